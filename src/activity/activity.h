@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who used the node, and how much? One interface, two readers: BPF (exact, sees everything) and procfs (the fallback).
+ *
+ * A pass gives one sample for each process that ran since the last pass, and none for those that did not: cost follows what
+ * ran. Work of threads that ended, living process or not, is in its process's sample, exactly once, even when the kernel tells of it
+ * an interval later. Work that cannot be named is in `dropped_ns`, counted, never silently lost.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define COMM_MAX 16 /* TASK_COMM_LEN with its terminator */
+
+/* A process: pid reuse gives another start time. */
+struct process_key {
+	uint32_t pid;      /* tgid in the initial pid namespace */
+	uint64_t start_ns; /* CLOCK_BOOTTIME of the process's start */
+};
+
+enum activity_flag {
+	ACTIVITY_KTHREAD = 1 << 0,
+	ACTIVITY_ENDED = 1 << 1, /* the process is gone: this is its last sample */
+};
+
+struct activity_sample {
+	struct process_key key;
+	uint64_t cpu_ns; /* run time since the last pass, all threads */
+	uint64_t
+		cgroup_id; /* of the hierarchy that activity_info names; 0 unknown (procfs reader) */
+	uint32_t cpu;      /* where it ran last */
+	uint32_t flags;    /* enum activity_flag */
+	char comm[COMM_MAX]; /* raw bytes, terminated */
+};
+
+/* One pass. Arrays belong to the reader and are valid until the next pass. */
+struct activity {
+	uint64_t time_ns;     /* CLOCK_MONOTONIC of the pass */
+	uint64_t boottime_ns; /* CLOCK_BOOTTIME of the same moment */
+	const struct activity_sample *samples;
+	size_t count;
+	uint64_t
+		busy_ns; /* Σ samples.cpu_ns + dropped_ns: what all tasks ran since the last pass; the idle task is not in it */
+	uint64_t dropped_ns; /* run time that no process can be named for */
+	struct {
+		uint64_t cgroup_id;
+		uint64_t cpu_ns;
+	} const *
+		dropped_cgroups; /* run time known by cgroup only; not in dropped_ns, but in busy_ns */
+	size_t dropped_cgroup_count;
+};
+
+/* State for metrics and doctor; counters are cumulative. */
+struct activity_info {
+	const char *reader; /* "bpf-walk", "bpf-iter", "procfs" */
+	bool exits_seen;    /* processes that end between two passes are seen */
+	uint64_t passes;
+	uint64_t drops;        /* end records that did not fit their buffer */
+	uint64_t errors;       /* failed reads */
+	uint64_t tasks_walked; /* last pass: threads looked at in the kernel */
+	uint64_t tasks_sent;   /* last pass: threads that had run */
+	uint64_t threads_known;
+	uint64_t
+		bpf_run_ns; /* own time inside the kernel program of the last pass, part of our own CPU time */
+	char why_not_bpf[256]; /* with procfs: what refused, and what would help */
+};
+
+struct activity_reader;
+
+struct activity_options {
+	const char *procfs; /* "/proc" */
+	bool allow_bpf;
+	bool allow_walk; /* false: force iter/task, for tests */
+	const char *
+		cgroup_controller; /* whose cgroup ids are wanted: "" for v2, "pids", "memory", … for a v1 hierarchy */
+	uint32_t end_buffer_bytes; /* ring of end records; power of two pages; 0: default */
+	uint32_t max_processes;    /* limit of every table, default 65,536 */
+};
+
+/* Opens the best reader there is; never fails for lack of BPF. 0 or -errno (not even /proc is readable). */
+int activity_open(const struct activity_options *options, struct activity_reader **ret);
+void activity_close(struct activity_reader *reader);
+/* One pass. The first is the baseline: it has samples (with cpu_ns 0) for all processes. 0 or -errno; on failure *activity has no samples. */
+int activity_read(struct activity_reader *reader, struct activity *activity);
+void activity_get_info(const struct activity_reader *reader, struct activity_info *ret);
+/* Calls @fn for each living process that the reader knows, active or not (idle.share=equal). */
+typedef void activity_visit_fn(void *userdata, const struct process_key *key);
+void activity_visit(struct activity_reader *reader, activity_visit_fn *fn, void *userdata);
+
+/* What one reader provides; activity.c chooses between them. */
+struct activity_ops {
+	int (*read)(struct activity_reader *reader, struct activity *activity);
+	void (*get_info)(const struct activity_reader *reader, struct activity_info *ret);
+	void (*visit)(struct activity_reader *reader, activity_visit_fn *fn, void *userdata);
+	void (*close)(struct activity_reader *reader);
+};
+struct activity_reader {
+	const struct activity_ops *ops; /* first member of each reader */
+};
+int bpf_activity_open(const struct activity_options *options, struct activity_reader **ret,
+		      char *why, size_t why_size);
+int proc_activity_open(const struct activity_options *options, struct activity_reader **ret);

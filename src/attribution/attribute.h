@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One zone, one interval: who gets which microjoule. Pure.
+ *
+ * Σ shares (dynamic + idle) + Σ unattributed = energy, exactly, whatever the input.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "attribution/split.h"
+
+enum energy_mode { MODE_DYNAMIC, MODE_IDLE, MODE_COUNT };
+
+enum unattributed_reason {
+	UNATTRIBUTED_IDLE_POLICY, /* idle energy that the policy leaves on the node */
+	UNATTRIBUTED_NO_ACTIVITY, /* nobody is known to have run (or to exist, for a shared idle) */
+	UNATTRIBUTED_DROPPED,     /* used by tasks that could not be named */
+	UNATTRIBUTED_REASON_COUNT,
+};
+
+enum idle_share { IDLE_SHARE_NODE, IDLE_SHARE_SIZE, IDLE_SHARE_USAGE, IDLE_SHARE_EQUAL };
+
+const char *energy_mode_name(enum energy_mode mode);                   /* "dynamic", "idle" */
+const char *unattributed_reason_name(enum unattributed_reason reason); /* "idle_policy", … */
+const char *idle_share_name(enum idle_share share);
+
+struct attribution_input {
+	uint64_t energy_uj;              /* what the meter measured in the interval */
+	uint64_t idle_uj;                /* of it idle; more than energy_uj counts as energy_uj */
+	size_t count;                    /* processes */
+	const uint64_t *dynamic_weights; /* [count] */
+	uint64_t dropped_weight;         /* same unit: activity without a name */
+	enum idle_share idle_share;
+	const uint64_t *idle_weights; /* [count]; unused with IDLE_SHARE_NODE */
+};
+
+struct attribution_result {
+	uint64_t *parts[MODE_COUNT];  /* [count] each, the caller's memory, written */
+	uint64_t mode_uj[MODE_COUNT]; /* dynamic, idle: sum = energy_uj */
+	uint64_t unattributed_uj[MODE_COUNT][UNATTRIBUTED_REASON_COUNT];
+};
+
+/* 0, -ENOMEM or -EOVERFLOW (as split_exact); on failure everything is in unattributed, reason no_activity, so that the sum still holds. */
+int attribute_zone(const struct attribution_input *input, struct attribution_result *result,
+		   struct split_scratch *scratch);

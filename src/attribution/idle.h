@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How much of a zone's power would be there if nobody ran? Learned from readings, or given, or none. Pure: times are parameters.
+ *
+ * power(utilisation) is regressed recursively (weighted least squares with exponential forgetting, Huber-weighted against
+ * outliers); its intercept at utilisation 0 is the idle power, never above the lowest power that was sustained. Nothing is said
+ * before there is evidence: IDLE_MIN_TIME of readings, spread over IDLE_MIN_SPAN of utilisation, with a slope significantly above 0.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define IDLE_MIN_TIME_NS (60ULL * 1000000000ULL)
+#define IDLE_MIN_SPAN    0.20 /* of utilisation, 0..1 */
+
+enum idle_mode { IDLE_MODE_LEARNED, IDLE_MODE_FIXED, IDLE_MODE_OFF };
+
+enum idle_state {
+	IDLE_LEARNING, /* not enough evidence: everything is dynamic */
+	IDLE_LEARNED,
+	IDLE_FIXED,
+	IDLE_OFF,
+	IDLE_MODEL,  /* the source's own model says it */
+	IDLE_ABSENT, /* the zone has no idle part (a VM's dynamic-only estimate) */
+};
+
+const char *idle_mode_name(enum idle_mode mode);
+const char *idle_state_name(
+	enum idle_state state); /* "learning", "learned", "fixed", "off", "model", "absent" */
+
+struct idle_learner {
+	/* exponentially forgotten sums of w, wx, wy, wxx, wxy, wyy; x utilisation, y watts */
+	double w, wx, wy, wxx, wxy, wyy;
+	double x_min, x_max;      /* span seen, forgotten slowly too */
+	double floor_w;           /* lowest sustained power */
+	double floor_candidate_w; /* mean of the window being watched */
+	uint64_t floor_window_ns;
+	double noise_w;   /* robust scale of residuals */
+	uint64_t time_ns; /* readings seen so far */
+	double idle_w;    /* the estimate; valid once learned */
+	bool learned;
+};
+
+void idle_learner_init(struct idle_learner *learner);
+/* One interval: mean power over @dt_ns at @utilisation (0..1). Ignores non-finite or impossible input. */
+void idle_learner_add(struct idle_learner *learner, double power_w, double utilisation,
+		      uint64_t dt_ns);
+/* The estimate in µW; false while learning. */
+bool idle_learner_get(const struct idle_learner *learner, uint64_t *ret_power_uw);
+
+/* As a line of text for the state file, and back: "KEY=VALUE …". Lengths and -EINVAL as usual; a line of another version is refused. */
+int idle_learner_format(const struct idle_learner *learner, char *buf, size_t size);
+int idle_learner_parse(const char *line, struct idle_learner *ret);

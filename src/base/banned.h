@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Calls that have a safer form in this tree; using one is a compile error that names itself.
+ * Everything includes this through base/macro.h.
+ */
+#pragma once
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#pragma GCC poison strcpy strcat strncpy strncat sprintf vsprintf strtok atoi atol atoll atof gets \
+	gmtime localtime ctime asctime tmpnam mktemp

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Structured log lines on stderr: logfmt ("text") or JSON, four levels, limited in rate.
+ *
+ * Program code logs; library code returns errors and never logs above debug. The level and format are
+ * the tree's only globals. One line is one write(2), so lines of several threads never mix. At most
+ * LOG_BURST lines of a level pass in a second; what is held back is counted and said once.
+ */
+#pragma once
+
+#include <stdint.h>
+
+enum log_level { LOG_LEVEL_DEBUG, LOG_LEVEL_INFO, LOG_LEVEL_WARN, LOG_LEVEL_ERROR };
+enum log_format { LOG_FORMAT_TEXT, LOG_FORMAT_JSON };
+
+#define LOG_LINE_MAX 1024
+#define LOG_BURST    50 /* lines a second and level */
+
+void log_setup(enum log_level level, enum log_format format);
+enum log_level log_get_level(void);
+
+void log_line(enum log_level level, int err, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+#define log_debug(...) log_line(LOG_LEVEL_DEBUG, 0, __VA_ARGS__)
+#define log_info(...)  log_line(LOG_LEVEL_INFO, 0, __VA_ARGS__)
+#define log_warn(...)  log_line(LOG_LEVEL_WARN, 0, __VA_ARGS__)
+#define log_error(...) log_line(LOG_LEVEL_ERROR, 0, __VA_ARGS__)
+
+/* Logs with the text of the negative errno @err and returns it, so that a failure branch is one line. */
+int log_error_errno(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+int log_warn_errno(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/*
+ * Formats one line into @buf for tests and for log_line: time, level, message, error text.
+ * Returns the length without the terminator; the line always ends in a newline.
+ */
+int log_format_line(char *buf, int size, enum log_format format, enum log_level level,
+		    int64_t realtime_ms, int err, const char *msg);

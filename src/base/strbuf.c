@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/strbuf.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/num.h"
+#include "base/utf8.h"
+
+void strbuf_release(struct strbuf *sb)
+{
+	free(sb->data);
+	*sb = STRBUF_INIT;
+}
+
+void strbuf_reset(struct strbuf *sb)
+{
+	sb->len = 0;
+	sb->failed = false;
+	if (sb->data)
+		sb->data[0] = '\0';
+}
+
+bool strbuf_reserve(struct strbuf *sb, size_t extra)
+{
+	size_t need, size;
+	char *data;
+
+	if (sb->failed)
+		return false;
+	if (__builtin_add_overflow(sb->len, extra, &need) ||
+	    __builtin_add_overflow(need, 1, &need)) {
+		sb->failed = true;
+		return false;
+	}
+	if (need <= sb->size)
+		return true;
+	size = sb->size < 256 ? 256 : sb->size;
+	while (size < need)
+		size = size > SIZE_MAX / 2 ? need : size * 2;
+	data = realloc(sb->data, size);
+	if (!data) {
+		sb->failed = true;
+		return false;
+	}
+	sb->data = data;
+	sb->size = size;
+	return true;
+}
+
+void strbuf_add(struct strbuf *sb, const void *data, size_t len)
+{
+	if (!strbuf_reserve(sb, len))
+		return;
+	if (len)
+		memcpy(sb->data + sb->len, data, len);
+	sb->len += len;
+	sb->data[sb->len] = '\0';
+}
+
+void strbuf_add_str(struct strbuf *sb, const char *text)
+{
+	strbuf_add(sb, text, strlen(text));
+}
+
+void strbuf_add_char(struct strbuf *sb, char c)
+{
+	strbuf_add(sb, &c, 1);
+}
+
+void strbuf_add_u64(struct strbuf *sb, uint64_t value)
+{
+	char digits[FORMAT_U64_MAX];
+
+	strbuf_add(sb, digits, format_u64(digits, value));
+}
+
+void strbuf_addf(struct strbuf *sb, const char *fmt, ...)
+{
+	va_list ap;
+	int len;
+
+	va_start(ap, fmt);
+	len = vsnprintf(NULL, 0, fmt, ap);
+	va_end(ap);
+	if (len < 0) {
+		sb->failed = true;
+		return;
+	}
+	if (!strbuf_reserve(sb, (size_t)len))
+		return;
+	va_start(ap, fmt);
+	(void)vsnprintf(sb->data + sb->len, (size_t)len + 1, fmt, ap);
+	va_end(ap);
+	sb->len += (size_t)len;
+}
+
+void strbuf_add_json(struct strbuf *sb, const char *text)
+{
+	size_t len = strlen(text);
+
+	for (size_t i = 0; i < len;) {
+		unsigned char c = (unsigned char)text[i];
+		size_t n = utf8_char_len(text + i, len - i);
+
+		if (n == 0) {
+			strbuf_add_str(sb, "\xef\xbf\xbd"); /* U+FFFD */
+			i++;
+			continue;
+		}
+		if (c == '"' || c == '\\') {
+			strbuf_add_char(sb, '\\');
+			strbuf_add_char(sb, (char)c);
+		} else if (c < 0x20 || c == 0x7f) {
+			strbuf_addf(sb, "\\u%04x", c);
+		} else {
+			strbuf_add(sb, text + i, n);
+		}
+		i += n;
+	}
+}
+
+int strbuf_error(const struct strbuf *sb)
+{
+	return sb->failed ? -ENOMEM : 0;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How does Prometheus see a snapshot? Text format 0.0.4 and OpenMetrics 1.0, in classic Kepler's names, today's, or both.
+ *
+ * Every family stands in one table (metric_table.h) with type, unit, help and labels; the renderer walks that table, and so does the tool
+ * that writes docs/metrics.md. What a row's labels look like is rendered once and kept (label_cache.h). A body is rendered at most once per
+ * snapshot, format and encoding, on first demand (page_cache.h).
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/strbuf.h"
+#include "net/http_server.h"
+#include "snapshot/snapshot.h"
+
+enum metrics_schema { SCHEMA_CLASSIC = 1, SCHEMA_CURRENT = 2, SCHEMA_BOTH = 3 };
+enum exposition { EXPOSITION_TEXT, EXPOSITION_OPENMETRICS };
+
+struct label_cache;
+int label_cache_new(struct label_cache **ret);
+void label_cache_free(struct label_cache *cache);
+
+/* Appends the whole exposition of @snapshot. @http may be NULL. 0 or -ENOMEM. */
+int prometheus_render(const struct snapshot *snapshot, const struct http_stats *http,
+		      enum metrics_schema schema, enum exposition exposition,
+		      struct label_cache *cache, struct strbuf *out);
+
+/* Pure: what an Accept header asks for; text when in doubt. */
+enum exposition prometheus_negotiate(const char *accept);
+const char *prometheus_content_type(enum exposition exposition);
+
+/*
+ * The pages over one holder: renders on demand, keeps the newest body of each exposition and encoding, hands out references. For the
+ * http_server's routes /metrics. Safe on several threads.
+ */
+struct page_cache;
+int page_cache_new(struct snapshot_holder *holder, enum metrics_schema schema,
+		   struct page_cache **ret);
+void page_cache_free(
+	struct page_cache *cache); /* no response may be outstanding: stop the server first */
+void page_cache_set_schema(struct page_cache *cache, enum metrics_schema schema);
+void page_cache_set_http(struct page_cache *cache,
+			 const struct http_server *server); /* borrowed; for kepler_http_* */
+http_handler page_cache_handle_metrics;                     /* userdata: struct page_cache * */

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How many joules did each part of the node use? One interface, one file a source.
+ *
+ * A meter offers zones; a zone is something whose energy is counted. Sources answer raw readings; meter_table turns
+ * them into one cumulative, wrap-corrected u64 of µJ a zone, with the time of the reading, and keeps the zone's index for as
+ * long as the program runs: a zone that vanishes and returns (by name, not by path) goes on where it stopped.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ZONE_MAX         64 /* zones of one node; what is beyond is counted, not read */
+#define ZONE_NAME_MAX    32 /* "package" */
+#define ZONE_PACKAGE_MAX 16 /* "0", "1-die-0" */
+#define ZONE_PATH_MAX    64 /* "intel-rapl:0" */
+
+enum zone_kind {
+	ZONE_PACKAGE,
+	ZONE_CORE,
+	ZONE_UNCORE,
+	ZONE_DRAM,
+	ZONE_PSYS,
+	ZONE_PLATFORM,
+	ZONE_KIND_COUNT,
+};
+
+enum zone_state {
+	ZONE_UP,      /* the last reading was good */
+	ZONE_ABSENT,  /* gone (ENODEV, ENOENT); watched for */
+	ZONE_ERROR,   /* readings fail or make no sense */
+	ZONE_STALLED, /* a reading has not come back by its deadline */
+};
+
+/* What a zone is. Fixed for the zone's life, but for the state of its idle power, which attribution keeps. */
+struct zone {
+	enum zone_kind kind;
+	char name[ZONE_NAME_MAX]; /* the kind's metric name: "package" */
+	char package
+		[ZONE_PACKAGE_MAX]; /* number in the zone's name (of its parent for core, uncore, dram); "" for platform */
+	char path
+		[ZONE_PATH_MAX]; /* where it was found, relative: "intel-rapl:0:1"; model name for an estimate */
+	const char *source; /* "rapl-sysfs", "trained_power_model" */
+	bool estimated;
+	bool has_idle_model; /* the source itself knows the idle part (idle_power_uw of a reading) */
+	bool vm_dynamic; /* an estimate of a VM's dynamic power only: it has no idle part at all */
+};
+
+/* One zone at one time. */
+struct zone_reading {
+	enum zone_state state;
+	int error;               /* -errno of the last failure, 0 when up */
+	uint64_t energy_uj;      /* cumulative since the program started; never decreases */
+	uint64_t idle_energy_uj; /* cumulative, only with has_idle_model; <= energy_uj */
+	uint64_t
+		time_ns; /* CLOCK_MONOTONIC when energy_uj was read; unchanged while the zone is not up */
+	uint64_t reads;   /* attempts */
+	uint64_t errors;  /* failed attempts */
+	uint64_t dropped; /* readings refused: above the power limit, reset, garbage */
+	uint64_t wraps;
+};
+
+const char *zone_kind_name(enum zone_kind kind);    /* "package" */
+const char *zone_state_name(enum zone_state state); /* "up", "absent", "error", "stalled" */
+
+/*
+ * A source of zones. All calls come from one thread at a time, but read_raw may run on a reader thread while the caller has
+ * given up waiting for it (a stalled read), so it touches nothing but its zone's own descriptor.
+ */
+struct meter_ops {
+	const char *name; /* "rapl-sysfs" */
+	/* Finds zones. Number found (0: this machine has none) or -errno; *ret is given, closed by close(). */
+	int (*open)(const char *sysfs, struct meter **ret);
+	size_t (*zone_count)(const struct meter *meter);
+	const struct zone *(*zone_at)(const struct meter *meter, size_t index);
+	/* Largest raw value before the counter starts again at 0 (max_energy_range_uj). */
+	uint64_t (*range_uj)(const struct meter *meter, size_t index);
+	/* One raw counter value in µJ. 0 or -errno. */
+	int (*read_raw)(struct meter *meter, size_t index, uint64_t *ret_raw_uj);
+	/* Looks again for zones that vanished or appeared; number of zones now, or -errno. Indexes stay. */
+	int (*rescan)(struct meter *meter);
+	void (*close)(struct meter *meter);
+};
+struct meter;
+
+extern const struct meter_ops rapl_sysfs_meter;
+
+/*
+ * The table of all zones that the program reads, over every source that opened.
+ *
+ * meter_table_read() reads them all back to back, waits at most @deadline_ns for a zone, and never longer: a read that has not
+ * come back is left to finish alone on its thread (at most one a zone), and the zone is ZONE_STALLED until it does.
+ */
+struct meter_table;
+
+struct meter_options {
+	const char *sysfs;         /* root of sensors, "/sys" */
+	uint64_t read_deadline_ns; /* per pass over all zones */
+	uint64_t
+		max_power_uw; /* a delta that implies more per zone is refused and counted (I3); default 2 kW */
+};
+
+int meter_table_open(const struct meter_options *options, struct meter_table **ret);
+void meter_table_close(struct meter_table *table);
+size_t meter_table_count(const struct meter_table *table);
+const struct zone *meter_table_zone(const struct meter_table *table, size_t index);
+/* Fills readings[0..count). Returns the number of zones that are up. The first good reading of a zone is its baseline: energy 0. */
+size_t meter_table_read(struct meter_table *table, struct zone_reading *readings, size_t count);
+/* Zones that were found but not taken (limit, duplicates by intel-rapl-mmio), for doctor. */
+size_t meter_table_ignored(const struct meter_table *table);
+
+/*
+ * The stand-in where no meter exists: one "platform" zone estimated from utilisation.
+ * It is fed, not read: each interval gives the machine's busy CPU time, and it integrates the model's watts over it.
+ */
+struct estimated_meter;
+struct power_model; /* model/platform_power.h */
+struct host_info;
+
+int estimated_meter_new(const struct power_model *model, const struct host_info *host,
+			struct estimated_meter **ret);
+void estimated_meter_free(struct estimated_meter *meter);
+const struct zone *estimated_meter_zone(const struct estimated_meter *meter);
+/* Advances to @now_ns (MONOTONIC) with the busy CPU time of all tasks since the last call; fills @ret as meter_table_read does. */
+void estimated_meter_advance(struct estimated_meter *meter, uint64_t now_ns, uint64_t busy_ns,
+			     struct zone_reading *ret);

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How many watts does a machine of this kind draw at the wall at this utilisation? Pure.
+ *
+ * The stand-in where no meter exists. The weights are fitted by tools/fit-platform-power.py to what SPECpower_ssj2008 submitters measured at
+ * the wall; docs/design/platform-power-model.md has the form, how it was chosen, and its leave-one-machine-out error.
+ */
+#pragma once
+
+#include <stddef.h>
+
+/* What the model wants to know of a machine. 0 or "" where unknown: the model then uses its population's typical value. */
+struct machine_facts {
+	char vendor[16];  /* "intel", "amd", "arm", … */
+	unsigned cores;   /* physical */
+	unsigned threads; /* logical */
+	unsigned sockets;
+	unsigned year;        /* class: when its CPU family came out; 0 unknown */
+	double frequency_ghz; /* nominal */
+	double memory_gib;
+};
+
+struct power_model {
+	const char *name;        /* "specpower-…" with a version */
+	const char *trained_on;  /* "SPECpower_ssj2008, N machine types" */
+	double loo_mape_percent; /* leave-one-machine-out, total power */
+	double loo_mae_w;
+	/* … weights; see platform_power_weights.c, which the tool writes */
+	const struct power_model_weights *weights;
+};
+
+extern const struct power_model platform_power_model;
+
+struct power_estimate {
+	double idle_w;
+	double dynamic_w; /* above idle */
+};
+
+/* @utilisation 0..1 of all logical CPUs; clamped. Both results are finite and >= 0. */
+void power_model_estimate(const struct power_model *model, const struct machine_facts *facts,
+			  double utilisation, struct power_estimate *ret);
+/* "…" – one line for a person: facts used, guessed ones marked. */
+int machine_facts_format(const struct machine_facts *facts, char *buf, size_t size);

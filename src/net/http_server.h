@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How do bytes come and go? An HTTP server for a few read-only pages, over libmicrohttpd, on a thread of its own.
+ *
+ * Hostile peers are the rule: at most http_options.max_connections, 8 KiB of header, 5 s for a request to arrive, 10 s for an answer to leave,
+ * GET and HEAD only. When connections run short, answers close theirs, so that no client can hold the others off. Handlers run on the server's
+ * thread and answer from memory; they never wait.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+
+struct http_request {
+	const char *path;
+	const char *accept; /* header or "" */
+	bool accepts_gzip;  /* Accept-Encoding offers it with q > 0 */
+	bool head;
+};
+
+/* What a handler answers. The body is borrowed from @owner until release(owner) is called, from any thread, exactly once. */
+struct http_response {
+	int status;
+	const char *content_type;
+	const char *content_encoding; /* NULL: identity */
+	const void *body;
+	size_t len;
+	void (*release)(void *owner); /* NULL for static bodies */
+	void *owner;
+	unsigned retry_after_s; /* with 503; 0: none */
+};
+
+typedef void http_handler(void *userdata, const struct http_request *request,
+			  struct http_response *response);
+
+struct http_route {
+	const char *path; /* exact */
+	http_handler *handler;
+	void *userdata;
+};
+
+struct http_options {
+	const char *const *listen; /* "127.0.0.1:28282", "[::1]:28282", ":28282" (all addresses) */
+	size_t listen_count;
+	unsigned max_connections;        /* default 128 */
+	const struct http_route *routes; /* borrowed for the server's life */
+	size_t route_count;
+};
+
+struct http_stats {
+	uint64_t requests[6]; /* by status class; [0] refused before a status */
+	uint64_t connections; /* open now */
+	uint64_t connections_total;
+	uint64_t timeouts;
+	uint64_t bytes_sent;
+};
+
+struct http_server;
+
+/* 0 or -errno with a diagnosis that names the address. Port 0 binds any free port: http_server_address() tells. */
+int http_server_start(const struct http_options *options, struct http_server **ret,
+		      struct diag *diag);
+void http_server_stop(struct http_server *server); /* closes all connections, joins; NULL is fine */
+/* "127.0.0.1:28282" of listener @index, terminated; 0 or -ERANGE. */
+int http_server_address(const struct http_server *server, size_t index, char *buf, size_t size);
+/* Cuts connections over their deadline. Called once per interval by the loop. */
+void http_server_sweep(struct http_server *server, uint64_t now_ns);
+void http_server_get_stats(const struct http_server *server, struct http_stats *ret);
+
+/* Pure: does an Accept-Encoding value offer gzip (RFC 9110 §12.5.3)? */
+bool http_accepts_gzip(const char *accept_encoding);
+/* Pure: splits "HOST:PORT", "[V6]:PORT" or ":PORT". 0 or -EINVAL with a diagnosis. */
+int http_parse_address(const char *text, char *host, size_t host_size, uint16_t *ret_port,
+		       struct diag *diag);

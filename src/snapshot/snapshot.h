@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One immutable picture of the ledger that every reader shares: what is in it is what the outside sees, no more, no less.
+ *
+ * The publisher (publisher.h) builds one per interval and swaps it in; scrapes take a reference, read it without any lock, and drop
+ * it. All publication rules (admission, settling, keeping, retiring) are already applied: a reader just prints. So in each snapshot, for
+ * each zone z and mode m with values in µJ:
+ *
+ *     process:   Σ rows + Σ retired + pending + Σ unattributed[reason] = node
+ *     container: Σ rows + Σ retired + pending + Σ unattributed[reason] = node
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "attribution/ledger.h"
+
+enum snapshot_level { LEVEL_PROCESS, LEVEL_CONTAINER, LEVEL_COUNT };
+const char *snapshot_level_name(enum snapshot_level level); /* "process", "container" */
+
+/*
+ * The labels of one row. Immutable, alive as long as any snapshot that names it. @slot is dense and reused, @serial never is: an
+ * exporter may keep what it rendered of a row in an array by slot and check the serial.
+ */
+struct series_labels {
+	uint32_t slot;
+	uint64_t serial;
+	uint32_t pid; /* 0: the "other" series of a container, or a container, or retired */
+	char command[LEDGER_COMM_MAX]; /* "other" for pid 0 at process level */
+	const struct series_labels
+		*container; /* process level: its container's labels; NULL at container level */
+	char container_id
+		[LEDGER_LABEL_MAX]; /* these four only at container level (and for retired ones with no container: "") */
+	char container_name[LEDGER_LABEL_MAX];
+	char container_namespace[LEDGER_LABEL_MAX];
+	char pod_name[LEDGER_LABEL_MAX];
+};
+
+struct snapshot_row {
+	const struct series_labels *labels;
+	int64_t created_ms; /* realtime of birth, for _created */
+	bool ended;
+};
+
+/* The rows of one level; values and deltas are [count][columns] in one piece. */
+struct snapshot_table {
+	size_t count;
+	const struct snapshot_row *rows;
+	const uint64_t *values; /* cumulative; 0 while a row settles */
+	const uint64_t *deltas; /* of the last interval, never held back: for watts */
+	size_t retired_count;
+	const struct snapshot_row *retired;
+	const uint64_t *retired_values; /* [retired_count][columns] */
+	const uint64_t *pending;        /* [columns] */
+	uint64_t folded;                /* rows that were folded at the series limit so far */
+};
+
+struct snapshot_zone {
+	char name[32]; /* "package" */
+	char package[16];
+	char path[64];
+	char source[32];     /* "rapl-sysfs" */
+	char state[16];      /* "up", … */
+	char idle_state[16]; /* "learning", … */
+	char scope[16];      /* "node", "vm_dynamic" */
+	bool estimated;
+	bool has_mode[MODE_COUNT];       /* the node has a series of this mode */
+	bool rows_have_mode[MODE_COUNT]; /* so have processes and containers */
+	uint64_t node_uj[MODE_COUNT];
+	uint64_t unattributed_uj[MODE_COUNT][UNATTRIBUTED_REASON_COUNT];
+	double watts[MODE_COUNT]; /* mean of the last interval; NaN while the zone is not up */
+	double idle_estimate_w;   /* NaN when there is none */
+	uint64_t reads, errors, dropped, wraps;
+	double age_s; /* of the last good reading */
+	int64_t created_ms;
+};
+
+#define SNAPSHOT_HISTOGRAM_BUCKETS 12
+
+/* What Kepler itself costs and how its parts are; filled by the program. */
+struct snapshot_self {
+	char version[32], revision[48], branch[32];
+	char node_name[64], cpu_architecture[64], kernel[64];
+	char components_source[32], platform_source[32]; /* "" when absent */
+	double cpu_seconds;
+	uint64_t rss_bytes, max_rss_bytes, open_fds, threads;
+	double start_time_s;    /* realtime */
+	double interval_s;      /* configured */
+	double last_interval_s; /* measured */
+	double interval_buckets_le[SNAPSHOT_HISTOGRAM_BUCKETS];
+	uint64_t interval_bucket_counts[SNAPSHOT_HISTOGRAM_BUCKETS]; /* not cumulative */
+	uint64_t interval_count;
+	double interval_sum_s;
+	uint64_t intervals_missed;
+	char activity_reader[16];
+	uint64_t activity_drops, activity_errors, tasks_walked, tasks_sent, threads_known;
+	double bpf_seconds; /* of cpu_seconds, inside the kernel program */
+	uint64_t process_overflows, container_overflows;
+	uint64_t reloads, reload_failures;
+	bool last_reload_ok;
+	uint64_t state_write_errors;
+	double node_busy_ratio; /* 0..1 of the last interval */
+	uint64_t node_cpu_ns;
+	uint32_t cpus;
+};
+
+struct snapshot {
+	uint64_t sequence;     /* 1 for the first */
+	uint64_t monotonic_ns; /* when it was published */
+	int64_t realtime_ms;
+	uint32_t columns; /* ledger_columns() */
+	uint32_t zone_count;
+	const struct snapshot_zone *zones;
+	struct snapshot_table level[LEVEL_COUNT];
+	struct snapshot_self self;
+};
+
+/*
+ * The place where the newest snapshot stands. One writer, any number of readers on any thread. The lock inside is held for the copy of a pointer,
+ * never while anything is built, rendered or freed.
+ */
+struct snapshot_holder;
+
+int snapshot_holder_new(struct snapshot_holder **ret);
+void snapshot_holder_free(struct snapshot_holder *holder);
+/* The newest snapshot with a reference of the caller's, or NULL before the first. Never waits. */
+const struct snapshot *snapshot_get(struct snapshot_holder *holder);
+/* Drops a reference; NULL is fine. */
+void snapshot_put(struct snapshot_holder *holder, const struct snapshot *snapshot);
