@@ -21,21 +21,26 @@ enum snapshot_level { LEVEL_PROCESS, LEVEL_CONTAINER, LEVEL_COUNT };
 const char *snapshot_level_name(enum snapshot_level level); /* "process", "container" */
 
 /*
- * The labels of one row. Immutable, alive as long as any snapshot that names it. @slot is dense and reused, @serial never is: an
- * exporter may keep what it rendered of a row in an array by slot and check the serial.
+ * The labels of one row. Immutable, alive as long as any snapshot that names it. @slot is dense and
+ * reused, @serial never is: an exporter may keep what it rendered of a row in an array by slot and
+ * check the serial. Strings are never NULL; they are what the kernel said, cut to size.
+ *
+ * Process level: @container is the labels of the container (for a retired row whose container is gone:
+ * of its namespace) and the four strings are those of @container. A process has its pid and command;
+ * the "other" series has pid 0 and "other"; a retired row has pid 0 and "".
+ * Container level: @container is NULL, pid 0, command "". A retired row has only its namespace, the
+ * three other strings are "".
  */
 struct series_labels {
 	uint32_t slot;
+	uint32_t pid;
 	uint64_t serial;
-	uint32_t pid; /* 0: the "other" series of a container, or a container, or retired */
-	char command[LEDGER_COMM_MAX]; /* "other" for pid 0 at process level */
-	const struct series_labels
-		*container; /* process level: its container's labels; NULL at container level */
-	char container_id
-		[LEDGER_LABEL_MAX]; /* these four only at container level (and for retired ones with no container: "") */
-	char container_name[LEDGER_LABEL_MAX];
-	char container_namespace[LEDGER_LABEL_MAX];
-	char pod_name[LEDGER_LABEL_MAX];
+	char command[LEDGER_COMM_MAX];
+	const struct series_labels *container;
+	const char *container_id; /* each shorter than LEDGER_LABEL_MAX */
+	const char *container_name;
+	const char *container_namespace;
+	const char *pod_name;
 };
 
 struct snapshot_row {
