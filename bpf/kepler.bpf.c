@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/*
+ * Who ran, and for how long. Nothing here runs at a context switch: once per interval a pass walks all threads (`walk` from 6.7,
+ * `iterate` from 5.8) and hands over those that ran since the last pass; what ends in between is told by `ended`.
+ *
+ * Left out is a thread that last arrived on a CPU before the last pass began, is on none now, and was on none when the last
+ * pass looked at it. All three are needed: a thread that runs across a pass and then sleeps has an old arrival, and only its
+ * mark brings it into the next pass. Marks are bits hashed by address: two threads that share one cost a needless record.
+ * Arrivals are compared with an arrival, the reader's own, because the scheduler's clock is none that a program can read.
+ *
+ * An end is taken at sched_process_free, a grace period after the last context switch: only there is the run time final
+ * (at sched_process_exit it lacks the running slice, up to a tick). Until its parent waits, a zombie is still walked.
+ */
+#include "kepler_core.bpf.h"
+#include "kepler_types.h"
+
+#define PF_KTHREAD      0x00200000
+#define CLOCK_MARGIN_NS 10000000ULL /* clocks of two CPUs differ by a tick at most */
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+/* Set before load. */
+const volatile __s32 cgroup_controller = -1; /* our enum cgroup_subsys_id, -1: the v2 hierarchy */
+const volatile __u64 ring_half_bytes = 0;
+
+struct kepler_pass pass;
+struct kepler_ends ends_lost;
+__u64 marks[2][KEPLER_MARK_WORDS];
+volatile __u64 scratch_key; /* a pass is alone, so one is enough */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, KEPLER_RECORDS_MAX);
+	__type(key, __u32);
+	__type(value, struct kepler_thread);
+} records SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 262144); /* user space sets it */
+} ends SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, KEPLER_DROPS_MAX);
+	__type(key, struct kepler_drop_key);
+	__type(value, struct kepler_drop);
+} drops SEC(".maps");
+
+#define CONTROLLER_INDEX(name)                                                                     \
+	case name:                                                                                 \
+		return bpf_core_enum_value_exists(enum cgroup_subsys_id, name)                     \
+			       ? (__s32)bpf_core_enum_value(enum cgroup_subsys_id, name)           \
+			       : -1
+
+/* Where the running kernel keeps the wanted v1 controller, or -1. The verifier folds this into a constant. */
+static __always_inline __s32 controller_index(void)
+{
+	switch (cgroup_controller) {
+		CONTROLLER_INDEX(cpuset_cgrp_id);
+		CONTROLLER_INDEX(cpu_cgrp_id);
+		CONTROLLER_INDEX(cpuacct_cgrp_id);
+		CONTROLLER_INDEX(io_cgrp_id);
+		CONTROLLER_INDEX(memory_cgrp_id);
+		CONTROLLER_INDEX(devices_cgrp_id);
+		CONTROLLER_INDEX(freezer_cgrp_id);
+		CONTROLLER_INDEX(net_cls_cgrp_id);
+		CONTROLLER_INDEX(perf_event_cgrp_id);
+		CONTROLLER_INDEX(net_prio_cgrp_id);
+		CONTROLLER_INDEX(hugetlb_cgrp_id);
+		CONTROLLER_INDEX(pids_cgrp_id);
+	}
+	return -1;
+}
+
+static __always_inline __u64 task_cgroup_id(struct task_struct *task)
+{
+	struct css_set *set = BPF_CORE_READ(task, cgroups);
+	struct cgroup_subsys_state *state = NULL;
+	struct cgroup *cgroup;
+	__s32 index = controller_index();
+
+	if (index < 0)
+		return BPF_CORE_READ(set, dfl_cgrp, kn, id);
+	bpf_probe_read_kernel(&state, sizeof(state),
+			      (const char *)set + bpf_core_field_offset(struct css_set, subsys) +
+				      (__u32)index * sizeof(state));
+	cgroup = BPF_CORE_READ(state, cgroup);
+	return BPF_CORE_READ(cgroup, kn, id);
+}
+
+static __always_inline __u32 task_last_cpu(struct task_struct *task)
+{
+	struct task_struct___thread_info *with_info = (void *)task;
+	struct task_struct___cpu *with_cpu = (void *)task;
+
+	if (bpf_core_field_exists(with_info->thread_info.cpu))
+		return BPF_CORE_READ(with_info, thread_info.cpu);
+	if (bpf_core_field_exists(with_cpu->cpu))
+		return BPF_CORE_READ(with_cpu, cpu);
+	return 0;
+}
+
+/* ---- the pass over the living ---- */
+
+static __always_inline void begin_pass(void)
+{
+	struct task_struct *self = (void *)bpf_get_current_task();
+	__u64 before = pass.arrival_ns;
+
+	pass.begun = 1;
+	pass.arrival_ns = 0;
+	if (bpf_core_field_exists(self->sched_info.last_arrival))
+		pass.arrival_ns = BPF_CORE_READ(self, sched_info.last_arrival);
+	/* Without an arrival of our own (not kept by this kernel) nothing is left out. */
+	pass.threshold_ns = before > CLOCK_MARGIN_NS && pass.arrival_ns && !pass.full
+				    ? before - CLOCK_MARGIN_NS
+				    : 0;
+}
+
+/* Whether @task may have run since the last pass; marks it for the next one while it is on a CPU. */
+static __always_inline bool may_have_run(struct task_struct *task, __u64 key)
+{
+	__u32 bit = (__u32)(key >> 6) * 2654435761U >> 19; /* 13 bits; tasks are 64-byte aligned */
+	__u32 word = (bit >> 6) & (KEPLER_MARK_WORDS - 1);
+	__u64 mask = 1ULL << (bit & 63);
+	bool on_cpu = bpf_core_field_exists(task->on_cpu) && task->on_cpu;
+
+	barrier(); /* its run time is read after this: what it runs later, it arrives for or is marked */
+	if (on_cpu)
+		marks[pass.generation & 1][word] |= mask;
+	if (!pass.threshold_ns || on_cpu || marks[~pass.generation & 1][word] & mask)
+		return true;
+	return !bpf_core_field_exists(task->sched_info.last_arrival) ||
+	       task->sched_info.last_arrival >= pass.threshold_ns;
+}
+
+static __always_inline void describe(struct kepler_thread *record, struct task_struct *task,
+				     __u64 key)
+{
+	struct task_struct *leader = task->group_leader;
+
+	record->key = key;
+	record->run_ns = task->se.sum_exec_runtime;
+	record->process_start_ns = leader->start_boottime;
+	record->cgroup_id = task_cgroup_id(leader);
+	record->tgid = task->tgid;
+	record->tid = task->pid;
+	record->cpu = task_last_cpu(task);
+	record->flags = (task->flags & PF_KTHREAD ? KEPLER_KTHREAD : 0) |
+			(task->pid == task->tgid ? KEPLER_LEADER : 0);
+	bpf_probe_read_kernel(record->comm, sizeof(record->comm), leader->comm);
+}
+
+/* The address as a number: the verifier forgets what it was once it has been in memory. */
+static __always_inline __u64 task_key(struct task_struct *task)
+{
+	scratch_key = (__u64)task;
+	return scratch_key;
+}
+
+SEC("syscall")
+int walk(void *ctx)
+{
+	struct task_struct *task;
+	struct bpf_iter_task it;
+	__u32 looked_at = 0, sent = 0;
+
+	begin_pass();
+	bpf_rcu_read_lock();
+	bpf_iter_task_new(&it, NULL, TASK_ITER_ALL_THREADS);
+	while ((task = bpf_iter_task_next(&it))) {
+		struct kepler_thread *record;
+		__u64 key = task_key(task);
+		__u32 slot;
+
+		if (task->pid == 0) /* the idle task of the first CPU */
+			continue;
+		looked_at++;
+		if (!may_have_run(task, key))
+			continue;
+		slot = sent++;
+		record = bpf_map_lookup_elem(&records, &slot);
+		if (record)
+			describe(record, task, key);
+	}
+	bpf_iter_task_destroy(&it);
+	bpf_rcu_read_unlock();
+	pass.looked_at = looked_at;
+	pass.sent = sent;
+	return 0;
+}
+
+SEC("iter/task")
+int iterate(struct bpf_iter__task *ctx)
+{
+	struct kepler_thread record = {};
+	struct task_struct *task = ctx->task;
+	__u64 key;
+
+	if (!pass.begun)
+		begin_pass();
+	if (!task)
+		return 0;
+	key = task_key(task);
+	if (may_have_run(task, key)) {
+		describe(&record, task, key);
+		if (bpf_seq_write(ctx->meta->seq, &record, sizeof(record)))
+			return 0; /* the buffer is full: the kernel comes again with this task */
+		pass.sent++;
+	}
+	pass.looked_at++;
+	return 0;
+}
+
+/* ---- what ends ---- */
+
+/*
+ * The start of the process that @task was a thread of. The leader of a thread that reaped itself may be freed first: what
+ * its memory holds then is not it, or is younger than @task. 0: unknown.
+ */
+static __always_inline __u64 process_start(struct task_struct *task)
+{
+	struct task_struct *leader = BPF_CORE_READ(task, group_leader);
+	__u64 start_ns = BPF_CORE_READ(leader, start_boottime);
+	int tgid = BPF_CORE_READ(task, tgid);
+
+	if (BPF_CORE_READ(task, pid) == tgid)
+		return BPF_CORE_READ(task, start_boottime);
+	if (BPF_CORE_READ(leader, pid) != tgid || BPF_CORE_READ(leader, tgid) != tgid ||
+	    BPF_CORE_READ(leader, group_leader) != leader ||
+	    start_ns > BPF_CORE_READ(task, start_boottime))
+		return 0;
+	return start_ns;
+}
+
+/* The ring is full: the time goes to the cgroup when no pass can have told of it, else to the node. */
+static __always_inline void count_lost(struct task_struct *task)
+{
+	__u64 run_ns = BPF_CORE_READ(task, se.sum_exec_runtime);
+	struct kepler_drop_key key = { .generation = ends_lost.generation };
+	struct kepler_drop *drop, first = {};
+
+	__sync_fetch_and_add(&ends_lost.count, 1);
+	if (BPF_CORE_READ(task, start_boottime) <= ends_lost.young_after_ns) {
+		__sync_fetch_and_add(&ends_lost.old_count, 1);
+		__sync_fetch_and_add(&ends_lost.old_run_ns, run_ns);
+		return;
+	}
+	key.cgroup_id = task_cgroup_id(task);
+	drop = bpf_map_lookup_elem(&drops, &key);
+	if (!drop) {
+		bpf_map_update_elem(&drops, &key, &first, BPF_NOEXIST);
+		drop = bpf_map_lookup_elem(&drops, &key);
+	}
+	if (!drop) {
+		__sync_fetch_and_add(&ends_lost.young_run_ns, run_ns);
+		return;
+	}
+	__sync_fetch_and_add(&drop->run_ns, run_ns);
+	__sync_fetch_and_add(&ends_lost.young_count, 1);
+}
+
+static __always_inline int tell_end(struct task_struct *task)
+{
+	struct kepler_thread *record = bpf_ringbuf_reserve(&ends, sizeof(*record), 0);
+	__u64 wake_up;
+
+	if (!record) {
+		count_lost(task);
+		return 0;
+	}
+	record->key = (__u64)task;
+	record->run_ns = BPF_CORE_READ(task, se.sum_exec_runtime);
+	record->process_start_ns = process_start(task);
+	record->cgroup_id = task_cgroup_id(task);
+	record->tgid = BPF_CORE_READ(task, tgid);
+	record->tid = BPF_CORE_READ(task, pid);
+	record->cpu = task_last_cpu(task);
+	record->flags =
+		(BPF_CORE_READ(task, flags) & PF_KTHREAD ? KEPLER_KTHREAD : 0) |
+		(record->tid == record->tgid ? KEPLER_LEADER : 0) |
+		(record->process_start_ns ? 0 : KEPLER_START_UNKNOWN) |
+		(BPF_CORE_READ(task, start_boottime) > ends_lost.young_after_ns ? KEPLER_YOUNG : 0);
+	BPF_CORE_READ_INTO(&record->comm, task, comm);
+	/* The reader empties the ring in its pass; it is woken early only when half of it is full. */
+	wake_up = bpf_ringbuf_query(&ends, BPF_RB_AVAIL_DATA) >= ring_half_bytes
+			  ? BPF_RB_FORCE_WAKEUP
+			  : BPF_RB_NO_WAKEUP;
+	bpf_ringbuf_submit(record, wake_up);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_free")
+int BPF_PROG(ended, struct task_struct *task)
+{
+	return tell_end(task);
+}
+
+/* The same where typed tracepoints are refused. */
+SEC("raw_tp/sched_process_free")
+int BPF_PROG(ended_raw, struct task_struct *task)
+{
+	return tell_end(task);
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/*
+ * The few kernel structures that are read here, by name only: libbpf moves each access to where the running kernel keeps the
+ * field (CO-RE). No vmlinux.h: this is reviewable, the same on every architecture, and needs no BTF on the build machine.
+ */
+#pragma once
+
+#include <linux/bpf.h>
+#include <stdbool.h>
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct kernfs_node {
+	__u64 id; /* one u64 since 5.5 */
+};
+
+struct cgroup {
+	struct kernfs_node *kn;
+};
+
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;
+};
+
+struct css_set {
+	struct cgroup_subsys_state *subsys[16]; /* one per controller; the length is the kernel's */
+	struct cgroup *dfl_cgrp;                /* in the v2 hierarchy */
+};
+
+struct sched_entity {
+	__u64 sum_exec_runtime;
+};
+
+struct sched_info {
+	unsigned long long last_arrival; /* with CONFIG_SCHED_INFO */
+};
+
+struct task_struct {
+	unsigned int flags;
+	int on_cpu; /* with CONFIG_SMP before 6.17 */
+	struct sched_entity se;
+	struct sched_info sched_info;
+	int pid;
+	int tgid;
+	struct task_struct *group_leader;
+	__u64 start_boottime;
+	char comm[16];
+	struct css_set *cgroups;
+};
+
+/* The CPU lives in thread_info since 5.16 (bcf9033e5449), before in task_struct. */
+struct thread_info___cpu {
+	__u32 cpu;
+};
+struct task_struct___thread_info {
+	struct thread_info___cpu thread_info;
+};
+struct task_struct___cpu {
+	unsigned int cpu;
+};
+
+struct seq_file;
+struct bpf_iter_meta {
+	struct seq_file *seq;
+};
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+};
+
+#pragma clang attribute pop
+
+/* Only the enumerators' names count; their values are the running kernel's. */
+enum cgroup_subsys_id {
+	cpuset_cgrp_id,
+	cpu_cgrp_id,
+	cpuacct_cgrp_id,
+	io_cgrp_id,
+	memory_cgrp_id,
+	devices_cgrp_id,
+	freezer_cgrp_id,
+	net_cls_cgrp_id,
+	perf_event_cgrp_id,
+	net_prio_cgrp_id,
+	hugetlb_cgrp_id,
+	pids_cgrp_id,
+};
+
+struct bpf_iter_task {
+	__u64 opaque[3];
+} __attribute__((aligned(8)));
+
+#define TASK_ITER_ALL_THREADS 1 /* BPF_TASK_ITER_ALL_THREADS */
+
+/* Weak: a kernel without them (before 6.7) refuses only the program that calls them. */
+extern int bpf_iter_task_new(struct bpf_iter_task *it, struct task_struct *task,
+			     unsigned int flags) __ksym __weak;
+extern struct task_struct *bpf_iter_task_next(struct bpf_iter_task *it) __ksym __weak;
+extern void bpf_iter_task_destroy(struct bpf_iter_task *it) __ksym __weak;
+extern void bpf_rcu_read_lock(void) __ksym __weak;
+extern void bpf_rcu_read_unlock(void) __ksym __weak;

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/*
+ * What the kernel side and user space share: records and the two control blocks. Same layout on 64-bit kernels of either byte
+ * order; no padding, so that nothing uninitialised leaves the kernel.
+ */
+#pragma once
+
+#include <linux/types.h>
+
+#define KEPLER_COMM_MAX    16
+#define KEPLER_RECORDS_MAX 4096 /* threads one walk can hand over; more go through the iterator */
+#define KEPLER_MARK_WORDS  128  /* 8,192 bits of "was on a CPU when the pass looked" */
+#define KEPLER_DROPS_MAX   512  /* cgroups whose dropped ends are kept apart */
+
+enum kepler_thread_flag {
+	KEPLER_KTHREAD = 1 << 0,
+	KEPLER_LEADER = 1 << 1,        /* the thread that stands for its process */
+	KEPLER_START_UNKNOWN = 1 << 2, /* an end whose leader was freed before it: start_ns is 0 */
+	KEPLER_YOUNG = 1 << 3,         /* an end: born after the last pass was over */
+};
+
+/* One thread, alive (a walk) or ended (the ring of ends). */
+struct kepler_thread {
+	__u64 key;    /* address of the task: opaque, the same for all of the thread's life */
+	__u64 run_ns; /* CPU time since the thread was born */
+	__u64 process_start_ns; /* CLOCK_BOOTTIME */
+	__u64 cgroup_id;
+	__u32 tgid;
+	__u32 tid; /* changes when a thread that does not lead execs: it takes over the leader's */
+	__u32 cpu;
+	__u32 flags; /* enum kepler_thread_flag */
+	char comm[KEPLER_COMM_MAX];
+};
+
+/* Written by user space before a pass, and by the pass. */
+struct kepler_pass {
+	__u64 arrival_ns; /* scheduler clock: when the reader was last switched in, at the start of this pass */
+	__u64 threshold_ns; /* threads that arrived on a CPU before this, and left, did not run since the last pass */
+	__u64 looked_at;
+	__u64 sent; /* with the array: also what did not fit */
+	__u32 begun;
+	__u32 full;       /* hand over every thread */
+	__u32 generation; /* which of the two mark bitmaps this pass writes: 0 or 1 */
+	__u32 reserved;
+};
+
+/* Ends that found the ring full. Cumulative, but for young_after_ns, which user space writes. */
+struct kepler_ends {
+	__u64 young_after_ns; /* CLOCK_BOOTTIME: threads born later were told of by no pass */
+	__u64 count;
+	__u64 old_count; /* of which not young */
+	__u64 old_run_ns; /* their whole run time; what was told of it is for user space to subtract */
+	__u64 young_run_ns; /* young, but with no room in the table of cgroups */
+	__u64 young_count;  /* in the table of cgroups */
+	__u32 generation;   /* key of the table's entries; user space reads those of the past */
+	__u32 reserved;
+};
+
+/* Young dropped ends: key and value of the table. */
+struct kepler_drop_key {
+	__u64 cgroup_id;
+	__u64 generation;
+};
+struct kepler_drop {
+	__u64 run_ns;
+};
