@@ -65,25 +65,33 @@ struct zone_reading {
 const char *zone_kind_name(enum zone_kind kind);    /* "package" */
 const char *zone_state_name(enum zone_state state); /* "up", "absent", "error", "stalled" */
 
+/* One raw counter value. */
+struct raw_reading {
+	uint64_t raw_uj;
+	uint64_t range_uj;   /* largest value before the counter starts again at 0 */
+	uint32_t generation; /* changes whenever the zone's counter was opened anew */
+};
+
 /*
- * A source of zones. All calls come from one thread at a time, but read_raw may run on a reader thread while the caller has
- * given up waiting for it (a stalled read), so it touches nothing but its zone's own descriptor.
+ * A source of zones. open() does no I/O and cannot hang; rescan() and read_raw() may, so they run on a reader thread, and several
+ * may be under way at once (one of them stuck). The rest is called from any thread and only copies.
  */
+struct meter;
 struct meter_ops {
 	const char *name; /* "rapl-sysfs" */
-	/* Finds zones. Number found (0: this machine has none) or -errno; *ret is given, closed by close(). */
+	/* 0 or -ENOMEM; *ret is given, released by close(). Zones are found by the first rescan(). */
 	int (*open)(const char *sysfs, struct meter **ret);
-	size_t (*zone_count)(const struct meter *meter);
-	const struct zone *(*zone_at)(const struct meter *meter, size_t index);
-	/* Largest raw value before the counter starts again at 0 (max_energy_range_uj). */
-	uint64_t (*range_uj)(const struct meter *meter, size_t index);
-	/* One raw counter value in µJ. 0 or -errno. */
-	int (*read_raw)(struct meter *meter, size_t index, uint64_t *ret_raw_uj);
-	/* Looks again for zones that vanished or appeared; number of zones now, or -errno. Indexes stay. */
+	size_t (*zone_count)(struct meter *meter);
+	/* The zone, fixed for the meter's life. */
+	const struct zone *(*zone_at)(struct meter *meter, size_t index);
+	/* Zones found but not taken: duplicates, unknown names, beyond ZONE_MAX. */
+	size_t (*ignored)(struct meter *meter);
+	/* 0 or -errno; -ENODEV and -ENOENT: the zone is gone. */
+	int (*read_raw)(struct meter *meter, size_t index, struct raw_reading *ret);
+	/* Looks (again) for zones: new ones are added, returned ones opened anew. 0 or -errno. Indexes stay. */
 	int (*rescan)(struct meter *meter);
 	void (*close)(struct meter *meter);
 };
-struct meter;
 
 extern const struct meter_ops rapl_sysfs_meter;
 
@@ -102,11 +110,20 @@ struct meter_options {
 		max_power_uw; /* a delta that implies more per zone is refused and counted (I3); default 2 kW */
 };
 
+/* 0 or -errno. A machine without a meter is no error: the table has no zones then. Waits at most the deadline. */
 int meter_table_open(const struct meter_options *options, struct meter_table **ret);
+/* As meter_table_open, over one given source. */
+int meter_table_open_source(const struct meter_ops *ops, const struct meter_options *options,
+			    struct meter_table **ret);
+/* Waits at most the deadline; a thread that is still stuck in a read then frees what it holds when the read returns. */
 void meter_table_close(struct meter_table *table);
+/* Zones known; grows when new ones appear (in meter_table_read), never shrinks. */
 size_t meter_table_count(const struct meter_table *table);
 const struct zone *meter_table_zone(const struct meter_table *table, size_t index);
-/* Fills readings[0..count). Returns the number of zones that are up. The first good reading of a zone is its baseline: energy 0. */
+/*
+ * Fills readings[0..count), fewer when fewer zones are known. Returns the number of zones that are up. The first good reading
+ * of a zone is its baseline: energy 0.
+ */
 size_t meter_table_read(struct meter_table *table, struct zone_reading *readings, size_t count);
 /* Zones that were found but not taken (limit, duplicates by intel-rapl-mmio), for doctor. */
 size_t meter_table_ignored(const struct meter_table *table);
@@ -116,7 +133,8 @@ size_t meter_table_ignored(const struct meter_table *table);
  * It is fed, not read: each interval gives the machine's busy CPU time, and it integrates the model's watts over it.
  */
 struct estimated_meter;
-struct power_model; /* model/platform_power.h */
+struct power_model;   /* model/platform_power.h */
+struct machine_facts; /* same */
 struct host_info;
 
 int estimated_meter_new(const struct power_model *model, const struct host_info *host,
@@ -126,3 +144,6 @@ const struct zone *estimated_meter_zone(const struct estimated_meter *meter);
 /* Advances to @now_ns (MONOTONIC) with the busy CPU time of all tasks since the last call; fills @ret as meter_table_read does. */
 void estimated_meter_advance(struct estimated_meter *meter, uint64_t now_ns, uint64_t busy_ns,
 			     struct zone_reading *ret);
+/* What the estimate rests on, guesses filled in: the machine, or a VM's typical host with the share of it that the VM has. */
+void estimated_meter_facts(const struct estimated_meter *meter, struct machine_facts *ret_facts,
+			   double *ret_share);

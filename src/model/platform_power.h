@@ -36,8 +36,17 @@ struct power_estimate {
 	double dynamic_w; /* above idle */
 };
 
-/* @utilisation 0..1 of all logical CPUs; clamped. Both results are finite and >= 0. */
+/*
+ * Fills what @facts leaves unknown with what is typical of the model's population: of the machines of its year class, or of all.
+ * An unknown year is the population's median. @ret may be @facts.
+ */
+void power_model_complete_facts(const struct power_model *model, const struct machine_facts *facts,
+				struct machine_facts *ret);
+/* @utilisation 0..1 of all logical CPUs; clamped. Both results are finite and >= 0; dynamic_w never falls with utilisation. */
 void power_model_estimate(const struct power_model *model, const struct machine_facts *facts,
 			  double utilisation, struct power_estimate *ret);
-/* "…" – one line for a person: facts used, guessed ones marked. */
+/*
+ * One line for a person: "amd, 64 cores, 128 threads, 1 socket, 2021, 2.45 GHz, 256 GiB"; unknown ones read "? cores". -ENAMETOOLONG
+ * when it does not fit.
+ */
 int machine_facts_format(const struct machine_facts *facts, char *buf, size_t size);

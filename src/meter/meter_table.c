@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The zones of this node as one list of counters that never fall. Each pass asks the reader for raw values and turns them into
+ * cumulative energy; a zone that fails keeps its energy and says why, and its next good reading goes on from
+ * there. The tree is searched again when a zone is gone (every second pass, so that a returned one is read within two) and, in
+ * case something new appeared, now and then.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/macro.h"
+#include "meter/counter_wrap.h"
+#include "meter/meter.h"
+#include "meter/reader.h"
+
+#define RESCAN_PASSES_GONE   2
+#define RESCAN_PASSES_STEADY 30
+
+struct table_zone {
+	struct energy_counter counter;
+	struct zone_reading reading;
+};
+
+struct meter_table {
+	const struct meter_ops *ops;
+	struct reader *reader;
+	struct meter_options options;
+	size_t count;
+	unsigned passes_since_rescan;
+	struct table_zone zones[ZONE_MAX];
+	struct read_result results[ZONE_MAX];
+};
+
+static bool any_gone(const struct meter_table *table)
+{
+	for (size_t i = 0; i < table->count; i++) {
+		if (table->zones[i].reading.state == ZONE_ABSENT)
+			return true;
+	}
+	return false;
+}
+
+static bool rescan_is_due(const struct meter_table *table)
+{
+	return table->passes_since_rescan + 1 >=
+	       (any_gone(table) ? RESCAN_PASSES_GONE : RESCAN_PASSES_STEADY);
+}
+
+static void fail(struct zone_reading *reading, enum zone_state state, int err)
+{
+	reading->state = state;
+	reading->error = err;
+	reading->errors++;
+}
+
+/* The text was read but is no number, or not a whole one. */
+static bool is_garbage(int err)
+{
+	return err == -EINVAL || err == -ERANGE || err == -EBADMSG || err == -EFBIG;
+}
+
+static void take_good(struct table_zone *zone, const struct read_result *result,
+		      uint64_t max_power_uw)
+{
+	struct zone_reading *reading = &zone->reading;
+	int r = energy_counter_advance(&zone->counter, &result->raw, result->time_ns, max_power_uw);
+
+	if (r < 0) {
+		fail(reading, ZONE_ERROR, r);
+		return;
+	}
+	reading->state = ZONE_UP;
+	reading->error = 0;
+	reading->energy_uj = zone->counter.energy_uj;
+	reading->time_ns = result->time_ns;
+	reading->wraps = zone->counter.wraps;
+}
+
+static void take_result(struct table_zone *zone, const struct read_result *result,
+			uint64_t max_power_uw)
+{
+	struct zone_reading *reading = &zone->reading;
+
+	reading->reads++;
+	if (result->outcome != READ_DONE) {
+		fail(reading, ZONE_STALLED, result->error);
+	} else if (result->error == -ENODEV || result->error == -ENOENT) {
+		fail(reading, ZONE_ABSENT, result->error);
+	} else if (result->error < 0) {
+		if (is_garbage(result->error))
+			zone->counter.dropped++;
+		fail(reading, ZONE_ERROR, result->error);
+	} else {
+		take_good(zone, result, max_power_uw);
+	}
+	reading->dropped = zone->counter.dropped;
+}
+
+static void run_pass(struct meter_table *table, bool rescan)
+{
+	table->count =
+		reader_pass(table->reader, rescan, table->options.read_deadline_ns, table->results);
+	table->passes_since_rescan = rescan ? 0 : table->passes_since_rescan + 1;
+	for (size_t i = 0; i < table->count; i++)
+		take_result(&table->zones[i], &table->results[i], table->options.max_power_uw);
+}
+
+size_t meter_table_read(struct meter_table *table, struct zone_reading *readings, size_t count)
+{
+	size_t up = 0;
+
+	run_pass(table, rescan_is_due(table));
+	for (size_t i = 0; i < table->count; i++) {
+		up += table->zones[i].reading.state == ZONE_UP;
+		if (i < count)
+			readings[i] = table->zones[i].reading;
+	}
+	return up;
+}
+
+size_t meter_table_count(const struct meter_table *table)
+{
+	return table->count;
+}
+
+const struct zone *meter_table_zone(const struct meter_table *table, size_t index)
+{
+	return table->ops->zone_at(reader_meter(table->reader), index);
+}
+
+size_t meter_table_ignored(const struct meter_table *table)
+{
+	return table->ops->ignored(reader_meter(table->reader));
+}
+
+void meter_table_close(struct meter_table *table)
+{
+	if (!table)
+		return;
+	reader_free(table->reader, table->options.read_deadline_ns);
+	free(table);
+}
+
+int meter_table_open_source(const struct meter_ops *ops, const struct meter_options *options,
+			    struct meter_table **ret)
+{
+	CLEANUP_FREE struct meter_table *table = calloc(1, sizeof(*table));
+	struct meter *meter;
+	int r;
+
+	if (!table)
+		return -ENOMEM;
+	table->ops = ops;
+	table->options = *options;
+	table->options.sysfs = NULL; /* the meter has its own copy */
+	r = ops->open(options->sysfs, &meter);
+	if (r < 0)
+		return r;
+	r = reader_new(ops, meter, &table->reader);
+	if (r < 0)
+		return r;
+	/* Only the zones: a first reading here would be a baseline long before the activity's. */
+	table->count = reader_pass(table->reader, true, options->read_deadline_ns, table->results);
+	*ret = TAKE_PTR(table);
+	return 0;
+}
+
+int meter_table_open(const struct meter_options *options, struct meter_table **ret)
+{
+	return meter_table_open_source(&rapl_sysfs_meter, options, ret);
+}

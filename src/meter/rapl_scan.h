@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Walks SYSFS/class/powercap and says which RAPL zones are there now: one entry a zone, however often the tree shows it. */
+#pragma once
+
+#include <stddef.h>
+
+#include "meter/meter.h"
+
+#define RAPL_PATH_MAX 4096
+
+struct rapl_found {
+	enum zone_kind kind;
+	char package[ZONE_PACKAGE_MAX];
+	char dir_name[ZONE_PATH_MAX]; /* "intel-rapl:0:1" */
+	char dir_path[RAPL_PATH_MAX]; /* where it was reached */
+};
+
+struct rapl_scan {
+	struct rapl_found *zones; /* sorted by kind, then package */
+	size_t count;
+	size_t ignored; /* duplicates, unknown names, beyond ZONE_MAX */
+};
+
+/* 0, also when there is no powercap at all, or -ENOMEM. The result is given; rapl_scan_release() frees it. */
+int rapl_scan_read(const char *sysfs, struct rapl_scan *ret);
+void rapl_scan_release(struct rapl_scan *scan);

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * RAPL through powercap: Intel and AMD alike, by the kernel's own driver.
+ *
+ * A zone is known by kind and package for as long as we run; where it lies in the tree may change. Its counter is opened once
+ * and read with pread. When it goes (its socket went offline, the module was removed) the descriptor answers ENODEV for
+ * ever: it is closed, and a later rescan finds the zone again, possibly under another index, and opens it as a new
+ * generation. What fails in another way (no permission, no range) keeps its place and is tried again at the next read.
+ *
+ * A read may hang in the kernel while a rescan replaces the descriptor, so descriptors are counted references under a lock that is
+ * never held over I/O. Nothing is guessed: a counter whose range cannot be read is an error, and so is a value
+ * without its newline, for a cut number is a number too.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+#include "base/macro.h"
+#include "base/num.h"
+#include "meter/meter.h"
+#include "meter/rapl_scan.h"
+
+/* An open counter, shared by its zone and by whoever is reading it. */
+struct handle {
+	atomic_uint refs;
+	int fd;
+	uint64_t range_uj;
+	uint32_t generation;
+};
+
+struct rapl_zone {
+	struct zone zone;      /* fixed once the zone is counted */
+	char *dir_path;        /* NULL while the zone is gone */
+	struct handle *handle; /* NULL until opened */
+	uint32_t generation;   /* of dir_path */
+};
+
+struct meter {
+	char *sysfs;
+	pthread_mutex_t lock; /* all below; never held over I/O */
+	struct rapl_zone zones[ZONE_MAX];
+	size_t count;
+	size_t ignored;
+};
+
+static struct handle *handle_ref(struct handle *handle)
+{
+	if (handle)
+		atomic_fetch_add(&handle->refs, 1);
+	return handle;
+}
+
+static struct handle *handle_unref(struct handle *handle)
+{
+	if (handle && atomic_fetch_sub(&handle->refs, 1) == 1) {
+		(void)close(handle->fd);
+		free(handle);
+	}
+	return NULL;
+}
+
+static void cleanup_handle(struct handle **handle)
+{
+	(void)handle_unref(*handle);
+}
+
+/* sysfs ends a number with a newline; without one the text was cut short. */
+static int parse_sysfs_u64(const char *text, ssize_t len, uint64_t *ret_value)
+{
+	if (len < 0)
+		return (int)len;
+	if (len == 0 || text[len - 1] != '\n')
+		return -EBADMSG;
+	return parse_u64(text, (size_t)len, ret_value);
+}
+
+static int read_range(int dir_fd, uint64_t *ret_range_uj)
+{
+	char text[32];
+	uint64_t range_uj;
+	int r = parse_sysfs_u64(
+		text, read_file_at(dir_fd, "max_energy_range_uj", text, sizeof(text)), &range_uj);
+
+	if (r == -ENOENT) /* the zone is there, its range is not */
+		return -ENODATA;
+	if (r < 0)
+		return r;
+	if (range_uj == 0)
+		return -EBADMSG;
+	*ret_range_uj = range_uj;
+	return 0;
+}
+
+static int handle_open(const char *dir_path, uint32_t generation, struct handle **ret)
+{
+	CLEANUP_FD int dir_fd = open(dir_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	CLEANUP_FD int fd = -1;
+	struct handle *handle;
+	uint64_t range_uj;
+	int r;
+
+	if (dir_fd < 0)
+		return -errno;
+	r = read_range(dir_fd, &range_uj);
+	if (r < 0)
+		return r;
+	fd = openat(dir_fd, "energy_uj", O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	if (fd < 0)
+		return -errno;
+	handle = malloc(sizeof(*handle));
+	if (!handle)
+		return -ENOMEM;
+	*handle = (struct handle){ 1, TAKE_FD(fd), range_uj, generation };
+	*ret = handle;
+	return 0;
+}
+
+static bool is_gone(int err)
+{
+	return err == -ENODEV || err == -ENOENT;
+}
+
+/* Forgets where the zone was, unless a rescan has found it anew meanwhile. */
+static void zone_lose(struct meter *meter, struct rapl_zone *zone, uint32_t generation)
+{
+	struct handle *old = NULL;
+	char *path = NULL;
+
+	pthread_mutex_lock(&meter->lock);
+	if (zone->generation == generation) {
+		old = TAKE_PTR(zone->handle);
+		path = TAKE_PTR(zone->dir_path);
+	}
+	pthread_mutex_unlock(&meter->lock);
+	(void)handle_unref(old);
+	free(path);
+}
+
+/* The zone's open counter, opened now if need be. The reference is given. */
+static int zone_handle(struct meter *meter, struct rapl_zone *zone, struct handle **ret)
+{
+	CLEANUP_FREE char *path = NULL;
+	struct handle *handle;
+	uint32_t generation;
+	int r;
+
+	pthread_mutex_lock(&meter->lock);
+	handle = handle_ref(zone->handle);
+	generation = zone->generation;
+	if (!handle && zone->dir_path)
+		path = strdup(zone->dir_path);
+	pthread_mutex_unlock(&meter->lock);
+	if (handle) {
+		*ret = handle;
+		return 0;
+	}
+	if (!path)
+		return -ENODEV;
+	r = handle_open(path, generation, &handle);
+	if (is_gone(r))
+		zone_lose(meter, zone, generation);
+	if (r < 0)
+		return r;
+	pthread_mutex_lock(&meter->lock);
+	if (zone->generation == generation && zone->dir_path && !zone->handle)
+		zone->handle = handle_ref(handle);
+	pthread_mutex_unlock(&meter->lock);
+	*ret = handle;
+	return 0;
+}
+
+/* A removed file of an ordinary tree stays readable through its descriptor; sysfs answers ENODEV by itself. */
+static bool is_unlinked(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && st.st_nlink == 0;
+}
+
+static int rapl_read_raw(struct meter *meter, size_t index, struct raw_reading *ret)
+{
+	CLEANUP(cleanup_handle) struct handle *handle = NULL;
+	struct rapl_zone *zone = &meter->zones[index];
+	uint64_t raw_uj = 0;
+	char text[32];
+	int r;
+
+	r = zone_handle(meter, zone, &handle);
+	if (r < 0)
+		return r;
+	r = is_unlinked(handle->fd)
+		    ? -ENODEV
+		    : parse_sysfs_u64(text, read_fd(handle->fd, text, sizeof(text)), &raw_uj);
+	if (is_gone(r))
+		zone_lose(meter, zone, handle->generation);
+	if (r < 0)
+		return r;
+	*ret = (struct raw_reading){ raw_uj, handle->range_uj, handle->generation };
+	return 0;
+}
+
+static struct rapl_zone *find_zone(struct meter *meter, const struct rapl_found *found)
+{
+	for (size_t i = 0; i < meter->count; i++) {
+		struct rapl_zone *zone = &meter->zones[i];
+
+		if (zone->zone.kind == found->kind &&
+		    strcmp(zone->zone.package, found->package) == 0)
+			return zone;
+	}
+	return NULL;
+}
+
+static void add_zone(struct meter *meter, const struct rapl_found *found)
+{
+	struct zone *zone = &meter->zones[meter->count].zone;
+
+	*zone = (struct zone){ .kind = found->kind, .source = rapl_sysfs_meter.name };
+	(void)snprintf(zone->name, sizeof(zone->name), "%s", zone_kind_name(found->kind));
+	(void)snprintf(zone->package, sizeof(zone->package), "%s", found->package);
+	(void)snprintf(zone->path, sizeof(zone->path), "%s", found->dir_name);
+	meter->count++;
+}
+
+/* Adds the zone if it is new, and says where it is if that was not known. */
+static int adopt(struct meter *meter, const struct rapl_found *found)
+{
+	struct rapl_zone *zone = find_zone(meter, found);
+
+	if (!zone) {
+		if (meter->count == ZONE_MAX) {
+			meter->ignored++;
+			return 0;
+		}
+		zone = &meter->zones[meter->count];
+		add_zone(meter, found);
+	}
+	if (zone->dir_path)
+		return 0;
+	zone->dir_path = strdup(found->dir_path);
+	if (!zone->dir_path)
+		return -ENOMEM;
+	zone->generation++;
+	return 0;
+}
+
+static int rapl_rescan(struct meter *meter)
+{
+	CLEANUP(rapl_scan_release) struct rapl_scan scan = { 0 };
+	int r = rapl_scan_read(meter->sysfs, &scan);
+
+	if (r < 0)
+		return r;
+	pthread_mutex_lock(&meter->lock);
+	meter->ignored = scan.ignored;
+	for (size_t i = 0; i < scan.count && r == 0; i++)
+		r = adopt(meter, &scan.zones[i]);
+	pthread_mutex_unlock(&meter->lock);
+	return r;
+}
+
+static size_t rapl_zone_count(struct meter *meter)
+{
+	size_t count;
+
+	pthread_mutex_lock(&meter->lock);
+	count = meter->count;
+	pthread_mutex_unlock(&meter->lock);
+	return count;
+}
+
+static const struct zone *rapl_zone_at(struct meter *meter, size_t index)
+{
+	return &meter->zones[index].zone;
+}
+
+static size_t rapl_ignored(struct meter *meter)
+{
+	size_t ignored;
+
+	pthread_mutex_lock(&meter->lock);
+	ignored = meter->ignored;
+	pthread_mutex_unlock(&meter->lock);
+	return ignored;
+}
+
+static void rapl_close(struct meter *meter)
+{
+	if (!meter)
+		return;
+	for (size_t i = 0; i < meter->count; i++) {
+		(void)handle_unref(meter->zones[i].handle);
+		free(meter->zones[i].dir_path);
+	}
+	(void)pthread_mutex_destroy(&meter->lock);
+	free(meter->sysfs);
+	free(meter);
+}
+
+static int rapl_open(const char *sysfs, struct meter **ret)
+{
+	struct meter *meter = calloc(1, sizeof(*meter));
+
+	if (!meter)
+		return -ENOMEM;
+	(void)pthread_mutex_init(&meter->lock, NULL); /* cannot fail with default attributes */
+	meter->sysfs = strdup(sysfs);
+	if (!meter->sysfs) {
+		rapl_close(meter);
+		return -ENOMEM;
+	}
+	*ret = meter;
+	return 0;
+}
+
+const struct meter_ops rapl_sysfs_meter = {
+	.name = "rapl-sysfs",
+	.open = rapl_open,
+	.zone_count = rapl_zone_count,
+	.zone_at = rapl_zone_at,
+	.ignored = rapl_ignored,
+	.read_raw = rapl_read_raw,
+	.rescan = rapl_rescan,
+	.close = rapl_close,
+};
