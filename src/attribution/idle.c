@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The names of idle modes and states, and the rule for one reading; the line of text is in idle_line.c.
+ *
+ * Sums are forgotten with a time constant of one hour of readings: long enough to see a machine busy and
+ * quiet, short enough to follow its temperature. A reading far off the present line (beyond 1.345 times the
+ * scale of residuals: Huber 1964, 95 % efficient for normal noise) counts only as much as one at that
+ * distance. The scale follows clipped residuals, so that it outgrows a few outliers, yet reaches a machine
+ * that really changed within minutes.
+ *
+ * Evidence is asked for at every reading, which is many looks at the same data: at t > 3 pure noise would
+ * pass within a few hours. MIN_T = 5 holds for years of looks.
+ */
+#include "attribution/idle.h"
+
+#include <errno.h>
+#include <math.h>
+
+#include "base/macro.h"
+#include "base/num.h"
+
+#define FORGET_S        3600.0              /* time constant of the regression and of the span */
+#define FLOOR_FORGET_S  (24 * 3600.0)       /* time constant with which the floor rises */
+#define FLOOR_WINDOW_NS (30 * NSEC_PER_SEC) /* what is held this long is "sustained" */
+#define HUBER           1.345
+#define NOISE_RATE      0.05 /* share of a new residual in the scale */
+#define NOISE_CLIP                                                                                 \
+	3.0 /* residuals count at most this many scales: the scale grows 10 % a reading */
+#define NOISE_MIN_SHARE                                                                            \
+	1e-3 /* of the power: meters have steps, a scale of 0 would refuse everything */
+#define MIN_READINGS 10.0
+#define MIN_T        5.0
+#define MIN_DEVIATION                                                                              \
+	(IDLE_MIN_SPAN / 4) /* of x: below the 0.058 of an even spread over the span */
+#define MAX_POWER_W 1e6
+
+const char *idle_mode_name(enum idle_mode mode)
+{
+	static const char *const names[] = { "learned", "fixed", "off" };
+
+	return (size_t)mode < ARRAY_SIZE(names) ? names[mode] : "unknown";
+}
+
+const char *idle_state_name(enum idle_state state)
+{
+	static const char *const names[] = { "learning", "learned", "fixed",
+					     "off",      "model",   "absent" };
+
+	return (size_t)state < ARRAY_SIZE(names) ? names[state] : "unknown";
+}
+
+void idle_learner_init(struct idle_learner *learner)
+{
+	*learner = (struct idle_learner){ .floor_w = -1, .noise_w = -1 };
+}
+
+struct line {
+	double intercept_w;
+	double slope_w;    /* for utilisation 0 to 1 */
+	double t;          /* slope over its standard error */
+	double residual_w; /* root mean square */
+	double deviation;  /* of x */
+};
+
+/* False while the readings do not determine a line. */
+static bool fit_line(const struct idle_learner *learner, struct line *ret)
+{
+	double w = learner->w, seconds_per_reading, independent;
+	double mean_x, mean_y, var_x, var_y, cov, rest;
+
+	if (learner->readings < MIN_READINGS || w <= 0)
+		return false;
+	mean_x = learner->wx / w;
+	mean_y = learner->wy / w;
+	var_x = learner->wxx / w - mean_x * mean_x;
+	var_y = learner->wyy / w - mean_y * mean_y;
+	cov = learner->wxy / w - mean_x * mean_y;
+	if (var_x < 1e-9)
+		return false;
+	ret->slope_w = cov / var_x;
+	ret->intercept_w = mean_y - ret->slope_w * mean_x;
+	rest = fmax(var_y - ret->slope_w * cov, 0);
+	ret->residual_w = sqrt(rest);
+	ret->deviation = sqrt(var_x);
+	/* Readings closer than a second are not independent of each other. */
+	seconds_per_reading = w / learner->readings;
+	independent = learner->readings * fmin(seconds_per_reading, 1.0);
+	ret->t = ret->slope_w * sqrt(fmax(independent - 2, 0) * var_x / fmax(rest, 1e-12));
+	return true;
+}
+
+/* The weight of a reading that lies @off watts off the line, which also teaches the scale. */
+static double huber_weight(struct idle_learner *learner, double off, double power_w)
+{
+	double scale, distance = fabs(off);
+
+	scale = fmax(learner->noise_w, NOISE_MIN_SHARE * power_w);
+	learner->noise_w =
+		scale + NOISE_RATE * (fmin(distance * 1.2533, NOISE_CLIP * scale) - scale);
+	/* 1.2533: standard deviation over mean distance, for normal noise */
+	return distance <= HUBER * scale ? 1.0 : HUBER * scale / distance;
+}
+
+static void add_to_sums(struct idle_learner *learner, double x, double y, double weight,
+			double seconds)
+{
+	double keep = exp(-seconds / FORGET_S), w = weight * seconds;
+
+	learner->w = learner->w * keep + w;
+	learner->wx = learner->wx * keep + w * x;
+	learner->wy = learner->wy * keep + w * y;
+	learner->wxx = learner->wxx * keep + w * x * x;
+	learner->wxy = learner->wxy * keep + w * x * y;
+	learner->wyy = learner->wyy * keep + w * y * y;
+	learner->readings = learner->readings * keep + weight;
+}
+
+static void add_to_span(struct idle_learner *learner, double x, double seconds)
+{
+	double towards = -expm1(-seconds / FORGET_S);
+
+	if (learner->time_ns == 0) {
+		learner->x_min = learner->x_max = x;
+		return;
+	}
+	learner->x_min = fmin(x, learner->x_min + (x - learner->x_min) * towards);
+	learner->x_max = fmax(x, learner->x_max + (x - learner->x_max) * towards);
+}
+
+static void add_to_floor(struct idle_learner *learner, double power_w, uint64_t dt_ns)
+{
+	double before_s = (double)learner->floor_window_ns / 1e9, dt_s = (double)dt_ns / 1e9;
+	double mean_w, towards;
+
+	mean_w = (learner->floor_candidate_w * before_s + power_w * dt_s) / (before_s + dt_s);
+	learner->floor_candidate_w = mean_w;
+	learner->floor_window_ns += dt_ns;
+	if (learner->floor_window_ns < FLOOR_WINDOW_NS)
+		return;
+	towards = -expm1(-(before_s + dt_s) / FLOOR_FORGET_S);
+	if (learner->floor_w < 0 || mean_w < learner->floor_w)
+		learner->floor_w = mean_w;
+	else
+		learner->floor_w += (mean_w - learner->floor_w) * towards;
+	learner->floor_candidate_w = 0;
+	learner->floor_window_ns = 0;
+}
+
+static bool has_evidence(const struct idle_learner *learner, const struct line *line)
+{
+	return learner->time_ns >= IDLE_MIN_TIME_NS && learner->floor_w >= 0 &&
+	       learner->x_max - learner->x_min >= IDLE_MIN_SPAN &&
+	       line->deviation >= MIN_DEVIATION && line->t > MIN_T;
+}
+
+void idle_learner_add(struct idle_learner *learner, double power_w, double utilisation,
+		      uint64_t dt_ns)
+{
+	double seconds = (double)dt_ns / 1e9, weight = 1.0;
+	struct line line;
+
+	if (!(power_w >= 0 && power_w <= MAX_POWER_W) || !(utilisation >= 0 && utilisation <= 1) ||
+	    dt_ns == 0 || __builtin_add_overflow(learner->time_ns, dt_ns, &(uint64_t){ 0 }))
+		return;
+	if (fit_line(learner, &line)) {
+		if (learner->noise_w < 0)
+			learner->noise_w = line.residual_w;
+		weight = huber_weight(
+			learner, power_w - line.intercept_w - line.slope_w * utilisation, power_w);
+	}
+	add_to_sums(learner, utilisation, power_w, weight, seconds);
+	add_to_span(learner, utilisation, seconds);
+	add_to_floor(learner, power_w, dt_ns);
+	learner->time_ns += dt_ns;
+	if (fit_line(learner, &line) && has_evidence(learner, &line)) {
+		learner->idle_w = fmax(line.intercept_w, 0);
+		learner->learned = true;
+	}
+	if (learner->learned)
+		learner->idle_w = fmin(learner->idle_w, learner->floor_w);
+}
+
+bool idle_learner_get(const struct idle_learner *learner, uint64_t *ret_power_uw)
+{
+	if (!learner->learned)
+		return false;
+	*ret_power_uw = (uint64_t)llround(learner->idle_w * 1e6);
+	return true;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Inside of the ledger, shared by ledger.c (life, columns, charges, the node), ledger_processes.c and
+ * ledger_containers.c. Nobody else includes it.
+ */
+#pragma once
+
+#include "attribution/ledger.h"
+#include "attribution/row_index.h"
+#include "attribution/value_table.h"
+
+struct process_row {
+	struct ledger_process process;
+	uint32_t touch;     /* row of its deltas, while process.touched */
+	uint32_t next_free; /* while not process.used */
+};
+
+/*
+ * Deltas are packed by order of touch: a process that did not run has none. Their memory is reserved
+ * when the row is made, so that a charge cannot fail.
+ */
+struct process_table {
+	struct process_row *rows; /* [capacity] */
+	uint32_t *touched;        /* [capacity] */
+	uint32_t capacity;
+	uint32_t slots; /* used or once used */
+	uint32_t used;
+	uint32_t first_free;
+	uint32_t touched_count;
+	struct value_table values;
+	struct value_table deltas;
+	struct row_index index; /* by pid and start; ended rows too, as long as they are kept */
+	uint64_t overflows;
+};
+
+/* Containers are few: each row has its deltas. */
+struct container_table {
+	struct ledger_container *rows; /* [capacity] */
+	uint32_t *touched;             /* [capacity] */
+	uint32_t *next_free;           /* [capacity] */
+	uint32_t capacity;
+	uint32_t slots;
+	uint32_t used;
+	uint32_t first_free;
+	uint32_t touched_count;
+	struct value_table values;
+	struct value_table deltas;
+	struct value_table direct_deltas;
+	struct row_index index; /* by hash of container_id */
+	uint64_t overflows;
+};
+
+struct ledger_zone {
+	uint64_t node_uj[MODE_COUNT];
+	uint64_t node_delta_uj[MODE_COUNT];
+	uint64_t unattributed_uj[MODE_COUNT][UNATTRIBUTED_REASON_COUNT];
+};
+
+struct ledger {
+	uint32_t max_processes;
+	uint32_t max_containers;
+	uint32_t zones;
+	uint64_t now_ns;
+	uint64_t next_serial;
+	struct ledger_zone *zone; /* [zones] */
+	uint64_t node_cpu_ns;
+	struct process_table processes;
+	struct container_table containers;
+};
+
+void process_table_init(struct process_table *table, uint32_t limit);
+void process_table_release(struct process_table *table);
+void process_table_begin(struct process_table *table);
+/* Puts the row on this interval's list, with deltas of 0, unless it is there. */
+void process_table_touch(struct process_table *table, uint32_t process);
+
+void container_table_init(struct container_table *table, uint32_t limit);
+void container_table_release(struct container_table *table);
+void container_table_begin(struct container_table *table);
+void container_table_touch(struct container_table *table, uint32_t container);
+/* Touches it and notes that it is in use. */
+void container_table_activate(struct ledger *ledger, uint32_t container);
+/* Makes a row whatever the limit of options says. LEDGER_NONE without memory. */
+uint32_t container_table_add(struct ledger *ledger, const struct ledger_owner *owner);

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Chains are short by construction (see row_index.h), so they are walked; only heads are in the map. */
+#include "attribution/row_index.h"
+
+#include <errno.h>
+
+#include "base/macro.h"
+
+void row_index_init(struct row_index *index, uint32_t limit)
+{
+	*index = (struct row_index){ 0 };
+	map_init(&index->map, limit);
+}
+
+void row_index_release(struct row_index *index)
+{
+	map_release(&index->map);
+	free(index->next);
+	index->next = NULL;
+	index->size = 0;
+}
+
+uint32_t row_index_first(const struct row_index *index, struct map_key key)
+{
+	return map_find(&index->map, key);
+}
+
+uint32_t row_index_next(const struct row_index *index, uint32_t row)
+{
+	return index->next[row];
+}
+
+static int reserve(struct row_index *index, uint32_t rows)
+{
+	uint32_t size = index->size < 64 ? 64 : index->size;
+	uint32_t *next;
+
+	if (rows <= index->size)
+		return 0;
+	while (size < rows)
+		size = size > UINT32_MAX / 2 ? UINT32_MAX : size * 2;
+	next = reallocarray(index->next, size, sizeof(*next));
+	if (!next)
+		return -ENOMEM;
+	index->next = next;
+	index->size = size;
+	return 0;
+}
+
+int row_index_add(struct row_index *index, struct map_key key, uint32_t row)
+{
+	uint32_t first = map_find(&index->map, key);
+	int r = reserve(index, row + 1);
+
+	if (r == 0)
+		r = map_put(&index->map, key, row);
+	if (r < 0)
+		return r;
+	index->next[row] = first;
+	return 0;
+}
+
+void row_index_remove(struct row_index *index, struct map_key key, uint32_t row)
+{
+	uint32_t at = map_find(&index->map, key);
+
+	if (at == row) {
+		if (index->next[row] == ROW_NONE)
+			(void)map_remove(&index->map, key);
+		else
+			(void)map_put(&index->map, key,
+				      index->next[row]); /* replaces: no failure */
+		return;
+	}
+	while (at != ROW_NONE && index->next[at] != row)
+		at = index->next[at];
+	if (at != ROW_NONE)
+		index->next[at] = index->next[row];
+}

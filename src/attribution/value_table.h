@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rows of 64-bit counters, all of the same number of columns, in one piece of memory.
+ *
+ * Rows are numbered 0..rows-1. Memory grows by half; it is only touched where rows are written, so that
+ * room which is reserved ahead costs no resident page. The last column may be pinned to the end: when
+ * columns are added, it moves along (the ledger's CPU time does).
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+struct value_table {
+	uint64_t *values; /* [capacity][columns] */
+	uint32_t columns; /* > 0 */
+	uint32_t capacity;
+};
+
+void value_table_init(struct value_table *table, uint32_t columns);
+void value_table_release(struct value_table *table);
+/* Room for @rows rows; new ones are not initialised. 0 or -ENOMEM (nothing changed). */
+int value_table_reserve(struct value_table *table, uint32_t rows);
+/*
+ * A copy of the first @rows rows of @from with @columns columns (not fewer): new ones are zero and
+ * stand before the last, which stays last. 0 or -ENOMEM. The caller releases *ret.
+ */
+int value_table_widen(const struct value_table *from, uint32_t rows, uint32_t columns,
+		      struct value_table *ret);
+
+static inline uint64_t *value_table_row(const struct value_table *table, uint32_t row)
+{
+	return table->values + (size_t)row * table->columns;
+}
+
+static inline void value_table_clear(const struct value_table *table, uint32_t row)
+{
+	memset(value_table_row(table, row), 0, table->columns * sizeof(uint64_t));
+}
+
+/* to[i] += from[i] */
+static inline void values_add(uint64_t *to, const uint64_t *from, uint32_t columns)
+{
+	for (uint32_t i = 0; i < columns; i++)
+		to[i] += from[i];
+}
+
+/* to[i] -= from[i] */
+static inline void values_subtract(uint64_t *to, const uint64_t *from, uint32_t columns)
+{
+	for (uint32_t i = 0; i < columns; i++)
+		to[i] -= from[i];
+}
