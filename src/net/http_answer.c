@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A request is answered when it has arrived as a whole; a body that comes with GET is dropped unread (the deadline bounds it).
+ * Other methods are refused at their headers, and the connection is closed, since what follows may be anything.
+ *
+ * Every answer forbids caching and sniffing: the values are a side channel on what the machine computes and change with each interval.
+ */
+#include "net/http_answer.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/macro.h"
+
+struct header {
+	const char *name;
+	const char *value;
+};
+
+static const struct header every_answer[] = {
+	{ MHD_HTTP_HEADER_CACHE_CONTROL, "no-store" },
+	{ MHD_HTTP_HEADER_X_CONTENT_TYPE_OPTIONS, "nosniff" },
+	{ "X-Frame-Options", "DENY" },
+	{ "Referrer-Policy", "no-referrer" },
+	{ "Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'" },
+	{ MHD_HTTP_HEADER_VARY, "Accept, Accept-Encoding" },
+};
+
+void http_count(uint64_t *counter, uint64_t amount)
+{
+	__atomic_fetch_add(counter, amount, __ATOMIC_RELAXED);
+}
+
+static void count_status(struct http_answerer *answerer, unsigned status)
+{
+	if (status >= 100 && status < 600)
+		http_count(&answerer->stats.requests[status / 100], 1);
+}
+
+static struct http_connection *connection_of(struct MHD_Connection *mhd)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+	return info ? info->socket_context : NULL;
+}
+
+static void static_answer(struct http_response *response, int status, const char *text)
+{
+	*response = (struct http_response){
+		.status = status,
+		.content_type = "text/plain; charset=utf-8",
+		.body = text,
+		.len = strlen(text),
+	};
+}
+
+static const char *header_or_empty(struct MHD_Connection *mhd, const char *name)
+{
+	const char *value = MHD_lookup_connection_value(mhd, MHD_HEADER_KIND, name);
+
+	return value ? value : "";
+}
+
+static void ask_handler(const struct http_answerer *answerer, struct MHD_Connection *mhd,
+			const char *path, bool head, struct http_response *response)
+{
+	struct http_request request = {
+		.path = path,
+		.accept = header_or_empty(mhd, MHD_HTTP_HEADER_ACCEPT),
+		.head = head,
+	};
+
+	request.accepts_gzip =
+		http_accepts_gzip(header_or_empty(mhd, MHD_HTTP_HEADER_ACCEPT_ENCODING));
+	for (size_t i = 0; i < answerer->route_count; i++) {
+		const struct http_route *route = &answerer->routes[i];
+
+		if (strcmp(route->path, path) == 0) {
+			route->handler(route->userdata, &request, response);
+			return;
+		}
+	}
+	static_answer(response, MHD_HTTP_NOT_FOUND, "404: there is no such page; try /metrics\n");
+}
+
+static void drop_body(const struct http_response *response)
+{
+	if (response->release)
+		response->release(response->owner);
+}
+
+/* Hands the body over: from here on libmicrohttpd releases it. libmicrohttpd only reads it, but takes it without const. */
+static struct MHD_Response *wrap_body(const struct http_response *response)
+{
+	void *body = (void *)(uintptr_t)response->body;
+	struct MHD_Response *wrapped;
+
+	if (!response->release)
+		return MHD_create_response_from_buffer(response->len, body, MHD_RESPMEM_PERSISTENT);
+	wrapped = MHD_create_response_from_buffer_with_free_callback_cls(
+		response->len, body, response->release, response->owner);
+	if (!wrapped)
+		drop_body(response);
+	return wrapped;
+}
+
+/* libmicrohttpd answers NO without memory only; the answer then lacks a header, which is better than no answer. */
+static void add_header(struct MHD_Response *wrapped, const char *name, const char *value)
+{
+	(void)MHD_add_response_header(wrapped, name, value);
+}
+
+static void add_headers(struct MHD_Response *wrapped, const struct http_response *response,
+			bool close)
+{
+	char seconds[16];
+
+	for (size_t i = 0; i < ARRAY_SIZE(every_answer); i++)
+		add_header(wrapped, every_answer[i].name, every_answer[i].value);
+	if (response->content_type)
+		add_header(wrapped, MHD_HTTP_HEADER_CONTENT_TYPE, response->content_type);
+	if (response->content_encoding)
+		add_header(wrapped, MHD_HTTP_HEADER_CONTENT_ENCODING, response->content_encoding);
+	if (response->status == MHD_HTTP_METHOD_NOT_ALLOWED)
+		add_header(wrapped, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
+	if (response->retry_after_s) {
+		(void)snprintf(seconds, sizeof(seconds), "%u", response->retry_after_s);
+		add_header(wrapped, MHD_HTTP_HEADER_RETRY_AFTER, seconds);
+	}
+	if (close)
+		add_header(wrapped, MHD_HTTP_HEADER_CONNECTION, "close");
+}
+
+static enum MHD_Result queue_answer(struct http_answerer *answerer, struct MHD_Connection *mhd,
+				    struct http_connection *connection,
+				    const struct http_response *response, bool head)
+{
+	struct MHD_Response *wrapped = wrap_body(response);
+	bool close = response->status == MHD_HTTP_METHOD_NOT_ALLOWED ||
+		     http_connections_used(answerer->connections) >= answerer->busy_connections;
+	enum MHD_Result result;
+
+	if (!wrapped)
+		return MHD_NO;
+	add_headers(wrapped, response, close);
+	connection->answer_len = head ? 0 : response->len;
+	http_connections_set_answering(answerer->connections, connection, true,
+				       clock_ns(CLOCK_MONOTONIC));
+	result = MHD_queue_response(mhd, (unsigned)response->status, wrapped);
+	MHD_destroy_response(wrapped); /* our reference; the queue holds its own */
+	if (result == MHD_YES)
+		count_status(answerer, (unsigned)response->status);
+	return result;
+}
+
+enum MHD_Result http_answer_request(void *cls, struct MHD_Connection *mhd, const char *url,
+				    const char *method, const char *version,
+				    const char *upload_data, size_t *upload_data_size,
+				    void **request_state)
+{
+	struct http_answerer *answerer = cls;
+	struct http_connection *connection = connection_of(mhd);
+	bool head = strcmp(method, MHD_HTTP_METHOD_HEAD) == 0;
+	struct http_response response = { 0 };
+
+	(void)version;
+	(void)upload_data;
+	if (!connection)
+		return MHD_NO;
+	if (!head && strcmp(method, MHD_HTTP_METHOD_GET) != 0) {
+		static_answer(&response, MHD_HTTP_METHOD_NOT_ALLOWED, "405: GET and HEAD only\n");
+		return queue_answer(answerer, mhd, connection, &response, false);
+	}
+	if (!*request_state) { /* the headers have arrived; the next call is at the end */
+		*request_state = connection;
+		return MHD_YES;
+	}
+	if (*upload_data_size) {
+		*upload_data_size = 0;
+		return MHD_YES;
+	}
+	ask_handler(answerer, mhd, url, head, &response);
+	return queue_answer(answerer, mhd, connection, &response, head);
+}
+
+void http_answer_completed(void *cls, struct MHD_Connection *mhd, void **request_state,
+			   enum MHD_RequestTerminationCode how)
+{
+	struct http_answerer *answerer = cls;
+	struct http_connection *connection = connection_of(mhd);
+
+	*request_state = NULL;
+	if (!connection)
+		return;
+	if (how == MHD_REQUEST_TERMINATED_COMPLETED_OK)
+		http_count(&answerer->stats.bytes_sent, connection->answer_len);
+	http_connections_set_answering(answerer->connections, connection, false,
+				       clock_ns(CLOCK_MONOTONIC));
+}
+
+void http_answer_connection(void *cls, struct MHD_Connection *mhd, void **socket_state,
+			    enum MHD_ConnectionNotificationCode what)
+{
+	struct http_answerer *answerer = cls;
+	struct http_connection *connection = *socket_state;
+	const union MHD_ConnectionInfo *fd;
+
+	if (what == MHD_CONNECTION_NOTIFY_STARTED) {
+		fd = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
+		connection = http_connections_add(answerer->connections, fd->connect_fd,
+						  clock_ns(CLOCK_MONOTONIC));
+		*socket_state = connection;
+		http_count(&answerer->stats.connections_total, 1);
+		return;
+	}
+	if (connection)
+		http_connections_remove(answerer->connections, connection);
+	*socket_state = NULL;
+}
+
+size_t http_answer_no_unescape(void *cls, struct MHD_Connection *mhd, char *text)
+{
+	(void)cls;
+	(void)mhd;
+	return strlen(text);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From a request to an answer: methods, routes, headers, counts. The part of the server that libmicrohttpd calls back.
+ * Everything here runs on the server's thread; the counters may be read from any.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <microhttpd.h>
+
+#include "net/http_connections.h"
+#include "net/http_server.h"
+
+struct http_answerer {
+	struct http_connections *connections;
+	const struct http_route *routes; /* borrowed */
+	size_t route_count;
+	unsigned busy_connections; /* from this many on, answers close theirs */
+	struct http_stats stats;   /* by atomic operations only */
+};
+
+/* Callbacks with the types that libmicrohttpd wants; the closure is a struct http_answerer. */
+enum MHD_Result http_answer_request(void *cls, struct MHD_Connection *mhd, const char *url,
+				    const char *method, const char *version,
+				    const char *upload_data, size_t *upload_data_size,
+				    void **request_state);
+void http_answer_completed(void *cls, struct MHD_Connection *mhd, void **request_state,
+			   enum MHD_RequestTerminationCode how);
+void http_answer_connection(void *cls, struct MHD_Connection *mhd, void **socket_state,
+			    enum MHD_ConnectionNotificationCode what);
+/* Leaves a path as it was sent: our routes need no unescaping, and "%00" must not cut one short. */
+size_t http_answer_no_unescape(void *cls, struct MHD_Connection *mhd, char *text);
+/* Adds to one of the answerer's counters. */
+void http_count(uint64_t *counter, uint64_t amount);

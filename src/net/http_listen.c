@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * An explicit IPv6 address listens on IPv6 only, so that "[::1]:P" and "127.0.0.1:P" can stand side by side; "all addresses" is
+ * one socket for both families, or IPv4 alone where the kernel has no IPv6.
+ */
+#include "net/http_listen.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/macro.h"
+#include "net/http_server.h"
+
+union address {
+	struct sockaddr any;
+	struct sockaddr_in v4;
+	struct sockaddr_in6 v6;
+};
+
+static int parse_host(const char *host, uint16_t port, union address *ret)
+{
+	*ret = (union address){ 0 };
+	if (strcmp(host, "localhost") == 0)
+		host = "127.0.0.1";
+	if (!*host || inet_pton(AF_INET6, host, &ret->v6.sin6_addr) == 1) {
+		ret->v6.sin6_family = AF_INET6;
+		ret->v6.sin6_port = htons(port);
+		return 0;
+	}
+	*ret = (union address){ 0 };
+	if (inet_pton(AF_INET, host, &ret->v4.sin_addr) != 1)
+		return -EINVAL;
+	ret->v4.sin_family = AF_INET;
+	ret->v4.sin_port = htons(port);
+	return 0;
+}
+
+static int bind_socket(const union address *address, bool all)
+{
+	bool v6 = address->any.sa_family == AF_INET6;
+	socklen_t len = v6 ? sizeof(address->v6) : sizeof(address->v4);
+	int on = 1, v6only = all ? 0 : 1;
+	CLEANUP_FD int fd = -1;
+
+	fd = socket(address->any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0)
+		return -errno;
+	if (v6 && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &v6only, sizeof(v6only)) < 0)
+		return -errno;
+	if (bind(fd, &address->any, len) < 0 || listen(fd, HTTP_LISTEN_BACKLOG) < 0)
+		return -errno;
+	return TAKE_FD(fd);
+}
+
+int http_listen(const char *text, struct diag *diag)
+{
+	char host[INET6_ADDRSTRLEN];
+	union address address;
+	uint16_t port;
+	int r;
+
+	r = http_parse_address(text, host, sizeof(host), &port, diag);
+	if (r < 0)
+		return r;
+	if (parse_host(host, port, &address) < 0)
+		return diag_set(diag, -EINVAL,
+				"\"%.200s\": want a numeric address (names are not looked up), or "
+				"none for all addresses",
+				text);
+	r = bind_socket(&address, !*host);
+	if (!*host && (r == -EAFNOSUPPORT || r == -EADDRNOTAVAIL)) {
+		(void)parse_host("0.0.0.0", port, &address); /* a constant: always parses */
+		r = bind_socket(&address, false);
+	}
+	if (r < 0)
+		return diag_set(diag, r, "cannot listen on \"%.200s\": %s", text, strerror(-r));
+	return r;
+}
+
+int http_listen_address(int fd, char *buf, size_t size)
+{
+	char host[INET6_ADDRSTRLEN];
+	union address address;
+	socklen_t len = sizeof(address);
+	int n;
+
+	if (getsockname(fd, &address.any, &len) < 0)
+		return -errno;
+	if (address.any.sa_family == AF_INET6) {
+		(void)inet_ntop(AF_INET6, &address.v6.sin6_addr, host, sizeof(host));
+		n = snprintf(buf, size, "[%s]:%u", host, (unsigned)ntohs(address.v6.sin6_port));
+	} else {
+		(void)inet_ntop(AF_INET, &address.v4.sin_addr, host, sizeof(host));
+		n = snprintf(buf, size, "%s:%u", host, (unsigned)ntohs(address.v4.sin_port));
+	}
+	return n < 0 || (size_t)n >= size ? -ERANGE : 0;
+}

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * One thread, one loop: our own listening sockets, and libmicrohttpd's epoll descriptor beside them. The library parses and sends; who is
+ * let in, for how long, and who must go is decided here (http_connections.h), because its own limits stop at "no byte for a while".
+ *
+ * When all connections are taken, whoever comes next waits in the backlog. If then a connection has kept us waiting for a request for
+ * HTTP_PATIENCE, it is cut: silent peers, however many, cannot keep out one that speaks at once.
+ */
+#include "net/http_server.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/macro.h"
+#include "net/http_answer.h"
+#include "net/http_connections.h"
+#include "net/http_listen.h"
+
+#define HEADER_MEMORY  8192 /* of one connection: request line, headers and the answer's headers */
+#define SWEEP_EVERY_MS 250
+#define CROWDED_RETRY_MS                                                                           \
+	20               /* while full: look again whether somebody has become impatient-worthy */
+#define ACCEPT_BATCH  32 /* a listener and turn, so that those inside are served too */
+#define LISTENERS_MAX 8
+
+struct http_server {
+	struct MHD_Daemon *daemon;
+	struct http_answerer answerer;
+	struct http_connections connections;
+	int listeners[LISTENERS_MAX];
+	size_t listener_count;
+	int epoll_fd;
+	int stop_fd;
+	bool crowded; /* the listeners are out of epoll_fd */
+	pthread_t thread;
+	bool started;
+};
+
+static void log_from_library(void *cls, const char *fmt, va_list ap)
+	__attribute__((format(printf, 2, 0)));
+static void log_from_library(void *cls, const char *fmt, va_list ap)
+{
+	char line[LOG_LINE_MAX / 2];
+	int len;
+
+	(void)cls;
+	len = vsnprintf(line, sizeof(line), fmt, ap);
+	while (len > 0 && (size_t)len < sizeof(line) && line[len - 1] == '\n')
+		line[--len] = '\0';
+	log_debug("http: %s", line);
+}
+
+static void panic_from_library(void *cls, const char *file, unsigned line, const char *reason)
+{
+	(void)cls;
+	log_debug("http: libmicrohttpd gave up at %s:%u: %s", file, line, reason ? reason : "");
+	abort(); /* it must not return; what it found is memory that cannot be trusted */
+}
+
+static int watch(int epoll_fd, int op, int fd, uint32_t events)
+{
+	struct epoll_event event = { .events = events, .data.fd = fd };
+
+	return epoll_ctl(epoll_fd, op, fd, &event) < 0 ? -errno : 0;
+}
+
+/* Takes the listeners out of the loop or back in. Failure cannot happen: the descriptors are registered. */
+static void set_crowded(struct http_server *server, bool crowded)
+{
+	if (server->crowded == crowded)
+		return;
+	server->crowded = crowded;
+	for (size_t i = 0; i < server->listener_count; i++)
+		(void)watch(server->epoll_fd, EPOLL_CTL_MOD, server->listeners[i],
+			    crowded ? 0 : EPOLLIN);
+}
+
+static bool has_room(struct http_server *server)
+{
+	return http_connections_used(&server->connections) < server->connections.max;
+}
+
+/* false: no more of them now, for want of descriptors or memory. */
+static bool accept_from(struct http_server *server, int listener)
+{
+	for (unsigned i = 0; i < ACCEPT_BATCH && has_room(server); i++) {
+		struct sockaddr_storage address;
+		socklen_t len = sizeof(address);
+		int fd = accept4(listener, (struct sockaddr *)&address, &len,
+				 SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+		if (fd < 0)
+			return errno == EAGAIN || errno == EINTR || errno == ECONNABORTED;
+		/* Closes the descriptor by itself when it fails. */
+		if (MHD_add_connection(server->daemon, fd, (struct sockaddr *)&address, len) !=
+		    MHD_YES)
+			return false;
+	}
+	return true;
+}
+
+static void accept_all(struct http_server *server)
+{
+	bool fine = true;
+
+	for (size_t i = 0; i < server->listener_count && fine; i++)
+		fine = accept_from(server, server->listeners[i]);
+	set_crowded(server, !fine || !has_room(server));
+}
+
+static bool somebody_waits(const struct http_server *server)
+{
+	struct pollfd fds[LISTENERS_MAX];
+
+	for (size_t i = 0; i < server->listener_count; i++)
+		fds[i] = (struct pollfd){ .fd = server->listeners[i], .events = POLLIN };
+	return poll(fds, (nfds_t)server->listener_count, 0) > 0;
+}
+
+static void relieve(struct http_server *server, uint64_t now_ns)
+{
+	if (!has_room(server) && somebody_waits(server)) {
+		unsigned cut = http_connections_make_room(&server->connections, now_ns);
+
+		http_count(&server->answerer.stats.requests[0], cut);
+	}
+}
+
+static int loop_timeout_ms(struct http_server *server)
+{
+	MHD_UNSIGNED_LONG_LONG library_ms;
+	int timeout_ms = -1;
+
+	if (server->crowded)
+		timeout_ms = CROWDED_RETRY_MS;
+	else if (http_connections_used(&server->connections) > 0)
+		timeout_ms = SWEEP_EVERY_MS;
+	if (MHD_get_timeout(server->daemon, &library_ms) == MHD_YES &&
+	    (timeout_ms < 0 || library_ms < (MHD_UNSIGNED_LONG_LONG)timeout_ms))
+		timeout_ms = (int)(library_ms < 1000 ? library_ms : 1000);
+	return timeout_ms;
+}
+
+/* false: the server is to stop. */
+static bool loop_turn(struct http_server *server, uint64_t *last_sweep_ns)
+{
+	struct epoll_event events[LISTENERS_MAX + 2];
+	int n = epoll_wait(server->epoll_fd, events, ARRAY_SIZE(events), loop_timeout_ms(server));
+	bool incoming = server->crowded;
+	uint64_t now_ns;
+
+	for (int i = 0; i < n; i++) {
+		if (events[i].data.fd == server->stop_fd)
+			return false;
+		incoming = incoming || (events[i].events & EPOLLIN && events[i].data.fd >= 0);
+	}
+	if (incoming)
+		accept_all(server);
+	(void)MHD_run(server->daemon); /* NO means no daemon */
+	now_ns = clock_ns(CLOCK_MONOTONIC);
+	if (server->crowded)
+		relieve(server, now_ns);
+	if (now_ns - *last_sweep_ns >= SWEEP_EVERY_MS * NSEC_PER_MSEC) {
+		*last_sweep_ns = now_ns;
+		http_server_sweep(server, now_ns);
+	}
+	return true;
+}
+
+static void *serve(void *arg)
+{
+	struct http_server *server = arg;
+	uint64_t last_sweep_ns = clock_ns(CLOCK_MONOTONIC);
+
+	(void)pthread_setname_np(pthread_self(), "kepler-http"); /* only a help for people */
+	while (loop_turn(server, &last_sweep_ns))
+		;
+	return NULL;
+}
+
+static int open_listeners(struct http_server *server, const struct http_options *options,
+			  struct diag *diag)
+{
+	if (options->listen_count == 0 || options->listen_count > LISTENERS_MAX)
+		return diag_set(diag, -EINVAL, "want 1 to %d addresses to listen on",
+				LISTENERS_MAX);
+	for (size_t i = 0; i < options->listen_count; i++) {
+		int fd = http_listen(options->listen[i], diag);
+
+		if (fd < 0)
+			return fd;
+		server->listeners[server->listener_count++] = fd;
+	}
+	return 0;
+}
+
+static int start_daemon(struct http_server *server)
+{
+	struct http_answerer *answerer = &server->answerer;
+
+	MHD_set_panic_func(panic_from_library, NULL);
+	/* Room beyond our own limit: what we have cut is still there until the library has closed it. */
+	server->daemon = MHD_start_daemon(
+		MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ERROR_LOG, 0, NULL, NULL,
+		http_answer_request, answerer, MHD_OPTION_EXTERNAL_LOGGER, log_from_library, NULL,
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADER_MEMORY,
+		MHD_OPTION_CONNECTION_LIMIT, server->connections.max + 1,
+		MHD_OPTION_NOTIFY_COMPLETED, http_answer_completed, answerer,
+		MHD_OPTION_NOTIFY_CONNECTION, http_answer_connection, answerer,
+		MHD_OPTION_UNESCAPE_CALLBACK, http_answer_no_unescape, NULL, MHD_OPTION_END);
+	return server->daemon ? 0 : -ENOMEM;
+}
+
+static int start_watching(struct http_server *server)
+{
+	int library_fd = MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
+	struct epoll_event event = { .events = EPOLLIN, .data.fd = -1 };
+	int r;
+
+	server->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	server->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (server->epoll_fd < 0 || server->stop_fd < 0)
+		return -errno;
+	if (epoll_ctl(server->epoll_fd, EPOLL_CTL_ADD, library_fd, &event) < 0)
+		return -errno;
+	r = watch(server->epoll_fd, EPOLL_CTL_ADD, server->stop_fd, EPOLLIN);
+	for (size_t i = 0; i < server->listener_count && r == 0; i++)
+		r = watch(server->epoll_fd, EPOLL_CTL_ADD, server->listeners[i], EPOLLIN);
+	return r;
+}
+
+/* Signals are for the program's own thread: SIGPIPE, too, never comes up here. */
+static int start_thread(struct http_server *server)
+{
+	sigset_t all, old;
+	int r;
+
+	(void)sigfillset(&all);
+	(void)pthread_sigmask(SIG_SETMASK, &all, &old);
+	r = pthread_create(&server->thread, NULL, serve, server);
+	(void)pthread_sigmask(SIG_SETMASK, &old, NULL);
+	server->started = r == 0;
+	return -r;
+}
+
+static void stop_and_clear(struct http_server **server)
+{
+	http_server_stop(*server);
+	*server = NULL;
+}
+
+int http_server_start(const struct http_options *options, struct http_server **ret,
+		      struct diag *diag)
+{
+	unsigned max = options->max_connections ? options->max_connections : 128;
+	CLEANUP(stop_and_clear) struct http_server *server = calloc(1, sizeof(*server));
+	int r;
+
+	if (!server)
+		return diag_set(diag, -ENOMEM, "out of memory");
+	server->epoll_fd = server->stop_fd = -1;
+	r = open_listeners(server, options, diag);
+	if (r < 0)
+		return r;
+	server->answerer = (struct http_answerer){
+		.connections = &server->connections,
+		.routes = options->routes,
+		.route_count = options->route_count,
+		.busy_connections = max - max / 4,
+	};
+	r = http_connections_init(&server->connections, max);
+	if (r == 0)
+		r = start_daemon(server);
+	if (r == 0)
+		r = start_watching(server);
+	if (r == 0)
+		r = start_thread(server);
+	if (r < 0)
+		return diag_set(diag, r, "cannot start the HTTP server: %s", strerror(-r));
+	*ret = TAKE_PTR(server);
+	return 0;
+}
+
+void http_server_stop(struct http_server *server)
+{
+	if (!server)
+		return;
+	if (server->started) {
+		/* Fails only when the counter is full, and then it is readable already. */
+		(void)eventfd_write(server->stop_fd, 1);
+		(void)pthread_join(server->thread, NULL);
+	}
+	for (size_t i = 0; i < server->listener_count; i++)
+		(void)close(server->listeners[i]);
+	if (server->daemon)
+		MHD_stop_daemon(server->daemon); /* closes connections: needs their table */
+	http_connections_release(&server->connections);
+	if (server->epoll_fd >= 0)
+		(void)close(server->epoll_fd);
+	if (server->stop_fd >= 0)
+		(void)close(server->stop_fd);
+	free(server);
+}
+
+int http_server_address(const struct http_server *server, size_t index, char *buf, size_t size)
+{
+	if (index >= server->listener_count)
+		return -ERANGE;
+	return http_listen_address(server->listeners[index], buf, size);
+}
+
+void http_server_sweep(struct http_server *server, uint64_t now_ns)
+{
+	http_count(&server->answerer.stats.timeouts,
+		   http_connections_sweep(&server->connections, now_ns));
+}
+
+void http_server_get_stats(const struct http_server *server, struct http_stats *ret)
+{
+	const struct http_stats *stats = &server->answerer.stats;
+
+	*ret = (struct http_stats){
+		.connections = http_connections_used(&server->connections),
+		.connections_total = __atomic_load_n(&stats->connections_total, __ATOMIC_RELAXED),
+		.timeouts = __atomic_load_n(&stats->timeouts, __ATOMIC_RELAXED),
+		.bytes_sent = __atomic_load_n(&stats->bytes_sent, __ATOMIC_RELAXED),
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(ret->requests); i++)
+		ret->requests[i] = __atomic_load_n(&stats->requests[i], __ATOMIC_RELAXED);
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/macro.h"
+#include "net/http_listen.h"
+#include "net/http_server.h"
+
+static void splits_what_people_write(void **state)
+{
+	static const struct {
+		const char *text, *host;
+		uint16_t port;
+	} cases[] = {
+		{ "127.0.0.1:28282", "127.0.0.1", 28282 },
+		{ ":28282", "", 28282 },
+		{ "[::1]:0", "::1", 0 },
+		{ "localhost:65535", "localhost", 65535 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		char host[64];
+		uint16_t port = 1;
+
+		assert_int_equal(http_parse_address(cases[i].text, host, sizeof(host), &port, NULL),
+				 0);
+		assert_string_equal(host, cases[i].host);
+		assert_int_equal(port, cases[i].port);
+	}
+}
+
+static void refuses_the_rest_and_names_it(void **state)
+{
+	static const char *const wrong[] = { "",           "28282",   "127.0.0.1", "127.0.0.1:",
+					     "h:65536",    "h:-1",    "h:80x",     "::1:80",
+					     "[::1]",      "[::1:80", "[]:80",     "h:80\n",
+					     "[::1]80:80", "h: 80",   "[::1]x:80" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
+		char host[64] = "unchanged";
+		uint16_t port = 7;
+		struct diag diag = { "" };
+
+		assert_int_equal(http_parse_address(wrong[i], host, sizeof(host), &port, &diag),
+				 -EINVAL);
+		assert_int_equal(port, 7);
+		assert_string_equal(host, "unchanged");
+		assert_non_null(strstr(diag.text, wrong[i]));
+	}
+}
+
+static void bounds_the_host(void **state)
+{
+	char host[4];
+	uint16_t port;
+
+	(void)state;
+	assert_int_equal(http_parse_address("abc:1", host, sizeof(host), &port, NULL), 0);
+	assert_int_equal(http_parse_address("abcd:1", host, sizeof(host), &port, NULL), -EINVAL);
+}
+
+static void listens_and_says_where(void **state)
+{
+	struct diag diag = { "" };
+	char address[64], small[4];
+	int fd = http_listen("127.0.0.1:0", &diag), second;
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(http_listen_address(fd, address, sizeof(address)), 0);
+	assert_int_equal(strncmp(address, "127.0.0.1:", 10), 0);
+	assert_int_equal(http_listen_address(fd, small, sizeof(small)), -ERANGE);
+	second = http_listen(address, &diag);
+	assert_int_equal(second, -EADDRINUSE);
+	assert_non_null(strstr(diag.text, address));
+	close(fd);
+}
+
+static void looks_no_name_up(void **state)
+{
+	struct diag diag = { "" };
+
+	(void)state;
+	assert_int_equal(http_listen("example.org:80", &diag), -EINVAL);
+	assert_non_null(strstr(diag.text, "numeric"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(splits_what_people_write),
+		cmocka_unit_test(refuses_the_rest_and_names_it),
+		cmocka_unit_test(bounds_the_host),
+		cmocka_unit_test(listens_and_says_where),
+		cmocka_unit_test(looks_no_name_up),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

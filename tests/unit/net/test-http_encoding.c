@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/macro.h"
+#include "net/http_server.h"
+
+static void follows_the_weights(void **state)
+{
+	static const struct {
+		const char *value;
+		bool gzip;
+	} cases[] = {
+		{ "", false },
+		{ "gzip", true },
+		{ "GZIP", true },
+		{ "x-gzip", true },
+		{ "deflate, gzip", true },
+		{ "deflate,gzip;q=0.5,br", true },
+		{ "gzip;q=0", false },
+		{ "gzip; q=0.000", false },
+		{ "gzip ; q=0.001", true },
+		{ "gzip;q=1", true },
+		{ "gzip;level=9;q=0", false },
+		{ "*", true },
+		{ "*;q=0", false },
+		{ "*;q=0, gzip", true },
+		{ "*, gzip;q=0", false },
+		{ "gzip;q=0, *", false },
+		{ "identity", false },
+		{ "gzipped", false },
+		{ "notgzip", false },
+		{ "gzip;q=", false },
+		{ "gzip;q=x", false },
+		{ ", ,gzip", true },
+		{ "gzip;", true },
+		{ "gzip;q", true },
+		{ ";q=1", false },
+		{ "deflate;q=1,gzip;q=0,br;q=1", false },
+		{ "gzip;q=0,identity;q=1", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		if (http_accepts_gzip(cases[i].value) != cases[i].gzip)
+			fail_msg("\"%s\"", cases[i].value);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(follows_the_weights) };
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,497 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A real server on port 0 and a raw client, because what matters here is what a peer can do that no library would. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "base/macro.h"
+#include "net/http_connections.h"
+#include "net/http_server.h"
+
+#define CLIENT_PATIENCE_MS 20000 /* a test fails after that, it never waits for that */
+
+static const char big_body[4 << 20];
+static unsigned releases;
+
+static void count_release(void *owner)
+{
+	__atomic_fetch_add((unsigned *)owner, 1, __ATOMIC_SEQ_CST);
+}
+
+static void handle_hello(void *userdata, const struct http_request *request,
+			 struct http_response *response)
+{
+	*response = (struct http_response){
+		.status = 200,
+		.content_type = "text/plain",
+		.body = request->accepts_gzip ? "gz" : userdata,
+		.len = request->accepts_gzip ? 2 : strlen(userdata),
+		.release = count_release,
+		.owner = &releases,
+	};
+}
+
+static void handle_big(void *userdata, const struct http_request *request,
+		       struct http_response *response)
+{
+	(void)userdata;
+	(void)request;
+	*response =
+		(struct http_response){ .status = 200, .body = big_body, .len = sizeof(big_body) };
+}
+
+static void handle_later(void *userdata, const struct http_request *request,
+			 struct http_response *response)
+{
+	(void)userdata;
+	(void)request;
+	*response = (struct http_response){
+		.status = 503, .body = "soon\n", .len = 5, .retry_after_s = 1
+	};
+}
+
+static char hello[] = "hello\n";
+static const struct http_route routes[] = {
+	{ "/", handle_hello, hello },
+	{ "/big", handle_big, NULL },
+	{ "/later", handle_later, NULL },
+};
+
+static struct http_server *start(unsigned max_connections)
+{
+	static const char *const listen[] = { "127.0.0.1:0" };
+	struct http_options options = {
+		.listen = listen,
+		.listen_count = 1,
+		.max_connections = max_connections,
+		.routes = routes,
+		.route_count = ARRAY_SIZE(routes),
+	};
+	struct http_server *server = NULL;
+	struct diag diag = { "" };
+
+	releases = 0;
+	if (http_server_start(&options, &server, &diag) < 0)
+		fail_msg("%s", diag.text);
+	return server;
+}
+
+static int dial(const struct http_server *server)
+{
+	struct sockaddr_in to = { .sin_family = AF_INET };
+	char address[64];
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	assert_int_equal(http_server_address(server, 0, address, sizeof(address)), 0);
+	to.sin_port = htons((uint16_t)strtoul(strchr(address, ':') + 1, NULL, 10));
+	to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof(to)), 0);
+	return fd;
+}
+
+static void say(int fd, const char *text)
+{
+	size_t len = strlen(text);
+
+	assert_int_equal(send(fd, text, len, MSG_NOSIGNAL), len);
+}
+
+static ssize_t receive(int fd, char *buf, size_t size)
+{
+	struct pollfd pfd = { .fd = fd, .events = POLLIN };
+
+	if (poll(&pfd, 1, CLIENT_PATIENCE_MS) != 1)
+		fail_msg("no answer");
+	return recv(fd, buf, size, 0);
+}
+
+/* Everything until the server closes, terminated. */
+static size_t drain(int fd, char *buf, size_t size)
+{
+	size_t len = 0;
+	ssize_t n;
+
+	while (len < size - 1 && (n = receive(fd, buf + len, size - 1 - len)) > 0)
+		len += (size_t)n;
+	buf[len] = '\0';
+	return len;
+}
+
+static const char *exchange(const struct http_server *server, const char *request)
+{
+	static char answer[16384];
+	int fd = dial(server);
+
+	say(fd, request);
+	(void)drain(fd, answer, sizeof(answer));
+	close(fd);
+	return answer;
+}
+
+static void assert_starts(const char *text, const char *with)
+{
+	if (strncmp(text, with, strlen(with)) != 0)
+		fail_msg("\"%.80s\" does not start with \"%s\"", text, with);
+}
+
+/* Out of line: gcc 12 otherwise believes that a failed assertion returns and goes on with NULL. */
+__attribute__((noinline)) static void assert_has(const char *text, const char *what)
+{
+	if (!strstr(text, what)) {
+		print_error("no \"%s\" in \"%s\"\n", what, text);
+		fail();
+	}
+}
+
+static void wait_for_connections(const struct http_server *server, uint64_t want)
+{
+	struct http_stats stats;
+	uint64_t give_up_ns = clock_ns(CLOCK_MONOTONIC) + CLIENT_PATIENCE_MS * NSEC_PER_MSEC;
+
+	do {
+		http_server_get_stats(server, &stats);
+		(void)poll(NULL, 0, 1);
+	} while (stats.connections != want && clock_ns(CLOCK_MONOTONIC) < give_up_ns);
+	assert_int_equal(stats.connections, want);
+}
+
+static void answers_with_its_headers(void **state)
+{
+	struct http_server *server = start(0);
+	const char *answer =
+		exchange(server, "GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
+
+	(void)state;
+	assert_starts(answer, "HTTP/1.1 200 ");
+	assert_has(answer, "\r\nContent-Type: text/plain\r\n");
+	assert_has(answer, "\r\nCache-Control: no-store\r\n");
+	assert_has(answer, "\r\nX-Content-Type-Options: nosniff\r\n");
+	assert_has(answer, "\r\nContent-Length: 6\r\n");
+	assert_has(answer, "\r\n\r\nhello\n");
+	http_server_stop(server);
+	assert_int_equal(releases, 1);
+}
+
+static void knows_methods_paths_and_versions(void **state)
+{
+	struct http_server *server = start(0);
+	const char *answer;
+
+	(void)state;
+	assert_has(exchange(server, "GET /?a=b&c HTTP/1.0\r\n\r\n"), "\r\n\r\nhello\n");
+	assert_starts(exchange(server, "GET /none HTTP/1.0\r\n\r\n"), "HTTP/1.1 404 ");
+	assert_starts(exchange(server, "GET /%2f HTTP/1.0\r\n\r\n"), "HTTP/1.1 404 ");
+	assert_starts(exchange(server, "GET /%00 HTTP/1.0\r\n\r\n"), "HTTP/1.1 404 ");
+	answer = exchange(server, "HEAD / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
+	assert_starts(answer, "HTTP/1.1 200 ");
+	assert_has(answer, "\r\nContent-Length: 6\r\n");
+	assert_null(strstr(answer, "hello"));
+	answer = exchange(server, "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nabcde");
+	assert_starts(answer, "HTTP/1.1 405 ");
+	assert_has(answer, "\r\nAllow: GET, HEAD\r\n");
+	assert_has(answer, "\r\nConnection: close\r\n");
+	assert_starts(exchange(server, "DELETE / HTTP/1.1\r\nHost: h\r\n\r\n"), "HTTP/1.1 405 ");
+	answer = exchange(server, "GET /later HTTP/1.0\r\n\r\n");
+	assert_starts(answer, "HTTP/1.1 503 ");
+	assert_has(answer, "\r\nRetry-After: 1\r\n");
+	assert_has(exchange(server, "GET / HTTP/1.0\r\nAccept-Encoding: gzip\r\n\r\n"),
+		   "\r\n\r\ngz");
+	http_server_stop(server);
+}
+
+static void serves_pipelined_requests_in_order(void **state)
+{
+	struct http_server *server = start(0);
+	const char *answer =
+		exchange(server, "GET / HTTP/1.1\r\nHost: h\r\n\r\n"
+				 "GET /none HTTP/1.1\r\nHost: h\r\n\r\n"
+				 "GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
+	const char *second, *third;
+
+	(void)state;
+	assert_starts(answer, "HTTP/1.1 200 ");
+	second = strstr(answer + 1, "HTTP/1.1 404 ");
+	assert_non_null(second);
+	third = strstr(second + 1, "HTTP/1.1 200 ");
+	assert_non_null(third);
+	http_server_stop(server);
+	assert_int_equal(releases, 2);
+}
+
+/* A peer that sends what is far too long may be reset while it still writes; it must not be served. */
+static void refuses_headers_of(size_t header_len)
+{
+	struct http_server *server = start(0);
+	char *filler = malloc(header_len + 1), answer[4096];
+	struct http_stats stats;
+	int fd = dial(server);
+
+	assert_non_null(filler);
+	memset(filler, 'x', header_len);
+	filler[header_len] = '\0';
+	say(fd, "GET / HTTP/1.1\r\nHost: h\r\nX-Long: ");
+	for (size_t sent = 0; sent < header_len;) {
+		ssize_t n = send(fd, filler + sent, header_len - sent, MSG_NOSIGNAL);
+
+		if (n < 0)
+			break;
+		sent += (size_t)n;
+	}
+	(void)send(fd, "\r\n\r\n", 4, MSG_NOSIGNAL);
+	(void)drain(fd, answer, sizeof(answer));
+	if (*answer)
+		assert_starts(answer, "HTTP/1.1 4");
+	http_server_get_stats(server, &stats);
+	assert_int_equal(stats.requests[2], 0);
+	close(fd);
+	free(filler);
+	/* Others are served as before. */
+	assert_starts(exchange(server, "GET / HTTP/1.0\r\n\r\n"), "HTTP/1.1 200 ");
+	http_server_stop(server);
+}
+
+static void refuses_too_long_headers(void **state)
+{
+	(void)state;
+	refuses_headers_of(10 << 10);
+	refuses_headers_of(1 << 20);
+}
+
+static void survives_bad_requests(void **state)
+{
+	static const char *const bad[] = {
+		"GET / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nabc",
+		"GET / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
+		"ffffffffffffffffff\r\nabc",
+		"GET / HTTP/1.1\r\nHost: h\r\nContent-Length: -1\r\n\r\n",
+		"GET / HTTP/1.1\r\nHost: h\r\nContent-Length: 99999999999999999999\r\n\r\n",
+		"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n",
+		"GET\r\n\r\n",
+		"\r\n\r\n\r\nGET",
+		"GET / HTTP/9.9\r\n\r\n",
+	};
+	struct http_server *server = start(0);
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		char answer[4096];
+		int fd = dial(server);
+
+		say(fd, bad[i]);
+		(void)shutdown(fd, SHUT_WR);
+		(void)drain(fd, answer, sizeof(answer)); /* an end, not a hang */
+		close(fd);
+	}
+	assert_starts(exchange(server, "GET / HTTP/1.0\r\n\r\n"), "HTTP/1.1 200 ");
+	http_server_stop(server);
+}
+
+static void drops_the_body_of_a_get(void **state)
+{
+	struct http_server *server = start(0);
+
+	(void)state;
+	assert_has(exchange(server, "GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n"
+				    "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"),
+		   "\r\n\r\nhello\n");
+	http_server_stop(server);
+}
+
+static void cuts_a_request_that_drips(void **state)
+{
+	struct http_server *server = start(0);
+	struct http_stats stats;
+	char answer[256];
+	int fd = dial(server);
+
+	(void)state;
+	say(fd, "GET / HT");
+	wait_for_connections(server, 1);
+	say(fd, "TP/1.1\r\nX: y");
+	http_server_sweep(server,
+			  clock_ns(CLOCK_MONOTONIC) + HTTP_REQUEST_DEADLINE_NS - NSEC_PER_SEC);
+	assert_starts(exchange(server, "GET / HTTP/1.0\r\n\r\n"), "HTTP/1.1 200 ");
+	wait_for_connections(server, 1);
+	http_server_get_stats(server, &stats);
+	assert_int_equal(stats.timeouts, 0);
+	http_server_sweep(server, clock_ns(CLOCK_MONOTONIC) + HTTP_REQUEST_DEADLINE_NS);
+	assert_int_equal(drain(fd, answer, sizeof(answer)), 0);
+	http_server_get_stats(server, &stats);
+	assert_int_equal(stats.timeouts, 1);
+	wait_for_connections(server, 0);
+	close(fd);
+	http_server_stop(server);
+}
+
+static void cuts_a_reader_that_drips(void **state)
+{
+	struct http_server *server = start(0);
+	struct http_stats stats;
+	static char sink[sizeof(big_body) + 4096];
+	int small = 4096, fd = dial(server);
+
+	(void)state;
+	(void)setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
+	say(fd, "GET /big HTTP/1.1\r\nHost: h\r\n\r\n");
+	assert_true(receive(fd, sink, 100) > 0); /* the answer is under way */
+	http_server_sweep(server, clock_ns(CLOCK_MONOTONIC) + HTTP_REQUEST_DEADLINE_NS);
+	http_server_get_stats(server, &stats);
+	assert_int_equal(stats.timeouts, 0);
+	http_server_sweep(server, clock_ns(CLOCK_MONOTONIC) + HTTP_ANSWER_DEADLINE_NS);
+	http_server_get_stats(server, &stats);
+	assert_int_equal(stats.timeouts, 1);
+	assert_true(drain(fd, sink, sizeof(sink)) < sizeof(big_body));
+	wait_for_connections(server, 0);
+	close(fd);
+	http_server_stop(server);
+}
+
+static void silent_peers_keep_nobody_out(void **state)
+{
+	struct http_server *server = start(4);
+	struct http_stats stats;
+	int silent[16];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(silent); i++)
+		silent[i] = dial(server);
+	for (int i = 0; i < 3; i++)
+		assert_starts(exchange(server, "GET / HTTP/1.0\r\n\r\n"), "HTTP/1.1 200 ");
+	http_server_get_stats(server, &stats);
+	assert_true(stats.connections <= 4);
+	assert_true(stats.requests[0] > 0);
+	for (size_t i = 0; i < ARRAY_SIZE(silent); i++)
+		close(silent[i]);
+	http_server_stop(server);
+}
+
+static void closes_when_connections_run_short(void **state)
+{
+	struct http_server *server = start(4);
+	char answer[4096];
+	int fds[3];
+	ssize_t n;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		fds[i] = dial(server);
+		wait_for_connections(server, (uint64_t)i + 1);
+		say(fds[i], "GET / HTTP/1.1\r\nHost: h\r\n\r\n");
+		n = receive(fds[i], answer, sizeof(answer) - 1);
+		assert_true(n > 0);
+		answer[n] = '\0';
+		assert_int_equal(strstr(answer, "Connection: close") != NULL, i == 2);
+	}
+	for (int i = 0; i < 3; i++)
+		close(fds[i]);
+	http_server_stop(server);
+}
+
+static void stop_closes_everything(void **state)
+{
+	struct http_server *server = start(0);
+	static char sink[8192];
+	int idle = dial(server), busy = dial(server), small = 4096;
+
+	(void)state;
+	(void)setsockopt(busy, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
+	say(busy, "GET /big HTTP/1.1\r\nHost: h\r\n\r\n");
+	assert_true(receive(busy, sink, 100) > 0);
+	wait_for_connections(server, 2);
+	http_server_stop(server);
+	assert_true(receive(idle, sink, 1) <= 0);
+	close(idle);
+	close(busy);
+	http_server_stop(NULL);
+}
+
+static void listens_in_several_places(void **state)
+{
+	static const char *const listen[] = { "127.0.0.1:0", "127.0.0.2:0", ":0" };
+	struct http_options options = { .listen = listen,
+					.listen_count = ARRAY_SIZE(listen),
+					.routes = routes,
+					.route_count = ARRAY_SIZE(routes) };
+	struct http_server *server;
+	char address[64];
+
+	(void)state;
+	assert_int_equal(http_server_start(&options, &server, NULL), 0);
+	assert_int_equal(http_server_address(server, 1, address, sizeof(address)), 0);
+	assert_starts(address, "127.0.0.2:");
+	assert_int_equal(http_server_address(server, 2, address, sizeof(address)), 0);
+	assert_int_equal(http_server_address(server, 3, address, sizeof(address)), -ERANGE);
+	http_server_stop(server);
+}
+
+static void a_taken_address_is_named(void **state)
+{
+	struct http_server *server = start(0), *second = NULL;
+	char address[64];
+	const char *listen[] = { address };
+	struct http_options options = { .listen = listen, .listen_count = 1 };
+	struct diag diag = { "" };
+
+	(void)state;
+	assert_int_equal(http_server_address(server, 0, address, sizeof(address)), 0);
+	assert_int_equal(http_server_start(&options, &second, &diag), -EADDRINUSE);
+	assert_null(second);
+	assert_has(diag.text, address);
+	options.listen_count = 0;
+	assert_int_equal(http_server_start(&options, &second, &diag), -EINVAL);
+	http_server_stop(server);
+}
+
+static void counts(void **state)
+{
+	struct http_server *server = start(0);
+	struct http_stats stats;
+
+	(void)state;
+	(void)exchange(server, "GET / HTTP/1.0\r\n\r\n");
+	(void)exchange(server, "HEAD / HTTP/1.0\r\n\r\n");
+	(void)exchange(server, "GET /none HTTP/1.0\r\n\r\n");
+	(void)exchange(server, "GET /later HTTP/1.0\r\n\r\n");
+	wait_for_connections(server, 0);
+	http_server_get_stats(server, &stats);
+	assert_int_equal(stats.requests[2], 2);
+	assert_int_equal(stats.requests[4], 1);
+	assert_int_equal(stats.requests[5], 1);
+	assert_int_equal(stats.connections_total, 4);
+	assert_true(stats.bytes_sent > strlen(hello));
+	http_server_stop(server);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(answers_with_its_headers),
+		cmocka_unit_test(knows_methods_paths_and_versions),
+		cmocka_unit_test(serves_pipelined_requests_in_order),
+		cmocka_unit_test(refuses_too_long_headers),
+		cmocka_unit_test(survives_bad_requests),
+		cmocka_unit_test(drops_the_body_of_a_get),
+		cmocka_unit_test(cuts_a_request_that_drips),
+		cmocka_unit_test(cuts_a_reader_that_drips),
+		cmocka_unit_test(silent_peers_keep_nobody_out),
+		cmocka_unit_test(closes_when_connections_run_short),
+		cmocka_unit_test(stop_closes_everything),
+		cmocka_unit_test(listens_in_several_places),
+		cmocka_unit_test(a_taken_address_is_named),
+		cmocka_unit_test(counts),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
