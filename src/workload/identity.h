@@ -27,8 +27,14 @@ struct identity {
 
 /* Pure: the owner that a cgroup path names ("/system.slice/nginx.service" → the unit nginx.service). */
 void identity_from_path(const char *cgroup_path, struct identity *ret);
+/* Pure: the same from the text of a /proc/PID/cgroup: of all hierarchies, the most specific unit. */
+void identity_from_proc_cgroup(const char *text, struct identity *ret);
 void identity_kernel(struct identity *ret);
 void identity_system(struct identity *ret);
+
+struct cgroup_unit;
+/* Pure: the owner that is this unit (workload/cgroup_unit.h). */
+void identity_from_unit(const struct cgroup_unit *unit, struct identity *ret);
 
 struct identity_resolver;
 

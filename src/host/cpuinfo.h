@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What /proc/cpuinfo says of the processors, on x86 and arm64. Pure: a text in, facts out; unknown is 0 or "". */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct cpuinfo {
+	char vendor[32]; /* "GenuineIntel"; on arm64 the implementer's name: "ARM", "Ampere" */
+	char model[64];  /* "AMD EPYC 7763 64-Core Processor" */
+	unsigned family, model_number, stepping; /* on arm64: implementer, part, variant */
+	unsigned cpus;                           /* entries: online logical CPUs */
+	unsigned cores, sockets;                 /* 0 where the file does not say */
+	double mhz;                              /* of the first CPU, now */
+	double nominal_ghz;                      /* from "@ 2.60GHz" in the model name */
+	bool hypervisor;                         /* the CPU says that it is virtual (x86) */
+};
+
+/* @text is terminated. 0 or -ENOMEM. */
+int cpuinfo_parse(const char *text, struct cpuinfo *ret);

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Is this machine virtual, and on what? */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What the firmware and the kernel say. Empty strings where they say nothing. Pure input of hypervisor_name(). */
+struct hypervisor_clues {
+	bool cpu_flag;        /* CPUID's hypervisor bit, x86 */
+	bool cpu_flag_exists; /* the architecture has such a flag: its absence means something */
+	bool xen_dom0;        /* the machine's owner under Xen */
+	char sys_vendor[64];  /* DMI */
+	char product[64];     /* DMI */
+	char xen_type[16];    /* SYSFS/hypervisor/type */
+	char acpi_oem[8];     /* OEM id of the ACPI tables */
+	char device_tree[32]; /* compatible of /hypervisor, arm64 */
+};
+
+void hypervisor_clues_read(const char *procfs, const char *sysfs, struct hypervisor_clues *ret);
+/* NULL: a real machine. "unknown": virtual, on we know not what. */
+const char *hypervisor_name(const struct hypervisor_clues *clues);
