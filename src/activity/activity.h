@@ -12,7 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define COMM_MAX 16 /* TASK_COMM_LEN with its terminator */
+#define ACTIVITY_WHY_MAX 256
+#define COMM_MAX         16 /* TASK_COMM_LEN with its terminator */
 
 /* A process: pid reuse gives another start time. */
 struct process_key {
@@ -22,7 +23,11 @@ struct process_key {
 
 enum activity_flag {
 	ACTIVITY_KTHREAD = 1 << 0,
-	ACTIVITY_ENDED = 1 << 1, /* the process is gone: this is its last sample */
+	/*
+	 * The process is gone: its last sample. A thread whose end the kernel tells of later brings the remainder in one more,
+	 * with the same key and flag; the key is never used again.
+	 */
+	ACTIVITY_ENDED = 1 << 1,
 };
 
 struct activity_sample {
@@ -35,6 +40,12 @@ struct activity_sample {
 	char comm[COMM_MAX]; /* raw bytes, terminated */
 };
 
+/* Run time of ended threads that is known by their cgroup only. */
+struct dropped_cgroup {
+	uint64_t cgroup_id;
+	uint64_t cpu_ns;
+};
+
 /* One pass. Arrays belong to the reader and are valid until the next pass. */
 struct activity {
 	uint64_t time_ns;     /* CLOCK_MONOTONIC of the pass */
@@ -44,11 +55,7 @@ struct activity {
 	uint64_t
 		busy_ns; /* Σ samples.cpu_ns + dropped_ns: what all tasks ran since the last pass; the idle task is not in it */
 	uint64_t dropped_ns; /* run time that no process can be named for */
-	struct {
-		uint64_t cgroup_id;
-		uint64_t cpu_ns;
-	} const *
-		dropped_cgroups; /* run time known by cgroup only; not in dropped_ns, but in busy_ns */
+	const struct dropped_cgroup *dropped_cgroups; /* not in dropped_ns, but in busy_ns */
 	size_t dropped_cgroup_count;
 };
 
@@ -64,7 +71,7 @@ struct activity_info {
 	uint64_t threads_known;
 	uint64_t
 		bpf_run_ns; /* own time inside the kernel program of the last pass, part of our own CPU time */
-	char why_not_bpf[256]; /* with procfs: what refused, and what would help */
+	char why_not_bpf[ACTIVITY_WHY_MAX]; /* with procfs: what refused, and what would help */
 };
 
 struct activity_reader;
@@ -84,6 +91,12 @@ int activity_open(const struct activity_options *options, struct activity_reader
 void activity_close(struct activity_reader *reader);
 /* One pass. The first is the baseline: it has samples (with cpu_ns 0) for all processes. 0 or -errno; on failure *activity has no samples. */
 int activity_read(struct activity_reader *reader, struct activity *activity);
+/*
+ * A descriptor to poll for POLLIN between passes, or -1. It fires when the buffer of ends is half full: activity_drain() then
+ * makes room. Needed only so that a storm of short processes within one interval keeps its names.
+ */
+int activity_fd(const struct activity_reader *reader);
+void activity_drain(struct activity_reader *reader);
 void activity_get_info(const struct activity_reader *reader, struct activity_info *ret);
 /* Calls @fn for each living process that the reader knows, active or not (idle.share=equal). */
 typedef void activity_visit_fn(void *userdata, const struct process_key *key);
@@ -95,9 +108,12 @@ struct activity_ops {
 	void (*get_info)(const struct activity_reader *reader, struct activity_info *ret);
 	void (*visit)(struct activity_reader *reader, activity_visit_fn *fn, void *userdata);
 	void (*close)(struct activity_reader *reader);
+	int (*fd)(const struct activity_reader *reader); /* may be NULL */
+	void (*drain)(struct activity_reader *reader);   /* may be NULL */
 };
 struct activity_reader {
 	const struct activity_ops *ops; /* first member of each reader */
+	char why_not_bpf[ACTIVITY_WHY_MAX];
 };
 int bpf_activity_open(const struct activity_options *options, struct activity_reader **ret,
 		      char *why, size_t why_size);

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The reader that knows everything: run times straight from the scheduler, and each thread's end.
+ *
+ * A pass takes the ends that wait, then the living, in this order: a thread that ends after the drain is walked or its end comes with the
+ * next pass, and no end is ever booked before a living record of the same thread.
+ * Now and then a pass is full, so that nothing that went wrong once (a row without its end, a clock that jumped) lasts.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "activity/activity.h"
+#include "activity/bpf_kernel_side.h"
+#include "activity/bpf_refused.h"
+#include "activity/thread_table.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/macro.h"
+
+#define FULL_EVERY              256 /* passes */
+#define FULL_EVERY_WITHOUT_ENDS 8   /* rows of ended threads are found only so */
+
+struct bpf_reader {
+	struct activity_reader base;
+	struct bpf_kernel_side *side;
+	struct thread_table *table;
+	uint64_t passes, drops, errors, run_ns;
+};
+
+static struct bpf_reader *to_bpf_reader(struct activity_reader *reader)
+{
+	return (struct bpf_reader *)reader; /* base is its first member */
+}
+
+static void take_living(void *userdata, const struct kepler_thread *record)
+{
+	thread_table_living(userdata, record);
+}
+
+static void take_ended(void *userdata, const struct kepler_thread *record)
+{
+	thread_table_ended(userdata, record);
+}
+
+static void take_lost_cgroup(void *userdata, uint64_t cgroup_id, uint64_t run_ns)
+{
+	thread_table_lost_cgroup(userdata, cgroup_id, run_ns);
+}
+
+static void bpf_drain(struct activity_reader *reader)
+{
+	struct bpf_reader *self = to_bpf_reader(reader);
+
+	bpf_kernel_side_drain(self->side, take_ended, self->table);
+}
+
+static void take_lost(struct bpf_reader *self)
+{
+	struct bpf_lost lost = bpf_kernel_side_take_lost(self->side, take_lost_cgroup, self->table);
+
+	self->drops += lost.count;
+	thread_table_lost_old(self->table, lost.old_count, lost.old_run_ns);
+	thread_table_lost_node(self->table, lost.young_run_ns);
+}
+
+static bool is_full_due(const struct bpf_reader *self)
+{
+	uint64_t every =
+		bpf_kernel_side_sees_ends(self->side) ? FULL_EVERY : FULL_EVERY_WITHOUT_ENDS;
+
+	return self->passes % every == 0 || thread_table_wants_full(self->table);
+}
+
+static int bpf_read(struct activity_reader *reader, struct activity *activity)
+{
+	struct bpf_reader *self = to_bpf_reader(reader);
+	struct activity result = { 0 };
+	uint64_t cpu_ns;
+	bool full;
+	int r;
+
+	bpf_drain(reader);
+	take_lost(self);
+	full = is_full_due(self);
+	thread_table_begin(self->table, full);
+	cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	result.time_ns = clock_ns(CLOCK_MONOTONIC);
+	result.boottime_ns = clock_ns(CLOCK_BOOTTIME);
+	r = bpf_kernel_side_read(self->side, full, thread_table_count(self->table), take_living,
+				 self->table);
+	self->run_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
+	if (r == 0)
+		r = thread_table_finish(self->table, &result);
+	if (r < 0) {
+		self->errors++;
+		*activity = (struct activity){ 0 };
+		return r;
+	}
+	self->passes++;
+	*activity = result;
+	return 0;
+}
+
+static void bpf_get_info(const struct activity_reader *reader, struct activity_info *ret)
+{
+	const struct bpf_reader *self = (const struct bpf_reader *)reader;
+
+	*ret = (struct activity_info){
+		.reader = bpf_kernel_side_walks(self->side) ? "bpf-walk" : "bpf-iter",
+		.exits_seen = bpf_kernel_side_sees_ends(self->side),
+		.passes = self->passes,
+		.drops = self->drops,
+		.errors = self->errors,
+		.tasks_walked = bpf_kernel_side_looked_at(self->side),
+		.tasks_sent = bpf_kernel_side_sent(self->side),
+		.threads_known = thread_table_count(self->table),
+		.bpf_run_ns = self->run_ns,
+	};
+}
+
+static void bpf_visit(struct activity_reader *reader, activity_visit_fn *fn, void *userdata)
+{
+	thread_table_visit(to_bpf_reader(reader)->table, fn, userdata);
+}
+
+static int bpf_fd(const struct activity_reader *reader)
+{
+	return bpf_kernel_side_ends_fd(((const struct bpf_reader *)reader)->side);
+}
+
+static void bpf_close(struct activity_reader *reader)
+{
+	struct bpf_reader *self = to_bpf_reader(reader);
+
+	bpf_kernel_side_close(self->side);
+	thread_table_free(self->table);
+	free(self);
+}
+
+static const struct activity_ops bpf_ops = {
+	.read = bpf_read,
+	.get_info = bpf_get_info,
+	.visit = bpf_visit,
+	.close = bpf_close,
+	.fd = bpf_fd,
+	.drain = bpf_drain,
+};
+
+static void cleanup_reader(struct bpf_reader **self)
+{
+	if (*self)
+		bpf_close(&(*self)->base);
+}
+
+int bpf_activity_open(const struct activity_options *options, struct activity_reader **ret,
+		      char *why, size_t why_size)
+{
+	CLEANUP(cleanup_reader) struct bpf_reader *self = calloc(1, sizeof(*self));
+	struct bpf_refusal refusal;
+	int r;
+
+	if (!self)
+		return -ENOMEM;
+	self->base.ops = &bpf_ops;
+	r = thread_table_new(options->max_processes, &self->table);
+	if (r < 0)
+		return r;
+	r = bpf_kernel_side_open(options, &self->side);
+	if (r < 0) {
+		bpf_refusal_inspect(r, &refusal);
+		bpf_refusal_explain(&refusal, why, why_size);
+		return r;
+	}
+	*ret = &TAKE_PTR(self)->base;
+	return 0;
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The kernel says EPERM for four different reasons and libbpf ESRCH for a fifth, so the errno is only the start: what the process
+ * holds and what the kernel has decide which sentence is true. The first that applies is said, in the order in which
+ * someone would have to mend them.
+ */
+#include "activity/bpf_refused.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/file.h"
+
+#define OLDEST_MAJOR 5
+#define OLDEST_MINOR 8 /* ring buffer, task iterator */
+
+static bool is_kernel_before(const struct bpf_refusal *refusal, unsigned int major,
+			     unsigned int minor)
+{
+	return refusal->kernel_major < major ||
+	       (refusal->kernel_major == major && refusal->kernel_minor < minor);
+}
+
+static bool has_capability(const struct __user_cap_data_struct *caps, unsigned int cap)
+{
+	return caps[cap / 32].effective & 1U << cap % 32;
+}
+
+static bool is_locked_down(void)
+{
+	char text[128];
+
+	/* "none integrity [confidentiality]"; without securityfs nobody can tell */
+	return read_file_at(AT_FDCWD, "/sys/kernel/security/lockdown", text, sizeof(text)) > 0 &&
+	       strstr(text, "[confidentiality]");
+}
+
+void bpf_refusal_inspect(int err, struct bpf_refusal *ret)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct caps[_LINUX_CAPABILITY_U32S_3] = { 0 };
+	struct bpf_refusal refusal = { .err = err };
+	struct rlimit memlock = { .rlim_cur = RLIM_INFINITY };
+	struct utsname kernel;
+	bool is_admin;
+
+	(void)syscall(SYS_capget, &header, caps); /* cannot fail for ourselves */
+	is_admin = has_capability(caps, CAP_SYS_ADMIN);
+	refusal.has_cap_bpf = is_admin || has_capability(caps, CAP_BPF);
+	refusal.has_cap_perfmon = is_admin || has_capability(caps, CAP_PERFMON);
+	refusal.has_btf = access("/sys/kernel/btf/vmlinux", R_OK) == 0;
+	refusal.locked_down = is_locked_down();
+	if (uname(&kernel) == 0)
+		(void)sscanf(kernel.release, "%u.%u", &refusal.kernel_major, &refusal.kernel_minor);
+	(void)getrlimit(RLIMIT_MEMLOCK, &memlock);
+	refusal.memlock_limited =
+		is_kernel_before(&refusal, 5, 11) && memlock.rlim_cur != RLIM_INFINITY;
+	*ret = refusal;
+}
+
+void bpf_refusal_explain(const struct bpf_refusal *refusal, char *text, size_t size)
+{
+	if (is_kernel_before(refusal, OLDEST_MAJOR, OLDEST_MINOR))
+		(void)snprintf(text, size,
+			       "Linux %u.%u has no BPF task iterator; boot 5.8 or newer",
+			       refusal->kernel_major, refusal->kernel_minor);
+	else if (!refusal->has_btf)
+		(void)snprintf(text, size,
+			       "the kernel shows no type information in /sys/kernel/btf/vmlinux; "
+			       "boot one built with CONFIG_DEBUG_INFO_BTF=y");
+	else if (!refusal->has_cap_bpf || !refusal->has_cap_perfmon)
+		(void)snprintf(text, size,
+			       "missing %s%s%s; run as root, or grant them with "
+			       "AmbientCapabilities=CAP_BPF CAP_PERFMON",
+			       refusal->has_cap_bpf ? "" : "CAP_BPF",
+			       !refusal->has_cap_bpf && !refusal->has_cap_perfmon ? " and " : "",
+			       refusal->has_cap_perfmon ? "" : "CAP_PERFMON");
+	else if (refusal->locked_down)
+		(void)snprintf(text, size,
+			       "the kernel is locked down (confidentiality), which forbids BPF to "
+			       "read it; "
+			       "boot with lockdown=integrity");
+	else if (refusal->memlock_limited)
+		(void)snprintf(text, size,
+			       "BPF memory is limited by RLIMIT_MEMLOCK before Linux 5.11; "
+			       "set LimitMEMLOCK=infinity (ulimit -l unlimited)");
+	else if (refusal->err == -EPERM || refusal->err == -EACCES)
+		(void)snprintf(text, size,
+			       "bpf() is forbidden although the capabilities are there (%s); "
+			       "allow it in the container's seccomp profile or security module",
+			       strerrordesc_np(-refusal->err));
+	else
+		(void)snprintf(text, size,
+			       "the kernel refused the programs (%s); --log.level=debug shows its "
+			       "verifier's words",
+			       strerrordesc_np(-refusal->err));
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Why the kernel refused our BPF programs, as one sentence for a person, with what would help. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct bpf_refusal {
+	int err; /* what loading answered, -errno */
+	bool has_btf;
+	bool has_cap_bpf;     /* CAP_BPF, or CAP_SYS_ADMIN which has it in it */
+	bool has_cap_perfmon; /* likewise */
+	bool memlock_limited; /* the kernel is older than 5.11 and RLIMIT_MEMLOCK is set */
+	bool locked_down;     /* confidentiality mode */
+	unsigned int kernel_major, kernel_minor;
+};
+
+/* Looks at this process and kernel. */
+void bpf_refusal_inspect(int err, struct bpf_refusal *ret);
+/* Writes the sentence; pure. */
+void bpf_refusal_explain(const struct bpf_refusal *refusal, char *text, size_t size);

@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The fallback: what /proc tells without any privilege, in ticks of 10 ms, of processes that live long enough to be met.
+ *
+ * Idle processes are cheap: of one with a single thread only schedstat is read (a fifth of stat's cost), and stat again only when its run
+ * time moved. schedstat knows but one thread, so processes with more are read through stat.
+ *
+ * Children too short to be met are in their parent's cutime once it has waited for them. What that grows by, less what was charged to
+ * children that we knew (their `credit`), is charged to the parent: the wrong label, but the right sum. A credit whose
+ * parent did not use it (it died too, or reaps without waiting) goes to a pool that serves whoever did the reaping, in this
+ * pass or the next, and then expires. Cgroups are not read here: cgroup_id is 0.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "activity/activity.h"
+#include "activity/proc_files.h"
+#include "activity/proc_stat.h"
+#include "base/clock.h"
+#include "base/macro.h"
+#include "base/map.h"
+
+#define NOT_READ UINT64_MAX
+
+struct proc_row {
+	struct process_key key;
+	struct proc_file_slot slot;
+	uint64_t run_ns; /* schedstat at the last read of stat; NOT_READ: read stat */
+	uint64_t self_ticks, reaped_ticks;
+	uint64_t pending_ticks; /* for the next sample */
+	uint64_t reaped_new;    /* growth of reaped_ticks in this pass */
+	uint64_t credit_ticks;  /* of known children that ended in this pass */
+	uint32_t ppid;
+	uint32_t cpu;
+	uint32_t flags;
+	uint32_t pass; /* last met */
+	uint32_t next_free;
+	bool used, fresh, single;
+	char comm[COMM_MAX];
+};
+
+struct proc_reader {
+	struct activity_reader base;
+	struct proc_files files;
+	DIR *dir;
+	struct map map; /* pid → row */
+	struct proc_row *rows;
+	uint32_t rows_size, rows_high, rows_free;
+	struct activity_sample *samples;
+	size_t samples_size;
+	uint64_t tick_ns;
+	uint64_t pool_ticks, pool_before_ticks; /* credits without a taker */
+	bool has_schedstat;
+	uint32_t passes;
+	uint64_t errors, met, reread;
+	char text[4096];
+};
+
+static struct proc_reader *to_proc_reader(struct activity_reader *reader)
+{
+	return (struct proc_reader *)reader; /* base is its first member */
+}
+
+/* ---- rows ---- */
+
+static struct map_key pid_key(uint32_t pid)
+{
+	return (struct map_key){ 0, pid };
+}
+
+static uint32_t add_row(struct proc_reader *self, uint32_t pid)
+{
+	uint32_t index = self->rows_free;
+
+	if (index == MAP_NONE && self->rows_high == self->rows_size) {
+		uint32_t size = self->rows_size ? self->rows_size * 2 : 256;
+		struct proc_row *bigger = realloc(self->rows, size * sizeof(*bigger));
+
+		if (!bigger)
+			return MAP_NONE;
+		self->rows = bigger;
+		self->rows_size = size;
+	}
+	if (index == MAP_NONE)
+		index = self->rows_high;
+	if (map_put(&self->map, pid_key(pid), index) < 0)
+		return MAP_NONE;
+	if (index == self->rows_high)
+		self->rows_high++;
+	else
+		self->rows_free = self->rows[index].next_free;
+	self->rows[index] = (struct proc_row){
+		.key = { .pid = pid },
+		.slot = { .fd = -1 },
+		.run_ns = NOT_READ,
+		.used = true,
+		.fresh = true,
+	};
+	return index;
+}
+
+static void remove_row(struct proc_reader *self, uint32_t index)
+{
+	struct proc_row *row = &self->rows[index];
+
+	proc_files_drop(&self->files, &row->slot);
+	if (map_find(&self->map, pid_key(row->key.pid)) == index)
+		(void)map_remove(&self->map, pid_key(row->key.pid));
+	row->used = false;
+	row->next_free = self->rows_free;
+	self->rows_free = index;
+}
+
+/* ---- reading one process ---- */
+
+/* The main thread's run time, or NOT_READ. */
+static uint64_t read_run_ns(struct proc_reader *self, struct proc_row *row)
+{
+	ssize_t n = proc_files_read(&self->files, &row->slot, row->key.pid, PROC_FILE_SCHEDSTAT,
+				    true, self->text, sizeof(self->text));
+	const char *blank = n > 0 ? memchr(self->text, ' ', (size_t)n) : NULL;
+	uint64_t run_ns;
+
+	if (!blank || parse_u64(self->text, (size_t)(blank - self->text), &run_ns) < 0)
+		return NOT_READ;
+	return run_ns;
+}
+
+static int read_stat(struct proc_reader *self, struct proc_row *row, struct proc_stat *ret)
+{
+	bool keep = !row->single || !self->has_schedstat;
+	ssize_t n = proc_files_read(&self->files, &row->slot, row->key.pid, PROC_FILE_STAT, keep,
+				    self->text, sizeof(self->text));
+
+	if (n < 0)
+		return (int)n;
+	self->reread++;
+	return proc_stat_parse(self->text, (size_t)n, ret);
+}
+
+static void take_stat(struct proc_reader *self, struct proc_row *row, const struct proc_stat *stat)
+{
+	if (row->fresh && self->passes > 0) {
+		row->pending_ticks = stat->self_ticks;
+		row->reaped_new = stat->reaped_ticks;
+	} else if (!row->fresh) {
+		/* The kernel's scaling may take a tick back. */
+		row->pending_ticks +=
+			stat->self_ticks > row->self_ticks ? stat->self_ticks - row->self_ticks : 0;
+		row->reaped_new += stat->reaped_ticks > row->reaped_ticks
+					   ? stat->reaped_ticks - row->reaped_ticks
+					   : 0;
+	}
+	row->self_ticks = stat->self_ticks > row->self_ticks ? stat->self_ticks : row->self_ticks;
+	row->reaped_ticks = stat->reaped_ticks;
+	row->key.start_ns = stat->start_ticks * self->tick_ns;
+	row->ppid = stat->ppid;
+	row->cpu = stat->cpu;
+	row->flags = stat->flags & PROC_STAT_KTHREAD ? ACTIVITY_KTHREAD : 0;
+	row->single = stat->threads <= 1;
+	row->fresh = false;
+	memcpy(row->comm, stat->comm, COMM_MAX);
+}
+
+/* Whether @row's process is still there; what cannot be read of a living one is counted and tried again in the next pass. */
+static bool read_process(struct proc_reader *self, struct proc_row *row)
+{
+	bool by_schedstat = self->has_schedstat && row->single;
+	uint64_t run_ns = by_schedstat ? read_run_ns(self, row) : NOT_READ;
+	struct proc_stat stat;
+	int r;
+
+	if (run_ns != NOT_READ && run_ns == row->run_ns)
+		return true;
+	r = read_stat(self, row, &stat);
+	if (r == -ENOENT || r == -ESRCH)
+		return false;
+	if (r < 0 || stat.pid != row->key.pid) {
+		self->errors++;
+		return true;
+	}
+	if (!row->fresh && stat.start_ticks * self->tick_ns != row->key.start_ns)
+		return false; /* the pid was used again */
+	row->run_ns = run_ns;
+	take_stat(self, row, &stat);
+	return true;
+}
+
+static void meet(struct proc_reader *self, uint32_t pid)
+{
+	uint32_t index = map_find(&self->map, pid_key(pid));
+	bool is_new = index == MAP_NONE;
+
+	self->met++;
+	if (!is_new && !read_process(self, &self->rows[index])) {
+		/* Gone, or followed by another of the same pid: the old row is settled with those that were not met. */
+		(void)map_remove(&self->map, pid_key(pid));
+		is_new = true;
+	} else if (!is_new) {
+		self->rows[index].pass = self->passes;
+		return;
+	}
+	index = add_row(self, pid);
+	if (index == MAP_NONE) {
+		self->errors++;
+		return;
+	}
+	if (!read_process(self, &self->rows[index]) || self->rows[index].fresh) {
+		remove_row(self, index);
+		return;
+	}
+	self->rows[index].pass = self->passes;
+}
+
+static int meet_all(struct proc_reader *self)
+{
+	struct dirent *entry;
+
+	rewinddir(self->dir);
+	for (;;) {
+		uint64_t pid;
+
+		errno = 0;
+		entry = readdir(self->dir);
+		if (!entry)
+			return -errno;
+		if (parse_u64(entry->d_name, strlen(entry->d_name), &pid) == 0 && pid <= UINT32_MAX)
+			meet(self, (uint32_t)pid);
+	}
+}
+
+/* ---- a pass ---- */
+
+static bool is_gone(const struct proc_reader *self, const struct proc_row *row)
+{
+	return row->used && row->pass != self->passes;
+}
+
+/* Credits the parent with what was charged to an ended child; children of the ended get another parent: their stat is due. */
+static void settle_gone(struct proc_reader *self, const struct proc_row *gone)
+{
+	uint32_t parent = map_find(&self->map, pid_key(gone->ppid));
+	uint64_t ticks = gone->self_ticks + gone->reaped_ticks;
+
+	if (parent != MAP_NONE && !is_gone(self, &self->rows[parent]))
+		self->rows[parent].credit_ticks += ticks;
+	else
+		self->pool_ticks += ticks;
+	for (uint32_t i = 0; i < self->rows_high; i++) {
+		if (self->rows[i].used && self->rows[i].ppid == gone->key.pid)
+			self->rows[i].run_ns = NOT_READ;
+	}
+}
+
+static uint64_t take_up_to(uint64_t *from, uint64_t wanted)
+{
+	uint64_t taken = *from < wanted ? *from : wanted;
+
+	*from -= taken;
+	return taken;
+}
+
+static void settle_children(struct proc_reader *self)
+{
+	for (uint32_t i = 0; i < self->rows_high; i++) {
+		struct proc_row *row = &self->rows[i];
+
+		if (!row->used)
+			continue;
+		row->reaped_new -= take_up_to(&row->credit_ticks, row->reaped_new);
+		self->pool_ticks += row->credit_ticks;
+		row->credit_ticks = 0;
+	}
+	for (uint32_t i = 0; i < self->rows_high; i++) {
+		struct proc_row *row = &self->rows[i];
+
+		if (!row->used || !row->reaped_new)
+			continue;
+		row->reaped_new -= take_up_to(&self->pool_before_ticks, row->reaped_new);
+		row->reaped_new -= take_up_to(&self->pool_ticks, row->reaped_new);
+		row->pending_ticks += row->reaped_new;
+		row->reaped_new = 0;
+	}
+	self->pool_before_ticks = self->pool_ticks;
+	self->pool_ticks = 0;
+}
+
+static int reserve_samples(struct proc_reader *self)
+{
+	struct activity_sample *bigger;
+
+	if (self->samples_size >= self->rows_size)
+		return 0;
+	bigger = realloc(self->samples, self->rows_size * sizeof(*bigger));
+	if (!bigger)
+		return -ENOMEM;
+	self->samples = bigger;
+	self->samples_size = self->rows_size;
+	return 0;
+}
+
+static void take_samples(struct proc_reader *self, struct activity *activity)
+{
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < self->rows_high; i++) {
+		struct proc_row *row = &self->rows[i];
+		bool gone = is_gone(self, row);
+
+		if (!row->used || (!row->pending_ticks && !gone && self->passes > 0))
+			continue;
+		self->samples[count] = (struct activity_sample){
+			.key = row->key,
+			.cpu_ns = row->pending_ticks * self->tick_ns,
+			.cpu = row->cpu,
+			.flags = row->flags | (gone ? ACTIVITY_ENDED : 0),
+		};
+		memcpy(self->samples[count].comm, row->comm, COMM_MAX);
+		activity->busy_ns += self->samples[count].cpu_ns;
+		count++;
+		row->pending_ticks = 0;
+		if (gone)
+			remove_row(self, i);
+	}
+	activity->samples = self->samples;
+	activity->count = count;
+}
+
+static int proc_read(struct activity_reader *reader, struct activity *activity)
+{
+	struct proc_reader *self = to_proc_reader(reader);
+	struct activity result = {
+		.time_ns = clock_ns(CLOCK_MONOTONIC),
+		.boottime_ns = clock_ns(CLOCK_BOOTTIME),
+	};
+	int r;
+
+	self->met = self->reread = 0;
+	r = meet_all(self);
+	if (r == 0)
+		r = reserve_samples(self);
+	if (r < 0) {
+		self->errors++;
+		*activity = (struct activity){ 0 };
+		return r;
+	}
+	for (uint32_t i = 0; i < self->rows_high; i++) {
+		if (is_gone(self, &self->rows[i]))
+			settle_gone(self, &self->rows[i]);
+	}
+	settle_children(self);
+	take_samples(self, &result);
+	self->passes++;
+	*activity = result;
+	return 0;
+}
+
+static void proc_get_info(const struct activity_reader *reader, struct activity_info *ret)
+{
+	const struct proc_reader *self = (const struct proc_reader *)reader;
+
+	*ret = (struct activity_info){
+		.reader = "procfs",
+		.passes = self->passes,
+		.errors = self->errors,
+		.tasks_walked = self->met,
+		.tasks_sent = self->reread,
+		.threads_known = self->map.used,
+	};
+}
+
+static void proc_visit(struct activity_reader *reader, activity_visit_fn *fn, void *userdata)
+{
+	struct proc_reader *self = to_proc_reader(reader);
+
+	for (uint32_t i = 0; i < self->rows_high; i++) {
+		if (self->rows[i].used)
+			fn(userdata, &self->rows[i].key);
+	}
+}
+
+static void proc_close(struct activity_reader *reader)
+{
+	struct proc_reader *self = to_proc_reader(reader);
+
+	for (uint32_t i = 0; i < self->rows_high; i++) {
+		if (self->rows[i].used)
+			proc_files_drop(&self->files, &self->rows[i].slot);
+	}
+	if (self->dir)
+		(void)closedir(self->dir);
+	proc_files_close(&self->files);
+	map_release(&self->map);
+	free(self->rows);
+	free(self->samples);
+	free(self);
+}
+
+static const struct activity_ops proc_ops = {
+	.read = proc_read,
+	.get_info = proc_get_info,
+	.visit = proc_visit,
+	.close = proc_close,
+};
+
+static void cleanup_reader(struct proc_reader **self)
+{
+	if (*self)
+		proc_close(&(*self)->base);
+}
+
+/* Kernels without CONFIG_SCHED_INFO show "0 0 0"; we have run by now. */
+static bool probe_schedstat(struct proc_reader *self)
+{
+	struct proc_row own = { .key = { .pid = (uint32_t)getpid() }, .slot = { .fd = -1 } };
+	uint64_t run_ns = read_run_ns(self, &own);
+
+	proc_files_drop(&self->files, &own.slot);
+	return run_ns != NOT_READ && run_ns > 0;
+}
+
+int proc_activity_open(const struct activity_options *options, struct activity_reader **ret)
+{
+	CLEANUP(cleanup_reader) struct proc_reader *self = calloc(1, sizeof(*self));
+	int r;
+
+	if (!self)
+		return -ENOMEM;
+	self->base.ops = &proc_ops;
+	self->files.dirfd = -1;
+	self->rows_free = MAP_NONE;
+	self->tick_ns = NSEC_PER_SEC / (uint64_t)sysconf(_SC_CLK_TCK);
+	map_init(&self->map, options->max_processes);
+	r = proc_files_open(options->procfs, &self->files);
+	if (r < 0)
+		return r;
+	self->dir = opendir(options->procfs);
+	if (!self->dir)
+		return -errno;
+	self->has_schedstat = probe_schedstat(self);
+	*ret = &TAKE_PTR(self)->base;
+	return 0;
+}
