@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Everything that can be set, in one struct. config_options.c holds the one table behind it: flag, YAML key, environment variable,
- * type, range, default and help of each; --help, the man page and docs/configuration.md are made from that table.
+ * Everything that can be set, in one struct. config_options.c holds the one table behind it: flag,
+ * YAML key, environment variable, type, range, default and help of each; --help, the man page,
+ * docs/configuration.md, etc/kepler.yaml and the YAML schema are made from that table.
  *
- * Precedence: flag > environment KEPLER_… > file > default. The YAML key is the flag's path (web.listen-address → web: {listen-address: …});
- * the environment variable is KEPLER_ and the flag in capitals with _ for . and -.
+ * Precedence: flag > environment KEPLER_… > file > default; a list is replaced as a whole. The YAML
+ * key is the flag's path (web.listen-address → web: {listen-address: …}); the environment variable
+ * is KEPLER_ and the flag in capitals with _ for . and -. Without --config.file,
+ * CONFIG_DEFAULT_FILE is read if it exists.
  */
 #pragma once
 
@@ -17,80 +20,101 @@
 
 #define CONFIG_LISTEN_MAX     8
 #define CONFIG_IDLE_WATTS_MAX 16
+#define CONFIG_ZONE_MAX       32
+#define CONFIG_FILE_MAX       (1024 * 1024) /* bytes of a configuration file */
+#define CONFIG_DEFAULT_FILE   "/etc/kepler/kepler.yaml"
 
 enum config_origin { ORIGIN_DEFAULT, ORIGIN_FILE, ORIGIN_ENVIRONMENT, ORIGIN_FLAG };
 
+enum config_table_mode { TABLE_AUTO, TABLE_ALWAYS, TABLE_NEVER };
+
 struct config_idle_watts {
-	char zone
-		[32]; /* "package", "package-0", "dram-1": zone name, optionally its package number */
+	char zone[CONFIG_ZONE_MAX]; /* "package", "package-0": zone name, optionally its number */
 	double watts;
 };
 
-/* Strings are owned; config_release() frees them. */
+/* Strings are owned and never NULL after a load; config_release() frees them. */
 struct config {
-	char *config_file;            /* --config.file, "" none */
-	int log_level;                /* --log.level=debug|info|warn|error (enum log_level) */
-	int log_format;               /* --log.format=text|json */
-	char *host_sysfs;             /* --host.sysfs=/sys */
-	char *host_procfs;            /* --host.procfs=/proc */
-	char *host_cgroupfs;          /* --host.cgroupfs=/sys/fs/cgroup */
-	char *host_state_dir;         /* --host.state-dir=/var/lib/kepler; "" keeps no state */
+	/* --config.file: the file that was read, CONFIG_DEFAULT_FILE included; "" none */
+	char *config_file;
+	int log_level;         /* --log.level=debug|info|warn|error (enum log_level) */
+	int log_format;        /* --log.format=text|json (enum log_format) */
+	char *host_sysfs;      /* --host.sysfs=/sys */
+	char *host_procfs;     /* --host.procfs=/proc */
+	char *host_cgroupfs;   /* --host.cgroupfs=/sys/fs/cgroup */
+	char *host_state_dir;  /* --host.state-dir=/var/lib/kepler; "" keeps no state */
+	bool bpf_enabled;      /* --bpf.enabled=true */
+	bool meter_enabled;    /* --meter.enabled=true; false: estimate even where a meter exists */
+	bool security_seccomp; /* --security.seccomp=true */
+	bool security_drop;    /* --security.drop-capabilities=true */
+	bool seccomp_log; /* --security.seccomp-log=false: log what the filter would kill for */
 	uint64_t monitor_interval_ns; /* --monitor.interval=1s, 100ms..1h */
-	bool bpf_enabled;             /* --bpf.enabled=true */
-	uint32_t
-		bpf_end_buffer_kib; /* --bpf.end-buffer=512KiB as a number of KiB, a power of two, 64..65536 */
-	uint32_t max_processes;     /* --monitor.max-processes=65536 */
-	uint32_t max_containers;    /* --monitor.max-containers=1000 */
-	uint64_t meter_deadline_ns; /* --meter.read-deadline=100ms */
-	double meter_max_watts;     /* --meter.max-watts=2000, per zone */
-	bool meter_enabled; /* --meter.enabled=true; false: estimate even where a meter exists */
-	char *model_machine; /* --model.machine: "cores=8,year=2021,…" overrides machine facts; "" none */
-	int idle_mode;  /* --idle.mode=learned|fixed|off (enum idle_mode) */
-	int idle_share; /* --idle.share=node|size|usage|equal (enum idle_share) */
-	struct config_idle_watts
-		idle_watts[CONFIG_IDLE_WATTS_MAX]; /* --idle.watts=ZONE=W, repeatable */
+	uint64_t meter_deadline_ns;   /* --meter.read-deadline=100ms */
+	double meter_max_watts;       /* --meter.max-watts=2000, per zone */
+	uint32_t bpf_end_buffer_kib;  /* --bpf.end-buffer=512KiB: KiB, a power of two, 64..65536 */
+	uint32_t max_processes;       /* --monitor.max-processes=65536 */
+	uint32_t max_containers;      /* --monitor.max-containers=1000 */
+	char *model_machine; /* --model.machine: "cores=8,year=2021,…" overrides facts; "" none */
+	int idle_mode;       /* --idle.mode=learned|fixed|off (enum idle_mode) */
+	int idle_share;      /* --idle.share=node|size|usage|equal (enum idle_share) */
+	struct config_idle_watts idle_watts[CONFIG_IDLE_WATTS_MAX]; /* --idle.watts=ZONE=W */
 	size_t idle_watts_count;
 	int metrics_schema; /* --metrics.schema=classic|current|both (enum metrics_schema) */
-	double metrics_process_min_joules; /* --metrics.process.min-joules=1 */
-	uint64_t metrics_settle_ns;        /* --metrics.settle=15s */
-	uint64_t metrics_keep_ns;          /* --metrics.keep=5m */
-	uint32_t metrics_max_series;       /* --metrics.max-series=50000 */
-	char *web_listen_address
-		[CONFIG_LISTEN_MAX]; /* --web.listen-address=127.0.0.1:28282, repeatable */
+	double metrics_process_min_joules;           /* --metrics.process.min-joules=1 */
+	uint64_t metrics_settle_ns;                  /* --metrics.settle=15s */
+	uint64_t metrics_keep_ns;                    /* --metrics.keep=5m */
+	uint32_t metrics_max_series;                 /* --metrics.max-series=50000 */
+	char *web_listen_address[CONFIG_LISTEN_MAX]; /* --web.listen-address=127.0.0.1:28282 */
 	size_t web_listen_count;
 	uint32_t web_max_connections; /* --web.max-connections=128 */
-	int table;                    /* --table=auto|always|never: live table on the terminal */
-	bool security_seccomp;        /* --security.seccomp=true */
-	bool security_drop;           /* --security.drop-capabilities=true */
-	enum config_origin *origins;  /* one an option, in table order */
+	int table; /* --table=auto|always|never: live table on the terminal (enum config_table_mode) */
+	enum config_origin *origins; /* one an option, in table order; NULL: all default */
+	char *warnings; /* what was ignored and why, a line each without a final newline; "" nothing */
 };
 
-enum config_table_mode { TABLE_AUTO, TABLE_ALWAYS, TABLE_NEVER };
-
-/* Command line of `kepler run` and `kepler config …`: flags from argv, then environment, file and defaults. */
+/*
+ * Command line of `kepler run` and `kepler config …`: flags from argv, then environment, file and
+ * defaults.
+ */
 struct config_args {
 	int argc; /* arguments after the command's name */
 	char *const *argv;
-	char *const *environ_; /* "NAME=VALUE" strings, NULL-terminated */
+	char *const *environ_;    /* "NAME=VALUE" strings, NULL-terminated; NULL: none */
+	const char *default_file; /* NULL: CONFIG_DEFAULT_FILE; "": none */
 };
 
-/* 0, or -EINVAL/-ENOENT/… with a diagnosis of the first thing wrong (file:line:column, key, what is allowed, nearest known key). *ret is set only on success. */
+/*
+ * 0, or -EINVAL/-ENOENT/… with a diagnosis of the first thing wrong (file:line:column, key, what is
+ * allowed, nearest known key). *ret is set only on success.
+ */
 int config_load(const struct config_args *args, struct config *ret, struct diag *diag);
 /* Reads nothing but @path over the defaults: `kepler config check FILE`. */
 int config_load_file(const char *path, struct config *ret, struct diag *diag);
-/* As config_load_file, from memory: for tests and fuzzing. @name stands for the file in messages. */
+/*
+ * As config_load_file, from memory: for tests and fuzzing. @name stands for the file in messages.
+ */
 int config_load_text(const char *name, const char *text, size_t len, struct config *ret,
 		     struct diag *diag);
 void config_release(struct config *config);
 
-/* `kepler config show`: the effective values as YAML, each with a comment saying where it came from. */
+/*
+ * `kepler config show`: the effective values as YAML that loads back, each with a comment: where it
+ * came from.
+ */
 void config_show(const struct config *config, struct strbuf *out);
-/* Which options differ between two configs and cannot change while running ("web.listen-address, host.sysfs"); "" when none. */
+/*
+ * Which options differ between two configs and cannot change while running ("web.listen-address,
+ * host.sysfs"); "" when none. Always terminated; cut at whole names when @size is short.
+ */
 void config_unreloadable_changes(const struct config *old, const struct config *new_, char *buf,
 				 size_t size);
 
-/* The option table rendered: for --help, the man page (scdoc), docs/configuration.md, the sample config file. */
+/*
+ * The option table rendered: for --help, the man page (scdoc), docs/configuration.md,
+ * etc/kepler.yaml, JSON Schema.
+ */
 void config_help(struct strbuf *out);
 void config_man(struct strbuf *out);
 void config_reference(struct strbuf *out);
 void config_sample(struct strbuf *out);
+void config_schema(struct strbuf *out);

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Subcommands that only read: nothing here opens a meter or needs a privilege. Each is a row of one
+ * table.
+ */
+#include "kepler/commands_config.h"
+
+#include <string.h>
+
+#include "base/macro.h"
+
+#define EXIT_USAGE 2
+
+struct subcommand {
+	const char *name;
+	int (*run)(const struct config_args *args, FILE *out, FILE *err);
+};
+
+const char *command_config_usage(void)
+{
+	return "  config check FILE    say whether a configuration file is right, and what is not\n"
+	       "  config show [FLAG…]  print the values in force and where each came from\n"
+	       "  config sample        print a configuration file with every default\n"
+	       "  config schema        print a JSON Schema of the configuration file\n";
+}
+
+static int put(const struct strbuf *text, FILE *out, FILE *err)
+{
+	if (strbuf_error(text) < 0) {
+		(void)fprintf(err, "kepler: out of memory\n");
+		return EXIT_FAILURE;
+	}
+	if (fwrite(text->data, 1, text->len, out) != text->len || fflush(out) != 0) {
+		(void)fprintf(err, "kepler: cannot write\n");
+		return EXIT_FAILURE;
+	}
+	return EXIT_SUCCESS;
+}
+
+static int complain(const char *text, FILE *err)
+{
+	(void)fprintf(err, "kepler: %s\n", text);
+	return EXIT_USAGE;
+}
+
+static int usage(FILE *err)
+{
+	(void)fprintf(err, "usage:\n%s", command_config_usage());
+	return EXIT_USAGE;
+}
+
+static int run_check(const struct config_args *args, FILE *out, FILE *err)
+{
+	CLEANUP(config_release) struct config config = { 0 };
+	struct diag diag = { 0 };
+
+	if (args->argc != 1)
+		return usage(err);
+	if (config_load_file(args->argv[0], &config, &diag) < 0)
+		return complain(diag.text, err);
+	(void)fprintf(out, "%s: right\n", args->argv[0]);
+	return EXIT_SUCCESS;
+}
+
+static int run_show(const struct config_args *args, FILE *out, FILE *err)
+{
+	CLEANUP(config_release) struct config config = { 0 };
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
+	struct diag diag = { 0 };
+
+	if (config_load(args, &config, &diag) < 0)
+		return complain(diag.text, err);
+	if (config.warnings[0])
+		(void)fprintf(err, "%s\n", config.warnings);
+	config_show(&config, &text);
+	return put(&text, out, err);
+}
+
+static int print_table(const struct config_args *args, void (*render)(struct strbuf *), FILE *out,
+		       FILE *err)
+{
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
+
+	if (args->argc)
+		return usage(err);
+	render(&text);
+	return put(&text, out, err);
+}
+
+static int run_sample(const struct config_args *args, FILE *out, FILE *err)
+{
+	return print_table(args, config_sample, out, err);
+}
+
+static int run_schema(const struct config_args *args, FILE *out, FILE *err)
+{
+	return print_table(args, config_schema, out, err);
+}
+
+int command_config(const struct config_args *args, FILE *out, FILE *err)
+{
+	static const struct subcommand subcommands[] = { { "check", run_check },
+							 { "show", run_show },
+							 { "sample", run_sample },
+							 { "schema", run_schema } };
+	struct config_args rest = *args;
+
+	if (args->argc < 1)
+		return usage(err);
+	rest.argc--;
+	rest.argv++;
+	for (size_t i = 0; i < ARRAY_SIZE(subcommands); i++) {
+		if (strcmp(args->argv[0], subcommands[i].name) == 0)
+			return subcommands[i].run(&rest, out, err);
+	}
+	return usage(err);
+}
+
+int commands_config_main(int argc, char *const *argv, char *const *environ_)
+{
+	const struct config_args args = { .argc = argc, .argv = argv, .environ_ = environ_ };
+
+	return command_config(&args, stdout, stderr);
+}

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The one table of options. A row says everything about an option; nothing else in the tree repeats
+ * any of it. Rows of a section stand together, so that the YAML made from the table nests without
+ * repeating a key.
+ *
+ * A list's default and environment form separate items by commas; its flag is repeated instead.
+ */
+#include "kepler/config_options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "attribution/attribute.h"
+#include "attribution/idle.h"
+#include "base/log.h"
+#include "base/macro.h"
+#include "base/num.h"
+#include "export/prometheus.h"
+#include "kepler/spelling.h"
+#include "net/http_server.h"
+
+#define NAME_MAX_     64 /* longest name, with room */
+#define FIELD(member) .offset = offsetof(struct config, member)
+#define LIST(member, count, max_items)                                                             \
+	FIELD(member), .count_offset = offsetof(struct config, count), .list_max = (max_items)
+#define RANGE(low, high) .min = (low), .max = (high)
+
+static const struct option_choice log_levels[] = { { "debug", LOG_LEVEL_DEBUG },
+						   { "info", LOG_LEVEL_INFO },
+						   { "warn", LOG_LEVEL_WARN },
+						   { "error", LOG_LEVEL_ERROR },
+						   { 0 } };
+static const struct option_choice log_formats[] = { { "text", LOG_FORMAT_TEXT },
+						    { "json", LOG_FORMAT_JSON },
+						    { 0 } };
+static const struct option_choice idle_modes[] = { { "learned", IDLE_MODE_LEARNED },
+						   { "fixed", IDLE_MODE_FIXED },
+						   { "off", IDLE_MODE_OFF },
+						   { 0 } };
+static const struct option_choice idle_shares[] = { { "node", IDLE_SHARE_NODE },
+						    { "size", IDLE_SHARE_SIZE },
+						    { "usage", IDLE_SHARE_USAGE },
+						    { "equal", IDLE_SHARE_EQUAL },
+						    { 0 } };
+static const struct option_choice schemas[] = {
+	{ "classic", SCHEMA_CLASSIC }, { "current", SCHEMA_CURRENT }, { "both", SCHEMA_BOTH }, { 0 }
+};
+static const struct option_choice table_modes[] = {
+	{ "auto", TABLE_AUTO }, { "always", TABLE_ALWAYS }, { "never", TABLE_NEVER }, { 0 }
+};
+
+static int check_address(const char *text, struct diag *diag)
+{
+	char host[256];
+	uint16_t port;
+
+	return http_parse_address(text, host, sizeof(host), &port, diag);
+}
+
+static const struct config_option options[] = {
+	{ "config.file", NULL, OPTION_STRING, FIELD(config_file), .default_text = "",
+	  .metavar = "FILE", .may_be_empty = true, .not_in_file = true,
+	  .help = "Configuration file (YAML). Without it " CONFIG_DEFAULT_FILE
+		  " is read if it exists." },
+
+	{ "log.level", NULL, OPTION_ENUM, FIELD(log_level), .choices = log_levels,
+	  .default_text = "info", .metavar = "LEVEL", .reloadable = true,
+	  .help = "Least severe level that is logged." },
+	{ "log.format", NULL, OPTION_ENUM, FIELD(log_format), .choices = log_formats,
+	  .default_text = "text", .metavar = "FORMAT", .reloadable = true,
+	  .help = "Form of a log line: key=value text, or JSON." },
+
+	{ "host.sysfs", NULL, OPTION_STRING, FIELD(host_sysfs), .default_text = "/sys",
+	  .metavar = "DIR",
+	  .help = "Where the host's sysfs is mounted: sensors and topology. What the tree lacks is "
+		  "absent, not an error." },
+	{ "host.procfs", NULL, OPTION_STRING, FIELD(host_procfs), .default_text = "/proc",
+	  .metavar = "DIR", .help = "Where the host's procfs is mounted." },
+	{ "host.cgroupfs", NULL, OPTION_STRING, FIELD(host_cgroupfs),
+	  .default_text = "/sys/fs/cgroup", .metavar = "DIR",
+	  .help = "Where the host's cgroup hierarchy is mounted." },
+	{ "host.state-dir", NULL, OPTION_STRING, FIELD(host_state_dir),
+	  .default_text = "/var/lib/kepler", .metavar = "DIR", .may_be_empty = true,
+	  .help = "Where what was learned about idle power survives a restart. Empty: keep no "
+		  "state." },
+
+	{ "monitor.interval", NULL, OPTION_DURATION, FIELD(monitor_interval_ns),
+	  RANGE(100 * NSEC_PER_MSEC, 3600 * NSEC_PER_SEC), .default_text = "1s",
+	  .metavar = "DURATION", .reloadable = true, .help = "Time from one reading to the next." },
+	{ "monitor.max-processes", NULL, OPTION_U32, FIELD(max_processes), RANGE(256, 4194304),
+	  .default_text = "65536", .metavar = "N",
+	  .help = "Processes that are told apart. What is beyond goes to their container, and is "
+		  "counted." },
+	{ "monitor.max-containers", NULL, OPTION_U32, FIELD(max_containers), RANGE(16, 65536),
+	  .default_text = "1000", .metavar = "N",
+	  .help = "Containers, services and scopes that are told apart." },
+
+	{ "bpf.enabled", NULL, OPTION_BOOL, FIELD(bpf_enabled), .default_text = "true",
+	  .help = "Read processes' run time with BPF where the kernel lets it. Otherwise, and "
+		  "where "
+		  "it does not, /proc is read." },
+	{ "bpf.end-buffer", NULL, OPTION_KIB, FIELD(bpf_end_buffer_kib), RANGE(64, 65536),
+	  .default_text = "512KiB", .metavar = "SIZE",
+	  .help = "Buffer for processes that end between two readings. What does not fit is "
+		  "charged to the node as unattributed, and counted." },
+
+	{ "meter.enabled", NULL, OPTION_BOOL, FIELD(meter_enabled), .default_text = "true",
+	  .help = "Use the machine's energy meters. Without, energy is estimated even where a "
+		  "meter exists." },
+	{ "meter.read-deadline", NULL, OPTION_DURATION, FIELD(meter_deadline_ns),
+	  RANGE(NSEC_PER_MSEC, 60 * NSEC_PER_SEC), .default_text = "100ms", .metavar = "DURATION",
+	  .help = "A meter that answers later than this misses the interval." },
+	{ "meter.max-watts", NULL, OPTION_DOUBLE, FIELD(meter_max_watts), RANGE(1, 1000000),
+	  .default_text = "2000", .metavar = "WATTS",
+	  .help = "Readings of a zone that mean more power than this are taken for faults." },
+
+	{ "model.machine", NULL, OPTION_STRING, FIELD(model_machine), .default_text = "",
+	  .metavar = "FACTS", .may_be_empty = true,
+	  .help = "Overrides what the power model believes about this machine, as in "
+		  "cores=8,threads=16,year=2021." },
+
+	{ "idle.mode", NULL, OPTION_ENUM, FIELD(idle_mode), .choices = idle_modes,
+	  .default_text = "learned", .metavar = "MODE", .reloadable = true,
+	  .help = "How a measured zone's idle power is known: learned from readings, fixed by "
+		  "idle.watts, or not at all (all energy is dynamic)." },
+	{ "idle.watts", NULL, OPTION_ZONE_WATTS,
+	  LIST(idle_watts, idle_watts_count, CONFIG_IDLE_WATTS_MAX), RANGE(0, 1000000),
+	  .default_text = "", .metavar = "ZONE=WATTS", .reloadable = true,
+	  .help = "Idle power of a zone (package), or of one zone of several (package-0)." },
+	{ "idle.share", NULL, OPTION_ENUM, FIELD(idle_share), .choices = idle_shares,
+	  .default_text = "node", .metavar = "POLICY", .reloadable = true,
+	  .help = "Who bears idle energy: nobody (it stays with the node), workloads by their "
+		  "size, "
+		  "by their usage, or all alike." },
+
+	{ "metrics.schema", NULL, OPTION_ENUM, FIELD(metrics_schema), .choices = schemas,
+	  .default_text = "classic", .metavar = "SCHEMA", .reloadable = true,
+	  .help = "Names of the metrics: those of classic Kepler (up to 0.9), of the current one "
+		  "(from 0.10), or both." },
+	{ "metrics.process.min-joules", NULL, OPTION_DOUBLE, FIELD(metrics_process_min_joules),
+	  RANGE(0, 1000000000), .default_text = "1", .metavar = "JOULES", .reloadable = true,
+	  .help = "Energy from which a process has series of its own. What it used before is in "
+		  "its "
+		  "container's \"other\"." },
+	{ "metrics.settle", NULL, OPTION_DURATION, FIELD(metrics_settle_ns),
+	  RANGE(0, 3600 * NSEC_PER_SEC), .default_text = "15s", .metavar = "DURATION",
+	  .reloadable = true,
+	  .help = "How long a new series shows 0, so that a scrape sees it before it counts. Not "
+		  "less than the scrape interval." },
+	{ "metrics.keep", NULL, OPTION_DURATION, FIELD(metrics_keep_ns),
+	  RANGE(0, 24 * 3600 * NSEC_PER_SEC), .default_text = "5m", .metavar = "DURATION",
+	  .reloadable = true, .help = "How long an ended process keeps its series." },
+	{ "metrics.max-series", NULL, OPTION_U32, FIELD(metrics_max_series), RANGE(1000, 10000000),
+	  .default_text = "50000", .metavar = "N", .reloadable = true,
+	  .help = "Series of one response. Beyond, the smallest processes are folded together, and "
+		  "counted." },
+
+	{ "web.listen-address", "web.listenAddresses", OPTION_STRINGS,
+	  LIST(web_listen_address, web_listen_count, CONFIG_LISTEN_MAX),
+	  .default_text = "127.0.0.1:28282", .metavar = "ADDRESS", .check = check_address,
+	  .help = "HOST:PORT, [IPV6]:PORT, or :PORT for all addresses." },
+	{ "web.max-connections", NULL, OPTION_U32, FIELD(web_max_connections), RANGE(4, 10000),
+	  .default_text = "128", .metavar = "N", .help = "Connections that may be open at once." },
+
+	{ "table", NULL, OPTION_ENUM, FIELD(table), .choices = table_modes, .default_text = "auto",
+	  .metavar = "WHEN",
+	  .help = "Show a live table of processes: on a terminal only, always, or never." },
+
+	{ "security.seccomp", NULL, OPTION_BOOL, FIELD(security_seccomp), .default_text = "true",
+	  .help = "After start, let the kernel end the program at any system call it does not "
+		  "need." },
+	{ "security.seccomp-log", NULL, OPTION_BOOL, FIELD(seccomp_log), .default_text = "false",
+	  .help = "Only log (kernel log or audit) what the filter would end the program for." },
+	{ "security.drop-capabilities", NULL, OPTION_BOOL, FIELD(security_drop),
+	  .default_text = "true",
+	  .help = "After start, give up every capability that later readings do not need." },
+};
+
+const struct config_option *config_options(size_t *ret_count)
+{
+	*ret_count = ARRAY_SIZE(options);
+	return options;
+}
+
+size_t option_find(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
+		if (strcmp(options[i].name, name) == 0)
+			return i;
+	}
+	return OPTION_NONE;
+}
+
+/* "metrics.process.minJoules" → "metrics.process.min-joules"; false when it does not fit a name. */
+static bool kebab_case(char *buf, size_t size, const char *path)
+{
+	size_t n = 0;
+
+	for (; *path; path++) {
+		bool capital = *path >= 'A' && *path <= 'Z';
+
+		if (n + 2 >= size)
+			return false;
+		if (capital)
+			buf[n++] = '-';
+		buf[n++] = capital ? (char)(*path - 'A' + 'a') : *path;
+	}
+	buf[n] = '\0';
+	return true;
+}
+
+size_t option_find_key(const char *path)
+{
+	char kebab[NAME_MAX_];
+
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
+		if (options[i].alias && strcmp(options[i].alias, path) == 0)
+			return i;
+	}
+	return kebab_case(kebab, sizeof(kebab), path) ? option_find(kebab) : OPTION_NONE;
+}
+
+bool option_is_section(const char *path)
+{
+	size_t len = strlen(path);
+
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
+		if (strncmp(options[i].name, path, len) == 0 && options[i].name[len] == '.')
+			return len > 0;
+	}
+	return false;
+}
+
+struct nearest {
+	const char *text;
+	size_t distance;
+	const char *name;
+	size_t len; /* of the name that counts: a section is an option's beginning */
+};
+
+static void consider(struct nearest *best, const char *name, size_t len)
+{
+	char word[NAME_MAX_];
+	size_t distance;
+
+	(void)snprintf(word, sizeof(word), "%.*s", (int)len, name);
+	distance = spelling_distance(best->text, word);
+	if (distance >= best->distance)
+		return;
+	best->distance = distance;
+	best->name = name;
+	best->len = len;
+}
+
+const char *option_nearest(const char *text, bool with_sections, char *buf, size_t size)
+{
+	struct nearest best = { .text = text, .distance = spelling_tolerance(text) + 1 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
+		const char *name = options[i].name;
+		const char *dot = with_sections ? strchr(name, '.') : NULL;
+
+		for (; dot; dot = strchr(dot + 1, '.'))
+			consider(&best, name, (size_t)(dot - name));
+		consider(&best, name, strlen(name));
+	}
+	if (!best.name)
+		return NULL;
+	(void)snprintf(buf, size, "%.*s", (int)best.len, best.name);
+	return buf;
+}
+
+void option_environment_name(const struct config_option *option, char *buf, size_t size)
+{
+	(void)snprintf(buf, size, "KEPLER_%s", option->name);
+	for (char *c = buf; *c; c++) {
+		if (*c == '.' || *c == '-')
+			*c = '_';
+		else if (*c >= 'a' && *c <= 'z')
+			*c = (char)(*c - 'a' + 'A');
+	}
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The table as JSON Schema (2020-12) of the configuration file, for editors that check YAML while
+ * it is typed. It accepts what the program accepts by its kebab-case keys; durations and sizes are
+ * checked by form, not by range.
+ */
+#include <string.h>
+
+#include "kepler/config_options.h"
+
+#define DURATION_PATTERN "^(0|([0-9]+(\\\\.[0-9]*)?(ns|us|ms|s|m|h))+)$"
+
+static void add_choices(struct strbuf *out, const struct option_choice *choice)
+{
+	strbuf_add_str(out, "\"enum\":[");
+	for (const struct option_choice *c = choice; c->name; c++)
+		strbuf_addf(out, "%s\"%s\"", c == choice ? "" : ",", c->name);
+	strbuf_add_char(out, ']');
+}
+
+static void add_type(struct strbuf *out, const struct config_option *option)
+{
+	switch (option->type) {
+	case OPTION_STRING:
+		strbuf_addf(out, "\"type\":\"string\",\"minLength\":%d", !option->may_be_empty);
+		break;
+	case OPTION_BOOL:
+		strbuf_add_str(out, "\"type\":\"boolean\"");
+		break;
+	case OPTION_ENUM:
+		add_choices(out, option->choices);
+		break;
+	case OPTION_DURATION:
+		strbuf_add_str(out,
+			       "\"type\":[\"string\",\"integer\"],\"pattern\":\"" DURATION_PATTERN
+			       "\"");
+		break;
+	case OPTION_KIB:
+		strbuf_add_str(
+			out, "\"type\":[\"string\",\"integer\"],\"pattern\":\"^[0-9]+([KM]iB)?$\"");
+		break;
+	case OPTION_U32:
+	case OPTION_DOUBLE:
+		strbuf_addf(out, "\"type\":\"%s\",\"minimum\":%llu,\"maximum\":%llu",
+			    option->type == OPTION_U32 ? "integer" : "number",
+			    (unsigned long long)option->min, (unsigned long long)option->max);
+		break;
+	case OPTION_STRINGS:
+	case OPTION_ZONE_WATTS:
+		strbuf_addf(out,
+			    "\"type\":[\"array\",\"string\"],\"maxItems\":%zu,\"items\":{\"type\":"
+			    "\"string\"}",
+			    option->list_max);
+		break;
+	}
+}
+
+/* Writes the object of all options below @prefix, from *index on, and leaves *index behind them. */
+static void add_object(struct strbuf *out, const struct config_option *options, size_t count,
+		       size_t *index, size_t prefix_len)
+{
+	const char *prefix = options[*index].name;
+	bool first = true;
+
+	strbuf_add_str(
+		out,
+		"\"type\":[\"object\",\"null\"],\"additionalProperties\":false,\"properties\":{");
+	while (*index < count && strncmp(options[*index].name, prefix, prefix_len) == 0) {
+		const struct config_option *option = &options[*index];
+		const char *key = option->name + prefix_len, *dot = strchr(key, '.');
+		size_t key_len = dot ? (size_t)(dot - key) : strlen(key);
+
+		if (option->not_in_file) {
+			(*index)++;
+			continue;
+		}
+		strbuf_addf(out, "%s\n\"%.*s\":{", first ? "" : ",", (int)key_len, key);
+		first = false;
+		if (dot) {
+			/* a level is a dot of an option's name: the table bounds the depth */
+			add_object(out, options, count, index, prefix_len + key_len + 1);
+		} else {
+			add_type(out, option);
+			strbuf_add_str(out, ",\"description\":\"");
+			strbuf_add_json(out, option->help);
+			strbuf_add_char(out, '"');
+			(*index)++;
+		}
+		strbuf_add_char(out, '}');
+	}
+	strbuf_add_char(out, '}');
+}
+
+void config_schema(struct strbuf *out)
+{
+	size_t count, index = 0;
+	const struct config_option *options = config_options(&count);
+
+	strbuf_add_str(out, "{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\","
+			    "\"title\":\"kepler configuration\",");
+	add_object(out, options, count, &index, 0);
+	strbuf_add_str(out, "}\n");
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Why it exists: whoever mistypes a key deserves to be told the right one. The words are short, so
+ * the plain quadratic recurrence (Boytsov 2011, "optimal string alignment") on three rows is
+ * enough.
+ */
+#include "kepler/spelling.h"
+
+#include <string.h>
+
+static size_t min_size(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+static char lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+static size_t cell(const char *a, const char *b, size_t i, size_t j,
+		   size_t rows[3][SPELLING_MAX + 1])
+{
+	size_t *now = rows[i % 3], *last = rows[(i + 2) % 3], *before = rows[(i + 1) % 3];
+	char ca = lower(a[i - 1]), cb = lower(b[j - 1]);
+	size_t best = min_size(last[j - 1] + (ca != cb), min_size(last[j], now[j - 1]) + 1);
+
+	if (i > 1 && j > 1 && ca == lower(b[j - 2]) && cb == lower(a[i - 2]))
+		best = min_size(best, before[j - 2] + 1);
+	return best;
+}
+
+size_t spelling_distance(const char *a, const char *b)
+{
+	size_t rows[3][SPELLING_MAX + 1];
+	size_t a_len = strnlen(a, SPELLING_MAX), b_len = strnlen(b, SPELLING_MAX);
+
+	for (size_t j = 0; j <= b_len; j++)
+		rows[0][j] = j;
+	for (size_t i = 1; i <= a_len; i++) {
+		rows[i % 3][0] = i;
+		for (size_t j = 1; j <= b_len; j++)
+			rows[i % 3][j] = cell(a, b, i, j, rows);
+	}
+	return rows[a_len % 3][b_len];
+}
+
+size_t spelling_tolerance(const char *text)
+{
+	size_t third = strnlen(text, SPELLING_MAX) / 3;
+
+	return third ? third : 1;
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kepler/commands_config.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static int run(const char **argv, char **out, char **err)
+{
+	struct config_args args = { .default_file = "" };
+	size_t out_len, err_len;
+	FILE *out_file = open_memstream(out, &out_len), *err_file = open_memstream(err, &err_len);
+	int status;
+
+	memcpy((void *)&args.argv, (const void *)&argv, sizeof(argv)); /* main()'s is not const */
+	while (argv[args.argc])
+		args.argc++;
+	status = command_config(&args, out_file, err_file);
+	(void)fclose(out_file);
+	(void)fclose(err_file);
+	return status;
+}
+
+static void check(void **state)
+{
+	char path[] = "/tmp/kepler-test-XXXXXX";
+	int fd = mkstemp(path);
+	const char *argv[] = { "check", path, NULL };
+	char *out, *err;
+
+	(void)state;
+	assert_int_equal(run(argv, &out, &err), 0);
+	assert_non_null(strstr(out, ": right"));
+	assert_string_equal(err, "");
+	free(out);
+	free(err);
+	assert_true(write(fd, "tabel: auto\n", 12) == 12);
+	assert_int_equal(run(argv, &out, &err), 2);
+	assert_non_null(strstr(err, ":1:1: tabel: unknown key; did you mean table?"));
+	assert_string_equal(out, "");
+	free(out);
+	free(err);
+	assert_int_equal(close(fd), 0);
+	assert_int_equal(unlink(path), 0);
+}
+
+static void show(void **state)
+{
+	const char *argv[] = { "show", "--idle.mode=off", NULL };
+	const char *bad[] = { "show", "--nope", NULL };
+	char *out, *err;
+
+	(void)state;
+	assert_int_equal(run(argv, &out, &err), 0);
+	assert_non_null(strstr(out, "mode: \"off\"  # flag --idle.mode"));
+	assert_non_null(strstr(out, "interval: 1s  # default"));
+	assert_non_null(strstr(out, "metrics:\n  schema: "));
+	free(out);
+	free(err);
+	assert_int_equal(run(bad, &out, &err), 2);
+	free(out);
+	free(err);
+}
+
+static void wrong_use(void **state)
+{
+	const char *none[] = { NULL }, *unknown[] = { "frobnicate", NULL },
+		   *more[] = { "sample", "x", NULL };
+	const char **cases[] = { none, unknown, more };
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		char *out, *err;
+
+		assert_int_equal(run(cases[i], &out, &err), 2);
+		assert_non_null(strstr(err, "usage:"));
+		free(out);
+		free(err);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(check),
+		cmocka_unit_test(show),
+		cmocka_unit_test(wrong_use),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

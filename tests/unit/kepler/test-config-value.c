@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Property: what config_show() prints loads back to the same values, for any values. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "base/macro.h"
+#include "base/num.h"
+#include "kepler/config_options.h"
+
+#define CASES 2000
+
+static uint64_t random_u64(uint64_t *seed)
+{
+	*seed ^= *seed << 13;
+	*seed ^= *seed >> 7;
+	*seed ^= *seed << 17;
+	return *seed;
+}
+
+static uint64_t between(uint64_t *seed, uint64_t low, uint64_t high)
+{
+	return low + random_u64(seed) % (high - low + 1);
+}
+
+/* Pieces that YAML, shells and terminals take for something. */
+static void random_text(uint64_t *seed, char *buf, size_t size)
+{
+	static const char *const pieces[] = { "a",   "Z", " ", "\"", "\\",      "'", "#",    ": ",
+					      "- ",  "[", "{", "%",  "&",       "*", "!",    "|",
+					      ">",   "@", "é", "€",  "😀",       "~", "null", "off",
+					      "0x1", "/", "=", ",",  "\xc2\xa0" };
+	size_t count = between(seed, 1, 12), n = 0;
+
+	for (size_t i = 0; i < count; i++)
+		n += (size_t)snprintf(buf + n, size - n, "%s",
+				      pieces[random_u64(seed) % ARRAY_SIZE(pieces)]);
+}
+
+static void random_value(const struct config_option *option, uint64_t *seed, char *buf, size_t size)
+{
+	char digits[FORMAT_DOUBLE_MAX + 1];
+	uint64_t number = between(seed, option->min, option->max);
+	double real = (double)number * ((double)(random_u64(seed) % 1000000) / 1e6);
+	size_t choices = 0, len;
+
+	real = real < (double)option->min ? (double)option->min : real;
+	len = format_double(digits, real);
+	digits[len] = '\0';
+	switch (option->type) {
+	case OPTION_STRING:
+		random_text(seed, buf, size);
+		break;
+	case OPTION_STRINGS:
+		(void)snprintf(buf, size, "10.0.0.%u:%u", (unsigned)(random_u64(seed) % 255),
+			       (unsigned)(random_u64(seed) % 65536));
+		break;
+	case OPTION_BOOL:
+		(void)snprintf(buf, size, "%s", random_u64(seed) % 2 ? "true" : "false");
+		break;
+	case OPTION_ENUM:
+		while (option->choices[choices].name)
+			choices++;
+		(void)snprintf(buf, size, "%s", option->choices[random_u64(seed) % choices].name);
+		break;
+	case OPTION_DURATION:
+		(void)snprintf(buf, size, "%lluns", (unsigned long long)number);
+		break;
+	case OPTION_U32:
+		(void)snprintf(buf, size, "%llu", (unsigned long long)number);
+		break;
+	case OPTION_KIB:
+		(void)snprintf(buf, size, "%uKiB", 64U << (random_u64(seed) % 11));
+		break;
+	case OPTION_DOUBLE:
+		(void)snprintf(buf, size, "%s", digits);
+		break;
+	case OPTION_ZONE_WATTS:
+		(void)snprintf(buf, size, "zone-%llu=%s", (unsigned long long)random_u64(seed),
+			       digits);
+		break;
+	}
+}
+
+static void randomize(struct config *config, uint64_t *seed)
+{
+	size_t count;
+	const struct config_option *options = config_options(&count);
+
+	for (size_t i = 0; i < count; i++) {
+		size_t items =
+			option_is_list(&options[i]) ? between(seed, 1, options[i].list_max) : 1;
+
+		if (options[i].not_in_file || random_u64(seed) % 4 == 0)
+			continue;
+		for (size_t item = 0; item < items; item++) {
+			enum config_origin origin = ORIGIN_FLAG;
+			struct diag diag = { 0 };
+			char text[256];
+
+			random_value(&options[i], seed, text, sizeof(text));
+			if (option_set_from(i, config, origin, text, &diag) < 0)
+				fail_msg("%s=%s: %s", options[i].name, text, diag.text);
+		}
+	}
+}
+
+static void show_loads_back(void **state)
+{
+	size_t count;
+	const struct config_option *options = config_options(&count);
+	uint64_t seed = 0x6b65706c6572ULL;
+
+	(void)state;
+	for (int round = 0; round < CASES; round++) {
+		struct config before, after;
+		struct strbuf text = STRBUF_INIT;
+		struct diag diag = { 0 };
+
+		assert_int_equal(config_load_text("x", "", 0, &before, &diag), 0);
+		randomize(&before, &seed);
+		if (before.idle_watts_count == 0)
+			before.idle_mode = 0; /* fixed without watts is refused as a whole */
+		config_show(&before, &text);
+		assert_int_equal(strbuf_error(&text), 0);
+		if (config_load_text("x", text.data, text.len, &after, &diag) < 0)
+			fail_msg("round %d: %s\n%s", round, diag.text, text.data);
+		for (size_t i = 0; i < count; i++) {
+			if (!option_equal(&options[i], &before, &after))
+				fail_msg("round %d: %s\n%s", round, options[i].name, text.data);
+		}
+		strbuf_release(&text);
+		config_release(&before);
+		config_release(&after);
+	}
+}
+
+/* The table itself: names, sections, ranges and defaults make sense. */
+static void table_is_sound(void **state)
+{
+	size_t count;
+	const struct config_option *options = config_options(&count);
+
+	(void)state;
+	for (size_t i = 0; i < count; i++) {
+		const struct config_option *option = &options[i];
+		size_t section = strcspn(option->name, ".") + 1;
+		char variable[80];
+
+		assert_true(strlen(option->name) < 48);
+		assert_int_equal(option_find(option->name), i);
+		assert_int_equal(option_find_key(option->name), i);
+		assert_true(option->min <= option->max);
+		assert_non_null(option->help);
+		assert_true(option->type == OPTION_BOOL || option->metavar);
+		assert_true(option->help[strlen(option->help) - 1] == '.');
+		option_environment_name(option, variable, sizeof(variable));
+		assert_true(strlen(variable) == strlen(option->name) + 7);
+		for (size_t j = 0; j + 1 < i; j++) /* rows of a section stand together */
+			assert_false(strncmp(options[j].name, option->name, section) == 0 &&
+				     strncmp(options[i - 1].name, option->name, section) != 0);
+	}
+	assert_true(option_is_section("web"));
+	assert_true(option_is_section("metrics.process"));
+	assert_false(option_is_section("metrics.proc"));
+	assert_false(option_is_section(""));
+	assert_false(option_is_section("table"));
+}
+
+static void printable(void **state)
+{
+	char buf[32];
+
+	(void)state;
+	assert_string_equal(config_printable(buf, sizeof(buf), "plain é"), "plain é");
+	assert_string_equal(config_printable(buf, sizeof(buf), "a\x1b[31m\xff\n"), "a?[31m??");
+	assert_string_equal(config_printable(buf, sizeof(buf), "\xc2\x9b\xe2\x80\xa8"), "??");
+	assert_string_equal(config_printable(buf, 12, "0123456789abcdef"), "01234…");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(table_is_sound),
+		cmocka_unit_test(show_loads_back),
+		cmocka_unit_test(printable),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Layers and where values come from: flags, environment, files. */
+#include "kepler/config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+
+#include "attribution/idle.h"
+#include "base/log.h"
+#include "base/macro.h"
+#include "base/num.h"
+#include "kepler/config_options.h"
+
+#define ENVIRONMENT(...) ((const char *[]){ __VA_ARGS__ __VA_OPT__(, ) NULL })
+#define FLAGS(...)       ((const char *[]){ __VA_ARGS__ __VA_OPT__(, ) NULL })
+
+static int load(const char **flags, const char **variables, const char *default_file,
+		struct config *ret, struct diag *diag)
+{
+	struct config_args args = { .default_file = default_file };
+
+	/* main()'s vectors are not const, ours are */
+	memcpy((void *)&args.argv, (const void *)&flags, sizeof(flags));
+	memcpy((void *)&args.environ_, (const void *)&variables, sizeof(variables));
+	while (flags[args.argc])
+		args.argc++;
+	return config_load(&args, ret, diag);
+}
+
+static void write_text(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "we");
+
+	assert_non_null(file);
+	assert_true(fputs(text, file) >= 0);
+	assert_int_equal(fclose(file), 0);
+}
+
+static enum config_origin origin(const struct config *config, const char *name)
+{
+	return config->origins[option_find(name)];
+}
+
+static void defaults(void **state)
+{
+	struct config config;
+	struct diag diag;
+
+	(void)state;
+	assert_int_equal(load(FLAGS(), ENVIRONMENT(), "", &config, &diag), 0);
+	assert_string_equal(config.config_file, "");
+	assert_int_equal(config.log_level, LOG_LEVEL_INFO);
+	assert_string_equal(config.host_sysfs, "/sys");
+	assert_true(config.monitor_interval_ns == NSEC_PER_SEC);
+	assert_int_equal(config.bpf_end_buffer_kib, 512);
+	assert_int_equal(config.max_processes, 65536);
+	assert_true(config.meter_deadline_ns == 100 * NSEC_PER_MSEC);
+	assert_float_equal(config.meter_max_watts, 2000, 0);
+	assert_int_equal(config.idle_watts_count, 0);
+	assert_float_equal(config.metrics_process_min_joules, 1, 0);
+	assert_true(config.metrics_keep_ns == 300 * NSEC_PER_SEC);
+	assert_int_equal(config.web_listen_count, 1);
+	assert_string_equal(config.web_listen_address[0], "127.0.0.1:28282");
+	assert_true(config.security_seccomp && config.security_drop && !config.seccomp_log);
+	assert_string_equal(config.warnings, "");
+	config_release(&config);
+}
+
+static void flag_forms(void **state)
+{
+	struct config config;
+	struct diag diag;
+	const char **flags =
+		FLAGS("--log.level=debug", "--monitor.interval", "2s", "--no-bpf.enabled",
+		      "--security.seccomp-log", "--meter.enabled=false", "--web.listen-address=:1",
+		      "--web.listen-address", "[::1]:2", "--");
+
+	(void)state;
+	assert_int_equal(load(flags, ENVIRONMENT(), "", &config, &diag), 0);
+	assert_int_equal(config.log_level, LOG_LEVEL_DEBUG);
+	assert_true(config.monitor_interval_ns == 2 * NSEC_PER_SEC);
+	assert_false(config.bpf_enabled);
+	assert_false(config.meter_enabled);
+	assert_true(config.seccomp_log);
+	assert_int_equal(config.web_listen_count, 2);
+	assert_string_equal(config.web_listen_address[1], "[::1]:2");
+	assert_int_equal(origin(&config, "web.listen-address"), ORIGIN_FLAG);
+	assert_int_equal(origin(&config, "log.format"), ORIGIN_DEFAULT);
+	config_release(&config);
+}
+
+static void precedence(void **state)
+{
+	char path[] = "/tmp/kepler-test-XXXXXX";
+	struct config config;
+	struct diag diag;
+	CLEANUP_FD int fd = mkstemp(path);
+	CLEANUP_FREE char *file_flag = NULL, *file_variable = NULL;
+
+	(void)state;
+	write_text(path, "log: {level: warn, format: json}\nidle: {mode: \"off\"}\n"
+			 "web: {listen-address: ['1.1.1.1:1', '2.2.2.2:2']}\n");
+	assert_true(asprintf(&file_flag, "--config.file=%s", path) > 0);
+	assert_true(asprintf(&file_variable, "KEPLER_CONFIG_FILE=%s", path) > 0);
+	assert_int_equal(load(FLAGS(file_flag, "--log.level=error"),
+			      ENVIRONMENT("KEPLER_LOG_LEVEL=debug", "KEPLER_LOG_FORMAT=text",
+					  "KEPLER_WEB_LISTEN_ADDRESS=:3,:4,:5"),
+			      "", &config, &diag),
+			 0);
+	assert_int_equal(config.log_level, LOG_LEVEL_ERROR); /* flag over environment over file */
+	assert_int_equal(config.log_format, LOG_FORMAT_TEXT);
+	assert_int_equal(config.idle_mode, IDLE_MODE_OFF);
+	assert_int_equal(config.web_listen_count, 3); /* a list is replaced, not joined */
+	assert_string_equal(config.web_listen_address[2], ":5");
+	assert_int_equal(origin(&config, "log.level"), ORIGIN_FLAG);
+	assert_int_equal(origin(&config, "log.format"), ORIGIN_ENVIRONMENT);
+	assert_int_equal(origin(&config, "idle.mode"), ORIGIN_FILE);
+	config_release(&config);
+
+	assert_int_equal(load(FLAGS(), ENVIRONMENT(file_variable), "", &config, &diag), 0);
+	assert_string_equal(config.config_file, path);
+	assert_int_equal(config.web_listen_count, 2);
+	config_release(&config);
+	assert_int_equal(unlink(path), 0);
+}
+
+static void default_file(void **state)
+{
+	char path[] = "/tmp/kepler-test-XXXXXX";
+	struct config config;
+	struct strbuf shown = STRBUF_INIT;
+	struct diag diag;
+	CLEANUP_FD int fd = mkstemp(path);
+
+	(void)state;
+	write_text(path, "table: never\n");
+	assert_int_equal(load(FLAGS(), ENVIRONMENT(), path, &config, &diag), 0);
+	assert_int_equal(config.table, TABLE_NEVER);
+	assert_string_equal(config.config_file, path);
+	config_show(&config, &shown);
+	assert_non_null(strstr(shown.data, "the default, which exists"));
+	strbuf_release(&shown);
+	config_release(&config);
+
+	/* --config.file= asks for none */
+	assert_int_equal(load(FLAGS("--config.file="), ENVIRONMENT(), path, &config, &diag), 0);
+	assert_int_equal(config.table, TABLE_AUTO);
+	config_release(&config);
+
+	/* a default file that is there and cannot be used is an error, one that is not is none */
+	write_text(path, "tabel: never\n");
+	assert_int_equal(load(FLAGS(), ENVIRONMENT(), path, &config, &diag), -EINVAL);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(load(FLAGS(), ENVIRONMENT(), path, &config, &diag), 0);
+	config_release(&config);
+	assert_int_equal(load(FLAGS("--config.file", path), ENVIRONMENT(), "", &config, &diag),
+			 -ENOENT);
+	assert_non_null(strstr(diag.text, "cannot be read: No such file"));
+}
+
+static void refused(void **state)
+{
+	static const struct {
+		const char *flag;
+		const char *text;
+	} cases[] = {
+		{ "--web.listen-adress=:1",
+		  "--web.listen-adress: unknown flag; did you mean --web.listen-address?" },
+		{ "--no-bpf.enabeld",
+		  "--no-bpf.enabeld: unknown flag; did you mean --no-bpf.enabled?" },
+		{ "--quite-another-thing",
+		  "--quite-another-thing: unknown flag; --help lists all" },
+		{ "--no-log.level", "--no-log.level: unknown flag; did you mean --no-log.level?" },
+		{ "--monitor.interval=5", "--monitor.interval: must be a duration from 100ms to "
+					  "1h, such as 500ms, 5s or 1m30s, "
+					  "not \"5\"" },
+		{ "--monitor.interval=10ms", "--monitor.interval: must be a duration from 100ms to "
+					     "1h, such as 500ms, 5s or 1m30s, "
+					     "not \"10ms\"" },
+		{ "--log.level=loud",
+		  "--log.level: must be debug, info, warn or error, not \"loud\"" },
+		{ "--bpf.end-buffer=96KiB",
+		  "--bpf.end-buffer: must be a power of two from 64KiB to "
+		  "64MiB, such as 512KiB or 1MiB, not \"96KiB\"" },
+		{ "--meter.enabled=maybe",
+		  "--meter.enabled: must be true or false, not \"maybe\"" },
+		{ "--no-meter.enabled=true", "--no-meter.enabled: takes no value" },
+		{ "--log.level", "--log.level: wants a value: --log.level=LEVEL" },
+		{ "--host.sysfs=", "--host.sysfs: must be text that is not empty, not \"\"" },
+		{ "stray", "unexpected argument \"stray\"; flags begin with --" },
+		{ "-v", "unexpected argument \"-v\"; flags begin with --" },
+		{ "--idle.watts=package", "--idle.watts: must be ZONE=WATTS, such as package=12.5, "
+					  "with WATTS from 0 to 1000000, "
+					  "not \"package\"" },
+		{ "--idle.mode=fixed",
+		  "idle.mode: fixed wants idle.watts to say how much, as in package=12.5" },
+		{ "--host.sysfs=a\nb",
+		  "--host.sysfs: must be UTF-8 text without control characters" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		char flag[128];
+		struct config config = { .table = 77 };
+		struct diag diag = { 0 };
+
+		(void)snprintf(flag, sizeof(flag), "%s", cases[i].flag);
+		assert_int_equal(load(FLAGS(flag), ENVIRONMENT(), "", &config, &diag), -EINVAL);
+		if (strcmp(flag, "--no-log.level") != 0)
+			assert_string_equal(diag.text, cases[i].text);
+		assert_int_equal(config.table, 77); /* untouched */
+	}
+}
+
+static void after_the_end(void **state)
+{
+	struct config config;
+	struct diag diag;
+
+	(void)state;
+	assert_int_equal(load(FLAGS("--", "--table=never"), ENVIRONMENT(), "", &config, &diag),
+			 -EINVAL);
+	assert_non_null(strstr(diag.text, "unexpected argument"));
+}
+
+static void environment(void **state)
+{
+	struct config config;
+	struct diag diag;
+
+	(void)state;
+	assert_int_equal(
+		load(FLAGS(),
+		     ENVIRONMENT("KEPLER_LOG_LEVL=debug", "KEPLER_NODE_NAME=n1",
+				 "KEPLER_SERVICE_HOST=10.0.0.1", "KEPLER_PORT=tcp://1",
+				 "KEPLER_PORT_28282_TCP=tcp://x", "PATH=/bin", "KEPLER_\n=1",
+				 "KEPLER_NO_EQUALS", "KEPLER_IDLE_WATTS=package=12.5,dram=3"),
+		     "", &config, &diag),
+		0);
+	assert_string_equal(config.warnings,
+			    "KEPLER_LOG_LEVL: unknown environment variable, ignored\n"
+			    "KEPLER_?: unknown environment variable, ignored");
+	assert_int_equal(config.idle_watts_count, 2);
+	assert_string_equal(config.idle_watts[1].zone, "dram");
+	assert_float_equal(config.idle_watts[1].watts, 3, 0);
+	config_release(&config);
+
+	assert_int_equal(load(FLAGS(), ENVIRONMENT("KEPLER_TABLE=sometimes"), "", &config, &diag),
+			 -EINVAL);
+	assert_string_equal(diag.text,
+			    "KEPLER_TABLE: must be auto, always or never, not \"sometimes\"");
+	assert_int_equal(
+		load(FLAGS(), ENVIRONMENT("KEPLER_WEB_LISTEN_ADDRESS="), "", &config, &diag),
+		-EINVAL);
+	assert_string_equal(diag.text, "web.listen-address: must have at least one address");
+}
+
+static void too_many_items(void **state)
+{
+	const char *flags[CONFIG_LISTEN_MAX + 2];
+	struct config config;
+	struct diag diag;
+
+	(void)state;
+	for (size_t i = 0; i < CONFIG_LISTEN_MAX + 1; i++)
+		flags[i] = "--web.listen-address=:1";
+	flags[CONFIG_LISTEN_MAX + 1] = NULL;
+	assert_int_equal(load(flags, ENVIRONMENT(), "", &config, &diag), -EINVAL);
+	assert_string_equal(diag.text, "--web.listen-address: must have at most 8 items");
+	flags[CONFIG_LISTEN_MAX] = NULL;
+	assert_int_equal(load(flags, ENVIRONMENT(), "", &config, &diag), 0);
+	config_release(&config);
+}
+
+static void unreloadable(void **state)
+{
+	struct config a, b;
+	struct diag diag;
+	char names[128], narrow[30];
+
+	(void)state;
+	assert_int_equal(load(FLAGS(), ENVIRONMENT(), "", &a, &diag), 0);
+	assert_int_equal(load(FLAGS("--log.level=debug", "--host.sysfs=/x", "--monitor.interval=3s",
+				    "--web.listen-address=:9"),
+			      ENVIRONMENT(), "", &b, &diag),
+			 0);
+	config_unreloadable_changes(&a, &b, names, sizeof(names));
+	assert_string_equal(names, "host.sysfs, web.listen-address");
+	config_unreloadable_changes(&a, &b, narrow, sizeof(narrow));
+	assert_string_equal(narrow, "host.sysfs");
+	config_unreloadable_changes(&a, &a, names, sizeof(names));
+	assert_string_equal(names, "");
+	config_release(&a);
+	config_release(&b);
+	config_release(&b); /* releasing what is released is harmless */
+}
+
+static void file_limits(void **state)
+{
+	struct config config;
+	struct diag diag;
+	CLEANUP_FREE char *text = malloc(CONFIG_FILE_MAX + 1);
+
+	(void)state;
+	assert_non_null(text);
+	memset(text, ' ', CONFIG_FILE_MAX + 1);
+	text[0] = '#';
+	assert_int_equal(config_load_text("f", text, CONFIG_FILE_MAX + 1, &config, &diag), -EFBIG);
+	assert_string_equal(diag.text, "f: larger than 1 MiB");
+	assert_int_equal(config_load_text("f", text, CONFIG_FILE_MAX, &config, &diag), 0);
+	config_release(&config);
+	assert_int_equal(config_load_file("/", &config, &diag), -EISDIR);
+	assert_int_equal(config_load_file("/nonexistent", &config, NULL), -ENOENT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(defaults),     cmocka_unit_test(flag_forms),
+		cmocka_unit_test(precedence),   cmocka_unit_test(default_file),
+		cmocka_unit_test(refused),      cmocka_unit_test(after_the_end),
+		cmocka_unit_test(environment),  cmocka_unit_test(too_many_items),
+		cmocka_unit_test(unreloadable), cmocka_unit_test(file_limits),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
