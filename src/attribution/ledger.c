@@ -41,36 +41,17 @@ void ledger_free(struct ledger *ledger)
 	free(ledger);
 }
 
-#define WIDENED_TABLES 5
-
-/* Builds all tables anew and swaps them in together, so that running out of memory changes nothing. */
 static int widen_tables(struct ledger *ledger, uint32_t columns)
 {
-	const struct {
-		struct value_table *table;
-		uint32_t rows;
-	} old[WIDENED_TABLES] = {
+	const struct value_table_use uses[] = {
 		{ &ledger->processes.values, ledger->processes.slots },
 		{ &ledger->processes.deltas, ledger->processes.touched_count },
 		{ &ledger->containers.values, ledger->containers.slots },
 		{ &ledger->containers.deltas, ledger->containers.slots },
 		{ &ledger->containers.direct_deltas, ledger->containers.slots },
 	};
-	struct value_table wide[WIDENED_TABLES] = { 0 };
-	int r = 0;
 
-	for (size_t i = 0; i < WIDENED_TABLES && r == 0; i++)
-		r = value_table_widen(old[i].table, old[i].rows, columns, &wide[i]);
-	for (size_t i = 0; i < WIDENED_TABLES; i++) {
-		if (r == 0) {
-			struct value_table narrow = *old[i].table;
-
-			*old[i].table = wide[i];
-			wide[i] = narrow;
-		}
-		value_table_release(&wide[i]);
-	}
-	return r;
+	return value_tables_widen(uses, ARRAY_SIZE(uses), columns);
 }
 
 int ledger_set_zones(struct ledger *ledger, uint32_t zones)

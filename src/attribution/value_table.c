@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Rows lie one after the other; adding a column lays them out anew, from the old memory into new. */
+/*
+ * Rows lie one after the other; adding a column lays them out anew, from the old memory into new. Tables
+ * that belong together change together or not at all.
+ */
 #include "attribution/value_table.h"
 
 #include <errno.h>
@@ -36,23 +39,42 @@ int value_table_reserve(struct value_table *table, uint32_t rows)
 	return 0;
 }
 
-int value_table_widen(const struct value_table *from, uint32_t rows, uint32_t columns,
-		      struct value_table *ret)
+static int copy_wide(const struct value_table *from, uint32_t rows, struct value_table *to)
 {
-	struct value_table wide = { .columns = columns };
-	uint32_t kept = from->columns - 1;
-	int r = from->capacity ? value_table_reserve(&wide, from->capacity) : 0;
+	uint32_t kept = from->columns - 1, columns = to->columns;
+	int r = from->capacity ? value_table_reserve(to, from->capacity) : 0;
 
 	if (r < 0)
 		return r;
 	for (uint32_t row = 0; row < rows; row++) {
 		const uint64_t *source = value_table_row(from, row);
-		uint64_t *to = value_table_row(&wide, row);
+		uint64_t *target = value_table_row(to, row);
 
-		memcpy(to, source, kept * sizeof(*to));
-		memset(to + kept, 0, (columns - 1 - kept) * sizeof(*to));
-		to[columns - 1] = source[kept];
+		memcpy(target, source, kept * sizeof(*target));
+		memset(target + kept, 0, (columns - 1 - kept) * sizeof(*target));
+		target[columns - 1] = source[kept];
 	}
-	*ret = wide;
 	return 0;
+}
+
+int value_tables_widen(const struct value_table_use *uses, size_t count, uint32_t columns)
+{
+	struct value_table wide[VALUE_TABLES_MAX];
+	int r = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		value_table_init(&wide[i], columns);
+		if (r == 0)
+			r = copy_wide(uses[i].table, uses[i].rows, &wide[i]);
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (r == 0) {
+			struct value_table narrow = *uses[i].table;
+
+			*uses[i].table = wide[i];
+			wide[i] = narrow;
+		}
+		value_table_release(&wide[i]);
+	}
+	return r;
 }

@@ -22,12 +22,17 @@ void value_table_init(struct value_table *table, uint32_t columns);
 void value_table_release(struct value_table *table);
 /* Room for @rows rows; new ones are not initialised. 0 or -ENOMEM (nothing changed). */
 int value_table_reserve(struct value_table *table, uint32_t rows);
+struct value_table_use {
+	struct value_table *table;
+	uint32_t rows; /* in use */
+};
+
 /*
- * A copy of the first @rows rows of @from with @columns columns (not fewer): new ones are zero and
- * stand before the last, which stays last. 0 or -ENOMEM. The caller releases *ret.
+ * Gives all of @uses [count] (at most VALUE_TABLES_MAX) @columns columns, not fewer than they have: new
+ * ones are 0 and stand before the last, which stays last. 0 or -ENOMEM (nothing changed).
  */
-int value_table_widen(const struct value_table *from, uint32_t rows, uint32_t columns,
-		      struct value_table *ret);
+#define VALUE_TABLES_MAX 8
+int value_tables_widen(const struct value_table_use *uses, size_t count, uint32_t columns);
 
 static inline uint64_t *value_table_row(const struct value_table *table, uint32_t row)
 {

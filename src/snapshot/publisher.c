@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * One interval of the publisher, in the order that keeps its promises: what went quiet leaves first and
+ * makes room, then newcomers get their series, then the interval is booked (so that a newcomer has the
+ * interval of its admission, and a folded one has not), then the picture is taken.
+ *
+ * Memory is reserved before anything changes. Where it runs out the old snapshot stays, and the next
+ * interval looks at all rows instead of the touched ones.
+ */
+#include "snapshot/publisher.h"
+
+#include <errno.h>
+
+#include "base/macro.h"
+#include "snapshot/publisher_parts.h"
+
+int publisher_new(const struct publisher_options *options, struct ledger *ledger,
+		  struct snapshot_holder *holder, struct publisher **ret)
+{
+	struct publisher *publisher = calloc(1, sizeof(*publisher));
+	uint32_t columns = ledger_columns(ledger);
+
+	if (!publisher)
+		return -ENOMEM;
+	publisher->options = *options;
+	publisher->ledger = ledger;
+	publisher->holder = holder;
+	publisher->labels = snapshot_holder_labels(holder);
+	publisher->columns = columns;
+	value_table_init(&publisher->processes.values, columns);
+	row_index_init(&publisher->processes.by_pid, UINT32_MAX);
+	value_table_init(&publisher->containers.elsewhere, columns);
+	value_table_init(&publisher->containers.retired, columns);
+	for (size_t level = 0; level < LEVEL_COUNT; level++)
+		value_table_init(&publisher->containers.namespace_retired[level], columns);
+	if (containers_init(publisher) < 0) {
+		publisher_free(publisher);
+		return -ENOMEM;
+	}
+	*ret = publisher;
+	return 0;
+}
+
+void publisher_free(struct publisher *publisher)
+{
+	if (!publisher)
+		return;
+	processes_release(&publisher->processes);
+	containers_release(&publisher->containers);
+	free(publisher);
+}
+
+void publisher_set_options(struct publisher *publisher, const struct publisher_options *options)
+{
+	publisher->options = *options;
+}
+
+uint64_t usage_uj(const struct publisher *publisher, const uint64_t *values)
+{
+	uint64_t most = 0;
+
+	for (uint32_t column = 0; column + MODE_COUNT <= publisher->columns; column += MODE_COUNT) {
+		uint64_t used = values[column + MODE_DYNAMIC] + values[column + MODE_IDLE];
+
+		most = used > most ? used : most;
+	}
+	return most;
+}
+
+struct series_age age_of_birth(const struct moment *at)
+{
+	return (struct series_age){ .created_ms = at->realtime_ms,
+				    .since_ns = at->now_ns,
+				    .settled = at->first };
+}
+
+void age_settle(struct series_age *age, const struct publisher *publisher, const struct moment *at)
+{
+	if (!age->settled && has_passed(age->since_ns, at->now_ns, publisher->options.settle_ns)) {
+		age->settled = true;
+		age->since_ns = at->now_ns;
+	}
+}
+
+/* The newest snapshot is the last that can name them: the one in the making will not. */
+void drop_labels(struct publisher *publisher, struct series_labels *labels)
+{
+	label_pool_drop(publisher->labels, labels, snapshot_holder_newest(publisher->holder));
+}
+
+static int follow_columns(struct publisher *publisher)
+{
+	struct container_view *containers = &publisher->containers;
+	uint32_t columns = ledger_columns(publisher->ledger);
+	const struct value_table_use uses[] = {
+		{ &publisher->processes.values, publisher->processes.count },
+		{ &containers->elsewhere, containers->slots },
+		{ &containers->retired, containers->slots },
+		{ &containers->namespace_retired[LEVEL_PROCESS], containers->namespace_count },
+		{ &containers->namespace_retired[LEVEL_CONTAINER], containers->namespace_count },
+	};
+	int r;
+
+	if (columns == publisher->columns)
+		return 0;
+	r = value_tables_widen(uses, ARRAY_SIZE(uses), columns);
+	if (r == 0)
+		publisher->columns = columns;
+	return r;
+}
+
+static int reserve(struct publisher *publisher)
+{
+	int r = follow_columns(publisher);
+
+	if (r == 0)
+		r = processes_reserve(publisher);
+	if (r == 0)
+		r = containers_reserve(publisher);
+	return r;
+}
+
+int publisher_publish(struct publisher *publisher, uint64_t now_ns, int64_t realtime_ms,
+		      const struct snapshot_zone *zones, const struct snapshot_self *self)
+{
+	const struct moment at = { now_ns, realtime_ms, !publisher->published };
+	int r = reserve(publisher);
+
+	if (r < 0) {
+		publisher->missed = true;
+		return r;
+	}
+	label_pool_collect(publisher->labels, snapshot_holder_oldest(publisher->holder));
+	r = containers_admit(publisher, &at);
+	processes_expire(publisher, &at);
+	processes_admit(publisher, &at);
+	processes_apply(publisher, &at);
+	publisher->missed = false;
+	containers_expire(publisher, &at);
+	if (r == 0)
+		r = snapshot_build(publisher, &at, zones, self);
+	if (r < 0)
+		return r;
+	publisher->published = true;
+	return 0;
+}

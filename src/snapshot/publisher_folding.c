@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The limit of rows: which series go when there are too many.
+ *
+ * The smallest go first. To find the k smallest of n, a heap of k with the largest on top is kept while
+ * walking the n: O(n log k), and only in an interval in which somebody is turned away.
+ */
+#include "base/macro.h"
+#include "snapshot/publisher_parts.h"
+
+/* A strict order, so that the choice is the same whatever the order of rows. */
+static bool is_larger(const struct contender *a, const struct contender *b)
+{
+	return a->used_uj != b->used_uj ? a->used_uj > b->used_uj : a->process > b->process;
+}
+
+static int by_least_used(const void *a, const void *b)
+{
+	return is_larger(a, b) ? 1 : -1; /* no two are of the same process */
+}
+
+static void sift_down(struct contender *heap, uint32_t size, uint32_t at)
+{
+	for (;;) {
+		uint32_t child = 2 * at + 1;
+		struct contender held = heap[at];
+
+		if (child >= size)
+			return;
+		if (child + 1 < size && is_larger(&heap[child + 1], &heap[child]))
+			child++;
+		if (!is_larger(&heap[child], &held))
+			return;
+		heap[at] = heap[child];
+		heap[child] = held;
+		at = child;
+	}
+}
+
+static bool reserve_smallest(struct process_view *view, uint32_t wanted)
+{
+	struct contender *grown;
+
+	if (wanted <= view->smallest_size)
+		return true;
+	grown = reallocarray(view->smallest, wanted, sizeof(*grown));
+	if (!grown)
+		return false;
+	view->smallest = grown;
+	view->smallest_size = wanted;
+	return true;
+}
+
+uint32_t processes_find_smallest(struct publisher *publisher, uint32_t wanted, bool settled_only)
+{
+	struct process_view *view = &publisher->processes;
+	uint32_t found = 0;
+
+	wanted = wanted < view->count ? wanted : view->count;
+	if (wanted == 0 || !reserve_smallest(view, wanted))
+		return 0;
+	for (uint32_t i = 0; i < view->count; i++) {
+		const struct contender candidate = { usage_uj(publisher,
+							      value_table_row(&view->values, i)),
+						     view->series[i].process };
+
+		if (settled_only && !view->series[i].age.settled)
+			continue;
+		if (found < wanted) {
+			view->smallest[found++] = candidate;
+			for (uint32_t parent = wanted / 2; found == wanted && parent-- > 0;)
+				sift_down(view->smallest, wanted, parent);
+		} else if (is_larger(&view->smallest[0], &candidate)) {
+			view->smallest[0] = candidate;
+			sift_down(view->smallest, wanted, 0);
+		}
+	}
+	qsort(view->smallest, found, sizeof(struct contender), by_least_used);
+	return found;
+}
+
+void process_fold(struct publisher *publisher, uint32_t process, const struct moment *at)
+{
+	process_close(publisher, publisher->processes.series_of[process], at);
+	publisher->processes.folded++;
+}
+
+void processes_fold_excess(struct publisher *publisher, const struct moment *at)
+{
+	struct process_view *view = &publisher->processes;
+	uint32_t max_rows = publisher->options.max_rows;
+
+	for (int settled_only = 1; settled_only >= 0 && view->count > max_rows; settled_only--) {
+		uint32_t count =
+			processes_find_smallest(publisher, view->count - max_rows, settled_only);
+
+		for (uint32_t i = 0; i < count; i++)
+			process_fold(publisher, view->smallest[i].process, at);
+	}
+	while (view->count > max_rows) /* without memory to choose: the newest rows */
+		process_fold(publisher, view->series[view->count - 1].process, at);
+}

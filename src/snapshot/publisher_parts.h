@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Inside of the publisher, shared by publisher.c (one interval, in order), publisher_processes.c (own series
+ * of processes), publisher_folding.c (the limit of rows), publisher_containers.c (containers, their "other"
+ * and retired rows, namespaces) and snapshot_build.c (the picture). Nobody else includes it.
+ *
+ * Where a joule is: what a process used since it has a series is in its series, or, once that is closed, in
+ * the retired row of its container; `elsewhere` is the sum of both for each container. "Other" is no
+ * account of its own but the rest, container − elsewhere. So nothing can be lost or counted twice, whatever
+ * the history, and an interval that could not be published for lack of memory is made up for by the next.
+ */
+#pragma once
+
+#include "attribution/row_index.h"
+#include "attribution/value_table.h"
+#include "snapshot/publisher.h"
+#include "snapshot/snapshot_holder.h"
+
+#define NO_SERIES UINT32_MAX
+
+struct moment {
+	uint64_t now_ns;
+	int64_t realtime_ms;
+	bool first; /* nothing was published before */
+};
+
+/* What settling and keeping need to know of any series. */
+struct series_age {
+	int64_t created_ms;
+	uint64_t since_ns; /* when it was born or, once settled, when it settled */
+	bool settled;
+};
+
+struct process_series {
+	struct series_labels *labels;
+	struct series_age age;
+	uint64_t ended_ns; /* when its value changed last; with ended */
+	uint32_t process;  /* row of the ledger */
+	bool ended;        /* as of the last interval in which it was touched */
+};
+
+/* All own series, packed; a closed one is replaced by the last. */
+struct process_view {
+	struct process_series *series; /* [capacity] */
+	uint32_t count;
+	uint32_t capacity;
+	struct value_table values; /* [count]: used since the series was opened */
+	uint32_t *series_of;       /* [slots] by ledger row, or NO_SERIES */
+	uint64_t *baseline_uj;     /* [slots]: usage at which a folded process starts over */
+	uint32_t slots;
+	struct row_index by_pid; /* ledger rows that have a series */
+	uint64_t folded;
+	struct contender *contenders; /* scratch of an interval */
+	uint32_t contender_size;
+	struct contender *smallest; /* likewise */
+	uint32_t smallest_size;
+};
+
+/* A process and what it used: one that asks for a series, or one that may lose it. */
+struct contender {
+	uint64_t used_uj;
+	uint32_t process;
+};
+
+struct container_series {
+	bool published;
+	bool has_retired;
+	struct series_labels *labels;
+	struct series_labels *other_labels;
+	struct series_labels *retired_labels;
+	struct series_age age; /* of the container's series and of "other" */
+	int64_t retired_created_ms;
+	uint32_t ns;  /* its namespace */
+	uint32_t row; /* scratch: its place among this snapshot's containers */
+};
+
+/* Namespaces are few and never forgotten: their retired rows are counters, too. */
+struct namespace_series {
+	struct series_labels *labels[LEVEL_COUNT];
+	bool has_retired[LEVEL_COUNT];
+	int64_t created_ms[LEVEL_COUNT];
+};
+
+#define NAMESPACES_MAX 1024U /* beyond it, containers retire to the namespace "", number 0 */
+
+struct container_view {
+	struct container_series *series; /* [slots] by ledger row */
+	uint32_t slots;
+	uint32_t published;
+	struct value_table elsewhere; /* [slots] */
+	struct value_table retired;   /* [slots]: of processes */
+	struct namespace_series *namespaces;
+	uint32_t namespace_count;
+	struct value_table namespace_retired[LEVEL_COUNT]; /* [namespace_count] */
+};
+
+struct publisher {
+	struct publisher_options options;
+	struct ledger *ledger;
+	struct snapshot_holder *holder;
+	struct label_pool *labels;
+	uint32_t columns;
+	bool published; /* at least once */
+	bool missed;    /* an interval's touched rows were not looked at: look at all */
+	struct process_view processes;
+	struct container_view containers;
+};
+
+static inline bool has_passed(uint64_t since_ns, uint64_t now_ns, uint64_t span_ns)
+{
+	return now_ns >= since_ns && now_ns - since_ns >= span_ns;
+}
+
+/* dynamic + idle of the largest zone: what admission and folding go by. */
+uint64_t usage_uj(const struct publisher *publisher, const uint64_t *values);
+/* A birth at this moment: settled if nothing was published before. */
+struct series_age age_of_birth(const struct moment *at);
+/* Lets a series settle whose time has come. */
+void age_settle(struct series_age *age, const struct publisher *publisher, const struct moment *at);
+void drop_labels(struct publisher *publisher, struct series_labels *labels);
+
+/* publisher_processes.c */
+int processes_reserve(struct publisher *publisher);
+void processes_release(struct process_view *view);
+/* Retires the ended ones whose time is over. */
+void processes_expire(struct publisher *publisher, const struct moment *at);
+/* Opens series for those that have used enough. */
+void processes_admit(struct publisher *publisher, const struct moment *at);
+/* Books the interval to the open series and releases what ended without one. */
+void processes_apply(struct publisher *publisher, const struct moment *at);
+/* Moves a series' value to its container's retired row; the ledger row of an ended process goes with it. */
+void process_close(struct publisher *publisher, uint32_t series, const struct moment *at);
+
+/* publisher_folding.c */
+/* Folds series until at most max_rows are open: settled ones first, the smallest first. */
+void processes_fold_excess(struct publisher *publisher, const struct moment *at);
+/*
+ * The @wanted smallest settled series, ascending, in processes.smallest. Returns how many there are, 0
+ * without memory.
+ */
+uint32_t processes_find_smallest(struct publisher *publisher, uint32_t wanted, bool settled_only);
+void process_fold(struct publisher *publisher, uint32_t process, const struct moment *at);
+
+/* publisher_containers.c */
+int containers_init(struct publisher *publisher);
+int containers_reserve(struct publisher *publisher);
+void containers_release(struct container_view *view);
+/* 0 or -ENOMEM: then some container has no series, and no snapshot can be made. */
+int containers_admit(struct publisher *publisher, const struct moment *at);
+void containers_expire(struct publisher *publisher, const struct moment *at);
+/* Adds to the retired row of a container's processes. */
+void container_retire_process(struct publisher *publisher, uint32_t container,
+			      const uint64_t *values, const struct moment *at);
+
+/* snapshot_build.c */
+/* Fills and publishes a snapshot. 0 or -ENOMEM. */
+int snapshot_build(struct publisher *publisher, const struct moment *at,
+		   const struct snapshot_zone *zones, const struct snapshot_self *self);

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Reference counts without a lock but for one moment: a reader must not take a pointer that the writer is
+ * dropping, so taking the newest and its reference, and replacing it, are under a mutex that is held for
+ * a few instructions. A count that fell to 0 never rises again until the writer fills the buffer anew:
+ * readers only ever take the newest, on which the holder itself has a reference.
+ */
+#include "snapshot/snapshot_holder.h"
+
+#include <errno.h>
+#include <pthread.h>
+
+#include "base/macro.h"
+
+#define SPARE_BUFFERS 2 /* kept for reuse; what slow readers made necessary beyond is freed */
+
+struct snapshot_holder {
+	pthread_mutex_t lock;
+	struct snapshot_buffer *newest;  /* under lock */
+	struct snapshot_buffer *buffers; /* all of them; the writer's */
+	uint64_t sequence;               /* of the newest; the writer's */
+	struct label_pool labels;        /* the writer's */
+};
+
+const char *snapshot_level_name(enum snapshot_level level)
+{
+	static const char *const names[] = { "process", "container" };
+
+	return (size_t)level < ARRAY_SIZE(names) ? names[level] : "unknown";
+}
+
+int snapshot_holder_new(struct snapshot_holder **ret)
+{
+	struct snapshot_holder *holder = calloc(1, sizeof(*holder));
+	int r;
+
+	if (!holder)
+		return -ENOMEM;
+	r = pthread_mutex_init(&holder->lock, NULL);
+	if (r) {
+		free(holder);
+		return -r;
+	}
+	*ret = holder;
+	return 0;
+}
+
+static struct snapshot_buffer *free_buffer(struct snapshot_buffer *buffer)
+{
+	struct snapshot_buffer *next = buffer->next;
+
+	free(buffer->memory);
+	free(buffer);
+	return next;
+}
+
+void snapshot_holder_free(struct snapshot_holder *holder)
+{
+	if (!holder)
+		return;
+	while (holder->buffers)
+		holder->buffers = free_buffer(holder->buffers);
+	label_pool_release(&holder->labels);
+	(void)pthread_mutex_destroy(&holder->lock);
+	free(holder);
+}
+
+const struct snapshot *snapshot_get(struct snapshot_holder *holder)
+{
+	struct snapshot_buffer *buffer;
+
+	(void)pthread_mutex_lock(&holder->lock);
+	buffer = holder->newest;
+	if (buffer)
+		__atomic_add_fetch(&buffer->references, 1, __ATOMIC_RELAXED);
+	(void)pthread_mutex_unlock(&holder->lock);
+	return buffer ? &buffer->snapshot : NULL;
+}
+
+static void drop(struct snapshot_buffer *buffer)
+{
+	__atomic_sub_fetch(&buffer->references, 1, __ATOMIC_RELEASE);
+}
+
+void snapshot_put(struct snapshot_holder *holder, const struct snapshot *snapshot)
+{
+	(void)holder; /* buffers are the holder's; the writer finds those that fell free */
+	if (snapshot)
+		drop((struct snapshot_buffer *)(uintptr_t)snapshot);
+}
+
+static bool is_free(const struct snapshot_buffer *buffer)
+{
+	/* Acquire: what the last reader did is over before the buffer is written again. */
+	return __atomic_load_n(&buffer->references, __ATOMIC_ACQUIRE) == 0;
+}
+
+/* The free buffer with the most memory, so that a spare one that is too small is the one to go. */
+static struct snapshot_buffer *find_free(const struct snapshot_holder *holder)
+{
+	struct snapshot_buffer *best = NULL;
+
+	for (struct snapshot_buffer *b = holder->buffers; b; b = b->next) {
+		if (is_free(b) && (!best || b->size > best->size))
+			best = b;
+	}
+	return best;
+}
+
+struct snapshot_buffer *snapshot_holder_take(struct snapshot_holder *holder, size_t size)
+{
+	struct snapshot_buffer *buffer = find_free(holder);
+	void *memory;
+
+	if (!buffer) {
+		buffer = calloc(1, sizeof(*buffer));
+		if (!buffer)
+			return NULL;
+		buffer->next = holder->buffers;
+		holder->buffers = buffer;
+	}
+	if (buffer->size < size) {
+		size += size / 4; /* some growth is coming */
+		memory = malloc(size);
+		if (!memory)
+			return NULL;
+		free(buffer->memory);
+		buffer->memory = memory;
+		buffer->size = size;
+	}
+	return buffer;
+}
+
+static void free_surplus(struct snapshot_holder *holder)
+{
+	unsigned int spare = 0;
+
+	for (struct snapshot_buffer **at = &holder->buffers; *at;) {
+		if (is_free(*at) && ++spare > SPARE_BUFFERS)
+			*at = free_buffer(*at);
+		else
+			at = &(*at)->next;
+	}
+}
+
+void snapshot_holder_publish(struct snapshot_holder *holder, struct snapshot_buffer *buffer)
+{
+	struct snapshot_buffer *old;
+
+	buffer->snapshot.sequence = ++holder->sequence;
+	__atomic_store_n(&buffer->references, 1, __ATOMIC_RELAXED); /* the holder's */
+	(void)pthread_mutex_lock(&holder->lock);
+	old = holder->newest;
+	holder->newest = buffer;
+	(void)pthread_mutex_unlock(&holder->lock);
+	if (old)
+		drop(old);
+	free_surplus(holder);
+}
+
+uint64_t snapshot_holder_newest(const struct snapshot_holder *holder)
+{
+	return holder->sequence;
+}
+
+uint64_t snapshot_holder_oldest(const struct snapshot_holder *holder)
+{
+	uint64_t oldest = holder->sequence;
+
+	for (const struct snapshot_buffer *b = holder->buffers; b; b = b->next) {
+		if (!is_free(b) && b->snapshot.sequence < oldest)
+			oldest = b->snapshot.sequence;
+	}
+	return oldest;
+}
+
+struct label_pool *snapshot_holder_labels(struct snapshot_holder *holder)
+{
+	return &holder->labels;
+}
