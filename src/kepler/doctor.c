@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Each examine_… looks at one topic and adds what it found; doctor_examine() is the order in which a person wants to read it. */
+#include "kepler/doctor.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/macro.h"
+#include "base/num.h"
+#include "kepler/interval.h"
+#include "kepler/live_table.h"
+#include "kepler/self_stats.h"
+#include "kepler/sources.h"
+#include "model/platform_power.h"
+
+static void examine_machine(struct findings *findings, const struct host_info *host)
+{
+	findings_add(
+		findings, FINDING_OK, "machine", NULL,
+		"%s: Linux %s on %s, %s (%s), %u logical CPUs, %u cores, %u socket%s, %.0f GiB",
+		host->node_name, host->kernel, host->machine,
+		host->cpu_model[0] ? host->cpu_model : "unknown CPU", host->cpu_architecture,
+		host->cpus, host->cores, host->sockets, host->sockets == 1 ? "" : "s",
+		host->memory_gib);
+	if (host->is_vm)
+		findings_add(
+			findings, FINDING_NOTE, "machine", NULL,
+			"a virtual machine (%s): the energy of the host is not visible from here",
+			host->hypervisor);
+}
+
+static void examine_zone(struct findings *findings, const struct zone *zone,
+			 const struct zone_reading *reading)
+{
+	const char *fix = NULL;
+
+	if (reading->state == ZONE_UP) {
+		findings_add(findings, FINDING_OK, "energy", NULL, "%s-%s is read from %s (%s)",
+			     zone->name, zone->package, zone->path, zone->source);
+		return;
+	}
+	if (reading->error == -EACCES || reading->error == -EPERM)
+		fix = "run as root, or grant CAP_DAC_READ_SEARCH (the unit file does: systemctl "
+		      "start kepler)";
+	else if (reading->state == ZONE_STALLED)
+		fix = "the driver does not answer; see dmesg, or raise --meter.read-deadline";
+	findings_add(findings, FINDING_FIX, "energy", fix, "%s-%s (%s) is %s: %s", zone->name,
+		     zone->package, zone->path, zone_state_name(reading->state),
+		     reading->error ? strerrordesc_np(-reading->error) : "no reading yet");
+}
+
+static void examine_estimate(struct findings *findings, const struct sources *sources,
+			     const struct config *config)
+{
+	const struct power_model *model = &platform_power_model;
+
+	if (!config->meter_enabled)
+		findings_add(findings, FINDING_FIX, "energy", "remove --no-meter.enabled",
+			     "meters are switched off by the configuration");
+	else if (sources->host.is_vm)
+		findings_add(
+			findings, FINDING_NOTE, "energy", NULL,
+			"no meter: %s/class/powercap has no zones, as in most virtual machines",
+			config->host_sysfs);
+	else
+		findings_add(findings, FINDING_FIX, "energy",
+			     "on Intel or AMD: modprobe intel_rapl_msr (kernel option "
+			     "CONFIG_INTEL_RAPL)",
+			     "no meter: %s/class/powercap has no zones", config->host_sysfs);
+	findings_add(findings, FINDING_NOTE, "energy", NULL,
+		     "the zone \"platform\" is ESTIMATED by model %s, fitted to %s; its error for "
+		     "a machine it "
+		     "never saw is %.0f %% on average (%.0f W); every series says "
+		     "source=\"trained_power_model\"",
+		     model->name, model->trained_on, model->loo_mape_percent, model->loo_mae_w);
+	if (sources->host.is_vm)
+		findings_add(findings, FINDING_NOTE, "energy", NULL,
+			     "in a VM only the dynamic power of its own vCPUs is estimated; idle "
+			     "power is the "
+			     "host's and has no series here");
+}
+
+static void examine_energy(struct findings *findings, const struct sources *sources,
+			   const struct config *config, const struct interval_engine *engine)
+{
+	if (!sources->meters) {
+		examine_estimate(findings, sources, config);
+		return;
+	}
+	for (size_t z = 0; z < interval_engine_zone_count(engine); z++)
+		examine_zone(findings, interval_engine_zone(engine, z),
+			     interval_engine_reading(engine, z));
+	if (meter_table_ignored(sources->meters))
+		findings_add(findings, FINDING_NOTE, "energy", NULL,
+			     "%zu further zone(s) count the same energy again (intel-rapl-mmio) "
+			     "and are left out",
+			     meter_table_ignored(sources->meters));
+}
+
+static void examine_processes(struct findings *findings, const struct sources *sources)
+{
+	struct activity_info info;
+
+	activity_get_info(sources->activity, &info);
+	if (strcmp(info.reader, "procfs") == 0) {
+		findings_add(findings, FINDING_FIX, "processes", info.why_not_bpf,
+			     "read from /proc, without BPF: CPU time in ticks, work of processes "
+			     "that end "
+			     "between two readings is charged to their parents");
+		return;
+	}
+	findings_add(findings, FINDING_OK, "processes", NULL,
+		     "read by BPF (%s): exact run time of every thread; %llu threads known",
+		     info.reader, (unsigned long long)info.threads_known);
+	if (info.exits_seen)
+		findings_add(findings, FINDING_OK, "processes", NULL,
+			     "processes that end between two readings are seen and charged");
+	else
+		findings_add(findings, FINDING_FIX, "processes",
+			     "needs a kernel with BTF tracepoints",
+			     "processes that end between two readings are not seen");
+}
+
+static void examine_owners(struct findings *findings, const struct sources *sources)
+{
+	const char *controller = identity_resolver_controller(sources->identities);
+
+	if (!controller[0])
+		findings_add(findings, FINDING_OK, "owners", NULL,
+			     "services and scopes by cgroup v2");
+	else
+		findings_add(findings, FINDING_OK, "owners", NULL,
+			     "services and scopes by the cgroup v1 hierarchy \"%s\"", controller);
+}
+
+static void examine_idle(struct findings *findings, const struct interval_engine *engine,
+			 const struct config *config)
+{
+	for (size_t z = 0; z < interval_engine_zone_count(engine); z++) {
+		const struct zone *zone = interval_engine_zone(engine, z);
+		enum idle_state state = interval_engine_idle_state(engine, z);
+
+		findings_add(findings, FINDING_NOTE, "idle power", NULL,
+			     "%s%s%s: %s%s; shared by %s", zone->name, zone->package[0] ? "-" : "",
+			     zone->package, idle_state_name(state),
+			     state == IDLE_LEARNING ? " (a running exporter needs a minute of load "
+						      "that varies by 20 points)"
+						    : "",
+			     idle_share_name((enum idle_share)config->idle_share));
+	}
+}
+
+static void examine_state(struct findings *findings, const struct config *config)
+{
+	if (!config->host_state_dir[0])
+		return;
+	if (access(config->host_state_dir, W_OK) == 0)
+		findings_add(findings, FINDING_OK, "state", NULL,
+			     "learned idle power is kept in %s", config->host_state_dir);
+	else
+		findings_add(findings, FINDING_NOTE, "state", NULL,
+			     "%s: %s; learned idle power is not kept over restarts unless it can "
+			     "be made at start",
+			     config->host_state_dir, strerrordesc_np(errno));
+}
+
+/* A second's measurement, shown as the first frame of the live table. */
+static void examine_users(struct findings *findings, const struct interval_engine *engine)
+{
+	const struct live_table_view view = { .url = "", .source = "", .rows = 18, .columns = 80 };
+	struct strbuf frame = STRBUF_INIT;
+	char *line, *rest;
+
+	if (live_table_draw(engine, &view, &frame) == 0) {
+		rest = strstr(frame.data, "     PID");
+		while (rest && (line = strsep(&rest, "\n")) && *line)
+			findings_add(findings, FINDING_OK, "who ran in the last second", NULL, "%s",
+				     line);
+	}
+	strbuf_release(&frame);
+}
+
+static void wait_a_second(void)
+{
+	const struct timespec second = { .tv_sec = 1 };
+
+	(void)nanosleep(&second, NULL);
+}
+
+static int measure(struct interval_engine *engine, struct self_stats *stats)
+{
+	int r = interval_engine_run(engine, 0, &stats->self);
+
+	if (r < 0)
+		return r;
+	wait_a_second();
+	return interval_engine_run(engine, 1000, &stats->self);
+}
+
+static void examine_sources(struct findings *findings, struct sources *sources,
+			    const struct config *config)
+{
+	struct snapshot_holder *holder = NULL;
+	struct interval_engine *engine = NULL;
+	struct self_stats stats;
+	int r = snapshot_holder_new(&holder);
+
+	self_stats_open(&stats, &sources->host, 0);
+	if (r == 0) {
+		const struct interval_sources from = {
+			.meters = sources->meters,
+			.estimate = sources->estimate,
+			.activity = sources->activity,
+			.identities = sources->identities,
+			.holder = holder,
+			.cpus = sources->host.cpus,
+		};
+
+		r = interval_engine_new(&from, config, &engine);
+	}
+	if (r == 0)
+		r = measure(engine, &stats);
+	examine_machine(findings, &sources->host);
+	if (r < 0) {
+		findings_add(findings, FINDING_FAIL, "processes", NULL, "cannot be read: %s",
+			     strerrordesc_np(-r));
+	} else {
+		examine_energy(findings, sources, config, engine);
+		examine_processes(findings, sources);
+		examine_owners(findings, sources);
+		examine_idle(findings, engine, config);
+		examine_state(findings, config);
+		examine_users(findings, engine);
+	}
+	interval_engine_free(engine);
+	snapshot_holder_free(holder);
+	self_stats_close(&stats);
+}
+
+struct findings *doctor_examine(const struct config *config)
+{
+	struct findings *findings = calloc(1, sizeof(*findings));
+	struct sources sources;
+	struct diag diag = { "" };
+
+	if (!findings)
+		return NULL;
+	if (sources_open(config, &sources, &diag) < 0) {
+		findings_add(findings, FINDING_FAIL, "start", NULL, "%s", diag.text);
+		return findings;
+	}
+	examine_sources(findings, &sources, config);
+	sources_close(&sources);
+	return findings;
+}
+
+/* Takes --json out of the arguments; the rest are flags of run. */
+static bool take_json(int *argc, char **argv)
+{
+	bool json = false;
+	int kept = 0;
+
+	for (int i = 0; i < *argc; i++) {
+		if (strcmp(argv[i], "--json") == 0)
+			json = true;
+		else
+			argv[kept++] = argv[i];
+	}
+	*argc = kept;
+	return json;
+}
+
+int doctor_main(int argc, char *const *argv, char *const *environ_)
+{
+	CLEANUP_FREE char **args = calloc((size_t)argc + 1, sizeof(*args));
+	CLEANUP_FREE struct findings *findings = NULL;
+	struct config_args config_args = { .argc = argc, .argv = args, .environ_ = environ_ };
+	struct config config;
+	struct strbuf out = STRBUF_INIT;
+	struct diag diag = { "" };
+	bool json;
+	int status = 2;
+
+	if (!args)
+		return 2;
+	memcpy(args, argv, (size_t)argc * sizeof(*args));
+	json = take_json(&config_args.argc, args);
+	if (config_load(&config_args, &config, &diag) < 0) {
+		(void)fprintf(stderr, "kepler: %s\n", diag.text);
+		return 2;
+	}
+	findings = doctor_examine(&config);
+	if (findings) {
+		if (json)
+			findings_print_json(findings, &out);
+		else
+			findings_print(findings, isatty(STDOUT_FILENO), &out);
+		if (strbuf_error(&out) == 0 && fwrite(out.data, 1, out.len, stdout) == out.len)
+			status = findings_exit_status(findings);
+	}
+	strbuf_release(&out);
+	config_release(&config);
+	return status;
+}

@@ -1,0 +1,536 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The order inside an interval:
+ *
+ *   1. read all zones, then the processes, back to back (each with its own time);
+ *   2. resolve owners and find the ledger rows of those that ran: the "parties" of this interval;
+ *   3. for each zone, split the energy of the interval over the parties and enter it into the ledger;
+ *   4. publish.
+ *
+ * A party is a process row, or a container for work that is known by cgroup only. Arrays of parties are
+ * kept between intervals and grow when more processes ran than ever before.
+ */
+#include "kepler/interval.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "attribution/attribute.h"
+#include "base/clock.h"
+#include "base/macro.h"
+#include "base/num.h"
+#include "kepler/zone_account.h"
+
+struct party {
+	uint32_t process; /* ledger row, or LEDGER_NONE: charge the container */
+	uint32_t container;
+};
+
+/* Parallel arrays, one entry a party. */
+struct parties {
+	struct party *party;
+	uint64_t *cpu_ns;
+	uint64_t *idle_weight;
+	uint64_t *parts[MODE_COUNT];
+	size_t count;
+	size_t size;
+};
+
+struct interval_engine {
+	struct interval_sources sources;
+	struct ledger *ledger;
+	struct publisher *publisher;
+	struct publisher_options publication;
+	enum idle_share idle_share;
+	struct zone_account zones[ZONE_MAX];
+	struct snapshot_zone published[ZONE_MAX];
+	size_t zone_count;
+	struct zone_reading readings[ZONE_MAX];
+	struct parties parties;
+	struct split_scratch scratch;
+	uint64_t pass_monotonic_ns; /* of the last pass, 0 before the first */
+	uint64_t pass_boottime_ns;
+	uint64_t elapsed_ns;
+	const struct config
+		*config; /* of the last (re)configuration, for zones that appear later */
+	bool baseline_done;
+};
+
+static void parties_release(struct parties *parties)
+{
+	free(parties->party);
+	free(parties->cpu_ns);
+	free(parties->idle_weight);
+	free(parties->parts[MODE_DYNAMIC]);
+	free(parties->parts[MODE_IDLE]);
+	*parties = (struct parties){ 0 };
+}
+
+static bool grow_array(void *array, size_t size, size_t element)
+{
+	void *bigger = realloc(*(void **)array, size * element);
+
+	if (bigger)
+		*(void **)array = bigger;
+	return bigger != NULL;
+}
+
+static int parties_reserve(struct parties *parties, size_t count)
+{
+	size_t size = parties->size ? parties->size : 256;
+
+	if (count <= parties->size)
+		return 0;
+	while (size < count)
+		size *= 2;
+	if (!grow_array(&parties->party, size, sizeof(*parties->party)) ||
+	    !grow_array(&parties->cpu_ns, size, sizeof(uint64_t)) ||
+	    !grow_array(&parties->idle_weight, size, sizeof(uint64_t)) ||
+	    !grow_array(&parties->parts[MODE_DYNAMIC], size, sizeof(uint64_t)) ||
+	    !grow_array(&parties->parts[MODE_IDLE], size, sizeof(uint64_t)))
+		return -ENOMEM;
+	parties->size = size;
+	return 0;
+}
+
+static void parties_add(struct parties *parties, uint32_t process, uint32_t container,
+			uint64_t cpu_ns)
+{
+	size_t i = parties->count++;
+
+	parties->party[i] = (struct party){ process, container };
+	parties->cpu_ns[i] = cpu_ns;
+	parties->idle_weight[i] = 0;
+}
+
+static struct publisher_options publication_of(const struct config *config, uint32_t zones)
+{
+	/* A process row is one series a zone and mode in use, and its CPU time. */
+	uint32_t series_per_row = zones * MODE_COUNT + 1;
+
+	return (struct publisher_options){
+		.min_uj = (uint64_t)llround(config->metrics_process_min_joules * 1e6),
+		.settle_ns = config->metrics_settle_ns,
+		.keep_ns = config->metrics_keep_ns,
+		.max_rows = config->metrics_max_series / series_per_row,
+	};
+}
+
+static void adopt_zone(struct interval_engine *engine, const struct zone *zone, int64_t realtime_ms)
+{
+	struct zone_account *state = &engine->zones[engine->zone_count];
+	struct snapshot_zone *published = &engine->published[engine->zone_count];
+
+	zone_account_init(state, zone, engine->config, realtime_ms);
+	*published = (struct snapshot_zone){ .estimated = zone->estimated };
+	(void)snprintf(published->name, sizeof(published->name), "%s", zone->name);
+	(void)snprintf(published->package, sizeof(published->package), "%s", zone->package);
+	(void)snprintf(published->path, sizeof(published->path), "%s", zone->path);
+	(void)snprintf(published->source, sizeof(published->source), "%s", zone->source);
+	(void)snprintf(published->scope, sizeof(published->scope), "%s",
+		       zone->vm_dynamic ? "vm_dynamic" : "node");
+	engine->zone_count++;
+}
+
+/* Zones can appear while we run (a socket comes online); they never leave their index. */
+static int adopt_new_zones(struct interval_engine *engine, int64_t realtime_ms)
+{
+	size_t before = engine->zone_count;
+
+	if (engine->sources.meters) {
+		size_t count = meter_table_count(engine->sources.meters);
+
+		while (engine->zone_count < count && engine->zone_count < ZONE_MAX)
+			adopt_zone(engine,
+				   meter_table_zone(engine->sources.meters, engine->zone_count),
+				   realtime_ms);
+	} else if (engine->sources.estimate && engine->zone_count == 0) {
+		adopt_zone(engine, estimated_meter_zone(engine->sources.estimate), realtime_ms);
+	}
+	if (engine->zone_count == before)
+		return 0;
+	engine->publication = publication_of(engine->config, (uint32_t)engine->zone_count);
+	if (engine->publisher)
+		publisher_set_options(engine->publisher, &engine->publication);
+	return ledger_set_zones(engine->ledger, (uint32_t)engine->zone_count);
+}
+
+int interval_engine_new(const struct interval_sources *sources, const struct config *config,
+			struct interval_engine **ret)
+{
+	const struct ledger_options options = {
+		.max_processes = config->max_processes,
+		.max_containers = config->max_containers,
+		.overflow = { "system_processes", "system_processes", "system",
+			      "system_processes" },
+	};
+	struct interval_engine *engine = calloc(1, sizeof(*engine));
+	int r;
+
+	if (!engine)
+		return -ENOMEM;
+	engine->sources = *sources;
+	engine->config = config;
+	engine->idle_share = (enum idle_share)config->idle_share;
+	r = ledger_new(&options, &engine->ledger);
+	if (r == 0) {
+		engine->publication = publication_of(config, 0);
+		r = publisher_new(&engine->publication, engine->ledger, sources->holder,
+				  &engine->publisher);
+	}
+	if (r < 0) {
+		interval_engine_free(engine);
+		return r;
+	}
+	*ret = engine;
+	return 0;
+}
+
+void interval_engine_free(struct interval_engine *engine)
+{
+	if (!engine)
+		return;
+	publisher_free(engine->publisher);
+	ledger_free(engine->ledger);
+	parties_release(&engine->parties);
+	split_scratch_release(&engine->scratch);
+	free(engine);
+}
+
+void interval_engine_reconfigure(struct interval_engine *engine, const struct config *config)
+{
+	engine->config = config;
+	engine->idle_share = (enum idle_share)config->idle_share;
+	engine->publication = publication_of(config, (uint32_t)engine->zone_count);
+	publisher_set_options(engine->publisher, &engine->publication);
+	for (size_t z = 0; z < engine->zone_count; z++)
+		zone_account_configure(&engine->zones[z], config);
+}
+
+static uint32_t container_of_sample(struct interval_engine *engine, uint64_t cgroup_id,
+				    uint32_t pid, bool kthread)
+{
+	const struct identity *identity =
+		identity_resolve(engine->sources.identities, cgroup_id, pid, kthread);
+	const struct ledger_owner owner = { identity->container_id, identity->container_name,
+					    identity->container_namespace, identity->pod_name };
+
+	return ledger_container(engine->ledger, &owner);
+}
+
+/*
+ * Those that ran become parties. In the baseline nobody is charged, but every owner gets its row, so that its
+ * series are there from the first snapshot on; with an equal share of idle energy so does every process.
+ */
+static void enter_sample(struct interval_engine *engine, const struct activity_sample *sample)
+{
+	uint32_t container, process = LEDGER_NONE;
+	bool wanted = sample->cpu_ns > 0 || engine->idle_share == IDLE_SHARE_EQUAL;
+
+	if (!wanted && engine->baseline_done)
+		return;
+	container = container_of_sample(engine, sample->cgroup_id, sample->key.pid,
+					sample->flags & ACTIVITY_KTHREAD);
+	if (!wanted)
+		return;
+	process = ledger_process(engine->ledger, sample->key.pid, sample->key.start_ns,
+				 sample->comm, container);
+	if (sample->cpu_ns > 0)
+		parties_add(&engine->parties, process, container, sample->cpu_ns);
+}
+
+static int enter_activity(struct interval_engine *engine, const struct activity *activity)
+{
+	int r = parties_reserve(&engine->parties, activity->count + activity->dropped_cgroup_count);
+
+	engine->parties.count = 0;
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < activity->count; i++)
+		enter_sample(engine, &activity->samples[i]);
+	for (size_t i = 0; i < activity->dropped_cgroup_count; i++) {
+		uint32_t container = container_of_sample(
+			engine, activity->dropped_cgroups[i].cgroup_id, 0, false);
+
+		parties_add(&engine->parties, LEDGER_NONE, container,
+			    activity->dropped_cgroups[i].cpu_ns);
+	}
+	return 0;
+}
+
+/* Every living row once; those that ran have a party already, which keeps weight 0. */
+static int weigh_equally(struct interval_engine *engine)
+{
+	struct parties *parties = &engine->parties;
+	uint32_t slots = ledger_process_slots(engine->ledger);
+	int r = parties_reserve(parties, parties->count + slots);
+
+	if (r < 0)
+		return r;
+	for (uint32_t row = 0; row < slots; row++) {
+		const struct ledger_process *process = ledger_process_at(engine->ledger, row);
+
+		if (!process->used || process->ended)
+			continue;
+		parties_add(parties, row, process->container, 0);
+		parties->idle_weight[parties->count - 1] = 1;
+	}
+	return 0;
+}
+
+static int weigh_idle(struct interval_engine *engine)
+{
+	struct parties *parties = &engine->parties;
+
+	if (engine->idle_share == IDLE_SHARE_EQUAL)
+		return weigh_equally(engine);
+	/* By size: requested CPU, else what was used; requests are not known before owners are pods. */
+	if (parties->count)
+		memcpy(parties->idle_weight, parties->cpu_ns, parties->count * sizeof(uint64_t));
+	return 0;
+}
+
+static void charge(struct interval_engine *engine, uint32_t column, const uint64_t *amounts)
+{
+	const struct parties *parties = &engine->parties;
+
+	for (size_t i = 0; i < parties->count; i++) {
+		if (!amounts[i])
+			continue;
+		if (parties->party[i].process != LEDGER_NONE)
+			ledger_charge(engine->ledger, parties->party[i].process, column,
+				      amounts[i]);
+		else
+			ledger_charge_container(engine->ledger, parties->party[i].container, column,
+						amounts[i]);
+	}
+}
+
+/* What a meter counted while the machine slept belongs to nobody who runs now. */
+static uint64_t energy_asleep(const struct zone_interval *interval, uint64_t asleep_ns)
+{
+	if (!asleep_ns)
+		return 0;
+	return muldiv_u64(interval->energy_uj, asleep_ns, asleep_ns + interval->dt_ns);
+}
+
+static void attribute_interval(struct interval_engine *engine, uint32_t z,
+			       const struct zone_interval *interval,
+			       const struct activity *activity, uint64_t asleep_ns)
+{
+	const struct parties *parties = &engine->parties;
+	uint64_t asleep_uj = energy_asleep(interval, asleep_ns);
+	const struct attribution_input input = {
+		.energy_uj = interval->energy_uj - asleep_uj,
+		.idle_uj = interval->idle_uj,
+		.count = parties->count,
+		.dynamic_weights = parties->cpu_ns,
+		.dropped_weight = activity->dropped_ns,
+		.idle_share = engine->idle_share,
+		.idle_weights = parties->idle_weight,
+	};
+	struct attribution_result result = {
+		.parts = { parties->parts[MODE_DYNAMIC], parties->parts[MODE_IDLE] },
+	};
+
+	/* On failure all of it is in unattributed, and so still accounted for. */
+	(void)attribute_zone(&input, &result, &engine->scratch);
+	result.mode_uj[MODE_DYNAMIC] += asleep_uj;
+	result.unattributed_uj[MODE_DYNAMIC][UNATTRIBUTED_NO_ACTIVITY] += asleep_uj;
+	for (enum energy_mode mode = MODE_DYNAMIC; mode < MODE_COUNT; mode++) {
+		charge(engine, ledger_column(z, mode), result.parts[mode]);
+		ledger_node(engine->ledger, z, mode, result.mode_uj[mode]);
+		for (enum unattributed_reason reason = 0; reason < UNATTRIBUTED_REASON_COUNT;
+		     reason++)
+			ledger_unattributed(engine->ledger, z, mode, reason,
+					    result.unattributed_uj[mode][reason]);
+	}
+}
+
+static void describe_zone(struct interval_engine *engine, size_t z, uint64_t now_ns)
+{
+	const struct zone_account *state = &engine->zones[z];
+	struct snapshot_zone *out = &engine->published[z];
+	bool has_idle = zone_account_has_idle(state);
+
+	(void)snprintf(out->state, sizeof(out->state), "%s", zone_state_name(state->last.state));
+	(void)snprintf(out->idle_state, sizeof(out->idle_state), "%s",
+		       idle_state_name(state->idle_state));
+	/* A series that was born stays, whatever the policy is now. */
+	out->has_mode[MODE_DYNAMIC] = out->rows_have_mode[MODE_DYNAMIC] = true;
+	out->has_mode[MODE_IDLE] |= has_idle;
+	out->rows_have_mode[MODE_IDLE] |= has_idle && engine->idle_share != IDLE_SHARE_NODE;
+	out->watts[MODE_DYNAMIC] = state->watts[MODE_DYNAMIC];
+	out->watts[MODE_IDLE] = state->watts[MODE_IDLE];
+	out->idle_estimate_w =
+		state->idle_power_uw ? (double)state->idle_power_uw / 1e6 : (double)NAN;
+	out->reads = state->last.reads;
+	out->errors = state->last.errors;
+	out->dropped = state->last.dropped;
+	out->wraps = state->last.wraps;
+	out->age_s =
+		state->good_time_ns ? (double)(now_ns - state->good_time_ns) / 1e9 : (double)NAN;
+	out->created_ms = state->created_ms;
+}
+
+static void end_processes(struct interval_engine *engine, const struct activity *activity)
+{
+	for (size_t i = 0; i < activity->count; i++) {
+		const struct activity_sample *sample = &activity->samples[i];
+		uint32_t process;
+
+		if (!(sample->flags & ACTIVITY_ENDED))
+			continue;
+		process =
+			ledger_find_process(engine->ledger, sample->key.pid, sample->key.start_ns);
+		if (process != LEDGER_NONE)
+			ledger_end_process(engine->ledger, process);
+	}
+}
+
+static struct zone_activity measure_activity(struct interval_engine *engine,
+					     const struct activity *activity)
+{
+	struct zone_activity measured = { 0 };
+
+	if (engine->pass_monotonic_ns) {
+		uint64_t boot_ns = activity->boottime_ns - engine->pass_boottime_ns;
+
+		measured.dt_ns = activity->time_ns - engine->pass_monotonic_ns;
+		/* The two clocks are read one after the other: less than 10 ms is no sleep. */
+		if (boot_ns > measured.dt_ns + 10 * NSEC_PER_MSEC)
+			measured.asleep_ns = boot_ns - measured.dt_ns;
+	}
+	if (measured.dt_ns && engine->sources.cpus)
+		measured.utilisation =
+			fmin(1.0, (double)activity->busy_ns /
+					  ((double)measured.dt_ns * engine->sources.cpus));
+	engine->pass_monotonic_ns = activity->time_ns;
+	engine->pass_boottime_ns = activity->boottime_ns;
+	engine->elapsed_ns = measured.dt_ns;
+	return measured;
+}
+
+static void read_zones(struct interval_engine *engine)
+{
+	if (engine->sources.meters)
+		(void)meter_table_read(engine->sources.meters, engine->readings,
+				       ARRAY_SIZE(engine->readings));
+}
+
+static void attribute_all(struct interval_engine *engine, const struct activity *activity,
+			  const struct zone_activity *measured)
+{
+	if (weigh_idle(engine) < 0)
+		engine->parties.count = 0; /* no memory: nobody is charged, nothing is lost */
+	for (size_t z = 0; z < engine->zone_count; z++) {
+		struct zone_interval interval =
+			zone_account_advance(&engine->zones[z], &engine->readings[z], measured,
+					     engine->publication.settle_ns);
+
+		if (interval.energy_uj)
+			attribute_interval(engine, (uint32_t)z, &interval, activity,
+					   measured->asleep_ns);
+		describe_zone(engine, z, activity->time_ns);
+	}
+	charge(engine, ledger_cpu_column(engine->ledger), engine->parties.cpu_ns);
+	ledger_node_cpu(engine->ledger, activity->busy_ns);
+}
+
+static void describe_self(struct interval_engine *engine, const struct zone_activity *measured,
+			  struct snapshot_self *self)
+{
+	struct activity_info info;
+
+	activity_get_info(engine->sources.activity, &info);
+	(void)snprintf(self->activity_reader, sizeof(self->activity_reader), "%s", info.reader);
+	self->activity_drops = info.drops;
+	self->activity_errors = info.errors;
+	self->tasks_walked = info.tasks_walked;
+	self->tasks_sent = info.tasks_sent;
+	self->threads_known = info.threads_known;
+	self->bpf_seconds += (double)info.bpf_run_ns / 1e9;
+	self->process_overflows = ledger_process_overflows(engine->ledger);
+	self->container_overflows = ledger_container_overflows(engine->ledger);
+	self->node_busy_ratio = measured->dt_ns ? measured->utilisation : (double)NAN;
+	self->node_cpu_ns = ledger_node_cpu_value(engine->ledger);
+	self->last_interval_s = (double)measured->dt_ns / 1e9;
+}
+
+int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
+			struct snapshot_self *self)
+{
+	struct activity activity = { 0 };
+	struct zone_activity measured;
+	int r, pass;
+
+	read_zones(engine);
+	pass = activity_read(engine->sources.activity, &activity);
+	if (pass < 0) {
+		activity = (struct activity){ .time_ns = clock_ns(CLOCK_MONOTONIC),
+					      .boottime_ns = clock_ns(CLOCK_BOOTTIME) };
+	}
+	r = adopt_new_zones(engine, realtime_ms);
+	if (r < 0)
+		return r;
+	ledger_begin(engine->ledger, activity.time_ns);
+	if (!engine->sources.meters && engine->sources.estimate)
+		estimated_meter_advance(engine->sources.estimate, activity.time_ns,
+					activity.busy_ns, &engine->readings[0]);
+	measured = measure_activity(engine, &activity);
+	if (enter_activity(engine, &activity) < 0)
+		engine->parties.count = 0;
+	attribute_all(engine, &activity, &measured);
+	end_processes(engine, &activity);
+	engine->baseline_done = true;
+	describe_self(engine, &measured, self);
+	r = publisher_publish(engine->publisher, activity.time_ns, realtime_ms, engine->published,
+			      self);
+	return pass < 0 ? pass : r;
+}
+
+size_t interval_engine_zone_count(const struct interval_engine *engine)
+{
+	return engine->zone_count;
+}
+
+const struct zone *interval_engine_zone(const struct interval_engine *engine, size_t index)
+{
+	return engine->zones[index].zone;
+}
+
+enum idle_state interval_engine_idle_state(const struct interval_engine *engine, size_t index)
+{
+	return engine->zones[index].idle_state;
+}
+
+const struct idle_learner *interval_engine_learner(const struct interval_engine *engine,
+						   size_t index)
+{
+	return &engine->zones[index].learner;
+}
+
+void interval_engine_restore(struct interval_engine *engine, size_t index,
+			     const struct idle_learner *learner)
+{
+	engine->zones[index].learner = *learner;
+	zone_account_configure(&engine->zones[index], engine->config);
+}
+
+const struct zone_reading *interval_engine_reading(const struct interval_engine *engine,
+						   size_t index)
+{
+	return &engine->zones[index].last;
+}
+
+const struct ledger *interval_engine_ledger(const struct interval_engine *engine)
+{
+	return engine->ledger;
+}
+
+uint64_t interval_engine_elapsed_ns(const struct interval_engine *engine)
+{
+	return engine->elapsed_ns;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One interval, from readings to a published snapshot: the place where energy meets activity.
+ *
+ * The engine owns what lives from interval to interval: the sources, the ledger, the learners of
+ * idle power, the publisher. It has no clock of its own: times come with the readings and the pass.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "activity/activity.h"
+#include "attribution/idle.h"
+#include "attribution/ledger.h"
+#include "kepler/config.h"
+#include "meter/meter.h"
+#include "snapshot/publisher.h"
+#include "snapshot/snapshot.h"
+#include "workload/identity.h"
+
+struct interval_engine;
+
+/* What the engine works with; borrowed, must outlive it. Either may be NULL: no meter, no estimate. */
+struct interval_sources {
+	struct meter_table *meters;
+	struct estimated_meter *estimate;
+	struct activity_reader *activity;
+	struct identity_resolver *identities;
+	struct snapshot_holder *holder;
+	unsigned cpus;
+};
+
+int interval_engine_new(const struct interval_sources *sources, const struct config *config,
+			struct interval_engine **ret);
+void interval_engine_free(struct interval_engine *engine);
+
+/* Takes what may change while running from a reloaded config. */
+void interval_engine_reconfigure(struct interval_engine *engine, const struct config *config);
+
+/*
+ * Reads, attributes and publishes. The first call is the baseline: it publishes zeros, so that every
+ * series is seen from its start. 0; a failed pass over the processes (-errno) still publishes: the
+ * zones' energy goes to unattributed, reason no_activity.
+ * @self carries everything about the program but what the engine knows itself.
+ */
+int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
+			struct snapshot_self *self);
+
+/* Idle power that was learned, for the state file: key "package-0" and the learner. */
+size_t interval_engine_zone_count(const struct interval_engine *engine);
+const struct zone *interval_engine_zone(const struct interval_engine *engine, size_t index);
+enum idle_state interval_engine_idle_state(const struct interval_engine *engine, size_t index);
+const struct idle_learner *interval_engine_learner(const struct interval_engine *engine,
+						   size_t index);
+void interval_engine_restore(struct interval_engine *engine, size_t index,
+			     const struct idle_learner *learner);
+const struct zone_reading *interval_engine_reading(const struct interval_engine *engine,
+						   size_t index);
+
+/* For the live table: the ledger of the interval just run, and its length. */
+const struct ledger *interval_engine_ledger(const struct interval_engine *engine);
+uint64_t interval_engine_elapsed_ns(const struct interval_engine *engine);

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The zone shown is the one that covers most of the machine: psys or platform, else the packages' sum.
+ * Zones overlap (core is inside package), so they are never added up but for sockets of one kind.
+ */
+#include "kepler/live_table.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/macro.h"
+#include "base/num.h"
+#include "base/utf8.h"
+
+#define CHROME_LINES 8 /* lines of a frame that are not processes */
+
+struct line {
+	uint32_t process;
+	uint64_t energy_uj;
+	uint64_t cpu_ns;
+};
+
+/* The first of these kinds that the node has is shown. */
+static const enum zone_kind preferred_kinds[] = { ZONE_PACKAGE, ZONE_PLATFORM, ZONE_PSYS, ZONE_CORE,
+						  ZONE_DRAM };
+
+static bool choose_kind(const struct interval_engine *engine, enum zone_kind *ret_kind)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(preferred_kinds); i++) {
+		for (size_t z = 0; z < interval_engine_zone_count(engine); z++) {
+			if (interval_engine_zone(engine, z)->kind == preferred_kinds[i]) {
+				*ret_kind = preferred_kinds[i];
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+/* Σ over the zones of @kind of the modes, of a row of deltas. */
+static uint64_t row_energy(const struct interval_engine *engine, enum zone_kind kind,
+			   const uint64_t *deltas)
+{
+	uint64_t sum = 0;
+
+	for (size_t z = 0; z < interval_engine_zone_count(engine); z++) {
+		if (interval_engine_zone(engine, z)->kind == kind)
+			sum += deltas[ledger_column((uint32_t)z, MODE_DYNAMIC)] +
+			       deltas[ledger_column((uint32_t)z, MODE_IDLE)];
+	}
+	return sum;
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+	const struct line *x = a, *y = b;
+
+	if (x->energy_uj != y->energy_uj)
+		return x->energy_uj < y->energy_uj ? 1 : -1;
+	if (x->cpu_ns != y->cpu_ns)
+		return x->cpu_ns < y->cpu_ns ? 1 : -1;
+	return x->process < y->process ? -1 : x->process > y->process;
+}
+
+static size_t collect_lines(const struct interval_engine *engine, enum zone_kind kind,
+			    struct line **ret_lines)
+{
+	const struct ledger *ledger = interval_engine_ledger(engine);
+	size_t touched_count, count = 0;
+	const uint32_t *touched = ledger_touched_processes(ledger, &touched_count);
+	struct line *lines = calloc(touched_count ? touched_count : 1, sizeof(*lines));
+
+	for (size_t i = 0; lines && i < touched_count; i++) {
+		const uint64_t *deltas = ledger_process_deltas(ledger, touched[i]);
+
+		if (!deltas || !deltas[ledger_cpu_column(ledger)])
+			continue;
+		lines[count++] = (struct line){ touched[i], row_energy(engine, kind, deltas),
+						deltas[ledger_cpu_column(ledger)] };
+	}
+	if (lines)
+		qsort(lines, count, sizeof(*lines), compare_lines);
+	*ret_lines = lines;
+	return count;
+}
+
+/* Untrusted bytes for a terminal: printable characters only, cut and padded to @width columns. */
+static void add_cell(struct strbuf *out, const char *text, size_t width)
+{
+	size_t len = strlen(text), used = 0;
+
+	for (size_t i = 0; i < len && used < width; used++) {
+		size_t n = utf8_char_len(text + i, len - i);
+
+		if (n == 0 || (n == 1 && ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)) ||
+		    (n == 2 && (unsigned char)text[i] == 0xc2 &&
+		     (unsigned char)text[i + 1] < 0xa0)) {
+			strbuf_add_char(out, '?');
+			i += n ? n : 1;
+			continue;
+		}
+		strbuf_add(out, text + i, n);
+		i += n;
+	}
+	for (; used < width; used++)
+		strbuf_add_char(out, ' ');
+}
+
+static void add_power(struct strbuf *out, double watts)
+{
+	if (isnan(watts))
+		strbuf_add_str(out, "       –  ");
+	else
+		strbuf_addf(out, "%8.*f W", watts < 100 ? 2 : 1, watts);
+}
+
+static void add_header(struct strbuf *out, const struct interval_engine *engine,
+		       const struct live_table_view *view, enum zone_kind kind)
+{
+	const struct ledger *ledger = interval_engine_ledger(engine);
+	double seconds = (double)interval_engine_elapsed_ns(engine) / 1e9;
+	uint64_t dynamic = 0, idle = 0;
+
+	for (uint32_t z = 0; z < interval_engine_zone_count(engine); z++) {
+		if (interval_engine_zone(engine, z)->kind != kind)
+			continue;
+		dynamic += ledger_node_delta(ledger, z, MODE_DYNAMIC);
+		idle += ledger_node_delta(ledger, z, MODE_IDLE);
+	}
+	strbuf_addf(out, "%sKepler%s  %s\n", view->colour ? "\033[1m" : "",
+		    view->colour ? "\033[0m" : "", view->url);
+	strbuf_addf(out, "%s\n\n", view->source);
+	strbuf_addf(out, "%s:", zone_kind_name(kind));
+	add_power(out, seconds > 0 ? (double)(dynamic + idle) / 1e6 / seconds : (double)NAN);
+	if (idle)
+		strbuf_addf(out, "   (idle %.1f W, dynamic %.1f W)",
+			    seconds > 0 ? (double)idle / 1e6 / seconds : 0.0,
+			    seconds > 0 ? (double)dynamic / 1e6 / seconds : 0.0);
+	strbuf_add_str(out, "\n\n");
+}
+
+static void add_line(struct strbuf *out, const struct interval_engine *engine,
+		     const struct line *line, size_t owner_width)
+{
+	const struct ledger *ledger = interval_engine_ledger(engine);
+	const struct ledger_process *process = ledger_process_at(ledger, line->process);
+	const struct ledger_container *owner = ledger_container_at(ledger, process->container);
+	double seconds = (double)interval_engine_elapsed_ns(engine) / 1e9;
+
+	strbuf_addf(out, "%8u  ", process->pid);
+	add_cell(out, process->comm, LEDGER_COMM_MAX);
+	strbuf_add_char(out, ' ');
+	add_cell(out, owner->container_name, owner_width);
+	strbuf_addf(out, " %7.1f", seconds > 0 ? (double)line->cpu_ns / 1e7 / seconds : 0.0);
+	add_power(out, seconds > 0 ? (double)line->energy_uj / 1e6 / seconds : (double)NAN);
+	strbuf_add_char(out, '\n');
+}
+
+int live_table_draw(const struct interval_engine *engine, const struct live_table_view *view,
+		    struct strbuf *out)
+{
+	enum zone_kind kind = ZONE_PACKAGE;
+	bool has_zone = choose_kind(engine, &kind);
+	unsigned rows = view->rows ? view->rows : 24, columns = view->columns ? view->columns : 80;
+	size_t owner_width = columns > 80 ? columns - 80 + 30 : 30, limit, count;
+	CLEANUP_FREE struct line *lines = NULL;
+
+	if (owner_width > 60)
+		owner_width = 60;
+	limit = rows > CHROME_LINES ? rows - CHROME_LINES : 1;
+	count = collect_lines(engine, kind, &lines);
+	if (!lines)
+		return -ENOMEM;
+	if (has_zone)
+		add_header(out, engine, view, kind);
+	else
+		strbuf_addf(out, "Kepler  %s\n%s\n\n", view->url, view->source);
+	strbuf_addf(out, "%s%8s  %-16s %-*s %7s %10s%s\n", view->colour ? "\033[7m" : "", "PID",
+		    "COMMAND", (int)owner_width, "OWNER", "CPU %", "POWER",
+		    view->colour ? "\033[0m" : "");
+	for (size_t i = 0; i < count && i < limit; i++)
+		add_line(out, engine, &lines[i], owner_width);
+	if (count > limit)
+		strbuf_addf(out, "          … and %zu more that ran\n", count - limit);
+	return strbuf_error(out);
+}
+
+void live_table_show(int fd, const struct strbuf *frame)
+{
+	static const char home_and_clear[] = "\033[H\033[J";
+	struct strbuf screen = STRBUF_INIT;
+	ssize_t n;
+
+	strbuf_add_str(&screen, home_and_clear);
+	strbuf_add(&screen, frame->data, frame->len);
+	n = screen.failed ? 0 : write(fd, screen.data, screen.len);
+	(void)n; /* a terminal that went away */
+	strbuf_release(&screen);
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The command line: which command, and what help says. Each command is a function in a file of its own. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/macro.h"
+#include "base/strbuf.h"
+#include "kepler/commands_config.h"
+#include "kepler/config.h"
+#include "kepler/doctor.h"
+#include "kepler/monitor.h"
+#include "kepler/version.h"
+
+static int version_main(int argc, char *const *argv, char *const *environ_)
+{
+	(void)argc, (void)argv, (void)environ_;
+	(void)printf("kepler %s%s%s\n", KEPLER_VERSION, KEPLER_REVISION[0] ? " " : "",
+		     KEPLER_REVISION);
+	return 0;
+}
+
+static int help_main(int argc, char *const *argv, char *const *environ_)
+{
+	struct strbuf out = STRBUF_INIT;
+	int status;
+
+	(void)argc, (void)argv, (void)environ_;
+	config_help(&out);
+	status = strbuf_error(&out) == 0 && fwrite(out.data, 1, out.len, stdout) == out.len ? 0 : 1;
+	strbuf_release(&out);
+	return status;
+}
+
+static const struct command {
+	const char *name;
+	int (*main)(int argc, char *const *argv, char *const *environ_);
+} commands[] = {
+	{ "run", monitor_main },
+	{ "doctor", doctor_main },
+	{ "config", commands_config_main },
+	{ "version", version_main },
+	{ "--version", version_main },
+	{ "help", help_main },
+	{ "--help", help_main },
+	{ "-h", help_main },
+};
+
+int main(int argc, char **argv)
+{
+	if (argc < 2)
+		return monitor_main(0, argv + 1, environ);
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+		if (strcmp(argv[1], commands[i].name) == 0)
+			return commands[i].main(argc - 2, argv + 2, environ);
+	}
+	if (argv[1][0] == '-') /* flags without a command are flags of run */
+		return monitor_main(argc - 1, argv + 1, environ);
+	(void)fprintf(
+		stderr,
+		"kepler: \"%s\": no such command; one of run, doctor, config, version, help\n",
+		argv[1]);
+	return 2;
+}

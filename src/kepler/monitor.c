@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Start: config → sources (all that needs privilege) → first snapshot → privileges dropped → server →
+ * system calls confined → READY. So the thread that talks to the network never held a capability, and a scrape
+ * that gets through finds a snapshot.
+ *
+ * The loop sleeps in ppoll() until the next interval is due, a signal comes, or the buffer of ended processes is half
+ * full. Intervals are due at start + n × interval; one that is late is run at once, those wholly missed are
+ * counted, never made up: counters are cumulative and lose nothing.
+ */
+#include "kepler/monitor.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/macro.h"
+#include "kepler/confine.h"
+#include "kepler/idle_state.h"
+#include "kepler/interval.h"
+#include "kepler/live_table.h"
+#include "kepler/notify.h"
+#include "kepler/privileges.h"
+#include "kepler/self_stats.h"
+#include "kepler/sources.h"
+#include "kepler/web.h"
+
+#define STATE_EVERY_NS (300 * NSEC_PER_SEC)
+
+struct monitor {
+	struct config_args args;
+	struct config *config;
+	struct sources sources;
+	struct snapshot_holder *holder;
+	struct interval_engine *engine;
+	struct self_stats stats;
+	struct web *web;
+	struct notify *notify;
+	int signal_fd;
+	uint64_t next_ns;  /* when the next interval is due, MONOTONIC */
+	uint64_t state_ns; /* when the state file is due */
+	bool stop;
+	bool table;
+	struct strbuf frame;
+	char url[128];
+	char source[256];
+};
+
+static int block_signals(struct monitor *monitor)
+{
+	sigset_t set;
+
+	(void)sigemptyset(&set);
+	(void)sigaddset(&set, SIGTERM);
+	(void)sigaddset(&set, SIGINT);
+	(void)sigaddset(&set, SIGHUP);
+	/* A scraper or terminal that goes away is told by write(), not by a signal. */
+	(void)sigaddset(&set, SIGPIPE);
+	if (pthread_sigmask(SIG_BLOCK, &set, NULL) != 0)
+		return -errno;
+	(void)sigdelset(&set, SIGPIPE);
+	monitor->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return monitor->signal_fd < 0 ? -errno : 0;
+}
+
+static int64_t realtime_ms(void)
+{
+	return (int64_t)(clock_ns(CLOCK_REALTIME) / NSEC_PER_MSEC);
+}
+
+static void show_table(struct monitor *monitor)
+{
+	struct live_table_view view = {
+		.url = monitor->url,
+		.source = monitor->source,
+		.colour = true,
+	};
+	struct winsize size;
+
+	if (!monitor->table || interval_engine_elapsed_ns(monitor->engine) == 0)
+		return;
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) {
+		view.rows = size.ws_row;
+		view.columns = size.ws_col;
+	}
+	strbuf_reset(&monitor->frame);
+	if (live_table_draw(monitor->engine, &view, &monitor->frame) == 0)
+		live_table_show(STDOUT_FILENO, &monitor->frame);
+}
+
+static void run_interval(struct monitor *monitor)
+{
+	uint64_t began_ns = clock_ns(CLOCK_MONOTONIC);
+	int r;
+
+	self_stats_update(&monitor->stats);
+	r = interval_engine_run(monitor->engine, realtime_ms(), &monitor->stats.self);
+	if (r < 0)
+		(void)log_warn_errno(r, "this interval is incomplete");
+	self_stats_interval(&monitor->stats, clock_ns(CLOCK_MONOTONIC) - began_ns);
+	if (monitor->web)
+		web_sweep(monitor->web, began_ns);
+	show_table(monitor);
+}
+
+static void save_state(struct monitor *monitor)
+{
+	int r = idle_state_save(monitor->config->host_state_dir, &monitor->sources.host,
+				monitor->engine);
+
+	if (r < 0) {
+		monitor->stats.self.state_write_errors++;
+		(void)log_warn_errno(r, "%s: learned idle power is not kept",
+				     monitor->config->host_state_dir);
+	}
+}
+
+/* Moves next_ns to the first due time after @now_ns and counts those that were missed. */
+static void schedule_next(struct monitor *monitor, uint64_t now_ns)
+{
+	uint64_t interval_ns = monitor->config->monitor_interval_ns;
+	uint64_t behind = now_ns > monitor->next_ns ? now_ns - monitor->next_ns : 0;
+	uint64_t missed = behind / interval_ns;
+
+	monitor->stats.self.intervals_missed += missed;
+	monitor->next_ns += (missed + 1) * interval_ns;
+}
+
+static void reload(struct monitor *monitor)
+{
+	struct config *fresh = calloc(1, sizeof(*fresh));
+	struct diag diag = { "" };
+	char fixed[512];
+	int r;
+
+	notify_reloading(monitor->notify, clock_ns(CLOCK_MONOTONIC));
+	r = fresh ? config_load(&monitor->args, fresh, &diag) : -ENOMEM;
+	monitor->stats.self.last_reload_ok = r == 0;
+	if (r < 0) {
+		monitor->stats.self.reload_failures++;
+		log_error("reload refused, the old configuration stays: %s",
+			  diag.text[0] ? diag.text : strerrordesc_np(-r));
+		free(fresh);
+		notify_ready(monitor->notify, "reload refused");
+		return;
+	}
+	config_unreloadable_changes(monitor->config, fresh, fixed, sizeof(fixed));
+	if (fixed[0])
+		log_warn("these changes need a restart: %s", fixed);
+	monitor->stats.self.reloads++;
+	monitor->stats.self.interval_s = (double)fresh->monitor_interval_ns / 1e9;
+	log_setup((enum log_level)fresh->log_level, (enum log_format)fresh->log_format);
+	interval_engine_reconfigure(monitor->engine, fresh);
+	web_reconfigure(monitor->web, fresh);
+	config_release(monitor->config);
+	free(monitor->config);
+	monitor->config = fresh;
+	monitor->next_ns = clock_ns(CLOCK_MONOTONIC) + fresh->monitor_interval_ns;
+	log_info("configuration reloaded");
+	notify_ready(monitor->notify, monitor->source);
+}
+
+static void handle_signals(struct monitor *monitor)
+{
+	struct signalfd_siginfo info;
+
+	while (read(monitor->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+		if (info.ssi_signo == SIGHUP)
+			reload(monitor);
+		else
+			monitor->stop = true;
+	}
+}
+
+static void wait_for_event(struct monitor *monitor)
+{
+	struct pollfd fds[] = {
+		{ .fd = monitor->signal_fd, .events = POLLIN },
+		{ .fd = activity_fd(monitor->sources.activity), .events = POLLIN },
+	};
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	uint64_t wait_ns = monitor->next_ns > now_ns ? monitor->next_ns - now_ns : 0;
+	const struct timespec timeout = {
+		.tv_sec = (time_t)(wait_ns / NSEC_PER_SEC),
+		.tv_nsec = (long)(wait_ns % NSEC_PER_SEC),
+	};
+
+	if (ppoll(fds, ARRAY_SIZE(fds), &timeout, NULL) <= 0)
+		return;
+	if (fds[0].revents)
+		handle_signals(monitor);
+	if (fds[1].revents)
+		activity_drain(monitor->sources.activity);
+}
+
+static void loop(struct monitor *monitor)
+{
+	monitor->next_ns = clock_ns(CLOCK_MONOTONIC) + monitor->config->monitor_interval_ns;
+	monitor->state_ns = monitor->next_ns + STATE_EVERY_NS;
+	while (!monitor->stop) {
+		uint64_t now_ns;
+
+		wait_for_event(monitor);
+		now_ns = clock_ns(CLOCK_MONOTONIC);
+		if (monitor->stop || now_ns < monitor->next_ns)
+			continue;
+		schedule_next(monitor, now_ns);
+		run_interval(monitor);
+		notify_watchdog(monitor->notify, now_ns);
+		if (now_ns >= monitor->state_ns) {
+			save_state(monitor);
+			monitor->state_ns = now_ns + STATE_EVERY_NS;
+		}
+	}
+}
+
+static bool want_table(const struct config *config)
+{
+	if (config->table == TABLE_AUTO)
+		return isatty(STDOUT_FILENO) && isatty(STDERR_FILENO);
+	return config->table == TABLE_ALWAYS;
+}
+
+static int open_engine(struct monitor *monitor)
+{
+	const struct interval_sources from = {
+		.meters = monitor->sources.meters,
+		.estimate = monitor->sources.estimate,
+		.activity = monitor->sources.activity,
+		.identities = monitor->sources.identities,
+		.cpus = monitor->sources.host.cpus,
+	};
+	struct interval_sources with_holder = from;
+	int r = snapshot_holder_new(&monitor->holder);
+
+	if (r < 0)
+		return log_error_errno(r, "cannot set up the snapshots");
+	with_holder.holder = monitor->holder;
+	r = interval_engine_new(&with_holder, monitor->config, &monitor->engine);
+	return r < 0 ? log_error_errno(r, "cannot set up the ledger") : 0;
+}
+
+static void describe_sources(struct monitor *monitor)
+{
+	struct snapshot_self *self = &monitor->stats.self;
+	const struct sources *sources = &monitor->sources;
+
+	self->interval_s = (double)monitor->config->monitor_interval_ns / 1e9;
+	sources_describe(sources, monitor->source, sizeof(monitor->source));
+	if (sources->meters)
+		(void)snprintf(self->components_source, sizeof(self->components_source), "%s",
+			       meter_table_zone(sources->meters, 0)->source);
+	else
+		(void)snprintf(self->platform_source, sizeof(self->platform_source), "%s",
+			       estimated_meter_zone(sources->estimate)->source);
+}
+
+static void log_start(const struct monitor *monitor)
+{
+	struct activity_info info;
+
+	activity_get_info(monitor->sources.activity, &info);
+	if (info.why_not_bpf[0])
+		log_warn("processes are read from /proc: %s", info.why_not_bpf);
+	log_info("Kepler serves %s", monitor->url);
+	log_info("energy: %s; processes: %s; interval %g s", monitor->source, info.reader,
+		 monitor->stats.self.interval_s);
+}
+
+static int start(struct monitor *monitor)
+{
+	struct diag diag = { "" };
+	int r = block_signals(monitor);
+
+	if (r < 0)
+		return log_error_errno(r, "cannot receive signals");
+	r = sources_open(monitor->config, &monitor->sources, &diag);
+	if (r < 0) {
+		log_error("%s", diag.text);
+		return r;
+	}
+	r = open_engine(monitor);
+	if (r < 0)
+		return r;
+	self_stats_open(&monitor->stats, &monitor->sources.host, (double)realtime_ms() / 1e3);
+	describe_sources(monitor);
+	if (monitor->config->security_drop)
+		privileges_drop(&diag);
+	run_interval(monitor);
+	idle_state_restore(monitor->config->host_state_dir, &monitor->sources.host,
+			   monitor->engine);
+	r = web_start(monitor->config, monitor->holder, &monitor->web, &diag);
+	if (r < 0) {
+		log_error("%s", diag.text);
+		return r;
+	}
+	web_url(monitor->web, monitor->url, sizeof(monitor->url));
+	monitor->notify = notify_open();
+	if (monitor->config->security_seccomp && confine_enter(&diag) < 0)
+		log_warn("system calls are not confined: %s", diag.text);
+	return 0;
+}
+
+static void finish(struct monitor *monitor)
+{
+	web_stop(monitor->web);
+	if (monitor->engine)
+		save_state(monitor);
+	interval_engine_free(monitor->engine);
+	snapshot_holder_free(monitor->holder);
+	sources_close(&monitor->sources);
+	self_stats_close(&monitor->stats);
+	notify_close(monitor->notify);
+	strbuf_release(&monitor->frame);
+	if (monitor->signal_fd >= 0)
+		(void)close(monitor->signal_fd);
+}
+
+static int run(struct monitor *monitor)
+{
+	int r = start(monitor);
+
+	if (r == 0) {
+		log_start(monitor);
+		notify_ready(monitor->notify, monitor->source);
+		loop(monitor);
+		notify_stopping(monitor->notify);
+	}
+	finish(monitor);
+	return r < 0 ? 1 : 0;
+}
+
+int monitor_main(int argc, char *const *argv, char *const *environ_)
+{
+	struct monitor monitor = {
+		.args = { .argc = argc, .argv = argv, .environ_ = environ_ },
+		.config = calloc(1, sizeof(struct config)),
+		.signal_fd = -1,
+		.stats.stat_fd = -1,
+	};
+	struct diag diag = { "" };
+	int status;
+
+	if (!monitor.config || config_load(&monitor.args, monitor.config, &diag) < 0) {
+		(void)fprintf(stderr, "kepler: %s\n", monitor.config ? diag.text : "out of memory");
+		free(monitor.config);
+		return 2;
+	}
+	log_setup((enum log_level)monitor.config->log_level,
+		  (enum log_format)monitor.config->log_format);
+	monitor.table = want_table(monitor.config);
+	status = run(&monitor);
+	config_release(monitor.config);
+	free(monitor.config);
+	return status;
+}

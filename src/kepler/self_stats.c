@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kepler/self_stats.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/macro.h"
+#include "kepler/version.h"
+
+/* Counting descriptors lists a directory: enough to do now and then. */
+#define FD_COUNT_EVERY 16
+
+static const double bucket_bounds[SNAPSHOT_HISTOGRAM_BUCKETS] = {
+	0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0,
+};
+
+void self_stats_open(struct self_stats *stats, const struct host_info *host, double start_time_s)
+{
+	struct snapshot_self *self = &stats->self;
+
+	*stats = (struct self_stats){ .stat_fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC) };
+	(void)snprintf(self->version, sizeof(self->version), "%s", KEPLER_VERSION);
+	(void)snprintf(self->revision, sizeof(self->revision), "%s", KEPLER_REVISION);
+	(void)snprintf(self->node_name, sizeof(self->node_name), "%s", host->node_name);
+	(void)snprintf(self->cpu_architecture, sizeof(self->cpu_architecture), "%s",
+		       host->cpu_architecture);
+	(void)snprintf(self->kernel, sizeof(self->kernel), "%s", host->kernel);
+	self->cpus = host->cpus;
+	self->start_time_s = start_time_s;
+	self->last_reload_ok = true;
+	memcpy(self->interval_buckets_le, bucket_bounds, sizeof(bucket_bounds));
+}
+
+void self_stats_close(struct self_stats *stats)
+{
+	if (stats->stat_fd >= 0)
+		(void)close(stats->stat_fd);
+	stats->stat_fd = -1;
+}
+
+static uint64_t count_open_fds(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	uint64_t count = 0;
+
+	if (!dir)
+		return 0;
+	while (readdir(dir))
+		count++;
+	(void)closedir(dir);
+	return count >= 3 ? count - 3 : 0; /* ".", ".." and the directory itself */
+}
+
+/* Fields 20 (threads) and 24 (resident pages) of /proc/PID/stat, proc(5); the second field may hold blanks. */
+static void read_stat(struct self_stats *stats)
+{
+	char text[1024];
+	unsigned long long threads, pages;
+	ssize_t len = stats->stat_fd < 0 ? -1 : read_fd(stats->stat_fd, text, sizeof(text));
+	const char *rest = len > 0 ? strrchr(text, ')') : NULL;
+
+	if (!rest)
+		return;
+	if (sscanf(rest + 1,
+		   " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %llu %*d "
+		   "%*u %*u %llu",
+		   &threads, &pages) != 2)
+		return;
+	stats->self.threads = threads;
+	stats->self.rss_bytes = pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+void self_stats_update(struct self_stats *stats)
+{
+	struct snapshot_self *self = &stats->self;
+	struct rusage usage;
+
+	self->cpu_seconds = (double)clock_ns(CLOCK_PROCESS_CPUTIME_ID) / 1e9;
+	read_stat(stats);
+	if (getrusage(RUSAGE_SELF, &usage) == 0)
+		self->max_rss_bytes = (uint64_t)usage.ru_maxrss * 1024;
+	if (self->interval_count % FD_COUNT_EVERY == 0)
+		self->open_fds = count_open_fds();
+}
+
+void self_stats_interval(struct self_stats *stats, uint64_t ns)
+{
+	double seconds = (double)ns / 1e9;
+
+	stats->self.interval_count++;
+	stats->self.interval_sum_s += seconds;
+	for (size_t i = 0; i < ARRAY_SIZE(bucket_bounds); i++) {
+		if (seconds <= bucket_bounds[i]) {
+			stats->self.interval_bucket_counts[i]++;
+			return;
+		}
+	}
+}

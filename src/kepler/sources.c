@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kepler/sources.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/macro.h"
+#include "base/num.h"
+#include "model/platform_power.h"
+
+/* A machine with zones that cannot be read has a meter that is down: no estimate takes its place unasked. */
+static int open_meters(const struct config *config, struct sources *sources, struct diag *diag)
+{
+	const struct meter_options options = {
+		.sysfs = config->host_sysfs,
+		.read_deadline_ns = config->meter_deadline_ns,
+		.max_power_uw = (uint64_t)llround(config->meter_max_watts * 1e6),
+	};
+	int r;
+
+	if (config->meter_enabled) {
+		r = meter_table_open(&options, &sources->meters);
+		if (r < 0)
+			return diag_set(diag, r, "%s: cannot look for meters: %s",
+					config->host_sysfs, strerrordesc_np(-r));
+		if (meter_table_count(sources->meters) > 0)
+			return 0;
+		meter_table_close(sources->meters);
+		sources->meters = NULL;
+	}
+	r = estimated_meter_new(&platform_power_model, &sources->host, &sources->estimate);
+	return r < 0 ? diag_set(diag, r, "cannot set up the power model: %s", strerrordesc_np(-r))
+		     : 0;
+}
+
+static int open_processes(const struct config *config, struct sources *sources, struct diag *diag)
+{
+	const struct identity_options identity = {
+		.procfs = config->host_procfs,
+		.cgroupfs = config->host_cgroupfs,
+	};
+	struct activity_options activity = {
+		.procfs = config->host_procfs,
+		.allow_bpf = config->bpf_enabled,
+		.allow_walk = true,
+		.end_buffer_bytes = config->bpf_end_buffer_kib * 1024,
+		.max_processes = config->max_processes,
+	};
+	int r = identity_resolver_open(&identity, &sources->identities);
+
+	if (r < 0)
+		return diag_set(diag, r, "cannot set up the resolver of cgroups: %s",
+				strerrordesc_np(-r));
+	activity.cgroup_controller = identity_resolver_controller(sources->identities);
+	r = activity_open(&activity, &sources->activity);
+	if (r < 0)
+		return diag_set(diag, r,
+				"%s: processes cannot be read: %s; is --host.procfs right?",
+				config->host_procfs, strerrordesc_np(-r));
+	return 0;
+}
+
+int sources_open(const struct config *config, struct sources *ret, struct diag *diag)
+{
+	struct sources sources = { 0 };
+	int r = host_info_read(config->host_procfs, config->host_sysfs, config->host_cgroupfs,
+			       &sources.host);
+
+	if (r < 0)
+		return diag_set(diag, r, "%s: cannot be read: %s; is --host.procfs right?",
+				config->host_procfs, strerrordesc_np(-r));
+	r = host_override(config->model_machine, &sources.host, diag);
+	if (r == 0)
+		r = open_meters(config, &sources, diag);
+	if (r == 0)
+		r = open_processes(config, &sources, diag);
+	if (r < 0) {
+		sources_close(&sources);
+		return r;
+	}
+	*ret = sources;
+	return 0;
+}
+
+void sources_close(struct sources *sources)
+{
+	meter_table_close(sources->meters);
+	estimated_meter_free(sources->estimate);
+	activity_close(sources->activity);
+	identity_resolver_close(sources->identities);
+	*sources = (struct sources){ 0 };
+}
+
+void sources_describe(const struct sources *sources, char *buf, size_t size)
+{
+	size_t len;
+
+	if (!sources->meters) {
+		(void)snprintf(buf, size, "estimated, no meter here: model %s of %s%s",
+			       platform_power_model.name, platform_power_model.trained_on,
+			       sources->host.is_vm ? "; dynamic power of this VM only" : "");
+		return;
+	}
+	len = (size_t)snprintf(buf, size,
+			       "measured (%s):", meter_table_zone(sources->meters, 0)->source);
+	for (size_t z = 0; z < meter_table_count(sources->meters) && len < size; z++) {
+		const struct zone *zone = meter_table_zone(sources->meters, z);
+
+		len += (size_t)snprintf(buf + len, size - len, "%s %s-%s", z ? "," : "", zone->name,
+					zone->package);
+	}
+}

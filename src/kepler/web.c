@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kepler/web.h"
+
+#include <cap-ng.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/macro.h"
+#include "export/landing_page.h"
+#include "export/prometheus.h"
+#include "net/http_server.h"
+
+#define READY_INTERVALS 3
+
+struct web {
+	struct snapshot_holder *holder;
+	struct page_cache *pages;
+	struct http_server *server;
+	uint64_t interval_ns; /* atomic: the server's thread reads it */
+	struct http_route routes[4];
+};
+
+static void answer_text(struct http_response *response, int status, const char *text)
+{
+	response->status = status;
+	response->content_type = "text/plain; charset=utf-8";
+	response->body = text;
+	response->len = strlen(text);
+}
+
+static void handle_healthz(void *userdata, const struct http_request *request,
+			   struct http_response *response)
+{
+	(void)userdata, (void)request;
+	answer_text(response, 200, "ok\n");
+}
+
+static void handle_readyz(void *userdata, const struct http_request *request,
+			  struct http_response *response)
+{
+	struct web *web = userdata;
+	const struct snapshot *snapshot = snapshot_get(web->holder);
+	uint64_t limit_ns = READY_INTERVALS * __atomic_load_n(&web->interval_ns, __ATOMIC_RELAXED);
+	bool ready = snapshot && clock_ns(CLOCK_MONOTONIC) - snapshot->monotonic_ns <= limit_ns;
+
+	(void)request;
+	snapshot_put(web->holder, snapshot);
+	if (ready) {
+		answer_text(response, 200, "ready\n");
+		return;
+	}
+	answer_text(response, 503, "not ready: the last snapshot is older than three intervals\n");
+	response->retry_after_s = 1;
+}
+
+static void release_page(void *owner)
+{
+	struct strbuf *page = owner;
+
+	strbuf_release(page);
+	free(page);
+}
+
+static void handle_root(void *userdata, const struct http_request *request,
+			struct http_response *response)
+{
+	struct web *web = userdata;
+	const struct snapshot *snapshot = snapshot_get(web->holder);
+	struct strbuf *page = calloc(1, sizeof(*page));
+
+	(void)request;
+	if (page && landing_page_render(snapshot, page) == 0) {
+		response->status = 200;
+		response->content_type = "text/html; charset=utf-8";
+		response->body = page->data;
+		response->len = page->len;
+		response->release = release_page;
+		response->owner = page;
+	} else {
+		free(page);
+		answer_text(response, 503, "out of memory\n");
+	}
+	snapshot_put(web->holder, snapshot);
+}
+
+struct start_request {
+	const struct http_options *options;
+	struct web *web;
+	struct diag *diag;
+	int result;
+};
+
+/* Threads inherit the capabilities of the one that makes them: this one has none left. */
+static void *start_without_capabilities(void *userdata)
+{
+	struct start_request *request = userdata;
+
+	capng_clear(CAPNG_SELECT_CAPS);
+	(void)capng_apply(CAPNG_SELECT_CAPS); /* can only fail when there is nothing to drop */
+	request->result = http_server_start(request->options, &request->web->server, request->diag);
+	return NULL;
+}
+
+static int start_server(struct web *web, const struct config *config, struct diag *diag)
+{
+	const struct http_options options = {
+		.listen = (const char *const *)config->web_listen_address,
+		.listen_count = config->web_listen_count,
+		.max_connections = config->web_max_connections,
+		.routes = web->routes,
+		.route_count = ARRAY_SIZE(web->routes),
+	};
+	struct start_request request = { &options, web, diag, 0 };
+	pthread_t thread;
+	int r = pthread_create(&thread, NULL, start_without_capabilities, &request);
+
+	if (r != 0)
+		return diag_set(diag, -r, "cannot start a thread: %s", strerrordesc_np(r));
+	(void)pthread_join(thread, NULL);
+	return request.result;
+}
+
+int web_start(const struct config *config, struct snapshot_holder *holder, struct web **ret,
+	      struct diag *diag)
+{
+	struct web *web = calloc(1, sizeof(*web));
+	int r;
+
+	if (!web)
+		return diag_set(diag, -ENOMEM, "out of memory");
+	web->holder = holder;
+	web->interval_ns = config->monitor_interval_ns;
+	r = page_cache_new(holder, (enum metrics_schema)config->metrics_schema, &web->pages);
+	if (r < 0) {
+		free(web);
+		return diag_set(diag, r, "out of memory");
+	}
+	web->routes[0] = (struct http_route){ "/", handle_root, web };
+	web->routes[1] = (struct http_route){ "/metrics", page_cache_handle_metrics, web->pages };
+	web->routes[2] = (struct http_route){ "/healthz", handle_healthz, web };
+	web->routes[3] = (struct http_route){ "/readyz", handle_readyz, web };
+	r = start_server(web, config, diag);
+	if (r < 0) {
+		web_stop(web);
+		return r;
+	}
+	page_cache_set_http(web->pages, web->server);
+	*ret = web;
+	return 0;
+}
+
+void web_stop(struct web *web)
+{
+	if (!web)
+		return;
+	http_server_stop(web->server);
+	page_cache_free(web->pages);
+	free(web);
+}
+
+void web_reconfigure(struct web *web, const struct config *config)
+{
+	__atomic_store_n(&web->interval_ns, config->monitor_interval_ns, __ATOMIC_RELAXED);
+	page_cache_set_schema(web->pages, (enum metrics_schema)config->metrics_schema);
+}
+
+void web_sweep(struct web *web, uint64_t now_ns)
+{
+	http_server_sweep(web->server, now_ns);
+}
+
+void web_url(const struct web *web, char *buf, size_t size)
+{
+	char address[96] = "";
+
+	(void)http_server_address(web->server, 0, address, sizeof(address));
+	(void)snprintf(buf, size, "http://%s/metrics", address);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The pages of the exporter: /, /metrics, /healthz, /readyz.
+ *
+ * /healthz says that the process answers; /readyz that a snapshot younger than three intervals is there.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "kepler/config.h"
+#include "snapshot/snapshot.h"
+
+struct web;
+
+/* Starts serving on its own thread, which holds no capabilities. 0, or -errno with a diagnosis. */
+int web_start(const struct config *config, struct snapshot_holder *holder, struct web **ret,
+	      struct diag *diag);
+void web_stop(struct web *web);
+void web_reconfigure(struct web *web, const struct config *config);
+/* Once per interval: cuts connections that are over their deadline. */
+void web_sweep(struct web *web, uint64_t now_ns);
+/* "http://127.0.0.1:28282/metrics" of the first listener. */
+void web_url(const struct web *web, char *buf, size_t size);

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kepler/zone_account.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "attribution/attribute.h"
+#include "base/num.h"
+
+/* A reading teaches idle power only when its time and the activity's cover the same interval. */
+#define LEARN_MAX_SKEW 0.1
+
+/* "package" or "package-0", the way --idle.watts names zones. */
+static bool zone_matches(const struct zone *zone, const char *name)
+{
+	char full[ZONE_NAME_MAX + ZONE_PACKAGE_MAX + 1];
+
+	if (strcmp(name, zone->name) == 0)
+		return true;
+	(void)snprintf(full, sizeof(full), "%s-%s", zone->name, zone->package);
+	return strcmp(name, full) == 0;
+}
+
+static bool fixed_idle_power(const struct zone *zone, const struct config *config, uint64_t *ret_uw)
+{
+	for (size_t i = 0; i < config->idle_watts_count; i++) {
+		if (zone_matches(zone, config->idle_watts[i].zone)) {
+			*ret_uw = (uint64_t)llround(config->idle_watts[i].watts * 1e6);
+			return true;
+		}
+	}
+	return false;
+}
+
+static void configure_learned(struct zone_account *state)
+{
+	state->idle_state = IDLE_LEARNING;
+	if (idle_learner_get(&state->learner, &state->idle_power_uw))
+		state->idle_state = IDLE_LEARNED;
+}
+
+void zone_account_configure(struct zone_account *state, const struct config *config)
+{
+	state->idle_power_uw = 0;
+	if (state->zone->vm_dynamic) {
+		state->idle_state = IDLE_ABSENT;
+		return;
+	}
+	if (config->idle_mode == IDLE_MODE_OFF) {
+		state->idle_state = IDLE_OFF;
+		return;
+	}
+	if (state->zone->has_idle_model) {
+		state->idle_state = IDLE_MODEL;
+		return;
+	}
+	if (config->idle_mode == IDLE_MODE_LEARNED)
+		configure_learned(state);
+	else if (fixed_idle_power(state->zone, config, &state->idle_power_uw))
+		state->idle_state = IDLE_FIXED;
+	else
+		state->idle_state = IDLE_OFF; /* fixed, but no figure was given for this zone */
+}
+
+void zone_account_init(struct zone_account *state, const struct zone *zone,
+		       const struct config *config, int64_t realtime_ms)
+{
+	*state = (struct zone_account){
+		.zone = zone,
+		.created_ms = realtime_ms,
+		.watts = { NAN, NAN },
+	};
+	idle_learner_init(&state->learner);
+	zone_account_configure(state, config);
+}
+
+bool zone_account_has_idle(const struct zone_account *state)
+{
+	return state->idle_state == IDLE_LEARNED || state->idle_state == IDLE_FIXED ||
+	       state->idle_state == IDLE_MODEL;
+}
+
+static void learn(struct zone_account *state, const struct zone_interval *interval,
+		  const struct zone_activity *activity, uint64_t now_ns, uint64_t settle_ns)
+{
+	double dt_s = (double)interval->dt_ns / 1e9;
+	double skew = fabs((double)interval->dt_ns - (double)activity->dt_ns);
+
+	if (state->idle_state != IDLE_LEARNING && state->idle_state != IDLE_LEARNED)
+		return;
+	if (activity->asleep_ns || skew > LEARN_MAX_SKEW * (double)interval->dt_ns)
+		return;
+	idle_learner_add(&state->learner, (double)interval->energy_uj / 1e6 / dt_s,
+			 activity->utilisation, interval->dt_ns);
+	if (!idle_learner_get(&state->learner, &state->idle_power_uw))
+		return;
+	if (state->idle_state == IDLE_LEARNING) {
+		/* The idle series is born now, with 0; energy flows into it once a scrape saw that. */
+		state->idle_state = IDLE_LEARNED;
+		state->split_from_ns = now_ns + settle_ns;
+	}
+}
+
+static uint64_t idle_part(const struct zone_account *state, const struct zone_reading *reading,
+			  const struct zone_interval *interval)
+{
+	uint64_t idle_uj = 0;
+
+	if (state->idle_state == IDLE_MODEL)
+		idle_uj = reading->idle_energy_uj - state->good_idle_uj;
+	else if (state->idle_state == IDLE_FIXED ||
+		 (state->idle_state == IDLE_LEARNED && reading->time_ns >= state->split_from_ns))
+		idle_uj = muldiv_u64(state->idle_power_uw, interval->dt_ns, NSEC_PER_SEC);
+	return idle_uj < interval->energy_uj ? idle_uj : interval->energy_uj;
+}
+
+static void set_watts(struct zone_account *state, const struct zone_interval *interval,
+		      uint64_t asleep_ns)
+{
+	double seconds = (double)(interval->dt_ns + asleep_ns) / 1e9;
+
+	state->watts[MODE_DYNAMIC] =
+		(double)(interval->energy_uj - interval->idle_uj) / 1e6 / seconds;
+	state->watts[MODE_IDLE] = zone_account_has_idle(state)
+					  ? (double)interval->idle_uj / 1e6 / seconds
+					  : (double)NAN;
+}
+
+struct zone_interval zone_account_advance(struct zone_account *state,
+					  const struct zone_reading *reading,
+					  const struct zone_activity *activity, uint64_t settle_ns)
+{
+	struct zone_interval interval = { 0 };
+
+	state->last = *reading;
+	if (reading->state != ZONE_UP) {
+		state->watts[MODE_DYNAMIC] = state->watts[MODE_IDLE] = (double)NAN;
+		return interval;
+	}
+	if (state->good_time_ns && reading->time_ns <= state->good_time_ns)
+		return interval; /* nothing new was read: the next reading covers it */
+	if (state->good_time_ns) {
+		interval.energy_uj = reading->energy_uj - state->good_energy_uj;
+		interval.dt_ns = reading->time_ns - state->good_time_ns;
+		interval.idle_uj = idle_part(state, reading, &interval);
+		set_watts(state, &interval, activity->asleep_ns);
+		learn(state, &interval, activity, reading->time_ns, settle_ns);
+	}
+	state->good_energy_uj = reading->energy_uj;
+	state->good_idle_uj = reading->idle_energy_uj;
+	state->good_time_ns = reading->time_ns;
+	return interval;
+}

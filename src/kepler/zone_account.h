@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the program keeps of one zone between intervals: the last reading, and how its idle part is known.
+ *
+ * zone_account_advance() turns two readings into the energy of an interval and its idle part. Pure: tested
+ * with a table of readings.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "attribution/idle.h"
+#include "kepler/config.h"
+#include "meter/meter.h"
+
+struct zone_account {
+	const struct zone *zone;
+	struct zone_reading last; /* newest reading, good or not */
+	uint64_t good_energy_uj;  /* of the last good reading */
+	uint64_t good_idle_uj;
+	uint64_t good_time_ns; /* 0: no baseline yet */
+	struct idle_learner learner;
+	enum idle_state idle_state;
+	uint64_t idle_power_uw; /* with IDLE_LEARNED and IDLE_FIXED */
+	uint64_t
+		split_from_ns; /* learned idle is split off from here on; its series is born before */
+	int64_t created_ms;    /* birth of the zone's series */
+	double watts[2];       /* by enum energy_mode, of the last interval; NaN while not up */
+};
+
+/* The energy of one interval of one zone. */
+struct zone_interval {
+	uint64_t energy_uj; /* 0 when the zone gave no good reading */
+	uint64_t idle_uj;   /* <= energy_uj */
+	uint64_t dt_ns;     /* between the two good readings; 0 when there is no interval */
+};
+
+/* What the machine did in the same time. */
+struct zone_activity {
+	uint64_t dt_ns;     /* between the two passes */
+	uint64_t asleep_ns; /* of the time since the last interval the machine was suspended */
+	double utilisation; /* 0..1 */
+};
+
+void zone_account_init(struct zone_account *state, const struct zone *zone,
+		       const struct config *config, int64_t realtime_ms);
+/* How idle power is known under this config; called at start, after a reload and after a restore. */
+void zone_account_configure(struct zone_account *state, const struct config *config);
+struct zone_interval zone_account_advance(struct zone_account *state,
+					  const struct zone_reading *reading,
+					  const struct zone_activity *activity, uint64_t settle_ns);
+/* Whether the node has a series of idle energy for this zone. */
+bool zone_account_has_idle(const struct zone_account *state);

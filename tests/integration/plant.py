@@ -1,0 +1,311 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The plant: a real exporter, simulated sensors, real load, and exact arithmetic on what is exported.
+
+Used by the integration tests. Values are read as integers of microjoules (Decimal inside), never as floats, so that a
+test can ask for 0 µJ of error. Standard library only.
+"""
+import contextlib
+import gzip
+import os
+import pathlib
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from decimal import Decimal
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("KEPLER_BUILD", ROOT / "build-check"))
+KEPLER = pathlib.Path(os.environ.get("KEPLER_BINARY", BUILD / "kepler"))
+SKIP = 77
+
+
+def skip(reason):
+    print("SKIP: " + reason)
+    sys.exit(SKIP)
+
+
+def need_root():
+    if os.geteuid() != 0:
+        skip("needs root")
+
+
+def need_program(name):
+    path = shutil.which(name)
+    if not path:
+        skip(f"{name} is not installed")
+    return path
+
+
+SAMPLE = re.compile(r'^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)(?: (\S+))?$')
+LABEL = re.compile(r'([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\["\\n])*)"(?:,|$)')
+UNESCAPE = {'\\\\': '\\', '\\"': '"', '\\n': '\n'}
+
+
+class Metrics:
+    """One parsed response: a list of (name, labels, Decimal)."""
+
+    def __init__(self, text):
+        self.text = text
+        self.samples = []
+        self.types = {}
+        seen = set()
+        for line in text.split("\n"):
+            if line.startswith("# TYPE "):
+                _, _, name, kind = line.split(" ", 3)
+                assert name not in self.types, f"TYPE twice: {name}"
+                self.types[name] = kind
+                continue
+            if not line or line.startswith("#"):
+                continue
+            match = SAMPLE.match(line)
+            assert match, f"no sample: {line!r}"
+            labels, end = {}, 0
+            for label in LABEL.finditer(match[2] or ""):
+                assert label.start() == end, f"bad labels: {line!r}"
+                end = label.end()
+                labels[label[1]] = re.sub(r'\\[\\"n]', lambda m: UNESCAPE[m[0]], label[2])
+            assert end == len(match[2] or ""), f"bad labels: {line!r}"
+            key = (match[1], tuple(sorted(labels.items())))
+            assert key not in seen, f"series twice: {line!r}"
+            seen.add(key)
+            value = match[3].replace("+Inf", "Infinity").replace("-Inf", "-Infinity")
+            self.samples.append((match[1], labels, Decimal(value)))
+
+    def select(self, name, **labels):
+        return [(l, v) for n, l, v in self.samples
+                if n == name and all(l.get(k) == w for k, w in labels.items())]
+
+    def sum(self, name, **labels):
+        return sum((v for _, v in self.select(name, **labels)), Decimal(0))
+
+    def value(self, name, **labels):
+        found = self.select(name, **labels)
+        assert len(found) == 1, f"{name}{labels}: {len(found)} series"
+        return found[0][1]
+
+    def zones(self):
+        """(zone, package, mode) of every node counter."""
+        out = []
+        for name, labels, _ in self.samples:
+            match = re.match(r"kepler_node_(package|core|uncore|dram|psys|platform)_joules_total$", name)
+            if match:
+                out.append((match[1], labels.get("package", ""), labels["mode"]))
+        return out
+
+    def imbalance_uj(self):
+        """Every (level, zone, package, mode) whose parts do not sum to the node, with the difference in µJ."""
+        wrong = {}
+        for zone, package, mode in self.zones():
+            at = dict(mode=mode)
+            if package:
+                at["package"] = package
+            node = self.sum(f"kepler_node_{zone}_joules_total", **at)
+            nobody = self.sum("kepler_node_unattributed_joules_total", zone=zone, **at)
+            for level in ("process", "container"):
+                rows = self.sum(f"kepler_{level}_{zone}_joules_total", **at)
+                retired = self.sum(f"kepler_{level}_retired_joules_total", zone=zone, **at)
+                pending = self.sum("kepler_pending_joules", level=level, zone=zone, **at)
+                error = rows + retired + pending + nobody - node
+                if error:
+                    wrong[(level, zone, package, mode)] = int(error * 1000000)
+        return wrong
+
+
+class Exporter:
+    """A running `kepler run` on a free port."""
+
+    def __init__(self, *args, env=None, binary=KEPLER, wait=True, preexec=None, prefix=()):
+        self.log = tempfile.NamedTemporaryFile("w+", prefix="kepler-log-")
+        self.began = time.monotonic()
+        self.process = subprocess.Popen(
+            [*prefix, str(binary), "run", "--config.file=/dev/null", "--host.state-dir=", "--table=never",
+             "--web.listen-address=127.0.0.1:0", *args],
+            stdout=self.log, stderr=self.log, stdin=subprocess.DEVNULL, preexec_fn=preexec,
+            env={**os.environ, **(env or {})})
+        self.url = None
+        if wait:
+            self.wait_url()
+
+    def output(self):
+        with open(self.log.name) as file:
+            return file.read()
+
+    def wait_url(self, seconds=20):
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            match = re.search(r"Kepler serves (http://[^\s\"]+)/metrics", self.output())
+            if match:
+                self.url = match[1]
+                return
+            if self.process.poll() is not None:
+                break
+            time.sleep(0.01)
+        raise AssertionError("the exporter did not start:\n" + self.output())
+
+    def get(self, path="/metrics", headers=None, timeout=10):
+        request = urllib.request.Request(self.url + path, headers=headers or {})
+        try:
+            with urllib.request.urlopen(request, timeout=timeout) as answer:
+                body, status, head = answer.read(), answer.status, answer.headers
+        except urllib.error.HTTPError as error:
+            body, status, head = error.read(), error.code, error.headers
+        if head.get("Content-Encoding") == "gzip":
+            body = gzip.decompress(body)
+        return status, head, body
+
+    def scrape(self, **headers):
+        status, _, body = self.get(headers=headers)
+        assert status == 200, (status, body)
+        return Metrics(body.decode())
+
+    def wait_snapshot(self, after=0, seconds=30):
+        """The first response whose snapshot number is above `after`."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            metrics = self.scrape()
+            if metrics.value("kepler_exporter_snapshot_sequence") > after:
+                return metrics
+            time.sleep(0.02)
+        raise AssertionError("no new snapshot:\n" + self.output())
+
+    def intervals(self, count):
+        """The response after `count` more intervals."""
+        now = self.scrape().value("kepler_exporter_snapshot_sequence")
+        return self.wait_snapshot(now + count - 1, seconds=30 + 3 * count)
+
+    def stop(self, sig=signal.SIGTERM, timeout=20):
+        if self.process.poll() is None:
+            self.process.send_signal(sig)
+        status = self.process.wait(timeout)
+        return status
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        if exc[0]:
+            sys.stderr.write(self.output()[-4000:])
+        self.log.close()
+
+
+class Sensors:
+    """labsysfs mounted on a temporary directory."""
+
+    def __init__(self, lines):
+        binary = BUILD / "tests/lab/labsysfs"
+        if not binary.exists():
+            skip("labsysfs was not built (fuse3 is missing)")
+        if not os.path.exists("/dev/fuse"):
+            skip("no /dev/fuse")
+        need_root()
+        self.dir = tempfile.mkdtemp(prefix="kepler-sysfs-")
+        self.mount = os.path.join(self.dir, "sys")
+        os.mkdir(self.mount)
+        conf = os.path.join(self.dir, "tree.conf")
+        pathlib.Path(conf).write_text("\n".join(lines) + "\n")
+        self.process = subprocess.Popen([str(binary), "-f", conf, self.mount, "-f"])
+        deadline = time.monotonic() + 10
+        while not os.path.exists(os.path.join(self.mount, ".truth")):
+            assert self.process.poll() is None and time.monotonic() < deadline, "labsysfs did not start"
+            time.sleep(0.01)
+
+    def control(self, line):
+        with open(os.path.join(self.mount, ".ctl"), "w") as file:
+            file.write(line + "\n")
+
+    def truth_uj(self):
+        """path → exact µJ since the mount, unwrapped."""
+        out = {}
+        for line in pathlib.Path(self.mount, ".truth").read_text().splitlines():
+            fields = line.split()
+            out[fields[0]] = int(fields[1])
+        return out
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        subprocess.run(["umount", "-l", self.mount], check=False)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(5)
+        self.process.kill()
+        self.process.wait()
+        shutil.rmtree(self.dir, ignore_errors=True)
+
+
+def load(*args):
+    """Starts tests/lab/load; .communicate() gives its last line."""
+    binary = BUILD / "tests/lab/load"
+    return subprocess.Popen([str(binary), *map(str, args)], stdout=subprocess.PIPE, text=True)
+
+
+def load_result(process):
+    """(children, CPU seconds) of a finished load."""
+    out, _ = process.communicate(timeout=300)
+    match = re.search(r"children=(\d+) cpu_us=(\d+)", out)
+    assert process.returncode == 0 and match, out
+    return int(match[1]), int(match[2]) / 1e6
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def rapl_zone(index, name, watts, max_uj=262143328850, start_uj=0, parent=None):
+    """Lines of a labsysfs tree for one powercap zone."""
+    path = f"class/powercap/{parent + '/' if parent else ''}{index}"
+    return [f"{path}/name text {name}", f"{path}/max_energy_range_uj text {max_uj}",
+            f"{path}/energy_uj counter {int(watts * 1e6)} {max_uj} {start_uj}"]
+
+
+class Service:
+    """A cgroup of our own that looks like a systemd service, in every hierarchy, so that its work can be told apart."""
+
+    def __init__(self, name):
+        need_root()
+        self.name = name
+        self.dirs = []
+        for line in pathlib.Path("/proc/self/mounts").read_text().splitlines():
+            fields = line.split()
+            if fields[2] not in ("cgroup", "cgroup2") or "cpuset" in fields[3]:
+                continue
+            path = pathlib.Path(fields[1], "system.slice", name)
+            with contextlib.suppress(OSError):
+                path.mkdir(parents=True, exist_ok=True)
+                self.dirs.append(path)
+        if not self.dirs:
+            skip("no cgroup hierarchy can be written")
+
+    def load(self, *args):
+        binary = BUILD / "tests/lab/load"
+
+        def join():
+            for path in self.dirs:
+                with contextlib.suppress(OSError):
+                    (path / "cgroup.procs").write_text(str(os.getpid()))
+
+        return subprocess.Popen([str(binary), *map(str, args)], stdout=subprocess.PIPE, text=True,
+                                preexec_fn=join)
+
+    def cpu_seconds(self, metrics):
+        return float(metrics.sum("kepler_container_bpf_cpu_time_ms_total", container_name=self.name)) / 1e3
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        for path in self.dirs:
+            with contextlib.suppress(OSError):
+                path.rmdir()

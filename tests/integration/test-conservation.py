@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Every response sums to the meter, to the microjoule, over 1,000 wraps, and the meter's own truth agrees to 0 µJ.
+
+Sixteen zones of eight sockets wrap about twice a second each. Their power is 0 while the exporter takes its baseline and again
+at the end, so that its totals must equal what the simulated counters say they gave, exactly.
+"""
+import time
+
+from plant import Exporter, Sensors, load, load_result, rapl_zone
+
+SOCKETS = 8
+RANGE_UJ = 30_000_000
+SECONDS = 36
+
+
+def main():
+    lines, paths = [], {}
+    for socket in range(SOCKETS):
+        top = f"intel-rapl:{socket}"
+        lines += rapl_zone(top, f"package-{socket}", 0, RANGE_UJ, start_uj=RANGE_UJ - 1000)
+        lines += rapl_zone(f"{top}:0", "dram", 0, RANGE_UJ + socket, parent=top)
+        paths[("package", str(socket))] = f"class/powercap/{top}/energy_uj"
+        paths[("dram", str(socket))] = f"class/powercap/{top}/{top}:0/energy_uj"
+    with Sensors(lines) as sensors, Exporter(f"--host.sysfs={sensors.mount}", "--monitor.interval=100ms",
+                                             "--metrics.settle=1s", "--metrics.keep=2s",
+                                             "--metrics.process.min-joules=5") as exporter:
+        exporter.intervals(2)
+        before = sensors.truth_uj()
+        storm = load("storm", 50, 5, SECONDS)
+        for number, path in enumerate(paths.values()):
+            sensors.control(f"{path} power {50_000_000 + 1_000_003 * number}")
+        deadline, responses = time.monotonic() + SECONDS, 0
+        while time.monotonic() < deadline:
+            metrics = exporter.scrape()
+            assert not metrics.imbalance_uj(), metrics.imbalance_uj()
+            responses += 1
+            time.sleep(0.3)
+        for path in paths.values():
+            sensors.control(f"{path} power 0")
+        load_result(storm)
+        metrics = exporter.intervals(3)
+        after = sensors.truth_uj()
+        assert not metrics.imbalance_uj(), metrics.imbalance_uj()
+        for (zone, package), path in paths.items():
+            counted = metrics.sum(f"kepler_node_{zone}_joules_total", package=package) * 1000000
+            true = after[path] - before[path]
+            assert counted == true, f"{zone}-{package}: counted {counted} µJ, true {true} µJ"
+        wraps = metrics.sum("kepler_exporter_source_wraps_total")
+        assert wraps >= 1000, f"only {wraps} wraps"
+        print(f"{responses} responses and {wraps} wraps, 0 µJ off")
+        assert exporter.stop() == 0
+
+
+main()

@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Sensors that reset, vanish, return elsewhere, lie or hang (R2 to R5): the others go on, nothing jumps, all is counted."""
+import time
+
+from plant import Exporter, Sensors, rapl_zone
+
+PACKAGE = "class/powercap/intel-rapl:0/energy_uj"
+DRAM = "class/powercap/intel-rapl:0/intel-rapl:0:0/energy_uj"
+MAX_POWER_W = 60
+
+
+def node(metrics, zone):
+    return float(metrics.sum(f"kepler_node_{zone}_joules_total"))
+
+
+def up(metrics, zone):
+    return metrics.value("kepler_exporter_source_up", zone=zone) == 1
+
+
+def check_reset(sensors, exporter):
+    before = node(exporter.scrape(), "package")
+    began = time.monotonic()
+    sensors.control(f"{PACKAGE} jump 0")
+    metrics = exporter.intervals(3)
+    grown, seconds = node(metrics, "package") - before, time.monotonic() - began
+    assert grown <= MAX_POWER_W * (seconds + 0.5), f"a reset made {grown} J in {seconds:.1f} s"
+    assert metrics.sum("kepler_exporter_source_dropped_total", zone="package") >= 1
+    assert up(metrics, "package")
+
+
+def check_text(sensors, exporter, fault, undo):
+    sensors.control(f"{PACKAGE} {fault}")
+    metrics = exporter.intervals(2)
+    assert not up(metrics, "package") and up(metrics, "dram"), fault
+    assert not metrics.imbalance_uj()
+    held = node(metrics, "package")
+    sensors.control(f"{PACKAGE} {undo}")
+    metrics = exporter.intervals(2)
+    assert up(metrics, "package"), fault
+    assert node(metrics, "package") >= held
+
+
+def check_vanish(sensors, exporter):
+    sensors.control("class/powercap/intel-rapl:0 rename class/powercap/intel-rapl:7")
+    sensors.control("class/powercap/intel-rapl:7/energy_uj errno 0")
+    metrics = exporter.intervals(3)
+    assert up(metrics, "package"), "the zone was not found under its new number"
+    assert len(metrics.select("kepler_node_package_joules_total", mode="dynamic")) == 1
+    sensors.control("class/powercap/intel-rapl:7 rename gone")
+    metrics = exporter.intervals(3)
+    assert not up(metrics, "package")
+    held = node(metrics, "package")
+    sensors.control("gone rename class/powercap/intel-rapl:0")
+    metrics = exporter.intervals(3)
+    assert up(metrics, "package") and node(metrics, "package") >= held
+    assert not metrics.imbalance_uj()
+
+
+def check_stall(sensors, exporter):
+    sensors.control(f"{PACKAGE} stall 4000")
+    time.sleep(1)
+    slowest, sequence = 0, set()
+    deadline = time.monotonic() + 3
+    while time.monotonic() < deadline:
+        began = time.monotonic()
+        metrics = exporter.scrape()
+        slowest = max(slowest, time.monotonic() - began)
+        sequence.add(metrics.value("kepler_exporter_snapshot_sequence"))
+        time.sleep(0.05)
+    assert slowest < 0.5, f"a scrape took {slowest:.3f} s"
+    assert len(sequence) >= 4, "the loop stood still"
+    assert up(metrics, "dram") and not up(metrics, "package")
+    sensors.control(f"{PACKAGE} stall 0")
+    time.sleep(4)
+    assert up(exporter.intervals(2), "package")
+
+
+def main():
+    lines = rapl_zone("intel-rapl:0", "package-0", 45, start_uj=1000000) + \
+        rapl_zone("intel-rapl:0:0", "dram", 5, 65712999613, parent="intel-rapl:0")
+    with Sensors(lines) as sensors, Exporter(f"--host.sysfs={sensors.mount}", "--monitor.interval=200ms") as exporter:
+        exporter.intervals(2)
+        check_reset(sensors, exporter)
+        for error in (5, 13, 1, 22):  # EIO, EACCES, EPERM, EINVAL
+            check_text(sensors, exporter, f"errno {error}", "errno 0")
+        for text in ("abc", "", "99999999999999999999"):
+            check_text(sensors, exporter, f"text {text}", "counter 45000000 262143328850 5000000")
+        check_vanish(sensors, exporter)
+        check_stall(sensors, exporter)
+        assert exporter.stop() == 0
+    print("resets, errors, garbage, vanishing and stalls: as they should be")
+
+
+main()
