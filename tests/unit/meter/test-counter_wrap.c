@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "meter/counter_wrap.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "base/macro.h"
+#include "base/num.h"
+
+#define RANGE_UJ     262143328850ULL /* a package of 2^-14 J */
+#define MAX_POWER_UW 2000000000ULL
+
+static int take_of(struct energy_counter *counter, uint64_t raw_uj, uint64_t range_uj,
+		   uint32_t generation, uint64_t time_ns)
+{
+	struct raw_reading reading = { raw_uj, range_uj, generation };
+
+	return energy_counter_advance(counter, &reading, time_ns, MAX_POWER_UW);
+}
+
+static int take(struct energy_counter *counter, uint64_t raw_uj, uint64_t time_s)
+{
+	return take_of(counter, raw_uj, RANGE_UJ, 1, time_s * NSEC_PER_SEC);
+}
+
+static void test_first_reading_is_baseline(void **state)
+{
+	struct energy_counter counter = { 0 };
+
+	(void)state;
+	assert_int_equal(take(&counter, 123456789, 1), 0);
+	assert_int_equal(counter.energy_uj, 0);
+	assert_int_equal(take(&counter, 123456799, 2), 0);
+	assert_int_equal(counter.energy_uj, 10);
+}
+
+static void test_wrap_counts_the_value_zero(void **state)
+{
+	struct energy_counter counter = { 0 };
+
+	(void)state;
+	take(&counter, RANGE_UJ, 1); /* the last value before 0 */
+	take(&counter, 0, 2);
+	assert_int_equal(counter.energy_uj, 1);
+	assert_int_equal(counter.wraps, 1);
+	assert_int_equal(counter.dropped, 0);
+}
+
+static void test_reset_is_dropped_once(void **state)
+{
+	struct energy_counter counter = { 0 };
+
+	(void)state;
+	take(&counter, 100000000000, 1);
+	take(&counter, 100050000000, 2);
+	take(&counter, 0, 3); /* as a wrap: 162 kW */
+	assert_int_equal(counter.energy_uj, 50000000);
+	assert_int_equal(counter.dropped, 1);
+	take(&counter, 50000000, 4);
+	assert_int_equal(counter.energy_uj, 100000000);
+	assert_int_equal(counter.dropped, 1);
+	assert_int_equal(counter.wraps, 0);
+}
+
+static void test_jump_forward_and_back_are_dropped(void **state)
+{
+	struct energy_counter counter = { 0 };
+
+	(void)state;
+	take(&counter, 1000, 1);
+	take(&counter, 200000000000, 2);
+	take(&counter, 200000000500, 3);
+	take(&counter, 100000000000, 4);
+	take(&counter, 100000000500, 5);
+	assert_int_equal(counter.energy_uj, 1000);
+	assert_int_equal(counter.dropped, 2);
+}
+
+static void test_gap_is_judged_over_its_real_length(void **state)
+{
+	struct energy_counter counter = { 0 };
+
+	(void)state;
+	take(&counter, 0, 0);
+	take(&counter, 20000000000, 11); /* 20 kJ in 11 s: 1.8 kW */
+	assert_int_equal(counter.energy_uj, 20000000000);
+	take(&counter, 60000000000, 22); /* 40 kJ in 11 s: 3.6 kW */
+	assert_int_equal(counter.energy_uj, 20000000000);
+	assert_int_equal(counter.dropped, 1);
+}
+
+static void test_limit_is_max_power_over_elapsed_and_slack(void **state)
+{
+	uint64_t limit_uj = 2000000000ULL * 11 / 10; /* 1.1 s at 2 kW */
+
+	(void)state;
+	for (uint64_t over = 0; over <= 1; over++) {
+		struct energy_counter counter = { 0 };
+
+		take(&counter, 0, 1);
+		take(&counter, limit_uj + over, 2);
+		assert_int_equal(counter.dropped, over);
+	}
+}
+
+static void test_value_outside_its_range_is_refused(void **state)
+{
+	struct energy_counter counter = { 0 };
+
+	(void)state;
+	take(&counter, 1000, 1);
+	assert_int_equal(take(&counter, RANGE_UJ + 1, 2), -ERANGE);
+	assert_int_equal(counter.dropped, 1);
+	take(&counter, 3000, 3); /* continuous with the last good one */
+	assert_int_equal(counter.energy_uj, 2000);
+}
+
+static void test_new_generation_or_range_is_a_new_baseline(void **state)
+{
+	struct energy_counter counter = { 0 };
+
+	(void)state;
+	take_of(&counter, 1000, RANGE_UJ, 1, 1000);
+	take_of(&counter, 2000, RANGE_UJ, 1, 2000);
+	take_of(&counter, 500000, RANGE_UJ, 2, 3000);
+	assert_int_equal(counter.energy_uj, 1000);
+	take_of(&counter, 500010, 65712999613, 2, 4000);
+	assert_int_equal(counter.energy_uj, 1000);
+	take_of(&counter, 500020, 65712999613, 2, 5000);
+	assert_int_equal(counter.energy_uj, 1010);
+	assert_int_equal(counter.dropped, 0);
+}
+
+static void test_clock_that_stands_still_is_no_division(void **state)
+{
+	struct energy_counter counter = { 0 };
+
+	(void)state;
+	take(&counter, 1000, 5);
+	take(&counter, 2000, 5);
+	take(&counter, 3000, 4);
+	assert_int_equal(counter.energy_uj, 2000);
+}
+
+static void test_full_64_bit_range(void **state)
+{
+	struct energy_counter counter = { 0 };
+
+	(void)state;
+	take_of(&counter, UINT64_MAX - 1, UINT64_MAX, 1, NSEC_PER_SEC);
+	take_of(&counter, 1, UINT64_MAX, 1, 2 * NSEC_PER_SEC);
+	assert_int_equal(counter.energy_uj, 3);
+	assert_int_equal(counter.wraps, 1);
+}
+
+static uint64_t next_random(uint64_t *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state;
+}
+
+/* R1: the law is a random walk of true energy; the raw value is the truth mod (range + 1). Not one µJ may differ. */
+static void check_wraps(uint64_t seed, uint64_t range_uj, uint64_t wraps)
+{
+	uint64_t random = seed, time_ns = 1, base_uj = next_random(&random) % (range_uj + 1);
+	unsigned __int128 truth_uj = 0;
+	struct energy_counter counter = { 0 };
+
+	take_of(&counter, base_uj, range_uj, 1, time_ns);
+	while (counter.wraps < wraps) {
+		uint64_t step_uj =
+			next_random(&random) % (range_uj / 10 * 9); /* < 90 % of a turn */
+
+		time_ns += step_uj / 2 + 1; /* at or below 2 kW = 2 µJ/ns; slack is not needed */
+		truth_uj += step_uj;
+		assert_int_equal(take_of(&counter,
+					 (uint64_t)((truth_uj + base_uj) % (range_uj + 1)),
+					 range_uj, 1, time_ns),
+				 0);
+		if (counter.energy_uj != truth_uj)
+			fail_msg("seed %#lx range %lu: %lu µJ instead of %lu", seed, range_uj,
+				 counter.energy_uj, (uint64_t)truth_uj);
+	}
+	assert_int_equal(counter.dropped, 0);
+}
+
+static void test_exact_over_thousands_of_wraps(void **state)
+{
+	static const uint64_t ranges[] = { RANGE_UJ, 65712999613, 65532610987, 9999999,
+					   4294967295 };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(ranges); i++)
+		check_wraps(0x9e3779b97f4a7c15 + i, ranges[i], 2000);
+}
+
+/* Whatever the raw values do: the energy never falls and never implies more than the limit. */
+static void test_never_falls_nor_spikes_on_random_input(void **state)
+{
+	uint64_t random = 42;
+
+	(void)state;
+	for (unsigned run = 0; run < 200; run++) {
+		struct energy_counter counter = { 0 };
+
+		for (uint64_t second = 1; second < 200; second++) {
+			uint64_t before_uj = counter.energy_uj;
+
+			(void)take(&counter, next_random(&random) % (RANGE_UJ * 11 / 10), second);
+			assert_true(counter.energy_uj >= before_uj);
+			assert_true(counter.energy_uj - before_uj <=
+				    MAX_POWER_UW * second + MAX_POWER_UW / 10);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_first_reading_is_baseline),
+		cmocka_unit_test(test_wrap_counts_the_value_zero),
+		cmocka_unit_test(test_reset_is_dropped_once),
+		cmocka_unit_test(test_jump_forward_and_back_are_dropped),
+		cmocka_unit_test(test_gap_is_judged_over_its_real_length),
+		cmocka_unit_test(test_limit_is_max_power_over_elapsed_and_slack),
+		cmocka_unit_test(test_value_outside_its_range_is_refused),
+		cmocka_unit_test(test_new_generation_or_range_is_a_new_baseline),
+		cmocka_unit_test(test_clock_that_stands_still_is_no_division),
+		cmocka_unit_test(test_full_64_bit_range),
+		cmocka_unit_test(test_exact_over_thousands_of_wraps),
+		cmocka_unit_test(test_never_falls_nor_spikes_on_random_input),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Stalls (R5) and errors on a source made of switches: a read waits until the test lets it go. */
+#include "meter/meter.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "base/macro.h"
+
+#define ZONES 4
+
+/* The test's hold on the source; outlives it. */
+static struct switches {
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	bool stuck[ZONES];
+	bool rescan_stuck;
+	int error[ZONES];
+	uint64_t raw_uj[ZONES];
+	unsigned in_read[ZONES]; /* reads under way */
+	unsigned most_in_read;
+	unsigned reads[ZONES];
+	unsigned rescans;
+	unsigned open_meters;
+} switches = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
+
+struct meter {
+	struct zone zones[ZONES];
+	size_t count;
+};
+
+static int fake_open(const char *sysfs, struct meter **ret)
+{
+	struct meter *meter = calloc(1, sizeof(*meter));
+
+	(void)sysfs;
+	assert_non_null(meter);
+	pthread_mutex_lock(&switches.lock);
+	switches.open_meters++;
+	pthread_mutex_unlock(&switches.lock);
+	*ret = meter;
+	return 0;
+}
+
+static size_t fake_zone_count(struct meter *meter)
+{
+	return __atomic_load_n(&meter->count, __ATOMIC_ACQUIRE);
+}
+
+static const struct zone *fake_zone_at(struct meter *meter, size_t index)
+{
+	return &meter->zones[index];
+}
+
+static size_t fake_ignored(struct meter *meter)
+{
+	(void)meter;
+	return 3;
+}
+
+static int fake_rescan(struct meter *meter)
+{
+	pthread_mutex_lock(&switches.lock);
+	switches.rescans++;
+	while (switches.rescan_stuck)
+		pthread_cond_wait(&switches.changed, &switches.lock);
+	pthread_mutex_unlock(&switches.lock);
+	__atomic_store_n(&meter->count, ZONES, __ATOMIC_RELEASE);
+	return 0;
+}
+
+static int fake_read_raw(struct meter *meter, size_t index, struct raw_reading *ret)
+{
+	int r;
+
+	(void)meter;
+	pthread_mutex_lock(&switches.lock);
+	switches.reads[index]++;
+	if (++switches.in_read[index] > switches.most_in_read)
+		switches.most_in_read = switches.in_read[index];
+	while (switches.stuck[index])
+		pthread_cond_wait(&switches.changed, &switches.lock);
+	switches.in_read[index]--;
+	r = switches.error[index];
+	if (r == 0)
+		*ret = (struct raw_reading){ switches.raw_uj[index], 1000000000, 1 };
+	pthread_mutex_unlock(&switches.lock);
+	return r;
+}
+
+static void fake_close(struct meter *meter)
+{
+	free(meter);
+	pthread_mutex_lock(&switches.lock);
+	switches.open_meters--;
+	pthread_cond_broadcast(&switches.changed);
+	pthread_mutex_unlock(&switches.lock);
+}
+
+static const struct meter_ops fake_meter = {
+	.name = "fake",
+	.open = fake_open,
+	.zone_count = fake_zone_count,
+	.zone_at = fake_zone_at,
+	.ignored = fake_ignored,
+	.read_raw = fake_read_raw,
+	.rescan = fake_rescan,
+	.close = fake_close,
+};
+
+static void set_stuck(size_t zone, bool stuck)
+{
+	pthread_mutex_lock(&switches.lock);
+	switches.stuck[zone] = stuck;
+	pthread_cond_broadcast(&switches.changed);
+	pthread_mutex_unlock(&switches.lock);
+}
+
+static void set_rescan_stuck(bool stuck)
+{
+	pthread_mutex_lock(&switches.lock);
+	switches.rescan_stuck = stuck;
+	pthread_cond_broadcast(&switches.changed);
+	pthread_mutex_unlock(&switches.lock);
+}
+
+static void set_zone(size_t zone, int error, uint64_t raw_uj)
+{
+	pthread_mutex_lock(&switches.lock);
+	switches.error[zone] = error;
+	switches.raw_uj[zone] = raw_uj;
+	pthread_mutex_unlock(&switches.lock);
+}
+
+static void wait_until_closed(void)
+{
+	pthread_mutex_lock(&switches.lock);
+	while (switches.open_meters > 0)
+		pthread_cond_wait(&switches.changed, &switches.lock);
+	pthread_mutex_unlock(&switches.lock);
+}
+
+static struct meter_table *open_table(uint64_t deadline_ms)
+{
+	struct meter_options options = { "/sys", deadline_ms * NSEC_PER_MSEC, 2000000000 };
+	struct meter_table *table;
+
+	pthread_mutex_lock(&switches.lock);
+	memset(switches.error, 0, sizeof(switches.error));
+	memset(switches.raw_uj, 0, sizeof(switches.raw_uj));
+	memset(switches.reads, 0, sizeof(switches.reads));
+	switches.rescans = switches.most_in_read = 0;
+	pthread_mutex_unlock(&switches.lock);
+	assert_int_equal(meter_table_open_source(&fake_meter, &options, &table), 0);
+	return table;
+}
+
+static struct zone_reading readings[ZONE_MAX];
+
+static size_t read_all(struct meter_table *table)
+{
+	return meter_table_read(table, readings, ARRAY_SIZE(readings));
+}
+
+static void test_kernel_errors_are_state_and_pass(void **state)
+{
+	static const int errors[] = { -EIO, -EINVAL, -EACCES, -EPERM, -EBADMSG };
+	struct meter_table *table = open_table(10000);
+
+	(void)state;
+	assert_int_equal(read_all(table), ZONES);
+	for (size_t i = 0; i < ARRAY_SIZE(errors); i++) {
+		set_zone(2, errors[i], 0);
+		assert_int_equal(read_all(table), ZONES - 1);
+		assert_int_equal(readings[2].state, ZONE_ERROR);
+		assert_int_equal(readings[2].error, errors[i]);
+		set_zone(2, 0, 100 * (i + 1));
+		assert_int_equal(read_all(table), ZONES);
+		assert_int_equal(readings[2].energy_uj, 100 * (i + 1));
+		assert_int_equal(readings[2].errors, i + 1);
+	}
+	assert_int_equal(meter_table_ignored(table), 3);
+	meter_table_close(table);
+	wait_until_closed();
+}
+
+static void test_gone_zone_makes_the_tree_be_searched(void **state)
+{
+	struct meter_table *table = open_table(10000);
+	unsigned before;
+
+	(void)state;
+	read_all(table);
+	set_zone(1, -ENODEV, 0);
+	read_all(table);
+	assert_int_equal(readings[1].state, ZONE_ABSENT);
+	before = switches.rescans;
+	for (unsigned i = 0; i < 10; i++)
+		read_all(table);
+	assert_int_equal(switches.rescans - before, 5);
+	set_zone(1, 0, 0);
+	read_all(table);
+	before = switches.rescans;
+	for (unsigned i = 0; i < 20; i++)
+		read_all(table);
+	assert_int_equal(switches.rescans, before);
+	meter_table_close(table);
+	wait_until_closed();
+}
+
+/* The stuck zone costs itself; the others are read in the same pass, which keeps its deadline. */
+static void test_stalled_zone_costs_nobody_else(void **state)
+{
+	struct meter_table *table = open_table(400);
+	uint64_t start_ns, took_ns;
+
+	(void)state;
+	assert_int_equal(read_all(table), ZONES);
+	set_stuck(1, true);
+	for (uint64_t i = 1; i <= 5; i++) {
+		for (size_t z = 0; z < ZONES; z++)
+			set_zone(z, 0, i * 10);
+		start_ns = clock_ns(CLOCK_MONOTONIC);
+		assert_int_equal(read_all(table), ZONES - 1);
+		took_ns = clock_ns(CLOCK_MONOTONIC) - start_ns;
+		assert_true(took_ns < NSEC_PER_SEC); /* 400 ms and a busy machine */
+		assert_int_equal(readings[1].state, ZONE_STALLED);
+		assert_int_equal(readings[1].energy_uj, 0);
+		assert_int_equal(readings[0].energy_uj, i * 10);
+		assert_int_equal(readings[3].energy_uj, i * 10);
+	}
+	assert_int_equal(switches.most_in_read, 1); /* never a second read of the stuck zone */
+	set_stuck(1, false);
+	for (unsigned i = 0; i < 100 && readings[1].state != ZONE_UP; i++)
+		read_all(table);
+	assert_int_equal(readings[1].state, ZONE_UP);
+	assert_int_equal(readings[1].energy_uj, 50); /* the gap is not lost */
+	meter_table_close(table);
+	wait_until_closed();
+}
+
+static void test_all_zones_stalled_and_back(void **state)
+{
+	struct meter_table *table = open_table(40);
+
+	(void)state;
+	for (size_t z = 0; z < ZONES; z++)
+		set_stuck(z, true);
+	for (unsigned i = 0; i < 6; i++)
+		assert_int_equal(read_all(table), 0);
+	for (size_t z = 0; z < ZONES; z++) {
+		assert_int_equal(readings[z].state, ZONE_STALLED);
+		assert_int_equal(readings[z].error, -ETIMEDOUT);
+		set_stuck(z, false);
+	}
+	assert_int_equal(switches.most_in_read, 1);
+	for (unsigned i = 0; i < 1000 && read_all(table) < ZONES; i++)
+		;
+	assert_int_equal(readings[0].state, ZONE_UP);
+	meter_table_close(table);
+	wait_until_closed();
+}
+
+static void test_close_does_not_wait_for_a_stalled_read(void **state)
+{
+	struct meter_table *table = open_table(40);
+	uint64_t start_ns;
+
+	(void)state;
+	set_stuck(0, true);
+	(void)read_all(table);
+	start_ns = clock_ns(CLOCK_MONOTONIC);
+	meter_table_close(table);
+	assert_true(clock_ns(CLOCK_MONOTONIC) - start_ns < NSEC_PER_SEC);
+	assert_int_equal(switches.open_meters, 1); /* the stuck thread still holds it */
+	set_stuck(0, false);
+	wait_until_closed();
+}
+
+static void test_open_does_not_wait_for_a_stalled_search(void **state)
+{
+	struct meter_table *table;
+	uint64_t start_ns = clock_ns(CLOCK_MONOTONIC);
+
+	(void)state;
+	set_rescan_stuck(true);
+	table = open_table(40);
+	assert_true(clock_ns(CLOCK_MONOTONIC) - start_ns < NSEC_PER_SEC);
+	assert_int_equal(meter_table_count(table), 0);
+	assert_int_equal(read_all(table), 0);
+	set_rescan_stuck(false);
+	for (unsigned i = 0; i < 1000 && read_all(table) < ZONES; i++)
+		(void)sched_yield();
+	assert_int_equal(meter_table_count(table), ZONES);
+	meter_table_close(table);
+	wait_until_closed();
+}
+
+static void test_few_readings_asked_for(void **state)
+{
+	struct meter_table *table = open_table(10000);
+	struct zone_reading two[2];
+
+	(void)state;
+	assert_int_equal(meter_table_read(table, two, ARRAY_SIZE(two)), ZONES);
+	assert_int_equal(two[1].state, ZONE_UP);
+	meter_table_close(table);
+	meter_table_close(NULL);
+	wait_until_closed();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_kernel_errors_are_state_and_pass),
+		cmocka_unit_test(test_gone_zone_makes_the_tree_be_searched),
+		cmocka_unit_test(test_stalled_zone_costs_nobody_else),
+		cmocka_unit_test(test_all_zones_stalled_and_back),
+		cmocka_unit_test(test_close_does_not_wait_for_a_stalled_read),
+		cmocka_unit_test(test_open_does_not_wait_for_a_stalled_search),
+		cmocka_unit_test(test_few_readings_asked_for),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
