@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""On this kernel: the right reader, exact CPU time, the documented capabilities and no more, and /proc when BPF is refused."""
+import os
+import subprocess
+
+from guestlib import (AT_ONCE, DOCUMENTED, Exporter, assert_balanced, burn, case, cpu_seconds_of, held_capabilities,
+                      kernel_version, reader_of, unprivileged)
+
+HAS_WALK = kernel_version() >= (6, 7)
+NEEDS_MEMLOCK = kernel_version() < (5, 11)
+
+
+def check_burner(exporter, tolerance=0.02):
+    """What a burner used is what the kernel says it used, exactly once."""
+    exporter.intervals(1)
+    pid, truth = burn(4)
+    metrics = exporter.intervals(3)
+    seen = cpu_seconds_of(metrics, pid)
+    assert abs(seen - truth) <= tolerance * truth, f'burner {truth:.3f} s, seen {seen:.3f} s'
+    assert_balanced(metrics)
+    return f'{seen:.3f} of {truth:.3f} s'
+
+
+def check_root():
+    with Exporter(*AT_ONCE) as exporter:
+        expected = 'bpf-walk' if HAS_WALK else 'bpf-iter'
+        assert reader_of(exporter) == expected, (reader_of(exporter), exporter.output())
+        case(f'as root: {expected}, burner {check_burner(exporter)}')
+        assert exporter.stop() == 0
+
+
+def check_documented_set():
+    with Exporter(*AT_ONCE, prefix=unprivileged(*DOCUMENTED)) as exporter:
+        assert reader_of(exporter) == ('bpf-walk' if HAS_WALK else 'bpf-iter'), exporter.output()
+        held = held_capabilities(exporter.process.pid)
+        assert held <= set(DOCUMENTED), f'holds {held}'
+        case(f'as nobody with {", ".join(DOCUMENTED)}: burner {check_burner(exporter)}; keeps {sorted(held) or "none"}')
+        assert exporter.stop() == 0
+
+
+def check_one_fewer(missing):
+    left = [name for name in DOCUMENTED if name != missing]
+    with Exporter(*AT_ONCE, prefix=unprivileged(*left)) as exporter:
+        assert reader_of(exporter) == 'procfs', exporter.output()
+        assert f'CAP_{missing.upper()}' in exporter.output(), exporter.output()
+        assert held_capabilities(exporter.process.pid) <= set(left)
+        assert_balanced(exporter.intervals(2))
+        case(f'without {missing}: the /proc reader, and says so')
+        assert exporter.stop() == 0
+
+
+def check_memlock():
+    with Exporter(*AT_ONCE, prefix=unprivileged(*DOCUMENTED, memlock=False)) as exporter:
+        if NEEDS_MEMLOCK:
+            assert reader_of(exporter) == 'procfs', exporter.output()
+            assert 'MEMLOCK' in exporter.output(), exporter.output()
+        else:
+            assert reader_of(exporter) != 'procfs', exporter.output()
+        case('with 64 KiB of locked memory: ' + reader_of(exporter))
+
+
+def check_without_btf():
+    """A kernel that has no type information for us: an empty folder lies over it."""
+    subprocess.run(['mount', '-t', 'tmpfs', 'none', '/sys/kernel/btf'], check=True)
+    try:
+        with Exporter(*AT_ONCE) as exporter:
+            assert reader_of(exporter) == 'procfs', exporter.output()
+            assert 'CONFIG_DEBUG_INFO_BTF' in exporter.output(), exporter.output()
+            case(f'without BTF: procfs, burner {check_burner(exporter, 0.1)}')
+    finally:
+        subprocess.run(['umount', '/sys/kernel/btf'], check=True)
+
+
+def check_doctor():
+    done = subprocess.run([os.environ['KEPLER'], 'doctor'], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode in (0, 1), done
+    case('doctor:\n' + done.stdout + done.stderr)
+
+
+def main():
+    case('Linux ' + os.uname().release)
+    check_root()
+    check_documented_set()
+    check_one_fewer('bpf')
+    check_one_fewer('perfmon')
+    check_memlock()
+    check_without_btf()
+    check_doctor()
+
+
+main()
