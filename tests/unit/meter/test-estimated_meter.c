@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "base/macro.h"
+#include "base/num.h"
+#include "host/host.h"
+#include "meter/meter.h"
+#include "model/platform_power.h"
+
+static struct host_info bare_metal(void)
+{
+	return (struct host_info){
+		.cpu_vendor = "AuthenticAMD",
+		.machine = "x86_64",
+		.cpu_year = 2021,
+		.cpus = 128,
+		.cores = 64,
+		.sockets = 1,
+		.frequency_ghz = 2.45,
+		.memory_gib = 256,
+	};
+}
+
+static struct host_info small_vm(void)
+{
+	return (struct host_info){
+		.cpu_vendor = "AuthenticAMD",
+		.machine = "x86_64",
+		.cpu_year = 2022,
+		.cpus = 2,
+		.cores = 2,
+		.sockets = 1,
+		.memory_gib = 4,
+		.is_vm = true,
+	};
+}
+
+static struct estimated_meter *meter_of(const struct host_info *host)
+{
+	struct estimated_meter *meter;
+
+	assert_int_equal(estimated_meter_new(&platform_power_model, host, &meter), 0);
+	return meter;
+}
+
+static void test_zone_of_bare_metal(void **state)
+{
+	struct host_info host = bare_metal();
+	struct estimated_meter *meter = meter_of(&host);
+	const struct zone *zone = estimated_meter_zone(meter);
+
+	(void)state;
+	assert_int_equal(zone->kind, ZONE_PLATFORM);
+	assert_string_equal(zone->name, "platform");
+	assert_string_equal(zone->package, "");
+	assert_string_equal(zone->source, "trained_power_model");
+	assert_string_equal(zone->path, platform_power_model.name);
+	assert_true(zone->estimated && zone->has_idle_model && !zone->vm_dynamic);
+	estimated_meter_free(meter);
+}
+
+static void test_zone_of_a_vm_has_no_idle(void **state)
+{
+	struct host_info host = small_vm();
+	struct estimated_meter *meter = meter_of(&host);
+	const struct zone *zone = estimated_meter_zone(meter);
+	struct zone_reading reading;
+
+	(void)state;
+	assert_true(zone->estimated && !zone->has_idle_model && zone->vm_dynamic);
+	estimated_meter_advance(meter, 0, 0, &reading);
+	estimated_meter_advance(meter, 10 * NSEC_PER_SEC, 0, &reading);
+	assert_int_equal(reading.energy_uj, 0); /* nothing ran: nothing dynamic */
+	assert_int_equal(reading.idle_energy_uj, 0);
+	estimated_meter_advance(meter, 20 * NSEC_PER_SEC, 20 * NSEC_PER_SEC, &reading);
+	assert_true(reading.energy_uj > 0);
+	assert_int_equal(reading.idle_energy_uj, 0);
+	estimated_meter_free(meter);
+}
+
+/* The formula of docs/design/platform-power-model.md: dynamic power of the typical host, times the share of its threads. */
+static void test_vm_is_a_share_of_its_host(void **state)
+{
+	struct host_info host = small_vm();
+	struct estimated_meter *meter = meter_of(&host);
+	struct machine_facts facts;
+	struct power_estimate power;
+	struct zone_reading reading;
+	double share;
+
+	(void)state;
+	estimated_meter_facts(meter, &facts, &share);
+	assert_true(facts.threads > 2 && fabs(share - 2.0 / facts.threads) < 1e-12);
+	power_model_estimate(&platform_power_model, &facts, 0.5, &power);
+	estimated_meter_advance(meter, 0, 0, &reading);
+	estimated_meter_advance(meter, 100 * NSEC_PER_SEC, 100 * NSEC_PER_SEC, &reading);
+	assert_true(fabs((double)reading.energy_uj - power.dynamic_w * share * 100e6) < 200);
+	assert_in_range(reading.energy_uj / 100, 500000, 20000000); /* W of two busy vCPUs */
+	estimated_meter_free(meter);
+}
+
+static void test_vm_larger_than_the_typical_host(void **state)
+{
+	struct host_info host = small_vm();
+	struct estimated_meter *meter;
+	struct machine_facts facts;
+	double share;
+
+	(void)state;
+	host.cpus = 900;
+	meter = meter_of(&host);
+	estimated_meter_facts(meter, &facts, &share);
+	assert_int_equal(facts.threads, 900);
+	assert_int_equal(facts.cores, 450);
+	assert_true(fabs(share - 1) < 1e-12);
+	estimated_meter_free(meter);
+}
+
+static void test_idle_and_dynamic_are_integrated_over_measured_time(void **state)
+{
+	struct host_info host = bare_metal();
+	struct estimated_meter *meter = meter_of(&host);
+	struct machine_facts facts;
+	struct power_estimate power;
+	struct zone_reading reading;
+	double share;
+
+	(void)state;
+	estimated_meter_facts(meter, &facts, &share);
+	power_model_estimate(&platform_power_model, &facts, 0.25, &power);
+	estimated_meter_advance(meter, 7 * NSEC_PER_SEC, 999 * NSEC_PER_SEC, &reading);
+	assert_int_equal(reading.energy_uj, 0); /* the baseline: what ran before is nobody's */
+	assert_int_equal(reading.time_ns, 7 * NSEC_PER_SEC);
+	estimated_meter_advance(meter, 17 * NSEC_PER_SEC, 320 * NSEC_PER_SEC, &reading);
+	assert_int_equal(reading.state, ZONE_UP);
+	assert_true(fabs((double)reading.idle_energy_uj - power.idle_w * 1e7) < 20);
+	assert_true(fabs((double)(reading.energy_uj - reading.idle_energy_uj) -
+			 power.dynamic_w * 1e7) < 20);
+	estimated_meter_free(meter);
+}
+
+/* However the time is cut, the sum is the same to the µJ. */
+static void test_short_intervals_do_not_drift(void **state)
+{
+	struct host_info host = bare_metal();
+	struct estimated_meter *fine = meter_of(&host), *coarse = meter_of(&host);
+	struct zone_reading of_fine, of_coarse;
+	uint64_t step_ns = 1 << 20;
+
+	(void)state;
+	estimated_meter_advance(fine, 0, 0, &of_fine);
+	estimated_meter_advance(coarse, 0, 0, &of_coarse);
+	for (uint64_t i = 1; i <= 1 << 14; i++) /* busy: exactly half, so that both see the same */
+		estimated_meter_advance(fine, i * step_ns, step_ns * 64, &of_fine);
+	estimated_meter_advance(coarse, step_ns << 14, (step_ns * 64) << 14, &of_coarse);
+	assert_int_equal(of_fine.energy_uj, of_coarse.energy_uj);
+	assert_int_equal(of_fine.idle_energy_uj, of_coarse.idle_energy_uj);
+	estimated_meter_free(fine);
+	estimated_meter_free(coarse);
+}
+
+static void test_clock_that_stands_still_invents_nothing(void **state)
+{
+	struct host_info host = bare_metal();
+	struct estimated_meter *meter = meter_of(&host);
+	struct zone_reading before, after;
+
+	(void)state;
+	estimated_meter_advance(meter, 0, 0, &before);
+	estimated_meter_advance(meter, NSEC_PER_SEC, NSEC_PER_SEC, &before);
+	estimated_meter_advance(meter, NSEC_PER_SEC, 50 * NSEC_PER_SEC, &after);
+	assert_int_equal(after.energy_uj, before.energy_uj);
+	estimated_meter_advance(meter, NSEC_PER_MSEC, 50 * NSEC_PER_SEC, &after);
+	assert_int_equal(after.energy_uj, before.energy_uj);
+	assert_int_equal(after.time_ns, NSEC_PER_SEC);
+	estimated_meter_free(meter);
+}
+
+static void test_more_busy_time_than_there_is_counts_as_full(void **state)
+{
+	struct host_info host = bare_metal();
+	struct estimated_meter *full = meter_of(&host), *over = meter_of(&host);
+	struct zone_reading of_full, of_over;
+
+	(void)state;
+	estimated_meter_advance(full, 0, 0, &of_full);
+	estimated_meter_advance(over, 0, 0, &of_over);
+	estimated_meter_advance(full, NSEC_PER_SEC, 128 * NSEC_PER_SEC, &of_full);
+	estimated_meter_advance(over, NSEC_PER_SEC, UINT64_MAX, &of_over);
+	assert_int_equal(of_full.energy_uj, of_over.energy_uj);
+	estimated_meter_free(full);
+	estimated_meter_free(over);
+}
+
+static void test_machine_that_nothing_is_known_of(void **state)
+{
+	struct host_info host = { 0 };
+	struct estimated_meter *meter = meter_of(&host);
+	struct zone_reading reading;
+
+	(void)state;
+	estimated_meter_advance(meter, 0, 0, &reading);
+	estimated_meter_advance(meter, NSEC_PER_SEC, 0, &reading);
+	assert_true(reading.idle_energy_uj > UJ_PER_J);
+	estimated_meter_free(meter);
+	estimated_meter_free(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_zone_of_bare_metal),
+		cmocka_unit_test(test_zone_of_a_vm_has_no_idle),
+		cmocka_unit_test(test_vm_is_a_share_of_its_host),
+		cmocka_unit_test(test_vm_larger_than_the_typical_host),
+		cmocka_unit_test(test_idle_and_dynamic_are_integrated_over_measured_time),
+		cmocka_unit_test(test_short_intervals_do_not_drift),
+		cmocka_unit_test(test_clock_that_stands_still_invents_nothing),
+		cmocka_unit_test(test_more_busy_time_than_there_is_counts_as_full),
+		cmocka_unit_test(test_machine_that_nothing_is_known_of),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/platform_power.h"
+
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/macro.h"
+
+static const struct power_model *const model = &platform_power_model;
+
+static struct machine_facts server(void)
+{
+	return (struct machine_facts){
+		.vendor = "intel",
+		.cores = 56,
+		.threads = 112,
+		.sockets = 2,
+		.year = 2019,
+		.frequency_ghz = 2.7,
+		.memory_gib = 192,
+	};
+}
+
+static double total_w(const struct machine_facts *facts, double utilisation)
+{
+	struct power_estimate power;
+
+	power_model_estimate(model, facts, utilisation, &power);
+	assert_true(isfinite(power.idle_w) && power.idle_w >= 0);
+	assert_true(isfinite(power.dynamic_w) && power.dynamic_w >= 0);
+	return power.idle_w + power.dynamic_w;
+}
+
+static void test_idle_is_all_at_zero_and_constant(void **state)
+{
+	struct machine_facts facts = server();
+	struct power_estimate at_0, at_1;
+
+	(void)state;
+	power_model_estimate(model, &facts, 0, &at_0);
+	power_model_estimate(model, &facts, 1, &at_1);
+	assert_true(at_0.dynamic_w <= 0);
+	assert_true(fabs(at_0.idle_w - at_1.idle_w) < 1e-9);
+	assert_true(at_1.dynamic_w > at_1.idle_w); /* of a 2019 server */
+}
+
+static void test_known_size_of_a_known_class(void **state)
+{
+	struct machine_facts facts = server();
+
+	(void)state; /* two sockets of 2019: some 50 W idle, 350–500 W full */
+	assert_in_range((uintmax_t)total_w(&facts, 0), 35, 90);
+	assert_in_range((uintmax_t)total_w(&facts, 1), 300, 550);
+}
+
+static void test_never_falls_with_utilisation(void **state)
+{
+	static const char *const vendors[] = { "intel", "amd", "arm", "", "other" };
+
+	(void)state;
+	for (size_t v = 0; v < ARRAY_SIZE(vendors); v++) {
+		for (unsigned year = 2000; year <= 2040; year += 1) {
+			struct machine_facts facts = server();
+			double before = 0;
+
+			facts.year = year;
+			(void)snprintf(facts.vendor, sizeof(facts.vendor), "%s", vendors[v]);
+			for (unsigned step = 0; step <= 1000; step++) {
+				double now = total_w(&facts, step / 1000.0);
+
+				assert_true(now >= before);
+				before = now;
+			}
+		}
+	}
+}
+
+static void test_sane_from_1_to_512_cores(void **state)
+{
+	double before = 0;
+
+	(void)state;
+	for (unsigned cores = 1; cores <= 512; cores++) {
+		struct machine_facts facts = { .vendor = "amd", .cores = cores, .year = 2022 };
+		double full = total_w(&facts, 1);
+
+		assert_true(full >= 15 && full <= 5000);
+		assert_true(full >= before); /* more cores never draw less */
+		before = full;
+	}
+}
+
+static void test_absurd_facts_and_utilisations_are_bounded(void **state)
+{
+	static const double utilisations[] = { -1, 2, NAN, INFINITY, -INFINITY, 1e300 };
+	struct machine_facts facts = { "x",        UINT32_MAX, UINT32_MAX, UINT32_MAX,
+				       UINT32_MAX, 1e9,        1e18 };
+	struct machine_facts broken = { .frequency_ghz = NAN, .memory_gib = -INFINITY };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(utilisations); i++) {
+		assert_true(total_w(&facts, utilisations[i]) < 20000);
+		assert_true(total_w(&broken, utilisations[i]) < 20000);
+	}
+	assert_true(fabs(total_w(&broken, NAN) - total_w(&broken, 0)) < 1e-9);
+	assert_true(fabs(total_w(&broken, 7) - total_w(&broken, 1)) < 1e-9);
+}
+
+static void test_unknown_facts_become_typical(void **state)
+{
+	struct machine_facts facts = { 0 }, full;
+
+	(void)state;
+	power_model_complete_facts(model, &facts, &full);
+	assert_in_range(full.year, 2009, 2017); /* the population's middle */
+	assert_true(full.cores > 0 && full.sockets > 0 && full.threads == 2 * full.cores);
+	assert_true(full.memory_gib > 0 && full.frequency_ghz > 1);
+}
+
+static void test_known_facts_are_kept(void **state)
+{
+	struct machine_facts facts = server(), full;
+
+	(void)state;
+	power_model_complete_facts(model, &facts, &full);
+	assert_memory_equal(&facts, &full, sizeof(facts));
+}
+
+static void test_threads_alone_give_cores_and_sockets(void **state)
+{
+	struct machine_facts x86 = { .vendor = "amd", .threads = 384, .year = 2023 };
+	struct machine_facts arm = { .vendor = "arm", .threads = 80, .year = 2020 };
+
+	(void)state;
+	power_model_complete_facts(model, &x86, &x86);
+	assert_int_equal(x86.cores, 192);
+	assert_true(x86.sockets >= 2);
+	power_model_complete_facts(model, &arm, &arm);
+	assert_int_equal(arm.cores, 80);
+}
+
+static void test_model_says_how_good_it_is(void **state)
+{
+	(void)state;
+	assert_non_null(strstr(model->trained_on, "SPECpower"));
+	assert_true(model->loo_mape_percent > 0 && model->loo_mape_percent < 25);
+	assert_true(model->loo_mae_w > 0 && model->loo_mae_w < 100);
+}
+
+static void test_facts_as_a_line(void **state)
+{
+	struct machine_facts facts = server();
+	char line[128], tiny[8];
+
+	(void)state;
+	assert_int_equal(machine_facts_format(&facts, line, sizeof(line)), 0);
+	assert_string_equal(line,
+			    "intel, 56 cores, 112 threads, 2 sockets, 2019, 2.70 GHz, 192 GiB");
+	assert_int_equal(machine_facts_format(&facts, tiny, sizeof(tiny)), -ENAMETOOLONG);
+	facts = (struct machine_facts){ .sockets = 1 };
+	assert_int_equal(machine_facts_format(&facts, line, sizeof(line)), 0);
+	assert_string_equal(line, "?, ? cores, ? threads, 1 socket, ?, ? GHz, ? GiB");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_idle_is_all_at_zero_and_constant),
+		cmocka_unit_test(test_known_size_of_a_known_class),
+		cmocka_unit_test(test_never_falls_with_utilisation),
+		cmocka_unit_test(test_sane_from_1_to_512_cores),
+		cmocka_unit_test(test_absurd_facts_and_utilisations_are_bounded),
+		cmocka_unit_test(test_unknown_facts_become_typical),
+		cmocka_unit_test(test_known_facts_are_kept),
+		cmocka_unit_test(test_threads_alone_give_cores_and_sockets),
+		cmocka_unit_test(test_model_says_how_good_it_is),
+		cmocka_unit_test(test_facts_as_a_line),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
