@@ -175,10 +175,10 @@ int walk(void *ctx)
 		__u64 key = task_key(task);
 		__u32 slot;
 
-		if (task->pid == 0) /* the idle task of the first CPU */
-			continue;
 		looked_at++;
 		if (!may_have_run(task, key))
+			continue;
+		if (task->pid == 0) /* the idle task of the first CPU; asked late: it is a cache miss */
 			continue;
 		slot = sent++;
 		record = bpf_map_lookup_elem(&records, &slot);
@@ -187,7 +187,7 @@ int walk(void *ctx)
 	}
 	bpf_iter_task_destroy(&it);
 	bpf_rcu_read_unlock();
-	pass.looked_at = looked_at;
+	pass.looked_at = looked_at - 1; /* less the idle task */
 	pass.sent = sent;
 	return 0;
 }

@@ -98,6 +98,7 @@ static uint32_t add_row(struct proc_reader *self, uint32_t pid)
 		.run_ns = NOT_READ,
 		.used = true,
 		.fresh = true,
+		.single = true,
 	};
 	return index;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * When descriptors run out (-EMFILE, -ENFILE) the budget shrinks to half of what is kept; holders above it give theirs back at their
- * next read, and meanwhile that one read fails and is counted by the caller.
+ * When descriptors run out (-EMFILE, -ENFILE) the budget shrinks to half of what is kept; holders above it give theirs back after
+ * their next read. The one read that found none fails and is counted by the caller.
  */
 #include "activity/proc_files.h"
 
@@ -69,10 +69,14 @@ ssize_t proc_files_read(struct proc_files *files, struct proc_file_slot *slot, u
 	CLEANUP_FD int fd = -1;
 	ssize_t n;
 
-	if (files->kept > files->budget || (keep && slot->file != file))
+	if (keep && slot->file != file)
 		proc_files_drop(files, slot);
-	if (slot->fd >= 0 && slot->file == file)
-		return read_fd(slot->fd, buf, size);
+	if (slot->fd >= 0 && slot->file == file) {
+		n = read_fd(slot->fd, buf, size);
+		if (files->kept > files->budget)
+			proc_files_drop(files, slot);
+		return n;
+	}
 	fd = open_file(files, pid, file);
 	if (fd < 0)
 		return fd;

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The /proc reader on a tree of our own, where time stands still between two passes. */
+#include "activity/activity.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/macro.h"
+
+#include <cmocka.h>
+
+#define TICK 10000000ULL
+
+struct tree {
+	char path[64];
+	struct activity_reader *reader;
+};
+
+struct process {
+	unsigned int pid, ppid;
+	unsigned long ticks, reaped;
+	unsigned int threads;
+	unsigned long start;
+};
+
+static void write_file(const struct tree *tree, unsigned int pid, const char *name,
+		       const char *text)
+{
+	char path[128];
+
+	(void)snprintf(path, sizeof(path), "%s/%u", tree->path, pid);
+	(void)mkdir(path, 0755);
+	(void)snprintf(path, sizeof(path), "%s/%u/%s", tree->path, pid, name);
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC,
+		      0644); /* in place: kept descriptors see it */
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	(void)close(fd);
+}
+
+static void set_process(const struct tree *tree, struct process p)
+{
+	char text[512];
+
+	(void)snprintf(
+		text, sizeof(text),
+		"%u (p %u) S %u 0 0 0 -1 0 0 0 0 0 %lu 0 %lu 0 20 0 %u 0 %lu 0 0 0 0 0 0 0 0 0 0 0 "
+		"0 0 0 0 17 1 0\n",
+		p.pid, p.pid, p.ppid, p.ticks, p.reaped, p.threads ? p.threads : 1, p.start);
+	write_file(tree, p.pid, "stat", text);
+}
+
+static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	return remove(path);
+}
+
+static void remove_process(const struct tree *tree, unsigned int pid)
+{
+	char path[128];
+
+	(void)snprintf(path, sizeof(path), "%s/%u", tree->path, pid);
+	assert_int_equal(nftw(path, remove_entry, 8, FTW_DEPTH | FTW_PHYS), 0);
+}
+
+static int set_up(void **state)
+{
+	struct tree *tree = calloc(1, sizeof(*tree));
+
+	assert_non_null(tree);
+	memcpy(tree->path, "/tmp/kepler-proc-XXXXXX", sizeof("/tmp/kepler-proc-XXXXXX"));
+	assert_non_null(mkdtemp(tree->path));
+	write_file(tree, (unsigned int)getpid(), "schedstat", "1 0 1\n"); /* this kernel has it */
+	set_process(tree, (struct process){ .pid = (unsigned int)getpid() });
+	*state = tree;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct tree *tree = *state;
+
+	activity_close(tree->reader);
+	assert_int_equal(nftw(tree->path, remove_entry, 8, FTW_DEPTH | FTW_PHYS), 0);
+	free(tree);
+	return 0;
+}
+
+static struct activity pass(struct tree *tree)
+{
+	struct activity activity;
+
+	if (!tree->reader) {
+		struct activity_options options = { .procfs = tree->path };
+
+		assert_int_equal(activity_open(&options, &tree->reader), 0);
+	}
+	assert_int_equal(activity_read(tree->reader, &activity), 0);
+	return activity;
+}
+
+static const struct activity_sample *sample_of(const struct activity *activity, uint32_t pid)
+{
+	for (size_t i = 0; i < activity->count; i++) {
+		if (activity->samples[i].key.pid == pid)
+			return &activity->samples[i];
+	}
+	return NULL;
+}
+
+static uint64_t ticks_of(const struct activity *activity, uint32_t pid)
+{
+	const struct activity_sample *sample = sample_of(activity, pid);
+
+	return sample ? sample->cpu_ns / TICK : 0;
+}
+
+static void test_growth_is_charged(void **state)
+{
+	struct tree *tree = *state;
+	struct activity activity;
+
+	set_process(tree, (struct process){ 100001, 1, 500, 0, 1, 1234 });
+	activity = pass(tree);
+	assert_non_null(sample_of(&activity, 100001));
+	assert_int_equal(activity.busy_ns, 0);
+	set_process(tree, (struct process){ 100001, 1, 507, 0, 1, 1234 });
+	set_process(tree, (struct process){ 100002, 1, 3, 0, 1, 2000 }); /* born since */
+	activity = pass(tree);
+	assert_int_equal(activity.count, 2);
+	assert_int_equal(ticks_of(&activity, 100001), 7);
+	assert_int_equal(ticks_of(&activity, 100002), 3);
+	assert_int_equal(sample_of(&activity, 100001)->key.start_ns, 1234 * TICK);
+	assert_string_equal(sample_of(&activity, 100001)->comm, "p 100001");
+	assert_int_equal(activity.busy_ns, 10 * TICK);
+	activity = pass(tree);
+	assert_int_equal(activity.count, 0);
+}
+
+static void test_schedstat_spares_the_idle(void **state)
+{
+	struct tree *tree = *state;
+	struct activity_info info;
+	struct activity activity;
+
+	set_process(tree, (struct process){ 100001, 1, 5, 0, 1, 10 });
+	write_file(tree, 100001, "schedstat", "100 0 1\n");
+	(void)pass(tree);
+	set_process(tree, (struct process){ 100001, 1, 9, 0, 1, 10 });
+	activity = pass(tree); /* schedstat did not move: stat is not read */
+	assert_int_equal(activity.count, 0);
+	activity_get_info(tree->reader, &info);
+	assert_int_equal(info.tasks_sent, 0);
+	assert_string_equal(info.reader, "procfs");
+	write_file(tree, 100001, "schedstat", "101 0 2\n");
+	activity = pass(tree);
+	assert_int_equal(ticks_of(&activity, 100001), 4);
+}
+
+static void test_threads_are_not_trusted_to_schedstat(void **state)
+{
+	struct tree *tree = *state;
+	struct activity activity;
+
+	set_process(tree, (struct process){ 100001, 1, 5, 0, 2, 10 });
+	write_file(tree, 100001, "schedstat", "100 0 1\n"); /* the main thread's, which sleeps */
+	(void)pass(tree);
+	set_process(tree, (struct process){ 100001, 1, 9, 0, 2, 10 });
+	activity = pass(tree);
+	assert_int_equal(ticks_of(&activity, 100001), 4);
+}
+
+static void test_unreadable_process_fails_nothing(void **state)
+{
+	struct tree *tree = *state;
+	struct activity_info info;
+	struct activity activity;
+	char path[128];
+
+	set_process(tree, (struct process){ 100001, 1, 5, 0, 1, 10 });
+	write_file(tree, 100002, "stat", "no such line\n");
+	write_file(tree, 100003, "stat", "");
+	write_file(tree, 100004, "other", "");
+	(void)snprintf(path, sizeof(path), "%s/100004/stat", tree->path);
+	assert_int_equal(symlink("stat", path), 0); /* cannot be opened */
+	(void)pass(tree);
+	set_process(tree, (struct process){ 100001, 1, 6, 0, 1, 10 });
+	activity = pass(tree);
+	assert_int_equal(activity.count, 1);
+	assert_int_equal(ticks_of(&activity, 100001), 1);
+	activity_get_info(tree->reader, &info);
+	assert_int_equal(info.errors, 6);
+}
+
+static void test_reused_pid_inherits_nothing(void **state)
+{
+	struct tree *tree = *state;
+	struct activity activity;
+
+	set_process(tree, (struct process){ 100001, 1, 500, 0, 1, 10 });
+	(void)pass(tree);
+	remove_process(tree, 100001);
+	set_process(tree, (struct process){ 100001, 1, 502, 0, 1, 11 });
+	activity = pass(tree);
+	assert_int_equal(activity.count, 2);
+	for (size_t i = 0; i < activity.count; i++) {
+		const struct activity_sample *sample = &activity.samples[i];
+		bool is_new = sample->key.start_ns == 11 * TICK;
+
+		assert_int_equal(sample->cpu_ns, is_new ? 502 * TICK : 0);
+		assert_int_equal(sample->flags, is_new ? 0 : ACTIVITY_ENDED);
+	}
+}
+
+static void test_short_children_go_to_their_parent(void **state)
+{
+	struct tree *tree = *state;
+	struct activity activity;
+
+	set_process(tree, (struct process){ 100001, 1, 5, 50, 1, 10 });
+	(void)pass(tree);
+	set_process(tree, (struct process){ 100001, 1, 6, 58, 1, 10 });
+	activity = pass(tree);
+	assert_int_equal(ticks_of(&activity, 100001), 9);
+}
+
+static void test_known_child_is_not_charged_again(void **state)
+{
+	struct tree *tree = *state;
+	struct activity activity;
+
+	set_process(tree, (struct process){ 100001, 1, 5, 0, 1, 10 });
+	set_process(tree, (struct process){ 100002, 100001, 900, 30, 1, 11 });
+	(void)pass(tree);
+	remove_process(tree, 100002);
+	/* It ran 4 more before it ended, and one that we never met ran 2. */
+	set_process(tree, (struct process){ 100001, 1, 5, 936, 1, 10 });
+	activity = pass(tree);
+	assert_int_equal(ticks_of(&activity, 100001), 6);
+	assert_int_equal(sample_of(&activity, 100002)->flags, ACTIVITY_ENDED);
+	assert_int_equal(activity.busy_ns, 6 * TICK);
+}
+
+static void test_whoever_reaps_does_not_pay_for_a_life(void **state)
+{
+	struct tree *tree = *state;
+	struct activity activity;
+
+	/* The parent dies, then the child: init reaps both, and must not be charged the child's 900 of long ago. */
+	set_process(tree, (struct process){ 100001, 100009, 5, 0, 1, 10 });
+	set_process(tree, (struct process){ 100002, 100001, 900, 0, 1, 11 });
+	set_process(tree, (struct process){ 100009, 0, 1, 0, 1, 1 });
+	(void)pass(tree);
+	remove_process(tree, 100001);
+	remove_process(tree, 100002);
+	set_process(tree, (struct process){ 100009, 0, 1, 908, 1, 1 });
+	activity = pass(tree);
+	assert_int_equal(ticks_of(&activity, 100009), 3);
+}
+
+static void test_descriptors_run_out(void **state)
+{
+	struct tree *tree = *state;
+	struct rlimit before, tight;
+	struct activity_info info;
+	struct activity activity;
+
+	for (unsigned int i = 0; i < 60; i++)
+		set_process(tree, (struct process){ 100001 + i, 1, 5, 0, 2, 10 });
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	tight = before;
+	tight.rlim_cur = 200; /* 50 kept */
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &tight), 0);
+	(void)pass(tree);
+	for (unsigned int i = 0; i < 60; i++)
+		set_process(tree, (struct process){ 100001 + i, 1, 6, 0, 2, 10 });
+	tight.rlim_cur = 20; /* none can be opened any more */
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &tight), 0);
+	activity = pass(tree);
+	assert_true(activity.busy_ns >= 40 * TICK); /* through what was kept */
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	activity_get_info(tree->reader, &info);
+	assert_true(info.errors > 0);
+	for (int i = 0; i < 2; i++) {
+		uint64_t busy_ns = activity.busy_ns;
+
+		activity = pass(tree);
+		activity.busy_ns += busy_ns;
+	}
+	assert_int_equal(activity.busy_ns, 60 * TICK); /* late, not lost */
+}
+
+static void test_no_proc_is_an_error(void **state)
+{
+	struct activity_options options = { .procfs = "/nonexistent" };
+	struct activity_reader *reader = NULL;
+
+	(void)state;
+	assert_int_equal(activity_open(&options, &reader), -ENOENT);
+	assert_null(reader);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		TEST(test_growth_is_charged),
+		TEST(test_schedstat_spares_the_idle),
+		TEST(test_threads_are_not_trusted_to_schedstat),
+		TEST(test_unreadable_process_fails_nothing),
+		TEST(test_reused_pid_inherits_nothing),
+		TEST(test_short_children_go_to_their_parent),
+		TEST(test_known_child_is_not_charged_again),
+		TEST(test_whoever_reaps_does_not_pay_for_a_life),
+		TEST(test_descriptors_run_out),
+		cmocka_unit_test(test_no_proc_is_an_error),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
