@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/cpuinfo.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void test_x86_with_two_sockets_and_threads(void **state)
+{
+	char text[16384];
+	size_t len = 0;
+	struct cpuinfo info;
+
+	(void)state; /* 2 sockets, 2 cores each, 2 threads each; core ids with a gap, as real ones have */
+	for (unsigned cpu = 0; cpu < 8; cpu++)
+		len += (size_t)snprintf(
+			text + len, sizeof(text) - len,
+			"processor\t: %u\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: "
+			"85\n"
+			"model name\t: Intel(R) Xeon(R) Gold 6140 CPU @ 2.30GHz\nstepping\t: 4\n"
+			"cpu MHz\t\t: %u.125\nphysical id\t: %u\nsiblings\t: 4\ncore id\t\t: %u\n"
+			"flags\t\t: fpu vme hypervisor_like de\n\n",
+			cpu, 1000 + cpu, cpu / 4, (cpu / 2) % 2 * 8);
+	assert_int_equal(cpuinfo_parse(text, &info), 0);
+	assert_string_equal(info.vendor, "GenuineIntel");
+	assert_string_equal(info.model, "Intel(R) Xeon(R) Gold 6140 CPU @ 2.30GHz");
+	assert_int_equal(info.family, 6);
+	assert_int_equal(info.model_number, 85);
+	assert_int_equal(info.stepping, 4);
+	assert_int_equal(info.cpus, 8);
+	assert_int_equal(info.cores, 4);
+	assert_int_equal(info.sockets, 2);
+	assert_true(fabs(info.mhz - 1000.125) < 1e-9);
+	assert_true(fabs(info.nominal_ghz - 2.3) < 1e-9);
+	assert_false(info.hypervisor); /* only the whole word counts */
+}
+
+static void test_virtual_machine(void **state)
+{
+	struct cpuinfo info;
+
+	(void)state;
+	assert_int_equal(cpuinfo_parse("processor\t: 0\nvendor_id\t: AuthenticAMD\n"
+				       "model name\t: AMD EPYC\nflags\t\t: fpu x2apic hypervisor\n",
+				       &info),
+			 0);
+	assert_true(info.hypervisor);
+	assert_int_equal(info.cpus, 1);
+	assert_int_equal(info.cores, 0); /* not said */
+	assert_int_equal(info.sockets, 0);
+	assert_true(info.nominal_ghz <= 0);
+}
+
+static void test_arm64_numbers(void **state)
+{
+	struct cpuinfo info;
+
+	(void)state;
+	assert_int_equal(
+		cpuinfo_parse("processor\t: 0\nBogoMIPS\t: 50.00\nFeatures\t: fp asimd\n"
+			      "CPU implementer\t: 0x41\nCPU architecture: 8\n"
+			      "CPU variant\t: 0x3\nCPU part\t: 0xd0c\nCPU revision\t: 1\n\n"
+			      "processor\t: 1\nCPU implementer\t: 0x48\n",
+			      &info),
+		0);
+	assert_string_equal(info.vendor, "ARM");
+	assert_int_equal(info.family, 0x41);
+	assert_int_equal(info.model_number, 0xd0c);
+	assert_int_equal(info.stepping, 3);
+	assert_int_equal(info.cpus, 2);
+}
+
+static void test_hostile_text(void **state)
+{
+	char *big = malloc(100001);
+	struct cpuinfo info;
+
+	(void)state;
+	assert_non_null(big);
+	assert_int_equal(cpuinfo_parse("", &info), 0);
+	assert_int_equal(info.cpus, 0);
+	assert_int_equal(
+		cpuinfo_parse(":\n::\n\n\t:\t\nmodel name:\nmodel:-1\ncpu family: 99999999999\n"
+			      "stepping: 0xzz\ncpu MHz: 1e999\nphysical id: 4294967296\n",
+			      &info),
+		0);
+	assert_int_equal(info.family, 0);
+	assert_int_equal(info.model_number, 0);
+	memset(big, 'x', 100000);
+	big[100000] = '\0';
+	memcpy(big, "model name: ", 12);
+	assert_int_equal(cpuinfo_parse(big, &info), 0);
+	assert_int_equal(strlen(info.model), sizeof(info.model) - 1);
+	free(big);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_x86_with_two_sockets_and_threads),
+		cmocka_unit_test(test_virtual_machine),
+		cmocka_unit_test(test_arm64_numbers),
+		cmocka_unit_test(test_hostile_text),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "host/host.h"
+
+static char root[] = "/tmp/kepler-test-XXXXXX";
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	return remove(path);
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	(void)memcpy(root + strlen(root) - 6, "XXXXXX", 6);
+	return mkdtemp(root) ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	return nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+/* Writes root/PATH, with the directories above it. */
+static void put(const char *path, const char *text)
+{
+	char full[512];
+	int fd;
+
+	(void)snprintf(full, sizeof(full), "%s/%s", root, path);
+	for (char *slash = strchr(full + strlen(root) + 1, '/'); slash;
+	     slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		(void)mkdir(full, 0755);
+		*slash = '/';
+	}
+	fd = open(full, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+	assert_int_equal(close(fd), 0);
+}
+
+static int read_info(struct host_info *ret)
+{
+	char procfs[64], sysfs[64], cgroupfs[64];
+
+	(void)snprintf(procfs, sizeof(procfs), "%s/proc", root);
+	(void)snprintf(sysfs, sizeof(sysfs), "%s/sys", root);
+	(void)snprintf(cgroupfs, sizeof(cgroupfs), "%s/cgroup", root);
+	return host_info_read(procfs, sysfs, cgroupfs, ret);
+}
+
+static void test_full_tree(void **state)
+{
+	struct host_info info;
+
+	(void)state;
+	put("proc/cpuinfo", "processor\t: 0\nvendor_id\t: AuthenticAMD\ncpu family\t: 25\n"
+			    "model\t\t: 1\nmodel name\t: AMD EPYC 7763 64-Core Processor\n"
+			    "stepping\t: 1\ncpu MHz\t\t: 1500.000\nflags\t\t: fpu\n");
+	put("proc/meminfo", "MemTotal:       268435456 kB\nMemFree: 1 kB\n");
+	put("sys/devices/system/cpu/online", "0-1\n");
+	put("sys/devices/system/cpu/cpu0/topology/physical_package_id", "0\n");
+	put("sys/devices/system/cpu/cpu0/topology/core_id", "0\n");
+	put("sys/devices/system/cpu/cpu1/topology/physical_package_id", "1\n");
+	put("sys/devices/system/cpu/cpu1/topology/core_id", "0\n");
+	put("sys/devices/system/cpu/cpu0/acpi_cppc/nominal_freq", "2450\n");
+	put("cgroup/cgroup.controllers", "cpu\n");
+	assert_int_equal(read_info(&info), 0);
+	assert_string_equal(info.cpu_vendor, "AuthenticAMD");
+	assert_string_equal(info.cpu_model, "AMD EPYC 7763 64-Core Processor");
+	assert_string_equal(info.cpu_architecture, "Zen 3");
+	assert_int_equal(info.cpu_year, 2021);
+	assert_int_equal(info.cpus, 2);
+	assert_int_equal(info.cores, 2);
+	assert_int_equal(info.sockets, 2);
+	assert_true(fabs(info.frequency_ghz - 2.45) < 1e-9);
+	assert_true(fabs(info.memory_gib - 256) < 1e-9);
+	assert_true(info.cgroup_v2);
+	assert_true(info.kernel_major >= 4);
+	assert_true(strlen(info.kernel) > 0 && strlen(info.machine) > 0);
+}
+
+/* --host.sysfs may hold nothing but powercap: topology then comes from cpuinfo, the rest is unknown. */
+static void test_tree_with_nothing_but_cpuinfo(void **state)
+{
+	struct host_info info;
+
+	(void)state;
+	put("proc/cpuinfo", "processor: 0\nphysical id: 0\ncore id: 0\nmodel name: X @ 3.00GHz\n"
+			    "processor: 1\nphysical id: 0\ncore id: 1\n");
+	assert_int_equal(read_info(&info), 0);
+	assert_int_equal(info.cpus, 2);
+	assert_int_equal(info.cores, 2);
+	assert_int_equal(info.sockets, 1);
+	assert_true(fabs(info.frequency_ghz - 3) < 1e-9);
+	assert_string_equal(info.cpu_architecture, "unknown");
+	assert_int_equal(info.cpu_year, 0);
+	assert_true(info.memory_gib <= 0);
+	assert_false(info.cgroup_v2);
+}
+
+static void test_virtual_machine_by_flag_and_table(void **state)
+{
+	struct host_info info;
+
+	(void)state;
+	put("proc/cpuinfo", "processor: 0\nflags: fpu hypervisor\n");
+	put("sys/firmware/acpi/tables/DSDT", "DSDT....xxFIRECKFCVMDSDT");
+	assert_int_equal(read_info(&info), 0);
+	assert_true(info.is_vm);
+	assert_string_equal(info.hypervisor, "firecracker");
+}
+
+static void test_unreadable_proc_is_an_error(void **state)
+{
+	struct host_info info = { .cpus = 77 };
+
+	(void)state;
+	assert_int_equal(read_info(&info), -ENOENT);
+	assert_int_equal(info.cpus, 77);
+}
+
+static void test_empty_proc_is_unknown_not_failure(void **state)
+{
+	struct host_info info;
+
+	(void)state;
+	put("proc/x", "");
+	assert_int_equal(read_info(&info), 0);
+	assert_int_equal(info.cpus, 0);
+	assert_false(info.is_vm);
+}
+
+static void test_node_name_from_environment(void **state)
+{
+	struct host_info info;
+
+	(void)state;
+	put("proc/x", "");
+	assert_int_equal(setenv("NODE_NAME", "second", 1), 0);
+	assert_int_equal(read_info(&info), 0);
+	assert_string_equal(info.node_name, "second");
+	assert_int_equal(setenv("KEPLER_NODE_NAME", "first", 1), 0);
+	assert_int_equal(read_info(&info), 0);
+	assert_string_equal(info.node_name, "first");
+	assert_int_equal(unsetenv("KEPLER_NODE_NAME"), 0);
+	assert_int_equal(unsetenv("NODE_NAME"), 0);
+	assert_int_equal(read_info(&info), 0);
+	assert_true(strlen(info.node_name) > 0);
+}
+
+static void test_this_machine(void **state)
+{
+	struct host_info info;
+
+	(void)state;
+	assert_int_equal(host_info_read("/proc", "/sys", "/sys/fs/cgroup", &info), 0);
+	assert_true(info.cpus > 0);
+	assert_true(info.memory_gib > 0);
+	print_message("# %s, %s (%s %u/%u/%u, %s, %u), %u CPUs %u cores %u sockets, VM %s, %s\n",
+		      info.node_name, info.cpu_model, info.cpu_vendor, info.cpu_family,
+		      info.cpu_model_number, info.cpu_stepping, info.cpu_architecture,
+		      info.cpu_year, info.cpus, info.cores, info.sockets,
+		      info.is_vm ? info.hypervisor : "no", info.cgroup_v2 ? "v2" : "v1");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TREE_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+		TREE_TEST(test_full_tree),
+		TREE_TEST(test_tree_with_nothing_but_cpuinfo),
+		TREE_TEST(test_virtual_machine_by_flag_and_table),
+		TREE_TEST(test_unreadable_proc_is_an_error),
+		TREE_TEST(test_empty_proc_is_unknown_not_failure),
+		TREE_TEST(test_node_name_from_environment),
+		cmocka_unit_test(test_this_machine),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

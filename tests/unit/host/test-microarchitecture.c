@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/macro.h"
+#include "host/host.h"
+
+static void test_known_families(void **state)
+{
+	static const struct {
+		const char *vendor;
+		unsigned family, model, stepping;
+		const char *name;
+		unsigned year;
+	} cases[] = {
+		{ "GenuineIntel", 6, 85, 4, "Skylake", 2017 },
+		{ "GenuineIntel", 6, 85, 7, "Cascade Lake", 2019 },
+		{ "GenuineIntel", 6, 85, 11, "Cooper Lake", 2020 },
+		{ "GenuineIntel", 6, 143, 8, "Sapphire Rapids", 2023 },
+		{ "GenuineIntel", 6, 158, 9, "Kaby Lake", 2017 },
+		{ "GenuineIntel", 6, 158, 10, "Coffee Lake", 2018 },
+		{ "AuthenticAMD", 23, 1, 2, "Zen", 2017 },
+		{ "AuthenticAMD", 23, 49, 0, "Zen 2", 2019 },
+		{ "AuthenticAMD", 25, 1, 1, "Zen 3", 2021 },
+		{ "AuthenticAMD", 25, 17, 1, "Zen 4", 2022 },
+		{ "AuthenticAMD", 25, 160, 2, "Zen 4c", 2023 },
+		{ "AuthenticAMD", 26, 2, 1, "Zen 5", 2024 },
+		{ "HygonGenuine", 24, 1, 1, "Zen", 2018 },
+		{ "ARM", 0x41, 0xd0c, 3, "Neoverse N1", 2020 },
+		{ "Ampere", 0xc0, 0xac3, 0, "AmpereOne", 2023 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const char *name = NULL;
+		unsigned year = 0;
+
+		assert_true(host_microarchitecture(cases[i].vendor, cases[i].family, cases[i].model,
+						   cases[i].stepping, &name, &year));
+		assert_string_equal(name, cases[i].name);
+		assert_int_equal(year, cases[i].year);
+	}
+}
+
+static void test_unknown_leaves_results_alone(void **state)
+{
+	const char *name = "before";
+	unsigned year = 7;
+
+	(void)state;
+	assert_false(host_microarchitecture("GenuineIntel", 6, 255, 0, &name, &year));
+	assert_false(host_microarchitecture("AuthenticAMD", 99, 0, 0, &name, &year));
+	assert_false(host_microarchitecture("", 0, 0, 0, &name, &year));
+	assert_string_equal(name, "before");
+	assert_int_equal(year, 7);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_known_families),
+		cmocka_unit_test(test_unknown_leaves_results_alone),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/topology.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static void test_lists_of_cpus(void **state)
+{
+	(void)state;
+	assert_int_equal(topology_count_cpus("0\n"), 1);
+	assert_int_equal(topology_count_cpus("0-3,8,10-11\n"), 7);
+	assert_int_equal(topology_count_cpus("0-8191"), 8192);
+	assert_int_equal(topology_count_cpus(""), 0);
+	assert_int_equal(topology_count_cpus("\n"), 0);
+	assert_int_equal(topology_count_cpus("3-1"), 0);
+	assert_int_equal(topology_count_cpus("0-99999"), 0);
+	assert_int_equal(topology_count_cpus("0,x"), 0);
+	assert_int_equal(topology_count_cpus("-1"), 0);
+}
+
+static void test_tree_without_cpus(void **state)
+{
+	struct topology topology = { 1, 1, 1 };
+
+	(void)state;
+	assert_int_equal(topology_read("/nonexistent", &topology), 0);
+	assert_int_equal(topology.cpus, 0);
+	assert_int_equal(topology.cores, 0);
+	assert_int_equal(topology.sockets, 0);
+}
+
+static void test_this_machine(void **state)
+{
+	struct topology topology;
+
+	(void)state;
+	assert_int_equal(topology_read("/sys", &topology), 0);
+	if (topology.cpus == 0)
+		skip(); /* no /sys here */
+	assert_true(topology.cores <= topology.cpus);
+	assert_true(topology.sockets <= topology.cores);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_lists_of_cpus),
+		cmocka_unit_test(test_tree_without_cpus),
+		cmocka_unit_test(test_this_machine),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
