@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Least privilege, by libcap-ng. Whether running a loaded program wants CAP_BPF is asked of the
+ * kernel, not of its version: without the capability, a bpf() on no descriptor answers EPERM where
+ * it is wanted and EBADF where it is not (the line between them, commit c8644cd0efe7 of 5.19, is
+ * backported here and there).
+ */
+#include "kepler/privileges.h"
+
+#include <cap-ng.h>
+#include <errno.h>
+#include <linux/bpf.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/macro.h"
+
+static bool kernel_before(unsigned major, unsigned minor)
+{
+	struct utsname name;
+	unsigned have_major, have_minor;
+
+	if (uname(&name) < 0 || sscanf(name.release, "%u.%u", &have_major, &have_minor) != 2)
+		return false;
+	return have_major < major || (have_major == major && have_minor < minor);
+}
+
+static bool have(unsigned capability)
+{
+	return capng_have_capability(CAPNG_EFFECTIVE, capability) == 1;
+}
+
+void privileges_read(struct privilege_state *ret)
+{
+	struct rlimit memlock = { 0 };
+
+	(void)capng_get_caps_process(); /* on failure: nothing is held, which is safe to say */
+	(void)getrlimit(RLIMIT_MEMLOCK, &memlock);
+	*ret = (struct privilege_state){
+		.root = geteuid() == 0,
+		.cap_bpf = have(CAP_BPF),
+		.cap_perfmon = have(CAP_PERFMON),
+		.cap_dac_read_search = have(CAP_DAC_READ_SEARCH),
+		.cap_dac_override = have(CAP_DAC_OVERRIDE),
+		.cap_sys_resource = have(CAP_SYS_RESOURCE),
+		.cap_sys_admin = have(CAP_SYS_ADMIN),
+		.memlock_is_charged = kernel_before(5, 11),
+		.memlock_unlimited = memlock.rlim_cur == RLIM_INFINITY,
+	};
+}
+
+static const struct privilege_gap gap_bpf = {
+	"CAP_BPF", "BPF programs cannot be loaded, so processes are read from /proc",
+	"AmbientCapabilities=CAP_BPF CAP_PERFMON in the unit, or capabilities: add: [BPF, PERFMON]"
+};
+static const struct privilege_gap gap_perfmon = {
+	"CAP_PERFMON", "BPF programs cannot read the kernel, so processes are read from /proc",
+	"AmbientCapabilities=CAP_BPF CAP_PERFMON in the unit, or capabilities: add: [BPF, PERFMON]"
+};
+static const struct privilege_gap gap_memlock = {
+	"LimitMEMLOCK=infinity",
+	"before kernel 5.11 BPF memory counts against RLIMIT_MEMLOCK, so processes are read from "
+	"/proc",
+	"LimitMEMLOCK=infinity in the unit, or ulimit -l unlimited"
+};
+static const struct privilege_gap gap_read = {
+	"CAP_DAC_READ_SEARCH",
+	"energy_uj is readable by root only, and cgroups cannot be opened by their id",
+	"AmbientCapabilities=CAP_DAC_READ_SEARCH in the unit, or capabilities: add: "
+	"[DAC_READ_SEARCH]"
+};
+
+static bool lacks_read(const struct privilege_state *state, unsigned needs)
+{
+	bool energy = state->root || state->cap_dac_read_search || state->cap_dac_override;
+
+	return ((needs & PRIVILEGE_READ_ENERGY) && !energy) ||
+	       ((needs & PRIVILEGE_CGROUP_HANDLE) && !state->cap_dac_read_search);
+}
+
+size_t privileges_missing(const struct privilege_state *state, unsigned needs,
+			  struct privilege_gap gaps[PRIVILEGE_GAPS_MAX])
+{
+	size_t n = 0;
+
+	if (needs & PRIVILEGE_BPF_LOAD) {
+		if (!state->cap_bpf && !state->cap_sys_admin)
+			gaps[n++] = gap_bpf;
+		if (!state->cap_perfmon && !state->cap_sys_admin)
+			gaps[n++] = gap_perfmon;
+		if (state->memlock_is_charged && !state->memlock_unlimited &&
+		    !state->cap_sys_resource)
+			gaps[n++] = gap_memlock;
+	}
+	if (lacks_read(state, needs))
+		gaps[n++] = gap_read;
+	return n;
+}
+
+size_t privileges_check(unsigned needs, struct privilege_gap gaps[PRIVILEGE_GAPS_MAX])
+{
+	struct privilege_state state;
+
+	privileges_read(&state);
+	return privileges_missing(&state, needs, gaps);
+}
+
+/*
+ * Does this kernel refuse bpf() on existing objects to a process without CAP_BPF? Takes it away for
+ * one call.
+ */
+static bool bpf_run_wants_capability(void)
+{
+	union bpf_attr attr = { .map_fd = UINT32_MAX };
+	long r;
+
+	if (capng_update(CAPNG_DROP, CAPNG_EFFECTIVE, CAP_BPF) < 0 ||
+	    capng_update(CAPNG_DROP, CAPNG_EFFECTIVE, CAP_SYS_ADMIN) < 0 ||
+	    capng_apply(CAPNG_SELECT_CAPS) < 0)
+		return true;
+	r = syscall(SYS_bpf, BPF_MAP_LOOKUP_ELEM, &attr, sizeof(attr));
+	return r < 0 && errno == EPERM;
+}
+
+static int keep_capability(unsigned capability, bool held)
+{
+	if (!held)
+		return 0;
+	return capng_update(CAPNG_ADD,
+			    (capng_type_t)(CAPNG_EFFECTIVE | CAPNG_PERMITTED | CAPNG_BOUNDING_SET),
+			    capability);
+}
+
+static bool holds_only(bool bpf, bool read)
+{
+	if (capng_get_caps_process() < 0)
+		return false;
+	for (unsigned capability = 0; capability <= CAP_LAST_CAP; capability++) {
+		bool kept = (capability == CAP_BPF && bpf) ||
+			    (capability == CAP_DAC_READ_SEARCH && read);
+
+		if (!kept && capng_have_capability(CAPNG_PERMITTED, capability) == 1)
+			return false;
+	}
+	return true;
+}
+
+static void forbid_inspection(void)
+{
+	const struct rlimit none = { 0, 0 };
+
+	/* Neither can fail with these arguments, and neither is worth not measuring for. */
+	(void)setrlimit(RLIMIT_CORE, &none);
+#if !defined(__SANITIZE_ADDRESS__) /* the leak checker traces its own process */
+	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+#endif
+}
+
+int privileges_drop(unsigned needs, struct diag *diag)
+{
+	struct privilege_state state;
+	bool bpf, read;
+
+	privileges_read(&state);
+	read = (needs & (PRIVILEGE_READ_ENERGY | PRIVILEGE_CGROUP_HANDLE)) &&
+	       state.cap_dac_read_search;
+	bpf = (needs & PRIVILEGE_BPF_RUN) && state.cap_bpf && bpf_run_wants_capability();
+	capng_clear(CAPNG_SELECT_ALL);
+	if (keep_capability(CAP_BPF, bpf) < 0 || keep_capability(CAP_DAC_READ_SEARCH, read) < 0)
+		return diag_set(diag, -EINVAL, "capabilities cannot be named to the kernel");
+	(void)capng_apply(CAPNG_SELECT_BOUNDS); /* wants CAP_SETPCAP, which a service lacks */
+	if (capng_apply(CAPNG_SELECT_CAPS) < 0)
+		return diag_set(diag, -EPERM, "capabilities cannot be given up");
+	(void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); /* gone with inheritable */
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return diag_set(diag, -errno, "no_new_privs cannot be set: %s",
+				strerrordesc_np(errno));
+	forbid_inspection();
+	if (!holds_only(bpf, read))
+		return diag_set(diag, -EPERM, "more capabilities are left than are needed");
+	return 0;
+}

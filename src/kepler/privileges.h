@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the program may do, before and after its start.
+ *
+ * | work | needs | |---|---| | load and attach BPF programs | CAP_BPF + CAP_PERFMON; before 5.11
+ * also LimitMEMLOCK=infinity | | run them, read maps and iterators | nothing from 5.19 on; before,
+ * CAP_BPF where unprivileged_bpf_disabled is set | | open energy_uj (0400 root) again |
+ * CAP_DAC_READ_SEARCH, unless root | | open a cgroup by its id (open_by_handle_at) |
+ * CAP_DAC_READ_SEARCH |
+ *
+ * CAP_PERFMON is never needed after the start: nothing is loaded then.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/diag.h"
+
+enum privilege_need {
+	PRIVILEGE_BPF_LOAD = 1 << 0,
+	PRIVILEGE_BPF_RUN = 1 << 1,
+	PRIVILEGE_READ_ENERGY = 1 << 2,
+	PRIVILEGE_CGROUP_HANDLE = 1 << 3,
+};
+
+/* What later intervals may want; what the process does not hold is left out. */
+#define PRIVILEGE_AFTER_START (PRIVILEGE_BPF_RUN | PRIVILEGE_READ_ENERGY | PRIVILEGE_CGROUP_HANDLE)
+
+/* What the process may do, as facts: privileges_read() asks the kernel, a test makes them up. */
+struct privilege_state {
+	bool root; /* effective uid 0 */
+	bool cap_bpf, cap_perfmon, cap_dac_read_search, cap_dac_override, cap_sys_resource;
+	bool cap_sys_admin;      /* implies BPF and PERFMON */
+	bool memlock_is_charged; /* kernel before 5.11 */
+	bool memlock_unlimited;
+};
+
+/* Static texts, each a full sentence without its end. */
+struct privilege_gap {
+	const char *missing;     /* "CAP_BPF" */
+	const char *consequence; /* what does not work without */
+	const char *remedy;      /* the setting that grants it */
+};
+
+#define PRIVILEGE_GAPS_MAX 4
+
+void privileges_read(struct privilege_state *ret);
+/* Pure: what of @needs @state does not grant. The number of gaps. */
+size_t privileges_missing(const struct privilege_state *state, unsigned needs,
+			  struct privilege_gap gaps[PRIVILEGE_GAPS_MAX]);
+/* As privileges_missing() for this process now. */
+size_t privileges_check(unsigned needs, struct privilege_gap gaps[PRIVILEGE_GAPS_MAX]);
+
+/*
+ * Gives up for good all but what @needs after the start: effective and permitted hold exactly that,
+ * inheritable and ambient nothing, the bounding set that too where CAP_SETPCAP allows it (systemd's
+ * CapabilityBoundingSet= does it otherwise). Sets no_new_privs, and forbids core files and tracing
+ * by others of the same user.
+ *
+ * Works on the calling thread, from which later threads inherit: call it before any are started. 0,
+ * or -errno with a diagnosis when the process still holds more.
+ */
+int privileges_drop(unsigned needs, struct diag *diag);

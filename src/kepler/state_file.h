@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is worth keeping over a restart, as a small text file in the state directory: a line for
+ * each zone.
+ *
+ *     kepler-state 1 MACHINE
+ *     ZONE LINE…
+ *     crc32 0a1b2c3d
+ *
+ * The last line is the CRC-32 of all bytes before it, so that half a file is told from a whole one.
+ * A file that is broken, of another version or of another machine is nothing worse than no file. It
+ * is replaced atomically.
+ */
+#pragma once
+
+#include <stddef.h>
+
+#include "base/diag.h"
+#include "base/strbuf.h"
+
+#define STATE_FILE_NAME   "kepler.state"
+#define STATE_ENTRIES_MAX 64
+#define STATE_KEY_MAX     64   /* with the terminator */
+#define STATE_LINE_MAX    1024 /* with the terminator */
+#define STATE_FILE_MAX    (STATE_ENTRIES_MAX * (STATE_KEY_MAX + STATE_LINE_MAX) + 256)
+#define STATE_MACHINE_MAX 32 /* with the terminator */
+
+struct state_entry {
+	char key[STATE_KEY_MAX];   /* no blanks, not empty: "package-0" */
+	char line[STATE_LINE_MAX]; /* printable ASCII */
+};
+
+struct state {
+	size_t count;
+	struct state_entry entries[STATE_ENTRIES_MAX];
+};
+
+/*
+ * A key that stays while the machine stays what it is, over boots: hashed from MACHINE_ID_PATH
+ * (/etc/machine-id, which is confidential and so not shown) and @facts, such as the CPU's model.
+ * Without the file, from the facts alone.
+ */
+void state_machine_key(const char *machine_id_path, const char *facts, char key[STATE_MACHINE_MAX]);
+
+/* The line of @key, or NULL. */
+const char *state_find(const struct state *state, const char *key);
+/* 0; -EINVAL for a key or line that the file cannot hold; -ENOSPC. Replaces what was there. */
+int state_put(struct state *state, const char *key, const char *line);
+
+/* -EINVAL with why the text is not taken; *ret is written only on success. */
+int state_parse(const char *text, size_t len, const char *machine, struct state *ret,
+		struct diag *diag);
+void state_format(const struct state *state, const char *machine, struct strbuf *out);
+
+/*
+ * 0, -ENOENT when there is none, another -errno with why it is ignored. *ret is written only on
+ * success.
+ */
+int state_load(const char *dir, const char *machine, struct state *ret, struct diag *diag);
+/*
+ * Makes @dir if it is missing (0755; only its last part). 0 or -errno with a diagnosis; the old
+ * file then stays.
+ */
+int state_save(const char *dir, const char *machine, const struct state *state, struct diag *diag);

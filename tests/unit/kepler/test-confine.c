@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * S3: what is left works, everything else ends the process. Each try is made in a process of its
+ * own.
+ */
+#include "kepler/confine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/bpf.h>
+#include <linux/sched.h>
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "base/macro.h"
+#include "in_child.h"
+
+static long bpf(enum bpf_cmd command)
+{
+	union bpf_attr attr = { .map_fd = UINT32_MAX };
+
+	return syscall(SYS_bpf, command, &attr, sizeof(attr));
+}
+
+struct
+try {
+	const char *name;
+	long (*call)(void);
+};
+
+static long try_exec(void)
+{
+	return syscall(SYS_execve, "/bin/true", NULL, NULL);
+}
+static long try_fork(void)
+{
+	return syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+}
+static long try_ptrace(void)
+{
+	return syscall(SYS_ptrace, PTRACE_TRACEME, 0, 0, 0);
+}
+static long try_mount(void)
+{
+	return syscall(SYS_mount, "none", "/nonexistent", "tmpfs", 0, 0);
+}
+static long try_socket(void)
+{
+	return syscall(SYS_socket, AF_INET, SOCK_STREAM, 0);
+}
+static long try_connect(void)
+{
+	return syscall(SYS_connect, -1, 0, 0);
+}
+static long try_module(void)
+{
+	return syscall(SYS_finit_module, -1, "", 0);
+}
+static long try_kill(void)
+{
+	return syscall(SYS_kill, 1, 0);
+}
+static long try_executable_memory(void)
+{
+	return syscall(SYS_mmap, 0, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		       0);
+}
+static long try_make_executable(void)
+{
+	return syscall(SYS_mprotect, 0, 4096, PROT_EXEC);
+}
+static long try_dumpable(void)
+{
+	return syscall(SYS_prctl, PR_SET_DUMPABLE, 1, 0, 0, 0);
+}
+static long try_set_limit(void)
+{
+	struct rlimit limit = { 1, 1 };
+
+	return syscall(SYS_prlimit64, 0, RLIMIT_CORE, &limit, 0);
+}
+static long try_tty_injection(void)
+{
+	return syscall(SYS_ioctl, 0, 0x5412 /* TIOCSTI */, "x");
+}
+static long try_prog_load(void)
+{
+	return bpf(BPF_PROG_LOAD);
+}
+static long try_btf_load(void)
+{
+	return bpf(BPF_BTF_LOAD);
+}
+static long try_map_create(void)
+{
+	return bpf(BPF_MAP_CREATE);
+}
+static long try_link_create(void)
+{
+	return bpf(BPF_LINK_CREATE);
+}
+static long try_raw_tracepoint(void)
+{
+	return bpf(BPF_RAW_TRACEPOINT_OPEN);
+}
+static long try_perf_event(void)
+{
+	return syscall(SYS_perf_event_open, 0, 0, 0, 0, 0);
+}
+static long try_keyring(void)
+{
+	return syscall(SYS_keyctl, 0, 0);
+}
+static long try_io_uring(void)
+{
+	return syscall(425, 1, 0); /* io_uring_setup */
+}
+
+static const struct try forbidden[] = {
+	{ "execve", try_exec },
+	{ "fork", try_fork },
+	{ "ptrace", try_ptrace },
+	{ "mount", try_mount },
+	{ "socket", try_socket },
+	{ "connect", try_connect },
+	{ "finit_module", try_module },
+	{ "kill", try_kill },
+	{ "executable mmap", try_executable_memory },
+	{ "executable mprotect", try_make_executable },
+	{ "prctl(PR_SET_DUMPABLE)", try_dumpable },
+	{ "setrlimit", try_set_limit },
+	{ "ioctl(TIOCSTI)", try_tty_injection },
+	{ "bpf(PROG_LOAD)", try_prog_load },
+	{ "bpf(BTF_LOAD)", try_btf_load },
+	{ "bpf(MAP_CREATE)", try_map_create },
+	{ "bpf(LINK_CREATE)", try_link_create },
+	{ "bpf(RAW_TRACEPOINT_OPEN)", try_raw_tracepoint },
+	{ "perf_event_open", try_perf_event },
+	{ "keyctl", try_keyring },
+	{ "io_uring_setup", try_io_uring },
+};
+
+static int confined_try(const void *argument)
+{
+	const struct try *try = argument;
+	const struct rlimit no_core = { 0, 0 };
+	struct diag diag;
+
+	(void)setrlimit(RLIMIT_CORE, &no_core);
+	if (confine_apply(false, &diag) < 0)
+		return 42;
+	(void)try->call();
+	return 0;
+}
+
+static void forbidden_kills(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(forbidden); i++) {
+		int status = in_child(confined_try, &forbidden[i]);
+
+		if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGSYS)
+			fail_msg("%s: wait status %#x", forbidden[i].name, (unsigned)status);
+	}
+}
+
+static int logged_try(const void *argument)
+{
+	struct diag diag;
+
+	(void)argument;
+	if (confine_apply(true, &diag) < 0)
+		return 42;
+	return try_socket() >= 0 ? 0 : 1;
+}
+
+static void log_only_lets_pass(void **state)
+{
+	(void)state;
+	assert_int_equal(in_child(logged_try, NULL), 0);
+}
+
+static void *thread_body(void *argument)
+{
+	return argument;
+}
+
+/* What a reading, a scrape and a reload do. Returns the number of the first step that fails. */
+static int allowed_steps(const void *argument)
+{
+	const int *connection = argument;
+	const struct timespec soon = { .tv_nsec = 1000 };
+	char buf[64], path[64];
+	pthread_t thread;
+	struct diag diag;
+	void *result, *memory;
+	int fd;
+
+	(void)snprintf(path, sizeof(path), "/tmp/kepler-test-confine-%d", (int)getpid());
+	if (confine_apply(false, &diag) < 0)
+		return 42;
+	fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || read(fd, buf, sizeof(buf)) <= 0 || pread(fd, buf, 8, 0) != 8 || close(fd) < 0)
+		return 1;
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	if (fd < 0 || write(fd, "x", 1) != 1 || fsync(fd) < 0 || close(fd) < 0 || unlink(path) < 0)
+		return 2;
+	memory = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (memory == MAP_FAILED || munmap(memory, 1 << 20) < 0)
+		return 3;
+	if (pthread_create(&thread, NULL, thread_body, buf) != 0 ||
+	    pthread_join(thread, &result) != 0 || result != buf)
+		return 4; /* by clone, since clone3 answers ENOSYS */
+	if (send(connection[0], "y", 1, MSG_NOSIGNAL) != 1 || recv(connection[1], buf, 1, 0) != 1)
+		return 5; /* the notify socket, an HTTP connection */
+	if (bpf(BPF_MAP_LOOKUP_ELEM) != -1 || errno != EBADF)
+		return 6;
+	if (bpf(BPF_PROG_TEST_RUN) != -1 || errno == ENOSYS)
+		return 7;
+	if (bpf(BPF_ITER_CREATE) != -1 || errno == ENOSYS)
+		return 8;
+	if (clock_nanosleep(CLOCK_MONOTONIC, 0, &soon, NULL) != 0)
+		return 9;
+	if (prctl(PR_SET_NAME, "confined", 0, 0, 0) < 0)
+		return 10;
+	return 0;
+}
+
+static void allowed_passes(void **state)
+{
+	int connection[2];
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, connection), 0);
+	assert_int_equal(in_child(allowed_steps, connection), 0);
+	assert_int_equal(close(connection[0]), 0);
+	assert_int_equal(close(connection[1]), 0);
+}
+
+static void *wait_and_try(void *argument)
+{
+	const int *go = argument;
+	char byte;
+
+	if (read(*go, &byte, 1) == 1)
+		(void)try_socket();
+	return NULL;
+}
+
+/* A thread that was there before is confined with the rest, and its death is the process's. */
+static int try_in_older_thread(const void *argument)
+{
+	const struct rlimit no_core = { 0, 0 };
+	struct diag diag;
+	pthread_t thread;
+	int go[2];
+
+	(void)argument;
+	(void)setrlimit(RLIMIT_CORE, &no_core);
+	if (pipe(go) < 0 || pthread_create(&thread, NULL, wait_and_try, &go[0]) != 0)
+		return 43;
+	if (confine_apply(false, &diag) < 0)
+		return 42;
+	if (write(go[1], "g", 1) != 1)
+		return 44;
+	return pthread_join(thread, NULL);
+}
+
+static void confines_every_thread(void **state)
+{
+	int status;
+
+	(void)state;
+	status = in_child(try_in_older_thread, NULL);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS);
+}
+
+static void says_when_it_cannot(void **state)
+{
+	struct diag diag = { 0 };
+
+	(void)state;
+	if (!confine_is_supported(&diag)) {
+		assert_int_equal(confine_enter(false, &diag), -EOPNOTSUPP);
+		assert_non_null(strstr(diag.text, "this build has"));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(forbidden_kills),     cmocka_unit_test(log_only_lets_pass),
+		cmocka_unit_test(allowed_passes),      cmocka_unit_test(confines_every_thread),
+		cmocka_unit_test(says_when_it_cannot),
+	};
+	struct diag diag = { 0 };
+
+	if (!confine_is_supported(&diag) && strstr(diag.text, "libseccomp")) {
+		(void)printf("1..0 # SKIP %s\n", diag.text);
+		return 0;
+	}
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
