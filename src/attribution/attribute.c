@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The energy is parted three times, each time exactly: into dynamic and idle; each of these into what
- * named processes used and what nameless activity used; and the former among the processes.
+ * The energy is parted three times, each time exactly: into dynamic and idle; each of these into
+ * what named processes used and what nameless activity used; and the former among the processes.
  *
- * Whatever fails on the way (memory, weights beyond 64 bits), both modes fall back to "nobody known", so
- * that the caller can book the result without looking at the return value first.
+ * Whatever fails on the way (memory, weights beyond 64 bits), both modes fall back to "nobody
+ * known", so that the caller can book the result without looking at the return value first.
  */
 #include "attribution/attribute.h"
 

@@ -46,8 +46,8 @@ struct attribution_result {
  * 0, -ENOMEM or -EOVERFLOW (as split_exact); on failure every part is 0 and everything is in
  * unattributed, reason no_activity, so that the sum still holds.
  *
- * Activity without a name takes its share of the dynamic energy, and of the idle energy where that is
- * shared by usage, to the reason "dropped".
+ * Activity without a name takes its share of the dynamic energy, and of the idle energy where that
+ * is shared by usage, to the reason "dropped".
  */
 int attribute_zone(const struct attribution_input *input, struct attribution_result *result,
 		   struct split_scratch *scratch);

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The names of idle modes and states, and the rule for one reading; the line of text is in idle_line.c.
+ * The names of idle modes and states, and the rule for one reading; the line of text is in
+ * idle_line.c.
  *
- * Sums are forgotten with a time constant of one hour of readings: long enough to see a machine busy and
- * quiet, short enough to follow its temperature. A reading far off the present line (beyond 1.345 times the
- * scale of residuals: Huber 1964, 95 % efficient for normal noise) counts only as much as one at that
- * distance. The scale follows clipped residuals, so that it outgrows a few outliers, yet reaches a machine
- * that really changed within minutes.
+ * Sums are forgotten with a time constant of one hour of readings: long enough to see a machine
+ * busy and quiet, short enough to follow its temperature. A reading far off the present line
+ * (beyond 1.345 times the scale of residuals: Huber 1964, 95 % efficient for normal noise) counts
+ * only as much as one at that distance. The scale follows clipped residuals, so that it outgrows a
+ * few outliers, yet reaches a machine that really changed within minutes.
  *
- * Evidence is asked for at every reading, which is many looks at the same data: at t > 3 pure noise would
- * pass within a few hours. MIN_T = 5 holds for years of looks.
+ * Evidence is asked for at every reading, which is many looks at the same data: at t > 3 pure noise
+ * would pass within a few hours. MIN_T = 5 holds for years of looks.
  */
 #include "attribution/idle.h"
 
@@ -20,19 +21,16 @@
 #include "base/num.h"
 
 #define FORGET_S        3600.0              /* time constant of the regression and of the span */
-#define FLOOR_FORGET_S  (24 * 3600.0)       /* time constant with which the floor rises */
 #define FLOOR_WINDOW_NS (30 * NSEC_PER_SEC) /* what is held this long is "sustained" */
+#define FLOOR_PERIOD_NS (12 * 3600 * NSEC_PER_SEC) /* half of what the floor remembers */
 #define HUBER           1.345
 #define NOISE_RATE      0.05 /* share of a new residual in the scale */
-#define NOISE_CLIP                                                                                 \
-	3.0 /* residuals count at most this many scales: the scale grows 10 % a reading */
-#define NOISE_MIN_SHARE                                                                            \
-	1e-3 /* of the power: meters have steps, a scale of 0 would refuse everything */
-#define MIN_READINGS 10.0
-#define MIN_T        5.0
-#define MIN_DEVIATION                                                                              \
-	(IDLE_MIN_SPAN / 4) /* of x: below the 0.058 of an even spread over the span */
-#define MAX_POWER_W 1e6
+#define NOISE_CLIP      3.0  /* scales that a residual counts at most: growth is 10 % a reading */
+#define NOISE_MIN_SHARE 1e-3 /* of the power: meters have steps, and 0 would refuse everything */
+#define MIN_READINGS    10.0
+#define MIN_T           5.0
+#define MIN_DEVIATION   (IDLE_MIN_SPAN / 4) /* of x; an even spread over the span has 0.058 */
+#define MAX_POWER_W     1e6
 
 const char *idle_mode_name(enum idle_mode mode)
 {
@@ -51,7 +49,7 @@ const char *idle_state_name(enum idle_state state)
 
 void idle_learner_init(struct idle_learner *learner)
 {
-	*learner = (struct idle_learner){ .floor_w = -1, .noise_w = -1 };
+	*learner = (struct idle_learner){ .floor_w = -1, .floor_before_w = -1, .noise_w = -1 };
 }
 
 struct line {
@@ -127,23 +125,37 @@ static void add_to_span(struct idle_learner *learner, double x, double seconds)
 	learner->x_max = fmax(x, learner->x_max + (x - learner->x_max) * towards);
 }
 
+/*
+ * The floor is a sliding minimum in two halves: a day's quiet hours bound the estimate, and what
+ * was true the day before yesterday (before a disk was added) does not.
+ */
 static void add_to_floor(struct idle_learner *learner, double power_w, uint64_t dt_ns)
 {
 	double before_s = (double)learner->floor_window_ns / 1e9, dt_s = (double)dt_ns / 1e9;
-	double mean_w, towards;
+	double mean_w;
 
 	mean_w = (learner->floor_candidate_w * before_s + power_w * dt_s) / (before_s + dt_s);
 	learner->floor_candidate_w = mean_w;
 	learner->floor_window_ns += dt_ns;
 	if (learner->floor_window_ns < FLOOR_WINDOW_NS)
 		return;
-	towards = -expm1(-(before_s + dt_s) / FLOOR_FORGET_S);
+	if (learner->floor_age_ns >= FLOOR_PERIOD_NS) {
+		learner->floor_before_w = learner->floor_w;
+		learner->floor_w = -1;
+		learner->floor_age_ns = 0;
+	}
+	learner->floor_age_ns += learner->floor_window_ns;
 	if (learner->floor_w < 0 || mean_w < learner->floor_w)
 		learner->floor_w = mean_w;
-	else
-		learner->floor_w += (mean_w - learner->floor_w) * towards;
 	learner->floor_candidate_w = 0;
 	learner->floor_window_ns = 0;
+}
+
+/* Valid once the first window is over. */
+static double floor_of(const struct idle_learner *learner)
+{
+	return learner->floor_before_w >= 0 ? fmin(learner->floor_w, learner->floor_before_w)
+					    : learner->floor_w;
 }
 
 static bool has_evidence(const struct idle_learner *learner, const struct line *line)
@@ -177,7 +189,7 @@ void idle_learner_add(struct idle_learner *learner, double power_w, double utili
 		learner->learned = true;
 	}
 	if (learner->learned)
-		learner->idle_w = fmin(learner->idle_w, learner->floor_w);
+		learner->idle_w = fmin(learner->idle_w, floor_of(learner));
 }
 
 bool idle_learner_get(const struct idle_learner *learner, uint64_t *ret_power_uw)

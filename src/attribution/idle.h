@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How much of a zone's power would be there if nobody ran? Learned from readings, or given, or none. Pure:
- * times are parameters.
+ * How much of a zone's power would be there if nobody ran? Learned from readings, or given, or
+ * none. Pure: times are parameters.
  *
  * power(utilisation) is regressed recursively (weighted least squares with exponential forgetting,
- * Huber-weighted against outliers); its intercept at utilisation 0 is the idle power, never negative and
- * never above the lowest power that was sustained. Nothing is said before there is evidence:
- * IDLE_MIN_TIME_NS of readings, spread over IDLE_MIN_SPAN of utilisation, with a slope significantly above
- * 0. Once learned, an estimate stands while newer readings lack evidence. docs/design/idle-power.md
+ * Huber-weighted against outliers); its intercept at utilisation 0 is the idle power, never
+ * negative and never above the lowest power that was sustained. Nothing is said before there is
+ * evidence: IDLE_MIN_TIME_NS of readings, spread over IDLE_MIN_SPAN of utilisation, with a slope
+ * significantly above 0. Once learned, an estimate stands while newer readings lack evidence.
+ * docs/design/idle-power.md
  */
 #pragma once
 
@@ -35,11 +36,16 @@ const char *idle_state_name(enum idle_state state);
 
 /* All of it is plain numbers: a learner can be copied. */
 struct idle_learner {
-	/* Exponentially forgotten sums over readings, each weighted by its seconds; x utilisation, y watts. */
+	/*
+	 * Exponentially forgotten sums over readings, each weighted by its seconds; x utilisation,
+	 * y watts.
+	 */
 	double w, wx, wy, wxx, wxy, wyy;
 	double readings;     /* how many, forgotten likewise */
 	double x_min, x_max; /* span seen; drawn towards what is seen now */
-	double floor_w;      /* lowest sustained power of the last day or so; negative: none yet */
+	/* Lowest sustained power of this half day and of the one before; negative: none yet. */
+	double floor_w, floor_before_w;
+	uint64_t floor_age_ns;    /* of this half day */
 	double floor_candidate_w; /* mean of the window being watched */
 	uint64_t floor_window_ns;
 	double noise_w;   /* robust scale of residuals; negative: none yet */
@@ -49,16 +55,19 @@ struct idle_learner {
 };
 
 void idle_learner_init(struct idle_learner *learner);
-/* One interval: mean power over @dt_ns at @utilisation (0..1). Ignores non-finite or impossible input. */
+/*
+ * One interval: mean power over @dt_ns at @utilisation (0..1). Ignores non-finite or impossible
+ * input.
+ */
 void idle_learner_add(struct idle_learner *learner, double power_w, double utilisation,
 		      uint64_t dt_ns);
 /* The estimate in µW; false while learning. */
 bool idle_learner_get(const struct idle_learner *learner, uint64_t *ret_power_uw);
 
 /*
- * As a line of text for the state file ("idle=1 KEY=VALUE …", no newline, shorter than IDLE_LINE_MAX), and
- * back. Format gives the length or -ENOSPC. Parse gives 0 or -EINVAL: another version, a missing or unknown
- * key, or numbers that no learner can hold.
+ * As a line of text for the state file ("idle=1 KEY=VALUE …", no newline, shorter than
+ * IDLE_LINE_MAX), and back. Format gives the length or -ENOSPC. Parse gives 0 or -EINVAL: another
+ * version, a missing or unknown key, or numbers that no learner can hold.
  */
 #define IDLE_LINE_MAX 512
 int idle_learner_format(const struct idle_learner *learner, char *buf, size_t size);

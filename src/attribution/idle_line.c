@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A learner as a line of text. The file that holds it may be torn, old or hostile: keys stand in one order,
- * each number must be finite and in the range that idle_learner_add() can produce, or the line is refused
- * as a whole and learning starts over.
+ * A learner as a line of text. The file that holds it may be torn, old or hostile: keys stand in
+ * one order, each number must be finite and in the range that idle_learner_add() can produce, or
+ * the line is refused as a whole and learning starts over.
  */
 #include <errno.h>
 #include <math.h>
@@ -37,12 +37,14 @@ static const struct field fields[] = {
 	FIELD(x_min, 0, 1),
 	FIELD(x_max, 0, 1),
 	FIELD(floor_w, -1, 1e6),
+	FIELD(floor_before_w, -1, 1e6),
 	FIELD(floor_candidate_w, 0, 1e6),
 	FIELD(noise_w, -1, 1e6),
 	FIELD(idle_w, 0, 1e6),
 };
 
 #define WINDOW_KEY  "floor_window_ns"
+#define AGE_KEY     "floor_age_ns"
 #define TIME_KEY    "time_ns"
 #define LEARNED_KEY "learned"
 
@@ -69,14 +71,18 @@ int idle_learner_format(const struct idle_learner *learner, char *buf, size_t si
 	len += (size_t)n;
 	if (len >= size)
 		return -ENOSPC;
-	n = snprintf(buf + len, size - len, " %s=%llu %s=%llu %s=%d", WINDOW_KEY,
-		     (unsigned long long)learner->floor_window_ns, TIME_KEY,
+	n = snprintf(buf + len, size - len, " %s=%llu %s=%llu %s=%llu %s=%d", WINDOW_KEY,
+		     (unsigned long long)learner->floor_window_ns, AGE_KEY,
+		     (unsigned long long)learner->floor_age_ns, TIME_KEY,
 		     (unsigned long long)learner->time_ns, LEARNED_KEY, learner->learned);
 	len += (size_t)n;
 	return len < size ? (int)len : -ENOSPC;
 }
 
-/* Reads " KEY=VALUE" from *@line and moves past it. -EINVAL, or 0 with the value in @value[VALUE_MAX]. */
+/*
+ * Reads " KEY=VALUE" from *@line and moves past it. -EINVAL, or 0 with the value in
+ * @value[VALUE_MAX].
+ */
 static int take_value(const char **line, const char *key, char *value)
 {
 	size_t key_len = strlen(key), len;
@@ -142,6 +148,7 @@ int idle_learner_parse(const char *line, struct idle_learner *ret)
 			return -EINVAL;
 	}
 	if (take_u64(&line, WINDOW_KEY, 30 * NSEC_PER_SEC, &learner.floor_window_ns) < 0 ||
+	    take_u64(&line, AGE_KEY, century_ns, &learner.floor_age_ns) < 0 ||
 	    take_u64(&line, TIME_KEY, century_ns, &learner.time_ns) < 0 ||
 	    take_u64(&line, LEARNED_KEY, 1, &learned) < 0)
 		return -EINVAL;

@@ -3,8 +3,8 @@
  * The book's life, its columns, the charges, and the node's own lines. The rows are in
  * ledger_processes.c and ledger_containers.c.
  *
- * Each charge to a process is booked to its container in the same breath, so that the sums agree at every
- * moment and a row can be released without touching any total.
+ * Each charge to a process is booked to its container in the same breath, so that the sums agree at
+ * every moment and a row can be released without touching any total.
  */
 #include "attribution/ledger.h"
 

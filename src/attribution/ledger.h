@@ -1,23 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The book of who used what: one row a process, one row a container, cumulative, in integers. Pure: no clock, no I/O.
+ * The book of who used what: one row a process, one row a container, cumulative, in integers. Pure:
+ * no clock, no I/O.
  *
- * A row has one value a column: column z * MODE_COUNT + m is the energy of zone z in mode m (µJ), the last
- * column is CPU time (ns). A process row is one set of labels: pid, start time, comm and container; when
- * any of them changes (exec, a move to another cgroup) the old row ends and a new one begins, so that what
- * was counted stays where it was. A process that goes back to labels whose row is still kept goes on in
- * that row. A container's values are the sum of all charges to its processes, living and gone.
+ * A row has one value a column: column z * MODE_COUNT + m is the energy of zone z in mode m (µJ),
+ * the last column is CPU time (ns). A process row is one set of labels: pid, start time, comm and
+ * container; when any of them changes (exec, a move to another cgroup) the old row ends and a new
+ * one begins, so that what was counted stays where it was. A process that goes back to labels whose
+ * row is still kept goes on in that row. A container's values are the sum of all charges to its
+ * processes, living and gone.
  *
- * The ledger also keeps the node's totals and what nobody got, so that in every interval, for every zone z and mode m:
+ * The ledger also keeps the node's totals and what nobody got, so that in every interval, for every
+ * zone z and mode m:
  *
  *     Σ rows delta[z][m] + Σ reasons unattributed delta[z][m] = node delta[z][m]
  *
- * Life of an interval: ledger_begin() – ledger_container()/ledger_process()/ledger_charge()/ledger_node() –
- * the publisher reads `touched`. The publisher decides when an ended row may go: ledger_release_process().
- * An interval costs in proportion to the rows that it touches. Values wrap at 2^64 µJ (584 years at 1 kW).
+ * Life of an interval: ledger_begin() –
+ * ledger_container()/ledger_process()/ledger_charge()/ledger_node() – the publisher reads
+ * `touched`. The publisher decides when an ended row may go: ledger_release_process(). An interval
+ * costs in proportion to the rows that it touches. Values wrap at 2^64 µJ (584 years at 1 kW).
  *
- * Names are untrusted bytes; rows hold them as label_text() makes them, so that names that print alike are
- * one name.
+ * Names are untrusted bytes; rows hold them as label_text() makes them, so that names that print
+ * alike are one name.
  */
 #pragma once
 
@@ -32,8 +36,9 @@
 #define LEDGER_LABEL_MAX 128
 
 /*
- * Who owns a process; each string is cut to LEDGER_LABEL_MAX - 1 bytes, NULL is "". container_id is the
- * key: the other three are those that came with it first. An owner without an id is the overflow owner.
+ * Who owns a process; each string is cut to LEDGER_LABEL_MAX - 1 bytes, NULL is "". container_id is
+ * the key: the other three are those that came with it first. An owner without an id is the
+ * overflow owner.
  */
 struct ledger_owner {
 	const char *container_id;
@@ -92,10 +97,10 @@ void ledger_begin(struct ledger *ledger, uint64_t now_ns);
 /* Row of the owner, made when new. Never fails: at the limit or without memory it is row 0. */
 uint32_t ledger_container(struct ledger *ledger, const struct ledger_owner *owner);
 /*
- * The living row of the process with just these labels, made when new; a row of the same pid and start
- * with other labels is ended, an ended one with these labels lives again. LEDGER_NONE at the limit,
- * without memory (both counted) or for pid 0, the idle task, which is no process: charge such work with
- * ledger_charge_container().
+ * The living row of the process with just these labels, made when new; a row of the same pid and
+ * start with other labels is ended, an ended one with these labels lives again. LEDGER_NONE at the
+ * limit, without memory (both counted) or for pid 0, the idle task, which is no process: charge
+ * such work with ledger_charge_container().
  */
 uint32_t ledger_process(struct ledger *ledger, uint32_t pid, uint64_t start_ns, const char *comm,
 			uint32_t container);
@@ -113,7 +118,10 @@ void ledger_unattributed(struct ledger *ledger, uint32_t zone, enum energy_mode 
 			 enum unattributed_reason reason, uint64_t amount_uj);
 void ledger_node_cpu(struct ledger *ledger, uint64_t busy_ns);
 
-/* Reading. Pointers are valid until the next call that may make a row. Rows are 0..slots-1, with holes. */
+/*
+ * Reading. Pointers are valid until the next call that may make a row. Rows are 0..slots-1, with
+ * holes.
+ */
 uint32_t ledger_process_slots(const struct ledger *ledger);
 const struct ledger_process *ledger_process_at(const struct ledger *ledger, uint32_t process);
 /* [columns], cumulative. */
@@ -127,7 +135,10 @@ const uint64_t *ledger_container_values(const struct ledger *ledger, uint32_t co
 const uint64_t *ledger_container_deltas(const struct ledger *ledger, uint32_t container);
 /* Part of a container's deltas that came by ledger_charge_container(). [columns] */
 const uint64_t *ledger_container_direct_deltas(const struct ledger *ledger, uint32_t container);
-/* Rows that were charged, made or ended in this interval, each once; one released since is not `used`. */
+/*
+ * Rows that were charged, made or ended in this interval, each once; one released since is not
+ * `used`.
+ */
 const uint32_t *ledger_touched_processes(const struct ledger *ledger, size_t *ret_count);
 const uint32_t *ledger_touched_containers(const struct ledger *ledger, size_t *ret_count);
 uint64_t ledger_node_value(const struct ledger *ledger, uint32_t zone, enum energy_mode mode);
@@ -140,5 +151,7 @@ uint64_t ledger_container_overflows(const struct ledger *ledger);
 
 /* Frees a row's slot. The process must have ended; its share of the container's total stays. */
 void ledger_release_process(struct ledger *ledger, uint32_t process);
-/* Frees a container that has no process rows left (processes == 0), with its values; never row 0. */
+/*
+ * Frees a container that has no process rows left (processes == 0), with its values; never row 0.
+ */
 void ledger_release_container(struct ledger *ledger, uint32_t container);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The container rows. The key is the container's id, found by a hash of its text (FNV-1a, 64 bits) and
- * compared in full: a collision costs a step in a chain, never a mix-up. Row 0 is the overflow owner.
+ * The container rows. The key is the container's id, found by a hash of its text (FNV-1a, 64 bits)
+ * and compared in full: a collision costs a step in a chain, never a mix-up. Row 0 is the overflow
+ * owner.
  */
 #include <errno.h>
 

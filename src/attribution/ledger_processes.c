@@ -2,9 +2,9 @@
 /*
  * The process rows: finding, making, ending and releasing them.
  *
- * All rows of one process (same pid and start) are in one chain of the index: at most one lives, the
- * others ended when its labels changed and are kept for the publisher. The chain holds as many rows as the
- * process changed its labels while they are kept, so walking it is cheap.
+ * All rows of one process (same pid and start) are in one chain of the index: at most one lives,
+ * the others ended when its labels changed and are kept for the publisher. The chain holds as many
+ * rows as the process changed its labels while they are kept, so walking it is cheap.
  */
 #include <errno.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Inside of the ledger, shared by ledger.c (life, columns, charges, the node), ledger_processes.c and
- * ledger_containers.c. Nobody else includes it.
+ * Inside of the ledger, shared by ledger.c (life, columns, charges, the node), ledger_processes.c
+ * and ledger_containers.c. Nobody else includes it.
  */
 #pragma once
 
@@ -16,8 +16,8 @@ struct process_row {
 };
 
 /*
- * Deltas are packed by order of touch: a process that did not run has none. Their memory is reserved
- * when the row is made, so that a charge cannot fail.
+ * Deltas are packed by order of touch: a process that did not run has none. Their memory is
+ * reserved when the row is made, so that a charge cannot fail.
  */
 struct process_table {
 	struct process_row *rows; /* [capacity] */

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Chains are short by construction (see row_index.h), so they are walked; only heads are in the map. */
+/*
+ * Chains are short by construction (see row_index.h), so they are walked; only heads are in the
+ * map.
+ */
 #include "attribution/row_index.h"
 
 #include <errno.h>

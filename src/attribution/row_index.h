@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds rows by a key that several of them may share: a map from the key to the newest row, and a chain
- * from there to the older ones.
+ * Finds rows by a key that several of them may share: a map from the key to the newest row, and a
+ * chain from there to the older ones.
  *
  *     for (row = row_index_first(index, key); row != ROW_NONE; row = row_index_next(index, row))
  *             if (is_the_one(row)) ...
  *
- * Serves where a key is a hash (chains hold the collisions, exactly), or names something that can have
- * more than one row for a while (a process that changed its name). A row is in at most one chain.
+ * Serves where a key is a hash (chains hold the collisions, exactly), or names something that can
+ * have more than one row for a while (a process that changed its name). A row is in at most one
+ * chain.
  */
 #pragma once
 

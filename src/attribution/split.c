@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Quotas first: total × w / Σw as a 128-bit product gives each part its floor and leaves a remainder
- * below Σw. The left-over units, fewer than there are positive remainders, go one each to the largest.
+ * Quotas first: total × w / Σw as a 128-bit product gives each part its floor and leaves a
+ * remainder below Σw. The left-over units, fewer than there are positive remainders, go one each to
+ * the largest.
  *
- * Which are the largest is decided by a quick-select over indices, ordered by (remainder down, index
- * up). That order has no ties, so the chosen set does not depend on how the selection got there.
+ * Which are the largest is decided by a quick-select over indices, ordered by (remainder down,
+ * index up). That order has no ties, so the chosen set does not depend on how the selection got
+ * there.
  */
 #include "attribution/split.h"
 
@@ -68,8 +70,9 @@ static void swap_at(uint32_t *order, size_t a, size_t b)
 }
 
 /*
- * Partitions order[low..high] around the median of its first, middle and last element and returns the
- * pivot's final place. The median guards against the sorted input that equal-sized parties make.
+ * Partitions order[low..high] around the median of its first, middle and last element and returns
+ * the pivot's final place. The median guards against the sorted input that equal-sized parties
+ * make.
  */
 static size_t partition(const uint64_t *remainders, uint32_t *order, size_t low, size_t high)
 {

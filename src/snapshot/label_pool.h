@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where the labels of rows live: slots in chunks that never move, and that are used again only when no
- * snapshot that could name them is left. Used by the publisher's thread alone.
+ * Where the labels of rows live: slots in chunks that never move, and that are used again only when
+ * no snapshot that could name them is left. Used by the publisher's thread alone.
  *
- * Life of a slot: taken – dropped, with the number of the last snapshot that names it – collected, once
- * every snapshot up to that number is gone.
+ * Life of a slot: taken – dropped, with the number of the last snapshot that names it – collected,
+ * once every snapshot up to that number is gone.
  */
 #pragma once
 

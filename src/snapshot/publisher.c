@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * One interval of the publisher, in the order that keeps its promises: what went quiet leaves first and
- * makes room, then newcomers get their series, then the interval is booked (so that a newcomer has the
- * interval of its admission, and a folded one has not), then the picture is taken.
+ * One interval of the publisher, in the order that keeps its promises: what went quiet leaves first
+ * and makes room, then newcomers get their series, then the interval is booked (so that a newcomer
+ * has the interval of its admission, and a folded one has not), then the picture is taken.
  *
- * Memory is reserved before anything changes. Where it runs out the old snapshot stays, and the next
- * interval looks at all rows instead of the touched ones.
+ * Memory is reserved before anything changes. Where it runs out the old snapshot stays, and the
+ * next interval looks at all rows instead of the touched ones.
  */
 #include "snapshot/publisher.h"
 

@@ -1,24 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What of the ledger does the outside see, and when? The rules that keep counters honest under PromQL. Pure but for the swap.
+ * What of the ledger does the outside see, and when? The rules that keep counters honest under
+ * PromQL. Pure but for the swap. Why they are as they are: docs/design/publication.md
  *
  * Process rows:
- *  - Admission. A process has no series of its own until it has used min_uj (dynamic + idle, in its largest zone). What it used in
- *    earlier intervals was published in its container's one series with pid="" and command="other" and stays there (that
- *    series is monotone); what it uses in the interval of admission and later is in its own.
- *  - Settling. A series born after the first snapshot is published as 0 for settle_ns, so that a scrape sees the 0 and increase()
- *    loses nothing; then with its full value. What is held back is in `pending`. The first snapshot settles nothing. An "other" series
- *    and a container born later settle too. Retired series do not (they only receive what was visible before).
- *  - Keeping. An ended process keeps its last value for keep_ns after it ended (and after it settled), whoever scrapes.
- *  - Retiring. When it is removed, or folded at the limit of rows (smallest first, counted), its total moves to the retired row of its container,
- *    never to "other". A folded process that lives on is charged to "other" from then on, until it has used min_uj again and there is room.
+ *  - Admission. A process has no series of its own until it has used min_uj (dynamic + idle, in
+ *    its largest zone) and runs. What it used in earlier intervals was published in its
+ *    container's one series with pid="" and command="other" and stays there (that series is
+ *    monotone); what it uses in the interval of admission and later is in its own.
+ *  - Settling. A series born after the first snapshot is published as 0 for settle_ns, so that a
+ *    scrape sees the 0 and increase() loses nothing; then with its full value. What is held back
+ *    is in `pending`. The first snapshot settles nothing. An "other" series and a container born
+ *    later settle too. Retired series do not (they only receive what was visible before).
+ *  - Keeping. An ended process keeps its last value for keep_ns after it ended (and after it
+ *    settled), whoever scrapes, and is shown with it at least once.
+ *  - Retiring. When it is removed, or folded at the limit of rows, its total moves to the retired
+ *    row of its container, never to "other".
+ *  - The limit. A process that asks for a series when max_rows are open gets it if the smallest
+ *    settled series is smaller than what it used itself; that one is folded, and counted. A
+ *    folded process that lives on is charged to "other" from then on, until it has used min_uj
+ *    again. When max_rows is lowered, the smallest are folded, settled ones first.
+ *  - No series twice. Two rows of one snapshot never have equal labels (start times are no
+ *    label). A process that comes back to labels it had (after an exec, or from another cgroup)
+ *    goes on in the series that was kept for it. Another process with the pid, command and
+ *    container of one that is still kept replaces it: the old series is retired, the new one
+ *    starts at 0 with its own birth; but only once the last value of the old one was visible for
+ *    settle_ns, until then the new process is in "other".
  *
- * Container rows: every container is admitted when it is first charged; settling, keeping (once it has no process rows and was idle for keep_ns) and
- * retiring as above, the retired row being that of its namespace. When a container goes, its process-level "other" and retired rows move to
- * the retired row of its namespace as well (labels container_id="", container_name="", pod_name="").
+ * Container rows: every container is admitted with the first snapshot after it was made in the
+ * ledger; settling, keeping (once it has no process rows and was idle for keep_ns) and retiring as
+ * above, the retired row being that of its namespace. When a container goes, its process-level
+ * "other" and retired rows move to the retired row of its namespace as well (labels
+ * container_id="", container_name="", pod_name=""). Beyond 1024 namespaces, containers retire to
+ * the namespace "".
  *
- * Cost: per interval, in proportion to the rows that were charged, plus one pass over the published rows to copy them. No allocation
- * after warm-up but for growth.
+ * Cost: per interval, in proportion to the rows that were touched, plus one pass over the published
+ * rows to copy them. No allocation after warm-up but for growth.
  */
 #pragma once
 
@@ -36,15 +53,20 @@ struct publisher_options {
 
 struct publisher;
 
-/* @ledger and @holder are borrowed and must outlive the publisher. */
+/*
+ * @ledger and @holder are borrowed and must outlive the publisher. Snapshots stay valid when the
+ * publisher is gone; a holder serves one publisher. 0 or -ENOMEM.
+ */
 int publisher_new(const struct publisher_options *options, struct ledger *ledger,
 		  struct snapshot_holder *holder, struct publisher **ret);
 void publisher_free(struct publisher *publisher);
-/* After a reload; takes effect with the next interval. */
+/* After a reload; takes effect with the next interval. What has settled stays so. */
 void publisher_set_options(struct publisher *publisher, const struct publisher_options *options);
 /*
- * Publishes the ledger's interval: applies the rules, releases ledger rows whose time is over, builds the snapshot, swaps it in.
- * @zones [ledger_zones()] carry everything but node_uj and unattributed_uj, which come from the ledger. 0 or -ENOMEM (the old snapshot stays).
+ * Publishes the ledger's interval: applies the rules, releases ledger rows whose time is over,
+ * builds the snapshot, swaps it in. To be called once for each ledger_begin(). @zones
+ * [ledger_zones()] carry everything but node_uj and unattributed_uj, which come from the ledger. 0
+ * or -ENOMEM (the old snapshot stays, and the next one makes up for it).
  */
 int publisher_publish(struct publisher *publisher, uint64_t now_ns, int64_t realtime_ms,
 		      const struct snapshot_zone *zones, const struct snapshot_self *self);

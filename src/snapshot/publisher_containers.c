@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Containers: each has a series of its own, an "other" for its processes without one, and perhaps a retired
- * row. When a container goes, all that is left of it is in two retired rows of its namespace.
+ * Containers: each has a series of its own, an "other" for its processes without one, and perhaps a
+ * retired row. When a container goes, all that is left of it is in two retired rows of its
+ * namespace.
  *
- * Everything a container will ever need (its labels, its namespace) is made when it is admitted, so that
- * retiring cannot fail.
+ * Everything a container will ever need (its labels, its namespace) is made when it is admitted, so
+ * that retiring cannot fail.
  */
 #include <errno.h>
 
@@ -190,7 +191,10 @@ static uint64_t *namespace_row(struct publisher *publisher, uint32_t ns, enum sn
 	return value_table_row(&view->namespace_retired[level], ns);
 }
 
-/* No process row is left: elsewhere is what is retired, so that other + retired is the container's total. */
+/*
+ * No process row is left: elsewhere is what is retired, so that other + retired is the container's
+ * total.
+ */
 static void retire(struct publisher *publisher, uint32_t container, const struct moment *at)
 {
 	struct container_view *view = &publisher->containers;

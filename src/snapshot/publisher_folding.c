@@ -2,8 +2,8 @@
 /*
  * The limit of rows: which series go when there are too many.
  *
- * The smallest go first. To find the k smallest of n, a heap of k with the largest on top is kept while
- * walking the n: O(n log k), and only in an interval in which somebody is turned away.
+ * The smallest go first. To find the k smallest of n, a heap of k with the largest on top is kept
+ * while walking the n: O(n log k), and only in an interval in which somebody is turned away.
  */
 #include "base/macro.h"
 #include "snapshot/publisher_parts.h"

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Inside of the publisher, shared by publisher.c (one interval, in order), publisher_processes.c (own series
- * of processes), publisher_folding.c (the limit of rows), publisher_containers.c (containers, their "other"
- * and retired rows, namespaces) and snapshot_build.c (the picture). Nobody else includes it.
+ * Inside of the publisher, shared by publisher.c (one interval, in order), publisher_processes.c
+ * (own series of processes), publisher_folding.c (the limit of rows), publisher_containers.c
+ * (containers, their "other" and retired rows, namespaces) and snapshot_build.c (the picture).
+ * Nobody else includes it.
  *
- * Where a joule is: what a process used since it has a series is in its series, or, once that is closed, in
- * the retired row of its container; `elsewhere` is the sum of both for each container. "Other" is no
- * account of its own but the rest, container − elsewhere. So nothing can be lost or counted twice, whatever
- * the history, and an interval that could not be published for lack of memory is made up for by the next.
+ * Where a joule is: what a process used since it has a series is in its series, or, once that is
+ * closed, in the retired row of its container; `elsewhere` is the sum of both for each container.
+ * "Other" is no account of its own but the rest, container − elsewhere. So nothing can be lost or
+ * counted twice, whatever the history, and an interval that could not be published for lack of
+ * memory is made up for by the next.
  */
 #pragma once
 
@@ -128,15 +130,18 @@ void processes_expire(struct publisher *publisher, const struct moment *at);
 void processes_admit(struct publisher *publisher, const struct moment *at);
 /* Books the interval to the open series and releases what ended without one. */
 void processes_apply(struct publisher *publisher, const struct moment *at);
-/* Moves a series' value to its container's retired row; the ledger row of an ended process goes with it. */
+/*
+ * Moves a series' value to its container's retired row; the ledger row of an ended process goes
+ * with it.
+ */
 void process_close(struct publisher *publisher, uint32_t series, const struct moment *at);
 
 /* publisher_folding.c */
 /* Folds series until at most max_rows are open: settled ones first, the smallest first. */
 void processes_fold_excess(struct publisher *publisher, const struct moment *at);
 /*
- * The @wanted smallest settled series, ascending, in processes.smallest. Returns how many there are, 0
- * without memory.
+ * The @wanted smallest settled series, ascending, in processes.smallest. Returns how many there
+ * are, 0 without memory.
  */
 uint32_t processes_find_smallest(struct publisher *publisher, uint32_t wanted, bool settled_only);
 void process_fold(struct publisher *publisher, uint32_t process, const struct moment *at);

@@ -2,8 +2,8 @@
 /*
  * Own series of processes: who gets one, what it shows, when it goes.
  *
- * Time is looked at only where it can matter: rows that were touched in this interval, and open series.
- * The thousands of rows that exist, idle and without a series, are never visited.
+ * Time is looked at only where it can matter: rows that were touched in this interval, and open
+ * series. The thousands of rows that exist, idle and without a series, are never visited.
  */
 #include <errno.h>
 
@@ -111,9 +111,10 @@ void processes_expire(struct publisher *publisher, const struct moment *at)
 }
 
 /*
- * A process may have the pid, command and container of another one that has a series still: its pid was
- * used again. One response must not have one series twice, so the old one goes first, but not before its
- * last value could be scraped; until then the new one is in "other". True when the way is free.
+ * A process may have the pid, command and container of another one that has a series still: its pid
+ * was used again. One response must not have one series twice, so the old one goes first, but not
+ * before its last value could be scraped; until then the new one is in "other". True when the way
+ * is free.
  */
 static bool clear_namesake(struct publisher *publisher, uint32_t process, const struct moment *at)
 {

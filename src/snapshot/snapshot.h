@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One immutable picture of the ledger that every reader shares: what is in it is what the outside sees, no more, no less.
+ * One immutable picture of the ledger that every reader shares: what is in it is what the outside
+ * sees, no more, no less.
  *
- * The publisher (publisher.h) builds one per interval and swaps it in; scrapes take a reference, read it without any lock, and drop
- * it. All publication rules (admission, settling, keeping, retiring) are already applied: a reader just prints. So in each snapshot, for
- * each zone z and mode m with values in µJ:
+ * The publisher (publisher.h) builds one per interval and swaps it in; scrapes take a reference,
+ * read it without any lock, and drop it. All publication rules (admission, settling, keeping,
+ * retiring) are already applied: a reader just prints. So in each snapshot, for each zone z and
+ * mode m with values in µJ:
  *
  *     process:   Σ rows + Σ retired + pending + Σ unattributed[reason] = node
  *     container: Σ rows + Σ retired + pending + Σ unattributed[reason] = node
@@ -25,11 +27,12 @@ const char *snapshot_level_name(enum snapshot_level level); /* "process", "conta
  * reused, @serial never is: an exporter may keep what it rendered of a row in an array by slot and
  * check the serial. Strings are never NULL; they are what the kernel said, cut to size.
  *
- * Process level: @container is the labels of the container (for a retired row whose container is gone:
- * of its namespace) and the four strings are those of @container. A process has its pid and command;
- * the "other" series has pid 0 and "other"; a retired row has pid 0 and "".
- * Container level: @container is NULL, pid 0, command "". A retired row has only its namespace, the
- * three other strings are "".
+ * Process level: @container is the labels of the container (for a retired row whose container is
+ * gone: of its namespace) and the four strings are those of @container. A process has its pid and
+ * command; the "other" series has pid 0 and "other"; a retired row has pid 0 and "".
+ *
+ * Container level: @container is NULL, pid 0, command "". A retired row has only its namespace,
+ * the three other strings are "".
  */
 struct series_labels {
 	uint32_t slot;
@@ -123,8 +126,8 @@ struct snapshot {
 };
 
 /*
- * The place where the newest snapshot stands. One writer, any number of readers on any thread. The lock inside is held for the copy of a pointer,
- * never while anything is built, rendered or freed.
+ * The place where the newest snapshot stands. One writer, any number of readers on any thread. The
+ * lock inside is held for the copy of a pointer, never while anything is built, rendered or freed.
  */
 struct snapshot_holder;
 

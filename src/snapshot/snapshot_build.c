@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Takes the picture: copies what is to be seen into one buffer, in which every array is one run of memory.
+ * Takes the picture: copies what is to be seen into one buffer, in which every array is one run of
+ * memory.
  *
- * Process rows are the own series, in their order, then one "other" for each container. Their values are
- * copied as a block; what has not settled is then moved to `pending`, row by row.
+ * Process rows are the own series, in their order, then one "other" for each container. Their
+ * values are copied as a block; what has not settled is then moved to `pending`, row by row.
  */
 #include <errno.h>
 

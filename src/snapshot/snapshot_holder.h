@@ -2,8 +2,9 @@
 /*
  * The writer's side of a snapshot_holder: for the publisher's thread alone.
  *
- * A snapshot is one buffer: its struct and one piece of memory for its arrays. Buffers whose readers are
- * gone are filled again, so that an interval allocates nothing once the number of rows is steady.
+ * A snapshot is one buffer: its struct and one piece of memory for its arrays. Buffers whose
+ * readers are gone are filled again, so that an interval allocates nothing once the number of rows
+ * is steady.
  */
 #pragma once
 
@@ -18,11 +19,17 @@ struct snapshot_buffer {
 	struct snapshot_buffer *next;
 };
 
-/* A buffer that nobody reads, with at least @size bytes of memory, not initialised. NULL without memory. */
+/*
+ * A buffer that nobody reads, with at least @size bytes of memory, not initialised. NULL without
+ * memory.
+ */
 struct snapshot_buffer *snapshot_holder_take(struct snapshot_holder *holder, size_t size);
 /* Numbers the snapshot, makes it the newest and drops the one before. */
 void snapshot_holder_publish(struct snapshot_holder *holder, struct snapshot_buffer *buffer);
-/* The number of the newest snapshot, 0 before the first; and of the oldest that anybody may still read. */
+/*
+ * The number of the newest snapshot, 0 before the first; and of the oldest that anybody may still
+ * read.
+ */
 uint64_t snapshot_holder_newest(const struct snapshot_holder *holder);
 uint64_t snapshot_holder_oldest(const struct snapshot_holder *holder);
 /* Labels live as long as the holder, which may outlive its publisher. */

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The idle learner against machines whose truth is known. Random numbers have fixed seeds. */
+#include "attribution/idle.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#define SECOND_NS 1000000000ULL
+
+static uint64_t random_state;
+
+static double random_unit(void) /* 0..1 */
+{
+	random_state = random_state * 6364136223846793005ULL + 1442695040888963407ULL;
+	return (double)(random_state >> 11) / 9007199254740992.0;
+}
+
+static double random_noise(void) /* evenly -1..1 */
+{
+	return 2 * random_unit() - 1;
+}
+
+/* Utilisation as machines have it: plateaus of some 20 s at levels from @low to @high. */
+static double random_load(double *level, double low, double high)
+{
+	if (random_unit() < 0.05)
+		*level = low + (high - low) * random_unit();
+	return fmin(1, fmax(0, *level + 0.02 * random_noise()));
+}
+
+static double estimate_w(const struct idle_learner *learner)
+{
+	uint64_t power_uw;
+
+	assert_true(idle_learner_get(learner, &power_uw));
+	return (double)power_uw / 1e6;
+}
+
+static bool knows(const struct idle_learner *learner)
+{
+	uint64_t power_uw;
+
+	return idle_learner_get(learner, &power_uw);
+}
+
+static void test_linear_machine(void **state)
+{
+	const double idle_w[] = { 5, 40, 120, 300 }, range_w[] = { 15, 160, 200, 900 };
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		struct idle_learner learner;
+		double level = 0.3;
+
+		random_state = 42 + i;
+		idle_learner_init(&learner);
+		for (int s = 0; s < 3600; s++) {
+			double x = random_load(&level, 0, 0.9);
+			double y = (idle_w[i] + range_w[i] * x) * (1 + 0.05 * random_noise());
+
+			idle_learner_add(&learner, y, x, SECOND_NS);
+		}
+		assert_true(fabs(estimate_w(&learner) - idle_w[i]) <= 0.02 * idle_w[i]);
+	}
+}
+
+static void test_says_nothing_before_a_minute(void **state)
+{
+	struct idle_learner learner;
+
+	(void)state;
+	idle_learner_init(&learner);
+	for (int s = 0; s < 59; s++)
+		idle_learner_add(&learner, 50 + 100 * (s % 10) / 20.0, s % 10 / 20.0, SECOND_NS);
+	assert_false(knows(&learner));
+	idle_learner_add(&learner, 50, 0, SECOND_NS);
+	assert_true(fabs(estimate_w(&learner) - 50) < 0.1);
+}
+
+static void test_needs_a_span(void **state)
+{
+	struct idle_learner learner;
+
+	(void)state;
+	idle_learner_init(&learner);
+	for (int s = 0; s < 3600; s++)
+		idle_learner_add(&learner, 50 + 100 * (0.3 + s % 10 / 100.0), 0.3 + s % 10 / 100.0,
+				 SECOND_NS);
+	assert_false(knows(&learner));
+}
+
+static void test_constant_load_never_learns(void **state)
+{
+	struct idle_learner learner;
+
+	(void)state;
+	random_state = 7;
+	idle_learner_init(&learner);
+	for (int s = 0; s < 24 * 3600; s++)
+		idle_learner_add(&learner, 80 + 4 * random_noise(), 0.5, SECOND_NS);
+	assert_false(knows(&learner));
+}
+
+static void test_pure_noise_never_learns(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		struct idle_learner learner;
+
+		random_state = seed;
+		idle_learner_init(&learner);
+		for (int s = 0; s < 12 * 3600; s++)
+			idle_learner_add(&learner, 80 + 30 * random_noise(), random_unit(),
+					 SECOND_NS);
+		assert_false(knows(&learner));
+	}
+}
+
+/* Power that falls with load (a fan that stops, say) is no evidence of idle power. */
+static void test_falling_power_never_learns(void **state)
+{
+	struct idle_learner learner;
+
+	(void)state;
+	random_state = 3;
+	idle_learner_init(&learner);
+	for (int s = 0; s < 3600; s++) {
+		double x = random_unit();
+
+		idle_learner_add(&learner, 100 - 50 * x + random_noise(), x, SECOND_NS);
+	}
+	assert_false(knows(&learner));
+}
+
+/* A curve's intercept is beside the truth; the floor bounds it from above, 0 from below. */
+static void test_curved_machines_stay_below_the_floor(void **state)
+{
+	const double exponents[] = { 0.4, 0.6, 1.6, 2.5 };
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		struct idle_learner learner;
+		double level = 0.5;
+
+		random_state = 99 + i;
+		idle_learner_init(&learner);
+		for (int s = 0; s < 4 * 3600; s++) {
+			double x = s % 1800 < 60 ? 0 : random_load(&level, 0.2, 1);
+			double y = 30 + 170 * pow(x, exponents[i]);
+
+			idle_learner_add(&learner, y * (1 + 0.01 * random_noise()), x, SECOND_NS);
+		}
+		assert_true(knows(&learner));
+		assert_true(estimate_w(&learner) <= 30 * 1.01);
+		assert_true(estimate_w(&learner) >= 0);
+	}
+}
+
+static void test_outliers_hardly_count(void **state)
+{
+	struct idle_learner learner;
+	double level = 0.3;
+
+	(void)state;
+	random_state = 11;
+	idle_learner_init(&learner);
+	for (int s = 0; s < 3600; s++) {
+		double x = random_load(&level, 0, 0.9);
+		double y = (60 + 140 * x) * (1 + 0.02 * random_noise());
+
+		if (s > 60 && random_unit() < 0.02)
+			y = random_unit() < 0.5 ? 0 : 1500;
+		idle_learner_add(&learner, y, x, SECOND_NS);
+	}
+	assert_true(fabs(estimate_w(&learner) - 60) <= 0.05 * 60);
+}
+
+static void test_drift_is_followed(void **state)
+{
+	const double end_w[] = { 40, 56 }; /* down, and up, within 8 h */
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct idle_learner learner;
+		double level = 0.3, truth_w = 50;
+
+		random_state = 5 + i;
+		idle_learner_init(&learner);
+		for (int s = 0; s < 34 * 3600; s++) { /* the floor remembers a day */
+			double x = random_load(&level, 0, 0.9);
+
+			truth_w = 50 + (end_w[i] - 50) * fmin(1, s / (8 * 3600.0));
+			idle_learner_add(&learner, truth_w + 150 * x + random_noise(), x,
+					 SECOND_NS);
+		}
+		assert_true(fabs(estimate_w(&learner) - end_w[i]) <= 0.04 * end_w[i]);
+	}
+}
+
+static void test_estimate_stands_while_load_is_constant(void **state)
+{
+	struct idle_learner learner;
+
+	(void)state;
+	random_state = 8;
+	idle_learner_init(&learner);
+	for (int s = 0; s < 600; s++) {
+		double x = random_unit();
+
+		idle_learner_add(&learner, 50 + 100 * x + random_noise(), x, SECOND_NS);
+	}
+	for (int s = 0; s < 24 * 3600; s++)
+		idle_learner_add(&learner, 130 + random_noise(), 0.8, SECOND_NS);
+	assert_true(fabs(estimate_w(&learner) - 50) <= 1);
+}
+
+static void test_sustained_low_power_bounds_it_at_once(void **state)
+{
+	struct idle_learner learner;
+
+	(void)state;
+	random_state = 9;
+	idle_learner_init(&learner);
+	for (int s = 0; s < 600; s++) {
+		double x = random_unit();
+
+		idle_learner_add(&learner, 50 + 100 * x, x, SECOND_NS);
+	}
+	for (int s = 0; s < 90; s++)
+		idle_learner_add(&learner, 20, 0, SECOND_NS);
+	assert_true(estimate_w(&learner) <= 20.001);
+}
+
+static void test_impossible_input_is_ignored(void **state)
+{
+	struct idle_learner learner, before;
+	char text[IDLE_LINE_MAX], text_before[IDLE_LINE_MAX];
+
+	(void)state;
+	idle_learner_init(&learner);
+	idle_learner_add(&learner, 50, 0.5, SECOND_NS);
+	before = learner;
+	idle_learner_add(&learner, NAN, 0.5, SECOND_NS);
+	idle_learner_add(&learner, INFINITY, 0.5, SECOND_NS);
+	idle_learner_add(&learner, -1, 0.5, SECOND_NS);
+	idle_learner_add(&learner, 50, NAN, SECOND_NS);
+	idle_learner_add(&learner, 50, 1.01, SECOND_NS);
+	idle_learner_add(&learner, 50, -0.01, SECOND_NS);
+	idle_learner_add(&learner, 50, 0.5, 0);
+	idle_learner_add(&learner, 50, 0.5, UINT64_MAX);
+	assert_true(idle_learner_format(&learner, text, sizeof(text)) > 0);
+	assert_true(idle_learner_format(&before, text_before, sizeof(text_before)) > 0);
+	assert_string_equal(text, text_before);
+}
+
+static void test_names(void **state)
+{
+	(void)state;
+	assert_string_equal(idle_mode_name(IDLE_MODE_LEARNED), "learned");
+	assert_string_equal(idle_mode_name(IDLE_MODE_OFF), "off");
+	assert_string_equal(idle_state_name(IDLE_LEARNING), "learning");
+	assert_string_equal(idle_state_name(IDLE_MODEL), "model");
+	assert_string_equal(idle_state_name(IDLE_ABSENT), "absent");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_linear_machine),
+		cmocka_unit_test(test_says_nothing_before_a_minute),
+		cmocka_unit_test(test_needs_a_span),
+		cmocka_unit_test(test_constant_load_never_learns),
+		cmocka_unit_test(test_pure_noise_never_learns),
+		cmocka_unit_test(test_falling_power_never_learns),
+		cmocka_unit_test(test_curved_machines_stay_below_the_floor),
+		cmocka_unit_test(test_outliers_hardly_count),
+		cmocka_unit_test(test_drift_is_followed),
+		cmocka_unit_test(test_estimate_stands_while_load_is_constant),
+		cmocka_unit_test(test_sustained_low_power_bounds_it_at_once),
+		cmocka_unit_test(test_impossible_input_is_ignored),
+		cmocka_unit_test(test_names),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The book: columns, charges, the node's lines, and that the sums agree in any history. */
+#include "attribution/ledger.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../property.h"
+
+static const struct ledger_owner overflow = { "system_processes", "system_processes", "system",
+					      "system_processes" };
+static const struct ledger_owner nginx = { "nginx.service", "nginx.service", "system",
+					   "nginx.service" };
+
+static struct ledger *new_ledger(uint32_t max_processes, uint32_t max_containers, uint32_t zones)
+{
+	const struct ledger_options options = { max_processes, max_containers, overflow };
+	struct ledger *ledger;
+
+	assert_int_equal(ledger_new(&options, &ledger), 0);
+	assert_int_equal(ledger_set_zones(ledger, zones), 0);
+	return ledger;
+}
+
+static void test_overflow_owner_is_row_0(void **state)
+{
+	struct ledger *ledger = new_ledger(10, 10, 1);
+
+	(void)state;
+	assert_int_equal(ledger_container(ledger, &overflow), 0);
+	assert_string_equal(ledger_container_at(ledger, 0)->container_id, "system_processes");
+	ledger_release_container(ledger, 0);
+	assert_true(ledger_container_at(ledger, 0)->used);
+	ledger_free(ledger);
+	ledger_free(NULL);
+}
+
+static void test_charges_are_booked_twice(void **state)
+{
+	struct ledger *ledger = new_ledger(10, 10, 2);
+	uint32_t container, process, column = ledger_column(1, MODE_IDLE);
+	size_t count;
+
+	(void)state;
+	ledger_begin(ledger, 100);
+	container = ledger_container(ledger, &nginx);
+	process = ledger_process(ledger, 5, 50, "nginx", container);
+	ledger_charge(ledger, process, column, 7);
+	ledger_charge(ledger, process, ledger_cpu_column(ledger), 9);
+	ledger_charge_container(ledger, container, column, 3);
+	assert_int_equal(ledger_process_values(ledger, process)[column], 7);
+	assert_int_equal(ledger_process_deltas(ledger, process)[column], 7);
+	assert_int_equal(ledger_process_values(ledger, process)[4], 9);
+	assert_int_equal(ledger_container_values(ledger, container)[column], 10);
+	assert_int_equal(ledger_container_deltas(ledger, container)[column], 10);
+	assert_int_equal(ledger_container_direct_deltas(ledger, container)[column], 3);
+	assert_int_equal(ledger_container_at(ledger, container)->last_active_ns, 100);
+	assert_int_equal(ledger_touched_processes(ledger, &count)[0], process);
+	assert_int_equal(count, 1);
+
+	ledger_begin(ledger, 200);
+	assert_null(ledger_process_deltas(ledger, process));
+	assert_int_equal(ledger_container_deltas(ledger, container)[column], 0);
+	assert_int_equal(ledger_container_direct_deltas(ledger, container)[column], 0);
+	assert_int_equal(ledger_process_values(ledger, process)[column], 7);
+	(void)ledger_touched_processes(ledger, &count);
+	assert_int_equal(count, 0);
+	(void)ledger_touched_containers(ledger, &count);
+	assert_int_equal(count, 0);
+	assert_int_equal(ledger_container_at(ledger, container)->last_active_ns, 100);
+	ledger_free(ledger);
+}
+
+static void test_node_lines(void **state)
+{
+	struct ledger *ledger = new_ledger(10, 10, 1);
+
+	(void)state;
+	ledger_begin(ledger, 1);
+	ledger_node(ledger, 0, MODE_DYNAMIC, 5);
+	ledger_begin(ledger, 2);
+	ledger_node(ledger, 0, MODE_DYNAMIC, 6);
+	ledger_unattributed(ledger, 0, MODE_DYNAMIC, UNATTRIBUTED_DROPPED, 2);
+	ledger_node_cpu(ledger, 11);
+	assert_int_equal(ledger_node_value(ledger, 0, MODE_DYNAMIC), 11);
+	assert_int_equal(ledger_node_delta(ledger, 0, MODE_DYNAMIC), 6);
+	assert_int_equal(ledger_node_value(ledger, 0, MODE_IDLE), 0);
+	assert_int_equal(ledger_unattributed_value(ledger, 0, MODE_DYNAMIC, UNATTRIBUTED_DROPPED),
+			 2);
+	assert_int_equal(ledger_node_cpu_value(ledger), 11);
+	ledger_free(ledger);
+}
+
+static void test_zones_are_added_in_mid_interval(void **state)
+{
+	struct ledger *ledger = new_ledger(10, 10, 1);
+	uint32_t process, container;
+
+	(void)state;
+	ledger_begin(ledger, 1);
+	container = ledger_container(ledger, &nginx);
+	process = ledger_process(ledger, 5, 50, "nginx", container);
+	ledger_charge(ledger, process, ledger_column(0, MODE_IDLE), 3);
+	ledger_charge(ledger, process, ledger_cpu_column(ledger), 9);
+	assert_int_equal(ledger_set_zones(ledger, 3), 0);
+	assert_int_equal(ledger_set_zones(ledger, 2), 0); /* never shrinks */
+	assert_int_equal(ledger_zones(ledger), 3);
+	assert_int_equal(ledger_columns(ledger), 7);
+	assert_int_equal(ledger_process_values(ledger, process)[1], 3);
+	assert_int_equal(ledger_process_values(ledger, process)[2], 0);
+	assert_int_equal(ledger_process_values(ledger, process)[6], 9);
+	assert_int_equal(ledger_process_deltas(ledger, process)[6], 9);
+	assert_int_equal(ledger_container_values(ledger, container)[6], 9);
+	assert_int_equal(ledger_container_deltas(ledger, container)[1], 3);
+	ledger_free(ledger);
+}
+
+static void test_changed_labels_make_a_new_row(void **state)
+{
+	struct ledger *ledger = new_ledger(10, 10, 1);
+	uint32_t container, first, second;
+
+	(void)state;
+	ledger_begin(ledger, 1);
+	container = ledger_container(ledger, &nginx);
+	first = ledger_process(ledger, 5, 50, "sh", container);
+	assert_int_equal(ledger_process(ledger, 5, 50, "sh", container), first);
+	second = ledger_process(ledger, 5, 50, "nginx", container);
+	assert_int_not_equal(first, second);
+	assert_true(ledger_process_at(ledger, first)->ended);
+	assert_int_equal(ledger_find_process(ledger, 5, 50), second);
+	assert_int_not_equal(ledger_process(ledger, 5, 50, "nginx", 0), second); /* moved */
+	assert_true(ledger_process_at(ledger, second)->ended);
+	/* Back to what it was, while that row is kept: it goes on there. */
+	assert_int_equal(ledger_process(ledger, 5, 50, "sh", container), first);
+	assert_false(ledger_process_at(ledger, first)->ended);
+	assert_int_equal(ledger_find_process(ledger, 5, 50), first);
+	assert_int_equal(ledger_container_at(ledger, container)->processes, 2);
+	ledger_end_process(ledger, first);
+	assert_int_equal(ledger_find_process(ledger, 5, 50), LEDGER_NONE);
+	ledger_free(ledger);
+}
+
+static void test_reused_pid_inherits_nothing(void **state)
+{
+	struct ledger *ledger = new_ledger(10, 10, 1);
+	uint32_t old, young;
+
+	(void)state;
+	ledger_begin(ledger, 1);
+	old = ledger_process(ledger, 5, 50, "sh", 0);
+	ledger_charge(ledger, old, 0, 100);
+	young = ledger_process(ledger, 5, 51, "sh", 0);
+	assert_int_not_equal(old, young);
+	assert_int_equal(ledger_process_values(ledger, young)[0], 0);
+	assert_int_equal(ledger_find_process(ledger, 5, 50), old);
+	ledger_end_process(ledger, old);
+	ledger_release_process(ledger, old);
+	assert_int_equal(ledger_find_process(ledger, 5, 50), LEDGER_NONE);
+	assert_int_equal(ledger_find_process(ledger, 5, 51), young);
+	assert_int_equal(ledger_container_values(ledger, 0)[0], 100);
+	ledger_free(ledger);
+}
+
+static void test_released_slot_is_used_again_clean(void **state)
+{
+	struct ledger *ledger = new_ledger(10, 10, 1);
+	uint32_t old, young;
+	uint64_t serial;
+	size_t count;
+
+	(void)state;
+	ledger_begin(ledger, 1);
+	old = ledger_process(ledger, 5, 50, "sh", 0);
+	ledger_charge(ledger, old, 0, 100);
+	serial = ledger_process_at(ledger, old)->serial;
+	ledger_end_process(ledger, old);
+	ledger_release_process(ledger, old);
+	young = ledger_process(ledger, 6, 60, "sh", 0); /* in the same interval */
+	assert_int_equal(young, old);
+	assert_int_equal(ledger_process_slots(ledger), 1);
+	assert_int_not_equal(ledger_process_at(ledger, young)->serial, serial);
+	assert_int_equal(ledger_process_values(ledger, young)[0], 0);
+	assert_int_equal(ledger_process_deltas(ledger, young)[0], 0);
+	(void)ledger_touched_processes(ledger, &count);
+	assert_int_equal(count, 1);
+	ledger_free(ledger);
+}
+
+static void test_limits(void **state)
+{
+	struct ledger *ledger = new_ledger(2, 3, 1);
+	struct ledger_owner owner = nginx;
+	char id[32];
+
+	(void)state;
+	ledger_begin(ledger, 1);
+	assert_int_not_equal(ledger_process(ledger, 1, 1, "a", 0), LEDGER_NONE);
+	assert_int_not_equal(ledger_process(ledger, 2, 1, "a", 0), LEDGER_NONE);
+	assert_int_equal(ledger_process(ledger, 3, 1, "a", 0), LEDGER_NONE);
+	assert_int_equal(ledger_process_overflows(ledger), 1);
+	assert_int_equal(ledger_process(ledger, 0, 1, "swapper", 0), LEDGER_NONE);
+	assert_int_equal(ledger_process_overflows(ledger), 1);
+	owner.container_id = id;
+	for (int i = 0; i < 4; i++) {
+		uint32_t row;
+
+		(void)snprintf(id, sizeof(id), "unit-%d", i);
+		row = ledger_container(ledger, &owner);
+		assert_int_equal(row, i < 2 ? i + 1 : 0);
+	}
+	assert_int_equal(ledger_container_overflows(ledger), 2);
+	owner.container_id = "";
+	assert_int_equal(ledger_container(ledger, &owner), 0);
+	owner.container_id = NULL;
+	assert_int_equal(ledger_container(ledger, &owner), 0);
+	ledger_free(ledger);
+}
+
+/* Bytes that exporters would print alike must not make two rows. */
+static void test_names_that_print_alike_are_one(void **state)
+{
+	struct ledger *ledger = new_ledger(10, 10, 1);
+	char long_a[300], long_b[300];
+	struct ledger_owner a = { .container_id = long_a }, b = { .container_id = long_b };
+	uint32_t process;
+
+	(void)state;
+	ledger_begin(ledger, 1);
+	process = ledger_process(ledger, 5, 50, "x\xfe", 0);
+	assert_int_equal(ledger_process(ledger, 5, 50, "x\x80", 0), process);
+	assert_int_equal(ledger_process(ledger, 5, 50, "x\xef\xbf\xbd", 0), process);
+	assert_int_not_equal(ledger_process(ledger, 5, 50, "x\xc3\xa9", 0), process);
+	memset(long_a, 'l', sizeof(long_a));
+	memset(long_b, 'l', sizeof(long_b));
+	long_a[299] = long_b[299] = '\0';
+	long_b[298] = 'x';
+	assert_int_equal(ledger_container(ledger, &a), ledger_container(ledger, &b));
+	ledger_free(ledger);
+}
+
+static void test_containers_are_released(void **state)
+{
+	struct ledger *ledger = new_ledger(10, 10, 1);
+	uint32_t container, process;
+	uint64_t serial;
+
+	(void)state;
+	ledger_begin(ledger, 1);
+	container = ledger_container(ledger, &nginx);
+	serial = ledger_container_at(ledger, container)->serial;
+	process = ledger_process(ledger, 5, 50, "nginx", container);
+	ledger_charge(ledger, process, 0, 4);
+	ledger_release_container(ledger, container); /* has a row: stays */
+	assert_true(ledger_container_at(ledger, container)->used);
+	ledger_end_process(ledger, process);
+	ledger_release_process(ledger, process);
+	ledger_release_container(ledger, container);
+	assert_false(ledger_container_at(ledger, container)->used);
+	assert_int_equal(ledger_container(ledger, &nginx), container);
+	assert_int_equal(ledger_container_values(ledger, container)[0], 0);
+	assert_int_not_equal(ledger_container_at(ledger, container)->serial, serial);
+	ledger_free(ledger);
+}
+
+/* Histories: rows are made, charged, ended, released; the sums must agree after each step. */
+struct history {
+	struct ledger *ledger;
+	uint64_t charged[7], direct[7]; /* since the start, by column */
+};
+
+static void random_step(struct property_source *source, struct history *h)
+{
+	static const char *const names[] = { "a", "b", "c" };
+	struct ledger_owner owner = { .container_id = names[draw_below(source, 3)] };
+	uint32_t pid = (uint32_t)draw_below(source, 6), process, container;
+	uint32_t column = (uint32_t)draw_below(source, ledger_columns(h->ledger));
+	uint64_t amount = draw_below(source, 1000);
+
+	container = ledger_container(h->ledger, &owner);
+	process = ledger_process(h->ledger, pid, draw_below(source, 2),
+				 names[draw_below(source, 3)], container);
+	h->charged[column] += amount;
+	if (process == LEDGER_NONE) {
+		ledger_charge_container(h->ledger, container, column, amount);
+		return;
+	}
+	ledger_charge(h->ledger, process, column, amount);
+	if (draw_chance(source, 3))
+		ledger_end_process(h->ledger, process);
+	process = (uint32_t)draw_below(source, ledger_process_slots(h->ledger));
+	if (ledger_process_at(h->ledger, process)->used &&
+	    ledger_process_at(h->ledger, process)->ended)
+		ledger_release_process(h->ledger, process);
+}
+
+static const char *check_touched(const struct history *h)
+{
+	uint32_t slots = ledger_process_slots(h->ledger);
+	size_t count, seen = 0;
+	const uint32_t *touched = ledger_touched_processes(h->ledger, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		for (size_t j = 0; j < i; j++) {
+			if (touched[i] == touched[j])
+				return "a row is on the list twice";
+		}
+	}
+	for (uint32_t i = 0; i < slots; i++)
+		seen += ledger_process_at(h->ledger, i)->touched;
+	return seen == count ? NULL : "touched rows and their list differ";
+}
+
+static const char *check_sums(const struct history *h)
+{
+	uint32_t columns = ledger_columns(h->ledger);
+
+	for (uint32_t column = 0; column < columns; column++) {
+		uint64_t all = 0, deltas = 0, in_rows = 0;
+
+		for (uint32_t i = 0; i < ledger_container_slots(h->ledger); i++) {
+			all += ledger_container_values(h->ledger, i)[column];
+			deltas += ledger_container_deltas(h->ledger, i)[column];
+			deltas -= ledger_container_direct_deltas(h->ledger, i)[column];
+		}
+		for (uint32_t i = 0; i < ledger_process_slots(h->ledger); i++) {
+			const struct ledger_process *row = ledger_process_at(h->ledger, i);
+
+			if (row->touched)
+				in_rows += ledger_process_deltas(h->ledger, i)[column];
+			if (row->used &&
+			    ledger_process_values(h->ledger, i)[column] >
+				    ledger_container_values(h->ledger, row->container)[column])
+				return "a process has more than its container";
+		}
+		if (all != h->charged[column])
+			return "containers do not sum to what was charged";
+		if (in_rows > deltas)
+			return "process deltas exceed their containers'";
+	}
+	return check_touched(h);
+}
+
+static const char *sums_agree(struct property_source *source, void *userdata)
+{
+	struct history h = { .ledger = new_ledger(5, 3, 1) };
+	const char *wrong = NULL;
+	uint64_t steps = draw_below(source, 60);
+
+	(void)userdata;
+	for (uint64_t i = 0; i < steps && !wrong; i++) {
+		if (draw_chance(source, 5))
+			ledger_begin(h.ledger, i);
+		if (draw_chance(source, 40) && ledger_zones(h.ledger) < 3) {
+			uint32_t cpu = ledger_cpu_column(h.ledger);
+
+			assert_int_equal(ledger_set_zones(h.ledger, ledger_zones(h.ledger) + 1), 0);
+			h.charged[ledger_cpu_column(h.ledger)] = h.charged[cpu];
+			h.charged[cpu] = 0;
+		}
+		random_step(source, &h);
+		wrong = check_sums(&h);
+	}
+	ledger_free(h.ledger);
+	return wrong;
+}
+
+static void test_random_histories(void **state)
+{
+	(void)state;
+	assert_true(property_check("ledger", sums_agree, NULL, 20000));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_overflow_owner_is_row_0),
+		cmocka_unit_test(test_charges_are_booked_twice),
+		cmocka_unit_test(test_node_lines),
+		cmocka_unit_test(test_zones_are_added_in_mid_interval),
+		cmocka_unit_test(test_changed_labels_make_a_new_row),
+		cmocka_unit_test(test_reused_pid_inherits_nothing),
+		cmocka_unit_test(test_released_slot_is_used_again_clean),
+		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_names_that_print_alike_are_one),
+		cmocka_unit_test(test_containers_are_released),
+		cmocka_unit_test(test_random_histories),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
