@@ -169,9 +169,12 @@ static void add_comment(struct strbuf *out, const struct config_option *option)
 	size_t column = 0;
 	char *word, *rest;
 
-	strbuf_addf(&what, "%s Must be ", option->help);
-	option_describe(option, &what);
-	strbuf_add_char(&what, '.');
+	strbuf_add_str(&what, option->help);
+	if (option->type != OPTION_STRING && option->type != OPTION_STRINGS) {
+		strbuf_add_str(&what, " Must be ");
+		option_describe(option, &what);
+		strbuf_add_char(&what, '.');
+	}
 	for (rest = what.data; rest && (word = strsep(&rest, " "));) {
 		size_t len = strlen(word);
 
