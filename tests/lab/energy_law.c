@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Energy is kept as µW × ns in 128 bits and brought up to date whenever somebody looks, so changing the power never
+ * loses or invents anything, and what is shown is the truth modulo the range.
+ */
+#include "energy_law.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define DEFAULT_MAX 262143328850ULL /* a 32-bit counter of 2^-14 J */
+
+uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
+}
+
+static uint64_t machine_busy_ns(void)
+{
+	/* user nice system idle iowait irq softirq steal */
+	uint64_t ticks[8] = { 0 };
+	FILE *file = fopen("/proc/stat", "re");
+
+	if (!file)
+		return 0;
+	if (fscanf(file, "cpu %lu %lu %lu %lu %lu %lu %lu %lu", &ticks[0], &ticks[1], &ticks[2],
+		   &ticks[3], &ticks[4], &ticks[5], &ticks[6], &ticks[7]) != 8)
+		memset(ticks, 0, sizeof(ticks));
+	(void)fclose(file);
+	return (ticks[0] + ticks[1] + ticks[2] + ticks[5] + ticks[6]) *
+	       (NS_PER_S / (uint64_t)sysconf(_SC_CLK_TCK));
+}
+
+static bool scan_file(const char *dir, const char *name, const char *format, uint64_t *ret)
+{
+	char path[512];
+	FILE *file;
+	bool found;
+
+	(void)snprintf(path, sizeof(path), "%s/%s", dir, name);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral" /* the two formats below */
+	found = fscanf(file, format, ret) == 1;
+#pragma GCC diagnostic pop
+	(void)fclose(file);
+	return found;
+}
+
+static uint64_t cgroup_busy_ns(const char *dir)
+{
+	uint64_t value;
+
+	if (scan_file(dir, "cpuacct.usage", "%lu", &value))
+		return value;
+	return scan_file(dir, "cpu.stat", "usage_usec %lu", &value) ? value * 1000 : 0;
+}
+
+static uint64_t pids_busy_ns(struct source *source)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < source->pid_count; i++) {
+		struct timespec ts;
+		clockid_t clock;
+
+		if (clock_getcpuclockid(source->pids[i], &clock) == 0 &&
+		    clock_gettime(clock, &ts) == 0)
+			source->pid_ns[i] = (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
+		sum += source->pid_ns[i];
+	}
+	return sum;
+}
+
+static uint64_t busy_ns(struct source *source)
+{
+	switch (source->kind) {
+	case SOURCE_STAT:
+		return machine_busy_ns();
+	case SOURCE_CGROUP:
+		return cgroup_busy_ns(source->dir);
+	case SOURCE_PIDS:
+		return pids_busy_ns(source);
+	case SOURCE_NONE:
+		break;
+	}
+	return 0;
+}
+
+uint64_t counter_energy(struct counter *counter)
+{
+	uint64_t time_ns = now_ns(), busy = busy_ns(&counter->source);
+
+	counter->energy_uw_ns += (u128)counter->idle_uw * (time_ns - counter->last_ns);
+	if (busy > counter->source.last_ns) {
+		counter->energy_uw_ns += (u128)counter->dyn_uw * (busy - counter->source.last_ns);
+		counter->source.last_ns = busy;
+	}
+	counter->last_ns = time_ns;
+	return (uint64_t)(counter->energy_uw_ns / NS_PER_S);
+}
+
+static uint64_t counter_shown(const struct counter *counter, uint64_t energy_uj)
+{
+	return (uint64_t)(((u128)energy_uj + counter->offset_uj) % ((u128)counter->max_uj + 1));
+}
+
+void counter_jump(struct counter *counter, uint64_t shown_uj)
+{
+	u128 range = (u128)counter->max_uj + 1;
+
+	counter->offset_uj =
+		(uint64_t)((shown_uj % range + range - counter_energy(counter) % range) % range);
+}
+
+void counter_start(struct counter *counter, uint64_t start_uj)
+{
+	counter->last_ns = now_ns();
+	counter->source.last_ns = busy_ns(&counter->source);
+	counter->offset_uj = start_uj;
+	if (counter->max_uj == 0)
+		counter->max_uj = DEFAULT_MAX;
+}
+
+uint64_t counter_read(struct counter *counter)
+{
+	uint64_t energy_uj = counter_energy(counter);
+
+	if (counter->reads++ == 0)
+		counter->first_uj = energy_uj;
+	counter->last_uj = energy_uj;
+	return counter_shown(counter, energy_uj);
+}
+
+int source_parse(const char *text, struct source *ret)
+{
+	*ret = (struct source){ .kind = SOURCE_STAT };
+	if (strcmp(text, "stat") == 0)
+		return 0;
+	if (strncmp(text, "cgroup:", 7) == 0) {
+		ret->kind = SOURCE_CGROUP;
+		return snprintf(ret->dir, sizeof(ret->dir), "%s", text + 7) < (int)sizeof(ret->dir)
+			       ? 0
+			       : -EINVAL;
+	}
+	if (strncmp(text, "pid:", 4) != 0)
+		return -EINVAL;
+	ret->kind = SOURCE_PIDS;
+	for (text += 4; *text && ret->pid_count < PIDS_MAX;) {
+		char *end;
+
+		ret->pids[ret->pid_count++] = (pid_t)strtol(text, &end, 10);
+		if (end == text)
+			return -EINVAL;
+		text = end + (*end == ',');
+	}
+	return 0;
+}
