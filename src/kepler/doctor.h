@@ -11,6 +11,7 @@
 #include "kepler/config.h"
 
 enum finding_level {
+	FINDING_SHOW, /* a line of a picture */
 	FINDING_OK,
 	FINDING_NOTE, /* true of this machine; nothing to be done */
 	FINDING_FIX,  /* something is missing that a setting would give */

@@ -6,9 +6,9 @@
 #include "base/macro.h"
 #include "kepler/doctor.h"
 
-static const char *const level_names[] = { "ok", "note", "fix", "fail" };
-static const char *const level_marks[] = { "ok  ", "note", "FIX ", "FAIL" };
-static const char *const level_colours[] = { "\033[32m", "\033[36m", "\033[33m", "\033[31m" };
+static const char *const level_names[] = { "show", "ok", "note", "fix", "fail" };
+static const char *const level_marks[] = { "", "ok  ", "note", "FIX ", "FAIL" };
+static const char *const level_colours[] = { "", "\033[32m", "\033[36m", "\033[33m", "\033[31m" };
 
 void findings_add(struct findings *findings, enum finding_level level, const char *topic,
 		  const char *fix, const char *fmt, ...)
@@ -47,6 +47,10 @@ void findings_print(const struct findings *findings, bool colour, struct strbuf 
 			strbuf_addf(out, "%s%s%s%s\n", i ? "\n" : "", colour ? "\033[1m" : "",
 				    finding->topic, colour ? "\033[0m" : "");
 		topic = finding->topic;
+		if (finding->level == FINDING_SHOW) {
+			strbuf_addf(out, "  %s\n", finding->text);
+			continue;
+		}
 		strbuf_addf(out, "  %s%s%s  %s\n", colour ? level_colours[finding->level] : "",
 			    level_marks[finding->level], colour ? "\033[0m" : "", finding->text);
 		if (finding->fix[0])

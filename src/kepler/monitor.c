@@ -112,13 +112,12 @@ static void run_interval(struct monitor *monitor)
 
 static void save_state(struct monitor *monitor)
 {
-	int r = idle_state_save(monitor->config->host_state_dir, &monitor->sources.host,
-				monitor->engine);
+	struct diag diag = { "" };
 
-	if (r < 0) {
+	if (idle_state_save(monitor->config->host_state_dir, &monitor->sources.host,
+			    monitor->engine, &diag) < 0) {
 		monitor->stats.self.state_write_errors++;
-		(void)log_warn_errno(r, "%s: learned idle power is not kept",
-				     monitor->config->host_state_dir);
+		log_warn("learned idle power is not kept: %s", diag.text);
 	}
 }
 
@@ -291,8 +290,8 @@ static int start(struct monitor *monitor)
 		return r;
 	self_stats_open(&monitor->stats, &monitor->sources.host, (double)realtime_ms() / 1e3);
 	describe_sources(monitor);
-	if (monitor->config->security_drop)
-		privileges_drop(&diag);
+	if (monitor->config->security_drop && privileges_drop(PRIVILEGE_AFTER_START, &diag) < 0)
+		log_warn("more privileges than needed are kept: %s", diag.text);
 	run_interval(monitor);
 	idle_state_restore(monitor->config->host_state_dir, &monitor->sources.host,
 			   monitor->engine);
@@ -303,7 +302,7 @@ static int start(struct monitor *monitor)
 	}
 	web_url(monitor->web, monitor->url, sizeof(monitor->url));
 	monitor->notify = notify_open();
-	if (monitor->config->security_seccomp && confine_enter(&diag) < 0)
+	if (monitor->config->security_seccomp && confine_enter(false, &diag) < 0)
 		log_warn("system calls are not confined: %s", diag.text);
 	return 0;
 }

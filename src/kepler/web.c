@@ -72,9 +72,9 @@ static void handle_root(void *userdata, const struct http_request *request,
 	struct strbuf *page = calloc(1, sizeof(*page));
 
 	(void)request;
-	if (page && landing_page_render(snapshot, page) == 0) {
+	if (page && landing_page(snapshot, page) == 0) {
 		response->status = 200;
-		response->content_type = "text/html; charset=utf-8";
+		response->content_type = LANDING_PAGE_TYPE;
 		response->body = page->data;
 		response->len = page->len;
 		response->release = release_page;

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * What does a scrape cost? CPU of rendering (first of a snapshot, warm label cache), of gzip, and of answering again over loopback, for about
+ * SERIES series (argument, default 10,000). Medians of RUNS; the answer's figure is the CPU of the server's thread alone.
+ */
+#include <arpa/inet.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+
+#include "base/clock.h"
+#include "base/macro.h"
+#include "export/gzip_body.h"
+#include "export/prometheus.h"
+#include "tests/unit/export/fixture.h"
+
+#define RUNS 101
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void report(const char *what, double *us, size_t n)
+{
+	qsort(us, n, sizeof(*us), by_value);
+	printf("%-34s median %8.1f us   p10 %8.1f   p90 %8.1f\n", what, us[n / 2], us[n / 10],
+	       us[n * 9 / 10]);
+}
+
+static size_t count_series(const char *text)
+{
+	size_t lines = 0;
+
+	for (; text; text = strchr(text, '\n')) {
+		text += *text == '\n';
+		if (!*text)
+			break;
+		lines += *text != '#';
+	}
+	return lines;
+}
+
+static double cpu_us(void)
+{
+	return (double)clock_ns(CLOCK_THREAD_CPUTIME_ID) / 1e3;
+}
+
+static void bench_render(const struct snapshot *snapshot, enum exposition exposition,
+			 const char *what)
+{
+	CLEANUP(strbuf_release) struct strbuf body = STRBUF_INIT;
+	struct label_cache *cache;
+	double us[RUNS];
+
+	if (label_cache_new(&cache) < 0)
+		exit(1);
+	for (int i = -3; i < RUNS; i++) {
+		double begin = cpu_us();
+
+		strbuf_reset(&body);
+		if (prometheus_render(snapshot, NULL, SCHEMA_CLASSIC, exposition, cache, &body) < 0)
+			exit(1);
+		if (i >= 0)
+			us[i] = cpu_us() - begin;
+		else if (i == -3)
+			printf("%s: %zu series, %zu bytes; first ever %.0f us\n", what,
+			       count_series(body.data), body.len, cpu_us() - begin);
+	}
+	report(what, us, RUNS);
+	label_cache_free(cache);
+}
+
+static void bench_gzip(const struct snapshot *snapshot)
+{
+	CLEANUP(strbuf_release) struct strbuf body = STRBUF_INIT, gzip = STRBUF_INIT;
+	struct label_cache *cache;
+	double us[RUNS];
+
+	if (label_cache_new(&cache) < 0 ||
+	    prometheus_render(snapshot, NULL, SCHEMA_CLASSIC, EXPOSITION_TEXT, cache, &body) < 0)
+		exit(1);
+	for (int i = 0; i < RUNS; i++) {
+		double begin = cpu_us();
+
+		if (gzip_body(body.data, body.len, &gzip) < 0)
+			exit(1);
+		us[i] = cpu_us() - begin;
+	}
+	printf("gzip: %zu of %zu bytes\n", gzip.len, body.len);
+	report("gzip", us, RUNS);
+	label_cache_free(cache);
+}
+
+static double process_cpu_us(void)
+{
+	return (double)clock_ns(CLOCK_PROCESS_CPUTIME_ID) / 1e3;
+}
+
+static size_t scrape(const struct sockaddr_in *to, const char *request, char *sink, size_t size)
+{
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	size_t len = 0;
+	ssize_t n;
+
+	if (connect(fd, (const struct sockaddr *)to, sizeof(*to)) < 0 ||
+	    send(fd, request, strlen(request), MSG_NOSIGNAL) < 0)
+		exit(1);
+	while ((n = recv(fd, sink, size, 0)) > 0)
+		len += (size_t)n;
+	close(fd);
+	return len;
+}
+
+/* The client is this thread: its CPU is taken off, what is left is the server's. */
+static void bench_answer(const struct http_server *server, const char *request, const char *what)
+{
+	struct sockaddr_in to = { .sin_family = AF_INET };
+	static char sink[1 << 18];
+	char address[64];
+	double us[RUNS];
+	size_t len = 0;
+
+	(void)http_server_address(server, 0, address, sizeof(address));
+	to.sin_port = htons((uint16_t)strtoul(strrchr(address, ':') + 1, NULL, 10));
+	to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	for (int i = 0; i < RUNS; i++) {
+		double all = process_cpu_us(), own = cpu_us();
+
+		len = scrape(&to, request, sink, sizeof(sink));
+		us[i] = process_cpu_us() - all - (cpu_us() - own);
+	}
+	printf("%s: %zu bytes\n", what, len);
+	report(what, us, RUNS);
+}
+
+static void bench_server(const struct snapshot *snapshot)
+{
+	static const char *const listen[] = { "127.0.0.1:0" };
+	struct http_route route = { .path = "/metrics", .handler = page_cache_handle_metrics };
+	struct http_options options = {
+		.listen = listen, .listen_count = 1, .routes = &route, .route_count = 1
+	};
+	struct page_cache *cache;
+	struct http_server *server;
+
+	fixture_hold(snapshot);
+	if (page_cache_new(NULL, SCHEMA_CLASSIC, &cache) < 0)
+		exit(1);
+	route.userdata = cache;
+	if (http_server_start(&options, &server, NULL) < 0)
+		exit(1);
+	bench_answer(server, "GET /metrics HTTP/1.0\r\n\r\n", "answer again");
+	bench_answer(server, "GET /metrics HTTP/1.0\r\nAccept-Encoding: gzip\r\n\r\n",
+		     "answer again, gzip");
+	bench_answer(server, "GET /none HTTP/1.0\r\n\r\n", "answer of 50 bytes");
+	http_server_stop(server);
+	page_cache_free(cache);
+}
+
+int main(int argc, char **argv)
+{
+	uint32_t series = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 10000;
+	struct fixture_shape shape = { .zones = 3, .containers = 50, .processes = series / 4 };
+	struct fixture fixture;
+
+	fixture_make(&fixture, &shape);
+	bench_render(&fixture.snapshot, EXPOSITION_TEXT, "render text");
+	bench_render(&fixture.snapshot, EXPOSITION_OPENMETRICS, "render OpenMetrics");
+	bench_gzip(&fixture.snapshot);
+	bench_server(&fixture.snapshot);
+	fixture_release(&fixture);
+	return 0;
+}

@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What the exporter costs and sees: the figures of docs/performance.md. By hand, on a release build and a quiet machine.
+
+    KEPLER_BUILD=build bench/exporter.py [quick]
+
+CPU is the process's own CPU clock, read from outside (kernel time of its BPF programs included, for they run in its system calls).
+Medians with the smallest and largest value; the number of processes is what was there plus what is started.
+"""
+import os
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests/integration"))
+from plant import BUILD, KEPLER, Exporter, Sensors, load, load_result, rapl_zone  # noqa: E402
+
+QUICK = "quick" in sys.argv[1:]
+WINDOWS = 3
+WINDOW_SECONDS = 5 if QUICK else 15
+SETTLE_SECONDS = 5 if QUICK else 20
+ZONES = rapl_zone("intel-rapl:0", "package-0", 45) + \
+    rapl_zone("intel-rapl:0:0", "core", 30, parent="intel-rapl:0") + \
+    rapl_zone("intel-rapl:0:1", "dram", 5, parent="intel-rapl:0")
+
+
+def cpu_seconds(pid):
+    return time.clock_gettime((~pid << 3) | 2)
+
+
+def row(what, values, unit, digits=3):
+    values = sorted(values)
+    print(f"| {what} | {statistics.median(values):.{digits}f} {unit} | {values[0]:.{digits}f}–{values[-1]:.{digits}f} |",
+          flush=True)
+
+
+def processes():
+    return sum(name.isdigit() for name in os.listdir("/proc"))
+
+
+class Crowd:
+    def __init__(self, mode, count):
+        self.process = load(mode, count) if count > 0 else None
+        if self.process:
+            self.process.stdout.readline()
+            time.sleep(1)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        if self.process:
+            subprocess.run(["pkill", "-P", str(self.process.pid)], check=False)
+            self.process.terminate()
+            self.process.wait()
+            time.sleep(1)
+
+
+def status_mb(pid, key):
+    text = pathlib.Path(f"/proc/{pid}/status").read_text()
+    return int(re.search(rf"^{key}:\s+(\d+) kB", text, re.M)[1]) / 1024
+
+
+def steady(sensors, label):
+    with Exporter(f"--host.sysfs={sensors.mount}", "--monitor.interval=1s") as exporter:
+        pid = exporter.process.pid
+        time.sleep(SETTLE_SECONDS)
+        costs = []
+        for _ in range(WINDOWS):
+            began = cpu_seconds(pid)
+            time.sleep(WINDOW_SECONDS)
+            costs.append((cpu_seconds(pid) - began) / WINDOW_SECONDS * 1e3)
+        row(f"CPU per 1 s interval, {label}", costs, "ms")
+        exporter.scrape()
+        row(f"VmRSS, {label}", [status_mb(pid, "VmRSS")], "MB", 1)
+        row(f"VmHWM, {label}", [status_mb(pid, "VmHWM")], "MB", 1)
+        exporter.stop()
+
+
+def start(sensors, label):
+    times = []
+    for _ in range(3 if QUICK else 5):
+        with Exporter(f"--host.sysfs={sensors.mount}", wait=True) as exporter:
+            metrics = exporter.scrape()
+            times.append(time.monotonic() - exporter.began)
+            assert metrics.select("kepler_process_package_joules_total", command="other")
+            exporter.stop()
+    row(f"exec to first scraped snapshot, {label}", times, "s")
+
+
+def scrapes(sensors):
+    with Crowd("ring", 1600), Exporter(f"--host.sysfs={sensors.mount}", "--metrics.process.min-joules=0.000001",
+                                       "--metrics.settle=0s", "--monitor.interval=4s") as exporter:
+        pid = exporter.process.pid
+        exporter.intervals(2)
+        for encoding in ("identity", "gzip"):
+            first, other = [], []
+            for _ in range(3 if QUICK else 7):
+                exporter.intervals(1)
+                time.sleep(0.3)
+                # A new snapshot, nobody has asked for this encoding of it yet.
+                sequence = exporter.intervals(1).value("kepler_exporter_snapshot_sequence") \
+                    if encoding == "gzip" else None
+                if encoding == "identity":
+                    while exporter.get("/readyz")[0] != 200:
+                        pass
+                    time.sleep(4)
+                began = cpu_seconds(pid)
+                _, _, body = exporter.get(headers={"Accept-Encoding": encoding})
+                first.append((cpu_seconds(pid) - began) * 1e3)
+                began = cpu_seconds(pid)
+                for _ in range(10):
+                    exporter.get(headers={"Accept-Encoding": encoding})
+                other.append((cpu_seconds(pid) - began) * 1e2)
+                del sequence
+            series = sum(1 for line in body.decode().splitlines() if line and line[0] != "#")
+            row(f"first scrape of a snapshot, {encoding}, {series} series, {len(body) / 1e6:.1f} MB", first, "ms")
+            row(f"any other scrape, {encoding}", other, "ms")
+        exporter.stop()
+
+
+def short_lived(sensors):
+    seen = []
+    for _ in range(1 if QUICK else 3):
+        with Exporter(f"--host.sysfs={sensors.mount}", "--metrics.settle=0s") as exporter:
+            before = exporter.intervals(2)
+            children, cpu = load_result(load("storm", 100, 10, 30))
+            after = exporter.intervals(2)
+            others = float(after.value("kepler_node_bpf_cpu_time_ms_total") -
+                           before.value("kepler_node_bpf_cpu_time_ms_total")) / 1e3
+            seen.append(others / cpu * 100)
+            exporter.stop()
+    row(f"node CPU seen of {children} children of 10 ms ({cpu:.1f} s; everything else that ran is in it too)", seen, "%", 2)
+
+
+def burner(sensors):
+    errors = []
+    for _ in range(1 if QUICK else 3):
+        with Exporter(f"--host.sysfs={sensors.mount}", "--metrics.settle=0s") as exporter:
+            exporter.intervals(2)
+            process = load("burn", 20)
+            _, cpu = load_result(process)
+            after = exporter.intervals(2)
+            got = float(after.sum("kepler_process_bpf_cpu_time_ms_total", pid=str(process.pid))) / 1e3
+            errors.append((got / cpu - 1) * 100)
+            exporter.stop()
+    row("one pure burner against wait4 (what it used before 1 J is in \"other\")", errors, "%", 3)
+
+
+def context_switch(sensors):
+    pingpong = BUILD / "bench/pingpong"
+    without, with_ = [], []
+    for _ in range(3 if QUICK else 7):
+        without.append(float(subprocess.check_output([pingpong, "3"])))
+        with Exporter(f"--host.sysfs={sensors.mount}") as exporter:
+            exporter.intervals(2)
+            with_.append(float(subprocess.check_output([pingpong, "3"])))
+            exporter.stop()
+    row("context switch without Kepler", without, "ns", 0)
+    row("context switch with Kepler", with_, "ns", 0)
+    row("added (pairwise)", [b - a for a, b in zip(without, with_)], "ns", 0)
+
+
+def main():
+    subprocess.run(["cp", str(KEPLER), "/tmp/kepler-stripped"], check=True)
+    subprocess.run(["strip", "/tmp/kepler-stripped"], check=True)
+    print("| figure | median | range |\n|---|---|---|")
+    row("stripped binary", [os.path.getsize("/tmp/kepler-stripped") / 1e6], "MB", 2)
+    with Sensors(ZONES) as sensors:
+        here = processes()
+        steady(sensors, f"{here} processes")
+        start(sensors, f"{here} processes")
+        for count in (1000, 10000) if QUICK else (1000, 10000, 30000):
+            with Crowd("idle", count - here):
+                steady(sensors, f"{count} processes")
+                start(sensors, f"{count} processes")
+        with Crowd("idle", 900 - here), Crowd("ring", 100):
+            steady(sensors, "1000 processes, 100 of them active")
+        burner(sensors)
+        short_lived(sensors)
+        context_switch(sensors)
+        scrapes(sensors)
+
+
+main()
