@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * What Kepler says of itself: build, cost, health. Counters here start with the program. Most rows of the table are an offset into struct
+ * snapshot_self or struct http_stats and one of the three readers below.
+ */
+#include <string.h>
+
+#include "base/num.h"
+#include "export/render.h"
+
+static const void *self_at(const struct render *render, int offset)
+{
+	return (const char *)&render->snapshot->self + offset;
+}
+
+void emit_self_u64(struct render *render, const struct metric *metric)
+{
+	uint64_t value;
+
+	memcpy(&value, self_at(render, metric->detail), sizeof(value));
+	sample_begin(&render->w);
+	sample_end(&render->w, value, 0, render->start_ms);
+}
+
+void emit_self_double(struct render *render, const struct metric *metric)
+{
+	double value;
+
+	memcpy(&value, self_at(render, metric->detail), sizeof(value));
+	sample_begin(&render->w);
+	sample_end_double(&render->w, value, render->start_ms);
+}
+
+void emit_self_bool(struct render *render, const struct metric *metric)
+{
+	bool value;
+
+	memcpy(&value, self_at(render, metric->detail), sizeof(value));
+	sample_begin(&render->w);
+	sample_end(&render->w, value, 0, render->start_ms);
+}
+
+static const char *build_arch(void)
+{
+#if defined(__x86_64__)
+	return "amd64";
+#elif defined(__aarch64__)
+	return "arm64";
+#else
+	return "other";
+#endif
+}
+
+static void build_labels(struct render *render)
+{
+	const struct snapshot_self *self = &render->snapshot->self;
+
+	sample_begin(&render->w);
+	sample_label(&render->w, "arch", build_arch());
+	sample_label(&render->w, "branch", self->branch);
+	sample_label(&render->w, "revision", self->revision);
+	sample_label(&render->w, "version", self->version);
+}
+
+void emit_build_info(struct render *render, const struct metric *metric)
+{
+	(void)metric;
+	build_labels(render);
+	sample_label(&render->w, "os", "linux");
+	sample_end(&render->w, 1, 0, 0);
+}
+
+void emit_current_build_info(struct render *render, const struct metric *metric)
+{
+	(void)metric;
+	build_labels(render);
+	sample_end(&render->w, 1, 0, 0);
+}
+
+void emit_activity_info(struct render *render, const struct metric *metric)
+{
+	(void)metric;
+	sample_begin(&render->w);
+	sample_label(&render->w, "reader", render->snapshot->self.activity_reader);
+	sample_end(&render->w, 1, 0, 0);
+}
+
+static void histogram_line(struct render *render, const char *suffix, const char *le,
+			   uint64_t value)
+{
+	struct strbuf *out = render->w.out;
+
+	strbuf_add_str(out, render->w.family);
+	strbuf_add_str(out, suffix);
+	if (le) {
+		strbuf_add_str(out, "{le=\"");
+		strbuf_add_str(out, le);
+		strbuf_add(out, "\"}", 2);
+	}
+	strbuf_add_char(out, ' ');
+	strbuf_add_u64(out, value);
+	strbuf_add_char(out, '\n');
+}
+
+static void histogram_tail(struct render *render)
+{
+	const struct snapshot_self *self = &render->snapshot->self;
+	struct strbuf *out = render->w.out;
+	char digits[FORMAT_DOUBLE_MAX];
+
+	strbuf_add_str(out, render->w.family);
+	strbuf_add_str(out, "_sum ");
+	strbuf_add(out, digits, format_double(digits, self->interval_sum_s));
+	strbuf_add_char(out, '\n');
+	histogram_line(render, "_count", NULL, self->interval_count);
+	if (render->w.exposition != EXPOSITION_OPENMETRICS)
+		return;
+	strbuf_add_str(out, render->w.family);
+	strbuf_add_str(out, "_created ");
+	strbuf_add(out, digits, format_created(digits, render->start_ms));
+	strbuf_add_char(out, '\n');
+}
+
+/* Canonical numbers: OpenMetrics wants "1.0" where the text format has "1". Unused buckets at the end have the bound 0. */
+void emit_interval_histogram(struct render *render, const struct metric *metric)
+{
+	const struct snapshot_self *self = &render->snapshot->self;
+	uint64_t cumulative = 0;
+
+	(void)metric;
+	family_head(&render->w);
+	for (int i = 0; i < SNAPSHOT_HISTOGRAM_BUCKETS && self->interval_buckets_le[i] > 0; i++) {
+		char le[FORMAT_DOUBLE_MAX + 3];
+		size_t len = format_double(le, self->interval_buckets_le[i]);
+
+		le[len] = '\0';
+		if (strcmp(le, "+Inf") == 0)
+			break;
+		if (render->w.exposition == EXPOSITION_OPENMETRICS && !strpbrk(le, ".eEn"))
+			memcpy(le + len, ".0", 3);
+		cumulative += self->interval_bucket_counts[i];
+		histogram_line(render, "_bucket", le, cumulative);
+	}
+	histogram_line(render, "_bucket", "+Inf", self->interval_count);
+	histogram_tail(render);
+}
+
+void emit_folded(struct render *render, const struct metric *metric)
+{
+	(void)metric;
+	for (int level = 0; level < LEVEL_COUNT; level++) {
+		sample_begin(&render->w);
+		sample_label(&render->w, "level", snapshot_level_name(level));
+		sample_end(&render->w, render->snapshot->level[level].folded, 0, render->start_ms);
+	}
+}
+
+static void labelled_counter(struct render *render, const char *label, const char *value,
+			     uint64_t count)
+{
+	sample_begin(&render->w);
+	sample_label(&render->w, label, value);
+	sample_end(&render->w, count, 0, render->start_ms);
+}
+
+void emit_table_overflows(struct render *render, const struct metric *metric)
+{
+	const struct snapshot_self *self = &render->snapshot->self;
+
+	(void)metric;
+	labelled_counter(render, "table", "processes", self->process_overflows);
+	labelled_counter(render, "table", "containers", self->container_overflows);
+}
+
+void emit_reloads(struct render *render, const struct metric *metric)
+{
+	const struct snapshot_self *self = &render->snapshot->self;
+
+	(void)metric;
+	labelled_counter(
+		render, "result", "success",
+		self->reloads > self->reload_failures ? self->reloads - self->reload_failures : 0);
+	labelled_counter(render, "result", "failure", self->reload_failures);
+}
+
+void emit_snapshot_sequence(struct render *render, const struct metric *metric)
+{
+	(void)metric;
+	sample_begin(&render->w);
+	sample_end(&render->w, render->snapshot->sequence, 0, render->start_ms);
+}
+
+void emit_snapshot_timestamp(struct render *render, const struct metric *metric)
+{
+	(void)metric;
+	sample_begin(&render->w);
+	sample_end(&render->w, (uint64_t)render->snapshot->realtime_ms, 3, 0);
+}
+
+void emit_http_requests(struct render *render, const struct metric *metric)
+{
+	static const char *const classes[] = { NULL, "1xx", "2xx", "3xx", "4xx", "5xx" };
+
+	(void)metric;
+	if (!render->http)
+		return;
+	for (int i = 2; i < 6; i++)
+		labelled_counter(render, "code", classes[i], render->http->requests[i]);
+}
+
+/* detail: offset of a uint64_t in struct http_stats. */
+void emit_http_u64(struct render *render, const struct metric *metric)
+{
+	uint64_t value;
+
+	if (!render->http)
+		return;
+	memcpy(&value, (const char *)render->http + metric->detail, sizeof(value));
+	sample_begin(&render->w);
+	sample_end(&render->w, value, 0, render->start_ms);
+}
+
+void emit_start_time(struct render *render, const struct metric *metric)
+{
+	(void)metric;
+	sample_begin(&render->w);
+	sample_end(&render->w, render->start_ms > 0 ? (uint64_t)render->start_ms : 0, 3, 0);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The label text of each row, rendered when the row is first seen and kept under its slot while the serial stays.
+ *
+ * A row_view is one table's rows in one snapshot with their texts. Two rows whose texts are equal (a pid that was used again by the same
+ * command within the time that ended processes are kept) would make a response that Prometheus refuses: the later one is chained to the first,
+ * and whoever prints the first adds what hangs on it.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "export/prometheus.h"
+#include "snapshot/snapshot.h"
+
+#define ROW_NONE UINT32_MAX
+
+/* The inside of the braces, without what depends on the family; not terminated. */
+struct row_text {
+	const char *text;
+	uint32_t len;
+};
+
+struct row_view {
+	size_t count;
+	const struct snapshot_row *rows;
+	const uint64_t *values;
+	const uint64_t *deltas; /* NULL: retired rows have none */
+	uint32_t columns;
+	/* [count]; borrowed from the cache until its next call. A NULL text: the row hangs on an earlier one. */
+	const struct row_text *texts[2]; /* [0] classic, [1] current names */
+	const uint32_t *next;            /* chain of rows with equal labels, ROW_NONE at the end */
+};
+
+/* Both levels, [0] living and [1] retired rows. 0 or -ENOMEM. */
+int label_cache_view(struct label_cache *cache, const struct snapshot *snapshot,
+		     struct row_view ret[LEVEL_COUNT][2]);
+
+/* The sum of a column over @row and what hangs on it. */
+static inline uint64_t row_view_value(const struct row_view *view, const uint64_t *cells,
+				      uint32_t row, uint32_t column)
+{
+	uint64_t sum = cells[(size_t)row * view->columns + column];
+
+	for (row = view->next[row]; row != ROW_NONE; row = view->next[row])
+		sum += cells[(size_t)row * view->columns + column];
+	return sum;
+}

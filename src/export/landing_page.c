@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Says which node this is, what its power comes from, and who uses it now. Every name on it is somebody else's: all text goes through
+ * add_text(), which keeps it text.
+ */
+#include "export/landing_page.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/macro.h"
+#include "base/utf8.h"
+
+#define TOP_MAX 10
+
+static const char head[] =
+	"<!DOCTYPE html>\n"
+	"<html lang=\"en\"><head><meta charset=\"utf-8\">"
+	"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
+	"<title>Kepler</title><style>"
+	"body{font:16px/1.5 system-ui,sans-serif;max-width:48rem;margin:2rem auto;padding:0 "
+	"1rem;color:#1b1b1b;background:#fff}"
+	"a{color:#0645ad}table{border-collapse:collapse;margin:1rem "
+	"0}caption{text-align:left;font-weight:600}"
+	"th,td{padding:.2rem 1rem .2rem 0;text-align:left;border-bottom:1px solid #ccc}"
+	"td.n{text-align:right;font-variant-numeric:tabular-nums}"
+	"@media(prefers-color-scheme:dark){body{color:#eee;background:#161616}a{color:#8ab4f8}}"
+	"</style></head><body><main>\n<h1>Kepler</h1>\n";
+
+static const char tail[] = "<nav aria-label=\"Pages\"><ul>"
+			   "<li><a href=\"/metrics\">Metrics</a>, for Prometheus</li>"
+			   "<li><a href=\"/healthz\">Is it alive?</a></li>"
+			   "<li><a href=\"/readyz\">Are its readings fresh?</a></li>"
+			   "</ul></nav>\n</main></body></html>\n";
+
+static void add_byte(struct strbuf *out, char c)
+{
+	switch (c) {
+	case '&':
+		strbuf_add_str(out, "&amp;");
+		break;
+	case '<':
+		strbuf_add_str(out, "&lt;");
+		break;
+	case '>':
+		strbuf_add_str(out, "&gt;");
+		break;
+	case '"':
+		strbuf_add_str(out, "&quot;");
+		break;
+	case '\'':
+		strbuf_add_str(out, "&#39;");
+		break;
+	default:
+		strbuf_add_char(out, c);
+	}
+}
+
+static void add_text(struct strbuf *out, const char *text, size_t max)
+{
+	size_t len = strnlen(text, max);
+
+	for (size_t i = 0; i < len;) {
+		size_t n = utf8_char_len(text + i, len - i);
+		unsigned char c = (unsigned char)text[i];
+
+		if (n == 0 || c < 0x20 || c == 0x7f) {
+			strbuf_add_str(out, "\xef\xbf\xbd"); /* U+FFFD */
+			i++;
+			continue;
+		}
+		if (n == 1)
+			add_byte(out, text[i]);
+		else
+			strbuf_add(out, text + i, n);
+		i += n;
+	}
+}
+
+static void add_watts(struct strbuf *out, double watts)
+{
+	if (isfinite(watts))
+		strbuf_addf(out, "%ld.%02ld W", (long)watts,
+			    (long)(watts * 100) % 100); /* no locale's comma */
+	else
+		strbuf_add_str(out, "no reading");
+}
+
+static double zone_watts(const struct snapshot_zone *zone)
+{
+	double watts = 0;
+
+	for (int mode = 0; mode < MODE_COUNT; mode++) {
+		if (zone->has_mode[mode])
+			watts += zone->watts[mode];
+	}
+	return watts;
+}
+
+static void add_zones(struct strbuf *out, const struct snapshot *snapshot)
+{
+	if (snapshot->zone_count == 0) {
+		strbuf_add_str(out, "<p>No power zone is known on this machine: CPU time is "
+				    "all that can be shown. <code>kepler doctor</code> says "
+				    "why.</p>\n");
+		return;
+	}
+	strbuf_add_str(out, "<table><caption>What it measures with</caption><tr><th "
+			    "scope=\"col\">Zone</th><th scope=\"col\">Source</th><th "
+			    "scope=\"col\">Quality</th><th scope=\"col\">Now</th></tr>\n");
+	for (uint32_t i = 0; i < snapshot->zone_count; i++) {
+		const struct snapshot_zone *zone = &snapshot->zones[i];
+
+		strbuf_add_str(out, "<tr><td>");
+		add_text(out, zone->name, sizeof(zone->name));
+		strbuf_add_char(out, ' ');
+		add_text(out, zone->package, sizeof(zone->package));
+		strbuf_add_str(out, "</td><td>");
+		add_text(out, zone->source, sizeof(zone->source));
+		strbuf_add_str(out, zone->estimated ? "</td><td>estimated" : "</td><td>measured");
+		strbuf_add_str(out, "</td><td class=\"n\">");
+		add_watts(out, zone_watts(zone));
+		strbuf_add_str(out, "</td></tr>\n");
+	}
+	strbuf_add_str(out, "</table>\n");
+}
+
+/* Zones overlap, so that consumers are ranked by one kind: packages where there are any, else the first. */
+static const char *ranking_zone(const struct snapshot *snapshot)
+{
+	for (uint32_t i = 0; i < snapshot->zone_count; i++) {
+		if (strcmp(snapshot->zones[i].name, "package") == 0)
+			return snapshot->zones[i].name;
+	}
+	return snapshot->zones[0].name;
+}
+
+struct consumer {
+	uint32_t row;
+	uint64_t energy_uj;
+};
+
+static uint64_t row_energy(const struct snapshot *snapshot, uint32_t row, const char *zone_name)
+{
+	const uint64_t *deltas =
+		snapshot->level[LEVEL_PROCESS].deltas + (size_t)row * snapshot->columns;
+	uint64_t sum = 0;
+
+	for (uint32_t z = 0; z < snapshot->zone_count; z++) {
+		if (strcmp(snapshot->zones[z].name, zone_name) == 0)
+			sum += deltas[ledger_column(z, MODE_DYNAMIC)];
+	}
+	return sum;
+}
+
+static size_t find_top(const struct snapshot *snapshot, const char *zone_name,
+		       struct consumer top[TOP_MAX])
+{
+	size_t count = 0;
+
+	for (uint32_t row = 0; row < snapshot->level[LEVEL_PROCESS].count; row++) {
+		struct consumer one = { row, row_energy(snapshot, row, zone_name) };
+		size_t at = count;
+
+		if (one.energy_uj == 0)
+			continue;
+		while (at > 0 && top[at - 1].energy_uj < one.energy_uj)
+			at--;
+		if (at == TOP_MAX)
+			continue;
+		if (count < TOP_MAX)
+			count++;
+		memmove(&top[at + 1], &top[at], (count - at - 1) * sizeof(*top));
+		top[at] = one;
+	}
+	return count;
+}
+
+static void add_consumers(struct strbuf *out, const struct snapshot *snapshot)
+{
+	double interval_s = snapshot->self.last_interval_s;
+	struct consumer top[TOP_MAX];
+	const char *zone_name;
+	size_t count;
+
+	if (snapshot->zone_count == 0 || !(interval_s > 0))
+		return;
+	zone_name = ranking_zone(snapshot);
+	count = find_top(snapshot, zone_name, top);
+	if (count == 0)
+		return;
+	strbuf_add_str(out, "<table><caption>Who uses it now (");
+	add_text(out, zone_name, sizeof(snapshot->zones[0].name));
+	strbuf_add_str(out, ", dynamic)</caption><tr><th scope=\"col\">Process</th><th "
+			    "scope=\"col\">Of</th><th scope=\"col\">Power</th></tr>\n");
+	for (size_t i = 0; i < count; i++) {
+		const struct series_labels *labels =
+			snapshot->level[LEVEL_PROCESS].rows[top[i].row].labels;
+
+		strbuf_add_str(out, "<tr><td>");
+		add_text(out, labels->command, sizeof(labels->command));
+		if (labels->pid)
+			strbuf_addf(out, " (%u)", labels->pid);
+		strbuf_add_str(out, "</td><td>");
+		if (labels->container)
+			add_text(out, labels->container->container_name, LEDGER_LABEL_MAX);
+		strbuf_add_str(out, "</td><td class=\"n\">");
+		add_watts(out, (double)top[i].energy_uj / 1e6 / interval_s);
+		strbuf_add_str(out, "</td></tr>\n");
+	}
+	strbuf_add_str(out, "</table>\n");
+}
+
+int landing_page(const struct snapshot *snapshot, struct strbuf *out)
+{
+	strbuf_add_str(out, head);
+	if (snapshot) {
+		strbuf_add_str(out, "<p>Whose joules are these? Power of the node <strong>");
+		add_text(out, snapshot->self.node_name, sizeof(snapshot->self.node_name));
+		strbuf_add_str(out, "</strong>, Kepler ");
+		add_text(out, snapshot->self.version, sizeof(snapshot->self.version));
+		strbuf_add_str(out, ".</p>\n");
+		add_zones(out, snapshot);
+		add_consumers(out, snapshot);
+	} else {
+		strbuf_add_str(out, "<p>Nothing has been read yet; try again in a second.</p>\n");
+	}
+	strbuf_add_str(out, tail);
+	return strbuf_error(out);
+}

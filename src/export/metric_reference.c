@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+/* docs/metrics.md, from the same table that the renderer walks: what it says of a metric is what a scrape says. */
+#include "export/metric_table.h"
+#include "export/render.h"
+
+static const char intro[] =
+	"# Metrics\n\n"
+	"<!-- Made by tools/write-metrics-reference.c from src/export/metric_table.c. Do not edit. "
+	"-->\n\n"
+	"Kepler serves them at `/metrics`, as Prometheus text (0.0.4) or OpenMetrics (1.0), "
+	"whichever is asked for, plain or as gzip. "
+	"All values of one answer belong to one interval. `--metrics.schema` chooses between the "
+	"names of Kepler up to 0.9 (*classic*, the "
+	"default), those since 0.10 (*current*), or *both*.\n\n"
+	"## What the values mean\n\n"
+	"* Energy is in joules, exact to the microjoule. In each answer, for each zone, package "
+	"and mode, and at each level:\n"
+	"  rows + retired + pending + unattributed = node.\n"
+	"* `<zone>` stands for `package`, `core`, `uncore`, `dram`, `psys` or `platform`. Zones "
+	"overlap (`core` is part of `package`): do not add "
+	"them up. A zone that the machine lacks has no series.\n"
+	"* `package` is the number in the zone's name; `path` is where the zone was found.\n"
+	"* `mode` is `dynamic` (somebody's work) or `idle` (what would be drawn anyway). Idle "
+	"series exist only where idle power is known, and at "
+	"process and container level only where it is shared out (`--idle.share`).\n"
+	"* `source` tells a meter (`rapl-sysfs`) from a model (`trained_power_model`); "
+	"`kepler_zone_info` says `measured` or `estimated`. An "
+	"estimate never appears under the `kepler_*_cpu_*` names: those are measured only. On a "
+	"machine without a meter the current schema "
+	"has `kepler_platform_watts` and CPU time; the classic one attributes the estimate.\n"
+	"* `container_id` is a container, a systemd unit, `system_processes` or "
+	"`kernel_processes`.\n"
+	"* A series with `pid=\"\"` and `command=\"other\"` holds its container's processes that "
+	"have used too little for a series of their own "
+	"(`--metrics.process.min-joules`). What is no longer shown is in the *retired* families.\n"
+	"* `kepler_*_bpf_cpu_time_ms_total` keep their classic names; `source` says `bpf` or "
+	"`procfs`, whichever reader is at work.\n"
+	"* Label values are at most 256 bytes. Control bytes and invalid UTF-8 become U+FFFD; a "
+	"container id that holds any gets a hash behind it, so "
+	"that two never become one. Two zones that no label would tell apart get their number "
+	"behind `package`.\n"
+	"* Under the current names, processes and containers show active (dynamic) energy, as "
+	"there; `path` keeps sockets apart.\n\n"
+	"## Families\n\n"
+	"| name | type | labels | schema | meaning |\n"
+	"|---|---|---|---|---|\n";
+
+static const char *type_of(const struct metric *metric)
+{
+	switch (metric->type) {
+	case METRIC_COUNTER:
+		return "counter";
+	case METRIC_HISTOGRAM:
+		return "histogram";
+	case METRIC_INFO:
+		return "info";
+	case METRIC_GAUGE:
+	default:
+		return "gauge";
+	}
+}
+
+static const char *schema_of(const struct metric *metric)
+{
+	if (metric->schemas == SCHEMA_BOTH)
+		return "both";
+	return metric->schemas == SCHEMA_CLASSIC ? "classic" : "current";
+}
+
+int metric_reference(struct strbuf *out)
+{
+	const struct metric *table;
+	size_t count;
+
+	table = metric_table(&count);
+	strbuf_add_str(out, intro);
+	for (size_t i = 0; i < count; i++) {
+		const struct metric *metric = &table[i];
+
+		strbuf_addf(out, "| `%s%s` | %s | %s | %s | %s |\n", metric->name,
+			    family_suffix(metric), type_of(metric), metric->labels,
+			    schema_of(metric), metric->help);
+	}
+	return strbuf_error(out);
+}

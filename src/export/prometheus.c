@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A walk over the metric table. A row whose name has <zone> in it is walked once for each zone name that the node has, in the order in which
+ * the zones first appear, so that each family stands in one piece.
+ */
+#include "export/prometheus.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "export/label_cache.h"
+#include "export/metric_table.h"
+#include "export/render.h"
+
+bool zone_in_family(const struct render *render, uint32_t zone)
+{
+	return !render->zone_name ||
+	       strcmp(render->zone_name, render->snapshot->zones[zone].name) == 0;
+}
+
+bool zone_is_measured_cpu(const struct snapshot_zone *zone)
+{
+	return !zone->estimated && strcmp(zone->name, "platform") != 0;
+}
+
+static bool same_labels(const struct snapshot_zone *a, const struct snapshot_zone *b)
+{
+	return strcmp(a->name, b->name) == 0 && strcmp(a->package, b->package) == 0 &&
+	       strcmp(a->source, b->source) == 0;
+}
+
+void zone_package_label(const struct snapshot *snapshot, uint32_t zone, char *buf, size_t size)
+{
+	const struct snapshot_zone *zones = snapshot->zones;
+
+	(void)snprintf(buf, size, "%s", zones[zone].package);
+	for (uint32_t earlier = 0; earlier < zone; earlier++) {
+		if (same_labels(&zones[earlier], &zones[zone])) {
+			(void)snprintf(buf, size, "%s#%u", zones[zone].package, zone);
+			return;
+		}
+	}
+}
+
+static bool is_first_of_its_name(const struct snapshot *snapshot, uint32_t zone)
+{
+	for (uint32_t earlier = 0; earlier < zone; earlier++) {
+		if (strcmp(snapshot->zones[earlier].name, snapshot->zones[zone].name) == 0)
+			return false;
+	}
+	return true;
+}
+
+static void emit_family(struct render *render, const struct metric *metric)
+{
+	const struct snapshot *snapshot = render->snapshot;
+
+	if (!strstr(metric->name, METRIC_ZONE)) {
+		render->zone_name = NULL;
+		family_begin(&render->w, metric, NULL);
+		metric->emit(render, metric);
+		return;
+	}
+	for (uint32_t zone = 0; zone < snapshot->zone_count; zone++) {
+		if (!is_first_of_its_name(snapshot, zone))
+			continue;
+		render->zone_name = snapshot->zones[zone].name;
+		family_begin(&render->w, metric, render->zone_name);
+		metric->emit(render, metric);
+	}
+}
+
+/* "bpf-walk" and "bpf-iter" count the same thing in the same way: a change from one to the other breaks no series. */
+static void set_activity_source(struct render *render)
+{
+	const char *reader = render->snapshot->self.activity_reader;
+	int len = strncmp(reader, "bpf", 3) == 0 ? 3 : 15;
+
+	(void)snprintf(render->activity_source, sizeof(render->activity_source), "%.*s", len,
+		       reader);
+}
+
+int prometheus_render(const struct snapshot *snapshot, const struct http_stats *http,
+		      enum metrics_schema schema, enum exposition exposition,
+		      struct label_cache *cache, struct strbuf *out)
+{
+	struct render render = {
+		.w = { .out = out, .exposition = exposition },
+		.snapshot = snapshot,
+		.http = http,
+		.start_ms = (int64_t)(snapshot->self.start_time_s * 1000),
+	};
+	double interval_s = snapshot->self.last_interval_s;
+	const struct metric *table;
+	size_t count;
+
+	if (isfinite(interval_s) && interval_s > 0 && interval_s < 1e9)
+		render.interval_ns = (uint64_t)(interval_s * (double)NSEC_PER_SEC);
+	set_activity_source(&render);
+	if (label_cache_view(cache, snapshot, render.rows) < 0)
+		return -ENOMEM;
+	table = metric_table(&count);
+	for (size_t i = 0; i < count; i++) {
+		if (table[i].schemas & (unsigned)schema)
+			emit_family(&render, &table[i]);
+	}
+	if (exposition == EXPOSITION_OPENMETRICS)
+		strbuf_add_str(out, "# EOF\n");
+	if (strbuf_error(&render.scratch) < 0)
+		out->failed = true;
+	strbuf_release(&render.scratch);
+	return strbuf_error(out);
+}

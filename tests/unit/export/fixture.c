@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fixture.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/macro.h"
+
+#define BIRTH_MS 1760000000123LL
+
+static void *zalloc(size_t count, size_t size)
+{
+	void *memory = calloc(count ? count : 1, size);
+
+	assert(memory);
+	return memory;
+}
+
+#define SET(field, text) ((void)snprintf(field, sizeof(field), "%s", text))
+
+static void make_zone(struct snapshot_zone *zone, const char *name, const char *package,
+		      const char *path)
+{
+	SET(zone->name, name);
+	SET(zone->package, package);
+	SET(zone->path, path);
+	SET(zone->source, "rapl-sysfs");
+	SET(zone->state, "up");
+	SET(zone->idle_state, "learned");
+	SET(zone->scope, "node");
+	zone->has_mode[MODE_DYNAMIC] = zone->has_mode[MODE_IDLE] = true;
+	zone->rows_have_mode[MODE_DYNAMIC] = true;
+	zone->watts[MODE_DYNAMIC] = 12.25;
+	zone->watts[MODE_IDLE] = 7.5;
+	zone->idle_estimate_w = 7.5;
+	zone->unattributed_uj[MODE_IDLE][UNATTRIBUTED_IDLE_POLICY] = 123456789;
+	zone->unattributed_uj[MODE_DYNAMIC][UNATTRIBUTED_NO_ACTIVITY] = 1;
+	zone->unattributed_uj[MODE_DYNAMIC][UNATTRIBUTED_DROPPED] = 2000000;
+	zone->reads = 100;
+	zone->errors = 3;
+	zone->dropped = 1;
+	zone->wraps = 2;
+	zone->age_s = 0.125;
+	zone->created_ms = BIRTH_MS;
+}
+
+static void make_self(struct snapshot_self *self)
+{
+	static const double le[] = { 0.0001, 0.0005, 0.001, 0.01, 0.1, 1 };
+
+	SET(self->version, "0.1.0");
+	SET(self->revision, "abcdef");
+	SET(self->branch, "main");
+	SET(self->node_name, "node-1");
+	SET(self->cpu_architecture, "Zen 3");
+	SET(self->kernel, "6.1.0");
+	SET(self->components_source, "rapl-sysfs");
+	SET(self->activity_reader, "bpf-walk");
+	self->cpu_seconds = 1.5;
+	self->rss_bytes = 9000000;
+	self->max_rss_bytes = 9500000;
+	self->open_fds = 12;
+	self->threads = 3;
+	self->start_time_s = 1760000000;
+	self->interval_s = self->last_interval_s = 1;
+	for (size_t i = 0; i < ARRAY_SIZE(le); i++) {
+		self->interval_buckets_le[i] = le[i];
+		self->interval_bucket_counts[i] = i + 1;
+	}
+	self->interval_count = 22;
+	self->interval_sum_s = 0.75;
+	self->last_reload_ok = true;
+	self->node_busy_ratio = 0.25;
+	self->node_cpu_ns = 123456789012345;
+	self->cpus = 2;
+	self->reloads = 2;
+	self->reload_failures = 1;
+	self->tasks_walked = 1000;
+	self->tasks_sent = 10;
+}
+
+/* Values that no rounding would leave alone, from the row and column. */
+static void fill_cells(uint64_t *cells, size_t rows, uint32_t columns, uint64_t scale)
+{
+	for (size_t row = 0; row < rows; row++) {
+		for (uint32_t column = 0; column < columns; column++)
+			cells[row * columns + column] =
+				(row * 7919 + column * 104729 + 13) * scale % 98765432109ULL;
+	}
+}
+
+static void clear_idle(const struct fixture *fixture, uint64_t *cells, size_t rows)
+{
+	uint32_t columns = fixture->snapshot.columns;
+
+	for (size_t row = 0; row < rows; row++) {
+		for (uint32_t z = 0; z < fixture->snapshot.zone_count; z++) {
+			if (!fixture->zones[z].rows_have_mode[MODE_IDLE])
+				cells[row * columns + ledger_column(z, MODE_IDLE)] = 0;
+		}
+	}
+}
+
+static uint64_t *make_cells(const struct fixture *fixture, size_t rows, uint64_t scale)
+{
+	uint32_t columns = fixture->snapshot.columns;
+	uint64_t *cells = zalloc(rows * columns, sizeof(*cells));
+
+	fill_cells(cells, rows, columns, scale);
+	clear_idle(fixture, cells, rows);
+	return cells;
+}
+
+static struct snapshot_row *make_rows(const struct series_labels *labels, size_t count)
+{
+	struct snapshot_row *rows = zalloc(count, sizeof(*rows));
+
+	for (size_t i = 0; i < count; i++)
+		rows[i] = (struct snapshot_row){ .labels = &labels[i],
+						 .created_ms = BIRTH_MS + (int64_t)i,
+						 .ended = i % 5 == 4 };
+	return rows;
+}
+
+static void make_labels(struct fixture *fixture, const struct fixture_shape *shape)
+{
+	struct series_labels *containers, *processes, *retired;
+
+	containers = zalloc(shape->containers, sizeof(*containers));
+	processes = zalloc(shape->processes, sizeof(*processes));
+	fixture->names = zalloc(shape->containers, sizeof(*fixture->names));
+	for (uint32_t i = 0; i < shape->containers; i++) {
+		struct series_labels *one = &containers[i];
+
+		struct fixture_names *names = &fixture->names[i];
+
+		(void)snprintf(names->id, sizeof(names->id), "unit-%u.service", i);
+		(void)snprintf(names->name, sizeof(names->name), "unit-%u", i);
+		*one = (struct series_labels){ .slot = i,
+					       .serial = 1000 + i,
+					       .command = "",
+					       .container_id = names->id,
+					       .container_name = names->name,
+					       .container_namespace = "system",
+					       .pod_name = names->name };
+	}
+	for (uint32_t i = 0; i < shape->processes; i++) {
+		struct series_labels *one = &processes[i];
+
+		*one = containers[i % shape->containers];
+		one->slot = i;
+		one->serial = 5000 + i;
+		one->pid = i < shape->containers ? 0 : 1000 + i;
+		one->container = &containers[i % shape->containers];
+		(void)snprintf(one->command, sizeof(one->command), one->pid ? "worker-%u" : "other",
+			       i % 100000);
+	}
+	fixture->labels[LEVEL_CONTAINER] = containers;
+	fixture->labels[LEVEL_PROCESS] = processes;
+	for (int level = 0; level < LEVEL_COUNT; level++) {
+		retired = zalloc(1, sizeof(*retired));
+		*retired = (struct series_labels){ .slot = 100000,
+						   .serial = 1,
+						   .container_id = "",
+						   .container_name = "",
+						   .container_namespace = "system",
+						   .pod_name = "" };
+		fixture->retired_labels[level] = retired;
+	}
+}
+
+static void make_table(struct fixture *fixture, enum snapshot_level level, size_t count)
+{
+	struct snapshot_table *table = &fixture->snapshot.level[level];
+	uint64_t *pending = make_cells(fixture, 1, 3);
+
+	table->count = count;
+	table->rows = make_rows(fixture->labels[level], count);
+	table->values = make_cells(fixture, count, level == LEVEL_PROCESS ? 1009 : 50021);
+	table->deltas = make_cells(fixture, count, 11);
+	table->retired_count = 1;
+	table->retired = make_rows(fixture->retired_labels[level], 1);
+	table->retired_values = make_cells(fixture, 1, 17);
+	table->pending = pending;
+	table->folded = 4;
+}
+
+static uint64_t table_sum(const struct fixture *fixture, enum snapshot_level level, uint32_t column)
+{
+	const struct snapshot_table *table = &fixture->snapshot.level[level];
+	uint32_t columns = fixture->snapshot.columns;
+	uint64_t sum = table->pending[column];
+
+	for (size_t row = 0; row < table->count; row++)
+		sum += table->values[row * columns + column];
+	for (size_t row = 0; row < table->retired_count; row++)
+		sum += table->retired_values[row * columns + column];
+	return sum;
+}
+
+/* What one level lacks against the other is pending there, so that both make the same sum. */
+static void balance_column(struct fixture *fixture, struct snapshot_zone *zone, uint32_t z,
+			   enum energy_mode mode)
+{
+	uint32_t column = ledger_column(z, mode);
+	uint64_t process, container;
+	enum snapshot_level lower;
+
+	process = table_sum(fixture, LEVEL_PROCESS, column);
+	container = table_sum(fixture, LEVEL_CONTAINER, column);
+	lower = process < container ? LEVEL_PROCESS : LEVEL_CONTAINER;
+	((uint64_t *)(uintptr_t)fixture->snapshot.level[lower].pending)[column] +=
+		process < container ? container - process : process - container;
+	zone->node_uj[mode] = process < container ? container : process;
+	for (int reason = 0; reason < UNATTRIBUTED_REASON_COUNT; reason++)
+		zone->node_uj[mode] += zone->unattributed_uj[mode][reason];
+}
+
+void fixture_balance(struct fixture *fixture)
+{
+	for (uint32_t z = 0; z < fixture->snapshot.zone_count; z++) {
+		for (int mode = 0; mode < MODE_COUNT; mode++)
+			balance_column(fixture, &fixture->zones[z], z, mode);
+	}
+}
+
+void fixture_make(struct fixture *fixture, const struct fixture_shape *shape)
+{
+	*fixture = (struct fixture){ 0 };
+	fixture->zones = zalloc(4, sizeof(*fixture->zones));
+	make_zone(&fixture->zones[0], "package", "0", "intel-rapl:0");
+	make_zone(&fixture->zones[1], "package", "1", "intel-rapl:1");
+	make_zone(&fixture->zones[2], "dram", "0", "intel-rapl:0:1");
+	make_zone(&fixture->zones[3], "psys", "", "intel-rapl:2");
+	for (uint32_t z = 0; z < 4; z++)
+		fixture->zones[z].rows_have_mode[MODE_IDLE] = shape->idle_on_rows;
+	fixture->snapshot.zones = fixture->zones;
+	fixture->snapshot.zone_count = shape->zones;
+	fixture->snapshot.columns = shape->zones * MODE_COUNT + 1;
+	fixture->snapshot.sequence = 7;
+	fixture->snapshot.realtime_ms = BIRTH_MS + 7000;
+	make_self(&fixture->snapshot.self);
+	make_labels(fixture, shape);
+	make_table(fixture, LEVEL_PROCESS, shape->processes);
+	make_table(fixture, LEVEL_CONTAINER, shape->containers);
+	fixture_balance(fixture);
+}
+
+void fixture_node(struct fixture *fixture)
+{
+	static const struct fixture_shape shape = { .zones = 3, .containers = 2, .processes = 6 };
+	struct series_labels *processes;
+
+	fixture_make(fixture, &shape);
+	processes = fixture->labels[LEVEL_PROCESS];
+	SET(processes[2].command, "a\"} 1\nb\\");
+	SET(processes[3].command, "\xff\x01 ok \xc3\xbc");
+	SET(fixture->names[1].id, "bad\xfe.service");
+	fixture->zones[2].watts[MODE_DYNAMIC] = fixture->zones[2].watts[MODE_IDLE] = NAN;
+	fixture->zones[2].idle_estimate_w = NAN;
+	SET(fixture->zones[2].state, "error");
+}
+
+void fixture_vm(struct fixture *fixture)
+{
+	static const struct fixture_shape shape = { .zones = 1, .containers = 1, .processes = 2 };
+	struct snapshot_zone *zone;
+
+	fixture_make(fixture, &shape);
+	zone = &fixture->zones[0];
+	SET(zone->name, "platform");
+	SET(zone->package, "");
+	SET(zone->path, "specpower-1");
+	SET(zone->source, "trained_power_model");
+	SET(zone->idle_state, "absent");
+	SET(zone->scope, "vm_dynamic");
+	zone->estimated = true;
+	zone->has_mode[MODE_IDLE] = zone->rows_have_mode[MODE_IDLE] = false;
+	zone->watts[MODE_IDLE] = zone->idle_estimate_w = NAN;
+	SET(fixture->snapshot.self.components_source, "");
+	SET(fixture->snapshot.self.platform_source, "trained_power_model");
+}
+
+void fixture_bare(struct fixture *fixture)
+{
+	static const struct fixture_shape shape = { .zones = 0, .containers = 1, .processes = 2 };
+
+	fixture_make(fixture, &shape);
+	SET(fixture->snapshot.self.components_source, "");
+	SET(fixture->snapshot.self.activity_reader, "procfs");
+}
+
+void fixture_release(struct fixture *fixture)
+{
+	for (int level = 0; level < LEVEL_COUNT; level++) {
+		const struct snapshot_table *table = &fixture->snapshot.level[level];
+
+		free((void *)(uintptr_t)table->rows);
+		free((void *)(uintptr_t)table->values);
+		free((void *)(uintptr_t)table->deltas);
+		free((void *)(uintptr_t)table->retired);
+		free((void *)(uintptr_t)table->retired_values);
+		free((void *)(uintptr_t)table->pending);
+		free(fixture->labels[level]);
+		free(fixture->retired_labels[level]);
+	}
+	free(fixture->names);
+	free(fixture->zones);
+}
+
+static const struct snapshot *held;
+static unsigned references;
+
+void fixture_hold(const struct snapshot *snapshot)
+{
+	__atomic_store_n(&held, snapshot, __ATOMIC_SEQ_CST);
+}
+
+unsigned fixture_references(void)
+{
+	return __atomic_load_n(&references, __ATOMIC_SEQ_CST);
+}
+
+const struct snapshot *__wrap_snapshot_get(struct snapshot_holder *holder)
+{
+	const struct snapshot *snapshot = __atomic_load_n(&held, __ATOMIC_SEQ_CST);
+
+	(void)holder;
+	if (snapshot)
+		__atomic_fetch_add(&references, 1, __ATOMIC_SEQ_CST);
+	return snapshot;
+}
+
+void __wrap_snapshot_put(struct snapshot_holder *holder, const struct snapshot *snapshot)
+{
+	(void)holder;
+	if (snapshot)
+		__atomic_fetch_sub(&references, 1, __ATOMIC_SEQ_CST);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Snapshots made by hand, whose sums hold: node = rows + retired + pending + unattributed, at both levels, for each zone and mode.
+ * Everything is owned by the fixture and borrowed from it.
+ */
+#pragma once
+
+#include "snapshot/snapshot.h"
+
+struct fixture_names {
+	char id[LEDGER_LABEL_MAX];
+	char name[LEDGER_LABEL_MAX];
+};
+
+struct fixture {
+	struct snapshot snapshot;
+	struct snapshot_zone *zones;
+	struct fixture_names *names; /* of the containers */
+	struct series_labels *labels[LEVEL_COUNT];
+	struct series_labels *retired_labels[LEVEL_COUNT];
+};
+
+struct fixture_shape {
+	uint32_t zones;      /* of the full list: package 0, package 1, dram 0, psys */
+	uint32_t containers; /* living */
+	uint32_t processes;  /* living, "other" rows included */
+	bool idle_on_rows;
+};
+
+/* A measured node with awkward names, 2 sockets, retired rows, idle on the node. */
+void fixture_node(struct fixture *fixture);
+/* A virtual machine without a meter: one estimated platform zone, dynamic only. */
+void fixture_vm(struct fixture *fixture);
+/* No zone at all: CPU time only. */
+void fixture_bare(struct fixture *fixture);
+void fixture_make(struct fixture *fixture, const struct fixture_shape *shape);
+/* Makes the node's values what the sums say, after rows were changed. */
+void fixture_balance(struct fixture *fixture);
+void fixture_release(struct fixture *fixture);
+
+/* What snapshot_get() gives for any holder in programs that link with --wrap=snapshot_get,--wrap=snapshot_put. */
+void fixture_hold(const struct snapshot *snapshot); /* NULL: none yet */
+unsigned fixture_references(void);                  /* given out, not yet back */
+const struct snapshot *__wrap_snapshot_get(struct snapshot_holder *holder);
+void __wrap_snapshot_put(struct snapshot_holder *holder, const struct snapshot *snapshot);

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Writes docs/metrics.md (or what the argument names) from the table of metrics. */
+#include <stdio.h>
+
+#include "base/file.h"
+#include "base/macro.h"
+#include "export/metric_table.h"
+
+int main(int argc, char **argv)
+{
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
+	const char *path = argc > 1 ? argv[1] : "docs/metrics.md";
+	int r = metric_reference(&text);
+
+	if (r == 0)
+		r = write_file_atomic(path, text.data, text.len, 0644);
+	if (r < 0)
+		(void)fprintf(stderr, "%s: %s\n", path, strerror(-r));
+	return r < 0 ? 1 : 0;
+}
