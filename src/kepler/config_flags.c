@@ -71,7 +71,7 @@ int config_read_flags(struct config *config, int argc, char *const *argv, struct
 
 	for (int i = 0; i < argc; i++) {
 		struct diag why = { 0 };
-		struct flag flag;
+		struct flag flag = { 0 };
 		int r;
 
 		if (strcmp(argv[i], "--") == 0)
