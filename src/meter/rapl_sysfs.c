@@ -22,9 +22,9 @@
 
 #include "base/file.h"
 #include "base/macro.h"
-#include "base/num.h"
 #include "meter/meter.h"
 #include "meter/rapl_scan.h"
+#include "meter/sysfs_number.h"
 
 /* An open counter, shared by its zone and by whoever is reading it. */
 struct handle {
@@ -70,21 +70,11 @@ static void cleanup_handle(struct handle **handle)
 	(void)handle_unref(*handle);
 }
 
-/* sysfs ends a number with a newline; without one the text was cut short. */
-static int parse_sysfs_u64(const char *text, ssize_t len, uint64_t *ret_value)
-{
-	if (len < 0)
-		return (int)len;
-	if (len == 0 || text[len - 1] != '\n')
-		return -EBADMSG;
-	return parse_u64(text, (size_t)len, ret_value);
-}
-
 static int read_range(int dir_fd, uint64_t *ret_range_uj)
 {
 	char text[32];
 	uint64_t range_uj;
-	int r = parse_sysfs_u64(
+	int r = sysfs_number_parse(
 		text, read_file_at(dir_fd, "max_energy_range_uj", text, sizeof(text)), &range_uj);
 
 	if (r == -ENOENT) /* the zone is there, its range is not */
@@ -196,7 +186,7 @@ static int rapl_read_raw(struct meter *meter, size_t index, struct raw_reading *
 		return r;
 	r = is_unlinked(handle->fd)
 		    ? -ENODEV
-		    : parse_sysfs_u64(text, read_fd(handle->fd, text, sizeof(text)), &raw_uj);
+		    : sysfs_number_parse(text, read_fd(handle->fd, text, sizeof(text)), &raw_uj);
 	if (is_gone(r))
 		zone_lose(meter, zone, handle->generation);
 	if (r < 0)

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+/* /proc/cpuinfo, and the same bytes as a list of CPUs. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/cpuinfo.h"
+#include "host/topology.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char *text = malloc(size + 1);
+	struct cpuinfo info;
+
+	if (!text)
+		return 0;
+	memcpy(text, data, size);
+	text[size] = '\0';
+	if (cpuinfo_parse(text, &info) == 0 && info.sockets > info.cores)
+		abort();
+	(void)topology_count_cpus(text);
+	free(text);
+	return 0;
+}
