@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The three clocks, as nanoseconds. Everything that computes takes times as parameters; only the program's loop and the
- * readers ask the kernel.
+ * The three clocks, as nanoseconds. Everything that computes takes times as parameters; only the
+ * program's loop and the readers ask the kernel.
  *
- * MONOTONIC stops while the machine sleeps, BOOTTIME runs on: power is energy over MONOTONIC, identity (start times) is BOOTTIME.
+ * MONOTONIC stops while the machine sleeps, BOOTTIME runs on: power is energy over MONOTONIC,
+ * identity (start times) is BOOTTIME.
  */
 #pragma once
 

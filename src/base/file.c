@@ -9,7 +9,10 @@
 
 #include "base/macro.h"
 
-/* Fills @buf from @fd until end of file; asks for one byte more than fits to tell "full" from "longer". */
+/*
+ * Fills @buf from @fd until end of file; asks for one byte more than fits to tell "full" from
+ * "longer".
+ */
 ssize_t read_fd(int fd, char *buf, size_t size)
 {
 	size_t len = 0;
@@ -43,14 +46,15 @@ ssize_t read_file_at(int dirfd, const char *path, char *buf, size_t size)
 int path_join(char *buf, size_t size, const char *dir, const char *name)
 {
 	size_t len = strlen(dir);
+	const char *slash;
 	int n;
 
 	while (len > 1 && dir[len - 1] == '/')
 		len--;
 	while (*name == '/')
 		name++;
-	n = snprintf(buf, size, "%.*s%s%s", (int)len, dir, len == 1 && *dir == '/' ? "" : "/",
-		     name);
+	slash = len == 0 || (len == 1 && *dir == '/') ? "" : "/";
+	n = snprintf(buf, size, "%.*s%s%s", (int)len, dir, slash, name);
 	return n < 0 || (size_t)n >= size ? -ENAMETOOLONG : 0;
 }
 

@@ -6,19 +6,28 @@
 #include <sys/types.h>
 
 /*
- * Reads @path (relative to directory descriptor @dirfd, or AT_FDCWD) into @buf and terminates it. Returns the length, or
- * -errno; -EFBIG when the file has @size or more bytes. At most size - 1 bytes are stored.
+ * Reads @path (relative to directory descriptor @dirfd, or AT_FDCWD) into @buf and terminates it.
+ * Returns the length, or -errno; -EFBIG when the file has @size or more bytes. At most size - 1
+ * bytes are stored.
  */
 ssize_t read_file_at(int dirfd, const char *path, char *buf, size_t size);
 
-/* As read_file_at, from the start of an open descriptor (pread at 0: sysfs and procfs render anew). */
+/*
+ * As read_file_at, from the start of an open descriptor (pread at 0: sysfs and procfs render anew).
+ */
 ssize_t read_fd(int fd, char *buf, size_t size);
 
-/* Joins with one slash into @buf; -ENAMETOOLONG when it does not fit. */
+/* Joins with one slash into @buf ("" and NAME: NAME); -ENAMETOOLONG when it does not fit. */
 int path_join(char *buf, size_t size, const char *dir, const char *name);
 
-/* Reads all of @path into a new terminated string, up to @max bytes (-EFBIG beyond). Ownership of *ret_text is given. */
+/*
+ * Reads all of @path into a new terminated string, up to @max bytes (-EFBIG beyond). Ownership of
+ * *ret_text is given.
+ */
 int read_file_alloc(const char *path, size_t max, char **ret_text, size_t *ret_len);
 
-/* Writes NAME.new beside @path, fsyncs, renames over it: a crash leaves the old file or the new one, never a mix. */
+/*
+ * Writes NAME.new beside @path, fsyncs, renames over it: a crash leaves the old file or the new
+ * one, never a mix.
+ */
 int write_file_atomic(const char *path, const void *data, size_t len, mode_t mode);

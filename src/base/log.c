@@ -10,17 +10,13 @@
 
 #include "base/clock.h"
 #include "base/strbuf.h"
+#include "base/utf8.h"
 
 /* The tree's only globals; written at start and on reload, read by every thread. */
 static int global_level = LOG_LEVEL_INFO;
 static int global_format = LOG_FORMAT_TEXT;
 
-struct rate {
-	uint64_t second;
-	uint32_t passed;
-	uint64_t held;
-};
-static struct rate rates[LOG_LEVEL_ERROR + 1];
+static struct log_rate rates[LOG_LEVEL_ERROR + 1];
 
 static const char *const level_names[] = { "debug", "info", "warn", "error" };
 
@@ -35,8 +31,7 @@ enum log_level log_get_level(void)
 	return (enum log_level)__atomic_load_n(&global_level, __ATOMIC_RELAXED);
 }
 
-/* True when the line may pass; *ret_held is then the number that was held back before it. Two threads may let one line more pass. */
-static bool rate_pass(struct rate *rate, uint64_t second, uint64_t *ret_held)
+bool log_rate_pass(struct log_rate *rate, uint64_t second, uint64_t *ret_held)
 {
 	*ret_held = 0;
 	if (__atomic_exchange_n(&rate->second, second, __ATOMIC_RELAXED) != second) {
@@ -61,35 +56,69 @@ static void format_time(char *buf, size_t size, int64_t realtime_ms)
 		       (int)(realtime_ms % 1000));
 }
 
+/* Length of the escape or character at @text, which strbuf_add_json() made. */
+static size_t escaped_len(const char *text, size_t len)
+{
+	if (text[0] == '\\')
+		return text[1] == 'u' ? 6 : 2;
+	return utf8_char_len(text, len);
+}
+
+/* Appends @text escaped, as much as whole characters fit @max bytes. */
+static void add_message(struct strbuf *line, const char *text, size_t max)
+{
+	size_t start = line->len, end = start;
+
+	strbuf_add_json(line, text);
+	while (end < line->len) {
+		size_t next = end + escaped_len(line->data + end, line->len - end);
+
+		if (next - start > max)
+			break;
+		end = next;
+	}
+	line->len = end;
+}
+
+static void add_head(struct strbuf *line, enum log_format format, enum log_level level,
+		     int64_t realtime_ms)
+{
+	char time_text[80];
+
+	format_time(time_text, sizeof(time_text), realtime_ms);
+	strbuf_addf(line,
+		    format == LOG_FORMAT_JSON ? "{\"time\":\"%s\",\"level\":\"%s\",\"msg\":\""
+					      : "time=%s level=%s msg=\"",
+		    time_text, level_names[level]);
+}
+
+/* What follows the message; error texts are the C library's and want no escapes. */
+static void format_tail(char *buf, size_t size, enum log_format format, int err)
+{
+	bool json = format == LOG_FORMAT_JSON;
+	const char *error = err ? strerrordesc_np(-err) : NULL;
+
+	if (err)
+		(void)snprintf(buf, size, "%s%s\"%s", json ? "\",\"error\":\"" : "\" error=\"",
+			       error ? error : "unknown error", json ? "}" : "");
+	else
+		(void)snprintf(buf, size, json ? "\"}" : "\"");
+}
+
 int log_format_line(char *buf, int size, enum log_format format, enum log_level level,
 		    int64_t realtime_ms, int err, const char *msg)
 {
 	struct strbuf line = STRBUF_INIT;
-	char time_text[80], error_text[128] = "";
+	char tail[160];
+	size_t room = (size_t)size - 2; /* for the newline and the terminator */
 	int len;
 
-	format_time(time_text, sizeof(time_text), realtime_ms);
-	if (err)
-		(void)snprintf(error_text, sizeof(error_text), "%s",
-			       strerrordesc_np(-err) ?: "unknown error");
-	if (format == LOG_FORMAT_JSON) {
-		strbuf_addf(&line, "{\"time\":\"%s\",\"level\":\"%s\",\"msg\":\"", time_text,
-			    level_names[level]);
-		strbuf_add_json(&line, msg);
-		if (err) {
-			strbuf_add_str(&line, "\",\"error\":\"");
-			strbuf_add_json(&line, error_text);
-		}
-		strbuf_add_str(&line, "\"}");
-	} else {
-		strbuf_addf(&line, "time=%s level=%s msg=\"", time_text, level_names[level]);
-		strbuf_add_json(&line, msg);
-		if (err)
-			strbuf_addf(&line, "\" error=\"%s", error_text);
-		strbuf_add_char(&line, '"');
-	}
-	len = line.len < (size_t)size - 2 ? (int)line.len : size - 2;
-	if (line.data)
+	add_head(&line, format, level, realtime_ms);
+	format_tail(tail, sizeof(tail), format, err);
+	add_message(&line, msg, room - line.len - strlen(tail));
+	strbuf_add_str(&line, tail);
+	len = strbuf_error(&line) < 0 ? 0 : (int)line.len;
+	if (len)
 		memcpy(buf, line.data, (size_t)len);
 	buf[len++] = '\n';
 	buf[len] = '\0';
@@ -121,7 +150,7 @@ static void log_va(enum log_level level, int err, const char *fmt, va_list ap)
 
 	if (level < log_get_level())
 		return;
-	if (rate_pass(&rates[level], clock_ns(CLOCK_MONOTONIC) / NSEC_PER_SEC, &held)) {
+	if (log_rate_pass(&rates[level], clock_ns(CLOCK_MONOTONIC) / NSEC_PER_SEC, &held)) {
 		(void)vsnprintf(msg, sizeof(msg), fmt, ap);
 		emit(level, err, msg);
 	}

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The few language helpers that C lacks: scope-bound clean-up, handing over ownership, array length.
+ * The few language helpers that C lacks: scope-bound clean-up, handing over ownership, array
+ * length.
  *
- * A result is built in a CLEANUP() local and handed over with TAKE_PTR()/TAKE_FD(), so that an early
- * return never leaks and a caller's variable is never half-written.
+ * A result is built in a CLEANUP() local and handed over with TAKE_PTR()/TAKE_FD(), so that an
+ * early return never leaks and a caller's variable is never half-written.
  */
 #pragma once
 

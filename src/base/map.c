@@ -23,7 +23,10 @@ void map_release(struct map *map)
 	*map = (struct map){ .limit = map->limit };
 }
 
-/* The finalizer of MurmurHash3 (public domain) over both halves: keys are pids, start times and addresses, all low in entropy. */
+/*
+ * The finalizer of MurmurHash3 (public domain) over both halves: keys are pids, start times and
+ * addresses, all low in entropy.
+ */
 static uint32_t hash_key(struct map_key key)
 {
 	uint64_t h = key.hi * 0x9e3779b97f4a7c15ULL ^ key.lo;
@@ -41,7 +44,10 @@ static bool key_equal(struct map_key a, struct map_key b)
 	return a.hi == b.hi && a.lo == b.lo;
 }
 
-/* The slot that holds @key, or the free one where it belongs. Needs at least one free slot, which the load limit grants. */
+/*
+ * The slot that holds @key, or the free one where it belongs. Needs at least one free slot, which
+ * the load limit grants.
+ */
 static uint32_t find_slot(const struct map *map, struct map_key key)
 {
 	uint32_t i = hash_key(key) & map->mask;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A hash map from a 128-bit integer key to a 32-bit index: open addressing, linear probing, no tombstones.
+ * A hash map from a 128-bit integer key to a 32-bit index: open addressing, linear probing, no
+ * tombstones.
  *
- * Every table of this program keeps its rows in an array and finds them through such a map, so that rows stay packed, iteration
- * is a loop over an array, and the map holds 24 bytes a slot. Deletion shifts the following run back. Bounded: at
- * `limit` entries an insert answers -ENOSPC. Grows by doubling at 3/4 load; never shrinks.
+ * Every table of this program keeps its rows in an array and finds them through such a map, so that
+ * rows stay packed, iteration is a loop over an array, and the map holds 24 bytes a slot. Deletion
+ * shifts the following run back. Bounded: at `limit` entries an insert answers -ENOSPC. Grows by
+ * doubling at 3/4 load; never shrinks.
  */
 #pragma once
 
@@ -29,7 +31,10 @@ void map_init(struct map *map, uint32_t limit);
 void map_release(struct map *map);
 /* The index stored under @key, or MAP_NONE. */
 uint32_t map_find(const struct map *map, struct map_key key);
-/* Stores @index (not MAP_NONE) under @key, replacing what was there. 0, -ENOMEM, or -ENOSPC at the limit. */
+/*
+ * Stores @index (not MAP_NONE) under @key, replacing what was there. 0, -ENOMEM, or -ENOSPC at the
+ * limit.
+ */
 int map_put(struct map *map, struct map_key key, uint32_t index);
 /* Removes @key and returns the index it had, or MAP_NONE. */
 uint32_t map_remove(struct map *map, struct map_key key);

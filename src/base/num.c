@@ -58,12 +58,11 @@ int parse_double(const char *text, double *ret_value)
 
 	if (strspn(text, "0123456789+-.eE") != strlen(text) || !*text)
 		return -EINVAL; /* refuses blanks, hexadecimal, "inf" and "nan", which strtod takes */
-	errno = 0;
 	value = strtod_l(text, &end, c_locale());
 	if (*end)
 		return -EINVAL;
-	if (errno == ERANGE && (isinf(value) || text[strspn(text, "+-0.")]))
-		return -ERANGE;
+	if (isinf(value))
+		return -ERANGE; /* what is too small becomes 0 or the nearest subnormal, which is right */
 	*ret_value = value;
 	return 0;
 }
@@ -91,6 +90,27 @@ static int duration_unit(const char **text, uint64_t *ret_ns)
 	return -EINVAL;
 }
 
+/*
+ * Digits after a point as fraction/scale, to a trillionth; the text after them, or NULL when there
+ * are none.
+ */
+static const char *parse_fraction(const char *text, uint64_t *ret_fraction, uint64_t *ret_scale)
+{
+	uint64_t fraction = 0, scale = 1;
+
+	if (!is_digit(*text))
+		return NULL;
+	for (; is_digit(*text); text++) {
+		if (scale < NSEC_PER_SEC * 1000) {
+			fraction = fraction * 10 + (uint64_t)(*text - '0');
+			scale *= 10;
+		}
+	}
+	*ret_fraction = fraction;
+	*ret_scale = scale;
+	return text;
+}
+
 int parse_duration_ns(const char *text, uint64_t *ret_ns)
 {
 	uint64_t total = 0;
@@ -109,15 +129,9 @@ int parse_duration_ns(const char *text, uint64_t *ret_ns)
 		if (r < 0)
 			return r;
 		text += digits;
-		if (*text == '.') {
-			for (text++; is_digit(*text); text++) {
-				if (scale < NSEC_PER_SEC * 1000) {
-					fraction = fraction * 10 + (uint64_t)(*text - '0');
-					scale *= 10;
-				}
-			}
-		}
-		r = duration_unit(&text, &unit);
+		if (*text == '.')
+			text = parse_fraction(text + 1, &fraction, &scale);
+		r = text ? duration_unit(&text, &unit) : -EINVAL;
 		if (r < 0)
 			return r;
 		if (__builtin_mul_overflow(whole, unit, &part) ||

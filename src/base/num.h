@@ -16,15 +16,23 @@
 #define UJ_PER_J      1000000ULL
 
 /*
- * Reads a decimal number that fills @text[0..len) but for one trailing newline: digits only, no sign, no blanks.
- * 0, -EINVAL (empty, other characters) or -ERANGE (above 2^64-1). *ret_value only on success.
+ * Reads a decimal number that fills @text[0..len) but for one trailing newline: digits only, no
+ * sign, no blanks. 0, -EINVAL (empty, other characters) or -ERANGE (above 2^64-1). *ret_value only
+ * on success.
  */
 int parse_u64(const char *text, size_t len, uint64_t *ret_value);
 
-/* Reads a finite decimal number with an optional fraction and exponent, "." whatever the locale. As parse_u64. */
+/*
+ * Reads a finite decimal number with an optional fraction and exponent, "." whatever the locale. 0,
+ * -EINVAL or -ERANGE (too large); what is too small to be held becomes the nearest number, 0 among
+ * them.
+ */
 int parse_double(const char *text, double *ret_value);
 
-/* Reads a duration as people and Go write it: "500ms", "5s", "1.5m", "2h", "1m30s"; a unit is required but for "0". */
+/*
+ * Reads a duration as people and Go write it: "500ms", "5s", "1.5m", "2h", "1m30s"; a unit is
+ * required but for "0".
+ */
 int parse_duration_ns(const char *text, uint64_t *ret_ns);
 
 #define FORMAT_U64_MAX    20
@@ -35,7 +43,10 @@ int parse_duration_ns(const char *text, uint64_t *ret_ns);
 size_t format_u64(char *buf, uint64_t value);
 /* µJ as joules, exact to the µJ, without trailing zeros: 1500000 → "1.5", 1 → "0.000001". */
 size_t format_joules(char *buf, uint64_t energy_uj);
-/* Shortest of %.15g/%.17g that reads back equal, "." whatever the locale; "+Inf", "-Inf", "NaN" as Prometheus has it. */
+/*
+ * Shortest of %.15g/%.17g that reads back equal, "." whatever the locale; "+Inf", "-Inf", "NaN" as
+ * Prometheus has it.
+ */
 size_t format_double(char *buf, double value);
 /* Nanoseconds as a duration that parse_duration_ns reads: "5s", "500ms", "1m30s". Terminated. */
 void format_duration(char *buf, size_t size, uint64_t ns);

@@ -2,8 +2,9 @@
 /*
  * A growing byte string for building text.
  *
- * Invariants: data is NULL only while size is 0; data[len] is '\0' once anything was added. Running out of memory sets
- * `failed` and makes every later call a no-op, so that a builder checks once, at the end, with strbuf_error().
+ * Invariants: data is NULL only while size is 0; data[len] is '\0' once anything was added. Running
+ * out of memory sets `failed` and makes every later call a no-op, so that a builder checks once, at
+ * the end, with strbuf_error().
  */
 #pragma once
 
@@ -31,7 +32,10 @@ void strbuf_add_str(struct strbuf *sb, const char *text);
 void strbuf_add_char(struct strbuf *sb, char c);
 void strbuf_add_u64(struct strbuf *sb, uint64_t value);
 void strbuf_addf(struct strbuf *sb, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Appends @text as the inside of a JSON string (no quotes): escapes, and U+FFFD for invalid UTF-8. */
+/*
+ * Appends @text as the inside of a JSON string (no quotes): control characters escaped, U+FFFD for
+ * invalid UTF-8. So it is also fit for a terminal.
+ */
 void strbuf_add_json(struct strbuf *sb, const char *text);
 /* 0 or -ENOMEM. */
 int strbuf_error(const struct strbuf *sb);

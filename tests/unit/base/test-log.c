@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/file.h"
+#include "base/utf8.h"
+
+#define TIME_MS 1700000000123LL /* 2023-11-14T22:13:20.123Z */
+
+static void formats(void **state)
+{
+	char line[LOG_LINE_MAX];
+	int len;
+
+	(void)state;
+	len = log_format_line(line, sizeof(line), LOG_FORMAT_TEXT, LOG_LEVEL_WARN, TIME_MS, 0,
+			      "a \"b\"\n");
+	assert_string_equal(
+		line, "time=2023-11-14T22:13:20.123Z level=warn msg=\"a \\\"b\\\"\\u000a\"\n");
+	assert_int_equal(len, strlen(line));
+	(void)log_format_line(line, sizeof(line), LOG_FORMAT_TEXT, LOG_LEVEL_ERROR, TIME_MS,
+			      -ENOENT, "x");
+	assert_string_equal(line, "time=2023-11-14T22:13:20.123Z level=error msg=\"x\" "
+				  "error=\"No such file or directory\"\n");
+	(void)log_format_line(line, sizeof(line), LOG_FORMAT_JSON, LOG_LEVEL_DEBUG, TIME_MS, 0,
+			      "x");
+	assert_string_equal(
+		line,
+		"{\"time\":\"2023-11-14T22:13:20.123Z\",\"level\":\"debug\",\"msg\":\"x\"}\n");
+	(void)log_format_line(line, sizeof(line), LOG_FORMAT_JSON, LOG_LEVEL_INFO, TIME_MS, -99999,
+			      "x");
+	assert_string_equal(line,
+			    "{\"time\":\"2023-11-14T22:13:20.123Z\",\"level\":\"info\",\"msg\":"
+			    "\"x\",\"error\":\"unknown error\"}\n");
+}
+
+/* However long the message and whatever is at the cut, the line is whole. */
+static void cuts_at_whole_characters(void **state)
+{
+	static const char *const pieces[] = { "x", "\"", "\x01", "é", "😀", "\xff", "\\" };
+
+	(void)state;
+	for (size_t p = 0; p < sizeof(pieces) / sizeof(pieces[0]); p++) {
+		for (size_t lead = 0; lead < 8; lead++) {
+			char msg[2000], line[LOG_LINE_MAX];
+			size_t n = lead, len;
+
+			memset(msg, 'a', lead);
+			while (n + 5 < sizeof(msg))
+				n += (size_t)snprintf(msg + n, sizeof(msg) - n, "%s", pieces[p]);
+			len = (size_t)log_format_line(line, sizeof(line), LOG_FORMAT_JSON,
+						      LOG_LEVEL_INFO, TIME_MS, -EIO, msg);
+			assert_true(len < sizeof(line) && len + 12 > sizeof(line));
+			assert_string_equal(line + len - 31,
+					    "\",\"error\":\"Input/output error\"}\n");
+			for (size_t i = 0; i < len;) {
+				size_t step = utf8_char_len(line + i, len - i);
+
+				assert_true(step > 0);
+				i += step;
+			}
+		}
+	}
+}
+
+static void rate(void **state)
+{
+	struct log_rate rate = { 0 };
+	uint64_t held = 42;
+
+	(void)state;
+	for (int i = 0; i < LOG_BURST; i++) {
+		assert_true(log_rate_pass(&rate, 100, &held));
+		assert_true(held == 0);
+	}
+	for (int i = 0; i < 7; i++)
+		assert_false(log_rate_pass(&rate, 100, &held));
+	assert_true(log_rate_pass(&rate, 101, &held));
+	assert_true(held == 7); /* said once */
+	assert_true(log_rate_pass(&rate, 102, &held));
+	assert_true(held == 0);
+}
+
+/* Lines go to standard error, below the level they do not; errno and the error code come back. */
+static void writes_lines(void **state)
+{
+	char path[] = "/tmp/kepler-test-XXXXXX", *text;
+	int fd = mkstemp(path), saved = dup(STDERR_FILENO);
+
+	(void)state;
+	assert_true(dup2(fd, STDERR_FILENO) >= 0);
+	log_setup(LOG_LEVEL_WARN, LOG_FORMAT_TEXT);
+	errno = EDOM;
+	log_info("not this");
+	log_warn("this %d", 1);
+	assert_int_equal(log_error_errno(-EPERM, "that"), -EPERM);
+	assert_int_equal(log_warn_errno(-EIO, "also"), -EIO);
+	assert_int_equal(errno, EDOM);
+	assert_int_equal(log_get_level(), LOG_LEVEL_WARN);
+	log_setup(LOG_LEVEL_INFO, LOG_FORMAT_TEXT);
+	assert_true(dup2(saved, STDERR_FILENO) >= 0);
+
+	assert_int_equal(read_file_alloc(path, 4096, &text, NULL), 0);
+	assert_null(strstr(text, "not this"));
+	assert_non_null(strstr(text, "level=warn msg=\"this 1\"\n"));
+	assert_non_null(
+		strstr(text, "level=error msg=\"that\" error=\"Operation not permitted\"\n"));
+	assert_non_null(strstr(text, "level=warn msg=\"also\" error=\"Input/output error\"\n"));
+	free(text);
+	assert_int_equal(close(fd), 0);
+	assert_int_equal(close(saved), 0);
+	assert_int_equal(unlink(path), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(formats),
+		cmocka_unit_test(cuts_at_whole_characters),
+		cmocka_unit_test(rate),
+		cmocka_unit_test(writes_lines),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
