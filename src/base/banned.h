@@ -10,5 +10,11 @@
 #include <string.h>
 #include <time.h>
 
+/*
+ * With _FORTIFY_SOURCE and clang the C library has macros of these names, and a macro cannot be
+ * poisoned.
+ */
+#undef sprintf
+#undef vsprintf
 #pragma GCC poison strcpy strcat strncpy strncat sprintf vsprintf strtok atoi atol atoll atof gets \
 	gmtime localtime ctime asctime tmpnam mktemp

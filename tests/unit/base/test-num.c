@@ -182,11 +182,15 @@ static void double_text(void **state)
 	static const struct {
 		double value;
 		const char *text;
-	} cases[] = { { 0.1, "0.1" },       { 1, "1" },
-		      { -0.0, "-0" },       { 1e21, "1e+21" },
-		      { 12.5, "12.5" },     { 0.1 + 0.2, "0.30000000000000004" },
-		      { INFINITY, "+Inf" }, { -INFINITY, "-Inf" },
-		      { NAN, "NaN" } };
+	} cases[] = { { 0.1, "0.1" },
+		      { 1, "1" },
+		      { -0.0, "-0" },
+		      { 1e21, "1e+21" },
+		      { 12.5, "12.5" },
+		      { 0.1 + 0.2, "0.30000000000000004" },
+		      { (double)INFINITY, "+Inf" },
+		      { -(double)INFINITY, "-Inf" },
+		      { (double)NAN, "NaN" } };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
