@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fits the power model of the platform zone and writes src/model/platform_power_weights.c.
 
-usage: fit-platform-power.py SPECPOWER.csv [--write WEIGHTS.c] [--table]
+usage: fit-platform-power.py SPECPOWER.csv [--write WEIGHTS.c --date YYYY-MM-DD] [--table]
 
 The input has one row a measured load level of a SPECpower_ssj2008 result: node_type, processor, cores, chips,
 memory (GiB), frequency (MHz), bpf_cpu_time_ms, platform_power (W). It is not part of this tree.
@@ -113,6 +113,8 @@ FEATURES = {
     **{f"year_{k}": (lambda m, k=k: max(0, m.year - k) / 10) for k in YEAR_KNOTS},
     "amd": lambda m: float(m.vendor == "amd"),
     "arm": lambda m: float(m.vendor == "arm"),
+    "zen": lambda m: float(m.vendor == "amd" and m.year >= 2017),
+    "ln_ghz_by_year": lambda m: math.log(m.ghz) * (m.year - 2014) / 10,
 }
 SIZE = ["one", "ln_cores"]
 SHAPE = SIZE + ["ln_chips", "ln_memory"]
@@ -126,6 +128,8 @@ FORMS = {
     "+ year (straight)": CLOCK + ["year"],
     "+ year (bent)": CLOCK + BENT_YEAR,
     "+ year (bent), vendor": CLOCK + BENT_YEAR + ["amd", "arm"],
+    "+ Zen apart from older AMD": CLOCK + BENT_YEAR + ["amd", "arm", "zen"],
+    "+ frequency by year": CLOCK + BENT_YEAR + ["amd", "arm", "zen", "ln_ghz_by_year"],
 }
 RIDGE = 0.05  # weak: it only steadies coefficients that few machines speak of
 
@@ -318,7 +322,7 @@ def c_row(values):
     return "{ " + ", ".join(f"{v:.5f}" for v in values) + " }"
 
 
-def write_weights(path, machines, row_count, form, shape, trend):
+def write_weights(path, date, machines, row_count, form, shape, trend):
     mae, mape, idle_error, full_error, _, _ = judge(machines, form, shape, trend)
     cpu = judge(machines, form, shape, trend, group=lambda m: m.name)
     idle, full = (LogPower(form, machines, t).predictor() for t in ("idle", "full"))
@@ -327,7 +331,7 @@ def write_weights(path, machines, row_count, form, shape, trend):
     lines = [
         "// SPDX-License-Identifier: Apache-2.0",
         "/*",
-        " * Written by tools/fit-platform-power.py; do not edit. Fitted weights, our own; no measured figure is in here.",
+        f" * Written by tools/fit-platform-power.py on {date}; do not edit. Fitted weights, our own; no measured figure is here.",
         " *",
         " * Fitted to results of the SPECpower_ssj2008 benchmark (Standard Performance Evaluation Corporation, www.spec.org;",
         f" * SPEC and SPECpower_ssj are its trademarks), read from a processed table of {len(machines)} machine types and"
@@ -382,13 +386,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("csv")
     parser.add_argument("--write", metavar="WEIGHTS.c")
+    parser.add_argument("--date", default="an unknown day", help="for the comment: the output has no clock in it")
     parser.add_argument("--table", action="store_true", help="errors of all forms, as Markdown")
     args = parser.parse_args()
     machines, row_count = load(args.csv)
     if args.table:
         print_table(machines)
     if args.write:
-        write_weights(args.write, machines, row_count, list(FORMS)[-1], "levels", True)
+        write_weights(args.write, args.date, machines, row_count, list(FORMS)[-1], "levels", True)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,8 @@
 #include "base/macro.h"
 #include "model/platform_power_weights.h"
 
-#define CURVE_YEAR_ORIGIN 2014
+#define YEAR_ORIGIN 2014 /* of trends */
+#define ZEN_YEAR    2017
 
 static double clamp(double value, double low, double high)
 {
@@ -81,6 +82,7 @@ static void make_features(const struct power_model_weights *weights,
 	double memory = clamp(facts->memory_gib, weights->memory_gib_min, weights->memory_gib_max);
 	double ghz =
 		clamp(facts->frequency_ghz, weights->frequency_ghz_min, weights->frequency_ghz_max);
+	bool amd = strcmp(facts->vendor, "amd") == 0;
 
 	features[POWER_FEATURE_ONE] = 1;
 	features[POWER_FEATURE_LN_CORES] = log(clamp_unsigned(facts->cores, 1, weights->cores_max));
@@ -92,8 +94,10 @@ static void make_features(const struct power_model_weights *weights,
 	for (size_t i = 0; i < POWER_YEAR_KNOTS; i++)
 		features[POWER_FEATURE_YEAR_2007 + i] =
 			year > weights->year_knots[i] ? (year - weights->year_knots[i]) / 10.0 : 0;
-	features[POWER_FEATURE_AMD] = strcmp(facts->vendor, "amd") == 0;
+	features[POWER_FEATURE_AMD] = amd;
 	features[POWER_FEATURE_ARM] = is_arm(facts);
+	features[POWER_FEATURE_ZEN] = amd && year >= ZEN_YEAR;
+	features[POWER_FEATURE_LN_GHZ_BY_YEAR] = log(ghz) * ((double)year - YEAR_ORIGIN) / 10;
 }
 
 static double watts(const double weights[static POWER_FEATURE_COUNT],
@@ -109,7 +113,7 @@ static double watts(const double weights[static POWER_FEATURE_COUNT],
 /* Share of the dynamic range in use at @utilisation: 0 at 0, 1 at 1, never falling. */
 static double curve_at(const struct power_model_weights *weights, unsigned year, double utilisation)
 {
-	double decades = ((double)year - CURVE_YEAR_ORIGIN) / 10;
+	double decades = ((double)year - YEAR_ORIGIN) / 10;
 	double position = utilisation * POWER_CURVE_LEVELS;
 	double below = 0, above = 0;
 	unsigned level;

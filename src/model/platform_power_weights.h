@@ -15,6 +15,8 @@ enum power_feature {
 	POWER_FEATURE_YEAR_2018,
 	POWER_FEATURE_AMD, /* 0 or 1 */
 	POWER_FEATURE_ARM,
+	POWER_FEATURE_ZEN,            /* AMD from 2017 on */
+	POWER_FEATURE_LN_GHZ_BY_YEAR, /* ln GHz × decades since 2014 */
 	POWER_FEATURE_COUNT,
 };
 
