@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <zlib.h>
+
+#include "base/macro.h"
+#include "export/gzip_body.h"
+
+static void assert_round_trip(const char *text, size_t len)
+{
+	CLEANUP(strbuf_release) struct strbuf packed = STRBUF_INIT, again = STRBUF_INIT;
+	CLEANUP_FREE char *back = malloc(len + 1);
+	z_stream stream = { 0 };
+
+	assert_non_null(back);
+	assert_int_equal(gzip_body(text, len, &packed), 0);
+	assert_int_equal(gzip_body(text, len, &again), 0);
+	assert_int_equal(packed.len, again.len);
+	assert_memory_equal(packed.data, again.data, packed.len);
+	assert_int_equal(inflateInit2(&stream, 15 + 16), Z_OK);
+	stream.next_in = (Bytef *)packed.data;
+	stream.avail_in = (uInt)packed.len;
+	stream.next_out = (Bytef *)back;
+	stream.avail_out = (uInt)len + 1;
+	assert_int_equal(inflate(&stream, Z_FINISH), Z_STREAM_END);
+	assert_int_equal(stream.total_out, len);
+	assert_memory_equal(back, text, len);
+	(void)inflateEnd(&stream);
+}
+
+static void packs_so_that_it_unpacks(void **state)
+{
+	static char noise[300000];
+	uint32_t x = 1;
+
+	(void)state;
+	assert_round_trip("", 0);
+	assert_round_trip("a", 1);
+	memset(noise, 'a', sizeof(noise));
+	assert_round_trip(noise, sizeof(noise));
+	for (size_t i = 0; i < sizeof(noise); i++) { /* does not shrink: the buffer must grow */
+		x = x * 1664525 + 1013904223;
+		noise[i] = (char)(x >> 24);
+	}
+	assert_round_trip(noise, sizeof(noise));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(packs_so_that_it_unpacks) };
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

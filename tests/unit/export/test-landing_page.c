@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/macro.h"
+#include "export/landing_page.h"
+#include "fixture.h"
+
+static void assert_page(const struct snapshot *snapshot, const char *has, const char *lacks)
+{
+	CLEANUP(strbuf_release) struct strbuf page = STRBUF_INIT;
+
+	assert_int_equal(landing_page(snapshot, &page), 0);
+	assert_non_null(strstr(page.data, has));
+	assert_non_null(strstr(page.data, "href=\"/metrics\""));
+	assert_non_null(strstr(page.data, "href=\"/healthz\""));
+	assert_non_null(strstr(page.data, "href=\"/readyz\""));
+	assert_null(strstr(page.data, "http"));
+	if (lacks)
+		assert_null(strstr(page.data, lacks));
+}
+
+static void says_what_there_is(void **state)
+{
+	struct fixture fixture;
+
+	(void)state;
+	assert_page(NULL, "Nothing has been read yet", "<table>");
+	fixture_node(&fixture);
+	assert_page(&fixture.snapshot, "measured", "estimated");
+	assert_page(&fixture.snapshot, "19.75 W", NULL);
+	assert_page(&fixture.snapshot, "no reading", NULL);
+	fixture_release(&fixture);
+	fixture_vm(&fixture);
+	assert_page(&fixture.snapshot, "estimated", "measured<");
+	fixture_release(&fixture);
+	fixture_bare(&fixture);
+	assert_page(&fixture.snapshot, "No power zone", "<table>");
+	fixture_release(&fixture);
+}
+
+static void names_stay_text(void **state)
+{
+	struct fixture fixture;
+
+	(void)state;
+	fixture_node(&fixture);
+	for (int i = 0; i < 6; i++)
+		(void)snprintf(fixture.labels[LEVEL_PROCESS][i].command, LEDGER_COMM_MAX, "%s",
+			       "<b>\"&'\xff\n");
+	(void)snprintf(fixture.names[0].name, LEDGER_LABEL_MAX, "</td><script>");
+	assert_page(&fixture.snapshot, "&lt;b&gt;&quot;&amp;&#39;\xef\xbf\xbd\xef\xbf\xbd", "<b>");
+	assert_page(&fixture.snapshot, "&lt;/td&gt;&lt;script&gt;", "<script");
+	fixture_release(&fixture);
+}
+
+static void ranks_by_power(void **state)
+{
+	CLEANUP(strbuf_release) struct strbuf page = STRBUF_INIT;
+	static const struct fixture_shape shape = { .zones = 1, .containers = 1, .processes = 40 };
+	struct fixture fixture;
+	const char *first;
+
+	(void)state;
+	fixture_make(&fixture, &shape);
+	for (uint32_t i = 0; i < 40; i++)
+		((uint64_t *)(uintptr_t)fixture.snapshot.level[LEVEL_PROCESS].deltas)[i * 3] =
+			(i * 17 % 40) * 1000000;
+	assert_int_equal(landing_page(&fixture.snapshot, &page), 0);
+	first = strstr(page.data, "39.00 W");
+	assert_non_null(first);
+	assert_non_null(strstr(first, "38.00 W"));
+	assert_non_null(strstr(page.data, "30.00 W"));
+	assert_null(strstr(page.data, "29.00 W"));
+	fixture_release(&fixture);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(says_what_there_is),
+		cmocka_unit_test(names_stay_text),
+		cmocka_unit_test(ranks_by_power),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/macro.h"
+#include "export/prometheus.h"
+#include "exposition_parser.h"
+#include "fixture.h"
+
+#define READERS   4
+#define ROUNDS    200
+#define SNAPSHOTS 8
+
+static const struct fixture_shape shape = { .zones = 2, .containers = 3, .processes = 30 };
+
+static struct http_response ask(struct page_cache *cache, const char *accept, bool gzip)
+{
+	struct http_request request = { .path = "/metrics",
+					.accept = accept,
+					.accepts_gzip = gzip };
+	struct http_response response = { 0 };
+
+	page_cache_handle_metrics(cache, &request, &response);
+	return response;
+}
+
+static void give_back(const struct http_response *response)
+{
+	if (response->release)
+		response->release(response->owner);
+}
+
+static void asks_for_patience_before_the_first(void **state)
+{
+	struct page_cache *cache;
+	struct http_response response;
+
+	(void)state;
+	fixture_hold(NULL);
+	assert_int_equal(page_cache_new(NULL, SCHEMA_CLASSIC, &cache), 0);
+	response = ask(cache, "", false);
+	assert_int_equal(response.status, 503);
+	assert_int_equal(response.retry_after_s, 1);
+	give_back(&response);
+	page_cache_free(cache);
+	page_cache_free(NULL);
+}
+
+static void renders_once_a_snapshot(void **state)
+{
+	struct page_cache *cache;
+	struct fixture fixture;
+	struct http_response first, second, openmetrics, packed, packed_again;
+
+	(void)state;
+	fixture_make(&fixture, &shape);
+	fixture_hold(&fixture.snapshot);
+	assert_int_equal(page_cache_new(NULL, SCHEMA_CLASSIC, &cache), 0);
+	first = ask(cache, "", false);
+	second = ask(cache, "*/*", false);
+	assert_int_equal(first.status, 200);
+	assert_ptr_equal(first.body, second.body);
+	assert_null(first.content_encoding);
+	openmetrics = ask(cache, "application/openmetrics-text", false);
+	assert_ptr_not_equal(first.body, openmetrics.body);
+	assert_non_null(strstr(openmetrics.content_type, "openmetrics"));
+	assert_true(exposition_parse(openmetrics.body, openmetrics.len, true, NULL, NULL) > 0);
+	packed = ask(cache, "", true);
+	packed_again = ask(cache, "", true);
+	assert_ptr_equal(packed.body, packed_again.body);
+	assert_string_equal(packed.content_encoding, "gzip");
+	assert_memory_equal(packed.body, "\x1f\x8b", 2);
+	assert_int_equal(fixture_references(), 0);
+	give_back(&first);
+	give_back(&second);
+	give_back(&openmetrics);
+	give_back(&packed);
+	give_back(&packed_again);
+	page_cache_free(cache);
+	fixture_release(&fixture);
+}
+
+static void a_slow_reader_keeps_its_bytes(void **state)
+{
+	CLEANUP_FREE char *before = NULL;
+	struct page_cache *cache;
+	struct fixture fixture;
+	struct http_response slow, fresh, later;
+
+	(void)state;
+	fixture_make(&fixture, &shape);
+	fixture_hold(&fixture.snapshot);
+	assert_int_equal(page_cache_new(NULL, SCHEMA_CLASSIC, &cache), 0);
+	slow = ask(cache, "", false);
+	before = malloc(slow.len);
+	assert_non_null(before);
+	memcpy(before, slow.body, slow.len);
+
+	fixture.snapshot.sequence++;
+	fixture.snapshot.self.open_fds = 4711;
+	fresh = ask(cache, "", false);
+	assert_ptr_not_equal(fresh.body, slow.body);
+	assert_non_null(memmem(fresh.body, fresh.len, "open_fds 4711\n", 14));
+	assert_memory_equal(slow.body, before, slow.len);
+	give_back(&slow);
+
+	/* Nobody reads the page now: the next one is written over it. */
+	give_back(&fresh);
+	fixture.snapshot.sequence++;
+	later = ask(cache, "", false);
+	assert_ptr_equal(later.owner, fresh.owner);
+	give_back(&later);
+	page_cache_free(cache);
+	fixture_release(&fixture);
+}
+
+static void an_older_snapshot_does_not_come_back(void **state)
+{
+	struct page_cache *cache;
+	struct fixture fixture;
+	struct http_response now, late;
+
+	(void)state;
+	fixture_make(&fixture, &shape);
+	fixture_hold(&fixture.snapshot);
+	assert_int_equal(page_cache_new(NULL, SCHEMA_CLASSIC, &cache), 0);
+	now = ask(cache, "", false);
+	fixture.snapshot.sequence--; /* a thread that was held up between taking it and asking */
+	late = ask(cache, "", false);
+	assert_ptr_equal(now.body, late.body);
+	give_back(&now);
+	give_back(&late);
+	page_cache_free(cache);
+	fixture_release(&fixture);
+}
+
+static void a_new_schema_shows_at_once(void **state)
+{
+	struct page_cache *cache;
+	struct fixture fixture;
+	struct http_response response;
+
+	(void)state;
+	fixture_make(&fixture, &shape);
+	fixture_hold(&fixture.snapshot);
+	assert_int_equal(page_cache_new(NULL, SCHEMA_CLASSIC, &cache), 0);
+	response = ask(cache, "", false);
+	assert_null(memmem(response.body, response.len, "kepler_node_cpu_joules", 22));
+	give_back(&response);
+	page_cache_set_schema(cache, SCHEMA_CURRENT);
+	response = ask(cache, "", false);
+	assert_non_null(memmem(response.body, response.len, "kepler_node_cpu_joules", 22));
+	give_back(&response);
+	page_cache_free(cache);
+	fixture_release(&fixture);
+}
+
+struct crowd {
+	struct page_cache *cache;
+	bool stop;
+	unsigned wrong;
+};
+
+/* Each body is of one snapshot: its open_fds and its sequence say the same number. */
+static bool is_consistent(const struct http_response *response)
+{
+	static const char fds[] = "\nkepler_exporter_open_fds ";
+	static const char snapshots[] = "\nkepler_exporter_snapshots_total ";
+	const char *a = memmem(response->body, response->len, fds, strlen(fds));
+	const char *b = memmem(response->body, response->len, snapshots, strlen(snapshots));
+
+	return response->status == 200 && a && b &&
+	       strtoul(a + strlen(fds), NULL, 10) == strtoul(b + strlen(snapshots), NULL, 10);
+}
+
+static void *read_pages(void *arg)
+{
+	struct crowd *crowd = arg;
+
+	for (unsigned i = 0; !__atomic_load_n(&crowd->stop, __ATOMIC_SEQ_CST); i++) {
+		struct http_response response =
+			ask(crowd->cache, i & 1 ? "application/openmetrics-text" : "", i % 3 == 0);
+
+		if (i % 3 ? !is_consistent(&response) : response.status != 200)
+			__atomic_fetch_add(&crowd->wrong, 1, __ATOMIC_SEQ_CST);
+		give_back(&response);
+	}
+	return NULL;
+}
+
+static void a_crowd_sees_whole_pages(void **state)
+{
+	struct fixture fixtures[SNAPSHOTS];
+	struct crowd crowd = { 0 };
+	pthread_t threads[READERS];
+
+	(void)state;
+	for (unsigned i = 0; i < SNAPSHOTS; i++) {
+		fixture_make(&fixtures[i], &shape);
+		fixtures[i].snapshot.sequence = i + 1;
+		fixtures[i].snapshot.self.open_fds = i + 1;
+	}
+	fixture_hold(&fixtures[0].snapshot);
+	assert_int_equal(page_cache_new(NULL, SCHEMA_BOTH, &crowd.cache), 0);
+	for (int i = 0; i < READERS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, read_pages, &crowd), 0);
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		struct http_response response;
+
+		fixture_hold(&fixtures[i < SNAPSHOTS ? i : SNAPSHOTS - 1].snapshot);
+		response = ask(crowd.cache, "", false);
+		assert_true(is_consistent(&response));
+		give_back(&response);
+		if (i % 50 == 49)
+			page_cache_set_schema(crowd.cache,
+					      i % 100 == 99 ? SCHEMA_BOTH : SCHEMA_CURRENT);
+	}
+	__atomic_store_n(&crowd.stop, true, __ATOMIC_SEQ_CST);
+	for (int i = 0; i < READERS; i++)
+		pthread_join(threads[i], NULL);
+	assert_int_equal(crowd.wrong, 0);
+	assert_int_equal(fixture_references(), 0);
+	page_cache_free(crowd.cache);
+	for (unsigned i = 0; i < SNAPSHOTS; i++)
+		fixture_release(&fixtures[i]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(asks_for_patience_before_the_first),
+		cmocka_unit_test(renders_once_a_snapshot),
+		cmocka_unit_test(a_slow_reader_keeps_its_bytes),
+		cmocka_unit_test(an_older_snapshot_does_not_come_back),
+		cmocka_unit_test(a_new_schema_shows_at_once),
+		cmocka_unit_test(a_crowd_sees_whole_pages),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

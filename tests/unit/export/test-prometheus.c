@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: Apache-2.0
+/* TEST_UPDATE_GOLDEN=1 writes golden/ anew: look at the difference before you commit it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include <cmocka.h>
+
+#include "base/file.h"
+#include "base/macro.h"
+#include "base/map.h"
+#include "export/label_escape.h"
+#include "export/prometheus.h"
+#include "exposition_parser.h"
+#include "fixture.h"
+
+static const struct http_stats http = { .requests = { 1, 0, 10, 0, 2, 3 },
+					.connections = 1,
+					.connections_total = 5,
+					.timeouts = 1,
+					.bytes_sent = 12345 };
+
+static void render(const struct snapshot *snapshot, enum metrics_schema schema,
+		   enum exposition exposition, struct strbuf *out)
+{
+	struct label_cache *cache;
+
+	assert_int_equal(label_cache_new(&cache), 0);
+	assert_int_equal(prometheus_render(snapshot, &http, schema, exposition, cache, out), 0);
+	label_cache_free(cache);
+}
+
+static void golden_path(char *path, size_t size, const char *name)
+{
+	const char *root = getenv("TEST_SOURCE_ROOT");
+
+	(void)snprintf(path, size, "%s/tests/unit/export/golden/%s", root ? root : ".", name);
+}
+
+static void check_golden(const struct fixture *fixture, enum metrics_schema schema,
+			 enum exposition exposition, const char *name)
+{
+	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
+	CLEANUP_FREE char *want = NULL;
+	char path[4096];
+	size_t len = 0;
+
+	render(&fixture->snapshot, schema, exposition, &out);
+	golden_path(path, sizeof(path), name);
+	if (getenv("TEST_UPDATE_GOLDEN"))
+		assert_int_equal(write_file_atomic(path, out.data, out.len, 0644), 0);
+	if (read_file_alloc(path, 1 << 20, &want, &len) < 0) {
+		print_error("cannot read %s\n", path);
+		fail();
+	}
+	assert_string_equal(out.data, want);
+	assert_true(exposition_parse(out.data, out.len, exposition == EXPOSITION_OPENMETRICS, NULL,
+				     NULL) > 0);
+}
+
+static void matches_the_golden_pages(void **state)
+{
+	struct fixture fixture;
+
+	(void)state;
+	fixture_node(&fixture);
+	check_golden(&fixture, SCHEMA_CLASSIC, EXPOSITION_TEXT, "classic.txt");
+	check_golden(&fixture, SCHEMA_CURRENT, EXPOSITION_TEXT, "current.txt");
+	check_golden(&fixture, SCHEMA_BOTH, EXPOSITION_TEXT, "both.txt");
+	check_golden(&fixture, SCHEMA_BOTH, EXPOSITION_OPENMETRICS, "openmetrics.txt");
+	fixture_release(&fixture);
+	fixture_vm(&fixture);
+	check_golden(&fixture, SCHEMA_BOTH, EXPOSITION_TEXT, "vm.txt");
+	fixture_release(&fixture);
+	fixture_bare(&fixture);
+	check_golden(&fixture, SCHEMA_BOTH, EXPOSITION_TEXT, "bare.txt");
+	fixture_release(&fixture);
+}
+
+/* What an exporter says of one zone, package and mode, summed from text alone. */
+struct ledger_sums {
+	const char *zone, *package, *mode;
+	uint64_t node, unattributed, rows[LEVEL_COUNT], retired[LEVEL_COUNT], pending[LEVEL_COUNT];
+};
+
+static bool is_family(const struct parsed_sample *sample, const char *level, const char *what)
+{
+	char name[128];
+
+	(void)snprintf(name, sizeof(name), "kepler_%s_%s_joules_total", level, what);
+	return strcmp(sample->name, name) == 0;
+}
+
+static bool label_is(const struct parsed_sample *sample, const char *name, const char *want)
+{
+	const char *value = parsed_label(sample, name);
+
+	return value && strcmp(value, want) == 0;
+}
+
+static void add_to_sums(void *userdata, const struct parsed_sample *sample)
+{
+	struct ledger_sums *sums = userdata;
+	uint64_t value;
+	bool zone = label_is(sample, "zone", sums->zone);
+
+	if (!label_is(sample, "package", sums->package) || !label_is(sample, "mode", sums->mode) ||
+	    !parsed_micros(sample->value, &value))
+		return;
+	if (is_family(sample, "node", sums->zone))
+		sums->node += value;
+	if (is_family(sample, "node", "unattributed") && zone)
+		sums->unattributed += value;
+	for (int level = 0; level < LEVEL_COUNT; level++) {
+		const char *name = snapshot_level_name(level);
+
+		if (is_family(sample, name, sums->zone))
+			sums->rows[level] += value;
+		if (is_family(sample, name, "retired") && zone)
+			sums->retired[level] += value;
+		if (strcmp(sample->name, "kepler_pending_joules") == 0 && zone &&
+		    label_is(sample, "level", name))
+			sums->pending[level] += value;
+	}
+}
+
+static void the_page_adds_up(const struct fixture *fixture)
+{
+	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
+
+	render(&fixture->snapshot, SCHEMA_CLASSIC, EXPOSITION_TEXT, &out);
+	for (uint32_t z = 0; z < fixture->snapshot.zone_count; z++) {
+		for (int mode = 0; mode < MODE_COUNT; mode++) {
+			struct ledger_sums sums = { .zone = fixture->zones[z].name,
+						    .package = fixture->zones[z].package,
+						    .mode = energy_mode_name(mode) };
+
+			assert_true(exposition_parse(out.data, out.len, false, add_to_sums, &sums) >
+				    0);
+			assert_int_equal(sums.node, fixture->zones[z].node_uj[mode]);
+			for (int level = 0; level < LEVEL_COUNT; level++)
+				assert_int_equal(sums.rows[level] + sums.retired[level] +
+							 sums.pending[level] + sums.unattributed,
+						 sums.node);
+		}
+	}
+}
+
+static void sums_hold_on_the_text(void **state)
+{
+	static const struct fixture_shape shapes[] = {
+		{ .zones = 3, .containers = 2, .processes = 5 },
+		{ .zones = 4, .containers = 7, .processes = 500, .idle_on_rows = true },
+		{ .zones = 1, .containers = 1, .processes = 1 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(shapes); i++) {
+		struct fixture fixture;
+
+		fixture_make(&fixture, &shapes[i]);
+		the_page_adds_up(&fixture);
+		fixture_release(&fixture);
+	}
+}
+
+struct seen {
+	struct map keys, families;
+	char last_family[128];
+	unsigned idle_rows, joules;
+};
+
+static struct map_key key_of(const char *text, size_t len)
+{
+	return (struct map_key){ label_hash(text, len), len };
+}
+
+static void note_sample(void *userdata, const struct parsed_sample *sample)
+{
+	struct seen *seen = userdata;
+	struct map_key key = key_of(sample->line, sample->key_len);
+
+	if (map_find(&seen->keys, key) != MAP_NONE)
+		fail_msg("twice: %.*s", (int)sample->key_len, sample->line);
+	assert_int_equal(map_put(&seen->keys, key, 1), 0);
+	if (strcmp(seen->last_family, sample->family) != 0) {
+		key = key_of(sample->family, strlen(sample->family));
+		if (map_find(&seen->families, key) != MAP_NONE)
+			fail_msg("in two pieces: %s", sample->family);
+		assert_int_equal(map_put(&seen->families, key, 1), 0);
+		(void)snprintf(seen->last_family, sizeof(seen->last_family), "%s", sample->family);
+	}
+	seen->joules += strstr(sample->name, "_joules") != NULL;
+	seen->idle_rows += strstr(sample->name, "kepler_process") == sample->name &&
+			   label_is(sample, "mode", "idle");
+}
+
+static void look_at(const struct snapshot *snapshot, enum metrics_schema schema,
+		    enum exposition exposition, struct seen *seen)
+{
+	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
+
+	*seen = (struct seen){ 0 };
+	map_init(&seen->keys, 1 << 20);
+	map_init(&seen->families, 1 << 20);
+	render(snapshot, schema, exposition, &out);
+	assert_true(exposition_parse(out.data, out.len, exposition == EXPOSITION_OPENMETRICS,
+				     note_sample, seen) > 0);
+	map_release(&seen->keys);
+	map_release(&seen->families);
+}
+
+static void no_series_twice_and_no_family_in_pieces(void **state)
+{
+	static const struct fixture_shape shape = {
+		.zones = 4, .containers = 20, .processes = 2000, .idle_on_rows = true
+	};
+	struct fixture fixture;
+	struct seen seen;
+
+	(void)state;
+	fixture_make(&fixture, &shape);
+	for (int schema = SCHEMA_CLASSIC; schema <= SCHEMA_BOTH; schema++) {
+		look_at(&fixture.snapshot, schema, EXPOSITION_TEXT, &seen);
+		look_at(&fixture.snapshot, schema, EXPOSITION_OPENMETRICS, &seen);
+	}
+	fixture_release(&fixture);
+}
+
+static void equal_rows_become_one_series_and_keep_the_sum(void **state)
+{
+	static const struct fixture_shape shape = { .zones = 2, .containers = 3, .processes = 40 };
+	struct fixture fixture;
+	struct seen seen;
+
+	(void)state;
+	fixture_make(&fixture, &shape);
+	for (uint32_t i = 12; i < 40; i += 3) { /* one pid and command, one container */
+		fixture.labels[LEVEL_PROCESS][i].pid = 77;
+		(void)snprintf(fixture.labels[LEVEL_PROCESS][i].command, LEDGER_COMM_MAX, "sh");
+	}
+	look_at(&fixture.snapshot, SCHEMA_BOTH, EXPOSITION_OPENMETRICS, &seen);
+	the_page_adds_up(&fixture);
+	fixture_release(&fixture);
+}
+
+static void zones_that_look_alike_stay_apart(void **state)
+{
+	static const struct fixture_shape shape = { .zones = 4, .containers = 1, .processes = 3 };
+	struct fixture fixture;
+	struct seen seen;
+
+	(void)state;
+	fixture_make(&fixture, &shape);
+	(void)snprintf(fixture.zones[1].package, sizeof(fixture.zones[1].package), "0");
+	look_at(&fixture.snapshot, SCHEMA_BOTH, EXPOSITION_TEXT, &seen);
+	fixture_release(&fixture);
+}
+
+static void absent_is_not_zero(void **state)
+{
+	static const struct fixture_shape shape = { .zones = 1, .containers = 1, .processes = 3 };
+	struct fixture fixture;
+	struct seen seen;
+
+	(void)state;
+	fixture_bare(&fixture);
+	look_at(&fixture.snapshot, SCHEMA_BOTH, EXPOSITION_TEXT, &seen);
+	assert_int_equal(seen.joules, 0);
+	fixture_release(&fixture);
+	fixture_make(&fixture, &shape);
+	look_at(&fixture.snapshot, SCHEMA_BOTH, EXPOSITION_TEXT, &seen);
+	assert_int_equal(seen.idle_rows, 0);
+	fixture_release(&fixture);
+}
+
+static void hostile_names_forge_nothing(void **state)
+{
+	static const struct fixture_shape shape = { .zones = 1, .containers = 4, .processes = 40 };
+	struct fixture fixture;
+	struct seen seen;
+	uint64_t seed = 88172645463325252ULL;
+
+	(void)state;
+	fixture_make(&fixture, &shape);
+	for (unsigned round = 0; round < 200; round++) {
+		for (uint32_t i = 0; i < 40; i++) {
+			for (size_t c = 0; c < LEDGER_COMM_MAX - 1; c++) {
+				seed ^= seed << 13;
+				seed ^= seed >> 7;
+				seed ^= seed << 17;
+				fixture.labels[LEVEL_PROCESS][i].command[c] =
+					seed & 0x100 ? (char)seed : "\"\\\n{} 1"[seed % 7];
+			}
+		}
+		for (uint32_t i = 0; i < 4; i++)
+			(void)snprintf(fixture.names[i].id, LEDGER_LABEL_MAX, "x%c",
+				       (char)(0x80 + i));
+		look_at(&fixture.snapshot, SCHEMA_BOTH, EXPOSITION_TEXT, &seen);
+		the_page_adds_up(&fixture);
+	}
+	fixture_release(&fixture);
+}
+
+static void an_estimate_never_looks_measured(void **state)
+{
+	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
+	struct fixture fixture;
+
+	(void)state;
+	fixture_vm(&fixture);
+	render(&fixture.snapshot, SCHEMA_BOTH, EXPOSITION_TEXT, &out);
+	assert_null(strstr(out.data, "_cpu_joules_total"));
+	assert_null(strstr(out.data, "_cpu_watts"));
+	assert_null(strstr(out.data, "mode=\"idle\""));
+	assert_null(strstr(out.data, "rapl"));
+	assert_non_null(strstr(out.data, "quality=\"estimated\""));
+	for (const char *line = out.data; (line = strstr(line, "joules_total{")); line++)
+		assert_non_null(
+			memmem(line, strcspn(line, "\n"), "source=\"trained_power_model\"", 28));
+	fixture_release(&fixture);
+}
+
+/* The one complaint is of a name we inherited. */
+static void promtool_finds_only_the_inherited_unit(void **state)
+{
+	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
+	char path[] = "/tmp/kepler-promtool-XXXXXX", command[256], line[512];
+	struct fixture fixture;
+	unsigned complaints = 0;
+	FILE *pipe;
+	int fd;
+
+	(void)state;
+	if (system("command -v promtool >/dev/null 2>&1") != 0) {
+		print_message("promtool is not installed\n");
+		skip();
+	}
+	fixture_node(&fixture);
+	render(&fixture.snapshot, SCHEMA_BOTH, EXPOSITION_TEXT, &out);
+	fixture_release(&fixture);
+	fd = mkstemp(path);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, out.data, out.len), out.len);
+	close(fd);
+	(void)snprintf(command, sizeof(command), "promtool check metrics <%s 2>&1", path);
+	pipe = popen(command, "re");
+	assert_non_null(pipe);
+	while (fgets(line, sizeof(line), pipe)) {
+		if (!strstr(line, "_bpf_cpu_time_ms_total ") ||
+		    !strstr(line, "abbreviated units")) {
+			print_error("%s", line);
+			complaints++;
+		}
+	}
+	(void)pclose(pipe);
+	(void)unlink(path);
+	assert_int_equal(complaints, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(matches_the_golden_pages),
+		cmocka_unit_test(sums_hold_on_the_text),
+		cmocka_unit_test(no_series_twice_and_no_family_in_pieces),
+		cmocka_unit_test(equal_rows_become_one_series_and_keep_the_sum),
+		cmocka_unit_test(zones_that_look_alike_stay_apart),
+		cmocka_unit_test(absent_is_not_zero),
+		cmocka_unit_test(hostile_names_forge_nothing),
+		cmocka_unit_test(an_estimate_never_looks_measured),
+		cmocka_unit_test(promtool_finds_only_the_inherited_unit),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
