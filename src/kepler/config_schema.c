@@ -8,7 +8,7 @@
 
 #include "kepler/config_options.h"
 
-#define DURATION_PATTERN "^(0|([0-9]+(\\\\.[0-9]*)?(ns|us|ms|s|m|h))+)$"
+#define DURATION_PATTERN "^(0|([0-9]+(\\\\.[0-9]+)?(ns|us|ms|s|m|h))+)$"
 
 static void add_choices(struct strbuf *out, const struct option_choice *choice)
 {
