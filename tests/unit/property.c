@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The source is a tape. While cases are made up, draws come from a generator (xorshift64*, by the case's own
- * seed) and are recorded; while a failure is shrunk, they come from an edited tape, cut to the bound that
- * is asked for, and are 0 beyond its end. So any edit of a tape is a valid case, and the property needs
- * to know nothing of shrinking.
+ * The source is a tape. While cases are made up, draws come from a generator (xorshift64*, by the
+ * case's own seed) and are recorded; while a failure is shrunk, they come from an edited tape, cut
+ * to the bound that is asked for, and are 0 beyond its end. So any edit of a tape is a valid case,
+ * and the property needs to know nothing of shrinking.
  */
 #include "property.h"
 

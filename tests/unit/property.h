@@ -2,9 +2,9 @@
 /*
  * Property tests: a statement that must hold for every input, tried on very many.
  *
- * A property draws what it needs from a source, and says what is wrong, or NULL. The draws of a case that
- * fails are recorded; shrinking then removes and lessens them as long as the case still fails, so draw
- * small numbers for simple cases.
+ * A property draws what it needs from a source, and says what is wrong, or NULL. The draws of a
+ * case that fails are recorded; shrinking then removes and lessens them as long as the case still
+ * fails, so draw small numbers for simple cases.
  *
  *     static const char *sum_is_whole(struct property_source *source, void *userdata)
  *     {
@@ -32,5 +32,8 @@ uint64_t draw_scaled(struct property_source *source);
 /* True once in @one_in times. */
 bool draw_chance(struct property_source *source, uint64_t one_in);
 
-/* Runs @cases cases. False when one failed: the seed, what it said and its smallest draws are printed. */
+/*
+ * Runs @cases cases. False when one failed: the seed, what it said and its smallest draws are
+ * printed.
+ */
 bool property_check(const char *name, property_fn *property, void *userdata, uint64_t cases);

@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Each series is remembered by its labels' serial: the sum of its deltas is the value it must show
+ * once it has settled. Zones are only ever added, so a column is remembered by zone and mode, CPU
+ * time apart.
+ */
+#include "snapshot_check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define COLUMNS_MAX 16 /* by zone and mode; the last is CPU time */
+#define CPU_COLUMN  (COLUMNS_MAX - 1)
+
+struct seen {
+	uint64_t serial, container; /* container: serial of its container */
+	uint64_t total[COLUMNS_MAX];
+	uint64_t born_ns, changed_ns; /* changed: last time what it shows could change */
+	int64_t created_ms;
+	uint32_t pid;
+	char command[LEDGER_COMM_MAX];
+	bool settled, ended, retired, present;
+};
+
+struct snapshot_check {
+	struct seen *series;
+	size_t count, size;
+	uint64_t node_uj[COLUMNS_MAX], unattributed_uj[COLUMNS_MAX];
+	uint64_t cpu_ns, sequence, folded;
+};
+
+struct snapshot_check *snapshot_check_new(void)
+{
+	struct snapshot_check *check = calloc(1, sizeof(*check));
+
+	if (!check)
+		abort();
+	return check;
+}
+
+void snapshot_check_free(struct snapshot_check *check)
+{
+	free(check->series);
+	free(check);
+}
+
+static size_t place_of(const struct snapshot *snapshot, size_t column)
+{
+	return column + 1 == snapshot->columns ? CPU_COLUMN : column;
+}
+
+static struct seen *find(const struct snapshot_check *check, uint64_t serial)
+{
+	for (size_t i = 0; i < check->count; i++) {
+		if (check->series[i].serial == serial)
+			return &check->series[i];
+	}
+	return NULL;
+}
+
+static struct seen *add(struct snapshot_check *check)
+{
+	if (check->count == check->size) {
+		check->size = check->size ? check->size * 2 : 64;
+		check->series = reallocarray(check->series, check->size, sizeof(*check->series));
+		if (!check->series)
+			abort();
+	}
+	check->series[check->count] = (struct seen){ 0 };
+	return &check->series[check->count++];
+}
+
+static uint64_t unattributed(const struct snapshot_zone *zone, size_t mode)
+{
+	uint64_t sum = 0;
+
+	for (size_t reason = 0; reason < UNATTRIBUTED_REASON_COUNT; reason++)
+		sum += zone->unattributed_uj[mode][reason];
+	return sum;
+}
+
+static uint64_t sum_column(const uint64_t *values, size_t rows, size_t columns, size_t column)
+{
+	uint64_t sum = 0;
+
+	for (size_t row = 0; row < rows; row++)
+		sum += values[row * columns + column];
+	return sum;
+}
+
+/* Σ rows + Σ retired + pending + Σ unattributed = node, and Σ deltas is what the node gained. */
+static const char *check_identities(const struct snapshot_check *check,
+				    const struct snapshot *snapshot,
+				    const struct snapshot_table *table, uint64_t cpu_ns)
+{
+	size_t columns = snapshot->columns;
+
+	for (size_t column = 0; column < columns; column++) {
+		size_t zone = column / MODE_COUNT, mode = column % MODE_COUNT;
+		bool is_cpu = column + 1 == columns;
+		uint64_t node = is_cpu ? cpu_ns : snapshot->zones[zone].node_uj[mode];
+		uint64_t nobody = is_cpu ? 0 : unattributed(&snapshot->zones[zone], mode);
+		size_t place = place_of(snapshot, column);
+		uint64_t before = is_cpu ? check->cpu_ns
+					 : check->node_uj[place] - check->unattributed_uj[place];
+		uint64_t shown =
+			sum_column(table->values, table->count, columns, column) +
+			sum_column(table->retired_values, table->retired_count, columns, column);
+
+		if (shown + table->pending[column] + nobody != node)
+			return is_cpu ? "CPU time is not conserved" : "energy is not conserved";
+		if (sum_column(table->deltas, table->count, columns, column) !=
+		    node - nobody - before)
+			return "the deltas are not the interval's";
+	}
+	return NULL;
+}
+
+static bool same_labels(const struct series_labels *a, const struct series_labels *b)
+{
+	return a->pid == b->pid && strcmp(a->command, b->command) == 0 &&
+	       strcmp(a->container_id, b->container_id) == 0 &&
+	       strcmp(a->container_namespace, b->container_namespace) == 0;
+}
+
+static const char *check_unique(const struct snapshot_row *rows, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		for (size_t j = 0; j < i; j++) {
+			if (same_labels(rows[i].labels, rows[j].labels))
+				return "a series is there twice";
+			if (rows[i].labels->slot == rows[j].labels->slot)
+				return "two series share a slot";
+		}
+	}
+	return NULL;
+}
+
+static const char *check_process_rows(const struct snapshot *snapshot,
+				      const struct publisher_options *options)
+{
+	const struct snapshot_table *processes = &snapshot->level[LEVEL_PROCESS];
+	size_t others = 0, own = 0;
+
+	for (size_t i = 0; i < processes->count; i++) {
+		const struct series_labels *labels = processes->rows[i].labels;
+
+		if (!labels->container || labels->container->container)
+			return "a process row without its container's labels";
+		if (strcmp(labels->container_id, labels->container->container_id) != 0)
+			return "a row's strings are not its container's";
+		if (labels->pid) {
+			own++;
+			continue;
+		}
+		if (strcmp(labels->command, "other") != 0)
+			return "pid 0 is shown as a process";
+		others++;
+	}
+	if (others != snapshot->level[LEVEL_CONTAINER].count)
+		return "containers and their \"other\" series differ in number";
+	if (own > options->max_rows)
+		return "more rows than allowed";
+	return NULL;
+}
+
+static struct seen *remember(struct snapshot_check *check, const struct snapshot *snapshot,
+			     const struct snapshot_row *row, bool retired)
+{
+	struct seen *seen = add(check);
+
+	seen->serial = row->labels->serial;
+	seen->container = row->labels->container ? row->labels->container->serial : 0;
+	seen->pid = row->labels->pid;
+	memcpy(seen->command, row->labels->command, sizeof(seen->command));
+	seen->born_ns = snapshot->monotonic_ns;
+	seen->created_ms = row->created_ms;
+	seen->retired = retired;
+	seen->settled = snapshot->sequence == 1;
+	return seen;
+}
+
+static const char *check_series(struct snapshot_check *check, const struct snapshot *snapshot,
+				const struct snapshot_table *table, size_t row,
+				const struct publisher_options *options)
+{
+	const struct snapshot_row *shown = &table->rows[row];
+	const uint64_t *values = table->values + row * snapshot->columns;
+	const uint64_t *deltas = table->deltas + row * snapshot->columns;
+	struct seen *seen = find(check, shown->labels->serial);
+	bool changed = shown->labels->pid && !shown->ended, was_settled;
+
+	if (!seen)
+		seen = remember(check, snapshot, shown, false);
+	if (seen->created_ms != shown->created_ms)
+		return "a series was born twice";
+	was_settled = seen->settled;
+	seen->settled |= snapshot->monotonic_ns - seen->born_ns >= options->settle_ns;
+	for (size_t column = 0; column < snapshot->columns; column++) {
+		uint64_t *total = &seen->total[place_of(snapshot, column)];
+
+		*total += deltas[column];
+		changed |= deltas[column] > 0;
+		if (deltas[column] > UINT64_MAX / 2)
+			return "a negative delta";
+		if (values[column] != (seen->settled ? *total : 0))
+			return seen->settled ? "a series does not show its full value"
+					     : "a series shows more than 0 before it settled";
+	}
+	if (changed || !was_settled)
+		seen->changed_ns = snapshot->monotonic_ns;
+	seen->ended = shown->ended;
+	seen->present = true;
+	return NULL;
+}
+
+static const char *check_retired(struct snapshot_check *check, const struct snapshot *snapshot,
+				 const struct snapshot_table *table, size_t row)
+{
+	const struct snapshot_row *shown = &table->retired[row];
+	struct seen *seen = find(check, shown->labels->serial);
+
+	if (!seen)
+		seen = remember(check, snapshot, shown, true);
+	if (seen->created_ms != shown->created_ms)
+		return "a retired series was born twice";
+	for (size_t column = 0; column < snapshot->columns; column++) {
+		uint64_t value = table->retired_values[row * snapshot->columns + column];
+		uint64_t *total = &seen->total[place_of(snapshot, column)];
+
+		if (value < *total)
+			return "a retired series fell";
+		*total = value;
+	}
+	seen->present = true;
+	return NULL;
+}
+
+/* A process row with the labels that @gone had, and born now. */
+static bool is_replaced(const struct snapshot_check *check, const struct snapshot *snapshot,
+			const struct seen *gone)
+{
+	for (size_t i = 0; i < check->count; i++) {
+		const struct seen *new = &check->series[i];
+
+		if (new->present &&new->born_ns == snapshot->monotonic_ns &&new->pid ==
+			    gone->pid &&new->container == gone->container &&
+		    strcmp(new->command, gone->command) == 0)
+			return true;
+	}
+	return false;
+}
+
+static const char *check_gone(const struct snapshot_check *check, const struct snapshot *snapshot,
+			      const struct seen *gone, const struct publisher_options *options)
+{
+	uint64_t kept_ns = snapshot->monotonic_ns - gone->changed_ns;
+	bool folded = snapshot->level[LEVEL_PROCESS].folded > check->folded;
+
+	if (gone->retired || (gone->pid && folded))
+		return NULL;
+	if (gone->pid && !gone->ended)
+		return "a living process lost its series";
+	if (kept_ns >= options->keep_ns)
+		return NULL;
+	if (gone->pid && is_replaced(check, snapshot, gone) && kept_ns >= options->settle_ns)
+		return NULL;
+	return "a series went before its time";
+}
+
+static const char *check_all_series(struct snapshot_check *check, const struct snapshot *snapshot,
+				    const struct publisher_options *options)
+{
+	const char *wrong = NULL;
+
+	for (size_t i = 0; i < check->count; i++)
+		check->series[i].present = false;
+	for (size_t level = 0; level < LEVEL_COUNT && !wrong; level++) {
+		const struct snapshot_table *table = &snapshot->level[level];
+
+		for (size_t row = 0; row < table->count && !wrong; row++)
+			wrong = check_series(check, snapshot, table, row, options);
+		for (size_t row = 0; row < table->retired_count && !wrong; row++)
+			wrong = check_retired(check, snapshot, table, row);
+	}
+	for (size_t i = 0; i < check->count && !wrong; i++) {
+		if (!check->series[i].present)
+			wrong = check_gone(check, snapshot, &check->series[i], options);
+	}
+	for (size_t i = 0; i < check->count;) {
+		if (check->series[i].present)
+			i++;
+		else
+			check->series[i] = check->series[--check->count];
+	}
+	return wrong;
+}
+
+static void remember_node(struct snapshot_check *check, const struct snapshot *snapshot,
+			  uint64_t cpu_ns)
+{
+	for (size_t column = 0; column + 1 < snapshot->columns; column++) {
+		const struct snapshot_zone *zone = &snapshot->zones[column / MODE_COUNT];
+
+		check->node_uj[column] = zone->node_uj[column % MODE_COUNT];
+		check->unattributed_uj[column] = unattributed(zone, column % MODE_COUNT);
+	}
+	check->cpu_ns = cpu_ns;
+	check->folded = snapshot->level[LEVEL_PROCESS].folded;
+	check->sequence = snapshot->sequence;
+}
+
+const char *snapshot_check_next(struct snapshot_check *check, const struct snapshot *snapshot,
+				const struct publisher_options *options, uint64_t cpu_ns)
+{
+	const char *wrong = NULL;
+
+	if (snapshot->sequence != check->sequence + 1)
+		return "a snapshot is missing";
+	for (size_t level = 0; level < LEVEL_COUNT && !wrong; level++) {
+		const struct snapshot_table *table = &snapshot->level[level];
+
+		wrong = check_identities(check, snapshot, table, cpu_ns);
+		if (!wrong)
+			wrong = check_unique(table->rows, table->count);
+		if (!wrong)
+			wrong = check_unique(table->retired, table->retired_count);
+	}
+	if (!wrong)
+		wrong = check_process_rows(snapshot, options);
+	if (!wrong)
+		wrong = check_all_series(check, snapshot, options);
+	remember_node(check, snapshot, cpu_ns);
+	return wrong;
+}
+
+static uint64_t digest_bytes(uint64_t digest, const void *bytes, size_t len)
+{
+	const uint8_t *at = bytes;
+
+	for (size_t i = 0; i < len; i++)
+		digest = (digest ^ at[i]) * 0x100000001b3ULL; /* FNV-1a */
+	return digest;
+}
+
+static uint64_t digest_rows(uint64_t digest, const struct snapshot_row *rows, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct series_labels *labels = rows[i].labels;
+		const struct series_labels *container = labels->container;
+
+		digest = digest_bytes(digest, &labels->serial, sizeof(labels->serial));
+		digest = digest_bytes(digest, &labels->pid, sizeof(labels->pid));
+		digest = digest_bytes(digest, labels->command, strlen(labels->command));
+		digest = digest_bytes(digest, labels->container_id, strlen(labels->container_id));
+		digest = digest_bytes(digest, labels->pod_name, strlen(labels->pod_name));
+		if (container)
+			digest = digest_bytes(digest, container->container_name,
+					      strlen(container->container_name));
+	}
+	return digest;
+}
+
+uint64_t snapshot_digest(const struct snapshot *snapshot)
+{
+	uint64_t digest = digest_bytes(0xcbf29ce484222325ULL, &snapshot->sequence, 8);
+
+	for (size_t level = 0; level < LEVEL_COUNT; level++) {
+		const struct snapshot_table *table = &snapshot->level[level];
+		size_t line = snapshot->columns * sizeof(uint64_t);
+
+		digest = digest_rows(digest, table->rows, table->count);
+		digest = digest_rows(digest, table->retired, table->retired_count);
+		digest = digest_bytes(digest, table->values, table->count * line);
+		digest = digest_bytes(digest, table->deltas, table->count * line);
+		digest = digest_bytes(digest, table->retired_values, table->retired_count * line);
+	}
+	return digest;
+}

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Random histories of a small machine: processes are born, run, exec, move, die (seen or not),
+ * their pids are used again, their last run time comes late; containers come and go; options are
+ * reloaded and zones added. After each interval a watcher looks for a broken promise
+ * (snapshot_check.h).
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../property.h"
+#include "snapshot_check.h"
+
+#define SECOND_NS  1000000000ULL
+#define TASKS      7
+#define NAMES      3
+#define CONTAINERS 5
+#define HELD       3 /* old snapshots that slow readers hold */
+
+struct task {
+	uint64_t start_ns;
+	uint32_t comm, container;
+	bool alive;
+};
+
+struct world {
+	struct property_source *source;
+	struct ledger *ledger;
+	struct snapshot_holder *holder;
+	struct publisher *publisher;
+	struct publisher_options options;
+	struct snapshot_check *check;
+	struct task tasks[TASKS]; /* pid: place + 1, or 0 for the last */
+	uint64_t now_ns, cpu_ns;
+	struct {
+		const struct snapshot *snapshot;
+		uint64_t digest;
+	} held[HELD];
+};
+
+static void draw_options(struct world *w)
+{
+	w->options = (struct publisher_options){
+		.min_uj = draw_below(w->source, 4) * 40,
+		.settle_ns = draw_below(w->source, 4) * SECOND_NS,
+		.keep_ns = draw_below(w->source, 6) * SECOND_NS,
+		.max_rows = (uint32_t)draw_below(w->source, 8),
+	};
+}
+
+static void open_world(struct world *w, struct property_source *source)
+{
+	const struct ledger_options options = { .max_processes = 12,
+						.max_containers = 4,
+						.overflow = { "system_processes", "s", "system",
+							      "s" } };
+
+	*w = (struct world){ .source = source, .now_ns = SECOND_NS };
+	draw_options(w);
+	assert_int_equal(ledger_new(&options, &w->ledger), 0);
+	assert_int_equal(ledger_set_zones(w->ledger, 1), 0);
+	assert_int_equal(snapshot_holder_new(&w->holder), 0);
+	assert_int_equal(publisher_new(&w->options, w->ledger, w->holder, &w->publisher), 0);
+	w->check = snapshot_check_new();
+}
+
+static void close_world(struct world *w)
+{
+	snapshot_check_free(w->check);
+	publisher_free(w->publisher); /* before its readers: what they hold stays good */
+	for (size_t i = 0; i < HELD; i++) {
+		if (w->held[i].snapshot)
+			(void)snapshot_digest(w->held[i].snapshot);
+		snapshot_put(w->holder, w->held[i].snapshot);
+	}
+	snapshot_holder_free(w->holder);
+	ledger_free(w->ledger);
+}
+
+static uint32_t container_row(struct world *w, uint32_t container)
+{
+	static const char *const namespaces[] = { "system", "batch", "" };
+	char id[16];
+	struct ledger_owner owner = { id, id, namespaces[container % 3], "pod" };
+
+	(void)snprintf(id, sizeof(id), "unit-%u", container);
+	return ledger_container(w->ledger, &owner);
+}
+
+/* Charges some of each column, to the process where it has a row. */
+static void charge(struct world *w, uint32_t process, uint32_t container)
+{
+	uint32_t columns = ledger_columns(w->ledger);
+
+	for (uint32_t column = 0; column < columns; column++) {
+		uint64_t amount = draw_chance(w->source, 3) ? draw_below(w->source, 90) : 0;
+
+		if (process == LEDGER_NONE)
+			ledger_charge_container(w->ledger, container, column, amount);
+		else
+			ledger_charge(w->ledger, process, column, amount);
+		if (column == ledger_cpu_column(w->ledger))
+			w->cpu_ns += amount;
+		else
+			ledger_node(w->ledger, column / MODE_COUNT, column % MODE_COUNT, amount);
+	}
+}
+
+static uint32_t pid_of(size_t task)
+{
+	return task + 1 < TASKS ? (uint32_t)task + 1 : 0;
+}
+
+static void run_task(struct world *w, size_t i)
+{
+	static const char *const names[NAMES] = { "sh", "x\xfe", "x\x80" };
+	struct task *task = &w->tasks[i];
+	uint32_t container = container_row(w, task->container), process;
+
+	process =
+		ledger_process(w->ledger, pid_of(i), task->start_ns, names[task->comm], container);
+	if (!draw_chance(w->source, 8))
+		charge(w, process, container);
+	if (!task->alive && process != LEDGER_NONE) /* its last run time came late */
+		ledger_end_process(w->ledger, process);
+}
+
+static void change_task(struct world *w, size_t i)
+{
+	struct task *task = &w->tasks[i];
+	uint32_t process;
+
+	switch (draw_below(w->source, 5)) {
+	case 0: /* exec */
+		task->comm = (uint32_t)draw_below(w->source, NAMES);
+		break;
+	case 1: /* moved */
+		task->container = (uint32_t)draw_below(w->source, CONTAINERS);
+		break;
+	case 2: /* dies */
+		task->alive = false;
+		process = ledger_find_process(w->ledger, pid_of(i), task->start_ns);
+		if (process != LEDGER_NONE)
+			ledger_end_process(w->ledger, process);
+		break;
+	default: /* its pid is used again, mostly by a process just like it; its end may be unseen */
+		if (draw_chance(w->source, 2)) {
+			task->comm = (uint32_t)draw_below(w->source, NAMES);
+			task->container = (uint32_t)draw_below(w->source, CONTAINERS);
+		}
+		task->start_ns = w->now_ns;
+		task->alive = true;
+	}
+}
+
+static void live_interval(struct world *w)
+{
+	for (size_t i = 0; i < TASKS; i++) {
+		uint64_t what = draw_below(w->source, 8);
+
+		if (what >= 6)
+			change_task(w, i);
+		if (what >= 3 && (w->tasks[i].alive || draw_chance(w->source, 6)))
+			run_task(w, i);
+	}
+	if (draw_chance(w->source, 4)) {
+		uint32_t container = container_row(w, (uint32_t)draw_below(w->source, CONTAINERS));
+
+		charge(w, LEDGER_NONE, container);
+	}
+	if (draw_chance(w->source, 3)) {
+		uint64_t amount = draw_below(w->source, 50);
+
+		ledger_node(w->ledger, 0, MODE_IDLE, amount);
+		ledger_unattributed(w->ledger, 0, MODE_IDLE, UNATTRIBUTED_IDLE_POLICY, amount);
+	}
+}
+
+/* A slow reader takes this snapshot and gives back an old one, which must be what it was. */
+static const char *change_reader(struct world *w)
+{
+	size_t i = draw_below(w->source, HELD * 2);
+	const char *wrong = NULL;
+
+	if (i >= HELD)
+		return NULL;
+	if (w->held[i].snapshot && snapshot_digest(w->held[i].snapshot) != w->held[i].digest)
+		wrong = "a snapshot changed while it was held";
+	snapshot_put(w->holder, w->held[i].snapshot);
+	w->held[i].snapshot = snapshot_get(w->holder);
+	w->held[i].digest = snapshot_digest(w->held[i].snapshot);
+	return wrong;
+}
+
+static const char *one_interval(struct world *w)
+{
+	struct snapshot_zone zones[3] = { 0 };
+	const struct snapshot_self self = { .cpus = 4 };
+	const struct snapshot *snapshot;
+	const char *wrong;
+
+	w->now_ns += draw_chance(w->source, 10) ? draw_below(w->source, 12) * SECOND_NS : SECOND_NS;
+	ledger_begin(w->ledger, w->now_ns);
+	if (draw_chance(w->source, 30) && ledger_zones(w->ledger) < 3)
+		assert_int_equal(ledger_set_zones(w->ledger, ledger_zones(w->ledger) + 1), 0);
+	if (draw_chance(w->source, 20)) {
+		draw_options(w);
+		publisher_set_options(w->publisher, &w->options);
+	}
+	live_interval(w);
+	if (publisher_publish(w->publisher, w->now_ns, (int64_t)(w->now_ns / 1000000), zones,
+			      &self) < 0)
+		return "refused";
+	snapshot = snapshot_get(w->holder);
+	wrong = snapshot_check_next(w->check, snapshot, &w->options, w->cpu_ns);
+	snapshot_put(w->holder, snapshot);
+	return wrong ? wrong : change_reader(w);
+}
+
+static const char *promises_hold(struct property_source *source, void *userdata)
+{
+	struct world w;
+	const char *wrong = NULL;
+	uint64_t intervals;
+
+	(void)userdata;
+	open_world(&w, source);
+	intervals = draw_below(source, 60);
+	for (uint64_t i = 0; i < intervals && !wrong; i++)
+		wrong = one_interval(&w);
+	close_world(&w);
+	return wrong;
+}
+
+static void test_random_histories(void **state)
+{
+	(void)state;
+	assert_true(property_check("publisher", promises_hold, NULL, 10000));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_random_histories),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Readers and the writer at once: what a reader holds never changes under it. Meant for
+ * -Db_sanitize=thread as much as for address.
+ */
+#include "snapshot/snapshot_holder.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "snapshot_check.h"
+
+#define SECOND_NS 1000000000ULL
+#define READERS   4
+#define INTERVALS 1500
+
+static void test_buffers_are_used_again(void **state)
+{
+	struct snapshot_holder *holder;
+	struct snapshot_buffer *first, *second, *third;
+	const struct snapshot *held;
+
+	(void)state;
+	assert_int_equal(snapshot_holder_new(&holder), 0);
+	assert_null(snapshot_get(holder));
+	snapshot_put(holder, NULL);
+	first = snapshot_holder_take(holder, 100);
+	first->snapshot = (struct snapshot){ 0 };
+	snapshot_holder_publish(holder, first);
+	held = snapshot_get(holder);
+	assert_ptr_equal(held, &first->snapshot);
+	assert_int_equal(held->sequence, 1);
+	second = snapshot_holder_take(holder, 100);
+	assert_ptr_not_equal(second, first);
+	second->snapshot = (struct snapshot){ 0 };
+	snapshot_holder_publish(holder, second);
+	assert_int_equal(snapshot_holder_newest(holder), 2);
+	assert_int_equal(snapshot_holder_oldest(holder), 1);
+	third = snapshot_holder_take(holder, 100);
+	assert_ptr_not_equal(third, first);
+	snapshot_put(holder, held);
+	assert_int_equal(snapshot_holder_oldest(holder), 2);
+	third = snapshot_holder_take(holder, 100); /* one of the two that nobody reads */
+	assert_ptr_not_equal(third, second);
+	snapshot_holder_free(holder);
+	snapshot_holder_free(NULL);
+}
+
+struct race {
+	struct snapshot_holder *holder;
+	uint32_t over; /* atomic */
+	uint32_t changed;
+	uint64_t reads;
+};
+
+static void *read_snapshots(void *userdata)
+{
+	struct race *race = userdata;
+	uint64_t last = 0;
+
+	while (!__atomic_load_n(&race->over, __ATOMIC_ACQUIRE)) {
+		const struct snapshot *snapshot = snapshot_get(race->holder);
+
+		if (!snapshot)
+			continue;
+		if (snapshot->sequence < last ||
+		    snapshot_digest(snapshot) != snapshot_digest(snapshot))
+			__atomic_add_fetch(&race->changed, 1, __ATOMIC_RELAXED);
+		last = snapshot->sequence;
+		snapshot_put(race->holder, snapshot);
+		__atomic_add_fetch(&race->reads, 1, __ATOMIC_RELAXED);
+	}
+	return NULL;
+}
+
+/*
+ * Processes and containers that come and go, so that labels and buffers are released all the time.
+ */
+static void live_interval(struct ledger *ledger, uint64_t i)
+{
+	const char *const ids[] = { "a", "b", "c", "d" };
+	const struct ledger_owner owner = { ids[i / 20 % 4], "n", ids[i / 40 % 2], "p" };
+
+	for (uint32_t p = 0; p < 20; p++) {
+		uint32_t container = ledger_container(ledger, &owner);
+		uint32_t process = ledger_process(ledger, p + 1, i / 7, "job", container);
+
+		ledger_charge(ledger, process, 0, 100);
+		ledger_node(ledger, 0, MODE_DYNAMIC, 100);
+		if (i % 7 == 6)
+			ledger_end_process(ledger, process);
+	}
+}
+
+static void test_readers_race_the_publisher(void **state)
+{
+	const struct ledger_options book = { 1000, 100, { "system", "s", "system", "s" } };
+	const struct publisher_options options = { 100, SECOND_NS, 3 * SECOND_NS, 50 };
+	const struct snapshot_zone zone = { .name = "package" };
+	const struct snapshot_self self = { 0 };
+	struct race race = { 0 };
+	struct ledger *ledger;
+	struct publisher *publisher;
+	pthread_t readers[READERS];
+
+	(void)state;
+	assert_int_equal(ledger_new(&book, &ledger), 0);
+	assert_int_equal(ledger_set_zones(ledger, 1), 0);
+	assert_int_equal(snapshot_holder_new(&race.holder), 0);
+	assert_int_equal(publisher_new(&options, ledger, race.holder, &publisher), 0);
+	for (size_t i = 0; i < READERS; i++)
+		assert_int_equal(pthread_create(&readers[i], NULL, read_snapshots, &race), 0);
+	for (uint64_t i = 0;
+	     i < INTERVALS || __atomic_load_n(&race.reads, __ATOMIC_RELAXED) < INTERVALS; i++) {
+		ledger_begin(ledger, i * SECOND_NS);
+		live_interval(ledger, i);
+		assert_int_equal(publisher_publish(publisher, i * SECOND_NS, (int64_t)i * 1000,
+						   &zone, &self),
+				 0);
+	}
+	__atomic_store_n(&race.over, 1, __ATOMIC_RELEASE);
+	for (size_t i = 0; i < READERS; i++)
+		assert_int_equal(pthread_join(readers[i], NULL), 0);
+	assert_int_equal(race.changed, 0);
+	publisher_free(publisher);
+	ledger_free(ledger);
+	snapshot_holder_free(race.holder);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_buffers_are_used_again),
+		cmocka_unit_test(test_readers_race_the_publisher),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
