@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Feeds each file of a folder to a fuzz target: what a fuzzer once found stays a test of every build.
+ * Feeds each file of a folder to a fuzz target: what a fuzzer once found stays a test of every
+ * build.
  *
  *   fuzz-NAME FOLDER
  */
@@ -18,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static int replay(const char *dir, const char *name)
 {
-	CLEANUP_FREE char *text = NULL;
+	CLEANUP_FREE char *text = NULL, *exact = NULL;
 	char path[4096];
 	size_t len;
 	int r = path_join(path, sizeof(path), dir, name);
@@ -29,7 +30,10 @@ static int replay(const char *dir, const char *name)
 		(void)fprintf(stderr, "%s/%s: %s\n", dir, name, strerror(-r));
 		return r;
 	}
-	(void)LLVMFuzzerTestOneInput((const uint8_t *)text, len);
+	exact = len ? malloc(len) : NULL; /* so that a sanitizer sees a read beyond the end */
+	if (exact)
+		memcpy(exact, text, len);
+	(void)LLVMFuzzerTestOneInput((const uint8_t *)(exact ? exact : text), exact ? len : 0);
 	return 0;
 }
 
