@@ -331,7 +331,7 @@ def write_weights(path, date, machines, row_count, form, shape, trend):
     lines = [
         "// SPDX-License-Identifier: Apache-2.0",
         "/*",
-        f" * Written by tools/fit-platform-power.py on {date}; do not edit. Fitted weights, our own; no measured figure is here.",
+        f" * Written by tools/fit-platform-power.py on {date}; do not edit. Fitted weights, our own.",
         " *",
         " * Fitted to results of the SPECpower_ssj2008 benchmark (Standard Performance Evaluation Corporation, www.spec.org;",
         f" * SPEC and SPECpower_ssj are its trademarks), read from a processed table of {len(machines)} machine types and"
@@ -340,8 +340,9 @@ def write_weights(path, date, machines, row_count, form, shape, trend):
         f" {full_error:.1f} %.",
         f" * Leave-one-CPU-model-out: {cpu[0]:.1f} W, {cpu[1]:.1f} %; idle {cpu[2]:.1f} %, full load {cpu[3]:.1f} %.",
         " */",
-        '#include "model/platform_power.h"',
         '#include "model/platform_power_weights.h"',
+        "",
+        '#include "model/platform_power.h"',
         "",
         "/* clang-format off */",
         "static const struct power_model_weights weights = {",

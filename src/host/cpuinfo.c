@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The file is blocks of "key : value" lines, one block a logical CPU. Model and flags are the first block's; topology
- * is the set of (physical id, core id) pairs over all blocks. An arm64 kernel gives numbers instead of names.
+ * The file is blocks of "key : value" lines, one block a logical CPU. Model and flags are the first
+ * block's; topology is the set of (physical id, core id) pairs over all blocks. An arm64 kernel
+ * gives numbers instead of names.
  */
 #include "host/cpuinfo.h"
 

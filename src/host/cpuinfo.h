@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What /proc/cpuinfo says of the processors, on x86 and arm64. Pure: a text in, facts out; unknown is 0 or "". */
+/*
+ * What /proc/cpuinfo says of the processors, on x86 and arm64. Pure: a text in, facts out; unknown
+ * is 0 or "".
+ */
 #pragma once
 
 #include <stdbool.h>

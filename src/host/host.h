@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What machine is this? Read once at start, from the given roots; what is unknown is 0, false or "".
+ * What machine is this? Read once at start, from the given roots; what is unknown is 0, false or
+ * "".
  */
 #pragma once
 
@@ -29,9 +30,15 @@ struct host_info {
 	bool cgroup_v2; /* pure v2 at the cgroup root */
 };
 
-/* @procfs and @sysfs are the configured roots; BTF is always the running kernel's. 0, or -errno when not even PROCFS can be read. */
+/*
+ * @procfs and @sysfs are the configured roots; BTF is always the running kernel's. 0, or -errno
+ * when not even PROCFS can be read.
+ */
 int host_info_read(const char *procfs, const char *sysfs, const char *cgroupfs,
 		   struct host_info *ret);
-/* Microarchitecture and year class of an x86 family/model or arm implementer/part; pure. false when unknown. */
+/*
+ * Microarchitecture and year class of an x86 family/model or arm implementer/part; pure. false when
+ * unknown.
+ */
 bool host_microarchitecture(const char *vendor, unsigned family, unsigned model, unsigned stepping,
 			    const char **ret_name, unsigned *ret_year);

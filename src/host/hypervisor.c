@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Three kinds of clue. The CPU's own bit is the best where it exists: every common hypervisor sets it, and a cloud's bare-metal
- * instance, whose firmware also says "Amazon EC2", does not. Names of machines that exist only virtually (QEMU, VirtualBox) count by
- * themselves. Names of vendors that sell both only tell which hypervisor it is, once we know that there is one.
+ * Three kinds of clue. The CPU's own bit is the best where it exists: every common hypervisor sets
+ * it, and a cloud's bare-metal instance, whose firmware also says "Amazon EC2", does not. Names of
+ * machines that exist only virtually (QEMU, VirtualBox) count by themselves. Names of vendors that
+ * sell both only tell which hypervisor it is, once we know that there is one.
  */
 #include "host/hypervisor.h"
 

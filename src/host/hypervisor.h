@@ -5,7 +5,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What the firmware and the kernel say. Empty strings where they say nothing. Pure input of hypervisor_name(). */
+/*
+ * What the firmware and the kernel say. Empty strings where they say nothing. Pure input of
+ * hypervisor_name().
+ */
 struct hypervisor_clues {
 	bool cpu_flag;        /* CPUID's hypervisor bit, x86 */
 	bool cpu_flag_exists; /* the architecture has such a flag: its absence means something */

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Names and years of CPU families, from the vendors' public identification tables (CPUID leaf 1; MIDR_EL1). The year is a class:
- * when the family came to servers. It is the same for all of a family, because that is what a family number
- * can tell. tools/fit-platform-power.py uses the same classes.
+ * Names and years of CPU families, from the vendors' public identification tables (CPUID leaf 1;
+ * MIDR_EL1). The year is a class: when the family came to servers. It is the same for all of a
+ * family, because that is what a family number can tell. tools/fit-platform-power.py uses the same
+ * classes.
  */
 #include <string.h>
 

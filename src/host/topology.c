@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Each online CPU has topology/physical_package_id and core_id; cores are the different pairs, sockets the different packages. */
+/*
+ * Each online CPU has topology/physical_package_id and core_id; cores are the different pairs,
+ * sockets the different packages.
+ */
 #include "host/topology.h"
 
 #include <errno.h>

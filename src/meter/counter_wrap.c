@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Wraps and resets look alike: both make the raw value fall. They differ in the power that a wrap would imply. A counter of
- * 262 kJ that fell from 100 kJ to 0 in one second would have turned at 162 kW: that was a reset. A fall
- * from just below the range is a wrap. The same limit refuses forward jumps. Elapsed time is real time between
- * readings, so after a failed interval the energy of the gap is still taken when it is plausible.
+ * Wraps and resets look alike: both make the raw value fall. They differ in the power that a wrap
+ * would imply. A counter of 262 kJ that fell from 100 kJ to 0 in one second would have turned at
+ * 162 kW: that was a reset. A fall from just below the range is a wrap. The same limit refuses
+ * forward jumps. Elapsed time is real time between readings, so after a failed interval the energy
+ * of the gap is still taken when it is plausible.
  */
 #include "meter/counter_wrap.h"
 

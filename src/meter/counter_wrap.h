@@ -2,9 +2,10 @@
 /*
  * From raw readings of a counter that wraps to one that never falls. Pure.
  *
- * A hardware counter runs from 0 to its range and starts again. Two readings that are less than one turn apart give the energy
- * between them exactly: (new - old) mod (range + 1). What looks like a turn but would need more power than
- * the zone can draw is none: the counter was reset or jumped; it is dropped, counted, and the new value is the next baseline.
+ * A hardware counter runs from 0 to its range and starts again. Two readings that are less than one
+ * turn apart give the energy between them exactly: (new - old) mod (range + 1). What looks like a
+ * turn but would need more power than the zone can draw is none: the counter was reset or jumped;
+ * it is dropped, counted, and the new value is the next baseline.
  */
 #pragma once
 
@@ -14,8 +15,9 @@
 #include "meter/meter.h"
 
 /*
- * A reading lags the counter by its update period (about 1 ms for RAPL) and by the time that the read itself took, so the energy
- * of two readings may belong to slightly more time than lies between their stamps.
+ * A reading lags the counter by its update period (about 1 ms for RAPL) and by the time that the
+ * read itself took, so the energy of two readings may belong to slightly more time than lies
+ * between their stamps.
  */
 #define COUNTER_SLACK_NS 100000000ULL
 
@@ -32,8 +34,9 @@ struct energy_counter {
 };
 
 /*
- * Takes a reading made at @time_ns (MONOTONIC). 0, or -ERANGE when the raw value is outside its own range (refused, counted in
- * dropped, nothing else changes). A new generation or range is a new baseline: the energy goes on where it stopped.
+ * Takes a reading made at @time_ns (MONOTONIC). 0, or -ERANGE when the raw value is outside its own
+ * range (refused, counted in dropped, nothing else changes). A new generation or range is a new
+ * baseline: the energy goes on where it stopped.
  */
 int energy_counter_advance(struct energy_counter *counter, const struct raw_reading *reading,
 			   uint64_t time_ns, uint64_t max_power_uw);

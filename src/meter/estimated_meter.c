@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The stand-in meter: the model's watts, integrated over measured time in whole µJ. What does not make a µJ is carried in
- * µW·ns, so nothing drifts however short the intervals are. Time is MONOTONIC: while the machine sleeps it stands
- * still, and no energy is invented.
+ * The stand-in meter: the model's watts, integrated over measured time in whole µJ. What does not
+ * make a µJ is carried in µW·ns, so nothing drifts however short the intervals are. Time is
+ * MONOTONIC: while the machine sleeps it stands still, and no energy is invented.
  *
- * A virtual machine sees only its own CPUs, and the host's idle power is not its to claim. Its estimate is the dynamic power of a
- * typical host of that CPU at the machine's own utilisation, times the share of the host's logical CPUs that
- * it has: as if all of the host did what this machine does, so that the machines on a host add up to it.
+ * A virtual machine sees only its own CPUs, and the host's idle power is not its to claim. Its
+ * estimate is the dynamic power of a typical host of that CPU at the machine's own utilisation,
+ * times the share of the host's logical CPUs that it has: as if all of the host did what this
+ * machine does, so that the machines on a host add up to it.
  */
 #include <errno.h>
 #include <math.h>
@@ -60,7 +61,10 @@ static const char *vendor_name(const struct host_info *host)
 	return "";
 }
 
-/* A VM's vCPUs as a share of a typical host of its CPU; a VM that is larger than that has a host of its own size. */
+/*
+ * A VM's vCPUs as a share of a typical host of its CPU; a VM that is larger than that has a host of
+ * its own size.
+ */
 static void set_vm_facts(struct estimated_meter *meter, const struct machine_facts *facts)
 {
 	struct machine_facts host = { .year = facts->year };

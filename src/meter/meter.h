@@ -2,9 +2,10 @@
 /*
  * How many joules did each part of the node use? One interface, one file a source.
  *
- * A meter offers zones; a zone is something whose energy is counted. Sources answer raw readings; meter_table turns
- * them into one cumulative, wrap-corrected u64 of µJ a zone, with the time of the reading, and keeps the zone's index for as
- * long as the program runs: a zone that vanishes and returns (by name, not by path) goes on where it stopped.
+ * A meter offers zones; a zone is something whose energy is counted. Sources answer raw readings;
+ * meter_table turns them into one cumulative, wrap-corrected u64 of µJ a zone, with the time of the
+ * reading, and keeps the zone's index for as long as the program runs: a zone that vanishes and
+ * returns (by name, not by path) goes on where it stopped.
  */
 #pragma once
 
@@ -34,17 +35,20 @@ enum zone_state {
 	ZONE_STALLED, /* a reading has not come back by its deadline */
 };
 
-/* What a zone is. Fixed for the zone's life, but for the state of its idle power, which attribution keeps. */
+/*
+ * What a zone is. Fixed for the zone's life, but for the state of its idle power, which attribution
+ * keeps.
+ */
 struct zone {
 	enum zone_kind kind;
 	char name[ZONE_NAME_MAX]; /* the kind's metric name: "package" */
-	char package
-		[ZONE_PACKAGE_MAX]; /* number in the zone's name (of its parent for core, uncore, dram); "" for platform */
-	char path
-		[ZONE_PATH_MAX]; /* where it was found, relative: "intel-rapl:0:1"; model name for an estimate */
+	/* The number in the zone's name (its parent's for core, uncore, dram); "" for platform. */
+	char package[ZONE_PACKAGE_MAX];
+	/* Where it was found, relative: "intel-rapl:0:1"; the model's name for an estimate. */
+	char path[ZONE_PATH_MAX];
 	const char *source; /* "rapl-sysfs", "trained_power_model" */
 	bool estimated;
-	bool has_idle_model; /* the source itself knows the idle part (idle_power_uw of a reading) */
+	bool has_idle_model; /* the source itself knows the idle part (idle_energy_uj) */
 	bool vm_dynamic; /* an estimate of a VM's dynamic power only: it has no idle part at all */
 };
 
@@ -54,8 +58,8 @@ struct zone_reading {
 	int error;               /* -errno of the last failure, 0 when up */
 	uint64_t energy_uj;      /* cumulative since the program started; never decreases */
 	uint64_t idle_energy_uj; /* cumulative, only with has_idle_model; <= energy_uj */
-	uint64_t
-		time_ns; /* CLOCK_MONOTONIC when energy_uj was read; unchanged while the zone is not up */
+	/* CLOCK_MONOTONIC when energy_uj was read; unchanged while the zone is not up. */
+	uint64_t time_ns;
 	uint64_t reads;   /* attempts */
 	uint64_t errors;  /* failed attempts */
 	uint64_t dropped; /* readings refused: above the power limit, reset, garbage */
@@ -73,13 +77,14 @@ struct raw_reading {
 };
 
 /*
- * A source of zones. open() does no I/O and cannot hang; rescan() and read_raw() may, so they run on a reader thread, and several
- * may be under way at once (one of them stuck). The rest is called from any thread and only copies.
+ * A source of zones. open() does no I/O and cannot hang; rescan() and read_raw() may, so they run
+ * on a reader thread, and several may be under way at once (one of them stuck). The rest is called
+ * from any thread and only copies.
  */
 struct meter;
 struct meter_ops {
 	const char *name; /* "rapl-sysfs" */
-	/* 0 or -ENOMEM; *ret is given, released by close(). Zones are found by the first rescan(). */
+	/* 0 or -ENOMEM; *ret is given, released by close(). The first rescan() finds zones. */
 	int (*open)(const char *sysfs, struct meter **ret);
 	size_t (*zone_count)(struct meter *meter);
 	/* The zone, fixed for the meter's life. */
@@ -88,7 +93,10 @@ struct meter_ops {
 	size_t (*ignored)(struct meter *meter);
 	/* 0 or -errno; -ENODEV and -ENOENT: the zone is gone. */
 	int (*read_raw)(struct meter *meter, size_t index, struct raw_reading *ret);
-	/* Looks (again) for zones: new ones are added, returned ones opened anew. 0 or -errno. Indexes stay. */
+	/*
+	 * Looks (again) for zones: new ones are added, returned ones opened anew. 0 or -errno.
+	 * Indexes stay.
+	 */
 	int (*rescan)(struct meter *meter);
 	void (*close)(struct meter *meter);
 };
@@ -98,39 +106,47 @@ extern const struct meter_ops rapl_sysfs_meter;
 /*
  * The table of all zones that the program reads, over every source that opened.
  *
- * meter_table_read() reads them all back to back, waits at most @deadline_ns for a zone, and never longer: a read that has not
- * come back is left to finish alone on its thread (at most one a zone), and the zone is ZONE_STALLED until it does.
+ * meter_table_read() reads them all back to back, waits at most @deadline_ns for a zone, and never
+ * longer: a read that has not come back is left to finish alone on its thread (at most one a zone),
+ * and the zone is ZONE_STALLED until it does.
  */
 struct meter_table;
 
 struct meter_options {
 	const char *sysfs;         /* root of sensors, "/sys" */
-	uint64_t read_deadline_ns; /* per pass over all zones */
-	uint64_t
-		max_power_uw; /* a delta that implies more per zone is refused and counted (I3); default 2 kW */
+	uint64_t read_deadline_ns; /* per pass over all zones; a stuck zone gets a quarter of it */
+	/* A delta that implies more per zone is refused and counted (I3); default 2 kW. */
+	uint64_t max_power_uw;
 };
 
-/* 0 or -errno. A machine without a meter is no error: the table has no zones then. Waits at most the deadline. */
+/*
+ * 0 or -errno. A machine without a meter is no error: the table has no zones then. Waits at most
+ * the deadline.
+ */
 int meter_table_open(const struct meter_options *options, struct meter_table **ret);
 /* As meter_table_open, over one given source. */
 int meter_table_open_source(const struct meter_ops *ops, const struct meter_options *options,
 			    struct meter_table **ret);
-/* Waits at most the deadline; a thread that is still stuck in a read then frees what it holds when the read returns. */
+/*
+ * Waits at most the deadline; a thread that is still stuck in a read then frees what it holds when
+ * the read returns.
+ */
 void meter_table_close(struct meter_table *table);
 /* Zones known; grows when new ones appear (in meter_table_read), never shrinks. */
 size_t meter_table_count(const struct meter_table *table);
 const struct zone *meter_table_zone(const struct meter_table *table, size_t index);
 /*
- * Fills readings[0..count), fewer when fewer zones are known. Returns the number of zones that are up. The first good reading
- * of a zone is its baseline: energy 0.
+ * Fills readings[0..count), fewer when fewer zones are known. Returns the number of zones that are
+ * up. The first good reading of a zone is its baseline: energy 0.
  */
 size_t meter_table_read(struct meter_table *table, struct zone_reading *readings, size_t count);
 /* Zones that were found but not taken (limit, duplicates by intel-rapl-mmio), for doctor. */
 size_t meter_table_ignored(const struct meter_table *table);
 
 /*
- * The stand-in where no meter exists: one "platform" zone estimated from utilisation.
- * It is fed, not read: each interval gives the machine's busy CPU time, and it integrates the model's watts over it.
+ * The stand-in where no meter exists: one "platform" zone estimated from utilisation. It is fed,
+ * not read: each interval gives the machine's busy CPU time, and it integrates the model's watts
+ * over it.
  */
 struct estimated_meter;
 struct power_model;   /* model/platform_power.h */
@@ -141,9 +157,15 @@ int estimated_meter_new(const struct power_model *model, const struct host_info 
 			struct estimated_meter **ret);
 void estimated_meter_free(struct estimated_meter *meter);
 const struct zone *estimated_meter_zone(const struct estimated_meter *meter);
-/* Advances to @now_ns (MONOTONIC) with the busy CPU time of all tasks since the last call; fills @ret as meter_table_read does. */
+/*
+ * Advances to @now_ns (MONOTONIC) with the busy CPU time of all tasks since the last call; fills
+ * @ret as meter_table_read does.
+ */
 void estimated_meter_advance(struct estimated_meter *meter, uint64_t now_ns, uint64_t busy_ns,
 			     struct zone_reading *ret);
-/* What the estimate rests on, guesses filled in: the machine, or a VM's typical host with the share of it that the VM has. */
+/*
+ * What the estimate rests on, guesses filled in: the machine, or a VM's typical host with the share
+ * of it that the VM has.
+ */
 void estimated_meter_facts(const struct estimated_meter *meter, struct machine_facts *ret_facts,
 			   double *ret_share);

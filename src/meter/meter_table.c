@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The zones of this node as one list of counters that never fall. Each pass asks the reader for raw values and turns them into
- * cumulative energy; a zone that fails keeps its energy and says why, and its next good reading goes on from
- * there. The tree is searched again when a zone is gone (every second pass, so that a returned one is read within two) and, in
- * case something new appeared, now and then.
+ * The zones of this node as one list of counters that never fall. Each pass asks the reader for raw
+ * values and turns them into cumulative energy; a zone that fails keeps its energy and says why,
+ * and its next good reading goes on from there. The tree is searched again when a zone is gone
+ * (every second pass, so that a returned one is read within two) and, in case something new
+ * appeared, now and then.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Zones are known by name, never by index: intel-rapl:1 is psys on one machine and package-1 on the next, and both move when a
- * socket goes offline and returns.
+ * Zones are known by name, never by index: intel-rapl:1 is psys on one machine and package-1 on the
+ * next, and both move when a socket goes offline and returns.
  */
 #include "meter/rapl_name.h"
 
@@ -21,7 +21,10 @@ static const struct known_name known_names[] = {
 	{ "dram", ZONE_DRAM, false },
 };
 
-/* "0", "1-die-0": a digit first, then digits, lower case letters and dashes, and short enough for a label. */
+/*
+ * "0", "1-die-0": a digit first, then digits, lower case letters and dashes, and short enough for a
+ * label.
+ */
 static bool is_package_label(const char *text, size_t len)
 {
 	if (len == 0 || len >= ZONE_PACKAGE_MAX || text[0] < '0' || text[0] > '9')

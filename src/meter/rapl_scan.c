@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The real tree shows a zone several times: class/powercap holds symlinks to every zone, and a sub-zone is also a directory
- * inside its parent; intel-rapl-mmio repeats the package that intel-rapl has. So the walk follows links, knows a
- * directory by device and inode, finds the parent of a sub-zone by its directory's name (whichever way it was reached), and at
- * the end keeps one zone of each kind and package, the MSR interface before the memory-mapped one.
- * The walk is bounded in depth and in directories: a tree given by --host.sysfs may hold anything.
+ * The real tree shows a zone several times: class/powercap holds symlinks to every zone, and a
+ * sub-zone is also a directory inside its parent; intel-rapl-mmio repeats the package that
+ * intel-rapl has. So the walk follows links, knows a directory by device and inode, finds the
+ * parent of a sub-zone by its directory's name (whichever way it was reached), and at the end keeps
+ * one zone of each kind and package, the MSR interface before the memory-mapped one. The walk is
+ * bounded in depth and in directories: a tree given by --host.sysfs may hold anything.
  */
 #include "meter/rapl_scan.h"
 
@@ -62,7 +63,10 @@ static bool visit(struct walk *walk, int dir_fd)
 	return true;
 }
 
-/* Takes the directory as a zone when it holds a counter and a name that we know. Its index, or SIZE_MAX. */
+/*
+ * Takes the directory as a zone when it holds a counter and a name that we know. Its index, or
+ * SIZE_MAX.
+ */
 static size_t take_zone(struct walk *walk, int dir_fd, const char *dir_path, const char *dir_name,
 			size_t outer)
 {
@@ -156,7 +160,10 @@ static const struct candidate *parent_of(const struct walk *walk, const struct c
 	return candidate->outer == SIZE_MAX ? NULL : &walk->candidates[candidate->outer];
 }
 
-/* A sub-zone belongs to its parent's package; one that stands alone (a machine with dram only) to package 0. */
+/*
+ * A sub-zone belongs to its parent's package; one that stands alone (a machine with dram only) to
+ * package 0.
+ */
 static void resolve_package(const struct walk *walk, struct candidate *candidate)
 {
 	const struct candidate *above = candidate;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Walks SYSFS/class/powercap and says which RAPL zones are there now: one entry a zone, however often the tree shows it. */
+/*
+ * Walks SYSFS/class/powercap and says which RAPL zones are there now: one entry a zone, however
+ * often the tree shows it.
+ */
 #pragma once
 
 #include <stddef.h>
@@ -21,6 +24,9 @@ struct rapl_scan {
 	size_t ignored; /* duplicates, unknown names, beyond ZONE_MAX */
 };
 
-/* 0, also when there is no powercap at all, or -ENOMEM. The result is given; rapl_scan_release() frees it. */
+/*
+ * 0, also when there is no powercap at all, or -ENOMEM. The result is given; rapl_scan_release()
+ * frees it.
+ */
 int rapl_scan_read(const char *sysfs, struct rapl_scan *ret);
 void rapl_scan_release(struct rapl_scan *scan);

@@ -2,14 +2,16 @@
 /*
  * RAPL through powercap: Intel and AMD alike, by the kernel's own driver.
  *
- * A zone is known by kind and package for as long as we run; where it lies in the tree may change. Its counter is opened once
- * and read with pread. When it goes (its socket went offline, the module was removed) the descriptor answers ENODEV for
- * ever: it is closed, and a later rescan finds the zone again, possibly under another index, and opens it as a new
- * generation. What fails in another way (no permission, no range) keeps its place and is tried again at the next read.
+ * A zone is known by kind and package for as long as we run; where it lies in the tree may change.
+ * Its counter is opened once and read with pread. When it goes (its socket went offline, the module
+ * was removed) the descriptor answers ENODEV for ever: it is closed, and a later rescan finds the
+ * zone again, possibly under another index, and opens it as a new generation. What fails in another
+ * way (no permission, no range) keeps its place and is tried again at the next read.
  *
- * A read may hang in the kernel while a rescan replaces the descriptor, so descriptors are counted references under a lock that is
- * never held over I/O. Nothing is guessed: a counter whose range cannot be read is an error, and so is a value
- * without its newline, for a cut number is a number too.
+ * A read may hang in the kernel while a rescan replaces the descriptor, so descriptors are counted
+ * references under a lock that is never held over I/O. Nothing is guessed: a counter whose range
+ * cannot be read is an error, and so is a value without its newline, for a cut number is a number
+ * too.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -165,7 +167,10 @@ static int zone_handle(struct meter *meter, struct rapl_zone *zone, struct handl
 	return 0;
 }
 
-/* A removed file of an ordinary tree stays readable through its descriptor; sysfs answers ENODEV by itself. */
+/*
+ * A removed file of an ordinary tree stays readable through its descriptor; sysfs answers ENODEV by
+ * itself.
+ */
 static bool is_unlinked(int fd)
 {
 	struct stat st;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A slot is one thing to do in a pass: slot 0 is the rescan, slot i + 1 the read of zone i. A pass marks slots as wanted; the
- * worker takes them in order, and does each without the lock. The worker that is `active` goes on to the next slot; one that
- * finds itself replaced when its call returns stores the result, which frees its slot, and ends.
+ * A slot is one thing to do in a pass: slot 0 is the rescan, slot i + 1 the read of zone i. A pass
+ * marks slots as wanted; the worker takes them in order, and does each without the lock. The worker
+ * that is `active` goes on to the next slot; one that finds itself replaced when its call returns
+ * stores the result, which frees its slot, and ends.
  *
- * Patience with one slot is a quarter of the deadline, so that a single stuck zone still leaves time for the others in the same
- * pass. The reader, its meter and its lock live until the last worker has let go of them.
+ * Patience with one slot is a quarter of the deadline, so that a single stuck zone still leaves
+ * time for the others in the same pass. The reader, its meter and its lock live until the last
+ * worker has let go of them.
  */
 #include "meter/reader.h"
 
@@ -191,7 +193,10 @@ static int replace_worker(struct reader *reader)
 	return next_wanted(reader) == SLOT_COUNT ? 0 : start_worker(reader);
 }
 
-/* With the lock held: waits until the pass is over or the deadline has passed; a stuck worker is replaced on the way. */
+/*
+ * With the lock held: waits until the pass is over or the deadline has passed; a stuck worker is
+ * replaced on the way.
+ */
 static void wait_for_pass(struct reader *reader, uint64_t start_ns, uint64_t deadline_ns)
 {
 	uint64_t patience_ns = deadline_ns / PATIENCE_PART + 1;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads all zones of one meter on a thread of its own, so that a read that hangs in the kernel costs its zone and no one else.
+ * Reads all zones of one meter on a thread of its own, so that a read that hangs in the kernel
+ * costs its zone and no one else.
  *
- * A pass hands the work to the reader thread and waits for it, with a deadline. When the thread is stuck, it is left alone with
- * that one read and another takes the rest. A zone has at most one read under way, so there are at most as many
- * threads as stuck zones and one more. Used by one thread.
+ * A pass hands the work to the reader thread and waits for it, with a deadline. When the thread is
+ * stuck, it is left alone with that one read and another takes the rest. A zone has at most one
+ * read under way, so there are at most as many threads as stuck zones and one more. Used by one
+ * thread.
  */
 #pragma once
 
@@ -31,12 +33,14 @@ struct read_result {
 
 /* Takes ownership of @meter, also on failure. 0 or -ENOMEM. */
 int reader_new(const struct meter_ops *ops, struct meter *meter, struct reader **ret);
-/* Waits at most @deadline_ns for the thread to end; what is stuck frees the rest when it returns. */
+/*
+ * Waits at most @deadline_ns for the thread to end; what is stuck frees the rest when it returns.
+ */
 void reader_free(struct reader *reader, uint64_t deadline_ns);
 
 /*
- * One pass over the zones, after a rescan if @rescan. Returns the number of zones known now, and fills results[0..that).
- * Takes at most @deadline_ns.
+ * One pass over the zones, after a rescan if @rescan. Returns the number of zones known now, and
+ * fills results[0..that). Takes at most @deadline_ns.
  */
 size_t reader_pass(struct reader *reader, bool rescan, uint64_t deadline_ns,
 		   struct read_result results[static ZONE_MAX]);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Power at idle and at full load are each the exponential of a weighted sum of features (so both are positive and scale by
- * factors); between them the power follows a curve with a value at each tenth of load that only rises. The
- * curve and the year terms carry what changed over two decades: idle power fell, then rose again with cores and memory.
- * Facts outside the population that the weights were fitted to are taken as its bounds: no extrapolation.
+ * Power at idle and at full load are each the exponential of a weighted sum of features (so both
+ * are positive and scale by factors); between them the power follows a curve with a value at each
+ * tenth of load that only rises. The curve and the year terms carry what changed over two decades:
+ * idle power fell, then rose again with cores and memory. Facts outside the population that the
+ * weights were fitted to are taken as its bounds: no extrapolation.
  */
 #include "model/platform_power.h"
 

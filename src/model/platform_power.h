@@ -2,14 +2,18 @@
 /*
  * How many watts does a machine of this kind draw at the wall at this utilisation? Pure.
  *
- * The stand-in where no meter exists. The weights are fitted by tools/fit-platform-power.py to what SPECpower_ssj2008 submitters measured at
- * the wall; docs/design/platform-power-model.md has the form, how it was chosen, and its leave-one-machine-out error.
+ * The stand-in where no meter exists. The weights are fitted by tools/fit-platform-power.py to what
+ * SPECpower_ssj2008 submitters measured at the wall; docs/design/platform-power-model.md has the
+ * form, how it was chosen, and its leave-one-machine-out error.
  */
 #pragma once
 
 #include <stddef.h>
 
-/* What the model wants to know of a machine. 0 or "" where unknown: the model then uses its population's typical value. */
+/*
+ * What the model wants to know of a machine. 0 or "" where unknown: the model then uses its
+ * population's typical value.
+ */
 struct machine_facts {
 	char vendor[16];  /* "intel", "amd", "arm", … */
 	unsigned cores;   /* physical */
@@ -37,16 +41,19 @@ struct power_estimate {
 };
 
 /*
- * Fills what @facts leaves unknown with what is typical of the model's population: of the machines of its year class, or of all.
- * An unknown year is the population's median. @ret may be @facts.
+ * Fills what @facts leaves unknown with what is typical of the model's population: of the machines
+ * of its year class, or of all. An unknown year is the population's median. @ret may be @facts.
  */
 void power_model_complete_facts(const struct power_model *model, const struct machine_facts *facts,
 				struct machine_facts *ret);
-/* @utilisation 0..1 of all logical CPUs; clamped. Both results are finite and >= 0; dynamic_w never falls with utilisation. */
+/*
+ * @utilisation 0..1 of all logical CPUs; clamped. Both results are finite and >= 0; dynamic_w never
+ * falls with utilisation.
+ */
 void power_model_estimate(const struct power_model *model, const struct machine_facts *facts,
 			  double utilisation, struct power_estimate *ret);
 /*
- * One line for a person: "amd, 64 cores, 128 threads, 1 socket, 2021, 2.45 GHz, 256 GiB"; unknown ones read "? cores". -ENAMETOOLONG
- * when it does not fit.
+ * One line for a person: "amd, 64 cores, 128 threads, 1 socket, 2021, 2.45 GHz, 256 GiB"; unknown
+ * ones read "? cores". -ENAMETOOLONG when it does not fit.
  */
 int machine_facts_format(const struct machine_facts *facts, char *buf, size_t size);

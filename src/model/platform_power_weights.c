@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Written by tools/fit-platform-power.py on 2026-11-21; do not edit. Fitted weights, our own; no measured figure is here.
+ * Written by tools/fit-platform-power.py on 2026-11-21; do not edit. Fitted weights, our own.
  *
  * Fitted to results of the SPECpower_ssj2008 benchmark (Standard Performance Evaluation Corporation, www.spec.org;
  * SPEC and SPECpower_ssj are its trademarks), read from a processed table of 248 machine types and 8008 load levels.
  * Leave-one-machine-type-out: 39.3 W, 17.4 % over all levels; idle 22.6 %, full load 14.7 %.
  * Leave-one-CPU-model-out: 40.4 W, 17.8 %; idle 23.1 %, full load 15.1 %.
  */
-#include "model/platform_power.h"
 #include "model/platform_power_weights.h"
+
+#include "model/platform_power.h"
 
 /* clang-format off */
 static const struct power_model_weights weights = {

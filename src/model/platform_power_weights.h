@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The shape of the fitted weights: between the tool that writes them and the code that applies them. */
+/*
+ * The shape of the fitted weights: between the tool that writes them and the code that applies
+ * them.
+ */
 #pragma once
 
 enum power_feature {

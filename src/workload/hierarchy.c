@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A cgroup id is the 64-bit kernfs id of its directory, which is also its file handle (FILEID_KERNFS, include/linux/exportfs.h):
- * open_by_handle_at() on the mounted hierarchy opens the directory, and /proc/self/fd says its path. No tree walk.
+ * A cgroup id is the 64-bit kernfs id of its directory, which is also its file handle
+ * (FILEID_KERNFS, include/linux/exportfs.h): open_by_handle_at() on the mounted hierarchy opens the
+ * directory, and /proc/self/fd says its path. No tree walk.
  *
- * Which hierarchy, when there are several? The one where systemd keeps its units: v2 if it is there ("hybrid" mode), else the
- * first controller whose tree has slices. Without systemd, the first that has sub-groups at all.
+ * Which hierarchy, when there are several? The one where systemd keeps its units: v2 if it is there
+ * ("hybrid" mode), else the first controller whose tree has slices. Without systemd, the first that
+ * has sub-groups at all.
  */
 #include "workload/hierarchy.h"
 

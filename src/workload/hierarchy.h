@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The cgroup hierarchy that cgroup ids are taken from. On a pure v2 system there is one. On v1 and hybrid systems each
- * controller has its own, with its own ids, and processes may lie at the root of one and deep in another.
+ * The cgroup hierarchy that cgroup ids are taken from. On a pure v2 system there is one. On v1 and
+ * hybrid systems each controller has its own, with its own ids, and processes may lie at the root
+ * of one and deep in another.
  */
 #pragma once
 
@@ -16,12 +17,15 @@ struct hierarchy {
 	char root[256];                      /* path of fd, as the kernel tells it */
 };
 
-/* Chooses among what is mounted at and below @cgroupfs. Never fails; without a cgroup file system fd is -1. */
+/*
+ * Chooses among what is mounted at and below @cgroupfs. Never fails; without a cgroup file system
+ * fd is -1.
+ */
 void hierarchy_open(const char *cgroupfs, struct hierarchy *ret);
 void hierarchy_release(struct hierarchy *hierarchy);
 
 /*
- * The path of cgroup @id below the hierarchy's root, "/" for the root itself. Length, or -errno: -ESTALE when it is gone,
- * -EPERM without CAP_DAC_READ_SEARCH.
+ * The path of cgroup @id below the hierarchy's root, "/" for the root itself. Length, or -errno:
+ * -ESTALE when it is gone, -EPERM without CAP_DAC_READ_SEARCH.
  */
 int hierarchy_path(const struct hierarchy *hierarchy, uint64_t id, char *buf, size_t size);

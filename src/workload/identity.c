@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The owners that labels name. Whatever is in no unit is the rest of the system, under the names that dashboards know from
- * classic Kepler. A name that does not fit is cut; its key then ends in a hash of the whole, so that two long
- * names that begin alike stay two owners.
+ * The owners that labels name. Whatever is in no unit is the rest of the system, under the names
+ * that dashboards know from classic Kepler. A name that does not fit is cut; its key then ends in a
+ * hash of the whole, so that two long names that begin alike stay two owners.
  */
 #include "workload/identity.h"
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * cgroup id → owner, remembered. A row of the cache is the kind and the two names that differ, packed in one allocation: a
- * thousand cgroups take some 60 kB. At the limit the cache is emptied, which costs one look-up a cgroup
- * again. What could not be found out is not remembered: the next process of that cgroup may tell.
+ * cgroup id → owner, remembered. A row of the cache is the kind and the two names that differ,
+ * packed in one allocation: a thousand cgroups take some 60 kB. At the limit the cache is emptied,
+ * which costs one look-up a cgroup again. What could not be found out is not remembered: the next
+ * process of that cgroup may tell.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A cgroup path, and the same bytes as a /proc/PID/cgroup: names are chosen by whoever may make a cgroup. */
+/*
+ * A cgroup path, and the same bytes as a /proc/PID/cgroup: names are chosen by whoever may make a
+ * cgroup.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The law that a simulated energy counter follows: constant power, and power for busy CPU time. Whole µW·ns, no rounding. */
+/*
+ * The law that a simulated energy counter follows: constant power, and power for busy CPU time.
+ * Whole µW·ns, no rounding.
+ */
 #pragma once
 
 #include <stdint.h>

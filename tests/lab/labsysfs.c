@@ -1,32 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * labsysfs - a file system that plays /sys: counters that follow a law of energy, wrap, fail and hang as told.
+ * labsysfs - a file system that plays /sys: counters that follow a law of energy, wrap, fail and
+ * hang as told.
  *
  *   labsysfs -f TREE.conf MOUNT [-f] [-o …]     -f: stay in the foreground; the rest is for FUSE
  *
- * A line of TREE.conf, or written to MOUNT/.ctl while it runs, is "PATH VERB [ARGUMENTS]"; '#' starts a comment line.
+ * A line of TREE.conf, or written to MOUNT/.ctl while it runs, is "PATH VERB [ARGUMENTS]"; '#'
+ * starts a comment line.
  *
- *   PATH text STRING                 a file with that text and a newline
- *   PATH counter UW MAX_UJ [START]   energy at constant power; shows START first, and 0 again after MAX_UJ
+ *   PATH text STRING       a file with that text and a newline
+ *   PATH counter UW MAX_UJ [START]
+ *                          energy at constant power; shows START first, and 0 after MAX_UJ
  *   PATH busy IDLE_UW DYN_UW MAX_UJ START SOURCE
- *                                    energy = IDLE_UW × time + DYN_UW × busy CPU time of SOURCE:
- *                                    stat (the machine), cgroup:DIR (cpu.stat or cpuacct.usage in it), pid:N[,N…]
- *   PATH gauge VALUE [AMPL PERIOD_S] a value, and a sine around it
- *   PATH link TARGET                 a symbolic link
- *   PATH msr REG=0xVALUE|REG=PATH …  as /dev/cpu/N/msr: 8 bytes at offset REG; a counter's in units of 2^-14 J
+ *                          energy = IDLE_UW × time + DYN_UW × busy CPU time of SOURCE: stat (the
+ *                          machine), cgroup:DIR (its cpu.stat or cpuacct.usage), pid:N[,N…]
+ *   PATH gauge VALUE [AMPL PERIOD_S]
+ *                          a value, and a sine around it
+ *   PATH link TARGET       a symbolic link
+ *   PATH msr REG=0xVALUE|REG=PATH …
+ *                          as /dev/cpu/N/msr: 8 bytes at offset REG; a counter's in 2^-14 J
  *
- *   PATH power UW                    the counter's (idle) power from now on
- *   PATH jump UJ                     the counter shows UJ now; its true energy does not change
- *   PATH errno N                     reads fail with errno N; 0 ends it
- *   PATH stall MS                    reads take MS longer; 0 ends it
- *   PATH short N                     reads give the first N bytes; 0 ends it
- *   PATH mask STRING / PATH unmask   reads give STRING, without a newline, while the counter runs on
- *   PATH drop                        the file, or all below the directory, goes (open descriptors: ENODEV)
- *   PATH rename NEW                  the same, and it is NEW now
+ *   PATH power UW          the counter's (idle) power from now on
+ *   PATH jump UJ           the counter shows UJ now; its true energy does not change
+ *   PATH errno N           reads fail with errno N; 0 ends it
+ *   PATH stall MS          reads take MS longer; 0 ends it
+ *   PATH short N           reads give the first N bytes; 0 ends it
+ *   PATH mask STRING       reads give STRING, without a newline, while the counter runs on
+ *   PATH unmask            … and no longer
+ *   PATH drop              the file, or all below the directory, goes (open descriptors: ENODEV)
+ *   PATH rename NEW        the same, and it is NEW now
  *
- * MOUNT/.truth has a line a counter: "PATH ENERGY first=E last=E reads=N". ENERGY is the true, unwrapped energy in µJ since the
- * mount; first and last are what it was when the file was first and last read, so that a meter's total must be last - first
- * exactly. All arithmetic is in whole µW·ns.
+ * MOUNT/.truth has a line a counter: "PATH ENERGY first=E last=E reads=N". ENERGY is the true,
+ * unwrapped energy in µJ since the mount; first and last are what it was when the file was first
+ * and last read, so that a meter's total must be last - first exactly. All arithmetic is in whole
+ * µW·ns.
  */
 #define FUSE_USE_VERSION 31
 
@@ -64,7 +71,10 @@ struct node {
 	size_t short_len;
 };
 
-/* As seq_file has it: a file is rendered when it is read from its start, and paged out of that text. */
+/*
+ * As seq_file has it: a file is rendered when it is read from its start, and paged out of that
+ * text.
+ */
 struct opened {
 	size_t len;
 	char text[ARG_MAX_LEN];
@@ -74,7 +84,7 @@ static struct node nodes[FILES_MAX];
 static size_t node_count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all of the above */
 
-/* ---- the tree ------------------------------------------------------------------------------------------------------ */
+/* ---- the tree ---- */
 
 static struct node *find_node(const char *path)
 {
@@ -144,7 +154,7 @@ static void rename_nodes(const char *path, const char *new_name)
 	}
 }
 
-/* ---- commands ------------------------------------------------------------------------------------------------------ */
+/* ---- commands ---- */
 
 static int make_counter(struct node *node, const char *arguments)
 {
@@ -276,7 +286,7 @@ static struct opened *opened_of(const struct fuse_file_info *file)
 	return (struct opened *)(uintptr_t)file->fh;
 }
 
-/* ---- FUSE ---------------------------------------------------------------------------------------------------------- */
+/* ---- FUSE ---- */
 
 static int lab_getattr(const char *path, struct stat *st, struct fuse_file_info *file)
 {
@@ -368,7 +378,10 @@ static int lab_release(const char *path, struct fuse_file_info *file)
 	return 0;
 }
 
-/* One register, 8 bytes in the host's order as the kernel's msr device gives them; -EIO when there is none. */
+/*
+ * One register, 8 bytes in the host's order as the kernel's msr device gives them; -EIO when there
+ * is none.
+ */
 static int msr_value(const struct node *node, off_t reg, uint64_t *ret)
 {
 	char key[32], path[512] = "/";

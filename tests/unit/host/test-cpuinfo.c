@@ -18,7 +18,7 @@ static void test_x86_with_two_sockets_and_threads(void **state)
 	size_t len = 0;
 	struct cpuinfo info;
 
-	(void)state; /* 2 sockets, 2 cores each, 2 threads each; core ids with a gap, as real ones have */
+	(void)state; /* 2 sockets × 2 cores × 2 threads; core ids with a gap, as real ones */
 	for (unsigned cpu = 0; cpu < 8; cpu++)
 		len += (size_t)snprintf(
 			text + len, sizeof(text) - len,

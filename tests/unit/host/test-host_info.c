@@ -100,7 +100,10 @@ static void test_full_tree(void **state)
 	assert_true(strlen(info.kernel) > 0 && strlen(info.machine) > 0);
 }
 
-/* --host.sysfs may hold nothing but powercap: topology then comes from cpuinfo, the rest is unknown. */
+/*
+ * --host.sysfs may hold nothing but powercap: topology then comes from cpuinfo, the rest is
+ * unknown.
+ */
 static void test_tree_with_nothing_but_cpuinfo(void **state)
 {
 	struct host_info info;

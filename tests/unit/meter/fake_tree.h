@@ -4,13 +4,17 @@
 
 #include <fcntl.h>
 #include <ftw.h>
+#include <setjmp.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <cmocka.h>
 
 struct fake_tree {
 	char sysfs[64];

@@ -165,7 +165,10 @@ static uint64_t next_random(uint64_t *state)
 	return *state;
 }
 
-/* R1: the law is a random walk of true energy; the raw value is the truth mod (range + 1). Not one µJ may differ. */
+/*
+ * R1: the law is a random walk of true energy; the raw value is the truth mod (range + 1). Not one
+ * µJ may differ.
+ */
 static void check_wraps(uint64_t seed, uint64_t range_uj, uint64_t wraps)
 {
 	uint64_t random = seed, time_ns = 1, base_uj = next_random(&random) % (range_uj + 1);

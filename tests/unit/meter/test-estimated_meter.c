@@ -85,7 +85,10 @@ static void test_zone_of_a_vm_has_no_idle(void **state)
 	estimated_meter_free(meter);
 }
 
-/* The formula of docs/design/platform-power-model.md: dynamic power of the typical host, times the share of its threads. */
+/*
+ * The formula of docs/design/platform-power-model.md: dynamic power of the typical host, times the
+ * share of its threads.
+ */
 static void test_vm_is_a_share_of_its_host(void **state)
 {
 	struct host_info host = small_vm();

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Faults R2–R4 and R6 on plain files: each is made by changing the tree between two passes of the table. */
+/*
+ * Faults R2–R4 and R6 on plain files: each is made by changing the tree between two passes of the
+ * table.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <setjmp.h>
@@ -151,7 +154,9 @@ static void test_reset_costs_one_interval(void **state)
 	check_zone(fixture, 0, ZONE_UP, 0, 110);
 }
 
-/* R4: each fault is an error with its cause, and the next good reading goes on, the gap included. */
+/*
+ * R4: each fault is an error with its cause, and the next good reading goes on, the gap included.
+ */
 static void test_garbage_is_an_error_and_passes(void **state)
 {
 	static const struct {
