@@ -244,10 +244,10 @@ static void test_impossible_input_is_ignored(void **state)
 	idle_learner_init(&learner);
 	idle_learner_add(&learner, 50, 0.5, SECOND_NS);
 	before = learner;
-	idle_learner_add(&learner, NAN, 0.5, SECOND_NS);
-	idle_learner_add(&learner, INFINITY, 0.5, SECOND_NS);
+	idle_learner_add(&learner, (double)NAN, 0.5, SECOND_NS);
+	idle_learner_add(&learner, (double)INFINITY, 0.5, SECOND_NS);
 	idle_learner_add(&learner, -1, 0.5, SECOND_NS);
-	idle_learner_add(&learner, 50, NAN, SECOND_NS);
+	idle_learner_add(&learner, 50, (double)NAN, SECOND_NS);
 	idle_learner_add(&learner, 50, 1.01, SECOND_NS);
 	idle_learner_add(&learner, 50, -0.01, SECOND_NS);
 	idle_learner_add(&learner, 50, 0.5, 0);

@@ -148,7 +148,7 @@ static void change_task(struct world *w, size_t i)
 		if (process != LEDGER_NONE)
 			ledger_end_process(w->ledger, process);
 		break;
-	default: /* its pid is used again, mostly by a process just like it; its end may be unseen */
+	default: /* its pid is used again, often by one just like it; its end may be unseen */
 		if (draw_chance(w->source, 2)) {
 			task->comm = (uint32_t)draw_below(w->source, NAMES);
 			task->container = (uint32_t)draw_below(w->source, CONTAINERS);

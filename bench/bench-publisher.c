@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * What does an interval cost the ledger and the publisher? Medians over many intervals, and the
+ * memory of it all, for rows with a series and rows without. Three zones: seven columns.
+ *
+ *     bench-publisher [ROWS [ACTIVE [CONTAINERS]]]        10000 100 100
+ */
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/macro.h"
+#include "snapshot/publisher.h"
+
+#define INTERVALS 301
+#define ZONES     3
+
+struct bench {
+	struct ledger *ledger;
+	struct snapshot_holder *holder;
+	struct publisher *publisher;
+	uint32_t rows, active, containers;
+	uint64_t now_ns, min_uj;
+};
+
+static uint32_t row_of(struct bench *b, uint32_t i)
+{
+	char id[32];
+	const struct ledger_owner owner = { id, id, "system", id };
+
+	(void)snprintf(id, sizeof(id), "unit-%u.service", i % b->containers);
+	return ledger_process(b->ledger, i + 1, i, "worker", ledger_container(b->ledger, &owner));
+}
+
+static void charge(struct bench *b, uint32_t i, uint64_t amount_uj)
+{
+	uint32_t process = row_of(b, i), columns = ledger_columns(b->ledger);
+
+	for (uint32_t column = 0; column < columns; column++)
+		ledger_charge(b->ledger, process, column, amount_uj);
+}
+
+static uint64_t publish(struct bench *b)
+{
+	const struct snapshot_zone zones[ZONES] = { 0 };
+	const struct snapshot_self self = { 0 };
+	uint64_t before_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+
+	if (publisher_publish(b->publisher, b->now_ns, 0, zones, &self) < 0)
+		exit(1);
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID) - before_ns;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static double median_us(uint64_t *ns)
+{
+	qsort(ns, INTERVALS, sizeof(*ns), compare);
+	return (double)ns[INTERVALS / 2] / 1000;
+}
+
+static void run(struct bench *b, const char *name)
+{
+	static uint64_t booking_ns[INTERVALS], publishing_ns[INTERVALS];
+
+	for (uint32_t i = 0; i < INTERVALS; i++) {
+		uint64_t before_ns;
+
+		b->now_ns += NSEC_PER_SEC;
+		before_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+		ledger_begin(b->ledger, b->now_ns);
+		for (uint32_t a = 0; a < b->active; a++)
+			charge(b, (i * 37 + a * 101) % b->rows, 1);
+		booking_ns[i] = clock_ns(CLOCK_THREAD_CPUTIME_ID) - before_ns;
+		publishing_ns[i] = publish(b);
+	}
+	printf("%-28s booking %7.1f us, publishing %7.1f us\n", name, median_us(booking_ns),
+	       median_us(publishing_ns));
+}
+
+static size_t heap_bytes(void)
+{
+	struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;
+}
+
+static void measure(const struct bench *shape, const char *name, uint64_t first_uj)
+{
+	const struct ledger_options book = { shape->rows,
+					     shape->containers + 1,
+					     { "s", "s", "s", "s" } };
+	const struct publisher_options options = { shape->min_uj, 15 * NSEC_PER_SEC,
+						   300 * NSEC_PER_SEC, 50000 };
+	struct bench b = *shape;
+	size_t before = heap_bytes();
+
+	b.now_ns = NSEC_PER_SEC;
+	if (ledger_new(&book, &b.ledger) < 0 || ledger_set_zones(b.ledger, ZONES) < 0 ||
+	    snapshot_holder_new(&b.holder) < 0 ||
+	    publisher_new(&options, b.ledger, b.holder, &b.publisher) < 0)
+		exit(1);
+	ledger_begin(b.ledger, b.now_ns);
+	for (uint32_t i = 0; i < b.rows; i++)
+		charge(&b, i, first_uj);
+	printf("%-28s first snapshot %.1f us\n", name, (double)publish(&b) / 1000);
+	run(&b, name);
+	printf("%-28s memory %zu KiB\n", name, (heap_bytes() - before) / 1024);
+	publisher_free(b.publisher);
+	ledger_free(b.ledger);
+	snapshot_holder_free(b.holder);
+}
+
+static uint32_t argument(int argc, char **argv, int i, uint32_t otherwise)
+{
+	uint64_t value;
+
+	if (i >= argc || parse_u64(argv[i], strlen(argv[i]), &value) < 0 || value == 0 ||
+	    value > 1000000)
+		return otherwise;
+	return (uint32_t)value;
+}
+
+int main(int argc, char **argv)
+{
+	struct bench shape = { .rows = argument(argc, argv, 1, 10000),
+			       .active = argument(argc, argv, 2, 100),
+			       .containers = argument(argc, argv, 3, 100),
+			       .min_uj = 1000000 };
+
+	(void)mallopt(M_ARENA_MAX, 1);
+	printf("%u rows, %u active, %u containers\n", shape.rows, shape.active, shape.containers);
+	measure(&shape, "rows without a series", 1);
+	measure(&shape, "rows with a series", 1000000);
+	return 0;
+}
