@@ -91,6 +91,7 @@ static int put_bytes(struct state *state, const char *key, size_t key_len, const
 		return -ENOSPC;
 	if (!entry)
 		entry = &state->entries[state->count++];
+	*entry = (struct state_entry){ 0 }; /* equal states have equal bytes */
 	memcpy(entry->key, key, key_len);
 	entry->key[key_len] = '\0';
 	memcpy(entry->line, line, line_len);
