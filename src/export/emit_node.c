@@ -30,7 +30,7 @@ void emit_node_energy(struct render *render, const struct metric *metric)
 	for (uint32_t z = 0; z < snapshot->zone_count; z++) {
 		const struct snapshot_zone *zone = &snapshot->zones[z];
 
-		for (int mode = 0; mode < MODE_COUNT; mode++) {
+		for (enum energy_mode mode = 0; mode < MODE_COUNT; mode++) {
 			if (!zone_in_family(render, z) || !zone->has_mode[mode])
 				continue;
 			sample_begin(&render->w);
@@ -58,10 +58,11 @@ void emit_node_unattributed(struct render *render, const struct metric *metric)
 {
 	(void)metric;
 	for (uint32_t z = 0; z < render->snapshot->zone_count; z++) {
-		for (int mode = 0; mode < MODE_COUNT; mode++) {
+		for (enum energy_mode mode = 0; mode < MODE_COUNT; mode++) {
 			if (!render->snapshot->zones[z].has_mode[mode])
 				continue;
-			for (int reason = 0; reason < UNATTRIBUTED_REASON_COUNT; reason++)
+			for (enum unattributed_reason reason = 0;
+			     reason < UNATTRIBUTED_REASON_COUNT; reason++)
 				unattributed_sample(render, z, mode, reason);
 		}
 	}
@@ -85,9 +86,9 @@ void emit_pending(struct render *render, const struct metric *metric)
 	const struct snapshot *snapshot = render->snapshot;
 
 	(void)metric;
-	for (int level = 0; level < LEVEL_COUNT; level++) {
+	for (enum snapshot_level level = 0; level < LEVEL_COUNT; level++) {
 		for (uint32_t z = 0; z < snapshot->zone_count; z++) {
-			for (int mode = 0; mode < MODE_COUNT; mode++) {
+			for (enum energy_mode mode = 0; mode < MODE_COUNT; mode++) {
 				if (snapshot->zones[z].rows_have_mode[mode])
 					pending_sample(render, level, z, mode);
 			}
@@ -103,7 +104,7 @@ void emit_node_watts(struct render *render, const struct metric *metric)
 	for (uint32_t z = 0; z < snapshot->zone_count; z++) {
 		const struct snapshot_zone *zone = &snapshot->zones[z];
 
-		for (int mode = 0; mode < MODE_COUNT; mode++) {
+		for (enum energy_mode mode = 0; mode < MODE_COUNT; mode++) {
 			if (!zone_in_family(render, z) || !zone->has_mode[mode] ||
 			    isnan(zone->watts[mode]))
 				continue;

@@ -52,7 +52,7 @@ static void write_zones(struct render *render, const struct row_view *view, bool
 	const struct snapshot *snapshot = render->snapshot;
 
 	for (uint32_t z = 0; z < snapshot->zone_count; z++) {
-		for (int mode = 0; mode < MODE_COUNT; mode++) {
+		for (enum energy_mode mode = 0; mode < MODE_COUNT; mode++) {
 			if (!zone_in_family(render, z) || !snapshot->zones[z].rows_have_mode[mode])
 				continue;
 			if (watts && isnan(snapshot->zones[z].watts[mode]))

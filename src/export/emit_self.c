@@ -8,7 +8,7 @@
 #include "base/num.h"
 #include "export/render.h"
 
-static const void *self_at(const struct render *render, int offset)
+static const void *self_at(const struct render *render, unsigned offset)
 {
 	return (const char *)&render->snapshot->self + offset;
 }
@@ -148,7 +148,7 @@ void emit_interval_histogram(struct render *render, const struct metric *metric)
 void emit_folded(struct render *render, const struct metric *metric)
 {
 	(void)metric;
-	for (int level = 0; level < LEVEL_COUNT; level++) {
+	for (enum snapshot_level level = 0; level < LEVEL_COUNT; level++) {
 		sample_begin(&render->w);
 		sample_label(&render->w, "level", snapshot_level_name(level));
 		sample_end(&render->w, render->snapshot->level[level].folded, 0, render->start_ms);

@@ -58,8 +58,8 @@ void label_cache_free(struct label_cache *cache)
 {
 	if (!cache)
 		return;
-	for (int level = 0; level < LEVEL_COUNT; level++) {
-		for (int kind = 0; kind < BOOK_COUNT; kind++)
+	for (enum snapshot_level level = 0; level < LEVEL_COUNT; level++) {
+		for (enum book_kind kind = 0; kind < BOOK_COUNT; kind++)
 			book_release(&cache->books[level][kind]);
 	}
 	strbuf_release(&cache->scratch);
@@ -280,7 +280,7 @@ static int view_book(struct label_cache *cache, struct book *book, enum snapshot
 int label_cache_view(struct label_cache *cache, const struct snapshot *snapshot,
 		     struct row_view ret[LEVEL_COUNT][2])
 {
-	for (int level = 0; level < LEVEL_COUNT; level++) {
+	for (enum snapshot_level level = 0; level < LEVEL_COUNT; level++) {
 		const struct snapshot_table *table = &snapshot->level[level];
 		struct row_view *living = &ret[level][BOOK_LIVING];
 		struct row_view *retired = &ret[level][BOOK_RETIRED];

@@ -90,7 +90,7 @@ static double zone_watts(const struct snapshot_zone *zone)
 {
 	double watts = 0;
 
-	for (int mode = 0; mode < MODE_COUNT; mode++) {
+	for (enum energy_mode mode = 0; mode < MODE_COUNT; mode++) {
 		if (zone->has_mode[mode])
 			watts += zone->watts[mode];
 	}

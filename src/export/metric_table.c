@@ -16,9 +16,9 @@
 #define CURRENT       SCHEMA_CURRENT
 #define BOTH          SCHEMA_BOTH
 
-#define SELF(field)   ((int)offsetof(struct snapshot_self, field))
-#define ZONE(field)   ((int)offsetof(struct snapshot_zone, field))
-#define HTTP(field)   ((int)offsetof(struct http_stats, field))
+#define SELF(field)   ((unsigned)offsetof(struct snapshot_self, field))
+#define ZONE(field)   ((unsigned)offsetof(struct snapshot_zone, field))
+#define HTTP(field)   ((unsigned)offsetof(struct http_stats, field))
 
 #define L_PROCESS     "pid, command, container_id, container_namespace, vm_id"
 #define L_CONTAINER   "container_id, pod_name, container_name, container_namespace"

@@ -26,7 +26,7 @@ struct metric {
 	const char *labels; /* for people */
 	const char *help;
 	metric_emitter *emit;
-	int detail; /* what the emitter shows: a level, a mode, an offset */
+	unsigned detail; /* what the emitter shows: a level, a mode, an offset */
 };
 
 const struct metric *metric_table(size_t *ret_count);

@@ -160,7 +160,7 @@ static void make_labels(struct fixture *fixture, const struct fixture_shape *sha
 	}
 	fixture->labels[LEVEL_CONTAINER] = containers;
 	fixture->labels[LEVEL_PROCESS] = processes;
-	for (int level = 0; level < LEVEL_COUNT; level++) {
+	for (enum snapshot_level level = 0; level < LEVEL_COUNT; level++) {
 		retired = zalloc(1, sizeof(*retired));
 		*retired = (struct series_labels){ .slot = 100000,
 						   .serial = 1,
@@ -215,14 +215,14 @@ static void balance_column(struct fixture *fixture, struct snapshot_zone *zone, 
 	((uint64_t *)(uintptr_t)fixture->snapshot.level[lower].pending)[column] +=
 		process < container ? container - process : process - container;
 	zone->node_uj[mode] = process < container ? container : process;
-	for (int reason = 0; reason < UNATTRIBUTED_REASON_COUNT; reason++)
+	for (enum unattributed_reason reason = 0; reason < UNATTRIBUTED_REASON_COUNT; reason++)
 		zone->node_uj[mode] += zone->unattributed_uj[mode][reason];
 }
 
 void fixture_balance(struct fixture *fixture)
 {
 	for (uint32_t z = 0; z < fixture->snapshot.zone_count; z++) {
-		for (int mode = 0; mode < MODE_COUNT; mode++)
+		for (enum energy_mode mode = 0; mode < MODE_COUNT; mode++)
 			balance_column(fixture, &fixture->zones[z], z, mode);
 	}
 }
@@ -259,8 +259,8 @@ void fixture_node(struct fixture *fixture)
 	SET(processes[2].command, "a\"} 1\nb\\");
 	SET(processes[3].command, "\xff\x01 ok \xc3\xbc");
 	SET(fixture->names[1].id, "bad\xfe.service");
-	fixture->zones[2].watts[MODE_DYNAMIC] = fixture->zones[2].watts[MODE_IDLE] = NAN;
-	fixture->zones[2].idle_estimate_w = NAN;
+	fixture->zones[2].watts[MODE_DYNAMIC] = fixture->zones[2].watts[MODE_IDLE] = (double)NAN;
+	fixture->zones[2].idle_estimate_w = (double)NAN;
 	SET(fixture->zones[2].state, "error");
 }
 
@@ -279,7 +279,7 @@ void fixture_vm(struct fixture *fixture)
 	SET(zone->scope, "vm_dynamic");
 	zone->estimated = true;
 	zone->has_mode[MODE_IDLE] = zone->rows_have_mode[MODE_IDLE] = false;
-	zone->watts[MODE_IDLE] = zone->idle_estimate_w = NAN;
+	zone->watts[MODE_IDLE] = zone->idle_estimate_w = (double)NAN;
 	SET(fixture->snapshot.self.components_source, "");
 	SET(fixture->snapshot.self.platform_source, "trained_power_model");
 }
@@ -295,7 +295,7 @@ void fixture_bare(struct fixture *fixture)
 
 void fixture_release(struct fixture *fixture)
 {
-	for (int level = 0; level < LEVEL_COUNT; level++) {
+	for (enum snapshot_level level = 0; level < LEVEL_COUNT; level++) {
 		const struct snapshot_table *table = &fixture->snapshot.level[level];
 
 		free((void *)(uintptr_t)table->rows);

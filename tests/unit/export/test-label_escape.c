@@ -61,8 +61,7 @@ static void cuts_between_characters(void **state)
 static void keeps_names_apart_that_cleaning_makes_equal(void **state)
 {
 	CLEANUP(strbuf_release)
-	struct strbuf a = STRBUF_INIT,
-		      b = STRBUF_INIT, c = STRBUF_INIT, plain = STRBUF_INIT;
+	struct strbuf a = STRBUF_INIT, b = STRBUF_INIT, c = STRBUF_INIT, plain = STRBUF_INIT;
 	char longer[600];
 
 	(void)state;

@@ -115,7 +115,7 @@ static void add_to_sums(void *userdata, const struct parsed_sample *sample)
 		sums->node += value;
 	if (is_family(sample, "node", "unattributed") && zone)
 		sums->unattributed += value;
-	for (int level = 0; level < LEVEL_COUNT; level++) {
+	for (enum snapshot_level level = 0; level < LEVEL_COUNT; level++) {
 		const char *name = snapshot_level_name(level);
 
 		if (is_family(sample, name, sums->zone))
@@ -134,7 +134,7 @@ static void the_page_adds_up(const struct fixture *fixture)
 
 	render(&fixture->snapshot, SCHEMA_CLASSIC, EXPOSITION_TEXT, &out);
 	for (uint32_t z = 0; z < fixture->snapshot.zone_count; z++) {
-		for (int mode = 0; mode < MODE_COUNT; mode++) {
+		for (enum energy_mode mode = 0; mode < MODE_COUNT; mode++) {
 			struct ledger_sums sums = { .zone = fixture->zones[z].name,
 						    .package = fixture->zones[z].package,
 						    .mode = energy_mode_name(mode) };
@@ -142,7 +142,7 @@ static void the_page_adds_up(const struct fixture *fixture)
 			assert_true(exposition_parse(out.data, out.len, false, add_to_sums, &sums) >
 				    0);
 			assert_int_equal(sums.node, fixture->zones[z].node_uj[mode]);
-			for (int level = 0; level < LEVEL_COUNT; level++)
+			for (enum snapshot_level level = 0; level < LEVEL_COUNT; level++)
 				assert_int_equal(sums.rows[level] + sums.retired[level] +
 							 sums.pending[level] + sums.unattributed,
 						 sums.node);
@@ -224,7 +224,7 @@ static void no_series_twice_and_no_family_in_pieces(void **state)
 
 	(void)state;
 	fixture_make(&fixture, &shape);
-	for (int schema = SCHEMA_CLASSIC; schema <= SCHEMA_BOTH; schema++) {
+	for (enum metrics_schema schema = SCHEMA_CLASSIC; schema <= SCHEMA_BOTH; schema++) {
 		look_at(&fixture.snapshot, schema, EXPOSITION_TEXT, &seen);
 		look_at(&fixture.snapshot, schema, EXPOSITION_OPENMETRICS, &seen);
 	}

@@ -272,8 +272,8 @@ static void survives_bad_requests(void **state)
 {
 	static const char *const bad[] = {
 		"GET / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nabc",
-		"GET / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
-		"ffffffffffffffffff\r\nabc",
+		("GET / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
+		 "ffffffffffffffffff\r\nabc"),
 		"GET / HTTP/1.1\r\nHost: h\r\nContent-Length: -1\r\n\r\n",
 		"GET / HTTP/1.1\r\nHost: h\r\nContent-Length: 99999999999999999999\r\n\r\n",
 		"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n",
