@@ -58,7 +58,9 @@ static int sum_weights(const uint64_t *weights, size_t n, uint64_t *ret_sum)
 
 static bool goes_before(const uint64_t *remainders, uint32_t a, uint32_t b)
 {
-	return remainders[a] > remainders[b] || (remainders[a] == remainders[b] && a < b);
+	if (remainders[a] != remainders[b])
+		return remainders[a] > remainders[b];
+	return a < b;
 }
 
 static void swap_at(uint32_t *order, size_t a, size_t b)

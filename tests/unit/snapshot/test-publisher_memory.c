@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Memory runs out at every possible moment: nothing crashes or leaks, and every snapshot that is published
+ * afterwards adds up, what was used in the failed intervals included. Linked with --wrap, so that the
+ * allocations of our libraries come here.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "snapshot/publisher.h"
+
+#define SECOND_NS 1000000000ULL
+#define INTERVALS 30
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_reallocarray(void *old, size_t count, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_reallocarray(void *old, size_t count, size_t size);
+
+static unsigned int allocations, fail_from, fail_until;
+
+static bool may_allocate(void)
+{
+	allocations++;
+	return allocations <= fail_from || allocations > fail_until;
+}
+
+void *__wrap_malloc(size_t size)
+{
+	return may_allocate() ? __real_malloc(size) : NULL;
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+	return may_allocate() ? __real_calloc(count, size) : NULL;
+}
+
+void *__wrap_reallocarray(void *old, size_t count, size_t size)
+{
+	return may_allocate() ? __real_reallocarray(old, count, size) : NULL;
+}
+
+static void run_process(struct ledger *ledger, uint32_t i, uint64_t interval)
+{
+	char id[16];
+	const struct ledger_owner owner = { id, "n", id, "p" };
+	uint32_t container, process;
+
+	(void)snprintf(id, sizeof(id), "unit-%u", (unsigned int)(interval / 4 + i) % 20);
+	container = ledger_container(ledger, &owner);
+	process = ledger_process(ledger, i + 1, interval / 4, "job", container);
+	if (process == LEDGER_NONE)
+		ledger_charge_container(ledger, container, 0, 70);
+	else
+		ledger_charge(ledger, process, 0, 70);
+	ledger_node(ledger, 0, MODE_DYNAMIC, 70);
+	if (process != LEDGER_NONE && interval % 4 == 3)
+		ledger_end_process(ledger, process);
+}
+
+static void assert_adds_up(const struct snapshot *snapshot)
+{
+	for (size_t level = 0; level < LEVEL_COUNT; level++) {
+		const struct snapshot_table *table = &snapshot->level[level];
+		uint64_t sum = table->pending[0];
+
+		for (size_t i = 0; i < table->count; i++)
+			sum += table->values[i * snapshot->columns];
+		for (size_t i = 0; i < table->retired_count; i++)
+			sum += table->retired_values[i * snapshot->columns];
+		assert_int_equal(sum, snapshot->zones[0].node_uj[MODE_DYNAMIC]);
+	}
+}
+
+struct parts {
+	struct ledger *ledger;
+	struct snapshot_holder *holder;
+	struct publisher *publisher;
+};
+
+static bool open_parts(struct parts *parts)
+{
+	const struct ledger_options book = { 1000, 100, { "system", "s", "system", "s" } };
+	const struct publisher_options options = { 100, SECOND_NS, 3 * SECOND_NS, 60 };
+
+	*parts = (struct parts){ 0 };
+	return ledger_new(&book, &parts->ledger) == 0 && ledger_set_zones(parts->ledger, 1) == 0 &&
+	       snapshot_holder_new(&parts->holder) == 0 &&
+	       publisher_new(&options, parts->ledger, parts->holder, &parts->publisher) == 0;
+}
+
+/* True when every interval could be published: no allocation was left to fail. */
+static bool live(struct parts *parts)
+{
+	const struct snapshot_zone zones[2] = { { .name = "package" } };
+	const struct snapshot_self self = { 0 };
+	uint64_t published = 0;
+
+	for (uint64_t i = 0; i < INTERVALS; i++) {
+		const struct snapshot *snapshot;
+
+		ledger_begin(parts->ledger, i * SECOND_NS);
+		if (i == INTERVALS / 2)
+			(void)ledger_set_zones(parts->ledger, 2);
+		for (uint32_t p = 0; p < 70; p++)
+			run_process(parts->ledger, p, i);
+		if (publisher_publish(parts->publisher, i * SECOND_NS, 0, zones, &self) == 0)
+			published++;
+		snapshot = snapshot_get(parts->holder);
+		if (snapshot)
+			assert_adds_up(snapshot);
+		snapshot_put(parts->holder, snapshot);
+	}
+	assert_true(published > 0);
+	/* Ended rows of failed intervals were found: only what is kept is left. */
+	assert_true(ledger_process_slots(parts->ledger) < 900);
+	return published == INTERVALS;
+}
+
+static void close_parts(struct parts *parts)
+{
+	publisher_free(parts->publisher);
+	snapshot_holder_free(parts->holder);
+	ledger_free(parts->ledger);
+}
+
+static void fail_everywhere(unsigned int failures)
+{
+	unsigned int last = UINT32_MAX;
+
+	for (unsigned int n = 0; n <= last; n++) {
+		struct parts parts;
+
+		allocations = 0;
+		fail_from = n;
+		fail_until = n + failures;
+		if (open_parts(&parts))
+			(void)live(&parts);
+		if (allocations < fail_until)
+			last = 0; /* the run was over before its last failure: all moments are done */
+		fail_from = fail_until = 0;
+		close_parts(&parts);
+	}
+}
+
+static void test_one_failure_at_each_moment(void **state)
+{
+	(void)state;
+	fail_everywhere(1);
+}
+
+static void test_some_failures_at_each_moment(void **state)
+{
+	(void)state;
+	fail_everywhere(7);
+	fail_everywhere(40);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_one_failure_at_each_moment),
+		cmocka_unit_test(test_some_failures_at_each_moment),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
