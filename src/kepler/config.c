@@ -110,7 +110,7 @@ int config_load(const struct config_args *args, struct config *ret, struct diag 
 	const char *default_file = args->default_file ? args->default_file : CONFIG_DEFAULT_FILE;
 	CLEANUP_CONFIG struct config scratch = { 0 };
 	CLEANUP_CONFIG struct config config = { 0 };
-	struct diag unused;
+	struct diag unused = { 0 };
 	int r;
 
 	diag = diag ? diag : &unused;

@@ -10,7 +10,6 @@
 #include <cap-ng.h>
 #include <errno.h>
 #include <linux/bpf.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -19,15 +18,31 @@
 #include <unistd.h>
 
 #include "base/macro.h"
+#include "base/num.h"
 
-static bool kernel_before(unsigned major, unsigned minor)
+/* "6.1.0-56-amd64" → 6, 1; 0, 0 when it cannot be read. */
+static void kernel_version(uint64_t *ret_major, uint64_t *ret_minor)
 {
 	struct utsname name;
-	unsigned have_major, have_minor;
+	size_t major_len, minor_len;
 
-	if (uname(&name) < 0 || sscanf(name.release, "%u.%u", &have_major, &have_minor) != 2)
-		return false;
-	return have_major < major || (have_major == major && have_minor < minor);
+	*ret_major = *ret_minor = 0;
+	if (uname(&name) < 0)
+		return;
+	major_len = strspn(name.release, "0123456789");
+	minor_len =
+		name.release[major_len] ? strspn(name.release + major_len + 1, "0123456789") : 0;
+	if (parse_u64(name.release, major_len, ret_major) < 0 ||
+	    parse_u64(name.release + major_len + 1, minor_len, ret_minor) < 0)
+		*ret_major = *ret_minor = 0;
+}
+
+static bool kernel_before(uint64_t major, uint64_t minor)
+{
+	uint64_t have_major, have_minor;
+
+	kernel_version(&have_major, &have_minor);
+	return have_major && (have_major < major || (have_major == major && have_minor < minor));
 }
 
 static bool have(unsigned capability)

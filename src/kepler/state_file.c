@@ -187,7 +187,7 @@ int state_load(const char *dir, const char *machine, struct state *ret, struct d
 	char path[4096];
 	CLEANUP_FREE char *text = NULL;
 	struct diag why = { 0 };
-	size_t len;
+	size_t len = 0;
 	int r = path_join(path, sizeof(path), dir, STATE_FILE_NAME);
 
 	if (r == 0)

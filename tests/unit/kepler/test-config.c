@@ -104,6 +104,7 @@ static void precedence(void **state)
 	CLEANUP_FREE char *file_flag = NULL, *file_variable = NULL;
 
 	(void)state;
+	assert_true(fd >= 0);
 	write_text(path, "log: {level: warn, format: json}\nidle: {mode: \"off\"}\n"
 			 "web: {listen-address: ['1.1.1.1:1', '2.2.2.2:2']}\n");
 	assert_true(asprintf(&file_flag, "--config.file=%s", path) > 0);
@@ -139,6 +140,7 @@ static void default_file(void **state)
 	CLEANUP_FD int fd = mkstemp(path);
 
 	(void)state;
+	assert_true(fd >= 0);
 	write_text(path, "table: never\n");
 	assert_int_equal(load(FLAGS(), ENVIRONMENT(), path, &config, &diag), 0);
 	assert_int_equal(config.table, TABLE_NEVER);
