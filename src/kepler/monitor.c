@@ -302,7 +302,8 @@ static int start(struct monitor *monitor)
 	}
 	web_url(monitor->web, monitor->url, sizeof(monitor->url));
 	monitor->notify = notify_open();
-	if (monitor->config->security_seccomp && confine_enter(monitor->config->seccomp_log, &diag) < 0)
+	if (monitor->config->security_seccomp &&
+	    confine_enter(monitor->config->seccomp_log, &diag) < 0)
 		log_warn("system calls are not confined: %s", diag.text);
 	return 0;
 }
