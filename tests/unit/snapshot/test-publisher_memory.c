@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Memory runs out at every possible moment: nothing crashes or leaks, and every snapshot that is published
- * afterwards adds up, what was used in the failed intervals included. Linked with --wrap, so that the
- * allocations of our libraries come here.
+ * Memory runs out at every possible moment: nothing crashes or leaks, and every snapshot that is
+ * published afterwards adds up, what was used in the failed intervals included. Linked with --wrap,
+ * so that the allocations of our libraries come here.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -132,9 +132,9 @@ static void close_parts(struct parts *parts)
 
 static void fail_everywhere(unsigned int failures)
 {
-	unsigned int last = UINT32_MAX;
+	bool failed = true;
 
-	for (unsigned int n = 0; n <= last; n++) {
+	for (unsigned int n = 0; failed; n++) {
 		struct parts parts;
 
 		allocations = 0;
@@ -142,8 +142,7 @@ static void fail_everywhere(unsigned int failures)
 		fail_until = n + failures;
 		if (open_parts(&parts))
 			(void)live(&parts);
-		if (allocations < fail_until)
-			last = 0; /* the run was over before its last failure: all moments are done */
+		failed = allocations > fail_from; /* else the run was over before: all are done */
 		fail_from = fail_until = 0;
 		close_parts(&parts);
 	}
