@@ -41,7 +41,7 @@ struct sched_info {
 
 struct task_struct {
 	unsigned int flags;
-	int on_cpu; /* with CONFIG_SMP before 6.17 */
+	unsigned int on_cpu; /* an int, a u8 in 7.2: CO-RE narrows only loads of unsigned fields */
 	struct sched_entity se;
 	struct sched_info sched_info;
 	int pid;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * One object, loaded with as many of its programs as the kernel takes: the sets of `attempts` are tried in turn, since libbpf
- * loads all or nothing. Control blocks and records are memory shared with the kernel, so a pass is one system call.
+ * One object, loaded with as many of its programs as the kernel takes: the sets of `attempts` are
+ * tried in turn, since libbpf loads all or nothing. Control blocks and records are memory shared
+ * with the kernel, so a pass is one system call.
  *
- * The array of records is small because every shared page is resident. A pass with more threads than fit is read again, for
- * the same interval, through the iterator, which has no limit.
+ * The array of records is small because every shared page is resident. A pass with more threads
+ * than fit is read again, for the same interval, through the iterator, which has no limit.
  */
 #include "activity/bpf_kernel_side.h"
 
@@ -81,6 +82,17 @@ static int32_t controller_number(const char *name)
 	return -1;
 }
 
+/*
+ * A kernel without the walk's kfuncs makes libbpf (1.1 to 1.5) look for them in the modules' type
+ * information. To list that takes CAP_SYS_ADMIN, and a refusal fails the whole object although the
+ * kfuncs are weak. libbpf looks there once only: asked beforehand for a tracepoint that nobody has,
+ * it gets its refusal here, and weak is weak again.
+ */
+static void spend_module_search(struct kepler_bpf *skeleton)
+{
+	(void)bpf_program__set_attach_target(skeleton->progs.ended, 0, "kepler_no_such_tracepoint");
+}
+
 static int load(const struct activity_options *options, const struct attempt *attempt,
 		struct kepler_bpf **ret)
 {
@@ -96,6 +108,8 @@ static int load(const struct activity_options *options, const struct attempt *at
 	(void)bpf_program__set_autoload(skeleton->progs.walk, attempt->walk);
 	(void)bpf_program__set_autoload(skeleton->progs.ended, attempt->typed_ends);
 	(void)bpf_program__set_autoload(skeleton->progs.ended_raw, attempt->raw_ends);
+	if (!attempt->walk)
+		spend_module_search(skeleton);
 	r = bpf_map__set_max_entries(skeleton->maps.ends, ring_bytes);
 	if (r == 0)
 		r = kepler_bpf__load(skeleton);
@@ -332,7 +346,9 @@ uint64_t bpf_kernel_side_sent(const struct bpf_kernel_side *side)
 
 /* ---- lost ends ---- */
 
-/* Takes the entries of past generations: no program writes to those any more, so none is cut short. */
+/*
+ * Takes the entries of past generations: no program writes to those any more, so none is cut short.
+ */
 static void take_lost_cgroups(struct bpf_kernel_side *side, bpf_lost_fn *fn, void *userdata)
 {
 	uint32_t generation = side->skeleton->bss->ends_lost.generation;

@@ -62,9 +62,8 @@ def burn(seconds):
 
 def reader_of(exporter):
     """The activity reader that the exporter says it chose."""
-    match = re.search(r'processes: ([a-z-]+)', exporter.output())
-    assert match, exporter.output()
-    return match[1]
+    (labels, _), = exporter.scrape().select('kepler_exporter_activity_reader_info')
+    return labels['reader']
 
 
 def assert_balanced(metrics):
