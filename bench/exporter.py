@@ -53,7 +53,6 @@ class Crowd:
 
     def __exit__(self, *exc):
         if self.process:
-            subprocess.run(["pkill", "-P", str(self.process.pid)], check=False)
             self.process.terminate()
             self.process.wait()
             time.sleep(1)
@@ -127,7 +126,7 @@ def short_lived(sensors):
     for _ in range(1 if QUICK else 3):
         with Exporter(f"--host.sysfs={sensors.mount}", "--metrics.settle=0s") as exporter:
             before = exporter.intervals(2)
-            children, cpu = load_result(load("storm", 100, 10, 30))
+            children, cpu, _ = load_result(load("storm", 100, 10, 30))
             after = exporter.intervals(2)
             others = float(after.value("kepler_node_bpf_cpu_time_ms_total") -
                            before.value("kepler_node_bpf_cpu_time_ms_total")) / 1e3
@@ -142,7 +141,7 @@ def burner(sensors):
         with Exporter(f"--host.sysfs={sensors.mount}", "--metrics.settle=0s") as exporter:
             exporter.intervals(2)
             process = load("burn", 20)
-            _, cpu = load_result(process)
+            _, cpu, _ = load_result(process)
             after = exporter.intervals(2)
             got = float(after.sum("kepler_process_bpf_cpu_time_ms_total", pid=str(process.pid))) / 1e3
             errors.append((got / cpu - 1) * 100)

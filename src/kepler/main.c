@@ -20,12 +20,23 @@ static int version_main(int argc, char *const *argv, char *const *environ_)
 	return 0;
 }
 
+static const char usage_text[] =
+	"Whose joules were these? Energy per process and service, as Prometheus metrics.\n"
+	"\n"
+	"usage: kepler [run] [OPTION]...    measure and serve\n"
+	"       kepler doctor [--json]      what this machine has, what is missing, and how to get "
+	"it\n"
+	"       kepler config COMMAND       the configuration:\n";
+
 static int help_main(int argc, char *const *argv, char *const *environ_)
 {
 	struct strbuf out = STRBUF_INIT;
 	int status;
 
 	(void)argc, (void)argv, (void)environ_;
+	strbuf_add_str(&out, usage_text);
+	strbuf_add_str(&out, command_config_usage());
+	strbuf_add_char(&out, '\n');
 	config_help(&out);
 	status = strbuf_error(&out) == 0 && fwrite(out.data, 1, out.len, stdout) == out.len ? 0 : 1;
 	strbuf_release(&out);

@@ -132,6 +132,12 @@ static void schedule_next(struct monitor *monitor, uint64_t now_ns)
 	monitor->next_ns += (missed + 1) * interval_ns;
 }
 
+static void log_warnings(const struct config *config)
+{
+	if (config->warnings && config->warnings[0])
+		log_warn("configuration: %s", config->warnings);
+}
+
 static void reload(struct monitor *monitor)
 {
 	struct config *fresh = calloc(1, sizeof(*fresh));
@@ -153,6 +159,7 @@ static void reload(struct monitor *monitor)
 	config_unreloadable_changes(monitor->config, fresh, fixed, sizeof(fixed));
 	if (fixed[0])
 		log_warn("these changes need a restart: %s", fixed);
+	log_warnings(fresh);
 	monitor->stats.self.reloads++;
 	monitor->stats.self.interval_s = (double)fresh->monitor_interval_ns / 1e9;
 	log_setup((enum log_level)fresh->log_level, (enum log_format)fresh->log_format);
@@ -186,7 +193,13 @@ static void wait_for_event(struct monitor *monitor)
 	};
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 	uint64_t wait_ns = monitor->next_ns > now_ns ? monitor->next_ns - now_ns : 0;
-	const struct timespec timeout = {
+	uint64_t watchdog_ns = notify_watchdog_ns(monitor->notify) / 3;
+	struct timespec timeout;
+
+	if (watchdog_ns && wait_ns > watchdog_ns)
+		wait_ns =
+			watchdog_ns; /* an interval may be longer than the service manager waits */
+	timeout = (struct timespec){
 		.tv_sec = (time_t)(wait_ns / NSEC_PER_SEC),
 		.tv_nsec = (long)(wait_ns % NSEC_PER_SEC),
 	};
@@ -208,11 +221,11 @@ static void loop(struct monitor *monitor)
 
 		wait_for_event(monitor);
 		now_ns = clock_ns(CLOCK_MONOTONIC);
+		notify_watchdog(monitor->notify, now_ns);
 		if (monitor->stop || now_ns < monitor->next_ns)
 			continue;
 		schedule_next(monitor, now_ns);
 		run_interval(monitor);
-		notify_watchdog(monitor->notify, now_ns);
 		if (now_ns >= monitor->state_ns) {
 			save_state(monitor);
 			monitor->state_ns = now_ns + STATE_EVERY_NS;
@@ -355,6 +368,7 @@ int monitor_main(int argc, char *const *argv, char *const *environ_)
 	}
 	log_setup((enum log_level)monitor.config->log_level,
 		  (enum log_format)monitor.config->log_format);
+	log_warnings(monitor.config);
 	monitor.table = want_table(monitor.config);
 	status = run(&monitor);
 	config_release(monitor.config);

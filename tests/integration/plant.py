@@ -170,14 +170,14 @@ class Exporter:
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             metrics = self.scrape()
-            if metrics.value("kepler_exporter_snapshot_sequence") > after:
+            if metrics.value("kepler_exporter_snapshots_total") > after:
                 return metrics
             time.sleep(0.02)
         raise AssertionError("no new snapshot:\n" + self.output())
 
     def intervals(self, count):
         """The response after `count` more intervals."""
-        now = self.scrape().value("kepler_exporter_snapshot_sequence")
+        now = self.scrape().value("kepler_exporter_snapshots_total")
         return self.wait_snapshot(now + count - 1, seconds=30 + 3 * count)
 
     def stop(self, sig=signal.SIGTERM, timeout=20):
@@ -250,11 +250,11 @@ def load(*args):
 
 
 def load_result(process):
-    """(children, CPU seconds) of a finished load."""
+    """(children, their CPU seconds, what the parent ran) of a finished load."""
     out, _ = process.communicate(timeout=300)
-    match = re.search(r"children=(\d+) cpu_us=(\d+)", out)
+    match = re.search(r"children=(\d+) cpu_us=(\d+) self_us=(\d+)", out)
     assert process.returncode == 0 and match, out
-    return int(match[1]), int(match[2]) / 1e6
+    return int(match[1]), int(match[2]) / 1e6, int(match[3]) / 1e6
 
 
 def free_port():
@@ -306,6 +306,7 @@ class Service:
         return self
 
     def __exit__(self, *exc):
+        time.sleep(0.1)  # the kernel empties a cgroup a moment after its last task
         for path in self.dirs:
             with contextlib.suppress(OSError):
                 path.rmdir()

@@ -9,14 +9,15 @@
  *   load ring COUNT            COUNT children of which each runs for some microseconds every second
  *
  * Children burn by counting calibrated loops: a task that reads its CPU clock makes the kernel bring its run time up to
- * date, which would hide just the error that we look for. Last line: "children=N cpu_us=N" (Σ user + system of the children;
- * for burn, of itself).
+ * date, which would hide just the error that we look for. Last line: "children=N cpu_us=N self_us=N": Σ user + system of
+ * the children (for burn, of itself), and what the parent ran. Children of idle and ring die with their parent.
  */
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -119,11 +120,11 @@ static void crowd(uint64_t count, int active)
 
 		if (pid < 0) {
 			perror("fork");
-			(void)kill(0, SIGTERM);
 			exit(1);
 		}
 		if (pid > 0)
 			continue;
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 		for (;;) {
 			if (active) {
 				spin(loops_per_ms / 100);
@@ -138,15 +139,20 @@ static void crowd(uint64_t count, int active)
 	(void)pause();
 }
 
-static void burn(uint64_t seconds)
+static uint64_t self_us(void)
 {
 	struct rusage usage;
 
+	(void)getrusage(RUSAGE_SELF, &usage);
+	return usage_us(&usage);
+}
+
+static void burn(uint64_t seconds)
+{
 	for (uint64_t i = 0; i < seconds * 100; i++)
 		spin(10 * loops_per_ms);
-	(void)getrusage(RUSAGE_SELF, &usage);
 	children = 1;
-	children_us = usage_us(&usage);
+	children_us = self_us();
 }
 
 static uint64_t number(char **argv, int argc, int index)
@@ -175,7 +181,7 @@ int main(int argc, char **argv)
 		(void)fprintf(stderr, "load: burn|storm|mix|idle|ring\n");
 		return 2;
 	}
-	(void)printf("children=%llu cpu_us=%llu\n", (unsigned long long)children,
-		     (unsigned long long)children_us);
+	(void)printf("children=%llu cpu_us=%llu self_us=%llu\n", (unsigned long long)children,
+		     (unsigned long long)children_us, (unsigned long long)self_us());
 	return 0;
 }
