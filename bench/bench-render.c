@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What does a scrape cost? CPU of rendering (first of a snapshot, warm label cache), of gzip, and of answering again over loopback, for about
- * SERIES series (argument, default 10,000). Medians of RUNS; the answer's figure is the CPU of the server's thread alone.
+ * What does a scrape cost? CPU of rendering (first of a snapshot, warm label cache), of gzip, and
+ * of answering again over loopback, for about SERIES series (argument, default 10,000). Medians of
+ * RUNS; the answer's figure is the CPU of the server's thread alone.
  */
 #include <arpa/inet.h>
 #include <pthread.h>

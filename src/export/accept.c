@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What an Accept header asks for (RFC 9110 §12.5.1). OpenMetrics is given to those who name it, in a version we speak, with a weight
- * above plain text's; all others get the text format, which everybody reads.
+ * What an Accept header asks for (RFC 9110 §12.5.1). OpenMetrics is given to those who name it, in
+ * a version we speak, with a weight above plain text's; all others get the text format, which
+ * everybody reads.
  */
 #include <stdbool.h>
 #include <stddef.h>

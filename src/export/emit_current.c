@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The names of today's Kepler. Its kepler_*_cpu_* families say "measured" by what they are, so that an estimate, or a meter of the whole
- * machine, never appears there: those are kepler_platform_watts, which names its source. Processes and containers show their active
+ * The names of today's Kepler. Its kepler_*_cpu_* families say "measured" by what they are, so that
+ * an estimate, or a meter of the whole machine, never appears there: those are
+ * kepler_platform_watts, which names its source. Processes and containers show their active
  * (dynamic) energy, as there.
  */
 #include <math.h>

@@ -14,7 +14,10 @@ static void add_label(struct strbuf *out, const char *name, const char *value)
 	strbuf_add_char(out, '"');
 }
 
-/* The labels behind a row's own: ,package="0",mode="dynamic",source="rapl-sysfs". NULL without memory. */
+/*
+ * The labels behind a row's own: ,package="0",mode="dynamic",source="rapl-sysfs". NULL without
+ * memory.
+ */
 static const char *zone_end(struct render *render, uint32_t z, enum energy_mode mode,
 			    bool name_zone)
 {

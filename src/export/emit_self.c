@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What Kepler says of itself: build, cost, health. Counters here start with the program. Most rows of the table are an offset into struct
- * snapshot_self or struct http_stats and one of the three readers below.
+ * What Kepler says of itself: build, cost, health. Counters here start with the program. Most rows
+ * of the table are an offset into struct snapshot_self or struct http_stats and one of the three
+ * readers below.
  */
 #include <string.h>
 
@@ -121,7 +122,10 @@ static void histogram_tail(struct render *render)
 	strbuf_add_char(out, '\n');
 }
 
-/* Canonical numbers: OpenMetrics wants "1.0" where the text format has "1". Unused buckets at the end have the bound 0. */
+/*
+ * Canonical numbers: OpenMetrics wants "1.0" where the text format has "1". Unused buckets at the
+ * end have the bound 0.
+ */
 void emit_interval_histogram(struct render *render, const struct metric *metric)
 {
 	const struct snapshot_self *self = &render->snapshot->self;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Values are integers with a decimal point put in: no double stands between a counter and its text. The hot rows are written by
- * row_lines.c; what is here serves the few hundred samples of the node and of Kepler itself.
+ * Values are integers with a decimal point put in: no double stands between a counter and its text.
+ * The hot rows are written by row_lines.c; what is here serves the few hundred samples of the node
+ * and of Kepler itself.
  */
 #include "export/exposition.h"
 
@@ -10,7 +11,10 @@
 #include "base/num.h"
 #include "export/label_escape.h"
 
-/* Zone names come from one table of ours (meter), but a name in the exposition must hold whatever comes. */
+/*
+ * Zone names come from one table of ours (meter), but a name in the exposition must hold whatever
+ * comes.
+ */
 static size_t add_zone_name(char *to, size_t room, const char *zone)
 {
 	size_t len = 0;

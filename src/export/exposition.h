@@ -2,8 +2,9 @@
 /*
  * One family after the other as text: HELP, TYPE, UNIT, then samples, as the two formats want them.
  *
- * A family's header is written with its first sample, so that a family without samples leaves no trace. In OpenMetrics a counter's
- * family has no _total, but its samples do, and each is followed by its _created.
+ * A family's header is written with its first sample, so that a family without samples leaves no
+ * trace. In OpenMetrics a counter's family has no _total, but its samples do, and each is followed
+ * by its _created.
  */
 #pragma once
 
@@ -37,11 +38,17 @@ const char *family_suffix(const struct metric *metric);
 /* sample_begin(), labels, then one of the ends. */
 void sample_begin(struct exposition_writer *w);
 void sample_label(struct exposition_writer *w, const char *name, const char *value);
-/* @decimals shifts the point: µJ as joules are 6, ns as seconds 9. @created_ms is used for counters in OpenMetrics. */
+/*
+ * @decimals shifts the point: µJ as joules are 6, ns as seconds 9. @created_ms is used for counters
+ * in OpenMetrics.
+ */
 void sample_end(struct exposition_writer *w, uint64_t value, unsigned decimals, int64_t created_ms);
 void sample_end_double(struct exposition_writer *w, double value, int64_t created_ms);
 
-/* Digits of @value with the point @decimals places from the right, without trailing zeros. At most FORMAT_SCALED_MAX. */
+/*
+ * Digits of @value with the point @decimals places from the right, without trailing zeros. At most
+ * FORMAT_SCALED_MAX.
+ */
 #define FORMAT_SCALED_MAX 24
 size_t format_scaled(char *buf, uint64_t value, unsigned decimals);
 /* Realtime ms as seconds: negative times are 0. */

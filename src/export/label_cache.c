@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Four books (process and container level, living and retired rows), each an array by slot. What a snapshot shows is looked up row by
- * row: equal serial, the text is there; else it is made anew. Equal texts are found through a small open hash table over the texts'
- * hashes, filled again for each view: about 10 ns a row, and nothing to keep in step.
+ * Four books (process and container level, living and retired rows), each an array by slot. What a
+ * snapshot shows is looked up row by row: equal serial, the text is there; else it is made anew.
+ * Equal texts are found through a small open hash table over the texts' hashes, filled again for
+ * each view: about 10 ns a row, and nothing to keep in step.
  */
 #include "export/label_cache.h"
 
@@ -118,7 +119,10 @@ static void add_classic(struct strbuf *out, enum snapshot_level level, enum book
 	add_label(out, "container_namespace", container->container_namespace, LEDGER_LABEL_MAX);
 }
 
-/* No runtime is known to us yet: every process is a "regular" one, and its owner a service or scope. */
+/*
+ * No runtime is known to us yet: every process is a "regular" one, and its owner a service or
+ * scope.
+ */
 static void add_current(struct strbuf *out, enum snapshot_level level, enum book_kind kind,
 			const struct series_labels *labels)
 {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The label text of each row, rendered when the row is first seen and kept under its slot while the serial stays.
+ * The label text of each row, rendered when the row is first seen and kept under its slot while the
+ * serial stays.
  *
- * A row_view is one table's rows in one snapshot with their texts. Two rows whose texts are equal (a pid that was used again by the same
- * command within the time that ended processes are kept) would make a response that Prometheus refuses: the later one is chained to the first,
- * and whoever prints the first adds what hangs on it.
+ * A row_view is one table's rows in one snapshot with their texts. Two rows whose texts are equal
+ * (a pid that was used again by the same command within the time that ended processes are kept)
+ * would make a response that Prometheus refuses: the later one is chained to the first, and whoever
+ * prints the first adds what hangs on it.
  */
 #pragma once
 
@@ -28,7 +30,10 @@ struct row_view {
 	const uint64_t *values;
 	const uint64_t *deltas; /* NULL: retired rows have none */
 	uint32_t columns;
-	/* [count]; borrowed from the cache until its next call. A NULL text: the row hangs on an earlier one. */
+	/*
+	 * [count]; borrowed from the cache until its next call. A NULL text: the row hangs on an
+	 * earlier one.
+	 */
 	const struct row_text *texts[2]; /* [0] classic, [1] current names */
 	const uint32_t *next;            /* chain of rows with equal labels, ROW_NONE at the end */
 };

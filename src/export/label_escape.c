@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Cleaning decides on characters, escaping on bytes, in one pass. A newline is legal in a label value (escaped); other control bytes
- * are legal, too, but are more likely to trouble a terminal than to help anyone.
+ * Cleaning decides on characters, escaping on bytes, in one pass. A newline is legal in a label
+ * value (escaped); other control bytes are legal, too, but are more likely to trouble a terminal
+ * than to help anyone.
  */
 #include "export/label_escape.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Says which node this is, what its power comes from, and who uses it now. Every name on it is somebody else's: all text goes through
- * add_text(), which keeps it text.
+ * Says which node this is, what its power comes from, and who uses it now. Every name on it is
+ * somebody else's: all text goes through add_text(), which keeps it text.
  */
 #include "export/landing_page.h"
 
@@ -125,7 +125,10 @@ static void add_zones(struct strbuf *out, const struct snapshot *snapshot)
 	strbuf_add_str(out, "</table>\n");
 }
 
-/* Zones overlap, so that consumers are ranked by one kind: packages where there are any, else the first. */
+/*
+ * Zones overlap, so that consumers are ranked by one kind: packages where there are any, else the
+ * first.
+ */
 static const char *ranking_zone(const struct snapshot *snapshot)
 {
 	for (uint32_t i = 0; i < snapshot->zone_count; i++) {

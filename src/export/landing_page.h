@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The page at "/": for a person who opened the address in a browser. No script, nothing loaded from elsewhere. */
+/*
+ * The page at "/": for a person who opened the address in a browser. No script, nothing loaded from
+ * elsewhere.
+ */
 #pragma once
 
 #include "base/strbuf.h"

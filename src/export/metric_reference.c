@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* docs/metrics.md, from the same table that the renderer walks: what it says of a metric is what a scrape says. */
+/*
+ * docs/metrics.md, from the same table that the renderer walks: what it says of a metric is what a
+ * scrape says.
+ */
 #include "export/metric_table.h"
 #include "export/render.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every family that Kepler exports, once: the renderer walks this table in its order, docs/metrics.md is made from it.
- * Adding a metric is adding a row; if no emitter fits, a function in one of the emit_*.c files.
+ * Every family that Kepler exports, once: the renderer walks this table in its order,
+ * docs/metrics.md is made from it. Adding a metric is adding a row; if no emitter fits, a function
+ * in one of the emit_*.c files.
  */
 #pragma once
 

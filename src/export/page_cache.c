@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * One page for each (exposition, encoding), rendered when somebody asks for it and the snapshot is newer than the page.
+ * One page for each (exposition, encoding), rendered when somebody asks for it and the snapshot is
+ * newer than the page.
  *
- * A page is counted: the cache holds one reference, each answer under way another. A new body is written over the old one when nobody else
- * holds it; else it goes into a spare or a new page, and a slow reader keeps the bytes it began with. So as a rule there is one buffer for
- * each kind of page, at the size that the last body needed.
+ * A page is counted: the cache holds one reference, each answer under way another. A new body is
+ * written over the old one when nobody else holds it; else it goes into a spare or a new page, and
+ * a slow reader keeps the bytes it began with. So as a rule there is one buffer for each kind of
+ * page, at the size that the last body needed.
  *
- * `lock` is held while a page is made, so that of several askers one renders and the others wait for it; dropping a reference takes only
- * `spare_lock`, which nobody holds for long.
+ * `lock` is held while a page is made, so that of several askers one renders and the others wait
+ * for it; dropping a reference takes only `spare_lock`, which nobody holds for long.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -151,7 +153,10 @@ static struct page *page_take(struct page_cache *cache)
 	return page;
 }
 
-/* A page to write to, in its place in the cache: the one that is there if nobody reads it. Called under the lock, where none can begin to. */
+/*
+ * A page to write to, in its place in the cache: the one that is there if nobody reads it. Called
+ * under the lock, where none can begin to.
+ */
 static struct page *page_for_writing(struct page_cache *cache, struct page **place)
 {
 	struct page *old = *place;

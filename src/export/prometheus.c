@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A walk over the metric table. A row whose name has <zone> in it is walked once for each zone name that the node has, in the order in which
- * the zones first appear, so that each family stands in one piece.
+ * A walk over the metric table. A row whose name has <zone> in it is walked once for each zone name
+ * that the node has, in the order in which the zones first appear, so that each family stands in
+ * one piece.
  */
 #include "export/prometheus.h"
 
@@ -73,7 +74,10 @@ static void emit_family(struct render *render, const struct metric *metric)
 	}
 }
 
-/* "bpf-walk" and "bpf-iter" count the same thing in the same way: a change from one to the other breaks no series. */
+/*
+ * "bpf-walk" and "bpf-iter" count the same thing in the same way: a change from one to the other
+ * breaks no series.
+ */
 static void set_activity_source(struct render *render)
 {
 	const char *reader = render->snapshot->self.activity_reader;

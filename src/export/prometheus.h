@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How does Prometheus see a snapshot? Text format 0.0.4 and OpenMetrics 1.0, in classic Kepler's names, today's, or both.
+ * How does Prometheus see a snapshot? Text format 0.0.4 and OpenMetrics 1.0, in classic Kepler's
+ * names, today's, or both.
  *
- * Every family stands in one table (metric_table.h) with type, unit, help and labels; the renderer walks that table, and so does the tool
- * that writes docs/metrics.md. What a row's labels look like is rendered once and kept (label_cache.h). A body is rendered at most once per
- * snapshot, format and encoding, on first demand (page_cache.h).
+ * Every family stands in one table (metric_table.h) with type, unit, help and labels; the renderer
+ * walks that table, and so does the tool that writes docs/metrics.md. What a row's labels look like
+ * is rendered once and kept (label_cache.h). A body is rendered at most once per snapshot, format
+ * and encoding, on first demand (page_cache.h).
  */
 #pragma once
 
@@ -31,8 +33,8 @@ enum exposition prometheus_negotiate(const char *accept);
 const char *prometheus_content_type(enum exposition exposition);
 
 /*
- * The pages over one holder: renders on demand, keeps the newest body of each exposition and encoding, hands out references. For the
- * http_server's routes /metrics. Safe on several threads.
+ * The pages over one holder: renders on demand, keeps the newest body of each exposition and
+ * encoding, hands out references. For the http_server's routes /metrics. Safe on several threads.
  */
 struct page_cache;
 int page_cache_new(struct snapshot_holder *holder, enum metrics_schema schema,

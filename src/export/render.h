@@ -22,16 +22,22 @@ struct render {
 	char activity_source[16]; /* "bpf", "procfs" */
 };
 
-/* A zone's package label. Zones that no label would tell apart get their number behind it: "0#3". */
+/*
+ * A zone's package label. Zones that no label would tell apart get their number behind it: "0#3".
+ */
 void zone_package_label(const struct snapshot *snapshot, uint32_t zone, char *buf, size_t size);
 /* Is @zone one of the family at hand (every zone, for families without <zone>)? */
 bool zone_in_family(const struct render *render, uint32_t zone);
-/* A zone whose energy belongs under today's kepler_*_cpu_* names: measured, and a part of the machine, not the whole. */
+/*
+ * A zone whose energy belongs under today's kepler_*_cpu_* names: measured, and a part of the
+ * machine, not the whole.
+ */
 bool zone_is_measured_cpu(const struct snapshot_zone *zone);
 
 /*
- * All rows of @view under the family at hand: a line of @names' labels, then @end (from the comma on, to the brace), then the value of
- * @column with the point at @decimals. Cumulative values; or the mean of the last interval in watts when @per_second.
+ * All rows of @view under the family at hand: a line of @names' labels, then @end (from the comma
+ * on, to the brace), then the value of @column with the point at @decimals. Cumulative values; or
+ * the mean of the last interval in watts when @per_second.
  */
 struct row_lines {
 	const struct row_view *view;
@@ -44,7 +50,9 @@ struct row_lines {
 };
 void row_lines_write(struct render *render, const struct row_lines *lines);
 
-/* The detail of a row is a level, a mode (LEVEL | DETAIL_IDLE …) or an offset; see metric_table.c. */
+/*
+ * The detail of a row is a level, a mode (LEVEL | DETAIL_IDLE …) or an offset; see metric_table.c.
+ */
 metric_emitter emit_node_energy, emit_node_unattributed, emit_pending, emit_node_watts,
 	emit_node_idle_estimate, emit_node_cpu_time, emit_node_cpu_usage, emit_node_info,
 	emit_zone_info, emit_zone_up, emit_zone_age, emit_zone_counter;

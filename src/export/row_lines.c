@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The hot path: thousands of rows a family. A line is four pieces copied side by side (name, the row's labels, the end of the labels, the
- * value); room is asked for once a row, and nothing is formatted but the digits of the value.
+ * The hot path: thousands of rows a family. A line is four pieces copied side by side (name, the
+ * row's labels, the end of the labels, the value); room is asked for once a row, and nothing is
+ * formatted but the digits of the value.
  */
 #include <string.h>
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * "HOST:PORT" as people write it for --web.listen-address. Only the text is looked at here; http_listen.c turns it into a socket.
- * A host is a numeric address or empty: a name would have to be looked up, and nothing in this program waits for a resolver.
+ * "HOST:PORT" as people write it for --web.listen-address. Only the text is looked at here;
+ * http_listen.c turns it into a socket. A host is a numeric address or empty: a name would have to
+ * be looked up, and nothing in this program waits for a resolver.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -10,7 +11,10 @@
 #include "base/num.h"
 #include "net/http_server.h"
 
-/* The host part of @text without brackets; the text after it begins with the colon. NULL when the brackets are wrong. */
+/*
+ * The host part of @text without brackets; the text after it begins with the colon. NULL when the
+ * brackets are wrong.
+ */
 static const char *split_host(const char *text, const char **ret_host, size_t *ret_len)
 {
 	const char *end;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A request is answered when it has arrived as a whole; a body that comes with GET is dropped unread (the deadline bounds it).
- * Other methods are refused at their headers, and the connection is closed, since what follows may be anything.
+ * A request is answered when it has arrived as a whole; a body that comes with GET is dropped
+ * unread (the deadline bounds it). Other methods are refused at their headers, and the connection
+ * is closed, since what follows may be anything.
  *
- * Every answer forbids caching and sniffing: the values are a side channel on what the machine computes and change with each interval.
+ * Every answer forbids caching and sniffing: the values are a side channel on what the machine
+ * computes and change with each interval.
  */
 #include "net/http_answer.h"
 
@@ -92,7 +94,10 @@ static void drop_body(const struct http_response *response)
 		response->release(response->owner);
 }
 
-/* Hands the body over: from here on libmicrohttpd releases it. libmicrohttpd only reads it, but takes it without const. */
+/*
+ * Hands the body over: from here on libmicrohttpd releases it. libmicrohttpd only reads it, but
+ * takes it without const.
+ */
 static struct MHD_Response *wrap_body(const struct http_response *response)
 {
 	void *body = (void *)(uintptr_t)response->body;
@@ -107,7 +112,10 @@ static struct MHD_Response *wrap_body(const struct http_response *response)
 	return wrapped;
 }
 
-/* libmicrohttpd answers NO without memory only; the answer then lacks a header, which is better than no answer. */
+/*
+ * libmicrohttpd answers NO without memory only; the answer then lacks a header, which is better
+ * than no answer.
+ */
 static void add_header(struct MHD_Response *wrapped, const char *name, const char *value)
 {
 	(void)MHD_add_response_header(wrapped, name, value);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From a request to an answer: methods, routes, headers, counts. The part of the server that libmicrohttpd calls back.
- * Everything here runs on the server's thread; the counters may be read from any.
+ * From a request to an answer: methods, routes, headers, counts. The part of the server that
+ * libmicrohttpd calls back. Everything here runs on the server's thread; the counters may be read
+ * from any.
  */
 #pragma once
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A small array of slots (128 by default), walked as a whole: at that size a walk is cheaper than any order that would have to be kept.
+ * A small array of slots (128 by default), walked as a whole: at that size a walk is cheaper than
+ * any order that would have to be kept.
  */
 #include "net/http_connections.h"
 
@@ -72,7 +73,10 @@ unsigned http_connections_used(const struct http_connections *connections)
 	return __atomic_load_n(&connections->used, __ATOMIC_RELAXED);
 }
 
-/* Cuts every connection that has been at what it does for as long as its limit; a limit of 0 spares. */
+/*
+ * Cuts every connection that has been at what it does for as long as its limit; a limit of 0
+ * spares.
+ */
 static unsigned cut_overdue(struct http_connections *connections, uint64_t now_ns,
 			    uint64_t request_limit_ns, uint64_t answer_limit_ns)
 {
@@ -87,7 +91,9 @@ static unsigned cut_overdue(struct http_connections *connections, uint64_t now_n
 		if (connection->fd < 0 || connection->cut || !limit_ns ||
 		    now_ns < connection->since_ns || now_ns - connection->since_ns < limit_ns)
 			continue;
-		/* Closing then throws away what the peer has not read, megabytes of kernel memory. */
+		/*
+		 * Closing then throws away what the peer has not read, megabytes of kernel memory.
+		 */
 		if (connection->answering)
 			(void)setsockopt(connection->fd, SOL_SOCKET, SO_LINGER, &at_once,
 					 sizeof(at_once));

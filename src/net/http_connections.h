@@ -2,9 +2,10 @@
 /*
  * Who is connected, what we wait for, and since when: the deadlines that libmicrohttpd lacks.
  *
- * Its own time-out counts from the last byte, so a peer that drips one byte a second stays for ever. Here a request must have
- * arrived within HTTP_REQUEST_DEADLINE of the connection or of the last answer, and an answer must have left within HTTP_ANSWER_DEADLINE.
- * A connection is cut by shutting its socket down; the server then sees its end and closes it. Safe on several threads.
+ * Its own time-out counts from the last byte, so a peer that drips one byte a second stays for
+ * ever. Here a request must have arrived within HTTP_REQUEST_DEADLINE of the connection or of the
+ * last answer, and an answer must have left within HTTP_ANSWER_DEADLINE. A connection is cut by
+ * shutting its socket down; the server then sees its end and closes it. Safe on several threads.
  */
 #pragma once
 
@@ -15,7 +16,7 @@
 
 #define HTTP_REQUEST_DEADLINE_NS (5ULL * 1000000000ULL)
 #define HTTP_ANSWER_DEADLINE_NS  (10ULL * 1000000000ULL)
-#define HTTP_PATIENCE_NS         (100ULL * 1000000ULL) /* for a request, when others wait for room */
+#define HTTP_PATIENCE_NS         (100ULL * 1000000ULL) /* for a request, when full */
 
 struct http_connection {
 	int fd;            /* -1: this slot is free */

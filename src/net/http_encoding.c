@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What an Accept-Encoding header offers, as far as we care: gzip or not (RFC 9110 §12.5.3). The most specific entry decides: a
- * "gzip" (or "x-gzip", §8.4.1.3) with its own weight wins over "*". A weight that cannot be read counts as refusal: identity is always right.
+ * What an Accept-Encoding header offers, as far as we care: gzip or not (RFC 9110 §12.5.3). The
+ * most specific entry decides: a "gzip" (or "x-gzip", §8.4.1.3) with its own weight wins over "*".
+ * A weight that cannot be read counts as refusal: identity is always right.
  */
 #include <string.h>
 #include <strings.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * An explicit IPv6 address listens on IPv6 only, so that "[::1]:P" and "127.0.0.1:P" can stand side by side; "all addresses" is
- * one socket for both families, or IPv4 alone where the kernel has no IPv6.
+ * An explicit IPv6 address listens on IPv6 only, so that "[::1]:P" and "127.0.0.1:P" can stand side
+ * by side; "all addresses" is one socket for both families, or IPv4 alone where the kernel has no
+ * IPv6.
  */
 #include "net/http_listen.h"
 

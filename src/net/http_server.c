@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * One thread, one loop: our own listening sockets, and libmicrohttpd's epoll descriptor beside them. The library parses and sends; who is
- * let in, for how long, and who must go is decided here (http_connections.h), because its own limits stop at "no byte for a while".
+ * One thread, one loop: our own listening sockets, and libmicrohttpd's epoll descriptor beside
+ * them. The library parses and sends; who is let in, for how long, and who must go is decided here
+ * (http_connections.h), because its own limits stop at "no byte for a while".
  *
- * When all connections are taken, whoever comes next waits in the backlog. If then a connection has kept us waiting for a request for
- * HTTP_PATIENCE, it is cut: silent peers, however many, cannot keep out one that speaks at once.
+ * When all connections are taken, whoever comes next waits in the backlog. If then a connection has
+ * kept us waiting for a request for HTTP_PATIENCE, it is cut: silent peers, however many, cannot
+ * keep out one that speaks at once.
  */
 #include "net/http_server.h"
 
@@ -74,7 +76,10 @@ static int watch(int epoll_fd, int op, int fd, uint32_t events)
 	return epoll_ctl(epoll_fd, op, fd, &event) < 0 ? -errno : 0;
 }
 
-/* Takes the listeners out of the loop or back in. Failure cannot happen: the descriptors are registered. */
+/*
+ * Takes the listeners out of the loop or back in. Failure cannot happen: the descriptors are
+ * registered.
+ */
 static void set_crowded(struct http_server *server, bool crowded)
 {
 	if (server->crowded == crowded)
@@ -209,7 +214,10 @@ static int start_daemon(struct http_server *server)
 	struct http_answerer *answerer = &server->answerer;
 
 	MHD_set_panic_func(panic_from_library, NULL);
-	/* Room beyond our own limit: what we have cut is still there until the library has closed it. */
+	/*
+	 * Room beyond our own limit: what we have cut is still there until the library has closed
+	 * it.
+	 */
 	server->daemon = MHD_start_daemon(
 		MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ERROR_LOG, 0, NULL, NULL,
 		http_answer_request, answerer, MHD_OPTION_EXTERNAL_LOGGER, log_from_library, NULL,

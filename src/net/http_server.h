@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How do bytes come and go? An HTTP server for a few read-only pages, over libmicrohttpd, on a thread of its own.
+ * How do bytes come and go? An HTTP server for a few read-only pages, over libmicrohttpd, on a
+ * thread of its own.
  *
- * Hostile peers are the rule: at most http_options.max_connections, 8 KiB of header, 5 s for a request to arrive, 10 s for an answer to leave,
- * GET and HEAD only. When connections run short, answers close theirs, so that no client can hold the others off. Handlers run on the server's
+ * Hostile peers are the rule: at most http_options.max_connections, 8 KiB of header, 5 s for a
+ * request to arrive, 10 s for an answer to leave, GET and HEAD only. When connections run short,
+ * answers close theirs, so that no client can hold the others off. Handlers run on the server's
  * thread and answer from memory; they never wait.
  */
 #pragma once
@@ -21,7 +23,10 @@ struct http_request {
 	bool head;
 };
 
-/* What a handler answers. The body is borrowed from @owner until release(owner) is called, from any thread, exactly once. */
+/*
+ * What a handler answers. The body is borrowed from @owner until release(owner) is called, from any
+ * thread, exactly once.
+ */
 struct http_response {
 	int status;
 	const char *content_type;
@@ -60,7 +65,10 @@ struct http_stats {
 
 struct http_server;
 
-/* 0 or -errno with a diagnosis that names the address. Port 0 binds any free port: http_server_address() tells. */
+/*
+ * 0 or -errno with a diagnosis that names the address. Port 0 binds any free port:
+ * http_server_address() tells.
+ */
 int http_server_start(const struct http_options *options, struct http_server **ret,
 		      struct diag *diag);
 void http_server_stop(struct http_server *server); /* closes all connections, joins; NULL is fine */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A strict reader of the text formats, written from their descriptions, not from our writer: for the tests to hold one against the other. */
+/*
+ * A strict reader of the text formats, written from their descriptions, not from our writer: for
+ * the tests to hold one against the other.
+ */
 #pragma once
 
 #include <stdbool.h>
@@ -27,7 +30,10 @@ struct parsed_sample {
 
 typedef void parsed_visitor(void *userdata, const struct parsed_sample *sample);
 
-/* Visits each sample. -1 and a message on stderr at the first thing that is not right; else the number of samples. */
+/*
+ * Visits each sample. -1 and a message on stderr at the first thing that is not right; else the
+ * number of samples.
+ */
 long exposition_parse(const char *text, size_t len, bool openmetrics, parsed_visitor *visit,
 		      void *userdata);
 /* The value of a label, or NULL. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Snapshots made by hand, whose sums hold: node = rows + retired + pending + unattributed, at both levels, for each zone and mode.
- * Everything is owned by the fixture and borrowed from it.
+ * Snapshots made by hand, whose sums hold: node = rows + retired + pending + unattributed, at both
+ * levels, for each zone and mode. Everything is owned by the fixture and borrowed from it.
  */
 #pragma once
 
@@ -38,7 +38,10 @@ void fixture_make(struct fixture *fixture, const struct fixture_shape *shape);
 void fixture_balance(struct fixture *fixture);
 void fixture_release(struct fixture *fixture);
 
-/* What snapshot_get() gives for any holder in programs that link with --wrap=snapshot_get,--wrap=snapshot_put. */
+/*
+ * What snapshot_get() gives for any holder in programs that link with
+ * --wrap=snapshot_get,--wrap=snapshot_put.
+ */
 void fixture_hold(const struct snapshot *snapshot); /* NULL: none yet */
 unsigned fixture_references(void);                  /* given out, not yet back */
 const struct snapshot *__wrap_snapshot_get(struct snapshot_holder *holder);

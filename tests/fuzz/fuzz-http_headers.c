@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What a peer or a person writes in one line: Accept, Accept-Encoding, an address to listen on. */
+#include <assert.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/prometheus.h"
+#include "net/http_server.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char *text = malloc(size + 1), host[48];
+	enum exposition exposition;
+	uint16_t port;
+
+	if (!text)
+		return 0;
+	if (size)
+		memcpy(text, data, size);
+	text[size] = '\0';
+	(void)http_accepts_gzip(text);
+	exposition = prometheus_negotiate(text);
+	assert(exposition == EXPOSITION_TEXT || exposition == EXPOSITION_OPENMETRICS);
+	if (http_parse_address(text, host, sizeof(host), &port, NULL) == 0)
+		assert(strlen(host) < sizeof(host));
+	free(text);
+	return 0;
+}
