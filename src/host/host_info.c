@@ -44,13 +44,15 @@ static void read_node_name(struct host_info *info)
 static void read_kernel(struct host_info *info)
 {
 	struct utsname uts;
+	char *end;
 
 	if (uname(&uts) < 0)
 		return;
 	(void)snprintf(info->kernel, sizeof(info->kernel), "%.63s", uts.release);
 	(void)snprintf(info->machine, sizeof(info->machine), "%.15s", uts.machine);
-	if (sscanf(uts.release, "%u.%u", &info->kernel_major, &info->kernel_minor) != 2)
-		info->kernel_minor = 0;
+	info->kernel_major = (unsigned)strtoul(uts.release, &end, 10);
+	if (*end == '.')
+		info->kernel_minor = (unsigned)strtoul(end + 1, NULL, 10);
 }
 
 static int read_cpuinfo(const char *procfs, struct cpuinfo *ret)

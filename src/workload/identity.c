@@ -32,12 +32,16 @@ void identity_system(struct identity *ret)
 	set_all(ret, OWNER_SYSTEM, "system_processes", "system");
 }
 
-static void copy_cut(char buf[static IDENTITY_NAME_MAX], const char *text, size_t len)
+#define FNV_START 2166136261U
+
+/* Copies what fits of @text, terminated; returns how much that was. */
+static size_t copy_cut(char *buf, size_t size, const char *text, size_t len)
 {
-	size_t kept = len < IDENTITY_NAME_MAX ? len : IDENTITY_NAME_MAX - 1;
+	size_t kept = len < size ? len : size - 1;
 
 	memcpy(buf, text, kept);
 	buf[kept] = '\0';
+	return kept;
 }
 
 /* FNV-1a, 32 bits: to tell cut names apart, nothing more. */
@@ -51,37 +55,35 @@ static uint32_t hash_bytes(uint32_t hash, const char *text, size_t len)
 /* "nginx.service", or for a user's unit "user-1000.slice/foo.service". */
 static void set_key(struct identity *identity, const struct cgroup_unit *unit)
 {
-	char hash[10];
-	size_t used = 0, len = unit->unit_len + (unit->scope ? unit->scope_len + 1 : 0);
-	char *key = identity->container_id;
+	char *key = identity->container_id, hash_text[10];
+	size_t scope_len = unit->scope ? unit->scope_len + 1 : 0, used = 0, len;
+	uint32_t hash = hash_bytes(FNV_START, unit->unit, unit->unit_len);
 
-	if (unit->scope && unit->scope_len + 1 + sizeof(hash) < IDENTITY_NAME_MAX) {
-		memcpy(key, unit->scope, unit->scope_len);
-		key[unit->scope_len] = '/';
-		used = unit->scope_len + 1;
+	if (unit->scope) {
+		hash = hash_bytes(hash, unit->scope, unit->scope_len);
+		if (scope_len + sizeof(hash_text) < IDENTITY_NAME_MAX) {
+			memcpy(key, unit->scope, unit->scope_len);
+			key[unit->scope_len] = '/';
+			used = scope_len;
+		}
 	}
-	if (len < IDENTITY_NAME_MAX) {
-		memcpy(key + used, unit->unit, unit->unit_len);
-		key[len] = '\0';
+	if (used == scope_len && used + unit->unit_len < IDENTITY_NAME_MAX) {
+		(void)copy_cut(key + used, IDENTITY_NAME_MAX - used, unit->unit, unit->unit_len);
 		return;
 	}
-	(void)snprintf(hash, sizeof(hash), "~%08x",
-		       hash_bytes(hash_bytes(2166136261U, unit->scope, unit->scope_len), unit->unit,
-				  unit->unit_len));
-	len = IDENTITY_NAME_MAX - sizeof(hash) - used;
-	if (unit->unit_len < len)
-		len = unit->unit_len;
-	memcpy(key + used, unit->unit, len);
-	memcpy(key + used + len, hash, sizeof(hash));
+	(void)snprintf(hash_text, sizeof(hash_text), "~%08x", hash);
+	len = copy_cut(key + used, IDENTITY_NAME_MAX - used - sizeof(hash_text) + 1, unit->unit,
+		       unit->unit_len);
+	memcpy(key + used + len, hash_text, sizeof(hash_text));
 }
 
 void identity_from_unit(const struct cgroup_unit *unit, struct identity *ret)
 {
 	*ret = (struct identity){ .kind = OWNER_UNIT };
 	set_key(ret, unit);
-	copy_cut(ret->container_name, unit->unit, unit->unit_len);
+	(void)copy_cut(ret->container_name, IDENTITY_NAME_MAX, unit->unit, unit->unit_len);
 	memcpy(ret->pod_name, ret->container_name, IDENTITY_NAME_MAX);
-	copy_cut(ret->container_namespace, "system", sizeof("system") - 1);
+	(void)snprintf(ret->container_namespace, IDENTITY_NAME_MAX, "system");
 }
 
 void identity_from_path(const char *cgroup_path, struct identity *ret)

@@ -133,17 +133,21 @@ static void test_long_names_are_cut_and_stay_apart(void **state)
 static void test_lengths_around_the_limit(void **state)
 {
 	(void)state;
-	for (int len = 100; len < 140; len++) {
+	for (int len = 90; len < 140; len++) {
 		char path[512];
-		struct identity identity;
+		struct identity identity, other;
 
 		(void)snprintf(path, sizeof(path), "/a.slice/%0*d.service", len, 0);
 		identity_from_path(path, &identity);
 		assert_int_equal(strlen(identity.container_id), len + 8 < 128 ? len + 8 : 127);
 		(void)snprintf(path, sizeof(path), "/user-%0*d.slice/user@1.service/x.service", len,
-			       0);
+			       1);
 		identity_from_path(path, &identity);
 		assert_string_equal(identity.container_name, "x.service");
+		(void)snprintf(path, sizeof(path), "/user-%0*d.slice/user@1.service/x.service", len,
+			       2);
+		identity_from_path(path, &other);
+		assert_string_not_equal(identity.container_id, other.container_id);
 	}
 }
 
