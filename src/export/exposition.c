@@ -19,7 +19,7 @@ static size_t add_zone_name(char *to, size_t room, const char *zone)
 {
 	size_t len = 0;
 
-	for (; zone[len] && len < room; len++) {
+	for (; len < room && zone[len]; len++) {
 		char c = zone[len];
 		bool fine = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
 

@@ -61,7 +61,7 @@ static void emit_family(struct render *render, const struct metric *metric)
 
 	if (!strstr(metric->name, METRIC_ZONE)) {
 		render->zone_name = NULL;
-		family_begin(&render->w, metric, NULL);
+		family_begin(&render->w, metric, "");
 		metric->emit(render, metric);
 		return;
 	}

@@ -63,7 +63,7 @@ static int bind_socket(const union address *address, bool all)
 int http_listen(const char *text, struct diag *diag)
 {
 	char host[INET6_ADDRSTRLEN];
-	union address address;
+	union address address = { 0 };
 	uint16_t port;
 	int r;
 
@@ -88,7 +88,7 @@ int http_listen(const char *text, struct diag *diag)
 int http_listen_address(int fd, char *buf, size_t size)
 {
 	char host[INET6_ADDRSTRLEN];
-	union address address;
+	union address address = { 0 };
 	socklen_t len = sizeof(address);
 	int n;
 

@@ -56,7 +56,11 @@ struct http_options {
 };
 
 struct http_stats {
-	uint64_t requests[6]; /* by status class; [0] refused before a status */
+	/*
+	 * By class of our answers' status; [0]: connections cut while silent, to make room. What
+	 * the library refuses by itself (a header too long, no HTTP) is not among them.
+	 */
+	uint64_t requests[6];
 	uint64_t connections; /* open now */
 	uint64_t connections_total;
 	uint64_t timeouts;
@@ -74,7 +78,10 @@ int http_server_start(const struct http_options *options, struct http_server **r
 void http_server_stop(struct http_server *server); /* closes all connections, joins; NULL is fine */
 /* "127.0.0.1:28282" of listener @index, terminated; 0 or -ERANGE. */
 int http_server_address(const struct http_server *server, size_t index, char *buf, size_t size);
-/* Cuts connections over their deadline. Called once per interval by the loop. */
+/*
+ * Cuts connections that are over their deadline at @now_ns (CLOCK_MONOTONIC). The server's thread
+ * does so by itself four times a second while anybody is connected; others may, from any thread.
+ */
 void http_server_sweep(struct http_server *server, uint64_t now_ns);
 void http_server_get_stats(const struct http_server *server, struct http_stats *ret);
 

@@ -227,8 +227,8 @@ int main(void)
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_max < 3000) {
-		print_message("fewer than 3000 file descriptors are allowed\n");
-		return 77;
+		(void)printf("1..0 # SKIP fewer than 3000 file descriptors are allowed\n");
+		return 0;
 	}
 	limit.rlim_cur = limit.rlim_max < 8192 ? limit.rlim_max : 8192;
 	(void)setrlimit(RLIMIT_NOFILE, &limit);
