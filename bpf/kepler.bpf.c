@@ -10,6 +10,8 @@
  *
  * An end is taken at sched_process_free, a grace period after the last context switch: only there is the run time final
  * (at sched_process_exit it lacks the running slice, up to a tick). Until its parent waits, a zombie is still walked.
+ * The exit is told as well: who the thread is, while its leader surely lives, and a run time to fall back on, because a kernel
+ * may leave out a program in the context where sched_process_free happens to run (seen on top of a guarded PID 1).
  */
 #include "kepler_core.bpf.h"
 #include "kepler_types.h"
@@ -178,7 +180,8 @@ int walk(void *ctx)
 		looked_at++;
 		if (!may_have_run(task, key))
 			continue;
-		if (task->pid == 0) /* the idle task of the first CPU; asked late: it is a cache miss */
+		if (task->pid ==
+		    0) /* the idle task of the first CPU; asked late: it is a cache miss */
 			continue;
 		slot = sent++;
 		record = bpf_map_lookup_elem(&records, &slot);
@@ -262,15 +265,8 @@ static __always_inline void count_lost(struct task_struct *task)
 	__sync_fetch_and_add(&ends_lost.young_count, 1);
 }
 
-static __always_inline int tell_end(struct task_struct *task)
+static __always_inline void fill_end(struct kepler_thread *record, struct task_struct *task)
 {
-	struct kepler_thread *record = bpf_ringbuf_reserve(&ends, sizeof(*record), 0);
-	__u64 wake_up;
-
-	if (!record) {
-		count_lost(task);
-		return 0;
-	}
 	record->key = (__u64)task;
 	record->run_ns = BPF_CORE_READ(task, se.sum_exec_runtime);
 	record->process_start_ns = process_start(task);
@@ -284,12 +280,47 @@ static __always_inline int tell_end(struct task_struct *task)
 		(record->process_start_ns ? 0 : KEPLER_START_UNKNOWN) |
 		(BPF_CORE_READ(task, start_boottime) > ends_lost.young_after_ns ? KEPLER_YOUNG : 0);
 	BPF_CORE_READ_INTO(&record->comm, task, comm);
-	/* The reader empties the ring in its pass; it is woken early only when half of it is full. */
-	wake_up = bpf_ringbuf_query(&ends, BPF_RB_AVAIL_DATA) >= ring_half_bytes
-			  ? BPF_RB_FORCE_WAKEUP
-			  : BPF_RB_NO_WAKEUP;
-	bpf_ringbuf_submit(record, wake_up);
+}
+
+/* The reader empties the ring in its pass; it is woken early only when half of it is full. */
+static __always_inline bool is_ring_half_full(void)
+{
+	return bpf_ringbuf_query(&ends, BPF_RB_AVAIL_DATA) >= ring_half_bytes;
+}
+
+static __always_inline int tell_end(struct task_struct *task)
+{
+	struct kepler_thread *record = bpf_ringbuf_reserve(&ends, sizeof(*record), 0);
+
+	if (!record) {
+		count_lost(task);
+		return 0;
+	}
+	fill_end(record, task);
+	bpf_ringbuf_submit(record, is_ring_half_full() ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
 	return 0;
+}
+
+/* Only a help, so it leaves the second half of the ring to the ends. */
+static __always_inline int tell_exit(struct task_struct *task)
+{
+	struct kepler_thread *record;
+
+	if (is_ring_half_full())
+		return 0;
+	record = bpf_ringbuf_reserve(&ends, sizeof(*record), 0);
+	if (!record)
+		return 0;
+	fill_end(record, task);
+	record->flags |= KEPLER_EXITING;
+	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(exiting, struct task_struct *task)
+{
+	return tell_exit(task);
 }
 
 SEC("tp_btf/sched_process_free")
@@ -299,6 +330,12 @@ int BPF_PROG(ended, struct task_struct *task)
 }
 
 /* The same where typed tracepoints are refused. */
+SEC("raw_tp/sched_process_exit")
+int BPF_PROG(exiting_raw, struct task_struct *task)
+{
+	return tell_exit(task);
+}
+
 SEC("raw_tp/sched_process_free")
 int BPF_PROG(ended_raw, struct task_struct *task)
 {

@@ -17,6 +17,7 @@ enum kepler_thread_flag {
 	KEPLER_LEADER = 1 << 1,        /* the thread that stands for its process */
 	KEPLER_START_UNKNOWN = 1 << 2, /* an end whose leader was freed before it: start_ns is 0 */
 	KEPLER_YOUNG = 1 << 3,         /* an end: born after the last pass was over */
+	KEPLER_EXITING = 1 << 4,       /* not an end yet: its run time still grows a little */
 };
 
 /* One thread, alive (a walk) or ended (the ring of ends). */

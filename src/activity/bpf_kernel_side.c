@@ -29,6 +29,7 @@
 struct bpf_kernel_side {
 	struct kepler_bpf *skeleton;
 	struct bpf_link *iterator;
+	struct bpf_link *exits;
 	struct bpf_link *ends;
 	struct ring_buffer *ring;
 	const struct kepler_thread *records;
@@ -106,7 +107,9 @@ static int load(const struct activity_options *options, const struct attempt *at
 	skeleton->rodata->cgroup_controller = controller_number(options->cgroup_controller);
 	skeleton->rodata->ring_half_bytes = ring_bytes / 2;
 	(void)bpf_program__set_autoload(skeleton->progs.walk, attempt->walk);
+	(void)bpf_program__set_autoload(skeleton->progs.exiting, attempt->typed_ends);
 	(void)bpf_program__set_autoload(skeleton->progs.ended, attempt->typed_ends);
+	(void)bpf_program__set_autoload(skeleton->progs.exiting_raw, attempt->raw_ends);
 	(void)bpf_program__set_autoload(skeleton->progs.ended_raw, attempt->raw_ends);
 	if (!attempt->walk)
 		spend_module_search(skeleton);
@@ -156,21 +159,26 @@ static int take_end(void *userdata, void *data, size_t size)
 	return 0;
 }
 
-/* Ends are a feature of their own: without them the rest works. */
+/* Ends are a feature of their own: without them the rest works, and without exits the ends do. */
 static void attach_ends(struct bpf_kernel_side *side)
 {
-	struct bpf_program *program = bpf_program__autoload(side->skeleton->progs.ended)
-					      ? side->skeleton->progs.ended
-					      : side->skeleton->progs.ended_raw;
+	bool typed = bpf_program__autoload(side->skeleton->progs.ended);
 
-	if (!bpf_program__autoload(program))
+	if (!typed && !bpf_program__autoload(side->skeleton->progs.ended_raw))
 		return;
 	side->ring = ring_buffer__new(bpf_map__fd(side->skeleton->maps.ends), take_end, side, NULL);
 	if (!side->ring)
 		return;
-	side->ends = bpf_program__attach(program);
-	if (!side->ends)
+	side->ends = bpf_program__attach(typed ? side->skeleton->progs.ended
+					       : side->skeleton->progs.ended_raw);
+	if (!side->ends) {
 		log_debug("cannot attach to sched_process_free: %d", -errno);
+		return;
+	}
+	side->exits = bpf_program__attach(typed ? side->skeleton->progs.exiting
+						: side->skeleton->progs.exiting_raw);
+	if (!side->exits)
+		log_debug("cannot attach to sched_process_exit: %d", -errno);
 }
 
 static int attach(struct bpf_kernel_side *side)
@@ -215,6 +223,7 @@ void bpf_kernel_side_close(struct bpf_kernel_side *side)
 {
 	if (!side)
 		return;
+	bpf_link__destroy(side->exits);
 	bpf_link__destroy(side->ends);
 	bpf_link__destroy(side->iterator);
 	ring_buffer__free(side->ring);

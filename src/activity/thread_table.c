@@ -18,14 +18,17 @@
 
 #include "base/macro.h"
 #include "base/map.h"
+#include "base/num.h"
 
 #define THREADS_PER_PROCESS 4
 #define HELD_PASSES         3 /* a lost end's row is gone two passes after the loss is known */
 #define MISSED_MAX          2
+#define OVERDUE_NS          (3 * NSEC_PER_SEC) /* far more than a grace period takes */
 
 struct thread_row {
 	uint64_t task;
-	uint64_t run_ns; /* told so far */
+	uint64_t run_ns;      /* told so far */
+	uint64_t exit_run_ns; /* as its exit had it: charged if its end does not come; 0: charged */
 	uint32_t tid;
 	uint32_t process; /* index, MAP_NONE: the row is free */
 	uint32_t seen;    /* number of the last full pass that had it */
@@ -46,6 +49,13 @@ struct process_row {
 	char comm[COMM_MAX];
 };
 
+/* An end to wait for. */
+struct awaited_end {
+	uint64_t task;
+	uint64_t exit_ns; /* clock of the passes */
+	uint32_t tid;
+};
+
 struct thread_table {
 	struct map thread_map;
 	struct map process_map;
@@ -62,9 +72,15 @@ struct thread_table {
 	uint32_t lost_count;
 	bool lost_told; /* by the last finish: the next begin empties the list */
 
+	struct awaited_end *awaited; /* oldest first */
+	uint32_t awaited_count, awaited_size;
+
+	uint64_t now_ns;  /* of the last pass */
+	uint64_t lost_ns; /* the last pass that knew of lost ends */
 	uint32_t passes;
 	uint32_t full_passes;
 	bool full;
+	bool overdue;     /* an end did not come: a full pass tells whether it is a zombie */
 	uint32_t missing; /* rows with missed > 0 */
 	int64_t balance_ns; /* run time without a name, to be told in dropped_ns once it is positive */
 	uint64_t untracked_ns,
@@ -97,12 +113,14 @@ void thread_table_free(struct thread_table *table)
 	free(table->processes);
 	free(table->active);
 	free(table->samples);
+	free(table->awaited);
 	free(table);
 }
 
 bool thread_table_wants_full(const struct thread_table *table)
 {
-	return table->passes == 0 || table->missing || table->untracked || table->old_lost;
+	return table->passes == 0 || table->missing || table->untracked || table->old_lost ||
+	       table->overdue;
 }
 
 static bool is_baseline(const struct thread_table *table)
@@ -278,7 +296,7 @@ static void remove_thread(struct thread_table *table, uint32_t index)
 /* Removes a row whose end will never come: if it was lost, what was told of it is in the sum of the lost ones. */
 static void forget_thread(struct thread_table *table, uint32_t index)
 {
-	if (table->old_lost) {
+	if (table->old_lost && table->threads[index].run_ns) {
 		table->old_lost--;
 		table->balance_ns -= (int64_t)table->threads[index].run_ns;
 	}
@@ -342,8 +360,9 @@ static uint32_t find_thread(struct thread_table *table, const struct kepler_thre
 
 /* ---- a pass ---- */
 
-void thread_table_begin(struct thread_table *table, bool full)
+void thread_table_begin(struct thread_table *table, bool full, uint64_t now_ns)
 {
+	table->now_ns = now_ns;
 	table->full = full;
 	table->full_passes += full;
 	table->untracked_next = false;
@@ -427,12 +446,85 @@ static void add_ended(struct thread_table *table, const struct kepler_thread *re
 	activate(table, process);
 }
 
+/* The row of a thread that is not known yet but exits; its time is charged when it has ended. */
+static uint32_t add_exiting(struct thread_table *table, const struct kepler_thread *record)
+{
+	struct kepler_thread untold = *record;
+	uint32_t process, thread;
+
+	if (!(record->flags & KEPLER_YOUNG) && (table->untracked || table->passes == 1))
+		return MAP_NONE; /* its end is another matter, see add_ended() */
+	if (record->flags & KEPLER_START_UNKNOWN)
+		return MAP_NONE;
+	process = find_process(table, record);
+	if (process == MAP_NONE)
+		process = add_process(table, record);
+	if (process == MAP_NONE)
+		return MAP_NONE;
+	untold.run_ns = 0;
+	thread = add_thread(table, process, &untold);
+	if (!table->processes[process].threads && !table->processes[process].active)
+		remove_process(table, process);
+	return thread;
+}
+
+static void await_end(struct thread_table *table, const struct kepler_thread *record)
+{
+	uint32_t index = find_thread(table, record);
+
+	if (index == MAP_NONE)
+		index = add_exiting(table, record);
+	if (index == MAP_NONE)
+		return;
+	if (table->awaited_count == table->awaited_size &&
+	    !grow_rows((void **)&table->awaited, &table->awaited_size, sizeof(*table->awaited)))
+		return; /* a full pass will find out */
+	table->threads[index].exit_run_ns = record->run_ns;
+	table->awaited[table->awaited_count++] = (struct awaited_end){
+		.task = record->key,
+		.tid = table->threads[index].tid,
+		.exit_ns = table->now_ns,
+	};
+}
+
+/*
+ * What exited long ago and did not end is a zombie, or its end was left out by the kernel. Either way it ran what its exit said;
+ * if it is none of the living, the next full passes remove it. After a loss the end was counted there instead.
+ */
+static void charge_overdue(struct thread_table *table)
+{
+	uint32_t done = 0;
+
+	while (done < table->awaited_count &&
+	       table->now_ns - table->awaited[done].exit_ns >= OVERDUE_NS) {
+		const struct awaited_end *end = &table->awaited[done++];
+		uint32_t index = map_find(&table->thread_map, thread_map_key(end->task, end->tid));
+		struct thread_row *thread;
+
+		if (index == MAP_NONE)
+			continue;
+		thread = &table->threads[index];
+		if (thread->exit_run_ns > thread->run_ns && table->lost_ns < end->exit_ns) {
+			charge(table, thread->process, thread->exit_run_ns - thread->run_ns);
+			thread->run_ns = thread->exit_run_ns;
+		}
+		table->overdue = true;
+	}
+	table->awaited_count -= done;
+	memmove(table->awaited, table->awaited + done,
+		table->awaited_count * sizeof(*table->awaited));
+}
+
 void thread_table_ended(struct thread_table *table, const struct kepler_thread *record)
 {
 	uint32_t index, process;
 
 	if (is_baseline(table))
 		return; /* ran before anything was counted */
+	if (record->flags & KEPLER_EXITING) {
+		await_end(table, record);
+		return;
+	}
 	index = find_thread(table, record);
 	if (index == MAP_NONE) {
 		add_ended(table, record);
@@ -449,6 +541,8 @@ void thread_table_lost_old(struct thread_table *table, uint64_t old_count, uint6
 {
 	if (is_baseline(table))
 		return;
+	if (old_count)
+		table->lost_ns = table->now_ns;
 	table->old_lost += old_count;
 	table->held_ns[0] += old_run_ns;
 }
@@ -465,6 +559,7 @@ void thread_table_lost_cgroup(struct thread_table *table, uint64_t cgroup_id, ui
 	if (is_baseline(table) || !run_ns)
 		return;
 	empty_told_list(table);
+	table->lost_ns = table->now_ns;
 	for (uint32_t i = 0; i < table->lost_count; i++) {
 		if (table->lost[i].cgroup_id == cgroup_id) {
 			table->lost[i].cpu_ns += run_ns;
@@ -556,8 +651,12 @@ int thread_table_finish(struct thread_table *table, struct activity *activity)
 {
 	uint32_t count;
 
-	if (table->full)
+	if (table->full) {
+		table->overdue = false;
 		sweep(table);
+	}
+	if (table->awaited_count)
+		charge_overdue(table);
 	count = table->active_count;
 	while (table->samples_size < count) {
 		if (!grow_rows((void **)&table->samples, &table->samples_size,

@@ -25,9 +25,10 @@ void thread_table_free(struct thread_table *table);
 
 /* Whether the next pass must hand over every living thread, idle ones too. */
 bool thread_table_wants_full(const struct thread_table *table);
-/* A pass begins; @full: every living thread will be told. */
-void thread_table_begin(struct thread_table *table, bool full);
+/* A pass begins, at @now_ns on a clock that only grows; @full: every living thread will be told. */
+void thread_table_begin(struct thread_table *table, bool full, uint64_t now_ns);
 void thread_table_living(struct thread_table *table, const struct kepler_thread *record);
+/* An end, or (KEPLER_EXITING) the announcement of one. */
 void thread_table_ended(struct thread_table *table, const struct kepler_thread *record);
 /* Ends that were lost: @old_count threads that a pass may have told of, with their whole run time ... */
 void thread_table_lost_old(struct thread_table *table, uint64_t old_count, uint64_t old_run_ns);

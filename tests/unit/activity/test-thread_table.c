@@ -13,6 +13,8 @@
 #define TASK_B 0xffff888000002000ULL
 #define START  5000000000ULL
 
+static uint64_t now_ns = 1;
+
 static struct kepler_thread thread(uint64_t task, uint32_t tgid, uint32_t tid, uint64_t run_ns)
 {
 	return (struct kepler_thread){
@@ -71,7 +73,7 @@ static int set_up(void **state)
 	struct thread_table *table = NULL;
 
 	assert_int_equal(thread_table_new(1000, &table), 0);
-	thread_table_begin(table, true);
+	thread_table_begin(table, true, now_ns);
 	living(table, thread(TASK_A, 100, 100, 1000000000));
 	(void)finish(table);
 	*state = table;
@@ -92,7 +94,7 @@ static void test_baseline_shows_all_and_charges_none(void **state)
 	(void)state;
 	assert_int_equal(thread_table_new(1000, &table), 0);
 	assert_true(thread_table_wants_full(table));
-	thread_table_begin(table, true);
+	thread_table_begin(table, true, now_ns);
 	ended(table, thread(TASK_B, 200, 200, 9)); /* before anything was counted */
 	living(table, thread(TASK_A, 100, 100, 1000000000));
 	activity = finish(table);
@@ -109,7 +111,7 @@ static void test_end_before_baseline_is_not_charged(void **state)
 {
 	/* Reaped before the baseline walked, freed after it. */
 	ended(*state, thread(TASK_B, 200, 200, 5000));
-	thread_table_begin(*state, false);
+	thread_table_begin(*state, false, now_ns);
 	assert_int_equal(finish(*state).count, 0);
 }
 
@@ -117,7 +119,7 @@ static void test_living_thread_is_charged_its_growth(void **state)
 {
 	struct activity activity;
 
-	thread_table_begin(*state, false);
+	thread_table_begin(*state, false, now_ns);
 	living(*state, thread(TASK_A, 100, 100, 1000000500));
 	activity = finish(*state);
 	assert_int_equal(activity.count, 1);
@@ -131,7 +133,7 @@ static void test_living_thread_is_charged_its_growth(void **state)
 
 static void test_idle_process_has_no_sample(void **state)
 {
-	thread_table_begin(*state, false);
+	thread_table_begin(*state, false, now_ns);
 	living(*state, thread(TASK_A, 100, 100, 1000000000));
 	assert_int_equal(finish(*state).count, 0);
 }
@@ -140,18 +142,19 @@ static void test_end_is_charged_once_even_late(void **state)
 {
 	struct activity activity;
 
-	thread_table_begin(*state, false);
+	thread_table_begin(*state, false, now_ns);
 	living(*state, thread(TASK_A, 100, 100, 1000000500));
 	(void)finish(*state);
-	thread_table_begin(*state, false); /* left the list, not freed yet: nobody tells of it */
+	thread_table_begin(*state, false,
+			   now_ns); /* left the list, not freed yet: nobody tells of it */
 	assert_int_equal(finish(*state).count, 0);
 	ended(*state, thread(TASK_A, 100, 100, 1000000700));
-	thread_table_begin(*state, false);
+	thread_table_begin(*state, false, now_ns);
 	activity = finish(*state);
 	assert_int_equal(activity.count, 1);
 	assert_int_equal(activity.samples[0].cpu_ns, 200);
 	assert_int_equal(activity.samples[0].flags, ACTIVITY_ENDED);
-	thread_table_begin(*state, false);
+	thread_table_begin(*state, false, now_ns);
 	assert_int_equal(finish(*state).count, 0);
 	assert_int_equal(thread_table_count(*state), 0);
 }
@@ -162,7 +165,7 @@ static void test_process_between_two_passes(void **state)
 
 	ended(*state, young(thread(TASK_B, 200, 201, 30)));
 	ended(*state, young(thread(TASK_B + 64, 200, 200, 12)));
-	thread_table_begin(*state, false);
+	thread_table_begin(*state, false, now_ns);
 	activity = finish(*state);
 	assert_int_equal(activity.count, 1);
 	assert_int_equal(activity.samples[0].cpu_ns, 42);
@@ -173,12 +176,12 @@ static void test_ended_thread_of_living_process(void **state)
 {
 	struct activity activity;
 
-	thread_table_begin(*state, false);
+	thread_table_begin(*state, false, now_ns);
 	living(*state, thread(TASK_B, 100, 101, 10));
 	(void)finish(*state);
 	ended(*state, thread(TASK_B, 100, 101, 25));
 	ended(*state, young(thread(TASK_B, 100, 102, 5))); /* the same memory at once again */
-	thread_table_begin(*state, false);
+	thread_table_begin(*state, false, now_ns);
 	activity = finish(*state);
 	assert_int_equal(activity.count, 1);
 	assert_int_equal(activity.samples[0].cpu_ns, 20);
@@ -190,17 +193,17 @@ static void test_leader_ends_before_its_threads(void **state)
 	const struct activity_sample *sample;
 	struct activity activity;
 
-	thread_table_begin(*state, false);
+	thread_table_begin(*state, false, now_ns);
 	living(*state, thread(TASK_B, 100, 101, 10));
 	(void)finish(*state);
 	ended(*state, thread(TASK_A, 100, 100, 1000000001));
-	thread_table_begin(*state, false);
+	thread_table_begin(*state, false, now_ns);
 	activity = finish(*state);
 	sample = sample_of(&activity, 100);
 	assert_non_null(sample);
 	assert_int_equal(sample->flags, 0); /* a thread is still to come */
 	ended(*state, thread(TASK_B, 100, 101, 11));
-	thread_table_begin(*state, false);
+	thread_table_begin(*state, false, now_ns);
 	activity = finish(*state);
 	sample = sample_of(&activity, 100);
 	assert_non_null(sample);
@@ -218,7 +221,7 @@ static void test_thread_whose_leader_was_freed(void **state)
 	ended(*state, orphan);
 	orphan.tgid = 300; /* and one of a process that nobody knows */
 	ended(*state, orphan);
-	thread_table_begin(*state, false);
+	thread_table_begin(*state, false, now_ns);
 	activity = finish(*state);
 	assert_int_equal(activity.count, 1);
 	assert_int_equal(activity.samples[0].key.pid, 100);
@@ -237,7 +240,7 @@ static void test_reused_pid_inherits_nothing(void **state)
 
 	next.process_start_ns = START + 1;
 	ended(*state, thread(TASK_A, 100, 100, 1000000100));
-	thread_table_begin(*state, false);
+	thread_table_begin(*state, false, now_ns);
 	living(*state, next);
 	activity = finish(*state);
 	assert_int_equal(activity.count, 2);
@@ -255,11 +258,11 @@ static void test_exec_by_another_thread_keeps_both_counts(void **state)
 {
 	struct activity activity;
 
-	thread_table_begin(*state, false);
+	thread_table_begin(*state, false, now_ns);
 	living(*state, thread(TASK_B, 100, 101, 500));
 	(void)finish(*state);
 	/* B takes over tid 100; A dies as 101. */
-	thread_table_begin(*state, false);
+	thread_table_begin(*state, false, now_ns);
 	living(*state, thread(TASK_B, 100, 100, 700));
 	ended(*state, thread(TASK_A, 100, 101, 1000000030));
 	activity = finish(*state);
@@ -267,7 +270,7 @@ static void test_exec_by_another_thread_keeps_both_counts(void **state)
 	assert_int_equal(activity.samples[0].cpu_ns, 230);
 	assert_int_equal(activity.samples[0].flags, 0);
 	ended(*state, thread(TASK_B, 100, 100, 800));
-	thread_table_begin(*state, false);
+	thread_table_begin(*state, false, now_ns);
 	activity = finish(*state);
 	assert_int_equal(activity.samples[0].cpu_ns, 100);
 	assert_int_equal(activity.samples[0].flags, ACTIVITY_ENDED);
@@ -278,12 +281,12 @@ static void test_exec_and_end_between_two_passes(void **state)
 {
 	struct activity activity;
 
-	thread_table_begin(*state, false);
+	thread_table_begin(*state, false, now_ns);
 	living(*state, thread(TASK_B, 100, 101, 500));
 	(void)finish(*state);
 	ended(*state, thread(TASK_A, 100, 101, 1000000030));
 	ended(*state, thread(TASK_B, 100, 100, 800));
-	thread_table_begin(*state, false);
+	thread_table_begin(*state, false, now_ns);
 	activity = finish(*state);
 	assert_int_equal(activity.count, 1);
 	assert_int_equal(activity.samples[0].cpu_ns, 330);
@@ -294,13 +297,13 @@ static void test_lost_ends_are_settled_exactly(void **state)
 {
 	uint64_t dropped_ns = 0;
 
-	thread_table_begin(*state, false);
+	thread_table_begin(*state, false, now_ns);
 	living(*state, thread(TASK_B, 200, 200, 600)); /* told: 600 */
 	(void)finish(*state);
 	/* Both die, their ends are lost: of A 1 s was told before the baseline, of B 600; 50 more each are new. */
 	thread_table_lost_old(*state, 2, 1000000000 + 50 + 600 + 50);
 	for (int pass = 0; pass < 4; pass++) {
-		thread_table_begin(*state, thread_table_wants_full(*state));
+		thread_table_begin(*state, thread_table_wants_full(*state), now_ns);
 		dropped_ns += finish(*state).dropped_ns;
 	}
 	assert_int_equal(dropped_ns, 100);
@@ -314,7 +317,7 @@ static void test_lost_end_of_thread_never_told_is_dropped_whole(void **state)
 
 	thread_table_lost_old(*state, 1, 70); /* born just before the last pass was over */
 	for (int pass = 0; pass < 4; pass++) {
-		thread_table_begin(*state, true);
+		thread_table_begin(*state, true, now_ns);
 		living(*state, thread(TASK_A, 100, 100, 1000000000));
 		dropped_ns += finish(*state).dropped_ns;
 	}
@@ -328,12 +331,12 @@ static void test_end_that_is_late_for_the_sweep_counts_once(void **state)
 	struct activity activity;
 
 	/* Left the list of tasks, its end comes after the full pass. */
-	thread_table_begin(*state, true);
+	thread_table_begin(*state, true, now_ns);
 	assert_int_equal(finish(*state).count, 0);
 	assert_true(thread_table_wants_full(*state));
 	ended(*state, thread(TASK_A, 100, 100, 1000000009));
 	assert_false(thread_table_wants_full(*state));
-	thread_table_begin(*state, false);
+	thread_table_begin(*state, false, now_ns);
 	activity = finish(*state);
 	assert_int_equal(activity.samples[0].cpu_ns, 9);
 	assert_int_equal(activity.dropped_ns, 0);
@@ -347,13 +350,13 @@ static void test_lost_by_cgroup_and_node(void **state)
 	thread_table_lost_cgroup(*state, 6, 1);
 	thread_table_lost_cgroup(*state, 5, 20);
 	thread_table_lost_node(*state, 4);
-	thread_table_begin(*state, false);
+	thread_table_begin(*state, false, now_ns);
 	activity = finish(*state);
 	assert_int_equal(activity.dropped_cgroup_count, 2);
 	assert_int_equal(activity.dropped_cgroups[0].cpu_ns, 30);
 	assert_int_equal(activity.dropped_ns, 4);
 	assert_int_equal(activity.busy_ns, 35);
-	thread_table_begin(*state, false);
+	thread_table_begin(*state, false, now_ns);
 	activity = finish(*state);
 	assert_int_equal(activity.dropped_cgroup_count, 0);
 	assert_int_equal(activity.busy_ns, 0);
@@ -365,7 +368,7 @@ static void test_lost_cgroups_are_bounded(void **state)
 
 	for (uint64_t id = 1; id <= KEPLER_DROPS_MAX + 10; id++)
 		thread_table_lost_cgroup(*state, id, 1);
-	thread_table_begin(*state, false);
+	thread_table_begin(*state, false, now_ns);
 	activity = finish(*state);
 	assert_int_equal(activity.dropped_cgroup_count, KEPLER_DROPS_MAX);
 	assert_int_equal(activity.dropped_ns, 10);
@@ -381,7 +384,7 @@ static void test_what_finds_no_room_is_dropped_not_lost(void **state)
 	(void)state;
 	assert_int_equal(thread_table_new(3, &table), 0);
 	for (uint64_t pass = 0; pass < 5; pass++) {
-		thread_table_begin(table, true);
+		thread_table_begin(table, true, now_ns);
 		for (uint32_t i = 0; i < 10; i++)
 			living(table, thread(TASK_A + i * 64, 100 + i, 100 + i, 1000 + pass * 100));
 		activity = finish(table);
@@ -394,7 +397,7 @@ static void test_what_finds_no_room_is_dropped_not_lost(void **state)
 	assert_int_equal(dropped_ns, 7 * 400);
 	for (uint32_t i = 0; i < 10; i++)
 		ended(table, thread(TASK_A + i * 64, 100 + i, 100 + i, 1500));
-	thread_table_begin(table, true);
+	thread_table_begin(table, true, now_ns);
 	activity = finish(table);
 	for (size_t i = 0; i < activity.count; i++)
 		named_ns += activity.samples[i].cpu_ns;
@@ -437,7 +440,7 @@ static void test_random_lives_add_up(void **state)
 
 	(void)state;
 	assert_int_equal(thread_table_new(1000, &table), 0);
-	thread_table_begin(table, true);
+	thread_table_begin(table, true, now_ns);
 	(void)finish(table);
 	for (int pass = 0; pass < 3000; pass++) {
 		bool full = thread_table_wants_full(table) || pass % 50 == 0;
@@ -465,7 +468,7 @@ static void test_random_lives_add_up(void **state)
 				ran_ns += dice * 100;
 			}
 		}
-		thread_table_begin(table, full);
+		thread_table_begin(table, full, now_ns);
 		for (int i = 0; i < LIVES; i++) {
 			if (lives[i].alive)
 				living(table, thread(lives[i].task, lives[i].pid, lives[i].pid,
@@ -479,7 +482,7 @@ static void test_random_lives_add_up(void **state)
 				ended(table, young(thread(lives[i].task, lives[i].pid, lives[i].pid,
 							  lives[i].run_ns)));
 		}
-		thread_table_begin(table, true);
+		thread_table_begin(table, true, now_ns);
 		told_ns += finish(table).busy_ns;
 	}
 	assert_int_equal(told_ns, ran_ns);

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Real load with a known truth, for the tests of the activity readers: children that burn CPU without ever reading a clock (that
+ * call brings the kernel's counter up to date, and would hide a stale one), and the kernel's own account of each by wait4().
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "activity/activity.h"
+
+/* Runs for about @ms on a CPU, by counting. */
+void plant_burn_ms(unsigned int ms);
+/* Call once, before children burn. */
+void plant_calibrate(void);
+
+typedef void plant_fn(void *arg);
+/* A child that runs @fn and exits. Its name is @comm from birth. */
+pid_t plant_fork(const char *comm, plant_fn *fn, void *arg);
+/* Waits for @pid (-1: any child); its CPU time in ns, and that of what it waited for. */
+uint64_t plant_wait(pid_t pid);
+void plant_sleep_ms(unsigned int ms);
+
+/* Opens a BPF reader and takes the baseline; ends the program as skipped (77) where BPF is refused. */
+struct activity_reader *plant_open(const struct activity_options *options);
+
+/* What passes told so far of the processes that are looked for. */
+struct plant_tally {
+	struct activity_reader *reader;
+	pid_t pid;          /* 0: any */
+	const char *comm;   /* NULL: any */
+	uint64_t cgroup_id; /* of the dropped, 0: none */
+	uint64_t named_ns, dropped_ns, dropped_cgroup_ns, busy_ns;
+	unsigned int samples, ended;
+	uint32_t flags; /* of the last sample */
+};
+void plant_pass(struct plant_tally *tally);
+/* Passes until @ended processes have ended, 3 s at most; then a few more, for what comes late. */
+void plant_pass_until(struct plant_tally *tally, unsigned int ended);
+
+/* Fails the test unless |seen - truth| <= truth × @permille / 1000. */
+void plant_assert_near(const char *what, uint64_t seen_ns, uint64_t truth_ns, uint64_t permille);

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Full buffers, many threads, both kinds of pass: what is counted stays whole, and the cost follows what ran. */
+#include <fcntl.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "activity_plant.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/macro.h"
+#include "bpf/kepler_types.h"
+
+#include <cmocka.h>
+
+#define COMM      "plant-child"
+#define TINY_RING 4096 /* 56 ends */
+
+static struct plant_tally start(uint32_t ring_bytes, bool allow_walk)
+{
+	struct activity_options options = {
+		.allow_bpf = true,
+		.allow_walk = allow_walk,
+		.end_buffer_bytes = ring_bytes,
+	};
+
+	return (struct plant_tally){ .reader = plant_open(&options), .comm = COMM };
+}
+
+static uint64_t drops_of(const struct plant_tally *tally)
+{
+	struct activity_info info;
+
+	activity_get_info(tally->reader, &info);
+	return info.drops;
+}
+
+/* A cgroup of our own in the v2 hierarchy, so that nobody else's time is in it. */
+struct own_cgroup {
+	char path[256];
+	uint64_t id;
+};
+
+static bool make_cgroup(struct own_cgroup *cgroup)
+{
+	char mounts[16384], *line;
+	struct stat st;
+
+	cgroup->path[0] = '\0';
+	if (read_file_at(AT_FDCWD, "/proc/self/mounts", mounts, sizeof(mounts)) < 0)
+		return false;
+	for (line = mounts; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
+		char where[200], type[32];
+
+		if (sscanf(line, "%*s %199s %31s", where, type) == 2 &&
+		    strcmp(type, "cgroup2") == 0)
+			(void)snprintf(cgroup->path, sizeof(cgroup->path), "%s/kepler-test-%d",
+				       where, getpid());
+	}
+	if (!cgroup->path[0] || mkdir(cgroup->path, 0755) < 0 || stat(cgroup->path, &st) < 0)
+		return false;
+	cgroup->id = st.st_ino;
+	return true;
+}
+
+static void join_and_burn(void *arg)
+{
+	char path[300];
+	int fd;
+
+	(void)snprintf(path, sizeof(path), "%s/cgroup.procs", ((struct own_cgroup *)arg)->path);
+	fd = open(path, O_WRONLY);
+	if (write(fd, "0", 1) == 1)
+		plant_burn_ms(2);
+}
+
+static void test_full_ring_keeps_cgroups_of_the_young(void **state)
+{
+	struct own_cgroup cgroup;
+	struct plant_tally tally;
+	uint64_t truth_ns = 0;
+
+	(void)state;
+	if (!make_cgroup(&cgroup))
+		skip();
+	tally = start(TINY_RING, true);
+	tally.cgroup_id = cgroup.id;
+	for (int round = 0; round < 2; round++) {
+		for (int i = 0; i < 200; i++)
+			truth_ns += plant_wait(plant_fork(COMM, join_and_burn, &cgroup));
+		plant_sleep_ms(100); /* grace periods */
+		plant_pass(&tally);
+	}
+	plant_pass_until(&tally, 400);
+	assert_int_equal(rmdir(cgroup.path), 0);
+	printf("# %lu ends lost, %.1f ms of them in their cgroup\n",
+	       (unsigned long)drops_of(&tally), (double)tally.dropped_cgroup_ns / 1e6);
+	assert_true(drops_of(&tally) >= 250);
+	assert_true(tally.ended < 400);
+	plant_assert_near("full ring, young", tally.named_ns + tally.dropped_cgroup_ns, truth_ns,
+			  5);
+	activity_close(tally.reader);
+}
+
+static void burn_then_sleep_then_burn(void *arg)
+{
+	char byte;
+
+	plant_burn_ms(3);
+	(void)!read(*(int *)arg, &byte, 1); /* until the other end is closed */
+	plant_burn_ms(2);
+}
+
+/* Passes told of them before their ends were lost: the rest is the node's, and nothing is told twice. */
+static void test_full_ring_tells_the_rest_of_the_old(void **state)
+{
+	struct plant_tally tally = start(TINY_RING, true);
+	uint64_t truth_ns = 0, start_ns = clock_ns(CLOCK_MONOTONIC);
+	struct activity_info before, after;
+	int fds[2];
+
+	(void)state;
+	activity_get_info(tally.reader, &before);
+	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+	for (int i = 0; i < 200; i++) {
+		pid_t pid = fork();
+
+		if (pid == 0) {
+			(void)close(fds[1]);
+			(void)plant_wait(plant_fork(COMM, burn_then_sleep_then_burn, &fds[0]));
+			_exit(0);
+		}
+	}
+	plant_sleep_ms(1500);
+	plant_pass(&tally);
+	(void)close(fds[1]);
+	for (int i = 0; i < 200; i++)
+		truth_ns += plant_wait(-1);
+	(void)close(fds[0]);
+	tally.comm = NULL;
+	plant_pass_until(&tally, 100000);
+	activity_get_info(tally.reader, &after);
+	printf("# %lu ends lost, %.1f ms dropped\n", (unsigned long)after.drops,
+	       (double)tally.dropped_ns / 1e6);
+	assert_true(after.drops >= 100);
+	assert_true(after.threads_known < before.threads_known + 200); /* rows do not leak */
+	assert_true(tally.busy_ns >= truth_ns);
+	assert_true(tally.busy_ns <= (uint64_t)sysconf(_SC_NPROCESSORS_ONLN) *
+					     (clock_ns(CLOCK_MONOTONIC) - start_ns));
+	activity_close(tally.reader);
+}
+
+static void burn_1_ms(void *arg)
+{
+	(void)arg;
+	plant_burn_ms(1);
+}
+
+static void test_half_full_ring_wakes_the_reader(void **state)
+{
+	struct plant_tally tally = start(TINY_RING, true);
+	struct pollfd poll_fd = { .fd = activity_fd(tally.reader), .events = POLLIN };
+	unsigned int woken = 0;
+
+	(void)state;
+	assert_true(poll_fd.fd >= 0);
+	for (int i = 0; i < 200; i++) {
+		(void)plant_wait(plant_fork(COMM, burn_1_ms, NULL));
+		if (poll(&poll_fd, 1, 0) == 1) {
+			activity_drain(tally.reader);
+			woken++;
+		}
+	}
+	plant_pass_until(&tally, 200);
+	printf("# woken %u times, %lu lost\n", woken, (unsigned long)drops_of(&tally));
+	assert_true(woken > 0);
+	assert_true(tally.ended > 150); /* without it: 56 and a pass's */
+	activity_close(tally.reader);
+}
+
+static void burn_300_ms(void *arg)
+{
+	(void)arg;
+	plant_burn_ms(300);
+}
+
+static void test_walk_and_iterator_agree(void **state)
+{
+	struct plant_tally walk = start(0, true), iterator = start(0, false);
+	struct activity_info info;
+
+	(void)state;
+	activity_get_info(iterator.reader, &info);
+	assert_string_equal(info.reader, "bpf-iter");
+	walk.pid = iterator.pid = plant_fork(COMM, burn_300_ms, NULL);
+	for (int i = 0; i < 3; i++) {
+		plant_sleep_ms(50);
+		plant_pass(&walk);
+		plant_pass(&iterator);
+	}
+	(void)plant_wait(walk.pid);
+	plant_pass_until(&walk, 1);
+	plant_pass_until(&iterator, 1);
+	assert_true(walk.named_ns > 0);
+	assert_int_equal(walk.named_ns, iterator.named_ns);
+	activity_close(walk.reader);
+	activity_close(iterator.reader);
+}
+
+static void test_kernel_threads_are_flagged(void **state)
+{
+	struct activity_options options = { .allow_bpf = true, .allow_walk = true };
+	struct activity_reader *reader = NULL;
+	struct activity activity;
+	unsigned int kthreads = 0, self = 0;
+
+	(void)state;
+	assert_int_equal(activity_open(&options, &reader), 0);
+	assert_int_equal(activity_read(reader, &activity), 0);
+	for (size_t i = 0; i < activity.count; i++) {
+		const struct activity_sample *sample = &activity.samples[i];
+
+		assert_int_not_equal(sample->key.pid, 0); /* the idle task is none */
+		kthreads += !!(sample->flags & ACTIVITY_KTHREAD);
+		if (sample->key.pid == (uint32_t)getpid()) {
+			assert_false(sample->flags & ACTIVITY_KTHREAD);
+			self++;
+		}
+		if (strcmp(sample->comm, "kthreadd") == 0)
+			assert_true(sample->flags & ACTIVITY_KTHREAD);
+	}
+	assert_int_equal(self, 1);
+	assert_true(kthreads > 5);
+	activity_close(reader);
+}
+
+static void sleep_until_told(void *arg)
+{
+	char byte;
+
+	while (read(*(int *)arg, &byte, 1) == 1)
+		plant_burn_ms(1);
+}
+
+/* More threads than the array of records holds: the baseline comes through the iterator, later passes are small. */
+static void test_cost_follows_what_ran(void **state)
+{
+	struct plant_tally tally = start(0, true);
+	unsigned int count = KEPLER_RECORDS_MAX + 200;
+	struct activity_info info;
+	struct activity activity;
+	int fds[2];
+
+	(void)state;
+	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+	for (unsigned int i = 0; i < count; i++) {
+		if (plant_fork(COMM, sleep_until_told, &fds[0]) < 0)
+			skip();
+	}
+	plant_sleep_ms(500);
+	assert_int_equal(activity_read(tally.reader, &activity), 0);
+	activity_get_info(tally.reader, &info);
+	assert_true(info.tasks_sent >= count); /* they were all born since the baseline */
+	plant_sleep_ms(300);
+	assert_int_equal(activity_read(tally.reader, &activity), 0);
+	activity_get_info(tally.reader, &info);
+	printf("# %lu looked at, %lu handed over\n", (unsigned long)info.tasks_walked,
+	       (unsigned long)info.tasks_sent);
+	assert_true(info.tasks_walked > count);
+	assert_true(info.tasks_sent < count / 8);
+	tally.samples = 0;
+	assert_int_equal(write(fds[1], "0123456789", 10), 10);
+	plant_sleep_ms(100);
+	plant_pass(&tally);
+	printf("# of ten woken, %u told of, %.3f ms\n", tally.samples, (double)tally.named_ns / 1e6);
+	assert_in_range(tally.samples, 1, 10 + 10); /* one may read several bytes */
+	assert_true(tally.named_ns > 5 * 1000000);
+	(void)close(fds[0]);
+	(void)close(fds[1]);
+	while (count--)
+		(void)plant_wait(-1);
+	activity_close(tally.reader);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_kernel_threads_are_flagged),
+		cmocka_unit_test(test_walk_and_iterator_agree),
+		cmocka_unit_test(test_full_ring_keeps_cgroups_of_the_young),
+		cmocka_unit_test(test_full_ring_tells_the_rest_of_the_old),
+		cmocka_unit_test(test_half_full_ring_wakes_the_reader),
+		cmocka_unit_test(test_cost_follows_what_ran),
+	};
+
+	plant_calibrate();
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

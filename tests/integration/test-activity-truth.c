@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the BPF reader tells against what the kernel's own account says, each for a way of living and dying. */
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "activity_plant.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/num.h"
+
+#include <cmocka.h>
+
+#define COMM           "plant-child"
+#define CHILDREN_SHORT 600 /* about 15 s of CPU; KEPLER_TEST_CHILDREN=10000 for the full number */
+
+static bool allow_walk = true;
+
+static struct plant_tally start(void)
+{
+	struct activity_options options = { .allow_bpf = true, .allow_walk = allow_walk };
+
+	return (struct plant_tally){ .reader = plant_open(&options) };
+}
+
+/* Nobody can have run more than there are CPUs for. */
+static void stop(struct plant_tally *tally)
+{
+	activity_close(tally->reader);
+}
+
+static void burn(void *arg)
+{
+	plant_burn_ms(*(unsigned int *)arg);
+}
+
+static void test_burner(void **state)
+{
+	struct plant_tally tally = start();
+	unsigned int ms = 2000;
+	uint64_t truth_ns;
+
+	(void)state;
+	tally.pid = plant_fork(COMM, burn, &ms);
+	for (int i = 0; i < 15; i++) {
+		plant_sleep_ms(100);
+		plant_pass(&tally);
+	}
+	truth_ns = plant_wait(tally.pid);
+	plant_pass_until(&tally, 1);
+	assert_int_equal(tally.ended, 1);
+	plant_assert_near("burner", tally.named_ns, truth_ns, 5);
+	stop(&tally);
+}
+
+/* Two at a time, 1 to 50 ms each, a pass every 100 ms. */
+static void test_short_children(void **state)
+{
+	const char *wanted = getenv("KEPLER_TEST_CHILDREN");
+	unsigned int count = wanted ? (unsigned int)strtoul(wanted, NULL, 10) : CHILDREN_SHORT;
+	struct plant_tally tally = start();
+	uint64_t truth_ns = 0, next_pass_ns = 0, seed = 1;
+	uint64_t start_ns = clock_ns(CLOCK_MONOTONIC);
+	struct activity_info info;
+
+	(void)state;
+	tally.comm = COMM;
+	for (unsigned int begun = 0, ended = 0; ended < count;) {
+		if (begun < count && begun - ended < 2) {
+			unsigned int ms;
+
+			seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
+			ms = 1 + (unsigned int)(seed >> 33) % 50;
+			(void)plant_fork(COMM, burn, &ms);
+			begun++;
+			continue;
+		}
+		truth_ns += plant_wait(-1);
+		ended++;
+		if (clock_ns(CLOCK_MONOTONIC) >= next_pass_ns) {
+			plant_pass(&tally);
+			next_pass_ns = clock_ns(CLOCK_MONOTONIC) + 100 * NSEC_PER_MSEC;
+		}
+	}
+	plant_pass_until(&tally, count);
+	activity_get_info(tally.reader, &info);
+	printf("# %u children, %lu drops\n", count, (unsigned long)info.drops);
+	assert_int_equal(tally.ended, count);
+	plant_assert_near("short children", tally.named_ns + tally.dropped_ns, truth_ns, 5);
+	assert_true(tally.busy_ns <= (uint64_t)sysconf(_SC_NPROCESSORS_ONLN) *
+					     (clock_ns(CLOCK_MONOTONIC) - start_ns));
+	stop(&tally);
+}
+
+static void *thread_burn(void *arg)
+{
+	plant_burn_ms(*(unsigned int *)arg);
+	return NULL;
+}
+
+static void burn_in_threads(void *arg)
+{
+	pthread_t threads[4];
+
+	for (int round = 0; round < 8; round++) {
+		for (int i = 0; i < 4; i++)
+			(void)pthread_create(&threads[i], NULL, thread_burn, arg);
+		for (int i = 0; i < 4; i++)
+			(void)pthread_join(threads[i], NULL);
+	}
+}
+
+static void test_threads_that_end(void **state)
+{
+	struct plant_tally tally = start();
+	unsigned int ms = 15;
+	uint64_t truth_ns;
+
+	(void)state;
+	tally.pid = plant_fork(COMM, burn_in_threads, &ms);
+	for (int i = 0; i < 8; i++) {
+		plant_sleep_ms(20);
+		plant_pass(&tally);
+	}
+	truth_ns = plant_wait(tally.pid);
+	plant_pass_until(&tally, 1);
+	assert_int_equal(tally.ended, 1);
+	plant_assert_near("ending threads", tally.named_ns, truth_ns, 5);
+	stop(&tally);
+}
+
+/* Threads and leader end at once, unseen by any pass. */
+static void test_threads_between_two_passes(void **state)
+{
+	struct plant_tally tally = start();
+	uint64_t truth_ns = 0;
+	unsigned int ms = 1;
+
+	(void)state;
+	tally.comm = COMM;
+	for (int i = 0; i < 20; i++)
+		truth_ns += plant_wait(plant_fork(COMM, burn_in_threads, &ms));
+	plant_pass_until(&tally, 20);
+	assert_int_equal(tally.ended, 20);
+	plant_assert_near("unseen threads", tally.named_ns, truth_ns, 5);
+	stop(&tally);
+}
+
+static void *thread_exec(void *arg)
+{
+	plant_burn_ms(150);
+	(void)execl("/proc/self/exe", COMM, "burn", "150", (char *)NULL);
+	return arg;
+}
+
+static void exec_in_thread(void *arg)
+{
+	pthread_t thread;
+
+	plant_burn_ms(50);
+	(void)pthread_create(&thread, NULL, thread_exec, arg);
+	(void)pthread_join(thread, NULL);
+}
+
+/* The thread takes over the leader's tid: neither's time may be lost, or told twice. */
+static void test_exec_by_another_thread(void **state)
+{
+	struct plant_tally tally = start();
+	uint64_t truth_ns;
+
+	(void)state;
+	tally.pid = plant_fork(COMM, exec_in_thread, NULL);
+	for (int i = 0; i < 12; i++) {
+		plant_sleep_ms(25);
+		plant_pass(&tally);
+	}
+	truth_ns = plant_wait(tally.pid);
+	plant_pass_until(&tally, 1);
+	assert_int_equal(tally.ended, 1);
+	plant_assert_near("exec by a thread", tally.named_ns, truth_ns, 5);
+	stop(&tally);
+}
+
+struct runner {
+	int go;
+	unsigned int ms;
+};
+
+static void pin(size_t cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	(void)sched_setaffinity(0, sizeof(set), &set);
+}
+
+/* Not preempted by its peers (without the right to it, only seldom), so that it arrives on its CPU but once. */
+static void run_across(void *arg)
+{
+	const struct runner *runner = arg;
+	struct sched_param param = { .sched_priority = 10 };
+	char byte;
+
+	pin(1);
+	(void)sched_setscheduler(0, SCHED_FIFO, &param);
+	(void)!read(runner->go, &byte, 1);
+	plant_burn_ms(runner->ms);
+	for (;;)
+		(void)pause();
+}
+
+static uint64_t schedstat_ns(pid_t pid)
+{
+	char path[64], text[128];
+	uint64_t run_ns = 0;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/schedstat", pid);
+	assert_true(read_file_at(AT_FDCWD, path, text, sizeof(text)) > 0);
+	assert_int_equal(parse_u64(text, strcspn(text, " "), &run_ns), 0);
+	return run_ns;
+}
+
+static void test_thread_that_runs_across_a_pass_and_sleeps(void **state)
+{
+	cpu_set_t before;
+	int pipe_fds[2];
+
+	(void)state;
+	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+		skip();
+	(void)sched_getaffinity(0, sizeof(before), &before);
+	assert_int_equal(pipe(pipe_fds), 0);
+	for (int i = 0; i < 3; i++) {
+		struct plant_tally tally = start();
+		struct runner runner = { pipe_fds[0], 100 };
+
+		tally.pid = plant_fork(COMM, run_across, &runner);
+		pin(0);
+		plant_sleep_ms(30);
+		plant_pass(&tally);
+		assert_int_equal(write(pipe_fds[1], "", 1), 1);
+		plant_sleep_ms(50);
+		plant_pass(&tally); /* it is on CPU 1 */
+		plant_sleep_ms(200);
+		plant_pass(&tally); /* it sleeps, and arrived long before the last pass */
+		assert_int_equal(tally.named_ns, schedstat_ns(tally.pid));
+		(void)kill(tally.pid, SIGKILL);
+		(void)plant_wait(tally.pid);
+		stop(&tally);
+		(void)sched_setaffinity(0, sizeof(before), &before);
+	}
+	(void)close(pipe_fds[0]);
+	(void)close(pipe_fds[1]);
+}
+
+static int use_iterator(void **state)
+{
+	(void)state;
+	allow_walk = false;
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_burner),
+		cmocka_unit_test(test_short_children),
+		cmocka_unit_test(test_threads_that_end),
+		cmocka_unit_test(test_threads_between_two_passes),
+		cmocka_unit_test(test_exec_by_another_thread),
+		cmocka_unit_test(test_thread_that_runs_across_a_pass_and_sleeps),
+	};
+	const struct CMUnitTest iterator_tests[] = {
+		cmocka_unit_test(test_burner),
+		cmocka_unit_test(test_threads_that_end),
+		cmocka_unit_test(test_exec_by_another_thread),
+		cmocka_unit_test(test_thread_that_runs_across_a_pass_and_sleeps),
+	};
+	int failed;
+
+	plant_calibrate();
+	if (argc == 3 && strcmp(argv[1], "burn") == 0) { /* after an exec */
+		plant_burn_ms((unsigned int)strtoul(argv[2], NULL, 10));
+		return 0;
+	}
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	failed = cmocka_run_group_tests_name("walk", tests, NULL, NULL);
+	return failed + cmocka_run_group_tests_name("iterator", iterator_tests, use_iterator, NULL);
+}
