@@ -134,8 +134,14 @@ static void schedule_next(struct monitor *monitor, uint64_t now_ns)
 
 static void log_warnings(const struct config *config)
 {
-	if (config->warnings && config->warnings[0])
-		log_warn("configuration: %s", config->warnings);
+	const char *line = config->warnings ? config->warnings : "";
+
+	while (*line) {
+		size_t len = strcspn(line, "\n");
+
+		log_warn("configuration: %.*s", (int)len, line);
+		line += len + (line[len] == '\n');
+	}
 }
 
 static void reload(struct monitor *monitor)
