@@ -174,27 +174,20 @@ static int fill_entry(struct entry *entry, struct strbuf *scratch, enum snapshot
 	return 0;
 }
 
-static int grow_array(void **array, size_t count, size_t size)
-{
-	void *grown = realloc(*array, count * size);
-
-	if (!grown)
-		return -ENOMEM;
-	*array = grown;
-	return 0;
-}
-
 static int book_reach_slot(struct book *book, uint32_t slot)
 {
 	uint32_t size = book->size ? book->size : 64;
+	struct entry *entries;
 
 	if (slot < book->size)
 		return 0;
 	while (size <= slot)
 		size = size > UINT32_MAX / 2 ? UINT32_MAX : size * 2;
-	if (grow_array((void **)&book->entries, size, sizeof(*book->entries)) < 0)
+	entries = realloc(book->entries, size * sizeof(*entries));
+	if (!entries)
 		return -ENOMEM;
-	memset(book->entries + book->size, 0, (size - book->size) * sizeof(*book->entries));
+	memset(entries + book->size, 0, (size - book->size) * sizeof(*entries));
+	book->entries = entries;
 	book->size = size;
 	return 0;
 }
@@ -205,9 +198,15 @@ static int book_reach_view(struct book *book, size_t count)
 
 	if (count <= book->view_size && book->view_size > 0)
 		return 0;
-	if (grow_array((void **)&book->texts[0], size, sizeof(*book->texts[0])) < 0 ||
-	    grow_array((void **)&book->texts[1], size, sizeof(*book->texts[1])) < 0 ||
-	    grow_array((void **)&book->next, size, sizeof(*book->next)) < 0)
+	/* Nothing in them outlives a view: no need to carry it over. */
+	book->view_size = 0;
+	for (int i = 0; i < 2; i++) {
+		free(book->texts[i]);
+		book->texts[i] = calloc(size, sizeof(*book->texts[i]));
+	}
+	free(book->next);
+	book->next = calloc(size, sizeof(*book->next));
+	if (!book->texts[0] || !book->texts[1] || !book->next)
 		return -ENOMEM;
 	book->view_size = size;
 	return 0;
@@ -220,7 +219,10 @@ static int reach_buckets(struct label_cache *cache, size_t count)
 	while (size < count * 2)
 		size *= 2;
 	if (size > cache->bucket_count) {
-		if (grow_array((void **)&cache->buckets, size, sizeof(*cache->buckets)) < 0)
+		free(cache->buckets);
+		cache->bucket_count = 0;
+		cache->buckets = malloc(size * sizeof(*cache->buckets));
+		if (!cache->buckets)
 			return -ENOMEM;
 		cache->bucket_count = size;
 	}
