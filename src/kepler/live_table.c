@@ -15,7 +15,7 @@
 #include "base/num.h"
 #include "base/utf8.h"
 
-#define CHROME_LINES 8 /* lines of a frame that are not processes */
+#define CHROME_LINES 10 /* lines of a frame that are not processes */
 
 struct line {
 	uint32_t process;
@@ -117,23 +117,35 @@ static void add_power(struct strbuf *out, double watts)
 		strbuf_addf(out, "%8.*f W", watts < 100 ? 2 : 1, watts);
 }
 
-static void add_header(struct strbuf *out, const struct interval_engine *engine,
-		       const struct live_table_view *view, enum zone_kind kind)
+/* Where from, and measured or estimated: cut to the terminal, so that no line wraps. */
+static void add_title(struct strbuf *out, const struct live_table_view *view, size_t columns)
+{
+	size_t used = strlen("Kepler  ");
+
+	strbuf_addf(out, "%sKepler%s  ", view->colour ? "\033[1m" : "",
+		    view->colour ? "\033[0m" : "");
+	add_cell(out, view->url, columns > used ? columns - used : 1);
+	strbuf_add_char(out, '\n');
+	add_cell(out, view->source, columns);
+	strbuf_add_str(out, "\n\n");
+}
+
+static void add_node_power(struct strbuf *out, const struct interval_engine *engine,
+			   enum zone_kind kind)
 {
 	const struct ledger *ledger = interval_engine_ledger(engine);
 	double seconds = (double)interval_engine_elapsed_ns(engine) / 1e9;
 	uint64_t dynamic = 0, idle = 0;
+	bool estimated = false;
 
 	for (uint32_t z = 0; z < interval_engine_zone_count(engine); z++) {
 		if (interval_engine_zone(engine, z)->kind != kind)
 			continue;
 		dynamic += ledger_node_delta(ledger, z, MODE_DYNAMIC);
 		idle += ledger_node_delta(ledger, z, MODE_IDLE);
+		estimated |= interval_engine_zone(engine, z)->estimated;
 	}
-	strbuf_addf(out, "%sKepler%s  %s\n", view->colour ? "\033[1m" : "",
-		    view->colour ? "\033[0m" : "", view->url);
-	strbuf_addf(out, "%s\n\n", view->source);
-	strbuf_addf(out, "%s:", zone_kind_name(kind));
+	strbuf_addf(out, "%s%s:", zone_kind_name(kind), estimated ? " (estimated)" : "");
 	add_power(out, seconds > 0 ? (double)(dynamic + idle) / 1e6 / seconds : (double)NAN);
 	if (idle)
 		strbuf_addf(out, "   (idle %.1f W, dynamic %.1f W)",
@@ -174,10 +186,10 @@ int live_table_draw(const struct interval_engine *engine, const struct live_tabl
 	count = collect_lines(engine, kind, &lines);
 	if (!lines)
 		return -ENOMEM;
+	if (view->url[0])
+		add_title(out, view, columns);
 	if (has_zone)
-		add_header(out, engine, view, kind);
-	else
-		strbuf_addf(out, "Kepler  %s\n%s\n\n", view->url, view->source);
+		add_node_power(out, engine, kind);
 	strbuf_addf(out, "%s%8s  %-16s %-*s %7s %10s%s\n", view->colour ? "\033[7m" : "", "PID",
 		    "COMMAND", (int)owner_width, "OWNER", "CPU %", "POWER",
 		    view->colour ? "\033[0m" : "");
@@ -185,6 +197,8 @@ int live_table_draw(const struct interval_engine *engine, const struct live_tabl
 		add_line(out, engine, &lines[i], owner_width);
 	if (count > limit)
 		strbuf_addf(out, "          … and %zu more that ran\n", count - limit);
+	if (view->url[0])
+		strbuf_add_str(out, "\nCtrl-C stops it.");
 	return strbuf_error(out);
 }
 
