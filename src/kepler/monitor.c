@@ -48,6 +48,7 @@ struct monitor {
 	uint64_t state_ns; /* when the state file is due */
 	bool stop;
 	bool table;
+	bool on_terminal;
 	struct strbuf frame;
 	char url[128];
 	char source[256];
@@ -151,6 +152,7 @@ static void reload(struct monitor *monitor)
 	char fixed[512];
 	int r;
 
+	monitor->stats.self.reloads++;
 	notify_reloading(monitor->notify, clock_ns(CLOCK_MONOTONIC));
 	r = fresh ? config_load(&monitor->args, fresh, &diag) : -ENOMEM;
 	monitor->stats.self.last_reload_ok = r == 0;
@@ -166,7 +168,6 @@ static void reload(struct monitor *monitor)
 	if (fixed[0])
 		log_warn("these changes need a restart: %s", fixed);
 	log_warnings(fresh);
-	monitor->stats.self.reloads++;
 	monitor->stats.self.interval_s = (double)fresh->monitor_interval_ns / 1e9;
 	log_setup((enum log_level)fresh->log_level, (enum log_format)fresh->log_format);
 	interval_engine_reconfigure(monitor->engine, fresh);
@@ -179,12 +180,21 @@ static void reload(struct monitor *monitor)
 	notify_ready(monitor->notify, monitor->source);
 }
 
+/* SIGHUP has two meanings: "read the configuration again", and "your terminal is gone". */
+static bool terminal_is_gone(const struct monitor *monitor)
+{
+	struct pollfd terminal = { .fd = STDOUT_FILENO, .events = POLLOUT };
+
+	return monitor->on_terminal && poll(&terminal, 1, 0) == 1 &&
+	       (terminal.revents & (POLLHUP | POLLERR));
+}
+
 static void handle_signals(struct monitor *monitor)
 {
 	struct signalfd_siginfo info;
 
 	while (read(monitor->signal_fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
-		if (info.ssi_signo == SIGHUP)
+		if (info.ssi_signo == SIGHUP && !terminal_is_gone(monitor))
 			reload(monitor);
 		else
 			monitor->stop = true;
@@ -242,7 +252,7 @@ static void loop(struct monitor *monitor)
 static bool want_table(const struct config *config)
 {
 	if (config->table == TABLE_AUTO)
-		return isatty(STDOUT_FILENO) && isatty(STDERR_FILENO);
+		return isatty(STDOUT_FILENO);
 	return config->table == TABLE_ALWAYS;
 }
 
@@ -375,6 +385,7 @@ int monitor_main(int argc, char *const *argv, char *const *environ_)
 	log_setup((enum log_level)monitor.config->log_level,
 		  (enum log_format)monitor.config->log_format);
 	log_warnings(monitor.config);
+	monitor.on_terminal = isatty(STDOUT_FILENO);
 	monitor.table = want_table(monitor.config);
 	status = run(&monitor);
 	config_release(monitor.config);

@@ -74,6 +74,9 @@ def reload():
             metrics = exporter.intervals(3)
             assert metrics.value("kepler_exporter_config_last_reload_successful") == 1
             assert metrics.select("kepler_build_info"), "the schema did not change"
+            counts = {labels["result"]: int(value)
+                      for labels, value in metrics.select("kepler_exporter_config_reloads_total")}
+            assert counts == {"success": 1, "failure": 1}, counts
             assert exporter.stop() == 0
 
 
