@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Start: config → sources (all that needs privilege) → first snapshot → privileges dropped → server →
- * system calls confined → READY. So the thread that talks to the network never held a capability, and a scrape
- * that gets through finds a snapshot.
+ * Start: config → BPF and processes (all that needs privilege) → privileges dropped → meters, with their threads →
+ * first snapshot → server → system calls confined → READY. So no thread but this one ever held a capability that is
+ * not needed, the one that talks to the network holds none, and a scrape that gets through finds a snapshot.
  *
  * The loop sleeps in ppoll() until the next interval is due, a signal comes, or the buffer of ended processes is half
  * full. Intervals are due at start + n × interval; one that is late is run at once, those wholly missed are
@@ -302,6 +302,22 @@ static void log_start(const struct monitor *monitor)
 		 monitor->stats.self.interval_s);
 }
 
+static int open_sources(struct monitor *monitor)
+{
+	struct diag diag = { "" };
+	int r = sources_open_processes(monitor->config, &monitor->sources, &diag);
+
+	if (r == 0) {
+		if (monitor->config->security_drop &&
+		    privileges_drop(PRIVILEGE_AFTER_START, &diag) < 0)
+			log_warn("more privileges than needed are kept: %s", diag.text);
+		r = sources_open_meters(monitor->config, &monitor->sources, &diag);
+	}
+	if (r < 0)
+		log_error("%s", diag.text);
+	return r;
+}
+
 static int start(struct monitor *monitor)
 {
 	struct diag diag = { "" };
@@ -309,18 +325,14 @@ static int start(struct monitor *monitor)
 
 	if (r < 0)
 		return log_error_errno(r, "cannot receive signals");
-	r = sources_open(monitor->config, &monitor->sources, &diag);
-	if (r < 0) {
-		log_error("%s", diag.text);
+	r = open_sources(monitor);
+	if (r < 0)
 		return r;
-	}
 	r = open_engine(monitor);
 	if (r < 0)
 		return r;
 	self_stats_open(&monitor->stats, &monitor->sources.host, (double)realtime_ms() / 1e3);
 	describe_sources(monitor);
-	if (monitor->config->security_drop && privileges_drop(PRIVILEGE_AFTER_START, &diag) < 0)
-		log_warn("more privileges than needed are kept: %s", diag.text);
 	run_interval(monitor);
 	idle_state_restore(monitor->config->host_state_dir, &monitor->sources.host,
 			   monitor->engine);

@@ -10,31 +10,6 @@
 #include "base/num.h"
 #include "model/platform_power.h"
 
-/* A machine with zones that cannot be read has a meter that is down: no estimate takes its place unasked. */
-static int open_meters(const struct config *config, struct sources *sources, struct diag *diag)
-{
-	const struct meter_options options = {
-		.sysfs = config->host_sysfs,
-		.read_deadline_ns = config->meter_deadline_ns,
-		.max_power_uw = (uint64_t)llround(config->meter_max_watts * 1e6),
-	};
-	int r;
-
-	if (config->meter_enabled) {
-		r = meter_table_open(&options, &sources->meters);
-		if (r < 0)
-			return diag_set(diag, r, "%s: cannot look for meters: %s",
-					config->host_sysfs, strerrordesc_np(-r));
-		if (meter_table_count(sources->meters) > 0)
-			return 0;
-		meter_table_close(sources->meters);
-		sources->meters = NULL;
-	}
-	r = estimated_meter_new(&platform_power_model, &sources->host, &sources->estimate);
-	return r < 0 ? diag_set(diag, r, "cannot set up the power model: %s", strerrordesc_np(-r))
-		     : 0;
-}
-
 static int open_processes(const struct config *config, struct sources *sources, struct diag *diag)
 {
 	const struct identity_options identity = {
@@ -62,7 +37,7 @@ static int open_processes(const struct config *config, struct sources *sources, 
 	return 0;
 }
 
-int sources_open(const struct config *config, struct sources *ret, struct diag *diag)
+int sources_open_processes(const struct config *config, struct sources *ret, struct diag *diag)
 {
 	struct sources sources = { 0 };
 	int r = host_info_read(config->host_procfs, config->host_sysfs, config->host_cgroupfs,
@@ -73,9 +48,48 @@ int sources_open(const struct config *config, struct sources *ret, struct diag *
 				config->host_procfs, strerrordesc_np(-r));
 	r = host_override(config->model_machine, &sources.host, diag);
 	if (r == 0)
-		r = open_meters(config, &sources, diag);
-	if (r == 0)
 		r = open_processes(config, &sources, diag);
+	if (r < 0) {
+		sources_close(&sources);
+		return r;
+	}
+	*ret = sources;
+	return 0;
+}
+
+/* A machine with zones that cannot be read has a meter that is down: no estimate takes its place unasked. */
+int sources_open_meters(const struct config *config, struct sources *sources, struct diag *diag)
+{
+	const struct meter_options options = {
+		.sysfs = config->host_sysfs,
+		.read_deadline_ns = config->meter_deadline_ns,
+		.max_power_uw = (uint64_t)llround(config->meter_max_watts * 1e6),
+	};
+	int r;
+
+	if (config->meter_enabled) {
+		r = meter_table_open(&options, &sources->meters);
+		if (r < 0)
+			return diag_set(diag, r, "%s: cannot look for meters: %s",
+					config->host_sysfs, strerrordesc_np(-r));
+		if (meter_table_count(sources->meters) > 0)
+			return 0;
+		meter_table_close(sources->meters);
+		sources->meters = NULL;
+	}
+	r = estimated_meter_new(&platform_power_model, &sources->host, &sources->estimate);
+	return r < 0 ? diag_set(diag, r, "cannot set up the power model: %s", strerrordesc_np(-r))
+		     : 0;
+}
+
+int sources_open(const struct config *config, struct sources *ret, struct diag *diag)
+{
+	struct sources sources = { 0 };
+	int r = sources_open_processes(config, &sources, diag);
+
+	if (r < 0)
+		return r;
+	r = sources_open_meters(config, &sources, diag);
 	if (r < 0) {
 		sources_close(&sources);
 		return r;

@@ -21,7 +21,17 @@ struct sources {
 	struct identity_resolver *identities;
 };
 
-/* 0, or -errno with a diagnosis of what cannot be done without: /proc. */
+/*
+ * In two steps, with privileges_drop() between them: loading BPF wants capabilities that nothing later does, and
+ * meters are read by threads, which keep what the thread that starts them holds.
+ *
+ * The first: the machine's facts, its processes and their owners. 0, or -errno with a diagnosis of what cannot be
+ * done without: /proc.
+ */
+int sources_open_processes(const struct config *config, struct sources *ret, struct diag *diag);
+/* The second: meters or their stand-in. 0, or -errno with a diagnosis; the processes stay open. */
+int sources_open_meters(const struct config *config, struct sources *sources, struct diag *diag);
+/* Both, for commands that keep their privileges until they end. */
 int sources_open(const struct config *config, struct sources *ret, struct diag *diag);
 void sources_close(struct sources *sources);
 /* "measured by RAPL (rapl-sysfs): package-0, dram-0", "estimated (trained_power_model specpower-1, typical error 12 %)", … */
