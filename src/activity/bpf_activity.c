@@ -54,6 +54,12 @@ static void bpf_drain(struct activity_reader *reader)
 	bpf_kernel_side_drain(self->side, take_ended, self->table);
 }
 
+static void bpf_drain_early(struct activity_reader *reader)
+{
+	bpf_drain(reader);
+	bpf_kernel_side_rearm(to_bpf_reader(reader)->side);
+}
+
 static void take_lost(struct bpf_reader *self)
 {
 	struct bpf_lost lost = bpf_kernel_side_take_lost(self->side, take_lost_cgroup, self->table);
@@ -143,7 +149,7 @@ static const struct activity_ops bpf_ops = {
 	.visit = bpf_visit,
 	.close = bpf_close,
 	.fd = bpf_fd,
-	.drain = bpf_drain,
+	.drain = bpf_drain_early,
 };
 
 static void cleanup_reader(struct bpf_reader **self)

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -256,6 +257,15 @@ void bpf_kernel_side_drain(struct bpf_kernel_side *side, bpf_record_fn *fn, void
 	side->end_fn = fn;
 	side->end_userdata = userdata;
 	(void)ring_buffer__consume(side->ring); /* take_end() never fails */
+}
+
+void bpf_kernel_side_rearm(struct bpf_kernel_side *side)
+{
+	struct epoll_event event;
+
+	/* Once ready, a ring stays on epoll's list until a wait finds it empty; until then every end would fire. */
+	if (side->ends)
+		(void)epoll_wait(ring_buffer__epoll_fd(side->ring), &event, 1, 0);
 }
 
 /* ---- a pass ---- */

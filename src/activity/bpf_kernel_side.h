@@ -28,6 +28,8 @@ int bpf_kernel_side_ends_fd(const struct bpf_kernel_side *side); /* -1 without e
 
 /* Hands over the ends that wait in the ring. */
 void bpf_kernel_side_drain(struct bpf_kernel_side *side, bpf_record_fn *fn, void *userdata);
+/* After a drain that the descriptor asked for: it fires again when the ring is half full again. */
+void bpf_kernel_side_rearm(struct bpf_kernel_side *side);
 
 /*
  * Hands over the threads that ran since the last call, or every thread (@full, or what went before failed). @expected: how many there may be

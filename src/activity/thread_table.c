@@ -24,6 +24,7 @@
 #define HELD_PASSES         3 /* a lost end's row is gone two passes after the loss is known */
 #define MISSED_MAX          2
 #define OVERDUE_NS          (3 * NSEC_PER_SEC) /* far more than a grace period takes */
+#define OVERDUE_PASSES      30 /* overdue ends are looked into together: a full pass is dear */
 
 struct thread_row {
 	uint64_t task;
@@ -79,6 +80,7 @@ struct thread_table {
 	uint64_t lost_ns; /* the last pass that knew of lost ends */
 	uint32_t passes;
 	uint32_t full_passes;
+	uint32_t last_full; /* pass */
 	bool full;
 	bool overdue;     /* an end did not come: a full pass tells whether it is a zombie */
 	uint32_t missing; /* rows with missed > 0 */
@@ -119,8 +121,9 @@ void thread_table_free(struct thread_table *table)
 
 bool thread_table_wants_full(const struct thread_table *table)
 {
-	return table->passes == 0 || table->missing || table->untracked || table->old_lost ||
-	       table->overdue;
+	if (table->overdue && table->passes - table->last_full >= OVERDUE_PASSES)
+		return true;
+	return table->passes == 0 || table->missing || table->untracked || table->old_lost;
 }
 
 static bool is_baseline(const struct thread_table *table)
@@ -652,6 +655,7 @@ int thread_table_finish(struct thread_table *table, struct activity *activity)
 	uint32_t count;
 
 	if (table->full) {
+		table->last_full = table->passes;
 		table->overdue = false;
 		sweep(table);
 	}

@@ -131,7 +131,7 @@ void plant_pass(struct plant_tally *tally)
 
 void plant_pass_until(struct plant_tally *tally, unsigned int ended)
 {
-	for (int i = 0; i < 150 && tally->ended < ended; i++) {
+	for (int i = 0; i < 400 && tally->ended < ended; i++) {
 		plant_pass(tally);
 		plant_sleep_ms(20);
 	}

@@ -37,7 +37,7 @@ struct plant_tally {
 	uint32_t flags; /* of the last sample */
 };
 void plant_pass(struct plant_tally *tally);
-/* Passes until @ended processes have ended, 3 s at most; then a few more, for what comes late. */
+/* Passes until @ended processes have ended, 8 s at most; then a few more, for what comes late. */
 void plant_pass_until(struct plant_tally *tally, unsigned int ended);
 
 /* Fails the test unless |seen - truth| <= truth × @permille / 1000. */
