@@ -290,6 +290,25 @@ static void describe_sources(struct monitor *monitor)
 			       estimated_meter_zone(sources->estimate)->source);
 }
 
+static void log_unread_zones(const struct interval_engine *engine)
+{
+	for (size_t z = 0; z < interval_engine_zone_count(engine); z++) {
+		const struct zone *zone = interval_engine_zone(engine, z);
+		const struct zone_reading *reading = interval_engine_reading(engine, z);
+		bool refused = reading->error == -EACCES || reading->error == -EPERM;
+
+		if (reading->state == ZONE_UP)
+			continue;
+		log_warn("energy of %s-%s (%s) is not read: %s%s", zone->name, zone->package,
+			 zone->path,
+			 reading->error ? strerrordesc_np(-reading->error)
+					: zone_state_name(reading->state),
+			 refused ? "; missing CAP_DAC_READ_SEARCH; run as root, or grant it with "
+				   "AmbientCapabilities=CAP_DAC_READ_SEARCH"
+				 : "");
+	}
+}
+
 static void log_start(const struct monitor *monitor)
 {
 	struct activity_info info;
@@ -297,6 +316,7 @@ static void log_start(const struct monitor *monitor)
 	activity_get_info(monitor->sources.activity, &info);
 	if (info.why_not_bpf[0])
 		log_warn("processes are read from /proc: %s", info.why_not_bpf);
+	log_unread_zones(monitor->engine);
 	log_info("Kepler serves %s", monitor->url);
 	log_info("energy: %s; processes: %s; interval %g s", monitor->source, info.reader,
 		 monitor->stats.self.interval_s);
