@@ -47,7 +47,8 @@ int energy_counter_advance(struct energy_counter *counter, const struct raw_read
 		counter->dropped++;
 		return -ERANGE;
 	}
-	if (!continues(counter, reading)) {
+	counter->restarted = !continues(counter, reading);
+	if (counter->restarted) {
 		set_baseline(counter, reading, time_ns);
 		return 0;
 	}
@@ -58,6 +59,7 @@ int energy_counter_advance(struct energy_counter *counter, const struct raw_read
 	if (delta > energy_limit(elapsed_ns, max_power_uw) ||
 	    delta > UINT64_MAX - counter->energy_uj) {
 		counter->dropped++;
+		counter->restarted = true;
 	} else {
 		counter->energy_uj += delta;
 		counter->wraps += wrapped;

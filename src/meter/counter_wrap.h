@@ -29,6 +29,7 @@ struct energy_counter {
 	uint64_t time_ns;
 	uint32_t generation;
 	bool has_baseline;
+	bool restarted; /* the last reading is a new baseline: the time before it is not in energy_uj */
 	uint64_t wraps;
 	uint64_t dropped;
 };

@@ -60,6 +60,11 @@ struct zone_reading {
 	uint64_t idle_energy_uj; /* cumulative, only with has_idle_model; <= energy_uj */
 	/* CLOCK_MONOTONIC when energy_uj was read; unchanged while the zone is not up. */
 	uint64_t time_ns;
+	/*
+	 * With ZONE_UP: what flowed between the last good reading and this one is not known (a
+	 * reset, a jump, a counter opened anew) and not in energy_uj, which goes on from here.
+	 */
+	bool restarted;
 	uint64_t reads;   /* attempts */
 	uint64_t errors;  /* failed attempts */
 	uint64_t dropped; /* readings refused: above the power limit, reset, garbage */

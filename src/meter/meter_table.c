@@ -74,6 +74,7 @@ static void take_good(struct table_zone *zone, const struct read_result *result,
 	reading->error = 0;
 	reading->energy_uj = zone->counter.energy_uj;
 	reading->time_ns = result->time_ns;
+	reading->restarted = zone->counter.restarted;
 	reading->wraps = zone->counter.wraps;
 }
 

@@ -57,10 +57,13 @@ static void test_reset_is_dropped_once(void **state)
 	(void)state;
 	take(&counter, 100000000000, 1);
 	take(&counter, 100050000000, 2);
+	assert_false(counter.restarted);
 	take(&counter, 0, 3); /* as a wrap: 162 kW */
+	assert_true(counter.restarted);
 	assert_int_equal(counter.energy_uj, 50000000);
 	assert_int_equal(counter.dropped, 1);
 	take(&counter, 50000000, 4);
+	assert_false(counter.restarted);
 	assert_int_equal(counter.energy_uj, 100000000);
 	assert_int_equal(counter.dropped, 1);
 	assert_int_equal(counter.wraps, 0);
@@ -127,6 +130,7 @@ static void test_new_generation_or_range_is_a_new_baseline(void **state)
 	take_of(&counter, 1000, RANGE_UJ, 1, 1000);
 	take_of(&counter, 2000, RANGE_UJ, 1, 2000);
 	take_of(&counter, 500000, RANGE_UJ, 2, 3000);
+	assert_true(counter.restarted);
 	assert_int_equal(counter.energy_uj, 1000);
 	take_of(&counter, 500010, 65712999613, 2, 4000);
 	assert_int_equal(counter.energy_uj, 1000);
