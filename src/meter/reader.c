@@ -41,7 +41,7 @@ struct reader {
 	unsigned long last_worker;
 	bool closing;
 	size_t busy_slot; /* of the active worker; SLOT_COUNT: none */
-	unsigned long progress_count;
+	uint64_t busy_since_ns;
 	size_t zone_count;
 	struct slot slots[SLOT_COUNT];
 };
@@ -111,6 +111,7 @@ static void take_slot(struct reader *reader, size_t index, unsigned long number)
 	slot->wanted = false;
 	slot->in_flight = true;
 	reader->busy_slot = index;
+	reader->busy_since_ns = clock_ns(CLOCK_MONOTONIC);
 	pthread_mutex_unlock(&reader->lock);
 	result = do_slot(reader, index);
 	pthread_mutex_lock(&reader->lock);
@@ -121,7 +122,6 @@ static void take_slot(struct reader *reader, size_t index, unsigned long number)
 		adopt_zones(reader, slot->done);
 	if (reader->active == number)
 		reader->busy_slot = SLOT_COUNT;
-	reader->progress_count++;
 }
 
 static void *worker_main(void *arg)
@@ -195,28 +195,26 @@ static int replace_worker(struct reader *reader)
 
 /*
  * With the lock held: waits until the pass is over or the deadline has passed; a stuck worker is
- * replaced on the way.
+ * replaced on the way. Patience runs from the start of its call, not from our own: a worker that
+ * the scheduler keeps waiting is not stuck.
  */
 static void wait_for_pass(struct reader *reader, uint64_t start_ns, uint64_t deadline_ns)
 {
 	uint64_t patience_ns = deadline_ns / PATIENCE_PART + 1;
 	uint64_t end_ns = start_ns + deadline_ns;
-	uint64_t moved_ns = start_ns, now_ns = start_ns;
-	unsigned long seen = reader->progress_count;
+	uint64_t now_ns = start_ns;
 
 	while (!pass_over(reader) && now_ns < end_ns) {
-		uint64_t wake_ns = moved_ns + patience_ns;
+		bool busy = reader->busy_slot != SLOT_COUNT;
+		uint64_t wake_ns = (busy ? reader->busy_since_ns : now_ns) + patience_ns;
 
-		wait_until(reader, wake_ns < end_ns ? wake_ns : end_ns);
-		now_ns = clock_ns(CLOCK_MONOTONIC);
-		if (reader->progress_count != seen) {
-			seen = reader->progress_count;
-			moved_ns = now_ns;
-		} else if (now_ns >= wake_ns && reader->busy_slot != SLOT_COUNT) {
+		if (busy && now_ns >= wake_ns) {
 			if (replace_worker(reader) < 0)
 				break;
-			moved_ns = now_ns;
+			continue;
 		}
+		wait_until(reader, wake_ns < end_ns ? wake_ns : end_ns);
+		now_ns = clock_ns(CLOCK_MONOTONIC);
 	}
 	if (reader->busy_slot != SLOT_COUNT) {
 		reader->active = 0; /* it ends when its call returns */
