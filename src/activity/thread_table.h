@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The bookkeeping between what the kernel tells of threads and what a pass tells of processes. Pure: no I/O, no clock.
+ * The bookkeeping between what the kernel tells of threads and what a pass tells of processes.
+ * Pure: no I/O, no clock.
  *
- * A thread's row holds the run time that was last told; the difference to the next record is charged to its process. Order
- * of calls in a pass: begin, the ends so far, the lost ends, the living, finish. Ends may also come between passes.
+ * A thread's row holds the run time that was last told; the difference to the next record is
+ * charged to its process. Order of calls in a pass: begin, the ends so far, the lost ends, the
+ * living, finish. Ends may also come between passes.
  *
- * Invariant: what the kernel counted since the baseline is, for each thread, in one sample, in a dropped cgroup, in dropped_ns,
- * or still to come; never twice.
+ * Invariant: what the kernel counted since the baseline is, for each thread, in one sample, in a
+ * dropped cgroup, in dropped_ns, or still to come; never twice.
  */
 #pragma once
 
@@ -19,7 +21,10 @@
 
 struct thread_table;
 
-/* @max_processes bounds processes, four times that many threads; what does not fit goes to dropped_ns. 0 or -ENOMEM. */
+/*
+ * @max_processes bounds processes, four times that many threads; what does not fit goes to
+ * dropped_ns. 0 or -ENOMEM.
+ */
 int thread_table_new(uint32_t max_processes, struct thread_table **ret);
 void thread_table_free(struct thread_table *table);
 
@@ -30,14 +35,17 @@ void thread_table_begin(struct thread_table *table, bool full, uint64_t now_ns);
 void thread_table_living(struct thread_table *table, const struct kepler_thread *record);
 /* An end, or (KEPLER_EXITING) the announcement of one. */
 void thread_table_ended(struct thread_table *table, const struct kepler_thread *record);
-/* Ends that were lost: @old_count threads that a pass may have told of, with their whole run time ... */
+/*
+ * Ends that were lost: @old_count threads that a pass may have told of, with their whole run time
+ * ...
+ */
 void thread_table_lost_old(struct thread_table *table, uint64_t old_count, uint64_t old_run_ns);
 /* ... and such as no pass told of. */
 void thread_table_lost_cgroup(struct thread_table *table, uint64_t cgroup_id, uint64_t run_ns);
 void thread_table_lost_node(struct thread_table *table, uint64_t run_ns);
 /*
- * Ends the pass and fills @activity but for its times; the first is the baseline. -ENOMEM: nothing is given, nothing is lost,
- * the next pass gives both.
+ * Ends the pass and fills @activity but for its times; the first is the baseline. -ENOMEM: nothing
+ * is given, nothing is lost, the next pass gives both.
  */
 int thread_table_finish(struct thread_table *table, struct activity *activity);
 

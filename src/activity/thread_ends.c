@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A thread is told of twice when it ends: as it exits (who it is, and nearly all of its time) and
+ * when it is freed (all of its time). Only the second is charged. The first makes a row for a
+ * thread that lived too short to be walked, so that its process waits for it, and stands in if the
+ * second does not come.
+ */
+#include <string.h>
+
+#include "activity/thread_table_parts.h"
+#include "base/num.h"
+
+#define OVERDUE_NS (3 * NSEC_PER_SEC) /* far more than a grace period takes */
+
+/* An end of a thread that no pass told of. */
+static void add_ended(struct thread_table *table, const struct kepler_thread *record)
+{
+	bool young = record->flags & KEPLER_YOUNG;
+	uint32_t process;
+
+	if (table->passes == 1 && !young)
+		return; /* left the list of tasks before the baseline walked it */
+	if (table->untracked && !young) {
+		table->balance_ns += (int64_t)record->run_ns;
+		return;
+	}
+	process = thread_rows_find_process(table, record);
+	if (process == MAP_NONE && record->flags & KEPLER_START_UNKNOWN) {
+		thread_table_lost_cgroup(table, record->cgroup_id, record->run_ns);
+		return;
+	}
+	if (process == MAP_NONE)
+		process = thread_rows_add_process(table, record);
+	if (process == MAP_NONE) {
+		thread_table_lost_node(table, record->run_ns);
+		return;
+	}
+	if (record->flags & KEPLER_LEADER)
+		thread_rows_describe_process(&table->processes[process], record);
+	thread_rows_charge(table, process, record->run_ns);
+	thread_rows_activate(table, process);
+}
+
+/* The row of a thread that is not known yet but exits; its time is charged when it has ended. */
+static uint32_t add_exiting(struct thread_table *table, const struct kepler_thread *record)
+{
+	struct kepler_thread untold = *record;
+	uint32_t process, thread;
+
+	if (!(record->flags & KEPLER_YOUNG) && (table->untracked || table->passes == 1))
+		return MAP_NONE; /* its end is another matter, see add_ended() */
+	if (record->flags & KEPLER_START_UNKNOWN)
+		return MAP_NONE;
+	process = thread_rows_find_process(table, record);
+	if (process == MAP_NONE)
+		process = thread_rows_add_process(table, record);
+	if (process == MAP_NONE)
+		return MAP_NONE;
+	untold.run_ns = 0;
+	thread = thread_rows_add_thread(table, process, &untold);
+	if (!table->processes[process].threads && !table->processes[process].active)
+		thread_rows_remove_process(table, process);
+	return thread;
+}
+
+static void await_end(struct thread_table *table, const struct kepler_thread *record)
+{
+	uint32_t index = thread_rows_find_thread(table, record);
+
+	if (index == MAP_NONE)
+		index = add_exiting(table, record);
+	if (index == MAP_NONE)
+		return;
+	if (table->awaited_count == table->awaited_size &&
+	    !thread_rows_grow((void **)&table->awaited, &table->awaited_size,
+			      sizeof(*table->awaited)))
+		return; /* a full pass will find out */
+	table->threads[index].exit_run_ns = record->run_ns;
+	table->awaited[table->awaited_count++] = (struct awaited_end){
+		.task = record->key,
+		.tid = table->threads[index].tid,
+		.exit_ns = table->now_ns,
+	};
+}
+
+/*
+ * What exited long ago and did not end is a zombie, or its end was left out by the kernel. Either
+ * way it ran what its exit said; if it is none of the living, the next full passes remove it. After
+ * a loss the end was counted there instead.
+ */
+void thread_table_charge_overdue(struct thread_table *table)
+{
+	uint32_t done = 0;
+
+	while (done < table->awaited_count &&
+	       table->now_ns - table->awaited[done].exit_ns >= OVERDUE_NS) {
+		const struct awaited_end *end = &table->awaited[done++];
+		uint32_t index = map_find(&table->thread_map, thread_rows_key(end->task, end->tid));
+		struct thread_row *thread;
+
+		if (index == MAP_NONE)
+			continue;
+		thread = &table->threads[index];
+		if (thread->exit_run_ns > thread->run_ns && table->lost_ns < end->exit_ns) {
+			thread_rows_charge(table, thread->process,
+					   thread->exit_run_ns - thread->run_ns);
+			thread->run_ns = thread->exit_run_ns;
+		}
+		table->overdue = true;
+	}
+	table->awaited_count -= done;
+	memmove(table->awaited, table->awaited + done,
+		table->awaited_count * sizeof(*table->awaited));
+}
+
+void thread_table_ended(struct thread_table *table, const struct kepler_thread *record)
+{
+	uint32_t index, process;
+
+	if (thread_table_is_baseline(table))
+		return; /* ran before anything was counted */
+	if (record->flags & KEPLER_EXITING) {
+		await_end(table, record);
+		return;
+	}
+	index = thread_rows_find_thread(table, record);
+	if (index == MAP_NONE) {
+		add_ended(table, record);
+		return;
+	}
+	process = table->threads[index].process;
+	if (record->flags & KEPLER_LEADER)
+		thread_rows_describe_process(&table->processes[process], record);
+	thread_rows_charge(table, process, record->run_ns - table->threads[index].run_ns);
+	thread_rows_remove_thread(table, index);
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The parts of a thread table, for its own files only: thread_rows.c finds, adds and removes rows,
+ * thread_ends.c books what has ended, thread_table.c makes passes of it.
+ */
+#pragma once
+
+#include "activity/thread_table.h"
+#include "base/map.h"
+
+#define HELD_PASSES 3 /* a lost end's row is gone two passes after the loss is known */
+
+struct thread_row {
+	uint64_t task;
+	uint64_t run_ns;      /* told so far */
+	uint64_t exit_run_ns; /* as its exit had it: charged if its end does not come; 0: charged */
+	uint32_t tid;
+	uint32_t process; /* index, MAP_NONE: the row is free */
+	uint32_t seen;    /* number of the last full pass that had it */
+	uint32_t missed;  /* full passes in a row without it; in a free row: the next free one */
+};
+
+struct process_row {
+	struct process_key key;
+	uint64_t cgroup_id;
+	uint64_t pending_ns;  /* for the next sample */
+	uint64_t leader_task; /* 0: not seen yet */
+	uint32_t threads;     /* rows */
+	uint32_t cpu;
+	uint32_t flags;
+	uint32_t next_free; /* in a free row */
+	bool used;
+	bool active; /* in the list of the next samples */
+	char comm[COMM_MAX];
+};
+
+/* An end to wait for. */
+struct awaited_end {
+	uint64_t task;
+	uint64_t exit_ns; /* clock of the passes */
+	uint32_t tid;
+};
+
+struct thread_table {
+	struct map thread_map;
+	struct map process_map;
+	struct thread_row *threads;
+	struct process_row *processes;
+	uint32_t threads_size, threads_high, threads_free;
+	uint32_t processes_size, processes_high, processes_free;
+
+	uint32_t *active; /* as long as processes */
+	uint32_t active_count;
+	struct activity_sample *samples;
+	uint32_t samples_size;
+	struct dropped_cgroup lost[KEPLER_DROPS_MAX];
+	uint32_t lost_count;
+	bool lost_told; /* by the last finish: the next begin empties the list */
+
+	struct awaited_end *awaited; /* oldest first */
+	uint32_t awaited_count, awaited_size;
+
+	uint64_t now_ns;  /* of the last pass */
+	uint64_t lost_ns; /* the last pass that knew of lost ends */
+	uint32_t passes;
+	uint32_t full_passes;
+	uint32_t last_full; /* pass */
+	bool full;
+	bool overdue;       /* an end did not come: a full pass tells whether it is a zombie */
+	uint32_t missing;   /* rows with missed > 0 */
+	int64_t balance_ns; /* nameless run time, to be told in dropped_ns once it is positive */
+	uint64_t untracked_ns,
+		untracked_next_ns; /* sum over threads without a row: last pass, this one */
+	bool untracked, untracked_next;
+	uint64_t old_lost; /* rows that may yet turn out to be those of lost ends */
+	uint64_t held_ns[HELD_PASSES];
+};
+
+/* ---- thread_rows.c ---- */
+
+/* Doubles an array of rows; false when memory ran out, and then nothing changed. */
+bool thread_rows_grow(void **rows, uint32_t *size, size_t row_size);
+struct map_key thread_rows_key(uint64_t task, uint32_t tid);
+/* Indices below are MAP_NONE for "none" or "no room". */
+uint32_t thread_rows_find_process(const struct thread_table *table,
+				  const struct kepler_thread *record);
+uint32_t thread_rows_add_process(struct thread_table *table, const struct kepler_thread *record);
+void thread_rows_remove_process(struct thread_table *table, uint32_t index);
+/* Takes over what @record says of its process. */
+void thread_rows_describe_process(struct process_row *process, const struct kepler_thread *record);
+/* The row of @record's thread, whatever it was called before; forgets a stale one in its place. */
+uint32_t thread_rows_find_thread(struct thread_table *table, const struct kepler_thread *record);
+uint32_t thread_rows_add_thread(struct thread_table *table, uint32_t process,
+				const struct kepler_thread *record);
+void thread_rows_remove_thread(struct thread_table *table, uint32_t index);
+/* Removes a row whose end will never come. */
+void thread_rows_forget_thread(struct thread_table *table, uint32_t index);
+/* A process gets a sample in this pass even if it ran nothing. */
+void thread_rows_activate(struct thread_table *table, uint32_t index);
+/* Adds to the next sample of a process. */
+void thread_rows_charge(struct thread_table *table, uint32_t index, uint64_t run_ns);
+
+/* ---- thread_ends.c ---- */
+
+void thread_table_charge_overdue(struct thread_table *table);
+
+/* Until the first pass is over nothing is charged. */
+static inline bool thread_table_is_baseline(const struct thread_table *table)
+{
+	return table->passes == 0;
+}
