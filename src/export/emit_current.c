@@ -126,11 +126,11 @@ static void write_zones(struct render *render, const struct row_view *view, bool
 					   .names = NAMES_CURRENT,
 					   .column = ledger_column(z, MODE_DYNAMIC),
 					   .decimals = 6,
-					   .watts = watts };
+					   .watts_span_ns = watts ? zone->span_ns : 0 };
 		size_t running, ended;
 
 		if (!zone_is_measured_cpu(zone) || !zone->rows_have_mode[MODE_DYNAMIC] ||
-		    (watts && isnan(zone->watts[MODE_DYNAMIC])))
+		    (watts && !zone->span_ns))
 			continue;
 		strbuf_reset(&render->scratch);
 		running = add_end(render, with_state ? STATE_RUNNING : STATE_NONE, zone);
@@ -155,8 +155,7 @@ void emit_current_rows_retired(struct render *render, const struct metric *metri
 
 void emit_current_rows_watts(struct render *render, const struct metric *metric)
 {
-	if (render->interval_ns)
-		write_zones(render, &render->rows[metric->detail][ROWS_LIVING], true, true);
+	write_zones(render, &render->rows[metric->detail][ROWS_LIVING], true, true);
 }
 
 void emit_current_rows_cpu_seconds(struct render *render, const struct metric *metric)

@@ -41,6 +41,12 @@ void emit_node_energy(struct render *render, const struct metric *metric)
 	}
 }
 
+/* Idle power's policy leaves idle energy: another series could never be but 0. */
+static bool can_happen(enum energy_mode mode, enum unattributed_reason reason)
+{
+	return mode == MODE_IDLE || reason != UNATTRIBUTED_IDLE_POLICY;
+}
+
 static void unattributed_sample(struct render *render, uint32_t z, enum energy_mode mode,
 				enum unattributed_reason reason)
 {
@@ -62,8 +68,10 @@ void emit_node_unattributed(struct render *render, const struct metric *metric)
 			if (!render->snapshot->zones[z].has_mode[mode])
 				continue;
 			for (enum unattributed_reason reason = 0;
-			     reason < UNATTRIBUTED_REASON_COUNT; reason++)
-				unattributed_sample(render, z, mode, reason);
+			     reason < UNATTRIBUTED_REASON_COUNT; reason++) {
+				if (can_happen(mode, reason))
+					unattributed_sample(render, z, mode, reason);
+			}
 		}
 	}
 }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Processes and containers in classic Kepler's names. The detail of a metric is its level. */
-#include <math.h>
-
 #include "export/label_escape.h"
 #include "export/render.h"
 
@@ -42,7 +40,7 @@ static void write_zone(struct render *render, const struct row_view *view, uint3
 		.names = NAMES_CLASSIC,
 		.column = ledger_column(zone, mode),
 		.decimals = 6,
-		.watts = watts,
+		.watts_span_ns = watts ? render->snapshot->zones[zone].span_ns : 0,
 		.end = zone_end(render, zone, mode, !render->zone_name),
 	};
 
@@ -58,7 +56,7 @@ static void write_zones(struct render *render, const struct row_view *view, bool
 		for (enum energy_mode mode = 0; mode < MODE_COUNT; mode++) {
 			if (!zone_in_family(render, z) || !snapshot->zones[z].rows_have_mode[mode])
 				continue;
-			if (watts && isnan(snapshot->zones[z].watts[mode]))
+			if (watts && !snapshot->zones[z].span_ns)
 				continue;
 			write_zone(render, view, z, mode, watts);
 		}
@@ -77,8 +75,7 @@ void emit_rows_retired(struct render *render, const struct metric *metric)
 
 void emit_rows_watts(struct render *render, const struct metric *metric)
 {
-	if (render->interval_ns)
-		write_zones(render, &render->rows[metric->detail][ROWS_LIVING], true);
+	write_zones(render, &render->rows[metric->detail][ROWS_LIVING], true);
 }
 
 /* ns as ms: the point six places from the right. */

@@ -140,18 +140,21 @@ static const char *ranking_zone(const struct snapshot *snapshot)
 
 struct consumer {
 	uint32_t row;
-	uint64_t energy_uj;
+	double watts;
 };
 
-static uint64_t row_energy(const struct snapshot *snapshot, uint32_t row, const char *zone_name)
+static double row_watts(const struct snapshot *snapshot, uint32_t row, const char *zone_name)
 {
 	const uint64_t *deltas =
 		snapshot->level[LEVEL_PROCESS].deltas + (size_t)row * snapshot->columns;
-	uint64_t sum = 0;
+	double sum = 0;
 
 	for (uint32_t z = 0; z < snapshot->zone_count; z++) {
-		if (strcmp(snapshot->zones[z].name, zone_name) == 0)
-			sum += deltas[ledger_column(z, MODE_DYNAMIC)];
+		const struct snapshot_zone *zone = &snapshot->zones[z];
+
+		if (strcmp(zone->name, zone_name) == 0 && zone->span_ns)
+			sum += (double)deltas[ledger_column(z, MODE_DYNAMIC)] * 1e3 /
+			       (double)zone->span_ns; /* µJ in ns are kW */
 	}
 	return sum;
 }
@@ -162,12 +165,12 @@ static size_t find_top(const struct snapshot *snapshot, const char *zone_name,
 	size_t count = 0;
 
 	for (uint32_t row = 0; row < snapshot->level[LEVEL_PROCESS].count; row++) {
-		struct consumer one = { row, row_energy(snapshot, row, zone_name) };
+		struct consumer one = { row, row_watts(snapshot, row, zone_name) };
 		size_t at = count;
 
-		if (one.energy_uj == 0)
+		if (one.watts <= 0)
 			continue;
-		while (at > 0 && top[at - 1].energy_uj < one.energy_uj)
+		while (at > 0 && top[at - 1].watts < one.watts)
 			at--;
 		if (at == TOP_MAX)
 			continue;
@@ -181,12 +184,11 @@ static size_t find_top(const struct snapshot *snapshot, const char *zone_name,
 
 static void add_consumers(struct strbuf *out, const struct snapshot *snapshot)
 {
-	double interval_s = snapshot->self.last_interval_s;
 	struct consumer top[TOP_MAX];
 	const char *zone_name;
 	size_t count;
 
-	if (snapshot->zone_count == 0 || !(interval_s > 0))
+	if (snapshot->zone_count == 0)
 		return;
 	zone_name = ranking_zone(snapshot);
 	count = find_top(snapshot, zone_name, top);
@@ -208,7 +210,7 @@ static void add_consumers(struct strbuf *out, const struct snapshot *snapshot)
 		if (labels->container)
 			add_text(out, labels->container->container_name, LEDGER_LABEL_MAX);
 		strbuf_add_str(out, "</td><td class=\"n\">");
-		add_watts(out, (double)top[i].energy_uj / 1e6 / interval_s);
+		add_watts(out, top[i].watts);
 		strbuf_add_str(out, "</td></tr>\n");
 	}
 	strbuf_add_str(out, "</table>\n");

@@ -7,11 +7,9 @@
 #include "export/prometheus.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/num.h"
 #include "export/label_cache.h"
 #include "export/metric_table.h"
 #include "export/render.h"
@@ -97,12 +95,9 @@ int prometheus_render(const struct snapshot *snapshot, const struct http_stats *
 		.http = http,
 		.start_ms = (int64_t)(snapshot->self.start_time_s * 1000),
 	};
-	double interval_s = snapshot->self.last_interval_s;
 	const struct metric *table;
 	size_t count;
 
-	if (isfinite(interval_s) && interval_s > 0 && interval_s < 1e9)
-		render.interval_ns = (uint64_t)(interval_s * (double)NSEC_PER_SEC);
 	set_activity_source(&render);
 	if (label_cache_view(cache, snapshot, render.rows) < 0)
 		return -ENOMEM;

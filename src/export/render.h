@@ -17,7 +17,6 @@ struct render {
 	const char *zone_name;         /* that stands for <zone> now; NULL for other families */
 	struct row_view rows[LEVEL_COUNT][2];
 	struct strbuf scratch;    /* for the ends of row lines */
-	uint64_t interval_ns;     /* of the deltas; 0 unknown */
 	int64_t start_ms;         /* of the program: when its own counters were born */
 	char activity_source[16]; /* "bpf", "procfs" */
 };
@@ -37,16 +36,16 @@ bool zone_is_measured_cpu(const struct snapshot_zone *zone);
 /*
  * All rows of @view under the family at hand: a line of @names' labels, then @end (from the comma
  * on, to the brace), then the value of @column with the point at @decimals. Cumulative values; or
- * the mean of the last interval in watts when @per_second.
+ * the deltas over @watts_span_ns, in watts.
  */
 struct row_lines {
 	const struct row_view *view;
 	enum row_names names;
 	uint32_t column;
 	unsigned decimals;
-	bool watts;
-	const char *end;       /* ",package=\"0\"" */
-	const char *end_ended; /* for rows that have ended; NULL: the same */
+	uint64_t watts_span_ns; /* 0: cumulative values */
+	const char *end;        /* ",package=\"0\"" */
+	const char *end_ended;  /* for rows that have ended; NULL: the same */
 };
 void row_lines_write(struct render *render, const struct row_lines *lines);
 

@@ -25,14 +25,15 @@ static struct piece piece_of(const char *text)
 	return (struct piece){ text, strlen(text) };
 }
 
-static uint64_t row_amount(const struct render *render, const struct row_lines *lines, uint32_t row)
+static uint64_t row_amount(const struct row_lines *lines, uint32_t row)
 {
 	const struct row_view *view = lines->view;
-	uint64_t amount = row_view_value(view, lines->watts ? view->deltas : view->values, row,
-					 lines->column);
+	uint64_t span_ns = lines->watts_span_ns;
+	uint64_t amount =
+		row_view_value(view, span_ns ? view->deltas : view->values, row, lines->column);
 
 	/* µJ in ns are kW: × 1e9 makes µW. */
-	return lines->watts ? muldiv_u64(amount, NSEC_PER_SEC, render->interval_ns) : amount;
+	return span_ns ? muldiv_u64(amount, NSEC_PER_SEC, span_ns) : amount;
 }
 
 static char *put_line(char *at, struct piece name, const struct row_text *labels, struct piece end)
@@ -79,7 +80,7 @@ void row_lines_write(struct render *render, const struct row_lines *lines)
 					      FORMAT_SCALED_MAX)))
 			return;
 		at = put_line(out->data + out->len, sample, &texts[row], end);
-		at += format_scaled(at, row_amount(render, lines, row), lines->decimals);
+		at += format_scaled(at, row_amount(lines, row), lines->decimals);
 		*at++ = '\n';
 		if (created) {
 			at = put_line(at, birth, &texts[row], end);

@@ -4,11 +4,11 @@
  *
  *   1. read all zones, then the processes, back to back (each with its own time);
  *   2. resolve owners and find the ledger rows of those that ran: the "parties" of this interval;
- *   3. for each zone, split the energy of the interval over the parties and enter it into the ledger;
+ *   3. for each zone, split the energy of the interval over the parties, into the ledger;
  *   4. publish.
  *
- * A party is a process row, or a container for work that is known by cgroup only. Arrays of parties are
- * kept between intervals and grow when more processes ran than ever before.
+ * A party is a process row, or a container for work that is known by cgroup only. Arrays of parties
+ * are kept between intervals and grow when more processes ran than ever before.
  */
 #include "kepler/interval.h"
 
@@ -221,8 +221,9 @@ static uint32_t container_of_sample(struct interval_engine *engine, uint64_t cgr
 }
 
 /*
- * Those that ran become parties. In the baseline nobody is charged, but every owner gets its row, so that its
- * series are there from the first snapshot on; with an equal share of idle energy so does every process.
+ * Those that ran become parties. In the baseline nobody is charged, but every owner gets its row,
+ * so that its series are there from the first snapshot on; with an equal share of idle energy so
+ * does every process.
  */
 static void enter_sample(struct interval_engine *engine, const struct activity_sample *sample)
 {
@@ -286,7 +287,10 @@ static int weigh_idle(struct interval_engine *engine)
 
 	if (engine->idle_share == IDLE_SHARE_EQUAL)
 		return weigh_equally(engine);
-	/* By size: requested CPU, else what was used; requests are not known before owners are pods. */
+	/*
+	 * By size: requested CPU, else what was used; requests are not known before owners are
+	 * pods.
+	 */
 	if (parties->count)
 		memcpy(parties->idle_weight, parties->cpu_ns, parties->count * sizeof(uint64_t));
 	return 0;
@@ -364,6 +368,9 @@ static void describe_zone(struct interval_engine *engine, size_t z, uint64_t now
 	out->rows_have_mode[MODE_IDLE] |= has_idle && engine->idle_share != IDLE_SHARE_NODE;
 	out->watts[MODE_DYNAMIC] = state->watts[MODE_DYNAMIC];
 	out->watts[MODE_IDLE] = state->watts[MODE_IDLE];
+	if (out->has_mode[MODE_IDLE] && !has_idle && state->span_ns)
+		out->watts[MODE_IDLE] = 0; /* all of it is dynamic now */
+	out->span_ns = state->span_ns;
 	out->idle_estimate_w =
 		state->idle_power_uw ? (double)state->idle_power_uw / 1e6 : (double)NAN;
 	out->reads = state->last.reads;
@@ -426,13 +433,16 @@ static void attribute_all(struct interval_engine *engine, const struct activity 
 	if (weigh_idle(engine) < 0)
 		engine->parties.count = 0; /* no memory: nobody is charged, nothing is lost */
 	for (size_t z = 0; z < engine->zone_count; z++) {
-		struct zone_interval interval =
-			zone_account_advance(&engine->zones[z], &engine->readings[z], measured,
-					     engine->publication.settle_ns);
+		struct zone_activity seen = *measured;
+		struct zone_interval interval;
 
+		if (engine->zones[z].zone->estimated)
+			seen.asleep_ns = 0; /* the model's clock stood still as well */
+		interval = zone_account_advance(&engine->zones[z], &engine->readings[z], &seen,
+						engine->publication.settle_ns);
 		if (interval.energy_uj)
 			attribute_interval(engine, (uint32_t)z, &interval, activity,
-					   measured->asleep_ns);
+					   seen.asleep_ns);
 		describe_zone(engine, z, activity->time_ns);
 	}
 	charge(engine, ledger_cpu_column(engine->ledger), engine->parties.cpu_ns);
@@ -448,23 +458,24 @@ static void describe_self(struct interval_engine *engine, const struct zone_acti
 	(void)snprintf(self->activity_reader, sizeof(self->activity_reader), "%s", info.reader);
 	self->activity_drops = info.drops;
 	self->activity_errors = info.errors;
-	self->tasks_walked = info.tasks_walked;
-	self->tasks_sent = info.tasks_sent;
+	self->tasks_walked += info.tasks_walked; /* of one pass each */
+	self->tasks_sent += info.tasks_sent;
 	self->threads_known = info.threads_known;
 	self->bpf_seconds += (double)info.bpf_run_ns / 1e9;
 	self->process_overflows = ledger_process_overflows(engine->ledger);
 	self->container_overflows = ledger_container_overflows(engine->ledger);
 	self->node_busy_ratio = measured->dt_ns ? measured->utilisation : (double)NAN;
 	self->node_cpu_ns = ledger_node_cpu_value(engine->ledger);
-	self->last_interval_s = (double)measured->dt_ns / 1e9;
 }
 
 int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
 			struct snapshot_self *self)
 {
 	struct activity activity = { 0 };
-	struct zone_activity measured;
+	struct zone_activity measured = { 0 };
 	int r, pass;
+
+	engine->elapsed_ns = 0;
 
 	read_zones(engine);
 	pass = activity_read(engine->sources.activity, &activity);
@@ -476,10 +487,13 @@ int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
 	if (r < 0)
 		return r;
 	ledger_begin(engine->ledger, activity.time_ns);
-	if (!engine->sources.meters && engine->sources.estimate)
-		estimated_meter_advance(engine->sources.estimate, activity.time_ns,
-					activity.busy_ns, &engine->readings[0]);
-	measured = measure_activity(engine, &activity);
+	if (pass == 0) {
+		/* What a failed pass did not see comes with the next, and so must its time. */
+		if (!engine->sources.meters && engine->sources.estimate)
+			estimated_meter_advance(engine->sources.estimate, activity.time_ns,
+						activity.busy_ns, &engine->readings[0]);
+		measured = measure_activity(engine, &activity);
+	}
 	if (enter_activity(engine, &activity) < 0)
 		engine->parties.count = 0;
 	attribute_all(engine, &activity, &measured);
@@ -528,6 +542,11 @@ const struct zone_reading *interval_engine_reading(const struct interval_engine 
 const struct ledger *interval_engine_ledger(const struct interval_engine *engine)
 {
 	return engine->ledger;
+}
+
+uint64_t interval_engine_span_ns(const struct interval_engine *engine, size_t index)
+{
+	return engine->zones[index].span_ns;
 }
 
 uint64_t interval_engine_elapsed_ns(const struct interval_engine *engine)

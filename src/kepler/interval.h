@@ -22,7 +22,9 @@
 
 struct interval_engine;
 
-/* What the engine works with; borrowed, must outlive it. Either may be NULL: no meter, no estimate. */
+/*
+ * What the engine works with; borrowed, must outlive it. Either may be NULL: no meter, no estimate.
+ */
 struct interval_sources {
 	struct meter_table *meters;
 	struct estimated_meter *estimate;
@@ -40,10 +42,10 @@ void interval_engine_free(struct interval_engine *engine);
 void interval_engine_reconfigure(struct interval_engine *engine, const struct config *config);
 
 /*
- * Reads, attributes and publishes. The first call is the baseline: it publishes zeros, so that every
- * series is seen from its start. 0; a failed pass over the processes (-errno) still publishes: the
- * zones' energy goes to unattributed, reason no_activity.
- * @self carries everything about the program but what the engine knows itself.
+ * Reads, attributes and publishes. The first call is the baseline: it publishes zeros, so that
+ * every series is seen from its start. 0; a failed pass over the processes (-errno) still
+ * publishes: the zones' energy goes to unattributed, reason no_activity. @self carries everything
+ * about the program but what the engine knows itself.
  */
 int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
 			struct snapshot_self *self);
@@ -62,3 +64,5 @@ const struct zone_reading *interval_engine_reading(const struct interval_engine 
 /* For the live table: the ledger of the interval just run, and its length. */
 const struct ledger *interval_engine_ledger(const struct interval_engine *engine);
 uint64_t interval_engine_elapsed_ns(const struct interval_engine *engine);
+/* Time that a zone's energy in that ledger took: after a gap more than the interval; 0: unknown. */
+uint64_t interval_engine_span_ns(const struct interval_engine *engine, size_t index);

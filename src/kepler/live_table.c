@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The zone shown is the one that covers most of the machine: psys or platform, else the packages' sum.
+ * The zone shown is the sum of the packages where there are any, else platform, psys, core, dram.
  * Zones overlap (core is inside package), so they are never added up but for sockets of one kind.
  */
 #include "kepler/live_table.h"
@@ -19,7 +19,7 @@
 
 struct line {
 	uint32_t process;
-	uint64_t energy_uj;
+	double watts; /* NaN while not known */
 	uint64_t cpu_ns;
 };
 
@@ -40,16 +40,25 @@ static bool choose_kind(const struct interval_engine *engine, enum zone_kind *re
 	return false;
 }
 
-/* Σ over the zones of @kind of the modes, of a row of deltas. */
-static uint64_t row_energy(const struct interval_engine *engine, enum zone_kind kind,
-			   const uint64_t *deltas)
+/* Watts of @energy_uj in zone @z; NaN while the zone has no power. µJ in ns are kW. */
+static double zone_watts(const struct interval_engine *engine, size_t z, uint64_t energy_uj)
 {
-	uint64_t sum = 0;
+	uint64_t span_ns = interval_engine_span_ns(engine, z);
+
+	return span_ns ? (double)energy_uj * 1e3 / (double)span_ns : (double)NAN;
+}
+
+/* Σ over the zones of @kind of the modes, of a row of deltas; NaN while one is not known. */
+static double row_watts(const struct interval_engine *engine, enum zone_kind kind,
+			const uint64_t *deltas)
+{
+	double sum = 0;
 
 	for (size_t z = 0; z < interval_engine_zone_count(engine); z++) {
 		if (interval_engine_zone(engine, z)->kind == kind)
-			sum += deltas[ledger_column((uint32_t)z, MODE_DYNAMIC)] +
-			       deltas[ledger_column((uint32_t)z, MODE_IDLE)];
+			sum += zone_watts(engine, z,
+					  deltas[ledger_column((uint32_t)z, MODE_DYNAMIC)] +
+						  deltas[ledger_column((uint32_t)z, MODE_IDLE)]);
 	}
 	return sum;
 }
@@ -58,8 +67,9 @@ static int compare_lines(const void *a, const void *b)
 {
 	const struct line *x = a, *y = b;
 
-	if (x->energy_uj != y->energy_uj)
-		return x->energy_uj < y->energy_uj ? 1 : -1;
+	/* Both are NaN or neither is; then CPU time decides. */
+	if (x->watts < y->watts || x->watts > y->watts)
+		return x->watts < y->watts ? 1 : -1;
 	if (x->cpu_ns != y->cpu_ns)
 		return x->cpu_ns < y->cpu_ns ? 1 : -1;
 	return x->process < y->process ? -1 : x->process > y->process;
@@ -78,7 +88,7 @@ static size_t collect_lines(const struct interval_engine *engine, enum zone_kind
 
 		if (!deltas || !deltas[ledger_cpu_column(ledger)])
 			continue;
-		lines[count++] = (struct line){ touched[i], row_energy(engine, kind, deltas),
+		lines[count++] = (struct line){ touched[i], row_watts(engine, kind, deltas),
 						deltas[ledger_cpu_column(ledger)] };
 	}
 	if (lines)
@@ -134,23 +144,20 @@ static void add_node_power(struct strbuf *out, const struct interval_engine *eng
 			   enum zone_kind kind)
 {
 	const struct ledger *ledger = interval_engine_ledger(engine);
-	double seconds = (double)interval_engine_elapsed_ns(engine) / 1e9;
-	uint64_t dynamic = 0, idle = 0;
+	double dynamic = 0, idle = 0;
 	bool estimated = false;
 
 	for (uint32_t z = 0; z < interval_engine_zone_count(engine); z++) {
 		if (interval_engine_zone(engine, z)->kind != kind)
 			continue;
-		dynamic += ledger_node_delta(ledger, z, MODE_DYNAMIC);
-		idle += ledger_node_delta(ledger, z, MODE_IDLE);
+		dynamic += zone_watts(engine, z, ledger_node_delta(ledger, z, MODE_DYNAMIC));
+		idle += zone_watts(engine, z, ledger_node_delta(ledger, z, MODE_IDLE));
 		estimated |= interval_engine_zone(engine, z)->estimated;
 	}
 	strbuf_addf(out, "%s%s:", zone_kind_name(kind), estimated ? " (estimated)" : "");
-	add_power(out, seconds > 0 ? (double)(dynamic + idle) / 1e6 / seconds : (double)NAN);
-	if (idle)
-		strbuf_addf(out, "   (idle %.1f W, dynamic %.1f W)",
-			    seconds > 0 ? (double)idle / 1e6 / seconds : 0.0,
-			    seconds > 0 ? (double)dynamic / 1e6 / seconds : 0.0);
+	add_power(out, dynamic + idle);
+	if (idle > 0)
+		strbuf_addf(out, "   (idle %.1f W, dynamic %.1f W)", idle, dynamic);
 	strbuf_add_str(out, "\n\n");
 }
 
@@ -167,7 +174,7 @@ static void add_line(struct strbuf *out, const struct interval_engine *engine,
 	strbuf_add_char(out, ' ');
 	add_cell(out, owner->container_name, owner_width);
 	strbuf_addf(out, " %7.1f", seconds > 0 ? (double)line->cpu_ns / 1e7 / seconds : 0.0);
-	add_power(out, seconds > 0 ? (double)line->energy_uj / 1e6 / seconds : (double)NAN);
+	add_power(out, line->watts);
 	strbuf_add_char(out, '\n');
 }
 

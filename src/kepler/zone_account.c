@@ -96,7 +96,9 @@ static void learn(struct zone_account *state, const struct zone_interval *interv
 	if (!idle_learner_get(&state->learner, &state->idle_power_uw))
 		return;
 	if (state->idle_state == IDLE_LEARNING) {
-		/* The idle series is born now, with 0; energy flows into it once a scrape saw that. */
+		/*
+		 * The idle series is born now, with 0; energy flows into it once a scrape saw that.
+		 */
 		state->idle_state = IDLE_LEARNED;
 		state->split_from_ns = now_ns + settle_ns;
 	}
@@ -120,6 +122,7 @@ static void set_watts(struct zone_account *state, const struct zone_interval *in
 {
 	double seconds = (double)(interval->dt_ns + asleep_ns) / 1e9;
 
+	state->span_ns = interval->dt_ns + asleep_ns;
 	state->watts[MODE_DYNAMIC] =
 		(double)(interval->energy_uj - interval->idle_uj) / 1e6 / seconds;
 	state->watts[MODE_IDLE] = zone_account_has_idle(state)
@@ -134,13 +137,13 @@ struct zone_interval zone_account_advance(struct zone_account *state,
 	struct zone_interval interval = { 0 };
 
 	state->last = *reading;
-	if (reading->state != ZONE_UP) {
-		state->watts[MODE_DYNAMIC] = state->watts[MODE_IDLE] = (double)NAN;
+	state->watts[MODE_DYNAMIC] = state->watts[MODE_IDLE] = (double)NAN;
+	state->span_ns = 0;
+	if (reading->state != ZONE_UP)
 		return interval;
-	}
 	if (state->good_time_ns && reading->time_ns <= state->good_time_ns)
 		return interval; /* nothing new was read: the next reading covers it */
-	if (state->good_time_ns) {
+	if (state->good_time_ns && !reading->restarted) {
 		interval.energy_uj = reading->energy_uj - state->good_energy_uj;
 		interval.dt_ns = reading->time_ns - state->good_time_ns;
 		interval.idle_uj = idle_part(state, reading, &interval);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the program keeps of one zone between intervals: the last reading, and how its idle part is known.
+ * What the program keeps of one zone between intervals: the last reading, and how its idle part is
+ * known.
  *
- * zone_account_advance() turns two readings into the energy of an interval and its idle part. Pure: tested
- * with a table of readings.
+ * zone_account_advance() turns two readings into the energy of an interval and its idle part. Pure:
+ * tested with a table of readings.
  */
 #pragma once
 
@@ -24,9 +25,11 @@ struct zone_account {
 	enum idle_state idle_state;
 	uint64_t idle_power_uw; /* with IDLE_LEARNED and IDLE_FIXED */
 	uint64_t
-		split_from_ns; /* learned idle is split off from here on; its series is born before */
+		split_from_ns; /* learned idle is split off from here on, a while after its birth */
 	int64_t created_ms;    /* birth of the zone's series */
-	double watts[2];       /* by enum energy_mode, of the last interval; NaN while not up */
+	/* By enum energy_mode, of the last interval; NaN while not known: not up, or restarted. */
+	double watts[2];
+	uint64_t span_ns; /* time that the last interval's energy took; 0 while not known */
 };
 
 /* The energy of one interval of one zone. */
@@ -45,7 +48,9 @@ struct zone_activity {
 
 void zone_account_init(struct zone_account *state, const struct zone *zone,
 		       const struct config *config, int64_t realtime_ms);
-/* How idle power is known under this config; called at start, after a reload and after a restore. */
+/*
+ * How idle power is known under this config; called at start, after a reload and after a restore.
+ */
 void zone_account_configure(struct zone_account *state, const struct config *config);
 struct zone_interval zone_account_advance(struct zone_account *state,
 					  const struct zone_reading *reading,

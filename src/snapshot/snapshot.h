@@ -78,8 +78,13 @@ struct snapshot_zone {
 	bool rows_have_mode[MODE_COUNT]; /* so have processes and containers */
 	uint64_t node_uj[MODE_COUNT];
 	uint64_t unattributed_uj[MODE_COUNT][UNATTRIBUTED_REASON_COUNT];
-	double watts[MODE_COUNT]; /* mean of the last interval; NaN while the zone is not up */
-	double idle_estimate_w;   /* NaN when there is none */
+	double watts[MODE_COUNT]; /* mean of the last interval; NaN while it is not known */
+	/*
+	 * Time that the rows' deltas of this zone took: more than an interval after a gap. 0: no
+	 * power is known.
+	 */
+	uint64_t span_ns;
+	double idle_estimate_w; /* NaN when there is none */
 	uint64_t reads, errors, dropped, wraps;
 	double age_s; /* of the last good reading */
 	int64_t created_ms;
@@ -94,9 +99,8 @@ struct snapshot_self {
 	char components_source[32], platform_source[32]; /* "" when absent */
 	double cpu_seconds;
 	uint64_t rss_bytes, max_rss_bytes, open_fds, threads;
-	double start_time_s;    /* realtime */
-	double interval_s;      /* configured */
-	double last_interval_s; /* measured */
+	double start_time_s; /* realtime */
+	double interval_s;   /* configured */
 	double interval_buckets_le[SNAPSHOT_HISTOGRAM_BUCKETS];
 	uint64_t interval_bucket_counts[SNAPSHOT_HISTOGRAM_BUCKETS]; /* not cumulative */
 	uint64_t interval_count;

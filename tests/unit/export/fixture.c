@@ -35,6 +35,7 @@ static void make_zone(struct snapshot_zone *zone, const char *name, const char *
 	zone->rows_have_mode[MODE_DYNAMIC] = true;
 	zone->watts[MODE_DYNAMIC] = 12.25;
 	zone->watts[MODE_IDLE] = 7.5;
+	zone->span_ns = 1000000000;
 	zone->idle_estimate_w = 7.5;
 	zone->unattributed_uj[MODE_IDLE][UNATTRIBUTED_IDLE_POLICY] = 123456789;
 	zone->unattributed_uj[MODE_DYNAMIC][UNATTRIBUTED_NO_ACTIVITY] = 1;
@@ -65,7 +66,7 @@ static void make_self(struct snapshot_self *self)
 	self->open_fds = 12;
 	self->threads = 3;
 	self->start_time_s = 1760000000;
-	self->interval_s = self->last_interval_s = 1;
+	self->interval_s = 1;
 	for (size_t i = 0; i < ARRAY_SIZE(le); i++) {
 		self->interval_buckets_le[i] = le[i];
 		self->interval_bucket_counts[i] = i + 1;
@@ -259,6 +260,7 @@ void fixture_node(struct fixture *fixture)
 	SET(processes[2].command, "a\"} 1\nb\\");
 	SET(processes[3].command, "\xff\x01 ok \xc3\xbc");
 	SET(fixture->names[1].id, "bad\xfe.service");
+	fixture->zones[2].span_ns = 0;
 	fixture->zones[2].watts[MODE_DYNAMIC] = fixture->zones[2].watts[MODE_IDLE] = (double)NAN;
 	fixture->zones[2].idle_estimate_w = (double)NAN;
 	SET(fixture->zones[2].state, "error");

@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/macro.h"
 #include "base/map.h"
+#include "base/num.h"
 #include "export/label_escape.h"
 #include "export/prometheus.h"
 #include "exposition_parser.h"
@@ -325,6 +326,32 @@ static void an_estimate_never_looks_measured(void **state)
 	fixture_release(&fixture);
 }
 
+/* After a gap the first good reading brings the energy of all of it: its power is over the gap. */
+static void power_is_over_the_time_that_its_energy_took(void **state)
+{
+	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
+	double watts[2] = { 0, 0 };
+	struct fixture fixture;
+
+	(void)state;
+	fixture_vm(&fixture);
+	for (int i = 0; i < 2; i++) {
+		static const char name[] = "\nkepler_container_platform_watts{";
+
+		fixture.zones[0].span_ns = i ? 60 * NSEC_PER_MSEC : NSEC_PER_MSEC;
+		strbuf_reset(&out);
+		render(&fixture.snapshot, SCHEMA_CLASSIC, EXPOSITION_TEXT, &out);
+		for (const char *line = out.data; (line = strstr(line, name)); line++) {
+			double value;
+
+			assert_int_equal(sscanf(strstr(line, "} "), "} %lf", &value), 1);
+			watts[i] += value;
+		}
+	}
+	assert_true(watts[1] > 0 && watts[0] / watts[1] > 59.9 && watts[0] / watts[1] < 60.1);
+	fixture_release(&fixture);
+}
+
 /* The one complaint is of a name we inherited. */
 static void promtool_finds_only_the_inherited_unit(void **state)
 {
@@ -373,6 +400,7 @@ int main(void)
 		cmocka_unit_test(absent_is_not_zero),
 		cmocka_unit_test(hostile_names_forge_nothing),
 		cmocka_unit_test(an_estimate_never_looks_measured),
+		cmocka_unit_test(power_is_over_the_time_that_its_energy_took),
 		cmocka_unit_test(promtool_finds_only_the_inherited_unit),
 	};
 

@@ -72,6 +72,27 @@ static void test_energy_is_what_lies_between_good_readings(void **state)
 	interval = advance(&account, good(100, 13)); /* covers the gap */
 	assert_int_equal(interval.energy_uj, 60);
 	assert_int_equal(interval.dt_ns, 2 * NSEC_PER_SEC);
+	assert_int_equal(account.span_ns, 2 * NSEC_PER_SEC);
+}
+
+/* A counter that was reset or opened anew says nothing of the time before: not even 0 W. */
+static void test_a_restarted_counter_has_no_power(void **state)
+{
+	const struct config config = { .idle_mode = IDLE_MODE_LEARNED };
+	struct zone_reading restarted = good(40, 12);
+	struct zone_account account;
+
+	(void)state;
+	restarted.restarted = true;
+	zone_account_init(&account, &package0, &config, 0);
+	(void)advance(&account, good(0, 10));
+	(void)advance(&account, good(40, 11));
+	assert_int_equal(advance(&account, restarted).energy_uj, 0);
+	assert_true(isnan(account.watts[MODE_DYNAMIC]));
+	assert_int_equal(account.span_ns, 0);
+	assert_int_equal(account.learner.time_ns, NSEC_PER_SEC);
+	assert_int_equal(advance(&account, good(90, 13)).energy_uj, 50);
+	assert_int_equal(account.span_ns, NSEC_PER_SEC);
 }
 
 static void test_a_reading_that_is_not_newer_waits_for_the_next(void **state)
@@ -219,6 +240,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_energy_is_what_lies_between_good_readings),
+		cmocka_unit_test(test_a_restarted_counter_has_no_power),
 		cmocka_unit_test(test_a_reading_that_is_not_newer_waits_for_the_next),
 		cmocka_unit_test(test_fixed_idle_is_power_times_measured_time),
 		cmocka_unit_test(test_fixed_without_a_figure_for_the_zone_is_off),

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The engine over a machine that is made up: passes are told by the test, times with them, and the
+ * zone is a model's, so that it has no clock of its own either.
+ */
+#include "kepler/interval.h"
+
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/num.h"
+#include "host/host.h"
+#include "model/platform_power.h"
+#include "snapshot/snapshot_holder.h"
+
+#define SETTLE_NS (15 * NSEC_PER_SEC)
+
+struct told_reader {
+	struct activity_reader base;
+	struct activity_sample sample;
+	struct activity activity;
+	struct activity_info info;
+	int error;
+};
+
+static int told_read(struct activity_reader *reader, struct activity *activity)
+{
+	const struct told_reader *told = (const struct told_reader *)reader;
+
+	*activity = told->error ? (struct activity){ 0 } : told->activity;
+	return told->error;
+}
+
+static void told_info(const struct activity_reader *reader, struct activity_info *ret)
+{
+	*ret = ((const struct told_reader *)reader)->info;
+}
+
+static const struct activity_ops told_ops = { .read = told_read, .get_info = told_info };
+
+struct machine {
+	struct told_reader reader;
+	struct config config;
+	struct estimated_meter *estimate;
+	struct identity_resolver *identities;
+	struct snapshot_holder *holder;
+	struct interval_engine *engine;
+	struct snapshot_self self;
+};
+
+static void machine_start(struct machine *machine, bool is_vm)
+{
+	const struct host_info host = { .cpus = 2, .cores = 2, .sockets = 1, .is_vm = is_vm };
+	const struct identity_options nowhere = { "/nonexistent", "/nonexistent", 0 };
+	struct interval_sources sources;
+
+	*machine = (struct machine){
+		.reader.base.ops = &told_ops,
+		.config = { .max_processes = 256,
+			    .max_containers = 16,
+			    .metrics_settle_ns = SETTLE_NS,
+			    .metrics_max_series = 1000,
+			    .idle_mode = IDLE_MODE_LEARNED },
+	};
+	assert_int_equal(estimated_meter_new(&platform_power_model, &host, &machine->estimate), 0);
+	assert_int_equal(identity_resolver_open(&nowhere, &machine->identities), 0);
+	assert_int_equal(snapshot_holder_new(&machine->holder), 0);
+	sources = (struct interval_sources){
+		.estimate = machine->estimate,
+		.activity = &machine->reader.base,
+		.identities = machine->identities,
+		.holder = machine->holder,
+		.cpus = host.cpus,
+	};
+	assert_int_equal(interval_engine_new(&sources, &machine->config, &machine->engine), 0);
+}
+
+static void machine_stop(struct machine *machine)
+{
+	interval_engine_free(machine->engine);
+	snapshot_holder_free(machine->holder);
+	identity_resolver_close(machine->identities);
+	estimated_meter_free(machine->estimate);
+}
+
+/* A pass at @time_s, @slept_s of them asleep so far, in which one process ran for @cpu_ns. */
+static int pass(struct machine *machine, uint64_t time_s, uint64_t slept_s, uint64_t cpu_ns)
+{
+	struct told_reader *reader = &machine->reader;
+
+	reader->sample = (struct activity_sample){
+		.key = { .pid = 7, .start_ns = 1 },
+		.cpu_ns = cpu_ns,
+		.comm = "burner",
+	};
+	reader->activity = (struct activity){
+		.time_ns = time_s * NSEC_PER_SEC,
+		.boottime_ns = (time_s + slept_s) * NSEC_PER_SEC,
+		.samples = &reader->sample,
+		.count = 1,
+		.busy_ns = cpu_ns,
+	};
+	return interval_engine_run(machine->engine, (int64_t)time_s * 1000, &machine->self);
+}
+
+static struct snapshot_zone zone_now(const struct machine *machine)
+{
+	const struct snapshot *snapshot = snapshot_get(machine->holder);
+	struct snapshot_zone zone;
+
+	assert_non_null(snapshot);
+	assert_int_equal(snapshot->zone_count, 1);
+	zone = snapshot->zones[0];
+	snapshot_put(machine->holder, snapshot);
+	return zone;
+}
+
+static void test_an_estimate_is_not_thinned_by_sleep(void **state)
+{
+	struct machine machine;
+	struct snapshot_zone awake, slept;
+	uint64_t nobody_uj;
+
+	(void)state;
+	machine_start(&machine, true);
+	assert_int_equal(pass(&machine, 100, 0, 0), 0);
+	assert_int_equal(pass(&machine, 101, 0, NSEC_PER_SEC), 0);
+	awake = zone_now(&machine);
+	assert_int_equal(pass(&machine, 102, 3600, NSEC_PER_SEC), 0);
+	slept = zone_now(&machine);
+	nobody_uj = slept.unattributed_uj[MODE_DYNAMIC][UNATTRIBUTED_NO_ACTIVITY];
+	assert_true(awake.watts[MODE_DYNAMIC] > 0);
+	assert_true(fabs(slept.watts[MODE_DYNAMIC] - awake.watts[MODE_DYNAMIC]) < 1e-5);
+	assert_int_equal(nobody_uj, 0);
+	machine_stop(&machine);
+}
+
+static void test_a_failed_pass_is_not_an_idle_machine(void **state)
+{
+	struct machine machine, whole;
+	struct snapshot_zone zone;
+
+	(void)state;
+	machine_start(&machine, true);
+	machine_start(&whole, true);
+	(void)pass(&machine, 100, 0, 0);
+	(void)pass(&whole, 100, 0, 0);
+	machine.reader.error = -EMFILE;
+	assert_int_equal(pass(&machine, 101, 0, NSEC_PER_SEC), -EMFILE);
+	zone = zone_now(&machine);
+	assert_true(isnan(zone.watts[MODE_DYNAMIC]));
+	assert_int_equal(zone.span_ns, 0);
+	assert_true(isnan(machine.self.node_busy_ratio));
+	machine.reader.error = 0;
+	(void)pass(&machine, 102, 0, 2 * NSEC_PER_SEC); /* the next pass has both intervals' work */
+	(void)pass(&whole, 102, 0, 2 * NSEC_PER_SEC);
+	assert_true(fabs(machine.self.node_busy_ratio - 0.5) < 1e-9);
+	assert_int_equal(zone_now(&machine).node_uj[MODE_DYNAMIC],
+			 zone_now(&whole).node_uj[MODE_DYNAMIC]);
+	machine_stop(&machine);
+	machine_stop(&whole);
+}
+
+static void test_counts_of_passes_add_up(void **state)
+{
+	struct machine machine;
+
+	(void)state;
+	machine_start(&machine, true);
+	machine.reader.info.tasks_walked = 90;
+	machine.reader.info.tasks_sent = 5;
+	(void)pass(&machine, 100, 0, 0);
+	machine.reader.info.tasks_walked = 80;
+	machine.reader.info.tasks_sent = 3;
+	(void)pass(&machine, 101, 0, 1);
+	assert_int_equal(machine.self.tasks_walked, 170);
+	assert_int_equal(machine.self.tasks_sent, 8);
+	machine_stop(&machine);
+}
+
+static void test_idle_power_that_is_switched_off_is_none(void **state)
+{
+	struct machine machine;
+	struct config off;
+
+	(void)state;
+	machine_start(&machine, false);
+	(void)pass(&machine, 100, 0, 0);
+	(void)pass(&machine, 101, 0, NSEC_PER_SEC);
+	assert_true(zone_now(&machine).watts[MODE_IDLE] > 0);
+	off = machine.config;
+	off.idle_mode = IDLE_MODE_OFF;
+	interval_engine_reconfigure(machine.engine, &off);
+	(void)pass(&machine, 102, 0, NSEC_PER_SEC);
+	/* The series of before stays, and the zone's power is still the sum of its modes. */
+	assert_true(zone_now(&machine).has_mode[MODE_IDLE]);
+	assert_true(zone_now(&machine).watts[MODE_IDLE] <= 0);
+	assert_true(zone_now(&machine).watts[MODE_DYNAMIC] > 0);
+	machine_stop(&machine);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_an_estimate_is_not_thinned_by_sleep),
+		cmocka_unit_test(test_a_failed_pass_is_not_an_idle_machine),
+		cmocka_unit_test(test_counts_of_passes_add_up),
+		cmocka_unit_test(test_idle_power_that_is_switched_off_is_none),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
