@@ -265,10 +265,11 @@ def free_port():
         return probe.getsockname()[1]
 
 
-def rapl_zone(index, name, watts, max_uj=262143328850, start_uj=0, parent=None):
-    """Lines of a labsysfs tree for one powercap zone."""
+def rapl_zone(index, name, watts, max_uj=262143328850, start_uj=0, parent=None, busy_watts=0):
+    """Lines of a labsysfs tree for one powercap zone: `watts` always, and `busy_watts` for each CPU that is busy."""
     path = f"class/powercap/{parent + '/' if parent else ''}{index}"
     return [f"{path}/name text {name}", f"{path}/max_energy_range_uj text {max_uj}",
+            f"{path}/energy_uj busy {int(watts * 1e6)} {int(busy_watts * 1e6)} {max_uj} {start_uj} stat" if busy_watts else
             f"{path}/energy_uj counter {int(watts * 1e6)} {max_uj} {start_uj}"]
 
 
@@ -290,16 +291,17 @@ class Service:
         if not self.dirs:
             skip("no cgroup hierarchy can be written")
 
+    def join(self, pid=0):
+        """Moves a process here (0: the caller)."""
+        for path in self.dirs:
+            with contextlib.suppress(OSError):
+                (path / "cgroup.procs").write_text(str(pid or os.getpid()))
+
+    def run(self, *command):
+        return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, preexec_fn=self.join)
+
     def load(self, *args):
-        binary = BUILD / "tests/lab/load"
-
-        def join():
-            for path in self.dirs:
-                with contextlib.suppress(OSError):
-                    (path / "cgroup.procs").write_text(str(os.getpid()))
-
-        return subprocess.Popen([str(binary), *map(str, args)], stdout=subprocess.PIPE, text=True,
-                                preexec_fn=join)
+        return self.run(str(BUILD / "tests/lab/load"), *map(str, args))
 
     def cpu_seconds(self, metrics):
         return float(metrics.sum("kepler_container_bpf_cpu_time_ms_total", container_name=self.name)) / 1e3

@@ -35,7 +35,8 @@ def settled(exporter):
 
 def main():
     options = ["--monitor.interval=1s", "--metrics.settle=1s"]
-    zone = rapl_zone("intel-rapl:0", "package-0", 45)
+    # Power follows load: else whoever ends a moment later would get a whole interval's energy for that moment.
+    zone = rapl_zone("intel-rapl:0", "package-0", 0, busy_watts=45)
     with Sensors(zone) as sensors, Service("kepler-test-burner.service") as burner, \
             Service("kepler-test-short.service") as short, \
             Exporter(f"--host.sysfs={sensors.mount}", *options) as exporter:
@@ -47,7 +48,7 @@ def main():
         check(f"{count} processes of 1-50 ms, CPU s", short.cpu_seconds(settled(exporter)), seconds + parent, 0.5)
 
         start = settled(exporter)
-        processes = [burner.load("burn", MIX_SECONDS), short.load("storm", 50, 5, MIX_SECONDS)]
+        processes = [burner.load("span", MIX_SECONDS), short.load("storm", 50, 5, MIX_SECONDS)]
         truth = [load_result(processes[0])[1], sum(load_result(processes[1])[1:])]
         end = settled(exporter)
         joules = [energy(end, side) - energy(start, side) for side in (burner, short)]

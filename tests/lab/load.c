@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * load - work whose CPU time is known from outside. Prints what wait4(2) says, which shares no code with us.
+ * load - work whose CPU time is known from outside. Prints what wait4(2) says, which shares no code
+ * with us.
  *
  *   load burn SECONDS          one process that burns for about that long (of CPU time)
- *   load storm RATE MS SECONDS RATE children a second, each burning about MS milliseconds, for SECONDS
+ *   load span SECONDS          one process that burns until so much time has passed
+ *   load storm RATE MS SECONDS RATE children a second for SECONDS, each burning about MS ms
  *   load mix MIN MAX COUNT     COUNT children one after another, MIN..MAX ms each, evenly spread
  *   load idle COUNT            COUNT sleeping children, until a signal comes
  *   load ring COUNT            COUNT children of which each runs for some microseconds every second
  *
- * Children burn by counting calibrated loops: a task that reads its CPU clock makes the kernel bring its run time up to
- * date, which would hide just the error that we look for. Last line: "children=N cpu_us=N self_us=N": Σ user + system of
- * the children (for burn, of itself), and what the parent ran. Children of idle and ring die with their parent.
+ * Children burn by counting calibrated loops: a task that reads its CPU clock makes the kernel
+ * bring its run time up to date, which would hide just the error that we look for. Last line:
+ * "children=N cpu_us=N self_us=N": Σ user + system of the children (for burn and span, of itself),
+ * and what the parent ran. Children of idle and ring die with their parent.
  */
 #include <signal.h>
 #include <stdint.h>
@@ -24,6 +27,7 @@
 #include <unistd.h>
 
 static uint64_t loops_per_ms;
+static volatile sig_atomic_t time_is_up;
 static uint64_t children, children_us;
 
 static uint64_t now_ns(clockid_t id)
@@ -155,6 +159,23 @@ static void burn(uint64_t seconds)
 	children_us = self_us();
 }
 
+static void end_span(int signal_number)
+{
+	(void)signal_number;
+	time_is_up = 1;
+}
+
+/* A signal ends it: nothing reads a clock. */
+static void span(uint64_t seconds)
+{
+	(void)signal(SIGALRM, end_span);
+	(void)alarm((unsigned)seconds);
+	while (!time_is_up)
+		spin(loops_per_ms / 10 + 1);
+	children = 1;
+	children_us = self_us();
+}
+
 static uint64_t number(char **argv, int argc, int index)
 {
 	if (index >= argc) {
@@ -171,6 +192,8 @@ int main(int argc, char **argv)
 	calibrate();
 	if (strcmp(mode, "burn") == 0) {
 		burn(number(argv, argc, 2));
+	} else if (strcmp(mode, "span") == 0) {
+		span(number(argv, argc, 2));
 	} else if (strcmp(mode, "storm") == 0) {
 		storm(number(argv, argc, 2), number(argv, argc, 3), number(argv, argc, 4));
 	} else if (strcmp(mode, "mix") == 0) {
@@ -178,7 +201,7 @@ int main(int argc, char **argv)
 	} else if (strcmp(mode, "idle") == 0 || strcmp(mode, "ring") == 0) {
 		crowd(number(argv, argc, 2), mode[0] == 'r');
 	} else {
-		(void)fprintf(stderr, "load: burn|storm|mix|idle|ring\n");
+		(void)fprintf(stderr, "load: burn|span|storm|mix|idle|ring\n");
 		return 2;
 	}
 	(void)printf("children=%llu cpu_us=%llu self_us=%llu\n", (unsigned long long)children,
