@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* pingpong SECONDS - two processes on one CPU hand a byte to and fro over pipes; prints nanoseconds a context switch. */
+/*
+ * pingpong SECONDS - two processes on one CPU hand a byte to and fro over pipes; prints nanoseconds
+ * a context switch.
+ */
 #include <sched.h>
 #include <signal.h>
 #include <stdint.h>

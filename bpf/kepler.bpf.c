@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * Who ran, and for how long. Nothing here runs at a context switch: once per interval a pass walks all threads (`walk` from 6.7,
- * `iterate` from 5.8) and hands over those that ran since the last pass; what ends in between is told by `ended`.
+ * Who ran, and for how long. Nothing here runs at a context switch: once per interval a pass walks
+ * all threads (`walk` from 6.7, `iterate` from 5.8) and hands over those that ran since the last
+ * pass; what ends in between is told by `ended`.
  *
- * Left out is a thread that last arrived on a CPU before the last pass began, is on none now, and was on none when the last
- * pass looked at it. All three are needed: a thread that runs across a pass and then sleeps has an old arrival, and only its
- * mark brings it into the next pass. Marks are bits hashed by address: two threads that share one cost a needless record.
- * Arrivals are compared with an arrival, the reader's own, because the scheduler's clock is none that a program can read.
+ * Left out is a thread that last arrived on a CPU before the last pass began, is on none now, and
+ * was on none when the last pass looked at it. All three are needed: a thread that runs across a
+ * pass and then sleeps has an old arrival, and only its mark brings it into the next pass. Marks
+ * are bits hashed by address: two threads that share one cost a needless record. Arrivals are
+ * compared with an arrival, the reader's own, because the scheduler's clock is none that a program
+ * can read.
  *
- * An end is taken at sched_process_free, a grace period after the last context switch: only there is the run time final
- * (at sched_process_exit it lacks the running slice, up to a tick). Until its parent waits, a zombie is still walked.
- * The exit is told as well: who the thread is, while its leader surely lives, and a run time to fall back on, because a kernel
- * may leave out a program in the context where sched_process_free happens to run (seen on top of a guarded PID 1).
+ * An end is taken at sched_process_free, a grace period after the last context switch: only there
+ * is the run time final (at sched_process_exit it lacks the running slice, up to a tick). Until its
+ * parent waits, a zombie is still walked. The exit is told as well: who the thread is, while its
+ * leader surely lives, and a run time to fall back on, because a kernel may leave out a program in
+ * the context where sched_process_free happens to run (seen on top of a guarded PID 1).
  */
 #include "kepler_core.bpf.h"
 #include "kepler_types.h"
@@ -56,7 +60,10 @@ struct {
 			       ? (__s32)bpf_core_enum_value(enum cgroup_subsys_id, name)           \
 			       : -1
 
-/* Where the running kernel keeps the wanted v1 controller, or -1. The verifier folds this into a constant. */
+/*
+ * Where the running kernel keeps the wanted v1 controller, or -1. The verifier folds this into a
+ * constant.
+ */
 static __always_inline __s32 controller_index(void)
 {
 	switch (cgroup_controller) {
@@ -121,7 +128,9 @@ static __always_inline void begin_pass(void)
 				    : 0;
 }
 
-/* Whether @task may have run since the last pass; marks it for the next one while it is on a CPU. */
+/*
+ * Whether @task may have run since the last pass; marks it for the next one while it is on a CPU.
+ */
 static __always_inline bool may_have_run(struct task_struct *task, __u64 key)
 {
 	__u32 bit = (__u32)(key >> 6) * 2654435761U >> 19; /* 13 bits; tasks are 64-byte aligned */
@@ -129,7 +138,7 @@ static __always_inline bool may_have_run(struct task_struct *task, __u64 key)
 	__u64 mask = 1ULL << (bit & 63);
 	bool on_cpu = bpf_core_field_exists(task->on_cpu) && task->on_cpu;
 
-	barrier(); /* its run time is read after this: what it runs later, it arrives for or is marked */
+	barrier(); /* its run time is read after this: for what it runs later it is marked */
 	if (on_cpu)
 		marks[pass.generation & 1][word] |= mask;
 	if (!pass.threshold_ns || on_cpu || marks[~pass.generation & 1][word] & mask)
@@ -220,8 +229,8 @@ int iterate(struct bpf_iter__task *ctx)
 /* ---- what ends ---- */
 
 /*
- * The start of the process that @task was a thread of. The leader of a thread that reaped itself may be freed first: what
- * its memory holds then is not it, or is younger than @task. 0: unknown.
+ * The start of the process that @task was a thread of. The leader of a thread that reaped itself
+ * may be freed first: what its memory holds then is not it, or is younger than @task. 0: unknown.
  */
 static __always_inline __u64 process_start(struct task_struct *task)
 {
@@ -238,7 +247,9 @@ static __always_inline __u64 process_start(struct task_struct *task)
 	return start_ns;
 }
 
-/* The ring is full: the time goes to the cgroup when no pass can have told of it, else to the node. */
+/*
+ * The ring is full: the time goes to the cgroup when no pass can have told of it, else to the node.
+ */
 static __always_inline void count_lost(struct task_struct *task)
 {
 	__u64 run_ns = BPF_CORE_READ(task, se.sum_exec_runtime);

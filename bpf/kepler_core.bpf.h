@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * The few kernel structures that are read here, by name only: libbpf moves each access to where the running kernel keeps the
- * field (CO-RE). No vmlinux.h: this is reviewable, the same on every architecture, and needs no BTF on the build machine.
+ * The few kernel structures that are read here, by name only: libbpf moves each access to where the
+ * running kernel keeps the field (CO-RE). No vmlinux.h: this is reviewable, the same on every
+ * architecture, and needs no BTF on the build machine.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * What the kernel side and user space share: records and the two control blocks. Same layout on 64-bit kernels of either byte
- * order; no padding, so that nothing uninitialised leaves the kernel.
+ * What the kernel side and user space share: records and the two control blocks. Same layout on
+ * 64-bit kernels of either byte order; no padding, so that nothing uninitialised leaves the kernel.
  */
 #pragma once
 
@@ -35,8 +35,8 @@ struct kepler_thread {
 
 /* Written by user space before a pass, and by the pass. */
 struct kepler_pass {
-	__u64 arrival_ns; /* scheduler clock: when the reader was last switched in, at the start of this pass */
-	__u64 threshold_ns; /* threads that arrived on a CPU before this, and left, did not run since the last pass */
+	__u64 arrival_ns;   /* scheduler clock, when this pass's reader was switched in */
+	__u64 threshold_ns; /* who arrived before it and is off the CPU did not run since */
 	__u64 looked_at;
 	__u64 sent; /* with the array: also what did not fit */
 	__u32 begun;
@@ -49,8 +49,8 @@ struct kepler_pass {
 struct kepler_ends {
 	__u64 young_after_ns; /* CLOCK_BOOTTIME: threads born later were told of by no pass */
 	__u64 count;
-	__u64 old_count; /* of which not young */
-	__u64 old_run_ns; /* their whole run time; what was told of it is for user space to subtract */
+	__u64 old_count;    /* of which not young */
+	__u64 old_run_ns;   /* their whole run time, of which user space subtracts what was told */
 	__u64 young_run_ns; /* young, but with no room in the table of cgroups */
 	__u64 young_count;  /* in the table of cgroups */
 	__u32 generation;   /* key of the table's entries; user space reads those of the past */

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who used the node, and how much? One interface, two readers: BPF (exact, sees everything) and procfs (the fallback).
+ * Who used the node, and how much? One interface, two readers: BPF (exact, sees everything) and
+ * procfs (the fallback).
  *
- * A pass gives one sample for each process that ran since the last pass, and none for those that did not: cost follows what
- * ran. Work of threads that ended, living process or not, is in its process's sample, exactly once, even when the kernel tells of it
- * an interval later. Work that cannot be named is in `dropped_ns`, counted, never silently lost.
+ * A pass gives one sample for each process that ran since the last pass, and none for those that
+ * did not: cost follows what ran. Work of threads that ended, living process or not, is in its
+ * process's sample, exactly once, even when the kernel tells of it an interval later. Work that
+ * cannot be named is in `dropped_ns`, counted, never silently lost.
  */
 #pragma once
 
@@ -24,19 +26,18 @@ struct process_key {
 enum activity_flag {
 	ACTIVITY_KTHREAD = 1 << 0,
 	/*
-	 * The process is gone: its last sample. A thread whose end the kernel tells of later brings the remainder in one more,
-	 * with the same key and flag; the key is never used again.
+	 * The process is gone: its last sample. A thread whose end the kernel tells of later brings
+	 * the remainder in one more, with the same key and flag; the key is never used again.
 	 */
 	ACTIVITY_ENDED = 1 << 1,
 };
 
 struct activity_sample {
 	struct process_key key;
-	uint64_t cpu_ns; /* run time since the last pass, all threads */
-	uint64_t
-		cgroup_id; /* of the hierarchy that activity_info names; 0 unknown (procfs reader) */
-	uint32_t cpu;      /* where it ran last */
-	uint32_t flags;    /* enum activity_flag */
+	uint64_t cpu_ns;     /* run time since the last pass, all threads */
+	uint64_t cgroup_id;  /* in the hierarchy of activity_info; 0 unknown (procfs reader) */
+	uint32_t cpu;        /* where it ran last */
+	uint32_t flags;      /* enum activity_flag */
 	char comm[COMM_MAX]; /* raw bytes, terminated */
 };
 
@@ -52,8 +53,7 @@ struct activity {
 	uint64_t boottime_ns; /* CLOCK_BOOTTIME of the same moment */
 	const struct activity_sample *samples;
 	size_t count;
-	uint64_t
-		busy_ns; /* Σ samples.cpu_ns + dropped_ns: what all tasks ran since the last pass; the idle task is not in it */
+	uint64_t busy_ns;    /* Σ samples.cpu_ns + dropped_ns: what all ran; not the idle task */
 	uint64_t dropped_ns; /* run time that no process can be named for */
 	const struct dropped_cgroup *dropped_cgroups; /* not in dropped_ns, but in busy_ns */
 	size_t dropped_cgroup_count;
@@ -69,8 +69,7 @@ struct activity_info {
 	uint64_t tasks_walked; /* last pass: threads looked at in the kernel */
 	uint64_t tasks_sent;   /* last pass: threads that had run */
 	uint64_t threads_known;
-	uint64_t
-		bpf_run_ns; /* own time inside the kernel program of the last pass, part of our own CPU time */
+	uint64_t bpf_run_ns;                /* own CPU time inside the last pass's kernel program */
 	char why_not_bpf[ACTIVITY_WHY_MAX]; /* with procfs: what refused, and what would help */
 };
 
@@ -79,21 +78,27 @@ struct activity_reader;
 struct activity_options {
 	const char *procfs; /* "/proc" */
 	bool allow_bpf;
-	bool allow_walk; /* false: force iter/task, for tests */
-	const char *
-		cgroup_controller; /* whose cgroup ids are wanted: "" for v2, "pids", "memory", … for a v1 hierarchy */
-	uint32_t end_buffer_bytes; /* ring of end records; power of two pages; 0: default */
-	uint32_t max_processes;    /* limit of every table, default 65,536 */
+	bool allow_walk;               /* false: force iter/task, for tests */
+	const char *cgroup_controller; /* whose cgroup ids are wanted: "" v2; of v1 "pids", … */
+	uint32_t end_buffer_bytes;     /* ring of end records; power of two pages; 0: default */
+	uint32_t max_processes;        /* limit of every table, default 65,536 */
 };
 
-/* Opens the best reader there is; never fails for lack of BPF. 0 or -errno (not even /proc is readable). */
+/*
+ * Opens the best reader there is; never fails for lack of BPF. 0 or -errno (not even /proc is
+ * readable).
+ */
 int activity_open(const struct activity_options *options, struct activity_reader **ret);
 void activity_close(struct activity_reader *reader);
-/* One pass. The first is the baseline: it has samples (with cpu_ns 0) for all processes. 0 or -errno; on failure *activity has no samples. */
+/*
+ * One pass. The first is the baseline: it has samples (with cpu_ns 0) for all processes. 0 or
+ * -errno; on failure *activity has no samples.
+ */
 int activity_read(struct activity_reader *reader, struct activity *activity);
 /*
- * A descriptor to poll for POLLIN between passes, or -1. It fires when the buffer of ends is half full: activity_drain() then
- * makes room. Needed only so that a storm of short processes within one interval keeps its names.
+ * A descriptor to poll for POLLIN between passes, or -1. It fires when the buffer of ends is half
+ * full: activity_drain() then makes room. Needed only so that a storm of short processes within one
+ * interval keeps its names.
  */
 int activity_fd(const struct activity_reader *reader);
 void activity_drain(struct activity_reader *reader);

@@ -2,9 +2,10 @@
 /*
  * The reader that knows everything: run times straight from the scheduler, and each thread's end.
  *
- * A pass takes the ends that wait, then the living, in this order: a thread that ends after the drain is walked or its end comes with the
- * next pass, and no end is ever booked before a living record of the same thread.
- * Now and then a pass is full, so that nothing that went wrong once (a row without its end, a clock that jumped) lasts.
+ * A pass takes the ends that wait, then the living, in this order: a thread that ends after the
+ * drain is walked or its end comes with the next pass, and no end is ever booked before a living
+ * record of the same thread. Now and then a pass is full, so that nothing that went wrong once (a
+ * row without its end, a clock that jumped) lasts.
  */
 #include <errno.h>
 #include <stdlib.h>

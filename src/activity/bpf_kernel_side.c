@@ -263,7 +263,10 @@ void bpf_kernel_side_rearm(struct bpf_kernel_side *side)
 {
 	struct epoll_event event;
 
-	/* Once ready, a ring stays on epoll's list until a wait finds it empty; until then every end would fire. */
+	/*
+	 * Once ready, a ring stays on epoll's list until a wait finds it empty; until then every
+	 * end would fire.
+	 */
 	if (side->ends)
 		(void)epoll_wait(ring_buffer__epoll_fd(side->ring), &event, 1, 0);
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The loaded BPF programs and the memory shared with them: how records get here, not what they mean.
+ * The loaded BPF programs and the memory shared with them: how records get here, not what they
+ * mean.
  *
- * After bpf_kernel_side_open() a pass makes these system calls and no others: bpf(BPF_PROG_TEST_RUN) for a walk; for an
- * iteration bpf(BPF_ITER_CREATE), read, close. Everything else is memory. Lost ends of young threads cost map operations.
+ * After bpf_kernel_side_open() a pass makes these system calls and no others:
+ * bpf(BPF_PROG_TEST_RUN) for a walk; for an iteration bpf(BPF_ITER_CREATE), read, close. Everything
+ * else is memory. Lost ends of young threads cost map operations.
  */
 #pragma once
 
@@ -32,8 +34,9 @@ void bpf_kernel_side_drain(struct bpf_kernel_side *side, bpf_record_fn *fn, void
 void bpf_kernel_side_rearm(struct bpf_kernel_side *side);
 
 /*
- * Hands over the threads that ran since the last call, or every thread (@full, or what went before failed). @expected: how many there may be
- * with @full. Counts what it looked at and handed over. 0 or -errno; then some records may have come.
+ * Hands over the threads that ran since the last call, or every thread (@full, or what went before
+ * failed). @expected: how many there may be with @full. Counts what it looked at and handed over. 0
+ * or -errno; then some records may have come.
  */
 int bpf_kernel_side_read(struct bpf_kernel_side *side, bool full, size_t expected,
 			 bpf_record_fn *fn, void *userdata);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The kernel says EPERM for four different reasons and libbpf ESRCH for a fifth, so the errno is only the start: what the process
- * holds and what the kernel has decide which sentence is true. The first that applies is said, in the order in which
- * someone would have to mend them.
+ * The kernel says EPERM for four different reasons and libbpf ESRCH for a fifth, so the errno is
+ * only the start: what the process holds and what the kernel has decide which sentence is true. The
+ * first that applies is said, in the order in which someone would have to mend them.
  */
 #include "activity/bpf_refused.h"
 
@@ -11,6 +11,7 @@
 #include <linux/capability.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -43,13 +44,23 @@ static bool is_locked_down(void)
 	       strstr(text, "[confidentiality]");
 }
 
+static void read_kernel_version(struct bpf_refusal *refusal)
+{
+	struct utsname kernel;
+	char *end;
+
+	(void)uname(&kernel); /* cannot fail */
+	refusal->kernel_major = (unsigned)strtoul(kernel.release, &end, 10);
+	if (*end == '.')
+		refusal->kernel_minor = (unsigned)strtoul(end + 1, NULL, 10);
+}
+
 void bpf_refusal_inspect(int err, struct bpf_refusal *ret)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct caps[_LINUX_CAPABILITY_U32S_3] = { 0 };
 	struct bpf_refusal refusal = { .err = err };
 	struct rlimit memlock = { .rlim_cur = RLIM_INFINITY };
-	struct utsname kernel;
 	bool is_admin;
 
 	(void)syscall(SYS_capget, &header, caps); /* cannot fail for ourselves */
@@ -58,8 +69,7 @@ void bpf_refusal_inspect(int err, struct bpf_refusal *ret)
 	refusal.has_cap_perfmon = is_admin || has_capability(caps, CAP_PERFMON);
 	refusal.has_btf = access("/sys/kernel/btf/vmlinux", R_OK) == 0;
 	refusal.locked_down = is_locked_down();
-	if (uname(&kernel) == 0)
-		(void)sscanf(kernel.release, "%u.%u", &refusal.kernel_major, &refusal.kernel_minor);
+	read_kernel_version(&refusal);
 	(void)getrlimit(RLIMIT_MEMLOCK, &memlock);
 	refusal.memlock_limited =
 		is_kernel_before(&refusal, 5, 11) && memlock.rlim_cur != RLIM_INFINITY;

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The fallback: what /proc tells without any privilege, in ticks of 10 ms, of processes that live long enough to be met.
+ * The fallback: what /proc tells without any privilege, in ticks of 10 ms, of processes that live
+ * long enough to be met.
  *
- * Idle processes are cheap: of one with a single thread only schedstat is read (a fifth of stat's cost), and stat again only when its run
- * time moved. schedstat knows but one thread, so processes with more are read through stat.
+ * Idle processes are cheap: of one with a single thread only schedstat is read (a fifth of stat's
+ * cost), and stat again only when its run time moved. schedstat knows but one thread, so processes
+ * with more are read through stat.
  *
- * Children too short to be met are in their parent's cutime once it has waited for them. What that grows by, less what was charged to
- * children that we knew (their `credit`), is charged to the parent: the wrong label, but the right sum. A credit whose
- * parent did not use it (it died too, or reaps without waiting) goes to a pool that serves whoever did the reaping, in this
- * pass or the next, and then expires. Cgroups are not read here: cgroup_id is 0.
+ * Children too short to be met are in their parent's cutime once it has waited for them. What that
+ * grows by, less what was charged to children that we knew (their `credit`), is charged to the
+ * parent: the wrong label, but the right sum. A credit whose parent did not use it (it died too, or
+ * reaps without waiting) goes to a pool that serves whoever did the reaping, in this pass or the
+ * next, and then expires. Cgroups are not read here: cgroup_id is 0.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -166,7 +169,10 @@ static void take_stat(struct proc_reader *self, struct proc_row *row, const stru
 	memcpy(row->comm, stat->comm, COMM_MAX);
 }
 
-/* Whether @row's process is still there; what cannot be read of a living one is counted and tried again in the next pass. */
+/*
+ * Whether @row's process is still there; what cannot be read of a living one is counted and tried
+ * again in the next pass.
+ */
 static bool read_process(struct proc_reader *self, struct proc_row *row)
 {
 	bool by_schedstat = self->has_schedstat && row->single;
@@ -193,16 +199,18 @@ static bool read_process(struct proc_reader *self, struct proc_row *row)
 static void meet(struct proc_reader *self, uint32_t pid)
 {
 	uint32_t index = map_find(&self->map, pid_key(pid));
-	bool is_new = index == MAP_NONE;
 
 	self->met++;
-	if (!is_new && !read_process(self, &self->rows[index])) {
-		/* Gone, or followed by another of the same pid: the old row is settled with those that were not met. */
+	if (index != MAP_NONE) {
+		if (read_process(self, &self->rows[index])) {
+			self->rows[index].pass = self->passes;
+			return;
+		}
+		/*
+		 * Gone, or followed by another of the same pid: the old row is settled with those
+		 * that were not met.
+		 */
 		(void)map_remove(&self->map, pid_key(pid));
-		is_new = true;
-	} else if (!is_new) {
-		self->rows[index].pass = self->passes;
-		return;
 	}
 	index = add_row(self, pid);
 	if (index == MAP_NONE) {
@@ -240,7 +248,10 @@ static bool is_gone(const struct proc_reader *self, const struct proc_row *row)
 	return row->used && row->pass != self->passes;
 }
 
-/* Credits the parent with what was charged to an ended child; children of the ended get another parent: their stat is due. */
+/*
+ * Credits the parent with what was charged to an ended child; children of the ended get another
+ * parent: their stat is due.
+ */
 static void settle_gone(struct proc_reader *self, const struct proc_row *gone)
 {
 	uint32_t parent = map_find(&self->map, pid_key(gone->ppid));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * When descriptors run out (-EMFILE, -ENFILE) the budget shrinks to half of what is kept; holders above it give theirs back after
- * their next read. The one read that found none fails and is counted by the caller.
+ * When descriptors run out (-EMFILE, -ENFILE) the budget shrinks to half of what is kept; holders
+ * above it give theirs back after their next read. The one read that found none fails and is
+ * counted by the caller.
  */
 #include "activity/proc_files.h"
 

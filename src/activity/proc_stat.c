@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The name ends at the LAST parenthesis of the line: what follows it is numbers, so no name can fake one. The kernel writes a newline and
- * a backslash in a name as \n and \\; everything else is raw.
+ * The name ends at the LAST parenthesis of the line: what follows it is numbers, so no name can
+ * fake one. The kernel writes a newline and a backslash in a name as \n and \\; everything else is
+ * raw.
  */
 #include "activity/proc_stat.h"
 
@@ -20,6 +21,7 @@ enum field { /* as proc(5) counts them */
 	     FIELD_CSTIME = 17,
 	     FIELD_THREADS = 20,
 	     FIELD_START = 22,
+	     FIELD_RSS = 24,
 	     FIELD_CPU = 39,
 };
 
@@ -69,6 +71,9 @@ static void store_field(struct proc_stat *stat, int field, uint64_t value)
 		break;
 	case FIELD_START:
 		stat->start_ticks = value;
+		break;
+	case FIELD_RSS:
+		stat->rss_pages = value;
 		break;
 	case FIELD_CPU:
 		stat->cpu = (uint32_t)value;

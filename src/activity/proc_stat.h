@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The line of /proc/PID/stat (proc(5)); pure. The name in it is chosen by the process: blanks, parentheses, anything. */
+/*
+ * The line of /proc/PID/stat (proc(5)); pure. The name in it is chosen by the process: blanks,
+ * parentheses, anything.
+ */
 #pragma once
 
 #include <stddef.h>
@@ -16,6 +19,7 @@ struct proc_stat {
 	uint64_t reaped_ticks; /* the same of children that were waited for, and of theirs */
 	uint32_t threads;
 	uint64_t start_ticks; /* CLOCK_BOOTTIME */
+	uint64_t rss_pages;   /* resident */
 	uint32_t cpu;
 };
 

@@ -10,8 +10,7 @@
 #define DIAG_TEXT_MAX 512
 
 struct diag {
-	char text
-		[DIAG_TEXT_MAX]; /* "FILE:LINE:COLUMN: …" or "FLAG: …"; empty when nothing is wrong */
+	char text[DIAG_TEXT_MAX]; /* "FILE:LINE:COLUMN: …", "FLAG: …"; empty: nothing is wrong */
 };
 
 /* Writes a formatted text into @diag (NULL is allowed and ignored) and returns @err unchanged. */

@@ -57,12 +57,12 @@ int parse_double(const char *text, double *ret_value)
 	double value;
 
 	if (strspn(text, "0123456789+-.eE") != strlen(text) || !*text)
-		return -EINVAL; /* refuses blanks, hexadecimal, "inf" and "nan", which strtod takes */
+		return -EINVAL; /* no blanks, hexadecimal, "inf" and "nan", which strtod takes */
 	value = strtod_l(text, &end, c_locale());
 	if (*end)
 		return -EINVAL;
 	if (isinf(value))
-		return -ERANGE; /* what is too small becomes 0 or the nearest subnormal, which is right */
+		return -ERANGE; /* what is too small rightly becomes 0 or the nearest subnormal */
 	*ret_value = value;
 	return 0;
 }

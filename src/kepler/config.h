@@ -67,9 +67,9 @@ struct config {
 	char *web_listen_address[CONFIG_LISTEN_MAX]; /* --web.listen-address=127.0.0.1:28282 */
 	size_t web_listen_count;
 	uint32_t web_max_connections; /* --web.max-connections=128 */
-	int table; /* --table=auto|always|never: live table on the terminal (enum config_table_mode) */
-	enum config_origin *origins; /* one an option, in table order; NULL: all default */
-	char *warnings; /* what was ignored and why, a line each without a final newline; "" nothing */
+	int table;                    /* live table on the terminal: enum config_table_mode */
+	enum config_origin *origins;  /* one an option, in table order; NULL: all default */
+	char *warnings;               /* what was ignored and why, a line each, no final newline */
 };
 
 /*

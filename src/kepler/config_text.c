@@ -17,7 +17,7 @@ size_t config_char_len(const char *text, size_t len)
 	if (n == 0 || c < 0x20 || c == 0x7f)
 		return 0;
 	if (n == 2 && c == 0xc2 && (unsigned char)text[1] < 0xa0)
-		return 0; /* C1 controls, among them a line end and the start of terminal commands */
+		return 0; /* C1 controls: a line end, the start of terminal commands */
 	for (size_t i = 0; n == 3 && i < ARRAY_SIZE(refused); i++) {
 		if (memcmp(text, refused[i], 3) == 0)
 			return 0;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Each examine_… looks at one topic and adds what it found; doctor_examine() is the order in which a person wants to read it. */
+/*
+ * Each examine_… looks at one topic and adds what it found; doctor_examine() is the order in which
+ * a person wants to read it.
+ */
 #include "kepler/doctor.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `kepler doctor`: what this machine has, what was chosen, what is missing, why, and the one command or
- * setting that would get it. Text for people, --json for machines.
+ * `kepler doctor`: what this machine has, what was chosen, what is missing, why, and the one
+ * command or setting that would get it. Text for people, --json for machines.
  */
 #pragma once
 

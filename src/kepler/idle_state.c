@@ -15,8 +15,8 @@ static void machine_key(const struct host_info *host, char key[STATE_MACHINE_MAX
 {
 	char facts[256];
 
-	(void)snprintf(facts, sizeof(facts), "%s %s %u %u", host->machine, host->cpu_model, host->cpus,
-		       host->sockets);
+	(void)snprintf(facts, sizeof(facts), "%s %s %u %u", host->machine, host->cpu_model,
+		       host->cpus, host->sockets);
 	state_machine_key(MACHINE_ID_PATH, facts, key);
 }
 
@@ -86,7 +86,8 @@ int idle_state_save(const char *state_dir, const struct host_info *host,
 		int r = collect_zone(engine, i, state);
 
 		if (r < 0)
-			return diag_set(diag, r, "the learner of zone %zu cannot be written down", i);
+			return diag_set(diag, r, "the learner of zone %zu cannot be written down",
+					i);
 	}
 	if (state->count == 0)
 		return 0;

@@ -13,6 +13,9 @@
 /* Takes what is there; a missing or unreadable file is a fresh start. */
 void idle_state_restore(const char *state_dir, const struct host_info *host,
 			struct interval_engine *engine);
-/* 0 or -errno with a diagnosis; nothing is written when @state_dir is "" or nothing was learned from. */
+/*
+ * 0 or -errno with a diagnosis; nothing is written when @state_dir is "" or nothing was learned
+ * from.
+ */
 int idle_state_save(const char *state_dir, const struct host_info *host,
 		    const struct interval_engine *engine, struct diag *diag);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The command line: which command, and what help says. Each command is a function in a file of its own. */
+/*
+ * The command line: which command, and what help says. Each command is a function in a file of its
+ * own.
+ */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "activity/proc_stat.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/macro.h"
@@ -56,23 +57,16 @@ static uint64_t count_open_fds(void)
 	return count >= 3 ? count - 3 : 0; /* ".", ".." and the directory itself */
 }
 
-/* Fields 20 (threads) and 24 (resident pages) of /proc/PID/stat, proc(5); the second field may hold blanks. */
 static void read_stat(struct self_stats *stats)
 {
+	struct proc_stat stat;
 	char text[1024];
-	unsigned long long threads, pages;
 	ssize_t len = stats->stat_fd < 0 ? -1 : read_fd(stats->stat_fd, text, sizeof(text));
-	const char *rest = len > 0 ? strrchr(text, ')') : NULL;
 
-	if (!rest)
+	if (len <= 0 || proc_stat_parse(text, (size_t)len, &stat) < 0)
 		return;
-	if (sscanf(rest + 1,
-		   " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %llu %*d "
-		   "%*u %*u %llu",
-		   &threads, &pages) != 2)
-		return;
-	stats->self.threads = threads;
-	stats->self.rss_bytes = pages * (uint64_t)sysconf(_SC_PAGESIZE);
+	stats->self.threads = stat.threads;
+	stats->self.rss_bytes = stat.rss_pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 void self_stats_update(struct self_stats *stats)

@@ -16,7 +16,10 @@ struct self_stats {
 	struct snapshot_self self;
 };
 
-/* Reads from the running kernel's own /proc, wherever --host.procfs points. Never fails: what cannot be read stays 0. */
+/*
+ * Reads from the running kernel's own /proc, wherever --host.procfs points. Never fails: what
+ * cannot be read stays 0.
+ */
 void self_stats_open(struct self_stats *stats, const struct host_info *host, double start_time_s);
 void self_stats_close(struct self_stats *stats);
 /* Fills the costs into stats->self. */

@@ -57,7 +57,10 @@ int sources_open_processes(const struct config *config, struct sources *ret, str
 	return 0;
 }
 
-/* A machine with zones that cannot be read has a meter that is down: no estimate takes its place unasked. */
+/*
+ * A machine with zones that cannot be read has a meter that is down: no estimate takes its place
+ * unasked.
+ */
 int sources_open_meters(const struct config *config, struct sources *sources, struct diag *diag)
 {
 	const struct meter_options options = {

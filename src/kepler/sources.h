@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Everything that is read from: the machine's facts, its meters or their stand-in, its processes and
- * their owners. Opened in one place, so that `run` and `doctor` see the same machine.
+ * Everything that is read from: the machine's facts, its meters or their stand-in, its processes
+ * and their owners. Opened in one place, so that `run` and `doctor` see the same machine.
  */
 #pragma once
 
@@ -22,11 +22,11 @@ struct sources {
 };
 
 /*
- * In two steps, with privileges_drop() between them: loading BPF wants capabilities that nothing later does, and
- * meters are read by threads, which keep what the thread that starts them holds.
+ * In two steps, with privileges_drop() between them: loading BPF wants capabilities that nothing
+ * later does, and meters are read by threads, which keep what the thread that starts them holds.
  *
- * The first: the machine's facts, its processes and their owners. 0, or -errno with a diagnosis of what cannot be
- * done without: /proc.
+ * The first: the machine's facts, its processes and their owners. 0, or -errno with a diagnosis of
+ * what cannot be done without: /proc.
  */
 int sources_open_processes(const struct config *config, struct sources *ret, struct diag *diag);
 /* The second: meters or their stand-in. 0, or -errno with a diagnosis; the processes stay open. */
@@ -34,8 +34,14 @@ int sources_open_meters(const struct config *config, struct sources *sources, st
 /* Both, for commands that keep their privileges until they end. */
 int sources_open(const struct config *config, struct sources *ret, struct diag *diag);
 void sources_close(struct sources *sources);
-/* "measured by RAPL (rapl-sysfs): package-0, dram-0", "estimated (trained_power_model specpower-1, typical error 12 %)", … */
+/*
+ * "measured by RAPL (rapl-sysfs): package-0, dram-0", "estimated (trained_power_model specpower-1,
+ * typical error 12 %)", …
+ */
 void sources_describe(const struct sources *sources, char *buf, size_t size);
 
-/* Pure: applies --model.machine ("cores=8,year=2021,memory-gib=32,frequency-ghz=2.4,sockets=1,vm=false") to what was found. */
+/*
+ * Pure: applies --model.machine
+ * ("cores=8,year=2021,memory-gib=32,frequency-ghz=2.4,sockets=1,vm=false") to what was found.
+ */
 int host_override(const char *text, struct host_info *host, struct diag *diag);

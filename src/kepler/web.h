@@ -2,7 +2,8 @@
 /*
  * The pages of the exporter: /, /metrics, /healthz, /readyz.
  *
- * /healthz says that the process answers; /readyz that a snapshot younger than three intervals is there.
+ * /healthz says that the process answers; /readyz that a snapshot younger than three intervals is
+ * there.
  */
 #pragma once
 

@@ -29,7 +29,7 @@ struct energy_counter {
 	uint64_t time_ns;
 	uint32_t generation;
 	bool has_baseline;
-	bool restarted; /* the last reading is a new baseline: the time before it is not in energy_uj */
+	bool restarted; /* the last reading is a new baseline; energy_uj lacks what was before */
 	uint64_t wraps;
 	uint64_t dropped;
 };

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The loop is inline assembly, so that no compiler or sanitizer makes it shorter or reads a clock in it. */
+/*
+ * The loop is inline assembly, so that no compiler or sanitizer makes it shorter or reads a clock
+ * in it.
+ */
 #include "activity_plant.h"
 
 #include <setjmp.h>

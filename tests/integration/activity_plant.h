@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Real load with a known truth, for the tests of the activity readers: children that burn CPU without ever reading a clock (that
- * call brings the kernel's counter up to date, and would hide a stale one), and the kernel's own account of each by wait4().
+ * Real load with a known truth, for the tests of the activity readers: children that burn CPU
+ * without ever reading a clock (that call brings the kernel's counter up to date, and would hide a
+ * stale one), and the kernel's own account of each by wait4().
  */
 #pragma once
 
@@ -23,7 +24,9 @@ pid_t plant_fork(const char *comm, plant_fn *fn, void *arg);
 uint64_t plant_wait(pid_t pid);
 void plant_sleep_ms(unsigned int ms);
 
-/* Opens a BPF reader and takes the baseline; ends the program as skipped (77) where BPF is refused. */
+/*
+ * Opens a BPF reader and takes the baseline; ends the program as skipped (77) where BPF is refused.
+ */
 struct activity_reader *plant_open(const struct activity_options *options);
 
 /* What passes told so far of the processes that are looked for. */

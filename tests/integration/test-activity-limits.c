@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Full buffers, many threads, both kinds of pass: what is counted stays whole, and the cost follows what ran. */
+/*
+ * Full buffers, many threads, both kinds of pass: what is counted stays whole, and the cost follows
+ * what ran.
+ */
 #include <fcntl.h>
 #include <poll.h>
 #include <setjmp.h>
@@ -120,7 +123,10 @@ static void burn_then_sleep_then_burn(void *arg)
 	plant_burn_ms(2);
 }
 
-/* Passes told of them before their ends were lost: the rest is the node's, and nothing is told twice. */
+/*
+ * Passes told of them before their ends were lost: the rest is the node's, and nothing is told
+ * twice.
+ */
 static void test_full_ring_tells_the_rest_of_the_old(void **state)
 {
 	struct plant_tally tally = start(TINY_RING, true);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the BPF reader tells against what the kernel's own account says, each for a way of living and dying. */
+/*
+ * What the BPF reader tells against what the kernel's own account says, each for a way of living
+ * and dying.
+ */
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
@@ -204,7 +207,10 @@ static void pin(size_t cpu)
 	(void)sched_setaffinity(0, sizeof(set), &set);
 }
 
-/* Not preempted by its peers (without the right to it, only seldom), so that it arrives on its CPU but once. */
+/*
+ * Not preempted by its peers (without the right to it, only seldom), so that it arrives on its CPU
+ * but once.
+ */
 static void run_across(void *arg)
 {
 	const struct runner *runner = arg;

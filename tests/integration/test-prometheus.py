@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A real Prometheus, a real promtool and node_exporter beside us.
 
-Under churn (100 short processes a second, and processes that live some seconds) increase() over all process series plus what nobody got
-equals the node's increase within 1 %. As in production an ended series is kept for at least the window, for increase()
+Under churn (100 short processes a second, and processes that live some seconds) increase() over all process series plus what
+nobody got equals the node's increase within 1 %. As in production an ended series is kept for at least the window, for increase()
 extrapolates what leaves inside it. With KEPLER_LONG_TESTS the windows are those of production: 5 minutes, default settle and keep.
 """
 import json

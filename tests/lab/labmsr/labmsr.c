@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * labmsr - gives an emulated machine the energy counters (MSRs) of a real one, so that the unmodified drivers intel_rapl_msr and
- * msr read them.
+ * labmsr - gives an emulated machine the energy counters (MSRs) of a real one, so that the
+ * unmodified drivers intel_rapl_msr and msr read them.
  *
- * Both drivers read an MSR through rdmsrl_safe_on_cpu() or rdmsr_safe_on_cpu(); return probes on these hand out simulated
- * counters. The energy of a package follows its load by a known law
+ * Both drivers read an MSR through rdmsrl_safe_on_cpu() or rdmsr_safe_on_cpu(); return probes on
+ * these hand out simulated counters. The energy of a package follows its load by a known law
  *
  *     E = accel * (idle_mw * wall time + dyn_mw * busy time of the package's CPUs)
  *
- * and is shown without wrap in debugfs as labmsr/truth, one line "PACKAGE DOMAIN NANOJOULES" each. Intel's numbers on a CPU that
- * says GenuineIntel, AMD's on AuthenticAMD. Linux 6.1 (from 6.16 the first function is called rdmsrq_safe_on_cpu()).
+ * and is shown without wrap in debugfs as labmsr/truth, one line "PACKAGE DOMAIN NANOJOULES" each.
+ * Intel's numbers on a CPU that says GenuineIntel, AMD's on AuthenticAMD. Linux 6.1 (from 6.16 the
+ * first function is called rdmsrq_safe_on_cpu()).
  */
 #include <linux/cpu.h>
 #include <linux/debugfs.h>
@@ -51,7 +52,7 @@ module_param(start_raw, uint, 0444);
 MODULE_PARM_DESC(start_raw, "value of the 32-bit counters at load");
 
 #define ENERGY_UNIT  14    /* counters step by 2^-14 J, as on most cores since 2013 */
-#define DRAM_UNIT_NJ 15300 /* servers from Haswell on: dram steps by 15.3 uJ whatever the unit says */
+#define DRAM_UNIT_NJ 15300 /* servers since Haswell: dram steps by 15.3 uJ */
 #define MAX_PACKAGES 8
 
 #define MSR_INTEL_UNIT	     0x606
@@ -109,7 +110,9 @@ static u64 busy_since_last(int package, u64 now)
 			passed = now - state->time_ns;
 			busy += passed - min(passed, idle - min(idle, state->idle_ns));
 		}
-		*state = (struct cpu_state){ .seen = true, .time_ns = now, .idle_ns = max(idle, state->idle_ns) };
+		*state = (struct cpu_state){ .seen = true,
+					     .time_ns = now,
+					     .idle_ns = max(idle, state->idle_ns) };
 	}
 	return busy;
 }
@@ -125,7 +128,8 @@ static void advance(int package)
 	wall_ns[package] = now;
 	for (domain = 0; domain < NDOMAINS; domain++)
 		energy_nj[package][domain] +=
-			accel * (div_u64(wall * idle_mw[domain], 1000) + div_u64(busy * dyn_mw[domain], 1000));
+			accel * (div_u64(wall * idle_mw[domain], 1000) +
+				 div_u64(busy * dyn_mw[domain], 1000));
 }
 
 static u32 raw_counter(int package, int domain)
@@ -136,7 +140,8 @@ static u32 raw_counter(int package, int domain)
 	if (domain == DRAM)
 		return start_raw + (u32)div_u64(energy_nj[package][domain], DRAM_UNIT_NJ);
 	joules = div_u64_rem(energy_nj[package][domain], NSEC_PER_SEC, &rest_nj);
-	return start_raw + (u32)((joules << ENERGY_UNIT) + div_u64((u64)rest_nj << ENERGY_UNIT, NSEC_PER_SEC));
+	return start_raw + (u32)((joules << ENERGY_UNIT) +
+				 div_u64((u64)rest_nj << ENERGY_UNIT, NSEC_PER_SEC));
 }
 
 static int domain_of_msr(u32 msr, bool amd)
@@ -173,7 +178,7 @@ static int simulate(int cpu, u32 msr, u64 *ret)
 		return 0;
 	}
 	if (!amd && (msr == MSR_INTEL_PKG_LIMIT || msr == MSR_INTEL_PKG_INFO)) {
-		*ret = msr == MSR_INTEL_PKG_LIMIT ? 0x00dd8000dd8000ULL : 0x640; /* 200 W, both limits on */
+		*ret = msr == MSR_INTEL_PKG_LIMIT ? 0x00dd8000dd8000ULL : 0x640; /* 200 W */
 		return 0;
 	}
 	if (domain < 0)
@@ -191,7 +196,10 @@ static int simulate(int cpu, u32 msr, u64 *ret)
 	return 0;
 }
 
-/* Arguments of the probed call: int f(unsigned int cpu, u32 msr, u64 *q) or (…, u32 *low, u32 *high). */
+/*
+ * Arguments of the probed call: int f(unsigned int cpu, u32 msr, u64 *q) or (…, u32 *low, u32
+ * *high).
+ */
 struct call {
 	u32 cpu, msr;
 	unsigned long third, fourth;
@@ -260,7 +268,8 @@ static int truth_show(struct seq_file *file, void *unused)
 		spin_lock_irqsave(&lock, flags);
 		advance(package);
 		for (domain = 0; domain < NDOMAINS; domain++)
-			seq_printf(file, "%d %s %llu\n", package, domain_names[domain], energy_nj[package][domain]);
+			seq_printf(file, "%d %s %llu\n", package, domain_names[domain],
+				   energy_nj[package][domain]);
 		spin_unlock_irqrestore(&lock, flags);
 	}
 	return 0;

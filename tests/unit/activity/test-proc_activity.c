@@ -259,7 +259,10 @@ static void test_whoever_reaps_does_not_pay_for_a_life(void **state)
 	struct tree *tree = *state;
 	struct activity activity;
 
-	/* The parent dies, then the child: init reaps both, and must not be charged the child's 900 of long ago. */
+	/*
+	 * The parent dies, then the child: init reaps both, and must not be charged the child's 900
+	 * of long ago.
+	 */
 	set_process(tree, (struct process){ 100001, 100009, 5, 0, 1, 10 });
 	set_process(tree, (struct process){ 100002, 100001, 900, 0, 1, 11 });
 	set_process(tree, (struct process){ 100009, 0, 1, 0, 1, 1 });

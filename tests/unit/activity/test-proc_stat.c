@@ -33,6 +33,7 @@ static void test_fields(void **state)
 	assert_int_equal(stat.reaped_ticks, 16);
 	assert_int_equal(stat.threads, 3);
 	assert_int_equal(stat.start_ticks, 8123);
+	assert_int_equal(stat.rss_pages, 50);
 	assert_int_equal(stat.cpu, 1);
 }
 

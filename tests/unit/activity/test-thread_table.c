@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the kernel may tell in which order, as crafted records: no time is lost and none is told twice. */
+/*
+ * What the kernel may tell in which order, as crafted records: no time is lost and none is told
+ * twice.
+ */
 #include "activity/thread_table.h"
 
 #include <setjmp.h>
@@ -300,7 +303,10 @@ static void test_lost_ends_are_settled_exactly(void **state)
 	thread_table_begin(*state, false, now_ns);
 	living(*state, thread(TASK_B, 200, 200, 600)); /* told: 600 */
 	(void)finish(*state);
-	/* Both die, their ends are lost: of A 1 s was told before the baseline, of B 600; 50 more each are new. */
+	/*
+	 * Both die, their ends are lost: of A 1 s was told before the baseline, of B 600; 50 more
+	 * each are new.
+	 */
 	thread_table_lost_old(*state, 2, 1000000000 + 50 + 600 + 50);
 	for (int pass = 0; pass < 4; pass++) {
 		thread_table_begin(*state, thread_table_wants_full(*state), now_ns);
@@ -423,8 +429,8 @@ static void test_visit_shows_the_living(void **state)
 }
 
 /*
- * Random lives of threads against a model: whatever the order of records, what was told of a thread is what it ran.
- * The seed is fixed, so a failure repeats.
+ * Random lives of threads against a model: whatever the order of records, what was told of a thread
+ * is what it ran. The seed is fixed, so a failure repeats.
  */
 #define LIVES 64
 static void test_random_lives_add_up(void **state)

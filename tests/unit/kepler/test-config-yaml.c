@@ -79,78 +79,76 @@ static void values(void **state)
 	config_release(&config);
 }
 
+struct refusal {
+	const char *text;
+	const char *why;
+};
+
+static const struct refusal refusals[] = {
+	{ "web:\n  listen-adress: x\n",
+	  "f.yaml:2:3: web.listen-adress: unknown key; did you mean web.listen-address?" },
+	{ "wbe:\n  listen-address: x\n", "f.yaml:1:1: wbe: unknown key; did you mean web?" },
+	{ "nothing-like-it: 1\n", "f.yaml:1:1: nothing-like-it: unknown key" },
+	{ "web: x\n", "f.yaml:1:6: web: must be a mapping of settings" },
+	{ "- a\n", "f.yaml:1:1: must be a mapping of settings" },
+	{ "text\n", "f.yaml:1:1: must be a mapping of settings" },
+	{ "log:\n  level: loud\n",
+	  "f.yaml:2:10: log.level: must be debug, info, warn or error, not \"loud\"" },
+	{ "log: {level: [info]}\n",
+	  "f.yaml:1:14: log.level: must be debug, info, warn or error, not a list" },
+	{ "log: {level: {a: b}}\n",
+	  "f.yaml:1:14: log.level: must be debug, info, warn or error, not a mapping" },
+	{ "log:\n  level:\n", "f.yaml:2:9: log.level: has no value; write one or remove the key" },
+	{ "monitor: {interval: 1}\n", "f.yaml:1:21: monitor.interval: must be a duration "
+				      "from 100ms to 1h, such as 500ms, 5s "
+				      "or 1m30s, not \"1\"" },
+	{ "monitor: {max-processes: 10}\n", "f.yaml:1:26: monitor.max-processes: must be a whole "
+					    "number from 256 to 4194304, not \"10\"" },
+	{ "monitor: {max-processes: 1e4}\n", "f.yaml:1:26: monitor.max-processes: must be "
+					     "a whole number from 256 to 4194304, not "
+					     "\"1e4\"" },
+	{ "table: auto\ntable: auto\n", "f.yaml:2:1: table: set twice, first on line 1" },
+	{ "web: {listen-address: ':1', listenAddresses: ':2'}\n",
+	  "f.yaml:1:29: web.listenAddresses: set twice, first on line 1" },
+	{ "log: {level: info}\nlog: {format: json}\n",
+	  "f.yaml:2:1: log: set twice; put its keys together" },
+	{ "log:\n\tlevel: info\n", "f.yaml:2:1: a tab cannot indent YAML; use spaces" },
+	{ "log: &a {level: info}\n", "f.yaml:1:6: log: anchors (&name) are not supported" },
+	{ "table: *a\n",
+	  "f.yaml:1:8: table: aliases (*name) are not supported; write the value out" },
+	{ "table: !!str auto\n", "f.yaml:1:8: table: tags (!name) are not supported" },
+	{ "table: auto\n---\ntable: auto\n", "f.yaml:2:1: only one document is allowed" },
+	{ "config: {file: /x}\n", "f.yaml:1:10: config.file: cannot be set in a file" },
+	{ "host: {sysfs: \"a\\0b\"}\n", "f.yaml:1:15: host.sysfs: must not hold a NUL byte" },
+	{ "host: {sysfs: \"a\\nb\"}\n",
+	  "f.yaml:1:15: host.sysfs: must be UTF-8 text without control characters" },
+	{ "? [a]\n: b\n", "f.yaml:1:3: keys must be plain text" },
+	{ "log: {? {a: b} : c}\n", "f.yaml:1:9: log: keys must be plain text" },
+	{ "web: {listen-address: [[':1']]}\n",
+	  "f.yaml:1:24: web.listen-address: must be a list of plain values" },
+	{ "web: {listen-address: []}\n",
+	  "f.yaml: web.listen-address: must have at least one address" },
+	{ "web: {listen-address: nowhere}\n",
+	  "f.yaml:1:23: web.listen-address: \"nowhere\": want HOST:PORT, [IPv6]:PORT or "
+	  ":PORT for "
+	  "all addresses" },
+	{ "idle: {watts: [package=1, package=2]}\n",
+	  "f.yaml:1:27: idle.watts: names zone package twice" },
+	{ "idle: {mode: fixed}\n",
+	  "f.yaml: idle.mode: fixed wants idle.watts to say how much, as in package=12.5" },
+	{ "\x1b[31m: 1\n", "f.yaml: byte 0: control characters are not allowed" },
+	{ "\xff: 1\n", "f.yaml: byte 0: invalid leading UTF-8 octet" },
+};
+
 static void refused(void **state)
 {
-	static const struct {
-		const char *text;
-		const char *why;
-	} cases[] = {
-		{ "web:\n  listen-adress: x\n",
-		  "f.yaml:2:3: web.listen-adress: unknown key; did you mean web.listen-address?" },
-		{ "wbe:\n  listen-address: x\n",
-		  "f.yaml:1:1: wbe: unknown key; did you mean web?" },
-		{ "nothing-like-it: 1\n", "f.yaml:1:1: nothing-like-it: unknown key" },
-		{ "web: x\n", "f.yaml:1:6: web: must be a mapping of settings" },
-		{ "- a\n", "f.yaml:1:1: must be a mapping of settings" },
-		{ "text\n", "f.yaml:1:1: must be a mapping of settings" },
-		{ "log:\n  level: loud\n",
-		  "f.yaml:2:10: log.level: must be debug, info, warn or error, not \"loud\"" },
-		{ "log: {level: [info]}\n",
-		  "f.yaml:1:14: log.level: must be debug, info, warn or error, not a list" },
-		{ "log: {level: {a: b}}\n",
-		  "f.yaml:1:14: log.level: must be debug, info, warn or error, not a mapping" },
-		{ "log:\n  level:\n",
-		  "f.yaml:2:9: log.level: has no value; write one or remove the key" },
-		{ "monitor: {interval: 1}\n", "f.yaml:1:21: monitor.interval: must be a duration "
-					      "from 100ms to 1h, such as 500ms, 5s "
-					      "or 1m30s, not \"1\"" },
-		{ "monitor: {max-processes: 10}\n",
-		  "f.yaml:1:26: monitor.max-processes: must be a whole "
-		  "number from 256 to 4194304, not \"10\"" },
-		{ "monitor: {max-processes: 1e4}\n", "f.yaml:1:26: monitor.max-processes: must be "
-						     "a whole number from 256 to 4194304, not "
-						     "\"1e4\"" },
-		{ "table: auto\ntable: auto\n", "f.yaml:2:1: table: set twice, first on line 1" },
-		{ "web: {listen-address: ':1', listenAddresses: ':2'}\n",
-		  "f.yaml:1:29: web.listenAddresses: set twice, first on line 1" },
-		{ "log: {level: info}\nlog: {format: json}\n",
-		  "f.yaml:2:1: log: set twice; put its keys together" },
-		{ "log:\n\tlevel: info\n", "f.yaml:2:1: a tab cannot indent YAML; use spaces" },
-		{ "log: &a {level: info}\n", "f.yaml:1:6: log: anchors (&name) are not supported" },
-		{ "table: *a\n",
-		  "f.yaml:1:8: table: aliases (*name) are not supported; write the value out" },
-		{ "table: !!str auto\n", "f.yaml:1:8: table: tags (!name) are not supported" },
-		{ "table: auto\n---\ntable: auto\n", "f.yaml:2:1: only one document is allowed" },
-		{ "config: {file: /x}\n", "f.yaml:1:10: config.file: cannot be set in a file" },
-		{ "host: {sysfs: \"a\\0b\"}\n",
-		  "f.yaml:1:15: host.sysfs: must not hold a NUL byte" },
-		{ "host: {sysfs: \"a\\nb\"}\n",
-		  "f.yaml:1:15: host.sysfs: must be UTF-8 text without control characters" },
-		{ "? [a]\n: b\n", "f.yaml:1:3: keys must be plain text" },
-		{ "log: {? {a: b} : c}\n", "f.yaml:1:9: log: keys must be plain text" },
-		{ "web: {listen-address: [[':1']]}\n",
-		  "f.yaml:1:24: web.listen-address: must be a list of plain values" },
-		{ "web: {listen-address: []}\n",
-		  "f.yaml: web.listen-address: must have at least one address" },
-		{ "web: {listen-address: nowhere}\n",
-		  "f.yaml:1:23: web.listen-address: \"nowhere\": want HOST:PORT, [IPv6]:PORT or "
-		  ":PORT for "
-		  "all addresses" },
-		{ "idle: {watts: [package=1, package=2]}\n",
-		  "f.yaml:1:27: idle.watts: names zone package twice" },
-		{ "idle: {mode: fixed}\n",
-		  "f.yaml: idle.mode: fixed wants idle.watts to say how much, as in package=12.5" },
-		{ "\x1b[31m: 1\n", "f.yaml: byte 0: control characters are not allowed" },
-		{ "\xff: 1\n", "f.yaml: byte 0: invalid leading UTF-8 octet" },
-	};
-
 	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(refusals); i++) {
 		struct config config;
 		struct diag diag = { 0 };
 
-		assert_int_equal(load(cases[i].text, &config, &diag), -EINVAL);
-		assert_string_equal(diag.text, cases[i].why);
+		assert_int_equal(load(refusals[i].text, &config, &diag), -EINVAL);
+		assert_string_equal(diag.text, refusals[i].why);
 	}
 }
 
