@@ -274,7 +274,7 @@ static const struct metric table[] = {
 	  emit_folded, 0 },
 	{ "kepler_exporter_table_overflows", METRIC_COUNTER, "", BOTH,
 	  "table",
-	  "Processes or containers that found no room in the ledger.",
+	  "Times that a process or container found no room in a table.",
 	  emit_table_overflows, 0 },
 	{ "kepler_exporter_state_write_errors", METRIC_COUNTER, "", BOTH,
 	  "",
