@@ -22,14 +22,14 @@ struct kube;
 enum kube_source { KUBE_OFF, KUBE_AUTO, KUBE_KUBELET, KUBE_APISERVER };
 
 struct kube_options {
-	enum kube_source source; /* AUTO: kubelet where it answers, else the API server */
-	const char *kubeconfig;  /* path; NULL: in-cluster, as KUBERNETES_SERVICE_HOST says */
-	const char *context;     /* of the kubeconfig; NULL: its current-context */
-	const char *node_name;   /* NULL: $NODE_NAME, else the host name */
-	const char *kubelet_url; /* NULL: https://NODE_IP_OR_127.0.0.1:10250 */
-	const char *pod_labels;  /* "app,team": labels and annotations to hand on; NULL none */
+	enum kube_source source;    /* AUTO: kubelet where it answers, else the API server */
+	const char *kubeconfig;     /* path; NULL: in-cluster, as KUBERNETES_SERVICE_HOST says */
+	const char *context;        /* of the kubeconfig; NULL: its current-context */
+	const char *node_name;      /* NULL: $NODE_NAME, else the host name */
+	const char *kubelet_url;    /* NULL: https://NODE_IP_OR_127.0.0.1:10250 */
+	const char *pod_labels;     /* "app,team": labels and annotations to hand on; NULL none */
 	const char *in_cluster_dir; /* NULL: /var/run/secrets/kubernetes.io/serviceaccount */
-	uint64_t max_pod_bytes;  /* of one pod's JSON; 0: 2 MiB */
+	uint64_t max_pod_bytes;     /* of one pod's JSON; 0: 2 MiB */
 };
 
 struct kube_stats {
