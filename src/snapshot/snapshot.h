@@ -10,6 +10,8 @@
  *
  *     process:   Σ rows + Σ retired + pending + Σ unattributed[reason] = node
  *     container: Σ rows + Σ retired + pending + Σ unattributed[reason] = node
+ *     namespace: Σ rows + Σ retired + pending + Σ unattributed[reason] = node
+ *     pod, VM:   Σ rows + Σ retired + pending = what owners with a pod (that are a VM) used
  */
 #pragma once
 
@@ -19,8 +21,16 @@
 
 #include "attribution/ledger.h"
 
-enum snapshot_level { LEVEL_PROCESS, LEVEL_CONTAINER, LEVEL_COUNT };
-const char *snapshot_level_name(enum snapshot_level level); /* "process", "container" */
+/* The last three are the ledger's groups, in their order. */
+enum snapshot_level {
+	LEVEL_PROCESS,
+	LEVEL_CONTAINER,
+	LEVEL_POD,
+	LEVEL_VM,
+	LEVEL_NAMESPACE,
+	LEVEL_COUNT
+};
+const char *snapshot_level_name(enum snapshot_level level); /* "process", "container", … */
 
 /*
  * The labels of one row. Immutable, alive as long as any snapshot that names it. @slot is dense and
@@ -33,6 +43,11 @@ const char *snapshot_level_name(enum snapshot_level level); /* "process", "conta
  *
  * Container level: @container is NULL, pid 0, command "". A retired row has only its namespace,
  * the three other strings are "".
+ *
+ * Pod, VM and namespace level: likewise; what names them is in @owner (struct ledger_group_row says
+ * which strings), also that of a container. The overflow group of pods is the pod_name "other", of
+ * VMs the vm_name "other", of namespaces "". A retired pod row has only its namespace; VMs and
+ * namespaces have one retired row, without a name.
  */
 struct series_labels {
 	uint32_t slot;
@@ -44,6 +59,7 @@ struct series_labels {
 	const char *container_name;
 	const char *container_namespace;
 	const char *pod_name;
+	const struct ledger_owner *owner; /* all names; NULL at process level: see @container */
 };
 
 struct snapshot_row {
@@ -62,7 +78,8 @@ struct snapshot_table {
 	const struct snapshot_row *retired;
 	const uint64_t *retired_values; /* [retired_count][columns] */
 	const uint64_t *pending;        /* [columns] */
-	uint64_t folded;                /* rows that were folded at the series limit so far */
+	uint64_t folded;                /* rows that went early because of a limit, so far */
+	uint64_t overflows;             /* pods, VMs, namespaces that found no room in the ledger */
 };
 
 struct snapshot_zone {

@@ -33,7 +33,8 @@ static void test_overflow_owner_is_row_0(void **state)
 
 	(void)state;
 	assert_int_equal(ledger_container(ledger, &overflow), 0);
-	assert_string_equal(ledger_container_at(ledger, 0)->container_id, "system_processes");
+	assert_string_equal(ledger_container_at(ledger, 0)->owner->container_id,
+			    "system_processes");
 	ledger_release_container(ledger, 0);
 	assert_true(ledger_container_at(ledger, 0)->used);
 	ledger_free(ledger);
@@ -212,8 +213,13 @@ static void test_limits(void **state)
 
 		(void)snprintf(id, sizeof(id), "unit-%d", i);
 		row = ledger_container(ledger, &owner);
-		assert_int_equal(row, i < 2 ? i + 1 : 0);
+		assert_int_equal(row, i < 2 ? i + 1 : 3);
 	}
+	assert_true(ledger_container_at(ledger, 3)->is_other);
+	assert_string_equal(ledger_container_at(ledger, 3)->owner->container_id, "");
+	assert_string_equal(ledger_container_at(ledger, 3)->owner->container_name, "other");
+	assert_string_equal(ledger_container_at(ledger, 3)->owner->container_namespace, "system");
+	assert_int_equal(ledger_refused_containers(ledger), 2);
 	assert_int_equal(ledger_container_overflows(ledger), 2);
 	owner.container_id = "";
 	assert_int_equal(ledger_container(ledger, &owner), 0);

@@ -359,7 +359,7 @@ static void test_container_goes_to_its_namespace(void **state)
 	assert_int_equal(s.snapshot->level[LEVEL_CONTAINER].count, 2);
 	publish(&s, 1);
 	assert_int_equal(s.snapshot->level[LEVEL_CONTAINER].count, 1);
-	for (size_t level = 0; level < LEVEL_COUNT; level++) {
+	for (size_t level = 0; level <= LEVEL_CONTAINER; level++) {
 		table = &s.snapshot->level[level];
 		assert_int_equal(table->retired_count, 1);
 		assert_int_equal(table->retired_values[0], 60);
