@@ -338,6 +338,8 @@ static int perform(struct http_client *client, const struct http_request_options
 		why = strerror(-r);
 	} else {
 		r = errno_of(code);
+		if (r == -EINVAL && reply->connected)
+			r = -EPROTO; /* HTTP/0.9 came back: that is "unsupported" too */
 		why = client->error[0] ? client->error : client->curl->easy_strerror(code);
 	}
 	return r == 0 ? 0 : diag_set(diag, r, "%.*s: %s", host_length(url), url, why);
