@@ -81,6 +81,7 @@ static void remove_row(struct pod_table *table, uint32_t index, uint64_t now_ns)
 {
 	struct pod_row *row = &table->rows[index], *last = &table->rows[table->count - 1];
 
+	table->changes++;
 	take_back(table, row->ids, row->ids_len, NULL, 0, now_ns);
 	(void)map_remove(&table->by_uid, row->uid_key);
 	forget_digest(table, row);
@@ -169,6 +170,7 @@ int pod_table_put(struct pod_table *table, const struct pod *pod, const char *te
 
 	if (r < 0)
 		return r;
+	table->changes++;
 	row->generation = table->generation;
 	forget_digest(table, row);
 	r = put_containers(table, pod, &ids);

@@ -25,6 +25,7 @@ struct pod_table {
 	uint32_t count, size, limit;
 	struct map by_uid, by_digest;
 	uint64_t generation;
+	uint64_t changes; /* pods that were put or removed */
 };
 
 void pod_table_init(struct pod_table *table, struct directory *directory,
