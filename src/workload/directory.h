@@ -16,11 +16,16 @@
 
 #define DIRECTORY_KEEP_NS (600 * 1000000000ULL)
 #define DIRECTORY_WAIT_NS (60 * 1000000000ULL)
+/* Room for all that is known of one container. */
+#define DIRECTORY_NAMES_MAX 4096
 
 /* By precedence: what the first says hides the others. */
 enum directory_source { DIRECTORY_KUBERNETES, DIRECTORY_RUNTIME, DIRECTORY_SOURCE_COUNT };
 
-/* Strings are "" when not known, NULL counts as "". Copied, each cut to 255 bytes. */
+/*
+ * Strings are "" when not known, NULL counts as "". Copied, each cut to 255 bytes; pod_labels to
+ * the last whole label within 1,023.
+ */
 struct container_names {
 	const char *container_id; /* without "containerd://" */
 	const char *container_name;
@@ -61,15 +66,25 @@ int directory_wanted_fd(struct directory *directory, enum directory_source sourc
 
 /* ---- the loop ---- */
 
-/* Changes whenever anything was put: a look-up that failed before is worth repeating. */
+/* Changes whenever anything became different: a look-up is worth repeating. */
 uint64_t directory_generation(const struct directory *directory);
 bool directory_is_reachable(const struct directory *directory);
+bool directory_source_is_reachable(const struct directory *directory, enum directory_source source);
 /*
- * Copies what is known of @container_id into @buffer and points *ret into it; false: nothing, and
- * sources that poll are told that an id is wanted.
+ * Copies what is known of @container_id into @buffer, of at least DIRECTORY_NAMES_MAX bytes, and
+ * points *ret into it; false: nothing, and sources that poll are told that an id is wanted.
  */
 bool directory_find(struct directory *directory, const char *container_id, char *buffer,
 		    size_t size, struct container_names *ret);
+/* The same, but nobody is told. */
+bool directory_peek(struct directory *directory, const char *container_id, char *buffer,
+		    size_t size, struct container_names *ret);
+/*
+ * Any container of the pod: for its sandbox and what else runs in it, which the pod's status does
+ * not list. Its own container_id, container_name and image are not to be used.
+ */
+bool directory_find_pod(struct directory *directory, const char *pod_id, char *buffer, size_t size,
+			struct container_names *ret);
 
 struct directory_stats {
 	uint64_t containers[DIRECTORY_SOURCE_COUNT];
