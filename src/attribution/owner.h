@@ -5,8 +5,8 @@
 #include "attribution/ledger.h"
 
 /*
- * A copy of @owner with clean strings (label_text.h; pod_labels: label_list_text()), in one piece of
- * memory to be freed. NULL without memory.
+ * A copy of @owner with clean strings (label_text.h; pod_labels: label_list_text()), in one piece
+ * of memory to be freed. NULL without memory.
  */
 struct ledger_owner *owner_copy(const struct ledger_owner *owner);
 /* Are these the labels of one container's series? Both clean. */

@@ -152,8 +152,8 @@ struct series_age age_of_birth(const struct moment *at);
 void age_settle(struct series_age *age, const struct publisher *publisher, const struct moment *at);
 /*
  * Was a series that nobody adds to any more, since @last_ns, shown for long enough? For keep_ns
- * after it ended and after it settled; where rows are @crowded for settle_ns, and then it is counted
- * in @early.
+ * after it ended and after it settled; where rows are @crowded for settle_ns, and then it is
+ * counted in @early.
  */
 bool was_kept(const struct publisher *publisher, uint64_t last_ns, const struct series_age *age,
 	      const struct moment *at, bool crowded, uint64_t *early);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Random histories of a small machine: processes are born, run, exec, move, die (seen or not),
- * their pids are used again, their last run time comes late; containers come and go, wait for their
- * names, get others, restart in their pod, are too many; options are reloaded and zones added. After
- * each interval a watcher looks for a broken promise (snapshot_check.h). It is told what was charged
- * to whom by a book of its own, one line a row of the ledger.
+ * their pids are used again, their last run time comes late; containers come and go, wait for
+ * their names, get others, restart in their pod, are too many; options are reloaded and zones
+ * added. After each interval a watcher looks for a broken promise (snapshot_check.h). It is told
+ * what was charged to whom by a book of its own, one line a row of the ledger.
  */
 #include <setjmp.h>
 #include <stdarg.h>
