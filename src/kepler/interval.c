@@ -209,13 +209,26 @@ void interval_engine_reconfigure(struct interval_engine *engine, const struct co
 		zone_account_configure(&engine->zones[z], config);
 }
 
-static uint32_t container_of_sample(struct interval_engine *engine, uint64_t cgroup_id,
-				    uint32_t pid, bool kthread)
+static uint32_t container_of(struct interval_engine *engine, const struct process_ref *process)
 {
-	const struct identity *identity =
-		identity_resolve(engine->sources.identities, cgroup_id, pid, kthread);
-	const struct ledger_owner owner = { identity->container_id, identity->container_name,
-					    identity->container_namespace, identity->pod_name };
+	const struct identity *identity = identity_resolve(engine->sources.identities, process);
+	const struct ledger_owner owner = {
+		.container_id = identity->container_id,
+		.container_name = identity->container_name,
+		.container_namespace = identity->container_namespace,
+		.pod_name = identity->pod_name,
+		.runtime = identity->runtime,
+		.pod_id = identity->pod_id,
+		.workload = identity->workload,
+		.workload_type = identity->workload_type,
+		.pod_labels = identity->pod_labels,
+		.vm_id = identity->vm_id,
+		.vm_name = identity->vm_name,
+		.hypervisor = identity->hypervisor,
+		.size_millicpu = identity->size_millicpu,
+		.labels_version = identity->labels_version,
+		.waiting = identity->waiting,
+	};
 
 	return ledger_container(engine->ledger, &owner);
 }
@@ -227,13 +240,19 @@ static uint32_t container_of_sample(struct interval_engine *engine, uint64_t cgr
  */
 static void enter_sample(struct interval_engine *engine, const struct activity_sample *sample)
 {
+	const struct process_ref process_ref = {
+		.pid = sample->key.pid,
+		.start_ns = sample->key.start_ns,
+		.cgroup_id = sample->cgroup_id,
+		.comm = sample->comm,
+		.kthread = sample->flags & ACTIVITY_KTHREAD,
+	};
 	uint32_t container, process = LEDGER_NONE;
 	bool wanted = sample->cpu_ns > 0 || engine->idle_share == IDLE_SHARE_EQUAL;
 
 	if (!wanted && engine->baseline_done)
 		return;
-	container = container_of_sample(engine, sample->cgroup_id, sample->key.pid,
-					sample->flags & ACTIVITY_KTHREAD);
+	container = container_of(engine, &process_ref);
 	if (!wanted)
 		return;
 	process = ledger_process(engine->ledger, sample->key.pid, sample->key.start_ns,
@@ -252,11 +271,11 @@ static int enter_activity(struct interval_engine *engine, const struct activity 
 	for (size_t i = 0; i < activity->count; i++)
 		enter_sample(engine, &activity->samples[i]);
 	for (size_t i = 0; i < activity->dropped_cgroup_count; i++) {
-		uint32_t container = container_of_sample(
-			engine, activity->dropped_cgroups[i].cgroup_id, 0, false);
+		const struct dropped_cgroup *dropped = &activity->dropped_cgroups[i];
+		const struct process_ref nobody = { .cgroup_id = dropped->cgroup_id, .comm = "" };
 
-		parties_add(&engine->parties, LEDGER_NONE, container,
-			    activity->dropped_cgroups[i].cpu_ns);
+		parties_add(&engine->parties, LEDGER_NONE, container_of(engine, &nobody),
+			    dropped->cpu_ns);
 	}
 	return 0;
 }
@@ -493,6 +512,7 @@ int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
 			estimated_meter_advance(engine->sources.estimate, activity.time_ns,
 						activity.busy_ns, &engine->readings[0]);
 		measured = measure_activity(engine, &activity);
+		identity_resolver_begin(engine->sources.identities, activity.boottime_ns);
 	}
 	if (enter_activity(engine, &activity) < 0)
 		engine->parties.count = 0;

@@ -339,6 +339,12 @@ static int open_sources(struct monitor *monitor)
 	return r;
 }
 
+static unsigned confinement(const struct monitor *monitor)
+{
+	return (monitor->config->seccomp_log ? CONFINE_LOG_ONLY : 0) |
+	       (names_have_clients(&monitor->sources.names, monitor->config) ? CONFINE_CLIENTS : 0);
+}
+
 static int start(struct monitor *monitor)
 {
 	struct diag diag = { "" };
@@ -364,8 +370,7 @@ static int start(struct monitor *monitor)
 	}
 	web_url(monitor->web, monitor->url, sizeof(monitor->url));
 	monitor->notify = notify_open();
-	if (monitor->config->security_seccomp &&
-	    confine_enter(monitor->config->seccomp_log, &diag) < 0)
+	if (monitor->config->security_seccomp && confine_enter(confinement(monitor), &diag) < 0)
 		log_warn("system calls are not confined: %s", diag.text);
 	return 0;
 }
