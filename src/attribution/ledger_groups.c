@@ -207,16 +207,29 @@ static void book(struct ledger *ledger, uint32_t index, enum ledger_group group)
 	struct group_table *table = &ledger->groups[group];
 	uint32_t row = container->group[group], columns = table->values.columns;
 	const uint64_t *deltas = value_table_row(&containers->deltas, index);
-	const uint64_t *brought =
-		container->grouped ? deltas : value_table_row(&containers->values, index);
 
 	if (row == LEDGER_NONE)
 		return;
 	touch(table, row);
-	values_add(value_table_row(&table->values, row), brought, columns);
 	values_add(value_table_row(&table->deltas, row), deltas, columns);
+	if (!container->grouped) { /* brings what it used before this interval */
+		uint64_t *values = value_table_row(&table->values, row);
+
+		values_add(values, value_table_row(&containers->values, index), columns);
+		values_subtract(values, deltas, columns);
+	}
 	if (!container->grouped || container->last_active_ns == ledger->now_ns)
 		table->rows[row].last_active_ns = ledger->now_ns;
+}
+
+static void add_up(struct group_table *table)
+{
+	for (uint32_t i = 0; i < table->touched_count; i++) {
+		uint32_t row = table->touched[i];
+
+		values_add(value_table_row(&table->values, row),
+			   value_table_row(&table->deltas, row), table->values.columns);
+	}
 }
 
 void groups_book(struct ledger *ledger)
@@ -233,6 +246,8 @@ void groups_book(struct ledger *ledger)
 			book(ledger, index, group);
 		container->grouped = true;
 	}
+	for (size_t group = 0; group < LEDGER_GROUP_COUNT; group++)
+		add_up(&ledger->groups[group]);
 }
 
 void ledger_release_group(struct ledger *ledger, enum ledger_group group, uint32_t row)

@@ -111,12 +111,12 @@ static bool was_seen(const struct publisher *publisher, const struct process_ser
 	       was_kept(publisher, series->ended_ns, &series->age, at, crowded, early);
 }
 
-/* Nothing of its container lives, whose row is wanted. */
+/* Nothing of its container lives any more. */
 static bool holds_container(const struct publisher *publisher, const struct process_series *series)
 {
 	uint32_t container = ledger_process_at(publisher->ledger, series->process)->container;
 
-	return series->ended && ledger_container_at(publisher->ledger, container)->living == 0;
+	return ledger_container_at(publisher->ledger, container)->living == 0;
 }
 
 void processes_expire(struct publisher *publisher, const struct moment *at)
@@ -128,8 +128,11 @@ void processes_expire(struct publisher *publisher, const struct moment *at)
 	for (uint32_t i = view->count;
 	     i-- > 0;) { /* closing moves the last one, already seen, here */
 		const struct process_series *series = &view->series[i];
-		bool wanted = crowded || (containers_crowded && holds_container(publisher, series));
+		bool wanted;
 
+		if (!series->ended)
+			continue;
+		wanted = crowded || (containers_crowded && holds_container(publisher, series));
 		if (was_seen(publisher, series, at, wanted, &view->folded))
 			process_close(publisher, i, at);
 	}

@@ -108,6 +108,16 @@ struct snapshot_zone {
 };
 
 #define SNAPSHOT_HISTOGRAM_BUCKETS 12
+#define SNAPSHOT_NAME_SOURCES      2
+
+/* One who gives containers their names. */
+struct snapshot_name_source {
+	char source[16]; /* "kubernetes", "runtimes"; "" not configured */
+	char via[64];    /* "kubelet", "apiserver"; "docker podman"; "" while nobody answers */
+	bool up;
+	uint64_t requests, failures, bad, containers;
+	double age_s; /* since it last said something; NaN before */
+};
 
 /* What Kepler itself costs and how its parts are; filled by the program. */
 struct snapshot_self {
@@ -130,6 +140,8 @@ struct snapshot_self {
 	uint64_t reloads, reload_failures;
 	bool last_reload_ok;
 	uint64_t state_write_errors;
+	struct snapshot_name_source names[SNAPSHOT_NAME_SOURCES];
+	uint64_t names_found, names_unknown, names_refused;
 	double node_busy_ratio; /* 0..1 of the last interval */
 	uint64_t node_cpu_ns;
 	uint32_t cpus;

@@ -274,16 +274,212 @@ static void test_containers_are_released(void **state)
 	ledger_free(ledger);
 }
 
+static const struct ledger_owner web = { .container_id = "c1",
+					 .container_name = "web",
+					 .container_namespace = "shop",
+					 .pod_name = "web-1",
+					 .pod_id = "p1",
+					 .labels_version = 7 };
+
+static uint64_t group_value(const struct ledger *ledger, enum ledger_group group,
+			    uint32_t container)
+{
+	uint32_t row = ledger_container_at(ledger, container)->group[group];
+
+	return row == LEDGER_NONE ? UINT64_MAX : ledger_group_values(ledger, group, row)[0];
+}
+
+static void test_groups_are_sums(void **state)
+{
+	struct ledger *ledger = new_ledger(10, 10, 1);
+	struct ledger_owner sidecar = web;
+	uint32_t a, b;
+
+	(void)state;
+	sidecar.container_id = "c2";
+	ledger_begin(ledger, 1);
+	a = ledger_container(ledger, &web);
+	b = ledger_container(ledger, &sidecar);
+	ledger_charge_container(ledger, a, 0, 5);
+	ledger_charge_container(ledger, b, 0, 7);
+	ledger_charge_container(ledger, 0, 0, 100);
+	ledger_close(ledger);
+	ledger_close(ledger); /* once is enough */
+	assert_int_equal(ledger_container_at(ledger, a)->group[LEDGER_POD],
+			 ledger_container_at(ledger, b)->group[LEDGER_POD]);
+	assert_int_equal(group_value(ledger, LEDGER_POD, a), 12);
+	assert_int_equal(group_value(ledger, LEDGER_NAMESPACE, a), 12);
+	assert_int_equal(group_value(ledger, LEDGER_NAMESPACE, 0), 100);
+	assert_int_equal(group_value(ledger, LEDGER_VM, a), UINT64_MAX);
+	assert_int_equal(group_value(ledger, LEDGER_POD, 0), UINT64_MAX);
+	ledger_begin(ledger, 2);
+	ledger_charge_container(ledger, a, 0, 1);
+	ledger_release_container(ledger, b);
+	assert_int_equal(group_value(ledger, LEDGER_POD, a), 12); /* not before the close */
+	ledger_begin(ledger, 3);                                  /* closes */
+	assert_int_equal(group_value(ledger, LEDGER_POD, a), 13);
+	ledger_free(ledger);
+}
+
+static void test_waiting_row_is_renamed(void **state)
+{
+	struct ledger *ledger = new_ledger(10, 10, 1);
+	struct ledger_owner early = { .container_id = "c1", .pod_id = "p1", .waiting = true };
+	uint32_t container;
+
+	(void)state;
+	ledger_begin(ledger, 1);
+	container = ledger_container(ledger, &early);
+	ledger_charge_container(ledger, container, 0, 5);
+	ledger_close(ledger);
+	assert_int_equal(ledger_waiting_containers(ledger), 1);
+	assert_int_equal(group_value(ledger, LEDGER_NAMESPACE, container), UINT64_MAX);
+	ledger_begin(ledger, 2);
+	assert_int_equal(ledger_container(ledger, &web), container);
+	ledger_charge_container(ledger, container, 0, 2);
+	ledger_close(ledger);
+	assert_int_equal(ledger_waiting_containers(ledger), 0);
+	assert_string_equal(ledger_container_at(ledger, container)->owner->container_name, "web");
+	assert_int_equal(group_value(ledger, LEDGER_POD, container), 7);
+	assert_int_equal(
+		ledger_group_deltas(ledger, LEDGER_POD,
+				    ledger_container_at(ledger, container)->group[LEDGER_POD])[0],
+		2);
+	early.labels_version = 8; /* the source forgot it: it does not wait again */
+	assert_int_equal(ledger_container(ledger, &early), container);
+	assert_string_equal(ledger_container_at(ledger, container)->owner->container_name, "web");
+	ledger_free(ledger);
+}
+
+static void test_nobody_waits_for_ever(void **state)
+{
+	struct ledger *ledger = new_ledger(10, 10, 1);
+	const struct ledger_owner early = { .container_id = "c1", .waiting = true };
+	uint32_t container;
+
+	(void)state;
+	ledger_begin(ledger, 5);
+	container = ledger_container(ledger, &early);
+	ledger_charge_container(ledger, container, 0, 5);
+	ledger_begin(ledger, 4 + LEDGER_WAIT_NS);
+	ledger_close(ledger);
+	assert_true(ledger_container_at(ledger, container)->waiting);
+	ledger_begin(ledger, 5 + LEDGER_WAIT_NS);
+	ledger_close(ledger);
+	assert_false(ledger_container_at(ledger, container)->waiting);
+	assert_int_equal(group_value(ledger, LEDGER_NAMESPACE, container), 5);
+	ledger_free(ledger);
+}
+
+static void test_new_names_make_a_new_row(void **state)
+{
+	struct ledger *ledger = new_ledger(10, 2, 1);
+	struct ledger_owner renamed = web;
+	uint32_t first, second, process;
+
+	(void)state;
+	ledger_begin(ledger, 1);
+	first = ledger_container(ledger, &web);
+	process = ledger_process(ledger, 5, 50, "sh", first);
+	ledger_charge(ledger, process, 0, 9);
+	renamed.container_name = "shop";
+	assert_int_equal(ledger_container(ledger, &renamed), first); /* same version */
+	renamed.labels_version = 8;
+	second = ledger_container(ledger, &renamed); /* beyond the limit, too */
+	assert_int_not_equal(second, first);
+	assert_int_equal(ledger_container(ledger, &renamed), second);
+	assert_true(ledger_container_at(ledger, first)->replaced);
+	assert_int_equal(ledger_container_values(ledger, second)[0], 0);
+	assert_int_not_equal(ledger_process(ledger, 5, 50, "sh", second), process);
+	assert_true(ledger_process_at(ledger, process)->ended);
+	assert_int_equal(ledger_container_at(ledger, first)->living, 0);
+	/* The pod is still called the same. */
+	assert_int_equal(ledger_container_at(ledger, second)->group[LEDGER_POD],
+			 ledger_container_at(ledger, first)->group[LEDGER_POD]);
+	renamed.container_name = "web"; /* back to what is kept */
+	renamed.labels_version = 9;
+	assert_int_equal(ledger_container(ledger, &renamed), first);
+	assert_true(ledger_container_at(ledger, second)->replaced);
+	ledger_free(ledger);
+}
+
+static void test_pod_labels_move_the_pod_only(void **state)
+{
+	struct ledger *ledger = new_ledger(10, 10, 1);
+	struct ledger_owner labelled = web;
+	uint32_t container, pod;
+
+	(void)state;
+	ledger_begin(ledger, 1);
+	container = ledger_container(ledger, &web);
+	pod = ledger_container_at(ledger, container)->group[LEDGER_POD];
+	ledger_charge_container(ledger, container, 0, 5);
+	ledger_begin(ledger, 2);
+	labelled.pod_labels = ",label_app=\"a\",label_b=\"cut";
+	labelled.labels_version = 8;
+	assert_int_equal(ledger_container(ledger, &labelled), container);
+	ledger_charge_container(ledger, container, 0, 3);
+	ledger_close(ledger);
+	assert_int_not_equal(ledger_container_at(ledger, container)->group[LEDGER_POD], pod);
+	assert_int_equal(group_value(ledger, LEDGER_POD, container), 3);
+	assert_int_equal(ledger_group_values(ledger, LEDGER_POD, pod)[0], 5);
+	assert_int_equal(ledger_group_at(ledger, LEDGER_POD, pod)->owners, 0);
+	assert_string_equal(ledger_container_at(ledger, container)->owner->pod_labels,
+			    ",label_app=\"a\"");
+	ledger_release_group(ledger, LEDGER_POD, pod);
+	assert_false(ledger_group_at(ledger, LEDGER_POD, pod)->used);
+	ledger_free(ledger);
+}
+
+static void test_too_many_pods_are_other(void **state)
+{
+	struct ledger *ledger = new_ledger(10, 4, 1);
+	struct ledger_owner owner = web;
+	char id[16];
+
+	(void)state;
+	ledger_begin(ledger, 1);
+	owner.container_id = "c1";
+	owner.pod_id = id;
+	for (uint32_t i = 0; i < 6; i++) {
+		(void)snprintf(id, sizeof(id), "p%u", i);
+		owner.labels_version = i;
+		ledger_charge_container(ledger, ledger_container(ledger, &owner), 0, 1);
+		ledger_begin(ledger, 2 + i);
+	}
+	assert_int_equal(ledger_group_overflows(ledger, LEDGER_POD), 2);
+	assert_int_equal(ledger_group_values(ledger, LEDGER_POD, 0)[0], 2);
+	assert_string_equal(ledger_group_at(ledger, LEDGER_POD, 0)->owner->pod_name, "other");
+	assert_true(ledger_group_crowded(ledger, LEDGER_POD));
+	assert_false(ledger_group_crowded(ledger, LEDGER_VM));
+	ledger_free(ledger);
+}
+
 /* Histories: rows are made, charged, ended, released; the sums must agree after each step. */
+#define ROWS 40 /* containers, never so many */
+
 struct history {
 	struct ledger *ledger;
-	uint64_t charged[7], direct[7]; /* since the start, by column */
+	uint64_t charged[7];                        /* since the start, by column */
+	uint64_t used[ROWS];                        /* by row, in this interval; column 0 */
+	uint64_t waited[ROWS];                      /* before, while it waited */
+	uint64_t in_groups[LEDGER_GROUP_COUNT];     /* as it must be; column 0 */
+	uint64_t released_from[LEDGER_GROUP_COUNT]; /* with rows that are gone */
 };
 
 static void random_step(struct property_source *source, struct history *h)
 {
 	static const char *const names[] = { "a", "b", "c" };
-	struct ledger_owner owner = { .container_id = names[draw_below(source, 3)] };
+	static const char *const ids[] = { "", "1", "2", "3", "4" };
+	struct ledger_owner owner = {
+		.container_id = names[draw_below(source, 3)],
+		.container_name = names[draw_below(source, 2)],
+		.container_namespace = names[draw_below(source, 3)],
+		.pod_id = ids[draw_below(source, 5)],
+		.vm_id = ids[draw_below(source, 3)],
+		.labels_version = draw_chance(source, 4) ? (uint32_t)draw_below(source, 100) : 0,
+		.waiting = draw_chance(source, 5),
+	};
 	uint32_t pid = (uint32_t)draw_below(source, 6), process, container;
 	uint32_t column = (uint32_t)draw_below(source, ledger_columns(h->ledger));
 	uint64_t amount = draw_below(source, 1000);
@@ -292,6 +488,8 @@ static void random_step(struct property_source *source, struct history *h)
 	process = ledger_process(h->ledger, pid, draw_below(source, 2),
 				 names[draw_below(source, 3)], container);
 	h->charged[column] += amount;
+	assert_true(container < ROWS);
+	h->used[container] += column == 0 ? amount : 0;
 	if (process == LEDGER_NONE) {
 		ledger_charge_container(h->ledger, container, column, amount);
 		return;
@@ -352,6 +550,48 @@ static const char *check_sums(const struct history *h)
 	return check_touched(h);
 }
 
+/* The interval is over: who belongs where is known now. */
+static const char *check_groups(struct history *h)
+{
+	ledger_close(h->ledger);
+	for (uint32_t i = 0; i < ledger_container_slots(h->ledger); i++) {
+		const struct ledger_container *row = ledger_container_at(h->ledger, i);
+
+		h->waited[i] += h->used[i];
+		h->used[i] = 0;
+		if (row->waiting)
+			continue;
+		h->in_groups[LEDGER_POD] += row->owner->pod_id[0] ? h->waited[i] : 0;
+		h->in_groups[LEDGER_VM] += row->owner->vm_id[0] ? h->waited[i] : 0;
+		h->in_groups[LEDGER_NAMESPACE] += h->waited[i];
+		h->waited[i] = 0;
+	}
+	for (enum ledger_group group = LEDGER_POD; group < LEDGER_GROUP_COUNT; group++) {
+		uint64_t sum = h->released_from[group], owners = 0, belong = 0;
+
+		for (uint32_t i = 0; i < ledger_group_slots(h->ledger, group); i++) {
+			const struct ledger_group_row *row = ledger_group_at(h->ledger, group, i);
+			uint64_t value = ledger_group_values(h->ledger, group, i)[0];
+
+			if (!row->used)
+				continue;
+			sum += value;
+			owners += row->owners;
+			if (i == 0 || row->owners > 0)
+				continue;
+			h->released_from[group] += value;
+			ledger_release_group(h->ledger, group, i);
+		}
+		for (uint32_t i = 0; i < ledger_container_slots(h->ledger); i++)
+			belong += ledger_container_at(h->ledger, i)->group[group] != LEDGER_NONE;
+		if (sum != h->in_groups[group])
+			return "groups do not sum to what their owners used";
+		if (owners != belong)
+			return "owners of groups are miscounted";
+	}
+	return NULL;
+}
+
 static const char *sums_agree(struct property_source *source, void *userdata)
 {
 	struct history h = { .ledger = new_ledger(5, 3, 1) };
@@ -360,8 +600,10 @@ static const char *sums_agree(struct property_source *source, void *userdata)
 
 	(void)userdata;
 	for (uint64_t i = 0; i < steps && !wrong; i++) {
-		if (draw_chance(source, 5))
-			ledger_begin(h.ledger, i);
+		if (draw_chance(source, 5)) {
+			wrong = check_groups(&h);
+			ledger_begin(h.ledger, i * (LEDGER_WAIT_NS / 20));
+		}
 		if (draw_chance(source, 40) && ledger_zones(h.ledger) < 3) {
 			uint32_t cpu = ledger_cpu_column(h.ledger);
 
@@ -369,8 +611,10 @@ static const char *sums_agree(struct property_source *source, void *userdata)
 			h.charged[ledger_cpu_column(h.ledger)] = h.charged[cpu];
 			h.charged[cpu] = 0;
 		}
-		random_step(source, &h);
-		wrong = check_sums(&h);
+		if (!wrong)
+			random_step(source, &h);
+		if (!wrong)
+			wrong = check_sums(&h);
 	}
 	ledger_free(h.ledger);
 	return wrong;
@@ -379,7 +623,7 @@ static const char *sums_agree(struct property_source *source, void *userdata)
 static void test_random_histories(void **state)
 {
 	(void)state;
-	assert_true(property_check("ledger", sums_agree, NULL, 20000));
+	assert_true(property_check("ledger", sums_agree, NULL, 100000));
 }
 
 int main(void)
@@ -395,6 +639,12 @@ int main(void)
 		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_names_that_print_alike_are_one),
 		cmocka_unit_test(test_containers_are_released),
+		cmocka_unit_test(test_groups_are_sums),
+		cmocka_unit_test(test_waiting_row_is_renamed),
+		cmocka_unit_test(test_nobody_waits_for_ever),
+		cmocka_unit_test(test_new_names_make_a_new_row),
+		cmocka_unit_test(test_pod_labels_move_the_pod_only),
+		cmocka_unit_test(test_too_many_pods_are_other),
 		cmocka_unit_test(test_random_histories),
 	};
 
