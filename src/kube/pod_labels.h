@@ -5,7 +5,7 @@
  *
  * Names: "label_", then the key with everything but [a-zA-Z0-9_] turned into "_". Values are chosen
  * by whoever made the pod: cut to POD_LABEL_VALUE_MAX bytes at a whole character, then escaped as
- * the Prometheus text format wants it. The whole fits the 255 bytes of a directory's string: what
+ * the Prometheus text format wants it. The whole fits the 1,023 bytes that a directory keeps: what
  * does not fit any more is left out as a whole, in the order that the user gave.
  */
 #pragma once
@@ -17,8 +17,8 @@
 #include "base/strbuf.h"
 
 #define POD_LABELS_MAX      16
-#define POD_LABEL_VALUE_MAX 63
-#define POD_LABELS_TEXT_MAX 255
+#define POD_LABEL_VALUE_MAX 127
+#define POD_LABELS_TEXT_MAX 1023
 
 struct pod_label {
 	char *key;  /* "app.kubernetes.io/name" */

@@ -12,6 +12,10 @@
 
 #include "base/macro.h"
 
+#define ZEROS_31 "0000000000000000000000000000000"
+#define ZEROS_62 ZEROS_31 ZEROS_31
+#define ZEROS_63 ZEROS_62 "0"
+
 static void check(const char *wanted, const char *metadata, const char *expected)
 {
 	json_t *object = json_loads(metadata, 0, NULL);
@@ -55,38 +59,33 @@ static void values_are_escaped_and_cut(void **state)
 	(void)state;
 	check("app", "{\"annotations\":{\"app\":\"a\\\"} 1\\nkepler_x{\\\\\"}}",
 	      ",label_app=\"a\\\"} 1\\nkepler_x{\\\\\"");
-	/* 62 bytes, then a character of two: it does not fit 63 and is left out whole. */
-	check("a",
-	      "{\"annotations\":{\"a\":"
-	      "\"00000000000000000000000000000000000000000000000000000000000000\\u00e9z\"}}",
-	      ",label_a=\"00000000000000000000000000000000000000000000000000000000000000\"");
-	check("a",
-	      "{\"annotations\":{\"a\":"
-	      "\"0000000000000000000000000000000000000000000000000000000000000\\u00e9z\"}}",
-	      ",label_a=\"0000000000000000000000000000000000000000000000000000000000000"
-	      "\303\251\"");
+	/* 126 bytes, then a character of two: it does not fit 127 and is left out whole. */
+	check("a", "{\"annotations\":{\"a\":\"" ZEROS_63 ZEROS_63 "\\u00e9z\"}}",
+	      ",label_a=\"" ZEROS_63 ZEROS_63 "\"");
+	check("a", "{\"annotations\":{\"a\":\"" ZEROS_63 ZEROS_62 "\\u00e9z\"}}",
+	      ",label_a=\"" ZEROS_63 ZEROS_62 "\303\251\"");
 }
 
-/* Never more than 255 bytes, and never a part of a label: the line would not parse. */
+/* Never too many bytes, and never a part of a label: the line would not parse. */
 static void what_does_not_fit_is_left_out_whole(void **state)
 {
-	static const char metadata[] =
-		"{\"labels\":{\"a\":"
-		"\"000000000000000000000000000000000000000000000000000000000000\","
-		"\"b\":\"111111111111111111111111111111111111111111111111111111111111\","
-		"\"c\":\"222222222222222222222222222222222222222222222222222222222222\","
-		"\"d\":\"333333333333333333333333333333333333333333333333333333333333\","
-		"\"e\":\"4\"}}";
-	json_t *object = json_loads(metadata, 0, NULL);
+	static const char wanted[] = "a,b,c,d,e,f,g,h,last";
+	json_t *object = json_object(), *values = json_object();
 	struct strbuf out = STRBUF_INIT;
 	struct pod_labels labels;
 
 	(void)state;
-	assert_int_equal(pod_labels_parse("a,b,c,d,e", &labels, NULL), 0);
+	for (size_t i = 0; i < sizeof(wanted); i += 2)
+		assert_int_equal(
+			json_object_setn_new(values, wanted + i, 1, json_string(ZEROS_63 ZEROS_62)),
+			0);
+	assert_int_equal(json_object_set_new(values, "last", json_string("4")), 0);
+	assert_int_equal(json_object_set_new(object, "labels", values), 0);
+	assert_int_equal(pod_labels_parse(wanted, &labels, NULL), 0);
 	pod_labels_write(&labels, object, &out);
-	assert_true(out.len <= POD_LABELS_TEXT_MAX);
-	assert_int_equal(out.len, 3 * 71 + 12);
-	assert_string_equal(out.data + out.len - 12, ",label_e=\"4\"");
+	/* Seven of 136 bytes fit beside the short one, the eighth does not. */
+	assert_int_equal(out.len, 7 * 136 + 15);
+	assert_string_equal(out.data + out.len - 15, ",label_last=\"4\"");
 	strbuf_release(&out);
 	pod_labels_release(&labels);
 	json_decref(object);
