@@ -4,7 +4,7 @@
  * a look-up or one change, never for anything that waits. What a source took back keeps its record
  * and the time; the loop looks it up as before, until a later change finds that its time is over.
  * The generation is read without the lock, once an interval: while it stands still nobody needs to
- * ask again.
+ * ask again. Ids are found by their hash: whoever makes two collide hides his own.
  */
 #include "workload/directory.h"
 
@@ -17,6 +17,7 @@
 #include "base/macro.h"
 #include "base/map.h"
 #include "workload/directory_record.h"
+#include "workload/text_key.h"
 
 #define PURGE_EVERY_NS (30 * 1000000000ULL)
 
@@ -49,18 +50,6 @@ struct directory {
 	uint64_t refused, found, not_found;
 };
 
-/* FNV-1a with two starts. Ids are compared as well: whoever makes two collide hides his own. */
-static struct map_key key_of(const char *text)
-{
-	struct map_key key = { 0xcbf29ce484222325ULL, 0x84222325cbf29ce4ULL };
-
-	for (; *text; text++) {
-		key.hi = (key.hi ^ (unsigned char)*text) * 0x100000001b3ULL;
-		key.lo = (key.lo ^ (unsigned char)*text) * 0x10000000233ULL;
-	}
-	return key;
-}
-
 static const struct directory_record *best_record(const struct row *row)
 {
 	for (size_t s = 0; s < DIRECTORY_SOURCE_COUNT; s++)
@@ -82,7 +71,7 @@ static const char *pod_of(const struct row *row)
 
 static struct row *find_row(struct directory *directory, const char *container_id)
 {
-	uint32_t index = map_find(&directory->by_id, key_of(container_id));
+	uint32_t index = map_find(&directory->by_id, text_key(container_id));
 
 	if (index == MAP_NONE || strcmp(id_of(&directory->rows[index]), container_id) != 0)
 		return NULL;
@@ -101,7 +90,7 @@ static void note_pod(struct directory *directory, uint32_t index)
 	const char *pod = pod_of(&directory->rows[index]);
 
 	if (pod[0]) /* without memory its sandbox stays without a name */
-		(void)map_put(&directory->by_pod, key_of(pod), index);
+		(void)map_put(&directory->by_pod, text_key(pod), index);
 }
 
 /* Another row of the pod takes over from @index; none: the pod is gone. */
@@ -109,9 +98,9 @@ static void forget_pod(struct directory *directory, uint32_t index)
 {
 	const char *pod = pod_of(&directory->rows[index]);
 
-	if (!pod[0] || map_find(&directory->by_pod, key_of(pod)) != index)
+	if (!pod[0] || map_find(&directory->by_pod, text_key(pod)) != index)
 		return;
-	(void)map_remove(&directory->by_pod, key_of(pod));
+	(void)map_remove(&directory->by_pod, text_key(pod));
 	for (uint32_t i = 0; i < directory->count; i++) {
 		if (i != index && strcmp(pod_of(&directory->rows[i]), pod) == 0) {
 			note_pod(directory, i);
@@ -129,14 +118,14 @@ static void remove_row(struct directory *directory, uint32_t index)
 	uint32_t last = directory->count - 1;
 
 	forget_pod(directory, index);
-	(void)map_remove(&directory->by_id, key_of(id_of(row)));
+	(void)map_remove(&directory->by_id, text_key(id_of(row)));
 	for (size_t s = 0; s < DIRECTORY_SOURCE_COUNT; s++)
 		free(row->said[s].record);
 	if (index != last) {
-		struct map_key pod = key_of(pod_of(&directory->rows[last]));
+		struct map_key pod = text_key(pod_of(&directory->rows[last]));
 
 		*row = directory->rows[last];
-		(void)map_put(&directory->by_id, key_of(id_of(row)), index);
+		(void)map_put(&directory->by_id, text_key(id_of(row)), index);
 		if (map_find(&directory->by_pod, pod) == last)
 			(void)map_put(&directory->by_pod, pod, index);
 	}
@@ -207,7 +196,7 @@ static int grow(struct directory *directory)
 static int add_row(struct directory *directory, enum directory_source source,
 		   struct directory_record *record)
 {
-	struct map_key key = key_of(record->names.container_id);
+	struct map_key key = text_key(record->names.container_id);
 	struct row *row;
 	int r = 0;
 
@@ -415,7 +404,7 @@ bool directory_find_pod(struct directory *directory, const char *pod_id, char *b
 	uint32_t index;
 
 	(void)pthread_mutex_lock(&directory->lock);
-	index = map_find(&directory->by_pod, key_of(pod_id));
+	index = map_find(&directory->by_pod, text_key(pod_id));
 	if (index != MAP_NONE && strcmp(pod_of(&directory->rows[index]), pod_id) == 0)
 		found = directory_record_copy(best_record(&directory->rows[index]), buffer, size,
 					      ret);

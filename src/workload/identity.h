@@ -35,23 +35,34 @@ struct identity {
 	enum owner_kind kind;
 	/*
 	 * Stable key of the owner: the container's 64 hexadecimal digits (or what its runtime calls
-	 * it), the vm_id, "job_42", "nginx.service", "system_processes", "kernel_processes".
+	 * it, "lxc/web"; cgroup_owner.h says what follows behind an "@"), the vm_id, "job_42",
+	 * "nginx.service", "system_processes", "kernel_processes".
 	 */
 	const char *container_id;
+	/*
+	 * As the directory says; else the first 12 digits of a container's id, as Docker shortens
+	 * it, or its own name; a unit's, job's or VM's name; "pod" for what a pod runs outside its
+	 * containers. (Classic Kepler has "system_processes" for a container that it does not know:
+	 * so its own system could not be told from strangers'.)
+	 */
 	const char *container_name;
 	const char *container_namespace; /* of the pod; else "system", "kernel" */
-	const char *pod_name;            /* as container_name where there is no pod (classic) */
-	const char *runtime;             /* "docker", "containerd", "cri-o", "podman", "lxc", … */
-	const char *pod_id;              /* uid, with dashes */
-	const char *workload;            /* "shop" */
-	const char *workload_type;       /* "Deployment", "StatefulSet", "Job", … */
-	const char *pod_labels;          /* ",label_app=\"shop\"", escaped: see directory.h */
+	/* As container_name where there is no pod (classic); pod_id for one that is not known. */
+	const char *pod_name;
+	/* "docker", "containerd", "cri-o", "podman", "lxc", …; "kubernetes" in a pod, whichever. */
+	const char *runtime;
+	const char *pod_id;        /* uid, with dashes */
+	const char *workload;      /* "shop" */
+	const char *workload_type; /* "Deployment", "StatefulSet", "Job", … */
+	const char *pod_labels;    /* ",label_app=\"shop\"", escaped: see directory.h */
 	const char *vm_id, *vm_name, *hypervisor;
 	uint32_t size_millicpu; /* CPU request, else limit; 0 unknown: size of the GHG policy */
 	uint32_t labels_version;
 	/*
 	 * Its names are not known yet and a source that can tell them is at work: its series should
-	 * wait. Never longer than DIRECTORY_WAIT_NS after the owner was first seen.
+	 * wait. A pod's waits for Kubernetes, never longer than DIRECTORY_WAIT_NS after the owner
+	 * was first seen; another container for a runtime that answers, 5 s. Once false it stays
+	 * false.
 	 */
 	bool waiting;
 };
@@ -82,6 +93,12 @@ void identity_resolver_close(struct identity_resolver *resolver);
 const char *identity_resolver_controller(const struct identity_resolver *resolver);
 /* Once per interval, before the first identity_resolve() of it: CLOCK_BOOTTIME. */
 void identity_resolver_begin(struct identity_resolver *resolver, uint64_t now_ns);
+/*
+ * What the kernel told of a new cgroup, so that it is known when it is gone before it is met. The
+ * path is that of the hierarchy that ids are taken from.
+ */
+void identity_resolver_learn(struct identity_resolver *resolver, uint64_t cgroup_id,
+			     const char *path);
 /*
  * The owner of a process. Never fails: what cannot be known is system_processes. The pointer is
  * valid until the next call.
