@@ -134,9 +134,21 @@ static int make_clients(struct kube *kube, struct diag *diag)
 	return r;
 }
 
-/* Both faults as one: the longer wait of each kind. */
-static void add_fault(struct kube_fault *sum, const struct kube_fault *fault)
+/*
+ * Runs a source and adds its fault to @sum: of two, the longer wait of each kind. A peer that had
+ * worked for a while and then cut us off is likely gone or restarting, and has heard nothing of us
+ * for that while: as with one that is absent, its return should be noticed soon.
+ */
+static void run_source(struct kube *kube, void (*run)(struct kube *, struct kube_fault *),
+		       struct kube_fault *sum)
 {
+	uint64_t began_ns = clock_ns(CLOCK_MONOTONIC), lasted_ms;
+	struct kube_fault own = { 0 }, *fault = &own;
+
+	run(kube, fault);
+	lasted_ms = (clock_ns(CLOCK_MONOTONIC) - began_ns) / NSEC_PER_MSEC;
+	if (fault->cut && fault->answered && lasted_ms >= kube->timing.retry_min)
+		fault->failure.absent = true;
 	sum->stopped |= fault->stopped;
 	sum->answered |= fault->answered;
 	sum->failure.absent &= fault->failure.absent;
@@ -148,18 +160,10 @@ static void add_fault(struct kube_fault *sum, const struct kube_fault *fault)
 static void run_sources(struct kube *kube, struct kube_fault *fault)
 {
 	*fault = (struct kube_fault){ .failure.absent = true };
-	if (kube->kubelet_client) {
-		struct kube_fault own = { 0 };
-
-		kubelet_run(kube, &own);
-		add_fault(fault, &own);
-	}
-	if (kube->apiserver_client && !fault->stopped && !fault->answered) {
-		struct kube_fault own = { 0 };
-
-		apiserver_run(kube, &own);
-		add_fault(fault, &own);
-	}
+	if (kube->kubelet_client)
+		run_source(kube, kubelet_run, fault);
+	if (kube->apiserver_client && !fault->stopped && !fault->answered)
+		run_source(kube, apiserver_run, fault);
 }
 
 static void note_unreachable(struct kube *kube)
@@ -225,7 +229,8 @@ static int prepare(struct kube *kube, const struct kube_options *options, struct
 		.retry_max_ms = kube->timing.retry_max,
 	};
 	backoff_init(&kube->backoff, &limits);
-	(void)getrandom(&key, sizeof(key), 0);
+	if (getrandom(&key, sizeof(key), 0) != (ssize_t)sizeof(key))
+		return diag_set(diag, -EIO, "no random numbers");
 	pod_table_init(&kube->table, kube->directory, &key,
 		       options->max_pods ? options->max_pods : DEFAULT_MAX_PODS);
 	if (set_node_name(kube, options->node_name) < 0 ||

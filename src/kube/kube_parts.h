@@ -49,6 +49,7 @@ struct kube {
 struct kube_fault {
 	bool stopped;  /* kube_stop() */
 	bool answered; /* it had worked since it was begun */
+	bool cut;      /* the last request got no whole answer */
 	struct backoff_failure failure;
 };
 

@@ -18,10 +18,11 @@
 
 uint32_t kube_chance(void)
 {
-	uint32_t chance = 0;
+	uint32_t chance;
 
 	/* Without entropy all wait the shortest time; nothing worse. */
-	(void)getrandom(&chance, sizeof(chance), GRND_NONBLOCK);
+	if (getrandom(&chance, sizeof(chance), GRND_NONBLOCK) != (ssize_t)sizeof(chance))
+		chance = 0;
 	return chance;
 }
 
@@ -109,8 +110,8 @@ int kube_get(struct kube *kube, const struct kube_get *get, int *ret_status,
 	kube_token_free(token);
 	if (reply.connected)
 		kube_count(kube, &kube->stats.requests);
-	if (r == -ECANCELED)
-		fault->stopped = true;
+	fault->stopped = r == -ECANCELED;
+	fault->cut = r < 0;
 	fault->failure = (struct backoff_failure){
 		.absent = is_absent(r, &reply),
 		.retry_after_ms = reply.retry_after_ms,

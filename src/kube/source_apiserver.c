@@ -79,7 +79,12 @@ static int list_all(struct kube *kube, struct kube_fault *fault)
 		struct pod_list_page page = { 0 };
 		bool last;
 
-		r = pages < PAGES_MAX ? list_page(kube, next, &page, fault) : -EPROTO;
+		if (pages == PAGES_MAX) {
+			kube_note_failure(kube, "apiserver", "a list of pages without end");
+			r = -EPROTO;
+			break;
+		}
+		r = list_page(kube, next, &page, fault);
 		if (r < 0)
 			break;
 		free(next);

@@ -54,13 +54,13 @@ def down_later_then_back(plant):
     first = plant.api.put(make_pod("first"))
     with plant.probe(timing={}) as probe:
         assert probe.knows(first) < 3, "a healthy server is asked at once"
+        time.sleep(10)
         plant.api.down()
         probe.until(lambda p: not p.stats()["reachable"], what="still called reachable")
         assert probe.find(pod_id(first))["pod"] == "first", "what was known stays known"
         second = plant.api.put(make_pod("second"))
-        time.sleep(3)
         plant.api.up()
-        assert probe.knows(second, seconds=20) <= 19  # the cut watch was a fault of a server that was there: 10 to 15 s
+        assert probe.knows(second, seconds=10) <= 10
 
 
 def failing_for_long_is_asked_once_in_ten_seconds(plant):
@@ -581,8 +581,8 @@ def pages_without_end(plant):
         return True
     plant.api.fault = endless
     with plant.probe() as probe:
-        probe.until(lambda p: p.stats()["failures"] >= 1, seconds=30, what="never given up")
-        assert len(plant.api.requests("list")) >= 1000
+        probe.until(lambda p: p.stats()["failures"] >= 1, what="never given up")
+        assert "without end" in probe.stats()["error"] and len(plant.api.requests("list")) >= 200
 
 
 def stop_interrupts_everything(plant):
