@@ -16,6 +16,7 @@
 #define CURRENT     SCHEMA_CURRENT
 #define BOTH        SCHEMA_BOTH
 
+#define NAMES(field) ((unsigned)offsetof(struct snapshot_name_source, field))
 #define SELF(field) ((unsigned)offsetof(struct snapshot_self, field))
 #define ZONE(field) ((unsigned)offsetof(struct snapshot_zone, field))
 #define HTTP(field) ((unsigned)offsetof(struct http_stats, field))
@@ -354,6 +355,34 @@ static const struct metric table[] = {
 	  "",
 	  "Threads whose run time is kept between passes.",
 	  emit_self_u64, SELF(threads_known) },
+	{ "kepler_exporter_name_source_up", METRIC_GAUGE, "", BOTH,
+	  "source, via",
+	  "Does this source of containers' names answer? 1 or 0.",
+	  emit_names_up, 0 },
+	{ "kepler_exporter_name_source_age_seconds", METRIC_GAUGE, "seconds", BOTH,
+	  "source",
+	  "Time since the source last said something.",
+	  emit_names_age, 0 },
+	{ "kepler_exporter_name_source_containers", METRIC_GAUGE, "", BOTH,
+	  "source",
+	  "Containers that the source has named and that are still there.",
+	  emit_names_u64, NAMES(containers) },
+	{ "kepler_exporter_name_source_requests", METRIC_COUNTER, "", BOTH,
+	  "source",
+	  "Requests to the source, or scans of what it keeps.",
+	  emit_names_u64, NAMES(requests) },
+	{ "kepler_exporter_name_source_failures", METRIC_COUNTER, "", BOTH,
+	  "source",
+	  "Requests to the source that failed.",
+	  emit_names_u64, NAMES(failures) },
+	{ "kepler_exporter_name_source_bad", METRIC_COUNTER, "", BOTH,
+	  "source",
+	  "Pods or containers that the source described in a way that cannot be right; skipped.",
+	  emit_names_u64, NAMES(bad) },
+	{ "kepler_exporter_name_lookups", METRIC_COUNTER, "", BOTH,
+	  "result",
+	  "Containers looked up by id: found, unknown so far, refused because the directory is full.",
+	  emit_names_lookups, 0 },
 	{ "kepler_exporter_series_folded", METRIC_COUNTER, "", BOTH,
 	  "level",
 	  "Rows that were moved to retired before their time because of a limit.",

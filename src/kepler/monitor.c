@@ -103,6 +103,7 @@ static void run_interval(struct monitor *monitor)
 	int r;
 
 	self_stats_update(&monitor->stats);
+	names_describe(&monitor->sources.names, &monitor->stats.self);
 	r = interval_engine_run(monitor->engine, realtime_ms(), &monitor->stats.self);
 	if (r < 0)
 		(void)log_warn_errno(r, "this interval is incomplete");

@@ -2,10 +2,13 @@
 #include "kepler/names.h"
 
 #include <errno.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "kepler/privileges.h"
+#include "snapshot/snapshot.h"
 
 /* A container that went is kept for a while: room for as many again, and for pods' sandboxes. */
 #define DIRECTORY_FACTOR 4
@@ -95,6 +98,56 @@ int names_start(const struct config *config, struct names *names, struct diag *d
 	if (r == 0 && config->runtimes_enabled)
 		r = runtimes_start(&runtimes, names->directory, &names->runtimes, diag);
 	return r;
+}
+
+static void describe_kubernetes(const struct names *names, const struct directory_stats *stats,
+				struct snapshot_name_source *ret)
+{
+	struct kube_stats kube;
+
+	kube_get_stats(names->kube, &kube);
+	*ret = (struct snapshot_name_source){
+		.source = "kubernetes",
+		.up = kube.reachable,
+		.requests = kube.requests,
+		.failures = kube.failures,
+		.bad = kube.bad_pods,
+		.containers = stats->containers[DIRECTORY_KUBERNETES],
+		.age_s = kube.age_s,
+	};
+	(void)snprintf(ret->via, sizeof(ret->via), "%s", kube.source);
+}
+
+static void describe_runtimes(const struct names *names, const struct directory_stats *stats,
+			      struct snapshot_name_source *ret)
+{
+	struct runtimes_stats runtimes;
+
+	runtimes_get_stats(names->runtimes, &runtimes);
+	*ret = (struct snapshot_name_source){
+		.source = "runtimes",
+		.up = stats->reachable[DIRECTORY_RUNTIME],
+		.requests = runtimes.scans,
+		.failures = runtimes.failures,
+		.bad = runtimes.bad,
+		.containers = stats->containers[DIRECTORY_RUNTIME],
+		.age_s = (double)NAN, /* state files have no last word */
+	};
+	(void)snprintf(ret->via, sizeof(ret->via), "%.63s", runtimes.present);
+}
+
+void names_describe(struct names *names, struct snapshot_self *ret)
+{
+	struct directory_stats stats;
+
+	directory_get_stats(names->directory, &stats);
+	if (names->kube)
+		describe_kubernetes(names, &stats, &ret->names[DIRECTORY_KUBERNETES]);
+	if (names->runtimes)
+		describe_runtimes(names, &stats, &ret->names[DIRECTORY_RUNTIME]);
+	ret->names_found = stats.found;
+	ret->names_unknown = stats.not_found;
+	ret->names_refused = stats.refused;
 }
 
 void names_close(struct names *names)

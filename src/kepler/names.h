@@ -26,6 +26,9 @@ int names_open(const struct config *config, struct names *ret, struct diag *diag
  * with a diagnosis of what can never work.
  */
 int names_start(const struct config *config, struct names *names, struct diag *diag);
+/* How the sources are doing, for metrics. */
+struct snapshot_self;
+void names_describe(struct names *names, struct snapshot_self *ret);
 void names_close(struct names *names);
 /* Does the configuration (and the environment) ask for Kubernetes? */
 bool names_want_kubernetes(const struct config *config);
