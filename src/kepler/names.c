@@ -118,12 +118,15 @@ static void describe_kubernetes(const struct names *names, const struct director
 	(void)snprintf(ret->via, sizeof(ret->via), "%s", kube.source);
 }
 
+/* Where there is no runtime there is nothing that could be down. */
 static void describe_runtimes(const struct names *names, const struct directory_stats *stats,
 			      struct snapshot_name_source *ret)
 {
 	struct runtimes_stats runtimes;
 
 	runtimes_get_stats(names->runtimes, &runtimes);
+	if (!runtimes.present[0])
+		return;
 	*ret = (struct snapshot_name_source){
 		.source = "runtimes",
 		.up = stats->reachable[DIRECTORY_RUNTIME],
@@ -141,6 +144,7 @@ void names_describe(struct names *names, struct snapshot_self *ret)
 	struct directory_stats stats;
 
 	directory_get_stats(names->directory, &stats);
+	memset(ret->names, 0, sizeof(ret->names));
 	if (names->kube)
 		describe_kubernetes(names, &stats, &ret->names[DIRECTORY_KUBERNETES]);
 	if (names->runtimes)
