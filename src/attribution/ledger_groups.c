@@ -208,8 +208,6 @@ static void book(struct ledger *ledger, uint32_t index, enum ledger_group group)
 	uint32_t row = container->group[group], columns = table->values.columns;
 	const uint64_t *deltas = value_table_row(&containers->deltas, index);
 
-	if (row == LEDGER_NONE)
-		return;
 	touch(table, row);
 	values_add(value_table_row(&table->deltas, row), deltas, columns);
 	if (!container->grouped) { /* brings what it used before this interval */
@@ -242,8 +240,10 @@ void groups_book(struct ledger *ledger)
 
 		if (!container->used || container->waiting)
 			continue;
-		for (enum ledger_group group = LEDGER_POD; group < LEDGER_GROUP_COUNT; group++)
-			book(ledger, index, group);
+		for (enum ledger_group group = LEDGER_POD; group < LEDGER_GROUP_COUNT; group++) {
+			if (container->group[group] != LEDGER_NONE)
+				book(ledger, index, group);
+		}
 		container->grouped = true;
 	}
 	for (size_t group = 0; group < LEDGER_GROUP_COUNT; group++)

@@ -110,6 +110,7 @@ static void draw_processes(struct publisher *publisher, const struct moment *at,
 			   const struct canvas *canvas)
 {
 	struct process_view *view = &publisher->processes;
+	struct snapshot_row *rows = canvas->rows;
 	uint32_t columns = publisher->columns;
 
 	if (view->count)
@@ -118,10 +119,12 @@ static void draw_processes(struct publisher *publisher, const struct moment *at,
 	for (uint32_t i = 0; i < view->count; i++) {
 		struct process_series *series = &view->series[i];
 
+		rows[i] = (struct snapshot_row){ .labels = series->labels,
+						 .created_ms = series->age.created_ms,
+						 .ended = series->ended };
+		if (series->age.settled)
+			continue;
 		age_settle(&series->age, publisher, at);
-		canvas->rows[i] = (struct snapshot_row){ .labels = series->labels,
-							 .created_ms = series->age.created_ms,
-							 .ended = series->ended };
 		if (!series->age.settled)
 			hold_back(canvas, i, columns);
 	}
