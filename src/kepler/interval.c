@@ -7,8 +7,6 @@
  *   3. for each zone, split the energy of the interval over the parties, into the ledger;
  *   4. publish.
  *
- * A party is a process row, or a container for work that is known by cgroup only. Arrays of parties
- * are kept between intervals and grow when more processes ran than ever before.
  */
 #include "kepler/interval.h"
 
@@ -21,22 +19,8 @@
 #include "base/clock.h"
 #include "base/macro.h"
 #include "base/num.h"
+#include "kepler/parties.h"
 #include "kepler/zone_account.h"
-
-struct party {
-	uint32_t process; /* ledger row, or LEDGER_NONE: charge the container */
-	uint32_t container;
-};
-
-/* Parallel arrays, one entry a party. */
-struct parties {
-	struct party *party;
-	uint64_t *cpu_ns;
-	uint64_t *idle_weight;
-	uint64_t *parts[MODE_COUNT];
-	size_t count;
-	size_t size;
-};
 
 struct interval_engine {
 	struct interval_sources sources;
@@ -57,53 +41,6 @@ struct interval_engine {
 		*config; /* of the last (re)configuration, for zones that appear later */
 	bool baseline_done;
 };
-
-static void parties_release(struct parties *parties)
-{
-	free(parties->party);
-	free(parties->cpu_ns);
-	free(parties->idle_weight);
-	free(parties->parts[MODE_DYNAMIC]);
-	free(parties->parts[MODE_IDLE]);
-	*parties = (struct parties){ 0 };
-}
-
-static bool grow_array(void *array, size_t size, size_t element)
-{
-	void *bigger = realloc(*(void **)array, size * element);
-
-	if (bigger)
-		*(void **)array = bigger;
-	return bigger != NULL;
-}
-
-static int parties_reserve(struct parties *parties, size_t count)
-{
-	size_t size = parties->size ? parties->size : 256;
-
-	if (count <= parties->size)
-		return 0;
-	while (size < count)
-		size *= 2;
-	if (!grow_array(&parties->party, size, sizeof(*parties->party)) ||
-	    !grow_array(&parties->cpu_ns, size, sizeof(uint64_t)) ||
-	    !grow_array(&parties->idle_weight, size, sizeof(uint64_t)) ||
-	    !grow_array(&parties->parts[MODE_DYNAMIC], size, sizeof(uint64_t)) ||
-	    !grow_array(&parties->parts[MODE_IDLE], size, sizeof(uint64_t)))
-		return -ENOMEM;
-	parties->size = size;
-	return 0;
-}
-
-static void parties_add(struct parties *parties, uint32_t process, uint32_t container,
-			uint64_t cpu_ns)
-{
-	size_t i = parties->count++;
-
-	parties->party[i] = (struct party){ process, container };
-	parties->cpu_ns[i] = cpu_ns;
-	parties->idle_weight[i] = 0;
-}
 
 static struct publisher_options publication_of(const struct config *config, uint32_t zones)
 {
@@ -280,41 +217,6 @@ static int enter_activity(struct interval_engine *engine, const struct activity 
 	return 0;
 }
 
-/* Every living row once; those that ran have a party already, which keeps weight 0. */
-static int weigh_equally(struct interval_engine *engine)
-{
-	struct parties *parties = &engine->parties;
-	uint32_t slots = ledger_process_slots(engine->ledger);
-	int r = parties_reserve(parties, parties->count + slots);
-
-	if (r < 0)
-		return r;
-	for (uint32_t row = 0; row < slots; row++) {
-		const struct ledger_process *process = ledger_process_at(engine->ledger, row);
-
-		if (!process->used || process->ended)
-			continue;
-		parties_add(parties, row, process->container, 0);
-		parties->idle_weight[parties->count - 1] = 1;
-	}
-	return 0;
-}
-
-static int weigh_idle(struct interval_engine *engine)
-{
-	struct parties *parties = &engine->parties;
-
-	if (engine->idle_share == IDLE_SHARE_EQUAL)
-		return weigh_equally(engine);
-	/*
-	 * By size: requested CPU, else what was used; requests are not known before owners are
-	 * pods.
-	 */
-	if (parties->count)
-		memcpy(parties->idle_weight, parties->cpu_ns, parties->count * sizeof(uint64_t));
-	return 0;
-}
-
 static void charge(struct interval_engine *engine, uint32_t column, const uint64_t *amounts)
 {
 	const struct parties *parties = &engine->parties;
@@ -449,7 +351,8 @@ static void read_zones(struct interval_engine *engine)
 static void attribute_all(struct interval_engine *engine, const struct activity *activity,
 			  const struct zone_activity *measured)
 {
-	if (weigh_idle(engine) < 0)
+	if (parties_weigh_idle(&engine->parties, engine->ledger, engine->idle_share,
+			       measured->dt_ns) < 0)
 		engine->parties.count = 0; /* no memory: nobody is charged, nothing is lost */
 	for (size_t z = 0; z < engine->zone_count; z++) {
 		struct zone_activity seen = *measured;
