@@ -39,7 +39,7 @@ static size_t whole_labels(const char *text)
 	bool quoted = false;
 	size_t whole = 0, i;
 
-	for (i = 0; text[i] && i < LABELS_MAX_LEN; i++) {
+	for (i = 0; i < LABELS_MAX_LEN && text[i]; i++) {
 		if (text[i] == '"') {
 			quoted = !quoted;
 			whole = quoted ? whole : i + 1;

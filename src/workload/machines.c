@@ -81,11 +81,14 @@ static bool is_alive(const struct machines *machines, const struct machine *row)
 	       proc_process_is(&process, row->start_ns);
 }
 
-static struct machine *find_row(const struct machines *machines, uint32_t pid)
+static bool find_row(const struct machines *machines, uint32_t pid, struct machine **ret)
 {
 	uint32_t index = map_find(&machines->map, key_of(pid));
 
-	return index == MAP_NONE ? NULL : &machines->rows[index];
+	if (index == MAP_NONE)
+		return false;
+	*ret = &machines->rows[index];
+	return true;
 }
 
 static void remove_row(struct machines *machines, uint32_t index)
@@ -127,8 +130,8 @@ static int make_room(struct machines *machines, uint64_t now_ns)
 	return 0;
 }
 
-/* Takes what @row holds. */
-static struct machine *add_row(struct machines *machines, struct machine *row, uint64_t now_ns)
+/* Takes what @row holds; false: there is no room. */
+static bool add_row(struct machines *machines, struct machine *row, uint64_t now_ns)
 {
 	uint32_t index = map_find(&machines->map, key_of(row->pid));
 
@@ -137,10 +140,10 @@ static struct machine *add_row(struct machines *machines, struct machine *row, u
 	if ((machines->count == machines->size && make_room(machines, now_ns) < 0) ||
 	    map_put(&machines->map, key_of(row->pid), machines->count) < 0) {
 		release_row(machines, row);
-		return NULL;
+		return false;
 	}
-	machines->rows[machines->count] = *row;
-	return &machines->rows[machines->count++];
+	machines->rows[machines->count++] = *row;
+	return true;
 }
 
 /* ---- ids ---- */
@@ -221,9 +224,10 @@ static void claim_id(struct machines *machines, struct machine *row)
 static void label_container(struct machines *machines, struct owner *container,
 			    const struct machine *row)
 {
-	const struct machine *other = find_row(machines, container->machine_pid);
+	struct machine *other;
 
-	if (container->machine_pid != row->pid && other && other->owner == container &&
+	if (container->machine_pid != row->pid &&
+	    find_row(machines, container->machine_pid, &other) && other->owner == container &&
 	    is_alive(machines, other))
 		return;
 	owner_set_machine(container, row->what, row->pid);
@@ -263,8 +267,8 @@ static bool read_description(const struct machines *machines, const struct proce
 	return len > 0;
 }
 
-static struct machine *read_row(struct machines *machines, const struct process_ref *process,
-				const struct owner *around, uint64_t now_ns)
+static bool read_row(struct machines *machines, const struct process_ref *process,
+		     const struct owner *around, uint64_t now_ns, struct machine **ret)
 {
 	struct machine row = new_row(process);
 	struct proc_process stat;
@@ -274,27 +278,28 @@ static struct machine *read_row(struct machines *machines, const struct process_
 	if (is_full(machines, now_ns) || !read_description(machines, process, &vm, &is_machine) ||
 	    proc_process_read(machines->proc_fd, process->pid, &stat) < 0 ||
 	    !proc_process_is(&stat, process->start_ns))
-		return NULL;
+		return false;
 	row.ppid = stat.ppid;
 	row.is_scope = around->view.kind == OWNER_VM;
 	if (is_machine) {
 		row.what = malloc(sizeof(*row.what));
 		if (!row.what)
-			return NULL;
+			return false;
 		describe(row.what, &vm, around, row.pid, row.start_ns);
 		claim_id(machines, &row);
 	}
-	return add_row(machines, &row, now_ns);
+	return add_row(machines, &row, now_ns) && find_row(machines, row.pid, ret);
 }
 
 struct owner *machines_resolve(struct machines *machines, const struct process_ref *process,
 			       struct owner *around, uint64_t now_ns)
 {
-	struct machine *row = find_row(machines, process->pid);
+	struct machine *row;
 
-	if (!row || !is_same(row, process))
-		row = read_row(machines, process, around, now_ns);
-	if (!row || !row->what)
+	if ((!find_row(machines, process->pid, &row) || !is_same(row, process)) &&
+	    !read_row(machines, process, around, now_ns, &row))
+		return NULL;
+	if (!row->what)
 		return NULL;
 	if (row->around != around || !row->owner)
 		settle(machines, row, around, now_ns);
@@ -303,9 +308,9 @@ struct owner *machines_resolve(struct machines *machines, const struct process_r
 
 bool machines_find_served(const struct machines *machines, uint32_t pid, struct owner **ret)
 {
-	const struct machine *row = find_row(machines, pid);
+	struct machine *row;
 
-	if (!row || (row->what && !row->owner))
+	if (!find_row(machines, pid, &row) || (row->what && !row->owner))
 		return false;
 	*ret = row->owner;
 	return true;

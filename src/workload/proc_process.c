@@ -28,7 +28,7 @@ static int read_field(const char *text, unsigned n, uint64_t *ret)
 int proc_process_read(int proc_fd, uint32_t pid, struct proc_process *ret)
 {
 	struct proc_process process = { 0 };
-	uint64_t ppid, start_ticks;
+	uint64_t ppid = 0, start_ticks = 0;
 	char text[STAT_MAX], *name, *end;
 	ssize_t len = proc_process_text(proc_fd, pid, "stat", text, sizeof(text));
 	size_t name_len;

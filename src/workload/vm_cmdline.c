@@ -7,7 +7,6 @@
  */
 #include "workload/vm_cmdline.h"
 
-#include <ctype.h>
 #include <string.h>
 
 #include "base/macro.h"
@@ -34,12 +33,22 @@ static bool next_word(struct words *words, struct part *ret)
 	return true;
 }
 
+static char lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+static bool is_hex(char c)
+{
+	return (c >= '0' && c <= '9') || (lower(c) >= 'a' && lower(c) <= 'f');
+}
+
 static bool is_uuid(struct part text)
 {
 	for (size_t i = 0; i < text.len && text.len == VM_UUID_MAX - 1; i++) {
 		bool is_dash = i == 8 || i == 13 || i == 18 || i == 23;
 
-		if (is_dash ? text.text[i] != '-' : !isxdigit((unsigned char)text.text[i]))
+		if (is_dash ? text.text[i] != '-' : !is_hex(text.text[i]))
 			return false;
 	}
 	return text.len == VM_UUID_MAX - 1;
@@ -53,7 +62,7 @@ static void set_uuid(struct vm_description *vm, struct part text)
 	if (!is_uuid(text) || vm->uuid[0])
 		return;
 	for (size_t i = 0; i < text.len; i++) {
-		vm->uuid[i] = (char)tolower((unsigned char)text.text[i]);
+		vm->uuid[i] = lower(text.text[i]);
 		any |= text.text[i] != '0' && text.text[i] != '-';
 	}
 	vm->uuid[any ? text.len : 0] = '\0';
