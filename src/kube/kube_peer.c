@@ -13,6 +13,7 @@
 #include "base/macro.h"
 #include "kube/kube_parts.h"
 #include "kube/object_stream.h"
+#include "kube/pod_prune.h"
 
 #define ERROR_BODY_MAX 1024 /* of an answer that is no list, for its message */
 
@@ -137,6 +138,7 @@ void kube_take_pod(struct kube *kube, const json_t *object, const char *text, si
 
 void kube_take_pod_text(struct kube *kube, const char *text, size_t len)
 {
+	CLEANUP_FREE char *pruned = NULL;
 	json_t *object;
 
 	if (!text) {
@@ -145,7 +147,8 @@ void kube_take_pod_text(struct kube *kube, const char *text, size_t len)
 	}
 	if (pod_table_seen(&kube->table, text, len))
 		return;
-	object = json_loadb(text, len, 0, NULL);
+	pruned = malloc(len);
+	object = pruned ? json_loadb(pruned, pod_prune(text, len, pruned), 0, NULL) : NULL;
 	kube_take_pod(kube, object, text, len);
 	json_decref(object);
 }
