@@ -12,14 +12,14 @@
 #include "base/macro.h"
 #include "export/render.h"
 
-#define CLASSIC     SCHEMA_CLASSIC
-#define CURRENT     SCHEMA_CURRENT
-#define BOTH        SCHEMA_BOTH
+#define CLASSIC      SCHEMA_CLASSIC
+#define CURRENT      SCHEMA_CURRENT
+#define BOTH         SCHEMA_BOTH
 
 #define NAMES(field) ((unsigned)offsetof(struct snapshot_name_source, field))
-#define SELF(field) ((unsigned)offsetof(struct snapshot_self, field))
-#define ZONE(field) ((unsigned)offsetof(struct snapshot_zone, field))
-#define HTTP(field) ((unsigned)offsetof(struct http_stats, field))
+#define SELF(field)  ((unsigned)offsetof(struct snapshot_self, field))
+#define ZONE(field)  ((unsigned)offsetof(struct snapshot_zone, field))
+#define HTTP(field)  ((unsigned)offsetof(struct http_stats, field))
 
 #define L_PROCESS                                                                                  \
 	"pid, command, container_id, container_namespace, vm_id (container_name, pod_name)"
@@ -381,7 +381,8 @@ static const struct metric table[] = {
 	  emit_names_u64, NAMES(bad) },
 	{ "kepler_exporter_name_lookups", METRIC_COUNTER, "", BOTH,
 	  "result",
-	  "Containers looked up by id: found, unknown so far, refused because the directory is full.",
+	  "Containers looked up by id: found, unknown so far, refused because the directory is "
+	  "full.",
 	  emit_names_lookups, 0 },
 	{ "kepler_exporter_series_folded", METRIC_COUNTER, "", BOTH,
 	  "level",
