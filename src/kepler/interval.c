@@ -198,6 +198,11 @@ static void enter_sample(struct interval_engine *engine, const struct activity_s
 		parties_add(&engine->parties, process, container, sample->cpu_ns);
 }
 
+static void learn_cgroup(void *userdata, uint64_t cgroup_id, const char *path)
+{
+	identity_resolver_learn(userdata, cgroup_id, path);
+}
+
 static int enter_activity(struct interval_engine *engine, const struct activity *activity)
 {
 	int r = parties_reserve(&engine->parties, activity->count + activity->dropped_cgroup_count);
@@ -416,6 +421,8 @@ int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
 						activity.busy_ns, &engine->readings[0]);
 		measured = measure_activity(engine, &activity);
 		identity_resolver_begin(engine->sources.identities, activity.boottime_ns);
+		activity_visit_new_cgroups(engine->sources.activity, learn_cgroup,
+					   engine->sources.identities);
 	}
 	if (enter_activity(engine, &activity) < 0)
 		engine->parties.count = 0;
