@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* JSON of others through jansson: one array element in memory at a time, strings that are never NULL. */
+/* JSON of others through jansson: one array element at a time, strings that are never NULL. */
 #pragma once
 
 #include <jansson.h>

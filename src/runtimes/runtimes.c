@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The thread: scans at the start, when the directory wants an id, and every 60 s. Somebody may want
- * an id for ever that no runtime here knows (a container of a user's own Podman), so a wish that
- * brought nothing new doubles the pause before the next one is heard, up to 8 s; anything new
- * resets it to one second.
+ * an id that no runtime here knows (a container of a user's own Podman), again and again, so a wish
+ * that brought nothing new makes the pause before the next one is heard two seconds instead of one.
  */
 #include "runtimes/runtimes.h"
 
@@ -18,9 +17,8 @@
 #include "base/macro.h"
 #include "runtimes/scan.h"
 
-#define PERIOD_NS    (60 * NSEC_PER_SEC)
-#define PAUSE_MIN_NS (1 * NSEC_PER_SEC)
-#define PAUSE_MAX_NS (8 * NSEC_PER_SEC)
+#define PERIOD_NS (60 * NSEC_PER_SEC)
+#define PAUSE_NS  (1 * NSEC_PER_SEC)
 
 struct runtimes {
 	struct scan scan; /* of the thread */
@@ -63,17 +61,15 @@ static void *watch(void *userdata)
 {
 	struct runtimes *runtimes = userdata;
 	int wanted_fd = directory_wanted_fd(runtimes->directory, DIRECTORY_RUNTIME);
-	uint64_t pause_ns = PAUSE_MIN_NS, changes;
+	uint64_t pause_ns, changes;
 	bool wanted = false;
 
 	while (!atomic_load(&runtimes->stopping)) {
 		changes = runtimes->scan.table.changes;
 		scan_run(&runtimes->scan, clock_ns(CLOCK_BOOTTIME));
 		publish_stats(runtimes);
-		if (runtimes->scan.table.changes != changes)
-			pause_ns = PAUSE_MIN_NS;
-		else if (wanted)
-			pause_ns = pause_ns * 2 < PAUSE_MAX_NS ? pause_ns * 2 : PAUSE_MAX_NS;
+		pause_ns =
+			wanted && runtimes->scan.table.changes == changes ? 2 * PAUSE_NS : PAUSE_NS;
 		(void)wait_for(runtimes, -1, pause_ns);
 		wanted = wait_for(runtimes, wanted_fd, PERIOD_NS - pause_ns);
 		if (wanted)

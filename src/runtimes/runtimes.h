@@ -6,7 +6,7 @@
  * APIs of Docker and Podman are asked only where a socket is configured, because who may connect to
  * it may do anything (docs/design/runtimes.md). Optional, in a thread of its own: a runtime that
  * hangs costs names and nothing else. A scan is made when an unknown container is met, at most once
- * a second and less often while it finds nothing new, and every 60 s.
+ * a second (every two while that finds nothing new), and every 60 s.
  */
 #pragma once
 

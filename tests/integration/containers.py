@@ -166,9 +166,14 @@ class Engine:
     def __enter__(self):
         return self
 
-    def __exit__(self, *exc):
+    def stop_all(self):
         for container in self.running:
             self.remove(container)
+        self.running = []
+        (self.dir / "go").unlink(missing_ok=True)
+
+    def __exit__(self, *exc):
+        self.stop_all()
         self.close()
         for cgroup in self.cgroups:
             deadline = time.monotonic() + 5
@@ -206,13 +211,18 @@ def cri_annotations(name, pod):
 class Runc(Engine):
     """runc alone, with bundles where containerd has them: what containerd's CRI leaves, without containerd."""
     program = "runc"
+    tasks = pathlib.Path("/run/containerd/io.containerd.runtime.v2.task/k8s.io")
+
+    def __init__(self):
+        super().__init__()
+        self.tasks.mkdir(parents=True)
 
     def start(self, name, work, pod, driver="cgroupfs"):
         container_id = new_id()
         leaf = f"cri-containerd-{container_id}.scope" if driver == "systemd" else container_id
         cgroup = f"{pod_parent(pod['uid'], driver)}/{leaf}"
-        bundle = pathlib.Path("/run/containerd/io.containerd.runtime.v2.task/k8s.io", container_id)
-        bundle.mkdir(parents=True)
+        bundle = self.tasks / container_id
+        bundle.mkdir()
         config = oci_config(self, container_id, cgroup, self.command(name, work), cri_annotations(name, pod))
         (bundle / "config.json").write_text(json.dumps(config))
         container = Container(self, name, container_id, cgroup, pod)
@@ -226,7 +236,7 @@ class Runc(Engine):
 
     def remove(self, container):
         self.call("runc", "--root", "/run/runc", "delete", "--force", container.id)
-        shutil.rmtree(f"/run/containerd/io.containerd.runtime.v2.task/k8s.io/{container.id}", ignore_errors=True)
+        shutil.rmtree(self.tasks / container.id, ignore_errors=True)
 
 
 class Podman(Engine):
