@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -16,6 +19,7 @@
 #include "workload/directory.h"
 #include "workload/hierarchy.h"
 #include "workload/identity.h"
+#include "workload/proc_process.h"
 
 #define ID  "3f1c0d52a9e84b7760d1c2f8e5a4b39017c6d8e2f4a1b0935c7e6d8f2a4b1c30"
 #define UID "5f0c7a3e-1b2d-4c6f-9a8b-0d1e2f3a4b5c"
@@ -266,6 +270,81 @@ static void test_id_of_a_real_cgroup(void **state)
 	hierarchy_release(&hierarchy);
 }
 
+#define FREEZER "/sys/fs/cgroup/freezer/kepler-test-docker"
+
+/* A child in a container that only the freezer's hierarchy knows; 0: not possible here. */
+static pid_t child_in_freezer(void)
+{
+	int fd = -1;
+	pid_t pid;
+
+	(void)mkdir(FREEZER, 0755);
+	if (mkdir(FREEZER "/" ID, 0755) == 0)
+		fd = open(FREEZER "/" ID "/cgroup.procs", O_WRONLY | O_CLOEXEC);
+	pid = fd < 0 ? 0 : fork();
+	if (pid == 0 && fd >= 0) {
+		(void)pause();
+		_exit(0);
+	}
+	if (pid > 0 && dprintf(fd, "%d", pid) < 0) {
+		(void)kill(pid, SIGKILL);
+		(void)waitpid(pid, NULL, 0);
+		pid = 0;
+	}
+	if (fd >= 0)
+		(void)close(fd);
+	return pid;
+}
+
+/* Hybrid, on the real system where it is: the hierarchy of the ids knows nothing. */
+static void test_every_hierarchy_is_tried(void **state)
+{
+	const struct identity_options options = { .procfs = "/proc", .cgroupfs = "/sys/fs/cgroup" };
+	struct process_ref process = { .comm = "x" };
+	struct identity_resolver *resolver;
+	struct proc_process child;
+	struct hierarchy hierarchy;
+	struct stat root = { 0 };
+	char before[80], after[80];
+	pid_t pid;
+	int proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC), r;
+
+	(void)state;
+	hierarchy_open(options.cgroupfs, &hierarchy);
+	pid = hierarchy.is_one_of_several && strcmp(hierarchy.controller, "freezer") != 0
+		      ? child_in_freezer()
+		      : 0;
+	r = pid ? proc_process_read(proc_fd, (uint32_t)pid, &child) : -ENOENT;
+	if (pid && r == 0) {
+		(void)fstat(hierarchy.fd, &root);
+		process.pid = (uint32_t)pid;
+		process.start_ns = child.start_ns;
+		process.cgroup_id = root.st_ino;
+		assert_int_equal(identity_resolver_open(&options, &resolver), 0);
+		identity_resolver_begin(resolver, T0);
+		(void)snprintf(before, sizeof(before), "%s",
+			       identity_resolve(resolver, &process)->container_id);
+	}
+	if (pid) {
+		(void)kill(pid, SIGKILL);
+		(void)waitpid(pid, NULL, 0);
+	}
+	for (int i = 0; i < 100 && rmdir(FREEZER "/" ID) < 0 && errno == EBUSY; i++)
+		(void)usleep(10000);
+	(void)rmdir(FREEZER);
+	(void)close(proc_fd);
+	hierarchy_release(&hierarchy);
+	if (r < 0) {
+		print_message("# not a hybrid system, or not root\n");
+		skip();
+	}
+	(void)snprintf(after, sizeof(after), "%s",
+		       identity_resolve(resolver, &process)->container_id);
+	identity_resolver_close(resolver);
+	assert_string_equal(before, ID);
+	assert_string_equal(after, ID); /* gone, and known */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -281,6 +360,7 @@ int main(void)
 		PROC_TEST(test_what_the_kernel_told_is_known_when_it_is_gone),
 		PROC_TEST(test_services_merged),
 		cmocka_unit_test(test_id_of_a_real_cgroup),
+		cmocka_unit_test(test_every_hierarchy_is_tried),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
