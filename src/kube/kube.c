@@ -6,7 +6,6 @@
  */
 #include "kube/kube.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
@@ -70,8 +69,8 @@ static int set_node_name(struct kube *kube, const char *given)
 	if (!name) {
 		if (gethostname(host, sizeof(host) - 1) < 0)
 			return -errno;
-		for (char *c = host; *c; c++)
-			*c = (char)tolower((unsigned char)*c); /* as the kubelet does */
+		for (char *c = host; *c; c++) /* as the kubelet does */
+			*c = *c >= 'A' && *c <= 'Z' ? (char)(*c - 'A' + 'a') : *c;
 		name = host;
 	}
 	return copy_text(name, &kube->node_name);

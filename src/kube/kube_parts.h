@@ -84,7 +84,7 @@ void kube_note_success(struct kube *kube, const char *source);
 void kube_note_failure(struct kube *kube, const char *source, const char *why);
 void kube_count(struct kube *kube, uint64_t *counter); /* one of kube->stats */
 uint32_t kube_chance(void);
-/* Waits; true when the thread shall end. *ret_wanted: a container's name is wanted; NULL: no care. */
+/* Waits; true when the thread shall end. *ret_wanted (or NULL): a container's name is wanted. */
 bool kube_wait(struct kube *kube, uint64_t ms, bool *ret_wanted);
 
 /*

@@ -66,7 +66,7 @@ bool kube_wait(struct kube *kube, uint64_t ms, bool *ret_wanted)
 		*ret_wanted = false;
 	if (poll(fds, 2, ms < INT32_MAX ? (int)ms : INT32_MAX) <= 0)
 		return false;
-	if (fds[1].revents & POLLIN) {
+	if (ret_wanted && fds[1].revents & POLLIN) {
 		*ret_wanted = true;
 		(void)!read(kube->wanted_fd, &asked, sizeof(asked));
 	}

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * A kubeconfig file (k8s.io/client-go/tools/clientcmd/api/v1, types.go): lists of named contexts,
- * clusters and users; a context names one of each. Read as a tree by libyaml, which knows where each
- * node stood, so that a message can name the line. Unknown keys are left alone, as kubectl does.
+ * clusters and users; a context names one of each. Read as a tree by libyaml, which knows where
+ * each node stood, so that a message can name the line. Unknown keys are left alone, as kubectl
+ * does.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The API server: a list of this node's pods, then a watch from the list's resourceVersion, for ever
- * renewed from the last version that an event or a bookmark named.
+ * The API server: a list of this node's pods, then a watch from the list's resourceVersion, for
+ * ever renewed from the last version that an event or a bookmark named.
  *
  * The first list may come from the server's cache (resourceVersion=0: cheap for it). When a version
  * has become too old (410, in whichever form), everything is listed again, once and at once, and

@@ -139,62 +139,89 @@ static size_t take_header(char *bytes, size_t size, size_t count, void *userdata
 	return transfer->stopped ? 0 : len;
 }
 
-/* Sets one option; *ret keeps the first failure. */
-#define SET(client, ret, option, value)                                                            \
-	do {                                                                                       \
-		CURLcode code_ = (client)->curl->easy_setopt((client)->easy, option, value);       \
-		if (code_ != CURLE_OK && *(ret) == CURLE_OK)                                       \
-			*(ret) = code_;                                                            \
-	} while (0)
+/* Options are set one by one; the first that is refused is remembered. */
+struct setting {
+	struct http_client *client;
+	CURLcode code;
+};
 
-static CURLcode set_peer(struct http_client *client)
+static void note_setting(struct setting *setting, CURLcode code)
 {
-	CURLcode code = CURLE_OK;
-
-	SET(client, &code, CURLOPT_NOSIGNAL, 1L);
-	SET(client, &code, CURLOPT_QUICK_EXIT, 1L); /* a stop does not wait for the name server */
-	SET(client, &code, CURLOPT_PROTOCOLS_STR, "http,https");
-	SET(client, &code, CURLOPT_FOLLOWLOCATION, 0L);
-	SET(client, &code, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
-	SET(client, &code, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-	SET(client, &code, CURLOPT_SSL_VERIFYPEER, 1L);
-	SET(client, &code, CURLOPT_SSL_VERIFYHOST, 2L);
-	SET(client, &code, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
-	SET(client, &code, CURLOPT_SSL_SESSIONID_CACHE, 0L);
-	SET(client, &code, CURLOPT_TCP_KEEPALIVE, 1L);
-	if (client->ca_file) {
-		SET(client, &code, CURLOPT_CAINFO, client->ca_file);
-		SET(client, &code, CURLOPT_CAPATH, NULL);
-	}
-	if (client->client_cert_file)
-		SET(client, &code, CURLOPT_SSLCERT, client->client_cert_file);
-	if (client->client_key_file)
-		SET(client, &code, CURLOPT_SSLKEY, client->client_key_file);
-	if (client->unix_socket)
-		SET(client, &code, CURLOPT_UNIX_SOCKET_PATH, client->unix_socket);
-	if (!client->environment_proxy || client->unix_socket)
-		SET(client, &code, CURLOPT_PROXY, "");
-	return code;
+	if (setting->code == CURLE_OK)
+		setting->code = code;
 }
 
-static CURLcode set_request(struct http_client *client, const struct http_request_options *request,
-			    struct curl_slist *headers, struct transfer *transfer)
+static void set_number(struct setting *setting, CURLoption option, long value)
 {
-	CURLcode code = CURLE_OK;
+	const struct http_client *client = setting->client;
 
-	SET(client, &code, CURLOPT_URL, request->url);
-	SET(client, &code, CURLOPT_HTTPHEADER, headers);
-	SET(client, &code, CURLOPT_ACCEPT_ENCODING, "gzip");
-	if (client->user_agent)
-		SET(client, &code, CURLOPT_USERAGENT, client->user_agent);
-	SET(client, &code, CURLOPT_CONNECTTIMEOUT_MS, (long)request->connect_timeout_ms);
-	SET(client, &code, CURLOPT_TIMEOUT_MS, (long)request->timeout_ms);
-	SET(client, &code, CURLOPT_WRITEFUNCTION, take_body);
-	SET(client, &code, CURLOPT_WRITEDATA, transfer);
-	SET(client, &code, CURLOPT_HEADERFUNCTION, take_header);
-	SET(client, &code, CURLOPT_HEADERDATA, transfer);
-	SET(client, &code, CURLOPT_ERRORBUFFER, client->error);
-	return code;
+	note_setting(setting, client->curl->easy_setopt(client->easy, option, value));
+}
+
+static void set_pointer(struct setting *setting, CURLoption option, const void *value)
+{
+	const struct http_client *client = setting->client;
+
+	note_setting(setting, client->curl->easy_setopt(client->easy, option, value));
+}
+
+static void set_text_if_any(struct setting *setting, CURLoption option, const char *value)
+{
+	if (value)
+		set_pointer(setting, option, value);
+}
+
+static void set_peer(struct setting *setting)
+{
+	static const struct {
+		CURLoption option;
+		long value;
+	} numbers[] = {
+		{ CURLOPT_NOSIGNAL, 1 },
+		{ CURLOPT_QUICK_EXIT, 1 }, /* a stop does not wait for the name server */
+		{ CURLOPT_FOLLOWLOCATION, 0 },
+		{ CURLOPT_NETRC, CURL_NETRC_IGNORED },
+		{ CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1 },
+		{ CURLOPT_SSL_VERIFYPEER, 1 },
+		{ CURLOPT_SSL_VERIFYHOST, 2 },
+		{ CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2 },
+		{ CURLOPT_SSL_SESSIONID_CACHE, 0 },
+		{ CURLOPT_TCP_KEEPALIVE, 1 },
+	};
+	const struct http_client *client = setting->client;
+
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
+		set_number(setting, numbers[i].option, numbers[i].value);
+	set_pointer(setting, CURLOPT_PROTOCOLS_STR, "http,https");
+	if (client->ca_file) {
+		set_pointer(setting, CURLOPT_CAINFO, client->ca_file);
+		set_pointer(setting, CURLOPT_CAPATH, NULL);
+	}
+	set_text_if_any(setting, CURLOPT_SSLCERT, client->client_cert_file);
+	set_text_if_any(setting, CURLOPT_SSLKEY, client->client_key_file);
+	set_text_if_any(setting, CURLOPT_UNIX_SOCKET_PATH, client->unix_socket);
+	if (!client->environment_proxy || client->unix_socket)
+		set_pointer(setting, CURLOPT_PROXY, "");
+}
+
+static void set_request(struct setting *setting, const struct http_request_options *request,
+			const struct curl_slist *headers, const struct transfer *transfer)
+{
+	struct http_client *client = setting->client;
+
+	set_pointer(setting, CURLOPT_URL, request->url);
+	set_pointer(setting, CURLOPT_HTTPHEADER, headers);
+	set_pointer(setting, CURLOPT_ACCEPT_ENCODING, "gzip");
+	set_text_if_any(setting, CURLOPT_USERAGENT, client->user_agent);
+	set_number(setting, CURLOPT_CONNECTTIMEOUT_MS, (long)request->connect_timeout_ms);
+	set_number(setting, CURLOPT_TIMEOUT_MS, (long)request->timeout_ms);
+	set_pointer(setting, CURLOPT_WRITEDATA, transfer);
+	set_pointer(setting, CURLOPT_HEADERDATA, transfer);
+	set_pointer(setting, CURLOPT_ERRORBUFFER, client->error);
+	note_setting(setting,
+		     client->curl->easy_setopt(client->easy, CURLOPT_WRITEFUNCTION, take_body));
+	note_setting(setting,
+		     client->curl->easy_setopt(client->easy, CURLOPT_HEADERFUNCTION, take_header));
 }
 
 /* Bytes that came in this request, as they came over the wire. */
@@ -411,8 +438,8 @@ int http_client_get(struct http_client *client, const struct http_request_option
 		.userdata = userdata,
 		.max_bytes = request->max_bytes,
 	};
+	struct setting setting = { .client = client };
 	struct curl_slist *headers = NULL;
-	CURLcode code;
 	int r;
 
 	*ret = (struct http_reply){ 0 };
@@ -420,12 +447,12 @@ int http_client_get(struct http_client *client, const struct http_request_option
 	r = make_headers(client, request, &headers, diag);
 	if (r == 0) {
 		client->curl->easy_reset(client->easy);
-		code = set_peer(client);
-		if (code == CURLE_OK)
-			code = set_request(client, request, headers, &transfer);
-		if (code != CURLE_OK)
-			r = diag_set(diag, errno_of(code), "%.*s: %s", host_length(request->url),
-				     request->url, client->curl->easy_strerror(code));
+		set_peer(&setting);
+		set_request(&setting, request, headers, &transfer);
+		if (setting.code != CURLE_OK)
+			r = diag_set(diag, errno_of(setting.code), "%.*s: %s",
+				     host_length(request->url), request->url,
+				     client->curl->easy_strerror(setting.code));
 		else
 			r = perform(client, request, &transfer, ret, diag);
 		/* Nothing of the request stays behind. */

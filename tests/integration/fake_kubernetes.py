@@ -283,7 +283,8 @@ class Probe:
         arguments = [str(word) for name, value in options.items() for word in (f"--{name.replace('_', '-')}", value)]
         environment = {"PATH": "/usr/bin:/bin", **(account.environment() if account else {}), **(environment or {})}
         self.begin = time.monotonic()
-        self.process = subprocess.Popen([PROBE, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
+        self.process = subprocess.Popen([PROBE, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                        env=environment)
         self.base = self.read()
 
     def read(self):

@@ -1,38 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Names from Kubernetes while Kubernetes fails: R30 to R34 against a fake API server and kubelet, one function a fault.
+"""Names from Kubernetes while Kubernetes fails: R30 to R34 against a fake API server, one function a fault.
 
-test-kube-faults.py [CASE...]. Cases run four at a time: each has its own servers and mostly waits.
+test-kube-faults.py [CASE...]
 """
-import concurrent.futures
 import json
-import pathlib
-import sys
-import tempfile
 import time
-import traceback
 
 from certificates import Authority
-from fake_kubernetes import FAST, FakeKubernetes, Account, Probe, container_id, event, make_pod, pod_id, status_of
-
-
-class Plant:
-    """An API server with TLS, and an account there."""
-
-    def __init__(self, directory):
-        self.directory = pathlib.Path(directory)
-        self.authority = Authority(directory)
-        self.api = FakeKubernetes(self.authority.server_context())
-        self.account = Account(directory, self.api, self.authority)
-
-    def probe(self, **options):
-        options.setdefault("source", "apiserver")
-        return Probe(self.account, **options)
-
-
-def gaps(requests):
-    times = [entry[0] for entry in requests]
-    return [after - before for before, after in zip(times, times[1:])]
+from fake_kubernetes import FAST, Probe, container_id, event, make_pod, pod_id, status_of
+from kube_plant import gaps, once, run_cases
 
 
 # ---- R30: the API server is not there ----
@@ -137,19 +114,6 @@ def gone_for_ever(plant):
 
 
 # ---- R32: answers that are no answers ----
-
-def once(count, action):
-    """A fault of the first `count` requests of any kind."""
-    done = []
-
-    def fault(request, kind):
-        if len(done) >= count:
-            return False
-        done.append(kind)
-        action(request)
-        return True
-    return fault
-
 
 def too_many_requests(plant):
     pod = plant.api.put(make_pod("shop"))
@@ -432,204 +396,10 @@ def pod_that_is_not_there_yet(plant):
         assert time.monotonic() - begin < 1
 
 
-# ---- the kubelet ----
-
-def kubelet_of(plant, token="good"):
-    kubelet = FakeKubernetes(plant.authority.server_context("kubelet"), token)
-    return kubelet, {"kubelet-url": kubelet.url}
-
-
-def kubelet_polls(plant):
-    kubelet, options = kubelet_of(plant)
-    pods = [kubelet.put(make_pod(f"pod-{i}")) for i in range(300)]
-    with plant.probe(source="kubelet", **options) as probe:
-        probe.until(lambda p: p.stats()["containers"] == 300)
-        kubelet.delete(pods[0])
-        changed = kubelet.put(make_pod("pod-1", containers=("main", "more")))
-        probe.knows(changed, "more")
-        stats = probe.stats()
-        assert (stats["pods"], stats["source"], stats["bad_pods"], stats["failures"]) == (299, "kubelet", 0, 0), stats
-        assert not plant.api.log and all("continue" not in entry[2] for entry in kubelet.log)
-
-
-def kubelet_is_asked_on_demand(plant):
-    kubelet, options = kubelet_of(plant)
-    with plant.probe(source="kubelet", timing={**FAST, "poll": 20000, "demand": 200}, **options) as probe:
-        probe.until(lambda p: p.stats()["reachable"] and kubelet.log)
-        time.sleep(0.3)
-        pod = kubelet.put(make_pod("shop"))
-        assert probe.knows(pod) < 2, "waited for the next poll"
-
-
-def unknown_containers_do_not_make_it_poll(plant):
-    """A container of no pod is asked for in every interval; the kubelet is not."""
-    kubelet, options = kubelet_of(plant)
-    with plant.probe(source="kubelet", timing={**FAST, "poll": 20000, "demand": 100}, **options) as probe:
-        end = time.monotonic() + 6
-        while time.monotonic() < end:
-            assert probe.find(container_id("docker's own")) == {}
-            time.sleep(0.02)
-        assert len(kubelet.log) <= 8, len(kubelet.log)  # at 0, 0.2, 0.6, 1.4, 3.0, 6.2 s
-
-
-def kubelet_is_preferred_and_replaced(plant):
-    kubelet, options = kubelet_of(plant)
-    pod = make_pod("shop")
-    kubelet.put(pod)
-    plant.api.put(pod)
-    with plant.probe(source="auto", **options) as probe:
-        probe.knows(pod)
-        assert probe.stats()["source"] == "kubelet" and not plant.api.log
-        kubelet.down()
-        probe.until(lambda p: p.stats()["source"] == "apiserver", what="the API server is not asked")
-        late = plant.api.put(make_pod("late"))
-        probe.knows(late)
-
-
-def kubelet_that_forbids(plant):
-    kubelet, options = kubelet_of(plant, token="another")
-    pod = plant.api.put(make_pod("shop"))
-    with plant.probe(source="auto", **options) as probe:
-        assert probe.knows(pod) < 3
-        time.sleep(1)
-        assert len(kubelet.log) == 1, "asked again though the API server answers"
-
-
-def kubelet_of_another_authority(plant):
-    other = Authority(plant.directory, "other")
-    kubelet = FakeKubernetes(other.server_context("kubelet"))
-    pod = kubelet.put(make_pod("shop"))
-    with plant.probe(source="kubelet", **{"kubelet-url": kubelet.url}) as probe:
-        probe.until(lambda p: "certificate" in p.stats()["error"])
-        assert not kubelet.log
-    with plant.probe(source="kubelet", **{"kubelet-url": kubelet.url, "kubelet-ca": other.file}) as probe:
-        probe.knows(pod)
-
-
-def plain_port_gets_no_token(plant):
-    kubelet = FakeKubernetes(token=None)
-    pod = kubelet.put(make_pod("shop"))
-    with plant.probe(source="kubelet", **{"kubelet-url": kubelet.url}) as probe:
-        probe.knows(pod)
-        assert kubelet.log[0][3] is None
-
-
-def no_proxy_before_the_kubelet(plant):
-    kubelet, options = kubelet_of(plant)
-    pod = kubelet.put(make_pod("shop"))
-    with plant.probe(source="kubelet", environment={"https_proxy": "http://127.0.0.1:1"}, **options) as probe:
-        probe.knows(pod)
-    with plant.probe(environment={"https_proxy": "http://127.0.0.1:1"}) as probe:
-        probe.until(lambda p: p.stats()["failures"] >= 1)
-        assert not plant.api.log
-
-
-# ---- bad input ----
-
-def bad_pods_cost_themselves(plant):
-    good, huge = make_pod("good"), make_pod("huge", filler=1000)
-    hostile = [{}, {"metadata": 5}, 7, None, "pod", {"metadata": {"name": "x" * 300, "namespace": "n", "uid": "u"}}]
-    deep = "[" * 3000 + "]" * 3000
-
-    def answer(request, kind):
-        if kind != "list":
-            return False
-        items = [json.dumps(item) for item in (huge, *hostile)]
-        items.insert(2, '{"metadata":{"name":"deep","namespace":"n","uid":"d","x":%s}}' % deep)
-        request.answer(200, ('{"kind":"PodList","metadata":{"resourceVersion":"1"},"items":[%s]}' %
-                             ",".join([*items, json.dumps(good)])).encode())
-        return True
-    plant.api.fault = answer
-    with plant.probe(**{"max-pod-bytes": 20000}) as probe:
-        probe.knows(good)
-        stats = probe.stats()
-        assert stats["pods"] == 1 and stats["failures"] == 0, stats
-        assert stats["bad_pods"] == 5, stats  # huge, {}, deep, metadata 5, long name; 7, null and "pod" are no objects
-        big = plant.api.put(make_pod("big", filler=1000))
-        late = plant.api.put(make_pod("late"))
-        probe.knows(late)
-        assert not probe.find(pod_id(big)) and probe.stats()["bad_pods"] == 6
-
-
-def what_is_no_list_removes_nothing(plant):
-    pod = plant.api.put(make_pod("shop"))
-    bodies = [b"", b"<html>login</html>", b"{}", b'{"kind":"NodeList","metadata":{},"items":[]}', b'{"kind":"PodList","items":[',
-              b'[{"kind":"PodList"}]', b'{"kind":"PodList","metadata":{}} {}', b"\0" * 100, b'{"kind":"' + b"x" * 100000 + b'"}']
-    with plant.probe() as probe:
-        probe.knows(pod)
-
-        def nonsense(request, kind):
-            if kind == "watch":
-                request.fail(410, "Expired")
-            else:
-                request.answer(200, bodies[len(plant.api.requests("list")) % len(bodies)])
-            return True
-        plant.api.fault = nonsense
-        plant.api.cut_connections()
-        probe.until(lambda p: len(plant.api.requests("list")) >= 6, seconds=12)
-        assert probe.find(pod_id(pod))["pod"] == "shop" and not probe.stats()["reachable"]
-        plant.api.fault = None
-        late = plant.api.put(make_pod("late"))
-        probe.knows(late)
-
-
-def pages_without_end(plant):
-    def endless(request, kind):
-        if kind != "list":
-            return False
-        request.answer_json({"kind": "PodList", "metadata": {"resourceVersion": "1", "continue": "more"}, "items": []})
-        return True
-    plant.api.fault = endless
-    with plant.probe() as probe:
-        probe.until(lambda p: p.stats()["failures"] >= 1, what="never given up")
-        assert "without end" in probe.stats()["error"] and len(plant.api.requests("list")) >= 200
-
-
-def stop_interrupts_everything(plant):
-    def hold(request, kind):
-        request.silent()
-        return True
-    plant.api.fault = hold
-    probe = plant.probe(timing={})
-    probe.until(lambda p: plant.api.log)
-    with probe:
-        pass  # leaving checks that it stops within a second
-    blackhole = FakeKubernetes()  # speaks no TLS: the handshake hangs
-    plant.account.fake = blackhole
-    blackhole.fault = hold
-    with plant.probe(timing={}):
-        time.sleep(0.5)
-
-
-CASES = [failing_for_long_is_asked_once_in_ten_seconds, down_later_then_back, down_at_start_then_back, gone_for_ever,
-         gone_within_the_stream, gone_as_the_answer, gone_between_pages, too_many_requests, server_errors,
-         watch_errors_are_no_reason_to_list, half_a_chunk_in_the_watch, reset_in_the_list, a_list_cut_between_pods_removes_none,
-         one_byte_a_second, silent_list, silent_watch, bookmarks_keep_a_quiet_watch, watches_end_as_agreed, rotated_token,
-         rotated_authority, expired_certificate, certificate_of_another_host, forbidden, client_certificate_from_a_kubeconfig,
-         nothing_to_ask, same_name_again, restarted_container, every_kind_of_container, pod_that_is_not_there_yet, kubelet_polls,
-         kubelet_is_asked_on_demand, unknown_containers_do_not_make_it_poll, kubelet_is_preferred_and_replaced,
-         kubelet_that_forbids, kubelet_of_another_authority, plain_port_gets_no_token, no_proxy_before_the_kubelet,
-         bad_pods_cost_themselves, what_is_no_list_removes_nothing, pages_without_end, stop_interrupts_everything]
-
-
-def run(case):
-    try:
-        with tempfile.TemporaryDirectory() as directory:
-            case(Plant(directory))
-    except Exception:
-        return traceback.format_exc()
-    return ""
-
-
-def main():
-    chosen = [case for case in CASES if not sys.argv[1:] or case.__name__ in sys.argv[1:]]
-    failed = 0
-    with concurrent.futures.ThreadPoolExecutor(4) as pool:
-        for case, problem in zip(chosen, pool.map(run, chosen)):
-            print(("not ok " if problem else "ok ") + case.__name__ + ("\n" + problem if problem else ""), flush=True)
-            failed += bool(problem)
-    print(f"{len(chosen)} cases, {failed} failed")
-    sys.exit(1 if failed else 0)
-
-
-main()
+run_cases([
+    failing_for_long_is_asked_once_in_ten_seconds, down_later_then_back, down_at_start_then_back, gone_for_ever,
+    gone_within_the_stream, gone_as_the_answer, gone_between_pages, too_many_requests, server_errors,
+    watch_errors_are_no_reason_to_list, half_a_chunk_in_the_watch, reset_in_the_list, a_list_cut_between_pods_removes_none,
+    one_byte_a_second, silent_list, silent_watch, bookmarks_keep_a_quiet_watch, watches_end_as_agreed, rotated_token,
+    rotated_authority, expired_certificate, certificate_of_another_host, forbidden, client_certificate_from_a_kubeconfig,
+    nothing_to_ask, same_name_again, restarted_container, every_kind_of_container, pod_that_is_not_there_yet])

@@ -82,82 +82,97 @@ static void get(struct http_client *client, struct http_request_options *request
 		(void)fclose(sink.body);
 }
 
-int main(int argc, char **argv)
+struct arguments {
+	struct http_client_options client;
+	struct http_request_options request;
+	const char *body;
+};
+
+static const struct option option_names[] = {
+	{ "ca", 1, NULL, 'a' },        { "cert", 1, NULL, 'c' },   { "key", 1, NULL, 'k' },
+	{ "socket", 1, NULL, 's' },    { "token", 1, NULL, 't' },  { "proxy", 0, NULL, 'p' },
+	{ "connect", 1, NULL, 'C' },   { "answer", 1, NULL, 'A' }, { "idle", 1, NULL, 'I' },
+	{ "timeout", 1, NULL, 'T' },   { "max", 1, NULL, 'M' },    { "body", 1, NULL, 'b' },
+	{ "cancel-ms", 1, NULL, 'x' }, { NULL, 0, NULL, 0 },
+};
+
+static void read_text(struct arguments *arguments, int option, const char *text)
 {
-	static const struct option names[] = {
-		{ "ca", 1, NULL, 'a' },        { "cert", 1, NULL, 'c' },
-		{ "key", 1, NULL, 'k' },       { "socket", 1, NULL, 's' },
-		{ "token", 1, NULL, 't' },     { "proxy", 0, NULL, 'p' },
-		{ "connect", 1, NULL, 'C' },   { "answer", 1, NULL, 'A' },
-		{ "idle", 1, NULL, 'I' },      { "timeout", 1, NULL, 'T' },
-		{ "max", 1, NULL, 'M' },       { "body", 1, NULL, 'b' },
-		{ "cancel-ms", 1, NULL, 'x' }, { NULL, 0, NULL, 0 },
+	const struct {
+		int option;
+		const char **value;
+	} texts[] = {
+		{ 'a', &arguments->client.ca_file },
+		{ 's', &arguments->client.unix_socket },
+		{ 'c', &arguments->client.client_cert_file },
+		{ 't', &arguments->request.bearer_token },
+		{ 'k', &arguments->client.client_key_file },
+		{ 'b', &arguments->body },
 	};
-	struct http_client_options options = { .user_agent = "http-get", .cancel_fd = -1 };
-	struct http_request_options request = { .accept = "application/json",
-						.status = take_status,
-						.connect_timeout_ms = 5000 };
-	struct http_client *client = NULL;
-	struct diag diag = { "" };
-	const char *body = NULL;
-	pthread_t thread;
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		if (texts[i].option == option)
+			*texts[i].value = text;
+	}
+}
+
+static void read_number(struct arguments *arguments, int option, const char *text)
+{
+	const struct {
+		int option;
+		uint64_t *value;
+	} numbers[] = {
+		{ 'C', &arguments->request.connect_timeout_ms },
+		{ 'A', &arguments->request.answer_timeout_ms },
+		{ 'I', &arguments->request.idle_timeout_ms },
+		{ 'T', &arguments->request.timeout_ms },
+		{ 'M', &arguments->request.max_bytes },
+		{ 'x', &cancel.after_ms },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
+		if (numbers[i].option == option)
+			*numbers[i].value = number(text);
+	}
+}
+
+static void read_arguments(int argc, char **argv, struct arguments *arguments)
+{
 	int option;
 
-	while ((option = getopt_long(argc, argv, "", names, NULL)) >= 0) {
-		switch (option) {
-		case 'a':
-			options.ca_file = optarg;
-			break;
-		case 'c':
-			options.client_cert_file = optarg;
-			break;
-		case 'k':
-			options.client_key_file = optarg;
-			break;
-		case 's':
-			options.unix_socket = optarg;
-			break;
-		case 'p':
-			options.environment_proxy = true;
-			break;
-		case 't':
-			request.bearer_token = optarg;
-			break;
-		case 'C':
-			request.connect_timeout_ms = number(optarg);
-			break;
-		case 'A':
-			request.answer_timeout_ms = number(optarg);
-			break;
-		case 'I':
-			request.idle_timeout_ms = number(optarg);
-			break;
-		case 'T':
-			request.timeout_ms = number(optarg);
-			break;
-		case 'M':
-			request.max_bytes = number(optarg);
-			break;
-		case 'x':
-			cancel.after_ms = number(optarg);
-			break;
-		case 'b':
-			body = optarg;
-			break;
-		default:
-			return 2;
-		}
+	while ((option = getopt_long(argc, argv, "", option_names, NULL)) >= 0) {
+		if (option == '?')
+			exit(2);
+		if (option == 'p')
+			arguments->client.environment_proxy = true;
+		read_text(arguments, option, optarg);
+		read_number(arguments, option, optarg);
 	}
+}
+
+int main(int argc, char **argv)
+{
+	struct arguments arguments = {
+		.client = { .user_agent = "http-get", .cancel_fd = -1 },
+		.request = { .accept = "application/json",
+			     .status = take_status,
+			     .connect_timeout_ms = 5000 },
+	};
+	struct http_client *client = NULL;
+	struct diag diag = { "" };
+	pthread_t thread;
+
+	read_arguments(argc, argv, &arguments);
 	if (cancel.after_ms)
-		options.cancel_fd = cancel.fd = eventfd(0, EFD_CLOEXEC);
-	if (http_client_new(&options, &client, &diag) < 0) {
+		arguments.client.cancel_fd = cancel.fd = eventfd(0, EFD_CLOEXEC);
+	if (http_client_new(&arguments.client, &client, &diag) < 0) {
 		(void)printf("new: %s\n", diag.text);
 		return 1;
 	}
 	if (cancel.after_ms && pthread_create(&thread, NULL, cancel_later, NULL))
 		return 2;
 	for (; optind < argc; optind++)
-		get(client, &request, argv[optind], body);
+		get(client, &arguments.request, argv[optind], arguments.body);
 	http_client_free(client);
 	if (cancel.after_ms) {
 		(void)pthread_join(thread, NULL);

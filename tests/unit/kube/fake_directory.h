@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A directory of names that shows what it was told, in the place of the real one (src/workload/directory.h). */
+/* A directory of names that shows what it was told, in the place of src/workload/directory.c. */
 #pragma once
 
 #include <stdbool.h>

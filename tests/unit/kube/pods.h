@@ -8,7 +8,7 @@
 #define ID_D "dddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddd"
 #define ID_E "eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee"
 
-/* A Deployment's pod: init, sidecar, two containers of which one was restarted, an ephemeral one. */
+/* A Deployment's pod: init, ephemeral and two containers, of which one was restarted. */
 #define POD_FULL                                                                                   \
 	"{\"metadata\":{\"name\":\"shop-7d4b9c-x2x4z\",\"namespace\":\"prod\",\"uid\":\"uid-1\","  \
 	"\"labels\":{\"app\":\"shop\",\"pod-template-hash\":\"7d4b9c\"},"                          \

@@ -70,7 +70,7 @@ static void what_the_peer_says_counts(void **state)
 	assert_int_equal(after(&backoff, &told, 0), BACKOFF_TOLD_MAX_MS);
 }
 
-/* A thousand nodes that fail together come back over more than ten seconds, no two seconds alike. */
+/* A thousand nodes that are sent away together come back evenly over ten seconds. */
 static void many_spread(void **state)
 {
 	const struct backoff_failure told = { .retry_after_ms = 1000 };
