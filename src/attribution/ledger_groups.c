@@ -140,35 +140,39 @@ static uint32_t add_row(struct ledger *ledger, struct group_table *table,
 	return slot;
 }
 
-static uint32_t other_row(struct ledger *ledger, struct group_table *table)
-{
-	/* What a pod, a VM and a namespace is called of which nothing is known. */
-	static const struct ledger_owner names[LEDGER_GROUP_COUNT] = {
-		[LEDGER_POD] = { "", "", "", "other", "", "", "", "", "", "", "", "", 0, 0, false },
-		[LEDGER_VM] = { "", "", "", "", "", "", "", "", "", "", "other", "", 0, 0, false },
-		[LEDGER_NAMESPACE] = { "", "", "", "", "", "", "", "", "", "", "", "", 0, 0,
-				       false },
-	};
+/* What a pod, a VM and a namespace is called of which nothing is known. */
+static const struct ledger_owner other_names[LEDGER_GROUP_COUNT] = {
+	[LEDGER_POD] = { "", "", "", "other", "", "", "", "", "", "", "", "", 0, 0, false },
+	[LEDGER_VM] = { "", "", "", "", "", "", "", "", "", "", "other", "", 0, 0, false },
+	[LEDGER_NAMESPACE] = { "", "", "", "", "", "", "", "", "", "", "", "", 0, 0, false },
+};
 
-	table->overflows++;
-	if (!table->rows[OTHER].used)
-		table->rows[OTHER] = (struct ledger_group_row){
-			.owner = &names[table - ledger->groups],
-			.used = true,
-			.serial = ++ledger->next_serial,
-		};
+static uint32_t other_row(struct ledger *ledger, enum ledger_group group)
+{
+	struct ledger_group_row *row = &ledger->groups[group].rows[OTHER];
+
+	if (!row->used)
+		*row = (struct ledger_group_row){ .owner = &other_names[group],
+						  .used = true,
+						  .serial = ++ledger->next_serial };
 	return OTHER;
 }
 
-static uint32_t row_of_names(struct ledger *ledger, struct group_table *table,
+static uint32_t row_of_names(struct ledger *ledger, enum ledger_group group,
 			     const struct ledger_owner *names)
 {
+	struct group_table *table = &ledger->groups[group];
 	const struct map_key key = { .lo = owner_hash(names) };
 	uint32_t row = find_row(table, names, key);
 
+	if (owner_is_equal(names, &other_names[group])) /* the namespace without a name */
+		return other_row(ledger, group);
 	if (row == LEDGER_NONE)
 		row = add_row(ledger, table, names, key);
-	return row == LEDGER_NONE ? other_row(ledger, table) : row;
+	if (row != LEDGER_NONE)
+		return row;
+	table->overflows++;
+	return other_row(ledger, group);
 }
 
 static void leave(struct group_table *table, uint32_t *membership)
@@ -186,7 +190,7 @@ void groups_join(struct ledger *ledger, struct ledger_container *container)
 		uint32_t row = LEDGER_NONE;
 
 		if (owner_of_group(container->owner, group, &names))
-			row = row_of_names(ledger, table, &names);
+			row = row_of_names(ledger, group, &names);
 		if (row != LEDGER_NONE)
 			table->rows[row].owners++;
 		leave(table, &container->group[group]);

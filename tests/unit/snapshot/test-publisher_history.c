@@ -103,7 +103,7 @@ static void close_world(struct world *w)
 
 static uint32_t container_row(struct world *w, uint32_t container)
 {
-	static const char *const namespaces[] = { "system", "batch", "" };
+	static const char *const namespaces[] = { "system", "batch", "", "a", "b", "c", "d" };
 	static const char *const pods[] = { "", "pod-1", "pod-2", "pod-3" };
 	static const char *const labels[] = { "", ",label_a=\"1\"", ",label_a=\"2\",broken=" };
 	static const char *const vms[] = { "", "", "vm-1", "vm-2", "vm-3" };
@@ -112,7 +112,7 @@ static uint32_t container_row(struct world *w, uint32_t container)
 	const struct ledger_owner owner = {
 		.container_id = id,
 		.container_name = name,
-		.container_namespace = namespaces[(container + names->name) % 3],
+		.container_namespace = namespaces[(container + names->name) % 7],
 		.pod_name = pods[names->pod],
 		.pod_id = pods[names->pod],
 		.pod_labels = labels[names->label],
