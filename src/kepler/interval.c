@@ -388,6 +388,7 @@ static void describe_self(struct interval_engine *engine, const struct zone_acti
 	self->tasks_walked += info.tasks_walked; /* of one pass each */
 	self->tasks_sent += info.tasks_sent;
 	self->threads_known = info.threads_known;
+	self->cgroups_missed = info.cgroups_missed;
 	self->bpf_seconds += (double)info.bpf_run_ns / 1e9;
 	self->process_overflows = ledger_process_overflows(engine->ledger);
 	self->container_overflows = ledger_container_overflows(engine->ledger);

@@ -135,6 +135,7 @@ struct snapshot_self {
 	uint64_t intervals_missed;
 	char activity_reader[16];
 	uint64_t activity_drops, activity_errors, tasks_walked, tasks_sent, threads_known;
+	uint64_t cgroups_missed;
 	double bpf_seconds; /* of cpu_seconds, inside the kernel program */
 	uint64_t process_overflows, container_overflows;
 	uint64_t reloads, reload_failures;
