@@ -23,7 +23,7 @@
 #define DEFAULT_IN_CLUSTER_DIR "/var/run/secrets/kubernetes.io/serviceaccount"
 #define DEFAULT_MAX_POD_BYTES  (2U << 20)
 #define DEFAULT_MAX_PODS       20000
-#define THREAD_STACK_BYTES     (512U << 10)
+#define THREAD_STACK_BYTES     (1U << 20)
 
 static int copy_text(const char *text, char **ret)
 {

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/macro.h"
+#include "kube/json_bounded.h"
 #include "kube/kube_parts.h"
 #include "kube/object_stream.h"
 #include "kube/pod_prune.h"
@@ -148,7 +149,7 @@ void kube_take_pod_text(struct kube *kube, const char *text, size_t len)
 	if (pod_table_seen(&kube->table, text, len))
 		return;
 	pruned = malloc(len);
-	object = pruned ? json_loadb(pruned, pod_prune(text, len, pruned), 0, NULL) : NULL;
+	object = pruned ? json_parse_bounded(pruned, pod_prune(text, len, pruned)) : NULL;
 	kube_take_pod(kube, object, text, len);
 	json_decref(object);
 }
@@ -205,7 +206,7 @@ static char *copy_text(const json_t *object, const char *key)
 
 static int read_rest(const struct object_stream *stream, struct pod_list_page *page)
 {
-	json_t *root = json_loadb(stream->rest.data, stream->rest.len, 0, NULL);
+	json_t *root = json_parse_bounded(stream->rest.data, stream->rest.len);
 	const json_t *metadata = json_object_get(root, "metadata");
 	const char *kind = json_string_value(json_object_get(root, "kind"));
 	int r = -EPROTO;
@@ -223,7 +224,7 @@ static int read_rest(const struct object_stream *stream, struct pod_list_page *p
 static void note_refusal(struct kube *kube, const char *source, int status,
 			 const struct strbuf *rest)
 {
-	json_t *root = rest->len ? json_loadb(rest->data, rest->len, 0, NULL) : NULL;
+	json_t *root = json_parse_bounded(rest->data, rest->len);
 	const char *message = json_string_value(json_object_get(root, "message"));
 	char why[256];
 

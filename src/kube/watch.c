@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/macro.h"
+#include "kube/json_bounded.h"
 
 #define LINE_KEPT_MAX 65536 /* memory that stays for the next line */
 
@@ -83,7 +84,7 @@ static int end_line(struct watch *watch)
 	if (!watch->skipping && is_blank(&watch->line))
 		return 0;
 	if (!watch->skipping)
-		root = json_loadb(watch->line.data, watch->line.len, 0, NULL);
+		root = json_parse_bounded(watch->line.data, watch->line.len);
 	if (root)
 		read_event(root, &event);
 	r = watch->event(watch->userdata, &event);

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/macro.h"
+#include "kube/json_bounded.h"
 #include "kube/object_stream.h"
 #include "kube/pod_json.h"
 #include "kube/pod_labels.h"
@@ -49,7 +50,7 @@ static int take_item(void *userdata, const char *text, size_t len)
 	left = pod_prune(text, len, pruned);
 	if (left > len)
 		abort();
-	object = json_loadb(pruned, left, 0, NULL);
+	object = json_parse_bounded(pruned, left);
 	if (pod_json_read(object, labels, &pod) == 0) {
 		for (size_t i = 0; i < pod.count; i++)
 			check_container(&pod.containers[i]);
@@ -76,7 +77,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (r == 0)
 		r = object_stream_end(&stream);
 	if (r == 0)
-		json_decref(json_loadb(stream.rest.data, stream.rest.len, 0, NULL));
+		json_decref(json_parse_bounded(stream.rest.data, stream.rest.len));
 	object_stream_release(&stream);
 	pod_labels_release(&labels);
 	return 0;

@@ -24,6 +24,7 @@ def kubelet_polls(plant):
         kubelet.delete(pods[0])
         changed = kubelet.put(make_pod("pod-1", containers=("main", "more")))
         probe.knows(changed, "more")
+        probe.until(lambda p: p.stats()["pods"] == 299, what="the deleted pod stays")
         stats = probe.stats()
         assert (stats["pods"], stats["source"], stats["bad_pods"], stats["failures"]) == (299, "kubelet", 0, 0), stats
         assert not plant.api.log and all("continue" not in entry[2] for entry in kubelet.log)
