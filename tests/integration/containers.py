@@ -47,12 +47,12 @@ def mount(*args):
 
 
 def lay_out():
-    for path in STATE:
-        mount("-t", "tmpfs", "-o", "mode=755", "kepler-test", path)
     tools = CACHE / "tools"
-    for name in ("usr", "etc"):
+    for name in ("usr", "etc", "var"):
         if (tools / name).is_dir():
             mount("-t", "overlay", "-o", f"ro,lowerdir={tools / name}:/{name}", "kepler-test", f"/{name}")
+    for path in STATE:
+        mount("-t", "tmpfs", "-o", "mode=755", "kepler-test", path)
     os.environ["PATH"] += ":/usr/sbin:/sbin"
 
 
@@ -176,7 +176,7 @@ class Engine:
         self.stop_all()
         self.close()
         for cgroup in self.cgroups:
-            deadline = time.monotonic() + 5
+            deadline = time.monotonic() + 30
             while time.monotonic() < deadline:
                 remove_cgroup(cgroup)
                 if not any((root / cgroup.lstrip("/")).is_dir() for root, _ in hierarchies()):

@@ -6,6 +6,7 @@ The guests have no kernel: a boot sector reads the BIOS's tick (18.2 a second) a
 halts. The part of each machine in the dynamic energy must be within 2 points of its part of the CPU time that the kernel
 charged to its process; its name and UUID are those that it was started with.
 """
+import contextlib
 import os
 import pathlib
 import shutil
@@ -59,6 +60,9 @@ class Qemu:
         self.directory = directory
         self.processes = []
 
+    def wait_ready(self):
+        pass
+
     def start(self, machine):
         process = subprocess.Popen(
             [self.binary, "-name", f"guest={machine.name},debug-threads=on", "-uuid", machine.uuid, "-accel", "tcg", "-M", "pc",
@@ -87,16 +91,21 @@ class Libvirt:
         shutil.copytree("/etc/libvirt", directory / "libvirt", dirs_exist_ok=True)
         (directory / "libvirt/qemu.conf").write_text(self.CONFIG)
         containers.mount("--bind", str(directory / "libvirt"), "/etc/libvirt")
-        for path in ("/var/lib/libvirt", "/var/cache/libvirt", "/var/log/libvirt"):
-            if not os.path.isdir(path):
-                skip(f"libvirt is not installed: no {path}")
+        # The packages make these when they are installed, not when they are unpacked.
+        for path in ("/var/lib", "/var/cache", "/var/log"):
             containers.mount("-t", "tmpfs", "kepler-test", path)
+        for name, line in (("passwd", "libvirt-qemu:x:64055:64055::/var/lib/libvirt:/bin/false"),
+                           ("group", "libvirt-qemu:x:64055:")):
+            (directory / name).write_text(pathlib.Path("/etc", name).read_text().rstrip("\n") + f"\n{line}\n")
+            containers.mount("--bind", str(directory / name), f"/etc/{name}")
         self.log = open(directory / "libvirt.log", "w")
         self.daemons = [subprocess.Popen([name], stdout=self.log, stderr=self.log) for name in ("virtlogd", "libvirtd")]
         self.domains = []
+
+    def wait_ready(self):
         deadline = time.monotonic() + 30
         while self.virsh("version").returncode:
-            assert time.monotonic() < deadline, (directory / "libvirt.log").read_text()
+            assert time.monotonic() < deadline, (self.directory / "libvirt.log").read_text()
             time.sleep(0.2)
 
     def virsh(self, *args):
@@ -122,6 +131,9 @@ class Libvirt:
             daemon.terminate()
             daemon.wait(20)
         self.log.close()
+        for root, _ in containers.hierarchies():  # libvirt makes one for all machines, and leaves it
+            with contextlib.suppress(OSError):
+                (root / "machine").rmdir()
 
 
 def vm_energy(metrics, machine):
@@ -158,6 +170,7 @@ def main():
     machines = [Machine("web01", 1, directory), Machine("db01", 3, directory)]
     monitor = Libvirt(directory) if monitor == "libvirt" else Qemu(directory)
     try:
+        monitor.wait_ready()
         for machine in machines:
             monitor.start(machine)
         zone = rapl_zone("intel-rapl:0", "package-0", 0, busy_watts=45)
