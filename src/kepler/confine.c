@@ -181,7 +181,7 @@ static const struct call_rule rules[] = {
 
 /* For CONFINE_CLIENTS. netlink: which families of addresses this host has. */
 static const char *const client_calls[] = {
-	"socket", "connect", "bind", "sendmmsg", "recvmmsg", "mmap", "mprotect",
+	"socket", "socketpair", "connect", "bind", "sendmmsg", "recvmmsg", "mmap", "mprotect",
 };
 
 static int add_rule(scmp_filter_ctx filter, uint32_t action, const char *name,
