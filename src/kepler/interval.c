@@ -146,10 +146,9 @@ void interval_engine_reconfigure(struct interval_engine *engine, const struct co
 		zone_account_configure(&engine->zones[z], config);
 }
 
-static uint32_t container_of(struct interval_engine *engine, const struct process_ref *process)
+static struct ledger_owner owner_of(const struct identity *identity)
 {
-	const struct identity *identity = identity_resolve(engine->sources.identities, process);
-	const struct ledger_owner owner = {
+	return (struct ledger_owner){
 		.container_id = identity->container_id,
 		.container_name = identity->container_name,
 		.container_namespace = identity->container_namespace,
@@ -166,6 +165,12 @@ static uint32_t container_of(struct interval_engine *engine, const struct proces
 		.labels_version = identity->labels_version,
 		.waiting = identity->waiting,
 	};
+}
+
+static uint32_t container_of(struct interval_engine *engine, const struct process_ref *process)
+{
+	const struct ledger_owner owner =
+		owner_of(identity_resolve(engine->sources.identities, process));
 
 	return ledger_container(engine->ledger, &owner);
 }
@@ -196,6 +201,27 @@ static void enter_sample(struct interval_engine *engine, const struct activity_s
 				 sample->comm, container);
 	if (sample->cpu_ns > 0)
 		parties_add(&engine->parties, process, container, sample->cpu_ns);
+}
+
+/* Who ended before its names came is met no more: it is looked up by its id. */
+static void name_waiting(struct interval_engine *engine)
+{
+	uint32_t left = ledger_waiting_containers(engine->ledger);
+
+	for (uint32_t row = 0; left && row < ledger_container_slots(engine->ledger); row++) {
+		const struct ledger_container *waiting = ledger_container_at(engine->ledger, row);
+		const struct identity *identity;
+
+		if (!waiting->used || !waiting->waiting)
+			continue;
+		left--;
+		identity = identity_find(engine->sources.identities, waiting->owner->container_id);
+		if (identity && !identity->waiting) {
+			const struct ledger_owner owner = owner_of(identity);
+
+			(void)ledger_container(engine->ledger, &owner);
+		}
+	}
 }
 
 static void learn_cgroup(void *userdata, uint64_t cgroup_id, const char *path)
@@ -424,6 +450,7 @@ int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
 		identity_resolver_begin(engine->sources.identities, activity.boottime_ns);
 		activity_visit_new_cgroups(engine->sources.activity, learn_cgroup,
 					   engine->sources.identities);
+		name_waiting(engine);
 	}
 	if (enter_activity(engine, &activity) < 0)
 		engine->parties.count = 0;

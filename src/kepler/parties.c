@@ -14,6 +14,7 @@ void parties_release(struct parties *parties)
 	free(parties->parts[MODE_IDLE]);
 	free(parties->owner);
 	free(parties->container_millicpu);
+	free(parties->container_has_party);
 	idle_size_scratch_release(&parties->scratch);
 	*parties = (struct parties){ 0 };
 }
@@ -77,7 +78,8 @@ static int weigh_equally(struct parties *parties, const struct ledger *ledger)
 static int read_sizes(struct parties *parties, const struct ledger *ledger, uint32_t slots)
 {
 	if (slots > parties->container_size) {
-		if (!grow_array(&parties->container_millicpu, slots, sizeof(uint32_t)))
+		if (!grow_array(&parties->container_millicpu, slots, sizeof(uint32_t)) ||
+		    !grow_array(&parties->container_has_party, slots, sizeof(bool)))
 			return -ENOMEM;
 		parties->container_size = slots;
 	}
@@ -86,6 +88,7 @@ static int read_sizes(struct parties *parties, const struct ledger *ledger, uint
 		bool lives = container->used && container->living && !container->replaced;
 
 		parties->container_millicpu[row] = lives ? container->owner->size_millicpu : 0;
+		parties->container_has_party[row] = false;
 	}
 	return 0;
 }
@@ -101,8 +104,10 @@ static int weigh_by_size(struct parties *parties, const struct ledger *ledger, u
 		r = read_sizes(parties, ledger, slots);
 	if (r < 0)
 		return r;
+	for (size_t i = 0; i < parties->count; i++)
+		parties->container_has_party[parties->party[i].container] = true;
 	for (uint32_t row = 0; row < slots; row++) {
-		if (parties->container_millicpu[row] && !ledger_container_at(ledger, row)->touched)
+		if (parties->container_millicpu[row] && !parties->container_has_party[row])
 			parties_add(parties, LEDGER_NONE, row, 0);
 	}
 	for (size_t i = 0; i < parties->count; i++)

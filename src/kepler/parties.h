@@ -25,6 +25,7 @@ struct parties {
 	size_t count;
 	size_t size;
 	uint32_t *container_millicpu; /* [container_size] likewise */
+	bool *container_has_party;    /* [container_size] likewise */
 	size_t container_size;
 	struct idle_size_scratch scratch;
 };

@@ -105,3 +105,8 @@ void identity_resolver_learn(struct identity_resolver *resolver, uint64_t cgroup
  */
 const struct identity *identity_resolve(struct identity_resolver *resolver,
 					const struct process_ref *process);
+/*
+ * The owner of that container_id as long as its cgroup is remembered, gone or not; else NULL. For
+ * one that ended before its names came.
+ */
+const struct identity *identity_find(struct identity_resolver *resolver, const char *container_id);

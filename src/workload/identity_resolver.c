@@ -206,11 +206,9 @@ static struct owner *owner_of_kthread(struct identity_resolver *resolver,
 
 /* ---- the interface ---- */
 
-const struct identity *identity_resolve(struct identity_resolver *resolver,
-					const struct process_ref *process)
+/* Up to date, and held until the next is shown. */
+static const struct identity *show(struct identity_resolver *resolver, struct owner *owner)
 {
-	struct owner *owner = process->kthread ? owner_of_kthread(resolver, process)
-					       : owner_of_process(resolver, process);
 	struct owner *before = resolver->last;
 
 	if (owner->alias)
@@ -219,6 +217,22 @@ const struct identity *identity_resolve(struct identity_resolver *resolver,
 	owner_unref(&resolver->owners, before);
 	owner_names_refresh(owner, &resolver->names);
 	return &owner->view;
+}
+
+const struct identity *identity_resolve(struct identity_resolver *resolver,
+					const struct process_ref *process)
+{
+	struct owner *owner = process->kthread ? owner_of_kthread(resolver, process)
+					       : owner_of_process(resolver, process);
+
+	return show(resolver, owner);
+}
+
+const struct identity *identity_find(struct identity_resolver *resolver, const char *container_id)
+{
+	struct owner *owner = owner_table_find(&resolver->owners, container_id);
+
+	return owner ? show(resolver, owner) : NULL;
 }
 
 void identity_resolver_begin(struct identity_resolver *resolver, uint64_t now_ns)

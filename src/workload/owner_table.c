@@ -38,17 +38,24 @@ static int grow(struct owner_table *table)
 	return 0;
 }
 
+struct owner *owner_table_find(const struct owner_table *table, const char *id)
+{
+	uint32_t index = map_find(&table->map, text_key(id));
+	struct owner *owner = index == MAP_NONE ? NULL : table->owners[index];
+
+	return owner && strcmp(owner->view.container_id, id) == 0 ? owner : NULL;
+}
+
 struct owner *owner_table_get(struct owner_table *table, const struct cgroup_owner *what,
 			      uint64_t now_ns)
 {
 	struct map_key key = text_key(what->id);
-	uint32_t index = map_find(&table->map, key);
-	struct owner *owner;
+	struct owner *owner = owner_table_find(table, what->id);
 
-	if (index != MAP_NONE) {
-		owner = table->owners[index];
-		return strcmp(owner->view.container_id, what->id) == 0 ? owner_ref(owner) : NULL;
-	}
+	if (owner)
+		return owner_ref(owner);
+	if (map_find(&table->map, key) != MAP_NONE)
+		return NULL; /* another id of the same key */
 	if (table->count == table->size && grow(table) < 0)
 		return NULL;
 	owner = owner_new(what, now_ns);

@@ -20,6 +20,8 @@ void owner_table_release(struct owner_table *table);
 /* The owner of that id, made when new; one reference is given. NULL without memory. */
 struct owner *owner_table_get(struct owner_table *table, const struct cgroup_owner *what,
 			      uint64_t now_ns);
+/* The owner of that id, or NULL; no reference is given. */
+struct owner *owner_table_find(const struct owner_table *table, const char *id);
 /* One more reference. */
 struct owner *owner_ref(struct owner *owner);
 /* Takes a reference back; frees it with the last. Takes NULL. */
