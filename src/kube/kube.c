@@ -187,7 +187,7 @@ static void *thread_main(void *userdata)
 			return NULL;
 		note_unreachable(kube);
 		wait_ms = backoff_failed(&kube->backoff, &fault.failure, kube_chance());
-		if (kube_wait(kube, wait_ms, NULL))
+		if (kube_wait(kube, wait_ms, false))
 			return NULL;
 	}
 }

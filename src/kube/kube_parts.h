@@ -84,8 +84,10 @@ void kube_note_success(struct kube *kube, const char *source);
 void kube_note_failure(struct kube *kube, const char *source, const char *why);
 void kube_count(struct kube *kube, uint64_t *counter); /* one of kube->stats */
 uint32_t kube_chance(void);
-/* Waits; true when the thread shall end. *ret_wanted (or NULL): a container's name is wanted. */
-bool kube_wait(struct kube *kube, uint64_t ms, bool *ret_wanted);
+/* Waits, with @demand only until a container's name is wanted; true when the thread shall end. */
+bool kube_wait(struct kube *kube, uint64_t ms, bool demand);
+/* Whether a name was wanted since the last call. */
+bool kube_take_demand(struct kube *kube);
 
 /*
  * A list of pods: one page or all. *ret_version and *ret_continue (freed by the caller, "" none)

@@ -55,23 +55,21 @@ void kube_note_failure(struct kube *kube, const char *source, const char *why)
 	(void)pthread_mutex_unlock(&kube->lock);
 }
 
-bool kube_wait(struct kube *kube, uint64_t ms, bool *ret_wanted)
+bool kube_wait(struct kube *kube, uint64_t ms, bool demand)
 {
 	struct pollfd fds[2] = {
 		{ .fd = kube->stop_fd, .events = POLLIN },
-		{ .fd = ret_wanted ? kube->wanted_fd : -1, .events = POLLIN },
+		{ .fd = demand ? kube->wanted_fd : -1, .events = POLLIN },
 	};
+
+	return poll(fds, 2, ms < INT32_MAX ? (int)ms : INT32_MAX) > 0 && fds[0].revents != 0;
+}
+
+bool kube_take_demand(struct kube *kube)
+{
 	uint64_t asked;
 
-	if (ret_wanted)
-		*ret_wanted = false;
-	if (poll(fds, 2, ms < INT32_MAX ? (int)ms : INT32_MAX) <= 0)
-		return false;
-	if (ret_wanted && fds[1].revents & POLLIN) {
-		*ret_wanted = true;
-		(void)!read(kube->wanted_fd, &asked, sizeof(asked));
-	}
-	return fds[0].revents != 0;
+	return kube->wanted_fd >= 0 && read(kube->wanted_fd, &asked, sizeof(asked)) > 0;
 }
 
 /* Not there at all: the connection was never made, TLS not even begun. */

@@ -5,6 +5,7 @@
  *
  * A poll by demand that brings nothing makes the next one wait longer, up to the ordinary poll: the
  * container that somebody wants may be none of Kubernetes', and would be asked for again and again.
+ * A poll that nobody demanded, or that brought something, ends that.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -34,12 +35,10 @@ static int poll_once(struct kube *kube, struct kube_fault *fault)
 /* Until the next poll is due; true when the thread shall end. */
 static bool wait_for_turn(struct kube *kube, uint64_t demand_ms)
 {
-	bool wanted = false;
-
-	if (kube_wait(kube, demand_ms, NULL))
+	if (kube_wait(kube, demand_ms, false))
 		return true;
 	return demand_ms < kube->timing.poll &&
-	       kube_wait(kube, kube->timing.poll - demand_ms, &wanted);
+	       kube_wait(kube, kube->timing.poll - demand_ms, true);
 }
 
 void kubelet_run(struct kube *kube, struct kube_fault *fault)
@@ -47,10 +46,14 @@ void kubelet_run(struct kube *kube, struct kube_fault *fault)
 	uint64_t demand_ms = kube->timing.demand, before;
 
 	for (;;) {
+		bool demanded = kube_take_demand(kube);
+
 		before = kube->table.changes;
 		if (poll_once(kube, fault) < 0)
 			return;
-		demand_ms = kube->table.changes != before ? kube->timing.demand : demand_ms * 2;
+		demand_ms *= 2;
+		if (!demanded || kube->table.changes != before)
+			demand_ms = kube->timing.demand;
 		if (demand_ms > kube->timing.poll)
 			demand_ms = kube->timing.poll;
 		if (wait_for_turn(kube, demand_ms)) {

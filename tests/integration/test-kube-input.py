@@ -39,6 +39,16 @@ def kubelet_is_asked_on_demand(plant):
         assert probe.knows(pod) < 2, "waited for the next poll"
 
 
+def demand_is_heard_after_a_quiet_time(plant):
+    """Ordinary polls that bring nothing are no reason to be slow when something is wanted."""
+    kubelet, options = kubelet_of(plant)
+    with plant.probe(source="kubelet", timing={**FAST, "poll": 2500, "demand": 100}, **options) as probe:
+        probe.until(lambda p: len(kubelet.log) >= 4, seconds=15)
+        time.sleep(0.3)
+        pod = kubelet.put(make_pod("shop"))
+        assert probe.knows(pod) < 1.5, "waited for the next poll"
+
+
 def unknown_containers_do_not_make_it_poll(plant):
     """A container of no pod is asked for in every interval; the kubelet is not."""
     kubelet, options = kubelet_of(plant)
@@ -180,6 +190,7 @@ def stop_interrupts_everything(plant):
 
 
 run_cases([
-    kubelet_polls, kubelet_is_asked_on_demand, unknown_containers_do_not_make_it_poll, kubelet_is_preferred_and_replaced,
+    kubelet_polls, kubelet_is_asked_on_demand, demand_is_heard_after_a_quiet_time,
+    unknown_containers_do_not_make_it_poll, kubelet_is_preferred_and_replaced,
     kubelet_that_forbids, kubelet_of_another_authority, plain_port_gets_no_token, no_proxy_before_the_kubelet,
     bad_pods_cost_themselves, what_is_no_list_removes_nothing, pages_without_end, stop_interrupts_everything])
