@@ -121,16 +121,18 @@ static int walk(DIR *dir, state_dir_fn *fn, void *userdata)
 
 int state_dir_each(int dirfd, state_dir_fn *fn, void *userdata)
 {
-	int own CLEANUP_FD = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int own = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir;
 	int r;
 
 	if (own < 0)
 		return -errno;
-	dir = fdopendir(own);
-	if (!dir)
-		return -errno;
-	own = -1; /* the DIR has it */
+	dir = fdopendir(own); /* has it from then on */
+	if (!dir) {
+		r = -errno;
+		(void)close(own);
+		return r;
+	}
 	r = walk(dir, fn, userdata);
 	(void)closedir(dir);
 	return r;

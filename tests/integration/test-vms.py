@@ -168,8 +168,9 @@ def main():
     containers.enter_own_mounts()
     directory = pathlib.Path(tempfile.mkdtemp(prefix="kepler-vms-"))
     machines = [Machine("web01", 1, directory), Machine("db01", 3, directory)]
-    monitor = Libvirt(directory) if monitor == "libvirt" else Qemu(directory)
+    kind, monitor = Libvirt if monitor == "libvirt" else Qemu, None
     try:
+        monitor = kind(directory)
         monitor.wait_ready()
         for machine in machines:
             monitor.start(machine)
@@ -178,7 +179,8 @@ def main():
             measure(exporter, machines)
             assert exporter.stop() == 0
     finally:
-        monitor.close()
+        if monitor:
+            monitor.close()
         shutil.rmtree(directory, ignore_errors=True)
 
 
