@@ -82,9 +82,9 @@ static void by_size_a_sleeper_bears_what_it_asked_for(void **state)
 	ledger_begin(book.ledger, 2 * NSEC_PER_SEC);
 	ran(&book, 20, book.small, NSEC_PER_SEC);
 	ran(&book, 30, book.unsized, NSEC_PER_SEC / 4);
-	assert_int_equal(parties_weigh_idle(&book.parties, book.ledger, IDLE_SHARE_SIZE,
-					    2 * NSEC_PER_SEC),
-			 0);
+	assert_int_equal(
+		parties_weigh_idle(&book.parties, book.ledger, IDLE_SHARE_SIZE, 2 * NSEC_PER_SEC),
+		0);
 	assert_int_equal(weight_of(&book, book.large), 6 * NSEC_PER_SEC);
 	assert_int_equal(weight_of(&book, book.small), NSEC_PER_SEC);
 	assert_int_equal(weight_of(&book, book.unsized), NSEC_PER_SEC / 4);
