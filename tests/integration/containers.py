@@ -364,6 +364,9 @@ def new_pod(name, namespace="kepler-test"):
 
 
 def open_engine(name):
+    # A kubelet takes the cgroups of pods that it does not know for orphans: it starves them, then kills what is in them.
+    if subprocess.run(["pgrep", "-x", "kubelet"], stdout=subprocess.DEVNULL, check=False).returncode == 0:
+        skip("a kubelet runs here and would remove our pods' cgroups")
     try:
         return ENGINES[name]()
     except FileNotFoundError as why:
