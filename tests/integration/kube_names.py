@@ -4,6 +4,8 @@ import re
 import threading
 import time
 
+from plant import UID
+
 CONTAINER_ID = re.compile(r"[0-9a-f]{64}")
 FAMILY = "kepler_container_{}_joules_total"
 
@@ -30,7 +32,7 @@ class Owners:
         self.plan, self.known_at, self.right_at, self.wrong = {}, {}, {}, []
         self.lock = threading.Lock()
         self.snapshot = 0
-        self.unknown = set()
+        self.unknown, self.nameless = set(), set()
 
     def expect(self, container_id, labels):
         with self.lock:
@@ -50,6 +52,8 @@ class Owners:
                 wanted = self.plan.get(found)
                 if wanted is None:
                     self.unknown.add(found)
+                elif UID.fullmatch(labels["pod_name"]):
+                    self.nameless.add(found)  # true as far as it goes
                 elif any(labels.get(key) != value for key, value in wanted.items()):
                     self.wrong.append((found, {key: labels.get(key) for key in wanted}, wanted))
                 else:

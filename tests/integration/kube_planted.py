@@ -33,7 +33,7 @@ class Planted:
                                     {"name": "side", "image": "img:2"}]}})
         self.uid = answer["metadata"]["uid"]
         self.ids = {part: container_id(self.uid, part) for part in ("main", "side")}
-        self.groups = {}
+        self.groups, self.works = {}, []
         self.restarts = 0
 
     def labels(self, part):
@@ -76,7 +76,13 @@ class Planted:
                     (root / relative).mkdir(parents=True, exist_ok=True)
                     self.groups[part].append(root / relative)
             assert self.groups[part], "no cgroup hierarchy can be written"
-        return subprocess.Popen(command, stdout=subprocess.DEVNULL, preexec_fn=lambda: self.join(part))
+        work = subprocess.Popen(command, stdout=subprocess.DEVNULL, preexec_fn=lambda: self.join(part))
+        self.works.append(work)
+        return work
+
+    def tick(self, part):
+        """Some microseconds of work each second, until the pod is deleted."""
+        return self.start(part, str(BUILD / "tests/lab/load"), "ring", "1")
 
     def burn(self, part, milliseconds):
         return self.start(part, str(BUILD / "tests/lab/load"), "mix", str(milliseconds), str(milliseconds), "1")
@@ -93,7 +99,10 @@ class Planted:
                 folder.parent.rmdir()
 
     def delete(self):
-        """As when a pod is taken away: its cgroups first, then the object."""
+        """As when a pod is taken away: its processes, its cgroups, then the object."""
+        for work in self.works:
+            work.terminate()
+            work.wait()
         for part in list(self.groups):
             self.remove(part)
         self.cluster.api("DELETE", self.path, {"gracePeriodSeconds": 0})

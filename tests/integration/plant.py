@@ -48,6 +48,13 @@ def need_program(name):
 SAMPLE = re.compile(r'^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)(?: (\S+))?$')
 LABEL = re.compile(r'([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\["\\n])*)"(?:,|$)')
 UNESCAPE = {'\\\\': '\\', '\\"': '"', '\\n': '\n'}
+NO_PODS = ("system", "kernel")
+UID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+def in_pod(labels):
+    """Whether a container's series is one of a pod: named, or as long as it has no name by the pod's uid."""
+    return labels["container_namespace"] not in NO_PODS or bool(UID.fullmatch(labels["pod_name"]))
 
 
 class Metrics:
@@ -112,8 +119,6 @@ class Metrics:
             node = self.sum(f"kepler_node_{zone}_joules_total", **at)
             nobody = self.sum("kepler_node_unattributed_joules_total", zone=zone, **at)
             for level in ("process", "container", "namespace"):
-                if level == "namespace" and f"kepler_namespace_{zone}_joules_total" not in self.types:
-                    continue
                 error = self.level_sum(level, zone, at) + nobody - node
                 if error:
                     wrong[(level, zone, package, mode)] = int(error * 1000000)
@@ -126,17 +131,17 @@ class Metrics:
         return total if only else total + self.sum("kepler_pending_joules", level=level, zone=zone, **at)
 
     def pod_imbalance_uj(self):
-        """As imbalance_uj(), of pods against the containers in them, which are those of no system namespace. What of a container is
-        still pending does not say whether it has a pod, hence two bounds; without pending energy they are one."""
+        """As imbalance_uj(), of pods against the containers in them. Two bounds, because what is pending or retired of containers
+        without names does not say whether they are in a pod; they are one where there is none of it."""
         wrong = {}
         for zone, package, mode in self.zones():
             at = dict(mode=mode, **(dict(package=package) if package else {}))
             pods = self.level_sum("pod", zone, at)
-            namespaces = {l["container_namespace"] for name in (f"kepler_container_{zone}_joules_total",
-                                                                "kepler_container_retired_joules_total")
-                          for l, _ in self.select(name)} - {"system", "kernel", ""}
-            least = sum((self.level_sum("container", zone, at, container_namespace=n) for n in namespaces), Decimal(0))
-            most = least + self.sum("kepler_pending_joules", level="container", zone=zone, **at)
+            rows = sum((v for l, v in self.select(f"kepler_container_{zone}_joules_total", **at) if in_pod(l)), Decimal(0))
+            gone = self.select("kepler_container_retired_joules_total", zone=zone, **at)
+            least = rows + sum((v for l, v in gone if l["container_namespace"] not in NO_PODS), Decimal(0))
+            most = rows + sum((v for _, v in gone), Decimal(0))
+            most += self.sum("kepler_pending_joules", level="container", zone=zone, **at)
             if not least <= pods <= most:
                 wrong[(zone, package, mode)] = int((pods - (least if pods < least else most)) * 1000000)
         return wrong

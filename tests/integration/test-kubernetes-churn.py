@@ -7,7 +7,7 @@ import threading
 import time
 
 from kube_lab import Cluster
-from kube_names import Owners, percentile
+from kube_names import Owners, follow, percentile
 from kube_planted import Planted, make_namespaces, remove_cgroups
 from plant import Exporter, Sensors, rapl_zone
 
@@ -63,7 +63,7 @@ class Generator(threading.Thread):
 
 
 def watch_it(exporter, owners, generator):
-    """Every 2 s a response; samples of (time, resident MB, fds)."""
+    """Responses; samples of (time, resident MB, fds)."""
     samples, began = [], time.monotonic()
     while generator.is_alive():
         metrics = owners.look()
@@ -71,7 +71,7 @@ def watch_it(exporter, owners, generator):
         assert not owners.wrong, owners.wrong[:3]
         samples.append((time.monotonic() - began, float(metrics.value("kepler_exporter_resident_memory_bytes")) / 1e6,
                         int(metrics.value("kepler_exporter_open_fds"))))
-        time.sleep(2)
+        time.sleep(0.3)
     return samples
 
 
@@ -89,16 +89,19 @@ def main():
                 samples = watch_it(exporter, owners, generator)
                 if generator.failure:
                     raise generator.failure
+                follow(owners, 5)
                 late = owners.intervals()
                 worked = {found for found, labels in owners.plan.items() if labels["container_name"] == "main"}
                 missed = owners.never_right(worked)
-                half = samples[len(samples) // 3][1], samples[-1][1]
+                # names of ended containers are kept for 10 minutes: before that memory cannot be flat
+                half = samples[int(len(samples) * 0.4)][1], samples[-1][1]
                 print(f"{generator.made} pods in {SECONDS} s, {len(owners.wrong)} wrong owners in {len(samples)} responses; names "
-                      f"after {percentile(late, 0.5)} (p50), {percentile(late, 0.99)} (p99) intervals; {len(missed)} seen by no "
-                      f"scrape; resident {half[0]:.1f} MB after a third, {half[1]:.1f} MB at the end; fds {samples[-1][2]}")
+                      f"after {percentile(late, 0.5)} (p50), {percentile(late, 0.99)} (p99) intervals; {len(missed)} never named; "
+                      f"resident {half[0]:.1f} MB after 2/5, {half[1]:.1f} MB at the end; fds {samples[-1][2]}")
                 assert generator.made >= 0.9 * RATE * SECONDS, f"only {generator.made} pods: this machine is too slow"
                 assert len(missed) <= 0.01 * len(worked), len(missed)
-                assert half[1] - half[0] <= (1 if SECONDS >= 600 else 3), samples
+                assert percentile(late, 0.99) <= 2, late[-50:]
+                assert half[1] - half[0] <= (1 if SECONDS >= 1800 else 8), samples
                 assert samples[-1][2] <= samples[0][2] + 4, samples
                 assert exporter.stop() == 0
         finally:
