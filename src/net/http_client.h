@@ -22,7 +22,10 @@ typedef void http_status_fn(void *userdata, int status);
 
 struct http_client_options {
 	const char *unix_socket; /* path, or NULL: TCP */
-	/* TLS: files in PEM, read again for each connection; NULL: the system's CAs, no certificate. */
+	/*
+	 * TLS: files in PEM, read again for each connection; NULL: the system's CAs, no
+	 * certificate.
+	 */
 	const char *ca_file;
 	const char *client_cert_file, *client_key_file;
 	const char *user_agent;
