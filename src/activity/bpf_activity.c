@@ -121,6 +121,7 @@ static void bpf_get_info(const struct activity_reader *reader, struct activity_i
 		.tasks_walked = bpf_kernel_side_looked_at(self->side),
 		.tasks_sent = bpf_kernel_side_sent(self->side),
 		.threads_known = thread_table_count(self->table),
+		.overflows = thread_table_overflows(self->table),
 		.bpf_run_ns = self->run_ns,
 		.cgroups_missed = bpf_kernel_side_cgroups_missed(self->side),
 	};

@@ -61,7 +61,8 @@ static const struct attempt attempts[] = {
 	{ .walk = false },
 };
 
-static int log_libbpf(enum libbpf_print_level level, const char *fmt, va_list ap)
+__attribute__((format(printf, 2, 0))) static int log_libbpf(enum libbpf_print_level level,
+							    const char *fmt, va_list ap)
 {
 	char line[LOG_LINE_MAX];
 	int len;

@@ -58,7 +58,7 @@ struct proc_reader {
 	uint64_t pool_ticks, pool_before_ticks; /* credits without a taker */
 	bool has_schedstat;
 	uint32_t passes;
-	uint64_t errors, met, reread;
+	uint64_t errors, overflows, met, reread;
 	char text[4096];
 };
 
@@ -214,7 +214,7 @@ static void meet(struct proc_reader *self, uint32_t pid)
 	}
 	index = add_row(self, pid);
 	if (index == MAP_NONE) {
-		self->errors++;
+		self->overflows++;
 		return;
 	}
 	if (!read_process(self, &self->rows[index]) || self->rows[index].fresh) {
@@ -381,6 +381,7 @@ static void proc_get_info(const struct activity_reader *reader, struct activity_
 		.tasks_walked = self->met,
 		.tasks_sent = self->reread,
 		.threads_known = self->map.used,
+		.overflows = self->overflows,
 	};
 }
 

@@ -32,6 +32,7 @@ static void add_ended(struct thread_table *table, const struct kepler_thread *re
 	if (process == MAP_NONE)
 		process = thread_rows_add_process(table, record);
 	if (process == MAP_NONE) {
+		table->overflows++;
 		thread_table_lost_node(table, record->run_ns);
 		return;
 	}

@@ -78,6 +78,7 @@ static void add_living(struct thread_table *table, const struct kepler_thread *r
 		thread = thread_rows_add_thread(table, process, record);
 	if (thread == MAP_NONE) {
 		table->untracked_next = true;
+		table->overflows++;
 		table->untracked_next_ns += record->run_ns;
 	}
 	if (process != MAP_NONE && !table->processes[process].threads &&
@@ -260,6 +261,11 @@ int thread_table_finish(struct thread_table *table, struct activity *activity)
 size_t thread_table_count(const struct thread_table *table)
 {
 	return table->thread_map.used;
+}
+
+uint64_t thread_table_overflows(const struct thread_table *table)
+{
+	return table->overflows;
 }
 
 void thread_table_visit(const struct thread_table *table, activity_visit_fn *fn, void *userdata)

@@ -69,6 +69,7 @@ struct thread_table {
 	bool overdue;       /* an end did not come: a full pass tells whether it is a zombie */
 	uint32_t missing;   /* rows with missed > 0 */
 	int64_t balance_ns; /* nameless run time, to be told in dropped_ns once it is positive */
+	uint64_t overflows;
 	uint64_t untracked_ns,
 		untracked_next_ns; /* sum over threads without a row: last pass, this one */
 	bool untracked, untracked_next;

@@ -79,7 +79,9 @@ static void add_text(struct strbuf *out, const char *text, size_t max)
 
 static void add_watts(struct strbuf *out, double watts)
 {
-	if (isfinite(watts))
+	if (watts > 0 && watts < 0.01)
+		strbuf_add_str(out, "&lt; 0.01 W");
+	else if (isfinite(watts))
 		strbuf_addf(out, "%ld.%02ld W", (long)watts,
 			    (long)(watts * 100) % 100); /* no locale's comma */
 	else

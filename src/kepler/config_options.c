@@ -98,8 +98,8 @@ static const struct config_option options[] = {
 	  .metavar = "DURATION", .reloadable = true, .help = "Time from one reading to the next." },
 	{ "monitor.max-processes", NULL, OPTION_U32, FIELD(max_processes), RANGE(256, 4194304),
 	  .default_text = "65536", .metavar = "N",
-	  .help = "Processes that are told apart. What is beyond goes to their container, and is "
-		  "counted." },
+	  .help = "Processes that are told apart. What is beyond has no name: it is charged to the "
+		  "container or the node, and counted." },
 	{ "monitor.max-containers", NULL, OPTION_U32, FIELD(max_containers), RANGE(16, 65536),
 	  .default_text = "1000", .metavar = "N",
 	  .help = "Containers, services and scopes that are told apart." },

@@ -314,19 +314,38 @@ static bool take_json(int *argc, char **argv)
 	return json;
 }
 
+/* The exit status; 2 when nothing could be said, and why is said instead. */
+static int tell(const struct findings *findings, bool json)
+{
+	struct strbuf out = STRBUF_INIT;
+	int status = 2;
+
+	if (findings && json)
+		findings_print_json(findings, &out);
+	else if (findings)
+		findings_print(findings, isatty(STDOUT_FILENO), &out);
+	if (!findings || strbuf_error(&out) < 0)
+		(void)fputs("kepler: out of memory\n", stderr);
+	else if (fwrite(out.data, 1, out.len, stdout) != out.len || fflush(stdout) != 0)
+		(void)fprintf(stderr, "kepler: standard output: %s\n", strerrordesc_np(errno));
+	else
+		status = findings_exit_status(findings);
+	strbuf_release(&out);
+	return status;
+}
+
 int doctor_main(int argc, char *const *argv, char *const *environ_)
 {
 	CLEANUP_FREE char **args = calloc((size_t)argc + 1, sizeof(*args));
 	CLEANUP_FREE struct findings *findings = NULL;
 	struct config_args config_args = { .argc = argc, .argv = args, .environ_ = environ_ };
 	struct config config;
-	struct strbuf out = STRBUF_INIT;
 	struct diag diag = { "" };
 	bool json;
-	int status = 2;
+	int status;
 
 	if (!args)
-		return 2;
+		return tell(NULL, false);
 	memcpy(args, argv, (size_t)argc * sizeof(*args));
 	json = take_json(&config_args.argc, args);
 	if (config_load(&config_args, &config, &diag) < 0) {
@@ -334,15 +353,7 @@ int doctor_main(int argc, char *const *argv, char *const *environ_)
 		return 2;
 	}
 	findings = doctor_examine(&config);
-	if (findings) {
-		if (json)
-			findings_print_json(findings, &out);
-		else
-			findings_print(findings, isatty(STDOUT_FILENO), &out);
-		if (strbuf_error(&out) == 0 && fwrite(out.data, 1, out.len, stdout) == out.len)
-			status = findings_exit_status(findings);
-	}
-	strbuf_release(&out);
+	status = tell(findings, json);
 	config_release(&config);
 	return status;
 }

@@ -416,7 +416,7 @@ static void describe_self(struct interval_engine *engine, const struct zone_acti
 	self->threads_known = info.threads_known;
 	self->cgroups_missed = info.cgroups_missed;
 	self->bpf_seconds += (double)info.bpf_run_ns / 1e9;
-	self->process_overflows = ledger_process_overflows(engine->ledger);
+	self->process_overflows = ledger_process_overflows(engine->ledger) + info.overflows;
 	self->container_overflows = ledger_container_overflows(engine->ledger);
 	self->node_busy_ratio = measured->dt_ns ? measured->utilisation : (double)NAN;
 	self->node_cpu_ns = ledger_node_cpu_value(engine->ledger);

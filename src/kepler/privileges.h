@@ -2,11 +2,11 @@
 /*
  * What the program may do, before and after its start.
  *
- * | work | needs | |---|---| | load and attach BPF programs | CAP_BPF + CAP_PERFMON; before 5.11
- * also LimitMEMLOCK=infinity | | run them, read maps and iterators | nothing from 5.19 on; before,
- * CAP_BPF where unprivileged_bpf_disabled is set | | open energy_uj (0400 root) again |
- * CAP_DAC_READ_SEARCH, unless root | | open a cgroup by its id (open_by_handle_at) |
- * CAP_DAC_READ_SEARCH |
+ *   load and attach BPF programs    CAP_BPF + CAP_PERFMON; before 5.11 also LimitMEMLOCK=infinity
+ *   run them, read maps, iterators  nothing from 5.19 on; before, CAP_BPF where
+ *                                   unprivileged_bpf_disabled is set
+ *   open energy_uj (0400 root)      CAP_DAC_READ_SEARCH, unless root
+ *   open a cgroup by its id         CAP_DAC_READ_SEARCH (open_by_handle_at)
  *
  * CAP_PERFMON is never needed after the start: nothing is loaded then.
  */

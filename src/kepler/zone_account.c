@@ -40,27 +40,31 @@ static void configure_learned(struct zone_account *state)
 		state->idle_state = IDLE_LEARNED;
 }
 
-void zone_account_configure(struct zone_account *state, const struct config *config)
+static void choose_idle_state(struct zone_account *state, const struct config *config)
 {
 	state->idle_power_uw = 0;
-	if (state->zone->vm_dynamic) {
+	if (state->zone->vm_dynamic)
 		state->idle_state = IDLE_ABSENT;
-		return;
-	}
-	if (config->idle_mode == IDLE_MODE_OFF) {
+	else if (config->idle_mode == IDLE_MODE_OFF)
 		state->idle_state = IDLE_OFF;
-		return;
-	}
-	if (state->zone->has_idle_model) {
+	else if (state->zone->has_idle_model)
 		state->idle_state = IDLE_MODEL;
-		return;
-	}
-	if (config->idle_mode == IDLE_MODE_LEARNED)
+	else if (config->idle_mode == IDLE_MODE_LEARNED)
 		configure_learned(state);
 	else if (fixed_idle_power(state->zone, config, &state->idle_power_uw))
 		state->idle_state = IDLE_FIXED;
 	else
 		state->idle_state = IDLE_OFF; /* fixed, but no figure was given for this zone */
+}
+
+void zone_account_configure(struct zone_account *state, const struct config *config)
+{
+	bool had_idle = zone_account_has_idle(state);
+
+	choose_idle_state(state, config);
+	/* A reload that gives birth to the idle series: it shows 0 for a while, as any other. */
+	if (state->good_time_ns && !had_idle && zone_account_has_idle(state))
+		state->split_from_ns = state->good_time_ns + config->metrics_settle_ns;
 }
 
 void zone_account_init(struct zone_account *state, const struct zone *zone,
@@ -109,10 +113,11 @@ static uint64_t idle_part(const struct zone_account *state, const struct zone_re
 {
 	uint64_t idle_uj = 0;
 
+	if (reading->time_ns < state->split_from_ns)
+		return 0;
 	if (state->idle_state == IDLE_MODEL)
 		idle_uj = reading->idle_energy_uj - state->good_idle_uj;
-	else if (state->idle_state == IDLE_FIXED ||
-		 (state->idle_state == IDLE_LEARNED && reading->time_ns >= state->split_from_ns))
+	else if (state->idle_state == IDLE_FIXED || state->idle_state == IDLE_LEARNED)
 		idle_uj = muldiv_u64(state->idle_power_uw, interval->dt_ns, NSEC_PER_SEC);
 	return idle_uj < interval->energy_uj ? idle_uj : interval->energy_uj;
 }

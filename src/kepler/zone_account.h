@@ -25,7 +25,7 @@ struct zone_account {
 	enum idle_state idle_state;
 	uint64_t idle_power_uw; /* with IDLE_LEARNED and IDLE_FIXED */
 	uint64_t
-		split_from_ns; /* learned idle is split off from here on, a while after its birth */
+		split_from_ns; /* idle is split off from here on, a while after its series' birth */
 	int64_t created_ms;    /* birth of the zone's series */
 	/* By enum energy_mode, of the last interval; NaN while not known: not up, or restarted. */
 	double watts[2];

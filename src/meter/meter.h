@@ -126,7 +126,7 @@ struct meter_options {
 
 /*
  * 0 or -errno. A machine without a meter is no error: the table has no zones then. Waits at most
- * the deadline.
+ * two seconds, or the deadline if that is longer.
  */
 int meter_table_open(const struct meter_options *options, struct meter_table **ret);
 /* As meter_table_open, over one given source. */

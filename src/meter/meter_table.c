@@ -10,12 +10,17 @@
 #include <stdlib.h>
 
 #include "base/macro.h"
+#include "base/num.h"
 #include "meter/counter_wrap.h"
 #include "meter/meter.h"
 #include "meter/reader.h"
 
 #define RESCAN_PASSES_GONE   2
 #define RESCAN_PASSES_STEADY 30
+/*
+ * On a busy machine a thread can wait long for its CPU: who starts too impatiently finds no meter.
+ */
+#define FIRST_SEARCH_NS (2 * NSEC_PER_SEC)
 
 struct table_zone {
 	struct energy_counter counter;
@@ -147,6 +152,7 @@ int meter_table_open_source(const struct meter_ops *ops, const struct meter_opti
 			    struct meter_table **ret)
 {
 	CLEANUP_FREE struct meter_table *table = calloc(1, sizeof(*table));
+	uint64_t deadline_ns = options->read_deadline_ns;
 	struct meter *meter;
 	int r;
 
@@ -162,7 +168,8 @@ int meter_table_open_source(const struct meter_ops *ops, const struct meter_opti
 	if (r < 0)
 		return r;
 	/* Only the zones: a first reading here would be a baseline long before the activity's. */
-	table->count = reader_pass(table->reader, true, options->read_deadline_ns, table->results);
+	deadline_ns = deadline_ns > FIRST_SEARCH_NS ? deadline_ns : FIRST_SEARCH_NS;
+	table->count = reader_pass(table->reader, true, deadline_ns, table->results);
 	*ret = TAKE_PTR(table);
 	return 0;
 }

@@ -150,13 +150,13 @@ class Metrics:
 class Exporter:
     """A running `kepler run` on a free port."""
 
-    def __init__(self, *args, env=None, binary=KEPLER, wait=True, preexec=None, prefix=()):
+    def __init__(self, *args, env=None, binary=KEPLER, wait=True, preexec=None, prefix=(), pass_fds=()):
         self.log = tempfile.NamedTemporaryFile("w+", prefix="kepler-log-")
         self.began = time.monotonic()
         self.process = subprocess.Popen(
             [*prefix, str(binary), "run", "--config.file=/dev/null", "--host.state-dir=", "--table=never",
              "--web.listen-address=127.0.0.1:0", *args],
-            stdout=self.log, stderr=self.log, stdin=subprocess.DEVNULL, preexec_fn=preexec,
+            stdout=self.log, stderr=self.log, stdin=subprocess.DEVNULL, preexec_fn=preexec, pass_fds=pass_fds,
             env={**OTHERS_ENVIRONMENT, **(env or {})})
         self.url = None
         if wait:
@@ -272,15 +272,48 @@ class Sensors:
         shutil.rmtree(self.dir, ignore_errors=True)
 
 
+def release_binary():
+    """What users get: time and memory are measured of it, not of a build with sanitizers."""
+    done = subprocess.run([ROOT / "tools/release-binary", BUILD], text=True, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return pathlib.Path(done.stdout.strip())
+
+
+def close(what, got, want, percent):
+    error = (got / want - 1) * 100
+    print(f"  {what}: {got:.4f}, truth {want:.4f}, error {error:+.3f} %")
+    assert abs(error) <= percent, f"{what}: {error:+.3f} % is more than {percent} %"
+
+
+def balanced(metrics):
+    """The response itself, whose every part sums to the node."""
+    wrong = metrics.imbalance_uj()
+    assert not wrong, wrong
+    return metrics
+
+
+def run_tests(tests):
+    """Runs all, or those named on the command line."""
+    need_root()
+    wanted = sys.argv[1:] or [test.__name__ for test in tests]
+    for test in tests:
+        if test.__name__ not in wanted:
+            continue
+        began = time.monotonic()
+        print(test.__name__, flush=True)
+        test()
+        print(f"{test.__name__}: ok, {time.monotonic() - began:.1f} s", flush=True)
+
+
 def load(*args):
     """Starts tests/lab/load; .communicate() gives its last line."""
     binary = BUILD / "tests/lab/load"
     return subprocess.Popen([str(binary), *map(str, args)], stdout=subprocess.PIPE, text=True)
 
 
-def load_result(process):
+def load_result(process, timeout=1200):
     """(children, their CPU seconds, what the parent ran) of a finished load."""
-    out, _ = process.communicate(timeout=300)
+    out, _ = process.communicate(timeout=timeout)
     match = re.search(r"children=(\d+) cpu_us=(\d+) self_us=(\d+)", out)
     assert process.returncode == 0 and match, out
     return int(match[1]), int(match[2]) / 1e6, int(match[3]) / 1e6
@@ -337,6 +370,9 @@ class Service:
         return self
 
     def __exit__(self, *exc):
+        self.remove()
+
+    def remove(self):
         time.sleep(0.1)  # the kernel empties a cgroup a moment after its last task
         for path in self.dirs:
             with contextlib.suppress(OSError):

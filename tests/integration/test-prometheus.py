@@ -118,7 +118,7 @@ def check_node_exporter(sensors, exporter):
 def churn():
     """Short ones at 100/s, and processes of some seconds that start all the time."""
     seconds = WINDOW + 25
-    return [load("storm", 100, 3, seconds)] + [load("storm", 1, 300, seconds), load("burn", seconds // 4)]
+    return [load("storm", 100, 3, seconds)] + [load("storm", 1, 300, seconds), load("span", seconds // 4)]
 
 
 def main():
@@ -131,12 +131,12 @@ def main():
         began = time.monotonic()
         longer = []
         while time.monotonic() - began < WINDOW + 10:
-            longer.append(load("burn", 2 if not LONG else 10))
+            longer.append(load("span", 2 if not LONG else 10))
             time.sleep(6 if not LONG else 20)
         check_increase(prometheus)
         check_lint(exporter)
         for process in loads + longer:
-            process.communicate(timeout=120)
+            process.communicate(timeout=600)
         check_node_exporter(sensors, exporter)
         assert exporter.stop() == 0
 

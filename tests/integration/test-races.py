@@ -3,8 +3,7 @@
 """The loop, the server and the meters' readers at once, under ThreadSanitizer: no report, and every response sums (S11).
 
 Four scrapers (text, OpenMetrics, gzip, and one that hangs up), reloads that change schema and interval, short processes, and
-sensors that stall, vanish and come back. The build is the test's own, in tsan/ of the build folder. TSan intercepts what other
-libraries do through libc; races inside them are theirs: tsan.supp names those, each with its reason.
+sensors that stall, vanish and come back. The build is the test's own, in tsan/ of the build folder.
 """
 import glob
 import os
@@ -149,8 +148,7 @@ def reports(directory):
 def play(binary, directory, sensors):
     config = pathlib.Path(directory, "kepler.yaml")
     config.write_text("monitor: {interval: 100ms}\n")
-    options = f"halt_on_error=0 exitcode={REPORT_STATUS} log_path={directory}/tsan " \
-        f"suppressions={ROOT}/tests/integration/tsan.supp second_deadlock_stack=1"
+    options = f"halt_on_error=0 exitcode={REPORT_STATUS} log_path={directory}/tsan second_deadlock_stack=1"
     # Without randomisation of addresses TSan's shadow fits on every kernel.
     with Exporter(f"--config.file={config}", f"--host.sysfs={sensors.mount}", f"--host.state-dir={directory}",
                   binary=binary, env={"TSAN_OPTIONS": options}, prefix=["setarch", "-R"]) as exporter:

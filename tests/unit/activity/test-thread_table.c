@@ -398,6 +398,7 @@ static void test_what_finds_no_room_is_dropped_not_lost(void **state)
 			named_ns += activity.samples[i].cpu_ns;
 		dropped_ns += activity.dropped_ns;
 		assert_true(thread_table_wants_full(table));
+		assert_int_equal(thread_table_overflows(table), 7 * (pass + 1));
 	}
 	assert_int_equal(named_ns, 3 * 400);
 	assert_int_equal(dropped_ns, 7 * 400);

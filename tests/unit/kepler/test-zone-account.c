@@ -215,6 +215,27 @@ static void test_learned_idle_is_split_off_once_its_series_was_seen(void **state
 	assert_true(interval.idle_uj > 0);
 }
 
+static void test_idle_that_a_reload_brings_is_split_off_once_its_series_was_seen(void **state)
+{
+	const struct config off = { .idle_mode = IDLE_MODE_OFF };
+	const struct config fixed = {
+		.idle_mode = IDLE_MODE_FIXED,
+		.idle_watts = { { "package", 2 } },
+		.idle_watts_count = 1,
+		.metrics_settle_ns = SETTLE_NS,
+	};
+	struct zone_account account;
+
+	(void)state;
+	zone_account_init(&account, &package0, &off, 0);
+	(void)advance(&account, good(0, 10));
+	zone_account_configure(&account, &fixed);
+	assert_int_equal(advance(&account, good(10000000, 11)).idle_uj, 0);
+	zone_account_configure(&account, &fixed); /* again: nothing is born */
+	assert_int_equal(advance(&account, good(20000000, 24)).idle_uj, 0);
+	assert_int_equal(advance(&account, good(30000000, 25)).idle_uj, 2000000);
+}
+
 static void test_sleep_teaches_nothing(void **state)
 {
 	const struct config config = { .idle_mode = IDLE_MODE_LEARNED };
@@ -247,6 +268,8 @@ int main(void)
 		cmocka_unit_test(test_a_model_says_its_own_idle_part),
 		cmocka_unit_test(test_a_virtual_machine_has_no_idle_part),
 		cmocka_unit_test(test_learned_idle_is_split_off_once_its_series_was_seen),
+		cmocka_unit_test(
+			test_idle_that_a_reload_brings_is_split_off_once_its_series_was_seen),
 		cmocka_unit_test(test_sleep_teaches_nothing),
 	};
 

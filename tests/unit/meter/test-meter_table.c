@@ -328,6 +328,30 @@ static void test_open_does_not_wait_for_a_stalled_search(void **state)
 	wait_until_closed();
 }
 
+static void *end_search_late(void *unused)
+{
+	(void)unused;
+	(void)usleep(200000);
+	set_rescan_stuck(false);
+	return NULL;
+}
+
+/* As on a machine where the thread that searches waits for its CPU. */
+static void test_open_waits_longer_than_a_read_may_take(void **state)
+{
+	struct meter_table *table;
+	pthread_t thread;
+
+	(void)state;
+	set_rescan_stuck(true);
+	assert_int_equal(pthread_create(&thread, NULL, end_search_late, NULL), 0);
+	table = open_table(1);
+	assert_int_equal(meter_table_count(table), ZONES);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	meter_table_close(table);
+	wait_until_closed();
+}
+
 static void test_few_readings_asked_for(void **state)
 {
 	struct meter_table *table = open_table(60000);
@@ -350,6 +374,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_all_zones_stalled_and_back, let_all_go),
 		cmocka_unit_test_teardown(test_close_does_not_wait_for_a_stalled_read, let_all_go),
 		cmocka_unit_test_teardown(test_open_does_not_wait_for_a_stalled_search, let_all_go),
+		cmocka_unit_test_teardown(test_open_waits_longer_than_a_read_may_take, let_all_go),
 		cmocka_unit_test_teardown(test_few_readings_asked_for, let_all_go),
 	};
 

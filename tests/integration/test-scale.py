@@ -1,0 +1,215 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Many processes and full tables: what they cost and take is bounded, what does not fit is counted, and every response sums.
+
+R23 (a storm of forks), R24 (a crowd that sleeps), and each limit that an option sets. Cost and memory are the release
+binary's, and limits leave room for a machine that others use. With KEPLER_LONG_TESTS the storm lasts ten minutes and the
+crowd has as many processes as pids allow, up to 30,000.
+"""
+import os
+import pathlib
+import signal
+import time
+
+from plant import Exporter, Sensors, Service, balanced, close, load, load_result, rapl_zone, release_binary, run_tests
+
+LONG = bool(os.environ.get("KEPLER_LONG_TESTS"))
+STORM_SECONDS = 600 if LONG else 8
+FORKS_PER_S = 2000
+ZONE = rapl_zone("intel-rapl:0", "package-0", 45)
+EACH = ["--monitor.interval=200ms", "--metrics.process.min-joules=0", "--metrics.settle=0s"]
+
+
+def crowd_size():
+    """pids are needed by others too."""
+    return min(30000, int(pathlib.Path("/proc/sys/kernel/pid_max").read_text()) - 2000) if LONG else 10000
+
+
+def machine_busy_s():
+    """What the kernel says all tasks ran: exact where there is a cpuacct root, in ticks from /proc/stat elsewhere."""
+    exact = pathlib.Path("/sys/fs/cgroup/cpuacct/cpuacct.usage")
+    if exact.exists():
+        return int(exact.read_text()) / 1e9
+    ticks = [int(word) for word in pathlib.Path("/proc/stat").read_text().split("\n")[0].split()[1:]]
+    return sum(ticks[i] for i in (0, 1, 2, 5, 6)) / os.sysconf("SC_CLK_TCK")
+
+
+def seen_with_truth(exporter):
+    """A new response, and the least and the most that the machine can have run when it was made."""
+    number = exporter.scrape().value("kepler_exporter_snapshots_total")
+    looks = [machine_busy_s()] * 5  # a pass is published a moment later
+    while True:
+        looks = [*looks[1:], machine_busy_s()]
+        metrics = balanced(exporter.scrape())
+        if metrics.value("kepler_exporter_snapshots_total") > number:
+            return metrics, looks[0], machine_busy_s()
+        time.sleep(0.01)
+
+
+def check_machine(before, after):
+    """The node's CPU time between two of seen_with_truth() is what the kernel says: between its bounds, or 0.5 % off."""
+    name = "kepler_node_bpf_cpu_time_ms_total"
+    got, least, most = float(after[0].sum(name) - before[0].sum(name)) / 1e3, after[1] - before[2], after[2] - before[1]
+    print(f"  CPU of the machine, s: {got:.3f}, truth {least:.3f} to {most:.3f}")
+    assert least * 0.995 <= got <= most * 1.005
+
+
+def used_cpu(exporter, seconds):
+    """Share of one CPU that the exporter used over so many seconds of one scrape a second, and its largest resident set."""
+    name = "kepler_exporter_cpu_seconds_total"
+    before, began, largest = exporter.intervals(1), time.monotonic(), 0
+    while time.monotonic() < began + seconds:
+        time.sleep(1)
+        after = balanced(exporter.scrape())
+        largest = max(largest, int(after.value("kepler_exporter_resident_memory_bytes")))
+    after = balanced(exporter.intervals(1))
+    return float(after.value(name) - before.value(name)) / (time.monotonic() - began), largest
+
+
+def fork_storm():
+    """R23: 2,000 forks a second: at most 5 % of a CPU more than in peace, 100 MB, nothing lost."""
+    with Sensors(ZONE) as sensors, Service("kepler-test-storm.service") as service, \
+            Exporter(f"--host.sysfs={sensors.mount}", "--metrics.settle=0s", binary=release_binary()) as exporter:
+        exporter.intervals(2)
+        peace, _ = used_cpu(exporter, 4)
+        start = seen_with_truth(exporter)
+        storm = service.load("storm", FORKS_PER_S, 0, STORM_SECONDS)
+        war, largest = used_cpu(exporter, STORM_SECONDS - 2)
+        children, cpu, parent = load_result(storm)
+        exporter.intervals(2)
+        end = seen_with_truth(exporter)
+        metrics = end[0]
+        print(f"  {children} children, {war * 100:.2f} % of a CPU, {peace * 100:.2f} % in peace, {largest / 1e6:.1f} MB, "
+              f"{metrics.value('kepler_exporter_activity_drops_total')} records dropped")
+        assert children == FORKS_PER_S * STORM_SECONDS
+        assert war - peace <= 0.05 and largest <= 100e6
+        # wait4 does not know what a child runs after its parent was told: some µs of the some 100 that each has.
+        close("CPU of the storm, s", service.cpu_seconds(metrics), cpu + parent, 2)
+        check_machine(start, end)
+        assert exporter.stop() == 0
+
+
+def lost_records():
+    """The buffer of ends overflows, as the exporter stands still: counted, charged to the cgroup, and the sum is right."""
+    with Sensors(ZONE) as sensors, Service("kepler-test-lost.service") as service, \
+            Exporter(f"--host.sysfs={sensors.mount}", "--bpf.end-buffer=64KiB", "--metrics.settle=0s") as exporter:
+        before = seen_with_truth(exporter)
+        storm = service.load("storm", 1500, 0, 5)
+        for _ in range(2):
+            time.sleep(0.5)
+            exporter.process.send_signal(signal.SIGSTOP)
+            time.sleep(1.5)
+            exporter.process.send_signal(signal.SIGCONT)
+            balanced(exporter.intervals(1))
+        _, cpu, parent = load_result(storm)
+        exporter.intervals(2)
+        after = seen_with_truth(exporter)
+        drops = after[0].value("kepler_exporter_activity_drops_total")
+        print(f"  {drops} records dropped")
+        assert drops > 0, "nothing was dropped: the test tests nothing"
+        check_machine(before, after)
+        close("CPU of the cgroup, s", service.cpu_seconds(after[0]), cpu + parent, 2)
+        assert exporter.stop() == 0
+
+
+def sleeping_crowd():
+    """R24: thousands that sleep: memory, the first snapshot and an interval's cost follow what runs."""
+    count, crowd = crowd_size(), load("idle", crowd_size())
+    crowd.stdout.readline()
+    try:
+        with Sensors(ZONE) as sensors, Exporter(f"--host.sysfs={sensors.mount}", binary=release_binary()) as exporter:
+            first = balanced(exporter.scrape())
+            whole = time.monotonic() - exporter.began
+            known = int(first.value("kepler_exporter_threads_known"))
+            share, largest = used_cpu(exporter, 4)
+            began = time.monotonic()
+            exporter.scrape()
+            scrape = time.monotonic() - began
+            print(f"  {known} threads: first scrape after {whole:.3f} s, {share * 1e3:.2f} ms of CPU a second with scrapes, "
+                  f"{largest / 1e6:.1f} MB, a scrape takes {scrape * 1e3:.1f} ms")
+            assert known >= count, "they were not there"
+            assert first.select("kepler_process_package_joules_total", command="other", pid="")
+            assert whole <= count / 10000 * 0.6 and scrape < 1 and share <= 0.01
+            assert largest <= (150e6 if LONG else 25e6)
+            assert exporter.stop() == 0
+    finally:
+        crowd.kill()
+        crowd.wait()
+
+
+def series_limit():
+    """More processes than series: never more than the limit; who used more than the smallest shown takes its place."""
+    limit, rows = 1000, 1000 // 3  # a row: dynamic, idle, CPU time
+    with Sensors(ZONE) as sensors, Exporter(f"--host.sysfs={sensors.mount}", *EACH,
+                                            f"--metrics.max-series={limit}") as exporter:
+        exporter.intervals(2)
+        storm = load("storm", 120, 2, 5)
+        deadline, most = time.monotonic() + 5, 0
+        while time.monotonic() < deadline:
+            metrics = balanced(exporter.scrape())
+            own = [labels for labels, _ in metrics.select("kepler_process_package_joules_total") if labels["pid"]]
+            most = max(most, len(own))
+            assert len(own) <= rows, f"{len(own)} rows"
+            assert len(metrics.samples) <= limit + 400, f"{len(metrics.samples)} series"  # those of node and exporter
+        load_result(storm)
+        assert most == rows, f"{most} of {rows} rows were used: the test tests nothing"
+        before = exporter.scrape().value("kepler_exporter_series_folded_total", level="process")
+        large = load("span", 1)
+        load_result(large)
+        metrics = balanced(exporter.intervals(2))
+        folded = metrics.value("kepler_exporter_series_folded_total", level="process")
+        retired = metrics.sum("kepler_process_retired_joules_total", zone="package")
+        print(f"  {folded} rows folded, {folded - before} of them for a large one; {retired} J retired")
+        assert folded > before and retired > 0
+        assert metrics.select("kepler_process_package_joules_total", pid=str(large.pid)), "the largest has no series"
+        assert exporter.stop() == 0
+
+
+def overflow(table, option, begin_load):
+    """Runs what begin_load() starts under a limit that it exceeds; the last response."""
+    with Sensors(ZONE) as sensors, Exporter(f"--host.sysfs={sensors.mount}", *EACH, option) as exporter:
+        before = seen_with_truth(exporter)
+        loads, deadline = begin_load(), time.monotonic() + 3
+        while time.monotonic() < deadline:
+            balanced(exporter.scrape())
+        for process in loads:
+            load_result(process)
+        exporter.intervals(4)
+        after = seen_with_truth(exporter)
+        count = after[0].value("kepler_exporter_table_overflows_total", table=table)
+        print(f"  {count} times one of the {table} did not fit")
+        assert count > 0, "all fitted: the test tests nothing"
+        check_machine(before, after)
+        assert exporter.stop() == 0
+        return after[0]
+
+
+def full_processes():
+    """R24: more processes than the tables hold: counted, and their energy is the node's."""
+    crowd = load("ring", 700)
+    crowd.stdout.readline()
+    try:
+        metrics = overflow("processes", "--monitor.max-processes=256", lambda: [load("storm", 100, 2, 3)])
+        own = {labels["pid"] for labels, _ in metrics.select("kepler_process_package_joules_total") if labels["pid"]}
+        nameless = metrics.sum("kepler_node_unattributed_joules_total", zone="package", reason="dropped")
+        print(f"  {len(own)} processes with series, {nameless} J without a name")
+        assert len(own) <= 256 and nameless > 0
+    finally:
+        crowd.kill()
+        crowd.wait()
+
+
+def full_containers():
+    """More services than the table holds: counted, and their energy is system_processes'."""
+    services = [Service(f"kepler-test-full{number}.service") for number in range(24)]
+    try:
+        metrics = overflow("containers", "--monitor.max-containers=16",
+                           lambda: [service.load("storm", 5, 2, 3) for service in services])
+        names = {labels["container_id"] for labels, _ in metrics.select("kepler_container_package_joules_total")}
+        assert len(names) <= 16 and "system_processes" in names, names
+    finally:
+        for service in services:
+            service.remove()
+
+
+run_tests([fork_storm, lost_records, sleeping_crowd, series_limit, full_processes, full_containers])
