@@ -70,8 +70,8 @@ struct activity_info {
 	uint64_t tasks_sent;   /* last pass: threads that had run */
 	uint64_t threads_known;
 	uint64_t cgroups_missed; /* cumulative: new cgroups that could not be told of */
-	uint64_t overflows;  /* times that a thread or process found no room in a table */
-	uint64_t bpf_run_ns; /* own CPU time inside the last pass's kernel program */
+	uint64_t overflows;      /* times that a thread or process found no room in a table */
+	uint64_t bpf_run_ns;     /* own CPU time inside the last pass's kernel program */
 	char why_not_bpf[ACTIVITY_WHY_MAX]; /* with procfs: what refused, and what would help */
 };
 

@@ -115,7 +115,7 @@ static size_t take_body(char *bytes, size_t size, size_t count, void *userdata)
 	return transfer->stopped ? 0 : len;
 }
 
-/* The empty line behind the headers has come; there may be interim answers (1xx) before the real. */
+/* The empty line behind the headers has come; interim answers (1xx) may be before the real. */
 static void tell_status(struct transfer *transfer)
 {
 	struct http_client *client = transfer->client;

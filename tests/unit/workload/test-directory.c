@@ -276,7 +276,7 @@ static void test_long_strings_are_cut(void **state)
 	memset(name, 'n', 69999);
 	name[69999] = '\0';
 	for (size_t at = 0; at < 1100; at += 18)
-		memcpy(labels + at, ",a=\"xxxx\\\"x\\\\,,xxx\"" + 0, 18 + 1);
+		memcpy(labels + at, ",a=\"xxxx\\\"x\\\\,,xxx\"", 18 + 1);
 	names.container_name = names.pod_name = names.image = name;
 	names.pod_labels = labels;
 	assert_int_equal(directory_put(directory, DIRECTORY_RUNTIME, &names), 0);
