@@ -394,8 +394,8 @@ static const struct metric table[] = {
 	  emit_folded, 0 },
 	{ "kepler_exporter_table_overflows", METRIC_COUNTER, "", BOTH,
 	  "table",
-	  "Times that a process, container, pod, VM or namespace found no room in a table: what it "
-	  "uses is in an \"other\".",
+	  "Times that a process, container, pod, VM or namespace found no room in a table: what "
+	  "it uses is in an \"other\".",
 	  emit_table_overflows, 0 },
 	{ "kepler_exporter_state_write_errors", METRIC_COUNTER, "", BOTH,
 	  "",

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * After the start, which system calls are left? What a reading, a scrape, a reload and the end
- * need, and no more: no execve, no ptrace, no mount, no new process, no new socket and no executable
- * memory (but for clients), and of bpf() only runs, iterators and map operations. So a retry of a
- * failed BPF load means a restart.
+ * need, and no more: no execve, no ptrace, no mount, no new process, no new socket and no
+ * executable memory (but for clients), and of bpf() only runs, iterators and map operations. So a
+ * retry of a failed BPF load means a restart.
  *
  * Anything else ends the process (SIGSYS), or is logged only, for finding out what a new libc
  * wants.
