@@ -16,6 +16,9 @@
  * parent waits, a zombie is still walked. The exit is told as well: who the thread is, while its
  * leader surely lives, and a run time to fall back on, because a kernel may leave out a program in
  * the context where sched_process_free happens to run (seen on top of a guarded PID 1).
+ *
+ * A cgroup is told of when it is made: when its first process is met it may be gone, and an id of
+ * what is gone leads nowhere.
  */
 #include "kepler_core.bpf.h"
 #include "kepler_types.h"
@@ -31,6 +34,7 @@ const volatile __u64 ring_half_bytes = 0;
 
 struct kepler_pass pass;
 struct kepler_ends ends_lost;
+__u64 cgroups_lost;
 __u64 marks[2][KEPLER_MARK_WORDS];
 volatile __u64 scratch_key; /* a pass is alone, so one is enough */
 
@@ -46,6 +50,11 @@ struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 262144); /* user space sets it */
 } ends SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, KEPLER_CGROUPS_RING);
+} new_cgroups SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -351,4 +360,34 @@ SEC("raw_tp/sched_process_free")
 int BPF_PROG(ended_raw, struct task_struct *task)
 {
 	return tell_end(task);
+}
+
+/* ---- new cgroups ---- */
+
+static __always_inline bool is_in_our_hierarchy(struct cgroup *cgroup)
+{
+	__s32 index = controller_index();
+
+	if (index < 0)
+		return BPF_CORE_READ(cgroup, root, hierarchy_id) == 0;
+	return BPF_CORE_READ(cgroup, root, subsys_mask) >> (index & 31) & 1;
+}
+
+SEC("raw_tp/cgroup_mkdir")
+int BPF_PROG(cgroup_made, struct cgroup *cgroup, const char *path)
+{
+	struct kepler_new_cgroup *record;
+
+	if (!is_in_our_hierarchy(cgroup))
+		return 0;
+	record = bpf_ringbuf_reserve(&new_cgroups, sizeof(*record), 0);
+	if (!record) {
+		__sync_fetch_and_add(&cgroups_lost, 1);
+		return 0;
+	}
+	record->cgroup_id = BPF_CORE_READ(cgroup, kn, id);
+	record->path[0] = '\0';
+	bpf_probe_read_kernel_str(record->path, sizeof(record->path), path);
+	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
+	return 0;
 }

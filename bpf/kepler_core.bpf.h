@@ -19,8 +19,14 @@ struct kernfs_node {
 	__u64 id; /* one u64 since 5.5 */
 };
 
+struct cgroup_root {
+	unsigned int subsys_mask; /* bits of enum cgroup_subsys_id */
+	int hierarchy_id;         /* 0: v2 */
+};
+
 struct cgroup {
 	struct kernfs_node *kn;
+	struct cgroup_root *root;
 };
 
 struct cgroup_subsys_state {

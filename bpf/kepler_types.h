@@ -7,10 +7,11 @@
 
 #include <linux/types.h>
 
-#define KEPLER_COMM_MAX    16
-#define KEPLER_RECORDS_MAX 4096 /* threads one walk can hand over; more go through the iterator */
-#define KEPLER_MARK_WORDS  128  /* 8,192 bits of "was on a CPU when the pass looked" */
-#define KEPLER_DROPS_MAX   512  /* cgroups whose dropped ends are kept apart */
+#define KEPLER_COMM_MAX     16
+#define KEPLER_RECORDS_MAX  4096 /* threads one walk can hand over; more go through the iterator */
+#define KEPLER_MARK_WORDS   128  /* 8,192 bits of "was on a CPU when the pass looked" */
+#define KEPLER_DROPS_MAX    512  /* cgroups whose dropped ends are kept apart */
+#define KEPLER_CGROUPS_RING (128 * 1024) /* bytes: some 330 new cgroups between two passes */
 
 enum kepler_thread_flag {
 	KEPLER_KTHREAD = 1 << 0,
@@ -55,6 +56,13 @@ struct kepler_ends {
 	__u64 young_count;  /* in the table of cgroups */
 	__u32 generation;   /* key of the table's entries; user space reads those of the past */
 	__u32 reserved;
+};
+
+/* A cgroup that was made, in the hierarchy that ids are of. */
+#define KEPLER_CGROUP_PATH_MAX 376
+struct kepler_new_cgroup {
+	__u64 cgroup_id;
+	char path[KEPLER_CGROUP_PATH_MAX]; /* terminated; one that fills it was cut */
 };
 
 /* Young dropped ends: key and value of the table. */

@@ -64,3 +64,10 @@ void activity_visit(struct activity_reader *reader, activity_visit_fn *fn, void 
 {
 	reader->ops->visit(reader, fn, userdata);
 }
+
+void activity_visit_new_cgroups(struct activity_reader *reader, activity_cgroup_fn *fn,
+				void *userdata)
+{
+	if (reader->ops->new_cgroups)
+		reader->ops->new_cgroups(reader, fn, userdata);
+}

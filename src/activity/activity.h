@@ -69,8 +69,9 @@ struct activity_info {
 	uint64_t tasks_walked; /* last pass: threads looked at in the kernel */
 	uint64_t tasks_sent;   /* last pass: threads that had run */
 	uint64_t threads_known;
-	uint64_t overflows;  /* times that a thread or process found no room in a table */
-	uint64_t bpf_run_ns; /* own CPU time inside the last pass's kernel program */
+	uint64_t cgroups_missed; /* cumulative: new cgroups that could not be told of */
+	uint64_t overflows;      /* times that a thread or process found no room in a table */
+	uint64_t bpf_run_ns;     /* own CPU time inside the last pass's kernel program */
 	char why_not_bpf[ACTIVITY_WHY_MAX]; /* with procfs: what refused, and what would help */
 };
 
@@ -107,6 +108,14 @@ void activity_get_info(const struct activity_reader *reader, struct activity_inf
 /* Calls @fn for each living process that the reader knows, active or not (idle.share=equal). */
 typedef void activity_visit_fn(void *userdata, const struct process_key *key);
 void activity_visit(struct activity_reader *reader, activity_visit_fn *fn, void *userdata);
+/*
+ * Hands over the cgroups that were made since the last call, in the hierarchy that ids are of, with
+ * their paths; @path lives for the call. Before a pass's samples are resolved, so that work in a
+ * cgroup that is gone by then has an owner. A reader that does not know them hands over none.
+ */
+typedef void activity_cgroup_fn(void *userdata, uint64_t cgroup_id, const char *path);
+void activity_visit_new_cgroups(struct activity_reader *reader, activity_cgroup_fn *fn,
+				void *userdata);
 
 /* What one reader provides; activity.c chooses between them. */
 struct activity_ops {
@@ -116,6 +125,8 @@ struct activity_ops {
 	void (*close)(struct activity_reader *reader);
 	int (*fd)(const struct activity_reader *reader); /* may be NULL */
 	void (*drain)(struct activity_reader *reader);   /* may be NULL */
+	/* may be NULL */
+	void (*new_cgroups)(struct activity_reader *reader, activity_cgroup_fn *fn, void *userdata);
 };
 struct activity_reader {
 	const struct activity_ops *ops; /* first member of each reader */

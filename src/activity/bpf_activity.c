@@ -123,12 +123,18 @@ static void bpf_get_info(const struct activity_reader *reader, struct activity_i
 		.threads_known = thread_table_count(self->table),
 		.overflows = thread_table_overflows(self->table),
 		.bpf_run_ns = self->run_ns,
+		.cgroups_missed = bpf_kernel_side_cgroups_missed(self->side),
 	};
 }
 
 static void bpf_visit(struct activity_reader *reader, activity_visit_fn *fn, void *userdata)
 {
 	thread_table_visit(to_bpf_reader(reader)->table, fn, userdata);
+}
+
+static void bpf_new_cgroups(struct activity_reader *reader, activity_cgroup_fn *fn, void *userdata)
+{
+	bpf_kernel_side_new_cgroups(to_bpf_reader(reader)->side, fn, userdata);
 }
 
 static int bpf_fd(const struct activity_reader *reader)
@@ -152,6 +158,7 @@ static const struct activity_ops bpf_ops = {
 	.close = bpf_close,
 	.fd = bpf_fd,
 	.drain = bpf_drain_early,
+	.new_cgroups = bpf_new_cgroups,
 };
 
 static void cleanup_reader(struct bpf_reader **self)

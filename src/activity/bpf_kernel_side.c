@@ -33,6 +33,11 @@ struct bpf_kernel_side {
 	struct bpf_link *exits;
 	struct bpf_link *ends;
 	struct ring_buffer *ring;
+	struct bpf_link *cgroups;
+	struct ring_buffer *cgroup_ring;
+	activity_cgroup_fn *cgroup_fn; /* only while they are handed over */
+	void *cgroup_userdata;
+	uint64_t cut_paths;
 	const struct kepler_thread *records;
 	bool walks;
 	bool failed;           /* the last read: the next is full */
@@ -56,7 +61,8 @@ static const struct attempt attempts[] = {
 	{ .walk = false },
 };
 
-static int log_libbpf(enum libbpf_print_level level, const char *fmt, va_list ap)
+__attribute__((format(printf, 2, 0))) static int log_libbpf(enum libbpf_print_level level,
+							    const char *fmt, va_list ap)
 {
 	char line[LOG_LINE_MAX];
 	int len;
@@ -182,6 +188,32 @@ static void attach_ends(struct bpf_kernel_side *side)
 		log_debug("cannot attach to sched_process_exit: %d", -errno);
 }
 
+static int take_cgroup(void *userdata, void *data, size_t size)
+{
+	struct bpf_kernel_side *side = userdata;
+	const struct kepler_new_cgroup *record = data;
+
+	if (size < sizeof(*record))
+		return 0;
+	if (strnlen(record->path, sizeof(record->path)) >= sizeof(record->path) - 1)
+		side->cut_paths++; /* or nearly: its end says who owns it */
+	else
+		side->cgroup_fn(side->cgroup_userdata, record->cgroup_id, record->path);
+	return 0;
+}
+
+/* A feature of its own, too: without it only what is gone at once is not known. */
+static void attach_cgroups(struct bpf_kernel_side *side)
+{
+	side->cgroup_ring = ring_buffer__new(bpf_map__fd(side->skeleton->maps.new_cgroups),
+					     take_cgroup, side, NULL);
+	if (!side->cgroup_ring)
+		return;
+	side->cgroups = bpf_program__attach(side->skeleton->progs.cgroup_made);
+	if (!side->cgroups)
+		log_debug("cannot attach to cgroup_mkdir: %d", -errno);
+}
+
 static int attach(struct bpf_kernel_side *side)
 {
 	void *records = mmap(NULL, sizeof(struct kepler_thread) * KEPLER_RECORDS_MAX, PROT_READ,
@@ -194,6 +226,7 @@ static int attach(struct bpf_kernel_side *side)
 	if (!side->iterator)
 		return -errno;
 	attach_ends(side);
+	attach_cgroups(side);
 	return 0;
 }
 
@@ -224,9 +257,11 @@ void bpf_kernel_side_close(struct bpf_kernel_side *side)
 {
 	if (!side)
 		return;
+	bpf_link__destroy(side->cgroups);
 	bpf_link__destroy(side->exits);
 	bpf_link__destroy(side->ends);
 	bpf_link__destroy(side->iterator);
+	ring_buffer__free(side->cgroup_ring);
 	ring_buffer__free(side->ring);
 	if (side->records)
 		(void)munmap((void *)(uintptr_t)side->records,
@@ -257,6 +292,21 @@ void bpf_kernel_side_drain(struct bpf_kernel_side *side, bpf_record_fn *fn, void
 	side->end_fn = fn;
 	side->end_userdata = userdata;
 	(void)ring_buffer__consume(side->ring); /* take_end() never fails */
+}
+
+void bpf_kernel_side_new_cgroups(struct bpf_kernel_side *side, activity_cgroup_fn *fn,
+				 void *userdata)
+{
+	if (!side->cgroups)
+		return;
+	side->cgroup_fn = fn;
+	side->cgroup_userdata = userdata;
+	(void)ring_buffer__consume(side->cgroup_ring); /* take_cgroup() never fails */
+}
+
+uint64_t bpf_kernel_side_cgroups_missed(const struct bpf_kernel_side *side)
+{
+	return side->skeleton->bss->cgroups_lost + side->cut_paths;
 }
 
 void bpf_kernel_side_rearm(struct bpf_kernel_side *side)

@@ -30,6 +30,10 @@ int bpf_kernel_side_ends_fd(const struct bpf_kernel_side *side); /* -1 without e
 
 /* Hands over the ends that wait in the ring. */
 void bpf_kernel_side_drain(struct bpf_kernel_side *side, bpf_record_fn *fn, void *userdata);
+/* Hands over the cgroups that were made since the last call. */
+void bpf_kernel_side_new_cgroups(struct bpf_kernel_side *side, activity_cgroup_fn *fn,
+				 void *userdata);
+uint64_t bpf_kernel_side_cgroups_missed(const struct bpf_kernel_side *side);
 /* After a drain that the descriptor asked for: it fires again when the ring is half full again. */
 void bpf_kernel_side_rearm(struct bpf_kernel_side *side);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The book's life, its columns, the charges, and the node's own lines. The rows are in
- * ledger_processes.c and ledger_containers.c.
+ * ledger_processes.c, ledger_containers.c and ledger_groups.c.
  *
  * Each charge to a process is booked to its container in the same breath, so that the sums agree at
  * every moment and a row can be released without touching any total.
@@ -16,6 +16,7 @@
 int ledger_new(const struct ledger_options *options, struct ledger **ret)
 {
 	struct ledger *ledger = calloc(1, sizeof(*ledger));
+	int r = 0;
 
 	if (!ledger)
 		return -ENOMEM;
@@ -23,7 +24,9 @@ int ledger_new(const struct ledger_options *options, struct ledger **ret)
 	ledger->max_containers = options->max_containers;
 	process_table_init(&ledger->processes, UINT32_MAX);
 	container_table_init(&ledger->containers, UINT32_MAX);
-	if (container_table_add(ledger, &options->overflow) == LEDGER_NONE) {
+	for (size_t group = 0; group < LEDGER_GROUP_COUNT; group++)
+		r = group_table_init(&ledger->groups[group]) < 0 ? -ENOMEM : r;
+	if (r < 0 || container_table_add(ledger, &options->overflow) == LEDGER_NONE) {
 		ledger_free(ledger);
 		return -ENOMEM;
 	}
@@ -37,6 +40,8 @@ void ledger_free(struct ledger *ledger)
 		return;
 	process_table_release(&ledger->processes);
 	container_table_release(&ledger->containers);
+	for (size_t group = 0; group < LEDGER_GROUP_COUNT; group++)
+		group_table_release(&ledger->groups[group]);
 	free(ledger->zone);
 	free(ledger);
 }
@@ -49,6 +54,14 @@ static int widen_tables(struct ledger *ledger, uint32_t columns)
 		{ &ledger->containers.values, ledger->containers.slots },
 		{ &ledger->containers.deltas, ledger->containers.slots },
 		{ &ledger->containers.direct_deltas, ledger->containers.slots },
+		{ &ledger->groups[LEDGER_POD].values, ledger->groups[LEDGER_POD].slots },
+		{ &ledger->groups[LEDGER_POD].deltas, ledger->groups[LEDGER_POD].slots },
+		{ &ledger->groups[LEDGER_VM].values, ledger->groups[LEDGER_VM].slots },
+		{ &ledger->groups[LEDGER_VM].deltas, ledger->groups[LEDGER_VM].slots },
+		{ &ledger->groups[LEDGER_NAMESPACE].values,
+		  ledger->groups[LEDGER_NAMESPACE].slots },
+		{ &ledger->groups[LEDGER_NAMESPACE].deltas,
+		  ledger->groups[LEDGER_NAMESPACE].slots },
 	};
 
 	return value_tables_widen(uses, ARRAY_SIZE(uses), columns);
@@ -91,11 +104,24 @@ uint32_t ledger_cpu_column(const struct ledger *ledger)
 
 void ledger_begin(struct ledger *ledger, uint64_t now_ns)
 {
+	ledger_close(ledger);
+	ledger->closed = false;
 	ledger->now_ns = now_ns;
 	process_table_begin(&ledger->processes);
 	container_table_begin(&ledger->containers);
+	for (size_t group = 0; group < LEDGER_GROUP_COUNT; group++)
+		group_table_begin(&ledger->groups[group]);
 	for (uint32_t z = 0; z < ledger->zones; z++)
 		memset(ledger->zone[z].node_delta_uj, 0, sizeof(ledger->zone[z].node_delta_uj));
+}
+
+void ledger_close(struct ledger *ledger)
+{
+	if (ledger->closed)
+		return;
+	ledger->closed = true;
+	container_table_end_waits(ledger);
+	groups_book(ledger);
 }
 
 static void charge_container(struct ledger *ledger, uint32_t container, uint32_t column,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The book of who used what: one row a process, one row a container, cumulative, in integers. Pure:
- * no clock, no I/O.
+ * The book of who used what: one row a process, one row a container, one a pod, VM and namespace,
+ * cumulative, in integers. Pure: no clock, no I/O.
  *
  * A row has one value a column: column z * MODE_COUNT + m is the energy of zone z in mode m (µJ),
  * the last column is CPU time (ns). A process row is one set of labels: pid, start time, comm and
@@ -10,15 +10,24 @@
  * row is still kept goes on in that row. A container's values are the sum of all charges to its
  * processes, living and gone.
  *
+ * "Container" stands for any owner: a service, a VM, a job are such rows, too. Pods, VMs and
+ * namespaces are groups of them: what a group has is the sum of what was charged to its containers
+ * while they belonged to it. Groups are booked once an interval, container by container
+ * (ledger_close()), so that a charge costs the same whatever it belongs to.
+ *
+ * A container whose names are still awaited (`waiting`) belongs to no group yet. Its names may be
+ * replaced until they are there; then all that it used so far goes to its groups at once.
+ *
  * The ledger also keeps the node's totals and what nobody got, so that in every interval, for every
  * zone z and mode m:
  *
  *     Σ rows delta[z][m] + Σ reasons unattributed delta[z][m] = node delta[z][m]
  *
  * Life of an interval: ledger_begin() –
- * ledger_container()/ledger_process()/ledger_charge()/ledger_node() – the publisher reads
- * `touched`. The publisher decides when an ended row may go: ledger_release_process(). An interval
- * costs in proportion to the rows that it touches. Values wrap at 2^64 µJ (584 years at 1 kW).
+ * ledger_container()/ledger_process()/ledger_charge()/ledger_node() – ledger_close() – the
+ * publisher reads `touched`. The publisher decides when an ended row may go:
+ * ledger_release_process(). An interval costs in proportion to the rows that it touches. Values
+ * wrap at 2^64 µJ (584 years at 1 kW).
  *
  * Names are untrusted bytes; rows hold them as label_text() makes them, so that names that print
  * alike are one name.
@@ -31,21 +40,39 @@
 
 #include "attribution/attribute.h"
 
-#define LEDGER_NONE      UINT32_MAX
-#define LEDGER_COMM_MAX  16
-#define LEDGER_LABEL_MAX 128
+#define LEDGER_NONE           UINT32_MAX
+#define LEDGER_COMM_MAX       16
+#define LEDGER_LABEL_MAX      128
+
+#define LEDGER_POD_LABELS_MAX 1024
 
 /*
- * Who owns a process; each string is cut to LEDGER_LABEL_MAX - 1 bytes, NULL is "". container_id is
- * the key: the other three are those that came with it first. An owner without an id is the
- * overflow owner.
+ * Who owns a process; each string is cut to LEDGER_LABEL_MAX - 1 bytes (pod_labels: between labels,
+ * to LEDGER_POD_LABELS_MAX - 1), NULL is "". container_id is the key; an owner without an id is the
+ * overflow owner. What it means: workload/identity.h, whose fields these are.
+ *
+ * The first four strings are those of the container's series: once published, other ones make a new
+ * row. The rest may change in a row's life, and decides to which groups the container belongs.
  */
 struct ledger_owner {
 	const char *container_id;
 	const char *container_name;
 	const char *container_namespace;
 	const char *pod_name;
+	const char *runtime;
+	const char *pod_id; /* "" when it has no pod */
+	const char *workload;
+	const char *workload_type;
+	const char *pod_labels; /* ready to print: ",label_app=\"shop\"" */
+	const char *vm_id;      /* "" when it is no VM */
+	const char *vm_name;
+	const char *hypervisor;
+	uint32_t size_millicpu;
+	uint32_t labels_version; /* changes with any of the above */
+	bool waiting;
 };
+
+enum ledger_group { LEDGER_POD, LEDGER_VM, LEDGER_NAMESPACE, LEDGER_GROUP_COUNT };
 
 struct ledger_process {
 	uint32_t pid;
@@ -59,22 +86,46 @@ struct ledger_process {
 };
 
 struct ledger_container {
-	char container_id[LEDGER_LABEL_MAX];
-	char container_name[LEDGER_LABEL_MAX];
-	char container_namespace[LEDGER_LABEL_MAX];
-	char pod_name[LEDGER_LABEL_MAX];
+	const struct ledger_owner *owner;   /* the row's own: cleaned, no string is NULL */
+	uint32_t group[LEDGER_GROUP_COUNT]; /* rows it belongs to, or LEDGER_NONE */
 	uint32_t processes; /* rows that belong to it, ended ones that are still kept included */
+	uint32_t living;    /* those of them that have not ended */
+	bool used;
+	bool touched;
+	bool waiting;  /* for its names; belongs to no group */
+	bool replaced; /* a row with newer labels has taken its place */
+	bool is_other; /* of all owners of a namespace for which there was no room */
+	bool grouped;  /* what it used before this interval is in its groups */
+	uint64_t serial;
+	uint64_t made_ns;        /* `now` of its first interval */
+	uint64_t last_active_ns; /* `now` of the last interval with a charge or a new process */
+};
+
+struct ledger_group_row {
+	/*
+	 * What names the group, the rest is "". Pod: pod_id, pod_name, container_namespace,
+	 * workload, workload_type, pod_labels. VM: vm_id, vm_name, hypervisor. Namespace:
+	 * container_namespace.
+	 */
+	const struct ledger_owner *owner;
+	uint32_t owners; /* container rows that belong to it, ended ones that are kept included */
 	bool used;
 	bool touched;
 	uint64_t serial;
-	uint64_t last_active_ns; /* `now` of the last interval with a charge or a new process */
+	uint64_t last_active_ns;
 };
 
 struct ledger_options {
 	/* Rows, ended ones that are kept included; beyond it charges go to the container only
 	 * (the pid="" series), counted. */
 	uint32_t max_processes;
-	uint32_t max_containers;      /* beyond it a new owner is charged to `overflow`, counted */
+	/*
+	 * Beyond it a new owner is charged to the owner "other" of its namespace (container_id "",
+	 * container_name "other"), counted; those are not more than as many again, then it is
+	 * `overflow`. Also the number of pods, of VMs and of namespaces; beyond it each has a group
+	 * 0 without an id, "other", counted.
+	 */
+	uint32_t max_containers;
 	struct ledger_owner overflow; /* the owner that always fits, row 0: system_processes */
 };
 
@@ -94,7 +145,12 @@ uint32_t ledger_cpu_column(const struct ledger *ledger);
 
 /* Starts an interval: all deltas are 0, nothing is touched. */
 void ledger_begin(struct ledger *ledger, uint64_t now_ns);
-/* Row of the owner, made when new. Never fails: at the limit or without memory it is row 0. */
+/*
+ * Row of the owner, made when new. Never fails: at the limit or without memory it is "other" or row
+ * 0. With another labels_version than last time the row gets what is new, and with other labels of
+ * its series a new row begins (or an old one with just these, if kept, goes on), unless the row is
+ * waiting, which has no series. A row that has waited does not wait again.
+ */
 uint32_t ledger_container(struct ledger *ledger, const struct ledger_owner *owner);
 /*
  * The living row of the process with just these labels, made when new; a row of the same pid and
@@ -119,6 +175,13 @@ void ledger_unattributed(struct ledger *ledger, uint32_t zone, enum energy_mode 
 void ledger_node_cpu(struct ledger *ledger, uint64_t busy_ns);
 
 /*
+ * Ends the charges of an interval: books them to the groups; a row that waited LEDGER_WAIT_NS waits
+ * no longer. The publisher and ledger_begin() call it; once more does nothing.
+ */
+#define LEDGER_WAIT_NS (60 * 1000000000ULL)
+void ledger_close(struct ledger *ledger);
+
+/*
  * Reading. Pointers are valid until the next call that may make a row. Rows are 0..slots-1, with
  * holes.
  */
@@ -141,6 +204,26 @@ const uint64_t *ledger_container_direct_deltas(const struct ledger *ledger, uint
  */
 const uint32_t *ledger_touched_processes(const struct ledger *ledger, size_t *ret_count);
 const uint32_t *ledger_touched_containers(const struct ledger *ledger, size_t *ret_count);
+/* How many containers wait for their names. */
+uint32_t ledger_waiting_containers(const struct ledger *ledger);
+/*
+ * Owners for which there was no room in this interval; counted up to LEDGER_REFUSED_MAX, each once.
+ */
+#define LEDGER_REFUSED_MAX 64U
+uint32_t ledger_refused_containers(const struct ledger *ledger);
+uint32_t ledger_group_slots(const struct ledger *ledger, enum ledger_group group);
+const struct ledger_group_row *ledger_group_at(const struct ledger *ledger, enum ledger_group group,
+					       uint32_t row);
+/* [columns], cumulative; of this interval, zeros unless touched. As of ledger_close(). */
+const uint64_t *ledger_group_values(const struct ledger *ledger, enum ledger_group group,
+				    uint32_t row);
+const uint64_t *ledger_group_deltas(const struct ledger *ledger, enum ledger_group group,
+				    uint32_t row);
+uint64_t ledger_group_overflows(const struct ledger *ledger, enum ledger_group group);
+/* More than 7/8 of the rows are in use: time to let those go that are kept only to be seen. */
+bool ledger_processes_crowded(const struct ledger *ledger);
+bool ledger_containers_crowded(const struct ledger *ledger);
+bool ledger_group_crowded(const struct ledger *ledger, enum ledger_group group);
 uint64_t ledger_node_value(const struct ledger *ledger, uint32_t zone, enum energy_mode mode);
 uint64_t ledger_node_delta(const struct ledger *ledger, uint32_t zone, enum energy_mode mode);
 uint64_t ledger_unattributed_value(const struct ledger *ledger, uint32_t zone,
@@ -155,3 +238,5 @@ void ledger_release_process(struct ledger *ledger, uint32_t process);
  * Frees a container that has no process rows left (processes == 0), with its values; never row 0.
  */
 void ledger_release_container(struct ledger *ledger, uint32_t container);
+/* Frees a group without containers (owners == 0), with its values; never row 0, "other". */
+void ledger_release_group(struct ledger *ledger, enum ledger_group group, uint32_t row);

@@ -2,7 +2,11 @@
 /*
  * The container rows. The key is the container's id, found by a hash of its text (FNV-1a, 64 bits)
  * and compared in full: a collision costs a step in a chain, never a mix-up. Row 0 is the overflow
- * owner.
+ * owner. A container whose names changed after its series could be seen has several rows in the
+ * chain, one of which is not `replaced`.
+ *
+ * An owner's names are looked at only when its labels_version is not the row's; else finding a row
+ * is a hash and a comparison.
  */
 #include <errno.h>
 
@@ -21,6 +25,8 @@ void container_table_init(struct container_table *table, uint32_t limit)
 
 void container_table_release(struct container_table *table)
 {
+	for (uint32_t i = 0; i < table->slots; i++)
+		free((void *)(uintptr_t)table->rows[i].owner);
 	free(table->rows);
 	free(table->touched);
 	free(table->next_free);
@@ -38,6 +44,7 @@ void container_table_begin(struct container_table *table)
 		value_table_clear(&table->direct_deltas, table->touched[i]);
 	}
 	table->touched_count = 0;
+	table->refused_count = 0;
 }
 
 void container_table_touch(struct container_table *table, uint32_t container)
@@ -95,11 +102,19 @@ static uint32_t find_slot(struct container_table *table)
 
 static struct map_key key_of(const char *container_id)
 {
-	uint64_t hash = 0xcbf29ce484222325ULL; /* FNV-1a, offset basis and prime for 64 bits */
+	return (struct map_key){ .lo = owner_text_hash(container_id) };
+}
 
-	for (const char *c = container_id; *c; c++)
-		hash = (hash ^ (uint8_t)*c) * 0x100000001b3ULL;
-	return (struct map_key){ .lo = hash };
+/* No id: the "other" of a namespace. */
+static struct map_key other_key(const char *container_namespace)
+{
+	return (struct map_key){ .hi = 1, .lo = owner_text_hash(container_namespace) };
+}
+
+static struct map_key row_key(const struct ledger_container *row)
+{
+	return row->is_other ? other_key(row->owner->container_namespace)
+			     : key_of(row->owner->container_id);
 }
 
 static uint32_t find_row(const struct container_table *table, const char *container_id)
@@ -107,7 +122,36 @@ static uint32_t find_row(const struct container_table *table, const char *contai
 	uint32_t container = row_index_first(&table->index, key_of(container_id));
 
 	while (container != LEDGER_NONE &&
-	       strcmp(table->rows[container].container_id, container_id) != 0)
+	       (table->rows[container].replaced ||
+		strcmp(table->rows[container].owner->container_id, container_id) != 0))
+		container = row_index_next(&table->index, container);
+	return container;
+}
+
+static bool has_same_names(const struct ledger_owner *row, const struct ledger_owner *names)
+{
+	/* Who waits has no names of its own: any that it had will do until it has. */
+	return names->waiting ? strcmp(row->container_id, names->container_id) == 0
+			      : owner_is_same_series(row, names);
+}
+
+/* One that is kept and had just these labels. */
+static uint32_t find_replaced(const struct container_table *table, const struct ledger_owner *names)
+{
+	uint32_t container = row_index_first(&table->index, key_of(names->container_id));
+
+	while (container != LEDGER_NONE && (!table->rows[container].replaced ||
+					    !has_same_names(table->rows[container].owner, names)))
+		container = row_index_next(&table->index, container);
+	return container;
+}
+
+static uint32_t find_other(const struct container_table *table, const char *container_namespace)
+{
+	uint32_t container = row_index_first(&table->index, other_key(container_namespace));
+
+	while (container != LEDGER_NONE &&
+	       strcmp(table->rows[container].owner->container_namespace, container_namespace) != 0)
 		container = row_index_next(&table->index, container);
 	return container;
 }
@@ -126,25 +170,158 @@ static void take_slot(struct container_table *table, uint32_t slot)
 	value_table_clear(&table->direct_deltas, slot);
 }
 
-uint32_t container_table_add(struct ledger *ledger, const struct ledger_owner *owner)
+/* Takes over @names, if it is not NULL, whatever happens. */
+static uint32_t add_row(struct ledger *ledger, struct ledger_owner *names, bool is_other)
 {
 	struct container_table *table = &ledger->containers;
-	struct ledger_container row = { .used = true };
-	uint32_t slot = find_slot(table);
+	struct ledger_container row = { .owner = names,
+					.group = { LEDGER_NONE, LEDGER_NONE, LEDGER_NONE },
+					.used = true,
+					.is_other = is_other,
+					.made_ns = ledger->now_ns };
+	uint32_t slot = names ? find_slot(table) : LEDGER_NONE;
 
-	label_text(row.container_id, sizeof(row.container_id), owner->container_id);
-	label_text(row.container_name, sizeof(row.container_name), owner->container_name);
-	label_text(row.container_namespace, sizeof(row.container_namespace),
-		   owner->container_namespace);
-	label_text(row.pod_name, sizeof(row.pod_name), owner->pod_name);
-	if (slot == LEDGER_NONE || row_index_add(&table->index, key_of(row.container_id), slot) < 0)
+	if (slot == LEDGER_NONE || row_index_add(&table->index, row_key(&row), slot) < 0) {
+		free(names);
 		return LEDGER_NONE;
+	}
 	take_slot(table, slot);
 	row.serial = ++ledger->next_serial;
 	row.touched = table->rows[slot].touched; /* released and made again in one interval */
+	row.waiting = names->waiting;
 	table->rows[slot] = row;
+	table->others += is_other;
+	table->waiting += row.waiting;
+	if (!row.waiting)
+		groups_join(ledger, &table->rows[slot]);
 	container_table_activate(ledger, slot);
 	return slot;
+}
+
+uint32_t container_table_add(struct ledger *ledger, const struct ledger_owner *owner)
+{
+	return add_row(ledger, owner_copy(owner), false);
+}
+
+static bool has_room(const struct ledger *ledger)
+{
+	const struct container_table *table = &ledger->containers;
+
+	return table->used - table->others - table->replaced < ledger->max_containers;
+}
+
+static void note_refusal(struct container_table *table, const char *container_id)
+{
+	uint64_t hash = owner_text_hash(container_id);
+
+	for (uint32_t i = 0; i < table->refused_count; i++) {
+		if (table->refused[i] == hash)
+			return;
+	}
+	table->overflows++;
+	if (table->refused_count < LEDGER_REFUSED_MAX)
+		table->refused[table->refused_count++] = hash;
+}
+
+/* Where the work of an owner goes that has no row. */
+static uint32_t other_row(struct ledger *ledger, const struct ledger_owner *owner)
+{
+	struct container_table *table = &ledger->containers;
+	const struct ledger_owner other = { .container_id = "",
+					    .container_name = "other",
+					    .container_namespace = owner->container_namespace };
+	char container_namespace[LEDGER_LABEL_MAX];
+	uint32_t container;
+
+	label_text(container_namespace, sizeof(container_namespace), owner->container_namespace);
+	container = find_other(table, container_namespace);
+	if (container == LEDGER_NONE && table->others < ledger->max_containers)
+		container = add_row(ledger, owner_copy(&other), true);
+	return container == LEDGER_NONE ? 0 : container;
+}
+
+static void end_wait(struct ledger *ledger, uint32_t container)
+{
+	struct ledger_container *row = &ledger->containers.rows[container];
+
+	row->waiting = false;
+	ledger->containers.waiting--;
+	groups_join(ledger, row);
+	container_table_touch(&ledger->containers, container);
+}
+
+/* Nobody has seen its series, or it stays the same. */
+static void rename_row(struct ledger *ledger, uint32_t container, struct ledger_owner *names)
+{
+	struct ledger_container *row = &ledger->containers.rows[container];
+
+	free((void *)(uintptr_t)row->owner);
+	row->owner = names;
+	if (row->waiting && !names->waiting)
+		end_wait(ledger, container);
+	else if (!row->waiting)
+		groups_join(ledger, row);
+	container_table_touch(&ledger->containers, container);
+}
+
+static void revive_row(struct ledger *ledger, uint32_t container)
+{
+	ledger->containers.rows[container].replaced = false;
+	ledger->containers.replaced--;
+}
+
+/* The row with @names that goes on where @container, which has been seen with others, ends. */
+static uint32_t replace_row(struct ledger *ledger, uint32_t container, struct ledger_owner *names)
+{
+	struct container_table *table = &ledger->containers;
+	uint32_t next = find_replaced(table, names);
+
+	if (next != LEDGER_NONE) {
+		revive_row(ledger, next);
+		rename_row(ledger, next, names);
+	} else if (table->replaced < ledger->max_containers) {
+		next = add_row(ledger, names, false);
+	} else {
+		free(names);
+	}
+	if (next == LEDGER_NONE)
+		return container; /* goes on under its old names, and asks again */
+	table->rows[container].replaced = true;
+	table->replaced++;
+	return next;
+}
+
+/* A new row, or the last of those that are kept from when it was there before. */
+static uint32_t begin_row(struct ledger *ledger, const struct ledger_owner *owner)
+{
+	struct ledger_owner *names = owner_copy(owner);
+	uint32_t kept = names ? find_replaced(&ledger->containers, names) : LEDGER_NONE;
+
+	if (kept == LEDGER_NONE)
+		return add_row(ledger, names, false);
+	revive_row(ledger, kept);
+	if (names->waiting)
+		free(names);
+	else
+		rename_row(ledger, kept, names);
+	return kept;
+}
+
+static uint32_t follow_names(struct ledger *ledger, uint32_t container,
+			     const struct ledger_owner *owner)
+{
+	struct ledger_container *row = &ledger->containers.rows[container];
+	struct ledger_owner *names;
+
+	if (owner->waiting && !row->waiting)
+		return container; /* what it was called stands until there is better */
+	names = owner_copy(owner);
+	if (!names)
+		return container;
+	if (container != 0 && !row->waiting && !owner_is_same_series(row->owner, names))
+		return replace_row(ledger, container, names);
+	rename_row(ledger, container, names);
+	return container;
 }
 
 uint32_t ledger_container(struct ledger *ledger, const struct ledger_owner *owner)
@@ -157,15 +334,33 @@ uint32_t ledger_container(struct ledger *ledger, const struct ledger_owner *owne
 	if (!container_id[0])
 		return 0;
 	container = find_row(table, container_id);
-	if (container != LEDGER_NONE)
+	if (container != LEDGER_NONE) {
+		const struct ledger_container *row = &table->rows[container];
+
+		if (row->owner->labels_version != owner->labels_version ||
+		    (row->waiting && !owner->waiting))
+			return follow_names(ledger, container, owner);
 		return container;
-	if (table->used < ledger->max_containers)
-		container = container_table_add(ledger, owner);
+	}
+	if (has_room(ledger))
+		container = begin_row(ledger, owner);
 	if (container == LEDGER_NONE) {
-		table->overflows++;
-		return 0;
+		note_refusal(table, container_id);
+		return other_row(ledger, owner);
 	}
 	return container;
+}
+
+void container_table_end_waits(struct ledger *ledger)
+{
+	struct container_table *table = &ledger->containers;
+
+	for (uint32_t i = 0; i < table->slots && table->waiting > 0; i++) {
+		const struct ledger_container *row = &table->rows[i];
+
+		if (row->used && row->waiting && ledger->now_ns - row->made_ns >= LEDGER_WAIT_NS)
+			end_wait(ledger, i);
+	}
 }
 
 void ledger_release_container(struct ledger *ledger, uint32_t container)
@@ -175,11 +370,33 @@ void ledger_release_container(struct ledger *ledger, uint32_t container)
 
 	if (container == 0 || row->processes > 0)
 		return;
-	row_index_remove(&table->index, key_of(row->container_id), container);
+	row_index_remove(&table->index, row_key(row), container);
+	groups_leave(ledger, row);
+	free((void *)(uintptr_t)TAKE_PTR(row->owner));
 	row->used = false;
 	table->next_free[container] = table->first_free;
 	table->first_free = container;
 	table->used--;
+	table->others -= row->is_other;
+	table->replaced -= row->replaced;
+	table->waiting -= row->waiting;
+}
+
+uint32_t ledger_waiting_containers(const struct ledger *ledger)
+{
+	return ledger->containers.waiting;
+}
+
+uint32_t ledger_refused_containers(const struct ledger *ledger)
+{
+	return ledger->containers.refused_count;
+}
+
+bool ledger_containers_crowded(const struct ledger *ledger)
+{
+	const struct container_table *table = &ledger->containers;
+
+	return is_crowded(table->used - table->others - table->replaced, ledger->max_containers);
 }
 
 uint32_t ledger_container_slots(const struct ledger *ledger)

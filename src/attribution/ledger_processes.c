@@ -149,6 +149,7 @@ static uint32_t make_row(struct ledger *ledger, const struct ledger_process *wan
 	row->process.serial = ++ledger->next_serial;
 	value_table_clear(&table->values, slot);
 	ledger->containers.rows[wanted->container].processes++;
+	ledger->containers.rows[wanted->container].living++;
 	return slot;
 }
 
@@ -174,6 +175,8 @@ uint32_t ledger_process(struct ledger *ledger, uint32_t pid, uint64_t start_ns, 
 		table->overflows++;
 		return LEDGER_NONE;
 	}
+	if (table->rows[process].process.ended)
+		ledger->containers.rows[container].living++;
 	table->rows[process].process.ended = false;
 	process_table_touch(table, process);
 	container_table_activate(ledger, container);
@@ -187,6 +190,7 @@ void ledger_end_process(struct ledger *ledger, uint32_t process)
 	if (table->rows[process].process.ended)
 		return;
 	table->rows[process].process.ended = true;
+	ledger->containers.rows[table->rows[process].process.container].living--;
 	process_table_touch(table, process);
 }
 
@@ -195,6 +199,7 @@ void ledger_release_process(struct ledger *ledger, uint32_t process)
 	struct process_table *table = &ledger->processes;
 	struct process_row *row = &table->rows[process];
 
+	ledger_end_process(ledger, process); /* for one that lives, to keep the counts right */
 	row_index_remove(&table->index, key_of(row->process.pid, row->process.start_ns), process);
 	ledger->containers.rows[row->process.container].processes--;
 	if (row->process.touched)
@@ -231,6 +236,11 @@ const uint32_t *ledger_touched_processes(const struct ledger *ledger, size_t *re
 {
 	*ret_count = ledger->processes.touched_count;
 	return ledger->processes.touched;
+}
+
+bool ledger_processes_crowded(const struct ledger *ledger)
+{
+	return is_crowded(ledger->processes.used, ledger->max_processes);
 }
 
 uint64_t ledger_process_overflows(const struct ledger *ledger)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Inside of the ledger, shared by ledger.c (life, columns, charges, the node), ledger_processes.c
- * and ledger_containers.c. Nobody else includes it.
+ * Inside of the ledger, shared by ledger.c (life, columns, charges, the node), ledger_processes.c,
+ * ledger_containers.c and ledger_groups.c. Nobody else includes it.
  */
 #pragma once
 
 #include "attribution/ledger.h"
+#include "attribution/owner.h"
 #include "attribution/row_index.h"
 #include "attribution/value_table.h"
 
@@ -46,7 +47,28 @@ struct container_table {
 	struct value_table values;
 	struct value_table deltas;
 	struct value_table direct_deltas;
-	struct row_index index; /* by hash of container_id */
+	struct row_index index; /* by hash of container_id; of "other", of its namespace */
+	uint64_t overflows;
+	uint32_t others;   /* of the used ones: those that stand for many */
+	uint32_t replaced; /* of the used ones: those whose names have changed */
+	uint32_t waiting;
+	uint64_t refused[LEDGER_REFUSED_MAX]; /* hashes of ids, in this interval */
+	uint32_t refused_count;
+};
+
+/* Row 0 is "other", in use from the first overflow on; its memory is always there. */
+struct group_table {
+	struct ledger_group_row *rows; /* [capacity] */
+	uint32_t *touched;             /* [capacity] */
+	uint32_t *next_free;           /* [capacity] */
+	uint32_t capacity;
+	uint32_t slots;
+	uint32_t used; /* without row 0 */
+	uint32_t first_free;
+	uint32_t touched_count;
+	struct value_table values;
+	struct value_table deltas;
+	struct row_index index; /* by hash of all strings */
 	uint64_t overflows;
 };
 
@@ -66,6 +88,8 @@ struct ledger {
 	uint64_t node_cpu_ns;
 	struct process_table processes;
 	struct container_table containers;
+	struct group_table groups[LEDGER_GROUP_COUNT];
+	bool closed; /* this interval's charges are in the groups */
 };
 
 void process_table_init(struct process_table *table, uint32_t limit);
@@ -82,3 +106,21 @@ void container_table_touch(struct container_table *table, uint32_t container);
 void container_table_activate(struct ledger *ledger, uint32_t container);
 /* Makes a row whatever the limit of options says. LEDGER_NONE without memory. */
 uint32_t container_table_add(struct ledger *ledger, const struct ledger_owner *owner);
+/* Lets those go on that have waited long enough. */
+void container_table_end_waits(struct ledger *ledger);
+
+/* Makes room for row 0. 0 or -ENOMEM. */
+int group_table_init(struct group_table *table);
+void group_table_release(struct group_table *table);
+void group_table_begin(struct group_table *table);
+/* Makes a container belong to the groups that its owner names, and to no other. */
+void groups_join(struct ledger *ledger, struct ledger_container *container);
+void groups_leave(struct ledger *ledger, struct ledger_container *container);
+/* Books the interval of every container that was touched. */
+void groups_book(struct ledger *ledger);
+
+/* More than 7/8 of the limit. */
+static inline bool is_crowded(uint32_t used, uint32_t limit)
+{
+	return used >= limit - limit / 8;
+}

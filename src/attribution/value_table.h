@@ -31,7 +31,7 @@ struct value_table_use {
  * Gives all of @uses [count] (at most VALUE_TABLES_MAX) @columns columns, not fewer than they have:
  * new ones are 0 and stand before the last, which stays last. 0 or -ENOMEM (nothing changed).
  */
-#define VALUE_TABLES_MAX 8
+#define VALUE_TABLES_MAX 12
 int value_tables_widen(const struct value_table_use *uses, size_t count, uint32_t columns);
 
 static inline uint64_t *value_table_row(const struct value_table *table, uint32_t row)
@@ -49,6 +49,13 @@ static inline void values_add(uint64_t *to, const uint64_t *from, uint32_t colum
 {
 	for (uint32_t i = 0; i < columns; i++)
 		to[i] += from[i];
+}
+
+/* to[i] = from[i] - to[i] */
+static inline void values_subtract_from(uint64_t *to, const uint64_t *from, uint32_t columns)
+{
+	for (uint32_t i = 0; i < columns; i++)
+		to[i] = from[i] - to[i];
 }
 
 /* to[i] -= from[i] */

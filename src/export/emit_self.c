@@ -169,11 +169,15 @@ static void labelled_counter(struct render *render, const char *label, const cha
 
 void emit_table_overflows(struct render *render, const struct metric *metric)
 {
+	static const char *const tables[] = { "pods", "vms", "namespaces" };
 	const struct snapshot_self *self = &render->snapshot->self;
 
 	(void)metric;
 	labelled_counter(render, "table", "processes", self->process_overflows);
 	labelled_counter(render, "table", "containers", self->container_overflows);
+	for (enum snapshot_level level = LEVEL_POD; level < LEVEL_COUNT; level++)
+		labelled_counter(render, "table", tables[level - LEVEL_POD],
+				 render->snapshot->level[level].overflows);
 }
 
 void emit_reloads(struct render *render, const struct metric *metric)

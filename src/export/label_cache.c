@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Four books (process and container level, living and retired rows), each an array by slot. What a
+ * Two books a level (living and retired rows), each an array by slot. What a
  * snapshot shows is looked up row by row: equal serial, the text is there; else it is made anew.
  * Equal texts are found through a small open hash table over the texts' hashes, filled again for
  * each view: about 10 ns a row, and nothing to keep in step.
@@ -12,6 +12,7 @@
 
 #include "base/macro.h"
 #include "export/label_escape.h"
+#include "export/row_labels.h"
 
 enum book_kind { BOOK_LIVING, BOOK_RETIRED, BOOK_COUNT };
 
@@ -68,84 +69,6 @@ void label_cache_free(struct label_cache *cache)
 	free(cache);
 }
 
-static void add_label(struct strbuf *out, const char *name, const char *value, size_t max)
-{
-	strbuf_add_str(out, name);
-	strbuf_add(out, "=\"", 2);
-	label_escape(out, value, strnlen(value, max));
-	strbuf_add(out, "\",", 2);
-}
-
-static void add_container_id(struct strbuf *out, const struct series_labels *container)
-{
-	strbuf_add_str(out, "container_id=\"");
-	label_escape_unique(out, container->container_id,
-			    strnlen(container->container_id, LEDGER_LABEL_MAX));
-	strbuf_add(out, "\",", 2);
-}
-
-static void add_pid(struct strbuf *out, const struct series_labels *labels)
-{
-	strbuf_add_str(out, "pid=\"");
-	if (labels->pid)
-		strbuf_add_u64(out, labels->pid);
-	strbuf_add(out, "\",", 2);
-}
-
-static const struct series_labels *container_of(const struct series_labels *labels)
-{
-	return labels->container ? labels->container : labels;
-}
-
-static void add_classic(struct strbuf *out, enum snapshot_level level, enum book_kind kind,
-			const struct series_labels *labels)
-{
-	const struct series_labels *container = container_of(labels);
-
-	if (level == LEVEL_PROCESS) {
-		if (kind == BOOK_LIVING) {
-			add_pid(out, labels);
-			add_label(out, "command", labels->command, LEDGER_COMM_MAX);
-		}
-		add_container_id(out, container);
-		add_label(out, "container_namespace", container->container_namespace,
-			  LEDGER_LABEL_MAX);
-		strbuf_add_str(out, "vm_id=\"\",");
-		return;
-	}
-	add_container_id(out, container);
-	add_label(out, "pod_name", container->pod_name, LEDGER_LABEL_MAX);
-	add_label(out, "container_name", container->container_name, LEDGER_LABEL_MAX);
-	add_label(out, "container_namespace", container->container_namespace, LEDGER_LABEL_MAX);
-}
-
-/*
- * No runtime is known to us yet: every process is a "regular" one, and its owner a service or
- * scope.
- */
-static void add_current(struct strbuf *out, enum snapshot_level level, enum book_kind kind,
-			const struct series_labels *labels)
-{
-	const struct series_labels *container = container_of(labels);
-
-	if (level == LEVEL_PROCESS) {
-		if (kind == BOOK_LIVING) {
-			add_pid(out, labels);
-			add_label(out, "comm", labels->command, LEDGER_COMM_MAX);
-			strbuf_add_str(out, "exe=\"\",type=\"regular\",");
-		}
-		add_container_id(out, container);
-		strbuf_add_str(out, "vm_id=\"\",");
-	} else {
-		add_container_id(out, container);
-		add_label(out, "container_name", container->container_name, LEDGER_LABEL_MAX);
-		strbuf_add_str(out, "runtime=\"\",pod_id=\"\",");
-	}
-	if (kind == BOOK_RETIRED)
-		add_label(out, "container_namespace", container->container_namespace,
-			  LEDGER_LABEL_MAX);
-}
-
 static int fill_entry(struct entry *entry, struct strbuf *scratch, enum snapshot_level level,
 		      enum book_kind kind, const struct series_labels *labels)
 {
@@ -153,9 +76,9 @@ static int fill_entry(struct entry *entry, struct strbuf *scratch, enum snapshot
 	char *text;
 
 	strbuf_reset(scratch);
-	add_classic(scratch, level, kind, labels);
+	row_labels_classic(scratch, level, kind == BOOK_RETIRED, labels);
 	classic_len = scratch->len;
-	add_current(scratch, level, kind, labels);
+	row_labels_current(scratch, level, kind == BOOK_RETIRED, labels);
 	if (strbuf_error(scratch) < 0)
 		return -ENOMEM;
 	text = malloc(scratch->len);

@@ -38,7 +38,7 @@ struct row_view {
 	const uint32_t *next;            /* chain of rows with equal labels, ROW_NONE at the end */
 };
 
-/* Both levels, [0] living and [1] retired rows. 0 or -ENOMEM. */
+/* All levels, [0] living and [1] retired rows. 0 or -ENOMEM. */
 int label_cache_view(struct label_cache *cache, const struct snapshot *snapshot,
 		     struct row_view ret[LEVEL_COUNT][2]);
 

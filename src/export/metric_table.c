@@ -12,19 +12,26 @@
 #include "base/macro.h"
 #include "export/render.h"
 
-#define CLASSIC       SCHEMA_CLASSIC
-#define CURRENT       SCHEMA_CURRENT
-#define BOTH          SCHEMA_BOTH
+#define CLASSIC      SCHEMA_CLASSIC
+#define CURRENT      SCHEMA_CURRENT
+#define BOTH         SCHEMA_BOTH
 
-#define SELF(field)   ((unsigned)offsetof(struct snapshot_self, field))
-#define ZONE(field)   ((unsigned)offsetof(struct snapshot_zone, field))
-#define HTTP(field)   ((unsigned)offsetof(struct http_stats, field))
+#define NAMES(field) ((unsigned)offsetof(struct snapshot_name_source, field))
+#define SELF(field)  ((unsigned)offsetof(struct snapshot_self, field))
+#define ZONE(field)  ((unsigned)offsetof(struct snapshot_zone, field))
+#define HTTP(field)  ((unsigned)offsetof(struct http_stats, field))
 
-#define L_PROCESS     "pid, command, container_id, container_namespace, vm_id"
+#define L_PROCESS                                                                                  \
+	"pid, command, container_id, container_namespace, vm_id (container_name, pod_name)"
 #define L_CONTAINER   "container_id, pod_name, container_name, container_namespace"
+#define L_POD         "pod_id, pod_name, container_namespace, workload, workload_type (label_…)"
+#define L_VM          "vm_id, vm_name, hypervisor"
+#define L_NAMESPACE   "container_namespace"
 #define L_ZONE        "zone, package, source"
-#define L_CUR_PROCESS "pid, comm, exe, type, container_id, vm_id"
-#define L_CUR_CONT    "container_id, container_name, runtime, pod_id"
+#define L_CUR_PROCESS "pid, comm, exe, type, " L_CUR_OWNER
+#define L_CUR_OWNER   "container_id, container_namespace, vm_id (container_name, pod_name)"
+#define L_CUR_CONT    "container_id, container_name, runtime, pod_id, pod_name, container_namespace"
+#define L_CUR_POD     "pod_id, pod_name, pod_namespace, workload, workload_type (label_…)"
 #define L_CUR_ZONE    "zone, path, node_name"
 
 /* clang-format off */
@@ -42,7 +49,7 @@ static const struct metric table[] = {
 	{ "kepler_pending_joules", METRIC_GAUGE, "joules", BOTH,
 	  "level, zone, package, mode, source",
 	  "Energy already charged whose series still shows 0 so that a scrape sees it start "
-	  "(--metrics.settle).",
+	  "(--metrics.settle), or whose owner's names are awaited.",
 	  emit_pending, 0 },
 	{ "kepler_node_<zone>_watts", METRIC_GAUGE, "watts", CLASSIC,
 	  "package, mode, source",
@@ -88,13 +95,53 @@ static const struct metric table[] = {
 	  L_CONTAINER ", source",
 	  "CPU time of the container's processes, in milliseconds.",
 	  emit_rows_cpu_time, LEVEL_CONTAINER },
+	{ "kepler_pod_<zone>_joules", METRIC_COUNTER, "joules", CLASSIC,
+	  L_POD ", package, mode, source",
+	  "Energy charged to the pod's containers, restarted and ended ones included.",
+	  emit_rows_energy, LEVEL_POD },
+	{ "kepler_pod_retired_joules", METRIC_COUNTER, "joules", CLASSIC,
+	  L_POD ", zone, package, mode, source",
+	  "Energy of pods of this namespace that are no longer shown.",
+	  emit_rows_retired, LEVEL_POD },
+	{ "kepler_pod_<zone>_watts", METRIC_GAUGE, "watts", CLASSIC,
+	  L_POD ", package, mode, source",
+	  "Mean power of the pod over the last interval.",
+	  emit_rows_watts, LEVEL_POD },
+	{ "kepler_pod_bpf_cpu_time_ms", METRIC_COUNTER, "", CLASSIC,
+	  L_POD ", source",
+	  "CPU time of the pod, in milliseconds.",
+	  emit_rows_cpu_time, LEVEL_POD },
+	{ "kepler_vm_<zone>_joules", METRIC_COUNTER, "joules", CLASSIC,
+	  L_VM ", package, mode, source",
+	  "Energy charged to the virtual machine: its vCPU, I/O and vhost threads.",
+	  emit_rows_energy, LEVEL_VM },
+	{ "kepler_vm_retired_joules", METRIC_COUNTER, "joules", CLASSIC,
+	  L_VM ", zone, package, mode, source",
+	  "Energy of virtual machines that are no longer shown.",
+	  emit_rows_retired, LEVEL_VM },
+	{ "kepler_vm_<zone>_watts", METRIC_GAUGE, "watts", CLASSIC,
+	  L_VM ", package, mode, source",
+	  "Mean power of the virtual machine over the last interval.",
+	  emit_rows_watts, LEVEL_VM },
+	{ "kepler_vm_bpf_cpu_time_ms", METRIC_COUNTER, "", CLASSIC,
+	  L_VM ", source",
+	  "CPU time of the virtual machine, in milliseconds.",
+	  emit_rows_cpu_time, LEVEL_VM },
+	{ "kepler_namespace_<zone>_joules", METRIC_COUNTER, "joules", CLASSIC,
+	  L_NAMESPACE ", package, mode, source",
+	  "Energy charged to the containers and services of the namespace.",
+	  emit_rows_energy, LEVEL_NAMESPACE },
+	{ "kepler_namespace_retired_joules", METRIC_COUNTER, "joules", CLASSIC,
+	  L_NAMESPACE ", zone, package, mode, source",
+	  "Energy of namespaces that are no longer shown.",
+	  emit_rows_retired, LEVEL_NAMESPACE },
 	{ "kepler_process_<zone>_joules", METRIC_COUNTER, "joules", CLASSIC,
 	  L_PROCESS ", package, mode, source",
 	  "Energy charged to the process; pid=\"\" and command=\"other\": its container's "
 	  "processes without a series of their own.",
 	  emit_rows_energy, LEVEL_PROCESS },
 	{ "kepler_process_retired_joules", METRIC_COUNTER, "joules", CLASSIC,
-	  "container_id, container_namespace, vm_id, zone, package, mode, source",
+	  L_CUR_OWNER ", zone, package, mode, source",
 	  "Energy of the container's processes that are no longer shown.",
 	  emit_rows_retired, LEVEL_PROCESS },
 	{ "kepler_process_bpf_cpu_time_ms", METRIC_COUNTER, "", CLASSIC,
@@ -135,7 +182,7 @@ static const struct metric table[] = {
 	  "Active energy of the container in a measured zone.",
 	  emit_current_rows_energy, LEVEL_CONTAINER },
 	{ "kepler_container_cpu_retired_joules", METRIC_COUNTER, "joules", CURRENT,
-	  L_CUR_CONT ", container_namespace, " L_CUR_ZONE,
+	  L_CUR_CONT ", " L_CUR_ZONE,
 	  "Active energy of containers of this namespace that are no longer shown.",
 	  emit_current_rows_retired, LEVEL_CONTAINER },
 	{ "kepler_container_cpu_watts", METRIC_GAUGE, "watts", CURRENT,
@@ -146,12 +193,52 @@ static const struct metric table[] = {
 	  L_CUR_CONT ", node_name",
 	  "CPU time of the container's processes.",
 	  emit_current_rows_cpu_seconds, LEVEL_CONTAINER },
+	{ "kepler_pod_cpu_joules", METRIC_COUNTER, "joules", CURRENT,
+	  L_CUR_POD ", state, " L_CUR_ZONE,
+	  "Active energy of the pod in a measured zone.",
+	  emit_current_rows_energy, LEVEL_POD },
+	{ "kepler_pod_cpu_retired_joules", METRIC_COUNTER, "joules", CURRENT,
+	  L_CUR_POD ", " L_CUR_ZONE,
+	  "Active energy of pods of this namespace that are no longer shown.",
+	  emit_current_rows_retired, LEVEL_POD },
+	{ "kepler_pod_cpu_watts", METRIC_GAUGE, "watts", CURRENT,
+	  L_CUR_POD ", state, " L_CUR_ZONE,
+	  "Active power of the pod over the last interval.",
+	  emit_current_rows_watts, LEVEL_POD },
+	{ "kepler_pod_cpu_seconds", METRIC_COUNTER, "seconds", CURRENT,
+	  L_CUR_POD ", node_name",
+	  "CPU time of the pod.",
+	  emit_current_rows_cpu_seconds, LEVEL_POD },
+	{ "kepler_vm_cpu_joules", METRIC_COUNTER, "joules", CURRENT,
+	  L_VM ", state, " L_CUR_ZONE,
+	  "Active energy of the virtual machine in a measured zone.",
+	  emit_current_rows_energy, LEVEL_VM },
+	{ "kepler_vm_cpu_retired_joules", METRIC_COUNTER, "joules", CURRENT,
+	  L_VM ", " L_CUR_ZONE,
+	  "Active energy of virtual machines that are no longer shown.",
+	  emit_current_rows_retired, LEVEL_VM },
+	{ "kepler_vm_cpu_watts", METRIC_GAUGE, "watts", CURRENT,
+	  L_VM ", state, " L_CUR_ZONE,
+	  "Active power of the virtual machine over the last interval.",
+	  emit_current_rows_watts, LEVEL_VM },
+	{ "kepler_vm_cpu_seconds", METRIC_COUNTER, "seconds", CURRENT,
+	  L_VM ", node_name",
+	  "CPU time of the virtual machine.",
+	  emit_current_rows_cpu_seconds, LEVEL_VM },
+	{ "kepler_namespace_cpu_joules", METRIC_COUNTER, "joules", CURRENT,
+	  L_NAMESPACE ", state, " L_CUR_ZONE,
+	  "Active energy of the namespace in a measured zone.",
+	  emit_current_rows_energy, LEVEL_NAMESPACE },
+	{ "kepler_namespace_cpu_retired_joules", METRIC_COUNTER, "joules", CURRENT,
+	  L_NAMESPACE ", " L_CUR_ZONE,
+	  "Active energy of namespaces that are no longer shown.",
+	  emit_current_rows_retired, LEVEL_NAMESPACE },
 	{ "kepler_process_cpu_joules", METRIC_COUNTER, "joules", CURRENT,
 	  L_CUR_PROCESS ", state, " L_CUR_ZONE,
 	  "Active energy of the process in a measured zone.",
 	  emit_current_rows_energy, LEVEL_PROCESS },
 	{ "kepler_process_cpu_retired_joules", METRIC_COUNTER, "joules", CURRENT,
-	  "container_id, vm_id, container_namespace, " L_CUR_ZONE,
+	  L_CUR_OWNER ", " L_CUR_ZONE,
 	  "Active energy of the container's processes that are no longer shown.",
 	  emit_current_rows_retired, LEVEL_PROCESS },
 	{ "kepler_process_cpu_watts", METRIC_GAUGE, "watts", CURRENT,
@@ -268,13 +355,47 @@ static const struct metric table[] = {
 	  "",
 	  "Threads whose run time is kept between passes.",
 	  emit_self_u64, SELF(threads_known) },
+	{ "kepler_exporter_cgroups_missed", METRIC_COUNTER, "", BOTH,
+	  "",
+	  "New cgroups that the kernel had no room to tell of: their short work may lack its owner.",
+	  emit_self_u64, SELF(cgroups_missed) },
+	{ "kepler_exporter_name_source_up", METRIC_GAUGE, "", BOTH,
+	  "source, via",
+	  "Does this source of containers' names answer? 1 or 0.",
+	  emit_names_up, 0 },
+	{ "kepler_exporter_name_source_age_seconds", METRIC_GAUGE, "seconds", BOTH,
+	  "source",
+	  "Time since the source last said something.",
+	  emit_names_age, 0 },
+	{ "kepler_exporter_name_source_containers", METRIC_GAUGE, "", BOTH,
+	  "source",
+	  "Containers that the source has named and that are still there.",
+	  emit_names_u64, NAMES(containers) },
+	{ "kepler_exporter_name_source_requests", METRIC_COUNTER, "", BOTH,
+	  "source",
+	  "Requests to the source, or scans of what it keeps.",
+	  emit_names_u64, NAMES(requests) },
+	{ "kepler_exporter_name_source_failures", METRIC_COUNTER, "", BOTH,
+	  "source",
+	  "Requests to the source that failed.",
+	  emit_names_u64, NAMES(failures) },
+	{ "kepler_exporter_name_source_bad", METRIC_COUNTER, "", BOTH,
+	  "source",
+	  "Pods or containers that the source described in a way that cannot be right; skipped.",
+	  emit_names_u64, NAMES(bad) },
+	{ "kepler_exporter_name_lookups", METRIC_COUNTER, "", BOTH,
+	  "result",
+	  "Containers looked up by id: found, unknown so far, refused because the directory is "
+	  "full.",
+	  emit_names_lookups, 0 },
 	{ "kepler_exporter_series_folded", METRIC_COUNTER, "", BOTH,
 	  "level",
-	  "Rows that were moved to retired because of --metrics.max-series.",
+	  "Rows that were moved to retired before their time because of a limit.",
 	  emit_folded, 0 },
 	{ "kepler_exporter_table_overflows", METRIC_COUNTER, "", BOTH,
 	  "table",
-	  "Times that a process or container found no room in a table.",
+	  "Times that a process, container, pod, VM or namespace found no room in a table: what "
+	  "it uses is in an \"other\".",
 	  emit_table_overflows, 0 },
 	{ "kepler_exporter_state_write_errors", METRIC_COUNTER, "", BOTH,
 	  "",

@@ -27,6 +27,8 @@
 enum config_origin { ORIGIN_DEFAULT, ORIGIN_FILE, ORIGIN_ENVIRONMENT, ORIGIN_FLAG };
 
 enum config_table_mode { TABLE_AUTO, TABLE_ALWAYS, TABLE_NEVER };
+enum config_kube_pods { KUBE_PODS_AUTO, KUBE_PODS_KUBELET, KUBE_PODS_APISERVER, KUBE_PODS_OFF };
+enum config_services { SERVICES_UNIT, SERVICES_MERGED };
 
 struct config_idle_watts {
 	char zone[CONFIG_ZONE_MAX]; /* "package", "package-0": zone name, optionally its number */
@@ -67,6 +69,17 @@ struct config {
 	char *web_listen_address[CONFIG_LISTEN_MAX]; /* --web.listen-address=127.0.0.1:28282 */
 	size_t web_listen_count;
 	uint32_t web_max_connections; /* --web.max-connections=128 */
+	int kube_pods;              /* --kube.pods=auto|kubelet|apiserver|off (config_kube_pods) */
+	char *kube_config;          /* --kube.kubeconfig: path; "" in-cluster */
+	char *kube_context;         /* --kube.context: of the kubeconfig; "" its current-context */
+	char *kube_node_name;       /* --kube.node-name; "" $NODE_NAME, else the host name */
+	char *kube_kubelet_url;     /* --kube.kubelet-url; "" https://127.0.0.1:10250 */
+	char *kube_kubelet_ca_file; /* --kube.kubelet-ca-file; "" the API server's */
+	char *kube_pod_labels;      /* --kube.pod-labels: "app,team"; "" none */
+	char *runtimes_docker_socket; /* --runtimes.docker-socket; "" not asked */
+	char *runtimes_podman_socket; /* --runtimes.podman-socket; "" not asked */
+	bool runtimes_enabled;        /* --runtimes.enabled=true */
+	int metrics_services;         /* --metrics.services=unit|merged (config_services) */
 	int table;                    /* live table on the terminal: enum config_table_mode */
 	enum config_origin *origins;  /* one an option, in table order; NULL: all default */
 	char *warnings;               /* what was ignored and why, a line each, no final newline */

@@ -49,6 +49,14 @@ static const struct option_choice schemas[] = {
 static const struct option_choice table_modes[] = {
 	{ "auto", TABLE_AUTO }, { "always", TABLE_ALWAYS }, { "never", TABLE_NEVER }, { 0 }
 };
+static const struct option_choice kube_pods[] = { { "auto", KUBE_PODS_AUTO },
+						  { "kubelet", KUBE_PODS_KUBELET },
+						  { "apiserver", KUBE_PODS_APISERVER },
+						  { "off", KUBE_PODS_OFF },
+						  { 0 } };
+static const struct option_choice services[] = { { "unit", SERVICES_UNIT },
+						 { "merged", SERVICES_MERGED },
+						 { 0 } };
 
 static int check_address(const char *text, struct diag *diag)
 {
@@ -134,6 +142,42 @@ static const struct config_option options[] = {
 		  "size, "
 		  "by their usage, or all alike." },
 
+	{ "kube.pods", NULL, OPTION_ENUM, FIELD(kube_pods), .choices = kube_pods,
+	  .default_text = "auto", .metavar = "SOURCE",
+	  .help = "Who names this node's pods: the kubelet, the API server, or nobody. auto: in a "
+		  "pod, or with kube.kubeconfig, the kubelet where it answers, else the API "
+		  "server." },
+	{ "kube.kubeconfig", "kube.config", OPTION_STRING, FIELD(kube_config), .default_text = "",
+	  .metavar = "FILE", .may_be_empty = true,
+	  .help = "How to reach the API server. Empty: as the pod's service account says." },
+	{ "kube.context", NULL, OPTION_STRING, FIELD(kube_context), .default_text = "",
+	  .metavar = "NAME", .may_be_empty = true,
+	  .help = "Context of the kubeconfig. Empty: its current-context." },
+	{ "kube.node-name", NULL, OPTION_STRING, FIELD(kube_node_name), .default_text = "",
+	  .metavar = "NAME", .may_be_empty = true,
+	  .help = "This node's name in Kubernetes. Empty: $NODE_NAME, else the host's name." },
+	{ "kube.kubelet-url", NULL, OPTION_STRING, FIELD(kube_kubelet_url), .default_text = "",
+	  .metavar = "URL", .may_be_empty = true,
+	  .help = "Where the kubelet listens. Empty: https://127.0.0.1:10250." },
+	{ "kube.kubelet-ca-file", NULL, OPTION_STRING, FIELD(kube_kubelet_ca_file),
+	  .default_text = "", .metavar = "FILE", .may_be_empty = true,
+	  .help = "CA that the kubelet's certificate is verified with. Empty: the API server's." },
+	{ "kube.pod-labels", NULL, OPTION_STRING, FIELD(kube_pod_labels), .default_text = "",
+	  .metavar = "NAMES", .may_be_empty = true,
+	  .help = "Labels and annotations of pods to show on series of pods, separated by commas: "
+		  "app,team." },
+
+	{ "runtimes.enabled", NULL, OPTION_BOOL, FIELD(runtimes_enabled), .default_text = "true",
+	  .help = "Read the names of containers that Kubernetes does not name from what Docker, "
+		  "Podman, containerd and CRI-O keep on this host." },
+	{ "runtimes.docker-socket", NULL, OPTION_STRING, FIELD(runtimes_docker_socket),
+	  .default_text = "", .metavar = "PATH", .may_be_empty = true,
+	  .help = "Ask Docker itself, too: /run/docker.sock. Who may connect there may do "
+		  "anything." },
+	{ "runtimes.podman-socket", NULL, OPTION_STRING, FIELD(runtimes_podman_socket),
+	  .default_text = "", .metavar = "PATH", .may_be_empty = true,
+	  .help = "Ask Podman itself, too: /run/podman/podman.sock." },
+
 	{ "metrics.schema", NULL, OPTION_ENUM, FIELD(metrics_schema), .choices = schemas,
 	  .default_text = "classic", .metavar = "SCHEMA", .reloadable = true,
 	  .help = "Names of the metrics: those of classic Kepler (up to 0.9), of the current one "
@@ -155,6 +199,11 @@ static const struct config_option options[] = {
 	  .default_text = "50000", .metavar = "N", .reloadable = true,
 	  .help = "Series of one response. Beyond, the smallest processes are folded together, and "
 		  "counted." },
+
+	{ "metrics.services", NULL, OPTION_ENUM, FIELD(metrics_services), .choices = services,
+	  .default_text = "unit", .metavar = "HOW",
+	  .help = "systemd units apart, or all of them merged into system_processes as classic "
+		  "Kepler has them." },
 
 	{ "web.listen-address", "web.listenAddresses", OPTION_STRINGS,
 	  LIST(web_listen_address, web_listen_count, CONFIG_LISTEN_MAX),

@@ -38,6 +38,7 @@ static const char *const allowed[] = {
 	"close",
 	"close_range",
 	"openat",
+	"openat2",
 	"open",
 	"lseek",
 	"fstat",
@@ -178,6 +179,11 @@ static const struct call_rule rules[] = {
 	{ "prlimit64", SCMP_A2(SCMP_CMP_EQ, 0) },
 };
 
+/* For CONFINE_CLIENTS. netlink: which families of addresses this host has. */
+static const char *const client_calls[] = {
+	"socket", "socketpair", "connect", "bind", "sendmmsg", "recvmmsg", "mmap", "mprotect",
+};
+
 static int add_rule(scmp_filter_ctx filter, uint32_t action, const char *name,
 		    const struct scmp_arg_cmp *argument)
 {
@@ -188,7 +194,7 @@ static int add_rule(scmp_filter_ctx filter, uint32_t action, const char *name,
 	return seccomp_rule_add_array(filter, action, call, argument ? 1 : 0, argument);
 }
 
-static int fill(scmp_filter_ctx filter)
+static int fill(scmp_filter_ctx filter, unsigned flags)
 {
 	const struct scmp_arg_cmp self = SCMP_A0_32(SCMP_CMP_EQ, (scmp_datum_t)getpid());
 	int r = add_rule(filter, SCMP_ACT_ERRNO(ENOSYS), "clone3", NULL);
@@ -199,10 +205,12 @@ static int fill(scmp_filter_ctx filter)
 		r = add_rule(filter, SCMP_ACT_ALLOW, allowed[i], NULL);
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(rules); i++)
 		r = add_rule(filter, SCMP_ACT_ALLOW, rules[i].name, &rules[i].argument);
+	for (size_t i = 0; r == 0 && (flags & CONFINE_CLIENTS) && i < ARRAY_SIZE(client_calls); i++)
+		r = add_rule(filter, SCMP_ACT_ALLOW, client_calls[i], NULL);
 	return r;
 }
 
-static int load(scmp_filter_ctx filter)
+static int load(scmp_filter_ctx filter, unsigned flags)
 {
 	int r = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
 
@@ -211,18 +219,19 @@ static int load(scmp_filter_ctx filter)
 	if (r == 0)
 		r = seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2); /* a tree, not a list */
 	if (r == 0)
-		r = fill(filter);
+		r = fill(filter, flags);
 	return r < 0 ? r : seccomp_load(filter);
 }
 
-int confine_apply(bool log_only, struct diag *diag)
+int confine_apply(unsigned flags, struct diag *diag)
 {
+	const bool log_only = flags & CONFINE_LOG_ONLY;
 	scmp_filter_ctx filter = seccomp_init(log_only ? SCMP_ACT_LOG : SCMP_ACT_KILL_PROCESS);
 	int r;
 
 	if (!filter)
 		return diag_set(diag, -ENOMEM, "out of memory");
-	r = load(filter);
+	r = load(filter, flags);
 	seccomp_release(filter);
 	if (r < 0)
 		return diag_set(diag, r, "the kernel takes no system call filter: %s",
@@ -243,9 +252,9 @@ bool confine_is_supported(struct diag *diag)
 
 #else
 
-int confine_apply(bool log_only, struct diag *diag)
+int confine_apply(unsigned flags, struct diag *diag)
 {
-	(void)log_only;
+	(void)flags;
 	return diag_set(diag, -EOPNOTSUPP, "this build has no libseccomp");
 }
 
@@ -257,7 +266,7 @@ bool confine_is_supported(struct diag *diag)
 
 #endif
 
-int confine_enter(bool log_only, struct diag *diag)
+int confine_enter(unsigned flags, struct diag *diag)
 {
-	return confine_is_supported(diag) ? confine_apply(log_only, diag) : -EOPNOTSUPP;
+	return confine_is_supported(diag) ? confine_apply(flags, diag) : -EOPNOTSUPP;
 }

@@ -141,6 +141,41 @@ static void examine_owners(struct findings *findings, const struct sources *sour
 			     "services and scopes by the cgroup v1 hierarchy \"%s\"", controller);
 }
 
+static void examine_names(struct findings *findings, const struct sources *sources)
+{
+	struct kube_stats kube;
+	struct runtimes_stats runtimes;
+
+	if (sources->names.kube) {
+		kube_get_stats(sources->names.kube, &kube);
+		if (kube.reachable)
+			findings_add(findings, FINDING_OK, "owners", NULL,
+				     "pods are named by the %s: %llu on this node", kube.source,
+				     (unsigned long long)kube.pods);
+		else
+			findings_add(
+				findings, FINDING_FIX, "owners",
+				"look at --kube.pods, --kube.kubeconfig and the permissions of "
+				"its account",
+				"Kubernetes does not answer, so pods have no names: %s",
+				kube.last_error[0] ? kube.last_error : "no answer yet");
+	} else {
+		findings_add(findings, FINDING_NOTE, "owners", NULL,
+			     "Kubernetes is not asked: this is no pod, and --kube.kubeconfig is "
+			     "not set");
+	}
+	if (!sources->names.runtimes)
+		return;
+	runtimes_get_stats(sources->names.runtimes, &runtimes);
+	if (runtimes.present[0])
+		findings_add(findings, FINDING_OK, "owners", NULL,
+			     "containers are named by what %s keeps on this host: %llu",
+			     runtimes.present, (unsigned long long)runtimes.containers);
+	else
+		findings_add(findings, FINDING_NOTE, "owners", NULL,
+			     "no container runtime keeps anything on this host");
+}
+
 static void examine_idle(struct findings *findings, const struct interval_engine *engine,
 			 const struct config *config)
 {
@@ -236,6 +271,7 @@ static void examine_sources(struct findings *findings, struct sources *sources,
 		examine_energy(findings, sources, config, engine);
 		examine_processes(findings, sources);
 		examine_owners(findings, sources);
+		examine_names(findings, sources);
 		examine_idle(findings, engine, config);
 		examine_state(findings, config);
 		examine_users(findings, engine);

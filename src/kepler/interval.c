@@ -7,8 +7,6 @@
  *   3. for each zone, split the energy of the interval over the parties, into the ledger;
  *   4. publish.
  *
- * A party is a process row, or a container for work that is known by cgroup only. Arrays of parties
- * are kept between intervals and grow when more processes ran than ever before.
  */
 #include "kepler/interval.h"
 
@@ -21,22 +19,8 @@
 #include "base/clock.h"
 #include "base/macro.h"
 #include "base/num.h"
+#include "kepler/parties.h"
 #include "kepler/zone_account.h"
-
-struct party {
-	uint32_t process; /* ledger row, or LEDGER_NONE: charge the container */
-	uint32_t container;
-};
-
-/* Parallel arrays, one entry a party. */
-struct parties {
-	struct party *party;
-	uint64_t *cpu_ns;
-	uint64_t *idle_weight;
-	uint64_t *parts[MODE_COUNT];
-	size_t count;
-	size_t size;
-};
 
 struct interval_engine {
 	struct interval_sources sources;
@@ -57,53 +41,6 @@ struct interval_engine {
 		*config; /* of the last (re)configuration, for zones that appear later */
 	bool baseline_done;
 };
-
-static void parties_release(struct parties *parties)
-{
-	free(parties->party);
-	free(parties->cpu_ns);
-	free(parties->idle_weight);
-	free(parties->parts[MODE_DYNAMIC]);
-	free(parties->parts[MODE_IDLE]);
-	*parties = (struct parties){ 0 };
-}
-
-static bool grow_array(void *array, size_t size, size_t element)
-{
-	void *bigger = realloc(*(void **)array, size * element);
-
-	if (bigger)
-		*(void **)array = bigger;
-	return bigger != NULL;
-}
-
-static int parties_reserve(struct parties *parties, size_t count)
-{
-	size_t size = parties->size ? parties->size : 256;
-
-	if (count <= parties->size)
-		return 0;
-	while (size < count)
-		size *= 2;
-	if (!grow_array(&parties->party, size, sizeof(*parties->party)) ||
-	    !grow_array(&parties->cpu_ns, size, sizeof(uint64_t)) ||
-	    !grow_array(&parties->idle_weight, size, sizeof(uint64_t)) ||
-	    !grow_array(&parties->parts[MODE_DYNAMIC], size, sizeof(uint64_t)) ||
-	    !grow_array(&parties->parts[MODE_IDLE], size, sizeof(uint64_t)))
-		return -ENOMEM;
-	parties->size = size;
-	return 0;
-}
-
-static void parties_add(struct parties *parties, uint32_t process, uint32_t container,
-			uint64_t cpu_ns)
-{
-	size_t i = parties->count++;
-
-	parties->party[i] = (struct party){ process, container };
-	parties->cpu_ns[i] = cpu_ns;
-	parties->idle_weight[i] = 0;
-}
 
 static struct publisher_options publication_of(const struct config *config, uint32_t zones)
 {
@@ -209,13 +146,31 @@ void interval_engine_reconfigure(struct interval_engine *engine, const struct co
 		zone_account_configure(&engine->zones[z], config);
 }
 
-static uint32_t container_of_sample(struct interval_engine *engine, uint64_t cgroup_id,
-				    uint32_t pid, bool kthread)
+static struct ledger_owner owner_of(const struct identity *identity)
 {
-	const struct identity *identity =
-		identity_resolve(engine->sources.identities, cgroup_id, pid, kthread);
-	const struct ledger_owner owner = { identity->container_id, identity->container_name,
-					    identity->container_namespace, identity->pod_name };
+	return (struct ledger_owner){
+		.container_id = identity->container_id,
+		.container_name = identity->container_name,
+		.container_namespace = identity->container_namespace,
+		.pod_name = identity->pod_name,
+		.runtime = identity->runtime,
+		.pod_id = identity->pod_id,
+		.workload = identity->workload,
+		.workload_type = identity->workload_type,
+		.pod_labels = identity->pod_labels,
+		.vm_id = identity->vm_id,
+		.vm_name = identity->vm_name,
+		.hypervisor = identity->hypervisor,
+		.size_millicpu = identity->size_millicpu,
+		.labels_version = identity->labels_version,
+		.waiting = identity->waiting,
+	};
+}
+
+static uint32_t container_of(struct interval_engine *engine, const struct process_ref *process)
+{
+	const struct ledger_owner owner =
+		owner_of(identity_resolve(engine->sources.identities, process));
 
 	return ledger_container(engine->ledger, &owner);
 }
@@ -227,19 +182,51 @@ static uint32_t container_of_sample(struct interval_engine *engine, uint64_t cgr
  */
 static void enter_sample(struct interval_engine *engine, const struct activity_sample *sample)
 {
+	const struct process_ref process_ref = {
+		.pid = sample->key.pid,
+		.start_ns = sample->key.start_ns,
+		.cgroup_id = sample->cgroup_id,
+		.comm = sample->comm,
+		.kthread = sample->flags & ACTIVITY_KTHREAD,
+	};
 	uint32_t container, process = LEDGER_NONE;
 	bool wanted = sample->cpu_ns > 0 || engine->idle_share == IDLE_SHARE_EQUAL;
 
 	if (!wanted && engine->baseline_done)
 		return;
-	container = container_of_sample(engine, sample->cgroup_id, sample->key.pid,
-					sample->flags & ACTIVITY_KTHREAD);
+	container = container_of(engine, &process_ref);
 	if (!wanted)
 		return;
 	process = ledger_process(engine->ledger, sample->key.pid, sample->key.start_ns,
 				 sample->comm, container);
 	if (sample->cpu_ns > 0)
 		parties_add(&engine->parties, process, container, sample->cpu_ns);
+}
+
+/* Who ended before its names came is met no more: it is looked up by its id. */
+static void name_waiting(struct interval_engine *engine)
+{
+	uint32_t left = ledger_waiting_containers(engine->ledger);
+
+	for (uint32_t row = 0; left && row < ledger_container_slots(engine->ledger); row++) {
+		const struct ledger_container *waiting = ledger_container_at(engine->ledger, row);
+		const struct identity *identity;
+
+		if (!waiting->used || !waiting->waiting)
+			continue;
+		left--;
+		identity = identity_find(engine->sources.identities, waiting->owner->container_id);
+		if (identity && !identity->waiting) {
+			const struct ledger_owner owner = owner_of(identity);
+
+			(void)ledger_container(engine->ledger, &owner);
+		}
+	}
+}
+
+static void learn_cgroup(void *userdata, uint64_t cgroup_id, const char *path)
+{
+	identity_resolver_learn(userdata, cgroup_id, path);
 }
 
 static int enter_activity(struct interval_engine *engine, const struct activity *activity)
@@ -252,47 +239,12 @@ static int enter_activity(struct interval_engine *engine, const struct activity 
 	for (size_t i = 0; i < activity->count; i++)
 		enter_sample(engine, &activity->samples[i]);
 	for (size_t i = 0; i < activity->dropped_cgroup_count; i++) {
-		uint32_t container = container_of_sample(
-			engine, activity->dropped_cgroups[i].cgroup_id, 0, false);
+		const struct dropped_cgroup *dropped = &activity->dropped_cgroups[i];
+		const struct process_ref nobody = { .cgroup_id = dropped->cgroup_id, .comm = "" };
 
-		parties_add(&engine->parties, LEDGER_NONE, container,
-			    activity->dropped_cgroups[i].cpu_ns);
+		parties_add(&engine->parties, LEDGER_NONE, container_of(engine, &nobody),
+			    dropped->cpu_ns);
 	}
-	return 0;
-}
-
-/* Every living row once; those that ran have a party already, which keeps weight 0. */
-static int weigh_equally(struct interval_engine *engine)
-{
-	struct parties *parties = &engine->parties;
-	uint32_t slots = ledger_process_slots(engine->ledger);
-	int r = parties_reserve(parties, parties->count + slots);
-
-	if (r < 0)
-		return r;
-	for (uint32_t row = 0; row < slots; row++) {
-		const struct ledger_process *process = ledger_process_at(engine->ledger, row);
-
-		if (!process->used || process->ended)
-			continue;
-		parties_add(parties, row, process->container, 0);
-		parties->idle_weight[parties->count - 1] = 1;
-	}
-	return 0;
-}
-
-static int weigh_idle(struct interval_engine *engine)
-{
-	struct parties *parties = &engine->parties;
-
-	if (engine->idle_share == IDLE_SHARE_EQUAL)
-		return weigh_equally(engine);
-	/*
-	 * By size: requested CPU, else what was used; requests are not known before owners are
-	 * pods.
-	 */
-	if (parties->count)
-		memcpy(parties->idle_weight, parties->cpu_ns, parties->count * sizeof(uint64_t));
 	return 0;
 }
 
@@ -430,7 +382,8 @@ static void read_zones(struct interval_engine *engine)
 static void attribute_all(struct interval_engine *engine, const struct activity *activity,
 			  const struct zone_activity *measured)
 {
-	if (weigh_idle(engine) < 0)
+	if (parties_weigh_idle(&engine->parties, engine->ledger, engine->idle_share,
+			       measured->dt_ns) < 0)
 		engine->parties.count = 0; /* no memory: nobody is charged, nothing is lost */
 	for (size_t z = 0; z < engine->zone_count; z++) {
 		struct zone_activity seen = *measured;
@@ -461,6 +414,7 @@ static void describe_self(struct interval_engine *engine, const struct zone_acti
 	self->tasks_walked += info.tasks_walked; /* of one pass each */
 	self->tasks_sent += info.tasks_sent;
 	self->threads_known = info.threads_known;
+	self->cgroups_missed = info.cgroups_missed;
 	self->bpf_seconds += (double)info.bpf_run_ns / 1e9;
 	self->process_overflows = ledger_process_overflows(engine->ledger) + info.overflows;
 	self->container_overflows = ledger_container_overflows(engine->ledger);
@@ -493,6 +447,10 @@ int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
 			estimated_meter_advance(engine->sources.estimate, activity.time_ns,
 						activity.busy_ns, &engine->readings[0]);
 		measured = measure_activity(engine, &activity);
+		identity_resolver_begin(engine->sources.identities, activity.boottime_ns);
+		activity_visit_new_cgroups(engine->sources.activity, learn_cgroup,
+					   engine->sources.identities);
+		name_waiting(engine);
 	}
 	if (enter_activity(engine, &activity) < 0)
 		engine->parties.count = 0;

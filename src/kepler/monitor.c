@@ -103,6 +103,7 @@ static void run_interval(struct monitor *monitor)
 	int r;
 
 	self_stats_update(&monitor->stats);
+	names_describe(&monitor->sources.names, &monitor->stats.self);
 	r = interval_engine_run(monitor->engine, realtime_ms(), &monitor->stats.self);
 	if (r < 0)
 		(void)log_warn_errno(r, "this interval is incomplete");
@@ -339,6 +340,12 @@ static int open_sources(struct monitor *monitor)
 	return r;
 }
 
+static unsigned confinement(const struct monitor *monitor)
+{
+	return (monitor->config->seccomp_log ? CONFINE_LOG_ONLY : 0) |
+	       (names_have_clients(&monitor->sources.names, monitor->config) ? CONFINE_CLIENTS : 0);
+}
+
 static int start(struct monitor *monitor)
 {
 	struct diag diag = { "" };
@@ -364,8 +371,7 @@ static int start(struct monitor *monitor)
 	}
 	web_url(monitor->web, monitor->url, sizeof(monitor->url));
 	monitor->notify = notify_open();
-	if (monitor->config->security_seccomp &&
-	    confine_enter(monitor->config->seccomp_log, &diag) < 0)
+	if (monitor->config->security_seccomp && confine_enter(confinement(monitor), &diag) < 0)
 		log_warn("system calls are not confined: %s", diag.text);
 	return 0;
 }

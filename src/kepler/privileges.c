@@ -10,6 +10,7 @@
 #include <cap-ng.h>
 #include <errno.h>
 #include <linux/bpf.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -198,5 +199,32 @@ int privileges_drop(unsigned needs, struct diag *diag)
 	forbid_inspection();
 	if (!holds_only(bpf, read))
 		return diag_set(diag, -EPERM, "more capabilities are left than are needed");
+	return 0;
+}
+
+struct bare_call {
+	void (*call)(void *);
+	void *userdata;
+};
+
+static void *call_bare(void *userdata)
+{
+	const struct bare_call *bare = userdata;
+
+	capng_clear(CAPNG_SELECT_CAPS);
+	(void)capng_apply(CAPNG_SELECT_CAPS); /* can only fail when there is nothing to drop */
+	bare->call(bare->userdata);
+	return NULL;
+}
+
+int privileges_call_without(void (*call)(void *), void *userdata)
+{
+	struct bare_call bare = { call, userdata };
+	pthread_t thread;
+	int r = pthread_create(&thread, NULL, call_bare, &bare);
+
+	if (r != 0)
+		return -r;
+	(void)pthread_join(thread, NULL);
 	return 0;
 }

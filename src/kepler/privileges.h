@@ -62,3 +62,9 @@ size_t privileges_check(unsigned needs, struct privilege_gap gaps[PRIVILEGE_GAPS
  * or -errno with a diagnosis when the process still holds more.
  */
 int privileges_drop(unsigned needs, struct diag *diag);
+
+/*
+ * Calls @call on a thread that holds no capability, and so do the threads that it starts: what
+ * talks to a network needs none. Returns when it has; 0 or -errno when there can be no thread.
+ */
+int privileges_call_without(void (*call)(void *), void *userdata);

@@ -12,9 +12,10 @@
 
 static int open_processes(const struct config *config, struct sources *sources, struct diag *diag)
 {
-	const struct identity_options identity = {
+	struct identity_options identity = {
 		.procfs = config->host_procfs,
 		.cgroupfs = config->host_cgroupfs,
+		.merge_services = config->metrics_services == SERVICES_MERGED,
 	};
 	struct activity_options activity = {
 		.procfs = config->host_procfs,
@@ -23,8 +24,12 @@ static int open_processes(const struct config *config, struct sources *sources, 
 		.end_buffer_bytes = config->bpf_end_buffer_kib * 1024,
 		.max_processes = config->max_processes,
 	};
-	int r = identity_resolver_open(&identity, &sources->identities);
+	int r = names_open(config, &sources->names, diag);
 
+	if (r < 0)
+		return r;
+	identity.directory = sources->names.directory;
+	r = identity_resolver_open(&identity, &sources->identities);
 	if (r < 0)
 		return diag_set(diag, r, "cannot set up the resolver of cgroups: %s",
 				strerrordesc_np(-r));
@@ -61,7 +66,7 @@ int sources_open_processes(const struct config *config, struct sources *ret, str
  * A machine with zones that cannot be read has a meter that is down: no estimate takes its place
  * unasked.
  */
-int sources_open_meters(const struct config *config, struct sources *sources, struct diag *diag)
+static int open_energy(const struct config *config, struct sources *sources, struct diag *diag)
 {
 	const struct meter_options options = {
 		.sysfs = config->host_sysfs,
@@ -83,6 +88,13 @@ int sources_open_meters(const struct config *config, struct sources *sources, st
 	r = estimated_meter_new(&platform_power_model, &sources->host, &sources->estimate);
 	return r < 0 ? diag_set(diag, r, "cannot set up the power model: %s", strerrordesc_np(-r))
 		     : 0;
+}
+
+int sources_open_meters(const struct config *config, struct sources *sources, struct diag *diag)
+{
+	int r = open_energy(config, sources, diag);
+
+	return r < 0 ? r : names_start(config, &sources->names, diag);
 }
 
 int sources_open(const struct config *config, struct sources *ret, struct diag *diag)
@@ -107,6 +119,7 @@ void sources_close(struct sources *sources)
 	estimated_meter_free(sources->estimate);
 	activity_close(sources->activity);
 	identity_resolver_close(sources->identities);
+	names_close(&sources->names);
 	*sources = (struct sources){ 0 };
 }
 

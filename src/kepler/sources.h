@@ -10,6 +10,7 @@
 #include "host/host.h"
 #include "kepler/config.h"
 #include "kepler/interval.h"
+#include "kepler/names.h"
 #include "meter/meter.h"
 #include "workload/identity.h"
 
@@ -18,6 +19,7 @@ struct sources {
 	struct meter_table *meters; /* NULL: this machine has no meter, or --no-meter.enabled */
 	struct estimated_meter *estimate; /* only where there is no meter */
 	struct activity_reader *activity;
+	struct names names;
 	struct identity_resolver *identities;
 };
 
@@ -29,7 +31,10 @@ struct sources {
  * what cannot be done without: /proc.
  */
 int sources_open_processes(const struct config *config, struct sources *ret, struct diag *diag);
-/* The second: meters or their stand-in. 0, or -errno with a diagnosis; the processes stay open. */
+/*
+ * The second: meters or their stand-in, and who names containers. 0, or -errno with a diagnosis;
+ * the processes stay open.
+ */
 int sources_open_meters(const struct config *config, struct sources *sources, struct diag *diag);
 /* Both, for commands that keep their privileges until they end. */
 int sources_open(const struct config *config, struct sources *ret, struct diag *diag);

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kepler/web.h"
 
-#include <cap-ng.h>
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,6 +9,7 @@
 #include "base/macro.h"
 #include "export/landing_page.h"
 #include "export/prometheus.h"
+#include "kepler/privileges.h"
 #include "net/http_server.h"
 
 #define READY_INTERVALS 3
@@ -93,15 +92,11 @@ struct start_request {
 	int result;
 };
 
-/* Threads inherit the capabilities of the one that makes them: this one has none left. */
-static void *start_without_capabilities(void *userdata)
+static void start_listening(void *userdata)
 {
 	struct start_request *request = userdata;
 
-	capng_clear(CAPNG_SELECT_CAPS);
-	(void)capng_apply(CAPNG_SELECT_CAPS); /* can only fail when there is nothing to drop */
 	request->result = http_server_start(request->options, &request->web->server, request->diag);
-	return NULL;
 }
 
 static int start_server(struct web *web, const struct config *config, struct diag *diag)
@@ -114,12 +109,10 @@ static int start_server(struct web *web, const struct config *config, struct dia
 		.route_count = ARRAY_SIZE(web->routes),
 	};
 	struct start_request request = { &options, web, diag, 0 };
-	pthread_t thread;
-	int r = pthread_create(&thread, NULL, start_without_capabilities, &request);
+	int r = privileges_call_without(start_listening, &request);
 
-	if (r != 0)
-		return diag_set(diag, -r, "cannot start a thread: %s", strerrordesc_np(r));
-	(void)pthread_join(thread, NULL);
+	if (r < 0)
+		return diag_set(diag, r, "cannot start a thread: %s", strerrordesc_np(-r));
 	return request.result;
 }
 

@@ -73,7 +73,7 @@ void zone_account_init(struct zone_account *state, const struct zone *zone,
 	*state = (struct zone_account){
 		.zone = zone,
 		.created_ms = realtime_ms,
-		.watts = { NAN, NAN },
+		.watts = { (double)NAN, (double)NAN },
 	};
 	idle_learner_init(&state->learner);
 	zone_account_configure(state, config);

@@ -3,15 +3,16 @@
 
 #include <errno.h>
 
+#include "attribution/owner.h"
 #include "base/macro.h"
 
 #define CHUNK_SLOTS 128U
 
 struct label_entry {
 	struct series_labels labels; /* first member: entry_of() */
-	char *names;              /* one block behind the four strings, of container-level labels */
-	uint64_t last_sequence;   /* while dropped */
-	struct label_entry *next; /* while dropped or free */
+	struct ledger_owner *names;  /* what the strings point into, of containers and groups */
+	uint64_t last_sequence;      /* while dropped */
+	struct label_entry *next;    /* while dropped or free */
 };
 
 static struct label_entry *entry_of(struct series_labels *labels)
@@ -72,26 +73,16 @@ struct series_labels *label_pool_take(struct label_pool *pool)
 
 int label_pool_name(struct series_labels *labels, const struct ledger_owner *names)
 {
-	const char *const texts[] = { names->container_id, names->container_name,
-				      names->container_namespace, names->pod_name };
-	const char **const places[] = { &labels->container_id, &labels->container_name,
-					&labels->container_namespace, &labels->pod_name };
-	size_t size = 0;
-	char *at;
+	struct ledger_owner *copy = owner_copy(names);
 
-	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
-		size += strlen(texts[i]) + 1;
-	at = malloc(size);
-	if (!at)
+	if (!copy)
 		return -ENOMEM;
-	entry_of(labels)->names = at;
-	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
-		size_t len = strlen(texts[i]) + 1;
-
-		memcpy(at, texts[i], len);
-		*places[i] = at;
-		at += len;
-	}
+	entry_of(labels)->names = copy;
+	labels->owner = copy;
+	labels->container_id = copy->container_id;
+	labels->container_name = copy->container_name;
+	labels->container_namespace = copy->container_namespace;
+	labels->pod_name = copy->pod_name;
 	return 0;
 }
 

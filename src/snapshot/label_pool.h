@@ -27,7 +27,7 @@ struct label_pool {
 void label_pool_release(struct label_pool *pool);
 /* Empty labels with a slot and a serial. NULL without memory. */
 struct series_labels *label_pool_take(struct label_pool *pool);
-/* Gives container-level labels their strings (copied). 0 or -ENOMEM. */
+/* Gives labels of containers and groups their names (copied; clean). 0 or -ENOMEM. */
 int label_pool_name(struct series_labels *labels, const struct ledger_owner *names);
 /* NULL is fine. @last_sequence never falls from call to call. */
 void label_pool_drop(struct label_pool *pool, struct series_labels *labels, uint64_t last_sequence);

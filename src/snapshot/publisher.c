@@ -31,9 +31,7 @@ int publisher_new(const struct publisher_options *options, struct ledger *ledger
 	row_index_init(&publisher->processes.by_pid, UINT32_MAX);
 	value_table_init(&publisher->containers.elsewhere, columns);
 	value_table_init(&publisher->containers.retired, columns);
-	for (size_t level = 0; level < LEVEL_COUNT; level++)
-		value_table_init(&publisher->containers.namespace_retired[level], columns);
-	if (containers_init(publisher) < 0) {
+	if (namespaces_init(publisher) < 0) {
 		publisher_free(publisher);
 		return -ENOMEM;
 	}
@@ -47,6 +45,8 @@ void publisher_free(struct publisher *publisher)
 		return;
 	processes_release(&publisher->processes);
 	containers_release(&publisher->containers);
+	groups_release(publisher);
+	namespaces_release(&publisher->namespaces);
 	free(publisher);
 }
 
@@ -82,6 +82,26 @@ void age_settle(struct series_age *age, const struct publisher *publisher, const
 	}
 }
 
+static bool has_been(const struct series_age *age, uint64_t last_ns, uint64_t now_ns,
+		     uint64_t span_ns)
+{
+	return age->settled && has_passed(last_ns, now_ns, span_ns) &&
+	       has_passed(age->since_ns, now_ns, span_ns);
+}
+
+bool was_kept(const struct publisher *publisher, uint64_t last_ns, const struct series_age *age,
+	      const struct moment *at, bool crowded, uint64_t *early)
+{
+	const struct publisher_options *options = &publisher->options;
+
+	if (has_been(age, last_ns, at->now_ns, options->keep_ns))
+		return true;
+	if (!crowded || !has_been(age, last_ns, at->now_ns, options->settle_ns))
+		return false;
+	++*early;
+	return true;
+}
+
 /* The newest snapshot is the last that can name them: the one in the making will not. */
 void drop_labels(struct publisher *publisher, struct series_labels *labels)
 {
@@ -91,18 +111,20 @@ void drop_labels(struct publisher *publisher, struct series_labels *labels)
 static int follow_columns(struct publisher *publisher)
 {
 	struct container_view *containers = &publisher->containers;
+	struct namespace_view *namespaces = &publisher->namespaces;
 	uint32_t columns = ledger_columns(publisher->ledger);
-	const struct value_table_use uses[] = {
+	struct value_table_use uses[3 + LEVEL_COUNT] = {
 		{ &publisher->processes.values, publisher->processes.count },
 		{ &containers->elsewhere, containers->slots },
 		{ &containers->retired, containers->slots },
-		{ &containers->namespace_retired[LEVEL_PROCESS], containers->namespace_count },
-		{ &containers->namespace_retired[LEVEL_CONTAINER], containers->namespace_count },
 	};
 	int r;
 
 	if (columns == publisher->columns)
 		return 0;
+	for (size_t level = 0; level < LEVEL_COUNT; level++)
+		uses[3 + level] =
+			(struct value_table_use){ &namespaces->retired[level], namespaces->count };
 	r = value_tables_widen(uses, ARRAY_SIZE(uses), columns);
 	if (r == 0)
 		publisher->columns = columns;
@@ -117,6 +139,8 @@ static int reserve(struct publisher *publisher)
 		r = processes_reserve(publisher);
 	if (r == 0)
 		r = containers_reserve(publisher);
+	if (r == 0)
+		r = groups_reserve(publisher);
 	return r;
 }
 
@@ -124,19 +148,25 @@ int publisher_publish(struct publisher *publisher, uint64_t now_ns, int64_t real
 		      const struct snapshot_zone *zones, const struct snapshot_self *self)
 {
 	const struct moment at = { now_ns, realtime_ms, !publisher->published };
-	int r = reserve(publisher);
+	int r;
 
+	ledger_close(publisher->ledger);
+	r = reserve(publisher);
 	if (r < 0) {
 		publisher->missed = true;
 		return r;
 	}
 	label_pool_collect(publisher->labels, snapshot_holder_oldest(publisher->holder));
 	r = containers_admit(publisher, &at);
+	if (r == 0)
+		r = groups_admit(publisher, &at);
 	processes_expire(publisher, &at);
 	processes_admit(publisher, &at);
 	processes_apply(publisher, &at);
 	publisher->missed = false;
+	containers_fold(publisher, &at);
 	containers_expire(publisher, &at);
+	groups_expire(publisher, &at);
 	if (r == 0)
 		r = snapshot_build(publisher, &at, zones, self);
 	if (r < 0)

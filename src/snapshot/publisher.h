@@ -34,6 +34,21 @@
  * container_id="", container_name="", pod_name=""). Beyond 1024 namespaces, containers retire to
  * the namespace "".
  *
+ * Pod, VM and namespace rows: likewise, once they have no container any more. Pods retire to their
+ * namespace, VMs and namespaces to one row each. What happens to a container (it restarts, is
+ * retired, gets other names) does not change the value of its pod.
+ *
+ * A container that waits for its names has no series at any level, and belongs to no pod's: what it
+ * uses is pending at the levels of processes, containers and namespaces, and at those of pods and
+ * VMs if it is known to have one. When it has its names, all of that is in the series of its own
+ * (born then) and of its pod, VM and namespace.
+ *
+ * The ledger's limits. When more than 7/8 of its rows (of processes, containers, pods, VMs or
+ * namespaces) are in use, ended ones are kept for settle_ns only, and counted. When there was no
+ * room for an owner, the smallest containers that did not run in this interval are folded: all that
+ * they have is retired, and when they run again they are new. What ran meanwhile without a row is
+ * in the owner "other" of its namespace and stays there.
+ *
  * Cost: per interval, in proportion to the rows that were touched, plus one pass over the published
  * rows to copy them. No allocation after warm-up but for growth.
  */

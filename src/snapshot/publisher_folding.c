@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The limit of rows: which series go when there are too many.
+ * The limits: which series go when there are too many.
  *
  * The smallest go first. To find the k smallest of n, a heap of k with the largest on top is kept
  * while walking the n: O(n log k), and only in an interval in which somebody is turned away.
@@ -99,4 +99,64 @@ void processes_fold_excess(struct publisher *publisher, const struct moment *at)
 	}
 	while (view->count > max_rows) /* without memory to choose: the newest rows */
 		process_fold(publisher, view->series[view->count - 1].process, at);
+}
+
+/* Lives, was shown, and did not run in this interval: one that runs would be back at once. */
+static bool may_be_folded(const struct publisher *publisher, uint32_t container)
+{
+	const struct container_series *series = &publisher->containers.series[container];
+	const struct ledger_container *row = ledger_container_at(publisher->ledger, container);
+
+	return container != 0 && row->used && !row->touched && !row->is_other && !row->replaced &&
+	       series->published && series->age.settled && !series->folding;
+}
+
+static uint32_t smallest_container(const struct publisher *publisher)
+{
+	uint32_t slots = ledger_container_slots(publisher->ledger), smallest = LEDGER_NONE;
+	uint64_t least_uj = UINT64_MAX;
+
+	for (uint32_t i = 0; i < slots; i++) {
+		uint64_t used_uj;
+
+		if (!may_be_folded(publisher, i))
+			continue;
+		used_uj = usage_uj(publisher, ledger_container_values(publisher->ledger, i));
+		if (used_uj < least_uj || smallest == LEDGER_NONE) {
+			least_uj = used_uj;
+			smallest = i;
+		}
+	}
+	return smallest;
+}
+
+static void release_processes_of_folded(struct publisher *publisher, const struct moment *at)
+{
+	uint32_t slots = ledger_process_slots(publisher->ledger);
+
+	for (uint32_t i = 0; i < slots; i++) {
+		const struct ledger_process *row = ledger_process_at(publisher->ledger, i);
+
+		if (row->used && publisher->containers.series[row->container].folding)
+			process_release(publisher, i, at);
+	}
+}
+
+void containers_fold(struct publisher *publisher, const struct moment *at)
+{
+	uint32_t folded[LEDGER_REFUSED_MAX], count = 0;
+	uint32_t wanted = ledger_refused_containers(publisher->ledger);
+
+	for (; count < wanted; count++) {
+		folded[count] = smallest_container(publisher);
+		if (folded[count] == LEDGER_NONE)
+			break;
+		publisher->containers.series[folded[count]].folding = true;
+	}
+	if (count == 0)
+		return;
+	release_processes_of_folded(publisher, at);
+	for (uint32_t i = 0; i < count; i++)
+		container_retire(publisher, folded[i], at);
+	publisher->containers.folded += count;
 }

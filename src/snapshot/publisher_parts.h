@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Inside of the publisher, shared by publisher.c (one interval, in order), publisher_processes.c
- * (own series of processes), publisher_folding.c (the limit of rows), publisher_containers.c
- * (containers, their "other" and retired rows, namespaces) and snapshot_build.c (the picture).
- * Nobody else includes it.
+ * (own series of processes), publisher_folding.c (the limits of rows), publisher_containers.c
+ * (containers, their "other" and retired rows), publisher_groups.c (pods, VMs, namespaces),
+ * publisher_namespaces.c (retired rows of namespaces) and snapshot_build.c (the picture). Nobody
+ * else includes it.
  *
  * Where a joule is: what a process used since it has a series is in its series, or, once that is
  * closed, in the retired row of its container; `elsewhere` is the sum of both for each container.
@@ -67,6 +68,7 @@ struct contender {
 struct container_series {
 	bool published;
 	bool has_retired;
+	bool folding; /* scratch: goes in this interval */
 	struct series_labels *labels;
 	struct series_labels *other_labels;
 	struct series_labels *retired_labels;
@@ -76,7 +78,10 @@ struct container_series {
 	uint32_t row; /* scratch: its place among this snapshot's containers */
 };
 
-/* Namespaces are few and never forgotten: their retired rows are counters, too. */
+/*
+ * Namespaces are few and never forgotten: their retired rows are counters, too. At levels VM and
+ * namespace only that of namespace 0 is used.
+ */
 struct namespace_series {
 	struct series_labels *labels[LEVEL_COUNT];
 	bool has_retired[LEVEL_COUNT];
@@ -91,9 +96,28 @@ struct container_view {
 	uint32_t published;
 	struct value_table elsewhere; /* [slots] */
 	struct value_table retired;   /* [slots]: of processes */
-	struct namespace_series *namespaces;
-	uint32_t namespace_count;
-	struct value_table namespace_retired[LEVEL_COUNT]; /* [namespace_count] */
+	uint64_t folded;
+};
+
+struct namespace_view {
+	struct namespace_series *series; /* [count] */
+	uint32_t count;
+	struct value_table retired[LEVEL_COUNT]; /* [count] */
+};
+
+/* A pod, VM or namespace: its value is the ledger's. */
+struct group_series {
+	bool published;
+	struct series_labels *labels;
+	struct series_age age;
+	uint32_t ns; /* whose retired row takes it */
+};
+
+struct group_view {
+	struct group_series *series; /* [slots] by ledger row */
+	uint32_t slots;
+	uint32_t published;
+	uint64_t folded;
 };
 
 struct publisher {
@@ -106,7 +130,14 @@ struct publisher {
 	bool missed;    /* an interval's touched rows were not looked at: look at all */
 	struct process_view processes;
 	struct container_view containers;
+	struct group_view groups[LEDGER_GROUP_COUNT];
+	struct namespace_view namespaces;
 };
+
+static inline enum snapshot_level level_of_group(enum ledger_group group)
+{
+	return LEVEL_POD + (enum snapshot_level)group;
+}
 
 static inline bool has_passed(uint64_t since_ns, uint64_t now_ns, uint64_t span_ns)
 {
@@ -119,6 +150,13 @@ uint64_t usage_uj(const struct publisher *publisher, const uint64_t *values);
 struct series_age age_of_birth(const struct moment *at);
 /* Lets a series settle whose time has come. */
 void age_settle(struct series_age *age, const struct publisher *publisher, const struct moment *at);
+/*
+ * Was a series that nobody adds to any more, since @last_ns, shown for long enough? For keep_ns
+ * after it ended and after it settled; where rows are @crowded for settle_ns, and then it is
+ * counted in @early.
+ */
+bool was_kept(const struct publisher *publisher, uint64_t last_ns, const struct series_age *age,
+	      const struct moment *at, bool crowded, uint64_t *early);
 void drop_labels(struct publisher *publisher, struct series_labels *labels);
 
 /* publisher_processes.c */
@@ -135,6 +173,8 @@ void processes_apply(struct publisher *publisher, const struct moment *at);
  * with it.
  */
 void process_close(struct publisher *publisher, uint32_t series, const struct moment *at);
+/* Ends a process, closes the series that it may have, and lets its row of the ledger go. */
+void process_release(struct publisher *publisher, uint32_t process, const struct moment *at);
 
 /* publisher_folding.c */
 /* Folds series until at most max_rows are open: settled ones first, the smallest first. */
@@ -145,9 +185,13 @@ void processes_fold_excess(struct publisher *publisher, const struct moment *at)
  */
 uint32_t processes_find_smallest(struct publisher *publisher, uint32_t wanted, bool settled_only);
 void process_fold(struct publisher *publisher, uint32_t process, const struct moment *at);
+/*
+ * Makes room for owners that found none: the smallest containers that did not run in this interval
+ * go, with their process rows.
+ */
+void containers_fold(struct publisher *publisher, const struct moment *at);
 
 /* publisher_containers.c */
-int containers_init(struct publisher *publisher);
 int containers_reserve(struct publisher *publisher);
 void containers_release(struct container_view *view);
 /* 0 or -ENOMEM: then some container has no series, and no snapshot can be made. */
@@ -156,6 +200,24 @@ void containers_expire(struct publisher *publisher, const struct moment *at);
 /* Adds to the retired row of a container's processes. */
 void container_retire_process(struct publisher *publisher, uint32_t container,
 			      const uint64_t *values, const struct moment *at);
+/* Moves all that is left of one without process rows to its namespace. */
+void container_retire(struct publisher *publisher, uint32_t container, const struct moment *at);
+
+/* publisher_groups.c */
+int groups_reserve(struct publisher *publisher);
+void groups_release(struct publisher *publisher);
+/* 0 or -ENOMEM, as containers_admit(). */
+int groups_admit(struct publisher *publisher, const struct moment *at);
+void groups_expire(struct publisher *publisher, const struct moment *at);
+
+/* publisher_namespaces.c */
+int namespaces_init(struct publisher *publisher);
+void namespaces_release(struct namespace_view *view);
+/* The namespace of this name, made when new; 0 beyond NAMESPACES_MAX. 0 or -ENOMEM. */
+int namespace_find(struct publisher *publisher, const char *name, uint32_t *ret);
+/* Adds to a retired row of a namespace. */
+void namespace_retire(struct publisher *publisher, uint32_t ns, enum snapshot_level level,
+		      const uint64_t *values, const struct moment *at);
 
 /* snapshot_build.c */
 /* Fills and publishes a snapshot. 0 or -ENOMEM. */

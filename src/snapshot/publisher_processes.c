@@ -63,6 +63,17 @@ static void forget_row(struct publisher *publisher, uint32_t process)
 	ledger_release_process(publisher->ledger, process);
 }
 
+void process_release(struct publisher *publisher, uint32_t process, const struct moment *at)
+{
+	uint32_t series = publisher->processes.series_of[process];
+
+	ledger_end_process(publisher->ledger, process);
+	if (series == NO_SERIES)
+		forget_row(publisher, process);
+	else
+		process_close(publisher, series, at);
+}
+
 void process_close(struct publisher *publisher, uint32_t series, const struct moment *at)
 {
 	struct process_view *view = &publisher->processes;
@@ -89,23 +100,40 @@ void process_close(struct publisher *publisher, uint32_t series, const struct mo
 			usage_uj(publisher, ledger_process_values(publisher->ledger, process));
 }
 
-/* True when the value of an ended series has been seen for @span_ns: nobody misses it any more. */
+/*
+ * True when the value of an ended series has been seen for long enough (was_kept()): nobody misses
+ * it any more.
+ */
 static bool was_seen(const struct publisher *publisher, const struct process_series *series,
-		     uint64_t span_ns, const struct moment *at)
+		     const struct moment *at, bool crowded, uint64_t *early)
 {
-	return series->ended && series->age.settled &&
-	       !ledger_process_at(publisher->ledger, series->process)->touched &&
-	       has_passed(series->ended_ns, at->now_ns, span_ns) &&
-	       has_passed(series->age.since_ns, at->now_ns, span_ns);
+	return series->ended && !ledger_process_at(publisher->ledger, series->process)->touched &&
+	       was_kept(publisher, series->ended_ns, &series->age, at, crowded, early);
+}
+
+/* Nothing of its container lives any more. */
+static bool holds_container(const struct publisher *publisher, const struct process_series *series)
+{
+	uint32_t container = ledger_process_at(publisher->ledger, series->process)->container;
+
+	return ledger_container_at(publisher->ledger, container)->living == 0;
 }
 
 void processes_expire(struct publisher *publisher, const struct moment *at)
 {
 	struct process_view *view = &publisher->processes;
+	bool crowded = ledger_processes_crowded(publisher->ledger);
+	bool containers_crowded = ledger_containers_crowded(publisher->ledger);
 
 	for (uint32_t i = view->count;
 	     i-- > 0;) { /* closing moves the last one, already seen, here */
-		if (was_seen(publisher, &view->series[i], publisher->options.keep_ns, at))
+		const struct process_series *series = &view->series[i];
+		bool wanted;
+
+		if (!series->ended)
+			continue;
+		wanted = crowded || (containers_crowded && holds_container(publisher, series));
+		if (was_seen(publisher, series, at, wanted, &view->folded))
 			process_close(publisher, i, at);
 	}
 }
@@ -121,6 +149,7 @@ static bool clear_namesake(struct publisher *publisher, uint32_t process, const 
 	struct process_view *view = &publisher->processes;
 	const struct ledger_process *row = ledger_process_at(publisher->ledger, process);
 	uint32_t other = row_index_first(&view->by_pid, pid_key(row->pid));
+	uint64_t replaced = 0; /* no limit's doing: not counted */
 
 	for (; other != ROW_NONE; other = row_index_next(&view->by_pid, other)) {
 		const struct ledger_process *old = ledger_process_at(publisher->ledger, other);
@@ -132,8 +161,7 @@ static bool clear_namesake(struct publisher *publisher, uint32_t process, const 
 		return true;
 	if (ledger_process_at(publisher->ledger, other)->start_ns < row->start_ns)
 		ledger_end_process(publisher->ledger, other); /* even if nobody saw it end */
-	if (!was_seen(publisher, &view->series[view->series_of[other]],
-		      publisher->options.settle_ns, at))
+	if (!was_seen(publisher, &view->series[view->series_of[other]], at, true, &replaced))
 		return false;
 	process_close(publisher, view->series_of[other], at);
 	return true;

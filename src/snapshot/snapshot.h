@@ -10,6 +10,8 @@
  *
  *     process:   Σ rows + Σ retired + pending + Σ unattributed[reason] = node
  *     container: Σ rows + Σ retired + pending + Σ unattributed[reason] = node
+ *     namespace: Σ rows + Σ retired + pending + Σ unattributed[reason] = node
+ *     pod, VM:   Σ rows + Σ retired + pending = what owners with a pod (that are a VM) used
  */
 #pragma once
 
@@ -19,8 +21,16 @@
 
 #include "attribution/ledger.h"
 
-enum snapshot_level { LEVEL_PROCESS, LEVEL_CONTAINER, LEVEL_COUNT };
-const char *snapshot_level_name(enum snapshot_level level); /* "process", "container" */
+/* The last three are the ledger's groups, in their order. */
+enum snapshot_level {
+	LEVEL_PROCESS,
+	LEVEL_CONTAINER,
+	LEVEL_POD,
+	LEVEL_VM,
+	LEVEL_NAMESPACE,
+	LEVEL_COUNT
+};
+const char *snapshot_level_name(enum snapshot_level level); /* "process", "container", … */
 
 /*
  * The labels of one row. Immutable, alive as long as any snapshot that names it. @slot is dense and
@@ -33,6 +43,11 @@ const char *snapshot_level_name(enum snapshot_level level); /* "process", "conta
  *
  * Container level: @container is NULL, pid 0, command "". A retired row has only its namespace,
  * the three other strings are "".
+ *
+ * Pod, VM and namespace level: likewise; what names them is in @owner (struct ledger_group_row says
+ * which strings), also that of a container. The overflow group of pods is the pod_name "other", of
+ * VMs the vm_name "other", of namespaces "". A retired pod row has only its namespace; VMs and
+ * namespaces have one retired row, without a name.
  */
 struct series_labels {
 	uint32_t slot;
@@ -44,6 +59,7 @@ struct series_labels {
 	const char *container_name;
 	const char *container_namespace;
 	const char *pod_name;
+	const struct ledger_owner *owner; /* all names; NULL at process level: see @container */
 };
 
 struct snapshot_row {
@@ -62,7 +78,8 @@ struct snapshot_table {
 	const struct snapshot_row *retired;
 	const uint64_t *retired_values; /* [retired_count][columns] */
 	const uint64_t *pending;        /* [columns] */
-	uint64_t folded;                /* rows that were folded at the series limit so far */
+	uint64_t folded;                /* rows that went early because of a limit, so far */
+	uint64_t overflows;             /* pods, VMs, namespaces that found no room in the ledger */
 };
 
 struct snapshot_zone {
@@ -91,6 +108,16 @@ struct snapshot_zone {
 };
 
 #define SNAPSHOT_HISTOGRAM_BUCKETS 12
+#define SNAPSHOT_NAME_SOURCES      2
+
+/* One who gives containers their names. */
+struct snapshot_name_source {
+	char source[16]; /* "kubernetes", "runtimes"; "" not configured */
+	char via[64];    /* "kubelet", "apiserver"; "docker podman"; "" while nobody answers */
+	bool up;
+	uint64_t requests, failures, bad, containers;
+	double age_s; /* since it last said something; NaN before */
+};
 
 /* What Kepler itself costs and how its parts are; filled by the program. */
 struct snapshot_self {
@@ -108,11 +135,14 @@ struct snapshot_self {
 	uint64_t intervals_missed;
 	char activity_reader[16];
 	uint64_t activity_drops, activity_errors, tasks_walked, tasks_sent, threads_known;
+	uint64_t cgroups_missed;
 	double bpf_seconds; /* of cpu_seconds, inside the kernel program */
 	uint64_t process_overflows, container_overflows;
 	uint64_t reloads, reload_failures;
 	bool last_reload_ok;
 	uint64_t state_write_errors;
+	struct snapshot_name_source names[SNAPSHOT_NAME_SOURCES];
+	uint64_t names_found, names_unknown, names_refused;
 	double node_busy_ratio; /* 0..1 of the last interval */
 	uint64_t node_cpu_ns;
 	uint32_t cpus;

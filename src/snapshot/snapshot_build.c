@@ -38,10 +38,12 @@ static struct counts count_rows(const struct publisher *publisher)
 	counts.rows[LEVEL_CONTAINER] = containers->published;
 	for (uint32_t i = 0; i < containers->slots; i++)
 		counts.retired[LEVEL_PROCESS] += containers->series[i].has_retired;
-	for (uint32_t i = 0; i < containers->namespace_count; i++) {
+	for (uint32_t i = 0; i < publisher->namespaces.count; i++) {
 		for (size_t level = 0; level < LEVEL_COUNT; level++)
-			counts.retired[level] += containers->namespaces[i].has_retired[level];
+			counts.retired[level] += publisher->namespaces.series[i].has_retired[level];
 	}
+	for (enum ledger_group group = LEDGER_POD; group < LEDGER_GROUP_COUNT; group++)
+		counts.rows[level_of_group(group)] = publisher->groups[group].published;
 	return counts;
 }
 
@@ -81,7 +83,7 @@ static void carve_table(char **at, const struct counts *counts, enum snapshot_le
 }
 
 static struct snapshot_table table_of(const struct canvas *canvas, const struct counts *counts,
-				      enum snapshot_level level, uint64_t folded)
+				      enum snapshot_level level)
 {
 	return (struct snapshot_table){
 		.count = counts->rows[level],
@@ -92,7 +94,6 @@ static struct snapshot_table table_of(const struct canvas *canvas, const struct 
 		.retired = canvas->retired,
 		.retired_values = canvas->retired_values,
 		.pending = canvas->pending,
-		.folded = folded,
 	};
 }
 
@@ -109,6 +110,7 @@ static void draw_processes(struct publisher *publisher, const struct moment *at,
 			   const struct canvas *canvas)
 {
 	struct process_view *view = &publisher->processes;
+	struct snapshot_row *rows = canvas->rows;
 	uint32_t columns = publisher->columns;
 
 	if (view->count)
@@ -117,10 +119,12 @@ static void draw_processes(struct publisher *publisher, const struct moment *at,
 	for (uint32_t i = 0; i < view->count; i++) {
 		struct process_series *series = &view->series[i];
 
+		rows[i] = (struct snapshot_row){ .labels = series->labels,
+						 .created_ms = series->age.created_ms,
+						 .ended = series->ended };
+		if (series->age.settled)
+			continue;
 		age_settle(&series->age, publisher, at);
-		canvas->rows[i] = (struct snapshot_row){ .labels = series->labels,
-							 .created_ms = series->age.created_ms,
-							 .ended = series->ended };
 		if (!series->age.settled)
 			hold_back(canvas, i, columns);
 	}
@@ -201,6 +205,61 @@ static void draw_process_deltas(struct publisher *publisher, size_t own,
 	}
 }
 
+static void draw_group(struct publisher *publisher, enum ledger_group group,
+		       const struct moment *at, const struct canvas *canvas)
+{
+	struct group_view *view = &publisher->groups[group];
+	uint32_t columns = publisher->columns, row = 0;
+	size_t line = columns * sizeof(uint64_t);
+
+	for (uint32_t i = 0; i < view->slots; i++) {
+		struct group_series *series = &view->series[i];
+		const struct ledger_group_row *ledger_row;
+
+		if (!series->published)
+			continue;
+		ledger_row = ledger_group_at(publisher->ledger, group, i);
+		age_settle(&series->age, publisher, at);
+		canvas->rows[row] = (struct snapshot_row){ .labels = series->labels,
+							   .created_ms = series->age.created_ms,
+							   .ended = ledger_row->owners == 0 };
+		memcpy(canvas->values + (size_t)row * columns,
+		       ledger_group_values(publisher->ledger, group, i), line);
+		if (ledger_row->touched)
+			memcpy(canvas->deltas + (size_t)row * columns,
+			       ledger_group_deltas(publisher->ledger, group, i), line);
+		if (!series->age.settled)
+			hold_back(canvas, row, columns);
+		row++;
+	}
+}
+
+/* What has no name yet is pending at every level that it will, or may, belong to. */
+static void draw_waiting(const struct publisher *publisher, const struct canvas *canvas)
+{
+	uint32_t slots = ledger_container_slots(publisher->ledger);
+
+	if (ledger_waiting_containers(publisher->ledger) == 0)
+		return;
+	for (uint32_t i = 0; i < slots; i++) {
+		const struct ledger_container *row = ledger_container_at(publisher->ledger, i);
+		const bool belongs[LEVEL_COUNT] = {
+			[LEVEL_PROCESS] = true,
+			[LEVEL_CONTAINER] = true,
+			[LEVEL_POD] = row->used && row->owner->pod_id[0],
+			[LEVEL_VM] = row->used && row->owner->vm_id[0],
+			[LEVEL_NAMESPACE] = true,
+		};
+
+		for (size_t level = 0; level < LEVEL_COUNT && row->used && row->waiting; level++) {
+			if (belongs[level])
+				values_add(canvas[level].pending,
+					   ledger_container_values(publisher->ledger, i),
+					   publisher->columns);
+		}
+	}
+}
+
 static void draw_retired_row(const struct canvas *canvas, size_t row, uint32_t columns,
 			     const struct snapshot_row *shown, const uint64_t *values)
 {
@@ -211,6 +270,7 @@ static void draw_retired_row(const struct canvas *canvas, size_t row, uint32_t c
 static void draw_retired(const struct publisher *publisher, struct canvas *canvas)
 {
 	const struct container_view *view = &publisher->containers;
+	const struct namespace_view *namespaces = &publisher->namespaces;
 	size_t rows[LEVEL_COUNT] = { 0 };
 
 	for (uint32_t i = 0; i < view->slots; i++) {
@@ -223,16 +283,16 @@ static void draw_retired(const struct publisher *publisher, struct canvas *canva
 					 publisher->columns, &shown,
 					 value_table_row(&view->retired, i));
 	}
-	for (uint32_t i = 0; i < view->namespace_count * LEVEL_COUNT; i++) {
+	for (uint32_t i = 0; i < namespaces->count * LEVEL_COUNT; i++) {
 		uint32_t ns = i / LEVEL_COUNT, level = i % LEVEL_COUNT;
 		const struct snapshot_row shown = {
-			.labels = view->namespaces[ns].labels[level],
-			.created_ms = view->namespaces[ns].created_ms[level]
+			.labels = namespaces->series[ns].labels[level],
+			.created_ms = namespaces->series[ns].created_ms[level]
 		};
 
-		if (view->namespaces[ns].has_retired[level])
+		if (namespaces->series[ns].has_retired[level])
 			draw_retired_row(&canvas[level], rows[level]++, publisher->columns, &shown,
-					 value_table_row(&view->namespace_retired[level], ns));
+					 value_table_row(&namespaces->retired[level], ns));
 	}
 }
 
@@ -251,6 +311,18 @@ static void draw_zones(const struct publisher *publisher, const struct snapshot_
 				out[z].unattributed_uj[mode][reason] =
 					ledger_unattributed_value(ledger, z, mode, reason);
 		}
+	}
+}
+
+static void count_limits(const struct publisher *publisher, struct snapshot_table *level)
+{
+	level[LEVEL_PROCESS].folded = publisher->processes.folded;
+	level[LEVEL_CONTAINER].folded = publisher->containers.folded;
+	for (enum ledger_group group = LEDGER_POD; group < LEDGER_GROUP_COUNT; group++) {
+		struct snapshot_table *table = &level[level_of_group(group)];
+
+		table->folded = publisher->groups[group].folded;
+		table->overflows = ledger_group_overflows(publisher->ledger, group);
 	}
 }
 
@@ -275,6 +347,9 @@ int snapshot_build(struct publisher *publisher, const struct moment *at,
 	draw_containers(publisher, at, counts.own, &canvas[LEVEL_PROCESS],
 			&canvas[LEVEL_CONTAINER]);
 	draw_process_deltas(publisher, counts.own, &canvas[LEVEL_PROCESS]);
+	for (enum ledger_group group = LEDGER_POD; group < LEDGER_GROUP_COUNT; group++)
+		draw_group(publisher, group, at, &canvas[level_of_group(group)]);
+	draw_waiting(publisher, canvas);
 	draw_retired(publisher, canvas);
 	buffer->snapshot = (struct snapshot){
 		.monotonic_ns = at->now_ns,
@@ -282,11 +357,11 @@ int snapshot_build(struct publisher *publisher, const struct moment *at,
 		.columns = publisher->columns,
 		.zone_count = (uint32_t)counts.zones,
 		.zones = zones_out,
-		.level = { table_of(&canvas[LEVEL_PROCESS], &counts, LEVEL_PROCESS,
-				    publisher->processes.folded),
-			   table_of(&canvas[LEVEL_CONTAINER], &counts, LEVEL_CONTAINER, 0) },
 		.self = *self,
 	};
+	for (enum snapshot_level level = 0; level < LEVEL_COUNT; level++)
+		buffer->snapshot.level[level] = table_of(&canvas[level], &counts, level);
+	count_limits(publisher, buffer->snapshot.level);
 	snapshot_holder_publish(publisher->holder, buffer);
 	return 0;
 }

@@ -25,7 +25,7 @@ struct snapshot_holder {
 
 const char *snapshot_level_name(enum snapshot_level level)
 {
-	static const char *const names[] = { "process", "container" };
+	static const char *const names[] = { "process", "container", "pod", "vm", "namespace" };
 
 	return (size_t)level < ARRAY_SIZE(names) ? names[level] : "unknown";
 }

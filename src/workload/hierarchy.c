@@ -4,9 +4,9 @@
  * (FILEID_KERNFS, include/linux/exportfs.h): open_by_handle_at() on the mounted hierarchy opens the
  * directory, and /proc/self/fd says its path. No tree walk.
  *
- * Which hierarchy, when there are several? The one where systemd keeps its units: v2 if it is there
- * ("hybrid" mode), else the first controller whose tree has slices. Without systemd, the first that
- * has sub-groups at all.
+ * Which hierarchy, when there are several? One whose tree has systemd's slices, and of those a
+ * controller before "hybrid" mode's v2 tree: container runtimes with the cgroupfs driver put
+ * containers into the controllers only. Without systemd, the first that has sub-groups at all.
  */
 #include "workload/hierarchy.h"
 
@@ -14,7 +14,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/vfs.h>
@@ -30,10 +29,9 @@ struct candidate {
 	long magic;
 };
 
-/* In order of preference: v2 first, then controllers that systemd enables for every unit. */
+/* In order of preference: v2 where it is all, then controllers that systemd enables for units. */
 static const struct candidate candidates[] = {
 	{ ".", "", CGROUP2_SUPER_MAGIC },
-	{ "unified", "", CGROUP2_SUPER_MAGIC },
 	{ "pids", "pids", CGROUP_SUPER_MAGIC },
 	{ "memory", "memory", CGROUP_SUPER_MAGIC },
 	{ "devices", "devices", CGROUP_SUPER_MAGIC },
@@ -42,6 +40,7 @@ static const struct candidate candidates[] = {
 	{ "blkio", "blkio", CGROUP_SUPER_MAGIC },
 	{ "cpuset", "cpuset", CGROUP_SUPER_MAGIC },
 	{ "freezer", "freezer", CGROUP_SUPER_MAGIC },
+	{ "unified", "", CGROUP2_SUPER_MAGIC },
 };
 
 enum population { NOT_MOUNTED, EMPTY, HAS_GROUPS, HAS_SLICES };
@@ -88,7 +87,7 @@ static int open_candidate(int cgroup_fd, const struct candidate *candidate)
 	return TAKE_FD(fd);
 }
 
-static const struct candidate *choose(int cgroup_fd)
+static const struct candidate *choose(int cgroup_fd, unsigned *ret_mounted)
 {
 	const struct candidate *best = NULL;
 	enum population best_population = NOT_MOUNTED;
@@ -97,6 +96,7 @@ static const struct candidate *choose(int cgroup_fd)
 		int fd = open_candidate(cgroup_fd, &candidates[i]);
 		enum population population = fd < 0 ? NOT_MOUNTED : population_of(fd);
 
+		*ret_mounted += population != NOT_MOUNTED;
 		if (population > best_population) {
 			best = &candidates[i];
 			best_population = population;
@@ -123,13 +123,15 @@ static int fd_path(int fd, char *buf, size_t size)
 void hierarchy_open(const char *cgroupfs, struct hierarchy *ret)
 {
 	CLEANUP_FD int cgroup_fd = open(cgroupfs, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	const struct candidate *candidate = cgroup_fd < 0 ? NULL : choose(cgroup_fd);
+	unsigned mounted = 0;
+	const struct candidate *candidate = cgroup_fd < 0 ? NULL : choose(cgroup_fd, &mounted);
 	CLEANUP_FD int fd = candidate ? open_candidate(cgroup_fd, candidate) : -1;
 
 	*ret = (struct hierarchy){ .fd = -1 };
 	if (fd < 0 || fd_path(fd, ret->root, sizeof(ret->root)) < 0)
 		return;
 	(void)snprintf(ret->controller, sizeof(ret->controller), "%s", candidate->controller);
+	ret->is_one_of_several = mounted > 1;
 	ret->fd = TAKE_FD(fd);
 }
 

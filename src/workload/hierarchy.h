@@ -6,12 +6,14 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #define HIERARCHY_NAME_MAX 32
 
 struct hierarchy {
+	bool is_one_of_several;              /* v1 or hybrid: another may know more of a process */
 	int fd;                              /* its root, or -1: there is none */
 	char controller[HIERARCHY_NAME_MAX]; /* "" for v2 */
 	char root[256];                      /* path of fd, as the kernel tells it */

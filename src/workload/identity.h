@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who is that process? cgroup id → path → owner: a systemd unit, the kernel, or the rest of the
- * system.
+ * Who is that process? Process → cgroup → owner: a container (of a pod or not), a virtual machine,
+ * a batch job, a systemd unit, the kernel, or the rest of the system.
  *
- * An identity is what labels say of an owner. Resolved once per cgroup and kept; a known cgroup
- * costs one map look-up and no system call. Strings are cleaned for export by the exporters, not
- * here: they are what the kernel said, cut to size.
+ * Every process has exactly one owner. Resolved once, and again only when the process moved (other
+ * cgroup id), or when more became known of the owner's name: then `labels_version` differs. A known
+ * process in a known cgroup costs map look-ups and no system call. Strings are cleaned for export
+ * by the exporters, not here: they are what the kernel or a runtime said, cut to size.
  */
 #pragma once
 
@@ -15,50 +16,97 @@
 
 #define IDENTITY_NAME_MAX 128
 
-enum owner_kind { OWNER_SYSTEM, OWNER_KERNEL, OWNER_UNIT };
+enum owner_kind {
+	OWNER_SYSTEM,
+	OWNER_KERNEL,
+	OWNER_UNIT,
+	OWNER_CONTAINER,
+	OWNER_VM,
+	OWNER_JOB,
+	OWNER_KIND_COUNT
+};
+const char *owner_kind_name(enum owner_kind kind); /* "system", "kernel", "unit", … */
 
+/*
+ * What labels say of an owner. No string is NULL, "" is unknown or none; all live until the next
+ * call that resolves.
+ */
 struct identity {
 	enum owner_kind kind;
-	/* Stable key of the owner: "system_processes", "nginx.service". */
-	char container_id[IDENTITY_NAME_MAX];
-	char container_name[IDENTITY_NAME_MAX];
-	char container_namespace[IDENTITY_NAME_MAX]; /* "system", "kernel" */
-	/* As container_name where there is no pod (classic Kepler). */
-	char pod_name[IDENTITY_NAME_MAX];
+	/*
+	 * Stable key of the owner: the container's 64 hexadecimal digits (or what its runtime calls
+	 * it, "lxc/web"; cgroup_owner.h says what follows behind an "@"), the vm_id, "job_42",
+	 * "nginx.service", "system_processes", "kernel_processes".
+	 */
+	const char *container_id;
+	/*
+	 * As the directory says; else the first 12 digits of a container's id, as Docker shortens
+	 * it, or its own name; a unit's, job's or VM's name; "pod" for what a pod runs outside its
+	 * containers. (Classic Kepler has "system_processes" for a container that it does not know:
+	 * so its own system could not be told from strangers'.)
+	 */
+	const char *container_name;
+	const char *container_namespace; /* of the pod; else "system", "kernel" */
+	/* As container_name where there is no pod (classic); pod_id for one that is not known. */
+	const char *pod_name;
+	/* "docker", "containerd", "cri-o", "podman", "lxc", …; "kubernetes" in a pod, whichever. */
+	const char *runtime;
+	const char *pod_id;        /* uid, with dashes */
+	const char *workload;      /* "shop" */
+	const char *workload_type; /* "Deployment", "StatefulSet", "Job", … */
+	const char *pod_labels;    /* ",label_app=\"shop\"", escaped: see directory.h */
+	const char *vm_id, *vm_name, *hypervisor;
+	uint32_t size_millicpu; /* CPU request, else limit; 0 unknown: size of the GHG policy */
+	uint32_t labels_version;
+	/*
+	 * Its names are not known yet and a source that can tell them is at work: its series should
+	 * wait. A pod's waits for Kubernetes, never longer than DIRECTORY_WAIT_NS after the owner
+	 * was first seen; another container for a runtime that answers, 5 s. Once false it stays
+	 * false.
+	 */
+	bool waiting;
 };
 
-/*
- * Pure: the owner that a cgroup path names ("/system.slice/nginx.service" → the unit
- * nginx.service).
- */
-void identity_from_path(const char *cgroup_path, struct identity *ret);
-/*
- * Pure: the same from the text of a /proc/PID/cgroup: of all hierarchies, the most specific unit.
- */
-void identity_from_proc_cgroup(const char *text, struct identity *ret);
-void identity_kernel(struct identity *ret);
-void identity_system(struct identity *ret);
+/* A process as the activity reader knows it. */
+struct process_ref {
+	uint32_t pid;       /* 0: work that is known by its cgroup only */
+	uint64_t start_ns;  /* BOOTTIME */
+	uint64_t cgroup_id; /* 0 unknown */
+	const char *comm;
+	bool kthread;
+};
 
-struct cgroup_unit;
-/* Pure: the owner that is this unit (workload/cgroup_unit.h). */
-void identity_from_unit(const struct cgroup_unit *unit, struct identity *ret);
-
+struct directory;
 struct identity_resolver;
 
 struct identity_options {
 	const char *procfs;
-	const char *cgroupfs; /* "/sys/fs/cgroup" */
-	/* Cached; 0: 16,384. Beyond it the cache is emptied and refilled. */
-	uint32_t max_cgroups;
+	const char *cgroupfs;        /* "/sys/fs/cgroup" */
+	uint32_t max_cgroups;        /* cached; 0: 16,384. Beyond it the least used go */
+	struct directory *directory; /* names; borrowed, may be NULL */
+	bool merge_services;         /* --metrics.services=merged: units are system_processes */
 };
 
 int identity_resolver_open(const struct identity_options *options, struct identity_resolver **ret);
 void identity_resolver_close(struct identity_resolver *resolver);
 /* The hierarchy whose cgroup ids it can turn into paths: "" for v2, a controller's name for v1. */
 const char *identity_resolver_controller(const struct identity_resolver *resolver);
+/* Once per interval, before the first identity_resolve() of it: CLOCK_BOOTTIME. */
+void identity_resolver_begin(struct identity_resolver *resolver, uint64_t now_ns);
 /*
- * The owner of a process: by @cgroup_id (open_by_handle_at), else by PROCFS/@pid/cgroup. Never
- * fails: what cannot be known is system_processes. The pointer is valid until the next call.
+ * What the kernel told of a new cgroup, so that it is known when it is gone before it is met. The
+ * path is that of the hierarchy that ids are taken from.
  */
-const struct identity *identity_resolve(struct identity_resolver *resolver, uint64_t cgroup_id,
-					uint32_t pid, bool kthread);
+void identity_resolver_learn(struct identity_resolver *resolver, uint64_t cgroup_id,
+			     const char *path);
+/*
+ * The owner of a process. Never fails: what cannot be known is system_processes. The pointer is
+ * valid until the next call.
+ */
+const struct identity *identity_resolve(struct identity_resolver *resolver,
+					const struct process_ref *process);
+/*
+ * The owner of that container_id as long as its cgroup is remembered, gone or not; else NULL. For
+ * one that ended before its names came.
+ */
+const struct identity *identity_find(struct identity_resolver *resolver, const char *container_id);

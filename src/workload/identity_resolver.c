@@ -1,169 +1,249 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * cgroup id → owner, remembered. A row of the cache is the kind and the two names that differ,
- * packed in one allocation: a thousand cgroups take some 60 kB. At the limit the cache is emptied,
- * which costs one look-up a cgroup again. What could not be found out is not remembered: the next
- * process of that cgroup may tell.
+ * Which table answers, in this order: cgroup id → owner, known or opened by its id; (pid, start) →
+ * owner, from /proc/PID/cgroup, where the id says too little; then, for processes that have a
+ * hypervisor's name, the machine. What could not be found out is not remembered: the next process
+ * of that cgroup may tell.
+ *
+ * Known process, known cgroup: map look-ups and no system call. New process in a known cgroup: the
+ * same. New cgroup: open_by_handle_at(), readlink() and close(), once.
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "base/macro.h"
-#include "base/map.h"
-#include "workload/cgroup_unit.h"
+#include "workload/cgroup_cache.h"
 #include "workload/hierarchy.h"
-#include "workload/identity.h"
+#include "workload/machines.h"
+#include "workload/owner_names.h"
+#include "workload/proc_process.h"
+#include "workload/process_owners.h"
+#include "workload/vm_cmdline.h"
 
 #define PROC_CGROUP_MAX (16U << 10) /* v1: a dozen lines of up to PATH_MAX; what is beyond is cut */
 #define CGROUPS_DEFAULT 16384
 #define CGROUP_PATH_MAX 4352 /* PATH_MAX and the mount's own path */
 
-struct cached {
-	enum owner_kind kind;
-	char names[]; /* container id and container name, each terminated */
-};
-
 struct identity_resolver {
 	struct hierarchy hierarchy;
 	int proc_fd;
-	struct map map; /* cgroup id → index of rows */
-	struct cached **rows;
-	uint32_t count, size, limit;
-	struct identity current;
+	bool merge_services;
+	struct owner_table owners;
+	struct cgroup_cache cgroups;
+	struct process_owners processes;
+	struct machines machines;
+	struct owner *kernel, *system; /* held */
+	struct owner *last;            /* held: what the caller looks at */
+	struct owner_names_context names;
 	char text[PROC_CGROUP_MAX];
 };
 
-static struct map_key key_of(uint64_t cgroup_id)
+_Static_assert(PROC_CGROUP_MAX >= CGROUP_PATH_MAX, "the buffer serves both");
+
+/* ---- owners ---- */
+
+/* A reference is given; the rest of the system where memory ran out. */
+static struct owner *owner_of(struct identity_resolver *resolver, struct cgroup_owner *what)
 {
-	return (struct map_key){ 0, cgroup_id };
+	struct owner *owner;
+
+	if (what->kind == OWNER_UNIT && resolver->merge_services)
+		return owner_ref(resolver->system);
+	if (what->pod_id[0] && !what->is_nested_pod && !strchr(what->pod_id, '@'))
+		resolver->names.host_has_pods = true;
+	owner = owner_table_get(&resolver->owners, what, resolver->names.now_ns);
+	return owner ? owner : owner_ref(resolver->system);
 }
 
-static void forget_all(struct identity_resolver *resolver)
+static struct owner *remember_cgroup(struct identity_resolver *resolver, uint64_t cgroup_id,
+				     struct cgroup_owner *what)
 {
-	for (uint32_t i = 0; i < resolver->count; i++)
-		free(resolver->rows[i]);
-	resolver->count = 0;
-	map_release(&resolver->map);
+	struct owner *owner = owner_of(resolver, what);
+
+	cgroup_cache_put(&resolver->cgroups, cgroup_id, owner, resolver->names.now_ns);
+	owner_unref(&resolver->owners, owner);
+	return cgroup_cache_find(&resolver->cgroups, cgroup_id, resolver->names.now_ns);
 }
 
-static struct cached *pack(const struct identity *identity)
+void identity_resolver_learn(struct identity_resolver *resolver, uint64_t cgroup_id,
+			     const char *path)
 {
-	size_t id_size = strlen(identity->container_id) + 1;
-	size_t name_size = strlen(identity->container_name) + 1;
-	struct cached *row = malloc(sizeof(*row) + id_size + name_size);
+	struct cgroup_owner what;
 
-	if (!row)
+	if (!cgroup_id || cgroup_cache_find(&resolver->cgroups, cgroup_id, resolver->names.now_ns))
+		return;
+	cgroup_owner_from_path(path, strlen(path), &what);
+	(void)remember_cgroup(resolver, cgroup_id, &what);
+}
+
+/* ---- by cgroup, by process ---- */
+
+static struct owner *by_cgroup(struct identity_resolver *resolver, uint64_t cgroup_id, int *ret_err)
+{
+	struct owner *owner =
+		cgroup_cache_find(&resolver->cgroups, cgroup_id, resolver->names.now_ns);
+	struct cgroup_owner what;
+	int len;
+
+	*ret_err = 0;
+	if (owner)
+		return owner;
+	len = hierarchy_path(&resolver->hierarchy, cgroup_id, resolver->text,
+			     sizeof(resolver->text));
+	if (len < 0) {
+		*ret_err = len;
 		return NULL;
-	row->kind = identity->kind;
-	memcpy(row->names, identity->container_id, id_size);
-	memcpy(row->names + id_size, identity->container_name, name_size);
-	return row;
-}
-
-static void unpack(const struct cached *row, struct identity *ret)
-{
-	const char *name = row->names + strlen(row->names) + 1;
-
-	if (row->kind == OWNER_SYSTEM) {
-		identity_system(ret);
-		return;
 	}
-	ret->kind = row->kind;
-	(void)snprintf(ret->container_id, IDENTITY_NAME_MAX, "%s", row->names);
-	(void)snprintf(ret->container_name, IDENTITY_NAME_MAX, "%s", name);
-	(void)snprintf(ret->pod_name, IDENTITY_NAME_MAX, "%s", name);
-	(void)snprintf(ret->container_namespace, IDENTITY_NAME_MAX, "system");
+	cgroup_owner_from_path(resolver->text, (size_t)len, &what);
+	return remember_cgroup(resolver, cgroup_id, &what);
 }
 
-static int grow(struct identity_resolver *resolver)
+/*
+ * A cgroup id that cannot be opened, for want of a capability, is that of the process's line; but
+ * not where there are several lines, nor when the cgroup is gone: then the process is elsewhere.
+ */
+static bool is_id_of_line(const struct identity_resolver *resolver, int err)
 {
-	uint32_t size = resolver->size ? resolver->size * 2 : 64;
-	struct cached **rows = realloc(resolver->rows, size * sizeof(struct cached *));
-
-	if (!rows)
-		return -ENOMEM;
-	resolver->rows = rows;
-	resolver->size = size;
-	return 0;
+	return err < 0 && err != -ESTALE && err != -ENOENT &&
+	       !resolver->hierarchy.is_one_of_several;
 }
 
-/* Without memory it is simply looked up again the next time. */
-static void remember(struct identity_resolver *resolver, uint64_t cgroup_id,
-		     const struct identity *identity)
+/* The pid may be another process's by now. */
+static bool is_still_it(const struct identity_resolver *resolver, const struct process_ref *process)
 {
-	struct cached *row;
+	struct proc_process found;
 
-	if (resolver->count >= resolver->limit)
-		forget_all(resolver);
-	if (resolver->count == resolver->size && grow(resolver) < 0)
-		return;
-	row = pack(identity);
-	if (!row)
-		return;
-	if (map_put(&resolver->map, key_of(cgroup_id), resolver->count) < 0)
-		free(row);
-	else
-		resolver->rows[resolver->count++] = row;
+	return proc_process_read(resolver->proc_fd, process->pid, &found) == 0 &&
+	       proc_process_is(&found, process->start_ns);
 }
 
-static int look_up_by_id(struct identity_resolver *resolver, uint64_t cgroup_id,
-			 struct identity *ret)
+static struct owner *by_process(struct identity_resolver *resolver,
+				const struct process_ref *process, int cgroup_err)
 {
-	int r;
+	uint64_t now_ns = resolver->names.now_ns;
+	struct owner *owner = process_owners_find(&resolver->processes, process, now_ns);
+	struct cgroup_owner what;
 
-	_Static_assert(PROC_CGROUP_MAX >= CGROUP_PATH_MAX, "the buffer serves both");
-	if (cgroup_id == 0)
-		return -ENODATA;
-	r = hierarchy_path(&resolver->hierarchy, cgroup_id, resolver->text, sizeof(resolver->text));
-	if (r < 0)
-		return r;
-	identity_from_path(resolver->text, ret);
-	return 0;
+	if (owner)
+		return owner;
+	if (proc_process_text(resolver->proc_fd, process->pid, "cgroup", resolver->text,
+			      sizeof(resolver->text)) < 0)
+		return NULL;
+	cgroup_owner_from_proc(resolver->text, &what);
+	if (!is_still_it(resolver, process))
+		return NULL;
+	if (process->cgroup_id && is_id_of_line(resolver, cgroup_err))
+		return remember_cgroup(resolver, process->cgroup_id, &what);
+	owner = owner_of(resolver, &what);
+	process_owners_put(&resolver->processes, process, owner, now_ns);
+	owner_unref(&resolver->owners, owner);
+	return process_owners_find(&resolver->processes, process, now_ns);
 }
 
-static int look_up_by_pid(struct identity_resolver *resolver, uint32_t pid, struct identity *ret)
+/* Whether another hierarchy may know a container where this one knows a unit or nothing. */
+static bool is_vague(const struct identity_resolver *resolver, const struct owner *owner)
 {
-	char path[32];
-	ssize_t len;
-
-	if (resolver->proc_fd < 0 || pid == 0)
-		return -ENODATA;
-	(void)snprintf(path, sizeof(path), "%u/cgroup", pid);
-	len = read_file_at(resolver->proc_fd, path, resolver->text, sizeof(resolver->text));
-	if (len < 0 && len != -EFBIG)
-		return (int)len;
-	resolver->text[len < 0 ? PROC_CGROUP_MAX - 1 : (size_t)len] = '\0';
-	identity_from_proc_cgroup(resolver->text, ret);
-	return 0;
+	return resolver->hierarchy.is_one_of_several &&
+	       (owner->view.kind == OWNER_SYSTEM || owner->view.kind == OWNER_UNIT);
 }
 
-const struct identity *identity_resolve(struct identity_resolver *resolver, uint64_t cgroup_id,
-					uint32_t pid, bool kthread)
+static struct owner *around_of(struct identity_resolver *resolver,
+			       const struct process_ref *process)
 {
-	struct identity *current = &resolver->current;
-	uint32_t row;
+	struct owner *owner = NULL, *better = NULL;
+	int err = -ENODATA;
 
-	if (kthread) {
-		identity_kernel(current);
-		return current;
-	}
-	row = cgroup_id ? map_find(&resolver->map, key_of(cgroup_id)) : MAP_NONE;
-	if (row != MAP_NONE) {
-		unpack(resolver->rows[row], current);
-		return current;
-	}
-	if (look_up_by_id(resolver, cgroup_id, current) < 0 &&
-	    look_up_by_pid(resolver, pid, current) < 0) {
-		identity_system(current);
-		return current;
-	}
-	if (cgroup_id)
-		remember(resolver, cgroup_id, current);
-	return current;
+	if (process->cgroup_id)
+		owner = by_cgroup(resolver, process->cgroup_id, &err);
+	if (process->pid && (!owner || is_vague(resolver, owner)))
+		better = by_process(resolver, process, err);
+	if (better)
+		return better;
+	return owner ? owner : resolver->system;
+}
+
+/* ---- machines ---- */
+
+static struct owner *owner_of_process(struct identity_resolver *resolver,
+				      const struct process_ref *process)
+{
+	struct owner *around = around_of(resolver, process), *machine;
+
+	if (!process->pid || !process->comm || !vm_comm_is_candidate(process->comm))
+		return around;
+	machine = machines_resolve(&resolver->machines, process, around, resolver->names.now_ns);
+	return machine ? machine : around;
+}
+
+/* A kernel thread that works for a process which did not run since we look. */
+static struct owner *ask_served(struct identity_resolver *resolver, uint32_t pid)
+{
+	struct proc_process served;
+	struct process_ref process = { .pid = pid };
+
+	if (proc_process_read(resolver->proc_fd, pid, &served) < 0)
+		return NULL;
+	process.start_ns = served.start_ns;
+	process.comm = served.comm;
+	if (vm_comm_is_candidate(served.comm))
+		return machines_resolve(&resolver->machines, &process,
+					around_of(resolver, &process), resolver->names.now_ns);
+	machines_note_other(&resolver->machines, &process, resolver->names.now_ns);
+	return NULL;
+}
+
+static struct owner *owner_of_kthread(struct identity_resolver *resolver,
+				      const struct process_ref *process)
+{
+	uint32_t pid = process->comm ? vm_comm_served_pid(process->comm) : 0;
+	struct owner *owner = NULL;
+
+	if (pid && !machines_find_served(&resolver->machines, pid, &owner))
+		owner = ask_served(resolver, pid);
+	return owner ? owner : resolver->kernel;
+}
+
+/* ---- the interface ---- */
+
+/* Up to date, and held until the next is shown. */
+static const struct identity *show(struct identity_resolver *resolver, struct owner *owner)
+{
+	struct owner *before = resolver->last;
+
+	if (owner->alias)
+		owner = owner->alias;
+	resolver->last = owner_ref(owner);
+	owner_unref(&resolver->owners, before);
+	owner_names_refresh(owner, &resolver->names);
+	return &owner->view;
+}
+
+const struct identity *identity_resolve(struct identity_resolver *resolver,
+					const struct process_ref *process)
+{
+	struct owner *owner = process->kthread ? owner_of_kthread(resolver, process)
+					       : owner_of_process(resolver, process);
+
+	return show(resolver, owner);
+}
+
+const struct identity *identity_find(struct identity_resolver *resolver, const char *container_id)
+{
+	struct owner *owner = owner_table_find(&resolver->owners, container_id);
+
+	return owner ? show(resolver, owner) : NULL;
+}
+
+void identity_resolver_begin(struct identity_resolver *resolver, uint64_t now_ns)
+{
+	struct owner_names_context *names = &resolver->names;
+
+	names->now_ns = now_ns;
+	names->interval++;
+	if (names->directory)
+		names->generation = directory_generation(names->directory);
+	cgroup_cache_sweep(&resolver->cgroups, now_ns);
 }
 
 const char *identity_resolver_controller(const struct identity_resolver *resolver)
@@ -175,24 +255,52 @@ void identity_resolver_close(struct identity_resolver *resolver)
 {
 	if (!resolver)
 		return;
-	forget_all(resolver);
-	free(resolver->rows);
+	machines_release(&resolver->machines);
+	process_owners_release(&resolver->processes);
+	cgroup_cache_release(&resolver->cgroups);
+	owner_unref(&resolver->owners, resolver->last);
+	owner_unref(&resolver->owners, resolver->kernel);
+	owner_unref(&resolver->owners, resolver->system);
+	owner_table_release(&resolver->owners);
 	hierarchy_release(&resolver->hierarchy);
 	if (resolver->proc_fd >= 0)
 		(void)close(resolver->proc_fd);
 	free(resolver);
 }
 
+static int make_pseudo_owners(struct identity_resolver *resolver)
+{
+	struct cgroup_owner what;
+
+	cgroup_owner_kernel(&what);
+	resolver->kernel = owner_table_get(&resolver->owners, &what, 0);
+	cgroup_owner_system(&what);
+	resolver->system = owner_table_get(&resolver->owners, &what, 0);
+	return resolver->kernel && resolver->system ? 0 : -ENOMEM;
+}
+
 int identity_resolver_open(const struct identity_options *options, struct identity_resolver **ret)
 {
 	struct identity_resolver *resolver = calloc(1, sizeof(*resolver));
+	int r;
 
 	if (!resolver)
 		return -ENOMEM;
-	resolver->limit = options->max_cgroups ? options->max_cgroups : CGROUPS_DEFAULT;
-	map_init(&resolver->map, resolver->limit);
+	resolver->merge_services = options->merge_services;
+	resolver->names.directory = options->directory;
 	resolver->proc_fd = open(options->procfs, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	hierarchy_open(options->cgroupfs, &resolver->hierarchy);
+	owner_table_init(&resolver->owners);
+	cgroup_cache_init(&resolver->cgroups,
+			  options->max_cgroups ? options->max_cgroups : CGROUPS_DEFAULT,
+			  &resolver->owners);
+	process_owners_init(&resolver->processes, &resolver->owners);
+	machines_init(&resolver->machines, resolver->proc_fd, &resolver->owners);
+	r = make_pseudo_owners(resolver);
+	if (r < 0) {
+		identity_resolver_close(resolver);
+		return r;
+	}
 	*ret = resolver;
 	return 0;
 }

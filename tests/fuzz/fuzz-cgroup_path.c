@@ -6,32 +6,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "workload/identity.h"
+#include "workload/cgroup_owner.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void check(const struct identity *identity)
+/* All that labels need is there; digits and uids are nothing else. */
+static void check(const struct cgroup_owner *owner)
 {
-	if (!identity->container_id[0] || !identity->container_name[0] ||
-	    strnlen(identity->container_id, IDENTITY_NAME_MAX) == IDENTITY_NAME_MAX ||
-	    strnlen(identity->container_name, IDENTITY_NAME_MAX) == IDENTITY_NAME_MAX ||
-	    strcmp(identity->container_name, identity->pod_name) != 0)
+	const char *end = owner->pod_id + strcspn(owner->pod_id, "@");
+
+	if (!owner->id[0] || !owner->name[0] || !owner->runtime || !owner->hypervisor ||
+	    strnlen(owner->id, sizeof(owner->id)) == sizeof(owner->id) ||
+	    strnlen(owner->name, sizeof(owner->name)) == sizeof(owner->name) ||
+	    strnlen(owner->names_id, sizeof(owner->names_id)) == sizeof(owner->names_id) ||
+	    (owner->pod_id[0] && owner->kind != OWNER_CONTAINER) ||
+	    strspn(owner->pod_id, "0123456789abcdef-") != (size_t)(end - owner->pod_id))
 		abort();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *text = malloc(size + 1);
-	struct identity identity;
+	struct cgroup_owner owner;
 
 	if (!text)
 		return 0;
 	memcpy(text, data, size);
+	cgroup_owner_from_path(text, size, &owner);
+	check(&owner);
 	text[size] = '\0';
-	identity_from_path(text, &identity);
-	check(&identity);
-	identity_from_proc_cgroup(text, &identity);
-	check(&identity);
+	cgroup_owner_from_proc(text, &owner);
+	check(&owner);
 	free(text);
 	return 0;
 }

@@ -48,6 +48,13 @@ def need_program(name):
 SAMPLE = re.compile(r'^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)(?: (\S+))?$')
 LABEL = re.compile(r'([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\["\\n])*)"(?:,|$)')
 UNESCAPE = {'\\\\': '\\', '\\"': '"', '\\n': '\n'}
+NO_PODS = ("system", "kernel")
+UID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+def in_pod(labels):
+    """Whether a container's series is one of a pod: named, or as long as it has no name by the pod's uid."""
+    return labels["container_namespace"] not in NO_PODS or bool(UID.fullmatch(labels["pod_name"]))
 
 
 class Metrics:
@@ -56,6 +63,7 @@ class Metrics:
     def __init__(self, text):
         self.text = text
         self.samples = []
+        self.named = {}  # name → [(labels, value)]
         self.types = {}
         seen = set()
         for line in text.split("\n"):
@@ -79,10 +87,10 @@ class Metrics:
             seen.add(key)
             value = match[3].replace("+Inf", "Infinity").replace("-Inf", "-Infinity")
             self.samples.append((match[1], labels, Decimal(value)))
+            self.named.setdefault(match[1], []).append((labels, self.samples[-1][2]))
 
     def select(self, name, **labels):
-        return [(l, v) for n, l, v in self.samples
-                if n == name and all(l.get(k) == w for k, w in labels.items())]
+        return [(l, v) for l, v in self.named.get(name, []) if all(l.get(k) == w for k, w in labels.items())]
 
     def sum(self, name, **labels):
         return sum((v for _, v in self.select(name, **labels)), Decimal(0))
@@ -95,10 +103,10 @@ class Metrics:
     def zones(self):
         """(zone, package, mode) of every node counter."""
         out = []
-        for name, labels, _ in self.samples:
+        for name, rows in self.named.items():
             match = re.match(r"kepler_node_(package|core|uncore|dram|psys|platform)_joules_total$", name)
             if match:
-                out.append((match[1], labels.get("package", ""), labels["mode"]))
+                out += [(match[1], labels.get("package", ""), labels["mode"]) for labels, _ in rows]
         return out
 
     def imbalance_uj(self):
@@ -110,13 +118,32 @@ class Metrics:
                 at["package"] = package
             node = self.sum(f"kepler_node_{zone}_joules_total", **at)
             nobody = self.sum("kepler_node_unattributed_joules_total", zone=zone, **at)
-            for level in ("process", "container"):
-                rows = self.sum(f"kepler_{level}_{zone}_joules_total", **at)
-                retired = self.sum(f"kepler_{level}_retired_joules_total", zone=zone, **at)
-                pending = self.sum("kepler_pending_joules", level=level, zone=zone, **at)
-                error = rows + retired + pending + nobody - node
+            for level in ("process", "container", "namespace"):
+                error = self.level_sum(level, zone, at) + nobody - node
                 if error:
                     wrong[(level, zone, package, mode)] = int(error * 1000000)
+        return wrong
+
+    def level_sum(self, level, zone, at, **only):
+        """What a level's rows and those that are gone have, and, without `only`, what waits for its series."""
+        total = self.sum(f"kepler_{level}_{zone}_joules_total", **at, **only)
+        total += self.sum(f"kepler_{level}_retired_joules_total", zone=zone, **at, **only)
+        return total if only else total + self.sum("kepler_pending_joules", level=level, zone=zone, **at)
+
+    def pod_imbalance_uj(self):
+        """As imbalance_uj(), of pods against the containers in them. Two bounds, because what is pending or retired of containers
+        without names does not say whether they are in a pod; they are one where there is none of it."""
+        wrong = {}
+        for zone, package, mode in self.zones():
+            at = dict(mode=mode, **(dict(package=package) if package else {}))
+            pods = self.level_sum("pod", zone, at)
+            rows = sum((v for l, v in self.select(f"kepler_container_{zone}_joules_total", **at) if in_pod(l)), Decimal(0))
+            gone = self.select("kepler_container_retired_joules_total", zone=zone, **at)
+            least = rows + sum((v for l, v in gone if l["container_namespace"] not in NO_PODS), Decimal(0))
+            most = rows + sum((v for _, v in gone), Decimal(0))
+            most += self.sum("kepler_pending_joules", level="container", zone=zone, **at)
+            if not least <= pods <= most:
+                wrong[(zone, package, mode)] = int((pods - (least if pods < least else most)) * 1000000)
         return wrong
 
 

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,11 +72,73 @@ static void test_random_names(void **state)
 	assert_true(property_check("label text", label_is_stable, NULL, 200000));
 }
 
+static void assert_list(const char *list, const char *expected)
+{
+	char buf[64];
+
+	label_list_text(buf, sizeof(buf), list);
+	assert_string_equal(buf, expected);
+}
+
+static void test_lists_of_labels(void **state)
+{
+	(void)state;
+	assert_list(NULL, "");
+	assert_list("", "");
+	assert_list(",label_a=\"1\",label_b=\"\"", ",label_a=\"1\",label_b=\"\"");
+	assert_list(",label_a=\"q\\\"\\\\\\n\"", ",label_a=\"q\\\"\\\\\\n\"");
+	assert_list(",label_a=\"1\",label_a=\"2\",label_b=\"3\"", ",label_a=\"1\",label_b=\"3\"");
+	assert_list(",label_a=\"1\",label_b=\"cut", ",label_a=\"1\"");
+	assert_list(",label_a=\"1\",label_b=\"2\\", ",label_a=\"1\"");
+	assert_list(",label_a=\"1\",label_b=\"\\x\"", ",label_a=\"1\"");
+	assert_list(",label_a=\"1\"} 1\n", ",label_a=\"1\"");
+	assert_list(",label_a=\"a\nb\"", "");
+	assert_list(",label_a=\"\xff\"", "");
+	assert_list(",pod_name=\"mine\"", ""); /* not over ours */
+	assert_list(",label_a b=\"1\"", "");
+	assert_list("label_a=\"1\"", "");
+	assert_list(",label_a=\"012345678901234567890123456789\",label_b=\"0123456789012345\"",
+		    ",label_a=\"012345678901234567890123456789\""); /* as far as it fits */
+}
+
+/* Whatever comes in: what comes out is a list that comes out as it is. */
+static const char *lists_are_well_formed(struct property_source *source, void *userdata)
+{
+	static const char *const pieces[] = { ",label_", "a",    "=\"",  "\"", "\\", "n",
+					      "x\n",     "\xc3", "\xa9", ",",  "{",  "label_b=\"" };
+	char list[256] = "", once[64], twice[64];
+	uint64_t count = draw_below(source, 20);
+
+	(void)userdata;
+	for (uint64_t i = 0; i < count; i++) {
+		const char *piece = pieces[draw_below(source, 12)];
+
+		(void)snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s", piece);
+	}
+	label_list_text(once, sizeof(once), list);
+	label_list_text(twice, sizeof(twice), once);
+	if (strcmp(once, twice) != 0)
+		return "a clean list is not left alone";
+	for (const char *c = once; *c; c++) {
+		if ((unsigned char)*c < 0x20)
+			return "a control byte";
+	}
+	return once[0] && (once[0] != ',' || once[strlen(once) - 1] != '"') ? "not a list" : NULL;
+}
+
+static void test_any_list(void **state)
+{
+	(void)state;
+	assert_true(property_check("label_list", lists_are_well_formed, NULL, 300000));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_known_names),
 		cmocka_unit_test(test_random_names),
+		cmocka_unit_test(test_lists_of_labels),
+		cmocka_unit_test(test_any_list),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

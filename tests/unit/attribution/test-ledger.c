@@ -33,7 +33,8 @@ static void test_overflow_owner_is_row_0(void **state)
 
 	(void)state;
 	assert_int_equal(ledger_container(ledger, &overflow), 0);
-	assert_string_equal(ledger_container_at(ledger, 0)->container_id, "system_processes");
+	assert_string_equal(ledger_container_at(ledger, 0)->owner->container_id,
+			    "system_processes");
 	ledger_release_container(ledger, 0);
 	assert_true(ledger_container_at(ledger, 0)->used);
 	ledger_free(ledger);
@@ -212,8 +213,13 @@ static void test_limits(void **state)
 
 		(void)snprintf(id, sizeof(id), "unit-%d", i);
 		row = ledger_container(ledger, &owner);
-		assert_int_equal(row, i < 2 ? i + 1 : 0);
+		assert_int_equal(row, i < 2 ? i + 1 : 3);
 	}
+	assert_true(ledger_container_at(ledger, 3)->is_other);
+	assert_string_equal(ledger_container_at(ledger, 3)->owner->container_id, "");
+	assert_string_equal(ledger_container_at(ledger, 3)->owner->container_name, "other");
+	assert_string_equal(ledger_container_at(ledger, 3)->owner->container_namespace, "system");
+	assert_int_equal(ledger_refused_containers(ledger), 2);
 	assert_int_equal(ledger_container_overflows(ledger), 2);
 	owner.container_id = "";
 	assert_int_equal(ledger_container(ledger, &owner), 0);
@@ -269,15 +275,30 @@ static void test_containers_are_released(void **state)
 }
 
 /* Histories: rows are made, charged, ended, released; the sums must agree after each step. */
+#define ROWS 40 /* containers, never so many */
+
 struct history {
 	struct ledger *ledger;
-	uint64_t charged[7], direct[7]; /* since the start, by column */
+	uint64_t charged[7];                        /* since the start, by column */
+	uint64_t used[ROWS];                        /* by row, in this interval; column 0 */
+	uint64_t waited[ROWS];                      /* before, while it waited */
+	uint64_t in_groups[LEDGER_GROUP_COUNT];     /* as it must be; column 0 */
+	uint64_t released_from[LEDGER_GROUP_COUNT]; /* with rows that are gone */
 };
 
 static void random_step(struct property_source *source, struct history *h)
 {
 	static const char *const names[] = { "a", "b", "c" };
-	struct ledger_owner owner = { .container_id = names[draw_below(source, 3)] };
+	static const char *const ids[] = { "", "1", "2", "3", "4" };
+	struct ledger_owner owner = {
+		.container_id = names[draw_below(source, 3)],
+		.container_name = names[draw_below(source, 2)],
+		.container_namespace = names[draw_below(source, 3)],
+		.pod_id = ids[draw_below(source, 5)],
+		.vm_id = ids[draw_below(source, 3)],
+		.labels_version = draw_chance(source, 4) ? (uint32_t)draw_below(source, 100) : 0,
+		.waiting = draw_chance(source, 5),
+	};
 	uint32_t pid = (uint32_t)draw_below(source, 6), process, container;
 	uint32_t column = (uint32_t)draw_below(source, ledger_columns(h->ledger));
 	uint64_t amount = draw_below(source, 1000);
@@ -286,6 +307,8 @@ static void random_step(struct property_source *source, struct history *h)
 	process = ledger_process(h->ledger, pid, draw_below(source, 2),
 				 names[draw_below(source, 3)], container);
 	h->charged[column] += amount;
+	assert_true(container < ROWS);
+	h->used[container] += column == 0 ? amount : 0;
 	if (process == LEDGER_NONE) {
 		ledger_charge_container(h->ledger, container, column, amount);
 		return;
@@ -346,6 +369,48 @@ static const char *check_sums(const struct history *h)
 	return check_touched(h);
 }
 
+/* The interval is over: who belongs where is known now. */
+static const char *check_groups(struct history *h)
+{
+	ledger_close(h->ledger);
+	for (uint32_t i = 0; i < ledger_container_slots(h->ledger); i++) {
+		const struct ledger_container *row = ledger_container_at(h->ledger, i);
+
+		h->waited[i] += h->used[i];
+		h->used[i] = 0;
+		if (row->waiting)
+			continue;
+		h->in_groups[LEDGER_POD] += row->owner->pod_id[0] ? h->waited[i] : 0;
+		h->in_groups[LEDGER_VM] += row->owner->vm_id[0] ? h->waited[i] : 0;
+		h->in_groups[LEDGER_NAMESPACE] += h->waited[i];
+		h->waited[i] = 0;
+	}
+	for (enum ledger_group group = LEDGER_POD; group < LEDGER_GROUP_COUNT; group++) {
+		uint64_t sum = h->released_from[group], owners = 0, belong = 0;
+
+		for (uint32_t i = 0; i < ledger_group_slots(h->ledger, group); i++) {
+			const struct ledger_group_row *row = ledger_group_at(h->ledger, group, i);
+			uint64_t value = ledger_group_values(h->ledger, group, i)[0];
+
+			if (!row->used)
+				continue;
+			sum += value;
+			owners += row->owners;
+			if (i == 0 || row->owners > 0)
+				continue;
+			h->released_from[group] += value;
+			ledger_release_group(h->ledger, group, i);
+		}
+		for (uint32_t i = 0; i < ledger_container_slots(h->ledger); i++)
+			belong += ledger_container_at(h->ledger, i)->group[group] != LEDGER_NONE;
+		if (sum != h->in_groups[group])
+			return "groups do not sum to what their owners used";
+		if (owners != belong)
+			return "owners of groups are miscounted";
+	}
+	return NULL;
+}
+
 static const char *sums_agree(struct property_source *source, void *userdata)
 {
 	struct history h = { .ledger = new_ledger(5, 3, 1) };
@@ -354,8 +419,10 @@ static const char *sums_agree(struct property_source *source, void *userdata)
 
 	(void)userdata;
 	for (uint64_t i = 0; i < steps && !wrong; i++) {
-		if (draw_chance(source, 5))
-			ledger_begin(h.ledger, i);
+		if (draw_chance(source, 5)) {
+			wrong = check_groups(&h);
+			ledger_begin(h.ledger, i * (LEDGER_WAIT_NS / 20));
+		}
 		if (draw_chance(source, 40) && ledger_zones(h.ledger) < 3) {
 			uint32_t cpu = ledger_cpu_column(h.ledger);
 
@@ -363,8 +430,10 @@ static const char *sums_agree(struct property_source *source, void *userdata)
 			h.charged[ledger_cpu_column(h.ledger)] = h.charged[cpu];
 			h.charged[cpu] = 0;
 		}
-		random_step(source, &h);
-		wrong = check_sums(&h);
+		if (!wrong)
+			random_step(source, &h);
+		if (!wrong)
+			wrong = check_sums(&h);
 	}
 	ledger_free(h.ledger);
 	return wrong;
@@ -373,7 +442,7 @@ static const char *sums_agree(struct property_source *source, void *userdata)
 static void test_random_histories(void **state)
 {
 	(void)state;
-	assert_true(property_check("ledger", sums_agree, NULL, 20000));
+	assert_true(property_check("ledger", sums_agree, NULL, 100000));
 }
 
 int main(void)

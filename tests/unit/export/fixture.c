@@ -126,32 +126,50 @@ static struct snapshot_row *make_rows(const struct series_labels *labels, size_t
 	return rows;
 }
 
-static void make_labels(struct fixture *fixture, const struct fixture_shape *shape)
+static const struct ledger_owner unnamed = { "", "", "system", "", "", "", "",   "",
+					     "", "", "",       "", 0,  0,  false };
+
+static void name_labels(struct series_labels *labels, const struct ledger_owner *owner)
 {
-	struct series_labels *containers, *processes, *retired;
+	labels->owner = owner;
+	labels->container_id = owner->container_id;
+	labels->container_name = owner->container_name;
+	labels->container_namespace = owner->container_namespace;
+	labels->pod_name = owner->pod_name;
+}
 
-	containers = zalloc(shape->containers, sizeof(*containers));
-	processes = zalloc(shape->processes, sizeof(*processes));
-	fixture->names = zalloc(shape->containers, sizeof(*fixture->names));
+static void make_containers(struct fixture *fixture, const struct fixture_shape *shape)
+{
+	struct series_labels *containers = zalloc(shape->containers, sizeof(*containers));
+
 	for (uint32_t i = 0; i < shape->containers; i++) {
-		struct series_labels *one = &containers[i];
-
 		struct fixture_names *names = &fixture->names[i];
 
 		(void)snprintf(names->id, sizeof(names->id), "unit-%u.service", i);
 		(void)snprintf(names->name, sizeof(names->name), "unit-%u", i);
-		*one = (struct series_labels){ .slot = i,
-					       .serial = 1000 + i,
-					       .command = "",
-					       .container_id = names->id,
-					       .container_name = names->name,
-					       .container_namespace = "system",
-					       .pod_name = names->name };
+		names->owner = unnamed;
+		names->owner.container_id = names->id;
+		names->owner.container_name = names->owner.pod_name = names->name;
+		if (shape->groups && i == 1) {
+			names->owner.pod_id = "0b5c";
+			names->owner.runtime = "containerd";
+		}
+		containers[i] = (struct series_labels){ .slot = i, .serial = 1000 + i };
+		name_labels(&containers[i], &names->owner);
 	}
+	fixture->labels[LEVEL_CONTAINER] = containers;
+}
+
+static void make_processes(struct fixture *fixture, const struct fixture_shape *shape)
+{
+	struct series_labels *containers = fixture->labels[LEVEL_CONTAINER];
+	struct series_labels *processes = zalloc(shape->processes, sizeof(*processes));
+
 	for (uint32_t i = 0; i < shape->processes; i++) {
 		struct series_labels *one = &processes[i];
 
 		*one = containers[i % shape->containers];
+		one->owner = NULL;
 		one->slot = i;
 		one->serial = 5000 + i;
 		one->pid = i < shape->containers ? 0 : 1000 + i;
@@ -159,16 +177,57 @@ static void make_labels(struct fixture *fixture, const struct fixture_shape *sha
 		(void)snprintf(one->command, sizeof(one->command), one->pid ? "worker-%u" : "other",
 			       i % 100000);
 	}
-	fixture->labels[LEVEL_CONTAINER] = containers;
 	fixture->labels[LEVEL_PROCESS] = processes;
+}
+
+#define GROUPS 2 /* rows of each */
+
+static void make_groups(struct fixture *fixture, struct fixture_names *names)
+{
+	for (enum snapshot_level level = LEVEL_POD; level < LEVEL_COUNT; level++) {
+		struct series_labels *groups = zalloc(GROUPS, sizeof(*groups));
+
+		for (uint32_t i = 0; i < GROUPS; i++, names++) {
+			names->owner = unnamed;
+			(void)snprintf(names->id, sizeof(names->id), "0b5c-%u", i);
+			(void)snprintf(names->name, sizeof(names->name), "shop-%u", i);
+			(void)snprintf(names->pod_labels, sizeof(names->pod_labels),
+				       ",label_app=\"shop\"");
+			if (level == LEVEL_POD) {
+				names->owner.pod_id = names->id;
+				names->owner.pod_name = names->name;
+				names->owner.container_namespace = i ? "prod" : "a\"} 1\nb\\";
+				names->owner.workload = "shop";
+				names->owner.workload_type = "Deployment";
+				names->owner.pod_labels = i ? names->pod_labels : "";
+			} else if (level == LEVEL_VM) {
+				names->owner.container_namespace = "";
+				names->owner.vm_id = names->id;
+				names->owner.vm_name = names->name;
+				names->owner.hypervisor = "qemu";
+			} else if (i) {
+				names->owner.container_namespace = "prod";
+			}
+			groups[i] = (struct series_labels){ .slot = i, .serial = 2000 + i };
+			name_labels(&groups[i], &names->owner);
+		}
+		fixture->labels[level] = groups;
+	}
+}
+
+static void make_labels(struct fixture *fixture, const struct fixture_shape *shape)
+{
+	size_t names = shape->containers + (size_t)GROUPS * LEDGER_GROUP_COUNT;
+
+	fixture->names = zalloc(names, sizeof(*fixture->names));
+	make_containers(fixture, shape);
+	make_processes(fixture, shape);
+	make_groups(fixture, fixture->names + shape->containers);
 	for (enum snapshot_level level = 0; level < LEVEL_COUNT; level++) {
-		retired = zalloc(1, sizeof(*retired));
-		*retired = (struct series_labels){ .slot = 100000,
-						   .serial = 1,
-						   .container_id = "",
-						   .container_name = "",
-						   .container_namespace = "system",
-						   .pod_name = "" };
+		struct series_labels *retired = zalloc(1, sizeof(*retired));
+
+		*retired = (struct series_labels){ .slot = 100000, .serial = 1 };
+		name_labels(retired, &unnamed);
 		fixture->retired_labels[level] = retired;
 	}
 }
@@ -183,6 +242,7 @@ static void make_table(struct fixture *fixture, enum snapshot_level level, size_
 	table->values = make_cells(fixture, count, level == LEVEL_PROCESS ? 1009 : 50021);
 	table->deltas = make_cells(fixture, count, 11);
 	table->retired_count = 1;
+	table->overflows = 5;
 	table->retired = make_rows(fixture->retired_labels[level], 1);
 	table->retired_values = make_cells(fixture, 1, 17);
 	table->pending = pending;
@@ -202,20 +262,27 @@ static uint64_t table_sum(const struct fixture *fixture, enum snapshot_level lev
 	return sum;
 }
 
-/* What one level lacks against the other is pending there, so that both make the same sum. */
+static const enum snapshot_level whole[] = { LEVEL_PROCESS, LEVEL_CONTAINER, LEVEL_NAMESPACE };
+
+/* What one level lacks against another is pending there, so that all make the same sum. */
 static void balance_column(struct fixture *fixture, struct snapshot_zone *zone, uint32_t z,
 			   enum energy_mode mode)
 {
 	uint32_t column = ledger_column(z, mode);
-	uint64_t process, container;
-	enum snapshot_level lower;
+	uint64_t most = 0;
 
-	process = table_sum(fixture, LEVEL_PROCESS, column);
-	container = table_sum(fixture, LEVEL_CONTAINER, column);
-	lower = process < container ? LEVEL_PROCESS : LEVEL_CONTAINER;
-	((uint64_t *)(uintptr_t)fixture->snapshot.level[lower].pending)[column] +=
-		process < container ? container - process : process - container;
-	zone->node_uj[mode] = process < container ? container : process;
+	for (size_t i = 0; i < ARRAY_SIZE(whole); i++) {
+		uint64_t sum = table_sum(fixture, whole[i], column);
+
+		most = sum > most ? sum : most;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(whole); i++) {
+		const struct snapshot_table *table = &fixture->snapshot.level[whole[i]];
+
+		((uint64_t *)(uintptr_t)table->pending)[column] +=
+			most - table_sum(fixture, whole[i], column);
+	}
+	zone->node_uj[mode] = most;
 	for (enum unattributed_reason reason = 0; reason < UNATTRIBUTED_REASON_COUNT; reason++)
 		zone->node_uj[mode] += zone->unattributed_uj[mode][reason];
 }
@@ -247,12 +314,17 @@ void fixture_make(struct fixture *fixture, const struct fixture_shape *shape)
 	make_labels(fixture, shape);
 	make_table(fixture, LEVEL_PROCESS, shape->processes);
 	make_table(fixture, LEVEL_CONTAINER, shape->containers);
+	make_table(fixture, LEVEL_POD, shape->groups ? GROUPS : 0);
+	make_table(fixture, LEVEL_VM, shape->groups ? GROUPS : 0);
+	make_table(fixture, LEVEL_NAMESPACE, shape->groups ? GROUPS : 1);
 	fixture_balance(fixture);
 }
 
 void fixture_node(struct fixture *fixture)
 {
-	static const struct fixture_shape shape = { .zones = 3, .containers = 2, .processes = 6 };
+	static const struct fixture_shape shape = {
+		.zones = 3, .containers = 2, .processes = 6, .groups = true
+	};
 	struct series_labels *processes;
 
 	fixture_make(fixture, &shape);

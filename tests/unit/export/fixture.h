@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Snapshots made by hand, whose sums hold: node = rows + retired + pending + unattributed, at both
- * levels, for each zone and mode. Everything is owned by the fixture and borrowed from it.
+ * Snapshots made by hand, whose sums hold: node = rows + retired + pending + unattributed, at all
+ * levels but those of pods and VMs, for each zone and mode. Everything is owned by the fixture and
+ * borrowed from it.
  */
 #pragma once
 
@@ -10,12 +11,14 @@
 struct fixture_names {
 	char id[LEDGER_LABEL_MAX];
 	char name[LEDGER_LABEL_MAX];
+	char pod_labels[64];
+	struct ledger_owner owner;
 };
 
 struct fixture {
 	struct snapshot snapshot;
 	struct snapshot_zone *zones;
-	struct fixture_names *names; /* of the containers */
+	struct fixture_names *names; /* of the containers, then one for each group */
 	struct series_labels *labels[LEVEL_COUNT];
 	struct series_labels *retired_labels[LEVEL_COUNT];
 };
@@ -25,6 +28,7 @@ struct fixture_shape {
 	uint32_t containers; /* living */
 	uint32_t processes;  /* living, "other" rows included */
 	bool idle_on_rows;
+	bool groups; /* two pods, two VMs; else there is a namespace alone */
 };
 
 /* A measured node with awkward names, 2 sockets, retired rows, idle on the node. */

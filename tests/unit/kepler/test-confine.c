@@ -164,7 +164,7 @@ static int confined_try(const void *argument)
 	struct diag diag;
 
 	(void)setrlimit(RLIMIT_CORE, &no_core);
-	if (confine_apply(false, &diag) < 0)
+	if (confine_apply(0, &diag) < 0)
 		return 42;
 	(void)try->call();
 	return 0;
@@ -186,7 +186,7 @@ static int logged_try(const void *argument)
 	struct diag diag;
 
 	(void)argument;
-	if (confine_apply(true, &diag) < 0)
+	if (confine_apply(CONFINE_LOG_ONLY, &diag) < 0)
 		return 42;
 	return try_socket() >= 0 ? 0 : 1;
 }
@@ -214,7 +214,7 @@ static int allowed_steps(const void *argument)
 	int fd;
 
 	(void)snprintf(path, sizeof(path), "/tmp/kepler-test-confine-%d", (int)getpid());
-	if (confine_apply(false, &diag) < 0)
+	if (confine_apply(0, &diag) < 0)
 		return 42;
 	fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
 	if (fd < 0 || read(fd, buf, sizeof(buf)) <= 0 || pread(fd, buf, 8, 0) != 8 || close(fd) < 0)
@@ -276,7 +276,7 @@ static int try_in_older_thread(const void *argument)
 	(void)setrlimit(RLIMIT_CORE, &no_core);
 	if (pipe(go) < 0 || pthread_create(&thread, NULL, wait_and_try, &go[0]) != 0)
 		return 43;
-	if (confine_apply(false, &diag) < 0)
+	if (confine_apply(0, &diag) < 0)
 		return 42;
 	if (write(go[1], "g", 1) != 1)
 		return 44;
@@ -298,7 +298,7 @@ static void says_when_it_cannot(void **state)
 
 	(void)state;
 	if (!confine_is_supported(&diag)) {
-		assert_int_equal(confine_enter(false, &diag), -EOPNOTSUPP);
+		assert_int_equal(confine_enter(0, &diag), -EOPNOTSUPP);
 		assert_non_null(strstr(diag.text, "this build has"));
 	}
 }

@@ -100,17 +100,20 @@ static void test_sane_from_1_to_512_cores(void **state)
 
 static void test_absurd_facts_and_utilisations_are_bounded(void **state)
 {
-	static const double utilisations[] = { -1, 2, NAN, INFINITY, -INFINITY, 1e300 };
+	static const double utilisations[] = {
+		-1, 2, (double)NAN, (double)INFINITY, -(double)INFINITY, 1e300
+	};
 	struct machine_facts facts = { "x",        UINT32_MAX, UINT32_MAX, UINT32_MAX,
 				       UINT32_MAX, 1e9,        1e18 };
-	struct machine_facts broken = { .frequency_ghz = NAN, .memory_gib = -INFINITY };
+	struct machine_facts broken = { .frequency_ghz = (double)NAN,
+					.memory_gib = -(double)INFINITY };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(utilisations); i++) {
 		assert_true(total_w(&facts, utilisations[i]) < 20000);
 		assert_true(total_w(&broken, utilisations[i]) < 20000);
 	}
-	assert_true(fabs(total_w(&broken, NAN) - total_w(&broken, 0)) < 1e-9);
+	assert_true(fabs(total_w(&broken, (double)NAN) - total_w(&broken, 0)) < 1e-9);
 	assert_true(fabs(total_w(&broken, 7) - total_w(&broken, 1)) < 1e-9);
 }
 

@@ -9,13 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COLUMNS_MAX 16 /* by zone and mode; the last is CPU time */
+#include "attribution/owner.h"
+
+#define COLUMNS_MAX CHECK_COLUMNS_MAX /* by zone and mode; the last is CPU time */
 #define CPU_COLUMN  (COLUMNS_MAX - 1)
 
 struct seen {
 	uint64_t serial, container; /* container: serial of its container */
 	uint64_t total[COLUMNS_MAX];
 	uint64_t born_ns, changed_ns; /* changed: last time what it shows could change */
+	size_t level;
 	int64_t created_ms;
 	uint32_t pid;
 	char command[LEDGER_COMM_MAX];
@@ -25,8 +28,8 @@ struct seen {
 struct snapshot_check {
 	struct seen *series;
 	size_t count, size;
-	uint64_t node_uj[COLUMNS_MAX], unattributed_uj[COLUMNS_MAX];
-	uint64_t cpu_ns, sequence, folded;
+	uint64_t adopted[LEVEL_COUNT][COLUMNS_MAX]; /* shown beyond the sum of deltas */
+	uint64_t sequence, folded[LEVEL_COUNT];
 };
 
 struct snapshot_check *snapshot_check_new(void)
@@ -88,46 +91,52 @@ static uint64_t sum_column(const uint64_t *values, size_t rows, size_t columns, 
 	return sum;
 }
 
-/* Σ rows + Σ retired + pending + Σ unattributed = node, and Σ deltas is what the node gained. */
-static const char *check_identities(const struct snapshot_check *check,
-				    const struct snapshot *snapshot,
-				    const struct snapshot_table *table, uint64_t cpu_ns)
+/* Σ rows + Σ retired + pending = what was used, which is the node's less what nobody got. */
+static const char *check_identities(const struct snapshot *snapshot, size_t level,
+				    const struct snapshot_truth *truth)
 {
+	const struct snapshot_table *table = &snapshot->level[level];
 	size_t columns = snapshot->columns;
 
 	for (size_t column = 0; column < columns; column++) {
 		size_t zone = column / MODE_COUNT, mode = column % MODE_COUNT;
-		bool is_cpu = column + 1 == columns;
-		uint64_t node = is_cpu ? cpu_ns : snapshot->zones[zone].node_uj[mode];
-		uint64_t nobody = is_cpu ? 0 : unattributed(&snapshot->zones[zone], mode);
-		size_t place = place_of(snapshot, column);
-		uint64_t before = is_cpu ? check->cpu_ns
-					 : check->node_uj[place] - check->unattributed_uj[place];
 		uint64_t shown =
 			sum_column(table->values, table->count, columns, column) +
-			sum_column(table->retired_values, table->retired_count, columns, column);
+			sum_column(table->retired_values, table->retired_count, columns, column) +
+			table->pending[column];
 
-		if (shown + table->pending[column] + nobody != node)
-			return is_cpu ? "CPU time is not conserved" : "energy is not conserved";
+		if (shown != truth->used[level][column])
+			return snapshot_level_name((enum snapshot_level)level);
 		if (sum_column(table->deltas, table->count, columns, column) !=
-		    node - nobody - before)
+		    truth->deltas[level][column])
 			return "the deltas are not the interval's";
+		if (level == LEVEL_POD || level == LEVEL_VM || column + 1 == columns)
+			continue;
+		if (shown + unattributed(&snapshot->zones[zone], mode) !=
+		    snapshot->zones[zone].node_uj[mode])
+			return "energy is not conserved";
 	}
 	return NULL;
 }
 
-static bool same_labels(const struct series_labels *a, const struct series_labels *b)
+static const struct series_labels *container_of(const struct series_labels *labels)
 {
-	return a->pid == b->pid && strcmp(a->command, b->command) == 0 &&
-	       strcmp(a->container_id, b->container_id) == 0 &&
-	       strcmp(a->container_namespace, b->container_namespace) == 0;
+	return labels->container ? labels->container : labels;
 }
 
-static const char *check_unique(const struct snapshot_row *rows, size_t count)
+static bool same_labels(const struct series_labels *a, const struct series_labels *b, size_t level)
+{
+	if (level > LEVEL_CONTAINER)
+		return owner_is_equal(a->owner, b->owner);
+	return a->pid == b->pid && strcmp(a->command, b->command) == 0 &&
+	       owner_is_same_series(container_of(a)->owner, container_of(b)->owner);
+}
+
+static const char *check_unique(const struct snapshot_row *rows, size_t count, size_t level)
 {
 	for (size_t i = 0; i < count; i++) {
 		for (size_t j = 0; j < i; j++) {
-			if (same_labels(rows[i].labels, rows[j].labels))
+			if (same_labels(rows[i].labels, rows[j].labels, level))
 				return "a series is there twice";
 			if (rows[i].labels->slot == rows[j].labels->slot)
 				return "two series share a slot";
@@ -165,7 +174,7 @@ static const char *check_process_rows(const struct snapshot *snapshot,
 }
 
 static struct seen *remember(struct snapshot_check *check, const struct snapshot *snapshot,
-			     const struct snapshot_row *row, bool retired)
+			     const struct snapshot_row *row, size_t level, bool retired)
 {
 	struct seen *seen = add(check);
 
@@ -175,15 +184,32 @@ static struct seen *remember(struct snapshot_check *check, const struct snapshot
 	memcpy(seen->command, row->labels->command, sizeof(seen->command));
 	seen->born_ns = snapshot->monotonic_ns;
 	seen->created_ms = row->created_ms;
+	seen->level = level;
 	seen->retired = retired;
 	seen->settled = snapshot->sequence == 1;
 	return seen;
 }
 
-static const char *check_series(struct snapshot_check *check, const struct snapshot *snapshot,
-				const struct snapshot_table *table, size_t row,
-				const struct publisher_options *options)
+/*
+ * A settled series shows the sum of its deltas, and what its owners used while they waited. False
+ * when it shows less, or more than was carried over by all at this level.
+ */
+static bool is_full_value(struct snapshot_check *check, const struct snapshot_truth *truth,
+			  const struct seen *seen, size_t column, size_t place, uint64_t value)
 {
+	uint64_t *adopted = &check->adopted[seen->level][place];
+
+	if (value < seen->total[place])
+		return false;
+	*adopted += value - seen->total[place];
+	return *adopted <= truth->carried[seen->level][column];
+}
+
+static const char *check_series(struct snapshot_check *check, const struct snapshot *snapshot,
+				size_t level, size_t row, const struct publisher_options *options,
+				const struct snapshot_truth *truth)
+{
+	const struct snapshot_table *table = &snapshot->level[level];
 	const struct snapshot_row *shown = &table->rows[row];
 	const uint64_t *values = table->values + row * snapshot->columns;
 	const uint64_t *deltas = table->deltas + row * snapshot->columns;
@@ -191,21 +217,27 @@ static const char *check_series(struct snapshot_check *check, const struct snaps
 	bool changed = shown->labels->pid && !shown->ended, was_settled;
 
 	if (!seen)
-		seen = remember(check, snapshot, shown, false);
+		seen = remember(check, snapshot, shown, level, false);
 	if (seen->created_ms != shown->created_ms)
 		return "a series was born twice";
 	was_settled = seen->settled;
 	seen->settled |= snapshot->monotonic_ns - seen->born_ns >= options->settle_ns;
 	for (size_t column = 0; column < snapshot->columns; column++) {
-		uint64_t *total = &seen->total[place_of(snapshot, column)];
+		size_t place = place_of(snapshot, column);
+		uint64_t *total = &seen->total[place];
 
 		*total += deltas[column];
 		changed |= deltas[column] > 0;
 		if (deltas[column] > UINT64_MAX / 2)
 			return "a negative delta";
-		if (values[column] != (seen->settled ? *total : 0))
-			return seen->settled ? "a series does not show its full value"
-					     : "a series shows more than 0 before it settled";
+		if (!seen->settled && values[column] != 0)
+			return "a series shows more than 0 before it settled";
+		if (!seen->settled)
+			continue;
+		if (!is_full_value(check, truth, seen, column, place, values[column]))
+			return "a series does not show its full value";
+		changed |= values[column] != *total;
+		*total = values[column];
 	}
 	if (changed || !was_settled)
 		seen->changed_ns = snapshot->monotonic_ns;
@@ -215,13 +247,14 @@ static const char *check_series(struct snapshot_check *check, const struct snaps
 }
 
 static const char *check_retired(struct snapshot_check *check, const struct snapshot *snapshot,
-				 const struct snapshot_table *table, size_t row)
+				 size_t level, size_t row)
 {
+	const struct snapshot_table *table = &snapshot->level[level];
 	const struct snapshot_row *shown = &table->retired[row];
 	struct seen *seen = find(check, shown->labels->serial);
 
 	if (!seen)
-		seen = remember(check, snapshot, shown, true);
+		seen = remember(check, snapshot, shown, level, true);
 	if (seen->created_ms != shown->created_ms)
 		return "a retired series was born twice";
 	for (size_t column = 0; column < snapshot->columns; column++) {
@@ -255,13 +288,17 @@ static const char *check_gone(const struct snapshot_check *check, const struct s
 			      const struct seen *gone, const struct publisher_options *options)
 {
 	uint64_t kept_ns = snapshot->monotonic_ns - gone->changed_ns;
-	bool folded = snapshot->level[LEVEL_PROCESS].folded > check->folded;
+	bool folded = snapshot->level[gone->level].folded > check->folded[gone->level];
+	bool container_folded =
+		snapshot->level[LEVEL_CONTAINER].folded > check->folded[LEVEL_CONTAINER];
 
-	if (gone->retired || (gone->pid && folded))
+	if (gone->level == LEVEL_PROCESS && container_folded)
+		return NULL; /* whole containers go together */
+	if (gone->retired || (gone->level <= LEVEL_CONTAINER && folded))
 		return NULL;
 	if (gone->pid && !gone->ended)
 		return "a living process lost its series";
-	if (kept_ns >= options->keep_ns)
+	if (kept_ns >= options->keep_ns || (folded && kept_ns >= options->settle_ns))
 		return NULL;
 	if (gone->pid && is_replaced(check, snapshot, gone) && kept_ns >= options->settle_ns)
 		return NULL;
@@ -269,7 +306,8 @@ static const char *check_gone(const struct snapshot_check *check, const struct s
 }
 
 static const char *check_all_series(struct snapshot_check *check, const struct snapshot *snapshot,
-				    const struct publisher_options *options)
+				    const struct publisher_options *options,
+				    const struct snapshot_truth *truth)
 {
 	const char *wrong = NULL;
 
@@ -279,9 +317,9 @@ static const char *check_all_series(struct snapshot_check *check, const struct s
 		const struct snapshot_table *table = &snapshot->level[level];
 
 		for (size_t row = 0; row < table->count && !wrong; row++)
-			wrong = check_series(check, snapshot, table, row, options);
+			wrong = check_series(check, snapshot, level, row, options, truth);
 		for (size_t row = 0; row < table->retired_count && !wrong; row++)
-			wrong = check_retired(check, snapshot, table, row);
+			wrong = check_retired(check, snapshot, level, row);
 	}
 	for (size_t i = 0; i < check->count && !wrong; i++) {
 		if (!check->series[i].present)
@@ -296,22 +334,9 @@ static const char *check_all_series(struct snapshot_check *check, const struct s
 	return wrong;
 }
 
-static void remember_node(struct snapshot_check *check, const struct snapshot *snapshot,
-			  uint64_t cpu_ns)
-{
-	for (size_t column = 0; column + 1 < snapshot->columns; column++) {
-		const struct snapshot_zone *zone = &snapshot->zones[column / MODE_COUNT];
-
-		check->node_uj[column] = zone->node_uj[column % MODE_COUNT];
-		check->unattributed_uj[column] = unattributed(zone, column % MODE_COUNT);
-	}
-	check->cpu_ns = cpu_ns;
-	check->folded = snapshot->level[LEVEL_PROCESS].folded;
-	check->sequence = snapshot->sequence;
-}
-
 const char *snapshot_check_next(struct snapshot_check *check, const struct snapshot *snapshot,
-				const struct publisher_options *options, uint64_t cpu_ns)
+				const struct publisher_options *options,
+				const struct snapshot_truth *truth)
 {
 	const char *wrong = NULL;
 
@@ -320,17 +345,19 @@ const char *snapshot_check_next(struct snapshot_check *check, const struct snaps
 	for (size_t level = 0; level < LEVEL_COUNT && !wrong; level++) {
 		const struct snapshot_table *table = &snapshot->level[level];
 
-		wrong = check_identities(check, snapshot, table, cpu_ns);
+		wrong = check_identities(snapshot, level, truth);
 		if (!wrong)
-			wrong = check_unique(table->rows, table->count);
+			wrong = check_unique(table->rows, table->count, level);
 		if (!wrong)
-			wrong = check_unique(table->retired, table->retired_count);
+			wrong = check_unique(table->retired, table->retired_count, level);
 	}
 	if (!wrong)
 		wrong = check_process_rows(snapshot, options);
 	if (!wrong)
-		wrong = check_all_series(check, snapshot, options);
-	remember_node(check, snapshot, cpu_ns);
+		wrong = check_all_series(check, snapshot, options, truth);
+	for (size_t level = 0; level < LEVEL_COUNT; level++)
+		check->folded[level] = snapshot->level[level].folded;
+	check->sequence = snapshot->sequence;
 	return wrong;
 }
 
@@ -347,16 +374,14 @@ static uint64_t digest_rows(uint64_t digest, const struct snapshot_row *rows, si
 {
 	for (size_t i = 0; i < count; i++) {
 		const struct series_labels *labels = rows[i].labels;
-		const struct series_labels *container = labels->container;
+		const struct ledger_owner *owner = container_of(labels)->owner;
 
 		digest = digest_bytes(digest, &labels->serial, sizeof(labels->serial));
 		digest = digest_bytes(digest, &labels->pid, sizeof(labels->pid));
 		digest = digest_bytes(digest, labels->command, strlen(labels->command));
 		digest = digest_bytes(digest, labels->container_id, strlen(labels->container_id));
 		digest = digest_bytes(digest, labels->pod_name, strlen(labels->pod_name));
-		if (container)
-			digest = digest_bytes(digest, container->container_name,
-					      strlen(container->container_name));
+		digest = (digest ^ owner_hash(owner)) * 0x100000001b3ULL;
 	}
 	return digest;
 }

@@ -11,11 +11,27 @@ struct snapshot_check;
 
 struct snapshot_check *snapshot_check_new(void);
 void snapshot_check_free(struct snapshot_check *check);
+#define CHECK_COLUMNS_MAX 16
+
+/* What was charged, as the one who charged it knows. By level and column of the snapshot. */
+struct snapshot_truth {
+	/* All so far that the level has to account for; CPU time too. */
+	uint64_t used[LEVEL_COUNT][CHECK_COLUMNS_MAX];
+	/* Of this interval, to owners with a series: what rows' deltas sum to. */
+	uint64_t deltas[LEVEL_COUNT][CHECK_COLUMNS_MAX];
+	/*
+	 * All so far that was used while its owner waited, and is no longer pending for that: what
+	 * series show beyond the sum of their deltas.
+	 */
+	uint64_t carried[LEVEL_COUNT][CHECK_COLUMNS_MAX];
+};
+
 /*
- * What is wrong with @snapshot, published under @options, or NULL. @cpu_ns: all CPU time that was
- * ever charged. Every snapshot must be shown, in order.
+ * What is wrong with @snapshot, published under @options, or NULL. Every snapshot must be shown, in
+ * order.
  */
 const char *snapshot_check_next(struct snapshot_check *check, const struct snapshot *snapshot,
-				const struct publisher_options *options, uint64_t cpu_ns);
+				const struct publisher_options *options,
+				const struct snapshot_truth *truth);
 /* A number made of all that @snapshot shows, labels included: equal later if nothing changed. */
 uint64_t snapshot_digest(const struct snapshot *snapshot);

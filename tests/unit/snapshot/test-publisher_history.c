@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Random histories of a small machine: processes are born, run, exec, move, die (seen or not),
- * their pids are used again, their last run time comes late; containers come and go; options are
- * reloaded and zones added. After each interval a watcher looks for a broken promise
- * (snapshot_check.h).
+ * their pids are used again, their last run time comes late; containers come and go, wait for
+ * their names, get others, restart in their pod, are too many; options are reloaded and zones
+ * added. After each interval a watcher looks for a broken promise (snapshot_check.h). It is told
+ * what was charged to whom by a book of its own, one line a row of the ledger.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,13 +20,28 @@
 #define SECOND_NS  1000000000ULL
 #define TASKS      7
 #define NAMES      3
-#define CONTAINERS 5
-#define HELD       3 /* old snapshots that slow readers hold */
+#define CONTAINERS 7
+#define ROWS       64 /* of containers in the ledger, never so many */
+#define HELD       3  /* old snapshots that slow readers hold */
 
 struct task {
 	uint64_t start_ns;
 	uint32_t comm, container;
 	bool alive;
+};
+
+/* What a runtime and Kubernetes say of a container now. */
+struct names {
+	uint32_t version, life; /* life: a restart makes another id */
+	uint32_t pod, vm;       /* 0 none */
+	uint32_t name, label;
+	bool waiting;
+};
+
+/* The watcher's own book of a container row. */
+struct line {
+	uint64_t interval[CHECK_COLUMNS_MAX]; /* charged in this interval */
+	uint64_t waited[CHECK_COLUMNS_MAX];   /* before, while it waited */
 };
 
 struct world {
@@ -36,7 +52,10 @@ struct world {
 	struct publisher_options options;
 	struct snapshot_check *check;
 	struct task tasks[TASKS]; /* pid: place + 1, or 0 for the last */
-	uint64_t now_ns, cpu_ns;
+	struct names names[CONTAINERS];
+	uint64_t now_ns;
+	struct line lines[ROWS];
+	struct snapshot_truth truth;
 	struct {
 		const struct snapshot *snapshot;
 		uint64_t digest;
@@ -84,12 +103,55 @@ static void close_world(struct world *w)
 
 static uint32_t container_row(struct world *w, uint32_t container)
 {
-	static const char *const namespaces[] = { "system", "batch", "" };
-	char id[16];
-	struct ledger_owner owner = { id, id, namespaces[container % 3], "pod" };
+	static const char *const namespaces[] = { "system", "batch", "", "a", "b", "c", "d" };
+	static const char *const pods[] = { "", "pod-1", "pod-2", "pod-3" };
+	static const char *const labels[] = { "", ",label_a=\"1\"", ",label_a=\"2\",broken=" };
+	static const char *const vms[] = { "", "", "vm-1", "vm-2", "vm-3" };
+	const struct names *names = &w->names[container];
+	char id[32], name[32];
+	const struct ledger_owner owner = {
+		.container_id = id,
+		.container_name = name,
+		.container_namespace = namespaces[(container + names->name) % 7],
+		.pod_name = pods[names->pod],
+		.pod_id = pods[names->pod],
+		.pod_labels = labels[names->label],
+		.vm_id = vms[names->vm],
+		.labels_version = names->version,
+		.waiting = names->waiting,
+	};
 
-	(void)snprintf(id, sizeof(id), "unit-%u", container);
+	(void)snprintf(id, sizeof(id), "unit-%u-%u", container, names->life);
+	(void)snprintf(name, sizeof(name), "name-%u", names->name);
 	return ledger_container(w->ledger, &owner);
+}
+
+/* Somebody learns more of a container, or it restarts in its pod. */
+static void change_names(struct world *w, uint32_t container)
+{
+	struct names *names = &w->names[container];
+
+	names->version = (uint32_t)draw_below(w->source, 1000);
+	switch (draw_below(w->source, 6)) {
+	case 0:
+		names->pod = (uint32_t)draw_below(w->source, 4);
+		break;
+	case 1:
+		names->vm = (uint32_t)draw_below(w->source, 5);
+		break;
+	case 2:
+		names->label = (uint32_t)draw_below(w->source, 3);
+		break;
+	case 3:
+		names->life++;
+		names->waiting = draw_chance(w->source, 2);
+		break;
+	case 4:
+		names->waiting = !names->waiting;
+		break;
+	default:
+		names->name = (uint32_t)draw_below(w->source, 3);
+	}
 }
 
 /* Charges some of each column, to the process where it has a row. */
@@ -97,6 +159,7 @@ static void charge(struct world *w, uint32_t process, uint32_t container)
 {
 	uint32_t columns = ledger_columns(w->ledger);
 
+	assert_true(container < ROWS);
 	for (uint32_t column = 0; column < columns; column++) {
 		uint64_t amount = draw_chance(w->source, 3) ? draw_below(w->source, 90) : 0;
 
@@ -104,11 +167,95 @@ static void charge(struct world *w, uint32_t process, uint32_t container)
 			ledger_charge_container(w->ledger, container, column, amount);
 		else
 			ledger_charge(w->ledger, process, column, amount);
-		if (column == ledger_cpu_column(w->ledger))
-			w->cpu_ns += amount;
-		else
+		w->lines[container].interval[column] += amount;
+		if (column != ledger_cpu_column(w->ledger))
 			ledger_node(w->ledger, column / MODE_COUNT, column % MODE_COUNT, amount);
 	}
+}
+
+static void move_column(uint64_t *cells, uint32_t from, uint32_t to)
+{
+	cells[to] = cells[from];
+	cells[from] = 0;
+}
+
+/* CPU time, the last column, makes room for a zone. */
+static void add_zone(struct world *w)
+{
+	uint32_t cpu = ledger_cpu_column(w->ledger), to;
+
+	assert_int_equal(ledger_set_zones(w->ledger, ledger_zones(w->ledger) + 1), 0);
+	to = ledger_cpu_column(w->ledger);
+	for (size_t i = 0; i < ROWS; i++) {
+		move_column(w->lines[i].interval, cpu, to);
+		move_column(w->lines[i].waited, cpu, to);
+	}
+	for (size_t level = 0; level < LEVEL_COUNT; level++) {
+		move_column(w->truth.used[level], cpu, to);
+		move_column(w->truth.carried[level], cpu, to);
+	}
+}
+
+static bool is_at_level(const struct ledger_owner *owner, size_t level)
+{
+	if (level == LEVEL_POD)
+		return owner->pod_id[0] != '\0';
+	return level != LEVEL_VM || owner->vm_id[0] != '\0';
+}
+
+static void book_cell(struct world *w, size_t level, const struct line *line, size_t column,
+		      bool waiting)
+{
+	uint64_t now = line->interval[column], before = line->waited[column];
+
+	if (waiting)
+		return;
+	w->truth.used[level][column] += now + before;
+	w->truth.deltas[level][column] += now;
+	w->truth.carried[level][column] += before;
+}
+
+/* To be done when the ledger is closed: then it is known who waits still. */
+static void book_truth(struct world *w)
+{
+	uint32_t slots = ledger_container_slots(w->ledger);
+
+	memset(w->truth.deltas, 0, sizeof(w->truth.deltas));
+	for (uint32_t i = 0; i < slots; i++) {
+		const struct ledger_container *row = ledger_container_at(w->ledger, i);
+		struct line *line = &w->lines[i];
+
+		for (size_t column = 0; column < CHECK_COLUMNS_MAX; column++) {
+			for (size_t level = 0; row->used && level < LEVEL_COUNT; level++) {
+				if (is_at_level(row->owner, level))
+					book_cell(w, level, line, column, row->waiting);
+			}
+			if (row->used && row->waiting)
+				line->waited[column] += line->interval[column];
+			else
+				line->waited[column] = 0;
+			line->interval[column] = 0;
+		}
+	}
+}
+
+/* What waits is pending, and is used as well. */
+static struct snapshot_truth truth_with_waiting(const struct world *w)
+{
+	uint32_t slots = ledger_container_slots(w->ledger);
+	struct snapshot_truth truth = w->truth;
+
+	for (uint32_t i = 0; i < slots; i++) {
+		const struct ledger_container *row = ledger_container_at(w->ledger, i);
+
+		for (size_t level = 0; row->used && row->waiting && level < LEVEL_COUNT; level++) {
+			for (size_t column = 0; column < CHECK_COLUMNS_MAX; column++) {
+				if (is_at_level(row->owner, level))
+					truth.used[level][column] += w->lines[i].waited[column];
+			}
+		}
+	}
+	return truth;
 }
 
 static uint32_t pid_of(size_t task)
@@ -168,6 +315,8 @@ static void live_interval(struct world *w)
 		if (what >= 3 && (w->tasks[i].alive || draw_chance(w->source, 6)))
 			run_task(w, i);
 	}
+	if (draw_chance(w->source, 3))
+		change_names(w, (uint32_t)draw_below(w->source, CONTAINERS));
 	if (draw_chance(w->source, 4)) {
 		uint32_t container = container_row(w, (uint32_t)draw_below(w->source, CONTAINERS));
 
@@ -202,22 +351,26 @@ static const char *one_interval(struct world *w)
 	struct snapshot_zone zones[3] = { 0 };
 	const struct snapshot_self self = { .cpus = 4 };
 	const struct snapshot *snapshot;
+	struct snapshot_truth truth;
 	const char *wrong;
 
-	w->now_ns += draw_chance(w->source, 10) ? draw_below(w->source, 12) * SECOND_NS : SECOND_NS;
+	w->now_ns += draw_chance(w->source, 10) ? draw_below(w->source, 40) * SECOND_NS : SECOND_NS;
 	ledger_begin(w->ledger, w->now_ns);
 	if (draw_chance(w->source, 30) && ledger_zones(w->ledger) < 3)
-		assert_int_equal(ledger_set_zones(w->ledger, ledger_zones(w->ledger) + 1), 0);
+		add_zone(w);
 	if (draw_chance(w->source, 20)) {
 		draw_options(w);
 		publisher_set_options(w->publisher, &w->options);
 	}
 	live_interval(w);
+	ledger_close(w->ledger);
+	book_truth(w);
+	truth = truth_with_waiting(w);
 	if (publisher_publish(w->publisher, w->now_ns, (int64_t)(w->now_ns / 1000000), zones,
 			      &self) < 0)
 		return "refused";
 	snapshot = snapshot_get(w->holder);
-	wrong = snapshot_check_next(w->check, snapshot, &w->options, w->cpu_ns);
+	wrong = snapshot_check_next(w->check, snapshot, &w->options, &truth);
 	snapshot_put(w->holder, snapshot);
 	return wrong ? wrong : change_reader(w);
 }

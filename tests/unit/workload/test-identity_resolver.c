@@ -2,80 +2,62 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
+#include "base/macro.h"
+#include "base/num.h"
+#include "plant.h"
+#include "workload/directory.h"
 #include "workload/hierarchy.h"
 #include "workload/identity.h"
+#include "workload/proc_process.h"
 
-static char procfs[] = "/tmp/kepler-test-XXXXXX";
+#define ID  "3f1c0d52a9e84b7760d1c2f8e5a4b39017c6d8e2f4a1b0935c7e6d8f2a4b1c30"
+#define UID "5f0c7a3e-1b2d-4c6f-9a8b-0d1e2f3a4b5c"
+#define POD "0::/kubepods/burstable/pod" UID "/" ID "\n"
+#define S   NSEC_PER_SEC
+#define T0  (1000 * S)
 
-static int setup(void **state)
+/* No cgroup file system there: ids cannot be opened, so paths come from the test's /proc. */
+static struct identity_resolver *open_with(struct identity_options options)
 {
-	(void)state;
-	(void)memcpy(procfs + strlen(procfs) - 6, "XXXXXX", 6);
-	return mkdtemp(procfs) ? 0 : -1;
-}
-
-static void pid_path(uint32_t pid, const char *name, char *buf, size_t size)
-{
-	(void)snprintf(buf, size, "%s/%u%s", procfs, pid, name);
-}
-
-static void forget_process(uint32_t pid)
-{
-	char path[128];
-
-	pid_path(pid, "/cgroup", path, sizeof(path));
-	(void)unlink(path);
-	pid_path(pid, "", path, sizeof(path));
-	(void)rmdir(path);
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	for (uint32_t pid = 1; pid < 100; pid++)
-		forget_process(pid);
-	return rmdir(procfs);
-}
-
-static void set_cgroup(uint32_t pid, const char *text)
-{
-	char path[128];
-	int fd;
-
-	pid_path(pid, "", path, sizeof(path));
-	(void)mkdir(path, 0755);
-	pid_path(pid, "/cgroup", path, sizeof(path));
-	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
-	assert_int_equal(close(fd), 0);
-}
-
-/* No cgroup file system there: ids cannot be opened, so paths come from PROCFS. */
-static struct identity_resolver *open_resolver(uint32_t max_cgroups)
-{
-	struct identity_options options = { procfs, "/nonexistent", max_cgroups };
 	struct identity_resolver *resolver;
 
+	options.procfs = plant_procfs();
+	options.cgroupfs = "/nonexistent";
 	assert_int_equal(identity_resolver_open(&options, &resolver), 0);
 	assert_string_equal(identity_resolver_controller(resolver), "");
+	identity_resolver_begin(resolver, T0);
 	return resolver;
+}
+
+static struct identity_resolver *open_resolver(uint32_t max_cgroups)
+{
+	return open_with((struct identity_options){ .max_cgroups = max_cgroups });
+}
+
+/* Every process of these tests began 5 s after boot. */
+static const struct identity *resolve(struct identity_resolver *resolver, uint64_t cgroup_id,
+				      uint32_t pid)
+{
+	const struct process_ref process = { pid, 5 * S, cgroup_id, "x", false };
+
+	return identity_resolve(resolver, &process);
 }
 
 static void check(struct identity_resolver *resolver, uint64_t cgroup_id, uint32_t pid,
 		  const char *expected)
 {
-	assert_string_equal(identity_resolve(resolver, cgroup_id, pid, false)->container_id,
-			    expected);
+	assert_string_equal(resolve(resolver, cgroup_id, pid)->container_id, expected);
 }
 
 static void test_known_cgroup_needs_no_process(void **state)
@@ -83,13 +65,52 @@ static void test_known_cgroup_needs_no_process(void **state)
 	struct identity_resolver *resolver = open_resolver(0);
 
 	(void)state;
-	set_cgroup(7, "0::/system.slice/nginx.service\n");
+	plant_process(7, "x", 5, "0::/system.slice/nginx.service\n");
 	check(resolver, 1000, 7, "nginx.service");
-	forget_process(7);
+	plant_forget(7);
 	check(resolver, 1000, 8, "nginx.service");
+	check(resolver, 1000, 0, "nginx.service");
 	check(resolver, 1001, 8, "system_processes");
-	assert_string_equal(identity_resolve(resolver, 1000, 8, true)->container_id,
-			    "kernel_processes");
+	identity_resolver_close(resolver);
+}
+
+static void test_labels_of_every_kind(void **state)
+{
+	struct identity_resolver *resolver = open_resolver(0);
+	const struct process_ref kernel = { 2, 0, 1, "kthreadd", true };
+	const struct identity *identity;
+
+	(void)state;
+	identity = identity_resolve(resolver, &kernel);
+	assert_string_equal(identity->container_id, "kernel_processes");
+	assert_string_equal(identity->container_namespace, "kernel");
+	assert_int_equal(identity->kind, OWNER_KERNEL);
+	plant_process(7, "x", 5, "0::/user.slice/user-1.slice/user@1.service/a.slice/b.service\n");
+	identity = resolve(resolver, 1, 7);
+	assert_string_equal(identity->container_id, "user-1.slice/b.service");
+	assert_string_equal(identity->container_name, "b.service");
+	assert_string_equal(identity->pod_name, "b.service");
+	assert_string_equal(identity->container_namespace, "system");
+	assert_string_equal(identity->pod_labels, "");
+	plant_process(7, "x", 5, POD);
+	identity = resolve(resolver, 2, 7);
+	assert_int_equal(identity->kind, OWNER_CONTAINER);
+	assert_string_equal(identity->container_id, ID);
+	assert_string_equal(identity->container_name, "3f1c0d52a9e8");
+	assert_string_equal(identity->pod_id, UID);
+	assert_string_equal(identity->pod_name, UID);
+	assert_string_equal(identity->container_namespace, "system");
+	assert_string_equal(identity->runtime, "kubernetes");
+	assert_false(identity->waiting);
+	plant_process(7, "x", 5, "0::/machine.slice/machine-qemu\\x2d1\\x2dweb.scope\n");
+	identity = resolve(resolver, 3, 7);
+	assert_int_equal(identity->kind, OWNER_VM);
+	assert_string_equal(identity->vm_id, identity->container_id);
+	assert_string_equal(identity->vm_name, "web");
+	assert_string_equal(identity->container_name, "web");
+	assert_string_equal(identity->hypervisor, "qemu");
+	for (int kind = 0; kind < OWNER_KIND_COUNT; kind++)
+		assert_true(owner_kind_name((enum owner_kind)kind)[0]);
 	identity_resolver_close(resolver);
 }
 
@@ -99,36 +120,37 @@ static void test_failure_is_not_remembered(void **state)
 
 	(void)state;
 	check(resolver, 5, 7, "system_processes");
-	set_cgroup(7, "0::/a.service\n");
+	plant_process(7, "x", 5, "0::/a.service\n");
 	check(resolver, 5, 7, "a.service");
 	identity_resolver_close(resolver);
 }
 
-static void test_all_of_an_identity_comes_back_from_the_cache(void **state)
+static void test_a_pid_used_again_tells_nothing(void **state)
 {
 	struct identity_resolver *resolver = open_resolver(0);
-	struct identity first;
 
 	(void)state;
-	set_cgroup(7, "0::/user.slice/user-1.slice/user@1.service/x.slice/foo.service\n");
-	set_cgroup(8, "0::/user.slice\n");
-	first = *identity_resolve(resolver, 5, 7, false);
-	assert_memory_equal(identity_resolve(resolver, 5, 7, false), &first, sizeof(first));
-	first = *identity_resolve(resolver, 6, 8, false);
-	assert_int_equal(first.kind, OWNER_SYSTEM);
-	assert_memory_equal(identity_resolve(resolver, 6, 8, false), &first, sizeof(first));
+	plant_process(7, "x", 6, "0::/docker/" ID "\n");
+	check(resolver, 5, 7, "system_processes");
+	check(resolver, 0, 7, "system_processes");
 	identity_resolver_close(resolver);
 }
 
-static void test_unknown_id_is_resolved_by_process_each_time(void **state)
+static void test_without_cgroup_id_a_process_is_asked_once(void **state)
 {
 	struct identity_resolver *resolver = open_resolver(0);
+	struct process_ref process = { 7, 5 * S, 0, "x", false };
 
 	(void)state;
-	set_cgroup(7, "0::/a.service\n");
-	set_cgroup(8, "0::/b.service\n");
+	plant_process(7, "x", 5, "0::/a.service\n");
 	check(resolver, 0, 7, "a.service");
-	check(resolver, 0, 8, "b.service");
+	plant_process(7, "x", 5, "0::/b.service\n");
+	check(resolver, 0, 7, "a.service");
+	process.comm = "y"; /* exec */
+	assert_string_equal(identity_resolve(resolver, &process)->container_id, "b.service");
+	plant_process(7, "x", 5, "0::/c.service\n");
+	identity_resolver_begin(resolver, T0 + 31 * S);
+	assert_string_equal(identity_resolve(resolver, &process)->container_id, "c.service");
 	check(resolver, 0, 0, "system_processes");
 	identity_resolver_close(resolver);
 }
@@ -142,14 +164,35 @@ static void test_cache_is_bounded(void **state)
 		for (uint64_t id = 1; id <= 25; id++) {
 			char text[64], unit[32];
 
+			identity_resolver_begin(resolver, T0 + round * 25 + id);
 			(void)snprintf(unit, sizeof(unit), "u%lu.service", id);
 			(void)snprintf(text, sizeof(text), "0::/%s\n", unit);
-			set_cgroup(7, text);
+			plant_process(7, "x", 5, text);
 			check(resolver, id, 7, unit);
+			check(resolver, id, 8, unit);
 		}
 	}
 	identity_resolver_close(resolver);
 	identity_resolver_close(NULL);
+}
+
+static void test_the_least_used_cgroups_go(void **state)
+{
+	struct identity_resolver *resolver = open_resolver(4);
+
+	(void)state;
+	for (uint64_t id = 1; id <= 5; id++) {
+		char text[64];
+
+		identity_resolver_begin(resolver, T0 + id * S);
+		(void)snprintf(text, sizeof(text), "0::/u%lu.service\n", id);
+		plant_process(7, "x", 5, text);
+		(void)resolve(resolver, id, 7);
+		plant_forget(7);
+		check(resolver, 1, 0, "u1.service");
+	}
+	check(resolver, 2, 0, "system_processes");
+	identity_resolver_close(resolver);
 }
 
 static void test_text_longer_than_the_buffer(void **state)
@@ -159,10 +202,37 @@ static void test_text_longer_than_the_buffer(void **state)
 
 	(void)state;
 	assert_non_null(text);
-	(void)snprintf(text, 70000, "1:pids:/a.service\n2:x:/%060000d\n", 0);
-	set_cgroup(7, text);
+	memset(text, 'x', 70000);
+	memcpy(text, "1:pids:/a.service\n2:x:/", 23);
+	text[69999] = '\0';
+	plant_process(7, "x", 5, text);
 	check(resolver, 9, 7, "a.service");
 	free(text);
+	identity_resolver_close(resolver);
+}
+
+static void test_what_the_kernel_told_is_known_when_it_is_gone(void **state)
+{
+	struct identity_resolver *resolver = open_resolver(0);
+
+	(void)state;
+	identity_resolver_learn(resolver, 77, "/docker/" ID);
+	identity_resolver_learn(resolver, 0, "/docker/" ID);
+	check(resolver, 77, 9, ID);
+	check(resolver, 77, 0, ID);
+	identity_resolver_close(resolver);
+}
+
+static void test_services_merged(void **state)
+{
+	struct identity_resolver *resolver =
+		open_with((struct identity_options){ .merge_services = true });
+
+	(void)state;
+	plant_process(7, "x", 5, "0::/system.slice/nginx.service\n");
+	check(resolver, 1, 7, "system_processes");
+	plant_process(7, "x", 5, POD);
+	check(resolver, 2, 7, ID);
 	identity_resolver_close(resolver);
 }
 
@@ -200,17 +270,97 @@ static void test_id_of_a_real_cgroup(void **state)
 	hierarchy_release(&hierarchy);
 }
 
+#define FREEZER "/sys/fs/cgroup/freezer/kepler-test-docker"
+
+/* A child in a container that only the freezer's hierarchy knows; 0: not possible here. */
+static pid_t child_in_freezer(void)
+{
+	int fd = -1;
+	pid_t pid;
+
+	(void)mkdir(FREEZER, 0755);
+	if (mkdir(FREEZER "/" ID, 0755) == 0)
+		fd = open(FREEZER "/" ID "/cgroup.procs", O_WRONLY | O_CLOEXEC);
+	pid = fd < 0 ? 0 : fork();
+	if (pid == 0 && fd >= 0) {
+		(void)pause();
+		_exit(0);
+	}
+	if (pid > 0 && dprintf(fd, "%d", pid) < 0) {
+		(void)kill(pid, SIGKILL);
+		(void)waitpid(pid, NULL, 0);
+		pid = 0;
+	}
+	if (fd >= 0)
+		(void)close(fd);
+	return pid;
+}
+
+/* Hybrid, on the real system where it is: the hierarchy of the ids knows nothing. */
+static void test_every_hierarchy_is_tried(void **state)
+{
+	const struct identity_options options = { .procfs = "/proc", .cgroupfs = "/sys/fs/cgroup" };
+	struct process_ref process = { .comm = "x" };
+	struct identity_resolver *resolver;
+	struct proc_process child;
+	struct hierarchy hierarchy;
+	struct stat root = { 0 };
+	char before[80], after[80];
+	pid_t pid;
+	int proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC), r;
+
+	(void)state;
+	hierarchy_open(options.cgroupfs, &hierarchy);
+	pid = hierarchy.is_one_of_several && strcmp(hierarchy.controller, "freezer") != 0
+		      ? child_in_freezer()
+		      : 0;
+	r = pid ? proc_process_read(proc_fd, (uint32_t)pid, &child) : -ENOENT;
+	if (pid && r == 0) {
+		(void)fstat(hierarchy.fd, &root);
+		process.pid = (uint32_t)pid;
+		process.start_ns = child.start_ns;
+		process.cgroup_id = root.st_ino;
+		assert_int_equal(identity_resolver_open(&options, &resolver), 0);
+		identity_resolver_begin(resolver, T0);
+		(void)snprintf(before, sizeof(before), "%s",
+			       identity_resolve(resolver, &process)->container_id);
+	}
+	if (pid) {
+		(void)kill(pid, SIGKILL);
+		(void)waitpid(pid, NULL, 0);
+	}
+	for (int i = 0; i < 100 && rmdir(FREEZER "/" ID) < 0 && errno == EBUSY; i++)
+		(void)usleep(10000);
+	(void)rmdir(FREEZER);
+	(void)close(proc_fd);
+	hierarchy_release(&hierarchy);
+	if (r < 0) {
+		print_message("# not a hybrid system, or not root\n");
+		skip();
+	}
+	(void)snprintf(after, sizeof(after), "%s",
+		       identity_resolve(resolver, &process)->container_id);
+	identity_resolver_close(resolver);
+	assert_string_equal(before, ID);
+	assert_string_equal(after, ID); /* gone, and known */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-#define PROC_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define PROC_TEST(f) cmocka_unit_test_setup_teardown(f, plant_setup, plant_teardown)
 		PROC_TEST(test_known_cgroup_needs_no_process),
+		PROC_TEST(test_labels_of_every_kind),
 		PROC_TEST(test_failure_is_not_remembered),
-		PROC_TEST(test_all_of_an_identity_comes_back_from_the_cache),
-		PROC_TEST(test_unknown_id_is_resolved_by_process_each_time),
+		PROC_TEST(test_a_pid_used_again_tells_nothing),
+		PROC_TEST(test_without_cgroup_id_a_process_is_asked_once),
 		PROC_TEST(test_cache_is_bounded),
+		PROC_TEST(test_the_least_used_cgroups_go),
 		PROC_TEST(test_text_longer_than_the_buffer),
+		PROC_TEST(test_what_the_kernel_told_is_known_when_it_is_gone),
+		PROC_TEST(test_services_merged),
 		cmocka_unit_test(test_id_of_a_real_cgroup),
+		cmocka_unit_test(test_every_hierarchy_is_tried),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

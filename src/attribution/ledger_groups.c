@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Pods, VMs and namespaces: sums over containers. A group is known by all its strings together (its
+ * labels), so that a pod whose labels change goes on in another row, and comes back to the old one
+ * if they change back while it is kept.
+ *
+ * A container that joins brings what it used before only if it has never belonged anywhere, which
+ * is the case while it waits for its names; later it brings what it uses from now on. So each
+ * microjoule is in one row of each kind, whatever the container does.
+ */
+#include <errno.h>
+
+#include "attribution/ledger_rows.h"
+#include "base/macro.h"
+
+#define OTHER 0U
+
+static int grow(struct group_table *table)
+{
+	uint32_t capacity = table->capacity ? table->capacity * 2 : 16;
+	void *grown;
+
+	if (table->slots < table->capacity)
+		return 0;
+	if (capacity <= table->capacity)
+		return -ENOMEM;
+	grown = reallocarray(table->rows, capacity, sizeof(*table->rows));
+	if (!grown)
+		return -ENOMEM;
+	table->rows = grown;
+	grown = reallocarray(table->touched, capacity, sizeof(*table->touched));
+	if (!grown)
+		return -ENOMEM;
+	table->touched = grown;
+	grown = reallocarray(table->next_free, capacity, sizeof(*table->next_free));
+	if (!grown)
+		return -ENOMEM;
+	table->next_free = grown;
+	table->capacity = capacity;
+	return 0;
+}
+
+static uint32_t find_slot(struct group_table *table)
+{
+	uint32_t slot = table->first_free;
+
+	if (slot != LEDGER_NONE)
+		return slot;
+	slot = table->slots;
+	if (grow(table) < 0 || value_table_reserve(&table->values, slot + 1) < 0 ||
+	    value_table_reserve(&table->deltas, slot + 1) < 0)
+		return LEDGER_NONE;
+	return slot;
+}
+
+static void take_slot(struct group_table *table, uint32_t slot)
+{
+	if (slot == table->slots) {
+		table->rows[slot] = (struct ledger_group_row){ 0 };
+		table->slots++;
+	} else {
+		table->first_free = table->next_free[slot];
+	}
+	value_table_clear(&table->values, slot);
+	value_table_clear(&table->deltas, slot);
+}
+
+int group_table_init(struct group_table *table)
+{
+	*table = (struct group_table){ .first_free = LEDGER_NONE };
+	value_table_init(&table->values, 1);
+	value_table_init(&table->deltas, 1);
+	row_index_init(&table->index, UINT32_MAX);
+	if (find_slot(table) == LEDGER_NONE)
+		return -ENOMEM;
+	take_slot(table, OTHER);
+	return 0;
+}
+
+void group_table_release(struct group_table *table)
+{
+	for (uint32_t i = 1; i < table->slots; i++) /* row 0's is no copy */
+		free((void *)(uintptr_t)table->rows[i].owner);
+	free(table->rows);
+	free(table->touched);
+	free(table->next_free);
+	value_table_release(&table->values);
+	value_table_release(&table->deltas);
+	row_index_release(&table->index);
+}
+
+void group_table_begin(struct group_table *table)
+{
+	for (uint32_t i = 0; i < table->touched_count; i++) {
+		table->rows[table->touched[i]].touched = false;
+		value_table_clear(&table->deltas, table->touched[i]);
+	}
+	table->touched_count = 0;
+}
+
+static void touch(struct group_table *table, uint32_t row)
+{
+	if (table->rows[row].touched)
+		return;
+	table->rows[row].touched = true;
+	table->touched[table->touched_count++] = row;
+}
+
+static uint32_t find_row(const struct group_table *table, const struct ledger_owner *names,
+			 struct map_key key)
+{
+	uint32_t row = row_index_first(&table->index, key);
+
+	while (row != LEDGER_NONE && !owner_is_equal(table->rows[row].owner, names))
+		row = row_index_next(&table->index, row);
+	return row;
+}
+
+static uint32_t add_row(struct ledger *ledger, struct group_table *table,
+			const struct ledger_owner *names, struct map_key key)
+{
+	struct ledger_owner *copy;
+	uint32_t slot;
+
+	if (table->used >= ledger->max_containers)
+		return LEDGER_NONE;
+	slot = find_slot(table);
+	copy = slot == LEDGER_NONE ? NULL : owner_copy(names);
+	if (!copy || row_index_add(&table->index, key, slot) < 0) {
+		free(copy);
+		return LEDGER_NONE;
+	}
+	take_slot(table, slot);
+	table->used++;
+	table->rows[slot] = (struct ledger_group_row){ .owner = copy,
+						       .used = true,
+						       .touched = table->rows[slot].touched,
+						       .serial = ++ledger->next_serial,
+						       .last_active_ns = ledger->now_ns };
+	return slot;
+}
+
+/* What a pod, a VM and a namespace is called of which nothing is known. */
+static const struct ledger_owner other_names[LEDGER_GROUP_COUNT] = {
+	[LEDGER_POD] = { "", "", "", "other", "", "", "", "", "", "", "", "", 0, 0, false },
+	[LEDGER_VM] = { "", "", "", "", "", "", "", "", "", "", "other", "", 0, 0, false },
+	[LEDGER_NAMESPACE] = { "", "", "", "", "", "", "", "", "", "", "", "", 0, 0, false },
+};
+
+static uint32_t other_row(struct ledger *ledger, enum ledger_group group)
+{
+	struct ledger_group_row *row = &ledger->groups[group].rows[OTHER];
+
+	if (!row->used)
+		*row = (struct ledger_group_row){ .owner = &other_names[group],
+						  .used = true,
+						  .serial = ++ledger->next_serial };
+	return OTHER;
+}
+
+static uint32_t row_of_names(struct ledger *ledger, enum ledger_group group,
+			     const struct ledger_owner *names)
+{
+	struct group_table *table = &ledger->groups[group];
+	const struct map_key key = { .lo = owner_hash(names) };
+	uint32_t row = find_row(table, names, key);
+
+	if (owner_is_equal(names, &other_names[group])) /* the namespace without a name */
+		return other_row(ledger, group);
+	if (row == LEDGER_NONE)
+		row = add_row(ledger, table, names, key);
+	if (row != LEDGER_NONE)
+		return row;
+	table->overflows++;
+	return other_row(ledger, group);
+}
+
+static void leave(struct group_table *table, uint32_t *membership)
+{
+	if (*membership != LEDGER_NONE)
+		table->rows[*membership].owners--;
+	*membership = LEDGER_NONE;
+}
+
+void groups_join(struct ledger *ledger, struct ledger_container *container)
+{
+	for (enum ledger_group group = LEDGER_POD; group < LEDGER_GROUP_COUNT; group++) {
+		struct group_table *table = &ledger->groups[group];
+		struct ledger_owner names;
+		uint32_t row = LEDGER_NONE;
+
+		if (owner_of_group(container->owner, group, &names))
+			row = row_of_names(ledger, group, &names);
+		if (row != LEDGER_NONE)
+			table->rows[row].owners++;
+		leave(table, &container->group[group]);
+		container->group[group] = row;
+	}
+}
+
+void groups_leave(struct ledger *ledger, struct ledger_container *container)
+{
+	for (enum ledger_group group = LEDGER_POD; group < LEDGER_GROUP_COUNT; group++)
+		leave(&ledger->groups[group], &container->group[group]);
+}
+
+static void book(struct ledger *ledger, uint32_t index, enum ledger_group group)
+{
+	const struct container_table *containers = &ledger->containers;
+	const struct ledger_container *container = &containers->rows[index];
+	struct group_table *table = &ledger->groups[group];
+	uint32_t row = container->group[group], columns = table->values.columns;
+	const uint64_t *deltas = value_table_row(&containers->deltas, index);
+
+	touch(table, row);
+	values_add(value_table_row(&table->deltas, row), deltas, columns);
+	if (!container->grouped) { /* brings what it used before this interval */
+		uint64_t *values = value_table_row(&table->values, row);
+
+		values_add(values, value_table_row(&containers->values, index), columns);
+		values_subtract(values, deltas, columns);
+	}
+	if (!container->grouped || container->last_active_ns == ledger->now_ns)
+		table->rows[row].last_active_ns = ledger->now_ns;
+}
+
+static void add_up(struct group_table *table)
+{
+	for (uint32_t i = 0; i < table->touched_count; i++) {
+		uint32_t row = table->touched[i];
+
+		values_add(value_table_row(&table->values, row),
+			   value_table_row(&table->deltas, row), table->values.columns);
+	}
+}
+
+void groups_book(struct ledger *ledger)
+{
+	struct container_table *containers = &ledger->containers;
+
+	for (uint32_t i = 0; i < containers->touched_count; i++) {
+		uint32_t index = containers->touched[i];
+		struct ledger_container *container = &containers->rows[index];
+
+		if (!container->used || container->waiting)
+			continue;
+		for (enum ledger_group group = LEDGER_POD; group < LEDGER_GROUP_COUNT; group++) {
+			if (container->group[group] != LEDGER_NONE)
+				book(ledger, index, group);
+		}
+		container->grouped = true;
+	}
+	for (size_t group = 0; group < LEDGER_GROUP_COUNT; group++)
+		add_up(&ledger->groups[group]);
+}
+
+void ledger_release_group(struct ledger *ledger, enum ledger_group group, uint32_t row)
+{
+	struct group_table *table = &ledger->groups[group];
+	struct ledger_group_row *released = &table->rows[row];
+
+	if (row == OTHER || released->owners > 0)
+		return;
+	row_index_remove(&table->index, (struct map_key){ .lo = owner_hash(released->owner) }, row);
+	free((void *)(uintptr_t)TAKE_PTR(released->owner));
+	released->used = false;
+	table->next_free[row] = table->first_free;
+	table->first_free = row;
+	table->used--;
+}
+
+uint32_t ledger_group_slots(const struct ledger *ledger, enum ledger_group group)
+{
+	return ledger->groups[group].slots;
+}
+
+const struct ledger_group_row *ledger_group_at(const struct ledger *ledger, enum ledger_group group,
+					       uint32_t row)
+{
+	return &ledger->groups[group].rows[row];
+}
+
+const uint64_t *ledger_group_values(const struct ledger *ledger, enum ledger_group group,
+				    uint32_t row)
+{
+	return value_table_row(&ledger->groups[group].values, row);
+}
+
+const uint64_t *ledger_group_deltas(const struct ledger *ledger, enum ledger_group group,
+				    uint32_t row)
+{
+	return value_table_row(&ledger->groups[group].deltas, row);
+}
+
+bool ledger_group_crowded(const struct ledger *ledger, enum ledger_group group)
+{
+	return is_crowded(ledger->groups[group].used, ledger->max_containers);
+}
+
+uint64_t ledger_group_overflows(const struct ledger *ledger, enum ledger_group group)
+{
+	return ledger->groups[group].overflows;
+}

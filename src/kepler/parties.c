@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kepler/parties.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void parties_release(struct parties *parties)
+{
+	free(parties->party);
+	free(parties->cpu_ns);
+	free(parties->idle_weight);
+	free(parties->parts[MODE_DYNAMIC]);
+	free(parties->parts[MODE_IDLE]);
+	free(parties->owner);
+	free(parties->container_millicpu);
+	free(parties->container_has_party);
+	idle_size_scratch_release(&parties->scratch);
+	*parties = (struct parties){ 0 };
+}
+
+static bool grow_array(void *array, size_t size, size_t element)
+{
+	void *bigger = reallocarray(*(void **)array, size, element);
+
+	if (bigger)
+		*(void **)array = bigger;
+	return bigger != NULL;
+}
+
+int parties_reserve(struct parties *parties, size_t count)
+{
+	size_t size = parties->size ? parties->size : 256;
+
+	if (count <= parties->size)
+		return 0;
+	while (size < count)
+		size *= 2;
+	if (!grow_array(&parties->party, size, sizeof(*parties->party)) ||
+	    !grow_array(&parties->cpu_ns, size, sizeof(uint64_t)) ||
+	    !grow_array(&parties->idle_weight, size, sizeof(uint64_t)) ||
+	    !grow_array(&parties->parts[MODE_DYNAMIC], size, sizeof(uint64_t)) ||
+	    !grow_array(&parties->parts[MODE_IDLE], size, sizeof(uint64_t)) ||
+	    !grow_array(&parties->owner, size, sizeof(uint32_t)))
+		return -ENOMEM;
+	parties->size = size;
+	return 0;
+}
+
+void parties_add(struct parties *parties, uint32_t process, uint32_t container, uint64_t cpu_ns)
+{
+	size_t i = parties->count++;
+
+	parties->party[i] = (struct party){ process, container };
+	parties->cpu_ns[i] = cpu_ns;
+	parties->idle_weight[i] = 0;
+}
+
+/* Every living row once; those that ran have a party already, which keeps weight 0. */
+static int weigh_equally(struct parties *parties, const struct ledger *ledger)
+{
+	uint32_t slots = ledger_process_slots(ledger);
+	int r = parties_reserve(parties, parties->count + slots);
+
+	if (r < 0)
+		return r;
+	for (uint32_t row = 0; row < slots; row++) {
+		const struct ledger_process *process = ledger_process_at(ledger, row);
+
+		if (!process->used || process->ended)
+			continue;
+		parties_add(parties, row, process->container, 0);
+		parties->idle_weight[parties->count - 1] = 1;
+	}
+	return 0;
+}
+
+static int read_sizes(struct parties *parties, const struct ledger *ledger, uint32_t slots)
+{
+	if (slots > parties->container_size) {
+		if (!grow_array(&parties->container_millicpu, slots, sizeof(uint32_t)) ||
+		    !grow_array(&parties->container_has_party, slots, sizeof(bool)))
+			return -ENOMEM;
+		parties->container_size = slots;
+	}
+	for (uint32_t row = 0; row < slots; row++) {
+		const struct ledger_container *container = ledger_container_at(ledger, row);
+		bool lives = container->used && container->living && !container->replaced;
+
+		parties->container_millicpu[row] = lives ? container->owner->size_millicpu : 0;
+		parties->container_has_party[row] = false;
+	}
+	return 0;
+}
+
+/* Who asked for a part of the machine bears its idle power, also while it sleeps. */
+static int weigh_by_size(struct parties *parties, const struct ledger *ledger, uint64_t dt_ns)
+{
+	uint32_t slots = ledger_container_slots(ledger);
+	struct idle_size_input input;
+	int r = parties_reserve(parties, parties->count + slots);
+
+	if (r == 0)
+		r = read_sizes(parties, ledger, slots);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < parties->count; i++)
+		parties->container_has_party[parties->party[i].container] = true;
+	for (uint32_t row = 0; row < slots; row++) {
+		if (parties->container_millicpu[row] && !parties->container_has_party[row])
+			parties_add(parties, LEDGER_NONE, row, 0);
+	}
+	for (size_t i = 0; i < parties->count; i++)
+		parties->owner[i] = parties->party[i].container;
+	input = (struct idle_size_input){
+		.dt_ns = dt_ns,
+		.count = parties->count,
+		.owner = parties->owner,
+		.used_ns = parties->cpu_ns,
+		.owners = slots,
+		.size_millicpu = parties->container_millicpu,
+	};
+	return idle_size_weights(&input, parties->idle_weight, &parties->scratch);
+}
+
+int parties_weigh_idle(struct parties *parties, const struct ledger *ledger, enum idle_share share,
+		       uint64_t dt_ns)
+{
+	if (share == IDLE_SHARE_EQUAL)
+		return weigh_equally(parties, ledger);
+	if (share == IDLE_SHARE_SIZE)
+		return weigh_by_size(parties, ledger, dt_ns);
+	if (parties->count)
+		memcpy(parties->idle_weight, parties->cpu_ns, parties->count * sizeof(uint64_t));
+	return 0;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Among whom is the energy of an interval split? A party is a process row of the ledger, or a
+ * container for work that is known by its cgroup only, with what it ran and its weight where idle
+ * energy is shared. Arrays are kept between intervals and grow when more ran than ever before.
+ */
+#pragma once
+
+#include "attribution/attribute.h"
+#include "attribution/idle_size.h"
+#include "attribution/ledger.h"
+
+struct party {
+	uint32_t process; /* ledger row, or LEDGER_NONE: charge the container */
+	uint32_t container;
+};
+
+/* Parallel arrays, one entry a party. */
+struct parties {
+	struct party *party;
+	uint64_t *cpu_ns;
+	uint64_t *idle_weight;
+	uint64_t *parts[MODE_COUNT]; /* room for who splits */
+	uint32_t *owner;             /* container, for weights by size */
+	size_t count;
+	size_t size;
+	uint32_t *container_millicpu; /* [container_size] likewise */
+	bool *container_has_party;    /* [container_size] likewise */
+	size_t container_size;
+	struct idle_size_scratch scratch;
+};
+
+/* Room for @count in all. 0 or -ENOMEM. */
+int parties_reserve(struct parties *parties, size_t count);
+/* There must be room. */
+void parties_add(struct parties *parties, uint32_t process, uint32_t container, uint64_t cpu_ns);
+/*
+ * Sets idle_weight for @share over the @dt_ns of the interval. Equal shares, and shares by size,
+ * bring parties that did not run: living processes, containers of known size. 0 or -errno.
+ */
+int parties_weigh_idle(struct parties *parties, const struct ledger *ledger, enum idle_share share,
+		       uint64_t dt_ns);
+void parties_release(struct parties *parties);

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Base64 (RFC 4648 §4), as kubeconfig files hold certificates and keys in. Pure. */
+#pragma once
+
+#include <stddef.h>
+
+/*
+ * Decodes @text with its padding; blanks and newlines are skipped. Gives *ret (to be freed,
+ * terminated) and its length. 0, -EINVAL or -ENOMEM.
+ */
+int base64_decode(const char *text, char **ret, size_t *ret_len);

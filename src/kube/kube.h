@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What does Kubernetes say of this node's pods? A thread that keeps the directory of containers up
+ * to date, from the kubelet or from the API server.
+ *
+ * kubelet: GET /pods every 15 s, and when an unknown container is met, at most once a second; wants
+ * the permission nodes/pods (or nodes/proxy before it existed) and nothing else. apiserver: list
+ * and watch of pods with fieldSelector=spec.nodeName: paged (limit/continue), bookmarks, resumed
+ * from the last resourceVersion. Faults back off as src/kube/backoff.h says. A bad pod is skipped
+ * and counted, the rest stays. docs/design/kubernetes.md has the reasons.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+
+struct directory;
+struct kube;
+
+enum kube_source { KUBE_OFF, KUBE_AUTO, KUBE_KUBELET, KUBE_APISERVER };
+
+/* How often and how long, in milliseconds; 0: the default behind it. */
+struct kube_timing {
+	uint64_t poll;       /* 15,000: of the kubelet */
+	uint64_t demand;     /* 1,000: between polls by demand; longer while they bring nothing */
+	uint64_t connect;    /* 5,000 */
+	uint64_t request;    /* 30,000: of a list as a whole, and until a watch begins */
+	uint64_t watch_idle; /* 120,000: a watch that says nothing, not even a bookmark */
+	uint64_t watch_life; /* 300,000: asked of the server, by chance up to as much again */
+	uint64_t refused_min, refused_max; /* 2,000 and 9,000: see backoff.h */
+	uint64_t retry_min, retry_max;     /* 10,000 and 40,000 */
+};
+
+struct kube_options {
+	enum kube_source source;     /* AUTO: kubelet where it answers, else the API server */
+	const char *kubeconfig;      /* path; NULL: in-cluster, as KUBERNETES_SERVICE_HOST says */
+	const char *context;         /* of the kubeconfig; NULL: its current-context */
+	const char *node_name;       /* NULL: $NODE_NAME, else the host name */
+	const char *kubelet_url;     /* NULL: https://$NODE_IP:10250, 127.0.0.1 without NODE_IP */
+	const char *kubelet_ca_file; /* NULL: the CA of the API server */
+	const char *pod_labels;      /* "app,team": labels and annotations to hand on; NULL none */
+	const char *in_cluster_dir;  /* NULL: /var/run/secrets/kubernetes.io/serviceaccount */
+	uint64_t max_pod_bytes;      /* of one pod's JSON; 0: 2 MiB */
+	uint32_t max_pods;           /* 0: 20,000 */
+	struct kube_timing timing;
+};
+
+struct kube_stats {
+	const char *source; /* "kubelet", "apiserver", "" while none answers */
+	bool reachable;
+	uint64_t requests; /* that a peer saw; a refused connection is none */
+	uint64_t failures, relists, events, bad_pods;
+	uint64_t pods;
+	double age_s; /* since the last word of the peer; NaN before the first */
+	char last_error[256];
+};
+
+/*
+ * Starts the thread. 0, or -errno with diag for what can never work: a kubeconfig that is not one,
+ * exec credentials (-EOPNOTSUPP), no library (-ENOENT), nowhere to ask (-EDESTADDRREQ). A peer that
+ * is down is no error. Strings of @options are copied; @directory must outlive the thread.
+ */
+int kube_start(const struct kube_options *options, struct directory *directory, struct kube **ret,
+	       struct diag *diag);
+void kube_stop(struct kube *kube); /* returns within a second; NULL is fine */
+void kube_get_stats(struct kube *kube, struct kube_stats *ret);

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A list of Kubernetes objects, one at a time. Pure.
+ *
+ * A list is one JSON object, {"kind":"PodList","metadata":{…},"items":[…]}, of any size: the API
+ * server ignores `limit` when it answers from its cache, and the kubelet knows no pages at all. So
+ * the bytes are cut into items as they come, and only one item is ever held. What is beside the
+ * items (or the whole answer when it is no list, as with errors) is kept too, up to
+ * OBJECT_STREAM_REST_MAX. Nothing is checked here but brackets: each item is text for a parser.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/strbuf.h"
+
+#define OBJECT_STREAM_REST_MAX 65536
+
+/* One item; NULL: it had more than max_item bytes. Anything but 0 ends the feeding with it. */
+typedef int object_stream_item_fn(void *userdata, const char *text, size_t len);
+
+struct object_stream {
+	size_t max_item;
+	object_stream_item_fn *item;
+	void *userdata;
+	/* ---- its own ---- */
+	struct strbuf current, rest;
+	size_t key_begin; /* in rest, of the last string at depth 1 */
+	unsigned depth;   /* of brackets that are open */
+	bool in_string, escaped, in_items, skipping, key_is_items, ended;
+};
+
+void object_stream_init(struct object_stream *stream, size_t max_item, object_stream_item_fn *item,
+			void *userdata);
+void object_stream_release(struct object_stream *stream);
+/* 0; -EPROTO: no JSON object; -EMSGSIZE: too much beside the items; -ENOMEM; or what @item says. */
+int object_stream_feed(struct object_stream *stream, const char *bytes, size_t len);
+/* 0 once the outer object is whole, its text without items in stream->rest; else -EPROTO. */
+int object_stream_end(const struct object_stream *stream);

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Statuses name containers by id; what was asked for (image, requests, limits) stands in the spec
+ * under the container's name. Both are joined here, a kind at a time.
+ */
+#include "kube/pod_json.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/macro.h"
+#include "kube/quantity.h"
+
+#define UID_MAX       63
+#define NAME_MAX_K8S  253
+#define ID_MAX        128
+#define ID_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
+
+static const struct {
+	const char *statuses, *specs;
+} kinds[] = {
+	{ "containerStatuses", "containers" },
+	{ "initContainerStatuses", "initContainers" },
+	{ "ephemeralContainerStatuses", "ephemeralContainers" },
+};
+
+static const char *text_of(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text ? text : "";
+}
+
+static bool fits(const char *text, size_t max)
+{
+	size_t len = strlen(text);
+
+	return len > 0 && len <= max;
+}
+
+/* "containerd://ID" → "ID", NULL when it is none. */
+static const char *bare_id(const char *id)
+{
+	const char *scheme = strstr(id, "://");
+
+	if (scheme)
+		id = scheme + 3;
+	return fits(id, ID_MAX) && strspn(id, ID_CHARACTERS) == strlen(id) ? id : NULL;
+}
+
+static const json_t *find_spec(const json_t *specs, const char *name)
+{
+	const json_t *spec;
+	size_t i;
+
+	json_array_foreach(specs, i, spec)
+	{
+		if (i == POD_STATUSES_MAX)
+			break;
+		if (strcmp(text_of(spec, "name"), name) == 0)
+			return spec;
+	}
+	return NULL;
+}
+
+static uint32_t read_millicpu(const json_t *amounts)
+{
+	uint64_t value;
+
+	if (quantity_parse_milli(text_of(amounts, "cpu"), &value) < 0)
+		return 0;
+	return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
+}
+
+static uint64_t read_bytes(const json_t *amounts)
+{
+	uint64_t value;
+
+	return quantity_parse_units(text_of(amounts, "memory"), &value) < 0 ? 0 : value;
+}
+
+static void read_resources(const json_t *spec, struct container_names *names)
+{
+	const json_t *resources = json_object_get(spec, "resources");
+	const json_t *requests = json_object_get(resources, "requests");
+	const json_t *limits = json_object_get(resources, "limits");
+
+	names->cpu_request_milli = read_millicpu(requests);
+	names->cpu_limit_milli = read_millicpu(limits);
+	names->memory_request_bytes = read_bytes(requests);
+	names->memory_limit_bytes = read_bytes(limits);
+}
+
+static int add(struct pod *pod, const struct container_names *names, const char *id)
+{
+	if (pod->count == pod->size) {
+		size_t size = pod->size ? pod->size * 2 : 8;
+		struct container_names *bigger =
+			reallocarray(pod->containers, size, sizeof(*bigger));
+
+		if (!bigger)
+			return -ENOMEM;
+		pod->containers = bigger;
+		pod->size = size;
+	}
+	pod->containers[pod->count] = *names;
+	pod->containers[pod->count++].container_id = id;
+	return 0;
+}
+
+static int read_status(struct pod *pod, const json_t *status, const json_t *specs,
+		       struct container_names names)
+{
+	const json_t *last = json_object_get(json_object_get(status, "lastState"), "terminated");
+	const char *id = bare_id(text_of(status, "containerID"));
+	const char *last_id = bare_id(text_of(last, "containerID"));
+	const json_t *spec = find_spec(specs, text_of(status, "name"));
+	int r = 0;
+
+	names.container_name = text_of(status, "name");
+	names.image = text_of(spec ? spec : status, "image");
+	read_resources(spec, &names);
+	if (id)
+		r = add(pod, &names, id);
+	if (r == 0 && last_id && (!id || strcmp(id, last_id) != 0))
+		r = add(pod, &names, last_id);
+	return r;
+}
+
+static int read_containers(struct pod *pod, const json_t *object,
+			   const struct container_names *common)
+{
+	const json_t *all_statuses = json_object_get(object, "status");
+	const json_t *all_specs = json_object_get(object, "spec");
+
+	for (size_t kind = 0; kind < ARRAY_SIZE(kinds); kind++) {
+		const json_t *statuses = json_object_get(all_statuses, kinds[kind].statuses);
+		const json_t *specs = json_object_get(all_specs, kinds[kind].specs), *status;
+		size_t i;
+
+		json_array_foreach(statuses, i, status)
+		{
+			int r;
+
+			if (i == POD_STATUSES_MAX)
+				break;
+			r = read_status(pod, status, specs, *common);
+			if (r < 0)
+				return r;
+		}
+	}
+	return 0;
+}
+
+void pod_release(struct pod *pod)
+{
+	free(pod->containers);
+	free(pod->workload.name);
+	strbuf_release(&pod->labels);
+}
+
+int pod_json_read(const json_t *object, const struct pod_labels *labels, struct pod *ret)
+{
+	const json_t *metadata = json_object_get(object, "metadata");
+	const char *static_uid = pod_static_uid(object);
+	CLEANUP(pod_release) struct pod pod = { .uid = text_of(metadata, "uid") };
+	struct container_names common = {
+		.pod_name = text_of(metadata, "name"),
+		.pod_namespace = text_of(metadata, "namespace"),
+		.pod_id = static_uid ? static_uid : pod.uid,
+	};
+	int r;
+
+	if (!fits(pod.uid, UID_MAX) || !fits(common.pod_name, NAME_MAX_K8S) ||
+	    !fits(common.pod_namespace, NAME_MAX_K8S))
+		return -EINVAL;
+	r = pod_workload_read(object, &pod.workload);
+	if (r < 0)
+		return r;
+	pod_labels_write(labels, metadata, &pod.labels);
+	if (strbuf_error(&pod.labels) < 0)
+		return -ENOMEM;
+	common.workload = pod.workload.name;
+	common.workload_type = pod.workload.type;
+	common.pod_labels = pod.labels.data ? pod.labels.data : "";
+	r = read_containers(&pod, object, &common);
+	if (r < 0)
+		return r;
+	*ret = pod;
+	pod = (struct pod){ 0 };
+	return 0;
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * One pass over strings: one that a colon and a bracket follow is a key of an object or array. What
+ * is left out is skipped to its closing bracket; all else is copied in runs.
+ */
+#include "kube/pod_prune.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/macro.h"
+
+/* Of k8s.io/api/core/v1, types.go: at no depth does anything that is read stand below these. */
+static const char *const unread[] = {
+	"affinity",
+	"args",
+	"capabilities",
+	"command",
+	"conditions",
+	"dnsConfig",
+	"env",
+	"envFrom",
+	"hostAliases",
+	"hostIPs",
+	"lifecycle",
+	"livenessProbe",
+	"managedFields",
+	"podIPs",
+	"ports",
+	"readinessGates",
+	"readinessProbe",
+	"schedulingGates",
+	"securityContext",
+	"startupProbe",
+	"state",
+	"tolerations",
+	"topologySpreadConstraints",
+	"volumeMounts",
+	"volumes",
+};
+
+static bool is_unread(const char *key, size_t len)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(unread); i++) {
+		if (unread[i][0] == *key && strlen(unread[i]) == len &&
+		    memcmp(unread[i], key, len) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Behind the string that begins at @at with its quote; @end where it has none. */
+static const char *end_of_string(const char *at, const char *end)
+{
+	for (at++; at < end && *at != '"'; at++) {
+		if (*at == '\\' && at + 1 < end)
+			at++;
+	}
+	return at < end ? at + 1 : end;
+}
+
+static const char *skip_blanks(const char *at, const char *end)
+{
+	while (at < end && (*at == ' ' || *at == '\t' || *at == '\r' || *at == '\n'))
+		at++;
+	return at;
+}
+
+/* Behind the object or array that begins at @at; @end where it does not end. */
+static const char *end_of_value(const char *at, const char *end)
+{
+	size_t depth = 0;
+
+	while (at < end) {
+		if (*at == '"') {
+			at = end_of_string(at, end);
+			continue;
+		}
+		if (*at == '{' || *at == '[')
+			depth++;
+		else if ((*at == '}' || *at == ']') && --depth == 0)
+			return at + 1;
+		at++;
+	}
+	return end;
+}
+
+/* Where the value of the key that ends at @at begins, if it is an object or an array; else NULL. */
+static const char *find_tree(const char *at, const char *end)
+{
+	at = skip_blanks(at, end);
+	if (at == end || *at != ':')
+		return NULL;
+	at = skip_blanks(at + 1, end);
+	return at < end && (*at == '{' || *at == '[') ? at : NULL;
+}
+
+size_t pod_prune(const char *text, size_t len, char *out)
+{
+	const char *end = text + len, *copied = text, *at = text;
+	char *to = out;
+
+	while ((at = memchr(at, '"', (size_t)(end - at)))) {
+		const char *behind = end_of_string(at, end);
+		const char *tree = find_tree(behind, end);
+
+		if (tree && is_unread(at + 1, (size_t)(behind - at - 2))) {
+			memcpy(to, copied, (size_t)(tree - copied));
+			to += tree - copied;
+			*to++ = '0';
+			behind = copied = end_of_value(tree, end);
+		}
+		at = behind;
+	}
+	memcpy(to, copied, (size_t)(end - copied));
+	to += end - copied;
+	return (size_t)(to - out);
+}

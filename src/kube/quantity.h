@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Kubernetes quantities: "100m", "1.5", "128Mi", "1e3", "2k". Pure and exact; what is finer than
+ * the unit is rounded up, as the scheduler does.
+ *
+ * Grammar: k8s.io/apimachinery/pkg/api/resource, quantity.go. Not taken: signs, because a request
+ * or a limit has none.
+ */
+#pragma once
+
+#include <stdint.h>
+
+/* Thousandths of a unit: CPUs as millicpu. 0, -EINVAL or -ERANGE; *ret only on success. */
+int quantity_parse_milli(const char *text, uint64_t *ret);
+/* Whole units: bytes. */
+int quantity_parse_units(const char *text, uint64_t *ret);

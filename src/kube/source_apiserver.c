@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The API server: a list of this node's pods, then a watch from the list's resourceVersion, for
+ * ever renewed from the last version that an event or a bookmark named.
+ *
+ * The first list may come from the server's cache (resourceVersion=0: cheap for it). When a version
+ * has become too old (410, in whichever form), everything is listed again, once and at once, and
+ * then not from the cache, which may be the older one. A second 410 soon after is a fault like
+ * others: nothing here ever spins.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/macro.h"
+#include "base/strbuf.h"
+#include "kube/kube_parts.h"
+#include "kube/watch.h"
+
+#define PAGE_PODS          100
+#define PAGES_MAX          1000 /* a server that always continues is no server */
+#define WATCH_FAILURES_MAX 5
+
+static void add_escaped(struct strbuf *url, const char *text)
+{
+	static const char hex[] = "0123456789ABCDEF";
+
+	for (; *text; text++) {
+		unsigned char c = (unsigned char)*text;
+
+		if (strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~", c))
+			strbuf_add_char(url, *text);
+		else
+			strbuf_add(url, (const char[]){ '%', hex[c >> 4], hex[c & 15] }, 3);
+	}
+}
+
+static void begin_url(const struct kube *kube, struct strbuf *url)
+{
+	strbuf_add_str(url, kube->access.server);
+	strbuf_add_str(url, "/api/v1/pods?fieldSelector=spec.nodeName%3D");
+	add_escaped(url, kube->node_name);
+}
+
+/* ---- list ---- */
+
+static int list_page(struct kube *kube, const char *next, struct pod_list_page *page,
+		     struct kube_fault *fault)
+{
+	struct strbuf url = STRBUF_INIT;
+	int r;
+
+	begin_url(kube, &url);
+	strbuf_addf(&url, "&limit=%d", PAGE_PODS);
+	if (*next) {
+		strbuf_add_str(&url, "&continue=");
+		add_escaped(&url, next);
+	} else if (!kube->apiserver.expired) {
+		strbuf_add_str(&url, "&resourceVersion=0");
+	}
+	r = strbuf_error(&url);
+	if (r == 0)
+		r = kube_list(kube, "apiserver", kube->apiserver_client, url.data, page, fault);
+	strbuf_release(&url);
+	if (r == 0 && page->status != 200)
+		r = page->status == 410 ? -ESTALE : -EIO;
+	return r;
+}
+
+/* 0; -ESTALE: 410; else -errno. */
+static int list_all(struct kube *kube, struct kube_fault *fault)
+{
+	char *next = strdup("");
+	int r = next ? 0 : -ENOMEM;
+
+	pod_table_begin(&kube->table);
+	for (unsigned pages = 0; r == 0; pages++) {
+		struct pod_list_page page = { 0 };
+		bool last;
+
+		if (pages == PAGES_MAX) {
+			kube_note_failure(kube, "apiserver", "a list of pages without end");
+			r = -EPROTO;
+			break;
+		}
+		r = list_page(kube, next, &page, fault);
+		if (r < 0)
+			break;
+		free(next);
+		next = TAKE_PTR(page.next);
+		last = !*next;
+		if (last)
+			(void)snprintf(kube->apiserver.resource_version,
+				       sizeof(kube->apiserver.resource_version), "%s",
+				       page.resource_version);
+		pod_list_page_release(&page);
+		if (last)
+			break;
+	}
+	free(next);
+	if (r == 0)
+		pod_table_end(&kube->table, clock_ns(CLOCK_BOOTTIME));
+	return r;
+}
+
+/* ---- watch ---- */
+
+struct watcher {
+	struct kube *kube;
+	struct kube_fault *fault;
+	struct watch watch;
+	int status;
+	int error_code; /* of an ERROR event */
+};
+
+static int take_error(struct watcher *watcher, const struct watch_event *event)
+{
+	char why[256];
+
+	watcher->error_code = event->code ? event->code : 500;
+	if (watcher->error_code != 410) {
+		(void)snprintf(why, sizeof(why), "watch: %d: %.200s", event->code, event->message);
+		kube_note_failure(watcher->kube, "apiserver", why);
+	}
+	return -ESTALE;
+}
+
+static void take_event_pod(struct kube *kube, const struct watch_event *event)
+{
+	const char *uid = json_string_value(
+		json_object_get(json_object_get(event->object, "metadata"), "uid"));
+
+	if (event->type == WATCH_PUT)
+		kube_take_pod(kube, event->object, NULL, 0);
+	else if (uid)
+		pod_table_remove(&kube->table, uid, clock_ns(CLOCK_BOOTTIME));
+	kube_count(kube, &kube->stats.events);
+}
+
+static int take_event(void *userdata, const struct watch_event *event)
+{
+	struct watcher *watcher = userdata;
+	struct kube *kube = watcher->kube;
+
+	if (event->type == WATCH_ERROR)
+		return take_error(watcher, event);
+	if (event->type == WATCH_BAD)
+		kube_count(kube, &kube->stats.bad_pods);
+	else if (event->object)
+		take_event_pod(kube, event);
+	if (*event->resource_version &&
+	    strlen(event->resource_version) < sizeof(kube->apiserver.resource_version))
+		(void)snprintf(kube->apiserver.resource_version,
+			       sizeof(kube->apiserver.resource_version), "%s",
+			       event->resource_version);
+	kube_note_success(kube, "apiserver");
+	backoff_succeeded(&kube->backoff);
+	return 0;
+}
+
+static void take_watch_status(void *userdata, int status)
+{
+	struct watcher *watcher = userdata;
+
+	watcher->status = status;
+	if (status == 200) {
+		watcher->fault->answered = true;
+		watcher->kube->apiserver.watch_failures = 0;
+		kube_note_success(watcher->kube, "apiserver");
+	}
+}
+
+static int take_watch_bytes(void *userdata, const char *bytes, size_t len)
+{
+	struct watcher *watcher = userdata;
+
+	return watch_feed(&watcher->watch, bytes, len);
+}
+
+static int watch_url(const struct kube *kube, uint64_t life_s, struct strbuf *url)
+{
+	begin_url(kube, url);
+	strbuf_add_str(url, "&watch=1&allowWatchBookmarks=true&resourceVersion=");
+	add_escaped(url, kube->apiserver.resource_version);
+	strbuf_add_str(url, "&timeoutSeconds=");
+	strbuf_add_u64(url, life_s);
+	return strbuf_error(url);
+}
+
+/*
+ * A version that the server does not like for another reason than its age is given up in the end:
+ * it may be of a database that is no more.
+ */
+static void note_watch_failure(struct watcher *watcher)
+{
+	struct apiserver_state *state = &watcher->kube->apiserver;
+	bool in_stream = watcher->status == 200 && watcher->error_code;
+
+	if (in_stream || ++state->watch_failures >= WATCH_FAILURES_MAX) {
+		state->resource_version[0] = '\0';
+		state->watch_failures = 0;
+	}
+}
+
+/* What the watch's end means. 0: it ran out as agreed; -ESTALE: 410; else a fault. */
+static int judge_watch(struct watcher *watcher, int r)
+{
+	char why[64];
+
+	if (r == 0)
+		r = watch_end(&watcher->watch);
+	if (watcher->status == 410 || watcher->error_code == 410)
+		return -ESTALE;
+	if (r == 0 && watcher->status == 200)
+		return 0;
+	if (watcher->status)
+		note_watch_failure(watcher);
+	if (r == 0) {
+		(void)snprintf(why, sizeof(why), "watch: HTTP %d", watcher->status);
+		kube_note_failure(watcher->kube, "apiserver", why);
+	}
+	return r < 0 && r != -ESTALE ? r : -EIO;
+}
+
+static int watch_once(struct kube *kube, struct kube_fault *fault)
+{
+	uint64_t life_s = (kube->timing.watch_life + 999) / 1000;
+	struct watcher watcher = { .kube = kube, .fault = fault };
+	struct strbuf url = STRBUF_INIT;
+	struct kube_get get = {
+		.source = "apiserver",
+		.client = kube->apiserver_client,
+		.status = take_watch_status,
+		.body = take_watch_bytes,
+		.userdata = &watcher,
+		.idle_timeout_ms = kube->timing.watch_idle,
+	};
+	int r, status;
+
+	life_s += muldiv_u64(life_s, kube_chance(), UINT32_MAX);
+	r = watch_url(kube, life_s, &url);
+	get.url = url.data;
+	get.timeout_ms = life_s * 1000 + kube->timing.request;
+	/* An event is an object and a few words around it. */
+	watch_init(&watcher.watch, kube->max_pod_bytes + 256, take_event, &watcher);
+	if (r == 0)
+		r = kube_get(kube, &get, &status, fault);
+	strbuf_release(&url);
+	if (!fault->stopped)
+		r = judge_watch(&watcher, r);
+	watch_release(&watcher.watch);
+	return r;
+}
+
+/* ---- both ---- */
+
+/* After a 410: 0 to list again now, -EAGAIN when that was done a moment ago. */
+static int expire(struct kube *kube)
+{
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	uint64_t pause_ns = kube->timing.retry_min * NSEC_PER_MSEC;
+	bool again = kube->apiserver.relisted_ns && now_ns - kube->apiserver.relisted_ns < pause_ns;
+
+	kube->apiserver.resource_version[0] = '\0';
+	kube->apiserver.expired = true;
+	kube->apiserver.relisted_ns = now_ns;
+	kube_count(kube, &kube->stats.relists);
+	return again ? -EAGAIN : 0;
+}
+
+static int step(struct kube *kube, struct kube_fault *fault)
+{
+	uint64_t began_ns = clock_ns(CLOCK_MONOTONIC), took_ms;
+	int r;
+
+	if (!*kube->apiserver.resource_version) {
+		r = list_all(kube, fault);
+		if (r < 0)
+			return r;
+		kube->apiserver.expired = false;
+		fault->answered = true;
+		kube_note_success(kube, "apiserver");
+		backoff_succeeded(&kube->backoff);
+	}
+	r = watch_once(kube, fault);
+	took_ms = (clock_ns(CLOCK_MONOTONIC) - began_ns) / NSEC_PER_MSEC;
+	/* A watch that ends well but at once, again and again, is a fault too. */
+	return r == 0 && took_ms < 1000 ? -EAGAIN : r;
+}
+
+void apiserver_run(struct kube *kube, struct kube_fault *fault)
+{
+	int r = 0;
+
+	while (r == 0 && !fault->stopped) {
+		fault->failure = (struct backoff_failure){ 0 };
+		r = step(kube, fault);
+		if (r == -ESTALE && !fault->stopped)
+			r = expire(kube);
+	}
+}

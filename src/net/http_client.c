@@ -1,0 +1,464 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * GET requests through libcurl's multi interface with one transfer at a time, because only that can
+ * be woken by a descriptor of ours while it waits for a peer.
+ *
+ * What libcurl bounds (connection, whole request) it bounds; what it does not is counted here:
+ * decoded bytes (a gzip bomb), bytes of headers, time without a byte. TLS is always verified;
+ * sessions are not resumed, so that each connection looks at the CA file again.
+ */
+#include "net/http_client.h"
+
+#include <errno.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/clock.h"
+#include "base/macro.h"
+#include "net/curl_library.h"
+
+#define HEADER_BYTES_MAX 65536
+#define POLL_MS_MAX      1000
+#define TOKEN_MAX        16384
+#define RETRY_AFTER_MAX  86400 /* seconds; a peer that asks for more is not believed */
+
+struct http_client {
+	const struct curl_library *curl;
+	CURL *easy;
+	CURLM *multi;
+	char *unix_socket, *ca_file, *client_cert_file, *client_key_file, *user_agent;
+	bool environment_proxy;
+	int cancel_fd;
+	char error[CURL_ERROR_SIZE];
+};
+
+/* One request on its way. */
+struct transfer {
+	struct http_client *client;
+	http_status_fn *status;
+	http_body_fn *body;
+	void *userdata;
+	uint64_t max_bytes, body_bytes, header_bytes;
+	int stopped; /* why a callback ended it: -errno, or what @body returned */
+};
+
+static int copy_text(const char *text, char **ret)
+{
+	*ret = text ? strdup(text) : NULL;
+	return text && !*ret ? -ENOMEM : 0;
+}
+
+static int copy_options(struct http_client *client, const struct http_client_options *options)
+{
+	client->environment_proxy = options->environment_proxy;
+	client->cancel_fd = options->cancel_fd;
+	if (copy_text(options->unix_socket, &client->unix_socket) < 0 ||
+	    copy_text(options->ca_file, &client->ca_file) < 0 ||
+	    copy_text(options->client_cert_file, &client->client_cert_file) < 0 ||
+	    copy_text(options->client_key_file, &client->client_key_file) < 0 ||
+	    copy_text(options->user_agent, &client->user_agent) < 0)
+		return -ENOMEM;
+	return 0;
+}
+
+void http_client_free(struct http_client *client)
+{
+	if (!client)
+		return;
+	if (client->easy)
+		client->curl->easy_cleanup(client->easy);
+	if (client->multi)
+		(void)client->curl->multi_cleanup(client->multi);
+	free(client->unix_socket);
+	free(client->ca_file);
+	free(client->client_cert_file);
+	free(client->client_key_file);
+	free(client->user_agent);
+	free(client);
+}
+
+int http_client_new(const struct http_client_options *options, struct http_client **ret,
+		    struct diag *diag)
+{
+	const struct curl_library *curl;
+	struct http_client *client;
+	int r = curl_library_get(&curl, diag);
+
+	if (r < 0)
+		return r;
+	client = calloc(1, sizeof(*client));
+	if (!client)
+		return diag_set(diag, -ENOMEM, "out of memory");
+	client->curl = curl;
+	r = copy_options(client, options);
+	client->easy = curl->easy_init();
+	client->multi = curl->multi_init();
+	if (r < 0 || !client->easy || !client->multi) {
+		http_client_free(client);
+		return diag_set(diag, -ENOMEM, "out of memory");
+	}
+	*ret = client;
+	return 0;
+}
+
+static size_t take_body(char *bytes, size_t size, size_t count, void *userdata)
+{
+	struct transfer *transfer = userdata;
+	size_t len = size * count;
+
+	transfer->body_bytes += len;
+	if (transfer->max_bytes && transfer->body_bytes > transfer->max_bytes)
+		transfer->stopped = -EMSGSIZE;
+	else if (transfer->body)
+		transfer->stopped = transfer->body(transfer->userdata, bytes, len);
+	/* Anything but what came is an error to libcurl; len is never 0 here. */
+	return transfer->stopped ? 0 : len;
+}
+
+/* The empty line behind the headers has come; interim answers (1xx) may be before the real. */
+static void tell_status(struct transfer *transfer)
+{
+	struct http_client *client = transfer->client;
+	long status = 0;
+
+	(void)client->curl->easy_getinfo(client->easy, CURLINFO_RESPONSE_CODE, &status);
+	if (status >= 200)
+		transfer->status(transfer->userdata, (int)status);
+}
+
+static size_t take_header(char *bytes, size_t size, size_t count, void *userdata)
+{
+	struct transfer *transfer = userdata;
+	size_t len = size * count;
+
+	transfer->header_bytes += len;
+	if (transfer->header_bytes > HEADER_BYTES_MAX)
+		transfer->stopped = -EMSGSIZE;
+	else if (len <= 2 && transfer->status && (*bytes == '\r' || *bytes == '\n'))
+		tell_status(transfer);
+	return transfer->stopped ? 0 : len;
+}
+
+/* Options are set one by one; the first that is refused is remembered. */
+struct setting {
+	struct http_client *client;
+	CURLcode code;
+};
+
+static void note_setting(struct setting *setting, CURLcode code)
+{
+	if (setting->code == CURLE_OK)
+		setting->code = code;
+}
+
+static void set_number(struct setting *setting, CURLoption option, long value)
+{
+	const struct http_client *client = setting->client;
+
+	note_setting(setting, client->curl->easy_setopt(client->easy, option, value));
+}
+
+static void set_pointer(struct setting *setting, CURLoption option, const void *value)
+{
+	const struct http_client *client = setting->client;
+
+	note_setting(setting, client->curl->easy_setopt(client->easy, option, value));
+}
+
+static void set_text_if_any(struct setting *setting, CURLoption option, const char *value)
+{
+	if (value)
+		set_pointer(setting, option, value);
+}
+
+static void set_peer(struct setting *setting)
+{
+	static const struct {
+		CURLoption option;
+		long value;
+	} numbers[] = {
+		{ CURLOPT_NOSIGNAL, 1 },
+		{ CURLOPT_QUICK_EXIT, 1 }, /* a stop does not wait for the name server */
+		{ CURLOPT_FOLLOWLOCATION, 0 },
+		{ CURLOPT_NETRC, CURL_NETRC_IGNORED },
+		{ CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1 },
+		{ CURLOPT_SSL_VERIFYPEER, 1 },
+		{ CURLOPT_SSL_VERIFYHOST, 2 },
+		{ CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2 },
+		{ CURLOPT_SSL_SESSIONID_CACHE, 0 },
+		{ CURLOPT_TCP_KEEPALIVE, 1 },
+	};
+	const struct http_client *client = setting->client;
+
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
+		set_number(setting, numbers[i].option, numbers[i].value);
+	set_pointer(setting, CURLOPT_PROTOCOLS_STR, "http,https");
+	if (client->ca_file) {
+		set_pointer(setting, CURLOPT_CAINFO, client->ca_file);
+		set_pointer(setting, CURLOPT_CAPATH, NULL);
+	}
+	set_text_if_any(setting, CURLOPT_SSLCERT, client->client_cert_file);
+	set_text_if_any(setting, CURLOPT_SSLKEY, client->client_key_file);
+	set_text_if_any(setting, CURLOPT_UNIX_SOCKET_PATH, client->unix_socket);
+	if (!client->environment_proxy || client->unix_socket)
+		set_pointer(setting, CURLOPT_PROXY, "");
+}
+
+static void set_request(struct setting *setting, const struct http_request_options *request,
+			const struct curl_slist *headers, const struct transfer *transfer)
+{
+	struct http_client *client = setting->client;
+
+	set_pointer(setting, CURLOPT_URL, request->url);
+	set_pointer(setting, CURLOPT_HTTPHEADER, headers);
+	set_pointer(setting, CURLOPT_ACCEPT_ENCODING, "gzip");
+	set_text_if_any(setting, CURLOPT_USERAGENT, client->user_agent);
+	set_number(setting, CURLOPT_CONNECTTIMEOUT_MS, (long)request->connect_timeout_ms);
+	set_number(setting, CURLOPT_TIMEOUT_MS, (long)request->timeout_ms);
+	set_pointer(setting, CURLOPT_WRITEDATA, transfer);
+	set_pointer(setting, CURLOPT_HEADERDATA, transfer);
+	set_pointer(setting, CURLOPT_ERRORBUFFER, client->error);
+	note_setting(setting,
+		     client->curl->easy_setopt(client->easy, CURLOPT_WRITEFUNCTION, take_body));
+	note_setting(setting,
+		     client->curl->easy_setopt(client->easy, CURLOPT_HEADERFUNCTION, take_header));
+}
+
+/* Bytes that came in this request, as they came over the wire. */
+static uint64_t received(const struct http_client *client, const struct transfer *transfer)
+{
+	curl_off_t bytes = 0;
+
+	(void)client->curl->easy_getinfo(client->easy, CURLINFO_SIZE_DOWNLOAD_T, &bytes);
+	return (uint64_t)bytes + transfer->header_bytes;
+}
+
+static int wait_for_more(struct http_client *client, uint64_t left_ms)
+{
+	struct curl_waitfd cancel = { .fd = client->cancel_fd, .events = CURL_WAIT_POLLIN };
+	int wait_ms = left_ms < POLL_MS_MAX ? (int)left_ms : POLL_MS_MAX;
+
+	if (client->curl->multi_poll(client->multi, &cancel, client->cancel_fd >= 0, wait_ms,
+				     NULL) != CURLM_OK)
+		return -EIO;
+	return cancel.revents ? -ECANCELED : 0;
+}
+
+/*
+ * Drives the transfer to its end. 0 with libcurl's result, or -errno when it was cut from this
+ * side.
+ */
+static int drive(struct http_client *client, const struct transfer *transfer,
+		 const struct http_request_options *request, CURLcode *ret_code)
+{
+	uint64_t seen = 0, since_ns = clock_ns(CLOCK_MONOTONIC);
+
+	for (;;) {
+		uint64_t now_ns, bytes, limit_ms, silent_ms;
+		int running = 0, left, r;
+		const CURLMsg *message;
+
+		if (client->curl->multi_perform(client->multi, &running) != CURLM_OK)
+			return -EIO;
+		message = client->curl->multi_info_read(client->multi, &left);
+		if (message && message->msg == CURLMSG_DONE) {
+			*ret_code = message->data.result;
+			return 0;
+		}
+		now_ns = clock_ns(CLOCK_MONOTONIC);
+		bytes = received(client, transfer);
+		if (bytes != seen) {
+			seen = bytes;
+			since_ns = now_ns;
+		}
+		silent_ms = (now_ns - since_ns) / NSEC_PER_MSEC;
+		limit_ms = seen ? request->idle_timeout_ms : request->answer_timeout_ms;
+		if (limit_ms && silent_ms >= limit_ms)
+			return -ETIMEDOUT;
+		r = wait_for_more(client, limit_ms ? limit_ms - silent_ms : POLL_MS_MAX);
+		if (r < 0)
+			return r;
+	}
+}
+
+static int errno_of(CURLcode code)
+{
+	static const struct {
+		CURLcode code;
+		int err;
+	} table[] = {
+		{ CURLE_OK, 0 },
+		{ CURLE_OPERATION_TIMEDOUT, -ETIMEDOUT },
+		{ CURLE_COULDNT_CONNECT, -ECONNREFUSED },
+		{ CURLE_COULDNT_RESOLVE_HOST, -EHOSTUNREACH },
+		{ CURLE_COULDNT_RESOLVE_PROXY, -EHOSTUNREACH },
+		{ CURLE_PEER_FAILED_VERIFICATION, -EACCES },
+		{ CURLE_SSL_CACERT_BADFILE, -EACCES },
+		{ CURLE_SSL_CERTPROBLEM, -EACCES },
+		{ CURLE_SSL_ISSUER_ERROR, -EACCES },
+		{ CURLE_SSL_CONNECT_ERROR, -EPROTO },
+		{ CURLE_WEIRD_SERVER_REPLY, -EPROTO },
+		{ CURLE_PARTIAL_FILE, -EPROTO },
+		{ CURLE_GOT_NOTHING, -EPROTO },
+		{ CURLE_SEND_ERROR, -EPROTO },
+		{ CURLE_RECV_ERROR, -EPROTO },
+		{ CURLE_BAD_CONTENT_ENCODING, -EPROTO },
+		{ CURLE_UNSUPPORTED_PROTOCOL, -EINVAL },
+		{ CURLE_URL_MALFORMAT, -EINVAL },
+		{ CURLE_OUT_OF_MEMORY, -ENOMEM },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		if (table[i].code == code)
+			return table[i].err;
+	}
+	return -EIO;
+}
+
+static void read_reply(const struct http_client *client, const struct transfer *transfer,
+		       struct http_reply *reply)
+{
+	curl_off_t retry_after = 0;
+	long status = 0, sent = 0;
+
+	(void)client->curl->easy_getinfo(client->easy, CURLINFO_RESPONSE_CODE, &status);
+	(void)client->curl->easy_getinfo(client->easy, CURLINFO_RETRY_AFTER, &retry_after);
+	(void)client->curl->easy_getinfo(client->easy, CURLINFO_REQUEST_SIZE, &sent);
+	if (retry_after < 0 || retry_after > RETRY_AFTER_MAX)
+		retry_after = 0;
+	*reply = (struct http_reply){
+		.status = (int)status,
+		.retry_after_ms = (uint64_t)retry_after * 1000,
+		.body_bytes = transfer->body_bytes,
+		.connected = status != 0 || sent > 0,
+	};
+}
+
+/* Scheme and host of a URL, for messages: the rest may hold what nobody wants to read. */
+static int host_length(const char *url)
+{
+	const char *host = strstr(url, "://");
+	size_t len = host ? (size_t)(host + 3 - url) : 0;
+
+	len += strcspn(url + len, "/?#");
+	return len > 128 ? 128 : (int)len;
+}
+
+static int perform(struct http_client *client, const struct http_request_options *request,
+		   struct transfer *transfer, struct http_reply *reply, struct diag *diag)
+{
+	const char *url = request->url, *why;
+	CURLcode code = CURLE_OK;
+	int r;
+
+	if (client->curl->multi_add_handle(client->multi, client->easy) != CURLM_OK)
+		return diag_set(diag, -ENOMEM, "%.*s: out of memory", host_length(url), url);
+	r = drive(client, transfer, request, &code);
+	read_reply(client, transfer, reply);
+	(void)client->curl->multi_remove_handle(client->multi, client->easy);
+	if (transfer->stopped) {
+		r = transfer->stopped;
+		why = r == -EMSGSIZE ? "the answer is too large" : "the answer was not taken";
+	} else if (r == -ETIMEDOUT) {
+		why = "no byte came for too long";
+	} else if (r < 0) {
+		why = strerror(-r);
+	} else {
+		r = errno_of(code);
+		if (r == -EINVAL && reply->connected)
+			r = -EPROTO; /* HTTP/0.9 came back: that is "unsupported" too */
+		why = client->error[0] ? client->error : client->curl->easy_strerror(code);
+	}
+	return r == 0 ? 0 : diag_set(diag, r, "%.*s: %s", host_length(url), url, why);
+}
+
+/* Printable ASCII, or a line of it would become a header of its own. */
+static bool is_header_value(const char *text)
+{
+	for (; *text; text++) {
+		if (*text <= ' ' || *text > '~')
+			return false;
+	}
+	return true;
+}
+
+static int add_header(const struct curl_library *curl, const char *name, const char *value,
+		      struct curl_slist **headers)
+{
+	size_t name_len = strlen(name), len = strlen(value);
+	struct curl_slist *longer = NULL;
+	char *line;
+
+	line = malloc(name_len + len + 1);
+	if (line) {
+		memcpy(line, name, name_len);
+		memcpy(line + name_len, value, len + 1);
+		longer = curl->slist_append(*headers, line);
+		explicit_bzero(line, name_len + len);
+		free(line);
+	}
+	if (longer)
+		*headers = longer;
+	return longer ? 0 : -ENOMEM;
+}
+
+static int make_headers(const struct http_client *client,
+			const struct http_request_options *request, struct curl_slist **headers,
+			struct diag *diag)
+{
+	const char *token = request->bearer_token, *url = request->url;
+	int r = 0;
+
+	if (token && (!is_header_value(token) || strlen(token) > TOKEN_MAX))
+		return diag_set(diag, -EINVAL, "%.*s: the token is not one", host_length(url), url);
+	if (token && strncasecmp(url, "https://", 8) != 0)
+		return diag_set(diag, -EINVAL, "%.*s: a token may only go over https",
+				host_length(url), url);
+	if (request->accept)
+		r = add_header(client->curl, "Accept: ", request->accept, headers);
+	if (r == 0 && token)
+		r = add_header(client->curl, "Authorization: Bearer ", token, headers);
+	return r < 0 ? diag_set(diag, r, "out of memory") : 0;
+}
+
+static void free_headers(const struct curl_library *curl, struct curl_slist *headers)
+{
+	for (struct curl_slist *line = headers; line; line = line->next)
+		explicit_bzero(line->data, strlen(line->data));
+	curl->slist_free_all(headers);
+}
+
+int http_client_get(struct http_client *client, const struct http_request_options *request,
+		    http_body_fn *body, void *userdata, struct http_reply *ret, struct diag *diag)
+{
+	struct transfer transfer = {
+		.client = client,
+		.status = request->status,
+		.body = body,
+		.userdata = userdata,
+		.max_bytes = request->max_bytes,
+	};
+	struct setting setting = { .client = client };
+	struct curl_slist *headers = NULL;
+	int r;
+
+	*ret = (struct http_reply){ 0 };
+	client->error[0] = '\0';
+	r = make_headers(client, request, &headers, diag);
+	if (r == 0) {
+		client->curl->easy_reset(client->easy);
+		set_peer(&setting);
+		set_request(&setting, request, headers, &transfer);
+		if (setting.code != CURLE_OK)
+			r = diag_set(diag, errno_of(setting.code), "%.*s: %s",
+				     host_length(request->url), request->url,
+				     client->curl->easy_strerror(setting.code));
+		else
+			r = perform(client, request, &transfer, ret, diag);
+		/* Nothing of the request stays behind. */
+		(void)client->curl->easy_setopt(client->easy, CURLOPT_HTTPHEADER, NULL);
+		(void)client->curl->easy_setopt(client->easy, CURLOPT_ERRORBUFFER, NULL);
+	}
+	free_headers(client->curl, headers);
+	return r;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * HTTP requests with deadlines and limits, over TCP with verified TLS or over a unix socket.
+ *
+ * The library (libcurl, GnuTLS flavour) is loaded when the first client is made, and only then: it
+ * costs 5 MB. A client belongs to one thread and keeps its connection alive between requests. Every
+ * request can be cut short from another thread by a descriptor (@cancel_fd), so that a stop never
+ * waits for a peer. Redirects are not followed, and a bearer token never goes over plain http:
+ * credentials go nowhere else.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+
+/* Decoded bytes as they come; anything but 0 ends the request with that error. */
+typedef int http_body_fn(void *userdata, const char *bytes, size_t len);
+typedef void http_status_fn(void *userdata, int status);
+
+struct http_client_options {
+	const char *unix_socket; /* path, or NULL: TCP */
+	/*
+	 * TLS: files in PEM, read again for each connection; NULL: the system's CAs, no
+	 * certificate.
+	 */
+	const char *ca_file;
+	const char *client_cert_file, *client_key_file;
+	const char *user_agent;
+	/*
+	 * false: straight to the peer. true: through a proxy where https_proxy, http_proxy and
+	 * no_proxy of the environment say so.
+	 */
+	bool environment_proxy;
+	int cancel_fd; /* readable: requests end with -ECANCELED; -1 none */
+};
+
+struct http_request_options {
+	const char *url;          /* http:// or https:// */
+	const char *bearer_token; /* or NULL; never logged; https:// only, else -EINVAL */
+	const char *accept;       /* "application/json" */
+	/* Told once the answer has begun, before its body, with the same @userdata; may be NULL. */
+	http_status_fn *status;
+	uint64_t connect_timeout_ms;
+	uint64_t answer_timeout_ms; /* until the answer begins, 0 none */
+	uint64_t timeout_ms;        /* of the whole request, 0 none (a watch) */
+	uint64_t idle_timeout_ms;   /* without a byte, 0 none */
+	uint64_t max_bytes;         /* of the decoded body; 0 none; beyond it -EMSGSIZE */
+};
+
+struct http_reply {
+	int status;              /* 200; 0 when there was none */
+	uint64_t retry_after_ms; /* of Retry-After in seconds or as a date; 0 none */
+	uint64_t body_bytes;     /* decoded */
+	bool connected;          /* false: the peer has not seen the request */
+};
+
+struct http_client;
+
+/* 0; -ENOENT or -ENOSYS: no fitting library (diag says which package); -EINVAL; -ENOMEM. */
+int http_client_new(const struct http_client_options *options, struct http_client **ret,
+		    struct diag *diag);
+void http_client_free(struct http_client *client);
+/*
+ * GET. 0 once there was a whole answer, whatever its status (the body of any status goes to @body);
+ * else -errno, and diag has the URL's host and the reason: -ETIMEDOUT, -ECONNREFUSED, -EHOSTUNREACH
+ * (no such host), -ECANCELED, -EMSGSIZE, -EPROTO (cut or malformed), -EACCES (TLS: one side could
+ * not verify the other), -EINVAL, -ENOMEM, -EIO. *ret is always written.
+ */
+int http_client_get(struct http_client *client, const struct http_request_options *request,
+		    http_body_fn *body, void *userdata, struct http_reply *ret, struct diag *diag);

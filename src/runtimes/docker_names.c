@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Docker says the same in two places: in the answer of its API ("Id", "Names" with the slash of the
+ * former link names, "Image", "Labels") and in config.v2.json below its data directory ("ID",
+ * "Name", "Config"). Kubernetes through Docker marks containers by labels, and those name them
+ * better than the name that is made of them.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "base/macro.h"
+#include "runtimes/json_text.h"
+#include "runtimes/names.h"
+#include "runtimes/state_dir.h"
+
+struct reading {
+	names_fn *fn;
+	void *userdata;
+	uint64_t *bad;
+};
+
+/* "/web" → "web"; "/other/alias" is a link and no name. */
+static const char *own_name(const char *name)
+{
+	const char *bare = *name == '/' ? name + 1 : name;
+
+	return strchr(bare, '/') ? "" : bare;
+}
+
+static const char *own_name_of(const json_t *names)
+{
+	const char *found = "";
+
+	for (size_t i = 0; i < json_array_size(names) && *found == '\0'; i++) {
+		const char *name = json_string_value(json_array_get(names, i));
+
+		found = name ? own_name(name) : "";
+	}
+	return found;
+}
+
+static void read_labels(const json_t *labels, struct container_names *names)
+{
+	const char *name = json_text(labels, "io.kubernetes.container.name");
+
+	names->pod_name = json_text(labels, "io.kubernetes.pod.name");
+	names->pod_namespace = json_text(labels, "io.kubernetes.pod.namespace");
+	names->pod_id = json_text(labels, "io.kubernetes.pod.uid");
+	if (*name != '\0')
+		names->container_name = name;
+}
+
+static int list_element(void *userdata, const json_t *element)
+{
+	const struct reading *reading = userdata;
+	struct container_names names = {
+		.container_id = json_text(element, "Id"),
+		.container_name = own_name_of(json_object_get(element, "Names")),
+		.image = json_text(element, "Image"),
+	};
+
+	if (!container_id_is_valid(names.container_id)) {
+		++*reading->bad;
+		return 0;
+	}
+	read_labels(json_object_get(element, "Labels"), &names);
+	return reading->fn(reading->userdata, &names);
+}
+
+int docker_list_names(const char *text, size_t len, uint64_t *bad, names_fn *fn, void *userdata)
+{
+	struct reading reading = { fn, userdata, bad };
+
+	return json_each_element(text, len, list_element, &reading);
+}
+
+int docker_config_names(const char *text, size_t len, names_fn *fn, void *userdata)
+{
+	json_t *state CLEANUP(json_cleanup) = json_read_object(text, len);
+	const json_t *config = json_object_get(state, "Config");
+	struct container_names names = {
+		.container_id = json_text(state, "ID"),
+		.container_name = own_name(json_text(state, "Name")),
+		.image = json_text(config, "Image"),
+	};
+
+	if (!container_id_is_valid(names.container_id))
+		return -EBADMSG;
+	read_labels(json_object_get(config, "Labels"), &names);
+	return fn(userdata, &names);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What this room has told the directory: the containers that were seen, by whom, and whether the
+ * file that names them has changed since. So that a scan costs a look-up for a container that is
+ * known, and the directory hears only of what is new, changed or gone.
+ *
+ * A scan is name_table_begin(), for each runtime in the order of precedence keep or put of each
+ * container, then name_table_end(). The first runtime that knows a container in a scan names it.
+ * Bounded: containers beyond the limit are refused and counted by the caller.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/map.h"
+#include "workload/directory.h"
+
+struct name_table {
+	struct directory *directory; /* borrowed */
+	struct map by_id;
+	struct name_row *rows;
+	uint32_t count, size;
+	uint32_t scan;    /* number of the current one */
+	uint64_t changes; /* puts so far that were new or different */
+};
+
+void name_table_init(struct name_table *table, struct directory *directory, uint32_t limit);
+void name_table_release(struct name_table *table);
+
+void name_table_begin(struct name_table *table);
+/*
+ * True: nothing needs to be read, because @provider named container @id before from a file of this
+ * stamp, or another provider did in this scan.
+ */
+bool name_table_keep(struct name_table *table, unsigned provider, const char *id, uint64_t stamp);
+/* 0, -ENOSPC (here or in the directory), -ENOMEM; then it is tried again in the next scan. */
+int name_table_put(struct name_table *table, unsigned provider, uint64_t stamp,
+		   const struct container_names *names);
+/* All that @provider named before are still there, for all that is known. */
+void name_table_keep_all(struct name_table *table, unsigned provider);
+/* Whether @provider names any container in this scan. */
+bool name_table_has(const struct name_table *table, unsigned provider);
+/* Takes back what nobody kept or put. */
+void name_table_end(struct name_table *table, uint64_t now_ns);

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The order of the sources is their precedence: the first that knows a container names it. A source
+ * that fails takes nothing back: what it said before stays until it can speak again. One container
+ * whose file is broken costs that container; a limit that is reached is counted and leaves the
+ * known ones as they are.
+ */
+#include "runtimes/scan.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/macro.h"
+#include "runtimes/state_dir.h"
+
+static const struct {
+	const char *name;
+	int (*scan)(struct scan *scan);
+} sources[] = {
+	{ "containerd", scan_containerd },
+	{ "podman", scan_storage },
+	{ "cri-o", scan_crio },
+	{ "docker", scan_docker },
+	{ "docker-api", scan_docker_api },
+	{ "podman-api", scan_podman_api },
+};
+
+static int copy(const char *text, char **ret)
+{
+	*ret = text && *text != '\0' ? strdup(text) : NULL;
+	return text && *text != '\0' && !*ret ? -ENOMEM : 0;
+}
+
+int scan_init(struct scan *scan, const struct runtimes_options *options,
+	      struct directory *directory, const atomic_bool *stop, int cancel_fd)
+{
+	struct scan_paths *paths = &scan->paths;
+
+	*scan = (struct scan){ .stop = stop, .cancel_fd = cancel_fd };
+	name_table_init(&scan->table, directory, SCAN_CONTAINERS_MAX);
+	if (copy(options->root, &paths->root) < 0 ||
+	    copy(options->docker_socket, &paths->docker_socket) < 0 ||
+	    copy(options->podman_socket, &paths->podman_socket) < 0 ||
+	    copy(options->docker_state, &paths->docker_state) < 0 ||
+	    copy(options->containerd_state, &paths->containerd_state) < 0 ||
+	    copy(options->crio_state, &paths->crio_state) < 0) {
+		scan_release(scan);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+void scan_release(struct scan *scan)
+{
+	struct scan_paths *paths = &scan->paths;
+	char **const owned[] = {
+		&paths->root,         &paths->docker_socket,    &paths->podman_socket,
+		&paths->docker_state, &paths->containerd_state, &paths->crio_state
+	};
+
+	name_table_release(&scan->table);
+	scan->docker_api = docker_api_free(scan->docker_api);
+	scan->podman_api = docker_api_free(scan->podman_api);
+	for (size_t i = 0; i < ARRAY_SIZE(owned); i++) {
+		free(*owned[i]);
+		*owned[i] = NULL;
+	}
+}
+
+void scan_error(struct scan *scan, int error, const char *what)
+{
+	(void)snprintf(scan->stats.last_error, sizeof(scan->stats.last_error), "%s: %s: %s",
+		       sources[scan->source].name, what, strerrordesc_np(-error));
+}
+
+int scan_open(struct scan *scan, const char *path)
+{
+	int fd = state_dir_open(scan->paths.root ? scan->paths.root : "", path);
+
+	if (fd < 0 && fd != -ENOENT)
+		scan_error(scan, fd, path);
+	return fd;
+}
+
+int scan_take(struct scan *scan)
+{
+	if (atomic_load_explicit(scan->stop, memory_order_relaxed))
+		return -ECANCELED;
+	if (scan->budget == 0)
+		return -E2BIG;
+	scan->budget--;
+	return 0;
+}
+
+int scan_put(void *userdata, const struct container_names *names)
+{
+	const struct scan_put *put = userdata;
+	int r;
+
+	if (put->id && strcmp(put->id, names->container_id) != 0)
+		return -EBADMSG; /* a file that speaks of another container */
+	r = name_table_put(&put->scan->table, put->scan->source, put->stamp, names);
+	if (r == -ENOSPC) {
+		put->scan->stats.refused++;
+		return 0;
+	}
+	return r;
+}
+
+int scan_put_listed(void *userdata, const struct container_names *names)
+{
+	const struct scan_put *put = userdata;
+	int r = scan_take(put->scan);
+
+	return r < 0 ? r : scan_put(userdata, names);
+}
+
+int scan_container(struct scan *scan, int dirfd, const char *path, const char *id, uint64_t stamp,
+		   scan_parse_fn *parse)
+{
+	struct scan_put put = { scan, stamp, id };
+	char *text CLEANUP_FREE = NULL;
+	size_t len = 0;
+	int r = scan_take(scan);
+
+	if (r < 0)
+		return r;
+	if (name_table_keep(&scan->table, scan->source, id, stamp))
+		return 0;
+	r = state_dir_read(dirfd, path, SCAN_CONFIG_MAX, &text, &len);
+	if (r == 0)
+		r = parse(text, len, id, scan_put, &put);
+	/* Gone, or not written yet: the next scan tells. */
+	if (r < 0 && r != -ENOENT) {
+		scan->stats.bad++;
+		scan_error(scan, r, path);
+	}
+	return 0;
+}
+
+static void add_present(struct runtimes_stats *stats, const char *name)
+{
+	size_t len = strlen(stats->present);
+
+	(void)snprintf(stats->present + len, sizeof(stats->present) - len, "%s%s", len ? " " : "",
+		       name);
+}
+
+/* Whether that runtime is there and was read. */
+static bool run_source(struct scan *scan, unsigned rank)
+{
+	int r;
+
+	scan->source = rank;
+	r = sources[rank].scan(scan);
+	if (r == 0 || r == -ENOENT)
+		return r == 0;
+	name_table_keep_all(&scan->table, rank);
+	if (r != -ECANCELED)
+		scan->stats.failures++;
+	if (r == -E2BIG)
+		scan_error(scan, r, "more containers than are looked at");
+	return r == -E2BIG;
+}
+
+void scan_run(struct scan *scan, uint64_t now_ns)
+{
+	char before[sizeof(scan->stats.present)];
+	bool present = false;
+
+	memcpy(before, scan->stats.present, sizeof(before));
+	scan->stats.present[0] = '\0';
+	scan->stats.refused = 0;
+	scan->budget = SCAN_CONTAINERS_MAX;
+	name_table_begin(&scan->table);
+	for (unsigned i = 0; i < ARRAY_SIZE(sources); i++) {
+		if (!run_source(scan, i))
+			continue;
+		add_present(&scan->stats, sources[i].name);
+		present = true;
+	}
+	scan->stats.scans++;
+	if (atomic_load_explicit(scan->stop, memory_order_relaxed)) {
+		memcpy(scan->stats.present, before, sizeof(before));
+		return;
+	}
+	name_table_end(&scan->table, now_ns);
+	scan->stats.containers = scan->table.count;
+	directory_set_reachable(scan->table.directory, DIRECTORY_RUNTIME, present);
+}

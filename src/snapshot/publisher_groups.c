@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Pods, VMs and namespaces. Their values are the ledger's as they stand, so that all there is to do
+ * is to give each a series when it is new, and to move its value to a retired row when it has been
+ * without a container for long enough. A pod whose container restarts, or whose ended container is
+ * retired, knows nothing of it.
+ */
+#include <errno.h>
+
+#include "base/macro.h"
+#include "snapshot/publisher_parts.h"
+
+static int reserve(struct publisher *publisher, enum ledger_group group)
+{
+	struct group_view *view = &publisher->groups[group];
+	uint32_t slots = ledger_group_slots(publisher->ledger, group);
+	struct group_series *grown;
+
+	if (slots <= view->slots)
+		return 0;
+	slots += slots / 2;
+	grown = reallocarray(view->series, slots, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	view->series = grown;
+	for (uint32_t i = view->slots; i < slots; i++)
+		grown[i] = (struct group_series){ 0 };
+	view->slots = slots;
+	return 0;
+}
+
+int groups_reserve(struct publisher *publisher)
+{
+	int r = 0;
+
+	for (enum ledger_group group = LEDGER_POD; group < LEDGER_GROUP_COUNT && r == 0; group++)
+		r = reserve(publisher, group);
+	return r;
+}
+
+void groups_release(struct publisher *publisher)
+{
+	for (size_t group = 0; group < LEDGER_GROUP_COUNT; group++)
+		free(publisher->groups[group].series);
+}
+
+static int admit(struct publisher *publisher, enum ledger_group group, uint32_t row,
+		 const struct moment *at)
+{
+	struct group_view *view = &publisher->groups[group];
+	const struct ledger_owner *names = ledger_group_at(publisher->ledger, group, row)->owner;
+	struct group_series series = { .published = true, .age = age_of_birth(at) };
+
+	if (group == LEDGER_POD &&
+	    namespace_find(publisher, names->container_namespace, &series.ns) < 0)
+		return -ENOMEM;
+	series.labels = label_pool_take(publisher->labels);
+	if (!series.labels || label_pool_name(series.labels, names) < 0) {
+		drop_labels(publisher, series.labels);
+		return -ENOMEM;
+	}
+	view->series[row] = series;
+	view->published++;
+	return 0;
+}
+
+int groups_admit(struct publisher *publisher, const struct moment *at)
+{
+	for (enum ledger_group group = LEDGER_POD; group < LEDGER_GROUP_COUNT; group++) {
+		uint32_t slots = ledger_group_slots(publisher->ledger, group);
+
+		for (uint32_t i = 0; i < slots; i++) {
+			if (!ledger_group_at(publisher->ledger, group, i)->used ||
+			    publisher->groups[group].series[i].published)
+				continue;
+			if (admit(publisher, group, i, at) < 0)
+				return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+static void retire(struct publisher *publisher, enum ledger_group group, uint32_t row,
+		   const struct moment *at)
+{
+	struct group_view *view = &publisher->groups[group];
+	struct group_series *series = &view->series[row];
+
+	namespace_retire(publisher, series->ns, level_of_group(group),
+			 ledger_group_values(publisher->ledger, group, row), at);
+	drop_labels(publisher, series->labels);
+	*series = (struct group_series){ 0 };
+	view->published--;
+	ledger_release_group(publisher->ledger, group, row);
+}
+
+static void expire(struct publisher *publisher, enum ledger_group group, const struct moment *at)
+{
+	struct group_view *view = &publisher->groups[group];
+	uint32_t slots = ledger_group_slots(publisher->ledger, group);
+	bool crowded = ledger_group_crowded(publisher->ledger, group);
+
+	for (uint32_t i = 1; i < slots; i++) { /* row 0, "other", stays */
+		const struct ledger_group_row *row = ledger_group_at(publisher->ledger, group, i);
+		const struct group_series *series = &view->series[i];
+
+		if (row->used && series->published && row->owners == 0 && !row->touched &&
+		    was_kept(publisher, row->last_active_ns, &series->age, at, crowded,
+			     &view->folded))
+			retire(publisher, group, i, at);
+	}
+}
+
+void groups_expire(struct publisher *publisher, const struct moment *at)
+{
+	for (enum ledger_group group = LEDGER_POD; group < LEDGER_GROUP_COUNT; group++)
+		expire(publisher, group, at);
+}

@@ -1,0 +1,465 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * One row a container, with a record from each source that knows it, under one lock: it is held for
+ * a look-up or one change, never for anything that waits. What a source took back keeps its record
+ * and the time; the loop looks it up as before, until a later change finds that its time is over.
+ * The generation is read without the lock, once an interval: while it stands still nobody needs to
+ * ask again. Ids are found by their hash: whoever makes two collide hides his own.
+ */
+#include "workload/directory.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/eventfd.h>
+
+#include "base/macro.h"
+#include "base/map.h"
+#include "workload/directory_record.h"
+#include "workload/text_key.h"
+
+#define PURGE_EVERY_NS (30 * 1000000000ULL)
+
+struct said {
+	struct directory_record *record; /* NULL: this source knows nothing */
+	uint64_t removed_ns;             /* 0: it exists */
+	uint32_t list;                   /* number of the list that had it last */
+};
+
+struct row {
+	struct said said[DIRECTORY_SOURCE_COUNT];
+};
+
+struct source {
+	atomic_bool reachable, configured;
+	int wanted_fd;       /* -1: does not poll */
+	uint32_t list;       /* number of the list that is being put */
+	uint64_t containers; /* that exist */
+};
+
+struct directory {
+	pthread_mutex_t lock;
+	struct map by_id;  /* hash of the container's id → row */
+	struct map by_pod; /* hash of the pod's id → a row of its */
+	struct row *rows;
+	uint32_t count, size, limit;
+	struct source sources[DIRECTORY_SOURCE_COUNT];
+	atomic_uint_fast64_t generation;
+	uint64_t purged_ns;
+	uint64_t refused, found, not_found;
+};
+
+static const struct directory_record *best_record(const struct row *row)
+{
+	for (size_t s = 0; s < DIRECTORY_SOURCE_COUNT; s++)
+		if (row->said[s].record)
+			return row->said[s].record;
+	return NULL;
+}
+
+/* A row always has a record. */
+static const char *id_of(const struct row *row)
+{
+	return best_record(row)->names.container_id;
+}
+
+static const char *pod_of(const struct row *row)
+{
+	return best_record(row)->names.pod_id;
+}
+
+static struct row *find_row(struct directory *directory, const char *container_id)
+{
+	uint32_t index = map_find(&directory->by_id, text_key(container_id));
+
+	if (index == MAP_NONE || strcmp(id_of(&directory->rows[index]), container_id) != 0)
+		return NULL;
+	return &directory->rows[index];
+}
+
+static void note_change(struct directory *directory)
+{
+	(void)atomic_fetch_add(&directory->generation, 1);
+}
+
+/* ---- pods ---- */
+
+static void note_pod(struct directory *directory, uint32_t index)
+{
+	const char *pod = pod_of(&directory->rows[index]);
+
+	if (pod[0]) /* without memory its sandbox stays without a name */
+		(void)map_put(&directory->by_pod, text_key(pod), index);
+}
+
+/* Another row of the pod takes over from @index; none: the pod is gone. */
+static void forget_pod(struct directory *directory, uint32_t index)
+{
+	const char *pod = pod_of(&directory->rows[index]);
+
+	if (!pod[0] || map_find(&directory->by_pod, text_key(pod)) != index)
+		return;
+	(void)map_remove(&directory->by_pod, text_key(pod));
+	for (uint32_t i = 0; i < directory->count; i++) {
+		if (i != index && strcmp(pod_of(&directory->rows[i]), pod) == 0) {
+			note_pod(directory, i);
+			return;
+		}
+	}
+}
+
+/* ---- rows ---- */
+
+/* The last row moves into the gap. */
+static void remove_row(struct directory *directory, uint32_t index)
+{
+	struct row *row = &directory->rows[index];
+	uint32_t last = directory->count - 1;
+
+	forget_pod(directory, index);
+	(void)map_remove(&directory->by_id, text_key(id_of(row)));
+	for (size_t s = 0; s < DIRECTORY_SOURCE_COUNT; s++)
+		free(row->said[s].record);
+	if (index != last) {
+		struct map_key pod = text_key(pod_of(&directory->rows[last]));
+
+		*row = directory->rows[last];
+		(void)map_put(&directory->by_id, text_key(id_of(row)), index);
+		if (map_find(&directory->by_pod, pod) == last)
+			(void)map_put(&directory->by_pod, pod, index);
+	}
+	directory->count--;
+}
+
+/* When the last source took it back; 0: one says that it exists. */
+static uint64_t removed_ns(const struct row *row)
+{
+	uint64_t latest = 0;
+
+	for (size_t s = 0; s < DIRECTORY_SOURCE_COUNT; s++) {
+		if (!row->said[s].record)
+			continue;
+		if (!row->said[s].removed_ns)
+			return 0;
+		if (row->said[s].removed_ns > latest)
+			latest = row->said[s].removed_ns;
+	}
+	return latest;
+}
+
+static void purge(struct directory *directory, uint64_t now_ns)
+{
+	if (now_ns < directory->purged_ns + PURGE_EVERY_NS)
+		return;
+	directory->purged_ns = now_ns;
+	for (uint32_t i = directory->count; i-- > 0;) {
+		uint64_t removed = removed_ns(&directory->rows[i]);
+
+		if (removed && now_ns >= removed + DIRECTORY_KEEP_NS)
+			remove_row(directory, i);
+	}
+}
+
+/* Room at the limit: what was taken back longest ago goes. */
+static bool remove_oldest(struct directory *directory)
+{
+	uint64_t oldest = UINT64_MAX;
+	uint32_t index = 0;
+
+	for (uint32_t i = 0; i < directory->count; i++) {
+		uint64_t removed = removed_ns(&directory->rows[i]);
+
+		if (removed && removed < oldest) {
+			oldest = removed;
+			index = i;
+		}
+	}
+	if (oldest == UINT64_MAX)
+		return false;
+	remove_row(directory, index);
+	return true;
+}
+
+static int grow(struct directory *directory)
+{
+	uint32_t size = directory->size ? directory->size * 2 : 64;
+	struct row *rows = realloc(directory->rows, size * sizeof(*rows));
+
+	if (!rows)
+		return -ENOMEM;
+	directory->rows = rows;
+	directory->size = size;
+	return 0;
+}
+
+static int add_row(struct directory *directory, enum directory_source source,
+		   struct directory_record *record)
+{
+	struct map_key key = text_key(record->names.container_id);
+	struct row *row;
+	int r = 0;
+
+	if (map_find(&directory->by_id, key) != MAP_NONE)
+		return -ENOSPC; /* another id of the same hash */
+	if (directory->count >= directory->limit && !remove_oldest(directory))
+		return -ENOSPC;
+	if (directory->count == directory->size)
+		r = grow(directory);
+	if (r == 0)
+		r = map_put(&directory->by_id, key, directory->count);
+	if (r < 0)
+		return r;
+	row = &directory->rows[directory->count];
+	*row = (struct row){ 0 };
+	row->said[source].record = record;
+	note_pod(directory, directory->count++);
+	return 0;
+}
+
+/* Takes @record, also on failure. */
+static int put_record(struct directory *directory, enum directory_source source,
+		      struct directory_record *record)
+{
+	struct row *row = find_row(directory, record->names.container_id);
+	struct said *said;
+
+	if (!row) {
+		int r = add_row(directory, source, record);
+
+		if (r < 0) {
+			free(record);
+			return r;
+		}
+		row = find_row(directory, record->names.container_id);
+		said = &row->said[source];
+		directory->sources[source].containers++;
+		note_change(directory);
+	} else {
+		said = &row->said[source];
+		if (!said->record || said->removed_ns)
+			directory->sources[source].containers++;
+		if (!said->record || !directory_record_equal(said->record, record)) {
+			uint32_t index = (uint32_t)(row - directory->rows);
+
+			forget_pod(directory, index);
+			free(said->record);
+			said->record = record;
+			note_pod(directory, index);
+			note_change(directory);
+		} else {
+			free(record);
+		}
+	}
+	said->removed_ns = 0;
+	said->list = directory->sources[source].list;
+	return 0;
+}
+
+int directory_put(struct directory *directory, enum directory_source source,
+		  const struct container_names *names)
+{
+	struct directory_record *record;
+	int r;
+
+	if (!names->container_id || !names->container_id[0])
+		return 0;
+	record = directory_record_new(names);
+	if (!record)
+		return -ENOMEM;
+	(void)pthread_mutex_lock(&directory->lock);
+	r = put_record(directory, source, record);
+	if (r == -ENOSPC)
+		directory->refused++;
+	(void)pthread_mutex_unlock(&directory->lock);
+	return r;
+}
+
+static void take_back(struct directory *directory, enum directory_source source, struct said *said,
+		      uint64_t now_ns)
+{
+	if (!said->record || said->removed_ns)
+		return;
+	said->removed_ns = now_ns ? now_ns : 1;
+	directory->sources[source].containers--;
+}
+
+void directory_remove(struct directory *directory, enum directory_source source,
+		      const char *container_id, uint64_t now_ns)
+{
+	struct row *row;
+
+	(void)pthread_mutex_lock(&directory->lock);
+	row = find_row(directory, container_id);
+	if (row)
+		take_back(directory, source, &row->said[source], now_ns);
+	purge(directory, now_ns);
+	(void)pthread_mutex_unlock(&directory->lock);
+}
+
+void directory_begin_list(struct directory *directory, enum directory_source source)
+{
+	(void)pthread_mutex_lock(&directory->lock);
+	directory->sources[source].list++;
+	(void)pthread_mutex_unlock(&directory->lock);
+}
+
+void directory_end_list(struct directory *directory, enum directory_source source, uint64_t now_ns)
+{
+	(void)pthread_mutex_lock(&directory->lock);
+	for (uint32_t i = 0; i < directory->count; i++) {
+		struct said *said = &directory->rows[i].said[source];
+
+		if (said->list != directory->sources[source].list)
+			take_back(directory, source, said, now_ns);
+	}
+	purge(directory, now_ns);
+	(void)pthread_mutex_unlock(&directory->lock);
+}
+
+/* ---- state of the sources ---- */
+
+void directory_set_reachable(struct directory *directory, enum directory_source source, bool yes)
+{
+	atomic_store(&directory->sources[source].configured, true);
+	if (atomic_exchange(&directory->sources[source].reachable, yes) != yes)
+		note_change(directory);
+}
+
+bool directory_source_is_reachable(const struct directory *directory, enum directory_source source)
+{
+	return atomic_load(&directory->sources[source].reachable);
+}
+
+bool directory_is_reachable(const struct directory *directory)
+{
+	for (unsigned s = 0; s < DIRECTORY_SOURCE_COUNT; s++)
+		if (directory_source_is_reachable(directory, (enum directory_source)s))
+			return true;
+	return false;
+}
+
+int directory_wanted_fd(struct directory *directory, enum directory_source source)
+{
+	int fd;
+
+	(void)pthread_mutex_lock(&directory->lock);
+	fd = directory->sources[source].wanted_fd;
+	if (fd < 0)
+		fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	directory->sources[source].wanted_fd = fd;
+	(void)pthread_mutex_unlock(&directory->lock);
+	return fd;
+}
+
+static void tell_wanted(const struct directory *directory)
+{
+	for (size_t s = 0; s < DIRECTORY_SOURCE_COUNT; s++)
+		if (directory->sources[s].wanted_fd >= 0)
+			(void)eventfd_write(directory->sources[s].wanted_fd, 1);
+}
+
+/* ---- the loop ---- */
+
+uint64_t directory_generation(const struct directory *directory)
+{
+	return atomic_load(&directory->generation);
+}
+
+static bool look_up(struct directory *directory, const char *container_id, bool tell, char *buffer,
+		    size_t size, struct container_names *ret)
+{
+	const struct row *row;
+	bool found;
+
+	(void)pthread_mutex_lock(&directory->lock);
+	row = find_row(directory, container_id);
+	found = row && directory_record_copy(best_record(row), buffer, size, ret);
+	if (found)
+		directory->found++;
+	else
+		directory->not_found++;
+	if (!found && tell)
+		tell_wanted(directory);
+	(void)pthread_mutex_unlock(&directory->lock);
+	return found;
+}
+
+bool directory_find(struct directory *directory, const char *container_id, char *buffer,
+		    size_t size, struct container_names *ret)
+{
+	return look_up(directory, container_id, true, buffer, size, ret);
+}
+
+bool directory_peek(struct directory *directory, const char *container_id, char *buffer,
+		    size_t size, struct container_names *ret)
+{
+	return look_up(directory, container_id, false, buffer, size, ret);
+}
+
+bool directory_find_pod(struct directory *directory, const char *pod_id, char *buffer, size_t size,
+			struct container_names *ret)
+{
+	bool found = false;
+	uint32_t index;
+
+	(void)pthread_mutex_lock(&directory->lock);
+	index = map_find(&directory->by_pod, text_key(pod_id));
+	if (index != MAP_NONE && strcmp(pod_of(&directory->rows[index]), pod_id) == 0)
+		found = directory_record_copy(best_record(&directory->rows[index]), buffer, size,
+					      ret);
+	(void)pthread_mutex_unlock(&directory->lock);
+	return found;
+}
+
+void directory_get_stats(struct directory *directory, struct directory_stats *ret)
+{
+	(void)pthread_mutex_lock(&directory->lock);
+	*ret = (struct directory_stats){ .refused = directory->refused,
+					 .found = directory->found,
+					 .not_found = directory->not_found };
+	for (size_t s = 0; s < DIRECTORY_SOURCE_COUNT; s++) {
+		ret->containers[s] = directory->sources[s].containers;
+		ret->configured[s] = atomic_load(&directory->sources[s].configured);
+		ret->reachable[s] = atomic_load(&directory->sources[s].reachable);
+	}
+	(void)pthread_mutex_unlock(&directory->lock);
+}
+
+/* ---- life ---- */
+
+int directory_new(uint32_t max_containers, struct directory **ret)
+{
+	struct directory *directory = calloc(1, sizeof(*directory));
+
+	if (!directory)
+		return -ENOMEM;
+	(void)pthread_mutex_init(&directory->lock, NULL); /* cannot fail without attributes */
+	map_init(&directory->by_id, max_containers);
+	map_init(&directory->by_pod, max_containers);
+	directory->limit = max_containers;
+	for (size_t s = 0; s < DIRECTORY_SOURCE_COUNT; s++)
+		directory->sources[s].wanted_fd = -1;
+	*ret = directory;
+	return 0;
+}
+
+void directory_free(struct directory *directory)
+{
+	if (!directory)
+		return;
+	while (directory->count > 0) {
+		struct row *row = &directory->rows[--directory->count];
+
+		for (size_t s = 0; s < DIRECTORY_SOURCE_COUNT; s++)
+			free(row->said[s].record);
+	}
+	free(directory->rows);
+	map_release(&directory->by_id);
+	map_release(&directory->by_pod);
+	for (size_t s = 0; s < DIRECTORY_SOURCE_COUNT; s++)
+		if (directory->sources[s].wanted_fd >= 0)
+			(void)close(directory->sources[s].wanted_fd);
+	(void)pthread_mutex_destroy(&directory->lock);
+	free(directory);
+}

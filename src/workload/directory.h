@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is known of containers by their id: the names that Kubernetes and the runtimes give them.
+ *
+ * Sources (src/kube/, src/runtimes/) write from their own threads; the loop looks up what it meets.
+ * A source that is configured and answers is "reachable": only then do unknown containers wait for
+ * their names. What a source takes back is kept for DIRECTORY_KEEP_NS, because the energy of a
+ * container that has ended can arrive after the word of its end. Bounded: beyond max_containers
+ * the oldest that were taken back go, then new ones are refused and counted.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define DIRECTORY_KEEP_NS (600 * 1000000000ULL)
+#define DIRECTORY_WAIT_NS (60 * 1000000000ULL)
+/* Room for all that is known of one container. */
+#define DIRECTORY_NAMES_MAX 4096
+
+/* By precedence: what the first says hides the others. */
+enum directory_source { DIRECTORY_KUBERNETES, DIRECTORY_RUNTIME, DIRECTORY_SOURCE_COUNT };
+
+/*
+ * Strings are "" when not known, NULL counts as "". Copied, each cut to 255 bytes; pod_labels to
+ * the last whole label within 1,023.
+ */
+struct container_names {
+	const char *container_id; /* without "containerd://" */
+	const char *container_name;
+	const char *image;
+	const char *pod_name, *pod_namespace, *pod_id;
+	const char *workload, *workload_type;
+	/*
+	 * Labels of the pod that the user asked for, ready to print behind others:
+	 * ",label_app=\"shop\"". Names are clean and values escaped by who puts them here.
+	 */
+	const char *pod_labels;
+	uint32_t cpu_request_milli, cpu_limit_milli; /* 0 none */
+	uint64_t memory_request_bytes, memory_limit_bytes;
+};
+
+struct directory;
+
+int directory_new(uint32_t max_containers, struct directory **ret);
+void directory_free(struct directory *directory);
+
+/* ---- sources, from any thread ---- */
+
+/* New or changed; returns 0, -ENOSPC (counted) or -ENOMEM. */
+int directory_put(struct directory *directory, enum directory_source source,
+		  const struct container_names *names);
+void directory_remove(struct directory *directory, enum directory_source source,
+		      const char *container_id, uint64_t now_ns);
+/*
+ * A complete list: between begin and end every container that exists is put; the others of this
+ * source are then removed.
+ */
+void directory_begin_list(struct directory *directory, enum directory_source source);
+void directory_end_list(struct directory *directory, enum directory_source source, uint64_t now_ns);
+/* Whether the source answers now. A source that is not configured never calls it. */
+void directory_set_reachable(struct directory *directory, enum directory_source source, bool yes);
+/* A descriptor that is readable once unknown ids were asked for (poll by demand); -1 on failure. */
+int directory_wanted_fd(struct directory *directory, enum directory_source source);
+
+/* ---- the loop ---- */
+
+/* Changes whenever anything became different: a look-up is worth repeating. */
+uint64_t directory_generation(const struct directory *directory);
+bool directory_is_reachable(const struct directory *directory);
+bool directory_source_is_reachable(const struct directory *directory, enum directory_source source);
+/*
+ * Copies what is known of @container_id into @buffer, of at least DIRECTORY_NAMES_MAX bytes, and
+ * points *ret into it; false: nothing, and sources that poll are told that an id is wanted.
+ */
+bool directory_find(struct directory *directory, const char *container_id, char *buffer,
+		    size_t size, struct container_names *ret);
+/* The same, but nobody is told. */
+bool directory_peek(struct directory *directory, const char *container_id, char *buffer,
+		    size_t size, struct container_names *ret);
+/*
+ * Any container of the pod: for its sandbox and what else runs in it, which the pod's status does
+ * not list. Its own container_id, container_name and image are not to be used.
+ */
+bool directory_find_pod(struct directory *directory, const char *pod_id, char *buffer, size_t size,
+			struct container_names *ret);
+
+struct directory_stats {
+	uint64_t containers[DIRECTORY_SOURCE_COUNT];
+	uint64_t refused, found, not_found;
+	bool configured[DIRECTORY_SOURCE_COUNT], reachable[DIRECTORY_SOURCE_COUNT];
+};
+void directory_get_stats(struct directory *directory, struct directory_stats *ret);

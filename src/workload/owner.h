@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One owner: what its path says, what the directory says, the virtual machine in it, and the labels
+ * that follow. Shared by all that refer to it: cgroups, processes, machines.
+ */
+#pragma once
+
+#include "workload/cgroup_owner.h"
+#include "workload/directory.h"
+
+struct owner {
+	struct identity view; /* points into what follows */
+	struct owner *alias;  /* held; known under a better id: the machine of this VM's scope */
+	uint32_t refs;
+	uint32_t machine_pid; /* whose machine a container's vm_id is; 0 none */
+
+	/* names: owner_names.c */
+	bool asked, settled;
+	uint32_t asked_interval;
+	uint64_t asked_generation;
+	uint64_t first_seen_ns;
+	bool is_nested, is_nested_pod;
+	bool is_pod_only; /* the record is of another container of its pod */
+	struct directory_record *record;
+
+	const char *name, *pod_id, *names_id; /* as in struct cgroup_owner */
+	char *machine;                        /* texts of a container's machine, or NULL */
+	char text[];
+};
+
+/* One reference is the caller's; NULL without memory. */
+struct owner *owner_new(const struct cgroup_owner *what, uint64_t now_ns);
+/* What owner_table.c does when the last reference is gone. Takes NULL. */
+void owner_free(struct owner *owner);
+/*
+ * What the directory says of it, or (@is_pod_only) of another container of its pod. Copied. Without
+ * memory it stays as it was.
+ */
+void owner_set_names(struct owner *owner, const struct container_names *names, bool is_pod_only);
+/* It has no pod that could be known here. */
+void owner_hide_pod(struct owner *owner);
+/* The virtual machine that runs in a container, as process @pid. Copied. */
+void owner_set_machine(struct owner *owner, const struct cgroup_owner *machine, uint32_t pid);

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* When to ask the directory for an owner's names, and how long to wait for them. */
+#pragma once
+
+#include "workload/owner.h"
+
+/* How long sources are told again, once an interval, that a container is unknown to them. */
+#define OWNER_NAMES_ASK_NS (10 * 1000000000ULL)
+/* A runtime on this host answers at once or not at all. */
+#define OWNER_NAMES_RUNTIME_WAIT_NS (5 * 1000000000ULL)
+
+struct owner_names_context {
+	struct directory *directory; /* may be NULL */
+	uint64_t generation, now_ns; /* both of the interval's begin */
+	uint32_t interval;
+	bool host_has_pods; /* so pods within containers are another cluster's */
+};
+
+/*
+ * Brings names and `waiting` up to date. Costs nothing when the directory has not changed since and
+ * nobody waits.
+ */
+void owner_names_refresh(struct owner *owner, const struct owner_names_context *context);

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * /proc/PID/stat, proc(5): the name is in parentheses and may hold any byte, so the fields are
+ * counted from the last one. Field 4 is the parent, field 22 the start in clock ticks of BOOTTIME.
+ */
+#include "workload/proc_process.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/macro.h"
+#include "base/num.h"
+
+#define STAT_MAX 1024
+
+/* The n-th word after @text, which words start at. */
+static int read_field(const char *text, unsigned n, uint64_t *ret)
+{
+	for (unsigned i = 0; i < n && *text; i++) {
+		text += strcspn(text, " ");
+		text += *text == ' ';
+	}
+	return parse_u64(text, strcspn(text, " \n"), ret);
+}
+
+int proc_process_read(int proc_fd, uint32_t pid, struct proc_process *ret)
+{
+	struct proc_process process = { 0 };
+	uint64_t ppid = 0, start_ticks = 0;
+	char text[STAT_MAX], *name, *end;
+	ssize_t len = proc_process_text(proc_fd, pid, "stat", text, sizeof(text));
+	size_t name_len;
+	int r;
+
+	if (len < 0)
+		return (int)len;
+	name = strchr(text, '(');
+	end = strrchr(text, ')');
+	if (!name || !end || end < name || end[1] != ' ')
+		return -EINVAL;
+	r = read_field(end + 2, 1, &ppid);
+	if (r == 0)
+		r = read_field(end + 2, 19, &start_ticks);
+	if (r < 0)
+		return r;
+	name_len = (size_t)(end - name - 1);
+	if (name_len >= sizeof(process.comm))
+		name_len = sizeof(process.comm) - 1;
+	memcpy(process.comm, name + 1, name_len);
+	process.ppid = (uint32_t)ppid;
+	process.start_ns = start_ticks * (NSEC_PER_SEC / (uint64_t)sysconf(_SC_CLK_TCK));
+	*ret = process;
+	return 0;
+}
+
+bool proc_process_is(const struct proc_process *process, uint64_t start_ns)
+{
+	uint64_t tick_ns = 2 * NSEC_PER_SEC / (uint64_t)sysconf(_SC_CLK_TCK);
+
+	return start_ns + tick_ns >= process->start_ns && process->start_ns + tick_ns >= start_ns;
+}
+
+ssize_t proc_process_text(int proc_fd, uint32_t pid, const char *name, char *buf, size_t size)
+{
+	char path[48];
+	ssize_t len;
+
+	if (proc_fd < 0 || pid == 0)
+		return -ENODATA;
+	(void)snprintf(path, sizeof(path), "%u/%s", pid, name);
+	len = read_file_at(proc_fd, path, buf, size);
+	if (len != -EFBIG)
+		return len;
+	buf[size - 1] = '\0';
+	return (ssize_t)size - 1;
+}

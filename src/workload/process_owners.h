@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * (pid, start) → owner, for the few cases where the cgroup id does not say it: the procfs reader
+ * knows none, and on v1 and hybrid systems a process can lie at the root of the hierarchy that ids
+ * are taken from, and in a container in another.
+ */
+#pragma once
+
+#include "workload/owner_table.h"
+
+/* A process that moves, and stays the same in name and cgroup id, is noticed after this. */
+#define PROCESS_OWNERS_TRUST_NS (30 * 1000000000ULL)
+
+struct process_owners {
+	struct map map; /* (pid, start) → index of rows */
+	struct process_row *rows;
+	uint32_t count, size;
+	uint32_t swept_count;
+	struct owner_table *owners;
+};
+
+void process_owners_init(struct process_owners *processes, struct owner_table *owners);
+void process_owners_release(struct process_owners *processes);
+/* The owner, borrowed; NULL: not known, or known for too long, or the process has changed. */
+struct owner *process_owners_find(struct process_owners *processes,
+				  const struct process_ref *process, uint64_t now_ns);
+/* Takes a reference of its own. Without memory or room it is not remembered. */
+void process_owners_put(struct process_owners *processes, const struct process_ref *process,
+			struct owner *owner, uint64_t now_ns);

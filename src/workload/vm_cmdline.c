@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Options of the hypervisors, by their manuals. QEMU: -name guest=web,…, -uuid, or -smbios
+ * type=1,uuid=… (Proxmox); a comma within a value is doubled. Cloud Hypervisor: --platform uuid=…,
+ * --api-socket. Firecracker: --id. crosvm: run --name, --socket. VirtualBox: --comment, --startvm.
+ * Where only a socket tells machines apart, its file's name is the machine's.
+ */
+#include "workload/vm_cmdline.h"
+
+#include <string.h>
+
+#include "base/macro.h"
+#include "base/num.h"
+#include "workload/path_part.h"
+
+struct words {
+	const char *at, *end;
+};
+
+typedef bool option_fn(struct part option, struct part value, struct vm_description *ret);
+
+/* ---- words and values ---- */
+
+static bool next_word(struct words *words, struct part *ret)
+{
+	const char *nul;
+
+	if (words->at >= words->end)
+		return false;
+	nul = memchr(words->at, '\0', (size_t)(words->end - words->at));
+	*ret = (struct part){ words->at, (size_t)((nul ? nul : words->end) - words->at) };
+	words->at += ret->len + 1;
+	return true;
+}
+
+static char lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+static bool is_hex(char c)
+{
+	return (c >= '0' && c <= '9') || (lower(c) >= 'a' && lower(c) <= 'f');
+}
+
+static bool is_uuid(struct part text)
+{
+	for (size_t i = 0; i < text.len && text.len == VM_UUID_MAX - 1; i++) {
+		bool is_dash = i == 8 || i == 13 || i == 18 || i == 23;
+
+		if (is_dash ? text.text[i] != '-' : !is_hex(text.text[i]))
+			return false;
+	}
+	return text.len == VM_UUID_MAX - 1;
+}
+
+/* One of nothing but zeros is none. */
+static void set_uuid(struct vm_description *vm, struct part text)
+{
+	bool any = false;
+
+	if (!is_uuid(text) || vm->uuid[0])
+		return;
+	for (size_t i = 0; i < text.len; i++) {
+		vm->uuid[i] = lower(text.text[i]);
+		any |= text.text[i] != '0' && text.text[i] != '-';
+	}
+	vm->uuid[any ? text.len : 0] = '\0';
+}
+
+/* The value up to its comma; a doubled comma is one of its own. */
+static void set_name(struct vm_description *vm, struct part value)
+{
+	size_t len = 0;
+
+	for (size_t i = 0; i < value.len && len + 1 < sizeof(vm->name); i++) {
+		if (value.text[i] == ',' && (i + 1 == value.len || value.text[++i] != ','))
+			break;
+		vm->name[len++] = value.text[i];
+	}
+	vm->name[len] = '\0';
+}
+
+/* The file's name without its folder and its ending. */
+static void set_name_of_socket(struct vm_description *vm, struct part path)
+{
+	struct part before, name = path, stem;
+
+	while (part_split(name, '/', &before, &name))
+		;
+	if (part_between(name, "", ".sock", &stem) || part_between(name, "", ".socket", &stem) ||
+	    part_between(name, "", ".api", &stem))
+		name = stem;
+	if (!vm->name[0])
+		set_name(vm, name);
+}
+
+/* The value of KEY in "a=1,KEY=2,c"; to its end, commas and all. */
+static bool value_of(struct part list, const char *key, struct part *ret)
+{
+	struct part item = list, rest = list;
+
+	while (rest.len) {
+		if (!part_split(rest, ',', &item, &rest)) {
+			item = rest;
+			rest.len = 0;
+		}
+		if (part_between(item, key, "", ret)) {
+			ret->len = (size_t)(list.text + list.len - ret->text);
+			return true;
+		}
+	}
+	return false;
+}
+
+static void set_uuid_of_list(struct vm_description *vm, struct part list)
+{
+	struct part value, rest;
+
+	if (!value_of(list, "uuid=", &value))
+		return;
+	(void)part_split(value, ',', &value, &rest);
+	set_uuid(vm, value);
+}
+
+/* ---- the hypervisors; false: this is no machine ---- */
+
+static bool is_kvm(struct part accelerator)
+{
+	return part_is(accelerator, "kvm") || part_starts(accelerator, "kvm,") ||
+	       part_starts(accelerator, "kvm:");
+}
+
+static bool qemu_machine(struct part value, struct vm_description *ret)
+{
+	struct part accelerator;
+
+	if (part_is(value, "none") || part_starts(value, "none,") || part_is(value, "help"))
+		return false; /* libvirt asks what QEMU can do */
+	if (value_of(value, "accel=", &accelerator) && is_kvm(accelerator))
+		ret->hypervisor = "kvm";
+	return true;
+}
+
+static bool qemu_option(struct part option, struct part value, struct vm_description *ret)
+{
+	struct part guest;
+
+	if (part_is(option, "version") || part_is(option, "help") || part_is(option, "h"))
+		return false;
+	if (part_is(option, "machine") || part_is(option, "M"))
+		return qemu_machine(value, ret);
+	if (part_is(option, "enable-kvm") || (part_is(option, "accel") && is_kvm(value)))
+		ret->hypervisor = "kvm";
+	else if (part_is(option, "name"))
+		set_name(ret, value_of(value, "guest=", &guest) ? guest : value);
+	else if (part_is(option, "uuid"))
+		set_uuid(ret, value);
+	else if (part_is(option, "smbios") && part_starts(value, "type=1,"))
+		set_uuid_of_list(ret, value);
+	return true;
+}
+
+static bool cloud_hypervisor_option(struct part option, struct part value,
+				    struct vm_description *ret)
+{
+	struct part path = value, rest;
+
+	if (part_is(option, "version") || part_is(option, "V") || part_is(option, "help"))
+		return false;
+	if (part_is(option, "platform"))
+		set_uuid_of_list(ret, value);
+	if (part_is(option, "api-socket")) {
+		if (value_of(value, "path=", &path))
+			(void)part_split(path, ',', &path, &rest);
+		set_name_of_socket(ret, path);
+	}
+	return true;
+}
+
+static bool firecracker_option(struct part option, struct part value, struct vm_description *ret)
+{
+	if (part_is(option, "version") || part_is(option, "help"))
+		return false;
+	if (part_is(option, "id")) {
+		set_uuid(ret, value);
+		set_name(ret, value);
+	} else if (part_is(option, "api-sock")) {
+		set_name_of_socket(ret, value);
+	}
+	return true;
+}
+
+static bool crosvm_option(struct part option, struct part value, struct vm_description *ret)
+{
+	if (part_is(option, "name"))
+		set_name(ret, value);
+	else if (part_is(option, "s") || part_is(option, "socket"))
+		set_name_of_socket(ret, value);
+	return true;
+}
+
+static bool virtualbox_option(struct part option, struct part value, struct vm_description *ret)
+{
+	if (part_is(option, "comment"))
+		set_name(ret, value);
+	else if (part_is(option, "startvm") || part_is(option, "s"))
+		set_uuid(ret, value);
+	return true;
+}
+
+static const struct hypervisor {
+	const char *comm; /* as the kernel cuts it */
+	bool is_prefix;
+	const char *name;
+	option_fn *option;
+} hypervisors[] = {
+	{ "qemu-system-", true, "qemu", qemu_option },
+	{ "qemu-kvm", false, "qemu", qemu_option },
+	{ "kvm", false, "qemu", qemu_option },
+	{ "cloud-hyperviso", false, "cloud-hypervisor", cloud_hypervisor_option },
+	{ "firecracker", false, "firecracker", firecracker_option },
+	{ "crosvm", false, "crosvm", crosvm_option },
+	{ "VBoxHeadless", false, "virtualbox", virtualbox_option },
+	{ "VirtualBoxVM", false, "virtualbox", virtualbox_option },
+};
+
+/* Asked for every process in every interval: the first letter settles nearly all. */
+static const struct hypervisor *hypervisor_of(const char *comm)
+{
+	if (!strchr("qkcfV", comm[0]) || !comm[0])
+		return NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(hypervisors); i++) {
+		const struct hypervisor *candidate = &hypervisors[i];
+		size_t len = strlen(candidate->comm);
+
+		if (candidate->is_prefix ? strncmp(comm, candidate->comm, len) == 0
+					 : strcmp(comm, candidate->comm) == 0)
+			return candidate;
+	}
+	return NULL;
+}
+
+bool vm_comm_is_candidate(const char *comm)
+{
+	return hypervisor_of(comm) != NULL;
+}
+
+/* "-OPTION VALUE", "--OPTION VALUE", "--OPTION=VALUE" */
+static bool read_option(struct part word, struct words words, const struct hypervisor *hypervisor,
+			struct vm_description *vm)
+{
+	struct part option, value = { 0 };
+
+	if (!part_between(word, "--", "", &option) && !part_between(word, "-", "", &option))
+		return true;
+	if (!part_split(option, '=', &option, &value) && !next_word(&words, &value))
+		value = (struct part){ 0 };
+	return hypervisor->option(option, value, vm);
+}
+
+bool vm_cmdline_parse(const char *comm, const char *text, size_t len, struct vm_description *ret)
+{
+	const struct hypervisor *hypervisor = hypervisor_of(comm);
+	struct words words = { text, text + len };
+	struct vm_description vm = { 0 };
+	struct part word;
+
+	if (!hypervisor || !next_word(&words, &word) || words.at >= words.end)
+		return false;
+	vm.hypervisor = vm.family = hypervisor->name;
+	for (bool first = true; next_word(&words, &word); first = false) {
+		if (first && hypervisor->option == crosvm_option && !part_is(word, "run"))
+			return false; /* a helper, or a command to a machine */
+		if (!read_option(word, words, hypervisor, &vm))
+			return false;
+	}
+	*ret = vm;
+	return true;
+}
+
+uint32_t vm_comm_served_pid(const char *comm)
+{
+	static const char *const prefixes[] = { "vhost-", "kvm-pit/" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++) {
+		size_t len = strlen(prefixes[i]);
+		uint64_t pid;
+
+		if (strncmp(comm, prefixes[i], len) == 0 &&
+		    parse_u64(comm + len, strlen(comm + len), &pid) == 0 && pid <= INT32_MAX)
+			return (uint32_t)pid;
+	}
+	return 0;
+}

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who really owns a container, and what an exporter says of it: wrong names, and how many intervals a right one took."""
+import re
+import threading
+import time
+
+from plant import UID
+
+CONTAINER_ID = re.compile(r"[0-9a-f]{64}")
+FAMILY = "kepler_container_{}_joules_total"
+
+
+def containers_of(pod):
+    """(container id, its labels) of everything that a pod's status speaks of, those before a restart included."""
+    meta, status = pod["metadata"], pod.get("status", {})
+    for kind in ("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"):
+        for container in status.get(kind) or []:
+            ids = {container.get("containerID", "")}
+            for state in ("state", "lastState"):
+                ids.add(container.get(state, {}).get("terminated", {}).get("containerID", ""))
+            for full in ids:
+                if "://" in full:
+                    yield full.split("://")[1], {"pod_name": meta["name"], "container_namespace": meta["namespace"],
+                                                 "container_name": container["name"]}
+
+
+class Owners:
+    """The plan: container id → labels, with the snapshot that was the newest when it became known; and what was seen."""
+
+    def __init__(self, exporter, zone="package"):
+        self.exporter, self.family = exporter, FAMILY.format(zone)
+        self.plan, self.known_at, self.right_at, self.wrong = {}, {}, {}, []
+        self.lock = threading.Lock()
+        self.snapshot = 0
+        self.unknown, self.nameless = set(), set()
+
+    def expect(self, container_id, labels):
+        with self.lock:
+            if container_id not in self.plan:
+                self.plan[container_id] = labels
+                self.known_at[container_id] = self.snapshot
+
+    def look(self):
+        """One response against the plan; the response."""
+        metrics = self.exporter.scrape()
+        with self.lock:
+            self.snapshot = int(metrics.value("kepler_exporter_snapshots_total"))
+            for labels, _ in metrics.select(self.family):
+                found = labels["container_id"]
+                if not CONTAINER_ID.fullmatch(found):
+                    continue
+                wanted = self.plan.get(found)
+                if wanted is None:
+                    self.unknown.add(found)
+                elif UID.fullmatch(labels["pod_name"]):
+                    self.nameless.add(found)  # true as far as it goes
+                elif any(labels.get(key) != value for key, value in wanted.items()):
+                    self.wrong.append((found, {key: labels.get(key) for key in wanted}, wanted))
+                else:
+                    self.right_at.setdefault(found, self.snapshot)
+        return metrics
+
+    def intervals(self, only=None):
+        """Of each container that got its names: how many intervals after it was known."""
+        with self.lock:
+            return sorted(max(0, at - self.known_at[found]) for found, at in self.right_at.items() if only is None or found in only)
+
+    def never_right(self, only=None):
+        with self.lock:
+            return [found for found in self.plan if found not in self.right_at and (only is None or found in only)]
+
+
+def percentile(values, share):
+    return values[min(len(values) - 1, int(len(values) * share))] if values else None
+
+
+class PodWatch(threading.Thread):
+    """Keeps `owners` up to date with what the API server says of a node's pods, five times a second."""
+
+    def __init__(self, cluster, owners, node="localhost"):
+        super().__init__(daemon=True)
+        self.cluster, self.owners = cluster, owners
+        self.path = f"/api/v1/pods?resourceVersion=0&fieldSelector=spec.nodeName%3D{node}"
+        self.pods, self.stopping = {}, threading.Event()
+
+    def run(self):
+        while not self.stopping.wait(0.2):
+            status, answer = self.cluster.api("GET", self.path)
+            if status != 200:
+                continue
+            for pod in answer["items"]:
+                self.pods[pod["metadata"]["uid"]] = pod
+                for container_id, labels in containers_of(pod):
+                    self.owners.expect(container_id, labels)
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *exc):
+        self.stopping.set()
+        self.join()
+
+
+def follow(owners, seconds, until=None):
+    """Looks at every snapshot for that long; asserts that each response sums; stops when until() is true."""
+    deadline = time.monotonic() + seconds
+    responses = 0
+    while time.monotonic() < deadline and not (until and until()):
+        metrics = owners.look()
+        assert not metrics.imbalance_uj(), metrics.imbalance_uj()
+        assert not metrics.pod_imbalance_uj(), metrics.pod_imbalance_uj()
+        assert not owners.wrong, owners.wrong[:3]
+        responses += 1
+        time.sleep(0.2)
+    return responses

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests of names from Kubernetes share: a plant with a fake API server, and a runner of cases.
+
+Cases run four at a time: each has its own servers and mostly waits.
+"""
+import concurrent.futures
+import pathlib
+import sys
+import tempfile
+import traceback
+
+from certificates import Authority
+from fake_kubernetes import Account, FakeKubernetes, Probe
+
+
+class Plant:
+    """An API server with TLS, and an account there."""
+
+    def __init__(self, directory):
+        self.directory = pathlib.Path(directory)
+        self.authority = Authority(directory)
+        self.api = FakeKubernetes(self.authority.server_context())
+        self.account = Account(directory, self.api, self.authority)
+
+    def probe(self, **options):
+        options.setdefault("source", "apiserver")
+        return Probe(self.account, **options)
+
+
+def gaps(requests):
+    times = [entry[0] for entry in requests]
+    return [after - before for before, after in zip(times, times[1:])]
+
+
+def once(count, action):
+    """A fault of the first `count` requests of any kind."""
+    done = []
+
+    def fault(request, kind):
+        if len(done) >= count:
+            return False
+        done.append(kind)
+        action(request)
+        return True
+    return fault
+
+
+def run(case):
+    try:
+        with tempfile.TemporaryDirectory() as directory:
+            case(Plant(directory))
+    except Exception:
+        return traceback.format_exc()
+    return ""
+
+
+def run_cases(cases):
+    chosen = [case for case in cases if not sys.argv[1:] or case.__name__ in sys.argv[1:]]
+    failed = 0
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        for case, problem in zip(chosen, pool.map(run, chosen)):
+            print(("not ok " if problem else "ok ") + case.__name__ + ("\n" + problem if problem else ""), flush=True)
+            failed += bool(problem)
+    print(f"{len(chosen)} cases, {failed} failed")
+    sys.exit(1 if failed else 0)
+

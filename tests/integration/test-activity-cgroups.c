@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Cgroups that come and go between two passes are known, with a process that ran in them. */
+#include "activity_plant.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "workload/hierarchy.h"
+
+struct made {
+	uint64_t cgroup_id;
+	char path[512];
+	unsigned int told;
+};
+
+static struct hierarchy hierarchy;
+
+static void take(void *userdata, uint64_t cgroup_id, const char *path)
+{
+	struct made *made = userdata;
+
+	if (cgroup_id == made->cgroup_id) {
+		made->told++;
+		assert_string_equal(path, made->path + strlen(hierarchy.root));
+	}
+}
+
+static void make(struct made *made, unsigned int number)
+{
+	struct stat st;
+
+	*made = (struct made){ 0 };
+	(void)snprintf(made->path, sizeof(made->path), "%s/kepler-test-%d-%u", hierarchy.root,
+		       getpid(), number);
+	if (mkdir(made->path, 0755) < 0) {
+		print_message("# may not make a cgroup\n");
+		skip();
+	}
+	assert_int_equal(stat(made->path, &st), 0);
+	made->cgroup_id = st.st_ino;
+}
+
+static struct activity_reader *open_reader(void)
+{
+	const struct activity_options options = { .allow_bpf = true,
+						  .allow_walk = true,
+						  .cgroup_controller = hierarchy.controller };
+
+	return plant_open(&options);
+}
+
+static void test_gone_at_once(void **state)
+{
+	struct activity_reader *reader = open_reader();
+	struct made made;
+
+	(void)state;
+	make(&made, 1);
+	assert_int_equal(rmdir(made.path), 0);
+	activity_visit_new_cgroups(reader, take, &made);
+	assert_int_equal(made.told, 1);
+	activity_visit_new_cgroups(reader, take, &made);
+	assert_int_equal(made.told, 1);
+	activity_close(reader);
+}
+
+static void enter_and_burn(void *arg)
+{
+	const struct made *made = arg;
+	char path[600];
+	int fd;
+
+	(void)snprintf(path, sizeof(path), "%s/cgroup.procs", made->path);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0 || write(fd, "0", 1) != 1)
+		_exit(1);
+	(void)close(fd);
+	plant_burn_ms(5);
+}
+
+/* What ends in it has the id that was told. */
+static void test_work_of_what_is_gone(void **state)
+{
+	struct activity_reader *reader = open_reader();
+	struct activity activity;
+	struct made made;
+	unsigned int seen = 0;
+
+	(void)state;
+	make(&made, 2);
+	(void)plant_wait(plant_fork("in-cgroup", enter_and_burn, &made));
+	for (int i = 0; i < 50 && rmdir(made.path) < 0; i++)
+		plant_sleep_ms(10);
+	for (int pass = 0; pass < 20 && !seen; pass++) {
+		activity_visit_new_cgroups(reader, take, &made);
+		assert_int_equal(activity_read(reader, &activity), 0);
+		for (size_t i = 0; i < activity.count; i++)
+			seen += strcmp(activity.samples[i].comm, "in-cgroup") == 0 &&
+				activity.samples[i].cgroup_id == made.cgroup_id;
+		plant_sleep_ms(20);
+	}
+	assert_int_equal(made.told, 1);
+	assert_true(seen > 0);
+	activity_close(reader);
+}
+
+static void test_more_than_fit_are_counted(void **state)
+{
+	struct activity_reader *reader = open_reader();
+	struct activity_info info;
+	struct made made;
+
+	(void)state;
+	for (unsigned int i = 0; i < 600; i++) {
+		make(&made, i);
+		assert_int_equal(rmdir(made.path), 0);
+	}
+	made.cgroup_id = 0;
+	activity_visit_new_cgroups(reader, take, &made);
+	activity_get_info(reader, &info);
+	assert_true(info.cgroups_missed > 0);
+	make(&made, 1);
+	assert_int_equal(rmdir(made.path), 0);
+	activity_visit_new_cgroups(reader, take, &made);
+	assert_int_equal(made.told, 1);
+	activity_close(reader);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_gone_at_once),
+		cmocka_unit_test(test_work_of_what_is_gone),
+		cmocka_unit_test(test_more_than_fit_are_counted),
+	};
+
+	plant_calibrate();
+	hierarchy_open("/sys/fs/cgroup", &hierarchy);
+	if (hierarchy.fd < 0)
+		return 77;
+	int r = cmocka_run_group_tests(tests, NULL, NULL);
+
+	hierarchy_release(&hierarchy);
+	return r;
+}

@@ -1,0 +1,405 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Names from Kubernetes while Kubernetes fails: R30 to R34 against a fake API server, one function a fault.
+
+test-kube-faults.py [CASE...]
+"""
+import json
+import time
+
+from certificates import Authority
+from fake_kubernetes import FAST, Probe, container_id, event, make_pod, pod_id, status_of
+from kube_plant import gaps, once, run_cases
+
+
+# ---- R30: the API server is not there ----
+
+def down_at_start_then_back(plant):
+    """With the real durations: the names must be right within 10 s of its return."""
+    pod = plant.api.put(make_pod("shop"))
+    plant.api.down()
+    with plant.probe(timing={}) as probe:
+        probe.until(lambda p: not p.stats()["directory_reachable"], what="still called reachable")
+        time.sleep(5)
+        assert probe.find(pod_id(pod)) == {}
+        plant.api.up()
+        assert probe.knows(pod, seconds=10) <= 10
+        assert probe.stats()["directory_reachable"]
+
+
+def down_later_then_back(plant):
+    first = plant.api.put(make_pod("first"))
+    with plant.probe(timing={}) as probe:
+        assert probe.knows(first) < 3, "a healthy server is asked at once"
+        time.sleep(10)
+        plant.api.down()
+        probe.until(lambda p: not p.stats()["reachable"], what="still called reachable")
+        assert probe.find(pod_id(first))["pod"] == "first", "what was known stays known"
+        second = plant.api.put(make_pod("second"))
+        plant.api.up()
+        assert probe.knows(second, seconds=10) <= 10
+
+
+def failing_for_long_is_asked_once_in_ten_seconds(plant):
+    plant.api.fault = lambda request, kind: request.fail(503, "ServiceUnavailable") or True
+    with plant.probe(timing={}) as probe:
+        time.sleep(35)
+        requests = plant.api.requests()
+        assert 2 <= len(requests) <= 3 and min(gaps(requests)) >= 10, gaps(requests)
+        assert "503" in probe.stats()["error"], probe.stats()
+        assert probe.stats()["cpu_us"] < 1000000
+
+
+# ---- R31: what was to be resumed is gone ----
+
+def gone(plant, as_status):
+    plant.api.gone_as_status = as_status
+    old = plant.api.put(make_pod("old"))
+    with plant.probe() as probe:
+        probe.knows(old)
+        probe.until(lambda p: plant.api.requests("watch"))
+        plant.api.delete(old)
+        new = plant.api.put(make_pod("new"))
+        plant.api.compact()
+        plant.api.cut_connections()
+        probe.knows(new)
+        probe.until(lambda p: p.stats()["pods"] == 1, what="the deleted pod stays")
+        stats = probe.stats()
+        assert stats["relists"] == 1 and len(plant.api.requests("list")) == 2, stats
+        assert "resourceVersion" not in plant.api.requests("list")[1][2], "listed again from the server's cache"
+        later = plant.api.put(make_pod("later"))
+        probe.knows(later)
+
+
+def gone_within_the_stream(plant):
+    gone(plant, False)
+
+
+def gone_as_the_answer(plant):
+    gone(plant, True)
+
+
+def gone_between_pages(plant):
+    plant.api.cache_ignores_limit = False
+    pods = [plant.api.put(make_pod(f"pod-{i}")) for i in range(250)]
+    pages = []
+
+    def compact_once(_request, kind):
+        pages.append(kind)
+        if len(pages) == 2:
+            plant.api.compact()
+    plant.api.fault = compact_once
+    with plant.probe() as probe:
+        probe.until(lambda p: p.stats()["pods"] == 250, what="not all pods")
+        probe.knows(pods[249])
+        stats = probe.stats()
+        assert stats["relists"] == 1 and len(plant.api.requests("list")) == 2 + 3, stats
+
+
+def gone_for_ever(plant):
+    """A server that lists what it then calls too old: asked again, but not in a loop."""
+    def always_gone(request, kind):
+        if kind == "watch":
+            request.begin_chunks()
+            request.chunk(event("ERROR", {"kind": "Status", "code": 410, "message": "too old"}))
+            request.chunk(b"")
+            return True
+        return False
+    plant.api.fault = always_gone
+    pod = plant.api.put(make_pod("shop"))
+    with plant.probe(timing={}) as probe:
+        probe.knows(pod)
+        time.sleep(9)
+        assert len(plant.api.requests()) <= 4, plant.api.requests()
+
+
+# ---- R32: answers that are no answers ----
+
+def too_many_requests(plant):
+    pod = plant.api.put(make_pod("shop"))
+    plant.api.fault = once(1, lambda request: request.fail(429, "TooManyRequests", [("Retry-After", "3")]))
+    with plant.probe() as probe:
+        probe.knows(pod)
+        first, second = plant.api.requests("list")
+        assert 3 <= second[0] - first[0] < 4, second[0] - first[0]
+
+
+def server_errors(plant):
+    pod = plant.api.put(make_pod("shop"))
+    plant.api.fault = once(3, lambda request: request.fail(500, "InternalError"))
+    with plant.probe() as probe:
+        probe.knows(pod)
+        assert min(gaps(plant.api.requests("list"))[:3]) >= 0.3
+        assert probe.stats()["failures"] == 3
+
+
+def watch_errors_are_no_reason_to_list(plant):
+    plant.api.put(make_pod("shop"))
+
+    def fail_watches(request, kind):
+        if kind == "watch" and len(plant.api.requests("watch")) <= 2:
+            request.fail(500, "InternalError")
+            return True
+        return False
+    plant.api.fault = fail_watches
+    with plant.probe() as probe:
+        probe.until(lambda p: len(plant.api.requests("watch")) == 3)
+        late = plant.api.put(make_pod("late"))
+        probe.knows(late)
+        assert len(plant.api.requests("list")) == 1
+
+
+def half_a_chunk_in_the_watch(plant):
+    first = plant.api.put(make_pod("first"))
+    second = make_pod("second")
+
+    def half(request, kind):
+        if kind != "watch" or len(plant.api.requests("watch")) > 1:
+            return False
+        plant.api.put(second)
+        request.begin_chunks()
+        text = event("ADDED", plant.api.pods[second["metadata"]["uid"]])
+        request.wfile.write(b"%x\r\n%s" % (len(text), text[:len(text) // 2]))
+        request.cut()
+        return True
+    plant.api.fault = half
+    with plant.probe() as probe:
+        probe.knows(first)
+        probe.knows(second)
+        watches = plant.api.requests("watch")
+        assert len(plant.api.requests("list")) == 1 and watches[0][2]["resourceVersion"] == watches[1][2]["resourceVersion"]
+
+
+def reset_in_the_list(plant):
+    pod = plant.api.put(make_pod("shop", filler=100))
+
+    def reset(request):
+        request.send_response(200)
+        request.send_header("Content-Length", "10000")
+        request.end_headers()
+        request.wfile.write(b'{"kind":"PodList","items":[{"metadata":')
+        request.cut()
+    plant.api.fault = once(1, reset)
+    with plant.probe() as probe:
+        probe.knows(pod)
+        assert probe.stats()["failures"] == 1
+
+
+def a_list_cut_between_pods_removes_none(plant):
+    pods = [plant.api.put(make_pod(f"pod-{i}")) for i in range(3)]
+    with plant.probe() as probe:
+        probe.knows(pods[2])
+
+        def cut_list(request, kind):
+            if kind == "list":
+                text = json.dumps({"kind": "PodList", "items": [plant.api.pods[pods[0]["metadata"]["uid"]]]})
+                request.answer(200, text[:-2].encode())
+                return True
+            request.fail(410, "Expired")
+            return True
+        plant.api.fault = cut_list
+        plant.api.cut_connections()
+        probe.until(lambda p: p.stats()["failures"] >= 3)
+        assert all(probe.find(pod_id(pod)) for pod in pods)
+
+
+def one_byte_a_second(plant):
+    pod = plant.api.put(make_pod("shop"))
+
+    def trickle(request):
+        request.send_response(200)
+        request.send_header("Content-Length", "10000")
+        request.end_headers()
+        for _ in range(20):
+            request.wfile.write(b" ")
+            time.sleep(0.5)
+    plant.api.fault = once(1, trickle)
+    with plant.probe() as probe:
+        assert 1.5 <= probe.knows(pod, seconds=6), "the deadline of a request"
+
+
+def silent_list(plant):
+    pod = plant.api.put(make_pod("shop"))
+    plant.api.fault = once(1, lambda request: request.silent())
+    with plant.probe() as probe:
+        probe.knows(pod, seconds=6)
+
+
+def silent_watch(plant):
+    first = plant.api.put(make_pod("first"))
+
+    def silent(request, kind):
+        if kind != "watch" or len(plant.api.requests("watch")) > 1:
+            return False
+        request.begin_chunks()
+        text = event("BOOKMARK", {"kind": "Pod", "metadata": {"resourceVersion": "9999"}})
+        request.chunk(text)
+        request.silent()
+        return True
+    plant.api.fault = silent
+    with plant.probe() as probe:
+        probe.knows(first)
+        probe.until(lambda p: len(plant.api.requests("watch")) >= 2, what="the silent watch is kept")
+        assert plant.api.requests("watch")[1][2]["resourceVersion"] == "9999", "not resumed from the bookmark"
+        assert len(plant.api.requests("list")) == 1
+
+
+def bookmarks_keep_a_quiet_watch(plant):
+    plant.api.bookmark_s = 0.3
+    first = plant.api.put(make_pod("first"))
+    with plant.probe() as probe:
+        probe.knows(first)
+        time.sleep(3)
+        assert len(plant.api.requests("watch")) == 1
+        assert probe.stats()["age_s"] < 1
+
+
+def watches_end_as_agreed(plant):
+    first = plant.api.put(make_pod("first"))
+    with plant.probe(timing={**FAST, "watch_life": 1000, "watch_idle": 60000}) as probe:
+        probe.knows(first)
+        probe.until(lambda p: len(plant.api.requests("watch")) >= 3, seconds=12)
+        stats = probe.stats()
+        assert stats["failures"] == 0 and stats["reachable"] and len(plant.api.requests("list")) == 1, stats
+
+
+# ---- R33: who is who ----
+
+def rotated_token(plant):
+    first = plant.api.put(make_pod("first"))
+    with plant.probe() as probe:
+        probe.knows(first)
+        plant.api.token = "newer"
+        plant.api.cut_connections()
+        probe.until(lambda p: "401" in p.stats()["error"], what="no 401")
+        plant.account.set_token("newer")
+        late = plant.api.put(make_pod("late"))
+        probe.knows(late)
+        assert all(entry[3] in ("Bearer good", "Bearer newer") for entry in plant.api.log)
+
+
+def rotated_authority(plant):
+    first = plant.api.put(make_pod("first"))
+    with plant.probe() as probe:
+        probe.knows(first)
+        other = Authority(plant.directory, "other")
+        plant.api.context = other.server_context()
+        plant.api.cut_connections()
+        probe.until(lambda p: "certificate" in p.stats()["error"], what="no complaint of the certificate")
+        before = len(plant.api.log)
+        time.sleep(1.5)
+        assert len(plant.api.log) == before, "something was sent to a server that nobody vouches for"
+        plant.account.set_authority(other)
+        late = plant.api.put(make_pod("late"))
+        probe.knows(late)
+
+
+def bad_certificate(plant, context):
+    pod = plant.api.put(make_pod("shop"))
+    good, plant.api.context = plant.api.context, context
+    with plant.probe() as probe:
+        probe.until(lambda p: p.stats()["failures"] >= 2)
+        assert "certificate" in probe.stats()["error"], probe.stats()
+        assert not plant.api.log and not probe.find(pod_id(pod))
+        plant.api.context = good
+        probe.knows(pod)
+
+
+def expired_certificate(plant):
+    bad_certificate(plant, plant.authority.server_context("expired", days=-1))
+
+
+def certificate_of_another_host(plant):
+    bad_certificate(plant, plant.authority.server_context("other", "DNS:example.org"))
+
+
+def forbidden(plant):
+    pod = plant.api.put(make_pod("shop"))
+    plant.api.fault = lambda request, kind: request.fail(403, "Forbidden") or True
+    with plant.probe() as probe:
+        probe.until(lambda p: "403: Forbidden for a test" in p.stats()["error"], what="no 403")
+        plant.api.fault = None
+        probe.knows(pod)
+
+
+def client_certificate_from_a_kubeconfig(plant):
+    plant.api.token = None
+    plant.api.context = plant.authority.server_context("asks", ask_client=True)
+    certificate, key = plant.authority.sign("client")
+    pod = plant.api.put(make_pod("shop"))
+    config = plant.directory / "kubeconfig"
+    config.write_text(json.dumps({
+        "current-context": "lab", "contexts": [{"name": "lab", "context": {"cluster": "c", "user": "u"}}],
+        "clusters": [{"name": "c", "cluster": {"server": plant.api.url, "certificate-authority": str(plant.authority.file)}}],
+        "users": [{"name": "u", "user": {"client-certificate": str(certificate), "client-key": str(key)}}]}))
+    with Probe(source="apiserver", kubeconfig=config) as probe:
+        probe.knows(pod)
+
+
+def nothing_to_ask(_plant):
+    for options, words in (({"source": "apiserver"}, "KUBERNETES_SERVICE_HOST"), ({}, "KUBERNETES_SERVICE_HOST"),
+                           ({"kubeconfig": "/nowhere"}, "/nowhere")):
+        probe = Probe(**{"in-cluster-dir": "/nowhere", **options})
+        assert words in probe.read()["refused"]
+        assert probe.process.wait() == 1
+
+
+# ---- R34: which container is which ----
+
+def same_name_again(plant):
+    old = plant.api.put(make_pod("db-0", uid="uid-old"))
+    with plant.probe() as probe:
+        probe.knows(old)
+        plant.api.delete(old)
+        new = plant.api.put(make_pod("db-0", uid="uid-new"))
+        probe.knows(new)
+        assert probe.find(pod_id(new))["pod_id"] == "uid-new"
+        assert probe.find(pod_id(old))["pod_id"] == "uid-old", "energy that is still on its way has no name"
+        probe.until(lambda p: p.stats()["pods"] == 1)
+
+
+def restarted_container(plant):
+    pod = plant.api.put(make_pod("shop"))
+    with plant.probe() as probe:
+        probe.knows(pod)
+        newer = container_id("restarted")
+        pod["status"]["containerStatuses"] = [status_of("main", newer, last=pod_id(pod))]
+        plant.api.put(pod)
+        probe.until(lambda p: p.find(newer))
+        assert probe.find(newer)["pod_id"] == probe.find(pod_id(pod))["pod_id"]
+
+
+def every_kind_of_container(plant):
+    pod = make_pod("etcd-node-1", namespace="kube-system", ownerReferences=[{"kind": "Node", "name": "node-1", "controller": True}],
+                   annotations={"kubernetes.io/config.hash": "0" * 32, "kubernetes.io/config.mirror": "0" * 32})
+    for kind in ("init", "ephemeral"):
+        pod["status"][kind + "ContainerStatuses"] = [status_of(kind, container_id(kind))]
+    plant.api.put(pod)
+    with plant.probe(labels="app") as probe:
+        probe.knows(pod)
+        for identity, name in ((pod_id(pod), "main"), (container_id("init"), "init"), (container_id("ephemeral"), "ephemeral")):
+            found = probe.find(identity)
+            assert (found["name"], found["pod_id"], found["workload"], found["type"], found["labels"]) == \
+                (name, "0" * 32, "etcd", "StaticPod", ',label_app="etcd-node-1"'), found
+
+
+def pod_that_is_not_there_yet(plant):
+    pod = make_pod("late")
+    with plant.probe() as probe:
+        probe.until(lambda p: p.stats()["reachable"] and plant.api.requests("watch"))
+        assert probe.find(pod_id(pod)) == {}
+        starting = make_pod("late", containers=())
+        plant.api.put(starting)
+        begin = time.monotonic()
+        plant.api.put(pod)
+        probe.knows(pod)
+        assert time.monotonic() - begin < 1
+
+
+run_cases([
+    failing_for_long_is_asked_once_in_ten_seconds, down_later_then_back, down_at_start_then_back, gone_for_ever,
+    gone_within_the_stream, gone_as_the_answer, gone_between_pages, too_many_requests, server_errors,
+    watch_errors_are_no_reason_to_list, half_a_chunk_in_the_watch, reset_in_the_list, a_list_cut_between_pods_removes_none,
+    one_byte_a_second, silent_list, silent_watch, bookmarks_keep_a_quiet_watch, watches_end_as_agreed, rotated_token,
+    rotated_authority, expired_certificate, certificate_of_another_host, forbidden, client_certificate_from_a_kubeconfig,
+    nothing_to_ask, same_name_again, restarted_container, every_kind_of_container, pod_that_is_not_there_yet])

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Pods, VMs and namespaces as sums, and names that come late or change: examples. */
+#include "attribution/ledger.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static const struct ledger_owner overflow = { "system_processes", "system_processes", "system",
+					      "system_processes" };
+static struct ledger *new_ledger(uint32_t max_processes, uint32_t max_containers, uint32_t zones)
+{
+	const struct ledger_options options = { max_processes, max_containers, overflow };
+	struct ledger *ledger;
+
+	assert_int_equal(ledger_new(&options, &ledger), 0);
+	assert_int_equal(ledger_set_zones(ledger, zones), 0);
+	return ledger;
+}
+
+static const struct ledger_owner web = { .container_id = "c1",
+					 .container_name = "web",
+					 .container_namespace = "shop",
+					 .pod_name = "web-1",
+					 .pod_id = "p1",
+					 .labels_version = 7 };
+
+static uint64_t group_value(const struct ledger *ledger, enum ledger_group group,
+			    uint32_t container)
+{
+	uint32_t row = ledger_container_at(ledger, container)->group[group];
+
+	return row == LEDGER_NONE ? UINT64_MAX : ledger_group_values(ledger, group, row)[0];
+}
+
+static void test_groups_are_sums(void **state)
+{
+	struct ledger *ledger = new_ledger(10, 10, 1);
+	struct ledger_owner sidecar = web;
+	uint32_t a, b;
+
+	(void)state;
+	sidecar.container_id = "c2";
+	ledger_begin(ledger, 1);
+	a = ledger_container(ledger, &web);
+	b = ledger_container(ledger, &sidecar);
+	ledger_charge_container(ledger, a, 0, 5);
+	ledger_charge_container(ledger, b, 0, 7);
+	ledger_charge_container(ledger, 0, 0, 100);
+	ledger_close(ledger);
+	ledger_close(ledger); /* once is enough */
+	assert_int_equal(ledger_container_at(ledger, a)->group[LEDGER_POD],
+			 ledger_container_at(ledger, b)->group[LEDGER_POD]);
+	assert_int_equal(group_value(ledger, LEDGER_POD, a), 12);
+	assert_int_equal(group_value(ledger, LEDGER_NAMESPACE, a), 12);
+	assert_int_equal(group_value(ledger, LEDGER_NAMESPACE, 0), 100);
+	assert_int_equal(group_value(ledger, LEDGER_VM, a), UINT64_MAX);
+	assert_int_equal(group_value(ledger, LEDGER_POD, 0), UINT64_MAX);
+	ledger_begin(ledger, 2);
+	ledger_charge_container(ledger, a, 0, 1);
+	ledger_release_container(ledger, b);
+	assert_int_equal(group_value(ledger, LEDGER_POD, a), 12); /* not before the close */
+	ledger_begin(ledger, 3);                                  /* closes */
+	assert_int_equal(group_value(ledger, LEDGER_POD, a), 13);
+	ledger_free(ledger);
+}
+
+static void test_waiting_row_is_renamed(void **state)
+{
+	struct ledger *ledger = new_ledger(10, 10, 1);
+	struct ledger_owner early = { .container_id = "c1", .pod_id = "p1", .waiting = true };
+	uint32_t container;
+
+	(void)state;
+	ledger_begin(ledger, 1);
+	container = ledger_container(ledger, &early);
+	ledger_charge_container(ledger, container, 0, 5);
+	ledger_close(ledger);
+	assert_int_equal(ledger_waiting_containers(ledger), 1);
+	assert_int_equal(group_value(ledger, LEDGER_NAMESPACE, container), UINT64_MAX);
+	ledger_begin(ledger, 2);
+	assert_int_equal(ledger_container(ledger, &web), container);
+	ledger_charge_container(ledger, container, 0, 2);
+	ledger_close(ledger);
+	assert_int_equal(ledger_waiting_containers(ledger), 0);
+	assert_string_equal(ledger_container_at(ledger, container)->owner->container_name, "web");
+	assert_int_equal(group_value(ledger, LEDGER_POD, container), 7);
+	assert_int_equal(
+		ledger_group_deltas(ledger, LEDGER_POD,
+				    ledger_container_at(ledger, container)->group[LEDGER_POD])[0],
+		2);
+	early.labels_version = 8; /* the source forgot it: it does not wait again */
+	assert_int_equal(ledger_container(ledger, &early), container);
+	assert_string_equal(ledger_container_at(ledger, container)->owner->container_name, "web");
+	ledger_free(ledger);
+}
+
+static void test_nobody_waits_for_ever(void **state)
+{
+	struct ledger *ledger = new_ledger(10, 10, 1);
+	const struct ledger_owner early = { .container_id = "c1", .waiting = true };
+	uint32_t container;
+
+	(void)state;
+	ledger_begin(ledger, 5);
+	container = ledger_container(ledger, &early);
+	ledger_charge_container(ledger, container, 0, 5);
+	ledger_begin(ledger, 4 + LEDGER_WAIT_NS);
+	ledger_close(ledger);
+	assert_true(ledger_container_at(ledger, container)->waiting);
+	ledger_begin(ledger, 5 + LEDGER_WAIT_NS);
+	ledger_close(ledger);
+	assert_false(ledger_container_at(ledger, container)->waiting);
+	assert_int_equal(group_value(ledger, LEDGER_NAMESPACE, container), 5);
+	ledger_free(ledger);
+}
+
+static void test_new_names_make_a_new_row(void **state)
+{
+	struct ledger *ledger = new_ledger(10, 2, 1);
+	struct ledger_owner renamed = web;
+	uint32_t first, second, process;
+
+	(void)state;
+	ledger_begin(ledger, 1);
+	first = ledger_container(ledger, &web);
+	process = ledger_process(ledger, 5, 50, "sh", first);
+	ledger_charge(ledger, process, 0, 9);
+	renamed.container_name = "shop";
+	assert_int_equal(ledger_container(ledger, &renamed), first); /* same version */
+	renamed.labels_version = 8;
+	second = ledger_container(ledger, &renamed); /* beyond the limit, too */
+	assert_int_not_equal(second, first);
+	assert_int_equal(ledger_container(ledger, &renamed), second);
+	assert_true(ledger_container_at(ledger, first)->replaced);
+	assert_int_equal(ledger_container_values(ledger, second)[0], 0);
+	assert_int_not_equal(ledger_process(ledger, 5, 50, "sh", second), process);
+	assert_true(ledger_process_at(ledger, process)->ended);
+	assert_int_equal(ledger_container_at(ledger, first)->living, 0);
+	/* The pod is still called the same. */
+	assert_int_equal(ledger_container_at(ledger, second)->group[LEDGER_POD],
+			 ledger_container_at(ledger, first)->group[LEDGER_POD]);
+	renamed.container_name = "web"; /* back to what is kept */
+	renamed.labels_version = 9;
+	assert_int_equal(ledger_container(ledger, &renamed), first);
+	assert_true(ledger_container_at(ledger, second)->replaced);
+	ledger_free(ledger);
+}
+
+static void test_pod_labels_move_the_pod_only(void **state)
+{
+	struct ledger *ledger = new_ledger(10, 10, 1);
+	struct ledger_owner labelled = web;
+	uint32_t container, pod;
+
+	(void)state;
+	ledger_begin(ledger, 1);
+	container = ledger_container(ledger, &web);
+	pod = ledger_container_at(ledger, container)->group[LEDGER_POD];
+	ledger_charge_container(ledger, container, 0, 5);
+	ledger_begin(ledger, 2);
+	labelled.pod_labels = ",label_app=\"a\",label_b=\"cut";
+	labelled.labels_version = 8;
+	assert_int_equal(ledger_container(ledger, &labelled), container);
+	ledger_charge_container(ledger, container, 0, 3);
+	ledger_close(ledger);
+	assert_int_not_equal(ledger_container_at(ledger, container)->group[LEDGER_POD], pod);
+	assert_int_equal(group_value(ledger, LEDGER_POD, container), 3);
+	assert_int_equal(ledger_group_values(ledger, LEDGER_POD, pod)[0], 5);
+	assert_int_equal(ledger_group_at(ledger, LEDGER_POD, pod)->owners, 0);
+	assert_string_equal(ledger_container_at(ledger, container)->owner->pod_labels,
+			    ",label_app=\"a\"");
+	ledger_release_group(ledger, LEDGER_POD, pod);
+	assert_false(ledger_group_at(ledger, LEDGER_POD, pod)->used);
+	ledger_free(ledger);
+}
+
+static void test_too_many_pods_are_other(void **state)
+{
+	struct ledger *ledger = new_ledger(10, 4, 1);
+	struct ledger_owner owner = web;
+	char id[16];
+
+	(void)state;
+	ledger_begin(ledger, 1);
+	owner.container_id = "c1";
+	owner.pod_id = id;
+	for (uint32_t i = 0; i < 6; i++) {
+		(void)snprintf(id, sizeof(id), "p%u", i);
+		owner.labels_version = i;
+		ledger_charge_container(ledger, ledger_container(ledger, &owner), 0, 1);
+		ledger_begin(ledger, 2 + i);
+	}
+	assert_int_equal(ledger_group_overflows(ledger, LEDGER_POD), 2);
+	assert_int_equal(ledger_group_values(ledger, LEDGER_POD, 0)[0], 2);
+	assert_string_equal(ledger_group_at(ledger, LEDGER_POD, 0)->owner->pod_name, "other");
+	assert_true(ledger_group_crowded(ledger, LEDGER_POD));
+	assert_false(ledger_group_crowded(ledger, LEDGER_VM));
+	ledger_free(ledger);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_groups_are_sums),
+		cmocka_unit_test(test_waiting_row_is_renamed),
+		cmocka_unit_test(test_nobody_waits_for_ever),
+		cmocka_unit_test(test_new_names_make_a_new_row),
+		cmocka_unit_test(test_pod_labels_move_the_pod_only),
+		cmocka_unit_test(test_too_many_pods_are_other),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kepler/parties.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "base/num.h"
+
+struct book {
+	struct ledger *ledger;
+	struct parties parties;
+	uint32_t large, small, unsized; /* containers */
+};
+
+static uint32_t add_container(struct book *book, const char *id, uint32_t millicpu)
+{
+	const struct ledger_owner owner = { .container_id = id,
+					    .container_name = id,
+					    .container_namespace = "shop",
+					    .size_millicpu = millicpu };
+
+	return ledger_container(book->ledger, &owner);
+}
+
+static uint32_t add_process(struct book *book, uint32_t pid, uint32_t container)
+{
+	return ledger_process(book->ledger, pid, 1, "work", container);
+}
+
+static void open_book(struct book *book)
+{
+	const struct ledger_options options = {
+		.max_processes = 64,
+		.max_containers = 16,
+		.overflow = { .container_id = "system_processes" },
+	};
+
+	*book = (struct book){ 0 };
+	assert_int_equal(ledger_new(&options, &book->ledger), 0);
+	assert_int_equal(ledger_set_zones(book->ledger, 1), 0);
+	ledger_begin(book->ledger, NSEC_PER_SEC);
+	book->large = add_container(book, "large", 3000);
+	book->small = add_container(book, "small", 500);
+	book->unsized = add_container(book, "unsized", 0);
+	(void)add_process(book, 10, book->large);
+	(void)add_process(book, 20, book->small);
+	(void)add_process(book, 30, book->unsized);
+	assert_int_equal(parties_reserve(&book->parties, 3), 0);
+}
+
+static void close_book(struct book *book)
+{
+	parties_release(&book->parties);
+	ledger_free(book->ledger);
+}
+
+static void ran(struct book *book, uint32_t pid, uint32_t container, uint64_t cpu_ns)
+{
+	parties_add(&book->parties, add_process(book, pid, container), container, cpu_ns);
+}
+
+static uint64_t weight_of(const struct book *book, uint32_t container)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < book->parties.count; i++) {
+		if (book->parties.party[i].container == container)
+			sum += book->parties.idle_weight[i];
+	}
+	return sum;
+}
+
+static void by_size_a_sleeper_bears_what_it_asked_for(void **state)
+{
+	struct book book;
+
+	(void)state;
+	open_book(&book);
+	ledger_begin(book.ledger, 2 * NSEC_PER_SEC);
+	ran(&book, 20, book.small, NSEC_PER_SEC);
+	ran(&book, 30, book.unsized, NSEC_PER_SEC / 4);
+	assert_int_equal(
+		parties_weigh_idle(&book.parties, book.ledger, IDLE_SHARE_SIZE, 2 * NSEC_PER_SEC),
+		0);
+	assert_int_equal(weight_of(&book, book.large), 6 * NSEC_PER_SEC);
+	assert_int_equal(weight_of(&book, book.small), NSEC_PER_SEC);
+	assert_int_equal(weight_of(&book, book.unsized), NSEC_PER_SEC / 4);
+	close_book(&book);
+}
+
+static void by_size_the_dead_bear_nothing(void **state)
+{
+	struct book book;
+
+	(void)state;
+	open_book(&book);
+	ledger_end_process(book.ledger, ledger_find_process(book.ledger, 10, 1));
+	ledger_begin(book.ledger, 2 * NSEC_PER_SEC);
+	ran(&book, 20, book.small, 1);
+	assert_int_equal(
+		parties_weigh_idle(&book.parties, book.ledger, IDLE_SHARE_SIZE, NSEC_PER_SEC), 0);
+	assert_int_equal(weight_of(&book, book.large), 0);
+	close_book(&book);
+}
+
+static void equal_shares_are_of_all_that_live(void **state)
+{
+	struct book book;
+
+	(void)state;
+	open_book(&book);
+	ledger_begin(book.ledger, 2 * NSEC_PER_SEC);
+	ran(&book, 20, book.small, 12345);
+	assert_int_equal(
+		parties_weigh_idle(&book.parties, book.ledger, IDLE_SHARE_EQUAL, NSEC_PER_SEC), 0);
+	assert_int_equal(weight_of(&book, book.large), 1);
+	assert_int_equal(weight_of(&book, book.small), 1);
+	assert_int_equal(weight_of(&book, book.unsized), 1);
+	close_book(&book);
+}
+
+static void by_usage_weights_are_what_ran(void **state)
+{
+	struct book book;
+
+	(void)state;
+	open_book(&book);
+	ledger_begin(book.ledger, 2 * NSEC_PER_SEC);
+	ran(&book, 20, book.small, 12345);
+	assert_int_equal(
+		parties_weigh_idle(&book.parties, book.ledger, IDLE_SHARE_USAGE, NSEC_PER_SEC), 0);
+	assert_int_equal(weight_of(&book, book.small), 12345);
+	assert_int_equal(weight_of(&book, book.large), 0);
+	close_book(&book);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(by_size_a_sleeper_bears_what_it_asked_for),
+		cmocka_unit_test(by_size_the_dead_bear_nothing),
+		cmocka_unit_test(equal_shares_are_of_all_that_live),
+		cmocka_unit_test(by_usage_weights_are_what_ran),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

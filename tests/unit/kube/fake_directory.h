@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A directory of names that shows what it was told, in the place of src/workload/directory.c. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "workload/directory.h"
+
+struct directory *fake_directory_new(size_t room); /* puts beyond @room containers: -ENOSPC */
+void fake_directory_free(struct directory *directory);
+/* What was put under @id and not taken back; NULL where there is nothing. */
+const struct container_names *fake_directory_find(const struct directory *directory,
+						  const char *id);
+size_t fake_directory_count(const struct directory *directory);
+size_t fake_directory_puts(const struct directory *directory); /* calls ever */
+void fake_directory_set_room(struct directory *directory, size_t room);

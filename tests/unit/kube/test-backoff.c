@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kube/backoff.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/macro.h"
+
+static const struct backoff_limits limits = {
+	.refused_min_ms = 2000,
+	.refused_max_ms = 9000,
+	.retry_min_ms = 10000,
+	.retry_max_ms = 40000,
+};
+static const struct backoff_failure absent = { .absent = true }, failed = { 0 };
+
+static uint64_t after(struct backoff *backoff, const struct backoff_failure *failure,
+		      uint32_t chance)
+{
+	uint64_t wait_ms = backoff_failed(backoff, failure, chance);
+
+	return wait_ms;
+}
+
+static void an_absent_peer_is_tried_within_ten_seconds(void **state)
+{
+	struct backoff backoff;
+
+	(void)state;
+	backoff_init(&backoff, &limits);
+	for (int i = 0; i < 100; i++) {
+		assert_int_equal(after(&backoff, &absent, 0), 2000);
+		assert_int_equal(after(&backoff, &absent, UINT32_MAX), 9000);
+		assert_in_range(after(&backoff, &absent, UINT32_MAX / 2), 5499, 5500);
+	}
+}
+
+static void a_failing_peer_is_left_alone_longer_and_longer(void **state)
+{
+	static const uint64_t expected[] = { 10000, 20000, 40000, 40000, 40000 };
+	struct backoff backoff;
+
+	(void)state;
+	backoff_init(&backoff, &limits);
+	for (size_t i = 0; i < ARRAY_SIZE(expected); i++)
+		assert_int_equal(after(&backoff, &failed, 0), expected[i]);
+	assert_int_equal(after(&backoff, &failed, UINT32_MAX), 60000);
+	backoff_succeeded(&backoff);
+	assert_int_equal(after(&backoff, &failed, UINT32_MAX), 15000);
+	assert_int_equal(after(&backoff, &absent, 0), 2000);
+	assert_int_equal(after(&backoff, &failed, 0), 10000);
+}
+
+static void what_the_peer_says_counts(void **state)
+{
+	struct backoff_failure told = { .retry_after_ms = 30000 };
+	struct backoff backoff;
+
+	(void)state;
+	backoff_init(&backoff, &limits);
+	assert_int_equal(after(&backoff, &told, 0), 30000);
+	assert_int_equal(after(&backoff, &told, UINT32_MAX), 40000);
+	told.retry_after_ms = 1000; /* sooner than we would */
+	assert_int_equal(after(&backoff, &told, 0), 10000);
+	told.retry_after_ms = 86400000;
+	assert_int_equal(after(&backoff, &told, 0), BACKOFF_TOLD_MAX_MS);
+}
+
+/* A thousand nodes that are sent away together come back evenly over ten seconds. */
+static void many_spread(void **state)
+{
+	const struct backoff_failure told = { .retry_after_ms = 1000 };
+	unsigned per_second[32] = { 0 };
+	struct backoff backoff;
+
+	(void)state;
+	for (uint32_t node = 0; node < 1000; node++) {
+		uint64_t wait_ms;
+
+		backoff_init(&backoff, &limits);
+		wait_ms = after(&backoff, &told, node * 4294967U);
+		assert_in_range(wait_ms, 10000, 20000);
+		per_second[wait_ms / 1000]++;
+	}
+	for (size_t second = 10; second < 20; second++)
+		assert_in_range(per_second[second], 90, 110);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_absent_peer_is_tried_within_ten_seconds),
+		cmocka_unit_test(a_failing_peer_is_left_alone_longer_and_longer),
+		cmocka_unit_test(what_the_peer_says_counts),
+		cmocka_unit_test(many_spread),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

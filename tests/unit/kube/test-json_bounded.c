@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kube/json_bounded.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/macro.h"
+
+static bool parses(const char *text)
+{
+	json_t *root = json_parse_bounded(text, strlen(text));
+
+	json_decref(root);
+	return root != NULL;
+}
+
+static void nest(char *text, size_t depth)
+{
+	memset(text, '[', depth);
+	memset(text + depth, ']', depth);
+	text[2 * depth] = '\0';
+}
+
+static void depth_is_bounded(void **state)
+{
+	char text[8192];
+
+	(void)state;
+	nest(text, JSON_DEPTH_MAX);
+	assert_true(parses(text));
+	nest(text, JSON_DEPTH_MAX + 1);
+	assert_false(parses(text));
+	nest(text, 4000);
+	assert_false(parses(text));
+	assert_true(parses("[[],[],{\"a\":[{}]},[[]]]"));
+}
+
+static void brackets_in_strings_do_not_count(void **state)
+{
+	char text[512] = "[\"\\\"";
+
+	(void)state;
+	memset(text + 4, '[', 300);
+	memcpy(text + 304, "\\\\\"]", 5);
+	assert_true(parses(text));
+}
+
+static void what_is_no_json_is_none(void **state)
+{
+	static const char *const wrong[] = { "", "{", "]", "]]]]{}", "\"", "[\"\\", "{\"a\":1}x" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++)
+		assert_false(parses(wrong[i]));
+	assert_null(json_parse_bounded(NULL, 0));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(depth_is_bounded),
+		cmocka_unit_test(brackets_in_strings_do_not_count),
+		cmocka_unit_test(what_is_no_json_is_none),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kube/kube_access.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+
+#include "base/file.h"
+#include "base/macro.h"
+
+struct plant {
+	char dir[64], path[96];
+};
+
+static int set_up(void **state)
+{
+	struct plant *plant = calloc(1, sizeof(*plant));
+
+	if (!plant)
+		return -1;
+	(void)snprintf(plant->dir, sizeof(plant->dir), "/tmp/test-kube-access-XXXXXX");
+	if (!mkdtemp(plant->dir))
+		return -1;
+	(void)snprintf(plant->path, sizeof(plant->path), "%s/config", plant->dir);
+	*state = plant;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct plant *plant = *state;
+
+	(void)unlink(plant->path);
+	(void)rmdir(plant->dir);
+	free(plant);
+	return 0;
+}
+
+static void write_text(const char *path, const char *text)
+{
+	assert_int_equal(write_file_atomic(path, text, strlen(text), 0600), 0);
+}
+
+static int load(const struct plant *plant, const char *text, const char *context,
+		struct kube_access *access, struct diag *diag)
+{
+	kube_access_init(access);
+	write_text(plant->path, text);
+	return kube_access_from_kubeconfig(plant->path, context, access, diag);
+}
+
+#define CONFIG(cluster, user)                                                                      \
+	"apiVersion: v1\nkind: Config\ncurrent-context: lab\n"                                     \
+	"contexts:\n- name: other\n  context: {cluster: c2, user: u2}\n"                           \
+	"- name: lab\n  context:\n    cluster: c\n    user: u\n"                                   \
+	"clusters:\n- name: c2\n  cluster: {server: \"https://two:6443/\"}\n"                      \
+	"- name: c\n  cluster:\n    server: https://127.0.0.1:16443\n" cluster                     \
+	"users:\n- name: u2\n  user: {tokenFile: /run/token, token: ignored}\n"                    \
+	"- name: u\n  user:\n    token: abc\n" user
+
+static void reads_the_context_that_is_asked_for(void **state)
+{
+	struct kube_access access;
+	struct diag diag = { "" };
+
+	assert_int_equal(load(*state, CONFIG("    certificate-authority: ca.crt\n", ""), NULL,
+			      &access, &diag),
+			 0);
+	assert_string_equal(access.server, "https://127.0.0.1:16443");
+	assert_string_equal(access.token, "abc");
+	assert_null(access.token_file);
+	assert_non_null(strstr(access.ca_file, "/ca.crt")); /* beside the file */
+	assert_int_equal(access.ca_file[0], '/');
+	kube_access_release(&access);
+
+	assert_int_equal(load(*state, CONFIG("", ""), "other", &access, &diag), 0);
+	assert_string_equal(access.server, "https://two:6443");
+	assert_string_equal(access.token_file, "/run/token");
+	assert_null(access.token);
+	assert_null(access.ca_file);
+	kube_access_release(&access);
+}
+
+static void data_is_kept_in_memory_files(void **state)
+{
+	struct kube_access access;
+	struct diag diag = { "" };
+	char text[16];
+
+	assert_int_equal(
+		load(*state,
+		     CONFIG("    certificate-authority: gone\n"
+			    "    certificate-authority-data: am91bGU=\n",
+			    "    client-certificate-data: am91\n    client-key-data: bGU=\n"),
+		     NULL, &access, &diag),
+		0);
+	for (int i = 0; i < 2; i++) { /* each opening begins at the start */
+		assert_int_equal(read_file_at(AT_FDCWD, access.ca_file, text, sizeof(text)), 5);
+		assert_string_equal(text, "joule");
+	}
+	assert_int_equal(read_file_at(AT_FDCWD, access.client_cert_file, text, sizeof(text)), 3);
+	assert_int_equal(read_file_at(AT_FDCWD, access.client_key_file, text, sizeof(text)), 2);
+	kube_access_release(&access);
+}
+
+static void refuse(void **state, const char *text, int err, const char *says)
+{
+	struct kube_access access;
+	struct diag diag = { "" };
+	int r = load(*state, text, NULL, &access, &diag);
+
+	if (r != err || !strstr(diag.text, says))
+		fail_msg("%s: %d, %s", says, r, diag.text);
+	assert_null(access.server);
+	kube_access_release(&access);
+}
+
+static void what_weakens_or_runs_is_refused_with_its_line(void **state)
+{
+	refuse(state, CONFIG("", "    exec:\n      command: aws\n"), -EOPNOTSUPP,
+	       "/config:24: exec is not supported");
+	refuse(state, CONFIG("", "    auth-provider: {name: gcp}\n"), -EOPNOTSUPP,
+	       "/config:23: auth-provider is not supported");
+	refuse(state, CONFIG("", "    username: admin\n"), -EOPNOTSUPP, "username is not");
+	refuse(state, CONFIG("", "    as: admin\n"), -EOPNOTSUPP, "as is not");
+	refuse(state, CONFIG("    insecure-skip-tls-verify: true\n", ""), -EOPNOTSUPP,
+	       "/config:17: insecure-skip-tls-verify is not supported");
+	refuse(state, CONFIG("    proxy-url: http://p\n", ""), -EOPNOTSUPP, "proxy-url is not");
+	refuse(state, CONFIG("    tls-server-name: x\n", ""), -EOPNOTSUPP, "tls-server-name is");
+}
+
+static void what_says_nothing_is_no_harm(void **state)
+{
+	struct kube_access access;
+	struct diag diag = { "" };
+
+	assert_int_equal(load(*state,
+			      CONFIG("    insecure-skip-tls-verify: false\n    proxy-url: \"\"\n",
+				     "    exec: null\n    username: \"\"\n"),
+			      NULL, &access, &diag),
+			 0);
+	kube_access_release(&access);
+}
+
+static void broken_files_are_named(void **state)
+{
+	static const char *const clusters[] = { "", "clusters: 5\n", "clusters: [1, {name: c}]\n" };
+
+	refuse(state, "", -EINVAL, "current-context");
+	refuse(state, "[1]", -EINVAL, "current-context");
+	refuse(state, "a: [", -EINVAL, "/config:");
+	refuse(state, "current-context: x\n", -EINVAL, "no context is called x");
+	for (size_t i = 0; i < ARRAY_SIZE(clusters); i++) {
+		char text[256];
+
+		(void)snprintf(
+			text, sizeof(text),
+			"current-context: x\ncontexts:\n- {name: x, context: {cluster: c}}\n%s",
+			clusters[i]);
+		refuse(state, text, -EINVAL, "no cluster is called c");
+	}
+	refuse(state,
+	       "current-context: x\ncontexts:\n- {name: x, context: {cluster: c, user: u}}\n"
+	       "clusters:\n- {name: c, cluster: {server: \"https://a\"}}\n",
+	       -EINVAL, "no user is called u");
+	refuse(state,
+	       "current-context: x\ncontexts:\n- {name: x, context: {cluster: c}}\n"
+	       "clusters:\n- {name: c, cluster: {server: \"ftp://a\"}}\n",
+	       -EINVAL, "/config:5: the cluster has no server");
+	refuse(state, CONFIG("    certificate-authority-data: \"!\"\n", ""), -EINVAL,
+	       "/config:17: is not base64");
+	refuse(state, CONFIG("", "    client-certificate: x\n"), -EINVAL, "belong together");
+}
+
+static void a_missing_file_is_named(void **state)
+{
+	struct kube_access access;
+	struct diag diag = { "" };
+
+	(void)state;
+	assert_int_equal(kube_access_from_kubeconfig("/nowhere/config", NULL, &access, &diag),
+			 -ENOENT);
+	assert_non_null(strstr(diag.text, "/nowhere/config"));
+}
+
+static void the_cluster_we_are_in(void **state)
+{
+	struct kube_access access;
+
+	(void)state;
+	assert_int_equal(kube_access_in_cluster("/sa", "10.96.0.1", "443", &access, NULL), 0);
+	assert_string_equal(access.server, "https://10.96.0.1:443");
+	assert_string_equal(access.ca_file, "/sa/ca.crt");
+	assert_string_equal(access.token_file, "/sa/token");
+	kube_access_release(&access);
+	assert_int_equal(kube_access_in_cluster("/sa", "fd00::1", NULL, &access, NULL), 0);
+	assert_string_equal(access.server, "https://[fd00::1]:443");
+	kube_access_release(&access);
+	assert_int_equal(kube_access_in_cluster("/sa", NULL, NULL, &access, NULL), 0);
+	assert_null(access.server);
+	kube_access_release(&access);
+}
+
+static void tokens_are_read_when_they_are_needed(void **state)
+{
+	struct plant *plant = *state;
+	struct kube_access access = { .token_file = plant->path };
+	struct diag diag = { "" };
+	char *token = NULL;
+
+	(void)unlink(plant->path);
+	assert_int_equal(kube_access_token(&access, &token, &diag), -ENOENT);
+	assert_non_null(strstr(diag.text, plant->path));
+	write_text(plant->path, "first\n");
+	assert_int_equal(kube_access_token(&access, &token, &diag), 0);
+	assert_string_equal(token, "first");
+	kube_token_free(token);
+	write_text(plant->path, "second");
+	assert_int_equal(kube_access_token(&access, &token, &diag), 0);
+	assert_string_equal(token, "second");
+	kube_token_free(token);
+	write_text(plant->path, " \n");
+	assert_int_equal(kube_access_token(&access, &token, &diag), -EINVAL);
+	assert_null(token);
+	access.token_file = NULL;
+	assert_int_equal(kube_access_token(&access, &token, &diag), 0);
+	assert_null(token);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(reads_the_context_that_is_asked_for),
+		cmocka_unit_test(data_is_kept_in_memory_files),
+		cmocka_unit_test(what_weakens_or_runs_is_refused_with_its_line),
+		cmocka_unit_test(what_says_nothing_is_no_harm),
+		cmocka_unit_test(broken_files_are_named),
+		cmocka_unit_test(a_missing_file_is_named),
+		cmocka_unit_test(the_cluster_we_are_in),
+		cmocka_unit_test(tokens_are_read_when_they_are_needed),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}

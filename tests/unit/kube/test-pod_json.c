@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kube/pod_json.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/macro.h"
+#include "pods.h"
+
+struct plant {
+	json_t *object;
+	struct pod_labels labels;
+	struct pod pod;
+};
+
+static void read_pod(struct plant *plant, const char *text, const char *labels)
+{
+	plant->object = json_loads(text, 0, NULL);
+	if (!plant->object)
+		fail_msg("no JSON: %s", text);
+	assert_int_equal(pod_labels_parse(labels, &plant->labels, NULL), 0);
+	assert_int_equal(pod_json_read(plant->object, &plant->labels, &plant->pod), 0);
+}
+
+static void release(struct plant *plant)
+{
+	pod_release(&plant->pod);
+	pod_labels_release(&plant->labels);
+	json_decref(plant->object);
+}
+
+static const struct container_names *find(const struct plant *plant, const char *id)
+{
+	for (size_t i = 0; i < plant->pod.count; i++) {
+		if (strcmp(plant->pod.containers[i].container_id, id) == 0)
+			return &plant->pod.containers[i];
+	}
+	fail_msg("no %s", id);
+	return NULL;
+}
+
+static void check_container(const struct plant *plant, const char *id, const char *name,
+			    const char *image)
+{
+	const struct container_names *names = find(plant, id);
+
+	assert_string_equal(names->container_name, name);
+	assert_string_equal(names->image, image);
+	assert_string_equal(names->pod_name, "shop-7d4b9c-x2x4z");
+	assert_string_equal(names->pod_namespace, "prod");
+	assert_string_equal(names->pod_id, "uid-1");
+	assert_string_equal(names->workload, "shop");
+	assert_string_equal(names->workload_type, "Deployment");
+	assert_string_equal(names->pod_labels, ",label_app=\"shop\"");
+}
+
+static void reads_every_kind_of_container(void **state)
+{
+	struct plant plant;
+	const struct container_names *names;
+
+	(void)state;
+	read_pod(&plant, POD_FULL, "app");
+	assert_string_equal(plant.pod.uid, "uid-1");
+	assert_int_equal(plant.pod.count, 5);
+	check_container(&plant, ID_A, "main", "shop:1");
+	check_container(&plant, ID_B, "side", "side:2");
+	check_container(&plant, ID_C, "init", "init:3");
+	check_container(&plant, ID_D, "debug", "debug:4");
+	check_container(&plant, ID_E, "main", "shop:1"); /* before the restart */
+	names = find(&plant, ID_A);
+	assert_int_equal(names->cpu_request_milli, 100);
+	assert_int_equal(names->cpu_limit_milli, 1000);
+	assert_int_equal(names->memory_request_bytes, 128 << 20);
+	assert_int_equal(names->memory_limit_bytes, 1 << 30);
+	names = find(&plant, ID_B);
+	assert_int_equal(names->cpu_request_milli + names->cpu_limit_milli, 0);
+	assert_int_equal(names->memory_request_bytes + names->memory_limit_bytes, 0);
+	release(&plant);
+}
+
+#define POD(status) "{\"metadata\":{\"name\":\"p\",\"namespace\":\"n\",\"uid\":\"u\"}," status "}"
+
+static void a_pod_may_have_no_containers_yet(void **state)
+{
+	static const char *const texts[] = {
+		POD("\"status\":{}"),
+		POD("\"status\":{\"containerStatuses\":[{\"name\":\"a\",\"containerID\":\"\"}]}"),
+		POD("\"status\":{\"containerStatuses\":[{\"name\":\"a\"}]}"),
+		POD("\"status\":null"),
+		POD("\"status\":{\"containerStatuses\":{\"a\":1}}"),
+		POD("\"status\":{\"containerStatuses\":[1,null,[],\"x\"]}"),
+	};
+	struct plant plant;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		read_pod(&plant, texts[i], NULL);
+		assert_int_equal(plant.pod.count, 0);
+		release(&plant);
+	}
+}
+
+static void an_id_that_is_none_is_left_out(void **state)
+{
+	static const char *const texts[] = {
+		POD("\"status\":{\"containerStatuses\":[{\"containerID\":\"containerd://\"}]}"),
+		POD("\"status\":{\"containerStatuses\":[{\"containerID\":\"containerd://../x\"}]}"),
+		POD("\"status\":{\"containerStatuses\":[{\"containerID\":\"a\\\"b\"}]}"),
+		POD("\"status\":{\"containerStatuses\":[{\"containerID\":\"a\\nb\"}]}"),
+		POD("\"status\":{\"containerStatuses\":[{\"containerID\":\"" ID_A ID_B "x\"}]}"),
+		POD("\"status\":{\"containerStatuses\":[{\"containerID\":12}]}"),
+	};
+	struct plant plant;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		read_pod(&plant, texts[i], NULL);
+		assert_int_equal(plant.pod.count, 0);
+		release(&plant);
+	}
+}
+
+static void a_mirror_pod_has_the_uid_of_its_cgroup(void **state)
+{
+	struct plant plant;
+
+	(void)state;
+	read_pod(
+		&plant,
+		"{\"metadata\":{\"name\":\"etcd-node-1\",\"namespace\":\"kube-system\",\"uid\":"
+		"\"u\","
+		"\"ownerReferences\":[{\"kind\":\"Node\",\"name\":\"node-1\",\"controller\":true}],"
+		"\"annotations\":{\"kubernetes.io/config.hash\":"
+		"\"0123456789abcdef0123456789abcdef\",\"kubernetes.io/config.mirror\":"
+		"\"0123456789abcdef0123456789abcdef\"}},\"spec\":{\"nodeName\":\"node-1\"},"
+		"\"status\":{\"containerStatuses\":[{\"name\":\"etcd\",\"containerID\":"
+		"\"containerd://" ID_A "\"}]}}",
+		NULL);
+	assert_string_equal(plant.pod.uid, "u");
+	assert_string_equal(find(&plant, ID_A)->pod_id, "0123456789abcdef0123456789abcdef");
+	assert_string_equal(find(&plant, ID_A)->workload, "etcd");
+	assert_string_equal(find(&plant, ID_A)->workload_type, "StaticPod");
+	release(&plant);
+}
+
+static void odd_amounts_are_unknown_amounts(void **state)
+{
+	struct plant plant;
+
+	(void)state;
+	read_pod(&plant,
+		 "{\"metadata\":{\"name\":\"p\",\"namespace\":\"n\",\"uid\":\"u\"},"
+		 "\"spec\":{\"containers\":[{\"name\":\"a\",\"resources\":{\"requests\":"
+		 "{\"cpu\":\"-1\",\"memory\":\"16Ei\"},\"limits\":{\"cpu\":\"9999999999\","
+		 "\"memory\":\"lots\"}}}]},\"status\":{\"containerStatuses\":[{\"name\":\"a\","
+		 "\"image\":\"i\",\"containerID\":\"" ID_A "\"},{\"name\":\"b\",\"image\":\"j\","
+		 "\"containerID\":\"" ID_B "\"}]}}",
+		 NULL);
+	assert_int_equal(find(&plant, ID_A)->cpu_request_milli, 0);
+	assert_int_equal(find(&plant, ID_A)->cpu_limit_milli, UINT32_MAX);
+	assert_int_equal(find(&plant, ID_A)->memory_request_bytes, 0);
+	assert_int_equal(find(&plant, ID_A)->memory_limit_bytes, 0);
+	assert_string_equal(find(&plant, ID_A)->image, "");
+	assert_string_equal(find(&plant, ID_B)->image, "j"); /* no spec: what the status says */
+	release(&plant);
+}
+
+static void what_is_no_pod_is_refused(void **state)
+{
+	static const char *const wrong[] = {
+		"{}",
+		"[]",
+		"{\"metadata\":{}}",
+		"{\"metadata\":{\"name\":\"p\",\"namespace\":\"n\"}}",
+		"{\"metadata\":{\"name\":\"p\",\"uid\":\"u\"}}",
+		"{\"metadata\":{\"namespace\":\"n\",\"uid\":\"u\"}}",
+		"{\"metadata\":{\"name\":\"\",\"namespace\":\"n\",\"uid\":\"u\"}}",
+		"{\"metadata\":{\"name\":1,\"namespace\":\"n\",\"uid\":\"u\"}}",
+		"{\"metadata\":{\"name\":\"p\",\"namespace\":\"n\",\"uid\":\"" ID_A "\"}}",
+	};
+	const struct pod_labels none = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
+		json_t *object = json_loads(wrong[i], 0, NULL);
+		struct pod pod = { .count = 77 };
+
+		if (pod_json_read(object, &none, &pod) != -EINVAL)
+			fail_msg("%s is taken", wrong[i]);
+		assert_int_equal(pod.count, 77);
+		json_decref(object);
+	}
+	assert_int_equal(pod_json_read(NULL, &none, &(struct pod){ 0 }), -EINVAL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(reads_every_kind_of_container),
+		cmocka_unit_test(a_pod_may_have_no_containers_yet),
+		cmocka_unit_test(an_id_that_is_none_is_left_out),
+		cmocka_unit_test(a_mirror_pod_has_the_uid_of_its_cgroup),
+		cmocka_unit_test(odd_amounts_are_unknown_amounts),
+		cmocka_unit_test(what_is_no_pod_is_refused),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "runtimes/names.h"
+
+struct seen {
+	unsigned calls;
+	char id[64], name[64], image[64], pod[64], space[64], uid[64];
+	struct container_names numbers;
+};
+
+static int note(void *userdata, const struct container_names *names)
+{
+	struct seen *seen = userdata;
+
+	seen->calls++;
+	(void)snprintf(seen->id, sizeof(seen->id), "%s", names->container_id);
+	(void)snprintf(seen->name, sizeof(seen->name), "%s", names->container_name);
+	(void)snprintf(seen->image, sizeof(seen->image), "%s", names->image);
+	(void)snprintf(seen->pod, sizeof(seen->pod), "%s", names->pod_name);
+	(void)snprintf(seen->space, sizeof(seen->space), "%s", names->pod_namespace);
+	(void)snprintf(seen->uid, sizeof(seen->uid), "%s", names->pod_id);
+	seen->numbers = *names;
+	return 0;
+}
+
+static int read_text(const char *text, struct seen *seen)
+{
+	*seen = (struct seen){ .calls = 0 };
+	return bundle_config_names(text, strlen(text), "id1", note, seen);
+}
+
+static void test_containerd_cri(void **state)
+{
+	struct seen seen;
+
+	(void)state;
+	assert_int_equal(
+		read_text("{\"ociVersion\":\"1.0.2\",\"process\":{\"args\":[\"sh\"]},"
+			  "\"annotations\":{"
+			  "\"io.kubernetes.cri.container-type\":\"container\","
+			  "\"io.kubernetes.cri.container-name\":\"web\","
+			  "\"io.kubernetes.cri.image-name\":\"registry/web:1\","
+			  "\"io.kubernetes.cri.sandbox-name\":\"shop-7\","
+			  "\"io.kubernetes.cri.sandbox-namespace\":\"prod\","
+			  "\"io.kubernetes.cri.sandbox-uid\":\"11-22\"},"
+			  "\"linux\":{\"resources\":{\"cpu\":{\"shares\":512,\"quota\":150000,"
+			  "\"period\":100000},\"memory\":{\"limit\":1048576}}}}",
+			  &seen),
+		0);
+	assert_int_equal(seen.calls, 1);
+	assert_string_equal(seen.id, "id1");
+	assert_string_equal(seen.name, "web");
+	assert_string_equal(seen.image, "registry/web:1");
+	assert_string_equal(seen.pod, "shop-7");
+	assert_string_equal(seen.space, "prod");
+	assert_string_equal(seen.uid, "11-22");
+	assert_int_equal(seen.numbers.cpu_request_milli, 500);
+	assert_int_equal(seen.numbers.cpu_limit_milli, 1500);
+	assert_int_equal(seen.numbers.memory_limit_bytes, 1048576);
+}
+
+static void test_sandbox_is_pod(void **state)
+{
+	struct seen seen;
+
+	(void)state;
+	assert_int_equal(read_text("{\"ociVersion\":\"1.0\",\"annotations\":{"
+				   "\"io.kubernetes.cri.container-type\":\"sandbox\","
+				   "\"io.kubernetes.cri.sandbox-name\":\"shop-7\"}}",
+				   &seen),
+			 0);
+	assert_string_equal(seen.name, "POD");
+	assert_string_equal(seen.pod, "shop-7");
+}
+
+static void test_crio(void **state)
+{
+	struct seen seen;
+
+	(void)state;
+	assert_int_equal(read_text("{\"ociVersion\":\"1.1.0\",\"annotations\":{"
+				   "\"io.container.manager\":\"cri-o\","
+				   "\"io.kubernetes.cri-o.ContainerType\":\"container\","
+				   "\"io.kubernetes.cri-o.ImageName\":\"quay/db:2\","
+				   "\"io.kubernetes.container.name\":\"db\","
+				   "\"io.kubernetes.pod.name\":\"db-0\","
+				   "\"io.kubernetes.pod.namespace\":\"data\","
+				   "\"io.kubernetes.pod.uid\":\"u-1\"},"
+				   "\"linux\":{\"resources\":{\"cpu\":{\"shares\":2}}}}",
+				   &seen),
+			 0);
+	assert_string_equal(seen.name, "db");
+	assert_string_equal(seen.image, "quay/db:2");
+	assert_string_equal(seen.pod, "db-0");
+	assert_string_equal(seen.space, "data");
+	assert_string_equal(seen.uid, "u-1");
+	assert_int_equal(seen.numbers.cpu_request_milli, 0); /* 2 shares: no request */
+}
+
+static void test_nerdctl_shares_are_no_request(void **state)
+{
+	struct seen seen;
+
+	(void)state;
+	assert_int_equal(read_text("{\"ociVersion\":\"1.0\",\"annotations\":"
+				   "{\"nerdctl/name\":\"alpine-1\"},"
+				   "\"linux\":{\"resources\":{\"cpu\":{\"shares\":4096}}}}",
+				   &seen),
+			 0);
+	assert_string_equal(seen.name, "alpine-1");
+	assert_string_equal(seen.pod, "");
+	assert_int_equal(seen.numbers.cpu_request_milli, 0);
+}
+
+static void test_numbers_out_of_range(void **state)
+{
+	struct seen seen;
+
+	(void)state;
+	assert_int_equal(
+		read_text("{\"ociVersion\":\"1.0\",\"annotations\":{\"io.kubernetes.pod.name\":"
+			  "\"p\"},"
+			  "\"linux\":{\"resources\":{\"cpu\":{\"shares\":9223372036854775807,"
+			  "\"quota\":9223372036854775807,\"period\":1},"
+			  "\"memory\":{\"limit\":-1}}}}",
+			  &seen),
+		0);
+	assert_int_equal(seen.numbers.cpu_request_milli, 0);
+	assert_int_equal(seen.numbers.cpu_limit_milli, 0);
+	assert_int_equal(seen.numbers.memory_limit_bytes, 0);
+	assert_int_equal(read_text("{\"ociVersion\":\"1.0\",\"linux\":{\"resources\":{\"cpu\":"
+				   "{\"quota\":-1,\"period\":-9223372036854775808}}}}",
+				   &seen),
+			 0);
+	assert_int_equal(seen.numbers.cpu_limit_milli, 0);
+}
+
+static void test_wrong_types(void **state)
+{
+	struct seen seen;
+
+	(void)state;
+	assert_int_equal(
+		read_text("{\"ociVersion\":\"1.0\",\"annotations\":[1,2],\"linux\":7}", &seen), 0);
+	assert_string_equal(seen.name, "");
+	assert_int_equal(read_text("{\"ociVersion\":\"1.0\",\"annotations\":"
+				   "{\"nerdctl/name\":{\"a\":1}}}",
+				   &seen),
+			 0);
+	assert_string_equal(seen.name, "");
+	/* A NUL ends a name. */
+	assert_int_equal(read_text("{\"ociVersion\":\"1.0\",\"annotations\":"
+				   "{\"nerdctl/name\":\"a\\u0000b\"}}",
+				   &seen),
+			 0);
+	assert_string_equal(seen.name, "a");
+}
+
+static void test_not_a_configuration(void **state)
+{
+	static const char *const texts[] = { "",
+					     "null",
+					     "[]",
+					     "{}",
+					     "{\"ociVersion\":1}",
+					     "{\"ociVersion\":\"1.0\"",
+					     "\xff\xfe",
+					     "{\"ociVersion\"" };
+	struct seen seen;
+	char *deep;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		assert_int_equal(read_text(texts[i], &seen), -EBADMSG);
+		assert_int_equal(seen.calls, 0);
+	}
+	deep = malloc(100001);
+	assert_non_null(deep);
+	memset(deep, '[', 100000);
+	deep[100000] = '\0';
+	assert_int_equal(read_text(deep, &seen), -EBADMSG);
+	free(deep);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_containerd_cri),
+		cmocka_unit_test(test_sandbox_is_pod),
+		cmocka_unit_test(test_crio),
+		cmocka_unit_test(test_nerdctl_shares_are_no_request),
+		cmocka_unit_test(test_numbers_out_of_range),
+		cmocka_unit_test(test_wrong_types),
+		cmocka_unit_test(test_not_a_configuration),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "runtimes/names.h"
+
+/* What was handed over, as "ID|NAME|IMAGE|POD|NAMESPACE|UID;". */
+struct seen {
+	char text[1024];
+	unsigned calls, end_after;
+	uint64_t bad;
+};
+
+static int note(void *userdata, const struct container_names *names)
+{
+	struct seen *seen = userdata;
+	size_t len = strlen(seen->text);
+
+	(void)snprintf(seen->text + len, sizeof(seen->text) - len, "%s|%s|%s|%s|%s|%s;",
+		       names->container_id, names->container_name, names->image,
+		       names->pod_name ? names->pod_name : "",
+		       names->pod_namespace ? names->pod_namespace : "",
+		       names->pod_id ? names->pod_id : "");
+	return ++seen->calls == seen->end_after ? -EIO : 0;
+}
+
+static int read_list(const char *text, struct seen *seen)
+{
+	unsigned end_after = seen->end_after;
+
+	*seen = (struct seen){ .end_after = end_after };
+	return docker_list_names(text, strlen(text), &seen->bad, note, seen);
+}
+
+static void test_docker(void **state)
+{
+	struct seen seen = { .calls = 0 };
+
+	(void)state;
+	assert_int_equal(read_list("[]", &seen), 0);
+	assert_int_equal(seen.calls, 0);
+	assert_int_equal(
+		read_list(" [ "
+			  "{\"Id\":\"a1\",\"Names\":[\"/other/alias\",\"/"
+			  "web\"],\"Image\":\"nginx:1\","
+			  "\"Labels\":{}},\n{\"Id\":\"b2\",\"Names\":[\"/k8s_x\"],\"Image\":\"i\","
+			  "\"Labels\":{\"io.kubernetes.container.name\":\"x\","
+			  "\"io.kubernetes.pod.name\":\"p\",\"io.kubernetes.pod.namespace\":\"n\","
+			  "\"io.kubernetes.pod.uid\":\"u\"}} ] ",
+			  &seen),
+		0);
+	assert_string_equal(seen.text, "a1|web|nginx:1|||;b2|x|i|p|n|u;");
+}
+
+static void test_podman(void **state)
+{
+	struct seen seen = { .calls = 0 };
+
+	(void)state;
+	/* Podman's compatible API: null for no labels, name with a slash as Docker's. */
+	assert_int_equal(read_list("[{\"Id\":\"c3\",\"Names\":[\"/db\"],\"Image\":\"docker.io/db\","
+				   "\"Labels\":null,\"State\":\"running\"}]",
+				   &seen),
+			 0);
+	assert_string_equal(seen.text, "c3|db|docker.io/db|||;");
+}
+
+static void test_bad_elements_are_counted(void **state)
+{
+	struct seen seen = { .calls = 0 };
+
+	(void)state;
+	assert_int_equal(
+		read_list("[1,null,\"x\",{},[],{\"Id\":7},{\"Id\":\"../../etc\"},{\"Id\":\"\"},"
+			  "{\"Id\":\"ok\",\"Names\":[3,null,\"/\xc3\xa4\"],\"Image\":{}}]",
+			  &seen),
+		0);
+	assert_int_equal(seen.bad, 8);
+	assert_string_equal(seen.text, "ok|\xc3\xa4||||;");
+}
+
+static void test_cut_list_keeps_what_came(void **state)
+{
+	static const char *const ends[] = { "", ",", ",{", "x", ",]", " {\"Id\":\"b\"}]" };
+	struct seen seen = { .calls = 0 };
+	char text[128];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		(void)snprintf(text, sizeof(text), "[{\"Id\":\"a\",\"Names\":[\"/n\"]}%s", ends[i]);
+		assert_int_equal(read_list(text, &seen), -EBADMSG);
+		assert_string_equal(seen.text, "a|n||||;");
+	}
+	assert_int_equal(read_list("{\"message\":\"page not found\"}", &seen), -EBADMSG);
+	assert_int_equal(read_list("", &seen), -EBADMSG);
+	assert_int_equal(read_list("<html>", &seen), -EBADMSG);
+}
+
+static void test_callback_ends_it(void **state)
+{
+	struct seen seen = { .end_after = 1 };
+
+	(void)state;
+	assert_int_equal(read_list("[{\"Id\":\"a\"},{\"Id\":\"b\"}]", &seen), -EIO);
+	assert_int_equal(seen.calls, 1);
+}
+
+static int read_config(const char *text, struct seen *seen)
+{
+	*seen = (struct seen){ .calls = 0 };
+	return docker_config_names(text, strlen(text), note, seen);
+}
+
+static void test_state_file(void **state)
+{
+	struct seen seen;
+
+	(void)state;
+	assert_int_equal(
+		read_config("{\"ID\":\"a1\",\"Name\":\"/web\",\"State\":{\"Running\":true},"
+			    "\"Config\":{\"Image\":\"nginx\",\"Env\":[\"SECRET=1\"],"
+			    "\"Labels\":{\"a\":\"b\"}}}",
+			    &seen),
+		0);
+	assert_string_equal(seen.text, "a1|web|nginx|||;");
+	assert_int_equal(read_config("{\"Name\":\"/web\"}", &seen), -EBADMSG);
+	assert_int_equal(read_config("{\"ID\":\"a/b\",\"Name\":\"/web\"}", &seen), -EBADMSG);
+	assert_int_equal(read_config("[]", &seen), -EBADMSG);
+	assert_int_equal(read_config("{\"ID\":\"a1\"", &seen), -EBADMSG);
+	assert_int_equal(seen.calls, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_docker),
+		cmocka_unit_test(test_podman),
+		cmocka_unit_test(test_bad_elements_are_counted),
+		cmocka_unit_test(test_cut_list_keeps_what_came),
+		cmocka_unit_test(test_callback_ends_it),
+		cmocka_unit_test(test_state_file),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A ledger, a holder and a publisher of one zone, and what the newest snapshot shows. */
+#pragma once
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "snapshot/publisher.h"
+
+#define SECOND_NS 1000000000ULL
+#define MIN_UJ    100
+
+struct stage {
+	struct ledger *ledger;
+	struct snapshot_holder *holder;
+	struct publisher *publisher;
+	const struct snapshot *snapshot; /* the newest */
+	uint64_t now_s;
+};
+
+#define NOT_SHOWN UINT64_MAX
+
+/* 100 uJ for a series of its own, 15 s to settle, 300 s kept. */
+struct publisher_options default_options(void);
+/* Room for 1000 processes and 100 containers; the first interval has begun. */
+void open_stage(struct stage *s, const struct publisher_options *options);
+void close_stage(struct stage *s);
+/* Publishes the interval and begins one that ends @later_s seconds on. */
+void publish(struct stage *s, uint64_t later_s);
+/* Charges a process of system_processes. */
+uint32_t use(struct stage *s, uint32_t pid, uint64_t start_ns, const char *comm,
+	     uint64_t amount_uj);
+/* What a process's series shows, or NOT_SHOWN; its "other"; at process level. */
+uint64_t shown(const struct stage *s, uint32_t pid, const char *command);
+uint64_t other(const struct stage *s);
+uint64_t pending(const struct stage *s);
+uint64_t retired(const struct stage *s);

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Pods, VMs and namespaces, names that come late, and the limit of containers: examples. */
+#include <stdio.h>
+#include <string.h>
+
+#include "stage.h"
+
+static const struct ledger_owner web = { .container_id = "c1",
+					 .container_name = "web",
+					 .container_namespace = "shop",
+					 .pod_name = "web-1",
+					 .pod_id = "p1",
+					 .vm_id = "v1" };
+
+static uint32_t use_container(struct stage *s, const struct ledger_owner *owner, uint64_t amount_uj)
+{
+	uint32_t container = ledger_container(s->ledger, owner);
+
+	ledger_charge_container(s->ledger, container, 0, amount_uj);
+	ledger_node(s->ledger, 0, MODE_DYNAMIC, amount_uj);
+	return container;
+}
+
+/* What the row of this name shows: container_name, pod_id, vm_id or namespace. */
+static uint64_t shown_at(const struct stage *s, enum snapshot_level level, const char *name)
+{
+	const struct snapshot_table *table = &s->snapshot->level[level];
+
+	for (size_t i = 0; i < table->count; i++) {
+		const struct ledger_owner *owner = table->rows[i].labels->owner;
+		const char *const names[] = { "", owner->container_name, owner->pod_id,
+					      owner->vm_id, owner->container_namespace };
+
+		if (strcmp(names[level], name) == 0)
+			return table->values[i * s->snapshot->columns];
+	}
+	return NOT_SHOWN;
+}
+
+static uint64_t retired_at(const struct stage *s, enum snapshot_level level)
+{
+	const struct snapshot_table *table = &s->snapshot->level[level];
+
+	return table->retired_count ? table->retired_values[0] : 0;
+}
+
+static void test_groups_are_there_from_the_first_snapshot(void **state)
+{
+	const struct publisher_options options = default_options();
+	struct stage s;
+
+	(void)state;
+	open_stage(&s, &options);
+	use_container(&s, &web, 40);
+	publish(&s, 1);
+	assert_int_equal(shown_at(&s, LEVEL_POD, "p1"), 40);
+	assert_int_equal(shown_at(&s, LEVEL_VM, "v1"), 40);
+	assert_int_equal(shown_at(&s, LEVEL_NAMESPACE, "shop"), 40);
+	assert_int_equal(shown_at(&s, LEVEL_NAMESPACE, "system"), 0);
+	close_stage(&s);
+}
+
+static void test_waiting_is_pending_at_every_level(void **state)
+{
+	const struct publisher_options options = default_options();
+	struct ledger_owner early = web;
+	struct stage s;
+
+	(void)state;
+	open_stage(&s, &options);
+	publish(&s, 1);
+	early.waiting = true;
+	early.container_name = early.pod_name = "";
+	use_container(&s, &early, 40);
+	publish(&s, 1);
+	for (enum snapshot_level level = 0; level < LEVEL_COUNT; level++)
+		assert_int_equal(s.snapshot->level[level].pending[0], 40);
+	assert_int_equal(s.snapshot->level[LEVEL_CONTAINER].count, 1);
+	assert_int_equal(s.snapshot->level[LEVEL_POD].count, 0);
+	early = web;
+	early.labels_version = 1;
+	use_container(&s, &early, 2);
+	publish(&s, 15);
+	assert_int_equal(shown_at(&s, LEVEL_CONTAINER, "web"), 0); /* born now */
+	assert_int_equal(s.snapshot->level[LEVEL_POD].pending[0], 42);
+	publish(&s, 1);
+	assert_int_equal(shown_at(&s, LEVEL_CONTAINER, "web"), 42);
+	assert_int_equal(shown_at(&s, LEVEL_POD, "p1"), 42);
+	assert_int_equal(s.snapshot->level[LEVEL_PROCESS].pending[0], 0);
+	close_stage(&s);
+}
+
+static void test_new_names_begin_at_0(void **state)
+{
+	const struct publisher_options options = default_options();
+	struct ledger_owner named = web;
+	struct stage s;
+
+	(void)state;
+	open_stage(&s, &options);
+	named.container_name = "c1";
+	use_container(&s, &named, 40);
+	publish(&s, 1);
+	named.container_name = "web";
+	named.labels_version = 1;
+	use_container(&s, &named, 3);
+	publish(&s, 15);
+	assert_int_equal(shown_at(&s, LEVEL_CONTAINER, "c1"), 40);
+	assert_int_equal(shown_at(&s, LEVEL_CONTAINER, "web"), 0);
+	assert_int_equal(shown_at(&s, LEVEL_POD, "p1"), 43); /* it is still the same pod */
+	publish(&s, 1);
+	assert_int_equal(shown_at(&s, LEVEL_CONTAINER, "web"), 3);
+	close_stage(&s);
+}
+
+static void test_pod_goes_on_when_a_container_restarts(void **state)
+{
+	const struct publisher_options options = default_options();
+	struct ledger_owner again = web;
+	struct stage s;
+	uint32_t first;
+
+	(void)state;
+	open_stage(&s, &options);
+	first = use_container(&s, &web, 40);
+	publish(&s, 299);
+	again.container_id = "c2";
+	use_container(&s, &again, 5);
+	publish(&s, 2);
+	assert_int_equal(shown_at(&s, LEVEL_POD, "p1"), 45);
+	use_container(&s, &again, 1);
+	publish(&s, 1);
+	assert_false(ledger_container_at(s.ledger, first)->used); /* retired */
+	assert_int_equal(retired_at(&s, LEVEL_CONTAINER), 40);
+	assert_int_equal(shown_at(&s, LEVEL_POD, "p1"), 46);
+	assert_int_equal(retired_at(&s, LEVEL_POD), 0);
+	publish(&s, 320);
+	publish(&s, 300);
+	publish(&s, 1);
+	publish(&s, 1);
+	assert_int_equal(shown_at(&s, LEVEL_POD, "p1"), NOT_SHOWN);
+	for (enum snapshot_level level = 0; level < LEVEL_COUNT; level++)
+		assert_int_equal(retired_at(&s, level), 46);
+	assert_string_equal(s.snapshot->level[LEVEL_POD].retired[0].labels->container_namespace,
+			    "shop");
+	assert_string_equal(s.snapshot->level[LEVEL_VM].retired[0].labels->owner->vm_id, "");
+	close_stage(&s);
+}
+
+/* Containers c0, c1, …: as many as there is room for but for system_processes. */
+static struct ledger_owner numbered(char id[16], uint32_t i)
+{
+	struct ledger_owner owner = web;
+
+	(void)snprintf(id, 16, "c%u", i);
+	owner.container_id = owner.container_name = owner.pod_id = id;
+	return owner;
+}
+
+static void test_idle_container_makes_room(void **state)
+{
+	const struct publisher_options options = default_options();
+	struct stage s;
+	char id[16];
+
+	(void)state;
+	open_stage(&s, &options);
+	for (uint32_t i = 0; i < 99; i++) {
+		const struct ledger_owner owner = numbered(id, i);
+		uint32_t container = use_container(&s, &owner, 50 + i);
+
+		(void)ledger_process(s.ledger, i + 1, 1, "idle", container);
+	}
+	publish(&s, 1);
+	for (int round = 0; round < 2; round++) {
+		const struct ledger_owner owner = numbered(id, 200);
+
+		use_container(&s, &owner, 7);
+		publish(&s, 1);
+		/* First it is in "other", then c0, the smallest, is gone. */
+		assert_int_equal(shown_at(&s, LEVEL_CONTAINER, "other"), 0);
+		assert_int_equal(shown_at(&s, LEVEL_CONTAINER, "c0"), NOT_SHOWN);
+		assert_int_equal(shown_at(&s, LEVEL_CONTAINER, "c200"), round ? 0 : NOT_SHOWN);
+	}
+	assert_int_equal(retired_at(&s, LEVEL_CONTAINER), 50);
+	assert_int_equal(s.snapshot->level[LEVEL_CONTAINER].folded, 1);
+	assert_int_equal(ledger_container_overflows(s.ledger), 1);
+	assert_int_equal(ledger_find_process(s.ledger, 1, 1), LEDGER_NONE);
+	publish(&s, 15);
+	publish(&s, 1);
+	assert_int_equal(shown_at(&s, LEVEL_CONTAINER, "other"), 7);
+	assert_int_equal(shown_at(&s, LEVEL_CONTAINER, "c200"), 7);
+	close_stage(&s);
+}
+
+/* Short-lived containers at a rate that would need more rows than there are, were all kept. */
+static void test_churn_leaves_room(void **state)
+{
+	const struct publisher_options options = default_options();
+	struct stage s;
+	char id[16];
+
+	(void)state;
+	open_stage(&s, &options);
+	for (uint32_t i = 0; i < 1000; i++) {
+		const struct ledger_owner owner = numbered(id, i);
+		uint32_t container, process;
+
+		container = ledger_container(s.ledger, &owner);
+		process = ledger_process(s.ledger, 5, i, "job", container);
+		ledger_charge(s.ledger, process, 0, 200);
+		ledger_node(s.ledger, 0, MODE_DYNAMIC, 200);
+		ledger_end_process(s.ledger, process);
+		publish(&s, 1);
+	}
+	assert_int_equal(ledger_container_overflows(s.ledger), 0);
+	assert_int_equal(ledger_group_overflows(s.ledger, LEDGER_POD), 0);
+	assert_true(s.snapshot->level[LEVEL_POD].folded > 800);
+	assert_true(s.snapshot->level[LEVEL_CONTAINER].folded > 800);
+	close_stage(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_groups_are_there_from_the_first_snapshot),
+		cmocka_unit_test(test_waiting_is_pending_at_every_level),
+		cmocka_unit_test(test_new_names_begin_at_0),
+		cmocka_unit_test(test_pod_goes_on_when_a_container_restarts),
+		cmocka_unit_test(test_idle_container_makes_room),
+		cmocka_unit_test(test_churn_leaves_room),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

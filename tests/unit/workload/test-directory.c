@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workload/directory.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/macro.h"
+#include "base/num.h"
+
+#define T0 (1000 * NSEC_PER_SEC)
+
+static struct directory *open_directory(uint32_t max)
+{
+	struct directory *directory;
+
+	assert_int_equal(directory_new(max, &directory), 0);
+	return directory;
+}
+
+static void put(struct directory *directory, enum directory_source source, const char *id,
+		const char *name)
+{
+	const struct container_names names = { .container_id = id, .container_name = name };
+
+	assert_int_equal(directory_put(directory, source, &names), 0);
+}
+
+/* The name that a look-up gives, "" for none. */
+static const char *name_of(struct directory *directory, const char *id)
+{
+	static char buffer[DIRECTORY_NAMES_MAX];
+	struct container_names names;
+
+	return directory_peek(directory, id, buffer, sizeof(buffer), &names) ? names.container_name
+									     : "";
+}
+
+static void test_all_comes_back(void **state)
+{
+	struct directory *directory = open_directory(10);
+	char buffer[DIRECTORY_NAMES_MAX];
+	struct container_names got;
+	const struct container_names names = {
+		.container_id = "c1",
+		.container_name = "web",
+		.image = "nginx:1",
+		.pod_name = "shop-1",
+		.pod_namespace = "shop",
+		.pod_id = "u1",
+		.workload = "shop",
+		.workload_type = "Deployment",
+		.pod_labels = ",label_app=\"shop\"",
+		.cpu_request_milli = 250,
+		.memory_limit_bytes = 1 << 20,
+	};
+
+	(void)state;
+	assert_int_equal(directory_put(directory, DIRECTORY_KUBERNETES, &names), 0);
+	assert_true(directory_find(directory, "c1", buffer, sizeof(buffer), &got));
+	assert_string_equal(got.container_id, "c1");
+	assert_string_equal(got.container_name, "web");
+	assert_string_equal(got.image, "nginx:1");
+	assert_string_equal(got.pod_name, "shop-1");
+	assert_string_equal(got.pod_namespace, "shop");
+	assert_string_equal(got.pod_id, "u1");
+	assert_string_equal(got.workload, "shop");
+	assert_string_equal(got.workload_type, "Deployment");
+	assert_string_equal(got.pod_labels, ",label_app=\"shop\"");
+	assert_int_equal(got.cpu_request_milli, 250);
+	assert_int_equal(got.memory_limit_bytes, 1 << 20);
+	assert_false(directory_find(directory, "c1", buffer, 10, &got));
+	assert_false(directory_find(directory, "", buffer, sizeof(buffer), &got));
+	directory_free(directory);
+	directory_free(NULL);
+}
+
+static void test_kubernetes_hides_the_runtime(void **state)
+{
+	struct directory *directory = open_directory(10);
+
+	(void)state;
+	put(directory, DIRECTORY_RUNTIME, "c1", "k8s_web_shop");
+	assert_string_equal(name_of(directory, "c1"), "k8s_web_shop");
+	put(directory, DIRECTORY_KUBERNETES, "c1", "web");
+	put(directory, DIRECTORY_RUNTIME, "c1", "other");
+	assert_string_equal(name_of(directory, "c1"), "web");
+	directory_free(directory);
+}
+
+static void test_what_was_taken_back_is_kept_for_a_while(void **state)
+{
+	struct directory *directory = open_directory(10);
+	struct directory_stats stats;
+
+	(void)state;
+	put(directory, DIRECTORY_KUBERNETES, "c1", "web");
+	directory_remove(directory, DIRECTORY_KUBERNETES, "c1", T0);
+	directory_remove(directory, DIRECTORY_KUBERNETES, "unknown", T0);
+	directory_get_stats(directory, &stats);
+	assert_int_equal(stats.containers[DIRECTORY_KUBERNETES], 0);
+	directory_begin_list(directory, DIRECTORY_KUBERNETES);
+	directory_end_list(directory, DIRECTORY_KUBERNETES, T0 + DIRECTORY_KEEP_NS - 1);
+	assert_string_equal(name_of(directory, "c1"), "web");
+	directory_end_list(directory, DIRECTORY_KUBERNETES, T0 + DIRECTORY_KEEP_NS * 2);
+	assert_string_equal(name_of(directory, "c1"), "");
+	directory_free(directory);
+}
+
+static void test_a_list_takes_back_what_it_lacks(void **state)
+{
+	struct directory *directory = open_directory(10);
+	struct directory_stats stats;
+
+	(void)state;
+	put(directory, DIRECTORY_KUBERNETES, "old", "a");
+	put(directory, DIRECTORY_RUNTIME, "old", "b");
+	directory_begin_list(directory, DIRECTORY_KUBERNETES);
+	put(directory, DIRECTORY_KUBERNETES, "new", "c");
+	directory_end_list(directory, DIRECTORY_KUBERNETES, T0);
+	directory_get_stats(directory, &stats);
+	assert_int_equal(stats.containers[DIRECTORY_KUBERNETES], 1);
+	assert_int_equal(stats.containers[DIRECTORY_RUNTIME], 1);
+	put(directory, DIRECTORY_KUBERNETES, "old", "a");
+	directory_get_stats(directory, &stats);
+	assert_int_equal(stats.containers[DIRECTORY_KUBERNETES], 2);
+	directory_free(directory);
+}
+
+static void test_bounded(void **state)
+{
+	struct directory *directory = open_directory(100);
+	struct directory_stats stats;
+	char id[16];
+
+	(void)state;
+	for (int i = 0; i < 100; i++) {
+		(void)snprintf(id, sizeof(id), "c%d", i);
+		put(directory, DIRECTORY_RUNTIME, id, id);
+	}
+	assert_int_equal(directory_put(directory, DIRECTORY_RUNTIME,
+				       &(struct container_names){ .container_id = "more" }),
+			 -ENOSPC);
+	directory_remove(directory, DIRECTORY_RUNTIME, "c9", T0 + 2);
+	directory_remove(directory, DIRECTORY_RUNTIME, "c7", T0 + 1);
+	put(directory, DIRECTORY_RUNTIME, "more", "more");
+	assert_string_equal(name_of(directory, "c7"), "");
+	assert_string_equal(name_of(directory, "c9"), "c9");
+	for (int i = 0; i < 100; i++) {
+		(void)snprintf(id, sizeof(id), "c%d", i);
+		assert_string_equal(name_of(directory, id), i == 7 ? "" : id);
+	}
+	directory_get_stats(directory, &stats);
+	assert_int_equal(stats.refused, 1);
+	directory_free(directory);
+}
+
+static void test_generation_stands_still_while_nothing_changes(void **state)
+{
+	struct directory *directory = open_directory(10);
+	uint64_t generation = directory_generation(directory);
+
+	(void)state;
+	put(directory, DIRECTORY_RUNTIME, "c1", "a");
+	assert_true(directory_generation(directory) != generation);
+	generation = directory_generation(directory);
+	put(directory, DIRECTORY_RUNTIME, "c1", "a");
+	directory_begin_list(directory, DIRECTORY_RUNTIME);
+	put(directory, DIRECTORY_RUNTIME, "c1", "a");
+	directory_end_list(directory, DIRECTORY_RUNTIME, T0);
+	assert_true(directory_generation(directory) == generation);
+	put(directory, DIRECTORY_RUNTIME, "c1", "b");
+	assert_true(directory_generation(directory) != generation);
+	directory_free(directory);
+}
+
+static bool is_readable(int fd)
+{
+	struct pollfd pollfd = { .fd = fd, .events = POLLIN };
+
+	return poll(&pollfd, 1, 0) == 1;
+}
+
+static void test_sources_are_told_of_unknown_ids(void **state)
+{
+	struct directory *directory = open_directory(10);
+	int fd = directory_wanted_fd(directory, DIRECTORY_RUNTIME);
+	char buffer[DIRECTORY_NAMES_MAX];
+	struct container_names names;
+	uint64_t count;
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(directory_wanted_fd(directory, DIRECTORY_RUNTIME), fd);
+	put(directory, DIRECTORY_RUNTIME, "c1", "a");
+	assert_true(directory_find(directory, "c1", buffer, sizeof(buffer), &names));
+	assert_false(directory_peek(directory, "c2", buffer, sizeof(buffer), &names));
+	assert_false(is_readable(fd));
+	assert_false(directory_find(directory, "c2", buffer, sizeof(buffer), &names));
+	assert_true(is_readable(fd));
+	assert_int_equal(read(fd, &count, sizeof(count)), sizeof(count));
+	assert_false(is_readable(fd));
+	directory_free(directory);
+}
+
+static void test_reachable(void **state)
+{
+	struct directory *directory = open_directory(10);
+	struct directory_stats stats;
+
+	(void)state;
+	assert_false(directory_is_reachable(directory));
+	directory_set_reachable(directory, DIRECTORY_RUNTIME, false);
+	assert_false(directory_is_reachable(directory));
+	directory_set_reachable(directory, DIRECTORY_RUNTIME, true);
+	assert_true(directory_is_reachable(directory));
+	assert_true(directory_source_is_reachable(directory, DIRECTORY_RUNTIME));
+	assert_false(directory_source_is_reachable(directory, DIRECTORY_KUBERNETES));
+	directory_get_stats(directory, &stats);
+	assert_true(stats.configured[DIRECTORY_RUNTIME] && stats.reachable[DIRECTORY_RUNTIME]);
+	assert_false(stats.configured[DIRECTORY_KUBERNETES]);
+	directory_free(directory);
+}
+
+static void put_in_pod(struct directory *directory, const char *id, const char *pod,
+		       const char *pod_name)
+{
+	const struct container_names names = { .container_id = id,
+					       .pod_id = pod,
+					       .pod_name = pod_name };
+
+	assert_int_equal(directory_put(directory, DIRECTORY_KUBERNETES, &names), 0);
+}
+
+static void test_pods_are_found_by_any_of_their_containers(void **state)
+{
+	struct directory *directory = open_directory(3);
+	char buffer[DIRECTORY_NAMES_MAX];
+	struct container_names names;
+
+	(void)state;
+	put_in_pod(directory, "c1", "u1", "shop-1");
+	put_in_pod(directory, "c2", "u1", "shop-1");
+	put_in_pod(directory, "c3", "u2", "till-1");
+	assert_true(directory_find_pod(directory, "u1", buffer, sizeof(buffer), &names));
+	assert_string_equal(names.pod_name, "shop-1");
+	directory_remove(directory, DIRECTORY_KUBERNETES, "c2", T0);
+	put_in_pod(directory, "c4", "u3", "bar-1"); /* in the place of c2 */
+	assert_true(directory_find_pod(directory, "u1", buffer, sizeof(buffer), &names));
+	assert_string_equal(names.container_id, "c1");
+	directory_remove(directory, DIRECTORY_KUBERNETES, "c1", T0);
+	put_in_pod(directory, "c5", "u3", "bar-1");
+	assert_false(directory_find_pod(directory, "u1", buffer, sizeof(buffer), &names));
+	assert_true(directory_find_pod(directory, "u2", buffer, sizeof(buffer), &names));
+	assert_string_equal(names.pod_name, "till-1");
+	assert_true(directory_find_pod(directory, "u3", buffer, sizeof(buffer), &names));
+	directory_free(directory);
+}
+
+static void test_long_strings_are_cut(void **state)
+{
+	struct directory *directory = open_directory(3);
+	char buffer[DIRECTORY_NAMES_MAX], *name = malloc(70000), labels[1200] = "";
+	struct container_names got, names = { .container_id = "c1" };
+
+	(void)state;
+	assert_non_null(name);
+	memset(name, 'n', 69999);
+	name[69999] = '\0';
+	for (size_t at = 0; at < 1100; at += 18)
+		memcpy(labels + at, ",a=\"xxxx\\\"x\\\\,,xxx\"", 18 + 1);
+	names.container_name = names.pod_name = names.image = name;
+	names.pod_labels = labels;
+	assert_int_equal(directory_put(directory, DIRECTORY_RUNTIME, &names), 0);
+	assert_true(directory_find(directory, "c1", buffer, sizeof(buffer), &got));
+	assert_int_equal(strlen(got.pod_name), 255);
+	assert_true(strlen(got.pod_labels) <= 1023);
+	assert_int_equal(strncmp(got.pod_labels, labels, strlen(got.pod_labels)), 0);
+	free(name);
+	directory_free(directory);
+}
+
+static void test_labels_are_never_cut_within(void **state)
+{
+	struct directory *directory = open_directory(3);
+	char buffer[DIRECTORY_NAMES_MAX], labels[1100];
+	struct container_names got, names = { .container_id = "c1", .pod_labels = labels };
+
+	(void)state;
+	memset(labels, 'x', sizeof(labels));
+	memcpy(labels, ",a=\"1\\\",\",b=\"", 13);
+	memcpy(labels + sizeof(labels) - 2, "\"", 2);
+	assert_int_equal(directory_put(directory, DIRECTORY_RUNTIME, &names), 0);
+	assert_true(directory_find(directory, "c1", buffer, sizeof(buffer), &got));
+	assert_string_equal(got.pod_labels, ",a=\"1\\\",\"");
+	directory_free(directory);
+}
+
+static void *put_many(void *userdata)
+{
+	struct directory *directory = userdata;
+	char id[16];
+
+	for (int i = 0; i < 2000; i++) {
+		struct container_names names = { .container_id = id, .pod_id = "u", .image = "i" };
+
+		(void)snprintf(id, sizeof(id), "c%d", i % 60);
+		(void)directory_put(directory, DIRECTORY_KUBERNETES, &names);
+		directory_remove(directory, DIRECTORY_KUBERNETES, id, T0);
+		directory_set_reachable(directory, DIRECTORY_KUBERNETES, i % 2);
+	}
+	return NULL;
+}
+
+static void test_sources_and_loop_at_once(void **state)
+{
+	struct directory *directory = open_directory(40);
+	char buffer[DIRECTORY_NAMES_MAX];
+	struct container_names names;
+	pthread_t threads[2];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(threads); i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, put_many, directory), 0);
+	for (int i = 0; i < 2000; i++) {
+		if (directory_find(directory, "c5", buffer, sizeof(buffer), &names))
+			assert_string_equal(names.image, "i");
+		(void)directory_generation(directory);
+		(void)directory_is_reachable(directory);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(threads); i++)
+		assert_int_equal(pthread_join(threads[i], NULL), 0);
+	directory_free(directory);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_all_comes_back),
+		cmocka_unit_test(test_kubernetes_hides_the_runtime),
+		cmocka_unit_test(test_what_was_taken_back_is_kept_for_a_while),
+		cmocka_unit_test(test_a_list_takes_back_what_it_lacks),
+		cmocka_unit_test(test_bounded),
+		cmocka_unit_test(test_generation_stands_still_while_nothing_changes),
+		cmocka_unit_test(test_sources_are_told_of_unknown_ids),
+		cmocka_unit_test(test_reachable),
+		cmocka_unit_test(test_pods_are_found_by_any_of_their_containers),
+		cmocka_unit_test(test_long_strings_are_cut),
+		cmocka_unit_test(test_labels_are_never_cut_within),
+		cmocka_unit_test(test_sources_and_loop_at_once),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

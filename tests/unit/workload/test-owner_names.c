@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Names that come, change and stay away, as identity_resolve() gives them. */
+#include "workload/owner_names.h"
+
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/macro.h"
+#include "base/num.h"
+
+#define ID    "3f1c0d52a9e84b7760d1c2f8e5a4b39017c6d8e2f4a1b0935c7e6d8f2a4b1c30"
+#define INNER "b7d2a90e41c85f3362f7e8d1a0c9b45876e3f2d1c0b9a8877665544332211000"
+#define UID   "5f0c7a3e-1b2d-4c6f-9a8b-0d1e2f3a4b5c"
+#define POD   "/kubepods/burstable/pod" UID "/"
+#define S     NSEC_PER_SEC
+#define T0    (1000 * S)
+
+struct world {
+	struct directory *directory;
+	struct identity_resolver *resolver;
+};
+
+static int setup(void **state)
+{
+	struct world *world = calloc(1, sizeof(*world));
+	struct identity_options options = { .procfs = "/nonexistent", .cgroupfs = "/nonexistent" };
+
+	if (!world || directory_new(100, &world->directory) < 0)
+		return -1;
+	options.directory = world->directory;
+	if (identity_resolver_open(&options, &world->resolver) < 0)
+		return -1;
+	identity_resolver_begin(world->resolver, T0);
+	*state = world;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct world *world = *state;
+
+	identity_resolver_close(world->resolver);
+	directory_free(world->directory);
+	free(world);
+	return 0;
+}
+
+static void cgroup(struct world *world, uint64_t id, const char *path)
+{
+	identity_resolver_learn(world->resolver, id, path);
+}
+
+static const struct identity *at(struct world *world, uint64_t cgroup_id)
+{
+	const struct process_ref process = { .pid = 9, .cgroup_id = cgroup_id, .comm = "x" };
+
+	return identity_resolve(world->resolver, &process);
+}
+
+static void pass(struct world *world, uint64_t after_s)
+{
+	identity_resolver_begin(world->resolver, T0 + after_s * S);
+}
+
+static void put_pod(struct world *world, const char *id, const char *pod_name)
+{
+	const struct container_names names = { .container_id = id,
+					       .container_name = "web",
+					       .pod_name = pod_name,
+					       .pod_namespace = "shop",
+					       .pod_id = UID,
+					       .workload = "till",
+					       .workload_type = "Deployment",
+					       .pod_labels = ",label_app=\"till\"",
+					       .cpu_request_milli = 250,
+					       .cpu_limit_milli = 500 };
+
+	assert_int_equal(directory_put(world->directory, DIRECTORY_KUBERNETES, &names), 0);
+}
+
+static void reach(struct world *world, enum directory_source source, bool yes)
+{
+	directory_set_reachable(world->directory, source, yes);
+}
+
+static void test_names_come_at_once(void **state)
+{
+	struct world *world = *state;
+	const struct identity *identity;
+
+	reach(world, DIRECTORY_KUBERNETES, true);
+	put_pod(world, ID, "till-7");
+	cgroup(world, 1, POD ID);
+	identity = at(world, 1);
+	assert_false(identity->waiting);
+	assert_string_equal(identity->container_name, "web");
+	assert_string_equal(identity->pod_name, "till-7");
+	assert_string_equal(identity->container_namespace, "shop");
+	assert_string_equal(identity->workload, "till");
+	assert_string_equal(identity->workload_type, "Deployment");
+	assert_string_equal(identity->pod_labels, ",label_app=\"till\"");
+	assert_int_equal(identity->size_millicpu, 250);
+}
+
+static void test_a_pod_waits_for_kubernetes(void **state)
+{
+	struct world *world = *state;
+	uint32_t version;
+
+	reach(world, DIRECTORY_KUBERNETES, true);
+	cgroup(world, 1, POD ID);
+	assert_true(at(world, 1)->waiting);
+	version = at(world, 1)->labels_version;
+	pass(world, 59);
+	assert_true(at(world, 1)->waiting);
+	put_pod(world, ID, "till-7");
+	pass(world, 60);
+	assert_false(at(world, 1)->waiting);
+	assert_true(at(world, 1)->labels_version != version);
+	assert_string_equal(at(world, 1)->pod_name, "till-7");
+}
+
+static void test_a_pod_waits_a_minute_and_no_longer(void **state)
+{
+	struct world *world = *state;
+
+	reach(world, DIRECTORY_KUBERNETES, true);
+	cgroup(world, 1, POD ID);
+	assert_true(at(world, 1)->waiting);
+	pass(world, 60);
+	assert_false(at(world, 1)->waiting);
+	put_pod(world, INNER, "other");
+	pass(world, 61);
+	assert_false(at(world, 1)->waiting); /* published: its series stays */
+	put_pod(world, ID, "till-7");
+	pass(world, 62);
+	assert_string_equal(at(world, 1)->pod_name, "till-7");
+}
+
+static void test_nobody_waits_for_a_source_that_is_away(void **state)
+{
+	struct world *world = *state;
+
+	cgroup(world, 1, POD ID);
+	cgroup(world, 2, "/docker/" INNER);
+	assert_false(at(world, 1)->waiting);
+	reach(world, DIRECTORY_KUBERNETES, false);
+	pass(world, 1);
+	assert_false(at(world, 2)->waiting);
+	reach(world, DIRECTORY_KUBERNETES, true);
+	pass(world, 2);
+	assert_false(at(world, 1)->waiting);
+	assert_false(at(world, 2)->waiting); /* no pod */
+}
+
+static void test_a_wait_ends_when_the_source_goes_away(void **state)
+{
+	struct world *world = *state;
+
+	reach(world, DIRECTORY_KUBERNETES, true);
+	cgroup(world, 1, POD ID);
+	assert_true(at(world, 1)->waiting);
+	reach(world, DIRECTORY_KUBERNETES, false);
+	pass(world, 1);
+	assert_false(at(world, 1)->waiting);
+}
+
+static void test_others_wait_shortly_for_their_runtime(void **state)
+{
+	struct world *world = *state;
+	const struct container_names names = { .container_id = ID, .container_name = "web" };
+
+	reach(world, DIRECTORY_RUNTIME, true);
+	cgroup(world, 1, "/docker/" ID);
+	cgroup(world, 2, "/docker/" INNER);
+	cgroup(world, 3, "/system.slice/a.service");
+	assert_true(at(world, 1)->waiting);
+	assert_true(at(world, 2)->waiting);
+	assert_false(at(world, 3)->waiting);
+	assert_int_equal(directory_put(world->directory, DIRECTORY_RUNTIME, &names), 0);
+	pass(world, 5);
+	assert_false(at(world, 1)->waiting);
+	assert_string_equal(at(world, 1)->container_name, "web");
+	assert_string_equal(at(world, 1)->pod_name, "web");
+	assert_string_equal(at(world, 1)->container_namespace, "system");
+	assert_false(at(world, 2)->waiting);
+	assert_string_equal(at(world, 2)->container_name, "b7d2a90e41c8");
+}
+
+static void test_version_is_of_the_strings(void **state)
+{
+	struct world *world = *state;
+	uint32_t version;
+
+	put_pod(world, ID, "till-7");
+	cgroup(world, 1, POD ID);
+	version = at(world, 1)->labels_version;
+	put_pod(world, INNER, "other"); /* another generation */
+	pass(world, 1);
+	assert_true(at(world, 1)->labels_version == version);
+	put_pod(world, ID, "till-8");
+	pass(world, 2);
+	assert_true(at(world, 1)->labels_version != version);
+	put_pod(world, ID, "till-7");
+	pass(world, 3);
+	assert_true(at(world, 1)->labels_version == version);
+}
+
+static void test_names_do_not_change_within_an_interval(void **state)
+{
+	struct world *world = *state;
+
+	put_pod(world, ID, "till-7");
+	cgroup(world, 1, POD ID);
+	(void)at(world, 1);
+	put_pod(world, ID, "till-8");
+	assert_string_equal(at(world, 1)->pod_name, "till-7");
+	pass(world, 1);
+	assert_string_equal(at(world, 1)->pod_name, "till-8");
+}
+
+static void test_known_names_stay_when_the_source_forgets(void **state)
+{
+	struct world *world = *state;
+
+	put_pod(world, ID, "till-7");
+	cgroup(world, 1, POD ID);
+	(void)at(world, 1);
+	directory_remove(world->directory, DIRECTORY_KUBERNETES, ID, T0);
+	directory_remove(world->directory, DIRECTORY_KUBERNETES, ID, T0 + 2 * DIRECTORY_KEEP_NS);
+	put_pod(world, INNER, "other");
+	pass(world, 200);
+	assert_string_equal(at(world, 1)->pod_name, "till-7");
+}
+
+static void test_sub_groups_share_their_owner(void **state)
+{
+	struct world *world = *state;
+	const struct identity *one;
+
+	cgroup(world, 1, POD ID);
+	cgroup(world, 2, POD ID "/init.scope");
+	one = at(world, 1);
+	assert_ptr_equal(at(world, 2), one);
+}
+
+/* The sandbox of a pod is in no status, and has the pod's names. */
+static void test_a_sandbox_has_the_names_of_its_pod(void **state)
+{
+	struct world *world = *state;
+	const struct identity *identity;
+
+	put_pod(world, ID, "till-7");
+	cgroup(world, 1, POD INNER);
+	cgroup(world, 2, POD);
+	identity = at(world, 1);
+	assert_string_equal(identity->container_name, "b7d2a90e41c8");
+	assert_string_equal(identity->pod_name, "till-7");
+	assert_string_equal(identity->container_namespace, "shop");
+	assert_int_equal(identity->size_millicpu, 0);
+	identity = at(world, 2);
+	assert_string_equal(identity->container_id, "pod" UID);
+	assert_string_equal(identity->container_name, "pod");
+	assert_string_equal(identity->pod_name, "till-7");
+}
+
+static void test_containers_in_containers(void **state)
+{
+	struct world *world = *state;
+	const struct identity *identity;
+
+	put_pod(world, ID, "till-7");
+	cgroup(world, 1, POD ID "/docker/" INNER);
+	identity = at(world, 1);
+	assert_string_equal(identity->container_id, INNER "@3f1c0d52a9e8");
+	assert_string_equal(identity->container_name, "b7d2a90e41c8");
+	assert_string_equal(identity->pod_name, "till-7");
+	assert_string_equal(identity->pod_id, UID);
+	assert_int_equal(identity->size_millicpu, 0);
+}
+
+/* A container may call its groups as it likes: on a host with pods they are nobody's pods. */
+static void test_pods_in_containers(void **state)
+{
+	struct world *world = *state;
+	const struct identity *identity;
+
+	put_pod(world, ID, "till-7");
+	cgroup(world, 1, "/docker/" INNER POD ID);
+	identity = at(world, 1);
+	assert_string_equal(identity->pod_name, "till-7");
+	assert_string_equal(identity->container_name, "3f1c0d52a9e8");
+	cgroup(world, 2, POD ID);
+	pass(world, 1);
+	identity = at(world, 1);
+	assert_string_equal(identity->container_id, ID "@b7d2a90e41c8");
+	assert_string_equal(identity->pod_id, "");
+	assert_string_equal(identity->container_namespace, "system");
+	assert_string_equal(at(world, 2)->container_id, ID);
+	assert_string_equal(at(world, 2)->pod_name, "till-7");
+}
+
+static void test_sources_are_asked_for_a_while(void **state)
+{
+	struct world *world = *state;
+	int fd = directory_wanted_fd(world->directory, DIRECTORY_KUBERNETES);
+	struct pollfd pollfd = { .fd = fd, .events = POLLIN };
+	uint64_t count;
+
+	reach(world, DIRECTORY_KUBERNETES, true);
+	cgroup(world, 1, POD ID);
+	for (uint64_t s = 0; s < 30; s++) {
+		pass(world, s);
+		(void)at(world, 1);
+		(void)at(world, 1);
+		assert_int_equal(poll(&pollfd, 1, 0), s < 10 ? 1 : 0);
+		if (s < 10) {
+			assert_int_equal(read(fd, &count, sizeof(count)), sizeof(count));
+			assert_int_equal(count, 1);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define WORLD_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+		WORLD_TEST(test_names_come_at_once),
+		WORLD_TEST(test_a_pod_waits_for_kubernetes),
+		WORLD_TEST(test_a_pod_waits_a_minute_and_no_longer),
+		WORLD_TEST(test_nobody_waits_for_a_source_that_is_away),
+		WORLD_TEST(test_a_wait_ends_when_the_source_goes_away),
+		WORLD_TEST(test_others_wait_shortly_for_their_runtime),
+		WORLD_TEST(test_version_is_of_the_strings),
+		WORLD_TEST(test_names_do_not_change_within_an_interval),
+		WORLD_TEST(test_known_names_stay_when_the_source_forgets),
+		WORLD_TEST(test_sub_groups_share_their_owner),
+		WORLD_TEST(test_a_sandbox_has_the_names_of_its_pod),
+		WORLD_TEST(test_containers_in_containers),
+		WORLD_TEST(test_pods_in_containers),
+		WORLD_TEST(test_sources_are_asked_for_a_while),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
