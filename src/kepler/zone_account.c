@@ -51,10 +51,10 @@ static void choose_idle_state(struct zone_account *state, const struct config *c
 		state->idle_state = IDLE_MODEL;
 	else if (config->idle_mode == IDLE_MODE_LEARNED)
 		configure_learned(state);
-	else if (fixed_idle_power(state->zone, config, &state->idle_power_uw))
-		state->idle_state = IDLE_FIXED;
-	else
-		state->idle_state = IDLE_OFF; /* fixed, but no figure was given for this zone */
+	else /* fixed; off where no figure was given for this zone */
+		state->idle_state = fixed_idle_power(state->zone, config, &state->idle_power_uw)
+					    ? IDLE_FIXED
+					    : IDLE_OFF;
 }
 
 void zone_account_configure(struct zone_account *state, const struct config *config)
