@@ -357,7 +357,7 @@ static const struct metric table[] = {
 	  emit_self_u64, SELF(threads_known) },
 	{ "kepler_exporter_cgroups_missed", METRIC_COUNTER, "", BOTH,
 	  "",
-	  "New cgroups that the kernel had no room to tell of: short work there may lack its owner.",
+	  "New cgroups that the kernel had no room to tell of: short work there may lack an owner.",
 	  emit_self_u64, SELF(cgroups_missed) },
 	{ "kepler_exporter_name_source_up", METRIC_GAUGE, "", BOTH,
 	  "source, via",
