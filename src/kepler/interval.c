@@ -72,7 +72,7 @@ static void adopt_zone(struct interval_engine *engine, const struct zone *zone, 
 }
 
 /* Zones can appear while we run (a socket comes online); they never leave their index. */
-static int adopt_new_zones(struct interval_engine *engine, int64_t realtime_ms)
+int interval_engine_find_zones(struct interval_engine *engine, int64_t realtime_ms)
 {
 	size_t before = engine->zone_count;
 
@@ -437,7 +437,7 @@ int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
 		activity = (struct activity){ .time_ns = clock_ns(CLOCK_MONOTONIC),
 					      .boottime_ns = clock_ns(CLOCK_BOOTTIME) };
 	}
-	r = adopt_new_zones(engine, realtime_ms);
+	r = interval_engine_find_zones(engine, realtime_ms);
 	if (r < 0)
 		return r;
 	ledger_begin(engine->ledger, activity.time_ns);

@@ -361,9 +361,12 @@ static int start(struct monitor *monitor)
 		return r;
 	self_stats_open(&monitor->stats, &monitor->sources.host, (double)realtime_ms() / 1e3);
 	describe_sources(monitor);
-	run_interval(monitor);
+	r = interval_engine_find_zones(monitor->engine, realtime_ms());
+	if (r < 0)
+		return log_error_errno(r, "cannot adopt the meters' zones");
 	idle_state_restore(monitor->config->host_state_dir, &monitor->sources.host,
 			   monitor->engine);
+	run_interval(monitor);
 	r = web_start(monitor->config, monitor->holder, &monitor->web, &diag);
 	if (r < 0) {
 		log_error("%s", diag.text);
