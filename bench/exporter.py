@@ -43,6 +43,7 @@ def processes():
 
 class Crowd:
     def __init__(self, mode, count):
+        self.before = processes()
         self.process = load(mode, count) if count > 0 else None
         if self.process:
             self.process.stdout.readline()
@@ -55,6 +56,8 @@ class Crowd:
         if self.process:
             self.process.terminate()
             self.process.wait()
+            while processes() > self.before + 20:  # its children end after it
+                time.sleep(0.1)
             time.sleep(1)
 
 
