@@ -104,7 +104,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             for piece in ([data[i:i + 1] for i in range(len(data))] if mode == "slow" else [data]):
                 self.wfile.write(b"%x\r\n%b\r\n" % (len(piece), piece))
                 self.wfile.flush()
-                if mode == "slow":
+                if mode == "slow" and self.server.proxy.mode[0] == "slow":
                     time.sleep(1)
         self.wfile.write(b"0\r\n\r\n")
 

@@ -115,6 +115,13 @@ def daemon_state(cluster):
         str(cluster.kubectl("-n", "kepler", "logs", "daemonset/kepler", fail=True))
 
 
+def names_itself():
+    """Its own pod has a series with its names: whichever source the overlay has, it answers."""
+    wanted = {"container_namespace": "kepler", "workload": "kepler", "workload_type": "DaemonSet"}
+    rows = scrape().select("kepler_pod_bpf_cpu_time_ms_total", **wanted)
+    return any(labels["pod_name"].startswith("kepler-") for labels, _ in rows)
+
+
 def check_runs(cluster, mode):
     """For real: the overlay with what only the lab needs."""
     path = folder(cluster.dir, LAB_PATCH.format(overlay="DEPLOY/overlays/" + mode))
@@ -122,6 +129,7 @@ def check_runs(cluster, mode):
     cluster.kubectl("apply", "--validate=strict", "-k", path)
     cluster.wait(lambda: daemon_ready(cluster), lambda: daemon_state(cluster), 90)
     took = time.monotonic() - began
+    cluster.wait(names_itself, lambda: daemon_state(cluster), 90)
     metrics = scrape()
     reader = metrics.select("kepler_exporter_activity_reader_info")[0][0]["reader"]
     assert reader.startswith("bpf"), daemon_state(cluster)
