@@ -105,7 +105,7 @@ def scrapes(sensors):
     interval = 4
     first = {"identity": [], "gzip": []}
     other = {"identity": [], "gzip": []}
-    with Crowd("ring", 1600), Exporter(f"--host.sysfs={sensors.mount}", "--metrics.process.min-joules=0.000001",
+    with Crowd("ring", 2200), Exporter(f"--host.sysfs={sensors.mount}", "--metrics.process.min-joules=0.000001",
                                        "--metrics.settle=0s", f"--monitor.interval={interval}s") as exporter:
         exporter.intervals(3)
         for _ in range(3 if QUICK else 7):

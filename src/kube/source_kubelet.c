@@ -3,9 +3,10 @@
  * The kubelet knows its pods and no watch: the whole list is asked for at times, and pods that did
  * not change are recognised by their text.
  *
- * A poll by demand that brings nothing makes the next one wait longer, up to the ordinary poll: the
- * container that somebody wants may be none of Kubernetes', and would be asked for again and again.
- * A poll that nobody demanded, or that brought something, ends that.
+ * The kubelet tells of a container some seconds after it runs, so a demand is worth some polls. One
+ * that still brings nothing makes the next wait longer, up to the ordinary poll: the container that
+ * somebody wants may be none of Kubernetes', and would be asked for again and again. A poll that
+ * nobody demanded, or that brought something, ends that.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,6 +14,8 @@
 #include "base/clock.h"
 #include "base/macro.h"
 #include "kube/kube_parts.h"
+
+#define PATIENT_POLLS 5 /* in a row that brought nothing, before the waits grow */
 
 static int poll_once(struct kube *kube, struct kube_fault *fault)
 {
@@ -44,6 +47,7 @@ static bool wait_for_turn(struct kube *kube, uint64_t demand_ms)
 void kubelet_run(struct kube *kube, struct kube_fault *fault)
 {
 	uint64_t demand_ms = kube->timing.demand, before;
+	unsigned fruitless = 0;
 
 	for (;;) {
 		bool demanded = kube_take_demand(kube);
@@ -51,9 +55,8 @@ void kubelet_run(struct kube *kube, struct kube_fault *fault)
 		before = kube->table.changes;
 		if (poll_once(kube, fault) < 0)
 			return;
-		demand_ms *= 2;
-		if (!demanded || kube->table.changes != before)
-			demand_ms = kube->timing.demand;
+		fruitless = demanded && kube->table.changes == before ? fruitless + 1 : 0;
+		demand_ms = fruitless > PATIENT_POLLS ? demand_ms * 2 : kube->timing.demand;
 		if (demand_ms > kube->timing.poll)
 			demand_ms = kube->timing.poll;
 		if (wait_for_turn(kube, demand_ms)) {
