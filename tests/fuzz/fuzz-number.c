@@ -44,10 +44,12 @@ static void try_u64(const char *text, size_t len)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	CLEANUP_FREE char *text = strndup((const char *)data, size);
+	CLEANUP_FREE char *text = malloc(size + 1);
 
 	try_u64((const char *)data, size);
 	if (text) {
+		memcpy(text, data, size);
+		text[size] = '\0';
 		try_double(text);
 		try_duration(text);
 	}
