@@ -39,8 +39,9 @@ struct candidate {
 struct walk {
 	struct visited_dir visited[WALK_DIRS_MAX];
 	size_t visited_count;
-	struct candidate *candidates;
-	size_t count;
+	struct candidate *candidates; /* [size]; grows, for room of the limit would stay resident */
+	size_t count, size;
+	bool no_memory;
 	size_t ignored;
 };
 
@@ -63,6 +64,23 @@ static bool visit(struct walk *walk, int dir_fd)
 	return true;
 }
 
+static bool has_room(struct walk *walk)
+{
+	size_t size = walk->size ? walk->size * 2 : 16;
+	struct candidate *grown;
+
+	if (walk->count < walk->size)
+		return true;
+	grown = reallocarray(walk->candidates, size, sizeof(*grown));
+	if (!grown) {
+		walk->no_memory = true;
+		return false;
+	}
+	walk->candidates = grown;
+	walk->size = size;
+	return true;
+}
+
 /*
  * Takes the directory as a zone when it holds a counter and a name that we know. Its index, or
  * SIZE_MAX.
@@ -70,7 +88,7 @@ static bool visit(struct walk *walk, int dir_fd)
 static size_t take_zone(struct walk *walk, int dir_fd, const char *dir_path, const char *dir_name,
 			size_t outer)
 {
-	struct candidate *candidate = &walk->candidates[walk->count];
+	struct candidate *candidate;
 	struct rapl_name name;
 	char text[64];
 	ssize_t len;
@@ -83,6 +101,9 @@ static size_t take_zone(struct walk *walk, int dir_fd, const char *dir_path, con
 		walk->ignored++;
 		return SIZE_MAX;
 	}
+	if (!has_room(walk))
+		return SIZE_MAX;
+	candidate = &walk->candidates[walk->count];
 	*candidate = (struct candidate){ .has_package = name.has_package, .outer = outer };
 	candidate->found.kind = name.kind;
 	memcpy(candidate->found.package, name.package, sizeof(name.package));
@@ -201,7 +222,7 @@ static int finish(struct walk *walk, struct rapl_scan *ret)
 	CLEANUP_FREE struct rapl_found *zones = calloc(walk->count + 1, sizeof(*zones));
 	size_t kept = 0;
 
-	if (!zones)
+	if (!zones || walk->no_memory)
 		return -ENOMEM;
 	for (size_t i = 0; i < walk->count; i++) {
 		if (!walk->candidates[i].has_package)
@@ -222,15 +243,16 @@ static int finish(struct walk *walk, struct rapl_scan *ret)
 int rapl_scan_read(const char *sysfs, struct rapl_scan *ret)
 {
 	CLEANUP_FREE struct walk *walk = calloc(1, sizeof(*walk));
-	CLEANUP_FREE struct candidate *candidates = calloc(WALK_DIRS_MAX, sizeof(*candidates));
 	char path[RAPL_PATH_MAX];
+	int r;
 
-	if (!walk || !candidates)
+	if (!walk)
 		return -ENOMEM;
-	walk->candidates = candidates;
 	if (path_join(path, sizeof(path), sysfs, "class/powercap") == 0)
 		walk_dir(walk, AT_FDCWD, path, path, SIZE_MAX, 0);
-	return finish(walk, ret);
+	r = finish(walk, ret);
+	free(walk->candidates);
+	return r;
 }
 
 void rapl_scan_release(struct rapl_scan *scan)
