@@ -34,27 +34,30 @@ def machine_busy_s():
     return sum(ticks[i] for i in (0, 1, 2, 5, 6)) / os.sysconf("SC_CLK_TCK")
 
 
+def first_process_s():
+    """What process 1 ran. Where it is guarded from BPF (as on the machines of CI), no pass sees it."""
+    return sum(int(path.read_text().split()[0]) for path in pathlib.Path("/proc/1/task").glob("*/schedstat")) / 1e9
+
+
 def seen_with_truth(exporter):
     """A new response, and the least and the most that the machine can have run when it was made."""
     number = exporter.scrape().value("kepler_exporter_snapshots_total")
-    looks = [machine_busy_s()] * 5  # a pass is published a moment later
+    looks = [machine_busy_s()] * 20  # a pass is published a moment later, more so with sanitizers
     while True:
         looks = [*looks[1:], machine_busy_s()]
         metrics = balanced(exporter.scrape())
         if metrics.value("kepler_exporter_snapshots_total") > number:
-            return metrics, looks[0], machine_busy_s()
+            return metrics, looks[0], machine_busy_s(), first_process_s()
         time.sleep(0.01)
 
 
 def check_machine(before, after):
-    """The node's CPU time between two of seen_with_truth() is what the kernel says: between its bounds, or 3 % off.
-
-    Most runs agree within 0.5 %, some lack up to 1.5 % while each cgroup of ours is whole: why is not known yet.
-    """
+    """The node's CPU time between two of seen_with_truth() is what the kernel says: between its bounds, or 0.5 % off."""
     name = "kepler_node_bpf_cpu_time_ms_total"
     got, least, most = float(after[0].sum(name) - before[0].sum(name)) / 1e3, after[1] - before[2], after[2] - before[1]
     print(f"  CPU of the machine, s: {got:.3f}, truth {least:.3f} to {most:.3f}")
-    assert least * 0.97 <= got <= most * 1.005
+    hidden = 0 if after[0].select("kepler_process_bpf_cpu_time_ms_total", pid="1") else after[3] - before[3]
+    assert (least - hidden) * 0.995 <= got <= most * 1.005
 
 
 def used_cpu(exporter, seconds):
