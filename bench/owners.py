@@ -5,7 +5,7 @@
     KEPLER_BUILD=build bench/owners.py [quick]
 
 Containers are plain cgroups with the paths that Kubernetes makes (no runtime is needed), in every hierarchy of this machine,
-each with three processes; their names come from bundles like containerd's. CPU is the exporter's own CPU clock read from
+each with three processes, or 20 of which two are active; their names come from bundles like containerd's. CPU is the exporter's own CPU clock read from
 outside, medians with the smallest and the largest value.
 """
 import contextlib
@@ -28,7 +28,8 @@ QUICK = "quick" in sys.argv[1:]
 WINDOWS = 3
 WINDOW_SECONDS = 5 if QUICK else 15
 SETTLE_SECONDS = 8 if QUICK else 20
-PROCESSES = 3
+SIZES = [(100, 3), (1000, 3)] if QUICK else [(10, 3), (100, 3), (500, 3), (1000, 3), (1000, 20)]  # containers × processes
+ACTIVE = 2  # in each container
 PER_POD = 4
 ZONES = rapl_zone("intel-rapl:0", "package-0", 45) + rapl_zone("intel-rapl:0:0", "dram", 5, parent="intel-rapl:0")
 
@@ -52,7 +53,7 @@ class Cluster:
     """Many containers of a few processes each."""
     tasks = pathlib.Path("/run/containerd/io.containerd.runtime.v2.task/k8s.io")
 
-    def __init__(self, count):
+    def __init__(self, count, processes):
         self.cgroups, self.loads = [], []
         self.roots = [root for root, controllers in containers.hierarchies() if "cpuset" not in (controllers or [])]
         self.tasks.mkdir(parents=True, exist_ok=True)
@@ -60,9 +61,9 @@ class Cluster:
         for number in range(count):
             if number % PER_POD == 0:
                 pod = containers.new_pod(f"bench-{number // PER_POD}")
-            self.add(number, pod)
+            self.add(number, pod, processes)
 
-    def add(self, number, pod):
+    def add(self, number, pod, processes):
         container_id = containers.new_id()
         cgroup = f"{containers.pod_parent(pod['uid'], 'systemd')}/cri-containerd-{container_id}.scope"
         bundle = self.tasks / container_id
@@ -78,8 +79,13 @@ class Cluster:
                 with contextlib.suppress(OSError):
                     (root / cgroup.lstrip("/") / "cgroup.procs").write_text(str(os.getpid()))
 
-        # One sleeping parent and its two children that run for some microseconds every second.
-        self.loads.append(subprocess.Popen([BUILD / "tests/lab/load", "ring", str(PROCESSES - 1)], preexec_fn=join,
+        # A sleeping parent and its children that run for some microseconds every second; the rest only sleeps.
+        self.start(join, "ring", ACTIVE)
+        if processes > 1 + ACTIVE:
+            self.start(join, "idle", processes - ACTIVE - 2)
+
+    def start(self, join, mode, children):
+        self.loads.append(subprocess.Popen([BUILD / "tests/lab/load", mode, str(children)], preexec_fn=join,
                                            stdout=subprocess.DEVNULL))
 
     def __enter__(self):
@@ -101,8 +107,8 @@ def named(metrics):
                 if labels["pod_name"].startswith("bench-")})
 
 
-def steady(sensors, count):
-    label = f"{count} containers × {PROCESSES}"
+def steady(sensors, count, processes):
+    label = f"{count} containers × {processes}"
     with Exporter(f"--host.sysfs={sensors.mount}", "--monitor.interval=1s", "--metrics.settle=1s",
                   "--metrics.process.min-joules=1000000", f"--monitor.max-containers={2 * count + 100}") as exporter:
         pid = exporter.process.pid
@@ -157,9 +163,9 @@ def main():
     containers.enter_own_mounts()
     print("| figure | median | range |\n|---|---|---|")
     with Sensors(ZONES) as sensors:
-        for count in (100, 1000) if QUICK else (10, 100, 500, 1000):
-            with Cluster(count):
-                steady(sensors, count)
+        for count, processes in SIZES:
+            with Cluster(count, processes):
+                steady(sensors, count, processes)
 
 
 main()
