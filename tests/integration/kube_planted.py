@@ -31,6 +31,8 @@ class Planted:
             "spec": {"nodeName": node, "terminationGracePeriodSeconds": 0, "automountServiceAccountToken": False,
                      "containers": [{"name": "main", "image": "img:1", "resources": {"requests": {"cpu": "100m"}}},
                                     {"name": "side", "image": "img:2"}]}})
+        if "uid" not in answer["metadata"]:  # it exists: our first request got through, its answer did not
+            _, answer = cluster.api("GET", self.path)
         self.uid = answer["metadata"]["uid"]
         self.ids = {part: container_id(self.uid, part) for part in ("main", "side")}
         self.groups, self.works = {}, []
