@@ -5,9 +5,9 @@
 Under churn (100 short processes a second, and processes of 10 to 60 s) increase() over all process series plus what nobody
 got equals the node's increase within 1 %: typically, whatever the moment, and with the change of what is held back counted in
 at each moment. Where others work on the machine, too, what is held back comes and goes with their work and Prometheus may be late:
-then only the typical sum with what is held back is judged. With KEPLER_LONG_TESTS every duration is that of production (windows of 5 minutes, settle and keep by default),
-else all are a fifth of it. As in production an ended series is kept for at least the window, for increase() extrapolates what
-leaves inside it.
+then only the typical sum with what is held back is judged. With KEPLER_LONG_TESTS every duration is that of production (windows of
+5 minutes, settle and keep by default), else all are a fifth of it. As in production an ended series is kept for at least the
+window, for increase() extrapolates what leaves inside it.
 """
 import json
 import os
