@@ -5,8 +5,8 @@
     KEPLER_BUILD=build bench/owners.py [quick]
 
 Containers are plain cgroups with the paths that Kubernetes makes (no runtime is needed), in every hierarchy of this machine,
-each with three processes, or 20 of which two are active; their names come from bundles like containerd's. CPU is the exporter's own CPU clock read from
-outside, medians with the smallest and the largest value.
+each with three processes, or 20 of which two are active; their names come from bundles like containerd's. CPU is the exporter's
+own CPU clock read from outside, medians with the smallest and the largest value.
 """
 import contextlib
 import json
