@@ -11,6 +11,11 @@
  *
  * Evidence is asked for at every reading, which is many looks at the same data: at t > 3 pure noise
  * would pass within a few hours. MIN_T = 5 holds for years of looks.
+ *
+ * A slope that is surely not 0 may still be wrong. Utilisation has errors, too (work that was not
+ * seen, two clocks), and they flatten the line: the true slope lies between this regression's and
+ * the reverse one's, which is 1/r² as steep (Frisch 1934). On a machine that is nearly always full
+ * the intercept is far from all readings, and these two lines differ by more than its height there.
  */
 #include "attribution/idle.h"
 
@@ -30,6 +35,7 @@
 #define MIN_READINGS    10.0
 #define MIN_T           5.0
 #define MIN_DEVIATION   (IDLE_MIN_SPAN / 4) /* of x; an even spread over the span has 0.058 */
+#define MAX_DOUBT       0.15                /* of the mean power, in the intercept */
 #define MAX_POWER_W     1e6
 
 const char *idle_mode_name(enum idle_mode mode)
@@ -58,6 +64,7 @@ struct line {
 	double t;          /* slope over its standard error */
 	double residual_w; /* root mean square */
 	double deviation;  /* of x */
+	double doubt;      /* how much lower the intercept may be, over the mean power */
 };
 
 /* False while the readings do not determine a line. */
@@ -80,6 +87,7 @@ static bool fit_line(const struct idle_learner *learner, struct line *ret)
 	rest = fmax(var_y - ret->slope_w * cov, 0);
 	ret->residual_w = sqrt(rest);
 	ret->deviation = sqrt(var_x);
+	ret->doubt = fmax(var_y / fmax(cov, 1e-12) - ret->slope_w, 0) * mean_x / fmax(mean_y, 1e-12);
 	/* Readings closer than a second are not independent of each other. */
 	seconds_per_reading = w / learner->readings;
 	independent = learner->readings * fmin(seconds_per_reading, 1.0);
@@ -162,7 +170,7 @@ static bool has_evidence(const struct idle_learner *learner, const struct line *
 {
 	return learner->time_ns >= IDLE_MIN_TIME_NS && learner->floor_w >= 0 &&
 	       learner->x_max - learner->x_min >= IDLE_MIN_SPAN &&
-	       line->deviation >= MIN_DEVIATION && line->t > MIN_T;
+	       line->deviation >= MIN_DEVIATION && line->t > MIN_T && line->doubt <= MAX_DOUBT;
 }
 
 void idle_learner_add(struct idle_learner *learner, double power_w, double utilisation,

@@ -121,6 +121,43 @@ static void test_pure_noise_never_learns(void **state)
 }
 
 /* Power that falls with load (a fan that stops, say) is no evidence of idle power. */
+/* Work that was not seen flattens the line: what it says of idle power is no evidence then. */
+static void test_full_machine_seen_badly_never_learns(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		struct idle_learner learner;
+
+		random_state = seed;
+		idle_learner_init(&learner);
+		for (int s = 0; s < 7200; s++) {
+			double x = random_unit() < 0.05 ? 0.6 + 0.4 * random_unit() : 1;
+			double seen = x - 0.3 * random_unit() * random_unit();
+
+			idle_learner_add(&learner, 10 + 30 * x, seen, SECOND_NS);
+			assert_false(knows(&learner));
+		}
+	}
+}
+
+/* The same machine, once it is quiet now and then. */
+static void test_quiet_times_make_up_for_bad_sight(void **state)
+{
+	struct idle_learner learner;
+	double level = 0.3;
+
+	(void)state;
+	random_state = 7;
+	idle_learner_init(&learner);
+	for (int s = 0; s < 7200; s++) {
+		double x = random_load(&level, 0, 1);
+
+		idle_learner_add(&learner, 10 + 30 * x, x * (1 - 0.3 * random_unit() * random_unit()),
+				 SECOND_NS);
+	}
+	assert_true(fabs(estimate_w(&learner) - 10) <= 1);
+}
+
 static void test_falling_power_never_learns(void **state)
 {
 	struct idle_learner learner;
@@ -275,6 +312,8 @@ int main(void)
 		cmocka_unit_test(test_needs_a_span),
 		cmocka_unit_test(test_constant_load_never_learns),
 		cmocka_unit_test(test_pure_noise_never_learns),
+		cmocka_unit_test(test_full_machine_seen_badly_never_learns),
+		cmocka_unit_test(test_quiet_times_make_up_for_bad_sight),
 		cmocka_unit_test(test_falling_power_never_learns),
 		cmocka_unit_test(test_curved_machines_stay_below_the_floor),
 		cmocka_unit_test(test_outliers_hardly_count),
