@@ -87,7 +87,8 @@ static bool fit_line(const struct idle_learner *learner, struct line *ret)
 	rest = fmax(var_y - ret->slope_w * cov, 0);
 	ret->residual_w = sqrt(rest);
 	ret->deviation = sqrt(var_x);
-	ret->doubt = fmax(var_y / fmax(cov, 1e-12) - ret->slope_w, 0) * mean_x / fmax(mean_y, 1e-12);
+	ret->doubt =
+		fmax(var_y / fmax(cov, 1e-12) - ret->slope_w, 0) * mean_x / fmax(mean_y, 1e-12);
 	/* Readings closer than a second are not independent of each other. */
 	seconds_per_reading = w / learner->readings;
 	independent = learner->readings * fmin(seconds_per_reading, 1.0);

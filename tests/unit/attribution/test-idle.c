@@ -152,8 +152,8 @@ static void test_quiet_times_make_up_for_bad_sight(void **state)
 	for (int s = 0; s < 7200; s++) {
 		double x = random_load(&level, 0, 1);
 
-		idle_learner_add(&learner, 10 + 30 * x, x * (1 - 0.3 * random_unit() * random_unit()),
-				 SECOND_NS);
+		idle_learner_add(&learner, 10 + 30 * x,
+				 x * (1 - 0.3 * random_unit() * random_unit()), SECOND_NS);
 	}
 	assert_true(fabs(estimate_w(&learner) - 10) <= 1);
 }
