@@ -1,31 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Brackets outside of strings are counted before anything is parsed. */
 #include "kube/json_bounded.h"
 
-#include <stdbool.h>
-
-static bool is_deep(const char *text, size_t len)
-{
-	const char *end = text + len;
-	bool in_string = false;
-	size_t depth = 0;
-
-	for (; text < end; text++) {
-		if (in_string && *text == '\\')
-			text++;
-		else if (*text == '"')
-			in_string = !in_string;
-		else if (!in_string && (*text == '{' || *text == '['))
-			depth++;
-		else if (!in_string && (*text == '}' || *text == ']') && depth)
-			depth--;
-		if (depth > JSON_DEPTH_MAX)
-			return true;
-	}
-	return false;
-}
+#include "base/json_depth.h"
 
 json_t *json_parse_bounded(const char *text, size_t len)
 {
-	return !text || is_deep(text, len) ? NULL : json_loadb(text, len, 0, NULL);
+	return !text || json_is_too_deep(text, len) ? NULL : json_loadb(text, len, 0, NULL);
 }

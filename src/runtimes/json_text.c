@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/json_depth.h"
 #include "base/macro.h"
 
 #define ELEMENT_FLAGS (JSON_DISABLE_EOF_CHECK | JSON_DECODE_ANY | JSON_ALLOW_NUL)
@@ -38,7 +39,7 @@ int json_each_element(const char *text, size_t len, json_element_fn *fn, void *u
 {
 	size_t at = skip_space(text, len, 0);
 
-	if (at >= len || text[at] != '[')
+	if (at >= len || text[at] != '[' || json_is_too_deep(text, len))
 		return -EBADMSG;
 	at = skip_space(text, len, at + 1);
 	if (at < len && text[at] == ']')
@@ -59,7 +60,8 @@ int json_each_element(const char *text, size_t len, json_element_fn *fn, void *u
 
 json_t *json_read_object(const char *text, size_t len)
 {
-	json_t *json = json_loadb(text, len, JSON_ALLOW_NUL, NULL);
+	json_t *json =
+		json_is_too_deep(text, len) ? NULL : json_loadb(text, len, JSON_ALLOW_NUL, NULL);
 
 	if (json && !json_is_object(json)) {
 		json_decref(json);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* JSON of others through jansson: one array element at a time, strings that are never NULL. */
+/*
+ * JSON of others through jansson: one array element at a time, strings that are never NULL, nothing
+ * that is nested too deeply (base/json_depth.h).
+ */
 #pragma once
 
 #include <jansson.h>
@@ -9,11 +12,11 @@ typedef int json_element_fn(void *userdata, const json_t *element);
 
 /*
  * Calls @fn with each element of the array in @text. 0, what @fn returned if not 0, or -EBADMSG
- * where the text stops being an array of JSON values.
+ * where the text stops being an array of JSON values. Too deep: -EBADMSG before any call.
  */
 int json_each_element(const char *text, size_t len, json_element_fn *fn, void *userdata);
 
-/* The object in @text, owned by the caller; NULL: not an object. */
+/* The object in @text, owned by the caller; NULL: not an object, or too deep. */
 json_t *json_read_object(const char *text, size_t len);
 
 /* The string under @key; "" when there is none. */

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "base/json_depth.h"
 #include "base/macro.h"
 
 static bool parses(const char *text)

@@ -73,6 +73,25 @@ static void test_podman(void **state)
 	assert_string_equal(seen.text, "c3|db|docker.io/db|||;");
 }
 
+/* The parser would recurse as deep as the text says; elements before it are not told either. */
+static void test_too_deep_is_not_parsed(void **state)
+{
+	static const char list[] = "[{\"Id\":\"a1\"},", config[] = "{\"ID\":\"a1\",\"x\":";
+	struct seen seen = { .calls = 0 };
+	char text[4096];
+
+	(void)state;
+	memset(text, '[', sizeof(text));
+	text[2000] = '\0';
+	memset(text + 1000, ']', 1000);
+	memcpy(text, list, sizeof(list) - 1);
+	assert_int_equal(read_list(text, &seen), -EBADMSG);
+	memcpy(text, config, sizeof(config) - 1);
+	memcpy(text + 2000 - (sizeof(config) - 1), "}", 2);
+	assert_int_equal(docker_config_names(text, strlen(text), note, &seen), -EBADMSG);
+	assert_int_equal(seen.calls, 0);
+}
+
 static void test_bad_elements_are_counted(void **state)
 {
 	struct seen seen = { .calls = 0 };
@@ -143,6 +162,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_docker),
 		cmocka_unit_test(test_podman),
+		cmocka_unit_test(test_too_deep_is_not_parsed),
 		cmocka_unit_test(test_bad_elements_are_counted),
 		cmocka_unit_test(test_cut_list_keeps_what_came),
 		cmocka_unit_test(test_callback_ends_it),

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/json_depth.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/macro.h"
+
+static bool is_too_deep(const char *text)
+{
+	return json_is_too_deep(text, strlen(text));
+}
+
+static void open_brackets_are_counted(void **state)
+{
+	char text[2 * JSON_DEPTH_MAX + 4] = "";
+
+	(void)state;
+	memset(text, '[', JSON_DEPTH_MAX);
+	assert_false(is_too_deep(text));
+	memset(text + JSON_DEPTH_MAX, ']', JSON_DEPTH_MAX);
+	assert_false(is_too_deep(text));
+	text[JSON_DEPTH_MAX] = '{';
+	assert_true(is_too_deep(text));
+}
+
+static void what_closes_makes_room(void **state)
+{
+	char text[4096];
+
+	(void)state;
+	for (size_t i = 0; i + 2 < sizeof(text); i += 2)
+		memcpy(text + i, "[]", 3);
+	assert_false(is_too_deep(text));
+	memset(text, ']', sizeof(text) - 1); /* none that was not open */
+	text[sizeof(text) - 1] = '\0';
+	assert_false(is_too_deep(text));
+}
+
+static void strings_have_no_brackets(void **state)
+{
+	static const char *const before[] = { "\"", "\"\\\"", "\"\\\\\\\"" };
+	char text[256];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(before); i++) {
+		size_t len = strlen(before[i]);
+
+		memset(text, '{', sizeof(text));
+		memcpy(text, before[i], len);
+		assert_false(json_is_too_deep(text, sizeof(text)));
+		text[len] = '"'; /* and behind them it has */
+		assert_true(json_is_too_deep(text, sizeof(text)));
+	}
+	assert_false(json_is_too_deep("\"\\", 2));
+	assert_false(json_is_too_deep("", 0));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(open_brackets_are_counted),
+		cmocka_unit_test(what_closes_makes_room),
+		cmocka_unit_test(strings_have_no_brackets),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
