@@ -4,8 +4,9 @@
  * be woken by a descriptor of ours while it waits for a peer.
  *
  * What libcurl bounds (connection, whole request) it bounds; what it does not is counted here:
- * decoded bytes (a gzip bomb), bytes of headers, time without a byte. TLS is always verified;
- * sessions are not resumed, so that each connection looks at the CA file again.
+ * decoded bytes (a gzip bomb), bytes of headers, time until the headers are whole, time without
+ * a decoded byte. TLS is always verified; sessions are not resumed, so that each connection looks
+ * at the CA file again.
  */
 #include "net/http_client.h"
 
@@ -16,6 +17,7 @@
 #include "base/clock.h"
 #include "base/macro.h"
 #include "net/curl_library.h"
+#include "net/http_route.h"
 
 #define HEADER_BYTES_MAX 65536
 #define POLL_MS_MAX      1000
@@ -27,6 +29,7 @@ struct http_client {
 	CURL *easy;
 	CURLM *multi;
 	char *unix_socket, *ca_file, *client_cert_file, *client_key_file, *user_agent;
+	char *tls_server_name, *proxy_url;
 	bool environment_proxy;
 	int cancel_fd;
 	char error[CURL_ERROR_SIZE];
@@ -39,7 +42,8 @@ struct transfer {
 	http_body_fn *body;
 	void *userdata;
 	uint64_t max_bytes, body_bytes, header_bytes;
-	int stopped; /* why a callback ended it: -errno, or what @body returned */
+	bool answered; /* its status and headers are whole */
+	int stopped;   /* why a callback ended it: -errno, or what @body returned */
 };
 
 static int copy_text(const char *text, char **ret)
@@ -56,7 +60,9 @@ static int copy_options(struct http_client *client, const struct http_client_opt
 	    copy_text(options->ca_file, &client->ca_file) < 0 ||
 	    copy_text(options->client_cert_file, &client->client_cert_file) < 0 ||
 	    copy_text(options->client_key_file, &client->client_key_file) < 0 ||
-	    copy_text(options->user_agent, &client->user_agent) < 0)
+	    copy_text(options->user_agent, &client->user_agent) < 0 ||
+	    copy_text(options->tls_server_name, &client->tls_server_name) < 0 ||
+	    copy_text(options->proxy_url, &client->proxy_url) < 0)
 		return -ENOMEM;
 	return 0;
 }
@@ -74,6 +80,8 @@ void http_client_free(struct http_client *client)
 	free(client->client_cert_file);
 	free(client->client_key_file);
 	free(client->user_agent);
+	free(client->tls_server_name);
+	free(client->proxy_url);
 	free(client);
 }
 
@@ -115,14 +123,19 @@ static size_t take_body(char *bytes, size_t size, size_t count, void *userdata)
 	return transfer->stopped ? 0 : len;
 }
 
-/* The empty line behind the headers has come; interim answers (1xx) may be before the real. */
-static void tell_status(struct transfer *transfer)
+/*
+ * An empty line behind headers has come: of an interim answer (1xx), the answer, or its trailers.
+ */
+static void end_headers(struct transfer *transfer)
 {
 	struct http_client *client = transfer->client;
 	long status = 0;
 
 	(void)client->curl->easy_getinfo(client->easy, CURLINFO_RESPONSE_CODE, &status);
-	if (status >= 200)
+	if (status < 200 || transfer->answered)
+		return;
+	transfer->answered = true;
+	if (transfer->status)
 		transfer->status(transfer->userdata, (int)status);
 }
 
@@ -134,8 +147,8 @@ static size_t take_header(char *bytes, size_t size, size_t count, void *userdata
 	transfer->header_bytes += len;
 	if (transfer->header_bytes > HEADER_BYTES_MAX)
 		transfer->stopped = -EMSGSIZE;
-	else if (len <= 2 && transfer->status && (*bytes == '\r' || *bytes == '\n'))
-		tell_status(transfer);
+	else if (len <= 2 && (*bytes == '\r' || *bytes == '\n'))
+		end_headers(transfer);
 	return transfer->stopped ? 0 : len;
 }
 
@@ -171,6 +184,19 @@ static void set_text_if_any(struct setting *setting, CURLoption option, const ch
 		set_pointer(setting, option, value);
 }
 
+/* A proxy that was named is for every host, whatever the environment says. */
+static void set_proxy(struct setting *setting)
+{
+	const struct http_client *client = setting->client;
+
+	if (client->unix_socket || (!client->proxy_url && !client->environment_proxy)) {
+		set_pointer(setting, CURLOPT_PROXY, "");
+	} else if (client->proxy_url) {
+		set_pointer(setting, CURLOPT_PROXY, client->proxy_url);
+		set_pointer(setting, CURLOPT_NOPROXY, "");
+	}
+}
+
 static void set_peer(struct setting *setting)
 {
 	static const struct {
@@ -186,6 +212,7 @@ static void set_peer(struct setting *setting)
 		{ CURLOPT_SSL_VERIFYHOST, 2 },
 		{ CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2 },
 		{ CURLOPT_SSL_SESSIONID_CACHE, 0 },
+		{ CURLOPT_SUPPRESS_CONNECT_HEADERS, 1 }, /* a proxy's answer is not the peer's */
 		{ CURLOPT_TCP_KEEPALIVE, 1 },
 	};
 	const struct http_client *client = setting->client;
@@ -200,17 +227,24 @@ static void set_peer(struct setting *setting)
 	set_text_if_any(setting, CURLOPT_SSLCERT, client->client_cert_file);
 	set_text_if_any(setting, CURLOPT_SSLKEY, client->client_key_file);
 	set_text_if_any(setting, CURLOPT_UNIX_SOCKET_PATH, client->unix_socket);
-	if (!client->environment_proxy || client->unix_socket)
-		set_pointer(setting, CURLOPT_PROXY, "");
+	set_proxy(setting);
 }
 
+/* What libcurl needs of a request beyond its options; owned. */
+struct outgoing {
+	const char *url;
+	struct curl_slist *headers, *connect_to;
+	struct http_route route;
+};
+
 static void set_request(struct setting *setting, const struct http_request_options *request,
-			const struct curl_slist *headers, const struct transfer *transfer)
+			const struct outgoing *outgoing, const struct transfer *transfer)
 {
 	struct http_client *client = setting->client;
 
-	set_pointer(setting, CURLOPT_URL, request->url);
-	set_pointer(setting, CURLOPT_HTTPHEADER, headers);
+	set_pointer(setting, CURLOPT_URL, outgoing->url);
+	set_pointer(setting, CURLOPT_HTTPHEADER, outgoing->headers);
+	set_pointer(setting, CURLOPT_CONNECT_TO, outgoing->connect_to);
 	set_pointer(setting, CURLOPT_ACCEPT_ENCODING, "gzip");
 	set_text_if_any(setting, CURLOPT_USERAGENT, client->user_agent);
 	set_number(setting, CURLOPT_CONNECTTIMEOUT_MS, (long)request->connect_timeout_ms);
@@ -224,19 +258,37 @@ static void set_request(struct setting *setting, const struct http_request_optio
 		     client->curl->easy_setopt(client->easy, CURLOPT_HEADERFUNCTION, take_header));
 }
 
-/* Bytes that came in this request, as they came over the wire. */
-static uint64_t received(const struct http_client *client, const struct transfer *transfer)
-{
-	curl_off_t bytes = 0;
+/* Since when the peer owes us something; followed while a transfer goes on. */
+struct patience {
+	uint64_t seen, since_ns; /* decoded bytes, and when there last were more */
+	bool answered;
+};
 
-	(void)client->curl->easy_getinfo(client->easy, CURLINFO_SIZE_DOWNLOAD_T, &bytes);
-	return (uint64_t)bytes + transfer->header_bytes;
+/* 0 none; else how many milliseconds are left, at least 1; -ETIMEDOUT. */
+static int64_t patience_left(struct patience *patience, const struct transfer *transfer,
+			     const struct http_request_options *request)
+{
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), end_ns = UINT64_MAX, limit_ms;
+
+	if (transfer->body_bytes != patience->seen || transfer->answered != patience->answered) {
+		patience->seen = transfer->body_bytes;
+		patience->answered = transfer->answered;
+		patience->since_ns = now_ns;
+	}
+	limit_ms = patience->answered ? request->idle_timeout_ms : request->answer_timeout_ms;
+	if (limit_ms)
+		end_ns = patience->since_ns + limit_ms * NSEC_PER_MSEC;
+	if (request->deadline_ns && *request->deadline_ns && *request->deadline_ns < end_ns)
+		end_ns = *request->deadline_ns;
+	if (end_ns == UINT64_MAX)
+		return 0;
+	return now_ns >= end_ns ? -ETIMEDOUT : (int64_t)((end_ns - now_ns) / NSEC_PER_MSEC) + 1;
 }
 
-static int wait_for_more(struct http_client *client, uint64_t left_ms)
+static int wait_for_more(struct http_client *client, int64_t left_ms)
 {
 	struct curl_waitfd cancel = { .fd = client->cancel_fd, .events = CURL_WAIT_POLLIN };
-	int wait_ms = left_ms < POLL_MS_MAX ? (int)left_ms : POLL_MS_MAX;
+	int wait_ms = left_ms && left_ms < POLL_MS_MAX ? (int)left_ms : POLL_MS_MAX;
 
 	if (client->curl->multi_poll(client->multi, &cancel, client->cancel_fd >= 0, wait_ms,
 				     NULL) != CURLM_OK)
@@ -251,12 +303,12 @@ static int wait_for_more(struct http_client *client, uint64_t left_ms)
 static int drive(struct http_client *client, const struct transfer *transfer,
 		 const struct http_request_options *request, CURLcode *ret_code)
 {
-	uint64_t seen = 0, since_ns = clock_ns(CLOCK_MONOTONIC);
+	struct patience patience = { .since_ns = clock_ns(CLOCK_MONOTONIC) };
 
 	for (;;) {
-		uint64_t now_ns, bytes, limit_ms, silent_ms;
 		int running = 0, left, r;
 		const CURLMsg *message;
+		int64_t left_ms;
 
 		if (client->curl->multi_perform(client->multi, &running) != CURLM_OK)
 			return -EIO;
@@ -265,17 +317,10 @@ static int drive(struct http_client *client, const struct transfer *transfer,
 			*ret_code = message->data.result;
 			return 0;
 		}
-		now_ns = clock_ns(CLOCK_MONOTONIC);
-		bytes = received(client, transfer);
-		if (bytes != seen) {
-			seen = bytes;
-			since_ns = now_ns;
-		}
-		silent_ms = (now_ns - since_ns) / NSEC_PER_MSEC;
-		limit_ms = seen ? request->idle_timeout_ms : request->answer_timeout_ms;
-		if (limit_ms && silent_ms >= limit_ms)
-			return -ETIMEDOUT;
-		r = wait_for_more(client, limit_ms ? limit_ms - silent_ms : POLL_MS_MAX);
+		left_ms = patience_left(&patience, transfer, request);
+		if (left_ms < 0)
+			return (int)left_ms;
+		r = wait_for_more(client, left_ms);
 		if (r < 0)
 			return r;
 	}
@@ -360,7 +405,8 @@ static int perform(struct http_client *client, const struct http_request_options
 		r = transfer->stopped;
 		why = r == -EMSGSIZE ? "the answer is too large" : "the answer was not taken";
 	} else if (r == -ETIMEDOUT) {
-		why = "no byte came for too long";
+		why = transfer->answered ? "the answer went on too slowly"
+					 : "no answer came in time";
 	} else if (r < 0) {
 		why = strerror(-r);
 	} else {
@@ -382,24 +428,30 @@ static bool is_header_value(const char *text)
 	return true;
 }
 
+static int add_line(const struct curl_library *curl, const char *line, struct curl_slist **list)
+{
+	struct curl_slist *longer = curl->slist_append(*list, line);
+
+	if (longer)
+		*list = longer;
+	return longer ? 0 : -ENOMEM;
+}
+
 static int add_header(const struct curl_library *curl, const char *name, const char *value,
 		      struct curl_slist **headers)
 {
 	size_t name_len = strlen(name), len = strlen(value);
-	struct curl_slist *longer = NULL;
-	char *line;
+	char *line = malloc(name_len + len + 1);
+	int r;
 
-	line = malloc(name_len + len + 1);
-	if (line) {
-		memcpy(line, name, name_len);
-		memcpy(line + name_len, value, len + 1);
-		longer = curl->slist_append(*headers, line);
-		explicit_bzero(line, name_len + len);
-		free(line);
-	}
-	if (longer)
-		*headers = longer;
-	return longer ? 0 : -ENOMEM;
+	if (!line)
+		return -ENOMEM;
+	memcpy(line, name, name_len);
+	memcpy(line + name_len, value, len + 1);
+	r = add_line(curl, line, headers);
+	explicit_bzero(line, name_len + len);
+	free(line);
+	return r;
 }
 
 static int make_headers(const struct http_client *client,
@@ -421,11 +473,34 @@ static int make_headers(const struct http_client *client,
 	return r < 0 ? diag_set(diag, r, "out of memory") : 0;
 }
 
-static void free_headers(const struct curl_library *curl, struct curl_slist *headers)
+/* Where TLS shall look for another name than the URL's. */
+static int find_route(const struct http_client *client, struct outgoing *outgoing,
+		      struct diag *diag)
 {
-	for (struct curl_slist *line = headers; line; line = line->next)
+	const char *url = outgoing->url;
+	int r;
+
+	if (!client->tls_server_name || strncasecmp(url, "https://", 8) != 0)
+		return 0;
+	r = http_route_find(url, client->tls_server_name, &outgoing->route);
+	if (r == 0) {
+		outgoing->url = outgoing->route.url.data;
+		r = add_line(client->curl, outgoing->route.host.data, &outgoing->headers);
+	}
+	if (r == 0)
+		r = add_line(client->curl, outgoing->route.connect_to.data, &outgoing->connect_to);
+	return r == 0 ? 0
+		      : diag_set(diag, r, "%.*s: cannot be called %s", host_length(url), url,
+				 client->tls_server_name);
+}
+
+static void outgoing_release(const struct curl_library *curl, struct outgoing *outgoing)
+{
+	for (struct curl_slist *line = outgoing->headers; line; line = line->next)
 		explicit_bzero(line->data, strlen(line->data));
-	curl->slist_free_all(headers);
+	curl->slist_free_all(outgoing->headers);
+	curl->slist_free_all(outgoing->connect_to);
+	http_route_release(&outgoing->route);
 }
 
 int http_client_get(struct http_client *client, const struct http_request_options *request,
@@ -439,16 +514,18 @@ int http_client_get(struct http_client *client, const struct http_request_option
 		.max_bytes = request->max_bytes,
 	};
 	struct setting setting = { .client = client };
-	struct curl_slist *headers = NULL;
+	struct outgoing outgoing = { .url = request->url };
 	int r;
 
 	*ret = (struct http_reply){ 0 };
 	client->error[0] = '\0';
-	r = make_headers(client, request, &headers, diag);
+	r = make_headers(client, request, &outgoing.headers, diag);
+	if (r == 0)
+		r = find_route(client, &outgoing, diag);
 	if (r == 0) {
 		client->curl->easy_reset(client->easy);
 		set_peer(&setting);
-		set_request(&setting, request, headers, &transfer);
+		set_request(&setting, request, &outgoing, &transfer);
 		if (setting.code != CURLE_OK)
 			r = diag_set(diag, errno_of(setting.code), "%.*s: %s",
 				     host_length(request->url), request->url,
@@ -457,8 +534,9 @@ int http_client_get(struct http_client *client, const struct http_request_option
 			r = perform(client, request, &transfer, ret, diag);
 		/* Nothing of the request stays behind. */
 		(void)client->curl->easy_setopt(client->easy, CURLOPT_HTTPHEADER, NULL);
+		(void)client->curl->easy_setopt(client->easy, CURLOPT_CONNECT_TO, NULL);
 		(void)client->curl->easy_setopt(client->easy, CURLOPT_ERRORBUFFER, NULL);
 	}
-	free_headers(client->curl, headers);
+	outgoing_release(client->curl, &outgoing);
 	return r;
 }

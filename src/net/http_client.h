@@ -28,7 +28,14 @@ struct http_client_options {
 	 */
 	const char *ca_file;
 	const char *client_cert_file, *client_key_file;
+	/* A name to look for in the peer's certificate instead of the URL's host; NULL none. */
+	const char *tls_server_name;
 	const char *user_agent;
+	/*
+	 * http:// or socks5h://; NULL: as follows. Not https://: libcurl 7.88 with GnuTLS waits
+	 * for ever for what has come through TLS within TLS.
+	 */
+	const char *proxy_url;
 	/*
 	 * false: straight to the peer. true: through a proxy where https_proxy, http_proxy and
 	 * no_proxy of the environment say so.
@@ -44,10 +51,15 @@ struct http_request_options {
 	/* Told once the answer has begun, before its body, with the same @userdata; may be NULL. */
 	http_status_fn *status;
 	uint64_t connect_timeout_ms;
-	uint64_t answer_timeout_ms; /* until the answer begins, 0 none */
+	uint64_t answer_timeout_ms; /* until its status and headers are whole, 0 none */
 	uint64_t timeout_ms;        /* of the whole request, 0 none (a watch) */
-	uint64_t idle_timeout_ms;   /* without a byte, 0 none */
-	uint64_t max_bytes;         /* of the decoded body; 0 none; beyond it -EMSGSIZE */
+	uint64_t idle_timeout_ms;   /* without a byte of the decoded body, 0 none */
+	/*
+	 * NULL, or a time of CLOCK_MONOTONIC that @status and @body may move, 0 none: when it is
+	 * over, the request ends with -ETIMEDOUT.
+	 */
+	const uint64_t *deadline_ns;
+	uint64_t max_bytes; /* of the decoded body; 0 none; beyond it -EMSGSIZE */
 };
 
 struct http_reply {

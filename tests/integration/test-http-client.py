@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The HTTP client against servers that do what servers should not; one function each."""
+import contextlib
 import gzip
 import os
 import pathlib
@@ -192,14 +193,31 @@ def slow(_directory):
 
     def silent(_connection, _request):
         time.sleep(10)
+
+    def endless_head(connection, _request):
+        connection.sendall(OK)
+        for i in range(100):
+            connection.sendall(b"X-%d: y\r\n" % i)
+            time.sleep(0.05)
+
+    def packed_trickle(connection, _request):
+        """Bytes come, but nothing comes of them."""
+        connection.sendall(OK + b"Content-Encoding: gzip\r\nContent-Length: 1000\r\n\r\n" + gzip.compress(b"")[:4])
+        for _ in range(100):
+            connection.sendall(b"\0")
+            time.sleep(0.05)
     result = get("--timeout", 700, "--idle", 300, Server(trickle).url)
     expect(result, "ETIMEDOUT", told=200)
     assert 0.7 <= result.seconds < 4, result
     result = get("--idle", 300, Server(silent_after_a_word).url)
     expect(result, "ETIMEDOUT", told=200)
     assert result.seconds < 4, result
-    result = get("--answer", 300, "--idle", 30000, Server(silent).url)
-    expect(result, "ETIMEDOUT", status=0, told=0)
+    for answer in (silent, endless_head):
+        result = get("--answer", 300, "--idle", 30000, Server(answer).url)
+        expect(result, "ETIMEDOUT", told=0)
+        assert "no answer came in time" in result.text and result.seconds < 4, result
+    result = get("--idle", 300, Server(packed_trickle).url)
+    expect(result, "ETIMEDOUT", told=200, bytes=0)
     assert result.seconds < 4, result
 
 
@@ -236,6 +254,78 @@ def proxies_only_where_asked(_directory):
     expect(get("--proxy", server.url, env=env), "0", bytes=9)
     assert proxy.requests[0].startswith("GET " + server.url)
     expect(get("--proxy", server.url, env={**env, "no_proxy": "127.0.0.0/8"}), "0", bytes=6)
+
+
+def pipe(one, other):
+    """Both ways, until one of them ends."""
+    def copy(source, sink):
+        with contextlib.suppress(OSError):
+            while data := source.recv(65536):
+                sink.sendall(data)
+            sink.shutdown(socket.SHUT_WR)
+    threading.Thread(target=copy, args=(other, one), daemon=True).start()
+    copy(one, other)
+
+
+def connect_proxy(connection, request):
+    host, port = request.split()[1].decode().rsplit(":", 1)
+    with socket.create_connection((host, int(port)), 10) as peer:
+        connection.sendall(b"HTTP/1.1 200 Connected\r\nX-Proxy: yes\r\n\r\n")
+        pipe(connection, peer)
+    return False
+
+
+class Socks(Server):
+    """A SOCKS5 proxy without authentication (RFC 1928); asks for names that it was given, in `requests`."""
+
+    def serve(self, connection):
+        try:
+            assert connection.recv(2)[0] == 5
+            connection.recv(255)
+            connection.sendall(b"\5\0")
+            head = connection.recv(4)
+            assert head == b"\5\1\0\3", head  # a name, not an address: it is resolved here
+            host = connection.recv(connection.recv(1)[0]).decode()
+            port = int.from_bytes(connection.recv(2), "big")
+            self.requests.append(host)
+            with connection, socket.create_connection(("127.0.0.1", port), 10) as peer:
+                connection.sendall(b"\5\0\0\1\0\0\0\0\0\0")
+                pipe(connection, peer)
+        except OSError:
+            pass
+
+
+def through_a_proxy_that_was_named(directory):
+    ours, others = Authority(directory), Authority(directory, "others")
+    server = Server(plain(b"secret"), ours.server_context("named", "IP:127.0.0.1,DNS:nowhere.example"))
+    away = f"https://nowhere.example:{server.port}/"
+    proxy, socks = Server(connect_proxy), Socks(plain(b""))
+    expect(get("--ca", ours.file, "--token", "abc", "--proxy-url", proxy.url, server.url, env={"no_proxy": "*"}), "0",
+           status=200, told=200, bytes=6)
+    assert proxy.requests[0].startswith("CONNECT 127.0.0.1:") and "abc" not in proxy.requests[0]
+    expect(get("--ca", ours.file, "--proxy-url", socks.url.replace("http://", "socks5h://"), away), "0", bytes=6)
+    assert socks.requests == ["nowhere.example"]
+    expect(get("--ca", others.file, "--proxy-url", proxy.url, server.url), "EACCES")  # a proxy is no reason to believe
+    refusing = Server(plain(b"no", b"403 Forbidden"))
+    expect(get("--ca", ours.file, "--proxy-url", refusing.url, server.url), "EPROTO", told=0)
+
+
+def called_by_another_name(directory):
+    """The certificate is for a name that nobody resolves; the address stays in the Host header."""
+    ours = Authority(directory)
+    server = Server(plain(b"secret"), ours.server_context("cluster", "DNS:kubernetes.default.svc"))
+    expect(get("--ca", ours.file, server.url), "EACCES")
+    for result in get("--ca", ours.file, "--server-name", "kubernetes.default.svc", *[server.url] * 2):
+        expect(result, "0", status=200, bytes=6)
+    assert f"Host: 127.0.0.1:{server.port}\r\n" in server.requests[0] and "kubernetes" not in server.requests[0]
+    assert server.connections == 2, "a connection is not kept"
+    before = len(server.requests)
+    expect(get("--ca", ours.file, "--server-name", "other.example", server.url), "EACCES")
+    expect(get("--ca", ours.file, "--server-name", "a b", server.url), "EINVAL")
+    assert len(server.requests) == before
+    proxy = Server(connect_proxy)
+    expect(get("--ca", ours.file, "--server-name", "kubernetes.default.svc", "--proxy-url", proxy.url, server.url), "0", bytes=6)
+    assert proxy.requests[0].startswith(f"CONNECT 127.0.0.1:{server.port} ")
 
 
 def tls_is_verified(directory):
@@ -318,7 +408,8 @@ def missing_library(directory):
 
 def main():
     cases = [connection_is_kept, statuses_are_answers, redirects_are_not_followed, gzip_is_decoded, too_large, cut, slow, cancelled,
-             not_there, over_a_unix_socket, proxies_only_where_asked, tls_is_verified, authority_is_read_for_each_connection,
+             not_there, over_a_unix_socket, proxies_only_where_asked, through_a_proxy_that_was_named,
+             called_by_another_name, tls_is_verified, authority_is_read_for_each_connection,
              client_certificates, old_tls_is_refused, tokens_stay_where_they_belong, missing_library]
     chosen = sys.argv[1:]
     for case in cases:

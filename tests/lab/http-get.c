@@ -89,11 +89,14 @@ struct arguments {
 };
 
 static const struct option option_names[] = {
-	{ "ca", 1, NULL, 'a' },        { "cert", 1, NULL, 'c' },   { "key", 1, NULL, 'k' },
-	{ "socket", 1, NULL, 's' },    { "token", 1, NULL, 't' },  { "proxy", 0, NULL, 'p' },
-	{ "connect", 1, NULL, 'C' },   { "answer", 1, NULL, 'A' }, { "idle", 1, NULL, 'I' },
-	{ "timeout", 1, NULL, 'T' },   { "max", 1, NULL, 'M' },    { "body", 1, NULL, 'b' },
-	{ "cancel-ms", 1, NULL, 'x' }, { NULL, 0, NULL, 0 },
+	{ "ca", 1, NULL, 'a' },        { "cert", 1, NULL, 'c' },
+	{ "key", 1, NULL, 'k' },       { "socket", 1, NULL, 's' },
+	{ "token", 1, NULL, 't' },     { "proxy", 0, NULL, 'p' },
+	{ "connect", 1, NULL, 'C' },   { "answer", 1, NULL, 'A' },
+	{ "idle", 1, NULL, 'I' },      { "timeout", 1, NULL, 'T' },
+	{ "max", 1, NULL, 'M' },       { "body", 1, NULL, 'b' },
+	{ "cancel-ms", 1, NULL, 'x' }, { "server-name", 1, NULL, 'n' },
+	{ "proxy-url", 1, NULL, 'P' }, { NULL, 0, NULL, 0 },
 };
 
 static void read_text(struct arguments *arguments, int option, const char *text)
@@ -107,6 +110,8 @@ static void read_text(struct arguments *arguments, int option, const char *text)
 		{ 'c', &arguments->client.client_cert_file },
 		{ 't', &arguments->request.bearer_token },
 		{ 'k', &arguments->client.client_key_file },
+		{ 'n', &arguments->client.tls_server_name },
+		{ 'P', &arguments->client.proxy_url },
 		{ 'b', &arguments->body },
 	};
 

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A server that is reached at one address and has its certificate for another name: an API server
+ * behind a tunnel or a load balancer. TLS hears of the name, everything else of the address. Pure.
+ */
+#pragma once
+
+#include "base/strbuf.h"
+
+struct http_route {
+	struct strbuf url;        /* with the name in place of the host: what TLS looks at */
+	struct strbuf connect_to; /* "NAME:PORT:HOST:PORT", for libcurl */
+	struct strbuf host;       /* "Host: HOST:PORT" */
+};
+
+void http_route_release(struct http_route *route);
+/*
+ * The way to @url (https:// without user) whose certificate has @tls_name, a DNS name or an IPv4
+ * address. 0, -EINVAL or -ENOMEM; *ret is to be released only after 0.
+ */
+int http_route_find(const char *url, const char *tls_name, struct http_route *ret);
