@@ -114,6 +114,8 @@ static int make_clients(struct kube *kube, struct diag *diag)
 		.client_cert_file = kube->access.client_cert_file,
 		.client_key_file = kube->access.client_key_file,
 		.user_agent = "kepler",
+		.tls_server_name = kube->access.tls_server_name,
+		.proxy_url = kube->access.proxy_url,
 		.environment_proxy = true,
 		.cancel_fd = kube->stop_fd,
 	};
@@ -121,7 +123,9 @@ static int make_clients(struct kube *kube, struct diag *diag)
 
 	if (kube->source != KUBE_KUBELET && kube->access.server)
 		r = http_client_new(&options, &kube->apiserver_client, diag);
+	/* The kubelet is a host of its own. */
 	options.environment_proxy = false;
+	options.proxy_url = options.tls_server_name = NULL;
 	if (kube->kubelet_ca_file)
 		options.ca_file = kube->kubelet_ca_file;
 	if (r == 0 && kube->source != KUBE_APISERVER)

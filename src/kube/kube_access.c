@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/file.h"
 #include "base/macro.h"
@@ -31,6 +32,8 @@ void kube_access_release(struct kube_access *access)
 	free(access->client_key_file);
 	kube_token_free(access->token);
 	free(access->token_file);
+	free(access->tls_server_name);
+	free(access->proxy_url);
 	for (size_t i = 0; i < access->data_count; i++)
 		(void)close(access->data_fds[i]);
 	kube_access_init(access);
@@ -69,6 +72,17 @@ int kube_access_in_cluster(const char *dir, const char *host, const char *port,
 	return 0;
 }
 
+int kube_access_check_private(const char *path, struct diag *diag)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0 || (st.st_mode & (S_IRWXG | S_IRWXO)) == 0)
+		return 0;
+	return diag_set(diag, -EPERM,
+			"%s holds a secret and others can read it (mode %04o): chmod 600 %s", path,
+			(unsigned)st.st_mode & 07777, path);
+}
+
 int kube_access_token(const struct kube_access *access, char **ret, struct diag *diag)
 {
 	char *token = NULL;
@@ -81,6 +95,9 @@ int kube_access_token(const struct kube_access *access, char **ret, struct diag 
 		*ret = token;
 		return access->token && !token ? diag_set(diag, -ENOMEM, "out of memory") : 0;
 	}
+	r = access->token_file_is_private ? kube_access_check_private(access->token_file, diag) : 0;
+	if (r < 0)
+		return r;
 	r = read_file_alloc(access->token_file, TOKEN_MAX, &token, &len);
 	if (r < 0)
 		return diag_set(diag, r, "%s: %s", access->token_file, strerror(-r));

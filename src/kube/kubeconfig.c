@@ -147,69 +147,148 @@ static int take_pem(struct kubeconfig *config, const yaml_node_t *map, const cha
 	return r;
 }
 
+/* Whether @node says nothing: it is not there, empty, null or false. */
+static bool is_nothing(const yaml_node_t *node)
+{
+	static const char *const words[] = { "", "false", "null", "~" };
+	const char *text = text_of(node);
+
+	if (!node)
+		return true;
+	if (node->type == YAML_SEQUENCE_NODE)
+		return node->data.sequence.items.start == node->data.sequence.items.top;
+	if (node->type == YAML_MAPPING_NODE)
+		return node->data.mapping.pairs.start == node->data.mapping.pairs.top;
+	for (size_t i = 0; text && i < ARRAY_SIZE(words); i++) {
+		if (strcmp(text, words[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
 static int refuse(struct kubeconfig *config, const yaml_node_t *map, const char *key,
 		  const char *why)
 {
 	const yaml_node_t *node = find(config, map, key);
-	const char *text = text_of(node);
 	char what[256];
 
-	if (!node || (text && (!*text || strcmp(text, "false") == 0 || strcmp(text, "null") == 0 ||
-			       strcmp(text, "~") == 0)))
+	if (is_nothing(node))
 		return 0;
 	(void)snprintf(what, sizeof(what), "%s is not supported: %s", key, why);
 	return fail_at(config, node, -EOPNOTSUPP, what);
 }
 
+static int copy(struct kubeconfig *config, const char *text, char **ret)
+{
+	*ret = strdup(text);
+	return *ret ? 0 : diag_set(config->diag, -ENOMEM, "out of memory");
+}
+
+/* By a socks5 proxy names are resolved there, as by client-go: libcurl calls that socks5h. */
+static int read_proxy(struct kubeconfig *config, const yaml_node_t *cluster)
+{
+	static const char *const schemes[][2] = { { "http://", "http://" },
+						  { "socks5://", "socks5h://" },
+						  { "socks5h://", "socks5h://" } };
+	const char *url = find_text(config, cluster, "proxy-url");
+
+	for (size_t i = 0; url && i < ARRAY_SIZE(schemes); i++) {
+		size_t len = strlen(schemes[i][0]);
+
+		if (strncmp(url, schemes[i][0], len) != 0 || !url[len])
+			continue;
+		if (asprintf(&config->access->proxy_url, "%s%s", schemes[i][1], url + len) < 0) {
+			config->access->proxy_url = NULL;
+			return diag_set(config->diag, -ENOMEM, "out of memory");
+		}
+		return 0;
+	}
+	return url ? fail_at(config, find(config, cluster, "proxy-url"), -EINVAL,
+			     "proxy-url is not http://… or socks5://…")
+		   : 0;
+}
+
 static int read_cluster(struct kubeconfig *config, const yaml_node_t *cluster)
 {
-	static const char *const refused[][2] = {
-		{ "insecure-skip-tls-verify", "the server is always verified; give its "
-					      "certificate-authority" },
-		{ "proxy-url", "set https_proxy in the environment" },
-		{ "tls-server-name", "the server must be called by a name that it has" },
-	};
+	struct kube_access *access = config->access;
 	const char *server = find_text(config, cluster, "server");
+	const char *tls_name = find_text(config, cluster, "tls-server-name");
 	size_t len = server ? strlen(server) : 0;
+	int r = refuse(config, cluster, "insecure-skip-tls-verify",
+		       "the server is always verified; give its certificate-authority");
 
-	for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
-		int r = refuse(config, cluster, refused[i][0], refused[i][1]);
-
-		if (r < 0)
-			return r;
-	}
+	if (r < 0)
+		return r;
 	while (len > 0 && server[len - 1] == '/')
 		len--;
 	if (!server || (strncmp(server, "https://", 8) != 0 && strncmp(server, "http://", 7) != 0))
 		return fail_at(config, cluster, -EINVAL, "the cluster has no server https://…");
-	config->access->server = strndup(server, len);
-	if (!config->access->server)
+	access->server = strndup(server, len);
+	if (!access->server)
 		return diag_set(config->diag, -ENOMEM, "out of memory");
-	return take_pem(config, cluster, "certificate-authority", &config->access->ca_file);
+	r = read_proxy(config, cluster);
+	if (r == 0 && tls_name)
+		r = copy(config, tls_name, &access->tls_server_name);
+	if (r == 0)
+		r = take_pem(config, cluster, "certificate-authority", &access->ca_file);
+	return r;
 }
 
-static int read_user(struct kubeconfig *config, const yaml_node_t *user)
+static int refuse_users(struct kubeconfig *config, const yaml_node_t *user)
 {
 	static const char *const refused[][2] = {
 		{ "exec", "no program is run for credentials; use tokenFile or a client "
 			  "certificate" },
 		{ "auth-provider", "use tokenFile or a client certificate" },
 		{ "username", "use tokenFile or a client certificate" },
+		{ "password", "use tokenFile or a client certificate" },
 		{ "as", "use the account's own credentials" },
+		{ "as-uid", "use the account's own credentials" },
+		{ "as-groups", "use the account's own credentials" },
+		{ "as-user-extra", "use the account's own credentials" },
 	};
-	struct kube_access *access = config->access;
-	const char *token = find_text(config, user, "token");
-	const char *token_file = find_text(config, user, "tokenFile");
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(refused); i++)
 		r = refuse(config, user, refused[i][0], refused[i][1]);
-	if (r == 0 && token_file)
-		r = take_path(config, token_file, &access->token_file);
-	if (r == 0 && token && !token_file) {
-		access->token = strdup(token);
-		r = access->token ? 0 : diag_set(config->diag, -ENOMEM, "out of memory");
-	}
+	return r;
+}
+
+static int read_token(struct kubeconfig *config, const yaml_node_t *user)
+{
+	struct kube_access *access = config->access;
+	const char *token = find_text(config, user, "token");
+	const char *token_file = find_text(config, user, "tokenFile");
+
+	if (!token_file)
+		return token ? copy(config, token, &access->token) : 0;
+	access->token_file_is_private = true;
+	return take_path(config, token_file, &access->token_file);
+}
+
+/* What is secret must be its owner's alone, wherever it lies. */
+static int check_secrets(struct kubeconfig *config, const yaml_node_t *user)
+{
+	const struct kube_access *access = config->access;
+	bool key_is_data = find_text(config, user, "client-key-data");
+	int r = 0;
+
+	if (access->token || key_is_data)
+		r = kube_access_check_private(config->path, config->diag);
+	if (r == 0 && access->token_file)
+		r = kube_access_check_private(access->token_file, config->diag);
+	if (r == 0 && access->client_key_file && !key_is_data)
+		r = kube_access_check_private(access->client_key_file, config->diag);
+	return r;
+}
+
+static int read_user(struct kubeconfig *config, const yaml_node_t *user)
+{
+	struct kube_access *access = config->access;
+	int r = refuse_users(config, user);
+
+	if (r == 0)
+		r = read_token(config, user);
 	if (r == 0)
 		r = take_pem(config, user, "client-certificate", &access->client_cert_file);
 	if (r == 0)
@@ -217,7 +296,7 @@ static int read_user(struct kubeconfig *config, const yaml_node_t *user)
 	if (r == 0 && !access->client_cert_file != !access->client_key_file)
 		r = fail_at(config, user, -EINVAL,
 			    "client-certificate and client-key belong together");
-	return r;
+	return r == 0 ? check_secrets(config, user) : r;
 }
 
 static int read_context(struct kubeconfig *config, const char *name)

@@ -131,6 +131,7 @@ class Cluster:
     def kubeconfig(self, token, server=None, ca=None, name="kepler"):
         """A kubeconfig that reads its token from a file, so that a test can rotate it."""
         secret = self.dir / (name + ".token")
+        secret.touch(0o600)
         secret.write_text(token)
         path = self.dir / (name + ".kubeconfig")
         path.write_text(json.dumps({

@@ -133,8 +133,14 @@ static void what_weakens_or_runs_is_refused_with_its_line(void **state)
 	refuse(state, CONFIG("", "    as: admin\n"), -EOPNOTSUPP, "as is not");
 	refuse(state, CONFIG("    insecure-skip-tls-verify: true\n", ""), -EOPNOTSUPP,
 	       "/config:17: insecure-skip-tls-verify is not supported");
-	refuse(state, CONFIG("    proxy-url: http://p\n", ""), -EOPNOTSUPP, "proxy-url is not");
-	refuse(state, CONFIG("    tls-server-name: x\n", ""), -EOPNOTSUPP, "tls-server-name is");
+	refuse(state, CONFIG("", "    password: secret\n"), -EOPNOTSUPP, "password is not");
+	refuse(state, CONFIG("", "    as-uid: u\n"), -EOPNOTSUPP, "as-uid is not");
+	refuse(state, CONFIG("", "    as-groups: [system:masters]\n"), -EOPNOTSUPP,
+	       "/config:23: as-groups is not supported: use the account's own");
+	refuse(state, CONFIG("", "    as-user-extra: {a: [b]}\n"), -EOPNOTSUPP, "as-user-extra is");
+	refuse(state, CONFIG("    proxy-url: https://p\n", ""), -EINVAL,
+	       "/config:17: proxy-url is not http://");
+	refuse(state, CONFIG("    proxy-url: http://\n", ""), -EINVAL, "proxy-url is not");
 }
 
 static void what_says_nothing_is_no_harm(void **state)
@@ -144,10 +150,69 @@ static void what_says_nothing_is_no_harm(void **state)
 
 	assert_int_equal(load(*state,
 			      CONFIG("    insecure-skip-tls-verify: false\n    proxy-url: \"\"\n",
-				     "    exec: null\n    username: \"\"\n"),
+				     "    exec: null\n    username: \"\"\n    as-groups: []\n"
+				     "    as-user-extra: {}\n"),
 			      NULL, &access, &diag),
 			 0);
+	assert_null(access.proxy_url);
+	assert_null(access.tls_server_name);
 	kube_access_release(&access);
+}
+
+static void another_name_and_another_way(void **state)
+{
+	static const char *const proxies[][2] = {
+		{ "http://p:3128", "http://p:3128" },
+		{ "http://u:s@p", "http://u:s@p" },
+		{ "socks5://p:1080", "socks5h://p:1080" }, /* names are resolved there */
+	};
+	struct kube_access access;
+	struct diag diag = { "" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(proxies); i++) {
+		char text[1024];
+
+		(void)snprintf(text, sizeof(text),
+			       "current-context: x\ncontexts:\n- {name: x, context: {cluster: c}}\n"
+			       "clusters:\n- name: c\n  cluster: {server: \"https://a\", "
+			       "proxy-url: \"%s\", tls-server-name: kubernetes.default}\n",
+			       proxies[i][0]);
+		assert_int_equal(load(*state, text, NULL, &access, &diag), 0);
+		assert_string_equal(access.proxy_url, proxies[i][1]);
+		assert_string_equal(access.tls_server_name, "kubernetes.default");
+		kube_access_release(&access);
+	}
+}
+
+static void secrets_are_their_owners_alone(void **state)
+{
+	struct plant *plant = *state;
+	struct kube_access access;
+	struct diag diag = { "" };
+	char text[2048], key[112];
+
+	/* Not readable by others, as is a file without a secret that is. */
+	write_text(plant->path, CONFIG("", ""));
+	assert_int_equal(chmod(plant->path, 0640), 0);
+	assert_int_equal(kube_access_from_kubeconfig(plant->path, NULL, &access, &diag), -EPERM);
+	assert_non_null(strstr(diag.text, "/config holds a secret and others can read it (mode "
+					  "0640): chmod 600 "));
+	assert_int_equal(kube_access_from_kubeconfig(plant->path, "other", &access, &diag), 0);
+	kube_access_release(&access);
+
+	(void)snprintf(key, sizeof(key), "%s/key", plant->dir);
+	write_text(key, "k");
+	(void)snprintf(text, sizeof(text), CONFIG("", "    tokenFile: %s\n"), key);
+	assert_int_equal(load(plant, text, NULL, &access, &diag), 0);
+	assert_int_equal(chmod(key, 0604), 0);
+	assert_int_equal(kube_access_token(&access, &(char *){ NULL }, &diag), -EPERM);
+	kube_access_release(&access);
+	assert_int_equal(load(plant, text, NULL, &access, &diag), -EPERM);
+	assert_non_null(strstr(diag.text, "/key holds a secret"));
+	(void)snprintf(text, sizeof(text),
+		       CONFIG("", "    client-certificate: c\n    client-key: %s\n"), key);
+	assert_int_equal(load(plant, text, NULL, &access, &diag), -EPERM);
+	assert_int_equal(unlink(key), 0);
 }
 
 static void broken_files_are_named(void **state)
@@ -242,6 +307,8 @@ int main(void)
 		cmocka_unit_test(data_is_kept_in_memory_files),
 		cmocka_unit_test(what_weakens_or_runs_is_refused_with_its_line),
 		cmocka_unit_test(what_says_nothing_is_no_harm),
+		cmocka_unit_test(another_name_and_another_way),
+		cmocka_unit_test(secrets_are_their_owners_alone),
 		cmocka_unit_test(broken_files_are_named),
 		cmocka_unit_test(a_missing_file_is_named),
 		cmocka_unit_test(the_cluster_we_are_in),
