@@ -68,8 +68,9 @@ struct ledger_owner {
 	const char *vm_name;
 	const char *hypervisor;
 	uint32_t size_millicpu;
-	uint32_t labels_version; /* changes with any of the above */
+	uint32_t labels_version; /* changes with any of the above, and pod_qos */
 	bool waiting;
+	const char *pod_qos; /* "Burstable"; static, not copied; NULL none. Names no series. */
 };
 
 enum ledger_group { LEDGER_POD, LEDGER_VM, LEDGER_NAMESPACE, LEDGER_GROUP_COUNT };
@@ -104,8 +105,8 @@ struct ledger_container {
 struct ledger_group_row {
 	/*
 	 * What names the group, the rest is "". Pod: pod_id, pod_name, container_namespace,
-	 * workload, workload_type, pod_labels. VM: vm_id, vm_name, hypervisor. Namespace:
-	 * container_namespace.
+	 * workload, workload_type, pod_labels; pod_qos is its first owner's. VM: vm_id, vm_name,
+	 * hypervisor. Namespace: container_namespace.
 	 */
 	const struct ledger_owner *owner;
 	uint32_t owners; /* container rows that belong to it, ended ones that are kept included */

@@ -142,9 +142,9 @@ static uint32_t add_row(struct ledger *ledger, struct group_table *table,
 
 /* What a pod, a VM and a namespace is called of which nothing is known. */
 static const struct ledger_owner other_names[LEDGER_GROUP_COUNT] = {
-	[LEDGER_POD] = { "", "", "", "other", "", "", "", "", "", "", "", "", 0, 0, false },
-	[LEDGER_VM] = { "", "", "", "", "", "", "", "", "", "", "other", "", 0, 0, false },
-	[LEDGER_NAMESPACE] = { "", "", "", "", "", "", "", "", "", "", "", "", 0, 0, false },
+	[LEDGER_POD] = { "", "", "", "other", "", "", "", "", "", "", "", "", 0, 0, false, NULL },
+	[LEDGER_VM] = { "", "", "", "", "", "", "", "", "", "", "other", "", 0, 0, false, NULL },
+	[LEDGER_NAMESPACE] = { "", "", "", "", "", "", "", "", "", "", "", "", 0, 0, false, NULL },
 };
 
 static uint32_t other_row(struct ledger *ledger, enum ledger_group group)

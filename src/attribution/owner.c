@@ -103,6 +103,7 @@ bool owner_of_group(const struct ledger_owner *owner, enum ledger_group group,
 		ret->workload = owner->workload;
 		ret->workload_type = owner->workload_type;
 		ret->pod_labels = owner->pod_labels;
+		ret->pod_qos = owner->pod_qos;
 		return owner->pod_id[0] != '\0';
 	case LEDGER_VM:
 		ret->vm_id = owner->vm_id;

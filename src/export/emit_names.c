@@ -1,12 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * How those who give containers their names are doing. A source that is not configured has no
- * series; one that has not answered yet has no age.
+ * What is known of pods beyond their energy, and how those who give containers their names are
+ * doing. A source that is not configured has no series; one that has not answered yet has no age.
  */
 #include <math.h>
 #include <string.h>
 
 #include "export/render.h"
+
+/* Labels that may come late are here, where no counter ends with them. */
+void emit_pod_info(struct render *render, const struct metric *metric)
+{
+	const struct row_view *view = &render->rows[LEVEL_POD][ROWS_LIVING];
+
+	(void)metric;
+	for (uint32_t row = 0; row < view->count; row++) {
+		const struct ledger_owner *owner = view->rows[row].labels->owner;
+		const struct row_text *labels = &view->texts[NAMES_CURRENT][row];
+
+		if (!labels->text || !owner->pod_id[0])
+			continue; /* hangs on an earlier row; pods for which there was no room */
+		sample_begin(&render->w);
+		sample_labels(&render->w, labels->text, labels->len);
+		sample_label(&render->w, "qos_class", owner->pod_qos ? owner->pod_qos : "");
+		sample_end(&render->w, 1, 0, 0);
+	}
+}
 
 static void begin(struct render *render, const struct snapshot_name_source *source)
 {

@@ -109,6 +109,13 @@ void sample_label(struct exposition_writer *w, const char *name, const char *val
 	strbuf_add_char(w->out, '"');
 }
 
+void sample_labels(struct exposition_writer *w, const char *text, size_t len)
+{
+	strbuf_add_char(w->out, w->labelled ? ',' : '{');
+	w->labelled = true;
+	strbuf_add(w->out, text, len);
+}
+
 size_t format_scaled(char *buf, uint64_t value, unsigned decimals)
 {
 	char digits[FORMAT_U64_MAX + 1];

@@ -38,6 +38,8 @@ const char *family_suffix(const struct metric *metric);
 /* sample_begin(), labels, then one of the ends. */
 void sample_begin(struct exposition_writer *w);
 void sample_label(struct exposition_writer *w, const char *name, const char *value);
+/* Labels that are ready to print: 'a="x",b="y"'. */
+void sample_labels(struct exposition_writer *w, const char *text, size_t len);
 /*
  * @decimals shifts the point: µJ as joules are 6, ns as seconds 9. @created_ms is used for counters
  * in OpenMetrics.

@@ -111,6 +111,11 @@ static const struct metric table[] = {
 	  L_POD ", source",
 	  "CPU time of the pod, in milliseconds.",
 	  emit_rows_cpu_time, LEVEL_POD },
+	{ "kepler_pod", METRIC_INFO, "", BOTH,
+	  L_CUR_POD ", qos_class",
+	  "A pod that is shown. qos_class is Guaranteed, Burstable or BestEffort, as Kubernetes "
+	  "says, or empty.",
+	  emit_pod_info, 0 },
 	{ "kepler_vm_<zone>_joules", METRIC_COUNTER, "joules", CLASSIC,
 	  L_VM ", package, mode, source",
 	  "Energy charged to the virtual machine: its vCPU, I/O and vhost threads.",

@@ -55,7 +55,8 @@ void row_lines_write(struct render *render, const struct row_lines *lines);
 metric_emitter emit_node_energy, emit_node_unattributed, emit_pending, emit_node_watts,
 	emit_node_idle_estimate, emit_node_cpu_time, emit_node_cpu_usage, emit_node_info,
 	emit_zone_info, emit_zone_up, emit_zone_age, emit_zone_counter;
-metric_emitter emit_rows_energy, emit_rows_retired, emit_rows_cpu_time, emit_rows_watts;
+metric_emitter emit_pod_info, emit_rows_energy, emit_rows_retired, emit_rows_cpu_time,
+	emit_rows_watts;
 metric_emitter emit_current_node_energy, emit_current_node_watts, emit_current_rows_energy,
 	emit_current_rows_retired, emit_current_rows_watts, emit_current_rows_cpu_seconds,
 	emit_platform_watts, emit_current_build_info;

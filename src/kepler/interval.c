@@ -164,6 +164,7 @@ static struct ledger_owner owner_of(const struct identity *identity)
 		.size_millicpu = identity->size_millicpu,
 		.labels_version = identity->labels_version,
 		.waiting = identity->waiting,
+		.pod_qos = identity->pod_qos,
 	};
 }
 

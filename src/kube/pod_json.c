@@ -168,6 +168,8 @@ int pod_json_read(const json_t *object, const struct pod_labels *labels, struct 
 		.pod_name = text_of(metadata, "name"),
 		.pod_namespace = text_of(metadata, "namespace"),
 		.pod_id = static_uid ? static_uid : pod.uid,
+		.pod_qos =
+			pod_qos_from_name(text_of(json_object_get(object, "status"), "qosClass")),
 	};
 	int r;
 

@@ -22,6 +22,11 @@
 /* By precedence: what the first says hides the others. */
 enum directory_source { DIRECTORY_KUBERNETES, DIRECTORY_RUNTIME, DIRECTORY_SOURCE_COUNT };
 
+/* A pod's QoS class (k8s.io/api/core/v1, PodQOSClass). */
+enum pod_qos { POD_QOS_UNKNOWN, POD_QOS_GUARANTEED, POD_QOS_BURSTABLE, POD_QOS_BEST_EFFORT };
+const char *pod_qos_name(enum pod_qos qos);       /* "Guaranteed", …; "" unknown; static */
+enum pod_qos pod_qos_from_name(const char *name); /* exactly that, else unknown */
+
 /*
  * Strings are "" when not known, NULL counts as "". Copied, each cut to 255 bytes; pod_labels to
  * the last whole label within 1,023.
@@ -39,6 +44,7 @@ struct container_names {
 	const char *pod_labels;
 	uint32_t cpu_request_milli, cpu_limit_milli; /* 0 none */
 	uint64_t memory_request_bytes, memory_limit_bytes;
+	enum pod_qos pod_qos;
 };
 
 struct directory;

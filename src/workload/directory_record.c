@@ -9,6 +9,26 @@
 
 #include "base/macro.h"
 
+static const char *const qos_names[] = {
+	[POD_QOS_UNKNOWN] = "",
+	[POD_QOS_GUARANTEED] = "Guaranteed",
+	[POD_QOS_BURSTABLE] = "Burstable",
+	[POD_QOS_BEST_EFFORT] = "BestEffort",
+};
+
+const char *pod_qos_name(enum pod_qos qos)
+{
+	return qos_names[qos];
+}
+
+enum pod_qos pod_qos_from_name(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(qos_names); i++)
+		if (strcmp(qos_names[i], name) == 0)
+			return (enum pod_qos)i;
+	return POD_QOS_UNKNOWN;
+}
+
 #define NAME_MAX_LEN   255
 #define LABELS_MAX_LEN 1023
 
@@ -96,7 +116,8 @@ bool directory_record_equal(const struct directory_record *one,
 	       one->names.cpu_request_milli == other->names.cpu_request_milli &&
 	       one->names.cpu_limit_milli == other->names.cpu_limit_milli &&
 	       one->names.memory_request_bytes == other->names.memory_request_bytes &&
-	       one->names.memory_limit_bytes == other->names.memory_limit_bytes;
+	       one->names.memory_limit_bytes == other->names.memory_limit_bytes &&
+	       one->names.pod_qos == other->names.pod_qos;
 }
 
 bool directory_record_copy(const struct directory_record *record, char *buffer, size_t size,

@@ -56,6 +56,7 @@ struct identity {
 	const char *workload_type; /* "Deployment", "StatefulSet", "Job", … */
 	const char *pod_labels;    /* ",label_app=\"shop\"", escaped: see directory.h */
 	const char *vm_id, *vm_name, *hypervisor;
+	const char *pod_qos;    /* "Guaranteed", "Burstable", "BestEffort"; static */
 	uint32_t size_millicpu; /* CPU request, else limit; 0 unknown: size of the GHG policy */
 	uint32_t labels_version;
 	/*

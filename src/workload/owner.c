@@ -23,6 +23,7 @@ static const size_t labels[] = {
 	offsetof(struct identity, vm_id),
 	offsetof(struct identity, vm_name),
 	offsetof(struct identity, hypervisor),
+	offsetof(struct identity, pod_qos),
 };
 
 /* FNV-1a, 32 bits, terminators included. */
@@ -62,6 +63,7 @@ static void compose(struct owner *owner)
 	view->workload = names->workload;
 	view->workload_type = names->workload_type;
 	view->pod_labels = names->pod_labels;
+	view->pod_qos = pod_qos_name(names->pod_qos);
 	view->size_millicpu = !own                       ? 0
 			      : names->cpu_request_milli ? names->cpu_request_milli
 							 : names->cpu_limit_milli;

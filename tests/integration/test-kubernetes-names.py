@@ -160,6 +160,9 @@ def check_kinds(watch, owners, metrics):
     restarted = [found for found, labels in owners.plan.items() if labels["pod_name"] == "again"]
     assert len(restarted) >= 2, "the container did not restart"
     assert len(metrics.select("kepler_pod_package_joules_total", pod_name="again", mode="dynamic")) == 1
+    assert metrics.select("kepler_pod_info", pod_name="mirror-localhost", qos_class="Burstable", workload_type="StaticPod")
+    groups = {labels["pod_id"] for labels, _ in metrics.select("kepler_pod_package_joules_total", pod_name="mirror-localhost")}
+    assert len(groups) == 1, f"the static pod is {len(groups)} pods"
     labelled = metrics.select("kepler_pod_package_joules_total", label_app="web", label_team='a"b\\c')
     assert labelled, "the pods' labels are missing"
 

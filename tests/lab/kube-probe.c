@@ -159,14 +159,14 @@ static void find(struct directory *directory, const char *id)
 		print(json_object());
 		return;
 	}
-	print(json_pack("{ss ss ss ss ss ss ss ss sI sI sI sI}", "name", names.container_name,
-			"image", names.image, "pod", names.pod_name, "namespace",
-			names.pod_namespace, "pod_id", names.pod_id, "workload", names.workload,
-			"type", names.workload_type, "labels", names.pod_labels, "cpu_request",
-			(json_int_t)names.cpu_request_milli, "cpu_limit",
-			(json_int_t)names.cpu_limit_milli, "memory_request",
-			(json_int_t)names.memory_request_bytes, "memory_limit",
-			(json_int_t)names.memory_limit_bytes));
+	print(json_pack(
+		"{ss ss ss ss ss ss ss ss ss sI sI sI sI}", "name", names.container_name, "image",
+		names.image, "pod", names.pod_name, "namespace", names.pod_namespace, "pod_id",
+		names.pod_id, "workload", names.workload, "type", names.workload_type, "labels",
+		names.pod_labels, "qos", pod_qos_name(names.pod_qos), "cpu_request",
+		(json_int_t)names.cpu_request_milli, "cpu_limit", (json_int_t)names.cpu_limit_milli,
+		"memory_request", (json_int_t)names.memory_request_bytes, "memory_limit",
+		(json_int_t)names.memory_limit_bytes));
 }
 
 /* A field of /proc/self/status in KiB. */

@@ -200,6 +200,7 @@ static void make_groups(struct fixture *fixture, struct fixture_names *names)
 				names->owner.workload = "shop";
 				names->owner.workload_type = "Deployment";
 				names->owner.pod_labels = i ? names->pod_labels : "";
+				names->owner.pod_qos = i ? "Burstable" : NULL;
 			} else if (level == LEVEL_VM) {
 				names->owner.container_namespace = "";
 				names->owner.vm_id = names->id;

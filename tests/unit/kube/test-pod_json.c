@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -150,6 +151,38 @@ static void a_mirror_pod_has_the_uid_of_its_cgroup(void **state)
 	release(&plant);
 }
 
+static void the_qos_class_is_one_of_three(void **state)
+{
+	static const struct {
+		const char *said;
+		enum pod_qos expected;
+	} cases[] = {
+		{ "\"Guaranteed\"", POD_QOS_GUARANTEED },
+		{ "\"Burstable\"", POD_QOS_BURSTABLE },
+		{ "\"BestEffort\"", POD_QOS_BEST_EFFORT },
+		{ "\"burstable\"", POD_QOS_UNKNOWN },
+		{ "\"Burstable \"", POD_QOS_UNKNOWN },
+		{ "\"\"", POD_QOS_UNKNOWN },
+		{ "null", POD_QOS_UNKNOWN },
+		{ "[\"Burstable\"]", POD_QOS_UNKNOWN },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct plant plant;
+		char text[512];
+
+		(void)snprintf(text, sizeof(text),
+			       "{\"metadata\":{\"name\":\"p\",\"namespace\":\"n\",\"uid\":\"u\"},"
+			       "\"status\":{\"qosClass\":%s,\"containerStatuses\":[{\"name\":\"a\","
+			       "\"containerID\":\"containerd://" ID_A "\"}]}}",
+			       cases[i].said);
+		read_pod(&plant, text, NULL);
+		assert_int_equal(find(&plant, ID_A)->pod_qos, cases[i].expected);
+		release(&plant);
+	}
+}
+
 static void odd_amounts_are_unknown_amounts(void **state)
 {
 	struct plant plant;
@@ -207,6 +240,7 @@ int main(void)
 		cmocka_unit_test(a_pod_may_have_no_containers_yet),
 		cmocka_unit_test(an_id_that_is_none_is_left_out),
 		cmocka_unit_test(a_mirror_pod_has_the_uid_of_its_cgroup),
+		cmocka_unit_test(the_qos_class_is_one_of_three),
 		cmocka_unit_test(odd_amounts_are_unknown_amounts),
 		cmocka_unit_test(what_is_no_pod_is_refused),
 	};

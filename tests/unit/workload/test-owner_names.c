@@ -78,6 +78,7 @@ static void put_pod(struct world *world, const char *id, const char *pod_name)
 					       .workload = "till",
 					       .workload_type = "Deployment",
 					       .pod_labels = ",label_app=\"till\"",
+					       .pod_qos = POD_QOS_BURSTABLE,
 					       .cpu_request_milli = 250,
 					       .cpu_limit_milli = 500 };
 
@@ -105,6 +106,7 @@ static void test_names_come_at_once(void **state)
 	assert_string_equal(identity->workload, "till");
 	assert_string_equal(identity->workload_type, "Deployment");
 	assert_string_equal(identity->pod_labels, ",label_app=\"till\"");
+	assert_string_equal(identity->pod_qos, "Burstable");
 	assert_int_equal(identity->size_millicpu, 250);
 }
 
@@ -264,10 +266,51 @@ static void test_a_sandbox_has_the_names_of_its_pod(void **state)
 	assert_string_equal(identity->pod_name, "till-7");
 	assert_string_equal(identity->container_namespace, "shop");
 	assert_int_equal(identity->size_millicpu, 0);
+	assert_string_equal(identity->pod_qos, "Burstable"); /* which is the pod's */
 	identity = at(world, 2);
 	assert_string_equal(identity->container_id, "pod" UID);
 	assert_string_equal(identity->container_name, "pod");
 	assert_string_equal(identity->pod_name, "till-7");
+}
+
+/*
+ * A static pod's cgroups carry the hash of its manifest, under which the directory has it, too:
+ * its container, its sandbox and what else it runs are one pod, with either cgroup driver.
+ */
+static void test_a_static_pod_is_one_pod(void **state)
+{
+	static const char hash[] = "0123456789abcdef0123456789abcdef";
+	static const char *const paths[] = {
+		"/kubepods/burstable/pod0123456789abcdef0123456789abcdef/" ID,
+		"/kubepods/burstable/pod0123456789abcdef0123456789abcdef/" INNER,
+		"/kubepods/burstable/pod0123456789abcdef0123456789abcdef",
+		"/kubepods.slice/kubepods-burstable.slice/"
+		"kubepods-burstable-pod0123456789abcdef0123456789abcdef.slice/cri-containerd-" ID
+		".scope",
+		"/kubepods.slice/kubepods-burstable.slice/"
+		"kubepods-burstable-pod0123456789abcdef0123456789abcdef.slice",
+	};
+	const struct container_names names = { .container_id = ID,
+					       .container_name = "etcd",
+					       .pod_name = "etcd-node-1",
+					       .pod_namespace = "kube-system",
+					       .pod_id = hash,
+					       .workload = "etcd",
+					       .workload_type = "StaticPod" };
+	struct world *world = *state;
+
+	assert_int_equal(directory_put(world->directory, DIRECTORY_KUBERNETES, &names), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+		const struct identity *identity;
+
+		cgroup(world, i + 1, paths[i]);
+		identity = at(world, i + 1);
+		assert_string_equal(identity->pod_id, hash);
+		assert_string_equal(identity->pod_name, "etcd-node-1");
+		assert_string_equal(identity->container_namespace, "kube-system");
+		assert_string_equal(identity->workload, "etcd");
+		assert_string_equal(identity->workload_type, "StaticPod");
+	}
 }
 
 static void test_containers_in_containers(void **state)
@@ -342,6 +385,7 @@ int main(void)
 		WORLD_TEST(test_known_names_stay_when_the_source_forgets),
 		WORLD_TEST(test_sub_groups_share_their_owner),
 		WORLD_TEST(test_a_sandbox_has_the_names_of_its_pod),
+		WORLD_TEST(test_a_static_pod_is_one_pod),
 		WORLD_TEST(test_containers_in_containers),
 		WORLD_TEST(test_pods_in_containers),
 		WORLD_TEST(test_sources_are_asked_for_a_while),
