@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/num.h"
 #include "kepler/privileges.h"
 #include "snapshot/snapshot.h"
 
@@ -76,6 +77,7 @@ static int start_kubernetes(const struct config *config, struct names *names, st
 		.kubelet_url = text_or_null(config->kube_kubelet_url),
 		.kubelet_ca_file = text_or_null(config->kube_kubelet_ca_file),
 		.pod_labels = text_or_null(config->kube_pod_labels),
+		.interval_ms = config->monitor_interval_ns / NSEC_PER_MSEC,
 	};
 	struct kube_request request = { &options, names, diag, 0 };
 	int r = privileges_call_without(start_kube, &request);

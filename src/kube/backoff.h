@@ -4,21 +4,25 @@
  *
  * - It was not there (refused, no route, no such host): it saw nothing of us, and 10 s after its
  *   return the names must be right. So: between refused_min_ms and refused_max_ms, for ever.
- * - It was there and failed (5xx, a cut answer, a deadline, 401, 403): from retry_min_ms on, twice
- *   as long each time, up to retry_max_ms, and up to half of that more by chance.
- * - It said when (Retry-After): not before, and up to retry_min_ms later by chance, so that
- *   a thousand nodes that were sent away together do not come back together.
+ * - It was there and failed (5xx, a cut answer, a deadline): after retry_ms, for ever, and the
+ *   first time up to spread_ms later by chance. One request in 10 s and names within 10 s of its
+ *   return meet at a period of exactly 10 s; those who begin apart stay apart. After a request
+ *   that itself took so long: between resume_ms and twice that.
+ * - It was there and wants nothing of us (401, 403, 404, a certificate that cannot be verified):
+ *   somebody has to put that right. The same, but twice as long each time, up to denied_max_ms,
+ *   and up to half of that more by chance.
+ * - It said when (Retry-After): not before that nor before retry_ms, and up to retry_ms later by
+ *   chance, so that a thousand nodes that were sent away together do not come back together.
  */
 #pragma once
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #define BACKOFF_TOLD_MAX_MS 300000 /* more is not believed: names would be missing for too long */
 
 struct backoff_limits {
 	uint64_t refused_min_ms, refused_max_ms;
-	uint64_t retry_min_ms, retry_max_ms;
+	uint64_t resume_ms, retry_ms, spread_ms, denied_max_ms;
 };
 
 struct backoff {
@@ -26,8 +30,11 @@ struct backoff {
 	uint64_t delay_ms; /* the last one without chance; 0 after a success */
 };
 
+enum backoff_kind { BACKOFF_FAILED, BACKOFF_ABSENT, BACKOFF_DENIED };
+
 struct backoff_failure {
-	bool absent;             /* it was not there */
+	enum backoff_kind kind;
+	uint64_t lasted_ms;      /* from the request to its failure */
 	uint64_t retry_after_ms; /* 0: it did not say */
 };
 
@@ -36,3 +43,8 @@ void backoff_succeeded(struct backoff *backoff);
 /* How long to wait from now; @chance is anything of 32 evenly drawn bits. */
 uint64_t backoff_failed(struct backoff *backoff, const struct backoff_failure *failure,
 			uint32_t chance);
+/* The same for a stream that had worked and was cut, and is to go on from where it was. */
+uint64_t backoff_resume(const struct backoff *backoff, uint32_t chance);
+/* What two peers that were asked after one another make together: never sooner than either may. */
+struct backoff_failure backoff_both(const struct backoff_failure *one,
+				    const struct backoff_failure *other);

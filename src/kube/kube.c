@@ -54,8 +54,10 @@ static void set_timing(const struct kube_timing *given, struct kube_timing *timi
 		.watch_life = or_default(given->watch_life, 300000),
 		.refused_min = or_default(given->refused_min, 2000),
 		.refused_max = or_default(given->refused_max, 9000),
-		.retry_min = or_default(given->retry_min, 10000),
-		.retry_max = or_default(given->retry_max, 40000),
+		.resume = or_default(given->resume, 1000),
+		.retry = or_default(given->retry, 10000),
+		.retry_spread = or_default(given->retry_spread, 2000),
+		.denied_max = or_default(given->denied_max, 40000),
 	};
 	if (timing->refused_max < timing->refused_min)
 		timing->refused_max = timing->refused_min;
@@ -137,36 +139,19 @@ static int make_clients(struct kube *kube, struct diag *diag)
 	return r;
 }
 
-/*
- * Runs a source and adds its fault to @sum: of two, the longer wait of each kind. A peer that had
- * worked for a while and then cut us off is likely gone or restarting, and has heard nothing of us
- * for that while: as with one that is absent, its return should be noticed soon.
- */
-static void run_source(struct kube *kube, void (*run)(struct kube *, struct kube_fault *),
-		       struct kube_fault *sum)
-{
-	uint64_t began_ns = clock_ns(CLOCK_MONOTONIC), lasted_ms;
-	struct kube_fault own = { 0 }, *fault = &own;
-
-	run(kube, fault);
-	lasted_ms = (clock_ns(CLOCK_MONOTONIC) - began_ns) / NSEC_PER_MSEC;
-	if (fault->cut && fault->answered && lasted_ms >= kube->timing.retry_min)
-		fault->failure.absent = true;
-	sum->stopped |= fault->stopped;
-	sum->answered |= fault->answered;
-	sum->failure.absent &= fault->failure.absent;
-	if (fault->failure.retry_after_ms > sum->failure.retry_after_ms)
-		sum->failure.retry_after_ms = fault->failure.retry_after_ms;
-}
-
 /* One round of all sources; a second one is only asked when the first did not answer at all. */
 static void run_sources(struct kube *kube, struct kube_fault *fault)
 {
-	*fault = (struct kube_fault){ .failure.absent = true };
+	*fault = (struct kube_fault){ .failure.kind = BACKOFF_ABSENT };
 	if (kube->kubelet_client)
-		run_source(kube, kubelet_run, fault);
-	if (kube->apiserver_client && !fault->stopped && !fault->answered)
-		run_source(kube, apiserver_run, fault);
+		kubelet_run(kube, fault);
+	if (kube->apiserver_client && !fault->stopped && !fault->answered) {
+		struct backoff_failure first = fault->failure;
+
+		apiserver_run(kube, fault);
+		if (kube->kubelet_client)
+			fault->failure = backoff_both(&first, &fault->failure);
+	}
 }
 
 static void note_unreachable(struct kube *kube)
@@ -224,12 +209,15 @@ static int prepare(struct kube *kube, const struct kube_options *options, struct
 
 	kube->source = options->source;
 	kube->max_pod_bytes = or_default(options->max_pod_bytes, DEFAULT_MAX_POD_BYTES);
+	kube->interval_ms = options->interval_ms;
 	set_timing(&options->timing, &kube->timing);
 	limits = (struct backoff_limits){
 		.refused_min_ms = kube->timing.refused_min,
 		.refused_max_ms = kube->timing.refused_max,
-		.retry_min_ms = kube->timing.retry_min,
-		.retry_max_ms = kube->timing.retry_max,
+		.resume_ms = kube->timing.resume,
+		.retry_ms = kube->timing.retry,
+		.spread_ms = kube->timing.retry_spread,
+		.denied_max_ms = kube->timing.denied_max,
 	};
 	backoff_init(&kube->backoff, &limits);
 	if (getrandom(&key, sizeof(key), 0) != (ssize_t)sizeof(key))

@@ -23,14 +23,17 @@ enum kube_source { KUBE_OFF, KUBE_AUTO, KUBE_KUBELET, KUBE_APISERVER };
 
 /* How often and how long, in milliseconds; 0: the default behind it. */
 struct kube_timing {
-	uint64_t poll;       /* 15,000: of the kubelet */
-	uint64_t demand;     /* 1,000: between polls by demand; longer while they bring nothing */
-	uint64_t connect;    /* 5,000 */
-	uint64_t request;    /* 30,000: of a list as a whole, and until a watch begins */
-	uint64_t watch_idle; /* 120,000: a watch that says nothing, not even a bookmark */
+	uint64_t poll;    /* 15,000: of the kubelet */
+	uint64_t demand;  /* 1,000: between polls by demand; longer while they bring nothing */
+	uint64_t connect; /* 5,000 */
+	/* 30,000: of a list as a whole, until a watch begins, and of one event of it */
+	uint64_t request;
+	uint64_t watch_idle; /* 120,000: a watch without an event, not even a bookmark */
 	uint64_t watch_life; /* 300,000: asked of the server, by chance up to as much again */
 	uint64_t refused_min, refused_max; /* 2,000 and 9,000: see backoff.h */
-	uint64_t retry_min, retry_max;     /* 10,000 and 40,000 */
+	uint64_t resume;                   /* 1,000, and by chance up to as much again */
+	uint64_t retry, retry_spread;      /* 10,000 and 2,000 */
+	uint64_t denied_max;               /* 40,000 */
 };
 
 struct kube_options {
@@ -44,6 +47,7 @@ struct kube_options {
 	const char *in_cluster_dir;  /* NULL: /var/run/secrets/kubernetes.io/serviceaccount */
 	uint64_t max_pod_bytes;      /* of one pod's JSON; 0: 2 MiB */
 	uint32_t max_pods;           /* 0: 20,000 */
+	uint64_t interval_ms;        /* how often names are looked for; 0: at any time */
 	struct kube_timing timing;
 };
 

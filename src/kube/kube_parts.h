@@ -20,14 +20,15 @@
 struct apiserver_state {
 	char resource_version[64]; /* "": list first */
 	bool expired;              /* the next list must not come from the server's cache */
-	uint64_t relisted_ns;      /* the last list because of a 410 */
+	bool relisted;             /* because of a 410, and no watch has worked since */
+	bool resumed;              /* after a cut, and no watch has lasted since */
 	unsigned watch_failures;   /* since a watch last began */
 };
 
 struct kube {
 	enum kube_source source;
 	char *node_name, *kubelet_url, *kubelet_ca_file;
-	uint64_t max_pod_bytes;
+	uint64_t max_pod_bytes, interval_ms;
 	struct kube_timing timing;
 	struct kube_access access;
 	struct pod_labels labels;
@@ -49,7 +50,6 @@ struct kube {
 struct kube_fault {
 	bool stopped;  /* kube_stop() */
 	bool answered; /* it had worked since it was begun */
-	bool cut;      /* the last request got no whole answer */
 	struct backoff_failure failure;
 };
 
@@ -65,7 +65,8 @@ struct kube_get {
 	http_status_fn *status;
 	http_body_fn *body;
 	void *userdata;
-	uint64_t timeout_ms, idle_timeout_ms, max_bytes; /* 0 none */
+	uint64_t timeout_ms, max_bytes; /* 0 none */
+	const uint64_t *deadline_ns;    /* as in http_client.h */
 };
 
 /*

@@ -78,6 +78,21 @@ static bool is_absent(int r, const struct http_reply *reply)
 	return !reply->connected && (r == -ECONNREFUSED || r == -EHOSTUNREACH || r == -ETIMEDOUT);
 }
 
+/* It answers, and no; or it is not whom we are looking for. */
+static bool is_denied(int r, const struct http_reply *reply)
+{
+	return r == -EACCES ||
+	       (reply->status >= 400 && reply->status < 500 && reply->status != 408 &&
+		reply->status != 410 && reply->status != 429);
+}
+
+static enum backoff_kind kind_of(int r, const struct http_reply *reply)
+{
+	if (is_absent(r, reply))
+		return BACKOFF_ABSENT;
+	return is_denied(r, reply) ? BACKOFF_DENIED : BACKOFF_FAILED;
+}
+
 /* A token goes over https only; a plain port of the kubelet is asked without. */
 static int get_token(const struct kube *kube, const char *url, char **ret, struct diag *diag)
 {
@@ -95,11 +110,12 @@ int kube_get(struct kube *kube, const struct kube_get *get, int *ret_status,
 		.connect_timeout_ms = kube->timing.connect,
 		.answer_timeout_ms = kube->timing.request,
 		.timeout_ms = get->timeout_ms,
-		.idle_timeout_ms = get->idle_timeout_ms,
+		.deadline_ns = get->deadline_ns,
 		.max_bytes = get->max_bytes,
 	};
 	struct http_reply reply = { 0 };
 	struct diag diag = { "" };
+	uint64_t began_ns = clock_ns(CLOCK_MONOTONIC);
 	char *token = NULL;
 	int r;
 
@@ -111,9 +127,9 @@ int kube_get(struct kube *kube, const struct kube_get *get, int *ret_status,
 	if (reply.connected)
 		kube_count(kube, &kube->stats.requests);
 	fault->stopped = r == -ECANCELED;
-	fault->cut = r < 0;
 	fault->failure = (struct backoff_failure){
-		.absent = is_absent(r, &reply),
+		.kind = kind_of(r, &reply),
+		.lasted_ms = (clock_ns(CLOCK_MONOTONIC) - began_ns) / NSEC_PER_MSEC,
 		.retry_after_ms = reply.retry_after_ms,
 	};
 	if (r < 0 && r != -ESTALE && !fault->stopped)

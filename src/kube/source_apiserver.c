@@ -5,8 +5,12 @@
  *
  * The first list may come from the server's cache (resourceVersion=0: cheap for it). When a version
  * has become too old (410, in whichever form), everything is listed again, once and at once, and
- * then not from the cache, which may be the older one. A second 410 soon after is a fault like
- * others: nothing here ever spins.
+ * then not from the cache, which may be the older one. A second 410 before a watch has worked is
+ * a fault like others.
+ *
+ * A watch that had begun and then ends before its time (cut, reset, silent, too slow) goes on
+ * after a second or two, and the source counts as reachable meanwhile. A watch that lasts no longer
+ * than a fault's wait has that only once in a row, then it is a fault. So nothing here ever spins.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -111,7 +115,9 @@ struct watcher {
 	struct kube_fault *fault;
 	struct watch watch;
 	int status;
-	int error_code; /* of an ERROR event */
+	int error_code;       /* of an ERROR event */
+	uint64_t idle_ns;     /* when the next event must have begun */
+	uint64_t deadline_ns; /* that, or when the one that has begun must have ended */
 };
 
 static int take_error(struct watcher *watcher, const struct watch_event *event)
@@ -154,9 +160,27 @@ static int take_event(void *userdata, const struct watch_event *event)
 		(void)snprintf(kube->apiserver.resource_version,
 			       sizeof(kube->apiserver.resource_version), "%s",
 			       event->resource_version);
+	kube->apiserver.relisted = false;
 	kube_note_success(kube, "apiserver");
 	backoff_succeeded(&kube->backoff);
 	return 0;
+}
+
+static void expect_event(struct watcher *watcher)
+{
+	watcher->idle_ns =
+		clock_ns(CLOCK_MONOTONIC) + watcher->kube->timing.watch_idle * NSEC_PER_MSEC;
+	watcher->deadline_ns = watcher->idle_ns;
+}
+
+/* What came has begun or ended an event (@news), or has gone on with one. */
+static void set_deadline(struct watcher *watcher, bool news)
+{
+	if (!watch_is_within_line(&watcher->watch))
+		watcher->deadline_ns = watcher->idle_ns;
+	else if (news)
+		watcher->deadline_ns =
+			clock_ns(CLOCK_MONOTONIC) + watcher->kube->timing.request * NSEC_PER_MSEC;
 }
 
 static void take_watch_status(void *userdata, int status)
@@ -167,6 +191,7 @@ static void take_watch_status(void *userdata, int status)
 	if (status == 200) {
 		watcher->fault->answered = true;
 		watcher->kube->apiserver.watch_failures = 0;
+		expect_event(watcher);
 		kube_note_success(watcher->kube, "apiserver");
 	}
 }
@@ -174,8 +199,16 @@ static void take_watch_status(void *userdata, int status)
 static int take_watch_bytes(void *userdata, const char *bytes, size_t len)
 {
 	struct watcher *watcher = userdata;
+	bool news = !watch_is_within_line(&watcher->watch);
+	uint64_t events = watcher->watch.events;
+	int r = watch_feed(&watcher->watch, bytes, len);
 
-	return watch_feed(&watcher->watch, bytes, len);
+	if (events != watcher->watch.events) {
+		expect_event(watcher);
+		news = true;
+	}
+	set_deadline(watcher, news);
+	return r;
 }
 
 static int watch_url(const struct kube *kube, uint64_t life_s, struct strbuf *url)
@@ -203,15 +236,29 @@ static void note_watch_failure(struct watcher *watcher)
 	}
 }
 
-/* What the watch's end means. 0: it ran out as agreed; -ESTALE: 410; else a fault. */
-static int judge_watch(struct watcher *watcher, int r)
+/* What a watch's end means that had no whole answer, or one before its time; else 0. */
+static int judge_cut(struct watcher *watcher, int r, bool early)
+{
+	if (watcher->status != 200 || watcher->error_code)
+		return 0;
+	if (r == 0 && early)
+		kube_note_failure(watcher->kube, "apiserver", "watch: it ended before its time");
+	return early || (r < 0 && r != -ENOMEM) ? -ECONNABORTED : 0;
+}
+
+/* 0: it ran out as agreed; -ESTALE: 410; -ECONNABORTED: it worked, and was cut; else a fault. */
+static int judge_watch(struct watcher *watcher, int r, bool early)
 {
 	char why[64];
+	int cut;
 
 	if (r == 0)
 		r = watch_end(&watcher->watch);
 	if (watcher->status == 410 || watcher->error_code == 410)
 		return -ESTALE;
+	cut = judge_cut(watcher, r, early);
+	if (cut < 0)
+		return cut;
 	if (r == 0 && watcher->status == 200)
 		return 0;
 	if (watcher->status)
@@ -234,7 +281,7 @@ static int watch_once(struct kube *kube, struct kube_fault *fault)
 		.status = take_watch_status,
 		.body = take_watch_bytes,
 		.userdata = &watcher,
-		.idle_timeout_ms = kube->timing.watch_idle,
+		.deadline_ns = &watcher.deadline_ns,
 	};
 	int r, status;
 
@@ -248,30 +295,37 @@ static int watch_once(struct kube *kube, struct kube_fault *fault)
 		r = kube_get(kube, &get, &status, fault);
 	strbuf_release(&url);
 	if (!fault->stopped)
-		r = judge_watch(&watcher, r);
+		r = judge_watch(&watcher, r, fault->failure.lasted_ms + 1000 < life_s * 1000);
 	watch_release(&watcher.watch);
 	return r;
 }
 
 /* ---- both ---- */
 
-/* After a 410: 0 to list again now, -EAGAIN when that was done a moment ago. */
+/* After a 410: 0 to list again now, -EAGAIN when that has just brought nothing. */
 static int expire(struct kube *kube)
 {
-	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
-	uint64_t pause_ns = kube->timing.retry_min * NSEC_PER_MSEC;
-	bool again = kube->apiserver.relisted_ns && now_ns - kube->apiserver.relisted_ns < pause_ns;
+	bool again = kube->apiserver.relisted;
 
 	kube->apiserver.resource_version[0] = '\0';
 	kube->apiserver.expired = true;
-	kube->apiserver.relisted_ns = now_ns;
+	kube->apiserver.relisted = !again;
 	kube_count(kube, &kube->stats.relists);
 	return again ? -EAGAIN : 0;
 }
 
+/* After a cut: 0 to go on with the watch, -EAGAIN when that has just been done. */
+static int resume(struct kube *kube, struct kube_fault *fault)
+{
+	if (kube->apiserver.resumed)
+		return -EAGAIN;
+	kube->apiserver.resumed = true;
+	fault->stopped = kube_wait(kube, backoff_resume(&kube->backoff, kube_chance()), false);
+	return 0;
+}
+
 static int step(struct kube *kube, struct kube_fault *fault)
 {
-	uint64_t began_ns = clock_ns(CLOCK_MONOTONIC), took_ms;
 	int r;
 
 	if (!*kube->apiserver.resource_version) {
@@ -284,9 +338,9 @@ static int step(struct kube *kube, struct kube_fault *fault)
 		backoff_succeeded(&kube->backoff);
 	}
 	r = watch_once(kube, fault);
-	took_ms = (clock_ns(CLOCK_MONOTONIC) - began_ns) / NSEC_PER_MSEC;
-	/* A watch that ends well but at once, again and again, is a fault too. */
-	return r == 0 && took_ms < 1000 ? -EAGAIN : r;
+	if (fault->failure.lasted_ms >= kube->timing.retry)
+		kube->apiserver.relisted = kube->apiserver.resumed = false;
+	return r;
 }
 
 void apiserver_run(struct kube *kube, struct kube_fault *fault)
@@ -298,5 +352,7 @@ void apiserver_run(struct kube *kube, struct kube_fault *fault)
 		r = step(kube, fault);
 		if (r == -ESTALE && !fault->stopped)
 			r = expire(kube);
+		if (r == -ECONNABORTED && !fault->stopped)
+			r = resume(kube, fault);
 	}
 }

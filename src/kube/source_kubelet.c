@@ -3,10 +3,11 @@
  * The kubelet knows its pods and no watch: the whole list is asked for at times, and pods that did
  * not change are recognised by their text.
  *
- * The kubelet tells of a container some seconds after it runs, so a demand is worth some polls. One
- * that still brings nothing makes the next wait longer, up to the ordinary poll: the container that
- * somebody wants may be none of Kubernetes', and would be asked for again and again. A poll that
- * nobody demanded, or that brought something, ends that.
+ * The kubelet tells of a container a second or two after it runs, so a demand is worth some polls,
+ * each shortly before somebody looks (poll_turn.h). One that still brings nothing makes the next
+ * wait longer, up to the ordinary poll: the container that somebody wants may be none of
+ * Kubernetes', and would be asked for again and again. A poll that nobody demanded, or that brought
+ * something, ends that.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 #include "base/clock.h"
 #include "base/macro.h"
 #include "kube/kube_parts.h"
+#include "kube/poll_turn.h"
 
 #define PATIENT_POLLS 5 /* in a row that brought nothing, before the waits grow */
 
@@ -35,33 +37,51 @@ static int poll_once(struct kube *kube, struct kube_fault *fault)
 	return 0;
 }
 
-/* Until the next poll is due; true when the thread shall end. */
-static bool wait_for_turn(struct kube *kube, uint64_t demand_ms)
+static bool wait_until(struct kube *kube, uint64_t until_ns, bool demand)
 {
-	if (kube_wait(kube, demand_ms, false))
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+
+	/* Rounded up: never too soon. */
+	return until_ns > now_ns &&
+	       kube_wait(kube, (until_ns - now_ns + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC, demand);
+}
+
+/* Until the next poll is due; true when the thread shall end. */
+static bool wait_for_turn(struct kube *kube, const struct poll_turn *turn)
+{
+	if (wait_until(kube, turn->began_ns + turn->poll_ns, true))
 		return true;
-	return demand_ms < kube->timing.poll &&
-	       kube_wait(kube, kube->timing.poll - demand_ms, true);
+	return wait_until(kube, poll_turn_due_ns(turn, clock_ns(CLOCK_MONOTONIC)), false);
+}
+
+/* How much more patience there is with demands that bring nothing. */
+static void set_pause(struct kube *kube, struct poll_turn *turn, unsigned fruitless)
+{
+	uint64_t demand_ns = kube->timing.demand * NSEC_PER_MSEC;
+
+	turn->pause_ns = fruitless > PATIENT_POLLS ? turn->pause_ns * 2 : demand_ns;
+	if (turn->pause_ns > turn->poll_ns)
+		turn->pause_ns = turn->poll_ns;
 }
 
 void kubelet_run(struct kube *kube, struct kube_fault *fault)
 {
-	uint64_t demand_ms = kube->timing.demand, before;
+	struct poll_turn turn = {
+		.poll_ns = kube->timing.poll * NSEC_PER_MSEC,
+		.interval_ns = kube->interval_ms * NSEC_PER_MSEC,
+	};
 	unsigned fruitless = 0;
 
-	for (;;) {
+	while (!fault->stopped) {
 		bool demanded = kube_take_demand(kube);
+		uint64_t before = kube->table.changes;
 
-		before = kube->table.changes;
+		turn.began_ns = clock_ns(CLOCK_MONOTONIC);
 		if (poll_once(kube, fault) < 0)
 			return;
+		turn.took_ns = clock_ns(CLOCK_MONOTONIC) - turn.began_ns;
 		fruitless = demanded && kube->table.changes == before ? fruitless + 1 : 0;
-		demand_ms = fruitless > PATIENT_POLLS ? demand_ms * 2 : kube->timing.demand;
-		if (demand_ms > kube->timing.poll)
-			demand_ms = kube->timing.poll;
-		if (wait_for_turn(kube, demand_ms)) {
-			fault->stopped = true;
-			return;
-		}
+		set_pause(kube, &turn, fruitless);
+		fault->stopped = wait_for_turn(kube, &turn);
 	}
 }

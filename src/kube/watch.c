@@ -81,12 +81,15 @@ static int end_line(struct watch *watch)
 	json_t *root = NULL;
 	int r;
 
-	if (!watch->skipping && is_blank(&watch->line))
+	if (!watch->skipping && is_blank(&watch->line)) {
+		strbuf_reset(&watch->line);
 		return 0;
+	}
 	if (!watch->skipping)
 		root = json_parse_bounded(watch->line.data, watch->line.len);
 	if (root)
 		read_event(root, &event);
+	watch->events++;
 	r = watch->event(watch->userdata, &event);
 	json_decref(root);
 	watch->skipping = false;
@@ -121,7 +124,12 @@ int watch_feed(struct watch *watch, const char *bytes, size_t len)
 	return 0;
 }
 
+bool watch_is_within_line(const struct watch *watch)
+{
+	return watch->skipping || watch->line.len;
+}
+
 int watch_end(struct watch *watch)
 {
-	return watch->skipping || watch->line.len ? end_line(watch) : 0;
+	return watch_is_within_line(watch) ? end_line(watch) : 0;
 }

@@ -12,6 +12,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/strbuf.h"
 
@@ -35,11 +36,14 @@ struct watch {
 	/* ---- its own ---- */
 	struct strbuf line;
 	bool skipping;
+	uint64_t events; /* that were told */
 };
 
 void watch_init(struct watch *watch, size_t max_line, watch_event_fn *event, void *userdata);
 void watch_release(struct watch *watch);
 /* 0, -ENOMEM, or what @event says. */
 int watch_feed(struct watch *watch, const char *bytes, size_t len);
+/* Whether a line has begun that has not ended. */
+bool watch_is_within_line(const struct watch *watch);
 /* The last line, where no newline ended it: an answer that is one Status, or a cut event. */
 int watch_end(struct watch *watch);

@@ -23,7 +23,7 @@ PROBE = BUILD / "tests/lab/kube-probe"
 NODE = "node-1"
 # Durations of the source, short: a test waits for what happens, and that happens soon.
 FAST = {"poll": 1000, "demand": 100, "connect": 2000, "request": 1500, "watch_idle": 1200, "watch_life": 20000,
-        "refused_min": 100, "refused_max": 300, "retry_min": 300, "retry_max": 1000}
+        "refused_min": 100, "refused_max": 300, "resume": 50, "retry": 300, "retry_spread": 60, "denied_max": 600}
 
 
 def container_id(*words):

@@ -41,13 +41,53 @@ def down_later_then_back(plant):
 
 
 def failing_for_long_is_asked_once_in_ten_seconds(plant):
+    """With the real durations: each ten seconds, so that the names are right within 10 s of its return, however long it lasts."""
+    pod = plant.api.put(make_pod("shop"))
     plant.api.fault = lambda request, kind: request.fail(503, "ServiceUnavailable") or True
     with plant.probe(timing={}) as probe:
-        time.sleep(35)
-        requests = plant.api.requests()
-        assert 2 <= len(requests) <= 3 and min(gaps(requests)) >= 10, gaps(requests)
-        assert "503" in probe.stats()["error"], probe.stats()
+        probe.until(lambda p: len(plant.api.requests()) >= 3, seconds=60)
+        time.sleep(1)
+        assert "503" in probe.stats()["error"] and not probe.stats()["reachable"], probe.stats()
         assert probe.stats()["cpu_us"] < 1000000
+        plant.api.fault = None
+        assert probe.knows(pod, seconds=10) <= 10
+        assert min(gaps(plant.api.requests("list"))) >= 10, gaps(plant.api.requests())
+
+
+def cut_watch_goes_on_soon(plant):
+    """With the real durations: a watch that worked is taken up again at once, and once only: then it is a fault."""
+    with plant.probe(timing={}) as probe:
+        probe.knows(plant.api.put(make_pod("before")))
+        probe.until(lambda p: plant.api.requests("watch"))
+        probe.knows(plant.api.put(make_pod("first")))
+        plant.api.cut_connections()
+        probe.until(lambda p: not p.stats()["reachable"] or len(plant.api.requests("watch")) == 2, what="not asked again")
+        assert probe.stats()["reachable"], "called unreachable for a cut"
+        probe.until(lambda p: len(plant.api.requests("watch")) == 2)
+        assert gaps(plant.api.requests("watch"))[0] >= 1
+        probe.knows(plant.api.put(make_pod("second")))
+        plant.api.cut_connections()
+        probe.until(lambda p: not p.stats()["reachable"], what="a hot loop")
+        probe.until(lambda p: len(plant.api.requests("watch")) == 3, seconds=30)
+        assert gaps(plant.api.requests("watch"))[1] >= 10, "a hot loop"
+        probe.knows(plant.api.put(make_pod("third")))
+        assert len(plant.api.requests("list")) == 1
+
+
+def watch_that_ends_at_once_is_a_fault(plant):
+    """Politely, again and again: no reason to ask again and again."""
+    def end(request, kind):
+        if kind != "watch":
+            return False
+        request.begin_chunks()
+        request.chunk(b"")
+        return True
+    plant.api.fault = end
+    with plant.probe(timing={}) as probe:
+        probe.until(lambda p: p.stats()["failures"] >= 2)
+        assert len(plant.api.requests("watch")) == 2 and "before its time" in probe.stats()["error"], probe.stats()
+        time.sleep(5)
+        assert len(plant.api.requests("watch")) == 2
 
 
 # ---- R31: what was to be resumed is gone ----
@@ -218,6 +258,34 @@ def one_byte_a_second(plant):
         assert 1.5 <= probe.knows(pod, seconds=6), "the deadline of a request"
 
 
+def slow_watch(plant, pieces, times):
+    """What comes of the first watch, again and again, is not what keeps it."""
+    def trickle(request, kind):
+        if kind != "watch" or len(plant.api.requests("watch")) > 1:
+            return False
+        request.begin_chunks()
+        for i in range(times):
+            request.chunk(pieces[i % len(pieces)])
+            time.sleep(0.1)
+        return True
+    plant.api.fault = trickle
+    with plant.probe() as probe:
+        probe.until(lambda p: len(plant.api.requests("watch")) >= 2, what="the slow watch is kept")
+        first, second = plant.api.requests("watch")[:2]
+        assert second[0] - first[0] >= 1.2, "not even the time that it has"
+        late = plant.api.put(make_pod("late"))
+        probe.knows(late)
+        assert len(plant.api.requests("list")) == 1
+
+
+def event_byte_by_byte(plant):
+    slow_watch(plant, [bytes([byte]) for byte in event("ADDED", make_pod("slow"))], 300)
+
+
+def blank_lines_for_events(plant):
+    slow_watch(plant, [b"\n", b" ", b"\r"], 300)
+
+
 def silent_list(plant):
     pod = plant.api.put(make_pod("shop"))
     plant.api.fault = once(1, lambda request: request.silent())
@@ -336,6 +404,29 @@ def client_certificate_from_a_kubeconfig(plant):
         probe.knows(pod)
 
 
+def called_by_another_name(plant):
+    """The kubeconfig says where the server is, and what it is called in its certificate."""
+    plant.api.context = plant.authority.server_context("named", "DNS:kubernetes.default.svc")
+    pod = plant.api.put(make_pod("shop"))
+    config = plant.directory / "kubeconfig"
+    cluster = {"server": plant.api.url, "certificate-authority": str(plant.authority.file)}
+    config.touch(0o600)
+    for name in (None, "kubernetes.default.svc"):
+        if name:
+            cluster["tls-server-name"] = name
+        config.write_text(json.dumps({
+            "current-context": "lab", "contexts": [{"name": "lab", "context": {"cluster": "c", "user": "u"}}],
+            "clusters": [{"name": "c", "cluster": cluster}], "users": [{"name": "u", "user": {"token": "good"}}]}))
+        with Probe(source="apiserver", kubeconfig=config) as probe:
+            if name:
+                probe.knows(pod)
+            else:
+                probe.until(lambda p: "certificate" in p.stats()["error"])
+    config.chmod(0o644)
+    probe = Probe(source="apiserver", kubeconfig=config)
+    assert "chmod 600" in probe.read()["refused"] and probe.process.wait() == 1
+
+
 def nothing_to_ask(_plant):
     for options, words in (({"source": "apiserver"}, "KUBERNETES_SERVICE_HOST"), ({}, "KUBERNETES_SERVICE_HOST"),
                            ({"kubeconfig": "/nowhere"}, "/nowhere")):
@@ -379,8 +470,8 @@ def every_kind_of_container(plant):
         probe.knows(pod)
         for identity, name in ((pod_id(pod), "main"), (container_id("init"), "init"), (container_id("ephemeral"), "ephemeral")):
             found = probe.find(identity)
-            assert (found["name"], found["pod_id"], found["workload"], found["type"], found["labels"]) == \
-                (name, "0" * 32, "etcd", "StaticPod", ',label_app="etcd-node-1"'), found
+            assert (found["name"], found["pod_id"], found["workload"], found["type"], found["labels"], found["qos"]) == \
+                (name, "0" * 32, "etcd", "StaticPod", ',label_app="etcd-node-1"', "Burstable"), found
 
 
 def pod_that_is_not_there_yet(plant):
@@ -397,9 +488,10 @@ def pod_that_is_not_there_yet(plant):
 
 
 run_cases([
-    failing_for_long_is_asked_once_in_ten_seconds, down_later_then_back, down_at_start_then_back, gone_for_ever,
-    gone_within_the_stream, gone_as_the_answer, gone_between_pages, too_many_requests, server_errors,
-    watch_errors_are_no_reason_to_list, half_a_chunk_in_the_watch, reset_in_the_list, a_list_cut_between_pods_removes_none,
-    one_byte_a_second, silent_list, silent_watch, bookmarks_keep_a_quiet_watch, watches_end_as_agreed, rotated_token,
-    rotated_authority, expired_certificate, certificate_of_another_host, forbidden, client_certificate_from_a_kubeconfig,
+    failing_for_long_is_asked_once_in_ten_seconds, cut_watch_goes_on_soon, watch_that_ends_at_once_is_a_fault,
+    down_later_then_back, down_at_start_then_back, gone_for_ever, gone_within_the_stream, gone_as_the_answer,
+    gone_between_pages, too_many_requests, server_errors, watch_errors_are_no_reason_to_list, half_a_chunk_in_the_watch,
+    reset_in_the_list, a_list_cut_between_pods_removes_none, one_byte_a_second, event_byte_by_byte, blank_lines_for_events,
+    silent_list, silent_watch, bookmarks_keep_a_quiet_watch, watches_end_as_agreed, rotated_token, rotated_authority,
+    expired_certificate, certificate_of_another_host, forbidden, client_certificate_from_a_kubeconfig, called_by_another_name,
     nothing_to_ask, same_name_again, restarted_container, every_kind_of_container, pod_that_is_not_there_yet])

@@ -7,7 +7,7 @@
  *     stats       of the source, the directory and this process
  *     stop        ends the source; says how long that took
  *
- * Durations of --timing are in milliseconds: --timing poll=500,retry_min=200.
+ * Durations of --timing are in milliseconds: --timing poll=500,retry=200.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -59,8 +59,10 @@ static void set_timing(struct kube_timing *timing, const char *text)
 		{ "watch_life=", &timing->watch_life },
 		{ "refused_min=", &timing->refused_min },
 		{ "refused_max=", &timing->refused_max },
-		{ "retry_min=", &timing->retry_min },
-		{ "retry_max=", &timing->retry_max },
+		{ "resume=", &timing->resume },
+		{ "retry=", &timing->retry },
+		{ "retry_spread=", &timing->retry_spread },
+		{ "denied_max=", &timing->denied_max },
 	};
 
 	while (*text) {

@@ -13,10 +13,14 @@
 static const struct backoff_limits limits = {
 	.refused_min_ms = 2000,
 	.refused_max_ms = 9000,
-	.retry_min_ms = 10000,
-	.retry_max_ms = 40000,
+	.resume_ms = 1000,
+	.retry_ms = 10000,
+	.spread_ms = 2000,
+	.denied_max_ms = 40000,
 };
-static const struct backoff_failure absent = { .absent = true }, failed = { 0 };
+static const struct backoff_failure absent = { .kind = BACKOFF_ABSENT };
+static const struct backoff_failure failed = { .kind = BACKOFF_FAILED };
+static const struct backoff_failure denied = { .kind = BACKOFF_DENIED };
 
 static uint64_t after(struct backoff *backoff, const struct backoff_failure *failure,
 		      uint32_t chance)
@@ -39,7 +43,38 @@ static void an_absent_peer_is_tried_within_ten_seconds(void **state)
 	}
 }
 
-static void a_failing_peer_is_left_alone_longer_and_longer(void **state)
+/* However long it lasts: never sooner than 10 s, and the names 10 s after its end. */
+static void a_failing_peer_is_asked_each_ten_seconds(void **state)
+{
+	struct backoff backoff;
+
+	(void)state;
+	backoff_init(&backoff, &limits);
+	assert_int_equal(after(&backoff, &failed, UINT32_MAX), 12000);
+	for (int i = 0; i < 1000; i++)
+		assert_int_equal(after(&backoff, &failed, UINT32_MAX), 10000);
+	backoff_succeeded(&backoff);
+	assert_int_equal(after(&backoff, &failed, 0), 10000);
+	assert_int_equal(after(&backoff, &absent, 0), 2000);
+	assert_int_equal(after(&backoff, &failed, UINT32_MAX), 12000);
+}
+
+static void what_took_long_has_waited_already(void **state)
+{
+	struct backoff_failure slow = { .kind = BACKOFF_FAILED, .lasted_ms = 10000 };
+	struct backoff backoff;
+
+	(void)state;
+	backoff_init(&backoff, &limits);
+	assert_int_equal(after(&backoff, &slow, 0), 1000);
+	assert_int_equal(after(&backoff, &slow, UINT32_MAX), 2000);
+	slow.lasted_ms = 9999;
+	assert_int_equal(after(&backoff, &slow, 0), 10000);
+	assert_int_equal(backoff_resume(&backoff, 0), 1000);
+	assert_int_equal(backoff_resume(&backoff, UINT32_MAX), 2000);
+}
+
+static void who_denies_us_is_left_alone_longer_and_longer(void **state)
 {
 	static const uint64_t expected[] = { 10000, 20000, 40000, 40000, 40000 };
 	struct backoff backoff;
@@ -47,17 +82,42 @@ static void a_failing_peer_is_left_alone_longer_and_longer(void **state)
 	(void)state;
 	backoff_init(&backoff, &limits);
 	for (size_t i = 0; i < ARRAY_SIZE(expected); i++)
-		assert_int_equal(after(&backoff, &failed, 0), expected[i]);
-	assert_int_equal(after(&backoff, &failed, UINT32_MAX), 60000);
+		assert_int_equal(after(&backoff, &denied, 0), expected[i]);
+	assert_int_equal(after(&backoff, &denied, UINT32_MAX), 60000);
 	backoff_succeeded(&backoff);
-	assert_int_equal(after(&backoff, &failed, UINT32_MAX), 15000);
+	assert_int_equal(after(&backoff, &denied, UINT32_MAX), 15000);
 	assert_int_equal(after(&backoff, &absent, 0), 2000);
-	assert_int_equal(after(&backoff, &failed, 0), 10000);
+	assert_int_equal(after(&backoff, &denied, 0), 10000);
+}
+
+static void of_two_peers_neither_is_asked_too_soon(void **state)
+{
+	const struct backoff_failure slow = { .kind = BACKOFF_FAILED, .lasted_ms = 30000 };
+	const struct backoff_failure told = { .kind = BACKOFF_FAILED, .retry_after_ms = 5000 };
+	struct backoff_failure both = backoff_both(&absent, &absent);
+
+	(void)state;
+	assert_int_equal(both.kind, BACKOFF_ABSENT);
+	both = backoff_both(&denied, &denied);
+	assert_int_equal(both.kind, BACKOFF_DENIED);
+	both = backoff_both(&absent, &denied);
+	assert_int_equal(both.kind, BACKOFF_FAILED);
+	both = backoff_both(&denied, &slow);
+	assert_int_equal(both.kind, BACKOFF_FAILED);
+	assert_int_equal(both.lasted_ms, 0);
+	both = backoff_both(&absent, &slow); /* who was absent was not asked */
+	assert_int_equal(both.lasted_ms, 30000);
+	both = backoff_both(&slow, &absent);
+	assert_int_equal(both.lasted_ms, 30000);
+	both = backoff_both(&slow, &told);
+	assert_int_equal(both.retry_after_ms, 5000);
+	both = backoff_both(&told, &slow);
+	assert_int_equal(both.retry_after_ms, 5000);
 }
 
 static void what_the_peer_says_counts(void **state)
 {
-	struct backoff_failure told = { .retry_after_ms = 30000 };
+	struct backoff_failure told = { .kind = BACKOFF_FAILED, .retry_after_ms = 30000 };
 	struct backoff backoff;
 
 	(void)state;
@@ -73,7 +133,7 @@ static void what_the_peer_says_counts(void **state)
 /* A thousand nodes that are sent away together come back evenly over ten seconds. */
 static void many_spread(void **state)
 {
-	const struct backoff_failure told = { .retry_after_ms = 1000 };
+	const struct backoff_failure told = { .kind = BACKOFF_FAILED, .retry_after_ms = 1000 };
 	unsigned per_second[32] = { 0 };
 	struct backoff backoff;
 
@@ -94,7 +154,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_absent_peer_is_tried_within_ten_seconds),
-		cmocka_unit_test(a_failing_peer_is_left_alone_longer_and_longer),
+		cmocka_unit_test(a_failing_peer_is_asked_each_ten_seconds),
+		cmocka_unit_test(what_took_long_has_waited_already),
+		cmocka_unit_test(who_denies_us_is_left_alone_longer_and_longer),
+		cmocka_unit_test(of_two_peers_neither_is_asked_too_soon),
 		cmocka_unit_test(what_the_peer_says_counts),
 		cmocka_unit_test(many_spread),
 	};
