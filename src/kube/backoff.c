@@ -25,6 +25,11 @@ void backoff_succeeded(struct backoff *backoff)
 	backoff->delay_ms = 0;
 }
 
+uint64_t backoff_first(uint64_t uptime_ms, uint64_t window_ms, uint64_t spread_ms, uint32_t chance)
+{
+	return uptime_ms < window_ms ? draw(spread_ms, chance) : 0;
+}
+
 uint64_t backoff_resume(const struct backoff *backoff, uint32_t chance)
 {
 	return backoff->limits.resume_ms + draw(backoff->limits.resume_ms, chance);

@@ -13,6 +13,8 @@
  *   and up to half of that more by chance.
  * - It said when (Retry-After): not before that nor before retry_ms, and up to retry_ms later by
  *   chance, so that a thousand nodes that were sent away together do not come back together.
+ * - It was never asked, and this machine has just booted: at once or up to spread_ms later by
+ *   chance, for it may be one of a thousand that have power again.
  */
 #pragma once
 
@@ -43,7 +45,9 @@ void backoff_succeeded(struct backoff *backoff);
 /* How long to wait from now; @chance is anything of 32 evenly drawn bits. */
 uint64_t backoff_failed(struct backoff *backoff, const struct backoff_failure *failure,
 			uint32_t chance);
-/* The same for a stream that had worked and was cut, and is to go on from where it was. */
+/* Before the first request to a peer that many share; @uptime_ms of the machine. */
+uint64_t backoff_first(uint64_t uptime_ms, uint64_t window_ms, uint64_t spread_ms, uint32_t chance);
+/* After a stream that had worked and was cut, and is to go on from where it was. */
 uint64_t backoff_resume(const struct backoff *backoff, uint32_t chance);
 /* What two peers that were asked after one another make together: never sooner than either may. */
 struct backoff_failure backoff_both(const struct backoff_failure *one,

@@ -58,6 +58,8 @@ static void set_timing(const struct kube_timing *given, struct kube_timing *timi
 		.retry = or_default(given->retry, 10000),
 		.retry_spread = or_default(given->retry_spread, 2000),
 		.denied_max = or_default(given->denied_max, 40000),
+		.boot_window = or_default(given->boot_window, 300000),
+		.boot_spread = or_default(given->boot_spread, 10000),
 	};
 	if (timing->refused_max < timing->refused_min)
 		timing->refused_max = timing->refused_min;

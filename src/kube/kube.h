@@ -34,6 +34,8 @@ struct kube_timing {
 	uint64_t resume;                   /* 1,000, and by chance up to as much again */
 	uint64_t retry, retry_spread;      /* 10,000 and 2,000 */
 	uint64_t denied_max;               /* 40,000 */
+	/* 300,000 of uptime, in which the API server's first list may be up to 10,000 late */
+	uint64_t boot_window, boot_spread;
 };
 
 struct kube_options {

@@ -23,6 +23,7 @@ struct apiserver_state {
 	bool relisted;             /* because of a 410, and no watch has worked since */
 	bool resumed;              /* after a cut, and no watch has lasted since */
 	unsigned watch_failures;   /* since a watch last began */
+	bool asked;                /* at all */
 };
 
 struct kube {

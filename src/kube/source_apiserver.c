@@ -343,10 +343,24 @@ static int step(struct kube *kube, struct kube_fault *fault)
 	return r;
 }
 
+/* Many nodes that got power together shall not ask together. */
+static bool wait_after_boot(struct kube *kube)
+{
+	uint64_t uptime_ms = clock_ns(CLOCK_BOOTTIME) / NSEC_PER_MSEC;
+	uint64_t wait_ms = backoff_first(uptime_ms, kube->timing.boot_window,
+					 kube->timing.boot_spread, kube_chance());
+
+	if (kube->apiserver.asked)
+		return false;
+	kube->apiserver.asked = true;
+	return wait_ms && kube_wait(kube, wait_ms, false);
+}
+
 void apiserver_run(struct kube *kube, struct kube_fault *fault)
 {
 	int r = 0;
 
+	fault->stopped = wait_after_boot(kube);
 	while (r == 0 && !fault->stopped) {
 		fault->failure = (struct backoff_failure){ 0 };
 		r = step(kube, fault);

@@ -63,6 +63,8 @@ static void set_timing(struct kube_timing *timing, const char *text)
 		{ "retry=", &timing->retry },
 		{ "retry_spread=", &timing->retry_spread },
 		{ "denied_max=", &timing->denied_max },
+		{ "boot_window=", &timing->boot_window },
+		{ "boot_spread=", &timing->boot_spread },
 	};
 
 	while (*text) {
@@ -103,7 +105,8 @@ static void read_options(int argc, char **argv, struct kube_options *options)
 	};
 	int option;
 
-	*options = (struct kube_options){ .source = KUBE_AUTO };
+	/* Whether this machine has just booted is no matter, unless somebody says so. */
+	*options = (struct kube_options){ .source = KUBE_AUTO, .timing.boot_window = 1 };
 	while ((option = getopt_long(argc, argv, "", names, NULL)) >= 0) {
 		switch (option) {
 		case 's':

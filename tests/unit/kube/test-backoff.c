@@ -150,6 +150,23 @@ static void many_spread(void **state)
 		assert_in_range(per_second[second], 90, 110);
 }
 
+/* So do those that boot together; who starts later asks at once. */
+static void many_that_boot_spread(void **state)
+{
+	unsigned per_second[10] = { 0 };
+
+	(void)state;
+	for (uint32_t node = 0; node < 1000; node++) {
+		uint64_t wait_ms = backoff_first(20000, 300000, 9999, node * 4294967U);
+
+		assert_in_range(wait_ms, 0, 9999);
+		per_second[wait_ms / 1000]++;
+		assert_int_equal(backoff_first(300000, 300000, 9999, node * 4294967U), 0);
+	}
+	for (size_t second = 0; second < 10; second++)
+		assert_in_range(per_second[second], 90, 110);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -160,6 +177,7 @@ int main(void)
 		cmocka_unit_test(of_two_peers_neither_is_asked_too_soon),
 		cmocka_unit_test(what_the_peer_says_counts),
 		cmocka_unit_test(many_spread),
+		cmocka_unit_test(many_that_boot_spread),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
