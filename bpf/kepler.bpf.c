@@ -92,9 +92,8 @@ static __always_inline __s32 controller_index(void)
 	return -1;
 }
 
-static __always_inline __u64 task_cgroup_id(struct task_struct *task)
+static __always_inline __u64 cgroup_id_in(struct css_set *set)
 {
-	struct css_set *set = BPF_CORE_READ(task, cgroups);
 	struct cgroup_subsys_state *state = NULL;
 	struct cgroup *cgroup;
 	__s32 index = controller_index();
@@ -160,11 +159,13 @@ static __always_inline void describe(struct kepler_thread *record, struct task_s
 				     __u64 key)
 {
 	struct task_struct *leader = task->group_leader;
+	struct css_set *set = BPF_CORE_READ(leader, cgroups);
 
 	record->key = key;
 	record->run_ns = task->se.sum_exec_runtime;
 	record->process_start_ns = leader->start_boottime;
-	record->cgroup_id = task_cgroup_id(leader);
+	record->cgroup_id = cgroup_id_in(set);
+	record->cgroup_set = (__u64)set;
 	record->tgid = task->tgid;
 	record->tid = task->pid;
 	record->cpu = task_last_cpu(task);
@@ -271,7 +272,7 @@ static __always_inline void count_lost(struct task_struct *task)
 		__sync_fetch_and_add(&ends_lost.old_run_ns, run_ns);
 		return;
 	}
-	key.cgroup_id = task_cgroup_id(task);
+	key.cgroup_id = cgroup_id_in(BPF_CORE_READ(task, cgroups));
 	drop = bpf_map_lookup_elem(&drops, &key);
 	if (!drop) {
 		bpf_map_update_elem(&drops, &key, &first, BPF_NOEXIST);
@@ -287,10 +288,13 @@ static __always_inline void count_lost(struct task_struct *task)
 
 static __always_inline void fill_end(struct kepler_thread *record, struct task_struct *task)
 {
+	struct css_set *set = BPF_CORE_READ(task, cgroups);
+
 	record->key = (__u64)task;
 	record->run_ns = BPF_CORE_READ(task, se.sum_exec_runtime);
 	record->process_start_ns = process_start(task);
-	record->cgroup_id = task_cgroup_id(task);
+	record->cgroup_id = cgroup_id_in(set);
+	record->cgroup_set = (__u64)set;
 	record->tgid = BPF_CORE_READ(task, tgid);
 	record->tid = BPF_CORE_READ(task, pid);
 	record->cpu = task_last_cpu(task);

@@ -27,6 +27,7 @@ struct kepler_thread {
 	__u64 run_ns; /* CPU time since the thread was born */
 	__u64 process_start_ns; /* CLOCK_BOOTTIME */
 	__u64 cgroup_id;
+	__u64 cgroup_set; /* opaque: another one when the thread moved, in whichever hierarchy */
 	__u32 tgid;
 	__u32 tid; /* changes when a thread that does not lead execs: it takes over the leader's */
 	__u32 cpu;

@@ -36,6 +36,7 @@ struct activity_sample {
 	struct process_key key;
 	uint64_t cpu_ns;     /* run time since the last pass, all threads */
 	uint64_t cgroup_id;  /* in the hierarchy of activity_info; 0 unknown (procfs reader) */
+	uint64_t cgroup_set; /* opaque: another one when it moved in any hierarchy; 0 unknown */
 	uint32_t cpu;        /* where it ran last */
 	uint32_t flags;      /* enum activity_flag */
 	char comm[COMM_MAX]; /* raw bytes, terminated */

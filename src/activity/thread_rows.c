@@ -71,6 +71,7 @@ void thread_rows_charge(struct thread_table *table, uint32_t index, uint64_t run
 void thread_rows_describe_process(struct process_row *process, const struct kepler_thread *record)
 {
 	process->cgroup_id = record->cgroup_id;
+	process->cgroup_set = record->cgroup_set;
 	process->cpu = record->cpu;
 	process->flags = record->flags & KEPLER_KTHREAD ? ACTIVITY_KTHREAD : 0;
 	memcpy(process->comm, record->comm, COMM_MAX - 1);

@@ -200,6 +200,7 @@ static void fill_sample(struct activity_sample *sample, const struct process_row
 		.key = process->key,
 		.cpu_ns = process->pending_ns,
 		.cgroup_id = process->cgroup_id,
+		.cgroup_set = process->cgroup_set,
 		.cpu = process->cpu,
 		.flags = process->flags | (process->threads ? 0 : ACTIVITY_ENDED),
 	};

@@ -23,6 +23,7 @@ struct thread_row {
 struct process_row {
 	struct process_key key;
 	uint64_t cgroup_id;
+	uint64_t cgroup_set;
 	uint64_t pending_ns;  /* for the next sample */
 	uint64_t leader_task; /* 0: not seen yet */
 	uint32_t threads;     /* rows */

@@ -189,6 +189,7 @@ static void enter_sample(struct interval_engine *engine, const struct activity_s
 		.cgroup_id = sample->cgroup_id,
 		.comm = sample->comm,
 		.kthread = sample->flags & ACTIVITY_KTHREAD,
+		.cgroup_set = sample->cgroup_set,
 	};
 	uint32_t container, process = LEDGER_NONE;
 	bool wanted = sample->cpu_ns > 0 || engine->idle_share == IDLE_SHARE_EQUAL;

@@ -75,6 +75,7 @@ struct process_ref {
 	uint64_t cgroup_id; /* 0 unknown */
 	const char *comm;
 	bool kthread;
+	uint64_t cgroup_set; /* 0 unknown; else another one when it moved in any hierarchy */
 };
 
 struct directory;
@@ -92,6 +93,8 @@ int identity_resolver_open(const struct identity_options *options, struct identi
 void identity_resolver_close(struct identity_resolver *resolver);
 /* The hierarchy whose cgroup ids it can turn into paths: "" for v2, a controller's name for v1. */
 const char *identity_resolver_controller(const struct identity_resolver *resolver);
+/* Whether only a container's own cgroups are mounted: which owner it is itself is not known. */
+bool identity_resolver_sees_part(const struct identity_resolver *resolver);
 /* Once per interval, before the first identity_resolve() of it: CLOCK_BOOTTIME. */
 void identity_resolver_begin(struct identity_resolver *resolver, uint64_t now_ns);
 /*

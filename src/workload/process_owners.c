@@ -12,6 +12,7 @@
 struct process_row {
 	struct map_key key;
 	uint64_t cgroup_id;
+	uint64_t cgroup_set;
 	uint64_t read_ns;
 	struct owner *owner;
 	char comm[16];
@@ -46,7 +47,7 @@ struct owner *process_owners_find(struct process_owners *processes,
 	if (index == MAP_NONE)
 		return NULL;
 	row = &processes->rows[index];
-	if (row->cgroup_id != process->cgroup_id ||
+	if (row->cgroup_id != process->cgroup_id || row->cgroup_set != process->cgroup_set ||
 	    now_ns - row->read_ns >= PROCESS_OWNERS_TRUST_NS ||
 	    strncmp(row->comm, process->comm, sizeof(row->comm) - 1) != 0)
 		return NULL;
@@ -111,6 +112,7 @@ void process_owners_put(struct process_owners *processes, const struct process_r
 	before = row->owner;
 	row->owner = owner_ref(owner);
 	row->cgroup_id = process->cgroup_id;
+	row->cgroup_set = process->cgroup_set;
 	row->read_ns = now_ns;
 	memset(row->comm, 0, sizeof(row->comm));
 	memcpy(row->comm, process->comm, strnlen(process->comm, sizeof(row->comm) - 1));

@@ -8,7 +8,10 @@
 
 #include "workload/owner_table.h"
 
-/* A process that moves, and stays the same in name and cgroup id, is noticed after this. */
+/*
+ * A process that moves is noticed by its cgroup id or its set of cgroups. After this it is read
+ * again all the same: the procfs reader knows neither, and a set's address can be used again.
+ */
 #define PROCESS_OWNERS_TRUST_NS (30 * 1000000000ULL)
 
 struct process_owners {

@@ -2,13 +2,17 @@
 /* Cgroups that come and go between two passes are known, with a process that ran in them. */
 #include "activity_plant.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -134,12 +138,80 @@ static void test_more_than_fit_are_counted(void **state)
 	activity_close(reader);
 }
 
+static void burn_for_long(void *arg)
+{
+	(void)arg;
+	for (;;)
+		plant_burn_ms(5);
+}
+
+/* Its id and its set of cgroups in the next sample of it. */
+static struct activity_sample next_sample(struct activity_reader *reader, pid_t pid)
+{
+	struct activity activity;
+
+	for (int pass = 0; pass < 400; pass++) {
+		assert_int_equal(activity_read(reader, &activity), 0);
+		for (size_t i = 0; i < activity.count; i++)
+			if (activity.samples[i].key.pid == (uint32_t)pid)
+				return activity.samples[i];
+		plant_sleep_ms(20);
+	}
+	fail_msg("no sample of process %d", pid);
+	return (struct activity_sample){ 0 };
+}
+
+#define OTHER_GROUP "/sys/fs/cgroup/freezer/kepler-test-move"
+
+static int open_other_group(void)
+{
+	struct statfs fs;
+
+	if (strcmp(hierarchy.controller, "freezer") == 0 ||
+	    statfs("/sys/fs/cgroup/freezer", &fs) < 0 || fs.f_type != CGROUP_SUPER_MAGIC)
+		return -1;
+	if (mkdir(OTHER_GROUP, 0755) < 0 && errno != EEXIST)
+		return -1;
+	return open(OTHER_GROUP "/cgroup.procs", O_WRONLY | O_CLOEXEC);
+}
+
+/* v1 and hybrid: the hierarchy of the ids does not know of the move, the set of cgroups does. */
+static void test_a_move_in_another_hierarchy_shows(void **state)
+{
+	int other_fd = open_other_group();
+	struct activity_reader *reader;
+	struct activity_sample before, stayed, moved;
+	pid_t pid;
+
+	(void)state;
+	if (other_fd < 0) {
+		print_message("# no other hierarchy, or may not write there\n");
+		skip();
+	}
+	reader = open_reader();
+	pid = plant_fork("mover", burn_for_long, NULL);
+	before = next_sample(reader, pid);
+	stayed = next_sample(reader, pid);
+	assert_true(dprintf(other_fd, "%d", pid) > 0);
+	moved = next_sample(reader, pid);
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	(void)plant_wait(pid);
+	(void)close(other_fd);
+	for (int i = 0; i < 100 && rmdir(OTHER_GROUP) < 0; i++)
+		plant_sleep_ms(10);
+	activity_close(reader);
+	assert_int_equal(stayed.cgroup_set, before.cgroup_set);
+	assert_int_equal(moved.cgroup_id, before.cgroup_id);
+	assert_int_not_equal(moved.cgroup_set, before.cgroup_set);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_gone_at_once),
 		cmocka_unit_test(test_work_of_what_is_gone),
 		cmocka_unit_test(test_more_than_fit_are_counted),
+		cmocka_unit_test(test_a_move_in_another_hierarchy_shows),
 	};
 
 	plant_calibrate();

@@ -4,14 +4,16 @@
 
 R21: energy is split by time. R22: nobody inherits. With KEPLER_LONG_TESTS one pid is used 100,000 times.
 """
+import contextlib
 import os
 import pathlib
 import re
 import resource
 import sys
 import time
+import uuid
 
-from plant import BUILD, Exporter, Sensors, Service, balanced, close, load_result, rapl_zone, run_tests
+from plant import BUILD, Exporter, Sensors, Service, balanced, close, load, load_result, rapl_zone, run_tests
 
 LONG = bool(os.environ.get("KEPLER_LONG_TESTS"))
 INTERVAL_S = 0.2
@@ -48,6 +50,45 @@ def another_cgroup():
         assert {labels["container_id"] for labels, _ in rows} == {origin.name, target.name}, rows
         assert all(value > 0 for _, value in rows), rows
         assert exporter.stop() == 0
+
+
+def another_hierarchy():
+    """R21 on v1 and hybrid hosts: it moves in a hierarchy that ids are not taken from, and nothing else of it changes."""
+    top = pathlib.Path("/sys/fs/cgroup/freezer/kepler-test-docker")
+    container_id = uuid.uuid4().hex * 2
+    if not (top.parent / "cgroup.procs").exists() or (top.parent / "cgroup.controllers").exists():
+        print("  no such hierarchy here")
+        return
+    (top / container_id).mkdir(parents=True)
+    try:
+        with Sensors(ZONE) as sensors, Exporter(f"--host.sysfs={sensors.mount}", *EACH) as exporter:
+            exporter.intervals(2)
+            burner = load("span", 4)
+            time.sleep(2)
+            (top / container_id / "cgroup.procs").write_text(str(burner.pid))
+            moved_at = cpu_seconds(burner.pid)
+            _, seconds, _ = load_result(burner)
+            metrics = balanced(exporter.intervals(3))
+            ran = {labels["container_id"]: float(value) / 1e3 for labels, value in
+                   metrics.select("kepler_process_bpf_cpu_time_ms_total", pid=str(burner.pid), command="load")}
+            after = ran.pop(container_id)
+            print(f"  {ran} before and {after:.3f} s after; it moved at {moved_at:.2f} s")
+            close("both together, CPU s", sum(ran.values()) + after, seconds, 0.5)
+            assert abs(seconds - after - moved_at) <= LATE_S, "more than an interval is in the wrong one"
+            assert exporter.stop() == 0
+    finally:
+        for path in (top / container_id, top):
+            remove_group(path)
+
+
+def remove_group(path):
+    """The kernel empties a cgroup a moment after its last task."""
+    deadline = time.monotonic() + 5
+    while time.monotonic() < deadline:
+        with contextlib.suppress(OSError):
+            path.rmdir()
+            return
+        time.sleep(0.05)
 
 
 def another_name():
@@ -113,4 +154,4 @@ def same_pid():
 if sys.argv[1:2] == ["use_pid_again"]:
     use_pid_again(int(sys.argv[2]))
 else:
-    run_tests([another_cgroup, another_name, same_pid])
+    run_tests([another_cgroup, another_hierarchy, another_name, same_pid])

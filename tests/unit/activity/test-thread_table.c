@@ -25,6 +25,7 @@ static struct kepler_thread thread(uint64_t task, uint32_t tgid, uint32_t tid, u
 		.run_ns = run_ns,
 		.process_start_ns = START,
 		.cgroup_id = 77,
+		.cgroup_set = 78,
 		.tgid = tgid,
 		.tid = tid,
 		.cpu = 3,
@@ -128,6 +129,7 @@ static void test_living_thread_is_charged_its_growth(void **state)
 	assert_int_equal(activity.count, 1);
 	assert_int_equal(activity.samples[0].cpu_ns, 500);
 	assert_int_equal(activity.samples[0].cgroup_id, 77);
+	assert_int_equal(activity.samples[0].cgroup_set, 78);
 	assert_int_equal(activity.samples[0].cpu, 3);
 	assert_int_equal(activity.samples[0].flags, 0);
 	assert_string_equal(activity.samples[0].comm, "name");

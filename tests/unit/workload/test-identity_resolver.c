@@ -155,6 +155,24 @@ static void test_without_cgroup_id_a_process_is_asked_once(void **state)
 	identity_resolver_close(resolver);
 }
 
+/* Hybrid: the id is still the root's of its hierarchy, and another hierarchy tells. */
+static void test_a_move_in_another_hierarchy_is_noticed(void **state)
+{
+	struct identity_resolver *resolver = open_resolver(0);
+	struct process_ref process = { .pid = 7, .start_ns = 5 * S, .comm = "x", .cgroup_set = 1 };
+
+	(void)state;
+	plant_process(7, "x", 5, "2:pids:/\n1:freezer:/a.service\n");
+	assert_string_equal(identity_resolve(resolver, &process)->container_id, "a.service");
+	plant_process(7, "x", 5, "2:pids:/\n1:freezer:/docker/" ID "\n");
+	assert_string_equal(identity_resolve(resolver, &process)->container_id, "a.service");
+	process.cgroup_set = 2;
+	assert_string_equal(identity_resolve(resolver, &process)->container_id, ID);
+	plant_forget(7);
+	assert_string_equal(identity_resolve(resolver, &process)->container_id, ID);
+	identity_resolver_close(resolver);
+}
+
 static void test_cache_is_bounded(void **state)
 {
 	struct identity_resolver *resolver = open_resolver(10);
@@ -270,6 +288,45 @@ static void test_id_of_a_real_cgroup(void **state)
 	hierarchy_release(&hierarchy);
 }
 
+/* As a container sees it whose cgroup file system begins at its own group. */
+static void test_part_of_a_hierarchy(void **state)
+{
+	struct hierarchy whole, part;
+	char outside[512], inside[600], below[700], found[4352];
+	struct stat outside_st, part_st, inside_st;
+
+	(void)state;
+	hierarchy_open("/sys/fs/cgroup/unified", &whole);
+	if (whole.fd < 0)
+		hierarchy_open("/sys/fs/cgroup", &whole);
+	(void)snprintf(outside, sizeof(outside), "%s/kepler-test-%d.slice", whole.root, getpid());
+	if (whole.fd < 0 || whole.controller[0] || mkdir(outside, 0755) < 0) {
+		print_message("# no v2 hierarchy, or may not make a cgroup\n");
+		hierarchy_release(&whole);
+		skip();
+	}
+	(void)snprintf(inside, sizeof(inside), "%s/own", outside);
+	assert_int_equal(mkdir(inside, 0755), 0);
+	hierarchy_open(inside, &part);
+	assert_int_equal(stat(outside, &outside_st), 0);
+	assert_int_equal(stat(inside, &part_st), 0);
+	(void)snprintf(below, sizeof(below), "%s/sub", inside);
+	assert_int_equal(mkdir(below, 0755), 0);
+	assert_int_equal(stat(below, &inside_st), 0);
+	assert_false(whole.is_part);
+	assert_true(part.is_part);
+	assert_int_equal(hierarchy_path(&part, part_st.st_ino, found, sizeof(found)), -EXDEV);
+	assert_int_equal(hierarchy_path(&part, inside_st.st_ino, found, sizeof(found)), 4);
+	assert_string_equal(found, "/sub");
+	assert_true(hierarchy_path(&part, outside_st.st_ino, found, sizeof(found)) > 0);
+	assert_string_equal(found + strlen(found) - 6, ".slice");
+	assert_int_equal(rmdir(below), 0);
+	assert_int_equal(rmdir(inside), 0);
+	assert_int_equal(rmdir(outside), 0);
+	hierarchy_release(&part);
+	hierarchy_release(&whole);
+}
+
 #define FREEZER "/sys/fs/cgroup/freezer/kepler-test-docker"
 
 /* A child in a container that only the freezer's hierarchy knows; 0: not possible here. */
@@ -354,12 +411,14 @@ int main(void)
 		PROC_TEST(test_failure_is_not_remembered),
 		PROC_TEST(test_a_pid_used_again_tells_nothing),
 		PROC_TEST(test_without_cgroup_id_a_process_is_asked_once),
+		PROC_TEST(test_a_move_in_another_hierarchy_is_noticed),
 		PROC_TEST(test_cache_is_bounded),
 		PROC_TEST(test_the_least_used_cgroups_go),
 		PROC_TEST(test_text_longer_than_the_buffer),
 		PROC_TEST(test_what_the_kernel_told_is_known_when_it_is_gone),
 		PROC_TEST(test_services_merged),
 		cmocka_unit_test(test_id_of_a_real_cgroup),
+		cmocka_unit_test(test_part_of_a_hierarchy),
 		cmocka_unit_test(test_every_hierarchy_is_tried),
 	};
 
