@@ -129,7 +129,8 @@ static void examine_processes(struct findings *findings, const struct sources *s
 			     "processes that end between two readings are not seen");
 }
 
-static void examine_owners(struct findings *findings, const struct sources *sources)
+static void examine_owners(struct findings *findings, const struct sources *sources,
+			   const struct config *config)
 {
 	const char *controller = identity_resolver_controller(sources->identities);
 
@@ -139,6 +140,12 @@ static void examine_owners(struct findings *findings, const struct sources *sour
 	else
 		findings_add(findings, FINDING_OK, "owners", NULL,
 			     "services and scopes by the cgroup v1 hierarchy \"%s\"", controller);
+	if (identity_resolver_sees_part(sources->identities))
+		findings_add(findings, FINDING_FIX, "owners",
+			     "mount the host's /sys and point --host.cgroupfs there",
+			     "%s is only the part of the container that Kepler runs in: its own "
+			     "work is charged to the system, not to that container",
+			     config->host_cgroupfs);
 }
 
 static void examine_names(struct findings *findings, const struct sources *sources)
@@ -270,7 +277,7 @@ static void examine_sources(struct findings *findings, struct sources *sources,
 	} else {
 		examine_energy(findings, sources, config, engine);
 		examine_processes(findings, sources);
-		examine_owners(findings, sources);
+		examine_owners(findings, sources, config);
 		examine_names(findings, sources);
 		examine_idle(findings, engine, config);
 		examine_state(findings, config);

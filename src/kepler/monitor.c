@@ -318,6 +318,10 @@ static void log_start(const struct monitor *monitor)
 	activity_get_info(monitor->sources.activity, &info);
 	if (info.why_not_bpf[0])
 		log_warn("processes are read from /proc: %s", info.why_not_bpf);
+	if (identity_resolver_sees_part(monitor->sources.identities))
+		log_warn("%s is only the part of Kepler's own container, whose work is charged to "
+			 "the system; mount the host's /sys and point --host.cgroupfs there",
+			 monitor->config->host_cgroupfs);
 	log_unread_zones(monitor->engine);
 	log_info("Kepler serves %s", monitor->url);
 	log_info("energy: %s; processes: %s; interval %g s", monitor->source, info.reader,

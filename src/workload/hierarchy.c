@@ -7,6 +7,10 @@
  * Which hierarchy, when there are several? One whose tree has systemd's slices, and of those a
  * controller before "hybrid" mode's v2 tree: container runtimes with the cgroupfs driver put
  * containers into the controllers only. Without systemd, the first that has sub-groups at all.
+ *
+ * In a container of its own (a private cgroup namespace, or a mount of a sub-tree) only a part is
+ * mounted. A handle opens what lies outside all the same, and as no mount leads there the kernel
+ * tells its path from the hierarchy's real root: just what is wanted.
  */
 #include "workload/hierarchy.h"
 
@@ -16,12 +20,14 @@
 #include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/macro.h"
 
 #define FILEID_KERNFS 0xfe
+#define ROOT_ID       1 /* of every hierarchy's root: kernfs gives it to the first node */
 
 struct candidate {
 	const char *dir;        /* below the cgroup file system; "" is that itself */
@@ -126,12 +132,14 @@ void hierarchy_open(const char *cgroupfs, struct hierarchy *ret)
 	unsigned mounted = 0;
 	const struct candidate *candidate = cgroup_fd < 0 ? NULL : choose(cgroup_fd, &mounted);
 	CLEANUP_FD int fd = candidate ? open_candidate(cgroup_fd, candidate) : -1;
+	struct stat st;
 
 	*ret = (struct hierarchy){ .fd = -1 };
 	if (fd < 0 || fd_path(fd, ret->root, sizeof(ret->root)) < 0)
 		return;
 	(void)snprintf(ret->controller, sizeof(ret->controller), "%s", candidate->controller);
 	ret->is_one_of_several = mounted > 1;
+	ret->is_part = fstat(fd, &st) == 0 && st.st_ino != ROOT_ID;
 	ret->fd = TAKE_FD(fd);
 }
 
@@ -162,9 +170,11 @@ int hierarchy_path(const struct hierarchy *hierarchy, uint64_t id, char *buf, si
 	if (len < 0)
 		return len;
 	if ((size_t)len < root_len || memcmp(buf, hierarchy->root, root_len) != 0)
-		return -EXDEV;
+		return hierarchy->is_part ? len : -EXDEV;
 	len -= (int)root_len;
 	memmove(buf, buf + root_len, (size_t)len + 1);
+	if (len == 0 && hierarchy->is_part)
+		return -EXDEV;
 	if (len == 0)
 		len = snprintf(buf, size, "/");
 	return len;

@@ -14,6 +14,7 @@
 
 struct hierarchy {
 	bool is_one_of_several;              /* v1 or hybrid: another may know more of a process */
+	bool is_part;                        /* not all of it: a container's own view */
 	int fd;                              /* its root, or -1: there is none */
 	char controller[HIERARCHY_NAME_MAX]; /* "" for v2 */
 	char root[256];                      /* path of fd, as the kernel tells it */
@@ -28,6 +29,7 @@ void hierarchy_release(struct hierarchy *hierarchy);
 
 /*
  * The path of cgroup @id below the hierarchy's root, "/" for the root itself. Length, or -errno:
- * -ESTALE when it is gone, -EPERM without CAP_DAC_READ_SEARCH.
+ * -ESTALE when it is gone, -EPERM without CAP_DAC_READ_SEARCH. When only a part is mounted, -EXDEV
+ * for the root of that part: where it lies cannot be known; what is below is told from there.
  */
 int hierarchy_path(const struct hierarchy *hierarchy, uint64_t id, char *buf, size_t size);

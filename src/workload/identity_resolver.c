@@ -251,6 +251,11 @@ const char *identity_resolver_controller(const struct identity_resolver *resolve
 	return resolver->hierarchy.controller;
 }
 
+bool identity_resolver_sees_part(const struct identity_resolver *resolver)
+{
+	return resolver->hierarchy.is_part;
+}
+
 void identity_resolver_close(struct identity_resolver *resolver)
 {
 	if (!resolver)
