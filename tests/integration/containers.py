@@ -73,6 +73,10 @@ def hierarchies():
     return out
 
 
+def is_pure_v2():
+    return all(controllers is None for _, controllers in hierarchies())
+
+
 def cpu_seconds_of(cgroup):
     """What the kernel charged to a cgroup, from the controller that counts CPU time on this machine."""
     for root, controllers in hierarchies():
@@ -117,8 +121,8 @@ class Container:
         return cpu_seconds_of(self.cgroup)
 
     def go(self):
-        """Lets the work of one that was started begin, so that all begin together."""
-        (self.engine.dir / "go").touch()
+        """Lets the work of all that were started begin together."""
+        os.write(self.engine.gate, b"\n" * len(self.engine.running))
 
     def wait_done(self, seconds):
         deadline = time.monotonic() + seconds
@@ -136,6 +140,8 @@ class Engine:
         if not self.program_path:
             raise FileNotFoundError(f"{self.program} is not installed")
         self.dir = pathlib.Path(tempfile.mkdtemp(prefix="kepler-containers-"))
+        os.mkfifo(self.dir / "gate")
+        self.gate = os.open(self.dir / "gate", os.O_RDWR | os.O_CLOEXEC)
         self.cgroups = []
         self.running = []
         # The machine's own programs, read-only: no image has to come from anywhere.
@@ -147,8 +153,8 @@ class Engine:
         self.binds = [("/usr", "/usr", "ro"), (str(BUILD / "tests/lab"), "/lab", "ro"), (str(self.dir), "/work", "rw")]
 
     def command(self, name, work):
-        """Waits for go(), works, says so and stays: its cgroup can still be read."""
-        script = f"while [ ! -e /work/go ]; do sleep 0.1; done; {work} >/work/out.{name}; : >/work/done.{name}; sleep 3600"
+        """Waits without work of its own for go(), works, says so and stays: its cgroup can still be read."""
+        script = f"read go </work/gate; {work} >/work/out.{name}; : >/work/done.{name}; sleep 3600"
         return ["/bin/sh", "-c", script]
 
     def check_call(self, *args, **more):
@@ -170,7 +176,6 @@ class Engine:
         for container in self.running:
             self.remove(container)
         self.running = []
-        (self.dir / "go").unlink(missing_ok=True)
 
     def __exit__(self, *exc):
         self.stop_all()
@@ -182,6 +187,7 @@ class Engine:
                 if not any((root / cgroup.lstrip("/")).is_dir() for root, _ in hierarchies()):
                     break
                 time.sleep(0.1)
+        os.close(self.gate)
         shutil.rmtree(self.dir, ignore_errors=True)
 
     def close(self):
@@ -190,8 +196,14 @@ class Engine:
 
 def oci_config(engine, container_id, cgroup, args, annotations):
     namespaces = [{"type": t} for t in ("pid", "mount", "ipc", "uts")]
+    own_view = []
+    if is_pure_v2():  # as every runtime does there: the container sees itself as the root of all cgroups
+        namespaces.append({"type": "cgroup"})
+        own_view = [{"destination": "/sys", "type": "sysfs", "source": "sysfs", "options": ["nosuid", "noexec", "nodev", "ro"]},
+                    {"destination": "/sys/fs/cgroup", "type": "cgroup", "source": "cgroup", "options": ["nosuid", "ro"]}]
     mounts = [{"destination": "/proc", "type": "proc", "source": "proc"},
               {"destination": "/dev", "type": "tmpfs", "source": "tmpfs", "options": ["nosuid", "mode=755"]}]
+    mounts += own_view
     mounts += [{"destination": to, "type": "bind", "source": source, "options": ["rbind", mode]}
                for source, to, mode in engine.binds]
     return {"ociVersion": "1.0.2", "root": {"path": str(engine.rootfs)}, "hostname": container_id[:12],
@@ -212,30 +224,41 @@ class Runc(Engine):
     """runc alone, with bundles where containerd has them: what containerd's CRI leaves, without containerd."""
     program = "runc"
     tasks = pathlib.Path("/run/containerd/io.containerd.runtime.v2.task/k8s.io")
+    runc = ["runc", "--root", "/run/runc"]
 
     def __init__(self):
         super().__init__()
-        self.tasks.mkdir(parents=True)
+        self.tasks.mkdir(parents=True, exist_ok=True)
 
     def start(self, name, work, pod, driver="cgroupfs"):
+        container, config = self.describe(name, self.command(name, work), pod, driver)
+        self.running.append(container)
+        self.run(container, config, "-d")
+        return container
+
+    def describe(self, name, args, pod, driver):
+        """(the container to be, its config.json as a dict)"""
         container_id = new_id()
         leaf = f"cri-containerd-{container_id}.scope" if driver == "systemd" else container_id
         cgroup = f"{pod_parent(pod['uid'], driver)}/{leaf}"
-        bundle = self.tasks / container_id
-        bundle.mkdir()
-        config = oci_config(self, container_id, cgroup, self.command(name, work), cri_annotations(name, pod))
-        (bundle / "config.json").write_text(json.dumps(config))
-        container = Container(self, name, container_id, cgroup, pod)
         self.cgroups.append(cgroup)
-        self.running.append(container)
-        with open(self.dir / f"log.{name}", "w") as log:
-            done = subprocess.run(["runc", "--root", "/run/runc", "run", "-d", "--bundle", str(bundle), container_id],
+        return (Container(self, name, container_id, cgroup, pod),
+                oci_config(self, container_id, cgroup, args, cri_annotations(name, pod)))
+
+    def run(self, container, config, *options):
+        """Without -d: until it has ended and is removed."""
+        bundle = self.tasks / container.id
+        bundle.mkdir()
+        (bundle / "config.json").write_text(json.dumps(config))
+        with open(self.dir / f"log.{container.name}", "w") as log:
+            done = subprocess.run([*self.runc, "run", *options, "--bundle", str(bundle), container.id],
                                   stdin=subprocess.DEVNULL, stdout=log, stderr=log, timeout=60, check=False)
-        assert done.returncode == 0, (self.dir / f"log.{name}").read_text()
-        return container
+        assert done.returncode == 0, (self.dir / f"log.{container.name}").read_text()
+        if "-d" not in options:
+            shutil.rmtree(bundle)
 
     def remove(self, container):
-        self.call("runc", "--root", "/run/runc", "delete", "--force", container.id)
+        self.call(*self.runc, "delete", "--force", container.id)
         shutil.rmtree(self.tasks / container.id, ignore_errors=True)
 
 
