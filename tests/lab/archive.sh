@@ -16,6 +16,19 @@ mirror() {
 	echo "${found:-http://deb.debian.org/debian}"
 }
 
+# base_system: prints where a tar of Debian 12's base system lies, which is made once
+base_system() {
+	base=$cache/fresh-bookworm-$arch.tar
+	if [ ! -f "$base" ]; then
+		command -v mmdebstrap >/dev/null || die "mmdebstrap is missing"
+		echo "$(basename "$0"): making a base system" >&2
+		mkdir -p "$cache"
+		mmdebstrap --quiet --variant=minbase --include=sudo bookworm "$base.part" "$(mirror)" >&2
+		mv "$base.part" "$base"
+	fi
+	echo "$base"
+}
+
 # open_archive SUITE: a work folder $work below the cache, gone at exit, with the suite's package lists
 open_archive() {
 	mkdir -p "$cache" || die "cannot write to $cache (set KEPLER_LAB_CACHE)"
