@@ -49,19 +49,19 @@ void ledger_free(struct ledger *ledger)
 static int widen_tables(struct ledger *ledger, uint32_t columns)
 {
 	const struct value_table_use uses[] = {
-		{ &ledger->processes.values, ledger->processes.slots },
-		{ &ledger->processes.deltas, ledger->processes.touched_count },
-		{ &ledger->containers.values, ledger->containers.slots },
-		{ &ledger->containers.deltas, ledger->containers.slots },
-		{ &ledger->containers.direct_deltas, ledger->containers.slots },
-		{ &ledger->groups[LEDGER_POD].values, ledger->groups[LEDGER_POD].slots },
-		{ &ledger->groups[LEDGER_POD].deltas, ledger->groups[LEDGER_POD].slots },
-		{ &ledger->groups[LEDGER_VM].values, ledger->groups[LEDGER_VM].slots },
-		{ &ledger->groups[LEDGER_VM].deltas, ledger->groups[LEDGER_VM].slots },
+		{ &ledger->processes.values, ledger->processes.slots.count },
+		{ &ledger->processes.deltas, ledger->processes.slots.touched_count },
+		{ &ledger->containers.values, ledger->containers.slots.count },
+		{ &ledger->containers.deltas, ledger->containers.slots.count },
+		{ &ledger->containers.direct_deltas, ledger->containers.slots.count },
+		{ &ledger->groups[LEDGER_POD].values, ledger->groups[LEDGER_POD].slots.count },
+		{ &ledger->groups[LEDGER_POD].deltas, ledger->groups[LEDGER_POD].slots.count },
+		{ &ledger->groups[LEDGER_VM].values, ledger->groups[LEDGER_VM].slots.count },
+		{ &ledger->groups[LEDGER_VM].deltas, ledger->groups[LEDGER_VM].slots.count },
 		{ &ledger->groups[LEDGER_NAMESPACE].values,
-		  ledger->groups[LEDGER_NAMESPACE].slots },
+		  ledger->groups[LEDGER_NAMESPACE].slots.count },
 		{ &ledger->groups[LEDGER_NAMESPACE].deltas,
-		  ledger->groups[LEDGER_NAMESPACE].slots },
+		  ledger->groups[LEDGER_NAMESPACE].slots.count },
 	};
 
 	return value_tables_widen(uses, ARRAY_SIZE(uses), columns);

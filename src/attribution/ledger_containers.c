@@ -16,7 +16,8 @@
 
 void container_table_init(struct container_table *table, uint32_t limit)
 {
-	*table = (struct container_table){ .first_free = LEDGER_NONE };
+	*table = (struct container_table){ 0 };
+	row_slots_init(&table->slots);
 	value_table_init(&table->values, 1);
 	value_table_init(&table->deltas, 1);
 	value_table_init(&table->direct_deltas, 1);
@@ -25,11 +26,10 @@ void container_table_init(struct container_table *table, uint32_t limit)
 
 void container_table_release(struct container_table *table)
 {
-	for (uint32_t i = 0; i < table->slots; i++)
+	for (uint32_t i = 0; i < table->slots.count; i++)
 		free((void *)(uintptr_t)table->rows[i].owner);
 	free(table->rows);
-	free(table->touched);
-	free(table->next_free);
+	row_slots_release(&table->slots);
 	value_table_release(&table->values);
 	value_table_release(&table->deltas);
 	value_table_release(&table->direct_deltas);
@@ -38,12 +38,14 @@ void container_table_release(struct container_table *table)
 
 void container_table_begin(struct container_table *table)
 {
-	for (uint32_t i = 0; i < table->touched_count; i++) {
-		table->rows[table->touched[i]].touched = false;
-		value_table_clear(&table->deltas, table->touched[i]);
-		value_table_clear(&table->direct_deltas, table->touched[i]);
+	for (uint32_t i = 0; i < table->slots.touched_count; i++) {
+		uint32_t row = table->slots.touched[i];
+
+		table->rows[row].touched = false;
+		value_table_clear(&table->deltas, row);
+		value_table_clear(&table->direct_deltas, row);
 	}
-	table->touched_count = 0;
+	table->slots.touched_count = 0;
 	table->refused_count = 0;
 }
 
@@ -52,7 +54,7 @@ void container_table_touch(struct container_table *table, uint32_t container)
 	if (table->rows[container].touched)
 		return;
 	table->rows[container].touched = true;
-	table->touched[table->touched_count++] = container;
+	(void)row_slots_touch(&table->slots, container);
 }
 
 void container_table_activate(struct ledger *ledger, uint32_t container)
@@ -61,43 +63,16 @@ void container_table_activate(struct ledger *ledger, uint32_t container)
 	ledger->containers.rows[container].last_active_ns = ledger->now_ns;
 }
 
-static int grow(struct container_table *table)
-{
-	uint32_t capacity = table->capacity ? table->capacity * 2 : 16;
-	void *grown;
-
-	if (table->slots < table->capacity)
-		return 0;
-	if (capacity <= table->capacity)
-		return -ENOMEM;
-	grown = reallocarray(table->rows, capacity, sizeof(*table->rows));
-	if (!grown)
-		return -ENOMEM;
-	table->rows = grown;
-	grown = reallocarray(table->touched, capacity, sizeof(*table->touched));
-	if (!grown)
-		return -ENOMEM;
-	table->touched = grown;
-	grown = reallocarray(table->next_free, capacity, sizeof(*table->next_free));
-	if (!grown)
-		return -ENOMEM;
-	table->next_free = grown;
-	table->capacity = capacity;
-	return 0;
-}
-
 static uint32_t find_slot(struct container_table *table)
 {
-	uint32_t slot = table->first_free;
+	struct value_table *const values[] = { &table->values, &table->deltas,
+					       &table->direct_deltas };
+	void *rows = row_slots_reserve(&table->slots, table->rows, sizeof(*table->rows));
 
-	if (slot != LEDGER_NONE)
-		return slot;
-	slot = table->slots;
-	if (grow(table) < 0 || value_table_reserve(&table->values, slot + 1) < 0 ||
-	    value_table_reserve(&table->deltas, slot + 1) < 0 ||
-	    value_table_reserve(&table->direct_deltas, slot + 1) < 0)
+	if (!rows)
 		return LEDGER_NONE;
-	return slot;
+	table->rows = rows;
+	return row_slots_find(&table->slots, values, ARRAY_SIZE(values));
 }
 
 static struct map_key key_of(const char *container_id)
@@ -158,13 +133,8 @@ static uint32_t find_other(const struct container_table *table, const char *cont
 
 static void take_slot(struct container_table *table, uint32_t slot)
 {
-	if (slot == table->slots) {
+	if (row_slots_take(&table->slots, slot))
 		table->rows[slot] = (struct ledger_container){ 0 };
-		table->slots++;
-	} else {
-		table->first_free = table->next_free[slot];
-	}
-	table->used++;
 	value_table_clear(&table->values, slot);
 	value_table_clear(&table->deltas, slot);
 	value_table_clear(&table->direct_deltas, slot);
@@ -203,11 +173,17 @@ uint32_t container_table_add(struct ledger *ledger, const struct ledger_owner *o
 	return add_row(ledger, owner_copy(owner), false);
 }
 
+/* Those that stand for one owner that runs under this name. */
+static uint32_t named_rows(const struct container_table *table)
+{
+	return table->slots.used - table->others - table->replaced;
+}
+
 static bool has_room(const struct ledger *ledger)
 {
 	const struct container_table *table = &ledger->containers;
 
-	return table->used - table->others - table->replaced < ledger->max_containers;
+	return named_rows(table) < ledger->max_containers;
 }
 
 static void note_refusal(struct container_table *table, const char *container_id)
@@ -355,7 +331,7 @@ void container_table_end_waits(struct ledger *ledger)
 {
 	struct container_table *table = &ledger->containers;
 
-	for (uint32_t i = 0; i < table->slots && table->waiting > 0; i++) {
+	for (uint32_t i = 0; i < table->slots.count && table->waiting > 0; i++) {
 		const struct ledger_container *row = &table->rows[i];
 
 		if (row->used && row->waiting && ledger->now_ns - row->made_ns >= LEDGER_WAIT_NS)
@@ -374,9 +350,7 @@ void ledger_release_container(struct ledger *ledger, uint32_t container)
 	groups_leave(ledger, row);
 	free((void *)(uintptr_t)TAKE_PTR(row->owner));
 	row->used = false;
-	table->next_free[container] = table->first_free;
-	table->first_free = container;
-	table->used--;
+	row_slots_give_back(&table->slots, container);
 	table->others -= row->is_other;
 	table->replaced -= row->replaced;
 	table->waiting -= row->waiting;
@@ -394,14 +368,12 @@ uint32_t ledger_refused_containers(const struct ledger *ledger)
 
 bool ledger_containers_crowded(const struct ledger *ledger)
 {
-	const struct container_table *table = &ledger->containers;
-
-	return is_crowded(table->used - table->others - table->replaced, ledger->max_containers);
+	return is_crowded(named_rows(&ledger->containers), ledger->max_containers);
 }
 
 uint32_t ledger_container_slots(const struct ledger *ledger)
 {
-	return ledger->containers.slots;
+	return ledger->containers.slots.count;
 }
 
 const struct ledger_container *ledger_container_at(const struct ledger *ledger, uint32_t container)
@@ -426,8 +398,8 @@ const uint64_t *ledger_container_direct_deltas(const struct ledger *ledger, uint
 
 const uint32_t *ledger_touched_containers(const struct ledger *ledger, size_t *ret_count)
 {
-	*ret_count = ledger->containers.touched_count;
-	return ledger->containers.touched;
+	*ret_count = ledger->containers.slots.touched_count;
+	return ledger->containers.slots.touched;
 }
 
 uint64_t ledger_container_overflows(const struct ledger *ledger)

@@ -15,59 +15,35 @@
 
 #define OTHER 0U
 
-static int grow(struct group_table *table)
-{
-	uint32_t capacity = table->capacity ? table->capacity * 2 : 16;
-	void *grown;
-
-	if (table->slots < table->capacity)
-		return 0;
-	if (capacity <= table->capacity)
-		return -ENOMEM;
-	grown = reallocarray(table->rows, capacity, sizeof(*table->rows));
-	if (!grown)
-		return -ENOMEM;
-	table->rows = grown;
-	grown = reallocarray(table->touched, capacity, sizeof(*table->touched));
-	if (!grown)
-		return -ENOMEM;
-	table->touched = grown;
-	grown = reallocarray(table->next_free, capacity, sizeof(*table->next_free));
-	if (!grown)
-		return -ENOMEM;
-	table->next_free = grown;
-	table->capacity = capacity;
-	return 0;
-}
-
 static uint32_t find_slot(struct group_table *table)
 {
-	uint32_t slot = table->first_free;
+	struct value_table *const values[] = { &table->values, &table->deltas };
+	void *rows = row_slots_reserve(&table->slots, table->rows, sizeof(*table->rows));
 
-	if (slot != LEDGER_NONE)
-		return slot;
-	slot = table->slots;
-	if (grow(table) < 0 || value_table_reserve(&table->values, slot + 1) < 0 ||
-	    value_table_reserve(&table->deltas, slot + 1) < 0)
+	if (!rows)
 		return LEDGER_NONE;
-	return slot;
+	table->rows = rows;
+	return row_slots_find(&table->slots, values, ARRAY_SIZE(values));
 }
 
 static void take_slot(struct group_table *table, uint32_t slot)
 {
-	if (slot == table->slots) {
+	if (row_slots_take(&table->slots, slot))
 		table->rows[slot] = (struct ledger_group_row){ 0 };
-		table->slots++;
-	} else {
-		table->first_free = table->next_free[slot];
-	}
 	value_table_clear(&table->values, slot);
 	value_table_clear(&table->deltas, slot);
 }
 
+/* Without "other", which has its place whatever the limit. */
+static uint32_t used_rows(const struct group_table *table)
+{
+	return table->slots.used - 1;
+}
+
 int group_table_init(struct group_table *table)
 {
-	*table = (struct group_table){ .first_free = LEDGER_NONE };
+	*table = (struct group_table){ 0 };
+	row_slots_init(&table->slots);
 	value_table_init(&table->values, 1);
 	value_table_init(&table->deltas, 1);
 	row_index_init(&table->index, UINT32_MAX);
@@ -79,11 +55,10 @@ int group_table_init(struct group_table *table)
 
 void group_table_release(struct group_table *table)
 {
-	for (uint32_t i = 1; i < table->slots; i++) /* row 0's is no copy */
+	for (uint32_t i = 1; i < table->slots.count; i++) /* row 0's is no copy */
 		free((void *)(uintptr_t)table->rows[i].owner);
 	free(table->rows);
-	free(table->touched);
-	free(table->next_free);
+	row_slots_release(&table->slots);
 	value_table_release(&table->values);
 	value_table_release(&table->deltas);
 	row_index_release(&table->index);
@@ -91,11 +66,11 @@ void group_table_release(struct group_table *table)
 
 void group_table_begin(struct group_table *table)
 {
-	for (uint32_t i = 0; i < table->touched_count; i++) {
-		table->rows[table->touched[i]].touched = false;
-		value_table_clear(&table->deltas, table->touched[i]);
+	for (uint32_t i = 0; i < table->slots.touched_count; i++) {
+		table->rows[table->slots.touched[i]].touched = false;
+		value_table_clear(&table->deltas, table->slots.touched[i]);
 	}
-	table->touched_count = 0;
+	table->slots.touched_count = 0;
 }
 
 static void touch(struct group_table *table, uint32_t row)
@@ -103,7 +78,7 @@ static void touch(struct group_table *table, uint32_t row)
 	if (table->rows[row].touched)
 		return;
 	table->rows[row].touched = true;
-	table->touched[table->touched_count++] = row;
+	(void)row_slots_touch(&table->slots, row);
 }
 
 static uint32_t find_row(const struct group_table *table, const struct ledger_owner *names,
@@ -122,7 +97,7 @@ static uint32_t add_row(struct ledger *ledger, struct group_table *table,
 	struct ledger_owner *copy;
 	uint32_t slot;
 
-	if (table->used >= ledger->max_containers)
+	if (used_rows(table) >= ledger->max_containers)
 		return LEDGER_NONE;
 	slot = find_slot(table);
 	copy = slot == LEDGER_NONE ? NULL : owner_copy(names);
@@ -131,7 +106,6 @@ static uint32_t add_row(struct ledger *ledger, struct group_table *table,
 		return LEDGER_NONE;
 	}
 	take_slot(table, slot);
-	table->used++;
 	table->rows[slot] = (struct ledger_group_row){ .owner = copy,
 						       .used = true,
 						       .touched = table->rows[slot].touched,
@@ -226,8 +200,8 @@ static void book(struct ledger *ledger, uint32_t index, enum ledger_group group)
 
 static void add_up(struct group_table *table)
 {
-	for (uint32_t i = 0; i < table->touched_count; i++) {
-		uint32_t row = table->touched[i];
+	for (uint32_t i = 0; i < table->slots.touched_count; i++) {
+		uint32_t row = table->slots.touched[i];
 
 		values_add(value_table_row(&table->values, row),
 			   value_table_row(&table->deltas, row), table->values.columns);
@@ -238,8 +212,8 @@ void groups_book(struct ledger *ledger)
 {
 	struct container_table *containers = &ledger->containers;
 
-	for (uint32_t i = 0; i < containers->touched_count; i++) {
-		uint32_t index = containers->touched[i];
+	for (uint32_t i = 0; i < containers->slots.touched_count; i++) {
+		uint32_t index = containers->slots.touched[i];
 		struct ledger_container *container = &containers->rows[index];
 
 		if (!container->used || container->waiting)
@@ -264,14 +238,12 @@ void ledger_release_group(struct ledger *ledger, enum ledger_group group, uint32
 	row_index_remove(&table->index, (struct map_key){ .lo = owner_hash(released->owner) }, row);
 	free((void *)(uintptr_t)TAKE_PTR(released->owner));
 	released->used = false;
-	table->next_free[row] = table->first_free;
-	table->first_free = row;
-	table->used--;
+	row_slots_give_back(&table->slots, row);
 }
 
 uint32_t ledger_group_slots(const struct ledger *ledger, enum ledger_group group)
 {
-	return ledger->groups[group].slots;
+	return ledger->groups[group].slots.count;
 }
 
 const struct ledger_group_row *ledger_group_at(const struct ledger *ledger, enum ledger_group group,
@@ -294,7 +266,7 @@ const uint64_t *ledger_group_deltas(const struct ledger *ledger, enum ledger_gro
 
 bool ledger_group_crowded(const struct ledger *ledger, enum ledger_group group)
 {
-	return is_crowded(ledger->groups[group].used, ledger->max_containers);
+	return is_crowded(used_rows(&ledger->groups[group]), ledger->max_containers);
 }
 
 uint64_t ledger_group_overflows(const struct ledger *ledger, enum ledger_group group)

@@ -14,7 +14,8 @@
 
 void process_table_init(struct process_table *table, uint32_t limit)
 {
-	*table = (struct process_table){ .first_free = LEDGER_NONE };
+	*table = (struct process_table){ 0 };
+	row_slots_init(&table->slots);
 	value_table_init(&table->values, 1);
 	value_table_init(&table->deltas, 1);
 	row_index_init(&table->index, limit);
@@ -23,7 +24,7 @@ void process_table_init(struct process_table *table, uint32_t limit)
 void process_table_release(struct process_table *table)
 {
 	free(table->rows);
-	free(table->touched);
+	row_slots_release(&table->slots);
 	value_table_release(&table->values);
 	value_table_release(&table->deltas);
 	row_index_release(&table->index);
@@ -31,9 +32,9 @@ void process_table_release(struct process_table *table)
 
 void process_table_begin(struct process_table *table)
 {
-	for (uint32_t i = 0; i < table->touched_count; i++)
-		table->rows[table->touched[i]].process.touched = false;
-	table->touched_count = 0;
+	for (uint32_t i = 0; i < table->slots.touched_count; i++)
+		table->rows[table->slots.touched[i]].process.touched = false;
+	table->slots.touched_count = 0;
 }
 
 void process_table_touch(struct process_table *table, uint32_t process)
@@ -43,59 +44,26 @@ void process_table_touch(struct process_table *table, uint32_t process)
 	if (row->process.touched)
 		return;
 	row->process.touched = true;
-	row->touch = table->touched_count;
-	table->touched[table->touched_count++] = process;
+	row->touch = row_slots_touch(&table->slots, process);
 	value_table_clear(&table->deltas, row->touch);
 }
 
-static int grow(struct process_table *table)
-{
-	uint32_t capacity = table->capacity ? table->capacity + table->capacity / 2 : 64;
-	struct process_row *rows;
-	uint32_t *touched;
-
-	if (table->slots < table->capacity)
-		return 0;
-	if (capacity <= table->capacity || capacity == LEDGER_NONE)
-		return -ENOMEM;
-	rows = reallocarray(table->rows, capacity, sizeof(*rows));
-	if (!rows)
-		return -ENOMEM;
-	table->rows = rows;
-	touched = reallocarray(table->touched, capacity, sizeof(*touched));
-	if (!touched)
-		return -ENOMEM;
-	table->touched = touched;
-	table->capacity = capacity;
-	return 0;
-}
-
-/* A slot for a new row, not yet taken: a hole, else the next. LEDGER_NONE without memory. */
 static uint32_t find_slot(struct process_table *table)
 {
-	uint32_t slot = table->first_free;
+	struct value_table *const values[] = { &table->values, &table->deltas };
+	void *rows = row_slots_reserve(&table->slots, table->rows, sizeof(*table->rows));
 
-	if (slot != LEDGER_NONE)
-		return slot;
-	slot = table->slots;
-	if (grow(table) < 0 || value_table_reserve(&table->values, slot + 1) < 0 ||
-	    value_table_reserve(&table->deltas, slot + 1) < 0)
+	if (!rows)
 		return LEDGER_NONE;
-	return slot;
+	table->rows = rows;
+	return row_slots_find(&table->slots, values, ARRAY_SIZE(values));
 }
 
 static struct process_row *take_slot(struct process_table *table, uint32_t slot)
 {
-	struct process_row *row = &table->rows[slot];
-
-	if (slot == table->slots) {
-		*row = (struct process_row){ 0 };
-		table->slots++;
-	} else {
-		table->first_free = row->next_free;
-	}
-	table->used++;
-	return row;
+	if (row_slots_take(&table->slots, slot))
+		table->rows[slot] = (struct process_row){ 0 };
+	return &table->rows[slot];
 }
 
 static struct map_key key_of(uint32_t pid, uint64_t start_ns)
@@ -133,7 +101,7 @@ static uint32_t make_row(struct ledger *ledger, const struct ledger_process *wan
 	uint32_t slot;
 	struct process_row *row;
 
-	if (table->used >= ledger->max_processes)
+	if (table->slots.used >= ledger->max_processes)
 		return LEDGER_NONE;
 	slot = find_slot(table);
 	if (slot == LEDGER_NONE ||
@@ -205,14 +173,12 @@ void ledger_release_process(struct ledger *ledger, uint32_t process)
 	if (row->process.touched)
 		value_table_clear(&table->deltas, row->touch);
 	row->process.used = false;
-	row->next_free = table->first_free;
-	table->first_free = process;
-	table->used--;
+	row_slots_give_back(&table->slots, process);
 }
 
 uint32_t ledger_process_slots(const struct ledger *ledger)
 {
-	return ledger->processes.slots;
+	return ledger->processes.slots.count;
 }
 
 const struct ledger_process *ledger_process_at(const struct ledger *ledger, uint32_t process)
@@ -234,13 +200,13 @@ const uint64_t *ledger_process_deltas(const struct ledger *ledger, uint32_t proc
 
 const uint32_t *ledger_touched_processes(const struct ledger *ledger, size_t *ret_count)
 {
-	*ret_count = ledger->processes.touched_count;
-	return ledger->processes.touched;
+	*ret_count = ledger->processes.slots.touched_count;
+	return ledger->processes.slots.touched;
 }
 
 bool ledger_processes_crowded(const struct ledger *ledger)
 {
-	return is_crowded(ledger->processes.used, ledger->max_processes);
+	return is_crowded(ledger->processes.slots.used, ledger->max_processes);
 }
 
 uint64_t ledger_process_overflows(const struct ledger *ledger)

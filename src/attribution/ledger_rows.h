@@ -8,12 +8,12 @@
 #include "attribution/ledger.h"
 #include "attribution/owner.h"
 #include "attribution/row_index.h"
+#include "attribution/row_slots.h"
 #include "attribution/value_table.h"
 
 struct process_row {
 	struct ledger_process process;
-	uint32_t touch;     /* row of its deltas, while process.touched */
-	uint32_t next_free; /* while not process.used */
+	uint32_t touch; /* row of its deltas, while process.touched */
 };
 
 /*
@@ -21,13 +21,8 @@ struct process_row {
  * reserved when the row is made, so that a charge cannot fail.
  */
 struct process_table {
-	struct process_row *rows; /* [capacity] */
-	uint32_t *touched;        /* [capacity] */
-	uint32_t capacity;
-	uint32_t slots; /* used or once used */
-	uint32_t used;
-	uint32_t first_free;
-	uint32_t touched_count;
+	struct row_slots slots;
+	struct process_row *rows;
 	struct value_table values;
 	struct value_table deltas;
 	struct row_index index; /* by pid and start; ended rows too, as long as they are kept */
@@ -36,14 +31,8 @@ struct process_table {
 
 /* Containers are few: each row has its deltas. */
 struct container_table {
-	struct ledger_container *rows; /* [capacity] */
-	uint32_t *touched;             /* [capacity] */
-	uint32_t *next_free;           /* [capacity] */
-	uint32_t capacity;
-	uint32_t slots;
-	uint32_t used;
-	uint32_t first_free;
-	uint32_t touched_count;
+	struct row_slots slots;
+	struct ledger_container *rows;
 	struct value_table values;
 	struct value_table deltas;
 	struct value_table direct_deltas;
@@ -58,14 +47,8 @@ struct container_table {
 
 /* Row 0 is "other", in use from the first overflow on; its memory is always there. */
 struct group_table {
-	struct ledger_group_row *rows; /* [capacity] */
-	uint32_t *touched;             /* [capacity] */
-	uint32_t *next_free;           /* [capacity] */
-	uint32_t capacity;
-	uint32_t slots;
-	uint32_t used; /* without row 0 */
-	uint32_t first_free;
-	uint32_t touched_count;
+	struct row_slots slots;
+	struct ledger_group_row *rows;
 	struct value_table values;
 	struct value_table deltas;
 	struct row_index index; /* by hash of all strings */

@@ -11,21 +11,10 @@
 #include <cmocka.h>
 
 #include "../property.h"
+#include "new_ledger.h"
 
-static const struct ledger_owner overflow = { "system_processes", "system_processes", "system",
-					      "system_processes" };
 static const struct ledger_owner nginx = { "nginx.service", "nginx.service", "system",
 					   "nginx.service" };
-
-static struct ledger *new_ledger(uint32_t max_processes, uint32_t max_containers, uint32_t zones)
-{
-	const struct ledger_options options = { max_processes, max_containers, overflow };
-	struct ledger *ledger;
-
-	assert_int_equal(ledger_new(&options, &ledger), 0);
-	assert_int_equal(ledger_set_zones(ledger, zones), 0);
-	return ledger;
-}
 
 static void test_overflow_owner_is_row_0(void **state)
 {

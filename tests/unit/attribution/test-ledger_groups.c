@@ -9,17 +9,7 @@
 
 #include <cmocka.h>
 
-static const struct ledger_owner overflow = { "system_processes", "system_processes", "system",
-					      "system_processes" };
-static struct ledger *new_ledger(uint32_t max_processes, uint32_t max_containers, uint32_t zones)
-{
-	const struct ledger_options options = { max_processes, max_containers, overflow };
-	struct ledger *ledger;
-
-	assert_int_equal(ledger_new(&options, &ledger), 0);
-	assert_int_equal(ledger_set_zones(ledger, zones), 0);
-	return ledger;
-}
+#include "new_ledger.h"
 
 static const struct ledger_owner web = { .container_id = "c1",
 					 .container_name = "web",

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An empty ledger, whose row 0 is system_processes. */
+#pragma once
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "attribution/ledger.h"
+
+static const struct ledger_owner overflow = { "system_processes", "system_processes", "system",
+					      "system_processes" };
+
+static inline struct ledger *new_ledger(uint32_t max_processes, uint32_t max_containers,
+					uint32_t zones)
+{
+	const struct ledger_options options = { max_processes, max_containers, overflow };
+	struct ledger *ledger;
+
+	assert_int_equal(ledger_new(&options, &ledger), 0);
+	assert_int_equal(ledger_set_zones(ledger, zones), 0);
+	return ledger;
+}
