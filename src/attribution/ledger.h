@@ -117,8 +117,10 @@ struct ledger_group_row {
 };
 
 struct ledger_options {
-	/* Rows, ended ones that are kept included; beyond it charges go to the container only
-	 * (the pid="" series), counted. */
+	/*
+	 * Rows, ended ones that are kept included; beyond it charges go to the container only
+	 * (the pid="" series), counted, and the publisher lets the smallest rows go.
+	 */
 	uint32_t max_processes;
 	/*
 	 * Beyond it a new owner is charged to the owner "other" of its namespace (container_id "",
@@ -207,6 +209,8 @@ const uint32_t *ledger_touched_processes(const struct ledger *ledger, size_t *re
 const uint32_t *ledger_touched_containers(const struct ledger *ledger, size_t *ret_count);
 /* How many containers wait for their names. */
 uint32_t ledger_waiting_containers(const struct ledger *ledger);
+/* Processes for which there was no row in this interval. */
+uint32_t ledger_refused_processes(const struct ledger *ledger);
 /*
  * Owners for which there was no room in this interval; counted up to LEDGER_REFUSED_MAX, each once.
  */

@@ -35,6 +35,7 @@ void process_table_begin(struct process_table *table)
 	for (uint32_t i = 0; i < table->slots.touched_count; i++)
 		table->rows[table->slots.touched[i]].process.touched = false;
 	table->slots.touched_count = 0;
+	table->refused = 0;
 }
 
 void process_table_touch(struct process_table *table, uint32_t process)
@@ -101,8 +102,10 @@ static uint32_t make_row(struct ledger *ledger, const struct ledger_process *wan
 	uint32_t slot;
 	struct process_row *row;
 
-	if (table->slots.used >= ledger->max_processes)
+	if (table->slots.used >= ledger->max_processes) {
+		table->refused++;
 		return LEDGER_NONE;
+	}
 	slot = find_slot(table);
 	if (slot == LEDGER_NONE ||
 	    row_index_add(&table->index, key_of(wanted->pid, wanted->start_ns), slot) < 0)
@@ -207,6 +210,11 @@ const uint32_t *ledger_touched_processes(const struct ledger *ledger, size_t *re
 bool ledger_processes_crowded(const struct ledger *ledger)
 {
 	return is_crowded(ledger->processes.slots.used, ledger->max_processes);
+}
+
+uint32_t ledger_refused_processes(const struct ledger *ledger)
+{
+	return ledger->processes.refused;
 }
 
 uint64_t ledger_process_overflows(const struct ledger *ledger)

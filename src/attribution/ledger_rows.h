@@ -27,6 +27,7 @@ struct process_table {
 	struct value_table deltas;
 	struct row_index index; /* by pid and start; ended rows too, as long as they are kept */
 	uint64_t overflows;
+	uint32_t refused; /* of them in this interval, for want of a row */
 };
 
 /* Containers are few: each row has its deltas. */

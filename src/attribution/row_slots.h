@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where the rows of a table are: slots 0..count-1, with holes that are used again, the newest first;
- * and which of them were touched in this interval.
+ * Where the rows of a table are: slots 0..count-1, with holes that are used again, the newest
+ * first; and which of them were touched in this interval.
  *
- * The table owns the rows themselves and its values; row_slots_reserve() and row_slots_find() see to
- * it that there is room for one more of everything before anything is taken, so that taking and
+ * The table owns the rows themselves and its values; row_slots_reserve() and row_slots_find() see
+ * to it that there is room for one more of everything before anything is taken, so that taking and
  * touching cannot fail.
  */
 #pragma once
@@ -34,7 +34,9 @@ void row_slots_release(struct row_slots *slots);
  * NULL without memory (nothing changed).
  */
 void *row_slots_reserve(struct row_slots *slots, void *rows, size_t row_size);
-/* The slot of the next row, not yet taken, with room in @values [count]; SLOT_NONE without memory. */
+/*
+ * The slot of the next row, not yet taken, with room in @values [count]; SLOT_NONE without memory.
+ */
 uint32_t row_slots_find(const struct row_slots *slots, struct value_table *const *values,
 			size_t count);
 /* True when the slot was never used before: its row is not initialised. */

@@ -54,7 +54,7 @@ struct config {
 	uint64_t meter_deadline_ns;   /* --meter.read-deadline=100ms */
 	double meter_max_watts;       /* --meter.max-watts=2000, per zone */
 	uint32_t bpf_end_buffer_kib;  /* --bpf.end-buffer=512KiB: KiB, a power of two, 64..65536 */
-	uint32_t max_processes;       /* --monitor.max-processes=65536 */
+	uint32_t max_processes;       /* --monitor.max-processes=20000 */
 	uint32_t max_containers;      /* --monitor.max-containers=1000 */
 	char *model_machine; /* --model.machine: "cores=8,year=2021,…" overrides facts; "" none */
 	int idle_mode;       /* --idle.mode=learned|fixed|off (enum idle_mode) */

@@ -97,12 +97,14 @@ static const struct config_option options[] = {
 	  RANGE(100 * NSEC_PER_MSEC, 3600 * NSEC_PER_SEC), .default_text = "1s",
 	  .metavar = "DURATION", .reloadable = true, .help = "Time from one reading to the next." },
 	{ "monitor.max-processes", NULL, OPTION_U32, FIELD(max_processes), RANGE(256, 4194304),
-	  .default_text = "65536", .metavar = "N",
-	  .help = "Processes that are told apart. What is beyond has no name: it is charged to the "
-		  "container or the node, and counted." },
+	  .default_text = "20000", .metavar = "N",
+	  .help = "Processes that are told apart. Beyond, the smallest are in their container's "
+		  "\"other\", and counted. Of more than four times as many, those beyond are the "
+		  "node's alone." },
 	{ "monitor.max-containers", NULL, OPTION_U32, FIELD(max_containers), RANGE(16, 65536),
 	  .default_text = "1000", .metavar = "N",
-	  .help = "Containers, services and scopes that are told apart." },
+	  .help = "Containers, services and scopes that are told apart. Beyond, the smallest are "
+		  "in the \"other\" of their namespace, and counted." },
 
 	{ "bpf.enabled", NULL, OPTION_BOOL, FIELD(bpf_enabled), .default_text = "true",
 	  .help = "Read processes' run time with BPF where the kernel lets it. Otherwise, and "

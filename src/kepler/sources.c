@@ -10,6 +10,12 @@
 #include "base/num.h"
 #include "model/platform_power.h"
 
+/*
+ * The reader knows more processes than have names: what of them has no row of its own must still be
+ * charged to its container, and only the reader knows which that is.
+ */
+#define READER_FACTOR 4
+
 static int open_processes(const struct config *config, struct sources *sources, struct diag *diag)
 {
 	struct identity_options identity = {
@@ -22,7 +28,7 @@ static int open_processes(const struct config *config, struct sources *sources, 
 		.allow_bpf = config->bpf_enabled,
 		.allow_walk = true,
 		.end_buffer_bytes = config->bpf_end_buffer_kib * 1024,
-		.max_processes = config->max_processes,
+		.max_processes = config->max_processes * READER_FACTOR,
 	};
 	int r = names_open(config, &sources->names, diag);
 

@@ -164,6 +164,7 @@ int publisher_publish(struct publisher *publisher, uint64_t now_ns, int64_t real
 	processes_admit(publisher, &at);
 	processes_apply(publisher, &at);
 	publisher->missed = false;
+	processes_forget(publisher, &at);
 	containers_fold(publisher, &at);
 	containers_expire(publisher, &at);
 	groups_expire(publisher, &at);

@@ -45,9 +45,11 @@
  *
  * The ledger's limits. When more than 7/8 of its rows (of processes, containers, pods, VMs or
  * namespaces) are in use, ended ones are kept for settle_ns only, and counted. When there was no
- * room for an owner, the smallest containers that did not run in this interval are folded: all that
- * they have is retired, and when they run again they are new. What ran meanwhile without a row is
- * in the owner "other" of its namespace and stays there.
+ * room for a process, what it used is in the "other" of its container, and the smallest processes
+ * without a series that did not run in this interval are forgotten: when they run again they begin
+ * anew. When there was no room for an owner, the smallest containers that did not run in this
+ * interval are folded: all that they have is retired, and when they run again they are new. What
+ * ran meanwhile without a row is in the owner "other" of its namespace and stays there.
  *
  * Cost: per interval, in proportion to the rows that were touched, plus one pass over the published
  * rows to copy them. No allocation after warm-up but for growth.

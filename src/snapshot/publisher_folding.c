@@ -8,6 +8,8 @@
 #include "base/macro.h"
 #include "snapshot/publisher_parts.h"
 
+#define FORGOTTEN_MAX 1024U /* processes in one interval; who finds no row then asks again */
+
 /* A strict order, so that the choice is the same whatever the order of rows. */
 static bool is_larger(const struct contender *a, const struct contender *b)
 {
@@ -34,6 +36,20 @@ static void sift_down(struct contender *heap, uint32_t size, uint32_t at)
 		heap[at] = heap[child];
 		heap[child] = held;
 		at = child;
+	}
+}
+
+/* Offers a candidate to the heap of the smallest, which is one once it is full. */
+static void keep_smallest(struct contender *heap, uint32_t *count, uint32_t wanted,
+			  const struct contender *candidate)
+{
+	if (*count < wanted) {
+		heap[(*count)++] = *candidate;
+		for (uint32_t parent = wanted / 2; *count == wanted && parent-- > 0;)
+			sift_down(heap, wanted, parent);
+	} else if (is_larger(&heap[0], candidate)) {
+		heap[0] = *candidate;
+		sift_down(heap, wanted, 0);
 	}
 }
 
@@ -66,14 +82,7 @@ uint32_t processes_find_smallest(struct publisher *publisher, uint32_t wanted, b
 
 		if (settled_only && !view->series[i].age.settled)
 			continue;
-		if (found < wanted) {
-			view->smallest[found++] = candidate;
-			for (uint32_t parent = wanted / 2; found == wanted && parent-- > 0;)
-				sift_down(view->smallest, wanted, parent);
-		} else if (is_larger(&view->smallest[0], &candidate)) {
-			view->smallest[0] = candidate;
-			sift_down(view->smallest, wanted, 0);
-		}
+		keep_smallest(view->smallest, &found, wanted, &candidate);
 	}
 	qsort(view->smallest, found, sizeof(struct contender), by_least_used);
 	return found;
@@ -99,6 +108,39 @@ void processes_fold_excess(struct publisher *publisher, const struct moment *at)
 	}
 	while (view->count > max_rows) /* without memory to choose: the newest rows */
 		process_fold(publisher, view->series[view->count - 1].process, at);
+}
+
+/* Sleeps, has no series, and is not all by which its container is known to live. */
+static bool may_be_forgotten(const struct publisher *publisher, uint32_t process)
+{
+	const struct ledger_process *row = ledger_process_at(publisher->ledger, process);
+
+	return row->used && !row->touched && publisher->processes.series_of[process] == NO_SERIES &&
+	       ledger_container_at(publisher->ledger, row->container)->living > 1;
+}
+
+void processes_forget(struct publisher *publisher, const struct moment *at)
+{
+	struct process_view *view = &publisher->processes;
+	uint32_t slots = ledger_process_slots(publisher->ledger), found = 0;
+	uint32_t wanted = ledger_refused_processes(publisher->ledger);
+
+	wanted = wanted < FORGOTTEN_MAX ? wanted : FORGOTTEN_MAX;
+	if (wanted == 0 || !reserve_smallest(view, wanted))
+		return;
+	for (uint32_t i = 0; i < slots; i++) {
+		if (may_be_forgotten(publisher, i)) {
+			const struct contender candidate = {
+				usage_uj(publisher, ledger_process_values(publisher->ledger, i)), i
+			};
+
+			keep_smallest(view->smallest, &found, wanted, &candidate);
+		}
+	}
+	for (uint32_t i = 0; i < found; i++) {
+		if (may_be_forgotten(publisher, view->smallest[i].process))
+			process_release(publisher, view->smallest[i].process, at);
+	}
 }
 
 /* Lives, was shown, and did not run in this interval: one that runs would be back at once. */

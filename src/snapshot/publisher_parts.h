@@ -186,6 +186,11 @@ void processes_fold_excess(struct publisher *publisher, const struct moment *at)
 uint32_t processes_find_smallest(struct publisher *publisher, uint32_t wanted, bool settled_only);
 void process_fold(struct publisher *publisher, uint32_t process, const struct moment *at);
 /*
+ * Makes room for processes that found none: the smallest rows without a series that did not run in
+ * this interval go. What they used is in "other", and stays there.
+ */
+void processes_forget(struct publisher *publisher, const struct moment *at);
+/*
  * Makes room for owners that found none: the smallest containers that did not run in this interval
  * go, with their process rows.
  */

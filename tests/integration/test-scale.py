@@ -190,32 +190,48 @@ def overflow(table, option, begin_load):
         return after[0]
 
 
-def full_processes():
-    """R24: more processes than the tables hold: counted, and their energy is the node's."""
-    crowd = load("ring", 700)
+def crowded(count, limit):
+    """CPU time of processes beyond a limit of rows: the last response, and the pids that have series."""
+    crowd = load("ring", count)
     crowd.stdout.readline()
     try:
-        metrics = overflow("processes", "--monitor.max-processes=256", lambda: [load("storm", 100, 2, 3)])
-        own = {labels["pid"] for labels, _ in metrics.select("kepler_process_package_joules_total") if labels["pid"]}
-        nameless = metrics.sum("kepler_node_unattributed_joules_total", zone="package", reason="dropped")
-        print(f"  {len(own)} processes with series, {nameless} J without a name")
-        assert len(own) <= 256 and nameless > 0
+        metrics = overflow("processes", f"--monitor.max-processes={limit}", lambda: [load("storm", 100, 2, 3)])
     finally:
         crowd.kill()
         crowd.wait()
+    own = {labels["pid"] for labels, _ in metrics.select("kepler_process_package_joules_total") if labels["pid"]}
+    nameless = metrics.sum("kepler_node_unattributed_joules_total", zone="package", reason="dropped")
+    print(f"  {len(own)} processes with series, {nameless} J without a name")
+    assert len(own) <= limit
+    return metrics, nameless
+
+
+def full_processes():
+    """R24: more processes than the ledger has rows: counted, and their energy is in "other" of their container."""
+    metrics, nameless = crowded(400, 256)
+    other = metrics.sum("kepler_process_package_joules_total", command="other", pid="")
+    assert nameless == 0 and other > 0
+
+
+def full_reader():
+    """R24: more than the reader knows, four times as many: counted, and their energy is the node's."""
+    _, nameless = crowded(1400, 256)
+    assert nameless > 0
 
 
 def full_containers():
-    """More services than the table holds: counted, and their energy is system_processes'."""
+    """More services than the table holds: counted, and their energy is in "other" of their namespace."""
     services = [Service(f"kepler-test-full{number}.service") for number in range(24)]
     try:
         metrics = overflow("containers", "--monitor.max-containers=16",
                            lambda: [service.load("storm", 5, 2, 3) for service in services])
-        names = {labels["container_id"] for labels, _ in metrics.select("kepler_container_package_joules_total")}
+        rows = [labels for labels, _ in metrics.select("kepler_container_package_joules_total", mode="dynamic")]
+        names = {labels["container_id"] for labels in rows if labels["container_id"]}
         assert len(names) <= 16 and "system_processes" in names, names
+        assert any(labels["container_name"] == "other" and labels["container_namespace"] == "system" for labels in rows), rows
     finally:
         for service in services:
             service.remove()
 
 
-run_tests([fork_storm, lost_records, sleeping_crowd, series_limit, full_processes, full_containers])
+run_tests([fork_storm, lost_records, sleeping_crowd, series_limit, full_processes, full_reader, full_containers])

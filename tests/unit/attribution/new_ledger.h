@@ -10,8 +10,10 @@
 
 #include "attribution/ledger.h"
 
-static const struct ledger_owner overflow = { "system_processes", "system_processes", "system",
-					      "system_processes" };
+static const struct ledger_owner overflow = { .container_id = "system_processes",
+					      .container_name = "system_processes",
+					      .container_namespace = "system",
+					      .pod_name = "system_processes" };
 
 static inline struct ledger *new_ledger(uint32_t max_processes, uint32_t max_containers,
 					uint32_t zones)

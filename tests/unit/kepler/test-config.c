@@ -59,7 +59,7 @@ static void defaults(void **state)
 	assert_string_equal(config.host_sysfs, "/sys");
 	assert_true(config.monitor_interval_ns == NSEC_PER_SEC);
 	assert_int_equal(config.bpf_end_buffer_kib, 512);
-	assert_int_equal(config.max_processes, 65536);
+	assert_int_equal(config.max_processes, 20000);
 	assert_true(config.meter_deadline_ns == 100 * NSEC_PER_MSEC);
 	assert_float_equal(config.meter_max_watts, 2000, 0);
 	assert_int_equal(config.idle_watts_count, 0);

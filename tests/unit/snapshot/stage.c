@@ -13,8 +13,14 @@ struct publisher_options default_options(void)
 
 void open_stage(struct stage *s, const struct publisher_options *options)
 {
-	const struct ledger_options book = { 1000,
-					     100,
+	open_stage_for(s, options, 1000, 100);
+}
+
+void open_stage_for(struct stage *s, const struct publisher_options *options,
+		    uint32_t max_processes, uint32_t max_containers)
+{
+	const struct ledger_options book = { max_processes,
+					     max_containers,
 					     { "system_processes", "s", "system", "s" } };
 
 	*s = (struct stage){ .now_s = 1000 };

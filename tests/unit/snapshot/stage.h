@@ -27,6 +27,8 @@ struct stage {
 struct publisher_options default_options(void);
 /* Room for 1000 processes and 100 containers; the first interval has begun. */
 void open_stage(struct stage *s, const struct publisher_options *options);
+void open_stage_for(struct stage *s, const struct publisher_options *options,
+		    uint32_t max_processes, uint32_t max_containers);
 void close_stage(struct stage *s);
 /* Publishes the interval and begins one that ends @later_s seconds on. */
 void publish(struct stage *s, uint64_t later_s);

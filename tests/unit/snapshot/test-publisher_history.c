@@ -74,10 +74,11 @@ static void draw_options(struct world *w)
 
 static void open_world(struct world *w, struct property_source *source)
 {
-	const struct ledger_options options = { .max_processes = 12,
-						.max_containers = 4,
-						.overflow = { "system_processes", "s", "system",
-							      "s" } };
+	const struct ledger_options options = {
+		.max_processes = 2 + (uint32_t)draw_below(source, 11),
+		.max_containers = 4,
+		.overflow = { "system_processes", "s", "system", "s" },
+	};
 
 	*w = (struct world){ .source = source, .now_ns = SECOND_NS };
 	draw_options(w);
