@@ -73,6 +73,9 @@ struct activity_info {
 	uint64_t cgroups_missed; /* cumulative: new cgroups that could not be told of */
 	uint64_t overflows;      /* times that a thread or process found no room in a table */
 	uint64_t bpf_run_ns;     /* own CPU time inside the last pass's kernel program */
+	uint32_t unseen;         /* processes that /proc shows and passes do not, see unseen.h */
+	uint32_t unseen_pid;     /* the first of them */
+	uint64_t unseen_cpu_ns;  /* cumulative */
 	char why_not_bpf[ACTIVITY_WHY_MAX]; /* with procfs: what refused, and what would help */
 };
 

@@ -14,17 +14,23 @@
 #include "activity/bpf_kernel_side.h"
 #include "activity/bpf_refused.h"
 #include "activity/thread_table.h"
+#include "activity/unseen.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/macro.h"
 
-#define FULL_EVERY              256 /* passes */
-#define FULL_EVERY_WITHOUT_ENDS 8   /* rows of ended threads are found only so */
+#define FULL_EVERY              256  /* passes */
+#define FULL_EVERY_WITHOUT_ENDS 8    /* rows of ended threads are found only so */
+#define LOOK_EVERY              4096 /* for processes that are not seen: all of /proc is listed */
+#define REFRESH_EVERY           60
 
 struct bpf_reader {
 	struct activity_reader base;
 	struct bpf_kernel_side *side;
 	struct thread_table *table;
+	struct unseen *unseen;
+	uint64_t full_boottime_ns; /* of the last full pass */
+	uint64_t look_due;         /* pass */
 	uint64_t passes, drops, errors, run_ns;
 };
 
@@ -78,6 +84,19 @@ static bool is_full_due(const struct bpf_reader *self)
 	return self->passes % every == 0 || thread_table_wants_full(self->table);
 }
 
+/* Not in a full pass itself: the first one is on the way to the first snapshot. */
+static void watch_unseen(struct bpf_reader *self, bool full, uint64_t boottime_ns)
+{
+	if (full) {
+		self->full_boottime_ns = boottime_ns;
+	} else if (self->passes >= self->look_due) {
+		unseen_look(self->unseen, self->table, self->full_boottime_ns);
+		self->look_due = self->passes + LOOK_EVERY;
+	} else if (self->passes % REFRESH_EVERY == 0) {
+		unseen_refresh(self->unseen);
+	}
+}
+
 static int bpf_read(struct activity_reader *reader, struct activity *activity)
 {
 	struct bpf_reader *self = to_bpf_reader(reader);
@@ -104,6 +123,7 @@ static int bpf_read(struct activity_reader *reader, struct activity *activity)
 		return r;
 	}
 	self->passes++;
+	watch_unseen(self, full, result.boottime_ns);
 	*activity = result;
 	return 0;
 }
@@ -124,6 +144,9 @@ static void bpf_get_info(const struct activity_reader *reader, struct activity_i
 		.overflows = thread_table_overflows(self->table),
 		.bpf_run_ns = self->run_ns,
 		.cgroups_missed = bpf_kernel_side_cgroups_missed(self->side),
+		.unseen = unseen_count(self->unseen),
+		.unseen_pid = unseen_first_pid(self->unseen),
+		.unseen_cpu_ns = unseen_cpu_ns(self->unseen),
 	};
 }
 
@@ -148,6 +171,7 @@ static void bpf_close(struct activity_reader *reader)
 
 	bpf_kernel_side_close(self->side);
 	thread_table_free(self->table);
+	unseen_close(self->unseen);
 	free(self);
 }
 
@@ -178,6 +202,8 @@ int bpf_activity_open(const struct activity_options *options, struct activity_re
 		return -ENOMEM;
 	self->base.ops = &bpf_ops;
 	r = thread_table_new(options->max_processes, &self->table);
+	if (r == 0)
+		r = unseen_open(options->procfs, &self->unseen);
 	if (r < 0)
 		return r;
 	r = bpf_kernel_side_open(options, &self->side);

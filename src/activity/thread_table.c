@@ -269,6 +269,11 @@ uint64_t thread_table_overflows(const struct thread_table *table)
 	return table->overflows;
 }
 
+bool thread_table_is_complete(const struct thread_table *table)
+{
+	return !table->untracked;
+}
+
 void thread_table_visit(const struct thread_table *table, activity_visit_fn *fn, void *userdata)
 {
 	for (uint32_t i = 0; i < table->processes_high; i++) {

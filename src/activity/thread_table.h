@@ -52,4 +52,6 @@ int thread_table_finish(struct thread_table *table, struct activity *activity);
 size_t thread_table_count(const struct thread_table *table); /* threads known */
 /* Times that a thread found no room: the living are asked anew in each pass. */
 uint64_t thread_table_overflows(const struct thread_table *table);
+/* Every thread of the last pass has found room. */
+bool thread_table_is_complete(const struct thread_table *table);
 void thread_table_visit(const struct thread_table *table, activity_visit_fn *fn, void *userdata);

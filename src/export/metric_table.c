@@ -364,6 +364,21 @@ static const struct metric table[] = {
 	  "",
 	  "New cgroups that the kernel had no room to tell of: short work there may lack an owner.",
 	  emit_self_u64, SELF(cgroups_missed) },
+	{ "kepler_exporter_unseen_processes", METRIC_GAUGE, "", BOTH,
+	  "",
+	  "Processes that /proc shows and BPF does not: a kernel that guards them. What they use "
+	  "is shared among the others. Looked for at start and every 4,096 intervals.",
+	  emit_self_u64, SELF(unseen_processes) },
+	{ "kepler_exporter_unseen_cpu_seconds", METRIC_COUNTER, "seconds", BOTH,
+	  "",
+	  "CPU time of those processes since they were found, from /proc; brought up to date once "
+	  "in 60 intervals.",
+	  emit_self_double, SELF(unseen_cpu_seconds) },
+	{ "kepler_exporter_meters_searching", METRIC_GAUGE, "", BOTH,
+	  "",
+	  "Is the first search for energy meters still going on, since a driver does not answer? "
+	  "1 or 0. Energy is estimated meanwhile.",
+	  emit_self_u64, SELF(meters_searching) },
 	{ "kepler_exporter_name_source_up", METRIC_GAUGE, "", BOTH,
 	  "source, via",
 	  "Does this source of containers' names answer? 1 or 0.",

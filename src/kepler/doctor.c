@@ -120,6 +120,11 @@ static void examine_processes(struct findings *findings, const struct sources *s
 	findings_add(findings, FINDING_OK, "processes", NULL,
 		     "read by BPF (%s): exact run time of every thread; %llu threads known",
 		     info.reader, (unsigned long long)info.threads_known);
+	if (info.unseen)
+		findings_add(findings, FINDING_NOTE, "processes", NULL,
+			     "%u of them, the first is pid %u, are in /proc but guarded from BPF "
+			     "by this kernel: what they use is shared among the others",
+			     info.unseen, info.unseen_pid);
 	if (info.exits_seen)
 		findings_add(findings, FINDING_OK, "processes", NULL,
 			     "processes that end between two readings are seen and charged");

@@ -417,6 +417,8 @@ static void describe_self(struct interval_engine *engine, const struct zone_acti
 	self->tasks_sent += info.tasks_sent;
 	self->threads_known = info.threads_known;
 	self->cgroups_missed = info.cgroups_missed;
+	self->unseen_processes = info.unseen;
+	self->unseen_cpu_seconds = (double)info.unseen_cpu_ns / 1e9;
 	self->bpf_seconds += (double)info.bpf_run_ns / 1e9;
 	self->process_overflows = ledger_process_overflows(engine->ledger) + info.overflows;
 	self->container_overflows = ledger_container_overflows(engine->ledger);

@@ -50,6 +50,7 @@ struct monitor {
 	bool stop;
 	bool table;
 	bool on_terminal;
+	bool told_unseen;
 	struct strbuf frame;
 	char url[128];
 	char source[256];
@@ -97,6 +98,20 @@ static void show_table(struct monitor *monitor)
 		live_table_show(STDOUT_FILENO, &monitor->frame);
 }
 
+static void warn_of_unseen(struct monitor *monitor)
+{
+	struct activity_info info;
+
+	if (monitor->told_unseen || !monitor->stats.self.unseen_processes)
+		return;
+	monitor->told_unseen = true;
+	activity_get_info(monitor->sources.activity, &info);
+	log_warn(
+		"%u process(es), the first of them pid %u, are in /proc but guarded from BPF: what "
+		"they use is shared among the others",
+		info.unseen, info.unseen_pid);
+}
+
 static void run_interval(struct monitor *monitor)
 {
 	uint64_t began_ns = clock_ns(CLOCK_MONOTONIC);
@@ -107,6 +122,7 @@ static void run_interval(struct monitor *monitor)
 	r = interval_engine_run(monitor->engine, realtime_ms(), &monitor->stats.self);
 	if (r < 0)
 		(void)log_warn_errno(r, "this interval is incomplete");
+	warn_of_unseen(monitor);
 	self_stats_interval(&monitor->stats, clock_ns(CLOCK_MONOTONIC) - began_ns);
 	if (monitor->web)
 		web_sweep(monitor->web, began_ns);

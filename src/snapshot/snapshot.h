@@ -136,7 +136,10 @@ struct snapshot_self {
 	char activity_reader[16];
 	uint64_t activity_drops, activity_errors, tasks_walked, tasks_sent, threads_known;
 	uint64_t cgroups_missed;
-	double bpf_seconds; /* of cpu_seconds, inside the kernel program */
+	uint64_t unseen_processes; /* that /proc shows and no pass does */
+	double unseen_cpu_seconds;
+	uint64_t meters_searching; /* 1 while the first search has not come to its end */
+	double bpf_seconds;        /* of cpu_seconds, inside the kernel program */
 	uint64_t process_overflows, container_overflows;
 	uint64_t reloads, reload_failures;
 	bool last_reload_ok;

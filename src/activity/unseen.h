@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Processes that /proc shows and BPF's passes do not. Some kernels guard processes from being
+ * looked at, their first one as a rule. Nothing is lost by it: the energy of the node is shared
+ * among those that are seen; but what is guarded has no share. So it is said how many there are,
+ * and what they run.
+ *
+ * Exact, since nothing is inferred from clocks: a process that started before a pass which tells of
+ * every thread, and lives still, must have been in it.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "activity/thread_table.h"
+
+#define UNSEEN_MAX 32 /* of them that are watched; there may be more */
+
+struct unseen;
+
+/* 0 or -errno. */
+int unseen_open(const char *procfs, struct unseen **ret);
+void unseen_close(struct unseen *unseen);
+/*
+ * Looks through all of procfs: who is in none of the passes that @table knows, the last full one of
+ * which was at @full_boottime_ns? Costs as much as listing /proc. Does nothing where procfs cannot
+ * be read, or is not of the pid namespace that BPF counts in.
+ */
+void unseen_look(struct unseen *unseen, const struct thread_table *table,
+		 uint64_t full_boottime_ns);
+/* Adds up what they ran since they were found. */
+void unseen_refresh(struct unseen *unseen);
+uint32_t unseen_count(const struct unseen *unseen);
+uint32_t unseen_first_pid(const struct unseen *unseen); /* 0: there is none */
+uint64_t unseen_cpu_ns(const struct unseen *unseen);

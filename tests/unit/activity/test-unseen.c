@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Who is in a tree of our own and not in the passes. */
+#include "activity/unseen.h"
+
+#include <ftw.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define TICK_NS    10000000ULL
+#define FULL_NS    (1000 * TICK_NS) /* the last full pass */
+#define OWN_PID    50U
+#define OWN_TICKS  900U
+#define INIT_TICKS 3U
+
+struct scene {
+	char path[64];
+	struct thread_table *table;
+	struct unseen *unseen;
+};
+
+static void write_file(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	assert_true(fputs(text, file) >= 0);
+	assert_int_equal(fclose(file), 0);
+}
+
+static void show(const struct scene *s, const char *name, unsigned pid, unsigned start_ticks,
+		 unsigned long run_ns)
+{
+	char path[128], text[256];
+
+	(void)snprintf(path, sizeof(path), "%s/%s", s->path, name);
+	(void)mkdir(path, 0755);
+	(void)snprintf(path, sizeof(path), "%s/%s/stat", s->path, name);
+	(void)snprintf(text, sizeof(text),
+		       "%u (p) S 1 0 0 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 %u 0 0 0 0 0 0 0 0 0 0 0 "
+		       "0 0 0 0 17 1 0\n",
+		       pid, start_ticks);
+	write_file(path, text);
+	for (unsigned thread = 0; thread < 2; thread++) {
+		(void)snprintf(path, sizeof(path), "%s/%s/task", s->path, name);
+		(void)mkdir(path, 0755);
+		(void)snprintf(path, sizeof(path), "%s/%s/task/%u", s->path, name, pid + thread);
+		(void)mkdir(path, 0755);
+		(void)snprintf(path, sizeof(path), "%s/%s/task/%u/schedstat", s->path, name,
+			       pid + thread);
+		(void)snprintf(text, sizeof(text), "%lu 5 6\n", run_ns);
+		write_file(path, text);
+	}
+}
+
+/* A pass tells of a process. */
+static void tell(const struct scene *s, unsigned pid, uint64_t start_ns)
+{
+	const struct kepler_thread record = {
+		.key = 0xffff888000000000ULL + pid * 4096ULL,
+		.process_start_ns = start_ns,
+		.tgid = pid,
+		.tid = pid,
+		.flags = KEPLER_LEADER,
+		.comm = "p",
+	};
+
+	thread_table_living(s->table, &record);
+}
+
+static void begin_scene(struct scene *s, uint32_t max_processes)
+{
+	*s = (struct scene){ .path = "/tmp/kepler-unseen-XXXXXX" };
+	assert_non_null(mkdtemp(s->path));
+	show(s, "self", OWN_PID, OWN_TICKS, 0);
+	show(s, "50", OWN_PID, OWN_TICKS, 0);
+	show(s, "1", 1, INIT_TICKS, 1000);
+	show(s, "self.not-a-pid", 7, INIT_TICKS, 1000);
+	assert_int_equal(thread_table_new(max_processes, &s->table), 0);
+	assert_int_equal(unseen_open(s->path, &s->unseen), 0);
+	thread_table_begin(s->table, true, 1);
+	tell(s, OWN_PID, OWN_TICKS * TICK_NS + 1234567);
+}
+
+static void look(const struct scene *s)
+{
+	struct activity activity;
+
+	assert_int_equal(thread_table_finish(s->table, &activity), 0);
+	unseen_look(s->unseen, s->table, FULL_NS);
+}
+
+static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	return remove(path);
+}
+
+static void end_scene(struct scene *s)
+{
+	unseen_close(s->unseen);
+	thread_table_free(s->table);
+	assert_int_equal(nftw(s->path, remove_entry, 8, FTW_DEPTH | FTW_PHYS), 0);
+}
+
+static void test_all_are_seen(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	begin_scene(&s, 100);
+	tell(&s, 1, INIT_TICKS * TICK_NS + 5);
+	look(&s);
+	assert_int_equal(unseen_count(s.unseen), 0);
+	assert_int_equal(unseen_first_pid(s.unseen), 0);
+	end_scene(&s);
+}
+
+static void test_a_guarded_process_is_counted_with_what_it_runs(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	begin_scene(&s, 100);
+	look(&s);
+	assert_int_equal(unseen_count(s.unseen), 1);
+	assert_int_equal(unseen_first_pid(s.unseen), 1);
+	assert_int_equal(unseen_cpu_ns(s.unseen), 0); /* what it ran before is history */
+	show(&s, "1", 1, INIT_TICKS, 1700);
+	unseen_refresh(s.unseen);
+	assert_int_equal(unseen_cpu_ns(s.unseen), 2 * 700);
+	show(&s, "1", 1, INIT_TICKS, 1800);
+	unseen_look(s.unseen, s.table, FULL_NS);
+	assert_int_equal(unseen_cpu_ns(s.unseen), 2 * 800);
+	show(&s, "1", 1, INIT_TICKS, 40); /* a thread of it ended */
+	unseen_refresh(s.unseen);
+	assert_int_equal(unseen_cpu_ns(s.unseen), 2 * 800);
+	end_scene(&s);
+}
+
+static void test_who_is_younger_than_the_pass_may_be_seen_yet(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	begin_scene(&s, 100);
+	tell(&s, 1, INIT_TICKS * TICK_NS);
+	show(&s, "60", 60, FULL_NS / TICK_NS + 1, 0);
+	show(&s, "61", 61, FULL_NS / TICK_NS - 1, 0); /* its tick is not over before the pass */
+	look(&s);
+	assert_int_equal(unseen_count(s.unseen), 0);
+	end_scene(&s);
+}
+
+/* Pids of another namespace would be compared. */
+static void test_a_procfs_that_counts_otherwise_says_nothing(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	begin_scene(&s, 100);
+	show(&s, "self", OWN_PID, OWN_TICKS - 40, 0);
+	look(&s);
+	assert_int_equal(unseen_count(s.unseen), 0);
+	end_scene(&s);
+}
+
+static void test_a_full_table_says_nothing(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	begin_scene(&s, 1);
+	tell(&s, 1, INIT_TICKS * TICK_NS);
+	look(&s);
+	assert_int_equal(unseen_count(s.unseen), 0);
+	end_scene(&s);
+}
+
+static void test_no_more_than_the_limit(void **state)
+{
+	struct scene s;
+	char name[16];
+
+	(void)state;
+	begin_scene(&s, 100);
+	for (unsigned pid = 100; pid < 150; pid++) {
+		(void)snprintf(name, sizeof(name), "%u", pid);
+		show(&s, name, pid, INIT_TICKS, 1);
+	}
+	look(&s);
+	assert_int_equal(unseen_count(s.unseen), UNSEEN_MAX);
+	end_scene(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_all_are_seen),
+		cmocka_unit_test(test_a_guarded_process_is_counted_with_what_it_runs),
+		cmocka_unit_test(test_who_is_younger_than_the_pass_may_be_seen_yet),
+		cmocka_unit_test(test_a_procfs_that_counts_otherwise_says_nothing),
+		cmocka_unit_test(test_a_full_table_says_nothing),
+		cmocka_unit_test(test_no_more_than_the_limit),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
