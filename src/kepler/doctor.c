@@ -65,6 +65,12 @@ static void examine_estimate(struct findings *findings, const struct sources *so
 	if (!config->meter_enabled)
 		findings_add(findings, FINDING_FIX, "energy", "remove --no-meter.enabled",
 			     "meters are switched off by the configuration");
+	else if (sources_are_searched(sources))
+		findings_add(findings, FINDING_FIX, "energy",
+			     "a driver does not answer; see dmesg. Meters that are found later "
+			     "take over from the estimate",
+			     "the search for meters in %s/class/powercap has not come to its end",
+			     config->host_sysfs);
 	else if (sources->host.is_vm)
 		findings_add(
 			findings, FINDING_NOTE, "energy", NULL,
@@ -91,7 +97,7 @@ static void examine_estimate(struct findings *findings, const struct sources *so
 static void examine_energy(struct findings *findings, const struct sources *sources,
 			   const struct config *config, const struct interval_engine *engine)
 {
-	if (!sources->meters) {
+	if (!sources_are_measured(sources)) {
 		examine_estimate(findings, sources, config);
 		return;
 	}

@@ -28,9 +28,13 @@ struct interval_engine {
 	struct publisher *publisher;
 	struct publisher_options publication;
 	enum idle_share idle_share;
+	bool share_is_new;       /* a reload has given rows idle series: they show 0 ... */
+	uint64_t shared_from_ns; /* ... and idle energy is shared from here on */
 	struct zone_account zones[ZONE_MAX];
 	struct snapshot_zone published[ZONE_MAX];
 	size_t zone_count;
+	size_t estimated; /* of them, the first ones */
+	bool handed_over; /* the estimate has ended, meters count */
 	struct zone_reading readings[ZONE_MAX];
 	struct parties parties;
 	struct split_scratch scratch;
@@ -61,6 +65,7 @@ static void adopt_zone(struct interval_engine *engine, const struct zone *zone, 
 	struct snapshot_zone *published = &engine->published[engine->zone_count];
 
 	zone_account_init(state, zone, engine->config, realtime_ms);
+	state->late = engine->baseline_done;
 	*published = (struct snapshot_zone){ .estimated = zone->estimated };
 	(void)snprintf(published->name, sizeof(published->name), "%s", zone->name);
 	(void)snprintf(published->package, sizeof(published->package), "%s", zone->package);
@@ -74,18 +79,16 @@ static void adopt_zone(struct interval_engine *engine, const struct zone *zone, 
 /* Zones can appear while we run (a socket comes online); they never leave their index. */
 int interval_engine_find_zones(struct interval_engine *engine, int64_t realtime_ms)
 {
-	size_t before = engine->zone_count;
+	const struct meter_table *meters = engine->sources.meters;
+	size_t before = engine->zone_count, count = meters ? meter_table_count(meters) : 0;
 
-	if (engine->sources.meters) {
-		size_t count = meter_table_count(engine->sources.meters);
-
-		while (engine->zone_count < count && engine->zone_count < ZONE_MAX)
-			adopt_zone(engine,
-				   meter_table_zone(engine->sources.meters, engine->zone_count),
-				   realtime_ms);
-	} else if (engine->sources.estimate && engine->zone_count == 0) {
+	if (engine->sources.estimate && engine->zone_count == 0) {
 		adopt_zone(engine, estimated_meter_zone(engine->sources.estimate), realtime_ms);
+		engine->estimated = 1;
 	}
+	while (engine->zone_count - engine->estimated < count && engine->zone_count < ZONE_MAX)
+		adopt_zone(engine, meter_table_zone(meters, engine->zone_count - engine->estimated),
+			   realtime_ms);
 	if (engine->zone_count == before)
 		return 0;
 	engine->publication = publication_of(engine->config, (uint32_t)engine->zone_count);
@@ -138,6 +141,8 @@ void interval_engine_free(struct interval_engine *engine)
 
 void interval_engine_reconfigure(struct interval_engine *engine, const struct config *config)
 {
+	if (engine->baseline_done && engine->idle_share == IDLE_SHARE_NODE)
+		engine->share_is_new = config->idle_share != IDLE_SHARE_NODE;
 	engine->config = config;
 	engine->idle_share = (enum idle_share)config->idle_share;
 	engine->publication = publication_of(config, (uint32_t)engine->zone_count);
@@ -274,6 +279,15 @@ static uint64_t energy_asleep(const struct zone_interval *interval, uint64_t asl
 	return muldiv_u64(interval->energy_uj, asleep_ns, asleep_ns + interval->dt_ns);
 }
 
+/* Rows' idle series that a reload has brought show 0 for a while: until then the node bears it. */
+static enum idle_share share_at(struct interval_engine *engine, uint64_t now_ns)
+{
+	if (engine->share_is_new)
+		engine->shared_from_ns = now_ns + engine->publication.settle_ns;
+	engine->share_is_new = false;
+	return now_ns < engine->shared_from_ns ? IDLE_SHARE_NODE : engine->idle_share;
+}
+
 static void attribute_interval(struct interval_engine *engine, uint32_t z,
 			       const struct zone_interval *interval,
 			       const struct activity *activity, uint64_t asleep_ns)
@@ -286,7 +300,7 @@ static void attribute_interval(struct interval_engine *engine, uint32_t z,
 		.count = parties->count,
 		.dynamic_weights = parties->cpu_ns,
 		.dropped_weight = activity->dropped_ns,
-		.idle_share = engine->idle_share,
+		.idle_share = share_at(engine, activity->time_ns),
 		.idle_weights = parties->idle_weight,
 	};
 	struct attribution_result result = {
@@ -377,15 +391,27 @@ static struct zone_activity measure_activity(struct interval_engine *engine,
 static void read_zones(struct interval_engine *engine)
 {
 	if (engine->sources.meters)
-		(void)meter_table_read(engine->sources.meters, engine->readings,
-				       ARRAY_SIZE(engine->readings));
+		(void)meter_table_read(engine->sources.meters, engine->readings + engine->estimated,
+				       ARRAY_SIZE(engine->readings) - engine->estimated);
+}
+
+/* The estimate ends with the interval before the first that a meter counts: no gap, no overlap. */
+static void advance_estimate(struct interval_engine *engine, const struct activity *activity)
+{
+	for (size_t z = engine->estimated; z < engine->zone_count; z++)
+		engine->handed_over |= zone_account_counts(&engine->zones[z], &engine->readings[z]);
+	if (engine->handed_over)
+		engine->readings[0].state = ZONE_ABSENT;
+	else
+		estimated_meter_advance(engine->sources.estimate, activity->time_ns,
+					activity->busy_ns, &engine->readings[0]);
 }
 
 static void attribute_all(struct interval_engine *engine, const struct activity *activity,
 			  const struct zone_activity *measured)
 {
-	if (parties_weigh_idle(&engine->parties, engine->ledger, engine->idle_share,
-			       measured->dt_ns) < 0)
+	if (parties_weigh_idle(&engine->parties, engine->ledger,
+			       share_at(engine, activity->time_ns), measured->dt_ns) < 0)
 		engine->parties.count = 0; /* no memory: nobody is charged, nothing is lost */
 	for (size_t z = 0; z < engine->zone_count; z++) {
 		struct zone_activity seen = *measured;
@@ -447,9 +473,8 @@ int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
 	ledger_begin(engine->ledger, activity.time_ns);
 	if (pass == 0) {
 		/* What a failed pass did not see comes with the next, and so must its time. */
-		if (!engine->sources.meters && engine->sources.estimate)
-			estimated_meter_advance(engine->sources.estimate, activity.time_ns,
-						activity.busy_ns, &engine->readings[0]);
+		if (engine->estimated)
+			advance_estimate(engine, &activity);
 		measured = measure_activity(engine, &activity);
 		identity_resolver_begin(engine->sources.identities, activity.boottime_ns);
 		activity_visit_new_cgroups(engine->sources.activity, learn_cgroup,

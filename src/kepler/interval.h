@@ -24,6 +24,8 @@ struct interval_engine;
 
 /*
  * What the engine works with; borrowed, must outlive it. Either may be NULL: no meter, no estimate.
+ * With both, the estimate stands in until the meters, in which no zone was found yet, have one: it
+ * ends where the first of them begins to count.
  */
 struct interval_sources {
 	struct meter_table *meters;

@@ -50,6 +50,8 @@ struct monitor {
 	bool stop;
 	bool table;
 	bool on_terminal;
+	bool measured;  /* meters were found, at start or since */
+	bool searching; /* the first search for them has not come to its end */
 	bool told_unseen;
 	struct strbuf frame;
 	char url[128];
@@ -98,7 +100,44 @@ static void show_table(struct monitor *monitor)
 		live_table_show(STDOUT_FILENO, &monitor->frame);
 }
 
-static void warn_of_unseen(struct monitor *monitor)
+static void describe_sources(struct monitor *monitor)
+{
+	struct snapshot_self *self = &monitor->stats.self;
+	const struct sources *sources = &monitor->sources;
+
+	self->interval_s = (double)monitor->config->monitor_interval_ns / 1e9;
+	sources_describe(sources, monitor->source, sizeof(monitor->source));
+	self->components_source[0] = self->platform_source[0] = '\0';
+	if (sources_are_measured(sources))
+		(void)snprintf(self->components_source, sizeof(self->components_source), "%s",
+			       meter_table_zone(sources->meters, 0)->source);
+	else
+		(void)snprintf(self->platform_source, sizeof(self->platform_source), "%s",
+			       estimated_meter_zone(sources->estimate)->source);
+}
+
+/* Meters that are found while we run take over from the estimate. */
+static void follow_meters(struct monitor *monitor)
+{
+	bool searching = sources_are_searched(&monitor->sources);
+
+	if (!monitor->measured && sources_are_measured(&monitor->sources)) {
+		monitor->measured = true;
+		describe_sources(monitor);
+		idle_state_restore(monitor->config->host_state_dir, &monitor->sources.host,
+				   monitor->engine);
+		log_info("meters were found; the estimate ends when they count, %g s from now: %s",
+			 (double)monitor->config->metrics_settle_ns / 1e9, monitor->source);
+		notify_status(monitor->notify, monitor->source);
+	} else if (monitor->searching && !searching) {
+		log_info("the search for meters has come to its end: there are none");
+	}
+	monitor->searching = searching;
+	monitor->stats.self.meters_searching = searching;
+}
+
+/* Nobody here can change it, so it is no warning. */
+static void tell_of_unseen(struct monitor *monitor)
 {
 	struct activity_info info;
 
@@ -106,10 +145,9 @@ static void warn_of_unseen(struct monitor *monitor)
 		return;
 	monitor->told_unseen = true;
 	activity_get_info(monitor->sources.activity, &info);
-	log_warn(
-		"%u process(es), the first of them pid %u, are in /proc but guarded from BPF: what "
-		"they use is shared among the others",
-		info.unseen, info.unseen_pid);
+	log_info("%u of the processes in /proc, the first is pid %u, are guarded from BPF: what "
+		 "they use is shared among the others",
+		 info.unseen, info.unseen_pid);
 }
 
 static void run_interval(struct monitor *monitor)
@@ -122,7 +160,8 @@ static void run_interval(struct monitor *monitor)
 	r = interval_engine_run(monitor->engine, realtime_ms(), &monitor->stats.self);
 	if (r < 0)
 		(void)log_warn_errno(r, "this interval is incomplete");
-	warn_of_unseen(monitor);
+	follow_meters(monitor);
+	tell_of_unseen(monitor);
 	self_stats_interval(&monitor->stats, clock_ns(CLOCK_MONOTONIC) - began_ns);
 	if (monitor->web)
 		web_sweep(monitor->web, began_ns);
@@ -293,21 +332,6 @@ static int open_engine(struct monitor *monitor)
 	return r < 0 ? log_error_errno(r, "cannot set up the ledger") : 0;
 }
 
-static void describe_sources(struct monitor *monitor)
-{
-	struct snapshot_self *self = &monitor->stats.self;
-	const struct sources *sources = &monitor->sources;
-
-	self->interval_s = (double)monitor->config->monitor_interval_ns / 1e9;
-	sources_describe(sources, monitor->source, sizeof(monitor->source));
-	if (sources->meters)
-		(void)snprintf(self->components_source, sizeof(self->components_source), "%s",
-			       meter_table_zone(sources->meters, 0)->source);
-	else
-		(void)snprintf(self->platform_source, sizeof(self->platform_source), "%s",
-			       estimated_meter_zone(sources->estimate)->source);
-}
-
 static void log_unread_zones(const struct interval_engine *engine)
 {
 	for (size_t z = 0; z < interval_engine_zone_count(engine); z++) {
@@ -339,6 +363,9 @@ static void log_start(const struct monitor *monitor)
 			 "the system; mount the host's /sys and point --host.cgroupfs there",
 			 monitor->config->host_cgroupfs);
 	log_unread_zones(monitor->engine);
+	if (monitor->searching)
+		log_warn("the search for meters has not come to its end: a driver does not answer; "
+			 "until it does, energy is estimated");
 	log_info("Kepler serves %s", monitor->url);
 	log_info("energy: %s; processes: %s; interval %g s", monitor->source, info.reader,
 		 monitor->stats.self.interval_s);
@@ -381,6 +408,9 @@ static int start(struct monitor *monitor)
 		return r;
 	self_stats_open(&monitor->stats, &monitor->sources.host, (double)realtime_ms() / 1e3);
 	describe_sources(monitor);
+	monitor->measured = sources_are_measured(&monitor->sources);
+	monitor->searching = sources_are_searched(&monitor->sources);
+	monitor->stats.self.meters_searching = monitor->searching;
 	r = interval_engine_find_zones(monitor->engine, realtime_ms());
 	if (r < 0)
 		return log_error_errno(r, "cannot adopt the meters' zones");

@@ -70,7 +70,7 @@ int sources_open_processes(const struct config *config, struct sources *ret, str
 
 /*
  * A machine with zones that cannot be read has a meter that is down: no estimate takes its place
- * unasked.
+ * unasked. Where no zone was found the table stays open: a driver may be loaded, or answer, later.
  */
 static int open_energy(const struct config *config, struct sources *sources, struct diag *diag)
 {
@@ -88,8 +88,6 @@ static int open_energy(const struct config *config, struct sources *sources, str
 					config->host_sysfs, strerrordesc_np(-r));
 		if (meter_table_count(sources->meters) > 0)
 			return 0;
-		meter_table_close(sources->meters);
-		sources->meters = NULL;
 	}
 	r = estimated_meter_new(&platform_power_model, &sources->host, &sources->estimate);
 	return r < 0 ? diag_set(diag, r, "cannot set up the power model: %s", strerrordesc_np(-r))
@@ -129,12 +127,25 @@ void sources_close(struct sources *sources)
 	*sources = (struct sources){ 0 };
 }
 
+bool sources_are_measured(const struct sources *sources)
+{
+	return sources->meters && meter_table_count(sources->meters) > 0;
+}
+
+bool sources_are_searched(const struct sources *sources)
+{
+	return sources->meters && !sources_are_measured(sources) &&
+	       !meter_table_has_searched(sources->meters);
+}
+
 void sources_describe(const struct sources *sources, char *buf, size_t size)
 {
 	size_t len;
 
-	if (!sources->meters) {
-		(void)snprintf(buf, size, "estimated, no meter here: model %s of %s%s",
+	if (!sources_are_measured(sources)) {
+		(void)snprintf(buf, size, "estimated, %s: model %s of %s%s",
+			       sources_are_searched(sources) ? "meters are still looked for"
+							     : "no meter here",
 			       platform_power_model.name, platform_power_model.trained_on,
 			       sources->host.is_vm ? "; dynamic power of this VM only" : "");
 		return;

@@ -16,8 +16,8 @@
 
 struct sources {
 	struct host_info host;
-	struct meter_table *meters; /* NULL: this machine has no meter, or --no-meter.enabled */
-	struct estimated_meter *estimate; /* only where there is no meter */
+	struct meter_table *meters;       /* NULL with --no-meter.enabled */
+	struct estimated_meter *estimate; /* only where no meter was found at start */
 	struct activity_reader *activity;
 	struct names names;
 	struct identity_resolver *identities;
@@ -39,6 +39,10 @@ int sources_open_meters(const struct config *config, struct sources *sources, st
 /* Both, for commands that keep their privileges until they end. */
 int sources_open(const struct config *config, struct sources *ret, struct diag *diag);
 void sources_close(struct sources *sources);
+/* Whether there is a meter; where none was at start, one may still be found. */
+bool sources_are_measured(const struct sources *sources);
+/* Whether the first search for meters is still going on: until it ends, energy is estimated. */
+bool sources_are_searched(const struct sources *sources);
 /*
  * "measured by RAPL (rapl-sysfs): package-0, dram-0", "estimated (trained_power_model specpower-1,
  * typical error 12 %)", …

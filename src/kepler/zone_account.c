@@ -62,9 +62,8 @@ void zone_account_configure(struct zone_account *state, const struct config *con
 	bool had_idle = zone_account_has_idle(state);
 
 	choose_idle_state(state, config);
-	/* A reload that gives birth to the idle series: it shows 0 for a while, as any other. */
 	if (state->good_time_ns && !had_idle && zone_account_has_idle(state))
-		state->split_from_ns = state->good_time_ns + config->metrics_settle_ns;
+		state->idle_is_new = true;
 }
 
 void zone_account_init(struct zone_account *state, const struct zone *zone,
@@ -135,6 +134,22 @@ static void set_watts(struct zone_account *state, const struct zone_interval *in
 					  : (double)NAN;
 }
 
+/* Series that are born with this reading: they show 0 for a while, as any other. */
+static void settle_births(struct zone_account *state, uint64_t now_ns, uint64_t settle_ns)
+{
+	if (state->late)
+		state->count_from_ns = now_ns + settle_ns;
+	if (state->idle_is_new)
+		state->split_from_ns = now_ns + settle_ns;
+	state->late = state->idle_is_new = false;
+}
+
+bool zone_account_counts(const struct zone_account *state, const struct zone_reading *reading)
+{
+	return reading->state == ZONE_UP && state->good_time_ns &&
+	       reading->time_ns >= state->count_from_ns;
+}
+
 struct zone_interval zone_account_advance(struct zone_account *state,
 					  const struct zone_reading *reading,
 					  const struct zone_activity *activity, uint64_t settle_ns)
@@ -148,7 +163,8 @@ struct zone_interval zone_account_advance(struct zone_account *state,
 		return interval;
 	if (state->good_time_ns && reading->time_ns <= state->good_time_ns)
 		return interval; /* nothing new was read: the next reading covers it */
-	if (state->good_time_ns && !reading->restarted) {
+	settle_births(state, reading->time_ns, settle_ns);
+	if (zone_account_counts(state, reading) && !reading->restarted) {
 		interval.energy_uj = reading->energy_uj - state->good_energy_uj;
 		interval.dt_ns = reading->time_ns - state->good_time_ns;
 		interval.idle_uj = idle_part(state, reading, &interval);

@@ -24,9 +24,12 @@ struct zone_account {
 	struct idle_learner learner;
 	enum idle_state idle_state;
 	uint64_t idle_power_uw; /* with IDLE_LEARNED and IDLE_FIXED */
-	uint64_t
-		split_from_ns; /* idle is split off from here on, a while after its series' birth */
-	int64_t created_ms;    /* birth of the zone's series */
+	/* Its series appear among others that were seen: they show 0 until count_from_ns. */
+	bool late;
+	uint64_t count_from_ns;
+	bool idle_is_new;       /* a reload has given birth to the idle series: they show 0 ... */
+	uint64_t split_from_ns; /* ... and idle is split off from here on */
+	int64_t created_ms;     /* birth of the zone's series */
 	/* By enum energy_mode, of the last interval; NaN while not known: not up, or restarted. */
 	double watts[2];
 	uint64_t span_ns; /* time that the last interval's energy took; 0 while not known */
@@ -55,5 +58,10 @@ void zone_account_configure(struct zone_account *state, const struct config *con
 struct zone_interval zone_account_advance(struct zone_account *state,
 					  const struct zone_reading *reading,
 					  const struct zone_activity *activity, uint64_t settle_ns);
+/*
+ * Whether what flowed since the last good reading counts with this one: there was one, and the
+ * zone's series were seen with 0.
+ */
+bool zone_account_counts(const struct zone_account *state, const struct zone_reading *reading);
 /* Whether the node has a series of idle energy for this zone. */
 bool zone_account_has_idle(const struct zone_account *state);

@@ -125,8 +125,9 @@ struct meter_options {
 };
 
 /*
- * 0 or -errno. A machine without a meter is no error: the table has no zones then. Waits at most
- * two seconds, or the deadline if that is longer.
+ * 0 or -errno. A machine without a meter is no error: the table has no zones then, but goes on
+ * looking for some now and then. Waits for the first search at most two seconds, or the deadline if
+ * that is longer.
  */
 int meter_table_open(const struct meter_options *options, struct meter_table **ret);
 /* As meter_table_open, over one given source. */
@@ -137,6 +138,8 @@ int meter_table_open_source(const struct meter_ops *ops, const struct meter_opti
  * the read returns.
  */
 void meter_table_close(struct meter_table *table);
+/* False while not even the first search has come to its end: a driver hangs, or is slow. */
+bool meter_table_has_searched(const struct meter_table *table);
 /* Zones known; grows when new ones appear (in meter_table_read), never shrinks. */
 size_t meter_table_count(const struct meter_table *table);
 const struct zone *meter_table_zone(const struct meter_table *table, size_t index);

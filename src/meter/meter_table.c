@@ -125,6 +125,11 @@ size_t meter_table_read(struct meter_table *table, struct zone_reading *readings
 	return up;
 }
 
+bool meter_table_has_searched(const struct meter_table *table)
+{
+	return reader_has_searched(table->reader);
+}
+
 size_t meter_table_count(const struct meter_table *table)
 {
 	return table->count;

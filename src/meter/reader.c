@@ -40,6 +40,7 @@ struct reader {
 	unsigned long active; /* number of the worker in charge; 0: none */
 	unsigned long last_worker;
 	bool closing;
+	bool searched;
 	size_t busy_slot; /* of the active worker; SLOT_COUNT: none */
 	uint64_t busy_since_ns;
 	size_t zone_count;
@@ -118,8 +119,10 @@ static void take_slot(struct reader *reader, size_t index, unsigned long number)
 	slot->in_flight = false;
 	slot->result = result;
 	slot->done = reader->active == number; /* a late result is nobody's */
-	if (index == SLOT_RESCAN)
+	if (index == SLOT_RESCAN) {
+		reader->searched = true;
 		adopt_zones(reader, slot->done);
+	}
 	if (reader->active == number)
 		reader->busy_slot = SLOT_COUNT;
 }
@@ -264,6 +267,16 @@ size_t reader_pass(struct reader *reader, bool rescan, uint64_t deadline_ns,
 	count = reader->zone_count;
 	pthread_mutex_unlock(&reader->lock);
 	return count;
+}
+
+bool reader_has_searched(struct reader *reader)
+{
+	bool searched;
+
+	pthread_mutex_lock(&reader->lock);
+	searched = reader->searched;
+	pthread_mutex_unlock(&reader->lock);
+	return searched;
 }
 
 struct meter *reader_meter(struct reader *reader)

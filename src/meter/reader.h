@@ -44,5 +44,7 @@ void reader_free(struct reader *reader, uint64_t deadline_ns);
  */
 size_t reader_pass(struct reader *reader, bool rescan, uint64_t deadline_ns,
 		   struct read_result results[static ZONE_MAX]);
+/* A search for zones has come to its end, at least once. */
+bool reader_has_searched(struct reader *reader);
 /* Borrowed, for calls that do no I/O. */
 struct meter *reader_meter(struct reader *reader);

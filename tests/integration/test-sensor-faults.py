@@ -76,10 +76,44 @@ def check_stall(sensors, exporter):
     assert up(exporter.intervals(2), "package")
 
 
+def taken_over(exporter):
+    """Waits until a meter counts: its series begin with 0, and the estimate has ended."""
+    deadline, seen = time.monotonic() + 60, []
+    while not seen or seen[-1] <= 0:
+        assert time.monotonic() < deadline, "the meter was not found"
+        metrics = exporter.intervals(1)
+        assert not metrics.imbalance_uj()
+        if metrics.select("kepler_node_package_joules_total"):
+            seen.append(node(metrics, "package"))
+    assert seen[0] == 0, "its series did not begin with 0"
+    estimated = node(metrics, "platform")
+    metrics = exporter.intervals(5)
+    assert node(metrics, "platform") == estimated and node(metrics, "package") > seen[-1]
+    assert not up(metrics, "platform") and up(metrics, "package")
+    assert "meters were found" in exporter.output()
+
+
+def check_found_later(lines, hide, show, searching):
+    """A meter whose driver comes after the exporter, or is slow: it takes over from the estimate, under its own names."""
+    with Sensors(lines) as sensors:
+        sensors.control(hide)
+        with Exporter(f"--host.sysfs={sensors.mount}", "--monitor.interval=100ms", "--metrics.settle=1s",
+                      "--meter.read-deadline=1s") as exporter:
+            metrics = exporter.intervals(5)
+            assert not metrics.select("kepler_node_package_joules_total") and node(metrics, "platform") > 0
+            assert metrics.value("kepler_exporter_meters_searching") == searching
+            assert ("the search for meters has not come to its end" in exporter.output()) == bool(searching)
+            sensors.control(show)
+            taken_over(exporter)
+            assert exporter.scrape().value("kepler_exporter_meters_searching") == 0
+            assert exporter.stop() == 0
+
+
 def main():
     lines = rapl_zone("intel-rapl:0", "package-0", 45, start_uj=1000000) + \
         rapl_zone("intel-rapl:0:0", "dram", 5, 65712999613, parent="intel-rapl:0")
-    with Sensors(lines) as sensors, Exporter(f"--host.sysfs={sensors.mount}", "--monitor.interval=200ms") as exporter:
+    with Sensors(lines) as sensors, Exporter(f"--host.sysfs={sensors.mount}", "--monitor.interval=200ms",
+                                          "--meter.read-deadline=1s") as exporter:
         exporter.intervals(2)
         check_reset(sensors, exporter)
         for error in (5, 13, 1, 22):  # EIO, EACCES, EPERM, EINVAL
@@ -89,6 +123,9 @@ def main():
         check_vanish(sensors, exporter)
         check_stall(sensors, exporter)
         assert exporter.stop() == 0
+    driver = "class/powercap/intel-rapl:0"
+    check_found_later(lines, f"{driver} rename gone", f"gone rename {driver}", 0)
+    check_found_later(lines, f"{driver}/name stall 15000", f"{driver}/name stall 0", 1)
     print("resets, errors, garbage, vanishing and stalls: as they should be")
 
 

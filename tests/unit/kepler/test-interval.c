@@ -9,8 +9,10 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -49,13 +51,14 @@ struct machine {
 	struct told_reader reader;
 	struct config config;
 	struct estimated_meter *estimate;
+	struct meter_table *meters; /* NULL: none is looked for */
 	struct identity_resolver *identities;
 	struct snapshot_holder *holder;
 	struct interval_engine *engine;
 	struct snapshot_self self;
 };
 
-static void machine_start(struct machine *machine, bool is_vm)
+static void machine_start_with(struct machine *machine, bool is_vm, struct meter_table *meters)
 {
 	const struct host_info host = { .cpus = 2, .cores = 2, .sockets = 1, .is_vm = is_vm };
 	const struct identity_options nowhere = { "/nonexistent", "/nonexistent", 0 };
@@ -63,6 +66,7 @@ static void machine_start(struct machine *machine, bool is_vm)
 
 	*machine = (struct machine){
 		.reader.base.ops = &told_ops,
+		.meters = meters,
 		.config = { .max_processes = 256,
 			    .max_containers = 16,
 			    .metrics_settle_ns = SETTLE_NS,
@@ -73,6 +77,7 @@ static void machine_start(struct machine *machine, bool is_vm)
 	assert_int_equal(identity_resolver_open(&nowhere, &machine->identities), 0);
 	assert_int_equal(snapshot_holder_new(&machine->holder), 0);
 	sources = (struct interval_sources){
+		.meters = meters,
 		.estimate = machine->estimate,
 		.activity = &machine->reader.base,
 		.identities = machine->identities,
@@ -82,9 +87,15 @@ static void machine_start(struct machine *machine, bool is_vm)
 	assert_int_equal(interval_engine_new(&sources, &machine->config, &machine->engine), 0);
 }
 
+static void machine_start(struct machine *machine, bool is_vm)
+{
+	machine_start_with(machine, is_vm, NULL);
+}
+
 static void machine_stop(struct machine *machine)
 {
 	interval_engine_free(machine->engine);
+	meter_table_close(machine->meters);
 	snapshot_holder_free(machine->holder);
 	identity_resolver_close(machine->identities);
 	estimated_meter_free(machine->estimate);
@@ -206,6 +217,162 @@ static void test_idle_power_that_is_switched_off_is_none(void **state)
 	machine_stop(&machine);
 }
 
+/* Σ of the containers' series, idle energy of zone 0. */
+static uint64_t shown_idle(const struct machine *machine)
+{
+	const struct snapshot *snapshot = snapshot_get(machine->holder);
+	const struct snapshot_table *table = &snapshot->level[LEVEL_CONTAINER];
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < table->count; i++)
+		sum += table->values[i * snapshot->columns + MODE_IDLE];
+	snapshot_put(machine->holder, snapshot);
+	return sum;
+}
+
+static void test_idle_shares_that_a_reload_brings_are_seen_with_0(void **state)
+{
+	struct machine machine;
+	struct config shared;
+	uint64_t node_uj;
+
+	(void)state;
+	machine_start(&machine, false);
+	(void)pass(&machine, 100, 0, 0);
+	(void)pass(&machine, 101, 0, NSEC_PER_SEC);
+	assert_false(zone_now(&machine).rows_have_mode[MODE_IDLE]);
+	shared = machine.config;
+	shared.idle_share = IDLE_SHARE_USAGE;
+	interval_engine_reconfigure(machine.engine, &shared);
+	for (uint64_t time_s = 102; time_s < 102 + 15; time_s++) {
+		(void)pass(&machine, time_s, 0, NSEC_PER_SEC);
+		assert_true(zone_now(&machine).rows_have_mode[MODE_IDLE]);
+		assert_int_equal(shown_idle(&machine), 0);
+	}
+	node_uj = zone_now(&machine).node_uj[MODE_IDLE];
+	assert_int_equal(zone_now(&machine).unattributed_uj[MODE_IDLE][UNATTRIBUTED_IDLE_POLICY],
+			 node_uj);
+	(void)pass(&machine, 117, 0, NSEC_PER_SEC);
+	assert_int_equal(shown_idle(&machine), zone_now(&machine).node_uj[MODE_IDLE] - node_uj);
+	assert_true(shown_idle(&machine) > 0);
+	machine_stop(&machine);
+}
+
+/* A meter whose one zone is there once the test says so; each reading is 1 µJ more. */
+static atomic_bool zone_is_there;
+
+struct meter {
+	struct zone zone;
+	atomic_uint zones;
+	uint64_t energy_uj;
+};
+
+static int late_open(const char *sysfs, struct meter **ret)
+{
+	(void)sysfs;
+	*ret = calloc(1, sizeof(**ret));
+	return *ret ? 0 : -ENOMEM;
+}
+
+static size_t late_zone_count(struct meter *meter)
+{
+	return atomic_load(&meter->zones);
+}
+
+static const struct zone *late_zone_at(struct meter *meter, size_t index)
+{
+	(void)index;
+	return &meter->zone;
+}
+
+static size_t late_ignored(struct meter *meter)
+{
+	(void)meter;
+	return 0;
+}
+
+static int late_read_raw(struct meter *meter, size_t index, struct raw_reading *ret)
+{
+	(void)index;
+	*ret = (struct raw_reading){ ++meter->energy_uj, 1000000000, 1 };
+	return 0;
+}
+
+static int late_rescan(struct meter *meter)
+{
+	if (atomic_load(&meter->zones) || !atomic_load(&zone_is_there))
+		return 0;
+	meter->zone = (struct zone){
+		.kind = ZONE_PACKAGE, .name = "package", .package = "0", .source = "late"
+	};
+	atomic_store(&meter->zones, 1);
+	return 0;
+}
+
+static void late_close(struct meter *meter)
+{
+	free(meter);
+}
+
+static const struct meter_ops late_meter = {
+	.name = "late",
+	.open = late_open,
+	.zone_count = late_zone_count,
+	.zone_at = late_zone_at,
+	.ignored = late_ignored,
+	.read_raw = late_read_raw,
+	.rescan = late_rescan,
+	.close = late_close,
+};
+
+static struct snapshot_zone zone_of(const struct machine *machine, size_t zone, size_t count)
+{
+	const struct snapshot *snapshot = snapshot_get(machine->holder);
+	struct snapshot_zone copy;
+
+	assert_int_equal(snapshot->zone_count, count);
+	copy = snapshot->zones[zone];
+	snapshot_put(machine->holder, snapshot);
+	return copy;
+}
+
+/* Each interval is the estimate's or the meter's, never both's, never nobody's. */
+static void test_a_meter_that_is_found_late_takes_over(void **state)
+{
+	const struct meter_options options = { "/sys", 60 * NSEC_PER_SEC, 1000000000000000 };
+	struct meter_table *meters;
+	struct machine machine;
+	uint64_t time_s = 100, estimated_uj;
+
+	(void)state;
+	atomic_store(&zone_is_there, false);
+	assert_int_equal(meter_table_open_source(&late_meter, &options, &meters), 0);
+	machine_start_with(&machine, true, meters);
+	machine.config.metrics_settle_ns = 0;
+	interval_engine_reconfigure(machine.engine, &machine.config);
+	(void)pass(&machine, time_s++, 0, 0);
+	(void)pass(&machine, time_s++, 0, NSEC_PER_SEC);
+	estimated_uj = zone_of(&machine, 0, 1).node_uj[MODE_DYNAMIC];
+	assert_true(estimated_uj > 0);
+
+	atomic_store(&zone_is_there, true);
+	for (int i = 0; i < 100 && interval_engine_zone_count(machine.engine) == 1; i++)
+		(void)pass(&machine, time_s++, 0, NSEC_PER_SEC);
+	assert_string_equal(zone_of(&machine, 1, 2).name, "package");
+	assert_int_equal(zone_of(&machine, 1, 2).node_uj[MODE_DYNAMIC], 0); /* its baseline */
+	assert_true(fabs((double)zone_of(&machine, 0, 2).node_uj[MODE_DYNAMIC] -
+			 (double)(time_s - 101) * (double)estimated_uj) < 200);
+	estimated_uj = zone_of(&machine, 0, 2).node_uj[MODE_DYNAMIC];
+	for (uint64_t i = 1; i <= 3; i++) {
+		(void)pass(&machine, time_s++, 0, NSEC_PER_SEC);
+		assert_int_equal(zone_of(&machine, 0, 2).node_uj[MODE_DYNAMIC], estimated_uj);
+		assert_string_equal(zone_of(&machine, 0, 2).state, "absent");
+		assert_int_equal(zone_of(&machine, 1, 2).node_uj[MODE_DYNAMIC], i);
+		assert_false(zone_of(&machine, 1, 2).estimated);
+	}
+	machine_stop(&machine);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -213,6 +380,8 @@ int main(void)
 		cmocka_unit_test(test_a_failed_pass_is_not_an_idle_machine),
 		cmocka_unit_test(test_counts_of_passes_add_up),
 		cmocka_unit_test(test_idle_power_that_is_switched_off_is_none),
+		cmocka_unit_test(test_idle_shares_that_a_reload_brings_are_seen_with_0),
+		cmocka_unit_test(test_a_meter_that_is_found_late_takes_over),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -232,8 +232,27 @@ static void test_idle_that_a_reload_brings_is_split_off_once_its_series_was_seen
 	zone_account_configure(&account, &fixed);
 	assert_int_equal(advance(&account, good(10000000, 11)).idle_uj, 0);
 	zone_account_configure(&account, &fixed); /* again: nothing is born */
-	assert_int_equal(advance(&account, good(20000000, 24)).idle_uj, 0);
-	assert_int_equal(advance(&account, good(30000000, 25)).idle_uj, 2000000);
+	assert_int_equal(advance(&account, good(20000000, 25)).idle_uj, 0);
+	assert_int_equal(advance(&account, good(30000000, 26)).idle_uj, 2000000);
+}
+
+static void test_a_zone_that_appears_late_counts_once_its_series_were_seen(void **state)
+{
+	const struct config off = { .idle_mode = IDLE_MODE_OFF };
+	struct zone_account account;
+	struct zone_reading reading;
+
+	(void)state;
+	zone_account_init(&account, &package0, &off, 0);
+	account.late = true;
+	assert_int_equal(advance(&account, good(0, 10)).energy_uj, 0);
+	reading = good(14000000, 24);
+	assert_false(zone_account_counts(&account, &reading));
+	assert_int_equal(advance(&account, reading).energy_uj, 0);
+	assert_true(isnan(account.watts[MODE_DYNAMIC]));
+	reading = good(15000000, 25);
+	assert_true(zone_account_counts(&account, &reading));
+	assert_int_equal(advance(&account, reading).energy_uj, 1000000);
 }
 
 static void test_sleep_teaches_nothing(void **state)
@@ -270,6 +289,7 @@ int main(void)
 		cmocka_unit_test(test_learned_idle_is_split_off_once_its_series_was_seen),
 		cmocka_unit_test(
 			test_idle_that_a_reload_brings_is_split_off_once_its_series_was_seen),
+		cmocka_unit_test(test_a_zone_that_appears_late_counts_once_its_series_were_seen),
 		cmocka_unit_test(test_sleep_teaches_nothing),
 	};
 

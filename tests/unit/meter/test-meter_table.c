@@ -321,9 +321,11 @@ static void test_open_does_not_wait_for_a_stalled_search(void **state)
 	assert_true(clock_ns(CLOCK_MONOTONIC) - start_ns < 20 * NSEC_PER_SEC);
 	assert_int_equal(meter_table_count(table), 0);
 	assert_int_equal(read_all(table), 0);
+	assert_false(meter_table_has_searched(table));
 	set_rescan_stuck(false);
 	read_until_all_up(table);
 	assert_int_equal(meter_table_count(table), ZONES);
+	assert_true(meter_table_has_searched(table));
 	meter_table_close(table);
 	wait_until_closed();
 }
