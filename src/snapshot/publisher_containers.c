@@ -142,7 +142,10 @@ void container_retire(struct publisher *publisher, uint32_t container, const str
 	ledger_release_container(publisher->ledger, container);
 }
 
-/* Where rows are scarce, the ended ones are kept only until their last value could be scraped. */
+/*
+ * Where rows are scarce, the ended ones are kept only until their last value could be scraped; an
+ * "other" takes nobody's row.
+ */
 void containers_expire(struct publisher *publisher, const struct moment *at)
 {
 	uint32_t slots = ledger_container_slots(publisher->ledger);
@@ -153,8 +156,8 @@ void containers_expire(struct publisher *publisher, const struct moment *at)
 		const struct container_series *series = &publisher->containers.series[i];
 
 		if (row->used && series->published && row->processes == 0 && !row->touched &&
-		    was_kept(publisher, row->last_active_ns, &series->age, at, crowded,
-			     &publisher->containers.folded))
+		    was_kept(publisher, row->last_active_ns, &series->age, at,
+			     crowded && !row->is_other, &publisher->containers.folded))
 			container_retire(publisher, i, at);
 	}
 }
