@@ -5,6 +5,7 @@
  */
 #include "activity_plant.h"
 
+#include <linux/membarrier.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -13,6 +14,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -85,6 +87,13 @@ void plant_sleep_ms(unsigned int ms)
 	struct timespec ts = { ms / 1000, (long)(ms % 1000) * 1000000 };
 
 	(void)nanosleep(&ts, NULL);
+}
+
+void plant_wait_for_frees(void)
+{
+	for (int i = 0; i < 2; i++)
+		(void)syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+	plant_sleep_ms(100);
 }
 
 struct activity_reader *plant_open(const struct activity_options *options)

@@ -23,6 +23,11 @@ pid_t plant_fork(const char *comm, plant_fn *fn, void *arg);
 /* Waits for @pid (-1: any child); its CPU time in ns, and that of what it waited for. */
 uint64_t plant_wait(pid_t pid);
 void plant_sleep_ms(unsigned int ms);
+/*
+ * Until the kernel has freed whom plant_wait() waited for: two grace periods of RCU, by membarrier,
+ * and a moment for their callbacks.
+ */
+void plant_wait_for_frees(void);
 
 /*
  * Opens a BPF reader and takes the baseline; ends the program as skipped (77) where BPF is refused.
