@@ -94,15 +94,16 @@ def main():
                 worked = {found for found, labels in owners.plan.items() if labels["container_name"] == "main"}
                 missed = owners.never_right(worked)
                 # names of ended containers are kept for 10 minutes: before that memory cannot be flat
-                half = samples[int(len(samples) * 0.4)][1], samples[-1][1]
+                settled = samples[int(len(samples) * 0.4)]
+                half = settled[1], samples[-1][1]
                 print(f"{generator.made} pods in {SECONDS} s, {len(owners.wrong)} wrong owners in {len(samples)} responses; names "
                       f"after {percentile(late, 0.5)} (p50), {percentile(late, 0.99)} (p99) intervals; {len(missed)} never named; "
                       f"resident {half[0]:.1f} MB after 2/5, {half[1]:.1f} MB at the end; fds {samples[-1][2]}")
                 assert generator.made >= 0.9 * RATE * SECONDS, f"only {generator.made} pods: this machine is too slow"
                 assert len(missed) <= 0.01 * len(worked), len(missed)
                 assert percentile(late, 0.99) <= 2, late[-50:]
-                assert half[1] - half[0] <= (1 if SECONDS >= 1800 else 8), samples
-                assert samples[-1][2] <= samples[0][2] + 4, samples
+                assert half[1] - half[0] <= (1 if SECONDS >= 1800 else 8), samples[::100]
+                assert samples[-1][2] <= settled[2] + 4, samples[::100]
                 assert exporter.stop() == 0
         finally:
             remove_cgroups()
