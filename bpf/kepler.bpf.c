@@ -14,8 +14,8 @@
  * An end is taken at sched_process_free, a grace period after the last context switch: only there
  * is the run time final (at sched_process_exit it lacks the running slice, up to a tick). Until its
  * parent waits, a zombie is still walked. The exit is told as well: who the thread is, while its
- * leader surely lives, and a run time to fall back on, because a kernel may leave out a program in
- * the context where sched_process_free happens to run (seen on top of a guarded PID 1).
+ * leader surely lives, and a run time to fall back on: where a kernel guards a process from BPF no
+ * program runs in an interrupt on top of it, and sched_process_free may happen there.
  *
  * A cgroup is told of when it is made: when its first process is met it may be gone, and an id of
  * what is gone leads nowhere.

@@ -31,12 +31,22 @@
 static struct plant_tally start(uint32_t ring_bytes, bool allow_walk)
 {
 	struct activity_options options = {
+		.procfs = "/proc",
 		.allow_bpf = true,
 		.allow_walk = allow_walk,
 		.end_buffer_bytes = ring_bytes,
 	};
 
 	return (struct plant_tally){ .reader = plant_open(&options), .comm = COMM };
+}
+
+/* Some machines guard their process 1 from BPF: no pass shows it. */
+static bool is_guarded(const struct plant_tally *tally)
+{
+	struct activity_info info;
+
+	activity_get_info(tally->reader, &info);
+	return info.unseen > 0;
 }
 
 static uint64_t drops_of(const struct plant_tally *tally)
@@ -110,9 +120,14 @@ static void test_full_ring_keeps_cgroups_of_the_young(void **state)
 	       (double)tally.dropped_ns / 1e6);
 	assert_true(drops_of(&tally) >= 250);
 	assert_true(tally.ended < 400);
-	/* Of 400 some four are in neither at times, which is not understood yet: hence not 5. */
+	if (!is_guarded(&tally))
+		assert_true(tally.ended + drops_of(&tally) >= 400);
+	/*
+	 * No program runs in an interrupt on top of a guarded process: one to four of the 400 are
+	 * freed there, which nothing tells of. The guest `full-ring` has no such process.
+	 */
 	plant_assert_near("full ring, young", tally.named_ns + tally.dropped_cgroup_ns, truth_ns,
-			  20);
+			  is_guarded(&tally) ? 20 : 5);
 	activity_close(tally.reader);
 }
 
@@ -335,7 +350,8 @@ static void test_more_threads_than_records(void **state)
 	activity_close(tally.reader);
 }
 
-int main(void)
+/* test-activity-limits [PATTERN]: only the cases with such names. */
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_kernel_threads_are_flagged),
@@ -348,6 +364,8 @@ int main(void)
 	};
 
 	plant_calibrate();
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
