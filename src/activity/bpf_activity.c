@@ -87,6 +87,8 @@ static bool is_full_due(const struct bpf_reader *self)
 /* Not in a full pass itself: the first one is on the way to the first snapshot. */
 static void watch_unseen(struct bpf_reader *self, bool full, uint64_t boottime_ns)
 {
+	if (!self->unseen)
+		return;
 	if (full) {
 		self->full_boottime_ns = boottime_ns;
 	} else if (self->passes >= self->look_due) {
@@ -202,10 +204,10 @@ int bpf_activity_open(const struct activity_options *options, struct activity_re
 		return -ENOMEM;
 	self->base.ops = &bpf_ops;
 	r = thread_table_new(options->max_processes, &self->table);
-	if (r == 0)
-		r = unseen_open(options->procfs, &self->unseen);
 	if (r < 0)
 		return r;
+	if (unseen_open(options->procfs, &self->unseen) < 0)
+		self->unseen = NULL; /* a help to be told of, nothing that energy needs */
 	r = bpf_kernel_side_open(options, &self->side);
 	if (r < 0) {
 		bpf_refusal_inspect(r, &refusal);

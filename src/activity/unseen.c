@@ -199,29 +199,45 @@ void unseen_look(struct unseen *unseen, const struct thread_table *table, uint64
 	unseen->count = count;
 }
 
+static bool is_still_it(const struct unseen *unseen, const struct unseen_process *process)
+{
+	uint64_t start_ns;
+	uint32_t pid;
+	char text[16];
+
+	(void)snprintf(text, sizeof(text), "%u", process->pid);
+	return read_start(unseen, text, &pid, &start_ns) == 0 && start_ns == process->start_ns;
+}
+
 void unseen_refresh(struct unseen *unseen)
 {
+	uint32_t left = 0;
+
 	for (uint32_t i = 0; i < unseen->count; i++) {
 		struct unseen_process *process = &unseen->processes[i];
 		uint64_t run_ns = read_run_ns(unseen, process->pid);
 
+		if (!is_still_it(unseen, process)) /* asked last: so what was read is its own */
+			continue;
 		if (run_ns > process->run_ns) /* less when threads have ended */
 			unseen->cpu_ns += run_ns - process->run_ns;
 		process->run_ns = run_ns;
+		unseen->processes[left++] = *process;
 	}
+	unseen->count = left;
 }
 
 uint32_t unseen_count(const struct unseen *unseen)
 {
-	return unseen->count;
+	return unseen ? unseen->count : 0;
 }
 
 uint32_t unseen_first_pid(const struct unseen *unseen)
 {
-	return unseen->count ? unseen->processes[0].pid : 0;
+	return unseen_count(unseen) ? unseen->processes[0].pid : 0;
 }
 
 uint64_t unseen_cpu_ns(const struct unseen *unseen)
 {
-	return unseen->cpu_ns;
+	return unseen ? unseen->cpu_ns : 0;
 }

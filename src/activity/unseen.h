@@ -28,8 +28,9 @@ void unseen_close(struct unseen *unseen);
  */
 void unseen_look(struct unseen *unseen, const struct thread_table *table,
 		 uint64_t full_boottime_ns);
-/* Adds up what they ran since they were found. */
+/* Adds up what they ran since they were found, and forgets those that have ended. */
 void unseen_refresh(struct unseen *unseen);
+/* NULL has none. */
 uint32_t unseen_count(const struct unseen *unseen);
 uint32_t unseen_first_pid(const struct unseen *unseen); /* 0: there is none */
 uint64_t unseen_cpu_ns(const struct unseen *unseen);

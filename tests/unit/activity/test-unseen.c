@@ -146,6 +146,22 @@ static void test_a_guarded_process_is_counted_with_what_it_runs(void **state)
 	end_scene(&s);
 }
 
+static void test_who_gets_its_pid_is_another(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	begin_scene(&s, 100);
+	look(&s);
+	assert_int_equal(unseen_count(s.unseen), 1);
+	show(&s, "1", 1, INIT_TICKS + 5, 9000);
+	unseen_refresh(s.unseen);
+	assert_int_equal(unseen_count(s.unseen), 0);
+	assert_int_equal(unseen_cpu_ns(s.unseen), 0);
+	assert_int_equal(unseen_count(NULL) + unseen_first_pid(NULL) + unseen_cpu_ns(NULL), 0);
+	end_scene(&s);
+}
+
 static void test_who_is_younger_than_the_pass_may_be_seen_yet(void **state)
 {
 	struct scene s;
@@ -206,6 +222,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_all_are_seen),
 		cmocka_unit_test(test_a_guarded_process_is_counted_with_what_it_runs),
+		cmocka_unit_test(test_who_gets_its_pid_is_another),
 		cmocka_unit_test(test_who_is_younger_than_the_pass_may_be_seen_yet),
 		cmocka_unit_test(test_a_procfs_that_counts_otherwise_says_nothing),
 		cmocka_unit_test(test_a_full_table_says_nothing),
