@@ -15,8 +15,9 @@
  * while they belonged to it. Groups are booked once an interval, container by container
  * (ledger_close()), so that a charge costs the same whatever it belongs to.
  *
- * A container whose names are still awaited (`waiting`) belongs to no group yet. Its names may be
- * replaced until they are there; then all that it used so far goes to its groups at once.
+ * A container whose names are still awaited (`waiting`) belongs to no group yet, or only to its pod
+ * and namespace if their names are known. Its names may be replaced until they are there; all that
+ * it used so far goes to a group at once when it joins its first one of that kind.
  *
  * The ledger also keeps the node's totals and what nobody got, so that in every interval, for every
  * zone z and mode m:
@@ -68,8 +69,9 @@ struct ledger_owner {
 	const char *vm_name;
 	const char *hypervisor;
 	uint32_t size_millicpu;
-	uint32_t labels_version; /* changes with any of the above, and pod_qos */
+	uint32_t labels_version; /* changes with any string of the above, and pod_qos */
 	bool waiting;
+	bool has_pod_names;  /* while waiting: pod and namespace are as they will be */
 	const char *pod_qos; /* "Burstable"; static, not copied; NULL none. Names no series. */
 };
 
@@ -93,10 +95,11 @@ struct ledger_container {
 	uint32_t living;    /* those of them that have not ended */
 	bool used;
 	bool touched;
-	bool waiting;  /* for its names; belongs to no group */
+	bool waiting;  /* for its names; belongs to no group but a pod and namespace with theirs */
 	bool replaced; /* a row with newer labels has taken its place */
 	bool is_other; /* of all owners of a namespace for which there was no room */
-	bool grouped;  /* what it used before this interval is in its groups */
+	/* What it used before this interval is in the group, or never will be. */
+	bool grouped[LEDGER_GROUP_COUNT];
 	uint64_t serial;
 	uint64_t made_ns;        /* `now` of its first interval */
 	uint64_t last_active_ns; /* `now` of the last interval with a charge or a new process */
@@ -105,8 +108,8 @@ struct ledger_container {
 struct ledger_group_row {
 	/*
 	 * What names the group, the rest is "". Pod: pod_id, pod_name, container_namespace,
-	 * workload, workload_type, pod_labels; pod_qos is its first owner's. VM: vm_id, vm_name,
-	 * hypervisor. Namespace: container_namespace.
+	 * workload, workload_type, pod_labels; pod_qos is the last that one of its owners told. VM:
+	 * vm_id, vm_name, hypervisor. Namespace: container_namespace.
 	 */
 	const struct ledger_owner *owner;
 	uint32_t owners; /* container rows that belong to it, ended ones that are kept included */

@@ -162,8 +162,7 @@ static uint32_t add_row(struct ledger *ledger, struct ledger_owner *names, bool 
 	table->rows[slot] = row;
 	table->others += is_other;
 	table->waiting += row.waiting;
-	if (!row.waiting)
-		groups_join(ledger, &table->rows[slot]);
+	groups_join(ledger, &table->rows[slot]);
 	container_table_activate(ledger, slot);
 	return slot;
 }
@@ -235,7 +234,7 @@ static void rename_row(struct ledger *ledger, uint32_t container, struct ledger_
 	row->owner = names;
 	if (row->waiting && !names->waiting)
 		end_wait(ledger, container);
-	else if (!row->waiting)
+	else
 		groups_join(ledger, row);
 	container_table_touch(&ledger->containers, container);
 }
@@ -289,7 +288,8 @@ static uint32_t follow_names(struct ledger *ledger, uint32_t container,
 	struct ledger_container *row = &ledger->containers.rows[container];
 	struct ledger_owner *names;
 
-	if (owner->waiting && !row->waiting)
+	if (owner->waiting &&
+	    (!row->waiting || (row->owner->has_pod_names && !owner->has_pod_names)))
 		return container; /* what it was called stands until there is better */
 	names = owner_copy(owner);
 	if (!names)

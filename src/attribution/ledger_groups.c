@@ -4,9 +4,10 @@
  * labels), so that a pod whose labels change goes on in another row, and comes back to the old one
  * if they change back while it is kept.
  *
- * A container that joins brings what it used before only if it has never belonged anywhere, which
- * is the case while it waits for its names; later it brings what it uses from now on. So each
- * microjoule is in one row of each kind, whatever the container does.
+ * A container that joins brings what it used before only if it has never belonged to a group of
+ * that kind, which is the case while it waits for names; later it brings what it uses from now on.
+ * So each microjoule is in one row of each kind, whatever the container does. While a container's
+ * own name is awaited its pod may be known already: then it belongs to the pod and the namespace.
  */
 #include <errno.h>
 
@@ -116,9 +117,12 @@ static uint32_t add_row(struct ledger *ledger, struct group_table *table,
 
 /* What a pod, a VM and a namespace is called of which nothing is known. */
 static const struct ledger_owner other_names[LEDGER_GROUP_COUNT] = {
-	[LEDGER_POD] = { "", "", "", "other", "", "", "", "", "", "", "", "", 0, 0, false, NULL },
-	[LEDGER_VM] = { "", "", "", "", "", "", "", "", "", "", "other", "", 0, 0, false, NULL },
-	[LEDGER_NAMESPACE] = { "", "", "", "", "", "", "", "", "", "", "", "", 0, 0, false, NULL },
+	[LEDGER_POD] = { "", "", "", "other", "", "", "", "", "", "", "", "", 0, 0, false, false,
+			 NULL },
+	[LEDGER_VM] = { "", "", "", "", "", "", "", "", "", "", "other", "", 0, 0, false, false,
+			NULL },
+	[LEDGER_NAMESPACE] = { "", "", "", "", "", "", "", "", "", "", "", "", 0, 0, false, false,
+			       NULL },
 };
 
 static uint32_t other_row(struct ledger *ledger, enum ledger_group group)
@@ -132,6 +136,13 @@ static uint32_t other_row(struct ledger *ledger, enum ledger_group group)
 	return OTHER;
 }
 
+/* It names no series, so it may come later than what does. */
+static void learn_qos(struct ledger_group_row *row, const struct ledger_owner *names)
+{
+	if (names->pod_qos && names->pod_qos[0])
+		((struct ledger_owner *)(uintptr_t)row->owner)->pod_qos = names->pod_qos;
+}
+
 static uint32_t row_of_names(struct ledger *ledger, enum ledger_group group,
 			     const struct ledger_owner *names)
 {
@@ -143,6 +154,8 @@ static uint32_t row_of_names(struct ledger *ledger, enum ledger_group group,
 		return other_row(ledger, group);
 	if (row == LEDGER_NONE)
 		row = add_row(ledger, table, names, key);
+	else
+		learn_qos(&table->rows[row], names);
 	if (row != LEDGER_NONE)
 		return row;
 	table->overflows++;
@@ -156,6 +169,11 @@ static void leave(struct group_table *table, uint32_t *membership)
 	*membership = LEDGER_NONE;
 }
 
+static bool may_join(const struct ledger_container *container, enum ledger_group group)
+{
+	return !container->waiting || (container->owner->has_pod_names && group != LEDGER_VM);
+}
+
 void groups_join(struct ledger *ledger, struct ledger_container *container)
 {
 	for (enum ledger_group group = LEDGER_POD; group < LEDGER_GROUP_COUNT; group++) {
@@ -163,7 +181,7 @@ void groups_join(struct ledger *ledger, struct ledger_container *container)
 		struct ledger_owner names;
 		uint32_t row = LEDGER_NONE;
 
-		if (owner_of_group(container->owner, group, &names))
+		if (may_join(container, group) && owner_of_group(container->owner, group, &names))
 			row = row_of_names(ledger, group, &names);
 		if (row != LEDGER_NONE)
 			table->rows[row].owners++;
@@ -188,13 +206,13 @@ static void book(struct ledger *ledger, uint32_t index, enum ledger_group group)
 
 	touch(table, row);
 	values_add(value_table_row(&table->deltas, row), deltas, columns);
-	if (!container->grouped) { /* brings what it used before this interval */
+	if (!container->grouped[group]) { /* brings what it used before this interval */
 		uint64_t *values = value_table_row(&table->values, row);
 
 		values_add(values, value_table_row(&containers->values, index), columns);
 		values_subtract(values, deltas, columns);
 	}
-	if (!container->grouped || container->last_active_ns == ledger->now_ns)
+	if (!container->grouped[group] || container->last_active_ns == ledger->now_ns)
 		table->rows[row].last_active_ns = ledger->now_ns;
 }
 
@@ -216,13 +234,15 @@ void groups_book(struct ledger *ledger)
 		uint32_t index = containers->slots.touched[i];
 		struct ledger_container *container = &containers->rows[index];
 
-		if (!container->used || container->waiting)
+		if (!container->used)
 			continue;
 		for (enum ledger_group group = LEDGER_POD; group < LEDGER_GROUP_COUNT; group++) {
-			if (container->group[group] != LEDGER_NONE)
+			bool member = container->group[group] != LEDGER_NONE;
+
+			if (member)
 				book(ledger, index, group);
+			container->grouped[group] |= member || !container->waiting;
 		}
-		container->grouped = true;
 	}
 	for (size_t group = 0; group < LEDGER_GROUP_COUNT; group++)
 		add_up(&ledger->groups[group]);

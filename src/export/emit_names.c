@@ -8,7 +8,7 @@
 
 #include "export/render.h"
 
-/* Labels that may come late are here, where no counter ends with them. */
+/* What may come late, or change, is here, where no counter ends with it. */
 void emit_pod_info(struct render *render, const struct metric *metric)
 {
 	const struct row_view *view = &render->rows[LEVEL_POD][ROWS_LIVING];
@@ -22,7 +22,8 @@ void emit_pod_info(struct render *render, const struct metric *metric)
 			continue; /* hangs on an earlier row; pods for which there was no room */
 		sample_begin(&render->w);
 		sample_labels(&render->w, labels->text, labels->len);
-		sample_label(&render->w, "qos_class", owner->pod_qos ? owner->pod_qos : "");
+		sample_label(&render->w, "qos_class",
+			     view->rows[row].pod_qos ? view->rows[row].pod_qos : "");
 		sample_end(&render->w, 1, 0, 0);
 	}
 }

@@ -169,6 +169,7 @@ static struct ledger_owner owner_of(const struct identity *identity)
 		.size_millicpu = identity->size_millicpu,
 		.labels_version = identity->labels_version,
 		.waiting = identity->waiting,
+		.has_pod_names = identity->has_pod_names,
 		.pod_qos = identity->pod_qos,
 	};
 }
@@ -210,7 +211,7 @@ static void enter_sample(struct interval_engine *engine, const struct activity_s
 		parties_add(&engine->parties, process, container, sample->cpu_ns);
 }
 
-/* Who ended before its names came is met no more: it is looked up by its id. */
+/* Who sleeps, or ended, before its names come is not met: it is looked up by its id. */
 static void name_waiting(struct interval_engine *engine)
 {
 	uint32_t left = ledger_waiting_containers(engine->ledger);
@@ -223,7 +224,7 @@ static void name_waiting(struct interval_engine *engine)
 			continue;
 		left--;
 		identity = identity_find(engine->sources.identities, waiting->owner->container_id);
-		if (identity && !identity->waiting) {
+		if (identity && (!identity->waiting || identity->has_pod_names)) {
 			const struct ledger_owner owner = owner_of(identity);
 
 			(void)ledger_container(engine->ledger, &owner);

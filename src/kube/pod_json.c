@@ -152,8 +152,16 @@ static int read_containers(struct pod *pod, const json_t *object,
 	return 0;
 }
 
+/* The pod itself, as long as its status names no container that has an id. */
+static int add_pod_alone(struct pod *pod, const struct container_names *common)
+{
+	strbuf_addf(&pod->alone, DIRECTORY_POD_PREFIX "%s", common->pod_id);
+	return strbuf_error(&pod->alone) < 0 ? -ENOMEM : add(pod, common, pod->alone.data);
+}
+
 void pod_release(struct pod *pod)
 {
+	strbuf_release(&pod->alone);
 	free(pod->containers);
 	free(pod->workload.name);
 	strbuf_release(&pod->labels);
@@ -186,6 +194,8 @@ int pod_json_read(const json_t *object, const struct pod_labels *labels, struct 
 	common.workload_type = pod.workload.type;
 	common.pod_labels = pod.labels.data ? pod.labels.data : "";
 	r = read_containers(&pod, object, &common);
+	if (r == 0 && pod.count == 0)
+		r = add_pod_alone(&pod, &common);
 	if (r < 0)
 		return r;
 	*ret = pod;

@@ -3,8 +3,9 @@
  * One Pod object → what the directory of names wants to know of its containers. Pure.
  *
  * All containers that have an id: ordinary, init (sidecars among them) and ephemeral ones, and of
- * each the one before its last restart, whose energy may still be on its way. Fields are those of
- * k8s.io/api/core/v1, types.go.
+ * each the one before its last restart, whose energy may still be on its way. A pod that has none
+ * of these yet is itself told of (DIRECTORY_POD_PREFIX), so that its energy has its name before its
+ * containers have theirs. Fields are those of k8s.io/api/core/v1, types.go.
  */
 #pragma once
 
@@ -25,6 +26,7 @@ struct pod {
 	size_t count, size;
 	struct pod_workload workload;
 	struct strbuf labels;
+	struct strbuf alone; /* id of the record of a pod without containers */
 };
 
 /*

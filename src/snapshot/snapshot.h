@@ -66,6 +66,7 @@ struct snapshot_row {
 	const struct series_labels *labels;
 	int64_t created_ms; /* realtime of birth, for _created */
 	bool ended;
+	const char *pod_qos; /* of a pod, as known now; static, "" unknown, NULL elsewhere */
 };
 
 /* The rows of one level; values and deltas are [count][columns] in one piece. */
@@ -91,6 +92,7 @@ struct snapshot_zone {
 	char idle_state[16]; /* "learning", … */
 	char scope[16];      /* "node", "vm_dynamic" */
 	bool estimated;
+	bool ended; /* another source has taken over: its counters stand still for good */
 	bool has_mode[MODE_COUNT];       /* the node has a series of this mode */
 	bool rows_have_mode[MODE_COUNT]; /* so have processes and containers */
 	uint64_t node_uj[MODE_COUNT];

@@ -222,7 +222,8 @@ static void draw_group(struct publisher *publisher, enum ledger_group group,
 		age_settle(&series->age, publisher, at);
 		canvas->rows[row] = (struct snapshot_row){ .labels = series->labels,
 							   .created_ms = series->age.created_ms,
-							   .ended = ledger_row->owners == 0 };
+							   .ended = ledger_row->owners == 0,
+							   .pod_qos = ledger_row->owner->pod_qos };
 		memcpy(canvas->values + (size_t)row * columns,
 		       ledger_group_values(publisher->ledger, group, i), line);
 		if (ledger_row->touched)
@@ -234,7 +235,7 @@ static void draw_group(struct publisher *publisher, enum ledger_group group,
 	}
 }
 
-/* What has no name yet is pending at every level that it will, or may, belong to. */
+/* What has no name yet is pending at every level that it will, or may, come to belong to. */
 static void draw_waiting(const struct publisher *publisher, const struct canvas *canvas)
 {
 	uint32_t slots = ledger_container_slots(publisher->ledger);
@@ -246,9 +247,10 @@ static void draw_waiting(const struct publisher *publisher, const struct canvas 
 		const bool belongs[LEVEL_COUNT] = {
 			[LEVEL_PROCESS] = true,
 			[LEVEL_CONTAINER] = true,
-			[LEVEL_POD] = row->used && row->owner->pod_id[0],
+			[LEVEL_POD] =
+				row->used && row->owner->pod_id[0] && !row->grouped[LEDGER_POD],
 			[LEVEL_VM] = row->used && row->owner->vm_id[0],
-			[LEVEL_NAMESPACE] = true,
+			[LEVEL_NAMESPACE] = !row->grouped[LEDGER_NAMESPACE],
 		};
 
 		for (size_t level = 0; level < LEVEL_COUNT && row->used && row->waiting; level++) {

@@ -78,6 +78,15 @@ static struct row *find_row(struct directory *directory, const char *container_i
 	return &directory->rows[index];
 }
 
+/* @difference: 1 or -1 */
+static void count_container(struct directory *directory, enum directory_source source,
+			    const struct directory_record *record, int difference)
+{
+	if (strncmp(record->names.container_id, DIRECTORY_POD_PREFIX,
+		    strlen(DIRECTORY_POD_PREFIX)) != 0)
+		directory->sources[source].containers += (uint64_t)difference;
+}
+
 static void note_change(struct directory *directory)
 {
 	(void)atomic_fetch_add(&directory->generation, 1);
@@ -85,15 +94,26 @@ static void note_change(struct directory *directory)
 
 /* ---- pods ---- */
 
+static bool is_from_kubernetes(const struct row *row)
+{
+	return row->said[DIRECTORY_KUBERNETES].record;
+}
+
 static void note_pod(struct directory *directory, uint32_t index)
 {
 	const char *pod = pod_of(&directory->rows[index]);
+	uint32_t known;
 
-	if (pod[0]) /* without memory its sandbox stays without a name */
+	if (!pod[0])
+		return;
+	known = map_find(&directory->by_pod, text_key(pod));
+	if (known == MAP_NONE || is_from_kubernetes(&directory->rows[index]) ||
+	    !is_from_kubernetes(&directory->rows[known]))
+		/* without memory its sandbox stays without a name */
 		(void)map_put(&directory->by_pod, text_key(pod), index);
 }
 
-/* Another row of the pod takes over from @index; none: the pod is gone. */
+/* Another row of the pod takes over from @index, the best; none: the pod is gone. */
 static void forget_pod(struct directory *directory, uint32_t index)
 {
 	const char *pod = pod_of(&directory->rows[index]);
@@ -102,10 +122,11 @@ static void forget_pod(struct directory *directory, uint32_t index)
 		return;
 	(void)map_remove(&directory->by_pod, text_key(pod));
 	for (uint32_t i = 0; i < directory->count; i++) {
-		if (i != index && strcmp(pod_of(&directory->rows[i]), pod) == 0) {
-			note_pod(directory, i);
+		if (i == index || strcmp(pod_of(&directory->rows[i]), pod) != 0)
+			continue;
+		note_pod(directory, i);
+		if (is_from_kubernetes(&directory->rows[i]))
 			return;
-		}
 	}
 }
 
@@ -233,16 +254,17 @@ static int put_record(struct directory *directory, enum directory_source source,
 		}
 		row = find_row(directory, record->names.container_id);
 		said = &row->said[source];
-		directory->sources[source].containers++;
+		count_container(directory, source, record, 1);
 		note_change(directory);
 	} else {
 		said = &row->said[source];
 		if (!said->record || said->removed_ns)
-			directory->sources[source].containers++;
+			count_container(directory, source, record, 1);
 		if (!said->record || !directory_record_equal(said->record, record)) {
 			uint32_t index = (uint32_t)(row - directory->rows);
 
-			forget_pod(directory, index);
+			if (strcmp(pod_of(row), record->names.pod_id) != 0)
+				forget_pod(directory, index);
 			free(said->record);
 			said->record = record;
 			note_pod(directory, index);
@@ -267,6 +289,7 @@ int directory_put(struct directory *directory, enum directory_source source,
 	record = directory_record_new(names);
 	if (!record)
 		return -ENOMEM;
+	record->names.source = record->names.pod_source = source;
 	(void)pthread_mutex_lock(&directory->lock);
 	r = put_record(directory, source, record);
 	if (r == -ENOSPC)
@@ -281,7 +304,7 @@ static void take_back(struct directory *directory, enum directory_source source,
 	if (!said->record || said->removed_ns)
 		return;
 	said->removed_ns = now_ns ? now_ns : 1;
-	directory->sources[source].containers--;
+	count_container(directory, source, said->record, -1);
 }
 
 void directory_remove(struct directory *directory, enum directory_source source,
@@ -352,11 +375,15 @@ int directory_wanted_fd(struct directory *directory, enum directory_source sourc
 	return fd;
 }
 
-static void tell_wanted(const struct directory *directory)
+/* Up to the first that knows it: what others would say is hidden. */
+static void tell_wanted(const struct directory *directory, const struct row *row)
 {
-	for (size_t s = 0; s < DIRECTORY_SOURCE_COUNT; s++)
+	for (size_t s = 0; s < DIRECTORY_SOURCE_COUNT; s++) {
+		if (row && row->said[s].record)
+			return;
 		if (directory->sources[s].wanted_fd >= 0)
 			(void)eventfd_write(directory->sources[s].wanted_fd, 1);
+	}
 }
 
 /* ---- the loop ---- */
@@ -379,8 +406,8 @@ static bool look_up(struct directory *directory, const char *container_id, bool 
 		directory->found++;
 	else
 		directory->not_found++;
-	if (!found && tell)
-		tell_wanted(directory);
+	if (tell)
+		tell_wanted(directory, row);
 	(void)pthread_mutex_unlock(&directory->lock);
 	return found;
 }

@@ -19,6 +19,12 @@
 /* Room for all that is known of one container. */
 #define DIRECTORY_NAMES_MAX 4096
 
+/*
+ * A pod none of whose containers has an id yet is put as if it were a container whose id is this
+ * and the pod's. No container's id begins like it, and none is counted for it.
+ */
+#define DIRECTORY_POD_PREFIX "pod/"
+
 /* By precedence: what the first says hides the others. */
 enum directory_source { DIRECTORY_KUBERNETES, DIRECTORY_RUNTIME, DIRECTORY_SOURCE_COUNT };
 
@@ -45,6 +51,8 @@ struct container_names {
 	uint32_t cpu_request_milli, cpu_limit_milli; /* 0 none */
 	uint64_t memory_request_bytes, memory_limit_bytes;
 	enum pod_qos pod_qos;
+	/* Who says so, of the container and of its pod: directory_put() sets both. */
+	enum directory_source source, pod_source;
 };
 
 struct directory;
@@ -78,7 +86,8 @@ bool directory_is_reachable(const struct directory *directory);
 bool directory_source_is_reachable(const struct directory *directory, enum directory_source source);
 /*
  * Copies what is known of @container_id into @buffer, of at least DIRECTORY_NAMES_MAX bytes, and
- * points *ret into it; false: nothing, and sources that poll are told that an id is wanted.
+ * points *ret into it; false: nothing is known. A source that polls is told that an id is wanted
+ * unless it, or one that comes before it, has said who that is.
  */
 bool directory_find(struct directory *directory, const char *container_id, char *buffer,
 		    size_t size, struct container_names *ret);
@@ -86,8 +95,9 @@ bool directory_find(struct directory *directory, const char *container_id, char 
 bool directory_peek(struct directory *directory, const char *container_id, char *buffer,
 		    size_t size, struct container_names *ret);
 /*
- * Any container of the pod: for its sandbox and what else runs in it, which the pod's status does
- * not list. Its own container_id, container_name and image are not to be used.
+ * Any container of the pod, one that Kubernetes knows if there is one: for its sandbox and what
+ * else runs in it, which the pod's status does not list. Its own container_id, container_name and
+ * image are not to be used.
  */
 bool directory_find_pod(struct directory *directory, const char *pod_id, char *buffer, size_t size,
 			struct container_names *ret);

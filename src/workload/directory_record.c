@@ -117,7 +117,9 @@ bool directory_record_equal(const struct directory_record *one,
 	       one->names.cpu_limit_milli == other->names.cpu_limit_milli &&
 	       one->names.memory_request_bytes == other->names.memory_request_bytes &&
 	       one->names.memory_limit_bytes == other->names.memory_limit_bytes &&
-	       one->names.pod_qos == other->names.pod_qos;
+	       one->names.pod_qos == other->names.pod_qos &&
+	       one->names.source == other->names.source &&
+	       one->names.pod_source == other->names.pod_source;
 }
 
 bool directory_record_copy(const struct directory_record *record, char *buffer, size_t size,

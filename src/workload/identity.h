@@ -66,6 +66,8 @@ struct identity {
 	 * false.
 	 */
 	bool waiting;
+	/* Kubernetes has named its pod; if it waits, then for the container's own name. */
+	bool has_pod_names;
 };
 
 /* A process as the activity reader knows it. */

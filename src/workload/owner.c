@@ -63,6 +63,7 @@ static void compose(struct owner *owner)
 	view->workload = names->workload;
 	view->workload_type = names->workload_type;
 	view->pod_labels = names->pod_labels;
+	view->has_pod_names = names->pod_name[0] && names->pod_source == DIRECTORY_KUBERNETES;
 	view->pod_qos = pod_qos_name(names->pod_qos);
 	view->size_millicpu = !own                       ? 0
 			      : names->cpu_request_milli ? names->cpu_request_milli

@@ -7,6 +7,7 @@
 #include "workload/owner_names.h"
 
 #include "base/macro.h"
+#include "workload/directory_record.h"
 
 /* As long as somebody who can tell is at work. */
 static uint64_t patience_ns(const struct owner *owner, const struct directory *directory)
@@ -18,31 +19,57 @@ static uint64_t patience_ns(const struct owner *owner, const struct directory *d
 		       : 0;
 }
 
-/* Whether its own names are known now. */
+/* What Kubernetes says of the pod is more than what a runtime says of its container. */
+static void adopt_pod(struct container_names *names, const struct container_names *pod)
+{
+	names->pod_name = pod->pod_name;
+	names->pod_namespace = pod->pod_namespace;
+	names->pod_id = pod->pod_id;
+	names->workload = pod->workload;
+	names->workload_type = pod->workload_type;
+	names->pod_labels = pod->pod_labels;
+	names->pod_qos = pod->pod_qos;
+	names->pod_source = pod->pod_source;
+}
+
+/* Whether somebody knows it by its own id. */
 static bool ask(struct owner *owner, const struct owner_names_context *context)
 {
-	char buffer[DIRECTORY_NAMES_MAX];
-	struct container_names names;
+	char buffer[DIRECTORY_NAMES_MAX], pod_buffer[DIRECTORY_NAMES_MAX];
+	struct container_names names, pod;
 	bool tell = context->now_ns - owner->first_seen_ns < OWNER_NAMES_ASK_NS;
 	bool found = tell ? directory_find(context->directory, owner->names_id, buffer,
 					   sizeof(buffer), &names)
 			  : directory_peek(context->directory, owner->names_id, buffer,
 					   sizeof(buffer), &names);
+	bool has_pod = owner->pod_id[0] && directory_find_pod(context->directory, owner->pod_id,
+							      pod_buffer, sizeof(pod_buffer), &pod);
 
 	if (found) {
+		if (has_pod && names.source != DIRECTORY_KUBERNETES &&
+		    pod.source == DIRECTORY_KUBERNETES)
+			adopt_pod(&names, &pod);
 		owner_set_names(owner, &names, owner->is_nested);
-		return true;
+	} else if (has_pod && (!owner->record || owner->is_pod_only)) {
+		owner_set_names(owner, &pod, true);
 	}
-	if (owner->pod_id[0] && (!owner->record || owner->is_pod_only) &&
-	    directory_find_pod(context->directory, owner->pod_id, buffer, sizeof(buffer), &names))
-		owner_set_names(owner, &names, true);
-	return owner->record && (!owner->is_pod_only || !owner->names_id[0]);
+	return found;
+}
+
+/* Whether its own names are known; in a pod they are those of Kubernetes, if it can be asked. */
+static bool is_named(const struct owner *owner, bool found, const struct directory *directory)
+{
+	if (!owner->record || (!found && owner->is_pod_only && owner->names_id[0]))
+		return false;
+	return owner->record->names.source == DIRECTORY_KUBERNETES || !owner->pod_id[0] ||
+	       !directory_source_is_reachable(directory, DIRECTORY_KUBERNETES);
 }
 
 void owner_names_refresh(struct owner *owner, const struct owner_names_context *context)
 {
 	uint64_t age_ns = context->now_ns - owner->first_seen_ns;
 	struct identity *view = &owner->view;
+	bool found;
 
 	if (!context->directory || (!owner->names_id[0] && !owner->pod_id[0]))
 		return;
@@ -57,7 +84,8 @@ void owner_names_refresh(struct owner *owner, const struct owner_names_context *
 	owner->asked = true;
 	owner->asked_interval = context->interval;
 	owner->asked_generation = context->generation;
-	view->waiting = !ask(owner, context) && !owner->settled &&
+	found = ask(owner, context);
+	view->waiting = !is_named(owner, found, context->directory) && !owner->settled &&
 			age_ns < patience_ns(owner, context->directory);
 	owner->settled = !view->waiting;
 }

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who really owns a container, and what an exporter says of it: wrong names, and how many intervals a right one took."""
+"""Who really owns a container, and what an exporter says of it: wrong names, and how many intervals a right one took. The same of
+pods, from their first process on, which is before the kubelet's status names a container."""
+import pathlib
 import re
 import threading
 import time
@@ -7,7 +9,8 @@ import time
 from plant import UID
 
 CONTAINER_ID = re.compile(r"[0-9a-f]{64}")
-FAMILY = "kepler_container_{}_joules_total"
+POD_CGROUP = re.compile(r"pod([0-9a-f]{8}(?:[-_][0-9a-f]{4}){3}[-_][0-9a-f]{12})")
+FAMILY = "kepler_{}_{}_joules_total"
 
 
 def containers_of(pod):
@@ -24,11 +27,23 @@ def containers_of(pod):
                                                  "container_name": container["name"]}
 
 
+def pods_at_work():
+    """The uids of pods that have a process."""
+    found = set()
+    for path in pathlib.Path("/proc").glob("[0-9]*/cgroup"):
+        try:
+            found.update(uid.replace("_", "-") for uid in POD_CGROUP.findall(path.read_text(encoding="utf-8")))
+        except OSError:
+            pass  # ended
+    return found
+
+
 class Owners:
-    """The plan: container id → labels, with the snapshot that was the newest when it became known; and what was seen."""
+    """The plan: container id or pod uid → labels, with the snapshot that was the newest when it became known; and what was seen."""
 
     def __init__(self, exporter, zone="package"):
-        self.exporter, self.family = exporter, FAMILY.format(zone)
+        self.exporter = exporter
+        self.family, self.pod_family = FAMILY.format("container", zone), FAMILY.format("pod", zone)
         self.plan, self.known_at, self.right_at, self.wrong = {}, {}, {}, []
         self.lock = threading.Lock()
         self.snapshot = 0
@@ -40,24 +55,28 @@ class Owners:
                 self.plan[container_id] = labels
                 self.known_at[container_id] = self.snapshot
 
+    def _judge(self, found, labels, nameless):
+        wanted = self.plan.get(found)
+        if wanted is None:
+            self.unknown.add(found)
+        elif nameless:
+            self.nameless.add(found)  # true as far as it goes
+        elif any(labels.get(key) != value for key, value in wanted.items()):
+            self.wrong.append((found, {key: labels.get(key) for key in wanted}, wanted))
+        else:
+            self.right_at.setdefault(found, self.snapshot)
+
     def look(self):
         """One response against the plan; the response."""
         metrics = self.exporter.scrape()
         with self.lock:
             self.snapshot = int(metrics.value("kepler_exporter_snapshots_total"))
             for labels, _ in metrics.select(self.family):
-                found = labels["container_id"]
-                if not CONTAINER_ID.fullmatch(found):
-                    continue
-                wanted = self.plan.get(found)
-                if wanted is None:
-                    self.unknown.add(found)
-                elif UID.fullmatch(labels["pod_name"]):
-                    self.nameless.add(found)  # true as far as it goes
-                elif any(labels.get(key) != value for key, value in wanted.items()):
-                    self.wrong.append((found, {key: labels.get(key) for key in wanted}, wanted))
-                else:
-                    self.right_at.setdefault(found, self.snapshot)
+                if CONTAINER_ID.fullmatch(labels["container_id"]):
+                    self._judge(labels["container_id"], labels, UID.fullmatch(labels["pod_name"]))
+            for labels, _ in metrics.select(self.pod_family):
+                if labels["pod_id"] in self.plan:
+                    self._judge(labels["pod_id"], labels, UID.fullmatch(labels["pod_name"]))
         return metrics
 
     def intervals(self, only=None):
@@ -88,8 +107,13 @@ class PodWatch(threading.Thread):
             status, answer = self.cluster.api("GET", self.path)
             if status != 200:
                 continue
+            at_work = pods_at_work()
             for pod in answer["items"]:
                 self.pods[pod["metadata"]["uid"]] = pod
+                uid = pod["metadata"].get("annotations", {}).get("kubernetes.io/config.hash", pod["metadata"]["uid"])
+                if uid in at_work:
+                    self.owners.expect(uid, {"pod_name": pod["metadata"]["name"],
+                                             "container_namespace": pod["metadata"]["namespace"]})
                 for container_id, labels in containers_of(pod):
                     self.owners.expect(container_id, labels)
 

@@ -270,7 +270,9 @@ struct history {
 	struct ledger *ledger;
 	uint64_t charged[7];                        /* since the start, by column */
 	uint64_t used[ROWS];                        /* by row, in this interval; column 0 */
-	uint64_t waited[ROWS];                      /* before, while it waited */
+	uint64_t serial[ROWS];                      /* of the row that is there */
+	uint64_t waited[LEDGER_GROUP_COUNT][ROWS];  /* before, in no group of that kind yet */
+	bool joined[LEDGER_GROUP_COUNT][ROWS];      /* has been in one, or never will be */
 	uint64_t in_groups[LEDGER_GROUP_COUNT];     /* as it must be; column 0 */
 	uint64_t released_from[LEDGER_GROUP_COUNT]; /* with rows that are gone */
 };
@@ -287,6 +289,7 @@ static void random_step(struct property_source *source, struct history *h)
 		.vm_id = ids[draw_below(source, 3)],
 		.labels_version = draw_chance(source, 4) ? (uint32_t)draw_below(source, 100) : 0,
 		.waiting = draw_chance(source, 5),
+		.has_pod_names = draw_chance(source, 2),
 	};
 	uint32_t pid = (uint32_t)draw_below(source, 6), process, container;
 	uint32_t column = (uint32_t)draw_below(source, ledger_columns(h->ledger));
@@ -358,22 +361,40 @@ static const char *check_sums(const struct history *h)
 	return check_touched(h);
 }
 
+static void book_row(struct history *h, uint32_t i)
+{
+	const struct ledger_container *row = ledger_container_at(h->ledger, i);
+	const struct ledger_owner *owner = row->owner;
+	const bool with_pod = !row->waiting || owner->has_pod_names;
+	const bool is_in[LEDGER_GROUP_COUNT] = {
+		[LEDGER_POD] = with_pod && owner->pod_id[0],
+		[LEDGER_VM] = !row->waiting && owner->vm_id[0],
+		[LEDGER_NAMESPACE] = with_pod,
+	};
+
+	for (size_t group = 0; group < LEDGER_GROUP_COUNT; group++) {
+		if (row->serial != h->serial[i]) {
+			h->waited[group][i] = 0;
+			h->joined[group][i] = false;
+		}
+		if (is_in[group])
+			h->in_groups[group] += h->waited[group][i] + h->used[i];
+		else if (!h->joined[group][i])
+			h->waited[group][i] += h->used[i];
+		h->joined[group][i] |= is_in[group] || !row->waiting;
+		if (h->joined[group][i])
+			h->waited[group][i] = 0;
+	}
+	h->serial[i] = row->serial;
+	h->used[i] = 0;
+}
+
 /* The interval is over: who belongs where is known now. */
 static const char *check_groups(struct history *h)
 {
 	ledger_close(h->ledger);
-	for (uint32_t i = 0; i < ledger_container_slots(h->ledger); i++) {
-		const struct ledger_container *row = ledger_container_at(h->ledger, i);
-
-		h->waited[i] += h->used[i];
-		h->used[i] = 0;
-		if (row->waiting)
-			continue;
-		h->in_groups[LEDGER_POD] += row->owner->pod_id[0] ? h->waited[i] : 0;
-		h->in_groups[LEDGER_VM] += row->owner->vm_id[0] ? h->waited[i] : 0;
-		h->in_groups[LEDGER_NAMESPACE] += h->waited[i];
-		h->waited[i] = 0;
-	}
+	for (uint32_t i = 0; i < ledger_container_slots(h->ledger); i++)
+		book_row(h, i);
 	for (enum ledger_group group = LEDGER_POD; group < LEDGER_GROUP_COUNT; group++) {
 		uint64_t sum = h->released_from[group], owners = 0, belong = 0;
 

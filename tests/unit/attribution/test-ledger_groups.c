@@ -88,6 +88,67 @@ static void test_waiting_row_is_renamed(void **state)
 	ledger_free(ledger);
 }
 
+static void test_pod_does_not_wait_for_its_containers(void **state)
+{
+	struct ledger *ledger = new_ledger(10, 10, 1);
+	struct ledger_owner early = web;
+	uint32_t container;
+
+	(void)state;
+	early.waiting = true;
+	early.container_name = early.container_namespace = early.pod_name = "";
+	early.vm_id = "v1";
+	ledger_begin(ledger, 1);
+	container = ledger_container(ledger, &early);
+	ledger_charge_container(ledger, container, 0, 5);
+	ledger_close(ledger);
+	assert_int_equal(group_value(ledger, LEDGER_POD, container), UINT64_MAX);
+	early = web;
+	early.waiting = early.has_pod_names = true;
+	early.vm_id = "v1";
+	early.labels_version = 1;
+	ledger_begin(ledger, 2);
+	assert_int_equal(ledger_container(ledger, &early), container);
+	ledger_charge_container(ledger, container, 0, 2);
+	ledger_close(ledger);
+	assert_true(ledger_container_at(ledger, container)->waiting);
+	assert_int_equal(group_value(ledger, LEDGER_POD, container), 7);
+	assert_int_equal(group_value(ledger, LEDGER_NAMESPACE, container), 7);
+	assert_int_equal(group_value(ledger, LEDGER_VM, container), UINT64_MAX);
+	early.waiting = false;
+	early.labels_version = 2;
+	ledger_begin(ledger, 3);
+	assert_int_equal(ledger_container(ledger, &early), container);
+	ledger_charge_container(ledger, container, 0, 1);
+	ledger_close(ledger);
+	assert_int_equal(group_value(ledger, LEDGER_POD, container), 8); /* nothing came twice */
+	assert_int_equal(group_value(ledger, LEDGER_VM, container), 8);
+	ledger_free(ledger);
+}
+
+/* A class that comes late is the pod's from then on; one that is forgotten stays. */
+static void test_quality_of_service_may_come_late(void **state)
+{
+	struct ledger *ledger = new_ledger(10, 10, 1);
+	struct ledger_owner owner = web;
+	uint32_t container, pod;
+
+	(void)state;
+	ledger_begin(ledger, 1);
+	container = ledger_container(ledger, &owner);
+	pod = ledger_container_at(ledger, container)->group[LEDGER_POD];
+	assert_null(ledger_group_at(ledger, LEDGER_POD, pod)->owner->pod_qos);
+	owner.pod_qos = "Burstable";
+	owner.labels_version = 1;
+	assert_int_equal(ledger_container(ledger, &owner), container);
+	owner.pod_qos = "";
+	owner.labels_version = 2;
+	assert_int_equal(ledger_container(ledger, &owner), container);
+	assert_int_equal(ledger_container_at(ledger, container)->group[LEDGER_POD], pod);
+	assert_string_equal(ledger_group_at(ledger, LEDGER_POD, pod)->owner->pod_qos, "Burstable");
+	ledger_free(ledger);
+}
+
 static void test_nobody_waits_for_ever(void **state)
 {
 	struct ledger *ledger = new_ledger(10, 10, 1);
@@ -197,6 +258,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_groups_are_sums),
 		cmocka_unit_test(test_waiting_row_is_renamed),
+		cmocka_unit_test(test_pod_does_not_wait_for_its_containers),
+		cmocka_unit_test(test_quality_of_service_may_come_late),
 		cmocka_unit_test(test_nobody_waits_for_ever),
 		cmocka_unit_test(test_new_names_make_a_new_row),
 		cmocka_unit_test(test_pod_labels_move_the_pod_only),

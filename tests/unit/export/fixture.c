@@ -120,9 +120,12 @@ static struct snapshot_row *make_rows(const struct series_labels *labels, size_t
 	struct snapshot_row *rows = zalloc(count, sizeof(*rows));
 
 	for (size_t i = 0; i < count; i++)
-		rows[i] = (struct snapshot_row){ .labels = &labels[i],
-						 .created_ms = BIRTH_MS + (int64_t)i,
-						 .ended = i % 5 == 4 };
+		rows[i] =
+			(struct snapshot_row){ .labels = &labels[i],
+					       .created_ms = BIRTH_MS + (int64_t)i,
+					       .ended = i % 5 == 4,
+					       .pod_qos = labels[i].owner ? labels[i].owner->pod_qos
+									  : NULL };
 	return rows;
 }
 

@@ -35,13 +35,15 @@ struct names {
 	uint32_t version, life; /* life: a restart makes another id */
 	uint32_t pod, vm;       /* 0 none */
 	uint32_t name, label;
-	bool waiting;
+	bool waiting, has_pod_names;
 };
 
 /* The watcher's own book of a container row. */
 struct line {
-	uint64_t interval[CHECK_COLUMNS_MAX]; /* charged in this interval */
-	uint64_t waited[CHECK_COLUMNS_MAX];   /* before, while it waited */
+	uint64_t serial;
+	uint64_t interval[CHECK_COLUMNS_MAX];            /* charged in this interval */
+	uint64_t waited[LEVEL_COUNT][CHECK_COLUMNS_MAX]; /* before, at levels it was not at yet */
+	bool joined[LEVEL_COUNT];                        /* it has been there, or never will be */
 };
 
 struct world {
@@ -120,6 +122,7 @@ static uint32_t container_row(struct world *w, uint32_t container)
 		.vm_id = vms[names->vm],
 		.labels_version = names->version,
 		.waiting = names->waiting,
+		.has_pod_names = names->has_pod_names,
 	};
 
 	(void)snprintf(id, sizeof(id), "unit-%u-%u", container, names->life);
@@ -133,7 +136,7 @@ static void change_names(struct world *w, uint32_t container)
 	struct names *names = &w->names[container];
 
 	names->version = (uint32_t)draw_below(w->source, 1000);
-	switch (draw_below(w->source, 6)) {
+	switch (draw_below(w->source, 7)) {
 	case 0:
 		names->pod = (uint32_t)draw_below(w->source, 4);
 		break;
@@ -149,6 +152,9 @@ static void change_names(struct world *w, uint32_t container)
 		break;
 	case 4:
 		names->waiting = !names->waiting;
+		break;
+	case 5:
+		names->has_pod_names = !names->has_pod_names;
 		break;
 	default:
 		names->name = (uint32_t)draw_below(w->source, 3);
@@ -189,7 +195,8 @@ static void add_zone(struct world *w)
 	to = ledger_cpu_column(w->ledger);
 	for (size_t i = 0; i < ROWS; i++) {
 		move_column(w->lines[i].interval, cpu, to);
-		move_column(w->lines[i].waited, cpu, to);
+		for (size_t level = 0; level < LEVEL_COUNT; level++)
+			move_column(w->lines[i].waited[level], cpu, to);
 	}
 	for (size_t level = 0; level < LEVEL_COUNT; level++) {
 		move_column(w->truth.used[level], cpu, to);
@@ -204,16 +211,35 @@ static bool is_at_level(const struct ledger_owner *owner, size_t level)
 	return level != LEVEL_VM || owner->vm_id[0] != '\0';
 }
 
-static void book_cell(struct world *w, size_t level, const struct line *line, size_t column,
-		      bool waiting)
+/* While its own name is awaited a container may be in a known pod already. */
+static bool is_booked(const struct ledger_container *row, size_t level)
 {
-	uint64_t now = line->interval[column], before = line->waited[column];
+	return is_at_level(row->owner, level) &&
+	       (!row->waiting ||
+		(row->owner->has_pod_names && (level == LEVEL_POD || level == LEVEL_NAMESPACE)));
+}
 
-	if (waiting)
-		return;
-	w->truth.used[level][column] += now + before;
-	w->truth.deltas[level][column] += now;
-	w->truth.carried[level][column] += before;
+static void book_line(struct world *w, size_t level, struct line *line, bool booked)
+{
+	for (size_t column = 0; column < CHECK_COLUMNS_MAX; column++) {
+		uint64_t now = line->interval[column], before = line->waited[level][column];
+
+		if (booked) {
+			w->truth.used[level][column] += now + before;
+			w->truth.deltas[level][column] += now;
+			w->truth.carried[level][column] += before;
+		} else if (!line->joined[level]) {
+			line->waited[level][column] += now;
+		}
+	}
+}
+
+/* Another row is in this place now; what it was charged in this interval is its own. */
+static void forget_line(struct line *line, uint64_t serial)
+{
+	memset(line->waited, 0, sizeof(line->waited));
+	memset(line->joined, 0, sizeof(line->joined));
+	line->serial = serial;
 }
 
 /* To be done when the ledger is closed: then it is known who waits still. */
@@ -226,17 +252,17 @@ static void book_truth(struct world *w)
 		const struct ledger_container *row = ledger_container_at(w->ledger, i);
 		struct line *line = &w->lines[i];
 
-		for (size_t column = 0; column < CHECK_COLUMNS_MAX; column++) {
-			for (size_t level = 0; row->used && level < LEVEL_COUNT; level++) {
-				if (is_at_level(row->owner, level))
-					book_cell(w, level, line, column, row->waiting);
-			}
-			if (row->used && row->waiting)
-				line->waited[column] += line->interval[column];
-			else
-				line->waited[column] = 0;
-			line->interval[column] = 0;
+		if (!row->used || row->serial != line->serial)
+			forget_line(line, row->serial);
+		for (size_t level = 0; row->used && level < LEVEL_COUNT; level++) {
+			bool booked = is_booked(row, level);
+
+			book_line(w, level, line, booked);
+			line->joined[level] |= booked || !row->waiting;
+			if (line->joined[level])
+				memset(line->waited[level], 0, sizeof(line->waited[level]));
 		}
+		memset(line->interval, 0, sizeof(line->interval));
 	}
 }
 
@@ -252,7 +278,8 @@ static struct snapshot_truth truth_with_waiting(const struct world *w)
 		for (size_t level = 0; row->used && row->waiting && level < LEVEL_COUNT; level++) {
 			for (size_t column = 0; column < CHECK_COLUMNS_MAX; column++) {
 				if (is_at_level(row->owner, level))
-					truth.used[level][column] += w->lines[i].waited[column];
+					truth.used[level][column] +=
+						w->lines[i].waited[level][column];
 			}
 		}
 	}

@@ -265,6 +265,51 @@ static void test_pods_are_found_by_any_of_their_containers(void **state)
 	directory_free(directory);
 }
 
+static void test_a_pod_is_known_before_its_containers(void **state)
+{
+	struct directory *directory = open_directory(10);
+	const struct container_names runtimes = { .container_id = "c1", .pod_id = "u1" };
+	char buffer[DIRECTORY_NAMES_MAX];
+	struct container_names names;
+	struct directory_stats stats;
+
+	(void)state;
+	put_in_pod(directory, DIRECTORY_POD_PREFIX "u1", "u1", "shop-1");
+	assert_int_equal(directory_put(directory, DIRECTORY_RUNTIME, &runtimes), 0);
+	assert_true(directory_find_pod(directory, "u1", buffer, sizeof(buffer), &names));
+	assert_string_equal(names.pod_name, "shop-1"); /* not what came last */
+	assert_int_equal(names.source, DIRECTORY_KUBERNETES);
+	directory_get_stats(directory, &stats);
+	assert_int_equal(stats.containers[DIRECTORY_KUBERNETES], 0);
+	put_in_pod(directory, "c1", "u1", "shop-1");
+	directory_remove(directory, DIRECTORY_KUBERNETES, DIRECTORY_POD_PREFIX "u1", T0);
+	directory_get_stats(directory, &stats);
+	assert_int_equal(stats.containers[DIRECTORY_KUBERNETES], 1);
+	directory_end_list(directory, DIRECTORY_KUBERNETES, T0 + 2 * DIRECTORY_KEEP_NS);
+	assert_true(directory_find_pod(directory, "u1", buffer, sizeof(buffer), &names));
+	assert_string_equal(names.container_id, "c1");
+	directory_free(directory);
+}
+
+static void test_kubernetes_is_told_of_what_only_a_runtime_knows(void **state)
+{
+	struct directory *directory = open_directory(10);
+	int kubernetes = directory_wanted_fd(directory, DIRECTORY_KUBERNETES);
+	int runtime = directory_wanted_fd(directory, DIRECTORY_RUNTIME);
+	char buffer[DIRECTORY_NAMES_MAX];
+	struct container_names names;
+
+	(void)state;
+	put(directory, DIRECTORY_KUBERNETES, "c1", "a");
+	assert_true(directory_find(directory, "c1", buffer, sizeof(buffer), &names));
+	assert_false(is_readable(kubernetes) || is_readable(runtime));
+	put(directory, DIRECTORY_RUNTIME, "c2", "a");
+	assert_true(directory_find(directory, "c2", buffer, sizeof(buffer), &names));
+	assert_true(is_readable(kubernetes));
+	assert_false(is_readable(runtime));
+	directory_free(directory);
+}
+
 static void test_long_strings_are_cut(void **state)
 {
 	struct directory *directory = open_directory(3);
@@ -353,6 +398,8 @@ int main(void)
 		cmocka_unit_test(test_sources_are_told_of_unknown_ids),
 		cmocka_unit_test(test_reachable),
 		cmocka_unit_test(test_pods_are_found_by_any_of_their_containers),
+		cmocka_unit_test(test_a_pod_is_known_before_its_containers),
+		cmocka_unit_test(test_kubernetes_is_told_of_what_only_a_runtime_knows),
 		cmocka_unit_test(test_long_strings_are_cut),
 		cmocka_unit_test(test_labels_are_never_cut_within),
 		cmocka_unit_test(test_sources_and_loop_at_once),

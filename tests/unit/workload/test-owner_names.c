@@ -195,6 +195,65 @@ static void test_others_wait_shortly_for_their_runtime(void **state)
 	assert_string_equal(at(world, 2)->container_name, "b7d2a90e41c8");
 }
 
+static void test_a_pod_is_named_before_its_container(void **state)
+{
+	struct world *world = *state;
+
+	reach(world, DIRECTORY_KUBERNETES, true);
+	cgroup(world, 1, POD ID);
+	assert_false(at(world, 1)->has_pod_names);
+	put_pod(world, DIRECTORY_POD_PREFIX UID, "till-7");
+	pass(world, 1);
+	assert_true(at(world, 1)->waiting);
+	assert_true(at(world, 1)->has_pod_names);
+	assert_string_equal(at(world, 1)->pod_name, "till-7");
+	assert_string_equal(at(world, 1)->workload, "till");
+	put_pod(world, ID, "till-7");
+	pass(world, 2);
+	assert_false(at(world, 1)->waiting);
+	assert_string_equal(at(world, 1)->container_name, "web");
+}
+
+/* A runtime knows neither workload nor labels: its word alone would make another series of it. */
+static void test_a_pod_that_a_runtime_names_waits_for_kubernetes(void **state)
+{
+	struct world *world = *state;
+	const struct container_names names = {
+		.container_id = ID, .container_name = "POD", .pod_name = "till-7", .pod_id = UID
+	};
+
+	reach(world, DIRECTORY_KUBERNETES, true);
+	reach(world, DIRECTORY_RUNTIME, true);
+	assert_int_equal(directory_put(world->directory, DIRECTORY_RUNTIME, &names), 0);
+	cgroup(world, 1, POD ID);
+	assert_true(at(world, 1)->waiting);
+	assert_false(at(world, 1)->has_pod_names);
+	put_pod(world, INNER, "till-7");
+	pass(world, 1);
+	assert_true(at(world, 1)->waiting);
+	assert_true(at(world, 1)->has_pod_names);
+	pass(world, 60); /* a sandbox: Kubernetes never speaks of it */
+	assert_false(at(world, 1)->waiting);
+	assert_string_equal(at(world, 1)->container_name, "POD");
+	assert_string_equal(at(world, 1)->workload, "till");
+	assert_string_equal(at(world, 1)->pod_labels, ",label_app=\"till\"");
+	assert_string_equal(at(world, 1)->pod_qos, "Burstable");
+}
+
+static void test_a_runtime_names_pods_where_kubernetes_is_away(void **state)
+{
+	struct world *world = *state;
+	const struct container_names names = {
+		.container_id = ID, .container_name = "web", .pod_name = "till-7", .pod_id = UID
+	};
+
+	reach(world, DIRECTORY_RUNTIME, true);
+	assert_int_equal(directory_put(world->directory, DIRECTORY_RUNTIME, &names), 0);
+	cgroup(world, 1, POD ID);
+	assert_false(at(world, 1)->waiting);
+	assert_string_equal(at(world, 1)->pod_name, "till-7");
+}
+
 static void test_version_is_of_the_strings(void **state)
 {
 	struct world *world = *state;
@@ -380,6 +439,9 @@ int main(void)
 		WORLD_TEST(test_nobody_waits_for_a_source_that_is_away),
 		WORLD_TEST(test_a_wait_ends_when_the_source_goes_away),
 		WORLD_TEST(test_others_wait_shortly_for_their_runtime),
+		WORLD_TEST(test_a_pod_is_named_before_its_container),
+		WORLD_TEST(test_a_pod_that_a_runtime_names_waits_for_kubernetes),
+		WORLD_TEST(test_a_runtime_names_pods_where_kubernetes_is_away),
 		WORLD_TEST(test_version_is_of_the_strings),
 		WORLD_TEST(test_names_do_not_change_within_an_interval),
 		WORLD_TEST(test_known_names_stay_when_the_source_forgets),
