@@ -213,6 +213,8 @@ void emit_zone_up(struct render *render, const struct metric *metric)
 {
 	(void)metric;
 	for (uint32_t z = 0; z < render->snapshot->zone_count; z++) {
+		if (render->snapshot->zones[z].ended)
+			continue; /* it will not come back, and need not */
 		zone_health_labels(render, z);
 		sample_end(&render->w, strcmp(render->snapshot->zones[z].state, "up") == 0, 0, 0);
 	}
@@ -222,7 +224,7 @@ void emit_zone_age(struct render *render, const struct metric *metric)
 {
 	(void)metric;
 	for (uint32_t z = 0; z < render->snapshot->zone_count; z++) {
-		if (isnan(render->snapshot->zones[z].age_s))
+		if (isnan(render->snapshot->zones[z].age_s) || render->snapshot->zones[z].ended)
 			continue;
 		zone_health_labels(render, z);
 		sample_end_double(&render->w, render->snapshot->zones[z].age_s, 0);

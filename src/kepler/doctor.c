@@ -97,7 +97,7 @@ static void examine_estimate(struct findings *findings, const struct sources *so
 static void examine_energy(struct findings *findings, const struct sources *sources,
 			   const struct config *config, const struct interval_engine *engine)
 {
-	if (!sources_are_measured(sources)) {
+	if (!sources_have_meters(sources)) {
 		examine_estimate(findings, sources, config);
 		return;
 	}

@@ -46,17 +46,22 @@ struct interval_engine {
 	bool baseline_done;
 };
 
-static struct publisher_options publication_of(const struct config *config, uint32_t zones)
+/* To be called whenever one of these changes. */
+static void set_publication(struct interval_engine *engine)
 {
+	const struct config *config = engine->config;
 	/* A process row is one series a zone and mode in use, and its CPU time. */
-	uint32_t series_per_row = zones * MODE_COUNT + 1;
+	uint32_t series_per_row = (uint32_t)engine->zone_count * MODE_COUNT + 1;
 
-	return (struct publisher_options){
+	engine->publication = (struct publisher_options){
 		.min_uj = (uint64_t)llround(config->metrics_process_min_joules * 1e6),
 		.settle_ns = config->metrics_settle_ns,
 		.keep_ns = config->metrics_keep_ns,
 		.max_rows = config->metrics_max_series / series_per_row,
+		.first_zone = engine->handed_over ? (uint32_t)engine->estimated : 0,
 	};
+	if (engine->publisher)
+		publisher_set_options(engine->publisher, &engine->publication);
 }
 
 static void adopt_zone(struct interval_engine *engine, const struct zone *zone, int64_t realtime_ms)
@@ -80,7 +85,7 @@ static void adopt_zone(struct interval_engine *engine, const struct zone *zone, 
 int interval_engine_find_zones(struct interval_engine *engine, int64_t realtime_ms)
 {
 	const struct meter_table *meters = engine->sources.meters;
-	size_t before = engine->zone_count, count = meters ? meter_table_count(meters) : 0;
+	size_t count = meters ? meter_table_count(meters) : 0;
 
 	if (engine->sources.estimate && engine->zone_count == 0) {
 		adopt_zone(engine, estimated_meter_zone(engine->sources.estimate), realtime_ms);
@@ -89,11 +94,10 @@ int interval_engine_find_zones(struct interval_engine *engine, int64_t realtime_
 	while (engine->zone_count - engine->estimated < count && engine->zone_count < ZONE_MAX)
 		adopt_zone(engine, meter_table_zone(meters, engine->zone_count - engine->estimated),
 			   realtime_ms);
-	if (engine->zone_count == before)
+	/* The ledger's own number: memory for it may have been refused before. */
+	if (engine->zone_count == ledger_zones(engine->ledger))
 		return 0;
-	engine->publication = publication_of(engine->config, (uint32_t)engine->zone_count);
-	if (engine->publisher)
-		publisher_set_options(engine->publisher, &engine->publication);
+	set_publication(engine);
 	return ledger_set_zones(engine->ledger, (uint32_t)engine->zone_count);
 }
 
@@ -116,7 +120,7 @@ int interval_engine_new(const struct interval_sources *sources, const struct con
 	engine->idle_share = (enum idle_share)config->idle_share;
 	r = ledger_new(&options, &engine->ledger);
 	if (r == 0) {
-		engine->publication = publication_of(config, 0);
+		set_publication(engine);
 		r = publisher_new(&engine->publication, engine->ledger, sources->holder,
 				  &engine->publisher);
 	}
@@ -145,8 +149,7 @@ void interval_engine_reconfigure(struct interval_engine *engine, const struct co
 		engine->share_is_new = config->idle_share != IDLE_SHARE_NODE;
 	engine->config = config;
 	engine->idle_share = (enum idle_share)config->idle_share;
-	engine->publication = publication_of(config, (uint32_t)engine->zone_count);
-	publisher_set_options(engine->publisher, &engine->publication);
+	set_publication(engine);
 	for (size_t z = 0; z < engine->zone_count; z++)
 		zone_account_configure(&engine->zones[z], config);
 }
@@ -349,6 +352,7 @@ static void describe_zone(struct interval_engine *engine, size_t z, uint64_t now
 	out->age_s =
 		state->good_time_ns ? (double)(now_ns - state->good_time_ns) / 1e9 : (double)NAN;
 	out->created_ms = state->created_ms;
+	out->ended = engine->handed_over && z < engine->estimated;
 }
 
 static void end_processes(struct interval_engine *engine, const struct activity *activity)
@@ -397,13 +401,26 @@ static void read_zones(struct interval_engine *engine)
 }
 
 /* The estimate ends with the interval before the first that a meter counts: no gap, no overlap. */
-static void advance_estimate(struct interval_engine *engine, const struct activity *activity)
+static void hand_over(struct interval_engine *engine)
 {
+	bool counts = false;
+
 	for (size_t z = engine->estimated; z < engine->zone_count; z++)
-		engine->handed_over |= zone_account_counts(&engine->zones[z], &engine->readings[z]);
+		counts |= zone_account_counts(&engine->zones[z], &engine->readings[z]);
+	if (engine->handed_over || !counts)
+		return;
+	engine->handed_over = true;
+	set_publication(engine);
+}
+
+/* What a failed pass did not see comes with the next, and so must its time. */
+static void advance_estimate(struct interval_engine *engine, const struct activity *activity,
+			     bool has_passed)
+{
+	hand_over(engine);
 	if (engine->handed_over)
 		engine->readings[0].state = ZONE_ABSENT;
-	else
+	else if (has_passed)
 		estimated_meter_advance(engine->sources.estimate, activity->time_ns,
 					activity->busy_ns, &engine->readings[0]);
 }
@@ -472,10 +489,9 @@ int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
 	if (r < 0)
 		return r;
 	ledger_begin(engine->ledger, activity.time_ns);
+	if (engine->estimated)
+		advance_estimate(engine, &activity, pass == 0);
 	if (pass == 0) {
-		/* What a failed pass did not see comes with the next, and so must its time. */
-		if (engine->estimated)
-			advance_estimate(engine, &activity);
 		measured = measure_activity(engine, &activity);
 		identity_resolver_begin(engine->sources.identities, activity.boottime_ns);
 		activity_visit_new_cgroups(engine->sources.activity, learn_cgroup,
@@ -496,6 +512,11 @@ int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
 size_t interval_engine_zone_count(const struct interval_engine *engine)
 {
 	return engine->zone_count;
+}
+
+bool interval_engine_is_estimated(const struct interval_engine *engine)
+{
+	return engine->sources.estimate && !engine->handed_over;
 }
 
 const struct zone *interval_engine_zone(const struct interval_engine *engine, size_t index)

@@ -27,11 +27,22 @@ struct line {
 static const enum zone_kind preferred_kinds[] = { ZONE_PACKAGE, ZONE_PLATFORM, ZONE_PSYS, ZONE_CORE,
 						  ZONE_DRAM };
 
+static bool has_kind(const struct interval_engine *engine, enum zone_kind kind, bool with_power)
+{
+	for (size_t z = 0; z < interval_engine_zone_count(engine); z++) {
+		if (interval_engine_zone(engine, z)->kind == kind &&
+		    (!with_power || interval_engine_span_ns(engine, z)))
+			return true;
+	}
+	return false;
+}
+
+/* One whose power is known, if there is one: a meter that was found late does not count at once. */
 static bool choose_kind(const struct interval_engine *engine, enum zone_kind *ret_kind)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(preferred_kinds); i++) {
-		for (size_t z = 0; z < interval_engine_zone_count(engine); z++) {
-			if (interval_engine_zone(engine, z)->kind == preferred_kinds[i]) {
+	for (int with_power = 1; with_power >= 0; with_power--) {
+		for (size_t i = 0; i < ARRAY_SIZE(preferred_kinds); i++) {
+			if (has_kind(engine, preferred_kinds[i], with_power)) {
 				*ret_kind = preferred_kinds[i];
 				return true;
 			}

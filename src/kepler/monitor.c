@@ -50,7 +50,8 @@ struct monitor {
 	bool stop;
 	bool table;
 	bool on_terminal;
-	bool measured;  /* meters were found, at start or since */
+	bool found;     /* meters, at start or since */
+	bool measured;  /* they count: energy is not estimated now */
 	bool searching; /* the first search for them has not come to its end */
 	bool told_unseen;
 	struct strbuf frame;
@@ -106,9 +107,10 @@ static void describe_sources(struct monitor *monitor)
 	const struct sources *sources = &monitor->sources;
 
 	self->interval_s = (double)monitor->config->monitor_interval_ns / 1e9;
-	sources_describe(sources, monitor->source, sizeof(monitor->source));
+	monitor->measured = !interval_engine_is_estimated(monitor->engine);
+	sources_describe(sources, !monitor->measured, monitor->source, sizeof(monitor->source));
 	self->components_source[0] = self->platform_source[0] = '\0';
-	if (sources_are_measured(sources))
+	if (monitor->measured)
 		(void)snprintf(self->components_source, sizeof(self->components_source), "%s",
 			       meter_table_zone(sources->meters, 0)->source);
 	else
@@ -116,18 +118,43 @@ static void describe_sources(struct monitor *monitor)
 			       estimated_meter_zone(sources->estimate)->source);
 }
 
-/* Meters that are found while we run take over from the estimate. */
+static void log_unread_zones(const struct interval_engine *engine)
+{
+	for (size_t z = 0; z < interval_engine_zone_count(engine); z++) {
+		const struct zone *zone = interval_engine_zone(engine, z);
+		const struct zone_reading *reading = interval_engine_reading(engine, z);
+		bool refused = reading->error == -EACCES || reading->error == -EPERM;
+
+		if (reading->state == ZONE_UP)
+			continue;
+		log_warn("energy of %s-%s (%s) is not read: %s%s", zone->name, zone->package,
+			 zone->path,
+			 reading->error ? strerrordesc_np(-reading->error)
+					: zone_state_name(reading->state),
+			 refused ? "; missing CAP_DAC_READ_SEARCH; run as root, or grant it with "
+				   "AmbientCapabilities=CAP_DAC_READ_SEARCH"
+				 : "");
+	}
+}
+
+/* Meters that are found while we run take over from the estimate once they count. */
 static void follow_meters(struct monitor *monitor)
 {
 	bool searching = sources_are_searched(&monitor->sources);
 
-	if (!monitor->measured && sources_are_measured(&monitor->sources)) {
-		monitor->measured = true;
-		describe_sources(monitor);
+	if (!monitor->found && sources_have_meters(&monitor->sources)) {
+		monitor->found = true;
 		idle_state_restore(monitor->config->host_state_dir, &monitor->sources.host,
 				   monitor->engine);
-		log_info("meters were found; the estimate ends when they count, %g s from now: %s",
-			 (double)monitor->config->metrics_settle_ns / 1e9, monitor->source);
+		log_info("meters were found; the estimate ends when they count, %g s from now or "
+			 "later",
+			 (double)monitor->config->metrics_settle_ns / 1e9);
+		log_unread_zones(monitor->engine);
+		describe_sources(monitor);
+		notify_status(monitor->notify, monitor->source);
+	} else if (!monitor->measured && !interval_engine_is_estimated(monitor->engine)) {
+		describe_sources(monitor);
+		log_info("the meters count from now on: %s", monitor->source);
 		notify_status(monitor->notify, monitor->source);
 	} else if (monitor->searching && !searching) {
 		log_info("the search for meters has come to its end: there are none");
@@ -332,25 +359,6 @@ static int open_engine(struct monitor *monitor)
 	return r < 0 ? log_error_errno(r, "cannot set up the ledger") : 0;
 }
 
-static void log_unread_zones(const struct interval_engine *engine)
-{
-	for (size_t z = 0; z < interval_engine_zone_count(engine); z++) {
-		const struct zone *zone = interval_engine_zone(engine, z);
-		const struct zone_reading *reading = interval_engine_reading(engine, z);
-		bool refused = reading->error == -EACCES || reading->error == -EPERM;
-
-		if (reading->state == ZONE_UP)
-			continue;
-		log_warn("energy of %s-%s (%s) is not read: %s%s", zone->name, zone->package,
-			 zone->path,
-			 reading->error ? strerrordesc_np(-reading->error)
-					: zone_state_name(reading->state),
-			 refused ? "; missing CAP_DAC_READ_SEARCH; run as root, or grant it with "
-				   "AmbientCapabilities=CAP_DAC_READ_SEARCH"
-				 : "");
-	}
-}
-
 static void log_start(const struct monitor *monitor)
 {
 	struct activity_info info;
@@ -408,7 +416,7 @@ static int start(struct monitor *monitor)
 		return r;
 	self_stats_open(&monitor->stats, &monitor->sources.host, (double)realtime_ms() / 1e3);
 	describe_sources(monitor);
-	monitor->measured = sources_are_measured(&monitor->sources);
+	monitor->found = sources_have_meters(&monitor->sources);
 	monitor->searching = sources_are_searched(&monitor->sources);
 	monitor->stats.self.meters_searching = monitor->searching;
 	r = interval_engine_find_zones(monitor->engine, realtime_ms());

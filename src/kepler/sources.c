@@ -127,25 +127,31 @@ void sources_close(struct sources *sources)
 	*sources = (struct sources){ 0 };
 }
 
-bool sources_are_measured(const struct sources *sources)
+bool sources_have_meters(const struct sources *sources)
 {
 	return sources->meters && meter_table_count(sources->meters) > 0;
 }
 
 bool sources_are_searched(const struct sources *sources)
 {
-	return sources->meters && !sources_are_measured(sources) &&
+	return sources->meters && !sources_have_meters(sources) &&
 	       !meter_table_has_searched(sources->meters);
 }
 
-void sources_describe(const struct sources *sources, char *buf, size_t size)
+static const char *why_estimated(const struct sources *sources)
+{
+	if (sources_are_searched(sources))
+		return "meters are still looked for";
+	return sources_have_meters(sources) ? "the meters that were found do not count yet"
+					    : "no meter here";
+}
+
+void sources_describe(const struct sources *sources, bool estimated, char *buf, size_t size)
 {
 	size_t len;
 
-	if (!sources_are_measured(sources)) {
-		(void)snprintf(buf, size, "estimated, %s: model %s of %s%s",
-			       sources_are_searched(sources) ? "meters are still looked for"
-							     : "no meter here",
+	if (estimated) {
+		(void)snprintf(buf, size, "estimated, %s: model %s of %s%s", why_estimated(sources),
 			       platform_power_model.name, platform_power_model.trained_on,
 			       sources->host.is_vm ? "; dynamic power of this VM only" : "");
 		return;

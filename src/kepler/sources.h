@@ -40,14 +40,14 @@ int sources_open_meters(const struct config *config, struct sources *sources, st
 int sources_open(const struct config *config, struct sources *ret, struct diag *diag);
 void sources_close(struct sources *sources);
 /* Whether there is a meter; where none was at start, one may still be found. */
-bool sources_are_measured(const struct sources *sources);
+bool sources_have_meters(const struct sources *sources);
 /* Whether the first search for meters is still going on: until it ends, energy is estimated. */
 bool sources_are_searched(const struct sources *sources);
 /*
- * "measured by RAPL (rapl-sysfs): package-0, dram-0", "estimated (trained_power_model specpower-1,
- * typical error 12 %)", …
+ * Where energy comes from now, as a line for people: "measured (rapl-sysfs): package-0, dram-0", or
+ * "estimated, no meter here: model …", which @estimated says.
  */
-void sources_describe(const struct sources *sources, char *buf, size_t size);
+void sources_describe(const struct sources *sources, bool estimated, char *buf, size_t size);
 
 /*
  * Pure: applies --model.machine

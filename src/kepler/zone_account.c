@@ -146,14 +146,18 @@ static void settle_births(struct zone_account *state, uint64_t now_ns, uint64_t 
 
 bool zone_account_counts(const struct zone_account *state, const struct zone_reading *reading)
 {
+	bool follows = state->last.state == ZONE_UP && !reading->restarted;
+
 	return reading->state == ZONE_UP && state->good_time_ns &&
-	       reading->time_ns >= state->count_from_ns;
+	       reading->time_ns > state->good_time_ns && reading->time_ns >= state->count_from_ns &&
+	       (follows || state->has_counted || !state->count_from_ns);
 }
 
 struct zone_interval zone_account_advance(struct zone_account *state,
 					  const struct zone_reading *reading,
 					  const struct zone_activity *activity, uint64_t settle_ns)
 {
+	bool counts = zone_account_counts(state, reading);
 	struct zone_interval interval = { 0 };
 
 	state->last = *reading;
@@ -164,7 +168,8 @@ struct zone_interval zone_account_advance(struct zone_account *state,
 	if (state->good_time_ns && reading->time_ns <= state->good_time_ns)
 		return interval; /* nothing new was read: the next reading covers it */
 	settle_births(state, reading->time_ns, settle_ns);
-	if (zone_account_counts(state, reading) && !reading->restarted) {
+	state->has_counted |= counts;
+	if (counts && !reading->restarted) {
 		interval.energy_uj = reading->energy_uj - state->good_energy_uj;
 		interval.dt_ns = reading->time_ns - state->good_time_ns;
 		interval.idle_uj = idle_part(state, reading, &interval);

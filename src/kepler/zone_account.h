@@ -27,7 +27,8 @@ struct zone_account {
 	/* Its series appear among others that were seen: they show 0 until count_from_ns. */
 	bool late;
 	uint64_t count_from_ns;
-	bool idle_is_new;       /* a reload has given birth to the idle series: they show 0 ... */
+	bool has_counted; /* late ones that have not do so from one good reading to the next only */
+	bool idle_is_new; /* a reload has given birth to the idle series: they show 0 ... */
 	uint64_t split_from_ns; /* ... and idle is split off from here on */
 	int64_t created_ms;     /* birth of the zone's series */
 	/* By enum energy_mode, of the last interval; NaN while not known: not up, or restarted. */
@@ -60,7 +61,8 @@ struct zone_interval zone_account_advance(struct zone_account *state,
 					  const struct zone_activity *activity, uint64_t settle_ns);
 /*
  * Whether what flowed since the last good reading counts with this one: there was one, and the
- * zone's series were seen with 0.
+ * zone's series were seen with 0. What a zone that was found late begins with must be an interval
+ * without a gap: what was before, an estimate has counted.
  */
 bool zone_account_counts(const struct zone_account *state, const struct zone_reading *reading);
 /* Whether the node has a series of idle energy for this zone. */

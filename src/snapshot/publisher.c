@@ -2,7 +2,8 @@
 /*
  * One interval of the publisher, in the order that keeps its promises: what went quiet leaves first
  * and makes room, then newcomers get their series, then the interval is booked (so that a newcomer
- * has the interval of its admission, and a folded one has not), then the picture is taken.
+ * has the interval of its admission, and a folded one has not), then the picture is taken. Only
+ * containers for which there is no room any more go after that, and are not in the next one.
  *
  * Memory is reserved before anything changes. Where it runs out the old snapshot stays, and the
  * next interval looks at all rows instead of the touched ones.
@@ -52,14 +53,19 @@ void publisher_free(struct publisher *publisher)
 
 void publisher_set_options(struct publisher *publisher, const struct publisher_options *options)
 {
+	bool other_zones = options->first_zone != publisher->options.first_zone;
+
 	publisher->options = *options;
+	if (other_zones)
+		processes_start_over(publisher);
 }
 
 uint64_t usage_uj(const struct publisher *publisher, const uint64_t *values)
 {
+	uint32_t column = publisher->options.first_zone * MODE_COUNT;
 	uint64_t most = 0;
 
-	for (uint32_t column = 0; column + MODE_COUNT <= publisher->columns; column += MODE_COUNT) {
+	for (; column + MODE_COUNT <= publisher->columns; column += MODE_COUNT) {
 		uint64_t used = values[column + MODE_DYNAMIC] + values[column + MODE_IDLE];
 
 		most = used > most ? used : most;
@@ -165,7 +171,6 @@ int publisher_publish(struct publisher *publisher, uint64_t now_ns, int64_t real
 	processes_apply(publisher, &at);
 	publisher->missed = false;
 	processes_forget(publisher, &at);
-	containers_fold(publisher, &at);
 	containers_expire(publisher, &at);
 	groups_expire(publisher, &at);
 	if (r == 0)
@@ -173,5 +178,6 @@ int publisher_publish(struct publisher *publisher, uint64_t now_ns, int64_t real
 	if (r < 0)
 		return r;
 	publisher->published = true;
+	containers_fold(publisher, &at); /* what they were given in this interval is shown */
 	return 0;
 }

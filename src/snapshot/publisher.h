@@ -38,10 +38,10 @@
  * namespace, VMs and namespaces to one row each. What happens to a container (it restarts, is
  * retired, gets other names) does not change the value of its pod.
  *
- * A container that waits for its names has no series at any level, and belongs to no pod's: what it
- * uses is pending at the levels of processes, containers and namespaces, and at those of pods and
- * VMs if it is known to have one. When it has its names, all of that is in the series of its own
- * (born then) and of its pod, VM and namespace.
+ * A container that waits for its names has no series: what it uses is pending at the levels of
+ * processes and containers, at those of namespaces and pods unless the names of its pod are known,
+ * and at that of VMs if it is known to be one. When it has its names, all of that is in the series
+ * of its own (born then) and of its pod, VM and namespace.
  *
  * The ledger's limits. When more than 7/8 of its rows (of processes, containers, pods, VMs or
  * namespaces) are in use, ended ones are kept for settle_ns only, and counted. When there was no
@@ -66,6 +66,11 @@ struct publisher_options {
 	uint64_t settle_ns; /* --metrics.settle */
 	uint64_t keep_ns;   /* --metrics.keep */
 	uint32_t max_rows;  /* process rows of their own */
+	/*
+	 * The zones before it have ended, another source has taken over: what was used of them
+	 * earns no series. When this changes, who has none starts over.
+	 */
+	uint32_t first_zone;
 };
 
 struct publisher;

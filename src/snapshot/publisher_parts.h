@@ -175,6 +175,8 @@ void processes_apply(struct publisher *publisher, const struct moment *at);
 void process_close(struct publisher *publisher, uint32_t series, const struct moment *at);
 /* Ends a process, closes the series that it may have, and lets its row of the ledger go. */
 void process_release(struct publisher *publisher, uint32_t process, const struct moment *at);
+/* Who has no series must use min_uj from now on to get one. */
+void processes_start_over(struct publisher *publisher);
 
 /* publisher_folding.c */
 /* Folds series until at most max_rows are open: settled ones first, the smallest first. */

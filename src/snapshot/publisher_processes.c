@@ -100,6 +100,14 @@ void process_close(struct publisher *publisher, uint32_t series, const struct mo
 			usage_uj(publisher, ledger_process_values(publisher->ledger, process));
 }
 
+void processes_start_over(struct publisher *publisher)
+{
+	struct process_view *view = &publisher->processes;
+
+	if (view->slots)
+		memset(view->baseline_uj, 0, view->slots * sizeof(*view->baseline_uj));
+}
+
 /*
  * True when the value of an ended series has been seen for long enough (was_kept()): nobody misses
  * it any more.
@@ -111,12 +119,13 @@ static bool was_seen(const struct publisher *publisher, const struct process_ser
 	       was_kept(publisher, series->ended_ns, &series->age, at, crowded, early);
 }
 
-/* Nothing of its container lives any more. */
+/* Nothing of its container lives any more, and the container's row is wanted. */
 static bool holds_container(const struct publisher *publisher, const struct process_series *series)
 {
-	uint32_t container = ledger_process_at(publisher->ledger, series->process)->container;
+	uint32_t index = ledger_process_at(publisher->ledger, series->process)->container;
+	const struct ledger_container *container = ledger_container_at(publisher->ledger, index);
 
-	return ledger_container_at(publisher->ledger, container)->living == 0;
+	return container->living == 0 && !container->is_other && !container->replaced;
 }
 
 void processes_expire(struct publisher *publisher, const struct moment *at)

@@ -89,8 +89,8 @@ def taken_over(exporter):
     estimated = node(metrics, "platform")
     metrics = exporter.intervals(5)
     assert node(metrics, "platform") == estimated and node(metrics, "package") > seen[-1]
-    assert not up(metrics, "platform") and up(metrics, "package")
-    assert "meters were found" in exporter.output()
+    assert not metrics.select("kepler_exporter_source_up", zone="platform") and up(metrics, "package")
+    assert "meters were found" in exporter.output() and "the meters count from now on: measured" in exporter.output()
 
 
 def check_found_later(lines, hide, show, searching):

@@ -255,6 +255,37 @@ static void test_a_zone_that_appears_late_counts_once_its_series_were_seen(void 
 	assert_int_equal(advance(&account, reading).energy_uj, 1000000);
 }
 
+/* Before it counts an estimate does: what a gap hides would be in both. */
+static void test_a_late_zone_begins_without_a_gap(void **state)
+{
+	const struct config off = { .idle_mode = IDLE_MODE_OFF };
+	struct zone_account account;
+	struct zone_reading reading;
+
+	(void)state;
+	zone_account_init(&account, &package0, &off, 0);
+	account.late = true;
+	(void)advance(&account, good(0, 10));
+	reading = good(10000000, 20);
+	reading.state = ZONE_STALLED;
+	(void)advance(&account, reading);
+	reading = good(30000000, 40);
+	assert_false(zone_account_counts(&account, &reading));
+	assert_int_equal(advance(&account, reading).energy_uj, 0);
+	reading = good(30500000, 41);
+	reading.restarted = true;
+	assert_false(zone_account_counts(&account, &reading));
+	assert_int_equal(advance(&account, reading).energy_uj, 0);
+	reading = good(31000000, 42);
+	assert_true(zone_account_counts(&account, &reading));
+	assert_int_equal(advance(&account, reading).energy_uj, 500000);
+	reading.state = ZONE_STALLED; /* from now on nobody else counts */
+	(void)advance(&account, reading);
+	reading = good(34000000, 45);
+	assert_true(zone_account_counts(&account, &reading));
+	assert_int_equal(advance(&account, reading).energy_uj, 3000000);
+}
+
 static void test_sleep_teaches_nothing(void **state)
 {
 	const struct config config = { .idle_mode = IDLE_MODE_LEARNED };
@@ -290,6 +321,7 @@ int main(void)
 		cmocka_unit_test(
 			test_idle_that_a_reload_brings_is_split_off_once_its_series_was_seen),
 		cmocka_unit_test(test_a_zone_that_appears_late_counts_once_its_series_were_seen),
+		cmocka_unit_test(test_a_late_zone_begins_without_a_gap),
 		cmocka_unit_test(test_sleep_teaches_nothing),
 	};
 

@@ -233,6 +233,37 @@ static void test_slot_of_a_folded_process_starts_clean(void **state)
 	close_stage(&s);
 }
 
+/* What was used of a zone that has ended keeps nobody's place, and nobody out. */
+static void test_an_ended_zone_earns_no_series(void **state)
+{
+	struct publisher_options options = default_options();
+	struct stage s;
+	uint32_t zone1, process;
+
+	(void)state;
+	options.max_rows = 1;
+	options.settle_ns = 0;
+	open_stage(&s, &options);
+	process = use(&s, 1, 1, "heavy", 5000);
+	publish(&s, 1);
+	use(&s, 2, 2, "heavier", 6000);
+	publish(&s, 1); /* heavy is folded, and would have to use 5000 more */
+	assert_int_equal(shown(&s, 1, "heavy"), NOT_SHOWN);
+	assert_int_equal(ledger_set_zones(s.ledger, 2), 0);
+	publish(&s, 1);
+	options.first_zone = 1;
+	publisher_set_options(s.publisher, &options);
+	zone1 = ledger_column(1, MODE_DYNAMIC);
+	ledger_charge(s.ledger, process, zone1, MIN_UJ - 1);
+	publish(&s, 1);
+	assert_int_equal(shown(&s, 1, "heavy"), NOT_SHOWN);
+	ledger_charge(s.ledger, process, zone1, 1);
+	publish(&s, 1);
+	assert_int_equal(shown(&s, 1, "heavy"), 0); /* of the ended zone */
+	assert_int_equal(shown(&s, 2, "heavier"), NOT_SHOWN);
+	close_stage(&s);
+}
+
 static void test_container_goes_to_its_namespace(void **state)
 {
 	const struct publisher_options options = default_options();
@@ -307,6 +338,7 @@ int main(void)
 		cmocka_unit_test(test_process_that_comes_back_goes_on),
 		cmocka_unit_test(test_smallest_is_folded_at_the_limit),
 		cmocka_unit_test(test_slot_of_a_folded_process_starts_clean),
+		cmocka_unit_test(test_an_ended_zone_earns_no_series),
 		cmocka_unit_test(test_container_goes_to_its_namespace),
 		cmocka_unit_test(test_zones_come_from_the_ledger),
 	};
