@@ -144,7 +144,7 @@ void container_retire(struct publisher *publisher, uint32_t container, const str
 
 /*
  * Where rows are scarce, the ended ones are kept only until their last value could be scraped; an
- * "other" takes nobody's row.
+ * "other" takes nobody's row, nor does one whose names have changed.
  */
 void containers_expire(struct publisher *publisher, const struct moment *at)
 {
@@ -157,7 +157,8 @@ void containers_expire(struct publisher *publisher, const struct moment *at)
 
 		if (row->used && series->published && row->processes == 0 && !row->touched &&
 		    was_kept(publisher, row->last_active_ns, &series->age, at,
-			     crowded && !row->is_other, &publisher->containers.folded))
+			     crowded && !row->is_other && !row->replaced,
+			     &publisher->containers.folded))
 			container_retire(publisher, i, at);
 	}
 }

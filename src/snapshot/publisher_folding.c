@@ -110,12 +110,20 @@ void processes_fold_excess(struct publisher *publisher, const struct moment *at)
 		process_fold(publisher, view->series[view->count - 1].process, at);
 }
 
+/* Idle energy, which sleepers may be given as well, does not count. */
+static bool has_run(const struct publisher *publisher, const uint64_t *deltas)
+{
+	return deltas[ledger_cpu_column(publisher->ledger)] > 0;
+}
+
 /* Sleeps, has no series, and is not all by which its container is known to live. */
 static bool may_be_forgotten(const struct publisher *publisher, uint32_t process)
 {
 	const struct ledger_process *row = ledger_process_at(publisher->ledger, process);
+	const uint64_t *deltas = ledger_process_deltas(publisher->ledger, process);
 
-	return row->used && !row->touched && publisher->processes.series_of[process] == NO_SERIES &&
+	return row->used && (!deltas || (!row->ended && !has_run(publisher, deltas))) &&
+	       publisher->processes.series_of[process] == NO_SERIES &&
 	       ledger_container_at(publisher->ledger, row->container)->living > 1;
 }
 
@@ -148,9 +156,10 @@ static bool may_be_folded(const struct publisher *publisher, uint32_t container)
 {
 	const struct container_series *series = &publisher->containers.series[container];
 	const struct ledger_container *row = ledger_container_at(publisher->ledger, container);
+	const uint64_t *deltas = ledger_container_deltas(publisher->ledger, container);
 
-	return container != 0 && row->used && !row->touched && !row->is_other && !row->replaced &&
-	       series->published && series->age.settled && !series->folding;
+	return container != 0 && row->used && !has_run(publisher, deltas) && !row->is_other &&
+	       !row->replaced && series->published && series->age.settled && !series->folding;
 }
 
 static uint32_t smallest_container(const struct publisher *publisher)

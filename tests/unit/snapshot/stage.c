@@ -59,6 +59,7 @@ uint32_t use(struct stage *s, uint32_t pid, uint64_t start_ns, const char *comm,
 	uint32_t process = ledger_process(s->ledger, pid, start_ns, comm, 0);
 
 	ledger_charge(s->ledger, process, 0, amount_uj);
+	ledger_charge(s->ledger, process, ledger_cpu_column(s->ledger), amount_uj);
 	ledger_node(s->ledger, 0, MODE_DYNAMIC, amount_uj);
 	return process;
 }

@@ -32,7 +32,7 @@ void open_stage_for(struct stage *s, const struct publisher_options *options,
 void close_stage(struct stage *s);
 /* Publishes the interval and begins one that ends @later_s seconds on. */
 void publish(struct stage *s, uint64_t later_s);
-/* Charges a process of system_processes. */
+/* Charges a process of system_processes: energy, and CPU time of as many ns. */
 uint32_t use(struct stage *s, uint32_t pid, uint64_t start_ns, const char *comm,
 	     uint64_t amount_uj);
 /* What a process's series shows, or NOT_SHOWN; its "other"; at process level. */

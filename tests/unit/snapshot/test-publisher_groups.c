@@ -90,6 +90,29 @@ static void test_waiting_is_pending_at_every_level(void **state)
 	close_stage(&s);
 }
 
+static void test_pod_is_shown_before_its_container(void **state)
+{
+	const struct publisher_options options = default_options();
+	struct ledger_owner early = web;
+	struct stage s;
+
+	(void)state;
+	open_stage(&s, &options);
+	publish(&s, 1);
+	early.waiting = early.has_pod_names = true;
+	use_container(&s, &early, 40);
+	publish(&s, 15);
+	publish(&s, 1);
+	assert_int_equal(shown_at(&s, LEVEL_POD, "p1"), 40);
+	assert_int_equal(shown_at(&s, LEVEL_NAMESPACE, "shop"), 40);
+	assert_int_equal(s.snapshot->level[LEVEL_POD].pending[0], 0);
+	assert_int_equal(s.snapshot->level[LEVEL_NAMESPACE].pending[0], 0);
+	assert_int_equal(s.snapshot->level[LEVEL_CONTAINER].count, 1); /* the system's */
+	assert_int_equal(s.snapshot->level[LEVEL_CONTAINER].pending[0], 40);
+	assert_int_equal(s.snapshot->level[LEVEL_PROCESS].pending[0], 40);
+	close_stage(&s);
+}
+
 static void test_new_names_begin_at_0(void **state)
 {
 	const struct publisher_options options = default_options();
@@ -179,7 +202,7 @@ static void test_idle_container_makes_room(void **state)
 		publish(&s, 1);
 		/* First it is in "other", then c0, the smallest, is gone. */
 		assert_int_equal(shown_at(&s, LEVEL_CONTAINER, "other"), 0);
-		assert_int_equal(shown_at(&s, LEVEL_CONTAINER, "c0"), NOT_SHOWN);
+		assert_int_equal(shown_at(&s, LEVEL_CONTAINER, "c0"), round ? NOT_SHOWN : 50);
 		assert_int_equal(shown_at(&s, LEVEL_CONTAINER, "c200"), round ? 0 : NOT_SHOWN);
 	}
 	assert_int_equal(retired_at(&s, LEVEL_CONTAINER), 50);
@@ -225,6 +248,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_groups_are_there_from_the_first_snapshot),
 		cmocka_unit_test(test_waiting_is_pending_at_every_level),
+		cmocka_unit_test(test_pod_is_shown_before_its_container),
 		cmocka_unit_test(test_new_names_begin_at_0),
 		cmocka_unit_test(test_pod_goes_on_when_a_container_restarts),
 		cmocka_unit_test(test_idle_container_makes_room),

@@ -46,6 +46,7 @@ static void run_process(struct node *node, uint32_t container, uint32_t number)
 		ledger_charge_container(ledger, row, 0, amount_uj);
 	else
 		ledger_charge(ledger, process, 0, amount_uj);
+	ledger_charge_container(ledger, row, ledger_cpu_column(ledger), 1);
 	ledger_node(ledger, 0, MODE_DYNAMIC, amount_uj);
 	node->used_uj[container % NAMESPACES] += amount_uj;
 }
@@ -142,8 +143,10 @@ static void test_node_beyond_the_default_limits(void **state)
 	run_containers(&node, CONTAINERS - 100, CONTAINERS);
 	publish(s, 1);
 	check_sums(&node);
-	assert_int_equal(s->snapshot->level[LEVEL_CONTAINER].folded, LEDGER_REFUSED_MAX);
 	run_containers(&node, CONTAINERS - 100, CONTAINERS);
+	publish(s, 1);
+	check_sums(&node);
+	assert_int_equal(s->snapshot->level[LEVEL_CONTAINER].folded, LEDGER_REFUSED_MAX);
 	publish(s, 1);
 	check_sums(&node);
 	assert_true(shown_container(s->snapshot, "c-1400", "ns-0") != NOT_SHOWN);
@@ -200,6 +203,31 @@ static void test_smallest_sleeper_makes_room(void **state)
 	close_stage(&s);
 }
 
+/* With a share of idle energy for everybody, every row is charged in each interval. */
+static void test_idle_energy_keeps_nobody_in_a_row(void **state)
+{
+	const struct publisher_options options = default_options();
+	const uint32_t idle = ledger_column(0, MODE_IDLE);
+	struct stage s;
+
+	(void)state;
+	open_stage_for(&s, &options, 3, 10);
+	use(&s, 1, 1, "small", 50);
+	use(&s, 2, 2, "tiny", 20);
+	use(&s, 3, 3, "active", 1);
+	publish(&s, 1);
+	use(&s, 3, 3, "active", 1);
+	use_without_row(&s, 4, 30);
+	for (uint32_t pid = 1; pid <= 3; pid++)
+		ledger_charge(s.ledger, ledger_find_process(s.ledger, pid, pid), idle, 5);
+	ledger_node(s.ledger, 0, MODE_IDLE, 15);
+	publish(&s, 1);
+	assert_false(is_known(&s, 2));
+	assert_true(is_known(&s, 1) && is_known(&s, 3));
+	assert_int_equal(other(&s), 50 + 20 + 2 + 30);
+	close_stage(&s);
+}
+
 static void test_series_are_not_forgotten(void **state)
 {
 	const struct publisher_options options = default_options();
@@ -246,6 +274,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_node_beyond_the_default_limits),
 		cmocka_unit_test(test_smallest_sleeper_makes_room),
+		cmocka_unit_test(test_idle_energy_keeps_nobody_in_a_row),
 		cmocka_unit_test(test_series_are_not_forgotten),
 		cmocka_unit_test(test_last_row_of_a_container_stays),
 	};
