@@ -152,13 +152,16 @@ def check_node_exporter(sensors, exporter):
 
 
 def churn(seconds):
-    """Short ones at 100/s for so long; meanwhile long ones start in turn. (When it was all on, others' part of the CPU time.)"""
+    """Short ones at 100/s for so long; meanwhile long ones start in turn. (When it was all on, others' part of the CPU time.)
+
+    To a timetable: a window is a number of rounds of lives, so that what is held back is the same at both of its ends, as it is on
+    average. It ends between two starts, where nothing hangs on a tenth of a second."""
     busy = busy_seconds()
     loads = [load("storm", 100, 3, seconds + 10)]
-    began = time.monotonic()
-    while time.monotonic() - began < seconds:
-        loads.append(load("span", LIVES[len(loads) % len(LIVES)]))
-        time.sleep(10 / SCALE)
+    began, starts = time.monotonic(), int(seconds / (10 / SCALE))
+    for number in range(starts):
+        loads.append(load("span", LIVES[number % len(LIVES)]))
+        time.sleep(max(0, began + (number + (0.5 if number == starts - 1 else 1)) * 10 / SCALE - time.monotonic()))
     end = time.time()
     storm, *spans = map(load_result, loads)
     ours = storm[1] + storm[2] + sum(cpu for _, cpu, _ in spans)
