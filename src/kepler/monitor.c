@@ -256,6 +256,7 @@ static void reload(struct monitor *monitor)
 	log_setup((enum log_level)fresh->log_level, (enum log_format)fresh->log_format);
 	interval_engine_reconfigure(monitor->engine, fresh);
 	web_reconfigure(monitor->web, fresh);
+	names_reconfigure(&monitor->sources.names, fresh);
 	config_release(monitor->config);
 	free(monitor->config);
 	monitor->config = fresh;

@@ -67,6 +67,11 @@ static void start_kube(void *userdata)
 				     &request->names->kube, request->diag);
 }
 
+static uint64_t interval_ms(const struct config *config)
+{
+	return config->monitor_interval_ns / NSEC_PER_MSEC;
+}
+
 static int start_kubernetes(const struct config *config, struct names *names, struct diag *diag)
 {
 	const struct kube_options options = {
@@ -77,7 +82,7 @@ static int start_kubernetes(const struct config *config, struct names *names, st
 		.kubelet_url = text_or_null(config->kube_kubelet_url),
 		.kubelet_ca_file = text_or_null(config->kube_kubelet_ca_file),
 		.pod_labels = text_or_null(config->kube_pod_labels),
-		.interval_ms = config->monitor_interval_ns / NSEC_PER_MSEC,
+		.interval_ms = interval_ms(config),
 	};
 	struct kube_request request = { &options, names, diag, 0 };
 	int r = privileges_call_without(start_kube, &request);
@@ -100,6 +105,12 @@ int names_start(const struct config *config, struct names *names, struct diag *d
 	if (r == 0 && config->runtimes_enabled)
 		r = runtimes_start(&runtimes, names->directory, &names->runtimes, diag);
 	return r;
+}
+
+void names_reconfigure(struct names *names, const struct config *config)
+{
+	if (names->kube)
+		kube_set_interval(names->kube, interval_ms(config));
 }
 
 static void describe_kubernetes(const struct names *names, const struct directory_stats *stats,

@@ -26,6 +26,8 @@ int names_open(const struct config *config, struct names *ret, struct diag *diag
  * with a diagnosis of what can never work.
  */
 int names_start(const struct config *config, struct names *names, struct diag *diag);
+/* After a reload of the configuration: the interval, which is all that may change. */
+void names_reconfigure(struct names *names, const struct config *config);
 /* How the sources are doing, for metrics. */
 struct snapshot_self;
 void names_describe(struct names *names, struct snapshot_self *ret);

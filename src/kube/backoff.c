@@ -63,11 +63,12 @@ uint64_t backoff_failed(struct backoff *backoff, const struct backoff_failure *f
 	const struct backoff_limits *limits = &backoff->limits;
 	uint64_t told_ms = at_most(failure->retry_after_ms, BACKOFF_TOLD_MAX_MS);
 
-	if (failure->kind == BACKOFF_ABSENT) {
+	if (failure->kind != backoff->kind)
 		backoff->delay_ms = 0;
+	backoff->kind = failure->kind;
+	if (failure->kind == BACKOFF_ABSENT)
 		return limits->refused_min_ms +
 		       draw(limits->refused_max_ms - limits->refused_min_ms, chance);
-	}
 	if (told_ms)
 		return (told_ms > limits->retry_ms ? told_ms : limits->retry_ms) +
 		       draw(limits->retry_ms, chance);

@@ -27,12 +27,13 @@ struct backoff_limits {
 	uint64_t resume_ms, retry_ms, spread_ms, denied_max_ms;
 };
 
+enum backoff_kind { BACKOFF_FAILED, BACKOFF_ABSENT, BACKOFF_DENIED };
+
 struct backoff {
 	struct backoff_limits limits;
-	uint64_t delay_ms; /* the last one without chance; 0 after a success */
+	enum backoff_kind kind; /* of the last failure: another one begins anew */
+	uint64_t delay_ms;      /* after it, without chance; 0 after a success */
 };
-
-enum backoff_kind { BACKOFF_FAILED, BACKOFF_ABSENT, BACKOFF_DENIED };
 
 struct backoff_failure {
 	enum backoff_kind kind;
@@ -49,6 +50,10 @@ uint64_t backoff_failed(struct backoff *backoff, const struct backoff_failure *f
 uint64_t backoff_first(uint64_t uptime_ms, uint64_t window_ms, uint64_t spread_ms, uint32_t chance);
 /* After a stream that had worked and was cut, and is to go on from where it was. */
 uint64_t backoff_resume(const struct backoff *backoff, uint32_t chance);
-/* What two peers that were asked after one another make together: never sooner than either may. */
+/*
+ * What two peers that were asked after one another make together: a failure where the kinds differ
+ * (so that one that denies us is asked each retry_ms, too), which took as long as the shorter one,
+ * with the longer Retry-After.
+ */
 struct backoff_failure backoff_both(const struct backoff_failure *one,
 				    const struct backoff_failure *other);

@@ -127,6 +127,9 @@ static int make_clients(struct kube *kube, struct diag *diag)
 
 	if (kube->source != KUBE_KUBELET && kube->access.server)
 		r = http_client_new(&options, &kube->apiserver_client, diag);
+	/* With auto the kubelet may do, and each request says why it fails. */
+	if (r == 0 && kube->source == KUBE_APISERVER && kube->apiserver_client)
+		r = http_client_check(kube->apiserver_client, kube->access.server, diag);
 	/* The kubelet is a host of its own. */
 	options.environment_proxy = false;
 	options.proxy_url = options.tls_server_name = NULL;
@@ -211,7 +214,7 @@ static int prepare(struct kube *kube, const struct kube_options *options, struct
 
 	kube->source = options->source;
 	kube->max_pod_bytes = or_default(options->max_pod_bytes, DEFAULT_MAX_POD_BYTES);
-	kube->interval_ms = options->interval_ms;
+	kube_set_interval(kube, options->interval_ms);
 	set_timing(&options->timing, &kube->timing);
 	limits = (struct backoff_limits){
 		.refused_min_ms = kube->timing.refused_min,
@@ -293,6 +296,11 @@ void kube_stop(struct kube *kube)
 	cleanup_fd(&kube->stop_fd);
 	(void)pthread_mutex_destroy(&kube->lock);
 	free(kube);
+}
+
+void kube_set_interval(struct kube *kube, uint64_t interval_ms)
+{
+	atomic_store_explicit(&kube->interval_ms, interval_ms, memory_order_relaxed);
 }
 
 void kube_get_stats(struct kube *kube, struct kube_stats *ret)

@@ -49,7 +49,7 @@ struct kube_options {
 	const char *in_cluster_dir;  /* NULL: /var/run/secrets/kubernetes.io/serviceaccount */
 	uint64_t max_pod_bytes;      /* of one pod's JSON; 0: 2 MiB */
 	uint32_t max_pods;           /* 0: 20,000 */
-	uint64_t interval_ms;        /* how often names are looked for; 0: at any time */
+	uint64_t interval_ms;        /* see kube_set_interval() */
 	struct kube_timing timing;
 };
 
@@ -65,10 +65,13 @@ struct kube_stats {
 
 /*
  * Starts the thread. 0, or -errno with diag for what can never work: a kubeconfig that is not one,
- * exec credentials (-EOPNOTSUPP), no library (-ENOENT), nowhere to ask (-EDESTADDRREQ). A peer that
- * is down is no error. Strings of @options are copied; @directory must outlive the thread.
+ * exec credentials (-EOPNOTSUPP), no library (-ENOENT), nowhere to ask (-EDESTADDRREQ), a proxy
+ * that cannot be used (-EINVAL; APISERVER only). A peer that is down is no error. Strings of
+ * @options are copied; @directory must outlive the thread.
  */
 int kube_start(const struct kube_options *options, struct directory *directory, struct kube **ret,
 	       struct diag *diag);
 void kube_stop(struct kube *kube); /* returns within a second; NULL is fine */
+/* How often names are looked for, 0: at any time. From any thread; for the next wait. */
+void kube_set_interval(struct kube *kube, uint64_t interval_ms);
 void kube_get_stats(struct kube *kube, struct kube_stats *ret);

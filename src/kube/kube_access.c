@@ -83,6 +83,13 @@ int kube_access_check_private(const char *path, struct diag *diag)
 			(unsigned)st.st_mode & 07777, path);
 }
 
+int kube_access_check_key(const struct kube_access *access, struct diag *diag)
+{
+	return access->client_key_is_private
+		       ? kube_access_check_private(access->client_key_file, diag)
+		       : 0;
+}
+
 int kube_access_token(const struct kube_access *access, char **ret, struct diag *diag)
 {
 	char *token = NULL;

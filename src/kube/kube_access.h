@@ -26,6 +26,7 @@ struct kube_access {
 	char *token;                                        /* literal, or NULL */
 	char *token_file;           /* read afresh for each request, or NULL */
 	bool token_file_is_private; /* others must not be able to read it */
+	bool client_key_is_private; /* the same of a file that is no memory file */
 	char *tls_server_name;      /* NULL: what @server says */
 	char *proxy_url;            /* http://, socks5h://; NULL: as the environment says */
 	int data_fds[KUBE_ACCESS_FDS];
@@ -36,6 +37,8 @@ void kube_access_init(struct kube_access *access);
 void kube_access_release(struct kube_access *access);
 /* 0; -EPERM with diag when @path can be read by others; a file that is not there is no matter. */
 int kube_access_check_private(const char *path, struct diag *diag);
+/* The same of the client's key, for each use. */
+int kube_access_check_key(const struct kube_access *access, struct diag *diag);
 /*
  * Reads @context (NULL: current-context) of the kubeconfig at @path. 0, or -errno with diag that
  * names file and line: -EINVAL, -EOPNOTSUPP (refused), -EPERM (open to others), -ENOENT …

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -20,16 +21,18 @@
 struct apiserver_state {
 	char resource_version[64]; /* "": list first */
 	bool expired;              /* the next list must not come from the server's cache */
-	bool relisted;             /* because of a 410, and no watch has worked since */
+	bool relisted;             /* at once, because of a 410, and no watch has lasted since */
+	bool listed;               /* otherwise, and no watch has lasted since */
 	bool resumed;              /* after a cut, and no watch has lasted since */
-	unsigned watch_failures;   /* since a watch last began */
+	unsigned watch_failures;   /* that may be the version's, since a watch last began */
 	bool asked;                /* at all */
 };
 
 struct kube {
 	enum kube_source source;
 	char *node_name, *kubelet_url, *kubelet_ca_file;
-	uint64_t max_pod_bytes, interval_ms;
+	uint64_t max_pod_bytes;
+	_Atomic uint64_t interval_ms; /* the loop's, whose thread sets it */
 	struct kube_timing timing;
 	struct kube_access access;
 	struct pod_labels labels;

@@ -15,6 +15,7 @@
 #include "kube/kube_parts.h"
 #include "kube/object_stream.h"
 #include "kube/pod_prune.h"
+#include "net/http_url.h"
 
 #define ERROR_BODY_MAX 1024 /* of an answer that is no list, for its message */
 
@@ -72,10 +73,10 @@ bool kube_take_demand(struct kube *kube)
 	return kube->wanted_fd >= 0 && read(kube->wanted_fd, &asked, sizeof(asked)) > 0;
 }
 
-/* Not there at all: the connection was never made, TLS not even begun. */
+/* Not there at all: nobody took the connection. Who took it and did not begin TLS has failed. */
 static bool is_absent(int r, const struct http_reply *reply)
 {
-	return !reply->connected && (r == -ECONNREFUSED || r == -EHOSTUNREACH || r == -ETIMEDOUT);
+	return !reply->reached && (r == -ECONNREFUSED || r == -EHOSTUNREACH || r == -ETIMEDOUT);
 }
 
 /* It answers, and no; or it is not whom we are looking for. */
@@ -93,11 +94,16 @@ static enum backoff_kind kind_of(int r, const struct http_reply *reply)
 	return is_denied(r, reply) ? BACKOFF_DENIED : BACKOFF_FAILED;
 }
 
-/* A token goes over https only; a plain port of the kubelet is asked without. */
+/* Secrets go over https only; a plain port of the kubelet is asked without. */
 static int get_token(const struct kube *kube, const char *url, char **ret, struct diag *diag)
 {
+	int r;
+
 	*ret = NULL;
-	return strncmp(url, "https://", 8) == 0 ? kube_access_token(&kube->access, ret, diag) : 0;
+	if (!http_url_is_https(url))
+		return 0;
+	r = kube_access_check_key(&kube->access, diag); /* whether TLS reads it now or not */
+	return r == 0 ? kube_access_token(&kube->access, ret, diag) : r;
 }
 
 int kube_get(struct kube *kube, const struct kube_get *get, int *ret_status,

@@ -15,6 +15,8 @@
 #include "base/macro.h"
 #include "kube/base64.h"
 #include "kube/kube_access.h"
+#include "net/http_route.h"
+#include "net/http_url.h"
 
 #define KUBECONFIG_MAX (1U << 20)
 
@@ -184,7 +186,10 @@ static int copy(struct kubeconfig *config, const char *text, char **ret)
 	return *ret ? 0 : diag_set(config->diag, -ENOMEM, "out of memory");
 }
 
-/* By a socks5 proxy names are resolved there, as by client-go: libcurl calls that socks5h. */
+/*
+ * A proxy's password makes the file a secret. By a socks5 proxy names are resolved there, as by
+ * client-go: libcurl calls that socks5h.
+ */
 static int read_proxy(struct kubeconfig *config, const yaml_node_t *cluster)
 {
 	static const char *const schemes[][2] = { { "http://", "http://" },
@@ -197,6 +202,12 @@ static int read_proxy(struct kubeconfig *config, const yaml_node_t *cluster)
 
 		if (strncmp(url, schemes[i][0], len) != 0 || !url[len])
 			continue;
+		if (http_url_has_user(url)) {
+			int r = kube_access_check_private(config->path, config->diag);
+
+			if (r < 0)
+				return r;
+		}
 		if (asprintf(&config->access->proxy_url, "%s%s", schemes[i][1], url + len) < 0) {
 			config->access->proxy_url = NULL;
 			return diag_set(config->diag, -ENOMEM, "out of memory");
@@ -208,11 +219,32 @@ static int read_proxy(struct kubeconfig *config, const yaml_node_t *cluster)
 		   : 0;
 }
 
+/* What no request could ever be made with is said at once. */
+static int read_tls_name(struct kubeconfig *config, const yaml_node_t *cluster)
+{
+	struct kube_access *access = config->access;
+	const char *name = find_text(config, cluster, "tls-server-name");
+	struct http_route route;
+	int r;
+
+	if (!name)
+		return 0;
+	if (http_url_is_https(access->server)) {
+		r = http_route_find(access->server, name, &route);
+		if (r == -EINVAL)
+			return fail_at(config, find(config, cluster, "tls-server-name"), r,
+				       "tls-server-name is no DNS name or IPv4 address");
+		if (r < 0)
+			return diag_set(config->diag, r, "out of memory");
+		http_route_release(&route);
+	}
+	return copy(config, name, &access->tls_server_name);
+}
+
 static int read_cluster(struct kubeconfig *config, const yaml_node_t *cluster)
 {
 	struct kube_access *access = config->access;
 	const char *server = find_text(config, cluster, "server");
-	const char *tls_name = find_text(config, cluster, "tls-server-name");
 	size_t len = server ? strlen(server) : 0;
 	int r = refuse(config, cluster, "insecure-skip-tls-verify",
 		       "the server is always verified; give its certificate-authority");
@@ -223,12 +255,16 @@ static int read_cluster(struct kubeconfig *config, const yaml_node_t *cluster)
 		len--;
 	if (!server || (strncmp(server, "https://", 8) != 0 && strncmp(server, "http://", 7) != 0))
 		return fail_at(config, cluster, -EINVAL, "the cluster has no server https://…");
+	if (http_url_has_user(server))
+		return fail_at(config, find(config, cluster, "server"), -EOPNOTSUPP,
+			       "a user in the server's address is not supported: use tokenFile or "
+			       "a client certificate");
 	access->server = strndup(server, len);
 	if (!access->server)
 		return diag_set(config->diag, -ENOMEM, "out of memory");
 	r = read_proxy(config, cluster);
-	if (r == 0 && tls_name)
-		r = copy(config, tls_name, &access->tls_server_name);
+	if (r == 0)
+		r = read_tls_name(config, cluster);
 	if (r == 0)
 		r = take_pem(config, cluster, "certificate-authority", &access->ca_file);
 	return r;
@@ -270,16 +306,14 @@ static int read_token(struct kubeconfig *config, const yaml_node_t *user)
 static int check_secrets(struct kubeconfig *config, const yaml_node_t *user)
 {
 	const struct kube_access *access = config->access;
-	bool key_is_data = find_text(config, user, "client-key-data");
 	int r = 0;
 
-	if (access->token || key_is_data)
+	/* A token that a tokenFile makes useless here is one all the same. */
+	if (find_text(config, user, "token") || find_text(config, user, "client-key-data"))
 		r = kube_access_check_private(config->path, config->diag);
 	if (r == 0 && access->token_file)
 		r = kube_access_check_private(access->token_file, config->diag);
-	if (r == 0 && access->client_key_file && !key_is_data)
-		r = kube_access_check_private(access->client_key_file, config->diag);
-	return r;
+	return r == 0 ? kube_access_check_key(access, config->diag) : r;
 }
 
 static int read_user(struct kubeconfig *config, const yaml_node_t *user)
@@ -293,6 +327,8 @@ static int read_user(struct kubeconfig *config, const yaml_node_t *user)
 		r = take_pem(config, user, "client-certificate", &access->client_cert_file);
 	if (r == 0)
 		r = take_pem(config, user, "client-key", &access->client_key_file);
+	access->client_key_is_private =
+		access->client_key_file && !find_text(config, user, "client-key-data");
 	if (r == 0 && !access->client_cert_file != !access->client_key_file)
 		r = fail_at(config, user, -EINVAL,
 			    "client-certificate and client-key belong together");

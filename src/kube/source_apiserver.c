@@ -5,12 +5,14 @@
  *
  * The first list may come from the server's cache (resourceVersion=0: cheap for it). When a version
  * has become too old (410, in whichever form), everything is listed again, once and at once, and
- * then not from the cache, which may be the older one. A second 410 before a watch has worked is
- * a fault like others.
+ * then not from the cache, which may be the older one. Any further 410 before a watch has lasted
+ * is a fault like others.
  *
  * A watch that had begun and then ends before its time (cut, reset, silent, too slow) goes on
  * after a second or two, and the source counts as reachable meanwhile. A watch that lasts no longer
- * than a fault's wait has that only once in a row, then it is a fault. So nothing here ever spins.
+ * than a fault's wait has that only once in a row, then it is a fault. Where lists are good and
+ * watches are not, a list after a fault's wait is followed by another one. So nothing here ever
+ * spins, whatever comes first of a watch: "lasted" means its time, not what it brought.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -151,6 +153,8 @@ static int take_event(void *userdata, const struct watch_event *event)
 
 	if (event->type == WATCH_ERROR)
 		return take_error(watcher, event);
+	if (watcher->status != 200)
+		return 0; /* a line of somebody's error page */
 	if (event->type == WATCH_BAD)
 		kube_count(kube, &kube->stats.bad_pods);
 	else if (event->object)
@@ -160,10 +164,14 @@ static int take_event(void *userdata, const struct watch_event *event)
 		(void)snprintf(kube->apiserver.resource_version,
 			       sizeof(kube->apiserver.resource_version), "%s",
 			       event->resource_version);
-	kube->apiserver.relisted = false;
 	kube_note_success(kube, "apiserver");
 	backoff_succeeded(&kube->backoff);
 	return 0;
+}
+
+static uint64_t request_end_ns(const struct kube *kube)
+{
+	return clock_ns(CLOCK_MONOTONIC) + kube->timing.request * NSEC_PER_MSEC;
 }
 
 static void expect_event(struct watcher *watcher)
@@ -179,8 +187,7 @@ static void set_deadline(struct watcher *watcher, bool news)
 	if (!watch_is_within_line(&watcher->watch))
 		watcher->deadline_ns = watcher->idle_ns;
 	else if (news)
-		watcher->deadline_ns =
-			clock_ns(CLOCK_MONOTONIC) + watcher->kube->timing.request * NSEC_PER_MSEC;
+		watcher->deadline_ns = request_end_ns(watcher->kube);
 }
 
 static void take_watch_status(void *userdata, int status)
@@ -188,12 +195,14 @@ static void take_watch_status(void *userdata, int status)
 	struct watcher *watcher = userdata;
 
 	watcher->status = status;
-	if (status == 200) {
-		watcher->fault->answered = true;
-		watcher->kube->apiserver.watch_failures = 0;
-		expect_event(watcher);
-		kube_note_success(watcher->kube, "apiserver");
+	if (status != 200) { /* an answer like others, with the time of others */
+		watcher->deadline_ns = request_end_ns(watcher->kube);
+		return;
 	}
+	watcher->fault->answered = true;
+	watcher->kube->apiserver.watch_failures = 0;
+	expect_event(watcher);
+	kube_note_success(watcher->kube, "apiserver");
 }
 
 static int take_watch_bytes(void *userdata, const char *bytes, size_t len)
@@ -203,6 +212,8 @@ static int take_watch_bytes(void *userdata, const char *bytes, size_t len)
 	uint64_t events = watcher->watch.events;
 	int r = watch_feed(&watcher->watch, bytes, len);
 
+	if (watcher->status != 200)
+		return r;
 	if (events != watcher->watch.events) {
 		expect_event(watcher);
 		news = true;
@@ -221,16 +232,25 @@ static int watch_url(const struct kube *kube, uint64_t life_s, struct strbuf *ur
 	return strbuf_error(url);
 }
 
+/* Whether @status finds fault with what was asked, not with who asks or with the time. */
+static bool blames_request(int status)
+{
+	return status >= 400 && status < 500 && status != 401 && status != 403 && status != 408 &&
+	       status != 429;
+}
+
 /*
  * A version that the server does not like for another reason than its age is given up in the end:
- * it may be of a database that is no more.
+ * it may be of a database that is no more. That a server is down or denies us says nothing of it.
  */
 static void note_watch_failure(struct watcher *watcher)
 {
 	struct apiserver_state *state = &watcher->kube->apiserver;
 	bool in_stream = watcher->status == 200 && watcher->error_code;
 
-	if (in_stream || ++state->watch_failures >= WATCH_FAILURES_MAX) {
+	if (blames_request(watcher->status))
+		state->watch_failures++;
+	if (in_stream || state->watch_failures >= WATCH_FAILURES_MAX) {
 		state->resource_version[0] = '\0';
 		state->watch_failures = 0;
 	}
@@ -272,6 +292,7 @@ static int judge_watch(struct watcher *watcher, int r, bool early)
 
 static int watch_once(struct kube *kube, struct kube_fault *fault)
 {
+	struct apiserver_state *state = &kube->apiserver;
 	uint64_t life_s = (kube->timing.watch_life + 999) / 1000;
 	struct watcher watcher = { .kube = kube, .fault = fault };
 	struct strbuf url = STRBUF_INIT;
@@ -294,6 +315,8 @@ static int watch_once(struct kube *kube, struct kube_fault *fault)
 	if (r == 0)
 		r = kube_get(kube, &get, &status, fault);
 	strbuf_release(&url);
+	if (watcher.status == 200 && fault->failure.lasted_ms >= kube->timing.retry)
+		state->relisted = state->resumed = state->listed = false;
 	if (!fault->stopped)
 		r = judge_watch(&watcher, r, fault->failure.lasted_ms + 1000 < life_s * 1000);
 	watch_release(&watcher.watch);
@@ -309,9 +332,12 @@ static int expire(struct kube *kube)
 
 	kube->apiserver.resource_version[0] = '\0';
 	kube->apiserver.expired = true;
-	kube->apiserver.relisted = !again;
+	kube->apiserver.relisted = true;
 	kube_count(kube, &kube->stats.relists);
-	return again ? -EAGAIN : 0;
+	if (again)
+		return -EAGAIN;
+	kube->apiserver.listed = false;
+	return 0;
 }
 
 /* After a cut: 0 to go on with the watch, -EAGAIN when that has just been done. */
@@ -324,23 +350,30 @@ static int resume(struct kube *kube, struct kube_fault *fault)
 	return 0;
 }
 
+/* 0 when a watch may begin, or the thread shall end. */
+static int begin_anew(struct kube *kube, struct kube_fault *fault)
+{
+	bool again = kube->apiserver.listed;
+	int r = list_all(kube, fault);
+
+	if (r < 0)
+		return r;
+	kube->apiserver.expired = false;
+	kube->apiserver.listed = true;
+	fault->answered = true;
+	kube_note_success(kube, "apiserver");
+	backoff_succeeded(&kube->backoff);
+	/* The last watch failed, and this one may: the server hears of us once in each wait. */
+	if (again)
+		fault->stopped = kube_wait(kube, kube->timing.retry, false);
+	return 0;
+}
+
 static int step(struct kube *kube, struct kube_fault *fault)
 {
-	int r;
+	int r = *kube->apiserver.resource_version ? 0 : begin_anew(kube, fault);
 
-	if (!*kube->apiserver.resource_version) {
-		r = list_all(kube, fault);
-		if (r < 0)
-			return r;
-		kube->apiserver.expired = false;
-		fault->answered = true;
-		kube_note_success(kube, "apiserver");
-		backoff_succeeded(&kube->backoff);
-	}
-	r = watch_once(kube, fault);
-	if (fault->failure.lasted_ms >= kube->timing.retry)
-		kube->apiserver.relisted = kube->apiserver.resumed = false;
-	return r;
+	return r < 0 || fault->stopped ? r : watch_once(kube, fault);
 }
 
 /* Many nodes that got power together shall not ask together. */

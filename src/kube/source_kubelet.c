@@ -47,10 +47,12 @@ static bool wait_until(struct kube *kube, uint64_t until_ns, bool demand)
 }
 
 /* Until the next poll is due; true when the thread shall end. */
-static bool wait_for_turn(struct kube *kube, const struct poll_turn *turn)
+static bool wait_for_turn(struct kube *kube, struct poll_turn *turn)
 {
 	if (wait_until(kube, turn->began_ns + turn->poll_ns, true))
 		return true;
+	turn->interval_ns =
+		atomic_load_explicit(&kube->interval_ms, memory_order_relaxed) * NSEC_PER_MSEC;
 	return wait_until(kube, poll_turn_due_ns(turn, clock_ns(CLOCK_MONOTONIC)), false);
 }
 
@@ -66,10 +68,7 @@ static void set_pause(struct kube *kube, struct poll_turn *turn, unsigned fruitl
 
 void kubelet_run(struct kube *kube, struct kube_fault *fault)
 {
-	struct poll_turn turn = {
-		.poll_ns = kube->timing.poll * NSEC_PER_MSEC,
-		.interval_ns = kube->interval_ms * NSEC_PER_MSEC,
-	};
+	struct poll_turn turn = { .poll_ns = kube->timing.poll * NSEC_PER_MSEC };
 	unsigned fruitless = 0;
 
 	while (!fault->stopped) {

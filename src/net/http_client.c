@@ -4,25 +4,26 @@
  * be woken by a descriptor of ours while it waits for a peer.
  *
  * What libcurl bounds (connection, whole request) it bounds; what it does not is counted here:
- * decoded bytes (a gzip bomb), bytes of headers, time until the headers are whole, time without
- * a decoded byte. TLS is always verified; sessions are not resumed, so that each connection looks
+ * decoded bytes (a gzip bomb), bytes of headers, time until the headers are whole, a deadline that
+ * moves. TLS is always verified; sessions are not resumed, so that each connection looks
  * at the CA file again.
  */
 #include "net/http_client.h"
 
 #include <errno.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/clock.h"
 #include "base/macro.h"
 #include "net/curl_library.h"
+#include "net/http_proxy.h"
 #include "net/http_route.h"
+#include "net/http_url.h"
 
 #define HEADER_BYTES_MAX 65536
 #define POLL_MS_MAX      1000
 #define TOKEN_MAX        16384
-#define RETRY_AFTER_MAX  86400 /* seconds; a peer that asks for more is not believed */
+#define RETRY_AFTER_MAX  86400 /* seconds; more counts as this */
 
 struct http_client {
 	const struct curl_library *curl;
@@ -184,19 +185,6 @@ static void set_text_if_any(struct setting *setting, CURLoption option, const ch
 		set_pointer(setting, option, value);
 }
 
-/* A proxy that was named is for every host, whatever the environment says. */
-static void set_proxy(struct setting *setting)
-{
-	const struct http_client *client = setting->client;
-
-	if (client->unix_socket || (!client->proxy_url && !client->environment_proxy)) {
-		set_pointer(setting, CURLOPT_PROXY, "");
-	} else if (client->proxy_url) {
-		set_pointer(setting, CURLOPT_PROXY, client->proxy_url);
-		set_pointer(setting, CURLOPT_NOPROXY, "");
-	}
-}
-
 static void set_peer(struct setting *setting)
 {
 	static const struct {
@@ -227,12 +215,11 @@ static void set_peer(struct setting *setting)
 	set_text_if_any(setting, CURLOPT_SSLCERT, client->client_cert_file);
 	set_text_if_any(setting, CURLOPT_SSLKEY, client->client_key_file);
 	set_text_if_any(setting, CURLOPT_UNIX_SOCKET_PATH, client->unix_socket);
-	set_proxy(setting);
 }
 
 /* What libcurl needs of a request beyond its options; owned. */
 struct outgoing {
-	const char *url;
+	const char *url, *proxy; /* not owned; "": no proxy */
 	struct curl_slist *headers, *connect_to;
 	struct http_route route;
 };
@@ -243,6 +230,8 @@ static void set_request(struct setting *setting, const struct http_request_optio
 	struct http_client *client = setting->client;
 
 	set_pointer(setting, CURLOPT_URL, outgoing->url);
+	set_pointer(setting, CURLOPT_PROXY, outgoing->proxy);
+	set_pointer(setting, CURLOPT_NOPROXY, ""); /* else libcurl asks the environment, too */
 	set_pointer(setting, CURLOPT_HTTPHEADER, outgoing->headers);
 	set_pointer(setting, CURLOPT_CONNECT_TO, outgoing->connect_to);
 	set_pointer(setting, CURLOPT_ACCEPT_ENCODING, "gzip");
@@ -258,26 +247,14 @@ static void set_request(struct setting *setting, const struct http_request_optio
 		     client->curl->easy_setopt(client->easy, CURLOPT_HEADERFUNCTION, take_header));
 }
 
-/* Since when the peer owes us something; followed while a transfer goes on. */
-struct patience {
-	uint64_t seen, since_ns; /* decoded bytes, and when there last were more */
-	bool answered;
-};
-
 /* 0 none; else how many milliseconds are left, at least 1; -ETIMEDOUT. */
-static int64_t patience_left(struct patience *patience, const struct transfer *transfer,
-			     const struct http_request_options *request)
+static int64_t time_left(uint64_t begin_ns, const struct transfer *transfer,
+			 const struct http_request_options *request)
 {
-	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), end_ns = UINT64_MAX, limit_ms;
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), end_ns = UINT64_MAX;
 
-	if (transfer->body_bytes != patience->seen || transfer->answered != patience->answered) {
-		patience->seen = transfer->body_bytes;
-		patience->answered = transfer->answered;
-		patience->since_ns = now_ns;
-	}
-	limit_ms = patience->answered ? request->idle_timeout_ms : request->answer_timeout_ms;
-	if (limit_ms)
-		end_ns = patience->since_ns + limit_ms * NSEC_PER_MSEC;
+	if (request->answer_timeout_ms && !transfer->answered)
+		end_ns = begin_ns + request->answer_timeout_ms * NSEC_PER_MSEC;
 	if (request->deadline_ns && *request->deadline_ns && *request->deadline_ns < end_ns)
 		end_ns = *request->deadline_ns;
 	if (end_ns == UINT64_MAX)
@@ -303,7 +280,7 @@ static int wait_for_more(struct http_client *client, int64_t left_ms)
 static int drive(struct http_client *client, const struct transfer *transfer,
 		 const struct http_request_options *request, CURLcode *ret_code)
 {
-	struct patience patience = { .since_ns = clock_ns(CLOCK_MONOTONIC) };
+	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
 
 	for (;;) {
 		int running = 0, left, r;
@@ -317,7 +294,7 @@ static int drive(struct http_client *client, const struct transfer *transfer,
 			*ret_code = message->data.result;
 			return 0;
 		}
-		left_ms = patience_left(&patience, transfer, request);
+		left_ms = time_left(begin_ns, transfer, request);
 		if (left_ms < 0)
 			return (int)left_ms;
 		r = wait_for_more(client, left_ms);
@@ -364,17 +341,22 @@ static void read_reply(const struct http_client *client, const struct transfer *
 		       struct http_reply *reply)
 {
 	curl_off_t retry_after = 0;
-	long status = 0, sent = 0;
+	long status = 0, sent = 0, port = 0;
 
 	(void)client->curl->easy_getinfo(client->easy, CURLINFO_RESPONSE_CODE, &status);
 	(void)client->curl->easy_getinfo(client->easy, CURLINFO_RETRY_AFTER, &retry_after);
 	(void)client->curl->easy_getinfo(client->easy, CURLINFO_REQUEST_SIZE, &sent);
-	if (retry_after < 0 || retry_after > RETRY_AFTER_MAX)
+	/* Of a connection that was made; in 7.88 CONNECT_TIME is 0 until TLS is made, too. */
+	(void)client->curl->easy_getinfo(client->easy, CURLINFO_LOCAL_PORT, &port);
+	if (retry_after < 0)
 		retry_after = 0;
+	if (retry_after > RETRY_AFTER_MAX)
+		retry_after = RETRY_AFTER_MAX;
 	*reply = (struct http_reply){
 		.status = (int)status,
 		.retry_after_ms = (uint64_t)retry_after * 1000,
 		.body_bytes = transfer->body_bytes,
+		.reached = port != 0 || sent > 0,
 		.connected = status != 0 || sent > 0,
 	};
 }
@@ -463,7 +445,7 @@ static int make_headers(const struct http_client *client,
 
 	if (token && (!is_header_value(token) || strlen(token) > TOKEN_MAX))
 		return diag_set(diag, -EINVAL, "%.*s: the token is not one", host_length(url), url);
-	if (token && strncasecmp(url, "https://", 8) != 0)
+	if (token && !http_url_is_https(url))
 		return diag_set(diag, -EINVAL, "%.*s: a token may only go over https",
 				host_length(url), url);
 	if (request->accept)
@@ -480,7 +462,7 @@ static int find_route(const struct http_client *client, struct outgoing *outgoin
 	const char *url = outgoing->url;
 	int r;
 
-	if (!client->tls_server_name || strncasecmp(url, "https://", 8) != 0)
+	if (!client->tls_server_name || !http_url_is_https(url))
 		return 0;
 	r = http_route_find(url, client->tls_server_name, &outgoing->route);
 	if (r == 0) {
@@ -494,6 +476,33 @@ static int find_route(const struct http_client *client, struct outgoing *outgoin
 				 client->tls_server_name);
 }
 
+/* A proxy that was named is for every host, whatever the environment says. */
+static int find_proxy(const struct http_client *client, struct outgoing *outgoing,
+		      struct diag *diag)
+{
+	const char *proxy = client->proxy_url, *url = outgoing->url;
+
+	if (client->unix_socket)
+		proxy = NULL;
+	else if (!proxy && client->environment_proxy)
+		proxy = http_proxy_find(url);
+	if (proxy && http_url_is_https(proxy))
+		return diag_set(diag, -EINVAL,
+				"%.*s: its proxy is https://…, which does not work; http://… and "
+				"socks5h://… do",
+				host_length(url), url);
+	outgoing->proxy = proxy ? proxy : "";
+	return 0;
+}
+
+/* The proxy first: it is chosen by the URL that was given. */
+static int find_way(const struct http_client *client, struct outgoing *outgoing, struct diag *diag)
+{
+	int r = find_proxy(client, outgoing, diag);
+
+	return r == 0 ? find_route(client, outgoing, diag) : r;
+}
+
 static void outgoing_release(const struct curl_library *curl, struct outgoing *outgoing)
 {
 	for (struct curl_slist *line = outgoing->headers; line; line = line->next)
@@ -501,6 +510,15 @@ static void outgoing_release(const struct curl_library *curl, struct outgoing *o
 	curl->slist_free_all(outgoing->headers);
 	curl->slist_free_all(outgoing->connect_to);
 	http_route_release(&outgoing->route);
+}
+
+int http_client_check(const struct http_client *client, const char *url, struct diag *diag)
+{
+	struct outgoing outgoing = { .url = url };
+	int r = find_way(client, &outgoing, diag);
+
+	outgoing_release(client->curl, &outgoing);
+	return r;
 }
 
 int http_client_get(struct http_client *client, const struct http_request_options *request,
@@ -521,7 +539,7 @@ int http_client_get(struct http_client *client, const struct http_request_option
 	client->error[0] = '\0';
 	r = make_headers(client, request, &outgoing.headers, diag);
 	if (r == 0)
-		r = find_route(client, &outgoing, diag);
+		r = find_way(client, &outgoing, diag);
 	if (r == 0) {
 		client->curl->easy_reset(client->easy);
 		set_peer(&setting);

@@ -32,14 +32,11 @@ struct http_client_options {
 	const char *tls_server_name;
 	const char *user_agent;
 	/*
-	 * http:// or socks5h://; NULL: as follows. Not https://: libcurl 7.88 with GnuTLS waits
-	 * for ever for what has come through TLS within TLS.
+	 * http:// or socks5h://; NULL: as follows. Not https://, wherever it comes from: libcurl
+	 * 7.88 with GnuTLS waits for ever for what has come through TLS within TLS.
 	 */
 	const char *proxy_url;
-	/*
-	 * false: straight to the peer. true: through a proxy where https_proxy, http_proxy and
-	 * no_proxy of the environment say so.
-	 */
+	/* false: straight to the peer. true: as the environment says (http_proxy.h). */
 	bool environment_proxy;
 	int cancel_fd; /* readable: requests end with -ECANCELED; -1 none */
 };
@@ -53,7 +50,6 @@ struct http_request_options {
 	uint64_t connect_timeout_ms;
 	uint64_t answer_timeout_ms; /* until its status and headers are whole, 0 none */
 	uint64_t timeout_ms;        /* of the whole request, 0 none (a watch) */
-	uint64_t idle_timeout_ms;   /* without a byte of the decoded body, 0 none */
 	/*
 	 * NULL, or a time of CLOCK_MONOTONIC that @status and @body may move, 0 none: when it is
 	 * over, the request ends with -ETIMEDOUT.
@@ -64,8 +60,9 @@ struct http_request_options {
 
 struct http_reply {
 	int status;              /* 200; 0 when there was none */
-	uint64_t retry_after_ms; /* of Retry-After in seconds or as a date; 0 none */
+	uint64_t retry_after_ms; /* of Retry-After in seconds or as a date, at most a day; 0 none */
 	uint64_t body_bytes;     /* decoded */
+	bool reached;            /* somebody took the TCP connection, the peer or a proxy */
 	bool connected;          /* false: the peer has not seen the request */
 };
 
@@ -75,6 +72,8 @@ struct http_client;
 int http_client_new(const struct http_client_options *options, struct http_client **ret,
 		    struct diag *diag);
 void http_client_free(struct http_client *client);
+/* 0; -EINVAL with diag where no request to @url can ever work: its proxy, or tls_server_name. */
+int http_client_check(const struct http_client *client, const char *url, struct diag *diag);
 /*
  * GET. 0 once there was a whole answer, whatever its status (the body of any status goes to @body);
  * else -errno, and diag has the URL's host and the reason: -ETIMEDOUT, -ECONNREFUSED, -EHOSTUNREACH

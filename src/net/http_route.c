@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A URL is taken apart at its first slash, and the part before that at its last colon. */
+/* The name takes the host's place in the URL, and libcurl is told where to connect to instead. */
 #include "net/http_route.h"
 
 #include <errno.h>
+
+#include "net/http_url.h"
 
 #define SCHEME       "https://"
 #define NAME_MAX_DNS 253
@@ -16,16 +18,6 @@ static bool is_name(const char *name)
 		       len;
 }
 
-/* Where in @authority, of @len bytes, the colon before a port is; @len where there is none. */
-static size_t find_port(const char *authority, size_t len)
-{
-	size_t at = len;
-
-	while (at > 0 && authority[at - 1] != ':' && authority[at - 1] != ']')
-		at--;
-	return at > 0 && authority[at - 1] == ':' ? at - 1 : len;
-}
-
 void http_route_release(struct http_route *route)
 {
 	strbuf_release(&route->url);
@@ -35,22 +27,22 @@ void http_route_release(struct http_route *route)
 
 int http_route_find(const char *url, const char *tls_name, struct http_route *ret)
 {
-	const char *authority = url + strlen(SCHEME), *port = ":443";
 	struct http_route route = { 0 };
-	size_t len, host_len;
+	const char *port = ":443";
+	struct http_url parts;
+	int port_len;
 
-	if (strncmp(url, SCHEME, strlen(SCHEME)) != 0 || !is_name(tls_name))
+	http_url_split(url, &parts);
+	if (!http_url_is_https(url) || http_url_has_user(url) || parts.host_len == 0 ||
+	    !is_name(tls_name))
 		return -EINVAL;
-	len = strcspn(authority, "/?#");
-	host_len = find_port(authority, len);
-	if (host_len == 0 || memchr(authority, '@', len))
-		return -EINVAL;
-	if (host_len < len)
-		port = authority + host_len;
-	strbuf_addf(&route.url, SCHEME "%s%s", tls_name, authority + host_len);
-	strbuf_addf(&route.connect_to, "%s%.*s:%.*s%.*s", tls_name, (int)strcspn(port, "/?#"), port,
-		    (int)host_len, authority, (int)strcspn(port, "/?#"), port);
-	strbuf_addf(&route.host, "Host: %.*s", (int)len, authority);
+	if (parts.host_len < parts.authority_len)
+		port = parts.host + parts.host_len;
+	port_len = (int)strcspn(port, "/?#");
+	strbuf_addf(&route.url, SCHEME "%s%s", tls_name, parts.host + parts.host_len);
+	strbuf_addf(&route.connect_to, "%s%.*s:%.*s%.*s", tls_name, port_len, port,
+		    (int)parts.host_len, parts.host, port_len, port);
+	strbuf_addf(&route.host, "Host: %.*s", (int)parts.authority_len, parts.authority);
 	if (strbuf_error(&route.url) || strbuf_error(&route.connect_to) ||
 	    strbuf_error(&route.host)) {
 		http_route_release(&route);

@@ -303,6 +303,13 @@ class Probe:
     def stats(self):
         return self.ask("stats")
 
+    def refused(self):
+        """Why it did not start."""
+        self.process.stdin.close()
+        why = self.read().get("refused")
+        assert why and self.process.wait() == 1, "it started"
+        return why
+
     def until(self, condition, seconds=8.0, what=""):
         """Asks until condition(probe) is true; how long that took."""
         begin = time.monotonic()

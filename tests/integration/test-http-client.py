@@ -23,9 +23,9 @@ OK = b"HTTP/1.1 200 OK\r\n"
 
 class Result:
     def __init__(self, line):
-        words = line.split(" ", 6)
-        self.error, self.text = words[0], words[6]
-        self.status, self.retry_after_ms, self.bytes, self.connected, self.told = map(int, words[1:6])
+        words = line.split(" ", 7)
+        self.error, self.text = words[0], words[7]
+        self.status, self.retry_after_ms, self.bytes, self.reached, self.connected, self.told = map(int, words[1:7])
 
     def __repr__(self):
         return str(vars(self))
@@ -117,7 +117,7 @@ def statuses_are_answers(_directory):
     later = time.strftime("%a, %d %b %Y %H:%M:%S GMT", time.gmtime(time.time() + 100)).encode()
     result = get(Server(plain(b"", b"503 No", b"Retry-After: " + later + b"\r\n")).url)
     assert 90000 <= result.retry_after_ms <= 100000, result
-    expect(get(Server(plain(b"", b"503 No", b"Retry-After: 999999999\r\n")).url), "0", retry_after_ms=0)
+    expect(get(Server(plain(b"", b"503 No", b"Retry-After: 999999999\r\n")).url), "0", retry_after_ms=86400000)
 
 
 def redirects_are_not_followed(_directory):
@@ -233,10 +233,18 @@ def not_there(directory):
     closed = socket.create_server(("127.0.0.1", 0))
     port = closed.getsockname()[1]
     closed.close()
-    expect(get(f"http://127.0.0.1:{port}/"), "ECONNREFUSED", connected=0)
+    expect(get(f"http://127.0.0.1:{port}/"), "ECONNREFUSED", connected=0, reached=0)
+    expect(get("--connect", 300, "https://nowhere.invalid/"), "EHOSTUNREACH", connected=0, reached=0)
     expect(get("--socket", directory / "none", "http://localhost/"), "ECONNREFUSED", connected=0)
     expect(get("ftp://127.0.0.1/"), "EINVAL")
     expect(get("file:///etc/passwd"), "EINVAL")
+
+
+def there_without_tls(_directory):
+    """The connection is taken, and nobody speaks TLS: it was there, and heard nothing of us."""
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+        result = get("--connect", 300, f"https://127.0.0.1:{mute.getsockname()[1]}/")
+    expect(result, "ETIMEDOUT", connected=0, reached=1)
 
 
 def over_a_unix_socket(directory):
@@ -254,6 +262,10 @@ def proxies_only_where_asked(_directory):
     expect(get("--proxy", server.url, env=env), "0", bytes=9)
     assert proxy.requests[0].startswith("GET " + server.url)
     expect(get("--proxy", server.url, env={**env, "no_proxy": "127.0.0.0/8"}), "0", bytes=6)
+    expect(get("--proxy", server.url, env={"http_proxy": "https://user:hidden@127.0.0.1:1"}), "EINVAL", reached=0)
+    result = get("--proxy", server.url, env={"all_proxy": "HTTPS://user:hidden@127.0.0.1:1"})
+    expect(result, "EINVAL", reached=0)
+    assert "its proxy is https://" in result.text and "hidden" not in result.text, result
 
 
 def pipe(one, other):
@@ -326,6 +338,18 @@ def called_by_another_name(directory):
     proxy = Server(connect_proxy)
     expect(get("--ca", ours.file, "--server-name", "kubernetes.default.svc", "--proxy-url", proxy.url, server.url), "0", bytes=6)
     assert proxy.requests[0].startswith(f"CONNECT 127.0.0.1:{server.port} ")
+
+
+def no_proxy_is_for_the_host_that_is_asked(directory):
+    """Not for the name that TLS looks for."""
+    ours = Authority(directory)
+    server = Server(plain(b"secret"), ours.server_context("cluster", "DNS:kubernetes.default.svc"))
+    proxy = Server(connect_proxy)
+    options = ("--ca", ours.file, "--server-name", "kubernetes.default.svc", "--proxy", server.url)
+    expect(get(*options, env={"https_proxy": proxy.url, "no_proxy": "127.0.0.1"}), "0", bytes=6)
+    assert not proxy.requests
+    expect(get(*options, env={"https_proxy": proxy.url, "no_proxy": "kubernetes.default.svc"}), "0", bytes=6)
+    assert len(proxy.requests) == 1
 
 
 def tls_is_verified(directory):
@@ -408,8 +432,8 @@ def missing_library(directory):
 
 def main():
     cases = [connection_is_kept, statuses_are_answers, redirects_are_not_followed, gzip_is_decoded, too_large, cut, slow, cancelled,
-             not_there, over_a_unix_socket, proxies_only_where_asked, through_a_proxy_that_was_named,
-             called_by_another_name, tls_is_verified, authority_is_read_for_each_connection,
+             not_there, there_without_tls, over_a_unix_socket, proxies_only_where_asked, through_a_proxy_that_was_named,
+             called_by_another_name, no_proxy_is_for_the_host_that_is_asked, tls_is_verified, authority_is_read_for_each_connection,
              client_certificates, old_tls_is_refused, tokens_stay_where_they_belong, missing_library]
     chosen = sys.argv[1:]
     for case in cases:

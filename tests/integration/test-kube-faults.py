@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Names from Kubernetes while Kubernetes fails: R30 to R34 against a fake API server, one function a fault.
+"""Names from Kubernetes while Kubernetes fails: R30 to R32 and R34 against a fake API server, one function a fault.
 
 test-kube-faults.py [CASE...]
 """
 import contextlib
 import json
+import socket
+import threading
 import time
 
-from certificates import Authority
 from fake_kubernetes import FAST, Probe, container_id, event, make_pod, pod_id, status_of
 from kube_plant import gaps, once, run_cases
 
@@ -46,13 +47,14 @@ def failing_for_long_is_asked_once_in_ten_seconds(plant):
     pod = plant.api.put(make_pod("shop"))
     plant.api.fault = lambda request, kind: request.fail(503, "ServiceUnavailable") or True
     with plant.probe(timing={}) as probe:
-        probe.until(lambda p: len(plant.api.requests()) >= 3, seconds=60)
-        time.sleep(1)
+        probe.until(lambda p: p.stats()["failures"] >= 3, seconds=60)
         assert "503" in probe.stats()["error"] and not probe.stats()["reachable"], probe.stats()
         assert probe.stats()["cpu_us"] < 1000000
         plant.api.fault = None
-        assert probe.knows(pod, seconds=10) <= 10
-        assert min(gaps(plant.api.requests("list"))) >= 10, gaps(plant.api.requests())
+        probe.knows(pod, seconds=30)
+        lists = gaps(plant.api.requests("list"))
+        assert len(lists) == 3 and min(lists) >= 10, lists
+        assert lists[2] < 16, f"ten seconds have grown: {lists}"
 
 
 def cut_watch_goes_on_soon(plant):
@@ -89,6 +91,24 @@ def watch_that_ends_at_once_is_a_fault(plant):
         assert len(plant.api.requests("watch")) == 2 and "before its time" in probe.stats()["error"], probe.stats()
         time.sleep(5)
         assert len(plant.api.requests("watch")) == 2
+
+
+def mute_server_is_no_absent_one(plant):
+    """Takes connections, by its kernel if need be, and never begins TLS: a failure with a failure's wait."""
+    plant.api.down()
+    taken = []
+    with socket.create_server(("127.0.0.1", plant.api.port)) as mute, contextlib.ExitStack() as kept:
+        def take():
+            with contextlib.suppress(OSError):
+                while True:
+                    kept.enter_context(mute.accept()[0])
+                    taken.append((time.monotonic(),))
+        threading.Thread(target=take, daemon=True).start()
+        with plant.probe(timing={**FAST, "connect": 500, "retry": 3000}) as probe:
+            probe.until(lambda p: len(taken) >= 2, seconds=30)
+            assert gaps(taken)[0] >= 1.5, gaps(taken)
+            assert not probe.stats()["reachable"] and probe.stats()["requests"] == 0
+        mute.shutdown(socket.SHUT_RDWR)
 
 
 # ---- R31: what was to be resumed is gone ----
@@ -154,6 +174,38 @@ def gone_for_ever(plant):
         assert len(plant.api.requests()) <= 4, plant.api.requests()
 
 
+def gone_again_and_again(plant, answer):
+    """Whatever comes before it: one list at once, then a request in each wait."""
+    def always_gone(request, kind):
+        if kind == "watch":
+            answer(request)
+            return True
+        return False
+    plant.api.fault = always_gone
+    pod = plant.api.put(make_pod("shop"))
+    with plant.probe(timing={**FAST, "retry": 2000}) as probe:
+        probe.until(lambda p: len(plant.api.requests()) >= 6, seconds=60)
+        assert probe.find(pod_id(pod))["pod"] == "shop"
+        assert [entry[1] for entry in plant.api.requests()][:6] == ["list", "watch"] * 3
+        assert min(gaps(plant.api.requests())[3:]) >= 2, gaps(plant.api.requests())
+        plant.api.fault = None
+        late = plant.api.put(make_pod("late"))
+        probe.knows(late, seconds=30)
+
+
+def gone_after_an_event(plant):
+    def answer(request):
+        request.begin_chunks()
+        request.chunk(event("BOOKMARK", {"kind": "Pod", "metadata": {"resourceVersion": "99"}}))
+        request.chunk(event("ERROR", {"kind": "Status", "code": 410, "message": "too old"}))
+        request.chunk(b"")
+    gone_again_and_again(plant, answer)
+
+
+def gone_in_other_words(plant):
+    gone_again_and_again(plant, lambda request: request.answer(410, b"Gone\n"))
+
+
 # ---- R32: answers that are no answers ----
 
 def too_many_requests(plant):
@@ -174,20 +226,65 @@ def server_errors(plant):
         assert probe.stats()["failures"] == 3
 
 
-def watch_errors_are_no_reason_to_list(plant):
-    plant.api.put(make_pod("shop"))
-
-    def fail_watches(request, kind):
-        if kind == "watch" and len(plant.api.requests("watch")) <= 2:
-            request.fail(500, "InternalError")
+def failing_watches(plant, count, answer):
+    def fault(request, kind):
+        if kind == "watch" and len(plant.api.requests("watch")) <= count:
+            answer(request)
             return True
         return False
-    plant.api.fault = fail_watches
+    plant.api.fault = fault
+
+
+def watch_errors_are_no_reason_to_list(plant):
+    """However many: when the server is back, each node goes on where it was."""
+    plant.api.put(make_pod("shop"))
+    failing_watches(plant, 6, lambda request: request.fail(503, "ServiceUnavailable"))
     with plant.probe() as probe:
-        probe.until(lambda p: len(plant.api.requests("watch")) == 3)
+        probe.until(lambda p: len(plant.api.requests("watch")) == 7, seconds=30)
         late = plant.api.put(make_pod("late"))
         probe.knows(late)
         assert len(plant.api.requests("list")) == 1
+
+
+def version_that_is_refused_is_given_up(plant):
+    plant.api.put(make_pod("shop"))
+    failing_watches(plant, 5, lambda request: request.fail(400, "BadRequest"))
+    with plant.probe() as probe:
+        probe.until(lambda p: len(plant.api.requests("list")) == 2, seconds=30)
+        assert [entry[1] for entry in plant.api.requests()][:7] == ["list", *["watch"] * 5, "list"], plant.api.requests()
+        late = plant.api.put(make_pod("late"))
+        probe.knows(late)
+
+
+def words_of_a_refusal_are_no_events(plant):
+    """May list, may not watch: asked less and less often, nothing of the answer is believed, and nothing is listed for it."""
+    forged = make_pod("forged")
+    page = b"<html>\nno\n</html>\n" + event("ADDED", forged)
+    plant.api.put(make_pod("shop"))
+    failing_watches(plant, 100, lambda request: request.answer(403, page))
+    with plant.probe(timing={**FAST, "denied_max": 1200}) as probe:
+        probe.until(lambda p: len(plant.api.requests("watch")) >= 7, seconds=60)
+        stats, waits = probe.stats(), gaps(plant.api.requests("watch"))
+        assert not probe.find(pod_id(forged)) and (stats["bad_pods"], stats["events"]) == (0, 0), stats
+        assert not stats["reachable"] and "watch: HTTP 403" in stats["error"], stats
+        assert waits[1] >= 0.6 and min(waits[2:]) >= 1.2, waits
+        assert len(plant.api.requests("list")) == 1
+
+
+def refused_watch_without_an_end(plant):
+    """An answer of an error has the time of any answer, not a watch's."""
+    def stall(request):
+        request.send_response(503)
+        request.send_header("Content-Length", "100")
+        request.end_headers()
+        request.silent()
+    plant.api.put(make_pod("shop"))
+    failing_watches(plant, 1, stall)
+    with plant.probe(timing={**FAST, "watch_idle": 60000, "watch_life": 60000}) as probe:
+        probe.until(lambda p: len(plant.api.requests("watch")) == 2, seconds=30, what="still waited for")
+        assert gaps(plant.api.requests("watch"))[0] >= 1.5 and probe.stats()["failures"] == 1
+        late = plant.api.put(make_pod("late"))
+        probe.knows(late)
 
 
 def half_a_chunk_in_the_watch(plant):
@@ -332,110 +429,6 @@ def watches_end_as_agreed(plant):
         assert stats["failures"] == 0 and stats["reachable"] and len(plant.api.requests("list")) == 1, stats
 
 
-# ---- R33: who is who ----
-
-def rotated_token(plant):
-    first = plant.api.put(make_pod("first"))
-    with plant.probe() as probe:
-        probe.knows(first)
-        plant.api.token = "newer"
-        plant.api.cut_connections()
-        probe.until(lambda p: "401" in p.stats()["error"], what="no 401")
-        plant.account.set_token("newer")
-        late = plant.api.put(make_pod("late"))
-        probe.knows(late)
-        assert all(entry[3] in ("Bearer good", "Bearer newer") for entry in plant.api.log)
-
-
-def rotated_authority(plant):
-    first = plant.api.put(make_pod("first"))
-    with plant.probe() as probe:
-        probe.knows(first)
-        other = Authority(plant.directory, "other")
-        plant.api.context = other.server_context()
-        plant.api.cut_connections()
-        probe.until(lambda p: "certificate" in p.stats()["error"], what="no complaint of the certificate")
-        before = len(plant.api.log)
-        time.sleep(1.5)
-        assert len(plant.api.log) == before, "something was sent to a server that nobody vouches for"
-        plant.account.set_authority(other)
-        late = plant.api.put(make_pod("late"))
-        probe.knows(late)
-
-
-def bad_certificate(plant, context):
-    pod = plant.api.put(make_pod("shop"))
-    good, plant.api.context = plant.api.context, context
-    with plant.probe() as probe:
-        probe.until(lambda p: p.stats()["failures"] >= 2)
-        assert "certificate" in probe.stats()["error"], probe.stats()
-        assert not plant.api.log and not probe.find(pod_id(pod))
-        plant.api.context = good
-        probe.knows(pod)
-
-
-def expired_certificate(plant):
-    bad_certificate(plant, plant.authority.server_context("expired", days=-1))
-
-
-def certificate_of_another_host(plant):
-    bad_certificate(plant, plant.authority.server_context("other", "DNS:example.org"))
-
-
-def forbidden(plant):
-    pod = plant.api.put(make_pod("shop"))
-    plant.api.fault = lambda request, kind: request.fail(403, "Forbidden") or True
-    with plant.probe() as probe:
-        probe.until(lambda p: "403: Forbidden for a test" in p.stats()["error"], what="no 403")
-        plant.api.fault = None
-        probe.knows(pod)
-
-
-def client_certificate_from_a_kubeconfig(plant):
-    plant.api.token = None
-    plant.api.context = plant.authority.server_context("asks", ask_client=True)
-    certificate, key = plant.authority.sign("client")
-    pod = plant.api.put(make_pod("shop"))
-    config = plant.directory / "kubeconfig"
-    config.write_text(json.dumps({
-        "current-context": "lab", "contexts": [{"name": "lab", "context": {"cluster": "c", "user": "u"}}],
-        "clusters": [{"name": "c", "cluster": {"server": plant.api.url, "certificate-authority": str(plant.authority.file)}}],
-        "users": [{"name": "u", "user": {"client-certificate": str(certificate), "client-key": str(key)}}]}))
-    with Probe(source="apiserver", kubeconfig=config) as probe:
-        probe.knows(pod)
-
-
-def called_by_another_name(plant):
-    """The kubeconfig says where the server is, and what it is called in its certificate."""
-    plant.api.context = plant.authority.server_context("named", "DNS:kubernetes.default.svc")
-    pod = plant.api.put(make_pod("shop"))
-    config = plant.directory / "kubeconfig"
-    cluster = {"server": plant.api.url, "certificate-authority": str(plant.authority.file)}
-    config.touch(0o600)
-    for name in (None, "kubernetes.default.svc"):
-        if name:
-            cluster["tls-server-name"] = name
-        config.write_text(json.dumps({
-            "current-context": "lab", "contexts": [{"name": "lab", "context": {"cluster": "c", "user": "u"}}],
-            "clusters": [{"name": "c", "cluster": cluster}], "users": [{"name": "u", "user": {"token": "good"}}]}))
-        with Probe(source="apiserver", kubeconfig=config) as probe:
-            if name:
-                probe.knows(pod)
-            else:
-                probe.until(lambda p: "certificate" in p.stats()["error"])
-    config.chmod(0o644)
-    probe = Probe(source="apiserver", kubeconfig=config)
-    assert "chmod 600" in probe.read()["refused"] and probe.process.wait() == 1
-
-
-def nothing_to_ask(_plant):
-    for options, words in (({"source": "apiserver"}, "KUBERNETES_SERVICE_HOST"), ({}, "KUBERNETES_SERVICE_HOST"),
-                           ({"kubeconfig": "/nowhere"}, "/nowhere")):
-        probe = Probe(**{"in-cluster-dir": "/nowhere", **options})
-        assert words in probe.read()["refused"]
-        assert probe.process.wait() == 1
-
-
 # ---- R34: which container is which ----
 
 def same_name_again(plant):
@@ -476,14 +469,17 @@ def every_kind_of_container(plant):
 
 
 def pod_that_is_not_there_yet(plant):
+    """Events of the one watch bring it; no list, and no watch that is begun anew."""
     pod = make_pod("late")
-    with plant.probe() as probe:
-        probe.until(lambda p: p.stats()["reachable"] and plant.api.requests("watch"))
+    patient = dict.fromkeys(("request", "watch_idle", "watch_life"), 300000)
+    with plant.probe(timing={**FAST, **patient}) as probe:
+        probe.until(lambda p: p.stats()["reachable"] and plant.api.requests("watch"), seconds=30)
         assert probe.find(pod_id(pod)) == {}
         starting = make_pod("late", containers=())
         plant.api.put(starting)
         plant.api.put(pod)
-        probe.knows(pod)
+        probe.knows(pod, seconds=60)
+        assert len(plant.api.requests("watch")) == 1 and len(plant.api.requests("list")) == 1, plant.api.requests()
 
 
 def many_that_boot_do_not_ask_together(plant):
@@ -503,10 +499,10 @@ def many_that_boot_do_not_ask_together(plant):
 
 run_cases([
     failing_for_long_is_asked_once_in_ten_seconds, cut_watch_goes_on_soon, watch_that_ends_at_once_is_a_fault,
-    down_later_then_back, down_at_start_then_back, gone_for_ever, gone_within_the_stream, gone_as_the_answer,
-    gone_between_pages, too_many_requests, server_errors, watch_errors_are_no_reason_to_list, half_a_chunk_in_the_watch,
-    reset_in_the_list, a_list_cut_between_pods_removes_none, one_byte_a_second, event_byte_by_byte, blank_lines_for_events,
-    silent_list, silent_watch, bookmarks_keep_a_quiet_watch, watches_end_as_agreed, rotated_token, rotated_authority,
-    expired_certificate, certificate_of_another_host, forbidden, client_certificate_from_a_kubeconfig, called_by_another_name,
-    nothing_to_ask, same_name_again, restarted_container, every_kind_of_container, pod_that_is_not_there_yet,
+    mute_server_is_no_absent_one, down_later_then_back, down_at_start_then_back, gone_for_ever, gone_within_the_stream,
+    gone_as_the_answer, gone_after_an_event, gone_in_other_words, gone_between_pages, too_many_requests, server_errors,
+    watch_errors_are_no_reason_to_list, version_that_is_refused_is_given_up, words_of_a_refusal_are_no_events,
+    refused_watch_without_an_end, half_a_chunk_in_the_watch, reset_in_the_list, a_list_cut_between_pods_removes_none,
+    one_byte_a_second, event_byte_by_byte, blank_lines_for_events, silent_list, silent_watch, bookmarks_keep_a_quiet_watch,
+    watches_end_as_agreed, same_name_again, restarted_container, every_kind_of_container, pod_that_is_not_there_yet,
     many_that_boot_do_not_ask_together])

@@ -49,6 +49,16 @@ def demand_is_heard_after_a_quiet_time(plant):
         assert probe.knows(pod) < 1.5, "waited for the next poll"
 
 
+def interval_can_change(plant):
+    """A poll is for the loop's next look; how soon that is may be said anew."""
+    kubelet, options = kubelet_of(plant)
+    with plant.probe(source="kubelet", timing={**FAST, "poll": 60000, "demand": 100}, interval=60000, **options) as probe:
+        probe.until(lambda p: p.stats()["reachable"] and kubelet.log)
+        probe.ask("interval 500")
+        pod = kubelet.put(make_pod("shop"))
+        probe.knows(pod, seconds=30)
+
+
 def unknown_containers_do_not_make_it_poll(plant):
     """A container of no pod is asked for in every interval; the kubelet is not."""
     kubelet, options = kubelet_of(plant)
@@ -190,7 +200,7 @@ def stop_interrupts_everything(plant):
 
 
 run_cases([
-    kubelet_polls, kubelet_is_asked_on_demand, demand_is_heard_after_a_quiet_time,
+    kubelet_polls, kubelet_is_asked_on_demand, interval_can_change, demand_is_heard_after_a_quiet_time,
     unknown_containers_do_not_make_it_poll, kubelet_is_preferred_and_replaced,
     kubelet_that_forbids, kubelet_of_another_authority, plain_port_gets_no_token, no_proxy_before_the_kubelet,
     bad_pods_cost_themselves, what_is_no_list_removes_nothing, pages_without_end, stop_interrupts_everything])

@@ -76,7 +76,7 @@ def check_rights_apiserver(cluster):
     cluster.wait(lambda: cluster.api("GET", ALL_PODS, token=token)[0] == 200, "pods cannot be listed", 10)
     assert cluster.api("GET", "/api/v1/namespaces/default/pods", token=token)[0] == 200
     for method, path in (("GET", SECRETS), ("GET", "/api/v1/secrets"), ("GET", "/api/v1/nodes"), ("GET", "/api/v1/configmaps"),
-                         ("DELETE", "/api/v1/namespaces/default/pods/x"),
+                         ("GET", "/api/v1/namespaces/default/pods/x"), ("DELETE", "/api/v1/namespaces/default/pods/x"),
                          ("GET", "/apis/apps/v1/replicasets"), ("GET", "/api/v1/nodes/localhost/proxy/pods")):
         status, _ = cluster.api(method, path, token=token)
         assert status == 403, f"{method} {path}: {status}"

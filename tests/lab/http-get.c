@@ -2,10 +2,10 @@
 /*
  * http-get [OPTIONS] URL... - what the HTTP client says of each URL, a line each:
  *
- *     RESULT STATUS RETRY_AFTER_MS BYTES CONNECTED STATUS_TOLD DIAGNOSIS
+ *     RESULT STATUS RETRY_AFTER_MS BYTES REACHED CONNECTED STATUS_TOLD DIAGNOSIS
  *
- * All of them go through one client. The last body goes to --body. --cancel-ms ends everything
- * after so long from another thread.
+ * All of them go through one client. The last body goes to --body. --idle is a deadline that moves
+ * with each piece of the body. --cancel-ms ends everything after so long from another thread.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 
+#include "base/clock.h"
 #include "base/macro.h"
 #include "base/num.h"
 #include "net/http_client.h"
@@ -26,6 +27,7 @@ static struct {
 struct sink {
 	FILE *body;
 	int status;
+	uint64_t idle_ms, deadline_ns; /* 0 none */
 };
 
 static void *cancel_later(void *unused)
@@ -38,17 +40,25 @@ static void *cancel_later(void *unused)
 	return unused;
 }
 
+static void move_deadline(struct sink *sink)
+{
+	if (sink->idle_ms)
+		sink->deadline_ns = clock_ns(CLOCK_MONOTONIC) + sink->idle_ms * NSEC_PER_MSEC;
+}
+
 static void take_status(void *userdata, int status)
 {
 	struct sink *sink = userdata;
 
 	sink->status = status;
+	move_deadline(sink);
 }
 
 static int take_body(void *userdata, const char *bytes, size_t len)
 {
 	struct sink *sink = userdata;
 
+	move_deadline(sink);
 	if (sink->body && fwrite(bytes, 1, len, sink->body) != len)
 		return -EIO;
 	return 0;
@@ -65,28 +75,32 @@ static uint64_t number(const char *text)
 	return value;
 }
 
-static void get(struct http_client *client, struct http_request_options *request, const char *url,
-		const char *body)
-{
-	struct sink sink = { .body = body ? fopen(body, "w") : NULL };
-	struct diag diag = { "" };
-	struct http_reply reply;
-	int r;
-
-	request->url = url;
-	r = http_client_get(client, request, take_body, &sink, &reply, &diag);
-	(void)printf("%s %d %llu %llu %d %d %s\n", r < 0 ? strerrorname_np(-r) : "0", reply.status,
-		     (unsigned long long)reply.retry_after_ms, (unsigned long long)reply.body_bytes,
-		     reply.connected, sink.status, diag.text);
-	if (sink.body)
-		(void)fclose(sink.body);
-}
-
 struct arguments {
 	struct http_client_options client;
 	struct http_request_options request;
 	const char *body;
+	uint64_t idle_ms;
 };
+
+static void get(struct http_client *client, struct arguments *arguments, const char *url)
+{
+	const char *body = arguments->body;
+	struct sink sink = { .body = body ? fopen(body, "w") : NULL,
+			     .idle_ms = arguments->idle_ms };
+	struct diag diag = { "" };
+	struct http_reply reply;
+	int r;
+
+	arguments->request.url = url;
+	arguments->request.deadline_ns = &sink.deadline_ns;
+	r = http_client_get(client, &arguments->request, take_body, &sink, &reply, &diag);
+	(void)printf("%s %d %llu %llu %d %d %d %s\n", r < 0 ? strerrorname_np(-r) : "0",
+		     reply.status, (unsigned long long)reply.retry_after_ms,
+		     (unsigned long long)reply.body_bytes, reply.reached, reply.connected,
+		     sink.status, diag.text);
+	if (sink.body)
+		(void)fclose(sink.body);
+}
 
 static const struct option option_names[] = {
 	{ "ca", 1, NULL, 'a' },        { "cert", 1, NULL, 'c' },
@@ -129,7 +143,7 @@ static void read_number(struct arguments *arguments, int option, const char *tex
 	} numbers[] = {
 		{ 'C', &arguments->request.connect_timeout_ms },
 		{ 'A', &arguments->request.answer_timeout_ms },
-		{ 'I', &arguments->request.idle_timeout_ms },
+		{ 'I', &arguments->idle_ms },
 		{ 'T', &arguments->request.timeout_ms },
 		{ 'M', &arguments->request.max_bytes },
 		{ 'x', &cancel.after_ms },
@@ -177,7 +191,7 @@ int main(int argc, char **argv)
 	if (cancel.after_ms && pthread_create(&thread, NULL, cancel_later, NULL))
 		return 2;
 	for (; optind < argc; optind++)
-		get(client, &arguments.request, argv[optind], arguments.body);
+		get(client, &arguments, argv[optind]);
 	http_client_free(client);
 	if (cancel.after_ms) {
 		(void)pthread_join(thread, NULL);

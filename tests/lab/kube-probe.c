@@ -5,6 +5,7 @@
  *
  *     find ID     what the directory knows of a container ("{}": nothing, and it is wanted)
  *     stats       of the source, the directory and this process
+ *     interval MS how often names are looked for from now on
  *     stop        ends the source; says how long that took
  *
  * Durations of --timing are in milliseconds: --timing poll=500,retry=200.
@@ -91,17 +92,12 @@ static enum kube_source source_of(const char *text)
 static void read_options(int argc, char **argv, struct kube_options *options)
 {
 	static const struct option names[] = {
-		{ "source", 1, NULL, 's' },
-		{ "kubeconfig", 1, NULL, 'c' },
-		{ "context", 1, NULL, 'x' },
-		{ "node", 1, NULL, 'n' },
-		{ "kubelet-url", 1, NULL, 'u' },
-		{ "kubelet-ca", 1, NULL, 'a' },
-		{ "labels", 1, NULL, 'l' },
-		{ "in-cluster-dir", 1, NULL, 'd' },
-		{ "max-pod-bytes", 1, NULL, 'm' },
-		{ "timing", 1, NULL, 't' },
-		{ NULL, 0, NULL, 0 },
+		{ "source", 1, NULL, 's' },        { "kubeconfig", 1, NULL, 'c' },
+		{ "context", 1, NULL, 'x' },       { "node", 1, NULL, 'n' },
+		{ "kubelet-url", 1, NULL, 'u' },   { "kubelet-ca", 1, NULL, 'a' },
+		{ "labels", 1, NULL, 'l' },        { "in-cluster-dir", 1, NULL, 'd' },
+		{ "max-pod-bytes", 1, NULL, 'm' }, { "interval", 1, NULL, 'i' },
+		{ "timing", 1, NULL, 't' },        { NULL, 0, NULL, 0 },
 	};
 	int option;
 
@@ -135,6 +131,9 @@ static void read_options(int argc, char **argv, struct kube_options *options)
 			break;
 		case 'm':
 			options->max_pod_bytes = number(optarg);
+			break;
+		case 'i':
+			options->interval_ms = number(optarg);
 			break;
 		case 't':
 			set_timing(&options->timing, optarg);
@@ -219,6 +218,18 @@ static void show_stats(struct kube *kube, struct directory *directory)
 			"sanitized", SANITIZED));
 }
 
+static void answer_line(struct kube *kube, struct directory *directory, const char *line)
+{
+	if (strncmp(line, "find ", 5) == 0) {
+		find(directory, line + 5);
+	} else if (strncmp(line, "interval ", 9) == 0) {
+		kube_set_interval(kube, number(line + 9));
+		print(json_object());
+	} else {
+		show_stats(kube, directory);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	struct kube_options options;
@@ -239,12 +250,9 @@ int main(int argc, char **argv)
 	}
 	while (fgets(line, sizeof(line), stdin)) {
 		line[strcspn(line, "\n")] = '\0';
-		if (strncmp(line, "find ", 5) == 0)
-			find(directory, line + 5);
-		else if (strcmp(line, "stats") == 0)
-			show_stats(kube, directory);
-		else
+		if (strcmp(line, "stop") == 0)
 			break;
+		answer_line(kube, directory, line);
 	}
 	begin_ns = clock_ns(CLOCK_MONOTONIC);
 	kube_stop(kube);

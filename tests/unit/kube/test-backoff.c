@@ -90,6 +90,23 @@ static void who_denies_us_is_left_alone_longer_and_longer(void **state)
 	assert_int_equal(after(&backoff, &denied, 0), 10000);
 }
 
+/* What a peer had done before in another way is no matter. */
+static void another_kind_begins_anew(void **state)
+{
+	struct backoff backoff;
+
+	(void)state;
+	backoff_init(&backoff, &limits);
+	assert_int_equal(after(&backoff, &failed, UINT32_MAX), 12000);
+	assert_int_equal(after(&backoff, &failed, UINT32_MAX), 10000);
+	assert_int_equal(after(&backoff, &denied, UINT32_MAX), 15000);
+	assert_int_equal(after(&backoff, &denied, UINT32_MAX), 30000);
+	assert_int_equal(after(&backoff, &failed, UINT32_MAX), 12000);
+	assert_int_equal(after(&backoff, &failed, UINT32_MAX), 10000);
+	assert_int_equal(after(&backoff, &denied, 0), 10000);
+	assert_int_equal(after(&backoff, &denied, 0), 20000);
+}
+
 static void of_two_peers_neither_is_asked_too_soon(void **state)
 {
 	const struct backoff_failure slow = { .kind = BACKOFF_FAILED, .lasted_ms = 30000 };
@@ -174,6 +191,7 @@ int main(void)
 		cmocka_unit_test(a_failing_peer_is_asked_each_ten_seconds),
 		cmocka_unit_test(what_took_long_has_waited_already),
 		cmocka_unit_test(who_denies_us_is_left_alone_longer_and_longer),
+		cmocka_unit_test(another_kind_begins_anew),
 		cmocka_unit_test(of_two_peers_neither_is_asked_too_soon),
 		cmocka_unit_test(what_the_peer_says_counts),
 		cmocka_unit_test(many_spread),

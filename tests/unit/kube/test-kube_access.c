@@ -63,7 +63,7 @@ static int load(const struct plant *plant, const char *text, const char *context
 	"- name: lab\n  context:\n    cluster: c\n    user: u\n"                                   \
 	"clusters:\n- name: c2\n  cluster: {server: \"https://two:6443/\"}\n"                      \
 	"- name: c\n  cluster:\n    server: https://127.0.0.1:16443\n" cluster                     \
-	"users:\n- name: u2\n  user: {tokenFile: /run/token, token: ignored}\n"                    \
+	"users:\n- name: u2\n  user: {tokenFile: /run/token}\n"                                    \
 	"- name: u\n  user:\n    token: abc\n" user
 
 static void reads_the_context_that_is_asked_for(void **state)
@@ -108,6 +108,7 @@ static void data_is_kept_in_memory_files(void **state)
 	}
 	assert_int_equal(read_file_at(AT_FDCWD, access.client_cert_file, text, sizeof(text)), 3);
 	assert_int_equal(read_file_at(AT_FDCWD, access.client_key_file, text, sizeof(text)), 2);
+	assert_int_equal(kube_access_check_key(&access, &diag), 0);
 	kube_access_release(&access);
 }
 
@@ -141,6 +142,29 @@ static void what_weakens_or_runs_is_refused_with_its_line(void **state)
 	refuse(state, CONFIG("    proxy-url: https://p\n", ""), -EINVAL,
 	       "/config:17: proxy-url is not http://");
 	refuse(state, CONFIG("    proxy-url: http://\n", ""), -EINVAL, "proxy-url is not");
+}
+
+#define SERVER_AND_NAME(server, name)                                                              \
+	"current-context: x\ncontexts:\n- {name: x, context: {cluster: c}}\n"                      \
+	"clusters:\n- name: c\n  cluster:\n    server: " server "\n    tls-server-name: " name     \
+	"\n"
+
+/* Or each request would fail for ever. */
+static void what_can_never_work_is_refused(void **state)
+{
+	struct kube_access access;
+	struct diag diag = { "" };
+
+	refuse(state, SERVER_AND_NAME("https://a", "kube_api"), -EINVAL,
+	       "/config:8: tls-server-name is no DNS name or IPv4 address");
+	refuse(state, SERVER_AND_NAME("https://a", "'fd00::1'"), -EINVAL, "/config:8: tls-server");
+	refuse(state, SERVER_AND_NAME("https://u@host", "host"), -EOPNOTSUPP,
+	       "/config:7: a user in the server's address is not supported");
+	refuse(state, SERVER_AND_NAME("http://u:p@host", "host"), -EOPNOTSUPP, "/config:7: a user");
+	assert_int_equal(
+		load(*state, SERVER_AND_NAME("http://a", "kube_api"), NULL, &access, &diag),
+		0); /* no TLS, no name */
+	kube_access_release(&access);
 }
 
 static void what_says_nothing_is_no_harm(void **state)
@@ -184,6 +208,49 @@ static void another_name_and_another_way(void **state)
 	}
 }
 
+/* @text is a kubeconfig with a secret. */
+static void refuse_to_others(void **state, const char *text)
+{
+	struct plant *plant = *state;
+	struct kube_access access;
+	struct diag diag = { "" };
+
+	kube_access_init(&access);
+	write_text(plant->path, text);
+	assert_int_equal(chmod(plant->path, 0644), 0);
+	assert_int_equal(kube_access_from_kubeconfig(plant->path, NULL, &access, &diag), -EPERM);
+	assert_non_null(strstr(diag.text, "/config holds a secret"));
+	assert_null(access.server);
+	assert_int_equal(chmod(plant->path, 0600), 0);
+	assert_int_equal(kube_access_from_kubeconfig(plant->path, NULL, &access, &diag), 0);
+	kube_access_release(&access);
+}
+
+static void secrets_in_the_file_itself(void **state)
+{
+	struct plant *plant = *state;
+	struct kube_access access;
+	struct diag diag = { "" };
+
+	refuse_to_others(state, CONFIG("", ""));
+	/* A file's token wins, and the other one still is one. */
+	refuse_to_others(state, CONFIG("", "    tokenFile: /nowhere/token\n"));
+	refuse_to_others(state, CONFIG("", "    client-certificate-data: am91\n"
+					   "    client-key-data: bGU=\n"));
+	/* A proxy's password, and nobody to be. */
+	refuse_to_others(state,
+			 "current-context: x\ncontexts:\n- {name: x, context: {cluster: c}}\n"
+			 "clusters:\n- name: c\n  cluster: {server: \"https://a\", "
+			 "proxy-url: \"socks5://user:password@p:1080\"}\n");
+	write_text(plant->path,
+		   "current-context: x\ncontexts:\n- {name: x, context: {cluster: c}}\n"
+		   "clusters:\n- name: c\n  cluster: {server: \"https://a\", "
+		   "proxy-url: \"http://p/@\"}\n");
+	assert_int_equal(chmod(plant->path, 0644), 0);
+	assert_int_equal(kube_access_from_kubeconfig(plant->path, NULL, &access, &diag), 0);
+	kube_access_release(&access);
+}
+
 static void secrets_are_their_owners_alone(void **state)
 {
 	struct plant *plant = *state;
@@ -212,6 +279,12 @@ static void secrets_are_their_owners_alone(void **state)
 	(void)snprintf(text, sizeof(text),
 		       CONFIG("", "    client-certificate: c\n    client-key: %s\n"), key);
 	assert_int_equal(load(plant, text, NULL, &access, &diag), -EPERM);
+	assert_int_equal(chmod(key, 0600), 0);
+	assert_int_equal(load(plant, text, NULL, &access, &diag), 0);
+	assert_int_equal(kube_access_check_key(&access, &diag), 0);
+	assert_int_equal(chmod(key, 0640), 0); /* later */
+	assert_int_equal(kube_access_check_key(&access, &diag), -EPERM);
+	kube_access_release(&access);
 	assert_int_equal(unlink(key), 0);
 }
 
@@ -306,8 +379,10 @@ int main(void)
 		cmocka_unit_test(reads_the_context_that_is_asked_for),
 		cmocka_unit_test(data_is_kept_in_memory_files),
 		cmocka_unit_test(what_weakens_or_runs_is_refused_with_its_line),
+		cmocka_unit_test(what_can_never_work_is_refused),
 		cmocka_unit_test(what_says_nothing_is_no_harm),
 		cmocka_unit_test(another_name_and_another_way),
+		cmocka_unit_test(secrets_in_the_file_itself),
 		cmocka_unit_test(secrets_are_their_owners_alone),
 		cmocka_unit_test(broken_files_are_named),
 		cmocka_unit_test(a_missing_file_is_named),

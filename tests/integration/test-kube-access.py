@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Who is who: R33, tokens, certificates, kubeconfigs and proxies against a fake API server, one function each.
+
+test-kube-access.py [CASE...]
+"""
+import json
+import time
+
+from certificates import Authority
+from fake_kubernetes import FAST, Probe, make_pod, pod_id
+from kube_plant import run_cases
+
+
+# ---- R33: who is who ----
+
+def rotated_token(plant):
+    first = plant.api.put(make_pod("first"))
+    with plant.probe() as probe:
+        probe.knows(first)
+        plant.api.token = "newer"
+        plant.api.cut_connections()
+        probe.until(lambda p: "401" in p.stats()["error"], what="no 401")
+        plant.account.set_token("newer")
+        late = plant.api.put(make_pod("late"))
+        probe.knows(late)
+        assert all(entry[3] in ("Bearer good", "Bearer newer") for entry in plant.api.log)
+
+
+def rotated_authority(plant):
+    first = plant.api.put(make_pod("first"))
+    with plant.probe() as probe:
+        probe.knows(first)
+        other = Authority(plant.directory, "other")
+        plant.api.context = other.server_context()
+        plant.api.cut_connections()
+        probe.until(lambda p: "certificate" in p.stats()["error"], what="no complaint of the certificate")
+        before = len(plant.api.log)
+        time.sleep(1.5)
+        assert len(plant.api.log) == before, "something was sent to a server that nobody vouches for"
+        plant.account.set_authority(other)
+        late = plant.api.put(make_pod("late"))
+        probe.knows(late)
+
+
+def bad_certificate(plant, context):
+    pod = plant.api.put(make_pod("shop"))
+    good, plant.api.context = plant.api.context, context
+    with plant.probe() as probe:
+        probe.until(lambda p: p.stats()["failures"] >= 2)
+        assert "certificate" in probe.stats()["error"], probe.stats()
+        assert not plant.api.log and not probe.find(pod_id(pod))
+        plant.api.context = good
+        probe.knows(pod)
+
+
+def expired_certificate(plant):
+    bad_certificate(plant, plant.authority.server_context("expired", days=-1))
+
+
+def certificate_of_another_host(plant):
+    bad_certificate(plant, plant.authority.server_context("other", "DNS:example.org"))
+
+
+def forbidden(plant):
+    pod = plant.api.put(make_pod("shop"))
+    plant.api.fault = lambda request, kind: request.fail(403, "Forbidden") or True
+    with plant.probe() as probe:
+        probe.until(lambda p: "403: Forbidden for a test" in p.stats()["error"], what="no 403")
+        plant.api.fault = None
+        probe.knows(pod)
+
+
+def client_certificate_from_a_kubeconfig(plant):
+    plant.api.token = None
+    plant.api.context = plant.authority.server_context("asks", ask_client=True)
+    certificate, key = plant.authority.sign("client")
+    pod = plant.api.put(make_pod("shop"))
+    config = plant.directory / "kubeconfig"
+    config.write_text(json.dumps({
+        "current-context": "lab", "contexts": [{"name": "lab", "context": {"cluster": "c", "user": "u"}}],
+        "clusters": [{"name": "c", "cluster": {"server": plant.api.url, "certificate-authority": str(plant.authority.file)}}],
+        "users": [{"name": "u", "user": {"client-certificate": str(certificate), "client-key": str(key)}}]}))
+    with Probe(source="apiserver", kubeconfig=config, timing=FAST) as probe:
+        probe.knows(pod)
+        key.chmod(0o640)
+        plant.api.cut_connections()
+        probe.until(lambda p: "chmod 600" in p.stats()["error"], what="used though others can read it")
+        key.chmod(0o600)
+        late = plant.api.put(make_pod("late"))
+        probe.knows(late)
+
+
+def called_by_another_name(plant):
+    """The kubeconfig says where the server is, and what it is called in its certificate."""
+    plant.api.context = plant.authority.server_context("named", "DNS:kubernetes.default.svc")
+    pod = plant.api.put(make_pod("shop"))
+    config = plant.directory / "kubeconfig"
+    cluster = {"server": plant.api.url, "certificate-authority": str(plant.authority.file)}
+    config.touch(0o600)
+    for name in (None, "kubernetes.default.svc"):
+        if name:
+            cluster["tls-server-name"] = name
+        config.write_text(json.dumps({
+            "current-context": "lab", "contexts": [{"name": "lab", "context": {"cluster": "c", "user": "u"}}],
+            "clusters": [{"name": "c", "cluster": cluster}], "users": [{"name": "u", "user": {"token": "good"}}]}))
+        with Probe(source="apiserver", kubeconfig=config) as probe:
+            if name:
+                probe.knows(pod)
+            else:
+                probe.until(lambda p: "certificate" in p.stats()["error"])
+    config.chmod(0o644)
+    assert "chmod 600" in Probe(source="apiserver", kubeconfig=config).refused()
+
+
+def nothing_to_ask(_plant):
+    for options, words in (({"source": "apiserver"}, "KUBERNETES_SERVICE_HOST"), ({}, "KUBERNETES_SERVICE_HOST"),
+                           ({"kubeconfig": "/nowhere"}, "/nowhere")):
+        assert words in Probe(**{"in-cluster-dir": "/nowhere", **options}).refused()
+
+
+def proxy_that_cannot_be_used(plant):
+    """Said at the start; not where nobody would ask it."""
+    for name in ("https_proxy", "ALL_PROXY"):
+        environment = {name: "https://127.0.0.1:1"}
+        assert "its proxy is https://" in plant.probe(environment=environment).refused()
+        with plant.probe(environment={**environment, "no_proxy": "127.0.0.1"}) as probe:
+            probe.knows(plant.api.put(make_pod("shop")))
+
+
+run_cases([
+    rotated_token, rotated_authority, expired_certificate, certificate_of_another_host, forbidden,
+    client_certificate_from_a_kubeconfig, called_by_another_name, nothing_to_ask, proxy_that_cannot_be_used])

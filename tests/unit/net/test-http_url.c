@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net/http_url.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/macro.h"
+
+static void says_whom_to_ask(void **state)
+{
+	static const struct {
+		const char *url, *authority, *host;
+		bool has_user;
+	} cases[] = {
+		{ "https://a.example:6443/api?x=@y", "a.example:6443", "a.example", false },
+		{ "https://a.example", "a.example", "a.example", false },
+		{ "http://a?b:c@d", "a", "a", false },
+		{ "http://a#b", "a", "a", false },
+		{ "https://[fd00::1]:6443/", "[fd00::1]:6443", "[fd00::1]", false },
+		{ "https://[fd00::1]/", "[fd00::1]", "[fd00::1]", false },
+		{ "http://user:pass@p:3128", "user:pass@p:3128", "p", true },
+		{ "http://a@b@c/", "a@b@c", "c", true },
+		{ "proxy:3128", "proxy:3128", "proxy", false },
+		{ "https://:443/", ":443", "", false },
+		{ "https://", "", "", false },
+		{ "", "", "", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct http_url parts;
+
+		http_url_split(cases[i].url, &parts);
+		assert_int_equal(parts.authority_len, strlen(cases[i].authority));
+		assert_memory_equal(parts.authority, cases[i].authority, parts.authority_len);
+		assert_int_equal(parts.host_len, strlen(cases[i].host));
+		assert_memory_equal(parts.host, cases[i].host, parts.host_len);
+		assert_int_equal(http_url_has_user(cases[i].url), cases[i].has_user);
+	}
+}
+
+static void says_how(void **state)
+{
+	(void)state;
+	assert_true(http_url_is_https("https://a"));
+	assert_true(http_url_is_https("HTTPS://a"));
+	assert_false(http_url_is_https("http://https://"));
+	assert_false(http_url_is_https("https:/"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(says_whom_to_ask),
+		cmocka_unit_test(says_how),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
