@@ -183,6 +183,7 @@ static void run_interval(struct monitor *monitor)
 	int r;
 
 	self_stats_update(&monitor->stats);
+	names_tell(&monitor->sources.names);
 	names_describe(&monitor->sources.names, &monitor->stats.self);
 	r = interval_engine_run(monitor->engine, realtime_ms(), &monitor->stats.self);
 	if (r < 0)

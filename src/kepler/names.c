@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/num.h"
 #include "kepler/privileges.h"
 #include "snapshot/snapshot.h"
@@ -111,6 +112,26 @@ void names_reconfigure(struct names *names, const struct config *config)
 {
 	if (names->kube)
 		kube_set_interval(names->kube, interval_ms(config));
+}
+
+void names_tell(struct names *names)
+{
+	struct kube_stats kube;
+	bool is_away;
+
+	if (!names->kube)
+		return;
+	kube_get_stats(names->kube, &kube);
+	is_away = !kube.reachable && kube.last_error[0]; /* else it has not been asked yet */
+	if (is_away == names->is_away)
+		return;
+	names->is_away = is_away;
+	if (is_away)
+		log_warn("Kubernetes does not tell names: %s; it is asked again, and new "
+			 "containers have their ids meanwhile",
+			 kube.last_error);
+	else
+		log_info("Kubernetes tells names again (%s)", kube.source);
 }
 
 static void describe_kubernetes(const struct names *names, const struct directory_stats *stats,

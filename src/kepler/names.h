@@ -17,6 +17,7 @@ struct names {
 	struct directory *directory;
 	struct kube *kube;         /* NULL: not configured */
 	struct runtimes *runtimes; /* NULL: off */
+	bool is_away;              /* Kubernetes, as told last */
 };
 
 /* The directory alone, empty; sources come by names_start(). 0 or -ENOMEM with a diagnosis. */
@@ -28,6 +29,8 @@ int names_open(const struct config *config, struct names *ret, struct diag *diag
 int names_start(const struct config *config, struct names *names, struct diag *diag);
 /* After a reload of the configuration: the interval, which is all that may change. */
 void names_reconfigure(struct names *names, const struct config *config);
+/* Once an interval: the log says when Kubernetes stops answering, why, and when it is back. */
+void names_tell(struct names *names);
 /* How the sources are doing, for metrics. */
 struct snapshot_self;
 void names_describe(struct names *names, struct snapshot_self *ret);

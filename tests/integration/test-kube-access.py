@@ -5,11 +5,13 @@
 test-kube-access.py [CASE...]
 """
 import json
+import threading
 import time
 
 from certificates import Authority
 from fake_kubernetes import FAST, Probe, make_pod, pod_id
 from kube_plant import run_cases
+from plant import Exporter
 
 
 # ---- R33: who is who ----
@@ -128,6 +130,39 @@ def proxy_that_cannot_be_used(plant):
             probe.knows(plant.api.put(make_pod("shop")))
 
 
+def a_fault_is_in_the_log_once(plant):
+    """Of the exporter itself: what the source says when it stops answering, and that it is back."""
+    failed = threading.Event()
+
+    def fault(request, _kind):
+        if failed.is_set():
+            return False
+        request.fail(503, "ServiceUnavailable")
+        return True
+
+    plant.api.fault = fault
+    (plant.directory / "token").chmod(0o600)
+    (plant.directory / "kubeconfig").write_text(json.dumps({
+        "current-context": "lab", "contexts": [{"name": "lab", "context": {"cluster": "c", "user": "u"}}],
+        "clusters": [{"name": "c", "cluster": {"server": plant.api.url, "certificate-authority": str(plant.authority.file)}}],
+        "users": [{"name": "u", "user": {"tokenFile": str(plant.directory / "token")}}]}))
+    with Exporter("--kube.pods=apiserver", f"--kube.kubeconfig={plant.directory}/kubeconfig", "--kube.node-name=node-1",
+                  "--monitor.interval=200ms") as exporter:
+        wait_for(lambda: "Kubernetes does not tell names: apiserver: " in exporter.output())
+        exporter.intervals(5)
+        failed.set()
+        wait_for(lambda: "Kubernetes tells names again (apiserver)" in exporter.output())
+        assert exporter.output().count("does not tell names") == 1 and "503" in exporter.output()
+        assert exporter.stop() == 0
+
+
+def wait_for(condition, seconds=60):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
 run_cases([
-    rotated_token, rotated_authority, expired_certificate, certificate_of_another_host, forbidden,
+    a_fault_is_in_the_log_once, rotated_token, rotated_authority, expired_certificate, certificate_of_another_host, forbidden,
     client_certificate_from_a_kubeconfig, called_by_another_name, nothing_to_ask, proxy_that_cannot_be_used])

@@ -93,7 +93,8 @@ def same_name(cluster):
 
 def check_workloads(metrics):
     seen = {}
-    series = collections.Counter(labels["pod_id"] for labels, _ in metrics.select("kepler_pod_package_joules_total", mode="dynamic"))
+    dynamic = metrics.select("kepler_pod_package_joules_total", mode="dynamic")
+    series = collections.Counter(labels["pod_id"] for labels, _ in dynamic)
     assert set(series.values()) == {1}, series
     for labels, _ in metrics.select("kepler_pod_package_joules_total"):
         for prefix, wanted in WORKLOADS.items():
