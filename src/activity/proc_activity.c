@@ -12,6 +12,9 @@
  * parent: the wrong label, but the right sum. A credit whose parent did not use it (it died too, or
  * reaps without waiting) goes to a pool that serves whoever did the reaping, in this pass or the
  * next, and then expires. Cgroups are not read here: cgroup_id is 0.
+ *
+ * Who finds no room in the table is counted and left out, in busy_ns too. What it ran is told late
+ * and at once: as its own when it gets a row, else as its parent's.
  */
 #include <dirent.h>
 #include <errno.h>

@@ -172,7 +172,7 @@ static const char *node_quality(const struct snapshot *snapshot)
 		measured = measured || !snapshot->zones[z].estimated;
 	}
 	if (measured && estimated)
-		return "measured and estimated";
+		return "both";
 	if (measured)
 		return "measured";
 	return estimated ? "estimated" : "none";

@@ -367,7 +367,8 @@ static const struct metric table[] = {
 	{ "kepler_exporter_unseen_processes", METRIC_GAUGE, "", BOTH,
 	  "",
 	  "Processes that /proc shows and BPF does not: a kernel that guards them. What they use "
-	  "is shared among the others. Looked for at start and every 4,096 intervals.",
+	  "is shared among the others. 32 at most are counted. Looked for at start and every "
+	  "4,096 intervals.",
 	  emit_self_u64, SELF(unseen_processes) },
 	{ "kepler_exporter_unseen_cpu_seconds", METRIC_COUNTER, "seconds", BOTH,
 	  "",

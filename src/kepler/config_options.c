@@ -100,7 +100,7 @@ static const struct config_option options[] = {
 	  .default_text = "20000", .metavar = "N",
 	  .help = "Processes that are told apart. Beyond, the smallest are in their container's "
 		  "\"other\", and counted. Of more than four times as many, those beyond are the "
-		  "node's alone." },
+		  "node's alone, and where /proc is read instead of BPF left out." },
 	{ "monitor.max-containers", NULL, OPTION_U32, FIELD(max_containers), RANGE(16, 65536),
 	  .default_text = "1000", .metavar = "N",
 	  .help = "Containers, services and scopes that are told apart. Beyond, the smallest are "
@@ -113,7 +113,8 @@ static const struct config_option options[] = {
 	{ "bpf.end-buffer", NULL, OPTION_KIB, FIELD(bpf_end_buffer_kib), RANGE(64, 65536),
 	  .default_text = "512KiB", .metavar = "SIZE",
 	  .help = "Buffer for processes that end between two readings. What does not fit is "
-		  "charged to the node as unattributed, and counted." },
+		  "charged to its cgroup where that is known, else to the node as unattributed, "
+		  "and counted." },
 
 	{ "meter.enabled", NULL, OPTION_BOOL, FIELD(meter_enabled), .default_text = "true",
 	  .help = "Use the machine's energy meters. Without, energy is estimated even where a "
@@ -160,7 +161,8 @@ static const struct config_option options[] = {
 	  .help = "This node's name in Kubernetes. Empty: $NODE_NAME, else the host's name." },
 	{ "kube.kubelet-url", NULL, OPTION_STRING, FIELD(kube_kubelet_url), .default_text = "",
 	  .metavar = "URL", .may_be_empty = true,
-	  .help = "Where the kubelet listens. Empty: https://127.0.0.1:10250." },
+	  .help = "Where the kubelet listens. Empty: https://$NODE_IP:10250, else "
+		  "https://127.0.0.1:10250." },
 	{ "kube.kubelet-ca-file", NULL, OPTION_STRING, FIELD(kube_kubelet_ca_file),
 	  .default_text = "", .metavar = "FILE", .may_be_empty = true,
 	  .help = "CA that the kubelet's certificate is verified with. Empty: the API server's." },

@@ -157,7 +157,7 @@ static void follow_meters(struct monitor *monitor)
 		log_info("the meters count from now on: %s", monitor->source);
 		notify_status(monitor->notify, monitor->source);
 	} else if (monitor->searching && !searching) {
-		log_info("the search for meters has come to its end: there are none");
+		log_info("no meter so far; looked for again every 30 intervals");
 	}
 	monitor->searching = searching;
 	monitor->stats.self.meters_searching = searching;

@@ -153,13 +153,20 @@ void plant_pass_until(struct plant_tally *tally, unsigned int ended)
 	}
 }
 
-void plant_assert_near(const char *what, uint64_t seen_ns, uint64_t truth_ns, uint64_t permille)
+void plant_assert_between(const char *what, uint64_t seen_ns, uint64_t truth_ns,
+			  uint64_t less_permille, uint64_t more_permille)
 {
 	uint64_t off_ns = seen_ns > truth_ns ? seen_ns - truth_ns : truth_ns - seen_ns;
+	uint64_t permille = seen_ns > truth_ns ? more_permille : less_permille;
 
 	printf("# %s: %.6f s seen, %.6f s true: %+.4f %%\n", what, (double)seen_ns / 1e9,
 	       (double)truth_ns / 1e9,
 	       ((double)seen_ns - (double)truth_ns) / (double)truth_ns * 100);
 	if (off_ns > truth_ns * permille / 1000)
 		fail_msg("%s is off by more than %lu per mille", what, (unsigned long)permille);
+}
+
+void plant_assert_near(const char *what, uint64_t seen_ns, uint64_t truth_ns, uint64_t permille)
+{
+	plant_assert_between(what, seen_ns, truth_ns, permille, permille);
 }

@@ -50,3 +50,6 @@ void plant_pass_until(struct plant_tally *tally, unsigned int ended);
 
 /* Fails the test unless |seen - truth| <= truth × @permille / 1000. */
 void plant_assert_near(const char *what, uint64_t seen_ns, uint64_t truth_ns, uint64_t permille);
+/* The same with a limit for less than the truth, and one for more. */
+void plant_assert_between(const char *what, uint64_t seen_ns, uint64_t truth_ns,
+			  uint64_t less_permille, uint64_t more_permille);

@@ -90,6 +90,16 @@ def cpu_seconds_of(cgroup):
     raise AssertionError(f"no CPU time of {cgroup}")
 
 
+def remove_group(path, seconds=5):
+    """One directory. The kernel empties a cgroup a moment after its last task."""
+    deadline = time.monotonic() + seconds
+    while path.is_dir() and time.monotonic() < deadline:
+        try:
+            path.rmdir()
+        except OSError:
+            time.sleep(0.02)
+
+
 def remove_cgroup(cgroup):
     """A cgroup and those of its parents that are empty then."""
     for root, _ in hierarchies():
@@ -122,7 +132,8 @@ class Container:
 
     def go(self):
         """Lets the work of all that were started begin together."""
-        os.write(self.engine.gate, b"\n" * len(self.engine.running))
+        os.write(self.engine.gate, b"\n" * self.engine.waiting)
+        self.engine.waiting = 0
 
     def wait_done(self, seconds):
         deadline = time.monotonic() + seconds
@@ -144,6 +155,7 @@ class Engine:
         self.gate = os.open(self.dir / "gate", os.O_RDWR | os.O_CLOEXEC)
         self.cgroups = []
         self.running = []
+        self.waiting = 0  # for go()
         # The machine's own programs, read-only: no image has to come from anywhere.
         self.rootfs = self.dir / "rootfs"
         for name in ("usr", "proc", "sys", "dev", "tmp", "lab", "work", "etc", "run"):
@@ -153,7 +165,8 @@ class Engine:
         self.binds = [("/usr", "/usr", "ro"), (str(BUILD / "tests/lab"), "/lab", "ro"), (str(self.dir), "/work", "rw")]
 
     def command(self, name, work):
-        """Waits without work of its own for go(), works, says so and stays: its cgroup can still be read."""
+        """Waits without work of its own for go(), works, says so and stays: its cgroup can still be read. For one container."""
+        self.waiting += 1
         script = f"read go </work/gate; {work} >/work/out.{name}; : >/work/done.{name}; sleep 3600"
         return ["/bin/sh", "-c", script]
 
@@ -175,7 +188,7 @@ class Engine:
     def stop_all(self):
         for container in self.running:
             self.remove(container)
-        self.running = []
+        self.running, self.waiting = [], 0
 
     def __exit__(self, *exc):
         self.stop_all()

@@ -7,8 +7,8 @@ import hashlib
 import os
 import pathlib
 import subprocess
-import time
 
+from containers import remove_group
 from plant import BUILD
 
 NAMESPACES = ("prod", "dev")
@@ -91,12 +91,7 @@ class Planted:
 
     def remove(self, part):
         for folder in self.groups.pop(part, []):
-            for _ in range(20):  # the kernel empties a cgroup a moment after its last task
-                try:
-                    folder.rmdir()
-                    break
-                except OSError:
-                    time.sleep(0.02)
+            remove_group(folder, 0.4)  # where its work still runs it stays
             with contextlib.suppress(OSError):
                 folder.parent.rmdir()
 

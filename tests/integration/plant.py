@@ -5,6 +5,7 @@ Used by the integration tests. Values are read as integers of microjoules (Decim
 test can ask for 0 µJ of error. Standard library only.
 """
 import contextlib
+import functools
 import gzip
 import os
 import pathlib
@@ -43,6 +44,21 @@ def need_program(name):
     if not path:
         skip(f"{name} is not installed")
     return path
+
+
+@functools.cache
+def is_sanitized(binary):
+    """Built with the address sanitizer: several times as slow, and with its own memory."""
+    return b"__asan_init" in pathlib.Path(binary).read_bytes()
+
+
+def machine_busy_s():
+    """What the kernel says all tasks ran: exact where there is a cpuacct root, in ticks from /proc/stat elsewhere."""
+    exact = pathlib.Path("/sys/fs/cgroup/cpuacct/cpuacct.usage")
+    if exact.exists():
+        return int(exact.read_text()) / 1e9
+    user, nice, system, _, _, irq, softirq, *_ = map(int, pathlib.Path("/proc/stat").read_text().split("\n")[0].split()[1:])
+    return (user + nice + system + irq + softirq) / os.sysconf("SC_CLK_TCK")
 
 
 SAMPLE = re.compile(r'^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)(?: (\S+))?$')
@@ -153,6 +169,7 @@ class Exporter:
     def __init__(self, *args, env=None, binary=KEPLER, wait=True, preexec=None, prefix=(), pass_fds=()):
         self.log = tempfile.NamedTemporaryFile("w+", prefix="kepler-log-")
         self.began = time.monotonic()
+        self.binary = binary
         self.process = subprocess.Popen(
             [*prefix, str(binary), "run", "--config.file=/dev/null", "--host.state-dir=", "--table=never",
              "--web.listen-address=127.0.0.1:0", *args],

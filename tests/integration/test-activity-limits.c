@@ -40,12 +40,16 @@ static struct plant_tally start(uint32_t ring_bytes, bool allow_walk)
 	return (struct plant_tally){ .reader = plant_open(&options), .comm = COMM };
 }
 
+static bool is_strict;
+
 /* Some machines guard their process 1 from BPF: no pass shows it. */
 static bool is_guarded(const struct plant_tally *tally)
 {
 	struct activity_info info;
 
 	activity_get_info(tally->reader, &info);
+	if (is_strict && info.unseen > 0)
+		fail_msg("process %u is guarded from BPF here", info.unseen_pid);
 	return info.unseen > 0;
 }
 
@@ -103,8 +107,11 @@ static void test_full_ring_keeps_cgroups_of_the_young(void **state)
 	uint64_t truth_ns = 0;
 
 	(void)state;
-	if (!make_cgroup(&cgroup))
-		skip();
+	if (!make_cgroup(&cgroup)) {
+		print_message("# not possible here: no cgroup of v2 can be made\n");
+		assert_false(is_strict);
+		return;
+	}
 	tally = start(TINY_RING, true);
 	tally.cgroup_id = cgroup.id;
 	for (int round = 0; round < 2; round++) {
@@ -120,14 +127,18 @@ static void test_full_ring_keeps_cgroups_of_the_young(void **state)
 	       (double)tally.dropped_ns / 1e6);
 	assert_true(drops_of(&tally) >= 250);
 	assert_true(tally.ended < 400);
-	if (!is_guarded(&tally))
-		assert_true(tally.ended + drops_of(&tally) >= 400);
 	/*
-	 * No program runs in an interrupt on top of a guarded process: one to four of the 400 are
-	 * freed there, which nothing tells of. The guest `full-ring` has no such process.
+	 * No program runs in an interrupt on top of a guarded process. What is freed there nothing
+	 * tells of: one to four of the 400, measured, which are 0.2 to 0.9 % of the time. The guest
+	 * `full-ring` has no such process.
 	 */
-	plant_assert_near("full ring, young", tally.named_ns + tally.dropped_cgroup_ns, truth_ns,
-			  is_guarded(&tally) ? 20 : 5);
+	assert_true(tally.ended + drops_of(&tally) >= (is_guarded(&tally) ? 392 : 400));
+	/*
+	 * wait4() does not know what a child runs once its parent has been told: 1 % in a guest
+	 * whose host is busy.
+	 */
+	plant_assert_between("full ring, young", tally.named_ns + tally.dropped_cgroup_ns, truth_ns,
+			     is_guarded(&tally) ? 15 : 5, 30);
 	activity_close(tally.reader);
 }
 
@@ -350,7 +361,10 @@ static void test_more_threads_than_records(void **state)
 	activity_close(tally.reader);
 }
 
-/* test-activity-limits [PATTERN]: only the cases with such names. */
+/*
+ * test-activity-limits [--strict] [PATTERN]: only the cases with such names. Strict: who cannot run
+ * as on a machine that guards no process fails.
+ */
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -364,8 +378,9 @@ int main(int argc, char **argv)
 	};
 
 	plant_calibrate();
-	if (argc > 1)
-		cmocka_set_test_filter(argv[1]);
+	is_strict = argc > 1 && strcmp(argv[1], "--strict") == 0;
+	if (argc > 1 + is_strict)
+		cmocka_set_test_filter(argv[1 + is_strict]);
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,11 +26,22 @@
 
 #define CLIENTS 1000
 #define SILENT  300
-#ifdef __SANITIZE_ADDRESS__ /* renders and compresses four times as slowly, on whatever else runs */
-#define P99_NS (15 * NSEC_PER_SEC)
-#else
-#define P99_NS (2 * NSEC_PER_SEC)
+/* gcc defines a macro, clang has a feature. */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SANITIZED true
 #endif
+#elif defined(__SANITIZE_ADDRESS__)
+#define SANITIZED true
+#endif
+#ifndef SANITIZED
+#define SANITIZED false
+#endif
+/*
+ * Measured: 1.0 s on two CPUs, with sanitizers or without, for a second is what a client waits that
+ * connects again; with sanitizers and two burners on each CPU 1.1 to 2.0 s. Four times that.
+ */
+#define P99_NS     (SANITIZED ? 8 * NSEC_PER_SEC : 2 * NSEC_PER_SEC)
 #define GIVE_UP_NS (60 * NSEC_PER_SEC)
 #define GROWTH_MAX (50UL << 20)
 #define PUBLISH_NS (100 * NSEC_PER_MSEC)
@@ -213,9 +224,8 @@ static void a_thousand_scrapers_are_served(void **state)
 	assert_int_equal(run_clients(&to, fixtures), 0);
 	check_answers();
 	print_message("memory grew by %lu KiB\n", (resident_bytes() - before) >> 10);
-#ifndef __SANITIZE_ADDRESS__ /* which keeps freed memory for a while */
-	assert_true(resident_bytes() < before + GROWTH_MAX);
-#endif
+	if (!SANITIZED) /* which keeps freed memory for a while */
+		assert_true(resident_bytes() < before + GROWTH_MAX);
 	for (unsigned i = 0; i < SILENT; i++)
 		close(silent[i]);
 	http_server_stop(server);

@@ -4,15 +4,14 @@
 
 R21: energy is split by time. R22: nobody inherits. With KEPLER_LONG_TESTS one pid is used 100,000 times.
 """
-import contextlib
 import os
 import pathlib
 import re
 import resource
 import sys
 import time
-import uuid
 
+from containers import new_id, remove_group
 from plant import BUILD, Exporter, Sensors, Service, balanced, close, load, load_result, rapl_zone, run_tests
 
 LONG = bool(os.environ.get("KEPLER_LONG_TESTS"))
@@ -55,7 +54,7 @@ def another_cgroup():
 def another_hierarchy():
     """R21 on v1 and hybrid hosts: it moves in a hierarchy that ids are not taken from, and nothing else of it changes."""
     top = pathlib.Path("/sys/fs/cgroup/freezer/kepler-test-docker")
-    container_id = uuid.uuid4().hex * 2
+    container_id = new_id()
     if not (top.parent / "cgroup.procs").exists() or (top.parent / "cgroup.controllers").exists():
         print("  no such hierarchy here")
         return
@@ -79,16 +78,6 @@ def another_hierarchy():
     finally:
         for path in (top / container_id, top):
             remove_group(path)
-
-
-def remove_group(path):
-    """The kernel empties a cgroup a moment after its last task."""
-    deadline = time.monotonic() + 5
-    while time.monotonic() < deadline:
-        with contextlib.suppress(OSError):
-            path.rmdir()
-            return
-        time.sleep(0.05)
 
 
 def another_name():

@@ -13,10 +13,10 @@ import subprocess
 import tempfile
 import time
 
-from plant import BUILD, KEPLER, Exporter, Sensors, load, need_root, rapl_zone
+from plant import BUILD, KEPLER, Exporter, Sensors, is_sanitized, load, need_root, rapl_zone
 
 FAST = ["--monitor.interval=200ms"]
-SANITIZED = b"__asan_init" in pathlib.Path(KEPLER).read_bytes()
+SANITIZED = is_sanitized(KEPLER)
 
 
 def orphans():

@@ -6,8 +6,8 @@ Under churn (100 short processes a second, and processes of 10 to 60 s) increase
 got equals the node's increase within 1 %: typically, whatever the moment, and with the change of what is held back counted in
 at each moment. Where others work on the machine, too, what is held back comes and goes with their work and Prometheus may be late:
 then only the typical sum with what is held back is judged. With KEPLER_LONG_TESTS every duration is that of production (windows of
-5 minutes, settle and keep by default), else all are a fifth of it. As in production an ended series is kept for at least the
-window, for increase() extrapolates what leaves inside it.
+5 minutes, settle and keep by default) except the scrape interval, 1 s; else all are a fifth of it. As in production an ended
+series is kept for at least the window, for increase() extrapolates what leaves inside it.
 """
 import json
 import os
@@ -19,7 +19,7 @@ import time
 import urllib.parse
 import urllib.request
 
-from plant import Exporter, Sensors, free_port, load, load_result, need_program, rapl_zone
+from plant import Exporter, Sensors, free_port, load, load_result, machine_busy_s, need_program, rapl_zone
 
 LONG = bool(os.environ.get("KEPLER_LONG_TESTS"))
 SCALE = 1 if LONG else 5
@@ -113,12 +113,6 @@ def check_increase(prometheus, level, end, others):
         assert all(abs(error) <= 1 for _, error in errors), level
 
 
-def busy_seconds():
-    """Of all CPUs, by anybody."""
-    user, nice, system, _, _, irq, softirq, *_ = map(int, pathlib.Path("/proc/stat").read_text().split("\n")[0].split()[1:])
-    return (user + nice + system + irq + softirq) / os.sysconf("SC_CLK_TCK")
-
-
 def check_node_exporter(sensors, exporter):
     port = free_port()
     process = subprocess.Popen([need_program("prometheus-node-exporter"), f"--path.sysfs={sensors.mount}",
@@ -156,7 +150,7 @@ def churn(seconds):
 
     To a timetable: a window is a number of rounds of lives, so that what is held back is the same at both of its ends, as it is on
     average. It ends between two starts, where nothing hangs on a tenth of a second."""
-    busy = busy_seconds()
+    busy = machine_busy_s()
     loads = [load("storm", 100, 3, seconds + 10)]
     began, starts = time.monotonic(), int(seconds / (10 / SCALE))
     for number in range(starts):
@@ -165,7 +159,7 @@ def churn(seconds):
     end = time.time()
     storm, *spans = map(load_result, loads)
     ours = storm[1] + storm[2] + sum(cpu for _, cpu, _ in spans)
-    return end, 1 - ours / (busy_seconds() - busy)
+    return end, 1 - ours / (machine_busy_s() - busy)
 
 
 def main():

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -15,6 +14,7 @@
 
 #include "base/file.h"
 #include "base/macro.h"
+#include "tests/unit/remove_tree.h"
 
 #include <cmocka.h>
 
@@ -60,20 +60,12 @@ static void set_process(const struct tree *tree, struct process p)
 	write_file(tree, p.pid, "stat", text);
 }
 
-static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st;
-	(void)type;
-	(void)ftw;
-	return remove(path);
-}
-
 static void remove_process(const struct tree *tree, unsigned int pid)
 {
 	char path[128];
 
 	(void)snprintf(path, sizeof(path), "%s/%u", tree->path, pid);
-	assert_int_equal(nftw(path, remove_entry, 8, FTW_DEPTH | FTW_PHYS), 0);
+	assert_int_equal(remove_tree(path), 0);
 }
 
 static int set_up(void **state)
@@ -94,7 +86,7 @@ static int tear_down(void **state)
 	struct tree *tree = *state;
 
 	activity_close(tree->reader);
-	assert_int_equal(nftw(tree->path, remove_entry, 8, FTW_DEPTH | FTW_PHYS), 0);
+	assert_int_equal(remove_tree(tree->path), 0);
 	free(tree);
 	return 0;
 }
@@ -307,6 +299,30 @@ static void test_descriptors_run_out(void **state)
 	assert_int_equal(activity.busy_ns, 60 * TICK); /* late, not lost */
 }
 
+static void test_who_has_no_room_is_told_late(void **state)
+{
+	struct tree *tree = *state;
+	struct activity_options options = { .procfs = tree->path, .max_processes = 2 };
+	struct activity_info info;
+	struct activity activity;
+
+	assert_int_equal(activity_open(&options, &tree->reader), 0);
+	set_process(tree, (struct process){ 100001, 1, 5, 0, 1, 10 });
+	(void)pass(tree);
+	set_process(tree, (struct process){ 100002, 1, 7, 0, 1, 11 });
+	activity = pass(tree);
+	assert_int_equal(activity.count, 0);
+	assert_int_equal(activity.busy_ns, 0);
+	activity_get_info(tree->reader, &info);
+	assert_int_equal(info.overflows, 1);
+	remove_process(tree, 100001);
+	(void)pass(tree); /* its row is free after it */
+	set_process(tree, (struct process){ 100002, 1, 9, 0, 1, 11 });
+	activity = pass(tree);
+	assert_int_equal(ticks_of(&activity, 100002), 9);
+	assert_int_equal(activity.busy_ns, 9 * TICK);
+}
+
 static void test_no_proc_is_an_error(void **state)
 {
 	struct activity_options options = { .procfs = "/nonexistent" };
@@ -330,6 +346,7 @@ int main(void)
 		TEST(test_known_child_is_not_charged_again),
 		TEST(test_whoever_reaps_does_not_pay_for_a_life),
 		TEST(test_descriptors_run_out),
+		TEST(test_who_has_no_room_is_told_late),
 		cmocka_unit_test(test_no_proc_is_an_error),
 	};
 

@@ -2,7 +2,6 @@
 /* Who is in a tree of our own and not in the passes. */
 #include "activity/unseen.h"
 
-#include <ftw.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -12,6 +11,8 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+
+#include "tests/unit/remove_tree.h"
 
 #define TICK_NS    10000000ULL
 #define FULL_NS    (1000 * TICK_NS) /* the last full pass */
@@ -96,19 +97,11 @@ static void look(const struct scene *s)
 	unseen_look(s->unseen, s->table, FULL_NS);
 }
 
-static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st;
-	(void)type;
-	(void)ftw;
-	return remove(path);
-}
-
 static void end_scene(struct scene *s)
 {
 	unseen_close(s->unseen);
 	thread_table_free(s->table);
-	assert_int_equal(nftw(s->path, remove_entry, 8, FTW_DEPTH | FTW_PHYS), 0);
+	assert_int_equal(remove_tree(s->path), 0);
 }
 
 static void test_all_are_seen(void **state)

@@ -120,7 +120,6 @@ static void test_pure_noise_never_learns(void **state)
 	}
 }
 
-/* Power that falls with load (a fan that stops, say) is no evidence of idle power. */
 /* Work that was not seen flattens the line: what it says of idle power is no evidence then. */
 static void test_full_machine_seen_badly_never_learns(void **state)
 {
@@ -158,6 +157,7 @@ static void test_quiet_times_make_up_for_bad_sight(void **state)
 	assert_true(fabs(estimate_w(&learner) - 10) <= 1);
 }
 
+/* Power that falls with load (a fan that stops, say) is no evidence of idle power. */
 static void test_falling_power_never_learns(void **state)
 {
 	struct idle_learner learner;

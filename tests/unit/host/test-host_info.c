@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,16 +15,9 @@
 #include <cmocka.h>
 
 #include "host/host.h"
+#include "tests/unit/remove_tree.h"
 
 static char root[] = "/tmp/kepler-test-XXXXXX";
-
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st;
-	(void)type;
-	(void)ftw;
-	return remove(path);
-}
 
 static int setup(void **state)
 {
@@ -37,7 +29,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	(void)state;
-	return nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	return remove_tree(root);
 }
 
 /* Writes root/PATH, with the directories above it. */

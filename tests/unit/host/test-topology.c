@@ -40,7 +40,7 @@ static void test_this_machine(void **state)
 	(void)state;
 	assert_int_equal(topology_read("/sys", &topology), 0);
 	if (topology.cpus == 0)
-		skip(); /* no /sys here */
+		print_message("# not possible here: no CPUs in /sys\n");
 	assert_true(topology.cores <= topology.cpus);
 	assert_true(topology.sockets <= topology.cores);
 }

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <fcntl.h>
-#include <ftw.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,6 +14,8 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+
+#include "tests/unit/remove_tree.h"
 
 struct fake_tree {
 	char sysfs[64];
@@ -39,22 +40,9 @@ static inline void tree_make(struct fake_tree *tree)
 	assert_int_equal(mkdir(path, 0755), 0);
 }
 
-static int tree_remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st;
-	(void)type;
-	(void)ftw;
-	return remove(path);
-}
-
-static inline void tree_remove_path(const char *path)
-{
-	(void)nftw(path, tree_remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
-
 static inline void tree_remove(struct fake_tree *tree)
 {
-	tree_remove_path(tree->sysfs);
+	(void)remove_tree(tree->sysfs);
 }
 
 static inline void tree_mkdir(const struct fake_tree *tree, const char *name)
@@ -128,5 +116,5 @@ static inline void tree_drop(const struct fake_tree *tree, const char *name)
 	char path[512];
 
 	tree_path(tree, name, path, sizeof(path));
-	tree_remove_path(path);
+	(void)remove_tree(path);
 }

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <fcntl.h>
-#include <ftw.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,6 +15,8 @@
 
 #include <cmocka.h>
 
+#include "tests/unit/remove_tree.h"
+
 struct state_tree {
 	char root[64];
 };
@@ -26,21 +27,13 @@ static inline void tree_make(struct state_tree *tree)
 	assert_non_null(mkdtemp(tree->root));
 }
 
-static int tree_remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st;
-	(void)type;
-	(void)ftw;
-	return remove(path);
-}
-
 /* PATH and all below it; "" is the whole tree. */
 static inline void tree_remove(const struct state_tree *tree, const char *path)
 {
 	char full[1024];
 
 	(void)snprintf(full, sizeof(full), "%s%s", tree->root, path);
-	(void)nftw(full, tree_remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	(void)remove_tree(full);
 }
 
 /* Makes all directories that @path is in. */
