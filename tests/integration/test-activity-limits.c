@@ -134,11 +134,11 @@ static void test_full_ring_keeps_cgroups_of_the_young(void **state)
 	 */
 	assert_true(tally.ended + drops_of(&tally) >= (is_guarded(&tally) ? 392 : 400));
 	/*
-	 * wait4() does not know what a child runs once its parent has been told: 1 % in a guest
-	 * whose host is busy.
+	 * wait4() does not know what a child runs once its parent has been told: 0.05 % here, 1 %
+	 * in a guest whose host is busy.
 	 */
 	plant_assert_between("full ring, young", tally.named_ns + tally.dropped_cgroup_ns, truth_ns,
-			     is_guarded(&tally) ? 15 : 5, 30);
+			     is_guarded(&tally) ? 15 : 5, is_strict ? 30 : 10);
 	activity_close(tally.reader);
 }
 
