@@ -314,7 +314,8 @@ static const struct metric table[] = {
 	  emit_snapshot_timestamp, 0 },
 	{ "kepler_exporter_source_up", METRIC_GAUGE, "", BOTH,
 	  L_ZONE,
-	  "Was the last reading of the zone good? 1 or 0.",
+	  "Was the last reading of the zone good? 1 or 0. None where another source has taken "
+	  "over for good.",
 	  emit_zone_up, 0 },
 	{ "kepler_exporter_source_age_seconds", METRIC_GAUGE, "seconds", BOTH,
 	  L_ZONE,
