@@ -154,7 +154,8 @@ static void test_threads_between_two_passes(void **state)
 		truth_ns += plant_wait(plant_fork(COMM, burn_in_threads, &ms));
 	plant_pass_until(&tally, 20);
 	assert_int_equal(tally.ended, 20);
-	plant_assert_near("unseen threads", tally.named_ns, truth_ns, 5);
+	/* wait4() does not know what a thread runs once it has told of its end: 5 to 6 us each. */
+	plant_assert_between("unseen threads", tally.named_ns, truth_ns, 5, 15);
 	stop(&tally);
 }
 
