@@ -112,6 +112,14 @@ struct activity_reader *plant_open(const struct activity_options *options)
 	return reader;
 }
 
+bool plant_is_guarded(struct activity_reader *reader)
+{
+	struct activity_info info;
+
+	activity_get_info(reader, &info);
+	return info.unseen > 0;
+}
+
 static bool is_wanted(const struct plant_tally *tally, const struct activity_sample *sample)
 {
 	return (!tally->pid || sample->key.pid == (uint32_t)tally->pid) &&

@@ -34,6 +34,13 @@ void plant_wait_for_frees(void);
  */
 struct activity_reader *plant_open(const struct activity_options *options);
 
+/*
+ * Some machines guard their process 1 from BPF: no pass shows it, and no program runs in an
+ * interrupt on top of it. What is freed there nothing tells of but its exit, at which the run time
+ * lacks up to a tick. Known from the second pass on.
+ */
+bool plant_is_guarded(struct activity_reader *reader);
+
 /* What passes told so far of the processes that are looked for. */
 struct plant_tally {
 	struct activity_reader *reader;

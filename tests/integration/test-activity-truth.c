@@ -137,7 +137,9 @@ static void test_threads_that_end(void **state)
 	truth_ns = plant_wait(tally.pid);
 	plant_pass_until(&tally, 1);
 	assert_int_equal(tally.ended, 1);
-	plant_assert_near("ending threads", tally.named_ns, truth_ns, 5);
+	/* 32 threads: one that is told of by its exit lacks up to 4 ms, of some 250. */
+	plant_assert_between("ending threads", tally.named_ns, truth_ns,
+			     plant_is_guarded(tally.reader) ? 25 : 5, 5);
 	stop(&tally);
 }
 
