@@ -222,15 +222,15 @@ static int read_proxy(struct kubeconfig *config, const yaml_node_t *cluster)
 /* What no request could ever be made with is said at once. */
 static int read_tls_name(struct kubeconfig *config, const yaml_node_t *cluster)
 {
-	struct kube_access *access = config->access;
+	const char *server = config->access->server;
 	const char *name = find_text(config, cluster, "tls-server-name");
 	struct http_route route;
 	int r;
 
 	if (!name)
 		return 0;
-	if (http_url_is_https(access->server)) {
-		r = http_route_find(access->server, name, &route);
+	if (http_url_is_https(server)) {
+		r = http_route_find(server, name, &route);
 		if (r == -EINVAL)
 			return fail_at(config, find(config, cluster, "tls-server-name"), r,
 				       "tls-server-name is no DNS name or IPv4 address");
@@ -238,19 +238,14 @@ static int read_tls_name(struct kubeconfig *config, const yaml_node_t *cluster)
 			return diag_set(config->diag, r, "out of memory");
 		http_route_release(&route);
 	}
-	return copy(config, name, &access->tls_server_name);
+	return copy(config, name, &config->access->tls_server_name);
 }
 
-static int read_cluster(struct kubeconfig *config, const yaml_node_t *cluster)
+static int read_server(struct kubeconfig *config, const yaml_node_t *cluster)
 {
-	struct kube_access *access = config->access;
 	const char *server = find_text(config, cluster, "server");
 	size_t len = server ? strlen(server) : 0;
-	int r = refuse(config, cluster, "insecure-skip-tls-verify",
-		       "the server is always verified; give its certificate-authority");
 
-	if (r < 0)
-		return r;
 	while (len > 0 && server[len - 1] == '/')
 		len--;
 	if (!server || (strncmp(server, "https://", 8) != 0 && strncmp(server, "http://", 7) != 0))
@@ -259,14 +254,23 @@ static int read_cluster(struct kubeconfig *config, const yaml_node_t *cluster)
 		return fail_at(config, find(config, cluster, "server"), -EOPNOTSUPP,
 			       "a user in the server's address is not supported: use tokenFile or "
 			       "a client certificate");
-	access->server = strndup(server, len);
-	if (!access->server)
-		return diag_set(config->diag, -ENOMEM, "out of memory");
-	r = read_proxy(config, cluster);
+	config->access->server = strndup(server, len);
+	return config->access->server ? 0 : diag_set(config->diag, -ENOMEM, "out of memory");
+}
+
+static int read_cluster(struct kubeconfig *config, const yaml_node_t *cluster)
+{
+	int r = refuse(config, cluster, "insecure-skip-tls-verify",
+		       "the server is always verified; give its certificate-authority");
+
+	if (r == 0)
+		r = read_server(config, cluster);
+	if (r == 0)
+		r = read_proxy(config, cluster);
 	if (r == 0)
 		r = read_tls_name(config, cluster);
 	if (r == 0)
-		r = take_pem(config, cluster, "certificate-authority", &access->ca_file);
+		r = take_pem(config, cluster, "certificate-authority", &config->access->ca_file);
 	return r;
 }
 
