@@ -9,7 +9,7 @@ import time
 from kube_lab import Cluster
 from kube_names import Owners, follow, percentile
 from kube_planted import Planted, make_namespaces, remove_cgroups
-from plant import Exporter, Sensors, rapl_zone
+from plant import Exporter, Sensors, rapl_zone, release_binary
 
 LONG = bool(os.environ.get("KEPLER_LONG_TESTS"))
 SECONDS = int(os.environ.get("KEPLER_CHURN_SECONDS", 1800 if LONG else 60))
@@ -81,7 +81,8 @@ def main():
         config = cluster.kubeconfig(cluster.install_account("apiserver"))
         try:
             with Exporter(f"--host.sysfs={sensors.mount}", "--kube.pods=apiserver", f"--kube.kubeconfig={config}",
-                          f"--kube.node-name={NODE}", "--metrics.settle=0s", "--metrics.keep=20s") as exporter:
+                          f"--kube.node-name={NODE}", "--metrics.settle=0s", "--metrics.keep=20s",
+                          binary=release_binary()) as exporter:
                 exporter.intervals(2)
                 owners = Owners(exporter)
                 generator = Generator(cluster, owners)

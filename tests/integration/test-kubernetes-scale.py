@@ -7,7 +7,7 @@ import time
 from kube_lab import Cluster
 from kube_names import Owners, follow, percentile
 from kube_planted import Planted, plant_many, remove_cgroups
-from plant import Exporter, Sensors, rapl_zone
+from plant import Exporter, Sensors, rapl_zone, release_binary
 
 PODS, NODES, NEW = 5000, 20, 60
 NODE = "lab-0"
@@ -25,7 +25,7 @@ def first_list(cluster, config, sensors):
     usage = {}
     for mode in ("off", "apiserver"):
         with Exporter(f"--host.sysfs={sensors.mount}", f"--kube.pods={mode}", f"--kube.kubeconfig={config}",
-                      f"--kube.node-name={NODE}") as exporter:
+                      f"--kube.node-name={NODE}", binary=release_binary()) as exporter:
             metrics = exporter.intervals(6)
             usage[mode] = (float(metrics.value("kepler_exporter_cpu_seconds_total")),
                            float(metrics.value("kepler_exporter_resident_memory_bytes")) / 1e6)
