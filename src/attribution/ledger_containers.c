@@ -300,6 +300,12 @@ static uint32_t follow_names(struct ledger *ledger, uint32_t container,
 	return container;
 }
 
+/* Who says the same of a waiting row may still be somebody whose word counts. */
+static bool is_better_known(const struct ledger_owner *row, const struct ledger_owner *owner)
+{
+	return !owner->waiting || (owner->has_pod_names && !row->has_pod_names);
+}
+
 uint32_t ledger_container(struct ledger *ledger, const struct ledger_owner *owner)
 {
 	struct container_table *table = &ledger->containers;
@@ -314,7 +320,7 @@ uint32_t ledger_container(struct ledger *ledger, const struct ledger_owner *owne
 		const struct ledger_container *row = &table->rows[container];
 
 		if (row->owner->labels_version != owner->labels_version ||
-		    (row->waiting && !owner->waiting))
+		    (row->waiting && is_better_known(row->owner, owner)))
 			return follow_names(ledger, container, owner);
 		return container;
 	}

@@ -42,12 +42,13 @@ static bool ask(struct owner *owner, const struct owner_names_context *context)
 					   sizeof(buffer), &names)
 			  : directory_peek(context->directory, owner->names_id, buffer,
 					   sizeof(buffer), &names);
-	bool has_pod = owner->pod_id[0] && directory_find_pod(context->directory, owner->pod_id,
-							      pod_buffer, sizeof(pod_buffer), &pod);
+	bool is_complete = found && names.source == DIRECTORY_KUBERNETES;
+	bool has_pod = !is_complete && owner->pod_id[0] &&
+		       directory_find_pod(context->directory, owner->pod_id, pod_buffer,
+					  sizeof(pod_buffer), &pod);
 
 	if (found) {
-		if (has_pod && names.source != DIRECTORY_KUBERNETES &&
-		    pod.source == DIRECTORY_KUBERNETES)
+		if (has_pod && pod.source == DIRECTORY_KUBERNETES)
 			adopt_pod(&names, &pod);
 		owner_set_names(owner, &names, owner->is_nested);
 	} else if (has_pod && (!owner->record || owner->is_pod_only)) {

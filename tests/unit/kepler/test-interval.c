@@ -373,6 +373,38 @@ static void test_a_meter_that_is_found_late_takes_over(void **state)
 	machine_stop(&machine);
 }
 
+/* What it counts while a pass fails is the meter's; the estimate does not catch up with it. */
+static void test_a_meter_may_take_over_while_a_pass_fails(void **state)
+{
+	const struct meter_options options = { "/sys", 60 * NSEC_PER_SEC, 1000000000000000 };
+	struct meter_table *meters;
+	struct machine machine;
+	uint64_t time_s = 100, estimated_uj;
+
+	(void)state;
+	atomic_store(&zone_is_there, false);
+	assert_int_equal(meter_table_open_source(&late_meter, &options, &meters), 0);
+	machine_start_with(&machine, true, meters);
+	machine.config.metrics_settle_ns = 0;
+	interval_engine_reconfigure(machine.engine, &machine.config);
+	(void)pass(&machine, time_s++, 0, 0);
+	atomic_store(&zone_is_there, true);
+	for (int i = 0; i < 100 && interval_engine_zone_count(machine.engine) == 1; i++)
+		(void)pass(&machine, time_s++, 0, NSEC_PER_SEC);
+	estimated_uj = zone_of(&machine, 0, 2).node_uj[MODE_DYNAMIC];
+	assert_true(interval_engine_is_estimated(machine.engine));
+	machine.reader.error = -EMFILE;
+	assert_int_equal(pass(&machine, time_s++, 0, NSEC_PER_SEC), -EMFILE);
+	assert_false(interval_engine_is_estimated(machine.engine));
+	assert_int_equal(zone_of(&machine, 1, 2).node_uj[MODE_DYNAMIC], 1);
+	machine.reader.error = 0;
+	(void)pass(&machine, time_s++, 0, 2 * NSEC_PER_SEC);
+	assert_int_equal(zone_of(&machine, 0, 2).node_uj[MODE_DYNAMIC], estimated_uj);
+	assert_true(zone_of(&machine, 0, 2).ended && !zone_of(&machine, 1, 2).ended);
+	assert_int_equal(zone_of(&machine, 1, 2).node_uj[MODE_DYNAMIC], 2);
+	machine_stop(&machine);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -382,6 +414,7 @@ int main(void)
 		cmocka_unit_test(test_idle_power_that_is_switched_off_is_none),
 		cmocka_unit_test(test_idle_shares_that_a_reload_brings_are_seen_with_0),
 		cmocka_unit_test(test_a_meter_that_is_found_late_takes_over),
+		cmocka_unit_test(test_a_meter_may_take_over_while_a_pass_fails),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -100,11 +100,13 @@ static void test_pod_is_shown_before_its_container(void **state)
 	open_stage(&s, &options);
 	publish(&s, 1);
 	early.waiting = early.has_pod_names = true;
+	early.pod_qos = "Burstable";
 	use_container(&s, &early, 40);
 	publish(&s, 15);
 	publish(&s, 1);
 	assert_int_equal(shown_at(&s, LEVEL_POD, "p1"), 40);
 	assert_int_equal(shown_at(&s, LEVEL_NAMESPACE, "shop"), 40);
+	assert_string_equal(s.snapshot->level[LEVEL_POD].rows[0].pod_qos, "Burstable");
 	assert_int_equal(s.snapshot->level[LEVEL_POD].pending[0], 0);
 	assert_int_equal(s.snapshot->level[LEVEL_NAMESPACE].pending[0], 0);
 	assert_int_equal(s.snapshot->level[LEVEL_CONTAINER].count, 1); /* the system's */
