@@ -109,6 +109,28 @@ def check_found_later(lines, hide, show, searching):
             assert exporter.stop() == 0
 
 
+def check_found_but_refused(lines, driver):
+    """A late meter that may not be read: it is said why, and the estimate goes on under its own name."""
+    with Sensors(lines) as sensors:
+        sensors.control(f"{driver}/energy_uj errno 13")
+        sensors.control(f"{driver} rename gone")
+        with Exporter(f"--host.sysfs={sensors.mount}", "--monitor.interval=100ms", "--metrics.settle=0s") as exporter:
+            exporter.intervals(5)
+            sensors.control(f"gone rename {driver}")
+            deadline = time.monotonic() + 60
+            while "energy of package-0 (" not in exporter.output():
+                assert time.monotonic() < deadline, exporter.output()
+                time.sleep(0.1)
+            metrics = exporter.intervals(5)
+            said = next(line for line in exporter.output().splitlines() if "energy of package-0 (" in line)
+            assert "Permission denied" in said and "CAP_DAC_READ_SEARCH" in said, said
+            assert "the meters count" not in exporter.output()
+            before = node(metrics, "platform")
+            metrics = exporter.intervals(3)
+            assert node(metrics, "platform") > before and up(metrics, "platform") and not up(metrics, "package")
+            assert exporter.stop() == 0
+
+
 def main():
     lines = rapl_zone("intel-rapl:0", "package-0", 45, start_uj=1000000) + \
         rapl_zone("intel-rapl:0:0", "dram", 5, 65712999613, parent="intel-rapl:0")
@@ -125,6 +147,7 @@ def main():
         assert exporter.stop() == 0
     driver = "class/powercap/intel-rapl:0"
     check_found_later(lines, f"{driver} rename gone", f"gone rename {driver}", 0)
+    check_found_but_refused(rapl_zone("intel-rapl:0", "package-0", 45), driver)
     check_found_later(lines, f"{driver}/name stall 15000", f"{driver}/name stall 0", 1)
     print("resets, errors, garbage, vanishing and stalls: as they should be")
 
