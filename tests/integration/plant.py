@@ -250,7 +250,7 @@ class Sensors:
     def __init__(self, lines):
         binary = BUILD / "tests/lab/labsysfs"
         if not binary.exists():
-            skip("labsysfs was not built (fuse3 is missing)")
+            skip(f"no {binary.relative_to(BUILD)} in the build: install libfuse3-dev and fuse3, configure and build again")
         if not os.path.exists("/dev/fuse"):
             skip("no /dev/fuse")
         need_root()

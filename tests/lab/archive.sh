@@ -16,14 +16,17 @@ mirror() {
 	echo "${found:-http://deb.debian.org/debian}"
 }
 
-# base_system: prints where a tar of Debian 12's base system lies, which is made once
+# base_system: prints where a tar of Debian 12's base system lies, which is made once. The format is named: mmdebstrap makes a
+# folder where the name of its target does not end like an archive's.
 base_system() {
 	base=$cache/fresh-bookworm-$arch.tar
 	if [ ! -f "$base" ]; then
-		command -v mmdebstrap >/dev/null || die "mmdebstrap is missing"
+		command -v mmdebstrap >/dev/null || die "mmdebstrap is missing: apt-get install --no-install-recommends mmdebstrap"
 		echo "$(basename "$0"): making a base system" >&2
 		mkdir -p "$cache"
-		mmdebstrap --quiet --variant=minbase --include=sudo bookworm "$base.part" "$(mirror)" >&2
+		rm -rf "$base" "$base.part"
+		mmdebstrap --quiet --variant=minbase --include=sudo --format=tar bookworm "$base.part" "$(mirror)" >&2 ||
+			die "mmdebstrap failed"
 		mv "$base.part" "$base"
 	fi
 	echo "$base"
