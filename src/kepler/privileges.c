@@ -207,12 +207,17 @@ struct bare_call {
 	void *userdata;
 };
 
+void privileges_drop_thread(void)
+{
+	capng_clear(CAPNG_SELECT_CAPS);
+	(void)capng_apply(CAPNG_SELECT_CAPS); /* can only fail when there is nothing to drop */
+}
+
 static void *call_bare(void *userdata)
 {
 	const struct bare_call *bare = userdata;
 
-	capng_clear(CAPNG_SELECT_CAPS);
-	(void)capng_apply(CAPNG_SELECT_CAPS); /* can only fail when there is nothing to drop */
+	privileges_drop_thread();
 	bare->call(bare->userdata);
 	return NULL;
 }
