@@ -113,7 +113,7 @@ static int bpf_read(struct activity_reader *reader, struct activity *activity)
 	cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	result.time_ns = clock_ns(CLOCK_MONOTONIC);
 	result.boottime_ns = clock_ns(CLOCK_BOOTTIME);
-	thread_table_begin(self->table, full, result.time_ns);
+	thread_table_begin(self->table, full, result.boottime_ns);
 	r = bpf_kernel_side_read(self->side, full, thread_table_count(self->table), take_living,
 				 self->table);
 	self->run_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;

@@ -10,35 +10,63 @@
 #include "activity/thread_table_parts.h"
 #include "base/num.h"
 
-#define OVERDUE_NS (3 * NSEC_PER_SEC) /* far more than a grace period takes */
+/*
+ * Longer than a grace period takes as a rule. One that takes longer, as with lazy callbacks of RCU,
+ * costs a full pass, and its end then adds what its exit did not tell.
+ */
+#define OVERDUE_NS (3 * NSEC_PER_SEC)
 
-/* An end of a thread that no pass told of. */
+/* Whether no pass can have told of it, though it was there for one to tell. */
+static bool is_unseen_life(const struct thread_table *table, const struct kepler_thread *record)
+{
+	return (table->passes == 1 || table->sees_part) && !(record->flags & KEPLER_YOUNG);
+}
+
+/*
+ * What of an ended thread without a row was told before. Who is not young and is not remembered
+ * either was born after the full pass before the last one, or was swept: then it cannot have run
+ * for longer than since that pass.
+ */
+static uint64_t told_of_ended(struct thread_table *table, const struct kepler_thread *record)
+{
+	uint64_t longest_ns = table->now_ns - table->before_full_ns;
+
+	if (record->flags & KEPLER_YOUNG || !table->before_full_ns || record->run_ns <= longest_ns)
+		return 0;
+	return record->run_ns - longest_ns;
+}
+
+/* An end of a thread that has no row. */
 static void add_ended(struct thread_table *table, const struct kepler_thread *record)
 {
-	bool young = record->flags & KEPLER_YOUNG;
+	uint64_t run_ns = record->run_ns, told_ns;
 	uint32_t process;
 
-	if (table->passes == 1 && !young)
-		return; /* left the list of tasks before the baseline walked it */
-	if (table->untracked && !young) {
-		table->balance_ns += (int64_t)record->run_ns;
+	if (thread_swept_take(table, record, &told_ns)) {
+		run_ns -= told_ns;
+	} else if (is_unseen_life(table, record)) {
+		return; /* with one pass: left the list of tasks before the baseline walked it */
+	} else if (table->untracked && !(record->flags & KEPLER_YOUNG)) {
+		table->balance_ns += (int64_t)run_ns;
 		return;
+	} else {
+		run_ns -= told_of_ended(table, record);
 	}
 	process = thread_rows_find_process(table, record);
 	if (process == MAP_NONE && record->flags & KEPLER_START_UNKNOWN) {
-		thread_table_lost_cgroup(table, record->cgroup_id, record->run_ns);
+		thread_table_lost_cgroup(table, record->cgroup_id, run_ns);
 		return;
 	}
 	if (process == MAP_NONE)
 		process = thread_rows_add_process(table, record);
 	if (process == MAP_NONE) {
 		table->overflows++;
-		thread_table_lost_node(table, record->run_ns);
+		thread_table_lost_node(table, run_ns);
 		return;
 	}
 	if (record->flags & KEPLER_LEADER)
 		thread_rows_describe_process(&table->processes[process], record);
-	thread_rows_charge(table, process, record->run_ns);
+	thread_rows_charge(table, process, run_ns);
 	thread_rows_activate(table, process);
 }
 
@@ -47,8 +75,9 @@ static uint32_t add_exiting(struct thread_table *table, const struct kepler_thre
 {
 	struct kepler_thread untold = *record;
 	uint32_t process, thread;
+	uint64_t told_ns;
 
-	if (!(record->flags & KEPLER_YOUNG) && (table->untracked || table->passes == 1))
+	if (is_unseen_life(table, record) || (table->untracked && !(record->flags & KEPLER_YOUNG)))
 		return MAP_NONE; /* its end is another matter, see add_ended() */
 	if (record->flags & KEPLER_START_UNKNOWN)
 		return MAP_NONE;
@@ -57,7 +86,8 @@ static uint32_t add_exiting(struct thread_table *table, const struct kepler_thre
 		process = thread_rows_add_process(table, record);
 	if (process == MAP_NONE)
 		return MAP_NONE;
-	untold.run_ns = 0;
+	untold.run_ns =
+		thread_swept_take(table, record, &told_ns) ? told_ns : told_of_ended(table, record);
 	thread = thread_rows_add_thread(table, process, &untold);
 	if (!table->processes[process].threads && !table->processes[process].active)
 		thread_rows_remove_process(table, process);
@@ -107,6 +137,7 @@ void thread_table_charge_overdue(struct thread_table *table)
 					   thread->exit_run_ns - thread->run_ns);
 			thread->run_ns = thread->exit_run_ns;
 		}
+		thread->exit_run_ns = 0;
 		table->overdue = true;
 	}
 	table->awaited_count -= done;

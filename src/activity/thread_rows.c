@@ -183,13 +183,18 @@ void thread_rows_remove_thread(struct thread_table *table, uint32_t index)
 	table->threads_free = index;
 }
 
+bool thread_rows_is_lost(const struct thread_table *table, const struct thread_row *thread)
+{
+	return table->old_lost && thread->run_ns;
+}
+
 /*
  * Removes a row whose end will never come: if it was lost, what was told of it is in the sum of the
  * lost ones.
  */
 void thread_rows_forget_thread(struct thread_table *table, uint32_t index)
 {
-	if (table->old_lost && table->threads[index].run_ns) {
+	if (thread_rows_is_lost(table, &table->threads[index])) {
 		table->old_lost--;
 		table->balance_ns -= (int64_t)table->threads[index].run_ns;
 	}

@@ -16,9 +16,11 @@
 
 #include "activity/thread_table_parts.h"
 #include "base/macro.h"
+#include "base/num.h"
 
 #define THREADS_PER_PROCESS 4
 #define MISSED_MAX          2
+#define FORK_NS             NSEC_PER_SEC /* between a start and a place in the list of tasks */
 #define OVERDUE_PASSES      30 /* overdue ends are looked into together: a full pass is dear */
 
 int thread_table_new(uint32_t max_processes, struct thread_table **ret)
@@ -29,6 +31,7 @@ int thread_table_new(uint32_t max_processes, struct thread_table **ret)
 		return -ENOMEM;
 	map_init(&table->process_map, max_processes);
 	map_init(&table->thread_map, max_processes * THREADS_PER_PROCESS);
+	thread_swept_init(&table->swept, max_processes);
 	table->threads_free = table->processes_free = MAP_NONE;
 	*ret = table;
 	return 0;
@@ -40,12 +43,18 @@ void thread_table_free(struct thread_table *table)
 		return;
 	map_release(&table->thread_map);
 	map_release(&table->process_map);
+	thread_swept_release(&table->swept);
 	free(table->threads);
 	free(table->processes);
 	free(table->active);
 	free(table->samples);
 	free(table->awaited);
 	free(table);
+}
+
+void thread_table_sees_part(struct thread_table *table)
+{
+	table->sees_part = true;
 }
 
 bool thread_table_wants_full(const struct thread_table *table)
@@ -66,10 +75,28 @@ void thread_table_begin(struct thread_table *table, bool full, uint64_t now_ns)
 	table->untracked_next_ns = 0;
 }
 
+/*
+ * What of a living thread without a row is no work of this interval. A process that the last full
+ * pass should have had, and had not, is new to this table only: what it ran was never looked at.
+ */
+static uint64_t told_of_living(struct thread_table *table, const struct kepler_thread *record,
+			       bool is_process_known)
+{
+	uint64_t told_ns;
+
+	if (thread_swept_take(table, record, &told_ns))
+		return told_ns;
+	if (!is_process_known && !table->untracked &&
+	    record->process_start_ns + FORK_NS < table->full_ns)
+		return record->run_ns;
+	return 0;
+}
+
 /* A living thread seen for the first time, or without room before. */
 static void add_living(struct thread_table *table, const struct kepler_thread *record)
 {
 	uint32_t process = thread_rows_find_process(table, record);
+	uint64_t told_ns = told_of_living(table, record, process != MAP_NONE);
 	uint32_t thread = MAP_NONE;
 
 	if (process == MAP_NONE)
@@ -90,9 +117,9 @@ static void add_living(struct thread_table *table, const struct kepler_thread *r
 		return;
 	}
 	if (thread == MAP_NONE || table->untracked)
-		table->balance_ns += (int64_t)record->run_ns;
+		table->balance_ns += (int64_t)(record->run_ns - told_ns);
 	else
-		thread_rows_charge(table, process, record->run_ns);
+		thread_rows_charge(table, process, record->run_ns - told_ns);
 }
 
 void thread_table_living(struct thread_table *table, const struct kepler_thread *record)
@@ -167,8 +194,10 @@ static void sweep(struct thread_table *table)
 			continue;
 		if (!thread->missed++)
 			table->missing++;
-		if (thread->missed >= MISSED_MAX)
-			thread_rows_forget_thread(table, i);
+		if (thread->missed < MISSED_MAX || (thread->exit_run_ns && !table->old_lost))
+			continue; /* what its exit told of is charged first */
+		thread_swept_keep(table, thread);
+		thread_rows_forget_thread(table, i);
 	}
 }
 
@@ -234,7 +263,10 @@ int thread_table_finish(struct thread_table *table, struct activity *activity)
 		table->last_full = table->passes;
 		table->overdue = false;
 		sweep(table);
+		table->before_full_ns = table->full_ns;
+		table->full_ns = table->now_ns;
 	}
+	thread_swept_expire(table);
 	if (table->awaited_count)
 		thread_table_charge_overdue(table);
 	count = table->active_count;

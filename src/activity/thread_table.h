@@ -27,10 +27,15 @@ struct thread_table;
  */
 int thread_table_new(uint32_t max_processes, struct thread_table **ret);
 void thread_table_free(struct thread_table *table);
+/*
+ * Passes do not have every process of the machine, ends do: an end whose life no pass told of is
+ * not charged, since it was lived unseen.
+ */
+void thread_table_sees_part(struct thread_table *table);
 
 /* Whether the next pass must hand over every living thread, idle ones too. */
 bool thread_table_wants_full(const struct thread_table *table);
-/* A pass begins, at @now_ns on a clock that only grows; @full: every living thread will be told. */
+/* A pass begins, at @now_ns of CLOCK_BOOTTIME; @full: every living thread will be told. */
 void thread_table_begin(struct thread_table *table, bool full, uint64_t now_ns);
 void thread_table_living(struct thread_table *table, const struct kepler_thread *record);
 /* An end, or (KEPLER_EXITING) the announcement of one. */
@@ -50,7 +55,11 @@ void thread_table_lost_node(struct thread_table *table, uint64_t run_ns);
 int thread_table_finish(struct thread_table *table, struct activity *activity);
 
 size_t thread_table_count(const struct thread_table *table); /* threads known */
-/* Times that a thread found no room: the living are asked anew in each pass. */
+/*
+ * Times that a thread found no room: the living are asked anew in each pass. Also swept threads
+ * that could not be remembered: their ends, should they come, are charged at most the time since
+ * the full passes that swept them.
+ */
 uint64_t thread_table_overflows(const struct thread_table *table);
 /* Every thread of the last pass has found room. */
 bool thread_table_is_complete(const struct thread_table *table);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The parts of a thread table, for its own files only: thread_rows.c finds, adds and removes rows,
- * thread_ends.c books what has ended, thread_table.c makes passes of it.
+ * thread_ends.c books what has ended, thread_swept.c remembers what may end late, thread_table.c
+ * makes passes of it.
  */
 #pragma once
 
@@ -13,7 +14,7 @@
 struct thread_row {
 	uint64_t task;
 	uint64_t run_ns;      /* told so far */
-	uint64_t exit_run_ns; /* as its exit had it: charged if its end does not come; 0: charged */
+	uint64_t exit_run_ns; /* as its exit told: charged if its end does not come; 0: no more */
 	uint32_t tid;
 	uint32_t process; /* index, MAP_NONE: the row is free */
 	uint32_t seen;    /* number of the last full pass that had it */
@@ -42,6 +43,24 @@ struct awaited_end {
 	uint32_t tid;
 };
 
+/* A row that was swept: its end may still come. */
+struct swept_thread {
+	uint64_t task;     /* 0: the row is free */
+	uint64_t run_ns;   /* told so far */
+	uint64_t swept_ns; /* clock of the passes */
+	struct process_key key;
+	uint32_t tid;
+	uint32_t next_free; /* in a free row */
+	bool as_lost;       /* what was told of it went into the account of lost ends */
+};
+
+struct thread_swept {
+	struct map map;
+	struct swept_thread *rows;
+	uint32_t size, high, free;
+	uint64_t expire_ns; /* no row is to be forgotten before */
+};
+
 struct thread_table {
 	struct map thread_map;
 	struct map process_map;
@@ -61,12 +80,16 @@ struct thread_table {
 	struct awaited_end *awaited; /* oldest first */
 	uint32_t awaited_count, awaited_size;
 
-	uint64_t now_ns;  /* of the last pass */
-	uint64_t lost_ns; /* the last pass that knew of lost ends */
+	struct thread_swept swept;
+
+	uint64_t now_ns;                  /* of the last pass */
+	uint64_t full_ns, before_full_ns; /* of the last full pass, and the one before it */
+	uint64_t lost_ns;                 /* the last pass that knew of lost ends */
 	uint32_t passes;
 	uint32_t full_passes;
 	uint32_t last_full; /* pass */
 	bool full;
+	bool sees_part;     /* passes do not have every process */
 	bool overdue;       /* an end did not come: a full pass tells whether it is a zombie */
 	uint32_t missing;   /* rows with missed > 0 */
 	int64_t balance_ns; /* nameless run time, to be told in dropped_ns once it is positive */
@@ -95,12 +118,26 @@ uint32_t thread_rows_find_thread(struct thread_table *table, const struct kepler
 uint32_t thread_rows_add_thread(struct thread_table *table, uint32_t process,
 				const struct kepler_thread *record);
 void thread_rows_remove_thread(struct thread_table *table, uint32_t index);
+/* Whether a row that is swept now is taken for that of a lost end. */
+bool thread_rows_is_lost(const struct thread_table *table, const struct thread_row *thread);
 /* Removes a row whose end will never come. */
 void thread_rows_forget_thread(struct thread_table *table, uint32_t index);
 /* A process gets a sample in this pass even if it ran nothing. */
 void thread_rows_activate(struct thread_table *table, uint32_t index);
 /* Adds to the next sample of a process. */
 void thread_rows_charge(struct thread_table *table, uint32_t index, uint64_t run_ns);
+
+/* ---- thread_swept.c ---- */
+
+/* At most @limit rows. */
+void thread_swept_init(struct thread_swept *swept, uint32_t limit);
+void thread_swept_release(struct thread_swept *swept);
+/* Remembers a row that is about to be removed; without room that is counted in `overflows`. */
+void thread_swept_keep(struct thread_table *table, const struct thread_row *thread);
+/* Whether @record is of a thread that was swept, and what was told of it; it is forgotten then. */
+bool thread_swept_take(struct thread_table *table, const struct kepler_thread *record,
+		       uint64_t *ret_told_ns);
+void thread_swept_expire(struct thread_table *table);
 
 /* ---- thread_ends.c ---- */
 

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Threads that the table has no row of any more, or never had one of: no life is charged that was
+ * charged before, or was lived before anything was counted.
+ */
+#include "activity/thread_table.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/num.h"
+#include "thread_records.h"
+
+#define LIFE_NS  (36000 * NSEC_PER_SEC)
+#define BEGIN_NS (100000 * NSEC_PER_SEC) /* long after START */
+#define HALF_NS  (NSEC_PER_SEC / 2)
+
+static uint64_t now_ns;
+
+static int set_up(void **state)
+{
+	now_ns = BEGIN_NS;
+	*state = new_table(now_ns);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	thread_table_free(*state);
+	return 0;
+}
+
+static void begin(struct thread_table *table, bool full)
+{
+	now_ns += NSEC_PER_SEC;
+	thread_table_begin(table, full, now_ns);
+}
+
+static struct kepler_thread exiting(struct kepler_thread record)
+{
+	record.flags |= KEPLER_EXITING;
+	return record;
+}
+
+/* A process born after the baseline. */
+static struct kepler_thread born(uint64_t task, uint32_t tgid, uint32_t tid, uint64_t run_ns)
+{
+	struct kepler_thread record = thread(task, tgid, tid, run_ns);
+
+	record.process_start_ns = BEGIN_NS + 1;
+	return record;
+}
+
+/* What passes of a second each tell from now on, all work of the node. */
+static uint64_t run_passes(struct thread_table *table, unsigned int count, bool full)
+{
+	uint64_t busy_ns = 0;
+
+	while (count--) {
+		begin(table, full || thread_table_wants_full(table));
+		living(table, thread(TASK_A, 100, 100, NSEC_PER_SEC));
+		busy_ns += finish(table).busy_ns;
+	}
+	return busy_ns;
+}
+
+/* A process that has run for ten hours, of which all but the last half second was told. */
+static void live_long(struct thread_table *table)
+{
+	begin(table, true);
+	living(table, thread(TASK_A, 100, 100, NSEC_PER_SEC));
+	living(table, born(TASK_B, 200, 200, 0));
+	(void)finish(table);
+	begin(table, false);
+	living(table, born(TASK_B, 200, 200, LIFE_NS));
+	assert_int_equal(finish(table).busy_ns, LIFE_NS);
+}
+
+/* It exits, is reaped, and its callback of RCU takes longer than full passes do. */
+static void test_late_end_is_charged_the_rest(void **state)
+{
+	uint64_t busy_ns;
+
+	live_long(*state);
+	ended(*state, exiting(born(TASK_B, 200, 200, LIFE_NS + HALF_NS)));
+	busy_ns = run_passes(*state, 40, true);
+	assert_int_equal(busy_ns, HALF_NS);
+	assert_int_equal(thread_table_count(*state), 1);
+	ended(*state, born(TASK_B, 200, 200, LIFE_NS + HALF_NS + 7));
+	busy_ns += run_passes(*state, 5, false);
+	assert_int_equal(busy_ns, HALF_NS + 7);
+}
+
+/* The same where the exit is not told. */
+static void test_late_end_without_exit_is_charged_the_rest(void **state)
+{
+	uint64_t busy_ns;
+
+	live_long(*state);
+	busy_ns = run_passes(*state, 4, true);
+	assert_int_equal(busy_ns, 0);
+	ended(*state, born(TASK_B, 200, 200, LIFE_NS + HALF_NS));
+	assert_int_equal(run_passes(*state, 1, false), HALF_NS);
+}
+
+/* Two full passes are over before its exit counts as overdue, and the end never comes. */
+static void test_exit_counts_though_the_row_is_swept(void **state)
+{
+	live_long(*state);
+	ended(*state, exiting(born(TASK_B, 200, 200, LIFE_NS + HALF_NS)));
+	assert_int_equal(run_passes(*state, 10, true), HALF_NS);
+	assert_int_equal(thread_table_count(*state), 1);
+}
+
+/* The kernel's list of tasks did not have it twice, and then it has. */
+static void test_living_thread_that_was_swept(void **state)
+{
+	live_long(*state);
+	assert_int_equal(run_passes(*state, 4, true), 0);
+	begin(*state, false);
+	living(*state, born(TASK_B, 200, 200, LIFE_NS + 9));
+	assert_int_equal(finish(*state).busy_ns, 9);
+}
+
+/* It was taken for the one whose end was lost: what it was told is in the account of the lost. */
+static void test_late_end_that_was_taken_for_a_lost_one(void **state)
+{
+	uint64_t busy_ns;
+
+	live_long(*state);
+	thread_table_lost_old(*state, 1, 4000); /* of a thread that no pass told of */
+	busy_ns = run_passes(*state, 6, true);
+	ended(*state, born(TASK_B, 200, 200, LIFE_NS + HALF_NS));
+	begin(*state, false);
+	busy_ns += finish(*state).busy_ns;
+	assert_true(busy_ns <= HALF_NS + 4000);
+	busy_ns += run_passes(*state, 6, true);
+	assert_int_equal(busy_ns, HALF_NS + 4000);
+}
+
+/* An end of long ago: at most what can have run since the full passes that did not have it. */
+static void test_end_of_the_forgotten_is_bounded(void **state)
+{
+	uint64_t busy_ns;
+
+	live_long(*state);
+	assert_int_equal(run_passes(*state, 4, true), 0);
+	assert_int_equal(run_passes(*state, 100, false), 0); /* longer than it is remembered */
+	assert_int_equal(run_passes(*state, 2, true), 0);
+	ended(*state, born(TASK_B, 200, 200, LIFE_NS + HALF_NS));
+	busy_ns = run_passes(*state, 1, false);
+	assert_in_range(busy_ns, 0, 3 * NSEC_PER_SEC);
+}
+
+/* More late ends than are remembered: bounded, and counted. */
+static void test_late_ends_without_room_are_counted(void **state)
+{
+	enum { COUNT = 1500 }; /* of 1,000 processes */
+	struct thread_table *table = *state;
+	uint64_t busy_ns = 0;
+
+	begin(table, false);
+	for (uint32_t i = 0; i < COUNT; i++)
+		living(table, born(TASK_B + i * 64, 200, 200 + i, LIFE_NS));
+	(void)finish(table);
+	assert_int_equal(thread_table_overflows(table), 0);
+	busy_ns += run_passes(table, 3, true);
+	assert_int_equal(thread_table_overflows(table), COUNT - 1000);
+	for (uint32_t i = 0; i < COUNT; i++)
+		ended(table, born(TASK_B + i * 64, 200, 200 + i, LIFE_NS + 1));
+	busy_ns += run_passes(table, 1, false);
+	assert_in_range(busy_ns, 1000, COUNT * 3 * NSEC_PER_SEC);
+	assert_int_equal(thread_table_count(table), 1);
+}
+
+/* A new thread in the memory of one that was swept inherits nothing. */
+static void test_reused_memory_inherits_nothing(void **state)
+{
+	struct kepler_thread next = thread(TASK_B, 300, 300, 70);
+
+	live_long(*state);
+	(void)run_passes(*state, 4, true);
+	next.process_start_ns = now_ns + 1;
+	begin(*state, false);
+	living(*state, next);
+	assert_int_equal(finish(*state).busy_ns, 70);
+	ended(*state, young(thread(TASK_B + 64, 200, 200, 20))); /* the same tid only */
+	assert_int_equal(run_passes(*state, 1, false), 20);
+}
+
+/* Older than the last full pass, which did not have it: it is new to us, not to the machine. */
+static void test_old_process_without_a_row_is_baseline(void **state)
+{
+	struct activity activity;
+
+	begin(*state, false);
+	living(*state, thread(TASK_B, 200, 200, LIFE_NS));
+	activity = finish(*state);
+	assert_int_equal(activity.busy_ns, 0);
+	begin(*state, false);
+	living(*state, thread(TASK_B, 200, 200, LIFE_NS + 11));
+	activity = finish(*state);
+	assert_int_equal(activity.busy_ns, 11);
+	assert_int_equal(activity.samples[0].key.pid, 200);
+}
+
+static void test_new_thread_of_an_old_process_is_work(void **state)
+{
+	begin(*state, false);
+	living(*state, thread(TASK_B, 100, 101, 12));
+	assert_int_equal(finish(*state).busy_ns, 12);
+}
+
+/* A pass that sees a part of the machine: who lived unseen does not leave its life behind. */
+static void test_partial_view_charges_no_unseen_life(void **state)
+{
+	uint64_t busy_ns;
+
+	thread_table_sees_part(*state);
+	begin(*state, false);
+	(void)finish(*state);
+	ended(*state, exiting(thread(TASK_B, 200, 200, LIFE_NS)));
+	busy_ns = run_passes(*state, 6, false);
+	ended(*state, thread(TASK_B, 200, 200, LIFE_NS + 3));
+	busy_ns += run_passes(*state, 6, false);
+	assert_int_equal(busy_ns, 0);
+	ended(*state, thread(TASK_B + 64, 201, 201, LIFE_NS));
+	ended(*state, young(thread(TASK_B + 128, 202, 202, 40)));
+	assert_int_equal(run_passes(*state, 2, false), 40);
+}
+
+/*
+ * Random lives, whose ends come up to 40 passes after they left the list, of which any may be full:
+ * whatever the order, what was told is what was run.
+ */
+static void test_random_late_ends_add_up(void **state)
+{
+	enum { LIVES = 64 };
+	struct {
+		struct kepler_thread record;
+		uint32_t late; /* passes until the end is told */
+		bool alive;
+	} lives[LIVES] = { 0 };
+	uint64_t seed = 7, ran_ns = 0, told_ns = 0;
+	uint32_t next_pid = 1000;
+
+	for (int pass = 0; pass < 4000; pass++) {
+		for (int i = 0; i < LIVES; i++) {
+			struct kepler_thread *record = &lives[i].record;
+			uint32_t dice;
+
+			seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
+			dice = (uint32_t)(seed >> 40) % 64;
+			if (lives[i].late) {
+				if (--lives[i].late == 0)
+					ended(*state, *record);
+			} else if (!lives[i].alive && dice < 20 && pass < 3900) {
+				lives[i].alive = true;
+				*record = thread(TASK_B + (uint64_t)i * 64, next_pid, next_pid,
+						 dice * 1000);
+				record->process_start_ns = now_ns;
+				next_pid++;
+				ran_ns += record->run_ns;
+			} else if (lives[i].alive && (dice < 8 || pass >= 3900)) {
+				ended(*state, exiting(*record));
+				lives[i].alive = false;
+				record->run_ns += dice; /* after it told of its exit */
+				ran_ns += dice;
+				lives[i].late = 1 + dice % 40;
+			} else if (lives[i].alive && dice & 1) {
+				record->run_ns += dice * 100;
+				ran_ns += dice * 100;
+			}
+		}
+		begin(*state, thread_table_wants_full(*state) || pass % 9 == 0);
+		living(*state, thread(TASK_A, 100, 100, NSEC_PER_SEC));
+		for (int i = 0; i < LIVES; i++) {
+			if (lives[i].alive)
+				living(*state, lives[i].record);
+		}
+		told_ns += finish(*state).busy_ns;
+	}
+	told_ns += run_passes(*state, 4, true);
+	assert_int_equal(told_ns, ran_ns);
+	assert_int_equal(thread_table_count(*state), 1);
+	assert_int_equal(thread_table_overflows(*state), 0);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		TEST(test_late_end_is_charged_the_rest),
+		TEST(test_late_end_without_exit_is_charged_the_rest),
+		TEST(test_exit_counts_though_the_row_is_swept),
+		TEST(test_living_thread_that_was_swept),
+		TEST(test_late_end_that_was_taken_for_a_lost_one),
+		TEST(test_end_of_the_forgotten_is_bounded),
+		TEST(test_late_ends_without_room_are_counted),
+		TEST(test_reused_memory_inherits_nothing),
+		TEST(test_old_process_without_a_row_is_baseline),
+		TEST(test_new_thread_of_an_old_process_is_work),
+		TEST(test_partial_view_charges_no_unseen_life),
+		TEST(test_random_late_ends_add_up),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
