@@ -9,30 +9,27 @@
  *                      io.kubernetes.cri-o.{ContainerType,ImageName}
  *   nerdctl            nerdctl/name (labels are repeated as annotations)
  *
+ * Each key is read only of its own runtime: CRI-O repeats a pod's annotations in its bundles,
+ * nerdctl an image's LABELs, and either could say what the other's mean. And a pod is taken only
+ * where the cgroup that the bundle asks for, which neither author chooses, lies in it.
+ *
  * The container that only holds a pod's namespaces is called POD, as it was by the first of these
  * runtimes. linux.resources.cpu is the size: quota ÷ period is a limit whoever set it; shares are a
  * request only where Kubernetes set them (1,024 for one CPU).
  */
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/macro.h"
 #include "runtimes/json_text.h"
 #include "runtimes/names.h"
+#include "workload/cgroup_owner.h"
 
 #define SHARES_OF_ONE_CPU 1024
 /* What Kubernetes writes for a container that requests no CPU. */
 #define SHARES_OF_NONE 2
 #define MILLICPU_MAX   100000000
-
-static const char *first_text(const json_t *object, const char *const *keys, size_t n)
-{
-	const char *text = "";
-
-	for (size_t i = 0; i < n && *text == '\0'; i++)
-		text = json_text(object, keys[i]);
-	return text;
-}
 
 static uint32_t millicpu(json_int_t part, json_int_t whole)
 {
@@ -61,38 +58,86 @@ static void read_size(const json_t *config, struct container_names *names)
 		names->memory_limit_bytes = (uint64_t)memory;
 }
 
-static void read_annotations(const json_t *notes, struct container_names *names)
-{
-	static const char *const name[] = { "io.kubernetes.cri.container-name",
-					    "io.kubernetes.container.name", "nerdctl/name" };
-	static const char *const image[] = { "io.kubernetes.cri.image-name",
-					     "io.kubernetes.cri-o.ImageName" };
-	static const char *const pod[] = { "io.kubernetes.cri.sandbox-name",
-					   "io.kubernetes.pod.name" };
-	static const char *const space[] = { "io.kubernetes.cri.sandbox-namespace",
-					     "io.kubernetes.pod.namespace" };
-	static const char *const uid[] = { "io.kubernetes.cri.sandbox-uid",
-					   "io.kubernetes.pod.uid" };
-	static const char *const type[] = { "io.kubernetes.cri.container-type",
-					    "io.kubernetes.cri-o.ContainerType" };
+/* By which keys a runtime says what; NULL: not at all. */
+struct keys {
+	const char *name, *other_name, *image, *pod, *space, *uid, *type;
+};
 
-	names->container_name = first_text(notes, name, ARRAY_SIZE(name));
-	names->image = first_text(notes, image, ARRAY_SIZE(image));
-	names->pod_name = first_text(notes, pod, ARRAY_SIZE(pod));
-	names->pod_namespace = first_text(notes, space, ARRAY_SIZE(space));
-	names->pod_id = first_text(notes, uid, ARRAY_SIZE(uid));
-	if (strcmp(first_text(notes, type, ARRAY_SIZE(type)), "sandbox") == 0)
-		names->container_name = "POD";
+static const char *text_at(const json_t *notes, const char *key)
+{
+	return key ? json_text(notes, key) : "";
 }
 
-int bundle_config_names(const char *text, size_t len, const char *id, names_fn *fn, void *userdata)
+/* Whether the cgroup that the bundle asks for lies in that pod. */
+static bool lies_in_pod(const json_t *config, const char *uid)
+{
+	const char *path = json_text(json_object_get(config, "linux"), "cgroupsPath");
+	struct cgroup_owner owner;
+
+	cgroup_owner_from_path(path, strlen(path), &owner);
+	return owner.pod_id[0] != '\0' && strcmp(owner.pod_id, uid) == 0;
+}
+
+static void read_annotations(const json_t *config, const struct keys *keys,
+			     struct container_names *names)
+{
+	const json_t *notes = json_object_get(config, "annotations");
+	const char *uid = text_at(notes, keys->uid);
+
+	names->container_name = text_at(notes, keys->name);
+	if (*names->container_name == '\0')
+		names->container_name = text_at(notes, keys->other_name);
+	names->image = text_at(notes, keys->image);
+	if (strcmp(text_at(notes, keys->type), "sandbox") == 0)
+		names->container_name = "POD";
+	if (!lies_in_pod(config, uid))
+		return;
+	names->pod_id = uid;
+	names->pod_name = text_at(notes, keys->pod);
+	names->pod_namespace = text_at(notes, keys->space);
+}
+
+static int read_bundle(const char *text, size_t len, const char *id, const struct keys *keys,
+		       names_fn *fn, void *userdata)
 {
 	json_t *config CLEANUP(json_cleanup) = json_read_object(text, len);
-	struct container_names names = { .container_id = id };
+	struct container_names names = {
+		.container_id = id, .pod_id = "", .pod_name = "", .pod_namespace = ""
+	};
 
 	if (!config || !json_is_string(json_object_get(config, "ociVersion")))
 		return -EBADMSG;
-	read_annotations(json_object_get(config, "annotations"), &names);
+	read_annotations(config, keys, &names);
 	read_size(config, &names);
 	return fn(userdata, &names);
+}
+
+int containerd_bundle_names(const char *text, size_t len, const char *id, names_fn *fn,
+			    void *userdata)
+{
+	static const struct keys keys = {
+		.name = "io.kubernetes.cri.container-name",
+		.other_name = "nerdctl/name",
+		.image = "io.kubernetes.cri.image-name",
+		.pod = "io.kubernetes.cri.sandbox-name",
+		.space = "io.kubernetes.cri.sandbox-namespace",
+		.uid = "io.kubernetes.cri.sandbox-uid",
+		.type = "io.kubernetes.cri.container-type",
+	};
+
+	return read_bundle(text, len, id, &keys, fn, userdata);
+}
+
+int crio_bundle_names(const char *text, size_t len, const char *id, names_fn *fn, void *userdata)
+{
+	static const struct keys keys = {
+		.name = "io.kubernetes.container.name",
+		.image = "io.kubernetes.cri-o.ImageName",
+		.pod = "io.kubernetes.pod.name",
+		.space = "io.kubernetes.pod.namespace",
+		.uid = "io.kubernetes.pod.uid",
+		.type = "io.kubernetes.cri-o.ContainerType",
+	};
+
+	return read_bundle(text, len, id, &keys, fn, userdata);
 }

@@ -20,7 +20,7 @@ static int one_bundle(void *userdata, int dirfd, const char *id, uint64_t inode)
 	char path[CONTAINER_ID_MAX + 16];
 
 	(void)snprintf(path, sizeof(path), "%s/config.json", id);
-	return scan_container(userdata, dirfd, path, id, inode, bundle_config_names);
+	return scan_container(userdata, dirfd, path, id, inode, containerd_bundle_names);
 }
 
 static int one_namespace(void *userdata, int dirfd, const char *name, uint64_t inode)

@@ -110,7 +110,7 @@ static int one_bundle(void *userdata, int dirfd, const char *id, uint64_t inode)
 	char path[CONTAINER_ID_MAX + 32];
 
 	(void)snprintf(path, sizeof(path), "%s/userdata/config.json", id);
-	return scan_container(userdata, dirfd, path, id, inode, bundle_config_names);
+	return scan_container(userdata, dirfd, path, id, inode, crio_bundle_names);
 }
 
 int scan_crio(struct scan *scan)

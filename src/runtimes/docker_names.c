@@ -3,9 +3,12 @@
  * Docker says the same in two places: in the answer of its API ("Id", "Names" with the slash of the
  * former link names, "Image", "Labels") and in config.v2.json below its data directory ("ID",
  * "Name", "Config"). Kubernetes through Docker marks containers by labels, and those name them
- * better than the name that is made of them.
+ * better than the name that is made of them. But Docker merges the LABELs of an image into those of
+ * a container, and an image's author may write anything: so labels count only where the container's
+ * name, which is the kubelet's to give, says the same.
  */
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/macro.h"
@@ -39,15 +42,37 @@ static const char *own_name_of(const json_t *names)
 	return found;
 }
 
+/* "k8s_CONTAINER_POD_NAMESPACE_UID_ATTEMPT": no name in Kubernetes has an underscore. */
+static bool name_says(const char *name, const char *const *words, size_t count)
+{
+	static const char prefix[] = "k8s_";
+
+	if (strncmp(name, prefix, strlen(prefix)) != 0)
+		return false;
+	name += strlen(prefix);
+	for (size_t i = 0; i < count; i++) {
+		size_t len = strlen(words[i]);
+
+		if (len == 0 || strncmp(name, words[i], len) != 0 || name[len] != '_')
+			return false;
+		name += len + 1;
+	}
+	return true;
+}
+
 static void read_labels(const json_t *labels, struct container_names *names)
 {
-	const char *name = json_text(labels, "io.kubernetes.container.name");
+	const char *const words[] = { json_text(labels, "io.kubernetes.container.name"),
+				      json_text(labels, "io.kubernetes.pod.name"),
+				      json_text(labels, "io.kubernetes.pod.namespace"),
+				      json_text(labels, "io.kubernetes.pod.uid") };
 
-	names->pod_name = json_text(labels, "io.kubernetes.pod.name");
-	names->pod_namespace = json_text(labels, "io.kubernetes.pod.namespace");
-	names->pod_id = json_text(labels, "io.kubernetes.pod.uid");
-	if (*name != '\0')
-		names->container_name = name;
+	if (!name_says(names->container_name, words, ARRAY_SIZE(words)))
+		return;
+	names->container_name = words[0];
+	names->pod_name = words[1];
+	names->pod_namespace = words[2];
+	names->pod_id = words[3];
 }
 
 static int list_element(void *userdata, const json_t *element)

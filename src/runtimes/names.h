@@ -17,15 +17,19 @@ typedef int names_fn(void *userdata, const struct container_names *names);
 
 /*
  * config.json of an OCI bundle (runtime-spec 1.0, "annotations"), of container @id: what
- * containerd's CRI, CRI-O and nerdctl write there. 0 and one call, with empty names where there are
- * none; -EBADMSG: not an OCI configuration.
+ * containerd's CRI and nerdctl, or CRI-O, write there. 0 and one call, with empty names where there
+ * are none; -EBADMSG: not an OCI configuration. A pod is named only where linux.cgroupsPath lies in
+ * it: annotations hold what authors of pods and images wrote, too.
  */
-int bundle_config_names(const char *text, size_t len, const char *id, names_fn *fn, void *userdata);
+int containerd_bundle_names(const char *text, size_t len, const char *id, names_fn *fn,
+			    void *userdata);
+int crio_bundle_names(const char *text, size_t len, const char *id, names_fn *fn, void *userdata);
 
 /*
  * Answer of GET /containers/json of Docker's API, and of Podman's that is compatible with it.
- * *bad counts elements that are no containers; -EBADMSG: from some place on it is not JSON (those
- * before were handed over).
+ * Labels name a pod only where the container's name is the kubelet's and says the same: an image
+ * has labels, too. *bad counts elements that are no containers; -EBADMSG: from some place on it is
+ * not JSON (those before were handed over).
  */
 int docker_list_names(const char *text, size_t len, uint64_t *bad, names_fn *fn, void *userdata);
 

@@ -56,7 +56,8 @@ static void compose(struct owner *owner)
 	bool own = owner->record && !owner->is_pod_only;
 
 	view->container_name = own ? either(names->container_name, owner->name) : owner->name;
-	view->pod_id = either(names->pod_id, owner->pod_id);
+	/* The kernel's word: who writes names cannot move what runs into another pod. */
+	view->pod_id = either(owner->pod_id, names->pod_id);
 	view->pod_name = either(names->pod_name, either(view->pod_id, view->container_name));
 	view->container_namespace =
 		either(names->pod_namespace, view->kind == OWNER_KERNEL ? "kernel" : "system");

@@ -6,6 +6,8 @@
  */
 #include "workload/owner_names.h"
 
+#include <string.h>
+
 #include "base/macro.h"
 #include "workload/directory_record.h"
 
@@ -32,6 +34,26 @@ static void adopt_pod(struct container_names *names, const struct container_name
 	names->pod_source = pod->pod_source;
 }
 
+/*
+ * What a runtime knows comes from labels and annotations, which authors of images and pods write:
+ * of a pod it says something only where the cgroup lies in that very pod.
+ */
+static void doubt_pod(struct container_names *names, const struct owner *owner)
+{
+	static const struct container_names nothing = { .pod_name = "",
+							.pod_namespace = "",
+							.pod_id = "",
+							.workload = "",
+							.workload_type = "",
+							.pod_labels = "" };
+
+	if (names->source == DIRECTORY_KUBERNETES ||
+	    (owner->pod_id[0] && strcmp(owner->pod_id, names->pod_id) == 0))
+		return;
+	adopt_pod(names, &nothing);
+	names->pod_source = names->source;
+}
+
 /* Whether somebody knows it by its own id. */
 static bool ask(struct owner *owner, const struct owner_names_context *context)
 {
@@ -48,6 +70,7 @@ static bool ask(struct owner *owner, const struct owner_names_context *context)
 					  sizeof(pod_buffer), &pod);
 
 	if (found) {
+		doubt_pod(&names, owner);
 		if (has_pod && pod.source == DIRECTORY_KUBERNETES)
 			adopt_pod(&names, &pod);
 		owner_set_names(owner, &names, owner->is_nested);

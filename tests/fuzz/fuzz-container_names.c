@@ -31,7 +31,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	memcpy(text, data, size);
 	text[size] = '\0';
-	(void)bundle_config_names(text, size, "id", use, &total);
+	(void)containerd_bundle_names(text, size, "id", use, &total);
+	(void)crio_bundle_names(text, size, "id", use, &total);
 	(void)docker_list_names(text, size, &bad, use, &total);
 	(void)docker_config_names(text, size, use, &total);
 	(void)storage_list_names(text, size, &bad, use, &total);

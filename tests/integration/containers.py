@@ -23,14 +23,18 @@ MARK = "KEPLER_TEST_OWN_MOUNTS"
 STATE = ["/run", "/var/lib/containers"]
 
 
-def enter_own_mounts():
-    """Starts this program again in a mount namespace of its own; returns only there."""
+def enter_own_mounts(state=STATE, programs=True):
+    """Starts this program again in a mount namespace of its own, where `state` is empty and, if wanted, the unpacked programs
+    are in /usr; returns only there."""
     need_root()
     if MARK in os.environ:
         del os.environ[MARK]
-        lay_out()
+        if programs:
+            lay_programs()
+        for path in state:
+            mount("-t", "tmpfs", "-o", "mode=755", "kepler-test", path)
         return
-    made = [path for path in STATE if not os.path.isdir(path)]
+    made = [path for path in state if not os.path.isdir(path)]
     for path in made:
         os.mkdir(path)
     try:
@@ -46,13 +50,11 @@ def mount(*args):
     subprocess.run(["mount", *args], check=True)
 
 
-def lay_out():
+def lay_programs():
     tools = CACHE / "tools"
     for name in ("usr", "etc", "var"):
         if (tools / name).is_dir():
             mount("-t", "overlay", "-o", f"ro,lowerdir={tools / name}:/{name}", "kepler-test", f"/{name}")
-    for path in STATE:
-        mount("-t", "tmpfs", "-o", "mode=755", "kepler-test", path)
     os.environ["PATH"] += ":/usr/sbin:/sbin"
 
 

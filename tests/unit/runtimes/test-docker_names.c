@@ -51,13 +51,48 @@ static void test_docker(void **state)
 		read_list(" [ "
 			  "{\"Id\":\"a1\",\"Names\":[\"/other/alias\",\"/"
 			  "web\"],\"Image\":\"nginx:1\","
-			  "\"Labels\":{}},\n{\"Id\":\"b2\",\"Names\":[\"/k8s_x\"],\"Image\":\"i\","
-			  "\"Labels\":{\"io.kubernetes.container.name\":\"x\","
+			  "\"Labels\":{}},\n{\"Id\":\"b2\",\"Names\":[\"/k8s_x_p_n_u_0\"],"
+			  "\"Image\":\"i\",\"Labels\":{\"io.kubernetes.container.name\":\"x\","
 			  "\"io.kubernetes.pod.name\":\"p\",\"io.kubernetes.pod.namespace\":\"n\","
 			  "\"io.kubernetes.pod.uid\":\"u\"}} ] ",
 			  &seen),
 		0);
 	assert_string_equal(seen.text, "a1|web|nginx:1|||;b2|x|i|p|n|u;");
+}
+
+#define POD_LABELS                                                                                 \
+	"\"Labels\":{\"io.kubernetes.container.name\":\"x\",\"io.kubernetes.pod.name\":"           \
+	"\"p\",\"io.kubernetes.pod.namespace\":\"n\",\"io.kubernetes.pod.uid\":\"u\"}"
+
+/*
+ * Docker merges an image's LABELs into those of its containers. The kubelet's containers have a
+ * name that says the same, and names are not the image's.
+ */
+static void test_labels_of_an_image_name_no_pod(void **state)
+{
+	static const char *const names[] = { "web", "k8s_x_p_n", "k8s_x_p_n_v_0", "x_p_n_u_0",
+					     "k8s_x_p_other_u_0" };
+	struct seen seen = { .calls = 0 };
+	char text[512], want[64];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		(void)snprintf(want, sizeof(want), "a1|%s|i|||;", names[i]);
+		(void)snprintf(text, sizeof(text),
+			       "[{\"Id\":\"a1\",\"Names\":[\"/%s\"],\"Image\":\"i\"," POD_LABELS
+			       "}]",
+			       names[i]);
+		assert_int_equal(read_list(text, &seen), 0);
+		assert_string_equal(seen.text, want);
+		(void)snprintf(
+			text, sizeof(text),
+			"{\"ID\":\"a1\",\"Name\":\"/%s\",\"Config\":{\"Image\":\"i\"," POD_LABELS
+			"}}",
+			names[i]);
+		seen = (struct seen){ .calls = 0 };
+		assert_int_equal(docker_config_names(text, strlen(text), note, &seen), 0);
+		assert_string_equal(seen.text, want);
+	}
 }
 
 static void test_podman(void **state)
@@ -161,6 +196,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_docker),
+		cmocka_unit_test(test_labels_of_an_image_name_no_pod),
 		cmocka_unit_test(test_podman),
 		cmocka_unit_test(test_too_deep_is_not_parsed),
 		cmocka_unit_test(test_bad_elements_are_counted),

@@ -7,9 +7,12 @@
 
 #include "runtimes/scan.h"
 
-#define TASKS "/run/containerd/io.containerd.runtime.v2.task"
-#define GRAPH "/var/lib/containers/storage/overlay-containers"
-#define RUN   "/run/containers/storage/overlay-containers"
+#define TASKS  "/run/containerd/io.containerd.runtime.v2.task"
+#define GRAPH  "/var/lib/containers/storage/overlay-containers"
+#define RUN    "/run/containers/storage/overlay-containers"
+
+#define UID    "5f0c7a3e-1b2d-4c6f-9a8b-0d1e2f3a4b5c"
+#define IN_POD "\"linux\":{\"cgroupsPath\":\"/kubepods/pod" UID "/x\"}"
 
 struct fixture {
 	struct state_tree tree;
@@ -19,7 +22,8 @@ struct fixture {
 
 static const char *const web_bundle =
 	"{\"ociVersion\":\"1.0\",\"annotations\":{\"io.kubernetes.cri.container-name\":\"web\","
-	"\"io.kubernetes.cri.sandbox-name\":\"shop\"}}";
+	"\"io.kubernetes.cri.sandbox-uid\":\"" UID "\","
+	"\"io.kubernetes.cri.sandbox-name\":\"shop\"}," IN_POD "}";
 
 static int setup(void **state)
 {
@@ -150,7 +154,8 @@ static void test_podman_and_crio(void **state)
 	tree_write(&f->tree, RUN "/p1/userdata/config.json", "{\"ociVersion\":\"1.0\"}");
 	tree_write(&f->tree, RUN "/k1/userdata/config.json",
 		   "{\"ociVersion\":\"1.0\",\"annotations\":{\"io.kubernetes.container.name\":"
-		   "\"web\",\"io.kubernetes.pod.name\":\"shop\"}}");
+		   "\"web\",\"io.kubernetes.pod.uid\":\"" UID "\","
+		   "\"io.kubernetes.pod.name\":\"shop\"}," IN_POD "}");
 	scan_run(&f->scan, 1);
 	assert_string_equal(f->scan.stats.present, "podman cri-o");
 	assert_int_equal(fake_directory.count, 5);

@@ -14,12 +14,13 @@
 #include "base/macro.h"
 #include "base/num.h"
 
-#define ID    "3f1c0d52a9e84b7760d1c2f8e5a4b39017c6d8e2f4a1b0935c7e6d8f2a4b1c30"
-#define INNER "b7d2a90e41c85f3362f7e8d1a0c9b45876e3f2d1c0b9a8877665544332211000"
-#define UID   "5f0c7a3e-1b2d-4c6f-9a8b-0d1e2f3a4b5c"
-#define POD   "/kubepods/burstable/pod" UID "/"
-#define S     NSEC_PER_SEC
-#define T0    (1000 * S)
+#define ID     "3f1c0d52a9e84b7760d1c2f8e5a4b39017c6d8e2f4a1b0935c7e6d8f2a4b1c30"
+#define INNER  "b7d2a90e41c85f3362f7e8d1a0c9b45876e3f2d1c0b9a8877665544332211000"
+#define UID    "5f0c7a3e-1b2d-4c6f-9a8b-0d1e2f3a4b5c"
+#define VICTIM "0d1e2f3a-4b5c-4c6f-9a8b-5f0c7a3e1b2d"
+#define POD    "/kubepods/burstable/pod" UID "/"
+#define S      NSEC_PER_SEC
+#define T0     (1000 * S)
 
 struct world {
 	struct directory *directory;
@@ -254,6 +255,68 @@ static void test_a_runtime_names_pods_where_kubernetes_is_away(void **state)
 	assert_string_equal(at(world, 1)->pod_name, "till-7");
 }
 
+/*
+ * An image's labels and a pod's annotations are their authors' words: the pod is the one that the
+ * cgroup lies in, and none where it lies in none, whether Kubernetes answers or not.
+ */
+static void test_a_runtime_names_no_other_pod(void **state)
+{
+	static const struct {
+		const char *path, *id, *name, *pod_id;
+	} rows[] = {
+		{ "/docker/" ID, ID, "web", "" },
+		{ POD INNER, INNER, "web", UID },
+		{ POD INNER "/docker/" ID, INNER, "3f1c0d52a9e8", UID },
+	};
+	struct world *world = *state;
+	uint64_t now_s = 0;
+
+	for (size_t i = 0; i < 2 * ARRAY_SIZE(rows); i++) {
+		const struct container_names names = { .container_id = rows[i / 2].id,
+						       .container_name = "web",
+						       .pod_name = "victim-0",
+						       .pod_namespace = "prod",
+						       .pod_id = VICTIM };
+		const struct identity *identity;
+
+		assert_int_equal(directory_put(world->directory, DIRECTORY_RUNTIME, &names), 0);
+		reach(world, DIRECTORY_RUNTIME, true);
+		reach(world, DIRECTORY_KUBERNETES, i % 2);
+		cgroup(world, i + 1, rows[i / 2].path);
+		pass(world, now_s++);
+		(void)at(world, i + 1);
+		now_s += 60;
+		pass(world, now_s++);
+		identity = at(world, i + 1);
+		assert_false(identity->waiting);
+		assert_string_equal(identity->pod_id, rows[i / 2].pod_id);
+		assert_string_not_equal(identity->pod_name, "victim-0");
+		assert_string_equal(identity->container_namespace, "system");
+		assert_string_equal(identity->container_name, rows[i / 2].name);
+	}
+}
+
+/* Kubernetes' word of a container is taken, but the uid is the cgroup's. */
+static void test_the_uid_is_the_cgroups(void **state)
+{
+	static const char hash[] = "0123456789abcdef0123456789abcdef";
+	const struct container_names names = { .container_id = ID,
+					       .container_name = "etcd",
+					       .pod_name = "etcd-node-1",
+					       .pod_namespace = "kube-system",
+					       .pod_id = UID };
+	struct world *world = *state;
+
+	assert_int_equal(directory_put(world->directory, DIRECTORY_KUBERNETES, &names), 0);
+	cgroup(world, 1, "/kubepods/burstable/pod0123456789abcdef0123456789abcdef/" ID);
+	assert_string_equal(at(world, 1)->pod_id, hash);
+	assert_string_equal(at(world, 1)->pod_name, "etcd-node-1");
+	put_pod(world, INNER, "till-7");
+	cgroup(world, 2, "/system.slice/docker-" INNER ".scope"); /* --cgroups-per-qos=false */
+	pass(world, 1);
+	assert_string_equal(at(world, 2)->pod_id, UID);
+}
+
 static void test_version_is_of_the_strings(void **state)
 {
 	struct world *world = *state;
@@ -442,6 +505,8 @@ int main(void)
 		WORLD_TEST(test_a_pod_is_named_before_its_container),
 		WORLD_TEST(test_a_pod_that_a_runtime_names_waits_for_kubernetes),
 		WORLD_TEST(test_a_runtime_names_pods_where_kubernetes_is_away),
+		WORLD_TEST(test_a_runtime_names_no_other_pod),
+		WORLD_TEST(test_the_uid_is_the_cgroups),
 		WORLD_TEST(test_version_is_of_the_strings),
 		WORLD_TEST(test_names_do_not_change_within_an_interval),
 		WORLD_TEST(test_known_names_stay_when_the_source_forgets),
