@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/macro.h"
+#include "base/thread_signals.h"
 
 #define IDLE_NS    (10 * NSEC_PER_SEC) /* an idle thread ends after that */
 #define STACK_SIZE (256UL << 10)
@@ -167,7 +168,7 @@ static int add_thread(struct offload *offload)
 	(void)pthread_attr_init(&attr);
 	(void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	(void)pthread_attr_setstacksize(&attr, STACK_SIZE);
-	(void)sigfillset(&all);
+	thread_signals_blocked(&all);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &old);
 	r = pthread_create(&thread, &attr, thread_main, offload);
 	(void)pthread_sigmask(SIG_SETMASK, &old, NULL);

@@ -423,6 +423,11 @@ static const struct metric table[] = {
 	  "",
 	  "Times the state file could not be written.",
 	  emit_self_u64, SELF(state_write_errors) },
+	{ "kepler_exporter_denied_system_calls", METRIC_COUNTER, "", BOTH,
+	  "",
+	  "System calls that the filter answered with EPERM or ENOSYS, because they are not in its "
+	  "list; the log names each once.",
+	  emit_self_u64, SELF(denied_calls) },
 	{ "kepler_exporter_config_reloads", METRIC_COUNTER, "", BOTH,
 	  "result",
 	  "Reloads of the configuration.",

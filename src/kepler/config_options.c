@@ -221,10 +221,10 @@ static const struct config_option options[] = {
 	  .help = "Show a live table of processes: on a terminal only, always, or never." },
 
 	{ "security.seccomp", NULL, OPTION_BOOL, FIELD(security_seccomp), .default_text = "true",
-	  .help = "After start, let the kernel end the program at any system call it does not "
-		  "need." },
+	  .help = "After start, deny every system call that is not needed, and let the kernel end "
+		  "the program at those that only an intruder makes." },
 	{ "security.seccomp-log", NULL, OPTION_BOOL, FIELD(seccomp_log), .default_text = "false",
-	  .help = "Only log (kernel log or audit) what the filter would end the program for." },
+	  .help = "Only log (kernel log or audit) what the filter would deny." },
 	{ "security.drop-capabilities", NULL, OPTION_BOOL, FIELD(security_drop),
 	  .default_text = "true",
 	  .help = "After start, give up every capability that later readings do not need." },

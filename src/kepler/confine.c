@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * An allow-list, in tables: calls that are allowed as they are, and calls that are allowed with
- * certain arguments. x86-64 and arm64 lack some of each other's calls; libseccomp knows which names
- * an architecture has and the rest are passed over. clone3's flags are in memory, where a filter
- * cannot look: it answers ENOSYS, and libc takes clone.
+ * Lists, in tables: calls that are allowed as they are, calls that are allowed with certain
+ * arguments, and calls that only an intruder makes. x86-64 and arm64 lack some of each other's
+ * calls; libseccomp knows which names an architecture has and the rest are passed over. clone3's
+ * flags are in memory, where a filter cannot look: it answers ENOSYS, and libc takes clone.
+ *
+ * What is in none of them is denied by SECCOMP_RET_TRAP: the kernel sends the thread SIGSYS, whose
+ * handler counts the call and answers it. SECCOMP_RET_ERRNO would be silent; SECCOMP_RET_LOG makes
+ * the call; SECCOMP_RET_USER_NOTIF wants a supervisor, under the filter itself. None of
+ * them costs anything where no call is denied.
  */
 #include "kepler/confine.h"
 
@@ -11,10 +16,13 @@
 #include <string.h>
 
 #include "base/macro.h"
+#include "kepler/denied_calls.h"
 
 #ifdef HAVE_SECCOMP
 
 #include <linux/bpf.h>
+#include <linux/sockios.h>
+#include <net/if.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <sys/ioctl.h>
@@ -25,6 +33,8 @@
 
 /* From linux/prctl.h of 5.17: names an anonymous mapping, which newer allocators do. */
 #define PRCTL_SET_VMA 0x53564d41U
+/* From asm/termbits.h, which clashes with termios.h: what tcgetattr() of newer libcs asks. */
+#define IOCTL_TCGETS2 0x802c542aU
 
 static const char *const allowed[] = {
 	/* files: sensors, /proc, the state file, the configuration */
@@ -127,6 +137,9 @@ static const char *const allowed[] = {
 	"geteuid",
 	"getgid",
 	"getegid",
+	"getresuid",
+	"getresgid",
+	"getgroups",
 	"getrandom",
 	"getrusage",
 	"times",
@@ -164,10 +177,17 @@ static const struct call_rule rules[] = {
 	{ "bpf", SCMP_A0_32(SCMP_CMP_EQ, BPF_ITER_CREATE) },
 	/* is it a terminal, how big is it; MHD makes its sockets non-blocking */
 	{ "ioctl", SCMP_A1_32(SCMP_CMP_EQ, TCGETS) },
+	{ "ioctl", SCMP_A1_32(SCMP_CMP_EQ, IOCTL_TCGETS2) },
 	{ "ioctl", SCMP_A1_32(SCMP_CMP_EQ, TIOCGWINSZ) },
 	{ "ioctl", SCMP_A1_32(SCMP_CMP_EQ, FIONBIO) },
 	{ "ioctl", SCMP_A1_32(SCMP_CMP_EQ, FIONREAD) },
+	/* what of an answer a peer has not read yet; the zone of an address, "fe80::1%eth0" */
+	{ "ioctl", SCMP_A1_32(SCMP_CMP_EQ, SIOCOUTQ) },
+	{ "ioctl", SCMP_A1_32(SCMP_CMP_EQ, SIOCGIFINDEX) },
+	{ "ioctl", SCMP_A1_32(SCMP_CMP_EQ, SIOCGIFNAME) },
 	{ "prctl", SCMP_A0_32(SCMP_CMP_EQ, PR_SET_NAME) },
+	{ "prctl", SCMP_A0_32(SCMP_CMP_EQ, PR_GET_NAME) },
+	{ "prctl", SCMP_A0_32(SCMP_CMP_EQ, PR_CAPBSET_READ) }, /* libsystemd's bus client */
 	{ "prctl", SCMP_A0_32(SCMP_CMP_EQ, PRCTL_SET_VMA) },
 	{ "mmap", SCMP_A2_32(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0) },
 	{ "mprotect", SCMP_A2_32(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0) },
@@ -185,6 +205,67 @@ static const char *const client_calls[] = {
 	"socket", "socketpair", "connect", "bind", "sendmmsg", "recvmmsg", "mmap", "mprotect",
 };
 
+/*
+ * What nothing here ever calls, and an intruder first: to run a program, to reach into other
+ * processes, to change mounts, namespaces or the kernel. The process ends.
+ */
+static const char *const deadly[] = {
+	"execve",
+	"execveat",
+	"uselib",
+	"ptrace",
+	"process_vm_readv",
+	"process_vm_writev",
+	"process_madvise",
+	"pidfd_getfd",
+	"userfaultfd",
+	"perf_event_open",
+	"mount",
+	"umount",
+	"umount2",
+	"mount_setattr",
+	"move_mount",
+	"open_tree",
+	"fsopen",
+	"fsconfig",
+	"fsmount",
+	"fspick",
+	"pivot_root",
+	"chroot",
+	"setns",
+	"unshare",
+	"init_module",
+	"finit_module",
+	"delete_module",
+	"kexec_load",
+	"kexec_file_load",
+	"reboot",
+	"swapon",
+	"swapoff",
+	"acct",
+	"iopl",
+	"ioperm",
+};
+
+static const struct call_rule deadly_rules[] = {
+	{ "bpf", SCMP_A0_32(SCMP_CMP_EQ, BPF_MAP_CREATE) },
+	{ "bpf", SCMP_A0_32(SCMP_CMP_EQ, BPF_PROG_LOAD) },
+	{ "bpf", SCMP_A0_32(SCMP_CMP_EQ, BPF_PROG_ATTACH) },
+	{ "bpf", SCMP_A0_32(SCMP_CMP_EQ, BPF_RAW_TRACEPOINT_OPEN) },
+	{ "bpf", SCMP_A0_32(SCMP_CMP_EQ, BPF_BTF_LOAD) },
+	{ "bpf", SCMP_A0_32(SCMP_CMP_EQ, BPF_LINK_CREATE) },
+	{ "bpf", SCMP_A0_32(SCMP_CMP_EQ, BPF_LINK_UPDATE) },
+	{ "ioctl", SCMP_A1_32(SCMP_CMP_EQ, TIOCSTI) },
+	{ "clone", SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_NEWNS, CLONE_NEWNS) },
+	{ "clone", SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_NEWUSER, CLONE_NEWUSER) },
+};
+
+/* Code that was not in the program: modules of libc bring theirs, hence without CONFINE_CLIENTS. */
+static const struct call_rule executable_memory[] = {
+	{ "mmap", SCMP_A2_32(SCMP_CMP_MASKED_EQ, PROT_EXEC, PROT_EXEC) },
+	{ "mprotect", SCMP_A2_32(SCMP_CMP_MASKED_EQ, PROT_EXEC, PROT_EXEC) },
+};
+
 static int add_rule(scmp_filter_ctx filter, uint32_t action, const char *name,
 		    const struct scmp_arg_cmp *argument)
 {
@@ -195,19 +276,52 @@ static int add_rule(scmp_filter_ctx filter, uint32_t action, const char *name,
 	return seccomp_rule_add_array(filter, action, call, argument ? 1 : 0, argument);
 }
 
-static int fill(scmp_filter_ctx filter, unsigned flags)
+static int add_names(scmp_filter_ctx filter, uint32_t action, const char *const *names,
+		     size_t count)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < count; i++)
+		r = add_rule(filter, action, names[i], NULL);
+	return r;
+}
+
+static int add_rules(scmp_filter_ctx filter, uint32_t action, const struct call_rule *some,
+		     size_t count)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < count; i++)
+		r = add_rule(filter, action, some[i].name, &some[i].argument);
+	return r;
+}
+
+static int allow(scmp_filter_ctx filter, unsigned flags)
 {
 	const struct scmp_arg_cmp self = SCMP_A0_32(SCMP_CMP_EQ, (scmp_datum_t)getpid());
 	int r = add_rule(filter, SCMP_ACT_ERRNO(ENOSYS), "clone3", NULL);
 
 	if (r == 0)
 		r = add_rule(filter, SCMP_ACT_ALLOW, "tgkill", &self); /* abort() */
-	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(allowed); i++)
-		r = add_rule(filter, SCMP_ACT_ALLOW, allowed[i], NULL);
-	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(rules); i++)
-		r = add_rule(filter, SCMP_ACT_ALLOW, rules[i].name, &rules[i].argument);
-	for (size_t i = 0; r == 0 && (flags & CONFINE_CLIENTS) && i < ARRAY_SIZE(client_calls); i++)
-		r = add_rule(filter, SCMP_ACT_ALLOW, client_calls[i], NULL);
+	if (r == 0)
+		r = add_names(filter, SCMP_ACT_ALLOW, allowed, ARRAY_SIZE(allowed));
+	if (r == 0)
+		r = add_rules(filter, SCMP_ACT_ALLOW, rules, ARRAY_SIZE(rules));
+	if (r == 0 && (flags & CONFINE_CLIENTS))
+		r = add_names(filter, SCMP_ACT_ALLOW, client_calls, ARRAY_SIZE(client_calls));
+	return r;
+}
+
+static int forbid(scmp_filter_ctx filter, unsigned flags)
+{
+	int r = add_names(filter, SCMP_ACT_KILL_PROCESS, deadly, ARRAY_SIZE(deadly));
+
+	if (r == 0)
+		r = add_rules(filter, SCMP_ACT_KILL_PROCESS, deadly_rules,
+			      ARRAY_SIZE(deadly_rules));
+	if (r == 0 && !(flags & CONFINE_CLIENTS))
+		r = add_rules(filter, SCMP_ACT_KILL_PROCESS, executable_memory,
+			      ARRAY_SIZE(executable_memory));
 	return r;
 }
 
@@ -220,14 +334,18 @@ static int load(scmp_filter_ctx filter, unsigned flags)
 	if (r == 0)
 		r = seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2); /* a tree, not a list */
 	if (r == 0)
-		r = fill(filter, flags);
+		r = allow(filter, flags);
+	if (r == 0 && !(flags & CONFINE_LOG_ONLY))
+		r = forbid(filter, flags);
+	if (r == 0)
+		r = denied_calls_catch();
 	return r < 0 ? r : seccomp_load(filter);
 }
 
 int confine_apply(unsigned flags, struct diag *diag)
 {
 	const bool log_only = flags & CONFINE_LOG_ONLY;
-	scmp_filter_ctx filter = seccomp_init(log_only ? SCMP_ACT_LOG : SCMP_ACT_KILL_PROCESS);
+	scmp_filter_ctx filter = seccomp_init(log_only ? SCMP_ACT_LOG : SCMP_ACT_TRAP);
 	int r;
 
 	if (!filter)

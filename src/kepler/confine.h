@@ -5,8 +5,9 @@
  * executable memory (but for clients), and of bpf() only runs, iterators and map operations. So a
  * retry of a failed BPF load means a restart.
  *
- * Anything else ends the process (SIGSYS), or is logged only, for finding out what a new libc
- * wants.
+ * What an intruder would call (execve, ptrace, mount, to load BPF, …) ends the process (SIGSYS).
+ * Anything else is denied, counted and told (kepler/denied_calls.h), or let pass and logged by the
+ * kernel, for finding out what a new libc wants.
  */
 #pragma once
 

@@ -24,6 +24,7 @@
 #include "base/log.h"
 #include "base/macro.h"
 #include "kepler/confine.h"
+#include "kepler/denied_calls.h"
 #include "kepler/idle_state.h"
 #include "kepler/interval.h"
 #include "kepler/live_table.h"
@@ -183,6 +184,8 @@ static void run_interval(struct monitor *monitor)
 	int r;
 
 	self_stats_update(&monitor->stats);
+	denied_calls_tell();
+	monitor->stats.self.denied_calls = denied_calls_count();
 	names_tell(&monitor->sources.names);
 	names_describe(&monitor->sources.names, &monitor->stats.self);
 	r = interval_engine_run(monitor->engine, realtime_ms(), &monitor->stats.self);

@@ -18,6 +18,7 @@
 
 #include "base/clock.h"
 #include "base/macro.h"
+#include "base/thread_signals.h"
 #include "kube/kube_parts.h"
 
 #define DEFAULT_IN_CLUSTER_DIR "/var/run/secrets/kubernetes.io/serviceaccount"
@@ -193,7 +194,7 @@ static int start_thread(struct kube *kube)
 	pthread_attr_t attr;
 	int r;
 
-	(void)sigfillset(&all);
+	thread_signals_blocked(&all);
 	r = pthread_attr_init(&attr);
 	if (r)
 		return -r;

@@ -24,6 +24,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/macro.h"
+#include "base/thread_signals.h"
 #include "net/http_answer.h"
 #include "net/http_connections.h"
 #include "net/http_listen.h"
@@ -253,7 +254,7 @@ static int start_thread(struct http_server *server)
 	sigset_t all, old;
 	int r;
 
-	(void)sigfillset(&all);
+	thread_signals_blocked(&all);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &old);
 	r = pthread_create(&server->thread, NULL, serve, server);
 	(void)pthread_sigmask(SIG_SETMASK, &old, NULL);

@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/macro.h"
+#include "base/thread_signals.h"
 #include "runtimes/scan.h"
 
 #define PERIOD_NS (60 * NSEC_PER_SEC)
@@ -92,7 +93,7 @@ static int start_thread(struct runtimes *runtimes)
 	int r;
 
 	/* Signals are the main thread's. */
-	(void)sigfillset(&all);
+	thread_signals_blocked(&all);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &old);
 	r = pthread_create(&runtimes->thread, NULL, watch, runtimes);
 	(void)pthread_sigmask(SIG_SETMASK, &old, NULL);

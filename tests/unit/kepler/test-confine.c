@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * S3: what is left works, everything else ends the process. Each try is made in a process of its
- * own.
+ * S3: what is left works; what an intruder would call ends the process, everything else is denied
+ * and counted. Each try is made in a process of its own.
  */
 #include "kepler/confine.h"
 
@@ -9,6 +9,8 @@
 #include <fcntl.h>
 #include <linux/bpf.h>
 #include <linux/sched.h>
+#include <linux/sockios.h>
+#include <net/if.h>
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -18,6 +20,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -30,7 +33,9 @@
 #include <cmocka.h>
 
 #include "base/macro.h"
+#include "base/thread_signals.h"
 #include "in_child.h"
+#include "kepler/denied_calls.h"
 
 static long bpf(enum bpf_cmd command)
 {
@@ -132,29 +137,70 @@ static long try_io_uring(void)
 {
 	return syscall(425, 1, 0); /* io_uring_setup */
 }
+static long try_another_kernel(void)
+{
+	return syscall(600, 1, 0); /* a call that nothing knows */
+}
+static long try_unshare(void)
+{
+	return syscall(SYS_unshare, CLONE_NEWUSER);
+}
+static long try_setns(void)
+{
+	return syscall(SYS_setns, -1, 0);
+}
+static long try_peek(void)
+{
+	return syscall(SYS_process_vm_readv, 1, 0, 0, 0, 0, 0);
+}
+static long try_open_tree(void)
+{
+	return syscall(428, -1, "/", 0); /* open_tree */
+}
+static long try_kexec(void)
+{
+	return syscall(SYS_kexec_load, 0, 0, 0, 0);
+}
+static long try_user_namespace(void)
+{
+	return syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, 0, 0, 0, 0);
+}
 
-static const struct try forbidden[] = {
+static const struct try deadly[] = {
 	{ "execve", try_exec },
-	{ "fork", try_fork },
 	{ "ptrace", try_ptrace },
+	{ "process_vm_readv", try_peek },
 	{ "mount", try_mount },
-	{ "socket", try_socket },
-	{ "connect", try_connect },
+	{ "open_tree", try_open_tree },
+	{ "unshare", try_unshare },
+	{ "setns", try_setns },
+	{ "clone(CLONE_NEWUSER)", try_user_namespace },
 	{ "finit_module", try_module },
-	{ "kill", try_kill },
+	{ "kexec_load", try_kexec },
+	{ "perf_event_open", try_perf_event },
 	{ "executable mmap", try_executable_memory },
 	{ "executable mprotect", try_make_executable },
-	{ "prctl(PR_SET_DUMPABLE)", try_dumpable },
-	{ "setrlimit", try_set_limit },
 	{ "ioctl(TIOCSTI)", try_tty_injection },
 	{ "bpf(PROG_LOAD)", try_prog_load },
 	{ "bpf(BTF_LOAD)", try_btf_load },
 	{ "bpf(MAP_CREATE)", try_map_create },
 	{ "bpf(LINK_CREATE)", try_link_create },
 	{ "bpf(RAW_TRACEPOINT_OPEN)", try_raw_tracepoint },
-	{ "perf_event_open", try_perf_event },
-	{ "keyctl", try_keyring },
-	{ "io_uring_setup", try_io_uring },
+};
+
+static const struct {
+	struct try try;
+	int error;
+} denied[] = {
+	{ { "fork", try_fork }, EPERM },
+	{ { "socket", try_socket }, EPERM },
+	{ { "connect", try_connect }, EPERM },
+	{ { "kill", try_kill }, EPERM },
+	{ { "prctl(PR_SET_DUMPABLE)", try_dumpable }, EPERM },
+	{ { "setrlimit", try_set_limit }, EPERM },
+	{ { "keyctl", try_keyring }, EPERM },
+	{ { "io_uring_setup", try_io_uring }, EPERM },
+	{ { "another kernel's", try_another_kernel }, ENOSYS },
 };
 
 static int confined_try(const void *argument)
@@ -170,15 +216,99 @@ static int confined_try(const void *argument)
 	return 0;
 }
 
-static void forbidden_kills(void **state)
+static void deadly_kills(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(forbidden); i++) {
-		int status = in_child(confined_try, &forbidden[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(deadly); i++) {
+		int status = in_child(confined_try, &deadly[i]);
 
 		if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGSYS)
-			fail_msg("%s: wait status %#x", forbidden[i].name, (unsigned)status);
+			fail_msg("%s: wait status %#x", deadly[i].name, (unsigned)status);
 	}
+}
+
+/* The error that each gets, and how many were counted: 200 + i for the i-th that is wrong. */
+static int denied_tries(const void *argument)
+{
+	struct diag diag;
+
+	(void)argument;
+	if (confine_apply(0, &diag) < 0)
+		return 42;
+	for (unsigned i = 0; i < ARRAY_SIZE(denied); i++) {
+		errno = 0;
+		if (denied[i].try.call() != -1 || errno != denied[i].error ||
+		    denied_calls_count() != i + 1)
+			return 200 + (int)i;
+	}
+	return 0;
+}
+
+static void others_are_denied(void **state)
+{
+	int status;
+
+	(void)state;
+	status = in_child(denied_tries, NULL);
+	if (WEXITSTATUS(status) >= 200)
+		fail_msg("%s is answered otherwise", denied[WEXITSTATUS(status) - 200].try.name);
+	assert_int_equal(status, 0);
+}
+
+static int try_with_signals_blocked(const void *argument)
+{
+	struct diag diag;
+	sigset_t all;
+
+	(void)argument;
+	thread_signals_blocked(&all);
+	if (sigprocmask(SIG_SETMASK, &all, NULL) < 0 || confine_apply(0, &diag) < 0)
+		return 42;
+	return try_socket() == -1 && errno == EPERM ? 0 : 1;
+}
+
+/* The kernel ends a thread that blocks SIGSYS and makes a call that is answered by it. */
+static void threads_do_not_block_the_answer(void **state)
+{
+	(void)state;
+	assert_int_equal(in_child(try_with_signals_blocked, NULL), 0);
+}
+
+static int told_try(const void *argument)
+{
+	const int *log = argument;
+	struct diag diag;
+
+	if (dup2(*log, STDERR_FILENO) < 0 || confine_apply(0, &diag) < 0)
+		return 42;
+	for (int i = 0; i < 3; i++) {
+		(void)syscall(SYS_ioctl, 0, 0x1234, 0);
+		(void)try_keyring();
+		(void)try_another_kernel();
+		denied_calls_tell();
+	}
+	return 0;
+}
+
+static void each_is_told_once(void **state)
+{
+	static const char *const texts[] = { "ioctl of 0x1234 gets EPERM", "keyctl (",
+					     "unknown (600) gets ENOSYS" };
+	char log[4096] = "";
+	int ends[2];
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(in_child(told_try, &ends[1]), 0);
+	assert_true(read(ends[0], log, sizeof(log) - 1) > 0);
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		const char *found = strstr(log, texts[i]);
+
+		if (!found || strstr(found + 1, texts[i]))
+			fail_msg("%s is not told once: %s", texts[i], log);
+	}
+	assert_int_equal(close(ends[0]), 0);
+	assert_int_equal(close(ends[1]), 0);
 }
 
 static int logged_try(const void *argument)
@@ -208,6 +338,7 @@ static int allowed_steps(const void *argument)
 	const int *connection = argument;
 	const struct timespec soon = { .tv_nsec = 1000 };
 	char buf[64], path[64];
+	struct ifreq interface = { .ifr_name = "lo" };
 	pthread_t thread;
 	struct diag diag;
 	void *result, *memory;
@@ -240,6 +371,9 @@ static int allowed_steps(const void *argument)
 		return 9;
 	if (prctl(PR_SET_NAME, "confined", 0, 0, 0) < 0)
 		return 10;
+	if (ioctl(connection[0], SIOCOUTQ, &fd) < 0 ||
+	    ioctl(connection[0], SIOCGIFINDEX, &interface) < 0)
+		return 11; /* what a peer has not read; the zone of an address */
 	return 0;
 }
 
@@ -260,7 +394,7 @@ static void *wait_and_try(void *argument)
 	char byte;
 
 	if (read(*go, &byte, 1) == 1)
-		(void)try_socket();
+		(void)try_ptrace();
 	return NULL;
 }
 
@@ -306,8 +440,13 @@ static void says_when_it_cannot(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(forbidden_kills),     cmocka_unit_test(log_only_lets_pass),
-		cmocka_unit_test(allowed_passes),      cmocka_unit_test(confines_every_thread),
+		cmocka_unit_test(deadly_kills),
+		cmocka_unit_test(others_are_denied),
+		cmocka_unit_test(threads_do_not_block_the_answer),
+		cmocka_unit_test(each_is_told_once),
+		cmocka_unit_test(log_only_lets_pass),
+		cmocka_unit_test(allowed_passes),
+		cmocka_unit_test(confines_every_thread),
 		cmocka_unit_test(says_when_it_cannot),
 	};
 	struct diag diag = { 0 };
