@@ -9,9 +9,11 @@
  *
  * Children too short to be met are in their parent's cutime once it has waited for them. What that
  * grows by, less what was charged to children that we knew (their `credit`), is charged to the
- * parent: the wrong label, but the right sum. A credit whose parent did not use it (it died too, or
- * reaps without waiting) goes to a pool that serves whoever did the reaping, in this pass or the
- * next, and then expires. Cgroups are not read here: cgroup_id is 0.
+ * parent: the wrong label, but the right sum. A credit serves the parent alone: one that lives and
+ * does not use it, in this pass or the next, has not waited for the child (it ignores SIGCHLD), and
+ * nothing else has counted that child. Only where the parent is gone as well may another have done
+ * the reaping: its nearest living ancestor, or one above that, as init or a subreaper does. Kernel
+ * threads are not waited for. Cgroups are not read here: cgroup_id is 0.
  *
  * Who finds no room in the table is counted and left out, in busy_ns too. What it ran is told late
  * and at once: as its own when it gets a row, else as its parent's.
@@ -29,7 +31,13 @@
 #include "base/macro.h"
 #include "base/map.h"
 
-#define NOT_READ UINT64_MAX
+#define NOT_READ      UINT64_MAX
+#define ANCESTORS_MAX 64 /* generations that are looked at */
+
+/* Ticks that were charged to processes that have ended: of this pass, and of the one before. */
+struct credit {
+	uint64_t now, before;
+};
 
 struct proc_row {
 	struct process_key key;
@@ -38,7 +46,8 @@ struct proc_row {
 	uint64_t self_ticks, reaped_ticks;
 	uint64_t pending_ticks; /* for the next sample */
 	uint64_t reaped_new;    /* growth of reaped_ticks in this pass */
-	uint64_t credit_ticks;  /* of known children that ended in this pass */
+	struct credit children; /* of known ones */
+	struct credit orphans;  /* of known descendants whose parents have ended too */
 	uint32_t ppid;
 	uint32_t cpu;
 	uint32_t flags;
@@ -58,7 +67,6 @@ struct proc_reader {
 	struct activity_sample *samples;
 	size_t samples_size;
 	uint64_t tick_ns;
-	uint64_t pool_ticks, pool_before_ticks; /* credits without a taker */
 	bool has_schedstat;
 	uint32_t passes;
 	uint64_t errors, overflows, met, reread;
@@ -251,56 +259,110 @@ static bool is_gone(const struct proc_reader *self, const struct proc_row *row)
 	return row->used && row->pass != self->passes;
 }
 
-/*
- * Credits the parent with what was charged to an ended child; children of the ended get another
- * parent: their stat is due.
- */
+/* NULL where it is not known, or its pid has gone to a younger process. */
+static struct proc_row *parent_of(const struct proc_reader *self, const struct proc_row *row)
+{
+	uint32_t index = map_find(&self->map, pid_key(row->ppid));
+
+	if (index == MAP_NONE || self->rows[index].key.start_ns > row->key.start_ns)
+		return NULL;
+	return &self->rows[index];
+}
+
+/* Credits whoever may have waited for an ended process with what was charged to it. */
 static void settle_gone(struct proc_reader *self, const struct proc_row *gone)
 {
-	uint32_t parent = map_find(&self->map, pid_key(gone->ppid));
 	uint64_t ticks = gone->self_ticks + gone->reaped_ticks;
+	struct proc_row *parent = parent_of(self, gone), *ancestor = parent;
 
-	if (parent != MAP_NONE && !is_gone(self, &self->rows[parent]))
-		self->rows[parent].credit_ticks += ticks;
+	/* For whom it may have waited itself, after it was read for the last time. */
+	ticks += gone->children.before + gone->orphans.before;
+	for (int i = 0; ancestor && is_gone(self, ancestor); i++)
+		ancestor = i < ANCESTORS_MAX ? parent_of(self, ancestor) : NULL;
+	if (!ancestor || (gone->flags & ACTIVITY_KTHREAD))
+		return;
+	if (ancestor == parent)
+		parent->children.now += ticks;
 	else
-		self->pool_ticks += ticks;
+		ancestor->orphans.now += ticks;
+}
+
+/* Children of the ended get another parent: their stat is due. */
+static void find_orphans(struct proc_reader *self)
+{
 	for (uint32_t i = 0; i < self->rows_high; i++) {
-		if (self->rows[i].used && self->rows[i].ppid == gone->key.pid)
-			self->rows[i].run_ns = NOT_READ;
+		struct proc_row *row = &self->rows[i];
+		uint32_t parent = row->used ? map_find(&self->map, pid_key(row->ppid)) : MAP_NONE;
+
+		if (parent != MAP_NONE && (is_gone(self, &self->rows[parent]) ||
+					   self->rows[parent].key.start_ns > row->key.start_ns))
+			row->run_ns = NOT_READ;
 	}
 }
 
-static uint64_t take_up_to(uint64_t *from, uint64_t wanted)
+static void take_credit(struct proc_row *row, struct credit *credit)
 {
-	uint64_t taken = *from < wanted ? *from : wanted;
+	uint64_t *const parts[] = { &credit->before, &credit->now };
 
-	*from -= taken;
-	return taken;
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+		uint64_t taken = *parts[i] < row->reaped_new ? *parts[i] : row->reaped_new;
+
+		*parts[i] -= taken;
+		row->reaped_new -= taken;
+	}
+}
+
+static void take_orphans(struct proc_reader *self, struct proc_row *row)
+{
+	struct proc_row *reaper = row;
+
+	for (int i = 0; reaper && i < ANCESTORS_MAX; i++) {
+		take_credit(reaper, &row->orphans);
+		if (!row->orphans.now && !row->orphans.before)
+			return;
+		reaper = parent_of(self, reaper);
+	}
+}
+
+static void age_credit(struct credit *credit)
+{
+	*credit = (struct credit){ .before = credit->now };
 }
 
 static void settle_children(struct proc_reader *self)
 {
 	for (uint32_t i = 0; i < self->rows_high; i++) {
-		struct proc_row *row = &self->rows[i];
-
-		if (!row->used)
-			continue;
-		row->reaped_new -= take_up_to(&row->credit_ticks, row->reaped_new);
-		self->pool_ticks += row->credit_ticks;
-		row->credit_ticks = 0;
+		if (self->rows[i].used)
+			take_credit(&self->rows[i], &self->rows[i].children);
+	}
+	for (uint32_t i = 0; i < self->rows_high; i++) {
+		if (self->rows[i].used)
+			take_orphans(self, &self->rows[i]);
 	}
 	for (uint32_t i = 0; i < self->rows_high; i++) {
 		struct proc_row *row = &self->rows[i];
 
-		if (!row->used || !row->reaped_new)
-			continue;
-		row->reaped_new -= take_up_to(&self->pool_before_ticks, row->reaped_new);
-		row->reaped_new -= take_up_to(&self->pool_ticks, row->reaped_new);
 		row->pending_ticks += row->reaped_new;
 		row->reaped_new = 0;
+		age_credit(&row->children);
+		age_credit(&row->orphans);
 	}
-	self->pool_before_ticks = self->pool_ticks;
-	self->pool_ticks = 0;
+}
+
+/* Before the rows of those that ended go. */
+static void settle(struct proc_reader *self)
+{
+	bool ended = false;
+
+	for (uint32_t i = 0; i < self->rows_high; i++) {
+		if (!is_gone(self, &self->rows[i]))
+			continue;
+		ended = true;
+		settle_gone(self, &self->rows[i]);
+	}
+	if (ended)
+		find_orphans(self);
+	settle_children(self);
 }
 
 static int reserve_samples(struct proc_reader *self)
@@ -362,11 +424,7 @@ static int proc_read(struct activity_reader *reader, struct activity *activity)
 		*activity = (struct activity){ 0 };
 		return r;
 	}
-	for (uint32_t i = 0; i < self->rows_high; i++) {
-		if (is_gone(self, &self->rows[i]))
-			settle_gone(self, &self->rows[i]);
-	}
-	settle_children(self);
+	settle(self);
 	take_samples(self, &result);
 	self->passes++;
 	*activity = result;

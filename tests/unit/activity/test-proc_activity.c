@@ -30,6 +30,7 @@ struct process {
 	unsigned long ticks, reaped;
 	unsigned int threads;
 	unsigned long start;
+	unsigned long flags;
 };
 
 static void write_file(const struct tree *tree, unsigned int pid, const char *name,
@@ -52,11 +53,12 @@ static void set_process(const struct tree *tree, struct process p)
 {
 	char text[512];
 
-	(void)snprintf(
-		text, sizeof(text),
-		"%u (p %u) S %u 0 0 0 -1 0 0 0 0 0 %lu 0 %lu 0 20 0 %u 0 %lu 0 0 0 0 0 0 0 0 0 0 0 "
-		"0 0 0 0 17 1 0\n",
-		p.pid, p.pid, p.ppid, p.ticks, p.reaped, p.threads ? p.threads : 1, p.start);
+	(void)snprintf(text, sizeof(text),
+		       "%u (p %u) S %u 0 0 0 -1 %lu 0 0 0 0 %lu 0 %lu 0 20 0 %u 0 %lu 0 0 0 0 0 0 "
+		       "0 0 0 0 0 "
+		       "0 0 0 0 17 1 0\n",
+		       p.pid, p.pid, p.ppid, p.flags, p.ticks, p.reaped, p.threads ? p.threads : 1,
+		       p.start);
 	write_file(tree, p.pid, "stat", text);
 }
 
@@ -266,6 +268,105 @@ static void test_whoever_reaps_does_not_pay_for_a_life(void **state)
 	assert_int_equal(ticks_of(&activity, 100009), 3);
 }
 
+/*
+ * A build whose short children ran 100 ticks in each pass, beside a parent that ignores SIGCHLD
+ * (its children of 50 ticks come and go) and kernel threads that end.
+ */
+static void test_who_is_not_waited_for_pays_for_nobody(void **state)
+{
+	struct tree *tree = *state;
+	uint64_t built = 0;
+
+	set_process(tree, (struct process){ 100001, 1, 5, 0, 1, 10 });
+	set_process(tree, (struct process){ 100002, 1, 5, 0, 1, 10 });
+	set_process(tree, (struct process){ 2, 0, 0, 0, 1, 1 });
+	for (unsigned int i = 0; i <= 30; i++) {
+		struct activity activity;
+
+		set_process(tree, (struct process){ 100001, 1, 5, i * 100UL, 1, 10 });
+		set_process(tree, (struct process){ 200001 + i, 100002, 50, 0, 1, 20 + i });
+		set_process(tree, (struct process){ 300001 + i, 2, 40, 0, 1, 20 + i, 0x200000 });
+		activity = pass(tree);
+		built += ticks_of(&activity, 100001);
+		remove_process(tree, 200001 + i);
+		remove_process(tree, 300001 + i);
+	}
+	assert_int_equal(built, 30 * 100);
+}
+
+static void test_a_grandchild_is_not_charged_again(void **state)
+{
+	struct tree *tree = *state;
+	struct activity activity;
+
+	/* make, its shell, the compiler: the shell waits for the compiler, make for the shell. */
+	set_process(tree, (struct process){ 100001, 1, 5, 0, 1, 10 });
+	set_process(tree, (struct process){ 100002, 100001, 1, 0, 1, 11 });
+	set_process(tree, (struct process){ 100003, 100002, 300, 0, 1, 12 });
+	(void)pass(tree);
+	remove_process(tree, 100002);
+	remove_process(tree, 100003);
+	set_process(tree, (struct process){ 100001, 1, 5, 307, 1, 10 });
+	activity = pass(tree);
+	assert_int_equal(ticks_of(&activity, 100001), 6);
+}
+
+static void test_an_orphan_is_waited_for_above(void **state)
+{
+	struct tree *tree = *state;
+	struct activity activity;
+
+	/* The parent's own parent waits for it, init for the orphan that it leaves. */
+	set_process(tree, (struct process){ 1, 0, 5, 0, 1, 1 });
+	set_process(tree, (struct process){ 100001, 1, 5, 0, 1, 10 });
+	set_process(tree, (struct process){ 100002, 100001, 7, 0, 1, 11 });
+	set_process(tree, (struct process){ 100003, 100002, 300, 0, 1, 12 });
+	(void)pass(tree);
+	remove_process(tree, 100002);
+	remove_process(tree, 100003);
+	set_process(tree, (struct process){ 100001, 1, 5, 7, 1, 10 });
+	set_process(tree, (struct process){ 1, 0, 5, 302, 1, 1 });
+	activity = pass(tree);
+	assert_int_equal(ticks_of(&activity, 100001), 0);
+	assert_int_equal(ticks_of(&activity, 1), 2);
+}
+
+static void test_a_parent_may_have_been_read_before_it_waited(void **state)
+{
+	struct tree *tree = *state;
+	struct activity activity;
+
+	set_process(tree, (struct process){ 100001, 1, 5, 0, 1, 10 });
+	set_process(tree, (struct process){ 100002, 100001, 300, 0, 1, 11 });
+	(void)pass(tree);
+	remove_process(tree, 100002);
+	activity = pass(tree);
+	assert_int_equal(ticks_of(&activity, 100001), 0);
+	set_process(tree, (struct process){ 100001, 1, 5, 301, 1, 10 });
+	activity = pass(tree);
+	assert_int_equal(ticks_of(&activity, 100001), 1);
+	set_process(tree, (struct process){ 100001, 1, 5, 311, 1, 10 }); /* its credit is used */
+	activity = pass(tree);
+	assert_int_equal(ticks_of(&activity, 100001), 10);
+}
+
+static void test_a_pid_of_a_younger_process_is_no_parent(void **state)
+{
+	struct tree *tree = *state;
+	struct activity activity;
+
+	set_process(tree, (struct process){ 100001, 1, 5, 0, 1, 10 });
+	set_process(tree, (struct process){ 100002, 100001, 300, 0, 1, 11 });
+	(void)pass(tree);
+	remove_process(tree, 100001);
+	remove_process(tree, 100002);
+	set_process(tree, (struct process){ 100001, 1, 0, 0, 1, 12 });
+	activity = pass(tree);
+	set_process(tree, (struct process){ 100001, 1, 0, 80, 1, 12 });
+	activity = pass(tree);
+	assert_int_equal(ticks_of(&activity, 100001), 80);
+}
+
 static void test_descriptors_run_out(void **state)
 {
 	struct tree *tree = *state;
@@ -345,6 +446,11 @@ int main(void)
 		TEST(test_short_children_go_to_their_parent),
 		TEST(test_known_child_is_not_charged_again),
 		TEST(test_whoever_reaps_does_not_pay_for_a_life),
+		TEST(test_who_is_not_waited_for_pays_for_nobody),
+		TEST(test_a_grandchild_is_not_charged_again),
+		TEST(test_an_orphan_is_waited_for_above),
+		TEST(test_a_parent_may_have_been_read_before_it_waited),
+		TEST(test_a_pid_of_a_younger_process_is_no_parent),
 		TEST(test_descriptors_run_out),
 		TEST(test_who_has_no_room_is_told_late),
 		cmocka_unit_test(test_no_proc_is_an_error),
