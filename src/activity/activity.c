@@ -1,11 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Chooses the reader: BPF where the kernel lets us, else /proc; and hands each call on to it. */
+/*
+ * Chooses the reader: BPF where the kernel lets us, else /proc; and hands each call on to it. What a
+ * pass tells is compared with the machine's own account here, whoever tells it.
+ */
 #include "activity/activity.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/num.h"
 
 #define MAX_PROCESSES_DEFAULT 65536U
+
+/* The kernel's 1/HZ is the resolution of its coarse clocks. */
+static uint64_t kernel_tick_ns(void)
+{
+	struct timespec resolution;
+
+	if (clock_getres(CLOCK_MONOTONIC_COARSE, &resolution) < 0 || resolution.tv_sec ||
+	    resolution.tv_nsec < (long)NSEC_PER_MSEC)
+		return 10 * NSEC_PER_MSEC;
+	return (uint64_t)resolution.tv_nsec;
+}
 
 int activity_open(const struct activity_options *options, struct activity_reader **ret)
 {
@@ -28,19 +46,34 @@ int activity_open(const struct activity_options *options, struct activity_reader
 			return r;
 		(void)snprintf(reader->why_not_bpf, sizeof(reader->why_not_bpf), "%s", why);
 	}
+	if (machine_clock_open(complete.procfs, &reader->clock) < 0)
+		reader->clock = NULL; /* what is not seen stays unknown, and is said to */
+	unseen_time_init(&reader->unseen_time, kernel_tick_ns());
 	*ret = reader;
 	return 0;
 }
 
 void activity_close(struct activity_reader *reader)
 {
-	if (reader)
-		reader->ops->close(reader);
+	if (!reader)
+		return;
+	machine_clock_close(reader->clock);
+	reader->ops->close(reader);
 }
 
 int activity_read(struct activity_reader *reader, struct activity *activity)
 {
-	return reader->ops->read(reader, activity);
+	int r = reader->ops->read(reader, activity);
+	struct machine_time now;
+
+	/* What a failed pass did not tell comes with the next, and is compared there. */
+	if (r < 0 || !reader->clock || machine_clock_read(reader->clock, &now) < 0)
+		return r;
+	activity->cpus = now.cpus;
+	activity->unseen_ns = unseen_time_add(&reader->unseen_time, &now, activity->busy_ns);
+	activity->busy_ns += activity->unseen_ns;
+	reader->unseen_ns += activity->unseen_ns;
+	return r;
 }
 
 int activity_fd(const struct activity_reader *reader)
@@ -57,6 +90,11 @@ void activity_drain(struct activity_reader *reader)
 void activity_get_info(const struct activity_reader *reader, struct activity_info *ret)
 {
 	reader->ops->get_info(reader, ret);
+	ret->unseen_ns = reader->unseen_ns;
+	ret->account = MACHINE_ACCOUNT_MISSING;
+	if (reader->unseen_time.has_last)
+		ret->account = reader->unseen_time.is_static ? MACHINE_ACCOUNT_STATIC
+							     : MACHINE_ACCOUNT_GOOD;
 	(void)snprintf(ret->why_not_bpf, sizeof(ret->why_not_bpf), "%s", reader->why_not_bpf);
 }
 

@@ -6,13 +6,16 @@
  * A pass gives one sample for each process that ran since the last pass, and none for those that
  * did not: cost follows what ran. Work of threads that ended, living process or not, is in its
  * process's sample, exactly once, even when the kernel tells of it an interval later. Work that
- * cannot be named is in `dropped_ns`, counted, never silently lost.
+ * cannot be named is in `dropped_ns`, and what the machine ran beyond all that in `unseen_ns`:
+ * counted, never silently lost.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "activity/unseen_time.h"
 
 #define ACTIVITY_WHY_MAX 256
 #define COMM_MAX         16 /* TASK_COMM_LEN with its terminator */
@@ -54,10 +57,19 @@ struct activity {
 	uint64_t boottime_ns; /* CLOCK_BOOTTIME of the same moment */
 	const struct activity_sample *samples;
 	size_t count;
-	uint64_t busy_ns;    /* Σ samples.cpu_ns + dropped_ns: what all ran; not the idle task */
+	uint64_t busy_ns;    /* what all ran, the idle task did not: the sum of all that follows */
 	uint64_t dropped_ns; /* run time that no process can be named for */
+	uint64_t unseen_ns;  /* run time that the reader did not see, but the machine counts */
+	uint32_t cpus;       /* online; 0 unknown */
 	const struct dropped_cgroup *dropped_cgroups; /* not in dropped_ns, but in busy_ns */
 	size_t dropped_cgroup_count;
+};
+
+/* The machine's own account of its CPU time, see machine_time.h. */
+enum machine_account {
+	MACHINE_ACCOUNT_MISSING, /* cannot be read: what is unseen stays unknown */
+	MACHINE_ACCOUNT_STATIC,  /* stands still: made up, likewise */
+	MACHINE_ACCOUNT_GOOD,
 };
 
 /* State for metrics and doctor; counters are cumulative. */
@@ -76,6 +88,9 @@ struct activity_info {
 	uint32_t unseen;         /* processes that /proc shows and passes do not, see unseen.h */
 	uint32_t unseen_pid;     /* the first of them */
 	uint64_t unseen_cpu_ns;  /* cumulative */
+	uint64_t unseen_ns;      /* cumulative, of all passes: activity.unseen_ns */
+	bool sees_part;          /* of the machine's processes: others are hidden from the reader */
+	enum machine_account account;
 	char why_not_bpf[ACTIVITY_WHY_MAX]; /* with procfs: what refused, and what would help */
 };
 
@@ -134,6 +149,9 @@ struct activity_ops {
 };
 struct activity_reader {
 	const struct activity_ops *ops; /* first member of each reader */
+	struct machine_clock *clock;    /* NULL: the machine's account cannot be read */
+	struct unseen_time unseen_time;
+	uint64_t unseen_ns;
 	char why_not_bpf[ACTIVITY_WHY_MAX];
 };
 int bpf_activity_open(const struct activity_options *options, struct activity_reader **ret,

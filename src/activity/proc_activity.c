@@ -67,7 +67,7 @@ struct proc_reader {
 	struct activity_sample *samples;
 	size_t samples_size;
 	uint64_t tick_ns;
-	bool has_schedstat;
+	bool has_schedstat, sees_part;
 	uint32_t passes;
 	uint64_t errors, overflows, met, reread;
 	char text[4096];
@@ -443,6 +443,7 @@ static void proc_get_info(const struct activity_reader *reader, struct activity_
 		.tasks_sent = self->reread,
 		.threads_known = self->map.used,
 		.overflows = self->overflows,
+		.sees_part = self->sees_part,
 	};
 }
 
@@ -496,6 +497,18 @@ static bool probe_schedstat(struct proc_reader *self)
 	return run_ns != NOT_READ && run_ns > 0;
 }
 
+/*
+ * kthreadd is in the initial pid namespace alone, and nobody's: where its stat cannot be read other
+ * processes are hidden as well, by a namespace or hidepid.
+ */
+static bool probe_part(struct proc_reader *self)
+{
+	struct proc_row kthreadd = { .key = { .pid = 2 }, .slot = { .fd = -1 } };
+	struct proc_stat stat;
+
+	return read_stat(self, &kthreadd, &stat) < 0 || !(stat.flags & PROC_STAT_KTHREAD);
+}
+
 int proc_activity_open(const struct activity_options *options, struct activity_reader **ret)
 {
 	CLEANUP(cleanup_reader) struct proc_reader *self = calloc(1, sizeof(*self));
@@ -515,6 +528,7 @@ int proc_activity_open(const struct activity_options *options, struct activity_r
 	if (!self->dir)
 		return -errno;
 	self->has_schedstat = probe_schedstat(self);
+	self->sees_part = probe_part(self);
 	*ret = &TAKE_PTR(self)->base;
 	return 0;
 }

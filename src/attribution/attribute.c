@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The energy is parted three times, each time exactly: into dynamic and idle; each of these into
- * what named processes used and what nameless activity used; and the former among the processes.
+ * what named processes used and what nameless and unseen activity used; and the first of these among
+ * the processes.
  *
  * Whatever fails on the way (memory, weights beyond 64 bits), both modes fall back to "nobody
  * known", so that the caller can book the result without looking at the return value first.
@@ -23,7 +24,7 @@ const char *energy_mode_name(enum energy_mode mode)
 
 const char *unattributed_reason_name(enum unattributed_reason reason)
 {
-	static const char *const names[] = { "idle_policy", "no_activity", "dropped" };
+	static const char *const names[] = { "idle_policy", "no_activity", "dropped", "unseen" };
 
 	return (size_t)reason < ARRAY_SIZE(names) ? names[reason] : "unknown";
 }
@@ -41,12 +42,17 @@ static void clear_parts(uint64_t *parts, size_t count)
 		memset(parts, 0, count * sizeof(*parts));
 }
 
-/* Parts the energy of @mode between the @weights and @dropped_weight. -EOVERFLOW, -ENOMEM or 0. */
-static int share_out(const struct attribution_input *input, const uint64_t *weights,
-		     uint64_t dropped_weight, enum energy_mode mode,
-		     struct attribution_result *result, struct split_scratch *scratch)
+/*
+ * Parts the energy of @mode between the @weights and, where it is shared @by_usage, what has no
+ * process. -EOVERFLOW, -ENOMEM or 0.
+ */
+static int share_out(const struct attribution_input *input, const uint64_t *weights, bool by_usage,
+		     enum energy_mode mode, struct attribution_result *result,
+		     struct split_scratch *scratch)
 {
-	uint64_t sides[2] = { 0, dropped_weight }, energies[2];
+	uint64_t sides[] = { 0, by_usage ? input->dropped_weight : 0,
+			     by_usage ? input->unseen_weight : 0 };
+	uint64_t energies[ARRAY_SIZE(sides)];
 	uint64_t *unattributed = result->unattributed_uj[mode];
 	int r;
 
@@ -62,6 +68,7 @@ static int share_out(const struct attribution_input *input, const uint64_t *weig
 	if (r < 0)
 		return r;
 	unattributed[UNATTRIBUTED_DROPPED] = energies[1];
+	unattributed[UNATTRIBUTED_UNSEEN] = energies[2];
 	if (!sides[0])
 		return 0;
 	return split_exact(energies[0], weights, input->count, result->parts[mode], scratch);
@@ -77,8 +84,7 @@ static int share_idle(const struct attribution_input *input, struct attribution_
 			result->mode_uj[MODE_IDLE];
 		return 0;
 	}
-	return share_out(input, input->idle_weights, by_usage ? input->dropped_weight : 0,
-			 MODE_IDLE, result, scratch);
+	return share_out(input, input->idle_weights, by_usage, MODE_IDLE, result, scratch);
 }
 
 static void give_to_nobody(const struct attribution_input *input, struct attribution_result *result)
@@ -101,8 +107,7 @@ int attribute_zone(const struct attribution_input *input, struct attribution_res
 	memset(result->unattributed_uj, 0, sizeof(result->unattributed_uj));
 	clear_parts(result->parts[MODE_DYNAMIC], input->count);
 	clear_parts(result->parts[MODE_IDLE], input->count);
-	r = share_out(input, input->dynamic_weights, input->dropped_weight, MODE_DYNAMIC, result,
-		      scratch);
+	r = share_out(input, input->dynamic_weights, true, MODE_DYNAMIC, result, scratch);
 	if (r == 0)
 		r = share_idle(input, result, scratch);
 	if (r < 0)

@@ -17,6 +17,7 @@ enum unattributed_reason {
 	UNATTRIBUTED_IDLE_POLICY, /* idle energy that the policy leaves on the node */
 	UNATTRIBUTED_NO_ACTIVITY, /* nobody is known to have run (or to exist, for a shared idle) */
 	UNATTRIBUTED_DROPPED,     /* used by tasks that could not be named */
+	UNATTRIBUTED_UNSEEN,      /* used by what was not seen, but counted by the machine */
 	UNATTRIBUTED_REASON_COUNT,
 };
 
@@ -32,6 +33,7 @@ struct attribution_input {
 	size_t count;                    /* processes */
 	const uint64_t *dynamic_weights; /* [count] */
 	uint64_t dropped_weight;         /* same unit: activity without a name */
+	uint64_t unseen_weight;          /* same unit: activity that is known from its sum only */
 	enum idle_share idle_share;
 	const uint64_t *idle_weights; /* [count]; unused with IDLE_SHARE_NODE */
 };
@@ -46,8 +48,8 @@ struct attribution_result {
  * 0, -ENOMEM or -EOVERFLOW (as split_exact); on failure every part is 0 and everything is in
  * unattributed, reason no_activity, so that the sum still holds.
  *
- * Activity without a name takes its share of the dynamic energy, and of the idle energy where that
- * is shared by usage, to the reason "dropped".
+ * Activity without a name, and unseen activity, takes its share of the dynamic energy, and of the
+ * idle energy where that is shared by usage, to the reason "dropped" or "unseen".
  */
 int attribute_zone(const struct attribution_input *input, struct attribution_result *result,
 		   struct split_scratch *scratch);

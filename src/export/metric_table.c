@@ -44,7 +44,8 @@ static const struct metric table[] = {
 	  "zone, package, mode, source, reason",
 	  "Part of the node's energy that no process or container has got, by reason: idle_policy "
 	  "(idle energy stays on the node), no_activity (nobody ran), dropped (used by tasks that "
-	  "could not be named).",
+	  "could not be named), unseen (used by what the machine counts and no process was seen "
+	  "for).",
 	  emit_node_unattributed, 0 },
 	{ "kepler_pending_joules", METRIC_GAUGE, "joules", BOTH,
 	  "level, zone, package, mode, source",
@@ -61,7 +62,7 @@ static const struct metric table[] = {
 	  emit_node_idle_estimate, 0 },
 	{ "kepler_node_bpf_cpu_time_ms", METRIC_COUNTER, "", CLASSIC,
 	  "source",
-	  "CPU time that all processes used, in milliseconds.",
+	  "CPU time that was used on the node, in milliseconds.",
 	  emit_node_cpu_time, 0 },
 	{ "kepler_node_cpu_usage_ratio", METRIC_GAUGE, "ratio", BOTH,
 	  "node_name",
@@ -367,15 +368,29 @@ static const struct metric table[] = {
 	  emit_self_u64, SELF(cgroups_missed) },
 	{ "kepler_exporter_unseen_processes", METRIC_GAUGE, "", BOTH,
 	  "",
-	  "Processes that /proc shows and BPF does not: a kernel that guards them. What they use "
-	  "is shared among the others. 32 at most are counted. Looked for at start and every "
-	  "4,096 intervals.",
+	  "Processes that /proc shows and BPF does not: a kernel that guards them. They are read "
+	  "from /proc, 32 at most; what others use is unseen. Looked for at start and every 4,096 "
+	  "intervals.",
 	  emit_self_u64, SELF(unseen_processes) },
 	{ "kepler_exporter_unseen_cpu_seconds", METRIC_COUNTER, "seconds", BOTH,
 	  "",
-	  "CPU time of those processes since they were found, from /proc; brought up to date once "
-	  "in 60 intervals.",
+	  "CPU time of those processes since they were found, from /proc.",
 	  emit_self_double, SELF(unseen_cpu_seconds) },
+	{ "kepler_exporter_unseen_work_seconds", METRIC_COUNTER, "seconds", BOTH,
+	  "",
+	  "CPU time that the machine counts in /proc/stat and no process was seen for, beyond "
+	  "what sampling by ticks may be off; its energy is unattributed, reason unseen.",
+	  emit_self_double, SELF(unseen_work_seconds) },
+	{ "kepler_exporter_machine_time_up", METRIC_GAUGE, "", BOTH,
+	  "",
+	  "Does /proc/stat tell of the machine's CPU time? 1, or 0 where it is hidden or stands "
+	  "still: then what is not seen is shared among what is.",
+	  emit_self_u64, SELF(machine_time_up) },
+	{ "kepler_exporter_activity_partial", METRIC_GAUGE, "", BOTH,
+	  "",
+	  "Are processes of this machine hidden from Kepler, by a pid namespace or hidepid? 1 or "
+	  "0.",
+	  emit_self_u64, SELF(activity_partial) },
 	{ "kepler_exporter_meters_searching", METRIC_GAUGE, "", BOTH,
 	  "",
 	  "Is the first search for energy meters still going on, since a driver does not answer? "

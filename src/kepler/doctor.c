@@ -111,11 +111,32 @@ static void examine_energy(struct findings *findings, const struct sources *sour
 			     meter_table_ignored(sources->meters));
 }
 
+/* What the reader does not see, and whether it would be noticed. */
+static void examine_view(struct findings *findings, const struct activity_info *info)
+{
+	if (info->sees_part)
+		findings_add(findings, FINDING_FIX, "processes",
+			     "run in the host's pid namespace (hostPID: true, docker run "
+			     "--pid=host), with a /proc that is mounted without hidepid",
+			     "only a part of the processes of this machine is seen; what others "
+			     "use is unattributed, reason unseen");
+	if (info->account == MACHINE_ACCOUNT_STATIC)
+		findings_add(findings, FINDING_FIX, "processes",
+			     "mount the host's /proc and point --host.procfs there",
+			     "stat in /proc stands still: it is made up, and the energy of what "
+			     "is not seen is shared among what is");
+	else if (info->account == MACHINE_ACCOUNT_MISSING)
+		findings_add(findings, FINDING_FIX, "processes", "mount /proc without subset=pid",
+			     "stat in /proc cannot be read: the energy of what is not seen is "
+			     "shared among what is");
+}
+
 static void examine_processes(struct findings *findings, const struct sources *sources)
 {
 	struct activity_info info;
 
 	activity_get_info(sources->activity, &info);
+	examine_view(findings, &info);
 	if (strcmp(info.reader, "procfs") == 0) {
 		findings_add(findings, FINDING_FIX, "processes", info.why_not_bpf,
 			     "read from /proc, without BPF: CPU time in ticks, work of processes "

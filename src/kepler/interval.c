@@ -20,6 +20,7 @@
 #include "base/macro.h"
 #include "base/num.h"
 #include "kepler/parties.h"
+#include "kepler/self_stats.h"
 #include "kepler/zone_account.h"
 
 struct interval_engine {
@@ -41,6 +42,7 @@ struct interval_engine {
 	uint64_t pass_monotonic_ns; /* of the last pass, 0 before the first */
 	uint64_t pass_boottime_ns;
 	uint64_t elapsed_ns;
+	uint32_t online; /* CPUs, as the last pass had them; 0 unknown */
 	const struct config
 		*config; /* of the last (re)configuration, for zones that appear later */
 	bool baseline_done;
@@ -304,6 +306,7 @@ static void attribute_interval(struct interval_engine *engine, uint32_t z,
 		.count = parties->count,
 		.dynamic_weights = parties->cpu_ns,
 		.dropped_weight = activity->dropped_ns,
+		.unseen_weight = activity->unseen_ns,
 		.idle_share = share_at(engine, activity->time_ns),
 		.idle_weights = parties->idle_weight,
 	};
@@ -368,6 +371,21 @@ static void end_processes(struct interval_engine *engine, const struct activity 
 		if (process != LEDGER_NONE)
 			ledger_end_process(engine->ledger, process);
 	}
+}
+
+/*
+ * CPUs that come or go while we run change what busy time is a part of. What the machine had at the
+ * start is told by its host: a container's account may have fewer, without any of them having gone.
+ */
+static void follow_cpus(struct interval_engine *engine, uint32_t online)
+{
+	if (online && engine->online && online != engine->online) {
+		engine->sources.cpus = online;
+		if (engine->sources.estimate)
+			estimated_meter_set_cpus(engine->sources.estimate, online);
+	}
+	if (online)
+		engine->online = online;
 }
 
 static struct zone_activity measure_activity(struct interval_engine *engine,
@@ -454,16 +472,7 @@ static void describe_self(struct interval_engine *engine, const struct zone_acti
 	struct activity_info info;
 
 	activity_get_info(engine->sources.activity, &info);
-	(void)snprintf(self->activity_reader, sizeof(self->activity_reader), "%s", info.reader);
-	self->activity_drops = info.drops;
-	self->activity_errors = info.errors;
-	self->tasks_walked += info.tasks_walked; /* of one pass each */
-	self->tasks_sent += info.tasks_sent;
-	self->threads_known = info.threads_known;
-	self->cgroups_missed = info.cgroups_missed;
-	self->unseen_processes = info.unseen;
-	self->unseen_cpu_seconds = (double)info.unseen_cpu_ns / 1e9;
-	self->bpf_seconds += (double)info.bpf_run_ns / 1e9;
+	self_stats_activity(self, &info);
 	self->process_overflows = ledger_process_overflows(engine->ledger) + info.overflows;
 	self->container_overflows = ledger_container_overflows(engine->ledger);
 	self->node_busy_ratio = measured->dt_ns ? measured->utilisation : (double)NAN;
@@ -489,6 +498,7 @@ int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
 	if (r < 0)
 		return r;
 	ledger_begin(engine->ledger, activity.time_ns);
+	follow_cpus(engine, activity.cpus);
 	if (engine->estimated)
 		advance_estimate(engine, &activity, pass == 0);
 	if (pass == 0) {

@@ -371,6 +371,14 @@ static void log_start(const struct monitor *monitor)
 	activity_get_info(monitor->sources.activity, &info);
 	if (info.why_not_bpf[0])
 		log_warn("processes are read from /proc: %s", info.why_not_bpf);
+	if (info.sees_part)
+		log_warn("Kepler sees only a part of the processes of this machine; give it the "
+			 "host's pid namespace (hostPID: true) and a /proc without hidepid. What "
+			 "others use is unattributed, reason unseen");
+	if (info.account != MACHINE_ACCOUNT_GOOD)
+		log_warn("%s/stat does not tell what the machine runs: the energy of what is not "
+			 "seen is shared among what is",
+			 monitor->config->host_procfs);
 	if (identity_resolver_sees_part(monitor->sources.identities))
 		log_warn("%s is only the part of Kepler's own container, whose work is charged to "
 			 "the system; mount the host's /sys and point --host.cgroupfs there",

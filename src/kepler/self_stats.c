@@ -82,6 +82,23 @@ void self_stats_update(struct self_stats *stats)
 		self->open_fds = count_open_fds();
 }
 
+void self_stats_activity(struct snapshot_self *self, const struct activity_info *info)
+{
+	(void)snprintf(self->activity_reader, sizeof(self->activity_reader), "%s", info->reader);
+	self->activity_drops = info->drops;
+	self->activity_errors = info->errors;
+	self->tasks_walked += info->tasks_walked; /* of one pass each */
+	self->tasks_sent += info->tasks_sent;
+	self->threads_known = info->threads_known;
+	self->cgroups_missed = info->cgroups_missed;
+	self->unseen_processes = info->unseen;
+	self->unseen_cpu_seconds = (double)info->unseen_cpu_ns / 1e9;
+	self->unseen_work_seconds = (double)info->unseen_ns / 1e9;
+	self->activity_partial = info->sees_part;
+	self->machine_time_up = info->account == MACHINE_ACCOUNT_GOOD;
+	self->bpf_seconds += (double)info->bpf_run_ns / 1e9;
+}
+
 void self_stats_interval(struct self_stats *stats, uint64_t ns)
 {
 	double seconds = (double)ns / 1e9;

@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 
+#include "activity/activity.h"
 #include "host/host.h"
 #include "snapshot/snapshot.h"
 
@@ -24,5 +25,7 @@ void self_stats_open(struct self_stats *stats, const struct host_info *host, dou
 void self_stats_close(struct self_stats *stats);
 /* Fills the costs into stats->self. */
 void self_stats_update(struct self_stats *stats);
+/* What the reader of processes says of itself and of its last pass. */
+void self_stats_activity(struct snapshot_self *self, const struct activity_info *info);
 /* Counts one interval that took @ns of the loop's time. */
 void self_stats_interval(struct self_stats *stats, uint64_t ns);

@@ -137,6 +137,15 @@ const struct zone *estimated_meter_zone(const struct estimated_meter *meter)
 	return &meter->zone;
 }
 
+void estimated_meter_set_cpus(struct estimated_meter *meter, unsigned cpus)
+{
+	const struct machine_facts facts = meter->facts;
+
+	meter->cpus = cpus ? cpus : 1;
+	if (meter->zone.vm_dynamic)
+		set_vm_facts(meter, &facts);
+}
+
 void estimated_meter_facts(const struct estimated_meter *meter, struct machine_facts *ret_facts,
 			   double *ret_share)
 {

@@ -171,6 +171,8 @@ const struct zone *estimated_meter_zone(const struct estimated_meter *meter);
  */
 void estimated_meter_advance(struct estimated_meter *meter, uint64_t now_ns, uint64_t busy_ns,
 			     struct zone_reading *ret);
+/* CPUs came or went: busy time is spread over @cpus from here on, and a VM is as large as them. */
+void estimated_meter_set_cpus(struct estimated_meter *meter, unsigned cpus);
 /*
  * What the estimate rests on, guesses filled in: the machine, or a VM's typical host with the share
  * of it that the VM has.

@@ -140,6 +140,9 @@ struct snapshot_self {
 	uint64_t cgroups_missed;
 	uint64_t unseen_processes; /* that /proc shows and no pass does */
 	double unseen_cpu_seconds;
+	double unseen_work_seconds; /* that the machine counts and no sample tells of */
+	uint64_t activity_partial;  /* 1: processes are hidden from the reader */
+	uint64_t machine_time_up; /* 1: the machine's own account of CPU time is there, and moves */
 	uint64_t meters_searching; /* 1 while the first search has not come to its end */
 	double bpf_seconds;        /* of cpu_seconds, inside the kernel program */
 	uint64_t process_overflows, container_overflows;

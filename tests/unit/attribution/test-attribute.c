@@ -91,6 +91,31 @@ static void test_nameless_usage_has_its_idle_share(void **state)
 	split_scratch_release(&f.scratch);
 }
 
+static void test_unseen_usage_has_its_share(void **state)
+{
+	struct fixture f = { 0 };
+	struct attribution_input input = { .energy_uj = 1600,
+					   .idle_uj = 800,
+					   .count = PARTIES,
+					   .dynamic_weights = usage,
+					   .idle_share = IDLE_SHARE_USAGE,
+					   .idle_weights = usage,
+					   .dropped_weight = 40,
+					   .unseen_weight = 80 };
+
+	(void)state;
+	assert_int_equal(attribute(&f, &input), 0);
+	for (enum energy_mode mode = MODE_DYNAMIC; mode < MODE_COUNT; mode++) {
+		assert_int_equal(f.parts[mode][1], 150);
+		assert_int_equal(f.result.unattributed_uj[mode][UNATTRIBUTED_DROPPED], 200);
+		assert_int_equal(f.result.unattributed_uj[mode][UNATTRIBUTED_UNSEEN], 400);
+	}
+	input.idle_share = IDLE_SHARE_EQUAL;
+	assert_int_equal(attribute(&f, &input), 0);
+	assert_int_equal(f.result.unattributed_uj[MODE_IDLE][UNATTRIBUTED_UNSEEN], 0);
+	split_scratch_release(&f.scratch);
+}
+
 static void test_nobody_ran(void **state)
 {
 	struct fixture f = { 0 };
@@ -142,6 +167,7 @@ static void test_names(void **state)
 	assert_string_equal(unattributed_reason_name(UNATTRIBUTED_IDLE_POLICY), "idle_policy");
 	assert_string_equal(unattributed_reason_name(UNATTRIBUTED_NO_ACTIVITY), "no_activity");
 	assert_string_equal(unattributed_reason_name(UNATTRIBUTED_DROPPED), "dropped");
+	assert_string_equal(unattributed_reason_name(UNATTRIBUTED_UNSEEN), "unseen");
 	assert_string_equal(idle_share_name(IDLE_SHARE_NODE), "node");
 	assert_string_equal(idle_share_name(IDLE_SHARE_EQUAL), "equal");
 }
@@ -177,6 +203,7 @@ static const char *zone_conserves(struct property_source *source, void *userdata
 	draw_weights(source, c->dynamic, input.count);
 	draw_weights(source, c->idle, input.count);
 	input.dropped_weight = draw_chance(source, 2) ? draw_below(source, UINT64_MAX / 8) : 0;
+	input.unseen_weight = draw_chance(source, 2) ? draw_below(source, UINT64_MAX / 8) : 0;
 	r = attribute_zone(&input, &result, &c->scratch);
 	if (r < 0 && r != -EOVERFLOW)
 		return "an unknown failure";
@@ -218,6 +245,7 @@ int main(void)
 		cmocka_unit_test(test_idle_stays_on_the_node),
 		cmocka_unit_test(test_idle_is_shared_by_size),
 		cmocka_unit_test(test_nameless_usage_has_its_idle_share),
+		cmocka_unit_test(test_unseen_usage_has_its_share),
 		cmocka_unit_test(test_nobody_ran),
 		cmocka_unit_test(test_overflow_gives_to_nobody),
 		cmocka_unit_test(test_names),

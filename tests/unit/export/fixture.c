@@ -40,6 +40,7 @@ static void make_zone(struct snapshot_zone *zone, const char *name, const char *
 	zone->unattributed_uj[MODE_IDLE][UNATTRIBUTED_IDLE_POLICY] = 123456789;
 	zone->unattributed_uj[MODE_DYNAMIC][UNATTRIBUTED_NO_ACTIVITY] = 1;
 	zone->unattributed_uj[MODE_DYNAMIC][UNATTRIBUTED_DROPPED] = 2000000;
+	zone->unattributed_uj[MODE_DYNAMIC][UNATTRIBUTED_UNSEEN] = 4000000;
 	zone->reads = 100;
 	zone->errors = 3;
 	zone->dropped = 1;

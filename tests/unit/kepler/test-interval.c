@@ -179,6 +179,91 @@ static void test_a_failed_pass_is_not_an_idle_machine(void **state)
 	machine_stop(&whole);
 }
 
+/* As pass(), of a machine that has so many CPUs and ran @unseen_ns more than was seen. */
+static void pass_of_machine(struct machine *machine, uint64_t time_s, uint64_t cpu_ns,
+			    uint64_t unseen_ns, uint32_t cpus)
+{
+	struct told_reader *reader = &machine->reader;
+
+	reader->sample = (struct activity_sample){
+		.key = { .pid = 7, .start_ns = 1 },
+		.cpu_ns = cpu_ns,
+		.comm = "burner",
+	};
+	reader->activity = (struct activity){
+		.time_ns = time_s * NSEC_PER_SEC,
+		.boottime_ns = time_s * NSEC_PER_SEC,
+		.samples = &reader->sample,
+		.count = 1,
+		.busy_ns = cpu_ns + unseen_ns,
+		.unseen_ns = unseen_ns,
+		.cpus = cpus,
+	};
+	assert_int_equal(
+		interval_engine_run(machine->engine, (int64_t)time_s * 1000, &machine->self), 0);
+}
+
+static void test_what_is_unseen_is_nobodys(void **state)
+{
+	struct machine part, whole;
+	struct snapshot_zone zone;
+
+	(void)state;
+	machine_start(&part, true);
+	machine_start(&whole, true);
+	pass_of_machine(&part, 100, 0, 0, 2);
+	pass_of_machine(&whole, 100, 0, 0, 2);
+	pass_of_machine(&part, 101, NSEC_PER_SEC / 100, NSEC_PER_SEC * 99 / 100, 2);
+	pass_of_machine(&whole, 101, NSEC_PER_SEC, 0, 2);
+	zone = zone_now(&part);
+	/* The machine is as busy as if all of it were seen, and draws as much. */
+	assert_true(fabs(part.self.node_busy_ratio - 0.5) < 1e-9);
+	assert_int_equal(zone.node_uj[MODE_DYNAMIC], zone_now(&whole).node_uj[MODE_DYNAMIC]);
+	assert_true(zone.unattributed_uj[MODE_DYNAMIC][UNATTRIBUTED_UNSEEN] >=
+		    zone.node_uj[MODE_DYNAMIC] * 99 / 100 - 1);
+	assert_int_equal(part.self.node_cpu_ns, NSEC_PER_SEC);
+	machine_stop(&part);
+	machine_stop(&whole);
+}
+
+static void test_cpus_come_and_go(void **state)
+{
+	struct machine machine;
+	uint64_t before_uj, half_uj;
+
+	(void)state;
+	machine_start(&machine, true);
+	pass_of_machine(&machine, 100, 0, 0, 2);
+	pass_of_machine(&machine, 101, NSEC_PER_SEC, 0, 2);
+	assert_true(fabs(machine.self.node_busy_ratio - 0.5) < 1e-9);
+	half_uj = zone_now(&machine).node_uj[MODE_DYNAMIC];
+	pass_of_machine(&machine, 102, NSEC_PER_SEC, 0, 1);
+	assert_true(fabs(machine.self.node_busy_ratio - 1) < 1e-9);
+	pass_of_machine(&machine, 103, 2 * NSEC_PER_SEC, 0, 4);
+	assert_true(fabs(machine.self.node_busy_ratio - 0.5) < 1e-9);
+	before_uj = zone_now(&machine).node_uj[MODE_DYNAMIC];
+	pass_of_machine(&machine, 104, 2 * NSEC_PER_SEC, 0, 4);
+	/* Twice the vCPUs, half of them busy: twice the power of before. */
+	assert_in_range(zone_now(&machine).node_uj[MODE_DYNAMIC] - before_uj, 2 * half_uj - 2,
+			2 * half_uj + 2);
+	/* Where it is not known nothing changes. */
+	pass_of_machine(&machine, 105, 2 * NSEC_PER_SEC, 0, 0);
+	assert_true(fabs(machine.self.node_busy_ratio - 0.5) < 1e-9);
+	machine_stop(&machine);
+}
+
+static void test_an_account_of_fewer_cpus_is_a_containers(void **state)
+{
+	struct machine machine;
+
+	(void)state;
+	machine_start(&machine, true);
+	pass_of_machine(&machine, 100, 0, 0, 1);
+	pass_of_machine(&machine, 101, NSEC_PER_SEC, 0, 1);
+	assert_true(fabs(machine.self.node_busy_ratio - 0.5) < 1e-9);
+	machine_stop(&machine);
+}
+
 static void test_counts_of_passes_add_up(void **state)
 {
 	struct machine machine;
@@ -410,6 +495,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_an_estimate_is_not_thinned_by_sleep),
 		cmocka_unit_test(test_a_failed_pass_is_not_an_idle_machine),
+		cmocka_unit_test(test_what_is_unseen_is_nobodys),
+		cmocka_unit_test(test_cpus_come_and_go),
+		cmocka_unit_test(test_an_account_of_fewer_cpus_is_a_containers),
 		cmocka_unit_test(test_counts_of_passes_add_up),
 		cmocka_unit_test(test_idle_power_that_is_switched_off_is_none),
 		cmocka_unit_test(test_idle_shares_that_a_reload_brings_are_seen_with_0),
