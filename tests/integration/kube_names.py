@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Who really owns a container, and what an exporter says of it: wrong names, and how many intervals a right one took. The same of
 pods, from their first process on, which is before the kubelet's status names a container."""
+import bisect
+import math
 import pathlib
 import re
 import threading
@@ -39,21 +41,23 @@ def pods_at_work():
 
 
 class Owners:
-    """The plan: container id or pod uid → labels, with the snapshot that was the newest when it became known; and what was seen."""
+    """The plan: container id or pod uid → labels, with the time at which it became known; and what was seen, in which snapshot. How
+    late a name is follows from the exporter's own times of its snapshots, not from when this test came to look at them."""
 
     def __init__(self, exporter, zone="package"):
         self.exporter = exporter
         self.family, self.pod_family = FAMILY.format("container", zone), FAMILY.format("pod", zone)
         self.plan, self.known_at, self.right_at, self.wrong = {}, {}, {}, []
         self.lock = threading.Lock()
-        self.snapshot = 0
+        self.snapshot, self.interval_s = 0, 1
+        self.numbers, self.stamps = [], []  # of each snapshot that was looked at, in their order
         self.unknown, self.nameless = set(), set()
 
     def expect(self, container_id, labels):
         with self.lock:
             if container_id not in self.plan:
                 self.plan[container_id] = labels
-                self.known_at[container_id] = self.snapshot
+                self.known_at[container_id] = time.time()
 
     def _judge(self, found, labels, nameless):
         wanted = self.plan.get(found)
@@ -71,6 +75,10 @@ class Owners:
         metrics = self.exporter.scrape()
         with self.lock:
             self.snapshot = int(metrics.value("kepler_exporter_snapshots_total"))
+            self.interval_s = float(metrics.value("kepler_exporter_interval_seconds"))
+            if self.snapshot not in self.numbers[-1:]:
+                self.numbers.append(self.snapshot)
+                self.stamps.append(float(metrics.value("kepler_exporter_snapshot_timestamp_seconds")))
             for labels, _ in metrics.select(self.family):
                 if CONTAINER_ID.fullmatch(labels["container_id"]):
                     self._judge(labels["container_id"], labels, UID.fullmatch(labels["pod_name"]))
@@ -79,10 +87,18 @@ class Owners:
                     self._judge(labels["pod_id"], labels, UID.fullmatch(labels["pod_name"]))
         return metrics
 
+    def _newest_at(self, when):
+        """The snapshot that was the newest at a time; those that nobody looked at came each interval, too."""
+        after = bisect.bisect_right(self.stamps, when)
+        if after == len(self.stamps):
+            return self.numbers[-1]
+        return self.numbers[after] - math.ceil((self.stamps[after] - when) / self.interval_s)
+
     def intervals(self, only=None):
         """Of each container that got its names: how many intervals after it was known."""
         with self.lock:
-            return sorted(max(0, at - self.known_at[found]) for found, at in self.right_at.items() if only is None or found in only)
+            return sorted(max(0, at - self._newest_at(self.known_at[found])) for found, at in self.right_at.items()
+                          if only is None or found in only)
 
     def never_right(self, only=None):
         with self.lock:

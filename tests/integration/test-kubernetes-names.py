@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A real node (kubelet, containerd, runc) with everything that makes pods: every container is named after its pod within two
-intervals (p99) and never after another, from both sources, and parts sum to the whole. A pod is one series from its first moment
+"""A real node (kubelet, containerd, runc) with everything that makes pods, while other work fills both CPUs: every container is
+named after its pod within two intervals (p99) and never after another, from both sources, and parts sum to the whole. A pod is one series from its first moment
 on, also where a runtime that knows less than Kubernetes tells of it first."""
 import collections
 import json
+import os
 import time
 
 from kube_lab import IMAGE, Cluster
 from kube_names import CONTAINER_ID, Owners, PodWatch, follow, percentile
-from plant import UID, Exporter, Sensors, rapl_zone
+from plant import UID, Exporter, Sensors, Service, load, rapl_zone, release_binary
 
 BURN = "i=0; while [ $i -lt {}0000 ]; do i=$((i+1)); done"
 
@@ -118,6 +119,21 @@ class PodCounters:
             self.last[key] = value
 
 
+class Burners:
+    """Work that leaves no CPU idle."""
+
+    def __init__(self, count):
+        self.loads = [load("span", 3600) for _ in range(count)]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        for burner in self.loads:
+            burner.kill()
+            burner.wait()
+
+
 def beside_runtime(cluster):
     """The words in front of a command that let it see the state of the lab's containerd where a node has it."""
     script = 'mkdir -p /run/containerd && mount --bind "$0" /run/containerd && exec "$@"'
@@ -129,8 +145,11 @@ def run(cluster, sensors, source, prefix=()):
     if source == "kubelet":
         cluster.wait(lambda: cluster.kubelet("/pods", token)[0] == 200, "no right to /pods", 40)
     began = time.monotonic()
-    with Exporter(f"--host.sysfs={sensors.mount}", f"--kube.pods={source}", f"--kube.kubeconfig={cluster.kubeconfig(token)}",
-                  "--kube.node-name=localhost", "--metrics.settle=0s", "--kube.pod-labels=app,team", prefix=prefix) as exporter:
+    # Like the DaemonSet's pod it has a CPU share of its own, and is what users get.
+    with Service("kepler-test-names.service") as service, Burners(os.cpu_count()), \
+            Exporter(f"--host.sysfs={sensors.mount}", f"--kube.pods={source}", f"--kube.kubeconfig={cluster.kubeconfig(token)}",
+                     "--kube.node-name=localhost", "--metrics.settle=0s", "--kube.pod-labels=app,team", prefix=prefix,
+                     preexec=service.join, binary=release_binary()) as exporter:
         exporter.intervals(2)
         if prefix:
             assert exporter.scrape().value("kepler_exporter_name_source_up", source="runtimes") == 1
