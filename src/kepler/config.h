@@ -52,7 +52,7 @@ struct config {
 	bool seccomp_log;      /* --security.seccomp-log=false: log what it would deny */
 	uint64_t monitor_interval_ns; /* --monitor.interval=1s, 100ms..1h */
 	uint64_t meter_deadline_ns;   /* --meter.read-deadline=100ms */
-	double meter_max_watts;       /* --meter.max-watts=2000, per zone */
+	double meter_max_watts;       /* --meter.max-watts=0, per zone; 0: by its kind */
 	uint32_t bpf_end_buffer_kib;  /* --bpf.end-buffer=512KiB: KiB, a power of two, 64..65536 */
 	uint32_t max_processes;       /* --monitor.max-processes=20000 */
 	uint32_t max_containers;      /* --monitor.max-containers=1000 */

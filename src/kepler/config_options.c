@@ -121,10 +121,15 @@ static const struct config_option options[] = {
 		  "meter exists." },
 	{ "meter.read-deadline", NULL, OPTION_DURATION, FIELD(meter_deadline_ns),
 	  RANGE(NSEC_PER_MSEC, 60 * NSEC_PER_SEC), .default_text = "100ms", .metavar = "DURATION",
-	  .help = "A meter that answers later than this misses the interval." },
-	{ "meter.max-watts", NULL, OPTION_DOUBLE, FIELD(meter_max_watts), RANGE(1, 1000000),
-	  .default_text = "2000", .metavar = "WATTS",
-	  .help = "Readings of a zone that mean more power than this are taken for faults." },
+	  .help = "A meter that answers later than this misses the interval. A zone that takes "
+		  "longer than a quarter of it no longer keeps the others waiting." },
+	{ "meter.max-watts", NULL, OPTION_DOUBLE, FIELD(meter_max_watts), RANGE(0, 1000000),
+	  .default_text = "0", .metavar = "WATTS",
+	  .help = "Readings of a zone that mean more power than this are taken for faults. 0: "
+		  "2,000 "
+		  "W for package, core and uncore, 1,000 W for dram, 20,000 W for psys. Counters "
+		  "are "
+		  "read at least twice in the time that they turn in at this power." },
 
 	{ "model.machine", NULL, OPTION_STRING, FIELD(model_machine), .default_text = "",
 	  .metavar = "FACTS", .may_be_empty = true,

@@ -52,6 +52,9 @@ static void examine_zone(struct findings *findings, const struct zone *zone,
 		      "start kepler)";
 	else if (reading->state == ZONE_STALLED)
 		fix = "the driver does not answer; see dmesg, or raise --meter.read-deadline";
+	else if (reading->state == ZONE_REFUSED)
+		fix = "its readings mean more power than is believed of such a zone; if the "
+		      "machine can draw that much, raise --meter.max-watts";
 	findings_add(findings, FINDING_FIX, "energy", fix, "%s-%s (%s) is %s: %s", zone->name,
 		     zone->package, zone->path, zone_state_name(reading->state),
 		     reading->error ? strerrordesc_np(-reading->error) : "no reading yet");

@@ -352,8 +352,7 @@ static void describe_zone(struct interval_engine *engine, size_t z, uint64_t now
 	out->errors = state->last.errors;
 	out->dropped = state->last.dropped;
 	out->wraps = state->last.wraps;
-	out->age_s =
-		state->good_time_ns ? (double)(now_ns - state->good_time_ns) / 1e9 : (double)NAN;
+	out->age_s = state->up_time_ns ? (double)(now_ns - state->up_time_ns) / 1e9 : (double)NAN;
 	out->created_ms = state->created_ms;
 	out->ended = engine->handed_over && z < engine->estimated;
 }

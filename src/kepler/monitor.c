@@ -33,6 +33,7 @@
 #include "kepler/self_stats.h"
 #include "kepler/sources.h"
 #include "kepler/web.h"
+#include "kepler/zone_watch.h"
 
 #define STATE_EVERY_NS (300 * NSEC_PER_SEC)
 
@@ -51,7 +52,8 @@ struct monitor {
 	bool stop;
 	bool table;
 	bool on_terminal;
-	bool found;     /* meters, at start or since */
+	bool found; /* meters, at start or since */
+	struct zone_watch zones;
 	bool measured;  /* they count: energy is not estimated now */
 	bool searching; /* the first search for them has not come to its end */
 	bool told_unseen;
@@ -192,6 +194,7 @@ static void run_interval(struct monitor *monitor)
 	if (r < 0)
 		(void)log_warn_errno(r, "this interval is incomplete");
 	follow_meters(monitor);
+	zone_watch_look(&monitor->zones, monitor->engine);
 	tell_of_unseen(monitor);
 	self_stats_interval(&monitor->stats, clock_ns(CLOCK_MONOTONIC) - began_ns);
 	if (monitor->web)

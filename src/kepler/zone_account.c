@@ -163,10 +163,12 @@ struct zone_interval zone_account_advance(struct zone_account *state,
 	state->last = *reading;
 	state->watts[MODE_DYNAMIC] = state->watts[MODE_IDLE] = (double)NAN;
 	state->span_ns = 0;
-	if (reading->state != ZONE_UP)
+	if (reading->state != ZONE_UP && reading->state != ZONE_REFUSED)
 		return interval;
 	if (state->good_time_ns && reading->time_ns <= state->good_time_ns)
 		return interval; /* nothing new was read: the next reading covers it */
+	if (reading->state == ZONE_UP)
+		state->up_time_ns = reading->time_ns;
 	settle_births(state, reading->time_ns, settle_ns);
 	state->has_counted |= counts;
 	if (counts && !reading->restarted) {

@@ -18,9 +18,10 @@
 struct zone_account {
 	const struct zone *zone;
 	struct zone_reading last; /* newest reading, good or not */
-	uint64_t good_energy_uj;  /* of the last good reading */
+	uint64_t good_energy_uj;  /* of the last good reading, or the last baseline */
 	uint64_t good_idle_uj;
 	uint64_t good_time_ns; /* 0: no baseline yet */
+	uint64_t up_time_ns; /* of the last reading that was up; a refused one is a baseline only */
 	struct idle_learner learner;
 	enum idle_state idle_state;
 	uint64_t idle_power_uw; /* with IDLE_LEARNED and IDLE_FIXED */

@@ -5,6 +5,11 @@
  * 162 kW: that was a reset. A fall from just below the range is a wrap. The same limit refuses
  * forward jumps. Elapsed time is real time between readings, so after a failed interval the energy
  * of the gap is still taken when it is plausible.
+ *
+ * The limit also says when a turn may have gone unseen: if the energy between two readings plus one
+ * turn is plausible as well. For this question the time that the machine slept counts, since a
+ * counter may go on then; for the limit itself it does not, since after a deep sleep the counter
+ * starts at 0 and would look like a turn.
  */
 #include "meter/counter_wrap.h"
 
@@ -21,13 +26,45 @@ static uint64_t energy_limit(uint64_t elapsed_ns, uint64_t max_power_uw)
 	return energy > UINT64_MAX ? UINT64_MAX : (uint64_t)energy;
 }
 
+static uint64_t span_ns(uint64_t from_ns, uint64_t to_ns)
+{
+	return to_ns > from_ns ? to_ns - from_ns : 0;
+}
+
+/* The values may lie as far apart as the begin of the last read and the end of this one. */
+static uint64_t awake_ns(const struct energy_counter *counter, const struct reading_time *when)
+{
+	return span_ns(counter->when.begun_ns, when->time_ns);
+}
+
+static uint64_t asleep_ns(const struct energy_counter *counter, const struct reading_time *when)
+{
+	return span_ns(span_ns(counter->when.time_ns, when->time_ns),
+		       span_ns(counter->when.boottime_ns, when->boottime_ns));
+}
+
+/* Whether @delta_uj since the last reading can be neither more than that nor a turn more. */
+static bool is_certain(const struct energy_counter *counter, uint64_t delta_uj,
+		       const struct reading_time *when, uint64_t max_power_uw)
+{
+	uint64_t elapsed_ns = awake_ns(counter, when);
+	uint64_t with_turn_uj;
+
+	if (delta_uj > energy_limit(elapsed_ns, max_power_uw))
+		return false;
+	if (__builtin_add_overflow(counter->range_uj, 1, &with_turn_uj) ||
+	    __builtin_add_overflow(with_turn_uj, delta_uj, &with_turn_uj))
+		return true;
+	return with_turn_uj > energy_limit(elapsed_ns + asleep_ns(counter, when), max_power_uw);
+}
+
 static void set_baseline(struct energy_counter *counter, const struct raw_reading *reading,
-			 uint64_t time_ns)
+			 const struct reading_time *when)
 {
 	counter->raw_uj = reading->raw_uj;
 	counter->range_uj = reading->range_uj;
 	counter->generation = reading->generation;
-	counter->time_ns = time_ns;
+	counter->when = *when;
 	counter->has_baseline = true;
 }
 
@@ -38,9 +75,9 @@ static bool continues(const struct energy_counter *counter, const struct raw_rea
 }
 
 int energy_counter_advance(struct energy_counter *counter, const struct raw_reading *reading,
-			   uint64_t time_ns, uint64_t max_power_uw)
+			   const struct reading_time *when, uint64_t max_power_uw)
 {
-	uint64_t delta, elapsed_ns;
+	uint64_t delta;
 	bool wrapped;
 
 	if (reading->raw_uj > reading->range_uj) {
@@ -48,22 +85,36 @@ int energy_counter_advance(struct energy_counter *counter, const struct raw_read
 		return -ERANGE;
 	}
 	counter->restarted = !continues(counter, reading);
+	counter->refused = false;
 	if (counter->restarted) {
-		set_baseline(counter, reading, time_ns);
+		set_baseline(counter, reading, when);
 		return 0;
 	}
 	wrapped = reading->raw_uj < counter->raw_uj;
 	delta = wrapped ? counter->range_uj - counter->raw_uj + 1 + reading->raw_uj
 			: reading->raw_uj - counter->raw_uj;
-	elapsed_ns = time_ns > counter->time_ns ? time_ns - counter->time_ns : 0;
-	if (delta > energy_limit(elapsed_ns, max_power_uw) ||
+	if (!is_certain(counter, delta, when, max_power_uw) ||
 	    delta > UINT64_MAX - counter->energy_uj) {
 		counter->dropped++;
-		counter->restarted = true;
+		counter->refusals++;
+		counter->restarted = counter->refused = true;
 	} else {
 		counter->energy_uj += delta;
 		counter->wraps += wrapped;
+		counter->refusals = 0;
 	}
-	set_baseline(counter, reading, time_ns);
+	set_baseline(counter, reading, when);
 	return 0;
+}
+
+uint64_t energy_counter_period_ns(const struct energy_counter *counter, uint64_t max_power_uw)
+{
+	unsigned __int128 period_ns;
+
+	if (!counter->has_baseline || max_power_uw == 0)
+		return UINT64_MAX;
+	period_ns = (unsigned __int128)counter->range_uj * (NSEC_PER_SEC / 2) / max_power_uw;
+	if (period_ns < COUNTER_PERIOD_MIN_NS)
+		return COUNTER_PERIOD_MIN_NS;
+	return period_ns > UINT64_MAX ? UINT64_MAX : (uint64_t)period_ns;
 }

@@ -3,9 +3,14 @@
  * From raw readings of a counter that wraps to one that never falls. Pure.
  *
  * A hardware counter runs from 0 to its range and starts again. Two readings that are less than one
- * turn apart give the energy between them exactly: (new - old) mod (range + 1). What looks like a
- * turn but would need more power than the zone can draw is none: the counter was reset or jumped;
- * it is dropped, counted, and the new value is the next baseline.
+ * turn apart give the energy between them exactly: (new - old) mod (range + 1). Two kinds of
+ * reading are refused: dropped, counted, and the new value is the next baseline.
+ *
+ * - What looks like a turn, or a step, but would need more power than the zone can draw: the
+ *   counter was reset or jumped.
+ * - What may hide a whole turn: at the zone's greatest power the counter could have gone round once
+ *   more since the last reading. Which of the two it was cannot be known, so neither is counted.
+ *   Readings no further apart than energy_counter_period_ns() never come to that.
  */
 #pragma once
 
@@ -15,29 +20,42 @@
 #include "meter/meter.h"
 
 /*
- * A reading lags the counter by its update period (about 1 ms for RAPL) and by the time that the
- * read itself took, so the energy of two readings may belong to slightly more time than lies
- * between their stamps.
+ * A reading lags the counter by its update period (about 1 ms for RAPL), so the energy of two
+ * readings may belong to slightly more time than lies between them.
  */
 #define COUNTER_SLACK_NS 100000000ULL
+/* However small a range is, or great a power: no more than a hundred readings a second. */
+#define COUNTER_PERIOD_MIN_NS 10000000ULL
+
+/* When a reading was made. The value is of some time from the first to the second. */
+struct reading_time {
+	uint64_t begun_ns;    /* CLOCK_MONOTONIC */
+	uint64_t time_ns;     /* CLOCK_MONOTONIC */
+	uint64_t boottime_ns; /* CLOCK_BOOTTIME at time_ns: it goes on while the machine sleeps */
+};
 
 /* Zeroed: no reading yet. */
 struct energy_counter {
 	uint64_t energy_uj; /* cumulative since the first reading; never decreases */
 	uint64_t raw_uj;    /* last accepted reading, the baseline of the next */
 	uint64_t range_uj;
-	uint64_t time_ns;
+	struct reading_time when;
 	uint32_t generation;
 	bool has_baseline;
-	bool restarted; /* the last reading is a new baseline; energy_uj lacks what was before */
+	bool restarted;    /* the last reading is a new baseline; energy_uj lacks what was before */
+	bool refused;      /* ... because the reading was refused */
+	uint64_t refusals; /* in a row; 0 after a reading that counts */
 	uint64_t wraps;
 	uint64_t dropped;
 };
 
 /*
- * Takes a reading made at @time_ns (MONOTONIC). 0, or -ERANGE when the raw value is outside its own
- * range (refused, counted in dropped, nothing else changes). A new generation or range is a new
- * baseline: the energy goes on where it stopped.
+ * Takes a reading made at @when. 0, or -ERANGE when the raw value is outside its own range
+ * (refused, counted in dropped, nothing else changes). A new generation or range is a new baseline:
+ * the energy goes on where it stopped.
  */
 int energy_counter_advance(struct energy_counter *counter, const struct raw_reading *reading,
-			   uint64_t time_ns, uint64_t max_power_uw);
+			   const struct reading_time *when, uint64_t max_power_uw);
+
+/* Half of the time that a turn takes at @max_power_uw; UINT64_MAX while there is no baseline. */
+uint64_t energy_counter_period_ns(const struct energy_counter *counter, uint64_t max_power_uw);

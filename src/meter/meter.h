@@ -33,6 +33,11 @@ enum zone_state {
 	ZONE_ABSENT,  /* gone (ENODEV, ENOENT); watched for */
 	ZONE_ERROR,   /* readings fail or make no sense */
 	ZONE_STALLED, /* a reading has not come back by its deadline */
+	/*
+	 * Read, but not to be believed: more power than the zone can draw, or so long after the
+	 * last that its counter may have gone round unseen. What flowed since is unknown.
+	 */
+	ZONE_REFUSED,
 };
 
 /*
@@ -61,18 +66,32 @@ struct zone_reading {
 	/* CLOCK_MONOTONIC when energy_uj was read; unchanged while the zone is not up. */
 	uint64_t time_ns;
 	/*
-	 * With ZONE_UP: what flowed between the last good reading and this one is not known (a
-	 * reset, a jump, a counter opened anew) and not in energy_uj, which goes on from here.
+	 * With ZONE_UP: what flowed between the last good reading and this one is not known (the
+	 * counter was opened anew) and not in energy_uj, which goes on from here. Always with
+	 * ZONE_REFUSED.
 	 */
 	bool restarted;
-	uint64_t reads;   /* attempts */
-	uint64_t errors;  /* failed attempts */
-	uint64_t dropped; /* readings refused: above the power limit, reset, garbage */
+	uint64_t refusals; /* in a row, up to the last reading */
+	uint64_t reads;    /* attempts, those between two passes included */
+	uint64_t errors;   /* passes without a good reading */
+	uint64_t dropped;  /* readings refused: above the power limit, reset, garbage */
 	uint64_t wraps;
 };
 
 const char *zone_kind_name(enum zone_kind kind);    /* "package" */
-const char *zone_state_name(enum zone_state state); /* "up", "absent", "error", "stalled" */
+const char *zone_state_name(enum zone_state state); /* "up", "absent", … "refused" */
+/*
+ * More than a zone of this kind draws on any machine that we know of, so that what lies above is a
+ * fault and not energy; and low enough that a counter's turn takes seconds.
+ *
+ * - package, core, uncore: 2,000 W. The largest sockets are sold at 500 W (Intel Xeon 6980P, AMD
+ *   EPYC 9965: their product pages) and 550 to 760 W (AMD Instinct MI300A, data sheet); core and
+ *   uncore are parts of a package.
+ * - dram: 1,000 W, of one socket. 12 channels of 2 modules at up to 25 W each are 600 W.
+ * - psys, platform: 20,000 W, the whole machine. A server of 8 accelerators is specified at up to
+ *   10.2 kW (NVIDIA DGX H100) and 14.3 kW (DGX B200), one of 8 sockets at less.
+ */
+uint64_t zone_kind_max_power_uw(enum zone_kind kind);
 
 /* One raw counter value. */
 struct raw_reading {
@@ -119,8 +138,8 @@ struct meter_table;
 
 struct meter_options {
 	const char *sysfs;         /* root of sensors, "/sys" */
-	uint64_t read_deadline_ns; /* per pass over all zones; a stuck zone gets a quarter of it */
-	/* A delta that implies more per zone is refused and counted (I3); default 2 kW. */
+	uint64_t read_deadline_ns; /* per pass over all zones */
+	/* A delta that implies more per zone is refused and counted (I3); 0: by its kind. */
 	uint64_t max_power_uw;
 };
 

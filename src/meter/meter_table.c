@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The zones of this node as one list of counters that never fall. Each pass asks the reader for raw
- * values and turns them into cumulative energy; a zone that fails keeps its energy and says why,
- * and its next good reading goes on from there. The tree is searched again when a zone is gone
+ * The zones of this node as one list of counters that never fall. Each pass asks the reader for
+ * them; a zone that fails keeps its energy and says why, and its next good reading goes on from
+ * there. The tree is searched again when a zone is gone
  * (every second pass, so that a returned one is read within two) and, in case something new
  * appeared, now and then.
  */
@@ -11,7 +11,6 @@
 
 #include "base/macro.h"
 #include "base/num.h"
-#include "meter/counter_wrap.h"
 #include "meter/meter.h"
 #include "meter/reader.h"
 
@@ -22,25 +21,20 @@
  */
 #define FIRST_SEARCH_NS (2 * NSEC_PER_SEC)
 
-struct table_zone {
-	struct energy_counter counter;
-	struct zone_reading reading;
-};
-
 struct meter_table {
 	const struct meter_ops *ops;
 	struct reader *reader;
 	struct meter_options options;
 	size_t count;
 	unsigned passes_since_rescan;
-	struct table_zone zones[ZONE_MAX];
+	struct zone_reading readings[ZONE_MAX];
 	struct read_result results[ZONE_MAX];
 };
 
 static bool any_gone(const struct meter_table *table)
 {
 	for (size_t i = 0; i < table->count; i++) {
-		if (table->zones[i].reading.state == ZONE_ABSENT)
+		if (table->readings[i].state == ZONE_ABSENT)
 			return true;
 	}
 	return false;
@@ -59,48 +53,31 @@ static void fail(struct zone_reading *reading, enum zone_state state, int err)
 	reading->errors++;
 }
 
-/* The text was read but is no number, or not a whole one. */
-static bool is_garbage(int err)
+/* Good, or at least a new baseline. */
+static void take_counter(struct zone_reading *reading, const struct read_result *result)
 {
-	return err == -EINVAL || err == -ERANGE || err == -EBADMSG || err == -EFBIG;
+	reading->state = result->refused ? ZONE_REFUSED : ZONE_UP;
+	reading->error = result->refused ? -EOVERFLOW : 0;
+	reading->errors += result->refused;
+	reading->energy_uj = result->counter.energy_uj;
+	reading->time_ns = result->counter.when.time_ns;
+	reading->restarted = result->restarted;
+	reading->wraps = result->counter.wraps;
 }
 
-static void take_good(struct table_zone *zone, const struct read_result *result,
-		      uint64_t max_power_uw)
+static void take_result(struct zone_reading *reading, const struct read_result *result)
 {
-	struct zone_reading *reading = &zone->reading;
-	int r = energy_counter_advance(&zone->counter, &result->raw, result->time_ns, max_power_uw);
-
-	if (r < 0) {
-		fail(reading, ZONE_ERROR, r);
-		return;
-	}
-	reading->state = ZONE_UP;
-	reading->error = 0;
-	reading->energy_uj = zone->counter.energy_uj;
-	reading->time_ns = result->time_ns;
-	reading->restarted = zone->counter.restarted;
-	reading->wraps = zone->counter.wraps;
-}
-
-static void take_result(struct table_zone *zone, const struct read_result *result,
-			uint64_t max_power_uw)
-{
-	struct zone_reading *reading = &zone->reading;
-
-	reading->reads++;
-	if (result->outcome != READ_DONE) {
+	if (result->outcome != READ_DONE)
 		fail(reading, ZONE_STALLED, result->error);
-	} else if (result->error == -ENODEV || result->error == -ENOENT) {
+	else if (result->error == -ENODEV || result->error == -ENOENT)
 		fail(reading, ZONE_ABSENT, result->error);
-	} else if (result->error < 0) {
-		if (is_garbage(result->error))
-			zone->counter.dropped++;
+	else if (result->error < 0)
 		fail(reading, ZONE_ERROR, result->error);
-	} else {
-		take_good(zone, result, max_power_uw);
-	}
-	reading->dropped = zone->counter.dropped;
+	else
+		take_counter(reading, result);
+	reading->reads = result->reads;
+	reading->dropped = result->counter.dropped;
+	reading->refusals = result->counter.refusals;
 }
 
 static void run_pass(struct meter_table *table, bool rescan)
@@ -109,7 +86,7 @@ static void run_pass(struct meter_table *table, bool rescan)
 		reader_pass(table->reader, rescan, table->options.read_deadline_ns, table->results);
 	table->passes_since_rescan = rescan ? 0 : table->passes_since_rescan + 1;
 	for (size_t i = 0; i < table->count; i++)
-		take_result(&table->zones[i], &table->results[i], table->options.max_power_uw);
+		take_result(&table->readings[i], &table->results[i]);
 }
 
 size_t meter_table_read(struct meter_table *table, struct zone_reading *readings, size_t count)
@@ -118,9 +95,9 @@ size_t meter_table_read(struct meter_table *table, struct zone_reading *readings
 
 	run_pass(table, rescan_is_due(table));
 	for (size_t i = 0; i < table->count; i++) {
-		up += table->zones[i].reading.state == ZONE_UP;
+		up += table->readings[i].state == ZONE_UP;
 		if (i < count)
-			readings[i] = table->zones[i].reading;
+			readings[i] = table->readings[i];
 	}
 	return up;
 }
@@ -169,12 +146,12 @@ int meter_table_open_source(const struct meter_ops *ops, const struct meter_opti
 	r = ops->open(options->sysfs, &meter);
 	if (r < 0)
 		return r;
-	r = reader_new(ops, meter, &table->reader);
+	r = reader_new(ops, meter, options->max_power_uw, &table->reader);
 	if (r < 0)
 		return r;
 	/* Only the zones: a first reading here would be a baseline long before the activity's. */
 	deadline_ns = deadline_ns > FIRST_SEARCH_NS ? deadline_ns : FIRST_SEARCH_NS;
-	table->count = reader_pass(table->reader, true, deadline_ns, table->results);
+	table->count = reader_search(table->reader, deadline_ns);
 	*ret = TAKE_PTR(table);
 	return 0;
 }

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A slot is one thing to do in a pass: slot 0 is the rescan, slot i + 1 the read of zone i. A pass
- * marks slots as wanted; the worker takes them in order, and does each without the lock. The worker
- * that is `active` goes on to the next slot; one that finds itself replaced when its call returns
- * stores the result, which frees its slot, and ends.
+ * A slot is one thing to do: slot 0 is the rescan, slot i + 1 the read of zone i. A pass marks
+ * slots as wanted; so does the worker itself when a zone is due between two passes. The worker in
+ * charge takes them in order, and does each without the lock. When its call returns it stores the
+ * result, which frees the slot, also when it is no longer in charge.
  *
- * Patience with one slot is a quarter of the deadline, so that a single stuck zone still leaves
- * time for the others in the same pass. The reader, its meter and its lock live until the last
- * worker has let go of them.
+ * Patience with one slot is a quarter of the deadline, and only while another one waits: then the
+ * charge goes to a spare worker. Whatever worker finds none in charge takes it: a spare that is
+ * woken for it, or one that returns late. A worker that is not in charge is a spare, or ends when
+ * there are enough. The one in charge sees to it, before it reads, that there is a spare: were
+ * pthread_create() called by the pass, it could hang there (clone() waits for a migration of the
+ * cgroup, or for memory). The reader, its meter and its lock live until the last worker has let go
+ * of them.
  */
 #include "meter/reader.h"
 
@@ -17,32 +21,43 @@
 
 #include "base/clock.h"
 #include "base/macro.h"
+#include "meter/zone_samples.h"
 
 #define SLOT_RESCAN   0
 #define SLOT_COUNT    (ZONE_MAX + 1)
 #define PATIENCE_PART 4
+#define SPARES_MAX    2 /* one that waits while another is about to return */
 
 struct slot {
 	bool wanted;
 	bool in_flight;
-	bool done; /* result is of this pass */
-	struct read_result result;
+	bool overdue; /* in flight for longer than its pass waited: what it brings is too old */
+	bool done;    /* error is of this pass */
+	int error;
+	uint64_t begun_ns;           /* with in_flight */
+	struct zone_samples samples; /* not of the rescan */
 };
 
 struct reader {
 	const struct meter_ops *ops;
 	struct meter *meter;
+	uint64_t max_power_uw;   /* 0: by kind */
 	pthread_mutex_t lock;    /* all below */
-	pthread_cond_t work;     /* wanted slots, a new active worker, or closing */
-	pthread_cond_t progress; /* a slot is done, or a worker ended */
+	pthread_cond_t work;     /* for the worker in charge: wanted slots, or closing */
+	pthread_cond_t takeover; /* for spares: nobody is in charge, or closing */
+	pthread_cond_t progress; /* the worker in charge has nothing to do, or another returned */
 	unsigned refs;           /* owner and workers */
 	unsigned workers;
-	unsigned long active; /* number of the worker in charge; 0: none */
+	unsigned spares;           /* of them, those that wait for a takeover */
+	bool spare_is_coming;      /* being made */
+	unsigned long spare_tried; /* pass in which one was made last, or could not be */
+	unsigned long active;      /* number of the worker in charge; 0: none */
 	unsigned long last_worker;
 	bool closing;
 	bool searched;
-	size_t busy_slot; /* of the active worker; SLOT_COUNT: none */
-	uint64_t busy_since_ns;
+	bool reading;       /* a pass over the zones is going on */
+	unsigned long pass; /* number of this or the last one */
+	size_t busy_slot;   /* of the worker in charge; SLOT_COUNT: none */
 	size_t zone_count;
 	struct slot slots[SLOT_COUNT];
 };
@@ -50,12 +65,14 @@ struct reader {
 struct worker_start {
 	struct reader *reader;
 	unsigned long number;
+	bool is_spare;
 };
 
 static void reader_destroy(struct reader *reader)
 {
 	reader->ops->close(reader->meter);
 	(void)pthread_cond_destroy(&reader->work);
+	(void)pthread_cond_destroy(&reader->takeover);
 	(void)pthread_cond_destroy(&reader->progress);
 	(void)pthread_mutex_destroy(&reader->lock);
 	free(reader);
@@ -80,51 +97,134 @@ static size_t next_wanted(const struct reader *reader)
 	return SLOT_COUNT;
 }
 
-static struct read_result do_slot(struct reader *reader, size_t slot)
+/* When the first zone that is not under way must be read again; UINT64_MAX: none. */
+static uint64_t next_due_ns(const struct reader *reader)
 {
-	struct read_result result = { .outcome = READ_DONE };
+	uint64_t first_ns = UINT64_MAX;
 
-	if (slot == SLOT_RESCAN)
-		result.error = reader->ops->rescan(reader->meter);
-	else
-		result.error = reader->ops->read_raw(reader->meter, slot - 1, &result.raw);
-	result.time_ns = clock_ns(CLOCK_MONOTONIC);
-	return result;
+	for (size_t i = 1; i <= reader->zone_count; i++) {
+		uint64_t due_ns = zone_samples_due_ns(&reader->slots[i].samples);
+
+		if (!reader->slots[i].in_flight && due_ns < first_ns)
+			first_ns = due_ns;
+	}
+	return first_ns;
+}
+
+static void want_due_zones(struct reader *reader)
+{
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+
+	if (now_ns < next_due_ns(reader))
+		return;
+	for (size_t i = 1; i <= reader->zone_count; i++) {
+		struct slot *slot = &reader->slots[i];
+
+		slot->wanted = !slot->in_flight && zone_samples_may_join(&slot->samples, now_ns);
+	}
 }
 
 /* Zones that a rescan has found are read in the same pass, if that is still going on. */
-static void adopt_zones(struct reader *reader, bool in_pass)
+static void adopt_zones(struct reader *reader)
 {
 	size_t count = reader->ops->zone_count(reader->meter);
 
-	for (size_t i = reader->zone_count; i < count && i < ZONE_MAX; i++)
-		reader->slots[i + 1].wanted = in_pass;
-	if (count > reader->zone_count)
-		reader->zone_count = count < ZONE_MAX ? count : ZONE_MAX;
+	for (; reader->zone_count < count && reader->zone_count < ZONE_MAX; reader->zone_count++) {
+		const struct zone *zone = reader->ops->zone_at(reader->meter, reader->zone_count);
+		struct slot *slot = &reader->slots[reader->zone_count + 1];
+
+		slot->samples.max_power_uw = reader->max_power_uw
+						     ? reader->max_power_uw
+						     : zone_kind_max_power_uw(zone->kind);
+		slot->wanted = reader->reading;
+	}
+}
+
+static void finish_slot(struct reader *reader, size_t index, int error,
+			const struct raw_reading *raw, uint64_t begun_ns)
+{
+	struct slot *slot = &reader->slots[index];
+	const struct reading_time when = { begun_ns, clock_ns(CLOCK_MONOTONIC),
+					   clock_ns(CLOCK_BOOTTIME) };
+
+	slot->in_flight = false;
+	if (index == SLOT_RESCAN) {
+		reader->searched = true;
+		adopt_zones(reader);
+	} else if (slot->overdue) {
+		slot->wanted = reader->reading; /* read again: this is of nobody knows when */
+	} else {
+		slot->error = zone_samples_take(&slot->samples, error, raw, &when);
+		slot->done = reader->reading;
+	}
+	slot->overdue = false;
 }
 
 /* Called and returns with the lock held, which it drops for the call into the meter. */
 static void take_slot(struct reader *reader, size_t index, unsigned long number)
 {
 	struct slot *slot = &reader->slots[index];
-	struct read_result result;
+	uint64_t begun_ns = clock_ns(CLOCK_MONOTONIC);
+	struct raw_reading raw = { 0 };
+	int error;
 
 	slot->wanted = false;
 	slot->in_flight = true;
+	slot->begun_ns = begun_ns;
 	reader->busy_slot = index;
-	reader->busy_since_ns = clock_ns(CLOCK_MONOTONIC);
 	pthread_mutex_unlock(&reader->lock);
-	result = do_slot(reader, index);
+	error = index == SLOT_RESCAN ? reader->ops->rescan(reader->meter)
+				     : reader->ops->read_raw(reader->meter, index - 1, &raw);
 	pthread_mutex_lock(&reader->lock);
-	slot->in_flight = false;
-	slot->result = result;
-	slot->done = reader->active == number; /* a late result is nobody's */
-	if (index == SLOT_RESCAN) {
-		reader->searched = true;
-		adopt_zones(reader, slot->done);
-	}
+	finish_slot(reader, index, error, &raw, begun_ns);
 	if (reader->active == number)
 		reader->busy_slot = SLOT_COUNT;
+}
+
+static int start_worker(struct reader *reader, bool is_spare);
+
+static bool needs_spare(const struct reader *reader)
+{
+	return reader->spares == 0 && !reader->spare_is_coming &&
+	       reader->spare_tried != reader->pass;
+}
+
+/* Called and returns with the lock held, which it drops. */
+static void make_spare(struct reader *reader)
+{
+	reader->spare_tried = reader->pass;
+	reader->spare_is_coming = true;
+	if (start_worker(reader, true) < 0)
+		reader->spare_is_coming = false; /* tried again in the next pass */
+}
+
+static void work_in_charge(struct reader *reader, unsigned long number)
+{
+	size_t slot = next_wanted(reader);
+	uint64_t due_ns;
+
+	if (slot == SLOT_COUNT) {
+		want_due_zones(reader);
+		slot = next_wanted(reader);
+	}
+	if (slot != SLOT_COUNT && needs_spare(reader)) {
+		make_spare(reader); /* without the lock: all may be different now */
+		return;
+	}
+	if (slot != SLOT_COUNT) {
+		take_slot(reader, slot, number);
+		return;
+	}
+	pthread_cond_signal(&reader->progress);
+	due_ns = next_due_ns(reader);
+	if (due_ns == UINT64_MAX) {
+		pthread_cond_wait(&reader->work, &reader->lock);
+	} else {
+		const struct timespec due = { (time_t)(due_ns / NSEC_PER_SEC),
+					      (long)(due_ns % NSEC_PER_SEC) };
+
+		(void)pthread_cond_timedwait(&reader->work, &reader->lock, &due);
+	}
 }
 
 static void *worker_main(void *arg)
@@ -133,24 +233,32 @@ static void *worker_main(void *arg)
 	struct reader *reader = start->reader;
 
 	pthread_mutex_lock(&reader->lock);
-	while (!reader->closing && reader->active == start->number) {
-		size_t slot = next_wanted(reader);
-
-		if (slot != SLOT_COUNT) {
-			take_slot(reader, slot, start->number);
+	if (start->is_spare)
+		reader->spare_is_coming = false;
+	while (!reader->closing) {
+		if (reader->active == 0)
+			reader->active = start->number;
+		if (reader->active == start->number) {
+			work_in_charge(reader, start->number);
 			continue;
 		}
+		if (reader->spares >= SPARES_MAX)
+			break;
+		reader->spares++;
 		pthread_cond_signal(&reader->progress);
-		pthread_cond_wait(&reader->work, &reader->lock);
+		pthread_cond_wait(&reader->takeover, &reader->lock);
+		reader->spares--;
 	}
+	if (reader->active == start->number)
+		reader->active = 0;
 	reader->workers--;
 	pthread_cond_signal(&reader->progress);
 	reader_unref_unlock(reader);
 	return NULL;
 }
 
-/* Puts a new worker in charge. With the lock held. */
-static int start_worker(struct reader *reader)
+/* Called and returns with the lock held, which it drops. */
+static int start_worker(struct reader *reader, bool is_spare)
 {
 	CLEANUP_FREE struct worker_start *start = malloc(sizeof(*start));
 	pthread_attr_t attr;
@@ -159,20 +267,21 @@ static int start_worker(struct reader *reader)
 
 	if (!start)
 		return -ENOMEM;
-	*start = (struct worker_start){ reader, ++reader->last_worker };
-	reader->active = start->number;
-	reader->busy_slot = SLOT_COUNT;
+	*start = (struct worker_start){ reader, ++reader->last_worker, is_spare };
+	reader->refs++;
+	reader->workers++;
+	pthread_mutex_unlock(&reader->lock);
 	(void)pthread_attr_init(&attr);
 	(void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	r = pthread_create(&thread, &attr, worker_main, start);
 	(void)pthread_attr_destroy(&attr);
+	pthread_mutex_lock(&reader->lock);
 	if (r != 0) {
-		reader->active = 0;
+		reader->refs--; /* never the last: who calls has one, too */
+		reader->workers--;
 		return -r;
 	}
 	start = NULL; /* the thread frees it */
-	reader->refs++;
-	reader->workers++;
 	return 0;
 }
 
@@ -183,24 +292,48 @@ static void wait_until(struct reader *reader, uint64_t time_ns)
 	(void)pthread_cond_timedwait(&reader->progress, &reader->lock, &ts);
 }
 
+/* Nothing is left to begin, and nothing that may still come in time is under way. */
 static bool pass_over(const struct reader *reader)
 {
-	return next_wanted(reader) == SLOT_COUNT && reader->busy_slot == SLOT_COUNT;
+	for (size_t i = 0; i <= reader->zone_count; i++) {
+		const struct slot *slot = &reader->slots[i];
+
+		if (slot->in_flight ? !slot->overdue : slot->wanted)
+			return false;
+	}
+	return true;
 }
 
-/* Leaves the active worker alone with what it does, and puts another in charge of the rest. */
-static int replace_worker(struct reader *reader)
+/* Leaves the worker in charge alone with what it does; a spare takes the rest. */
+static void hand_over(struct reader *reader)
 {
 	reader->active = 0;
 	reader->busy_slot = SLOT_COUNT;
-	return next_wanted(reader) == SLOT_COUNT ? 0 : start_worker(reader);
+	pthread_cond_signal(&reader->takeover);
 }
 
 /*
- * With the lock held: waits until the pass is over or the deadline has passed; a stuck worker is
- * replaced on the way. Patience runs from the start of its call, not from our own: a worker that
- * the scheduler keeps waiting is not stuck.
+ * Whether the worker in charge has used up the patience with its slot, on which others wait.
+ * Patience runs from the start of its call, not from our own: a worker that the scheduler keeps
+ * waiting is not stuck.
  */
+static bool is_stuck(const struct reader *reader, uint64_t now_ns, uint64_t patience_ns)
+{
+	return reader->busy_slot != SLOT_COUNT && next_wanted(reader) != SLOT_COUNT &&
+	       now_ns >= reader->slots[reader->busy_slot].begun_ns + patience_ns;
+}
+
+/* When to look again; the end of the pass, and what a spare does, are told by `progress`. */
+static uint64_t next_look_ns(const struct reader *reader, uint64_t now_ns, uint64_t patience_ns)
+{
+	if (next_wanted(reader) == SLOT_COUNT || reader->spares == 0)
+		return UINT64_MAX;
+	if (reader->busy_slot == SLOT_COUNT)
+		return now_ns + patience_ns;
+	return reader->slots[reader->busy_slot].begun_ns + patience_ns;
+}
+
+/* With the lock held: waits until the pass is over or the deadline has passed. */
 static void wait_for_pass(struct reader *reader, uint64_t start_ns, uint64_t deadline_ns)
 {
 	uint64_t patience_ns = deadline_ns / PATIENCE_PART + 1;
@@ -208,47 +341,89 @@ static void wait_for_pass(struct reader *reader, uint64_t start_ns, uint64_t dea
 	uint64_t now_ns = start_ns;
 
 	while (!pass_over(reader) && now_ns < end_ns) {
-		bool busy = reader->busy_slot != SLOT_COUNT;
-		uint64_t wake_ns = (busy ? reader->busy_since_ns : now_ns) + patience_ns;
+		uint64_t look_ns;
 
-		if (busy && now_ns >= wake_ns) {
-			if (replace_worker(reader) < 0)
-				break;
-			continue;
-		}
-		wait_until(reader, wake_ns < end_ns ? wake_ns : end_ns);
+		if (reader->spares > 0 && is_stuck(reader, now_ns, patience_ns))
+			hand_over(reader);
+		look_ns = next_look_ns(reader, now_ns, patience_ns);
+		wait_until(reader, look_ns < end_ns ? look_ns : end_ns);
 		now_ns = clock_ns(CLOCK_MONOTONIC);
 	}
-	if (reader->busy_slot != SLOT_COUNT) {
-		reader->active = 0; /* it ends when its call returns */
-		reader->busy_slot = SLOT_COUNT;
-	}
+	for (size_t i = 0; i <= reader->zone_count; i++)
+		reader->slots[i].overdue = reader->slots[i].in_flight;
+	if (reader->busy_slot != SLOT_COUNT && reader->spares > 0)
+		hand_over(reader);
 }
 
-static void want_slots(struct reader *reader, bool rescan)
+static void begin_pass(struct reader *reader, bool rescan, bool reading, uint64_t now_ns,
+		       uint64_t deadline_ns)
 {
+	reader->pass++;
+	reader->reading = reading;
 	for (size_t i = 0; i <= reader->zone_count; i++) {
 		struct slot *slot = &reader->slots[i];
 
 		slot->done = false;
-		slot->wanted = (i != SLOT_RESCAN || rescan) && !slot->in_flight;
+		slot->wanted = (i == SLOT_RESCAN ? rescan : reading) && !slot->in_flight;
+		/* A read between passes that has just begun is as good as one of this pass. */
+		slot->overdue |= slot->in_flight && now_ns > slot->begun_ns + deadline_ns;
 	}
 }
 
-static void collect(struct reader *reader, struct read_result *results)
+static struct read_result collect_zone(struct slot *slot)
+{
+	struct read_result result;
+
+	slot->samples.reads += !slot->done; /* tried, and nothing came of it in time */
+	result = (struct read_result){
+		.outcome = slot->done        ? READ_DONE
+			   : slot->in_flight ? READ_STALLED
+					     : READ_MISSED,
+		.error = slot->done ? slot->error : -ETIMEDOUT,
+		.reads = slot->samples.reads,
+		.counter = slot->samples.counter,
+		.restarted = slot->samples.restarted,
+		.refused = slot->samples.refused,
+	};
+
+	if (slot->done && slot->error == 0)
+		zone_samples_told(&slot->samples);
+	return result;
+}
+
+static void end_pass(struct reader *reader, struct read_result *results)
 {
 	for (size_t i = 0; i < reader->zone_count; i++) {
-		struct slot *slot = &reader->slots[i + 1];
-
-		results[i] = slot->result;
-		if (!slot->done)
-			results[i] = (struct read_result){
-				.outcome = slot->in_flight ? READ_STALLED : READ_MISSED,
-				.error = -ETIMEDOUT,
-			};
-		slot->wanted = false;
+		results[i] = collect_zone(&reader->slots[i + 1]);
+		reader->slots[i + 1].wanted = false;
 	}
 	reader->slots[SLOT_RESCAN].wanted = false;
+	reader->reading = false;
+}
+
+/* With the lock held. */
+static void do_pass(struct reader *reader, bool rescan, bool reading, uint64_t deadline_ns)
+{
+	uint64_t start_ns = clock_ns(CLOCK_MONOTONIC);
+
+	begin_pass(reader, rescan, reading, start_ns, deadline_ns);
+	if (next_wanted(reader) == SLOT_COUNT ||
+	    (reader->workers == 0 && start_worker(reader, false) < 0))
+		return;
+	pthread_cond_signal(&reader->work);
+	wait_for_pass(reader, start_ns, deadline_ns);
+}
+
+size_t reader_search(struct reader *reader, uint64_t deadline_ns)
+{
+	size_t count;
+
+	pthread_mutex_lock(&reader->lock);
+	do_pass(reader, true, false, deadline_ns);
+	reader->slots[SLOT_RESCAN].wanted = false;
+	count = reader->zone_count;
+	pthread_mutex_unlock(&reader->lock);
+	return count;
 }
 
 size_t reader_pass(struct reader *reader, bool rescan, uint64_t deadline_ns,
@@ -257,13 +432,8 @@ size_t reader_pass(struct reader *reader, bool rescan, uint64_t deadline_ns,
 	size_t count;
 
 	pthread_mutex_lock(&reader->lock);
-	want_slots(reader, rescan);
-	if (next_wanted(reader) != SLOT_COUNT &&
-	    (reader->active != 0 || start_worker(reader) == 0)) {
-		pthread_cond_broadcast(&reader->work);
-		wait_for_pass(reader, clock_ns(CLOCK_MONOTONIC), deadline_ns);
-	}
-	collect(reader, results);
+	do_pass(reader, rescan, true, deadline_ns);
+	end_pass(reader, results);
 	count = reader->zone_count;
 	pthread_mutex_unlock(&reader->lock);
 	return count;
@@ -284,10 +454,24 @@ struct meter *reader_meter(struct reader *reader)
 	return reader->meter;
 }
 
-int reader_new(const struct meter_ops *ops, struct meter *meter, struct reader **ret)
+/* These cannot fail on Linux. */
+static void init_locks(struct reader *reader)
+{
+	pthread_condattr_t attr;
+
+	(void)pthread_mutex_init(&reader->lock, NULL);
+	(void)pthread_condattr_init(&attr);
+	(void)pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	(void)pthread_cond_init(&reader->work, &attr);
+	(void)pthread_cond_init(&reader->takeover, &attr);
+	(void)pthread_cond_init(&reader->progress, &attr);
+	(void)pthread_condattr_destroy(&attr);
+}
+
+int reader_new(const struct meter_ops *ops, struct meter *meter, uint64_t max_power_uw,
+	       struct reader **ret)
 {
 	struct reader *reader = calloc(1, sizeof(*reader));
-	pthread_condattr_t attr;
 
 	if (!reader) {
 		ops->close(meter);
@@ -295,14 +479,10 @@ int reader_new(const struct meter_ops *ops, struct meter *meter, struct reader *
 	}
 	reader->ops = ops;
 	reader->meter = meter;
+	reader->max_power_uw = max_power_uw;
 	reader->refs = 1;
 	reader->busy_slot = SLOT_COUNT;
-	(void)pthread_mutex_init(&reader->lock, NULL); /* these cannot fail on Linux */
-	(void)pthread_condattr_init(&attr);
-	(void)pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	(void)pthread_cond_init(&reader->work, NULL);
-	(void)pthread_cond_init(&reader->progress, &attr);
-	(void)pthread_condattr_destroy(&attr);
+	init_locks(reader);
 	*ret = reader;
 	return 0;
 }
@@ -315,8 +495,8 @@ void reader_free(struct reader *reader, uint64_t deadline_ns)
 		return;
 	pthread_mutex_lock(&reader->lock);
 	reader->closing = true;
-	reader->active = 0;
 	pthread_cond_broadcast(&reader->work);
+	pthread_cond_broadcast(&reader->takeover);
 	while (reader->workers > 0 && clock_ns(CLOCK_MONOTONIC) < end_ns)
 		wait_until(reader, end_ns);
 	reader_unref_unlock(reader);

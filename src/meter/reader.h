@@ -3,10 +3,15 @@
  * Reads all zones of one meter on a thread of its own, so that a read that hangs in the kernel
  * costs its zone and no one else.
  *
- * A pass hands the work to the reader thread and waits for it, with a deadline. When the thread is
- * stuck, it is left alone with that one read and another takes the rest. A zone has at most one
- * read under way, so there are at most as many threads as stuck zones and one more. Used by one
- * thread.
+ * A pass hands the work to the reader thread and waits for it, with a deadline. When the thread
+ * takes long and other zones wait, it is left alone with that one read and a spare thread takes the
+ * rest; what it brings before the pass is over counts. A zone has at most one read under way, so
+ * there are at most as many threads as stuck zones, one more, and two spare ones. Threads are made
+ * by these threads (but for the first), never by the caller of a pass: to make one can block.
+ *
+ * Between passes the thread reads a zone by itself where else a turn of its counter could go
+ * unseen: once in range / (2 × greatest power). Passes that come more often cost no wake-up more.
+ * Used by one thread.
  */
 #pragma once
 
@@ -14,30 +19,40 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "meter/counter_wrap.h"
 #include "meter/meter.h"
 
 struct reader;
 
 enum read_outcome {
-	READ_DONE,    /* error and raw are of this pass */
+	READ_DONE,    /* error and counter are of this pass */
 	READ_STALLED, /* still under way from this pass or an earlier one */
 	READ_MISSED,  /* never started: the deadline passed first */
 };
 
 struct read_result {
 	enum read_outcome outcome;
-	int error;        /* 0 or -errno */
-	uint64_t time_ns; /* CLOCK_MONOTONIC when the read returned */
-	struct raw_reading raw;
+	int error;                     /* 0 or -errno */
+	uint64_t reads;                /* attempts so far, those between passes included */
+	struct energy_counter counter; /* up to its last good reading */
+	/* With READ_DONE and no error: since the last such result the counter ... */
+	bool restarted; /* ... began anew, and energy is missing in it */
+	bool refused;   /* ... because a reading was refused */
 };
 
-/* Takes ownership of @meter, also on failure. 0 or -ENOMEM. */
-int reader_new(const struct meter_ops *ops, struct meter *meter, struct reader **ret);
+/*
+ * Takes ownership of @meter, also on failure. @max_power_uw is what a zone can draw at most; 0: by
+ * its kind (zone_kind_max_power_uw). 0 or -ENOMEM.
+ */
+int reader_new(const struct meter_ops *ops, struct meter *meter, uint64_t max_power_uw,
+	       struct reader **ret);
 /*
  * Waits at most @deadline_ns for the thread to end; what is stuck frees the rest when it returns.
  */
 void reader_free(struct reader *reader, uint64_t deadline_ns);
 
+/* Looks for zones and reads none. Takes at most @deadline_ns; the number of zones known then. */
+size_t reader_search(struct reader *reader, uint64_t deadline_ns);
 /*
  * One pass over the zones, after a rescan if @rescan. Returns the number of zones known now, and
  * fills results[0..that). Takes at most @deadline_ns.

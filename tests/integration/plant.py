@@ -219,7 +219,15 @@ class Exporter:
             if metrics.value("kepler_exporter_snapshots_total") > after:
                 return metrics
             time.sleep(0.02)
-        raise AssertionError("no new snapshot:\n" + self.output())
+        raise AssertionError("no new snapshot:\n" + self.output() + self.where_threads_wait())
+
+    def where_threads_wait(self):
+        """What each thread of the exporter does in the kernel now."""
+        said = ""
+        for task in sorted(pathlib.Path(f"/proc/{self.process.pid}/task").glob("*")):
+            with contextlib.suppress(OSError):
+                said += f"{task.name} {(task / 'comm').read_text().strip()}:\n{(task / 'stack').read_text()}"
+        return said
 
     def intervals(self, count):
         """The response after `count` more intervals."""

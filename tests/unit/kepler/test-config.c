@@ -61,7 +61,7 @@ static void defaults(void **state)
 	assert_int_equal(config.bpf_end_buffer_kib, 512);
 	assert_int_equal(config.max_processes, 20000);
 	assert_true(config.meter_deadline_ns == 100 * NSEC_PER_MSEC);
-	assert_float_equal(config.meter_max_watts, 2000, 0);
+	assert_float_equal(config.meter_max_watts, 0, 0);
 	assert_int_equal(config.idle_watts_count, 0);
 	assert_float_equal(config.metrics_process_min_joules, 1, 0);
 	assert_true(config.metrics_keep_ns == 300 * NSEC_PER_SEC);

@@ -379,7 +379,7 @@ static size_t late_ignored(struct meter *meter)
 static int late_read_raw(struct meter *meter, size_t index, struct raw_reading *ret)
 {
 	(void)index;
-	*ret = (struct raw_reading){ ++meter->energy_uj, 1000000000, 1 };
+	*ret = (struct raw_reading){ ++meter->energy_uj, 262143328850, 1 };
 	return 0;
 }
 
@@ -424,7 +424,7 @@ static struct snapshot_zone zone_of(const struct machine *machine, size_t zone, 
 /* Each interval is the estimate's or the meter's, never both's, never nobody's. */
 static void test_a_meter_that_is_found_late_takes_over(void **state)
 {
-	const struct meter_options options = { "/sys", 60 * NSEC_PER_SEC, 1000000000000000 };
+	const struct meter_options options = { "/sys", 60 * NSEC_PER_SEC, 0 };
 	struct meter_table *meters;
 	struct machine machine;
 	uint64_t time_s = 100, estimated_uj;
@@ -461,7 +461,7 @@ static void test_a_meter_that_is_found_late_takes_over(void **state)
 /* What it counts while a pass fails is the meter's; the estimate does not catch up with it. */
 static void test_a_meter_may_take_over_while_a_pass_fails(void **state)
 {
-	const struct meter_options options = { "/sys", 60 * NSEC_PER_SEC, 1000000000000000 };
+	const struct meter_options options = { "/sys", 60 * NSEC_PER_SEC, 0 };
 	struct meter_table *meters;
 	struct machine machine;
 	uint64_t time_s = 100, estimated_uj;

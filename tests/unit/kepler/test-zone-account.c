@@ -75,6 +75,29 @@ static void test_energy_is_what_lies_between_good_readings(void **state)
 	assert_int_equal(account.span_ns, 2 * NSEC_PER_SEC);
 }
 
+/* A refused reading counts nothing, and the next one counts from it. */
+static void test_a_refused_reading_is_a_baseline(void **state)
+{
+	const struct config config = { .idle_mode = IDLE_MODE_OFF };
+	struct zone_account account;
+	struct zone_reading refused = good(40, 111);
+	struct zone_interval interval;
+
+	(void)state;
+	refused.state = ZONE_REFUSED;
+	refused.restarted = true;
+	zone_account_init(&account, &package0, &config, 0);
+	(void)advance(&account, good(0, 10));
+	(void)advance(&account, good(40, 11));
+	interval = advance(&account, refused);
+	assert_int_equal(interval.energy_uj, 0);
+	assert_true(isnan(account.watts[MODE_DYNAMIC]));
+	assert_int_equal(account.up_time_ns, 11 * NSEC_PER_SEC);
+	interval = advance(&account, good(70, 112));
+	assert_int_equal(interval.energy_uj, 30);
+	assert_int_equal(interval.dt_ns, NSEC_PER_SEC);
+}
+
 /* A counter that was reset or opened anew says nothing of the time before: not even 0 W. */
 static void test_a_restarted_counter_has_no_power(void **state)
 {
@@ -311,6 +334,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_energy_is_what_lies_between_good_readings),
+		cmocka_unit_test(test_a_refused_reading_is_a_baseline),
 		cmocka_unit_test(test_a_restarted_counter_has_no_power),
 		cmocka_unit_test(test_a_reading_that_is_not_newer_waits_for_the_next),
 		cmocka_unit_test(test_fixed_idle_is_power_times_measured_time),

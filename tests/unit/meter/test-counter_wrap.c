@@ -14,12 +14,16 @@
 #define RANGE_UJ     262143328850ULL /* a package of 2^-14 J */
 #define MAX_POWER_UW 2000000000ULL
 
+/* A read that takes no time, on a machine that never slept. */
+#define at(time_ns) ((struct reading_time){ time_ns, time_ns, time_ns })
+
 static int take_of(struct energy_counter *counter, uint64_t raw_uj, uint64_t range_uj,
 		   uint32_t generation, uint64_t time_ns)
 {
 	struct raw_reading reading = { raw_uj, range_uj, generation };
+	struct reading_time when = { time_ns, time_ns, time_ns };
 
-	return energy_counter_advance(counter, &reading, time_ns, MAX_POWER_UW);
+	return energy_counter_advance(counter, &reading, &when, MAX_POWER_UW);
 }
 
 static int take(struct energy_counter *counter, uint64_t raw_uj, uint64_t time_s)
@@ -176,20 +180,21 @@ static uint64_t next_random(uint64_t *state)
 static void check_wraps(uint64_t seed, uint64_t range_uj, uint64_t wraps)
 {
 	uint64_t random = seed, time_ns = 1, base_uj = next_random(&random) % (range_uj + 1);
+	uint64_t max_power_uw = range_uj / 100; /* a turn in 100 s: the slack is a thousandth */
+	struct raw_reading reading = { base_uj, range_uj, 1 };
 	unsigned __int128 truth_uj = 0;
 	struct energy_counter counter = { 0 };
 
-	take_of(&counter, base_uj, range_uj, 1, time_ns);
+	assert_int_equal(energy_counter_advance(&counter, &reading, &at(time_ns), max_power_uw), 0);
 	while (counter.wraps < wraps) {
 		uint64_t step_uj =
 			next_random(&random) % (range_uj / 10 * 9); /* < 90 % of a turn */
 
-		time_ns += step_uj / 2 + 1; /* at or below 2 kW = 2 µJ/ns; slack is not needed */
+		time_ns += (uint64_t)((unsigned __int128)step_uj * NSEC_PER_SEC / max_power_uw) + 1;
 		truth_uj += step_uj;
-		assert_int_equal(take_of(&counter,
-					 (uint64_t)((truth_uj + base_uj) % (range_uj + 1)),
-					 range_uj, 1, time_ns),
-				 0);
+		reading.raw_uj = (uint64_t)((truth_uj + base_uj) % (range_uj + 1));
+		assert_int_equal(
+			energy_counter_advance(&counter, &reading, &at(time_ns), max_power_uw), 0);
 		if (counter.energy_uj != truth_uj)
 			fail_msg("seed %#lx range %lu: %lu µJ instead of %lu", seed, range_uj,
 				 counter.energy_uj, (uint64_t)truth_uj);
@@ -205,6 +210,99 @@ static void test_exact_over_thousands_of_wraps(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(ranges); i++)
 		check_wraps(0x9e3779b97f4a7c15 + i, ranges[i], 2000);
+}
+
+/*
+ * 280 W on a counter of 65.7 kJ, as AMD's servers have it: it turns in 234 s. At 2 kW, the most
+ * that is thought possible, in 33 s: what is read later than that cannot be known.
+ */
+static void test_a_turn_that_may_have_gone_unseen_is_refused(void **state)
+{
+	const uint64_t range_uj = 65712999613, power_uw = 280000000;
+
+	(void)state;
+	for (uint64_t seconds = 1; seconds <= 1000; seconds++) {
+		struct energy_counter counter = { 0 };
+		uint64_t truth_uj = power_uw * seconds;
+		/* Without, and with another turn. */
+		bool certain = truth_uj <= range_uj &&
+			       truth_uj + range_uj + 1 > MAX_POWER_UW * seconds + MAX_POWER_UW / 10;
+
+		take_of(&counter, 0, range_uj, 1, NSEC_PER_SEC);
+		take_of(&counter, truth_uj % (range_uj + 1), range_uj, 1,
+			(seconds + 1) * NSEC_PER_SEC);
+		assert_int_equal(counter.energy_uj, certain ? truth_uj : 0);
+		assert_int_equal(counter.refused, !certain);
+		assert_int_equal(counter.restarted, !certain);
+		assert_int_equal(counter.dropped, !certain);
+		if (seconds <= 32)
+			assert_true(certain);
+		if (seconds >= 39)
+			assert_false(certain);
+	}
+}
+
+static void test_asleep_a_counter_may_turn_too(void **state)
+{
+	const struct raw_reading before = { 1000, RANGE_UJ, 1 }, after = { 2000, RANGE_UJ, 1 };
+
+	(void)state;
+	for (uint64_t asleep_s = 100; asleep_s <= 1000; asleep_s += 900) {
+		const struct reading_time when[] = {
+			{ NSEC_PER_SEC, NSEC_PER_SEC, 5 * NSEC_PER_SEC },
+			{ 2 * NSEC_PER_SEC, 2 * NSEC_PER_SEC, (6 + asleep_s) * NSEC_PER_SEC },
+		};
+		struct energy_counter counter = { 0 };
+
+		energy_counter_advance(&counter, &before, &when[0], MAX_POWER_UW);
+		energy_counter_advance(&counter, &after, &when[1], MAX_POWER_UW);
+		assert_int_equal(counter.refused, asleep_s == 1000);
+		assert_int_equal(counter.energy_uj, asleep_s == 1000 ? 0 : 1000);
+	}
+}
+
+/* The value of a read that took 2 s may be of its begin. */
+static void test_slow_reads_count_with_their_whole_length(void **state)
+{
+	const struct raw_reading values[] = { { 0, RANGE_UJ, 1 }, { 5000000000, RANGE_UJ, 1 } };
+	const struct reading_time slow = { NSEC_PER_SEC, 3 * NSEC_PER_SEC, 3 * NSEC_PER_SEC };
+	const struct reading_time next = at(4 * NSEC_PER_SEC);
+	struct energy_counter counter = { 0 };
+
+	(void)state;
+	energy_counter_advance(&counter, &values[0], &slow, MAX_POWER_UW);
+	energy_counter_advance(&counter, &values[1], &next, MAX_POWER_UW);
+	assert_int_equal(counter.energy_uj, 5000000000); /* 5 kJ in up to 3 s */
+}
+
+static void test_refusals_in_a_row_are_told(void **state)
+{
+	struct energy_counter counter = { 0 };
+
+	(void)state;
+	for (uint64_t second = 1; second <= 5; second++) { /* 3 kW */
+		take(&counter, second * 3000000000, second);
+		assert_int_equal(counter.refusals, second - 1);
+		assert_int_equal(counter.refused, second > 1);
+	}
+	take(&counter, 15000000001, 6);
+	assert_int_equal(counter.refusals, 0);
+	assert_false(counter.refused);
+	assert_int_equal(counter.energy_uj, 1);
+}
+
+static void test_period_is_half_a_turn(void **state)
+{
+	struct energy_counter counter = { 0 };
+
+	(void)state;
+	assert_int_equal(energy_counter_period_ns(&counter, MAX_POWER_UW), UINT64_MAX);
+	take_of(&counter, 0, 65712999613, 1, 1);
+	assert_int_equal(energy_counter_period_ns(&counter, MAX_POWER_UW), 16428249903);
+	take_of(&counter, 0, 1000000, 1, 2);
+	assert_int_equal(energy_counter_period_ns(&counter, MAX_POWER_UW), COUNTER_PERIOD_MIN_NS);
+	take_of(&counter, 0, UINT64_MAX, 1, 3);
+	assert_int_equal(energy_counter_period_ns(&counter, 1), UINT64_MAX);
 }
 
 /* Whatever the raw values do: the energy never falls and never implies more than the limit. */
@@ -241,6 +339,11 @@ int main(void)
 		cmocka_unit_test(test_clock_that_stands_still_is_no_division),
 		cmocka_unit_test(test_full_64_bit_range),
 		cmocka_unit_test(test_exact_over_thousands_of_wraps),
+		cmocka_unit_test(test_a_turn_that_may_have_gone_unseen_is_refused),
+		cmocka_unit_test(test_asleep_a_counter_may_turn_too),
+		cmocka_unit_test(test_slow_reads_count_with_their_whole_length),
+		cmocka_unit_test(test_refusals_in_a_row_are_told),
+		cmocka_unit_test(test_period_is_half_a_turn),
 		cmocka_unit_test(test_never_falls_nor_spikes_on_random_input),
 	};
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Stalls (R5) and errors on a source made of switches: a read waits until the test lets it go. */
+/*
+ * Stalls (R5) and errors on a source made of switches: a read waits until the test lets it go, or
+ * until others were read.
+ */
 #include "meter/meter.h"
 
 #include <errno.h>
@@ -22,8 +25,16 @@ static struct switches {
 	pthread_cond_t changed;
 	bool stuck[ZONES];
 	bool rescan_stuck;
+	bool until_others[ZONES]; /* a read waits until each other zone was read once more */
+	uint64_t takes_ns[ZONES]; /* a read takes that long at least */
+	uint64_t step_uj[ZONES];  /* raw_uj grows by this with each read */
+	bool threads_hang;        /* who makes a thread waits */
+	unsigned threads_hanging;
+	unsigned threads_made_by_test;
+	pthread_t test;
 	int error[ZONES];
-	uint64_t raw_uj[ZONES];
+	uint64_t raw_uj[ZONES]; /* shown modulo the range */
+	uint64_t range_uj;
 	unsigned in_read[ZONES]; /* reads under way */
 	unsigned most_in_read;
 	unsigned reads[ZONES];
@@ -76,6 +87,30 @@ static int fake_rescan(struct meter *meter)
 	return 0;
 }
 
+/* With the lock held. */
+static void wait_until_others_are_read(size_t index)
+{
+	unsigned before[ZONES];
+
+	memcpy(before, switches.reads, sizeof(before));
+	for (size_t z = 0; z < ZONES; z++) {
+		while (z != index && switches.until_others[index] && switches.reads[z] == before[z])
+			pthread_cond_wait(&switches.changed, &switches.lock);
+	}
+}
+
+/* With the lock held. */
+static void take_time(uint64_t takes_ns)
+{
+	uint64_t end_ns = clock_ns(CLOCK_MONOTONIC) + takes_ns, now_ns;
+
+	while ((now_ns = clock_ns(CLOCK_MONOTONIC)) < end_ns) {
+		pthread_mutex_unlock(&switches.lock);
+		(void)usleep((unsigned)((end_ns - now_ns) / 1000) + 1);
+		pthread_mutex_lock(&switches.lock);
+	}
+}
+
 static int fake_read_raw(struct meter *meter, size_t index, struct raw_reading *ret)
 {
 	int r;
@@ -83,14 +118,20 @@ static int fake_read_raw(struct meter *meter, size_t index, struct raw_reading *
 	(void)meter;
 	pthread_mutex_lock(&switches.lock);
 	switches.reads[index]++;
+	pthread_cond_broadcast(&switches.changed);
 	if (++switches.in_read[index] > switches.most_in_read)
 		switches.most_in_read = switches.in_read[index];
 	while (switches.stuck[index])
 		pthread_cond_wait(&switches.changed, &switches.lock);
+	wait_until_others_are_read(index);
+	take_time(switches.takes_ns[index]);
+	switches.raw_uj[index] += switches.step_uj[index];
+	pthread_cond_broadcast(&switches.changed);
 	switches.in_read[index]--;
 	r = switches.error[index];
 	if (r == 0)
-		*ret = (struct raw_reading){ switches.raw_uj[index], 1000000000, 1 };
+		*ret = (struct raw_reading){ switches.raw_uj[index] % (switches.range_uj + 1),
+					     switches.range_uj, 1 };
 	pthread_mutex_unlock(&switches.lock);
 	return r;
 }
@@ -114,6 +155,26 @@ static const struct meter_ops fake_meter = {
 	.rescan = fake_rescan,
 	.close = fake_close,
 };
+
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *),
+			  void *arg);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *),
+			  void *arg);
+
+/* All calls of pthread_create() come here: the linker sees to it. */
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *),
+			  void *arg)
+{
+	pthread_mutex_lock(&switches.lock);
+	switches.threads_made_by_test += pthread_equal(switches.test, pthread_self()) != 0;
+	switches.threads_hanging++;
+	pthread_cond_broadcast(&switches.changed);
+	while (switches.threads_hang)
+		pthread_cond_wait(&switches.changed, &switches.lock);
+	switches.threads_hanging--;
+	pthread_mutex_unlock(&switches.lock);
+	return __real_pthread_create(thread, attr, run, arg);
+}
 
 static void set_stuck(size_t zone, bool stuck)
 {
@@ -163,6 +224,13 @@ static int let_all_go(void **state)
 	set_rescan_stuck(false);
 	for (size_t z = 0; z < ZONES; z++)
 		set_stuck(z, false);
+	pthread_mutex_lock(&switches.lock);
+	switches.threads_hang = false;
+	memset(switches.until_others, 0, sizeof(switches.until_others));
+	memset(switches.takes_ns, 0, sizeof(switches.takes_ns));
+	memset(switches.step_uj, 0, sizeof(switches.step_uj));
+	pthread_cond_broadcast(&switches.changed);
+	pthread_mutex_unlock(&switches.lock);
 	return 0;
 }
 
@@ -175,7 +243,9 @@ static struct meter_table *open_table(uint64_t deadline_ms)
 	memset(switches.error, 0, sizeof(switches.error));
 	memset(switches.raw_uj, 0, sizeof(switches.raw_uj));
 	memset(switches.reads, 0, sizeof(switches.reads));
+	switches.test = pthread_self();
 	switches.rescans = switches.most_in_read = 0;
+	switches.range_uj = 262143328850;
 	pthread_mutex_unlock(&switches.lock);
 	assert_int_equal(meter_table_open_source(&fake_meter, &options, &table), 0);
 	return table;
@@ -270,6 +340,112 @@ static void test_stalled_zone_costs_nobody_else(void **state)
 	set_stuck(1, false);
 	read_until_all_up(table);
 	assert_int_equal(readings[1].energy_uj, 50); /* the gap is not lost */
+	meter_table_close(table);
+	wait_until_closed();
+}
+
+/*
+ * As zones that take 30, 60 and 90 ms of a deadline of 100 ms: what waits for the zones behind it
+ * is passed by after a quarter of the deadline, and counts, since it comes before the deadline.
+ */
+static void test_slow_zones_that_keep_the_deadline_are_up(void **state)
+{
+	const uint64_t deadline_ms = 2000;
+	struct meter_table *table = open_table(deadline_ms);
+
+	(void)state;
+	pthread_mutex_lock(&switches.lock);
+	switches.until_others[0] = true;
+	switches.takes_ns[ZONES - 1] = deadline_ms / 2 * NSEC_PER_MSEC;
+	pthread_mutex_unlock(&switches.lock);
+	for (uint64_t i = 1; i <= 2; i++) {
+		for (size_t z = 0; z < ZONES; z++)
+			set_zone(z, 0, i * 10);
+		assert_int_equal(read_all(table), ZONES);
+		for (size_t z = 0; z < ZONES; z++) {
+			assert_int_equal(readings[z].state, ZONE_UP);
+			assert_int_equal(readings[z].energy_uj, i * 10 - 10);
+			assert_int_equal(readings[z].errors, 0);
+		}
+	}
+	assert_int_equal(switches.most_in_read, 1);
+	meter_table_close(table);
+	wait_until_closed();
+}
+
+/* A pass may replace a stuck thread, but never waits for one to be made. */
+static void test_making_a_thread_hangs_no_pass(void **state)
+{
+	struct meter_table *table = open_table(1000);
+	uint64_t start_ns;
+
+	(void)state;
+	assert_int_equal(read_all(table), ZONES);
+	switches.threads_made_by_test = 0;
+	pthread_mutex_lock(&switches.lock);
+	switches.threads_hang = true;
+	pthread_mutex_unlock(&switches.lock);
+	set_stuck(0, true);
+	start_ns = clock_ns(CLOCK_MONOTONIC);
+	for (unsigned i = 0; i < 3; i++)
+		(void)read_all(table);
+	assert_true(clock_ns(CLOCK_MONOTONIC) - start_ns < 20 * NSEC_PER_SEC);
+	pthread_mutex_lock(&switches.lock);
+	assert_int_equal(switches.threads_hanging, 1); /* a spare for the spare */
+	assert_int_equal(switches.threads_made_by_test, 0);
+	switches.threads_hang = false;
+	pthread_cond_broadcast(&switches.changed);
+	pthread_mutex_unlock(&switches.lock);
+	set_stuck(0, false);
+	read_until_all_up(table);
+	meter_table_close(table);
+	wait_until_closed();
+}
+
+/* With the lock held. */
+static void wait_for_reads(size_t zone, unsigned reads)
+{
+	struct timespec end;
+
+	(void)clock_gettime(CLOCK_REALTIME, &end);
+	end.tv_sec += PATIENCE_S;
+	while (switches.reads[zone] < reads &&
+	       pthread_cond_timedwait(&switches.changed, &switches.lock, &end) == 0)
+		;
+	assert_true(switches.reads[zone] >= reads);
+}
+
+/*
+ * A counter that turns every three readings, and nobody asks for a long time: the thread reads by
+ * itself what must be read, and no more.
+ */
+static void test_zones_are_read_between_passes(void **state)
+{
+	struct meter_table *table = open_table(60000);
+	uint64_t counted_uj, true_uj;
+	unsigned reads;
+
+	(void)state;
+	pthread_mutex_lock(&switches.lock);
+	switches.range_uj = 2000000000; /* half a turn at 2 kW takes 0.5 s */
+	switches.step_uj[1] = 750000000;
+	pthread_mutex_unlock(&switches.lock);
+	assert_int_equal(read_all(table), ZONES);
+	pthread_mutex_lock(&switches.lock);
+	true_uj = switches.raw_uj[1];
+	reads = switches.reads[1];
+	wait_for_reads(1, reads + 4);
+	switches.step_uj[1] = 0;
+	true_uj = switches.raw_uj[1] - true_uj;
+	pthread_mutex_unlock(&switches.lock);
+	(void)read_all(table);
+	counted_uj = readings[1].energy_uj;
+	if (readings[1].dropped == 0) /* none was late: it was read in time, each time */
+		assert_int_equal(counted_uj, true_uj);
+	else
+		assert_int_equal(readings[1].state, ZONE_REFUSED);
+	assert_true(readings[1].reads >= 5);
+	assert_int_equal(switches.rescans, 1);
 	meter_table_close(table);
 	wait_until_closed();
 }
@@ -373,6 +549,10 @@ int main(void)
 		cmocka_unit_test_teardown(test_kernel_errors_are_state_and_pass, let_all_go),
 		cmocka_unit_test_teardown(test_gone_zone_makes_the_tree_be_searched, let_all_go),
 		cmocka_unit_test_teardown(test_stalled_zone_costs_nobody_else, let_all_go),
+		cmocka_unit_test_teardown(test_slow_zones_that_keep_the_deadline_are_up,
+					  let_all_go),
+		cmocka_unit_test_teardown(test_making_a_thread_hangs_no_pass, let_all_go),
+		cmocka_unit_test_teardown(test_zones_are_read_between_passes, let_all_go),
 		cmocka_unit_test_teardown(test_all_zones_stalled_and_back, let_all_go),
 		cmocka_unit_test_teardown(test_close_does_not_wait_for_a_stalled_read, let_all_go),
 		cmocka_unit_test_teardown(test_open_does_not_wait_for_a_stalled_search, let_all_go),

@@ -147,7 +147,7 @@ static void test_reset_costs_one_interval(void **state)
 	read_all(fixture);
 	tree_energy(&fixture->tree, PACKAGE, 50);
 	read_all(fixture);
-	check_zone(fixture, 0, ZONE_UP, 0, 100);
+	check_zone(fixture, 0, ZONE_REFUSED, -EOVERFLOW, 100);
 	assert_int_equal(fixture->readings[0].dropped, 1);
 	tree_energy(&fixture->tree, PACKAGE, 60);
 	read_all(fixture);

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The readings of one zone as they come in, those of a pass and those between two passes, and when
+ * the next must come so that no turn of the counter goes unseen. Pure.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "meter/counter_wrap.h"
+#include "meter/meter.h"
+
+/* Zeroed but for max_power_uw: no reading yet. */
+struct zone_samples {
+	uint64_t max_power_uw; /* the most that the zone can draw; > 0 */
+	struct energy_counter counter;
+	uint64_t tried_ns; /* MONOTONIC begin of the last attempt, good or not */
+	uint64_t reads;    /* attempts */
+	/* Since zone_samples_told(): a reading was a new baseline, or was refused. */
+	bool restarted, refused;
+};
+
+/*
+ * Takes what an attempt gave: @error (0 or -errno) and, if 0, @raw. Gives the error, or -ERANGE
+ * where the value is outside its own range. Text that is no number is counted as dropped.
+ */
+int zone_samples_take(struct zone_samples *samples, int error, const struct raw_reading *raw,
+		      const struct reading_time *when);
+/* What happened since the last call has been passed on. */
+void zone_samples_told(struct zone_samples *samples);
+/* MONOTONIC time by which the zone must be read again; UINT64_MAX: there is nothing to lose. */
+uint64_t zone_samples_due_ns(const struct zone_samples *samples);
+/*
+ * Whether the zone should be read at @now_ns when some other is due: half of the time is over, so
+ * that zones that were read together stay together and cost one wake-up.
+ */
+bool zone_samples_may_join(const struct zone_samples *samples, uint64_t now_ns);
