@@ -96,6 +96,7 @@ struct ledger_container {
 	bool used;
 	bool touched;
 	bool waiting;  /* for its names; belongs to no group but a pod and namespace with theirs */
+	bool is_there; /* its cgroup is, as of the last look; false: it is gone, or not known */
 	bool replaced; /* a row with newer labels has taken its place */
 	bool is_other; /* of all owners of a namespace for which there was no room */
 	/* What it used before this interval is in the group, or never will be. */
@@ -169,6 +170,8 @@ uint32_t ledger_process(struct ledger *ledger, uint32_t pid, uint64_t start_ns, 
 /* The living row of (pid, start), or LEDGER_NONE. */
 uint32_t ledger_find_process(const struct ledger *ledger, uint32_t pid, uint64_t start_ns);
 void ledger_end_process(struct ledger *ledger, uint32_t process);
+/* What is known of a container in which no process has a row: whether its cgroup is there. */
+void ledger_set_there(struct ledger *ledger, uint32_t container, bool is_there);
 /* Adds to a column of the process and of its container. */
 void ledger_charge(struct ledger *ledger, uint32_t process, uint32_t column, uint64_t amount);
 /* Adds to a column of a container only: work whose process is not known by name. */

@@ -345,6 +345,11 @@ void container_table_end_waits(struct ledger *ledger)
 	}
 }
 
+void ledger_set_there(struct ledger *ledger, uint32_t container, bool is_there)
+{
+	ledger->containers.rows[container].is_there = is_there;
+}
+
 void ledger_release_container(struct ledger *ledger, uint32_t container)
 {
 	struct container_table *table = &ledger->containers;

@@ -115,6 +115,18 @@ static size_t add_end(struct render *render, enum end_state state, const struct 
 	return begin;
 }
 
+/*
+ * A counter is "running" for as long as it is shown: with another state its series would end where
+ * it is and another begin at its full value, of which increase() sees nothing. Watts tell the
+ * truth.
+ */
+static enum end_state state_of_ended(bool with_state, bool watts)
+{
+	if (!with_state)
+		return STATE_NONE;
+	return watts ? STATE_TERMINATED : STATE_RUNNING;
+}
+
 static void write_zones(struct render *render, const struct row_view *view, bool with_state,
 			bool watts)
 {
@@ -134,7 +146,7 @@ static void write_zones(struct render *render, const struct row_view *view, bool
 			continue;
 		strbuf_reset(&render->scratch);
 		running = add_end(render, with_state ? STATE_RUNNING : STATE_NONE, zone);
-		ended = add_end(render, with_state ? STATE_TERMINATED : STATE_NONE, zone);
+		ended = add_end(render, state_of_ended(with_state, watts), zone);
 		if (strbuf_error(&render->scratch) < 0)
 			return;
 		lines.end = render->scratch.data + running;

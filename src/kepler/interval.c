@@ -21,6 +21,7 @@
 #include "base/num.h"
 #include "kepler/parties.h"
 #include "kepler/self_stats.h"
+#include "kepler/sleepers.h"
 #include "kepler/zone_account.h"
 
 struct interval_engine {
@@ -34,8 +35,9 @@ struct interval_engine {
 	struct zone_account zones[ZONE_MAX];
 	struct snapshot_zone published[ZONE_MAX];
 	size_t zone_count;
-	size_t estimated; /* of them, the first ones */
-	bool handed_over; /* the estimate has ended, meters count */
+	size_t estimated;  /* of them, the first ones */
+	uint64_t slept_ns; /* when sleepers were looked at */
+	bool handed_over;  /* the estimate has ended, meters count */
 	struct zone_reading readings[ZONE_MAX];
 	struct parties parties;
 	struct split_scratch scratch;
@@ -511,6 +513,8 @@ int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
 		engine->parties.count = 0;
 	attribute_all(engine, &activity, &measured);
 	end_processes(engine, &activity);
+	sleepers_look(engine->ledger, engine->sources.identities, activity.time_ns,
+		      &engine->slept_ns);
 	engine->baseline_done = true;
 	describe_self(engine, &measured, self);
 	r = publisher_publish(engine->publisher, activity.time_ns, realtime_ms, engine->published,

@@ -155,7 +155,8 @@ void containers_expire(struct publisher *publisher, const struct moment *at)
 		const struct ledger_container *row = ledger_container_at(publisher->ledger, i);
 		const struct container_series *series = &publisher->containers.series[i];
 
-		if (row->used && series->published && row->processes == 0 && !row->touched &&
+		if (row->used && series->published && row->processes == 0 && !row->is_there &&
+		    !row->touched &&
 		    was_kept(publisher, row->last_active_ns, &series->age, at,
 			     crowded && !row->is_other && !row->replaced,
 			     &publisher->containers.folded))

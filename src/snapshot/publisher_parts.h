@@ -139,6 +139,12 @@ static inline enum snapshot_level level_of_group(enum ledger_group group)
 	return LEVEL_POD + (enum snapshot_level)group;
 }
 
+/* Nothing lives in it, as far as is known: it may be only that all in it sleeps. */
+static inline bool container_has_ended(const struct ledger_container *row)
+{
+	return row->living == 0 && !row->is_there;
+}
+
 static inline bool has_passed(uint64_t since_ns, uint64_t now_ns, uint64_t span_ns)
 {
 	return now_ns >= since_ns && now_ns - since_ns >= span_ns;

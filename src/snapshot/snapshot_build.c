@@ -143,10 +143,10 @@ static void draw_container(struct publisher *publisher, uint32_t container, size
 
 	containers->rows[row] = (struct snapshot_row){ .labels = series->labels,
 						       .created_ms = series->age.created_ms,
-						       .ended = ledger_row->processes == 0 };
+						       .ended = container_has_ended(ledger_row) };
 	processes->rows[other] = (struct snapshot_row){ .labels = series->other_labels,
 							.created_ms = series->age.created_ms,
-							.ended = ledger_row->processes == 0 };
+							.ended = container_has_ended(ledger_row) };
 	memcpy(containers->values + row * columns,
 	       ledger_container_values(publisher->ledger, container), line);
 	memcpy(rest, containers->values + row * columns, line);

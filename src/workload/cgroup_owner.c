@@ -33,6 +33,7 @@ struct walk {
 	char user[16];             /* "@1000" in a user's tree of the host */
 	char outer[64];            /* "@" and the outermost container */
 	uint32_t level, depth;     /* containers and components passed */
+	uint32_t pod_depth;        /* of the component that said pod_uid */
 	struct cgroup_owner *owner;
 };
 
@@ -188,10 +189,12 @@ static bool try_container(struct walk *walk, struct part part)
 
 static void look_for_pod(struct walk *walk, struct part part)
 {
-	if (is_place(walk, part) && cgroup_pod_find(part, walk->in_kubepods, walk->pod_uid))
+	if (is_place(walk, part) && cgroup_pod_find(part, walk->in_kubepods, walk->pod_uid)) {
 		walk->in_kubepods = false;
-	else if (cgroup_is_kubepods(part) || part_is(part, ".."))
+		walk->pod_depth = walk->depth;
+	} else if (cgroup_is_kubepods(part) || part_is(part, "..")) {
 		walk->in_kubepods = true; /* "..": seen from a container beside it */
+	}
 }
 
 /* ---- the rest ---- */
@@ -273,7 +276,7 @@ static void finish(struct walk *walk, const char *path, size_t len)
 		(void)snprintf(owner->id, sizeof(owner->id), "pod%s%s", walk->pod_uid, walk->user);
 		set_text(owner->name, sizeof(owner->name), "pod");
 		set_pod(walk, "");
-		owner->depth = walk->depth;
+		owner->depth = walk->pod_depth;
 	} else if (cgroup_unit_find(path, len, &unit)) {
 		const struct part scope = { unit.scope, unit.scope ? unit.scope_len + 1 : 0 };
 		const struct part name = { unit.unit, unit.unit_len };
@@ -285,10 +288,10 @@ static void finish(struct walk *walk, const char *path, size_t len)
 	}
 }
 
-void cgroup_owner_from_path(const char *path, size_t len, struct cgroup_owner *ret)
+static void find_owner(const char *path, const char *end, struct cgroup_owner *ret)
 {
-	const char *at = path, *end = path + path_without_deleted(path, strnlen(path, len));
 	struct walk walk = { .owner = ret };
+	const char *at = path;
 	struct part part;
 
 	cgroup_owner_system(ret);
@@ -304,6 +307,20 @@ void cgroup_owner_from_path(const char *path, size_t len, struct cgroup_owner *r
 		walk.parent = part;
 	}
 	finish(&walk, path, (size_t)(end - path));
+}
+
+void cgroup_owner_from_path(const char *path, size_t len, struct cgroup_owner *ret)
+{
+	const char *at = path, *end = path + path_without_deleted(path, strnlen(path, len));
+	struct part part = { path, 0 };
+
+	find_owner(path, end, ret);
+	for (uint32_t depth = 0; depth < ret->depth && part_next(&at, end, &part);)
+		depth++;
+	if (ret->depth > 0) {
+		ret->path = path;
+		ret->path_len = (size_t)(part.text + part.len - path);
+	}
 }
 
 static int rank_of(const struct cgroup_owner *owner)
@@ -337,4 +354,5 @@ void cgroup_owner_from_proc(const char *text, struct cgroup_owner *ret)
 		}
 		line += len + (line[len] == '\n');
 	}
+	ret->path = NULL; /* in which hierarchy is not told */
 }

@@ -33,6 +33,9 @@ struct cgroup_owner {
 	bool is_nested;     /* a container inside another */
 	bool is_nested_pod; /* its pod lies inside a container: not one of this host's */
 	uint32_t depth;     /* of the component that said so: the deeper, the more specific */
+	/* Its own cgroup, a beginning of the path that was read, borrowed; NULL: not known. */
+	const char *path;
+	size_t path_len;
 };
 
 void cgroup_owner_kernel(struct cgroup_owner *ret);

@@ -179,3 +179,11 @@ int hierarchy_path(const struct hierarchy *hierarchy, uint64_t id, char *buf, si
 		len = snprintf(buf, size, "/");
 	return len;
 }
+
+bool hierarchy_has(const struct hierarchy *hierarchy, const char *path)
+{
+	struct stat st;
+
+	return hierarchy->fd >= 0 && !hierarchy->is_part && path[0] == '/' && path[1] &&
+	       fstatat(hierarchy->fd, path + 1, &st, AT_SYMLINK_NOFOLLOW) == 0;
+}

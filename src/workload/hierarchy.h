@@ -33,3 +33,5 @@ void hierarchy_release(struct hierarchy *hierarchy);
  * for the root of that part: where it lies cannot be known; what is below is told from there.
  */
 int hierarchy_path(const struct hierarchy *hierarchy, uint64_t id, char *buf, size_t size);
+/* Whether the cgroup at @path, as hierarchy_path() tells it, is there; false in a part of it. */
+bool hierarchy_has(const struct hierarchy *hierarchy, const char *path);

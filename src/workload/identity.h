@@ -116,3 +116,8 @@ const struct identity *identity_resolve(struct identity_resolver *resolver,
  * one that ended before its names came.
  */
 const struct identity *identity_find(struct identity_resolver *resolver, const char *container_id);
+/*
+ * Whether the owner's cgroup is known to be there still, whatever runs in it: one system call. It
+ * is remembered for as long as somebody asks.
+ */
+bool identity_cgroup_exists(struct identity_resolver *resolver, const char *container_id);

@@ -61,6 +61,8 @@ static struct owner *remember_cgroup(struct identity_resolver *resolver, uint64_
 {
 	struct owner *owner = owner_of(resolver, what);
 
+	if (!owner->cgroup_id)
+		owner->cgroup_id = cgroup_id;
 	cgroup_cache_put(&resolver->cgroups, cgroup_id, owner, resolver->names.now_ns);
 	owner_unref(&resolver->owners, owner);
 	return cgroup_cache_find(&resolver->cgroups, cgroup_id, resolver->names.now_ns);
@@ -233,6 +235,16 @@ const struct identity *identity_find(struct identity_resolver *resolver, const c
 	struct owner *owner = owner_table_find(&resolver->owners, container_id);
 
 	return owner ? show(resolver, owner) : NULL;
+}
+
+bool identity_cgroup_exists(struct identity_resolver *resolver, const char *container_id)
+{
+	const struct owner *owner = owner_table_find(&resolver->owners, container_id);
+
+	if (!owner || !hierarchy_has(&resolver->hierarchy, owner->path))
+		return false;
+	(void)cgroup_cache_find(&resolver->cgroups, owner->cgroup_id, resolver->names.now_ns);
+	return true;
 }
 
 void identity_resolver_begin(struct identity_resolver *resolver, uint64_t now_ns)

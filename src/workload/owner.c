@@ -83,8 +83,9 @@ static const char *append(char **at, const char *text)
 
 struct owner *owner_new(const struct cgroup_owner *what, uint64_t now_ns)
 {
+	size_t path_len = what->path ? what->path_len : 0;
 	size_t size = strlen(what->id) + strlen(what->name) + strlen(what->pod_id) +
-		      strlen(what->names_id) + 4;
+		      strlen(what->names_id) + path_len + 5;
 	struct owner *owner = calloc(1, sizeof(*owner) + size);
 	bool is_machine = what->kind == OWNER_VM;
 	char *at;
@@ -102,6 +103,9 @@ struct owner *owner_new(const struct cgroup_owner *what, uint64_t now_ns)
 	owner->name = append(&at, what->name);
 	owner->pod_id = append(&at, what->pod_id);
 	owner->names_id = append(&at, what->names_id);
+	if (path_len)
+		memcpy(at, what->path, path_len); /* a terminator follows: all is zero */
+	owner->path = at;
 	owner->view.vm_id = is_machine ? owner->view.container_id : "";
 	owner->view.vm_name = is_machine ? owner->name : "";
 	owner->view.hypervisor = what->hypervisor;

@@ -12,6 +12,7 @@ struct owner {
 	struct identity view; /* points into what follows */
 	struct owner *alias;  /* held; known under a better id: the machine of this VM's scope */
 	uint32_t refs;
+	uint64_t cgroup_id;   /* one of its cgroups, the first that was met; 0 none */
 	uint32_t machine_pid; /* whose machine a container's vm_id is; 0 none */
 
 	/* names: owner_names.c */
@@ -24,6 +25,7 @@ struct owner {
 	struct directory_record *record;
 
 	const char *name, *pod_id, *names_id; /* as in struct cgroup_owner */
+	const char *path;                     /* of its own cgroup, "" not known */
 	char *machine;                        /* texts of a container's machine, or NULL */
 	char text[];
 };

@@ -42,7 +42,13 @@ void close_stage(struct stage *s)
 
 void publish(struct stage *s, uint64_t later_s)
 {
-	const struct snapshot_zone zones[3] = { { .name = "package" } };
+	const struct snapshot_zone zones[3] = { { .name = "package",
+						  .package = "0",
+						  .path = "intel-rapl:0",
+						  .source = "rapl-sysfs",
+						  .has_mode[MODE_DYNAMIC] = true,
+						  .rows_have_mode[MODE_DYNAMIC] = true,
+						  .span_ns = SECOND_NS } };
 	const struct snapshot_self self = { .cpus = 2 };
 
 	snapshot_put(s->holder, s->snapshot);

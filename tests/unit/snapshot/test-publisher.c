@@ -299,6 +299,39 @@ static void test_container_goes_to_its_namespace(void **state)
 	close_stage(&s);
 }
 
+/* What lives and sleeps has not ended, and does not go; where its cgroup is gone it does. */
+static void test_a_container_that_sleeps_has_not_ended(void **state)
+{
+	const struct publisher_options options = default_options();
+	const struct ledger_owner owner = { .container_id = "sleeper.service",
+					    .container_namespace = "system" };
+	struct stage s;
+	uint32_t container;
+
+	(void)state;
+	open_stage(&s, &options);
+	container = ledger_container(s.ledger, &owner);
+	ledger_set_there(s.ledger, container, true);
+	for (int i = 0; i < 3; i++) {
+		const struct snapshot_table *table;
+
+		publish(&s, 400);
+		table = &s.snapshot->level[LEVEL_CONTAINER];
+		assert_int_equal(table->count, 2);
+		assert_string_equal(table->rows[1].labels->container_id, "sleeper.service");
+		assert_int_equal(table->rows[1].ended, i == 2);
+		assert_int_equal(s.snapshot->level[LEVEL_PROCESS].rows[1].ended, i == 2);
+		if (i == 1) { /* its last work, and then it is gone */
+			ledger_charge_container(s.ledger, container, 0, 60);
+			ledger_node(s.ledger, 0, MODE_DYNAMIC, 60);
+			ledger_set_there(s.ledger, container, false);
+		}
+	}
+	publish(&s, 1);
+	assert_int_equal(s.snapshot->level[LEVEL_CONTAINER].count, 1);
+	close_stage(&s);
+}
+
 static void test_zones_come_from_the_ledger(void **state)
 {
 	const struct publisher_options options = default_options();
@@ -340,6 +373,7 @@ int main(void)
 		cmocka_unit_test(test_slot_of_a_folded_process_starts_clean),
 		cmocka_unit_test(test_an_ended_zone_earns_no_series),
 		cmocka_unit_test(test_container_goes_to_its_namespace),
+		cmocka_unit_test(test_a_container_that_sleeps_has_not_ended),
 		cmocka_unit_test(test_zones_come_from_the_ledger),
 	};
 

@@ -428,9 +428,45 @@ static void test_long_names(void **state)
 	assert_true(strncmp(one.id, ID "@lxc/nnn", 72) == 0);
 }
 
+/* The beginning of the path that is the owner's own cgroup. */
+static void test_own_cgroup(void **state)
+{
+	static const struct {
+		const char *path, *own;
+	} rows[] = {
+		{ "/docker/" ID "/init.scope", "/docker/" ID },
+		{ POD_S "crio-" ID ".scope/container (deleted)", POD_S "crio-" ID ".scope" },
+		{ POD ID "/docker/" INNER "/x", POD ID "/docker/" INNER },
+		{ "/kubepods/pod" UID "/helper/x", "/kubepods/pod" UID },
+		{ "/system.slice/nginx.service/worker", "/system.slice/nginx.service" },
+		{ "/slurm/uid_1000/job_42/step_0", "/slurm/uid_1000/job_42" },
+		{ "/", NULL },
+		{ "/strange/place", NULL },
+	};
+	struct cgroup_owner owner;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		char own[256] = "";
+
+		cgroup_owner_from_path(rows[i].path, strlen(rows[i].path), &owner);
+		if (!rows[i].own) {
+			assert_null(owner.path);
+			continue;
+		}
+		assert_ptr_equal(owner.path, rows[i].path);
+		assert_true(owner.path_len < sizeof(own));
+		memcpy(own, owner.path, owner.path_len);
+		assert_string_equal(own, rows[i].own);
+	}
+	cgroup_owner_from_proc("0::/docker/" ID "\n", &owner);
+	assert_null(owner.path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_own_cgroup),
 		cmocka_unit_test(test_docker),
 		cmocka_unit_test(test_containerd),
 		cmocka_unit_test(test_pods),

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kepler/sleepers.h"
+
+void sleepers_look(struct ledger *ledger, struct identity_resolver *identities, uint64_t now_ns,
+		   uint64_t *looked_ns)
+{
+	bool all = !*looked_ns || now_ns - *looked_ns >= SLEEPERS_LOOK_NS;
+	uint32_t slots = ledger_container_slots(ledger);
+
+	if (all)
+		*looked_ns = now_ns;
+	for (uint32_t i = 0; i < slots; i++) {
+		const struct ledger_container *row = ledger_container_at(ledger, i);
+
+		if (!row->used || row->living || (!all && !row->touched))
+			continue;
+		ledger_set_there(
+			ledger, i,
+			!row->replaced && !row->is_other &&
+				identity_cgroup_exists(identities, row->owner->container_id));
+	}
+}
