@@ -9,6 +9,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "activity/activity.h"
 #include "activity/bpf_kernel_side.h"
@@ -22,13 +23,14 @@
 #define FULL_EVERY              256  /* passes */
 #define FULL_EVERY_WITHOUT_ENDS 8    /* rows of ended threads are found only so */
 #define LOOK_EVERY              4096 /* for processes that are not seen: all of /proc is listed */
-#define REFRESH_EVERY           60
 
 struct bpf_reader {
 	struct activity_reader base;
 	struct bpf_kernel_side *side;
 	struct thread_table *table;
 	struct unseen *unseen;
+	struct activity_sample *samples; /* room for those of a pass and the unseen's */
+	size_t samples_size;
 	uint64_t full_boottime_ns; /* of the last full pass */
 	uint64_t look_due;         /* pass */
 	uint64_t passes, drops, errors, run_ns;
@@ -94,9 +96,32 @@ static void watch_unseen(struct bpf_reader *self, bool full, uint64_t boottime_n
 	} else if (self->passes >= self->look_due) {
 		unseen_look(self->unseen, self->table, self->full_boottime_ns);
 		self->look_due = self->passes + LOOK_EVERY;
-	} else if (self->passes % REFRESH_EVERY == 0) {
-		unseen_refresh(self->unseen);
 	}
+}
+
+/* Samples of processes that are guarded from BPF. Without memory for them they come later. */
+static void add_unseen(struct bpf_reader *self, struct activity *activity)
+{
+	size_t wanted = activity->count + UNSEEN_MAX, added;
+
+	if (!unseen_count(self->unseen))
+		return;
+	if (wanted > self->samples_size) {
+		struct activity_sample *bigger =
+			reallocarray(self->samples, wanted * 2, sizeof(*bigger));
+
+		if (!bigger)
+			return;
+		self->samples = bigger;
+		self->samples_size = wanted * 2;
+	}
+	if (activity->count)
+		memcpy(self->samples, activity->samples, activity->count * sizeof(*self->samples));
+	added = unseen_take(self->unseen, self->samples + activity->count);
+	for (size_t i = 0; i < added; i++)
+		activity->busy_ns += self->samples[activity->count + i].cpu_ns;
+	activity->samples = self->samples;
+	activity->count += added;
 }
 
 static int bpf_read(struct activity_reader *reader, struct activity *activity)
@@ -125,6 +150,7 @@ static int bpf_read(struct activity_reader *reader, struct activity *activity)
 		return r;
 	}
 	self->passes++;
+	add_unseen(self, &result);
 	watch_unseen(self, full, result.boottime_ns);
 	*activity = result;
 	return 0;
@@ -174,6 +200,7 @@ static void bpf_close(struct activity_reader *reader)
 	bpf_kernel_side_close(self->side);
 	thread_table_free(self->table);
 	unseen_close(self->unseen);
+	free(self->samples);
 	free(self);
 }
 

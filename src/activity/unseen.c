@@ -29,7 +29,8 @@
 struct unseen_process {
 	uint32_t pid;
 	uint64_t start_ns;
-	uint64_t run_ns; /* of its threads, when it was last looked at */
+	uint64_t ticks; /* that it ran, all threads, as was told so far */
+	int fd;         /* its stat: never that of a process which gets its pid later */
 };
 
 struct unseen {
@@ -67,8 +68,18 @@ void unseen_close(struct unseen *unseen)
 {
 	if (!unseen)
 		return;
+	for (uint32_t i = 0; i < unseen->count; i++)
+		(void)close(unseen->processes[i].fd);
 	(void)close(unseen->dirfd);
 	free(unseen);
+}
+
+static int read_stat(int fd, struct proc_stat *ret)
+{
+	char text[1024];
+	ssize_t n = read_fd(fd, text, sizeof(text));
+
+	return n < 0 ? (int)n : proc_stat_parse(text, (size_t)n, ret);
 }
 
 static int read_start(const struct unseen *unseen, const char *process, uint32_t *ret_pid,
@@ -108,36 +119,29 @@ static bool is_told(const struct told *told, uint32_t pid)
 	return pid >= PID_LIMIT || told->pids[pid / 8] >> pid % 8 & 1;
 }
 
-/* Run time of the threads that it has now. */
-static uint64_t read_run_ns(const struct unseen *unseen, uint32_t pid)
+/* What it has run until now is history. */
+static int watch(const struct unseen *unseen, struct unseen_process *process)
 {
-	char path[64], text[128];
-	uint64_t sum_ns = 0, run_ns;
-	struct dirent *entry;
-	DIR *dir;
-	int fd;
+	struct proc_stat stat;
+	char path[32];
+	int fd, r;
 
-	(void)snprintf(path, sizeof(path), "%u/task", pid);
-	fd = openat(unseen->dirfd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	dir = fd < 0 ? NULL : fdopendir(fd);
-	if (!dir) {
-		if (fd >= 0)
-			(void)close(fd);
-		return 0;
+	(void)snprintf(path, sizeof(path), "%u/stat", process->pid);
+	fd = openat(unseen->dirfd, path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	r = read_stat(fd, &stat);
+	if (r < 0) {
+		(void)close(fd);
+		return r;
 	}
-	while ((entry = readdir(dir))) {
-		(void)snprintf(path, sizeof(path), "%.20s/schedstat", entry->d_name);
-		if (entry->d_name[0] != '.' &&
-		    read_file_at(dirfd(dir), path, text, sizeof(text)) > 0 &&
-		    parse_u64(text, strcspn(text, " "), &run_ns) == 0)
-			sum_ns += run_ns;
-	}
-	(void)closedir(dir);
-	return sum_ns;
+	process->ticks = stat.self_ticks;
+	process->fd = fd;
+	return 0;
 }
 
-static const struct unseen_process *find(const struct unseen_process *processes, uint32_t count,
-					 const struct unseen_process *wanted)
+static struct unseen_process *find(struct unseen_process *processes, uint32_t count,
+				   const struct unseen_process *wanted)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		if (processes[i].pid == wanted->pid && processes[i].start_ns == wanted->start_ns)
@@ -174,6 +178,30 @@ static uint32_t list_unseen(const struct unseen *unseen, const struct told *told
 	return count;
 }
 
+/* Goes on with those of @found that are known, begins with the others, and forgets the rest. */
+static void keep(struct unseen *unseen, struct unseen_process *found, uint32_t count)
+{
+	uint32_t left = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct unseen_process *known = find(unseen->processes, unseen->count, &found[i]);
+
+		if (!known && watch(unseen, &found[i]) < 0)
+			continue;
+		if (known) {
+			found[i] = *known;
+			known->fd = -1;
+		}
+		found[left++] = found[i];
+	}
+	for (uint32_t i = 0; i < unseen->count; i++) {
+		if (unseen->processes[i].fd >= 0)
+			(void)close(unseen->processes[i].fd);
+	}
+	memcpy(unseen->processes, found, left * sizeof(*found));
+	unseen->count = left;
+}
+
 void unseen_look(struct unseen *unseen, const struct thread_table *table, uint64_t full_boottime_ns)
 {
 	CLEANUP_FREE uint8_t *pids = calloc(PID_LIMIT / 8, 1);
@@ -187,44 +215,52 @@ void unseen_look(struct unseen *unseen, const struct thread_table *table, uint64
 	thread_table_visit(table, mark, &told);
 	if (!told.has_own)
 		return;
-	unseen_refresh(unseen);
 	count = list_unseen(unseen, &told, full_boottime_ns, found);
-	for (uint32_t i = 0; i < count; i++) {
-		const struct unseen_process *known =
-			find(unseen->processes, unseen->count, &found[i]);
-
-		found[i].run_ns = known ? known->run_ns : read_run_ns(unseen, found[i].pid);
-	}
-	memcpy(unseen->processes, found, count * sizeof(*found));
-	unseen->count = count;
+	keep(unseen, found, count);
 }
 
-static bool is_still_it(const struct unseen *unseen, const struct unseen_process *process)
+/* Its sample, or false where it has not run. */
+static bool sample_one(struct unseen *unseen, struct unseen_process *process,
+		       const struct proc_stat *stat, struct activity_sample *ret)
 {
-	uint64_t start_ns;
-	uint32_t pid;
-	char text[16];
-
-	(void)snprintf(text, sizeof(text), "%u", process->pid);
-	return read_start(unseen, text, &pid, &start_ns) == 0 && start_ns == process->start_ns;
+	/* The kernel's scaling may take a tick back. */
+	if (stat->self_ticks <= process->ticks)
+		return false;
+	*ret = (struct activity_sample){
+		.key = { process->pid, process->start_ns },
+		.cpu_ns = (stat->self_ticks - process->ticks) * unseen->tick_ns,
+		.cpu = stat->cpu,
+		.flags = stat->flags & PROC_STAT_KTHREAD ? ACTIVITY_KTHREAD : 0,
+	};
+	memcpy(ret->comm, stat->comm, COMM_MAX);
+	process->ticks = stat->self_ticks;
+	unseen->cpu_ns += ret->cpu_ns;
+	return true;
 }
 
-void unseen_refresh(struct unseen *unseen)
+size_t unseen_take(struct unseen *unseen, struct activity_sample samples[UNSEEN_MAX])
 {
 	uint32_t left = 0;
+	size_t taken = 0;
 
 	for (uint32_t i = 0; i < unseen->count; i++) {
 		struct unseen_process *process = &unseen->processes[i];
-		uint64_t run_ns = read_run_ns(unseen, process->pid);
+		struct proc_stat stat;
 
-		if (!is_still_it(unseen, process)) /* asked last: so what was read is its own */
+		if (read_stat(process->fd, &stat) < 0 ||
+		    stat.start_ticks * unseen->tick_ns != process->start_ns) {
+			(void)close(process->fd);
+			samples[taken++] = (struct activity_sample){
+				.key = { process->pid, process->start_ns },
+				.flags = ACTIVITY_ENDED,
+			};
 			continue;
-		if (run_ns > process->run_ns) /* less when threads have ended */
-			unseen->cpu_ns += run_ns - process->run_ns;
-		process->run_ns = run_ns;
+		}
+		taken += sample_one(unseen, process, &stat, &samples[taken]);
 		unseen->processes[left++] = *process;
 	}
 	unseen->count = left;
+	return taken;
 }
 
 uint32_t unseen_count(const struct unseen *unseen)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Processes that /proc shows and BPF's passes do not. Some kernels guard processes from being
- * looked at, their first one as a rule. Nothing is lost by it: the energy of the node is shared
- * among those that are seen; but what is guarded has no share. So it is said how many there are,
- * and what they run.
+ * looked at, their first one as a rule. They are read from /proc instead, in ticks, and it is said
+ * how many there are. What is guarded beyond the limit is in the machine's account alone, see
+ * unseen_time.h.
  *
  * Exact, since nothing is inferred from clocks: a process that started before a pass which tells of
  * every thread, and lives still, must have been in it.
@@ -28,8 +28,12 @@ void unseen_close(struct unseen *unseen);
  */
 void unseen_look(struct unseen *unseen, const struct thread_table *table,
 		 uint64_t full_boottime_ns);
-/* Adds up what they ran since they were found, and forgets those that have ended. */
-void unseen_refresh(struct unseen *unseen);
+/*
+ * What each of them ran since the last call, or since it was found; one small read a process. Who
+ * has ended is told with its flag and no time, and forgotten. Returns how many of @samples were
+ * written; their cgroups are unknown.
+ */
+size_t unseen_take(struct unseen *unseen, struct activity_sample samples[UNSEEN_MAX]);
 /* NULL has none. */
 uint32_t unseen_count(const struct unseen *unseen);
 uint32_t unseen_first_pid(const struct unseen *unseen); /* 0: there is none */

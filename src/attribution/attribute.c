@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The energy is parted three times, each time exactly: into dynamic and idle; each of these into
- * what named processes used and what nameless and unseen activity used; and the first of these among
- * the processes.
+ * what named processes used and what nameless and unseen activity used; and the first of these
+ * among the processes.
  *
  * Whatever fails on the way (memory, weights beyond 64 bits), both modes fall back to "nobody
  * known", so that the caller can book the result without looking at the return value first.

@@ -153,7 +153,7 @@ static void examine_processes(struct findings *findings, const struct sources *s
 	if (info.unseen)
 		findings_add(findings, FINDING_NOTE, "processes", NULL,
 			     "%u of them, the first is pid %u, are in /proc but guarded from BPF "
-			     "by this kernel: what they use is shared among the others",
+			     "by this kernel: they are read from there, in ticks",
 			     info.unseen, info.unseen_pid);
 	if (info.exits_seen)
 		findings_add(findings, FINDING_OK, "processes", NULL,

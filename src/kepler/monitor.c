@@ -175,8 +175,8 @@ static void tell_of_unseen(struct monitor *monitor)
 		return;
 	monitor->told_unseen = true;
 	activity_get_info(monitor->sources.activity, &info);
-	log_info("%u of the processes in /proc, the first is pid %u, are guarded from BPF: what "
-		 "they use is shared among the others",
+	log_info("%u of the processes in /proc, the first is pid %u, are guarded from BPF: they "
+		 "are read from there",
 		 info.unseen, info.unseen_pid);
 }
 

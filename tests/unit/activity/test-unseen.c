@@ -36,7 +36,7 @@ static void write_file(const char *path, const char *text)
 }
 
 static void show(const struct scene *s, const char *name, unsigned pid, unsigned start_ticks,
-		 unsigned long run_ns)
+		 unsigned long ticks)
 {
 	char path[128], text[256];
 
@@ -44,20 +44,10 @@ static void show(const struct scene *s, const char *name, unsigned pid, unsigned
 	(void)mkdir(path, 0755);
 	(void)snprintf(path, sizeof(path), "%s/%s/stat", s->path, name);
 	(void)snprintf(text, sizeof(text),
-		       "%u (p) S 1 0 0 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 %u 0 0 0 0 0 0 0 0 0 0 0 "
+		       "%u (p) S 1 0 0 0 -1 0 0 0 0 0 %lu 0 0 0 20 0 1 0 %u 0 0 0 0 0 0 0 0 0 0 0 "
 		       "0 0 0 0 17 1 0\n",
-		       pid, start_ticks);
-	write_file(path, text);
-	for (unsigned thread = 0; thread < 2; thread++) {
-		(void)snprintf(path, sizeof(path), "%s/%s/task", s->path, name);
-		(void)mkdir(path, 0755);
-		(void)snprintf(path, sizeof(path), "%s/%s/task/%u", s->path, name, pid + thread);
-		(void)mkdir(path, 0755);
-		(void)snprintf(path, sizeof(path), "%s/%s/task/%u/schedstat", s->path, name,
-			       pid + thread);
-		(void)snprintf(text, sizeof(text), "%lu 5 6\n", run_ns);
-		write_file(path, text);
-	}
+		       pid, ticks, start_ticks);
+	write_file(path, text); /* in place: a kept descriptor sees it */
 }
 
 /* A pass tells of a process. */
@@ -119,6 +109,7 @@ static void test_all_are_seen(void **state)
 
 static void test_a_guarded_process_is_counted_with_what_it_runs(void **state)
 {
+	struct activity_sample samples[UNSEEN_MAX];
 	struct scene s;
 
 	(void)state;
@@ -127,20 +118,50 @@ static void test_a_guarded_process_is_counted_with_what_it_runs(void **state)
 	assert_int_equal(unseen_count(s.unseen), 1);
 	assert_int_equal(unseen_first_pid(s.unseen), 1);
 	assert_int_equal(unseen_cpu_ns(s.unseen), 0); /* what it ran before is history */
-	show(&s, "1", 1, INIT_TICKS, 1700);
-	unseen_refresh(s.unseen);
-	assert_int_equal(unseen_cpu_ns(s.unseen), 2 * 700);
-	show(&s, "1", 1, INIT_TICKS, 1800);
+	assert_int_equal(unseen_take(s.unseen, samples), 0);
+	show(&s, "1", 1, INIT_TICKS, 1007);
+	assert_int_equal(unseen_take(s.unseen, samples), 1);
+	assert_int_equal(samples[0].key.pid, 1);
+	assert_int_equal(samples[0].key.start_ns, INIT_TICKS * TICK_NS);
+	assert_int_equal(samples[0].cpu_ns, 7 * TICK_NS);
+	assert_int_equal(samples[0].flags, 0);
+	assert_string_equal(samples[0].comm, "p");
+	show(&s, "1", 1, INIT_TICKS, 1008);
+	unseen_look(s.unseen, s.table, FULL_NS); /* finds it again, and loses nothing */
+	assert_int_equal(unseen_take(s.unseen, samples), 1);
+	assert_int_equal(samples[0].cpu_ns, TICK_NS);
+	assert_int_equal(unseen_cpu_ns(s.unseen), 8 * TICK_NS);
+	show(&s, "1", 1, INIT_TICKS, 1007); /* the kernel takes a tick back */
+	assert_int_equal(unseen_take(s.unseen, samples), 0);
+	show(&s, "1", 1, INIT_TICKS, 1009);
+	assert_int_equal(unseen_take(s.unseen, samples), 1);
+	assert_int_equal(unseen_cpu_ns(s.unseen), 9 * TICK_NS);
+	end_scene(&s);
+}
+
+static void test_who_is_told_of_now_is_not_watched(void **state)
+{
+	struct activity_sample samples[UNSEEN_MAX];
+	struct activity activity;
+	struct scene s;
+
+	(void)state;
+	begin_scene(&s, 100);
+	look(&s);
+	assert_int_equal(unseen_count(s.unseen), 1);
+	thread_table_begin(s.table, false, 2);
+	tell(&s, 1, INIT_TICKS * TICK_NS);
+	assert_int_equal(thread_table_finish(s.table, &activity), 0);
 	unseen_look(s.unseen, s.table, FULL_NS);
-	assert_int_equal(unseen_cpu_ns(s.unseen), 2 * 800);
-	show(&s, "1", 1, INIT_TICKS, 40); /* a thread of it ended */
-	unseen_refresh(s.unseen);
-	assert_int_equal(unseen_cpu_ns(s.unseen), 2 * 800);
+	assert_int_equal(unseen_count(s.unseen), 0);
+	show(&s, "1", 1, INIT_TICKS, 2000);
+	assert_int_equal(unseen_take(s.unseen, samples), 0);
 	end_scene(&s);
 }
 
 static void test_who_gets_its_pid_is_another(void **state)
 {
+	struct activity_sample samples[UNSEEN_MAX];
 	struct scene s;
 
 	(void)state;
@@ -148,7 +169,9 @@ static void test_who_gets_its_pid_is_another(void **state)
 	look(&s);
 	assert_int_equal(unseen_count(s.unseen), 1);
 	show(&s, "1", 1, INIT_TICKS + 5, 9000);
-	unseen_refresh(s.unseen);
+	assert_int_equal(unseen_take(s.unseen, samples), 1);
+	assert_int_equal(samples[0].flags, ACTIVITY_ENDED);
+	assert_int_equal(samples[0].cpu_ns, 0);
 	assert_int_equal(unseen_count(s.unseen), 0);
 	assert_int_equal(unseen_cpu_ns(s.unseen), 0);
 	assert_int_equal(unseen_count(NULL) + unseen_first_pid(NULL) + unseen_cpu_ns(NULL), 0);
@@ -215,6 +238,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_all_are_seen),
 		cmocka_unit_test(test_a_guarded_process_is_counted_with_what_it_runs),
+		cmocka_unit_test(test_who_is_told_of_now_is_not_watched),
 		cmocka_unit_test(test_who_gets_its_pid_is_another),
 		cmocka_unit_test(test_who_is_younger_than_the_pass_may_be_seen_yet),
 		cmocka_unit_test(test_a_procfs_that_counts_otherwise_says_nothing),
