@@ -61,13 +61,20 @@ void activity_close(struct activity_reader *reader)
 	reader->ops->close(reader);
 }
 
+/*
+ * What runs between the two readings must not look unseen, and on a busy machine that may be long:
+ * the account is read before the pass, and only where it begins after it.
+ */
 int activity_read(struct activity_reader *reader, struct activity *activity)
 {
-	int r = reader->ops->read(reader, activity);
 	struct machine_time now;
+	bool has_account = reader->clock && machine_clock_read(reader->clock, &now) == 0;
+	int r = reader->ops->read(reader, activity);
 
 	/* What a failed pass did not tell comes with the next, and is compared there. */
-	if (r < 0 || !reader->clock || machine_clock_read(reader->clock, &now) < 0)
+	if (r < 0 || !has_account)
+		return r;
+	if (!reader->unseen_time.has_last && machine_clock_read(reader->clock, &now) < 0)
 		return r;
 	activity->cpus = now.cpus;
 	activity->unseen_ns = unseen_time_add(&reader->unseen_time, &now, activity->busy_ns);
