@@ -124,8 +124,11 @@ int activity_read(struct activity_reader *reader, struct activity *activity);
 int activity_fd(const struct activity_reader *reader);
 void activity_drain(struct activity_reader *reader);
 void activity_get_info(const struct activity_reader *reader, struct activity_info *ret);
-/* Calls @fn for each living process that the reader knows, active or not (idle.share=equal). */
-typedef void activity_visit_fn(void *userdata, const struct process_key *key);
+/*
+ * Calls @fn with a sample for each living process that the reader knows, whether it ran or not; its
+ * cpu_ns is 0, and it lives for the call (idle.share=equal).
+ */
+typedef void activity_visit_fn(void *userdata, const struct activity_sample *sample);
 void activity_visit(struct activity_reader *reader, activity_visit_fn *fn, void *userdata);
 /*
  * Hands over the cgroups that were made since the last call, in the hierarchy that ids are of, with

@@ -452,8 +452,15 @@ static void proc_visit(struct activity_reader *reader, activity_visit_fn *fn, vo
 	struct proc_reader *self = to_proc_reader(reader);
 
 	for (uint32_t i = 0; i < self->rows_high; i++) {
-		if (self->rows[i].used)
-			fn(userdata, &self->rows[i].key);
+		const struct proc_row *row = &self->rows[i];
+		struct activity_sample sample = { .key = row->key,
+						  .cpu = row->cpu,
+						  .flags = row->flags };
+
+		if (!row->used)
+			continue;
+		memcpy(sample.comm, row->comm, COMM_MAX);
+		fn(userdata, &sample);
 	}
 }
 

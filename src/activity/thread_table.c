@@ -309,7 +309,12 @@ bool thread_table_is_complete(const struct thread_table *table)
 void thread_table_visit(const struct thread_table *table, activity_visit_fn *fn, void *userdata)
 {
 	for (uint32_t i = 0; i < table->processes_high; i++) {
-		if (table->processes[i].used && table->processes[i].threads)
-			fn(userdata, &table->processes[i].key);
+		struct activity_sample sample;
+
+		if (!table->processes[i].used || !table->processes[i].threads)
+			continue;
+		fill_sample(&sample, &table->processes[i]);
+		sample.cpu_ns = 0; /* what is pending comes with the pass */
+		fn(userdata, &sample);
 	}
 }

@@ -102,8 +102,9 @@ static int read_start(const struct unseen *unseen, const char *process, uint32_t
 	return 0;
 }
 
-static void mark(void *userdata, const struct process_key *key)
+static void mark(void *userdata, const struct activity_sample *sample)
 {
+	const struct process_key *key = &sample->key;
 	struct told *told = userdata;
 
 	if (key->pid >= PID_LIMIT)

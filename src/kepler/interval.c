@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "base/macro.h"
 #include "base/num.h"
+#include "kepler/owner.h"
 #include "kepler/parties.h"
 #include "kepler/self_stats.h"
 #include "kepler/sleepers.h"
@@ -30,6 +31,7 @@ struct interval_engine {
 	struct publisher *publisher;
 	struct publisher_options publication;
 	enum idle_share idle_share;
+	bool sleepers_are_due;   /* a reload has given who sleeps a part of idle energy, too */
 	bool share_is_new;       /* a reload has given rows idle series: they show 0 ... */
 	uint64_t shared_from_ns; /* ... and idle energy is shared from here on */
 	struct zone_account zones[ZONE_MAX];
@@ -151,6 +153,8 @@ void interval_engine_reconfigure(struct interval_engine *engine, const struct co
 {
 	if (engine->baseline_done && engine->idle_share == IDLE_SHARE_NODE)
 		engine->share_is_new = config->idle_share != IDLE_SHARE_NODE;
+	if (engine->baseline_done && engine->idle_share != IDLE_SHARE_EQUAL)
+		engine->sleepers_are_due = config->idle_share == IDLE_SHARE_EQUAL;
 	engine->config = config;
 	engine->idle_share = (enum idle_share)config->idle_share;
 	set_publication(engine);
@@ -158,33 +162,10 @@ void interval_engine_reconfigure(struct interval_engine *engine, const struct co
 		zone_account_configure(&engine->zones[z], config);
 }
 
-static struct ledger_owner owner_of(const struct identity *identity)
-{
-	return (struct ledger_owner){
-		.container_id = identity->container_id,
-		.container_name = identity->container_name,
-		.container_namespace = identity->container_namespace,
-		.pod_name = identity->pod_name,
-		.runtime = identity->runtime,
-		.pod_id = identity->pod_id,
-		.workload = identity->workload,
-		.workload_type = identity->workload_type,
-		.pod_labels = identity->pod_labels,
-		.vm_id = identity->vm_id,
-		.vm_name = identity->vm_name,
-		.hypervisor = identity->hypervisor,
-		.size_millicpu = identity->size_millicpu,
-		.labels_version = identity->labels_version,
-		.waiting = identity->waiting,
-		.has_pod_names = identity->has_pod_names,
-		.pod_qos = identity->pod_qos,
-	};
-}
-
 static uint32_t container_of(struct interval_engine *engine, const struct process_ref *process)
 {
 	const struct ledger_owner owner =
-		owner_of(identity_resolve(engine->sources.identities, process));
+		ledger_owner_of(identity_resolve(engine->sources.identities, process));
 
 	return ledger_container(engine->ledger, &owner);
 }
@@ -232,11 +213,24 @@ static void name_waiting(struct interval_engine *engine)
 		left--;
 		identity = identity_find(engine->sources.identities, waiting->owner->container_id);
 		if (identity && (!identity->waiting || identity->has_pod_names)) {
-			const struct ledger_owner owner = owner_of(identity);
+			const struct ledger_owner owner = ledger_owner_of(identity);
 
 			(void)ledger_container(engine->ledger, &owner);
 		}
 	}
+}
+
+/* Who has slept since the start has no row yet, but a part of idle energy that all share. */
+static void enter_sleeper(void *userdata, const struct activity_sample *sample)
+{
+	enter_sample(userdata, sample);
+}
+
+static void enter_sleepers(struct interval_engine *engine)
+{
+	if (engine->sleepers_are_due)
+		activity_visit(engine->sources.activity, enter_sleeper, engine);
+	engine->sleepers_are_due = false;
 }
 
 static void learn_cgroup(void *userdata, uint64_t cgroup_id, const char *path)
@@ -508,6 +502,7 @@ int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
 		activity_visit_new_cgroups(engine->sources.activity, learn_cgroup,
 					   engine->sources.identities);
 		name_waiting(engine);
+		enter_sleepers(engine);
 	}
 	if (enter_activity(engine, &activity) < 0)
 		engine->parties.count = 0;

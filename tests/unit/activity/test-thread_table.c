@@ -354,9 +354,9 @@ static void test_what_finds_no_room_is_dropped_not_lost(void **state)
 	thread_table_free(table);
 }
 
-static void count_visit(void *userdata, const struct process_key *key)
+static void count_visit(void *userdata, const struct activity_sample *sample)
 {
-	(void)key;
+	(void)sample;
 	++*(int *)userdata;
 }
 

@@ -45,7 +45,22 @@ static void told_info(const struct activity_reader *reader, struct activity_info
 	*ret = ((const struct told_reader *)reader)->info;
 }
 
-static const struct activity_ops told_ops = { .read = told_read, .get_info = told_info };
+/* A process that ran, and one that sleeps since the start. */
+static void told_visit(struct activity_reader *reader, activity_visit_fn *fn, void *userdata)
+{
+	const struct told_reader *told = (const struct told_reader *)reader;
+	struct activity_sample living[] = {
+		told->sample, { .key = { .pid = 8, .start_ns = 1 }, .comm = "sleeper" }
+	};
+
+	living[0].cpu_ns = 0;
+	fn(userdata, &living[0]);
+	fn(userdata, &living[1]);
+}
+
+static const struct activity_ops told_ops = { .read = told_read,
+					      .get_info = told_info,
+					      .visit = told_visit };
 
 struct machine {
 	struct told_reader reader;
@@ -343,6 +358,36 @@ static void test_idle_shares_that_a_reload_brings_are_seen_with_0(void **state)
 	machine_stop(&machine);
 }
 
+/* What process @pid has of the idle energy of zone 0. */
+static uint64_t idle_of(const struct machine *machine, uint32_t pid)
+{
+	uint32_t process = ledger_find_process(interval_engine_ledger(machine->engine), pid, 1);
+
+	return process == LEDGER_NONE
+		       ? 0
+		       : ledger_process_values(interval_engine_ledger(machine->engine),
+					       process)[ledger_column(0, MODE_IDLE)];
+}
+
+static void test_a_reload_gives_sleepers_their_equal_share(void **state)
+{
+	struct machine machine;
+	struct config shared;
+
+	(void)state;
+	machine_start(&machine, false);
+	(void)pass(&machine, 100, 0, 0);
+	(void)pass(&machine, 101, 0, NSEC_PER_SEC);
+	shared = machine.config;
+	shared.idle_share = IDLE_SHARE_EQUAL;
+	interval_engine_reconfigure(machine.engine, &shared);
+	for (uint64_t time_s = 102; time_s < 130; time_s++)
+		(void)pass(&machine, time_s, 0, NSEC_PER_SEC);
+	assert_true(idle_of(&machine, 8) > 0);
+	assert_int_equal(idle_of(&machine, 8), idle_of(&machine, 7));
+	machine_stop(&machine);
+}
+
 /* A meter whose one zone is there once the test says so; each reading is 1 µJ more. */
 static atomic_bool zone_is_there;
 
@@ -501,6 +546,7 @@ int main(void)
 		cmocka_unit_test(test_counts_of_passes_add_up),
 		cmocka_unit_test(test_idle_power_that_is_switched_off_is_none),
 		cmocka_unit_test(test_idle_shares_that_a_reload_brings_are_seen_with_0),
+		cmocka_unit_test(test_a_reload_gives_sleepers_their_equal_share),
 		cmocka_unit_test(test_a_meter_that_is_found_late_takes_over),
 		cmocka_unit_test(test_a_meter_may_take_over_while_a_pass_fails),
 	};
