@@ -16,6 +16,11 @@
  * seen, two clocks), and they flatten the line: the true slope lies between this regression's and
  * the reverse one's, which is 1/r² as steep (Frisch 1934). On a machine that is nearly always full
  * the intercept is far from all readings, and these two lines differ by more than its height there.
+ *
+ * Nor is a line the machine's curve. Where power falls along it and then stays level, idle power is
+ * the lowest that was sustained; where it falls along it to the end, it is that less the slope
+ * times the utilisation at that time. So the truth is sought between these two, and nothing is said
+ * while they are far apart.
  */
 #include "attribution/idle.h"
 
@@ -36,6 +41,9 @@
 #define MIN_T           5.0
 #define MIN_DEVIATION   (IDLE_MIN_SPAN / 4) /* of x; an even spread over the span has 0.058 */
 #define MAX_DOUBT       0.15                /* of the mean power, in the intercept */
+#define MAX_REACH       0.15                /* of the mean power, from the floor to the intercept */
+#define QUIET_X         0.20                /* utilisation that is near enough to 0 */
+#define LOW_READINGS    1.5 /* deviations below the mean; an even spread ends at 1.73 */
 #define MAX_POWER_W     1e6
 
 const char *idle_mode_name(enum idle_mode mode)
@@ -64,7 +72,8 @@ struct line {
 	double t;          /* slope over its standard error */
 	double residual_w; /* root mean square */
 	double deviation;  /* of x */
-	double doubt;      /* how much lower the intercept may be, over the mean power */
+	double mean_x, mean_w;
+	double doubt; /* how much lower the intercept may be, over the mean power */
 };
 
 /* False while the readings do not determine a line. */
@@ -87,6 +96,8 @@ static bool fit_line(const struct idle_learner *learner, struct line *ret)
 	rest = fmax(var_y - ret->slope_w * cov, 0);
 	ret->residual_w = sqrt(rest);
 	ret->deviation = sqrt(var_x);
+	ret->mean_x = mean_x;
+	ret->mean_w = mean_y;
 	ret->doubt =
 		fmax(var_y / fmax(cov, 1e-12) - ret->slope_w, 0) * mean_x / fmax(mean_y, 1e-12);
 	/* Readings closer than a second are not independent of each other. */
@@ -138,40 +149,63 @@ static void add_to_span(struct idle_learner *learner, double x, double seconds)
  * The floor is a sliding minimum in two halves: a day's quiet hours bound the estimate, and what
  * was true the day before yesterday (before a disk was added) does not.
  */
-static void add_to_floor(struct idle_learner *learner, double power_w, uint64_t dt_ns)
+static void add_to_floor(struct idle_learner *learner, double power_w, double x, uint64_t dt_ns)
 {
 	double before_s = (double)learner->floor_window_ns / 1e9, dt_s = (double)dt_ns / 1e9;
-	double mean_w;
+	double mean_w, mean_x;
 
 	mean_w = (learner->floor_candidate_w * before_s + power_w * dt_s) / (before_s + dt_s);
+	mean_x = (learner->floor_candidate_x * before_s + x * dt_s) / (before_s + dt_s);
 	learner->floor_candidate_w = mean_w;
+	learner->floor_candidate_x = mean_x;
 	learner->floor_window_ns += dt_ns;
 	if (learner->floor_window_ns < FLOOR_WINDOW_NS)
 		return;
 	if (learner->floor_age_ns >= FLOOR_PERIOD_NS) {
 		learner->floor_before_w = learner->floor_w;
+		learner->floor_before_x = learner->floor_x;
 		learner->floor_w = -1;
 		learner->floor_age_ns = 0;
 	}
 	learner->floor_age_ns += learner->floor_window_ns;
-	if (learner->floor_w < 0 || mean_w < learner->floor_w)
+	if (learner->floor_w < 0 || mean_w < learner->floor_w) {
 		learner->floor_w = mean_w;
-	learner->floor_candidate_w = 0;
+		learner->floor_x = fmin(mean_x, 1); /* a mean may be off by a rounding */
+	}
+	learner->floor_candidate_w = learner->floor_candidate_x = 0;
 	learner->floor_window_ns = 0;
 }
 
+struct floor {
+	double power_w, x;
+};
+
 /* Valid once the first window is over. */
-static double floor_of(const struct idle_learner *learner)
+static struct floor floor_of(const struct idle_learner *learner)
 {
-	return learner->floor_before_w >= 0 ? fmin(learner->floor_w, learner->floor_before_w)
-					    : learner->floor_w;
+	if (learner->floor_before_w >= 0 && learner->floor_before_w < learner->floor_w)
+		return (struct floor){ learner->floor_before_w, learner->floor_before_x };
+	return (struct floor){ learner->floor_w, learner->floor_x };
+}
+
+/*
+ * How near to utilisation 0 there is knowledge: a quiet time, or readings that reach down there
+ * all the time, as those of a load that comes and goes by the second.
+ */
+static bool is_quiet_enough(const struct idle_learner *learner, const struct line *line)
+{
+	double spread = fmax(line->mean_x - LOW_READINGS * line->deviation, learner->x_min);
+	double x = fmin(floor_of(learner).x, spread);
+
+	return x <= QUIET_X || line->slope_w * x <= MAX_REACH * line->mean_w;
 }
 
 static bool has_evidence(const struct idle_learner *learner, const struct line *line)
 {
 	return learner->time_ns >= IDLE_MIN_TIME_NS && learner->floor_w >= 0 &&
 	       learner->x_max - learner->x_min >= IDLE_MIN_SPAN &&
-	       line->deviation >= MIN_DEVIATION && line->t > MIN_T && line->doubt <= MAX_DOUBT;
+	       line->deviation >= MIN_DEVIATION && line->t > MIN_T && line->doubt <= MAX_DOUBT &&
+	       is_quiet_enough(learner, line);
 }
 
 void idle_learner_add(struct idle_learner *learner, double power_w, double utilisation,
@@ -191,14 +225,17 @@ void idle_learner_add(struct idle_learner *learner, double power_w, double utili
 	}
 	add_to_sums(learner, utilisation, power_w, weight, seconds);
 	add_to_span(learner, utilisation, seconds);
-	add_to_floor(learner, power_w, dt_ns);
+	add_to_floor(learner, power_w, utilisation, dt_ns);
 	learner->time_ns += dt_ns;
 	if (fit_line(learner, &line) && has_evidence(learner, &line)) {
-		learner->idle_w = fmax(line.intercept_w, 0);
+		struct floor floor = floor_of(learner);
+
+		learner->idle_w = fmax(line.intercept_w, floor.power_w - line.slope_w * floor.x);
+		learner->idle_w = fmax(learner->idle_w, 0);
 		learner->learned = true;
 	}
 	if (learner->learned)
-		learner->idle_w = fmin(learner->idle_w, floor_of(learner));
+		learner->idle_w = fmin(learner->idle_w, floor_of(learner).power_w);
 }
 
 bool idle_learner_get(const struct idle_learner *learner, uint64_t *ret_power_uw)

@@ -5,10 +5,11 @@
  *
  * power(utilisation) is regressed recursively (weighted least squares with exponential forgetting,
  * Huber-weighted against outliers); its intercept at utilisation 0 is the idle power, never
- * negative and never above the lowest power that was sustained. Nothing is said before there is
- * evidence: IDLE_MIN_TIME_NS of readings, spread over IDLE_MIN_SPAN of utilisation, with a slope
- * significantly above 0. Once learned, an estimate stands while newer readings lack evidence.
- * docs/design/idle-power.md
+ * negative and never above the lowest power that was sustained, nor below what the line leaves of
+ * that at utilisation 0. Nothing is said before there is evidence: IDLE_MIN_TIME_NS of readings,
+ * spread over IDLE_MIN_SPAN of utilisation, with a slope significantly above 0, and load so near
+ * to 0, at times, that what lies between matters little. Once learned, an estimate stands while
+ * newer readings lack evidence. docs/design/idle-power.md
  */
 #pragma once
 
@@ -45,8 +46,10 @@ struct idle_learner {
 	double x_min, x_max; /* span seen; drawn towards what is seen now */
 	/* Lowest sustained power of this half day and of the one before; negative: none yet. */
 	double floor_w, floor_before_w;
-	uint64_t floor_age_ns;    /* of this half day */
-	double floor_candidate_w; /* mean of the window being watched */
+	double floor_x, floor_before_x; /* mean utilisation while that power was sustained */
+	uint64_t floor_age_ns;          /* of this half day */
+	double floor_candidate_w;       /* means of the window being watched */
+	double floor_candidate_x;
 	uint64_t floor_window_ns;
 	double noise_w;   /* robust scale of residuals; negative: none yet */
 	uint64_t time_ns; /* readings seen so far */
@@ -65,10 +68,10 @@ void idle_learner_add(struct idle_learner *learner, double power_w, double utili
 bool idle_learner_get(const struct idle_learner *learner, uint64_t *ret_power_uw);
 
 /*
- * As a line of text for the state file ("idle=1 KEY=VALUE …", no newline, shorter than
+ * As a line of text for the state file ("idle=2 KEY=VALUE …", no newline, shorter than
  * IDLE_LINE_MAX), and back. Format gives the length or -ENOSPC. Parse gives 0 or -EINVAL: another
  * version, a missing or unknown key, or numbers that no learner can hold.
  */
-#define IDLE_LINE_MAX 512
+#define IDLE_LINE_MAX 768
 int idle_learner_format(const struct idle_learner *learner, char *buf, size_t size);
 int idle_learner_parse(const char *line, struct idle_learner *ret);

@@ -12,7 +12,7 @@
 #include "base/macro.h"
 #include "base/num.h"
 
-#define VERSION_TAG "idle=1"
+#define VERSION_TAG "idle=2" /* 1 knew no utilisation of the floor, and extrapolated at will */
 #define VALUE_MAX   48
 
 struct field {
@@ -38,7 +38,10 @@ static const struct field fields[] = {
 	FIELD(x_max, 0, 1),
 	FIELD(floor_w, -1, 1e6),
 	FIELD(floor_before_w, -1, 1e6),
+	FIELD(floor_x, 0, 1),
+	FIELD(floor_before_x, 0, 1),
 	FIELD(floor_candidate_w, 0, 1e6),
+	FIELD(floor_candidate_x, 0, 1),
 	FIELD(noise_w, -1, 1e6),
 	FIELD(idle_w, 0, 1e6),
 };

@@ -228,9 +228,10 @@ static void examine_idle(struct findings *findings, const struct interval_engine
 		findings_add(findings, FINDING_NOTE, "idle power", NULL,
 			     "%s%s%s: %s%s; shared by %s", zone->name, zone->package[0] ? "-" : "",
 			     zone->package, idle_state_name(state),
-			     state == IDLE_LEARNING ? " (a running exporter needs a minute of load "
-						      "that varies by 20 points)"
-						    : "",
+			     state == IDLE_LEARNING
+				     ? " (a running exporter needs a minute of load "
+				       "that varies by 20 points, and to be quiet once)"
+				     : "",
 			     idle_share_name((enum idle_share)config->idle_share));
 	}
 }
