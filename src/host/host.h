@@ -37,8 +37,8 @@ struct host_info {
 int host_info_read(const char *procfs, const char *sysfs, const char *cgroupfs,
 		   struct host_info *ret);
 /*
- * Microarchitecture and year class of an x86 family/model or arm implementer/part; pure. false when
- * unknown.
+ * Microarchitecture and year class of an x86 family/model or arm implementer/part; pure. One that
+ * is newer than all that are known has the name "unknown" and the newest year. false when unknown.
  */
 bool host_microarchitecture(const char *vendor, unsigned family, unsigned model, unsigned stepping,
 			    const char **ret_name, unsigned *ret_year);

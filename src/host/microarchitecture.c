@@ -4,6 +4,10 @@
  * MIDR_EL1). The year is a class: when the family came to servers. It is the same for all of a
  * family, because that is what a family number can tell. tools/fit-platform-power.py uses the same
  * classes.
+ *
+ * Numbers grow with time: a model above all that are known of its family, or an x86 family above
+ * all that are known, is newer than this table, and as good as its newest year. Arm's cores are
+ * built by others, too, under Arm's part numbers (Microsoft's Cobalt is a Neoverse N2).
  */
 #include <string.h>
 
@@ -71,6 +75,16 @@ static const struct family intel_families[] = {
 	{ 6, 173, 174, ANY_STEPPING, "Granite Rapids", 2024 },
 	{ 6, 175, 175, ANY_STEPPING, "Sierra Forest", 2024 },
 	{ 6, 95, 95, ANY_STEPPING, "Goldmont", 2017 },
+	{ 6, 190, 190, ANY_STEPPING, "Alder Lake", 2023 },
+	{ 6, 182, 182, ANY_STEPPING, "Grand Ridge", 2024 },
+	{ 6, 181, 181, ANY_STEPPING, "Arrow Lake", 2024 },
+	{ 6, 197, 198, ANY_STEPPING, "Arrow Lake", 2024 },
+	{ 6, 189, 189, ANY_STEPPING, "Lunar Lake", 2024 },
+	{ 6, 215, 215, ANY_STEPPING, "Bartlett Lake", 2025 },
+	{ 6, 204, 204, ANY_STEPPING, "Panther Lake", 2025 },
+	{ 6, 221, 221, ANY_STEPPING, "Clearwater Forest", 2026 },
+	{ 18, 1, 3, ANY_STEPPING, "Nova Lake", 2026 },
+	{ 19, 1, 1, ANY_STEPPING, "Diamond Rapids", 2026 },
 };
 
 static const struct family amd_families[] = {
@@ -96,6 +110,10 @@ static const struct family amd_families[] = {
 	{ 26, 0, 255, ANY_STEPPING, "Zen 5", 2024 },
 };
 
+#define ARM            0x41
+#define ARM_PART_FIRST 0xd00 /* of cores of 64 bits */
+#define ARM_PART_LAST  0xdff
+
 /* Family is the implementer, model the part. */
 static const struct family arm_families[] = {
 	{ 0x41, 0xd03, 0xd03, ANY_STEPPING, "Cortex-A53", 2015 },
@@ -106,6 +124,7 @@ static const struct family arm_families[] = {
 	{ 0x41, 0xd40, 0xd40, ANY_STEPPING, "Neoverse V1", 2022 },
 	{ 0x41, 0xd49, 0xd49, ANY_STEPPING, "Neoverse N2", 2022 },
 	{ 0x41, 0xd4f, 0xd4f, ANY_STEPPING, "Neoverse V2", 2023 },
+	{ 0x41, 0xd83, 0xd83, ANY_STEPPING, "Neoverse V3", 2024 },
 	{ 0x41, 0xd84, 0xd84, ANY_STEPPING, "Neoverse V3", 2024 },
 	{ 0x41, 0xd8e, 0xd8e, ANY_STEPPING, "Neoverse N3", 2024 },
 	{ 0xc0, 0xac3, 0xac4, ANY_STEPPING, "AmpereOne", 2023 },
@@ -130,15 +149,60 @@ static bool find_family(const struct family *families, size_t count, unsigned fa
 	return false;
 }
 
+/* What the numbers are newer than; false when they are of some time, but not known. */
+static bool find_newer(const struct family *families, size_t count, bool families_grow,
+		       unsigned family, unsigned model, const char **ret_name, unsigned *ret_year)
+{
+	unsigned last_family = 0, last_model = 0, newest = 0;
+	bool known = false;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct family *row = &families[i];
+
+		known |= row->family == family;
+		if (row->family == family && row->model_last > last_model)
+			last_model = row->model_last;
+		last_family = row->family > last_family ? row->family : last_family;
+		newest = row->year > newest ? row->year : newest;
+	}
+	if (known ? model <= last_model : !families_grow || family <= last_family)
+		return false;
+	*ret_name = "unknown";
+	*ret_year = newest;
+	return true;
+}
+
+static bool find_x86(const struct family *families, size_t count, unsigned family, unsigned model,
+		     unsigned stepping, const char **ret_name, unsigned *ret_year)
+{
+	return find_family(families, count, family, model, stepping, ret_name, ret_year) ||
+	       find_newer(families, count, true, family, model, ret_name, ret_year);
+}
+
+/* By implementer and part; else by Arm's part numbers, if the part is one. */
+static bool find_arm(unsigned implementer, unsigned part, const char **ret_name, unsigned *ret_year)
+{
+	const unsigned implementers[] = { implementer, ARM };
+
+	for (size_t i = 0; i < ARRAY_SIZE(implementers); i++) {
+		if (i == 1 && (part < ARM_PART_FIRST || part > ARM_PART_LAST))
+			break;
+		if (find_family(arm_families, ARRAY_SIZE(arm_families), implementers[i], part, 0,
+				ret_name, ret_year))
+			return true;
+	}
+	return find_newer(arm_families, ARRAY_SIZE(arm_families), false, implementer, part,
+			  ret_name, ret_year);
+}
+
 bool host_microarchitecture(const char *vendor, unsigned family, unsigned model, unsigned stepping,
 			    const char **ret_name, unsigned *ret_year)
 {
 	if (strcmp(vendor, "GenuineIntel") == 0)
-		return find_family(intel_families, ARRAY_SIZE(intel_families), family, model,
-				   stepping, ret_name, ret_year);
+		return find_x86(intel_families, ARRAY_SIZE(intel_families), family, model, stepping,
+				ret_name, ret_year);
 	if (strcmp(vendor, "AuthenticAMD") == 0 || strcmp(vendor, "HygonGenuine") == 0)
-		return find_family(amd_families, ARRAY_SIZE(amd_families), family, model, stepping,
-				   ret_name, ret_year);
-	return find_family(arm_families, ARRAY_SIZE(arm_families), family, model, stepping,
-			   ret_name, ret_year);
+		return find_x86(amd_families, ARRAY_SIZE(amd_families), family, model, stepping,
+				ret_name, ret_year);
+	return find_arm(family, model, ret_name, ret_year);
 }

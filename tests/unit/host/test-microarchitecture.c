@@ -33,6 +33,14 @@ static void test_known_families(void **state)
 		{ "HygonGenuine", 24, 1, 1, "Zen", 2018 },
 		{ "ARM", 0x41, 0xd0c, 3, "Neoverse N1", 2020 },
 		{ "Ampere", 0xc0, 0xac3, 0, "AmpereOne", 2023 },
+		{ "Microsoft", 0x6d, 0xd49, 0, "Neoverse N2", 2022 },
+		{ "HiSilicon", 0x48, 0xd01, 0, "TaiShan v110", 2019 },
+		{ "GenuineIntel", 6, 0xc6, 2, "Arrow Lake", 2024 },
+		{ "GenuineIntel", 6, 0xbd, 1, "Lunar Lake", 2024 },
+		{ "GenuineIntel", 6, 0xcc, 1, "Panther Lake", 2025 },
+		{ "GenuineIntel", 6, 0xdd, 0, "Clearwater Forest", 2026 },
+		{ "GenuineIntel", 0x13, 1, 0, "Diamond Rapids", 2026 },
+		{ "AuthenticAMD", 26, 0x50, 0, "Zen 5", 2024 },
 	};
 
 	(void)state;
@@ -47,15 +55,42 @@ static void test_known_families(void **state)
 	}
 }
 
+/* Whoever does not know a new server takes it for a new one, not for one of 2013. */
+static void test_newer_than_the_table_is_as_its_newest(void **state)
+{
+	static const struct {
+		const char *vendor;
+		unsigned family, model, year;
+	} cases[] = {
+		{ "GenuineIntel", 6, 0xe0, 2026 },  { "GenuineIntel", 0x13, 0x20, 2026 },
+		{ "GenuineIntel", 0x14, 0, 2026 },  { "AuthenticAMD", 27, 0x10, 2024 },
+		{ "HygonGenuine", 24, 0x20, 2024 }, { "ARM", 0x41, 0xd90, 2024 },
+		{ "Ampere", 0xc0, 0xac9, 2024 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const char *name = NULL;
+		unsigned year = 0;
+
+		assert_true(host_microarchitecture(cases[i].vendor, cases[i].family, cases[i].model,
+						   0, &name, &year));
+		assert_string_equal(name, "unknown");
+		assert_int_equal(year, cases[i].year);
+	}
+}
+
 static void test_unknown_leaves_results_alone(void **state)
 {
 	const char *name = "before";
 	unsigned year = 7;
 
 	(void)state;
-	assert_false(host_microarchitecture("GenuineIntel", 6, 255, 0, &name, &year));
-	assert_false(host_microarchitecture("AuthenticAMD", 99, 0, 0, &name, &year));
+	assert_false(host_microarchitecture("GenuineIntel", 6, 1, 0, &name, &year));
+	assert_false(host_microarchitecture("AuthenticAMD", 22, 0, 0, &name, &year));
 	assert_false(host_microarchitecture("", 0, 0, 0, &name, &year));
+	assert_false(host_microarchitecture("Apple", 0x61, 0x022, 0, &name, &year));
+	assert_false(host_microarchitecture("ARM", 0x41, 0xd04, 0, &name, &year));
 	assert_string_equal(name, "before");
 	assert_int_equal(year, 7);
 }
@@ -64,6 +99,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_known_families),
+		cmocka_unit_test(test_newer_than_the_table_is_as_its_newest),
 		cmocka_unit_test(test_unknown_leaves_results_alone),
 	};
 
