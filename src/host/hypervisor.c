@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Three kinds of clue. The CPU's own bit is the best where it exists: every common hypervisor sets
- * it, and a cloud's bare-metal instance, whose firmware also says "Amazon EC2", does not. Names of
+ * it, and a cloud's bare-metal instance, whose firmware also says "Amazon EC2", does not. Where it
+ * does not exist, on Arm, the firmware's bit says the same. Names of
  * machines that exist only virtually (QEMU, VirtualBox) count by themselves. Names of vendors that
  * sell both only tell which hypervisor it is, once we know that there is one.
  */
@@ -38,6 +39,8 @@ static const struct known_machine known_machines[] = {
 	{ "KVM", "kvm", true },
 	{ "QEMU", "qemu", true },
 	{ "Xen", "xen", true },
+	{ "Apple Virtualization", "apple", true },
+	{ "vServer", "kvm", true }, /* Hetzner's */
 };
 
 static const struct known_machine *known_machine(const struct hypervisor_clues *clues)
@@ -55,8 +58,8 @@ static bool is_virtual(const struct hypervisor_clues *clues, const struct known_
 {
 	if (clues->xen_dom0)
 		return false;
-	if (clues->cpu_flag || clues->xen_type[0] || clues->device_tree[0] ||
-	    strcmp(clues->acpi_oem, "FIRECK") == 0)
+	if (clues->cpu_flag || clues->firmware_flag || clues->xen_type[0] ||
+	    clues->device_tree[0] || strcmp(clues->acpi_oem, "FIRECK") == 0)
 		return true;
 	if (!machine)
 		return false;
@@ -110,6 +113,24 @@ static void read_acpi_oem(const char *sysfs, char *buf, size_t size)
 	(void)snprintf(buf, size, "%.6s", header + 10);
 }
 
+/*
+ * DMTF DSP0134 (System Management BIOS), 7.1: in structure type 0, BIOS information, bit 4 of the
+ * second BIOS characteristics extension byte, at offset 0x13, says that the table describes a
+ * virtual machine. The file can be read by root alone; unread, it says nothing.
+ */
+static bool read_firmware_flag(const char *sysfs)
+{
+	unsigned char bios[0x14];
+	char path[4096];
+	CLEANUP_FD int fd = -1;
+
+	if (path_join(path, sizeof(path), sysfs, "firmware/dmi/entries/0-0/raw") < 0)
+		return false;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	return fd >= 0 && pread(fd, bios, sizeof(bios), 0) == (ssize_t)sizeof(bios) &&
+	       bios[0] == 0 && bios[1] >= sizeof(bios) && (bios[0x13] & 1U << 4);
+}
+
 void hypervisor_clues_read(const char *procfs, const char *sysfs, struct hypervisor_clues *ret)
 {
 	char xen[64];
@@ -121,6 +142,7 @@ void hypervisor_clues_read(const char *procfs, const char *sysfs, struct hypervi
 	read_line(sysfs, "firmware/devicetree/base/hypervisor/compatible", ret->device_tree,
 		  sizeof(ret->device_tree));
 	read_acpi_oem(sysfs, ret->acpi_oem, sizeof(ret->acpi_oem));
+	ret->firmware_flag = read_firmware_flag(sysfs);
 	read_line(procfs, "xen/capabilities", xen, sizeof(xen));
 	ret->xen_dom0 = strstr(xen, "control_d") != NULL;
 }

@@ -13,6 +13,7 @@ struct hypervisor_clues {
 	bool cpu_flag;        /* CPUID's hypervisor bit, x86 */
 	bool cpu_flag_exists; /* the architecture has such a flag: its absence means something */
 	bool xen_dom0;        /* the machine's owner under Xen */
+	bool firmware_flag;   /* SMBIOS says that the machine is virtual */
 	char sys_vendor[64];  /* DMI */
 	char product[64];     /* DMI */
 	char xen_type[16];    /* SYSFS/hypervisor/type */

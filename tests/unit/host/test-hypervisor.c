@@ -4,11 +4,15 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <cmocka.h>
 
 #include "base/macro.h"
+#include "tests/unit/remove_tree.h"
 
 static void test_known_machines(void **state)
 {
@@ -45,6 +49,16 @@ static void test_known_machines(void **state)
 		{ { .sys_vendor = "Amazon EC2", .product = "m6g.large" }, "amazon" },
 		{ { .sys_vendor = "Amazon EC2", .product = "m6g.metal" }, NULL },
 		{ { .device_tree = "linux,kvm" }, "kvm" },
+		{ { .sys_vendor = "Hetzner", .product = "vServer" }, "kvm" },
+		{ { .sys_vendor = "Apple Inc.",
+		    .product = "Apple Virtualization Generic Platform" },
+		  "apple" },
+		{ { .sys_vendor = "Nobody", .product = "Known" }, NULL },
+		{ { .sys_vendor = "Nobody", .product = "Known", .firmware_flag = true },
+		  "unknown" },
+		{ { .sys_vendor = "Amazon EC2", .product = "m6g.metal", .firmware_flag = true },
+		  "amazon" },
+		{ { .firmware_flag = true, .xen_dom0 = true }, NULL },
 		{ { .xen_type = "xen", .cpu_flag = true }, "xen" },
 		{ { .xen_type = "xen", .cpu_flag = true, .xen_dom0 = true }, NULL },
 	};
@@ -69,10 +83,53 @@ static void test_trees_without_clues(void **state)
 	assert_memory_equal(&clues, &none, sizeof(none));
 }
 
+/* The firmware's bit, in a tree as /sys has it (DMTF DSP0134, structure type 0). */
+static void test_the_firmware_may_say_it(void **state)
+{
+	const unsigned char good[0x18] = { 0, 0x18, [0x13] = 0x1c };
+	static const struct {
+		unsigned char type, length, extension;
+		size_t size;
+		bool virtual;
+	} cases[] = {
+		{ 0, 0x18, 0x1c, 0x18, true },  { 0, 0x18, 0x0c, 0x18, false },
+		{ 1, 0x18, 0x1c, 0x18, false }, { 0, 0x12, 0x1c, 0x18, false },
+		{ 0, 0x18, 0x1c, 0x13, false }, { 0, 0x18, 0x1c, 0, false },
+	};
+	char root[] = "/tmp/kepler-smbios-XXXXXX", path[128];
+	struct hypervisor_clues clues;
+
+	(void)state;
+	assert_non_null(mkdtemp(root));
+	(void)snprintf(path, sizeof(path), "%s/firmware/dmi/entries/0-0", root);
+	for (char *slash = path + sizeof(root); (slash = strchr(slash, '/')); *slash++ = '/') {
+		*slash = '\0';
+		assert_int_equal(mkdir(path, 0700), 0);
+	}
+	assert_int_equal(mkdir(path, 0700), 0);
+	(void)snprintf(path, sizeof(path), "%s/firmware/dmi/entries/0-0/raw", root);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		unsigned char bios[sizeof(good)];
+		FILE *file = fopen(path, "we");
+
+		memcpy(bios, good, sizeof(good));
+		bios[0] = cases[i].type;
+		bios[1] = cases[i].length;
+		bios[0x13] = cases[i].extension;
+		assert_non_null(file);
+		assert_int_equal(fwrite(bios, 1, cases[i].size, file), cases[i].size);
+		assert_int_equal(fclose(file), 0);
+		hypervisor_clues_read("/nonexistent", root, &clues);
+		assert_int_equal(clues.firmware_flag, cases[i].virtual);
+	}
+	assert_int_equal(remove_tree(root), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_known_machines),
+		cmocka_unit_test(test_the_firmware_may_say_it),
 		cmocka_unit_test(test_trees_without_clues),
 	};
 
