@@ -118,7 +118,7 @@ static bool by_machine(struct part part, struct cgroup_container *ret)
 			(void)part_between(part, libvirt, ".scope", &ret->id);
 		ret->runtime = "libvirt-lxc";
 		ret->space = "libvirt-lxc/";
-		return true;
+		return ret->id.len > 0;
 	}
 	ret->runtime = "nspawn";
 	ret->space = "nspawn/";

@@ -254,6 +254,7 @@ static const struct vector jobs[] = {
 
 /* Made by somebody who may name a cgroup as he likes, or one digit wrong. */
 static const struct vector look_alikes[] = {
+	UNIT("/machine.slice/machine-lxc\\x2d2\\.scope", "machine-lxc\\x2d2\\.scope"),
 	UNIT("/user.slice/user-1000.slice/docker-" ID ".scope", "docker-" ID ".scope"),
 	UNIT("/user.slice/docker-" ID ".scope", "docker-" ID ".scope"),
 	UNIT("/user.slice/user-1000.slice/session-3.scope/docker/" ID, "session-3.scope"),
