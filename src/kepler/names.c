@@ -152,18 +152,18 @@ static void describe_kubernetes(const struct names *names, const struct director
 	(void)snprintf(ret->via, sizeof(ret->via), "%s", kube.source);
 }
 
-/* Where there is no runtime there is nothing that could be down. */
+/* Where there is no runtime there is nothing that could be down, unless its socket was named. */
 static void describe_runtimes(const struct names *names, const struct directory_stats *stats,
 			      struct snapshot_name_source *ret)
 {
 	struct runtimes_stats runtimes;
 
 	runtimes_get_stats(names->runtimes, &runtimes);
-	if (!runtimes.present[0])
+	if (!runtimes.present[0] && !runtimes.sockets_down)
 		return;
 	*ret = (struct snapshot_name_source){
 		.source = "runtimes",
-		.up = stats->reachable[DIRECTORY_RUNTIME],
+		.up = stats->reachable[DIRECTORY_RUNTIME] && !runtimes.sockets_down,
 		.requests = runtimes.scans,
 		.failures = runtimes.failures,
 		.bad = runtimes.bad,

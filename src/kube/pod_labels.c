@@ -102,7 +102,9 @@ static size_t cut(const char *text, size_t max)
 static void add_escaped(struct strbuf *out, const char *value, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
-		if (value[i] == '\n')
+		if (((unsigned char)value[i] < 0x20 && value[i] != '\n') || value[i] == 0x7f)
+			strbuf_add_char(out, ' '); /* a tab: the list is of printable text */
+		else if (value[i] == '\n')
 			strbuf_add_str(out, "\\n");
 		else if (value[i] == '"' || value[i] == '\\')
 			strbuf_add(out, (const char[]){ '\\', value[i] }, 2);

@@ -77,12 +77,32 @@ static void take_back(struct pod_table *table, const char *ids, size_t len, cons
 	}
 }
 
+/*
+ * A static pod has another uid with the kubelet than with the API server: after a switch of source
+ * the row of the old one goes when the new one has its containers already.
+ */
+static bool is_held_elsewhere(const struct pod_table *table, uint32_t index, const char *id)
+{
+	for (uint32_t i = 0; i < table->count; i++) {
+		const struct pod_row *row = &table->rows[i];
+
+		if (i != index && row->generation == table->generation &&
+		    has_id(row->ids, row->ids_len, id))
+			return true;
+	}
+	return false;
+}
+
 static void remove_row(struct pod_table *table, uint32_t index, uint64_t now_ns)
 {
 	struct pod_row *row = &table->rows[index], *last = &table->rows[table->count - 1];
 
 	table->changes++;
-	take_back(table, row->ids, row->ids_len, NULL, 0, now_ns);
+	for (size_t at = 0; at < row->ids_len; at += strlen(row->ids + at) + 1) {
+		if (!is_held_elsewhere(table, index, row->ids + at))
+			directory_remove(table->directory, DIRECTORY_KUBERNETES, row->ids + at,
+					 now_ns);
+	}
 	(void)map_remove(&table->by_uid, row->uid_key);
 	forget_digest(table, row);
 	free(row->ids);

@@ -106,6 +106,7 @@ static int scan_api(struct scan *scan, const char *socket, struct docker_api **a
 	if (n < 0 || (size_t)n >= sizeof(path))
 		return -ENAMETOOLONG;
 	r = ask(scan, path, api, &diag);
+	scan->stats.sockets_down += r < 0;
 	if (r < 0)
 		scan_error(scan, r, *diag.text != '\0' ? diag.text : path);
 	return r;

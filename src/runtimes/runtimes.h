@@ -32,8 +32,9 @@ struct runtimes_options {
 struct runtimes_stats {
 	uint64_t scans, failures, containers;
 	uint64_t bad; /* entries that are no containers, files that are not what they should be */
-	uint64_t refused;  /* by a limit, in the newest scan */
-	char present[128]; /* "docker podman", "" none */
+	uint64_t refused;      /* by a limit, in the newest scan */
+	uint32_t sockets_down; /* configured ones that did not answer, in the newest scan */
+	char present[128];     /* "docker podman", "" none */
 	char last_error[256];
 };
 

@@ -171,7 +171,7 @@ void scan_run(struct scan *scan, uint64_t now_ns)
 
 	memcpy(before, scan->stats.present, sizeof(before));
 	scan->stats.present[0] = '\0';
-	scan->stats.refused = 0;
+	scan->stats.refused = scan->stats.sockets_down = 0;
 	scan->budget = SCAN_CONTAINERS_MAX;
 	name_table_begin(&scan->table);
 	for (unsigned i = 0; i < ARRAY_SIZE(sources); i++) {

@@ -59,6 +59,9 @@ static void values_are_escaped_and_cut(void **state)
 	(void)state;
 	check("app", "{\"annotations\":{\"app\":\"a\\\"} 1\\nkepler_x{\\\\\"}}",
 	      ",label_app=\"a\\\"} 1\\nkepler_x{\\\\\"");
+	/* Control bytes would end the list here, and what follows would be lost. */
+	check("a,b", "{\"annotations\":{\"a\":\"x\\ty\\u007f\",\"b\":\"z\"}}",
+	      ",label_a=\"x y \",label_b=\"z\"");
 	/* 126 bytes, then a character of two: it does not fit 127 and is left out whole. */
 	check("a", "{\"annotations\":{\"a\":\"" ZEROS_63 ZEROS_63 "\\u00e9z\"}}",
 	      ",label_a=\"" ZEROS_63 ZEROS_63 "\"");

@@ -54,6 +54,27 @@ static bool seen(struct plant *plant, const char *text)
 	return pod_table_seen(&plant->table, text, strlen(text));
 }
 
+/* A static pod: the same containers under the uid of the other source. */
+static void containers_stay_when_their_pods_uid_changes(void **state)
+{
+	struct plant plant;
+
+	(void)state;
+	set_up(&plant, 64, 100);
+	for (int source = 0; source < 4; source++) {
+		pod_table_begin(&plant.table);
+		assert_int_equal(put(&plant, source % 2 ? "mirror" : "hash", "a", "b"), 0);
+		pod_table_end(&plant.table, 5);
+		assert_int_equal(plant.table.count, 1);
+		assert_int_equal(fake_directory_count(plant.directory), 2);
+		assert_non_null(fake_directory_find(plant.directory, "a"));
+	}
+	pod_table_begin(&plant.table);
+	pod_table_end(&plant.table, 5);
+	assert_int_equal(fake_directory_count(plant.directory), 0);
+	tear_down(&plant);
+}
+
 static void what_a_list_lacks_is_taken_back(void **state)
 {
 	struct plant plant;
@@ -208,6 +229,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_a_list_lacks_is_taken_back),
+		cmocka_unit_test(containers_stay_when_their_pods_uid_changes),
 		cmocka_unit_test(a_list_that_breaks_off_takes_nothing_back),
 		cmocka_unit_test(an_unchanged_pod_costs_no_put),
 		cmocka_unit_test(a_restarted_container_replaces_the_old),

@@ -229,6 +229,7 @@ static void test_docker_socket(void **state)
 		assert_false(fake_directory.reachable);
 	}
 	assert_int_equal(f->scan.stats.failures, 4);
+	assert_int_equal(f->scan.stats.sockets_down, 1);
 	assert_true(strncmp(f->scan.stats.last_error, "docker-api: ", 12) == 0);
 	fake_answer.body = "[]";
 	scan_run(&f->scan, 3);
