@@ -164,11 +164,23 @@ def run(with_kubernetes):
         assert exporter.stop() == 0
 
 
+def socket_is_down():
+    """A socket that was configured and does not answer is shown, whatever files tell."""
+    with Exporter(*OPTIONS) as exporter:
+        deadline = time.monotonic() + 30
+        while (found := exporter.scrape().select("kepler_exporter_name_source_up", source="runtimes")) == []:
+            assert time.monotonic() < deadline, "nothing is shown"
+            time.sleep(0.1)
+        assert [value for _, value in found] == [0], found
+        assert exporter.stop() == 0
+
+
 def main():
     containers.enter_own_mounts([*containers.STATE, "/var/lib/docker"], programs=False)
     for with_kubernetes in (False, True):
         run(with_kubernetes)
         print("with Kubernetes: ok" if with_kubernetes else "without Kubernetes: ok", flush=True)
+    socket_is_down()
 
 
 main()
