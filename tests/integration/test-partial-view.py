@@ -102,7 +102,8 @@ def children_that_nobody_waits_for():
         finally:
             os.killpg(beside.pid, signal.SIGKILL)
             beside.wait()
-        close("build, CPU s", build.cpu_seconds(metrics), seconds + own, 5)
+        # A child that is met, but has ended when its cgroup is read, is not the service's.
+        close("build, CPU s", build.cpu_seconds(metrics), seconds + own, 8)
         assert exporter.stop() == 0
 
 
