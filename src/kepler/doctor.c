@@ -109,9 +109,11 @@ static void examine_energy(struct findings *findings, const struct sources *sour
 			     interval_engine_reading(engine, z));
 	if (meter_table_ignored(sources->meters))
 		findings_add(findings, FINDING_NOTE, "energy", NULL,
-			     "%zu further zone(s) count the same energy again (intel-rapl-mmio) "
-			     "and are left out",
-			     meter_table_ignored(sources->meters));
+			     "%zu further zone(s) are left out: %s",
+			     meter_table_ignored(sources->meters),
+			     sources_core_is_one_core(sources)
+				     ? "on this CPU \"core\" is one core of each package"
+				     : "they count the same energy again (intel-rapl-mmio)");
 }
 
 /* What the reader does not see, and whether it would be noticed. */

@@ -68,6 +68,13 @@ int sources_open_processes(const struct config *config, struct sources *ret, str
 	return 0;
 }
 
+bool sources_core_is_one_core(const struct sources *sources)
+{
+	const char *vendor = sources->host.cpu_vendor;
+
+	return strcmp(vendor, "AuthenticAMD") == 0 || strcmp(vendor, "HygonGenuine") == 0;
+}
+
 /*
  * A machine with zones that cannot be read has a meter that is down: no estimate takes its place
  * unasked. Where no zone was found the table stays open: a driver may be loaded, or answer, later.
@@ -78,6 +85,7 @@ static int open_energy(const struct config *config, struct sources *sources, str
 		.sysfs = config->host_sysfs,
 		.read_deadline_ns = config->meter_deadline_ns,
 		.max_power_uw = (uint64_t)llround(config->meter_max_watts * 1e6),
+		.core_is_one_core = sources_core_is_one_core(sources),
 	};
 	int r;
 

@@ -106,14 +106,15 @@ struct raw_reading {
  * from any thread and only copies.
  */
 struct meter;
+struct meter_options;
 struct meter_ops {
 	const char *name; /* "rapl-sysfs" */
 	/* 0 or -ENOMEM; *ret is given, released by close(). The first rescan() finds zones. */
-	int (*open)(const char *sysfs, struct meter **ret);
+	int (*open)(const struct meter_options *options, struct meter **ret);
 	size_t (*zone_count)(struct meter *meter);
 	/* The zone, fixed for the meter's life. */
 	const struct zone *(*zone_at)(struct meter *meter, size_t index);
-	/* Zones found but not taken: duplicates, unknown names, beyond ZONE_MAX. */
+	/* Zones found but not taken: duplicates, unknown names, parts, beyond ZONE_MAX. */
 	size_t (*ignored)(struct meter *meter);
 	/* 0 or -errno; -ENODEV and -ENOENT: the zone is gone. */
 	int (*read_raw)(struct meter *meter, size_t index, struct raw_reading *ret);
@@ -141,6 +142,12 @@ struct meter_options {
 	uint64_t read_deadline_ns; /* per pass over all zones */
 	/* A delta that implies more per zone is refused and counted (I3); 0: by its kind. */
 	uint64_t max_power_uw;
+	/*
+	 * "core" is one physical core of its package, not all: so on AMD and Hygon, whose MSR
+	 * C001_029A counts a core and is read on one CPU of the package (AMD PPR, "Core Energy
+	 * Status"; drivers/powercap/intel_rapl_msr.c). Such zones are left out.
+	 */
+	bool core_is_one_core;
 };
 
 /*

@@ -143,7 +143,7 @@ int meter_table_open_source(const struct meter_ops *ops, const struct meter_opti
 	table->ops = ops;
 	table->options = *options;
 	table->options.sysfs = NULL; /* the meter has its own copy */
-	r = ops->open(options->sysfs, &meter);
+	r = ops->open(options, &meter);
 	if (r < 0)
 		return r;
 	r = reader_new(ops, meter, options->max_power_uw, &table->reader);

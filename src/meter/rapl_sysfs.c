@@ -45,6 +45,7 @@ struct rapl_zone {
 
 struct meter {
 	char *sysfs;
+	bool core_is_one_core;
 	pthread_mutex_t lock; /* all below; never held over I/O */
 	struct rapl_zone zones[ZONE_MAX];
 	size_t count;
@@ -228,6 +229,10 @@ static int adopt(struct meter *meter, const struct rapl_found *found)
 {
 	struct rapl_zone *zone = find_zone(meter, found);
 
+	if (found->kind == ZONE_CORE && meter->core_is_one_core) {
+		meter->ignored++;
+		return 0;
+	}
 	if (!zone) {
 		if (meter->count == ZONE_MAX) {
 			meter->ignored++;
@@ -298,14 +303,15 @@ static void rapl_close(struct meter *meter)
 	free(meter);
 }
 
-static int rapl_open(const char *sysfs, struct meter **ret)
+static int rapl_open(const struct meter_options *options, struct meter **ret)
 {
 	struct meter *meter = calloc(1, sizeof(*meter));
 
 	if (!meter)
 		return -ENOMEM;
 	(void)pthread_mutex_init(&meter->lock, NULL); /* cannot fail with default attributes */
-	meter->sysfs = strdup(sysfs);
+	meter->sysfs = strdup(options->sysfs);
+	meter->core_is_one_core = options->core_is_one_core;
 	if (!meter->sysfs) {
 		rapl_close(meter);
 		return -ENOMEM;

@@ -397,9 +397,9 @@ struct meter {
 	uint64_t energy_uj;
 };
 
-static int late_open(const char *sysfs, struct meter **ret)
+static int late_open(const struct meter_options *options, struct meter **ret)
 {
-	(void)sysfs;
+	(void)options;
 	*ret = calloc(1, sizeof(**ret));
 	return *ret ? 0 : -ENOMEM;
 }
@@ -469,7 +469,7 @@ static struct snapshot_zone zone_of(const struct machine *machine, size_t zone, 
 /* Each interval is the estimate's or the meter's, never both's, never nobody's. */
 static void test_a_meter_that_is_found_late_takes_over(void **state)
 {
-	const struct meter_options options = { "/sys", 60 * NSEC_PER_SEC, 0 };
+	const struct meter_options options = { "/sys", 60 * NSEC_PER_SEC, 0, false };
 	struct meter_table *meters;
 	struct machine machine;
 	uint64_t time_s = 100, estimated_uj;
@@ -506,7 +506,7 @@ static void test_a_meter_that_is_found_late_takes_over(void **state)
 /* What it counts while a pass fails is the meter's; the estimate does not catch up with it. */
 static void test_a_meter_may_take_over_while_a_pass_fails(void **state)
 {
-	const struct meter_options options = { "/sys", 60 * NSEC_PER_SEC, 0 };
+	const struct meter_options options = { "/sys", 60 * NSEC_PER_SEC, 0, false };
 	struct meter_table *meters;
 	struct machine machine;
 	uint64_t time_s = 100, estimated_uj;

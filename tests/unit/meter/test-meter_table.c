@@ -47,11 +47,11 @@ struct meter {
 	size_t count;
 };
 
-static int fake_open(const char *sysfs, struct meter **ret)
+static int fake_open(const struct meter_options *options, struct meter **ret)
 {
 	struct meter *meter = calloc(1, sizeof(*meter));
 
-	(void)sysfs;
+	(void)options;
 	assert_non_null(meter);
 	pthread_mutex_lock(&switches.lock);
 	switches.open_meters++;
@@ -236,7 +236,7 @@ static int let_all_go(void **state)
 
 static struct meter_table *open_table(uint64_t deadline_ms)
 {
-	struct meter_options options = { "/sys", deadline_ms * NSEC_PER_MSEC, 2000000000 };
+	struct meter_options options = { "/sys", deadline_ms * NSEC_PER_MSEC, 2000000000, false };
 	struct meter_table *table;
 
 	pthread_mutex_lock(&switches.lock);

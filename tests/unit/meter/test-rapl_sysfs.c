@@ -48,7 +48,8 @@ static int teardown(void **state)
 /* A generous deadline: these tests are not about time. */
 static void open_table(struct fixture *fixture)
 {
-	struct meter_options options = { fixture->tree.sysfs, 120 * NSEC_PER_SEC, 2000000000 };
+	struct meter_options options = { fixture->tree.sysfs, 120 * NSEC_PER_SEC, 2000000000,
+					 false };
 
 	assert_int_equal(meter_table_open(&options, &fixture->table), 0);
 }
@@ -313,6 +314,20 @@ static void test_duplicates_are_counted(void **state)
 	assert_int_equal(meter_table_ignored(fixture->table), 1);
 }
 
+/* AMD's counter of cores is one core's. */
+static void test_a_core_that_is_only_one_is_left_out(void **state)
+{
+	struct fixture *fixture = *state;
+	const struct meter_options amd = { fixture->tree.sysfs, 2 * NSEC_PER_SEC, 0, true };
+
+	tree_zone(&fixture->tree, PACKAGE, "package-0", 1);
+	tree_zone(&fixture->tree, PACKAGE "/intel-rapl:0:0", "core", 1);
+	assert_int_equal(meter_table_open(&amd, &fixture->table), 0);
+	assert_int_equal(meter_table_count(fixture->table), 1);
+	assert_int_equal(meter_table_zone(fixture->table, 0)->kind, ZONE_PACKAGE);
+	assert_int_equal(meter_table_ignored(fixture->table), 1);
+}
+
 static void test_zone_that_appears_later_is_found(void **state)
 {
 	struct fixture *fixture = *state;
@@ -332,7 +347,7 @@ static void test_zone_that_appears_later_is_found(void **state)
 static void test_hanging_rescan_hangs_nobody(void **state)
 {
 	struct fixture *fixture = *state;
-	struct meter_options options = { fixture->tree.sysfs, 2 * NSEC_PER_SEC, 2000000000 };
+	struct meter_options options = { fixture->tree.sysfs, 2 * NSEC_PER_SEC, 2000000000, false };
 	char path[512];
 	int fd;
 
@@ -376,6 +391,7 @@ int main(void)
 		TREE_TEST(test_hundred_vanishings_leak_nothing),
 		TREE_TEST(test_file_replaced_by_another_is_opened_anew),
 		TREE_TEST(test_duplicates_are_counted),
+		TREE_TEST(test_a_core_that_is_only_one_is_left_out),
 		TREE_TEST(test_zone_that_appears_later_is_found),
 		TREE_TEST(test_hanging_rescan_hangs_nobody),
 	};
