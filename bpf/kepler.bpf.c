@@ -181,14 +181,23 @@ static __always_inline __u64 task_key(struct task_struct *task)
 	return scratch_key;
 }
 
+/* Whether this walk hands over the task; each address is in one of the slices. */
+static __always_inline bool is_in_slice(__u64 key, __u32 slice, __u32 slices)
+{
+	__u32 hash = (__u32)(key >> 6) * 2246822519U;
+
+	return (__u64)hash * slices >> 32 == slice;
+}
+
 SEC("syscall")
 int walk(void *ctx)
 {
 	struct task_struct *task;
 	struct bpf_iter_task it;
-	__u32 looked_at = 0, sent = 0;
+	__u32 looked_at = 0, sent = 0, slice = pass.slice, slices = pass.slices;
 
-	begin_pass();
+	if (!pass.begun)
+		begin_pass();
 	bpf_rcu_read_lock();
 	bpf_iter_task_new(&it, NULL, TASK_ITER_ALL_THREADS);
 	while ((task = bpf_iter_task_next(&it))) {
@@ -197,7 +206,7 @@ int walk(void *ctx)
 		__u32 slot;
 
 		looked_at++;
-		if (!may_have_run(task, key))
+		if (!is_in_slice(key, slice, slices) || !may_have_run(task, key))
 			continue;
 		if (task->pid ==
 		    0) /* the idle task of the first CPU; asked late: it is a cache miss */

@@ -8,9 +8,9 @@
 #include <linux/types.h>
 
 #define KEPLER_COMM_MAX     16
-#define KEPLER_RECORDS_MAX  4096 /* threads one walk can hand over; more go through the iterator */
-#define KEPLER_MARK_WORDS   128  /* 8,192 bits of "was on a CPU when the pass looked" */
-#define KEPLER_DROPS_MAX    512  /* cgroups whose dropped ends are kept apart */
+#define KEPLER_RECORDS_MAX  4096         /* threads that one walk can hand over */
+#define KEPLER_MARK_WORDS   128          /* 8,192 bits of "was on a CPU when the pass looked" */
+#define KEPLER_DROPS_MAX    512          /* cgroups whose dropped ends are kept apart */
 #define KEPLER_CGROUPS_RING (128 * 1024) /* bytes: some 330 new cgroups between two passes */
 
 enum kepler_thread_flag {
@@ -44,6 +44,8 @@ struct kepler_pass {
 	__u32 begun;
 	__u32 full;       /* hand over every thread */
 	__u32 generation; /* which of the two mark bitmaps this pass writes: 0 or 1 */
+	__u32 slices;     /* a walk hands over one of them: of the threads, by address */
+	__u32 slice;
 	__u32 reserved;
 };
 

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/num.h"
+#include "base/pid_namespace.h"
 
 #define MAX_PROCESSES_DEFAULT 65536U
 
@@ -49,6 +50,7 @@ int activity_open(const struct activity_options *options, struct activity_reader
 	if (machine_clock_open(complete.procfs, &reader->clock) < 0)
 		reader->clock = NULL; /* what is not seen stays unknown, and is said to */
 	unseen_time_init(&reader->unseen_time, kernel_tick_ns());
+	reader->own_pid_namespace = pid_namespace_is_own();
 	*ret = reader;
 	return 0;
 }
@@ -102,6 +104,7 @@ void activity_get_info(const struct activity_reader *reader, struct activity_inf
 	if (reader->unseen_time.has_last)
 		ret->account = reader->unseen_time.is_static ? MACHINE_ACCOUNT_STATIC
 							     : MACHINE_ACCOUNT_GOOD;
+	ret->own_pid_namespace = reader->own_pid_namespace;
 	(void)snprintf(ret->why_not_bpf, sizeof(ret->why_not_bpf), "%s", reader->why_not_bpf);
 }
 

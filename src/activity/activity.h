@@ -91,7 +91,10 @@ struct activity_info {
 	uint64_t unseen_ns;      /* cumulative, of all passes: activity.unseen_ns */
 	bool sees_part;          /* of the machine's processes: others are hidden from the reader */
 	enum machine_account account;
-	char why_not_bpf[ACTIVITY_WHY_MAX]; /* with procfs: what refused, and what would help */
+	bool own_pid_namespace; /* so /proc is not the machine's */
+	unsigned int refused;   /* BPF programs that this kernel should take and does not */
+	char refused_text[ACTIVITY_WHY_MAX]; /* which, why, and what that costs */
+	char why_not_bpf[ACTIVITY_WHY_MAX];  /* with procfs: what refused, and what would help */
 };
 
 struct activity_reader;
@@ -103,6 +106,7 @@ struct activity_options {
 	const char *cgroup_controller; /* whose cgroup ids are wanted: "" v2; of v1 "pids", … */
 	uint32_t end_buffer_bytes;     /* ring of end records; power of two pages; 0: default */
 	uint32_t max_processes;        /* limit of every table, default 65,536 */
+	const char *spoil_program; /* for tests: made such that the kernel refuses it; or NULL */
 };
 
 /*
@@ -155,6 +159,7 @@ struct activity_reader {
 	struct machine_clock *clock;    /* NULL: the machine's account cannot be read */
 	struct unseen_time unseen_time;
 	uint64_t unseen_ns;
+	bool own_pid_namespace;
 	char why_not_bpf[ACTIVITY_WHY_MAX];
 };
 int bpf_activity_open(const struct activity_options *options, struct activity_reader **ret,

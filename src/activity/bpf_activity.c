@@ -34,6 +34,8 @@ struct bpf_reader {
 	uint64_t full_boottime_ns; /* of the last full pass */
 	uint64_t look_due;         /* pass */
 	uint64_t passes, drops, errors, run_ns;
+	unsigned int refused; /* programs */
+	char refused_text[ACTIVITY_WHY_MAX];
 };
 
 static struct bpf_reader *to_bpf_reader(struct activity_reader *reader)
@@ -175,7 +177,10 @@ static void bpf_get_info(const struct activity_reader *reader, struct activity_i
 		.unseen = unseen_count(self->unseen),
 		.unseen_pid = unseen_first_pid(self->unseen),
 		.unseen_cpu_ns = unseen_cpu_ns(self->unseen),
+		.sees_part = bpf_kernel_side_sees_part(self->side),
+		.refused = self->refused,
 	};
+	memcpy(ret->refused_text, self->refused_text, sizeof(ret->refused_text));
 }
 
 static void bpf_visit(struct activity_reader *reader, activity_visit_fn *fn, void *userdata)
@@ -241,6 +246,10 @@ int bpf_activity_open(const struct activity_options *options, struct activity_re
 		bpf_refusal_explain(&refusal, why, why_size);
 		return r;
 	}
+	if (bpf_kernel_side_sees_part(self->side))
+		thread_table_sees_part(self->table);
+	self->refused =
+		bpf_kernel_side_refused(self->side, self->refused_text, sizeof(self->refused_text));
 	*ret = &TAKE_PTR(self)->base;
 	return 0;
 }

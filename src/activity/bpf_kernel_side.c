@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * One object, loaded with as many of its programs as the kernel takes: the sets of `attempts` are
- * tried in turn, since libbpf loads all or nothing. Control blocks and records are memory shared
- * with the kernel, so a pass is one system call.
+ * Control blocks and records are memory shared with the kernel, so a pass is one system call.
  *
  * The array of records is small because every shared page is resident. A pass with more threads
- * than fit is read again, for the same interval, through the iterator, which has no limit.
+ * than fit is read again, for the same interval, through the iterator, which has no limit. Where
+ * that would see less, or is refused, in several walks: each hands over a slice of the threads, by
+ * their addresses, so that each living thread is in one, whoever comes or goes meanwhile.
  */
 #include "activity/bpf_kernel_side.h"
 
@@ -20,16 +20,20 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "activity/bpf_programs.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/macro.h"
+#include "base/pid_namespace.h"
 
-#define RING_BYTES_DEFAULT (256U * 1024)
-#define STREAM_RECORDS     512 /* 32 KiB: what one read of an iterator gives at most */
+#define STREAM_RECORDS 512 /* 36 KiB: what one read of an iterator gives at most */
+#define SLICE_THREADS  (KEPLER_RECORDS_MAX / 8 * 7) /* slices are not of one size */
+#define SLICES_MAX     2048
 
 struct bpf_kernel_side {
-	struct kepler_bpf *skeleton;
-	struct bpf_link *iterator;
+	struct bpf_programs programs;
+	struct kepler_bpf *skeleton; /* of the programs */
+	struct bpf_link *iterator;   /* NULL: refused, or would see less than a walk */
 	struct bpf_link *exits;
 	struct bpf_link *ends;
 	struct ring_buffer *ring;
@@ -40,6 +44,7 @@ struct bpf_kernel_side {
 	uint64_t cut_paths;
 	const struct kepler_thread *records;
 	bool walks;
+	bool own_pids;         /* a pid namespace of our own */
 	bool failed;           /* the last read: the next is full */
 	bpf_record_fn *end_fn; /* only while draining */
 	void *end_userdata;
@@ -47,115 +52,6 @@ struct bpf_kernel_side {
 	int lost_reads_left; /* of the table of cgroups */
 	struct kepler_thread stream[STREAM_RECORDS];
 };
-
-struct attempt {
-	bool walk, typed_ends, raw_ends;
-};
-
-static const struct attempt attempts[] = {
-	{ .walk = true, .typed_ends = true }, /* from 6.7 */
-	{ .typed_ends = true },               /* from 5.8 */
-	{ .walk = true, .raw_ends = true },   /* typed tracepoints refused */
-	{ .raw_ends = true },
-	{ .walk = true },
-	{ .walk = false },
-};
-
-__attribute__((format(printf, 2, 0))) static int log_libbpf(enum libbpf_print_level level,
-							    const char *fmt, va_list ap)
-{
-	char line[LOG_LINE_MAX];
-	int len;
-
-	if (log_get_level() > LOG_LEVEL_DEBUG)
-		return 0;
-	len = vsnprintf(line, sizeof(line), fmt, ap);
-	while (len > 0 && len < (int)sizeof(line) && line[len - 1] == '\n')
-		line[--len] = '\0';
-	log_debug("libbpf%s: %s", level == LIBBPF_WARN ? " warns" : "", line);
-	return 0;
-}
-
-/* Order of the object's own enum cgroup_subsys_id. */
-static int32_t controller_number(const char *name)
-{
-	static const char *const names[] = { "cpuset",     "cpu",      "cpuacct", "blkio",
-					     "memory",     "devices",  "freezer", "net_cls",
-					     "perf_event", "net_prio", "hugetlb", "pids" };
-
-	for (size_t i = 0; name && i < ARRAY_SIZE(names); i++) {
-		if (strcmp(name, names[i]) == 0)
-			return (int32_t)i;
-	}
-	return -1;
-}
-
-/*
- * A kernel without the walk's kfuncs makes libbpf (1.1 to 1.5) look for them in the modules' type
- * information. To list that takes CAP_SYS_ADMIN, and a refusal fails the whole object although the
- * kfuncs are weak. libbpf looks there once only: asked beforehand for a tracepoint that nobody has,
- * it gets its refusal here, and weak is weak again.
- */
-static void spend_module_search(struct kepler_bpf *skeleton)
-{
-	(void)bpf_program__set_attach_target(skeleton->progs.ended, 0, "kepler_no_such_tracepoint");
-}
-
-static int load(const struct activity_options *options, const struct attempt *attempt,
-		struct kepler_bpf **ret)
-{
-	uint32_t ring_bytes =
-		options->end_buffer_bytes ? options->end_buffer_bytes : RING_BYTES_DEFAULT;
-	struct kepler_bpf *skeleton = kepler_bpf__open();
-	int r;
-
-	if (!skeleton)
-		return -errno;
-	skeleton->rodata->cgroup_controller = controller_number(options->cgroup_controller);
-	skeleton->rodata->ring_half_bytes = ring_bytes / 2;
-	(void)bpf_program__set_autoload(skeleton->progs.walk, attempt->walk);
-	(void)bpf_program__set_autoload(skeleton->progs.exiting, attempt->typed_ends);
-	(void)bpf_program__set_autoload(skeleton->progs.ended, attempt->typed_ends);
-	(void)bpf_program__set_autoload(skeleton->progs.exiting_raw, attempt->raw_ends);
-	(void)bpf_program__set_autoload(skeleton->progs.ended_raw, attempt->raw_ends);
-	if (!attempt->walk)
-		spend_module_search(skeleton);
-	r = bpf_map__set_max_entries(skeleton->maps.ends, ring_bytes);
-	if (r == 0)
-		r = kepler_bpf__load(skeleton);
-	if (r < 0) {
-		kepler_bpf__destroy(skeleton);
-		return r;
-	}
-	*ret = skeleton;
-	return 0;
-}
-
-/* No other set of programs would be let in. */
-static bool is_hopeless(int err)
-{
-	return err == -EPERM || err == -ENOMEM || err == -ESRCH || err == -ENOSYS;
-}
-
-static int load_best(const struct activity_options *options, struct bpf_kernel_side *side)
-{
-	int r = -ENOTSUP, first = 0;
-
-	for (size_t i = 0; i < ARRAY_SIZE(attempts); i++) {
-		if (attempts[i].walk && !options->allow_walk)
-			continue;
-		r = load(options, &attempts[i], &side->skeleton);
-		if (r == 0) {
-			side->walks = attempts[i].walk;
-			return 0;
-		}
-		log_debug("BPF programs, set %zu, refused: %d", i + 1, r);
-		first = first ? first : r;
-		if (is_hopeless(r))
-			break;
-	}
-	return first ? first : r;
-}
 
 static int take_end(void *userdata, void *data, size_t size)
 {
@@ -166,26 +62,30 @@ static int take_end(void *userdata, void *data, size_t size)
 	return 0;
 }
 
+/* A link, or NULL; what is refused is noted. */
+static struct bpf_link *attach_part(struct bpf_kernel_side *side, enum bpf_part part)
+{
+	struct bpf_program *program = side->programs.parts[part];
+	struct bpf_link *link;
+
+	if (!program)
+		return NULL;
+	link = part == BPF_PART_ITERATE ? bpf_program__attach_iter(program, NULL)
+					: bpf_program__attach(program);
+	if (!link)
+		bpf_programs_refuse(&side->programs, part, -errno);
+	return link;
+}
+
 /* Ends are a feature of their own: without them the rest works, and without exits the ends do. */
 static void attach_ends(struct bpf_kernel_side *side)
 {
-	bool typed = bpf_program__autoload(side->skeleton->progs.ended);
-
-	if (!typed && !bpf_program__autoload(side->skeleton->progs.ended_raw))
-		return;
 	side->ring = ring_buffer__new(bpf_map__fd(side->skeleton->maps.ends), take_end, side, NULL);
 	if (!side->ring)
 		return;
-	side->ends = bpf_program__attach(typed ? side->skeleton->progs.ended
-					       : side->skeleton->progs.ended_raw);
-	if (!side->ends) {
-		log_debug("cannot attach to sched_process_free: %d", -errno);
-		return;
-	}
-	side->exits = bpf_program__attach(typed ? side->skeleton->progs.exiting
-						: side->skeleton->progs.exiting_raw);
-	if (!side->exits)
-		log_debug("cannot attach to sched_process_exit: %d", -errno);
+	side->ends = attach_part(side, BPF_PART_ENDS);
+	if (side->ends)
+		side->exits = attach_part(side, BPF_PART_EXITS);
 }
 
 static int take_cgroup(void *userdata, void *data, size_t size)
@@ -209,9 +109,7 @@ static void attach_cgroups(struct bpf_kernel_side *side)
 					     take_cgroup, side, NULL);
 	if (!side->cgroup_ring)
 		return;
-	side->cgroups = bpf_program__attach(side->skeleton->progs.cgroup_made);
-	if (!side->cgroups)
-		log_debug("cannot attach to cgroup_mkdir: %d", -errno);
+	side->cgroups = attach_part(side, BPF_PART_CGROUPS);
 }
 
 static int attach(struct bpf_kernel_side *side)
@@ -222,9 +120,10 @@ static int attach(struct bpf_kernel_side *side)
 	if (records == MAP_FAILED)
 		return -errno;
 	side->records = records;
-	side->iterator = bpf_program__attach_iter(side->skeleton->progs.iterate, NULL);
-	if (!side->iterator)
-		return -errno;
+	side->walks = side->programs.parts[BPF_PART_WALK];
+	side->iterator = attach_part(side, BPF_PART_ITERATE);
+	if (!side->iterator && !side->walks)
+		return side->programs.refused[BPF_PART_ITERATE];
 	attach_ends(side);
 	attach_cgroups(side);
 	return 0;
@@ -242,10 +141,12 @@ int bpf_kernel_side_open(const struct activity_options *options, struct bpf_kern
 
 	if (!side)
 		return -ENOMEM;
-	(void)libbpf_set_print(log_libbpf);
-	r = load_best(options, side);
-	if (r == 0)
-		r = attach(side);
+	side->own_pids = pid_namespace_is_own();
+	r = bpf_programs_load(options, !side->own_pids, &side->programs);
+	if (r < 0)
+		return r;
+	side->skeleton = side->programs.skeleton;
+	r = attach(side);
 	if (r < 0)
 		return r;
 	side->failed = true; /* nothing was read yet */
@@ -266,13 +167,23 @@ void bpf_kernel_side_close(struct bpf_kernel_side *side)
 	if (side->records)
 		(void)munmap((void *)(uintptr_t)side->records,
 			     sizeof(struct kepler_thread) * KEPLER_RECORDS_MAX);
-	kepler_bpf__destroy(side->skeleton);
+	bpf_programs_unload(&side->programs);
 	free(side);
 }
 
 bool bpf_kernel_side_walks(const struct bpf_kernel_side *side)
 {
 	return side->walks;
+}
+
+bool bpf_kernel_side_sees_part(const struct bpf_kernel_side *side)
+{
+	return side->own_pids && !side->walks;
+}
+
+unsigned int bpf_kernel_side_refused(const struct bpf_kernel_side *side, char *text, size_t size)
+{
+	return bpf_programs_refused(&side->programs, text, size);
 }
 
 bool bpf_kernel_side_sees_ends(const struct bpf_kernel_side *side)
@@ -335,16 +246,6 @@ static void prepare_pass(struct bpf_kernel_side *side, bool full)
 	       sizeof(side->skeleton->bss->marks[0]));
 }
 
-static int run_walk(struct bpf_kernel_side *side)
-{
-	LIBBPF_OPTS(bpf_test_run_opts, options);
-	int r = bpf_prog_test_run_opts(bpf_program__fd(side->skeleton->progs.walk), &options);
-
-	if (r < 0)
-		return r;
-	return side->skeleton->bss->pass.sent > KEPLER_RECORDS_MAX ? -EOVERFLOW : 0;
-}
-
 /* Reads the stream of one iteration; a read may end inside a record. */
 static int run_iterator(struct bpf_kernel_side *side, bpf_record_fn *fn, void *userdata)
 {
@@ -373,22 +274,72 @@ static int run_iterator(struct bpf_kernel_side *side, bpf_record_fn *fn, void *u
 	}
 }
 
+/* One walk: hands over one slice of @slices. */
+static int run_walk(struct bpf_kernel_side *side, uint32_t slice, uint32_t slices)
+{
+	struct kepler_pass *pass = &side->skeleton->bss->pass;
+	int fd = bpf_program__fd(side->programs.parts[BPF_PART_WALK]);
+	LIBBPF_OPTS(bpf_test_run_opts, options);
+	int r;
+
+	pass->slice = slice;
+	pass->slices = slices;
+	r = bpf_prog_test_run_opts(fd, &options);
+	if (r < 0)
+		return r;
+	return pass->sent > KEPLER_RECORDS_MAX ? -EOVERFLOW : 0;
+}
+
+/* -EOVERFLOW: a slice did not fit; the count of what was handed over says how many it had. */
+static int walk_slices(struct bpf_kernel_side *side, uint32_t slices, bpf_record_fn *fn,
+		       void *userdata)
+{
+	struct kepler_pass *pass = &side->skeleton->bss->pass;
+	uint64_t sent = 0;
+
+	for (uint32_t slice = 0; slice < slices; slice++) {
+		int r = run_walk(side, slice, slices);
+
+		if (r < 0)
+			return r;
+		for (uint64_t i = 0; i < pass->sent; i++)
+			fn(userdata, &side->records[i]);
+		sent += pass->sent;
+	}
+	pass->sent = sent;
+	return 0;
+}
+
+/* As many walks as it takes; what a walk that overflowed handed over may be told again. */
+static int walk_all(struct bpf_kernel_side *side, uint64_t expected, bpf_record_fn *fn,
+		    void *userdata)
+{
+	uint64_t slices = expected > KEPLER_RECORDS_MAX ? expected / SLICE_THREADS + 1 : 1;
+	int r = -EOVERFLOW;
+
+	while (r == -EOVERFLOW && slices <= SLICES_MAX) {
+		r = walk_slices(side, (uint32_t)slices, fn, userdata);
+		if (r == -EOVERFLOW)
+			slices = slices * side->skeleton->bss->pass.sent / SLICE_THREADS + 1;
+	}
+	return r;
+}
+
 static int read_living(struct bpf_kernel_side *side, size_t expected, bpf_record_fn *fn,
 		       void *userdata)
 {
+	bool is_full = side->skeleton->bss->pass.full;
 	int r = -EOVERFLOW;
 
-	if (side->walks && !(side->skeleton->bss->pass.full && expected > KEPLER_RECORDS_MAX))
-		r = run_walk(side);
+	if (side->walks && !side->iterator)
+		return walk_all(side, is_full ? expected : 0, fn, userdata);
+	if (side->walks && !(is_full && expected > KEPLER_RECORDS_MAX))
+		r = walk_slices(side, 1, fn, userdata);
 	if (r < 0 && r != -EOVERFLOW && side->walks) {
 		log_debug("walk refused (%d), iterating from now on", r);
 		side->walks = false;
 	}
-	if (r < 0)
-		return run_iterator(side, fn, userdata);
-	for (uint64_t i = 0; i < side->skeleton->bss->pass.sent; i++)
-		fn(userdata, &side->records[i]);
-	return 0;
+	return r < 0 ? run_iterator(side, fn, userdata) : 0;
 }
 
 int bpf_kernel_side_read(struct bpf_kernel_side *side, bool full, size_t expected,

@@ -4,8 +4,8 @@
  * mean.
  *
  * After bpf_kernel_side_open() a pass makes these system calls and no others:
- * bpf(BPF_PROG_TEST_RUN) for a walk; for an iteration bpf(BPF_ITER_CREATE), read, close. Everything
- * else is memory. Lost ends of young threads cost map operations.
+ * bpf(BPF_PROG_TEST_RUN) for each walk; for an iteration bpf(BPF_ITER_CREATE), read, close.
+ * Everything else is memory. Lost ends of young threads cost map operations.
  */
 #pragma once
 
@@ -25,6 +25,10 @@ int bpf_kernel_side_open(const struct activity_options *options, struct bpf_kern
 void bpf_kernel_side_close(struct bpf_kernel_side *side);
 
 bool bpf_kernel_side_walks(const struct bpf_kernel_side *side); /* else it iterates */
+/* Of the living it sees those of its own pid namespace, of what ends everything. */
+bool bpf_kernel_side_sees_part(const struct bpf_kernel_side *side);
+/* Programs that the kernel refuses, see bpf_programs_refused(). */
+unsigned int bpf_kernel_side_refused(const struct bpf_kernel_side *side, char *text, size_t size);
 bool bpf_kernel_side_sees_ends(const struct bpf_kernel_side *side);
 int bpf_kernel_side_ends_fd(const struct bpf_kernel_side *side); /* -1 without ends */
 

@@ -125,6 +125,12 @@ static void examine_view(struct findings *findings, const struct activity_info *
 			     "--pid=host), with a /proc that is mounted without hidepid",
 			     "only a part of the processes of this machine is seen; what others "
 			     "use is unattributed, reason unseen");
+	else if (info->own_pid_namespace)
+		findings_add(findings, FINDING_FIX, "processes",
+			     "run in the host's pid namespace (hostPID: true, docker run "
+			     "--pid=host)",
+			     "the pid namespace is Kepler's own, so /proc is not the machine's: "
+			     "virtual machines are not recognised");
 	if (info->account == MACHINE_ACCOUNT_STATIC)
 		findings_add(findings, FINDING_FIX, "processes",
 			     "mount the host's /proc and point --host.procfs there",
@@ -152,6 +158,9 @@ static void examine_processes(struct findings *findings, const struct sources *s
 	findings_add(findings, FINDING_OK, "processes", NULL,
 		     "read by BPF (%s): exact run time of every thread; %llu threads known",
 		     info.reader, (unsigned long long)info.threads_known);
+	if (info.refused)
+		findings_add(findings, FINDING_NOTE, "processes", NULL,
+			     "the kernel refuses BPF programs: %s", info.refused_text);
 	if (info.unseen)
 		findings_add(findings, FINDING_NOTE, "processes", NULL,
 			     "%u of them, the first is pid %u, are in /proc but guarded from BPF "

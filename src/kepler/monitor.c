@@ -378,10 +378,16 @@ static void log_start(const struct monitor *monitor)
 		log_warn("Kepler sees only a part of the processes of this machine; give it the "
 			 "host's pid namespace (hostPID: true) and a /proc without hidepid. What "
 			 "others use is unattributed, reason unseen");
+	else if (info.own_pid_namespace)
+		log_warn("Kepler is in a pid namespace of its own, where /proc is not the "
+			 "machine's: virtual machines are not recognised; give it the host's "
+			 "(hostPID: true)");
 	if (info.account != MACHINE_ACCOUNT_GOOD)
 		log_warn("%s/stat does not tell what the machine runs: the energy of what is not "
 			 "seen is shared among what is",
 			 monitor->config->host_procfs);
+	if (info.refused)
+		log_warn("the kernel refuses BPF programs: %s", info.refused_text);
 	if (identity_resolver_sees_part(monitor->sources.identities))
 		log_warn("%s is only the part of Kepler's own container, whose work is charged to "
 			 "the system; mount the host's /sys and point --host.cgroupfs there",

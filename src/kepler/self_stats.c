@@ -94,6 +94,8 @@ void self_stats_activity(struct snapshot_self *self, const struct activity_info 
 	self->unseen_processes = info->unseen;
 	self->unseen_cpu_seconds = (double)info->unseen_cpu_ns / 1e9;
 	self->unseen_work_seconds = (double)info->unseen_ns / 1e9;
+	self->bpf_programs_refused = info->refused;
+	self->own_pid_namespace = info->own_pid_namespace;
 	self->activity_partial = info->sees_part;
 	self->machine_time_up = info->account == MACHINE_ACCOUNT_GOOD;
 	self->bpf_seconds += (double)info->bpf_run_ns / 1e9;

@@ -139,6 +139,8 @@ struct snapshot_self {
 	uint64_t activity_drops, activity_errors, tasks_walked, tasks_sent, threads_known;
 	uint64_t cgroups_missed;
 	uint64_t unseen_processes; /* that /proc shows and no pass does */
+	uint64_t bpf_programs_refused;
+	uint64_t own_pid_namespace; /* 1 or 0 */
 	double unseen_cpu_seconds;
 	double unseen_work_seconds; /* that the machine counts and no sample tells of */
 	uint64_t activity_partial;  /* 1: processes are hidden from the reader */

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A program that the kernel refuses costs what it does, and nothing that the others do. */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "activity_plant.h"
+
+#include <cmocka.h>
+
+#define COMM "plant-child"
+
+static struct activity_reader *open_without(const char *program)
+{
+	const struct activity_options options = {
+		.allow_bpf = true,
+		.allow_walk = true,
+		.spoil_program = program,
+	};
+	struct activity_reader *reader = NULL;
+	struct activity activity;
+
+	assert_int_equal(activity_open(&options, &reader), 0);
+	assert_int_equal(activity_read(reader, &activity), 0);
+	return reader;
+}
+
+static void burn(void *arg)
+{
+	(void)arg;
+	plant_burn_ms(200);
+}
+
+/* Two burners, one that passes see alive: what is told of them, and whether their end is. */
+static struct plant_tally work(const char *program, uint64_t *ret_truth_ns)
+{
+	struct plant_tally tally = { .reader = open_without(program), .comm = COMM };
+	pid_t pid = plant_fork(COMM, burn, NULL);
+
+	plant_sleep_ms(60);
+	plant_pass(&tally);
+	*ret_truth_ns = plant_wait(pid) + plant_wait(plant_fork(COMM, burn, NULL));
+	plant_pass_until(&tally, 2);
+	return tally;
+}
+
+static bool walks_by_default(void)
+{
+	struct activity_reader *reader = open_without(NULL);
+	struct activity_info info;
+
+	activity_get_info(reader, &info);
+	assert_int_equal(info.refused, 0);
+	assert_string_equal(info.refused_text, "");
+	activity_close(reader);
+	return strcmp(info.reader, "bpf-walk") == 0;
+}
+
+static void check(const char *program, const char *reader, unsigned int refused)
+{
+	struct activity_info info;
+	uint64_t truth_ns;
+	struct plant_tally tally = work(program, &truth_ns);
+
+	activity_get_info(tally.reader, &info);
+	printf("# without %s: %s, \"%s\"\n", program, info.reader, info.refused_text);
+	assert_string_equal(info.reader, reader);
+	assert_int_equal(info.refused, refused);
+	if (refused)
+		assert_non_null(strstr(info.refused_text, program));
+	assert_true(info.exits_seen);
+	assert_int_equal(tally.ended, 2);
+	/* What is freed on top of a guarded process only its exit tells of, less its last tick. */
+	plant_assert_between(program, tally.named_ns, truth_ns,
+			     plant_is_guarded(tally.reader) ? 30 : 10, 10);
+	activity_close(tally.reader);
+}
+
+static void test_without_walk(void **state)
+{
+	(void)state;
+	check("walk", "bpf-iter", walks_by_default());
+}
+
+static void test_without_iterator(void **state)
+{
+	(void)state;
+	if (!walks_by_default()) {
+		print_message("# not possible here: there is only the iterator\n");
+		return;
+	}
+	check("iterate", "bpf-walk", 1);
+}
+
+static void test_without_cgroups(void **state)
+{
+	(void)state;
+	check("cgroup_made", walks_by_default() ? "bpf-walk" : "bpf-iter", 1);
+}
+
+static void test_without_exits(void **state)
+{
+	(void)state;
+	check("exiting", walks_by_default() ? "bpf-walk" : "bpf-iter", 0); /* raw ones do */
+}
+
+static void test_without_typed_ends(void **state)
+{
+	(void)state;
+	check("ended", walks_by_default() ? "bpf-walk" : "bpf-iter", 0); /* raw ones do */
+}
+
+/* Whether a descriptor is that of a map which only the kernel, or nobody, is to write. */
+static bool is_to_be_frozen(int fd, struct bpf_map_info *ret_info)
+{
+	uint32_t size = sizeof(*ret_info);
+
+	*ret_info = (struct bpf_map_info){ 0 };
+	return bpf_obj_get_info_by_fd(fd, ret_info, &size) == 0 && ret_info->value_size &&
+	       (strcmp(ret_info->name, "records") == 0 || strstr(ret_info->name, "rodata"));
+}
+
+static void test_maps_are_frozen(void **state)
+{
+	struct activity_reader *reader = open_without(NULL);
+	static char value[4096];
+	unsigned int found = 0;
+
+	(void)state;
+	for (int own_fd = 3; own_fd < 256; own_fd++) {
+		struct bpf_map_info info;
+		uint32_t key = 0;
+		int fd;
+
+		if (!is_to_be_frozen(own_fd, &info))
+			continue;
+		fd = bpf_map_get_fd_by_id(info.id); /* as another process gets it */
+		assert_true(fd >= 0);
+		assert_true(info.value_size <= sizeof(value));
+		errno = 0;
+		assert_int_not_equal(bpf_map_update_elem(fd, &key, value, BPF_ANY), 0);
+		assert_int_equal(errno, EPERM);
+		assert_ptr_equal(mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0),
+				 MAP_FAILED);
+		(void)close(fd);
+		found++;
+	}
+	assert_int_equal(found, 2);
+	activity_close(reader);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_without_walk),       cmocka_unit_test(test_without_iterator),
+		cmocka_unit_test(test_without_cgroups),    cmocka_unit_test(test_without_exits),
+		cmocka_unit_test(test_without_typed_ends), cmocka_unit_test(test_maps_are_frozen),
+	};
+
+	/* Skips where BPF is refused altogether. */
+	activity_close(plant_open(&(const struct activity_options){ .allow_bpf = true }));
+	plant_calibrate();
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
