@@ -155,6 +155,54 @@ static __always_inline bool may_have_run(struct task_struct *task, __u64 key)
 	       task->sched_info.last_arrival >= pass.threshold_ns;
 }
 
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define EIGHT(a, b, c, d, e, f, g, h)                                                              \
+	((__u64)(a) | (__u64)(b) << 8 | (__u64)(c) << 16 | (__u64)(d) << 24 | (__u64)(e) << 32 |   \
+	 (__u64)(f) << 40 | (__u64)(g) << 48 | (__u64)(h) << 56)
+#else
+#define EIGHT(a, b, c, d, e, f, g, h)                                                              \
+	((__u64)(h) | (__u64)(g) << 8 | (__u64)(f) << 16 | (__u64)(e) << 24 | (__u64)(d) << 32 |   \
+	 (__u64)(c) << 40 | (__u64)(b) << 48 | (__u64)(a) << 56)
+#endif
+
+/* By the first eight bytes of the file name; src/workload/vm_cmdline.c has the names. */
+static __always_inline bool is_hypervisor(__u64 name)
+{
+	switch (name) {
+	case EIGHT('q', 'e', 'm', 'u', '-', 's', 'y', 's'): /* qemu-system-… */
+	case EIGHT('q', 'e', 'm', 'u', '-', 'k', 'v', 'm'):
+	case EIGHT('k', 'v', 'm', 0, 0, 0, 0, 0):
+	case EIGHT('c', 'l', 'o', 'u', 'd', '-', 'h', 'y'): /* cloud-hypervisor */
+	case EIGHT('f', 'i', 'r', 'e', 'c', 'r', 'a', 'c'): /* firecracker */
+	case EIGHT('c', 'r', 'o', 's', 'v', 'm', 0, 0):
+	case EIGHT('V', 'B', 'o', 'x', 'H', 'e', 'a', 'd'): /* VBoxHeadless */
+	case EIGHT('V', 'i', 'r', 't', 'u', 'a', 'l', 'B'): /* VirtualBoxVM */
+		return true;
+	}
+	return false;
+}
+
+/*
+ * What @task runs, for processes that have a hypervisor's name: that they can choose at any time,
+ * and /proc/PID/exe tells others only with CAP_SYS_PTRACE.
+ */
+static __always_inline __u32 exe_flags(struct task_struct *task, char first_of_name)
+{
+	union {
+		char text[16];
+		__u64 word;
+	} name = {};
+	const unsigned char *at;
+
+	if (first_of_name != 'q' && first_of_name != 'k' && first_of_name != 'c' &&
+	    first_of_name != 'f' && first_of_name != 'V')
+		return 0;
+	at = BPF_CORE_READ(task, mm, exe_file, f_path.dentry, d_name.name);
+	if (bpf_probe_read_kernel_str(name.text, 9, at) <= 0)
+		return 0;
+	return KEPLER_EXE_READ | (is_hypervisor(name.word) ? KEPLER_HYPERVISOR : 0);
+}
+
 static __always_inline void describe(struct kepler_thread *record, struct task_struct *task,
 				     __u64 key)
 {
@@ -172,6 +220,7 @@ static __always_inline void describe(struct kepler_thread *record, struct task_s
 	record->flags = (task->flags & PF_KTHREAD ? KEPLER_KTHREAD : 0) |
 			(task->pid == task->tgid ? KEPLER_LEADER : 0);
 	bpf_probe_read_kernel(record->comm, sizeof(record->comm), leader->comm);
+	record->flags |= exe_flags(task, record->comm[0]);
 }
 
 /* The address as a number: the verifier forgets what it was once it has been in memory. */

@@ -38,6 +38,26 @@ struct css_set {
 	struct cgroup *dfl_cgrp;                /* in the v2 hierarchy */
 };
 
+struct qstr {
+	const unsigned char *name;
+};
+
+struct dentry {
+	struct qstr d_name;
+};
+
+struct path {
+	struct dentry *dentry;
+};
+
+struct file {
+	struct path f_path;
+};
+
+struct mm_struct {
+	struct file *exe_file;
+};
+
 struct sched_entity {
 	__u64 sum_exec_runtime;
 };
@@ -56,6 +76,7 @@ struct task_struct {
 	struct task_struct *group_leader;
 	__u64 start_boottime;
 	char comm[16];
+	struct mm_struct *mm; /* NULL: a kernel thread, or one that ends */
 	struct css_set *cgroups;
 };
 

@@ -19,6 +19,8 @@ enum kepler_thread_flag {
 	KEPLER_START_UNKNOWN = 1 << 2, /* an end whose leader was freed before it: start_ns is 0 */
 	KEPLER_YOUNG = 1 << 3,         /* an end: born after the last pass was over */
 	KEPLER_EXITING = 1 << 4,       /* not an end yet: its run time still grows a little */
+	KEPLER_EXE_READ = 1 << 5,   /* its executable was looked at: it may be a hypervisor ... */
+	KEPLER_HYPERVISOR = 1 << 6, /* ... and is one, by its file name */
 };
 
 /* One thread, alive (a walk) or ended (the ring of ends). */

@@ -33,6 +33,12 @@ enum activity_flag {
 	 * the remainder in one more, with the same key and flag; the key is never used again.
 	 */
 	ACTIVITY_ENDED = 1 << 1,
+	/*
+	 * Of a living process whose name is like a hypervisor's: its executable was looked at, and
+	 * is one. The procfs reader does not look.
+	 */
+	ACTIVITY_EXE_READ = 1 << 2,
+	ACTIVITY_HYPERVISOR = 1 << 3,
 };
 
 struct activity_sample {

@@ -73,7 +73,9 @@ void thread_rows_describe_process(struct process_row *process, const struct kepl
 	process->cgroup_id = record->cgroup_id;
 	process->cgroup_set = record->cgroup_set;
 	process->cpu = record->cpu;
-	process->flags = record->flags & KEPLER_KTHREAD ? ACTIVITY_KTHREAD : 0;
+	process->flags = (record->flags & KEPLER_KTHREAD ? ACTIVITY_KTHREAD : 0) |
+			 (record->flags & KEPLER_EXE_READ ? ACTIVITY_EXE_READ : 0) |
+			 (record->flags & KEPLER_HYPERVISOR ? ACTIVITY_HYPERVISOR : 0);
 	memcpy(process->comm, record->comm, COMM_MAX - 1);
 	process->comm[COMM_MAX - 1] = '\0';
 }
