@@ -175,6 +175,7 @@ void emit_table_overflows(struct render *render, const struct metric *metric)
 	(void)metric;
 	labelled_counter(render, "table", "processes", self->process_overflows);
 	labelled_counter(render, "table", "containers", self->container_overflows);
+	labelled_counter(render, "table", "machines", self->machine_overflows);
 	for (enum snapshot_level level = LEVEL_POD; level < LEVEL_COUNT; level++)
 		labelled_counter(render, "table", tables[level - LEVEL_POD],
 				 render->snapshot->level[level].overflows);

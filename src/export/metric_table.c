@@ -375,6 +375,15 @@ static const struct metric table[] = {
 	  "",
 	  "New cgroups that the kernel had no room to tell of: short work there may lack an owner.",
 	  emit_self_u64, SELF(cgroups_missed) },
+	{ "kepler_exporter_process_reads_outstanding", METRIC_GAUGE, "", BOTH,
+	  "",
+	  "Reads of processes' command lines that have not answered: they can hang, and are done "
+	  "on threads of their own. Until one answers, its process belongs to its cgroup.",
+	  emit_self_u64, SELF(process_reads_outstanding) },
+	{ "kepler_exporter_process_reads_late", METRIC_COUNTER, "", BOTH,
+	  "",
+	  "Reads of processes' command lines that took longer than a second.",
+	  emit_self_u64, SELF(process_reads_late) },
 	{ "kepler_exporter_unseen_processes", METRIC_GAUGE, "", BOTH,
 	  "",
 	  "Processes that /proc shows and BPF does not: a kernel that guards them. They are read "
@@ -441,7 +450,8 @@ static const struct metric table[] = {
 	{ "kepler_exporter_table_overflows", METRIC_COUNTER, "", BOTH,
 	  "table",
 	  "Times that a process, container, pod, VM or namespace found no room in a table: what "
-	  "it uses is in an \"other\".",
+	  "it uses is in an \"other\". Of machines: times that a process that may be a virtual "
+	  "machine was not looked at: it belongs to its cgroup.",
 	  emit_table_overflows, 0 },
 	{ "kepler_exporter_state_write_errors", METRIC_COUNTER, "", BOTH,
 	  "",

@@ -25,6 +25,8 @@
 #include "kepler/sleepers.h"
 #include "kepler/zone_account.h"
 
+#define ANNOUNCE_ROUNDS 16
+
 struct interval_engine {
 	struct interval_sources sources;
 	struct ledger *ledger;
@@ -162,6 +164,21 @@ void interval_engine_reconfigure(struct interval_engine *engine, const struct co
 		zone_account_configure(&engine->zones[z], config);
 }
 
+static struct process_ref ref_of(const struct activity_sample *sample)
+{
+	return (struct process_ref){
+		.pid = sample->key.pid,
+		.start_ns = sample->key.start_ns,
+		.cgroup_id = sample->cgroup_id,
+		.comm = sample->comm,
+		.kthread = sample->flags & ACTIVITY_KTHREAD,
+		.cgroup_set = sample->cgroup_set,
+		.exe = !(sample->flags & ACTIVITY_EXE_READ)    ? PROCESS_EXE_UNKNOWN
+		       : (sample->flags & ACTIVITY_HYPERVISOR) ? PROCESS_EXE_HYPERVISOR
+							       : PROCESS_EXE_OTHER,
+	};
+}
+
 static uint32_t container_of(struct interval_engine *engine, const struct process_ref *process)
 {
 	const struct ledger_owner owner =
@@ -177,14 +194,7 @@ static uint32_t container_of(struct interval_engine *engine, const struct proces
  */
 static void enter_sample(struct interval_engine *engine, const struct activity_sample *sample)
 {
-	const struct process_ref process_ref = {
-		.pid = sample->key.pid,
-		.start_ns = sample->key.start_ns,
-		.cgroup_id = sample->cgroup_id,
-		.comm = sample->comm,
-		.kthread = sample->flags & ACTIVITY_KTHREAD,
-		.cgroup_set = sample->cgroup_set,
-	};
+	const struct process_ref process_ref = ref_of(sample);
 	uint32_t container, process = LEDGER_NONE;
 	bool wanted = sample->cpu_ns > 0 || engine->idle_share == IDLE_SHARE_EQUAL;
 
@@ -238,6 +248,21 @@ static void learn_cgroup(void *userdata, uint64_t cgroup_id, const char *path)
 	identity_resolver_learn(userdata, cgroup_id, path);
 }
 
+/* What may hang is asked for all at once, and waited for once; in more rounds if it is much. */
+static void announce_processes(struct interval_engine *engine, const struct activity *activity)
+{
+	struct identity_resolver *identities = engine->sources.identities;
+	unsigned rounds = 0;
+
+	do {
+		for (size_t i = 0; i < activity->count; i++) {
+			const struct process_ref process = ref_of(&activity->samples[i]);
+
+			identity_resolver_announce(identities, &process);
+		}
+	} while (identity_resolver_await(identities) && ++rounds < ANNOUNCE_ROUNDS);
+}
+
 static int enter_activity(struct interval_engine *engine, const struct activity *activity)
 {
 	int r = parties_reserve(&engine->parties, activity->count + activity->dropped_cgroup_count);
@@ -245,6 +270,7 @@ static int enter_activity(struct interval_engine *engine, const struct activity 
 	engine->parties.count = 0;
 	if (r < 0)
 		return r;
+	announce_processes(engine, activity);
 	for (size_t i = 0; i < activity->count; i++)
 		enter_sample(engine, &activity->samples[i]);
 	for (size_t i = 0; i < activity->dropped_cgroup_count; i++) {
@@ -468,6 +494,7 @@ static void describe_self(struct interval_engine *engine, const struct zone_acti
 
 	activity_get_info(engine->sources.activity, &info);
 	self_stats_activity(self, &info);
+	self_stats_identities(self, engine->sources.identities);
 	self->process_overflows = ledger_process_overflows(engine->ledger) + info.overflows;
 	self->container_overflows = ledger_container_overflows(engine->ledger);
 	self->node_busy_ratio = measured->dt_ns ? measured->utilisation : (double)NAN;

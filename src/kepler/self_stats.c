@@ -10,6 +10,7 @@
 #include "activity/proc_stat.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/log.h"
 #include "base/macro.h"
 #include "kepler/version.h"
 
@@ -99,6 +100,19 @@ void self_stats_activity(struct snapshot_self *self, const struct activity_info 
 	self->activity_partial = info->sees_part;
 	self->machine_time_up = info->account == MACHINE_ACCOUNT_GOOD;
 	self->bpf_seconds += (double)info->bpf_run_ns / 1e9;
+}
+
+void self_stats_identities(struct snapshot_self *self, const struct identity_resolver *identities)
+{
+	struct identity_info info;
+
+	identity_resolver_get_info(identities, &info);
+	if (info.reads_late && !self->process_reads_late)
+		log_warn("reading the command line of a process that looks like a virtual machine "
+			 "hangs: until it answers the process belongs to its cgroup");
+	self->process_reads_outstanding = info.reads_outstanding;
+	self->process_reads_late = info.reads_late;
+	self->machine_overflows = info.machine_overflows;
 }
 
 void self_stats_interval(struct self_stats *stats, uint64_t ns)

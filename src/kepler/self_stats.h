@@ -11,6 +11,7 @@
 #include "activity/activity.h"
 #include "host/host.h"
 #include "snapshot/snapshot.h"
+#include "workload/identity.h"
 
 struct self_stats {
 	int stat_fd; /* /proc/self/stat, or -1 */
@@ -27,5 +28,7 @@ void self_stats_close(struct self_stats *stats);
 void self_stats_update(struct self_stats *stats);
 /* What the reader of processes says of itself and of its last pass. */
 void self_stats_activity(struct snapshot_self *self, const struct activity_info *info);
+/* What the resolver of owners says of itself; logs once that a read hangs. */
+void self_stats_identities(struct snapshot_self *self, const struct identity_resolver *identities);
 /* Counts one interval that took @ns of the loop's time. */
 void self_stats_interval(struct self_stats *stats, uint64_t ns);

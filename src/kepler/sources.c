@@ -8,6 +8,7 @@
 
 #include "base/macro.h"
 #include "base/num.h"
+#include "kepler/privileges.h"
 #include "model/platform_power.h"
 
 /*
@@ -22,6 +23,7 @@ static int open_processes(const struct config *config, struct sources *sources, 
 		.procfs = config->host_procfs,
 		.cgroupfs = config->host_cgroupfs,
 		.merge_services = config->metrics_services == SERVICES_MERGED,
+		.start_thread = privileges_drop_thread,
 	};
 	struct activity_options activity = {
 		.procfs = config->host_procfs,

@@ -141,6 +141,9 @@ struct snapshot_self {
 	uint64_t unseen_processes; /* that /proc shows and no pass does */
 	uint64_t bpf_programs_refused;
 	uint64_t own_pid_namespace; /* 1 or 0 */
+	uint64_t process_reads_outstanding; /* of files in /proc that can hang */
+	uint64_t process_reads_late;
+	uint64_t machine_overflows; /* times that a possible virtual machine found no room */
 	double unseen_cpu_seconds;
 	double unseen_work_seconds; /* that the machine counts and no sample tells of */
 	uint64_t activity_partial;  /* 1: processes are hidden from the reader */

@@ -70,6 +70,13 @@ struct identity {
 	bool has_pod_names;
 };
 
+/* What a process runs, by its executable's file name. Its own name it can choose at any time. */
+enum process_exe {
+	PROCESS_EXE_UNKNOWN, /* the reader does not tell: /proc/PID/exe is asked */
+	PROCESS_EXE_OTHER,
+	PROCESS_EXE_HYPERVISOR, /* its file name is that of a known one */
+};
+
 /* A process as the activity reader knows it. */
 struct process_ref {
 	uint32_t pid;       /* 0: work that is known by its cgroup only */
@@ -78,6 +85,7 @@ struct process_ref {
 	const char *comm;
 	bool kthread;
 	uint64_t cgroup_set; /* 0 unknown; else another one when it moved in any hierarchy */
+	enum process_exe exe;
 };
 
 struct directory;
@@ -89,6 +97,16 @@ struct identity_options {
 	uint32_t max_cgroups;        /* cached; 0: 16,384. Beyond it the least used go */
 	struct directory *directory; /* names; borrowed, may be NULL */
 	bool merge_services;         /* --metrics.services=merged: units are system_processes */
+	void (*start_thread)(void);  /* for threads of the resolver: see struct offload_options */
+	const char *passwd;          /* NULL: /etc/passwd */
+	uint64_t patience_ns;        /* of identity_resolver_await(); 0: 10 ms */
+};
+
+/* State for metrics; counters are cumulative. */
+struct identity_info {
+	uint32_t reads_outstanding; /* of processes' command lines, now */
+	uint64_t reads_late;        /* that took longer than a second */
+	uint64_t machine_overflows; /* times that a possible machine found no room */
 };
 
 int identity_resolver_open(const struct identity_options *options, struct identity_resolver **ret);
@@ -105,6 +123,20 @@ void identity_resolver_begin(struct identity_resolver *resolver, uint64_t now_ns
  */
 void identity_resolver_learn(struct identity_resolver *resolver, uint64_t cgroup_id,
 			     const char *path);
+/*
+ * Begins to find out what a process is, where that may hang: for all whose owner will be asked,
+ * before identity_resolve(). What was not announced is its cgroup's.
+ */
+void identity_resolver_announce(struct identity_resolver *resolver,
+				const struct process_ref *process);
+/*
+ * Waits until what was announced is known; at most for the patience of this interval, in sum. What
+ * is late then belongs to its cgroup until it is known. true: announce all again, for there was too
+ * much of it.
+ */
+bool identity_resolver_await(struct identity_resolver *resolver);
+void identity_resolver_get_info(const struct identity_resolver *resolver,
+				struct identity_info *ret);
 /*
  * The owner of a process. Never fails: what cannot be known is system_processes. The pointer is
  * valid until the next call.

@@ -178,6 +178,20 @@ static struct owner *owner_of_process(struct identity_resolver *resolver,
 	return machine ? machine : around;
 }
 
+void identity_resolver_announce(struct identity_resolver *resolver,
+				const struct process_ref *process)
+{
+	if (process->pid && process->comm && !process->kthread &&
+	    vm_comm_is_candidate(process->comm))
+		machines_announce(&resolver->machines, process, around_of(resolver, process),
+				  resolver->names.now_ns);
+}
+
+bool identity_resolver_await(struct identity_resolver *resolver)
+{
+	return machines_await(&resolver->machines);
+}
+
 /* A kernel thread that works for a process which did not run since we look. */
 static struct owner *ask_served(struct identity_resolver *resolver, uint32_t pid)
 {
@@ -188,11 +202,13 @@ static struct owner *ask_served(struct identity_resolver *resolver, uint32_t pid
 		return NULL;
 	process.start_ns = served.start_ns;
 	process.comm = served.comm;
-	if (vm_comm_is_candidate(served.comm))
-		return machines_resolve(&resolver->machines, &process,
-					around_of(resolver, &process), resolver->names.now_ns);
-	machines_note_other(&resolver->machines, &process, resolver->names.now_ns);
-	return NULL;
+	if (!vm_comm_is_candidate(served.comm)) {
+		machines_note_other(&resolver->machines, &process, resolver->names.now_ns);
+		return NULL;
+	}
+	identity_resolver_announce(resolver, &process); /* for the next time */
+	return machines_resolve(&resolver->machines, &process, around_of(resolver, &process),
+				resolver->names.now_ns);
 }
 
 static struct owner *owner_of_kthread(struct identity_resolver *resolver,
@@ -256,6 +272,16 @@ void identity_resolver_begin(struct identity_resolver *resolver, uint64_t now_ns
 	if (names->directory)
 		names->generation = directory_generation(names->directory);
 	cgroup_cache_sweep(&resolver->cgroups, now_ns);
+	machines_begin(&resolver->machines, now_ns);
+}
+
+void identity_resolver_get_info(const struct identity_resolver *resolver, struct identity_info *ret)
+{
+	*ret = (struct identity_info){
+		.reads_outstanding = cmdline_reads_outstanding(&resolver->machines.reads),
+		.reads_late = resolver->machines.reads.late,
+		.machine_overflows = resolver->machines.overflows,
+	};
 }
 
 const char *identity_resolver_controller(const struct identity_resolver *resolver)
@@ -298,6 +324,11 @@ static int make_pseudo_owners(struct identity_resolver *resolver)
 
 int identity_resolver_open(const struct identity_options *options, struct identity_resolver **ret)
 {
+	struct machines_options machines = {
+		.start_thread = options->start_thread,
+		.passwd = options->passwd,
+		.patience_ns = options->patience_ns,
+	};
 	struct identity_resolver *resolver = calloc(1, sizeof(*resolver));
 	int r;
 
@@ -312,7 +343,8 @@ int identity_resolver_open(const struct identity_options *options, struct identi
 			  options->max_cgroups ? options->max_cgroups : CGROUPS_DEFAULT,
 			  &resolver->owners);
 	process_owners_init(&resolver->processes, &resolver->owners);
-	machines_init(&resolver->machines, resolver->proc_fd, &resolver->owners);
+	machines.proc_fd = resolver->proc_fd;
+	machines_init(&resolver->machines, &machines, &resolver->owners);
 	r = make_pseudo_owners(resolver);
 	if (r < 0) {
 		identity_resolver_close(resolver);

@@ -13,20 +13,28 @@
 #include "base/macro.h"
 #include "base/num.h"
 #include "workload/proc_process.h"
+#include "workload/text_key.h"
 #include "workload/vm_cmdline.h"
 
-#define MACHINES_MAX 4096
-#define SWEEP_MIN    64
-#define SWEEP_NS     (10 * NSEC_PER_SEC) /* between two looks at who is gone, at the limit */
-#define CMDLINE_MAX  (64U << 10)
+#define MACHINES_MAX   4096
+#define CONTAINERS_MAX (MACHINES_MAX / 2) /* of them in containers */
+#define USERS_MAX      256                /* of them users' own, who are anybody */
+#define PARTY_MAX      64                 /* of one container, of one user */
+#define ASKED_MAX      1024               /* processes that are asked in one interval */
+#define SWEEP_MIN      64
+#define SWEEP_NS       (10 * NSEC_PER_SEC) /* between two looks at who is gone, at a limit */
+#define PATIENCE_NS    (10 * NSEC_PER_MSEC)
 
 struct machine {
-	uint32_t pid, ppid;
+	uint32_t pid;
 	uint64_t start_ns;
+	uint32_t ppid;
+	uint64_t parent_start_ns; /* 0: the parent was gone */
 	char comm[16];
+	struct machine_claim claim;
+	bool was_hypervisor;       /* by its executable, when it was asked */
 	struct owner *around;      /* held: its cgroup's owner when that was looked at */
 	struct owner *owner;       /* held: whose it is; NULL: no machine */
-	bool is_scope;             /* a manager of VMs made its cgroup */
 	struct cgroup_owner *what; /* id, name and hypervisor; NULL: no machine */
 };
 
@@ -35,10 +43,17 @@ static struct map_key key_of(uint32_t pid)
 	return (struct map_key){ 0, pid };
 }
 
-void machines_init(struct machines *machines, int proc_fd, struct owner_table *owners)
+void machines_init(struct machines *machines, const struct machines_options *options,
+		   struct owner_table *owners)
 {
-	*machines = (struct machines){ .proc_fd = proc_fd, .owners = owners };
+	*machines = (struct machines){ .proc_fd = options->proc_fd,
+				       .owners = owners,
+				       .asks_left = ASKED_MAX,
+				       .patience_ns = options->patience_ns ? options->patience_ns
+									   : PATIENCE_NS };
 	map_init(&machines->map, MACHINES_MAX);
+	vm_users_read(options->passwd ? options->passwd : "/etc/passwd", &machines->users);
+	cmdline_reads_init(&machines->reads, options->proc_fd, options->start_thread);
 }
 
 static void release_row(struct machines *machines, struct machine *row)
@@ -54,6 +69,7 @@ void machines_release(struct machines *machines)
 		release_row(machines, &machines->rows[i]);
 	free(machines->rows);
 	map_release(&machines->map);
+	cmdline_reads_release(&machines->reads);
 	*machines = (struct machines){ .proc_fd = -1 };
 }
 
@@ -62,12 +78,16 @@ static bool is_same(const struct machine *row, const struct process_ref *process
 	const struct proc_process started = { .start_ns = row->start_ns };
 
 	return proc_process_is(&started, process->start_ns) &&
-	       strncmp(row->comm, process->comm, sizeof(row->comm) - 1) == 0;
+	       strncmp(row->comm, process->comm, sizeof(row->comm) - 1) == 0 &&
+	       (row->what || row->was_hypervisor || process->exe != PROCESS_EXE_HYPERVISOR);
 }
 
-static struct machine new_row(const struct process_ref *process)
+static struct machine new_row(const struct process_ref *process, const struct machine_claim *claim)
 {
-	struct machine row = { .pid = process->pid, .start_ns = process->start_ns };
+	struct machine row = { .pid = process->pid,
+			       .start_ns = process->start_ns,
+			       .claim = *claim,
+			       .was_hypervisor = process->exe == PROCESS_EXE_HYPERVISOR };
 
 	memcpy(row.comm, process->comm, strnlen(process->comm, sizeof(row.comm) - 1));
 	return row;
@@ -102,9 +122,12 @@ static void remove_row(struct machines *machines, uint32_t index)
 		(void)map_put(&machines->map, key_of(row->pid), index);
 }
 
-static bool is_full(const struct machines *machines, uint64_t now_ns)
+static void sweep(struct machines *machines, uint64_t now_ns)
 {
-	return machines->count >= MACHINES_MAX && now_ns < machines->swept_ns + SWEEP_NS;
+	machines->swept_ns = now_ns;
+	for (uint32_t i = machines->count; i-- > 0;)
+		if (!is_alive(machines, &machines->rows[i]))
+			remove_row(machines, i);
 }
 
 static int make_room(struct machines *machines, uint64_t now_ns)
@@ -112,12 +135,9 @@ static int make_room(struct machines *machines, uint64_t now_ns)
 	uint32_t size = machines->size ? machines->size * 2 : SWEEP_MIN;
 	struct machine *rows;
 
-	if (is_full(machines, now_ns))
+	if (machines->count >= MACHINES_MAX && now_ns < machines->swept_ns + SWEEP_NS)
 		return -ENOSPC;
-	machines->swept_ns = now_ns;
-	for (uint32_t i = machines->count; i-- > 0;)
-		if (!is_alive(machines, &machines->rows[i]))
-			remove_row(machines, i);
+	sweep(machines, now_ns);
 	if (machines->count < machines->size / 2)
 		return 0;
 	if (size > MACHINES_MAX)
@@ -140,46 +160,138 @@ static bool add_row(struct machines *machines, struct machine *row, uint64_t now
 	if ((machines->count == machines->size && make_room(machines, now_ns) < 0) ||
 	    map_put(&machines->map, key_of(row->pid), machines->count) < 0) {
 		release_row(machines, row);
+		machines->overflows++;
 		return false;
 	}
 	machines->rows[machines->count++] = *row;
 	return true;
 }
 
-/* ---- ids ---- */
+/* ---- who may claim what ---- */
 
-/* Parent and child run one machine: QEMU forks to become a daemon, and for its helpers. */
-static bool is_family(const struct machine *one, const struct machine *other)
+static bool has_room(const struct machines *machines, const struct machine_claim *claim)
 {
-	return one->ppid == other->pid || other->ppid == one->pid;
+	uint32_t limit = claim->rank == CLAIM_CONTAINER ? CONTAINERS_MAX : USERS_MAX;
+	uint32_t count = 0, own = 0;
+
+	for (uint32_t i = 0; claim->party && i < machines->count; i++) {
+		const struct machine_claim *other = &machines->rows[i].claim;
+
+		count += other->rank == claim->rank;
+		own += other->party == claim->party;
+	}
+	return !claim->party || (count < limit && own < PARTY_MAX);
 }
 
-/* The living machine that has the id of @claimant, or NULL. */
-static struct machine *find_holder(const struct machines *machines, const struct machine *claimant)
+static bool provide_room(struct machines *machines, const struct machine_claim *claim,
+			 uint64_t now_ns)
 {
+	if (has_room(machines, claim))
+		return true;
+	if (now_ns >= machines->swept_ns + SWEEP_NS) {
+		sweep(machines, now_ns);
+		if (has_room(machines, claim))
+			return true;
+	}
+	machines->overflows++;
+	return false;
+}
+
+static bool runs_hypervisor(const struct machines *machines, const struct process_ref *process)
+{
+	char exe[64];
+
+	if (process->exe != PROCESS_EXE_UNKNOWN)
+		return process->exe == PROCESS_EXE_HYPERVISOR;
+	return proc_process_exe(machines->proc_fd, process->pid, exe, sizeof(exe)) == 0 &&
+	       vm_exe_is_hypervisor(exe);
+}
+
+/*
+ * By whose word it is a machine. 0; 1: it is none; -errno: it is gone. What a manager's scope holds
+ * is one, whatever it runs; anything else by its executable, or because it belongs to root or a
+ * manager. Its name alone says nothing: anybody's process may have it.
+ */
+static int find_claim(const struct machines *machines, const struct process_ref *process,
+		      const struct owner *around, struct machine_claim *ret)
+{
+	bool is_trusted;
+	int r;
+
+	*ret = (struct machine_claim){ .rank = CLAIM_SCOPE };
+	if (around->view.kind == OWNER_VM)
+		return 0;
+	r = proc_process_uid(machines->proc_fd, process->pid, &ret->uid);
+	if (r < 0)
+		return r;
+	is_trusted = vm_users_have(&machines->users, ret->uid);
+	ret->rank = is_trusted ? CLAIM_TRUSTED : CLAIM_USER;
+	ret->party = is_trusted ? 0 : (uint64_t)ret->uid + 1;
+	if (around->view.kind == OWNER_CONTAINER) {
+		ret->rank = CLAIM_CONTAINER;
+		ret->party = text_key(around->view.container_id).lo | 1ULL << 63;
+	}
+	return is_trusted || runs_hypervisor(machines, process) ? 0 : 1;
+}
+
+/* ---- ids ---- */
+
+/*
+ * Parent and child run one machine: QEMU forks to become a daemon, and for its helpers. A parent
+ * that is gone has no family: its pid may be anybody's by now.
+ */
+static bool is_parent(const struct machine *row, const struct machine *child)
+{
+	const struct proc_process parent = { .start_ns = child->parent_start_ns };
+
+	return child->ppid == row->pid && child->parent_start_ns &&
+	       proc_process_is(&parent, row->start_ns);
+}
+
+/* The living machine that has that id, or that name, of @claimant; NULL: none. */
+static struct machine *find_holder(const struct machines *machines, const struct machine *claimant,
+				   bool by_name)
+{
+	const struct cgroup_owner *what = claimant->what;
+
 	for (uint32_t i = 0; i < machines->count; i++) {
 		struct machine *row = &machines->rows[i];
 
-		if (row->what && row->pid != claimant->pid &&
-		    strcmp(row->what->id, claimant->what->id) == 0 && !is_family(row, claimant) &&
+		if (!row->what || row->pid == claimant->pid ||
+		    strcmp(by_name ? row->what->name : row->what->id,
+			   by_name ? what->name : what->id) != 0)
+			continue;
+		if (!is_parent(row, claimant) && !is_parent(claimant, row) &&
 		    is_alive(machines, row))
 			return row;
 	}
 	return NULL;
 }
 
+/* Behind what there is, which is cut for it. */
+static void add_suffix(char *text, size_t size, char mark, uint32_t number)
+{
+	char suffix[16];
+	int len = snprintf(suffix, sizeof(suffix), "%c%u", mark, number);
+	size_t used = strlen(text);
+
+	if (used + (size_t)len >= size)
+		used = size - (size_t)len - 1;
+	memcpy(text + used, suffix, (size_t)len + 1);
+}
+
 static void describe(struct cgroup_owner *ret, const struct vm_description *vm,
-		     const struct owner *around, uint32_t pid, uint64_t start_ns)
+		     const struct owner *around, const struct machine *row)
 {
 	char id[VM_TEXT_MAX + 64], name[VM_TEXT_MAX];
-	bool is_scope = around->view.kind == OWNER_VM;
+	bool is_scope = row->claim.rank == CLAIM_SCOPE;
 
 	if (vm->name[0])
 		(void)snprintf(name, sizeof(name), "%s", vm->name);
 	else if (is_scope)
 		(void)snprintf(name, sizeof(name), "%s", around->view.vm_name);
 	else
-		(void)snprintf(name, sizeof(name), "%s-%u", vm->family, pid);
+		(void)snprintf(name, sizeof(name), "%s-%u", vm->family, row->pid);
 	if (vm->uuid[0])
 		(void)snprintf(id, sizeof(id), "%s", vm->uuid);
 	else if (is_scope)
@@ -187,35 +299,32 @@ static void describe(struct cgroup_owner *ret, const struct vm_description *vm,
 	else if (vm->name[0])
 		(void)snprintf(id, sizeof(id), "%s/%s", vm->family, name);
 	else
-		(void)snprintf(id, sizeof(id), "%s/%u-%llu", vm->family, pid,
-			       (unsigned long long)(start_ns / NSEC_PER_SEC));
+		(void)snprintf(id, sizeof(id), "%s/%u-%llu", vm->family, row->pid,
+			       (unsigned long long)(row->start_ns / NSEC_PER_SEC));
 	cgroup_owner_vm(ret, vm->hypervisor, id, name);
+	if (row->claim.rank == CLAIM_USER) {
+		add_suffix(ret->id, sizeof(ret->id), '@', row->claim.uid);
+		add_suffix(ret->name, sizeof(ret->name), '@', row->claim.uid);
+	}
 }
 
-static void make_unique(struct cgroup_owner *what, uint32_t pid)
+/* The weaker of two that claim one text gets its pid behind it; of equals, the later. */
+static void claim_text(struct machines *machines, struct machine *row, bool by_name)
 {
-	char suffix[16];
-	int len = snprintf(suffix, sizeof(suffix), "-%u", pid);
-	size_t used = strlen(what->id);
-
-	if (used + (size_t)len >= sizeof(what->id))
-		used = sizeof(what->id) - (size_t)len - 1;
-	memcpy(what->id + used, suffix, (size_t)len + 1);
-}
-
-/* Anybody can start a process with any uuid; a manager's scope says that this one is it. */
-static void claim_id(struct machines *machines, struct machine *row)
-{
-	struct machine *holder = find_holder(machines, row);
+	struct machine *holder = find_holder(machines, row, by_name), *weaker = row;
+	struct cgroup_owner *what;
 
 	if (!holder)
 		return;
-	if (row->is_scope && !holder->is_scope) {
-		make_unique(holder->what, holder->pid);
+	if (row->claim.rank > holder->claim.rank && row->claim.rank >= CLAIM_TRUSTED) {
+		weaker = holder;
 		owner_unref(machines->owners, TAKE_PTR(holder->around)); /* settled anew */
-	} else {
-		make_unique(row->what, row->pid);
 	}
+	what = weaker->what;
+	if (by_name)
+		add_suffix(what->name, sizeof(what->name), '-', weaker->pid);
+	else
+		add_suffix(what->id, sizeof(what->id), '-', weaker->pid);
 }
 
 /* ---- whose ---- */
@@ -243,6 +352,8 @@ static void settle(struct machines *machines, struct machine *row, struct owner 
 		owner = owner_ref(around);
 	else
 		owner = owner_table_get(machines->owners, row->what, now_ns);
+	if (owner && owner != around)
+		owner_rename(owner, row->what->name);
 	row->around = owner_ref(around);
 	row->owner = owner;
 	if (around->view.kind == OWNER_CONTAINER)
@@ -253,42 +364,108 @@ static void settle(struct machines *machines, struct machine *row, struct owner 
 	owner_unref(machines->owners, was_around);
 }
 
-static bool read_description(const struct machines *machines, const struct process_ref *process,
-			     struct vm_description *ret, bool *ret_is_machine)
-{
-	char *text = malloc(CMDLINE_MAX);
-	ssize_t len = text ? proc_process_text(machines->proc_fd, process->pid, "cmdline", text,
-					       CMDLINE_MAX)
-			   : -ENOMEM;
+/* ---- asking ---- */
 
-	if (len > 0)
-		*ret_is_machine = vm_cmdline_parse(process->comm, text, (size_t)len, ret);
-	free(text);
-	return len > 0;
+/* Whether it is still the one that was met, and who its parent is, while that is its parent. */
+static int read_family(const struct machines *machines, struct machine *row)
+{
+	struct proc_process before, parent, after;
+	int r = proc_process_read(machines->proc_fd, row->pid, &before);
+
+	if (r < 0 || !proc_process_is(&before, row->start_ns))
+		return r < 0 ? r : -ESRCH;
+	row->ppid = before.ppid;
+	if (proc_process_read(machines->proc_fd, before.ppid, &parent) == 0 &&
+	    proc_process_read(machines->proc_fd, row->pid, &after) == 0 &&
+	    after.ppid == before.ppid)
+		row->parent_start_ns = parent.start_ns;
+	return 0;
 }
 
-static bool read_row(struct machines *machines, const struct process_ref *process,
-		     const struct owner *around, uint64_t now_ns, struct machine **ret)
+static bool is_about(const struct cmdline_read *read, const struct process_ref *process)
 {
-	struct machine row = new_row(process);
-	struct proc_process stat;
-	struct vm_description vm;
-	bool is_machine = false;
+	return read->start_ns == process->start_ns &&
+	       strncmp(read->comm, process->comm, sizeof(read->comm) - 1) == 0;
+}
 
-	if (is_full(machines, now_ns) || !read_description(machines, process, &vm, &is_machine) ||
-	    proc_process_read(machines->proc_fd, process->pid, &stat) < 0 ||
-	    !proc_process_is(&stat, process->start_ns))
+void machines_announce(struct machines *machines, const struct process_ref *process,
+		       const struct owner *around, uint64_t now_ns)
+{
+	struct cmdline_read *read;
+	struct machine_claim claim;
+	struct machine *row;
+	int r;
+
+	if (find_row(machines, process->pid, &row) && is_same(row, process))
+		return;
+	read = cmdline_reads_find(&machines->reads, process->pid);
+	if (read && (!read->finished || is_about(read, process)))
+		return;
+	if (read)
+		cmdline_reads_forget(&machines->reads, read);
+	if (machines->asks_left == 0) {
+		machines->overflows++;
+		return;
+	}
+	machines->asks_left--;
+	r = find_claim(machines, process, around, &claim);
+	if (r < 0 || !provide_room(machines, &claim, now_ns))
+		return;
+	if (r > 0) {
+		struct machine none = new_row(process, &claim);
+
+		(void)add_row(machines, &none, now_ns);
+		return;
+	}
+	if (cmdline_reads_ask(&machines->reads, process, claim.party, now_ns) == -EBUSY)
+		machines->refused = true;
+}
+
+bool machines_await(struct machines *machines)
+{
+	bool again = cmdline_reads_await(&machines->reads) && machines->refused;
+
+	machines->refused = false;
+	return again;
+}
+
+static bool add_machine(struct machines *machines, const struct process_ref *process,
+			const struct owner *around, const struct cmdline_read *read,
+			uint64_t now_ns)
+{
+	struct machine_claim claim;
+	struct machine row;
+
+	if (find_claim(machines, process, around, &claim) != 0 ||
+	    !provide_room(machines, &claim, now_ns))
 		return false;
-	row.ppid = stat.ppid;
-	row.is_scope = around->view.kind == OWNER_VM;
-	if (is_machine) {
+	row = new_row(process, &claim);
+	if (read_family(machines, &row) < 0)
+		return false;
+	if (read->is_machine) {
 		row.what = malloc(sizeof(*row.what));
 		if (!row.what)
 			return false;
-		describe(row.what, &vm, around, row.pid, row.start_ns);
-		claim_id(machines, &row);
+		describe(row.what, &read->vm, around, &row);
+		claim_text(machines, &row, false);
+		claim_text(machines, &row, true);
 	}
-	return add_row(machines, &row, now_ns) && find_row(machines, row.pid, ret);
+	return add_row(machines, &row, now_ns);
+}
+
+/* The answer becomes a row, or is forgotten: then the process is asked again. */
+static bool take_answer(struct machines *machines, const struct process_ref *process,
+			const struct owner *around, uint64_t now_ns, struct machine **ret)
+{
+	struct cmdline_read *read = cmdline_reads_find(&machines->reads, process->pid);
+	bool added;
+
+	if (!read || !read->finished)
+		return false;
+	added = is_about(read, process) && read->was_read &&
+		add_machine(machines, process, around, read, now_ns);
+	cmdline_reads_forget(&machines->reads, read);
+	return added && find_row(machines, process->pid, ret);
 }
 
 struct owner *machines_resolve(struct machines *machines, const struct process_ref *process,
@@ -297,7 +474,7 @@ struct owner *machines_resolve(struct machines *machines, const struct process_r
 	struct machine *row;
 
 	if ((!find_row(machines, process->pid, &row) || !is_same(row, process)) &&
-	    !read_row(machines, process, around, now_ns, &row))
+	    !take_answer(machines, process, around, now_ns, &row))
 		return NULL;
 	if (!row->what)
 		return NULL;
@@ -319,7 +496,15 @@ bool machines_find_served(const struct machines *machines, uint32_t pid, struct 
 void machines_note_other(struct machines *machines, const struct process_ref *process,
 			 uint64_t now_ns)
 {
-	struct machine row = new_row(process);
+	const struct machine_claim nobody = { .rank = CLAIM_TRUSTED };
+	struct machine row = new_row(process, &nobody);
 
 	(void)add_row(machines, &row, now_ns);
+}
+
+void machines_begin(struct machines *machines, uint64_t now_ns)
+{
+	machines->asks_left = ASKED_MAX;
+	machines->refused = false;
+	cmdline_reads_begin(&machines->reads, now_ns, machines->patience_ns);
 }

@@ -119,6 +119,7 @@ void owner_free(struct owner *owner)
 		return;
 	free(owner->record);
 	free(owner->machine);
+	free(owner->new_name);
 	free(owner);
 }
 
@@ -136,6 +137,22 @@ void owner_set_names(struct owner *owner, const struct container_names *names, b
 	free(owner->record);
 	owner->record = record;
 	owner->is_pod_only = is_pod_only;
+	compose(owner);
+}
+
+void owner_rename(struct owner *owner, const char *name)
+{
+	char *copy;
+
+	if (strcmp(owner->name, name) == 0)
+		return;
+	copy = strdup(name);
+	if (!copy)
+		return;
+	free(owner->new_name);
+	owner->name = owner->new_name = copy;
+	if (owner->view.kind == OWNER_VM)
+		owner->view.vm_name = copy;
 	compose(owner);
 }
 

@@ -27,6 +27,7 @@ struct owner {
 	const char *name, *pod_id, *names_id; /* as in struct cgroup_owner */
 	const char *path;                     /* of its own cgroup, "" not known */
 	char *machine;                        /* texts of a container's machine, or NULL */
+	char *new_name; /* what `name` points to since it was renamed, or NULL */
 	char text[];
 };
 
@@ -39,6 +40,8 @@ void owner_free(struct owner *owner);
  * memory it stays as it was.
  */
 void owner_set_names(struct owner *owner, const struct container_names *names, bool is_pod_only);
+/* What to call it from now on. Copied; without memory it stays as it was. */
+void owner_rename(struct owner *owner, const char *name);
 /* It has no pod that could be known here. */
 void owner_hide_pod(struct owner *owner);
 /* The virtual machine that runs in a container, as process @pid. Copied. */

@@ -7,6 +7,7 @@
  */
 #include "workload/vm_cmdline.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/macro.h"
@@ -243,6 +244,14 @@ static const struct hypervisor *hypervisor_of(const char *comm)
 
 bool vm_comm_is_candidate(const char *comm)
 {
+	return hypervisor_of(comm) != NULL;
+}
+
+bool vm_exe_is_hypervisor(const char *name)
+{
+	char comm[16];
+
+	(void)snprintf(comm, sizeof(comm), "%.15s", name);
 	return hypervisor_of(comm) != NULL;
 }
 

@@ -21,6 +21,8 @@ struct vm_description {
  * line is worth reading.
  */
 bool vm_comm_is_candidate(const char *comm);
+/* Whether an executable of that file name, without folders, is a hypervisor. */
+bool vm_exe_is_hypervisor(const char *name);
 /*
  * Reads the text of /proc/PID/cmdline: words, each ended by NUL, of which the last may be cut.
  * false: it is none, but asks a hypervisor for its version, say.

@@ -17,7 +17,7 @@
 #define PIDS_MAX 400
 
 static char procfs[] = "/tmp/kepler-test-XXXXXX";
-static const char *const files[] = { "/stat", "/cgroup", "/cmdline" };
+static const char *const files[] = { "/stat", "/cgroup", "/cmdline", "/status", "/exe" };
 
 int plant_setup(void **state)
 {
@@ -71,6 +71,26 @@ static void write_file(uint32_t pid, const char *name, const char *text, size_t 
 	assert_int_equal(close(fd), 0);
 }
 
+void plant_uid(uint32_t pid, uint32_t uid)
+{
+	char text[256];
+	int len = snprintf(
+		text, sizeof(text),
+		"Name:\tUid:\\n\nUmask:\t0022\nState:\tS (sleeping)\nUid:\t%u\t%u\t%u\t%u\n", uid,
+		uid, uid, uid);
+
+	write_file(pid, "/status", text, (size_t)len);
+}
+
+void plant_exe(uint32_t pid, const char *target)
+{
+	char path[128];
+
+	pid_path(pid, "/exe", path, sizeof(path));
+	(void)unlink(path);
+	assert_int_equal(symlink(target, path), 0);
+}
+
 void plant_ppid(uint32_t pid, uint32_t ppid, const char *comm, uint64_t start_s)
 {
 	uint64_t ticks = start_s * (uint64_t)sysconf(_SC_CLK_TCK);
@@ -86,6 +106,7 @@ void plant_process(uint32_t pid, const char *comm, uint64_t start_s, const char 
 {
 	plant_ppid(pid, 1, comm, start_s);
 	write_file(pid, "/cgroup", cgroup, strlen(cgroup));
+	plant_uid(pid, 0);
 }
 
 void plant_cmdline(uint32_t pid, const char *words)
