@@ -140,7 +140,7 @@ struct snapshot_self {
 	uint64_t cgroups_missed;
 	uint64_t unseen_processes; /* that /proc shows and no pass does */
 	uint64_t bpf_programs_refused;
-	uint64_t own_pid_namespace; /* 1 or 0 */
+	uint64_t own_pid_namespace;         /* 1 or 0 */
 	uint64_t process_reads_outstanding; /* of files in /proc that can hang */
 	uint64_t process_reads_late;
 	uint64_t machine_overflows; /* times that a possible virtual machine found no room */
