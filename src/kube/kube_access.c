@@ -4,8 +4,10 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/macro.h"
@@ -72,11 +74,35 @@ int kube_access_in_cluster(const char *dir, const char *host, const char *port,
 	return 0;
 }
 
+/*
+ * Whether @path, which @st is of, is a credential that systemd hands to us. They lie in one flat
+ * directory. From systemd 254 on they are root's, with an ACL entry for the service's user: stat()
+ * then shows the ACL's mask where the group's rights were, mode 0440, and yet only root and we can
+ * read it.
+ */
+static bool is_credential(const char *path, const struct stat *st)
+{
+	const char *dir = getenv("CREDENTIALS_DIRECTORY"), *slash = strrchr(path, '/');
+	struct stat credentials, parent, itself;
+	char parent_path[4096];
+
+	if (!dir || *dir != '/' || !slash || (size_t)(slash - path) >= sizeof(parent_path) - 1)
+		return false;
+	(void)snprintf(parent_path, sizeof(parent_path), "%.*s", (int)(slash - path + 1), path);
+	if (stat(dir, &credentials) < 0 || stat(parent_path, &parent) < 0 ||
+	    lstat(path, &itself) < 0)
+		return false;
+	return parent.st_dev == credentials.st_dev && parent.st_ino == credentials.st_ino &&
+	       S_ISREG(itself.st_mode) && (st->st_uid == 0 || st->st_uid == geteuid()) &&
+	       (st->st_mode & (S_IWGRP | S_IXGRP | S_IRWXO)) == 0;
+}
+
 int kube_access_check_private(const char *path, struct diag *diag)
 {
 	struct stat st;
 
-	if (stat(path, &st) < 0 || (st.st_mode & (S_IRWXG | S_IRWXO)) == 0)
+	if (stat(path, &st) < 0 || (st.st_mode & (S_IRWXG | S_IRWXO)) == 0 ||
+	    is_credential(path, &st))
 		return 0;
 	return diag_set(diag, -EPERM,
 			"%s holds a secret and others can read it (mode %04o): chmod 600 %s", path,

@@ -9,7 +9,8 @@
  * what is no account's own credential: a user's password, and to act as somebody else.
  *
  * Files with secrets that a kubeconfig names, and itself where it holds one, must be their owner's
- * alone (mode 0600 or less). A service account's token has the mode that the kubelet gave it.
+ * alone (mode 0600 or less), or a credential of systemd (directly in $CREDENTIALS_DIRECTORY, root's
+ * or ours, mode 0440 or less). A service account's token has the mode that the kubelet gave it.
  */
 #pragma once
 

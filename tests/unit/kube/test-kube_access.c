@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -288,6 +289,46 @@ static void secrets_are_their_owners_alone(void **state)
 	assert_int_equal(unlink(key), 0);
 }
 
+/* systemd 254 and later shows a credential as 0440, for an ACL that lets its service alone read. */
+static void a_credential_of_systemd_is_private(void **state)
+{
+	static const mode_t others[] = { 0444, 0460, 0450, 0441, 0604 };
+	struct plant *plant = *state;
+	struct diag diag = { "" };
+	char link[112], around[160];
+
+	write_text(plant->path, CONFIG("", ""));
+	assert_int_equal(chmod(plant->path, 0440), 0);
+	assert_int_equal(kube_access_check_private(plant->path, &diag), -EPERM); /* no service */
+	assert_int_equal(setenv("CREDENTIALS_DIRECTORY", plant->dir, 1), 0);
+	assert_int_equal(kube_access_check_private(plant->path, &diag), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+		assert_int_equal(chmod(plant->path, others[i]), 0);
+		assert_int_equal(kube_access_check_private(plant->path, &diag), -EPERM);
+	}
+	assert_int_equal(chmod(plant->path, 0440), 0);
+	if (geteuid() == 0) { /* who owns it can open it to others at any time */
+		assert_int_equal(chown(plant->path, 65534, 0), 0);
+		assert_int_equal(kube_access_check_private(plant->path, &diag), -EPERM);
+		assert_int_equal(chown(plant->path, 0, 0), 0);
+	}
+
+	/* What lies elsewhere is none, whatever way leads to it. */
+	assert_int_equal(setenv("CREDENTIALS_DIRECTORY", "/tmp", 1), 0);
+	assert_int_equal(kube_access_check_private(plant->path, &diag), -EPERM);
+	(void)snprintf(link, sizeof(link), "%s/credentials", plant->dir);
+	assert_int_equal(mkdir(link, 0700), 0);
+	assert_int_equal(setenv("CREDENTIALS_DIRECTORY", link, 1), 0);
+	(void)snprintf(around, sizeof(around), "%s/../config", link);
+	assert_int_equal(kube_access_check_private(around, &diag), -EPERM);
+	(void)snprintf(around, sizeof(around), "%s/link", link);
+	assert_int_equal(symlink("../config", around), 0);
+	assert_int_equal(kube_access_check_private(around, &diag), -EPERM);
+	assert_int_equal(unlink(around), 0);
+	assert_int_equal(rmdir(link), 0);
+	assert_int_equal(unsetenv("CREDENTIALS_DIRECTORY"), 0);
+}
+
 static void broken_files_are_named(void **state)
 {
 	static const char *const clusters[] = { "", "clusters: 5\n", "clusters: [1, {name: c}]\n" };
@@ -384,6 +425,7 @@ int main(void)
 		cmocka_unit_test(another_name_and_another_way),
 		cmocka_unit_test(secrets_in_the_file_itself),
 		cmocka_unit_test(secrets_are_their_owners_alone),
+		cmocka_unit_test(a_credential_of_systemd_is_private),
 		cmocka_unit_test(broken_files_are_named),
 		cmocka_unit_test(a_missing_file_is_named),
 		cmocka_unit_test(the_cluster_we_are_in),
