@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "base/macro.h"
 
@@ -110,31 +115,103 @@ static int write_all(int fd, const char *data, size_t len)
 	return 0;
 }
 
-static int write_new(const char *path, const void *data, size_t len, mode_t mode)
-{
-	CLEANUP_FD int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode);
-	int r;
+#define NEW_SUFFIX ".new-"
+#define NEW_DIGITS 8
+/* A file that is being written is younger: what is older was left by a program that was killed. */
+#define STALE_S 60
 
+/* Opens the directory that @path lies in; *ret_name is the last part of @path. */
+static int open_directory_of(const char *path, const char **ret_name)
+{
+	const char *slash = strrchr(path, '/');
+	char dir[4096];
+	int n = slash ? snprintf(dir, sizeof(dir), "%.*s/", (int)(slash - path), path)
+		      : snprintf(dir, sizeof(dir), ".");
+	int fd;
+
+	if (n < 0 || (size_t)n >= sizeof(dir))
+		return -ENAMETOOLONG;
+	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	r = write_all(fd, data, len);
-	if (r == 0 && fsync(fd) < 0)
-		r = -errno;
-	return r;
+	*ret_name = slash ? slash + 1 : path;
+	return fd;
+}
+
+/* Removes what earlier writers of @name left behind in @dir_fd. What cannot be removed stays. */
+static void remove_stale(int dir_fd, const char *name)
+{
+	size_t len = strlen(name);
+	time_t now = time(NULL);
+	int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+	struct stat st;
+
+	if (!dir && fd >= 0)
+		(void)close(fd);
+	while (dir && (entry = readdir(dir))) {
+		if (strncmp(entry->d_name, name, len) != 0 ||
+		    strncmp(entry->d_name + len, NEW_SUFFIX, strlen(NEW_SUFFIX)) != 0 ||
+		    fstatat(dir_fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			continue;
+		if (st.st_mtime < now - STALE_S)
+			(void)unlinkat(dir_fd, entry->d_name, 0);
+	}
+	if (dir)
+		(void)closedir(dir);
+}
+
+/* A file that did not exist, under a name that nothing can foresee. */
+static int create_new(int dir_fd, const char *name, mode_t mode, char new_name[NAME_MAX + 1])
+{
+	for (int tries = 0; tries < 8; tries++) {
+		uint32_t chance = 0;
+		int n, fd;
+
+		(void)getrandom(&chance, sizeof(chance), GRND_NONBLOCK); /* else 0, once */
+		n = snprintf(new_name, NAME_MAX + 1, "%s" NEW_SUFFIX "%0*x", name, NEW_DIGITS,
+			     chance);
+		if (n < 0 || n > NAME_MAX)
+			return -ENAMETOOLONG;
+		fd = openat(dir_fd, new_name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+			    mode);
+		if (fd >= 0)
+			return fd;
+		if (errno != EEXIST)
+			return -errno;
+	}
+	return -EEXIST;
+}
+
+static int sync_directory(int dir_fd)
+{
+	/* EINVAL: a file system that has nothing to write for a directory. */
+	return fsync(dir_fd) < 0 && errno != EINVAL ? -errno : 0;
 }
 
 int write_file_atomic(const char *path, const void *data, size_t len, mode_t mode)
 {
-	char new_path[4096];
-	int n = snprintf(new_path, sizeof(new_path), "%s.new", path);
+	const char *name = NULL;
+	char new_name[NAME_MAX + 1];
+	CLEANUP_FD int dir_fd = open_directory_of(path, &name);
+	CLEANUP_FD int fd = -1;
 	int r;
 
-	if (n < 0 || (size_t)n >= sizeof(new_path))
-		return -ENAMETOOLONG;
-	r = write_new(new_path, data, len, mode);
-	if (r == 0 && rename(new_path, path) < 0)
+	if (dir_fd < 0)
+		return dir_fd;
+	remove_stale(dir_fd, name);
+	fd = create_new(dir_fd, name, mode, new_name);
+	if (fd < 0)
+		return fd;
+	r = write_all(fd, data, len);
+	if (r == 0 && fsync(fd) < 0)
 		r = -errno;
-	if (r < 0)
-		(void)unlink(new_path); /* the failure that matters is r */
-	return r;
+	if (r == 0 && renameat(dir_fd, new_name, dir_fd, name) < 0)
+		r = -errno;
+	if (r < 0) {
+		(void)unlinkat(dir_fd, new_name, 0); /* the failure that matters is r */
+		return r;
+	}
+	return sync_directory(dir_fd);
 }

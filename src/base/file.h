@@ -27,7 +27,9 @@ int path_join(char *buf, size_t size, const char *dir, const char *name);
 int read_file_alloc(const char *path, size_t max, char **ret_text, size_t *ret_len);
 
 /*
- * Writes NAME.new beside @path, fsyncs, renames over it: a crash leaves the old file or the new
- * one, never a mix.
+ * Writes a new file beside @path (NAME.new-XXXXXXXX), fsyncs it, renames it over @path and fsyncs
+ * the directory: a crash or a power cut leaves the old file or the new one, never a mix, and when
+ * this returns 0 it is the new one. Removes such files that a killed writer left more than a minute
+ * ago. Follows no link and writes into no file that something else made.
  */
 int write_file_atomic(const char *path, const void *data, size_t len, mode_t mode);

@@ -6,11 +6,14 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -130,7 +133,6 @@ static void joins(void **state)
 static void replaces_atomically(void **state)
 {
 	const struct place *place = *state;
-	char buf[16], new_path[80], victim[64];
 	struct stat before, after;
 
 	write_bytes(place->path, "old", 3);
@@ -139,16 +141,83 @@ static void replaces_atomically(void **state)
 	write_bytes(place->path, "new", 3);
 	assert_int_equal(stat(place->path, &after), 0);
 	assert_int_not_equal(before.st_ino, after.st_ino); /* another file under the name */
+}
 
-	/* somebody's link in the way is neither followed nor kept */
-	(void)snprintf(new_path, sizeof(new_path), "%s.new", place->path);
+static unsigned synced_files, synced_directories;
+
+int __real_fsync(int fd);
+int __wrap_fsync(int fd);
+
+int __wrap_fsync(int fd)
+{
+	struct stat st;
+
+	assert_int_equal(fstat(fd, &st), 0);
+	if (S_ISDIR(st.st_mode)) {
+		assert_true(synced_files >
+			    synced_directories); /* what the new name points to comes first */
+		synced_directories++;
+	} else {
+		synced_files++;
+	}
+	return __real_fsync(fd);
+}
+
+static void survives_a_power_cut(void **state)
+{
+	const struct place *place = *state;
+
+	synced_files = synced_directories = 0;
+	write_bytes(place->path, "new", 3);
+	assert_int_equal(synced_files, 1);
+	assert_int_equal(synced_directories, 1);
+}
+
+static void make_old(const char *path, time_t age_s)
+{
+	struct timespec times[2] = { { .tv_sec = time(NULL) - age_s } };
+
+	times[1] = times[0];
+	assert_int_equal(utimensat(AT_FDCWD, path, times, AT_SYMLINK_NOFOLLOW), 0);
+}
+
+/* What a killed writer left goes; what another is writing, or is no such file, stays. */
+static void removes_what_was_left(void **state)
+{
+	static const struct {
+		const char *name;
+		time_t age_s;
+		bool stays;
+	} files[] = {
+		{ "file.new-0123abcd", 3600, false }, { "file.new-link", 3600, false },
+		{ "file.new-4567cdef", 5, true },     { "file.news", 3600, true },
+		{ "other.new-0123abcd", 3600, true },
+	};
+	const struct place *place = *state;
+	char path[96], victim[64];
+
 	(void)snprintf(victim, sizeof(victim), "%s/victim", place->dir);
-	assert_int_equal(symlink(victim, new_path), 0);
-	assert_int_equal(write_file_atomic(place->path, "x", 1, 0600), -ELOOP);
-	assert_int_equal(access(victim, F_OK), -1);
-	assert_int_equal(read_file_at(AT_FDCWD, place->path, buf, sizeof(buf)), 3);
-	assert_string_equal(buf, "new");
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		(void)snprintf(path, sizeof(path), "%s/%s", place->dir, files[i].name);
+		if (strstr(files[i].name, "link")) {
+			assert_int_equal(symlink(victim, path), 0);
+		} else {
+			int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+			assert_true(fd >= 0 && close(fd) == 0);
+		}
+		make_old(path, files[i].age_s);
+	}
 	write_bytes(place->path, "x", 1);
+	assert_int_equal(access(victim, F_OK), -1); /* somebody's link is not followed */
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		struct stat st;
+
+		(void)snprintf(path, sizeof(path), "%s/%s", place->dir, files[i].name);
+		if ((lstat(path, &st) == 0) != files[i].stays)
+			fail_msg("%s %s", files[i].name, files[i].stays ? "is gone" : "is left");
+		(void)unlink(path);
+	}
 }
 
 /* R51: what cannot be written leaves the old file and no other. */
@@ -156,7 +225,7 @@ static void keeps_the_old_file(void **state)
 {
 	const struct place *place = *state;
 	struct rlimit limit, small;
-	char buf[16], new_path[80], longer[5000];
+	char buf[16], longer[5000];
 
 	write_bytes(place->path, "old", 3);
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
@@ -167,8 +236,6 @@ static void keeps_the_old_file(void **state)
 	assert_int_equal(write_file_atomic(place->path, "0123456789", 10, 0600), -EFBIG);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 	assert_int_equal(read_file_at(AT_FDCWD, place->path, buf, sizeof(buf)), 3);
-	(void)snprintf(new_path, sizeof(new_path), "%s.new", place->path);
-	assert_int_equal(access(new_path, F_OK), -1);
 
 	memset(longer, 'a', sizeof(longer) - 1);
 	longer[sizeof(longer) - 1] = '\0';
@@ -185,6 +252,8 @@ int main(void)
 		cmocka_unit_test(joins),
 		cmocka_unit_test_setup_teardown(replaces_atomically, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(keeps_the_old_file, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(survives_a_power_cut, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(removes_what_was_left, set_up, tear_down),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
