@@ -5,6 +5,7 @@
 The server takes every overlay and component, strictly, and for real; what a ServiceAccount of either overlay may do is what the
 manual says and no more; the DaemonSet runs with our image's layout, becomes ready, measures with BPF, and names pods.
 """
+import errno
 import json
 import re
 import subprocess
@@ -122,6 +123,26 @@ def names_itself():
     return any(labels["pod_name"].startswith("kepler-") for labels, _ in rows)
 
 
+def check_mounts():
+    """What the host's /sys is in the container. The lab's containerd (1.6) does not know recursiveReadOnly."""
+    pid = next(entry.name for entry in pathlib.Path("/proc").iterdir()
+               if entry.name.isdigit() and (entry / "comm").read_text() == "kepler\n")
+    options = {}  # mount point → what it allows; the last mount of a place is the one that is seen
+    for line in pathlib.Path(f"/proc/{pid}/mountinfo").read_text().splitlines():
+        fields = line.split()
+        options[fields[4]] = fields[5].split(",")
+    for place in ("/host/sys", "/host/sys/fs/cgroup"):
+        assert "ro" in options[place], f"{place}: {options[place]}"
+    root = pathlib.Path(f"/proc/{pid}/root/host/sys/fs/cgroup")
+    try:
+        (root / "lab-kepler").mkdir()
+    except OSError as error:
+        assert error.errno == errno.EROFS, error
+    else:
+        (root / "lab-kepler").rmdir()
+        raise AssertionError("the host's cgroup tree can be written from the container")
+
+
 def check_runs(cluster, mode):
     """For real: the overlay with what only the lab needs."""
     path = folder(cluster.dir, LAB_PATCH.format(overlay="DEPLOY/overlays/" + mode))
@@ -135,6 +156,7 @@ def check_runs(cluster, mode):
     assert reader.startswith("bpf"), daemon_state(cluster)
     log = cluster.kubectl("-n", "kepler", "logs", "daemonset/kepler")
     assert not re.search(r'"level":"(warn|error)"', log), log
+    check_mounts()
     print(f"{mode}: ready after {took:.1f} s, reads with {reader}")
     return metrics
 
