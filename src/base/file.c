@@ -169,7 +169,8 @@ static int create_new(int dir_fd, const char *name, mode_t mode, char new_name[N
 		uint32_t chance = 0;
 		int n, fd;
 
-		(void)getrandom(&chance, sizeof(chance), GRND_NONBLOCK); /* else 0, once */
+		if (getrandom(&chance, sizeof(chance), GRND_NONBLOCK) < 0)
+			chance = (uint32_t)tries; /* early in the boot */
 		n = snprintf(new_name, NAME_MAX + 1, "%s" NEW_SUFFIX "%0*x", name, NEW_DIGITS,
 			     chance);
 		if (n < 0 || n > NAME_MAX)

@@ -457,6 +457,11 @@ static const struct metric table[] = {
 	  "",
 	  "Times the state file could not be written.",
 	  emit_self_u64, SELF(state_write_errors) },
+	{ "kepler_exporter_landlock_abi", METRIC_GAUGE, "", BOTH,
+	  "",
+	  "Version of Landlock by which the kernel limits what files this program may write and "
+	  "read; 0: it does not.",
+	  emit_self_u64, SELF(landlock_abi) },
 	{ "kepler_exporter_denied_system_calls", METRIC_COUNTER, "", BOTH,
 	  "",
 	  "System calls that the filter answered with EPERM or ENOSYS, because they are not in its "

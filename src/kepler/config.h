@@ -49,7 +49,8 @@ struct config {
 	bool meter_enabled;    /* --meter.enabled=true; false: estimate even where a meter exists */
 	bool security_seccomp; /* --security.seccomp=true */
 	bool security_drop;    /* --security.drop-capabilities=true */
-	bool seccomp_log;      /* --security.seccomp-log=false: log what it would deny */
+	bool security_landlock;       /* --security.landlock=true */
+	bool seccomp_log;             /* --security.seccomp-log=false: log what it would deny */
 	uint64_t monitor_interval_ns; /* --monitor.interval=1s, 100ms..1h */
 	uint64_t meter_deadline_ns;   /* --meter.read-deadline=100ms */
 	double meter_max_watts;       /* --meter.max-watts=0, per zone; 0: by its kind */

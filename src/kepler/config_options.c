@@ -230,6 +230,10 @@ static const struct config_option options[] = {
 		  "the program at those that only an intruder makes." },
 	{ "security.seccomp-log", NULL, OPTION_BOOL, FIELD(seccomp_log), .default_text = "false",
 	  .help = "Only log (kernel log or audit) what the filter would deny." },
+	{ "security.landlock", NULL, OPTION_BOOL, FIELD(security_landlock), .default_text = "true",
+	  .help = "Let the kernel refuse to write any file outside host.state-dir, and to read "
+		  "what lies in /home, /root, /srv, /boot, /mnt and /media but what options "
+		  "name." },
 	{ "security.drop-capabilities", NULL, OPTION_BOOL, FIELD(security_drop),
 	  .default_text = "true",
 	  .help = "After start, give up every capability that later readings do not need." },

@@ -16,6 +16,7 @@
 #include "base/macro.h"
 #include "base/num.h"
 #include "kepler/interval.h"
+#include "kepler/landlock.h"
 #include "kepler/live_table.h"
 #include "kepler/self_stats.h"
 #include "kepler/sources.h"
@@ -261,6 +262,25 @@ static void examine_state(struct findings *findings, const struct config *config
 			     config->host_state_dir, strerrordesc_np(errno));
 }
 
+static void examine_limits(struct findings *findings, const struct config *config)
+{
+	int abi = landlock_abi();
+
+	if (!config->security_landlock)
+		findings_add(findings, FINDING_NOTE, "file limits", NULL,
+			     "off: security.landlock is false");
+	else if (abi)
+		findings_add(
+			findings, FINDING_OK, "file limits", NULL,
+			"the kernel keeps Kepler from writing elsewhere (Landlock, version %d)",
+			abi);
+	else
+		findings_add(
+			findings, FINDING_NOTE, "file limits", NULL,
+			"none: the kernel has no Landlock (5.13 and later, and \"landlock\" in "
+			"its parameter lsm=)");
+}
+
 /* A second's measurement, shown as the first frame of the live table. */
 static void examine_users(struct findings *findings, const struct interval_engine *engine)
 {
@@ -328,6 +348,7 @@ static void examine_sources(struct findings *findings, struct sources *sources,
 		examine_names(findings, sources);
 		examine_idle(findings, engine, config);
 		examine_state(findings, config);
+		examine_limits(findings, config);
 		examine_users(findings, engine);
 	}
 	interval_engine_free(engine);

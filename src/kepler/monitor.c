@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Start: config → BPF and processes (all that needs privilege) → privileges dropped → meters, with
+ * Start: config → files limited (Landlock) → BPF and processes (all that needs privilege) → privileges dropped → meters, with
  * their threads → first snapshot → server → system calls confined → READY. So no thread but this
  * one ever held a capability that is not needed, the one that talks to the network holds none, and
  * a scrape that gets through finds a snapshot.
@@ -25,6 +25,7 @@
 #include "base/macro.h"
 #include "kepler/confine.h"
 #include "kepler/denied_calls.h"
+#include "kepler/file_limits.h"
 #include "kepler/idle_state.h"
 #include "kepler/interval.h"
 #include "kepler/live_table.h"
@@ -426,10 +427,11 @@ static unsigned confinement(const struct monitor *monitor)
 static int start(struct monitor *monitor)
 {
 	struct diag diag = { "" };
-	int r = block_signals(monitor);
+	int r = block_signals(monitor), landlock;
 
 	if (r < 0)
 		return log_error_errno(r, "cannot receive signals");
+	landlock = file_limits_enter(monitor->config);
 	r = open_sources(monitor);
 	if (r < 0)
 		return r;
@@ -437,6 +439,7 @@ static int start(struct monitor *monitor)
 	if (r < 0)
 		return r;
 	self_stats_open(&monitor->stats, &monitor->sources.host, (double)realtime_ms() / 1e3);
+	monitor->stats.self.landlock_abi = (uint64_t)landlock;
 	describe_sources(monitor);
 	monitor->found = sources_have_meters(&monitor->sources);
 	monitor->searching = sources_are_searched(&monitor->sources);

@@ -154,6 +154,7 @@ struct snapshot_self {
 	uint64_t reloads, reload_failures;
 	bool last_reload_ok;
 	uint64_t state_write_errors;
+	uint64_t landlock_abi; /* the version in force; 0: none */
 	uint64_t denied_calls; /* system calls that the filter answered */
 	struct snapshot_name_source names[SNAPSHOT_NAME_SOURCES];
 	uint64_t names_found, names_unknown, names_refused;

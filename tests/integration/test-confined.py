@@ -6,6 +6,7 @@ Start and end, the peers' failures and the sensors' faults pass under the filter
 more; as nobody with the three capabilities of the unit file it measures with BPF, and with each one fewer it says which one is
 missing and goes on without.
 """
+import ctypes
 import os
 import pathlib
 import stat
@@ -87,6 +88,29 @@ def of_root(binary):
         assert exporter.stop() == 0
 
 
+def landlock_abi():
+    """The version that the kernel has: landlock_create_ruleset(NULL, 0, LANDLOCK_CREATE_RULESET_VERSION)."""
+    return max(ctypes.CDLL(None).syscall(444, None, 0, 1), 0)
+
+
+def of_files(binary):
+    """Root, and yet it writes to no folder but the one that was its state directory at the start."""
+    with Sensors(rapl_zone("intel-rapl:0", "package-0", 45)) as sensors, tempfile.TemporaryDirectory() as directory:
+        state = pathlib.Path(directory, "state")
+        for moved in (False, True):
+            with Exporter(f"--host.sysfs={sensors.mount}", f"--host.state-dir={state}", *FAST, binary=binary) as exporter:
+                metrics = exporter.intervals(3)
+                assert metrics.value("kepler_exporter_landlock_abi") == landlock_abi(), exporter.output()
+                if moved:  # another folder of the same name, which nothing but Landlock protects from root
+                    state.rename(state.with_name("first"))
+                    state.mkdir()
+                assert exporter.stop() == 0
+                kept = "learned idle power is not kept" not in exporter.output()
+                assert kept != moved and (state / "kepler.state").exists() != moved, (list(state.iterdir()), exporter.output())
+                assert not moved or "Permission denied" in exporter.output(), exporter.output()
+    print("files: a write outside of the state directory is refused")
+
+
 def root_only_zone(directory):
     """A zone as the kernel makes it since 5.10: energy_uj is root's alone."""
     zone = pathlib.Path(directory, "class/powercap/intel-rapl:0")
@@ -155,6 +179,10 @@ def main():
     need_root()
     binary = release_binary()
     of_root(binary)
+    if landlock_abi():
+        of_files(binary)
+    else:
+        print("files: not limited, the kernel has no Landlock")
     with tempfile.TemporaryDirectory(prefix="kepler-sysfs-") as sysfs:
         energy = root_only_zone(sysfs)
         assert stat.S_IMODE(energy.stat().st_mode) == 0o400

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * What is named can be written, nothing else; private places cannot be read. Each in a process of
+ * its own.
+ */
+#include "kepler/landlock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+
+#include "base/file.h"
+#include "base/macro.h"
+#include "in_child.h"
+
+struct place {
+	char dir[40], state[64], other[64], file[64];
+};
+
+static int set_up(void **state)
+{
+	static struct place place;
+
+	(void)snprintf(place.dir, sizeof(place.dir), "/tmp/kepler-test-XXXXXX");
+	if (!mkdtemp(place.dir))
+		return -1;
+	(void)snprintf(place.state, sizeof(place.state), "%s/state", place.dir);
+	(void)snprintf(place.other, sizeof(place.other), "%s/other", place.dir);
+	(void)snprintf(place.file, sizeof(place.file), "%s/other/file", place.dir);
+	*state = &place;
+	if (mkdir(place.state, 0700) < 0 || mkdir(place.other, 0700) < 0)
+		return -1;
+	return write_file_atomic(place.file, "old", 3, 0600);
+}
+
+static int tear_down(void **state)
+{
+	const struct place *place = *state;
+	char path[96];
+
+	(void)snprintf(path, sizeof(path), "%s/file", place->state);
+	(void)unlink(path);
+	(void)unlink(place->file);
+	return rmdir(place->state) < 0 || rmdir(place->other) < 0 ? -1 : rmdir(place->dir);
+}
+
+static int enter(const struct place *place, const char *used)
+{
+	const struct landlock_paths paths = {
+		.writable = { place->state },
+		.writable_count = 1,
+		.used = { used },
+		.used_count = used ? 1 : 0,
+	};
+	struct diag diag;
+
+	return landlock_enter(&paths, &diag);
+}
+
+static bool is_refused(int result)
+{
+	return result < 0 && errno == EACCES;
+}
+
+static void *try_in_thread(void *argument)
+{
+	return is_refused(open(argument, O_WRONLY | O_CLOEXEC)) ? argument : NULL;
+}
+
+static int writes(const void *argument)
+{
+	const struct place *place = argument;
+	char path[96];
+	pthread_t thread;
+	void *refused = NULL;
+
+	if (enter(place, NULL) <= 0)
+		return 42;
+	(void)snprintf(path, sizeof(path), "%s/file", place->state);
+	for (int i = 0; i < 2; i++) {
+		if (write_file_atomic(path, "new", 3, 0600) < 0)
+			return 1;
+	}
+	if (write_file_atomic(place->file, "new", 3, 0600) != -EACCES)
+		return 2;
+	if (!is_refused(open(place->file, O_WRONLY | O_CLOEXEC)) ||
+	    !is_refused(unlink(place->file)) || !is_refused(mkdir("/tmp/kepler-never", 0700)) ||
+	    !is_refused(symlink("/", "/tmp/kepler-never")))
+		return 3;
+	if (!is_refused(open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC)))
+		return 4;
+	if (pthread_create(&thread, NULL, try_in_thread, (void *)(uintptr_t)place->file) != 0 ||
+	    pthread_join(thread, &refused) != 0 || !refused)
+		return 5;
+	return 0;
+}
+
+static void only_what_is_named_is_written(void **state)
+{
+	assert_int_equal(in_child(writes, *state), 0);
+}
+
+static int reads(const void *argument)
+{
+	const struct place *place = argument;
+	char text[16];
+
+	if (enter(place, NULL) <= 0)
+		return 42;
+	if (read_file_at(AT_FDCWD, place->file, text, sizeof(text)) != 3)
+		return 1;
+	if (open("/etc", O_RDONLY | O_DIRECTORY | O_CLOEXEC) < 0 ||
+	    open("/proc/self/stat", O_RDONLY | O_CLOEXEC) < 0 ||
+	    open("/sys/devices", O_RDONLY | O_DIRECTORY | O_CLOEXEC) < 0)
+		return 2;
+	return is_refused(open("/root", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) &&
+			       is_refused(open("/home", O_RDONLY | O_DIRECTORY | O_CLOEXEC))
+		       ? 0
+		       : 3;
+}
+
+static int reads_what_is_used(const void *argument)
+{
+	if (enter(argument, "/home/somebody/kubeconfig") <= 0)
+		return 42;
+	return open("/home", O_RDONLY | O_DIRECTORY | O_CLOEXEC) >= 0 &&
+			       is_refused(open("/root", O_RDONLY | O_DIRECTORY | O_CLOEXEC))
+		       ? 0
+		       : 1;
+}
+
+static void private_places_are_not_read(void **state)
+{
+	assert_int_equal(in_child(reads, *state), 0);
+	assert_int_equal(in_child(reads_what_is_used, *state), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(only_what_is_named_is_written, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(private_places_are_not_read, set_up, tear_down),
+	};
+
+	if (!landlock_abi()) {
+		(void)printf("1..0 # SKIP the kernel has no Landlock\n");
+		return 0;
+	}
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
