@@ -32,7 +32,7 @@ static int enter(const struct config *config, struct diag *diag)
 	for (size_t i = 0; i < ARRAY_SIZE(used); i++)
 		add(paths.used, &paths.used_count, used[i]);
 	add(paths.writable, &paths.writable_count, config->host_state_dir);
-	/* Later it could not be made. What fails here fails again, and is told, when state is kept. */
+	/* It could not be made later. What fails now fails again, and is told, when it is used. */
 	if (config->host_state_dir && config->host_state_dir[0])
 		(void)mkdir(config->host_state_dir, 0755);
 	return landlock_enter(&paths, diag);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Start: config → files limited (Landlock) → BPF and processes (all that needs privilege) → privileges dropped → meters, with
- * their threads → first snapshot → server → system calls confined → READY. So no thread but this
- * one ever held a capability that is not needed, the one that talks to the network holds none, and
- * a scrape that gets through finds a snapshot.
+ * Start: config → files limited (Landlock) → BPF and processes (all that needs privilege) →
+ * privileges dropped → meters, with their threads → first snapshot → server → system calls confined
+ * → READY. So no thread but this one ever held a capability that is not needed, the one that talks
+ * to the network holds none, and a scrape that gets through finds a snapshot.
  *
  * The loop sleeps in ppoll() until the next interval is due, a signal comes, or the buffer of ended
  * processes is half full. Intervals are due at start + n × interval; one that is late is run at
