@@ -50,11 +50,22 @@ def mount(*args):
     subprocess.run(["mount", *args], check=True)
 
 
+def lay_over(tools, target):
+    """`tools` over `target`. The kernel refuses layers of which one holds the other (ELOOP): what the cache itself lies in stays,
+    and each folder in it is laid over by itself. One that the machine has not is not made."""
+    if not tools.is_dir() or not target.is_dir():
+        return
+    if target not in (tools, *tools.parents):
+        mount("-t", "overlay", "-o", f"ro,lowerdir={tools}:{target}", "kepler-test", target)
+        return
+    for inner in sorted(tools.iterdir()):
+        lay_over(inner, target / inner.name)
+
+
 def lay_programs():
-    tools = CACHE / "tools"
+    tools = (CACHE / "tools").resolve()
     for name in ("usr", "etc", "var"):
-        if (tools / name).is_dir():
-            mount("-t", "overlay", "-o", f"ro,lowerdir={tools / name}:/{name}", "kepler-test", f"/{name}")
+        lay_over(tools / name, pathlib.Path("/", name).resolve())
     os.environ["PATH"] += ":/usr/sbin:/sbin"
 
 
