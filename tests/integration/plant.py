@@ -317,6 +317,26 @@ def balanced(metrics):
     return metrics
 
 
+def seen_with_truth(exporter):
+    """A new response, and the least and the most that the machine can have run when it was made."""
+    number = exporter.scrape().value("kepler_exporter_snapshots_total")
+    looks = [machine_busy_s()] * (20 if is_sanitized(exporter.binary) else 5)  # a pass is published a moment later
+    while True:
+        looks = [*looks[1:], machine_busy_s()]
+        metrics = balanced(exporter.scrape())
+        if metrics.value("kepler_exporter_snapshots_total") > number:
+            return metrics, looks[0], machine_busy_s()
+        time.sleep(0.01)
+
+
+def check_machine(before, after):
+    """The node's CPU time between two of seen_with_truth() is what the kernel says: between its bounds, or 0.5 % off."""
+    name = "kepler_node_bpf_cpu_time_ms_total"
+    got, least, most = float(after[0].sum(name) - before[0].sum(name)) / 1e3, after[1] - before[2], after[2] - before[1]
+    print(f"  CPU of the machine, s: {got:.3f}, truth {least:.3f} to {most:.3f}")
+    assert least * 0.995 <= got <= most * 1.005
+
+
 def run_tests(tests):
     """Runs all, or those named on the command line."""
     need_root()
@@ -387,6 +407,21 @@ class Service:
 
     def load(self, *args):
         return self.run(str(BUILD / "tests/lab/load"), *map(str, args))
+
+    def limit_pids(self, count):
+        """At most so many tasks; returns a function that tells how many forks were refused since then."""
+        limited = [path for path in self.dirs if (path / "pids.max").exists()]
+        if not limited:
+            skip("no cgroup hierarchy limits pids")
+        (limited[0] / "pids.max").write_text(str(count))
+        return lambda: int((limited[0] / "pids.events").read_text().split()[1])
+
+    def ran_s(self):
+        """What the kernel says its tasks ran, those that are gone, too."""
+        for path in self.dirs:
+            if (path / "cpuacct.usage").exists():
+                return int((path / "cpuacct.usage").read_text()) / 1e9
+        return int(re.search(r"usage_usec (\d+)", (self.dirs[0] / "cpu.stat").read_text())[1]) / 1e6
 
     def cpu_seconds(self, metrics):
         return float(metrics.sum("kepler_container_bpf_cpu_time_ms_total", container_name=self.name)) / 1e3

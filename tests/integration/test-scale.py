@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Many processes and full tables: what they cost and take is bounded, what does not fit is counted, and every response sums.
 
-R23 (a storm of forks), R24 (a crowd that sleeps), and each limit that an option sets. Cost and memory are the release
+R23 (a storm of forks, and a bomb of them), R24 (a crowd that sleeps), and each limit that an option sets. Cost and memory are the release
 binary's, and limits leave room for a machine that others use. With KEPLER_LONG_TESTS the storm lasts ten minutes and the
 crowd has as many processes as pids allow, up to 30,000.
 """
@@ -11,12 +11,13 @@ import pathlib
 import signal
 import time
 
-from plant import (Exporter, Sensors, Service, balanced, close, is_sanitized, load, load_result, machine_busy_s, rapl_zone,
-                   release_binary, run_tests)
+from plant import (Exporter, Sensors, Service, balanced, check_machine, close, load, load_result, rapl_zone, release_binary, run_tests,
+                   seen_with_truth)
 
 LONG = bool(os.environ.get("KEPLER_LONG_TESTS"))
 STORM_SECONDS = 600 if LONG else 8
 FORKS_PER_S = 2000
+BOMB_SECONDS, BOMB_PIDS = 5, 200
 ZONE = rapl_zone("intel-rapl:0", "package-0", 45)
 EACH = ["--monitor.interval=200ms", "--metrics.process.min-joules=0", "--metrics.settle=0s"]
 
@@ -29,26 +30,6 @@ def crowd_size():
 def first_process_s():
     """What process 1 ran."""
     return sum(int(path.read_text().split()[0]) for path in pathlib.Path("/proc/1/task").glob("*/schedstat")) / 1e9
-
-
-def seen_with_truth(exporter):
-    """A new response, and the least and the most that the machine can have run when it was made."""
-    number = exporter.scrape().value("kepler_exporter_snapshots_total")
-    looks = [machine_busy_s()] * (20 if is_sanitized(exporter.binary) else 5)  # a pass is published a moment later
-    while True:
-        looks = [*looks[1:], machine_busy_s()]
-        metrics = balanced(exporter.scrape())
-        if metrics.value("kepler_exporter_snapshots_total") > number:
-            return metrics, looks[0], machine_busy_s()
-        time.sleep(0.01)
-
-
-def check_machine(before, after):
-    """The node's CPU time between two of seen_with_truth() is what the kernel says: between its bounds, or 0.5 % off."""
-    name = "kepler_node_bpf_cpu_time_ms_total"
-    got, least, most = float(after[0].sum(name) - before[0].sum(name)) / 1e3, after[1] - before[2], after[2] - before[1]
-    print(f"  CPU of the machine, s: {got:.3f}, truth {least:.3f} to {most:.3f}")
-    assert least * 0.995 <= got <= most * 1.005
 
 
 def used_cpu(exporter, seconds):
@@ -83,6 +64,32 @@ def fork_storm():
         # wait4 does not know what a child runs after its parent was told: some µs of the some 100 that each has.
         close("CPU of the storm, s", service.cpu_seconds(metrics), cpu + parent, 2)
         check_machine(start, end)
+        assert exporter.stop() == 0
+
+
+def fork_bomb():
+    """R23: every process forks as fast as its cgroup's pids.max lets it: what it costs, bounded for each fork, and nothing lost."""
+    with Sensors(ZONE) as sensors, Service("kepler-test-bomb.service") as service, \
+            Exporter(f"--host.sysfs={sensors.mount}", "--metrics.settle=0s", binary=release_binary()) as exporter:
+        refused = service.limit_pids(BOMB_PIDS)
+        exporter.intervals(2)
+        peace, _ = used_cpu(exporter, 3)
+        start = seen_with_truth(exporter)
+        bomb = service.load("bomb", BOMB_SECONDS)
+        war, largest = used_cpu(exporter, BOMB_SECONDS - 2)
+        children, _, _ = load_result(bomb)
+        exporter.intervals(2)
+        end = seen_with_truth(exporter)
+        rate = children / BOMB_SECONDS
+        print(f"  {rate:.0f} forks a second, {refused()} refused, {war * 100:.2f} % of a CPU, {peace * 100:.2f} % in peace, "
+              f"{largest / 1e6:.1f} MB, {end[0].value('kepler_exporter_activity_drops_total')} records dropped")
+        assert refused() > 0, "pids.max was not reached: the test tests nothing"
+        # As for the storm; what is faster than it costs more, but no more for each fork.
+        assert war - peace <= 0.05 * max(1, rate / FORKS_PER_S) and largest <= 100e6
+        close("CPU of the bomb, s", service.cpu_seconds(end[0]), service.ran_s(), 0.5)
+        check_machine(start, end)
+        for table in ("processes", "containers"):
+            assert end[0].value("kepler_exporter_table_overflows_total", table=table) == 0
         assert exporter.stop() == 0
 
 
@@ -244,4 +251,4 @@ def full_containers():
             service.remove()
 
 
-run_tests([fork_storm, lost_records, sleeping_crowd, series_limit, unseen_cpu, full_processes, full_reader, full_containers])
+run_tests([fork_storm, fork_bomb, lost_records, sleeping_crowd, series_limit, unseen_cpu, full_processes, full_reader, full_containers])
