@@ -2,9 +2,14 @@
 #include "base/log.h"
 
 #include <errno.h>
+#include <poll.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -12,9 +17,15 @@
 #include "base/strbuf.h"
 #include "base/utf8.h"
 
+#define LOCK_PATIENCE_NS 10000000L /* far more than a line takes */
+
 /* The tree's only globals; written at start and on reload, read by every thread. */
 static int global_level = LOG_LEVEL_INFO;
 static int global_format = LOG_FORMAT_TEXT;
+
+/* Lines that nobody took, so far; and how many of them a line has told of. */
+static uint64_t lost_lines, said_lines;
+static pthread_mutex_t write_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct log_rate rates[LOG_LEVEL_ERROR + 1];
 
@@ -126,7 +137,58 @@ int log_format_line(char *buf, int size, enum log_format format, enum log_level 
 	return len;
 }
 
-static void emit(enum log_level level, int err, const char *msg)
+static bool is_pipe(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode);
+}
+
+/*
+ * Writes without waiting for a reader. poll() tells of room for a line in a pipe, a socket or a
+ * terminal; whoever else writes there could take it in between: the lock keeps our own threads
+ * apart, and where the kernel knows how, the write itself does not wait either. The descriptor is
+ * shared with others, so it is not made non-blocking. A file is written to as it is.
+ */
+static ssize_t write_at_once(int fd, const char *line, size_t len)
+{
+	struct pollfd ready = { .fd = fd, .events = POLLOUT };
+	struct iovec part = { .iov_base = (void *)(uintptr_t)line, .iov_len = len };
+	ssize_t n;
+
+	if (poll(&ready, 1, 0) != 1 || !(ready.revents & POLLOUT))
+		return -1;
+	n = send(fd, line, len, MSG_DONTWAIT | MSG_NOSIGNAL);
+	if (n >= 0 || errno != ENOTSOCK)
+		return n;
+	if (is_pipe(fd)) {
+		n = pwritev2(fd, &part, 1, -1, RWF_NOWAIT);
+		if (n >= 0 || errno == EAGAIN)
+			return n;
+	}
+	return write(fd, line, len);
+}
+
+/* False when the line was lost. */
+static bool write_line(const char *line, size_t len)
+{
+	struct timespec until;
+	ssize_t n;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_nsec += LOCK_PATIENCE_NS;
+	if (until.tv_nsec >= (long)NSEC_PER_SEC) {
+		until.tv_sec++;
+		until.tv_nsec -= (long)NSEC_PER_SEC;
+	}
+	if (pthread_mutex_clocklock(&write_lock, CLOCK_MONOTONIC, &until) != 0)
+		return false; /* another thread's write hangs after all */
+	n = write_at_once(STDERR_FILENO, line, len);
+	(void)pthread_mutex_unlock(&write_lock);
+	return n == (ssize_t)len;
+}
+
+static bool emit_line(enum log_level level, int err, const char *msg)
 {
 	char line[LOG_LINE_MAX];
 	int64_t now_ms = (int64_t)(clock_ns(CLOCK_REALTIME) / NSEC_PER_MSEC);
@@ -134,9 +196,31 @@ static void emit(enum log_level level, int err, const char *msg)
 		log_format_line(line, sizeof(line),
 				(enum log_format)__atomic_load_n(&global_format, __ATOMIC_RELAXED),
 				level, now_ms, err, msg);
-	ssize_t n = write(STDERR_FILENO, line, (size_t)len);
 
-	(void)n; /* there is nowhere left to complain */
+	if (write_line(line, (size_t)len))
+		return true;
+	__atomic_add_fetch(&lost_lines, 1, __ATOMIC_RELAXED);
+	return false;
+}
+
+/* How many lines were lost is said once there is room again. */
+static void emit(enum log_level level, int err, const char *msg)
+{
+	uint64_t lost = __atomic_load_n(&lost_lines, __ATOMIC_RELAXED);
+	uint64_t said = __atomic_load_n(&said_lines, __ATOMIC_RELAXED);
+	char text[96];
+
+	if (!emit_line(level, err, msg) || lost == said)
+		return;
+	(void)snprintf(text, sizeof(text), "%llu lines before the last were lost: nobody read them",
+		       (unsigned long long)(lost - said));
+	if (emit_line(LOG_LEVEL_WARN, 0, text))
+		__atomic_store_n(&said_lines, lost, __ATOMIC_RELAXED);
+}
+
+uint64_t log_lost_lines(void)
+{
+	return __atomic_load_n(&lost_lines, __ATOMIC_RELAXED);
 }
 
 static void log_va(enum log_level level, int err, const char *fmt, va_list ap)

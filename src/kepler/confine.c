@@ -45,6 +45,7 @@ static const char *const allowed[] = {
 	"write",
 	"writev",
 	"pwrite64",
+	"pwritev2", /* a line of the log, without waiting */
 	"close",
 	"close_range",
 	"openat",
@@ -202,7 +203,16 @@ static const struct call_rule rules[] = {
 
 /* For CONFINE_CLIENTS. netlink: which families of addresses this host has. */
 static const char *const client_calls[] = {
-	"socket", "socketpair", "connect", "bind", "sendmmsg", "recvmmsg", "mmap", "mprotect",
+	"socket",
+	"socketpair",
+	"connect",
+	"bind",
+	"sendmmsg",
+	"recvmmsg",
+	"mmap",
+	"mprotect",
+	/* a kubeconfig's certificates: it may appear after the start */
+	"memfd_create",
 };
 
 /*

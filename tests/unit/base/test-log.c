@@ -3,12 +3,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -123,6 +125,98 @@ static void writes_lines(void **state)
 	assert_int_equal(unlink(path), 0);
 }
 
+/* Keeps standard error in a pipe or socket, @fds[1], while the test runs. */
+static int take_stderr(int fd)
+{
+	int saved = dup(STDERR_FILENO);
+
+	assert_true(saved >= 0);
+	assert_true(dup2(fd, STDERR_FILENO) >= 0);
+	return saved;
+}
+
+static void give_stderr_back(int saved)
+{
+	assert_true(dup2(saved, STDERR_FILENO) >= 0);
+	(void)close(saved);
+}
+
+static ssize_t send_or_write(int fd, const void *data, size_t len)
+{
+	ssize_t n = send(fd, data, len, MSG_DONTWAIT);
+
+	return n < 0 && errno == ENOTSOCK ? write(fd, data, len) : n;
+}
+
+static void fill(int fd)
+{
+	static const char block[512];
+	struct pollfd room = { .fd = fd, .events = POLLOUT };
+
+	while (poll(&room, 1, 0) == 1)
+		if (send_or_write(fd, block, sizeof(block)) < 0)
+			break;
+}
+
+static void drain(int fd)
+{
+	char block[65536];
+	struct pollfd left = { .fd = fd, .events = POLLIN };
+
+	while (poll(&left, 1, 0) == 1)
+		assert_true(read(fd, block, sizeof(block)) > 0);
+}
+
+/* Hangs, and is ended by alarm(), where logging waits for a reader. */
+static void lose_and_say(const int fds[2])
+{
+	uint64_t before = log_lost_lines();
+	char text[4096];
+	ssize_t n;
+	int saved;
+
+	fill(fds[1]);
+	(void)alarm(20);
+	saved = take_stderr(fds[1]);
+	for (int i = 0; i < 7; i++)
+		log_error("nobody reads this");
+	assert_int_equal(log_lost_lines() - before, 7);
+	drain(fds[0]);
+	log_error("now somebody does");
+	log_error("and again");
+	give_stderr_back(saved);
+	(void)alarm(0);
+	n = read(fds[0], text, sizeof(text) - 1);
+	assert_true(n > 0);
+	text[n] = '\0';
+	assert_non_null(strstr(text, "now somebody does"));
+	assert_non_null(strstr(text, "7 lines before the last were lost"));
+	assert_non_null(strstr(text, "and again"));
+	assert_null(strstr(strstr(text, "were lost") + 1, "were lost")); /* said once */
+	assert_int_equal(log_lost_lines() - before, 7);
+	(void)close(fds[0]);
+	(void)close(fds[1]);
+}
+
+static void waits_for_no_reader_of_a_pipe(void **state)
+{
+	int fds[2];
+
+	(void)state;
+	assert_int_equal(pipe(fds), 0);
+	lose_and_say(fds);
+}
+
+/* As the journal gives it to a service. */
+static void waits_for_no_reader_of_a_socket(void **state)
+{
+	int fds[2];
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+	lose_and_say(fds);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -130,6 +224,8 @@ int main(void)
 		cmocka_unit_test(cuts_at_whole_characters),
 		cmocka_unit_test(rate),
 		cmocka_unit_test(writes_lines),
+		cmocka_unit_test(waits_for_no_reader_of_a_pipe),
+		cmocka_unit_test(waits_for_no_reader_of_a_socket),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
