@@ -63,14 +63,32 @@ int path_join(char *buf, size_t size, const char *dir, const char *name)
 	return n < 0 || (size_t)n >= size ? -ENAMETOOLONG : 0;
 }
 
+/*
+ * Opening a pipe would wait for somebody to write to it, and reading a terminal for a person. A
+ * device such as /dev/null is fine.
+ */
+static int open_file(const char *path)
+{
+	CLEANUP_FD int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	struct stat st;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (S_ISFIFO(st.st_mode))
+		return -ENOTSUP;
+	return TAKE_FD(fd);
+}
+
 int read_file_alloc(const char *path, size_t max, char **ret_text, size_t *ret_len)
 {
-	CLEANUP_FD int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	CLEANUP_FD int fd = open_file(path);
 	CLEANUP_FREE char *text = NULL;
 	size_t len = 0, size = 4096;
 
 	if (fd < 0)
-		return -errno;
+		return fd;
 	for (;;) {
 		char *bigger = realloc(text, size + 1);
 		ssize_t n;

@@ -22,7 +22,7 @@ int path_join(char *buf, size_t size, const char *dir, const char *name);
 
 /*
  * Reads all of @path into a new terminated string, up to @max bytes (-EFBIG beyond). Ownership of
- * *ret_text is given.
+ * *ret_text is given. -ENOTSUP for a pipe: none is waited for.
  */
 int read_file_alloc(const char *path, size_t max, char **ret_text, size_t *ret_len);
 

@@ -88,6 +88,8 @@ static int read_file(struct config *config, const char *path, bool optional, str
 		return 0;
 	if (r == -EFBIG)
 		return diag_set(diag, r, "%s: larger than 1 MiB", path);
+	if (r == -ENOTSUP)
+		return diag_set(diag, r, "%s: a pipe, not a file", path);
 	if (r < 0)
 		return diag_set(diag, r, "%s: cannot be read: %s", path, strerrordesc_np(-r));
 	free(config->config_file);
@@ -186,5 +188,21 @@ void config_unreloadable_changes(const struct config *old, const struct config *
 		memcpy(buf + len, len ? ", " : "", len ? 2 : 0);
 		memcpy(buf + len + need - strlen(name), name, strlen(name) + 1);
 		len += need;
+	}
+}
+
+void config_keep_unreloadable(struct config *old, struct config *fresh)
+{
+	size_t count;
+	const struct config_option *options = config_options(&count);
+
+	for (size_t i = 0; i < count; i++) {
+		enum config_origin origin = fresh->origins[i];
+
+		if (options[i].reloadable || options[i].not_in_file)
+			continue;
+		option_swap(&options[i], old, fresh);
+		fresh->origins[i] = old->origins[i];
+		old->origins[i] = origin;
 	}
 }

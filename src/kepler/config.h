@@ -52,6 +52,8 @@ struct config {
 	bool security_landlock;       /* --security.landlock=true */
 	bool seccomp_log;             /* --security.seccomp-log=false: log what it would deny */
 	uint64_t monitor_interval_ns; /* --monitor.interval=1s, 100ms..1h */
+	uint64_t hang_limit_ns;       /* --monitor.hang-limit=30s: of the loop, for /healthz */
+	uint64_t state_every_ns;      /* --host.state-every=5m */
 	uint64_t meter_deadline_ns;   /* --meter.read-deadline=100ms */
 	double meter_max_watts;       /* --meter.max-watts=0, per zone; 0: by its kind */
 	uint32_t bpf_end_buffer_kib;  /* --bpf.end-buffer=512KiB: KiB, a power of two, 64..65536 */
@@ -122,6 +124,11 @@ void config_show(const struct config *config, struct strbuf *out);
  */
 void config_unreloadable_changes(const struct config *old, const struct config *new_, char *buf,
 				 size_t size);
+/*
+ * Gives @fresh the values that @old has of all options that cannot change while running, so that a
+ * reload changes only what may change. @old gets those of @fresh for them, and is to be released.
+ */
+void config_keep_unreloadable(struct config *old, struct config *fresh);
 
 /*
  * The option table rendered: for --help, the man page (scdoc), docs/configuration.md,

@@ -92,10 +92,19 @@ static const struct config_option options[] = {
 	  .default_text = "/var/lib/kepler", .metavar = "DIR", .may_be_empty = true,
 	  .help = "Where what was learned about idle power survives a restart. Empty: keep no "
 		  "state." },
+	{ "host.state-every", NULL, OPTION_DURATION, FIELD(state_every_ns),
+	  RANGE(NSEC_PER_SEC, 24 * 3600 * NSEC_PER_SEC), .default_text = "5m",
+	  .metavar = "DURATION", .reloadable = true,
+	  .help = "How often it is written there; at the end it is, too." },
 
 	{ "monitor.interval", NULL, OPTION_DURATION, FIELD(monitor_interval_ns),
 	  RANGE(100 * NSEC_PER_MSEC, 3600 * NSEC_PER_SEC), .default_text = "1s",
 	  .metavar = "DURATION", .reloadable = true, .help = "Time from one reading to the next." },
+	{ "monitor.hang-limit", NULL, OPTION_DURATION, FIELD(hang_limit_ns),
+	  RANGE(NSEC_PER_SEC, 3600 * NSEC_PER_SEC), .default_text = "30s", .metavar = "DURATION",
+	  .reloadable = true,
+	  .help = "How long the loop that measures may stand still, if that is more than three "
+		  "intervals. Beyond, /healthz and /metrics answer 503." },
 	{ "monitor.max-processes", NULL, OPTION_U32, FIELD(max_processes), RANGE(256, 4194304),
 	  .default_text = "20000", .metavar = "N",
 	  .help = "Processes that are told apart. Beyond, the smallest are in their container's "

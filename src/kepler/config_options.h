@@ -97,6 +97,8 @@ size_t option_list_count(const struct config_option *option, const struct config
 /* The value (of list item @item) as text that option_set reads back to the same value. */
 void option_format(const struct config_option *option, const struct config *config, size_t item,
 		   struct strbuf *out);
+/* Exchanges the option's values of two configs; cannot fail. */
+void option_swap(const struct config_option *option, struct config *a, struct config *b);
 bool option_equal(const struct config_option *option, const struct config *a,
 		  const struct config *b);
 /* "a duration from 100ms to 1h, such as 500ms, 5s or 1m30s": completes "must be". */

@@ -386,6 +386,49 @@ static bool same_text(const struct config_option *option, const struct config *a
 	return same;
 }
 
+static size_t value_size(const struct config_option *option)
+{
+	switch (option->type) {
+	case OPTION_STRING:
+		return sizeof(char *);
+	case OPTION_BOOL:
+		return sizeof(bool);
+	case OPTION_ENUM:
+		return sizeof(int);
+	case OPTION_DURATION:
+		return sizeof(uint64_t);
+	case OPTION_U32:
+	case OPTION_KIB:
+		return sizeof(uint32_t);
+	case OPTION_DOUBLE:
+		return sizeof(double);
+	case OPTION_STRINGS:
+		return option->list_max * sizeof(char *);
+	case OPTION_ZONE_WATTS:
+		return option->list_max * sizeof(struct config_idle_watts);
+	}
+	return 0;
+}
+
+static void swap_bytes(void *a, void *b, size_t size)
+{
+	unsigned char *left = a, *right = b;
+
+	for (size_t i = 0; i < size; i++) {
+		unsigned char byte = left[i];
+
+		left[i] = right[i];
+		right[i] = byte;
+	}
+}
+
+void option_swap(const struct config_option *option, struct config *a, struct config *b)
+{
+	swap_bytes(member(option, a), member(option, b), value_size(option));
+	if (option_is_list(option))
+		swap_bytes(list_count(option, a), list_count(option, b), sizeof(size_t));
+}
+
 bool option_equal(const struct config_option *option, const struct config *a,
 		  const struct config *b)
 {

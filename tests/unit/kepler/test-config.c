@@ -303,6 +303,57 @@ static void unreloadable(void **state)
 	config_release(&b); /* releasing what is released is harmless */
 }
 
+/* A value that @option takes and that is not its default; false when the list has none. */
+static bool set_other(const struct config_option *option, size_t index, struct config *config,
+		      const struct config *defaults)
+{
+	static const char *const texts[] = { "/elsewhere", "false",   "true",   "1m",
+					     "333",        "2MiB",    ":9",     "off",
+					     "both",       "kubelet", "merged", "always" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		struct diag diag = { "" };
+
+		if (option_set_from(index, config, ORIGIN_FLAG, texts[i], &diag) == 0 &&
+		    !option_equal(option, config, defaults))
+			return true;
+	}
+	return false;
+}
+
+/* What a reload says it does not change, it does not change; what it may, it does. */
+static void unreloadable_stay(void **state)
+{
+	struct config defaults, old, fresh;
+	struct diag diag;
+	char names[1024];
+	size_t count, fixed = 0;
+	const struct config_option *options = config_options(&count);
+
+	(void)state;
+	assert_int_equal(load(FLAGS(), ENVIRONMENT(), "", &defaults, &diag), 0);
+	assert_int_equal(load(FLAGS(), ENVIRONMENT(), "", &old, &diag), 0);
+	assert_int_equal(load(FLAGS("--log.level=debug"), ENVIRONMENT(), "", &fresh, &diag), 0);
+	for (size_t i = 0; i < count; i++) {
+		if (options[i].reloadable || options[i].not_in_file)
+			continue;
+		if (!set_other(&options[i], i, &fresh, &defaults))
+			fail_msg("no other value is known for %s", options[i].name);
+		fixed++;
+	}
+	assert_true(fixed > 20);
+	config_keep_unreloadable(&old, &fresh);
+	config_unreloadable_changes(&defaults, &fresh, names, sizeof(names));
+	assert_string_equal(names, "");
+	for (size_t i = 0; i < count; i++)
+		assert_true(options[i].reloadable || options[i].not_in_file ||
+			    fresh.origins[i] == ORIGIN_DEFAULT);
+	assert_int_not_equal(fresh.log_level, defaults.log_level);
+	config_release(&defaults);
+	config_release(&old);
+	config_release(&fresh);
+}
+
 static void file_limits(void **state)
 {
 	struct config config;
@@ -328,7 +379,8 @@ int main(void)
 		cmocka_unit_test(precedence),   cmocka_unit_test(default_file),
 		cmocka_unit_test(refused),      cmocka_unit_test(after_the_end),
 		cmocka_unit_test(environment),  cmocka_unit_test(too_many_items),
-		cmocka_unit_test(unreloadable), cmocka_unit_test(file_limits),
+		cmocka_unit_test(unreloadable), cmocka_unit_test(unreloadable_stay),
+		cmocka_unit_test(file_limits),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
