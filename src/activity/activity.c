@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Chooses the reader: BPF where the kernel lets us, else /proc; and hands each call on to it. What a
- * pass tells is compared with the machine's own account here, whoever tells it.
+ * Chooses the reader: BPF where the kernel lets us, else /proc; and hands each call on to it. What
+ * a pass tells is compared with the machine's own account here, whichever reader tells it.
  */
 #include "activity/activity.h"
 

@@ -4,7 +4,7 @@
  *
  * Busy time is that of tasks, guests' included, and of interrupts; steal, which another virtual
  * machine ran, is not. Most kernels sample it at each tick, while a task's run time is exact. Idle
- * time is exact where ticks stop in idle. The sums keep what CPUs that are offline now have counted.
+ * time is exact where ticks stop in idle. The sums keep what CPUs counted that are offline now.
  */
 #pragma once
 

@@ -8,12 +8,12 @@
  * but not without end: more than the bound below zero is not kept, so that ticks which miss short
  * work, as they may for hours, do not hide what is unseen later.
  *
- * Busy time is sampled at ticks. A tick that finds a CPU busy counts all of it: where a part p of it
- * was, the error has a variance of p (1 - p) ticks², at most the lesser of the busy and the idle
+ * Busy time is sampled at ticks. A tick that finds a CPU busy counts all of it: where a part p of
+ * it was, the error has a variance of p (1 - p) ticks², at most the lesser of the busy and the idle
  * time in ticks. The bound is five standard deviations of their sum since the start; and what does
  * not add up: two ticks for each CPU, by which a task's run time lags, and the cut of five numbers.
  *
- * Work may also run in step with the ticks, which then see it always. So a second witness is wanted:
+ * Work may also run in step with the ticks, which then see it always. So there is a second witness:
  * time that has passed on all CPUs, less idle time, which the kernel takes at the moments where
  * idling begins and ends. What is unseen is the lesser of the two.
  */

@@ -86,38 +86,62 @@ void emit_activity_info(struct render *render, const struct metric *metric)
 	sample_end(&render->w, 1, 0, 0);
 }
 
-static void histogram_line(struct render *render, const char *suffix, const char *le,
-			   uint64_t value)
+/* A histogram as the emitters see it; a label of its own, or NULL. */
+struct histogram {
+	const char *label, *label_value;
+	const double *bounds;   /* unused ones at the end are 0 */
+	const uint64_t *counts; /* one a bound, not cumulative */
+	size_t bound_count;
+	uint64_t count; /* all, what is above the last bound included */
+	double sum_s;
+};
+
+static void histogram_label(struct strbuf *out, const char *before, const char *name,
+			    const char *value)
+{
+	strbuf_add_str(out, before);
+	strbuf_add_str(out, name);
+	strbuf_add(out, "=\"", 2);
+	strbuf_add_str(out, value);
+	strbuf_add_char(out, '"');
+}
+
+static void histogram_name(struct render *render, const struct histogram *histogram,
+			   const char *suffix, const char *le)
 {
 	struct strbuf *out = render->w.out;
 
 	strbuf_add_str(out, render->w.family);
 	strbuf_add_str(out, suffix);
-	if (le) {
-		strbuf_add_str(out, "{le=\"");
-		strbuf_add_str(out, le);
-		strbuf_add(out, "\"}", 2);
-	}
+	if (histogram->label)
+		histogram_label(out, "{", histogram->label, histogram->label_value);
+	if (le)
+		histogram_label(out, histogram->label ? "," : "{", "le", le);
+	if (histogram->label || le)
+		strbuf_add_char(out, '}');
 	strbuf_add_char(out, ' ');
-	strbuf_add_u64(out, value);
-	strbuf_add_char(out, '\n');
 }
 
-static void histogram_tail(struct render *render)
+static void histogram_line(struct render *render, const struct histogram *histogram,
+			   const char *suffix, const char *le, uint64_t value)
 {
-	const struct snapshot_self *self = &render->snapshot->self;
+	histogram_name(render, histogram, suffix, le);
+	strbuf_add_u64(render->w.out, value);
+	strbuf_add_char(render->w.out, '\n');
+}
+
+static void histogram_tail(struct render *render, const struct histogram *histogram)
+{
 	struct strbuf *out = render->w.out;
 	char digits[FORMAT_DOUBLE_MAX];
 
-	strbuf_add_str(out, render->w.family);
-	strbuf_add_str(out, "_sum ");
-	strbuf_add(out, digits, format_double(digits, self->interval_sum_s));
+	histogram_name(render, histogram, "_sum", NULL);
+	strbuf_add(out, digits, format_double(digits, histogram->sum_s));
 	strbuf_add_char(out, '\n');
-	histogram_line(render, "_count", NULL, self->interval_count);
+	histogram_line(render, histogram, "_count", NULL, histogram->count);
 	if (render->w.exposition != EXPOSITION_OPENMETRICS)
 		return;
-	strbuf_add_str(out, render->w.family);
-	strbuf_add_str(out, "_created ");
+	histogram_name(render, histogram, "_created", NULL);
 	strbuf_add(out, digits, format_created(digits, render->start_ms));
 	strbuf_add_char(out, '\n');
 }
@@ -126,27 +150,65 @@ static void histogram_tail(struct render *render)
  * Canonical numbers: OpenMetrics wants "1.0" where the text format has "1". Unused buckets at the
  * end have the bound 0.
  */
-void emit_interval_histogram(struct render *render, const struct metric *metric)
+static void histogram_lines(struct render *render, const struct histogram *histogram)
 {
-	const struct snapshot_self *self = &render->snapshot->self;
 	uint64_t cumulative = 0;
 
-	(void)metric;
-	family_head(&render->w);
-	for (int i = 0; i < SNAPSHOT_HISTOGRAM_BUCKETS && self->interval_buckets_le[i] > 0; i++) {
+	for (size_t i = 0; i < histogram->bound_count && histogram->bounds[i] > 0; i++) {
 		char le[FORMAT_DOUBLE_MAX + 3];
-		size_t len = format_double(le, self->interval_buckets_le[i]);
+		size_t len = format_double(le, histogram->bounds[i]);
 
 		le[len] = '\0';
 		if (strcmp(le, "+Inf") == 0)
 			break;
 		if (render->w.exposition == EXPOSITION_OPENMETRICS && !strpbrk(le, ".eEn"))
 			memcpy(le + len, ".0", 3);
-		cumulative += self->interval_bucket_counts[i];
-		histogram_line(render, "_bucket", le, cumulative);
+		cumulative += histogram->counts[i];
+		histogram_line(render, histogram, "_bucket", le, cumulative);
 	}
-	histogram_line(render, "_bucket", "+Inf", self->interval_count);
-	histogram_tail(render);
+	histogram_line(render, histogram, "_bucket", "+Inf", histogram->count);
+	histogram_tail(render, histogram);
+}
+
+void emit_interval_histogram(struct render *render, const struct metric *metric)
+{
+	const struct snapshot_self *self = &render->snapshot->self;
+	const struct histogram histogram = {
+		.bounds = self->interval_buckets_le,
+		.counts = self->interval_bucket_counts,
+		.bound_count = SNAPSHOT_HISTOGRAM_BUCKETS,
+		.count = self->interval_count,
+		.sum_s = self->interval_sum_s,
+	};
+
+	(void)metric;
+	family_head(&render->w);
+	histogram_lines(render, &histogram);
+}
+
+/* A step that was never taken has no series. */
+void emit_step_histogram(struct render *render, const struct metric *metric)
+{
+	const struct snapshot_self *self = &render->snapshot->self;
+
+	(void)metric;
+	for (size_t i = 0; i < SNAPSHOT_STEPS; i++) {
+		const struct snapshot_step *step = &self->steps[i];
+		const struct histogram histogram = {
+			.label = "step",
+			.label_value = step->name,
+			.bounds = self->step_buckets_le,
+			.counts = step->bucket_counts,
+			.bound_count = SNAPSHOT_STEP_BUCKETS,
+			.count = step->count,
+			.sum_s = step->sum_s,
+		};
+
+		if (!step->count)
+			continue;
+		family_head(&render->w);
+		histogram_lines(render, &histogram);
+	}
 }
 
 void emit_folded(struct render *render, const struct metric *metric)
@@ -190,6 +252,7 @@ void emit_reloads(struct render *render, const struct metric *metric)
 		render, "result", "success",
 		self->reloads > self->reload_failures ? self->reloads - self->reload_failures : 0);
 	labelled_counter(render, "result", "failure", self->reload_failures);
+	labelled_counter(render, "result", "merged", self->reloads_merged);
 }
 
 void emit_snapshot_sequence(struct render *render, const struct metric *metric)

@@ -301,6 +301,13 @@ static const struct metric table[] = {
 	  "le",
 	  "How long reading, attributing and publishing took in each interval.",
 	  emit_interval_histogram, 0 },
+	{ "kepler_exporter_loop_step_seconds", METRIC_HISTOGRAM, "seconds", BOTH,
+	  "step, le",
+	  "How long each step of the loop took: what makes an interval late shows here. signals: "
+	  "signals and reloads; self: its own costs, names, time limits of connections, state; "
+	  "meters, activity, identity, attribution, publication: the parts of an interval; table: "
+	  "the live table.",
+	  emit_step_histogram, 0 },
 	{ "kepler_exporter_intervals_missed", METRIC_COUNTER, "", BOTH,
 	  "",
 	  "Intervals that began too late because the one before took too long.",
@@ -455,7 +462,7 @@ static const struct metric table[] = {
 	  emit_table_overflows, 0 },
 	{ "kepler_exporter_state_write_errors", METRIC_COUNTER, "", BOTH,
 	  "",
-	  "Times the state file could not be written.",
+	  "Times that the state file could not be read or written, or not in time.",
 	  emit_self_u64, SELF(state_write_errors) },
 	{ "kepler_exporter_landlock_abi", METRIC_GAUGE, "", BOTH,
 	  "",
@@ -467,9 +474,14 @@ static const struct metric table[] = {
 	  "System calls that the filter answered with EPERM or ENOSYS, because they are not in its "
 	  "list; the log names each once.",
 	  emit_self_u64, SELF(denied_calls) },
+	{ "kepler_exporter_log_lost_lines", METRIC_COUNTER, "", BOTH,
+	  "",
+	  "Lines of the log that were lost because nobody read them.",
+	  emit_self_u64, SELF(log_lost_lines) },
 	{ "kepler_exporter_config_reloads", METRIC_COUNTER, "", BOTH,
 	  "result",
-	  "Reloads of the configuration.",
+	  "Reloads of the configuration that were asked for. merged: while another was under "
+	  "way, so that the one after it answered several.",
 	  emit_reloads, 0 },
 	{ "kepler_exporter_config_last_reload_successful", METRIC_GAUGE, "", BOTH,
 	  "",

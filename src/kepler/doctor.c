@@ -213,11 +213,19 @@ static void examine_names(struct findings *findings, const struct sources *sourc
 				"its account",
 				"Kubernetes does not answer, so pods have no names: %s",
 				kube.last_error[0] ? kube.last_error : "no answer yet");
+	} else if (sources->names.wants_kube) {
+		findings_add(findings, FINDING_FIX, "owners",
+			     "look at --kube.kubeconfig; a running exporter tries again by itself",
+			     "Kubernetes is not asked, so pods have no names: %s",
+			     sources->names.kube_error);
 	} else {
 		findings_add(findings, FINDING_NOTE, "owners", NULL,
 			     "Kubernetes is not asked: this is no pod, and --kube.kubeconfig is "
 			     "not set");
 	}
+	if (sources->names.runtimes_error[0])
+		findings_add(findings, FINDING_FIX, "owners", NULL,
+			     "container runtimes are not asked: %s", sources->names.runtimes_error);
 	if (!sources->names.runtimes)
 		return;
 	runtimes_get_stats(sources->names.runtimes, &runtimes);

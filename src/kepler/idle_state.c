@@ -2,22 +2,144 @@
 #include "kepler/idle_state.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/log.h"
+#include "base/clock.h"
 #include "base/macro.h"
-#include "kepler/state_file.h"
 
 #define MACHINE_ID_PATH "/etc/machine-id"
 
-static void machine_key(const struct host_info *host, char key[STATE_MACHINE_MAX])
-{
+/* One reading or writing; all that it needs is its own. */
+struct idle_job {
+	struct offload_job job;
+	bool is_load;
+	char *dir;
 	char facts[256];
+	char machine[STATE_MACHINE_MAX];
+	struct state *state; /* to write; or what was read */
+	int result;
+	struct diag diag;
+};
 
-	(void)snprintf(facts, sizeof(facts), "%s %s %u %u", host->machine, host->cpu_model,
-		       host->cpus, host->sockets);
-	state_machine_key(MACHINE_ID_PATH, facts, key);
+static void job_free(struct idle_job *job)
+{
+	if (!job)
+		return;
+	free(job->state);
+	free(job->dir);
+	free(job);
+}
+
+static void job_drop(struct offload_job *job)
+{
+	job_free((struct idle_job *)job);
+}
+
+static void job_run(struct offload_job *base)
+{
+	struct idle_job *job = (struct idle_job *)base;
+
+	if (!job->is_load) {
+		job->result = state_save(job->dir, job->machine, job->state, &job->diag);
+		return;
+	}
+	state_machine_key(MACHINE_ID_PATH, job->facts, job->machine);
+	job->result = state_load(job->dir, job->machine, job->state, &job->diag);
+}
+
+/* Takes ownership of @state. */
+static int begin(struct idle_state_keeper *keeper, bool is_load, struct state *state,
+		 uint64_t now_ns)
+{
+	struct idle_job *job = calloc(1, sizeof(*job));
+	char *dir = strdup(keeper->dir);
+	int r = keeper->pool ? -ENOMEM : -EAGAIN;
+
+	if (!job || !dir || !state) {
+		free(job);
+		free(dir);
+		free(state);
+		return r;
+	}
+	*job = (struct idle_job){ .job = { .run = job_run, .drop = job_drop },
+				  .is_load = is_load,
+				  .dir = dir,
+				  .state = state };
+	memcpy(job->facts, keeper->facts, sizeof(job->facts));
+	memcpy(job->machine, keeper->machine, sizeof(job->machine));
+	if (keeper->pool)
+		r = offload_submit(keeper->pool, &job->job);
+	if (r < 0) {
+		job_free(job);
+		return r;
+	}
+	keeper->job = job;
+	keeper->began_ns = now_ns;
+	keeper->given_up = false;
+	return 0;
+}
+
+enum idle_outcome idle_state_take(struct idle_state_keeper *keeper, struct offload_job *base,
+				  struct diag *diag)
+{
+	struct idle_job *job = keeper->job;
+	enum idle_outcome outcome = IDLE_NOTHING;
+
+	if (!job || base != &job->job)
+		return IDLE_NOTHING;
+	keeper->job = NULL;
+	if (job->is_load) {
+		memcpy(keeper->machine, job->machine, sizeof(keeper->machine));
+		if (job->result == 0)
+			keeper->loaded = TAKE_PTR(job->state);
+		outcome = IDLE_READ;
+	}
+	if (job->result < 0 && !(job->is_load && job->result == -ENOENT)) {
+		*diag = job->diag;
+		outcome = IDLE_FAILED;
+	}
+	job_free(job);
+	return outcome;
+}
+
+/* Waits for the job under way; the pool has no other. */
+static enum idle_outcome wait_for_job(struct idle_state_keeper *keeper, uint64_t patience_ns,
+				      struct diag *diag)
+{
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), end_ns = now_ns + patience_ns;
+	struct offload_job *job = NULL;
+
+	while (!job && now_ns < end_ns) {
+		struct pollfd ready = { .fd = offload_fd(keeper->pool), .events = POLLIN };
+
+		(void)poll(&ready, 1, (int)((end_ns - now_ns) / NSEC_PER_MSEC) + 1);
+		job = offload_take(keeper->pool);
+		now_ns = clock_ns(CLOCK_MONOTONIC);
+	}
+	return job ? idle_state_take(keeper, job, diag) : IDLE_NOTHING;
+}
+
+enum idle_outcome idle_state_open(struct idle_state_keeper *keeper, const char *dir,
+				  const struct host_info *host, uint64_t patience_ns,
+				  struct diag *diag)
+{
+	int r;
+
+	if (!dir[0])
+		return IDLE_NOTHING;
+	(void)snprintf(keeper->facts, sizeof(keeper->facts), "%s %s %u %u", host->machine,
+		       host->cpu_model, host->cpus, host->sockets);
+	keeper->dir = strdup(dir);
+	r = keeper->dir ? begin(keeper, true, calloc(1, sizeof(struct state)),
+				clock_ns(CLOCK_MONOTONIC))
+			: -ENOMEM;
+	if (r < 0) {
+		(void)diag_set(diag, r, "%s: %s", dir, strerrordesc_np(-r));
+		return IDLE_FAILED;
+	}
+	return wait_for_job(keeper, patience_ns, diag);
 }
 
 static void zone_key(const struct zone *zone, char key[STATE_KEY_MAX])
@@ -37,25 +159,10 @@ static void restore_zone(struct interval_engine *engine, size_t index, const str
 		interval_engine_restore(engine, index, &learner);
 }
 
-void idle_state_restore(const char *state_dir, const struct host_info *host,
-			struct interval_engine *engine)
+void idle_state_restore(const struct idle_state_keeper *keeper, struct interval_engine *engine)
 {
-	CLEANUP_FREE struct state *state = calloc(1, sizeof(*state));
-	char machine[STATE_MACHINE_MAX];
-	struct diag diag = { "" };
-	int r;
-
-	if (!state_dir[0] || !state)
-		return;
-	machine_key(host, machine);
-	r = state_load(state_dir, machine, state, &diag);
-	if (r < 0) {
-		if (r != -ENOENT)
-			log_warn("idle power is learned anew: %s", diag.text);
-		return;
-	}
-	for (size_t i = 0; i < interval_engine_zone_count(engine); i++)
-		restore_zone(engine, i, state);
+	for (size_t i = 0; keeper->loaded && i < interval_engine_zone_count(engine); i++)
+		restore_zone(engine, i, keeper->loaded);
 }
 
 /* A zone that taught nothing yet, or whose idle power is not learned, has nothing to keep. */
@@ -72,16 +179,8 @@ static int collect_zone(const struct interval_engine *engine, size_t index, stru
 	return r < 0 ? r : state_put(state, key, line);
 }
 
-int idle_state_save(const char *state_dir, const struct host_info *host,
-		    const struct interval_engine *engine, struct diag *diag)
+static int collect(const struct interval_engine *engine, struct state *state, struct diag *diag)
 {
-	CLEANUP_FREE struct state *state = calloc(1, sizeof(*state));
-	char machine[STATE_MACHINE_MAX];
-
-	if (!state_dir[0])
-		return 0;
-	if (!state)
-		return diag_set(diag, -ENOMEM, "out of memory");
 	for (size_t i = 0; i < interval_engine_zone_count(engine); i++) {
 		int r = collect_zone(engine, i, state);
 
@@ -89,8 +188,75 @@ int idle_state_save(const char *state_dir, const struct host_info *host,
 			return diag_set(diag, r, "the learner of zone %zu cannot be written down",
 					i);
 	}
+	return 0;
+}
+
+enum idle_outcome idle_state_save(struct idle_state_keeper *keeper,
+				  const struct interval_engine *engine, uint64_t now_ns,
+				  struct diag *diag)
+{
+	CLEANUP_FREE struct state *state = NULL;
+	int r;
+
+	if (!keeper->dir || !keeper->dir[0])
+		return IDLE_NOTHING;
+	if (keeper->job) {
+		(void)diag_set(diag, -EBUSY, "%s: what was begun %.0f s ago has not ended",
+			       keeper->dir, (double)(now_ns - keeper->began_ns) / 1e9);
+		return IDLE_FAILED;
+	}
+	state = calloc(1, sizeof(*state));
+	if (!state) {
+		(void)diag_set(diag, -ENOMEM, "out of memory");
+		return IDLE_FAILED;
+	}
+	if (collect(engine, state, diag) < 0)
+		return IDLE_FAILED;
 	if (state->count == 0)
-		return 0;
-	machine_key(host, machine);
-	return state_save(state_dir, machine, state, diag);
+		return IDLE_NOTHING;
+	/* A file that could not be read at the start, for want of a thread, is read first. */
+	r = begin(keeper, !keeper->machine[0], TAKE_PTR(state), now_ns);
+	if (r < 0) {
+		(void)diag_set(diag, r, "%s: %s", keeper->dir, strerrordesc_np(-r));
+		return IDLE_FAILED;
+	}
+	return IDLE_NOTHING;
+}
+
+enum idle_outcome idle_state_turn(struct idle_state_keeper *keeper, uint64_t now_ns,
+				  struct diag *diag)
+{
+	if (!keeper->job || keeper->given_up || now_ns < keeper->began_ns + IDLE_STATE_LIMIT_NS)
+		return IDLE_NOTHING;
+	keeper->given_up = true;
+	(void)diag_set(diag, -ETIMEDOUT, "%s does not answer", keeper->dir);
+	return IDLE_FAILED;
+}
+
+enum idle_outcome idle_state_close(struct idle_state_keeper *keeper,
+				   const struct interval_engine *engine, uint64_t patience_ns,
+				   struct diag *diag)
+{
+	uint64_t end_ns = clock_ns(CLOCK_MONOTONIC) + patience_ns;
+	enum idle_outcome outcome = IDLE_NOTHING;
+
+	if (keeper->job)
+		(void)wait_for_job(keeper, patience_ns, diag);
+	if (engine)
+		outcome = idle_state_save(keeper, engine, clock_ns(CLOCK_MONOTONIC), diag);
+	if (outcome != IDLE_FAILED && keeper->job) {
+		uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+
+		outcome = wait_for_job(keeper, now_ns < end_ns ? end_ns - now_ns : 0, diag);
+		if (keeper->job) {
+			(void)diag_set(diag, -ETIMEDOUT, "%s does not answer", keeper->dir);
+			outcome = IDLE_FAILED;
+		}
+	}
+	if (keeper->job)
+		offload_abandon(keeper->pool, &keeper->job->job);
+	free(keeper->loaded);
+	free(keeper->dir);
+	*keeper = (struct idle_state_keeper){ 0 };
+	return outcome;
 }

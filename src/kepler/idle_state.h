@@ -2,20 +2,71 @@
 /*
  * Learned idle power over restarts: what of the engine goes into the state file, and back.
  *
- * A line belongs to a zone of a machine of the same CPU; anything else in the file is ignored.
+ * A line belongs to a zone of a machine of the same CPU; anything else in the file is ignored. The
+ * file is read and written off the loop's thread, since its directory may lie on a mount that
+ * hangs: one reading or writing at a time, and while it is under way nothing else is tried. One
+ * that takes longer than IDLE_STATE_LIMIT_NS is an error, and stays the one under way until it
+ * ends. Nothing is written before the file was read, so that what it holds is not lost unread.
  */
 #pragma once
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/diag.h"
+#include "base/offload.h"
 #include "host/host.h"
 #include "kepler/interval.h"
+#include "kepler/state_file.h"
 
-/* Takes what is there; a missing or unreadable file is a fresh start. */
-void idle_state_restore(const char *state_dir, const struct host_info *host,
-			struct interval_engine *engine);
+#define IDLE_STATE_LIMIT_NS (10ULL * 1000000000)
+
+struct idle_job;
+
+/* All zero at first. Belongs to one thread. */
+struct idle_state_keeper {
+	struct offload *pool;            /* borrowed; NULL: there is no thread */
+	char *dir;                       /* "" or NULL: no state is kept */
+	char facts[256];                 /* of the machine */
+	char machine[STATE_MACHINE_MAX]; /* known once the file was read */
+	struct state *loaded;            /* what the file said, or NULL */
+	struct idle_job *job;            /* under way, or NULL */
+	uint64_t began_ns;
+	bool given_up; /* it was told as failed */
+};
+
+enum idle_outcome {
+	IDLE_NOTHING,
+	IDLE_READ,   /* the file was read, or there is none: idle_state_restore() may know more */
+	IDLE_FAILED, /* the diagnosis says why */
+};
+
 /*
- * 0 or -errno with a diagnosis; nothing is written when @state_dir is "" or nothing was learned
- * from.
+ * Begins to read the file in @dir, and waits at most @patience_ns for it: READ, FAILED, or NOTHING
+ * while it is under way or where no state is kept. The pool has no other job.
  */
-int idle_state_save(const char *state_dir, const struct host_info *host,
-		    const struct interval_engine *engine, struct diag *diag);
+enum idle_outcome idle_state_open(struct idle_state_keeper *keeper, const char *dir,
+				  const struct host_info *host, uint64_t patience_ns,
+				  struct diag *diag);
+/* Gives zones of the engine what the file said of them, as far as it was read. */
+void idle_state_restore(const struct idle_state_keeper *keeper, struct interval_engine *engine);
+/*
+ * Begins to write what was learned. NOTHING: it is under way, or there is nothing to write. FAILED
+ * where it cannot even begin, such as when the one before is still under way.
+ */
+enum idle_outcome idle_state_save(struct idle_state_keeper *keeper,
+				  const struct interval_engine *engine, uint64_t now_ns,
+				  struct diag *diag);
+/* @job came from the pool: NOTHING also when it is none of ours. */
+enum idle_outcome idle_state_take(struct idle_state_keeper *keeper, struct offload_job *job,
+				  struct diag *diag);
+/* In each turn of the loop: FAILED once when the one under way takes too long. */
+enum idle_outcome idle_state_turn(struct idle_state_keeper *keeper, uint64_t now_ns,
+				  struct diag *diag);
+/*
+ * The end: writes a last time and waits at most @patience_ns for it. FAILED as above. Abandons
+ * what is under way and frees what is held; before the pool is, and when it has no other job.
+ */
+enum idle_outcome idle_state_close(struct idle_state_keeper *keeper,
+				   const struct interval_engine *engine, uint64_t patience_ns,
+				   struct diag *diag);

@@ -164,21 +164,6 @@ void interval_engine_reconfigure(struct interval_engine *engine, const struct co
 		zone_account_configure(&engine->zones[z], config);
 }
 
-static struct process_ref ref_of(const struct activity_sample *sample)
-{
-	return (struct process_ref){
-		.pid = sample->key.pid,
-		.start_ns = sample->key.start_ns,
-		.cgroup_id = sample->cgroup_id,
-		.comm = sample->comm,
-		.kthread = sample->flags & ACTIVITY_KTHREAD,
-		.cgroup_set = sample->cgroup_set,
-		.exe = !(sample->flags & ACTIVITY_EXE_READ)    ? PROCESS_EXE_UNKNOWN
-		       : (sample->flags & ACTIVITY_HYPERVISOR) ? PROCESS_EXE_HYPERVISOR
-							       : PROCESS_EXE_OTHER,
-	};
-}
-
 static uint32_t container_of(struct interval_engine *engine, const struct process_ref *process)
 {
 	const struct ledger_owner owner =
@@ -194,13 +179,13 @@ static uint32_t container_of(struct interval_engine *engine, const struct proces
  */
 static void enter_sample(struct interval_engine *engine, const struct activity_sample *sample)
 {
-	const struct process_ref process_ref = ref_of(sample);
+	const struct process_ref ref = process_ref_of(sample);
 	uint32_t container, process = LEDGER_NONE;
 	bool wanted = sample->cpu_ns > 0 || engine->idle_share == IDLE_SHARE_EQUAL;
 
 	if (!wanted && engine->baseline_done)
 		return;
-	container = container_of(engine, &process_ref);
+	container = container_of(engine, &ref);
 	if (!wanted)
 		return;
 	process = ledger_process(engine->ledger, sample->key.pid, sample->key.start_ns,
@@ -256,7 +241,7 @@ static void announce_processes(struct interval_engine *engine, const struct acti
 
 	do {
 		for (size_t i = 0; i < activity->count; i++) {
-			const struct process_ref process = ref_of(&activity->samples[i]);
+			const struct process_ref process = process_ref_of(&activity->samples[i]);
 
 			identity_resolver_announce(identities, &process);
 		}
@@ -501,6 +486,12 @@ static void describe_self(struct interval_engine *engine, const struct zone_acti
 	self->node_cpu_ns = ledger_node_cpu_value(engine->ledger);
 }
 
+static void enter_step(const struct interval_engine *engine, enum loop_step step)
+{
+	if (engine->sources.steps)
+		loop_steps_enter(engine->sources.steps, step, clock_ns(CLOCK_MONOTONIC));
+}
+
 int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
 			struct snapshot_self *self)
 {
@@ -509,13 +500,15 @@ int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
 	int r, pass;
 
 	engine->elapsed_ns = 0;
-
+	enter_step(engine, STEP_METERS);
 	read_zones(engine);
+	enter_step(engine, STEP_ACTIVITY);
 	pass = activity_read(engine->sources.activity, &activity);
 	if (pass < 0) {
 		activity = (struct activity){ .time_ns = clock_ns(CLOCK_MONOTONIC),
 					      .boottime_ns = clock_ns(CLOCK_BOOTTIME) };
 	}
+	enter_step(engine, STEP_IDENTITY);
 	r = interval_engine_find_zones(engine, realtime_ms);
 	if (r < 0)
 		return r;
@@ -533,12 +526,14 @@ int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
 	}
 	if (enter_activity(engine, &activity) < 0)
 		engine->parties.count = 0;
+	enter_step(engine, STEP_ATTRIBUTION);
 	attribute_all(engine, &activity, &measured);
 	end_processes(engine, &activity);
 	sleepers_look(engine->ledger, engine->sources.identities, activity.time_ns,
 		      &engine->slept_ns);
 	engine->baseline_done = true;
 	describe_self(engine, &measured, self);
+	enter_step(engine, STEP_PUBLICATION);
 	r = publisher_publish(engine->publisher, activity.time_ns, realtime_ms, engine->published,
 			      self);
 	return pass < 0 ? pass : r;

@@ -15,6 +15,7 @@
 #include "attribution/idle.h"
 #include "attribution/ledger.h"
 #include "kepler/config.h"
+#include "kepler/loop_steps.h"
 #include "meter/meter.h"
 #include "snapshot/publisher.h"
 #include "snapshot/snapshot.h"
@@ -34,6 +35,7 @@ struct interval_sources {
 	struct identity_resolver *identities;
 	struct snapshot_holder *holder;
 	unsigned cpus;
+	struct loop_steps *steps; /* NULL: not timed */
 };
 
 int interval_engine_new(const struct interval_sources *sources, const struct config *config,

@@ -3,17 +3,22 @@
 
 #include <errno.h>
 #include <math.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/log.h"
+#include "base/macro.h"
 #include "base/num.h"
 #include "kepler/privileges.h"
 #include "snapshot/snapshot.h"
 
 /* A container that went is kept for a while: room for as many again, and for pods' sandboxes. */
-#define DIRECTORY_FACTOR 4
+#define DIRECTORY_FACTOR  4
+
+#define CLOSE_PATIENCE_NS (1 * NSEC_PER_SEC)
 
 static const char *text_or_null(const char *text)
 {
@@ -53,19 +58,35 @@ int names_open(const struct config *config, struct names *ret, struct diag *diag
 	return 0;
 }
 
-struct kube_request {
-	const struct kube_options *options;
-	struct names *names;
-	struct diag *diag;
+/* Starts Kubernetes' thread; all that it needs is its own, but the directory. */
+struct kube_job {
+	struct offload_job job;
+	struct kube_options options; /* its texts are those below */
+	char *texts[6];
+	struct directory *directory;
+	struct kube *kube;
 	int result;
+	struct diag diag;
 };
 
-static void start_kube(void *userdata)
+static void kube_job_free(struct kube_job *job)
 {
-	struct kube_request *request = userdata;
+	for (size_t i = 0; i < ARRAY_SIZE(job->texts); i++)
+		free(job->texts[i]);
+	free(job);
+}
 
-	request->result = kube_start(request->options, request->names->directory,
-				     &request->names->kube, request->diag);
+/* Only at the end of the program: see names_close(). A thread that came late is left to it. */
+static void kube_job_drop(struct offload_job *job)
+{
+	kube_job_free((struct kube_job *)job);
+}
+
+static void kube_job_run(struct offload_job *base)
+{
+	struct kube_job *job = (struct kube_job *)base;
+
+	job->result = kube_start(&job->options, job->directory, &job->kube, &job->diag);
 }
 
 static uint64_t interval_ms(const struct config *config)
@@ -73,54 +94,153 @@ static uint64_t interval_ms(const struct config *config)
 	return config->monitor_interval_ns / NSEC_PER_MSEC;
 }
 
-static int start_kubernetes(const struct config *config, struct names *names, struct diag *diag)
+static struct kube_job *kube_job_new(const struct config *config, struct directory *directory)
 {
-	const struct kube_options options = {
+	const char *const given[] = { config->kube_config,          config->kube_context,
+				      config->kube_node_name,       config->kube_kubelet_url,
+				      config->kube_kubelet_ca_file, config->kube_pod_labels };
+	struct kube_job *job = calloc(1, sizeof(*job));
+
+	if (!job)
+		return NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(given); i++) {
+		job->texts[i] = given[i][0] ? strdup(given[i]) : NULL;
+		if (given[i][0] && !job->texts[i]) {
+			kube_job_free(job);
+			return NULL;
+		}
+	}
+	job->job.run = kube_job_run;
+	job->job.drop = kube_job_drop;
+	job->directory = directory;
+	job->options = (struct kube_options){
 		.source = source_of(config),
-		.kubeconfig = text_or_null(config->kube_config),
-		.context = text_or_null(config->kube_context),
-		.node_name = text_or_null(config->kube_node_name),
-		.kubelet_url = text_or_null(config->kube_kubelet_url),
-		.kubelet_ca_file = text_or_null(config->kube_kubelet_ca_file),
-		.pod_labels = text_or_null(config->kube_pod_labels),
+		.kubeconfig = job->texts[0],
+		.context = job->texts[1],
+		.node_name = job->texts[2],
+		.kubelet_url = job->texts[3],
+		.kubelet_ca_file = job->texts[4],
+		.pod_labels = job->texts[5],
 		.interval_ms = interval_ms(config),
 	};
-	struct kube_request request = { &options, names, diag, 0 };
-	int r = privileges_call_without(start_kube, &request);
-
-	if (r < 0)
-		return diag_set(diag, r, "cannot start a thread: %s", strerrordesc_np(-r));
-	return request.result;
+	return job;
 }
 
-int names_start(const struct config *config, struct names *names, struct diag *diag)
+static void note_kube(struct names *names, int r, const char *why)
 {
-	const struct runtimes_options runtimes = {
-		.docker_socket = text_or_null(config->runtimes_docker_socket),
-		.podman_socket = text_or_null(config->runtimes_podman_socket),
-	};
-	int r = 0;
+	names->kube_error[0] = '\0';
+	if (r < 0)
+		(void)snprintf(names->kube_error, sizeof(names->kube_error), "%.255s",
+			       why && why[0] ? why : strerrordesc_np(-r));
+}
 
-	if (names_want_kubernetes(config))
-		r = start_kubernetes(config, names, diag);
-	if (r == 0 && config->runtimes_enabled)
-		r = runtimes_start(&runtimes, names->directory, &names->runtimes, diag);
-	return r;
+static void begin_kubernetes(struct names *names)
+{
+	static const struct offload_options bare = { .max_threads = 1,
+						     .start_thread = privileges_drop_thread };
+	struct kube_job *job = NULL;
+	int r = names->starter ? 0 : offload_new(&bare, &names->starter);
+
+	if (r == 0) {
+		job = kube_job_new(names->config, names->directory);
+		r = job ? offload_submit(names->starter, &job->job) : -ENOMEM;
+	}
+	if (r == 0) {
+		names->job = job;
+		return;
+	}
+	if (job)
+		kube_job_free(job);
+	note_kube(names, r, NULL);
+}
+
+/* Takes over what the starter made, if it has ended. */
+static void take_kubernetes(struct names *names)
+{
+	struct kube_job *job = names->job;
+
+	if (!job || offload_take(names->starter) != &job->job)
+		return;
+	names->job = NULL;
+	names->kube = job->kube;
+	note_kube(names, job->result, job->diag.text);
+	kube_job_free(job);
+	if (!names->kube)
+		return;
+	kube_set_interval(names->kube, interval_ms(names->config));
+	offload_free(names->starter, CLOSE_PATIENCE_NS); /* its thread is idle: no time passes */
+	names->starter = NULL;
+}
+
+static void wait_for_kubernetes(struct names *names, uint64_t patience_ns)
+{
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), end_ns = now_ns + patience_ns;
+
+	while (names->job && now_ns < end_ns) { /* while there is a job there is a starter */
+		struct pollfd ready = { .fd = offload_fd(names->starter), .events = POLLIN };
+
+		(void)poll(&ready, 1, (int)((end_ns - now_ns) / NSEC_PER_MSEC) + 1);
+		take_kubernetes(names);
+		now_ns = clock_ns(CLOCK_MONOTONIC);
+	}
+	if (names->job)
+		note_kube(names, -ETIMEDOUT, "its files cannot be read: no answer");
+}
+
+static void begin_runtimes(struct names *names)
+{
+	const struct runtimes_options options = {
+		.docker_socket = text_or_null(names->config->runtimes_docker_socket),
+		.podman_socket = text_or_null(names->config->runtimes_podman_socket),
+	};
+	struct diag diag = { "" };
+
+	names->runtimes_error[0] = '\0';
+	if (runtimes_start(&options, names->directory, &names->runtimes, &diag) < 0)
+		(void)snprintf(names->runtimes_error, sizeof(names->runtimes_error), "%.255s",
+			       diag.text);
+}
+
+static void begin_missing(struct names *names, uint64_t now_ns)
+{
+	names->tried_ns = now_ns;
+	if (names->wants_kube && !names->kube && !names->job)
+		begin_kubernetes(names);
+	if (names->wants_runtimes && !names->runtimes)
+		begin_runtimes(names);
+}
+
+void names_start(const struct config *config, struct names *names, uint64_t patience_ns)
+{
+	names->config = config;
+	names->wants_kube = names_want_kubernetes(config);
+	names->wants_runtimes = config->runtimes_enabled;
+	begin_missing(names, clock_ns(CLOCK_MONOTONIC));
+	wait_for_kubernetes(names, patience_ns);
 }
 
 void names_reconfigure(struct names *names, const struct config *config)
 {
+	names->config = config;
 	if (names->kube)
 		kube_set_interval(names->kube, interval_ms(config));
 }
 
-void names_tell(struct names *names)
+static void tell_of_start(const char *what, const char *error, bool *told)
+{
+	if (error[0] && !*told)
+		log_warn("%s: %s; it is tried again every %llu s", what, error,
+			 NAMES_RETRY_NS / NSEC_PER_SEC);
+	else if (!error[0] && *told)
+		log_info("%s: they are asked now", what);
+	*told = error[0] != '\0';
+}
+
+static void tell_of_answers(struct names *names)
 {
 	struct kube_stats kube;
 	bool is_away;
 
-	if (!names->kube)
-		return;
 	kube_get_stats(names->kube, &kube);
 	is_away = !kube.reachable && kube.last_error[0]; /* else it has not been asked yet */
 	if (is_away == names->is_away)
@@ -134,12 +254,25 @@ void names_tell(struct names *names)
 		log_info("Kubernetes tells names again (%s)", kube.source);
 }
 
+void names_tell(struct names *names, uint64_t now_ns)
+{
+	take_kubernetes(names);
+	if (now_ns - names->tried_ns >= NAMES_RETRY_NS)
+		begin_missing(names, now_ns);
+	tell_of_start("names from Kubernetes", names->kube_error, &names->told_kube);
+	tell_of_start("names from container runtimes", names->runtimes_error,
+		      &names->told_runtimes);
+	if (names->kube)
+		tell_of_answers(names);
+}
+
 static void describe_kubernetes(const struct names *names, const struct directory_stats *stats,
 				struct snapshot_name_source *ret)
 {
-	struct kube_stats kube;
+	struct kube_stats kube = { .source = "", .age_s = (double)NAN };
 
-	kube_get_stats(names->kube, &kube);
+	if (names->kube)
+		kube_get_stats(names->kube, &kube);
 	*ret = (struct snapshot_name_source){
 		.source = "kubernetes",
 		.up = kube.reachable,
@@ -156,10 +289,11 @@ static void describe_kubernetes(const struct names *names, const struct director
 static void describe_runtimes(const struct names *names, const struct directory_stats *stats,
 			      struct snapshot_name_source *ret)
 {
-	struct runtimes_stats runtimes;
+	struct runtimes_stats runtimes = { 0 };
 
-	runtimes_get_stats(names->runtimes, &runtimes);
-	if (!runtimes.present[0] && !runtimes.sockets_down)
+	if (names->runtimes)
+		runtimes_get_stats(names->runtimes, &runtimes);
+	if (!runtimes.present[0] && !runtimes.sockets_down && !names->runtimes_error[0])
 		return;
 	*ret = (struct snapshot_name_source){
 		.source = "runtimes",
@@ -179,9 +313,9 @@ void names_describe(struct names *names, struct snapshot_self *ret)
 
 	directory_get_stats(names->directory, &stats);
 	memset(ret->names, 0, sizeof(ret->names));
-	if (names->kube)
+	if (names->wants_kube)
 		describe_kubernetes(names, &stats, &ret->names[DIRECTORY_KUBERNETES]);
-	if (names->runtimes)
+	if (names->wants_runtimes)
 		describe_runtimes(names, &stats, &ret->names[DIRECTORY_RUNTIME]);
 	ret->names_found = stats.found;
 	ret->names_unknown = stats.not_found;
@@ -190,14 +324,22 @@ void names_describe(struct names *names, struct snapshot_self *ret)
 
 void names_close(struct names *names)
 {
+	bool hangs;
+
+	wait_for_kubernetes(names, CLOSE_PATIENCE_NS);
+	hangs = names->job; /* it may yet use the directory, which then ends with the process */
+	if (names->job)
+		offload_abandon(names->starter, &names->job->job);
+	offload_free(names->starter, hangs ? 0 : CLOSE_PATIENCE_NS);
 	kube_stop(names->kube);
 	runtimes_stop(names->runtimes);
-	directory_free(names->directory);
+	if (!hangs)
+		directory_free(names->directory);
 	*names = (struct names){ 0 };
 }
 
 bool names_have_clients(const struct names *names, const struct config *config)
 {
-	return names->kube || (names->runtimes && (config->runtimes_docker_socket[0] ||
-						   config->runtimes_podman_socket[0]));
+	return names->wants_kube || (names->wants_runtimes && (config->runtimes_docker_socket[0] ||
+							       config->runtimes_podman_socket[0]));
 }

@@ -1,39 +1,60 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Who gives containers their names: the directory, and the sources that the configuration asks for.
- * Nothing here can keep the program from starting but a configuration that can never work.
+ *
+ * Names are optional: a source that cannot be started (no kubeconfig, no libcurl, no descriptor) is
+ * down, says why, and is tried again every NAMES_RETRY_NS. Kubernetes is started off the caller's
+ * thread, since its files may lie on a mount that hangs.
  */
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/diag.h"
+#include "base/offload.h"
 #include "kepler/config.h"
 #include "kube/kube.h"
 #include "runtimes/runtimes.h"
 #include "workload/directory.h"
 
+#define NAMES_RETRY_NS (10ULL * 1000000000)
+
+struct kube_job;
+
 struct names {
 	struct directory *directory;
-	struct kube *kube;         /* NULL: not configured */
-	struct runtimes *runtimes; /* NULL: off */
-	bool is_away;              /* Kubernetes, as told last */
+	struct kube *kube;         /* NULL: not configured, or not started yet */
+	struct runtimes *runtimes; /* NULL: off, or not started yet */
+	bool wants_kube, wants_runtimes;
+	const struct config *config; /* borrowed; what a reload does not change */
+	struct offload *starter;     /* the thread that starts Kubernetes; NULL: none can be had */
+	struct kube_job *job;        /* under way, or NULL */
+	uint64_t tried_ns;           /* MONOTONIC, the last start of any */
+	char kube_error[256], runtimes_error[256]; /* why it was not started; "" none */
+	bool told_kube, told_runtimes;             /* of that error */
+	bool is_away;                              /* Kubernetes, as told last */
 };
 
 /* The directory alone, empty; sources come by names_start(). 0 or -ENOMEM with a diagnosis. */
 int names_open(const struct config *config, struct names *ret, struct diag *diag);
 /*
- * Starts the sources' threads: those that talk to a network without any capability. 0, or -errno
- * with a diagnosis of what can never work.
+ * Starts the sources' threads: those that talk to a network without any capability. Waits at most
+ * @patience_ns for Kubernetes' files; what could not be started names_tell() tries again. @config
+ * must live until names_reconfigure() or names_close().
  */
-int names_start(const struct config *config, struct names *names, struct diag *diag);
+void names_start(const struct config *config, struct names *names, uint64_t patience_ns);
 /* After a reload of the configuration: the interval, which is all that may change. */
 void names_reconfigure(struct names *names, const struct config *config);
-/* Once an interval: the log says when Kubernetes stops answering, why, and when it is back. */
-void names_tell(struct names *names);
+/*
+ * Once an interval: the log says what could not be started, when Kubernetes stops answering, why,
+ * and when it is back; what is not started yet is tried again. Never waits.
+ */
+void names_tell(struct names *names, uint64_t now_ns);
 /* How the sources are doing, for metrics. */
 struct snapshot_self;
 void names_describe(struct names *names, struct snapshot_self *ret);
+/* Waits at most a second for a start that is under way. */
 void names_close(struct names *names);
 /* Does the configuration (and the environment) ask for Kubernetes? */
 bool names_want_kubernetes(const struct config *config);

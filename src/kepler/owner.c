@@ -23,3 +23,18 @@ struct ledger_owner ledger_owner_of(const struct identity *identity)
 		.pod_qos = identity->pod_qos,
 	};
 }
+
+struct process_ref process_ref_of(const struct activity_sample *sample)
+{
+	return (struct process_ref){
+		.pid = sample->key.pid,
+		.start_ns = sample->key.start_ns,
+		.cgroup_id = sample->cgroup_id,
+		.comm = sample->comm,
+		.kthread = sample->flags & ACTIVITY_KTHREAD,
+		.cgroup_set = sample->cgroup_set,
+		.exe = !(sample->flags & ACTIVITY_EXE_READ)    ? PROCESS_EXE_UNKNOWN
+		       : (sample->flags & ACTIVITY_HYPERVISOR) ? PROCESS_EXE_HYPERVISOR
+							       : PROCESS_EXE_OTHER,
+	};
+}

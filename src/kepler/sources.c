@@ -17,6 +17,9 @@
  */
 #define READER_FACTOR 4
 
+/* How long a start waits for Kubernetes' files. */
+#define NAMES_PATIENCE_NS (1 * NSEC_PER_SEC)
+
 static int open_processes(const struct config *config, struct sources *sources, struct diag *diag)
 {
 	struct identity_options identity = {
@@ -108,7 +111,9 @@ int sources_open_meters(const struct config *config, struct sources *sources, st
 {
 	int r = open_energy(config, sources, diag);
 
-	return r < 0 ? r : names_start(config, &sources->names, diag);
+	if (r == 0)
+		names_start(config, &sources->names, NAMES_PATIENCE_NS);
+	return r;
 }
 
 int sources_open(const struct config *config, struct sources *ret, struct diag *diag)

@@ -13,9 +13,11 @@
 #include "net/http_server.h"
 
 #define READY_INTERVALS 3
+#define HUNG_RETRY_S    10
 
 struct web {
 	struct snapshot_holder *holder;
+	const struct heartbeat *heartbeat;
 	struct page_cache *pages;
 	struct http_server *server;
 	uint64_t interval_ns; /* atomic: the server's thread reads it */
@@ -30,11 +32,51 @@ static void answer_text(struct http_response *response, int status, const char *
 	response->len = strlen(text);
 }
 
+/* Says how long the loop has stood still and where; with memory for it, else just that it does. */
+static void answer_hung(struct http_response *response, const struct heartbeat_state *state)
+{
+	char *text = NULL;
+
+	if (asprintf(&text,
+		     "the loop that measures has not turned for %.0f s (limit %.0f s); it is at: "
+		     "%s\n",
+		     (double)state->silence_ns / 1e9, (double)state->limit_ns / 1e9,
+		     state->doing) < 0) {
+		answer_text(response, 503, "the loop that measures does not turn\n");
+	} else {
+		answer_text(response, 503, text);
+		response->release = free;
+		response->owner = text;
+	}
+	response->retry_after_s = HUNG_RETRY_S;
+}
+
 static void handle_healthz(void *userdata, const struct http_request *request,
 			   struct http_response *response)
 {
-	(void)userdata, (void)request;
-	answer_text(response, 200, "ok\n");
+	const struct web *web = userdata;
+	const struct heartbeat_state state =
+		heartbeat_look(web->heartbeat, clock_ns(CLOCK_MONOTONIC));
+
+	(void)request;
+	if (state.alive)
+		answer_text(response, 200, "ok\n");
+	else
+		answer_hung(response, &state);
+}
+
+/* What a loop that hangs has left behind is no longer true: nothing is better than that. */
+static void handle_metrics(void *userdata, const struct http_request *request,
+			   struct http_response *response)
+{
+	const struct web *web = userdata;
+	const struct heartbeat_state state =
+		heartbeat_look(web->heartbeat, clock_ns(CLOCK_MONOTONIC));
+
+	if (state.alive)
+		page_cache_handle_metrics(web->pages, request, response);
+	else
+		answer_hung(response, &state);
 }
 
 static void handle_readyz(void *userdata, const struct http_request *request,
@@ -43,7 +85,8 @@ static void handle_readyz(void *userdata, const struct http_request *request,
 	struct web *web = userdata;
 	const struct snapshot *snapshot = snapshot_get(web->holder);
 	uint64_t limit_ns = READY_INTERVALS * __atomic_load_n(&web->interval_ns, __ATOMIC_RELAXED);
-	bool ready = snapshot && clock_ns(CLOCK_MONOTONIC) - snapshot->monotonic_ns <= limit_ns;
+	bool any = snapshot;
+	bool ready = any && clock_ns(CLOCK_MONOTONIC) - snapshot->monotonic_ns <= limit_ns;
 
 	(void)request;
 	snapshot_put(web->holder, snapshot);
@@ -51,7 +94,9 @@ static void handle_readyz(void *userdata, const struct http_request *request,
 		answer_text(response, 200, "ready\n");
 		return;
 	}
-	answer_text(response, 503, "not ready: the last snapshot is older than three intervals\n");
+	answer_text(response, 503,
+		    any ? "not ready: the last snapshot is older than three intervals\n"
+			: "not ready: there is no snapshot yet\n");
 	response->retry_after_s = 1;
 }
 
@@ -116,8 +161,8 @@ static int start_server(struct web *web, const struct config *config, struct dia
 	return request.result;
 }
 
-int web_start(const struct config *config, struct snapshot_holder *holder, struct web **ret,
-	      struct diag *diag)
+int web_start(const struct config *config, struct snapshot_holder *holder,
+	      const struct heartbeat *heartbeat, struct web **ret, struct diag *diag)
 {
 	struct web *web = calloc(1, sizeof(*web));
 	int r;
@@ -125,6 +170,7 @@ int web_start(const struct config *config, struct snapshot_holder *holder, struc
 	if (!web)
 		return diag_set(diag, -ENOMEM, "out of memory");
 	web->holder = holder;
+	web->heartbeat = heartbeat;
 	web->interval_ns = config->monitor_interval_ns;
 	r = page_cache_new(holder, (enum metrics_schema)config->metrics_schema, &web->pages);
 	if (r < 0) {
@@ -132,7 +178,7 @@ int web_start(const struct config *config, struct snapshot_holder *holder, struc
 		return diag_set(diag, r, "out of memory");
 	}
 	web->routes[0] = (struct http_route){ "/", handle_root, web };
-	web->routes[1] = (struct http_route){ "/metrics", page_cache_handle_metrics, web->pages };
+	web->routes[1] = (struct http_route){ "/metrics", handle_metrics, web };
 	web->routes[2] = (struct http_route){ "/healthz", handle_healthz, web };
 	web->routes[3] = (struct http_route){ "/readyz", handle_readyz, web };
 	r = start_server(web, config, diag);

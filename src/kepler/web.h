@@ -2,8 +2,8 @@
 /*
  * The pages of the exporter: /, /metrics, /healthz, /readyz.
  *
- * /healthz says that the process answers; /readyz that a snapshot younger than three intervals is
- * there.
+ * /healthz says that the loop turns (heartbeat.h); while it does not, /metrics answers 503 instead
+ * of what was true once. /readyz says that a snapshot younger than three intervals is there.
  */
 #pragma once
 
@@ -11,13 +11,17 @@
 
 #include "base/diag.h"
 #include "kepler/config.h"
+#include "kepler/heartbeat.h"
 #include "snapshot/snapshot.h"
 
 struct web;
 
-/* Starts serving on its own thread, which holds no capabilities. 0, or -errno with a diagnosis. */
-int web_start(const struct config *config, struct snapshot_holder *holder, struct web **ret,
-	      struct diag *diag);
+/*
+ * Starts serving on its own thread, which holds no capabilities; before the first snapshot all but
+ * /healthz answer 503. @holder and @heartbeat must outlive it. 0, or -errno with a diagnosis.
+ */
+int web_start(const struct config *config, struct snapshot_holder *holder,
+	      const struct heartbeat *heartbeat, struct web **ret, struct diag *diag);
 void web_stop(struct web *web);
 void web_reconfigure(struct web *web, const struct config *config);
 /* Once per interval: cuts connections that are over their deadline. */

@@ -110,6 +110,8 @@ struct snapshot_zone {
 };
 
 #define SNAPSHOT_HISTOGRAM_BUCKETS 12
+#define SNAPSHOT_STEP_BUCKETS      5
+#define SNAPSHOT_STEPS             8
 #define SNAPSHOT_NAME_SOURCES      2
 
 /* One who gives containers their names. */
@@ -119,6 +121,14 @@ struct snapshot_name_source {
 	bool up;
 	uint64_t requests, failures, bad, containers;
 	double age_s; /* since it last said something; NaN before */
+};
+
+/* How long one step of the loop takes. */
+struct snapshot_step {
+	const char *name;                              /* static */
+	uint64_t bucket_counts[SNAPSHOT_STEP_BUCKETS]; /* not cumulative */
+	uint64_t count;
+	double sum_s;
 };
 
 /* What Kepler itself costs and how its parts are; filled by the program. */
@@ -135,6 +145,8 @@ struct snapshot_self {
 	uint64_t interval_count;
 	double interval_sum_s;
 	uint64_t intervals_missed;
+	double step_buckets_le[SNAPSHOT_STEP_BUCKETS];
+	struct snapshot_step steps[SNAPSHOT_STEPS];
 	char activity_reader[16];
 	uint64_t activity_drops, activity_errors, tasks_walked, tasks_sent, threads_known;
 	uint64_t cgroups_missed;
@@ -152,10 +164,12 @@ struct snapshot_self {
 	double bpf_seconds;        /* of cpu_seconds, inside the kernel program */
 	uint64_t process_overflows, container_overflows;
 	uint64_t reloads, reload_failures;
+	uint64_t reloads_merged; /* asked for while another was under way, which answered both */
 	bool last_reload_ok;
 	uint64_t state_write_errors;
 	uint64_t landlock_abi; /* the version in force; 0: none */
 	uint64_t denied_calls; /* system calls that the filter answered */
+	uint64_t log_lost_lines;
 	struct snapshot_name_source names[SNAPSHOT_NAME_SOURCES];
 	uint64_t names_found, names_unknown, names_refused;
 	double node_busy_ratio; /* 0..1 of the last interval */

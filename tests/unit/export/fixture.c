@@ -74,6 +74,9 @@ static void make_self(struct snapshot_self *self)
 	}
 	self->interval_count = 22;
 	self->interval_sum_s = 0.75;
+	self->step_buckets_le[0] = 0.001;
+	self->step_buckets_le[1] = 1;
+	self->steps[0] = (struct snapshot_step){ "meters", { 20, 1 }, 22, 1.25 };
 	self->last_reload_ok = true;
 	self->node_busy_ratio = 0.25;
 	self->node_cpu_ns = 123456789012345;

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the files of the monitor share: monitor.c turns the loop, monitor_start.c begins and ends
+ * it, monitor_report.c says what it found. Nothing else includes this.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/offload.h"
+#include "base/strbuf.h"
+#include "kepler/config.h"
+#include "kepler/heartbeat.h"
+#include "kepler/idle_state.h"
+#include "kepler/interval.h"
+#include "kepler/loop_steps.h"
+#include "kepler/notify.h"
+#include "kepler/reload.h"
+#include "kepler/schedule.h"
+#include "kepler/self_stats.h"
+#include "kepler/sources.h"
+#include "kepler/web.h"
+#include "kepler/zone_watch.h"
+
+struct monitor {
+	struct config_args args;
+	struct config *config;
+	struct sources sources;
+	struct snapshot_holder *holder;
+	struct interval_engine *engine;
+	struct self_stats stats;
+	struct loop_steps steps;
+	struct heartbeat heartbeat; /* the server's thread reads it */
+	struct web *web;
+	struct notify *notify;
+	struct offload *jobs; /* NULL where there was no descriptor for it */
+	struct reload reload;
+	struct idle_state_keeper idle_state;
+	struct schedule schedule;
+	uint64_t state_ns; /* when the state file was last begun, MONOTONIC */
+	int signal_fd;
+	int landlock_abi; /* 0: files are not limited */
+	bool stop;
+	bool table;
+	bool on_terminal;
+	bool found; /* meters, at start or since */
+	struct zone_watch zones;
+	bool measured;  /* they count: energy is not estimated now */
+	bool searching; /* the first search for them has not come to its end */
+	bool told_unseen;
+	struct strbuf frame;
+	char url[128];
+	char source[256];
+};
+
+/* ---- monitor.c ---- */
+
+int64_t monitor_realtime_ms(void);
+/* From when on a loop that does not turn hangs. */
+uint64_t monitor_hang_limit_ns(const struct config *config);
+void monitor_enter_step(struct monitor *monitor, enum loop_step step);
+void monitor_run_interval(struct monitor *monitor);
+
+/* ---- monitor_start.c ---- */
+
+/* Up to the first snapshot. 0, or -errno, which was logged; monitor_finish() is due in any case. */
+int monitor_start(struct monitor *monitor);
+void monitor_finish(struct monitor *monitor);
+
+/* ---- monitor_report.c ---- */
+
+/* The parts of the configuration that were ignored, and why. */
+void monitor_log_warnings(const struct config *config);
+void monitor_log_start(const struct monitor *monitor);
+/* Where energy comes from, for metrics, table and service manager. */
+void monitor_describe_sources(struct monitor *monitor);
+/* After each interval: meters that were found or begin to count, processes that BPF cannot see. */
+void monitor_follow_meters(struct monitor *monitor);
+void monitor_tell_of_unseen(struct monitor *monitor);
+void monitor_show_table(struct monitor *monitor);

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What the loop says: to the log, the service manager, the terminal and, of itself, in metrics. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "kepler/live_table.h"
+#include "kepler/monitor_parts.h"
+
+void monitor_log_warnings(const struct config *config)
+{
+	const char *line = config->warnings ? config->warnings : "";
+
+	while (*line) {
+		size_t len = strcspn(line, "\n");
+
+		log_warn("configuration: %.*s", (int)len, line);
+		line += len + (line[len] == '\n');
+	}
+}
+
+void monitor_show_table(struct monitor *monitor)
+{
+	struct live_table_view view = {
+		.url = monitor->url,
+		.source = monitor->source,
+		.colour = true,
+	};
+	struct winsize size;
+
+	if (!monitor->table || interval_engine_elapsed_ns(monitor->engine) == 0)
+		return;
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) {
+		view.rows = size.ws_row;
+		view.columns = size.ws_col;
+	}
+	strbuf_reset(&monitor->frame);
+	if (live_table_draw(monitor->engine, &view, &monitor->frame) == 0)
+		live_table_show(STDOUT_FILENO, &monitor->frame);
+}
+
+void monitor_describe_sources(struct monitor *monitor)
+{
+	struct snapshot_self *self = &monitor->stats.self;
+	const struct sources *sources = &monitor->sources;
+
+	self->interval_s = (double)monitor->config->monitor_interval_ns / 1e9;
+	monitor->measured = !interval_engine_is_estimated(monitor->engine);
+	sources_describe(sources, !monitor->measured, monitor->source, sizeof(monitor->source));
+	self->components_source[0] = self->platform_source[0] = '\0';
+	if (monitor->measured)
+		(void)snprintf(self->components_source, sizeof(self->components_source), "%s",
+			       meter_table_zone(sources->meters, 0)->source);
+	else
+		(void)snprintf(self->platform_source, sizeof(self->platform_source), "%s",
+			       estimated_meter_zone(sources->estimate)->source);
+}
+
+static void log_unread_zones(const struct interval_engine *engine)
+{
+	for (size_t z = 0; z < interval_engine_zone_count(engine); z++) {
+		const struct zone *zone = interval_engine_zone(engine, z);
+		const struct zone_reading *reading = interval_engine_reading(engine, z);
+		bool refused = reading->error == -EACCES || reading->error == -EPERM;
+
+		if (reading->state == ZONE_UP)
+			continue;
+		log_warn("energy of %s-%s (%s) is not read: %s%s", zone->name, zone->package,
+			 zone->path,
+			 reading->error ? strerrordesc_np(-reading->error)
+					: zone_state_name(reading->state),
+			 refused ? "; missing CAP_DAC_READ_SEARCH; run as root, or grant it with "
+				   "AmbientCapabilities=CAP_DAC_READ_SEARCH"
+				 : "");
+	}
+}
+
+/* Meters that are found while we run take over from the estimate once they count. */
+void monitor_follow_meters(struct monitor *monitor)
+{
+	bool searching = sources_are_searched(&monitor->sources);
+
+	if (!monitor->found && sources_have_meters(&monitor->sources)) {
+		monitor->found = true;
+		idle_state_restore(&monitor->idle_state, monitor->engine);
+		log_info("meters were found; the estimate ends when they count, %g s from now or "
+			 "later",
+			 (double)monitor->config->metrics_settle_ns / 1e9);
+		log_unread_zones(monitor->engine);
+		monitor_describe_sources(monitor);
+		notify_status(monitor->notify, monitor->source);
+	} else if (!monitor->measured && !interval_engine_is_estimated(monitor->engine)) {
+		monitor_describe_sources(monitor);
+		log_info("the meters count from now on: %s", monitor->source);
+		notify_status(monitor->notify, monitor->source);
+	} else if (monitor->searching && !searching) {
+		log_info("no meter so far; looked for again every 30 intervals");
+	}
+	monitor->searching = searching;
+	monitor->stats.self.meters_searching = searching;
+}
+
+/* Nobody here can change it, so it is no warning. */
+void monitor_tell_of_unseen(struct monitor *monitor)
+{
+	struct activity_info info;
+
+	if (monitor->told_unseen || !monitor->stats.self.unseen_processes)
+		return;
+	monitor->told_unseen = true;
+	activity_get_info(monitor->sources.activity, &info);
+	log_info("%u of the processes in /proc, the first is pid %u, are guarded from BPF: they "
+		 "are read from there",
+		 info.unseen, info.unseen_pid);
+}
+
+void monitor_log_start(const struct monitor *monitor)
+{
+	struct activity_info info;
+
+	activity_get_info(monitor->sources.activity, &info);
+	if (info.why_not_bpf[0])
+		log_warn("processes are read from /proc: %s", info.why_not_bpf);
+	if (info.sees_part)
+		log_warn("Kepler sees only a part of the processes of this machine; give it the "
+			 "host's pid namespace (hostPID: true) and a /proc without hidepid. What "
+			 "others use is unattributed, reason unseen");
+	else if (info.own_pid_namespace)
+		log_warn("Kepler is in a pid namespace of its own, where /proc is not the "
+			 "machine's: virtual machines are not recognised; give it the host's "
+			 "(hostPID: true)");
+	if (info.account != MACHINE_ACCOUNT_GOOD)
+		log_warn("%s/stat does not tell what the machine runs: the energy of what is not "
+			 "seen is shared among what is",
+			 monitor->config->host_procfs);
+	if (info.refused)
+		log_warn("the kernel refuses BPF programs: %s", info.refused_text);
+	if (identity_resolver_sees_part(monitor->sources.identities))
+		log_warn("%s is only the part of Kepler's own container, whose work is charged to "
+			 "the system; mount the host's /sys and point --host.cgroupfs there",
+			 monitor->config->host_cgroupfs);
+	log_unread_zones(monitor->engine);
+	if (monitor->searching)
+		log_warn("the search for meters has not come to its end: a driver does not answer; "
+			 "until it does, energy is estimated");
+	log_info("Kepler serves %s", monitor->url);
+	log_info("energy: %s; processes: %s; interval %g s", monitor->source, info.reader,
+		 monitor->stats.self.interval_s);
+}

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Start: config → files limited (Landlock) → BPF and processes (all that needs privilege) →
+ * privileges dropped → server → meters and names, with their threads → system calls confined →
+ * first snapshot → READY. So no thread but this one ever held a capability that is not needed, the
+ * one that talks to the network holds none, and whatever may take long finds /healthz answering.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/macro.h"
+#include "kepler/confine.h"
+#include "kepler/file_limits.h"
+#include "kepler/monitor_parts.h"
+#include "kepler/privileges.h"
+#include "kepler/signals.h"
+
+/* One thread for each kind of job off the loop: reading the configuration, keeping state. */
+#define JOBS_MAX 2
+/* How long the start and the end wait for the state file, and the end for jobs. */
+#define PATIENCE_NS (1 * NSEC_PER_SEC)
+
+/*
+ * Where descriptors are few, what takes many (BPF: two dozen) or is optional must leave some for
+ * what is not: the server, and its connections. Held while the others are opened.
+ */
+#define KEPT_FOR_SERVER      8
+#define KEPT_FOR_CONNECTIONS 4
+
+struct kept_fds {
+	int fds[KEPT_FOR_SERVER + KEPT_FOR_CONNECTIONS];
+	size_t count;
+};
+
+static void keep_fds(struct kept_fds *kept, int fd)
+{
+	while (kept->count < ARRAY_SIZE(kept->fds)) {
+		int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+
+		if (copy < 0)
+			return;
+		kept->fds[kept->count++] = copy;
+	}
+}
+
+static void free_fds(struct kept_fds *kept, size_t left)
+{
+	while (kept->count > left)
+		(void)close(kept->fds[--kept->count]);
+}
+
+static int open_engine(struct monitor *monitor)
+{
+	const struct interval_sources from = {
+		.meters = monitor->sources.meters,
+		.estimate = monitor->sources.estimate,
+		.activity = monitor->sources.activity,
+		.identities = monitor->sources.identities,
+		.holder = monitor->holder,
+		.cpus = monitor->sources.host.cpus,
+		.steps = &monitor->steps,
+	};
+	int r = interval_engine_new(&from, monitor->config, &monitor->engine);
+
+	return r < 0 ? log_error_errno(r, "cannot set up the ledger") : 0;
+}
+
+/* All that needs privilege. */
+static int open_processes(struct monitor *monitor)
+{
+	struct diag diag = { "" };
+	int r = sources_open_processes(monitor->config, &monitor->sources, &diag);
+
+	if (r < 0) {
+		log_error("%s", diag.text);
+		return r;
+	}
+	if (monitor->config->security_drop && privileges_drop(PRIVILEGE_AFTER_START, &diag) < 0)
+		log_warn("more privileges than needed are kept: %s", diag.text);
+	return 0;
+}
+
+static int listen_early(struct monitor *monitor)
+{
+	struct diag diag = { "" };
+	int r = snapshot_holder_new(&monitor->holder);
+
+	if (r < 0)
+		return log_error_errno(r, "cannot set up the snapshots");
+	heartbeat_init(&monitor->heartbeat, clock_ns(CLOCK_MONOTONIC),
+		       monitor_hang_limit_ns(monitor->config));
+	r = web_start(monitor->config, monitor->holder, &monitor->heartbeat, &monitor->web, &diag);
+	if (r < 0) {
+		log_error("%s", diag.text);
+		return r;
+	}
+	web_url(monitor->web, monitor->url, sizeof(monitor->url));
+	log_info("listening at %s; the first readings follow", monitor->url);
+	return 0;
+}
+
+static void open_jobs(struct monitor *monitor)
+{
+	const struct offload_options options = { .max_threads = JOBS_MAX };
+	int r = offload_new(&options, &monitor->jobs);
+
+	if (r < 0)
+		log_warn("no configuration can be reloaded and no state kept: %s",
+			 strerrordesc_np(-r));
+	monitor->reload = (struct reload){ .pool = monitor->jobs, .args = &monitor->args };
+	monitor->idle_state.pool = monitor->jobs;
+}
+
+static unsigned confinement(const struct monitor *monitor)
+{
+	return (monitor->config->seccomp_log ? CONFINE_LOG_ONLY : 0) |
+	       (names_have_clients(&monitor->sources.names, monitor->config) ? CONFINE_CLIENTS : 0);
+}
+
+static void confine(struct monitor *monitor)
+{
+	struct diag diag = { "" };
+
+	if (monitor->config->security_seccomp && confine_enter(confinement(monitor), &diag) < 0)
+		log_warn("system calls are not confined: %s", diag.text);
+}
+
+/* Meters, names and the first snapshot: whatever of it takes long, the server answers. */
+static int start_measuring(struct monitor *monitor)
+{
+	struct diag diag = { "" };
+	int r = sources_open_meters(monitor->config, &monitor->sources, &diag);
+
+	if (r < 0) {
+		log_error("%s", diag.text);
+		return r;
+	}
+	monitor->notify = notify_open();
+	confine(monitor);
+	self_stats_open(&monitor->stats, &monitor->sources.host,
+			(double)monitor_realtime_ms() / 1e3);
+	monitor->stats.self.landlock_abi = (uint64_t)monitor->landlock_abi;
+	loop_steps_init(&monitor->steps, &monitor->stats.self, &monitor->heartbeat);
+	r = open_engine(monitor);
+	if (r < 0)
+		return r;
+	monitor_describe_sources(monitor);
+	monitor->found = sources_have_meters(&monitor->sources);
+	monitor->searching = sources_are_searched(&monitor->sources);
+	monitor->stats.self.meters_searching = monitor->searching;
+	r = interval_engine_find_zones(monitor->engine, monitor_realtime_ms());
+	if (r < 0)
+		return log_error_errno(r, "cannot adopt the meters' zones");
+	if (idle_state_open(&monitor->idle_state, monitor->config->host_state_dir,
+			    &monitor->sources.host, PATIENCE_NS, &diag) == IDLE_FAILED)
+		log_warn("idle power is learned anew: %s", diag.text);
+	idle_state_restore(&monitor->idle_state, monitor->engine);
+	heartbeat_beat(&monitor->heartbeat, clock_ns(CLOCK_MONOTONIC));
+	monitor_run_interval(monitor);
+	monitor_enter_step(monitor, STEP_NONE);
+	return 0;
+}
+
+static int open_in_order(struct monitor *monitor, struct kept_fds *kept)
+{
+	int r = open_processes(monitor);
+
+	free_fds(kept, KEPT_FOR_CONNECTIONS);
+	if (r == 0)
+		r = listen_early(monitor);
+	if (r < 0)
+		return r;
+	open_jobs(monitor);
+	return start_measuring(monitor);
+}
+
+int monitor_start(struct monitor *monitor)
+{
+	struct kept_fds kept = { .count = 0 };
+	int r = signals_open();
+
+	if (r < 0)
+		return log_error_errno(r, "cannot receive signals");
+	monitor->signal_fd = r;
+	monitor->landlock_abi = file_limits_enter(monitor->config);
+	keep_fds(&kept, monitor->signal_fd);
+	r = open_in_order(monitor, &kept);
+	free_fds(&kept, 0);
+	return r;
+}
+
+static void close_state(struct monitor *monitor)
+{
+	struct diag diag = { "" };
+
+	if (idle_state_close(&monitor->idle_state, monitor->engine, PATIENCE_NS, &diag) ==
+	    IDLE_FAILED)
+		log_warn("learned idle power is not kept: %s", diag.text);
+}
+
+void monitor_finish(struct monitor *monitor)
+{
+	web_stop(monitor->web);
+	reload_close(&monitor->reload);
+	close_state(monitor);
+	offload_free(monitor->jobs, PATIENCE_NS);
+	interval_engine_free(monitor->engine);
+	snapshot_holder_free(monitor->holder);
+	sources_close(&monitor->sources);
+	self_stats_close(&monitor->stats);
+	notify_close(monitor->notify);
+	strbuf_release(&monitor->frame);
+	if (monitor->signal_fd >= 0)
+		(void)close(monitor->signal_fd);
+}

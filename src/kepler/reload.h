@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reads the configuration again, off the loop's thread: its file may lie on a mount that hangs.
+ *
+ * One reading is under way at a time. What is asked for meanwhile is merged into one more after it.
+ * A reading that takes longer than RELOAD_LIMIT_NS is told as failed and its result is not used,
+ * since who asked was told so; it stays the one under way until it ends.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "base/offload.h"
+#include "kepler/config.h"
+
+#define RELOAD_LIMIT_NS (5ULL * 1000000000)
+
+struct reload_job;
+
+/* All zero but the first two at first. Belongs to one thread. */
+struct reload {
+	struct offload *pool; /* borrowed */
+	const struct config_args
+		*args;          /* borrowed, with what it points to: for the process' life */
+	struct reload_job *job; /* under way, or NULL */
+	uint64_t began_ns;
+	bool given_up; /* it was told as failed */
+	bool again;    /* asked for while it is under way */
+};
+
+enum reload_outcome {
+	RELOAD_NOTHING, /* nothing is new */
+	RELOAD_BEGUN,
+	RELOAD_MERGED, /* into the next one */
+	RELOAD_LOADED, /* *ret_config is a configuration, now the caller's */
+	RELOAD_FAILED, /* the diagnosis says why */
+};
+
+/* Somebody wants the configuration to be read: BEGUN, MERGED or FAILED. */
+enum reload_outcome reload_ask(struct reload *reload, uint64_t now_ns, struct diag *diag);
+/*
+ * @job came from the pool: NOTHING when it is none of ours, or its result is no longer wanted; else
+ * LOADED or FAILED. Call reload_turn() after it.
+ */
+enum reload_outcome reload_take(struct reload *reload, struct offload_job *job,
+				struct config **ret_config, struct diag *diag);
+/*
+ * In each turn of the loop: FAILED once when the reading under way takes too long, BEGUN when one
+ * that was merged begins now, else NOTHING.
+ */
+enum reload_outcome reload_turn(struct reload *reload, uint64_t now_ns, struct diag *diag);
+/* When reload_turn() has something to do by itself; UINT64_MAX: never. */
+uint64_t reload_due_ns(const struct reload *reload);
+/* Before the pool is freed. */
+void reload_close(struct reload *reload);
