@@ -183,10 +183,10 @@ class Exporter:
         with open(self.log.name) as file:
             return file.read()
 
-    def wait_url(self, seconds=20):
+    def wait_url(self, seconds=20, pattern=r"Kepler serves (http://[^\s\"]+)/metrics"):
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
-            match = re.search(r"Kepler serves (http://[^\s\"]+)/metrics", self.output())
+            match = re.search(pattern, self.output())
             if match:
                 self.url = match[1]
                 return

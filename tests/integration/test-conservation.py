@@ -11,6 +11,7 @@ from plant import Exporter, Sensors, load, load_result, rapl_zone
 
 SOCKETS = 8
 RANGE_UJ = 30_000_000
+MAX_WATTS = 70  # a little more than any zone draws: a reading every half a second cannot miss a turn
 SECONDS = 36
 
 
@@ -23,7 +24,7 @@ def main():
         paths[("package", str(socket))] = f"class/powercap/{top}/energy_uj"
         paths[("dram", str(socket))] = f"class/powercap/{top}/{top}:0/energy_uj"
     with Sensors(lines) as sensors, Exporter(f"--host.sysfs={sensors.mount}", "--monitor.interval=100ms",
-                                             "--metrics.settle=1s", "--metrics.keep=2s",
+                                             f"--meter.max-watts={MAX_WATTS}", "--metrics.settle=1s", "--metrics.keep=2s",
                                              "--metrics.process.min-joules=5") as exporter:
         exporter.intervals(2)
         before = sensors.truth_uj()

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """A real node (kubelet, containerd, runc) with everything that makes pods, while other work fills both CPUs: every container is
-named after its pod within two intervals (p99) and never after another, from both sources, and parts sum to the whole. A pod is one series from its first moment
-on, also where a runtime that knows less than Kubernetes tells of it first."""
+named after its pod within two intervals (p99) and never after another, from both sources, and parts sum to the whole. A pod is one
+series from its first moment on, also where a runtime that knows less than Kubernetes tells of it first."""
 import collections
 import json
 import os

@@ -3,6 +3,7 @@
 """What other meters were seen to fail at, on a machine like this; one function each."""
 import os
 import pathlib
+import re
 import resource
 import shutil
 import signal
@@ -11,7 +12,7 @@ import tempfile
 import threading
 import time
 
-from plant import Exporter, Sensors, load, need_root, rapl_zone
+from plant import KEPLER, Exporter, Sensors, load, need_root, rapl_zone
 
 FAST = ["--monitor.interval=200ms", "--metrics.settle=0s"]
 
@@ -116,6 +117,62 @@ def no_descriptors():
         crowd.wait()
 
 
+def few_descriptors():
+    """20 to 40 descriptors: it starts, measures and answers; what found none is said."""
+    for count in (20, 24, 28, 32, 40):
+        def limit(count=count):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (count, count))
+
+        with Exporter(*FAST, preexec=limit) as exporter:
+            assert not exporter.intervals(3).imbalance_uj()
+            assert exporter.get("/healthz")[0] == 200
+            assert exporter.stop() == 0, exporter.output()
+
+
+def missing_kubeconfig():
+    """No kubeconfig: the rest goes on and says so; one that appears is taken up."""
+    with tempfile.TemporaryDirectory() as directory:
+        path = os.path.join(directory, "kubeconfig")
+        with Exporter(*FAST, "--kube.pods=apiserver", f"--kube.kubeconfig={path}") as exporter:
+            metrics = exporter.intervals(2)
+            assert metrics.value("kepler_exporter_name_source_up", source="kubernetes") == 0
+            assert re.search(r"names from Kubernetes: .*kubeconfig.*tried again", exporter.output()), exporter.output()
+            done = subprocess.run([KEPLER, "doctor", "--config.file=/dev/null", "--kube.pods=apiserver",
+                                   f"--kube.kubeconfig={path}"], capture_output=True, text=True, check=False)
+            assert "Kubernetes is not asked, so pods have no names" in done.stdout, done.stdout + done.stderr
+            descriptor = os.open(path, os.O_CREAT | os.O_WRONLY, 0o600)
+            os.write(descriptor, KUBECONFIG)
+            os.close(descriptor)
+            deadline = time.monotonic() + 15
+            while "they are asked now" not in exporter.output():
+                assert time.monotonic() < deadline, exporter.output()
+                time.sleep(0.1)
+            assert exporter.intervals(2).value("kepler_exporter_name_source_up", source="kubernetes") == 0
+            assert exporter.stop() == 0
+
+
+KUBECONFIG = b"""apiVersion: v1
+kind: Config
+clusters: [{name: c, cluster: {server: "https://127.0.0.1:9"}}]
+users: [{name: u, user: {token: t}}]
+contexts: [{name: x, context: {cluster: c, user: u}}]
+current-context: x
+"""
+
+
+def missing_libcurl():
+    """Without the library of HTTP clients: the same."""
+    libraries = [path for pattern in ("libcurl-gnutls.so.4", "libcurl.so.4")
+                 for path in pathlib.Path("/usr/lib").rglob(pattern)]
+    hide = "".join(f"mount --bind /dev/null {path}; " for path in libraries)
+    hidden = ["unshare", "-m", "sh", "-c", hide + 'exec "$@"', "sh"]
+    with Exporter(*FAST, "--kube.pods=kubelet", prefix=hidden) as exporter:
+        metrics = exporter.intervals(2)
+        assert metrics.value("kepler_exporter_name_source_up", source="kubernetes") == 0
+        assert re.search(r"names from Kubernetes: .*libcurl", exporter.output()), exporter.output()
+        assert exporter.stop() == 0
+
+
 def refused_bpf():
     """Without CAP_BPF: the /proc reader, and one sentence that says why and what would help."""
     drop = ["setpriv", "--bounding-set=-bpf,-sys_admin,-perfmon", "--inh-caps=-bpf,-sys_admin,-perfmon"]
@@ -142,11 +199,13 @@ def main():
     need_root()
     os.environ.setdefault("PYTHONDONTWRITEBYTECODE", "1")
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    for test in (unreadable_process, reused_pid, idle_interval, concurrent_scrapers, no_descriptors, refused_bpf,
+    for test in (unreadable_process, reused_pid, idle_interval, concurrent_scrapers, no_descriptors, few_descriptors,
+                 missing_kubeconfig, missing_libcurl, refused_bpf,
                  no_meter):
         began = time.monotonic()
         test()
         print(f"{test.__name__}: ok, {time.monotonic() - began:.1f} s", flush=True)
 
 
-main()
+if __name__ == "__main__":
+    main()

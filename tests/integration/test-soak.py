@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """R27: under everything that comes and goes on a node, memory, descriptors and threads stay what they were once warm.
 
-Processes and services are born and end, meters fail and return, scrapers of each format come and hang up, reloads change the schema.
-20 s here, after 10 s to warm up; with KEPLER_LONG_TESTS half an hour after five minutes, with KEPLER_SOAK_SECONDS as long as it says.
+Processes and services are born and end, meters fail and return, scrapers of each format come and hang up, reloads change the
+schema. 20 s here, after 10 s to warm up; with KEPLER_LONG_TESTS half an hour after five minutes, with KEPLER_SOAK_SECONDS as long
+as that says.
 Memory is the release binary's.
 """
 import os
