@@ -52,7 +52,10 @@ static const char intro[] =
 	"that two never become one. Two zones that no label would tell apart get their number "
 	"behind `package`.\n"
 	"* Under the current names, processes and containers show active (dynamic) energy, as "
-	"there; `path` keeps sockets apart.\n\n"
+	"there; `path` keeps sockets apart. Counters keep `state=\"running\"` for as long as their "
+	"series lives, so that `increase()` has one series up to its end; whether its owner is "
+	"`running` or `terminated` is told by the watts. A container in which all sleeps has "
+	"not ended.\n\n"
 	"## Families\n\n"
 	"| name | type | labels | schema | meaning |\n"
 	"|---|---|---|---|---|\n";

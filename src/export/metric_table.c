@@ -445,6 +445,11 @@ static const struct metric table[] = {
 	  "source",
 	  "Pods or containers that the source described in a way that cannot be right; skipped.",
 	  emit_names_u64, NAMES(bad) },
+	{ "kepler_exporter_name_source_labels_lost", METRIC_COUNTER, "", BOTH,
+	  "source",
+	  "Labels and annotations of --kube.pod-labels that were not shown whole when a pod was "
+	  "read: cut to 127 bytes, or left out where a pod's together have more than 1,023.",
+	  emit_names_u64, NAMES(labels_lost) },
 	{ "kepler_exporter_name_lookups", METRIC_COUNTER, "", BOTH,
 	  "result",
 	  "Containers looked up by id: found, unknown so far, refused because the directory is "

@@ -279,6 +279,7 @@ static void describe_kubernetes(const struct names *names, const struct director
 		.requests = kube.requests,
 		.failures = kube.failures,
 		.bad = kube.bad_pods,
+		.labels_lost = kube.labels_lost,
 		.containers = stats->containers[DIRECTORY_KUBERNETES],
 		.age_s = kube.age_s,
 	};

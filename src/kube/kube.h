@@ -58,6 +58,7 @@ struct kube_stats {
 	bool reachable;
 	uint64_t requests; /* that a peer saw; a refused connection is none */
 	uint64_t failures, relists, events, bad_pods;
+	uint64_t labels_lost; /* of pods: cut, or left out, since they had no room */
 	uint64_t pods;
 	double age_s; /* since the last word of the peer; NaN before the first */
 	char last_error[256];

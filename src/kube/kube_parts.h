@@ -88,6 +88,7 @@ void kube_note_success(struct kube *kube, const char *source);
 /* Sets what statistics say of the last failure. */
 void kube_note_failure(struct kube *kube, const char *source, const char *why);
 void kube_count(struct kube *kube, uint64_t *counter); /* one of kube->stats */
+void kube_count_by(struct kube *kube, uint64_t *counter, uint64_t by);
 uint32_t kube_chance(void);
 /* Waits, with @demand only until a container's name is wanted; true when the thread shall end. */
 bool kube_wait(struct kube *kube, uint64_t ms, bool demand);

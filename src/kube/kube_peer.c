@@ -29,11 +29,16 @@ uint32_t kube_chance(void)
 	return chance;
 }
 
-void kube_count(struct kube *kube, uint64_t *counter)
+void kube_count_by(struct kube *kube, uint64_t *counter, uint64_t by)
 {
 	(void)pthread_mutex_lock(&kube->lock);
-	(*counter)++;
+	*counter += by;
 	(void)pthread_mutex_unlock(&kube->lock);
+}
+
+void kube_count(struct kube *kube, uint64_t *counter)
+{
+	kube_count_by(kube, counter, 1);
 }
 
 void kube_note_success(struct kube *kube, const char *source)
@@ -150,6 +155,8 @@ void kube_take_pod(struct kube *kube, const json_t *object, const char *text, si
 	int r = pod_json_read(object, &kube->labels, &pod);
 
 	if (r == 0) {
+		kube_count_by(kube, &kube->stats.bad_pods, pod.skipped);
+		kube_count_by(kube, &kube->stats.labels_lost, pod.labels_lost);
 		r = pod_table_put(&kube->table, &pod, text, len, clock_ns(CLOCK_BOOTTIME));
 		pod_release(&pod);
 	}

@@ -48,6 +48,17 @@ static const char *bare_id(const char *id)
 	return fits(id, ID_MAX) && strspn(id, ID_CHARACTERS) == strlen(id) ? id : NULL;
 }
 
+/* What @status says; NULL: nothing yet, or no id, which is counted. */
+static const char *read_id(struct pod *pod, const json_t *status)
+{
+	const char *text = text_of(status, "containerID");
+	const char *id = bare_id(text);
+
+	if (*text && !id)
+		pod->skipped++;
+	return id;
+}
+
 static const json_t *find_spec(const json_t *specs, const char *name)
 {
 	const json_t *spec;
@@ -112,8 +123,8 @@ static int read_status(struct pod *pod, const json_t *status, const json_t *spec
 		       struct container_names names)
 {
 	const json_t *last = json_object_get(json_object_get(status, "lastState"), "terminated");
-	const char *id = bare_id(text_of(status, "containerID"));
-	const char *last_id = bare_id(text_of(last, "containerID"));
+	const char *id = read_id(pod, status);
+	const char *last_id = read_id(pod, last);
 	const json_t *spec = find_spec(specs, text_of(status, "name"));
 	int r = 0;
 
@@ -142,8 +153,10 @@ static int read_containers(struct pod *pod, const json_t *object,
 		{
 			int r;
 
-			if (i == POD_STATUSES_MAX)
+			if (i == POD_STATUSES_MAX) {
+				pod->skipped += json_array_size(statuses) - i;
 				break;
+			}
 			r = read_status(pod, status, specs, *common);
 			if (r < 0)
 				return r;
@@ -187,7 +200,7 @@ int pod_json_read(const json_t *object, const struct pod_labels *labels, struct 
 	r = pod_workload_read(object, &pod.workload);
 	if (r < 0)
 		return r;
-	pod_labels_write(labels, metadata, &pod.labels);
+	pod.labels_lost = pod_labels_write(labels, metadata, &pod.labels);
 	if (strbuf_error(&pod.labels) < 0)
 		return -ENOMEM;
 	common.workload = pod.workload.name;

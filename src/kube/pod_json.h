@@ -26,13 +26,15 @@ struct pod {
 	size_t count, size;
 	struct pod_workload workload;
 	struct strbuf labels;
+	size_t labels_lost;  /* cut or left out: see pod_labels_write() */
+	size_t skipped;      /* containers: an id that is none, or beyond POD_STATUSES_MAX */
 	struct strbuf alone; /* id of the record of a pod without containers */
 };
 
 /*
  * Reads @object; @labels says which labels to hand on. 0; -EINVAL: no Pod with uid, name and
- * namespace; -ENOMEM. A container whose id is not one is left out. *ret borrows from @object and is
- * written only on success.
+ * namespace; -ENOMEM. A container whose id is not one is left out, and counted in the
+ * pod. *ret borrows from @object and is written only on success.
  */
 int pod_json_read(const json_t *object, const struct pod_labels *labels, struct pod *ret);
 void pod_release(struct pod *pod);

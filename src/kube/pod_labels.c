@@ -124,25 +124,30 @@ static const char *find_value(const json_t *metadata, const char *key)
 	return value;
 }
 
-void pod_labels_write(const struct pod_labels *labels, const json_t *metadata, struct strbuf *out)
+size_t pod_labels_write(const struct pod_labels *labels, const json_t *metadata, struct strbuf *out)
 {
-	size_t begin = out->len;
+	size_t begin = out->len, lost = 0;
 
 	for (size_t i = 0; i < labels->count; i++) {
 		const struct pod_label *label = &labels->items[i];
 		const char *value = find_value(metadata, label->key);
-		size_t before = out->len;
+		size_t before = out->len, len;
 
 		if (!value || !*value)
 			continue;
+		len = cut(value, POD_LABEL_VALUE_MAX);
 		strbuf_add_char(out, ',');
 		strbuf_add_str(out, label->name);
 		strbuf_add_str(out, "=\"");
-		add_escaped(out, value, cut(value, POD_LABEL_VALUE_MAX));
+		add_escaped(out, value, len);
 		strbuf_add_char(out, '"');
 		if (!out->failed && out->len - begin > POD_LABELS_TEXT_MAX) {
 			out->len = before;
 			out->data[before] = '\0';
+			lost++;
+		} else if (value[len]) {
+			lost++;
 		}
 	}
+	return lost;
 }

@@ -37,5 +37,9 @@ struct pod_labels {
  */
 int pod_labels_parse(const char *text, struct pod_labels *ret, struct diag *diag);
 void pod_labels_release(struct pod_labels *labels);
-/* Appends what a pod's metadata has of them: its label of that key, else its annotation. */
-void pod_labels_write(const struct pod_labels *labels, const json_t *metadata, struct strbuf *out);
+/*
+ * Appends what a pod's metadata has of them: its label of that key, else its annotation. Returns
+ * how many of these are not whole: cut, or left out.
+ */
+size_t pod_labels_write(const struct pod_labels *labels, const json_t *metadata,
+			struct strbuf *out);

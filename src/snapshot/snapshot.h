@@ -119,7 +119,7 @@ struct snapshot_name_source {
 	char source[16]; /* "kubernetes", "runtimes"; "" not configured */
 	char via[64];    /* "kubelet", "apiserver"; "docker podman"; "" while nobody answers */
 	bool up;
-	uint64_t requests, failures, bad, containers;
+	uint64_t requests, failures, bad, labels_lost, containers;
 	double age_s; /* since it last said something; NaN before */
 };
 

@@ -138,9 +138,11 @@ def bad_pods_cost_themselves(plant):
                              ",".join([*items, json.dumps(good)])).encode())
         return True
     plant.api.fault = answer
-    with plant.probe(**{"max-pod-bytes": 20000}) as probe:
+    good["metadata"]["annotations"] = {"note": "x" * 200}
+    with plant.probe(**{"max-pod-bytes": 20000, "labels": "app,note"}) as probe:
         probe.knows(good)
         stats = probe.stats()
+        assert stats["labels_lost"] == 1, stats  # the note is cut
         assert stats["pods"] == 1 and stats["failures"] == 0, stats
         assert stats["bad_pods"] == 5, stats  # huge, {}, deep, metadata 5, long name; 7, null and "pod" are no objects
         big = plant.api.put(make_pod("big", filler=1000))

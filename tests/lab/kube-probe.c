@@ -206,16 +206,16 @@ static void show_stats(struct kube *kube, struct directory *directory)
 
 	kube_get_stats(kube, &stats);
 	directory_get_stats(directory, &known);
-	print(json_pack("{ss sb sI sI sI sI sI sI sf ss sI sb sI sI sI sb}", "source", stats.source,
-			"reachable", stats.reachable, "requests", (json_int_t)stats.requests,
-			"failures", (json_int_t)stats.failures, "relists",
-			(json_int_t)stats.relists, "events", (json_int_t)stats.events, "bad_pods",
-			(json_int_t)stats.bad_pods, "pods", (json_int_t)stats.pods, "age_s",
-			isnan(stats.age_s) ? -1.0 : stats.age_s, "error", stats.last_error,
-			"containers", (json_int_t)known.containers[DIRECTORY_KUBERNETES],
-			"directory_reachable", directory_is_reachable(directory), "cpu_us",
-			cpu_us(), "rss_kib", memory_kib("VmRSS"), "peak_kib", memory_kib("VmHWM"),
-			"sanitized", SANITIZED));
+	print(json_pack(
+		"{ss sb sI sI sI sI sI sI sI sf ss sI sb sI sI sI sb}", "source", stats.source,
+		"reachable", stats.reachable, "requests", (json_int_t)stats.requests, "failures",
+		(json_int_t)stats.failures, "relists", (json_int_t)stats.relists, "events",
+		(json_int_t)stats.events, "bad_pods", (json_int_t)stats.bad_pods, "pods",
+		(json_int_t)stats.pods, "labels_lost", (json_int_t)stats.labels_lost, "age_s",
+		isnan(stats.age_s) ? -1.0 : stats.age_s, "error", stats.last_error, "containers",
+		(json_int_t)known.containers[DIRECTORY_KUBERNETES], "directory_reachable",
+		directory_is_reachable(directory), "cpu_us", cpu_us(), "rss_kib",
+		memory_kib("VmRSS"), "peak_kib", memory_kib("VmHWM"), "sanitized", SANITIZED));
 }
 
 static void answer_line(struct kube *kube, struct directory *directory, const char *line)

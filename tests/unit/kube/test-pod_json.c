@@ -126,7 +126,6 @@ static void an_id_that_is_none_is_left_out(void **state)
 		POD("\"status\":{\"containerStatuses\":[{\"containerID\":\"a\\\"b\"}]}"),
 		POD("\"status\":{\"containerStatuses\":[{\"containerID\":\"a\\nb\"}]}"),
 		POD("\"status\":{\"containerStatuses\":[{\"containerID\":\"" ID_A ID_B "x\"}]}"),
-		POD("\"status\":{\"containerStatuses\":[{\"containerID\":12}]}"),
 	};
 	struct plant plant;
 
@@ -134,8 +133,34 @@ static void an_id_that_is_none_is_left_out(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
 		read_pod(&plant, texts[i], NULL);
 		check_pod_alone(&plant.pod);
+		assert_int_equal(plant.pod.skipped, 1);
 		release(&plant);
 	}
+	read_pod(&plant, POD("\"status\":{\"containerStatuses\":[{\"containerID\":\"\"}]}"), NULL);
+	assert_int_equal(plant.pod.skipped, 0); /* it has not begun yet */
+	release(&plant);
+}
+
+static void what_does_not_fit_is_counted(void **state)
+{
+	struct strbuf text = STRBUF_INIT;
+	struct plant plant;
+
+	(void)state;
+	strbuf_add_str(&text, "{\"metadata\":{\"name\":\"n\",\"namespace\":\"s\",\"uid\":\"u\","
+			      "\"annotations\":{\"a\":\"");
+	for (size_t i = 0; i <= POD_LABEL_VALUE_MAX; i++)
+		strbuf_add_char(&text, 'x');
+	strbuf_add_str(&text, "\"}},\"status\":{\"containerStatuses\":[");
+	for (unsigned i = 0; i < POD_STATUSES_MAX + 3; i++)
+		strbuf_addf(&text, "%s{\"containerID\":\"c%u\"}", i ? "," : "", i);
+	strbuf_add_str(&text, "]}}");
+	read_pod(&plant, text.data, "a");
+	assert_int_equal(plant.pod.count, POD_STATUSES_MAX);
+	assert_int_equal(plant.pod.skipped, 3);
+	assert_int_equal(plant.pod.labels_lost, 1);
+	release(&plant);
+	strbuf_release(&text);
 }
 
 static void a_mirror_pod_has_the_uid_of_its_cgroup(void **state)
@@ -249,6 +274,7 @@ int main(void)
 		cmocka_unit_test(reads_every_kind_of_container),
 		cmocka_unit_test(a_pod_may_have_no_containers_yet),
 		cmocka_unit_test(an_id_that_is_none_is_left_out),
+		cmocka_unit_test(what_does_not_fit_is_counted),
 		cmocka_unit_test(a_mirror_pod_has_the_uid_of_its_cgroup),
 		cmocka_unit_test(the_qos_class_is_one_of_three),
 		cmocka_unit_test(odd_amounts_are_unknown_amounts),
