@@ -38,13 +38,13 @@ def status_of(name, identity, last=None):
     return status
 
 
-def make_pod(name, namespace="prod", uid=None, containers=("main",), filler=0, **metadata):
+def make_pod(name, namespace="prod", uid=None, containers=("main",), filler=0, node=NODE, **metadata):
     uid = uid or f"uid-{namespace}-{name}"
     spec = [{"name": c, "image": f"{c}:1", "resources": {"requests": {"cpu": "100m"}}, "env": [
         {"name": f"SETTING_{i}", "value": "on"} for i in range(filler)]} for c in containers]
     return {"metadata": {"name": name, "namespace": namespace, "uid": uid, "labels": {"app": name},
                          "creationTimestamp": "2026-11-21T08:00:00Z", **metadata},
-            "spec": {"nodeName": NODE, "containers": spec},
+            "spec": {"nodeName": node, "containers": spec},
             "status": {"phase": "Running", "qosClass": "Burstable",
                        "containerStatuses": [status_of(c, container_id(uid, c)) for c in containers]}}
 
@@ -209,10 +209,16 @@ class FakeKubernetes:
 
     # ---- answers ----
 
+    @staticmethod
+    def is_wanted(request, pod):
+        """As fieldSelector=spec.nodeName=NODE says; a kubelet has its own only."""
+        field, _, node = request.query.get("fieldSelector", "").partition("=")
+        return field != "spec.nodeName" or pod["spec"]["nodeName"] == node
+
     def serve_list(self, request):
         query = request.query
         with self.changed:
-            pods, version = list(self.pods.values()), self.version
+            pods, version = [pod for pod in self.pods.values() if self.is_wanted(request, pod)], self.version
         metadata = {"resourceVersion": str(version)}
         begin, limit = 0, int(query.get("limit", 0))
         if "continue" in query:
@@ -242,7 +248,8 @@ class FakeKubernetes:
                 news = [e for e in self.events if e[0] > at]
                 version = self.version
             for at, kind, pod in news:
-                request.chunk(event(kind, pod))
+                if self.is_wanted(request, pod):
+                    request.chunk(event(kind, pod))
             if self.bookmark_s and not news:
                 at = version
                 request.chunk(event("BOOKMARK", {"kind": "Pod", "metadata": {"resourceVersion": str(version)}}))

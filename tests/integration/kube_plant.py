@@ -4,13 +4,16 @@
 Cases run four at a time: each has its own servers and mostly waits.
 """
 import concurrent.futures
+import json
 import pathlib
+import subprocess
 import sys
 import tempfile
 import traceback
 
 from certificates import Authority
-from fake_kubernetes import Account, FakeKubernetes, Probe
+from fake_kubernetes import PROBE, Account, FakeKubernetes, Probe
+from plant import BUILD, ROOT
 
 
 class Plant:
@@ -25,6 +28,16 @@ class Plant:
     def probe(self, **options):
         options.setdefault("source", "apiserver")
         return Probe(self.account, **options)
+
+
+def release_probe():
+    """What is measured: built without sanitizers, which cost more than what is measured."""
+    settings = subprocess.run(["meson", "introspect", "--buildoptions", BUILD], capture_output=True, text=True, check=True).stdout
+    if {"b_sanitize": "none"} == {o["name"]: o["value"] for o in json.loads(settings) if o["name"] == "b_sanitize"}:
+        return PROBE
+    subprocess.run([ROOT / "tools/release-binary", BUILD], stdout=subprocess.DEVNULL, check=True)
+    subprocess.run(["ninja", "-C", BUILD / "release", "tests/lab/kube-probe"], stdout=subprocess.DEVNULL, check=True)
+    return BUILD / "release/tests/lab/kube-probe"
 
 
 def gaps(requests):

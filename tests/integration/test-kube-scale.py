@@ -6,14 +6,13 @@ Sanitizers cost more than what is measured: a build that has them is not measure
 real ones with many settings are: about 8 KiB each.
 """
 import json
-import subprocess
 import tempfile
 import time
 
 import fake_kubernetes
 from certificates import Authority
 from fake_kubernetes import Account, FakeKubernetes, Probe, make_pod
-from plant import BUILD, ROOT
+from kube_plant import release_probe
 
 
 def pod_of(index):
@@ -48,17 +47,8 @@ def measure(directory, authority, count, kind):
             "later_cpu_ms": (later["cpu_us"] - before) / 1000, "later_rss_kib": later["rss_kib"] - base["rss_kib"]}
 
 
-def without_sanitizers():
-    settings = subprocess.run(["meson", "introspect", "--buildoptions", BUILD], capture_output=True, text=True, check=True).stdout
-    if {"b_sanitize": "none"} == {o["name"]: o["value"] for o in json.loads(settings) if o["name"] == "b_sanitize"}:
-        return fake_kubernetes.PROBE
-    subprocess.run([ROOT / "tools/release-binary", BUILD], stdout=subprocess.DEVNULL, check=True)
-    subprocess.run(["ninja", "-C", BUILD / "release", "tests/lab/kube-probe"], stdout=subprocess.DEVNULL, check=True)
-    return BUILD / "release/tests/lab/kube-probe"
-
-
 def main():
-    fake_kubernetes.PROBE = without_sanitizers()
+    fake_kubernetes.PROBE = release_probe()
     with tempfile.TemporaryDirectory() as directory:
         authority = Authority(directory)
         for kind in ("apiserver", "kubelet"):
