@@ -2,17 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Many processes and full tables: what they cost and take is bounded, what does not fit is counted, and every response sums.
 
-R23 (a storm of forks, and a bomb of them), R24 (a crowd that sleeps), and each limit that an option sets. Cost and memory are the release
-binary's, and limits leave room for a machine that others use. With KEPLER_LONG_TESTS the storm lasts ten minutes and the
-crowd has as many processes as pids allow, up to 30,000.
+R23 (a storm of forks, and a bomb of them), R24 (a crowd that sleeps), and each limit that an option sets. Cost and memory are
+the release binary's, and limits leave room for a machine that others use. With KEPLER_LONG_TESTS the storm lasts ten minutes
+and the crowd has as many processes as pids allow, up to 30,000.
 """
 import os
 import pathlib
 import signal
 import time
 
-from plant import (Exporter, Sensors, Service, balanced, check_machine, close, load, load_result, rapl_zone, release_binary, run_tests,
-                   seen_with_truth)
+from plant import (Exporter, Sensors, Service, balanced, check_machine, close, load, load_result, rapl_zone, release_binary,
+                   run_tests, seen_with_truth)
 
 LONG = bool(os.environ.get("KEPLER_LONG_TESTS"))
 STORM_SECONDS = 600 if LONG else 8
@@ -251,4 +251,5 @@ def full_containers():
             service.remove()
 
 
-run_tests([fork_storm, fork_bomb, lost_records, sleeping_crowd, series_limit, unseen_cpu, full_processes, full_reader, full_containers])
+run_tests([fork_storm, fork_bomb, lost_records, sleeping_crowd, series_limit, unseen_cpu, full_processes, full_reader,
+           full_containers])
