@@ -314,5 +314,6 @@ int main(void)
 		cmocka_unit_test(none_is_lost_or_seen_twice),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
