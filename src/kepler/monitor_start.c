@@ -29,7 +29,7 @@
  * what is not: the server, and its connections. Held while the others are opened.
  */
 #define KEPT_FOR_SERVER      8
-#define KEPT_FOR_CONNECTIONS 4
+#define KEPT_FOR_CONNECTIONS 2
 
 struct kept_fds {
 	int fds[KEPT_FOR_SERVER + KEPT_FOR_CONNECTIONS];
