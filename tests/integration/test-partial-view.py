@@ -103,7 +103,8 @@ def children_that_nobody_waits_for():
             os.killpg(beside.pid, signal.SIGKILL)
             beside.wait()
         seen = [float(m.sum("kepler_node_bpf_cpu_time_ms_total")) / 1e3 - float(m.value(UNSEEN)) for m in (before, metrics)]
-        print(f"  seen {seen[1] - seen[0]:.2f} s of {busy_s:.2f} s, the build {build.cpu_seconds(metrics):.2f} s of {seconds + own:.2f} s")
+        print(f"  seen {seen[1] - seen[0]:.2f} s of {busy_s:.2f} s, "
+              f"the build {build.cpu_seconds(metrics):.2f} s of {seconds + own:.2f} s")
         # What a child ran counts with its parent, in whose cgroup it is unless it has moved.
         assert seen[1] - seen[0] > 0.9 * busy_s, "CPU time of children is lost"
         assert exporter.stop() == 0
