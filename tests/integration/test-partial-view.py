@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 
-from plant import BUILD, Exporter, Sensors, Service, balanced, close, load, load_result, machine_busy_s, rapl_zone, run_tests, skip
+from plant import BUILD, Exporter, Sensors, Service, balanced, load, load_result, machine_busy_s, rapl_zone, run_tests, skip
 
 FAST = ["--monitor.interval=500ms", "--metrics.settle=500ms", "--metrics.process.min-joules=0"]
 NO_BPF = "--no-bpf.enabled"
