@@ -138,7 +138,7 @@ static int write_all(int fd, const char *data, size_t len)
 /* A file that is being written is younger: what is older was left by a program that was killed. */
 #define STALE_S 60
 
-/* Opens the directory that @path lies in; *ret_name is the last part of @path. */
+/* Opens the directory that @path lies in; *ret_name is the last part of @path in any case. */
 static int open_directory_of(const char *path, const char **ret_name)
 {
 	const char *slash = strrchr(path, '/');
@@ -149,11 +149,9 @@ static int open_directory_of(const char *path, const char **ret_name)
 
 	if (n < 0 || (size_t)n >= sizeof(dir))
 		return -ENAMETOOLONG;
-	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
 	*ret_name = slash ? slash + 1 : path;
-	return fd;
+	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
 }
 
 /* Removes what earlier writers of @name left behind in @dir_fd. What cannot be removed stays. */

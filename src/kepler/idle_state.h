@@ -57,8 +57,8 @@ void idle_state_restore(const struct idle_state_keeper *keeper, struct interval_
 enum idle_outcome idle_state_save(struct idle_state_keeper *keeper,
 				  const struct interval_engine *engine, uint64_t now_ns,
 				  struct diag *diag);
-/* @job came from the pool: NOTHING also when it is none of ours. */
-enum idle_outcome idle_state_take(struct idle_state_keeper *keeper, struct offload_job *job,
+/* @base came from the pool: NOTHING also when it is none of ours. */
+enum idle_outcome idle_state_take(struct idle_state_keeper *keeper, struct offload_job *base,
 				  struct diag *diag);
 /* In each turn of the loop: FAILED once when the one under way takes too long. */
 enum idle_outcome idle_state_turn(struct idle_state_keeper *keeper, uint64_t now_ns,

@@ -132,7 +132,8 @@ static void follow_reload(struct monitor *monitor, enum reload_outcome outcome,
 		monitor->stats.self.reloads_merged++;
 		break;
 	case RELOAD_LOADED:
-		apply_config(monitor, config);
+		if (config)
+			apply_config(monitor, config);
 		break;
 	case RELOAD_FAILED:
 		refuse_reload(monitor, diag);

@@ -41,10 +41,10 @@ enum reload_outcome {
 /* Somebody wants the configuration to be read: BEGUN, MERGED or FAILED. */
 enum reload_outcome reload_ask(struct reload *reload, uint64_t now_ns, struct diag *diag);
 /*
- * @job came from the pool: NOTHING when it is none of ours, or its result is no longer wanted; else
+ * @base came from the pool: NOTHING when it is none of ours, or its result is no longer wanted; else
  * LOADED or FAILED. Call reload_turn() after it.
  */
-enum reload_outcome reload_take(struct reload *reload, struct offload_job *job,
+enum reload_outcome reload_take(struct reload *reload, struct offload_job *base,
 				struct config **ret_config, struct diag *diag);
 /*
  * In each turn of the loop: FAILED once when the reading under way takes too long, BEGUN when one
