@@ -147,9 +147,9 @@ static int open_directory_of(const char *path, const char **ret_name)
 		      : snprintf(dir, sizeof(dir), ".");
 	int fd;
 
+	*ret_name = slash ? slash + 1 : path;
 	if (n < 0 || (size_t)n >= sizeof(dir))
 		return -ENAMETOOLONG;
-	*ret_name = slash ? slash + 1 : path;
 	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
 }
