@@ -41,8 +41,8 @@ enum reload_outcome {
 /* Somebody wants the configuration to be read: BEGUN, MERGED or FAILED. */
 enum reload_outcome reload_ask(struct reload *reload, uint64_t now_ns, struct diag *diag);
 /*
- * @base came from the pool: NOTHING when it is none of ours, or its result is no longer wanted; else
- * LOADED or FAILED. Call reload_turn() after it.
+ * @base came from the pool: NOTHING when it is none of ours, or its result is no longer wanted;
+ * else LOADED or FAILED. Call reload_turn() after it.
  */
 enum reload_outcome reload_take(struct reload *reload, struct offload_job *base,
 				struct config **ret_config, struct diag *diag);
