@@ -10,13 +10,12 @@ import asyncio
 import contextlib
 import re
 import resource
-import shutil
 import subprocess
 import tempfile
 import time
 import urllib.parse
 
-from plant import Exporter, balanced, release_binary
+from plant import Exporter, balanced, need_program, release_binary
 
 SCRAPERS = 1000
 SECONDS = 8
@@ -107,9 +106,7 @@ def ten_thousand_idle():
 
 
 def slow_peers():
-    if not shutil.which("slowhttptest"):
-        print("  slowhttptest is not installed")
-        return
+    need_program("slowhttptest")
     attacks = {"slow headers": ["-H"], "slow body": ["-B"], "slow read": ["-X"]}
     with Exporter(binary=release_binary()) as exporter, tempfile.TemporaryDirectory() as directory:
         for name, option in attacks.items():
