@@ -9,6 +9,7 @@ from plant import Exporter, Sensors, rapl_zone
 PACKAGE = "class/powercap/intel-rapl:0"
 TURN_UJ = 1000000000  # 1 kJ: 3.6 s at 280 W, and 0.5 s at the 2 kW that a package is thought to draw at most
 UP, DROPPED = "kepler_exporter_source_up", "kepler_exporter_source_dropped_total"
+SNAPSHOTS = "kepler_exporter_snapshots_total"
 
 
 def node_uj(metrics, zone="package"):
@@ -16,10 +17,10 @@ def node_uj(metrics, zone="package"):
 
 
 def truth_uj(sensors):
-    """What the package used since it was first read."""
+    """What the package's counter had run when it was first read, and has run now."""
     line = next(line for line in pathlib.Path(sensors.mount, ".truth").read_text().splitlines() if PACKAGE + "/" in line)
     fields = line.split()
-    return int(fields[1]) - int(fields[2].removeprefix("first="))
+    return int(fields[2].removeprefix("first=")), int(fields[1])
 
 
 def check_turns_in_one_interval():
@@ -30,9 +31,10 @@ def check_turns_in_one_interval():
         sensors.control(f"{PACKAGE}/energy_uj power 0")
         metrics = exporter.intervals(1)
         assert metrics.sum(UP) == 1 and metrics.sum(DROPPED) == 0, metrics.text
-        counted, used = node_uj(metrics), truth_uj(sensors)
-        assert abs(counted - used) <= 1, f"{counted} of {used} µJ"
-        assert metrics.sum("kepler_exporter_source_wraps_total") == used // (TURN_UJ + 1) >= 2
+        (first, last), counted = truth_uj(sensors), node_uj(metrics)
+        assert abs(counted - (last - first)) <= 1, f"{counted} of {last - first} µJ"
+        turns = last // (TURN_UJ + 1) - first // (TURN_UJ + 1)
+        assert metrics.sum("kepler_exporter_source_wraps_total") == turns >= 2
         assert not metrics.imbalance_uj()
         assert exporter.stop() == 0
 
@@ -48,13 +50,15 @@ def check_outage(sensors, exporter):
     held = node_uj(exporter.scrape())
     time.sleep(max(0, began + 4 - time.monotonic()))
     sensors.control(f"{PACKAGE}/energy_uj errno 0")
-    metrics = exporter.scrape()
+    metrics = last = exporter.scrape()
     while metrics.sum(DROPPED, zone="package") == 0:
         assert time.monotonic() < began + 60, "nothing was dropped"
         assert metrics.sum(UP, zone="package") == 0 and node_uj(metrics) == held
         time.sleep(0.02)
-        metrics = exporter.scrape()
-    assert metrics.sum(UP, zone="package") == 0 and node_uj(metrics) == held, metrics.text
+        last, metrics = metrics, exporter.scrape()
+    # On a busy machine the interval that was refused may be over before it is seen.
+    if metrics.value(SNAPSHOTS) - last.value(SNAPSHOTS) <= 1:
+        assert metrics.sum(UP, zone="package") == 0 and node_uj(metrics) == held, metrics.text
     metrics = exporter.intervals(2)
     assert metrics.sum(UP, zone="package") == 1 and metrics.sum(DROPPED, zone="package") == 1
     assert held - before <= 280000000 * 2 and held < node_uj(metrics) < held + 280000000 * 5
@@ -72,7 +76,7 @@ def check_more_than_is_possible(exporter):
 def main():
     check_turns_in_one_interval()
     lines = rapl_zone("intel-rapl:0", "package-0", 280, TURN_UJ) + rapl_zone("intel-rapl:1", "psys", 2600) + \
-        rapl_zone("intel-rapl:0:0", "dram", 1900, 65712999613, parent="intel-rapl:0")
+        rapl_zone("intel-rapl:0:0", "dram", 20000, 262143328850, parent="intel-rapl:0")
     with Sensors(lines) as sensors, Exporter(f"--host.sysfs={sensors.mount}", "--monitor.interval=200ms",
                                              "--metrics.settle=0s") as exporter:
         check_outage(sensors, exporter)
