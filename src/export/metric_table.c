@@ -421,6 +421,16 @@ static const struct metric table[] = {
 	  "Is the first search for energy meters still going on, since a driver does not answer? "
 	  "1 or 0. Energy is estimated meanwhile.",
 	  emit_self_u64, SELF(meters_searching) },
+	{ "kepler_exporter_zones_left_out", METRIC_GAUGE, "", BOTH,
+	  "",
+	  "Energy zones that were found and are not read: they count again what another counts, "
+	  "are a single core of a package (AMD's core), or are too many.",
+	  emit_self_u64, SELF(zones_left_out) },
+	{ "kepler_exporter_packages_exceeded", METRIC_GAUGE, "", BOTH,
+	  "",
+	  "Packages whose core and uncore, which are parts of them, counted more energy than they "
+	  "did over the last minute: a counter is wrong. Nothing is corrected.",
+	  emit_self_u64, SELF(packages_exceeded) },
 	{ "kepler_exporter_name_source_up", METRIC_GAUGE, "", BOTH,
 	  "source, via",
 	  "Does this source of containers' names answer? 1 or 0.",

@@ -111,10 +111,7 @@ static void examine_energy(struct findings *findings, const struct sources *sour
 	if (meter_table_ignored(sources->meters))
 		findings_add(findings, FINDING_NOTE, "energy", NULL,
 			     "%zu further zone(s) are left out: %s",
-			     meter_table_ignored(sources->meters),
-			     sources_core_is_one_core(sources)
-				     ? "on this CPU \"core\" is one core of each package"
-				     : "they count the same energy again (intel-rapl-mmio)");
+			     meter_table_ignored(sources->meters), sources_why_left_out(sources));
 }
 
 /* What the reader does not see, and whether it would be noticed. */

@@ -49,12 +49,13 @@ void monitor_run_interval(struct monitor *monitor)
 	monitor->stats.self.log_lost_lines = log_lost_lines();
 	names_tell(&monitor->sources.names, began_ns);
 	names_describe(&monitor->sources.names, &monitor->stats.self);
+	zone_watch_describe(&monitor->zones, &monitor->sources, &monitor->stats.self);
 	r = interval_engine_run(monitor->engine, monitor_realtime_ms(), &monitor->stats.self);
 	monitor_enter_step(monitor, STEP_SELF);
 	if (r < 0)
 		(void)log_warn_errno(r, "this interval is incomplete");
 	monitor_follow_meters(monitor);
-	zone_watch_look(&monitor->zones, monitor->engine);
+	zone_watch_look(&monitor->zones, monitor->engine, began_ns);
 	monitor_tell_of_unseen(monitor);
 	self_stats_interval(&monitor->stats, clock_ns(CLOCK_MONOTONIC) - began_ns);
 	if (monitor->web)

@@ -80,6 +80,13 @@ bool sources_core_is_one_core(const struct sources *sources)
 	return strcmp(vendor, "AuthenticAMD") == 0 || strcmp(vendor, "HygonGenuine") == 0;
 }
 
+const char *sources_why_left_out(const struct sources *sources)
+{
+	return sources_core_is_one_core(sources)
+		       ? "on this CPU \"core\" is one core of each package"
+		       : "they count the same energy again (intel-rapl-mmio), or are too many";
+}
+
 /*
  * A machine with zones that cannot be read has a meter that is down: no estimate takes its place
  * unasked. Where no zone was found the table stays open: a driver may be loaded, or answer, later.

@@ -41,6 +41,8 @@ int sources_open(const struct config *config, struct sources *ret, struct diag *
 void sources_close(struct sources *sources);
 /* Whether a zone "core" would be one core of the package only, and is left out (AMD). */
 bool sources_core_is_one_core(const struct sources *sources);
+/* Why zones that were found are left out here (meter_table_ignored()), for people. */
+const char *sources_why_left_out(const struct sources *sources);
 /* Whether there is a meter; where none was at start, one may still be found. */
 bool sources_have_meters(const struct sources *sources);
 /* Whether the first search for meters is still going on: until it ends, energy is estimated. */

@@ -21,8 +21,47 @@ static void look_at_refusals(struct zone_watch *watch, const struct interval_eng
 		 zone->name, zone->package, zone->path, (unsigned long long)reading->refusals);
 }
 
-void zone_watch_look(struct zone_watch *watch, const struct interval_engine *engine)
+static void look_at_sums(struct zone_watch *watch, const struct interval_engine *engine,
+			 uint64_t now_ns)
+{
+	const struct zone *zones[ZONE_MAX];
+	const struct zone_reading *readings[ZONE_MAX];
+	size_t count = interval_engine_zone_count(engine);
+
+	if (count > ZONE_MAX)
+		count = ZONE_MAX;
+	for (size_t z = 0; z < count; z++) {
+		zones[z] = interval_engine_zone(engine, z);
+		readings[z] = interval_engine_reading(engine, z);
+	}
+	watch->exceeded_count = zone_sums_add(&watch->sums, zones, readings, count, now_ns);
+	for (size_t z = 0; z < count; z++) {
+		if (!watch->sums.exceeded[z] || watch->exceeded[z])
+			continue;
+		watch->exceeded[z] = true;
+		log_warn("core and uncore of package-%s (%s) have counted more energy in a minute "
+			 "than the package that holds them: one of these counters is wrong, or "
+			 "means something else here; nothing is corrected",
+			 zones[z]->package, zones[z]->path);
+	}
+}
+
+void zone_watch_describe(struct zone_watch *watch, const struct sources *sources,
+			 struct snapshot_self *self)
+{
+	self->packages_exceeded = watch->exceeded_count;
+	self->zones_left_out = sources->meters ? meter_table_ignored(sources->meters) : 0;
+	if (!self->zones_left_out || watch->left_out)
+		return;
+	watch->left_out = true;
+	log_info("%llu zone(s) of energy are left out: %s",
+		 (unsigned long long)self->zones_left_out, sources_why_left_out(sources));
+}
+
+void zone_watch_look(struct zone_watch *watch, const struct interval_engine *engine,
+		     uint64_t now_ns)
 {
 	for (size_t z = 0; z < interval_engine_zone_count(engine); z++)
 		look_at_refusals(watch, engine, z);
+	look_at_sums(watch, engine, now_ns);
 }

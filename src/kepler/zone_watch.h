@@ -1,18 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is said in the log of zones whose readings make no sense: once a zone, and counted in
- * metrics by whoever finds it.
+ * What is said in the log of zones that are left out, or whose readings make no sense: once a zone,
+ * and in metrics by whoever finds it.
  */
 #pragma once
 
 #include <stdbool.h>
 
 #include "kepler/interval.h"
+#include "kepler/sources.h"
+#include "kepler/zone_sums.h"
 
 /* Zeroed: nothing was said yet. */
 struct zone_watch {
-	bool refused[ZONE_MAX]; /* that this zone's readings are refused */
+	bool refused[ZONE_MAX];  /* that this zone's readings are refused */
+	bool exceeded[ZONE_MAX]; /* that this package's parts count more than it */
+	bool left_out;           /* that zones are left out */
+	struct zone_sums sums;
+	size_t exceeded_count; /* packages, as of the last minute */
 };
 
-/* Looks at the interval that has just run. */
-void zone_watch_look(struct zone_watch *watch, const struct interval_engine *engine);
+/* Before an interval: what its snapshot says of the zones. */
+void zone_watch_describe(struct zone_watch *watch, const struct sources *sources,
+			 struct snapshot_self *self);
+/* Looks at the interval that has just run, which ended at @now_ns (MONOTONIC). */
+void zone_watch_look(struct zone_watch *watch, const struct interval_engine *engine,
+		     uint64_t now_ns);

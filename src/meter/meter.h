@@ -82,14 +82,15 @@ const char *zone_kind_name(enum zone_kind kind);    /* "package" */
 const char *zone_state_name(enum zone_state state); /* "up", "absent", … "refused" */
 /*
  * More than a zone of this kind draws on any machine that we know of, so that what lies above is a
- * fault and not energy; and low enough that a counter's turn takes seconds.
+ * fault and not energy; and low enough that a counter's turn takes seconds. Chosen well above what
+ * is published; the figures are as others report them, and no standard bounds them.
  *
- * - package, core, uncore: 2,000 W. The largest sockets are sold at 500 W (Intel Xeon 6980P, AMD
- *   EPYC 9965: their product pages) and 550 to 760 W (AMD Instinct MI300A, data sheet); core and
- *   uncore are parts of a package.
- * - dram: 1,000 W, of one socket. 12 channels of 2 modules at up to 25 W each are 600 W.
+ * - package, core, uncore: 2,000 W. The largest sockets of CPUs are sold at 500 W (Intel Xeon
+ *   6980P), a module that is an accelerator at 750 W (AMD Instinct MI300X); core and uncore are
+ *   parts of a package.
+ * - dram: 1,000 W, of one socket: our own bound, 12 channels of 2 modules at some 25 W are 600 W.
  * - psys, platform: 20,000 W, the whole machine. A server of 8 accelerators is specified at up to
- *   10.2 kW (NVIDIA DGX H100) and 14.3 kW (DGX B200), one of 8 sockets at less.
+ *   10.2 kW (NVIDIA DGX H100) and 14.3 kW (DGX B200).
  */
 uint64_t zone_kind_max_power_uw(enum zone_kind kind);
 
@@ -144,8 +145,8 @@ struct meter_options {
 	uint64_t max_power_uw;
 	/*
 	 * "core" is one physical core of its package, not all: so on AMD and Hygon, whose MSR
-	 * C001_029A counts a core and is read on one CPU of the package (AMD PPR, "Core Energy
-	 * Status"; drivers/powercap/intel_rapl_msr.c). Such zones are left out.
+	 * C001_029A counts a core (Linux: Documentation/hwmon/amd_energy.rst) and is read on one
+	 * CPU of the package (drivers/powercap/intel_rapl_msr.c). Such zones are left out.
 	 */
 	bool core_is_one_core;
 };

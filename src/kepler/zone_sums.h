@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A package holds its cores and its uncore, so over a minute it must have counted at least as much
+ * as these together. Where it has not, a counter is wrong, or means something else than we think;
+ * which one, nobody here can tell, so nothing is corrected. Pure.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "meter/meter.h"
+
+#define ZONE_SUMS_WINDOW_NS 60000000000ULL
+
+/* Zeroed: no reading yet. */
+struct zone_sums {
+	uint64_t begun_ns; /* MONOTONIC; of the window that is going on */
+	size_t count;      /* zones that were known then */
+	uint64_t base_uj[ZONE_MAX];
+	bool broken[ZONE_MAX];   /* not known all the time: not up, or counted anew */
+	bool exceeded[ZONE_MAX]; /* in the last whole window, this package's parts counted more */
+};
+
+/*
+ * Takes the readings of one interval, which ended at @now_ns; zones keep their index. A window ends
+ * with the first interval that makes it a minute, so it is judged by what longer intervals told.
+ * Returns the number of packages that their parts exceed, as of the last whole window.
+ */
+size_t zone_sums_add(struct zone_sums *sums, const struct zone *const *zones,
+		     const struct zone_reading *const *readings, size_t count, uint64_t now_ns);

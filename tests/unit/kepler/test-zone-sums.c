@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kepler/zone_sums.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "base/num.h"
+
+enum { PACKAGE, CORE, UNCORE, OTHER_CORE, DRAM, ZONES };
+
+static const struct zone zones[ZONES] = {
+	[PACKAGE] = { .kind = ZONE_PACKAGE, .package = "0", .source = "rapl-sysfs" },
+	[CORE] = { .kind = ZONE_CORE, .package = "0", .source = "rapl-sysfs" },
+	[UNCORE] = { .kind = ZONE_UNCORE, .package = "0", .source = "rapl-sysfs" },
+	[OTHER_CORE] = { .kind = ZONE_CORE, .package = "1", .source = "rapl-sysfs" },
+	[DRAM] = { .kind = ZONE_DRAM, .package = "0", .source = "rapl-sysfs" },
+};
+
+struct machine {
+	struct zone_sums sums;
+	struct zone_reading readings[ZONES];
+	uint64_t now_ns;
+};
+
+/* So many seconds later, at so many watts; what else is in the readings stays. */
+static size_t later(struct machine *machine, size_t count, uint64_t seconds,
+		    const uint64_t watts[static ZONES])
+{
+	const struct zone *known[ZONES];
+	const struct zone_reading *readings[ZONES];
+
+	machine->now_ns += seconds * NSEC_PER_SEC;
+	for (size_t z = 0; z < ZONES; z++) {
+		machine->readings[z].energy_uj += watts[z] * seconds * 1000000;
+		known[z] = &zones[z];
+		readings[z] = &machine->readings[z];
+	}
+	return zone_sums_add(&machine->sums, known, readings, count, machine->now_ns);
+}
+
+static const uint64_t plausible[ZONES] = { 50, 30, 20, 500, 500 };
+static const uint64_t absurd[ZONES] = { 50, 32, 20, 0, 0 };
+
+static void test_parts_may_be_all_of_a_package(void **state)
+{
+	struct machine machine = { .now_ns = 1 };
+
+	(void)state;
+	for (int second = 0; second < 200; second++)
+		assert_int_equal(later(&machine, ZONES, 1, plausible), 0);
+	for (int hour = 0; hour < 3; hour++)
+		assert_int_equal(later(&machine, ZONES, 3600, plausible), 0);
+}
+
+static void test_more_in_parts_shows_after_a_minute_and_ends_with_one(void **state)
+{
+	struct machine machine = { .now_ns = 1 };
+
+	(void)state;
+	(void)later(&machine, ZONES, 1, absurd);
+	for (int second = 1; second < 60; second++)
+		assert_int_equal(later(&machine, ZONES, 1, absurd), 0);
+	assert_int_equal(later(&machine, ZONES, 1, absurd), 1);
+	assert_true(machine.sums.exceeded[PACKAGE] && !machine.sums.exceeded[CORE]);
+	for (int second = 1; second < 60; second++)
+		assert_int_equal(later(&machine, ZONES, 1, plausible), 1);
+	assert_int_equal(later(&machine, ZONES, 1, plausible), 0);
+}
+
+static void test_what_was_not_read_all_the_time_is_not_judged(void **state)
+{
+	struct machine machine = { .now_ns = 1 };
+
+	(void)state;
+	(void)later(&machine, ZONES, 1, absurd);
+	machine.readings[PACKAGE].restarted = true;
+	(void)later(&machine, ZONES, 30, absurd);
+	machine.readings[PACKAGE].restarted = false;
+	assert_int_equal(later(&machine, ZONES, 30, absurd), 0);
+	machine.readings[UNCORE].state = ZONE_ABSENT;
+	(void)later(&machine, ZONES, 30, absurd);
+	machine.readings[UNCORE].state = ZONE_UP;
+	assert_int_equal(later(&machine, ZONES, 30, absurd), 0);
+	assert_int_equal(later(&machine, ZONES, 60, absurd), 1);
+}
+
+static void test_a_zone_that_appears_begins_a_minute(void **state)
+{
+	struct machine machine = { .now_ns = 1 };
+
+	(void)state;
+	(void)later(&machine, UNCORE, 1, absurd);
+	(void)later(&machine, UNCORE, 59, absurd);
+	assert_int_equal(later(&machine, ZONES, 1, absurd), 0);
+	assert_int_equal(later(&machine, ZONES, 59, absurd), 0);
+	assert_int_equal(later(&machine, ZONES, 1, absurd), 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_parts_may_be_all_of_a_package),
+		cmocka_unit_test(test_more_in_parts_shows_after_a_minute_and_ends_with_one),
+		cmocka_unit_test(test_what_was_not_read_all_the_time_is_not_judged),
+		cmocka_unit_test(test_a_zone_that_appears_begins_a_minute),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
