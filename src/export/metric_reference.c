@@ -55,10 +55,35 @@ static const char intro[] =
 	"there; `path` keeps sockets apart. Counters keep `state=\"running\"` for as long as their "
 	"series lives, so that `increase()` has one series up to its end; whether its owner is "
 	"`running` or `terminated` is told by the watts. A container in which all sleeps has "
-	"not ended.\n\n"
-	"## Families\n\n"
-	"| name | type | labels | schema | meaning |\n"
-	"|---|---|---|---|---|\n";
+	"not ended.\n\n";
+
+static const char comparing[] =
+	"## Comparing nodes\n\n"
+	"Until a zone's idle power is known (`idle_state` of `kepler_zone_info` is `learning`, or "
+	"`off`), all of its energy is dynamic, what would be drawn anyway included: such a node "
+	"charges its workloads more than one that has learned, and the two cannot be compared. "
+	"These rules keep only the zones whose idle power is known, and was throughout the window "
+	"(a minute more, for `--metrics.settle`):\n\n"
+	"```yaml\n"
+	"groups:\n"
+	"  - name: kepler\n"
+	"    rules:\n"
+	"      - record: instance:kepler_zone_with_known_idle:info\n"
+	"        expr: |\n"
+	"          max by (instance, zone, package, source) "
+	"(kepler_zone_info{idle_state=~\"learned|fixed|model\"})\n"
+	"          unless on (instance, zone, package, source)\n"
+	"            max_over_time(kepler_zone_info{idle_state!~\"learned|fixed|model\"}[6m])\n"
+	"      - record: container:kepler_package_dynamic_watts:rate5m\n"
+	"        expr: |\n"
+	"          rate(kepler_container_package_joules_total{mode=\"dynamic\"}[5m])\n"
+	"            * on (instance, package, source) group_left ()\n"
+	"          instance:kepler_zone_with_known_idle:info{zone=\"package\"}\n"
+	"```\n\n";
+
+static const char families[] = "## Families\n\n"
+			       "| name | type | labels | schema | meaning |\n"
+			       "|---|---|---|---|---|\n";
 
 static const char *type_of(const struct metric *metric)
 {
@@ -89,6 +114,8 @@ int metric_reference(struct strbuf *out)
 
 	table = metric_table(&count);
 	strbuf_add_str(out, intro);
+	strbuf_add_str(out, comparing);
+	strbuf_add_str(out, families);
 	for (size_t i = 0; i < count; i++) {
 		const struct metric *metric = &table[i];
 
