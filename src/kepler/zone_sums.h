@@ -2,7 +2,7 @@
 /*
  * A package holds its cores and its uncore, so over a minute it must have counted at least as much
  * as these together. Where it has not, a counter is wrong, or means something else than we think;
- * which one, nobody here can tell, so nothing is corrected. Pure.
+ * which one cannot be told from here, so nothing is corrected. Pure.
  */
 #pragma once
 
