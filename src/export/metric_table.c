@@ -384,12 +384,13 @@ static const struct metric table[] = {
 	  emit_self_u64, SELF(cgroups_missed) },
 	{ "kepler_exporter_process_reads_outstanding", METRIC_GAUGE, "", BOTH,
 	  "",
-	  "Reads of processes' command lines that have not answered: they can hang, and are done "
-	  "on threads of their own. Until one answers, its process belongs to its cgroup.",
+	  "Reads of processes' command lines and cgroups that have not answered: they can hang, "
+	  "and are done on threads of their own. Until one answers, its process belongs to its "
+	  "cgroup, or, where that is what is read, to its last owner or the system.",
 	  emit_self_u64, SELF(process_reads_outstanding) },
 	{ "kepler_exporter_process_reads_late", METRIC_COUNTER, "", BOTH,
 	  "",
-	  "Reads of processes' command lines that took longer than a second.",
+	  "Reads of processes' command lines and cgroups that took longer than a second.",
 	  emit_self_u64, SELF(process_reads_late) },
 	{ "kepler_exporter_unseen_processes", METRIC_GAUGE, "", BOTH,
 	  "",

@@ -99,12 +99,16 @@ struct identity_options {
 	bool merge_services;         /* --metrics.services=merged: units are system_processes */
 	void (*start_thread)(void);  /* for threads of the resolver: see struct offload_options */
 	const char *passwd;          /* NULL: /etc/passwd */
-	uint64_t patience_ns;        /* of identity_resolver_await(); 0: 10 ms */
+	/*
+	 * Of identity_resolver_await(): for command lines, in sum (0: 10 ms); for each process's
+	 * cgroup where the id does not say it (0: 100 ms; in sum a second or that, the longer).
+	 */
+	uint64_t patience_ns, cgroup_patience_ns;
 };
 
 /* State for metrics; counters are cumulative. */
 struct identity_info {
-	uint32_t reads_outstanding; /* of processes' command lines, now */
+	uint32_t reads_outstanding; /* of processes' command lines and cgroups, now */
 	uint64_t reads_late;        /* that took longer than a second */
 	uint64_t machine_overflows; /* times that a possible machine found no room */
 };
@@ -131,8 +135,8 @@ void identity_resolver_announce(struct identity_resolver *resolver,
 				const struct process_ref *process);
 /*
  * Waits until what was announced is known; at most for the patience of this interval, in sum. What
- * is late then belongs to its cgroup until it is known. true: announce all again, for there was too
- * much of it.
+ * is late then belongs to its cgroup until it is known, or, if it is that which is late, to whom it
+ * belonged before, or the system. true: announce all again, for more can be asked now.
  */
 bool identity_resolver_await(struct identity_resolver *resolver);
 void identity_resolver_get_info(const struct identity_resolver *resolver,

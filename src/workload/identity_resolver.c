@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Which table answers, in this order: cgroup id → owner, known or opened by its id; (pid, start) →
- * owner, from /proc/PID/cgroup, where the id says too little; then, for processes that have a
- * hypervisor's name, the machine. What could not be found out is not remembered: the next process
- * of that cgroup may tell.
+ * owner, from /proc/PID/cgroup, read on a thread, where the id says too little; then, for processes
+ * that have a hypervisor's name, the machine. What could not be found out is not remembered: the
+ * next process of that cgroup may tell.
  *
  * Known process, known cgroup: map look-ups and no system call. New process in a known cgroup: the
  * same. New cgroup: open_by_handle_at(), readlink() and close(), once.
@@ -14,6 +14,7 @@
 
 #include "base/macro.h"
 #include "workload/cgroup_cache.h"
+#include "workload/cgroup_reads.h"
 #include "workload/hierarchy.h"
 #include "workload/machines.h"
 #include "workload/owner_names.h"
@@ -21,7 +22,6 @@
 #include "workload/process_owners.h"
 #include "workload/vm_cmdline.h"
 
-#define PROC_CGROUP_MAX (16U << 10) /* v1: a dozen lines of up to PATH_MAX; what is beyond is cut */
 #define CGROUPS_DEFAULT 16384
 #define CGROUP_PATH_MAX 4352 /* PATH_MAX and the mount's own path */
 
@@ -32,14 +32,13 @@ struct identity_resolver {
 	struct owner_table owners;
 	struct cgroup_cache cgroups;
 	struct process_owners processes;
+	struct cgroup_reads reads;
 	struct machines machines;
 	struct owner *kernel, *system; /* held */
 	struct owner *last;            /* held: what the caller looks at */
 	struct owner_names_context names;
-	char text[PROC_CGROUP_MAX];
+	char path[CGROUP_PATH_MAX];
 };
-
-_Static_assert(PROC_CGROUP_MAX >= CGROUP_PATH_MAX, "the buffer serves both");
 
 /* ---- owners ---- */
 
@@ -91,13 +90,13 @@ static struct owner *by_cgroup(struct identity_resolver *resolver, uint64_t cgro
 	*ret_err = 0;
 	if (owner)
 		return owner;
-	len = hierarchy_path(&resolver->hierarchy, cgroup_id, resolver->text,
-			     sizeof(resolver->text));
+	len = hierarchy_path(&resolver->hierarchy, cgroup_id, resolver->path,
+			     sizeof(resolver->path));
 	if (len < 0) {
 		*ret_err = len;
 		return NULL;
 	}
-	cgroup_owner_from_path(resolver->text, (size_t)len, &what);
+	cgroup_owner_from_path(resolver->path, (size_t)len, &what);
 	return remember_cgroup(resolver, cgroup_id, &what);
 }
 
@@ -111,36 +110,44 @@ static bool is_id_of_line(const struct identity_resolver *resolver, int err)
 	       !resolver->hierarchy.is_one_of_several;
 }
 
-/* The pid may be another process's by now. */
-static bool is_still_it(const struct identity_resolver *resolver, const struct process_ref *process)
+static void take_read(struct identity_resolver *resolver, const struct cgroup_read *read)
 {
-	struct proc_process found;
+	const struct process_ref process = {
+		.pid = read->pid,
+		.start_ns = read->start_ns,
+		.cgroup_id = read->cgroup_id,
+		.comm = read->comm,
+		.cgroup_set = read->cgroup_set,
+	};
+	struct cgroup_owner what;
+	struct owner *owner;
 
-	return proc_process_read(resolver->proc_fd, process->pid, &found) == 0 &&
-	       proc_process_is(&found, process->start_ns);
+	if (!read->text)
+		return;
+	cgroup_owner_from_proc(read->text, &what);
+	if (read->cgroup_id && is_id_of_line(resolver, read->cgroup_err)) {
+		(void)remember_cgroup(resolver, read->cgroup_id, &what);
+		return;
+	}
+	owner = owner_of(resolver, &what);
+	process_owners_put(&resolver->processes, &process, owner, resolver->names.now_ns);
+	owner_unref(&resolver->owners, owner);
 }
 
-static struct owner *by_process(struct identity_resolver *resolver,
-				const struct process_ref *process, int cgroup_err)
+/* true: something has answered. */
+static bool take_reads(struct identity_resolver *resolver)
 {
-	uint64_t now_ns = resolver->names.now_ns;
-	struct owner *owner = process_owners_find(&resolver->processes, process, now_ns);
-	struct cgroup_owner what;
+	struct cgroup_batch *batch = cgroup_reads_take(&resolver->reads);
+	const struct cgroup_read *reads;
+	uint32_t count;
 
-	if (owner)
-		return owner;
-	if (proc_process_text(resolver->proc_fd, process->pid, "cgroup", resolver->text,
-			      sizeof(resolver->text)) < 0)
-		return NULL;
-	cgroup_owner_from_proc(resolver->text, &what);
-	if (!is_still_it(resolver, process))
-		return NULL;
-	if (process->cgroup_id && is_id_of_line(resolver, cgroup_err))
-		return remember_cgroup(resolver, process->cgroup_id, &what);
-	owner = owner_of(resolver, &what);
-	process_owners_put(&resolver->processes, process, owner, now_ns);
-	owner_unref(&resolver->owners, owner);
-	return process_owners_find(&resolver->processes, process, now_ns);
+	if (!batch)
+		return false;
+	reads = cgroup_batch_reads(batch, &count);
+	for (uint32_t i = 0; i < count; i++)
+		take_read(resolver, &reads[i]);
+	cgroup_batch_free(batch);
+	return true;
 }
 
 /* Whether another hierarchy may know a container where this one knows a unit or nothing. */
@@ -150,19 +157,36 @@ static bool is_vague(const struct identity_resolver *resolver, const struct owne
 	       (owner->view.kind == OWNER_SYSTEM || owner->view.kind == OWNER_UNIT);
 }
 
-static struct owner *around_of(struct identity_resolver *resolver,
-			       const struct process_ref *process)
+/*
+ * The owner as far as it is known now; nothing is read of the process. *ret_is_known: that is all
+ * there is to know; else *ret_err is why the id does not say it.
+ */
+static struct owner *find_around(struct identity_resolver *resolver,
+				 const struct process_ref *process, bool *ret_is_known,
+				 int *ret_err)
 {
-	struct owner *owner = NULL, *better = NULL;
-	int err = -ENODATA;
+	struct owner *owner = NULL, *better;
 
+	*ret_err = -ENODATA;
 	if (process->cgroup_id)
-		owner = by_cgroup(resolver, process->cgroup_id, &err);
-	if (process->pid && (!owner || is_vague(resolver, owner)))
-		better = by_process(resolver, process, err);
+		owner = by_cgroup(resolver, process->cgroup_id, ret_err);
+	*ret_is_known = !process->pid || (owner && !is_vague(resolver, owner));
+	if (*ret_is_known)
+		return owner ? owner : resolver->system;
+	better = process_owners_find(&resolver->processes, process, resolver->names.now_ns,
+				     ret_is_known);
 	if (better)
 		return better;
 	return owner ? owner : resolver->system;
+}
+
+static struct owner *around_of(struct identity_resolver *resolver,
+			       const struct process_ref *process)
+{
+	bool is_known;
+	int err;
+
+	return find_around(resolver, process, &is_known, &err);
 }
 
 /* ---- machines ---- */
@@ -181,15 +205,26 @@ static struct owner *owner_of_process(struct identity_resolver *resolver,
 void identity_resolver_announce(struct identity_resolver *resolver,
 				const struct process_ref *process)
 {
-	if (process->pid && process->comm && !process->kthread &&
-	    vm_comm_is_candidate(process->comm))
-		machines_announce(&resolver->machines, process, around_of(resolver, process),
-				  resolver->names.now_ns);
+	struct owner *around;
+	bool is_known;
+	int err;
+
+	if (!process->pid || !process->comm || process->kthread)
+		return;
+	around = find_around(resolver, process, &is_known, &err);
+	if (!is_known && cgroup_reads_ask(&resolver->reads, process, err))
+		return; /* whether it is a machine is asked when that is known */
+	if (vm_comm_is_candidate(process->comm))
+		machines_announce(&resolver->machines, process, around, resolver->names.now_ns);
 }
 
 bool identity_resolver_await(struct identity_resolver *resolver)
 {
-	return machines_await(&resolver->machines);
+	bool again;
+
+	cgroup_reads_await(&resolver->reads);
+	again = take_reads(resolver);
+	return machines_await(&resolver->machines) || again;
 }
 
 /* A kernel thread that works for a process which did not run since we look. */
@@ -272,14 +307,17 @@ void identity_resolver_begin(struct identity_resolver *resolver, uint64_t now_ns
 	if (names->directory)
 		names->generation = directory_generation(names->directory);
 	cgroup_cache_sweep(&resolver->cgroups, now_ns);
+	cgroup_reads_begin(&resolver->reads, now_ns);
+	(void)take_reads(resolver);
 	machines_begin(&resolver->machines, now_ns);
 }
 
 void identity_resolver_get_info(const struct identity_resolver *resolver, struct identity_info *ret)
 {
 	*ret = (struct identity_info){
-		.reads_outstanding = cmdline_reads_outstanding(&resolver->machines.reads),
-		.reads_late = resolver->machines.reads.late,
+		.reads_outstanding = cmdline_reads_outstanding(&resolver->machines.reads) +
+				     cgroup_reads_outstanding(&resolver->reads),
+		.reads_late = resolver->machines.reads.late + resolver->reads.late,
 		.machine_overflows = resolver->machines.overflows,
 	};
 }
@@ -299,6 +337,7 @@ void identity_resolver_close(struct identity_resolver *resolver)
 	if (!resolver)
 		return;
 	machines_release(&resolver->machines);
+	cgroup_reads_release(&resolver->reads);
 	process_owners_release(&resolver->processes);
 	cgroup_cache_release(&resolver->cgroups);
 	owner_unref(&resolver->owners, resolver->last);
@@ -343,6 +382,8 @@ int identity_resolver_open(const struct identity_options *options, struct identi
 			  options->max_cgroups ? options->max_cgroups : CGROUPS_DEFAULT,
 			  &resolver->owners);
 	process_owners_init(&resolver->processes, &resolver->owners);
+	cgroup_reads_init(&resolver->reads, resolver->proc_fd, options->start_thread,
+			  options->cgroup_patience_ns);
 	machines.proc_fd = resolver->proc_fd;
 	machines_init(&resolver->machines, &machines, &resolver->owners);
 	r = make_pseudo_owners(resolver);

@@ -39,18 +39,20 @@ void process_owners_release(struct process_owners *processes)
 }
 
 struct owner *process_owners_find(struct process_owners *processes,
-				  const struct process_ref *process, uint64_t now_ns)
+				  const struct process_ref *process, uint64_t now_ns,
+				  bool *ret_is_trusted)
 {
 	uint32_t index = map_find(&processes->map, key_of(process));
 	const struct process_row *row;
 
+	*ret_is_trusted = false;
 	if (index == MAP_NONE)
 		return NULL;
 	row = &processes->rows[index];
-	if (row->cgroup_id != process->cgroup_id || row->cgroup_set != process->cgroup_set ||
-	    now_ns - row->read_ns >= PROCESS_OWNERS_TRUST_NS ||
-	    strncmp(row->comm, process->comm, sizeof(row->comm) - 1) != 0)
+	if (row->cgroup_id != process->cgroup_id || row->cgroup_set != process->cgroup_set)
 		return NULL;
+	*ret_is_trusted = now_ns - row->read_ns < PROCESS_OWNERS_TRUST_NS &&
+			  strncmp(row->comm, process->comm, sizeof(row->comm) - 1) == 0;
 	return row->owner;
 }
 

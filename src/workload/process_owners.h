@@ -24,9 +24,13 @@ struct process_owners {
 
 void process_owners_init(struct process_owners *processes, struct owner_table *owners);
 void process_owners_release(struct process_owners *processes);
-/* The owner, borrowed; NULL: not known, or known for too long, or the process has changed. */
+/*
+ * The owner, borrowed; NULL: not known, or the process has moved. *ret_is_trusted: false if it is
+ * to be read again, since the last time was long ago or the process has executed something.
+ */
 struct owner *process_owners_find(struct process_owners *processes,
-				  const struct process_ref *process, uint64_t now_ns);
+				  const struct process_ref *process, uint64_t now_ns,
+				  bool *ret_is_trusted);
 /* Takes a reference of its own. Without memory or room it is not remembered. */
 void process_owners_put(struct process_owners *processes, const struct process_ref *process,
 			struct owner *owner, uint64_t now_ns);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -27,6 +28,8 @@
 #define S   NSEC_PER_SEC
 #define T0  (1000 * S)
 
+static uint64_t now_ns;
+
 /* No cgroup file system there: ids cannot be opened, so paths come from the test's /proc. */
 static struct identity_resolver *open_with(struct identity_options options)
 {
@@ -34,10 +37,26 @@ static struct identity_resolver *open_with(struct identity_options options)
 
 	options.procfs = plant_procfs();
 	options.cgroupfs = "/nonexistent";
+	if (!options.cgroup_patience_ns)
+		options.cgroup_patience_ns = 60 * S; /* however busy this computer is */
+	now_ns = T0;
 	assert_int_equal(identity_resolver_open(&options, &resolver), 0);
 	assert_string_equal(identity_resolver_controller(resolver), "");
 	identity_resolver_begin(resolver, T0);
 	return resolver;
+}
+
+/* As an interval does, and one for each: a process is read once an interval. */
+static const struct identity *meet(struct identity_resolver *resolver,
+				   const struct process_ref *process)
+{
+	identity_resolver_begin(resolver, now_ns);
+	for (int round = 0; round < 3; round++) {
+		identity_resolver_announce(resolver, process);
+		if (!identity_resolver_await(resolver))
+			break;
+	}
+	return identity_resolve(resolver, process);
 }
 
 static struct identity_resolver *open_resolver(uint32_t max_cgroups)
@@ -51,7 +70,7 @@ static const struct identity *resolve(struct identity_resolver *resolver, uint64
 {
 	const struct process_ref process = { pid, 5 * S, cgroup_id, "x", false };
 
-	return identity_resolve(resolver, &process);
+	return meet(resolver, &process);
 }
 
 static void check(struct identity_resolver *resolver, uint64_t cgroup_id, uint32_t pid,
@@ -147,10 +166,10 @@ static void test_without_cgroup_id_a_process_is_asked_once(void **state)
 	plant_process(7, "x", 5, "0::/b.service\n");
 	check(resolver, 0, 7, "a.service");
 	process.comm = "y"; /* exec */
-	assert_string_equal(identity_resolve(resolver, &process)->container_id, "b.service");
+	assert_string_equal(meet(resolver, &process)->container_id, "b.service");
 	plant_process(7, "x", 5, "0::/c.service\n");
-	identity_resolver_begin(resolver, T0 + 31 * S);
-	assert_string_equal(identity_resolve(resolver, &process)->container_id, "c.service");
+	now_ns = T0 + 31 * S;
+	assert_string_equal(meet(resolver, &process)->container_id, "c.service");
 	check(resolver, 0, 0, "system_processes");
 	identity_resolver_close(resolver);
 }
@@ -163,13 +182,13 @@ static void test_a_move_in_another_hierarchy_is_noticed(void **state)
 
 	(void)state;
 	plant_process(7, "x", 5, "2:pids:/\n1:freezer:/a.service\n");
-	assert_string_equal(identity_resolve(resolver, &process)->container_id, "a.service");
+	assert_string_equal(meet(resolver, &process)->container_id, "a.service");
 	plant_process(7, "x", 5, "2:pids:/\n1:freezer:/docker/" ID "\n");
-	assert_string_equal(identity_resolve(resolver, &process)->container_id, "a.service");
+	assert_string_equal(meet(resolver, &process)->container_id, "a.service");
 	process.cgroup_set = 2;
-	assert_string_equal(identity_resolve(resolver, &process)->container_id, ID);
+	assert_string_equal(meet(resolver, &process)->container_id, ID);
 	plant_forget(7);
-	assert_string_equal(identity_resolve(resolver, &process)->container_id, ID);
+	assert_string_equal(meet(resolver, &process)->container_id, ID);
 	identity_resolver_close(resolver);
 }
 
@@ -182,7 +201,7 @@ static void test_cache_is_bounded(void **state)
 		for (uint64_t id = 1; id <= 25; id++) {
 			char text[64], unit[32];
 
-			identity_resolver_begin(resolver, T0 + round * 25 + id);
+			now_ns = T0 + round * 25 + id;
 			(void)snprintf(unit, sizeof(unit), "u%lu.service", id);
 			(void)snprintf(text, sizeof(text), "0::/%s\n", unit);
 			plant_process(7, "x", 5, text);
@@ -202,7 +221,7 @@ static void test_the_least_used_cgroups_go(void **state)
 	for (uint64_t id = 1; id <= 5; id++) {
 		char text[64];
 
-		identity_resolver_begin(resolver, T0 + id * S);
+		now_ns = T0 + id * S;
 		(void)snprintf(text, sizeof(text), "0::/u%lu.service\n", id);
 		plant_process(7, "x", 5, text);
 		(void)resolve(resolver, id, 7);
@@ -252,6 +271,124 @@ static void test_services_merged(void **state)
 	plant_process(7, "x", 5, POD);
 	check(resolver, 2, 7, ID);
 	identity_resolver_close(resolver);
+}
+
+/* ---- what hangs ---- */
+
+static uint32_t outstanding(const struct identity_resolver *resolver)
+{
+	struct identity_info info;
+
+	identity_resolver_get_info(resolver, &info);
+	return info.reads_outstanding;
+}
+
+static uint64_t late(const struct identity_resolver *resolver)
+{
+	struct identity_info info;
+
+	identity_resolver_get_info(resolver, &info);
+	return info.reads_late;
+}
+
+/* Its cgroup is a pipe: opening it waits until somebody writes. */
+static void hang(uint32_t pid, char *path, size_t size)
+{
+	plant_process(pid, "x", 5, "");
+	(void)snprintf(path, size, "%s/%u/cgroup", plant_procfs(), pid);
+	(void)unlink(path);
+	assert_int_equal(mkfifo(path, 0600), 0);
+}
+
+/* What hung ends, without a word: it is asked again, and finds @text. */
+static void answer(const char *path, const char *text)
+{
+	char pipe[160];
+	int fd;
+
+	(void)snprintf(pipe, sizeof(pipe), "%s-pipe", path);
+	assert_int_equal(rename(path, pipe), 0);
+	plant_process(7, "x", 5, text);
+	fd = open(pipe, O_RDWR | O_CLOEXEC); /* lets the reader in */
+	assert_true(fd >= 0);
+	assert_int_equal(close(fd), 0);
+	assert_int_equal(unlink(pipe), 0);
+}
+
+static void wait_until_answered(struct identity_resolver *resolver)
+{
+	while (outstanding(resolver)) {
+		(void)poll(NULL, 0, 1);
+		identity_resolver_begin(resolver, now_ns);
+	}
+}
+
+static void test_a_cgroup_that_hangs_is_waited_for_once(void **state)
+{
+	struct identity_resolver *resolver =
+		open_with((struct identity_options){ .cgroup_patience_ns = NSEC_PER_MSEC });
+	char path[128];
+
+	(void)state;
+	hang(7, path, sizeof(path));
+	plant_process(8, "x", 5, "0::/b.service\n");
+	check(resolver, 0, 7, "system_processes");
+	assert_int_equal(outstanding(resolver), 1);
+	assert_int_equal(late(resolver), 0);
+	for (uint64_t n = 1; n <= 3; n++) {
+		now_ns = T0 + n * S;
+		check(resolver, 0, 7, "system_processes");
+		check(resolver, 0, 8, "system_processes"); /* one batch at a time */
+	}
+	assert_int_equal(outstanding(resolver), 1);
+	assert_int_equal(late(resolver), 1);
+	answer(path, "0::/a.service\n");
+	wait_until_answered(resolver);
+	while (strcmp(resolve(resolver, 0, 7)->container_id, "a.service") != 0)
+		(void)poll(NULL, 0, 1);
+	while (strcmp(resolve(resolver, 0, 8)->container_id, "b.service") != 0)
+		(void)poll(NULL, 0, 1);
+	assert_int_equal(late(resolver), 1);
+	identity_resolver_close(resolver);
+}
+
+static void test_who_was_known_stays_known_while_it_hangs(void **state)
+{
+	struct identity_resolver *resolver =
+		open_with((struct identity_options){ .cgroup_patience_ns = NSEC_PER_MSEC });
+	struct process_ref process = { 7, 5 * S, 0, "x", false };
+	char path[128];
+
+	(void)state;
+	plant_process(7, "x", 5, "0::/a.service\n");
+	while (strcmp(meet(resolver, &process)->container_id, "a.service") != 0)
+		(void)poll(NULL, 0, 1);
+	hang(7, path, sizeof(path));
+	now_ns += 31 * S;
+	assert_string_equal(meet(resolver, &process)->container_id, "a.service");
+	assert_int_equal(outstanding(resolver), 1);
+	process.cgroup_set = 2; /* it moved */
+	assert_string_equal(meet(resolver, &process)->container_id, "system_processes");
+	answer(path, "0::/c.service\n");
+	wait_until_answered(resolver);
+	process.cgroup_set = 0;
+	while (strcmp(meet(resolver, &process)->container_id, "c.service") != 0)
+		(void)poll(NULL, 0, 1);
+	identity_resolver_close(resolver);
+}
+
+/* The thread owns what it uses: whoever closes the resolver does not wait for it. */
+static void test_closed_while_it_hangs(void **state)
+{
+	struct identity_resolver *resolver =
+		open_with((struct identity_options){ .cgroup_patience_ns = NSEC_PER_MSEC });
+	char path[128];
+
+	(void)state;
+	hang(7, path, sizeof(path));
+	check(resolver, 0, 7, "system_processes");
+	identity_resolver_close(resolver);
+	answer(path, "0::/a.service\n");
 }
 
 /* What a hierarchy says of a directory's id. */
@@ -398,9 +535,9 @@ static void test_every_hierarchy_is_tried(void **state)
 		process.pid = (uint32_t)pid;
 		process.start_ns = child.start_ns;
 		process.cgroup_id = root.st_ino;
-		identity_resolver_begin(resolver, T0);
+		now_ns = T0;
 		(void)snprintf(before, sizeof(before), "%s",
-			       identity_resolve(resolver, &process)->container_id);
+			       meet(resolver, &process)->container_id);
 	}
 	if (pid) {
 		(void)kill(pid, SIGKILL);
@@ -416,8 +553,7 @@ static void test_every_hierarchy_is_tried(void **state)
 		identity_resolver_close(resolver);
 		return;
 	}
-	(void)snprintf(after, sizeof(after), "%s",
-		       identity_resolve(resolver, &process)->container_id);
+	(void)snprintf(after, sizeof(after), "%s", meet(resolver, &process)->container_id);
 	identity_resolver_close(resolver);
 	assert_string_equal(before, ID);
 	assert_string_equal(after, ID); /* gone, and known */
@@ -438,6 +574,9 @@ int main(void)
 		PROC_TEST(test_text_longer_than_the_buffer),
 		PROC_TEST(test_what_the_kernel_told_is_known_when_it_is_gone),
 		PROC_TEST(test_services_merged),
+		PROC_TEST(test_a_cgroup_that_hangs_is_waited_for_once),
+		PROC_TEST(test_who_was_known_stays_known_while_it_hangs),
+		PROC_TEST(test_closed_while_it_hangs),
 		cmocka_unit_test(test_id_of_a_real_cgroup),
 		cmocka_unit_test(test_part_of_a_hierarchy),
 		cmocka_unit_test(test_every_hierarchy_is_tried),

@@ -35,7 +35,8 @@ static int setup(void **state)
 	/* Patient, so that a machine is always known at once, however busy this computer is. */
 	struct identity_options options = { .cgroupfs = "/nonexistent",
 					    .passwd = "/nonexistent",
-					    .patience_ns = 60 * S };
+					    .patience_ns = 60 * S,
+					    .cgroup_patience_ns = 60 * S };
 
 	if (plant_setup(state) < 0)
 		return -1;
@@ -61,8 +62,11 @@ static void start(uint32_t pid, const char *cgroup, const char *words)
 /* As an interval does. */
 static const struct identity *resolve(const struct process_ref *process)
 {
-	identity_resolver_announce(resolver, process);
-	(void)identity_resolver_await(resolver);
+	for (int round = 0; round < 3; round++) {
+		identity_resolver_announce(resolver, process);
+		if (!identity_resolver_await(resolver))
+			break;
+	}
 	return identity_resolve(resolver, process);
 }
 
@@ -224,7 +228,9 @@ static void test_impostors_push_nobody_out(void **state)
 
 static void test_users_of_managers_are_trusted(void **state)
 {
-	struct identity_options options = { .cgroupfs = "/nonexistent", .patience_ns = 60 * S };
+	struct identity_options options = { .cgroupfs = "/nonexistent",
+					    .patience_ns = 60 * S,
+					    .cgroup_patience_ns = 60 * S };
 	char path[128];
 	FILE *file;
 
@@ -296,7 +302,8 @@ static int impatient_setup(void **state)
 {
 	struct identity_options options = { .cgroupfs = "/nonexistent",
 					    .passwd = "/nonexistent",
-					    .patience_ns = NSEC_PER_MSEC };
+					    .patience_ns = NSEC_PER_MSEC,
+					    .cgroup_patience_ns = 60 * S };
 
 	if (plant_setup(state) < 0)
 		return -1;

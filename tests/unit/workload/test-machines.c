@@ -31,7 +31,8 @@ static int setup(void **state)
 	/* Patient, so that a machine is always known at once, however busy this computer is. */
 	struct identity_options options = { .cgroupfs = "/nonexistent",
 					    .passwd = "/nonexistent",
-					    .patience_ns = 60 * S };
+					    .patience_ns = 60 * S,
+					    .cgroup_patience_ns = 60 * S };
 
 	if (plant_setup(state) < 0)
 		return -1;
@@ -57,8 +58,11 @@ static void start(uint32_t pid, const char *cgroup, const char *words)
 /* As an interval does. */
 static const struct identity *resolve(const struct process_ref *process)
 {
-	identity_resolver_announce(resolver, process);
-	(void)identity_resolver_await(resolver);
+	for (int round = 0; round < 3; round++) {
+		identity_resolver_announce(resolver, process);
+		if (!identity_resolver_await(resolver))
+			break;
+	}
 	return identity_resolve(resolver, process);
 }
 
@@ -227,6 +231,7 @@ static void test_a_machine_that_moves(void **state)
 	(void)state;
 	start(7, SHELL, WORDS);
 	check(7, 1, VM);
+	identity_resolver_begin(resolver, T0 + S);
 	start(7, "0::/docker/" ID "\n", WORDS);
 	check(7, 2, ID);
 }
@@ -243,6 +248,8 @@ static void test_kernel_threads_of_a_machine(void **state)
 	plant_process(8, "testpmd", 5, SHELL);
 	/* Nobody waits for what was not announced. */
 	assert_int_equal(identity_resolve(resolver, &vhost)->kind, OWNER_KERNEL);
+	assert_int_equal(resolve(&vhost)->kind,
+			 OWNER_KERNEL); /* its cgroup is known, its words not */
 	assert_string_equal(resolve(&vhost)->container_id, VM);
 	check(7, 1, VM);
 	assert_string_equal(identity_resolve(resolver, &vhost)->container_id, VM);

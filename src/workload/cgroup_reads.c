@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A batch belongs to the side that works at it: the loop gathers, the thread reads, the loop takes.
+ * While the thread has it the loop reads two things of it: how far it is, an atomic, and how much
+ * it is.
+ */
+#include "workload/cgroup_reads.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/macro.h"
+#include "workload/proc_process.h"
+
+#define TEXT_MAX     (16U << 10) /* v1: a dozen lines of up to PATH_MAX; what is beyond is cut */
+#define FIRST_SIZE   16
+#define PATIENCE_NS  (100 * NSEC_PER_MSEC)
+#define INTERVAL_MAX (1 * NSEC_PER_SEC)
+#define END_PATIENCE (100 * NSEC_PER_MSEC)
+
+struct cgroup_batch {
+	struct offload_job job; /* first: the two are one address */
+	int proc_fd;            /* its own, for the resolver may go before the thread does */
+	uint64_t begun_ns;
+	bool awaited, is_late;
+	atomic_uint done;
+	uint32_t count, size;
+	struct cgroup_read *reads;
+};
+
+static struct map_key key_of(const struct process_ref *process)
+{
+	return (struct map_key){ process->pid, process->start_ns };
+}
+
+void cgroup_batch_free(struct cgroup_batch *batch)
+{
+	if (!batch)
+		return;
+	for (uint32_t i = 0; i < batch->count; i++)
+		free(batch->reads[i].text);
+	cleanup_fd(&batch->proc_fd);
+	free(batch->reads);
+	free(batch);
+}
+
+/* ---- on the thread ---- */
+
+/* The pid may be another process's by now. */
+static bool is_still_it(int proc_fd, const struct cgroup_read *read)
+{
+	struct proc_process found;
+
+	return proc_process_read(proc_fd, read->pid, &found) == 0 &&
+	       proc_process_is(&found, read->start_ns);
+}
+
+static void job_run(struct offload_job *base)
+{
+	struct cgroup_batch *batch = (struct cgroup_batch *)base;
+	CLEANUP_FREE char *text = malloc(TEXT_MAX);
+
+	for (uint32_t i = 0; text && i < batch->count; i++) {
+		struct cgroup_read *read = &batch->reads[i];
+
+		if (proc_process_text(batch->proc_fd, read->pid, "cgroup", text, TEXT_MAX) >= 0 &&
+		    is_still_it(batch->proc_fd, read))
+			read->text = strdup(text);
+		atomic_fetch_add_explicit(&batch->done, 1, memory_order_relaxed);
+	}
+}
+
+static void job_drop(struct offload_job *base)
+{
+	cgroup_batch_free((struct cgroup_batch *)base);
+}
+
+/* ---- the loop's side ---- */
+
+void cgroup_reads_init(struct cgroup_reads *reads, int proc_fd, void (*start_thread)(void),
+		       uint64_t patience_ns)
+{
+	*reads = (struct cgroup_reads){
+		.start_thread = start_thread,
+		.proc_fd = proc_fd,
+		.patience_ns = patience_ns ? patience_ns : PATIENCE_NS,
+		.wait_left_ns = INTERVAL_MAX,
+	};
+	map_init(&reads->asked, UINT32_MAX / 2);
+}
+
+void cgroup_reads_release(struct cgroup_reads *reads)
+{
+	offload_free(reads->offload, END_PATIENCE);
+	cgroup_batch_free(reads->next);
+	map_release(&reads->asked);
+	*reads = (struct cgroup_reads){ .proc_fd = -1 };
+}
+
+void cgroup_reads_begin(struct cgroup_reads *reads, uint64_t now_ns)
+{
+	struct cgroup_batch *batch = reads->at_work;
+
+	reads->now_ns = now_ns;
+	reads->wait_left_ns = reads->patience_ns > INTERVAL_MAX ? reads->patience_ns : INTERVAL_MAX;
+	if (reads->asked_count) {
+		map_release(&reads->asked);
+		map_init(&reads->asked, UINT32_MAX / 2);
+		reads->asked_count = 0;
+	}
+	if (batch && !batch->is_late && now_ns - batch->begun_ns > CGROUP_READS_LATE_NS) {
+		batch->is_late = true;
+		reads->late++;
+	}
+}
+
+static struct cgroup_batch *new_batch(const struct cgroup_reads *reads)
+{
+	struct cgroup_batch *batch = calloc(1, sizeof(*batch));
+
+	if (!batch)
+		return NULL;
+	batch->job.run = job_run;
+	batch->job.drop = job_drop;
+	batch->begun_ns = reads->now_ns;
+	batch->proc_fd = fcntl(reads->proc_fd, F_DUPFD_CLOEXEC, 0);
+	if (batch->proc_fd < 0) {
+		free(batch);
+		return NULL;
+	}
+	return batch;
+}
+
+static int grow(struct cgroup_batch *batch)
+{
+	uint32_t size = batch->size ? batch->size * 2 : FIRST_SIZE;
+	struct cgroup_read *rows = realloc(batch->reads, size * sizeof(*rows));
+
+	if (!rows)
+		return -ENOMEM;
+	batch->reads = rows;
+	batch->size = size;
+	return 0;
+}
+
+bool cgroup_reads_ask(struct cgroup_reads *reads, const struct process_ref *process, int cgroup_err)
+{
+	struct cgroup_batch *batch;
+	struct cgroup_read read = {
+		.pid = process->pid,
+		.start_ns = process->start_ns,
+		.cgroup_id = process->cgroup_id,
+		.cgroup_set = process->cgroup_set,
+		.cgroup_err = cgroup_err,
+	};
+
+	if (reads->proc_fd < 0 || reads->at_work ||
+	    map_find(&reads->asked, key_of(process)) != MAP_NONE)
+		return false;
+	if (!reads->next)
+		reads->next = new_batch(reads);
+	batch = reads->next;
+	if (!batch || batch->count >= CGROUP_READS_MAX ||
+	    (batch->count == batch->size && grow(batch) < 0) ||
+	    map_put(&reads->asked, key_of(process), 0) < 0)
+		return false;
+	reads->asked_count++;
+	memcpy(read.comm, process->comm, strnlen(process->comm, sizeof(read.comm) - 1));
+	batch->reads[batch->count++] = read;
+	return true;
+}
+
+static int submit(struct cgroup_reads *reads)
+{
+	const struct offload_options options = {
+		.max_threads = 1,
+		.start_thread = reads->start_thread,
+	};
+	int r = reads->offload ? 0 : offload_new(&options, &reads->offload);
+
+	if (r == 0)
+		r = offload_submit(reads->offload, &reads->next->job);
+	if (r < 0) {
+		cgroup_batch_free(TAKE_PTR(reads->next));
+		return r;
+	}
+	reads->at_work = TAKE_PTR(reads->next);
+	return 0;
+}
+
+/* Until it has answered, or one read has taken too long, or all together have. */
+static void wait_for(struct cgroup_reads *reads)
+{
+	struct pollfd fd = { .fd = offload_fd(reads->offload), .events = POLLIN };
+	uint64_t began_ns = clock_ns(CLOCK_MONOTONIC), moved_ns = began_ns, now_ns = began_ns;
+	unsigned done = 0;
+
+	while (now_ns - moved_ns < reads->patience_ns && now_ns - began_ns < reads->wait_left_ns) {
+		unsigned now_done;
+
+		if (poll(&fd, 1, (int)(reads->patience_ns / NSEC_PER_MSEC / 4 + 1)) > 0)
+			break;
+		now_ns = clock_ns(CLOCK_MONOTONIC);
+		now_done = atomic_load_explicit(&reads->at_work->done, memory_order_relaxed);
+		if (now_done != done)
+			moved_ns = now_ns;
+		done = now_done;
+	}
+	now_ns = clock_ns(CLOCK_MONOTONIC) - began_ns;
+	reads->wait_left_ns -= now_ns < reads->wait_left_ns ? now_ns : reads->wait_left_ns;
+}
+
+void cgroup_reads_await(struct cgroup_reads *reads)
+{
+	if (reads->next && submit(reads) == 0)
+		wait_for(reads);
+}
+
+struct cgroup_batch *cgroup_reads_take(struct cgroup_reads *reads)
+{
+	struct offload_job *job = reads->at_work ? offload_take(reads->offload) : NULL;
+
+	if (job)
+		reads->at_work = NULL;
+	return (struct cgroup_batch *)job;
+}
+
+const struct cgroup_read *cgroup_batch_reads(const struct cgroup_batch *batch, uint32_t *ret_count)
+{
+	*ret_count = batch->count;
+	return batch->reads;
+}
+
+uint32_t cgroup_reads_outstanding(const struct cgroup_reads *reads)
+{
+	const struct cgroup_batch *batch = reads->at_work;
+
+	return batch ? batch->count - atomic_load_explicit(&batch->done, memory_order_relaxed) : 0;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * /proc/PID/cgroup of processes whose cgroup id says too little, read on a thread.
+ *
+ * Before Linux 6.8 its reader waits for the kernel's one cgroup_mutex, which a runtime that makes
+ * or removes cgroups, or a controller that is slow to do so, can hold for many seconds. What an
+ * interval wants is read in one go, in order, by one thread: while one read waits all others would
+ * wait for the same lock. So one batch is under way at a time; processes that are met while it is
+ * late are asked when it has answered.
+ */
+#pragma once
+
+#include "base/map.h"
+#include "base/offload.h"
+#include "workload/identity.h"
+
+#define CGROUP_READS_MAX     4096 /* in one batch */
+#define CGROUP_READS_LATE_NS (1 * 1000000000ULL)
+
+/* What was asked, and what was found. */
+struct cgroup_read {
+	uint32_t pid;
+	char comm[16];
+	uint64_t start_ns, cgroup_id, cgroup_set;
+	int cgroup_err; /* why the id alone does not say it, -errno; 0: it is vague */
+	char *text;     /* NULL: it is gone, or cannot be read */
+};
+
+struct cgroup_batch;
+
+struct cgroup_reads {
+	struct offload *offload;    /* NULL until something is read */
+	void (*start_thread)(void); /* see struct offload_options */
+	int proc_fd;                /* borrowed */
+	struct map asked;           /* (pid, start) of this interval */
+	uint32_t asked_count;
+	struct cgroup_batch *next;    /* gathered, not yet under way; NULL: none */
+	struct cgroup_batch *at_work; /* the pool's */
+	uint64_t patience_ns, wait_left_ns;
+	uint64_t now_ns;
+	uint64_t late; /* cumulative */
+};
+
+/* @patience_ns: of cgroup_reads_await() for one read; 0: 100 ms. */
+void cgroup_reads_init(struct cgroup_reads *reads, int proc_fd, void (*start_thread)(void),
+		       uint64_t patience_ns);
+/* Waits for a moment; a read that hangs is left to its thread. */
+void cgroup_reads_release(struct cgroup_reads *reads);
+/* Once per interval: BOOTTIME. */
+void cgroup_reads_begin(struct cgroup_reads *reads, uint64_t now_ns);
+/*
+ * true: it will be read at the next await. false: not now: it was read in this interval already, a
+ * batch is late, or there is no room.
+ */
+bool cgroup_reads_ask(struct cgroup_reads *reads, const struct process_ref *process,
+		      int cgroup_err);
+/*
+ * Begins what was asked for since the last call and waits for it: as long as each read takes less
+ * than the patience, and in sum at most a second an interval. What is late is not waited for again.
+ */
+void cgroup_reads_await(struct cgroup_reads *reads);
+/* What has answered, the caller's; NULL: nothing has. */
+struct cgroup_batch *cgroup_reads_take(struct cgroup_reads *reads);
+/* The reads of a batch. */
+const struct cgroup_read *cgroup_batch_reads(const struct cgroup_batch *batch, uint32_t *ret_count);
+void cgroup_batch_free(struct cgroup_batch *batch);
+/* Reads that are under way and have not finished. */
+uint32_t cgroup_reads_outstanding(const struct cgroup_reads *reads);
