@@ -2,7 +2,9 @@
 /*
  * Two queues under one lock: jobs that wait, and jobs that are finished. A job that runs is in
  * neither; its thread looks at `abandoned` when it ends. The pool lives until the owner and the
- * last thread have let go of it.
+ * last thread have let go of it. A thread that ends is joined by the next one that does, the last
+ * by the owner, so that nothing of a thread is left when the owner goes on; only those that hang
+ * are left to themselves.
  */
 #include "base/offload.h"
 
@@ -38,8 +40,10 @@ struct offload {
 	pthread_cond_t change; /* a thread ended; for the owner's last wait */
 	struct queue waiting, finished;
 	size_t threads, running; /* the rest are idle, or about to begin */
-	bool closing;            /* nothing begins any more, what ends is dropped */
-	bool gone;               /* the owner is; the last thread destroys */
+	pthread_t ended;         /* valid if has_ended: to be joined */
+	bool has_ended;
+	bool closing; /* nothing begins any more, what ends is dropped */
+	bool gone;    /* the owner is; the last thread destroys */
 };
 
 /* ---- queues ---- */
@@ -138,22 +142,51 @@ static void do_job(struct offload *offload, struct offload_job *job)
 		(void)eventfd_write(offload->fd, 1); /* at most 1 is in it: cannot fail */
 }
 
+/* With the lock held. True: *ret has let go of the lock, and is the caller's to join. */
+static bool take_ended(struct offload *offload, pthread_t *ret)
+{
+	bool taken = offload->has_ended;
+
+	if (taken)
+		*ret = offload->ended;
+	offload->has_ended = false;
+	return taken;
+}
+
+/* Called with the lock held, which it drops. */
+static void end_thread(struct offload *offload)
+{
+	bool gone, last, has_before;
+	pthread_t before;
+
+	gone = offload->gone;
+	has_before = take_ended(offload, &before);
+	if (!gone) {
+		offload->ended = pthread_self();
+		offload->has_ended = true;
+	}
+	offload->threads--;
+	last = gone && offload->threads == 0;
+	pthread_cond_signal(&offload->change);
+	pthread_mutex_unlock(&offload->lock);
+	if (has_before)
+		(void)pthread_join(before, NULL);
+	if (gone)
+		(void)pthread_detach(pthread_self());
+	if (last)
+		destroy(offload);
+}
+
 static void *thread_main(void *arg)
 {
 	struct offload *offload = arg;
-	bool last;
 
 	if (offload->options.start_thread)
 		offload->options.start_thread();
 	pthread_mutex_lock(&offload->lock);
 	while (wait_for_work(offload))
 		do_job(offload, queue_take(&offload->waiting));
-	offload->threads--;
-	last = offload->gone && offload->threads == 0;
-	pthread_cond_signal(&offload->change);
-	pthread_mutex_unlock(&offload->lock);
-	if (last)
-		destroy(offload);
+	end_thread(offload);
 	return NULL;
 }
 
@@ -166,7 +199,6 @@ static int add_thread(struct offload *offload)
 	int r;
 
 	(void)pthread_attr_init(&attr);
-	(void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	(void)pthread_attr_setstacksize(&attr, STACK_SIZE);
 	thread_signals_blocked(&all);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &old);
@@ -301,7 +333,8 @@ int offload_new(const struct offload_options *options, struct offload **ret)
 void offload_free(struct offload *offload, uint64_t deadline_ns)
 {
 	uint64_t end_ns = clock_ns(CLOCK_MONOTONIC) + deadline_ns;
-	bool last;
+	bool last, has_ended;
+	pthread_t ended;
 
 	if (!offload)
 		return;
@@ -314,8 +347,11 @@ void offload_free(struct offload *offload, uint64_t deadline_ns)
 		wait_until(&offload->change, &offload->lock, end_ns);
 	offload->gone = true;
 	last = offload->threads == 0;
+	has_ended = take_ended(offload, &ended);
 	(void)close(offload->fd);
 	pthread_mutex_unlock(&offload->lock);
+	if (has_ended)
+		(void)pthread_join(ended, NULL);
 	if (last)
 		destroy(offload);
 }
