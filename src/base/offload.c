@@ -111,14 +111,62 @@ static void wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, uint64_t tim
 	(void)pthread_cond_timedwait(cond, lock, &ts);
 }
 
+static size_t idle_threads(const struct offload *offload)
+{
+	return offload->threads - offload->running;
+}
+
 /* With the lock held. False: the thread has nothing to do any more. */
 static bool wait_for_work(struct offload *offload)
 {
 	uint64_t end_ns = clock_ns(CLOCK_MONOTONIC) + IDLE_NS;
 
-	while (!offload->waiting.first && !offload->closing && clock_ns(CLOCK_MONOTONIC) < end_ns)
-		wait_until(&offload->work, &offload->lock, end_ns);
-	return offload->waiting.first && !offload->closing;
+	while (!offload->waiting.first && !offload->closing) {
+		if (clock_ns(CLOCK_MONOTONIC) < end_ns)
+			wait_until(&offload->work, &offload->lock, end_ns);
+		else if (idle_threads(offload) > 1)
+			return false;
+		else
+			(void)pthread_cond_wait(&offload->work, &offload->lock);
+	}
+	return !offload->closing;
+}
+
+static void *thread_main(void *arg);
+
+static int start_thread(struct offload *offload)
+{
+	pthread_attr_t attr;
+	sigset_t all, old;
+	pthread_t thread;
+	int r;
+
+	(void)pthread_attr_init(&attr);
+	(void)pthread_attr_setstacksize(&attr, STACK_SIZE);
+	thread_signals_blocked(&all);
+	(void)pthread_sigmask(SIG_SETMASK, &all, &old);
+	r = pthread_create(&thread, &attr, thread_main, offload);
+	(void)pthread_sigmask(SIG_SETMASK, &old, NULL);
+	(void)pthread_attr_destroy(&attr);
+	return -r;
+}
+
+/*
+ * Called and returns with the lock held, which it drops while a thread is made. clone() waits for
+ * any cgroup's migration that is under way: so a thread does it, ahead of need, and never the owner.
+ */
+static void provide_spare(struct offload *offload)
+{
+	int r;
+
+	if (idle_threads(offload) > 0 || offload->threads == offload->options.max_threads)
+		return;
+	offload->threads++; /* at once, so that one is made only */
+	pthread_mutex_unlock(&offload->lock);
+	r = start_thread(offload);
+	pthread_mutex_lock(&offload->lock);
+	if (r < 0)
+		offload->threads--;
 }
 
 /* Called and returns with the lock held, which it drops for the job. */
@@ -126,6 +174,7 @@ static void do_job(struct offload *offload, struct offload_job *job)
 {
 	job->state = JOB_RUNNING;
 	offload->running++;
+	provide_spare(offload);
 	pthread_mutex_unlock(&offload->lock);
 	job->run(job);
 	pthread_mutex_lock(&offload->lock);
@@ -190,37 +239,18 @@ static void *thread_main(void *arg)
 	return NULL;
 }
 
-/* With the lock held. 0 or -errno. */
-static int add_thread(struct offload *offload)
-{
-	pthread_attr_t attr;
-	sigset_t all, old;
-	pthread_t thread;
-	int r;
-
-	(void)pthread_attr_init(&attr);
-	(void)pthread_attr_setstacksize(&attr, STACK_SIZE);
-	thread_signals_blocked(&all);
-	(void)pthread_sigmask(SIG_SETMASK, &all, &old);
-	r = pthread_create(&thread, &attr, thread_main, offload);
-	(void)pthread_sigmask(SIG_SETMASK, &old, NULL);
-	(void)pthread_attr_destroy(&attr);
-	if (r != 0)
-		return -r;
-	offload->threads++;
-	return 0;
-}
-
 /* ---- the owner's side ---- */
 
-/* With the lock held. One that hangs does not count, so there may be one for each job. */
+/* With the lock held. Made here: the first, and one that a thread could not make. */
 static int provide_thread(struct offload *offload)
 {
 	int r = 0;
 
-	if (offload->waiting.count >= offload->threads - offload->running &&
-	    offload->threads < offload->options.max_threads)
-		r = add_thread(offload);
+	if (idle_threads(offload) == 0 && offload->threads < offload->options.max_threads) {
+		r = start_thread(offload);
+		if (r == 0)
+			offload->threads++;
+	}
 	return offload->threads > 0 ? 0 : r;
 }
 

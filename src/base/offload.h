@@ -2,8 +2,9 @@
 /*
  * A small pool of threads for jobs that may block for ever: reading what waits for another process,
  * a mount or a device. One thread, the owner, calls everything here, and nothing here makes it wait
- * but offload_free(), which has a deadline. Threads are made when a job finds none idle, and end
- * after ten idle seconds; all signals are blocked in them.
+ * but offload_free(), which has a deadline, and the making of the first thread, with the first job.
+ * From then on one thread is always idle: before a thread runs a job it makes the next one, if that
+ * is missing; those above one end after ten idle seconds. All signals are blocked in them.
  *
  * The caller embeds struct offload_job in a struct of its own. Until offload_submit() has succeeded
  * a job is the caller's; from then on the pool's; again the caller's when offload_take() returns

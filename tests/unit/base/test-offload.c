@@ -162,6 +162,28 @@ static void others_pass_one_that_hangs(void **state)
 	close_pipe(fds);
 }
 
+/* The owner makes the first thread only: a job that hangs leaves one that is ready. */
+static void a_thread_is_ready_before_it_is_wanted(void **state)
+{
+	struct offload *offload = new_pool(2, 4);
+	struct offload_stats stats;
+	int fds[2];
+
+	(void)state;
+	assert_int_equal(pipe(fds), 0);
+	submit(offload, new_job(fds[0]));
+	while (atomic_load(&started) < 2)
+		(void)poll(NULL, 0, 1);
+	offload_get_stats(offload, &stats);
+	assert_int_equal(stats.threads, 2);
+	assert_int_equal(stats.running, 1);
+	assert_int_equal(stats.waiting, 0);
+	assert_int_equal(write(fds[1], "x", 1), 1);
+	free(take(offload));
+	offload_free(offload, FAR_NS);
+	close_pipe(fds);
+}
+
 static void a_full_pool_says_so(void **state)
 {
 	struct offload *offload = new_pool(2, 1);
@@ -307,6 +329,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_job_comes_back),
 		cmocka_unit_test(others_pass_one_that_hangs),
+		cmocka_unit_test(a_thread_is_ready_before_it_is_wanted),
 		cmocka_unit_test(a_full_pool_says_so),
 		cmocka_unit_test(an_abandoned_job_is_dropped_when_it_ends),
 		cmocka_unit_test(the_end_waits_for_nobody),
