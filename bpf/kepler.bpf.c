@@ -341,6 +341,7 @@ static __always_inline void count_lost(struct task_struct *task)
 		return;
 	}
 	__sync_fetch_and_add(&drop->run_ns, run_ns);
+	__sync_fetch_and_add(&ends_lost.young_cgroup_ns, run_ns);
 	__sync_fetch_and_add(&ends_lost.young_count, 1);
 }
 
@@ -386,13 +387,16 @@ static __always_inline int tell_end(struct task_struct *task)
 /* Only a help, so it leaves the second half of the ring to the ends. */
 static __always_inline int tell_exit(struct task_struct *task)
 {
-	struct kepler_thread *record;
+	struct kepler_thread *record = NULL;
 
-	if (is_ring_half_full())
+	if (!is_ring_half_full())
+		record = bpf_ringbuf_reserve(&ends, sizeof(*record), 0);
+	if (!record) {
+		__sync_fetch_and_add(&ends_lost.exits_run_ns,
+				     BPF_CORE_READ(task, se.sum_exec_runtime));
+		__sync_fetch_and_add(&ends_lost.exits, 1);
 		return 0;
-	record = bpf_ringbuf_reserve(&ends, sizeof(*record), 0);
-	if (!record)
-		return 0;
+	}
 	fill_end(record, task);
 	record->flags |= KEPLER_EXITING;
 	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);

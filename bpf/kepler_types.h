@@ -51,15 +51,21 @@ struct kepler_pass {
 	__u32 reserved;
 };
 
-/* Ends that found the ring full. Cumulative, but for young_after_ns, which user space writes. */
+/*
+ * Ends and exits that found the ring full. Cumulative, but for young_after_ns, which user space
+ * writes.
+ */
 struct kepler_ends {
 	__u64 young_after_ns; /* CLOCK_BOOTTIME: threads born later were told of by no pass */
 	__u64 count;
 	__u64 old_count;    /* of which not young */
 	__u64 old_run_ns;   /* their whole run time, of which user space subtracts what was told */
 	__u64 young_run_ns; /* young, but with no room in the table of cgroups */
-	__u64 young_count;  /* in the table of cgroups */
-	__u32 generation;   /* key of the table's entries; user space reads those of the past */
+	__u64 young_count;  /* in the table of cgroups ... */
+	__u64 young_cgroup_ns; /* ... and their run time */
+	__u64 exits;           /* not ends: exits that were not told */
+	__u64 exits_run_ns;    /* what those threads had run, but for up to a tick */
+	__u32 generation;      /* key of the table's entries; user space reads those of the past */
 	__u32 reserved;
 };
 

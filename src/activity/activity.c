@@ -79,7 +79,9 @@ int activity_read(struct activity_reader *reader, struct activity *activity)
 	if (!reader->unseen_time.has_last && machine_clock_read(reader->clock, &now) < 0)
 		return r;
 	activity->cpus = now.cpus;
-	activity->unseen_ns = unseen_time_add(&reader->unseen_time, &now, activity->busy_ns);
+	activity->unseen_ns = unseen_time_add(
+		&reader->unseen_time, &now, activity->busy_ns,
+		activity->coming_ns + activity->coming_threads * reader->unseen_time.tick_ns);
 	activity->busy_ns += activity->unseen_ns;
 	reader->unseen_ns += activity->unseen_ns;
 	return r;

@@ -66,7 +66,9 @@ struct activity {
 	uint64_t busy_ns;    /* what all ran, the idle task did not: the sum of all that follows */
 	uint64_t dropped_ns; /* run time that no process can be named for */
 	uint64_t unseen_ns;  /* run time that the reader did not see, but the machine counts */
-	uint32_t cpus;       /* online; 0 unknown */
+	uint64_t coming_ns;  /* not in busy_ns: known to have been run, and told by a later pass */
+	uint32_t coming_threads; /* of such whose run time lacks up to a tick */
+	uint32_t cpus;           /* online; 0 unknown */
 	const struct dropped_cgroup *dropped_cgroups; /* not in dropped_ns, but in busy_ns */
 	size_t dropped_cgroup_count;
 };

@@ -71,13 +71,16 @@ static void bpf_drain_early(struct activity_reader *reader)
 	bpf_kernel_side_rearm(to_bpf_reader(reader)->side);
 }
 
-static void take_lost(struct bpf_reader *self)
+/* Returns what is lost and not told yet. */
+static uint64_t take_lost(struct bpf_reader *self)
 {
 	struct bpf_lost lost = bpf_kernel_side_take_lost(self->side, take_lost_cgroup, self->table);
 
 	self->drops += lost.count;
 	thread_table_lost_old(self->table, lost.old_count, lost.old_run_ns);
 	thread_table_lost_node(self->table, lost.young_run_ns);
+	thread_table_untold_exits(self->table, lost.exits, lost.exits_run_ns);
+	return lost.coming_ns;
 }
 
 static bool is_full_due(const struct bpf_reader *self)
@@ -130,12 +133,12 @@ static int bpf_read(struct activity_reader *reader, struct activity *activity)
 {
 	struct bpf_reader *self = to_bpf_reader(reader);
 	struct activity result = { 0 };
-	uint64_t cpu_ns;
+	uint64_t cpu_ns, coming_ns;
 	bool full;
 	int r;
 
 	bpf_drain(reader);
-	take_lost(self);
+	coming_ns = take_lost(self);
 	full = is_full_due(self);
 	cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	result.time_ns = clock_ns(CLOCK_MONOTONIC);
@@ -152,6 +155,7 @@ static int bpf_read(struct activity_reader *reader, struct activity *activity)
 		return r;
 	}
 	self->passes++;
+	result.coming_ns += coming_ns;
 	add_unseen(self, &result);
 	watch_unseen(self, full, result.boottime_ns);
 	*activity = result;

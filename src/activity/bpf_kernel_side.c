@@ -49,7 +49,8 @@ struct bpf_kernel_side {
 	bpf_record_fn *end_fn; /* only while draining */
 	void *end_userdata;
 	struct kepler_ends lost_before;
-	int lost_reads_left; /* of the table of cgroups */
+	int lost_reads_left;    /* of the table of cgroups */
+	uint64_t lost_taken_ns; /* of it */
 	struct kepler_thread stream[STREAM_RECORDS];
 };
 
@@ -387,6 +388,7 @@ static void take_lost_cgroups(struct bpf_kernel_side *side, bpf_lost_fn *fn, voi
 		if (key.generation == generation || bpf_map_lookup_elem(fd, &key, &drop) < 0)
 			continue;
 		fn(userdata, key.cgroup_id, drop.run_ns);
+		side->lost_taken_ns += drop.run_ns;
 		(void)bpf_map_delete_elem(fd, &key); /* it is there: nobody else deletes */
 	}
 	__atomic_store_n(&side->skeleton->bss->ends_lost.generation, generation + 1,
@@ -403,6 +405,8 @@ struct bpf_lost bpf_kernel_side_take_lost(struct bpf_kernel_side *side, bpf_lost
 		.old_count = now.old_count - before->old_count,
 		.old_run_ns = now.old_run_ns - before->old_run_ns,
 		.young_run_ns = now.young_run_ns - before->young_run_ns,
+		.exits = now.exits - before->exits,
+		.exits_run_ns = now.exits_run_ns - before->exits_run_ns,
 	};
 
 	if (now.young_count != before->young_count)
@@ -410,7 +414,11 @@ struct bpf_lost bpf_kernel_side_take_lost(struct bpf_kernel_side *side, bpf_lost
 	if (side->lost_reads_left) {
 		side->lost_reads_left--;
 		take_lost_cgroups(side, fn, userdata);
+		if (now.young_cgroup_ns > side->lost_taken_ns)
+			lost.coming_ns = now.young_cgroup_ns - side->lost_taken_ns;
 	}
+	if (!side->lost_reads_left)
+		side->lost_taken_ns = now.young_cgroup_ns; /* all of it was read */
 	*before = now;
 	return lost;
 }

@@ -57,6 +57,9 @@ struct bpf_lost {
 	uint64_t old_count;
 	uint64_t old_run_ns;
 	uint64_t young_run_ns; /* without a cgroup */
+	uint64_t coming_ns;    /* of all: what is still to be handed to the function below */
+	uint64_t exits;        /* exits that could not be told */
+	uint64_t exits_run_ns;
 };
 /* Young ones with a cgroup go to @fn, one or two calls late. */
 struct bpf_lost bpf_kernel_side_take_lost(struct bpf_kernel_side *side, bpf_lost_fn *fn,

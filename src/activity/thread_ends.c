@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "activity/thread_table_parts.h"
+#include "base/macro.h"
 #include "base/num.h"
 
 /*
@@ -16,10 +17,26 @@
  */
 #define OVERDUE_NS (3 * NSEC_PER_SEC)
 
+/*
+ * Of a process that the last two full passes should have had, or the baseline, and had not: the
+ * kernel guards it, or its end is too late to be remembered. What it ran was unseen, if anything.
+ */
+static bool is_unknown_of_old(const struct thread_table *table, const struct kepler_thread *record)
+{
+	uint64_t full_ns = table->before_full_ns ? table->before_full_ns : table->full_ns;
+
+	return !(record->flags & KEPLER_START_UNKNOWN) &&
+	       record->process_start_ns + FORK_NS < full_ns &&
+	       thread_rows_find_process(table, record) == MAP_NONE;
+}
+
 /* Whether no pass can have told of it, though it was there for one to tell. */
 static bool is_unseen_life(const struct thread_table *table, const struct kepler_thread *record)
 {
-	return (table->passes == 1 || table->sees_part) && !(record->flags & KEPLER_YOUNG);
+	if (record->flags & KEPLER_YOUNG)
+		return false;
+	return table->passes == 1 || table->sees_part ||
+	       (!table->untracked && is_unknown_of_old(table, record));
 }
 
 /*
@@ -45,7 +62,7 @@ static void add_ended(struct thread_table *table, const struct kepler_thread *re
 	if (thread_swept_take(table, record, &told_ns)) {
 		run_ns -= told_ns;
 	} else if (is_unseen_life(table, record)) {
-		return; /* with one pass: left the list of tasks before the baseline walked it */
+		return; /* as one that left the list of tasks before the baseline walked it */
 	} else if (table->untracked && !(record->flags & KEPLER_YOUNG)) {
 		table->balance_ns += (int64_t)run_ns;
 		return;
@@ -106,7 +123,7 @@ static void await_end(struct thread_table *table, const struct kepler_thread *re
 	    !thread_rows_grow((void **)&table->awaited, &table->awaited_size,
 			      sizeof(*table->awaited)))
 		return; /* a full pass will find out */
-	table->threads[index].exit_run_ns = record->run_ns;
+	thread_rows_set_run(table, index, table->threads[index].run_ns, record->run_ns);
 	table->awaited[table->awaited_count++] = (struct awaited_end){
 		.task = record->key,
 		.tid = table->threads[index].tid,
@@ -127,17 +144,18 @@ void thread_table_charge_overdue(struct thread_table *table)
 	       table->now_ns - table->awaited[done].exit_ns >= OVERDUE_NS) {
 		const struct awaited_end *end = &table->awaited[done++];
 		uint32_t index = map_find(&table->thread_map, thread_rows_key(end->task, end->tid));
-		struct thread_row *thread;
+		const struct thread_row *thread;
+		uint64_t run_ns;
 
 		if (index == MAP_NONE)
 			continue;
 		thread = &table->threads[index];
-		if (thread->exit_run_ns > thread->run_ns && table->lost_ns < end->exit_ns) {
-			thread_rows_charge(table, thread->process,
-					   thread->exit_run_ns - thread->run_ns);
-			thread->run_ns = thread->exit_run_ns;
+		run_ns = thread->run_ns;
+		if (thread->exit_run_ns > run_ns && table->lost_ns < end->exit_ns) {
+			thread_rows_charge(table, thread->process, thread->exit_run_ns - run_ns);
+			run_ns = thread->exit_run_ns;
 		}
-		thread->exit_run_ns = 0;
+		thread_rows_set_run(table, index, run_ns, 0);
 		table->overdue = true;
 	}
 	table->awaited_count -= done;
@@ -165,4 +183,39 @@ void thread_table_ended(struct thread_table *table, const struct kepler_thread *
 		thread_rows_describe_process(&table->processes[process], record);
 	thread_rows_charge(table, process, record->run_ns - table->threads[index].run_ns);
 	thread_rows_remove_thread(table, index);
+}
+
+/* ---- what is known to come ---- */
+
+void thread_table_untold_exits(struct thread_table *table, uint64_t count, uint64_t run_ns)
+{
+	table->untold[0].threads += count;
+	table->untold[0].run_ns += run_ns;
+}
+
+/* Which ends are theirs is not known: they are expected for as long as those of other exits. */
+static void age_untold(struct thread_table *table)
+{
+	if (table->now_ns - table->untold_since_ns < OVERDUE_NS)
+		return;
+	table->untold[1] = table->untold[0];
+	table->untold[0] = (struct coming_time){ 0 };
+	table->untold_since_ns = table->now_ns;
+}
+
+void thread_table_tell_coming(struct thread_table *table, struct activity *activity)
+{
+	uint64_t threads = table->coming.threads, run_ns = table->coming.run_ns;
+
+	/* As long as it is negative, so much of what is found to have been run is not told. */
+	run_ns += table->balance_ns < 0 ? -(uint64_t)table->balance_ns : 0;
+	for (size_t i = 0; i < ARRAY_SIZE(table->held_ns); i++)
+		run_ns += table->held_ns[i];
+	for (size_t i = 0; i < ARRAY_SIZE(table->untold); i++) {
+		threads += table->untold[i].threads;
+		run_ns += table->untold[i].run_ns;
+	}
+	activity->coming_ns = run_ns;
+	activity->coming_threads = threads < UINT32_MAX ? (uint32_t)threads : UINT32_MAX;
+	age_untold(table);
 }

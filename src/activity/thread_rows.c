@@ -171,6 +171,27 @@ uint32_t thread_rows_add_thread(struct thread_table *table, uint32_t process,
 	return index;
 }
 
+/* What of a thread that has exited is to be charged when its end comes. */
+static void expect(struct thread_table *table, const struct thread_row *thread, int sign)
+{
+	if (!thread->exit_run_ns)
+		return;
+	table->coming.threads += (uint64_t)sign;
+	if (thread->exit_run_ns > thread->run_ns)
+		table->coming.run_ns += (uint64_t)sign * (thread->exit_run_ns - thread->run_ns);
+}
+
+void thread_rows_set_run(struct thread_table *table, uint32_t index, uint64_t run_ns,
+			 uint64_t exit_run_ns)
+{
+	struct thread_row *thread = &table->threads[index];
+
+	expect(table, thread, -1);
+	thread->run_ns = run_ns;
+	thread->exit_run_ns = exit_run_ns;
+	expect(table, thread, 1);
+}
+
 void thread_rows_remove_thread(struct thread_table *table, uint32_t index)
 {
 	struct thread_row *thread = &table->threads[index];
@@ -178,6 +199,7 @@ void thread_rows_remove_thread(struct thread_table *table, uint32_t index)
 	(void)map_remove(&table->thread_map, thread_rows_key(thread->task, thread->tid));
 	if (thread->missed)
 		table->missing--;
+	thread_rows_set_run(table, index, thread->run_ns, 0);
 	if (--table->processes[thread->process].threads == 0)
 		thread_rows_activate(table, thread->process); /* its last sample */
 	thread->process = MAP_NONE;

@@ -20,7 +20,6 @@
 
 #define THREADS_PER_PROCESS 4
 #define MISSED_MAX          2
-#define FORK_NS             NSEC_PER_SEC /* between a start and a place in the list of tasks */
 #define OVERDUE_PASSES      30 /* overdue ends are looked into together: a full pass is dear */
 
 int thread_table_new(uint32_t max_processes, struct thread_table **ret)
@@ -139,7 +138,7 @@ void thread_table_living(struct thread_table *table, const struct kepler_thread 
 	}
 	thread_rows_describe_process(&table->processes[thread->process], record);
 	thread_rows_charge(table, thread->process, record->run_ns - thread->run_ns);
-	thread->run_ns = record->run_ns;
+	thread_rows_set_run(table, index, record->run_ns, thread->exit_run_ns);
 }
 
 void thread_table_lost_old(struct thread_table *table, uint64_t old_count, uint64_t old_run_ns)
@@ -285,6 +284,7 @@ int thread_table_finish(struct thread_table *table, struct activity *activity)
 	activity->busy_ns += activity->dropped_ns;
 	for (uint32_t i = 0; i < table->lost_count; i++)
 		activity->busy_ns += table->lost[i].cpu_ns;
+	thread_table_tell_coming(table, activity);
 	table->lost_told = true;
 	table->active_count = 0;
 	table->passes++;

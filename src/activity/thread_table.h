@@ -48,6 +48,8 @@ void thread_table_lost_old(struct thread_table *table, uint64_t old_count, uint6
 /* ... and such as no pass told of. */
 void thread_table_lost_cgroup(struct thread_table *table, uint64_t cgroup_id, uint64_t run_ns);
 void thread_table_lost_node(struct thread_table *table, uint64_t run_ns);
+/* Exits that could not be told of: @count threads, which had run @run_ns. Their ends will come. */
+void thread_table_untold_exits(struct thread_table *table, uint64_t count, uint64_t run_ns);
 /*
  * Ends the pass and fills @activity but for its times; the first is the baseline. -ENOMEM: nothing
  * is given, nothing is lost, the next pass gives both.

@@ -8,8 +8,10 @@
 
 #include "activity/thread_table.h"
 #include "base/map.h"
+#include "base/num.h"
 
-#define HELD_PASSES 3 /* a lost end's row is gone two passes after the loss is known */
+#define HELD_PASSES 3            /* a lost end's row is gone two passes after the loss is known */
+#define FORK_NS     NSEC_PER_SEC /* between a start and a place in the list of tasks */
 
 struct thread_row {
 	uint64_t task;
@@ -52,6 +54,11 @@ struct swept_thread {
 	uint32_t tid;
 	uint32_t next_free; /* in a free row */
 	bool as_lost;       /* what was told of it went into the account of lost ends */
+};
+
+/* Run time that is known of and comes with ends, and how many threads lack up to a tick of it. */
+struct coming_time {
+	uint64_t threads, run_ns;
 };
 
 struct thread_swept {
@@ -99,6 +106,9 @@ struct thread_table {
 	bool untracked, untracked_next;
 	uint64_t old_lost; /* rows that may yet turn out to be those of lost ends */
 	uint64_t held_ns[HELD_PASSES];
+	struct coming_time coming;    /* of rows that have exited */
+	struct coming_time untold[2]; /* of exits that were not told: these seconds, and before */
+	uint64_t untold_since_ns;
 };
 
 /* ---- thread_rows.c ---- */
@@ -118,6 +128,9 @@ uint32_t thread_rows_find_thread(struct thread_table *table, const struct kepler
 uint32_t thread_rows_add_thread(struct thread_table *table, uint32_t process,
 				const struct kepler_thread *record);
 void thread_rows_remove_thread(struct thread_table *table, uint32_t index);
+/* What was told of a row's thread, and what its exit told. */
+void thread_rows_set_run(struct thread_table *table, uint32_t index, uint64_t run_ns,
+			 uint64_t exit_run_ns);
 /* Whether a row that is swept now is taken for that of a lost end. */
 bool thread_rows_is_lost(const struct thread_table *table, const struct thread_row *thread);
 /* Removes a row whose end will never come. */
@@ -142,6 +155,8 @@ void thread_swept_expire(struct thread_table *table);
 /* ---- thread_ends.c ---- */
 
 void thread_table_charge_overdue(struct thread_table *table);
+/* At the end of a pass: what of @activity's are coming_ns and coming_threads. */
+void thread_table_tell_coming(struct thread_table *table, struct activity *activity);
 
 /* Until the first pass is over nothing is charged. */
 static inline bool thread_table_is_baseline(const struct thread_table *table)

@@ -39,11 +39,30 @@ static bool is_comparable(const struct machine_time *last, const struct machine_
 	       now->boottime_ns - last->boottime_ns <= passed_ns + CLOCKS_SKEW_NS;
 }
 
-static int64_t at_least(int64_t value, int64_t least)
+static int64_t least(int64_t a, int64_t b)
 {
-	return value < least ? least : value;
+	return a < b ? a : b;
 }
 
+static int64_t at_least(int64_t value, int64_t minimum)
+{
+	return value < minimum ? minimum : value;
+}
+
+/*
+ * One witness goes on. Returns what is forgotten of it: what was below @floor_ns for all of an
+ * interval. What is there only at its end may be work of after the account's reading.
+ */
+static int64_t advance_one(int64_t *ahead_ns, int64_t change_ns, int64_t floor_ns)
+{
+	int64_t highest_ns = at_least(*ahead_ns, *ahead_ns + change_ns);
+	int64_t forgotten_ns = at_least(floor_ns - highest_ns, 0);
+
+	*ahead_ns += change_ns + forgotten_ns;
+	return forgotten_ns;
+}
+
+/* Both witnesses go on; returns the bound. */
 static int64_t advance(struct unseen_time *unseen, const struct machine_time *now, uint64_t seen_ns)
 {
 	const struct machine_time *last = &unseen->last;
@@ -51,38 +70,61 @@ static int64_t advance(struct unseen_time *unseen, const struct machine_time *no
 	int64_t busy_ns = (int64_t)(now->busy_ns - last->busy_ns);
 	int64_t idle_ns =
 		(int64_t)(now->idle_ns - last->idle_ns) + (int64_t)(now->steal_ns - last->steal_ns);
-	int64_t sampled_ns = busy_ns < capacity_ns - busy_ns ? busy_ns : capacity_ns - busy_ns;
-	int64_t bound_ns;
+	int64_t sampled_ns = least(busy_ns, capacity_ns - busy_ns);
+	int64_t bound_ns, forgotten_ns;
 
 	unseen->variance_ns2 += (double)at_least(sampled_ns, 0) * (double)unseen->tick_ns;
 	bound_ns = (int64_t)(CUT_NS + TICKS_PER_CPU * now->cpus * unseen->tick_ns) +
 		   (int64_t)(DEVIATIONS * sqrt(unseen->variance_ns2));
-	unseen->busy_ahead_ns =
-		at_least(unseen->busy_ahead_ns + busy_ns - (int64_t)seen_ns, -bound_ns);
-	unseen->idle_ahead_ns = at_least(
-		unseen->idle_ahead_ns + capacity_ns - idle_ns - (int64_t)seen_ns, -bound_ns);
+	forgotten_ns = advance_one(&unseen->busy_ahead_ns, busy_ns - (int64_t)seen_ns, -bound_ns);
+	forgotten_ns = least(forgotten_ns,
+			     advance_one(&unseen->idle_ahead_ns,
+					 capacity_ns - idle_ns - (int64_t)seen_ns, -bound_ns));
+	forgotten_ns = least(forgotten_ns, unseen->found_ns);
+	unseen->found_ns -= forgotten_ns;
+	unseen->owed_ns += forgotten_ns;
 	return bound_ns;
 }
 
-uint64_t unseen_time_add(struct unseen_time *unseen, const struct machine_time *now,
-			 uint64_t seen_ns)
+/* What is found pays first for what was given out and was seen later. */
+static uint64_t give(struct unseen_time *unseen, int64_t found_ns)
 {
-	int64_t ahead_ns, bound_ns;
+	int64_t paid_ns = least(found_ns, unseen->owed_ns);
+
+	unseen->busy_ahead_ns -= found_ns;
+	unseen->idle_ahead_ns -= found_ns;
+	unseen->owed_ns -= paid_ns;
+	unseen->found_ns += found_ns; /* also what is paid with: it may be seen later as well */
+	return (uint64_t)(found_ns - paid_ns);
+}
+
+/* An interval that says nothing: of what was seen in it some was waited for. */
+static void skip(struct unseen_time *unseen, const struct machine_time *now, uint64_t seen_ns)
+{
+	int64_t come_ns = unseen->has_last ? least((int64_t)seen_ns, unseen->coming_ns) : 0;
+
+	unseen->busy_ahead_ns -= come_ns;
+	unseen->idle_ahead_ns -= come_ns;
+	unseen->last = *now;
+	unseen->has_last = true;
+}
+
+uint64_t unseen_time_add(struct unseen_time *unseen, const struct machine_time *now,
+			 uint64_t seen_ns, uint64_t coming_ns)
+{
+	int64_t found_ns, bound_ns;
 
 	unseen->is_static =
 		unseen->has_last && stands_still(unseen, now, now->time_ns - unseen->last.time_ns);
 	if (!unseen->has_last || unseen->is_static || !is_comparable(&unseen->last, now)) {
-		unseen->last = *now;
-		unseen->has_last = true;
+		skip(unseen, now, seen_ns);
+		unseen->coming_ns = (int64_t)coming_ns;
 		return 0;
 	}
 	bound_ns = advance(unseen, now, seen_ns);
 	unseen->last = *now;
-	ahead_ns = unseen->busy_ahead_ns < unseen->idle_ahead_ns ? unseen->busy_ahead_ns
-								 : unseen->idle_ahead_ns;
-	if (ahead_ns <= bound_ns)
-		return 0;
-	unseen->busy_ahead_ns -= ahead_ns - bound_ns;
-	unseen->idle_ahead_ns -= ahead_ns - bound_ns;
-	return (uint64_t)(ahead_ns - bound_ns);
+	unseen->coming_ns = (int64_t)coming_ns;
+	found_ns =
+		least(unseen->busy_ahead_ns, unseen->idle_ahead_ns) - bound_ns - unseen->coming_ns;
+	return found_ns > 0 ? give(unseen, found_ns) : 0;
 }

@@ -8,6 +8,10 @@
  * but not without end: more than the bound below zero is not kept, so that ticks which miss short
  * work, as they may for hours, do not hide what is unseen later.
  *
+ * What a reader tells late, as the end of a task that left the list of tasks long before, was given
+ * out by then unless it was known to come. So what both witnesses forget is owed, up to what was
+ * found in all, and is taken from what is found next.
+ *
  * Busy time is sampled at ticks. A tick that finds a CPU busy counts all of it: where a part p of
  * it was, the error has a variance of p (1 - p) ticks², at most the lesser of the busy and the idle
  * time in ticks. The bound is five standard deviations of their sum since the start; and what does
@@ -32,6 +36,9 @@ struct unseen_time {
 	uint64_t still_ns;     /* for so long it has not moved */
 	int64_t busy_ahead_ns; /* of the samples, by busy time; less what was given out */
 	int64_t idle_ahead_ns; /* the same by idle time */
+	int64_t coming_ns;     /* as was said last */
+	int64_t found_ns;      /* was found and not seen later; with what is owed: was given out */
+	int64_t owed_ns;       /* was seen after it had been given out, and is not paid for yet */
 	double variance_ns2;
 };
 
@@ -39,8 +46,10 @@ struct unseen_time {
 void unseen_time_init(struct unseen_time *unseen, uint64_t tick_ns);
 /*
  * Takes the account @now, at the end of an interval whose samples sum up to @seen_ns, and returns
- * what of the interval, and of those before, is found to be unseen. An interval says nothing when
- * the machine slept, a CPU came or went, or the account went back; nor does a static one.
+ * what of the interval, and of those before, is found to be unseen. The account may be of a moment
+ * before the pass. @coming_ns, at most, was run until then and will be in samples of later passes:
+ * so much is not given out yet. An interval says nothing when the machine slept, a CPU came or
+ * went, or the account went back; nor does a static one.
  */
 uint64_t unseen_time_add(struct unseen_time *unseen, const struct machine_time *now,
-			 uint64_t seen_ns);
+			 uint64_t seen_ns, uint64_t coming_ns);

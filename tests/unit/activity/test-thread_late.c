@@ -233,6 +233,83 @@ static void test_partial_view_charges_no_unseen_life(void **state)
 	assert_int_equal(run_passes(*state, 2, false), 40);
 }
 
+/* What an exit tells is known to come until the end is told, or is given up. */
+static void test_exit_is_known_to_come(void **state)
+{
+	struct activity activity;
+
+	live_long(*state);
+	ended(*state, exiting(born(TASK_B, 200, 200, LIFE_NS + HALF_NS)));
+	ended(*state, exiting(young(born(TASK_B + 64, 201, 201, 300))));
+	begin(*state, false);
+	activity = finish(*state);
+	assert_int_equal(activity.busy_ns, 0);
+	assert_int_equal(activity.coming_ns, HALF_NS + 300);
+	assert_int_equal(activity.coming_threads, 2);
+	ended(*state, young(born(TASK_B + 64, 201, 201, 310)));
+	begin(*state, false);
+	living(*state, born(TASK_B, 200, 200, LIFE_NS + HALF_NS / 2)); /* while it was exiting */
+	activity = finish(*state);
+	assert_int_equal(activity.busy_ns, HALF_NS / 2 + 310);
+	assert_int_equal(activity.coming_ns, HALF_NS / 2);
+	assert_int_equal(activity.coming_threads, 1);
+	begin(*state, false);
+	activity = finish(*state); /* overdue: its exit counts */
+	assert_int_equal(activity.busy_ns, HALF_NS / 2);
+	assert_int_equal(activity.coming_ns, 0);
+	assert_int_equal(activity.coming_threads, 0);
+}
+
+/* The ring has no room for exits: how many there were is known for as long as ends take. */
+static void test_exits_that_are_not_told_are_known_to_come(void **state)
+{
+	struct activity activity;
+
+	thread_table_untold_exits(*state, 5, 700);
+	thread_table_untold_exits(*state, 1, 50);
+	for (int pass = 0; pass < 3; pass++) {
+		begin(*state, false);
+		activity = finish(*state);
+		assert_int_equal(activity.coming_ns, 750);
+		assert_int_equal(activity.coming_threads, 6);
+		assert_int_equal(activity.busy_ns, 0);
+	}
+	(void)run_passes(*state, 4, false);
+	begin(*state, false);
+	assert_int_equal(finish(*state).coming_ns, 0);
+}
+
+/* Lost ends are held back for two passes. */
+static void test_what_is_held_back_is_known_to_come(void **state)
+{
+	struct activity activity;
+	uint64_t busy_ns = 0;
+
+	thread_table_lost_old(*state, 1, 4000);
+	for (int pass = 0; pass < 3; pass++) {
+		begin(*state, true);
+		living(*state, thread(TASK_A, 100, 100, NSEC_PER_SEC));
+		activity = finish(*state);
+		busy_ns += activity.busy_ns;
+		assert_int_equal(activity.coming_ns + busy_ns, 4000);
+	}
+	assert_int_equal(busy_ns, 4000);
+}
+
+/* It was guarded from all passes, and what it ran was unseen: its end brings nothing back. */
+static void test_end_of_a_guarded_process_is_no_work(void **state)
+{
+	uint64_t busy_ns = run_passes(*state, 1, false);
+
+	for (uint32_t pid = 200; pid < 204; pid += 2) {
+		ended(*state, exiting(thread(TASK_B, pid, pid, NSEC_PER_SEC - 1)));
+		ended(*state, thread(TASK_B, pid, pid, NSEC_PER_SEC));
+		ended(*state, thread(TASK_B + 64, pid, pid + 1, LIFE_NS));
+		busy_ns += run_passes(*state, 6, true);
+	}
+	assert_int_equal(busy_ns, 0);
+}
+
 /*
  * Random lives, whose ends come up to 40 passes after they left the list, of which any may be full:
  * whatever the order, what was told is what was run.
@@ -305,6 +382,10 @@ int main(void)
 		TEST(test_old_process_without_a_row_is_baseline),
 		TEST(test_new_thread_of_an_old_process_is_work),
 		TEST(test_partial_view_charges_no_unseen_life),
+		TEST(test_exit_is_known_to_come),
+		TEST(test_exits_that_are_not_told_are_known_to_come),
+		TEST(test_what_is_held_back_is_known_to_come),
+		TEST(test_end_of_a_guarded_process_is_no_work),
 		TEST(test_random_late_ends_add_up),
 	};
 

@@ -5,10 +5,13 @@
  */
 #include "activity/unseen_time.h"
 
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -24,6 +27,7 @@ struct plant {
 	struct unseen_time unseen;
 	struct machine_time exact; /* not cut yet */
 	uint64_t seen_ns, hidden_ns, found_ns;
+	uint64_t coming_ns; /* is said to come with a later pass */
 	uint64_t chance;
 };
 
@@ -39,7 +43,7 @@ static void told(struct plant *plant, uint64_t seen_ns)
 	now.busy_ns = cut(now.busy_ns);
 	now.idle_ns = cut(now.idle_ns);
 	plant->seen_ns += seen_ns;
-	plant->found_ns += unseen_time_add(&plant->unseen, &now, seen_ns);
+	plant->found_ns += unseen_time_add(&plant->unseen, &now, seen_ns, plant->coming_ns);
 }
 
 static void begin(struct plant *plant)
@@ -234,6 +238,152 @@ static void test_differences_cancel(void **state)
 	assert_int_equal(plant.found_ns, 0);
 }
 
+/* Seconds of full work that is told whole, from the account's view. */
+static void settle(struct plant *plant, int seconds)
+{
+	while (seconds--)
+		second(plant, SECOND_NS, 0);
+}
+
+/* So much ran, and is told in a later pass. */
+static void second_told_later(struct plant *plant, uint64_t late_ns)
+{
+	second(plant, SECOND_NS, late_ns);
+	plant->hidden_ns -= late_ns;
+}
+
+/* So much is told that ran earlier. */
+static void second_told_of_before(struct plant *plant, uint64_t late_ns)
+{
+	pass_time(plant, SECOND_NS);
+	plant->exact.busy_ns += SECOND_NS;
+	plant->exact.idle_ns += SECOND_NS;
+	told(plant, SECOND_NS + late_ns);
+}
+
+/* An exit was told, its end was not: that is known to come. */
+static void test_what_is_to_come_is_not_unseen(void **state)
+{
+	struct plant plant;
+
+	(void)state;
+	begin(&plant);
+	plant.coming_ns = 3 * SECOND_NS;
+	for (int i = 0; i < 3; i++)
+		second_told_later(&plant, SECOND_NS);
+	settle(&plant, 20);
+	assert_int_equal(plant.found_ns, 0);
+	plant.coming_ns = 0;
+	second_told_of_before(&plant, 3 * SECOND_NS);
+	settle(&plant, 100);
+	assert_int_equal(plant.found_ns, 0);
+	assert_true(plant.seen_ns <= plant.exact.busy_ns);
+	/* Nothing was forgotten of what is hidden meanwhile. */
+	plant.coming_ns = SECOND_NS;
+	for (int i = 0; i < 100; i++)
+		second(&plant, SECOND_NS / 2, SECOND_NS);
+	plant.coming_ns = 0;
+	second(&plant, SECOND_NS / 2, SECOND_NS);
+	assert_in_range(plant.found_ns, plant.hidden_ns * 9 / 10, plant.hidden_ns);
+}
+
+/* Nothing was known of it, so it was unseen; then it is told: what is unseen next pays for it. */
+static void late_end(int passes)
+{
+	const uint64_t late_ns = 50 * SECOND_NS, bound_ns = 6 * SECOND_NS;
+	uint64_t given_ns;
+	struct plant plant;
+
+	begin(&plant);
+	for (int i = 0; i < 50; i++)
+		second_told_later(&plant, SECOND_NS);
+	given_ns = plant.found_ns;
+	assert_true(given_ns > 48 * SECOND_NS);
+	settle(&plant, passes);
+	second_told_of_before(&plant, late_ns);
+	settle(&plant, 150); /* long ago as well */
+	assert_int_equal(plant.found_ns, given_ns);
+	for (int i = 0; i < 200; i++)
+		second(&plant, 0, SECOND_NS);
+	/* It is paid, and once. */
+	assert_in_range(plant.found_ns, plant.hidden_ns - 2 * bound_ns, plant.hidden_ns + bound_ns);
+}
+
+static void test_a_late_end_is_repaid(void **state)
+{
+	(void)state;
+	for (int passes = 0; passes < 50; passes += 7)
+		late_end(passes);
+}
+
+/* The loop was kept from a CPU between the account and the pass: it shows less than is seen. */
+static void test_an_account_of_an_earlier_moment(void **state)
+{
+	struct plant plant;
+
+	(void)state;
+	begin(&plant);
+	for (int i = 0; i < 100; i++) {
+		second_told_of_before(&plant, SECOND_NS);
+		pass_time(&plant, SECOND_NS);
+		plant.exact.busy_ns += 2 * SECOND_NS;
+		told(&plant, SECOND_NS);
+		assert_int_equal(plant.found_ns, 0);
+	}
+}
+
+/* What was to come has come while the machine slept, an interval that is not compared. */
+static void test_what_comes_over_a_sleep(void **state)
+{
+	struct plant plant;
+
+	(void)state;
+	begin(&plant);
+	plant.coming_ns = 2 * SECOND_NS;
+	second_told_later(&plant, SECOND_NS);
+	second_told_later(&plant, SECOND_NS);
+	plant.coming_ns = 0;
+	plant.exact.boottime_ns += 3600 * SECOND_NS;
+	second_told_of_before(&plant, 2 * SECOND_NS);
+	settle(&plant, 100);
+	assert_int_equal(plant.found_ns, 0);
+}
+
+/*
+ * A reader that tells of half a minute in one of its seconds, again and again, as one that meets a
+ * process, loses it, and meets it again with all that it ran.
+ */
+static const char *told_in_the_end(struct property_source *source, void *userdata)
+{
+	uint64_t kept_ns = 0, longest_ns = 0;
+	struct plant plant;
+
+	(void)userdata;
+	begin_by_chance(&plant, source);
+	for (int i = 0; i < 2000; i++) {
+		uint64_t ran_ns = SECOND_NS + below(&plant, SECOND_NS);
+
+		pass_time(&plant, SECOND_NS);
+		plant.exact.busy_ns += ran_ns;
+		plant.exact.idle_ns += CPUS * SECOND_NS - ran_ns;
+		kept_ns += ran_ns;
+		longest_ns = kept_ns > longest_ns ? kept_ns : longest_ns;
+		if (below(&plant, 30) == 0) {
+			told(&plant, kept_ns);
+			kept_ns = 0;
+		} else {
+			told(&plant, 0);
+		}
+	}
+	return plant.found_ns > longest_ns ? "charged again and again" : NULL;
+}
+
+static void test_told_in_the_end(void **state)
+{
+	(void)state;
+	assert_true(property_check("told in the end", told_in_the_end, NULL, 30));
+}
+
 static void test_steal_and_waiting_are_not_busy(void **state)
 {
 	struct plant plant;
@@ -295,6 +445,103 @@ static void test_sleep_hotplug_and_a_step_back_say_nothing(void **state)
 	assert_true(plant.found_ns > SECOND_NS / 2);
 }
 
+/* ---- accounts as kernels show them ---- */
+
+/*
+ * A second of /proc/stat in USER_HZ ticks that user, system, interrupts and softirqs got, on two
+ * CPUs of which the rest was idle.
+ */
+struct shown {
+	uint64_t user, system, irq, softirq, idle;
+};
+
+static void show(struct plant *plant, struct shown *sum, struct shown second, uint64_t seen_ns)
+{
+	char text[256];
+	struct machine_time now = plant->exact;
+
+	sum->user += second.user;
+	sum->system += second.system;
+	sum->irq += second.irq;
+	sum->softirq += second.softirq;
+	sum->idle += 200 - second.user - second.system - second.irq - second.softirq;
+	(void)snprintf(text, sizeof(text),
+		       "cpu  %" PRIu64 " 0 %" PRIu64 " %" PRIu64 " 0 %" PRIu64 " %" PRIu64
+		       " 0 0 0\ncpu0 1\ncpu1 1\nintr 1\n",
+		       sum->user, sum->system, sum->idle, sum->irq, sum->softirq);
+	assert_int_equal(machine_time_parse(text, strlen(text), CUT_NS, &now), 0);
+	plant->seen_ns += seen_ns;
+	plant->found_ns += unseen_time_add(&plant->unseen, &now, seen_ns, 0);
+}
+
+static void begin_shown(struct plant *plant, struct shown *sum)
+{
+	*plant = (struct plant){ .exact = { .time_ns = 100 * SECOND_NS,
+					    .boottime_ns = 500 * SECOND_NS } };
+	*sum = (struct shown){ .user = 1000, .system = 2000, .idle = 30000 };
+	unseen_time_init(&plant->unseen, TICK_NS);
+	show(plant, sum, (struct shown){ 0 }, 0);
+}
+
+/* CONFIG_IRQ_TIME_ACCOUNTING: a task's run time is without the interrupts on top of it. */
+static void test_interrupts_that_are_counted_apart(void **state)
+{
+	const struct shown second = { .user = 40, .system = 20, .irq = 10, .softirq = 30 };
+	struct shown sum;
+	struct plant plant;
+
+	(void)state;
+	begin_shown(&plant, &sum);
+	for (int i = 0; i < 300; i++) {
+		pass_time(&plant, SECOND_NS);
+		show(&plant, &sum, second, 60 * CUT_NS);
+	}
+	/* 0.4 s a second, less the bound. */
+	assert_in_range(plant.found_ns, 110 * SECOND_NS, 120 * SECOND_NS);
+}
+
+/* Without it who is interrupted pays, and ticks in interrupts are shown as such all the same. */
+static void test_interrupts_in_the_run_time_of_tasks(void **state)
+{
+	const struct shown second = { .user = 40, .system = 20, .irq = 10, .softirq = 30 };
+	struct shown sum;
+	struct plant plant;
+
+	(void)state;
+	begin_shown(&plant, &sum);
+	for (int i = 0; i < 300; i++) {
+		pass_time(&plant, SECOND_NS);
+		show(&plant, &sum, second, 100 * CUT_NS);
+	}
+	assert_int_equal(plant.found_ns, 0);
+}
+
+/* Neither clock nor account moves in a suspend but for boottime; work around it is compared on. */
+static void test_suspend_between_two_readings(void **state)
+{
+	const struct shown full = { .user = 200 }, resume = { .user = 60, .irq = 15 };
+	struct shown sum;
+	struct plant plant;
+
+	(void)state;
+	begin_shown(&plant, &sum);
+	for (int i = 0; i < 100; i++) {
+		pass_time(&plant, SECOND_NS);
+		if (i % 10) {
+			show(&plant, &sum, full, 200 * CUT_NS);
+			continue;
+		}
+		plant.exact.boottime_ns += 8 * 3600 * SECOND_NS;
+		show(&plant, &sum, resume, 10 * CUT_NS);
+	}
+	assert_int_equal(plant.found_ns, 0);
+	for (int i = 0; i < 10; i++) {
+		pass_time(&plant, SECOND_NS);
+		show(&plant, &sum, full, 100 * CUT_NS);
+	}
+	assert_in_range(plant.found_ns, 9 * SECOND_NS, 10 * SECOND_NS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -306,9 +553,17 @@ int main(void)
 		cmocka_unit_test(test_work_in_step_with_ticks_is_not_unseen),
 		cmocka_unit_test(test_work_that_ticks_miss_hides_nothing_later),
 		cmocka_unit_test(test_differences_cancel),
+		cmocka_unit_test(test_what_is_to_come_is_not_unseen),
+		cmocka_unit_test(test_a_late_end_is_repaid),
+		cmocka_unit_test(test_an_account_of_an_earlier_moment),
+		cmocka_unit_test(test_what_comes_over_a_sleep),
+		cmocka_unit_test(test_told_in_the_end),
 		cmocka_unit_test(test_steal_and_waiting_are_not_busy),
 		cmocka_unit_test(test_an_account_that_stands_still_is_none),
 		cmocka_unit_test(test_sleep_hotplug_and_a_step_back_say_nothing),
+		cmocka_unit_test(test_interrupts_that_are_counted_apart),
+		cmocka_unit_test(test_interrupts_in_the_run_time_of_tasks),
+		cmocka_unit_test(test_suspend_between_two_readings),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
