@@ -28,7 +28,7 @@ def two_instances():
         before = [look(exporter, sensors) for exporter in (one, two)]
         load_result(service.load("storm", 300, 2, 4))
         for exporter in (one, two):
-            exporter.intervals(3)
+            service.told(exporter)
         after = [look(exporter, sensors) for exporter in (one, two)]
         for (machine, start), (later, end) in zip(before, after):
             check_machine(machine, later)
