@@ -15,8 +15,9 @@
  * the reaping: its nearest living ancestor, or one above that, as init or a subreaper does. Kernel
  * threads are not waited for. Cgroups are not read here: cgroup_id is 0.
  *
- * Who finds no room in the table is counted and left out, in busy_ns too. What it ran is told late
- * and at once: as its own when it gets a row, else as its parent's.
+ * Who finds no room in the table is counted and left out, in busy_ns too: it is unseen. Where the
+ * machine's account cannot tell that, what it ran is told late and at once when it gets a row. What
+ * a parent waits for that had no row is told as the parent's.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -68,6 +69,8 @@ struct proc_reader {
 	size_t samples_size;
 	uint64_t tick_ns;
 	bool has_schedstat, sees_part;
+	bool left_out, left_out_before; /* who had no room, in this pass and in the last */
+	uint64_t last_boottime_ns;      /* of the last pass */
 	uint32_t passes;
 	uint64_t errors, overflows, met, reread;
 	char text[4096];
@@ -156,9 +159,18 @@ static int read_stat(struct proc_reader *self, struct proc_row *row, struct proc
 	return proc_stat_parse(self->text, (size_t)n, ret);
 }
 
+/* Whether what a new row's process ran was given out as unseen: the last pass had no room. */
+static bool was_unseen(const struct proc_reader *self, const struct proc_stat *stat)
+{
+	const struct unseen_time *account = &self->base.unseen_time;
+
+	return self->left_out_before && account->has_last && !account->is_static &&
+	       stat->start_ticks * self->tick_ns + NSEC_PER_SEC < self->last_boottime_ns;
+}
+
 static void take_stat(struct proc_reader *self, struct proc_row *row, const struct proc_stat *stat)
 {
-	if (row->fresh && self->passes > 0) {
+	if (row->fresh && self->passes > 0 && !was_unseen(self, stat)) {
 		row->pending_ticks = stat->self_ticks;
 		row->reaped_new = stat->reaped_ticks;
 	} else if (!row->fresh) {
@@ -226,6 +238,7 @@ static void meet(struct proc_reader *self, uint32_t pid)
 	index = add_row(self, pid);
 	if (index == MAP_NONE) {
 		self->overflows++;
+		self->left_out = true;
 		return;
 	}
 	if (!read_process(self, &self->rows[index]) || self->rows[index].fresh) {
@@ -416,6 +429,8 @@ static int proc_read(struct activity_reader *reader, struct activity *activity)
 	int r;
 
 	self->met = self->reread = 0;
+	self->left_out_before = self->left_out;
+	self->left_out = false;
 	r = meet_all(self);
 	if (r == 0)
 		r = reserve_samples(self);
@@ -426,6 +441,7 @@ static int proc_read(struct activity_reader *reader, struct activity *activity)
 	}
 	settle(self);
 	take_samples(self, &result);
+	self->last_boottime_ns = result.boottime_ns;
 	self->passes++;
 	*activity = result;
 	return 0;

@@ -62,6 +62,20 @@ static void set_process(const struct tree *tree, struct process p)
 	write_file(tree, p.pid, "stat", text);
 }
 
+static void set_account(const struct tree *tree, unsigned int busy_ticks)
+{
+	char text[128];
+	int fd;
+
+	(void)snprintf(text, sizeof(text), "%s/stat", tree->path);
+	fd = open(text, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+	assert_true(fd >= 0);
+	(void)snprintf(text, sizeof(text), "cpu  %u 0 0 9000 0 0 0 0 0 0\ncpu0 1\nintr 1\n",
+		       busy_ticks);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	(void)close(fd);
+}
+
 static void remove_process(const struct tree *tree, unsigned int pid)
 {
 	char path[128];
@@ -424,6 +438,36 @@ static void test_who_has_no_room_is_told_late(void **state)
 	assert_int_equal(activity.busy_ns, 9 * TICK);
 }
 
+/* The machine's account told meanwhile of what it ran. */
+static void test_who_has_no_room_is_unseen(void **state)
+{
+	struct activity_options options;
+	struct tree *tree = *state;
+	struct activity activity;
+	uint64_t unseen_ns = 0;
+
+	options = (struct activity_options){ .procfs = tree->path, .max_processes = 2 };
+	set_account(tree, 1000);
+	assert_int_equal(activity_open(&options, &tree->reader), 0);
+	set_process(tree, (struct process){ 100001, 1, 5, 0, 1, 10 });
+	(void)pass(tree);
+	set_process(tree, (struct process){ 100002, 1, 7, 0, 1, 11 });
+	set_account(tree, 1001);
+	unseen_ns += pass(tree).unseen_ns;
+	remove_process(tree, 100001);
+	set_account(tree, 1002);
+	unseen_ns += pass(tree).unseen_ns;
+	set_process(tree, (struct process){ 100002, 1, 9, 0, 1, 11 });
+	set_account(tree, 1003);
+	activity = pass(tree);
+	assert_int_equal(activity.busy_ns - activity.unseen_ns, 0);
+	set_process(tree, (struct process){ 100002, 1, 10, 0, 1, 11 });
+	set_account(tree, 1004);
+	activity = pass(tree);
+	assert_int_equal(ticks_of(&activity, 100002), 1);
+	assert_int_equal(unseen_ns, 0); /* within the bound */
+}
+
 static void test_no_proc_is_an_error(void **state)
 {
 	struct activity_options options = { .procfs = "/nonexistent" };
@@ -453,6 +497,7 @@ int main(void)
 		TEST(test_a_pid_of_a_younger_process_is_no_parent),
 		TEST(test_descriptors_run_out),
 		TEST(test_who_has_no_room_is_told_late),
+		TEST(test_who_has_no_room_is_unseen),
 		cmocka_unit_test(test_no_proc_is_an_error),
 	};
 
