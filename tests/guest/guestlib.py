@@ -4,7 +4,9 @@ import os
 import pathlib
 import platform
 import re
+import subprocess
 import sys
+import tempfile
 import time
 from decimal import Decimal
 
@@ -44,6 +46,23 @@ def held_capabilities(pid):
     for mask in masks:
         held |= mask
     return {names.get(number, number) for number in range(64) if held >> number & 1}
+
+
+class ExactAccount:
+    """What all tasks ran: cpuacct's root counts by the very clock and at the very moments as a task's run time. Ticks, of which an
+    emulated CPU misses some, are not asked. It is mounted where nothing looks for a hierarchy, for kernels that we boot with v2."""
+
+    def __enter__(self):
+        self.dir = tempfile.mkdtemp(prefix='cpuacct-')
+        subprocess.run(['mount', '-t', 'cgroup', '-o', 'cpuacct', 'cpuacct', self.dir], check=True)
+        return self
+
+    def busy_s(self):
+        return int(pathlib.Path(self.dir, 'cpuacct.usage').read_text(encoding='ascii')) / 1e9
+
+    def __exit__(self, *exc):
+        subprocess.run(['umount', self.dir], check=True)
+        os.rmdir(self.dir)
 
 
 def burn(seconds):
