@@ -280,6 +280,18 @@ void emit_http_requests(struct render *render, const struct metric *metric)
 		labelled_counter(render, "code", classes[i], render->http->requests[i]);
 }
 
+/* detail: the first of three reasons in enum http_cut. */
+void emit_http_cuts(struct render *render, const struct metric *metric)
+{
+	static const char *const reasons[HTTP_CUT_COUNT] = { "request", "answer", "stalled",
+							     "silent",  "slow",   "old_page" };
+
+	if (!render->http)
+		return;
+	for (unsigned i = metric->detail; i < metric->detail + 3; i++)
+		labelled_counter(render, "reason", reasons[i], render->http->cuts[i]);
+}
+
 /* detail: offset of a uint64_t in struct http_stats. */
 void emit_http_u64(struct render *render, const struct metric *metric)
 {

@@ -3,13 +3,14 @@
  * One page for each (exposition, encoding), rendered when somebody asks for it and the snapshot is
  * newer than the page.
  *
- * A page is counted: the cache holds one reference, each answer under way another. A new body is
- * written over the old one when nobody else holds it; else it goes into a spare or a new page, and
- * a slow reader keeps the bytes it began with. So as a rule there is one buffer for each kind of
- * page, at the size that the last body needed.
+ * A page is counted by the answers under way that read it. A new body is written over the newest
+ * while nobody reads that; else into the page before it, and a slow reader keeps the bytes it began
+ * with. So two generations are alive at most. Where both have readers, these are hurried: who is
+ * stuck is cut, and who takes long over the older, and the request is asked again. As a rule there
+ * is one buffer for each kind of page, at the size that the last body needed.
  *
  * `lock` is held while a page is made, so that of several askers one renders and the others wait
- * for it; dropping a reference takes only `spare_lock`, which nobody holds for long.
+ * for it; dropping a reference takes no lock.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -21,24 +22,27 @@
 
 enum encoding { ENCODING_IDENTITY, ENCODING_GZIP, ENCODING_COUNT };
 #define EXPOSITION_COUNT 2
-#define SPARE_MAX        2
 
 struct page {
-	struct page_cache *cache;
-	unsigned references; /* atomic */
-	uint64_t sequence;   /* of the snapshot it shows; 0: nothing yet */
+	unsigned readers;  /* atomic; begins to be read under the cache's lock only */
+	uint64_t sequence; /* of the snapshot it shows; 0: nothing yet */
 	struct strbuf body;
+};
+
+/* A kind of page. The newest, and what slow readers may have of the one before. */
+struct generations {
+	struct page *newest;
+	struct page *before;
+	struct page pages[2];
 };
 
 struct page_cache {
 	struct snapshot_holder *holder;
 	pthread_mutex_t lock;
 	enum metrics_schema schema;
-	const struct http_server *http;
+	struct http_server *http;
 	struct label_cache *labels;
-	struct page *pages[EXPOSITION_COUNT][ENCODING_COUNT];
-	pthread_mutex_t spare_lock;
-	struct page *spares[SPARE_MAX];
+	struct generations kinds[EXPOSITION_COUNT][ENCODING_COUNT];
 };
 
 int page_cache_new(struct snapshot_holder *holder, enum metrics_schema schema,
@@ -55,17 +59,14 @@ int page_cache_new(struct snapshot_holder *holder, enum metrics_schema schema,
 	cache->holder = holder;
 	cache->schema = schema;
 	(void)pthread_mutex_init(&cache->lock, NULL); /* cannot fail with default attributes */
-	(void)pthread_mutex_init(&cache->spare_lock, NULL);
+	for (int i = 0; i < EXPOSITION_COUNT * ENCODING_COUNT; i++) {
+		struct generations *kind = &cache->kinds[i / ENCODING_COUNT][i % ENCODING_COUNT];
+
+		kind->newest = &kind->pages[0];
+		kind->before = &kind->pages[1];
+	}
 	*ret = TAKE_PTR(cache);
 	return 0;
-}
-
-static void page_free(struct page *page)
-{
-	if (!page)
-		return;
-	strbuf_release(&page->body);
-	free(page);
 }
 
 void page_cache_free(struct page_cache *cache)
@@ -73,14 +74,13 @@ void page_cache_free(struct page_cache *cache)
 	if (!cache)
 		return;
 	for (int i = 0; i < EXPOSITION_COUNT; i++) {
-		for (int j = 0; j < ENCODING_COUNT; j++)
-			page_free(cache->pages[i][j]);
+		for (int j = 0; j < ENCODING_COUNT; j++) {
+			strbuf_release(&cache->kinds[i][j].pages[0].body);
+			strbuf_release(&cache->kinds[i][j].pages[1].body);
+		}
 	}
-	for (int i = 0; i < SPARE_MAX; i++)
-		page_free(cache->spares[i]);
 	label_cache_free(cache->labels);
 	(void)pthread_mutex_destroy(&cache->lock);
-	(void)pthread_mutex_destroy(&cache->spare_lock);
 	free(cache);
 }
 
@@ -90,87 +90,53 @@ void page_cache_set_schema(struct page_cache *cache, enum metrics_schema schema)
 	if (cache->schema != schema) {
 		cache->schema = schema;
 		for (int i = 0; i < EXPOSITION_COUNT; i++) {
-			for (int j = 0; j < ENCODING_COUNT; j++) {
-				if (cache->pages[i][j])
-					cache->pages[i][j]->sequence = 0;
-			}
+			for (int j = 0; j < ENCODING_COUNT; j++)
+				cache->kinds[i][j].newest->sequence = 0;
 		}
 	}
 	pthread_mutex_unlock(&cache->lock);
 }
 
-void page_cache_set_http(struct page_cache *cache, const struct http_server *server)
+void page_cache_set_http(struct page_cache *cache, struct http_server *server)
 {
 	pthread_mutex_lock(&cache->lock);
 	cache->http = server;
 	pthread_mutex_unlock(&cache->lock);
 }
 
-static struct page *page_ref(struct page *page)
+static bool has_readers(const struct page *page)
 {
-	__atomic_fetch_add(&page->references, 1, __ATOMIC_RELAXED);
-	return page;
+	return __atomic_load_n(&page->readers, __ATOMIC_ACQUIRE) > 0;
 }
 
-static void page_unref(void *owner)
+static void end_reading(void *owner)
 {
 	struct page *page = owner;
-	struct page_cache *cache = page->cache;
 
-	if (__atomic_sub_fetch(&page->references, 1, __ATOMIC_ACQ_REL) > 0)
-		return;
-	pthread_mutex_lock(&cache->spare_lock);
-	for (int i = 0; i < SPARE_MAX && page; i++) {
-		if (!cache->spares[i])
-			cache->spares[i] = TAKE_PTR(page);
-	}
-	pthread_mutex_unlock(&cache->spare_lock);
-	page_free(page);
-}
-
-/* The spare with the most memory, or a new page, with one reference; NULL without memory. */
-static struct page *page_take(struct page_cache *cache)
-{
-	struct page *page = NULL;
-	int best = 0;
-
-	pthread_mutex_lock(&cache->spare_lock);
-	for (int i = 0; i < SPARE_MAX; i++) {
-		if (cache->spares[i] && (!page || cache->spares[i]->body.size > page->body.size)) {
-			page = cache->spares[i];
-			best = i;
-		}
-	}
-	if (page)
-		cache->spares[best] = NULL;
-	pthread_mutex_unlock(&cache->spare_lock);
-	if (!page)
-		page = calloc(1, sizeof(*page));
-	if (page) {
-		page->cache = cache;
-		page->references = 1;
-	}
-	return page;
+	__atomic_sub_fetch(&page->readers, 1, __ATOMIC_ACQ_REL);
 }
 
 /*
- * A page to write to, in its place in the cache: the one that is there if nobody reads it. Called
- * under the lock, where none can begin to.
+ * A page to write to, which is the newest from now on; NULL while both are being read. Called under
+ * the lock, where no answer can begin to read one.
  */
-static struct page *page_for_writing(struct page_cache *cache, struct page **place)
+static struct page *page_for_writing(struct page_cache *cache, struct generations *kind)
 {
-	struct page *old = *place;
+	struct page *before = kind->before;
 
-	if (old && __atomic_load_n(&old->references, __ATOMIC_ACQUIRE) == 1) {
-		old->sequence = 0;
-		return old;
+	if (has_readers(kind->newest)) {
+		if (has_readers(before)) {
+			if (cache->http)
+				http_server_hurry(cache->http, before, kind->newest);
+			return NULL;
+		}
+		kind->before = kind->newest;
+		kind->newest = before;
+	} else if (!has_readers(before)) {
+		strbuf_release(&before->body); /* slow readers needed it once */
 	}
-	*place = page_take(cache);
-	if (*place)
-		(*place)->sequence = 0;
-	if (old)
-		page_unref(old);
-	return *place;
+	kind->newest->sequence = 0;
+	return kind->newest;
 }
 
 /* After a burst of series a buffer may be far too big for what is left of them. */
@@ -185,65 +151,72 @@ static void trim(struct strbuf *body)
 	body->failed = false;
 }
 
-static struct page *identity_page(struct page_cache *cache, const struct snapshot *snapshot,
-				  enum exposition exposition)
+/* 0, -EAGAIN while no page can be written, or -ENOMEM; so the others below. */
+static int identity_page(struct page_cache *cache, const struct snapshot *snapshot,
+			 enum exposition exposition, struct page **ret)
 {
-	struct page **place = &cache->pages[exposition][ENCODING_IDENTITY];
+	struct generations *kind = &cache->kinds[exposition][ENCODING_IDENTITY];
+	struct page *page = kind->newest;
 	struct http_stats stats;
-	struct page *page = *place;
 
-	if (page && page->sequence >= snapshot->sequence)
-		return page;
-	page = page_for_writing(cache, place);
+	*ret = page;
+	if (page->sequence && page->sequence >= snapshot->sequence)
+		return 0;
+	page = page_for_writing(cache, kind);
 	if (!page)
-		return NULL;
+		return -EAGAIN;
 	trim(&page->body);
 	if (cache->http)
 		http_server_get_stats(cache->http, &stats);
 	if (prometheus_render(snapshot, cache->http ? &stats : NULL, cache->schema, exposition,
 			      cache->labels, &page->body) < 0) {
 		strbuf_release(&page->body);
-		return NULL;
+		return -ENOMEM;
 	}
 	page->sequence = snapshot->sequence;
-	return page;
+	*ret = page;
+	return 0;
 }
 
-static struct page *gzip_page(struct page_cache *cache, const struct snapshot *snapshot,
-			      enum exposition exposition)
+static int gzip_page(struct page_cache *cache, const struct snapshot *snapshot,
+		     enum exposition exposition, struct page **ret)
 {
-	struct page **place = &cache->pages[exposition][ENCODING_GZIP];
-	struct page *page = *place, *identity;
+	struct generations *kind = &cache->kinds[exposition][ENCODING_GZIP];
+	struct page *page = kind->newest, *identity;
+	int r;
 
-	if (page && page->sequence >= snapshot->sequence)
-		return page;
-	identity = identity_page(cache, snapshot, exposition);
-	if (!identity)
-		return NULL;
-	page = page_for_writing(cache, place);
+	*ret = page;
+	if (page->sequence && page->sequence >= snapshot->sequence)
+		return 0;
+	r = identity_page(cache, snapshot, exposition, &identity);
+	if (r < 0)
+		return r;
+	page = page_for_writing(cache, kind);
 	if (!page)
-		return NULL;
-	if (gzip_body(identity->body.data, identity->body.len, &page->body) < 0) {
+		return -EAGAIN;
+	r = gzip_body(identity->body.data, identity->body.len, &page->body);
+	if (r < 0) {
 		strbuf_release(&page->body);
-		return NULL;
+		return r;
 	}
 	page->sequence = identity->sequence;
-	return page;
+	*ret = page;
+	return 0;
 }
 
-/* A page with a reference of the caller's, or NULL without memory. */
-static struct page *page_get(struct page_cache *cache, const struct snapshot *snapshot,
-			     enum exposition exposition, bool gzip)
+/* Takes a page that the caller reads until end_reading(). */
+static int page_get(struct page_cache *cache, const struct snapshot *snapshot,
+		    enum exposition exposition, bool gzip, struct page **ret)
 {
-	struct page *page;
+	int r;
 
 	pthread_mutex_lock(&cache->lock);
-	page = gzip ? gzip_page(cache, snapshot, exposition)
-		    : identity_page(cache, snapshot, exposition);
-	if (page)
-		page_ref(page);
+	r = gzip ? gzip_page(cache, snapshot, exposition, ret)
+		 : identity_page(cache, snapshot, exposition, ret);
+	if (r == 0)
+		__atomic_fetch_add(&(*ret)->readers, 1, __ATOMIC_RELAXED);
 	pthread_mutex_unlock(&cache->lock);
-	return page;
+	return r;
 }
 
 static void answer_later(struct http_response *response, const char *text)
@@ -262,14 +235,19 @@ void page_cache_handle_metrics(void *userdata, const struct http_request *reques
 	enum exposition exposition = prometheus_negotiate(request->accept);
 	const struct snapshot *snapshot = snapshot_get(cache->holder);
 	struct page *page;
+	int r;
 
 	if (!snapshot) {
 		answer_later(response, "no reading yet\n");
 		return;
 	}
-	page = page_get(cache, snapshot, exposition, request->accepts_gzip);
+	r = page_get(cache, snapshot, exposition, request->accepts_gzip, &page);
 	snapshot_put(cache->holder, snapshot);
-	if (!page) {
+	if (r == -EAGAIN) {
+		response->status = HTTP_ASK_AGAIN;
+		return;
+	}
+	if (r < 0) {
 		answer_later(response, "out of memory\n");
 		return;
 	}
@@ -279,7 +257,7 @@ void page_cache_handle_metrics(void *userdata, const struct http_request *reques
 		.content_encoding = request->accepts_gzip ? "gzip" : NULL,
 		.body = page->body.data,
 		.len = page->body.len,
-		.release = page_unref,
+		.release = end_reading,
 		.owner = page,
 	};
 }

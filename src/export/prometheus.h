@@ -43,5 +43,5 @@ void page_cache_free(
 	struct page_cache *cache); /* no response may be outstanding: stop the server first */
 void page_cache_set_schema(struct page_cache *cache, enum metrics_schema schema);
 void page_cache_set_http(struct page_cache *cache,
-			 const struct http_server *server); /* borrowed; for kepler_http_* */
-http_handler page_cache_handle_metrics;                     /* userdata: struct page_cache * */
+			 struct http_server *server); /* borrowed; for kepler_http_* */
+http_handler page_cache_handle_metrics;               /* userdata: struct page_cache * */

@@ -63,7 +63,7 @@ metric_emitter emit_current_node_energy, emit_current_node_watts, emit_current_r
 metric_emitter emit_build_info, emit_activity_info, emit_self_u64, emit_self_double, emit_self_bool,
 	emit_start_time, emit_interval_histogram, emit_step_histogram, emit_folded,
 	emit_table_overflows, emit_snapshot_sequence, emit_snapshot_timestamp, emit_http_requests,
-	emit_http_u64, emit_reloads;
+	emit_http_cuts, emit_http_u64, emit_reloads;
 metric_emitter emit_names_up, emit_names_age, emit_names_u64, emit_names_lookups;
 
 /* For current names: which of a zone's energies. */

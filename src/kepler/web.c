@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/macro.h"
 #include "export/landing_page.h"
 #include "export/prometheus.h"
@@ -14,6 +15,7 @@
 
 #define READY_INTERVALS 3
 #define HUNG_RETRY_S    10
+#define STARVED_EVERY   (60 * NSEC_PER_SEC)
 
 struct web {
 	struct snapshot_holder *holder;
@@ -22,6 +24,7 @@ struct web {
 	struct http_server *server;
 	uint64_t interval_ns; /* atomic: the server's thread reads it */
 	struct http_route routes[4];
+	uint64_t accept_errors, starved_ns; /* when they were logged */
 };
 
 static void answer_text(struct http_response *response, int status, const char *text)
@@ -177,10 +180,10 @@ int web_start(const struct config *config, struct snapshot_holder *holder,
 		free(web);
 		return diag_set(diag, r, "out of memory");
 	}
-	web->routes[0] = (struct http_route){ "/", handle_root, web };
-	web->routes[1] = (struct http_route){ "/metrics", handle_metrics, web };
-	web->routes[2] = (struct http_route){ "/healthz", handle_healthz, web };
-	web->routes[3] = (struct http_route){ "/readyz", handle_readyz, web };
+	web->routes[0] = (struct http_route){ "/", handle_root, web, false };
+	web->routes[1] = (struct http_route){ "/metrics", handle_metrics, web, false };
+	web->routes[2] = (struct http_route){ "/healthz", handle_healthz, web, true };
+	web->routes[3] = (struct http_route){ "/readyz", handle_readyz, web, true };
 	r = start_server(web, config, diag);
 	if (r < 0) {
 		web_stop(web);
@@ -208,7 +211,17 @@ void web_reconfigure(struct web *web, const struct config *config)
 
 void web_sweep(struct web *web, uint64_t now_ns)
 {
+	struct http_stats stats;
+
 	http_server_sweep(web->server, now_ns);
+	http_server_get_stats(web->server, &stats);
+	if (stats.accept_errors == web->accept_errors ||
+	    (web->starved_ns && now_ns - web->starved_ns < STARVED_EVERY))
+		return;
+	log_warn("HTTP: connections found no file descriptor (too many open files); raise their "
+		 "limit: LimitNOFILE=, ulimit -n");
+	web->accept_errors = stats.accept_errors;
+	web->starved_ns = now_ns;
 }
 
 void web_url(const struct web *web, char *buf, size_t size)

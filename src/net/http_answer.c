@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "base/clock.h"
 #include "base/macro.h"
@@ -66,26 +67,59 @@ static const char *header_or_empty(struct MHD_Connection *mhd, const char *name)
 	return value ? value : "";
 }
 
-static void ask_handler(const struct http_answerer *answerer, struct MHD_Connection *mhd,
-			const char *path, bool head, struct http_response *response)
+static const struct http_route *find_route(const struct http_answerer *answerer, const char *path)
+{
+	for (size_t i = 0; i < answerer->route_count; i++) {
+		if (strcmp(answerer->routes[i].path, path) == 0)
+			return &answerer->routes[i];
+	}
+	return NULL;
+}
+
+static void ask_handler(const struct http_route *route, struct MHD_Connection *mhd, bool head,
+			struct http_response *response)
 {
 	struct http_request request = {
-		.path = path,
+		.path = route->path,
 		.accept = header_or_empty(mhd, MHD_HTTP_HEADER_ACCEPT),
 		.head = head,
 	};
 
 	request.accepts_gzip =
 		http_accepts_gzip(header_or_empty(mhd, MHD_HTTP_HEADER_ACCEPT_ENCODING));
-	for (size_t i = 0; i < answerer->route_count; i++) {
-		const struct http_route *route = &answerer->routes[i];
+	route->handler(route->userdata, &request, response);
+}
 
-		if (strcmp(route->path, path) == 0) {
-			route->handler(route->userdata, &request, response);
-			return;
-		}
+/*
+ * A page is answered when fewer are being read than may be; else its request waits until a reader
+ * has ended or was cut. false: it waits.
+ */
+static bool ask_for_page(struct http_answerer *answerer, const struct http_route *route,
+			 struct MHD_Connection *mhd, struct http_connection *connection, bool head,
+			 struct http_response *response)
+{
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+
+	if (http_connections_room(answerer->connections, connection, now_ns))
+		ask_handler(route, mhd, head, response);
+	if (response->status != HTTP_ASK_AGAIN)
+		return true;
+	if (http_connections_hold(answerer->connections, connection, mhd, now_ns)) {
+		MHD_suspend_connection(mhd);
+		return false;
 	}
-	static_answer(response, MHD_HTTP_NOT_FOUND, "404: there is no such page; try /metrics\n");
+	static_answer(response, MHD_HTTP_SERVICE_UNAVAILABLE,
+		      "503: too many read at once, try again\n");
+	response->retry_after_s = 1;
+	return true;
+}
+
+void http_answer_resume(struct http_answerer *answerer)
+{
+	struct MHD_Connection *mhd;
+
+	while ((mhd = http_connections_take_held(answerer->connections)))
+		MHD_resume_connection(mhd);
 }
 
 static void drop_body(const struct http_response *response)
@@ -155,13 +189,43 @@ static enum MHD_Result queue_answer(struct http_answerer *answerer, struct MHD_C
 		return MHD_NO;
 	add_headers(wrapped, response, close);
 	connection->answer_len = head ? 0 : response->len;
-	http_connections_set_answering(answerer->connections, connection, true,
-				       clock_ns(CLOCK_MONOTONIC));
+	http_connections_begin_answer(answerer->connections, connection, response->owner,
+				      response->release && response->status == MHD_HTTP_OK,
+				      clock_ns(CLOCK_MONOTONIC));
 	result = MHD_queue_response(mhd, (unsigned)response->status, wrapped);
 	MHD_destroy_response(wrapped); /* our reference; the queue holds its own */
 	if (result == MHD_YES)
 		count_status(answerer, (unsigned)response->status);
 	return result;
+}
+
+/* The request's headers are here, its end is not. */
+static enum MHD_Result begin_request(struct http_answerer *answerer, struct MHD_Connection *mhd,
+				     struct http_connection *connection, const char *method)
+{
+	struct http_response response = { 0 };
+
+	if (strcmp(method, MHD_HTTP_METHOD_HEAD) == 0 || strcmp(method, MHD_HTTP_METHOD_GET) == 0)
+		return MHD_YES;
+	static_answer(&response, MHD_HTTP_METHOD_NOT_ALLOWED, "405: GET and HEAD only\n");
+	return queue_answer(answerer, mhd, connection, &response, false);
+}
+
+static enum MHD_Result answer_request(struct http_answerer *answerer, struct MHD_Connection *mhd,
+				      struct http_connection *connection, const char *path,
+				      bool head)
+{
+	struct http_response response = { .status = HTTP_ASK_AGAIN };
+	const struct http_route *route = find_route(answerer, path);
+
+	if (!route)
+		static_answer(&response, MHD_HTTP_NOT_FOUND,
+			      "404: there is no such page; try /metrics\n");
+	else if (route->spare)
+		ask_handler(route, mhd, head, &response);
+	else if (!ask_for_page(answerer, route, mhd, connection, head, &response))
+		return MHD_YES;
+	return queue_answer(answerer, mhd, connection, &response, head);
 }
 
 enum MHD_Result http_answer_request(void *cls, struct MHD_Connection *mhd, const char *url,
@@ -171,27 +235,21 @@ enum MHD_Result http_answer_request(void *cls, struct MHD_Connection *mhd, const
 {
 	struct http_answerer *answerer = cls;
 	struct http_connection *connection = connection_of(mhd);
-	bool head = strcmp(method, MHD_HTTP_METHOD_HEAD) == 0;
-	struct http_response response = { 0 };
 
 	(void)version;
 	(void)upload_data;
 	if (!connection)
 		return MHD_NO;
-	if (!head && strcmp(method, MHD_HTTP_METHOD_GET) != 0) {
-		static_answer(&response, MHD_HTTP_METHOD_NOT_ALLOWED, "405: GET and HEAD only\n");
-		return queue_answer(answerer, mhd, connection, &response, false);
-	}
 	if (!*request_state) { /* the headers have arrived; the next call is at the end */
 		*request_state = connection;
-		return MHD_YES;
+		return begin_request(answerer, mhd, connection, method);
 	}
 	if (*upload_data_size) {
 		*upload_data_size = 0;
 		return MHD_YES;
 	}
-	ask_handler(answerer, mhd, url, head, &response);
-	return queue_answer(answerer, mhd, connection, &response, head);
+	return answer_request(answerer, mhd, connection, url,
+			      strcmp(method, MHD_HTTP_METHOD_HEAD) == 0);
 }
 
 void http_answer_completed(void *cls, struct MHD_Connection *mhd, void **request_state,
@@ -205,8 +263,7 @@ void http_answer_completed(void *cls, struct MHD_Connection *mhd, void **request
 		return;
 	if (how == MHD_REQUEST_TERMINATED_COMPLETED_OK)
 		http_count(&answerer->stats.bytes_sent, connection->answer_len);
-	http_connections_set_answering(answerer->connections, connection, false,
-				       clock_ns(CLOCK_MONOTONIC));
+	http_connections_end_answer(answerer->connections, connection, clock_ns(CLOCK_MONOTONIC));
 }
 
 void http_answer_connection(void *cls, struct MHD_Connection *mhd, void **socket_state,
@@ -214,11 +271,13 @@ void http_answer_connection(void *cls, struct MHD_Connection *mhd, void **socket
 {
 	struct http_answerer *answerer = cls;
 	struct http_connection *connection = *socket_state;
-	const union MHD_ConnectionInfo *fd;
+	const union MHD_ConnectionInfo *fd, *address;
 
 	if (what == MHD_CONNECTION_NOTIFY_STARTED) {
 		fd = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
+		address = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
 		connection = http_connections_add(answerer->connections, fd->connect_fd,
+						  address ? address->client_addr : NULL,
 						  clock_ns(CLOCK_MONOTONIC));
 		*socket_state = connection;
 		http_count(&answerer->stats.connections_total, 1);

@@ -22,6 +22,11 @@ struct http_answerer {
 	struct http_stats stats;   /* by atomic operations only */
 };
 
+/*
+ * Asks the handlers of requests that were held again, at the next turn of the library. Before the
+ * library is stopped this has to be called.
+ */
+void http_answer_resume(struct http_answerer *answerer);
 /* Callbacks with the types that libmicrohttpd wants; the closure is a struct http_answerer. */
 enum MHD_Result http_answer_request(void *cls, struct MHD_Connection *mhd, const char *url,
 				    const char *method, const char *version,

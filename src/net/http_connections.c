@@ -2,16 +2,32 @@
 /*
  * A small array of slots (128 by default), walked as a whole: at that size a walk is cheaper than
  * any order that would have to be kept.
+ *
+ * What a peer has taken is what its kernel has acknowledged (TCP_INFO), looked at only where it
+ * matters: at each sweep, and when a peer is to go. A unix socket acknowledges nothing, but its
+ * buffer is small: there it is what we could hand over.
  */
 #include "net/http_connections.h"
 
 #include <errno.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
 #include <stdlib.h>
-#include <sys/socket.h>
+#include <string.h>
+
+#define RESERVE_MIN      2
+#define MEASURE_EVERY_NS (10ULL * 1000000ULL)
+#define SHARES           1024 /* addresses are told apart by a hash: equal ones share a share */
 
 int http_connections_init(struct http_connections *connections, unsigned max)
 {
-	*connections = (struct http_connections){ .max = max };
+	unsigned reserve = max / 4 > RESERVE_MIN ? max / 4 : RESERVE_MIN;
+
+	*connections = (struct http_connections){
+		.max = max,
+		.answers_max = max - reserve,
+		.busy_max = max - reserve / 2,
+	};
 	connections->slots = calloc(max, sizeof(*connections->slots));
 	if (!connections->slots)
 		return -ENOMEM;
@@ -31,8 +47,28 @@ void http_connections_release(struct http_connections *connections)
 	(void)pthread_mutex_destroy(&connections->lock);
 }
 
+uint64_t http_peer(const struct sockaddr *address)
+{
+	const struct sockaddr_in6 *v6 = (const void *)address;
+	const struct sockaddr_in *v4 = (const void *)address;
+	uint64_t network;
+	uint32_t host;
+
+	if (address && address->sa_family == AF_INET)
+		return v4->sin_addr.s_addr;
+	if (!address || address->sa_family != AF_INET6)
+		return UINT64_MAX;
+	if (IN6_IS_ADDR_V4MAPPED(&v6->sin6_addr)) {
+		memcpy(&host, &v6->sin6_addr.s6_addr[12], sizeof(host));
+		return host;
+	}
+	/* One machine usually has a whole /64 to take addresses from. */
+	memcpy(&network, v6->sin6_addr.s6_addr, sizeof(network));
+	return network;
+}
+
 struct http_connection *http_connections_add(struct http_connections *connections, int fd,
-					     uint64_t now_ns)
+					     const struct sockaddr *address, uint64_t now_ns)
 {
 	struct http_connection *found = NULL;
 
@@ -42,28 +78,61 @@ struct http_connection *http_connections_add(struct http_connections *connection
 			found = &connections->slots[i];
 	}
 	if (found) {
-		*found = (struct http_connection){ .fd = fd, .since_ns = now_ns };
+		*found = (struct http_connection){
+			.fd = fd,
+			.local = address && address->sa_family == AF_UNIX,
+			.peer = http_peer(address),
+			.since_ns = now_ns,
+		};
 		__atomic_fetch_add(&connections->used, 1, __ATOMIC_RELAXED);
 	}
 	pthread_mutex_unlock(&connections->lock);
 	return found;
 }
 
+static bool reads_page(const struct http_connection *connection)
+{
+	return connection->fd >= 0 && connection->answering && connection->page && !connection->cut;
+}
+
 void http_connections_remove(struct http_connections *connections,
 			     struct http_connection *connection)
 {
 	pthread_mutex_lock(&connections->lock);
+	connections->answers -= reads_page(connection);
+	connections->ended++;
+	connections->held -= connection->held != NULL;
+	connection->held = NULL;
 	connection->fd = -1;
 	__atomic_fetch_sub(&connections->used, 1, __ATOMIC_RELAXED);
 	pthread_mutex_unlock(&connections->lock);
 }
 
-void http_connections_set_answering(struct http_connections *connections,
-				    struct http_connection *connection, bool answering,
-				    uint64_t now_ns)
+void http_connections_begin_answer(struct http_connections *connections,
+				   struct http_connection *connection, const void *body, bool page,
+				   uint64_t now_ns)
 {
 	pthread_mutex_lock(&connections->lock);
-	connection->answering = answering;
+	connection->answering = true;
+	connection->page = page;
+	connection->body = body;
+	connection->since_ns = connection->mark_ns = now_ns;
+	connection->held_ns = 0;
+	connection->mark_bytes = connection->sent_bytes;
+	connections->answers += reads_page(connection);
+	pthread_mutex_unlock(&connections->lock);
+}
+
+void http_connections_end_answer(struct http_connections *connections,
+				 struct http_connection *connection, uint64_t now_ns)
+{
+	pthread_mutex_lock(&connections->lock);
+	connections->answers -= reads_page(connection);
+	connections->ended++;
+	connection->answering = false;
+	connection->body = NULL;
+	connection->sent_bytes += connection->answer_len;
+	connection->answer_len = 0;
 	connection->since_ns = now_ns;
 	pthread_mutex_unlock(&connections->lock);
 }
@@ -73,44 +142,309 @@ unsigned http_connections_used(const struct http_connections *connections)
 	return __atomic_load_n(&connections->used, __ATOMIC_RELAXED);
 }
 
-/*
- * Cuts every connection that has been at what it does for as long as its limit; a limit of 0
- * spares.
- */
-static unsigned cut_overdue(struct http_connections *connections, uint64_t now_ns,
-			    uint64_t request_limit_ns, uint64_t answer_limit_ns)
+unsigned http_connections_held(struct http_connections *connections)
 {
-	const struct linger at_once = { .l_onoff = 1 };
-	unsigned cut = 0;
+	unsigned held;
 
 	pthread_mutex_lock(&connections->lock);
+	held = connections->held;
+	pthread_mutex_unlock(&connections->lock);
+	return held;
+}
+
+unsigned http_connections_ended(struct http_connections *connections)
+{
+	unsigned ended;
+
+	pthread_mutex_lock(&connections->lock);
+	ended = connections->ended;
+	pthread_mutex_unlock(&connections->lock);
+	return ended;
+}
+
+/* What the kernel says of a peer's reading; all 0 where it does not say. */
+static struct tcp_info peer_info(const struct http_connection *connection)
+{
+	struct tcp_info info;
+	socklen_t len = sizeof(info);
+
+	memset(&info, 0, sizeof(info));
+	if (!connection->local)
+		(void)getsockopt(connection->fd, IPPROTO_TCP, TCP_INFO, &info, &len);
+	return info;
+}
+
+static uint64_t span_ns(uint64_t from_ns, uint64_t to_ns)
+{
+	return to_ns > from_ns ? to_ns - from_ns : 0;
+}
+
+/* Does the kernel hold bytes that the peer has not taken? */
+static bool has_unread(const struct tcp_info *info)
+{
+	return info->tcpi_unacked || info->tcpi_notsent_bytes;
+}
+
+/* One that has taken all that was sent waits for us: it is not what is slow. */
+static void mark_progress(struct http_connection *connection, uint64_t now_ns)
+{
+	const struct tcp_info info = peer_info(connection);
+	uint64_t bytes = connection->local
+				 ? __atomic_load_n(&connection->handed_bytes, __ATOMIC_RELAXED)
+				 : info.tcpi_bytes_acked;
+
+	if (bytes < connection->mark_bytes + HTTP_PROGRESS_BYTES &&
+	    (connection->local || !connection->answering || has_unread(&info)))
+		return;
+	connection->mark_bytes = bytes;
+	connection->mark_ns = now_ns;
+}
+
+/* Brings all marks up to date. Under the lock. */
+static void measure(struct http_connections *connections, uint64_t now_ns)
+{
+	if (span_ns(connections->measured_ns, now_ns) < MEASURE_EVERY_NS)
+		return;
+	connections->measured_ns = now_ns;
 	for (unsigned i = 0; i < connections->max; i++) {
 		struct http_connection *connection = &connections->slots[i];
-		uint64_t limit_ns = connection->answering ? answer_limit_ns : request_limit_ns;
 
-		if (connection->fd < 0 || connection->cut || !limit_ns ||
-		    now_ns < connection->since_ns || now_ns - connection->since_ns < limit_ns)
-			continue;
-		/*
-		 * Closing then throws away what the peer has not read, megabytes of kernel memory.
-		 */
-		if (connection->answering)
-			(void)setsockopt(connection->fd, SOL_SOCKET, SO_LINGER, &at_once,
-					 sizeof(at_once));
-		(void)shutdown(connection->fd, SHUT_RDWR); /* fails only when the peer has gone */
-		connection->cut = true;
-		cut++;
+		if (connection->fd >= 0 && !connection->cut)
+			mark_progress(connection, now_ns);
 	}
-	pthread_mutex_unlock(&connections->lock);
-	return cut;
+}
+
+/* Under the lock. */
+static void cut(struct http_connections *connections, struct http_connection *connection,
+		enum http_cut why)
+{
+	const struct linger at_once = { .l_onoff = 1 };
+	const struct tcp_info info = peer_info(connection);
+
+	/* Closing then throws it away; else the kernel would keep it for minutes, for no owner. */
+	if (connection->answering || has_unread(&info))
+		(void)setsockopt(connection->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+	(void)shutdown(connection->fd, SHUT_RDWR); /* fails only when the peer has gone */
+	connections->answers -= reads_page(connection);
+	connection->cut = true;
+	__atomic_fetch_add(&connections->cuts[why], 1, __ATOMIC_RELAXED);
+}
+
+/* HTTP_CUT_COUNT: it may stay. */
+static enum http_cut overdue(const struct http_connection *connection, uint64_t now_ns)
+{
+	uint64_t lasted_ns = span_ns(connection->since_ns, now_ns);
+
+	if (connection->held)
+		return HTTP_CUT_COUNT; /* http_connections_hold() bounds that */
+	if (connection->answering && lasted_ns >= HTTP_ANSWER_DEADLINE_NS)
+		return HTTP_CUT_ANSWER;
+	if (span_ns(connection->mark_ns, now_ns) < HTTP_STALL_NS)
+		return HTTP_CUT_COUNT; /* or still takes what the kernel has of the last answer */
+	if (connection->answering)
+		return HTTP_CUT_STALLED;
+	return lasted_ns >= HTTP_REQUEST_DEADLINE_NS ? HTTP_CUT_REQUEST : HTTP_CUT_COUNT;
 }
 
 unsigned http_connections_sweep(struct http_connections *connections, uint64_t now_ns)
 {
-	return cut_overdue(connections, now_ns, HTTP_REQUEST_DEADLINE_NS, HTTP_ANSWER_DEADLINE_NS);
+	unsigned count = 0;
+
+	pthread_mutex_lock(&connections->lock);
+	measure(connections, now_ns);
+	for (unsigned i = 0; i < connections->max; i++) {
+		struct http_connection *connection = &connections->slots[i];
+		enum http_cut why;
+
+		if (connection->fd < 0 || connection->cut)
+			continue;
+		why = overdue(connection, now_ns);
+		if (why == HTTP_CUT_COUNT)
+			continue;
+		cut(connections, connection, why);
+		count++;
+	}
+	pthread_mutex_unlock(&connections->lock);
+	return count;
 }
 
-unsigned http_connections_make_room(struct http_connections *connections, uint64_t now_ns)
+unsigned http_connections_cut_silent(struct http_connections *connections, uint64_t now_ns)
 {
-	return cut_overdue(connections, now_ns, HTTP_PATIENCE_NS, 0);
+	unsigned count = 0;
+
+	pthread_mutex_lock(&connections->lock);
+	measure(connections, now_ns);
+	for (unsigned i = 0; i < connections->max; i++) {
+		struct http_connection *connection = &connections->slots[i];
+
+		if (connection->fd < 0 || connection->cut || reads_page(connection) ||
+		    connection->held || span_ns(connection->since_ns, now_ns) < HTTP_PATIENCE_NS ||
+		    span_ns(connection->mark_ns, now_ns) < HTTP_PATIENCE_NS)
+			continue;
+		cut(connections, connection, HTTP_CUT_SILENT);
+		count++;
+	}
+	pthread_mutex_unlock(&connections->lock);
+	return count;
+}
+
+static unsigned share_of(uint64_t peer)
+{
+	return (unsigned)((peer * 0x9e3779b97f4a7c15ULL) >> 54);
+}
+
+/* Of the address with more pages, then the one without progress for longer, then the older. */
+static bool goes_before(const struct http_connection *a, unsigned a_pages,
+			const struct http_connection *b, unsigned b_pages)
+{
+	if (a_pages != b_pages)
+		return a_pages > b_pages;
+	if (a->mark_ns != b->mark_ns)
+		return a->mark_ns < b->mark_ns;
+	return a->since_ns < b->since_ns;
+}
+
+/*
+ * May @connection be cut for @newcomer? At once where its address has more than its share; never
+ * where that of the newcomer has more; else when it is slow, or, since the newcomer has found none
+ * that is slow for a while, when it has had its time.
+ */
+static bool gives_way(const struct http_connection *connection, unsigned its_pages,
+		      const struct http_connection *newcomer, unsigned newcomers_pages,
+		      uint64_t now_ns)
+{
+	if (its_pages > newcomers_pages + 1 || its_pages < newcomers_pages)
+		return its_pages > newcomers_pages;
+	return span_ns(connection->mark_ns, now_ns) >= HTTP_YIELD_NS ||
+	       (newcomer->held_ns && span_ns(newcomer->held_ns, now_ns) >= HTTP_STUCK_NS &&
+		span_ns(connection->since_ns, now_ns) >= HTTP_FAIR_NS);
+}
+
+static struct http_connection *pick(const struct http_connections *connections,
+				    const struct http_connection *newcomer, uint64_t now_ns)
+{
+	struct http_connection *worst = NULL;
+	uint16_t pages[SHARES] = { 0 };
+	unsigned worst_pages = 0;
+
+	for (unsigned i = 0; i < connections->max; i++) {
+		if (reads_page(&connections->slots[i]))
+			pages[share_of(connections->slots[i].peer)]++;
+	}
+	for (unsigned i = 0; i < connections->max; i++) {
+		struct http_connection *connection = &connections->slots[i];
+		unsigned its_pages = pages[share_of(connection->peer)];
+
+		if (!reads_page(connection) || !gives_way(connection, its_pages, newcomer,
+							  pages[share_of(newcomer->peer)], now_ns))
+			continue;
+		if (!worst || goes_before(connection, its_pages, worst, worst_pages)) {
+			worst = connection;
+			worst_pages = its_pages;
+		}
+	}
+	return worst;
+}
+
+bool http_connections_room(struct http_connections *connections,
+			   const struct http_connection *newcomer, uint64_t now_ns)
+{
+	struct http_connection *victim = NULL;
+	bool room;
+
+	pthread_mutex_lock(&connections->lock);
+	room = connections->answers < connections->answers_max &&
+	       connections->answers + connections->held < connections->busy_max;
+	if (!room) {
+		measure(connections, now_ns);
+		victim = pick(connections, newcomer, now_ns);
+	}
+	if (victim)
+		cut(connections, victim, HTTP_CUT_SLOW);
+	pthread_mutex_unlock(&connections->lock);
+	return room || victim;
+}
+
+bool http_connections_hold(struct http_connections *connections, struct http_connection *connection,
+			   void *handle, uint64_t now_ns)
+{
+	bool may;
+
+	pthread_mutex_lock(&connections->lock);
+	may = connections->answers + connections->held < connections->busy_max &&
+	      (!connection->held_ns || span_ns(connection->held_ns, now_ns) < HTTP_HOLD_NS);
+	if (may) {
+		connection->held = handle;
+		connection->held_ns = connection->held_ns ? connection->held_ns : now_ns;
+		connections->held++;
+	}
+	pthread_mutex_unlock(&connections->lock);
+	return may;
+}
+
+void *http_connections_take_held(struct http_connections *connections)
+{
+	void *handle = NULL;
+
+	pthread_mutex_lock(&connections->lock);
+	for (unsigned i = 0; i < connections->max && connections->held && !handle; i++) {
+		handle = connections->slots[i].fd >= 0 ? connections->slots[i].held : NULL;
+		if (handle) {
+			connections->slots[i].held = NULL;
+			connections->held--;
+		}
+	}
+	pthread_mutex_unlock(&connections->lock);
+	return handle;
+}
+
+static bool reads(const struct http_connection *connection, const void *body)
+{
+	return connection->fd >= 0 && connection->answering && !connection->cut &&
+	       connection->body == body;
+}
+
+static bool is_stuck(const struct http_connection *connection, uint64_t now_ns)
+{
+	return span_ns(connection->mark_ns, now_ns) >= HTTP_STUCK_NS;
+}
+
+/* Is one there that has shown that it reads @body? */
+static bool is_well_read(const struct http_connections *connections, const void *body,
+			 uint64_t now_ns)
+{
+	for (unsigned i = 0; i < connections->max; i++) {
+		const struct http_connection *connection = &connections->slots[i];
+
+		if (reads(connection, body) && !is_stuck(connection, now_ns) &&
+		    span_ns(connection->since_ns, now_ns) >= HTTP_STUCK_NS)
+			return true;
+	}
+	return false;
+}
+
+unsigned http_connections_cut_readers(struct http_connections *connections, const void *old,
+				      const void *newest, uint64_t now_ns)
+{
+	unsigned left = 0;
+	bool old_goes;
+
+	pthread_mutex_lock(&connections->lock);
+	measure(connections, now_ns);
+	old_goes = is_well_read(connections, newest, now_ns);
+	for (unsigned i = 0; i < connections->max; i++) {
+		struct http_connection *connection = &connections->slots[i];
+		bool reads_old = reads(connection, old);
+
+		if (!reads_old && !reads(connection, newest))
+			continue;
+		if (is_stuck(connection, now_ns) ||
+		    (reads_old && old_goes &&
+		     span_ns(connection->since_ns, now_ns) >= HTTP_FAIR_NS))
+			cut(connections, connection, HTTP_CUT_OLD);
+		else
+			left += reads_old;
+	}
+	pthread_mutex_unlock(&connections->lock);
+	return left;
 }

@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who is connected, what we wait for, and since when: the deadlines that libmicrohttpd lacks.
+ * Who is connected, what we wait for, since when, and who must go: the deadlines and the fairness
+ * that libmicrohttpd lacks.
  *
  * Its own time-out counts from the last byte, so a peer that drips one byte a second stays for
  * ever. Here a request must have arrived within HTTP_REQUEST_DEADLINE of the connection or of the
- * last answer, and an answer must have left within HTTP_ANSWER_DEADLINE. A connection is cut by
- * shutting its socket down; the server then sees its end and closes it. Safe on several threads.
+ * last answer, an answer must have left within HTTP_ANSWER_DEADLINE, and meanwhile its reader must
+ * take HTTP_PROGRESS_BYTES in each HTTP_STALL: 9 MB over a slow link may take a minute.
+ *
+ * Of `max` connections at most `answers_max` may be reading a page, and with those that wait for
+ * their page they are at most `busy_max`; what is left is for requests that are answered at once,
+ * whatever others do. When one more page is wanted than may be read, a reader is cut for it
+ * (http_connections_room). Cutting is shutting the socket down; the server then sees its end and
+ * closes it. Safe on several threads.
  */
 #pragma once
 
@@ -13,40 +20,116 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/socket.h>
 
 #define HTTP_REQUEST_DEADLINE_NS (5ULL * 1000000000ULL)
-#define HTTP_ANSWER_DEADLINE_NS  (10ULL * 1000000000ULL)
-#define HTTP_PATIENCE_NS         (100ULL * 1000000ULL) /* for a request, when full */
+#define HTTP_ANSWER_DEADLINE_NS  (60ULL * 1000000000ULL)
+#define HTTP_PROGRESS_BYTES      16384
+#define HTTP_STALL_NS            (2ULL * 1000000000ULL)
+/* While others wait to connect: for a request, or for the reading of what is no page. */
+#define HTTP_PATIENCE_NS (100ULL * 1000000ULL)
+/* Without progress for as long, a reader gives way to one that wants a page, too. */
+#define HTTP_YIELD_NS (50ULL * 1000000ULL)
+/* What a reader that makes progress has for its page, though others wait. */
+#define HTTP_FAIR_NS (1000ULL * 1000000ULL)
+/* Without progress for as long, a reader gives its page's memory back when a new page wants it. */
+#define HTTP_STUCK_NS (500ULL * 1000000ULL)
+/* Longest that a request waits for room. */
+#define HTTP_HOLD_NS (1500ULL * 1000000ULL)
+
+/* Why a connection was cut: over a deadline; or because others waited for what it held. */
+enum http_cut {
+	HTTP_CUT_REQUEST, /* its request took too long */
+	HTTP_CUT_ANSWER,  /* its answer took too long */
+	HTTP_CUT_STALLED, /* it read next to nothing */
+	HTTP_CUT_SILENT,  /* no request, or small answers unread, and others waited to connect */
+	HTTP_CUT_SLOW,    /* the slowest reader, and others waited for their page */
+	HTTP_CUT_OLD,     /* a reader of an old page whose memory was wanted for a new one */
+	HTTP_CUT_COUNT,
+};
 
 struct http_connection {
-	int fd;            /* -1: this slot is free */
-	bool answering;    /* false: a request is awaited */
-	bool cut;          /* shut down, not yet closed */
-	uint64_t since_ns; /* monotonic: when what it does now began */
-	size_t answer_len; /* bytes of the body of the answer under way */
+	int fd;                /* -1: this slot is free */
+	bool local;            /* over a unix socket */
+	bool answering;        /* false: a request is awaited */
+	bool page;             /* what is answered is a page: it counts among the answers */
+	bool cut;              /* shut down, not yet closed */
+	uint64_t peer;         /* where it comes from: http_peer() */
+	uint64_t since_ns;     /* monotonic: when what it does now began */
+	const void *body;      /* whose the body of the answer under way is, or NULL */
+	size_t answer_len;     /* bytes of the body of the answer under way */
+	uint64_t sent_bytes;   /* of the bodies of all answers before */
+	uint64_t handed_bytes; /* local: of bodies, given to the kernel so far */
+	uint64_t mark_bytes;   /* what the peer had taken at mark_ns */
+	uint64_t mark_ns;      /* when its last progress was seen */
+	void *held;            /* its request waits for room: the server's handle of it, or NULL */
+	uint64_t held_ns;      /* since when it waits, from the first time on; 0: not at all */
 };
 
 struct http_connections {
 	pthread_mutex_t lock;
 	struct http_connection *slots;
-	unsigned max;
-	unsigned used; /* changed under the lock, read by atomic load */
+	unsigned max, answers_max, busy_max;
+	unsigned used;        /* changed under the lock, read by atomic load */
+	unsigned answers;     /* pages being read, those that are cut apart; under the lock */
+	unsigned held;        /* requests that wait; under the lock */
+	unsigned ended;       /* answers and connections that ended, turns over; under the lock */
+	uint64_t measured_ns; /* when progress was last looked at; under the lock */
+	uint64_t cuts[HTTP_CUT_COUNT]; /* atomic */
 };
 
+/* @max: at least 4. */
 int http_connections_init(struct http_connections *connections, unsigned max);
 void http_connections_release(struct http_connections *connections);
+/* Where a peer is, as far as fairness goes: its IPv4 address, its IPv6 /64, or this machine. */
+uint64_t http_peer(const struct sockaddr *address);
 /* The slot of a new connection, or NULL when all are taken. @fd stays the caller's. */
 struct http_connection *http_connections_add(struct http_connections *connections, int fd,
-					     uint64_t now_ns);
+					     const struct sockaddr *address, uint64_t now_ns);
 /* To be called before the descriptor is closed, so that nobody shuts another's down. */
 void http_connections_remove(struct http_connections *connections,
 			     struct http_connection *connection);
-/* Its request has arrived (answering) or its answer has left (not answering). */
-void http_connections_set_answering(struct http_connections *connections,
-				    struct http_connection *connection, bool answering,
-				    uint64_t now_ns);
+/* Its request has arrived; @body identifies what it reads, @page whether it counts as a page. */
+void http_connections_begin_answer(struct http_connections *connections,
+				   struct http_connection *connection, const void *body, bool page,
+				   uint64_t now_ns);
+/* Its answer has left. */
+void http_connections_end_answer(struct http_connections *connections,
+				 struct http_connection *connection, uint64_t now_ns);
 unsigned http_connections_used(const struct http_connections *connections);
+unsigned http_connections_held(struct http_connections *connections);
+/* Changes whenever an answer or a connection has ended. */
+unsigned http_connections_ended(struct http_connections *connections);
 /* Cuts what is over its deadline; returns how many. */
 unsigned http_connections_sweep(struct http_connections *connections, uint64_t now_ns);
-/* Cuts all that have let us wait for a request for HTTP_PATIENCE; returns how many. */
-unsigned http_connections_make_room(struct http_connections *connections, uint64_t now_ns);
+/*
+ * Cuts all that have let us wait for HTTP_PATIENCE: for a request, or for the reading of what is no
+ * page. Those that still take what they were sent stay. Returns how many.
+ */
+unsigned http_connections_cut_silent(struct http_connections *connections, uint64_t now_ns);
+/*
+ * Lets the request of @connection wait, which the server suspends and knows as @handle. false: too
+ * many read or wait, or this one has waited for HTTP_HOLD since the first time.
+ */
+bool http_connections_hold(struct http_connections *connections, struct http_connection *connection,
+			   void *handle, uint64_t now_ns);
+/* The handle of a request that was held and is no longer; NULL when none is. */
+void *http_connections_take_held(struct http_connections *connections);
+/*
+ * Is there room for one more page, for @newcomer, to be read or waited for? Else a reader is cut:
+ * of those at the address that reads the most pages the one that has made no progress for the
+ * longest. It goes if that address has more than its share beside the newcomer's, and never for an
+ * address with more pages than its own; else after HTTP_YIELD without progress, or after HTTP_FAIR
+ * of reading when the newcomer has waited for HTTP_STUCK. false: none can be cut yet.
+ */
+bool http_connections_room(struct http_connections *connections,
+			   const struct http_connection *newcomer, uint64_t now_ns);
+/*
+ * For memory that one of two bodies has to give: cuts those readers of both that have made no
+ * progress for HTTP_STUCK. Where one reads the @newest steadily, those of the @old body that have
+ * been reading for HTTP_FAIR go, too; so a reader over a slow link loses its page to another such
+ * one, and to none that pretends. Returns how many readers of @old are still being waited for,
+ * those cut just now not among them.
+ */
+unsigned http_connections_cut_readers(struct http_connections *connections, const void *old,
+				      const void *newest, uint64_t now_ns);

@@ -6,11 +6,14 @@
  *
  * When all connections are taken, whoever comes next waits in the backlog. If then a connection has
  * kept us waiting for a request for HTTP_PATIENCE, it is cut: silent peers, however many, cannot
- * keep out one that speaks at once.
+ * keep out one that speaks at once. Those that speak and then read slowly never have all
+ * connections: they are cut for one another, and a request that finds no room for its page is
+ * suspended until the one that was cut has gone.
  */
 #include "net/http_server.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -33,6 +36,7 @@
 #define SWEEP_EVERY_MS 250
 #define CROWDED_RETRY_MS                                                                           \
 	20               /* while full: look again whether somebody has become impatient-worthy */
+#define SPARE_FDS     4  /* for connections, when all other descriptors are in use */
 #define ACCEPT_BATCH  32 /* a listener and turn, so that those inside are served too */
 #define LISTENERS_MAX 8
 
@@ -45,6 +49,11 @@ struct http_server {
 	int epoll_fd;
 	int stop_fd;
 	bool crowded; /* the listeners are out of epoll_fd */
+	bool starved; /* no descriptor for a connection */
+	int spare_fds[SPARE_FDS];
+	unsigned spare_count;
+	unsigned ended_seen; /* of connections.ended, when requests were last asked again */
+	uint64_t asked_again_ns;
 	pthread_t thread;
 	bool started;
 };
@@ -96,6 +105,30 @@ static bool has_room(struct http_server *server)
 	return http_connections_used(&server->connections) < server->connections.max;
 }
 
+/*
+ * The rest of the program may have taken all descriptors that there may be: some were put by at the
+ * start, and what a connection gives back is put by again.
+ */
+static void keep_spares(struct http_server *server)
+{
+	while (server->spare_count < SPARE_FDS) {
+		int fd = fcntl(server->stop_fd, F_DUPFD_CLOEXEC, 0);
+
+		if (fd < 0)
+			return;
+		server->spare_fds[server->spare_count++] = fd;
+	}
+	server->starved = false;
+}
+
+static bool give_spare(struct http_server *server)
+{
+	if (!server->spare_count)
+		return false;
+	(void)close(server->spare_fds[--server->spare_count]);
+	return true;
+}
+
 /* false: no more of them now, for want of descriptors or memory. */
 static bool accept_from(struct http_server *server, int listener)
 {
@@ -105,6 +138,13 @@ static bool accept_from(struct http_server *server, int listener)
 		int fd = accept4(listener, (struct sockaddr *)&address, &len,
 				 SOCK_NONBLOCK | SOCK_CLOEXEC);
 
+		if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
+			http_count(&server->answerer.stats.accept_errors, 1);
+			server->starved = true;
+			if (!give_spare(server))
+				return false;
+			continue;
+		}
 		if (fd < 0)
 			return errno == EAGAIN || errno == EINTR || errno == ECONNABORTED;
 		/* Closes the descriptor by itself when it fails. */
@@ -135,11 +175,21 @@ static bool somebody_waits(const struct http_server *server)
 
 static void relieve(struct http_server *server, uint64_t now_ns)
 {
-	if (!has_room(server) && somebody_waits(server)) {
-		unsigned cut = http_connections_make_room(&server->connections, now_ns);
+	if ((!has_room(server) || server->starved) && somebody_waits(server))
+		(void)http_connections_cut_silent(&server->connections, now_ns);
+}
 
-		http_count(&server->answerer.stats.requests[0], cut);
-	}
+/* When an answer has ended there may be room for what waits; and else, now and then. */
+static void ask_again(struct http_server *server, uint64_t now_ns)
+{
+	unsigned ended = http_connections_ended(&server->connections);
+
+	if (ended == server->ended_seen &&
+	    now_ns - server->asked_again_ns < CROWDED_RETRY_MS * NSEC_PER_MSEC)
+		return;
+	server->ended_seen = ended;
+	server->asked_again_ns = now_ns;
+	http_answer_resume(&server->answerer);
 }
 
 static int loop_timeout_ms(struct http_server *server)
@@ -147,7 +197,7 @@ static int loop_timeout_ms(struct http_server *server)
 	MHD_UNSIGNED_LONG_LONG library_ms;
 	int timeout_ms = -1;
 
-	if (server->crowded)
+	if (server->crowded || http_connections_held(&server->connections) > 0)
 		timeout_ms = CROWDED_RETRY_MS;
 	else if (http_connections_used(&server->connections) > 0)
 		timeout_ms = SWEEP_EVERY_MS;
@@ -170,12 +220,16 @@ static bool loop_turn(struct http_server *server, uint64_t *last_sweep_ns)
 			return false;
 		incoming = incoming || (events[i].events & EPOLLIN && events[i].data.fd >= 0);
 	}
+	if (server->spare_count < SPARE_FDS)
+		keep_spares(server);
 	if (incoming)
 		accept_all(server);
 	(void)MHD_run(server->daemon); /* NO means no daemon */
 	now_ns = clock_ns(CLOCK_MONOTONIC);
 	if (server->crowded)
 		relieve(server, now_ns);
+	if (http_connections_held(&server->connections) > 0)
+		ask_again(server, now_ns);
 	if (now_ns - *last_sweep_ns >= SWEEP_EVERY_MS * NSEC_PER_MSEC) {
 		*last_sweep_ns = now_ns;
 		http_server_sweep(server, now_ns);
@@ -215,19 +269,21 @@ static int start_daemon(struct http_server *server)
 	struct http_answerer *answerer = &server->answerer;
 
 	MHD_set_panic_func(panic_from_library, NULL);
+	errno = 0;
 	/*
 	 * Room beyond our own limit: what we have cut is still there until the library has closed
 	 * it.
 	 */
 	server->daemon = MHD_start_daemon(
-		MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ERROR_LOG, 0, NULL, NULL,
-		http_answer_request, answerer, MHD_OPTION_EXTERNAL_LOGGER, log_from_library, NULL,
-		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADER_MEMORY,
+		MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ERROR_LOG |
+			MHD_ALLOW_SUSPEND_RESUME,
+		0, NULL, NULL, http_answer_request, answerer, MHD_OPTION_EXTERNAL_LOGGER,
+		log_from_library, NULL, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADER_MEMORY,
 		MHD_OPTION_CONNECTION_LIMIT, server->connections.max + 1,
 		MHD_OPTION_NOTIFY_COMPLETED, http_answer_completed, answerer,
 		MHD_OPTION_NOTIFY_CONNECTION, http_answer_connection, answerer,
 		MHD_OPTION_UNESCAPE_CALLBACK, http_answer_no_unescape, NULL, MHD_OPTION_END);
-	return server->daemon ? 0 : -ENOMEM;
+	return server->daemon ? 0 : errno ? -errno : -ENOMEM;
 }
 
 static int start_watching(struct http_server *server)
@@ -245,6 +301,7 @@ static int start_watching(struct http_server *server)
 	r = watch(server->epoll_fd, EPOLL_CTL_ADD, server->stop_fd, EPOLLIN);
 	for (size_t i = 0; i < server->listener_count && r == 0; i++)
 		r = watch(server->epoll_fd, EPOLL_CTL_ADD, server->listeners[i], EPOLLIN);
+	keep_spares(server);
 	return r;
 }
 
@@ -294,6 +351,11 @@ int http_server_start(const struct http_options *options, struct http_server **r
 		r = start_watching(server);
 	if (r == 0)
 		r = start_thread(server);
+	if (r == -EMFILE || r == -ENFILE)
+		return diag_set(diag, r,
+				"cannot start the HTTP server: %s; raise their limit "
+				"(LimitNOFILE=, ulimit -n)",
+				strerror(-r));
 	if (r < 0)
 		return diag_set(diag, r, "cannot start the HTTP server: %s", strerror(-r));
 	*ret = TAKE_PTR(server);
@@ -308,12 +370,15 @@ void http_server_stop(struct http_server *server)
 		/* Fails only when the counter is full, and then it is readable already. */
 		(void)eventfd_write(server->stop_fd, 1);
 		(void)pthread_join(server->thread, NULL);
+		http_answer_resume(&server->answerer); /* the library wants none suspended */
 	}
 	for (size_t i = 0; i < server->listener_count; i++)
 		(void)close(server->listeners[i]);
 	if (server->daemon)
 		MHD_stop_daemon(server->daemon); /* closes connections: needs their table */
 	http_connections_release(&server->connections);
+	while (give_spare(server))
+		;
 	if (server->epoll_fd >= 0)
 		(void)close(server->epoll_fd);
 	if (server->stop_fd >= 0)
@@ -330,8 +395,13 @@ int http_server_address(const struct http_server *server, size_t index, char *bu
 
 void http_server_sweep(struct http_server *server, uint64_t now_ns)
 {
-	http_count(&server->answerer.stats.timeouts,
-		   http_connections_sweep(&server->connections, now_ns));
+	(void)http_connections_sweep(&server->connections, now_ns);
+}
+
+void http_server_hurry(struct http_server *server, const void *old, const void *newest)
+{
+	(void)http_connections_cut_readers(&server->connections, old, newest,
+					   clock_ns(CLOCK_MONOTONIC));
 }
 
 void http_server_get_stats(const struct http_server *server, struct http_stats *ret)
@@ -341,9 +411,11 @@ void http_server_get_stats(const struct http_server *server, struct http_stats *
 	*ret = (struct http_stats){
 		.connections = http_connections_used(&server->connections),
 		.connections_total = __atomic_load_n(&stats->connections_total, __ATOMIC_RELAXED),
-		.timeouts = __atomic_load_n(&stats->timeouts, __ATOMIC_RELAXED),
+		.accept_errors = __atomic_load_n(&stats->accept_errors, __ATOMIC_RELAXED),
 		.bytes_sent = __atomic_load_n(&stats->bytes_sent, __ATOMIC_RELAXED),
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(ret->requests); i++)
 		ret->requests[i] = __atomic_load_n(&stats->requests[i], __ATOMIC_RELAXED);
+	for (size_t i = 0; i < ARRAY_SIZE(ret->cuts); i++)
+		ret->cuts[i] = __atomic_load_n(&server->connections.cuts[i], __ATOMIC_RELAXED);
 }

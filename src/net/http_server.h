@@ -4,9 +4,10 @@
  * thread of its own.
  *
  * Hostile peers are the rule: at most http_options.max_connections, 8 KiB of header, 5 s for a
- * request to arrive, 10 s for an answer to leave, GET and HEAD only. When connections run short,
- * answers close theirs, so that no client can hold the others off. Handlers run on the server's
- * thread and answer from memory; they never wait.
+ * request to arrive, a minute for an answer to leave, GET and HEAD only. When connections run
+ * short, answers close theirs and the slowest readers are cut (http_connections.h), so that no
+ * client can hold the others off. Handlers run on the server's thread and answer from memory; they
+ * never wait.
  */
 #pragma once
 
@@ -15,6 +16,7 @@
 #include <stdint.h>
 
 #include "base/diag.h"
+#include "net/http_connections.h"
 
 struct http_request {
 	const char *path;
@@ -28,7 +30,7 @@ struct http_request {
  * thread, exactly once.
  */
 struct http_response {
-	int status;
+	int status; /* HTTP_ASK_AGAIN: see there */
 	const char *content_type;
 	const char *content_encoding; /* NULL: identity */
 	const void *body;
@@ -38,6 +40,13 @@ struct http_response {
 	unsigned retry_after_s; /* with 503; 0: none */
 };
 
+/*
+ * The status of a response that cannot be given yet, because memory is still being read by others:
+ * the handler is asked again when one of them has ended, some milliseconds later at the latest. A
+ * request that waits too long is answered with 503 and Retry-After.
+ */
+#define HTTP_ASK_AGAIN 0
+
 typedef void http_handler(void *userdata, const struct http_request *request,
 			  struct http_response *response);
 
@@ -45,6 +54,7 @@ struct http_route {
 	const char *path; /* exact */
 	http_handler *handler;
 	void *userdata;
+	bool spare; /* small and answered whatever other peers do: for probes of health */
 };
 
 struct http_options {
@@ -57,14 +67,15 @@ struct http_options {
 
 struct http_stats {
 	/*
-	 * By class of our answers' status; [0]: connections cut while silent, to make room. What
-	 * the library refuses by itself (a header too long, no HTTP) is not among them.
+	 * By class of our answers' status. What the library refuses by itself (a header too long,
+	 * no HTTP) is not among them.
 	 */
 	uint64_t requests[6];
-	uint64_t connections; /* open now */
+	uint64_t cuts[HTTP_CUT_COUNT]; /* connections, by why they were cut */
+	uint64_t connections;          /* open now */
 	uint64_t connections_total;
-	uint64_t timeouts;
 	uint64_t bytes_sent;
+	uint64_t accept_errors; /* connections could not be accepted: descriptors, memory */
 };
 
 struct http_server;
@@ -83,6 +94,12 @@ int http_server_address(const struct http_server *server, size_t index, char *bu
  * does so by itself four times a second while anybody is connected; others may, from any thread.
  */
 void http_server_sweep(struct http_server *server, uint64_t now_ns);
+/*
+ * For a handler that wants the memory of one of two bodies that it gave out earlier, known by their
+ * owners: cuts readers of both that are stuck and those of the @old one that have had their time
+ * (http_connections.h). Handlers then answer HTTP_ASK_AGAIN.
+ */
+void http_server_hurry(struct http_server *server, const void *old, const void *newest);
 void http_server_get_stats(const struct http_server *server, struct http_stats *ret);
 
 /* Pure: does an Accept-Encoding value offer gzip (RFC 9110 §12.5.3)? */

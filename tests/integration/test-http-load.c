@@ -215,6 +215,7 @@ static void a_thousand_scrapers_are_served(void **state)
 	assert_int_equal(page_cache_new(NULL, SCHEMA_CLASSIC, &cache), 0);
 	route.userdata = cache;
 	assert_int_equal(http_server_start(&options, &server, NULL), 0);
+	page_cache_set_http(cache, server);
 	assert_int_equal(http_server_address(server, 0, address, sizeof(address)), 0);
 	to.sin_port = htons((uint16_t)strtoul(strrchr(address, ':') + 1, NULL, 10));
 	to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);

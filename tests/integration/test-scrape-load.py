@@ -3,19 +3,17 @@
 """Scrapers by the thousand, idle ones by the ten thousand, and slow ones: nobody else waits, and readings keep their period.
 
 R40 and R41 over the release binary: while 1,000 connections scrape as fast as they can, every answer is 200 or 503 with
-Retry-After and intervals are at most 10 % off their period; 10,000 connections that say nothing keep nobody out;
-slowhttptest's three attacks leave the service available.
+Retry-After and intervals are at most 10 % off their period; 10,000 connections that say nothing keep nobody out, nor do
+400 that are slow with headers, bodies, or a page of more than 4 MB.
 """
 import asyncio
 import contextlib
 import re
 import resource
-import subprocess
-import tempfile
 import time
-import urllib.parse
 
-from plant import Exporter, balanced, need_program, release_binary
+from plant import Exporter, balanced, release_binary
+from web_plant import LargePage, address_of, serve_beside, slow_bodies, slow_headers, slow_readers
 
 SCRAPERS = 1000
 SECONDS = 8
@@ -51,11 +49,6 @@ async def scraper(address, until, seen):
 async def crowd(address, seen):
     until = time.monotonic() + SECONDS
     await asyncio.gather(*(scraper(address, until, seen) for _ in range(SCRAPERS)))
-
-
-def address_of(exporter):
-    url = urllib.parse.urlparse(exporter.url)
-    return url.hostname, url.port
 
 
 def thousand_scrapers():
@@ -106,19 +99,17 @@ def ten_thousand_idle():
 
 
 def slow_peers():
-    need_program("slowhttptest")
-    attacks = {"slow headers": ["-H"], "slow body": ["-B"], "slow read": ["-X"]}
-    with Exporter(binary=release_binary()) as exporter, tempfile.TemporaryDirectory() as directory:
-        for name, option in attacks.items():
-            done = subprocess.run(["slowhttptest", *option, "-c", "200", "-r", "100", "-i", "2", "-l", "5", "-p", "1",
-                                   "-u", exporter.url + "/metrics"], cwd=directory, text=True, capture_output=True, timeout=60,
-                                  check=False)
-            plain = re.sub(r"\x1b\[[0-9;]*m", "", done.stdout)
-            available = re.findall(r"service available:\s*(\w+)", plain)
-            print(f"  {name}: available {available[-1:]}")
-            assert available and set(available) == {"YES"}, plain[-2000:]
-            balanced(exporter.scrape())
-        assert exporter.stop() == 0
+    """Headers, bodies and answers that drip, of a page that no socket buffer holds: everybody else is served."""
+    attacks = {"slow headers": slow_headers, "slow bodies": slow_bodies, "slow readers": slow_readers}
+    with LargePage(9000) as page:
+        assert page.bytes > 4e6
+        for name, attack in attacks.items():
+            with attack(page.exporter, 400):
+                time.sleep(0.5)
+                print(f"  {name}, page {page.bytes / 1e6:.1f} MB")
+                serve_beside(page.exporter, 2)
+        balanced(page.exporter.scrape())
+        assert page.exporter.stop() == 0
 
 
 def main():

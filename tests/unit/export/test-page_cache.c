@@ -30,6 +30,17 @@ static struct http_response ask(struct page_cache *cache, const char *accept, bo
 	return response;
 }
 
+/* As the server does it. */
+static struct http_response ask_until_answered(struct page_cache *cache, const char *accept,
+					       bool gzip)
+{
+	struct http_response response = ask(cache, accept, gzip);
+
+	while (response.status == HTTP_ASK_AGAIN)
+		response = ask(cache, accept, gzip);
+	return response;
+}
+
 static void give_back(const struct http_response *response)
 {
 	if (response->release)
@@ -120,6 +131,38 @@ static void a_slow_reader_keeps_its_bytes(void **state)
 	fixture_release(&fixture);
 }
 
+/* However many read slowly, each from its own snapshot on, two bodies are kept. */
+static void two_generations_live(void **state)
+{
+	struct page_cache *cache;
+	struct fixture fixture;
+	struct http_response oldest, older, fresh, packed;
+
+	(void)state;
+	fixture_make(&fixture, &shape);
+	fixture_hold(&fixture.snapshot);
+	assert_int_equal(page_cache_new(NULL, SCHEMA_CLASSIC, &cache), 0);
+	oldest = ask(cache, "", false);
+	fixture.snapshot.sequence++;
+	older = ask(cache, "", false);
+	assert_ptr_not_equal(older.owner, oldest.owner);
+	fixture.snapshot.sequence++;
+	fresh = ask(cache, "", false);
+	assert_int_equal(fresh.status, HTTP_ASK_AGAIN);
+	assert_null(fresh.release);
+	packed = ask(cache, "", true); /* it is made of the other */
+	assert_int_equal(packed.status, HTTP_ASK_AGAIN);
+	assert_int_equal(fixture_references(), 0);
+	give_back(&oldest);
+	fresh = ask(cache, "", false);
+	assert_int_equal(fresh.status, 200);
+	assert_ptr_equal(fresh.owner, oldest.owner);
+	give_back(&older);
+	give_back(&fresh);
+	page_cache_free(cache);
+	fixture_release(&fixture);
+}
+
 static void an_older_snapshot_does_not_come_back(void **state)
 {
 	struct page_cache *cache;
@@ -184,8 +227,8 @@ static void *read_pages(void *arg)
 	struct crowd *crowd = arg;
 
 	for (unsigned i = 0; !__atomic_load_n(&crowd->stop, __ATOMIC_SEQ_CST); i++) {
-		struct http_response response =
-			ask(crowd->cache, i & 1 ? "application/openmetrics-text" : "", i % 3 == 0);
+		struct http_response response = ask_until_answered(
+			crowd->cache, i & 1 ? "application/openmetrics-text" : "", i % 3 == 0);
 
 		if (i % 3 ? !is_consistent(&response) : response.status != 200)
 			__atomic_fetch_add(&crowd->wrong, 1, __ATOMIC_SEQ_CST);
@@ -214,7 +257,7 @@ static void a_crowd_sees_whole_pages(void **state)
 		struct http_response response;
 
 		fixture_hold(&fixtures[i < SNAPSHOTS ? i : SNAPSHOTS - 1].snapshot);
-		response = ask(crowd.cache, "", false);
+		response = ask_until_answered(crowd.cache, "", false);
 		assert_true(is_consistent(&response));
 		give_back(&response);
 		if (i % 50 == 49)
@@ -237,6 +280,7 @@ int main(void)
 		cmocka_unit_test(asks_for_patience_before_the_first),
 		cmocka_unit_test(renders_once_a_snapshot),
 		cmocka_unit_test(a_slow_reader_keeps_its_bytes),
+		cmocka_unit_test(two_generations_live),
 		cmocka_unit_test(an_older_snapshot_does_not_come_back),
 		cmocka_unit_test(a_new_schema_shows_at_once),
 		cmocka_unit_test(a_crowd_sees_whole_pages),

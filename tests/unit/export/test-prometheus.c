@@ -19,11 +19,12 @@
 #include "exposition_parser.h"
 #include "fixture.h"
 
-static const struct http_stats http = { .requests = { 1, 0, 10, 0, 2, 3 },
+static const struct http_stats http = { .requests = { 0, 0, 10, 0, 2, 3 },
+					.cuts = { 1, 2, 3, 4, 5, 6 },
 					.connections = 1,
 					.connections_total = 5,
-					.timeouts = 1,
-					.bytes_sent = 12345 };
+					.bytes_sent = 12345,
+					.accept_errors = 7 };
 
 static void render(const struct snapshot *snapshot, enum metrics_schema schema,
 		   enum exposition exposition, struct strbuf *out)

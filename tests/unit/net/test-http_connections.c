@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <netinet/in.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/socket.h>
 
 #include <cmocka.h>
@@ -10,7 +12,73 @@
 #include "base/macro.h"
 #include "net/http_connections.h"
 
-#define START_NS 1000000000ULL
+#define START_NS  1000000000ULL
+#define MAX       16 /* 12 of which may read pages, and then 2 more wait for theirs */
+#define ANSWERS   12
+#define HELD      2
+#define HERE      1
+#define ELSEWHERE 2
+
+/* A table with both ends of each connection; a connection's progress is what the test says. */
+struct table {
+	struct http_connections connections;
+	struct http_connection *slots[MAX];
+	int peers[MAX], fds[MAX];
+	unsigned count;
+};
+
+static struct table new_table(unsigned max)
+{
+	struct table table = { 0 };
+
+	assert_int_equal(http_connections_init(&table.connections, max), 0);
+	return table;
+}
+
+static struct http_connection *connect_from(struct table *table, uint64_t peer, uint64_t now_ns)
+{
+	struct http_connection *connection;
+	int pair[2];
+
+	assert_true(table->count < MAX);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+	connection = http_connections_add(&table->connections, pair[0], NULL, now_ns);
+	assert_non_null(connection);
+	connection->local = true;
+	connection->peer = peer;
+	table->slots[table->count] = connection;
+	table->fds[table->count] = pair[0];
+	table->peers[table->count++] = pair[1];
+	return connection;
+}
+
+static struct http_connection *reader_from(struct table *table, uint64_t peer, const void *body,
+					   uint64_t now_ns)
+{
+	struct http_connection *connection = connect_from(table, peer, now_ns);
+
+	http_connections_begin_answer(&table->connections, connection, body, true, now_ns);
+	return connection;
+}
+
+static void takes(struct http_connection *connection, uint64_t bytes)
+{
+	connection->handed_bytes += bytes;
+}
+
+static void release_table(struct table *table)
+{
+	http_connections_release(&table->connections);
+	for (unsigned i = 0; i < table->count; i++) {
+		close(table->fds[i]);
+		close(table->peers[i]);
+	}
+}
+
+static uint64_t cuts(const struct table *table, enum http_cut why)
+{
+	return table->connections.cuts[why];
+}
 
 static bool is_cut(int peer)
 {
@@ -26,98 +94,354 @@ static void is_bounded_and_reuses(void **state)
 
 	(void)state;
 	assert_int_equal(http_connections_init(&connections, 2), 0);
-	a = http_connections_add(&connections, 100, START_NS);
-	b = http_connections_add(&connections, 101, START_NS);
+	a = http_connections_add(&connections, 100, NULL, START_NS);
+	b = http_connections_add(&connections, 101, NULL, START_NS);
 	assert_non_null(a);
 	assert_non_null(b);
-	assert_null(http_connections_add(&connections, 102, START_NS));
+	assert_null(http_connections_add(&connections, 102, NULL, START_NS));
 	assert_int_equal(http_connections_used(&connections), 2);
 	http_connections_remove(&connections, a);
 	assert_int_equal(http_connections_used(&connections), 1);
-	assert_ptr_equal(http_connections_add(&connections, 103, START_NS), a);
+	assert_ptr_equal(http_connections_add(&connections, 103, NULL, START_NS), a);
 	http_connections_release(&connections);
 }
 
 static void cuts_at_the_deadline_of_the_phase(void **state)
 {
-	struct http_connections connections;
-	struct http_connection *waiting, *answering;
-	int w[2], a[2];
+	struct table table = new_table(4);
+	struct http_connection *answering;
 
 	(void)state;
-	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, w), 0);
-	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, a), 0);
-	assert_int_equal(http_connections_init(&connections, 4), 0);
-	waiting = http_connections_add(&connections, w[0], START_NS);
-	answering = http_connections_add(&connections, a[0], START_NS);
-	http_connections_set_answering(&connections, answering, true, START_NS);
-
-	assert_int_equal(
-		http_connections_sweep(&connections, START_NS + HTTP_REQUEST_DEADLINE_NS - 1), 0);
-	assert_int_equal(http_connections_sweep(&connections, START_NS - 1), 0);
-	assert_int_equal(http_connections_sweep(&connections, START_NS + HTTP_REQUEST_DEADLINE_NS),
-			 1);
-	assert_true(is_cut(w[1]));
-	assert_false(is_cut(a[1]));
-	/* What is cut already is not cut (and counted) again. */
-	assert_int_equal(
-		http_connections_sweep(&connections, START_NS + HTTP_ANSWER_DEADLINE_NS - 1), 0);
-	assert_int_equal(http_connections_sweep(&connections, START_NS + HTTP_ANSWER_DEADLINE_NS),
-			 1);
-	assert_true(is_cut(a[1]));
-	http_connections_remove(&connections, waiting);
-	http_connections_remove(&connections, answering);
-	http_connections_release(&connections);
-	for (int i = 0; i < 2; i++) {
-		close(w[i]);
-		close(a[i]);
+	(void)connect_from(&table, HERE, START_NS);
+	answering = reader_from(&table, HERE, &table, START_NS);
+	for (uint64_t t = START_NS; t < START_NS + HTTP_REQUEST_DEADLINE_NS;
+	     t += HTTP_STALL_NS / 2) {
+		takes(answering, HTTP_PROGRESS_BYTES);
+		assert_int_equal(http_connections_sweep(&table.connections, t), 0);
 	}
+	assert_int_equal(http_connections_sweep(&table.connections, START_NS - 1), 0);
+	takes(answering, HTTP_PROGRESS_BYTES);
+	assert_int_equal(
+		http_connections_sweep(&table.connections, START_NS + HTTP_REQUEST_DEADLINE_NS), 1);
+	assert_true(is_cut(table.peers[0]));
+	assert_false(is_cut(table.peers[1]));
+	/* What is cut already is not cut (and counted) again. */
+	for (uint64_t t = START_NS + HTTP_REQUEST_DEADLINE_NS;
+	     t < START_NS + HTTP_ANSWER_DEADLINE_NS; t += HTTP_STALL_NS / 2) {
+		takes(answering, HTTP_PROGRESS_BYTES);
+		assert_int_equal(http_connections_sweep(&table.connections, t), 0);
+	}
+	takes(answering, HTTP_PROGRESS_BYTES);
+	assert_int_equal(
+		http_connections_sweep(&table.connections, START_NS + HTTP_ANSWER_DEADLINE_NS), 1);
+	assert_true(is_cut(table.peers[1]));
+	assert_int_equal(cuts(&table, HTTP_CUT_REQUEST), 1);
+	assert_int_equal(cuts(&table, HTTP_CUT_ANSWER), 1);
+	assert_int_equal(cuts(&table, HTTP_CUT_STALLED), 0);
+	release_table(&table);
+}
+
+static void cuts_who_takes_next_to_nothing(void **state)
+{
+	struct table table = new_table(4);
+	struct http_connection *dripping, *reading;
+	const uint64_t later_ns = START_NS + HTTP_STALL_NS;
+
+	(void)state;
+	dripping = reader_from(&table, HERE, &table, START_NS);
+	reading = reader_from(&table, HERE, &table, START_NS);
+	takes(dripping, HTTP_PROGRESS_BYTES - 1);
+	takes(reading, HTTP_PROGRESS_BYTES);
+	assert_int_equal(http_connections_sweep(&table.connections, later_ns - 1), 0);
+	assert_int_equal(http_connections_sweep(&table.connections, later_ns + HTTP_PATIENCE_NS),
+			 1);
+	assert_true(is_cut(table.peers[0]));
+	assert_int_equal(cuts(&table, HTTP_CUT_STALLED), 1);
+	assert_int_equal(http_connections_sweep(&table.connections, later_ns + HTTP_STALL_NS), 1);
+	assert_true(is_cut(table.peers[1]));
+	release_table(&table);
 }
 
 static void an_answer_starts_the_clock_anew(void **state)
 {
-	struct http_connections connections;
-	struct http_connection *one;
-	int s[2];
+	struct table table = new_table(4);
+	struct http_connection *one = connect_from(&table, HERE, START_NS);
 
 	(void)state;
-	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, s), 0);
-	assert_int_equal(http_connections_init(&connections, 1), 0);
-	one = http_connections_add(&connections, s[0], START_NS);
-	http_connections_set_answering(&connections, one, true, START_NS + 4 * START_NS);
-	http_connections_set_answering(&connections, one, false, START_NS + 5 * START_NS);
-	assert_int_equal(http_connections_sweep(&connections, START_NS + 9 * START_NS), 0);
-	assert_int_equal(http_connections_sweep(&connections, START_NS + 10 * START_NS), 1);
-	http_connections_release(&connections);
-	close(s[0]);
-	close(s[1]);
+	http_connections_begin_answer(&table.connections, one, NULL, false, 5 * START_NS);
+	http_connections_end_answer(&table.connections, one, 6 * START_NS);
+	assert_int_equal(http_connections_sweep(&table.connections, 10 * START_NS), 0);
+	assert_int_equal(http_connections_sweep(&table.connections, 11 * START_NS), 1);
+	release_table(&table);
 }
 
 static void makes_room_among_the_silent_only(void **state)
 {
-	struct http_connections connections;
-	struct http_connection *answering;
-	int old[2], fresh[2], busy[2];
+	struct table table = new_table(4);
 
 	(void)state;
-	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, old), 0);
-	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fresh), 0);
-	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, busy), 0);
-	assert_int_equal(http_connections_init(&connections, 3), 0);
-	(void)http_connections_add(&connections, old[0], START_NS);
-	(void)http_connections_add(&connections, fresh[0], START_NS + HTTP_PATIENCE_NS);
-	answering = http_connections_add(&connections, busy[0], START_NS);
-	http_connections_set_answering(&connections, answering, true, START_NS);
-	assert_int_equal(http_connections_make_room(&connections, START_NS + HTTP_PATIENCE_NS), 1);
-	assert_true(is_cut(old[1]));
-	assert_false(is_cut(fresh[1]));
-	assert_false(is_cut(busy[1]));
-	http_connections_release(&connections);
-	for (int i = 0; i < 2; i++) {
-		close(old[i]);
-		close(fresh[i]);
-		close(busy[i]);
+	(void)connect_from(&table, HERE, START_NS);
+	(void)connect_from(&table, HERE, START_NS + HTTP_PATIENCE_NS);
+	(void)reader_from(&table, HERE, &table, START_NS);
+	assert_true(http_connections_hold(&table.connections, connect_from(&table, HERE, START_NS),
+					  &table, START_NS));
+	assert_int_equal(
+		http_connections_cut_silent(&table.connections, START_NS + HTTP_PATIENCE_NS), 1);
+	assert_true(is_cut(table.peers[0]));
+	for (int i = 1; i < 4; i++)
+		assert_false(is_cut(table.peers[i]));
+	assert_int_equal(cuts(&table, HTTP_CUT_SILENT), 1);
+	release_table(&table);
+}
+
+/* Nor do those who ask for small things and do not take them, unless they still take the last. */
+static void unread_small_answers_make_room(void **state)
+{
+	struct table table = new_table(4);
+	struct http_connection *unread, *reading;
+
+	(void)state;
+	unread = connect_from(&table, HERE, START_NS);
+	http_connections_begin_answer(&table.connections, unread, NULL, false, START_NS);
+	reading = reader_from(&table, HERE, &table, START_NS);
+	http_connections_end_answer(&table.connections, reading, START_NS);
+	takes(reading, HTTP_PROGRESS_BYTES);
+	assert_int_equal(
+		http_connections_cut_silent(&table.connections, START_NS + HTTP_PATIENCE_NS / 2),
+		0);
+	assert_int_equal(
+		http_connections_cut_silent(&table.connections, START_NS + HTTP_PATIENCE_NS), 1);
+	assert_true(is_cut(table.peers[0]));
+	assert_int_equal(
+		http_connections_cut_silent(&table.connections, START_NS + 2 * HTTP_PATIENCE_NS),
+		1);
+	assert_true(is_cut(table.peers[1]));
+	release_table(&table);
+}
+
+static void the_slowest_goes_for_a_newcomer(void **state)
+{
+	struct table table = new_table(MAX);
+	struct http_connection *newcomer;
+	uint64_t now_ns = START_NS + HTTP_YIELD_NS;
+
+	(void)state;
+	for (unsigned i = 0; i < ANSWERS - 1; i++)
+		(void)reader_from(&table, HERE, &table, START_NS);
+	newcomer = connect_from(&table, HERE, START_NS);
+	assert_true(http_connections_room(&table.connections, newcomer, START_NS));
+	(void)reader_from(&table, HERE, &table, START_NS);
+	/* All have just begun: they may be as fast as anybody. */
+	assert_false(http_connections_room(&table.connections, newcomer, now_ns - 1));
+	for (unsigned i = 0; i < ANSWERS - 1; i++)
+		takes(table.slots[i], i == 3 ? HTTP_PROGRESS_BYTES - 1 : HTTP_PROGRESS_BYTES);
+	takes(table.slots[ANSWERS], HTTP_PROGRESS_BYTES);
+	now_ns += HTTP_YIELD_NS;
+	assert_true(http_connections_room(&table.connections, newcomer, now_ns));
+	for (unsigned i = 0; i < table.count; i++)
+		assert_int_equal(is_cut(table.peers[i]), i == 3);
+	assert_int_equal(cuts(&table, HTTP_CUT_SLOW), 1);
+	/* There is room for one, the newcomer; then nobody is slow, until each had its time. */
+	http_connections_begin_answer(&table.connections, newcomer, &table, true, now_ns);
+	now_ns += HTTP_YIELD_NS - 1;
+	assert_false(http_connections_room(&table.connections, newcomer, now_ns));
+	for (unsigned i = 0; i < table.count; i++)
+		takes(table.slots[i], HTTP_PROGRESS_BYTES);
+	release_table(&table);
+}
+
+/* Where all read as well as they can, the newcomer waits a while and then the eldest goes. */
+static void steady_readers_have_their_time(void **state)
+{
+	struct table table = new_table(MAX);
+	struct http_connection *newcomer = connect_from(&table, HERE, START_NS);
+	const uint64_t asked_ns = START_NS + HTTP_FAIR_NS;
+
+	(void)state;
+	for (unsigned i = 0; i < ANSWERS; i++)
+		(void)reader_from(&table, HERE, &table, START_NS + i);
+	for (uint64_t t = asked_ns; t <= asked_ns + HTTP_STUCK_NS; t += HTTP_STUCK_NS / 4) {
+		for (unsigned i = 1; i <= ANSWERS; i++)
+			takes(table.slots[i], HTTP_PROGRESS_BYTES);
+		assert_int_equal(http_connections_room(&table.connections, newcomer, t),
+				 t == asked_ns + HTTP_STUCK_NS);
+		if (http_connections_hold(&table.connections, newcomer, newcomer, t))
+			(void)http_connections_take_held(&table.connections);
 	}
+	assert_true(is_cut(table.peers[1]));
+	assert_int_equal(cuts(&table, HTTP_CUT_SLOW), 1);
+	release_table(&table);
+}
+
+/* However slow it is: those that have more pages do not get its place as well. */
+static void a_light_address_never_gives_way_to_a_heavy_one(void **state)
+{
+	struct table table = new_table(MAX);
+	struct http_connection *newcomer = connect_from(&table, HERE, START_NS);
+	const uint64_t later_ns = START_NS + 10 * HTTP_FAIR_NS;
+
+	(void)state;
+	(void)reader_from(&table, ELSEWHERE, &table, START_NS);
+	for (unsigned i = 1; i < ANSWERS; i++)
+		(void)reader_from(&table, HERE, &table, later_ns);
+	assert_false(http_connections_room(&table.connections, newcomer, later_ns));
+	assert_true(http_connections_room(&table.connections, newcomer, later_ns + HTTP_YIELD_NS));
+	assert_false(is_cut(table.peers[1]));
+	release_table(&table);
+}
+
+static void an_address_with_more_pages_gives_way(void **state)
+{
+	struct table table = new_table(MAX);
+	struct http_connection *newcomer;
+
+	(void)state;
+	/* The slowest is elsewhere and alone there. */
+	(void)reader_from(&table, ELSEWHERE, &table, START_NS - HTTP_FAIR_NS);
+	for (unsigned i = 0; i < ANSWERS - 1; i++)
+		(void)reader_from(&table, HERE, &table, START_NS + i);
+	newcomer = connect_from(&table, ELSEWHERE, START_NS);
+	assert_true(http_connections_room(&table.connections, newcomer, START_NS + ANSWERS));
+	assert_false(is_cut(table.peers[0]));
+	assert_true(is_cut(table.peers[1]));
+	for (unsigned i = 2; i < table.count; i++)
+		assert_false(is_cut(table.peers[i]));
+	release_table(&table);
+}
+
+static void no_more_wait_than_may(void **state)
+{
+	struct table table = new_table(MAX);
+	struct http_connection *waiting[HELD + 1];
+
+	(void)state;
+	for (unsigned i = 0; i < HELD + 1; i++)
+		waiting[i] = connect_from(&table, HERE, START_NS);
+	for (unsigned i = 0; i < ANSWERS; i++)
+		(void)reader_from(&table, HERE, &table, START_NS + HTTP_REQUEST_DEADLINE_NS);
+	for (unsigned i = 0; i < HELD; i++)
+		assert_true(http_connections_hold(&table.connections, waiting[i], waiting[i],
+						  START_NS));
+	assert_false(http_connections_hold(&table.connections, waiting[HELD], &table, START_NS));
+	assert_int_equal(http_connections_held(&table.connections), HELD);
+	/* Their request has arrived: its deadline is over. */
+	assert_int_equal(
+		http_connections_sweep(&table.connections, START_NS + HTTP_REQUEST_DEADLINE_NS), 1);
+	assert_ptr_equal(http_connections_take_held(&table.connections), waiting[0]);
+	assert_ptr_equal(http_connections_take_held(&table.connections), waiting[1]);
+	assert_null(http_connections_take_held(&table.connections));
+	assert_int_equal(http_connections_held(&table.connections), 0);
+	/* For one that waits, as for one that reads, a reader goes where there are too many. */
+	for (unsigned i = 0; i < HELD; i++)
+		assert_true(http_connections_hold(&table.connections, waiting[i], waiting[i],
+						  START_NS));
+	assert_int_equal(cuts(&table, HTTP_CUT_SLOW), 0);
+	http_connections_end_answer(&table.connections, table.slots[table.count - 1], START_NS);
+	assert_true(http_connections_room(&table.connections, waiting[HELD], START_NS));
+	assert_true(http_connections_hold(&table.connections, waiting[HELD], &table, START_NS));
+	assert_true(http_connections_room(&table.connections, waiting[HELD],
+					  START_NS + 2 * HTTP_REQUEST_DEADLINE_NS));
+	assert_int_equal(cuts(&table, HTTP_CUT_SLOW), 1);
+	while (http_connections_take_held(&table.connections))
+		;
+	/* Where fewer read, more may wait. */
+	http_connections_end_answer(&table.connections, table.slots[HELD + 1], START_NS);
+	for (unsigned i = 0; i < HELD + 1; i++)
+		assert_true(http_connections_hold(&table.connections, waiting[i], waiting[i],
+						  START_NS + HTTP_HOLD_NS - 1));
+	while (http_connections_take_held(&table.connections))
+		;
+	assert_true(http_connections_hold(&table.connections, waiting[0], waiting[0],
+					  START_NS + HTTP_HOLD_NS - 1));
+	assert_ptr_equal(http_connections_take_held(&table.connections), waiting[0]);
+	assert_false(http_connections_hold(&table.connections, waiting[0], waiting[0],
+					   START_NS + HTTP_HOLD_NS));
+	assert_true(http_connections_hold(&table.connections, waiting[1], waiting[1], START_NS));
+	http_connections_remove(&table.connections, waiting[1]);
+	assert_int_equal(http_connections_held(&table.connections), 0);
+	release_table(&table);
+}
+
+static unsigned hurry(struct table *table, const char *old, const char *newest, uint64_t now_ns)
+{
+	table->connections.measured_ns = 0; /* these calls may be closer than those of a server */
+	return http_connections_cut_readers(&table->connections, old, newest, now_ns);
+}
+
+static void stuck_readers_of_two_bodies_are_cut(void **state)
+{
+	struct table table = new_table(MAX);
+	static const char old[1], newest[1], other[1];
+	const uint64_t stuck_ns = START_NS + HTTP_STUCK_NS;
+
+	(void)state;
+	(void)reader_from(&table, HERE, old, START_NS);
+	(void)reader_from(&table, HERE, old, START_NS);
+	(void)reader_from(&table, HERE, newest, START_NS);
+	(void)reader_from(&table, HERE, newest, START_NS + 1);
+	(void)reader_from(&table, HERE, other, START_NS);
+	takes(table.slots[1], HTTP_PROGRESS_BYTES);
+	assert_int_equal(hurry(&table, old, newest, stuck_ns - 1), 2);
+	assert_int_equal(hurry(&table, old, newest, stuck_ns), 1);
+	for (unsigned i = 0; i < table.count; i++)
+		assert_int_equal(is_cut(table.peers[i]), i == 0 || i == 2);
+	/* A slow one that makes progress stays, however long, beside those that make none. */
+	for (uint64_t t = stuck_ns; t < START_NS + 3 * HTTP_FAIR_NS; t += HTTP_STUCK_NS / 2) {
+		takes(table.slots[1], HTTP_PROGRESS_BYTES);
+		assert_int_equal(hurry(&table, old, newest, t), 1);
+	}
+	assert_true(is_cut(table.peers[3]));
+	assert_false(is_cut(table.peers[1]));
+	assert_false(is_cut(table.peers[4]));
+	assert_int_equal(cuts(&table, HTTP_CUT_OLD), 3);
+	release_table(&table);
+}
+
+static void of_two_bodies_that_are_read_the_old_one_goes(void **state)
+{
+	struct table table = new_table(MAX);
+	static const char old[1], newest[1];
+
+	(void)state;
+	(void)reader_from(&table, HERE, old, START_NS);
+	(void)reader_from(&table, HERE, newest, START_NS);
+	for (uint64_t t = START_NS; t < START_NS + HTTP_FAIR_NS; t += HTTP_STUCK_NS / 2) {
+		takes(table.slots[0], HTTP_PROGRESS_BYTES);
+		takes(table.slots[1], HTTP_PROGRESS_BYTES);
+		assert_int_equal(hurry(&table, old, newest, t), 1);
+	}
+	assert_int_equal(hurry(&table, old, newest, START_NS + HTTP_FAIR_NS - 1), 1);
+	assert_int_equal(hurry(&table, old, newest, START_NS + HTTP_FAIR_NS), 0);
+	assert_true(is_cut(table.peers[0]));
+	assert_false(is_cut(table.peers[1]));
+	assert_int_equal(cuts(&table, HTTP_CUT_OLD), 1);
+	release_table(&table);
+}
+
+static void peers_are_told_apart_by_where_they_are(void **state)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET, .sin_port = 1 }, b = a;
+	struct sockaddr_in6 net = { .sin6_family = AF_INET6 }, other = net, mapped = net;
+	const struct sockaddr local = { .sa_family = AF_UNIX };
+
+	(void)state;
+	a.sin_addr.s_addr = htonl(0x0a000001);
+	b.sin_addr.s_addr = htonl(0x0a000001);
+	b.sin_port = 2;
+	assert_int_equal(http_peer((struct sockaddr *)&a), http_peer((struct sockaddr *)&b));
+	b.sin_addr.s_addr = htonl(0x0a000002);
+	assert_int_not_equal(http_peer((struct sockaddr *)&a), http_peer((struct sockaddr *)&b));
+	memcpy(mapped.sin6_addr.s6_addr, "\0\0\0\0\0\0\0\0\0\0\xff\xff\x0a\0\0\x01", 16);
+	assert_int_equal(http_peer((struct sockaddr *)&a), http_peer((struct sockaddr *)&mapped));
+	memset(net.sin6_addr.s6_addr, 0x20, 16);
+	memset(other.sin6_addr.s6_addr, 0x20, 16);
+	other.sin6_addr.s6_addr[8] = 1;
+	assert_int_equal(http_peer((struct sockaddr *)&net), http_peer((struct sockaddr *)&other));
+	other.sin6_addr.s6_addr[7] = 1;
+	assert_int_not_equal(http_peer((struct sockaddr *)&net),
+			     http_peer((struct sockaddr *)&other));
+	assert_int_equal(http_peer(&local), http_peer(NULL));
+	assert_int_not_equal(http_peer(&local), http_peer((struct sockaddr *)&a));
 }
 
 int main(void)
@@ -125,8 +449,18 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(is_bounded_and_reuses),
 		cmocka_unit_test(cuts_at_the_deadline_of_the_phase),
+		cmocka_unit_test(cuts_who_takes_next_to_nothing),
 		cmocka_unit_test(an_answer_starts_the_clock_anew),
 		cmocka_unit_test(makes_room_among_the_silent_only),
+		cmocka_unit_test(unread_small_answers_make_room),
+		cmocka_unit_test(the_slowest_goes_for_a_newcomer),
+		cmocka_unit_test(steady_readers_have_their_time),
+		cmocka_unit_test(a_light_address_never_gives_way_to_a_heavy_one),
+		cmocka_unit_test(an_address_with_more_pages_gives_way),
+		cmocka_unit_test(no_more_wait_than_may),
+		cmocka_unit_test(stuck_readers_of_two_bodies_are_cut),
+		cmocka_unit_test(of_two_bodies_that_are_read_the_old_one_goes),
+		cmocka_unit_test(peers_are_told_apart_by_where_they_are),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Whom a real server cuts for others. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "base/macro.h"
+#include "http_plant.h"
+#include "net/http_connections.h"
+#include "net/http_server.h"
+
+/*
+ * Asks for the large page until nobody's reading has just begun, which
+ * alone may be answered with 503.
+ */
+static void get_big(const struct http_server *server)
+{
+	static char answer[sizeof(big_body) + 4096];
+	uint64_t give_up_ns = clock_ns(CLOCK_MONOTONIC) + CLIENT_PATIENCE_MS * NSEC_PER_MSEC;
+	size_t len;
+
+	do {
+		int fd = dial(server);
+
+		say(fd, "GET /big HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
+		len = drain(fd, answer, sizeof(answer));
+		close(fd);
+	} while (strncmp(answer, "HTTP/1.1 503 ", 13) == 0 &&
+		 clock_ns(CLOCK_MONOTONIC) < give_up_ns);
+	assert_starts(answer, "HTTP/1.1 200 ");
+	assert_true(len > sizeof(big_body));
+}
+
+static void slow_readers_leave_room(void **state)
+{
+	struct http_server *server = start(8);
+	struct http_stats stats;
+	int slow[24], small = 4096;
+	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(slow); i++) {
+		slow[i] = dial(server);
+		(void)setsockopt(slow[i], SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
+		say(slow[i], "GET /big HTTP/1.1\r\nHost: h\r\n\r\n");
+	}
+	for (int i = 0; i < 5; i++) {
+		assert_starts(exchange(server, "GET /healthz HTTP/1.0\r\n\r\n"), "HTTP/1.1 200 ");
+		get_big(server);
+	}
+	http_server_get_stats(server, &stats);
+	assert_true(stats.cuts[HTTP_CUT_SLOW] >= 5);
+	/* Not by their deadlines. */
+	assert_true(clock_ns(CLOCK_MONOTONIC) - begin_ns < CLIENT_PATIENCE_MS * NSEC_PER_MSEC);
+	for (size_t i = 0; i < ARRAY_SIZE(slow); i++)
+		close(slow[i]);
+	http_server_stop(server);
+}
+
+static int dial_narrow(const struct http_server *server)
+{
+	int fd = dial(server), small = 2304;
+
+	(void)setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
+	return fd;
+}
+
+/* Small answers, more than the socket takes, that nothing reads: they hold no connection up. */
+static void unread_health_leaves_room(void **state)
+{
+	static const char request[] = "GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n";
+	struct http_server *server = start(8);
+	struct http_stats stats = { 0 };
+	int unread[5], slow[24];
+	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(unread); i++) {
+		unread[i] = dial_narrow(server);
+		(void)fcntl(unread[i], F_SETFL, O_NONBLOCK);
+	}
+	for (int still = 0; still < 20; still++) {
+		for (size_t i = 0; i < ARRAY_SIZE(unread); i++) {
+			while (send(unread[i], request, sizeof(request) - 1, MSG_NOSIGNAL) > 0)
+				still = 0;
+		}
+		(void)poll(NULL, 0, 1);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(slow); i++) {
+		slow[i] = dial_narrow(server);
+		say(slow[i], "GET /big HTTP/1.1\r\nHost: h\r\n\r\n");
+	}
+	for (int i = 0; i < 5; i++)
+		assert_starts(exchange(server, "GET /healthz HTTP/1.0\r\n\r\n"), "HTTP/1.1 200 ");
+	http_server_get_stats(server, &stats);
+	assert_true(clock_ns(CLOCK_MONOTONIC) - begin_ns < HTTP_ANSWER_DEADLINE_NS);
+	assert_true(stats.cuts[HTTP_CUT_SILENT] >= ARRAY_SIZE(unread));
+	for (size_t i = 0; i < ARRAY_SIZE(unread); i++)
+		close(unread[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(slow); i++)
+		close(slow[i]);
+	http_server_stop(server);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(slow_readers_leave_room),
+		cmocka_unit_test(unread_health_leaves_room),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
