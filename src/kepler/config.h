@@ -19,6 +19,7 @@
 #include "base/strbuf.h"
 
 #define CONFIG_LISTEN_MAX     8
+#define CONFIG_HOSTS_MAX      32
 #define CONFIG_IDLE_WATTS_MAX 16
 #define CONFIG_ZONE_MAX       32
 #define CONFIG_FILE_MAX       (1024 * 1024) /* bytes of a configuration file */
@@ -71,6 +72,8 @@ struct config {
 	uint32_t metrics_max_series;                 /* --metrics.max-series=50000 */
 	char *web_listen_address[CONFIG_LISTEN_MAX]; /* --web.listen-address=127.0.0.1:28282 */
 	size_t web_listen_count;
+	char *web_allowed_hosts[CONFIG_HOSTS_MAX]; /* --web.allowed-hosts=NAME */
+	size_t web_allowed_hosts_count;
 	uint32_t web_max_connections; /* --web.max-connections=128 */
 	int kube_pods;              /* --kube.pods=auto|kubelet|apiserver|off (config_kube_pods) */
 	char *kube_config;          /* --kube.kubeconfig: path; "" in-cluster */

@@ -18,6 +18,7 @@
 #include "base/num.h"
 #include "export/prometheus.h"
 #include "kepler/spelling.h"
+#include "net/http_host.h"
 #include "net/http_server.h"
 
 #define NAME_MAX_     64 /* longest name, with room */
@@ -227,6 +228,13 @@ static const struct config_option options[] = {
 	  LIST(web_listen_address, web_listen_count, CONFIG_LISTEN_MAX),
 	  .default_text = "127.0.0.1:28282", .metavar = "ADDRESS", .check = check_address,
 	  .help = "HOST:PORT, [IPV6]:PORT, or :PORT for all addresses." },
+	{ "web.allowed-hosts", NULL, OPTION_STRINGS,
+	  LIST(web_allowed_hosts, web_allowed_hosts_count, CONFIG_HOSTS_MAX), .default_text = "",
+	  .metavar = "NAME", .check = http_host_check_name,
+	  .help = "Names that requests may be for (their Host header) beside addresses, names "
+		  "without a dot, this host's and node's own, *.svc and *.cluster.local: NAME, "
+		  "*.NAME for all below it, or * for any. Others are answered with 421, so that no "
+		  "web page can read this one through a name of its own." },
 	{ "web.max-connections", NULL, OPTION_U32, FIELD(web_max_connections), RANGE(4, 10000),
 	  .default_text = "128", .metavar = "N", .help = "Connections that may be open at once." },
 

@@ -2,6 +2,7 @@
 #include "kepler/web.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,6 +16,7 @@
 
 #define READY_INTERVALS 3
 #define HUNG_RETRY_S    10
+#define OWN_NAMES       4 /* the host's and the node's */
 #define STARVED_EVERY   (60 * NSEC_PER_SEC)
 
 struct web {
@@ -24,6 +26,8 @@ struct web {
 	struct http_server *server;
 	uint64_t interval_ns; /* atomic: the server's thread reads it */
 	struct http_route routes[4];
+	char *names[OWN_NAMES + CONFIG_HOSTS_MAX]; /* that requests may be for */
+	size_t name_count;
 	uint64_t accept_errors, starved_ns; /* when they were logged */
 };
 
@@ -147,11 +151,34 @@ static void start_listening(void *userdata)
 	request->result = http_server_start(request->options, &request->web->server, request->diag);
 }
 
+/* -ENOMEM is a name less: its requests are refused. */
+static void add_name(struct web *web, const char *name)
+{
+	char *copy = name && *name ? strdup(name) : NULL;
+
+	if (copy)
+		web->names[web->name_count++] = copy;
+}
+
+static void collect_names(struct web *web, const struct config *config)
+{
+	char host[HOST_NAME_MAX + 1] = "";
+
+	(void)gethostname(host, sizeof(host)); /* none is empty */
+	add_name(web, host);
+	add_name(web, config->kube_node_name);
+	add_name(web, getenv("KEPLER_NODE_NAME"));
+	add_name(web, getenv("NODE_NAME"));
+	for (size_t i = 0; i < config->web_allowed_hosts_count; i++)
+		add_name(web, config->web_allowed_hosts[i]);
+}
+
 static int start_server(struct web *web, const struct config *config, struct diag *diag)
 {
 	const struct http_options options = {
 		.listen = (const char *const *)config->web_listen_address,
 		.listen_count = config->web_listen_count,
+		.hosts = { (const char *const *)web->names, web->name_count },
 		.max_connections = config->web_max_connections,
 		.routes = web->routes,
 		.route_count = ARRAY_SIZE(web->routes),
@@ -184,6 +211,7 @@ int web_start(const struct config *config, struct snapshot_holder *holder,
 	web->routes[1] = (struct http_route){ "/metrics", handle_metrics, web, false };
 	web->routes[2] = (struct http_route){ "/healthz", handle_healthz, web, true };
 	web->routes[3] = (struct http_route){ "/readyz", handle_readyz, web, true };
+	collect_names(web, config);
 	r = start_server(web, config, diag);
 	if (r < 0) {
 		web_stop(web);
@@ -200,6 +228,8 @@ void web_stop(struct web *web)
 		return;
 	http_server_stop(web->server);
 	page_cache_free(web->pages);
+	for (size_t i = 0; i < web->name_count; i++)
+		free(web->names[i]);
 	free(web);
 }
 

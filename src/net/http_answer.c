@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 
 #include "base/clock.h"
@@ -199,26 +200,82 @@ static enum MHD_Result queue_answer(struct http_answerer *answerer, struct MHD_C
 	return result;
 }
 
+/*
+ * What the library's memory cannot hold beside our answer's headers is refused with bytes of our
+ * own; it would close the connection without a word.
+ */
+static enum MHD_Result refuse_headers(struct http_answerer *answerer,
+				      const struct http_connection *connection)
+{
+	static const char text[] =
+		"HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\n"
+		"Content-Type: text/plain; charset=utf-8\r\nContent-Length: 35\r\n\r\n"
+		"431: more than 8 KiB of header lines";
+
+	/* Nothing was sent before on an idle socket, so that it fits or the peer has gone. */
+	(void)send(connection->fd, text, sizeof(text) - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+	count_status(answerer, MHD_HTTP_REQUEST_HEADER_FIELDS_TOO_LARGE);
+	return MHD_NO;
+}
+
 /* The request's headers are here, its end is not. */
 static enum MHD_Result begin_request(struct http_answerer *answerer, struct MHD_Connection *mhd,
 				     struct http_connection *connection, const char *method)
 {
+	const union MHD_ConnectionInfo *header =
+		MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
 	struct http_response response = { 0 };
 
+	if (header && header->header_size > HTTP_HEADER_MAX)
+		return refuse_headers(answerer, connection);
 	if (strcmp(method, MHD_HTTP_METHOD_HEAD) == 0 || strcmp(method, MHD_HTTP_METHOD_GET) == 0)
 		return MHD_YES;
 	static_answer(&response, MHD_HTTP_METHOD_NOT_ALLOWED, "405: GET and HEAD only\n");
 	return queue_answer(answerer, mhd, connection, &response, false);
 }
 
+struct host_check {
+	const struct http_hosts *hosts;
+	bool ours;
+};
+
+static enum MHD_Result check_host(void *cls, enum MHD_ValueKind kind, const char *name,
+				  const char *value)
+{
+	struct host_check *check = cls;
+
+	(void)kind;
+	if (value && strcasecmp(name, MHD_HTTP_HEADER_HOST) == 0)
+		check->ours = check->ours && http_host_is_ours(value, strlen(value), check->hosts);
+	return MHD_YES;
+}
+
+/* A host in the target stands for that of the header (RFC 9112 §3.2.2); both have to be ours. */
+static bool is_for_us(const struct http_answerer *answerer, struct MHD_Connection *mhd,
+		      const char *host, size_t host_len)
+{
+	struct host_check check = { &answerer->hosts, true };
+
+	(void)MHD_get_connection_values(mhd, MHD_HEADER_KIND, check_host, &check);
+	return check.ours && (!host || http_host_is_ours(host, host_len, &answerer->hosts));
+}
+
 static enum MHD_Result answer_request(struct http_answerer *answerer, struct MHD_Connection *mhd,
-				      struct http_connection *connection, const char *path,
+				      struct http_connection *connection, const char *target,
 				      bool head)
 {
 	struct http_response response = { .status = HTTP_ASK_AGAIN };
-	const struct http_route *route = find_route(answerer, path);
+	const struct http_route *route;
+	const char *path, *host;
+	size_t host_len;
 
-	if (!route)
+	path = http_target_path(target, &host, &host_len);
+	route = find_route(answerer, path);
+	if (!is_for_us(answerer, mhd, host, host_len))
+		static_answer(&response, MHD_HTTP_MISDIRECTED_REQUEST,
+			      "421: the request's Host is no name of this machine; "
+			      "--web.allowed-hosts can allow it\n");
+	else if (!route)
 		static_answer(&response, MHD_HTTP_NOT_FOUND,
 			      "404: there is no such page; try /metrics\n");
 	else if (route->spare)

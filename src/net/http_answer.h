@@ -12,12 +12,14 @@
 #include <microhttpd.h>
 
 #include "net/http_connections.h"
+#include "net/http_host.h"
 #include "net/http_server.h"
 
 struct http_answerer {
 	struct http_connections *connections;
 	const struct http_route *routes; /* borrowed */
 	size_t route_count;
+	struct http_hosts hosts;   /* borrowed: whom requests may be for */
 	unsigned busy_connections; /* from this many on, answers close theirs */
 	struct http_stats stats;   /* by atomic operations only */
 };

@@ -32,7 +32,8 @@
 #include "net/http_connections.h"
 #include "net/http_listen.h"
 
-#define HEADER_MEMORY  8192 /* of one connection: request line, headers and the answer's headers */
+/* Of one connection: request line, headers, what they are parsed into, and the answer's headers. */
+#define HEADER_MEMORY  (HTTP_HEADER_MAX + 8192)
 #define SWEEP_EVERY_MS 250
 #define CROWDED_RETRY_MS                                                                           \
 	20               /* while full: look again whether somebody has become impatient-worthy */
@@ -342,6 +343,7 @@ int http_server_start(const struct http_options *options, struct http_server **r
 		.connections = &server->connections,
 		.routes = options->routes,
 		.route_count = options->route_count,
+		.hosts = options->hosts,
 		.busy_connections = max - max / 4,
 	};
 	r = http_connections_init(&server->connections, max);

@@ -17,6 +17,9 @@
 
 #include "base/diag.h"
 #include "net/http_connections.h"
+#include "net/http_host.h"
+
+#define HTTP_HEADER_MAX 8192 /* bytes of a request's line and header lines */
 
 struct http_request {
 	const char *path;
@@ -63,12 +66,13 @@ struct http_options {
 	unsigned max_connections;        /* default 128 */
 	const struct http_route *routes; /* borrowed for the server's life */
 	size_t route_count;
+	struct http_hosts hosts; /* borrowed, too: names that requests may be for beside our own */
 };
 
 struct http_stats {
 	/*
-	 * By class of our answers' status. What the library refuses by itself (a header too long,
-	 * no HTTP) is not among them.
+	 * By class of our answers' status. What the library refuses by itself (no HTTP) is not
+	 * among them.
 	 */
 	uint64_t requests[6];
 	uint64_t cuts[HTTP_CUT_COUNT]; /* connections, by why they were cut */

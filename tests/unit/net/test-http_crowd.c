@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Whom a real server cuts for others. */
+/* What a real server refuses, and whom it cuts for others. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -20,6 +20,60 @@
 #include "http_plant.h"
 #include "net/http_connections.h"
 #include "net/http_server.h"
+
+static void answers_for_its_own_names_alone(void **state)
+{
+	struct http_server *server = start(0);
+
+	(void)state;
+	assert_starts(exchange(server, "GET / HTTP/1.0\r\nHost: localhost:1\r\n\r\n"),
+		      "HTTP/1.1 200 ");
+	assert_starts(exchange(server, "GET / HTTP/1.0\r\nHost: evil.example\r\n\r\n"),
+		      "HTTP/1.1 421 ");
+	assert_has(exchange(server, "GET /healthz HTTP/1.0\r\nHost: evil.example\r\n\r\n"),
+		   "--web.allowed-hosts");
+	assert_starts(exchange(server, "GET / HTTP/1.0\r\nHost: h\r\nHost: evil.example\r\n\r\n"),
+		      "HTTP/1.1 421 ");
+	assert_has(exchange(server, "GET http://h:1/ HTTP/1.0\r\nHost: h\r\n\r\n"),
+		   "\r\n\r\nhello\n");
+	assert_starts(exchange(server, "GET http://evil.example/ HTTP/1.0\r\nHost: h\r\n\r\n"),
+		      "HTTP/1.1 421 ");
+	http_server_stop(server);
+}
+
+/* Whatever their length: one answer, and from some length on 431. */
+static void long_headers_are_answered(void **state)
+{
+	static const char line[] = "A: b\r\n"; /* the most memory for its length */
+	struct http_server *server = start(0);
+	static char request[24000];
+
+	(void)state;
+	for (size_t len = 6000; len < 16000; len += 61) {
+		for (int many = 0; many < 2; many++) {
+			size_t n = (size_t)snprintf(request, sizeof(request),
+						    "GET / HTTP/1.0\r\n%s", many ? "" : "X: ");
+			const char *answer;
+
+			while (n < len && !many)
+				request[n++] = 'x';
+			while (n < len && many) {
+				memcpy(request + n, line, sizeof(line) - 1);
+				n += sizeof(line) - 1;
+			}
+			(void)snprintf(request + n, sizeof(request) - n, "%s\r\n",
+				       many ? "" : "\r\n");
+			answer = exchange(server, request);
+			if (!many && len < 8000)
+				assert_starts(answer, "HTTP/1.1 200 ");
+			else if (len > 8300)
+				assert_starts(answer, "HTTP/1.1 431 ");
+			else
+				assert_starts(answer, "HTTP/1.1 ");
+		}
+	}
+	http_server_stop(server);
+}
 
 /*
  * Asks for the large page until nobody's reading has just begun, which
@@ -117,6 +171,8 @@ static void unread_health_leaves_room(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(answers_for_its_own_names_alone),
+		cmocka_unit_test(long_headers_are_answered),
 		cmocka_unit_test(slow_readers_leave_room),
 		cmocka_unit_test(unread_health_leaves_room),
 	};

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * For whom is a request? A page in a browser can make any name of its own point at this machine
+ * (DNS rebinding) and then read what this machine answers; but it cannot choose the Host header,
+ * which says that name. So names that strangers can own are refused unless they were allowed. Pure.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/diag.h"
+
+struct http_hosts {
+	const char *const *names; /* "node1.example.org", "*.example.org", or "*" for all */
+	size_t count;
+};
+
+/*
+ * Is @host, of @len bytes ("NAME", "NAME:PORT", "[IPv6]:PORT"), none that strangers can own?
+ * Addresses, localhost, names without a dot, *.svc, *.cluster.local and those of @hosts are not,
+ * whatever their case, port and final dot; nothing at all is not, either.
+ */
+bool http_host_is_ours(const char *host, size_t len, const struct http_hosts *hosts);
+/* Can @text stand in http_hosts.names? 0, or -EINVAL with what it must be. */
+int http_host_check_name(const char *text, struct diag *diag);
+/*
+ * The path of a request's target, which may have its scheme and host before it; those are *ret_host
+ * then, of *ret_len bytes, else NULL.
+ */
+const char *http_target_path(const char *target, const char **ret_host, size_t *ret_len);
