@@ -117,7 +117,7 @@ int machine_clock_open(const char *procfs, struct machine_clock **ret)
 	if (r < 0)
 		return r;
 	clock->tick_ns = NSEC_PER_SEC / (ticks_per_s > 0 ? (uint64_t)ticks_per_s : 100);
-	clock->fd = open(path, O_RDONLY | O_CLOEXEC);
+	clock->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (clock->fd < 0) {
 		r = -errno;
 		free(clock->text);

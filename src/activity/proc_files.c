@@ -56,7 +56,7 @@ static int open_file(struct proc_files *files, uint32_t pid, enum proc_file file
 	int fd;
 
 	(void)snprintf(path, sizeof(path), "%u/%s", pid, names[file]);
-	fd = openat(files->dirfd, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	fd = openat(files->dirfd, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd >= 0)
 		return fd;
 	if (errno == EMFILE || errno == ENFILE)

@@ -91,7 +91,7 @@ static int read_start(const struct unseen *unseen, const char *process, uint32_t
 	int r;
 
 	(void)snprintf(path, sizeof(path), "%.20s/stat", process);
-	n = read_file_at(unseen->dirfd, path, text, sizeof(text));
+	n = read_file_nowait_at(unseen->dirfd, path, text, sizeof(text));
 	if (n < 0)
 		return (int)n;
 	r = proc_stat_parse(text, (size_t)n, &stat);
@@ -128,7 +128,7 @@ static int watch(const struct unseen *unseen, struct unseen_process *process)
 	int fd, r;
 
 	(void)snprintf(path, sizeof(path), "%u/stat", process->pid);
-	fd = openat(unseen->dirfd, path, O_RDONLY | O_CLOEXEC);
+	fd = openat(unseen->dirfd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return -errno;
 	r = read_stat(fd, &stat);

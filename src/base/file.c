@@ -39,13 +39,24 @@ ssize_t read_fd(int fd, char *buf, size_t size)
 	return -EFBIG;
 }
 
-ssize_t read_file_at(int dirfd, const char *path, char *buf, size_t size)
+static ssize_t open_and_read(int dirfd, const char *path, int flags, char *buf, size_t size)
 {
-	CLEANUP_FD int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	CLEANUP_FD int fd = openat(dirfd, path, flags | O_RDONLY | O_CLOEXEC | O_NOCTTY);
 
 	if (fd < 0)
 		return -errno;
 	return read_fd(fd, buf, size);
+}
+
+ssize_t read_file_at(int dirfd, const char *path, char *buf, size_t size)
+{
+	return open_and_read(dirfd, path, 0, buf, size);
+}
+
+/* That it is a pipe needs no call of its own: pread() says it. */
+ssize_t read_file_nowait_at(int dirfd, const char *path, char *buf, size_t size)
+{
+	return open_and_read(dirfd, path, O_NONBLOCK, buf, size);
 }
 
 int path_join(char *buf, size_t size, const char *dir, const char *name)

@@ -11,6 +11,8 @@
  * bytes are stored.
  */
 ssize_t read_file_at(int dirfd, const char *path, char *buf, size_t size);
+/* The same, but no pipe is waited for: -ESPIPE. */
+ssize_t read_file_nowait_at(int dirfd, const char *path, char *buf, size_t size);
 
 /*
  * As read_file_at, from the start of an open descriptor (pread at 0: sysfs and procfs render anew).

@@ -75,7 +75,7 @@ static double read_memory_gib(const char *procfs)
 	uint64_t kib;
 
 	if (path_join(path, sizeof(path), procfs, "meminfo") < 0 ||
-	    read_file_at(AT_FDCWD, path, text, sizeof(text)) < 0)
+	    read_file_nowait_at(AT_FDCWD, path, text, sizeof(text)) < 0)
 		return 0;
 	at = strstr(text, key);
 	if (!at)
@@ -95,7 +95,7 @@ static double read_cpu0(const char *sysfs, const char *name)
 	if (path_join(dir, sizeof(dir), sysfs, "devices/system/cpu/cpu0") < 0 ||
 	    path_join(path, sizeof(path), dir, name) < 0)
 		return 0;
-	len = read_file_at(AT_FDCWD, path, text, sizeof(text));
+	len = read_file_nowait_at(AT_FDCWD, path, text, sizeof(text));
 	return len > 0 && parse_u64(text, (size_t)len, &value) == 0 ? (double)value : 0;
 }
 

@@ -93,7 +93,7 @@ static void read_line(const char *dir, const char *name, char *buf, size_t size)
 	buf[0] = '\0';
 	if (path_join(path, sizeof(path), dir, name) < 0)
 		return;
-	len = read_file_at(AT_FDCWD, path, text, sizeof(text));
+	len = read_file_nowait_at(AT_FDCWD, path, text, sizeof(text));
 	if (len > 0)
 		(void)snprintf(buf, size, "%.*s", (int)strcspn(text, "\n"), text);
 }
@@ -107,7 +107,7 @@ static void read_acpi_oem(const char *sysfs, char *buf, size_t size)
 	buf[0] = '\0';
 	if (path_join(path, sizeof(path), sysfs, "firmware/acpi/tables/DSDT") < 0)
 		return;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0 || pread(fd, header, sizeof(header), 0) != (ssize_t)sizeof(header))
 		return;
 	(void)snprintf(buf, size, "%.6s", header + 10);
@@ -126,7 +126,7 @@ static bool read_firmware_flag(const char *sysfs)
 
 	if (path_join(path, sizeof(path), sysfs, "firmware/dmi/entries/0-0/raw") < 0)
 		return false;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	return fd >= 0 && pread(fd, bios, sizeof(bios), 0) == (ssize_t)sizeof(bios) &&
 	       bios[0] == 0 && bios[1] >= sizeof(bios) && (bios[0x13] & 1U << 4);
 }

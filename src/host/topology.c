@@ -66,7 +66,7 @@ static bool read_id(int dir_fd, unsigned cpu, const char *name, uint32_t *ret)
 	ssize_t len;
 
 	(void)snprintf(path, sizeof(path), "cpu%u/topology/%s", cpu, name);
-	len = read_file_at(dir_fd, path, text, sizeof(text));
+	len = read_file_nowait_at(dir_fd, path, text, sizeof(text));
 	if (len < 0 || parse_u64(text, (size_t)len, &value) < 0 || value > UINT32_MAX)
 		return false; /* some firmware has -1 */
 	*ret = (uint32_t)value;
@@ -112,7 +112,7 @@ int topology_read(const char *sysfs, struct topology *ret)
 	if (path_join(path, sizeof(path), sysfs, "devices/system/cpu") < 0)
 		return 0;
 	dir_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (dir_fd < 0 || read_file_at(dir_fd, "online", list, sizeof(list)) < 0)
+	if (dir_fd < 0 || read_file_nowait_at(dir_fd, "online", list, sizeof(list)) < 0)
 		return 0;
 	topology.cpus = topology_count_cpus(list);
 	count = read_ids(dir_fd, list, ids);

@@ -69,6 +69,20 @@ static void reads_whole(void **state)
 	assert_int_equal(read_file_at(AT_FDCWD, place->dir, buf, 8), -EISDIR);
 }
 
+static void waits_for_no_pipe(void **state)
+{
+	const struct place *place = *state;
+	char buf[8], *text = NULL;
+
+	assert_int_equal(mkfifo(place->path, 0600), 0);
+	assert_int_equal(read_file_nowait_at(AT_FDCWD, place->path, buf, sizeof(buf)), -ESPIPE);
+	assert_int_equal(read_file_alloc(place->path, 8, &text, NULL), -ENOTSUP);
+	assert_int_equal(unlink(place->path), 0);
+	write_bytes(place->path, "1234567", 7);
+	assert_int_equal(read_file_nowait_at(AT_FDCWD, place->path, buf, sizeof(buf)), 7);
+	assert_string_equal(buf, "1234567");
+}
+
 static void reads_again_from_the_start(void **state)
 {
 	const struct place *place = *state;
@@ -247,6 +261,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(reads_whole, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(waits_for_no_pipe, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(reads_again_from_the_start, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(reads_into_memory, set_up, tear_down),
 		cmocka_unit_test(joins),
