@@ -1,41 +1,218 @@
 // SPDX-License-Identifier: Apache-2.0
+/*
+ * Rules are made of folders, which have to be opened for it, and any of them may lie on a mount
+ * that hangs: a thread does that. If it does not answer in time it is left where it is, and another
+ * makes all of them anew without the path that the first hangs at. Threads that hang keep no
+ * capability.
+ */
 #include "kepler/file_limits.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/macro.h"
+#include "base/num.h"
+#include "base/offload.h"
 #include "kepler/landlock.h"
+#include "kepler/names.h"
+#include "kepler/privileges.h"
+#include "kube/kube_access.h"
 
-static void add(const char **paths, size_t *count, const char *path)
+#define PATIENCE_NS (5 * NSEC_PER_SEC) /* for one thread, on a machine that is busy */
+#define HANGING_MAX 3
+
+enum text {
+	TEXT_STATE_DIR,
+	TEXT_KUBECONFIG,
+	TEXT_KUBE_CONTEXT,
+	TEXT_CONFIG_FILE,
+	TEXT_SYSFS,
+	TEXT_PROCFS,
+	TEXT_CGROUPFS,
+	TEXT_KUBELET_CA,
+	TEXTS
+};
+
+/* Paths that hang: those that were found before, and last the one that is touched now. */
+struct hanging {
+	char paths[HANGING_MAX][PATH_MAX];
+	size_t count;
+};
+
+struct limits_job {
+	struct offload_job job;
+	char *texts[TEXTS]; /* of its own; NULL: none */
+	struct hanging hanging;
+	pthread_mutex_t lock; /* of `touched` */
+	char touched[PATH_MAX];
+	int result; /* a descriptor, or -errno */
+	struct diag diag;
+};
+
+static void job_free(struct limits_job *job)
 {
-	if (path && path[0] && *count < LANDLOCK_PATHS_MAX)
-		paths[(*count)++] = path;
+	for (size_t i = 0; i < ARRAY_SIZE(job->texts); i++)
+		free(job->texts[i]);
+	if (job->result >= 0)
+		(void)close(job->result);
+	(void)pthread_mutex_destroy(&job->lock);
+	free(job);
+}
+
+static void job_drop(struct offload_job *job)
+{
+	job_free((struct limits_job *)job);
+}
+
+static bool may_touch(void *userdata, const char *path)
+{
+	struct limits_job *job = userdata;
+
+	for (size_t i = 0; i < job->hanging.count; i++) {
+		if (strcmp(job->hanging.paths[i], path) == 0)
+			return false;
+	}
+	(void)pthread_mutex_lock(&job->lock);
+	(void)snprintf(job->touched, sizeof(job->touched), "%s", path);
+	(void)pthread_mutex_unlock(&job->lock);
+	return true;
+}
+
+static void add(struct landlock_paths *paths, const char *path)
+{
+	if (path && paths->used_count < LANDLOCK_PATHS_MAX)
+		paths->used[paths->used_count++] = path;
+}
+
+/* What is wrong with a kubeconfig is told by who uses it. */
+static void add_kubeconfig(struct limits_job *job, struct kube_access *access,
+			   struct landlock_paths *paths)
+{
+	const char *path = job->texts[TEXT_KUBECONFIG];
+	struct diag unused = { "" };
+
+	if (!path || !may_touch(job, path))
+		return;
+	add(paths, path);
+	if (kube_access_from_kubeconfig(path, job->texts[TEXT_KUBE_CONTEXT], access, &unused) < 0)
+		return;
+	add(paths, access->ca_file);
+	add(paths, access->client_cert_file);
+	add(paths, access->client_key_file);
+	add(paths, access->token_file);
+}
+
+static void job_run(struct offload_job *base)
+{
+	struct limits_job *job = (struct limits_job *)base;
+	const char *state_dir = job->texts[TEXT_STATE_DIR];
+	CLEANUP(kube_access_release) struct kube_access access = { 0 };
+	struct landlock_paths paths = { 0 };
+
+	for (size_t i = TEXT_CONFIG_FILE; i < TEXTS; i++)
+		add(&paths, job->texts[i]);
+	add_kubeconfig(job, &access, &paths);
+	/* It could not be made later. What fails now fails again, and is told, when it is used. */
+	if (state_dir && may_touch(job, state_dir)) {
+		(void)mkdir(state_dir, 0755);
+		paths.writable[paths.writable_count++] = state_dir;
+	}
+	job->result = landlock_rules(&paths, may_touch, job, &job->diag);
+}
+
+static struct limits_job *job_new(const struct config *config, const struct hanging *hanging)
+{
+	const char *const given[TEXTS] = {
+		[TEXT_STATE_DIR] = config->host_state_dir,
+		[TEXT_KUBECONFIG] = names_want_kubernetes(config) ? config->kube_config : NULL,
+		[TEXT_KUBE_CONTEXT] = config->kube_context,
+		[TEXT_CONFIG_FILE] = config->config_file,
+		[TEXT_SYSFS] = config->host_sysfs,
+		[TEXT_PROCFS] = config->host_procfs,
+		[TEXT_CGROUPFS] = config->host_cgroupfs,
+		[TEXT_KUBELET_CA] = config->kube_kubelet_ca_file,
+	};
+	struct limits_job *job = calloc(1, sizeof(*job));
+
+	if (!job)
+		return NULL;
+	job->job.run = job_run;
+	job->job.drop = job_drop;
+	job->result = -ETIMEDOUT;
+	job->hanging = *hanging;
+	(void)pthread_mutex_init(&job->lock, NULL);
+	for (size_t i = 0; i < TEXTS; i++) {
+		job->texts[i] = given[i] && given[i][0] ? strdup(given[i]) : NULL;
+		if (given[i] && given[i][0] && !job->texts[i]) {
+			job_free(job);
+			return NULL;
+		}
+	}
+	return job;
+}
+
+static bool wait_for(struct offload *pool)
+{
+	struct pollfd ready = { .fd = offload_fd(pool), .events = POLLIN };
+
+	return poll(&ready, 1, (int)(PATIENCE_NS / NSEC_PER_MSEC)) == 1;
+}
+
+/* -ETIMEDOUT: a path more is in @hanging. */
+static int make_rules(struct offload *pool, const struct config *config, struct hanging *hanging,
+		      struct diag *diag)
+{
+	struct limits_job *job = job_new(config, hanging);
+	int r = job ? offload_submit(pool, &job->job) : -ENOMEM;
+
+	if (r < 0) {
+		if (job)
+			job_free(job);
+		return diag_set(diag, r, "%s", strerrordesc_np(-r));
+	}
+	if (wait_for(pool) && offload_take(pool) == &job->job) {
+		*diag = job->diag;
+		r = job->result;
+		job->result = -1;
+		job_free(job);
+		return r;
+	}
+	(void)pthread_mutex_lock(&job->lock);
+	(void)snprintf(hanging->paths[hanging->count], PATH_MAX, "%s", job->touched);
+	(void)pthread_mutex_unlock(&job->lock);
+	log_warn("%s does not answer and is left alone: what lies there is not written until a "
+		 "restart, nor read if it is in /home or the like",
+		 hanging->paths[hanging->count++]);
+	offload_abandon(pool, &job->job);
+	return diag_set(diag, -ETIMEDOUT, "too many paths do not answer");
 }
 
 static int enter(const struct config *config, struct diag *diag)
 {
-	struct landlock_paths paths = { 0 };
-	const char *const used[] = {
-		config->config_file,
-		config->host_sysfs,
-		config->host_procfs,
-		config->host_cgroupfs,
-		config->kube_config,
-		config->kube_kubelet_ca_file,
-		config->runtimes_docker_socket,
-		config->runtimes_podman_socket,
-	};
+	static const struct offload_options options = { .max_threads = HANGING_MAX,
+							.start_thread = privileges_drop_thread };
+	CLEANUP_FREE struct hanging *hanging = calloc(1, sizeof(*hanging));
+	struct offload *pool = NULL;
+	CLEANUP_FD int rules = -1;
+	int r = hanging ? offload_new(&options, &pool) : -ENOMEM;
 
-	for (size_t i = 0; i < ARRAY_SIZE(used); i++)
-		add(paths.used, &paths.used_count, used[i]);
-	add(paths.writable, &paths.writable_count, config->host_state_dir);
-	/* It could not be made later. What fails now fails again, and is told, when it is used. */
-	if (config->host_state_dir && config->host_state_dir[0])
-		(void)mkdir(config->host_state_dir, 0755);
-	return landlock_enter(&paths, diag);
+	if (r < 0)
+		return diag_set(diag, r, "%s", strerrordesc_np(-r));
+	do
+		rules = make_rules(pool, config, hanging, diag);
+	while (rules == -ETIMEDOUT && hanging->count < HANGING_MAX);
+	/* No thread may be left that could get around them, but those that hang. */
+	offload_free(pool, hanging->count ? 0 : PATIENCE_NS);
+	return rules < 0 ? rules : landlock_enter(rules, diag);
 }
 
 int file_limits_enter(const struct config *config)

@@ -2,15 +2,21 @@
 /*
  * Landlock knows what is allowed, not what is forbidden: all of the root's folders but the private
  * ones are allowed to be read. libc has no functions for its three calls.
+ *
+ * Folders are opened without O_DIRECTORY, which would have automounters mount what lies there. To a
+ * rule of a folder for a file the kernel says EINVAL, and EBADFD for what lies in no file system,
+ * as memory files do.
  */
 #include "kepler/landlock.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/landlock.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -41,44 +47,40 @@ int landlock_abi(void)
 	return abi < 0 ? 0 : (int)abi;
 }
 
-static int allow(int ruleset_fd, int dir_fd, const char *path, uint64_t access)
+/* The rules as far as they are, and who says of each path whether it may be touched. */
+struct rules {
+	int fd;
+	landlock_ask_fn *ask;
+	void *userdata;
+};
+
+/* 1, also where @path must not be touched; 0 where it is no folder or not there; or -errno. */
+static int allow(const struct rules *rules, const char *path, uint64_t access)
 {
 	struct landlock_path_beneath_attr rule = { .allowed_access = access };
-	CLEANUP_FD int fd = openat(dir_fd, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	CLEANUP_FD int fd = -1;
 
+	if (rules->ask && !rules->ask(rules->userdata, path))
+		return 1;
+	fd = open(path, O_PATH | O_CLOEXEC);
 	if (fd < 0)
-		return errno == ENOENT || errno == ENOTDIR || errno == EACCES ? 0 : -errno;
+		return errno == EMFILE || errno == ENFILE || errno == ENOMEM ? -errno : 0;
 	rule.parent_fd = fd;
-	return syscall(SYS_landlock_add_rule, ruleset_fd, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) < 0
-		       ? -errno
-		       : 0;
+	if (syscall(SYS_landlock_add_rule, rules->fd, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) == 0)
+		return 1;
+	return errno == EINVAL || errno == EBADFD ? 0 : -errno;
 }
 
-/* Does @path lie in the folder @name of the root? Links are followed as far as the path exists. */
-static bool lies_in(const char *path, const char *name)
+static bool is_private(const char *name)
 {
-	CLEANUP_FREE char *real = realpath(path, NULL);
-	const char *from = real ? real : path;
-	size_t len = strlen(name);
-
-	return from[0] == '/' && strncmp(from + 1, name, len) == 0 &&
-	       (from[1 + len] == '/' || from[1 + len] == '\0');
+	for (size_t i = 0; i < ARRAY_SIZE(private_folders); i++) {
+		if (strcmp(name, private_folders[i]) == 0)
+			return true;
+	}
+	return false;
 }
 
-static bool is_private(const char *name, const struct landlock_paths *paths)
-{
-	bool found = false;
-
-	for (size_t i = 0; !found && i < ARRAY_SIZE(private_folders); i++)
-		found = strcmp(name, private_folders[i]) == 0;
-	for (size_t i = 0; found && i < paths->used_count; i++)
-		found = !lies_in(paths->used[i], name);
-	for (size_t i = 0; found && i < paths->writable_count; i++)
-		found = !lies_in(paths->writable[i], name);
-	return found;
-}
-
-static int allow_reading(int ruleset_fd, const struct landlock_paths *paths)
+static int allow_reading(const struct rules *rules)
 {
 	DIR *root = opendir("/");
 	struct dirent *entry;
@@ -86,42 +88,86 @@ static int allow_reading(int ruleset_fd, const struct landlock_paths *paths)
 
 	if (!root)
 		return -errno;
-	while (r == 0 && (entry = readdir(root))) {
+	while (r >= 0 && (entry = readdir(root))) {
+		char path[NAME_MAX + 2];
+
+		(void)snprintf(path, sizeof(path), "/%s", entry->d_name);
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
-		    !is_private(entry->d_name, paths))
-			r = allow(ruleset_fd, dirfd(root), entry->d_name, ACCESS_READ);
+		    !is_private(entry->d_name))
+			r = allow(rules, path, ACCESS_READ);
 	}
 	(void)closedir(root);
 	return r;
 }
 
-static int allow_all(int ruleset_fd, const struct landlock_paths *paths, uint64_t truncate)
+/* @path, if it is a folder, else the one that it lies in, or would; never the root. */
+static int allow_folder_of(const struct rules *rules, const char *path)
 {
-	int r = allow_reading(ruleset_fd, paths);
+	char folder[PATH_MAX];
+	int n = snprintf(folder, sizeof(folder), "%s", path), r;
 
-	for (size_t i = 0; r == 0 && i < paths->writable_count; i++)
-		r = allow(ruleset_fd, AT_FDCWD, paths->writable[i],
-			  ACCESS_READ | ACCESS_WRITE | truncate);
+	if (n < 0 || (size_t)n >= sizeof(folder) || folder[0] != '/')
+		return 0;
+	do {
+		char *slash;
+
+		r = folder[1] ? allow(rules, folder, ACCESS_READ) : 1;
+		slash = strrchr(folder, '/');
+		slash[slash == folder] = '\0';
+	} while (r == 0);
 	return r;
 }
 
-int landlock_enter(const struct landlock_paths *paths, struct diag *diag)
+/* Where links lead, too. */
+static int allow_use(const struct rules *rules, const char *path)
+{
+	int r = allow_folder_of(rules, path);
+	char *real;
+
+	if (r < 0 || (rules->ask && !rules->ask(rules->userdata, path)))
+		return r;
+	real = realpath(path, NULL);
+	if (real && strcmp(real, path) != 0)
+		r = allow_folder_of(rules, real);
+	free(real);
+	return r;
+}
+
+static int allow_all(const struct rules *rules, const struct landlock_paths *paths,
+		     uint64_t truncate)
+{
+	int r = allow_reading(rules);
+
+	for (size_t i = 0; r >= 0 && i < paths->used_count; i++)
+		r = allow_use(rules, paths->used[i]);
+	for (size_t i = 0; r >= 0 && i < paths->writable_count; i++)
+		r = allow(rules, paths->writable[i], ACCESS_READ | ACCESS_WRITE | truncate);
+	return r;
+}
+
+int landlock_rules(const struct landlock_paths *paths, landlock_ask_fn *ask, void *userdata,
+		   struct diag *diag)
 {
 	int abi = landlock_abi(), r;
 	uint64_t truncate = abi >= 3 ? ACCESS_TRUNCATE : 0;
 	struct landlock_ruleset_attr attr = { ACCESS_READ | ACCESS_WRITE | ACCESS_NEVER |
 					      truncate };
-	CLEANUP_FD int ruleset_fd = -1;
+	CLEANUP_FD int fd = -1;
 
 	if (!abi)
 		return diag_set(diag, -EOPNOTSUPP, "the kernel has no Landlock");
-	ruleset_fd = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr), 0);
-	if (ruleset_fd < 0)
+	fd = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr), 0);
+	if (fd < 0)
 		return diag_set(diag, -errno, "Landlock takes no rules: %s",
 				strerrordesc_np(errno));
-	r = allow_all(ruleset_fd, paths, truncate);
-	if (r == 0 && (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
-		       syscall(SYS_landlock_restrict_self, ruleset_fd, 0) < 0))
-		r = -errno;
-	return r < 0 ? diag_set(diag, r, "Landlock refuses: %s", strerrordesc_np(-r)) : abi;
+	r = allow_all(&(struct rules){ fd, ask, userdata }, paths, truncate);
+	return r < 0 ? diag_set(diag, r, "Landlock refuses: %s", strerrordesc_np(-r)) : TAKE_FD(fd);
+}
+
+int landlock_enter(int rules_fd, struct diag *diag)
+{
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+	    syscall(SYS_landlock_restrict_self, rules_fd, 0) < 0)
+		return diag_set(diag, -errno, "Landlock refuses: %s", strerrordesc_np(errno));
+	return landlock_abi();
 }

@@ -10,6 +10,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/diag.h"
@@ -19,7 +20,12 @@
 struct landlock_paths {
 	const char *writable[LANDLOCK_PATHS_MAX]; /* folders, whose files may change; must exist */
 	size_t writable_count;
-	const char *used[LANDLOCK_PATHS_MAX]; /* what is to be read although it may lie in /home */
+	/*
+	 * What is to be read although it may lie in a private place: a folder, or a file, and then
+	 * its folder, as what replaces it will lie there. Where that is missing, the folder above.
+	 * If it is a link, where that leads now is readable as well.
+	 */
+	const char *used[LANDLOCK_PATHS_MAX];
 	size_t used_count;
 };
 
@@ -27,7 +33,16 @@ struct landlock_paths {
 int landlock_abi(void);
 
 /*
- * Sets no_new_privs. Folders that do not exist are passed over. The version, or -errno with a
- * diagnosis; -EOPNOTSUPP where the kernel has no Landlock.
+ * Asked before @path is touched, which may hang where it lies on a mount that does. False: it is
+ * left alone, as if it did not exist.
  */
-int landlock_enter(const struct landlock_paths *paths, struct diag *diag);
+typedef bool landlock_ask_fn(void *userdata, const char *path);
+/*
+ * Makes rules of @paths, on any thread; @ask may be NULL. Folders that do not exist are passed
+ * over. A descriptor for landlock_enter(), or -errno with a diagnosis; -EOPNOTSUPP where the kernel
+ * has no Landlock.
+ */
+int landlock_rules(const struct landlock_paths *paths, landlock_ask_fn *ask, void *userdata,
+		   struct diag *diag);
+/* From now on they hold. Sets no_new_privs. The version, or -errno with a diagnosis. */
+int landlock_enter(int rules_fd, struct diag *diag);

@@ -290,16 +290,15 @@ int monitor_main(int argc, char *const *argv, char *const *environ_)
 {
 	struct monitor monitor = {
 		.args = { .argc = argc, .argv = argv, .environ_ = environ_ },
-		.config = calloc(1, sizeof(struct config)),
 		.signal_fd = -1,
 		.stats.stat_fd = -1,
 	};
 	struct diag diag = { "" };
 	int status;
 
-	if (!monitor.config || config_load(&monitor.args, monitor.config, &diag) < 0) {
-		(void)fprintf(stderr, "kepler: %s\n", monitor.config ? diag.text : "out of memory");
-		free(monitor.config);
+	monitor.config = reload_first(&monitor.args, RELOAD_FIRST_LIMIT_NS, &diag);
+	if (!monitor.config) {
+		(void)fprintf(stderr, "kepler: %s\n", diag.text);
 		return 2;
 	}
 	log_setup((enum log_level)monitor.config->log_level,

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Start: config → files limited (Landlock) → BPF and processes (all that needs privilege) →
- * privileges dropped → server → meters and names, with their threads → system calls confined →
- * first snapshot → READY. So no thread but this one ever held a capability that is not needed, the
- * one that talks to the network holds none, and whatever may take long finds /healthz answering.
+ * Start: config → files limited (Landlock) → server → BPF and processes (all that needs privilege)
+ * → privileges dropped → meters and names, with their threads → system calls confined → first
+ * snapshot → READY. So no thread but this one ever held a capability that is not needed, as the
+ * one that talks to the network begins without any, and whatever may take long, or hang, finds
+ * /healthz answering.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,13 +27,13 @@
 
 /*
  * Where descriptors are few, what takes many (BPF: two dozen) or is optional must leave some for
- * what is not: the server, and its connections. Held while the others are opened.
+ * what is not: jobs, and the server's connections. Held while the others are opened.
  */
-#define KEPT_FOR_SERVER      8
+#define KEPT_FOR_JOBS        2
 #define KEPT_FOR_CONNECTIONS 2
 
 struct kept_fds {
-	int fds[KEPT_FOR_SERVER + KEPT_FOR_CONNECTIONS];
+	int fds[KEPT_FOR_JOBS + KEPT_FOR_CONNECTIONS];
 	size_t count;
 };
 
@@ -167,11 +168,13 @@ static int start_measuring(struct monitor *monitor)
 
 static int open_in_order(struct monitor *monitor, struct kept_fds *kept)
 {
-	int r = open_processes(monitor);
+	int r = listen_early(monitor);
 
+	if (r < 0)
+		return r;
+	keep_fds(kept, monitor->signal_fd);
+	r = open_processes(monitor);
 	free_fds(kept, KEPT_FOR_CONNECTIONS);
-	if (r == 0)
-		r = listen_early(monitor);
 	if (r < 0)
 		return r;
 	open_jobs(monitor);
@@ -187,7 +190,6 @@ int monitor_start(struct monitor *monitor)
 		return log_error_errno(r, "cannot receive signals");
 	monitor->signal_fd = r;
 	monitor->landlock_abi = file_limits_enter(monitor->config);
-	keep_fds(&kept, monitor->signal_fd);
 	r = open_in_order(monitor, &kept);
 	free_fds(&kept, 0);
 	return r;

@@ -209,6 +209,8 @@ struct bare_call {
 
 void privileges_drop_thread(void)
 {
+	/* privileges_drop() may come later, and for another thread. */
+	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	capng_clear(CAPNG_SELECT_CAPS);
 	(void)capng_apply(CAPNG_SELECT_CAPS); /* can only fail when there is nothing to drop */
 }

@@ -68,5 +68,8 @@ int privileges_drop(unsigned needs, struct diag *diag);
  * talks to a network needs none. Returns when it has; 0 or -errno when there can be no thread.
  */
 int privileges_call_without(void (*call)(void *), void *userdata);
-/* Gives up all capabilities of the calling thread: struct offload_options, start_thread. */
+/*
+ * Gives up all capabilities of the calling thread, and sets no_new_privs: for struct
+ * offload_options, start_thread.
+ */
 void privileges_drop_thread(void);

@@ -2,6 +2,7 @@
 #include "kepler/reload.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 
 #include "base/macro.h"
@@ -28,18 +29,31 @@ static void job_drop(struct offload_job *job)
 	job_free((struct reload_job *)job);
 }
 
+static int load(const struct config_args *args, struct config **ret, struct diag *diag)
+{
+	CLEANUP_FREE struct config *config = calloc(1, sizeof(*config));
+	int r;
+
+	if (!config)
+		return diag_set(diag, -ENOMEM, "out of memory");
+	r = config_load(args, config, diag);
+	if (r == 0)
+		*ret = TAKE_PTR(config);
+	return r;
+}
+
 static void job_run(struct offload_job *base)
 {
 	struct reload_job *job = (struct reload_job *)base;
-	CLEANUP_FREE struct config *config = calloc(1, sizeof(*config));
 
-	if (!config) {
-		job->result = diag_set(&job->diag, -ENOMEM, "out of memory");
-		return;
-	}
-	job->result = config_load(&job->args, config, &job->diag);
-	if (job->result == 0)
-		job->config = TAKE_PTR(config);
+	job->result = load(&job->args, &job->config, &job->diag);
+}
+
+static void tell_late(struct diag *diag, const char *what, uint64_t limit_ns)
+{
+	(void)diag_set(diag, -ETIMEDOUT,
+		       "%s could not be read within %llu s; its file may lie on a mount that hangs",
+		       what, (unsigned long long)(limit_ns / NSEC_PER_SEC));
 }
 
 static enum reload_outcome begin(struct reload *reload, uint64_t now_ns, struct diag *diag)
@@ -106,9 +120,7 @@ enum reload_outcome reload_turn(struct reload *reload, uint64_t now_ns, struct d
 	if (reload->given_up || now_ns < reload->began_ns + RELOAD_LIMIT_NS)
 		return RELOAD_NOTHING;
 	reload->given_up = true;
-	(void)diag_set(diag, -ETIMEDOUT,
-		       "it could not be read within %llu s; its file may lie on a mount that hangs",
-		       RELOAD_LIMIT_NS / NSEC_PER_SEC);
+	tell_late(diag, "it", RELOAD_LIMIT_NS);
 	return RELOAD_FAILED;
 }
 
@@ -125,4 +137,49 @@ void reload_close(struct reload *reload)
 		offload_abandon(reload->pool, &reload->job->job);
 	reload->job = NULL;
 	reload->again = false;
+}
+
+static struct config *read_here(const struct config_args *args, struct diag *diag)
+{
+	struct config *config = NULL;
+
+	(void)load(args, &config, diag);
+	return config;
+}
+
+/* False: it hangs, and its thread with it. */
+static bool read_in_time(struct offload *pool, const struct config_args *args, uint64_t limit_ns,
+			 struct config **ret_config, struct diag *diag)
+{
+	struct reload first = { .pool = pool, .args = args };
+	struct pollfd ready = { .fd = offload_fd(pool), .events = POLLIN };
+	struct offload_job *job;
+
+	if (reload_ask(&first, 0, diag) != RELOAD_BEGUN) {
+		*ret_config = read_here(args, diag);
+		return true;
+	}
+	(void)poll(&ready, 1, (int)(limit_ns / NSEC_PER_MSEC));
+	job = offload_take(pool);
+	if (job)
+		(void)reload_take(&first, job, ret_config, diag);
+	else
+		reload_close(&first);
+	return job;
+}
+
+struct config *reload_first(const struct config_args *args, uint64_t limit_ns, struct diag *diag)
+{
+	static const struct offload_options options = { .max_threads = 1 };
+	struct config *config = NULL;
+	struct offload *pool;
+	bool answered;
+
+	if (offload_new(&options, &pool) < 0)
+		return read_here(args, diag);
+	answered = read_in_time(pool, args, limit_ns, &config, diag);
+	offload_free(pool, answered ? NSEC_PER_SEC : 0);
+	if (!answered)
+		tell_late(diag, "the configuration", limit_ns);
+	return config;
 }

@@ -15,7 +15,8 @@
 #include "base/offload.h"
 #include "kepler/config.h"
 
-#define RELOAD_LIMIT_NS (5ULL * 1000000000)
+#define RELOAD_LIMIT_NS       (5ULL * 1000000000)
+#define RELOAD_FIRST_LIMIT_NS (5ULL * 1000000000)
 
 struct reload_job;
 
@@ -55,3 +56,10 @@ enum reload_outcome reload_turn(struct reload *reload, uint64_t now_ns, struct d
 uint64_t reload_due_ns(const struct reload *reload);
 /* Before the pool is freed. */
 void reload_close(struct reload *reload);
+
+/*
+ * The start: reads the configuration on a thread that has ended when this returns, unless it hangs,
+ * or on the calling one where there can be no other. The configuration, which is the caller's; or
+ * NULL with a diagnosis, after @limit_ns at the latest.
+ */
+struct config *reload_first(const struct config_args *args, uint64_t limit_ns, struct diag *diag);

@@ -64,8 +64,9 @@ static int enter(const struct place *place, const char *used)
 		.used_count = used ? 1 : 0,
 	};
 	struct diag diag;
+	int fd = landlock_rules(&paths, NULL, NULL, &diag);
 
-	return landlock_enter(&paths, &diag);
+	return fd < 0 ? fd : landlock_enter(fd, &diag);
 }
 
 static bool is_refused(int result)
@@ -130,20 +131,104 @@ static int reads(const void *argument)
 		       : 3;
 }
 
+/* A folder in a private place, with two folders in it, each with a file. */
+static int set_up_private(void **state)
+{
+	static struct place place;
+
+	(void)snprintf(place.dir, sizeof(place.dir), "/root/kepler-test-XXXXXX");
+	*state = &place;
+	if (!mkdtemp(place.dir))
+		return -1;
+	(void)snprintf(place.state, sizeof(place.state), "%.40s/used", place.dir);
+	(void)snprintf(place.other, sizeof(place.other), "%s/other", place.dir);
+	(void)snprintf(place.file, sizeof(place.file), "%.50s/file", place.state);
+	if (mkdir(place.state, 0700) < 0 || mkdir(place.other, 0700) < 0)
+		return -1;
+	return write_file_atomic(place.file, "old", 3, 0600);
+}
+
+static bool can_list(const char *path)
+{
+	CLEANUP_FD int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return fd >= 0;
+}
+
 static int reads_what_is_used(const void *argument)
 {
-	if (enter(argument, "/home/somebody/kubeconfig") <= 0)
+	const struct place *place = argument;
+	char text[16];
+
+	if (enter(place, place->file) <= 0)
 		return 42;
-	return open("/home", O_RDONLY | O_DIRECTORY | O_CLOEXEC) >= 0 &&
-			       is_refused(open("/root", O_RDONLY | O_DIRECTORY | O_CLOEXEC))
-		       ? 0
-		       : 1;
+	if (read_file_at(AT_FDCWD, place->file, text, sizeof(text)) != 3)
+		return 1;
+	if (!can_list(place->state)) /* what replaces it lies there */
+		return 2;
+	return can_list(place->other) || can_list(place->dir) || can_list("/root") ||
+			       can_list("/home")
+		       ? 3
+		       : 0;
+}
+
+static int reads_where_a_link_leads(const void *argument)
+{
+	const struct place *place = argument;
+	char link[80], text[16];
+
+	(void)snprintf(link, sizeof(link), "/tmp/%s", strrchr(place->dir, '/') + 1);
+	if (symlink(place->file, link) < 0 || enter(place, link) <= 0)
+		return 42;
+	if (read_file_at(AT_FDCWD, link, text, sizeof(text)) != 3)
+		return 1;
+	return can_list(place->other) ? 2 : 0;
+}
+
+static int reads_what_comes_later(const void *argument)
+{
+	const struct place *place = argument;
+	char path[80];
+
+	(void)snprintf(path, sizeof(path), "%s/not/yet/there", place->other);
+	if (enter(place, path) <= 0)
+		return 42;
+	return can_list(place->other) && !can_list(place->dir) ? 0 : 1;
+}
+
+static bool leave_alone(void *userdata, const char *path)
+{
+	return strcmp(userdata, path) != 0;
+}
+
+static int touches_nothing_that_is_refused(const void *argument)
+{
+	const struct place *place = argument;
+	const struct landlock_paths paths = { .used = { place->file }, .used_count = 1 };
+	struct diag diag;
+	int fd = landlock_rules(&paths, leave_alone, (void *)(uintptr_t)place->file, &diag);
+
+	if (fd < 0 || landlock_enter(fd, &diag) <= 0)
+		return 42;
+	return can_list(place->state) || !can_list("/etc") ? 1 : 0;
 }
 
 static void private_places_are_not_read(void **state)
 {
 	assert_int_equal(in_child(reads, *state), 0);
-	assert_int_equal(in_child(reads_what_is_used, *state), 0);
+}
+
+static void of_private_places_what_is_used_is_read(void **state)
+{
+	const struct place *place = *state;
+	char link[80];
+
+	assert_int_equal(in_child(reads_what_is_used, place), 0);
+	assert_int_equal(in_child(reads_what_comes_later, place), 0);
+	assert_int_equal(in_child(touches_nothing_that_is_refused, place), 0);
+	assert_int_equal(in_child(reads_where_a_link_leads, place), 0);
+	(void)snprintf(link, sizeof(link), "/tmp/%s", strrchr(place->dir, '/') + 1);
+	assert_int_equal(unlink(link), 0);
 }
 
 int main(void)
@@ -151,10 +236,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(only_what_is_named_is_written, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(private_places_are_not_read, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(of_private_places_what_is_used_is_read,
+						set_up_private, tear_down),
 	};
 
-	if (!landlock_abi()) {
-		(void)printf("1..0 # SKIP the kernel has no Landlock\n");
+	if (!landlock_abi() || geteuid() != 0) {
+		(void)printf("1..0 # SKIP wants Landlock and root\n");
 		return 0;
 	}
 	cmocka_set_message_output(CM_OUTPUT_TAP);

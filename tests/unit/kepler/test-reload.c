@@ -160,6 +160,24 @@ static void one_that_takes_too_long_fails_once(void **state)
 	tear_down(&bench);
 }
 
+static void the_first_is_waited_for(void **state)
+{
+	struct bench bench;
+	struct config *config;
+
+	(void)state;
+	set_up(&bench, "monitor:\n  interval: 7s\n");
+	config = reload_first(&bench.args, 60 * NSEC_PER_SEC, &bench.diag);
+	assert_non_null(config);
+	assert_int_equal(config->monitor_interval_ns, 7 * NSEC_PER_SEC);
+	config_release(config);
+	free(config);
+	write_file(bench.path, "monitor:\n  intervall: 7s\n");
+	assert_null(reload_first(&bench.args, 60 * NSEC_PER_SEC, &bench.diag));
+	assert_non_null(strstr(bench.diag.text, "monitor.interval"));
+	tear_down(&bench);
+}
+
 static void without_a_thread_it_fails(void **state)
 {
 	struct bench bench;
@@ -180,6 +198,7 @@ int main(void)
 		cmocka_unit_test(a_fifo_is_refused_and_hangs_nothing),
 		cmocka_unit_test(many_wishes_are_two_readings),
 		cmocka_unit_test(one_that_takes_too_long_fails_once),
+		cmocka_unit_test(the_first_is_waited_for),
 		cmocka_unit_test(without_a_thread_it_fails),
 	};
 
