@@ -18,7 +18,7 @@
 /* A container that went is kept for a while: room for as many again, and for pods' sandboxes. */
 #define DIRECTORY_FACTOR  4
 
-#define CLOSE_PATIENCE_NS (1 * NSEC_PER_SEC)
+#define CLOSE_PATIENCE_NS (2 * NSEC_PER_SEC)
 
 static const char *text_or_null(const char *text)
 {
@@ -323,6 +323,67 @@ void names_describe(struct names *names, struct snapshot_self *ret)
 	ret->names_refused = stats.refused;
 }
 
+/* Ends the threads that read files, which may hang: a token, a runtime's state. */
+struct stop_job {
+	struct offload_job job;
+	struct kube *kube;
+	struct runtimes *runtimes;
+};
+
+static void stop_job_run(struct offload_job *base)
+{
+	struct stop_job *job = (struct stop_job *)base;
+
+	kube_stop(job->kube);
+	runtimes_stop(job->runtimes);
+}
+
+static void stop_job_drop(struct offload_job *job)
+{
+	free(job);
+}
+
+/* False: one of them hangs, and has what it uses until the process ends. */
+static bool stop_in_time(struct offload *pool, struct stop_job *job)
+{
+	struct pollfd ready = { .fd = offload_fd(pool), .events = POLLIN };
+	bool ended;
+
+	if (offload_submit(pool, &job->job) < 0) {
+		stop_job_run(&job->job);
+		free(job);
+		return true;
+	}
+	(void)poll(&ready, 1, (int)(CLOSE_PATIENCE_NS / NSEC_PER_MSEC));
+	ended = offload_take(pool) == &job->job;
+	if (ended)
+		free(job);
+	else
+		offload_abandon(pool, &job->job);
+	return ended;
+}
+
+static bool stop_threads(struct names *names)
+{
+	static const struct offload_options options = { .max_threads = 1 };
+	struct stop_job *job = calloc(1, sizeof(*job));
+	struct offload *pool;
+	bool stopped;
+
+	if (!job || offload_new(&options, &pool) < 0) {
+		free(job);
+		kube_stop(names->kube);
+		runtimes_stop(names->runtimes);
+		return true;
+	}
+	*job = (struct stop_job){ { .run = stop_job_run, .drop = stop_job_drop },
+				  names->kube,
+				  names->runtimes };
+	stopped = stop_in_time(pool, job);
+	offload_free(pool, stopped ? CLOSE_PATIENCE_NS : 0);
+	return stopped;
+}
+
 void names_close(struct names *names)
 {
 	bool hangs;
@@ -332,8 +393,8 @@ void names_close(struct names *names)
 	if (names->job)
 		offload_abandon(names->starter, &names->job->job);
 	offload_free(names->starter, hangs ? 0 : CLOSE_PATIENCE_NS);
-	kube_stop(names->kube);
-	runtimes_stop(names->runtimes);
+	if ((names->kube || names->runtimes) && !stop_threads(names))
+		hangs = true;
 	if (!hangs)
 		directory_free(names->directory);
 	*names = (struct names){ 0 };

@@ -72,7 +72,8 @@ struct kube_stats {
  */
 int kube_start(const struct kube_options *options, struct directory *directory, struct kube **ret,
 	       struct diag *diag);
-void kube_stop(struct kube *kube); /* returns within a second; NULL is fine */
+/* Returns within a second, unless a file that the kubeconfig names hangs. NULL is fine. */
+void kube_stop(struct kube *kube);
 /* How often names are looked for, 0: at any time. From any thread; for the next wait. */
 void kube_set_interval(struct kube *kube, uint64_t interval_ms);
 void kube_get_stats(struct kube *kube, struct kube_stats *ret);

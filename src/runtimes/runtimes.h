@@ -41,5 +41,6 @@ struct runtimes_stats {
 /* 0, -ENOMEM, -EMFILE …; a runtime that is not there or does not answer is no error. */
 int runtimes_start(const struct runtimes_options *options, struct directory *directory,
 		   struct runtimes **ret, struct diag *diag);
-void runtimes_stop(struct runtimes *runtimes); /* returns within a second; NULL is allowed */
+/* Returns within a second, unless a runtime's state hangs. NULL is allowed. */
+void runtimes_stop(struct runtimes *runtimes);
 void runtimes_get_stats(struct runtimes *runtimes, struct runtimes_stats *ret);

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The release binary, confined as users run it (S2, S3, S8): by seccomp, which a build with sanitizers cannot be, and by dropping.
 
-Start and end, the peers' failures and the sensors' faults pass under the filter; every thread holds what is documented and no
-more; as nobody with the three capabilities of the unit file it measures with BPF, and with each one fewer it says which one is
-missing and goes on without.
+Start and end, the peers' failures, the sensors' faults and processes that hang pass under the filter; every thread holds what is
+documented and no more; as nobody with the three capabilities of the unit file it measures with BPF, and with each one fewer it says
+which one is missing and goes on without.
 """
 import ctypes
 import os
@@ -20,7 +20,7 @@ from plant import BUILD, ROOT, Exporter, Sensors, need_program, need_root, rapl_
 CAPABILITIES = {"dac_read_search": 2, "perfmon": 38, "bpf": 39}
 NOBODY = 65534
 FAST = ["--monitor.interval=200ms"]
-SCENARIOS = ["lifecycle", "peer-failures", "sensor-faults"]
+SCENARIOS = ["lifecycle", "peer-failures", "sensor-faults", "hanging-process"]
 
 
 def release_binary():

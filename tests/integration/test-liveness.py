@@ -111,14 +111,10 @@ def stray_signals():
 
 
 def listens_before_the_baseline():
-    """A first pass that never ends: /healthz answers until the limit, the rest says that nothing was read yet."""
-    with tempfile.TemporaryDirectory() as proc:
-        for name in ("stat", "meminfo", "cpuinfo", "uptime", "mounts"):
-            pathlib.Path(proc, name).write_bytes(pathlib.Path("/proc", name).read_bytes())
-        for pid in ("1", "1000"):
-            os.mkdir(os.path.join(proc, pid))
-            os.mkfifo(os.path.join(proc, pid, "stat"))
-        flags = ["--monitor.hang-limit=2s", "--no-bpf.enabled", f"--host.procfs={proc}"]
+    """A /proc that never answers: /healthz answers until the limit, the rest says that nothing was read yet."""
+    with Sensors(["1000/stat text 1000 (x) S"]) as proc:
+        proc.process.send_signal(signal.SIGSTOP)
+        flags = ["--monitor.hang-limit=2s", "--no-bpf.enabled", f"--host.procfs={proc.mount}"]
         with Exporter(*FAST, *flags, wait=False) as exporter:
             exporter.wait_url(pattern=r"listening at (http://[^\s\"]+)/metrics")
             assert exporter.get("/healthz")[0] == 200
@@ -128,6 +124,7 @@ def listens_before_the_baseline():
             assert exporter.get("/")[0] == 200
             until("/healthz answers 503", lambda: exporter.get("/healthz")[0] == 503, 6)
             assert "Kepler serves" not in exporter.output()
+        proc.process.send_signal(signal.SIGCONT)
 
 
 def configuration_hangs():
