@@ -8,6 +8,8 @@
 
 #include <cmocka.h>
 
+#include "tree.h"
+
 static void test_lists_of_cpus(void **state)
 {
 	(void)state;
@@ -33,6 +35,29 @@ static void test_tree_without_cpus(void **state)
 	assert_int_equal(topology.sockets, 0);
 }
 
+/* Two sockets of two cores of two threads; cores are numbered in each socket anew. */
+static void test_threads_cores_and_sockets(void **state)
+{
+	struct topology topology;
+
+	(void)state;
+	put("devices/system/cpu/online", "0-7\n");
+	for (unsigned cpu = 0; cpu < 8; cpu++) {
+		char path[96];
+
+		(void)snprintf(path, sizeof(path),
+			       "devices/system/cpu/cpu%u/topology/physical_package_id", cpu);
+		put(path, cpu / 2 % 2 ? "1\n" : "0\n");
+		(void)snprintf(path, sizeof(path), "devices/system/cpu/cpu%u/topology/core_id",
+			       cpu);
+		put(path, cpu % 2 ? "1\n" : "0\n");
+	}
+	assert_int_equal(topology_read(root, &topology), 0);
+	assert_int_equal(topology.cpus, 8);
+	assert_int_equal(topology.cores, 4);
+	assert_int_equal(topology.sockets, 2);
+}
+
 static void test_this_machine(void **state)
 {
 	struct topology topology;
@@ -50,6 +75,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lists_of_cpus),
 		cmocka_unit_test(test_tree_without_cpus),
+		cmocka_unit_test_setup_teardown(test_threads_cores_and_sockets, setup, teardown),
 		cmocka_unit_test(test_this_machine),
 	};
 

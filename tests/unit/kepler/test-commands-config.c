@@ -11,6 +11,8 @@
 
 #include <cmocka.h>
 
+#include "base/macro.h"
+
 static int run(const char **argv, char **out, char **err)
 {
 	struct config_args args = { .default_file = "" };
@@ -71,11 +73,11 @@ static void show(void **state)
 static void wrong_use(void **state)
 {
 	const char *none[] = { NULL }, *unknown[] = { "frobnicate", NULL },
-		   *more[] = { "sample", "x", NULL };
-	const char **cases[] = { none, unknown, more };
+		   *more[] = { "sample", "x", NULL }, *two[] = { "check", "x", "y", NULL };
+	const char **cases[] = { none, unknown, more, two };
 
 	(void)state;
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		char *out, *err;
 
 		assert_int_equal(run(cases[i], &out, &err), 2);

@@ -33,6 +33,17 @@ static void names_every_option(void **state)
 	}
 }
 
+/* scdoc would take "_" and "*" for emphasis. */
+static void the_manual_shows_text_as_it_is(void **state)
+{
+	struct strbuf text = STRBUF_INIT;
+
+	(void)state;
+	config_man(&text);
+	assert_non_null(strstr(text.data, "$NODE\\_NAME"));
+	strbuf_release(&text);
+}
+
 static void help_fits_a_terminal(void **state)
 {
 	struct strbuf text = STRBUF_INIT;
@@ -95,6 +106,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_every_option),
+		cmocka_unit_test(the_manual_shows_text_as_it_is),
 		cmocka_unit_test(help_fits_a_terminal),
 		cmocka_unit_test(sample_uncommented_is_the_default),
 		cmocka_unit_test(schema_is_balanced),

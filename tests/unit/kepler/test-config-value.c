@@ -140,6 +140,32 @@ static void show_loads_back(void **state)
 	}
 }
 
+static int set(struct config *config, const char *name, const char *text)
+{
+	size_t count;
+	struct diag diag = { "" };
+	int r = option_set(&config_options(&count)[option_find(name)], config, text, &diag);
+
+	assert_true(r == 0 || diag.text[0]);
+	return r;
+}
+
+static void numbers_keep_to_their_range(void **state)
+{
+	struct config config;
+
+	(void)state;
+	assert_int_equal(config_load_text("x", "", 0, &config, NULL), 0);
+	assert_int_equal(set(&config, "web.max-connections", "10000"), 0);
+	assert_int_equal(set(&config, "web.max-connections", "10001"), -EINVAL);
+	assert_int_equal(set(&config, "web.max-connections", "3"), -EINVAL);
+	assert_int_equal(config.web_max_connections, 10000);
+	assert_int_equal(set(&config, "monitor.interval", "100ms"), 0);
+	assert_int_equal(set(&config, "monitor.interval", "99ms"), -EINVAL);
+	assert_int_equal(set(&config, "monitor.interval", "100000h"), -EINVAL);
+	config_release(&config);
+}
+
 /* The table itself: names, sections, ranges and defaults make sense. */
 static void table_is_sound(void **state)
 {
@@ -186,6 +212,7 @@ static void printable(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(numbers_keep_to_their_range),
 		cmocka_unit_test(table_is_sound),
 		cmocka_unit_test(show_loads_back),
 		cmocka_unit_test(printable),
