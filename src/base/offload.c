@@ -153,7 +153,8 @@ static int start_thread(struct offload *offload)
 
 /*
  * Called and returns with the lock held, which it drops while a thread is made. clone() waits for
- * any cgroup's migration that is under way: so a thread does it, ahead of need, and never the owner.
+ * any cgroup's migration that is under way: so a thread does it, ahead of need, and never the
+ * owner.
  */
 static void provide_spare(struct offload *offload)
 {
