@@ -72,6 +72,7 @@ struct config {
 	uint32_t metrics_max_series;                 /* --metrics.max-series=50000 */
 	char *web_listen_address[CONFIG_LISTEN_MAX]; /* --web.listen-address=127.0.0.1:28282 */
 	size_t web_listen_count;
+	char *web_socket_mode;                     /* --web.socket-mode=0660: octal */
 	char *web_allowed_hosts[CONFIG_HOSTS_MAX]; /* --web.allowed-hosts=NAME */
 	size_t web_allowed_hosts_count;
 	uint32_t web_max_connections; /* --web.max-connections=128 */

@@ -19,7 +19,8 @@
 #include "export/prometheus.h"
 #include "kepler/spelling.h"
 #include "net/http_host.h"
-#include "net/http_server.h"
+#include "net/http_listen.h"
+#include "net/http_unix.h"
 
 #define NAME_MAX_     64 /* longest name, with room */
 #define FIELD(member) .offset = offsetof(struct config, member)
@@ -59,12 +60,11 @@ static const struct option_choice services[] = { { "unit", SERVICES_UNIT },
 						 { "merged", SERVICES_MERGED },
 						 { 0 } };
 
-static int check_address(const char *text, struct diag *diag)
+static int check_mode(const char *text, struct diag *diag)
 {
-	char host[256];
-	uint16_t port;
+	mode_t mode;
 
-	return http_parse_address(text, host, sizeof(host), &port, diag);
+	return http_unix_parse_mode(text, &mode, diag);
 }
 
 static const struct config_option options[] = {
@@ -226,8 +226,13 @@ static const struct config_option options[] = {
 
 	{ "web.listen-address", "web.listenAddresses", OPTION_STRINGS,
 	  LIST(web_listen_address, web_listen_count, CONFIG_LISTEN_MAX),
-	  .default_text = "127.0.0.1:28282", .metavar = "ADDRESS", .check = check_address,
-	  .help = "HOST:PORT, [IPV6]:PORT, or :PORT for all addresses." },
+	  .default_text = "127.0.0.1:28282", .metavar = "ADDRESS", .check = http_listen_check,
+	  .help = "HOST:PORT, [IPV6]:PORT, :PORT for all addresses, or unix:PATH for a socket in a "
+		  "directory that is there." },
+	{ "web.socket-mode", NULL, OPTION_STRING, FIELD(web_socket_mode), .default_text = "0660",
+	  .metavar = "MODE", .check = check_mode,
+	  .help = "Mode of a unix socket, octal: whose processes may connect. Its group is "
+		  "Kepler's, or that of a directory with the setgid bit." },
 	{ "web.allowed-hosts", NULL, OPTION_STRINGS,
 	  LIST(web_allowed_hosts, web_allowed_hosts_count, CONFIG_HOSTS_MAX), .default_text = "",
 	  .metavar = "NAME", .check = http_host_check_name,

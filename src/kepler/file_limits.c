@@ -26,6 +26,7 @@
 #include "kepler/names.h"
 #include "kepler/privileges.h"
 #include "kube/kube_access.h"
+#include "net/http_unix.h"
 
 #define PATIENCE_NS (5 * NSEC_PER_SEC) /* for one thread, on a machine that is busy */
 #define HANGING_MAX 3
@@ -51,6 +52,8 @@ struct hanging {
 struct limits_job {
 	struct offload_job job;
 	char *texts[TEXTS]; /* of its own; NULL: none */
+	char socket_folders[CONFIG_LISTEN_MAX][HTTP_UNIX_PATH_MAX + 1];
+	size_t socket_folder_count;
 	struct hanging hanging;
 	pthread_mutex_t lock; /* of `touched` */
 	char touched[PATH_MAX];
@@ -126,7 +129,25 @@ static void job_run(struct offload_job *base)
 		(void)mkdir(state_dir, 0755);
 		paths.writable[paths.writable_count++] = state_dir;
 	}
+	for (size_t i = 0; i < job->socket_folder_count; i++)
+		paths.sockets[paths.socket_count++] = job->socket_folders[i];
 	job->result = landlock_rules(&paths, may_touch, job, &job->diag);
+}
+
+/* Of unix sockets to listen on: these are made, renamed and removed. */
+static void add_socket_folders(struct limits_job *job, const struct config *config)
+{
+	for (size_t i = 0; i < config->web_listen_count; i++) {
+		const char *path = http_unix_path(config->web_listen_address[i]);
+		const char *end = path ? strrchr(path, '/') : NULL;
+		char *folder = job->socket_folders[job->socket_folder_count];
+
+		if (!end)
+			continue;
+		(void)snprintf(folder, HTTP_UNIX_PATH_MAX + 1, "%.*s",
+			       end > path ? (int)(end - path) : 1, path);
+		job->socket_folder_count++;
+	}
 }
 
 static struct limits_job *job_new(const struct config *config, const struct hanging *hanging)
@@ -150,6 +171,7 @@ static struct limits_job *job_new(const struct config *config, const struct hang
 	job->result = -ETIMEDOUT;
 	job->hanging = *hanging;
 	(void)pthread_mutex_init(&job->lock, NULL);
+	add_socket_folders(job, config);
 	for (size_t i = 0; i < TEXTS; i++) {
 		job->texts[i] = given[i] && given[i][0] ? strdup(given[i]) : NULL;
 		if (given[i] && given[i][0] && !job->texts[i]) {

@@ -32,6 +32,7 @@
 #define ACCESS_WRITE                                                                               \
 	(LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_FILE |                          \
 	 LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SOCK)
+#define ACCESS_SOCKETS (LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_REMOVE_FILE)
 #define ACCESS_NEVER                                                                               \
 	(LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_MAKE_CHAR |                            \
 	 LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_FIFO |                              \
@@ -142,6 +143,8 @@ static int allow_all(const struct rules *rules, const struct landlock_paths *pat
 		r = allow_use(rules, paths->used[i]);
 	for (size_t i = 0; r >= 0 && i < paths->writable_count; i++)
 		r = allow(rules, paths->writable[i], ACCESS_READ | ACCESS_WRITE | truncate);
+	for (size_t i = 0; r >= 0 && i < paths->socket_count; i++)
+		r = allow(rules, paths->sockets[i], ACCESS_SOCKETS);
 	return r;
 }
 

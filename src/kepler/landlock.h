@@ -20,6 +20,8 @@
 struct landlock_paths {
 	const char *writable[LANDLOCK_PATHS_MAX]; /* folders, whose files may change; must exist */
 	size_t writable_count;
+	const char *sockets[LANDLOCK_PATHS_MAX]; /* folders, where only sockets come and go */
+	size_t socket_count;
 	/*
 	 * What is to be read although it may lie in a private place: a folder, or a file, and then
 	 * its folder, as what replaces it will lie there. Where that is missing, the folder above.

@@ -13,6 +13,7 @@
 #include "export/prometheus.h"
 #include "kepler/privileges.h"
 #include "net/http_server.h"
+#include "net/http_unix.h"
 
 #define READY_INTERVALS 3
 #define HUNG_RETRY_S    10
@@ -175,17 +176,22 @@ static void collect_names(struct web *web, const struct config *config)
 
 static int start_server(struct web *web, const struct config *config, struct diag *diag)
 {
+	mode_t mode = 0;
+	int r = http_unix_parse_mode(config->web_socket_mode, &mode, diag);
 	const struct http_options options = {
 		.listen = (const char *const *)config->web_listen_address,
 		.listen_count = config->web_listen_count,
+		.socket_mode = mode,
 		.hosts = { (const char *const *)web->names, web->name_count },
 		.max_connections = config->web_max_connections,
 		.routes = web->routes,
 		.route_count = ARRAY_SIZE(web->routes),
 	};
 	struct start_request request = { &options, web, diag, 0 };
-	int r = privileges_call_without(start_listening, &request);
 
+	if (r < 0)
+		return r;
+	r = privileges_call_without(start_listening, &request);
 	if (r < 0)
 		return diag_set(diag, r, "cannot start a thread: %s", strerrordesc_np(-r));
 	return request.result;
@@ -256,8 +262,8 @@ void web_sweep(struct web *web, uint64_t now_ns)
 
 void web_url(const struct web *web, char *buf, size_t size)
 {
-	char address[96] = "";
+	char address[128] = "";
 
 	(void)http_server_address(web->server, 0, address, sizeof(address));
-	(void)snprintf(buf, size, "http://%s/metrics", address);
+	(void)snprintf(buf, size, http_unix_path(address) ? "%s" : "http://%s/metrics", address);
 }

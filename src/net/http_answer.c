@@ -11,12 +11,15 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
 
 #include "base/clock.h"
 #include "base/macro.h"
+
+#define LOCAL_BLOCK 65536
 
 struct header {
 	const char *name;
@@ -129,17 +132,64 @@ static void drop_body(const struct http_response *response)
 		response->release(response->owner);
 }
 
+/* A body that is read through a unix socket: there only we can count what its reader takes. */
+struct local_body {
+	struct http_response response;
+	struct http_connection *connection;
+};
+
+static ssize_t read_local(void *cls, uint64_t position, char *buf, size_t max)
+{
+	const struct local_body *body = cls;
+	size_t left = body->response.len - (size_t)position;
+	size_t len = left < max ? left : max;
+
+	__atomic_store_n(&body->connection->handed_bytes, body->connection->sent_bytes + position,
+			 __ATOMIC_RELAXED);
+	memcpy(buf, (const char *)body->response.body + position, len);
+	return (ssize_t)len;
+}
+
+static void release_local(void *cls)
+{
+	struct local_body *body = cls;
+
+	drop_body(&body->response);
+	free(body);
+}
+
+static struct MHD_Response *wrap_local(const struct http_response *response,
+				       struct http_connection *connection)
+{
+	struct local_body *body = malloc(sizeof(*body));
+	struct MHD_Response *wrapped = NULL;
+
+	if (body) {
+		*body = (struct local_body){ *response, connection };
+		wrapped = MHD_create_response_from_callback(response->len, LOCAL_BLOCK, read_local,
+							    body, release_local);
+	}
+	if (!wrapped) {
+		drop_body(response);
+		free(body);
+	}
+	return wrapped;
+}
+
 /*
  * Hands the body over: from here on libmicrohttpd releases it. libmicrohttpd only reads it, but
  * takes it without const.
  */
-static struct MHD_Response *wrap_body(const struct http_response *response)
+static struct MHD_Response *wrap_body(const struct http_response *response,
+				      struct http_connection *connection)
 {
 	void *body = (void *)(uintptr_t)response->body;
 	struct MHD_Response *wrapped;
 
 	if (!response->release)
 		return MHD_create_response_from_buffer(response->len, body, MHD_RESPMEM_PERSISTENT);
+	if (connection->local && response->len > 0)
+		return wrap_local(response, connection);
 	wrapped = MHD_create_response_from_buffer_with_free_callback_cls(
 		response->len, body, response->release, response->owner);
 	if (!wrapped)
@@ -181,7 +231,7 @@ static enum MHD_Result queue_answer(struct http_answerer *answerer, struct MHD_C
 				    struct http_connection *connection,
 				    const struct http_response *response, bool head)
 {
-	struct MHD_Response *wrapped = wrap_body(response);
+	struct MHD_Response *wrapped = wrap_body(response, connection);
 	bool close = response->status == MHD_HTTP_METHOD_NOT_ALLOWED ||
 		     http_connections_used(answerer->connections) >= answerer->busy_connections;
 	enum MHD_Result result;
@@ -250,12 +300,17 @@ static enum MHD_Result check_host(void *cls, enum MHD_ValueKind kind, const char
 	return MHD_YES;
 }
 
-/* A host in the target stands for that of the header (RFC 9112 §3.2.2); both have to be ours. */
+/*
+ * No browser reaches a unix socket; what forwards to it speaks for its own peers. A host in the
+ * target stands for that of the header (RFC 9112 §3.2.2); both have to be ours.
+ */
 static bool is_for_us(const struct http_answerer *answerer, struct MHD_Connection *mhd,
-		      const char *host, size_t host_len)
+		      const struct http_connection *connection, const char *host, size_t host_len)
 {
 	struct host_check check = { &answerer->hosts, true };
 
+	if (connection->local)
+		return true;
 	(void)MHD_get_connection_values(mhd, MHD_HEADER_KIND, check_host, &check);
 	return check.ours && (!host || http_host_is_ours(host, host_len, &answerer->hosts));
 }
@@ -271,7 +326,7 @@ static enum MHD_Result answer_request(struct http_answerer *answerer, struct MHD
 
 	path = http_target_path(target, &host, &host_len);
 	route = find_route(answerer, path);
-	if (!is_for_us(answerer, mhd, host, host_len))
+	if (!is_for_us(answerer, mhd, connection, host, host_len))
 		static_answer(&response, MHD_HTTP_MISDIRECTED_REQUEST,
 			      "421: the request's Host is no name of this machine; "
 			      "--web.allowed-hosts can allow it\n");

@@ -76,7 +76,7 @@ static int bind_socket(const union address *address, bool all)
 	return TAKE_FD(fd);
 }
 
-int http_listen(const char *text, struct diag *diag)
+static int listen_tcp(const char *text, struct diag *diag)
 {
 	char host[INET6_ADDRSTRLEN];
 	union address address = { 0 };
@@ -101,14 +101,49 @@ int http_listen(const char *text, struct diag *diag)
 	return r;
 }
 
-int http_listen_address(int fd, char *buf, size_t size)
+int http_listen(const char *text, mode_t mode, struct http_listener *ret, struct diag *diag)
+{
+	struct http_listener listener = { .fd = -1 };
+	const char *path = http_unix_path(text);
+
+	listener.fd = path ? http_unix_listen(path, mode, &listener.path_made, diag)
+			   : listen_tcp(text, diag);
+	if (listener.fd < 0)
+		return listener.fd;
+	(void)snprintf(listener.path, sizeof(listener.path), "%s", path ? path : "");
+	*ret = listener;
+	return 0;
+}
+
+void http_unlisten(const struct http_listener *listener)
+{
+	if (listener->path[0])
+		http_unix_remove(listener->path, &listener->path_made);
+	(void)close(listener->fd);
+}
+
+int http_listen_check(const char *text, struct diag *diag)
+{
+	const char *path = http_unix_path(text);
+	char host[256];
+	uint16_t port;
+
+	return path ? http_unix_check(path, diag)
+		    : http_parse_address(text, host, sizeof(host), &port, diag);
+}
+
+int http_listen_address(const struct http_listener *listener, char *buf, size_t size)
 {
 	char host[INET6_ADDRSTRLEN];
 	union address address = { 0 };
 	socklen_t len = sizeof(address);
 	int n;
 
-	if (getsockname(fd, &address.any, &len) < 0)
+	if (listener->path[0]) {
+		n = snprintf(buf, size, HTTP_UNIX_PREFIX "%s", listener->path);
+		return n < 0 || (size_t)n >= size ? -ERANGE : 0;
+	}
+	if (getsockname(listener->fd, &address.any, &len) < 0)
 		return -errno;
 	if (address.any.sa_family == AF_INET6) {
 		(void)inet_ntop(AF_INET6, &address.v6.sin6_addr, host, sizeof(host));

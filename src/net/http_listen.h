@@ -3,15 +3,29 @@
 #pragma once
 
 #include <stddef.h>
+#include <sys/stat.h>
 
 #include "base/diag.h"
+#include "net/http_unix.h"
 
 #define HTTP_LISTEN_BACKLOG 1024 /* who finds all connections taken waits here */
 
+struct http_listener {
+	int fd;
+	char path[HTTP_UNIX_PATH_MAX + 1]; /* of a unix socket; "" otherwise */
+	struct stat path_made;             /* of a unix socket */
+};
+
 /*
- * The socket, or -errno with a diagnosis that names @text. ":PORT" is all addresses of both
- * families where there are two.
+ * 0, or -errno with a diagnosis that names @text. ":PORT" is all addresses of both families where
+ * there are two; "unix:PATH" gets @mode.
  */
-int http_listen(const char *text, struct diag *diag);
-/* "127.0.0.1:28282" of a bound socket, terminated. 0, -ERANGE when it does not fit, or -errno. */
-int http_listen_address(int fd, char *buf, size_t size);
+int http_listen(const char *text, mode_t mode, struct http_listener *ret, struct diag *diag);
+/* Closes it and removes what it made. */
+void http_unlisten(const struct http_listener *listener);
+/*
+ * "127.0.0.1:28282" or "unix:PATH", terminated. 0, -ERANGE when it does not fit, or -errno.
+ */
+int http_listen_address(const struct http_listener *listener, char *buf, size_t size);
+/* 0 or -EINVAL with a diagnosis: can @text be listened on, as far as its text says? */
+int http_listen_check(const char *text, struct diag *diag);

@@ -45,7 +45,7 @@ struct http_server {
 	struct MHD_Daemon *daemon;
 	struct http_answerer answerer;
 	struct http_connections connections;
-	int listeners[LISTENERS_MAX];
+	struct http_listener listeners[LISTENERS_MAX];
 	size_t listener_count;
 	int epoll_fd;
 	int stop_fd;
@@ -97,7 +97,7 @@ static void set_crowded(struct http_server *server, bool crowded)
 		return;
 	server->crowded = crowded;
 	for (size_t i = 0; i < server->listener_count; i++)
-		(void)watch(server->epoll_fd, EPOLL_CTL_MOD, server->listeners[i],
+		(void)watch(server->epoll_fd, EPOLL_CTL_MOD, server->listeners[i].fd,
 			    crowded ? 0 : EPOLLIN);
 }
 
@@ -161,7 +161,7 @@ static void accept_all(struct http_server *server)
 	bool fine = true;
 
 	for (size_t i = 0; i < server->listener_count && fine; i++)
-		fine = accept_from(server, server->listeners[i]);
+		fine = accept_from(server, server->listeners[i].fd);
 	set_crowded(server, !fine || !has_room(server));
 }
 
@@ -170,7 +170,7 @@ static bool somebody_waits(const struct http_server *server)
 	struct pollfd fds[LISTENERS_MAX];
 
 	for (size_t i = 0; i < server->listener_count; i++)
-		fds[i] = (struct pollfd){ .fd = server->listeners[i], .events = POLLIN };
+		fds[i] = (struct pollfd){ .fd = server->listeners[i].fd, .events = POLLIN };
 	return poll(fds, (nfds_t)server->listener_count, 0) > 0;
 }
 
@@ -256,11 +256,12 @@ static int open_listeners(struct http_server *server, const struct http_options 
 		return diag_set(diag, -EINVAL, "want 1 to %d addresses to listen on",
 				LISTENERS_MAX);
 	for (size_t i = 0; i < options->listen_count; i++) {
-		int fd = http_listen(options->listen[i], diag);
+		struct http_listener *listener = &server->listeners[server->listener_count];
+		int r = http_listen(options->listen[i], options->socket_mode, listener, diag);
 
-		if (fd < 0)
-			return fd;
-		server->listeners[server->listener_count++] = fd;
+		if (r < 0)
+			return r;
+		server->listener_count++;
 	}
 	return 0;
 }
@@ -301,7 +302,7 @@ static int start_watching(struct http_server *server)
 		return -errno;
 	r = watch(server->epoll_fd, EPOLL_CTL_ADD, server->stop_fd, EPOLLIN);
 	for (size_t i = 0; i < server->listener_count && r == 0; i++)
-		r = watch(server->epoll_fd, EPOLL_CTL_ADD, server->listeners[i], EPOLLIN);
+		r = watch(server->epoll_fd, EPOLL_CTL_ADD, server->listeners[i].fd, EPOLLIN);
 	keep_spares(server);
 	return r;
 }
@@ -375,7 +376,7 @@ void http_server_stop(struct http_server *server)
 		http_answer_resume(&server->answerer); /* the library wants none suspended */
 	}
 	for (size_t i = 0; i < server->listener_count; i++)
-		(void)close(server->listeners[i]);
+		http_unlisten(&server->listeners[i]);
 	if (server->daemon)
 		MHD_stop_daemon(server->daemon); /* closes connections: needs their table */
 	http_connections_release(&server->connections);
@@ -392,7 +393,7 @@ int http_server_address(const struct http_server *server, size_t index, char *bu
 {
 	if (index >= server->listener_count)
 		return -ERANGE;
-	return http_listen_address(server->listeners[index], buf, size);
+	return http_listen_address(&server->listeners[index], buf, size);
 }
 
 void http_server_sweep(struct http_server *server, uint64_t now_ns)

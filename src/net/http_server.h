@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/diag.h"
 #include "net/http_connections.h"
@@ -61,8 +62,10 @@ struct http_route {
 };
 
 struct http_options {
-	const char *const *listen; /* "127.0.0.1:28282", "[::1]:28282", ":28282" (all addresses) */
+	/* "127.0.0.1:28282", "[::1]:28282", ":28282" (all addresses), "unix:/run/kepler.sock" */
+	const char *const *listen;
 	size_t listen_count;
+	mode_t socket_mode;              /* of unix sockets, not masked */
 	unsigned max_connections;        /* default 128 */
 	const struct http_route *routes; /* borrowed for the server's life */
 	size_t route_count;
@@ -91,7 +94,7 @@ struct http_server;
 int http_server_start(const struct http_options *options, struct http_server **ret,
 		      struct diag *diag);
 void http_server_stop(struct http_server *server); /* closes all connections, joins; NULL is fine */
-/* "127.0.0.1:28282" of listener @index, terminated; 0 or -ERANGE. */
+/* "127.0.0.1:28282" or "unix:PATH" of listener @index, terminated; 0 or -ERANGE. */
 int http_server_address(const struct http_server *server, size_t index, char *buf, size_t size);
 /*
  * Cuts connections that are over their deadline at @now_ns (CLOCK_MONOTONIC). The server's thread

@@ -69,27 +69,27 @@ static void bounds_the_host(void **state)
 
 static void listens_and_says_where(void **state)
 {
+	struct http_listener first, second;
 	struct diag diag = { "" };
 	char address[64], small[4];
-	int fd = http_listen("127.0.0.1:0", &diag), second;
 
 	(void)state;
-	assert_true(fd >= 0);
-	assert_int_equal(http_listen_address(fd, address, sizeof(address)), 0);
+	assert_int_equal(http_listen("127.0.0.1:0", 0, &first, &diag), 0);
+	assert_int_equal(http_listen_address(&first, address, sizeof(address)), 0);
 	assert_int_equal(strncmp(address, "127.0.0.1:", 10), 0);
-	assert_int_equal(http_listen_address(fd, small, sizeof(small)), -ERANGE);
-	second = http_listen(address, &diag);
-	assert_int_equal(second, -EADDRINUSE);
+	assert_int_equal(http_listen_address(&first, small, sizeof(small)), -ERANGE);
+	assert_int_equal(http_listen(address, 0, &second, &diag), -EADDRINUSE);
 	assert_non_null(strstr(diag.text, address));
-	close(fd);
+	http_unlisten(&first);
 }
 
 static void looks_no_name_up(void **state)
 {
+	struct http_listener listener;
 	struct diag diag = { "" };
 
 	(void)state;
-	assert_int_equal(http_listen("example.org:80", &diag), -EINVAL);
+	assert_int_equal(http_listen("example.org:80", 0, &listener, &diag), -EINVAL);
 	assert_non_null(strstr(diag.text, "numeric"));
 }
 

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 
 #include <cmocka.h>
 
@@ -75,18 +76,28 @@ static void long_headers_are_answered(void **state)
 	http_server_stop(server);
 }
 
+static int dial_unix(const char *path)
+{
+	struct sockaddr_un to = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	(void)snprintf(to.sun_path, sizeof(to.sun_path), "%s", path);
+	assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof(to)), 0);
+	return fd;
+}
+
 /*
- * Asks for the large page until nobody's reading has just begun, which
+ * Asks for the large page at @path (NULL: over TCP) until nobody's reading has just begun, which
  * alone may be answered with 503.
  */
-static void get_big(const struct http_server *server)
+static void get_big(const struct http_server *server, const char *path)
 {
 	static char answer[sizeof(big_body) + 4096];
 	uint64_t give_up_ns = clock_ns(CLOCK_MONOTONIC) + CLIENT_PATIENCE_MS * NSEC_PER_MSEC;
 	size_t len;
 
 	do {
-		int fd = dial(server);
+		int fd = path ? dial_unix(path) : dial(server);
 
 		say(fd, "GET /big HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
 		len = drain(fd, answer, sizeof(answer));
@@ -112,7 +123,7 @@ static void slow_readers_leave_room(void **state)
 	}
 	for (int i = 0; i < 5; i++) {
 		assert_starts(exchange(server, "GET /healthz HTTP/1.0\r\n\r\n"), "HTTP/1.1 200 ");
-		get_big(server);
+		get_big(server, NULL);
 	}
 	http_server_get_stats(server, &stats);
 	assert_true(stats.cuts[HTTP_CUT_SLOW] >= 5);
@@ -168,6 +179,44 @@ static void unread_health_leaves_room(void **state)
 	http_server_stop(server);
 }
 
+static void serves_over_a_unix_socket(void **state)
+{
+	char directory[] = "/tmp/kepler-http-XXXXXX", listen_text[64], address[64], answer[4096];
+	const char *listen[] = { listen_text }, *path = listen_text + strlen("unix:");
+	struct http_options options = { .listen = listen,
+					.listen_count = 1,
+					.socket_mode = 0600,
+					.max_connections = 8,
+					.routes = routes,
+					.route_count = ARRAY_SIZE(routes) };
+	struct http_server *server = NULL;
+	int slow[16], fd;
+
+	(void)state;
+	assert_non_null(mkdtemp(directory));
+	(void)snprintf(listen_text, sizeof(listen_text), "unix:%s/socket", directory);
+	assert_int_equal(http_server_start(&options, &server, NULL), 0);
+	assert_int_equal(http_server_address(server, 0, address, sizeof(address)), 0);
+	assert_string_equal(address, listen_text);
+	for (size_t i = 0; i < ARRAY_SIZE(slow); i++) {
+		slow[i] = dial_unix(path);
+		say(slow[i], "GET /big HTTP/1.1\r\nHost: h\r\n\r\n");
+	}
+	for (int i = 0; i < 3; i++) {
+		get_big(server, path);
+	}
+	fd = dial_unix(path);
+	say(fd, "GET / HTTP/1.0\r\nHost: any.example\r\n\r\n");
+	(void)drain(fd, answer, sizeof(answer));
+	assert_starts(answer, "HTTP/1.1 200 ");
+	close(fd);
+	for (size_t i = 0; i < ARRAY_SIZE(slow); i++)
+		close(slow[i]);
+	http_server_stop(server);
+	assert_int_equal(access(path, F_OK), -1);
+	assert_int_equal(rmdir(directory), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -175,6 +224,7 @@ int main(void)
 		cmocka_unit_test(long_headers_are_answered),
 		cmocka_unit_test(slow_readers_leave_room),
 		cmocka_unit_test(unread_health_leaves_room),
+		cmocka_unit_test(serves_over_a_unix_socket),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A listening unix socket at a path: who may connect is what its mode and its directory say.
+ *
+ * It appears with its mode and in working order, in one step, over what a program that was killed
+ * left there; while another program listens at the path, it is refused.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include "base/diag.h"
+
+#define HTTP_UNIX_PREFIX   "unix:"
+#define HTTP_UNIX_PATH_MAX 103 /* bytes: what the kernel takes, less a suffix while it is made */
+
+/* The path in "unix:PATH", or NULL when @address is no such thing. */
+const char *http_unix_path(const char *address);
+/* 0, or -EINVAL with what a path must be. */
+int http_unix_check(const char *path, struct diag *diag);
+
+/*
+ * The socket, and in *ret_made what http_unix_remove() wants; or -errno with a diagnosis:
+ * -EADDRINUSE when another program listens there, -EEXIST when something else than a socket is
+ * there.
+ */
+int http_unix_listen(const char *path, mode_t mode, struct stat *ret_made, struct diag *diag);
+/* Removes the socket at @path if it is still the one that was @made. */
+void http_unix_remove(const char *path, const struct stat *made);
+/* Reads an octal mode, "0660": 0 or -EINVAL. */
+int http_unix_parse_mode(const char *text, mode_t *ret, struct diag *diag);

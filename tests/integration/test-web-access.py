@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Who may look: a unix socket instead of a port, and the Host of a request; under the confinement that users have."""
+import http.client
+import os
+import pathlib
+import signal
+import socket
+import stat
+import tempfile
+
+from plant import Exporter, balanced, release_binary, run_tests
+
+
+class OverSocket(http.client.HTTPConnection):
+    """What `curl --unix-socket` does."""
+
+    def __init__(self, path):
+        super().__init__("localhost", timeout=10)
+        self.path = str(path)
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(10)
+        self.sock.connect(self.path)
+
+
+def ask(connection, path="/metrics", host=None):
+    connection.request("GET", path, headers={"Host": host} if host else {})
+    answer = connection.getresponse()
+    body = answer.read().decode()
+    connection.close()
+    return answer.status, body
+
+
+def start(directory, *args, **kwargs):
+    return Exporter(f"--web.listen-address=unix:{directory}/kepler.sock", *args, binary=release_binary(), **kwargs)
+
+
+def a_unix_socket():
+    with tempfile.TemporaryDirectory() as directory:
+        path = pathlib.Path(directory, "kepler.sock")
+        with start(directory, "--web.socket-mode=0640") as exporter:
+            balanced(exporter.intervals(1))
+            assert stat.S_IMODE(path.lstat().st_mode) == 0o640 and os.listdir(directory) == ["kepler.sock"]
+            status, body = ask(OverSocket(path))
+            assert status == 200 and "kepler_exporter_snapshots_total" in body
+            assert ask(OverSocket(path), "/healthz", host="any.example")[0] == 200  # what connects was let in by its mode
+            other = start(directory, wait=False)
+            assert other.process.wait(20) == 1 and "another program does" in other.output(), other.output()
+            assert ask(OverSocket(path))[0] == 200
+            exporter.process.send_signal(signal.SIGKILL)
+            exporter.process.wait()
+        assert path.exists()  # and stale
+        with start(directory) as exporter:
+            assert stat.S_IMODE(path.lstat().st_mode) == 0o660
+            assert ask(OverSocket(path), "/healthz")[0] == 200
+            assert "denied" not in exporter.output().lower(), exporter.output()
+            assert exporter.stop() == 0
+        assert not os.listdir(directory)
+
+
+def hosts():
+    with Exporter("--web.allowed-hosts=*.lab.example", "--kube.node-name=node7.example", binary=release_binary()) as exporter:
+        exporter.wait_snapshot(1)
+        address = exporter.url.removeprefix("http://")
+        for host, want in (("localhost", 200), ("10.1.2.3:28282", 200), ("[fe80::1]", 200), (socket.gethostname(), 200),
+                           ("kepler.monitoring.svc", 200), ("a.lab.example:80", 200), ("node7.example", 200),
+                           ("evil.example", 421), ("lab.example.evil", 421), ("localhost.evil.example", 421)):
+            for path in ("/metrics", "/healthz"):
+                status, body = ask(http.client.HTTPConnection(address, timeout=10), path, host)
+                assert status == want and (status == 200 or "--web.allowed-hosts" in body), (host, path, status, body)
+        assert exporter.stop() == 0
+
+
+run_tests([a_unix_socket, hosts])
