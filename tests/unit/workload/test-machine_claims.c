@@ -15,80 +15,14 @@
 
 #include "base/macro.h"
 #include "base/num.h"
+#include "machine_plant.h"
 #include "plant.h"
-
-#define ID    "3f1c0d52a9e84b7760d1c2f8e5a4b39017c6d8e2f4a1b0935c7e6d8f2a4b1c30"
-#define VM    "8a4c1f0e-33b7-4d19-9e5f-7c2b6a1d0e48"
-#define VM2   "11112222-3333-4444-8555-666677778888"
-#define UID   "5f0c7a3e-1b2d-4c6f-9a8b-0d1e2f3a4b5c"
-#define COMM  "qemu-system-x86"
-#define SHELL "0::/user.slice/user-0.slice/session-1.scope\n"
-#define SCOPE "0::/machine.slice/machine-qemu\\x2d1\\x2dweb.scope/libvirt/emulator\n"
-#define WORDS "qemu-system-x86_64|-name|guest=web|-accel|kvm|-uuid|" VM "|"
-#define S     NSEC_PER_SEC
-#define T0    (1000 * S)
-
-static struct identity_resolver *resolver;
-
-static int setup(void **state)
-{
-	/* Patient, so that a machine is always known at once, however busy this computer is. */
-	struct identity_options options = { .cgroupfs = "/nonexistent",
-					    .passwd = "/nonexistent",
-					    .patience_ns = 60 * S,
-					    .cgroup_patience_ns = 60 * S };
-
-	if (plant_setup(state) < 0)
-		return -1;
-	options.procfs = plant_procfs();
-	if (identity_resolver_open(&options, &resolver) < 0)
-		return -1;
-	identity_resolver_begin(resolver, T0);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	identity_resolver_close(resolver);
-	return plant_teardown(state);
-}
-
-static void start(uint32_t pid, const char *cgroup, const char *words)
-{
-	plant_process(pid, COMM, 5, cgroup);
-	plant_cmdline(pid, words);
-}
-
-/* As an interval does. */
-static const struct identity *resolve(const struct process_ref *process)
-{
-	for (int round = 0; round < 3; round++) {
-		identity_resolver_announce(resolver, process);
-		if (!identity_resolver_await(resolver))
-			break;
-	}
-	return identity_resolve(resolver, process);
-}
-
-static const struct identity *at(uint32_t pid, const char *comm, uint64_t cgroup_id)
-{
-	/* 3 ms after the tick that /proc has */
-	const struct process_ref process = { pid, 5 * S + 3 * NSEC_PER_MSEC, cgroup_id, comm,
-					     false };
-
-	return resolve(&process);
-}
-
-static void check(uint32_t pid, uint64_t cgroup_id, const char *id)
-{
-	assert_string_equal(at(pid, COMM, cgroup_id)->container_id, id);
-}
 
 /* ---- by whose word ---- */
 
 static void start_as(uint32_t pid, uint32_t uid, const char *exe, const char *words)
 {
-	start(pid, SHELL, words);
+	machine_start(pid, SHELL, words);
 	plant_uid(pid, uid);
 	if (exe)
 		plant_exe(pid, exe);
@@ -110,21 +44,21 @@ static void test_a_name_alone_makes_no_machine(void **state)
 
 	(void)state;
 	start_as(7, 1000, "/usr/bin/python3", WORDS);
-	check(7, 1, "session-1.scope");
+	machine_check(7, 1, "session-1.scope");
 	start_as(8, 1000, NULL, WORDS); /* what it runs cannot be seen */
-	check(8, 1, "session-1.scope");
+	machine_check(8, 1, "session-1.scope");
 	start_as(9, 1000, QEMU " (deleted)", WORDS); /* QEMU was upgraded */
-	check(9, 1, VM "@1000");
+	machine_check(9, 1, VM "@1000");
 	plant_process(10, "kvm", 5, SHELL); /* the reader knows better than /proc */
 	plant_cmdline(10, WORDS);
 	plant_uid(10, 1001);
 	plant_exe(10, QEMU);
 	told.exe = PROCESS_EXE_OTHER;
-	assert_string_equal(resolve(&told)->container_id, "session-1.scope");
+	assert_string_equal(machine_resolve(&told)->container_id, "session-1.scope");
 	told.exe = PROCESS_EXE_HYPERVISOR; /* it has executed one */
-	assert_string_equal(resolve(&told)->container_id, VM "@1001");
+	assert_string_equal(machine_resolve(&told)->container_id, VM "@1001");
 	told.exe = PROCESS_EXE_OTHER; /* at its end nothing is told any more */
-	assert_string_equal(resolve(&told)->container_id, VM "@1001");
+	assert_string_equal(machine_resolve(&told)->container_id, VM "@1001");
 }
 
 /* Met first or last, a stranger with the same words changes nothing for root's machine. */
@@ -134,18 +68,18 @@ static void test_a_users_machine_is_nobody_elses(void **state)
 
 	(void)state;
 	start_as(7, 1000, QEMU, WORDS);
-	identity = at(7, COMM, 1);
+	identity = machine_at(7, COMM, 1);
 	assert_string_equal(identity->container_id, VM "@1000");
 	assert_string_equal(identity->vm_id, VM "@1000");
 	assert_string_equal(identity->vm_name, "web@1000");
-	start(8, SHELL, WORDS);
-	identity = at(8, COMM, 1);
+	machine_start(8, SHELL, WORDS);
+	identity = machine_at(8, COMM, 1);
 	assert_string_equal(identity->container_id, VM);
 	assert_string_equal(identity->vm_name, "web");
 	start_as(9, 1001, QEMU, WORDS);
-	check(9, 1, VM "@1001");
-	check(7, 1, VM "@1000");
-	check(8, 1, VM);
+	machine_check(9, 1, VM "@1001");
+	machine_check(7, 1, VM "@1000");
+	machine_check(8, 1, VM);
 }
 
 /* However long the words are. */
@@ -158,7 +92,7 @@ static void test_a_long_name_hides_no_user(void **state)
 	memset(words + strlen(words), 'n', 200);
 	words[220] = '|';
 	start_as(7, 1000, QEMU, words);
-	identity = at(7, COMM, 1);
+	identity = machine_at(7, COMM, 1);
 	assert_string_equal(identity->vm_id + strlen(identity->vm_id) - 5, "@1000");
 	assert_string_equal(identity->vm_name + strlen(identity->vm_name) - 5, "@1000");
 }
@@ -166,42 +100,42 @@ static void test_a_long_name_hides_no_user(void **state)
 static void test_no_two_living_machines_have_one_name(void **state)
 {
 	(void)state;
-	start(7, SHELL, "q|-name|payments|-uuid|" VM "|");
-	start(8, SHELL, "q|-name|payments|-uuid|" VM2 "|");
-	assert_string_equal(at(7, COMM, 1)->vm_name, "payments");
-	assert_string_equal(at(8, COMM, 1)->vm_name, "payments-8");
-	start(9, "0::/machine.slice/machine-qemu\\x2d1\\x2dpayments.scope\n", "q|-m|1G|");
-	assert_string_equal(at(9, COMM, 2)->vm_name, "payments"); /* a manager says so */
-	assert_string_equal(at(7, COMM, 1)->vm_name, "payments-7");
+	machine_start(7, SHELL, "q|-name|payments|-uuid|" VM "|");
+	machine_start(8, SHELL, "q|-name|payments|-uuid|" VM2 "|");
+	assert_string_equal(machine_at(7, COMM, 1)->vm_name, "payments");
+	assert_string_equal(machine_at(8, COMM, 1)->vm_name, "payments-8");
+	machine_start(9, "0::/machine.slice/machine-qemu\\x2d1\\x2dpayments.scope\n", "q|-m|1G|");
+	assert_string_equal(machine_at(9, COMM, 2)->vm_name, "payments"); /* a manager says so */
+	assert_string_equal(machine_at(7, COMM, 1)->vm_name, "payments-7");
 }
 
 static void test_a_reused_pid_has_no_family(void **state)
 {
 	(void)state;
-	start(6, SHELL, WORDS); /* the launcher */
-	start(7, SHELL, WORDS);
+	machine_start(6, SHELL, WORDS); /* the launcher */
+	machine_start(7, SHELL, WORDS);
 	plant_ppid(7, 6, COMM, 5);
-	check(6, 1, VM);
-	check(7, 1, VM);
+	machine_check(6, 1, VM);
+	machine_check(7, 1, VM);
 	plant_forget(6);
-	check(7, 1, VM);
+	machine_check(7, 1, VM);
 	const struct process_ref stranger = { 6, 9 * S, 1, COMM, false };
 
 	plant_process(6, COMM, 9, SHELL);
 	plant_cmdline(6, WORDS);
-	assert_string_equal(resolve(&stranger)->container_id, VM "-6");
-	check(7, 1, VM);
+	assert_string_equal(machine_resolve(&stranger)->container_id, VM "-6");
+	machine_check(7, 1, VM);
 }
 
 /* A child whose parent was gone when it was asked. */
 static void test_a_dead_parent_has_no_family(void **state)
 {
 	(void)state;
-	start(7, SHELL, WORDS);
+	machine_start(7, SHELL, WORDS);
 	plant_ppid(7, 6, COMM, 5);
-	check(7, 1, VM);
-	start(6, SHELL, WORDS);
-	check(6, 1, VM "-6");
+	machine_check(7, 1, VM);
+	machine_start(6, SHELL, WORDS);
+	machine_check(6, 1, VM "-6");
 }
 
 static void test_impostors_push_nobody_out(void **state)
@@ -212,18 +146,19 @@ static void test_impostors_push_nobody_out(void **state)
 
 		(void)snprintf(words, sizeof(words), "q|-name|m%u|", pid);
 		start_as(pid, 1000, QEMU, words);
-		(void)at(pid, COMM, 1);
+		(void)machine_at(pid, COMM, 1);
 		assert_int_equal(overflows(), pid < 84 ? 0 : pid - 83); /* 64 have room */
 	}
-	assert_string_equal(at(100, COMM, 1)->container_id, "session-1.scope");
+	assert_string_equal(machine_at(100, COMM, 1)->container_id, "session-1.scope");
 	start_as(7, 1001, QEMU, WORDS);
-	check(7, 1, VM "@1001");
-	start(8, SHELL, WORDS);
-	check(8, 1, VM);
+	machine_check(7, 1, VM "@1001");
+	machine_start(8, SHELL, WORDS);
+	machine_check(8, 1, VM);
 	for (uint32_t pid = 20; pid < 60; pid++)
 		plant_forget(pid);
 	identity_resolver_begin(resolver, T0 + 20 * S);
-	assert_string_equal(at(100, COMM, 1)->container_id, "qemu/m100@1000"); /* there is room */
+	assert_string_equal(machine_at(100, COMM, 1)->container_id,
+			    "qemu/m100@1000"); /* there is room */
 }
 
 static void test_users_of_managers_are_trusted(void **state)
@@ -248,9 +183,9 @@ static void test_users_of_managers_are_trusted(void **state)
 	assert_int_equal(identity_resolver_open(&options, &resolver), 0);
 	identity_resolver_begin(resolver, T0);
 	start_as(7, 107, NULL, WORDS);
-	check(7, 1, VM);
+	machine_check(7, 1, VM);
 	start_as(8, 1000, NULL, WORDS);
-	check(8, 1, "session-1.scope");
+	machine_check(8, 1, "session-1.scope");
 	(void)unlink(path);
 }
 
@@ -300,18 +235,7 @@ static void answer(int fd, const char *words)
 
 static int impatient_setup(void **state)
 {
-	struct identity_options options = { .cgroupfs = "/nonexistent",
-					    .passwd = "/nonexistent",
-					    .patience_ns = NSEC_PER_MSEC,
-					    .cgroup_patience_ns = 60 * S };
-
-	if (plant_setup(state) < 0)
-		return -1;
-	options.procfs = plant_procfs();
-	if (identity_resolver_open(&options, &resolver) < 0)
-		return -1;
-	identity_resolver_begin(resolver, T0);
-	return 0;
+	return machine_setup_with(state, NSEC_PER_MSEC);
 }
 
 /* Until @count reads are left, as many intervals as it takes at one moment of their clock. */
@@ -330,18 +254,18 @@ static void test_what_hangs_is_its_cgroups_until_it_answers(void **state)
 
 	(void)state;
 	fd = hang(7);
-	check(7, 1, "session-1.scope");
+	machine_check(7, 1, "session-1.scope");
 	assert_int_equal(outstanding(), 1);
 	assert_int_equal(late(), 0);
 	for (uint64_t n = 1; n <= 3; n++) { /* one read a process, however often it is met */
 		identity_resolver_begin(resolver, T0 + n * S);
-		check(7, 1, "session-1.scope");
+		machine_check(7, 1, "session-1.scope");
 		assert_int_equal(outstanding(), 1);
 		assert_int_equal(late(), n > 1);
 	}
 	answer(fd, WORDS);
 	wait_until_outstanding(0, T0 + 4 * S);
-	check(7, 1, VM);
+	machine_check(7, 1, VM);
 	assert_int_equal(late(), 1);
 }
 
@@ -355,13 +279,13 @@ static void test_who_hangs_takes_no_threads_from_others(void **state)
 		fds[i] = hang(100 + i);
 		plant_uid(100 + i, i < 20 ? 1000 : 1001 + i);
 		plant_exe(100 + i, "/usr/bin/qemu-system-x86_64");
-		check(100 + i, 1, "session-1.scope");
+		machine_check(100 + i, 1, "session-1.scope");
 		assert_int_equal(outstanding(), i < 4 ? i + 1 : i < 20 ? 4 : i < 24 ? i - 15 : 8);
 	}
-	start(7, SHELL, WORDS); /* root's */
-	(void)at(7, COMM, 1);
+	machine_start(7, SHELL, WORDS); /* root's */
+	(void)machine_at(7, COMM, 1);
 	wait_until_outstanding(8, T0);
-	check(7, 1, VM);
+	machine_check(7, 1, VM);
 	for (uint32_t i = 0; i < 40; i++)
 		answer(fds[i], WORDS);
 	wait_until_outstanding(0, T0);
@@ -374,7 +298,7 @@ static void test_the_end_leaves_what_hangs(void **state)
 
 	(void)state;
 	fd = hang(7);
-	check(7, 1, "session-1.scope");
+	machine_check(7, 1, "session-1.scope");
 	identity_resolver_close(resolver);
 	resolver = NULL;
 	answer(fd, WORDS);
@@ -388,23 +312,23 @@ static void test_a_late_answer_is_nobody_elses(void **state)
 
 	(void)state;
 	fd = hang(7);
-	check(7, 1, "session-1.scope");
+	machine_check(7, 1, "session-1.scope");
 	plant_forget(7);
 	plant_process(7, COMM, 9, SHELL);
 	plant_cmdline(7, "qemu-system-x86_64|-name|other|");
-	assert_string_equal(resolve(&other)->container_id, "session-1.scope");
+	assert_string_equal(machine_resolve(&other)->container_id, "session-1.scope");
 	assert_int_equal(outstanding(), 1); /* still the first */
 	answer(fd, WORDS);
 	wait_until_outstanding(0, T0);
-	(void)resolve(&other);
+	(void)machine_resolve(&other);
 	wait_until_outstanding(0, T0);
-	assert_string_equal(resolve(&other)->container_id, "qemu/other");
+	assert_string_equal(machine_resolve(&other)->container_id, "qemu/other");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-#define MACHINE_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define MACHINE_TEST(f) cmocka_unit_test_setup_teardown(f, machine_setup, machine_teardown)
 		MACHINE_TEST(test_a_name_alone_makes_no_machine),
 		MACHINE_TEST(test_a_users_machine_is_nobody_elses),
 		MACHINE_TEST(test_a_long_name_hides_no_user),
@@ -413,7 +337,7 @@ int main(void)
 		MACHINE_TEST(test_a_dead_parent_has_no_family),
 		MACHINE_TEST(test_impostors_push_nobody_out),
 		MACHINE_TEST(test_users_of_managers_are_trusted),
-#define HANGING_TEST(f) cmocka_unit_test_setup_teardown(f, impatient_setup, teardown)
+#define HANGING_TEST(f) cmocka_unit_test_setup_teardown(f, impatient_setup, machine_teardown)
 		HANGING_TEST(test_what_hangs_is_its_cgroups_until_it_answers),
 		HANGING_TEST(test_who_hangs_takes_no_threads_from_others),
 		HANGING_TEST(test_the_end_leaves_what_hangs),

@@ -11,83 +11,17 @@
 
 #include "base/macro.h"
 #include "base/num.h"
+#include "machine_plant.h"
 #include "plant.h"
-
-#define ID    "3f1c0d52a9e84b7760d1c2f8e5a4b39017c6d8e2f4a1b0935c7e6d8f2a4b1c30"
-#define VM    "8a4c1f0e-33b7-4d19-9e5f-7c2b6a1d0e48"
-#define VM2   "11112222-3333-4444-8555-666677778888"
-#define UID   "5f0c7a3e-1b2d-4c6f-9a8b-0d1e2f3a4b5c"
-#define COMM  "qemu-system-x86"
-#define SHELL "0::/user.slice/user-0.slice/session-1.scope\n"
-#define SCOPE "0::/machine.slice/machine-qemu\\x2d1\\x2dweb.scope/libvirt/emulator\n"
-#define WORDS "qemu-system-x86_64|-name|guest=web|-accel|kvm|-uuid|" VM "|"
-#define S     NSEC_PER_SEC
-#define T0    (1000 * S)
-
-static struct identity_resolver *resolver;
-
-static int setup(void **state)
-{
-	/* Patient, so that a machine is always known at once, however busy this computer is. */
-	struct identity_options options = { .cgroupfs = "/nonexistent",
-					    .passwd = "/nonexistent",
-					    .patience_ns = 60 * S,
-					    .cgroup_patience_ns = 60 * S };
-
-	if (plant_setup(state) < 0)
-		return -1;
-	options.procfs = plant_procfs();
-	if (identity_resolver_open(&options, &resolver) < 0)
-		return -1;
-	identity_resolver_begin(resolver, T0);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	identity_resolver_close(resolver);
-	return plant_teardown(state);
-}
-
-static void start(uint32_t pid, const char *cgroup, const char *words)
-{
-	plant_process(pid, COMM, 5, cgroup);
-	plant_cmdline(pid, words);
-}
-
-/* As an interval does. */
-static const struct identity *resolve(const struct process_ref *process)
-{
-	for (int round = 0; round < 3; round++) {
-		identity_resolver_announce(resolver, process);
-		if (!identity_resolver_await(resolver))
-			break;
-	}
-	return identity_resolve(resolver, process);
-}
-
-static const struct identity *at(uint32_t pid, const char *comm, uint64_t cgroup_id)
-{
-	/* 3 ms after the tick that /proc has */
-	const struct process_ref process = { pid, 5 * S + 3 * NSEC_PER_MSEC, cgroup_id, comm,
-					     false };
-
-	return resolve(&process);
-}
-
-static void check(uint32_t pid, uint64_t cgroup_id, const char *id)
-{
-	assert_string_equal(at(pid, COMM, cgroup_id)->container_id, id);
-}
 
 static void test_a_plain_machine(void **state)
 {
 	const struct identity *identity;
 
 	(void)state;
-	start(7, SHELL, WORDS);
+	machine_start(7, SHELL, WORDS);
 	plant_process(8, "bash", 5, SHELL);
-	identity = at(7, COMM, 1);
+	identity = machine_at(7, COMM, 1);
 	assert_int_equal(identity->kind, OWNER_VM);
 	assert_string_equal(identity->container_id, VM);
 	assert_string_equal(identity->vm_id, VM);
@@ -96,22 +30,22 @@ static void test_a_plain_machine(void **state)
 	assert_string_equal(identity->container_namespace, "system");
 	assert_string_equal(identity->hypervisor, "kvm");
 	plant_forget(7); /* known now: the end is charged as the life was */
-	check(7, 1, VM);
-	assert_string_equal(at(8, "bash", 1)->container_id, "session-1.scope");
+	machine_check(7, 1, VM);
+	assert_string_equal(machine_at(8, "bash", 1)->container_id, "session-1.scope");
 }
 
 static void test_gone_before_it_could_be_asked(void **state)
 {
 	(void)state;
 	plant_process(7, "bash", 5, SHELL);
-	(void)at(7, "bash", 1);
-	check(8, 1, "session-1.scope");
+	(void)machine_at(7, "bash", 1);
+	machine_check(8, 1, "session-1.scope");
 	plant_process(9, COMM, 5, SHELL); /* no cmdline: a zombie */
 	plant_cmdline(9, "");
-	check(9, 1, "session-1.scope");
+	machine_check(9, 1, "session-1.scope");
 	plant_process(9, COMM, 6, SHELL); /* another process of that pid */
 	plant_cmdline(9, WORDS);
-	check(9, 1, "session-1.scope");
+	machine_check(9, 1, "session-1.scope");
 }
 
 static void test_all_of_a_scope_is_the_machine(void **state)
@@ -120,82 +54,82 @@ static void test_all_of_a_scope_is_the_machine(void **state)
 
 	(void)state;
 	plant_process(6, "swtpm", 5, SCOPE);
-	assert_string_equal(at(6, "swtpm", 1)->container_id, "qemu/web");
-	start(7, SCOPE, WORDS);
-	check(7, 1, VM);
-	identity = at(6, "swtpm", 1);
+	assert_string_equal(machine_at(6, "swtpm", 1)->container_id, "qemu/web");
+	machine_start(7, SCOPE, WORDS);
+	machine_check(7, 1, VM);
+	identity = machine_at(6, "swtpm", 1);
 	assert_string_equal(identity->container_id, VM);
 	assert_string_equal(identity->hypervisor, "kvm");
-	assert_string_equal(at(0, "", 1)->container_id, VM);
-	start(17, "0::/qemu.slice/101.scope\n", "kvm|-id|101|"); /* neither uuid nor name */
-	check(17, 2, "qemu/101");
-	assert_string_equal(at(17, COMM, 2)->vm_name, "101");
+	assert_string_equal(machine_at(0, "", 1)->container_id, VM);
+	machine_start(17, "0::/qemu.slice/101.scope\n", "kvm|-id|101|"); /* neither uuid nor name */
+	machine_check(17, 2, "qemu/101");
+	assert_string_equal(machine_at(17, COMM, 2)->vm_name, "101");
 }
 
 static void test_no_two_living_machines_have_one_id(void **state)
 {
 	(void)state;
-	start(7, SHELL, WORDS);
-	start(8, SHELL, WORDS);
-	check(7, 1, VM);
-	check(8, 1, VM "-8");
-	check(7, 1, VM);
+	machine_start(7, SHELL, WORDS);
+	machine_start(8, SHELL, WORDS);
+	machine_check(7, 1, VM);
+	machine_check(8, 1, VM "-8");
+	machine_check(7, 1, VM);
 	plant_forget(7);
-	start(9, SHELL, WORDS); /* started anew */
-	check(9, 1, VM);
-	check(8, 1, VM "-8");
+	machine_start(9, SHELL, WORDS); /* started anew */
+	machine_check(9, 1, VM);
+	machine_check(8, 1, VM "-8");
 }
 
 static void test_a_managed_machine_takes_its_id_from_a_stranger(void **state)
 {
 	(void)state;
-	start(7, SHELL, WORDS);
-	check(7, 1, VM);
-	start(8, SCOPE, WORDS);
-	check(8, 2, VM);
-	check(7, 1, VM "-7");
-	check(8, 2, VM);
+	machine_start(7, SHELL, WORDS);
+	machine_check(7, 1, VM);
+	machine_start(8, SCOPE, WORDS);
+	machine_check(8, 2, VM);
+	machine_check(7, 1, VM "-7");
+	machine_check(8, 2, VM);
 }
 
 static void test_parent_and_child_are_one_machine(void **state)
 {
 	(void)state;
-	start(7, SHELL, WORDS);
-	start(8, SHELL, WORDS);
+	machine_start(7, SHELL, WORDS);
+	machine_start(8, SHELL, WORDS);
 	plant_ppid(8, 7, COMM, 5); /* -daemonize */
-	check(7, 1, VM);
-	check(8, 1, VM);
+	machine_check(7, 1, VM);
+	machine_check(8, 1, VM);
 }
 
 static void test_machines_without_uuid(void **state)
 {
 	(void)state;
-	start(7, SHELL, "q|-name|web|");
-	start(8, SHELL, "q|-name|web|");
-	start(9, SHELL, "q|-m|1G|");
-	check(7, 1, "qemu/web");
-	check(8, 1, "qemu/web-8");
-	check(9, 1, "qemu/9-5");
-	assert_string_equal(at(9, COMM, 1)->vm_name, "qemu-9");
+	machine_start(7, SHELL, "q|-name|web|");
+	machine_start(8, SHELL, "q|-name|web|");
+	machine_start(9, SHELL, "q|-m|1G|");
+	machine_check(7, 1, "qemu/web");
+	machine_check(8, 1, "qemu/web-8");
+	machine_check(9, 1, "qemu/9-5");
+	assert_string_equal(machine_at(9, COMM, 1)->vm_name, "qemu-9");
 }
 
 static void test_what_is_no_machine_stays_where_it_is(void **state)
 {
 	(void)state;
-	start(7, SHELL, "qemu-system-x86_64|--version|");
-	check(7, 1, "session-1.scope");
+	machine_start(7, SHELL, "qemu-system-x86_64|--version|");
+	machine_check(7, 1, "session-1.scope");
 	plant_cmdline(7, WORDS); /* is not read again */
-	check(7, 1, "session-1.scope");
+	machine_check(7, 1, "session-1.scope");
 }
 
 static void test_exec_is_another_program(void **state)
 {
 	(void)state;
-	start(7, SHELL, "kvm|--version|");
-	assert_string_equal(at(7, "kvm", 1)->container_id, "session-1.scope");
-	start(7, SHELL, WORDS);
-	check(7, 1, VM);
-	assert_string_equal(at(7, "bash", 1)->container_id, "session-1.scope");
+	machine_start(7, SHELL, "kvm|--version|");
+	assert_string_equal(machine_at(7, "kvm", 1)->container_id, "session-1.scope");
+	machine_start(7, SHELL, WORDS);
+	machine_check(7, 1, VM);
+	assert_string_equal(machine_at(7, "bash", 1)->container_id, "session-1.scope");
 }
 
 /* KubeVirt: a machine and a pod. */
@@ -206,34 +140,34 @@ static void test_a_machine_in_a_container(void **state)
 
 	(void)state;
 	plant_process(6, "virt-launcher", 5, "0::/kubepods/pod" UID "/" ID "\n");
-	start(7, "0::/kubepods/pod" UID "/" ID "\n", WORDS);
-	start(8, "0::/kubepods/pod" UID "/" ID "\n", "q|-uuid|" VM2 "|");
-	identity = at(6, "virt-launcher", 1);
+	machine_start(7, "0::/kubepods/pod" UID "/" ID "\n", WORDS);
+	machine_start(8, "0::/kubepods/pod" UID "/" ID "\n", "q|-uuid|" VM2 "|");
+	identity = machine_at(6, "virt-launcher", 1);
 	version = identity->labels_version;
 	assert_string_equal(identity->vm_id, "");
-	identity = at(7, COMM, 1);
+	identity = machine_at(7, COMM, 1);
 	assert_int_equal(identity->kind, OWNER_CONTAINER);
 	assert_string_equal(identity->container_id, ID);
 	assert_string_equal(identity->pod_id, UID);
 	assert_string_equal(identity->vm_id, VM);
 	assert_string_equal(identity->vm_name, "web");
 	assert_true(identity->labels_version != version);
-	assert_string_equal(at(6, "virt-launcher", 1)->vm_id, VM);
-	assert_string_equal(at(8, COMM, 1)->vm_id, VM); /* the first keeps it */
+	assert_string_equal(machine_at(6, "virt-launcher", 1)->vm_id, VM);
+	assert_string_equal(machine_at(8, COMM, 1)->vm_id, VM); /* the first keeps it */
 	plant_forget(7);
-	start(9, "0::/kubepods/pod" UID "/" ID "\n", "q|-uuid|" VM2 "|");
+	machine_start(9, "0::/kubepods/pod" UID "/" ID "\n", "q|-uuid|" VM2 "|");
 	plant_forget(8);
-	assert_string_equal(at(9, COMM, 1)->vm_id, VM2);
+	assert_string_equal(machine_at(9, COMM, 1)->vm_id, VM2);
 }
 
 static void test_a_machine_that_moves(void **state)
 {
 	(void)state;
-	start(7, SHELL, WORDS);
-	check(7, 1, VM);
+	machine_start(7, SHELL, WORDS);
+	machine_check(7, 1, VM);
 	identity_resolver_begin(resolver, T0 + S);
-	start(7, "0::/docker/" ID "\n", WORDS);
-	check(7, 2, ID);
+	machine_start(7, "0::/docker/" ID "\n", WORDS);
+	machine_check(7, 2, ID);
 }
 
 static void test_kernel_threads_of_a_machine(void **state)
@@ -244,14 +178,14 @@ static void test_kernel_threads_of_a_machine(void **state)
 	const struct process_ref gone = { 53, 6 * S, 0, "vhost-99", true };
 
 	(void)state;
-	start(7, SHELL, WORDS);
+	machine_start(7, SHELL, WORDS);
 	plant_process(8, "testpmd", 5, SHELL);
 	/* Nobody waits for what was not announced. */
 	assert_int_equal(identity_resolve(resolver, &vhost)->kind, OWNER_KERNEL);
-	assert_int_equal(resolve(&vhost)->kind,
+	assert_int_equal(machine_resolve(&vhost)->kind,
 			 OWNER_KERNEL); /* its cgroup is known, its words not */
-	assert_string_equal(resolve(&vhost)->container_id, VM);
-	check(7, 1, VM);
+	assert_string_equal(machine_resolve(&vhost)->container_id, VM);
+	machine_check(7, 1, VM);
 	assert_string_equal(identity_resolve(resolver, &vhost)->container_id, VM);
 	assert_string_equal(identity_resolve(resolver, &pit)->container_id, VM);
 	assert_int_equal(identity_resolve(resolver, &other)->kind, OWNER_KERNEL);
@@ -272,7 +206,7 @@ static void test_many_machines_come_and_go(void **state)
 			plant_cmdline(pid, words);
 			const struct process_ref process = { pid, (5 + round) * S, 1, COMM, false };
 
-			assert_string_equal(resolve(&process)->container_id, id);
+			assert_string_equal(machine_resolve(&process)->container_id, id);
 			if (pid % 2)
 				plant_forget(pid);
 		}
@@ -282,7 +216,7 @@ static void test_many_machines_come_and_go(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-#define MACHINE_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define MACHINE_TEST(f) cmocka_unit_test_setup_teardown(f, machine_setup, machine_teardown)
 		MACHINE_TEST(test_a_plain_machine),
 		MACHINE_TEST(test_gone_before_it_could_be_asked),
 		MACHINE_TEST(test_all_of_a_scope_is_the_machine),
