@@ -1,15 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Under a real systemd: the unit file as it is, READY, the watchdog, reload, a stop that leaves nothing, the security score."""
+"""Under a real systemd: the unit file as it is, READY, the watchdog, reload, a stop that leaves nothing, the security score, and a
+kubeconfig of root's that comes as a credential."""
+import base64
+import http.server
 import os
 import pathlib
 import re
 import shutil
 import subprocess
+import tempfile
+import threading
 import time
 import urllib.request
 
 from guestlib import case, held_capabilities, DOCUMENTED
+from certificates import Authority  # guestlib knows where
 
 UNIT = pathlib.Path('/etc/systemd/system/kepler.service')
 WORST_SCORE = 2.5
@@ -56,6 +62,56 @@ def first_process_is_seen():
     case(f'process 1 has a series: {own.search(text)[1]} ms of the {ran:.0f} ms that it ever ran')
 
 
+class ApiServer(http.server.BaseHTTPRequestHandler):
+    """Denies everybody; what it was shown is in shown."""
+    shown = []
+
+    def do_GET(self):  # pylint: disable=invalid-name
+        self.shown.append((self.path.split('?')[0], self.headers.get('Authorization')))
+        self.send_error(403)
+
+    def log_message(self, *_):  # pylint: disable=arguments-differ
+        pass
+
+
+def kubeconfig_as_credential():
+    """The example of a drop-in, with what it says is to be changed; kubeconfig and token are root's alone."""
+    authority = Authority(tempfile.mkdtemp())
+    server = http.server.HTTPServer(('127.0.0.1', 0), ApiServer)
+    server.socket = authority.server_context().wrap_socket(server.socket, server_side=True)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    folder = pathlib.Path('/etc/kepler')
+    folder.mkdir(mode=0o700, exist_ok=True)
+    ca = base64.b64encode(authority.file.read_bytes()).decode()
+    files = {'token': 'guest-token\n', 'kubeconfig': f"""current-context: x
+contexts: [{{name: x, context: {{cluster: c, user: u}}}}]
+clusters: [{{name: c, cluster: {{server: 'https://127.0.0.1:{server.server_port}', certificate-authority-data: {ca}}}}}]
+users: [{{name: u, user: {{tokenFile: token}}}}]
+"""}
+    for name, text in files.items():
+        (folder / name).touch(mode=0o600)
+        (folder / name).write_text(text, encoding='utf-8')
+    example = pathlib.Path('/lab/kepler-kubernetes.conf').read_text(encoding='utf-8')
+    dropin = UNIT.parent / 'kepler.service.d' / 'kubernetes.conf'
+    dropin.write_text(example.replace('#LoadCredential=', 'LoadCredential='), encoding='utf-8')
+    systemctl('daemon-reload')
+    systemctl('start', 'kepler.service')
+    deadline = time.monotonic() + 60
+    up = re.compile(r'^kepler_exporter_name_source_up\{.*\} (\d)$', re.MULTILINE)
+    while not ApiServer.shown or not (found := up.search(scrape())):
+        assert time.monotonic() < deadline, f'asked: {ApiServer.shown}'
+        time.sleep(0.5)
+    assert ApiServer.shown[0] == ('/api/v1/pods', 'Bearer guest-token'), ApiServer.shown[0]
+    assert found[1] == '0', found[0]
+    modes = {path.name: f'{path.stat().st_mode & 0o7777:04o}' for path in pathlib.Path('/run/credentials/kepler.service').iterdir()}
+    assert set(modes) == set(files), modes
+    systemctl('stop', 'kepler.service')
+    assert show('Result') == 'success', show('Result')
+    dropin.unlink()
+    systemctl('daemon-reload')
+    case(f'kubeconfig and token 0600 of root came as credentials {modes}: the API server was shown the token')
+
+
 def main():
     install()
     began = time.monotonic()
@@ -97,6 +153,8 @@ def main():
         print(score)
     assert exposure <= WORST_SCORE, exposure
     case(f'systemd-analyze security: {exposure}')
+
+    kubeconfig_as_credential()
 
 
 main()
