@@ -48,17 +48,24 @@ static void random_value(const struct config_option *option, uint64_t *seed, cha
 	uint64_t number = between(seed, option->min, option->max);
 	double real = (double)number * ((double)(random_u64(seed) % 1000000) / 1e6);
 	size_t choices = 0, len;
+	struct diag diag;
 
 	real = real < (double)option->min ? (double)option->min : real;
 	len = format_double(digits, real);
 	digits[len] = '\0';
 	switch (option->type) {
 	case OPTION_STRING:
-		random_text(seed, buf, size);
+		if (option->check) /* which any text may not pass */
+			(void)snprintf(buf, size, "%s", option->default_text);
+		else
+			random_text(seed, buf, size);
 		break;
 	case OPTION_STRINGS:
 		(void)snprintf(buf, size, "10.0.0.%u:%u", (unsigned)(random_u64(seed) % 255),
 			       (unsigned)(random_u64(seed) % 65536));
+		if (option->check(buf, &diag) < 0) /* no address: a name */
+			(void)snprintf(buf, size, "node-%u.example.org",
+				       (unsigned)(random_u64(seed) % 1000));
 		break;
 	case OPTION_BOOL:
 		(void)snprintf(buf, size, "%s", random_u64(seed) % 2 ? "true" : "false");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Processes that look like virtual machines in a test's own /proc, and a resolver that meets them. */
+/* Processes that look like virtual machines in a test's own /proc; a resolver that meets them. */
 #pragma once
 
 #include <stdint.h>
