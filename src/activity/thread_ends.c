@@ -18,15 +18,15 @@
 #define OVERDUE_NS (3 * NSEC_PER_SEC)
 
 /*
- * Of a process that the last two full passes should have had, or the baseline, and had not: the
- * kernel guards it, or its end is too late to be remembered. What it ran was unseen, if anything.
+ * Of a process that the last two full passes should have had, or the baseline, and had not, and of
+ * which no end can be on its way since before them: the kernel guards it. What it ran was unseen.
  */
 static bool is_unknown_of_old(const struct thread_table *table, const struct kepler_thread *record)
 {
 	uint64_t full_ns = table->before_full_ns ? table->before_full_ns : table->full_ns;
 
 	return !(record->flags & KEPLER_START_UNKNOWN) &&
-	       record->process_start_ns + FORK_NS < full_ns &&
+	       record->process_start_ns + LATE_NS < full_ns &&
 	       thread_rows_find_process(table, record) == MAP_NONE;
 }
 

@@ -13,8 +13,6 @@
 #include "activity/thread_table_parts.h"
 #include "base/num.h"
 
-#define KEPT_NS (60 * NSEC_PER_SEC) /* lazy callbacks wait 10 s */
-
 void thread_swept_release(struct thread_swept *swept)
 {
 	uint32_t limit = swept->map.limit;
@@ -69,7 +67,7 @@ void thread_swept_keep(struct thread_table *table, const struct thread_row *thre
 	if (known != MAP_NONE)
 		remove_row(swept, known); /* an earlier owner of the same memory */
 	if (!swept->map.used)
-		swept->expire_ns = table->now_ns + KEPT_NS;
+		swept->expire_ns = table->now_ns + LATE_NS;
 	index = add_row(swept, thread);
 	if (index == MAP_NONE) {
 		table->overflows++;
@@ -126,10 +124,10 @@ void thread_swept_expire(struct thread_table *table)
 
 		if (!row->task)
 			continue;
-		if (table->now_ns - row->swept_ns >= KEPT_NS)
+		if (table->now_ns - row->swept_ns >= LATE_NS)
 			remove_row(swept, i);
-		else if (row->swept_ns + KEPT_NS < next_ns)
-			next_ns = row->swept_ns + KEPT_NS;
+		else if (row->swept_ns + LATE_NS < next_ns)
+			next_ns = row->swept_ns + LATE_NS;
 	}
 	swept->expire_ns = next_ns;
 	if (!swept->map.used)

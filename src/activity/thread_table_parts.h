@@ -10,8 +10,9 @@
 #include "base/map.h"
 #include "base/num.h"
 
-#define HELD_PASSES 3            /* a lost end's row is gone two passes after the loss is known */
-#define FORK_NS     NSEC_PER_SEC /* between a start and a place in the list of tasks */
+#define HELD_PASSES 3 /* a lost end's row is gone two passes after the loss is known */
+#define LATE_NS     (60 * NSEC_PER_SEC) /* an end comes no later: lazy callbacks wait 10 s */
+#define FORK_NS     NSEC_PER_SEC        /* between a start and a place in the list of tasks */
 
 struct thread_row {
 	uint64_t task;

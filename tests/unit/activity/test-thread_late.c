@@ -310,6 +310,19 @@ static void test_end_of_a_guarded_process_is_no_work(void **state)
 	assert_int_equal(busy_ns, 0);
 }
 
+/* Nothing was told of a short life, and its end comes after full passes: it is no guarded one. */
+static void test_late_end_of_a_short_life(void **state)
+{
+	struct kepler_thread record = thread(TASK_B, 200, 200, HALF_NS);
+	uint64_t busy_ns = run_passes(*state, 2, true);
+
+	record.process_start_ns = now_ns + 1;
+	busy_ns += run_passes(*state, 20, true);
+	ended(*state, record);
+	busy_ns += run_passes(*state, 1, false);
+	assert_int_equal(busy_ns, HALF_NS);
+}
+
 /*
  * Random lives, whose ends come up to 40 passes after they left the list, of which any may be full:
  * whatever the order, what was told is what was run.
@@ -386,6 +399,7 @@ int main(void)
 		TEST(test_exits_that_are_not_told_are_known_to_come),
 		TEST(test_what_is_held_back_is_known_to_come),
 		TEST(test_end_of_a_guarded_process_is_no_work),
+		TEST(test_late_end_of_a_short_life),
 		TEST(test_random_late_ends_add_up),
 	};
 
