@@ -37,7 +37,7 @@
 #define SWEEP_EVERY_MS 250
 #define CROWDED_RETRY_MS                                                                           \
 	20               /* while full: look again whether somebody has become impatient-worthy */
-#define SPARE_FDS     4  /* for connections, when all other descriptors are in use */
+#define SPARE_FDS     2  /* for connections, when all other descriptors are in use */
 #define ACCEPT_BATCH  32 /* a listener and turn, so that those inside are served too */
 #define LISTENERS_MAX 8
 
