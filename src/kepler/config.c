@@ -13,7 +13,9 @@
 #include "attribution/idle.h"
 #include "base/file.h"
 #include "base/macro.h"
+#include "base/num.h"
 #include "kepler/config_options.h"
+#include "net/http_listen.h"
 
 #define CLEANUP_CONFIG CLEANUP(config_release)
 
@@ -49,6 +51,27 @@ void config_release(struct config *config)
 	*config = (struct config){ 0 };
 }
 
+const char *config_reachable_address(const struct config *config)
+{
+	for (size_t i = 0; i < config->web_listen_count; i++) {
+		if (!http_listen_is_local(config->web_listen_address[i]))
+			return config->web_listen_address[i];
+	}
+	return NULL;
+}
+
+int config_check_interval(const struct config *config, const char *reachable, struct diag *diag)
+{
+	if (config->monitor_interval_ns >= NSEC_PER_SEC || config->web_allow_fast_updates ||
+	    !reachable)
+		return 0;
+	return diag_set(diag, -EINVAL,
+			"monitor.interval: others than this machine's processes can read at "
+			"\"%.100s\", and readings below 1s tell them what runs here; "
+			"web.allow-fast-updates allows it",
+			reachable);
+}
+
 /* What is right by itself and wrong together. */
 static int check_whole(const struct config *config, struct diag *diag)
 {
@@ -59,7 +82,7 @@ static int check_whole(const struct config *config, struct diag *diag)
 	if (!config->web_listen_count)
 		return diag_set(diag, -EINVAL,
 				"web.listen-address: must have at least one address");
-	return 0;
+	return config_check_interval(config, config_reachable_address(config), diag);
 }
 
 static struct config take_config(struct config *config)

@@ -75,6 +75,7 @@ struct config {
 	char *web_socket_mode;                     /* --web.socket-mode=0660: octal */
 	char *web_allowed_hosts[CONFIG_HOSTS_MAX]; /* --web.allowed-hosts=NAME */
 	size_t web_allowed_hosts_count;
+	bool web_allow_fast_updates;  /* --web.allow-fast-updates=false */
 	uint32_t web_max_connections; /* --web.max-connections=128 */
 	int kube_pods;              /* --kube.pods=auto|kubelet|apiserver|off (config_kube_pods) */
 	char *kube_config;          /* --kube.kubeconfig: path; "" in-cluster */
@@ -116,6 +117,14 @@ int config_load_file(const char *path, struct config *ret, struct diag *diag);
 int config_load_text(const char *name, const char *text, size_t len, struct config *ret,
 		     struct diag *diag);
 void config_release(struct config *config);
+
+/* An address of @config that others than this machine's processes can reach, or NULL. */
+const char *config_reachable_address(const struct config *config);
+/*
+ * May @config's interval be used while @reachable is served? 0, or -EINVAL with what is wrong:
+ * below a second others than this machine's processes could read too much.
+ */
+int config_check_interval(const struct config *config, const char *reachable, struct diag *diag);
 
 /*
  * `kepler config show`: the effective values as YAML that loads back, each with a comment: where it

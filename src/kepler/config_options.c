@@ -240,6 +240,10 @@ static const struct config_option options[] = {
 		  "without a dot, this host's and node's own, *.svc and *.cluster.local: NAME, "
 		  "*.NAME for all below it, or * for any. Others are answered with 421, so that no "
 		  "web page can read this one through a name of its own." },
+	{ "web.allow-fast-updates", NULL, OPTION_BOOL, FIELD(web_allow_fast_updates),
+	  .default_text = "false", .reloadable = true,
+	  .help = "Allow a monitor.interval below 1s where others than this machine's processes "
+		  "can connect. The finer the readings, the more they tell of what runs here." },
 	{ "web.max-connections", NULL, OPTION_U32, FIELD(web_max_connections), RANGE(4, 10000),
 	  .default_text = "128", .metavar = "N", .help = "Connections that may be open at once." },
 

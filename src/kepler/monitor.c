@@ -99,8 +99,16 @@ static void apply_config(struct monitor *monitor, struct config *fresh)
 {
 	struct config *old = monitor->config;
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	struct diag diag = { "" };
 	char fixed[512];
 
+	/* The addresses stay what they are, whatever the new configuration says of them. */
+	if (config_check_interval(fresh, config_reachable_address(old), &diag) < 0) {
+		refuse_reload(monitor, &diag);
+		config_release(fresh);
+		free(fresh);
+		return;
+	}
 	monitor->stats.self.last_reload_ok = true;
 	config_unreloadable_changes(old, fresh, fixed, sizeof(fixed));
 	if (fixed[0])

@@ -132,6 +132,22 @@ int http_listen_check(const char *text, struct diag *diag)
 		    : http_parse_address(text, host, sizeof(host), &port, diag);
 }
 
+bool http_listen_is_local(const char *text)
+{
+	union address address = { 0 };
+	char host[INET6_ADDRSTRLEN];
+	uint16_t port;
+
+	if (http_unix_path(text))
+		return true;
+	if (http_parse_address(text, host, sizeof(host), &port, NULL) < 0 ||
+	    parse_host(host, port, &address) < 0)
+		return false;
+	if (address.any.sa_family == AF_INET6)
+		return IN6_IS_ADDR_LOOPBACK(&address.v6.sin6_addr);
+	return ntohl(address.v4.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+}
+
 int http_listen_address(const struct http_listener *listener, char *buf, size_t size)
 {
 	char host[INET6_ADDRSTRLEN];

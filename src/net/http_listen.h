@@ -2,6 +2,7 @@
 /* Listening sockets: an address as text becomes a bound, non-blocking, close-on-exec socket. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/stat.h>
 
@@ -29,3 +30,5 @@ void http_unlisten(const struct http_listener *listener);
 int http_listen_address(const struct http_listener *listener, char *buf, size_t size);
 /* 0 or -EINVAL with a diagnosis: can @text be listened on, as far as its text says? */
 int http_listen_check(const char *text, struct diag *diag);
+/* Is @text, one that passes http_listen_check(), within reach of this machine's processes alone? */
+bool http_listen_is_local(const char *text);

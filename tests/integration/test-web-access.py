@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Who may look: a unix socket instead of a port, and the Host of a request; under the confinement that users have."""
+"""Who may look, and how closely: a unix socket, the Host of a request, one value an interval (S7); confined as users have it."""
 import http.client
 import os
 import pathlib
@@ -8,6 +8,7 @@ import signal
 import socket
 import stat
 import tempfile
+import time
 
 from plant import Exporter, balanced, release_binary, run_tests
 
@@ -73,4 +74,56 @@ def hosts():
         assert exporter.stop() == 0
 
 
-run_tests([a_unix_socket, hosts])
+def one_value_an_interval():
+    """A thousand scrapes between two readings: the same bytes each time."""
+    with Exporter("--monitor.interval=30s", binary=release_binary()) as exporter:
+        while exporter.get()[0] == 503:  # no reading yet
+            time.sleep(0.05)
+        connection = http.client.HTTPConnection(exporter.url.removeprefix("http://"), timeout=10)
+        bodies = set()
+        for _ in range(1000):
+            connection.request("GET", "/metrics")
+            answer = connection.getresponse()
+            bodies.add(answer.read())
+            assert answer.status == 200
+        connection.close()
+        assert len(bodies) == 1, len(bodies)
+        assert exporter.stop() == 0
+
+
+def reload(exporter, path, text):
+    """The new configuration has been taken or refused: 1 or 0."""
+    count = exporter.scrape().sum("kepler_exporter_config_reloads_total")
+    path.write_text(text)
+    exporter.process.send_signal(signal.SIGHUP)
+    metrics = exporter.scrape()
+    deadline = time.monotonic() + 20
+    while metrics.sum("kepler_exporter_config_reloads_total") == count or \
+            metrics.value("kepler_exporter_snapshots_total") < 2:
+        assert time.monotonic() < deadline, exporter.output()
+        time.sleep(0.1)
+        metrics = exporter.scrape()
+    return exporter.intervals(2).value("kepler_exporter_config_last_reload_successful")
+
+
+def fast_updates():
+    """Below a second where others can connect: only where that was said, at the start and later."""
+    fast = ["--web.listen-address=:0", "--monitor.interval=500ms"]
+    refused = Exporter(*fast, binary=release_binary(), wait=False)
+    assert refused.process.wait(20) != 0 and "web.allow-fast-updates allows it" in refused.output(), refused.output()
+    with Exporter(*fast, "--web.allow-fast-updates", binary=release_binary()) as exporter:
+        exporter.wait_snapshot(1)
+        assert exporter.stop() == 0
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+        path = pathlib.Path(file.name)
+        path.write_text("monitor:\n  interval: 1s\n")
+        with Exporter("--web.listen-address=:0", f"--config.file={path}", binary=release_binary()) as exporter:
+            exporter.wait_snapshot(1)
+            assert reload(exporter, path, "monitor:\n  interval: 200ms\n") == 0
+            assert exporter.scrape().value("kepler_exporter_interval_seconds") == 1
+            assert reload(exporter, path, "monitor:\n  interval: 200ms\nweb:\n  allow-fast-updates: true\n") == 1
+            assert exporter.scrape().value("kepler_exporter_interval_seconds") * 10 == 2
+            assert exporter.stop() == 0
+
+
+run_tests([a_unix_socket, hosts, one_value_an_interval, fast_updates])

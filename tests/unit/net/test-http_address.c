@@ -93,6 +93,21 @@ static void looks_no_name_up(void **state)
 	assert_non_null(strstr(diag.text, "numeric"));
 }
 
+static void tells_who_can_reach_an_address(void **state)
+{
+	static const char *const local[] = { "127.0.0.1:1", "127.9.9.9:1", "[::1]:1", "localhost:1",
+					     "unix:/run/kepler.sock" };
+	static const char *const reachable[] = { ":1",           "0.0.0.0:1",   "[::]:1",
+						 "10.0.0.1:1",   "[fe80::1]:1", "128.0.0.1:1",
+						 "example.org:1" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(local); i++)
+		assert_true(http_listen_is_local(local[i]));
+	for (size_t i = 0; i < ARRAY_SIZE(reachable); i++)
+		assert_false(http_listen_is_local(reachable[i]));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -101,6 +116,7 @@ int main(void)
 		cmocka_unit_test(bounds_the_host),
 		cmocka_unit_test(listens_and_says_where),
 		cmocka_unit_test(looks_no_name_up),
+		cmocka_unit_test(tells_who_can_reach_an_address),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
