@@ -86,7 +86,11 @@ def fork_bomb():
         assert refused() > 0, "pids.max was not reached: the test tests nothing"
         # As for the storm; what is faster than it costs more, but no more for each fork.
         assert war - peace <= 0.05 * max(1, rate / FORKS_PER_S) and largest <= 100e6
-        close("CPU of the bomb, s", service.cpu_seconds(end[0]), service.ran_s(), 0.5)
+        # Where a kernel guards a process no program runs in interrupts on top of it, where ends are told: beside four busy loops
+        # one bomb of six lacked 2.3 % so. It is never more than what ran.
+        guarded = end[0].value("kepler_exporter_unseen_processes") > 0
+        close("CPU of the bomb, s", service.cpu_seconds(end[0]), service.ran_s(), 3 if guarded else 0.5)
+        assert service.cpu_seconds(end[0]) <= service.ran_s() * 1.005
         check_machine(start, end)
         for table in ("processes", "containers"):
             assert end[0].value("kepler_exporter_table_overflows_total", table=table) == 0
