@@ -14,7 +14,7 @@
 #include "base/offload.h"
 #include "workload/identity.h"
 
-#define CGROUP_READS_MAX     4096 /* in one batch */
+#define CGROUP_READS_MAX     512 /* in one batch */
 #define CGROUP_READS_LATE_NS (1 * 1000000000ULL)
 
 /* What was asked, and what was found. */
