@@ -10,12 +10,15 @@
 #include "net/http_connections.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define RESERVE_MIN      2
+#define UNSENT_MAX       (256 * 1024) /* bytes of a connection: but for pages of few readers */
+#define READERS_FEW      8
 #define MEASURE_EVERY_NS (10ULL * 1000000ULL)
 #define SHARES           1024 /* addresses are told apart by a hash: equal ones share a share */
 
@@ -108,6 +111,21 @@ void http_connections_remove(struct http_connections *connections,
 	pthread_mutex_unlock(&connections->lock);
 }
 
+/*
+ * The kernel lets a send buffer grow to megabytes, which is the cheapest way to answer; a hundred
+ * slow readers must not have as much each. What is sent and not yet acknowledged is not bounded by
+ * this, so that a fast reader has all that its network can carry.
+ */
+static void bound_unsent(struct http_connection *connection, bool bounded)
+{
+	const int bytes = bounded ? UNSENT_MAX : INT_MAX;
+
+	if (connection->bounded == bounded || connection->local)
+		return;
+	connection->bounded = bounded;
+	(void)setsockopt(connection->fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &bytes, sizeof(bytes));
+}
+
 void http_connections_begin_answer(struct http_connections *connections,
 				   struct http_connection *connection, const void *body, bool page,
 				   uint64_t now_ns)
@@ -120,6 +138,7 @@ void http_connections_begin_answer(struct http_connections *connections,
 	connection->held_ns = 0;
 	connection->mark_bytes = connection->sent_bytes;
 	connections->answers += reads_page(connection);
+	bound_unsent(connection, !page || connections->answers > READERS_FEW);
 	pthread_mutex_unlock(&connections->lock);
 }
 

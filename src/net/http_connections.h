@@ -54,6 +54,7 @@ struct http_connection {
 	bool answering;        /* false: a request is awaited */
 	bool page;             /* what is answered is a page: it counts among the answers */
 	bool cut;              /* shut down, not yet closed */
+	bool bounded;          /* little of it may lie in the kernel unsent */
 	uint64_t peer;         /* where it comes from: http_peer() */
 	uint64_t since_ns;     /* monotonic: when what it does now began */
 	const void *body;      /* whose the body of the answer under way is, or NULL */

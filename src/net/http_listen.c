@@ -9,7 +9,6 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,8 +16,6 @@
 
 #include "base/macro.h"
 #include "net/http_server.h"
-
-#define UNSENT_MAX (256 * 1024) /* bytes of a connection */
 
 union address {
 	struct sockaddr any;
@@ -44,18 +41,6 @@ static int parse_host(const char *host, uint16_t port, union address *ret)
 	return 0;
 }
 
-/*
- * The kernel lets a send buffer grow to megabytes; a hundred slow readers must not have as much
- * each. What is sent and not yet acknowledged is not bounded by this, so that a fast reader has all
- * that its network can carry. Connections inherit it.
- */
-static void bound_unsent(int fd)
-{
-	const int bytes = UNSENT_MAX;
-
-	(void)setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &bytes, sizeof(bytes));
-}
-
 static int bind_socket(const union address *address, bool all)
 {
 	bool v6 = address->any.sa_family == AF_INET6;
@@ -70,7 +55,6 @@ static int bind_socket(const union address *address, bool all)
 		return -errno;
 	if (v6 && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &v6only, sizeof(v6only)) < 0)
 		return -errno;
-	bound_unsent(fd);
 	if (bind(fd, &address->any, len) < 0 || listen(fd, HTTP_LISTEN_BACKLOG) < 0)
 		return -errno;
 	return TAKE_FD(fd);
