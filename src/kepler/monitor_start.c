@@ -29,7 +29,7 @@
  * Where descriptors are few, what takes many (BPF: two dozen) or is optional must leave some for
  * what is not: jobs, and the server's connections. Held while the others are opened.
  */
-#define KEPT_FOR_JOBS        2
+#define KEPT_FOR_JOBS        1
 #define KEPT_FOR_CONNECTIONS 2
 
 struct kept_fds {

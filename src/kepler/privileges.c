@@ -209,8 +209,6 @@ struct bare_call {
 
 void privileges_drop_thread(void)
 {
-	/* privileges_drop() may come later, and for another thread. */
-	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	capng_clear(CAPNG_SELECT_CAPS);
 	(void)capng_apply(CAPNG_SELECT_CAPS); /* can only fail when there is nothing to drop */
 }
@@ -219,6 +217,8 @@ static void *call_bare(void *userdata)
 {
 	const struct bare_call *bare = userdata;
 
+	/* privileges_drop() may come later, and not for this thread. */
+	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	privileges_drop_thread();
 	bare->call(bare->userdata);
 	return NULL;

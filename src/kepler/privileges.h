@@ -64,12 +64,10 @@ size_t privileges_check(unsigned needs, struct privilege_gap gaps[PRIVILEGE_GAPS
 int privileges_drop(unsigned needs, struct diag *diag);
 
 /*
- * Calls @call on a thread that holds no capability, and so do the threads that it starts: what
- * talks to a network needs none. Returns when it has; 0 or -errno when there can be no thread.
+ * Calls @call on a thread that holds no capability and can gain none, and so do the threads that it
+ * starts: what talks to a network needs none. Returns when it has; 0 or -errno when there can be no
+ * thread.
  */
 int privileges_call_without(void (*call)(void *), void *userdata);
-/*
- * Gives up all capabilities of the calling thread, and sets no_new_privs: for struct
- * offload_options, start_thread.
- */
+/* Gives up all capabilities of the calling thread: struct offload_options, start_thread. */
 void privileges_drop_thread(void);
