@@ -188,8 +188,6 @@ static const struct call_rule rules[] = {
 	{ "ioctl", SCMP_A1_32(SCMP_CMP_EQ, SIOCGIFNAME) },
 	{ "prctl", SCMP_A0_32(SCMP_CMP_EQ, PR_SET_NAME) },
 	{ "prctl", SCMP_A0_32(SCMP_CMP_EQ, PR_GET_NAME) },
-	/* A thread that starts late gives up what it has, this first. */
-	{ "prctl", SCMP_A0_32(SCMP_CMP_EQ, PR_SET_NO_NEW_PRIVS) },
 	{ "prctl", SCMP_A0_32(SCMP_CMP_EQ, PR_CAPBSET_READ) }, /* libsystemd's bus client */
 	{ "prctl", SCMP_A0_32(SCMP_CMP_EQ, PRCTL_SET_VMA) },
 	{ "mmap", SCMP_A2_32(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0) },
