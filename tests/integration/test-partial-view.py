@@ -37,28 +37,32 @@ def hidden_burner():
     """One CPU that is busy outside of what the exporter sees."""
     burner = load("span", 600)
     try:
-        yield
+        yield burner.pid
     finally:
         burner.kill()
         burner.communicate()
 
 
-def nobody_gets_it(exporter, name):
+def cpu_s(pid):
+    return time.clock_gettime((~pid << 3) | 2)
+
+
+def nobody_gets_it(exporter, name, burner):
     """The hidden burner's energy goes to "unseen", the machine's utilisation is its own, and that view is said to be partial."""
     before = exporter.intervals(4)
-    busy_s, began = machine_busy_s(), time.monotonic()
+    busy_s, burner_s, began = machine_busy_s(), cpu_s(burner), time.monotonic()
     ratios = [exporter.intervals(1).value("kepler_node_cpu_usage_ratio") for _ in range(INTERVALS)]
-    busy, passed = machine_busy_s() - busy_s, time.monotonic() - began
+    busy, burnt, passed = machine_busy_s() - busy_s, cpu_s(burner) - burner_s, time.monotonic() - began
     after = balanced(exporter.intervals(1))
     node = after.sum(f"kepler_node_{name}_joules_total") - before.sum(f"kepler_node_{name}_joules_total")
     unseen = after.sum(NOBODY, reason="unseen") - before.sum(NOBODY, reason="unseen")
     seen = rows(after, name) - rows(before, name)
-    ratio, truth = float(sum(ratios)) / len(ratios), busy / passed / os.cpu_count()
+    ratio, least, most = float(sum(ratios)) / len(ratios), burnt / passed / os.cpu_count(), busy / passed / os.cpu_count()
     print(f"  {name}: node {node:.1f} J, unseen {unseen:.1f} J, processes {seen:.1f} J, busy {busy:.2f} s of {passed:.2f} s, "
-          f"ratio {ratio:.3f}, truth {truth:.3f}")
+          f"ratio {ratio:.3f}, truth {least:.3f} to {most:.3f}")
     assert unseen > float(node) * 0.8, f"{unseen} of {node} J"
     assert seen < float(node) * 0.2, f"{seen} of {node} J to what is seen"
-    assert 0.9 * truth < ratio < 1.1 * truth, (ratio, truth)
+    assert 0.9 * least < ratio < 1.1 * most, (ratio, least, most)  # ticks may miss short work, as our own scrapes
     assert after.value("kepler_exporter_activity_partial") == 1
     assert after.value("kepler_exporter_machine_time_up") == 1
     assert "sees only a part" in exporter.output(), exporter.output()
@@ -67,9 +71,9 @@ def nobody_gets_it(exporter, name):
 def own_pid_namespace():
     """A container without hostPID."""
     prefix = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"]
-    with Sensors(zone()) as sensors, hidden_burner(), Exporter(f"--host.sysfs={sensors.mount}", *FAST, NO_BPF,
-                                                                prefix=prefix) as exporter:
-        nobody_gets_it(exporter, "package")
+    with Sensors(zone()) as sensors, hidden_burner() as burner, \
+            Exporter(f"--host.sysfs={sensors.mount}", *FAST, NO_BPF, prefix=prefix) as exporter:
+        nobody_gets_it(exporter, "package", burner)
 
 
 def hidepid():
@@ -81,9 +85,10 @@ def hidepid():
         if done.returncode:
             skip("cannot mount proc: " + done.stderr.strip())
         try:
-            with hidden_burner(), Exporter(f"--host.procfs={procfs}", *FAST, NO_BPF, "--no-meter.enabled", "--idle.mode=off",
-                                           prefix=["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]) as exporter:
-                nobody_gets_it(exporter, "platform")
+            with hidden_burner() as burner, \
+                    Exporter(f"--host.procfs={procfs}", *FAST, NO_BPF, "--no-meter.enabled", "--idle.mode=off",
+                             prefix=["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]) as exporter:
+                nobody_gets_it(exporter, "platform", burner)
                 assert exporter.stop() == 0
         finally:
             subprocess.run(["umount", "-l", procfs], check=True)
