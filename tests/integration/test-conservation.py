@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every response sums to the meter, to the microjoule, over 1,000 wraps, and the meter's own truth agrees to 0 µJ.
 
-Twenty-four zones of eight sockets wrap more than once a second each. Their power is 0 while the exporter takes its baseline and again
-at the end, so that its totals must equal what the simulated counters say they gave, exactly. A zone that this machine kept from
-being read for 0.7 s may have turned unseen: then it says so, and less was counted, never more.
+Twenty-four zones of eight sockets wrap more than once a second each. Their power is 0 while the exporter takes its baseline and
+again at the end, so that its totals must equal what the simulated counters say they gave, exactly. A zone that this machine kept
+from being read for 0.7 s may have turned unseen: then it says so, and less was counted, never more.
 """
 import time
 
