@@ -6,6 +6,7 @@ One CPU burns where Kepler cannot look. The machine's own account, /proc/stat, t
 seen, and the machine is as busy as it is.
 """
 import contextlib
+import math
 import os
 import signal
 import subprocess
@@ -20,6 +21,7 @@ NO_BPF = "--no-bpf.enabled"
 NOBODY = "kepler_node_unattributed_joules_total"
 UNSEEN = "kepler_exporter_unseen_work_seconds_total"
 INTERVALS = 12
+TICK_S = 0.01  # the longest that a kernel has
 
 
 def zone():
@@ -62,7 +64,9 @@ def nobody_gets_it(exporter, name, burner):
           f"ratio {ratio:.3f}, truth {least:.3f} to {most:.3f}")
     assert unseen > float(node) * 0.8, f"{unseen} of {node} J"
     assert seen < float(node) * 0.2, f"{seen} of {node} J to what is seen"
-    assert 0.9 * least < ratio < 1.1 * most, (ratio, least, most)  # ticks may miss short work, as our own scrapes
+    # Ticks may miss short work, as our own scrapes; and what they may be off is not given out: five standard deviations.
+    withheld = (0.2 + 5 * math.sqrt(busy * TICK_S)) / passed / os.cpu_count()
+    assert 0.95 * least - withheld < ratio < 1.1 * most, (ratio, least, most, withheld)
     assert after.value("kepler_exporter_activity_partial") == 1
     assert after.value("kepler_exporter_machine_time_up") == 1
     assert "sees only a part" in exporter.output(), exporter.output()
