@@ -231,8 +231,8 @@ static const struct config_option options[] = {
 		  "directory that is there." },
 	{ "web.socket-mode", NULL, OPTION_STRING, FIELD(web_socket_mode), .default_text = "0660",
 	  .metavar = "MODE", .check = check_mode,
-	  .help = "Mode of a unix socket, octal: whose processes may connect. Its group is "
-		  "Kepler's, or that of a directory with the setgid bit." },
+	  .help = "Mode of a unix socket, in octal; write permission allows a process to "
+		  "connect. Its group is Kepler's, or that of a directory with the setgid bit." },
 	{ "web.allowed-hosts", NULL, OPTION_STRINGS,
 	  LIST(web_allowed_hosts, web_allowed_hosts_count, CONFIG_HOSTS_MAX), .default_text = "",
 	  .metavar = "NAME", .check = http_host_check_name,
