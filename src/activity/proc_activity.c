@@ -15,9 +15,9 @@
  * the reaping: its nearest living ancestor, or one above that, as init or a subreaper does. Kernel
  * threads are not waited for. Cgroups are not read here: cgroup_id is 0.
  *
- * Who finds no room in the table is counted and left out, in busy_ns too: it is unseen. Where the
- * machine's account cannot tell that, what it ran is told late and at once when it gets a row. What
- * a parent waits for that had no row is told as the parent's.
+ * A process that finds no room in the table is counted and left out, in busy_ns too: it is unseen.
+ * Where the machine's account cannot tell that, what it ran is told late and at once when it gets a
+ * row. What a parent waits for that had no row is told as the parent's.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -69,7 +69,7 @@ struct proc_reader {
 	size_t samples_size;
 	uint64_t tick_ns;
 	bool has_schedstat, sees_part;
-	bool left_out, left_out_before; /* who had no room, in this pass and in the last */
+	bool left_out, left_out_before; /* some had no room, in this pass and in the last */
 	uint64_t last_boottime_ns;      /* of the last pass */
 	uint32_t passes;
 	uint64_t errors, overflows, met, reread;

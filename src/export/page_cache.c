@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * One page for each (exposition, encoding), rendered when somebody asks for it and the snapshot is
+ * One page for each (exposition, encoding), rendered when it is asked for and the snapshot is
  * newer than the page.
  *
  * A page is counted by the answers under way that read it. A new body is written over the newest
- * while nobody reads that; else into the page before it, and a slow reader keeps the bytes it began
- * with. So two generations are alive at most. Where both have readers, these are hurried: who is
- * stuck is cut, and who takes long over the older, and the request is asked again. As a rule there
- * is one buffer for each kind of page, at the size that the last body needed.
+ * while nothing reads that; else into the page before it, and a slow reader keeps the bytes it
+ * began with. So two generations are alive at most. Where both have readers, these are hurried: one
+ * that is stuck is cut, as is one that takes long over the older, and the request is asked again.
+ * As a rule there is one buffer for each kind of page, at the size that the last body needed.
  *
  * `lock` is held while a page is made, so that of several askers one renders and the others wait
  * for it; dropping a reference takes no lock.

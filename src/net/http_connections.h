@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who is connected, what we wait for, since when, and who must go: the deadlines and the fairness
- * that libmicrohttpd lacks.
+ * Which peers are connected, what is awaited of them, since when, and which must go: the deadlines
+ * and the fairness that libmicrohttpd lacks.
  *
  * Its own time-out counts from the last byte, so a peer that drips one byte a second stays for
  * ever. Here a request must have arrived within HTTP_REQUEST_DEADLINE of the connection or of the

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * For whom is a request? A page in a browser can make any name of its own point at this machine
- * (DNS rebinding) and then read what this machine answers; but it cannot choose the Host header,
- * which says that name. So names that strangers can own are refused unless they were allowed. Pure.
+ * Which name is a request for? A page in a browser can make any name of its own point at this
+ * machine (DNS rebinding) and then read what this machine answers; but it cannot choose the Host
+ * header, which says that name. So names that strangers can own are refused unless they were
+ * allowed. Pure.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A listening unix socket at a path: who may connect is what its mode and its directory say.
+ * A listening unix socket at a path: its mode and its directory decide what may connect.
  *
  * It appears with its mode and in working order, in one step, over what a program that was killed
  * left there; while another program listens at the path, it is refused.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Peers that read slowly keep nobody out and cost a bounded amount of memory (R40, R41).
+"""Peers that read slowly keep no other out and cost a bounded amount of memory (R40, R41).
 
 Their page is larger than any socket buffer, so that each holds an answer up. As many more as there are connections; from
 the scraper's own address and from another; with small windows and on plain loopback; on one page or on one after the other.
