@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -196,9 +198,10 @@ static void test_exec_by_another_thread(void **state)
 	stop(&tally);
 }
 
+/* Shared with the runner; it says what it does, since only it knows when it has its CPU. */
 struct runner {
-	int go;
-	unsigned int ms;
+	int go, done;
+	volatile sig_atomic_t runs, stop;
 };
 
 static void pin(size_t cpu)
@@ -212,20 +215,21 @@ static void pin(size_t cpu)
 
 /*
  * Not preempted by its peers (without the right to it, only seldom), so that it arrives on its CPU
- * but once.
+ * but once: between reading from one pipe and from the other.
  */
 static void run_across(void *arg)
 {
-	const struct runner *runner = arg;
+	struct runner *runner = arg;
 	struct sched_param param = { .sched_priority = 10 };
 	char byte;
 
 	pin(1);
 	(void)sched_setscheduler(0, SCHED_FIFO, &param);
 	(void)!read(runner->go, &byte, 1);
-	plant_burn_ms(runner->ms);
-	for (;;)
-		(void)pause();
+	runner->runs = 1;
+	while (!runner->stop)
+		plant_burn_ms(1);
+	(void)!read(runner->done, &byte, 1);
 }
 
 static uint64_t schedstat_ns(pid_t pid)
@@ -239,39 +243,75 @@ static uint64_t schedstat_ns(pid_t pid)
 	return run_ns;
 }
 
+/* The kernel answers with a system call's number only once the thread is off its CPU. */
+static bool is_in_read(pid_t pid)
+{
+	char path[64], text[512];
+	uint64_t number;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/syscall", pid);
+	assert_true(read_file_at(AT_FDCWD, path, text, sizeof(text)) > 0);
+	return parse_u64(text, strcspn(text, " \n"), &number) == 0 && number == SYS_read;
+}
+
+/* However long a busy machine takes: each step waits for what it needs, at most 10 s. */
+static void wait_until_in_read(pid_t pid)
+{
+	for (int i = 0; i < 10000 && !is_in_read(pid); i++)
+		plant_sleep_ms(1);
+	assert_true(is_in_read(pid));
+}
+
+static void run_across_a_pass_and_sleep(struct runner *runner)
+{
+	struct plant_tally tally = start();
+	int go[2], done[2];
+
+	assert_int_equal(pipe(go), 0);
+	assert_int_equal(pipe(done), 0);
+	*runner = (struct runner){ .go = go[0], .done = done[0] };
+	tally.pid = plant_fork(COMM, run_across, runner);
+	pin(0);
+	wait_until_in_read(tally.pid);
+	plant_pass(&tally);
+	assert_int_equal(write(go[1], "", 1), 1);
+	for (int i = 0; i < 10000 && !runner->runs; i++)
+		plant_sleep_ms(1);
+	assert_true(runner->runs);
+	plant_sleep_ms(50);
+	plant_pass(&tally); /* it is on CPU 1 */
+	plant_sleep_ms(50);
+	runner->stop = 1;
+	wait_until_in_read(tally.pid);
+	plant_pass(&tally); /* it sleeps, and arrived long before the last pass */
+	assert_int_equal(tally.named_ns, schedstat_ns(tally.pid));
+	(void)kill(tally.pid, SIGKILL);
+	(void)plant_wait(tally.pid);
+	stop(&tally);
+	for (int i = 0; i < 2; i++) {
+		(void)close(go[i]);
+		(void)close(done[i]);
+	}
+}
+
 static void test_thread_that_runs_across_a_pass_and_sleeps(void **state)
 {
+	struct runner *runner = mmap(NULL, sizeof(*runner), PROT_READ | PROT_WRITE,
+				     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	cpu_set_t before;
-	int pipe_fds[2];
 
 	(void)state;
+	assert_ptr_not_equal(runner, MAP_FAILED);
 	if (sysconf(_SC_NPROCESSORS_ONLN) < 2) {
 		print_message("# not possible here: one CPU\n");
 		return;
 	}
 	(void)sched_getaffinity(0, sizeof(before), &before);
-	assert_int_equal(pipe(pipe_fds), 0);
 	for (int i = 0; i < 3; i++) {
-		struct plant_tally tally = start();
-		struct runner runner = { pipe_fds[0], 100 };
-
-		tally.pid = plant_fork(COMM, run_across, &runner);
-		pin(0);
-		plant_sleep_ms(30);
-		plant_pass(&tally);
-		assert_int_equal(write(pipe_fds[1], "", 1), 1);
-		plant_sleep_ms(50);
-		plant_pass(&tally); /* it is on CPU 1 */
-		plant_sleep_ms(200);
-		plant_pass(&tally); /* it sleeps, and arrived long before the last pass */
-		assert_int_equal(tally.named_ns, schedstat_ns(tally.pid));
-		(void)kill(tally.pid, SIGKILL);
-		(void)plant_wait(tally.pid);
-		stop(&tally);
+		run_across_a_pass_and_sleep(runner);
 		(void)sched_setaffinity(0, sizeof(before), &before);
 	}
-	(void)close(pipe_fds[0]);
-	(void)close(pipe_fds[1]);
+	(void)munmap(runner, sizeof(*runner));
 }
 
 static int use_iterator(void **state)
