@@ -32,8 +32,7 @@
 #include "base/macro.h"
 #include "base/map.h"
 
-#define NOT_READ      UINT64_MAX
-#define ANCESTORS_MAX 64 /* generations that are looked at */
+#define NOT_READ UINT64_MAX
 
 /* Ticks that were charged to processes that have ended: of this pass, and of the one before. */
 struct credit {
@@ -52,7 +51,8 @@ struct proc_row {
 	uint32_t ppid;
 	uint32_t cpu;
 	uint32_t flags;
-	uint32_t pass; /* last met */
+	uint32_t pass;         /* last met */
+	uint32_t climb, above; /* of the climb of that number: the ancestor to go on with */
 	uint32_t next_free;
 	bool used, fresh, single;
 	char comm[COMM_MAX];
@@ -71,7 +71,7 @@ struct proc_reader {
 	bool has_schedstat, sees_part;
 	bool left_out, left_out_before; /* some had no room, in this pass and in the last */
 	uint64_t last_boottime_ns;      /* of the last pass */
-	uint32_t passes;
+	uint32_t passes, climbs;
 	uint64_t errors, overflows, met, reread;
 	char text[4096];
 };
@@ -272,32 +272,62 @@ static bool is_gone(const struct proc_reader *self, const struct proc_row *row)
 	return row->used && row->pass != self->passes;
 }
 
-/* NULL where it is not known, or its pid has gone to a younger process. */
-static struct proc_row *parent_of(const struct proc_reader *self, const struct proc_row *row)
+/* MAP_NONE where it is not known, or its pid has gone to a younger process. */
+static uint32_t parent_of(const struct proc_reader *self, const struct proc_row *row)
 {
 	uint32_t index = map_find(&self->map, pid_key(row->ppid));
 
 	if (index == MAP_NONE || self->rows[index].key.start_ns > row->key.start_ns)
-		return NULL;
-	return &self->rows[index];
+		return MAP_NONE;
+	return index;
+}
+
+typedef bool passed_by_fn(const struct proc_reader *self, const struct proc_row *row);
+
+/* What follows are climbs of one kind: for a row that is passed by now that stays so. */
+static void begin_climbs(struct proc_reader *self)
+{
+	self->climbs++;
+}
+
+/*
+ * The nearest of @index and its ancestors that is not @passed_by; MAP_NONE: there is none. However
+ * many generations there are, those between are walked once: each then leads to what was found. A
+ * ring, which pids that are used again could feign, has no end to find.
+ */
+static uint32_t climb(struct proc_reader *self, uint32_t index, passed_by_fn *passed_by)
+{
+	uint32_t top = index, next, steps = 0;
+
+	while (top != MAP_NONE && passed_by(self, &self->rows[top])) {
+		struct proc_row *row = &self->rows[top];
+
+		if (row->climb != self->climbs)
+			row->above = parent_of(self, row);
+		row->climb = self->climbs;
+		top = steps++ < self->rows_high ? row->above : MAP_NONE;
+	}
+	for (; index != top && index != MAP_NONE; index = next) {
+		next = self->rows[index].above;
+		self->rows[index].above = top;
+	}
+	return top;
 }
 
 /* Credits whoever may have waited for an ended process with what was charged to it. */
 static void settle_gone(struct proc_reader *self, const struct proc_row *gone)
 {
 	uint64_t ticks = gone->self_ticks + gone->reaped_ticks;
-	struct proc_row *parent = parent_of(self, gone), *ancestor = parent;
+	uint32_t parent = parent_of(self, gone), ancestor = climb(self, parent, is_gone);
 
 	/* For whom it may have waited itself, after it was read for the last time. */
 	ticks += gone->children.before + gone->orphans.before;
-	for (int i = 0; ancestor && is_gone(self, ancestor); i++)
-		ancestor = i < ANCESTORS_MAX ? parent_of(self, ancestor) : NULL;
-	if (!ancestor || (gone->flags & ACTIVITY_KTHREAD))
+	if (ancestor == MAP_NONE || (gone->flags & ACTIVITY_KTHREAD))
 		return;
 	if (ancestor == parent)
-		parent->children.now += ticks;
+		self->rows[parent].children.now += ticks;
 	else
-		ancestor->orphans.now += ticks;
+		self->rows[ancestor].orphans.now += ticks;
 }
 
 /* Children of the ended get another parent: their stat is due. */
@@ -325,15 +355,22 @@ static void take_credit(struct proc_row *row, struct credit *credit)
 	}
 }
 
-static void take_orphans(struct proc_reader *self, struct proc_row *row)
+static bool has_not_reaped(const struct proc_reader *self, const struct proc_row *row)
 {
-	struct proc_row *reaper = row;
+	(void)self;
+	return row->reaped_new == 0;
+}
 
-	for (int i = 0; reaper && i < ANCESTORS_MAX; i++) {
-		take_credit(reaper, &row->orphans);
-		if (!row->orphans.now && !row->orphans.before)
+static void take_orphans(struct proc_reader *self, uint32_t index)
+{
+	struct credit *orphans = &self->rows[index].orphans;
+	uint32_t reaper = index;
+
+	while (orphans->now || orphans->before) {
+		reaper = climb(self, reaper, has_not_reaped);
+		if (reaper == MAP_NONE)
 			return;
-		reaper = parent_of(self, reaper);
+		take_credit(&self->rows[reaper], orphans);
 	}
 }
 
@@ -348,9 +385,10 @@ static void settle_children(struct proc_reader *self)
 		if (self->rows[i].used)
 			take_credit(&self->rows[i], &self->rows[i].children);
 	}
+	begin_climbs(self);
 	for (uint32_t i = 0; i < self->rows_high; i++) {
 		if (self->rows[i].used)
-			take_orphans(self, &self->rows[i]);
+			take_orphans(self, i);
 	}
 	for (uint32_t i = 0; i < self->rows_high; i++) {
 		struct proc_row *row = &self->rows[i];
@@ -367,6 +405,7 @@ static void settle(struct proc_reader *self)
 {
 	bool ended = false;
 
+	begin_climbs(self);
 	for (uint32_t i = 0; i < self->rows_high; i++) {
 		if (!is_gone(self, &self->rows[i]))
 			continue;

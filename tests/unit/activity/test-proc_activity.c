@@ -345,6 +345,67 @@ static void test_an_orphan_is_waited_for_above(void **state)
 	assert_int_equal(ticks_of(&activity, 1), 2);
 }
 
+#define GENERATIONS 300
+
+/* @count of them, each the child of the one before, the first of process 1. */
+static void set_line(const struct tree *tree, unsigned int count)
+{
+	for (unsigned int i = 0; i < count; i++)
+		set_process(tree,
+			    (struct process){ 100001 + i, i ? 100000 + i : 1, 3, 0, 1, 10 + i });
+}
+
+static void test_many_generations_end_at_once(void **state)
+{
+	struct tree *tree = *state;
+	struct activity activity;
+
+	set_process(tree, (struct process){ 1, 0, 5, 0, 1, 1 });
+	set_line(tree, GENERATIONS);
+	(void)pass(tree);
+	for (unsigned int i = 0; i < GENERATIONS; i++)
+		remove_process(tree, 100001 + i);
+	set_process(tree, (struct process){ 1, 0, 5, 3UL * GENERATIONS + 2, 1, 1 });
+	activity = pass(tree);
+	assert_int_equal(ticks_of(&activity, 1), 2);
+}
+
+static void test_an_orphan_is_waited_for_far_above(void **state)
+{
+	struct tree *tree = *state;
+	struct activity activity;
+
+	set_process(tree, (struct process){ 1, 0, 5, 0, 1, 1 });
+	set_line(tree, GENERATIONS);
+	(void)pass(tree);
+	remove_process(tree, 100000 + GENERATIONS);
+	remove_process(tree, 100000 + GENERATIONS - 1);
+	set_process(tree, (struct process){ 1, 0, 5, 3 + 2, 1, 1 });
+	activity = pass(tree);
+	assert_int_equal(ticks_of(&activity, 1), 2);
+}
+
+/* Of pids that are used again, within a tick: each has the other's for a parent. */
+static void test_a_ring_of_parents_ends(void **state)
+{
+	struct tree *tree = *state;
+	struct activity activity;
+
+	set_process(tree, (struct process){ 100001, 100002, 5, 0, 1, 10 });
+	set_process(tree, (struct process){ 100002, 100001, 5, 0, 1, 10 });
+	set_process(tree, (struct process){ 100003, 100002, 5, 0, 1, 11 });
+	set_process(tree, (struct process){ 100004, 100003, 5, 0, 1, 12 });
+	(void)pass(tree);
+	remove_process(tree, 100003); /* credits the ring with what nothing there reaps */
+	remove_process(tree, 100004);
+	activity = pass(tree);
+	assert_int_equal(activity.busy_ns, 0);
+	remove_process(tree, 100001);
+	remove_process(tree, 100002);
+	activity = pass(tree);
+	assert_int_equal(activity.count, 2);
+}
+
 static void test_a_parent_may_have_been_read_before_it_waited(void **state)
 {
 	struct tree *tree = *state;
@@ -493,6 +554,9 @@ int main(void)
 		TEST(test_who_is_not_waited_for_pays_for_nobody),
 		TEST(test_a_grandchild_is_not_charged_again),
 		TEST(test_an_orphan_is_waited_for_above),
+		TEST(test_many_generations_end_at_once),
+		TEST(test_an_orphan_is_waited_for_far_above),
+		TEST(test_a_ring_of_parents_ends),
 		TEST(test_a_parent_may_have_been_read_before_it_waited),
 		TEST(test_a_pid_of_a_younger_process_is_no_parent),
 		TEST(test_descriptors_run_out),
