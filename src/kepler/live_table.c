@@ -9,7 +9,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/macro.h"
 #include "base/num.h"
@@ -222,17 +221,4 @@ int live_table_draw(const struct interval_engine *engine, const struct live_tabl
 	if (view->url[0])
 		strbuf_add_str(out, "\nCtrl-C stops it.");
 	return strbuf_error(out);
-}
-
-void live_table_show(int fd, const struct strbuf *frame)
-{
-	static const char home_and_clear[] = "\033[H\033[J";
-	struct strbuf screen = STRBUF_INIT;
-	ssize_t n;
-
-	strbuf_add_str(&screen, home_and_clear);
-	strbuf_add(&screen, frame->data, frame->len);
-	n = screen.failed ? 0 : write(fd, screen.data, screen.len);
-	(void)n; /* a terminal that went away */
-	strbuf_release(&screen);
 }

@@ -3,7 +3,7 @@
  * The small live table that `kepler run` leaves on a terminal: who uses how many watts, right now.
  *
  * Shows every process from the first interval on, admitted to the metrics or not. Drawn from the
- * ledger's last interval into a buffer and written at once, so that it does not flicker.
+ * ledger's last interval into a buffer; live_screen.h shows it.
  */
 #pragma once
 
@@ -23,8 +23,3 @@ struct live_table_view {
 /* Appends one frame. Pure but for the engine it reads. 0 or -ENOMEM. */
 int live_table_draw(const struct interval_engine *engine, const struct live_table_view *view,
 		    struct strbuf *out);
-/*
- * Writes a frame over the last one (clears the screen first time); errors are ignored: a closed
- * terminal is no reason to stop.
- */
-void live_table_show(int fd, const struct strbuf *frame);

@@ -14,6 +14,7 @@
 #include "kepler/heartbeat.h"
 #include "kepler/idle_state.h"
 #include "kepler/interval.h"
+#include "kepler/live_screen.h"
 #include "kepler/loop_steps.h"
 #include "kepler/notify.h"
 #include "kepler/reload.h"
@@ -51,6 +52,7 @@ struct monitor {
 	bool told_unseen;
 	struct strbuf frame;
 	char url[128];
+	struct live_screen screen;
 	char source[256];
 };
 

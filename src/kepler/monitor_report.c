@@ -39,7 +39,7 @@ void monitor_show_table(struct monitor *monitor)
 	}
 	strbuf_reset(&monitor->frame);
 	if (live_table_draw(monitor->engine, &view, &monitor->frame) == 0)
-		live_table_show(STDOUT_FILENO, &monitor->frame);
+		(void)live_screen_show(&monitor->screen, STDOUT_FILENO, &monitor->frame);
 }
 
 void monitor_describe_sources(struct monitor *monitor)

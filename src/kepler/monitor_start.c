@@ -25,6 +25,10 @@
 /* How long the start and the end wait for the state file, and the end for jobs. */
 #define PATIENCE_NS (1 * NSEC_PER_SEC)
 
+/* How long a start that is told to stop has to come to its end. */
+#define START_PATIENCE_NS (2 * NSEC_PER_SEC)
+/* How long the end waits for a terminal. */
+#define SCREEN_PATIENCE_NS (100 * NSEC_PER_MSEC)
 /*
  * Where descriptors are few, what takes many (BPF: two dozen) or is optional must leave some for
  * what is not: jobs, and the server's connections. Held while the others are opened.
@@ -219,3 +223,4 @@ void monitor_finish(struct monitor *monitor)
 	if (monitor->signal_fd >= 0)
 		(void)close(monitor->signal_fd);
 }
+	live_screen_close(&monitor->screen, SCREEN_PATIENCE_NS);

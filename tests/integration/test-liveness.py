@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What must not stop the loop does not, and where it stands still all the same it shows: storms of signals, files and readers that
-hang, a first pass that never ends (I4, R54, R59)."""
+"""What must not stop the loop does not, and where it stands still all the same it shows: storms of signals, files, terminals and
+readers that hang, a first pass that never ends (I4, R54, R59)."""
 import contextlib
 import ctypes
+import fcntl
 import os
 import pathlib
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import tempfile
+import termios
 import time
 
 from plant import KEPLER, OTHERS_ENVIRONMENT, Exporter, Sensors, free_port, rapl_zone, run_tests, skip
@@ -211,6 +214,52 @@ def state_hangs():
 
 
 def nobody_reads_the_log():
+@contextlib.contextmanager
+def table_on_terminal():
+    """An exporter that draws its table on a pseudo-terminal: it, and both ends."""
+    master, slave = os.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("4H", 60, 200, 0, 0))
+    port = free_port()
+    flags = ["--config.file=/dev/null", "--host.state-dir=", "--table=always", f"--web.listen-address=127.0.0.1:{port}", *FAST]
+    exporter = Exporter.__new__(Exporter)
+    exporter.process = subprocess.Popen([str(KEPLER), "run", *flags], stdout=slave, stderr=subprocess.DEVNULL,
+                                        stdin=subprocess.DEVNULL, env=OTHERS_ENVIRONMENT)
+    exporter.url = f"http://127.0.0.1:{port}"
+    try:
+        until("it serves", lambda: answers(exporter))
+        os.set_blocking(master, False)
+        yield exporter, master, slave
+    finally:
+        exporter.process.kill()
+        exporter.process.wait()
+        os.close(master)
+        os.close(slave)
+
+
+def terminal_is_stopped():
+    """^S on the terminal of the table, and one that is full: intervals go on, the table with the terminal, and so does the end."""
+    with table_on_terminal() as (exporter, master, slave):
+        def goes_on():
+            before = exporter.scrape().value(SNAPSHOTS)
+            until("snapshots go on", lambda: exporter.scrape().value(SNAPSHOTS) > before + 4)
+
+        until("there is a table", lambda: b"COMMAND" in read_all(master))
+        os.write(master, b"\x13")
+        goes_on()
+        os.write(master, b"\x11")
+        read_all(master)
+        until("the table goes on", lambda: b"COMMAND" in read_all(master))
+        full = os.open(f"/proc/self/fd/{slave}", os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY)
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                os.write(full, b"x" * 64)
+        os.close(full)
+        os.read(master, 100)  # room for less than a frame
+        goes_on()
+        exporter.process.send_signal(signal.SIGTERM)
+        assert exporter.process.wait(10) == 0
+
+
     """Standard error is a pipe or a socket that is full: the loop and the server go on, and what was lost is counted and told."""
     for make in (os.pipe, lambda: [s.detach() for s in socket.socketpair()]):
         reader, writer = make()
@@ -270,4 +319,4 @@ def answers(exporter):
 
 if __name__ == "__main__":
     run_tests([hung_loop, limit_follows_interval, signal_storm, stray_signals, listens_before_the_baseline, configuration_hangs,
-               state_hangs, nobody_reads_the_log])
+               state_hangs, terminal_is_stopped, nobody_reads_the_log])
