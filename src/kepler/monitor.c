@@ -198,10 +198,8 @@ static bool terminal_is_gone(const struct monitor *monitor)
 	       (terminal.revents & (POLLHUP | POLLERR));
 }
 
-static void handle_signals(struct monitor *monitor)
+static void obey(struct monitor *monitor, unsigned wishes)
 {
-	unsigned wishes = signals_take(monitor->signal_fd);
-
 	if ((wishes & SIGNAL_STOP) || ((wishes & SIGNAL_RELOAD) && terminal_is_gone(monitor)))
 		monitor->stop = true;
 	else if (wishes & SIGNAL_RELOAD)
@@ -241,7 +239,7 @@ static void wait_for_event(struct monitor *monitor)
 		return;
 	if (fds[0].revents || fds[2].revents) {
 		monitor_enter_step(monitor, STEP_SIGNALS);
-		handle_signals(monitor);
+		obey(monitor, signals_take(monitor->signal_fd));
 		take_jobs(monitor);
 	}
 	if (fds[1].revents) {
@@ -287,6 +285,7 @@ static int run(struct monitor *monitor)
 	if (r == 0) {
 		monitor_log_start(monitor);
 		notify_ready(monitor->notify, monitor->source);
+		obey(monitor, monitor->early_wishes);
 		loop(monitor);
 		notify_stopping(monitor->notify);
 	}

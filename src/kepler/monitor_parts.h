@@ -41,7 +41,8 @@ struct monitor {
 	struct schedule schedule;
 	uint64_t state_ns; /* when the state file was last begun, MONOTONIC */
 	int signal_fd;
-	int landlock_abi; /* 0: files are not limited */
+	unsigned early_wishes; /* enum signal_wish, that came during the start */
+	int landlock_abi;      /* 0: files are not limited */
 	bool stop;
 	bool table;
 	bool on_terminal;
@@ -51,8 +52,8 @@ struct monitor {
 	bool searching; /* the first search for them has not come to its end */
 	bool told_unseen;
 	struct strbuf frame;
-	char url[128];
 	struct live_screen screen;
+	char url[128];
 	char source[256];
 };
 

@@ -4,7 +4,7 @@
  * → privileges dropped → meters and names, with their threads → system calls confined → first
  * snapshot → READY. So no thread but this one ever held a capability that is not needed, as the
  * one that talks to the network begins without any, and whatever may take long, or hang, finds
- * /healthz answering.
+ * /healthz answering, and a signal to stop obeyed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,16 +19,17 @@
 #include "kepler/monitor_parts.h"
 #include "kepler/privileges.h"
 #include "kepler/signals.h"
+#include "kepler/start_watch.h"
 
 /* One thread for each kind of job off the loop: reading the configuration, keeping state. */
 #define JOBS_MAX 2
 /* How long the start and the end wait for the state file, and the end for jobs. */
 #define PATIENCE_NS (1 * NSEC_PER_SEC)
-
 /* How long a start that is told to stop has to come to its end. */
 #define START_PATIENCE_NS (2 * NSEC_PER_SEC)
 /* How long the end waits for a terminal. */
 #define SCREEN_PATIENCE_NS (100 * NSEC_PER_MSEC)
+
 /*
  * Where descriptors are few, what takes many (BPF: two dozen) or is optional must leave some for
  * what is not: jobs, and the server's connections. Held while the others are opened.
@@ -170,33 +171,50 @@ static int start_measuring(struct monitor *monitor)
 	return 0;
 }
 
-static int open_in_order(struct monitor *monitor, struct kept_fds *kept)
+/* On a thread, while the main one hangs: nothing of its can be closed. The kernel does that. */
+static void end_at_once(void)
 {
-	int r = listen_early(monitor);
+	log_warn("told to stop, and the start hangs: ended without it");
+	_exit(0);
+}
 
-	if (r < 0)
-		return r;
-	keep_fds(kept, monitor->signal_fd);
+static int open_in_order(struct monitor *monitor)
+{
+	struct kept_fds kept = { .count = 0 };
+	int r;
+
+	keep_fds(&kept, monitor->signal_fd);
 	r = open_processes(monitor);
-	free_fds(kept, KEPT_FOR_CONNECTIONS);
-	if (r < 0)
-		return r;
-	open_jobs(monitor);
-	return start_measuring(monitor);
+	free_fds(&kept, KEPT_FOR_CONNECTIONS);
+	if (r == 0) {
+		open_jobs(monitor);
+		r = start_measuring(monitor);
+	}
+	free_fds(&kept, 0);
+	return r;
+}
+
+static int open_watched(struct monitor *monitor)
+{
+	struct start_watch watch;
+	int watched = start_watch_begin(&watch, monitor->signal_fd, START_PATIENCE_NS, end_at_once);
+	int r = open_in_order(monitor);
+
+	if (watched == 0)
+		monitor->early_wishes = start_watch_end(&watch);
+	return r;
 }
 
 int monitor_start(struct monitor *monitor)
 {
-	struct kept_fds kept = { .count = 0 };
 	int r = signals_open();
 
 	if (r < 0)
 		return log_error_errno(r, "cannot receive signals");
 	monitor->signal_fd = r;
 	monitor->landlock_abi = file_limits_enter(monitor->config);
-	r = open_in_order(monitor, &kept);
-	free_fds(&kept, 0);
-	return r;
+	r = listen_early(monitor);
+	return r < 0 ? r : open_watched(monitor);
 }
 
 static void close_state(struct monitor *monitor)
@@ -219,8 +237,8 @@ void monitor_finish(struct monitor *monitor)
 	sources_close(&monitor->sources);
 	self_stats_close(&monitor->stats);
 	notify_close(monitor->notify);
+	live_screen_close(&monitor->screen, SCREEN_PATIENCE_NS);
 	strbuf_release(&monitor->frame);
 	if (monitor->signal_fd >= 0)
 		(void)close(monitor->signal_fd);
 }
-	live_screen_close(&monitor->screen, SCREEN_PATIENCE_NS);

@@ -114,7 +114,7 @@ def stray_signals():
 
 
 def listens_before_the_baseline():
-    """A /proc that never answers: /healthz answers until the limit, the rest says that nothing was read yet."""
+    """A /proc that never answers: /healthz answers until the limit, the rest says that nothing was read yet; SIGTERM ends it."""
     with Sensors(["1000/stat text 1000 (x) S"]) as proc:
         proc.process.send_signal(signal.SIGSTOP)
         flags = ["--monitor.hang-limit=2s", "--no-bpf.enabled", f"--host.procfs={proc.mount}"]
@@ -127,6 +127,7 @@ def listens_before_the_baseline():
             assert exporter.get("/")[0] == 200
             until("/healthz answers 503", lambda: exporter.get("/healthz")[0] == 503, 6)
             assert "Kepler serves" not in exporter.output()
+            assert exporter.stop() == 0, exporter.output()
         proc.process.send_signal(signal.SIGCONT)
 
 
@@ -213,7 +214,6 @@ def state_hangs():
             assert exporter.process.wait(10) == 0
 
 
-def nobody_reads_the_log():
 @contextlib.contextmanager
 def table_on_terminal():
     """An exporter that draws its table on a pseudo-terminal: it, and both ends."""
@@ -260,6 +260,7 @@ def terminal_is_stopped():
         assert exporter.process.wait(10) == 0
 
 
+def nobody_reads_the_log():
     """Standard error is a pipe or a socket that is full: the loop and the server go on, and what was lost is counted and told."""
     for make in (os.pipe, lambda: [s.detach() for s in socket.socketpair()]):
         reader, writer = make()

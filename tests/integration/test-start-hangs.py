@@ -102,10 +102,12 @@ def check_names(exporter, mount):
 
 
 def check_sensors(exporter, _):
-    """Nothing can be measured, and whoever asks is told."""
+    """Nothing can be measured, a request is told so, and a signal ends it all the same."""
     exporter.wait_url(PATIENCE_S, pattern=LISTENING)
     until("/healthz answers 503", lambda: exporter.get("/healthz")[0] == 503, 20)
     assert b"has not turned" in exporter.get("/metrics")[2]
+    ends(exporter)
+    assert "the start hangs" in exporter.output(), exporter.output()
 
 
 def check_end(exporter, _):
