@@ -27,13 +27,22 @@ BINARY = release_binary() if LONG else KEPLER  # a thousand starts
 SANITIZED = is_sanitized(BINARY)
 
 
-def orphans():
-    """BPF programs of ours that no process holds: pinned, or leaked by the kernel."""
+def unheld():
+    """BPF programs of ours that no process holds, by number: no other gets a number again."""
     bpftool = shutil.which("bpftool") or "/usr/sbin/bpftool"
     if not os.path.exists(bpftool):
-        return []
+        return set()
     out = subprocess.run([bpftool, "-j", "prog", "show"], capture_output=True, text=True, check=False).stdout
-    return [p["id"] for p in json.loads(out or "[]") if p.get("name", "").startswith("kepler") and not p.get("pids")]
+    return {p["id"] for p in json.loads(out or "[]") if p.get("name", "").startswith("kepler") and not p.get("pids")}
+
+
+def orphans():
+    """Those that stay so, pinned or leaked: for a moment the kernel keeps those of an exporter, ours or another's, that ended."""
+    left, deadline = unheld(), time.monotonic() + 10
+    while left and time.monotonic() < deadline:
+        time.sleep(0.1)
+        left &= unheld()
+    return left
 
 
 def clean_stop():
