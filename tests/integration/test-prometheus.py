@@ -12,6 +12,7 @@ series is kept for at least the window, for increase() extrapolates what leaves 
 import json
 import os
 import pathlib
+import signal
 import statistics
 import subprocess
 import tempfile
@@ -113,36 +114,42 @@ def check_increase(prometheus, level, end, others):
         assert all(abs(error) <= 1 for _, error in errors), level
 
 
-def check_node_exporter(sensors, exporter):
-    port = free_port()
-    process = subprocess.Popen([need_program("prometheus-node-exporter"), f"--path.sysfs={sensors.mount}",
-                                "--collector.disable-defaults", "--collector.rapl", "--log.level=error",
-                                f"--web.listen-address=127.0.0.1:{port}"])
-    try:
-        def theirs():
-            deadline = time.monotonic() + 20
-            while True:
-                try:
-                    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as answer:
-                        return next(float(line.split()[1]) for line in answer.read().decode().splitlines()
-                                    if line.startswith("node_rapl_package_joules_total"))
-                except OSError:
-                    assert time.monotonic() < deadline
-                    time.sleep(0.1)
+class NodeExporter:
+    def __init__(self, sensors):
+        self.port = free_port()
+        self.process = subprocess.Popen([need_program("prometheus-node-exporter"), f"--path.sysfs={sensors.mount}",
+                                         "--collector.disable-defaults", "--collector.rapl", "--log.level=error",
+                                         f"--web.listen-address=127.0.0.1:{self.port}"])
 
-        def pair():
-            exporter.intervals(1)
-            return theirs(), float(exporter.scrape().sum("kepler_node_package_joules_total"))
+    def joules(self):
+        deadline = time.monotonic() + 20
+        while True:
+            try:
+                with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics", timeout=5) as answer:
+                    return next(float(line.split()[1]) for line in answer.read().decode().splitlines()
+                                if line.startswith("node_rapl_package_joules_total"))
+            except OSError:
+                assert time.monotonic() < deadline
+                time.sleep(0.1)
 
-        first = pair()
-        time.sleep(10)
-        second = pair()
-        their, our = second[0] - first[0], second[1] - first[1]
-        print(f"node_exporter {their:.1f} J, Kepler {our:.1f} J in the same time")
-        assert abs(our / their - 1) < 0.02, (their, our)
-    finally:
-        process.terminate()
-        process.wait()
+    def pair(self, exporter):
+        """(theirs, ours) at about the same time."""
+        self.joules()  # it has started
+        exporter.intervals(1)
+        return self.joules(), float(exporter.scrape().sum("kepler_node_package_joules_total"))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        self.process.terminate()
+        self.process.wait()
+
+
+def check_node_exporter(first, second):
+    their, our = second[0] - first[0], second[1] - first[1]
+    print(f"node_exporter {their:.1f} J, Kepler {our:.1f} J in the same time")
+    assert abs(our / their - 1) < 0.02, (their, our)
 
 
 def churn(seconds):
@@ -151,12 +158,14 @@ def churn(seconds):
     To a timetable: a window is a number of rounds of lives, so that what is held back is the same at both of its ends, as it is on
     average. It ends between two starts, where nothing hangs on a tenth of a second."""
     busy = machine_busy_s()
-    loads = [load("storm", 100, 3, seconds + 10)]
+    loads = [load("storm", 100, 3, seconds + 2)]
     began, starts = time.monotonic(), int(seconds / (10 / SCALE))
     for number in range(starts):
         loads.append(load("span", LIVES[number % len(LIVES)]))
         time.sleep(max(0, began + (number + (0.5 if number == starts - 1 else 1)) * 10 / SCALE - time.monotonic()))
     end = time.time()
+    for span in loads[1:]:
+        span.send_signal(signal.SIGALRM)  # it need not live on
     storm, *spans = map(load_result, loads)
     ours = storm[1] + storm[2] + sum(cpu for _, cpu, _ in spans)
     return end, 1 - ours / (machine_busy_s() - busy)
@@ -166,13 +175,14 @@ def main():
     need_program("prometheus")
     with Sensors(rapl_zone("intel-rapl:0", "package-0", 45)) as sensors, \
             Exporter(f"--host.sysfs={sensors.mount}", *SETTLE) as exporter, \
-            Prometheus(exporter.url.removeprefix("http://")) as prometheus:
+            Prometheus(exporter.url.removeprefix("http://")) as prometheus, NodeExporter(sensors) as neighbour:
         prometheus.wait()
+        first = neighbour.pair(exporter)
         end, others = churn(WARM_UP + WINDOW + MOMENTS * 10 / SCALE)
+        check_node_exporter(first, neighbour.pair(exporter))
         for level in ("process", "container"):
             check_increase(prometheus, level, end, others)
         check_lint(exporter)
-        check_node_exporter(sensors, exporter)
         assert exporter.stop() == 0
 
 
