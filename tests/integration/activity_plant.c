@@ -50,6 +50,15 @@ void plant_calibrate(void)
 	loops_per_ms = 5000000 * NSEC_PER_MSEC / best_ns;
 }
 
+const char *plant_comm(void)
+{
+	static char comm[COMM_MAX];
+
+	if (comm[0] == '\0')
+		(void)snprintf(comm, sizeof(comm), "plant-%d", getpid());
+	return comm;
+}
+
 pid_t plant_fork(const char *comm, plant_fn *fn, void *arg)
 {
 	char own[COMM_MAX];

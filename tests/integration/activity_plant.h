@@ -17,6 +17,9 @@ void plant_burn_ms(unsigned int ms);
 /* Call once, before children burn. */
 void plant_calibrate(void);
 
+/* A name for children that no other process of the machine has. Ask before the first fork. */
+const char *plant_comm(void);
+
 typedef void plant_fn(void *arg);
 /* A child that runs @fn and exits. Its name is @comm from birth. */
 pid_t plant_fork(const char *comm, plant_fn *fn, void *arg);

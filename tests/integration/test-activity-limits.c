@@ -25,7 +25,6 @@
 
 #include <cmocka.h>
 
-#define COMM      "plant-child"
 #define TINY_RING 4096 /* 56 ends */
 
 static struct plant_tally start(uint32_t ring_bytes, bool allow_walk)
@@ -37,7 +36,7 @@ static struct plant_tally start(uint32_t ring_bytes, bool allow_walk)
 		.end_buffer_bytes = ring_bytes,
 	};
 
-	return (struct plant_tally){ .reader = plant_open(&options), .comm = COMM };
+	return (struct plant_tally){ .reader = plant_open(&options), .comm = plant_comm() };
 }
 
 static bool is_strict;
@@ -114,7 +113,7 @@ static void test_full_ring_keeps_cgroups_of_the_young(void **state)
 	tally.cgroup_id = cgroup.id;
 	for (int round = 0; round < 2; round++) {
 		for (int i = 0; i < 200; i++)
-			truth_ns += plant_wait(plant_fork(COMM, join_and_burn, &cgroup));
+			truth_ns += plant_wait(plant_fork(plant_comm(), join_and_burn, &cgroup));
 		plant_wait_for_frees();
 		plant_pass(&tally);
 	}
@@ -168,7 +167,8 @@ static void test_full_ring_tells_the_rest_of_the_old(void **state)
 
 		if (pid == 0) {
 			(void)close(fds[1]);
-			(void)plant_wait(plant_fork(COMM, burn_then_sleep_then_burn, &fds[0]));
+			(void)plant_wait(
+				plant_fork(plant_comm(), burn_then_sleep_then_burn, &fds[0]));
 			_exit(0);
 		}
 	}
@@ -206,7 +206,7 @@ static void test_half_full_ring_wakes_the_reader(void **state)
 	(void)state;
 	assert_true(poll_fd.fd >= 0);
 	for (int i = 0; i < 200; i++) {
-		(void)plant_wait(plant_fork(COMM, burn_1_ms, NULL));
+		(void)plant_wait(plant_fork(plant_comm(), burn_1_ms, NULL));
 		if (poll(&poll_fd, 1, 0) == 1) {
 			activity_drain(tally.reader);
 			woken++;
@@ -233,7 +233,7 @@ static void test_walk_and_iterator_agree(void **state)
 	(void)state;
 	activity_get_info(iterator.reader, &info);
 	assert_string_equal(info.reader, "bpf-iter");
-	walk.pid = iterator.pid = plant_fork(COMM, burn_300_ms, NULL);
+	walk.pid = iterator.pid = plant_fork(plant_comm(), burn_300_ms, NULL);
 	for (int i = 0; i < 3; i++) {
 		plant_sleep_ms(50);
 		plant_pass(&walk);
@@ -309,7 +309,7 @@ static void test_cost_follows_what_ran(void **state)
 	(void)state;
 	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
 	for (unsigned int i = 0; i < COUNT; i++)
-		pids[i] = plant_fork(COMM, sleep_until_told, &fds[0]);
+		pids[i] = plant_fork(plant_comm(), sleep_until_told, &fds[0]);
 	pass_until_small(tally.reader, COUNT, &info);
 	printf("# %lu looked at, %lu handed over\n", (unsigned long)info.tasks_walked,
 	       (unsigned long)info.tasks_sent);

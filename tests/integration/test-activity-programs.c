@@ -14,8 +14,6 @@
 
 #include <cmocka.h>
 
-#define COMM "plant-child"
-
 static struct activity_reader *open_without(const char *program)
 {
 	const struct activity_options options = {
@@ -40,12 +38,12 @@ static void burn(void *arg)
 /* Two burners, one that passes see alive: what is told of them, and whether their end is. */
 static struct plant_tally work(const char *program, uint64_t *ret_truth_ns)
 {
-	struct plant_tally tally = { .reader = open_without(program), .comm = COMM };
-	pid_t pid = plant_fork(COMM, burn, NULL);
+	struct plant_tally tally = { .reader = open_without(program), .comm = plant_comm() };
+	pid_t pid = plant_fork(plant_comm(), burn, NULL);
 
 	plant_sleep_ms(60);
 	plant_pass(&tally);
-	*ret_truth_ns = plant_wait(pid) + plant_wait(plant_fork(COMM, burn, NULL));
+	*ret_truth_ns = plant_wait(pid) + plant_wait(plant_fork(plant_comm(), burn, NULL));
 	plant_pass_until(&tally, 2);
 	return tally;
 }

@@ -25,7 +25,6 @@
 
 #include <cmocka.h>
 
-#define COMM           "plant-child"
 #define CHILDREN_SHORT 600 /* about 15 s of CPU; KEPLER_TEST_CHILDREN=10000 for the full number */
 
 static bool allow_walk = true;
@@ -55,7 +54,7 @@ static void test_burner(void **state)
 	uint64_t truth_ns;
 
 	(void)state;
-	tally.pid = plant_fork(COMM, burn, &ms);
+	tally.pid = plant_fork(plant_comm(), burn, &ms);
 	for (int i = 0; i < 15; i++) {
 		plant_sleep_ms(100);
 		plant_pass(&tally);
@@ -78,14 +77,14 @@ static void test_short_children(void **state)
 	struct activity_info info;
 
 	(void)state;
-	tally.comm = COMM;
+	tally.comm = plant_comm();
 	for (unsigned int begun = 0, ended = 0; ended < count;) {
 		if (begun < count && begun - ended < 2) {
 			unsigned int ms;
 
 			seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
 			ms = 1 + (unsigned int)(seed >> 33) % 50;
-			(void)plant_fork(COMM, burn, &ms);
+			(void)plant_fork(plant_comm(), burn, &ms);
 			begun++;
 			continue;
 		}
@@ -131,7 +130,7 @@ static void test_threads_that_end(void **state)
 	uint64_t truth_ns;
 
 	(void)state;
-	tally.pid = plant_fork(COMM, burn_in_threads, &ms);
+	tally.pid = plant_fork(plant_comm(), burn_in_threads, &ms);
 	for (int i = 0; i < 8; i++) {
 		plant_sleep_ms(20);
 		plant_pass(&tally);
@@ -153,9 +152,9 @@ static void test_threads_between_two_passes(void **state)
 	unsigned int ms = 1;
 
 	(void)state;
-	tally.comm = COMM;
+	tally.comm = plant_comm();
 	for (int i = 0; i < 20; i++)
-		truth_ns += plant_wait(plant_fork(COMM, burn_in_threads, &ms));
+		truth_ns += plant_wait(plant_fork(plant_comm(), burn_in_threads, &ms));
 	plant_pass_until(&tally, 20);
 	assert_int_equal(tally.ended, 20);
 	/* wait4() does not know what a thread runs once it has told of its end: 5 to 6 us each. */
@@ -166,7 +165,7 @@ static void test_threads_between_two_passes(void **state)
 static void *thread_exec(void *arg)
 {
 	plant_burn_ms(150);
-	(void)execl("/proc/self/exe", COMM, "burn", "150", (char *)NULL);
+	(void)execl("/proc/self/exe", plant_comm(), "burn", "150", (char *)NULL);
 	return arg;
 }
 
@@ -186,7 +185,7 @@ static void test_exec_by_another_thread(void **state)
 	uint64_t truth_ns;
 
 	(void)state;
-	tally.pid = plant_fork(COMM, exec_in_thread, NULL);
+	tally.pid = plant_fork(plant_comm(), exec_in_thread, NULL);
 	for (int i = 0; i < 12; i++) {
 		plant_sleep_ms(25);
 		plant_pass(&tally);
@@ -270,7 +269,7 @@ static void run_across_a_pass_and_sleep(struct runner *runner)
 	assert_int_equal(pipe(go), 0);
 	assert_int_equal(pipe(done), 0);
 	*runner = (struct runner){ .go = go[0], .done = done[0] };
-	tally.pid = plant_fork(COMM, run_across, runner);
+	tally.pid = plant_fork(plant_comm(), run_across, runner);
 	pin(0);
 	wait_until_in_read(tally.pid);
 	plant_pass(&tally);

@@ -165,7 +165,8 @@ def play(binary, directory, sensors):
         actors.play()
         load_result(storm)
         assert {"kepler_process_package_joules_total", "kepler_process_cpu_joules_total"} <= names, names
-        assert exporter.scrape().sum("kepler_exporter_config_reloads_total") > SECONDS
+        reloads = exporter.scrape().sum("kepler_exporter_config_reloads_total")
+        assert reloads >= 6, f"{reloads} reloads: too few to race with each schema twice"
         status = exporter.stop()
         found = reports(directory)
         assert not found and status == 0, f"status {status}\n" + "\n".join(found)[:8000]

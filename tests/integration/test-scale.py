@@ -128,16 +128,18 @@ def sleeping_crowd():
         with Sensors(ZONE) as sensors, Exporter(f"--host.sysfs={sensors.mount}", binary=release_binary()) as exporter:
             first = balanced(exporter.scrape())
             whole = time.monotonic() - exporter.began
+            began_cpu_s = float(first.value("kepler_exporter_cpu_seconds_total"))
             known = int(first.value("kepler_exporter_threads_known"))
             share, largest = used_cpu(exporter, 4)
             began = time.monotonic()
             exporter.scrape()
             scrape = time.monotonic() - began
-            print(f"  {known} threads: first scrape after {whole:.3f} s, {share * 1e3:.2f} ms of CPU a second with scrapes, "
-                  f"{largest / 1e6:.1f} MB, a scrape takes {scrape * 1e3:.1f} ms")
+            print(f"  {known} threads: first scrape after {whole:.3f} s and {began_cpu_s:.3f} s of CPU, "
+                  f"{share * 1e3:.2f} ms of CPU a second with scrapes, {largest / 1e6:.1f} MB, a scrape takes {scrape * 1e3:.1f} ms")
             assert known >= count, "they were not there"
             assert first.select("kepler_process_package_joules_total", command="other", pid="")
-            assert whole <= count / 10000 * 0.6 and scrape < 1 and share <= 0.01
+            # By its own CPU time: how long a busy machine keeps it waiting is not its work.
+            assert began_cpu_s <= count / 10000 * 0.6 and whole < 10 and scrape < 1 and share <= 0.01
             assert largest <= (150e6 if LONG else 25e6)
             assert exporter.stop() == 0
     finally:

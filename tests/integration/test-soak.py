@@ -72,6 +72,15 @@ class Churn:
         return self.threads
 
 
+def grown(before, after, warm, most):
+    """What a time has left more of, or None."""
+    if after[0] - before[0] >= GROWTH_MB:
+        return "memory grows"
+    if after[1] > before[1] + 2:  # those of scrapers that have just gone
+        return "descriptors grow"
+    return "threads grow" if most > warm else None
+
+
 def nothing_grows():
     with tempfile.TemporaryDirectory() as folder, Sensors(ZONES) as sensors:
         config = pathlib.Path(folder, "kepler.yaml")
@@ -80,14 +89,17 @@ def nothing_grows():
             pid = exporter.process.pid
             churn = Churn(exporter, sensors, config)
             warm = churn.go_on(WARM_SECONDS)
-            before = held(pid)
-            most = churn.go_on(SECONDS)
-            after = held(pid)
-            print(f"  {churn.turns} turns: {before[0]:.1f} MB, {before[1]} descriptors, {warm} threads; "
-                  f"then {after[0]:.1f} MB, {after[1]}, {most}")
-            assert after[0] - before[0] < GROWTH_MB, "memory grows"
-            assert after[1] <= before[1] + 2, "descriptors grow"  # those of scrapers that have just gone
-            assert most <= warm, "threads grow"
+            for _ in range(3):  # tables follow what else the machine runs, once; a leak grows each time
+                before = held(pid)
+                most = churn.go_on(SECONDS)
+                after = held(pid)
+                print(f"  {churn.turns} turns: {before[0]:.1f} MB, {before[1]} descriptors, {warm} threads; "
+                      f"then {after[0]:.1f} MB, {after[1]}, {most}")
+                grows = grown(before, after, warm, most)
+                if not grows:
+                    break
+                warm = max(warm, most)
+            assert not grows, grows
             assert exporter.stop() == 0
 
 
