@@ -287,15 +287,15 @@ static void absent_is_not_zero(void **state)
 
 static void hostile_names_forge_nothing(void **state)
 {
-	static const struct fixture_shape shape = { .zones = 1, .containers = 4, .processes = 40 };
+	static const struct fixture_shape shape = { .zones = 1, .containers = 4, .processes = 200 };
 	struct fixture fixture;
 	struct seen seen;
 	uint64_t seed = 88172645463325252ULL;
 
 	(void)state;
 	fixture_make(&fixture, &shape);
-	for (unsigned round = 0; round < 200; round++) {
-		for (uint32_t i = 0; i < 40; i++) {
+	for (unsigned round = 0; round < 40; round++) {
+		for (uint32_t i = 0; i < 200; i++) {
 			for (size_t c = 0; c < LEDGER_COMM_MAX - 1; c++) {
 				seed ^= seed << 13;
 				seed ^= seed >> 7;
