@@ -134,8 +134,8 @@ def sleeping_crowd():
             began = time.monotonic()
             exporter.scrape()
             scrape = time.monotonic() - began
-            print(f"  {known} threads: first scrape after {whole:.3f} s and {began_cpu_s:.3f} s of CPU, {share * 1e3:.2f} ms of CPU "
-                  f"a second with scrapes, {largest / 1e6:.1f} MB, a scrape takes {scrape * 1e3:.1f} ms")
+            print(f"  {known} threads: first scrape after {whole:.3f} s and {began_cpu_s:.3f} s of CPU, {share * 1e3:.2f} ms of "
+                  f"CPU a second with scrapes, {largest / 1e6:.1f} MB, a scrape takes {scrape * 1e3:.1f} ms")
             assert known >= count, "they were not there"
             assert first.select("kepler_process_package_joules_total", command="other", pid="")
             # By its own CPU time: how long a busy machine keeps it waiting is not its work. In an interval it is 0.5 % of a CPU
