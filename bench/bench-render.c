@@ -20,6 +20,8 @@
 
 #define RUNS 101
 
+static const struct page_options classic = { .schema = SCHEMA_CLASSIC };
+
 static int by_value(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
@@ -65,7 +67,7 @@ static void bench_render(const struct snapshot *snapshot, enum exposition exposi
 		double begin = cpu_us();
 
 		strbuf_reset(&body);
-		if (prometheus_render(snapshot, NULL, SCHEMA_CLASSIC, exposition, cache, &body) < 0)
+		if (prometheus_render(snapshot, NULL, &classic, exposition, cache, &body) < 0)
 			exit(1);
 		if (i >= 0)
 			us[i] = cpu_us() - begin;
@@ -84,7 +86,7 @@ static void bench_gzip(const struct snapshot *snapshot)
 	double us[RUNS];
 
 	if (label_cache_new(&cache) < 0 ||
-	    prometheus_render(snapshot, NULL, SCHEMA_CLASSIC, EXPOSITION_TEXT, cache, &body) < 0)
+	    prometheus_render(snapshot, NULL, &classic, EXPOSITION_TEXT, cache, &body) < 0)
 		exit(1);
 	for (int i = 0; i < RUNS; i++) {
 		double begin = cpu_us();
@@ -151,7 +153,7 @@ static void bench_server(const struct snapshot *snapshot)
 	struct http_server *server;
 
 	fixture_hold(snapshot);
-	if (page_cache_new(NULL, SCHEMA_CLASSIC, &cache) < 0)
+	if (page_cache_new(NULL, &classic, &cache) < 0)
 		exit(1);
 	route.userdata = cache;
 	if (http_server_start(&options, &server, NULL) < 0)

@@ -139,7 +139,7 @@ static void histogram_tail(struct render *render, const struct histogram *histog
 	strbuf_add(out, digits, format_double(digits, histogram->sum_s));
 	strbuf_add_char(out, '\n');
 	histogram_line(render, histogram, "_count", NULL, histogram->count);
-	if (render->w.exposition != EXPOSITION_OPENMETRICS)
+	if (!render->w.created)
 		return;
 	histogram_name(render, histogram, "_created", NULL);
 	strbuf_add(out, digits, format_created(digits, render->start_ms));

@@ -154,7 +154,7 @@ static void end_line(struct exposition_writer *w, const char *value, size_t len,
 	strbuf_add_char(w->out, ' ');
 	strbuf_add(w->out, value, len);
 	strbuf_add_char(w->out, '\n');
-	if (w->exposition != EXPOSITION_OPENMETRICS || w->metric->type != METRIC_COUNTER)
+	if (!w->created || w->metric->type != METRIC_COUNTER)
 		return;
 	strbuf_add_str(w->out, w->family);
 	strbuf_add_str(w->out, "_created");

@@ -4,7 +4,7 @@
  *
  * A family's header is written with its first sample, so that a family without samples leaves no
  * trace. In OpenMetrics a counter's family has no _total, but its samples do, and each is followed
- * by its _created.
+ * by its _created where these are wanted.
  */
 #pragma once
 
@@ -21,6 +21,7 @@
 struct exposition_writer {
 	struct strbuf *out;
 	enum exposition exposition;
+	bool created; /* counters and histograms say when they began */
 	const struct metric *metric;
 	char family[FAMILY_NAME_MAX]; /* without _total, _info */
 	bool headed;                  /* the header of this family is written */
@@ -42,7 +43,7 @@ void sample_label(struct exposition_writer *w, const char *name, const char *val
 void sample_labels(struct exposition_writer *w, const char *text, size_t len);
 /*
  * @decimals shifts the point: µJ as joules are 6, ns as seconds 9. @created_ms is used for counters
- * in OpenMetrics.
+ * where _created is wanted.
  */
 void sample_end(struct exposition_writer *w, uint64_t value, unsigned decimals, int64_t created_ms);
 void sample_end_double(struct exposition_writer *w, double value, int64_t created_ms);

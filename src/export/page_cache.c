@@ -39,13 +39,13 @@ struct generations {
 struct page_cache {
 	struct snapshot_holder *holder;
 	pthread_mutex_t lock;
-	enum metrics_schema schema;
+	struct page_options options;
 	struct http_server *http;
 	struct label_cache *labels;
 	struct generations kinds[EXPOSITION_COUNT][ENCODING_COUNT];
 };
 
-int page_cache_new(struct snapshot_holder *holder, enum metrics_schema schema,
+int page_cache_new(struct snapshot_holder *holder, const struct page_options *options,
 		   struct page_cache **ret)
 {
 	CLEANUP_FREE struct page_cache *cache = calloc(1, sizeof(*cache));
@@ -57,7 +57,7 @@ int page_cache_new(struct snapshot_holder *holder, enum metrics_schema schema,
 	if (r < 0)
 		return r;
 	cache->holder = holder;
-	cache->schema = schema;
+	cache->options = *options;
 	(void)pthread_mutex_init(&cache->lock, NULL); /* cannot fail with default attributes */
 	for (int i = 0; i < EXPOSITION_COUNT * ENCODING_COUNT; i++) {
 		struct generations *kind = &cache->kinds[i / ENCODING_COUNT][i % ENCODING_COUNT];
@@ -84,11 +84,12 @@ void page_cache_free(struct page_cache *cache)
 	free(cache);
 }
 
-void page_cache_set_schema(struct page_cache *cache, enum metrics_schema schema)
+void page_cache_set_options(struct page_cache *cache, const struct page_options *options)
 {
 	pthread_mutex_lock(&cache->lock);
-	if (cache->schema != schema) {
-		cache->schema = schema;
+	if (cache->options.schema != options->schema ||
+	    cache->options.created != options->created) {
+		cache->options = *options;
 		for (int i = 0; i < EXPOSITION_COUNT; i++) {
 			for (int j = 0; j < ENCODING_COUNT; j++)
 				cache->kinds[i][j].newest->sequence = 0;
@@ -168,7 +169,7 @@ static int identity_page(struct page_cache *cache, const struct snapshot *snapsh
 	trim(&page->body);
 	if (cache->http)
 		http_server_get_stats(cache->http, &stats);
-	if (prometheus_render(snapshot, cache->http ? &stats : NULL, cache->schema, exposition,
+	if (prometheus_render(snapshot, cache->http ? &stats : NULL, &cache->options, exposition,
 			      cache->labels, &page->body) < 0) {
 		strbuf_release(&page->body);
 		return -ENOMEM;

@@ -86,11 +86,13 @@ static void set_activity_source(struct render *render)
 }
 
 int prometheus_render(const struct snapshot *snapshot, const struct http_stats *http,
-		      enum metrics_schema schema, enum exposition exposition,
+		      const struct page_options *options, enum exposition exposition,
 		      struct label_cache *cache, struct strbuf *out)
 {
 	struct render render = {
-		.w = { .out = out, .exposition = exposition },
+		.w = { .out = out,
+		       .exposition = exposition,
+		       .created = options->created && exposition == EXPOSITION_OPENMETRICS },
 		.snapshot = snapshot,
 		.http = http,
 		.start_ms = (int64_t)(snapshot->self.start_time_s * 1000),
@@ -103,7 +105,7 @@ int prometheus_render(const struct snapshot *snapshot, const struct http_stats *
 		return -ENOMEM;
 	table = metric_table(&count);
 	for (size_t i = 0; i < count; i++) {
-		if (table[i].schemas & (unsigned)schema)
+		if (table[i].schemas & (unsigned)options->schema)
 			emit_family(&render, &table[i]);
 	}
 	if (exposition == EXPOSITION_OPENMETRICS)

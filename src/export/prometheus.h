@@ -19,13 +19,19 @@
 enum metrics_schema { SCHEMA_CLASSIC = 1, SCHEMA_CURRENT = 2, SCHEMA_BOTH = 3 };
 enum exposition { EXPOSITION_TEXT, EXPOSITION_OPENMETRICS };
 
+/* What the operator chooses of a page; what else it is, its reader asks for. */
+struct page_options {
+	enum metrics_schema schema;
+	bool created; /* a _created line for each counter, where the exposition has them */
+};
+
 struct label_cache;
 int label_cache_new(struct label_cache **ret);
 void label_cache_free(struct label_cache *cache);
 
 /* Appends the whole exposition of @snapshot. @http may be NULL. 0 or -ENOMEM. */
 int prometheus_render(const struct snapshot *snapshot, const struct http_stats *http,
-		      enum metrics_schema schema, enum exposition exposition,
+		      const struct page_options *options, enum exposition exposition,
 		      struct label_cache *cache, struct strbuf *out);
 
 /* Pure: what an Accept header asks for; text when in doubt. */
@@ -37,11 +43,11 @@ const char *prometheus_content_type(enum exposition exposition);
  * encoding, hands out references. For the http_server's routes /metrics. Safe on several threads.
  */
 struct page_cache;
-int page_cache_new(struct snapshot_holder *holder, enum metrics_schema schema,
+int page_cache_new(struct snapshot_holder *holder, const struct page_options *options,
 		   struct page_cache **ret);
 void page_cache_free(
 	struct page_cache *cache); /* no response may be outstanding: stop the server first */
-void page_cache_set_schema(struct page_cache *cache, enum metrics_schema schema);
+void page_cache_set_options(struct page_cache *cache, const struct page_options *options);
 void page_cache_set_http(struct page_cache *cache,
 			 struct http_server *server); /* borrowed; for kepler_http_* */
 http_handler page_cache_handle_metrics;               /* userdata: struct page_cache * */

@@ -53,8 +53,7 @@ void row_lines_write(struct render *render, const struct row_lines *lines)
 {
 	const struct row_view *view = lines->view;
 	const struct row_text *texts = view->texts[lines->names];
-	bool created = render->w.exposition == EXPOSITION_OPENMETRICS &&
-		       render->w.metric->type == METRIC_COUNTER;
+	bool created = render->w.created && render->w.metric->type == METRIC_COUNTER;
 	char name[FAMILY_NAME_MAX + 8], created_name[FAMILY_NAME_MAX + 16];
 	size_t family_len = strlen(render->w.family);
 	struct piece sample = { name, 0 }, birth = { created_name, family_len + 8 };

@@ -65,7 +65,8 @@ struct config {
 	int idle_share;      /* --idle.share=node|size|usage|equal (enum idle_share) */
 	struct config_idle_watts idle_watts[CONFIG_IDLE_WATTS_MAX]; /* --idle.watts=ZONE=W */
 	size_t idle_watts_count;
-	int metrics_schema; /* --metrics.schema=classic|current|both (enum metrics_schema) */
+	int metrics_schema;   /* --metrics.schema=classic|current|both (enum metrics_schema) */
+	bool metrics_created; /* --metrics.created=false */
 	double metrics_process_min_joules;           /* --metrics.process.min-joules=1 */
 	uint64_t metrics_settle_ns;                  /* --metrics.settle=15s */
 	uint64_t metrics_keep_ns;                    /* --metrics.keep=5m */

@@ -201,6 +201,12 @@ static const struct config_option options[] = {
 	  .default_text = "classic", .metavar = "SCHEMA", .reloadable = true,
 	  .help = "Names of the metrics: those of classic Kepler (up to 0.9), of the current one "
 		  "(from 0.10), or both." },
+	{ "metrics.created", NULL, OPTION_BOOL, FIELD(metrics_created), .default_text = "false",
+	  .reloadable = true,
+	  .help = "Follow each counter by a _created line, the time at which it began, where "
+		  "OpenMetrics is asked for. Prometheus stores each as a series of its own, which "
+		  "doubles what it keeps, unless its feature created-timestamp-zero-ingestion "
+		  "reads them as start times." },
 	{ "metrics.process.min-joules", NULL, OPTION_DOUBLE, FIELD(metrics_process_min_joules),
 	  RANGE(0, 1000000000), .default_text = "1", .metavar = "JOULES", .reloadable = true,
 	  .help = "Energy from which a process has series of its own. What it used before is in "

@@ -197,10 +197,17 @@ static int start_server(struct web *web, const struct config *config, struct dia
 	return request.result;
 }
 
+static struct page_options page_options(const struct config *config)
+{
+	return (struct page_options){ .schema = (enum metrics_schema)config->metrics_schema,
+				      .created = config->metrics_created };
+}
+
 int web_start(const struct config *config, struct snapshot_holder *holder,
 	      const struct heartbeat *heartbeat, struct web **ret, struct diag *diag)
 {
 	struct web *web = calloc(1, sizeof(*web));
+	struct page_options pages;
 	int r;
 
 	if (!web)
@@ -208,7 +215,8 @@ int web_start(const struct config *config, struct snapshot_holder *holder,
 	web->holder = holder;
 	web->heartbeat = heartbeat;
 	web->interval_ns = config->monitor_interval_ns;
-	r = page_cache_new(holder, (enum metrics_schema)config->metrics_schema, &web->pages);
+	pages = page_options(config);
+	r = page_cache_new(holder, &pages, &web->pages);
 	if (r < 0) {
 		free(web);
 		return diag_set(diag, r, "out of memory");
@@ -241,8 +249,10 @@ void web_stop(struct web *web)
 
 void web_reconfigure(struct web *web, const struct config *config)
 {
+	struct page_options pages = page_options(config);
+
 	__atomic_store_n(&web->interval_ns, config->monitor_interval_ns, __ATOMIC_RELAXED);
-	page_cache_set_schema(web->pages, (enum metrics_schema)config->metrics_schema);
+	page_cache_set_options(web->pages, &pages);
 }
 
 void web_sweep(struct web *web, uint64_t now_ns)

@@ -58,6 +58,7 @@ struct client {
 	bool retry_after;
 };
 
+static const struct page_options classic = { .schema = SCHEMA_CLASSIC };
 static struct client clients[CLIENTS];
 
 static unsigned long resident_bytes(void)
@@ -212,7 +213,7 @@ static void a_thousand_scrapers_are_served(void **state)
 	fixture_make(&fixtures[0], &shape);
 	fixture_make(&fixtures[1], &shape);
 	fixture_hold(&fixtures[0].snapshot);
-	assert_int_equal(page_cache_new(NULL, SCHEMA_CLASSIC, &cache), 0);
+	assert_int_equal(page_cache_new(NULL, &classic, &cache), 0);
 	route.userdata = cache;
 	assert_int_equal(http_server_start(&options, &server, NULL), 0);
 	page_cache_set_http(cache, server);

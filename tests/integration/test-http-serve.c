@@ -14,6 +14,7 @@ int main(void)
 	static const struct fixture_shape shape = {
 		.zones = 4, .containers = 5, .processes = 100, .idle_on_rows = true
 	};
+	static const struct page_options both = { .schema = SCHEMA_BOTH, .created = true };
 	static const char *const listen[] = { "127.0.0.1:0" };
 	struct http_route route = { .path = "/metrics", .handler = page_cache_handle_metrics };
 	struct http_options options = {
@@ -31,7 +32,7 @@ int main(void)
 		(void)snprintf(fixture.names[i].id, LEDGER_LABEL_MAX, "%s%c", names[i],
 			       (char)(0x80 + i));
 	fixture_hold(&fixture.snapshot);
-	if (page_cache_new(NULL, SCHEMA_BOTH, (struct page_cache **)&route.userdata) < 0 ||
+	if (page_cache_new(NULL, &both, (struct page_cache **)&route.userdata) < 0 ||
 	    http_server_start(&options, &server, NULL) < 0 ||
 	    http_server_address(server, 0, address, sizeof(address)) < 0)
 		return 1;

@@ -59,7 +59,9 @@ static void a_family_without_samples_leaves_no_trace(void **state)
 		"x_<zone>_joules", METRIC_COUNTER, "joules", SCHEMA_BOTH, "",
 		"Help.",           emit_nothing,   0
 	};
-	struct exposition_writer w = { .out = &out, .exposition = EXPOSITION_OPENMETRICS };
+	struct exposition_writer w = { .out = &out,
+				       .exposition = EXPOSITION_OPENMETRICS,
+				       .created = true };
 
 	(void)state;
 	family_begin(&w, &counter, "package");

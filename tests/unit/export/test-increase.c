@@ -20,6 +20,8 @@
 #define SERIES_MAX 64
 #define KEY_MAX    1024
 
+static const struct page_options both = { .schema = SCHEMA_BOTH };
+
 static const struct {
 	uint64_t begin_s, length_s;
 } jobs[JOBS] = { { 3, 6 }, { 11, 20 }, { 27, 9 }, { 44, 13 }, { 58, 16 } };
@@ -95,9 +97,9 @@ static void scrape_all(struct counted *counted, size_t families)
 		if (now_s % SCRAPE_S != 0)
 			continue;
 		strbuf_reset(&page);
-		assert_int_equal(prometheus_render(s.snapshot, NULL, SCHEMA_BOTH, EXPOSITION_TEXT,
-						   cache, &page),
-				 0);
+		assert_int_equal(
+			prometheus_render(s.snapshot, NULL, &both, EXPOSITION_TEXT, cache, &page),
+			0);
 		for (size_t i = 0; i < families; i++)
 			assert_true(exposition_parse(page.data, page.len, false, count_sample,
 						     &counted[i]) > 0);

@@ -17,6 +17,9 @@
 #define ROUNDS    200
 #define SNAPSHOTS 8
 
+static const struct page_options classic = { .schema = SCHEMA_CLASSIC };
+static const struct page_options current = { .schema = SCHEMA_CURRENT };
+static const struct page_options both = { .schema = SCHEMA_BOTH };
 static const struct fixture_shape shape = { .zones = 2, .containers = 3, .processes = 30 };
 
 static struct http_response ask(struct page_cache *cache, const char *accept, bool gzip)
@@ -54,7 +57,7 @@ static void asks_for_patience_before_the_first(void **state)
 
 	(void)state;
 	fixture_hold(NULL);
-	assert_int_equal(page_cache_new(NULL, SCHEMA_CLASSIC, &cache), 0);
+	assert_int_equal(page_cache_new(NULL, &classic, &cache), 0);
 	response = ask(cache, "", false);
 	assert_int_equal(response.status, 503);
 	assert_int_equal(response.retry_after_s, 1);
@@ -72,7 +75,7 @@ static void renders_once_a_snapshot(void **state)
 	(void)state;
 	fixture_make(&fixture, &shape);
 	fixture_hold(&fixture.snapshot);
-	assert_int_equal(page_cache_new(NULL, SCHEMA_CLASSIC, &cache), 0);
+	assert_int_equal(page_cache_new(NULL, &classic, &cache), 0);
 	first = ask(cache, "", false);
 	second = ask(cache, "*/*", false);
 	assert_int_equal(first.status, 200);
@@ -107,7 +110,7 @@ static void a_slow_reader_keeps_its_bytes(void **state)
 	(void)state;
 	fixture_make(&fixture, &shape);
 	fixture_hold(&fixture.snapshot);
-	assert_int_equal(page_cache_new(NULL, SCHEMA_CLASSIC, &cache), 0);
+	assert_int_equal(page_cache_new(NULL, &classic, &cache), 0);
 	slow = ask(cache, "", false);
 	before = malloc(slow.len);
 	assert_non_null(before);
@@ -141,7 +144,7 @@ static void two_generations_live(void **state)
 	(void)state;
 	fixture_make(&fixture, &shape);
 	fixture_hold(&fixture.snapshot);
-	assert_int_equal(page_cache_new(NULL, SCHEMA_CLASSIC, &cache), 0);
+	assert_int_equal(page_cache_new(NULL, &classic, &cache), 0);
 	oldest = ask(cache, "", false);
 	fixture.snapshot.sequence++;
 	older = ask(cache, "", false);
@@ -172,7 +175,7 @@ static void an_older_snapshot_does_not_come_back(void **state)
 	(void)state;
 	fixture_make(&fixture, &shape);
 	fixture_hold(&fixture.snapshot);
-	assert_int_equal(page_cache_new(NULL, SCHEMA_CLASSIC, &cache), 0);
+	assert_int_equal(page_cache_new(NULL, &classic, &cache), 0);
 	now = ask(cache, "", false);
 	fixture.snapshot.sequence--; /* a thread that was held up between taking it and asking */
 	late = ask(cache, "", false);
@@ -192,11 +195,11 @@ static void a_new_schema_shows_at_once(void **state)
 	(void)state;
 	fixture_make(&fixture, &shape);
 	fixture_hold(&fixture.snapshot);
-	assert_int_equal(page_cache_new(NULL, SCHEMA_CLASSIC, &cache), 0);
+	assert_int_equal(page_cache_new(NULL, &classic, &cache), 0);
 	response = ask(cache, "", false);
 	assert_null(memmem(response.body, response.len, "kepler_node_cpu_joules", 22));
 	give_back(&response);
-	page_cache_set_schema(cache, SCHEMA_CURRENT);
+	page_cache_set_options(cache, &current);
 	response = ask(cache, "", false);
 	assert_non_null(memmem(response.body, response.len, "kepler_node_cpu_joules", 22));
 	give_back(&response);
@@ -250,7 +253,7 @@ static void a_crowd_sees_whole_pages(void **state)
 		fixtures[i].snapshot.self.open_fds = i + 1;
 	}
 	fixture_hold(&fixtures[0].snapshot);
-	assert_int_equal(page_cache_new(NULL, SCHEMA_BOTH, &crowd.cache), 0);
+	assert_int_equal(page_cache_new(NULL, &both, &crowd.cache), 0);
 	for (int i = 0; i < READERS; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, read_pages, &crowd), 0);
 	for (unsigned i = 0; i < ROUNDS; i++) {
@@ -261,8 +264,7 @@ static void a_crowd_sees_whole_pages(void **state)
 		assert_true(is_consistent(&response));
 		give_back(&response);
 		if (i % 50 == 49)
-			page_cache_set_schema(crowd.cache,
-					      i % 100 == 99 ? SCHEMA_BOTH : SCHEMA_CURRENT);
+			page_cache_set_options(crowd.cache, i % 100 == 99 ? &both : &current);
 	}
 	__atomic_store_n(&crowd.stop, true, __ATOMIC_SEQ_CST);
 	for (int i = 0; i < READERS; i++)

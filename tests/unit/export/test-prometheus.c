@@ -26,14 +26,22 @@ static const struct http_stats http = { .requests = { 0, 0, 10, 0, 2, 3 },
 					.bytes_sent = 12345,
 					.accept_errors = 7 };
 
-static void render(const struct snapshot *snapshot, enum metrics_schema schema,
-		   enum exposition exposition, struct strbuf *out)
+static void render_as(const struct snapshot *snapshot, const struct page_options *options,
+		      enum exposition exposition, struct strbuf *out)
 {
 	struct label_cache *cache;
 
 	assert_int_equal(label_cache_new(&cache), 0);
-	assert_int_equal(prometheus_render(snapshot, &http, schema, exposition, cache, out), 0);
+	assert_int_equal(prometheus_render(snapshot, &http, options, exposition, cache, out), 0);
 	label_cache_free(cache);
+}
+
+static void render(const struct snapshot *snapshot, enum metrics_schema schema,
+		   enum exposition exposition, struct strbuf *out)
+{
+	const struct page_options options = { .schema = schema, .created = true };
+
+	render_as(snapshot, &options, exposition, out);
 }
 
 static void golden_path(char *path, size_t size, const char *name)
@@ -80,6 +88,42 @@ static void matches_the_golden_pages(void **state)
 	fixture_release(&fixture);
 	fixture_bare(&fixture);
 	check_golden(&fixture, SCHEMA_BOTH, EXPOSITION_TEXT, "bare.txt");
+	fixture_release(&fixture);
+}
+
+/* The lines of @text that are no sample of a _created, in place. */
+static void leave_out_created(struct strbuf *text)
+{
+	size_t kept = 0, len;
+
+	for (size_t at = 0; at < text->len; at += len) {
+		size_t name_len = strcspn(text->data + at, "{ ");
+
+		len = strcspn(text->data + at, "\n") + 1;
+		if (name_len > 8 && memcmp(text->data + at + name_len - 8, "_created", 8) == 0)
+			continue;
+		memmove(text->data + kept, text->data + at, len);
+		kept += len;
+	}
+	text->len = kept;
+	text->data[kept] = '\0';
+}
+
+/* Prometheus keeps each _created as a series of its own: they double its series. */
+static void created_is_shown_only_where_it_is_wanted(void **state)
+{
+	const struct page_options options = { .schema = SCHEMA_BOTH };
+	CLEANUP(strbuf_release) struct strbuf with = STRBUF_INIT, without = STRBUF_INIT;
+	struct fixture fixture;
+
+	(void)state;
+	fixture_node(&fixture);
+	render(&fixture.snapshot, SCHEMA_BOTH, EXPOSITION_OPENMETRICS, &with);
+	render_as(&fixture.snapshot, &options, EXPOSITION_OPENMETRICS, &without);
+	assert_non_null(strstr(with.data, "_created{"));
+	assert_null(strstr(without.data, "_created{"));
+	leave_out_created(&with);
+	assert_string_equal(without.data, with.data);
 	fixture_release(&fixture);
 }
 
@@ -413,6 +457,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(matches_the_golden_pages),
+		cmocka_unit_test(created_is_shown_only_where_it_is_wanted),
 		cmocka_unit_test(sums_hold_on_the_text),
 		cmocka_unit_test(no_series_twice_and_no_family_in_pieces),
 		cmocka_unit_test(equal_rows_become_one_series_and_keep_the_sum),
