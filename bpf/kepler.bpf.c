@@ -109,13 +109,10 @@ static __always_inline __u64 cgroup_id_in(struct css_set *set)
 
 static __always_inline __u32 task_last_cpu(struct task_struct *task)
 {
-	struct task_struct___thread_info *with_info = (void *)task;
-	struct task_struct___cpu *with_cpu = (void *)task;
-
-	if (bpf_core_field_exists(with_info->thread_info.cpu))
-		return BPF_CORE_READ(with_info, thread_info.cpu);
-	if (bpf_core_field_exists(with_cpu->cpu))
-		return BPF_CORE_READ(with_cpu, cpu);
+	if (bpf_core_field_exists(task->thread_info.cpu))
+		return BPF_CORE_READ(task, thread_info.cpu);
+	if (bpf_core_field_exists(task->cpu))
+		return BPF_CORE_READ(task, cpu);
 	return 0;
 }
 
@@ -207,15 +204,20 @@ __noinline __u32 exe_flags(__u64 key, __u32 first_of_name)
 	return KEPLER_EXE_READ | (is_hypervisor(name.word) ? KEPLER_HYPERVISOR : 0);
 }
 
+/*
+ * The leader is a number to the verifier: for each pointer that is followed as a typed one it asks
+ * by name, on every path, whether that can be trusted, and looks through all of the kernel's types
+ * for the answer. That was a tenth of a start.
+ */
 static __always_inline void describe(struct kepler_thread *record, struct task_struct *task,
 				     __u64 key)
 {
-	struct task_struct *leader = task->group_leader;
+	struct task_struct *leader = BPF_CORE_READ(task, group_leader);
 	struct css_set *set = BPF_CORE_READ(leader, cgroups);
 
 	record->key = key;
 	record->run_ns = task->se.sum_exec_runtime;
-	record->process_start_ns = leader->start_boottime;
+	record->process_start_ns = BPF_CORE_READ(leader, start_boottime);
 	record->cgroup_id = cgroup_id_in(set);
 	record->cgroup_set = (__u64)set;
 	record->tgid = task->tgid;
@@ -223,7 +225,7 @@ static __always_inline void describe(struct kepler_thread *record, struct task_s
 	record->cpu = task_last_cpu(task);
 	record->flags = (task->flags & PF_KTHREAD ? KEPLER_KTHREAD : 0) |
 			(task->pid == task->tgid ? KEPLER_LEADER : 0);
-	bpf_probe_read_kernel(record->comm, sizeof(record->comm), leader->comm);
+	BPF_CORE_READ_INTO(&record->comm, leader, comm);
 	record->flags |= exe_flags(key, (unsigned char)record->comm[0]);
 }
 

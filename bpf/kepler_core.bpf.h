@@ -66,7 +66,18 @@ struct sched_info {
 	unsigned long long last_arrival; /* with CONFIG_SCHED_INFO */
 };
 
+struct thread_info {
+	__u32 cpu;
+};
+
+/*
+ * A field may be missing in a kernel: bpf_core_field_exists(). All are of this one definition, as
+ * libbpf looks through the kernel's 150,000 types for each, which takes more than a millisecond.
+ */
 struct task_struct {
+	/* The CPU is in the first since 5.16 (bcf9033e5449), before in the second. */
+	struct thread_info thread_info;
+	unsigned int cpu;
 	unsigned int flags;
 	unsigned int on_cpu; /* an int, a u8 in 7.2: CO-RE narrows only loads of unsigned fields */
 	struct sched_entity se;
@@ -78,17 +89,6 @@ struct task_struct {
 	char comm[16];
 	struct mm_struct *mm; /* NULL: a kernel thread, or one that ends */
 	struct css_set *cgroups;
-};
-
-/* The CPU lives in thread_info since 5.16 (bcf9033e5449), before in task_struct. */
-struct thread_info___cpu {
-	__u32 cpu;
-};
-struct task_struct___thread_info {
-	struct thread_info___cpu thread_info;
-};
-struct task_struct___cpu {
-	unsigned int cpu;
 };
 
 struct seq_file;
