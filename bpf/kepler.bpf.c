@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * Who ran, and for how long. Nothing here runs at a context switch: once per interval a pass walks
+ * What ran, and for how long. Nothing here runs at a context switch: once per interval a pass walks
  * all threads (`walk` from 6.7, `iterate` from 5.8) and hands over those that ran since the last
  * pass; what ends in between is told by `ended`.
  *

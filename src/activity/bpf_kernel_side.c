@@ -5,7 +5,7 @@
  * The array of records is small because every shared page is resident. A pass with more threads
  * than fit is read again, for the same interval, through the iterator, which has no limit. Where
  * that would see less, or is refused, in several walks: each hands over a slice of the threads, by
- * their addresses, so that each living thread is in one, whoever comes or goes meanwhile.
+ * their addresses, so that each living thread is in one, whatever comes or goes meanwhile.
  */
 #include "activity/bpf_kernel_side.h"
 
@@ -349,7 +349,7 @@ int bpf_kernel_side_read(struct bpf_kernel_side *side, bool full, size_t expecte
 	struct kepler_ends *ends = &side->skeleton->bss->ends_lost;
 	int r;
 
-	/* Who is born and lost while threads are read may have been read: such count as old. */
+	/* What is born and lost while threads are read may have been read: such count as old. */
 	__atomic_store_n(&ends->young_after_ns, UINT64_MAX, __ATOMIC_RELAXED);
 	prepare_pass(side, full);
 	r = read_living(side, expected, fn, userdata);
@@ -389,7 +389,7 @@ static void take_lost_cgroups(struct bpf_kernel_side *side, bpf_lost_fn *fn, voi
 			continue;
 		fn(userdata, key.cgroup_id, drop.run_ns);
 		side->lost_taken_ns += drop.run_ns;
-		(void)bpf_map_delete_elem(fd, &key); /* it is there: nobody else deletes */
+		(void)bpf_map_delete_elem(fd, &key); /* it is there: nothing else deletes */
 	}
 	__atomic_store_n(&side->skeleton->bss->ends_lost.generation, generation + 1,
 			 __ATOMIC_RELAXED);

@@ -74,8 +74,8 @@ static int32_t controller_number(const char *name)
 /*
  * A kernel without the walk's kfuncs makes libbpf (1.1 to 1.5) look for them in the modules' type
  * information. To list that takes CAP_SYS_ADMIN, and a refusal fails the whole object although the
- * kfuncs are weak. libbpf looks there once only: asked beforehand for a tracepoint that nobody has,
- * it gets its refusal here, and weak is weak again.
+ * kfuncs are weak. libbpf looks there once only: asked beforehand for a tracepoint that no kernel
+ * has, it gets its refusal here, and weak is weak again.
  */
 static void spend_module_search(struct kepler_bpf *skeleton)
 {
@@ -212,7 +212,7 @@ int bpf_programs_load(const struct activity_options *options, bool iterate,
 	r = load_best(options, &choice, &programs);
 	if (r < 0)
 		return r;
-	/* Nobody writes there but the walk: not even who gets hold of the map. From 5.2. */
+	/* Nothing writes there but the walk: not even what gets hold of the map. From 5.2. */
 	(void)bpf_map_freeze(bpf_map__fd(programs.skeleton->maps.records));
 	for (int part = 0; part < BPF_PARTS; part++) {
 		if (choice.way[part] >= 0)

@@ -39,7 +39,7 @@ static bool is_locked_down(void)
 {
 	char text[128];
 
-	/* "none integrity [confidentiality]"; without securityfs nobody can tell */
+	/* "none integrity [confidentiality]"; without securityfs it cannot be told */
 	return read_file_at(AT_FDCWD, "/sys/kernel/security/lockdown", text, sizeof(text)) > 0 &&
 	       strstr(text, "[confidentiality]");
 }

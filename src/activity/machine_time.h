@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The machine's own account of its CPU time, whoever used it: the first lines of /proc/stat.
+ * The machine's own account of its CPU time, whatever used it: the first lines of /proc/stat.
  *
  * Busy time is that of tasks, guests' included, and of interrupts; steal, which another virtual
  * machine ran, is not. Most kernels sample it at each tick, while a task's run time is exact. Idle

@@ -314,13 +314,13 @@ static uint32_t climb(struct proc_reader *self, uint32_t index, passed_by_fn *pa
 	return top;
 }
 
-/* Credits whoever may have waited for an ended process with what was charged to it. */
+/* Credits what may have waited for an ended process with what was charged to it. */
 static void settle_gone(struct proc_reader *self, const struct proc_row *gone)
 {
 	uint64_t ticks = gone->self_ticks + gone->reaped_ticks;
 	uint32_t parent = parent_of(self, gone), ancestor = climb(self, parent, is_gone);
 
-	/* For whom it may have waited itself, after it was read for the last time. */
+	/* What it may have waited for itself, after it was read for the last time. */
 	ticks += gone->children.before + gone->orphans.before;
 	if (ancestor == MAP_NONE || (gone->flags & ACTIVITY_KTHREAD))
 		return;
@@ -560,8 +560,8 @@ static bool probe_schedstat(struct proc_reader *self)
 }
 
 /*
- * kthreadd is in the initial pid namespace alone, and nobody's: where its stat cannot be read other
- * processes are hidden as well, by a namespace or hidepid.
+ * kthreadd is in the initial pid namespace alone, and not a user's: where its stat cannot be read
+ * other processes are hidden as well, by a namespace or hidepid.
  */
 static bool probe_part(struct proc_reader *self)
 {

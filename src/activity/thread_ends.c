@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A thread is told of twice when it ends: as it exits (who it is, and nearly all of its time) and
+ * A thread is told of twice when it ends: as it exits (what it is, and nearly all of its time) and
  * when it is freed (all of its time). Only the second is charged. The first makes a row for a
  * thread that lived too short to be walked, so that its process waits for it, and stands in if the
  * second does not come.
@@ -40,7 +40,7 @@ static bool is_unseen_life(const struct thread_table *table, const struct kepler
 }
 
 /*
- * What of an ended thread without a row was told before. Who is not young and is not remembered
+ * What of an ended thread without a row was told before. One that is not young and not remembered
  * either was born after the full pass before the last one, or was swept: then it cannot have run
  * for longer than since that pass.
  */

@@ -225,7 +225,7 @@ void thread_rows_forget_thread(struct thread_table *table, uint32_t index)
 	thread_rows_remove_thread(table, index);
 }
 
-/* ---- who is this record? ---- */
+/* ---- of which thread is this record? ---- */
 
 static bool is_same_thread(const struct thread_table *table, const struct thread_row *thread,
 			   const struct kepler_thread *record)

@@ -2,7 +2,7 @@
 /*
  * Lost ends (the kernel's ring was full) leave rows behind. Passes are then full until each row was
  * either told of or missed in two passes in a row; such a row is removed, and what was told of it
- * is taken from the run time that the kernel added up for lost threads: the rest is what nobody was
+ * is taken from the run time that the kernel added up for lost threads: the rest is what was not
  * told yet, exact. `balance_ns` is the one account for all that has no name.
  *
  * Threads that find no room (`untracked`) are added up instead: in a full pass, the sum now less

@@ -41,7 +41,7 @@ struct unseen {
 	uint64_t cpu_ns;
 };
 
-/* Who the passes told of. */
+/* What the passes told of. */
 struct told {
 	uint8_t *pids; /* a bit each */
 	uint32_t own_pid;

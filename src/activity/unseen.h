@@ -22,16 +22,16 @@ struct unseen;
 int unseen_open(const char *procfs, struct unseen **ret);
 void unseen_close(struct unseen *unseen);
 /*
- * Looks through all of procfs: who is in none of the passes that @table knows, the last full one of
- * which was at @full_boottime_ns? Costs as much as listing /proc. Does nothing where procfs cannot
- * be read, or is not of the pid namespace that BPF counts in.
+ * Looks through all of procfs: which processes are in none of the passes that @table knows, the
+ * last full one of which was at @full_boottime_ns? Costs as much as listing /proc. Does nothing
+ * where procfs cannot be read, or is not of the pid namespace that BPF counts in.
  */
 void unseen_look(struct unseen *unseen, const struct thread_table *table,
 		 uint64_t full_boottime_ns);
 /*
- * What each of them ran since the last call, or since it was found; one small read a process. Who
- * has ended is told with its flag and no time, and forgotten. Returns how many of @samples were
- * written; their cgroups are unknown.
+ * What each of them ran since the last call, or since it was found; one small read a process. One
+ * that has ended is told with its flag and no time, and forgotten. Returns how many of @samples
+ * were written; their cgroups are unknown.
  */
 size_t unseen_take(struct unseen *unseen, struct activity_sample samples[UNSEEN_MAX]);
 /* NULL has none. */

@@ -15,7 +15,7 @@ enum energy_mode { MODE_DYNAMIC, MODE_IDLE, MODE_COUNT };
 
 enum unattributed_reason {
 	UNATTRIBUTED_IDLE_POLICY, /* idle energy that the policy leaves on the node */
-	UNATTRIBUTED_NO_ACTIVITY, /* nobody is known to have run (or to exist, for a shared idle) */
+	UNATTRIBUTED_NO_ACTIVITY, /* nothing is known to have run (or exist, for a shared idle) */
 	UNATTRIBUTED_DROPPED,     /* used by tasks that could not be named */
 	UNATTRIBUTED_UNSEEN,      /* used by what was not seen, but counted by the machine */
 	UNATTRIBUTED_REASON_COUNT,

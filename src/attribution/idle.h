@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How much of a zone's power would be there if nobody ran? Learned from readings, or given, or
+ * How much of a zone's power would be there if nothing ran? Learned from readings, or given, or
  * none. Pure: times are parameters.
  *
  * power(utilisation) is regressed recursively (weighted least squares with exponential forgetting,

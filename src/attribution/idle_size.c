@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Processes are put in order of their owners by counting, then each owner's size is split over its
- * run of them: O(processes + owners). Where nobody of an owner ran, each process weighs 1.
+ * run of them: O(processes + owners). Where no process of an owner ran, each process weighs 1.
  */
 #include "attribution/idle_size.h"
 

@@ -19,8 +19,8 @@
  * and namespace if their names are known. Its names may be replaced until they are there; all that
  * it used so far goes to a group at once when it joins its first one of that kind.
  *
- * The ledger also keeps the node's totals and what nobody got, so that in every interval, for every
- * zone z and mode m:
+ * The ledger also keeps the node's totals and what no process got, so that in every interval, for
+ * every zone z and mode m:
  *
  *     Σ rows delta[z][m] + Σ reasons unattributed delta[z][m] = node delta[z][m]
  *

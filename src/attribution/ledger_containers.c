@@ -105,7 +105,7 @@ static uint32_t find_row(const struct container_table *table, const char *contai
 
 static bool has_same_names(const struct ledger_owner *row, const struct ledger_owner *names)
 {
-	/* Who waits has no names of its own: any that it had will do until it has. */
+	/* One that waits has no names of its own: any that it had will do until it has. */
 	return names->waiting ? strcmp(row->container_id, names->container_id) == 0
 			      : owner_is_same_series(row, names);
 }
@@ -225,7 +225,7 @@ static void end_wait(struct ledger *ledger, uint32_t container)
 	container_table_touch(&ledger->containers, container);
 }
 
-/* Nobody has seen its series, or it stays the same. */
+/* Its series was never seen, or stays the same. */
 static void rename_row(struct ledger *ledger, uint32_t container, struct ledger_owner *names)
 {
 	struct ledger_container *row = &ledger->containers.rows[container];
@@ -300,7 +300,7 @@ static uint32_t follow_names(struct ledger *ledger, uint32_t container,
 	return container;
 }
 
-/* Who says the same of a waiting row may still be somebody whose word counts. */
+/* What says the same of a waiting row may still be a source whose word counts. */
 static bool is_better_known(const struct ledger_owner *row, const struct ledger_owner *owner)
 {
 	return !owner->waiting || (owner->has_pod_names && !row->has_pod_names);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Inside of the ledger, shared by ledger.c (life, columns, charges, the node), ledger_processes.c,
- * ledger_containers.c and ledger_groups.c. Nobody else includes it.
+ * ledger_containers.c and ledger_groups.c. Nothing else includes it.
  */
 #pragma once
 

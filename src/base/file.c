@@ -75,7 +75,7 @@ int path_join(char *buf, size_t size, const char *dir, const char *name)
 }
 
 /*
- * Opening a pipe would wait for somebody to write to it, and reading a terminal for a person. A
+ * Opening a pipe would wait for something to write to it, and reading a terminal for a person. A
  * device such as /dev/null is fine.
  */
 static int open_file(const char *path)

@@ -23,7 +23,7 @@
 static int global_level = LOG_LEVEL_INFO;
 static int global_format = LOG_FORMAT_TEXT;
 
-/* Lines that nobody took, so far; and how many of them a line has told of. */
+/* Lines that were not taken, so far; and how many of them a line has told of. */
 static uint64_t lost_lines, said_lines;
 static pthread_mutex_t write_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -146,7 +146,7 @@ static bool is_pipe(int fd)
 
 /*
  * Writes without waiting for a reader. poll() tells of room for a line in a pipe, a socket or a
- * terminal; whoever else writes there could take it in between: the lock keeps our own threads
+ * terminal; what else writes there could take it in between: the lock keeps our own threads
  * apart, and where the kernel knows how, the write itself does not wait either. The descriptor is
  * shared with others, so it is not made non-blocking. A file is written to as it is.
  */

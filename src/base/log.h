@@ -5,7 +5,7 @@
  * Program code logs; library code returns errors and never logs above debug. The level and format
  * are the tree's only globals. One line is one write(2), so lines of several threads never mix. At
  * most LOG_BURST lines of a level pass in a second; what is held back is counted and said once.
- * Logging waits for nobody: a line for which a pipe, socket or terminal has no room is lost,
+ * Logging waits for nothing: a line for which a pipe, socket or terminal has no room is lost,
  * counted, and said once there is room again.
  */
 #pragma once
@@ -22,7 +22,7 @@ enum log_format { LOG_FORMAT_TEXT, LOG_FORMAT_JSON };
 void log_setup(enum log_level level, enum log_format format);
 enum log_level log_get_level(void);
 
-/* Lines that were lost so far because nobody read them. */
+/* Lines that were lost so far because nothing read them. */
 uint64_t log_lost_lines(void);
 
 void log_line(enum log_level level, int err, const char *fmt, ...)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The environment: KEPLER_WEB_LISTEN_ADDRESS and so on. A variable nobody knows is a warning, not
+ * The environment: KEPLER_WEB_LISTEN_ADDRESS and so on. An unknown variable is a warning, not
  * an error: a cluster puts variables of its own into every container, among them
  * KEPLER_SERVICE_HOST and KEPLER_PORT_… for a service that is called kepler, which say nothing to
  * us and are passed over in silence.

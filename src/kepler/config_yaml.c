@@ -5,7 +5,7 @@
  *
  * The reader descends by the option table: a key either names an option or the beginning of one,
  * anything else ends the reading. So depth is bounded by the table, whatever a file nests. Anchors,
- * aliases, tags and further documents are refused: nobody needs them here, and they are how small
+ * aliases, tags and further documents are refused: nothing needs them here, and they are how small
  * files become large. Every scalar is text to option_set(), which knows the type.
  */
 #include <errno.h>

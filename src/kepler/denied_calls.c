@@ -75,7 +75,7 @@ static void answer(int signal_number, siginfo_t *info, void *data)
 
 	(void)signal_number;
 	if (info->si_code != SYS_SECCOMP)
-		return; /* somebody sent it: no call waits for an answer */
+		return; /* it was sent: no call waits for an answer */
 	if (__atomic_fetch_add(&call->count, 1, __ATOMIC_RELAXED) == 0)
 		get_arguments(context, call->arguments);
 	(void)__atomic_fetch_add(&total, 1, __ATOMIC_RELEASE);

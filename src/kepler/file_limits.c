@@ -96,7 +96,7 @@ static void add(struct landlock_paths *paths, const char *path)
 		paths->used[paths->used_count++] = path;
 }
 
-/* What is wrong with a kubeconfig is told by who uses it. */
+/* What is wrong with a kubeconfig is told where it is used. */
 static void add_kubeconfig(struct limits_job *job, struct kube_access *access,
 			   struct landlock_paths *paths)
 {

@@ -33,7 +33,7 @@ struct interval_engine {
 	struct publisher *publisher;
 	struct publisher_options publication;
 	enum idle_share idle_share;
-	bool sleepers_are_due;   /* a reload has given who sleeps a part of idle energy, too */
+	bool sleepers_are_due;   /* a reload has given what sleeps a part of idle energy, too */
 	bool share_is_new;       /* a reload has given rows idle series: they show 0 ... */
 	uint64_t shared_from_ns; /* ... and idle energy is shared from here on */
 	struct zone_account zones[ZONE_MAX];
@@ -173,7 +173,7 @@ static uint32_t container_of(struct interval_engine *engine, const struct proces
 }
 
 /*
- * Those that ran become parties. In the baseline nobody is charged, but every owner gets its row,
+ * Those that ran become parties. In the baseline nothing is charged, but every owner gets its row,
  * so that its series are there from the first snapshot on; with an equal share of idle energy so
  * does every process.
  */
@@ -194,7 +194,7 @@ static void enter_sample(struct interval_engine *engine, const struct activity_s
 		parties_add(&engine->parties, process, container, sample->cpu_ns);
 }
 
-/* Who sleeps, or ended, before its names come is not met: it is looked up by its id. */
+/* What sleeps, or ended, before its names come is not met: it is looked up by its id. */
 static void name_waiting(struct interval_engine *engine)
 {
 	uint32_t left = ledger_waiting_containers(engine->ledger);
@@ -215,7 +215,7 @@ static void name_waiting(struct interval_engine *engine)
 	}
 }
 
-/* Who has slept since the start has no row yet, but a part of idle energy that all share. */
+/* What has slept since the start has no row yet, but a part of idle energy that all share. */
 static void enter_sleeper(void *userdata, const struct activity_sample *sample)
 {
 	enter_sample(userdata, sample);
@@ -284,7 +284,7 @@ static void charge(struct interval_engine *engine, uint32_t column, const uint64
 	}
 }
 
-/* What a meter counted while the machine slept belongs to nobody who runs now. */
+/* What a meter counted while the machine slept belongs to nothing that runs now. */
 static uint64_t energy_asleep(const struct zone_interval *interval, uint64_t asleep_ns)
 {
 	if (!asleep_ns)
@@ -454,7 +454,7 @@ static void attribute_all(struct interval_engine *engine, const struct activity 
 {
 	if (parties_weigh_idle(&engine->parties, engine->ledger,
 			       share_at(engine, activity->time_ns), measured->dt_ns) < 0)
-		engine->parties.count = 0; /* no memory: nobody is charged, nothing is lost */
+		engine->parties.count = 0; /* no memory: nothing is charged, nothing is lost */
 	for (size_t z = 0; z < engine->zone_count; z++) {
 		struct zone_activity seen = *measured;
 		struct zone_interval interval;

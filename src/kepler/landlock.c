@@ -48,7 +48,7 @@ int landlock_abi(void)
 	return abi < 0 ? 0 : (int)abi;
 }
 
-/* The rules as far as they are, and who says of each path whether it may be touched. */
+/* The rules as far as they are, and what says of each path whether it may be touched. */
 struct rules {
 	int fd;
 	landlock_ask_fn *ask;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How long does each step of the loop take? Where the loop once stood still, this says in which
- * step; while it does, the heartbeat says so to whoever asks for /healthz.
+ * step; while it does, the heartbeat says so on /healthz.
  *
  * Used by the loop's thread. The counts lie in struct snapshot_self and are published with it.
  */
@@ -18,7 +18,7 @@ enum loop_step {
 	STEP_METERS,      /* reading all zones */
 	STEP_ACTIVITY,    /* the pass over the processes, ends that are taken in between */
 	STEP_IDENTITY,    /* whose they are */
-	STEP_ATTRIBUTION, /* who gets what */
+	STEP_ATTRIBUTION, /* what gets how much */
 	STEP_PUBLICATION, /* the snapshot */
 	STEP_TABLE,       /* the live table */
 	STEP_COUNT,

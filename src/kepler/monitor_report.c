@@ -103,7 +103,7 @@ void monitor_follow_meters(struct monitor *monitor)
 	monitor->stats.self.meters_searching = searching;
 }
 
-/* Nobody here can change it, so it is no warning. */
+/* Nothing here can change it, so it is no warning. */
 void monitor_tell_of_unseen(struct monitor *monitor)
 {
 	struct activity_info info;

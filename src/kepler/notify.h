@@ -15,7 +15,7 @@ struct notify;
 
 /*
  * Connects to $NOTIFY_SOCKET (a path, or "@name" for an abstract one) and reads WATCHDOG_USEC and
- * WATCHDOG_PID. NULL when nobody wants to be told or memory ran out.
+ * WATCHDOG_PID. NULL when none wants to be told or memory ran out.
  */
 struct notify *notify_open(void);
 /* As notify_open(), from values instead of the environment; each may be NULL. */

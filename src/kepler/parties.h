@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Among whom is the energy of an interval split? A party is a process row of the ledger, or a
+ * Among what is the energy of an interval split? A party is a process row of the ledger, or a
  * container for work that is known by its cgroup only, with what it ran and its weight where idle
  * energy is shared. Arrays are kept between intervals and grow when more ran than ever before.
  */
@@ -20,7 +20,7 @@ struct parties {
 	struct party *party;
 	uint64_t *cpu_ns;
 	uint64_t *idle_weight;
-	uint64_t *parts[MODE_COUNT]; /* room for who splits */
+	uint64_t *parts[MODE_COUNT]; /* room for the splitting */
 	uint32_t *owner;             /* container, for weights by size */
 	size_t count;
 	size_t size;

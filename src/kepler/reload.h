@@ -4,7 +4,7 @@
  *
  * One reading is under way at a time. What is asked for meanwhile is merged into one more after it.
  * A reading that takes longer than RELOAD_LIMIT_NS is told as failed and its result is not used,
- * since who asked was told so; it stays the one under way until it ends.
+ * since that was told; it stays the one under way until it ends.
  */
 #pragma once
 

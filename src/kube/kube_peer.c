@@ -78,13 +78,13 @@ bool kube_take_demand(struct kube *kube)
 	return kube->wanted_fd >= 0 && read(kube->wanted_fd, &asked, sizeof(asked)) > 0;
 }
 
-/* Not there at all: nobody took the connection. Who took it and did not begin TLS has failed. */
+/* Not there at all: nothing took the connection. What took it and did not begin TLS has failed. */
 static bool is_absent(int r, const struct http_reply *reply)
 {
 	return !reply->reached && (r == -ECONNREFUSED || r == -EHOSTUNREACH || r == -ETIMEDOUT);
 }
 
-/* It answers, and no; or it is not whom we are looking for. */
+/* It answers, and no; or it is not the one that is looked for. */
 static bool is_denied(int r, const struct http_reply *reply)
 {
 	return r == -EACCES ||

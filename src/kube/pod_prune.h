@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Leaves out of a pod's text what nobody here reads, before it is parsed: a parsed tree costs ten
+ * Leaves out of a pod's text what nothing here reads, before it is parsed: a parsed tree costs ten
  * times what a look at its text does, and most of a pod is managed fields, environment, volumes
  * and probes. Pure.
  */

@@ -4,10 +4,10 @@
  * not change are recognised by their text.
  *
  * The kubelet tells of a container a second or two after it runs, so a demand is worth some polls,
- * each shortly before somebody looks (poll_turn.h). One that still brings nothing makes the next
- * wait longer, up to the ordinary poll: the container that somebody wants may be none of
- * Kubernetes', and would be asked for again and again. A poll that nobody demanded, or that brought
- * something, ends that.
+ * each shortly before the next look (poll_turn.h). One that still brings nothing makes the next
+ * wait longer, up to the ordinary poll: the container that is wanted may be none of Kubernetes',
+ * and would be asked for again and again. A poll that was not demanded, or that brought something,
+ * ends that.
  */
 #include <errno.h>
 #include <stdio.h>

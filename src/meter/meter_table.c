@@ -17,7 +17,8 @@
 #define RESCAN_PASSES_GONE   2
 #define RESCAN_PASSES_STEADY 30
 /*
- * On a busy machine a thread can wait long for its CPU: who starts too impatiently finds no meter.
+ * On a busy machine a thread can wait long for its CPU: a start that is too impatient finds no
+ * meter.
  */
 #define FIRST_SEARCH_NS (2 * NSEC_PER_SEC)
 

@@ -28,7 +28,7 @@
 #include "meter/rapl_scan.h"
 #include "meter/sysfs_number.h"
 
-/* An open counter, shared by its zone and by whoever is reading it. */
+/* An open counter, shared by its zone and by what is reading it. */
 struct handle {
 	atomic_uint refs;
 	int fd;

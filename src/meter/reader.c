@@ -44,7 +44,7 @@ struct reader {
 	uint64_t max_power_uw;   /* 0: by kind */
 	pthread_mutex_t lock;    /* all below */
 	pthread_cond_t work;     /* for the worker in charge: wanted slots, or closing */
-	pthread_cond_t takeover; /* for spares: nobody is in charge, or closing */
+	pthread_cond_t takeover; /* for spares: none is in charge, or closing */
 	pthread_cond_t progress; /* the worker in charge has nothing to do, or another returned */
 	unsigned refs;           /* owner and workers */
 	unsigned workers;
@@ -152,7 +152,7 @@ static void finish_slot(struct reader *reader, size_t index, int error,
 		reader->searched = true;
 		adopt_zones(reader);
 	} else if (slot->overdue) {
-		slot->wanted = reader->reading; /* read again: this is of nobody knows when */
+		slot->wanted = reader->reading; /* read again: it is not known of when this is */
 	} else {
 		slot->error = zone_samples_take(&slot->samples, error, raw, &when);
 		slot->done = reader->reading;
@@ -277,7 +277,7 @@ static int start_worker(struct reader *reader, bool is_spare)
 	(void)pthread_attr_destroy(&attr);
 	pthread_mutex_lock(&reader->lock);
 	if (r != 0) {
-		reader->refs--; /* never the last: who calls has one, too */
+		reader->refs--; /* never the last: the caller has one, too */
 		reader->workers--;
 		return -r;
 	}

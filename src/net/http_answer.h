@@ -19,7 +19,7 @@ struct http_answerer {
 	struct http_connections *connections;
 	const struct http_route *routes; /* borrowed */
 	size_t route_count;
-	struct http_hosts hosts;   /* borrowed: whom requests may be for */
+	struct http_hosts hosts;   /* borrowed: which hosts requests may name */
 	unsigned busy_connections; /* from this many on, answers close theirs */
 	struct http_stats stats;   /* by atomic operations only */
 };

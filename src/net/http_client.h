@@ -62,7 +62,7 @@ struct http_reply {
 	int status;              /* 200; 0 when there was none */
 	uint64_t retry_after_ms; /* of Retry-After in seconds or as a date, at most a day; 0 none */
 	uint64_t body_bytes;     /* decoded */
-	bool reached;            /* somebody took the TCP connection, the peer or a proxy */
+	bool reached;            /* something took the TCP connection, the peer or a proxy */
 	bool connected;          /* false: the peer has not seen the request */
 };
 

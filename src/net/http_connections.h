@@ -87,7 +87,7 @@ uint64_t http_peer(const struct sockaddr *address);
 /* The slot of a new connection, or NULL when all are taken. @fd stays the caller's. */
 struct http_connection *http_connections_add(struct http_connections *connections, int fd,
 					     const struct sockaddr *address, uint64_t now_ns);
-/* To be called before the descriptor is closed, so that nobody shuts another's down. */
+/* To be called before the descriptor is closed, so that another's is not shut down. */
 void http_connections_remove(struct http_connections *connections,
 			     struct http_connection *connection);
 /* Its request has arrived; @body identifies what it reads, @page whether it counts as a page. */

@@ -9,7 +9,7 @@
 #include "base/diag.h"
 #include "net/http_unix.h"
 
-#define HTTP_LISTEN_BACKLOG 1024 /* who finds all connections taken waits here */
+#define HTTP_LISTEN_BACKLOG 1024 /* what finds all connections taken waits here */
 
 struct http_listener {
 	int fd;

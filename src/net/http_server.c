@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * One thread, one loop: our own listening sockets, and libmicrohttpd's epoll descriptor beside
- * them. The library parses and sends; who is let in, for how long, and who must go is decided here
- * (http_connections.h), because its own limits stop at "no byte for a while".
+ * them. The library parses and sends; which peer is let in, for how long, and which must go is
+ * decided here (http_connections.h), because its own limits stop at "no byte for a while".
  *
- * When all connections are taken, whoever comes next waits in the backlog. If then a connection has
+ * When all connections are taken, what comes next waits in the backlog. If then a connection has
  * kept us waiting for a request for HTTP_PATIENCE, it is cut: silent peers, however many, cannot
  * keep out one that speaks at once. Those that speak and then read slowly never have all
  * connections: they are cut for one another, and a request that finds no room for its page is
@@ -33,13 +33,12 @@
 #include "net/http_listen.h"
 
 /* Of one connection: request line, headers, what they are parsed into, and the answer's headers. */
-#define HEADER_MEMORY  (HTTP_HEADER_MAX + 8192)
-#define SWEEP_EVERY_MS 250
-#define CROWDED_RETRY_MS                                                                           \
-	20               /* while full: look again whether somebody has become impatient-worthy */
-#define SPARE_FDS     2  /* for connections, when all other descriptors are in use */
-#define ACCEPT_BATCH  32 /* a listener and turn, so that those inside are served too */
-#define LISTENERS_MAX 8
+#define HEADER_MEMORY    (HTTP_HEADER_MAX + 8192)
+#define SWEEP_EVERY_MS   250
+#define CROWDED_RETRY_MS 20 /* while full: look again whether a connection may be cut by now */
+#define SPARE_FDS        2  /* for connections, when all other descriptors are in use */
+#define ACCEPT_BATCH     32 /* a listener and turn, so that those inside are served too */
+#define LISTENERS_MAX    8
 
 struct http_server {
 	struct MHD_Daemon *daemon;

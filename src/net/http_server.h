@@ -98,7 +98,7 @@ void http_server_stop(struct http_server *server); /* closes all connections, jo
 int http_server_address(const struct http_server *server, size_t index, char *buf, size_t size);
 /*
  * Cuts connections that are over their deadline at @now_ns (CLOCK_MONOTONIC). The server's thread
- * does so by itself four times a second while anybody is connected; others may, from any thread.
+ * does so by itself four times a second while a peer is connected; others may, from any thread.
  */
 void http_server_sweep(struct http_server *server, uint64_t now_ns);
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where in a URL does it say whom to ask? Pure. */
+/* Where in a URL does it say which host to ask? Pure. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What this room has told the directory: the containers that were seen, by whom, and whether the
- * file that names them has changed since. So that a scan costs a look-up for a container that is
- * known, and the directory hears only of what is new, changed or gone.
+ * What this room has told the directory: the containers that were seen, by which source, and
+ * whether the file that names them has changed since. So that a scan costs a look-up for a
+ * container that is known, and the directory hears only of what is new, changed or gone.
  *
  * A scan is name_table_begin(), for each runtime in the order of precedence keep or put of each
  * container, then name_table_end(). The first runtime that knows a container in a scan names it.
@@ -41,5 +41,5 @@ int name_table_put(struct name_table *table, unsigned provider, uint64_t stamp,
 void name_table_keep_all(struct name_table *table, unsigned provider);
 /* Whether @provider names any container in this scan. */
 bool name_table_has(const struct name_table *table, unsigned provider);
-/* Takes back what nobody kept or put. */
+/* Takes back what was neither kept nor put. */
 void name_table_end(struct name_table *table, uint64_t now_ns);

@@ -13,7 +13,7 @@
  *    is in `pending`. The first snapshot settles nothing. An "other" series and a container born
  *    later settle too. Retired series do not (they only receive what was visible before).
  *  - Keeping. An ended process keeps its last value for keep_ns after it ended (and after it
- *    settled), whoever scrapes, and is shown with it at least once.
+ *    settled), scraped or not, and is shown with it at least once.
  *  - Retiring. When it is removed, or folded at the limit of rows, its total moves to the retired
  *    row of its container, never to "other".
  *  - The limit. A process that asks for a series when max_rows are open gets it if the smallest
@@ -68,7 +68,7 @@ struct publisher_options {
 	uint32_t max_rows;  /* process rows of their own */
 	/*
 	 * The zones before it have ended, another source has taken over: what was used of them
-	 * earns no series. When this changes, who has none starts over.
+	 * earns no series. When this changes, what has none starts over.
 	 */
 	uint32_t first_zone;
 };

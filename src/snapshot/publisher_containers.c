@@ -144,7 +144,7 @@ void container_retire(struct publisher *publisher, uint32_t container, const str
 
 /*
  * Where rows are scarce, the ended ones are kept only until their last value could be scraped; an
- * "other" takes nobody's row, nor does one whose names have changed.
+ * "other" takes no other's row, nor does one whose names have changed.
  */
 void containers_expire(struct publisher *publisher, const struct moment *at)
 {

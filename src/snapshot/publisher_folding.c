@@ -3,12 +3,12 @@
  * The limits: which series go when there are too many.
  *
  * The smallest go first. To find the k smallest of n, a heap of k with the largest on top is kept
- * while walking the n: O(n log k), and only in an interval in which somebody is turned away.
+ * while walking the n: O(n log k), and only in an interval in which something is turned away.
  */
 #include "base/macro.h"
 #include "snapshot/publisher_parts.h"
 
-#define FORGOTTEN_MAX 1024U /* processes in one interval; who finds no row then asks again */
+#define FORGOTTEN_MAX 1024U /* processes in one interval; what finds no row then asks again */
 
 /* A strict order, so that the choice is the same whatever the order of rows. */
 static bool is_larger(const struct contender *a, const struct contender *b)

@@ -3,7 +3,7 @@
  * Inside of the publisher, shared by publisher.c (one interval, in order), publisher_processes.c
  * (own series of processes), publisher_folding.c (the limits of rows), publisher_containers.c
  * (containers, their "other" and retired rows), publisher_groups.c (pods, VMs, namespaces),
- * publisher_namespaces.c (retired rows of namespaces) and snapshot_build.c (the picture). Nobody
+ * publisher_namespaces.c (retired rows of namespaces) and snapshot_build.c (the picture). Nothing
  * else includes it.
  *
  * Where a joule is: what a process used since it has a series is in its series, or, once that is
@@ -157,7 +157,7 @@ struct series_age age_of_birth(const struct moment *at);
 /* Lets a series settle whose time has come. */
 void age_settle(struct series_age *age, const struct publisher *publisher, const struct moment *at);
 /*
- * Was a series that nobody adds to any more, since @last_ns, shown for long enough? For keep_ns
+ * Was a series that nothing adds to any more, since @last_ns, shown for long enough? For keep_ns
  * after it ended and after it settled; where rows are @crowded for settle_ns, and then it is
  * counted in @early.
  */
@@ -181,7 +181,7 @@ void processes_apply(struct publisher *publisher, const struct moment *at);
 void process_close(struct publisher *publisher, uint32_t series, const struct moment *at);
 /* Ends a process, closes the series that it may have, and lets its row of the ledger go. */
 void process_release(struct publisher *publisher, uint32_t process, const struct moment *at);
-/* Who has no series must use min_uj from now on to get one. */
+/* A process without series must use min_uj from now on to get one. */
 void processes_start_over(struct publisher *publisher);
 
 /* publisher_folding.c */

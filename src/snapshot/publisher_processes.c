@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Own series of processes: who gets one, what it shows, when it goes.
+ * Own series of processes: which gets one, what it shows, when it goes.
  *
  * Time is looked at only where it can matter: rows that were touched in this interval, and open
  * series. The thousands of rows that exist, idle and without a series, are never visited.
@@ -109,8 +109,8 @@ void processes_start_over(struct publisher *publisher)
 }
 
 /*
- * True when the value of an ended series has been seen for long enough (was_kept()): nobody misses
- * it any more.
+ * True when the value of an ended series has been seen for long enough (was_kept()): it is not
+ * missed any more.
  */
 static bool was_seen(const struct publisher *publisher, const struct process_series *series,
 		     const struct moment *at, bool crowded, uint64_t *early)
@@ -169,7 +169,7 @@ static bool clear_namesake(struct publisher *publisher, uint32_t process, const 
 	if (other == ROW_NONE)
 		return true;
 	if (ledger_process_at(publisher->ledger, other)->start_ns < row->start_ns)
-		ledger_end_process(publisher->ledger, other); /* even if nobody saw it end */
+		ledger_end_process(publisher->ledger, other); /* even if its end was not seen */
 	if (!was_seen(publisher, &view->series[view->series_of[other]], at, true, &replaced))
 		return false;
 	process_close(publisher, view->series_of[other], at);

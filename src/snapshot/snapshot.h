@@ -114,10 +114,10 @@ struct snapshot_zone {
 #define SNAPSHOT_STEPS             8
 #define SNAPSHOT_NAME_SOURCES      2
 
-/* One who gives containers their names. */
+/* A source of containers' names. */
 struct snapshot_name_source {
 	char source[16]; /* "kubernetes", "runtimes"; "" not configured */
-	char via[64];    /* "kubelet", "apiserver"; "docker podman"; "" while nobody answers */
+	char via[64];    /* "kubelet", "apiserver"; "docker podman"; "" while none answers */
 	bool up;
 	uint64_t requests, failures, bad, labels_lost, containers;
 	double age_s; /* since it last said something; NaN before */

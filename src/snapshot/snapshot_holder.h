@@ -20,14 +20,14 @@ struct snapshot_buffer {
 };
 
 /*
- * A buffer that nobody reads, with at least @size bytes of memory, not initialised. NULL without
+ * A buffer that nothing reads, with at least @size bytes of memory, not initialised. NULL without
  * memory.
  */
 struct snapshot_buffer *snapshot_holder_take(struct snapshot_holder *holder, size_t size);
 /* Numbers the snapshot, makes it the newest and drops the one before. */
 void snapshot_holder_publish(struct snapshot_holder *holder, struct snapshot_buffer *buffer);
 /*
- * The number of the newest snapshot, 0 before the first; and of the oldest that anybody may still
+ * The number of the newest snapshot, 0 before the first; and of the oldest that something may still
  * read.
  */
 uint64_t snapshot_holder_newest(const struct snapshot_holder *holder);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * cgroups come and go by the thousand on a node with many short jobs, and nobody tells of their
+ * cgroups come and go by the thousand on a node with many short jobs, and nothing tells of their
  * end. So rows carry the time of their last use; a sweep looks at them when they have doubled since
  * the last one, which keeps its cost per new row constant. A cgroup that was forgotten and is used
  * again is looked up again.

@@ -23,7 +23,7 @@ struct cgroup_owner {
 	const char *runtime;    /* static; of containers and jobs, else "" */
 	const char *hypervisor; /* static; of VMs, else "" */
 	char id[IDENTITY_NAME_MAX];
-	char name[IDENTITY_NAME_MAX];  /* what to call it as long as nobody knows better */
+	char name[IDENTITY_NAME_MAX];  /* what to call it as long as nothing better is known */
 	char pod_id[OWNER_POD_ID_MAX]; /* of the outermost pod around it; "" none */
 	/*
 	 * Whom to ask the directory for: itself, or the container of the pod that it lies in; ""

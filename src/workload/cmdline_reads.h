@@ -2,7 +2,7 @@
 /*
  * Command lines of processes that may be virtual machines, read on threads.
  *
- * /proc/PID/cmdline lies in the memory of its process: whoever reads it waits for that process's
+ * /proc/PID/cmdline lies in the memory of its process: what reads it waits for that process's
  * mmap_lock, which any user's process can hold for ever, by a page fault on a file system that does
  * not answer; so can a QEMU whose image lies on a dead NFS. docs/design/owners.md has what else in
  * /proc can wait for what.
@@ -26,7 +26,7 @@ struct cmdline_read {
 	uint32_t pid;
 	uint64_t start_ns;
 	char comm[16];
-	uint64_t party; /* who is to blame if it hangs; 0: nobody, it is trusted */
+	uint64_t party; /* what is to blame if it hangs; 0: nothing, it is trusted */
 	bool finished;
 	bool was_read;   /* there were words; else it is gone, or a zombie */
 	bool is_machine; /* and they are a machine's: vm */

@@ -45,7 +45,7 @@ struct container_names {
 	const char *workload, *workload_type;
 	/*
 	 * Labels of the pod that the user asked for, ready to print behind others:
-	 * ",label_app=\"shop\"". Names are clean and values escaped by who puts them here.
+	 * ",label_app=\"shop\"". Names are clean and values escaped before they are put here.
 	 */
 	const char *pod_labels;
 	uint32_t cpu_request_milli, cpu_limit_milli; /* 0 none */
@@ -91,7 +91,7 @@ bool directory_source_is_reachable(const struct directory *directory, enum direc
  */
 bool directory_find(struct directory *directory, const char *container_id, char *buffer,
 		    size_t size, struct container_names *ret);
-/* The same, but nobody is told. */
+/* The same, but nothing is told of it. */
 bool directory_peek(struct directory *directory, const char *container_id, char *buffer,
 		    size_t size, struct container_names *ret);
 /*

@@ -154,6 +154,6 @@ const struct identity *identity_resolve(struct identity_resolver *resolver,
 const struct identity *identity_find(struct identity_resolver *resolver, const char *container_id);
 /*
  * Whether the owner's cgroup is known to be there still, whatever runs in it: one system call. It
- * is remembered for as long as somebody asks.
+ * is remembered for as long as it is asked for.
  */
 bool identity_cgroup_exists(struct identity_resolver *resolver, const char *container_id);

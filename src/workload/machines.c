@@ -22,7 +22,7 @@
 #define PARTY_MAX      64                 /* of one container, of one user */
 #define ASKED_MAX      1024               /* processes that are asked in one interval */
 #define SWEEP_MIN      64
-#define SWEEP_NS       (10 * NSEC_PER_SEC) /* between two looks at who is gone, at a limit */
+#define SWEEP_NS       (10 * NSEC_PER_SEC) /* between two looks at what is gone, at a limit */
 #define PATIENCE_NS    (10 * NSEC_PER_MSEC)
 
 struct machine {

@@ -43,7 +43,7 @@ struct machines {
 	struct cmdline_reads reads;
 	uint64_t patience_ns;
 	uint32_t asks_left; /* in this interval */
-	bool refused;       /* somebody was not asked, for want of room; for machines_await() */
+	bool refused;       /* something was not asked, for want of room; for machines_await() */
 	uint64_t overflows; /* cumulative: times that a process found no room */
 };
 

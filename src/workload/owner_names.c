@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Names that were once known stay, even when the directory has forgotten them: the owner's last
- * joules can come late. Who was published without names never waits again, so that its series does
+ * joules can come late. What was published without names never waits again, so that its series does
  * not vanish; when names come, labels_version tells.
  */
 #include "workload/owner_names.h"
@@ -11,7 +11,7 @@
 #include "base/macro.h"
 #include "workload/directory_record.h"
 
-/* As long as somebody who can tell is at work. */
+/* As long as a source that can tell is at work. */
 static uint64_t patience_ns(const struct owner *owner, const struct directory *directory)
 {
 	if (owner->pod_id[0] && directory_source_is_reachable(directory, DIRECTORY_KUBERNETES))
@@ -54,7 +54,7 @@ static void doubt_pod(struct container_names *names, const struct owner *owner)
 	names->pod_source = names->source;
 }
 
-/* Whether somebody knows it by its own id. */
+/* Whether a source knows it by its own id. */
 static bool ask(struct owner *owner, const struct owner_names_context *context)
 {
 	char buffer[DIRECTORY_NAMES_MAX], pod_buffer[DIRECTORY_NAMES_MAX];

@@ -18,6 +18,6 @@ struct owner_names_context {
 
 /*
  * Brings names and `waiting` up to date. Costs nothing when the directory has not changed since and
- * nobody waits.
+ * nothing waits.
  */
 void owner_names_refresh(struct owner *owner, const struct owner_names_context *context);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Texts as keys of a map: 128 bits of hash. Who looks up compares the text as well. */
+/* Texts as keys of a map: 128 bits of hash. A look-up compares the text as well. */
 #pragma once
 
 #include "base/map.h"
