@@ -63,14 +63,21 @@ static void pass_time(struct plant *plant, uint64_t ns)
 	plant->exact.boottime_ns += ns;
 }
 
+/* A second of which the account says this, and a pass that. */
+static void account_second(struct plant *plant, uint64_t busy_ns, uint64_t idle_ns,
+			   uint64_t seen_ns)
+{
+	pass_time(plant, SECOND_NS);
+	plant->exact.busy_ns += busy_ns;
+	plant->exact.idle_ns += idle_ns;
+	told(plant, seen_ns);
+}
+
 /* A second in which so much was run, counted exactly. */
 static void second(struct plant *plant, uint64_t seen_ns, uint64_t hidden_ns)
 {
-	pass_time(plant, SECOND_NS);
-	plant->exact.busy_ns += seen_ns + hidden_ns;
-	plant->exact.idle_ns += CPUS * SECOND_NS - seen_ns - hidden_ns;
 	plant->hidden_ns += hidden_ns;
-	told(plant, seen_ns);
+	account_second(plant, seen_ns + hidden_ns, CPUS * SECOND_NS - seen_ns - hidden_ns, seen_ns);
 }
 
 static void test_what_is_seen_is_not_unseen(void **state)
@@ -196,12 +203,8 @@ static void test_work_in_step_with_ticks_is_not_unseen(void **state)
 
 	(void)state;
 	begin(&plant);
-	for (int i = 0; i < 600; i++) {
-		pass_time(&plant, SECOND_NS);
-		plant.exact.busy_ns += SECOND_NS; /* each tick of a CPU finds it */
-		plant.exact.idle_ns += CPUS * SECOND_NS - SECOND_NS / 8;
-		told(&plant, SECOND_NS / 8);
-	}
+	for (int i = 0; i < 600; i++) /* each tick of a CPU finds it */
+		account_second(&plant, SECOND_NS, CPUS * SECOND_NS - SECOND_NS / 8, SECOND_NS / 8);
 	assert_int_equal(plant.found_ns, 0);
 }
 
@@ -211,11 +214,8 @@ static void test_work_that_ticks_miss_hides_nothing_later(void **state)
 
 	(void)state;
 	begin(&plant);
-	for (int i = 0; i < 3600; i++) {
-		pass_time(&plant, SECOND_NS);
-		plant.exact.idle_ns += CPUS * SECOND_NS - SECOND_NS / 4;
-		told(&plant, SECOND_NS / 4);
-	}
+	for (int i = 0; i < 3600; i++)
+		account_second(&plant, 0, CPUS * SECOND_NS - SECOND_NS / 4, SECOND_NS / 4);
 	assert_int_equal(plant.found_ns, 0);
 	for (int i = 0; i < 10; i++)
 		second(&plant, 0, SECOND_NS);
@@ -228,13 +228,9 @@ static void test_differences_cancel(void **state)
 
 	(void)state;
 	begin(&plant);
-	for (int i = 0; i < 600; i++) {
-		pass_time(&plant, SECOND_NS);
-		plant.exact.busy_ns += SECOND_NS;
-		plant.exact.idle_ns += SECOND_NS;
-		/* What ended is told an interval late. */
-		told(&plant, i % 2 ? SECOND_NS + SECOND_NS / 20 : SECOND_NS - SECOND_NS / 20);
-	}
+	for (int i = 0; i < 600; i++) /* what ended is told an interval late */
+		account_second(&plant, SECOND_NS, SECOND_NS,
+			       i % 2 ? SECOND_NS + SECOND_NS / 20 : SECOND_NS - SECOND_NS / 20);
 	assert_int_equal(plant.found_ns, 0);
 }
 
@@ -325,9 +321,7 @@ static void test_an_account_of_an_earlier_moment(void **state)
 	begin(&plant);
 	for (int i = 0; i < 100; i++) {
 		second_told_of_before(&plant, SECOND_NS);
-		pass_time(&plant, SECOND_NS);
-		plant.exact.busy_ns += 2 * SECOND_NS;
-		told(&plant, SECOND_NS);
+		account_second(&plant, 2 * SECOND_NS, 0, SECOND_NS);
 		assert_int_equal(plant.found_ns, 0);
 	}
 }
@@ -391,10 +385,8 @@ static void test_steal_and_waiting_are_not_busy(void **state)
 	(void)state;
 	begin(&plant);
 	for (int i = 0; i < 100; i++) {
-		pass_time(&plant, SECOND_NS);
 		plant.exact.steal_ns += SECOND_NS;
-		plant.exact.idle_ns += SECOND_NS;
-		told(&plant, 0);
+		account_second(&plant, 0, SECOND_NS, 0);
 	}
 	assert_int_equal(plant.found_ns, 0);
 }
