@@ -183,7 +183,7 @@ class Exporter:
         with open(self.log.name) as file:
             return file.read()
 
-    def wait_url(self, seconds=20, pattern=r"Kepler serves (http://[^\s\"]+)/metrics"):
+    def wait_url(self, seconds=60, pattern=r"Kepler serves (http://[^\s\"]+)/metrics"):
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             match = re.search(pattern, self.output())
@@ -317,16 +317,16 @@ def balanced(metrics):
     return metrics
 
 
-def seen_with_truth(exporter):
-    """A new response, and the least and the most that the machine can have run when it was made."""
+def seen_with_truth(exporter, account=machine_busy_s):
+    """A new response, and the least and the most that the machine (or what the account is of) can have run when it was made."""
     looks = []
     while True:
-        looks.append((time.time(), machine_busy_s()))
+        looks.append((time.time(), account()))
         metrics = balanced(exporter.scrape())
         began = float(metrics.value("kepler_exporter_snapshot_timestamp_seconds"))  # before its pass
         before = [busy for when, busy in looks if when < began]
         if before:
-            return metrics, before[-1], machine_busy_s()
+            return metrics, before[-1], account()
         time.sleep(0.01)
 
 
