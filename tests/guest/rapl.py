@@ -99,7 +99,7 @@ def check_names(exporter):
     case('two sockets, five zones each; psys at another index, dram with another range')
 
 
-def check_wraps(exporter, seconds=30):
+def check_wraps(exporter, seconds=20):
     before = snapshot_of(exporter)
     run_on()
     set_parameter('accel', ACCEL)
