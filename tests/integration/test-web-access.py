@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Who may look, and how closely: a unix socket, the Host of a request, one value an interval (S7); confined as users have it."""
+import contextlib
 import http.client
 import os
 import pathlib
+import re
 import signal
 import socket
 import stat
+import subprocess
 import tempfile
 import time
 
-from plant import Exporter, balanced, release_binary, run_tests
+from plant import ROOT, Exporter, Metrics, balanced, free_port, need_program, release_binary, run_tests
 
 
 class OverSocket(http.client.HTTPConnection):
@@ -59,6 +62,56 @@ def a_unix_socket():
             assert "denied" not in exporter.output().lower(), exporter.output()
             assert exporter.stop() == 0
         assert not os.listdir(directory)
+
+
+NGINX = """daemon off;
+master_process off;
+pid {0}/pid;
+error_log {0}/errors;
+events {{}}
+http {{
+    access_log off;
+    client_body_temp_path {0};
+    proxy_temp_path {0};
+    fastcgi_temp_path {0};
+    uwsgi_temp_path {0};
+    scgi_temp_path {0};
+    server {{
+        listen 127.0.0.1:{1};
+        location = /metrics {{ {2} }}
+    }}
+}}
+"""
+OTHER_USER = 65534
+
+
+def a_proxy_of_the_group():
+    """docs/security.md: nginx as another user, whose group the folder has, serves what a Prometheus asks for over TCP."""
+    nginx, port = need_program("nginx"), free_port()
+    line = re.search(r"`(proxy_pass http://unix:)(/run/kepler)(/[^`]+)`", (ROOT / "docs/security.md").read_text())
+    with tempfile.TemporaryDirectory() as directory, tempfile.TemporaryDirectory() as work:
+        os.chown(directory, 0, OTHER_USER)
+        os.chmod(directory, 0o2750)
+        os.chown(work, OTHER_USER, OTHER_USER)
+        config = pathlib.Path(work, "nginx.conf")
+        config.write_text(NGINX.format(work, port, line[1] + directory + line[3]))
+        with start(directory) as exporter:
+            exporter.wait_snapshot(1)
+            process = subprocess.Popen([nginx, "-e", f"{work}/errors", "-c", str(config)], user=OTHER_USER, group=OTHER_USER,
+                                       extra_groups=[])
+            try:
+                deadline = time.monotonic() + 20
+                status, body = 0, ""
+                while status != 200:
+                    assert process.poll() is None and time.monotonic() < deadline, (status, body)
+                    with contextlib.suppress(ConnectionRefusedError):
+                        status, body = ask(http.client.HTTPConnection("127.0.0.1", port, timeout=10), host="any.example")
+                    time.sleep(0.02)
+                balanced(Metrics(body))
+            finally:
+                process.kill()
+                process.wait()
+            assert exporter.stop() == 0
 
 
 def hosts():
@@ -126,4 +179,4 @@ def fast_updates():
             assert exporter.stop() == 0
 
 
-run_tests([a_unix_socket, hosts, one_value_an_interval, fast_updates])
+run_tests([a_unix_socket, hosts, one_value_an_interval, fast_updates, a_proxy_of_the_group])
