@@ -372,11 +372,11 @@ def free_port():
         return probe.getsockname()[1]
 
 
-def rapl_zone(index, name, watts, max_uj=262143328850, start_uj=0, parent=None, busy_watts=0):
-    """Lines of a labsysfs tree for one powercap zone: `watts` always, and `busy_watts` for each CPU that is busy."""
+def rapl_zone(index, name, watts, max_uj=262143328850, start_uj=0, parent=None, busy_watts=0, busy="stat"):
+    """Lines of a labsysfs tree for one powercap zone: `watts` always, and `busy_watts` for each CPU that `busy` says is."""
     path = f"class/powercap/{parent + '/' if parent else ''}{index}"
     return [f"{path}/name text {name}", f"{path}/max_energy_range_uj text {max_uj}",
-            f"{path}/energy_uj busy {int(watts * 1e6)} {int(busy_watts * 1e6)} {max_uj} {start_uj} stat" if busy_watts else
+            f"{path}/energy_uj busy {int(watts * 1e6)} {int(busy_watts * 1e6)} {max_uj} {start_uj} {busy}" if busy_watts else
             f"{path}/energy_uj counter {int(watts * 1e6)} {max_uj} {start_uj}"]
 
 
