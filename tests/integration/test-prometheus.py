@@ -178,6 +178,7 @@ def main():
             Prometheus(exporter.url.removeprefix("http://")) as prometheus, NodeExporter(sensors) as neighbour:
         prometheus.wait()
         first = neighbour.pair(exporter)
+        time.sleep(0.5)  # half an interval: a moment that is judged shall not lie where an interval ends
         end, others = churn(WARM_UP + WINDOW + MOMENTS * 10 / SCALE)
         check_node_exporter(first, neighbour.pair(exporter))
         for level in ("process", "container"):
