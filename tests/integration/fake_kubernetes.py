@@ -17,7 +17,7 @@ import threading
 import time
 import urllib.parse
 
-from plant import BUILD
+from plant import BUILD, free_port
 
 PROBE = BUILD / "tests/lab/kube-probe"
 NODE = "node-1"
@@ -147,14 +147,13 @@ class FakeKubernetes:
         self.changed = threading.Condition()
         self.log, self.connections = [], []
         self.fault, self.bookmark_s, self.cache_ignores_limit, self.gone_as_status = None, 0, True, False
-        self.listener, self.port = None, 0
+        self.listener, self.port = None, free_port()  # where it goes down, and comes up again
         self.up()
 
     # ---- being there ----
 
     def up(self):
         self.listener = Listener(self, self.port)
-        self.port = self.listener.server_address[1]
         threading.Thread(target=self.listener.serve_forever, args=(0.02,), daemon=True).start()
 
     def cut_connections(self):
