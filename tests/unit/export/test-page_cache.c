@@ -207,6 +207,35 @@ static void a_new_schema_shows_at_once(void **state)
 	fixture_release(&fixture);
 }
 
+static bool shows_created(struct page_cache *cache)
+{
+	struct http_response response = ask(cache, "application/openmetrics-text", false);
+	bool shown = memmem(response.body, response.len, "_created{", 9);
+
+	give_back(&response);
+	return shown;
+}
+
+/* A reload with --metrics.created: no page of the snapshot that is held may be the old one. */
+static void created_shows_and_goes_at_once(void **state)
+{
+	const struct page_options with = { .schema = SCHEMA_CLASSIC, .created = true };
+	struct page_cache *cache;
+	struct fixture fixture;
+
+	(void)state;
+	fixture_make(&fixture, &shape);
+	fixture_hold(&fixture.snapshot);
+	assert_int_equal(page_cache_new(NULL, &classic, &cache), 0);
+	assert_false(shows_created(cache));
+	page_cache_set_options(cache, &with);
+	assert_true(shows_created(cache));
+	page_cache_set_options(cache, &classic);
+	assert_false(shows_created(cache));
+	page_cache_free(cache);
+	fixture_release(&fixture);
+}
+
 struct crowd {
 	struct page_cache *cache;
 	bool stop;
@@ -285,6 +314,7 @@ int main(void)
 		cmocka_unit_test(two_generations_live),
 		cmocka_unit_test(an_older_snapshot_does_not_come_back),
 		cmocka_unit_test(a_new_schema_shows_at_once),
+		cmocka_unit_test(created_shows_and_goes_at_once),
 		cmocka_unit_test(a_crowd_sees_whole_pages),
 	};
 
