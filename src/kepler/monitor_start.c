@@ -171,10 +171,10 @@ static int start_measuring(struct monitor *monitor)
 	return 0;
 }
 
-/* On a thread, while the main one hangs: nothing of its can be closed. The kernel does that. */
+/* On a thread, while the main one hangs and can close nothing. The kernel closes it all. */
 static void end_at_once(void)
 {
-	log_warn("told to stop, and the start hangs: ended without it");
+	log_warn("told to stop while the start hangs: ended without waiting for it");
 	_exit(0);
 }
 
