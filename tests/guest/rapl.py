@@ -3,7 +3,8 @@
 """The unmodified RAPL driver over simulated MSRs, two sockets: names, wraps, failing reads, sockets that go, steps of the clock.
 
 The simulated power can be set to 0: then the driver's counters stand still, and what Kepler counted must equal what the module
-says was used, to one step of the counter for each zone and wrap (the driver's range is the largest value, one step short).
+says was used, to one step of the counter for each zone and wrap (the driver's range is the largest value, one step short). A zone
+that was read so late that its counter may have gone round unseen is told of as dropped: it may lack energy, and never has too much.
 """
 import os
 import pathlib
@@ -59,29 +60,39 @@ def reads_of(metrics):
             for package in ('0', '1') for zone in ZONES}
 
 
+def dropped_of(metrics):
+    return {(package, zone): int(metrics.sum('kepler_exporter_source_dropped_total', zone=zone, package=package))
+            for package in ('0', '1') for zone in ZONES}
+
+
 def snapshot_of(exporter):
-    """(counted, true, wraps) with the counters standing still, when each zone was read since: on a slow machine a reading comes
-    some intervals late, and of three in a row the third began after that."""
+    """(counted, true, wraps, dropped) with the counters standing still, when each zone was read since: on a slow machine a reading
+    comes some intervals late, and of three in a row the third began after that."""
     freeze()
     first, metrics, deadline = reads_of(exporter.scrape()), exporter.intervals(3), time.monotonic() + 60
     while any(count < first[key] + 3 for key, count in reads_of(metrics).items()):
         assert time.monotonic() < deadline, f'not read: {first}, {reads_of(metrics)}'
         metrics = exporter.intervals(1)
     assert_balanced(metrics)
-    return counted_uj(metrics), truth_uj(), wraps_of(metrics)
+    return counted_uj(metrics), truth_uj(), wraps_of(metrics), dropped_of(metrics)
 
 
-def compare(before, after, packages=('0', '1'), exact=True):
-    worst = 0
+def compare(before, after, packages=('0', '1'), exact=True, may_drop=False):
+    """(the greatest error in µJ, the wraps) of the zones that dropped nothing; no zone of any kind may have counted too much."""
+    worst = wraps = 0
     for key, counted in after[0].items():
         if key[0] not in packages:
             continue
         error = (counted - before[0][key]) - (after[1][key] - before[1][key])
-        wraps = after[2][key] - before[2][key]
+        wrapped = after[2][key] - before[2][key]
         assert error <= STEP_UJ, f'{key}: counted {error} µJ too much'
-        assert not exact or error >= -STEP_UJ * (wraps + 1), f'{key}: counted {-error} µJ too little, {wraps} wraps'
-        worst = max(worst, abs(error))
-    return worst
+        dropped = after[3][key] - before[3][key]
+        if may_drop and dropped:
+            case(f'{key}: {dropped} gaps may hide a wrap; {-error} µJ in them are not counted')
+            continue
+        assert not exact or error >= -STEP_UJ * (wrapped + 1), f'{key}: counted {-error} µJ too little, {wrapped} wraps'
+        worst, wraps = max(worst, abs(error)), wraps + wrapped
+    return worst, wraps
 
 
 def online(cpu, on):
@@ -99,7 +110,7 @@ def check_names(exporter):
     case('two sockets, five zones each; psys at another index, dram with another range')
 
 
-def check_wraps(exporter, seconds=20):
+def wraps_of_a_while(exporter, seconds):
     before = snapshot_of(exporter)
     run_on()
     set_parameter('accel', ACCEL)
@@ -111,9 +122,17 @@ def check_wraps(exporter, seconds=20):
         process.wait()
     after = snapshot_of(exporter)
     set_parameter('accel', 1)
-    wraps = sum(after[2].values()) - sum(before[2].values())
-    assert wraps >= 10, f'only {wraps} wraps'
-    case(f'{wraps} wraps: at most {compare(before, after)} µJ off (a step of the counter is {STEP_UJ})')
+    return compare(before, after, may_drop=True)
+
+
+def check_wraps(exporter, seconds=20, attempts=3):
+    """On a busy machine a pass may come so late that zones drop it: what wrapped in the others is exact, and there are enough."""
+    worst = wraps = 0
+    while wraps < 10:
+        assert attempts > 0, f'only {wraps} wraps'
+        some_worst, some_wraps = wraps_of_a_while(exporter, seconds)
+        worst, wraps, attempts = max(worst, some_worst), wraps + some_wraps, attempts - 1
+    case(f'{wraps} wraps: at most {worst} µJ off (a step of the counter is {STEP_UJ})')
 
 
 def check_failing(exporter):
@@ -128,7 +147,7 @@ def check_failing(exporter):
     assert metrics.sum('kepler_exporter_source_read_errors_total', zone='package') > 0
     set_parameter('fail', 0)
     assert counted_uj(exporter.intervals(3))[('0', 'package')] > before[0][('0', 'package')]
-    case(f'failing reads of both packages: at most {compare(before, snapshot_of(exporter))} µJ off')
+    case(f'failing reads of both packages: at most {compare(before, snapshot_of(exporter))[0]} µJ off')
 
 
 def check_hotplug(exporter):
@@ -150,7 +169,7 @@ def check_hotplug(exporter):
     while counted_uj(exporter.intervals(1))[('1', 'package')] <= still[('1', 'package')]:
         assert time.monotonic() < deadline, 'the zones did not return\n' + exporter.output()
     after = snapshot_of(exporter)
-    worst = compare(before, after, packages=('0',))
+    worst, _ = compare(before, after, packages=('0',))
     compare(before, after, packages=('1',), exact=False)
     case(f'socket 1 went and returned: socket 0 at most {worst} µJ off, socket 1 nothing twice')
 
@@ -167,7 +186,7 @@ def check_clock_steps(exporter):
             assert_balanced(metrics)
             watts = metrics.sum('kepler_node_package_watts', package='0')
             assert 5 < watts < 100, f'{watts} W after a step of the clock'
-    case(f'clock +10 years, -6 years: at most {compare(before, snapshot_of(exporter))} µJ off')
+    case(f'clock +10 years, -6 years: at most {compare(before, snapshot_of(exporter))[0]} µJ off')
 
 
 def check_reads_as_root_only():
