@@ -16,11 +16,11 @@
 #include "base/macro.h"
 #include "base/num.h"
 #include "kepler/interval.h"
-#include "kepler/landlock.h"
 #include "kepler/live_table.h"
 #include "kepler/self_stats.h"
 #include "kepler/sources.h"
 #include "model/platform_power.h"
+#include "service/landlock.h"
 
 static void examine_machine(struct findings *findings, const struct host_info *host)
 {

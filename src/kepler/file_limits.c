@@ -22,11 +22,11 @@
 #include "base/macro.h"
 #include "base/num.h"
 #include "base/offload.h"
-#include "kepler/landlock.h"
 #include "kepler/names.h"
-#include "kepler/privileges.h"
 #include "kube/kube_access.h"
 #include "net/http_unix.h"
+#include "service/landlock.h"
+#include "service/privileges.h"
 
 #define PATIENCE_NS (5 * NSEC_PER_SEC) /* for one thread, on a machine that is busy */
 #define HANGING_MAX 3

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rules for Landlock (kepler/landlock.h) that a configuration comes to. */
+/* The rules for Landlock (service/landlock.h) that a configuration comes to. */
 #pragma once
 
 #include "kepler/config.h"

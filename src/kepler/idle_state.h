@@ -17,7 +17,7 @@
 #include "base/offload.h"
 #include "host/host.h"
 #include "kepler/interval.h"
-#include "kepler/state_file.h"
+#include "service/state_file.h"
 
 #define IDLE_STATE_LIMIT_NS (10ULL * 1000000000)
 

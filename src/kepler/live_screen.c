@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "kepler/privileges.h"
+#include "service/privileges.h"
 
 #define HOME_AND_CLEAR "\033[H\033[J"
 

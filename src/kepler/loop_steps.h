@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "kepler/heartbeat.h"
+#include "service/heartbeat.h"
 #include "snapshot/snapshot.h"
 
 enum loop_step {

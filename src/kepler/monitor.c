@@ -15,9 +15,9 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/macro.h"
-#include "kepler/denied_calls.h"
 #include "kepler/monitor_parts.h"
-#include "kepler/signals.h"
+#include "service/denied_calls.h"
+#include "service/signals.h"
 
 /* The loop turns at least that often, however long the interval. */
 #define TURN_NS (10 * NSEC_PER_SEC)

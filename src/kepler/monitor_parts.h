@@ -11,18 +11,18 @@
 #include "base/offload.h"
 #include "base/strbuf.h"
 #include "kepler/config.h"
-#include "kepler/heartbeat.h"
 #include "kepler/idle_state.h"
 #include "kepler/interval.h"
 #include "kepler/live_screen.h"
 #include "kepler/loop_steps.h"
-#include "kepler/notify.h"
 #include "kepler/reload.h"
-#include "kepler/schedule.h"
 #include "kepler/self_stats.h"
 #include "kepler/sources.h"
 #include "kepler/web.h"
 #include "kepler/zone_watch.h"
+#include "service/heartbeat.h"
+#include "service/notify.h"
+#include "service/schedule.h"
 
 struct monitor {
 	struct config_args args;

@@ -14,12 +14,12 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/macro.h"
-#include "kepler/confine.h"
 #include "kepler/file_limits.h"
 #include "kepler/monitor_parts.h"
-#include "kepler/privileges.h"
-#include "kepler/signals.h"
-#include "kepler/start_watch.h"
+#include "service/confine.h"
+#include "service/privileges.h"
+#include "service/signals.h"
+#include "service/start_watch.h"
 
 /* One thread for each kind of job off the loop: reading the configuration, keeping state. */
 #define JOBS_MAX 2

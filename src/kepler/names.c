@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "base/macro.h"
 #include "base/num.h"
-#include "kepler/privileges.h"
+#include "service/privileges.h"
 #include "snapshot/snapshot.h"
 
 /* A container that went is kept for a while: room for as many again, and for pods' sandboxes. */

@@ -8,8 +8,8 @@
 
 #include "base/macro.h"
 #include "base/num.h"
-#include "kepler/privileges.h"
 #include "model/platform_power.h"
+#include "service/privileges.h"
 
 /*
  * The reader knows more processes than have names: what of them has no row of its own must still be

@@ -11,9 +11,9 @@
 #include "base/macro.h"
 #include "export/landing_page.h"
 #include "export/prometheus.h"
-#include "kepler/privileges.h"
 #include "net/http_server.h"
 #include "net/http_unix.h"
+#include "service/privileges.h"
 
 #define READY_INTERVALS 3
 #define HUNG_RETRY_S    10

@@ -11,7 +11,7 @@
 
 #include "base/diag.h"
 #include "kepler/config.h"
-#include "kepler/heartbeat.h"
+#include "service/heartbeat.h"
 #include "snapshot/snapshot.h"
 
 struct web;

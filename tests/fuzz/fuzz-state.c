@@ -8,7 +8,7 @@
 #include <zlib.h>
 
 #include "base/macro.h"
-#include "kepler/state_file.h"
+#include "service/state_file.h"
 
 #define MACHINE "m"
 

@@ -18,10 +18,10 @@
 
 #include <cmocka.h>
 
+#include "../in_child.h"
 #include "base/file.h"
 #include "base/macro.h"
-#include "in_child.h"
-#include "kepler/landlock.h"
+#include "service/landlock.h"
 
 static const char *const folders[] = { "kube", "tokens", "keys", "state", "neighbour" };
 static const char *const files[] = { "kube/config", "tokens/token", "keys/ca", "keys/key",

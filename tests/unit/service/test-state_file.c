@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* R50, R51: a state file that was cut, flipped or cannot be written never gives a wrong value. */
-#include "kepler/state_file.h"
+#include "service/state_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

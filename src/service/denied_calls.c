@@ -3,7 +3,7 @@
  * The handler runs on whatever thread made the call, anywhere: it touches numbers in static memory,
  * atomically, and the registers that it was given. denied_calls_tell() looks names up later.
  */
-#include "kepler/denied_calls.h"
+#include "service/denied_calls.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -7,7 +7,7 @@
  * rule of a folder for a file the kernel says EINVAL, and EBADFD for what lies in no file system,
  * as memory files do.
  */
-#include "kepler/landlock.h"
+#include "service/landlock.h"
 
 #include <dirent.h>
 #include <errno.h>

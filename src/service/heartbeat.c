@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler/heartbeat.h"
+#include "service/heartbeat.h"
 
 void heartbeat_init(struct heartbeat *heartbeat, uint64_t now_ns, uint64_t limit_ns)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler/heartbeat.h"
+#include "service/heartbeat.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

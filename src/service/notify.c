@@ -3,7 +3,7 @@
  * sd_notify(3) without libsystemd: one connected datagram socket. The watchdog is fed by the loop
  * that measures, so a loop that hangs is what the manager sees.
  */
-#include "kepler/notify.h"
+#include "service/notify.h"
 
 #include <errno.h>
 #include <stddef.h>

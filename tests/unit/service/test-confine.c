@@ -3,7 +3,7 @@
  * S3: what is left works; what an intruder would call ends the process, everything else is denied
  * and counted. Each try is made in a process of its own.
  */
-#include "kepler/confine.h"
+#include "service/confine.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,10 +32,10 @@
 
 #include <cmocka.h>
 
+#include "../in_child.h"
 #include "base/macro.h"
 #include "base/thread_signals.h"
-#include "in_child.h"
-#include "kepler/denied_calls.h"
+#include "service/denied_calls.h"
 
 static long bpf(enum bpf_cmd command)
 {

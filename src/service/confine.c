@@ -10,13 +10,13 @@
  * the call; SECCOMP_RET_USER_NOTIF wants a supervisor, under the filter itself. None of
  * them costs anything where no call is denied.
  */
-#include "kepler/confine.h"
+#include "service/confine.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "base/macro.h"
-#include "kepler/denied_calls.h"
+#include "service/denied_calls.h"
 
 #ifdef HAVE_SECCOMP
 

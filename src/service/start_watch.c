@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler/start_watch.h"
+#include "service/start_watch.h"
 
 #include <signal.h>
 
 #include "base/clock.h"
 #include "base/thread_signals.h"
-#include "kepler/privileges.h"
-#include "kepler/signals.h"
+#include "service/privileges.h"
+#include "service/signals.h"
 
 #define LOOK_NS (100 * NSEC_PER_MSEC)
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler/signals.h"
+#include "service/signals.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -5,7 +5,7 @@
  * it is wanted and EBADF where it is not (the line between them, commit c8644cd0efe7 of 5.19, is
  * backported here and there).
  */
-#include "kepler/privileges.h"
+#include "service/privileges.h"
 
 #include <cap-ng.h>
 #include <errno.h>

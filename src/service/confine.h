@@ -6,7 +6,7 @@
  * retry of a failed BPF load means a restart.
  *
  * What an intruder would call (execve, ptrace, mount, to load BPF, …) ends the process (SIGSYS).
- * Anything else is denied, counted and told (kepler/denied_calls.h), or let pass and logged by the
+ * Anything else is denied, counted and told (service/denied_calls.h), or let pass and logged by the
  * kernel, for finding out what a new libc wants.
  */
 #pragma once

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The service manager's end is a real socket. */
-#include "kepler/notify.h"
+#include "service/notify.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Real signals, sent to a child that starts, or pretends to. */
-#include "kepler/start_watch.h"
+#include "service/start_watch.h"
 
 #include <poll.h>
 #include <setjmp.h>
@@ -12,11 +12,11 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "kepler/signals.h"
+#include "service/signals.h"
 
 #include <cmocka.h>
 
-#include "in_child.h"
+#include "../in_child.h"
 
 #define LONG_NS (3600 * NSEC_PER_SEC)
 #define LONG_MS 20000

@@ -3,7 +3,7 @@
  * What is named can be written, nothing else; private places cannot be read. Each in a process of
  * its own.
  */
-#include "kepler/landlock.h"
+#include "service/landlock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,9 +20,9 @@
 
 #include <cmocka.h>
 
+#include "../in_child.h"
 #include "base/file.h"
 #include "base/macro.h"
-#include "in_child.h"
 
 struct place {
 	char dir[40], state[64], other[64], file[64];

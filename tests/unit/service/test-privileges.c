@@ -3,7 +3,7 @@
  * S2: what is missing is named with its remedy; what is not needed is given up, and the kernel says
  * so.
  */
-#include "kepler/privileges.h"
+#include "service/privileges.h"
 
 #include <cap-ng.h>
 #include <errno.h>
@@ -19,10 +19,10 @@
 
 #include <cmocka.h>
 
+#include "../in_child.h"
 #include "base/file.h"
 #include "base/macro.h"
 #include "base/num.h"
-#include "in_child.h"
 
 #define BIT(capability) (1ULL << (capability))
 #define NOBODY          65534

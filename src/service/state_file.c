@@ -4,7 +4,7 @@
  * else wrote it. The check sum is looked at before anything else is, so a cut or flipped byte
  * anywhere gives "ignored", never a value.
  */
-#include "kepler/state_file.h"
+#include "service/state_file.h"
 
 #include <errno.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Real signals, sent to a child that would die of them. */
-#include "kepler/signals.h"
+#include "service/signals.h"
 
 #include <setjmp.h>
 #include <signal.h>
@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "in_child.h"
+#include "../in_child.h"
 
 static int storm(const void *argument)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler/schedule.h"
+#include "service/schedule.h"
 
 void schedule_start(struct schedule *schedule, uint64_t now_ns, uint64_t interval_ns)
 {

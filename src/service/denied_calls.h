@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * System calls that the filter (kepler/confine.h) answers in the kernel's place: counted by number,
- * and each told once, by name.
+ * System calls that the filter (service/confine.h) answers in the kernel's place: counted by
+ * number, and each told once, by name.
  *
  * The filter sends the thread SIGSYS instead of making the call. The handler counts it and writes
  * what the call returns: -ENOSYS for a number beyond those that libseccomp knows, as an older

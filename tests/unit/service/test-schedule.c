@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler/schedule.h"
+#include "service/schedule.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
