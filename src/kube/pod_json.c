@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Statuses name containers by id; what was asked for (image, requests, limits) stands in the spec
+ * Statuses name containers by id; what was asked for (requests, limits) stands in the spec
  * under the container's name. Both are joined here, a kind at a time.
  */
 #include "kube/pod_json.h"
@@ -83,13 +83,6 @@ static uint32_t read_millicpu(const json_t *amounts)
 	return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
 }
 
-static uint64_t read_bytes(const json_t *amounts)
-{
-	uint64_t value;
-
-	return quantity_parse_units(text_of(amounts, "memory"), &value) < 0 ? 0 : value;
-}
-
 static void read_resources(const json_t *spec, struct container_names *names)
 {
 	const json_t *resources = json_object_get(spec, "resources");
@@ -98,8 +91,6 @@ static void read_resources(const json_t *spec, struct container_names *names)
 
 	names->cpu_request_milli = read_millicpu(requests);
 	names->cpu_limit_milli = read_millicpu(limits);
-	names->memory_request_bytes = read_bytes(requests);
-	names->memory_limit_bytes = read_bytes(limits);
 }
 
 static int add(struct pod *pod, const struct container_names *names, const char *id)
@@ -129,7 +120,6 @@ static int read_status(struct pod *pod, const json_t *status, const json_t *spec
 	int r = 0;
 
 	names.container_name = text_of(status, "name");
-	names.image = text_of(spec ? spec : status, "image");
 	read_resources(spec, &names);
 	if (id)
 		r = add(pod, &names, id);

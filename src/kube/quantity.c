@@ -105,9 +105,9 @@ static int put_together(const struct parts *parts, uint64_t *ret)
 	return 0;
 }
 
-static int parse(const char *text, int ten, uint64_t *ret)
+int quantity_parse_milli(const char *text, uint64_t *ret)
 {
-	struct parts parts = { .ten = ten };
+	struct parts parts = { .ten = 3 };
 	const char *rest = read_digits(text, &parts);
 	int r;
 
@@ -115,14 +115,4 @@ static int parse(const char *text, int ten, uint64_t *ret)
 		return -EINVAL;
 	r = read_suffix(rest, &parts);
 	return r < 0 ? r : put_together(&parts, ret);
-}
-
-int quantity_parse_milli(const char *text, uint64_t *ret)
-{
-	return parse(text, 3, ret);
-}
-
-int quantity_parse_units(const char *text, uint64_t *ret)
-{
-	return parse(text, 0, ret);
 }

@@ -12,5 +12,3 @@
 
 /* Thousandths of a unit: CPUs as millicpu. 0, -EINVAL or -ERANGE; *ret only on success. */
 int quantity_parse_milli(const char *text, uint64_t *ret);
-/* Whole units: bytes. */
-int quantity_parse_units(const char *text, uint64_t *ret);

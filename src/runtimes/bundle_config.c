@@ -3,10 +3,10 @@
  * config.json of an OCI bundle is what the runtime handed to runc, so it is there before the first
  * process runs and says who asked for the container:
  *
- *   containerd's CRI   io.kubernetes.cri.{container-type,container-name,image-name,sandbox-name,
+ *   containerd's CRI   io.kubernetes.cri.{container-type,container-name,sandbox-name,
  *                      sandbox-namespace,sandbox-uid} (uid since containerd 1.6)
  *   CRI-O              io.kubernetes.{container.name,pod.name,pod.namespace,pod.uid},
- *                      io.kubernetes.cri-o.{ContainerType,ImageName}
+ *                      io.kubernetes.cri-o.ContainerType
  *   nerdctl            nerdctl/name (labels are repeated as annotations)
  *
  * Each key is read only of its own runtime: CRI-O repeats a pod's annotations in its bundles,
@@ -48,19 +48,16 @@ static void read_size(const json_t *config, struct container_names *names)
 	const json_t *resources = json_object_get(json_object_get(config, "linux"), "resources");
 	const json_t *cpu = json_object_get(resources, "cpu");
 	json_int_t period = integer(cpu, "period"), shares = integer(cpu, "shares");
-	json_int_t memory = integer(json_object_get(resources, "memory"), "limit");
 
 	if (period > 0 && period <= 1000000) /* the kernel's limit, µs */
 		names->cpu_limit_milli = millicpu(integer(cpu, "quota"), period);
 	if (*names->pod_name != '\0' && shares > SHARES_OF_NONE)
 		names->cpu_request_milli = millicpu(shares, SHARES_OF_ONE_CPU);
-	if (memory > 0)
-		names->memory_limit_bytes = (uint64_t)memory;
 }
 
 /* By which keys a runtime says what; NULL: not at all. */
 struct keys {
-	const char *name, *other_name, *image, *pod, *space, *uid, *type;
+	const char *name, *other_name, *pod, *space, *uid, *type;
 };
 
 static const char *text_at(const json_t *notes, const char *key)
@@ -87,7 +84,6 @@ static void read_annotations(const json_t *config, const struct keys *keys,
 	names->container_name = text_at(notes, keys->name);
 	if (*names->container_name == '\0')
 		names->container_name = text_at(notes, keys->other_name);
-	names->image = text_at(notes, keys->image);
 	if (strcmp(text_at(notes, keys->type), "sandbox") == 0)
 		names->container_name = "POD";
 	if (!lies_in_pod(config, uid))
@@ -118,7 +114,6 @@ int containerd_bundle_names(const char *text, size_t len, const char *id, names_
 	static const struct keys keys = {
 		.name = "io.kubernetes.cri.container-name",
 		.other_name = "nerdctl/name",
-		.image = "io.kubernetes.cri.image-name",
 		.pod = "io.kubernetes.cri.sandbox-name",
 		.space = "io.kubernetes.cri.sandbox-namespace",
 		.uid = "io.kubernetes.cri.sandbox-uid",
@@ -132,7 +127,6 @@ int crio_bundle_names(const char *text, size_t len, const char *id, names_fn *fn
 {
 	static const struct keys keys = {
 		.name = "io.kubernetes.container.name",
-		.image = "io.kubernetes.cri-o.ImageName",
 		.pod = "io.kubernetes.pod.name",
 		.space = "io.kubernetes.pod.namespace",
 		.uid = "io.kubernetes.pod.uid",

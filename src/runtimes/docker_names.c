@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Docker says the same in two places: in the answer of its API ("Id", "Names" with the slash of the
- * former link names, "Image", "Labels") and in config.v2.json below its data directory ("ID",
+ * former link names, "Labels") and in config.v2.json below its data directory ("ID",
  * "Name", "Config"). Kubernetes through Docker marks containers by labels, and those name them
  * better than the name that is made of them. But Docker merges the LABELs of an image into those of
  * a container, and an image's author may write anything: so labels count only where the container's
@@ -81,7 +81,6 @@ static int list_element(void *userdata, const json_t *element)
 	struct container_names names = {
 		.container_id = json_text(element, "Id"),
 		.container_name = own_name_of(json_object_get(element, "Names")),
-		.image = json_text(element, "Image"),
 	};
 
 	if (!container_id_is_valid(names.container_id)) {
@@ -106,7 +105,6 @@ int docker_config_names(const char *text, size_t len, names_fn *fn, void *userda
 	struct container_names names = {
 		.container_id = json_text(state, "ID"),
 		.container_name = own_name(json_text(state, "Name")),
-		.image = json_text(config, "Image"),
 	};
 
 	if (!container_id_is_valid(names.container_id))

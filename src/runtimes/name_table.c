@@ -35,10 +35,9 @@ static uint64_t digest_text(uint64_t seed, const char *text)
 
 static uint64_t digest_names(const struct container_names *names)
 {
-	const char *const texts[] = { names->container_name, names->image, names->pod_name,
-				      names->pod_namespace, names->pod_id };
-	uint64_t h = ((uint64_t)names->cpu_request_milli << 32) ^ names->cpu_limit_milli ^
-		     (names->memory_limit_bytes << 16);
+	const char *const texts[] = { names->container_name, names->pod_name, names->pod_namespace,
+				      names->pod_id };
+	uint64_t h = ((uint64_t)names->cpu_request_milli << 32) ^ names->cpu_limit_milli;
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		h = digest_text(h, texts[i]);

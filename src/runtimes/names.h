@@ -2,7 +2,7 @@
 /*
  * Pure readers of what runtimes write: JSON bytes → names of containers, one call each.
  *
- * The bytes are untrusted: sizes are bounded by the callers, depth by jansson (2,048 levels), a bad
+ * The bytes are untrusted: sizes are bounded by the callers, depth by JSON_DEPTH_MAX, a bad
  * element is counted and the others stay. Strings live until the callback returns.
  */
 #pragma once

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * containers/storage keeps a list of all containers of all its users, with a "metadata" string that
- * each user fills as it likes: Podman with JSON of image-name and name, CRI-O with JSON that has a
+ * each user fills as it likes: Podman with JSON that has a name, CRI-O with JSON that has a
  * pod-name.
  */
 #include <errno.h>
@@ -27,7 +27,6 @@ static int list_element(void *userdata, const json_t *element)
 	struct container_names names = {
 		.container_id = json_text(element, "id"),
 		.container_name = json_text(about, "name"),
-		.image = json_text(about, "image-name"),
 	};
 
 	if (!container_id_is_valid(names.container_id)) {

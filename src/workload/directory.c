@@ -24,7 +24,6 @@
 struct said {
 	struct directory_record *record; /* NULL: this source knows nothing */
 	uint64_t removed_ns;             /* 0: it exists */
-	uint32_t list;                   /* number of the list that had it last */
 };
 
 struct row {
@@ -34,7 +33,6 @@ struct row {
 struct source {
 	atomic_bool reachable, configured;
 	int wanted_fd;       /* -1: does not poll */
-	uint32_t list;       /* number of the list that is being put */
 	uint64_t containers; /* that exist */
 };
 
@@ -274,7 +272,6 @@ static int put_record(struct directory *directory, enum directory_source source,
 		}
 	}
 	said->removed_ns = 0;
-	said->list = directory->sources[source].list;
 	return 0;
 }
 
@@ -320,26 +317,6 @@ void directory_remove(struct directory *directory, enum directory_source source,
 	(void)pthread_mutex_unlock(&directory->lock);
 }
 
-void directory_begin_list(struct directory *directory, enum directory_source source)
-{
-	(void)pthread_mutex_lock(&directory->lock);
-	directory->sources[source].list++;
-	(void)pthread_mutex_unlock(&directory->lock);
-}
-
-void directory_end_list(struct directory *directory, enum directory_source source, uint64_t now_ns)
-{
-	(void)pthread_mutex_lock(&directory->lock);
-	for (uint32_t i = 0; i < directory->count; i++) {
-		struct said *said = &directory->rows[i].said[source];
-
-		if (said->list != directory->sources[source].list)
-			take_back(directory, source, said, now_ns);
-	}
-	purge(directory, now_ns);
-	(void)pthread_mutex_unlock(&directory->lock);
-}
-
 /* ---- state of the sources ---- */
 
 void directory_set_reachable(struct directory *directory, enum directory_source source, bool yes)
@@ -352,14 +329,6 @@ void directory_set_reachable(struct directory *directory, enum directory_source 
 bool directory_source_is_reachable(const struct directory *directory, enum directory_source source)
 {
 	return atomic_load(&directory->sources[source].reachable);
-}
-
-bool directory_is_reachable(const struct directory *directory)
-{
-	for (unsigned s = 0; s < DIRECTORY_SOURCE_COUNT; s++)
-		if (directory_source_is_reachable(directory, (enum directory_source)s))
-			return true;
-	return false;
 }
 
 int directory_wanted_fd(struct directory *directory, enum directory_source source)

@@ -40,7 +40,6 @@ enum pod_qos pod_qos_from_name(const char *name); /* exactly that, else unknown 
 struct container_names {
 	const char *container_id; /* without "containerd://" */
 	const char *container_name;
-	const char *image;
 	const char *pod_name, *pod_namespace, *pod_id;
 	const char *workload, *workload_type;
 	/*
@@ -49,7 +48,6 @@ struct container_names {
 	 */
 	const char *pod_labels;
 	uint32_t cpu_request_milli, cpu_limit_milli; /* 0 none */
-	uint64_t memory_request_bytes, memory_limit_bytes;
 	enum pod_qos pod_qos;
 	/* Who says so, of the container and of its pod: directory_put() sets both. */
 	enum directory_source source, pod_source;
@@ -67,12 +65,6 @@ int directory_put(struct directory *directory, enum directory_source source,
 		  const struct container_names *names);
 void directory_remove(struct directory *directory, enum directory_source source,
 		      const char *container_id, uint64_t now_ns);
-/*
- * A complete list: between begin and end every container that exists is put; the others of this
- * source are then removed.
- */
-void directory_begin_list(struct directory *directory, enum directory_source source);
-void directory_end_list(struct directory *directory, enum directory_source source, uint64_t now_ns);
 /* Whether the source answers now. A source that is not configured never calls it. */
 void directory_set_reachable(struct directory *directory, enum directory_source source, bool yes);
 /* A descriptor that is readable once unknown ids were asked for (poll by demand); -1 on failure. */
@@ -82,7 +74,6 @@ int directory_wanted_fd(struct directory *directory, enum directory_source sourc
 
 /* Changes whenever anything became different: a look-up is worth repeating. */
 uint64_t directory_generation(const struct directory *directory);
-bool directory_is_reachable(const struct directory *directory);
 bool directory_source_is_reachable(const struct directory *directory, enum directory_source source);
 /*
  * Copies what is known of @container_id into @buffer, of at least DIRECTORY_NAMES_MAX bytes, and
@@ -96,8 +87,8 @@ bool directory_peek(struct directory *directory, const char *container_id, char 
 		    size_t size, struct container_names *ret);
 /*
  * Any container of the pod, one that Kubernetes knows if there is one: for its sandbox and what
- * else runs in it, which the pod's status does not list. Its own container_id, container_name and
- * image are not to be used.
+ * else runs in it, which the pod's status does not list. Its own container_id and
+ * container_name are not to be used.
  */
 bool directory_find_pod(struct directory *directory, const char *pod_id, char *buffer, size_t size,
 			struct container_names *ret);

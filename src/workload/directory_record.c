@@ -35,7 +35,6 @@ enum pod_qos pod_qos_from_name(const char *name)
 static const size_t strings[] = {
 	offsetof(struct container_names, container_id),
 	offsetof(struct container_names, container_name),
-	offsetof(struct container_names, image),
 	offsetof(struct container_names, pod_name),
 	offsetof(struct container_names, pod_namespace),
 	offsetof(struct container_names, pod_id),
@@ -115,8 +114,6 @@ bool directory_record_equal(const struct directory_record *one,
 	return one->size == other->size && memcmp(one->text, other->text, one->size) == 0 &&
 	       one->names.cpu_request_milli == other->names.cpu_request_milli &&
 	       one->names.cpu_limit_milli == other->names.cpu_limit_milli &&
-	       one->names.memory_request_bytes == other->names.memory_request_bytes &&
-	       one->names.memory_limit_bytes == other->names.memory_limit_bytes &&
 	       one->names.pod_qos == other->names.pod_qos &&
 	       one->names.source == other->names.source &&
 	       one->names.pod_source == other->names.pod_source;

@@ -50,7 +50,7 @@ static const char *either(const char *one, const char *other)
 
 static void compose(struct owner *owner)
 {
-	static const struct container_names nothing = { "", "", "", "", "", "", "", "", "" };
+	static const struct container_names nothing = { "", "", "", "", "", "", "", "" };
 	const struct container_names *names = owner->record ? &owner->record->names : &nothing;
 	struct identity *view = &owner->view;
 	bool own = owner->record && !owner->is_pod_only;

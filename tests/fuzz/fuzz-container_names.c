@@ -15,7 +15,7 @@ static int use(void *userdata, const struct container_names *names)
 
 	if (!container_id_is_valid(names->container_id))
 		abort();
-	*total += strlen(names->container_name) + strlen(names->image);
+	*total += strlen(names->container_name);
 	if (names->cpu_limit_milli > 100000000 || names->cpu_request_milli > 100000000)
 		abort();
 	return 0;

@@ -163,14 +163,12 @@ static void find(struct directory *directory, const char *id)
 		print(json_object());
 		return;
 	}
-	print(json_pack(
-		"{ss ss ss ss ss ss ss ss ss sI sI sI sI}", "name", names.container_name, "image",
-		names.image, "pod", names.pod_name, "namespace", names.pod_namespace, "pod_id",
-		names.pod_id, "workload", names.workload, "type", names.workload_type, "labels",
-		names.pod_labels, "qos", pod_qos_name(names.pod_qos), "cpu_request",
-		(json_int_t)names.cpu_request_milli, "cpu_limit", (json_int_t)names.cpu_limit_milli,
-		"memory_request", (json_int_t)names.memory_request_bytes, "memory_limit",
-		(json_int_t)names.memory_limit_bytes));
+	print(json_pack("{ss ss ss ss ss ss ss ss sI sI}", "name", names.container_name, "pod",
+			names.pod_name, "namespace", names.pod_namespace, "pod_id", names.pod_id,
+			"workload", names.workload, "type", names.workload_type, "labels",
+			names.pod_labels, "qos", pod_qos_name(names.pod_qos), "cpu_request",
+			(json_int_t)names.cpu_request_milli, "cpu_limit",
+			(json_int_t)names.cpu_limit_milli));
 }
 
 /* A field of /proc/self/status in KiB. */
@@ -214,8 +212,9 @@ static void show_stats(struct kube *kube, struct directory *directory)
 		(json_int_t)stats.pods, "labels_lost", (json_int_t)stats.labels_lost, "age_s",
 		isnan(stats.age_s) ? -1.0 : stats.age_s, "error", stats.last_error, "containers",
 		(json_int_t)known.containers[DIRECTORY_KUBERNETES], "directory_reachable",
-		directory_is_reachable(directory), "cpu_us", cpu_us(), "rss_kib",
-		memory_kib("VmRSS"), "peak_kib", memory_kib("VmHWM"), "sanitized", SANITIZED));
+		directory_source_is_reachable(directory, DIRECTORY_KUBERNETES), "cpu_us", cpu_us(),
+		"rss_kib", memory_kib("VmRSS"), "peak_kib", memory_kib("VmHWM"), "sanitized",
+		SANITIZED));
 }
 
 static void answer_line(struct kube *kube, struct directory *directory, const char *line)

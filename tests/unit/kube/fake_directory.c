@@ -24,9 +24,9 @@ struct directory *fake_directory_new(size_t room)
 
 static const char **strings(struct container_names *names, size_t i)
 {
-	const char **all[] = { &names->container_id, &names->container_name, &names->image,
-			       &names->pod_name,     &names->pod_namespace,  &names->pod_id,
-			       &names->workload,     &names->workload_type,  &names->pod_labels };
+	const char **all[] = { &names->container_id,  &names->container_name, &names->pod_name,
+			       &names->pod_namespace, &names->pod_id,         &names->workload,
+			       &names->workload_type, &names->pod_labels };
 
 	return i < ARRAY_SIZE(all) ? all[i] : NULL;
 }

@@ -52,13 +52,11 @@ int directory_put(struct directory *directory, enum directory_source source,
 		slot = &fake_directory.containers[fake_directory.count++];
 	copy(slot->id, sizeof(slot->id), names->container_id);
 	copy(slot->name, sizeof(slot->name), names->container_name);
-	copy(slot->image, sizeof(slot->image), names->image);
 	copy(slot->pod, sizeof(slot->pod), names->pod_name);
 	copy(slot->space, sizeof(slot->space), names->pod_namespace);
 	copy(slot->uid, sizeof(slot->uid), names->pod_id);
 	slot->cpu_request_milli = names->cpu_request_milli;
 	slot->cpu_limit_milli = names->cpu_limit_milli;
-	slot->memory_limit_bytes = names->memory_limit_bytes;
 	return 0;
 }
 

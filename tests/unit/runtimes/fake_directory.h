@@ -11,9 +11,8 @@
 #define FAKE_MAX 64
 
 struct fake_container {
-	char id[128], name[256], image[256], pod[256], space[256], uid[256];
+	char id[128], name[256], pod[256], space[256], uid[256];
 	unsigned cpu_request_milli, cpu_limit_milli;
-	unsigned long long memory_limit_bytes;
 };
 
 struct fake_directory {

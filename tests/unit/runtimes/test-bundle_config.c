@@ -22,7 +22,7 @@
 
 struct seen {
 	unsigned calls;
-	char id[64], name[64], image[64], pod[64], space[64], uid[64];
+	char id[64], name[64], pod[64], space[64], uid[64];
 	struct container_names numbers;
 };
 
@@ -33,7 +33,6 @@ static int note(void *userdata, const struct container_names *names)
 	seen->calls++;
 	(void)snprintf(seen->id, sizeof(seen->id), "%s", names->container_id);
 	(void)snprintf(seen->name, sizeof(seen->name), "%s", names->container_name);
-	(void)snprintf(seen->image, sizeof(seen->image), "%s", names->image);
 	(void)snprintf(seen->pod, sizeof(seen->pod), "%s", names->pod_name);
 	(void)snprintf(seen->space, sizeof(seen->space), "%s", names->pod_namespace);
 	(void)snprintf(seen->uid, sizeof(seen->uid), "%s", names->pod_id);
@@ -62,25 +61,22 @@ static void test_containerd_cri(void **state)
 				   "\"annotations\":{"
 				   "\"io.kubernetes.cri.container-type\":\"container\","
 				   "\"io.kubernetes.cri.container-name\":\"web\","
-				   "\"io.kubernetes.cri.image-name\":\"registry/web:1\","
 				   "\"io.kubernetes.cri.sandbox-name\":\"shop-7\","
 				   "\"io.kubernetes.cri.sandbox-namespace\":\"prod\","
 				   "\"io.kubernetes.cri.sandbox-uid\":\"" UID "\"},"
 				   "\"linux\":{" IN_POD
 				   ",\"resources\":{\"cpu\":{\"shares\":512,\"quota\":150000,"
-				   "\"period\":100000},\"memory\":{\"limit\":1048576}}}}",
+				   "\"period\":100000}}}}",
 				   &seen),
 			 0);
 	assert_int_equal(seen.calls, 1);
 	assert_string_equal(seen.id, "id1");
 	assert_string_equal(seen.name, "web");
-	assert_string_equal(seen.image, "registry/web:1");
 	assert_string_equal(seen.pod, "shop-7");
 	assert_string_equal(seen.space, "prod");
 	assert_string_equal(seen.uid, UID);
 	assert_int_equal(seen.numbers.cpu_request_milli, 500);
 	assert_int_equal(seen.numbers.cpu_limit_milli, 1500);
-	assert_int_equal(seen.numbers.memory_limit_bytes, 1048576);
 }
 
 static void test_sandbox_is_pod(void **state)
@@ -107,7 +103,6 @@ static void test_crio(void **state)
 	assert_int_equal(read_crio("{\"ociVersion\":\"1.1.0\",\"annotations\":{"
 				   "\"io.container.manager\":\"cri-o\","
 				   "\"io.kubernetes.cri-o.ContainerType\":\"container\","
-				   "\"io.kubernetes.cri-o.ImageName\":\"quay/db:2\","
 				   "\"io.kubernetes.container.name\":\"db\","
 				   "\"io.kubernetes.pod.name\":\"db-0\","
 				   "\"io.kubernetes.pod.namespace\":\"data\","
@@ -117,7 +112,6 @@ static void test_crio(void **state)
 				   &seen),
 			 0);
 	assert_string_equal(seen.name, "db");
-	assert_string_equal(seen.image, "quay/db:2");
 	assert_string_equal(seen.pod, "db-0");
 	assert_string_equal(seen.space, "data");
 	assert_string_equal(seen.uid, UID);
@@ -198,13 +192,11 @@ static void test_numbers_out_of_range(void **state)
 			  "\"p\",\"io.kubernetes.pod.uid\":\"" UID "\"},"
 			  "\"linux\":{" IN_POD
 			  ",\"resources\":{\"cpu\":{\"shares\":9223372036854775807,"
-			  "\"quota\":9223372036854775807,\"period\":1},"
-			  "\"memory\":{\"limit\":-1}}}}",
+			  "\"quota\":9223372036854775807,\"period\":1}}}}",
 			  &seen),
 		0);
 	assert_int_equal(seen.numbers.cpu_request_milli, 0);
 	assert_int_equal(seen.numbers.cpu_limit_milli, 0);
-	assert_int_equal(seen.numbers.memory_limit_bytes, 0);
 	assert_int_equal(read_text("{\"ociVersion\":\"1.0\",\"linux\":{\"resources\":{\"cpu\":"
 				   "{\"quota\":-1,\"period\":-9223372036854775808}}}}",
 				   &seen),

@@ -144,7 +144,7 @@ static void test_podman_and_crio(void **state)
 
 	tree_write(&f->tree, GRAPH "/containers.json",
 		   "[{\"id\":\"p1\",\"names\":[\"db\"],\"image\":\"sha\",\"metadata\":"
-		   "\"{\\\"image-name\\\":\\\"docker.io/db:1\\\",\\\"name\\\":\\\"old\\\"}\"},"
+		   "\"{\\\"name\\\":\\\"old\\\"}\"},"
 		   "{\"id\":\"p2\",\"metadata\":\"{\\\"name\\\":\\\"meta\\\"}\"},"
 		   "{\"id\":\"p3\",\"names\":[\"plain\"],\"metadata\":\"not json\"},"
 		   "{\"id\":\"k1\",\"names\":[\"k8s_web\"],\"metadata\":"
@@ -160,7 +160,6 @@ static void test_podman_and_crio(void **state)
 	assert_string_equal(f->scan.stats.present, "podman cri-o");
 	assert_int_equal(fake_directory.count, 5);
 	assert_string_equal(fake_find("p1")->name, "db");
-	assert_string_equal(fake_find("p1")->image, "docker.io/db:1");
 	assert_string_equal(fake_find("p2")->name, "meta");
 	assert_string_equal(fake_find("p3")->name, "plain");
 	assert_string_equal(fake_find("v1")->name, "gone-soon");

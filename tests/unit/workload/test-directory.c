@@ -52,7 +52,6 @@ static void test_all_comes_back(void **state)
 	const struct container_names names = {
 		.container_id = "c1",
 		.container_name = "web",
-		.image = "nginx:1",
 		.pod_name = "shop-1",
 		.pod_namespace = "shop",
 		.pod_id = "u1",
@@ -60,7 +59,7 @@ static void test_all_comes_back(void **state)
 		.workload_type = "Deployment",
 		.pod_labels = ",label_app=\"shop\"",
 		.cpu_request_milli = 250,
-		.memory_limit_bytes = 1 << 20,
+		.cpu_limit_milli = 500,
 	};
 
 	(void)state;
@@ -68,7 +67,6 @@ static void test_all_comes_back(void **state)
 	assert_true(directory_find(directory, "c1", buffer, sizeof(buffer), &got));
 	assert_string_equal(got.container_id, "c1");
 	assert_string_equal(got.container_name, "web");
-	assert_string_equal(got.image, "nginx:1");
 	assert_string_equal(got.pod_name, "shop-1");
 	assert_string_equal(got.pod_namespace, "shop");
 	assert_string_equal(got.pod_id, "u1");
@@ -76,7 +74,7 @@ static void test_all_comes_back(void **state)
 	assert_string_equal(got.workload_type, "Deployment");
 	assert_string_equal(got.pod_labels, ",label_app=\"shop\"");
 	assert_int_equal(got.cpu_request_milli, 250);
-	assert_int_equal(got.memory_limit_bytes, 1 << 20);
+	assert_int_equal(got.cpu_limit_milli, 500);
 	assert_false(directory_find(directory, "c1", buffer, 10, &got));
 	assert_false(directory_find(directory, "", buffer, sizeof(buffer), &got));
 	directory_free(directory);
@@ -107,15 +105,14 @@ static void test_what_was_taken_back_is_kept_for_a_while(void **state)
 	directory_remove(directory, DIRECTORY_KUBERNETES, "unknown", T0);
 	directory_get_stats(directory, &stats);
 	assert_int_equal(stats.containers[DIRECTORY_KUBERNETES], 0);
-	directory_begin_list(directory, DIRECTORY_KUBERNETES);
-	directory_end_list(directory, DIRECTORY_KUBERNETES, T0 + DIRECTORY_KEEP_NS - 1);
+	directory_remove(directory, DIRECTORY_KUBERNETES, "unknown", T0 + DIRECTORY_KEEP_NS - 1);
 	assert_string_equal(name_of(directory, "c1"), "web");
-	directory_end_list(directory, DIRECTORY_KUBERNETES, T0 + DIRECTORY_KEEP_NS * 2);
+	directory_remove(directory, DIRECTORY_KUBERNETES, "unknown", T0 + DIRECTORY_KEEP_NS * 2);
 	assert_string_equal(name_of(directory, "c1"), "");
 	directory_free(directory);
 }
 
-static void test_a_list_takes_back_what_it_lacks(void **state)
+static void test_each_source_takes_back_its_own(void **state)
 {
 	struct directory *directory = open_directory(10);
 	struct directory_stats stats;
@@ -123,9 +120,8 @@ static void test_a_list_takes_back_what_it_lacks(void **state)
 	(void)state;
 	put(directory, DIRECTORY_KUBERNETES, "old", "a");
 	put(directory, DIRECTORY_RUNTIME, "old", "b");
-	directory_begin_list(directory, DIRECTORY_KUBERNETES);
 	put(directory, DIRECTORY_KUBERNETES, "new", "c");
-	directory_end_list(directory, DIRECTORY_KUBERNETES, T0);
+	directory_remove(directory, DIRECTORY_KUBERNETES, "old", T0);
 	directory_get_stats(directory, &stats);
 	assert_int_equal(stats.containers[DIRECTORY_KUBERNETES], 1);
 	assert_int_equal(stats.containers[DIRECTORY_RUNTIME], 1);
@@ -173,9 +169,6 @@ static void test_generation_stands_still_while_nothing_changes(void **state)
 	assert_true(directory_generation(directory) != generation);
 	generation = directory_generation(directory);
 	put(directory, DIRECTORY_RUNTIME, "c1", "a");
-	directory_begin_list(directory, DIRECTORY_RUNTIME);
-	put(directory, DIRECTORY_RUNTIME, "c1", "a");
-	directory_end_list(directory, DIRECTORY_RUNTIME, T0);
 	assert_true(directory_generation(directory) == generation);
 	put(directory, DIRECTORY_RUNTIME, "c1", "b");
 	assert_true(directory_generation(directory) != generation);
@@ -217,11 +210,10 @@ static void test_reachable(void **state)
 	struct directory_stats stats;
 
 	(void)state;
-	assert_false(directory_is_reachable(directory));
+	assert_false(directory_source_is_reachable(directory, DIRECTORY_RUNTIME));
 	directory_set_reachable(directory, DIRECTORY_RUNTIME, false);
-	assert_false(directory_is_reachable(directory));
+	assert_false(directory_source_is_reachable(directory, DIRECTORY_RUNTIME));
 	directory_set_reachable(directory, DIRECTORY_RUNTIME, true);
-	assert_true(directory_is_reachable(directory));
 	assert_true(directory_source_is_reachable(directory, DIRECTORY_RUNTIME));
 	assert_false(directory_source_is_reachable(directory, DIRECTORY_KUBERNETES));
 	directory_get_stats(directory, &stats);
@@ -285,7 +277,7 @@ static void test_a_pod_is_known_before_its_containers(void **state)
 	directory_remove(directory, DIRECTORY_KUBERNETES, DIRECTORY_POD_PREFIX "u1", T0);
 	directory_get_stats(directory, &stats);
 	assert_int_equal(stats.containers[DIRECTORY_KUBERNETES], 1);
-	directory_end_list(directory, DIRECTORY_KUBERNETES, T0 + 2 * DIRECTORY_KEEP_NS);
+	directory_remove(directory, DIRECTORY_KUBERNETES, "unknown", T0 + 2 * DIRECTORY_KEEP_NS);
 	assert_true(directory_find_pod(directory, "u1", buffer, sizeof(buffer), &names));
 	assert_string_equal(names.container_id, "c1");
 	directory_free(directory);
@@ -322,7 +314,7 @@ static void test_long_strings_are_cut(void **state)
 	name[69999] = '\0';
 	for (size_t at = 0; at < 1100; at += 18)
 		memcpy(labels + at, ",a=\"xxxx\\\"x\\\\,,xxx\"", 18 + 1);
-	names.container_name = names.pod_name = names.image = name;
+	names.container_name = names.pod_name = name;
 	names.pod_labels = labels;
 	assert_int_equal(directory_put(directory, DIRECTORY_RUNTIME, &names), 0);
 	assert_true(directory_find(directory, "c1", buffer, sizeof(buffer), &got));
@@ -355,7 +347,7 @@ static void *put_many(void *userdata)
 	char id[16];
 
 	for (int i = 0; i < 2000; i++) {
-		struct container_names names = { .container_id = id, .pod_id = "u", .image = "i" };
+		struct container_names names = { .container_id = id, .pod_id = "u" };
 
 		(void)snprintf(id, sizeof(id), "c%d", i % 60);
 		(void)directory_put(directory, DIRECTORY_KUBERNETES, &names);
@@ -377,9 +369,9 @@ static void test_sources_and_loop_at_once(void **state)
 		assert_int_equal(pthread_create(&threads[i], NULL, put_many, directory), 0);
 	for (int i = 0; i < 2000; i++) {
 		if (directory_find(directory, "c5", buffer, sizeof(buffer), &names))
-			assert_string_equal(names.image, "i");
+			assert_string_equal(names.pod_id, "u");
 		(void)directory_generation(directory);
-		(void)directory_is_reachable(directory);
+		(void)directory_source_is_reachable(directory, DIRECTORY_KUBERNETES);
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(threads); i++)
 		assert_int_equal(pthread_join(threads[i], NULL), 0);
@@ -392,7 +384,7 @@ int main(void)
 		cmocka_unit_test(test_all_comes_back),
 		cmocka_unit_test(test_kubernetes_hides_the_runtime),
 		cmocka_unit_test(test_what_was_taken_back_is_kept_for_a_while),
-		cmocka_unit_test(test_a_list_takes_back_what_it_lacks),
+		cmocka_unit_test(test_each_source_takes_back_its_own),
 		cmocka_unit_test(test_bounded),
 		cmocka_unit_test(test_generation_stands_still_while_nothing_changes),
 		cmocka_unit_test(test_sources_are_told_of_unknown_ids),
