@@ -46,13 +46,6 @@
 #define LOW_READINGS    1.5 /* deviations below the mean; an even spread ends at 1.73 */
 #define MAX_POWER_W     1e6
 
-const char *idle_mode_name(enum idle_mode mode)
-{
-	static const char *const names[] = { "learned", "fixed", "off" };
-
-	return (size_t)mode < ARRAY_SIZE(names) ? names[mode] : "unknown";
-}
-
 const char *idle_state_name(enum idle_state state)
 {
 	static const char *const names[] = { "learning", "learned", "fixed",

@@ -31,7 +31,6 @@ enum idle_state {
 	IDLE_ABSENT, /* the zone has no idle part (a VM's dynamic-only estimate) */
 };
 
-const char *idle_mode_name(enum idle_mode mode);
 /* "learning", "learned", "fixed", "off", "model", "absent" */
 const char *idle_state_name(enum idle_state state);
 

@@ -40,15 +40,14 @@ static bool is_name_char(char c)
 /* Length of a name that is safe to print, 0 for any other. */
 static size_t name_len(const char *name)
 {
-	static const char *const prefixes[] = { "label_", "annotation_" };
+	static const char prefix[] = "label_";
 	size_t len = 0;
-	bool known = false;
 
-	for (size_t i = 0; i < 2; i++)
-		known |= strncmp(name, prefixes[i], strlen(prefixes[i])) == 0;
+	if (strncmp(name, prefix, strlen(prefix)) != 0)
+		return 0;
 	while (is_name_char(name[len]))
 		len++;
-	return known ? len : 0;
+	return len;
 }
 
 /* Length of a value with its quotes, 0 when it is not whole or has what must be escaped. */

@@ -53,7 +53,6 @@ static int widen_tables(struct ledger *ledger, uint32_t columns)
 		{ &ledger->processes.deltas, ledger->processes.slots.touched_count },
 		{ &ledger->containers.values, ledger->containers.slots.count },
 		{ &ledger->containers.deltas, ledger->containers.slots.count },
-		{ &ledger->containers.direct_deltas, ledger->containers.slots.count },
 		{ &ledger->groups[LEDGER_POD].values, ledger->groups[LEDGER_POD].slots.count },
 		{ &ledger->groups[LEDGER_POD].deltas, ledger->groups[LEDGER_POD].slots.count },
 		{ &ledger->groups[LEDGER_VM].values, ledger->groups[LEDGER_VM].slots.count },
@@ -146,7 +145,6 @@ void ledger_charge_container(struct ledger *ledger, uint32_t container, uint32_t
 			     uint64_t amount)
 {
 	charge_container(ledger, container, column, amount);
-	value_table_row(&ledger->containers.direct_deltas, container)[column] += amount;
 }
 
 void ledger_node(struct ledger *ledger, uint32_t zone, enum energy_mode mode, uint64_t amount_uj)

@@ -205,14 +205,11 @@ const struct ledger_container *ledger_container_at(const struct ledger *ledger, 
 const uint64_t *ledger_container_values(const struct ledger *ledger, uint32_t container);
 /* [columns], of this interval, zeros unless touched. */
 const uint64_t *ledger_container_deltas(const struct ledger *ledger, uint32_t container);
-/* Part of a container's deltas that came by ledger_charge_container(). [columns] */
-const uint64_t *ledger_container_direct_deltas(const struct ledger *ledger, uint32_t container);
 /*
  * Rows that were charged, made or ended in this interval, each once; one released since is not
  * `used`.
  */
 const uint32_t *ledger_touched_processes(const struct ledger *ledger, size_t *ret_count);
-const uint32_t *ledger_touched_containers(const struct ledger *ledger, size_t *ret_count);
 /* How many containers wait for their names. */
 uint32_t ledger_waiting_containers(const struct ledger *ledger);
 /* Processes for which there was no row in this interval. */

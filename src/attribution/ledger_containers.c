@@ -20,7 +20,6 @@ void container_table_init(struct container_table *table, uint32_t limit)
 	row_slots_init(&table->slots);
 	value_table_init(&table->values, 1);
 	value_table_init(&table->deltas, 1);
-	value_table_init(&table->direct_deltas, 1);
 	row_index_init(&table->index, limit);
 }
 
@@ -32,7 +31,6 @@ void container_table_release(struct container_table *table)
 	row_slots_release(&table->slots);
 	value_table_release(&table->values);
 	value_table_release(&table->deltas);
-	value_table_release(&table->direct_deltas);
 	row_index_release(&table->index);
 }
 
@@ -43,7 +41,6 @@ void container_table_begin(struct container_table *table)
 
 		table->rows[row].touched = false;
 		value_table_clear(&table->deltas, row);
-		value_table_clear(&table->direct_deltas, row);
 	}
 	table->slots.touched_count = 0;
 	table->refused_count = 0;
@@ -65,8 +62,7 @@ void container_table_activate(struct ledger *ledger, uint32_t container)
 
 static uint32_t find_slot(struct container_table *table)
 {
-	struct value_table *const values[] = { &table->values, &table->deltas,
-					       &table->direct_deltas };
+	struct value_table *const values[] = { &table->values, &table->deltas };
 	void *rows = row_slots_reserve(&table->slots, table->rows, sizeof(*table->rows));
 
 	if (!rows)
@@ -137,7 +133,6 @@ static void take_slot(struct container_table *table, uint32_t slot)
 		table->rows[slot] = (struct ledger_container){ 0 };
 	value_table_clear(&table->values, slot);
 	value_table_clear(&table->deltas, slot);
-	value_table_clear(&table->direct_deltas, slot);
 }
 
 /* Takes over @names, if it is not NULL, whatever happens. */
@@ -400,17 +395,6 @@ const uint64_t *ledger_container_values(const struct ledger *ledger, uint32_t co
 const uint64_t *ledger_container_deltas(const struct ledger *ledger, uint32_t container)
 {
 	return value_table_row(&ledger->containers.deltas, container);
-}
-
-const uint64_t *ledger_container_direct_deltas(const struct ledger *ledger, uint32_t container)
-{
-	return value_table_row(&ledger->containers.direct_deltas, container);
-}
-
-const uint32_t *ledger_touched_containers(const struct ledger *ledger, size_t *ret_count)
-{
-	*ret_count = ledger->containers.slots.touched_count;
-	return ledger->containers.slots.touched;
 }
 
 uint64_t ledger_container_overflows(const struct ledger *ledger)

@@ -36,7 +36,6 @@ struct container_table {
 	struct ledger_container *rows;
 	struct value_table values;
 	struct value_table deltas;
-	struct value_table direct_deltas;
 	struct row_index index; /* by hash of container_id; of "other", of its namespace */
 	uint64_t overflows;
 	uint32_t others;   /* of the used ones: those that stand for many */

@@ -157,21 +157,6 @@ size_t format_u64(char *buf, uint64_t value)
 	return n;
 }
 
-size_t format_joules(char *buf, uint64_t energy_uj)
-{
-	size_t n = format_u64(buf, energy_uj / UJ_PER_J);
-	uint32_t fraction = (uint32_t)(energy_uj % UJ_PER_J);
-
-	if (!fraction)
-		return n;
-	buf[n++] = '.';
-	for (uint32_t place = 100000; fraction; place /= 10) {
-		buf[n++] = (char)('0' + fraction / place);
-		fraction %= place;
-	}
-	return n;
-}
-
 size_t format_double(char *buf, double value)
 {
 	char text[64];

@@ -36,13 +36,10 @@ int parse_double(const char *text, double *ret_value);
 int parse_duration_ns(const char *text, uint64_t *ret_ns);
 
 #define FORMAT_U64_MAX    20
-#define FORMAT_JOULES_MAX 21
 #define FORMAT_DOUBLE_MAX 32
 
 /* Write digits to @buf without a terminator; return their number (at most FORMAT_…_MAX). */
 size_t format_u64(char *buf, uint64_t value);
-/* µJ as joules, exact to the µJ, without trailing zeros: 1500000 → "1.5", 1 → "0.000001". */
-size_t format_joules(char *buf, uint64_t energy_uj);
 /*
  * Shortest of %.15g/%.17g that reads back equal, "." whatever the locale; "+Inf", "-Inf", "NaN" as
  * Prometheus has it.

@@ -130,7 +130,7 @@ struct meter_ops {
 extern const struct meter_ops rapl_sysfs_meter;
 
 /*
- * The table of all zones that the program reads, over every source that opened.
+ * The table of all zones that the program reads: those of rapl_sysfs_meter.
  *
  * meter_table_read() reads them all back to back, waits at most @deadline_ns for a zone, and never
  * longer: a read that has not come back is left to finish alone on its thread (at most one a zone),

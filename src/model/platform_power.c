@@ -150,31 +150,3 @@ void power_model_estimate(const struct power_model *model, const struct machine_
 						   curve_at(weights, year, clamp(utilisation, 0, 1))
 					 : 0;
 }
-
-static int format_count(char *buf, size_t size, unsigned value, const char *noun)
-{
-	return value ? snprintf(buf, size, ", %u %s", value, noun)
-		     : snprintf(buf, size, ", ? %s", noun);
-}
-
-int machine_facts_format(const struct machine_facts *facts, char *buf, size_t size)
-{
-	char cores[32], threads[32], sockets[32], year[16] = "?", ghz[16] = "?", memory[16] = "?";
-	int n;
-
-	(void)format_count(cores, sizeof(cores), facts->cores, "cores");
-	(void)format_count(threads, sizeof(threads), facts->threads, "threads");
-	(void)format_count(sockets, sizeof(sockets), facts->sockets,
-			   facts->sockets == 1 ? "socket" : "sockets");
-	if (facts->year)
-		(void)snprintf(year, sizeof(year), "%u", facts->year);
-	if (facts->frequency_ghz > 0) /* cut, not rounded through printf of a double: see num.c */
-		(void)snprintf(ghz, sizeof(ghz), "%u.%02u", (unsigned)facts->frequency_ghz,
-			       (unsigned)(facts->frequency_ghz * 100) % 100);
-	if (facts->memory_gib > 0)
-		(void)snprintf(memory, sizeof(memory), "%.0f", facts->memory_gib);
-	n = snprintf(buf, size, "%s%s%s%s, %s, %s GHz, %s GiB",
-		     facts->vendor[0] ? facts->vendor : "?", cores, threads, sockets, year, ghz,
-		     memory);
-	return n < 0 || (size_t)n >= size ? -ENAMETOOLONG : 0;
-}

@@ -52,8 +52,3 @@ void power_model_complete_facts(const struct power_model *model, const struct ma
  */
 void power_model_estimate(const struct power_model *model, const struct machine_facts *facts,
 			  double utilisation, struct power_estimate *ret);
-/*
- * One line for a person: "amd, 64 cores, 128 threads, 1 socket, 2021, 2.45 GHz, 256 GiB"; unknown
- * ones read "? cores". -ENAMETOOLONG when it does not fit.
- */
-int machine_facts_format(const struct machine_facts *facts, char *buf, size_t size);

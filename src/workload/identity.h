@@ -25,7 +25,6 @@ enum owner_kind {
 	OWNER_JOB,
 	OWNER_KIND_COUNT
 };
-const char *owner_kind_name(enum owner_kind kind); /* "system", "kernel", "unit", … */
 
 /*
  * What labels say of an owner. No string is NULL, "" is unknown or none; all live until the next

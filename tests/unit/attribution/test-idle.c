@@ -343,8 +343,6 @@ static void test_impossible_input_is_ignored(void **state)
 static void test_names(void **state)
 {
 	(void)state;
-	assert_string_equal(idle_mode_name(IDLE_MODE_LEARNED), "learned");
-	assert_string_equal(idle_mode_name(IDLE_MODE_OFF), "off");
 	assert_string_equal(idle_state_name(IDLE_LEARNING), "learning");
 	assert_string_equal(idle_state_name(IDLE_MODEL), "model");
 	assert_string_equal(idle_state_name(IDLE_ABSENT), "absent");

@@ -48,7 +48,6 @@ static void test_charges_are_booked_twice(void **state)
 	assert_int_equal(ledger_process_values(ledger, process)[4], 9);
 	assert_int_equal(ledger_container_values(ledger, container)[column], 10);
 	assert_int_equal(ledger_container_deltas(ledger, container)[column], 10);
-	assert_int_equal(ledger_container_direct_deltas(ledger, container)[column], 3);
 	assert_int_equal(ledger_container_at(ledger, container)->last_active_ns, 100);
 	assert_int_equal(ledger_touched_processes(ledger, &count)[0], process);
 	assert_int_equal(count, 1);
@@ -56,12 +55,10 @@ static void test_charges_are_booked_twice(void **state)
 	ledger_begin(ledger, 200);
 	assert_null(ledger_process_deltas(ledger, process));
 	assert_int_equal(ledger_container_deltas(ledger, container)[column], 0);
-	assert_int_equal(ledger_container_direct_deltas(ledger, container)[column], 0);
 	assert_int_equal(ledger_process_values(ledger, process)[column], 7);
 	(void)ledger_touched_processes(ledger, &count);
 	assert_int_equal(count, 0);
-	(void)ledger_touched_containers(ledger, &count);
-	assert_int_equal(count, 0);
+	assert_false(ledger_container_at(ledger, container)->touched);
 	assert_int_equal(ledger_container_at(ledger, container)->last_active_ns, 100);
 	ledger_free(ledger);
 }
@@ -269,6 +266,7 @@ static void test_containers_are_released(void **state)
 struct history {
 	struct ledger *ledger;
 	uint64_t charged[7];                        /* since the start, by column */
+	uint64_t direct[7];                         /* of it in this interval, to no process */
 	uint64_t used[ROWS];                        /* by row, in this interval; column 0 */
 	uint64_t serial[ROWS];                      /* of the row that is there */
 	uint64_t waited[LEDGER_GROUP_COUNT][ROWS];  /* before, in no group of that kind yet */
@@ -303,6 +301,7 @@ static void random_step(struct property_source *source, struct history *h)
 	h->used[container] += column == 0 ? amount : 0;
 	if (process == LEDGER_NONE) {
 		ledger_charge_container(h->ledger, container, column, amount);
+		h->direct[column] += amount;
 		return;
 	}
 	ledger_charge(h->ledger, process, column, amount);
@@ -336,12 +335,11 @@ static const char *check_sums(const struct history *h)
 	uint32_t columns = ledger_columns(h->ledger);
 
 	for (uint32_t column = 0; column < columns; column++) {
-		uint64_t all = 0, deltas = 0, in_rows = 0;
+		uint64_t all = 0, deltas = 0 - h->direct[column], in_rows = 0;
 
 		for (uint32_t i = 0; i < ledger_container_slots(h->ledger); i++) {
 			all += ledger_container_values(h->ledger, i)[column];
 			deltas += ledger_container_deltas(h->ledger, i)[column];
-			deltas -= ledger_container_direct_deltas(h->ledger, i)[column];
 		}
 		for (uint32_t i = 0; i < ledger_process_slots(h->ledger); i++) {
 			const struct ledger_process *row = ledger_process_at(h->ledger, i);
@@ -432,6 +430,7 @@ static const char *sums_agree(struct property_source *source, void *userdata)
 		if (draw_chance(source, 5)) {
 			wrong = check_groups(&h);
 			ledger_begin(h.ledger, i * (LEDGER_WAIT_NS / 20));
+			memset(h.direct, 0, sizeof(h.direct));
 		}
 		if (draw_chance(source, 40) && ledger_zones(h.ledger) < 3) {
 			uint32_t cpu = ledger_cpu_column(h.ledger);
@@ -439,6 +438,8 @@ static const char *sums_agree(struct property_source *source, void *userdata)
 			assert_int_equal(ledger_set_zones(h.ledger, ledger_zones(h.ledger) + 1), 0);
 			h.charged[ledger_cpu_column(h.ledger)] = h.charged[cpu];
 			h.charged[cpu] = 0;
+			h.direct[ledger_cpu_column(h.ledger)] = h.direct[cpu];
+			h.direct[cpu] = 0;
 		}
 		if (!wrong)
 			random_step(source, &h);

@@ -81,37 +81,6 @@ static void u64_round_trip(void **state)
 	}
 }
 
-static void joules(void **state)
-{
-	static const struct {
-		uint64_t uj;
-		const char *text;
-	} cases[] = {
-		{ 0, "0" },       { 1, "0.000001" },     { 1500000, "1.5" },
-		{ 1000000, "1" }, { 100010, "0.10001" }, { UINT64_MAX, "18446744073709.551615" }
-	};
-	char text[FORMAT_JOULES_MAX];
-	uint64_t seed = 2;
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		assert_int_equal(format_joules(text, cases[i].uj), strlen(cases[i].text));
-		assert_memory_equal(text, cases[i].text, strlen(cases[i].text));
-	}
-	for (int i = 0; i < CASES; i++) {
-		uint64_t uj = random_length(&seed), whole = 0, fraction = 0, place = 100000;
-		size_t len = format_joules(text, uj);
-		const char *point = memchr(text, '.', len);
-		size_t digits = point ? (size_t)(point - text) : len;
-
-		assert_int_equal(parse_u64(text, digits, &whole), 0);
-		for (size_t k = digits + 1; k < len; k++, place /= 10)
-			fraction += (uint64_t)(text[k] - '0') * place;
-		assert_true(whole * UJ_PER_J + fraction == uj);
-		assert_false(point && text[len - 1] == '0');
-	}
-}
-
 static void double_accepts(void **state)
 {
 	static const struct {
@@ -267,17 +236,11 @@ static void muldiv(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(u64_accepts),
-		cmocka_unit_test(u64_refuses),
-		cmocka_unit_test(u64_round_trip),
-		cmocka_unit_test(joules),
-		cmocka_unit_test(double_accepts),
-		cmocka_unit_test(double_refuses),
-		cmocka_unit_test(double_round_trip),
-		cmocka_unit_test(double_text),
-		cmocka_unit_test(durations),
-		cmocka_unit_test(duration_round_trip),
-		cmocka_unit_test(muldiv),
+		cmocka_unit_test(u64_accepts),         cmocka_unit_test(u64_refuses),
+		cmocka_unit_test(u64_round_trip),      cmocka_unit_test(double_accepts),
+		cmocka_unit_test(double_refuses),      cmocka_unit_test(double_round_trip),
+		cmocka_unit_test(double_text),         cmocka_unit_test(durations),
+		cmocka_unit_test(duration_round_trip), cmocka_unit_test(muldiv),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

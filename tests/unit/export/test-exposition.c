@@ -35,17 +35,6 @@ static void puts_the_point_where_it_belongs(void **state)
 	assert_scaled(UINT64_MAX, 0, "18446744073709551615");
 }
 
-static void agrees_with_format_joules(void **state)
-{
-	(void)state;
-	for (uint64_t value = 1; value < UINT64_MAX / 3; value = value * 3 + 1) {
-		char want[FORMAT_JOULES_MAX + 1];
-
-		want[format_joules(want, value)] = '\0';
-		assert_scaled(value, 6, want);
-	}
-}
-
 static void emit_nothing(struct render *render, const struct metric *metric)
 {
 	(void)render;
@@ -103,7 +92,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(puts_the_point_where_it_belongs),
-		cmocka_unit_test(agrees_with_format_joules),
 		cmocka_unit_test(a_family_without_samples_leaves_no_trace),
 		cmocka_unit_test(a_zone_name_cannot_break_a_name),
 	};

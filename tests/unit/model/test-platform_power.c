@@ -158,21 +158,6 @@ static void test_model_says_how_good_it_is(void **state)
 	assert_true(model->loo_mae_w > 0 && model->loo_mae_w < 100);
 }
 
-static void test_facts_as_a_line(void **state)
-{
-	struct machine_facts facts = server();
-	char line[128], tiny[8];
-
-	(void)state;
-	assert_int_equal(machine_facts_format(&facts, line, sizeof(line)), 0);
-	assert_string_equal(line,
-			    "intel, 56 cores, 112 threads, 2 sockets, 2019, 2.70 GHz, 192 GiB");
-	assert_int_equal(machine_facts_format(&facts, tiny, sizeof(tiny)), -ENAMETOOLONG);
-	facts = (struct machine_facts){ .sockets = 1 };
-	assert_int_equal(machine_facts_format(&facts, line, sizeof(line)), 0);
-	assert_string_equal(line, "?, ? cores, ? threads, 1 socket, ?, ? GHz, ? GiB");
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -185,7 +170,6 @@ int main(void)
 		cmocka_unit_test(test_known_facts_are_kept),
 		cmocka_unit_test(test_threads_alone_give_cores_and_sockets),
 		cmocka_unit_test(test_model_says_how_good_it_is),
-		cmocka_unit_test(test_facts_as_a_line),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -304,8 +304,8 @@ static int check(const struct vector *vector)
 	if (owner.kind == vector->kind && strcmp(owner.runtime, vector->runtime) == 0 &&
 	    strcmp(owner.id, vector->id) == 0 && strcmp(owner.pod_id, vector->pod_id) == 0)
 		return 0;
-	print_message("# %s\n#   is %s %s \"%s\" pod \"%s\"\n", vector->path,
-		      owner_kind_name(owner.kind), owner.runtime, owner.id, owner.pod_id);
+	print_message("# %s\n#   is %d %s \"%s\" pod \"%s\"\n", vector->path, (int)owner.kind,
+		      owner.runtime, owner.id, owner.pod_id);
 	return 1;
 }
 
