@@ -13,6 +13,9 @@
 #include "export/label_cache.h"
 #include "export/metric_table.h"
 #include "export/render.h"
+#include "net/http_accept.h"
+
+#define OPENMETRICS_TYPE "application/openmetrics-text"
 
 bool zone_in_family(const struct render *render, uint32_t zone)
 {
@@ -114,4 +117,37 @@ int prometheus_render(const struct snapshot *snapshot, const struct http_stats *
 		out->failed = true;
 	strbuf_release(&render.scratch);
 	return strbuf_error(out);
+}
+
+static bool is_version_we_speak(const struct http_accepted *accepted)
+{
+	size_t len;
+	const char *version = http_accepted_parameter(accepted, "version", &len);
+
+	return !version || (len == 5 && strncmp(version, "1.0.0", len) == 0) ||
+	       (len == 7 && strncmp(version, "\"1.0.0\"", len) == 0);
+}
+
+/* OpenMetrics is for those that prefer it to plain text, which everything else can read. */
+enum exposition prometheus_negotiate(const char *accept)
+{
+	unsigned openmetrics = 0, text = 0;
+	struct http_accepted accepted;
+
+	while (accept && http_accept_next(&accept, &accepted)) {
+		if (http_accepted_is(&accepted, OPENMETRICS_TYPE)) {
+			if (is_version_we_speak(&accepted) && accepted.weight > openmetrics)
+				openmetrics = accepted.weight;
+		} else if (http_accepted_is(&accepted, "text/plain") && accepted.weight > text) {
+			text = accepted.weight;
+		}
+	}
+	return openmetrics > text ? EXPOSITION_OPENMETRICS : EXPOSITION_TEXT;
+}
+
+const char *prometheus_content_type(enum exposition exposition)
+{
+	return exposition == EXPOSITION_OPENMETRICS ? OPENMETRICS_TYPE
+		       "; version=1.0.0; charset=utf-8"
+						    : "text/plain; version=0.0.4; charset=utf-8";
 }

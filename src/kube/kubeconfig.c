@@ -15,7 +15,7 @@
 #include "base/macro.h"
 #include "kube/base64.h"
 #include "kube/kube_access.h"
-#include "net/http_route.h"
+#include "net/http_tls_name.h"
 #include "net/http_url.h"
 
 #define KUBECONFIG_MAX (1U << 20)
@@ -224,19 +224,19 @@ static int read_tls_name(struct kubeconfig *config, const yaml_node_t *cluster)
 {
 	const char *server = config->access->server;
 	const char *name = find_text(config, cluster, "tls-server-name");
-	struct http_route route;
+	struct http_tls_name route;
 	int r;
 
 	if (!name)
 		return 0;
 	if (http_url_is_https(server)) {
-		r = http_route_find(server, name, &route);
+		r = http_tls_name_apply(server, name, &route);
 		if (r == -EINVAL)
 			return fail_at(config, find(config, cluster, "tls-server-name"), r,
 				       "tls-server-name is no DNS name or IPv4 address");
 		if (r < 0)
 			return diag_set(config->diag, r, "out of memory");
-		http_route_release(&route);
+		http_tls_name_release(&route);
 	}
 	return copy(config, name, &config->access->tls_server_name);
 }

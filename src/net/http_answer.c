@@ -18,6 +18,7 @@
 
 #include "base/clock.h"
 #include "base/macro.h"
+#include "net/http_accept.h"
 
 #define LOCAL_BLOCK 65536
 

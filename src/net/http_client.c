@@ -17,7 +17,7 @@
 #include "base/macro.h"
 #include "net/curl_library.h"
 #include "net/http_proxy.h"
-#include "net/http_route.h"
+#include "net/http_tls_name.h"
 #include "net/http_url.h"
 
 #define HEADER_BYTES_MAX 65536
@@ -221,7 +221,7 @@ static void set_peer(struct setting *setting)
 struct outgoing {
 	const char *url, *proxy; /* not owned; "": no proxy */
 	struct curl_slist *headers, *connect_to;
-	struct http_route route;
+	struct http_tls_name route;
 };
 
 static void set_request(struct setting *setting, const struct http_request_options *request,
@@ -464,7 +464,7 @@ static int find_route(const struct http_client *client, struct outgoing *outgoin
 
 	if (!client->tls_server_name || !http_url_is_https(url))
 		return 0;
-	r = http_route_find(url, client->tls_server_name, &outgoing->route);
+	r = http_tls_name_apply(url, client->tls_server_name, &outgoing->route);
 	if (r == 0) {
 		outgoing->url = outgoing->route.url.data;
 		r = add_line(client->curl, outgoing->route.host.data, &outgoing->headers);
@@ -509,7 +509,7 @@ static void outgoing_release(const struct curl_library *curl, struct outgoing *o
 		explicit_bzero(line->data, strlen(line->data));
 	curl->slist_free_all(outgoing->headers);
 	curl->slist_free_all(outgoing->connect_to);
-	http_route_release(&outgoing->route);
+	http_tls_name_release(&outgoing->route);
 }
 
 int http_client_check(const struct http_client *client, const char *url, struct diag *diag)

@@ -5,7 +5,7 @@
  * header as HTTP_PROXY; else all_proxy or ALL_PROXY; none for what no_proxy or NO_PROXY names.
  *
  * libcurl reads all that itself, but compares no_proxy with the host of the URL that it is given.
- * With http_route.h that is a name for TLS, and not what is asked.
+ * With http_tls_name.h that is a name for TLS, and not what is asked.
  */
 #pragma once
 

@@ -109,8 +109,6 @@ void http_server_sweep(struct http_server *server, uint64_t now_ns);
 void http_server_hurry(struct http_server *server, const void *old, const void *newest);
 void http_server_get_stats(const struct http_server *server, struct http_stats *ret);
 
-/* Pure: does an Accept-Encoding value offer gzip (RFC 9110 §12.5.3)? */
-bool http_accepts_gzip(const char *accept_encoding);
 /* Pure: splits "HOST:PORT", "[V6]:PORT" or ":PORT". 0 or -EINVAL with a diagnosis. */
 int http_parse_address(const char *text, char *host, size_t host_size, uint16_t *ret_port,
 		       struct diag *diag);

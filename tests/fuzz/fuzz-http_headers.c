@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "export/prometheus.h"
+#include "net/http_accept.h"
 #include "net/http_server.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The name takes the host's place in the URL, and libcurl is told where to connect to instead. */
-#include "net/http_route.h"
+#include "net/http_tls_name.h"
 
 #include <errno.h>
 
@@ -18,16 +18,16 @@ static bool is_name(const char *name)
 		       len;
 }
 
-void http_route_release(struct http_route *route)
+void http_tls_name_release(struct http_tls_name *route)
 {
 	strbuf_release(&route->url);
 	strbuf_release(&route->connect_to);
 	strbuf_release(&route->host);
 }
 
-int http_route_find(const char *url, const char *tls_name, struct http_route *ret)
+int http_tls_name_apply(const char *url, const char *tls_name, struct http_tls_name *ret)
 {
-	struct http_route route = { 0 };
+	struct http_tls_name route = { 0 };
 	const char *port = ":443";
 	struct http_url parts;
 	int port_len;
@@ -45,7 +45,7 @@ int http_route_find(const char *url, const char *tls_name, struct http_route *re
 	strbuf_addf(&route.host, "Host: %.*s", (int)parts.authority_len, parts.authority);
 	if (strbuf_error(&route.url) || strbuf_error(&route.connect_to) ||
 	    strbuf_error(&route.host)) {
-		http_route_release(&route);
+		http_tls_name_release(&route);
 		return -ENOMEM;
 	}
 	*ret = route;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "net/http_route.h"
+#include "net/http_tls_name.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -29,13 +29,13 @@ static void the_name_is_for_tls_alone(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct http_route route;
+		struct http_tls_name route;
 
-		assert_int_equal(http_route_find(cases[i].url, "kube.local", &route), 0);
+		assert_int_equal(http_tls_name_apply(cases[i].url, "kube.local", &route), 0);
 		assert_string_equal(route.url.data, cases[i].tls_url);
 		assert_string_equal(route.connect_to.data, cases[i].connect_to);
 		assert_string_equal(route.host.data, cases[i].host);
-		http_route_release(&route);
+		http_tls_name_release(&route);
 	}
 }
 
@@ -47,11 +47,11 @@ static void what_is_no_name_or_no_such_url(void **state)
 		{ "https://a/", "b/c" },       { "https://a/", "b c" },   { "https://a/", "b@c" },
 		{ "https://a/", "b\r\nX: y" }, { "https://a/", "[::1]" },
 	};
-	struct http_route route;
+	struct http_tls_name route;
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
-		assert_int_equal(http_route_find(cases[i][0], cases[i][1], &route), -EINVAL);
+		assert_int_equal(http_tls_name_apply(cases[i][0], cases[i][1], &route), -EINVAL);
 }
 
 int main(void)

@@ -7,15 +7,15 @@
 
 #include "base/strbuf.h"
 
-struct http_route {
+struct http_tls_name {
 	struct strbuf url;        /* with the name in place of the host: what TLS looks at */
 	struct strbuf connect_to; /* "NAME:PORT:HOST:PORT", for libcurl */
 	struct strbuf host;       /* "Host: HOST:PORT" */
 };
 
-void http_route_release(struct http_route *route);
+void http_tls_name_release(struct http_tls_name *route);
 /*
  * The way to @url (https:// without user) whose certificate has @tls_name, a DNS name or an IPv4
  * address. 0, -EINVAL or -ENOMEM; *ret is to be released only after 0.
  */
-int http_route_find(const char *url, const char *tls_name, struct http_route *ret);
+int http_tls_name_apply(const char *url, const char *tls_name, struct http_tls_name *ret);
