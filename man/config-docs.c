@@ -10,17 +10,19 @@
 #include "base/file.h"
 #include "base/macro.h"
 #include "kepler/config.h"
+#include "options/render.h"
+#include "options/schema.h"
 
 #define TEMPLATE_MAX (1024 * 1024)
 #define MARK         "@OPTIONS@\n"
 
 static const struct document {
 	const char *name;
-	void (*render)(struct strbuf *out);
+	void (*render)(const struct option_set *set, struct strbuf *out);
 } documents[] = {
-	{ "reference", config_reference },
-	{ "sample", config_sample },
-	{ "schema", config_schema },
+	{ "reference", options_reference },
+	{ "sample", options_sample },
+	{ "schema", options_schema },
 };
 
 static int fail(const char *what, const char *why)
@@ -40,7 +42,7 @@ static int render(const char *name, struct strbuf *out)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(documents); i++) {
 		if (strcmp(documents[i].name, name) == 0) {
-			documents[i].render(out);
+			documents[i].render(&config_options, out);
 			return strbuf_error(out);
 		}
 	}
@@ -59,7 +61,7 @@ static int fill_template(const char *path)
 	if (!mark)
 		return fail(path, "has no line @OPTIONS@");
 	strbuf_add(&out, text, (size_t)(mark - text));
-	config_man(&out);
+	options_man(&config_options, &out);
 	strbuf_add_str(&out, mark + strlen(MARK));
 	return print(&out);
 }

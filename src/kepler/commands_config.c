@@ -8,12 +8,14 @@
 #include <string.h>
 
 #include "base/macro.h"
+#include "options/render.h"
+#include "options/schema.h"
 
 #define EXIT_USAGE 2
 
 struct subcommand {
 	const char *name;
-	int (*run)(const struct config_args *args, FILE *out, FILE *err);
+	int (*run)(const struct option_args *args, FILE *out, FILE *err);
 };
 
 const char *command_config_usage(void)
@@ -49,7 +51,7 @@ static int usage(FILE *err)
 	return EXIT_USAGE;
 }
 
-static int run_check(const struct config_args *args, FILE *out, FILE *err)
+static int run_check(const struct option_args *args, FILE *out, FILE *err)
 {
 	CLEANUP(config_release) struct config config = { 0 };
 	struct diag diag = { 0 };
@@ -62,7 +64,7 @@ static int run_check(const struct config_args *args, FILE *out, FILE *err)
 	return EXIT_SUCCESS;
 }
 
-static int run_show(const struct config_args *args, FILE *out, FILE *err)
+static int run_show(const struct option_args *args, FILE *out, FILE *err)
 {
 	CLEANUP(config_release) struct config config = { 0 };
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
@@ -70,40 +72,41 @@ static int run_show(const struct config_args *args, FILE *out, FILE *err)
 
 	if (config_load(args, &config, &diag) < 0)
 		return complain(diag.text, err);
-	if (config.warnings[0])
-		(void)fprintf(err, "%s\n", config.warnings);
+	if (config.options.warnings[0])
+		(void)fprintf(err, "%s\n", config.options.warnings);
 	config_show(&config, &text);
 	return put(&text, out, err);
 }
 
-static int print_table(const struct config_args *args, void (*render)(struct strbuf *), FILE *out,
+static int print_table(const struct option_args *args,
+		       void (*render)(const struct option_set *, struct strbuf *), FILE *out,
 		       FILE *err)
 {
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
 
 	if (args->argc)
 		return usage(err);
-	render(&text);
+	render(&config_options, &text);
 	return put(&text, out, err);
 }
 
-static int run_sample(const struct config_args *args, FILE *out, FILE *err)
+static int run_sample(const struct option_args *args, FILE *out, FILE *err)
 {
-	return print_table(args, config_sample, out, err);
+	return print_table(args, options_sample, out, err);
 }
 
-static int run_schema(const struct config_args *args, FILE *out, FILE *err)
+static int run_schema(const struct option_args *args, FILE *out, FILE *err)
 {
-	return print_table(args, config_schema, out, err);
+	return print_table(args, options_schema, out, err);
 }
 
-int command_config(const struct config_args *args, FILE *out, FILE *err)
+int command_config(const struct option_args *args, FILE *out, FILE *err)
 {
 	static const struct subcommand subcommands[] = { { "check", run_check },
 							 { "show", run_show },
 							 { "sample", run_sample },
 							 { "schema", run_schema } };
-	struct config_args rest = *args;
+	struct option_args rest = *args;
 
 	if (args->argc < 1)
 		return usage(err);
@@ -118,7 +121,7 @@ int command_config(const struct config_args *args, FILE *out, FILE *err)
 
 int commands_config_main(int argc, char *const *argv, char *const *environ_)
 {
-	const struct config_args args = { .argc = argc, .argv = argv, .environ_ = environ_ };
+	const struct option_args args = { .argc = argc, .argv = argv, .environ_ = environ_ };
 
 	return command_config(&args, stdout, stderr);
 }

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Everything that can be set, in one struct. config_options.c holds the one table behind it: flag,
- * YAML key, environment variable, type, range, default and help of each; --help, the man page,
- * docs/configuration.md, etc/kepler.yaml and the YAML schema are made from that table.
- *
- * Precedence: flag > environment KEPLER_… > file > default; a list is replaced as a whole. The YAML
- * key is the flag's path (web.listen-address → web: {listen-address: …}); the environment variable
- * is KEPLER_ and the flag in capitals with _ for . and -. Without --config.file,
- * CONFIG_DEFAULT_FILE is read if it exists.
+ * YAML key, environment variable, type, range, default and help of each. From that table
+ * src/options makes --help, the man page, docs/configuration.md, etc/kepler.yaml and the YAML
+ * schema; its layers.h says what wins over what.
  */
 #pragma once
 
@@ -17,36 +13,28 @@
 
 #include "base/diag.h"
 #include "base/strbuf.h"
+#include "options/layers.h"
+#include "options/option_set.h"
 
 #define CONFIG_LISTEN_MAX     8
 #define CONFIG_HOSTS_MAX      32
 #define CONFIG_IDLE_WATTS_MAX 16
-#define CONFIG_ZONE_MAX       32
-#define CONFIG_FILE_MAX       (1024 * 1024) /* bytes of a configuration file */
 #define CONFIG_DEFAULT_FILE   "/etc/kepler/kepler.yaml"
-
-enum config_origin { ORIGIN_DEFAULT, ORIGIN_FILE, ORIGIN_ENVIRONMENT, ORIGIN_FLAG };
 
 enum config_table_mode { TABLE_AUTO, TABLE_ALWAYS, TABLE_NEVER };
 enum config_kube_pods { KUBE_PODS_AUTO, KUBE_PODS_KUBELET, KUBE_PODS_APISERVER, KUBE_PODS_OFF };
 enum config_services { SERVICES_UNIT, SERVICES_MERGED };
 
-struct config_idle_watts {
-	char zone[CONFIG_ZONE_MAX]; /* "package", "package-0": zone name, optionally its number */
-	double watts;
-};
-
 /* Strings are owned and never NULL after a load; config_release() frees them. */
 struct config {
-	/* --config.file: the file that was read, CONFIG_DEFAULT_FILE included; "" none */
-	char *config_file;
-	int log_level;         /* --log.level=debug|info|warn|error (enum log_level) */
-	int log_format;        /* --log.format=text|json (enum log_format) */
-	char *host_sysfs;      /* --host.sysfs=/sys */
-	char *host_procfs;     /* --host.procfs=/proc */
-	char *host_cgroupfs;   /* --host.cgroupfs=/sys/fs/cgroup */
-	char *host_state_dir;  /* --host.state-dir=/var/lib/kepler; "" keeps no state */
-	bool bpf_enabled;      /* --bpf.enabled=true */
+	struct option_values options; /* --config.file, where values came from, warnings */
+	int log_level;                /* --log.level=debug|info|warn|error (enum log_level) */
+	int log_format;               /* --log.format=text|json (enum log_format) */
+	char *host_sysfs;             /* --host.sysfs=/sys */
+	char *host_procfs;            /* --host.procfs=/proc */
+	char *host_cgroupfs;          /* --host.cgroupfs=/sys/fs/cgroup */
+	char *host_state_dir;         /* --host.state-dir=/var/lib/kepler; "" keeps no state */
+	bool bpf_enabled;             /* --bpf.enabled=true */
 	bool meter_enabled;    /* --meter.enabled=true; false: estimate even where a meter exists */
 	bool security_seccomp; /* --security.seccomp=true */
 	bool security_drop;    /* --security.drop-capabilities=true */
@@ -63,7 +51,8 @@ struct config {
 	char *model_machine; /* --model.machine: "cores=8,year=2021,…" overrides facts; "" none */
 	int idle_mode;       /* --idle.mode=learned|fixed|off (enum idle_mode) */
 	int idle_share;      /* --idle.share=node|size|usage|equal (enum idle_share) */
-	struct config_idle_watts idle_watts[CONFIG_IDLE_WATTS_MAX]; /* --idle.watts=ZONE=W */
+	/* --idle.watts=ZONE=W; "package", "package-0": zone name, optionally its number */
+	struct option_amount idle_watts[CONFIG_IDLE_WATTS_MAX];
 	size_t idle_watts_count;
 	int metrics_schema;   /* --metrics.schema=classic|current|both (enum metrics_schema) */
 	bool metrics_created; /* --metrics.created=false */
@@ -90,31 +79,16 @@ struct config {
 	bool runtimes_enabled;        /* --runtimes.enabled=true */
 	int metrics_services;         /* --metrics.services=unit|merged (config_services) */
 	int table;                    /* live table on the terminal: enum config_table_mode */
-	enum config_origin *origins;  /* one an option, in table order; NULL: all default */
-	char *warnings;               /* what was ignored and why, a line each, no final newline */
 };
 
-/*
- * Command line of `kepler run` and `kepler config …`: flags from argv, then environment, file and
- * defaults.
- */
-struct config_args {
-	int argc; /* arguments after the command's name */
-	char *const *argv;
-	char *const *environ_;    /* "NAME=VALUE" strings, NULL-terminated; NULL: none */
-	const char *default_file; /* NULL: CONFIG_DEFAULT_FILE; "": none */
-};
+/* All options, as a table over struct config. */
+extern const struct option_set config_options;
 
-/*
- * 0, or -EINVAL/-ENOENT/… with a diagnosis of the first thing wrong (file:line:column, key, what is
- * allowed, nearest known key). *ret is set only on success.
- */
-int config_load(const struct config_args *args, struct config *ret, struct diag *diag);
+/* As options_load() and its kin. */
+int config_load(const struct option_args *args, struct config *ret, struct diag *diag);
 /* Reads nothing but @path over the defaults: `kepler config check FILE`. */
 int config_load_file(const char *path, struct config *ret, struct diag *diag);
-/*
- * As config_load_file, from memory: for tests and fuzzing. @name stands for the file in messages.
- */
+/* From memory: for tests and fuzzing. @name stands for the file in messages. */
 int config_load_text(const char *name, const char *text, size_t len, struct config *ret,
 		     struct diag *diag);
 void config_release(struct config *config);
@@ -127,29 +101,13 @@ const char *config_reachable_address(const struct config *config);
  */
 int config_check_interval(const struct config *config, const char *reachable, struct diag *diag);
 
-/*
- * `kepler config show`: the effective values as YAML that loads back, each with a comment: where it
- * came from.
- */
-void config_show(const struct config *config, struct strbuf *out);
-/*
- * Which options differ between two configs and cannot change while running ("web.listen-address,
- * host.sysfs"); "" when none. Always terminated; cut at whole names when @size is short.
- */
-void config_unreloadable_changes(const struct config *old, const struct config *new_, char *buf,
-				 size_t size);
-/*
- * Gives @fresh the values that @old has of all options that cannot change while running, so that a
- * reload changes only what may change. @old gets those of @fresh for them, and is to be released.
- */
-void config_keep_unreloadable(struct config *old, struct config *fresh);
+/* What is right by itself and wrong together; @values begins a struct config. 0 or -EINVAL. */
+int config_check(const struct option_values *values, struct diag *diag);
 
-/*
- * The option table rendered: for --help, the man page (scdoc), docs/configuration.md,
- * etc/kepler.yaml, JSON Schema.
- */
-void config_help(struct strbuf *out);
-void config_man(struct strbuf *out);
-void config_reference(struct strbuf *out);
-void config_sample(struct strbuf *out);
-void config_schema(struct strbuf *out);
+/* `kepler config show`: as options_show(). */
+void config_show(const struct config *config, struct strbuf *out);
+/* As options_unreloadable_changes(). */
+void config_unreloadable_changes(const struct config *old, const struct config *fresh, char *buf,
+				 size_t size);
+/* As options_keep_unreloadable(). */
+void config_keep_unreloadable(struct config *old, struct config *fresh);

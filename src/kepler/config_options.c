@@ -6,10 +6,7 @@
  *
  * A list's default and environment form separate items by commas; its flag is repeated instead.
  */
-#include "kepler/config_options.h"
-
-#include <stdio.h>
-#include <string.h>
+#include <sys/stat.h>
 
 #include "attribution/attribute.h"
 #include "attribution/idle.h"
@@ -17,12 +14,11 @@
 #include "base/macro.h"
 #include "base/num.h"
 #include "export/prometheus.h"
-#include "kepler/spelling.h"
+#include "kepler/config.h"
 #include "net/http_host.h"
 #include "net/http_listen.h"
 #include "net/http_unix.h"
 
-#define NAME_MAX_     64 /* longest name, with room */
 #define FIELD(member) .offset = offsetof(struct config, member)
 #define LIST(member, count, max_items)                                                             \
 	FIELD(member), .count_offset = offsetof(struct config, count), .list_max = (max_items)
@@ -67,8 +63,8 @@ static int check_mode(const char *text, struct diag *diag)
 	return http_unix_parse_mode(text, &mode, diag);
 }
 
-static const struct config_option options[] = {
-	{ "config.file", NULL, OPTION_STRING, FIELD(config_file), .default_text = "",
+static const struct option options[] = {
+	{ "config.file", NULL, OPTION_STRING, FIELD(options.file), .default_text = "",
 	  .metavar = "FILE", .may_be_empty = true, .not_in_file = true,
 	  .help = "Configuration file (YAML). Without it " CONFIG_DEFAULT_FILE
 		  " is read if it exists." },
@@ -150,9 +146,10 @@ static const struct config_option options[] = {
 	  .default_text = "learned", .metavar = "MODE", .reloadable = true,
 	  .help = "How a measured zone's idle power is known: learned from readings, fixed by "
 		  "idle.watts, or not at all (all energy is dynamic)." },
-	{ "idle.watts", NULL, OPTION_ZONE_WATTS,
+	{ "idle.watts", NULL, OPTION_AMOUNTS,
 	  LIST(idle_watts, idle_watts_count, CONFIG_IDLE_WATTS_MAX), RANGE(0, 1000000),
-	  .default_text = "", .metavar = "ZONE=WATTS", .reloadable = true,
+	  .default_text = "", .metavar = "ZONE=WATTS", .example = "package=12.5",
+	  .reloadable = true,
 	  .help = "Idle power of a zone (package), or of one zone of several (package-0)." },
 	{ "idle.share", NULL, OPTION_ENUM, FIELD(idle_share), .choices = idle_shares,
 	  .default_text = "node", .metavar = "POLICY", .reloadable = true,
@@ -271,107 +268,46 @@ static const struct config_option options[] = {
 	  .help = "After start, give up every capability that later readings do not need." },
 };
 
-const struct config_option *config_options(size_t *ret_count)
-{
-	*ret_count = ARRAY_SIZE(options);
-	return options;
-}
-
-size_t option_find(const char *name)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
-		if (strcmp(options[i].name, name) == 0)
-			return i;
-	}
-	return OPTION_NONE;
-}
-
-/* "metrics.process.minJoules" → "metrics.process.min-joules"; false when it does not fit a name. */
-static bool kebab_case(char *buf, size_t size, const char *path)
-{
-	size_t n = 0;
-
-	for (; *path; path++) {
-		bool capital = *path >= 'A' && *path <= 'Z';
-
-		if (n + 2 >= size)
-			return false;
-		if (capital)
-			buf[n++] = '-';
-		buf[n++] = capital ? (char)(*path - 'A' + 'a') : *path;
-	}
-	buf[n] = '\0';
-	return true;
-}
-
-size_t option_find_key(const char *path)
-{
-	char kebab[NAME_MAX_];
-
-	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
-		if (options[i].alias && strcmp(options[i].alias, path) == 0)
-			return i;
-	}
-	return kebab_case(kebab, sizeof(kebab), path) ? option_find(kebab) : OPTION_NONE;
-}
-
-bool option_is_section(const char *path)
-{
-	size_t len = strlen(path);
-
-	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
-		if (strncmp(options[i].name, path, len) == 0 && options[i].name[len] == '.')
-			return len > 0;
-	}
-	return false;
-}
-
-struct nearest {
-	const char *text;
-	size_t distance;
-	const char *name;
-	size_t len; /* of the name that counts: a section is an option's beginning */
+static const struct option_section sections[] = {
+	{ options, ARRAY_SIZE(options), 0 },
 };
 
-static void consider(struct nearest *best, const char *name, size_t len)
-{
-	char word[NAME_MAX_];
-	size_t distance;
+/* Of the cluster; src/host reads it. */
+static const char *const other_variables[] = { "KEPLER_NODE_NAME", NULL };
 
-	(void)snprintf(word, sizeof(word), "%.*s", (int)len, name);
-	distance = spelling_distance(best->text, word);
-	if (distance >= best->distance)
-		return;
-	best->distance = distance;
-	best->name = name;
-	best->len = len;
-}
+static const char reference_head[] =
+	"# Configuration reference\n\n"
+	"<!-- Made from the option table in src/kepler/config_options.c: `ninja -C DIR "
+	"docs-update`. -->\n\n"
+	"Each option can be given as a flag, as an environment variable and in the "
+	"configuration "
+	"file. A flag wins over\nthe environment, the environment over the file, the file "
+	"over the "
+	"default; a list is replaced as a whole. In the\nenvironment, a list's items are "
+	"separated "
+	"by commas.\n\n"
+	"The file is YAML. The key is the flag's path: `--web.listen-address` is\n\n"
+	"```yaml\nweb:\n  listen-address: [\"127.0.0.1:28282\"]\n```\n\n"
+	"camelCase forms of a key (`metrics.process.minJoules`) are accepted. Without "
+	"`--config.file`, "
+	"`" CONFIG_DEFAULT_FILE "`\nis read if it exists. `kepler config check FILE` says what is "
+	"wrong with a file, `kepler config show` what is in force\nand where each value "
+	"came from, "
+	"`kepler config sample` prints a file with every default, `kepler config schema` "
+	"a\n"
+	"JSON Schema for editors.\n\n"
+	"Durations are written as `500ms`, `5s`, `1m30s` or `2h`. SIGHUP reads the file "
+	"again; what "
+	"cannot change while\nrunning is named in the log and keeps its old value.\n\n";
 
-const char *option_nearest(const char *text, bool with_sections, char *buf, size_t size)
-{
-	struct nearest best = { .text = text, .distance = spelling_tolerance(text) + 1 };
-
-	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
-		const char *name = options[i].name;
-		const char *dot = with_sections ? strchr(name, '.') : NULL;
-
-		for (; dot; dot = strchr(dot + 1, '.'))
-			consider(&best, name, (size_t)(dot - name));
-		consider(&best, name, strlen(name));
-	}
-	if (!best.name)
-		return NULL;
-	(void)snprintf(buf, size, "%.*s", (int)best.len, best.name);
-	return buf;
-}
-
-void option_environment_name(const struct config_option *option, char *buf, size_t size)
-{
-	(void)snprintf(buf, size, "KEPLER_%s", option->name);
-	for (char *c = buf; *c; c++) {
-		if (*c == '.' || *c == '-')
-			*c = '_';
-		else if (*c >= 'a' && *c <= 'z')
-			*c = (char)(*c - 'a' + 'A');
-	}
-}
+const struct option_set config_options = {
+	.program = "kepler",
+	.prefix = "KEPLER_",
+	.other_variables = other_variables,
+	.default_file = CONFIG_DEFAULT_FILE,
+	.sections = sections,
+	.section_count = ARRAY_SIZE(sections),
+	.size = sizeof(struct config),
+	.check = config_check,
+	.reference_head = reference_head,
+};

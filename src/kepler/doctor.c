@@ -418,7 +418,7 @@ int doctor_main(int argc, char *const *argv, char *const *environ_)
 {
 	CLEANUP_FREE char **args = calloc((size_t)argc + 1, sizeof(*args));
 	CLEANUP_FREE struct findings *findings = NULL;
-	struct config_args config_args = { .argc = argc, .argv = args, .environ_ = environ_ };
+	struct option_args config_args = { .argc = argc, .argv = args, .environ_ = environ_ };
 	struct config config;
 	struct diag diag = { "" };
 	bool json;

@@ -156,7 +156,7 @@ static struct limits_job *job_new(const struct config *config, const struct hang
 		[TEXT_STATE_DIR] = config->host_state_dir,
 		[TEXT_KUBECONFIG] = names_want_kubernetes(config) ? config->kube_config : NULL,
 		[TEXT_KUBE_CONTEXT] = config->kube_context,
-		[TEXT_CONFIG_FILE] = config->config_file,
+		[TEXT_CONFIG_FILE] = config->options.file,
 		[TEXT_SYSFS] = config->host_sysfs,
 		[TEXT_PROCFS] = config->host_procfs,
 		[TEXT_CGROUPFS] = config->host_cgroupfs,

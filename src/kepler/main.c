@@ -14,6 +14,7 @@
 #include "kepler/doctor.h"
 #include "kepler/monitor.h"
 #include "kepler/version.h"
+#include "options/render.h"
 
 static int version_main(int argc, char *const *argv, char *const *environ_)
 {
@@ -40,7 +41,7 @@ static int help_main(int argc, char *const *argv, char *const *environ_)
 	strbuf_add_str(&out, usage_text);
 	strbuf_add_str(&out, command_config_usage());
 	strbuf_add_char(&out, '\n');
-	config_help(&out);
+	options_help(&config_options, &out);
 	status = strbuf_error(&out) == 0 && fwrite(out.data, 1, out.len, stdout) == out.len ? 0 : 1;
 	strbuf_release(&out);
 	return status;

@@ -25,7 +25,7 @@
 #include "service/schedule.h"
 
 struct monitor {
-	struct config_args args;
+	struct option_args args;
 	struct config *config;
 	struct sources sources;
 	struct snapshot_holder *holder;

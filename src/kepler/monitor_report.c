@@ -12,7 +12,7 @@
 
 void monitor_log_warnings(const struct config *config)
 {
-	const char *line = config->warnings ? config->warnings : "";
+	const char *line = config->options.warnings ? config->options.warnings : "";
 
 	while (*line) {
 		size_t len = strcspn(line, "\n");

@@ -10,7 +10,7 @@
 
 struct reload_job {
 	struct offload_job job;
-	struct config_args args;
+	struct option_args args;
 	struct config *config; /* what was read, or NULL */
 	struct diag diag;
 	int result;
@@ -29,7 +29,7 @@ static void job_drop(struct offload_job *job)
 	job_free((struct reload_job *)job);
 }
 
-static int load(const struct config_args *args, struct config **ret, struct diag *diag)
+static int load(const struct option_args *args, struct config **ret, struct diag *diag)
 {
 	CLEANUP_FREE struct config *config = calloc(1, sizeof(*config));
 	int r;
@@ -139,7 +139,7 @@ void reload_close(struct reload *reload)
 	reload->again = false;
 }
 
-static struct config *read_here(const struct config_args *args, struct diag *diag)
+static struct config *read_here(const struct option_args *args, struct diag *diag)
 {
 	struct config *config = NULL;
 
@@ -148,7 +148,7 @@ static struct config *read_here(const struct config_args *args, struct diag *dia
 }
 
 /* False: it hangs, and its thread with it. */
-static bool read_in_time(struct offload *pool, const struct config_args *args, uint64_t limit_ns,
+static bool read_in_time(struct offload *pool, const struct option_args *args, uint64_t limit_ns,
 			 struct config **ret_config, struct diag *diag)
 {
 	struct reload first = { .pool = pool, .args = args };
@@ -168,7 +168,7 @@ static bool read_in_time(struct offload *pool, const struct config_args *args, u
 	return job;
 }
 
-struct config *reload_first(const struct config_args *args, uint64_t limit_ns, struct diag *diag)
+struct config *reload_first(const struct option_args *args, uint64_t limit_ns, struct diag *diag)
 {
 	static const struct offload_options options = { .max_threads = 1 };
 	struct config *config = NULL;

@@ -23,7 +23,7 @@ struct reload_job;
 /* All zero but the first two at first. Belongs to one thread. */
 struct reload {
 	struct offload *pool; /* borrowed */
-	const struct config_args
+	const struct option_args
 		*args;          /* borrowed, with what it points to: for the process' life */
 	struct reload_job *job; /* under way, or NULL */
 	uint64_t began_ns;
@@ -62,4 +62,4 @@ void reload_close(struct reload *reload);
  * or on the calling one where there can be no other. The configuration, which is the caller's; or
  * NULL with a diagnosis, after @limit_ns at the latest.
  */
-struct config *reload_first(const struct config_args *args, uint64_t limit_ns, struct diag *diag);
+struct config *reload_first(const struct option_args *args, uint64_t limit_ns, struct diag *diag);

@@ -25,8 +25,8 @@ static bool zone_matches(const struct zone *zone, const char *name)
 static bool fixed_idle_power(const struct zone *zone, const struct config *config, uint64_t *ret_uw)
 {
 	for (size_t i = 0; i < config->idle_watts_count; i++) {
-		if (zone_matches(zone, config->idle_watts[i].zone)) {
-			*ret_uw = (uint64_t)llround(config->idle_watts[i].watts * 1e6);
+		if (zone_matches(zone, config->idle_watts[i].name)) {
+			*ret_uw = (uint64_t)llround(config->idle_watts[i].amount * 1e6);
 			return true;
 		}
 	}

@@ -6,14 +6,13 @@
 #include <stdint.h>
 
 #include "base/macro.h"
-#include "kepler/config_options.h"
+#include "kepler/config.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void show_and_load(const struct config *config)
 {
-	size_t count;
-	const struct config_option *options = config_options(&count);
+	size_t count = option_count(&config_options);
 	struct strbuf text = STRBUF_INIT;
 	struct config again;
 	struct diag diag = { 0 };
@@ -23,7 +22,7 @@ static void show_and_load(const struct config *config)
 	    config_load_text("shown", text.data, text.len, &again, &diag) < 0)
 		abort();
 	for (size_t i = 0; i < count; i++) {
-		if (!option_equal(&options[i], config, &again))
+		if (!option_is_same(&config_options, i, &config->options, &again.options))
 			abort();
 	}
 	config_release(&again);

@@ -15,7 +15,7 @@
 
 static int run(const char **argv, char **out, char **err)
 {
-	struct config_args args = { .default_file = "" };
+	struct option_args args = { .default_file = "" };
 	size_t out_len, err_len;
 	FILE *out_file = open_memstream(out, &out_len), *err_file = open_memstream(err, &err_len);
 	int status;

@@ -12,23 +12,25 @@
 #include <cmocka.h>
 
 #include "base/macro.h"
-#include "kepler/config_options.h"
+#include "kepler/config.h"
+#include "options/render.h"
+#include "options/schema.h"
 
 static void names_every_option(void **state)
 {
-	static void (*const renderers[])(struct strbuf *) = { config_help, config_man,
-							      config_reference };
-	size_t count;
-	const struct config_option *options = config_options(&count);
+	static void (*const renderers[])(const struct option_set *,
+					 struct strbuf *) = { options_help, options_man,
+							      options_reference };
+	size_t count = option_count(&config_options);
 
 	(void)state;
 	for (size_t r = 0; r < ARRAY_SIZE(renderers); r++) {
 		struct strbuf text = STRBUF_INIT;
 
-		renderers[r](&text);
+		renderers[r](&config_options, &text);
 		assert_int_equal(strbuf_error(&text), 0);
 		for (size_t i = 0; i < count; i++)
-			assert_non_null(strstr(text.data, options[i].name));
+			assert_non_null(strstr(text.data, option_at(&config_options, i)->name));
 		strbuf_release(&text);
 	}
 }
@@ -39,7 +41,7 @@ static void the_manual_shows_text_as_it_is(void **state)
 	struct strbuf text = STRBUF_INIT;
 
 	(void)state;
-	config_man(&text);
+	options_man(&config_options, &text);
 	assert_non_null(strstr(text.data, "$NODE\\_NAME"));
 	strbuf_release(&text);
 }
@@ -49,7 +51,7 @@ static void help_fits_a_terminal(void **state)
 	struct strbuf text = STRBUF_INIT;
 
 	(void)state;
-	config_help(&text);
+	options_help(&config_options, &text);
 	for (const char *line = text.data; *line; line += strcspn(line, "\n") + 1)
 		assert_true(strcspn(line, "\n") <=
 			    82); /* 80 columns; "µ" and "…" are two bytes more */
@@ -60,13 +62,12 @@ static void help_fits_a_terminal(void **state)
 static void sample_uncommented_is_the_default(void **state)
 {
 	struct strbuf sample = STRBUF_INIT, plain = STRBUF_INIT;
-	size_t count;
-	const struct config_option *options = config_options(&count);
+	size_t count = option_count(&config_options);
 	struct config from_sample, defaults;
 	struct diag diag = { 0 };
 
 	(void)state;
-	config_sample(&sample);
+	options_sample(&config_options, &sample);
 	assert_int_equal(config_load_text("s", sample.data, sample.len, &from_sample, &diag), 0);
 	config_release(&from_sample);
 	for (const char *line = sample.data; *line; line += strcspn(line, "\n") + 1) {
@@ -77,9 +78,11 @@ static void sample_uncommented_is_the_default(void **state)
 		fail_msg("%s\n%s", diag.text, plain.data);
 	assert_int_equal(config_load_text("d", "", 0, &defaults, &diag), 0);
 	for (size_t i = 0; i < count; i++) {
-		assert_true(option_equal(&options[i], &from_sample, &defaults));
-		assert_int_equal(from_sample.origins[i],
-				 options[i].not_in_file ? ORIGIN_DEFAULT : ORIGIN_FILE);
+		assert_true(option_is_same(&config_options, i, &from_sample.options,
+					   &defaults.options));
+		assert_int_equal(from_sample.options.origins[i],
+				 option_at(&config_options, i)->not_in_file ? ORIGIN_DEFAULT
+									    : ORIGIN_FILE);
 	}
 	config_release(&from_sample);
 	config_release(&defaults);
@@ -93,7 +96,7 @@ static void schema_is_balanced(void **state)
 	long depth = 0;
 
 	(void)state;
-	config_schema(&text);
+	options_schema(&config_options, &text);
 	for (const char *c = text.data; *c; c++)
 		depth += *c == '{' ? 1 : *c == '}' ? -1 : 0;
 	assert_int_equal(depth, 0);

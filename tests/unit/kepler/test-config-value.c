@@ -11,7 +11,7 @@
 
 #include "base/macro.h"
 #include "base/num.h"
-#include "kepler/config_options.h"
+#include "kepler/config.h"
 
 #define CASES 2000
 
@@ -42,7 +42,7 @@ static void random_text(uint64_t *seed, char *buf, size_t size)
 				      pieces[random_u64(seed) % ARRAY_SIZE(pieces)]);
 }
 
-static void random_value(const struct config_option *option, uint64_t *seed, char *buf, size_t size)
+static void random_value(const struct option *option, uint64_t *seed, char *buf, size_t size)
 {
 	char digits[FORMAT_DOUBLE_MAX + 1];
 	uint64_t number = between(seed, option->min, option->max);
@@ -87,7 +87,7 @@ static void random_value(const struct config_option *option, uint64_t *seed, cha
 	case OPTION_DOUBLE:
 		(void)snprintf(buf, size, "%s", digits);
 		break;
-	case OPTION_ZONE_WATTS:
+	case OPTION_AMOUNTS:
 		(void)snprintf(buf, size, "zone-%llu=%s", (unsigned long long)random_u64(seed),
 			       digits);
 		break;
@@ -96,31 +96,32 @@ static void random_value(const struct config_option *option, uint64_t *seed, cha
 
 static void randomize(struct config *config, uint64_t *seed)
 {
-	size_t count;
-	const struct config_option *options = config_options(&count);
+	size_t count = option_count(&config_options);
 
 	for (size_t i = 0; i < count; i++) {
-		size_t items =
-			option_is_list(&options[i]) ? between(seed, 1, options[i].list_max) : 1;
+		size_t items = option_is_list(option_at(&config_options, i))
+				       ? between(seed, 1, option_at(&config_options, i)->list_max)
+				       : 1;
 
-		if (options[i].not_in_file || random_u64(seed) % 4 == 0)
+		if (option_at(&config_options, i)->not_in_file || random_u64(seed) % 4 == 0)
 			continue;
 		for (size_t item = 0; item < items; item++) {
-			enum config_origin origin = ORIGIN_FLAG;
+			enum option_origin origin = ORIGIN_FLAG;
 			struct diag diag = { 0 };
 			char text[256];
 
-			random_value(&options[i], seed, text, sizeof(text));
-			if (option_set_from(i, config, origin, text, &diag) < 0)
-				fail_msg("%s=%s: %s", options[i].name, text, diag.text);
+			random_value(option_at(&config_options, i), seed, text, sizeof(text));
+			if (option_take(&config_options, i, &config->options, origin, text, &diag) <
+			    0)
+				fail_msg("%s=%s: %s", option_at(&config_options, i)->name, text,
+					 diag.text);
 		}
 	}
 }
 
 static void show_loads_back(void **state)
 {
-	size_t count;
-	const struct config_option *options = config_options(&count);
+	size_t count = option_count(&config_options);
 	uint64_t seed = 0x6b65706c6572ULL;
 
 	(void)state;
@@ -140,8 +141,9 @@ static void show_loads_back(void **state)
 		if (config_load_text("x", text.data, text.len, &after, &diag) < 0)
 			fail_msg("round %d: %s\n%s", round, diag.text, text.data);
 		for (size_t i = 0; i < count; i++) {
-			if (!option_equal(&options[i], &before, &after))
-				fail_msg("round %d: %s\n%s", round, options[i].name, text.data);
+			if (!option_is_same(&config_options, i, &before.options, &after.options))
+				fail_msg("round %d: %s\n%s", round,
+					 option_at(&config_options, i)->name, text.data);
 		}
 		strbuf_release(&text);
 		config_release(&before);
@@ -151,9 +153,9 @@ static void show_loads_back(void **state)
 
 static int set(struct config *config, const char *name, const char *text)
 {
-	size_t count;
 	struct diag diag = { "" };
-	int r = option_set(&config_options(&count)[option_find(name)], config, text, &diag);
+	int r = option_take(&config_options, option_find(&config_options, name), &config->options,
+			    ORIGIN_FLAG, text, &diag);
 
 	assert_true(r == 0 || diag.text[0]);
 	return r;
@@ -178,33 +180,34 @@ static void numbers_keep_to_their_range(void **state)
 /* The table itself: names, sections, ranges and defaults make sense. */
 static void table_is_sound(void **state)
 {
-	size_t count;
-	const struct config_option *options = config_options(&count);
+	size_t count = option_count(&config_options);
 
 	(void)state;
 	for (size_t i = 0; i < count; i++) {
-		const struct config_option *option = &options[i];
+		const struct option *option = option_at(&config_options, i);
 		size_t section = strcspn(option->name, ".") + 1;
 		char variable[80];
 
 		assert_true(strlen(option->name) < 48);
-		assert_int_equal(option_find(option->name), i);
-		assert_int_equal(option_find_key(option->name), i);
+		assert_int_equal(option_find(&config_options, option->name), i);
+		assert_int_equal(option_find_key(&config_options, option->name), i);
 		assert_true(option->min <= option->max);
 		assert_non_null(option->help);
 		assert_true(option->type == OPTION_BOOL || option->metavar);
 		assert_true(option->help[strlen(option->help) - 1] == '.');
-		option_environment_name(option, variable, sizeof(variable));
+		option_environment_name(&config_options, option, variable, sizeof(variable));
 		assert_true(strlen(variable) == strlen(option->name) + 7);
 		for (size_t j = 0; j + 1 < i; j++) /* rows of a section stand together */
-			assert_false(strncmp(options[j].name, option->name, section) == 0 &&
-				     strncmp(options[i - 1].name, option->name, section) != 0);
+			assert_false(strncmp(option_at(&config_options, j)->name, option->name,
+					     section) == 0 &&
+				     strncmp(option_at(&config_options, i - 1)->name, option->name,
+					     section) != 0);
 	}
-	assert_true(option_is_section("web"));
-	assert_true(option_is_section("metrics.process"));
-	assert_false(option_is_section("metrics.proc"));
-	assert_false(option_is_section(""));
-	assert_false(option_is_section("table"));
+	assert_true(option_is_section(&config_options, "web"));
+	assert_true(option_is_section(&config_options, "metrics.process"));
+	assert_false(option_is_section(&config_options, "metrics.proc"));
+	assert_false(option_is_section(&config_options, ""));
+	assert_false(option_is_section(&config_options, "table"));
 }
 
 static void printable(void **state)
@@ -212,10 +215,10 @@ static void printable(void **state)
 	char buf[32];
 
 	(void)state;
-	assert_string_equal(config_printable(buf, sizeof(buf), "plain é"), "plain é");
-	assert_string_equal(config_printable(buf, sizeof(buf), "a\x1b[31m\xff\n"), "a?[31m??");
-	assert_string_equal(config_printable(buf, sizeof(buf), "\xc2\x9b\xe2\x80\xa8"), "??");
-	assert_string_equal(config_printable(buf, 12, "0123456789abcdef"), "01234…");
+	assert_string_equal(option_printable(buf, sizeof(buf), "plain é"), "plain é");
+	assert_string_equal(option_printable(buf, sizeof(buf), "a\x1b[31m\xff\n"), "a?[31m??");
+	assert_string_equal(option_printable(buf, sizeof(buf), "\xc2\x9b\xe2\x80\xa8"), "??");
+	assert_string_equal(option_printable(buf, 12, "0123456789abcdef"), "01234…");
 }
 
 int main(void)

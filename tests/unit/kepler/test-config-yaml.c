@@ -72,7 +72,7 @@ static void values(void **state)
 	assert_float_equal(config.meter_max_watts, 1000, 0);
 	assert_string_equal(config.host_state_dir, "");
 	assert_int_equal(config.idle_watts_count, 2);
-	assert_string_equal(config.idle_watts[1].zone, "dram-1");
+	assert_string_equal(config.idle_watts[1].name, "dram-1");
 	assert_float_equal(config.metrics_process_min_joules, 0.5, 0);
 	assert_int_equal(config.web_listen_count, 1);
 	assert_string_equal(config.web_listen_address[0], ":28282");
@@ -133,7 +133,7 @@ static const struct refusal refusals[] = {
 	  ":PORT for "
 	  "all addresses" },
 	{ "idle: {watts: [package=1, package=2]}\n",
-	  "f.yaml:1:27: idle.watts: names zone package twice" },
+	  "f.yaml:1:27: idle.watts: names package twice" },
 	{ "idle: {mode: fixed}\n",
 	  "f.yaml: idle.mode: fixed wants idle.watts to say how much, as in package=12.5" },
 	{ "\x1b[31m: 1\n", "f.yaml: byte 0: control characters are not allowed" },

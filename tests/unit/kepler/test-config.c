@@ -15,7 +15,7 @@
 #include "base/log.h"
 #include "base/macro.h"
 #include "base/num.h"
-#include "kepler/config_options.h"
+#include "kepler/config.h"
 
 #define ENVIRONMENT(...) ((const char *[]){ __VA_ARGS__ __VA_OPT__(, ) NULL })
 #define FLAGS(...)       ((const char *[]){ __VA_ARGS__ __VA_OPT__(, ) NULL })
@@ -23,7 +23,7 @@
 static int load(const char **flags, const char **variables, const char *default_file,
 		struct config *ret, struct diag *diag)
 {
-	struct config_args args = { .default_file = default_file };
+	struct option_args args = { .default_file = default_file };
 
 	/* main()'s vectors are not const, ours are */
 	memcpy((void *)&args.argv, (const void *)&flags, sizeof(flags));
@@ -42,9 +42,9 @@ static void write_text(const char *path, const char *text)
 	assert_int_equal(fclose(file), 0);
 }
 
-static enum config_origin origin(const struct config *config, const char *name)
+static enum option_origin origin(const struct config *config, const char *name)
 {
-	return config->origins[option_find(name)];
+	return config->options.origins[option_find(&config_options, name)];
 }
 
 static void defaults(void **state)
@@ -54,7 +54,7 @@ static void defaults(void **state)
 
 	(void)state;
 	assert_int_equal(load(FLAGS(), ENVIRONMENT(), "", &config, &diag), 0);
-	assert_string_equal(config.config_file, "");
+	assert_string_equal(config.options.file, "");
 	assert_int_equal(config.log_level, LOG_LEVEL_INFO);
 	assert_string_equal(config.host_sysfs, "/sys");
 	assert_true(config.monitor_interval_ns == NSEC_PER_SEC);
@@ -68,7 +68,7 @@ static void defaults(void **state)
 	assert_int_equal(config.web_listen_count, 1);
 	assert_string_equal(config.web_listen_address[0], "127.0.0.1:28282");
 	assert_true(config.security_seccomp && config.security_drop && !config.seccomp_log);
-	assert_string_equal(config.warnings, "");
+	assert_string_equal(config.options.warnings, "");
 	config_release(&config);
 }
 
@@ -125,7 +125,7 @@ static void precedence(void **state)
 	config_release(&config);
 
 	assert_int_equal(load(FLAGS(), ENVIRONMENT(file_variable), "", &config, &diag), 0);
-	assert_string_equal(config.config_file, path);
+	assert_string_equal(config.options.file, path);
 	assert_int_equal(config.web_listen_count, 2);
 	config_release(&config);
 	assert_int_equal(unlink(path), 0);
@@ -144,7 +144,7 @@ static void default_file(void **state)
 	write_text(path, "table: never\n");
 	assert_int_equal(load(FLAGS(), ENVIRONMENT(), path, &config, &diag), 0);
 	assert_int_equal(config.table, TABLE_NEVER);
-	assert_string_equal(config.config_file, path);
+	assert_string_equal(config.options.file, path);
 	config_show(&config, &shown);
 	assert_non_null(strstr(shown.data, "the default, which exists"));
 	strbuf_release(&shown);
@@ -245,12 +245,12 @@ static void environment(void **state)
 				 "KEPLER_NO_EQUALS", "KEPLER_IDLE_WATTS=package=12.5,dram=3"),
 		     "", &config, &diag),
 		0);
-	assert_string_equal(config.warnings,
+	assert_string_equal(config.options.warnings,
 			    "KEPLER_LOG_LEVL: unknown environment variable, ignored\n"
 			    "KEPLER_?: unknown environment variable, ignored");
 	assert_int_equal(config.idle_watts_count, 2);
-	assert_string_equal(config.idle_watts[1].zone, "dram");
-	assert_float_equal(config.idle_watts[1].watts, 3, 0);
+	assert_string_equal(config.idle_watts[1].name, "dram");
+	assert_float_equal(config.idle_watts[1].amount, 3, 0);
 	config_release(&config);
 
 	assert_int_equal(load(FLAGS(), ENVIRONMENT("KEPLER_TABLE=sometimes"), "", &config, &diag),
@@ -304,7 +304,7 @@ static void unreloadable(void **state)
 }
 
 /* A value that @option takes and that is not its default; false when the list has none. */
-static bool set_other(const struct config_option *option, size_t index, struct config *config,
+static bool set_other(const struct option *option, size_t index, struct config *config,
 		      const struct config *defaults)
 {
 	static const char *const texts[] = { "/elsewhere", "false",   "true",   "1m",
@@ -314,7 +314,8 @@ static bool set_other(const struct config_option *option, size_t index, struct c
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
 		struct diag diag = { "" };
 
-		if (option_set_from(index, config, ORIGIN_FLAG, texts[i], &diag) == 0 &&
+		if (option_take(&config_options, index, &config->options, ORIGIN_FLAG, texts[i],
+				&diag) == 0 &&
 		    !option_equal(option, config, defaults))
 			return true;
 	}
@@ -327,18 +328,19 @@ static void unreloadable_stay(void **state)
 	struct config defaults, old, fresh;
 	struct diag diag;
 	char names[1024];
-	size_t count, fixed = 0;
-	const struct config_option *options = config_options(&count);
+	size_t count = option_count(&config_options), fixed = 0;
 
 	(void)state;
 	assert_int_equal(load(FLAGS(), ENVIRONMENT(), "", &defaults, &diag), 0);
 	assert_int_equal(load(FLAGS(), ENVIRONMENT(), "", &old, &diag), 0);
 	assert_int_equal(load(FLAGS("--log.level=debug"), ENVIRONMENT(), "", &fresh, &diag), 0);
 	for (size_t i = 0; i < count; i++) {
-		if (options[i].reloadable || options[i].not_in_file)
+		if (option_at(&config_options, i)->reloadable ||
+		    option_at(&config_options, i)->not_in_file)
 			continue;
-		if (!set_other(&options[i], i, &fresh, &defaults))
-			fail_msg("no other value is known for %s", options[i].name);
+		if (!set_other(option_at(&config_options, i), i, &fresh, &defaults))
+			fail_msg("no other value is known for %s",
+				 option_at(&config_options, i)->name);
 		fixed++;
 	}
 	assert_true(fixed > 20);
@@ -346,8 +348,9 @@ static void unreloadable_stay(void **state)
 	config_unreloadable_changes(&defaults, &fresh, names, sizeof(names));
 	assert_string_equal(names, "");
 	for (size_t i = 0; i < count; i++)
-		assert_true(options[i].reloadable || options[i].not_in_file ||
-			    fresh.origins[i] == ORIGIN_DEFAULT);
+		assert_true(option_at(&config_options, i)->reloadable ||
+			    option_at(&config_options, i)->not_in_file ||
+			    fresh.options.origins[i] == ORIGIN_DEFAULT);
 	assert_int_not_equal(fresh.log_level, defaults.log_level);
 	config_release(&defaults);
 	config_release(&old);
@@ -358,15 +361,15 @@ static void file_limits(void **state)
 {
 	struct config config;
 	struct diag diag;
-	CLEANUP_FREE char *text = malloc(CONFIG_FILE_MAX + 1);
+	CLEANUP_FREE char *text = malloc(OPTIONS_FILE_MAX + 1);
 
 	(void)state;
 	assert_non_null(text);
-	memset(text, ' ', CONFIG_FILE_MAX + 1);
+	memset(text, ' ', OPTIONS_FILE_MAX + 1);
 	text[0] = '#';
-	assert_int_equal(config_load_text("f", text, CONFIG_FILE_MAX + 1, &config, &diag), -EFBIG);
+	assert_int_equal(config_load_text("f", text, OPTIONS_FILE_MAX + 1, &config, &diag), -EFBIG);
 	assert_string_equal(diag.text, "f: larger than 1 MiB");
-	assert_int_equal(config_load_text("f", text, CONFIG_FILE_MAX, &config, &diag), 0);
+	assert_int_equal(config_load_text("f", text, OPTIONS_FILE_MAX, &config, &diag), 0);
 	config_release(&config);
 	assert_int_equal(config_load_file("/", &config, &diag), -EISDIR);
 	assert_int_equal(config_load_file("/nonexistent", &config, NULL), -ENOENT);

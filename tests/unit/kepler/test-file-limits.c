@@ -86,7 +86,7 @@ static int enter(const char *pods)
 {
 	char kubeconfig[128], state[128], source[64];
 	char *argv[] = { kubeconfig, state, source, NULL };
-	const struct config_args args = { .argc = 3, .argv = argv, .default_file = "" };
+	const struct option_args args = { .argc = 3, .argv = argv, .default_file = "" };
 	struct config config;
 
 	(void)snprintf(kubeconfig, sizeof(kubeconfig), "--kube.kubeconfig=%s/kube/config", home);

@@ -22,7 +22,7 @@ struct bench {
 	char path[64];
 	char flag[80];
 	char *argv[2];
-	struct config_args args;
+	struct option_args args;
 	struct offload *pool;
 	struct reload reload;
 	struct diag diag;
@@ -47,7 +47,7 @@ static void set_up(struct bench *bench, const char *text)
 	write_file(bench->path, text);
 	(void)snprintf(bench->flag, sizeof(bench->flag), "--config.file=%s", bench->path);
 	bench->argv[0] = bench->flag;
-	bench->args = (struct config_args){ .argc = 1, .argv = bench->argv };
+	bench->args = (struct option_args){ .argc = 1, .argv = bench->argv };
 	assert_int_equal(offload_new(&options, &bench->pool), 0);
 	bench->reload = (struct reload){ .pool = bench->pool, .args = &bench->args };
 }

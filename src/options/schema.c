@@ -4,9 +4,9 @@
  * it is typed. It accepts what the program accepts by its kebab-case keys; durations and sizes are
  * checked by form, not by range.
  */
-#include <string.h>
+#include "options/schema.h"
 
-#include "kepler/config_options.h"
+#include <string.h>
 
 #define DURATION_PATTERN "^(0|([0-9]+(\\\\.[0-9]+)?(ns|us|ms|s|m|h))+)$"
 
@@ -18,7 +18,7 @@ static void add_choices(struct strbuf *out, const struct option_choice *choice)
 	strbuf_add_char(out, ']');
 }
 
-static void add_type(struct strbuf *out, const struct config_option *option)
+static void add_type(struct strbuf *out, const struct option *option)
 {
 	switch (option->type) {
 	case OPTION_STRING:
@@ -46,7 +46,7 @@ static void add_type(struct strbuf *out, const struct config_option *option)
 			    (unsigned long long)option->min, (unsigned long long)option->max);
 		break;
 	case OPTION_STRINGS:
-	case OPTION_ZONE_WATTS:
+	case OPTION_AMOUNTS:
 		strbuf_addf(out,
 			    "\"type\":[\"array\",\"string\"],\"maxItems\":%zu,\"items\":{\"type\":"
 			    "\"string\"}",
@@ -56,17 +56,18 @@ static void add_type(struct strbuf *out, const struct config_option *option)
 }
 
 /* Writes the object of all options below @prefix, from *index on, and leaves *index behind them. */
-static void add_object(struct strbuf *out, const struct config_option *options, size_t count,
-		       size_t *index, size_t prefix_len)
+static void add_object(struct strbuf *out, const struct option_set *set, size_t *index,
+		       size_t prefix_len)
 {
-	const char *prefix = options[*index].name;
+	const char *prefix = option_at(set, *index)->name;
+	size_t count = option_count(set);
 	bool first = true;
 
 	strbuf_add_str(
 		out,
 		"\"type\":[\"object\",\"null\"],\"additionalProperties\":false,\"properties\":{");
-	while (*index < count && strncmp(options[*index].name, prefix, prefix_len) == 0) {
-		const struct config_option *option = &options[*index];
+	while (*index < count && strncmp(option_at(set, *index)->name, prefix, prefix_len) == 0) {
+		const struct option *option = option_at(set, *index);
 		const char *key = option->name + prefix_len, *dot = strchr(key, '.');
 		size_t key_len = dot ? (size_t)(dot - key) : strlen(key);
 
@@ -78,7 +79,7 @@ static void add_object(struct strbuf *out, const struct config_option *options, 
 		first = false;
 		if (dot) {
 			/* a level is a dot of an option's name: the table bounds the depth */
-			add_object(out, options, count, index, prefix_len + key_len + 1);
+			add_object(out, set, index, prefix_len + key_len + 1);
 		} else {
 			add_type(out, option);
 			strbuf_add_str(out, ",\"description\":\"");
@@ -91,13 +92,14 @@ static void add_object(struct strbuf *out, const struct config_option *options, 
 	strbuf_add_char(out, '}');
 }
 
-void config_schema(struct strbuf *out)
+void options_schema(const struct option_set *set, struct strbuf *out)
 {
-	size_t count, index = 0;
-	const struct config_option *options = config_options(&count);
+	size_t index = 0;
 
-	strbuf_add_str(out, "{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\","
-			    "\"title\":\"kepler configuration\",");
-	add_object(out, options, count, &index, 0);
+	strbuf_addf(out,
+		    "{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\","
+		    "\"title\":\"%s configuration\",",
+		    set->program);
+	add_object(out, set, &index, 0);
 	strbuf_add_str(out, "}\n");
 }

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The configuration file: a small part of YAML, by libyaml's events, each of which knows its line
+ * A configuration file: a small part of YAML, by libyaml's events, each of which knows its line
  * and column.
  *
  * The reader descends by the option table: a key either names an option or the beginning of one,
  * anything else ends the reading. So depth is bounded by the table, whatever a file nests. Anchors,
  * aliases, tags and further documents are refused: nothing needs them here, and they are how small
- * files become large. Every scalar is text to option_set(), which knows the type.
+ * files become large. Every scalar is text to option_parse(), which knows the type.
  */
+#include "options/read_yaml.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <yaml.h>
 
 #include "base/macro.h"
-#include "kepler/config_options.h"
 
 #define KEY_MAX 128 /* path in a message, with room */
 
@@ -22,7 +23,8 @@ struct reader {
 	yaml_parser_t parser;
 	yaml_event_t event; /* the current one */
 	bool has_event;
-	struct config *config;
+	const struct option_set *set;
+	struct option_values *values;
 	const char *name;
 	const char *text;
 	size_t len;
@@ -45,7 +47,7 @@ static int fail_at(struct reader *reader, yaml_mark_t mark, const char *key, con
 	char shown[KEY_MAX];
 
 	return diag_set(reader->diag, -EINVAL, "%s:%zu:%zu: %s%s%s", reader->name, mark.line + 1,
-			mark.column + 1, config_printable(shown, sizeof(shown), key),
+			mark.column + 1, option_printable(shown, sizeof(shown), key),
 			*key ? ": " : "", why);
 }
 
@@ -139,7 +141,7 @@ static int fail_unknown(struct reader *reader, const char *path)
 {
 	char near[KEY_MAX], why[KEY_MAX + 64];
 
-	if (option_nearest(path, true, near, sizeof(near)))
+	if (option_nearest(reader->set, path, true, near, sizeof(near)))
 		(void)snprintf(why, sizeof(why), "unknown key; did you mean %s?", near);
 	else
 		(void)snprintf(why, sizeof(why), "unknown key");
@@ -157,7 +159,7 @@ static int set_scalar(struct reader *reader, size_t index, const char *path)
 			       "has no value; write one or remove the key");
 	if (strlen(text) != reader->event.data.scalar.length)
 		return fail_at(reader, reader->event.start_mark, path, "must not hold a NUL byte");
-	r = option_set_from(index, reader->config, ORIGIN_FILE, text, &why);
+	r = option_take(reader->set, index, reader->values, ORIGIN_FILE, text, &why);
 	if (r < 0)
 		(void)fail_at(reader, reader->event.start_mark, path, why.text);
 	return r;
@@ -181,7 +183,7 @@ static int read_items(struct reader *reader, size_t index, const char *path)
 	}
 }
 
-static int fail_type(struct reader *reader, const struct config_option *option, const char *path)
+static int fail_type(struct reader *reader, const struct option *option, const char *path)
 {
 	const char *got = reader->event.type == YAML_SEQUENCE_START_EVENT ? "a list" : "a mapping";
 	struct strbuf why = STRBUF_INIT;
@@ -197,8 +199,7 @@ static int fail_type(struct reader *reader, const struct config_option *option, 
 
 static int read_option(struct reader *reader, size_t index, const char *path)
 {
-	size_t count;
-	const struct config_option *option = &config_options(&count)[index];
+	const struct option *option = option_at(reader->set, index);
 	yaml_mark_t mark = reader->event.start_mark;
 	char why[64];
 	int r;
@@ -218,8 +219,9 @@ static int read_option(struct reader *reader, size_t index, const char *path)
 		return set_scalar(reader, index, path);
 	if (reader->event.type != YAML_SEQUENCE_START_EVENT || !option_is_list(option))
 		return fail_type(reader, option, path);
-	option_clear(option, reader->config); /* so that an empty list empties it */
-	reader->config->origins[index] = ORIGIN_FILE;
+	/* so that an empty list empties it */
+	option_clear(option, option_part(reader->set, index, reader->values));
+	reader->values->origins[index] = ORIGIN_FILE;
 	return read_items(reader, index, path);
 }
 
@@ -272,10 +274,11 @@ static int read_entry(struct reader *reader, const char *prefix)
 	if (n < 0 || (size_t)n >= sizeof(path) ||
 	    strlen((const char *)event->data.scalar.value) != event->data.scalar.length)
 		return fail_unknown(reader, path);
-	index = option_find_key(path);
+	index = option_find_key(reader->set, path);
 	if (index != OPTION_NONE)
 		return read_option(reader, index, path);
-	return option_is_section(path) ? read_section(reader, path) : fail_unknown(reader, path);
+	return option_is_section(reader->set, path) ? read_section(reader, path)
+						    : fail_unknown(reader, path);
 }
 
 static int read_mapping(struct reader *reader, const char *prefix)
@@ -323,20 +326,18 @@ static int read_stream(struct reader *reader)
 	return fail_at(reader, reader->event.start_mark, "", "only one document is allowed");
 }
 
-int config_read_yaml(struct config *config, const char *name, const char *text, size_t len,
-		     struct diag *diag)
+int options_read_yaml(const struct option_set *set, struct option_values *values, const char *name,
+		      const char *text, size_t len, struct diag *diag)
 {
 	struct reader reader = {
-		.config = config, .name = name, .text = text, .len = len, .diag = diag
+		.set = set, .values = values, .name = name, .text = text, .len = len, .diag = diag
 	};
-	size_t count;
 	int r;
 
-	(void)config_options(&count);
 	if (!yaml_parser_initialize(&reader.parser))
 		return diag_set(diag, -ENOMEM, "%s: out of memory", name);
 	yaml_parser_set_input_string(&reader.parser, (const unsigned char *)text, len);
-	reader.seen_line = calloc(count, sizeof(*reader.seen_line));
+	reader.seen_line = calloc(option_count(set), sizeof(*reader.seen_line));
 	r = reader.seen_line ? read_stream(&reader)
 			     : diag_set(diag, -ENOMEM, "%s: out of memory", name);
 	if (r == 0)

@@ -4,7 +4,7 @@
  * the plain quadratic recurrence (Boytsov 2011, "optimal string alignment") on three rows is
  * enough.
  */
-#include "kepler/spelling.h"
+#include "options/spelling.h"
 
 #include <string.h>
 

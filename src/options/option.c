@@ -1,56 +1,94 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * One option's value: from text, to text, compared, described. Every source (flag, environment,
- * file, default) comes through option_set(), so that they agree on what is allowed and on how a
- * refusal reads.
- *
- * Text that a person wrote must be UTF-8 without control characters: it goes into logs, YAML and
- * terminals.
- */
+/* One option's value: from text, to text, compared, described. */
+#include "options/option.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/macro.h"
 #include "base/num.h"
-#include "kepler/config_options.h"
+#include "base/utf8.h"
 
 #define VALUE_MAX 4096 /* bytes with the terminator: PATH_MAX */
 
-static void *member(const struct config_option *option, struct config *config)
+size_t option_char_len(const char *text, size_t len)
 {
-	return (char *)config + option->offset;
+	static const char *const refused[] = { "\u2028", "\u2029", "\ufeff", "\xef\xbf\xbe",
+					       "\xef\xbf\xbf" };
+	size_t n = utf8_char_len(text, len);
+	unsigned char c = (unsigned char)text[0];
+
+	if (n == 0 || c < 0x20 || c == 0x7f)
+		return 0;
+	if (n == 2 && c == 0xc2 && (unsigned char)text[1] < 0xa0)
+		return 0; /* C1 controls: a line end, the start of terminal commands */
+	for (size_t i = 0; n == 3 && i < ARRAY_SIZE(refused); i++) {
+		if (memcmp(text, refused[i], 3) == 0)
+			return 0;
+	}
+	return n;
 }
 
-static const void *member_const(const struct config_option *option, const struct config *config)
+const char *option_printable(char *buf, size_t size, const char *text)
 {
-	return (const char *)config + option->offset;
+	static const char more[] = "…";
+	size_t len = strlen(text), n = 0;
+
+	for (size_t i = 0; i < len;) {
+		size_t part = option_char_len(text + i, len - i);
+
+		if (n + 4 + sizeof(more) > size) {
+			memcpy(buf + n, more, sizeof(more));
+			return buf;
+		}
+		if (part == 0) {
+			part = utf8_char_len(text + i, len - i);
+			buf[n++] = '?';
+		} else {
+			memcpy(buf + n, text + i, part);
+			n += part;
+		}
+		i += part ? part : 1;
+	}
+	buf[n] = '\0';
+	return buf;
 }
 
-bool option_is_list(const struct config_option *option)
+static void *member(const struct option *option, void *part)
 {
-	return option->type == OPTION_STRINGS || option->type == OPTION_ZONE_WATTS;
+	return (char *)part + option->offset;
 }
 
-static size_t *list_count(const struct config_option *option, struct config *config)
+static const void *member_const(const struct option *option, const void *part)
 {
-	return (size_t *)(void *)((char *)config + option->count_offset);
+	return (const char *)part + option->offset;
 }
 
-size_t option_list_count(const struct config_option *option, const struct config *config)
+bool option_is_list(const struct option *option)
 {
-	return *(const size_t *)(const void *)((const char *)config + option->count_offset);
+	return option->type == OPTION_STRINGS || option->type == OPTION_AMOUNTS;
+}
+
+static size_t *list_count(const struct option *option, void *part)
+{
+	return (size_t *)(void *)((char *)part + option->count_offset);
+}
+
+size_t option_list_count(const struct option *option, const void *part)
+{
+	return *(const size_t *)(const void *)((const char *)part + option->count_offset);
 }
 
 /* "must be WHAT, not "TEXT"" */
-static int refuse(const struct config_option *option, const char *text, struct diag *diag)
+static int refuse(const struct option *option, const char *text, struct diag *diag)
 {
 	struct strbuf what = STRBUF_INIT;
 	char shown[96];
 
 	option_describe(option, &what);
 	(void)diag_set(diag, 0, "must be %s, not \"%s\"", what.data ? what.data : "valid",
-		       config_printable(shown, sizeof(shown), text));
+		       option_printable(shown, sizeof(shown), text));
 	strbuf_release(&what);
 	return -EINVAL;
 }
@@ -58,7 +96,7 @@ static int refuse(const struct config_option *option, const char *text, struct d
 static bool is_plain_text(const char *text, size_t len)
 {
 	for (size_t i = 0; i < len;) {
-		size_t n = config_char_len(text + i, len - i);
+		size_t n = option_char_len(text + i, len - i);
 
 		if (n == 0)
 			return false;
@@ -67,7 +105,7 @@ static bool is_plain_text(const char *text, size_t len)
 	return true;
 }
 
-static int check_string(const struct config_option *option, const char *text, struct diag *diag)
+static int check_string(const struct option *option, const char *text, struct diag *diag)
 {
 	size_t len = strlen(text);
 
@@ -80,8 +118,7 @@ static int check_string(const struct config_option *option, const char *text, st
 	return option->check ? option->check(text, diag) : 0;
 }
 
-static int set_string(const struct config_option *option, char **slot, const char *text,
-		      struct diag *diag)
+static int set_string(const struct option *option, char **slot, const char *text, struct diag *diag)
 {
 	int r = check_string(option, text, diag);
 	char *copy;
@@ -96,8 +133,7 @@ static int set_string(const struct config_option *option, char **slot, const cha
 	return 0;
 }
 
-static int set_bool(const struct config_option *option, bool *value, const char *text,
-		    struct diag *diag)
+static int set_bool(const struct option *option, bool *value, const char *text, struct diag *diag)
 {
 	if (strcmp(text, "true") == 0)
 		*value = true;
@@ -108,8 +144,7 @@ static int set_bool(const struct config_option *option, bool *value, const char 
 	return 0;
 }
 
-static int set_enum(const struct config_option *option, int *value, const char *text,
-		    struct diag *diag)
+static int set_enum(const struct option *option, int *value, const char *text, struct diag *diag)
 {
 	for (const struct option_choice *choice = option->choices; choice->name; choice++) {
 		if (strcmp(choice->name, text) == 0) {
@@ -120,7 +155,7 @@ static int set_enum(const struct config_option *option, int *value, const char *
 	return refuse(option, text, diag);
 }
 
-static int set_u64(const struct config_option *option, int parsed, uint64_t value, uint64_t *ret,
+static int set_u64(const struct option *option, int parsed, uint64_t value, uint64_t *ret,
 		   const char *text, struct diag *diag)
 {
 	if (parsed < 0 || value < option->min || value > option->max)
@@ -145,8 +180,7 @@ static int parse_kib(const char *text, uint64_t *ret_kib)
 	return 0;
 }
 
-static int set_u32(const struct config_option *option, uint32_t *ret, const char *text,
-		   struct diag *diag)
+static int set_u32(const struct option *option, uint32_t *ret, const char *text, struct diag *diag)
 {
 	bool kib = option->type == OPTION_KIB;
 	uint64_t value = 0;
@@ -160,7 +194,7 @@ static int set_u32(const struct config_option *option, uint32_t *ret, const char
 	return r;
 }
 
-static int set_duration(const struct config_option *option, uint64_t *ret, const char *text,
+static int set_duration(const struct option *option, uint64_t *ret, const char *text,
 			struct diag *diag)
 {
 	uint64_t value = 0;
@@ -169,8 +203,7 @@ static int set_duration(const struct config_option *option, uint64_t *ret, const
 	return set_u64(option, r, value, ret, text, diag);
 }
 
-static int set_double(const struct config_option *option, double *ret, const char *text,
-		      struct diag *diag)
+static int set_double(const struct option *option, double *ret, const char *text, struct diag *diag)
 {
 	double value;
 
@@ -181,55 +214,53 @@ static int set_double(const struct config_option *option, double *ret, const cha
 	return 0;
 }
 
-static bool is_zone_name(const char *name, size_t len)
+static bool is_amount_name(const char *name, size_t len)
 {
 	static const char allowed[] = "abcdefghijklmnopqrstuvwxyz0123456789_-";
 
-	return len > 0 && len < CONFIG_ZONE_MAX && strspn(name, allowed) >= len && name[0] >= 'a' &&
+	return len > 0 && len < AMOUNT_NAME_MAX && strspn(name, allowed) >= len && name[0] >= 'a' &&
 	       name[0] <= 'z';
 }
 
-static int set_zone_watts(const struct config_option *option, struct config_idle_watts *ret,
-			  size_t count, const char *text, struct diag *diag)
+static int set_amount(const struct option *option, struct option_amount *ret, size_t count,
+		      const char *text, struct diag *diag)
 {
-	struct config_idle_watts value = { 0 };
+	struct option_amount value = { 0 };
 	const char *equals = strchr(text, '=');
 	size_t len = equals ? (size_t)(equals - text) : 0;
 
-	if (!is_zone_name(text, len) || parse_double(equals + 1, &value.watts) < 0 ||
-	    value.watts < (double)option->min || value.watts > (double)option->max)
+	if (!is_amount_name(text, len) || parse_double(equals + 1, &value.amount) < 0 ||
+	    value.amount < (double)option->min || value.amount > (double)option->max)
 		return refuse(option, text, diag);
-	value.watts += 0.0;
-	memcpy(value.zone, text, len);
+	value.amount += 0.0;
+	memcpy(value.name, text, len);
 	for (size_t i = 0; i < count; i++) {
-		if (strcmp(ret[i].zone, value.zone) == 0)
-			return diag_set(diag, -EINVAL, "names zone %s twice", value.zone);
+		if (strcmp(ret[i].name, value.name) == 0)
+			return diag_set(diag, -EINVAL, "names %s twice", value.name);
 	}
 	ret[count] = value;
 	return 0;
 }
 
-static int add_item(const struct config_option *option, struct config *config, const char *text,
-		    struct diag *diag)
+static int add_item(const struct option *option, void *part, const char *text, struct diag *diag)
 {
-	size_t *count = list_count(option, config);
+	size_t *count = list_count(option, part);
 	int r;
 
 	if (*count == option->list_max)
 		return diag_set(diag, -EINVAL, "must have at most %zu items", option->list_max);
 	if (option->type == OPTION_STRINGS)
-		r = set_string(option, (char **)member(option, config) + *count, text, diag);
+		r = set_string(option, (char **)member(option, part) + *count, text, diag);
 	else
-		r = set_zone_watts(option, member(option, config), *count, text, diag);
+		r = set_amount(option, member(option, part), *count, text, diag);
 	if (r == 0)
 		(*count)++;
 	return r;
 }
 
-int option_set(const struct config_option *option, struct config *config, const char *text,
-	       struct diag *diag)
+int option_parse(const struct option *option, void *part, const char *text, struct diag *diag)
 {
-	void *value = member(option, config);
+	void *value = member(option, part);
 
 	switch (option->type) {
 	case OPTION_STRING:
@@ -246,71 +277,39 @@ int option_set(const struct config_option *option, struct config *config, const 
 	case OPTION_DOUBLE:
 		return set_double(option, value, text, diag);
 	case OPTION_STRINGS:
-	case OPTION_ZONE_WATTS:
-		return add_item(option, config, text, diag);
+	case OPTION_AMOUNTS:
+		return add_item(option, part, text, diag);
 	}
 	return -EINVAL;
 }
 
-void option_clear(const struct config_option *option, struct config *config)
+void option_clear(const struct option *option, void *part)
 {
 	if (!option_is_list(option))
 		return;
 	if (option->type == OPTION_STRINGS) {
-		char **items = member(option, config);
+		char **items = member(option, part);
 
 		for (size_t i = 0; i < option->list_max; i++) {
 			free(items[i]);
 			items[i] = NULL;
 		}
 	}
-	*list_count(option, config) = 0;
+	*list_count(option, part) = 0;
 }
 
-void option_release(const struct config_option *option, struct config *config)
+void option_release(const struct option *option, void *part)
 {
-	option_clear(option, config);
+	option_clear(option, part);
 	if (option->type == OPTION_STRING) {
-		char **text = member(option, config);
+		char **text = member(option, part);
 
 		free(*text);
 		*text = NULL;
 	}
 }
 
-int option_set_from(size_t index, struct config *config, enum config_origin origin,
-		    const char *text, struct diag *diag)
-{
-	size_t count;
-	const struct config_option *option = &config_options(&count)[index];
-
-	if (config->origins[index] != origin)
-		option_clear(option, config);
-	config->origins[index] = origin;
-	return option_set(option, config, text, diag);
-}
-
-int option_set_all_from(size_t index, struct config *config, enum config_origin origin,
-			const char *text, struct diag *diag)
-{
-	size_t count;
-	const struct config_option *option = &config_options(&count)[index];
-	CLEANUP_FREE char *copy = NULL;
-	int r = 0;
-
-	if (!option_is_list(option))
-		return option_set_from(index, config, origin, text, diag);
-	option_clear(option, config);
-	config->origins[index] = origin;
-	copy = strdup(text);
-	if (!copy)
-		return diag_set(diag, -ENOMEM, "out of memory");
-	for (char *rest = copy, *item; r == 0 && *copy && (item = strsep(&rest, ","));)
-		r = option_set(option, config, item, diag);
-	return r;
-}
-
-static void format_choice(const struct config_option *option, int value, struct strbuf *out)
+static void format_choice(const struct option *option, int value, struct strbuf *out)
 {
 	for (const struct option_choice *choice = option->choices; choice->name; choice++) {
 		if (choice->value == value) {
@@ -335,11 +334,10 @@ static void add_duration(struct strbuf *out, uint64_t ns)
 	strbuf_add_str(out, text);
 }
 
-void option_format(const struct config_option *option, const struct config *config, size_t item,
-		   struct strbuf *out)
+void option_format(const struct option *option, const void *part, size_t item, struct strbuf *out)
 {
-	const void *value = member_const(option, config);
-	const struct config_idle_watts *zone = value;
+	const void *value = member_const(option, part);
+	const struct option_amount *amount = value;
 
 	switch (option->type) {
 	case OPTION_STRING:
@@ -364,15 +362,14 @@ void option_format(const struct config_option *option, const struct config *conf
 	case OPTION_DOUBLE:
 		add_double(out, *(const double *)value);
 		break;
-	case OPTION_ZONE_WATTS:
-		strbuf_addf(out, "%s=", zone[item].zone);
-		add_double(out, zone[item].watts);
+	case OPTION_AMOUNTS:
+		strbuf_addf(out, "%s=", amount[item].name);
+		add_double(out, amount[item].amount);
 		break;
 	}
 }
 
-static bool same_text(const struct config_option *option, const struct config *a,
-		      const struct config *b, size_t item)
+static bool same_text(const struct option *option, const void *a, const void *b, size_t item)
 {
 	struct strbuf text_a = STRBUF_INIT, text_b = STRBUF_INIT;
 	bool same;
@@ -386,7 +383,7 @@ static bool same_text(const struct config_option *option, const struct config *a
 	return same;
 }
 
-static size_t value_size(const struct config_option *option)
+static size_t value_size(const struct option *option)
 {
 	switch (option->type) {
 	case OPTION_STRING:
@@ -404,8 +401,8 @@ static size_t value_size(const struct config_option *option)
 		return sizeof(double);
 	case OPTION_STRINGS:
 		return option->list_max * sizeof(char *);
-	case OPTION_ZONE_WATTS:
-		return option->list_max * sizeof(struct config_idle_watts);
+	case OPTION_AMOUNTS:
+		return option->list_max * sizeof(struct option_amount);
 	}
 	return 0;
 }
@@ -422,15 +419,14 @@ static void swap_bytes(void *a, void *b, size_t size)
 	}
 }
 
-void option_swap(const struct config_option *option, struct config *a, struct config *b)
+void option_swap(const struct option *option, void *a, void *b)
 {
 	swap_bytes(member(option, a), member(option, b), value_size(option));
 	if (option_is_list(option))
 		swap_bytes(list_count(option, a), list_count(option, b), sizeof(size_t));
 }
 
-bool option_equal(const struct config_option *option, const struct config *a,
-		  const struct config *b)
+bool option_equal(const struct option *option, const void *a, const void *b)
 {
 	size_t count = 1;
 
@@ -446,7 +442,7 @@ bool option_equal(const struct config_option *option, const struct config *a,
 	return true;
 }
 
-static void describe_range(const struct config_option *option, struct strbuf *out)
+static void describe_range(const struct option *option, struct strbuf *out)
 {
 	if (option->type == OPTION_DURATION) {
 		strbuf_add_str(out, "a duration from ");
@@ -466,7 +462,7 @@ static void describe_range(const struct config_option *option, struct strbuf *ou
 		    (unsigned long long)option->min, (unsigned long long)option->max);
 }
 
-static void describe_choices(const struct config_option *option, struct strbuf *out)
+static void describe_choices(const struct option *option, struct strbuf *out)
 {
 	for (const struct option_choice *choice = option->choices; choice->name; choice++) {
 		if (choice != option->choices)
@@ -475,7 +471,7 @@ static void describe_choices(const struct config_option *option, struct strbuf *
 	}
 }
 
-void option_describe(const struct config_option *option, struct strbuf *out)
+void option_describe(const struct option *option, struct strbuf *out)
 {
 	switch (option->type) {
 	case OPTION_STRING:
@@ -494,8 +490,9 @@ void option_describe(const struct config_option *option, struct strbuf *out)
 	case OPTION_DOUBLE:
 		describe_range(option, out);
 		break;
-	case OPTION_ZONE_WATTS:
-		strbuf_addf(out, "ZONE=WATTS, such as package=12.5, with WATTS from %llu to %llu",
+	case OPTION_AMOUNTS:
+		strbuf_addf(out, "%s, such as %s, with %s from %llu to %llu", option->metavar,
+			    option->example, strchrnul(option->metavar, '=') + 1,
 			    (unsigned long long)option->min, (unsigned long long)option->max);
 		break;
 	}

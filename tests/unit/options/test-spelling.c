@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler/spelling.h"
+#include "options/spelling.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

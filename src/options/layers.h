@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A program's options from all that tells it what to do. Precedence: flag > environment > file >
+ * default; a list is replaced as a whole. The YAML key is the flag's path (web.listen-address →
+ * web: {listen-address: …}); the environment variable is the prefix and the flag in capitals with _
+ * for . and -. Without config.file the set's default file is read if it exists.
+ */
+#pragma once
+
+#include <stddef.h>
+
+#include "base/diag.h"
+#include "options/option_set.h"
+
+#define OPTIONS_FILE_MAX (1024 * 1024) /* bytes of a configuration file */
+
+/* What a command is told: flags from argv, then environment, file and defaults. */
+struct option_args {
+	int argc; /* arguments after the command's name */
+	char *const *argv;
+	char *const *environ_;    /* "NAME=VALUE" strings, NULL-terminated; NULL: none */
+	const char *default_file; /* NULL: the set's; "": none */
+};
+
+/*
+ * 0, or -EINVAL/-ENOENT/… with a diagnosis of the first thing wrong (file:line:column, key, what is
+ * allowed, nearest known key). @ret begins a struct of the set's size and is set only on success;
+ * options_release() frees what it owns then.
+ */
+int options_load(const struct option_set *set, const struct option_args *args,
+		 struct option_values *ret, struct diag *diag);
+/* Reads nothing but @path over the defaults. */
+int options_load_file(const struct option_set *set, const char *path, struct option_values *ret,
+		      struct diag *diag);
+/* As options_load_file, from memory; @name stands for the file in messages. */
+int options_load_text(const struct option_set *set, const char *name, const char *text, size_t len,
+		      struct option_values *ret, struct diag *diag);
+/* Harmless for what is all zero. */
+void options_release(const struct option_set *set, struct option_values *values);
+
+/*
+ * Which options differ and cannot change while running ("web.listen-address, host.sysfs"); ""
+ * when none. Always terminated; cut at whole names when @size is short.
+ */
+void options_unreloadable_changes(const struct option_set *set, const struct option_values *old,
+				  const struct option_values *fresh, char *buf, size_t size);
+/*
+ * Gives @fresh the values that @old has of all options that cannot change while running, so that a
+ * reload changes only what may change. @old gets those of @fresh for them, and is to be released.
+ */
+void options_keep_unreloadable(const struct option_set *set, struct option_values *old,
+			       struct option_values *fresh);

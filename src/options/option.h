@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One option: what may be said, and its value as a member of some struct. A row says all about an
+ * option; flag, environment variable, YAML key, help, man page, reference, sample and schema are
+ * made from it.
+ *
+ * Every source of a value (flag, environment, file, default) comes through option_parse(), so that
+ * they agree on what is allowed and on how a refusal reads. Text must be UTF-8 without control
+ * characters: it goes into logs, YAML and terminals.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "base/strbuf.h"
+
+#define OPTION_NAME_MAX 64 /* longest name of an option, with room */
+#define AMOUNT_NAME_MAX 32 /* with the terminator */
+
+enum option_type {
+	OPTION_STRING,   /* char *, owned, never NULL once it is set */
+	OPTION_BOOL,     /* bool */
+	OPTION_ENUM,     /* int, a choice's value */
+	OPTION_DURATION, /* uint64_t ns */
+	OPTION_U32,      /* uint32_t */
+	OPTION_KIB,      /* uint32_t KiB, a power of two */
+	OPTION_DOUBLE,   /* double */
+	OPTION_STRINGS,  /* char *[], and its size_t count */
+	OPTION_AMOUNTS,  /* struct option_amount[], and its size_t count */
+};
+
+struct option_choice {
+	const char *name; /* NULL ends the list */
+	int value;
+};
+
+/* NAME=AMOUNT; a name begins with a small letter: letters, digits, "_" and "-". */
+struct option_amount {
+	char name[AMOUNT_NAME_MAX];
+	double amount;
+};
+
+struct option {
+	const char *name;  /* in full, "web.listen-address": flag and path of the YAML key */
+	const char *alias; /* another YAML key ("web.listenAddresses"), or NULL */
+	enum option_type type;
+	size_t offset;       /* in the struct that the row's section is about */
+	size_t count_offset; /* of a list's count */
+	size_t list_max;
+	uint64_t min, max; /* inclusive; ns, KiB or plain */
+	const struct option_choice *choices;
+	const char *default_text; /* as in the environment: a list's items separated by commas */
+	const char *metavar;
+	const char *example; /* of an amount: "package=12.5" */
+	const char *help;    /* sentences, without the default and range */
+	/* further rule for a string, or NULL: 0 or -EINVAL with what is wrong */
+	int (*check)(const char *text, struct diag *diag);
+	bool may_be_empty; /* strings */
+	bool reloadable;   /* may change while running */
+	bool not_in_file;  /* says where the file is */
+};
+
+/*
+ * @part is the struct that @option's offset is in. Reads @text into the member; a list gets one
+ * item more. -EINVAL with "must be …, not …" in @diag, or -ENOMEM. The member is unchanged on
+ * failure.
+ */
+int option_parse(const struct option *option, void *part, const char *text, struct diag *diag);
+/* The value (of list item @item) as text that option_parse() reads back to the same value. */
+void option_format(const struct option *option, const void *part, size_t item, struct strbuf *out);
+/*
+ * Empties a list, so that items replace those of the layer below; leaves other types alone.
+ */
+void option_clear(const struct option *option, void *part);
+/* Frees what the member owns. */
+void option_release(const struct option *option, void *part);
+/* Exchanges the values of two structs; cannot fail. */
+void option_swap(const struct option *option, void *a, void *b);
+bool option_equal(const struct option *option, const void *a, const void *b);
+bool option_is_list(const struct option *option);
+size_t option_list_count(const struct option *option, const void *part);
+/* "a duration from 100ms to 1h, such as 500ms, 5s or 1m30s": completes "must be". */
+void option_describe(const struct option *option, struct strbuf *out);
+
+/*
+ * Length of the character at @text, or 0 when it is not UTF-8 or cannot stand in one line of YAML:
+ * controls, line separators, byte order marks.
+ */
+size_t option_char_len(const char *text, size_t len);
+/*
+ * Untrusted text for a message: control characters and invalid UTF-8 as "?", long text cut with
+ * "…". Returns @buf.
+ */
+const char *option_printable(char *buf, size_t size, const char *text);

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The sections as one table: finding rows, spelling out what they are called, setting values. */
+#include "options/option_set.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/macro.h"
+#include "options/spelling.h"
+
+/* The section that @index falls into; leaves the index of its row in *index. */
+static const struct option_section *section_at(const struct option_set *set, size_t *index)
+{
+	const struct option_section *section = set->sections;
+
+	for (; *index >= section->count; section++)
+		*index -= section->count;
+	return section;
+}
+
+size_t option_count(const struct option_set *set)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < set->section_count; i++)
+		count += set->sections[i].count;
+	return count;
+}
+
+const struct option *option_at(const struct option_set *set, size_t index)
+{
+	return &section_at(set, &index)->options[index];
+}
+
+void *option_part(const struct option_set *set, size_t index, struct option_values *values)
+{
+	return (char *)values + section_at(set, &index)->offset;
+}
+
+const void *option_part_of(const struct option_set *set, size_t index,
+			   const struct option_values *values)
+{
+	return (const char *)values + section_at(set, &index)->offset;
+}
+
+bool option_is_same(const struct option_set *set, size_t index, const struct option_values *a,
+		    const struct option_values *b)
+{
+	return option_equal(option_at(set, index), option_part_of(set, index, a),
+			    option_part_of(set, index, b));
+}
+
+size_t option_find(const struct option_set *set, const char *name)
+{
+	for (size_t i = 0; i < option_count(set); i++) {
+		if (strcmp(option_at(set, i)->name, name) == 0)
+			return i;
+	}
+	return OPTION_NONE;
+}
+
+/* "metrics.process.minJoules" → "metrics.process.min-joules"; false when it does not fit a name. */
+static bool kebab_case(char *buf, size_t size, const char *path)
+{
+	size_t n = 0;
+
+	for (; *path; path++) {
+		bool capital = *path >= 'A' && *path <= 'Z';
+
+		if (n + 2 >= size)
+			return false;
+		if (capital)
+			buf[n++] = '-';
+		buf[n++] = capital ? (char)(*path - 'A' + 'a') : *path;
+	}
+	buf[n] = '\0';
+	return true;
+}
+
+size_t option_find_key(const struct option_set *set, const char *path)
+{
+	char kebab[OPTION_NAME_MAX];
+
+	for (size_t i = 0; i < option_count(set); i++) {
+		if (option_at(set, i)->alias && strcmp(option_at(set, i)->alias, path) == 0)
+			return i;
+	}
+	return kebab_case(kebab, sizeof(kebab), path) ? option_find(set, kebab) : OPTION_NONE;
+}
+
+bool option_is_section(const struct option_set *set, const char *path)
+{
+	size_t len = strlen(path);
+
+	for (size_t i = 0; i < option_count(set); i++) {
+		if (strncmp(option_at(set, i)->name, path, len) == 0 &&
+		    option_at(set, i)->name[len] == '.')
+			return len > 0;
+	}
+	return false;
+}
+
+struct nearest {
+	const char *text;
+	size_t distance;
+	const char *name;
+	size_t len; /* of the name that counts: a section is an option's beginning */
+};
+
+static void consider(struct nearest *best, const char *name, size_t len)
+{
+	char word[OPTION_NAME_MAX];
+	size_t distance;
+
+	(void)snprintf(word, sizeof(word), "%.*s", (int)len, name);
+	distance = spelling_distance(best->text, word);
+	if (distance >= best->distance)
+		return;
+	best->distance = distance;
+	best->name = name;
+	best->len = len;
+}
+
+const char *option_nearest(const struct option_set *set, const char *text, bool with_sections,
+			   char *buf, size_t size)
+{
+	struct nearest best = { .text = text, .distance = spelling_tolerance(text) + 1 };
+
+	for (size_t i = 0; i < option_count(set); i++) {
+		const char *name = option_at(set, i)->name;
+		const char *dot = with_sections ? strchr(name, '.') : NULL;
+
+		for (; dot; dot = strchr(dot + 1, '.'))
+			consider(&best, name, (size_t)(dot - name));
+		consider(&best, name, strlen(name));
+	}
+	if (!best.name)
+		return NULL;
+	(void)snprintf(buf, size, "%.*s", (int)best.len, best.name);
+	return buf;
+}
+
+void option_environment_name(const struct option_set *set, const struct option *option, char *buf,
+			     size_t size)
+{
+	(void)snprintf(buf, size, "%s%s", set->prefix, option->name);
+	for (char *c = buf; *c; c++) {
+		if (*c == '.' || *c == '-')
+			*c = '_';
+		else if (*c >= 'a' && *c <= 'z')
+			*c = (char)(*c - 'a' + 'A');
+	}
+}
+
+int option_take(const struct option_set *set, size_t index, struct option_values *values,
+		enum option_origin origin, const char *text, struct diag *diag)
+{
+	const struct option *option = option_at(set, index);
+	void *part = option_part(set, index, values);
+
+	if (values->origins[index] != origin)
+		option_clear(option, part);
+	values->origins[index] = origin;
+	return option_parse(option, part, text, diag);
+}
+
+int option_take_all(const struct option_set *set, size_t index, struct option_values *values,
+		    enum option_origin origin, const char *text, struct diag *diag)
+{
+	const struct option *option = option_at(set, index);
+	void *part = option_part(set, index, values);
+	CLEANUP_FREE char *copy = NULL;
+	int r = 0;
+
+	if (!option_is_list(option))
+		return option_take(set, index, values, origin, text, diag);
+	option_clear(option, part);
+	values->origins[index] = origin;
+	copy = strdup(text);
+	if (!copy)
+		return diag_set(diag, -ENOMEM, "out of memory");
+	for (char *rest = copy, *item; r == 0 && *copy && (item = strsep(&rest, ","));)
+		r = option_parse(option, part, item, diag);
+	return r;
+}

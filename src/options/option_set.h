@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * All options of a program, as sections: each is a table of rows over the struct of one part of the
+ * program, which lies somewhere in the program's own. Rows have their names in full, so that a
+ * search for "web.listen-address" finds the row.
+ *
+ * Rows whose names begin alike stand together, over all sections, so that the YAML that is made of
+ * them nests without repeating a key.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/diag.h"
+#include "options/option.h"
+
+enum option_origin { ORIGIN_DEFAULT, ORIGIN_FILE, ORIGIN_ENVIRONMENT, ORIGIN_FLAG };
+
+/*
+ * How the values came about: the first member of the program's struct, and how the functions here
+ * know that struct. All zero is what was released.
+ */
+struct option_values {
+	char *file; /* the value of config.file: the file that was read, the default one, "" none */
+	enum option_origin *origins; /* one an option, in the set's order; NULL: all default */
+	char *warnings;              /* what was ignored and why, a line each, no final newline */
+};
+
+struct option_section {
+	const struct option *options;
+	size_t count;
+	size_t offset; /* of the part's struct in the program's */
+};
+
+struct option_set {
+	const char *program; /* "kepler" */
+	const char *prefix;  /* of environment variables, "KEPLER_" */
+	/* Variables that begin so and are no options: NULL ends the list. */
+	const char *const *other_variables;
+	const char *default_file; /* read if it exists and config.file names none */
+	const struct option_section *sections;
+	size_t section_count;
+	size_t size; /* bytes of the program's struct, which begins with struct option_values */
+	/* What is right by itself and wrong together: 0, or -EINVAL with a diagnosis; or NULL. */
+	int (*check)(const struct option_values *values, struct diag *diag);
+	const char *reference_head; /* Markdown before the sections of the reference */
+};
+
+#define OPTION_NONE SIZE_MAX
+
+size_t option_count(const struct option_set *set);
+/* @index counts over all sections, below option_count(). */
+const struct option *option_at(const struct option_set *set, size_t index);
+/* The struct that the option's offset is in. */
+void *option_part(const struct option_set *set, size_t index, struct option_values *values);
+const void *option_part_of(const struct option_set *set, size_t index,
+			   const struct option_values *values);
+/* Have two structs of the program the same value of the option? */
+bool option_is_same(const struct option_set *set, size_t index, const struct option_values *a,
+		    const struct option_values *b);
+
+/* Index of the option called @name, or OPTION_NONE. */
+size_t option_find(const struct option_set *set, const char *name);
+/* As option_find, for a YAML path: aliases and camelCase forms of the name count too. */
+size_t option_find_key(const struct option_set *set, const char *path);
+/* Does any option's name begin with "@path."? */
+bool option_is_section(const struct option_set *set, const char *path);
+/*
+ * The known name most like @text (options, and their beginnings when @with_sections) in @buf, or
+ * NULL when none is near.
+ */
+const char *option_nearest(const struct option_set *set, const char *text, bool with_sections,
+			   char *buf, size_t size);
+/* "web.listen-address" → "KEPLER_WEB_LISTEN_ADDRESS". */
+void option_environment_name(const struct option_set *set, const struct option *option, char *buf,
+			     size_t size);
+
+/*
+ * Sets an option in layer @origin: the first item of a list in a layer replaces what lower layers
+ * had. Fails as option_parse() does. @values has origins.
+ */
+int option_take(const struct option_set *set, size_t index, struct option_values *values,
+		enum option_origin origin, const char *text, struct diag *diag);
+/* As option_take, for the comma-separated items of @text when the option is a list. */
+int option_take_all(const struct option_set *set, size_t index, struct option_values *values,
+		    enum option_origin origin, const char *text, struct diag *diag);

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The command line: --a.b=c, --a.b c, --x and --no-x for switches, -- ends. Nothing else is taken:
+ * a program that runs for months should not start with half of what was meant.
+ *
+ * The environment: KEPLER_WEB_LISTEN_ADDRESS and so on. An unknown variable is a warning, not an
+ * error: a cluster puts variables of its own into every container, among them KEPLER_SERVICE_HOST
+ * and KEPLER_PORT_… for a service that is called kepler, which say nothing to us and are passed
+ * over in silence.
+ */
+#include "options/read_text.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/macro.h"
+
+#define VARIABLE_MAX 80
+#define WARNINGS_MAX 2048 /* bytes; an environment can be hostile */
+#define FLAG_MAX     64
+
+struct flag {
+	size_t index;
+	bool negated;
+	const char *value; /* after "=", or NULL */
+};
+
+static int unknown_flag(const struct option_set *set, const char *name, struct diag *diag)
+{
+	const char *word = strncmp(name, "no-", 3) == 0 ? name + 3 : name;
+	char shown[96], near[FLAG_MAX];
+
+	(void)option_printable(shown, sizeof(shown), name);
+	if (option_nearest(set, word, false, near, sizeof(near)))
+		return diag_set(diag, -EINVAL, "--%s: unknown flag; did you mean --%s%s?", shown,
+				word == name ? "" : "no-", near);
+	return diag_set(diag, -EINVAL, "--%s: unknown flag; --help lists all", shown);
+}
+
+/* Splits "--name=value"; @arg begins with "--". */
+static int parse_flag(const struct option_set *set, const char *arg, struct flag *ret,
+		      struct diag *diag)
+{
+	const char *equals = strchr(arg, '=');
+	size_t len = strcspn(arg + 2, "=");
+	char name[256];
+	size_t index;
+	bool negated = false;
+
+	len = len < sizeof(name) ? len : sizeof(name) - 1;
+	memcpy(name, arg + 2, len);
+	name[len] = '\0';
+	index = option_find(set, name);
+	if (index == OPTION_NONE && strncmp(name, "no-", 3) == 0) {
+		index = option_find(set, name + 3);
+		negated = index != OPTION_NONE && option_at(set, index)->type == OPTION_BOOL;
+		if (!negated)
+			index = OPTION_NONE;
+	}
+	if (index == OPTION_NONE)
+		return unknown_flag(set, name, diag);
+	if (negated && equals)
+		return diag_set(diag, -EINVAL, "--%s: takes no value", name);
+	*ret = (struct flag){ index, negated, equals ? equals + 1 : NULL };
+	return 0;
+}
+
+static int unexpected_argument(const char *arg, struct diag *diag)
+{
+	char shown[96];
+
+	return diag_set(diag, -EINVAL, "unexpected argument \"%s\"; flags begin with --",
+			option_printable(shown, sizeof(shown), arg));
+}
+
+int options_read_flags(const struct option_set *set, struct option_values *values, int argc,
+		       char *const *argv, struct diag *diag)
+{
+	for (int i = 0; i < argc; i++) {
+		struct diag why = { 0 };
+		struct flag flag = { 0 };
+		int r;
+
+		if (strcmp(argv[i], "--") == 0)
+			return i + 1 < argc ? unexpected_argument(argv[i + 1], diag) : 0;
+		if (strncmp(argv[i], "--", 2) != 0)
+			return unexpected_argument(argv[i], diag);
+		r = parse_flag(set, argv[i], &flag, diag);
+		if (r < 0)
+			return r;
+		if (!flag.value && option_at(set, flag.index)->type == OPTION_BOOL)
+			flag.value = flag.negated ? "false" : "true";
+		if (!flag.value && i + 1 == argc)
+			return diag_set(diag, -EINVAL, "--%s: wants a value: --%s=%s",
+					option_at(set, flag.index)->name,
+					option_at(set, flag.index)->name,
+					option_at(set, flag.index)->metavar);
+		if (!flag.value)
+			flag.value = argv[++i];
+		r = option_take(set, flag.index, values, ORIGIN_FLAG, flag.value, &why);
+		if (r < 0)
+			return diag_set(diag, r, "--%s: %s", option_at(set, flag.index)->name,
+					why.text);
+	}
+	return 0;
+}
+
+/* Said by the cluster of a service that has the program's name, or read by others. */
+static bool is_foreign(const struct option_set *set, const char *name)
+{
+	const char *rest = name + strlen(set->prefix);
+
+	for (const char *const *other = set->other_variables; other && *other; other++) {
+		if (strcmp(name, *other) == 0)
+			return true;
+	}
+	return strncmp(rest, "SERVICE_", 8) == 0 || strcmp(rest, "PORT") == 0 ||
+	       strncmp(rest, "PORT_", 5) == 0;
+}
+
+static size_t find_variable(const struct option_set *set, const char *name)
+{
+	size_t count = option_count(set);
+
+	for (size_t i = 0; i < count; i++) {
+		char variable[VARIABLE_MAX];
+
+		option_environment_name(set, option_at(set, i), variable, sizeof(variable));
+		if (strcmp(variable, name) == 0)
+			return i;
+	}
+	return OPTION_NONE;
+}
+
+static int warn_unknown(struct option_values *values, const char *name)
+{
+	char shown[VARIABLE_MAX];
+	size_t len = values->warnings ? strlen(values->warnings) : 0;
+	char *more;
+
+	if (len > WARNINGS_MAX)
+		return 0;
+	if (asprintf(&more, "%s%s%s: unknown environment variable, ignored",
+		     len ? values->warnings : "", len ? "\n" : "",
+		     option_printable(shown, sizeof(shown), name)) < 0)
+		return -ENOMEM;
+	free(values->warnings);
+	values->warnings = more;
+	return 0;
+}
+
+static int read_variable(const struct option_set *set, struct option_values *values,
+			 const char *name, const char *value, struct diag *diag)
+{
+	struct diag why = { 0 };
+	size_t index = find_variable(set, name);
+	int r;
+
+	if (index == OPTION_NONE)
+		return is_foreign(set, name) ? 0 : warn_unknown(values, name);
+	r = option_take_all(set, index, values, ORIGIN_ENVIRONMENT, value, &why);
+	return r < 0 ? diag_set(diag, r, "%s: %s", name, why.text) : 0;
+}
+
+int options_read_environment(const struct option_set *set, struct option_values *values,
+			     char *const *environ_, struct diag *diag)
+{
+	size_t prefix = strlen(set->prefix);
+
+	for (; environ_ && *environ_; environ_++) {
+		const char *equals = strchr(*environ_, '=');
+		CLEANUP_FREE char *name = NULL;
+		int r;
+
+		if (!equals || strncmp(*environ_, set->prefix, prefix) != 0)
+			continue;
+		name = strndup(*environ_, (size_t)(equals - *environ_));
+		r = name ? read_variable(set, values, name, equals + 1, diag) : -ENOMEM;
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}

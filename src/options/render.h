@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A program's options as text for people. */
+#pragma once
+
+#include "base/strbuf.h"
+#include "options/option_set.h"
+
+void options_help(const struct option_set *set, struct strbuf *out);
+/* The OPTIONS section of a man page, in scdoc. */
+void options_man(const struct option_set *set, struct strbuf *out);
+/* Markdown. */
+void options_reference(const struct option_set *set, struct strbuf *out);
+/* A configuration file with every option, commented out, at its default. */
+void options_sample(const struct option_set *set, struct strbuf *out);
+/* The values as YAML that loads back, each with a comment: where it came from. */
+void options_show(const struct option_set *set, const struct option_values *values,
+		  struct strbuf *out);
