@@ -19,6 +19,12 @@ enum log_format { LOG_FORMAT_TEXT, LOG_FORMAT_JSON };
 #define LOG_LINE_MAX 1024
 #define LOG_BURST    50 /* lines a second and level */
 
+/* What is logged, and how. */
+struct log_options {
+	enum log_level level; /* the least severe */
+	enum log_format format;
+};
+
 void log_setup(enum log_level level, enum log_format format);
 enum log_level log_get_level(void);
 

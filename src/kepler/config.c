@@ -13,16 +13,16 @@ _Static_assert(offsetof(struct config, options) == 0, "as src/options knows it")
 
 const char *config_reachable_address(const struct config *config)
 {
-	for (size_t i = 0; i < config->web_listen_count; i++) {
-		if (!http_listen_is_local(config->web_listen_address[i]))
-			return config->web_listen_address[i];
+	for (size_t i = 0; i < config->web.listen_count; i++) {
+		if (!http_listen_is_local(config->web.listen[i]))
+			return config->web.listen[i];
 	}
 	return NULL;
 }
 
 int config_check_interval(const struct config *config, const char *reachable, struct diag *diag)
 {
-	if (config->monitor_interval_ns >= NSEC_PER_SEC || config->web_allow_fast_updates ||
+	if (config->monitor.interval_ns >= NSEC_PER_SEC || config->web.allow_fast_updates ||
 	    !reachable)
 		return 0;
 	return diag_set(diag, -EINVAL,
@@ -36,11 +36,11 @@ int config_check(const struct option_values *values, struct diag *diag)
 {
 	const struct config *config = (const struct config *)(const void *)values;
 
-	if (config->idle_mode == IDLE_MODE_FIXED && !config->idle_watts_count)
+	if (config->idle.mode == IDLE_MODE_FIXED && !config->idle.watts_count)
 		return diag_set(
 			diag, -EINVAL,
 			"idle.mode: fixed wants idle.watts to say how much, as in package=12.5");
-	if (!config->web_listen_count)
+	if (!config->web.listen_count)
 		return diag_set(diag, -EINVAL,
 				"web.listen-address: must have at least one address");
 	return config_check_interval(config, config_reachable_address(config), diag);

@@ -12,73 +12,95 @@
 #include <stdint.h>
 
 #include "base/diag.h"
+#include "base/log.h"
 #include "base/strbuf.h"
+#include "export/prometheus.h"
+#include "kepler/idle_options.h"
+#include "kube/kube.h"
 #include "options/layers.h"
 #include "options/option_set.h"
+#include "runtimes/runtimes.h"
 
-#define CONFIG_LISTEN_MAX     8
-#define CONFIG_HOSTS_MAX      32
-#define CONFIG_IDLE_WATTS_MAX 16
-#define CONFIG_DEFAULT_FILE   "/etc/kepler/kepler.yaml"
+#define CONFIG_LISTEN_MAX   8
+#define CONFIG_HOSTS_MAX    32
+#define CONFIG_DEFAULT_FILE "/etc/kepler/kepler.yaml"
 
 enum config_table_mode { TABLE_AUTO, TABLE_ALWAYS, TABLE_NEVER };
-enum config_kube_pods { KUBE_PODS_AUTO, KUBE_PODS_KUBELET, KUBE_PODS_APISERVER, KUBE_PODS_OFF };
 enum config_services { SERVICES_UNIT, SERVICES_MERGED };
 
-/* Strings are owned and never NULL after a load; config_release() frees them. */
+/* Members are called as their options are; strings are owned and never NULL after a load. */
+struct config_host {
+	char *sysfs;             /* /sys */
+	char *procfs;            /* /proc */
+	char *cgroupfs;          /* /sys/fs/cgroup */
+	char *state_dir;         /* /var/lib/kepler; "" keeps no state */
+	uint64_t state_every_ns; /* 5m */
+};
+
+struct config_monitor {
+	uint64_t interval_ns;    /* 1s, 100ms..1h */
+	uint64_t hang_limit_ns;  /* 30s: of the loop, for /healthz */
+	uint32_t max_processes;  /* 20000 */
+	uint32_t max_containers; /* 1000 */
+};
+
+struct config_bpf {
+	bool enabled;            /* true */
+	uint32_t end_buffer_kib; /* 512KiB: KiB, a power of two, 64..65536 */
+};
+
+struct config_meter {
+	bool enabled;         /* true; false: estimate even where a meter exists */
+	uint64_t deadline_ns; /* read-deadline, 100ms */
+	double max_watts;     /* 0, per zone; 0: by its kind */
+};
+
+struct config_metrics {
+	double process_min_joules;     /* process.min-joules, 1 */
+	uint64_t settle_ns;            /* 15s */
+	uint64_t keep_ns;              /* 5m */
+	uint32_t max_series;           /* 50000 */
+	enum config_services services; /* unit */
+};
+
+struct config_web {
+	char *listen[CONFIG_LISTEN_MAX]; /* listen-address, 127.0.0.1:28282 */
+	size_t listen_count;
+	char *socket_mode; /* 0660: octal */
+	char *allowed_hosts[CONFIG_HOSTS_MAX];
+	size_t allowed_hosts_count;
+	bool allow_fast_updates;  /* false */
+	uint32_t max_connections; /* 128 */
+};
+
+struct config_security {
+	bool seccomp;           /* true */
+	bool seccomp_log;       /* false: log what it would deny */
+	bool landlock;          /* true */
+	bool drop_capabilities; /* true */
+};
+
+/*
+ * A section is the struct of the room that it is about, where the room takes what is said as it is.
+ * What such a struct has beside its options stays zero here, which is the room's default.
+ */
 struct config {
 	struct option_values options; /* --config.file, where values came from, warnings */
-	int log_level;                /* --log.level=debug|info|warn|error (enum log_level) */
-	int log_format;               /* --log.format=text|json (enum log_format) */
-	char *host_sysfs;             /* --host.sysfs=/sys */
-	char *host_procfs;            /* --host.procfs=/proc */
-	char *host_cgroupfs;          /* --host.cgroupfs=/sys/fs/cgroup */
-	char *host_state_dir;         /* --host.state-dir=/var/lib/kepler; "" keeps no state */
-	bool bpf_enabled;             /* --bpf.enabled=true */
-	bool meter_enabled;    /* --meter.enabled=true; false: estimate even where a meter exists */
-	bool security_seccomp; /* --security.seccomp=true */
-	bool security_drop;    /* --security.drop-capabilities=true */
-	bool security_landlock;       /* --security.landlock=true */
-	bool seccomp_log;             /* --security.seccomp-log=false: log what it would deny */
-	uint64_t monitor_interval_ns; /* --monitor.interval=1s, 100ms..1h */
-	uint64_t hang_limit_ns;       /* --monitor.hang-limit=30s: of the loop, for /healthz */
-	uint64_t state_every_ns;      /* --host.state-every=5m */
-	uint64_t meter_deadline_ns;   /* --meter.read-deadline=100ms */
-	double meter_max_watts;       /* --meter.max-watts=0, per zone; 0: by its kind */
-	uint32_t bpf_end_buffer_kib;  /* --bpf.end-buffer=512KiB: KiB, a power of two, 64..65536 */
-	uint32_t max_processes;       /* --monitor.max-processes=20000 */
-	uint32_t max_containers;      /* --monitor.max-containers=1000 */
+	struct log_options log;
+	struct config_host host;
+	struct config_monitor monitor;
+	struct config_bpf bpf;
+	struct config_meter meter;
 	char *model_machine; /* --model.machine: "cores=8,year=2021,…" overrides facts; "" none */
-	int idle_mode;       /* --idle.mode=learned|fixed|off (enum idle_mode) */
-	int idle_share;      /* --idle.share=node|size|usage|equal (enum idle_share) */
-	/* --idle.watts=ZONE=W; "package", "package-0": zone name, optionally its number */
-	struct option_amount idle_watts[CONFIG_IDLE_WATTS_MAX];
-	size_t idle_watts_count;
-	int metrics_schema;   /* --metrics.schema=classic|current|both (enum metrics_schema) */
-	bool metrics_created; /* --metrics.created=false */
-	double metrics_process_min_joules;           /* --metrics.process.min-joules=1 */
-	uint64_t metrics_settle_ns;                  /* --metrics.settle=15s */
-	uint64_t metrics_keep_ns;                    /* --metrics.keep=5m */
-	uint32_t metrics_max_series;                 /* --metrics.max-series=50000 */
-	char *web_listen_address[CONFIG_LISTEN_MAX]; /* --web.listen-address=127.0.0.1:28282 */
-	size_t web_listen_count;
-	char *web_socket_mode;                     /* --web.socket-mode=0660: octal */
-	char *web_allowed_hosts[CONFIG_HOSTS_MAX]; /* --web.allowed-hosts=NAME */
-	size_t web_allowed_hosts_count;
-	bool web_allow_fast_updates;  /* --web.allow-fast-updates=false */
-	uint32_t web_max_connections; /* --web.max-connections=128 */
-	int kube_pods;              /* --kube.pods=auto|kubelet|apiserver|off (config_kube_pods) */
-	char *kube_config;          /* --kube.kubeconfig: path; "" in-cluster */
-	char *kube_context;         /* --kube.context: of the kubeconfig; "" its current-context */
-	char *kube_node_name;       /* --kube.node-name; "" $NODE_NAME, else the host name */
-	char *kube_kubelet_url;     /* --kube.kubelet-url; "" https://127.0.0.1:10250 */
-	char *kube_kubelet_ca_file; /* --kube.kubelet-ca-file; "" the API server's */
-	char *kube_pod_labels;      /* --kube.pod-labels: "app,team"; "" none */
-	char *runtimes_docker_socket; /* --runtimes.docker-socket; "" not asked */
-	char *runtimes_podman_socket; /* --runtimes.podman-socket; "" not asked */
-	bool runtimes_enabled;        /* --runtimes.enabled=true */
-	int metrics_services;         /* --metrics.services=unit|merged (config_services) */
-	int table;                    /* live table on the terminal: enum config_table_mode */
+	struct idle_options idle;
+	struct kube_options kube;
+	bool runtimes_enabled; /* --runtimes.enabled=true */
+	struct runtimes_options runtimes;
+	struct page_options pages; /* --metrics.schema, --metrics.created */
+	struct config_metrics metrics;
+	struct config_web web;
+	enum config_table_mode table; /* --table: live table on the terminal */
+	struct config_security security;
 };
 
 /* All options, as a table over struct config. */

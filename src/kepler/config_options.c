@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The one table of options. A row says everything about an option; nothing else in the tree repeats
- * any of it. Rows of a section stand together, so that the YAML made from the table nests without
- * repeating a key.
+ * any of it. Each part of struct config has its rows; those whose names begin alike stand together,
+ * so that the YAML made from the table nests without repeating a key.
  *
  * A list's default and environment form separate items by commas; its flag is repeated instead.
  */
@@ -19,10 +19,14 @@
 #include "net/http_listen.h"
 #include "net/http_unix.h"
 
-#define FIELD(member) .offset = offsetof(struct config, member)
-#define LIST(member, count, max_items)                                                             \
-	FIELD(member), .count_offset = offsetof(struct config, count), .list_max = (max_items)
+#define FIELD(type, member) .offset = offsetof(struct type, member)
+#define LIST(type, member, count, max_items)                                                       \
+	FIELD(type, member), .count_offset = offsetof(struct type, count), .list_max = (max_items)
 #define RANGE(low, high) .min = (low), .max = (high)
+#define SECTION(rows, member)                                                                      \
+	{                                                                                          \
+		rows, ARRAY_SIZE(rows), offsetof(struct config, member)                            \
+	}
 
 static const struct option_choice log_levels[] = { { "debug", LOG_LEVEL_DEBUG },
 						   { "info", LOG_LEVEL_INFO },
@@ -47,10 +51,10 @@ static const struct option_choice schemas[] = {
 static const struct option_choice table_modes[] = {
 	{ "auto", TABLE_AUTO }, { "always", TABLE_ALWAYS }, { "never", TABLE_NEVER }, { 0 }
 };
-static const struct option_choice kube_pods[] = { { "auto", KUBE_PODS_AUTO },
-						  { "kubelet", KUBE_PODS_KUBELET },
-						  { "apiserver", KUBE_PODS_APISERVER },
-						  { "off", KUBE_PODS_OFF },
+static const struct option_choice kube_pods[] = { { "auto", KUBE_AUTO },
+						  { "kubelet", KUBE_KUBELET },
+						  { "apiserver", KUBE_APISERVER },
+						  { "off", KUBE_OFF },
 						  { 0 } };
 static const struct option_choice services[] = { { "unit", SERVICES_UNIT },
 						 { "merged", SERVICES_MERGED },
@@ -63,213 +67,265 @@ static int check_mode(const char *text, struct diag *diag)
 	return http_unix_parse_mode(text, &mode, diag);
 }
 
-static const struct option options[] = {
-	{ "config.file", NULL, OPTION_STRING, FIELD(options.file), .default_text = "",
+static const struct option file_rows[] = {
+	{ "config.file", NULL, OPTION_STRING, FIELD(config, options.file), .default_text = "",
 	  .metavar = "FILE", .may_be_empty = true, .not_in_file = true,
 	  .help = "Configuration file (YAML). Without it " CONFIG_DEFAULT_FILE
 		  " is read if it exists." },
+};
 
-	{ "log.level", NULL, OPTION_ENUM, FIELD(log_level), .choices = log_levels,
+static const struct option log_rows[] = {
+	{ "log.level", NULL, OPTION_ENUM, FIELD(log_options, level), .choices = log_levels,
 	  .default_text = "info", .metavar = "LEVEL", .reloadable = true,
 	  .help = "Least severe level that is logged." },
-	{ "log.format", NULL, OPTION_ENUM, FIELD(log_format), .choices = log_formats,
+	{ "log.format", NULL, OPTION_ENUM, FIELD(log_options, format), .choices = log_formats,
 	  .default_text = "text", .metavar = "FORMAT", .reloadable = true,
 	  .help = "Form of a log line: key=value text, or JSON." },
+};
 
-	{ "host.sysfs", NULL, OPTION_STRING, FIELD(host_sysfs), .default_text = "/sys",
+static const struct option host_rows[] = {
+	{ "host.sysfs", NULL, OPTION_STRING, FIELD(config_host, sysfs), .default_text = "/sys",
 	  .metavar = "DIR",
 	  .help = "Where the host's sysfs is mounted: sensors and topology. What the tree lacks is "
 		  "absent, not an error." },
-	{ "host.procfs", NULL, OPTION_STRING, FIELD(host_procfs), .default_text = "/proc",
+	{ "host.procfs", NULL, OPTION_STRING, FIELD(config_host, procfs), .default_text = "/proc",
 	  .metavar = "DIR", .help = "Where the host's procfs is mounted." },
-	{ "host.cgroupfs", NULL, OPTION_STRING, FIELD(host_cgroupfs),
+	{ "host.cgroupfs", NULL, OPTION_STRING, FIELD(config_host, cgroupfs),
 	  .default_text = "/sys/fs/cgroup", .metavar = "DIR",
 	  .help = "Where the host's cgroup hierarchy is mounted." },
-	{ "host.state-dir", NULL, OPTION_STRING, FIELD(host_state_dir),
+	{ "host.state-dir", NULL, OPTION_STRING, FIELD(config_host, state_dir),
 	  .default_text = "/var/lib/kepler", .metavar = "DIR", .may_be_empty = true,
 	  .help = "Where what was learned about idle power survives a restart. Empty: keep no "
 		  "state." },
-	{ "host.state-every", NULL, OPTION_DURATION, FIELD(state_every_ns),
+	{ "host.state-every", NULL, OPTION_DURATION, FIELD(config_host, state_every_ns),
 	  RANGE(NSEC_PER_SEC, 24 * 3600 * NSEC_PER_SEC), .default_text = "5m",
 	  .metavar = "DURATION", .reloadable = true,
 	  .help = "How often it is written there; at the end it is, too." },
+};
 
-	{ "monitor.interval", NULL, OPTION_DURATION, FIELD(monitor_interval_ns),
+static const struct option monitor_rows[] = {
+	{ "monitor.interval", NULL, OPTION_DURATION, FIELD(config_monitor, interval_ns),
 	  RANGE(100 * NSEC_PER_MSEC, 3600 * NSEC_PER_SEC), .default_text = "1s",
 	  .metavar = "DURATION", .reloadable = true, .help = "Time from one reading to the next." },
-	{ "monitor.hang-limit", NULL, OPTION_DURATION, FIELD(hang_limit_ns),
+	{ "monitor.hang-limit", NULL, OPTION_DURATION, FIELD(config_monitor, hang_limit_ns),
 	  RANGE(NSEC_PER_SEC, 3600 * NSEC_PER_SEC), .default_text = "30s", .metavar = "DURATION",
 	  .reloadable = true,
 	  .help = "How long the loop that measures may stand still, if that is more than three "
 		  "intervals. Beyond, /healthz and /metrics answer 503." },
-	{ "monitor.max-processes", NULL, OPTION_U32, FIELD(max_processes), RANGE(256, 4194304),
-	  .default_text = "20000", .metavar = "N",
+	{ "monitor.max-processes", NULL, OPTION_U32, FIELD(config_monitor, max_processes),
+	  RANGE(256, 4194304), .default_text = "20000", .metavar = "N",
 	  .help = "Processes that are told apart. Beyond, the smallest are in their container's "
 		  "\"other\", and counted. Of more than four times as many, those beyond are the "
 		  "node's alone, and where /proc is read instead of BPF left out." },
-	{ "monitor.max-containers", NULL, OPTION_U32, FIELD(max_containers), RANGE(16, 65536),
-	  .default_text = "1000", .metavar = "N",
+	{ "monitor.max-containers", NULL, OPTION_U32, FIELD(config_monitor, max_containers),
+	  RANGE(16, 65536), .default_text = "1000", .metavar = "N",
 	  .help = "Containers, services and scopes that are told apart. Beyond, the smallest are "
 		  "in the \"other\" of their namespace, and counted." },
+};
 
-	{ "bpf.enabled", NULL, OPTION_BOOL, FIELD(bpf_enabled), .default_text = "true",
+static const struct option bpf_rows[] = {
+	{ "bpf.enabled", NULL, OPTION_BOOL, FIELD(config_bpf, enabled), .default_text = "true",
 	  .help = "Read processes' run time with BPF where the kernel lets it. Otherwise, and "
 		  "where "
 		  "it does not, /proc is read." },
-	{ "bpf.end-buffer", NULL, OPTION_KIB, FIELD(bpf_end_buffer_kib), RANGE(64, 65536),
+	{ "bpf.end-buffer", NULL, OPTION_KIB, FIELD(config_bpf, end_buffer_kib), RANGE(64, 65536),
 	  .default_text = "512KiB", .metavar = "SIZE",
 	  .help = "Buffer for processes that end between two readings. What does not fit is "
 		  "charged to its cgroup where that is known, else to the node as unattributed, "
 		  "and counted." },
+};
 
-	{ "meter.enabled", NULL, OPTION_BOOL, FIELD(meter_enabled), .default_text = "true",
+static const struct option meter_rows[] = {
+	{ "meter.enabled", NULL, OPTION_BOOL, FIELD(config_meter, enabled), .default_text = "true",
 	  .help = "Use the machine's energy meters. Without, energy is estimated even where a "
 		  "meter exists." },
-	{ "meter.read-deadline", NULL, OPTION_DURATION, FIELD(meter_deadline_ns),
+	{ "meter.read-deadline", NULL, OPTION_DURATION, FIELD(config_meter, deadline_ns),
 	  RANGE(NSEC_PER_MSEC, 60 * NSEC_PER_SEC), .default_text = "100ms", .metavar = "DURATION",
 	  .help = "A meter that answers later than this misses the interval. A zone that takes "
 		  "longer than a quarter of it no longer keeps the others waiting." },
-	{ "meter.max-watts", NULL, OPTION_DOUBLE, FIELD(meter_max_watts), RANGE(0, 1000000),
+	{ "meter.max-watts", NULL, OPTION_DOUBLE, FIELD(config_meter, max_watts), RANGE(0, 1000000),
 	  .default_text = "0", .metavar = "WATTS",
 	  .help = "Readings of a zone that mean more power than this are taken for faults. 0: "
 		  "2,000 "
 		  "W for package, core and uncore, 1,000 W for dram, 20,000 W for psys. Counters "
 		  "are "
 		  "read at least twice in the time that they turn in at this power." },
+};
 
-	{ "model.machine", NULL, OPTION_STRING, FIELD(model_machine), .default_text = "",
+static const struct option model_rows[] = {
+	{ "model.machine", NULL, OPTION_STRING, FIELD(config, model_machine), .default_text = "",
 	  .metavar = "FACTS", .may_be_empty = true,
 	  .help = "Overrides what the power model believes about this machine, as in "
 		  "cores=8,threads=16,year=2021." },
+};
 
-	{ "idle.mode", NULL, OPTION_ENUM, FIELD(idle_mode), .choices = idle_modes,
+static const struct option idle_rows[] = {
+	{ "idle.mode", NULL, OPTION_ENUM, FIELD(idle_options, mode), .choices = idle_modes,
 	  .default_text = "learned", .metavar = "MODE", .reloadable = true,
 	  .help = "How a measured zone's idle power is known: learned from readings, fixed by "
 		  "idle.watts, or not at all (all energy is dynamic)." },
 	{ "idle.watts", NULL, OPTION_AMOUNTS,
-	  LIST(idle_watts, idle_watts_count, CONFIG_IDLE_WATTS_MAX), RANGE(0, 1000000),
+	  LIST(idle_options, watts, watts_count, IDLE_WATTS_MAX), RANGE(0, 1000000),
 	  .default_text = "", .metavar = "ZONE=WATTS", .example = "package=12.5",
 	  .reloadable = true,
 	  .help = "Idle power of a zone (package), or of one zone of several (package-0)." },
-	{ "idle.share", NULL, OPTION_ENUM, FIELD(idle_share), .choices = idle_shares,
+	{ "idle.share", NULL, OPTION_ENUM, FIELD(idle_options, share), .choices = idle_shares,
 	  .default_text = "node", .metavar = "POLICY", .reloadable = true,
 	  .help = "Who bears idle energy: nobody (it stays with the node), workloads by their "
 		  "size, "
 		  "by their usage, or all alike." },
+};
 
-	{ "kube.pods", NULL, OPTION_ENUM, FIELD(kube_pods), .choices = kube_pods,
+static const struct option kube_rows[] = {
+	{ "kube.pods", NULL, OPTION_ENUM, FIELD(kube_options, source), .choices = kube_pods,
 	  .default_text = "auto", .metavar = "SOURCE",
 	  .help = "Who names this node's pods: the kubelet, the API server, or nobody. auto: in a "
 		  "pod, or with kube.kubeconfig, the kubelet where it answers, else the API "
 		  "server." },
-	{ "kube.kubeconfig", "kube.config", OPTION_STRING, FIELD(kube_config), .default_text = "",
-	  .metavar = "FILE", .may_be_empty = true,
+	{ "kube.kubeconfig", "kube.config", OPTION_STRING, FIELD(kube_options, kubeconfig),
+	  .default_text = "", .metavar = "FILE", .may_be_empty = true,
 	  .help = "How to reach the API server. Empty: as the pod's service account says." },
-	{ "kube.context", NULL, OPTION_STRING, FIELD(kube_context), .default_text = "",
+	{ "kube.context", NULL, OPTION_STRING, FIELD(kube_options, context), .default_text = "",
 	  .metavar = "NAME", .may_be_empty = true,
 	  .help = "Context of the kubeconfig. Empty: its current-context." },
-	{ "kube.node-name", NULL, OPTION_STRING, FIELD(kube_node_name), .default_text = "",
+	{ "kube.node-name", NULL, OPTION_STRING, FIELD(kube_options, node_name), .default_text = "",
 	  .metavar = "NAME", .may_be_empty = true,
 	  .help = "This node's name in Kubernetes. Empty: $NODE_NAME, else the host's name." },
-	{ "kube.kubelet-url", NULL, OPTION_STRING, FIELD(kube_kubelet_url), .default_text = "",
-	  .metavar = "URL", .may_be_empty = true,
+	{ "kube.kubelet-url", NULL, OPTION_STRING, FIELD(kube_options, kubelet_url),
+	  .default_text = "", .metavar = "URL", .may_be_empty = true,
 	  .help = "Where the kubelet listens. Empty: https://$NODE_IP:10250, else "
 		  "https://127.0.0.1:10250." },
-	{ "kube.kubelet-ca-file", NULL, OPTION_STRING, FIELD(kube_kubelet_ca_file),
+	{ "kube.kubelet-ca-file", NULL, OPTION_STRING, FIELD(kube_options, kubelet_ca_file),
 	  .default_text = "", .metavar = "FILE", .may_be_empty = true,
 	  .help = "CA that the kubelet's certificate is verified with. Empty: the API server's." },
-	{ "kube.pod-labels", NULL, OPTION_STRING, FIELD(kube_pod_labels), .default_text = "",
-	  .metavar = "NAMES", .may_be_empty = true,
+	{ "kube.pod-labels", NULL, OPTION_STRING, FIELD(kube_options, pod_labels),
+	  .default_text = "", .metavar = "NAMES", .may_be_empty = true,
 	  .help = "Labels and annotations of pods to show on series of pods, separated by commas: "
 		  "app,team." },
+};
 
-	{ "runtimes.enabled", NULL, OPTION_BOOL, FIELD(runtimes_enabled), .default_text = "true",
+static const struct option runtimes_own_rows[] = {
+	{ "runtimes.enabled", NULL, OPTION_BOOL, FIELD(config, runtimes_enabled),
+	  .default_text = "true",
 	  .help = "Read the names of containers that Kubernetes does not name from what Docker, "
 		  "Podman, containerd and CRI-O keep on this host." },
-	{ "runtimes.docker-socket", NULL, OPTION_STRING, FIELD(runtimes_docker_socket),
+};
+
+static const struct option runtimes_rows[] = {
+	{ "runtimes.docker-socket", NULL, OPTION_STRING, FIELD(runtimes_options, docker_socket),
 	  .default_text = "", .metavar = "PATH", .may_be_empty = true,
 	  .help = "Ask Docker itself, too: /run/docker.sock. Who may connect there may do "
 		  "anything." },
-	{ "runtimes.podman-socket", NULL, OPTION_STRING, FIELD(runtimes_podman_socket),
+	{ "runtimes.podman-socket", NULL, OPTION_STRING, FIELD(runtimes_options, podman_socket),
 	  .default_text = "", .metavar = "PATH", .may_be_empty = true,
 	  .help = "Ask Podman itself, too: /run/podman/podman.sock." },
+};
 
-	{ "metrics.schema", NULL, OPTION_ENUM, FIELD(metrics_schema), .choices = schemas,
+static const struct option pages_rows[] = {
+	{ "metrics.schema", NULL, OPTION_ENUM, FIELD(page_options, schema), .choices = schemas,
 	  .default_text = "classic", .metavar = "SCHEMA", .reloadable = true,
 	  .help = "Names of the metrics: those of classic Kepler (up to 0.9), of the current one "
 		  "(from 0.10), or both." },
-	{ "metrics.created", NULL, OPTION_BOOL, FIELD(metrics_created), .default_text = "false",
-	  .reloadable = true,
+	{ "metrics.created", NULL, OPTION_BOOL, FIELD(page_options, created),
+	  .default_text = "false", .reloadable = true,
 	  .help = "Follow each counter by a _created line, the time at which it began, where "
 		  "OpenMetrics is asked for. Prometheus stores each as a series of its own, which "
 		  "doubles what it keeps, unless its feature created-timestamp-zero-ingestion "
 		  "reads them as start times." },
-	{ "metrics.process.min-joules", NULL, OPTION_DOUBLE, FIELD(metrics_process_min_joules),
-	  RANGE(0, 1000000000), .default_text = "1", .metavar = "JOULES", .reloadable = true,
+};
+
+static const struct option metrics_rows[] = {
+	{ "metrics.process.min-joules", NULL, OPTION_DOUBLE,
+	  FIELD(config_metrics, process_min_joules), RANGE(0, 1000000000), .default_text = "1",
+	  .metavar = "JOULES", .reloadable = true,
 	  .help = "Energy from which a process has series of its own. What it used before is in "
 		  "its "
 		  "container's \"other\"." },
-	{ "metrics.settle", NULL, OPTION_DURATION, FIELD(metrics_settle_ns),
+	{ "metrics.settle", NULL, OPTION_DURATION, FIELD(config_metrics, settle_ns),
 	  RANGE(0, 3600 * NSEC_PER_SEC), .default_text = "15s", .metavar = "DURATION",
 	  .reloadable = true,
 	  .help = "How long a new series shows 0, so that a scrape sees it before it counts. Not "
 		  "less than the scrape interval." },
-	{ "metrics.keep", NULL, OPTION_DURATION, FIELD(metrics_keep_ns),
+	{ "metrics.keep", NULL, OPTION_DURATION, FIELD(config_metrics, keep_ns),
 	  RANGE(0, 24 * 3600 * NSEC_PER_SEC), .default_text = "5m", .metavar = "DURATION",
 	  .reloadable = true, .help = "How long an ended process keeps its series." },
-	{ "metrics.max-series", NULL, OPTION_U32, FIELD(metrics_max_series), RANGE(1000, 10000000),
-	  .default_text = "50000", .metavar = "N", .reloadable = true,
+	{ "metrics.max-series", NULL, OPTION_U32, FIELD(config_metrics, max_series),
+	  RANGE(1000, 10000000), .default_text = "50000", .metavar = "N", .reloadable = true,
 	  .help = "Series of one response. Beyond, the smallest processes are folded together, and "
 		  "counted." },
-
-	{ "metrics.services", NULL, OPTION_ENUM, FIELD(metrics_services), .choices = services,
-	  .default_text = "unit", .metavar = "HOW",
+	{ "metrics.services", NULL, OPTION_ENUM, FIELD(config_metrics, services),
+	  .choices = services, .default_text = "unit", .metavar = "HOW",
 	  .help = "systemd units apart, or all of them merged into system_processes as classic "
 		  "Kepler has them." },
+};
 
+static const struct option web_rows[] = {
 	{ "web.listen-address", "web.listenAddresses", OPTION_STRINGS,
-	  LIST(web_listen_address, web_listen_count, CONFIG_LISTEN_MAX),
+	  LIST(config_web, listen, listen_count, CONFIG_LISTEN_MAX),
 	  .default_text = "127.0.0.1:28282", .metavar = "ADDRESS", .check = http_listen_check,
 	  .help = "HOST:PORT, [IPV6]:PORT, :PORT for all addresses, or unix:PATH for a socket in a "
 		  "directory that is there." },
-	{ "web.socket-mode", NULL, OPTION_STRING, FIELD(web_socket_mode), .default_text = "0660",
-	  .metavar = "MODE", .check = check_mode,
+	{ "web.socket-mode", NULL, OPTION_STRING, FIELD(config_web, socket_mode),
+	  .default_text = "0660", .metavar = "MODE", .check = check_mode,
 	  .help = "Mode of a unix socket, in octal; write permission allows a process to "
 		  "connect. Its group is Kepler's, or that of a directory with the setgid bit." },
 	{ "web.allowed-hosts", NULL, OPTION_STRINGS,
-	  LIST(web_allowed_hosts, web_allowed_hosts_count, CONFIG_HOSTS_MAX), .default_text = "",
-	  .metavar = "NAME", .check = http_host_check_name,
+	  LIST(config_web, allowed_hosts, allowed_hosts_count, CONFIG_HOSTS_MAX),
+	  .default_text = "", .metavar = "NAME", .check = http_host_check_name,
 	  .help = "Names that requests may be for (their Host header) beside addresses, names "
 		  "without a dot, this host's and node's own, *.svc and *.cluster.local: NAME, "
 		  "*.NAME for all below it, or * for any. Others are answered with 421, so that no "
 		  "web page can read this one through a name of its own." },
-	{ "web.allow-fast-updates", NULL, OPTION_BOOL, FIELD(web_allow_fast_updates),
+	{ "web.allow-fast-updates", NULL, OPTION_BOOL, FIELD(config_web, allow_fast_updates),
 	  .default_text = "false", .reloadable = true,
 	  .help = "Allow a monitor.interval below 1s where others than this machine's processes "
 		  "can connect. The finer the readings, the more they tell of what runs here." },
-	{ "web.max-connections", NULL, OPTION_U32, FIELD(web_max_connections), RANGE(4, 10000),
-	  .default_text = "128", .metavar = "N", .help = "Connections that may be open at once." },
+	{ "web.max-connections", NULL, OPTION_U32, FIELD(config_web, max_connections),
+	  RANGE(4, 10000), .default_text = "128", .metavar = "N",
+	  .help = "Connections that may be open at once." },
+};
 
-	{ "table", NULL, OPTION_ENUM, FIELD(table), .choices = table_modes, .default_text = "auto",
-	  .metavar = "WHEN",
+static const struct option table_rows[] = {
+	{ "table", NULL, OPTION_ENUM, FIELD(config, table), .choices = table_modes,
+	  .default_text = "auto", .metavar = "WHEN",
 	  .help = "Show a live table of processes: on a terminal only, always, or never." },
+};
 
-	{ "security.seccomp", NULL, OPTION_BOOL, FIELD(security_seccomp), .default_text = "true",
+static const struct option security_rows[] = {
+	{ "security.seccomp", NULL, OPTION_BOOL, FIELD(config_security, seccomp),
+	  .default_text = "true",
 	  .help = "After start, deny every system call that is not needed, and let the kernel end "
 		  "the program at those that only an intruder makes." },
-	{ "security.seccomp-log", NULL, OPTION_BOOL, FIELD(seccomp_log), .default_text = "false",
+	{ "security.seccomp-log", NULL, OPTION_BOOL, FIELD(config_security, seccomp_log),
+	  .default_text = "false",
 	  .help = "Only log (kernel log or audit) what the filter would deny." },
-	{ "security.landlock", NULL, OPTION_BOOL, FIELD(security_landlock), .default_text = "true",
+	{ "security.landlock", NULL, OPTION_BOOL, FIELD(config_security, landlock),
+	  .default_text = "true",
 	  .help = "Let the kernel refuse to write any file outside host.state-dir, and to read "
 		  "what lies in /home, /root, /srv, /boot, /mnt and /media but what options "
 		  "name." },
-	{ "security.drop-capabilities", NULL, OPTION_BOOL, FIELD(security_drop),
-	  .default_text = "true",
+	{ "security.drop-capabilities", NULL, OPTION_BOOL,
+	  FIELD(config_security, drop_capabilities), .default_text = "true",
 	  .help = "After start, give up every capability that later readings do not need." },
 };
 
 static const struct option_section sections[] = {
-	{ options, ARRAY_SIZE(options), 0 },
+	{ file_rows, ARRAY_SIZE(file_rows), 0 },
+	SECTION(log_rows, log),
+	SECTION(host_rows, host),
+	SECTION(monitor_rows, monitor),
+	SECTION(bpf_rows, bpf),
+	SECTION(meter_rows, meter),
+	{ model_rows, ARRAY_SIZE(model_rows), 0 },
+	SECTION(idle_rows, idle),
+	SECTION(kube_rows, kube),
+	{ runtimes_own_rows, ARRAY_SIZE(runtimes_own_rows), 0 },
+	SECTION(runtimes_rows, runtimes),
+	SECTION(pages_rows, pages),
+	SECTION(metrics_rows, metrics),
+	SECTION(web_rows, web),
+	{ table_rows, ARRAY_SIZE(table_rows), 0 },
+	SECTION(security_rows, security),
 };
 
 /* Of the cluster; src/host reads it. */

@@ -66,7 +66,7 @@ static void examine_estimate(struct findings *findings, const struct sources *so
 {
 	const struct power_model *model = &platform_power_model;
 
-	if (!config->meter_enabled)
+	if (!config->meter.enabled)
 		findings_add(findings, FINDING_FIX, "energy", "remove --no-meter.enabled",
 			     "meters are switched off by the configuration");
 	else if (sources_are_searched(sources))
@@ -74,17 +74,17 @@ static void examine_estimate(struct findings *findings, const struct sources *so
 			     "a driver does not answer; see dmesg. Meters that are found later "
 			     "take over from the estimate",
 			     "the search for meters in %s/class/powercap has not come to its end",
-			     config->host_sysfs);
+			     config->host.sysfs);
 	else if (sources->host.is_vm)
 		findings_add(
 			findings, FINDING_NOTE, "energy", NULL,
 			"no meter: %s/class/powercap has no zones, as in most virtual machines",
-			config->host_sysfs);
+			config->host.sysfs);
 	else
 		findings_add(findings, FINDING_FIX, "energy",
 			     "on Intel or AMD: modprobe intel_rapl_msr (kernel option "
 			     "CONFIG_INTEL_RAPL)",
-			     "no meter: %s/class/powercap has no zones", config->host_sysfs);
+			     "no meter: %s/class/powercap has no zones", config->host.sysfs);
 	findings_add(findings, FINDING_NOTE, "energy", NULL,
 		     "the zone \"platform\" is ESTIMATED by model %s, fitted to %s; its error for "
 		     "a machine it "
@@ -189,7 +189,7 @@ static void examine_owners(struct findings *findings, const struct sources *sour
 			     "mount the host's /sys and point --host.cgroupfs there",
 			     "%s is only the part of the container that Kepler runs in: its own "
 			     "work is charged to the system, not to that container",
-			     config->host_cgroupfs);
+			     config->host.cgroupfs);
 }
 
 static void examine_names(struct findings *findings, const struct sources *sources)
@@ -249,29 +249,29 @@ static void examine_idle(struct findings *findings, const struct interval_engine
 				     ? " (a running exporter needs a minute of load "
 				       "that varies by 20 points, and to be quiet once)"
 				     : "",
-			     idle_share_name((enum idle_share)config->idle_share));
+			     idle_share_name(config->idle.share));
 	}
 }
 
 static void examine_state(struct findings *findings, const struct config *config)
 {
-	if (!config->host_state_dir[0])
+	if (!config->host.state_dir[0])
 		return;
-	if (access(config->host_state_dir, W_OK) == 0)
+	if (access(config->host.state_dir, W_OK) == 0)
 		findings_add(findings, FINDING_OK, "state", NULL,
-			     "learned idle power is kept in %s", config->host_state_dir);
+			     "learned idle power is kept in %s", config->host.state_dir);
 	else
 		findings_add(findings, FINDING_NOTE, "state", NULL,
 			     "%s: %s; learned idle power is not kept over restarts unless it can "
 			     "be made at start",
-			     config->host_state_dir, strerrordesc_np(errno));
+			     config->host.state_dir, strerrordesc_np(errno));
 }
 
 static void examine_limits(struct findings *findings, const struct config *config)
 {
 	int abi = landlock_abi();
 
-	if (!config->security_landlock)
+	if (!config->security.landlock)
 		findings_add(findings, FINDING_NOTE, "file limits", NULL,
 			     "off: security.landlock is false");
 	else if (abi)

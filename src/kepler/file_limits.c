@@ -137,8 +137,8 @@ static void job_run(struct offload_job *base)
 /* Of unix sockets to listen on: these are made, renamed and removed. */
 static void add_socket_folders(struct limits_job *job, const struct config *config)
 {
-	for (size_t i = 0; i < config->web_listen_count; i++) {
-		const char *path = http_unix_path(config->web_listen_address[i]);
+	for (size_t i = 0; i < config->web.listen_count; i++) {
+		const char *path = http_unix_path(config->web.listen[i]);
 		const char *end = path ? strrchr(path, '/') : NULL;
 		char *folder = job->socket_folders[job->socket_folder_count];
 
@@ -153,14 +153,14 @@ static void add_socket_folders(struct limits_job *job, const struct config *conf
 static struct limits_job *job_new(const struct config *config, const struct hanging *hanging)
 {
 	const char *const given[TEXTS] = {
-		[TEXT_STATE_DIR] = config->host_state_dir,
-		[TEXT_KUBECONFIG] = names_want_kubernetes(config) ? config->kube_config : NULL,
-		[TEXT_KUBE_CONTEXT] = config->kube_context,
+		[TEXT_STATE_DIR] = config->host.state_dir,
+		[TEXT_KUBECONFIG] = names_want_kubernetes(config) ? config->kube.kubeconfig : NULL,
+		[TEXT_KUBE_CONTEXT] = config->kube.context,
 		[TEXT_CONFIG_FILE] = config->options.file,
-		[TEXT_SYSFS] = config->host_sysfs,
-		[TEXT_PROCFS] = config->host_procfs,
-		[TEXT_CGROUPFS] = config->host_cgroupfs,
-		[TEXT_KUBELET_CA] = config->kube_kubelet_ca_file,
+		[TEXT_SYSFS] = config->host.sysfs,
+		[TEXT_PROCFS] = config->host.procfs,
+		[TEXT_CGROUPFS] = config->host.cgroupfs,
+		[TEXT_KUBELET_CA] = config->kube.kubelet_ca_file,
 	};
 	struct limits_job *job = calloc(1, sizeof(*job));
 
@@ -245,7 +245,7 @@ int file_limits_enter(const struct config *config)
 #ifdef KEPLER_COVERAGE
 	return 0; /* the runtime of gcov writes its files at the end */
 #endif
-	if (!config->security_landlock)
+	if (!config->security.landlock)
 		return 0;
 	r = enter(config, &diag);
 	if (r == -EOPNOTSUPP)

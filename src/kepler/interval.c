@@ -62,10 +62,10 @@ static void set_publication(struct interval_engine *engine)
 	uint32_t series_per_row = (uint32_t)engine->zone_count * MODE_COUNT + 1;
 
 	engine->publication = (struct publisher_options){
-		.min_uj = (uint64_t)llround(config->metrics_process_min_joules * 1e6),
-		.settle_ns = config->metrics_settle_ns,
-		.keep_ns = config->metrics_keep_ns,
-		.max_rows = config->metrics_max_series / series_per_row,
+		.min_uj = (uint64_t)llround(config->metrics.process_min_joules * 1e6),
+		.settle_ns = config->metrics.settle_ns,
+		.keep_ns = config->metrics.keep_ns,
+		.max_rows = config->metrics.max_series / series_per_row,
 		.first_zone = engine->handed_over ? (uint32_t)engine->estimated : 0,
 	};
 	if (engine->publisher)
@@ -77,7 +77,7 @@ static void adopt_zone(struct interval_engine *engine, const struct zone *zone, 
 	struct zone_account *state = &engine->zones[engine->zone_count];
 	struct snapshot_zone *published = &engine->published[engine->zone_count];
 
-	zone_account_init(state, zone, engine->config, realtime_ms);
+	zone_account_init(state, zone, &engine->config->idle, realtime_ms);
 	state->late = engine->baseline_done;
 	*published = (struct snapshot_zone){ .estimated = zone->estimated };
 	(void)snprintf(published->name, sizeof(published->name), "%s", zone->name);
@@ -113,8 +113,8 @@ int interval_engine_new(const struct interval_sources *sources, const struct con
 			struct interval_engine **ret)
 {
 	const struct ledger_options options = {
-		.max_processes = config->max_processes,
-		.max_containers = config->max_containers,
+		.max_processes = config->monitor.max_processes,
+		.max_containers = config->monitor.max_containers,
 		.overflow = { "system_processes", "system_processes", "system",
 			      "system_processes" },
 	};
@@ -125,7 +125,7 @@ int interval_engine_new(const struct interval_sources *sources, const struct con
 		return -ENOMEM;
 	engine->sources = *sources;
 	engine->config = config;
-	engine->idle_share = (enum idle_share)config->idle_share;
+	engine->idle_share = config->idle.share;
 	r = ledger_new(&options, &engine->ledger);
 	if (r == 0) {
 		set_publication(engine);
@@ -154,14 +154,14 @@ void interval_engine_free(struct interval_engine *engine)
 void interval_engine_reconfigure(struct interval_engine *engine, const struct config *config)
 {
 	if (engine->baseline_done && engine->idle_share == IDLE_SHARE_NODE)
-		engine->share_is_new = config->idle_share != IDLE_SHARE_NODE;
+		engine->share_is_new = config->idle.share != IDLE_SHARE_NODE;
 	if (engine->baseline_done && engine->idle_share != IDLE_SHARE_EQUAL)
-		engine->sleepers_are_due = config->idle_share == IDLE_SHARE_EQUAL;
+		engine->sleepers_are_due = config->idle.share == IDLE_SHARE_EQUAL;
 	engine->config = config;
-	engine->idle_share = (enum idle_share)config->idle_share;
+	engine->idle_share = config->idle.share;
 	set_publication(engine);
 	for (size_t z = 0; z < engine->zone_count; z++)
-		zone_account_configure(&engine->zones[z], config);
+		zone_account_configure(&engine->zones[z], &config->idle);
 }
 
 static uint32_t container_of(struct interval_engine *engine, const struct process_ref *process)
@@ -569,7 +569,7 @@ void interval_engine_restore(struct interval_engine *engine, size_t index,
 			     const struct idle_learner *learner)
 {
 	engine->zones[index].learner = *learner;
-	zone_account_configure(&engine->zones[index], engine->config);
+	zone_account_configure(&engine->zones[index], &engine->config->idle);
 }
 
 const struct zone_reading *interval_engine_reading(const struct interval_engine *engine,

@@ -29,7 +29,7 @@ void monitor_enter_step(struct monitor *monitor, enum loop_step step)
 
 uint64_t monitor_hang_limit_ns(const struct config *config)
 {
-	return heartbeat_limit_ns(config->hang_limit_ns, config->monitor_interval_ns);
+	return heartbeat_limit_ns(config->monitor.hang_limit_ns, config->monitor.interval_ns);
 }
 
 int64_t monitor_realtime_ms(void)
@@ -79,7 +79,7 @@ static void keep_state(struct monitor *monitor, uint64_t now_ns)
 {
 	struct diag diag = { "" };
 
-	if (now_ns - monitor->state_ns < monitor->config->state_every_ns)
+	if (now_ns - monitor->state_ns < monitor->config->host.state_every_ns)
 		return;
 	monitor->state_ns = now_ns;
 	tell_of_state(monitor,
@@ -115,8 +115,8 @@ static void apply_config(struct monitor *monitor, struct config *fresh)
 		log_warn("these changes need a restart: %s", fixed);
 	config_keep_unreloadable(old, fresh);
 	monitor_log_warnings(fresh);
-	monitor->stats.self.interval_s = (double)fresh->monitor_interval_ns / 1e9;
-	log_setup((enum log_level)fresh->log_level, (enum log_format)fresh->log_format);
+	monitor->stats.self.interval_s = (double)fresh->monitor.interval_ns / 1e9;
+	log_setup(fresh->log.level, fresh->log.format);
 	interval_engine_reconfigure(monitor->engine, fresh);
 	web_reconfigure(monitor->web, fresh);
 	names_reconfigure(&monitor->sources.names, fresh);
@@ -124,7 +124,7 @@ static void apply_config(struct monitor *monitor, struct config *fresh)
 	config_release(old);
 	free(old);
 	heartbeat_set_limit(&monitor->heartbeat, monitor_hang_limit_ns(fresh));
-	schedule_set_interval(&monitor->schedule, now_ns, fresh->monitor_interval_ns);
+	schedule_set_interval(&monitor->schedule, now_ns, fresh->monitor.interval_ns);
 	log_info("configuration reloaded");
 	notify_ready(monitor->notify, monitor->source);
 }
@@ -253,7 +253,7 @@ static void loop(struct monitor *monitor)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 
-	schedule_start(&monitor->schedule, now_ns, monitor->config->monitor_interval_ns);
+	schedule_start(&monitor->schedule, now_ns, monitor->config->monitor.interval_ns);
 	monitor->state_ns = now_ns;
 	while (!monitor->stop) {
 		wait_for_event(monitor);
@@ -308,8 +308,7 @@ int monitor_main(int argc, char *const *argv, char *const *environ_)
 		(void)fprintf(stderr, "kepler: %s\n", diag.text);
 		return 2;
 	}
-	log_setup((enum log_level)monitor.config->log_level,
-		  (enum log_format)monitor.config->log_format);
+	log_setup(monitor.config->log.level, monitor.config->log.format);
 	monitor_log_warnings(monitor.config);
 	monitor.on_terminal = isatty(STDOUT_FILENO);
 	monitor.table = want_table(monitor.config);

@@ -47,7 +47,7 @@ void monitor_describe_sources(struct monitor *monitor)
 	struct snapshot_self *self = &monitor->stats.self;
 	const struct sources *sources = &monitor->sources;
 
-	self->interval_s = (double)monitor->config->monitor_interval_ns / 1e9;
+	self->interval_s = (double)monitor->config->monitor.interval_ns / 1e9;
 	monitor->measured = !interval_engine_is_estimated(monitor->engine);
 	sources_describe(sources, !monitor->measured, monitor->source, sizeof(monitor->source));
 	self->components_source[0] = self->platform_source[0] = '\0';
@@ -88,7 +88,7 @@ void monitor_follow_meters(struct monitor *monitor)
 		idle_state_restore(&monitor->idle_state, monitor->engine);
 		log_info("meters were found; the estimate ends when they count, %g s from now or "
 			 "later",
-			 (double)monitor->config->metrics_settle_ns / 1e9);
+			 (double)monitor->config->metrics.settle_ns / 1e9);
 		log_unread_zones(monitor->engine);
 		monitor_describe_sources(monitor);
 		notify_status(monitor->notify, monitor->source);
@@ -135,13 +135,13 @@ void monitor_log_start(const struct monitor *monitor)
 	if (info.account != MACHINE_ACCOUNT_GOOD)
 		log_warn("%s/stat does not tell what the machine runs: the energy of what is not "
 			 "seen is shared among what is",
-			 monitor->config->host_procfs);
+			 monitor->config->host.procfs);
 	if (info.refused)
 		log_warn("the kernel refuses BPF programs: %s", info.refused_text);
 	if (identity_resolver_sees_part(monitor->sources.identities))
 		log_warn("%s is only the part of Kepler's own container, whose work is charged to "
 			 "the system; mount the host's /sys and point --host.cgroupfs there",
-			 monitor->config->host_cgroupfs);
+			 monitor->config->host.cgroupfs);
 	log_unread_zones(monitor->engine);
 	if (monitor->searching)
 		log_warn("the search for meters has not come to its end: a driver does not answer; "

@@ -85,7 +85,8 @@ static int open_processes(struct monitor *monitor)
 		log_error("%s", diag.text);
 		return r;
 	}
-	if (monitor->config->security_drop && privileges_drop(PRIVILEGE_AFTER_START, &diag) < 0)
+	if (monitor->config->security.drop_capabilities &&
+	    privileges_drop(PRIVILEGE_AFTER_START, &diag) < 0)
 		log_warn("more privileges than needed are kept: %s", diag.text);
 	return 0;
 }
@@ -123,7 +124,7 @@ static void open_jobs(struct monitor *monitor)
 
 static unsigned confinement(const struct monitor *monitor)
 {
-	return (monitor->config->seccomp_log ? CONFINE_LOG_ONLY : 0) |
+	return (monitor->config->security.seccomp_log ? CONFINE_LOG_ONLY : 0) |
 	       (names_have_clients(&monitor->sources.names, monitor->config) ? CONFINE_CLIENTS : 0);
 }
 
@@ -131,7 +132,7 @@ static void confine(struct monitor *monitor)
 {
 	struct diag diag = { "" };
 
-	if (monitor->config->security_seccomp && confine_enter(confinement(monitor), &diag) < 0)
+	if (monitor->config->security.seccomp && confine_enter(confinement(monitor), &diag) < 0)
 		log_warn("system calls are not confined: %s", diag.text);
 }
 
@@ -161,7 +162,7 @@ static int start_measuring(struct monitor *monitor)
 	r = interval_engine_find_zones(monitor->engine, monitor_realtime_ms());
 	if (r < 0)
 		return log_error_errno(r, "cannot adopt the meters' zones");
-	if (idle_state_open(&monitor->idle_state, monitor->config->host_state_dir,
+	if (idle_state_open(&monitor->idle_state, monitor->config->host.state_dir,
 			    &monitor->sources.host, PATIENCE_NS, &diag) == IDLE_FAILED)
 		log_warn("idle power is learned anew: %s", diag.text);
 	idle_state_restore(&monitor->idle_state, monitor->engine);

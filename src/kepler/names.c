@@ -20,36 +20,19 @@
 
 #define CLOSE_PATIENCE_NS (2 * NSEC_PER_SEC)
 
-static const char *text_or_null(const char *text)
-{
-	return text[0] ? text : NULL;
-}
-
 bool names_want_kubernetes(const struct config *config)
 {
 	const char *host = getenv("KUBERNETES_SERVICE_HOST");
 
-	if (config->kube_pods == KUBE_PODS_AUTO)
-		return config->kube_config[0] || (host && host[0]);
-	return config->kube_pods != KUBE_PODS_OFF;
-}
-
-static enum kube_source source_of(const struct config *config)
-{
-	static const enum kube_source sources[] = {
-		[KUBE_PODS_AUTO] = KUBE_AUTO,
-		[KUBE_PODS_KUBELET] = KUBE_KUBELET,
-		[KUBE_PODS_APISERVER] = KUBE_APISERVER,
-		[KUBE_PODS_OFF] = KUBE_OFF,
-	};
-
-	return sources[config->kube_pods];
+	if (config->kube.source == KUBE_AUTO)
+		return config->kube.kubeconfig[0] || (host && host[0]);
+	return config->kube.source != KUBE_OFF;
 }
 
 int names_open(const struct config *config, struct names *ret, struct diag *diag)
 {
 	struct names names = { 0 };
-	int r = directory_new(config->max_containers * DIRECTORY_FACTOR, &names.directory);
+	int r = directory_new(config->monitor.max_containers * DIRECTORY_FACTOR, &names.directory);
 
 	if (r < 0)
 		return diag_set(diag, r, "cannot set up the directory of containers: %s",
@@ -58,11 +41,13 @@ int names_open(const struct config *config, struct names *ret, struct diag *diag
 	return 0;
 }
 
+#define KUBE_TEXTS 6
+
 /* Starts Kubernetes' thread; all that it needs is its own, but the directory. */
 struct kube_job {
 	struct offload_job job;
 	struct kube_options options; /* its texts are those below */
-	char *texts[6];
+	char *texts[KUBE_TEXTS];
 	struct directory *directory;
 	struct kube *kube;
 	int result;
@@ -71,7 +56,7 @@ struct kube_job {
 
 static void kube_job_free(struct kube_job *job)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(job->texts); i++)
+	for (size_t i = 0; i < KUBE_TEXTS; i++)
 		free(job->texts[i]);
 	free(job);
 }
@@ -91,38 +76,36 @@ static void kube_job_run(struct offload_job *base)
 
 static uint64_t interval_ms(const struct config *config)
 {
-	return config->monitor_interval_ns / NSEC_PER_MSEC;
+	return config->monitor.interval_ns / NSEC_PER_MSEC;
 }
 
+/* The job may outlive @config, and so has copies of its texts. */
 static struct kube_job *kube_job_new(const struct config *config, struct directory *directory)
 {
-	const char *const given[] = { config->kube_config,          config->kube_context,
-				      config->kube_node_name,       config->kube_kubelet_url,
-				      config->kube_kubelet_ca_file, config->kube_pod_labels };
 	struct kube_job *job = calloc(1, sizeof(*job));
+	const char **texts[KUBE_TEXTS];
 
 	if (!job)
 		return NULL;
-	for (size_t i = 0; i < ARRAY_SIZE(given); i++) {
-		job->texts[i] = given[i][0] ? strdup(given[i]) : NULL;
-		if (given[i][0] && !job->texts[i]) {
-			kube_job_free(job);
-			return NULL;
-		}
-	}
 	job->job.run = kube_job_run;
 	job->job.drop = kube_job_drop;
 	job->directory = directory;
-	job->options = (struct kube_options){
-		.source = source_of(config),
-		.kubeconfig = job->texts[0],
-		.context = job->texts[1],
-		.node_name = job->texts[2],
-		.kubelet_url = job->texts[3],
-		.kubelet_ca_file = job->texts[4],
-		.pod_labels = job->texts[5],
-		.interval_ms = interval_ms(config),
-	};
+	job->options = config->kube;
+	job->options.interval_ms = interval_ms(config);
+	texts[0] = &job->options.kubeconfig;
+	texts[1] = &job->options.context;
+	texts[2] = &job->options.node_name;
+	texts[3] = &job->options.kubelet_url;
+	texts[4] = &job->options.kubelet_ca_file;
+	texts[5] = &job->options.pod_labels;
+	for (size_t i = 0; i < KUBE_TEXTS; i++) {
+		job->texts[i] = strdup(*texts[i]);
+		if (!job->texts[i]) {
+			kube_job_free(job);
+			return NULL;
+		}
+		*texts[i] = job->texts[i];
+	}
 	return job;
 }
 
@@ -189,14 +172,10 @@ static void wait_for_kubernetes(struct names *names, uint64_t patience_ns)
 
 static void begin_runtimes(struct names *names)
 {
-	const struct runtimes_options options = {
-		.docker_socket = text_or_null(names->config->runtimes_docker_socket),
-		.podman_socket = text_or_null(names->config->runtimes_podman_socket),
-	};
 	struct diag diag = { "" };
 
 	names->runtimes_error[0] = '\0';
-	if (runtimes_start(&options, names->directory, &names->runtimes, &diag) < 0)
+	if (runtimes_start(&names->config->runtimes, names->directory, &names->runtimes, &diag) < 0)
 		(void)snprintf(names->runtimes_error, sizeof(names->runtimes_error), "%.255s",
 			       diag.text);
 }
@@ -402,6 +381,6 @@ void names_close(struct names *names)
 
 bool names_have_clients(const struct names *names, const struct config *config)
 {
-	return names->wants_kube || (names->wants_runtimes && (config->runtimes_docker_socket[0] ||
-							       config->runtimes_podman_socket[0]));
+	return names->wants_kube || (names->wants_runtimes && (config->runtimes.docker_socket[0] ||
+							       config->runtimes.podman_socket[0]));
 }

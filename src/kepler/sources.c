@@ -23,17 +23,17 @@
 static int open_processes(const struct config *config, struct sources *sources, struct diag *diag)
 {
 	struct identity_options identity = {
-		.procfs = config->host_procfs,
-		.cgroupfs = config->host_cgroupfs,
-		.merge_services = config->metrics_services == SERVICES_MERGED,
+		.procfs = config->host.procfs,
+		.cgroupfs = config->host.cgroupfs,
+		.merge_services = config->metrics.services == SERVICES_MERGED,
 		.start_thread = privileges_drop_thread,
 	};
 	struct activity_options activity = {
-		.procfs = config->host_procfs,
-		.allow_bpf = config->bpf_enabled,
+		.procfs = config->host.procfs,
+		.allow_bpf = config->bpf.enabled,
 		.allow_walk = true,
-		.end_buffer_bytes = config->bpf_end_buffer_kib * 1024,
-		.max_processes = config->max_processes * READER_FACTOR,
+		.end_buffer_bytes = config->bpf.end_buffer_kib * 1024,
+		.max_processes = config->monitor.max_processes * READER_FACTOR,
 	};
 	int r = names_open(config, &sources->names, diag);
 
@@ -49,19 +49,19 @@ static int open_processes(const struct config *config, struct sources *sources, 
 	if (r < 0)
 		return diag_set(diag, r,
 				"%s: processes cannot be read: %s; is --host.procfs right?",
-				config->host_procfs, strerrordesc_np(-r));
+				config->host.procfs, strerrordesc_np(-r));
 	return 0;
 }
 
 int sources_open_processes(const struct config *config, struct sources *ret, struct diag *diag)
 {
 	struct sources sources = { 0 };
-	int r = host_info_read(config->host_procfs, config->host_sysfs, config->host_cgroupfs,
+	int r = host_info_read(config->host.procfs, config->host.sysfs, config->host.cgroupfs,
 			       &sources.host);
 
 	if (r < 0)
 		return diag_set(diag, r, "%s: cannot be read: %s; is --host.procfs right?",
-				config->host_procfs, strerrordesc_np(-r));
+				config->host.procfs, strerrordesc_np(-r));
 	r = host_override(config->model_machine, &sources.host, diag);
 	if (r == 0)
 		r = open_processes(config, &sources, diag);
@@ -94,18 +94,18 @@ const char *sources_why_left_out(const struct sources *sources)
 static int open_energy(const struct config *config, struct sources *sources, struct diag *diag)
 {
 	const struct meter_options options = {
-		.sysfs = config->host_sysfs,
-		.read_deadline_ns = config->meter_deadline_ns,
-		.max_power_uw = (uint64_t)llround(config->meter_max_watts * 1e6),
+		.sysfs = config->host.sysfs,
+		.read_deadline_ns = config->meter.deadline_ns,
+		.max_power_uw = (uint64_t)llround(config->meter.max_watts * 1e6),
 		.core_is_one_core = sources_core_is_one_core(sources),
 	};
 	int r;
 
-	if (config->meter_enabled) {
+	if (config->meter.enabled) {
 		r = meter_table_open(&options, &sources->meters);
 		if (r < 0)
 			return diag_set(diag, r, "%s: cannot look for meters: %s",
-					config->host_sysfs, strerrordesc_np(-r));
+					config->host.sysfs, strerrordesc_np(-r));
 		if (meter_table_count(sources->meters) > 0)
 			return 0;
 	}

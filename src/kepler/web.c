@@ -167,23 +167,23 @@ static void collect_names(struct web *web, const struct config *config)
 
 	(void)gethostname(host, sizeof(host)); /* none is empty */
 	add_name(web, host);
-	add_name(web, config->kube_node_name);
+	add_name(web, config->kube.node_name);
 	add_name(web, getenv("KEPLER_NODE_NAME"));
 	add_name(web, getenv("NODE_NAME"));
-	for (size_t i = 0; i < config->web_allowed_hosts_count; i++)
-		add_name(web, config->web_allowed_hosts[i]);
+	for (size_t i = 0; i < config->web.allowed_hosts_count; i++)
+		add_name(web, config->web.allowed_hosts[i]);
 }
 
 static int start_server(struct web *web, const struct config *config, struct diag *diag)
 {
 	mode_t mode = 0;
-	int r = http_unix_parse_mode(config->web_socket_mode, &mode, diag);
+	int r = http_unix_parse_mode(config->web.socket_mode, &mode, diag);
 	const struct http_options options = {
-		.listen = (const char *const *)config->web_listen_address,
-		.listen_count = config->web_listen_count,
+		.listen = (const char *const *)config->web.listen,
+		.listen_count = config->web.listen_count,
 		.socket_mode = mode,
 		.hosts = { (const char *const *)web->names, web->name_count },
-		.max_connections = config->web_max_connections,
+		.max_connections = config->web.max_connections,
 		.routes = web->routes,
 		.route_count = ARRAY_SIZE(web->routes),
 	};
@@ -197,26 +197,18 @@ static int start_server(struct web *web, const struct config *config, struct dia
 	return request.result;
 }
 
-static struct page_options page_options(const struct config *config)
-{
-	return (struct page_options){ .schema = (enum metrics_schema)config->metrics_schema,
-				      .created = config->metrics_created };
-}
-
 int web_start(const struct config *config, struct snapshot_holder *holder,
 	      const struct heartbeat *heartbeat, struct web **ret, struct diag *diag)
 {
 	struct web *web = calloc(1, sizeof(*web));
-	struct page_options pages;
 	int r;
 
 	if (!web)
 		return diag_set(diag, -ENOMEM, "out of memory");
 	web->holder = holder;
 	web->heartbeat = heartbeat;
-	web->interval_ns = config->monitor_interval_ns;
-	pages = page_options(config);
-	r = page_cache_new(holder, &pages, &web->pages);
+	web->interval_ns = config->monitor.interval_ns;
+	r = page_cache_new(holder, &config->pages, &web->pages);
 	if (r < 0) {
 		free(web);
 		return diag_set(diag, r, "out of memory");
@@ -249,10 +241,8 @@ void web_stop(struct web *web)
 
 void web_reconfigure(struct web *web, const struct config *config)
 {
-	struct page_options pages = page_options(config);
-
-	__atomic_store_n(&web->interval_ns, config->monitor_interval_ns, __ATOMIC_RELAXED);
-	page_cache_set_options(web->pages, &pages);
+	__atomic_store_n(&web->interval_ns, config->monitor.interval_ns, __ATOMIC_RELAXED);
+	page_cache_set_options(web->pages, &config->pages);
 }
 
 void web_sweep(struct web *web, uint64_t now_ns)

@@ -22,11 +22,12 @@ static bool zone_matches(const struct zone *zone, const char *name)
 	return strcmp(name, full) == 0;
 }
 
-static bool fixed_idle_power(const struct zone *zone, const struct config *config, uint64_t *ret_uw)
+static bool fixed_idle_power(const struct zone *zone, const struct idle_options *options,
+			     uint64_t *ret_uw)
 {
-	for (size_t i = 0; i < config->idle_watts_count; i++) {
-		if (zone_matches(zone, config->idle_watts[i].name)) {
-			*ret_uw = (uint64_t)llround(config->idle_watts[i].amount * 1e6);
+	for (size_t i = 0; i < options->watts_count; i++) {
+		if (zone_matches(zone, options->watts[i].name)) {
+			*ret_uw = (uint64_t)llround(options->watts[i].amount * 1e6);
 			return true;
 		}
 	}
@@ -40,34 +41,34 @@ static void configure_learned(struct zone_account *state)
 		state->idle_state = IDLE_LEARNED;
 }
 
-static void choose_idle_state(struct zone_account *state, const struct config *config)
+static void choose_idle_state(struct zone_account *state, const struct idle_options *options)
 {
 	state->idle_power_uw = 0;
 	if (state->zone->vm_dynamic)
 		state->idle_state = IDLE_ABSENT;
-	else if (config->idle_mode == IDLE_MODE_OFF)
+	else if (options->mode == IDLE_MODE_OFF)
 		state->idle_state = IDLE_OFF;
 	else if (state->zone->has_idle_model)
 		state->idle_state = IDLE_MODEL;
-	else if (config->idle_mode == IDLE_MODE_LEARNED)
+	else if (options->mode == IDLE_MODE_LEARNED)
 		configure_learned(state);
 	else /* fixed; off where no figure was given for this zone */
-		state->idle_state = fixed_idle_power(state->zone, config, &state->idle_power_uw)
+		state->idle_state = fixed_idle_power(state->zone, options, &state->idle_power_uw)
 					    ? IDLE_FIXED
 					    : IDLE_OFF;
 }
 
-void zone_account_configure(struct zone_account *state, const struct config *config)
+void zone_account_configure(struct zone_account *state, const struct idle_options *options)
 {
 	bool had_idle = zone_account_has_idle(state);
 
-	choose_idle_state(state, config);
+	choose_idle_state(state, options);
 	if (state->good_time_ns && !had_idle && zone_account_has_idle(state))
 		state->idle_is_new = true;
 }
 
 void zone_account_init(struct zone_account *state, const struct zone *zone,
-		       const struct config *config, int64_t realtime_ms)
+		       const struct idle_options *options, int64_t realtime_ms)
 {
 	*state = (struct zone_account){
 		.zone = zone,
@@ -75,7 +76,7 @@ void zone_account_init(struct zone_account *state, const struct zone *zone,
 		.watts = { (double)NAN, (double)NAN },
 	};
 	idle_learner_init(&state->learner);
-	zone_account_configure(state, config);
+	zone_account_configure(state, options);
 }
 
 bool zone_account_has_idle(const struct zone_account *state)

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "attribution/idle.h"
-#include "kepler/config.h"
+#include "kepler/idle_options.h"
 #include "meter/meter.h"
 
 struct zone_account {
@@ -52,11 +52,11 @@ struct zone_activity {
 };
 
 void zone_account_init(struct zone_account *state, const struct zone *zone,
-		       const struct config *config, int64_t realtime_ms);
+		       const struct idle_options *options, int64_t realtime_ms);
 /*
- * How idle power is known under this config; called at start, after a reload and after a restore.
+ * How idle power is known under these options; called at start, after a reload and after a restore.
  */
-void zone_account_configure(struct zone_account *state, const struct config *config);
+void zone_account_configure(struct zone_account *state, const struct idle_options *options);
 struct zone_interval zone_account_advance(struct zone_account *state,
 					  const struct zone_reading *reading,
 					  const struct zone_activity *activity, uint64_t settle_ns);

@@ -32,11 +32,15 @@ static int copy_text(const char *text, char **ret)
 	return text && !*ret ? -ENOMEM : 0;
 }
 
+/* "" is as if nothing were said. */
+static const char *said(const char *text)
+{
+	return text && *text ? text : NULL;
+}
+
 static const char *from_environment(const char *name)
 {
-	const char *value = getenv(name);
-
-	return value && *value ? value : NULL;
+	return said(getenv(name));
 }
 
 static uint64_t or_default(uint64_t value, uint64_t otherwise)
@@ -98,14 +102,14 @@ static int set_access(struct kube *kube, const struct kube_options *options, str
 		options->in_cluster_dir ? options->in_cluster_dir : DEFAULT_IN_CLUSTER_DIR;
 	const char *host = from_environment("KUBERNETES_SERVICE_HOST");
 
-	if (options->kubeconfig)
-		return kube_access_from_kubeconfig(options->kubeconfig, options->context,
+	if (said(options->kubeconfig))
+		return kube_access_from_kubeconfig(options->kubeconfig, said(options->context),
 						   &kube->access, diag);
 	if (host || access(dir, F_OK) == 0)
 		return kube_access_in_cluster(dir, host,
 					      from_environment("KUBERNETES_SERVICE_PORT"),
 					      &kube->access, diag);
-	if (kube->source == KUBE_KUBELET || options->kubelet_url)
+	if (kube->source == KUBE_KUBELET || said(options->kubelet_url))
 		return 0;
 	return diag_set(diag, -EDESTADDRREQ,
 			"neither in a pod (KUBERNETES_SERVICE_HOST is not set) nor given "
@@ -230,9 +234,9 @@ static int prepare(struct kube *kube, const struct kube_options *options, struct
 		return diag_set(diag, -EIO, "no random numbers");
 	pod_table_init(&kube->table, kube->directory, &key,
 		       options->max_pods ? options->max_pods : DEFAULT_MAX_PODS);
-	if (set_node_name(kube, options->node_name) < 0 ||
-	    set_kubelet_url(kube, options->kubelet_url) < 0 ||
-	    copy_text(options->kubelet_ca_file, &kube->kubelet_ca_file) < 0)
+	if (set_node_name(kube, said(options->node_name)) < 0 ||
+	    set_kubelet_url(kube, said(options->kubelet_url)) < 0 ||
+	    copy_text(said(options->kubelet_ca_file), &kube->kubelet_ca_file) < 0)
 		return diag_set(diag, -ENOMEM, "out of memory");
 	r = pod_labels_parse(options->pod_labels, &kube->labels, diag);
 	if (r == 0)

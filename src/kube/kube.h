@@ -38,6 +38,7 @@ struct kube_timing {
 	uint64_t boot_window, boot_spread;
 };
 
+/* A text that is "" is as NULL. */
 struct kube_options {
 	enum kube_source source;     /* AUTO: kubelet where it answers, else the API server */
 	const char *kubeconfig;      /* path; NULL: in-cluster, as KUBERNETES_SERVICE_HOST says */

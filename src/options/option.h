@@ -21,9 +21,9 @@
 #define AMOUNT_NAME_MAX 32 /* with the terminator */
 
 enum option_type {
-	OPTION_STRING,   /* char *, owned, never NULL once it is set */
+	OPTION_STRING,   /* char * or const char *, owned, never NULL once it is set */
 	OPTION_BOOL,     /* bool */
-	OPTION_ENUM,     /* int, a choice's value */
+	OPTION_ENUM,     /* int or an enum of its size, a choice's value */
 	OPTION_DURATION, /* uint64_t ns */
 	OPTION_U32,      /* uint32_t */
 	OPTION_KIB,      /* uint32_t KiB, a power of two */

@@ -132,10 +132,10 @@ static void show_loads_back(void **state)
 
 		assert_int_equal(config_load_text("x", "", 0, &before, &diag), 0);
 		randomize(&before, &seed);
-		if (before.idle_watts_count == 0)
-			before.idle_mode = 0; /* fixed without watts is refused as a whole */
-		if (before.monitor_interval_ns < 1000000000)
-			before.web_allow_fast_updates = true; /* as is this, where others ask */
+		if (before.idle.watts_count == 0)
+			before.idle.mode = 0; /* fixed without watts is refused as a whole */
+		if (before.monitor.interval_ns < 1000000000)
+			before.web.allow_fast_updates = true; /* as is this, where others ask */
 		config_show(&before, &text);
 		assert_int_equal(strbuf_error(&text), 0);
 		if (config_load_text("x", text.data, text.len, &after, &diag) < 0)
@@ -170,7 +170,7 @@ static void numbers_keep_to_their_range(void **state)
 	assert_int_equal(set(&config, "web.max-connections", "10000"), 0);
 	assert_int_equal(set(&config, "web.max-connections", "10001"), -EINVAL);
 	assert_int_equal(set(&config, "web.max-connections", "3"), -EINVAL);
-	assert_int_equal(config.web_max_connections, 10000);
+	assert_int_equal(config.web.max_connections, 10000);
 	assert_int_equal(set(&config, "monitor.interval", "100ms"), 0);
 	assert_int_equal(set(&config, "monitor.interval", "99ms"), -EINVAL);
 	assert_int_equal(set(&config, "monitor.interval", "100000h"), -EINVAL);

@@ -55,19 +55,20 @@ static void defaults(void **state)
 	(void)state;
 	assert_int_equal(load(FLAGS(), ENVIRONMENT(), "", &config, &diag), 0);
 	assert_string_equal(config.options.file, "");
-	assert_int_equal(config.log_level, LOG_LEVEL_INFO);
-	assert_string_equal(config.host_sysfs, "/sys");
-	assert_true(config.monitor_interval_ns == NSEC_PER_SEC);
-	assert_int_equal(config.bpf_end_buffer_kib, 512);
-	assert_int_equal(config.max_processes, 20000);
-	assert_true(config.meter_deadline_ns == 100 * NSEC_PER_MSEC);
-	assert_float_equal(config.meter_max_watts, 0, 0);
-	assert_int_equal(config.idle_watts_count, 0);
-	assert_float_equal(config.metrics_process_min_joules, 1, 0);
-	assert_true(config.metrics_keep_ns == 300 * NSEC_PER_SEC);
-	assert_int_equal(config.web_listen_count, 1);
-	assert_string_equal(config.web_listen_address[0], "127.0.0.1:28282");
-	assert_true(config.security_seccomp && config.security_drop && !config.seccomp_log);
+	assert_int_equal(config.log.level, LOG_LEVEL_INFO);
+	assert_string_equal(config.host.sysfs, "/sys");
+	assert_true(config.monitor.interval_ns == NSEC_PER_SEC);
+	assert_int_equal(config.bpf.end_buffer_kib, 512);
+	assert_int_equal(config.monitor.max_processes, 20000);
+	assert_true(config.meter.deadline_ns == 100 * NSEC_PER_MSEC);
+	assert_float_equal(config.meter.max_watts, 0, 0);
+	assert_int_equal(config.idle.watts_count, 0);
+	assert_float_equal(config.metrics.process_min_joules, 1, 0);
+	assert_true(config.metrics.keep_ns == 300 * NSEC_PER_SEC);
+	assert_int_equal(config.web.listen_count, 1);
+	assert_string_equal(config.web.listen[0], "127.0.0.1:28282");
+	assert_true(config.security.seccomp && config.security.drop_capabilities &&
+		    !config.security.seccomp_log);
 	assert_string_equal(config.options.warnings, "");
 	config_release(&config);
 }
@@ -83,13 +84,13 @@ static void flag_forms(void **state)
 
 	(void)state;
 	assert_int_equal(load(flags, ENVIRONMENT(), "", &config, &diag), 0);
-	assert_int_equal(config.log_level, LOG_LEVEL_DEBUG);
-	assert_true(config.monitor_interval_ns == 2 * NSEC_PER_SEC);
-	assert_false(config.bpf_enabled);
-	assert_false(config.meter_enabled);
-	assert_true(config.seccomp_log);
-	assert_int_equal(config.web_listen_count, 2);
-	assert_string_equal(config.web_listen_address[1], "[::1]:2");
+	assert_int_equal(config.log.level, LOG_LEVEL_DEBUG);
+	assert_true(config.monitor.interval_ns == 2 * NSEC_PER_SEC);
+	assert_false(config.bpf.enabled);
+	assert_false(config.meter.enabled);
+	assert_true(config.security.seccomp_log);
+	assert_int_equal(config.web.listen_count, 2);
+	assert_string_equal(config.web.listen[1], "[::1]:2");
 	assert_int_equal(origin(&config, "web.listen-address"), ORIGIN_FLAG);
 	assert_int_equal(origin(&config, "log.format"), ORIGIN_DEFAULT);
 	config_release(&config);
@@ -114,11 +115,11 @@ static void precedence(void **state)
 					  "KEPLER_WEB_LISTEN_ADDRESS=:3,:4,:5"),
 			      "", &config, &diag),
 			 0);
-	assert_int_equal(config.log_level, LOG_LEVEL_ERROR); /* flag over environment over file */
-	assert_int_equal(config.log_format, LOG_FORMAT_TEXT);
-	assert_int_equal(config.idle_mode, IDLE_MODE_OFF);
-	assert_int_equal(config.web_listen_count, 3); /* a list is replaced, not joined */
-	assert_string_equal(config.web_listen_address[2], ":5");
+	assert_int_equal(config.log.level, LOG_LEVEL_ERROR); /* flag over environment over file */
+	assert_int_equal(config.log.format, LOG_FORMAT_TEXT);
+	assert_int_equal(config.idle.mode, IDLE_MODE_OFF);
+	assert_int_equal(config.web.listen_count, 3); /* a list is replaced, not joined */
+	assert_string_equal(config.web.listen[2], ":5");
 	assert_int_equal(origin(&config, "log.level"), ORIGIN_FLAG);
 	assert_int_equal(origin(&config, "log.format"), ORIGIN_ENVIRONMENT);
 	assert_int_equal(origin(&config, "idle.mode"), ORIGIN_FILE);
@@ -126,7 +127,7 @@ static void precedence(void **state)
 
 	assert_int_equal(load(FLAGS(), ENVIRONMENT(file_variable), "", &config, &diag), 0);
 	assert_string_equal(config.options.file, path);
-	assert_int_equal(config.web_listen_count, 2);
+	assert_int_equal(config.web.listen_count, 2);
 	config_release(&config);
 	assert_int_equal(unlink(path), 0);
 }
@@ -248,9 +249,9 @@ static void environment(void **state)
 	assert_string_equal(config.options.warnings,
 			    "KEPLER_LOG_LEVL: unknown environment variable, ignored\n"
 			    "KEPLER_?: unknown environment variable, ignored");
-	assert_int_equal(config.idle_watts_count, 2);
-	assert_string_equal(config.idle_watts[1].name, "dram");
-	assert_float_equal(config.idle_watts[1].amount, 3, 0);
+	assert_int_equal(config.idle.watts_count, 2);
+	assert_string_equal(config.idle.watts[1].name, "dram");
+	assert_float_equal(config.idle.watts[1].amount, 3, 0);
 	config_release(&config);
 
 	assert_int_equal(load(FLAGS(), ENVIRONMENT("KEPLER_TABLE=sometimes"), "", &config, &diag),
@@ -303,9 +304,8 @@ static void unreloadable(void **state)
 	config_release(&b); /* releasing what is released is harmless */
 }
 
-/* A value that @option takes and that is not its default; false when the list has none. */
-static bool set_other(const struct option *option, size_t index, struct config *config,
-		      const struct config *defaults)
+/* A value that the option takes and that is not its default; false when the list has none. */
+static bool set_other(size_t index, struct config *config, const struct config *defaults)
 {
 	static const char *const texts[] = { "/elsewhere", "false",   "true",   "1m",
 					     "333",        "2MiB",    ":9",     "off",
@@ -316,7 +316,7 @@ static bool set_other(const struct option *option, size_t index, struct config *
 
 		if (option_take(&config_options, index, &config->options, ORIGIN_FLAG, texts[i],
 				&diag) == 0 &&
-		    !option_equal(option, config, defaults))
+		    !option_is_same(&config_options, index, &config->options, &defaults->options))
 			return true;
 	}
 	return false;
@@ -338,7 +338,7 @@ static void unreloadable_stay(void **state)
 		if (option_at(&config_options, i)->reloadable ||
 		    option_at(&config_options, i)->not_in_file)
 			continue;
-		if (!set_other(option_at(&config_options, i), i, &fresh, &defaults))
+		if (!set_other(i, &fresh, &defaults))
 			fail_msg("no other value is known for %s",
 				 option_at(&config_options, i)->name);
 		fixed++;
@@ -351,7 +351,7 @@ static void unreloadable_stay(void **state)
 		assert_true(option_at(&config_options, i)->reloadable ||
 			    option_at(&config_options, i)->not_in_file ||
 			    fresh.options.origins[i] == ORIGIN_DEFAULT);
-	assert_int_not_equal(fresh.log_level, defaults.log_level);
+	assert_int_not_equal(fresh.log.level, defaults.log.level);
 	config_release(&defaults);
 	config_release(&old);
 	config_release(&fresh);

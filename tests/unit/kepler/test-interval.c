@@ -82,11 +82,9 @@ static void machine_start_with(struct machine *machine, bool is_vm, struct meter
 	*machine = (struct machine){
 		.reader.base.ops = &told_ops,
 		.meters = meters,
-		.config = { .max_processes = 256,
-			    .max_containers = 16,
-			    .metrics_settle_ns = SETTLE_NS,
-			    .metrics_max_series = 1000,
-			    .idle_mode = IDLE_MODE_LEARNED },
+		.config = { .monitor = { .max_processes = 256, .max_containers = 16 },
+			    .metrics = { .settle_ns = SETTLE_NS, .max_series = 1000 },
+			    .idle.mode = IDLE_MODE_LEARNED },
 	};
 	assert_int_equal(estimated_meter_new(&platform_power_model, &host, &machine->estimate), 0);
 	assert_int_equal(identity_resolver_open(&nowhere, &machine->identities), 0);
@@ -307,7 +305,7 @@ static void test_idle_power_that_is_switched_off_is_none(void **state)
 	(void)pass(&machine, 101, 0, NSEC_PER_SEC);
 	assert_true(zone_now(&machine).watts[MODE_IDLE] > 0);
 	off = machine.config;
-	off.idle_mode = IDLE_MODE_OFF;
+	off.idle.mode = IDLE_MODE_OFF;
 	interval_engine_reconfigure(machine.engine, &off);
 	(void)pass(&machine, 102, 0, NSEC_PER_SEC);
 	/* The series of before stays, and the zone's power is still the sum of its modes. */
@@ -342,7 +340,7 @@ static void test_idle_shares_that_a_reload_brings_are_seen_with_0(void **state)
 	(void)pass(&machine, 101, 0, NSEC_PER_SEC);
 	assert_false(zone_now(&machine).rows_have_mode[MODE_IDLE]);
 	shared = machine.config;
-	shared.idle_share = IDLE_SHARE_USAGE;
+	shared.idle.share = IDLE_SHARE_USAGE;
 	interval_engine_reconfigure(machine.engine, &shared);
 	for (uint64_t time_s = 102; time_s < 102 + 15; time_s++) {
 		(void)pass(&machine, time_s, 0, NSEC_PER_SEC);
@@ -379,7 +377,7 @@ static void test_a_reload_gives_sleepers_their_equal_share(void **state)
 	(void)pass(&machine, 100, 0, 0);
 	(void)pass(&machine, 101, 0, NSEC_PER_SEC);
 	shared = machine.config;
-	shared.idle_share = IDLE_SHARE_EQUAL;
+	shared.idle.share = IDLE_SHARE_EQUAL;
 	interval_engine_reconfigure(machine.engine, &shared);
 	for (uint64_t time_s = 102; time_s < 130; time_s++)
 		(void)pass(&machine, time_s, 0, NSEC_PER_SEC);
@@ -478,7 +476,7 @@ static void test_a_meter_that_is_found_late_takes_over(void **state)
 	atomic_store(&zone_is_there, false);
 	assert_int_equal(meter_table_open_source(&late_meter, &options, &meters), 0);
 	machine_start_with(&machine, true, meters);
-	machine.config.metrics_settle_ns = 0;
+	machine.config.metrics.settle_ns = 0;
 	interval_engine_reconfigure(machine.engine, &machine.config);
 	(void)pass(&machine, time_s++, 0, 0);
 	(void)pass(&machine, time_s++, 0, NSEC_PER_SEC);
@@ -515,7 +513,7 @@ static void test_a_meter_may_take_over_while_a_pass_fails(void **state)
 	atomic_store(&zone_is_there, false);
 	assert_int_equal(meter_table_open_source(&late_meter, &options, &meters), 0);
 	machine_start_with(&machine, true, meters);
-	machine.config.metrics_settle_ns = 0;
+	machine.config.metrics.settle_ns = 0;
 	interval_engine_reconfigure(machine.engine, &machine.config);
 	(void)pass(&machine, time_s++, 0, 0);
 	atomic_store(&zone_is_there, true);

@@ -81,7 +81,7 @@ static void a_good_file_is_loaded(void **state)
 	set_up(&bench, "monitor:\n  interval: 7s\n");
 	assert_int_equal(reload_ask(&bench.reload, 0, &bench.diag), RELOAD_BEGUN);
 	assert_int_equal(take(&bench), RELOAD_LOADED);
-	assert_int_equal(bench.config->monitor_interval_ns, 7 * NSEC_PER_SEC);
+	assert_int_equal(bench.config->monitor.interval_ns, 7 * NSEC_PER_SEC);
 	assert_int_equal(reload_turn(&bench.reload, 0, &bench.diag), RELOAD_NOTHING);
 	assert_true(reload_due_ns(&bench.reload) == UINT64_MAX);
 	tear_down(&bench);
@@ -169,7 +169,7 @@ static void the_first_is_waited_for(void **state)
 	set_up(&bench, "monitor:\n  interval: 7s\n");
 	config = reload_first(&bench.args, 60 * NSEC_PER_SEC, &bench.diag);
 	assert_non_null(config);
-	assert_int_equal(config->monitor_interval_ns, 7 * NSEC_PER_SEC);
+	assert_int_equal(config->monitor.interval_ns, 7 * NSEC_PER_SEC);
 	config_release(config);
 	free(config);
 	write_file(bench.path, "monitor:\n  intervall: 7s\n");

@@ -55,7 +55,7 @@ static struct zone_interval advance(struct zone_account *account, struct zone_re
 
 static void test_energy_is_what_lies_between_good_readings(void **state)
 {
-	const struct config config = { .idle_mode = IDLE_MODE_OFF };
+	const struct idle_options config = { .mode = IDLE_MODE_OFF };
 	const struct zone_reading failed = { .state = ZONE_ERROR, .error = -5, .energy_uj = 40 };
 	struct zone_account account;
 	struct zone_interval interval;
@@ -78,7 +78,7 @@ static void test_energy_is_what_lies_between_good_readings(void **state)
 /* A refused reading counts nothing, and the next one counts from it. */
 static void test_a_refused_reading_is_a_baseline(void **state)
 {
-	const struct config config = { .idle_mode = IDLE_MODE_OFF };
+	const struct idle_options config = { .mode = IDLE_MODE_OFF };
 	struct zone_account account;
 	struct zone_reading refused = good(40, 111);
 	struct zone_interval interval;
@@ -101,7 +101,7 @@ static void test_a_refused_reading_is_a_baseline(void **state)
 /* A counter that was reset or opened anew says nothing of the time before: not even 0 W. */
 static void test_a_restarted_counter_has_no_power(void **state)
 {
-	const struct config config = { .idle_mode = IDLE_MODE_LEARNED };
+	const struct idle_options config = { .mode = IDLE_MODE_LEARNED };
 	struct zone_reading restarted = good(40, 12);
 	struct zone_account account;
 
@@ -120,7 +120,7 @@ static void test_a_restarted_counter_has_no_power(void **state)
 
 static void test_a_reading_that_is_not_newer_waits_for_the_next(void **state)
 {
-	const struct config config = { .idle_mode = IDLE_MODE_OFF };
+	const struct idle_options config = { .mode = IDLE_MODE_OFF };
 	struct zone_account account;
 
 	(void)state;
@@ -132,10 +132,10 @@ static void test_a_reading_that_is_not_newer_waits_for_the_next(void **state)
 
 static void test_fixed_idle_is_power_times_measured_time(void **state)
 {
-	const struct config config = {
-		.idle_mode = IDLE_MODE_FIXED,
-		.idle_watts = { { "package-0", 2.5 } },
-		.idle_watts_count = 1,
+	const struct idle_options config = {
+		.mode = IDLE_MODE_FIXED,
+		.watts = { { "package-0", 2.5 } },
+		.watts_count = 1,
 	};
 	struct zone_account account;
 	struct zone_interval interval;
@@ -153,10 +153,10 @@ static void test_fixed_idle_is_power_times_measured_time(void **state)
 
 static void test_fixed_without_a_figure_for_the_zone_is_off(void **state)
 {
-	const struct config config = {
-		.idle_mode = IDLE_MODE_FIXED,
-		.idle_watts = { { "dram", 2.5 } },
-		.idle_watts_count = 1,
+	const struct idle_options config = {
+		.mode = IDLE_MODE_FIXED,
+		.watts = { { "dram", 2.5 } },
+		.watts_count = 1,
 	};
 	struct zone_account account;
 
@@ -168,7 +168,7 @@ static void test_fixed_without_a_figure_for_the_zone_is_off(void **state)
 
 static void test_a_model_says_its_own_idle_part(void **state)
 {
-	const struct config config = { .idle_mode = IDLE_MODE_LEARNED };
+	const struct idle_options config = { .mode = IDLE_MODE_LEARNED };
 	struct zone_account account;
 	struct zone_reading reading = good(0, 1);
 	struct zone_interval interval;
@@ -185,10 +185,10 @@ static void test_a_model_says_its_own_idle_part(void **state)
 
 static void test_a_virtual_machine_has_no_idle_part(void **state)
 {
-	const struct config config = {
-		.idle_mode = IDLE_MODE_FIXED,
-		.idle_watts = { { "platform", 50 } },
-		.idle_watts_count = 1,
+	const struct idle_options config = {
+		.mode = IDLE_MODE_FIXED,
+		.watts = { { "platform", 50 } },
+		.watts_count = 1,
 	};
 	struct zone_account account;
 
@@ -220,7 +220,7 @@ static uint64_t teach(struct zone_account *account, uint64_t *energy_uj, uint64_
 
 static void test_learned_idle_is_split_off_once_its_series_was_seen(void **state)
 {
-	const struct config config = { .idle_mode = IDLE_MODE_LEARNED };
+	const struct idle_options config = { .mode = IDLE_MODE_LEARNED };
 	struct zone_account account;
 	uint64_t energy_uj = 0, learned_s;
 	struct zone_interval interval;
@@ -240,12 +240,11 @@ static void test_learned_idle_is_split_off_once_its_series_was_seen(void **state
 
 static void test_idle_that_a_reload_brings_is_split_off_once_its_series_was_seen(void **state)
 {
-	const struct config off = { .idle_mode = IDLE_MODE_OFF };
-	const struct config fixed = {
-		.idle_mode = IDLE_MODE_FIXED,
-		.idle_watts = { { "package", 2 } },
-		.idle_watts_count = 1,
-		.metrics_settle_ns = SETTLE_NS,
+	const struct idle_options off = { .mode = IDLE_MODE_OFF };
+	const struct idle_options fixed = {
+		.mode = IDLE_MODE_FIXED,
+		.watts = { { "package", 2 } },
+		.watts_count = 1,
 	};
 	struct zone_account account;
 
@@ -261,7 +260,7 @@ static void test_idle_that_a_reload_brings_is_split_off_once_its_series_was_seen
 
 static void test_a_zone_that_appears_late_counts_once_its_series_were_seen(void **state)
 {
-	const struct config off = { .idle_mode = IDLE_MODE_OFF };
+	const struct idle_options off = { .mode = IDLE_MODE_OFF };
 	struct zone_account account;
 	struct zone_reading reading;
 
@@ -281,7 +280,7 @@ static void test_a_zone_that_appears_late_counts_once_its_series_were_seen(void 
 /* Before it counts an estimate does: what a gap hides would be in both. */
 static void test_a_late_zone_begins_without_a_gap(void **state)
 {
-	const struct config off = { .idle_mode = IDLE_MODE_OFF };
+	const struct idle_options off = { .mode = IDLE_MODE_OFF };
 	struct zone_account account;
 	struct zone_reading reading;
 
@@ -311,7 +310,7 @@ static void test_a_late_zone_begins_without_a_gap(void **state)
 
 static void test_sleep_teaches_nothing(void **state)
 {
-	const struct config config = { .idle_mode = IDLE_MODE_LEARNED };
+	const struct idle_options config = { .mode = IDLE_MODE_LEARNED };
 	const struct zone_activity asleep = {
 		.dt_ns = NSEC_PER_SEC,
 		.asleep_ns = 1000 * NSEC_PER_SEC,

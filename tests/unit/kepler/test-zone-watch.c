@@ -121,10 +121,9 @@ static void machine_start(struct machine *machine)
 
 	*machine = (struct machine){
 		.reader.ops = &quiet_ops,
-		.config = { .max_processes = 256,
-			    .max_containers = 16,
-			    .metrics_max_series = 1000,
-			    .idle_mode = IDLE_MODE_LEARNED },
+		.config = { .monitor = { .max_processes = 256, .max_containers = 16 },
+			    .metrics.max_series = 1000,
+			    .idle.mode = IDLE_MODE_LEARNED },
 	};
 	told = (struct meter){ { 0 } };
 	assert_int_equal(meter_table_open_source(&nested_meter, &options, &machine->sources.meters),
