@@ -11,15 +11,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "activity/activity.h"
 #include "base/diag.h"
 #include "base/log.h"
 #include "base/strbuf.h"
 #include "export/prometheus.h"
 #include "kepler/idle_options.h"
 #include "kube/kube.h"
+#include "meter/meter.h"
 #include "options/layers.h"
 #include "options/option_set.h"
 #include "runtimes/runtimes.h"
+#include "snapshot/publisher.h"
 
 #define CONFIG_LISTEN_MAX   8
 #define CONFIG_HOSTS_MAX    32
@@ -44,21 +47,7 @@ struct config_monitor {
 	uint32_t max_containers; /* 1000 */
 };
 
-struct config_bpf {
-	bool enabled;            /* true */
-	uint32_t end_buffer_kib; /* 512KiB: KiB, a power of two, 64..65536 */
-};
-
-struct config_meter {
-	bool enabled;         /* true; false: estimate even where a meter exists */
-	uint64_t deadline_ns; /* read-deadline, 100ms */
-	double max_watts;     /* 0, per zone; 0: by its kind */
-};
-
 struct config_metrics {
-	double process_min_joules;     /* process.min-joules, 1 */
-	uint64_t settle_ns;            /* 15s */
-	uint64_t keep_ns;              /* 5m */
 	uint32_t max_series;           /* 50000 */
 	enum config_services services; /* unit */
 };
@@ -82,21 +71,25 @@ struct config_security {
 
 /*
  * A section is the struct of the room that it is about, where the room takes what is said as it is.
- * What such a struct has beside its options stays zero here, which is the room's default.
+ * What such a struct has beside its options stays zero here: a room's default, or what the program
+ * adds in a copy.
  */
 struct config {
 	struct option_values options; /* --config.file, where values came from, warnings */
 	struct log_options log;
 	struct config_host host;
 	struct config_monitor monitor;
-	struct config_bpf bpf;
-	struct config_meter meter;
+	struct activity_options activity; /* --bpf.… */
+	bool meter_enabled; /* --meter.enabled=true; false: estimate even where a meter exists */
+	struct meter_options meter;
 	char *model_machine; /* --model.machine: "cores=8,year=2021,…" overrides facts; "" none */
 	struct idle_options idle;
 	struct kube_options kube;
 	bool runtimes_enabled; /* --runtimes.enabled=true */
 	struct runtimes_options runtimes;
 	struct page_options pages; /* --metrics.schema, --metrics.created */
+	/* --metrics.process.min-joules, --metrics.settle, --metrics.keep */
+	struct publisher_options publication;
 	struct config_metrics metrics;
 	struct config_web web;
 	enum config_table_mode table; /* --table: live table on the terminal */

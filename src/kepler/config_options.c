@@ -124,27 +124,31 @@ static const struct option monitor_rows[] = {
 };
 
 static const struct option bpf_rows[] = {
-	{ "bpf.enabled", NULL, OPTION_BOOL, FIELD(config_bpf, enabled), .default_text = "true",
+	{ "bpf.enabled", NULL, OPTION_BOOL, FIELD(activity_options, allow_bpf),
+	  .default_text = "true",
 	  .help = "Read processes' run time with BPF where the kernel lets it. Otherwise, and "
 		  "where "
 		  "it does not, /proc is read." },
-	{ "bpf.end-buffer", NULL, OPTION_KIB, FIELD(config_bpf, end_buffer_kib), RANGE(64, 65536),
-	  .default_text = "512KiB", .metavar = "SIZE",
+	{ "bpf.end-buffer", NULL, OPTION_SIZE, FIELD(activity_options, end_buffer_bytes),
+	  RANGE(64, 65536), .default_text = "512KiB", .metavar = "SIZE",
 	  .help = "Buffer for processes that end between two readings. What does not fit is "
 		  "charged to its cgroup where that is known, else to the node as unattributed, "
 		  "and counted." },
 };
 
-static const struct option meter_rows[] = {
-	{ "meter.enabled", NULL, OPTION_BOOL, FIELD(config_meter, enabled), .default_text = "true",
+static const struct option meter_own_rows[] = {
+	{ "meter.enabled", NULL, OPTION_BOOL, FIELD(config, meter_enabled), .default_text = "true",
 	  .help = "Use the machine's energy meters. Without, energy is estimated even where a "
 		  "meter exists." },
-	{ "meter.read-deadline", NULL, OPTION_DURATION, FIELD(config_meter, deadline_ns),
+};
+
+static const struct option meter_rows[] = {
+	{ "meter.read-deadline", NULL, OPTION_DURATION, FIELD(meter_options, read_deadline_ns),
 	  RANGE(NSEC_PER_MSEC, 60 * NSEC_PER_SEC), .default_text = "100ms", .metavar = "DURATION",
 	  .help = "A meter that answers later than this misses the interval. A zone that takes "
 		  "longer than a quarter of it no longer keeps the others waiting." },
-	{ "meter.max-watts", NULL, OPTION_DOUBLE, FIELD(config_meter, max_watts), RANGE(0, 1000000),
-	  .default_text = "0", .metavar = "WATTS",
+	{ "meter.max-watts", NULL, OPTION_MICRO, FIELD(meter_options, max_power_uw),
+	  RANGE(0, 1000000), .default_text = "0", .metavar = "WATTS",
 	  .help = "Readings of a zone that mean more power than this are taken for faults. 0: "
 		  "2,000 "
 		  "W for package, core and uncore, 1,000 W for dram, 20,000 W for psys. Counters "
@@ -234,21 +238,23 @@ static const struct option pages_rows[] = {
 		  "reads them as start times." },
 };
 
-static const struct option metrics_rows[] = {
-	{ "metrics.process.min-joules", NULL, OPTION_DOUBLE,
-	  FIELD(config_metrics, process_min_joules), RANGE(0, 1000000000), .default_text = "1",
-	  .metavar = "JOULES", .reloadable = true,
+static const struct option publication_rows[] = {
+	{ "metrics.process.min-joules", NULL, OPTION_MICRO, FIELD(publisher_options, min_uj),
+	  RANGE(0, 1000000000), .default_text = "1", .metavar = "JOULES", .reloadable = true,
 	  .help = "Energy from which a process has series of its own. What it used before is in "
 		  "its "
 		  "container's \"other\"." },
-	{ "metrics.settle", NULL, OPTION_DURATION, FIELD(config_metrics, settle_ns),
+	{ "metrics.settle", NULL, OPTION_DURATION, FIELD(publisher_options, settle_ns),
 	  RANGE(0, 3600 * NSEC_PER_SEC), .default_text = "15s", .metavar = "DURATION",
 	  .reloadable = true,
 	  .help = "How long a new series shows 0, so that a scrape sees it before it counts. Not "
 		  "less than the scrape interval." },
-	{ "metrics.keep", NULL, OPTION_DURATION, FIELD(config_metrics, keep_ns),
+	{ "metrics.keep", NULL, OPTION_DURATION, FIELD(publisher_options, keep_ns),
 	  RANGE(0, 24 * 3600 * NSEC_PER_SEC), .default_text = "5m", .metavar = "DURATION",
 	  .reloadable = true, .help = "How long an ended process keeps its series." },
+};
+
+static const struct option metrics_rows[] = {
 	{ "metrics.max-series", NULL, OPTION_U32, FIELD(config_metrics, max_series),
 	  RANGE(1000, 10000000), .default_text = "50000", .metavar = "N", .reloadable = true,
 	  .help = "Series of one response. Beyond, the smallest processes are folded together, and "
@@ -314,7 +320,8 @@ static const struct option_section sections[] = {
 	SECTION(log_rows, log),
 	SECTION(host_rows, host),
 	SECTION(monitor_rows, monitor),
-	SECTION(bpf_rows, bpf),
+	SECTION(bpf_rows, activity),
+	{ meter_own_rows, ARRAY_SIZE(meter_own_rows), 0 },
 	SECTION(meter_rows, meter),
 	{ model_rows, ARRAY_SIZE(model_rows), 0 },
 	SECTION(idle_rows, idle),
@@ -322,6 +329,7 @@ static const struct option_section sections[] = {
 	{ runtimes_own_rows, ARRAY_SIZE(runtimes_own_rows), 0 },
 	SECTION(runtimes_rows, runtimes),
 	SECTION(pages_rows, pages),
+	SECTION(publication_rows, publication),
 	SECTION(metrics_rows, metrics),
 	SECTION(web_rows, web),
 	{ table_rows, ARRAY_SIZE(table_rows), 0 },

@@ -66,7 +66,7 @@ static void examine_estimate(struct findings *findings, const struct sources *so
 {
 	const struct power_model *model = &platform_power_model;
 
-	if (!config->meter.enabled)
+	if (!config->meter_enabled)
 		findings_add(findings, FINDING_FIX, "energy", "remove --no-meter.enabled",
 			     "meters are switched off by the configuration");
 	else if (sources_are_searched(sources))

@@ -61,13 +61,9 @@ static void set_publication(struct interval_engine *engine)
 	/* A process row is one series a zone and mode in use, and its CPU time. */
 	uint32_t series_per_row = (uint32_t)engine->zone_count * MODE_COUNT + 1;
 
-	engine->publication = (struct publisher_options){
-		.min_uj = (uint64_t)llround(config->metrics.process_min_joules * 1e6),
-		.settle_ns = config->metrics.settle_ns,
-		.keep_ns = config->metrics.keep_ns,
-		.max_rows = config->metrics.max_series / series_per_row,
-		.first_zone = engine->handed_over ? (uint32_t)engine->estimated : 0,
-	};
+	engine->publication = config->publication;
+	engine->publication.max_rows = config->metrics.max_series / series_per_row;
+	engine->publication.first_zone = engine->handed_over ? (uint32_t)engine->estimated : 0;
 	if (engine->publisher)
 		publisher_set_options(engine->publisher, &engine->publication);
 }

@@ -2,7 +2,6 @@
 #include "kepler/sources.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -28,13 +27,7 @@ static int open_processes(const struct config *config, struct sources *sources, 
 		.merge_services = config->metrics.services == SERVICES_MERGED,
 		.start_thread = privileges_drop_thread,
 	};
-	struct activity_options activity = {
-		.procfs = config->host.procfs,
-		.allow_bpf = config->bpf.enabled,
-		.allow_walk = true,
-		.end_buffer_bytes = config->bpf.end_buffer_kib * 1024,
-		.max_processes = config->monitor.max_processes * READER_FACTOR,
-	};
+	struct activity_options activity = config->activity;
 	int r = names_open(config, &sources->names, diag);
 
 	if (r < 0)
@@ -44,6 +37,9 @@ static int open_processes(const struct config *config, struct sources *sources, 
 	if (r < 0)
 		return diag_set(diag, r, "cannot set up the resolver of cgroups: %s",
 				strerrordesc_np(-r));
+	activity.procfs = config->host.procfs;
+	activity.allow_walk = true;
+	activity.max_processes = config->monitor.max_processes * READER_FACTOR;
 	activity.cgroup_controller = identity_resolver_controller(sources->identities);
 	r = activity_open(&activity, &sources->activity);
 	if (r < 0)
@@ -93,15 +89,12 @@ const char *sources_why_left_out(const struct sources *sources)
  */
 static int open_energy(const struct config *config, struct sources *sources, struct diag *diag)
 {
-	const struct meter_options options = {
-		.sysfs = config->host.sysfs,
-		.read_deadline_ns = config->meter.deadline_ns,
-		.max_power_uw = (uint64_t)llround(config->meter.max_watts * 1e6),
-		.core_is_one_core = sources_core_is_one_core(sources),
-	};
+	struct meter_options options = config->meter;
 	int r;
 
-	if (config->meter.enabled) {
+	options.sysfs = config->host.sysfs;
+	options.core_is_one_core = sources_core_is_one_core(sources);
+	if (config->meter_enabled) {
 		r = meter_table_open(&options, &sources->meters);
 		if (r < 0)
 			return diag_set(diag, r, "%s: cannot look for meters: %s",

@@ -3,6 +3,7 @@
 #include "options/option.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,6 +12,8 @@
 #include "base/utf8.h"
 
 #define VALUE_MAX 4096 /* bytes with the terminator: PATH_MAX */
+#define KIB       1024U
+#define MICRO     1e6
 
 size_t option_char_len(const char *text, size_t len)
 {
@@ -182,15 +185,27 @@ static int parse_kib(const char *text, uint64_t *ret_kib)
 
 static int set_u32(const struct option *option, uint32_t *ret, const char *text, struct diag *diag)
 {
-	bool kib = option->type == OPTION_KIB;
 	uint64_t value = 0;
-	int r = kib ? parse_kib(text, &value) : parse_u64(text, strcspn(text, "\n"), &value);
+	/* parse_u64() takes a line's end, as files have it. */
+	int r = strchr(text, '\n') ? -EINVAL : parse_u64(text, strlen(text), &value);
 
-	if (r == 0 && (strchr(text, '\n') || (kib && (value & (value - 1)))))
-		r = -EINVAL;
 	r = set_u64(option, r, value, &value, text, diag);
 	if (r == 0)
 		*ret = (uint32_t)value;
+	return r;
+}
+
+static int set_size(const struct option *option, uint32_t *ret_bytes, const char *text,
+		    struct diag *diag)
+{
+	uint64_t kib = 0;
+	int r = parse_kib(text, &kib);
+
+	if (r == 0 && (kib & (kib - 1)))
+		r = -EINVAL;
+	r = set_u64(option, r, kib, &kib, text, diag);
+	if (r == 0)
+		*ret_bytes = (uint32_t)(kib * KIB);
 	return r;
 }
 
@@ -203,14 +218,15 @@ static int set_duration(const struct option *option, uint64_t *ret, const char *
 	return set_u64(option, r, value, ret, text, diag);
 }
 
-static int set_double(const struct option *option, double *ret, const char *text, struct diag *diag)
+static int set_micro(const struct option *option, uint64_t *ret, const char *text,
+		     struct diag *diag)
 {
 	double value;
 
 	if (parse_double(text, &value) < 0 || value < (double)option->min ||
 	    value > (double)option->max)
 		return refuse(option, text, diag);
-	*ret = value + 0.0; /* no -0 */
+	*ret = (uint64_t)llround(value * MICRO);
 	return 0;
 }
 
@@ -272,10 +288,11 @@ int option_parse(const struct option *option, void *part, const char *text, stru
 	case OPTION_DURATION:
 		return set_duration(option, value, text, diag);
 	case OPTION_U32:
-	case OPTION_KIB:
 		return set_u32(option, value, text, diag);
-	case OPTION_DOUBLE:
-		return set_double(option, value, text, diag);
+	case OPTION_SIZE:
+		return set_size(option, value, text, diag);
+	case OPTION_MICRO:
+		return set_micro(option, value, text, diag);
 	case OPTION_STRINGS:
 	case OPTION_AMOUNTS:
 		return add_item(option, part, text, diag);
@@ -356,11 +373,11 @@ void option_format(const struct option *option, const void *part, size_t item, s
 	case OPTION_U32:
 		strbuf_add_u64(out, *(const uint32_t *)value);
 		break;
-	case OPTION_KIB:
-		strbuf_addf(out, "%uKiB", *(const uint32_t *)value);
+	case OPTION_SIZE:
+		strbuf_addf(out, "%uKiB", *(const uint32_t *)value / KIB);
 		break;
-	case OPTION_DOUBLE:
-		add_double(out, *(const double *)value);
+	case OPTION_MICRO:
+		add_double(out, (double)*(const uint64_t *)value / MICRO);
 		break;
 	case OPTION_AMOUNTS:
 		strbuf_addf(out, "%s=", amount[item].name);
@@ -393,12 +410,11 @@ static size_t value_size(const struct option *option)
 	case OPTION_ENUM:
 		return sizeof(int);
 	case OPTION_DURATION:
+	case OPTION_MICRO:
 		return sizeof(uint64_t);
 	case OPTION_U32:
-	case OPTION_KIB:
+	case OPTION_SIZE:
 		return sizeof(uint32_t);
-	case OPTION_DOUBLE:
-		return sizeof(double);
 	case OPTION_STRINGS:
 		return option->list_max * sizeof(char *);
 	case OPTION_AMOUNTS:
@@ -452,7 +468,7 @@ static void describe_range(const struct option *option, struct strbuf *out)
 		strbuf_add_str(out, ", such as 500ms, 5s or 1m30s");
 		return;
 	}
-	if (option->type == OPTION_KIB) {
+	if (option->type == OPTION_SIZE) {
 		strbuf_addf(out, "a power of two from %lluKiB to %lluMiB, such as 512KiB or 1MiB",
 			    (unsigned long long)option->min,
 			    (unsigned long long)option->max / 1024);
@@ -486,8 +502,8 @@ void option_describe(const struct option *option, struct strbuf *out)
 		break;
 	case OPTION_DURATION:
 	case OPTION_U32:
-	case OPTION_KIB:
-	case OPTION_DOUBLE:
+	case OPTION_SIZE:
+	case OPTION_MICRO:
 		describe_range(option, out);
 		break;
 	case OPTION_AMOUNTS:

@@ -26,8 +26,8 @@ enum option_type {
 	OPTION_ENUM,     /* int or an enum of its size, a choice's value */
 	OPTION_DURATION, /* uint64_t ns */
 	OPTION_U32,      /* uint32_t */
-	OPTION_KIB,      /* uint32_t KiB, a power of two */
-	OPTION_DOUBLE,   /* double */
+	OPTION_SIZE,     /* uint32_t bytes, a power of two of KiB */
+	OPTION_MICRO,    /* uint64_t millionths: a number with a fraction, in µJ for J */
 	OPTION_STRINGS,  /* char *[], and its size_t count */
 	OPTION_AMOUNTS,  /* struct option_amount[], and its size_t count */
 };
@@ -50,7 +50,7 @@ struct option {
 	size_t offset;       /* in the struct that the row's section is about */
 	size_t count_offset; /* of a list's count */
 	size_t list_max;
-	uint64_t min, max; /* inclusive; ns, KiB or plain */
+	uint64_t min, max; /* inclusive; ns, KiB or as in the text */
 	const struct option_choice *choices;
 	const char *default_text; /* as in the environment: a list's items separated by commas */
 	const char *metavar;

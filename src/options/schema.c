@@ -35,12 +35,12 @@ static void add_type(struct strbuf *out, const struct option *option)
 			       "\"type\":[\"string\",\"integer\"],\"pattern\":\"" DURATION_PATTERN
 			       "\"");
 		break;
-	case OPTION_KIB:
+	case OPTION_SIZE:
 		strbuf_add_str(
 			out, "\"type\":[\"string\",\"integer\"],\"pattern\":\"^[0-9]+([KM]iB)?$\"");
 		break;
 	case OPTION_U32:
-	case OPTION_DOUBLE:
+	case OPTION_MICRO:
 		strbuf_addf(out, "\"type\":\"%s\",\"minimum\":%llu,\"maximum\":%llu",
 			    option->type == OPTION_U32 ? "integer" : "number",
 			    (unsigned long long)option->min, (unsigned long long)option->max);

@@ -81,10 +81,10 @@ static void random_value(const struct option *option, uint64_t *seed, char *buf,
 	case OPTION_U32:
 		(void)snprintf(buf, size, "%llu", (unsigned long long)number);
 		break;
-	case OPTION_KIB:
+	case OPTION_SIZE:
 		(void)snprintf(buf, size, "%uKiB", 64U << (random_u64(seed) % 11));
 		break;
-	case OPTION_DOUBLE:
+	case OPTION_MICRO:
 		(void)snprintf(buf, size, "%s", digits);
 		break;
 	case OPTION_AMOUNTS:
@@ -170,10 +170,17 @@ static void numbers_keep_to_their_range(void **state)
 	assert_int_equal(set(&config, "web.max-connections", "10000"), 0);
 	assert_int_equal(set(&config, "web.max-connections", "10001"), -EINVAL);
 	assert_int_equal(set(&config, "web.max-connections", "3"), -EINVAL);
+	assert_int_equal(set(&config, "web.max-connections", "300\n"), -EINVAL);
+	assert_int_equal(set(&config, "bpf.end-buffer", "64\n"), -EINVAL);
 	assert_int_equal(config.web.max_connections, 10000);
 	assert_int_equal(set(&config, "monitor.interval", "100ms"), 0);
 	assert_int_equal(set(&config, "monitor.interval", "99ms"), -EINVAL);
 	assert_int_equal(set(&config, "monitor.interval", "100000h"), -EINVAL);
+	assert_int_equal(set(&config, "meter.max-watts", "0.0000005"), 0);
+	assert_int_equal(config.meter.max_power_uw, 1); /* to the nearest */
+	assert_int_equal(set(&config, "meter.max-watts", "1000000.5"), -EINVAL);
+	assert_int_equal(set(&config, "bpf.end-buffer", "64MiB"), 0);
+	assert_int_equal(config.activity.end_buffer_bytes, 64 * 1024 * 1024);
 	config_release(&config);
 }
 

@@ -67,13 +67,13 @@ static void values(void **state)
 	assert_int_equal(load(text, &config, &diag), 0);
 	assert_true(config.monitor.interval_ns == 2500 * NSEC_PER_MSEC);
 	assert_int_equal(config.monitor.max_processes, 300);
-	assert_false(config.bpf.enabled);
-	assert_int_equal(config.bpf.end_buffer_kib, 1024);
-	assert_float_equal(config.meter.max_watts, 1000, 0);
+	assert_false(config.activity.allow_bpf);
+	assert_int_equal(config.activity.end_buffer_bytes, 1024 * 1024);
+	assert_int_equal(config.meter.max_power_uw, 1000000000);
 	assert_string_equal(config.host.state_dir, "");
 	assert_int_equal(config.idle.watts_count, 2);
 	assert_string_equal(config.idle.watts[1].name, "dram-1");
-	assert_float_equal(config.metrics.process_min_joules, 0.5, 0);
+	assert_int_equal(config.publication.min_uj, 500000);
 	assert_int_equal(config.web.listen_count, 1);
 	assert_string_equal(config.web.listen[0], ":28282");
 	config_release(&config);

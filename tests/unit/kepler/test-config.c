@@ -58,13 +58,13 @@ static void defaults(void **state)
 	assert_int_equal(config.log.level, LOG_LEVEL_INFO);
 	assert_string_equal(config.host.sysfs, "/sys");
 	assert_true(config.monitor.interval_ns == NSEC_PER_SEC);
-	assert_int_equal(config.bpf.end_buffer_kib, 512);
+	assert_int_equal(config.activity.end_buffer_bytes, 512 * 1024);
 	assert_int_equal(config.monitor.max_processes, 20000);
-	assert_true(config.meter.deadline_ns == 100 * NSEC_PER_MSEC);
-	assert_float_equal(config.meter.max_watts, 0, 0);
+	assert_true(config.meter.read_deadline_ns == 100 * NSEC_PER_MSEC);
+	assert_int_equal(config.meter.max_power_uw, 0);
 	assert_int_equal(config.idle.watts_count, 0);
-	assert_float_equal(config.metrics.process_min_joules, 1, 0);
-	assert_true(config.metrics.keep_ns == 300 * NSEC_PER_SEC);
+	assert_int_equal(config.publication.min_uj, 1000000);
+	assert_true(config.publication.keep_ns == 300 * NSEC_PER_SEC);
 	assert_int_equal(config.web.listen_count, 1);
 	assert_string_equal(config.web.listen[0], "127.0.0.1:28282");
 	assert_true(config.security.seccomp && config.security.drop_capabilities &&
@@ -86,8 +86,8 @@ static void flag_forms(void **state)
 	assert_int_equal(load(flags, ENVIRONMENT(), "", &config, &diag), 0);
 	assert_int_equal(config.log.level, LOG_LEVEL_DEBUG);
 	assert_true(config.monitor.interval_ns == 2 * NSEC_PER_SEC);
-	assert_false(config.bpf.enabled);
-	assert_false(config.meter.enabled);
+	assert_false(config.activity.allow_bpf);
+	assert_false(config.meter_enabled);
 	assert_true(config.security.seccomp_log);
 	assert_int_equal(config.web.listen_count, 2);
 	assert_string_equal(config.web.listen[1], "[::1]:2");

@@ -83,7 +83,8 @@ static void machine_start_with(struct machine *machine, bool is_vm, struct meter
 		.reader.base.ops = &told_ops,
 		.meters = meters,
 		.config = { .monitor = { .max_processes = 256, .max_containers = 16 },
-			    .metrics = { .settle_ns = SETTLE_NS, .max_series = 1000 },
+			    .publication.settle_ns = SETTLE_NS,
+			    .metrics.max_series = 1000,
 			    .idle.mode = IDLE_MODE_LEARNED },
 	};
 	assert_int_equal(estimated_meter_new(&platform_power_model, &host, &machine->estimate), 0);
@@ -476,7 +477,7 @@ static void test_a_meter_that_is_found_late_takes_over(void **state)
 	atomic_store(&zone_is_there, false);
 	assert_int_equal(meter_table_open_source(&late_meter, &options, &meters), 0);
 	machine_start_with(&machine, true, meters);
-	machine.config.metrics.settle_ns = 0;
+	machine.config.publication.settle_ns = 0;
 	interval_engine_reconfigure(machine.engine, &machine.config);
 	(void)pass(&machine, time_s++, 0, 0);
 	(void)pass(&machine, time_s++, 0, NSEC_PER_SEC);
@@ -513,7 +514,7 @@ static void test_a_meter_may_take_over_while_a_pass_fails(void **state)
 	atomic_store(&zone_is_there, false);
 	assert_int_equal(meter_table_open_source(&late_meter, &options, &meters), 0);
 	machine_start_with(&machine, true, meters);
-	machine.config.metrics.settle_ns = 0;
+	machine.config.publication.settle_ns = 0;
 	interval_engine_reconfigure(machine.engine, &machine.config);
 	(void)pass(&machine, time_s++, 0, 0);
 	atomic_store(&zone_is_there, true);
