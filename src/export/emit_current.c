@@ -14,8 +14,8 @@
 
 static void zone_labels(struct render *render, const struct snapshot_zone *zone)
 {
-	sample_label(&render->w, "zone", zone->name);
-	sample_label(&render->w, "path", zone->path);
+	sample_label(&render->w, "zone", zone_kind_name(zone->zone.kind));
+	sample_label(&render->w, "path", zone->zone.path);
 	sample_label(&render->w, "node_name", render->snapshot->self.node_name);
 }
 
@@ -75,14 +75,14 @@ void emit_platform_watts(struct render *render, const struct metric *metric)
 		const struct snapshot_zone *zone = &render->snapshot->zones[z];
 		double watts = part_watts(zone, PART_TOTAL);
 
-		if (strcmp(zone->name, "platform") != 0 || isnan(watts))
+		if (zone->zone.kind != ZONE_PLATFORM || isnan(watts))
 			continue;
 		sample_begin(&render->w);
-		sample_label(&render->w, "source", zone->source);
+		sample_label(&render->w, "source", zone->zone.source);
 		sample_label(&render->w, "node_name", render->snapshot->self.node_name);
-		sample_label(&render->w, "source_id", zone->path);
-		sample_label(&render->w, "quality", zone->estimated ? "estimated" : "measured");
-		sample_label(&render->w, "scope", zone->scope);
+		sample_label(&render->w, "source_id", zone->zone.path);
+		sample_label(&render->w, "quality", zone_quality_name(zone->zone.quality));
+		sample_label(&render->w, "scope", zone_scope_name(zone->zone.scope));
 		sample_end_double(&render->w, watts, 0);
 	}
 }
@@ -107,8 +107,8 @@ static size_t add_end(struct render *render, enum end_state state, const struct 
 	if (state != STATE_NONE)
 		add_label(out, "state", state == STATE_RUNNING ? "running" : "terminated");
 	if (zone) {
-		add_label(out, "zone", zone->name);
-		add_label(out, "path", zone->path);
+		add_label(out, "zone", zone_kind_name(zone->zone.kind));
+		add_label(out, "path", zone->zone.path);
 	}
 	add_label(out, "node_name", render->snapshot->self.node_name);
 	strbuf_add(out, "", 1);

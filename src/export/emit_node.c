@@ -19,7 +19,7 @@ static void zone_labels(struct render *render, uint32_t zone)
 static void mode_and_source(struct render *render, uint32_t zone, enum energy_mode mode)
 {
 	sample_label(&render->w, "mode", energy_mode_name(mode));
-	sample_label(&render->w, "source", render->snapshot->zones[zone].source);
+	sample_label(&render->w, "source", render->snapshot->zones[zone].zone.source);
 }
 
 void emit_node_energy(struct render *render, const struct metric *metric)
@@ -53,7 +53,7 @@ static void unattributed_sample(struct render *render, uint32_t z, enum energy_m
 	const struct snapshot_zone *zone = &render->snapshot->zones[z];
 
 	sample_begin(&render->w);
-	sample_label(&render->w, "zone", zone->name);
+	sample_label(&render->w, "zone", zone_kind_name(zone->zone.kind));
 	zone_labels(render, z);
 	mode_and_source(render, z, mode);
 	sample_label(&render->w, "reason", unattributed_reason_name(reason));
@@ -83,7 +83,7 @@ static void pending_sample(struct render *render, enum snapshot_level level, uin
 
 	sample_begin(&render->w);
 	sample_label(&render->w, "level", snapshot_level_name(level));
-	sample_label(&render->w, "zone", render->snapshot->zones[zone].name);
+	sample_label(&render->w, "zone", zone_kind_name(render->snapshot->zones[zone].zone.kind));
 	zone_labels(render, zone);
 	mode_and_source(render, zone, mode);
 	sample_end(&render->w, pending[ledger_column(zone, mode)], 6, 0);
@@ -127,9 +127,9 @@ void emit_node_watts(struct render *render, const struct metric *metric)
 static void zone_health_labels(struct render *render, uint32_t z)
 {
 	sample_begin(&render->w);
-	sample_label(&render->w, "zone", render->snapshot->zones[z].name);
+	sample_label(&render->w, "zone", zone_kind_name(render->snapshot->zones[z].zone.kind));
 	zone_labels(render, z);
-	sample_label(&render->w, "source", render->snapshot->zones[z].source);
+	sample_label(&render->w, "source", render->snapshot->zones[z].zone.source);
 }
 
 void emit_node_idle_estimate(struct render *render, const struct metric *metric)
@@ -168,8 +168,8 @@ static const char *node_quality(const struct snapshot *snapshot)
 	bool measured = false, estimated = false;
 
 	for (uint32_t z = 0; z < snapshot->zone_count; z++) {
-		estimated = estimated || snapshot->zones[z].estimated;
-		measured = measured || !snapshot->zones[z].estimated;
+		estimated |= snapshot->zones[z].zone.quality == QUALITY_ESTIMATED;
+		measured |= snapshot->zones[z].zone.quality == QUALITY_MEASURED;
 	}
 	if (measured && estimated)
 		return "both";
@@ -201,10 +201,10 @@ void emit_zone_info(struct render *render, const struct metric *metric)
 		const struct snapshot_zone *zone = &render->snapshot->zones[z];
 
 		zone_health_labels(render, z);
-		sample_label(&render->w, "path", zone->path);
-		sample_label(&render->w, "quality", zone->estimated ? "estimated" : "measured");
-		sample_label(&render->w, "scope", zone->scope);
-		sample_label(&render->w, "idle_state", zone->idle_state);
+		sample_label(&render->w, "path", zone->zone.path);
+		sample_label(&render->w, "quality", zone_quality_name(zone->zone.quality));
+		sample_label(&render->w, "scope", zone_scope_name(zone->zone.scope));
+		sample_label(&render->w, "idle_state", idle_state_name(zone->idle_state));
 		sample_end(&render->w, 1, 0, 0);
 	}
 }
@@ -216,7 +216,7 @@ void emit_zone_up(struct render *render, const struct metric *metric)
 		if (render->snapshot->zones[z].ended)
 			continue; /* it will not come back, and need not */
 		zone_health_labels(render, z);
-		sample_end(&render->w, strcmp(render->snapshot->zones[z].state, "up") == 0, 0, 0);
+		sample_end(&render->w, render->snapshot->zones[z].state == ZONE_UP, 0, 0);
 	}
 }
 

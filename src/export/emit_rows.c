@@ -25,10 +25,10 @@ static const char *zone_end(struct render *render, uint32_t z, enum energy_mode 
 	zone_package_label(render->snapshot, z, package, sizeof(package));
 	strbuf_reset(&render->scratch);
 	if (name_zone)
-		add_label(&render->scratch, "zone", zone->name);
+		add_label(&render->scratch, "zone", zone_kind_name(zone->zone.kind));
 	add_label(&render->scratch, "package", package);
 	add_label(&render->scratch, "mode", energy_mode_name(mode));
-	add_label(&render->scratch, "source", zone->source);
+	add_label(&render->scratch, "source", zone->zone.source);
 	return strbuf_error(&render->scratch) < 0 ? NULL : render->scratch.data;
 }
 
@@ -41,7 +41,7 @@ static void write_zone(struct render *render, const struct row_view *view, uint3
 		.column = ledger_column(zone, mode),
 		.decimals = 6,
 		.watts_span_ns = watts ? render->snapshot->zones[zone].span_ns : 0,
-		.end = zone_end(render, zone, mode, !render->zone_name),
+		.end = zone_end(render, zone, mode, !render->is_of_kind),
 	};
 
 	if (lines.end)

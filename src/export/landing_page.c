@@ -114,12 +114,11 @@ static void add_zones(struct strbuf *out, const struct snapshot *snapshot)
 		const struct snapshot_zone *zone = &snapshot->zones[i];
 
 		strbuf_add_str(out, "<tr><td>");
-		add_text(out, zone->name, sizeof(zone->name));
+		strbuf_add_str(out, zone_kind_name(zone->zone.kind));
 		strbuf_add_char(out, ' ');
-		add_text(out, zone->package, sizeof(zone->package));
-		strbuf_add_str(out, "</td><td>");
-		add_text(out, zone->source, sizeof(zone->source));
-		strbuf_add_str(out, zone->estimated ? "</td><td>estimated" : "</td><td>measured");
+		add_text(out, zone->zone.instance, sizeof(zone->zone.instance));
+		strbuf_addf(out, "</td><td>%s</td><td>%s", zone->zone.source,
+			    zone_quality_name(zone->zone.quality));
 		strbuf_add_str(out, "</td><td class=\"n\">");
 		add_watts(out, zone_watts(zone));
 		strbuf_add_str(out, "</td></tr>\n");
@@ -127,17 +126,14 @@ static void add_zones(struct strbuf *out, const struct snapshot *snapshot)
 	strbuf_add_str(out, "</table>\n");
 }
 
-/*
- * Zones overlap, so that consumers are ranked by one kind: packages where there are any, else the
- * first.
- */
-static const char *ranking_zone(const struct snapshot *snapshot)
+/* Consumers are ranked by the zones of one kind; of those that have not ended. */
+static bool find_ranking_kind(const struct snapshot *snapshot, enum zone_kind *ret)
 {
-	for (uint32_t i = 0; i < snapshot->zone_count; i++) {
-		if (strcmp(snapshot->zones[i].name, "package") == 0)
-			return snapshot->zones[i].name;
-	}
-	return snapshot->zones[0].name;
+	bool is_there[ZONE_KIND_COUNT] = { false };
+
+	for (uint32_t i = 0; i < snapshot->zone_count; i++)
+		is_there[snapshot->zones[i].zone.kind] |= !snapshot->zones[i].ended;
+	return zone_kind_to_show(is_there, ret);
 }
 
 struct consumer {
@@ -145,7 +141,7 @@ struct consumer {
 	double watts;
 };
 
-static double row_watts(const struct snapshot *snapshot, uint32_t row, const char *zone_name)
+static double row_watts(const struct snapshot *snapshot, uint32_t row, enum zone_kind kind)
 {
 	const uint64_t *deltas =
 		snapshot->level[LEVEL_PROCESS].deltas + (size_t)row * snapshot->columns;
@@ -154,20 +150,20 @@ static double row_watts(const struct snapshot *snapshot, uint32_t row, const cha
 	for (uint32_t z = 0; z < snapshot->zone_count; z++) {
 		const struct snapshot_zone *zone = &snapshot->zones[z];
 
-		if (strcmp(zone->name, zone_name) == 0 && zone->span_ns)
+		if (zone->zone.kind == kind && zone->span_ns)
 			sum += (double)deltas[ledger_column(z, MODE_DYNAMIC)] * 1e3 /
 			       (double)zone->span_ns; /* µJ in ns are kW */
 	}
 	return sum;
 }
 
-static size_t find_top(const struct snapshot *snapshot, const char *zone_name,
+static size_t find_top(const struct snapshot *snapshot, enum zone_kind kind,
 		       struct consumer top[TOP_MAX])
 {
 	size_t count = 0;
 
 	for (uint32_t row = 0; row < snapshot->level[LEVEL_PROCESS].count; row++) {
-		struct consumer one = { row, row_watts(snapshot, row, zone_name) };
+		struct consumer one = { row, row_watts(snapshot, row, kind) };
 		size_t at = count;
 
 		if (one.watts <= 0)
@@ -187,17 +183,16 @@ static size_t find_top(const struct snapshot *snapshot, const char *zone_name,
 static void add_consumers(struct strbuf *out, const struct snapshot *snapshot)
 {
 	struct consumer top[TOP_MAX];
-	const char *zone_name;
+	enum zone_kind kind;
 	size_t count;
 
-	if (snapshot->zone_count == 0)
+	if (!find_ranking_kind(snapshot, &kind))
 		return;
-	zone_name = ranking_zone(snapshot);
-	count = find_top(snapshot, zone_name, top);
+	count = find_top(snapshot, kind, top);
 	if (count == 0)
 		return;
 	strbuf_add_str(out, "<table><caption>Who uses it now (");
-	add_text(out, zone_name, sizeof(snapshot->zones[0].name));
+	strbuf_add_str(out, zone_kind_name(kind));
 	strbuf_add_str(out, ", dynamic)</caption><tr><th scope=\"col\">Process</th><th "
 			    "scope=\"col\">Of</th><th scope=\"col\">Power</th></tr>\n");
 	for (size_t i = 0; i < count; i++) {

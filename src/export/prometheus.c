@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A walk over the metric table. A row whose name has <zone> in it is walked once for each zone name
- * that the node has, in the order in which the zones first appear, so that each family stands in
+ * A walk over the metric table. A row whose name has <zone> in it is walked once for each kind of
+ * zone that the node has, in the order in which they first appear, so that each family stands in
  * one piece.
  */
 #include "export/prometheus.h"
@@ -19,18 +19,17 @@
 
 bool zone_in_family(const struct render *render, uint32_t zone)
 {
-	return !render->zone_name ||
-	       strcmp(render->zone_name, render->snapshot->zones[zone].name) == 0;
+	return !render->is_of_kind || render->kind == render->snapshot->zones[zone].zone.kind;
 }
 
 bool zone_is_measured_cpu(const struct snapshot_zone *zone)
 {
-	return !zone->estimated && strcmp(zone->name, "platform") != 0;
+	return zone->zone.quality == QUALITY_MEASURED && zone->zone.kind != ZONE_PLATFORM;
 }
 
-static bool same_labels(const struct snapshot_zone *a, const struct snapshot_zone *b)
+static bool same_labels(const struct zone *a, const struct zone *b)
 {
-	return strcmp(a->name, b->name) == 0 && strcmp(a->package, b->package) == 0 &&
+	return a->kind == b->kind && strcmp(a->instance, b->instance) == 0 &&
 	       strcmp(a->source, b->source) == 0;
 }
 
@@ -38,19 +37,19 @@ void zone_package_label(const struct snapshot *snapshot, uint32_t zone, char *bu
 {
 	const struct snapshot_zone *zones = snapshot->zones;
 
-	(void)snprintf(buf, size, "%s", zones[zone].package);
+	(void)snprintf(buf, size, "%s", zones[zone].zone.instance);
 	for (uint32_t earlier = 0; earlier < zone; earlier++) {
-		if (same_labels(&zones[earlier], &zones[zone])) {
-			(void)snprintf(buf, size, "%s#%u", zones[zone].package, zone);
+		if (same_labels(&zones[earlier].zone, &zones[zone].zone)) {
+			(void)snprintf(buf, size, "%s#%u", zones[zone].zone.instance, zone);
 			return;
 		}
 	}
 }
 
-static bool is_first_of_its_name(const struct snapshot *snapshot, uint32_t zone)
+static bool is_first_of_its_kind(const struct snapshot *snapshot, uint32_t zone)
 {
 	for (uint32_t earlier = 0; earlier < zone; earlier++) {
-		if (strcmp(snapshot->zones[earlier].name, snapshot->zones[zone].name) == 0)
+		if (snapshot->zones[earlier].zone.kind == snapshot->zones[zone].zone.kind)
 			return false;
 	}
 	return true;
@@ -60,17 +59,17 @@ static void emit_family(struct render *render, const struct metric *metric)
 {
 	const struct snapshot *snapshot = render->snapshot;
 
-	if (!strstr(metric->name, METRIC_ZONE)) {
-		render->zone_name = NULL;
+	render->is_of_kind = strstr(metric->name, METRIC_ZONE) != NULL;
+	if (!render->is_of_kind) {
 		family_begin(&render->w, metric, "");
 		metric->emit(render, metric);
 		return;
 	}
 	for (uint32_t zone = 0; zone < snapshot->zone_count; zone++) {
-		if (!is_first_of_its_name(snapshot, zone))
+		if (!is_first_of_its_kind(snapshot, zone))
 			continue;
-		render->zone_name = snapshot->zones[zone].name;
-		family_begin(&render->w, metric, render->zone_name);
+		render->kind = snapshot->zones[zone].zone.kind;
+		family_begin(&render->w, metric, zone_kind_name(render->kind));
 		metric->emit(render, metric);
 	}
 }

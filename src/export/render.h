@@ -14,7 +14,8 @@ struct render {
 	struct exposition_writer w;
 	const struct snapshot *snapshot;
 	const struct http_stats *http; /* may be NULL */
-	const char *zone_name;         /* that stands for <zone> now; NULL for other families */
+	bool is_of_kind;               /* the family has <zone> in its name, which stands for ... */
+	enum zone_kind kind;           /* ... this kind now */
 	struct row_view rows[LEVEL_COUNT][2];
 	struct strbuf scratch;    /* for the ends of row lines */
 	int64_t start_ms;         /* of the program: when its own counters were born */

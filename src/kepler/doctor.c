@@ -42,10 +42,12 @@ static void examine_zone(struct findings *findings, const struct zone *zone,
 			 const struct zone_reading *reading)
 {
 	const char *fix = NULL;
+	char id[ZONE_ID_MAX];
 
+	zone_id(zone, id);
 	if (reading->state == ZONE_UP) {
-		findings_add(findings, FINDING_OK, "energy", NULL, "%s-%s is read from %s (%s)",
-			     zone->name, zone->package, zone->path, zone->source);
+		findings_add(findings, FINDING_OK, "energy", NULL, "%s is read from %s (%s)", id,
+			     zone->path, zone->source);
 		return;
 	}
 	if (reading->error == -EACCES || reading->error == -EPERM)
@@ -56,8 +58,8 @@ static void examine_zone(struct findings *findings, const struct zone *zone,
 	else if (reading->state == ZONE_REFUSED)
 		fix = "its readings mean more power than is believed of such a zone; if the "
 		      "machine can draw that much, raise --meter.max-watts";
-	findings_add(findings, FINDING_FIX, "energy", fix, "%s-%s (%s) is %s: %s", zone->name,
-		     zone->package, zone->path, zone_state_name(reading->state),
+	findings_add(findings, FINDING_FIX, "energy", fix, "%s (%s) is %s: %s", id, zone->path,
+		     zone_state_name(reading->state),
 		     reading->error ? strerrordesc_np(-reading->error) : "no reading yet");
 }
 
@@ -241,10 +243,11 @@ static void examine_idle(struct findings *findings, const struct interval_engine
 	for (size_t z = 0; z < interval_engine_zone_count(engine); z++) {
 		const struct zone *zone = interval_engine_zone(engine, z);
 		enum idle_state state = interval_engine_idle_state(engine, z);
+		char id[ZONE_ID_MAX];
 
-		findings_add(findings, FINDING_NOTE, "idle power", NULL,
-			     "%s%s%s: %s%s; shared by %s", zone->name, zone->package[0] ? "-" : "",
-			     zone->package, idle_state_name(state),
+		zone_id(zone, id);
+		findings_add(findings, FINDING_NOTE, "idle power", NULL, "%s: %s%s; shared by %s",
+			     id, idle_state_name(state),
 			     state == IDLE_LEARNING
 				     ? " (a running exporter needs a minute of load "
 				       "that varies by 20 points, and to be quiet once)"

@@ -142,18 +142,13 @@ enum idle_outcome idle_state_open(struct idle_state_keeper *keeper, const char *
 	return wait_for_job(keeper, patience_ns, diag);
 }
 
-static void zone_key(const struct zone *zone, char key[STATE_KEY_MAX])
-{
-	(void)snprintf(key, STATE_KEY_MAX, "%s-%s", zone->name, zone->package);
-}
-
 static void restore_zone(struct interval_engine *engine, size_t index, const struct state *state)
 {
 	struct idle_learner learner;
-	char key[STATE_KEY_MAX];
+	char key[ZONE_ID_MAX];
 	const char *line;
 
-	zone_key(interval_engine_zone(engine, index), key);
+	zone_id(interval_engine_zone(engine, index), key);
 	line = state_find(state, key);
 	if (line && idle_learner_parse(line, &learner) >= 0)
 		interval_engine_restore(engine, index, &learner);
@@ -169,12 +164,12 @@ void idle_state_restore(const struct idle_state_keeper *keeper, struct interval_
 static int collect_zone(const struct interval_engine *engine, size_t index, struct state *state)
 {
 	const struct idle_learner *learner = interval_engine_learner(engine, index);
-	char key[STATE_KEY_MAX], line[STATE_LINE_MAX];
+	char key[ZONE_ID_MAX], line[STATE_LINE_MAX];
 	int r;
 
 	if (learner->time_ns == 0)
 		return 0;
-	zone_key(interval_engine_zone(engine, index), key);
+	zone_id(interval_engine_zone(engine, index), key);
 	r = idle_learner_format(learner, line, sizeof(line));
 	return r < 0 ? r : state_put(state, key, line);
 }

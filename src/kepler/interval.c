@@ -75,13 +75,7 @@ static void adopt_zone(struct interval_engine *engine, const struct zone *zone, 
 
 	zone_account_init(state, zone, &engine->config->idle, realtime_ms);
 	state->late = engine->baseline_done;
-	*published = (struct snapshot_zone){ .estimated = zone->estimated };
-	(void)snprintf(published->name, sizeof(published->name), "%s", zone->name);
-	(void)snprintf(published->package, sizeof(published->package), "%s", zone->package);
-	(void)snprintf(published->path, sizeof(published->path), "%s", zone->path);
-	(void)snprintf(published->source, sizeof(published->source), "%s", zone->source);
-	(void)snprintf(published->scope, sizeof(published->scope), "%s",
-		       zone->vm_dynamic ? "vm_dynamic" : "node");
+	*published = (struct snapshot_zone){ .zone = *zone };
 	engine->zone_count++;
 }
 
@@ -337,9 +331,8 @@ static void describe_zone(struct interval_engine *engine, size_t z, uint64_t now
 	struct snapshot_zone *out = &engine->published[z];
 	bool has_idle = zone_account_has_idle(state);
 
-	(void)snprintf(out->state, sizeof(out->state), "%s", zone_state_name(state->last.state));
-	(void)snprintf(out->idle_state, sizeof(out->idle_state), "%s",
-		       idle_state_name(state->idle_state));
+	out->state = state->last.state;
+	out->idle_state = state->idle_state;
 	/* A series that was born stays, whatever the policy is now. */
 	out->has_mode[MODE_DYNAMIC] = out->rows_have_mode[MODE_DYNAMIC] = true;
 	out->has_mode[MODE_IDLE] |= has_idle;
@@ -455,7 +448,7 @@ static void attribute_all(struct interval_engine *engine, const struct activity 
 		struct zone_activity seen = *measured;
 		struct zone_interval interval;
 
-		if (engine->zones[z].zone->estimated)
+		if (engine->zones[z].zone->quality == QUALITY_ESTIMATED)
 			seen.asleep_ns = 0; /* the model's clock stood still as well */
 		interval = zone_account_advance(&engine->zones[z], &engine->readings[z], &seen,
 						engine->publication.settle_ns);

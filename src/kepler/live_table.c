@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * The zone shown is the sum of the packages where there are any, else platform, psys, core, dram.
- * Zones overlap (core is inside package), so they are never added up but for sockets of one kind.
- */
 #include "kepler/live_table.h"
 
 #include <errno.h>
@@ -22,32 +18,18 @@ struct line {
 	uint64_t cpu_ns;
 };
 
-/* The first of these kinds that the node has is shown. */
-static const enum zone_kind preferred_kinds[] = { ZONE_PACKAGE, ZONE_PLATFORM, ZONE_PSYS, ZONE_CORE,
-						  ZONE_DRAM };
-
-static bool has_kind(const struct interval_engine *engine, enum zone_kind kind, bool with_power)
-{
-	for (size_t z = 0; z < interval_engine_zone_count(engine); z++) {
-		if (interval_engine_zone(engine, z)->kind == kind &&
-		    (!with_power || interval_engine_span_ns(engine, z)))
-			return true;
-	}
-	return false;
-}
-
 /* One whose power is known, if there is one: a meter that was found late does not count at once. */
 static bool choose_kind(const struct interval_engine *engine, enum zone_kind *ret_kind)
 {
-	for (int with_power = 1; with_power >= 0; with_power--) {
-		for (size_t i = 0; i < ARRAY_SIZE(preferred_kinds); i++) {
-			if (has_kind(engine, preferred_kinds[i], with_power)) {
-				*ret_kind = preferred_kinds[i];
-				return true;
-			}
-		}
+	bool is_there[ZONE_KIND_COUNT] = { false }, has_power[ZONE_KIND_COUNT] = { false };
+
+	for (size_t z = 0; z < interval_engine_zone_count(engine); z++) {
+		enum zone_kind kind = interval_engine_zone(engine, z)->kind;
+
+		is_there[kind] = true;
+		has_power[kind] |= interval_engine_span_ns(engine, z) > 0;
 	}
-	return false;
+	return zone_kind_to_show(has_power, ret_kind) || zone_kind_to_show(is_there, ret_kind);
 }
 
 /* Watts of @energy_uj in zone @z; NaN while the zone has no power. µJ in ns are kW. */
@@ -162,7 +144,7 @@ static void add_node_power(struct strbuf *out, const struct interval_engine *eng
 			continue;
 		dynamic += zone_watts(engine, z, ledger_node_delta(ledger, z, MODE_DYNAMIC));
 		idle += zone_watts(engine, z, ledger_node_delta(ledger, z, MODE_IDLE));
-		estimated |= interval_engine_zone(engine, z)->estimated;
+		estimated |= interval_engine_zone(engine, z)->quality == QUALITY_ESTIMATED;
 	}
 	strbuf_addf(out, "%s%s:", zone_kind_name(kind), estimated ? " (estimated)" : "");
 	add_power(out, dynamic + idle);

@@ -65,11 +65,12 @@ static void log_unread_zones(const struct interval_engine *engine)
 		const struct zone *zone = interval_engine_zone(engine, z);
 		const struct zone_reading *reading = interval_engine_reading(engine, z);
 		bool refused = reading->error == -EACCES || reading->error == -EPERM;
+		char id[ZONE_ID_MAX];
 
 		if (reading->state == ZONE_UP)
 			continue;
-		log_warn("energy of %s-%s (%s) is not read: %s%s", zone->name, zone->package,
-			 zone->path,
+		zone_id(zone, id);
+		log_warn("energy of %s (%s) is not read: %s%s", id, zone->path,
 			 reading->error ? strerrordesc_np(-reading->error)
 					: zone_state_name(reading->state),
 			 refused ? "; missing CAP_DAC_READ_SEARCH; run as root, or grant it with "

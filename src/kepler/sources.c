@@ -174,9 +174,9 @@ void sources_describe(const struct sources *sources, bool estimated, char *buf, 
 	len = (size_t)snprintf(buf, size,
 			       "measured (%s):", meter_table_zone(sources->meters, 0)->source);
 	for (size_t z = 0; z < meter_table_count(sources->meters) && len < size; z++) {
-		const struct zone *zone = meter_table_zone(sources->meters, z);
+		char id[ZONE_ID_MAX];
 
-		len += (size_t)snprintf(buf + len, size - len, "%s %s-%s", z ? "," : "", zone->name,
-					zone->package);
+		zone_id(meter_table_zone(sources->meters, z), id);
+		len += (size_t)snprintf(buf + len, size - len, "%s %s", z ? "," : "", id);
 	}
 }

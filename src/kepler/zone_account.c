@@ -11,22 +11,11 @@
 /* A reading teaches idle power only when its time and the activity's cover the same interval. */
 #define LEARN_MAX_SKEW 0.1
 
-/* "package" or "package-0", the way --idle.watts names zones. */
-static bool zone_matches(const struct zone *zone, const char *name)
-{
-	char full[ZONE_NAME_MAX + ZONE_PACKAGE_MAX + 1];
-
-	if (strcmp(name, zone->name) == 0)
-		return true;
-	(void)snprintf(full, sizeof(full), "%s-%s", zone->name, zone->package);
-	return strcmp(name, full) == 0;
-}
-
 static bool fixed_idle_power(const struct zone *zone, const struct idle_options *options,
 			     uint64_t *ret_uw)
 {
 	for (size_t i = 0; i < options->watts_count; i++) {
-		if (zone_matches(zone, options->watts[i].name)) {
+		if (zone_has_id(zone, options->watts[i].name)) {
 			*ret_uw = (uint64_t)llround(options->watts[i].amount * 1e6);
 			return true;
 		}
@@ -44,11 +33,11 @@ static void configure_learned(struct zone_account *state)
 static void choose_idle_state(struct zone_account *state, const struct idle_options *options)
 {
 	state->idle_power_uw = 0;
-	if (state->zone->vm_dynamic)
+	if (state->zone->scope == SCOPE_VM_DYNAMIC)
 		state->idle_state = IDLE_ABSENT;
 	else if (options->mode == IDLE_MODE_OFF)
 		state->idle_state = IDLE_OFF;
-	else if (state->zone->has_idle_model)
+	else if (state->zone->knows_idle)
 		state->idle_state = IDLE_MODEL;
 	else if (options->mode == IDLE_MODE_LEARNED)
 		configure_learned(state);

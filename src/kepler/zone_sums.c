@@ -10,13 +10,6 @@
 #define TOLERATED_PART 50 /* 1/50 of the package */
 #define TOLERATED_UJ   1000000
 
-static bool is_part_of(const struct zone *part, const struct zone *package)
-{
-	return (part->kind == ZONE_CORE || part->kind == ZONE_UNCORE) &&
-	       strcmp(part->package, package->package) == 0 &&
-	       strcmp(part->source, package->source) == 0;
-}
-
 static bool is_exceeded(const struct zone_sums *sums, const struct zone *const *zones,
 			const struct zone_reading *const *readings, size_t package)
 {
@@ -26,7 +19,7 @@ static bool is_exceeded(const struct zone_sums *sums, const struct zone *const *
 	if (zones[package]->kind != ZONE_PACKAGE || sums->broken[package])
 		return false;
 	for (size_t z = 0; z < sums->count; z++) {
-		if (!is_part_of(zones[z], zones[package]))
+		if (!zone_is_inside(zones[z], zones[package]))
 			continue;
 		if (sums->broken[z])
 			return false;

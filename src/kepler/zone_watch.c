@@ -11,14 +11,16 @@ static void look_at_refusals(struct zone_watch *watch, const struct interval_eng
 {
 	const struct zone *zone = interval_engine_zone(engine, index);
 	const struct zone_reading *reading = interval_engine_reading(engine, index);
+	char id[ZONE_ID_MAX];
 
 	if (watch->refused[index] || reading->refusals < REFUSALS_IN_A_ROW)
 		return;
 	watch->refused[index] = true;
-	log_warn("energy of %s-%s (%s) is not counted: %llu readings in a row mean more power "
+	zone_id(zone, id);
+	log_warn("energy of %s (%s) is not counted: %llu readings in a row mean more power "
 		 "than is believed of such a zone, or come so late that its counter may have gone "
 		 "round unseen; if the machine can draw that much, raise --meter.max-watts",
-		 zone->name, zone->package, zone->path, (unsigned long long)reading->refusals);
+		 id, zone->path, (unsigned long long)reading->refusals);
 }
 
 static void look_at_sums(struct zone_watch *watch, const struct interval_engine *engine,
@@ -42,7 +44,7 @@ static void look_at_sums(struct zone_watch *watch, const struct interval_engine 
 		log_warn("core and uncore of package-%s (%s) have counted more energy in a minute "
 			 "than the package that holds them: one of these counters is wrong, or "
 			 "means something else here; nothing is corrected",
-			 zones[z]->package, zones[z]->path);
+			 zones[z]->instance, zones[z]->path);
 	}
 }
 

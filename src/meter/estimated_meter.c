@@ -117,11 +117,10 @@ int estimated_meter_new(const struct power_model *model, const struct host_info 
 	*zone = (struct zone){
 		.kind = ZONE_PLATFORM,
 		.source = "trained_power_model",
-		.estimated = true,
-		.has_idle_model = !host->is_vm,
-		.vm_dynamic = host->is_vm,
+		.quality = QUALITY_ESTIMATED,
+		.scope = host->is_vm ? SCOPE_VM_DYNAMIC : SCOPE_NODE,
+		.knows_idle = !host->is_vm,
 	};
-	(void)snprintf(zone->name, sizeof(zone->name), "%s", zone_kind_name(zone->kind));
 	(void)snprintf(zone->path, sizeof(zone->path), "%s", model->name);
 	*ret = meter;
 	return 0;
@@ -142,7 +141,7 @@ void estimated_meter_set_cpus(struct estimated_meter *meter, unsigned cpus)
 	const struct machine_facts facts = meter->facts;
 
 	meter->cpus = cpus ? cpus : 1;
-	if (meter->zone.vm_dynamic)
+	if (meter->zone.scope == SCOPE_VM_DYNAMIC)
 		set_vm_facts(meter, &facts);
 }
 
@@ -160,7 +159,7 @@ static void advance(struct estimated_meter *meter, uint64_t dt_ns, uint64_t busy
 
 	power_model_estimate(meter->model, &meter->facts, utilisation, &power);
 	integrate(&meter->dynamic, power.dynamic_w * meter->share, dt_ns);
-	if (meter->zone.has_idle_model)
+	if (meter->zone.knows_idle)
 		integrate(&meter->idle, power.idle_w, dt_ns);
 }
 

@@ -2,10 +2,10 @@
 /*
  * How many joules did each part of the node use? One interface, one file a source.
  *
- * A meter offers zones; a zone is something whose energy is counted. Sources answer raw readings;
- * meter_table turns them into one cumulative, wrap-corrected u64 of µJ a zone, with the time of the
- * reading, and keeps the zone's index for as long as the program runs: a zone that vanishes and
- * returns (by name, not by path) goes on where it stopped.
+ * A meter offers zones (energy/zone.h). Sources answer raw readings; meter_table turns them into
+ * one cumulative, wrap-corrected u64 of µJ a zone, with the time of the reading, and keeps the
+ * zone's index for as long as the program runs: a zone that vanishes and returns (by kind and
+ * instance, not by path) goes on where it stopped.
  */
 #pragma once
 
@@ -13,56 +13,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ZONE_MAX         64 /* zones of one node; what is beyond is counted, not read */
-#define ZONE_NAME_MAX    32 /* "package" */
-#define ZONE_PACKAGE_MAX 16 /* "0", "1-die-0" */
-#define ZONE_PATH_MAX    64 /* "intel-rapl:0" */
-
-enum zone_kind {
-	ZONE_PACKAGE,
-	ZONE_CORE,
-	ZONE_UNCORE,
-	ZONE_DRAM,
-	ZONE_PSYS,
-	ZONE_PLATFORM,
-	ZONE_KIND_COUNT,
-};
-
-enum zone_state {
-	ZONE_UP,      /* the last reading was good */
-	ZONE_ABSENT,  /* gone (ENODEV, ENOENT); watched for */
-	ZONE_ERROR,   /* readings fail or make no sense */
-	ZONE_STALLED, /* a reading has not come back by its deadline */
-	/*
-	 * Read, but not to be believed: more power than the zone can draw, or so long after the
-	 * last that its counter may have gone round unseen. What flowed since is unknown.
-	 */
-	ZONE_REFUSED,
-};
-
-/*
- * What a zone is. Fixed for the zone's life, but for the state of its idle power, which attribution
- * keeps.
- */
-struct zone {
-	enum zone_kind kind;
-	char name[ZONE_NAME_MAX]; /* the kind's metric name: "package" */
-	/* The number in the zone's name (its parent's for core, uncore, dram); "" for platform. */
-	char package[ZONE_PACKAGE_MAX];
-	/* Where it was found, relative: "intel-rapl:0:1"; the model's name for an estimate. */
-	char path[ZONE_PATH_MAX];
-	const char *source; /* "rapl-sysfs", "trained_power_model" */
-	bool estimated;
-	bool has_idle_model; /* the source itself knows the idle part (idle_energy_uj) */
-	bool vm_dynamic; /* an estimate of a VM's dynamic power only: it has no idle part at all */
-};
+#include "energy/zone.h"
 
 /* One zone at one time. */
 struct zone_reading {
 	enum zone_state state;
 	int error;               /* -errno of the last failure, 0 when up */
 	uint64_t energy_uj;      /* cumulative since the program started; never decreases */
-	uint64_t idle_energy_uj; /* cumulative, only with has_idle_model; <= energy_uj */
+	uint64_t idle_energy_uj; /* cumulative, only where the zone knows_idle; <= energy_uj */
 	/* CLOCK_MONOTONIC when energy_uj was read; unchanged while the zone is not up. */
 	uint64_t time_ns;
 	/*
@@ -77,22 +35,6 @@ struct zone_reading {
 	uint64_t dropped;  /* readings refused: above the power limit, reset, garbage */
 	uint64_t wraps;
 };
-
-const char *zone_kind_name(enum zone_kind kind);    /* "package" */
-const char *zone_state_name(enum zone_state state); /* "up", "absent", … "refused" */
-/*
- * More than a zone of this kind draws on any machine that we know of, so that what lies above is a
- * fault and not energy; and low enough that a counter's turn takes seconds. Chosen well above what
- * is published; the figures are as others report them, and no standard bounds them.
- *
- * - package, core, uncore: 2,000 W. The largest sockets of CPUs are sold at 500 W (Intel Xeon
- *   6980P), a module that is an accelerator at 750 W (AMD Instinct MI300X); core and uncore are
- *   parts of a package.
- * - dram: 1,000 W, of one socket: our own bound, 12 channels of 2 modules at some 25 W are 600 W.
- * - psys, platform: 20,000 W, the whole machine. A server of 8 accelerators is specified at up to
- *   10.2 kW (NVIDIA DGX H100) and 14.3 kW (DGX B200).
- */
-uint64_t zone_kind_max_power_uw(enum zone_kind kind);
 
 /* One raw counter value. */
 struct raw_reading {

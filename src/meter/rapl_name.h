@@ -9,12 +9,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "meter/meter.h"
+#include "energy/zone.h"
 
 struct rapl_name {
 	enum zone_kind kind;
 	bool has_package; /* the name itself carries the package; else it is the parent's */
-	char package[ZONE_PACKAGE_MAX];
+	char package[ZONE_INSTANCE_MAX];
 };
 
 /* false when @text (with or without a trailing newline) names no zone that we know. */

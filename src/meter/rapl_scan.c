@@ -106,7 +106,7 @@ static size_t take_zone(struct walk *walk, int dir_fd, const char *dir_path, con
 	candidate = &walk->candidates[walk->count];
 	*candidate = (struct candidate){ .has_package = name.has_package, .outer = outer };
 	candidate->found.kind = name.kind;
-	memcpy(candidate->found.package, name.package, sizeof(name.package));
+	memcpy(candidate->found.instance, name.package, sizeof(name.package));
 	(void)snprintf(candidate->found.dir_name, sizeof(candidate->found.dir_name), "%s",
 		       dir_name);
 	(void)snprintf(candidate->found.dir_path, sizeof(candidate->found.dir_path), "%s",
@@ -192,14 +192,14 @@ static void resolve_package(const struct walk *walk, struct candidate *candidate
 	for (unsigned depth = 0; above && !above->has_package && depth < WALK_DEPTH_MAX; depth++)
 		above = parent_of(walk, above);
 	if (above && above->has_package)
-		memcpy(candidate->found.package, above->found.package, ZONE_PACKAGE_MAX);
+		memcpy(candidate->found.instance, above->found.instance, ZONE_INSTANCE_MAX);
 	else
-		(void)snprintf(candidate->found.package, ZONE_PACKAGE_MAX, "0");
+		(void)snprintf(candidate->found.instance, ZONE_INSTANCE_MAX, "0");
 }
 
 static bool same_zone(const struct rapl_found *a, const struct rapl_found *b)
 {
-	return a->kind == b->kind && strcmp(a->package, b->package) == 0;
+	return a->kind == b->kind && strcmp(a->instance, b->instance) == 0;
 }
 
 /* By kind and package; of duplicates the MSR interface first, then the lower directory name. */
@@ -208,12 +208,12 @@ static int compare_found(const void *left, const void *right)
 	const struct rapl_found *a = left;
 	const struct rapl_found *b = right;
 	int by_mmio = (int)rapl_dir_is_mmio(a->dir_name) - (int)rapl_dir_is_mmio(b->dir_name);
-	int by_package = strverscmp(a->package, b->package);
+	int by_instance = strverscmp(a->instance, b->instance);
 
 	if (a->kind != b->kind)
 		return a->kind < b->kind ? -1 : 1;
-	if (by_package != 0)
-		return by_package;
+	if (by_instance != 0)
+		return by_instance;
 	return by_mmio != 0 ? by_mmio : strcmp(a->dir_name, b->dir_name);
 }
 

@@ -7,19 +7,19 @@
 
 #include <stddef.h>
 
-#include "meter/meter.h"
+#include "energy/zone.h"
 
 #define RAPL_PATH_MAX 4096
 
 struct rapl_found {
 	enum zone_kind kind;
-	char package[ZONE_PACKAGE_MAX];
+	char instance[ZONE_INSTANCE_MAX];
 	char dir_name[ZONE_PATH_MAX]; /* "intel-rapl:0:1" */
 	char dir_path[RAPL_PATH_MAX]; /* where it was reached */
 };
 
 struct rapl_scan {
-	struct rapl_found *zones; /* sorted by kind, then package */
+	struct rapl_found *zones; /* sorted by kind, then instance */
 	size_t count;
 	size_t ignored; /* duplicates, unknown names, beyond ZONE_MAX */
 };

@@ -207,7 +207,7 @@ static struct rapl_zone *find_zone(struct meter *meter, const struct rapl_found 
 		struct rapl_zone *zone = &meter->zones[i];
 
 		if (zone->zone.kind == found->kind &&
-		    strcmp(zone->zone.package, found->package) == 0)
+		    strcmp(zone->zone.instance, found->instance) == 0)
 			return zone;
 	}
 	return NULL;
@@ -218,8 +218,7 @@ static void add_zone(struct meter *meter, const struct rapl_found *found)
 	struct zone *zone = &meter->zones[meter->count].zone;
 
 	*zone = (struct zone){ .kind = found->kind, .source = rapl_sysfs_meter.name };
-	(void)snprintf(zone->name, sizeof(zone->name), "%s", zone_kind_name(found->kind));
-	(void)snprintf(zone->package, sizeof(zone->package), "%s", found->package);
+	(void)snprintf(zone->instance, sizeof(zone->instance), "%s", found->instance);
 	(void)snprintf(zone->path, sizeof(zone->path), "%s", found->dir_name);
 	meter->count++;
 }

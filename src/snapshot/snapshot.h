@@ -19,7 +19,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "attribution/idle.h"
 #include "attribution/ledger.h"
+#include "energy/zone.h"
 
 /* The last three are the ledger's groups, in their order. */
 enum snapshot_level {
@@ -84,14 +86,9 @@ struct snapshot_table {
 };
 
 struct snapshot_zone {
-	char name[32]; /* "package" */
-	char package[16];
-	char path[64];
-	char source[32];     /* "rapl-sysfs" */
-	char state[16];      /* "up", … */
-	char idle_state[16]; /* "learning", … */
-	char scope[16];      /* "node", "vm_dynamic" */
-	bool estimated;
+	struct zone zone;
+	enum zone_state state;
+	enum idle_state idle_state;
 	bool ended; /* another source has taken over: its counters stand still for good */
 	bool has_mode[MODE_COUNT];       /* the node has a series of this mode */
 	bool rows_have_mode[MODE_COUNT]; /* so have processes and containers */

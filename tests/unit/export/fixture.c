@@ -21,16 +21,14 @@ static void *zalloc(size_t count, size_t size)
 
 #define SET(field, text) ((void)snprintf(field, sizeof(field), "%s", text))
 
-static void make_zone(struct snapshot_zone *zone, const char *name, const char *package,
+static void make_zone(struct snapshot_zone *zone, enum zone_kind kind, const char *instance,
 		      const char *path)
 {
-	SET(zone->name, name);
-	SET(zone->package, package);
-	SET(zone->path, path);
-	SET(zone->source, "rapl-sysfs");
-	SET(zone->state, "up");
-	SET(zone->idle_state, "learned");
-	SET(zone->scope, "node");
+	zone->zone = (struct zone){ .kind = kind, .source = "rapl-sysfs" };
+	SET(zone->zone.instance, instance);
+	SET(zone->zone.path, path);
+	zone->state = ZONE_UP;
+	zone->idle_state = IDLE_LEARNED;
 	zone->has_mode[MODE_DYNAMIC] = zone->has_mode[MODE_IDLE] = true;
 	zone->rows_have_mode[MODE_DYNAMIC] = true;
 	zone->watts[MODE_DYNAMIC] = 12.25;
@@ -307,10 +305,10 @@ void fixture_make(struct fixture *fixture, const struct fixture_shape *shape)
 {
 	*fixture = (struct fixture){ 0 };
 	fixture->zones = zalloc(4, sizeof(*fixture->zones));
-	make_zone(&fixture->zones[0], "package", "0", "intel-rapl:0");
-	make_zone(&fixture->zones[1], "package", "1", "intel-rapl:1");
-	make_zone(&fixture->zones[2], "dram", "0", "intel-rapl:0:1");
-	make_zone(&fixture->zones[3], "psys", "", "intel-rapl:2");
+	make_zone(&fixture->zones[0], ZONE_PACKAGE, "0", "intel-rapl:0");
+	make_zone(&fixture->zones[1], ZONE_PACKAGE, "1", "intel-rapl:1");
+	make_zone(&fixture->zones[2], ZONE_DRAM, "0", "intel-rapl:0:1");
+	make_zone(&fixture->zones[3], ZONE_PSYS, "", "intel-rapl:2");
 	for (uint32_t z = 0; z < 4; z++)
 		fixture->zones[z].rows_have_mode[MODE_IDLE] = shape->idle_on_rows;
 	fixture->snapshot.zones = fixture->zones;
@@ -343,7 +341,7 @@ void fixture_node(struct fixture *fixture)
 	fixture->zones[2].span_ns = 0;
 	fixture->zones[2].watts[MODE_DYNAMIC] = fixture->zones[2].watts[MODE_IDLE] = (double)NAN;
 	fixture->zones[2].idle_estimate_w = (double)NAN;
-	SET(fixture->zones[2].state, "error");
+	fixture->zones[2].state = ZONE_ERROR;
 }
 
 void fixture_vm(struct fixture *fixture)
@@ -353,13 +351,14 @@ void fixture_vm(struct fixture *fixture)
 
 	fixture_make(fixture, &shape);
 	zone = &fixture->zones[0];
-	SET(zone->name, "platform");
-	SET(zone->package, "");
-	SET(zone->path, "specpower-1");
-	SET(zone->source, "trained_power_model");
-	SET(zone->idle_state, "absent");
-	SET(zone->scope, "vm_dynamic");
-	zone->estimated = true;
+	zone->zone = (struct zone){
+		.kind = ZONE_PLATFORM,
+		.quality = QUALITY_ESTIMATED,
+		.scope = SCOPE_VM_DYNAMIC,
+		.path = "specpower-1",
+		.source = "trained_power_model",
+	};
+	zone->idle_state = IDLE_ABSENT;
 	zone->has_mode[MODE_IDLE] = zone->rows_have_mode[MODE_IDLE] = false;
 	zone->watts[MODE_IDLE] = zone->idle_estimate_w = (double)NAN;
 	SET(fixture->snapshot.self.components_source, "");

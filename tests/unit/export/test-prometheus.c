@@ -181,8 +181,9 @@ static void the_page_adds_up(const struct fixture *fixture)
 	render(&fixture->snapshot, SCHEMA_CLASSIC, EXPOSITION_TEXT, &out);
 	for (uint32_t z = 0; z < fixture->snapshot.zone_count; z++) {
 		for (enum energy_mode mode = 0; mode < MODE_COUNT; mode++) {
-			struct ledger_sums sums = { .zone = fixture->zones[z].name,
-						    .package = fixture->zones[z].package,
+			struct ledger_sums sums = { .zone = zone_kind_name(
+							    fixture->zones[z].zone.kind),
+						    .package = fixture->zones[z].zone.instance,
 						    .mode = energy_mode_name(mode) };
 
 			assert_true(exposition_parse(out.data, out.len, false, add_to_sums, &sums) >
@@ -307,7 +308,7 @@ static void zones_that_look_alike_stay_apart(void **state)
 
 	(void)state;
 	fixture_make(&fixture, &shape);
-	(void)snprintf(fixture.zones[1].package, sizeof(fixture.zones[1].package), "0");
+	(void)snprintf(fixture.zones[1].zone.instance, sizeof(fixture.zones[1].zone.instance), "0");
 	look_at(&fixture.snapshot, SCHEMA_BOTH, EXPOSITION_TEXT, &seen);
 	fixture_release(&fixture);
 }
@@ -384,7 +385,7 @@ static void a_node_with_both_says_so(void **state)
 
 	(void)state;
 	fixture_node(&fixture);
-	fixture.zones[0].estimated = true;
+	fixture.zones[0].zone.quality = QUALITY_ESTIMATED;
 	render(&fixture.snapshot, SCHEMA_BOTH, EXPOSITION_TEXT, &out);
 	assert_non_null(strstr(out.data, "quality=\"both\""));
 	fixture_release(&fixture);

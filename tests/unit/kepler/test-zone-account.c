@@ -17,24 +17,21 @@
 
 static const struct zone package0 = {
 	.kind = ZONE_PACKAGE,
-	.name = "package",
-	.package = "0",
+	.instance = "0",
 	.source = "rapl-sysfs",
 };
 
 static const struct zone modelled = {
 	.kind = ZONE_PLATFORM,
-	.name = "platform",
 	.source = "trained_power_model",
-	.estimated = true,
-	.has_idle_model = true,
+	.quality = QUALITY_ESTIMATED,
+	.knows_idle = true,
 };
 
 static const struct zone virtual_machine = {
 	.kind = ZONE_PLATFORM,
-	.name = "platform",
-	.estimated = true,
-	.vm_dynamic = true,
+	.quality = QUALITY_ESTIMATED,
+	.scope = SCOPE_VM_DYNAMIC,
 };
 
 static const struct zone_activity busy = { .dt_ns = NSEC_PER_SEC, .utilisation = 0.5 };

@@ -12,11 +12,11 @@
 enum { PACKAGE, CORE, UNCORE, OTHER_CORE, DRAM, ZONES };
 
 static const struct zone zones[ZONES] = {
-	[PACKAGE] = { .kind = ZONE_PACKAGE, .package = "0", .source = "rapl-sysfs" },
-	[CORE] = { .kind = ZONE_CORE, .package = "0", .source = "rapl-sysfs" },
-	[UNCORE] = { .kind = ZONE_UNCORE, .package = "0", .source = "rapl-sysfs" },
-	[OTHER_CORE] = { .kind = ZONE_CORE, .package = "1", .source = "rapl-sysfs" },
-	[DRAM] = { .kind = ZONE_DRAM, .package = "0", .source = "rapl-sysfs" },
+	[PACKAGE] = { .kind = ZONE_PACKAGE, .instance = "0", .source = "rapl-sysfs" },
+	[CORE] = { .kind = ZONE_CORE, .instance = "0", .source = "rapl-sysfs" },
+	[UNCORE] = { .kind = ZONE_UNCORE, .instance = "0", .source = "rapl-sysfs" },
+	[OTHER_CORE] = { .kind = ZONE_CORE, .instance = "1", .source = "rapl-sysfs" },
+	[DRAM] = { .kind = ZONE_DRAM, .instance = "0", .source = "rapl-sysfs" },
 };
 
 struct machine {

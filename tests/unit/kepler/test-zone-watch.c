@@ -20,11 +20,11 @@
 #define ZONES 5
 
 static const struct zone nested[ZONES] = {
-	{ .kind = ZONE_PACKAGE, .name = "package", .package = "0", .source = "nested" },
-	{ .kind = ZONE_CORE, .name = "core", .package = "0", .source = "nested" },
-	{ .kind = ZONE_UNCORE, .name = "uncore", .package = "0", .source = "nested" },
-	{ .kind = ZONE_PSYS, .name = "psys", .package = "1", .source = "nested" },
-	{ .kind = ZONE_PACKAGE, .name = "package", .package = "1", .source = "nested" },
+	{ .kind = ZONE_PACKAGE, .instance = "0", .source = "nested" },
+	{ .kind = ZONE_CORE, .instance = "0", .source = "nested" },
+	{ .kind = ZONE_UNCORE, .instance = "0", .source = "nested" },
+	{ .kind = ZONE_PSYS, .instance = "1", .source = "nested" },
+	{ .kind = ZONE_PACKAGE, .instance = "1", .source = "nested" },
 };
 
 struct meter {

@@ -58,11 +58,12 @@ static void test_zone_of_bare_metal(void **state)
 
 	(void)state;
 	assert_int_equal(zone->kind, ZONE_PLATFORM);
-	assert_string_equal(zone->name, "platform");
-	assert_string_equal(zone->package, "");
+	assert_int_equal(zone->kind, ZONE_PLATFORM);
+	assert_string_equal(zone->instance, "");
 	assert_string_equal(zone->source, "trained_power_model");
 	assert_string_equal(zone->path, platform_power_model.name);
-	assert_true(zone->estimated && zone->has_idle_model && !zone->vm_dynamic);
+	assert_true(zone->quality == QUALITY_ESTIMATED && zone->knows_idle &&
+		    zone->scope == SCOPE_NODE);
 	estimated_meter_free(meter);
 }
 
@@ -74,7 +75,8 @@ static void test_zone_of_a_vm_has_no_idle(void **state)
 	struct zone_reading reading;
 
 	(void)state;
-	assert_true(zone->estimated && !zone->has_idle_model && zone->vm_dynamic);
+	assert_true(zone->quality == QUALITY_ESTIMATED && !zone->knows_idle &&
+		    zone->scope == SCOPE_VM_DYNAMIC);
 	estimated_meter_advance(meter, 0, 0, &reading);
 	estimated_meter_advance(meter, 10 * NSEC_PER_SEC, 0, &reading);
 	assert_int_equal(reading.energy_uj, 0); /* nothing ran: nothing dynamic */

@@ -29,7 +29,7 @@ static int teardown(void **state)
 
 struct expected {
 	enum zone_kind kind;
-	const char *package;
+	const char *instance;
 	const char *dir_name;
 };
 
@@ -42,7 +42,7 @@ static void check(const struct fake_tree *tree, const struct expected *expected,
 	assert_int_equal(scan.count, count);
 	for (size_t i = 0; i < count; i++) {
 		assert_int_equal(scan.zones[i].kind, expected[i].kind);
-		assert_string_equal(scan.zones[i].package, expected[i].package);
+		assert_string_equal(scan.zones[i].instance, expected[i].instance);
 		assert_string_equal(scan.zones[i].dir_name, expected[i].dir_name);
 	}
 	assert_int_equal(scan.ignored, ignored);
@@ -193,7 +193,7 @@ static void test_more_zones_than_we_take(void **state)
 	assert_int_equal(rapl_scan_read(tree->sysfs, &scan), 0);
 	assert_int_equal(scan.count, ZONE_MAX);
 	assert_int_equal(scan.ignored, 6);
-	assert_string_equal(scan.zones[10].package, "10"); /* by number, not by letter */
+	assert_string_equal(scan.zones[10].instance, "10"); /* by number, not by letter */
 	rapl_scan_release(&scan);
 }
 

@@ -101,11 +101,11 @@ static void test_baseline_then_energy(void **state)
 	open_table(fixture);
 	assert_int_equal(meter_table_count(fixture->table), 2);
 	zone = meter_table_zone(fixture->table, 1);
-	assert_string_equal(zone->name, "dram");
-	assert_string_equal(zone->package, "0");
+	assert_int_equal(zone->kind, ZONE_DRAM);
+	assert_string_equal(zone->instance, "0");
 	assert_string_equal(zone->path, "intel-rapl:0:0");
 	assert_string_equal(zone->source, "rapl-sysfs");
-	assert_false(zone->estimated);
+	assert_int_equal(zone->quality, QUALITY_MEASURED);
 	assert_int_equal(read_all(fixture), 2);
 	check_zone(fixture, 0, ZONE_UP, 0, 0);
 	tree_energy(&fixture->tree, PACKAGE, 5000010);
@@ -263,7 +263,7 @@ static void test_zone_vanishes_and_returns_elsewhere(void **state)
 	check_zone(fixture, 1, ZONE_UP, 0, 520);
 	check_zone(fixture, 2, ZONE_UP, 0, 1);
 	assert_int_equal(meter_table_count(fixture->table), 4);
-	assert_string_equal(meter_table_zone(fixture->table, 3)->name, "psys");
+	assert_string_equal(zone_kind_name(meter_table_zone(fixture->table, 3)->kind), "psys");
 }
 
 static void test_hundred_vanishings_leak_nothing(void **state)

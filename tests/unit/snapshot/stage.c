@@ -42,10 +42,10 @@ void close_stage(struct stage *s)
 
 void publish(struct stage *s, uint64_t later_s)
 {
-	const struct snapshot_zone zones[3] = { { .name = "package",
-						  .package = "0",
-						  .path = "intel-rapl:0",
-						  .source = "rapl-sysfs",
+	const struct snapshot_zone zones[3] = { { .zone = { .kind = ZONE_PACKAGE,
+							    .instance = "0",
+							    .path = "intel-rapl:0",
+							    .source = "rapl-sysfs" },
 						  .has_mode[MODE_DYNAMIC] = true,
 						  .rows_have_mode[MODE_DYNAMIC] = true,
 						  .span_ns = SECOND_NS } };

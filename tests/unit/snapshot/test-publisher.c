@@ -344,7 +344,7 @@ static void test_zones_come_from_the_ledger(void **state)
 	ledger_unattributed(s.ledger, 0, MODE_IDLE, UNATTRIBUTED_IDLE_POLICY, 33);
 	publish(&s, 1);
 	assert_int_equal(s.snapshot->zone_count, 1);
-	assert_string_equal(s.snapshot->zones[0].name, "package");
+	assert_string_equal(s.snapshot->zones[0].zone.path, "intel-rapl:0");
 	assert_int_equal(s.snapshot->zones[0].node_uj[MODE_DYNAMIC], 400);
 	assert_int_equal(s.snapshot->zones[0].unattributed_uj[MODE_IDLE][UNATTRIBUTED_IDLE_POLICY],
 			 33);

@@ -106,7 +106,7 @@ static bool open_parts(struct parts *parts)
 /* True when every interval could be published: no allocation was left to fail. */
 static bool live(struct parts *parts)
 {
-	const struct snapshot_zone zones[2] = { { .name = "package" } };
+	const struct snapshot_zone zones[2] = { { .zone = { .source = "rapl-sysfs" } } };
 	const struct snapshot_self self = { 0 };
 	uint64_t published = 0;
 
@@ -132,7 +132,7 @@ static bool live(struct parts *parts)
 /* Rows that ended while nothing could be published are found later: once kept they are gone. */
 static void assert_ended_rows_go(struct parts *parts)
 {
-	const struct snapshot_zone zones[2] = { { .name = "package" } };
+	const struct snapshot_zone zones[2] = { { .zone = { .source = "rapl-sysfs" } } };
 	const struct snapshot_self self = { 0 };
 
 	for (uint64_t i = INTERVALS; i < INTERVALS + 10; i++) {

@@ -100,7 +100,7 @@ static void test_readers_race_the_publisher(void **state)
 {
 	const struct ledger_options book = { 1000, 100, { "system", "s", "system", "s" } };
 	const struct publisher_options options = { 100, SECOND_NS, 3 * SECOND_NS, 50 };
-	const struct snapshot_zone zone = { .name = "package" };
+	const struct snapshot_zone zone = { .zone.kind = ZONE_PACKAGE, .zone.path = "p" };
 	const struct snapshot_self self = { 0 };
 	struct race race = { 0 };
 	struct ledger *ledger;

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "energy/zone.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/macro.h"
+
+const char *zone_kind_name(enum zone_kind kind)
+{
+	static const char *const names[ZONE_KIND_COUNT] = {
+		[ZONE_PACKAGE] = "package", [ZONE_CORE] = "core", [ZONE_UNCORE] = "uncore",
+		[ZONE_DRAM] = "dram",       [ZONE_PSYS] = "psys", [ZONE_PLATFORM] = "platform",
+	};
+
+	return (unsigned)kind < ZONE_KIND_COUNT ? names[kind] : "unknown";
+}
+
+const char *zone_state_name(enum zone_state state)
+{
+	static const char *const names[] = {
+		[ZONE_UP] = "up",           [ZONE_ABSENT] = "absent",   [ZONE_ERROR] = "error",
+		[ZONE_STALLED] = "stalled", [ZONE_REFUSED] = "refused",
+	};
+
+	return (unsigned)state < ARRAY_SIZE(names) ? names[state] : "unknown";
+}
+
+const char *zone_quality_name(enum zone_quality quality)
+{
+	return quality == QUALITY_ESTIMATED ? "estimated" : "measured";
+}
+
+const char *zone_scope_name(enum zone_scope scope)
+{
+	return scope == SCOPE_VM_DYNAMIC ? "vm_dynamic" : "node";
+}
+
+void zone_id(const struct zone *zone, char ret[ZONE_ID_MAX])
+{
+	(void)snprintf(ret, ZONE_ID_MAX, "%s%s%s", zone_kind_name(zone->kind),
+		       zone->instance[0] ? "-" : "", zone->instance);
+}
+
+bool zone_has_id(const struct zone *zone, const char *id)
+{
+	char own[ZONE_ID_MAX];
+
+	zone_id(zone, own);
+	return strcmp(id, own) == 0 || strcmp(id, zone_kind_name(zone->kind)) == 0;
+}
+
+bool zone_is_inside(const struct zone *part, const struct zone *whole)
+{
+	return (part->kind == ZONE_CORE || part->kind == ZONE_UNCORE) &&
+	       whole->kind == ZONE_PACKAGE && strcmp(part->instance, whole->instance) == 0 &&
+	       strcmp(part->source, whole->source) == 0;
+}
+
+bool zone_kind_to_show(const bool has[static ZONE_KIND_COUNT], enum zone_kind *ret)
+{
+	static const enum zone_kind preferred[] = { ZONE_PACKAGE, ZONE_PLATFORM, ZONE_PSYS,
+						    ZONE_CORE,    ZONE_DRAM,     ZONE_UNCORE };
+
+	for (size_t i = 0; i < ARRAY_SIZE(preferred); i++) {
+		if (has[preferred[i]]) {
+			*ret = preferred[i];
+			return true;
+		}
+	}
+	return false;
+}
+
+uint64_t zone_kind_max_power_uw(enum zone_kind kind)
+{
+	static const uint64_t watts[ZONE_KIND_COUNT] = {
+		[ZONE_PACKAGE] = 2000, [ZONE_CORE] = 2000,  [ZONE_UNCORE] = 2000,
+		[ZONE_DRAM] = 1000,    [ZONE_PSYS] = 20000, [ZONE_PLATFORM] = 20000,
+	};
+
+	return watts[kind] * 1000000;
+}

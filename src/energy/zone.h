@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A zone: something whose energy is counted. What it is, in words that all rooms share: a meter
+ * finds it, attribution splits its energy, a snapshot shows it, an exporter names it.
+ *
+ * Zones overlap: core and uncore are inside a package, package and dram are inside psys and
+ * platform. So the energies of two kinds are never added up; those of one kind, of several sockets,
+ * are.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ZONE_MAX          64 /* zones of one node; what is beyond is counted, not read */
+#define ZONE_INSTANCE_MAX 16 /* "0", "1-die-0" */
+#define ZONE_PATH_MAX     64 /* "intel-rapl:0" */
+#define ZONE_ID_MAX       32 /* "package-1-die-0" */
+
+enum zone_kind {
+	ZONE_PACKAGE,
+	ZONE_CORE,
+	ZONE_UNCORE,
+	ZONE_DRAM,
+	ZONE_PSYS,
+	ZONE_PLATFORM,
+	ZONE_KIND_COUNT,
+};
+
+enum zone_quality { QUALITY_MEASURED, QUALITY_ESTIMATED };
+
+/* Whose energy it is: the machine's, or what a virtual machine's own CPUs add to its host's. */
+enum zone_scope { SCOPE_NODE, SCOPE_VM_DYNAMIC };
+
+enum zone_state {
+	ZONE_UP,      /* the last reading was good */
+	ZONE_ABSENT,  /* gone (ENODEV, ENOENT); watched for */
+	ZONE_ERROR,   /* readings fail or make no sense */
+	ZONE_STALLED, /* a reading has not come back by its deadline */
+	/*
+	 * Read, but not to be believed: more power than the zone can draw, or so long after the
+	 * last that its counter may have gone round unseen. What flowed since is unknown.
+	 */
+	ZONE_REFUSED,
+};
+
+/* Fixed for the zone's life, and a plain value: a copy is as good. */
+struct zone {
+	enum zone_kind kind;
+	enum zone_quality quality;
+	enum zone_scope scope; /* SCOPE_VM_DYNAMIC: it has no idle part at all */
+	bool knows_idle;       /* the source itself knows the idle part of the energy */
+	/*
+	 * Tells zones of one kind apart: the number of the package (for core, uncore and dram of
+	 * the one that they are in); "" where there is one of the kind.
+	 */
+	char instance[ZONE_INSTANCE_MAX];
+	/* Where it was found, relative: "intel-rapl:0:1"; the model's name for an estimate. */
+	char path[ZONE_PATH_MAX];
+	const char *source; /* static: "rapl-sysfs", "trained_power_model" */
+};
+
+const char *zone_kind_name(enum zone_kind kind);          /* "package" */
+const char *zone_state_name(enum zone_state state);       /* "up", "absent", … "refused" */
+const char *zone_quality_name(enum zone_quality quality); /* "measured", "estimated" */
+const char *zone_scope_name(enum zone_scope scope);       /* "node", "vm_dynamic" */
+
+/* What a person calls it, and options do: "package-0"; "platform" where there is but one. */
+void zone_id(const struct zone *zone, char ret[ZONE_ID_MAX]);
+/* Whether @id is the zone's, or its kind's name. */
+bool zone_has_id(const struct zone *zone, const char *id);
+/* Whether @part's energy is also in @whole, which the same source counts in the same package. */
+bool zone_is_inside(const struct zone *part, const struct zone *whole);
+/*
+ * The kind that stands for a node's or a process's power where one number is shown, of those that
+ * there are (@has): package, else platform, psys, core, dram, uncore. False where there is none.
+ */
+bool zone_kind_to_show(const bool has[static ZONE_KIND_COUNT], enum zone_kind *ret);
+
+/*
+ * More than a zone of this kind draws on any machine that we know of, so that what lies above is a
+ * fault and not energy; and low enough that a counter's turn takes seconds. Chosen well above what
+ * is published; the figures are as others report them, and no standard bounds them.
+ *
+ * - package, core, uncore: 2,000 W. The largest sockets of CPUs are sold at 500 W (Intel Xeon
+ *   6980P), a module that is an accelerator at 750 W (AMD Instinct MI300X); core and uncore are
+ *   parts of a package.
+ * - dram: 1,000 W, of one socket: our own bound, 12 channels of 2 modules at some 25 W are 600 W.
+ * - psys, platform: 20,000 W, the whole machine. A server of 8 accelerators is specified at up to
+ *   10.2 kW (NVIDIA DGX H100) and 14.3 kW (DGX B200).
+ */
+uint64_t zone_kind_max_power_uw(enum zone_kind kind);

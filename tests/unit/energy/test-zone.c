@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "energy/zone.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+static const struct zone die = { .kind = ZONE_PACKAGE, .instance = "1-die-0", .source = "rapl" };
+static const struct zone machine = { .kind = ZONE_PLATFORM, .source = "model" };
+
+static void ids_have_an_instance_where_there_is_one(void **state)
+{
+	static const struct zone longest = { .kind = ZONE_PLATFORM, .instance = "123456789012345" };
+	char id[ZONE_ID_MAX];
+
+	(void)state;
+	zone_id(&die, id);
+	assert_string_equal(id, "package-1-die-0");
+	zone_id(&machine, id);
+	assert_string_equal(id, "platform");
+	zone_id(&longest, id);
+	assert_string_equal(id, "platform-123456789012345");
+}
+
+static void options_name_a_zone_or_all_of_its_kind(void **state)
+{
+	(void)state;
+	assert_true(zone_has_id(&die, "package"));
+	assert_true(zone_has_id(&die, "package-1-die-0"));
+	assert_false(zone_has_id(&die, "package-1"));
+	assert_false(zone_has_id(&die, "1-die-0"));
+	assert_false(zone_has_id(&die, "core"));
+	assert_true(zone_has_id(&machine, "platform"));
+	assert_false(zone_has_id(&machine, "platform-"));
+}
+
+static void parts_are_inside_their_own_package_only(void **state)
+{
+	struct zone part = die;
+
+	(void)state;
+	assert_false(zone_is_inside(&die, &die));
+	part.kind = ZONE_CORE;
+	assert_true(zone_is_inside(&part, &die));
+	assert_false(zone_is_inside(&die, &part));
+	part.kind = ZONE_UNCORE;
+	assert_true(zone_is_inside(&part, &die));
+	part.kind = ZONE_DRAM;
+	assert_false(zone_is_inside(&part, &die));
+	part.kind = ZONE_CORE;
+	part.source = "another";
+	assert_false(zone_is_inside(&part, &die));
+	part = die;
+	part.kind = ZONE_CORE;
+	part.instance[0] = '0';
+	assert_false(zone_is_inside(&part, &die));
+}
+
+static void one_kind_is_shown(void **state)
+{
+	bool has[ZONE_KIND_COUNT] = { false };
+	enum zone_kind kind = ZONE_DRAM;
+
+	(void)state;
+	assert_false(zone_kind_to_show(has, &kind));
+	assert_int_equal(kind, ZONE_DRAM);
+	for (enum zone_kind only = 0; only < ZONE_KIND_COUNT; only++) {
+		bool just[ZONE_KIND_COUNT] = { false };
+
+		just[only] = true;
+		assert_true(zone_kind_to_show(just, &kind));
+		assert_int_equal(kind, only);
+	}
+	has[ZONE_CORE] = has[ZONE_DRAM] = has[ZONE_PSYS] = true;
+	assert_true(zone_kind_to_show(has, &kind));
+	assert_int_equal(kind, ZONE_PSYS);
+	has[ZONE_PLATFORM] = true;
+	assert_true(zone_kind_to_show(has, &kind));
+	assert_int_equal(kind, ZONE_PLATFORM);
+	has[ZONE_PACKAGE] = true;
+	assert_true(zone_kind_to_show(has, &kind));
+	assert_int_equal(kind, ZONE_PACKAGE);
+}
+
+static void words_are_those_of_the_metrics(void **state)
+{
+	(void)state;
+	assert_string_equal(zone_quality_name(QUALITY_MEASURED), "measured");
+	assert_string_equal(zone_quality_name(QUALITY_ESTIMATED), "estimated");
+	assert_string_equal(zone_scope_name(SCOPE_NODE), "node");
+	assert_string_equal(zone_scope_name(SCOPE_VM_DYNAMIC), "vm_dynamic");
+	assert_string_equal(zone_state_name(ZONE_REFUSED), "refused");
+	assert_string_equal(zone_kind_name(ZONE_UNCORE), "uncore");
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ids_have_an_instance_where_there_is_one),
+		cmocka_unit_test(options_name_a_zone_or_all_of_its_kind),
+		cmocka_unit_test(parts_are_inside_their_own_package_only),
+		cmocka_unit_test(one_kind_is_shown),
+		cmocka_unit_test(words_are_those_of_the_metrics),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
