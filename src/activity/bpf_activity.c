@@ -16,6 +16,7 @@
 #include "activity/bpf_refused.h"
 #include "activity/thread_table.h"
 #include "activity/unseen.h"
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/macro.h"
@@ -111,15 +112,8 @@ static void add_unseen(struct bpf_reader *self, struct activity *activity)
 
 	if (!unseen_count(self->unseen))
 		return;
-	if (wanted > self->samples_size) {
-		struct activity_sample *bigger =
-			reallocarray(self->samples, wanted * 2, sizeof(*bigger));
-
-		if (!bigger)
-			return;
-		self->samples = bigger;
-		self->samples_size = wanted * 2;
-	}
+	if (ARRAY_RESERVE(self->samples, self->samples_size, wanted) < 0)
+		return;
 	if (activity->count)
 		memcpy(self->samples, activity->samples, activity->count * sizeof(*self->samples));
 	added = unseen_take(self->unseen, self->samples + activity->count);

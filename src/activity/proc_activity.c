@@ -28,6 +28,7 @@
 #include "activity/activity.h"
 #include "activity/proc_files.h"
 #include "activity/proc_stat.h"
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/macro.h"
 #include "base/map.h"
@@ -92,15 +93,9 @@ static uint32_t add_row(struct proc_reader *self, uint32_t pid)
 {
 	uint32_t index = self->rows_free;
 
-	if (index == MAP_NONE && self->rows_high == self->rows_size) {
-		uint32_t size = self->rows_size ? self->rows_size * 2 : 256;
-		struct proc_row *bigger = realloc(self->rows, size * sizeof(*bigger));
-
-		if (!bigger)
-			return MAP_NONE;
-		self->rows = bigger;
-		self->rows_size = size;
-	}
+	if (index == MAP_NONE &&
+	    ARRAY_RESERVE(self->rows, self->rows_size, self->rows_high + 1U) < 0)
+		return MAP_NONE;
 	if (index == MAP_NONE)
 		index = self->rows_high;
 	if (map_put(&self->map, pid_key(pid), index) < 0)
@@ -417,20 +412,6 @@ static void settle(struct proc_reader *self)
 	settle_children(self);
 }
 
-static int reserve_samples(struct proc_reader *self)
-{
-	struct activity_sample *bigger;
-
-	if (self->samples_size >= self->rows_size)
-		return 0;
-	bigger = realloc(self->samples, self->rows_size * sizeof(*bigger));
-	if (!bigger)
-		return -ENOMEM;
-	self->samples = bigger;
-	self->samples_size = self->rows_size;
-	return 0;
-}
-
 static void take_samples(struct proc_reader *self, struct activity *activity)
 {
 	size_t count = 0;
@@ -472,7 +453,7 @@ static int proc_read(struct activity_reader *reader, struct activity *activity)
 	self->left_out = false;
 	r = meet_all(self);
 	if (r == 0)
-		r = reserve_samples(self);
+		r = ARRAY_RESERVE(self->samples, self->samples_size, self->rows_size);
 	if (r < 0) {
 		self->errors++;
 		*activity = (struct activity){ 0 };

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "activity/thread_table_parts.h"
+#include "base/array.h"
 #include "base/macro.h"
 #include "base/num.h"
 
@@ -119,9 +120,7 @@ static void await_end(struct thread_table *table, const struct kepler_thread *re
 		index = add_exiting(table, record);
 	if (index == MAP_NONE)
 		return;
-	if (table->awaited_count == table->awaited_size &&
-	    !thread_rows_grow((void **)&table->awaited, &table->awaited_size,
-			      sizeof(*table->awaited)))
+	if (ARRAY_RESERVE(table->awaited, table->awaited_size, table->awaited_count + 1U) < 0)
 		return; /* a full pass will find out */
 	thread_rows_set_run(table, index, table->threads[index].run_ns, record->run_ns);
 	table->awaited[table->awaited_count++] = (struct awaited_end){

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "activity/thread_table_parts.h"
+#include "base/array.h"
 
 static struct map_key process_map_key(uint32_t pid, uint64_t start_ns)
 {
@@ -22,28 +23,15 @@ struct map_key thread_rows_key(uint64_t task, uint32_t tid)
 	return (struct map_key){ task, tid };
 }
 
-/* Doubles an array of rows; false when memory ran out, and then nothing changed. */
-bool thread_rows_grow(void **rows, uint32_t *size, size_t row_size)
-{
-	uint32_t bigger_size = *size ? *size * 2 : 256;
-	void *bigger = realloc(*rows, bigger_size * row_size);
-
-	if (!bigger)
-		return false;
-	*rows = bigger;
-	*size = bigger_size;
-	return true;
-}
-
 static bool reserve_process(struct thread_table *table)
 {
 	uint32_t active_size = table->processes_size;
 
 	if (table->processes_free != MAP_NONE || table->processes_high < table->processes_size)
 		return true;
-	return thread_rows_grow((void **)&table->active, &active_size, sizeof(*table->active)) &&
-	       thread_rows_grow((void **)&table->processes, &table->processes_size,
-				sizeof(*table->processes));
+	return ARRAY_RESERVE(table->active, active_size, active_size + 1U) == 0 &&
+	       ARRAY_RESERVE(table->processes, table->processes_size, table->processes_size + 1U) ==
+		       0;
 }
 
 void thread_rows_activate(struct thread_table *table, uint32_t index)
@@ -147,8 +135,7 @@ uint32_t thread_rows_add_thread(struct thread_table *table, uint32_t process,
 	uint32_t index = table->threads_free;
 
 	if (index == MAP_NONE && table->threads_high == table->threads_size &&
-	    !thread_rows_grow((void **)&table->threads, &table->threads_size,
-			      sizeof(*table->threads)))
+	    ARRAY_RESERVE(table->threads, table->threads_size, table->threads_size + 1U) < 0)
 		return MAP_NONE;
 	if (index == MAP_NONE)
 		index = table->threads_high;

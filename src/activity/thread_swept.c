@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "activity/thread_table_parts.h"
+#include "base/array.h"
 #include "base/num.h"
 
 void thread_swept_release(struct thread_swept *swept)
@@ -45,7 +46,7 @@ static uint32_t add_row(struct thread_swept *swept, const struct thread_row *thr
 	uint32_t index = swept->free;
 
 	if (index == MAP_NONE && swept->high == swept->size &&
-	    !thread_rows_grow((void **)&swept->rows, &swept->size, sizeof(*swept->rows)))
+	    ARRAY_RESERVE(swept->rows, swept->size, swept->high + 1U) < 0)
 		return MAP_NONE;
 	if (index == MAP_NONE)
 		index = swept->high;

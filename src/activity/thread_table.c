@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "activity/thread_table_parts.h"
+#include "base/array.h"
 #include "base/macro.h"
 #include "base/num.h"
 
@@ -269,11 +270,8 @@ int thread_table_finish(struct thread_table *table, struct activity *activity)
 	if (table->awaited_count)
 		thread_table_charge_overdue(table);
 	count = table->active_count;
-	while (table->samples_size < count) {
-		if (!thread_rows_grow((void **)&table->samples, &table->samples_size,
-				      sizeof(*table->samples)))
-			return -ENOMEM;
-	}
+	if (ARRAY_RESERVE(table->samples, table->samples_size, count) < 0)
+		return -ENOMEM;
 	empty_told_list(table);
 	activity->samples = table->samples;
 	activity->count = count;

@@ -114,8 +114,6 @@ struct thread_table {
 
 /* ---- thread_rows.c ---- */
 
-/* Doubles an array of rows; false when memory ran out, and then nothing changed. */
-bool thread_rows_grow(void **rows, uint32_t *size, size_t row_size);
 struct map_key thread_rows_key(uint64_t task, uint32_t tid);
 /* Indices below are MAP_NONE for "none" or "no room". */
 uint32_t thread_rows_find_process(const struct thread_table *table,

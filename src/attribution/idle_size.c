@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/macro.h"
 #include "base/num.h"
 
@@ -22,26 +23,17 @@ void idle_size_scratch_release(struct idle_size_scratch *scratch)
 	*scratch = (struct idle_size_scratch){ 0 };
 }
 
-static bool grow(void *array, size_t count, size_t element)
-{
-	void *grown = reallocarray(*(void **)array, count, element);
-
-	if (grown)
-		*(void **)array = grown;
-	return grown != NULL;
-}
-
 static int reserve(struct idle_size_scratch *scratch, size_t count, size_t owners)
 {
 	if (owners + 1 > scratch->owners) {
-		if (!grow(&scratch->first, owners + 1, sizeof(*scratch->first)))
+		if (ARRAY_RESIZE(scratch->first, owners + 1) < 0)
 			return -ENOMEM;
 		scratch->owners = owners + 1;
 	}
 	if (count > scratch->count) {
-		if (!grow(&scratch->order, count, sizeof(*scratch->order)) ||
-		    !grow(&scratch->used_ns, count, sizeof(*scratch->used_ns)) ||
-		    !grow(&scratch->parts, count, sizeof(*scratch->parts)))
+		if (ARRAY_RESIZE(scratch->order, count) < 0 ||
+		    ARRAY_RESIZE(scratch->used_ns, count) < 0 ||
+		    ARRAY_RESIZE(scratch->parts, count) < 0)
 			return -ENOMEM;
 		scratch->count = count;
 	}

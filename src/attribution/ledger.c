@@ -11,6 +11,7 @@
 #include <errno.h>
 
 #include "attribution/ledger_rows.h"
+#include "base/array.h"
 #include "base/macro.h"
 
 int ledger_new(const struct ledger_options *options, struct ledger **ret)
@@ -68,20 +69,17 @@ static int widen_tables(struct ledger *ledger, uint32_t columns)
 
 int ledger_set_zones(struct ledger *ledger, uint32_t zones)
 {
-	struct ledger_zone *zone;
 	int r;
 
 	if (zones <= ledger->zones)
 		return 0;
-	zone = reallocarray(ledger->zone, zones, sizeof(*zone));
-	if (!zone)
-		return -ENOMEM;
-	ledger->zone = zone;
-	r = widen_tables(ledger, zones * MODE_COUNT + 1);
+	r = ARRAY_RESIZE(ledger->zone, zones);
+	if (r == 0)
+		r = widen_tables(ledger, zones * MODE_COUNT + 1);
 	if (r < 0)
 		return r;
 	for (uint32_t z = ledger->zones; z < zones; z++)
-		zone[z] = (struct ledger_zone){ 0 };
+		ledger->zone[z] = (struct ledger_zone){ 0 };
 	ledger->zones = zones;
 	return 0;
 }

@@ -9,10 +9,8 @@
 #include <string.h>
 
 #include "attribution/label_text.h"
+#include "base/hash.h"
 #include "base/macro.h"
-
-#define FNV_BASIS 0xcbf29ce484222325ULL
-#define FNV_PRIME 0x100000001b3ULL
 
 static const size_t strings[] = {
 	offsetof(struct ledger_owner, container_id),
@@ -118,23 +116,16 @@ bool owner_of_group(const struct ledger_owner *owner, enum ledger_group group,
 	}
 }
 
-static uint64_t add_to_hash(uint64_t hash, const char *text)
-{
-	for (const char *c = text; *c; c++)
-		hash = (hash ^ (uint8_t)*c) * FNV_PRIME;
-	return hash;
-}
-
 uint64_t owner_hash(const struct ledger_owner *owner)
 {
-	uint64_t hash = FNV_BASIS;
+	uint64_t hash = HASH64_START;
 
 	for (size_t i = 0; i < ARRAY_SIZE(strings); i++)
-		hash = add_to_hash(hash, string_of(owner, i)) * FNV_PRIME; /* a border */
+		hash = hash64_byte(hash64_text(hash, string_of(owner, i)), 0); /* a border */
 	return hash;
 }
 
 uint64_t owner_text_hash(const char *text)
 {
-	return add_to_hash(FNV_BASIS, text);
+	return hash64_text(HASH64_START, text);
 }

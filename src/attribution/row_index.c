@@ -7,6 +7,7 @@
 
 #include <errno.h>
 
+#include "base/array.h"
 #include "base/macro.h"
 
 void row_index_init(struct row_index *index, uint32_t limit)
@@ -33,27 +34,10 @@ uint32_t row_index_next(const struct row_index *index, uint32_t row)
 	return index->next[row];
 }
 
-static int reserve(struct row_index *index, uint32_t rows)
-{
-	uint32_t size = index->size < 64 ? 64 : index->size;
-	uint32_t *next;
-
-	if (rows <= index->size)
-		return 0;
-	while (size < rows)
-		size = size > UINT32_MAX / 2 ? UINT32_MAX : size * 2;
-	next = reallocarray(index->next, size, sizeof(*next));
-	if (!next)
-		return -ENOMEM;
-	index->next = next;
-	index->size = size;
-	return 0;
-}
-
 int row_index_add(struct row_index *index, struct map_key key, uint32_t row)
 {
 	uint32_t first = map_find(&index->map, key);
-	int r = reserve(index, row + 1);
+	int r = ARRAY_RESERVE(index->next, index->size, row + 1U);
 
 	if (r == 0)
 		r = map_put(&index->map, key, row);

@@ -5,6 +5,7 @@
  */
 #include "attribution/row_slots.h"
 
+#include "base/array.h"
 #include "base/macro.h"
 
 #define MIN_SLOTS 16U
@@ -21,16 +22,6 @@ void row_slots_release(struct row_slots *slots)
 	row_slots_init(slots);
 }
 
-static bool grow_list(uint32_t **list, uint32_t capacity)
-{
-	uint32_t *grown = reallocarray(*list, capacity, sizeof(*grown));
-
-	if (!grown)
-		return false;
-	*list = grown;
-	return true;
-}
-
 void *row_slots_reserve(struct row_slots *slots, void *rows, size_t row_size)
 {
 	uint32_t capacity = slots->capacity + slots->capacity / 2;
@@ -39,8 +30,8 @@ void *row_slots_reserve(struct row_slots *slots, void *rows, size_t row_size)
 	if (slots->first_free != SLOT_NONE || slots->count < slots->capacity)
 		return rows;
 	capacity = capacity < MIN_SLOTS ? MIN_SLOTS : capacity;
-	if (capacity <= slots->capacity || !grow_list(&slots->touched, capacity) ||
-	    !grow_list(&slots->next_free, capacity))
+	if (capacity <= slots->capacity || ARRAY_RESIZE(slots->touched, capacity) < 0 ||
+	    ARRAY_RESIZE(slots->next_free, capacity) < 0)
 		return NULL;
 	grown = reallocarray(rows, capacity, row_size);
 	if (grown)

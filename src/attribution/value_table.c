@@ -7,6 +7,7 @@
 
 #include <errno.h>
 
+#include "base/array.h"
 #include "base/macro.h"
 
 #define MIN_ROWS 64U
@@ -24,19 +25,12 @@ void value_table_release(struct value_table *table)
 
 int value_table_reserve(struct value_table *table, uint32_t rows)
 {
-	uint32_t capacity = table->capacity < MIN_ROWS ? MIN_ROWS : table->capacity;
-	uint64_t *values;
+	size_t capacity = table->capacity;
+	int r = array_reserve((void **)&table->values, &capacity, rows,
+			      table->columns * sizeof(*table->values));
 
-	if (rows <= table->capacity)
-		return 0;
-	while (capacity < rows)
-		capacity = capacity > UINT32_MAX / 3 * 2 ? UINT32_MAX : capacity + capacity / 2;
-	values = reallocarray(table->values, capacity, table->columns * sizeof(*values));
-	if (!values)
-		return -ENOMEM;
-	table->values = values;
-	table->capacity = capacity;
-	return 0;
+	table->capacity = (uint32_t)capacity;
+	return r;
 }
 
 static int copy_wide(const struct value_table *from, uint32_t rows, struct value_table *to)

@@ -16,7 +16,7 @@
 
 #include "base/clock.h"
 #include "base/macro.h"
-#include "base/thread_signals.h"
+#include "base/thread.h"
 
 #define IDLE_NS    (10 * NSEC_PER_SEC) /* an idle thread ends after that */
 #define STACK_SIZE (256UL << 10)
@@ -134,23 +134,6 @@ static bool wait_for_work(struct offload *offload)
 
 static void *thread_main(void *arg);
 
-static int start_thread(struct offload *offload)
-{
-	pthread_attr_t attr;
-	sigset_t all, old;
-	pthread_t thread;
-	int r;
-
-	(void)pthread_attr_init(&attr);
-	(void)pthread_attr_setstacksize(&attr, STACK_SIZE);
-	thread_signals_blocked(&all);
-	(void)pthread_sigmask(SIG_SETMASK, &all, &old);
-	r = pthread_create(&thread, &attr, thread_main, offload);
-	(void)pthread_sigmask(SIG_SETMASK, &old, NULL);
-	(void)pthread_attr_destroy(&attr);
-	return -r;
-}
-
 /*
  * Called and returns with the lock held, which it drops while a thread is made. clone() waits for
  * any cgroup's migration that is under way: so a thread does it, ahead of need, and never the
@@ -158,13 +141,14 @@ static int start_thread(struct offload *offload)
  */
 static void provide_spare(struct offload *offload)
 {
+	pthread_t thread;
 	int r;
 
 	if (idle_threads(offload) > 0 || offload->threads == offload->options.max_threads)
 		return;
 	offload->threads++; /* at once, so that one is made only */
 	pthread_mutex_unlock(&offload->lock);
-	r = start_thread(offload);
+	r = thread_start(&thread, STACK_SIZE, thread_main, offload);
 	pthread_mutex_lock(&offload->lock);
 	if (r < 0)
 		offload->threads--;
@@ -245,10 +229,11 @@ static void *thread_main(void *arg)
 /* With the lock held. Made here: the first, and one that a thread could not make. */
 static int provide_thread(struct offload *offload)
 {
+	pthread_t thread;
 	int r = 0;
 
 	if (idle_threads(offload) == 0 && offload->threads < offload->options.max_threads) {
-		r = start_thread(offload);
+		r = thread_start(&thread, STACK_SIZE, thread_main, offload);
 		if (r == 0)
 			offload->threads++;
 	}

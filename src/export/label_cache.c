@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/macro.h"
 #include "export/label_escape.h"
 #include "export/row_labels.h"
@@ -99,20 +100,12 @@ static int fill_entry(struct entry *entry, struct strbuf *scratch, enum snapshot
 
 static int book_reach_slot(struct book *book, uint32_t slot)
 {
-	uint32_t size = book->size ? book->size : 64;
-	struct entry *entries;
+	uint32_t size = book->size;
+	int r = ARRAY_RESERVE(book->entries, size, slot + 1U);
 
-	if (slot < book->size)
-		return 0;
-	while (size <= slot)
-		size = size > UINT32_MAX / 2 ? UINT32_MAX : size * 2;
-	entries = realloc(book->entries, size * sizeof(*entries));
-	if (!entries)
-		return -ENOMEM;
-	memset(entries + book->size, 0, (size - book->size) * sizeof(*entries));
-	book->entries = entries;
-	book->size = size;
-	return 0;
+	for (; book->size < size; book->size++)
+		book->entries[book->size] = (struct entry){ 0 };
+	return r;
 }
 
 static int book_reach_view(struct book *book, size_t count)

@@ -6,6 +6,7 @@
  */
 #include "export/label_escape.h"
 
+#include "base/hash.h"
 #include "base/num.h"
 #include "base/utf8.h"
 
@@ -90,11 +91,7 @@ static bool is_ambiguous(const char *raw, size_t len)
 
 uint64_t label_hash(const char *bytes, size_t len)
 {
-	uint64_t hash = 0xcbf29ce484222325ULL; /* FNV-1a, 64 bits: offset basis and prime */
-
-	for (size_t i = 0; i < len; i++)
-		hash = (hash ^ (unsigned char)bytes[i]) * 0x100000001b3ULL;
-	return hash;
+	return hash64_bytes(HASH64_START, bytes, len);
 }
 
 void label_escape(struct strbuf *out, const char *raw, size_t len)

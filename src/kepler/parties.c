@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 void parties_release(struct parties *parties)
 {
 	free(parties->party);
@@ -19,15 +21,6 @@ void parties_release(struct parties *parties)
 	*parties = (struct parties){ 0 };
 }
 
-static bool grow_array(void *array, size_t size, size_t element)
-{
-	void *bigger = reallocarray(*(void **)array, size, element);
-
-	if (bigger)
-		*(void **)array = bigger;
-	return bigger != NULL;
-}
-
 int parties_reserve(struct parties *parties, size_t count)
 {
 	size_t size = parties->size ? parties->size : 256;
@@ -36,12 +29,11 @@ int parties_reserve(struct parties *parties, size_t count)
 		return 0;
 	while (size < count)
 		size *= 2;
-	if (!grow_array(&parties->party, size, sizeof(*parties->party)) ||
-	    !grow_array(&parties->cpu_ns, size, sizeof(uint64_t)) ||
-	    !grow_array(&parties->idle_weight, size, sizeof(uint64_t)) ||
-	    !grow_array(&parties->parts[MODE_DYNAMIC], size, sizeof(uint64_t)) ||
-	    !grow_array(&parties->parts[MODE_IDLE], size, sizeof(uint64_t)) ||
-	    !grow_array(&parties->owner, size, sizeof(uint32_t)))
+	if (ARRAY_RESIZE(parties->party, size) < 0 || ARRAY_RESIZE(parties->cpu_ns, size) < 0 ||
+	    ARRAY_RESIZE(parties->idle_weight, size) < 0 ||
+	    ARRAY_RESIZE(parties->parts[MODE_DYNAMIC], size) < 0 ||
+	    ARRAY_RESIZE(parties->parts[MODE_IDLE], size) < 0 ||
+	    ARRAY_RESIZE(parties->owner, size) < 0)
 		return -ENOMEM;
 	parties->size = size;
 	return 0;
@@ -78,8 +70,8 @@ static int weigh_equally(struct parties *parties, const struct ledger *ledger)
 static int read_sizes(struct parties *parties, const struct ledger *ledger, uint32_t slots)
 {
 	if (slots > parties->container_size) {
-		if (!grow_array(&parties->container_millicpu, slots, sizeof(uint32_t)) ||
-		    !grow_array(&parties->container_has_party, slots, sizeof(bool)))
+		if (ARRAY_RESIZE(parties->container_millicpu, slots) < 0 ||
+		    ARRAY_RESIZE(parties->container_has_party, slots) < 0)
 			return -ENOMEM;
 		parties->container_size = slots;
 	}

@@ -18,7 +18,7 @@
 
 #include "base/clock.h"
 #include "base/macro.h"
-#include "base/thread_signals.h"
+#include "base/thread.h"
 #include "kube/kube_parts.h"
 
 #define DEFAULT_IN_CLUSTER_DIR "/var/run/secrets/kubernetes.io/serviceaccount"
@@ -191,24 +191,12 @@ static void *thread_main(void *userdata)
 	}
 }
 
-/* Signals are the main thread's. */
 static int start_thread(struct kube *kube)
 {
-	sigset_t all, before;
-	pthread_attr_t attr;
-	int r;
+	int r = thread_start(&kube->thread, THREAD_STACK_BYTES, thread_main, kube);
 
-	thread_signals_blocked(&all);
-	r = pthread_attr_init(&attr);
-	if (r)
-		return -r;
-	(void)pthread_attr_setstacksize(&attr, THREAD_STACK_BYTES);
-	(void)pthread_sigmask(SIG_BLOCK, &all, &before);
-	r = pthread_create(&kube->thread, &attr, thread_main, kube);
-	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-	(void)pthread_attr_destroy(&attr);
 	kube->started = r == 0;
-	return -r;
+	return r;
 }
 
 static int prepare(struct kube *kube, const struct kube_options *options, struct diag *diag)

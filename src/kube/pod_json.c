@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/macro.h"
 #include "kube/quantity.h"
 
@@ -95,16 +96,8 @@ static void read_resources(const json_t *spec, struct container_names *names)
 
 static int add(struct pod *pod, const struct container_names *names, const char *id)
 {
-	if (pod->count == pod->size) {
-		size_t size = pod->size ? pod->size * 2 : 8;
-		struct container_names *bigger =
-			reallocarray(pod->containers, size, sizeof(*bigger));
-
-		if (!bigger)
-			return -ENOMEM;
-		pod->containers = bigger;
-		pod->size = size;
-	}
+	if (ARRAY_RESERVE(pod->containers, pod->size, pod->count + 1) < 0)
+		return -ENOMEM;
 	pod->containers[pod->count] = *names;
 	pod->containers[pod->count++].container_id = id;
 	return 0;

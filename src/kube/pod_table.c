@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/macro.h"
 #include "base/strbuf.h"
 
@@ -132,18 +133,6 @@ void pod_table_remove(struct pod_table *table, const char *uid, uint64_t now_ns)
 		remove_row(table, index, now_ns);
 }
 
-static int grow(struct pod_table *table)
-{
-	uint32_t size = table->size ? table->size * 2 : 64;
-	struct pod_row *bigger = reallocarray(table->rows, size, sizeof(*bigger));
-
-	if (!bigger)
-		return -ENOMEM;
-	table->rows = bigger;
-	table->size = size;
-	return 0;
-}
-
 static int find_or_add(struct pod_table *table, const char *uid, struct pod_row **ret)
 {
 	struct map_key key = pod_digest(&table->key, uid, strlen(uid));
@@ -153,8 +142,7 @@ static int find_or_add(struct pod_table *table, const char *uid, struct pod_row 
 	if (index == MAP_NONE) {
 		if (table->count == table->limit)
 			return -ENOSPC;
-		if (table->count == table->size)
-			r = grow(table);
+		r = ARRAY_RESERVE(table->rows, table->size, table->count + 1U);
 		index = table->count;
 		if (r == 0)
 			r = map_put(&table->by_uid, key, index);

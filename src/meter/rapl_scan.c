@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/array.h"
 #include "base/file.h"
 #include "base/macro.h"
 #include "meter/rapl_name.h"
@@ -66,19 +67,10 @@ static bool visit(struct walk *walk, int dir_fd)
 
 static bool has_room(struct walk *walk)
 {
-	size_t size = walk->size ? walk->size * 2 : 16;
-	struct candidate *grown;
-
-	if (walk->count < walk->size)
+	if (ARRAY_RESERVE(walk->candidates, walk->size, walk->count + 1) == 0)
 		return true;
-	grown = reallocarray(walk->candidates, size, sizeof(*grown));
-	if (!grown) {
-		walk->no_memory = true;
-		return false;
-	}
-	walk->candidates = grown;
-	walk->size = size;
-	return true;
+	walk->no_memory = true;
+	return false;
 }
 
 /*

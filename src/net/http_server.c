@@ -27,7 +27,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/macro.h"
-#include "base/thread_signals.h"
+#include "base/thread.h"
 #include "net/http_answer.h"
 #include "net/http_connections.h"
 #include "net/http_listen.h"
@@ -309,15 +309,10 @@ static int start_watching(struct http_server *server)
 /* Signals are for the program's own thread: SIGPIPE, too, never comes up here. */
 static int start_thread(struct http_server *server)
 {
-	sigset_t all, old;
-	int r;
+	int r = thread_start(&server->thread, 0, serve, server);
 
-	thread_signals_blocked(&all);
-	(void)pthread_sigmask(SIG_SETMASK, &all, &old);
-	r = pthread_create(&server->thread, NULL, serve, server);
-	(void)pthread_sigmask(SIG_SETMASK, &old, NULL);
 	server->started = r == 0;
-	return -r;
+	return r;
 }
 
 static void stop_and_clear(struct http_server **server)

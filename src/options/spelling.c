@@ -8,24 +8,21 @@
 
 #include <string.h>
 
+#include "base/ascii.h"
+
 static size_t min_size(size_t a, size_t b)
 {
 	return a < b ? a : b;
-}
-
-static char lower(char c)
-{
-	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
 static size_t cell(const char *a, const char *b, size_t i, size_t j,
 		   size_t rows[3][SPELLING_MAX + 1])
 {
 	size_t *now = rows[i % 3], *last = rows[(i + 2) % 3], *before = rows[(i + 1) % 3];
-	char ca = lower(a[i - 1]), cb = lower(b[j - 1]);
+	char ca = ascii_lower(a[i - 1]), cb = ascii_lower(b[j - 1]);
 	size_t best = min_size(last[j - 1] + (ca != cb), min_size(last[j], now[j - 1]) + 1);
 
-	if (i > 1 && j > 1 && ca == lower(b[j - 2]) && cb == lower(a[i - 2]))
+	if (i > 1 && j > 1 && ca == ascii_lower(b[j - 2]) && cb == ascii_lower(a[i - 2]))
 		best = min_size(best, before[j - 2] + 1);
 	return best;
 }

@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+#include "base/hash.h"
 #include "base/macro.h"
 #include "runtimes/state_dir.h"
-
-#define ROWS_MIN 16U
 
 struct name_row {
 	char id[CONTAINER_ID_MAX + 1];
@@ -23,14 +23,10 @@ struct name_row {
 	unsigned provider;
 };
 
-/* FNV-1a, 64 bits; @seed makes it another function. */
+/* @seed makes it another function. The end counts too: "ab","c" is not "a","bc". */
 static uint64_t digest_text(uint64_t seed, const char *text)
 {
-	uint64_t h = 0xcbf29ce484222325ULL ^ seed;
-
-	for (const char *c = text ? text : ""; *c != '\0'; c++)
-		h = (h ^ (unsigned char)*c) * 0x100000001b3ULL;
-	return h * 0x100000001b3ULL; /* the end counts too: "ab","c" is not "a","bc" */
+	return hash64_byte(hash64_text(HASH64_START ^ seed, text ? text : ""), 0);
 }
 
 static uint64_t digest_names(const struct container_names *names)
@@ -89,26 +85,11 @@ bool name_table_keep(struct name_table *table, unsigned provider, const char *id
 	return true;
 }
 
-static int grow(struct name_table *table)
-{
-	uint32_t size = table->size ? table->size * 2 : ROWS_MIN;
-	struct name_row *rows;
-
-	if (table->count < table->size)
-		return 0;
-	rows = realloc(table->rows, size * sizeof(*rows));
-	if (!rows)
-		return -ENOMEM;
-	table->rows = rows;
-	table->size = size;
-	return 0;
-}
-
 static int add_row(struct name_table *table, const char *id, struct name_row **ret)
 {
 	size_t len = strnlen(id, CONTAINER_ID_MAX);
 	struct name_row *row;
-	int r = grow(table);
+	int r = ARRAY_RESERVE(table->rows, table->size, table->count + 1U);
 
 	if (r == 0)
 		r = map_put(&table->by_id, key_of(id), table->count);

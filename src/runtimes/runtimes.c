@@ -15,7 +15,7 @@
 
 #include "base/clock.h"
 #include "base/macro.h"
-#include "base/thread_signals.h"
+#include "base/thread.h"
 #include "runtimes/scan.h"
 
 #define PERIOD_NS (60 * NSEC_PER_SEC)
@@ -87,19 +87,6 @@ static void release(struct runtimes *runtimes)
 	free(runtimes);
 }
 
-static int start_thread(struct runtimes *runtimes)
-{
-	sigset_t all, old;
-	int r;
-
-	/* Signals are the main thread's. */
-	thread_signals_blocked(&all);
-	(void)pthread_sigmask(SIG_SETMASK, &all, &old);
-	r = pthread_create(&runtimes->thread, NULL, watch, runtimes);
-	(void)pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return -r;
-}
-
 int runtimes_start(const struct runtimes_options *options, struct directory *directory,
 		   struct runtimes **ret, struct diag *diag)
 {
@@ -116,7 +103,7 @@ int runtimes_start(const struct runtimes_options *options, struct directory *dir
 		r = scan_init(&runtimes->scan, options, directory, &runtimes->stopping,
 			      runtimes->stop_fd);
 	if (r == 0)
-		r = start_thread(runtimes);
+		r = thread_start(&runtimes->thread, 0, watch, runtimes);
 	if (r < 0) {
 		release(runtimes);
 		return diag_set(diag, r, "names of containers: %s", strerrordesc_np(-r));

@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-/* Before the filter. 0 or -errno. No thread may block SIGSYS (base/thread_signals.h). */
+/* Before the filter. 0 or -errno. No thread may block SIGSYS (base/thread.h). */
 int denied_calls_catch(void);
 
 /* Since the start, of all threads. */

@@ -4,7 +4,7 @@
 #include <signal.h>
 
 #include "base/clock.h"
-#include "base/thread_signals.h"
+#include "base/thread.h"
 #include "service/privileges.h"
 #include "service/signals.h"
 
@@ -48,8 +48,6 @@ int start_watch_begin(struct start_watch *watch, int signal_fd, uint64_t patienc
 		      void (*give_up)(void))
 {
 	pthread_condattr_t attr;
-	sigset_t all, old;
-	int r;
 
 	*watch = (struct start_watch){
 		.signal_fd = signal_fd,
@@ -61,11 +59,7 @@ int start_watch_begin(struct start_watch *watch, int signal_fd, uint64_t patienc
 	(void)pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	(void)pthread_cond_init(&watch->over, &attr);
 	(void)pthread_condattr_destroy(&attr);
-	thread_signals_blocked(&all);
-	(void)pthread_sigmask(SIG_SETMASK, &all, &old);
-	r = pthread_create(&watch->thread, NULL, watch_main, watch);
-	(void)pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return -r;
+	return thread_start(&watch->thread, 0, watch_main, watch);
 }
 
 unsigned start_watch_end(struct start_watch *watch)

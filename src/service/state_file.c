@@ -14,27 +14,21 @@
 #include <zlib.h>
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/macro.h"
 
 #define HEADER      "kepler-state 1 "
 #define TRAILER     "crc32 "
 #define TRAILER_LEN (sizeof(TRAILER) - 1 + 8 + 1) /* eight hexadecimal digits and a newline */
 
-static uint64_t hash_text(uint64_t hash, const char *text)
-{
-	for (; *text; text++)
-		hash = (hash ^ (unsigned char)*text) * 0x100000001b3ULL; /* FNV-1a */
-	return hash;
-}
-
 void state_machine_key(const char *machine_id_path, const char *facts, char key[STATE_MACHINE_MAX])
 {
 	CLEANUP_FREE char *id = NULL;
-	uint64_t hash = 0xcbf29ce484222325ULL;
+	uint64_t hash = HASH64_START;
 
 	if (machine_id_path && read_file_alloc(machine_id_path, 256, &id, NULL) == 0)
-		hash = hash_text(hash, id);
-	hash = hash_text(hash_text(hash, "/"), facts);
+		hash = hash64_text(hash, id);
+	hash = hash64_text(hash64_text(hash, "/"), facts);
 	(void)snprintf(key, STATE_MACHINE_MAX, "%016llx", (unsigned long long)hash);
 }
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "attribution/owner.h"
+#include "base/array.h"
 #include "base/macro.h"
 
 #define CHUNK_SLOTS 128U
@@ -32,13 +33,10 @@ void label_pool_release(struct label_pool *pool)
 
 static int add_chunk(struct label_pool *pool)
 {
-	struct label_entry **chunks =
-		reallocarray(pool->chunks, pool->chunk_count + 1U, sizeof(struct label_entry *));
 	struct label_entry *chunk;
 
-	if (!chunks)
+	if (ARRAY_RESIZE(pool->chunks, pool->chunk_count + 1U) < 0)
 		return -ENOMEM;
-	pool->chunks = chunks;
 	chunk = calloc(CHUNK_SLOTS, sizeof(*chunk));
 	if (!chunk)
 		return -ENOMEM;

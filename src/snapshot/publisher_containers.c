@@ -9,6 +9,7 @@
  */
 #include <errno.h>
 
+#include "base/array.h"
 #include "base/macro.h"
 #include "snapshot/publisher_parts.h"
 
@@ -32,20 +33,15 @@ int containers_reserve(struct publisher *publisher)
 {
 	struct container_view *view = &publisher->containers;
 	uint32_t slots = ledger_container_slots(publisher->ledger);
-	struct container_series *grown;
 
 	if (slots <= view->slots)
 		return 0;
 	slots += slots / 2;
 	if (value_table_reserve(&view->elsewhere, slots) < 0 ||
-	    value_table_reserve(&view->retired, slots) < 0)
+	    value_table_reserve(&view->retired, slots) < 0 || ARRAY_RESIZE(view->series, slots) < 0)
 		return -ENOMEM;
-	grown = reallocarray(view->series, slots, sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	view->series = grown;
 	for (uint32_t i = view->slots; i < slots; i++) {
-		grown[i] = (struct container_series){ 0 };
+		view->series[i] = (struct container_series){ 0 };
 		value_table_clear(&view->elsewhere, i);
 		value_table_clear(&view->retired, i);
 	}

@@ -5,6 +5,7 @@
  * The smallest go first. To find the k smallest of n, a heap of k with the largest on top is kept
  * while walking the n: O(n log k), and only in an interval in which something is turned away.
  */
+#include "base/array.h"
 #include "base/macro.h"
 #include "snapshot/publisher_parts.h"
 
@@ -53,27 +54,13 @@ static void keep_smallest(struct contender *heap, uint32_t *count, uint32_t want
 	}
 }
 
-static bool reserve_smallest(struct process_view *view, uint32_t wanted)
-{
-	struct contender *grown;
-
-	if (wanted <= view->smallest_size)
-		return true;
-	grown = reallocarray(view->smallest, wanted, sizeof(*grown));
-	if (!grown)
-		return false;
-	view->smallest = grown;
-	view->smallest_size = wanted;
-	return true;
-}
-
 uint32_t processes_find_smallest(struct publisher *publisher, uint32_t wanted, bool settled_only)
 {
 	struct process_view *view = &publisher->processes;
 	uint32_t found = 0;
 
 	wanted = wanted < view->count ? wanted : view->count;
-	if (wanted == 0 || !reserve_smallest(view, wanted))
+	if (wanted == 0 || ARRAY_RESERVE(view->smallest, view->smallest_size, wanted) < 0)
 		return 0;
 	for (uint32_t i = 0; i < view->count; i++) {
 		const struct contender candidate = { usage_uj(publisher,
@@ -134,7 +121,7 @@ void processes_forget(struct publisher *publisher, const struct moment *at)
 	uint32_t wanted = ledger_refused_processes(publisher->ledger);
 
 	wanted = wanted < FORGOTTEN_MAX ? wanted : FORGOTTEN_MAX;
-	if (wanted == 0 || !reserve_smallest(view, wanted))
+	if (wanted == 0 || ARRAY_RESERVE(view->smallest, view->smallest_size, wanted) < 0)
 		return;
 	for (uint32_t i = 0; i < slots; i++) {
 		if (may_be_forgotten(publisher, i)) {

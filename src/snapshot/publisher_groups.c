@@ -7,26 +7,19 @@
  */
 #include <errno.h>
 
+#include "base/array.h"
 #include "base/macro.h"
 #include "snapshot/publisher_parts.h"
 
 static int reserve(struct publisher *publisher, enum ledger_group group)
 {
 	struct group_view *view = &publisher->groups[group];
-	uint32_t slots = ledger_group_slots(publisher->ledger, group);
-	struct group_series *grown;
+	uint32_t slots = view->slots;
+	int r = ARRAY_RESERVE(view->series, slots, ledger_group_slots(publisher->ledger, group));
 
-	if (slots <= view->slots)
-		return 0;
-	slots += slots / 2;
-	grown = reallocarray(view->series, slots, sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	view->series = grown;
-	for (uint32_t i = view->slots; i < slots; i++)
-		grown[i] = (struct group_series){ 0 };
-	view->slots = slots;
-	return 0;
+	for (; view->slots < slots; view->slots++)
+		view->series[view->slots] = (struct group_series){ 0 };
+	return r;
 }
 
 int groups_reserve(struct publisher *publisher)

@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 
+#include "base/array.h"
 #include "base/macro.h"
 #include "snapshot/publisher_parts.h"
 
@@ -29,12 +30,8 @@ void namespaces_release(struct namespace_view *view)
 
 static int reserve(struct namespace_view *view)
 {
-	struct namespace_series *grown =
-		reallocarray(view->series, view->count + 1U, sizeof(*grown));
-
-	if (!grown)
+	if (ARRAY_RESIZE(view->series, view->count + 1U) < 0)
 		return -ENOMEM;
-	view->series = grown;
 	for (size_t level = 0; level < LEVEL_COUNT; level++) {
 		if (value_table_reserve(&view->retired[level], view->count + 1) < 0)
 			return -ENOMEM;

@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 
+#include "base/array.h"
 #include "base/macro.h"
 #include "snapshot/publisher_parts.h"
 
@@ -24,25 +25,16 @@ void processes_release(struct process_view *view)
 static int reserve_slots(struct process_view *view, uint32_t slots)
 {
 	uint32_t size = view->slots + view->slots / 2;
-	uint32_t *series_of;
-	uint64_t *baseline_uj;
 
 	if (slots <= view->slots)
 		return 0;
 	size = size < slots ? slots : size;
-	series_of = reallocarray(view->series_of, size, sizeof(*series_of));
-	if (!series_of)
+	if (ARRAY_RESIZE(view->series_of, size) < 0 || ARRAY_RESIZE(view->baseline_uj, size) < 0)
 		return -ENOMEM;
-	view->series_of = series_of;
-	baseline_uj = reallocarray(view->baseline_uj, size, sizeof(*baseline_uj));
-	if (!baseline_uj)
-		return -ENOMEM;
-	view->baseline_uj = baseline_uj;
-	for (uint32_t i = view->slots; i < size; i++) {
-		series_of[i] = NO_SERIES;
-		baseline_uj[i] = 0;
+	for (; view->slots < size; view->slots++) {
+		view->series_of[view->slots] = NO_SERIES;
+		view->baseline_uj[view->slots] = 0;
 	}
-	view->slots = size;
 	return 0;
 }
 
@@ -179,18 +171,9 @@ static bool clear_namesake(struct publisher *publisher, uint32_t process, const 
 static int reserve_series(struct publisher *publisher)
 {
 	struct process_view *view = &publisher->processes;
-	uint32_t capacity = view->capacity ? view->capacity + view->capacity / 2 : 64;
-	struct process_series *series;
 	int r = value_table_reserve(&view->values, view->count + 1);
 
-	if (r < 0 || view->count < view->capacity)
-		return r;
-	series = reallocarray(view->series, capacity, sizeof(*series));
-	if (!series)
-		return -ENOMEM;
-	view->series = series;
-	view->capacity = capacity;
-	return 0;
+	return r < 0 ? r : ARRAY_RESERVE(view->series, view->capacity, view->count + 1U);
 }
 
 /* Without memory the process stays in "other" and asks again when it runs again. */
@@ -241,15 +224,8 @@ static uint32_t find_contenders(struct publisher *publisher)
 	size_t count;
 	const uint32_t *touched = ledger_touched_processes(publisher->ledger, &count);
 
-	if (count > view->contender_size) {
-		struct contender *grown =
-			reallocarray(view->contenders, count, sizeof(struct contender));
-
-		if (!grown)
-			return 0;
-		view->contenders = grown;
-		view->contender_size = (uint32_t)count;
-	}
+	if (ARRAY_RESERVE(view->contenders, view->contender_size, count) < 0)
+		return 0;
 	for (size_t i = 0; i < count; i++) {
 		const struct ledger_process *row = ledger_process_at(publisher->ledger, touched[i]);
 		uint64_t used_uj;

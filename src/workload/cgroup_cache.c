@@ -9,6 +9,7 @@
 
 #include <errno.h>
 
+#include "base/array.h"
 #include "base/macro.h"
 #include "base/num.h"
 
@@ -88,18 +89,6 @@ static void make_room(struct cgroup_cache *cache)
 	forget(cache, oldest + (newest - oldest) / 2);
 }
 
-static int grow(struct cgroup_cache *cache)
-{
-	uint32_t size = cache->size ? cache->size * 2 : 64;
-	struct cgroup_row *rows = realloc(cache->rows, size * sizeof(*rows));
-
-	if (!rows)
-		return -ENOMEM;
-	cache->rows = rows;
-	cache->size = size;
-	return 0;
-}
-
 void cgroup_cache_put(struct cgroup_cache *cache, uint64_t cgroup_id, struct owner *owner,
 		      uint64_t now_ns)
 {
@@ -114,7 +103,7 @@ void cgroup_cache_put(struct cgroup_cache *cache, uint64_t cgroup_id, struct own
 	}
 	if (cache->count >= cache->limit)
 		make_room(cache);
-	if (cache->count == cache->size && grow(cache) < 0)
+	if (ARRAY_RESERVE(cache->rows, cache->size, cache->count + 1U) < 0)
 		return;
 	if (map_put(&cache->map, key_of(cgroup_id), cache->count) < 0)
 		return;

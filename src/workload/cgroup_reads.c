@@ -13,12 +13,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/macro.h"
 #include "workload/proc_process.h"
 
 #define TEXT_MAX     (16U << 10) /* v1: a dozen lines of up to PATH_MAX; what is beyond is cut */
-#define FIRST_SIZE   16
 #define PATIENCE_NS  (100 * NSEC_PER_MSEC)
 #define INTERVAL_MAX (1 * NSEC_PER_SEC)
 #define END_PATIENCE (100 * NSEC_PER_MSEC)
@@ -136,18 +136,6 @@ static struct cgroup_batch *new_batch(const struct cgroup_reads *reads)
 	return batch;
 }
 
-static int grow(struct cgroup_batch *batch)
-{
-	uint32_t size = batch->size ? batch->size * 2 : FIRST_SIZE;
-	struct cgroup_read *rows = realloc(batch->reads, size * sizeof(*rows));
-
-	if (!rows)
-		return -ENOMEM;
-	batch->reads = rows;
-	batch->size = size;
-	return 0;
-}
-
 bool cgroup_reads_ask(struct cgroup_reads *reads, const struct process_ref *process, int cgroup_err)
 {
 	struct cgroup_batch *batch;
@@ -166,7 +154,7 @@ bool cgroup_reads_ask(struct cgroup_reads *reads, const struct process_ref *proc
 		reads->next = new_batch(reads);
 	batch = reads->next;
 	if (!batch || batch->count >= CGROUP_READS_MAX ||
-	    (batch->count == batch->size && grow(batch) < 0) ||
+	    ARRAY_RESERVE(batch->reads, batch->size, batch->count + 1U) < 0 ||
 	    map_put(&reads->asked, key_of(process), 0) < 0)
 		return false;
 	reads->asked_count++;

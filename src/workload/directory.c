@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 
+#include "base/array.h"
 #include "base/macro.h"
 #include "base/map.h"
 #include "workload/directory_record.h"
@@ -200,31 +201,18 @@ static bool remove_oldest(struct directory *directory)
 	return true;
 }
 
-static int grow(struct directory *directory)
-{
-	uint32_t size = directory->size ? directory->size * 2 : 64;
-	struct row *rows = realloc(directory->rows, size * sizeof(*rows));
-
-	if (!rows)
-		return -ENOMEM;
-	directory->rows = rows;
-	directory->size = size;
-	return 0;
-}
-
 static int add_row(struct directory *directory, enum directory_source source,
 		   struct directory_record *record)
 {
 	struct map_key key = text_key(record->names.container_id);
 	struct row *row;
-	int r = 0;
+	int r;
 
 	if (map_find(&directory->by_id, key) != MAP_NONE)
 		return -ENOSPC; /* another id of the same hash */
 	if (directory->count >= directory->limit && !remove_oldest(directory))
 		return -ENOSPC;
-	if (directory->count == directory->size)
-		r = grow(directory);
+	r = ARRAY_RESERVE(directory->rows, directory->size, directory->count + 1U);
 	if (r == 0)
 		r = map_put(&directory->by_id, key, directory->count);
 	if (r < 0)

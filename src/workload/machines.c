@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/macro.h"
 #include "base/num.h"
 #include "workload/proc_process.h"
@@ -133,7 +134,6 @@ static void sweep(struct machines *machines, uint64_t now_ns)
 static int make_room(struct machines *machines, uint64_t now_ns)
 {
 	uint32_t size = machines->size ? machines->size * 2 : SWEEP_MIN;
-	struct machine *rows;
 
 	if (machines->count >= MACHINES_MAX && now_ns < machines->swept_ns + SWEEP_NS)
 		return -ENOSPC;
@@ -142,10 +142,8 @@ static int make_room(struct machines *machines, uint64_t now_ns)
 		return 0;
 	if (size > MACHINES_MAX)
 		return machines->count < machines->size ? 0 : -ENOSPC;
-	rows = realloc(machines->rows, size * sizeof(*rows));
-	if (!rows)
+	if (ARRAY_RESIZE(machines->rows, size) < 0)
 		return -ENOMEM;
-	machines->rows = rows;
 	machines->size = size;
 	return 0;
 }

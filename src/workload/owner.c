@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/macro.h"
 #include "workload/directory_record.h"
 
@@ -26,18 +27,16 @@ static const size_t labels[] = {
 	offsetof(struct identity, pod_qos),
 };
 
-/* FNV-1a, 32 bits, terminators included. */
+/* Terminators included. */
 static uint32_t hash_labels(const struct identity *view)
 {
-	uint32_t hash = 2166136261U;
+	uint32_t hash = HASH32_START;
 
 	for (size_t i = 0; i < ARRAY_SIZE(labels); i++) {
 		const char *text =
 			*(const char *const *)(const void *)((const char *)view + labels[i]);
 
-		do
-			hash = (hash ^ (unsigned char)*text) * 16777619U;
-		while (*text++);
+		hash = hash32_bytes(hash, text, strlen(text) + 1);
 	}
 	return hash;
 }

@@ -5,18 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/macro.h"
 
-#define FNV_START 2166136261U
-#define HASH_LEN  9 /* "~" and eight digits */
-
-/* FNV-1a, 32 bits: to tell cut names apart, nothing more. */
-static uint32_t hash_part(uint32_t hash, struct part part)
-{
-	for (size_t i = 0; i < part.len; i++)
-		hash = (hash ^ (unsigned char)part.text[i]) * 16777619U;
-	return hash;
-}
+#define HASH_LEN 9 /* "~" and eight digits */
 
 static size_t append(char *buf, size_t used, struct part part)
 {
@@ -33,7 +25,9 @@ void owner_key(char *buf, size_t size, struct part prefix, struct part name, con
 	if (prefix.len + name.len <= room) {
 		used = append(buf, append(buf, 0, prefix), name);
 	} else {
-		uint32_t hash = hash_part(hash_part(FNV_START, name), prefix);
+		/* to tell cut names apart, nothing more */
+		uint32_t hash = hash32_bytes(hash32_bytes(HASH32_START, name.text, name.len),
+					     prefix.text, prefix.len);
 
 		if (prefix.len + HASH_LEN < room)
 			used = append(buf, 0, prefix);

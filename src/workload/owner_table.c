@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/macro.h"
 #include "workload/text_key.h"
 
@@ -26,18 +27,6 @@ struct owner *owner_ref(struct owner *owner)
 	return owner;
 }
 
-static int grow(struct owner_table *table)
-{
-	uint32_t size = table->size ? table->size * 2 : 64;
-	struct owner **owners = realloc(table->owners, size * sizeof(struct owner *));
-
-	if (!owners)
-		return -ENOMEM;
-	table->owners = owners;
-	table->size = size;
-	return 0;
-}
-
 struct owner *owner_table_find(const struct owner_table *table, const char *id)
 {
 	uint32_t index = map_find(&table->map, text_key(id));
@@ -56,7 +45,7 @@ struct owner *owner_table_get(struct owner_table *table, const struct cgroup_own
 		return owner_ref(owner);
 	if (map_find(&table->map, key) != MAP_NONE)
 		return NULL; /* another id of the same key */
-	if (table->count == table->size && grow(table) < 0)
+	if (ARRAY_RESERVE(table->owners, table->size, table->count + 1U) < 0)
 		return NULL;
 	owner = owner_new(what, now_ns);
 	if (!owner)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/macro.h"
 
 #define PROCESSES_MAX 65536
@@ -73,18 +74,6 @@ static void sweep(struct process_owners *processes, uint64_t now_ns)
 	processes->swept_count = processes->count;
 }
 
-static int grow(struct process_owners *processes)
-{
-	uint32_t size = processes->size ? processes->size * 2 : 64;
-	struct process_row *rows = realloc(processes->rows, size * sizeof(*rows));
-
-	if (!rows)
-		return -ENOMEM;
-	processes->rows = rows;
-	processes->size = size;
-	return 0;
-}
-
 static struct process_row *row_for(struct process_owners *processes, struct map_key key,
 				   uint64_t now_ns)
 {
@@ -95,7 +84,7 @@ static struct process_row *row_for(struct process_owners *processes, struct map_
 	if (processes->count > SWEEP_MIN + processes->swept_count * 2 ||
 	    processes->count >= PROCESSES_MAX)
 		sweep(processes, now_ns);
-	if (processes->count == processes->size && grow(processes) < 0)
+	if (ARRAY_RESERVE(processes->rows, processes->size, processes->count + 1U) < 0)
 		return NULL;
 	if (map_put(&processes->map, key, processes->count) < 0)
 		return NULL;

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/macro.h"
 #include "base/num.h"
 #include "workload/path_part.h"
@@ -34,39 +35,18 @@ static bool next_word(struct words *words, struct part *ret)
 	return true;
 }
 
-static char lower(char c)
-{
-	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
-static bool is_hex(char c)
-{
-	return (c >= '0' && c <= '9') || (lower(c) >= 'a' && lower(c) <= 'f');
-}
-
-static bool is_uuid(struct part text)
-{
-	for (size_t i = 0; i < text.len && text.len == VM_UUID_MAX - 1; i++) {
-		bool is_dash = i == 8 || i == 13 || i == 18 || i == 23;
-
-		if (is_dash ? text.text[i] != '-' : !is_hex(text.text[i]))
-			return false;
-	}
-	return text.len == VM_UUID_MAX - 1;
-}
-
 /* One of nothing but zeros is none. */
 static void set_uuid(struct vm_description *vm, struct part text)
 {
-	bool any = false;
+	char uuid[VM_UUID_MAX];
 
-	if (!is_uuid(text) || vm->uuid[0])
+	if (vm->uuid[0] || text.len != sizeof(uuid) - 1)
 		return;
-	for (size_t i = 0; i < text.len; i++) {
-		vm->uuid[i] = lower(text.text[i]);
-		any |= text.text[i] != '0' && text.text[i] != '-';
-	}
-	vm->uuid[any ? text.len : 0] = '\0';
+	for (size_t i = 0; i < text.len; i++)
+		uuid[i] = ascii_lower(text.text[i]);
+	uuid[text.len] = '\0';
+	if (part_is_uuid((struct part){ uuid, text.len }, '-') && uuid[strspn(uuid, "0-")])
+		memcpy(vm->uuid, uuid, sizeof(uuid));
 }
 
 /* The value up to its comma; a doubled comma is one of its own. */

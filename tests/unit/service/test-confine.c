@@ -34,7 +34,7 @@
 
 #include "../in_child.h"
 #include "base/macro.h"
-#include "base/thread_signals.h"
+#include "base/thread.h"
 #include "service/denied_calls.h"
 
 static long bpf(enum bpf_cmd command)
@@ -261,7 +261,7 @@ static int try_with_signals_blocked(const void *argument)
 	sigset_t all;
 
 	(void)argument;
-	thread_signals_blocked(&all);
+	thread_blocked_signals(&all);
 	if (sigprocmask(SIG_SETMASK, &all, NULL) < 0 || confine_apply(0, &diag) < 0)
 		return 42;
 	return try_socket() == -1 && errno == EPERM ? 0 : 1;
