@@ -14,7 +14,7 @@ struct process_row {
 	struct map_key key;
 	uint64_t cgroup_id;
 	uint64_t cgroup_set;
-	uint64_t read_ns;
+	uint64_t read_ns, used_ns;
 	struct owner *owner;
 	char comm[16];
 };
@@ -39,12 +39,17 @@ void process_owners_release(struct process_owners *processes)
 	*processes = (struct process_owners){ 0 };
 }
 
+static uint64_t trust_ns(const struct process_row *row)
+{
+	return row->cgroup_set ? PROCESS_OWNERS_TRUST_SET_NS : PROCESS_OWNERS_TRUST_NS;
+}
+
 struct owner *process_owners_find(struct process_owners *processes,
 				  const struct process_ref *process, uint64_t now_ns,
 				  bool *ret_is_trusted)
 {
 	uint32_t index = map_find(&processes->map, key_of(process));
-	const struct process_row *row;
+	struct process_row *row;
 
 	*ret_is_trusted = false;
 	if (index == MAP_NONE)
@@ -52,18 +57,19 @@ struct owner *process_owners_find(struct process_owners *processes,
 	row = &processes->rows[index];
 	if (row->cgroup_id != process->cgroup_id || row->cgroup_set != process->cgroup_set)
 		return NULL;
-	*ret_is_trusted = now_ns - row->read_ns < PROCESS_OWNERS_TRUST_NS &&
+	row->used_ns = now_ns;
+	*ret_is_trusted = now_ns - row->read_ns < trust_ns(row) &&
 			  strncmp(row->comm, process->comm, sizeof(row->comm) - 1) == 0;
 	return row->owner;
 }
 
-/* What is no longer trusted is of no use. */
+/* What has ended, or sleeps: it is read again if it comes back. */
 static void sweep(struct process_owners *processes, uint64_t now_ns)
 {
 	for (uint32_t i = processes->count; i-- > 0;) {
 		struct process_row *row = &processes->rows[i];
 
-		if (now_ns - row->read_ns < PROCESS_OWNERS_TRUST_NS)
+		if (now_ns - row->used_ns < PROCESS_OWNERS_KEEP_NS)
 			continue;
 		owner_unref(processes->owners, row->owner);
 		(void)map_remove(&processes->map, row->key);
@@ -104,7 +110,7 @@ void process_owners_put(struct process_owners *processes, const struct process_r
 	row->owner = owner_ref(owner);
 	row->cgroup_id = process->cgroup_id;
 	row->cgroup_set = process->cgroup_set;
-	row->read_ns = now_ns;
+	row->read_ns = row->used_ns = now_ns;
 	memset(row->comm, 0, sizeof(row->comm));
 	memcpy(row->comm, process->comm, strnlen(process->comm, sizeof(row->comm) - 1));
 	owner_unref(processes->owners, before);

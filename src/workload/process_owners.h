@@ -9,10 +9,14 @@
 #include "workload/owner_table.h"
 
 /*
- * A process that moves is noticed by its cgroup id or its set of cgroups. After this it is read
- * again all the same: the procfs reader knows neither, and a set's address can be used again.
+ * A process that moves is noticed by its cgroup id or its set of cgroups, and is read again now and
+ * then all the same: often where the set is not known, as with the procfs reader, and seldom where
+ * it is, for the address of a set can be used again.
  */
-#define PROCESS_OWNERS_TRUST_NS (30 * 1000000000ULL)
+#define PROCESS_OWNERS_TRUST_NS     (30 * 1000000000ULL)
+#define PROCESS_OWNERS_TRUST_SET_NS (300 * 1000000000ULL)
+/* What was not asked for in this time goes when the table has grown. */
+#define PROCESS_OWNERS_KEEP_NS (30 * 1000000000ULL)
 
 struct process_owners {
 	struct map map; /* (pid, start) → index of rows */
