@@ -147,14 +147,16 @@ bool cgroup_reads_ask(struct cgroup_reads *reads, const struct process_ref *proc
 		.cgroup_err = cgroup_err,
 	};
 
-	if (reads->proc_fd < 0 || reads->at_work ||
-	    map_find(&reads->asked, key_of(process)) != MAP_NONE)
+	if (reads->proc_fd < 0 || map_find(&reads->asked, key_of(process)) != MAP_NONE)
 		return false;
+	if (reads->at_work || (reads->next && reads->next->count >= CGROUP_READS_MAX)) {
+		reads->refused = true;
+		return false;
+	}
 	if (!reads->next)
 		reads->next = new_batch(reads);
 	batch = reads->next;
-	if (!batch || batch->count >= CGROUP_READS_MAX ||
-	    ARRAY_RESERVE(batch->reads, batch->size, batch->count + 1U) < 0 ||
+	if (!batch || ARRAY_RESERVE(batch->reads, batch->size, batch->count + 1U) < 0 ||
 	    map_put(&reads->asked, key_of(process), 0) < 0)
 		return false;
 	reads->asked_count++;

@@ -34,6 +34,7 @@ struct cgroup_reads {
 	int proc_fd;                /* borrowed */
 	struct map asked;           /* (pid, start) of this interval */
 	uint32_t asked_count;
+	bool refused;                 /* something was put off since the owner of this has looked */
 	struct cgroup_batch *next;    /* gathered, not yet under way; NULL: none */
 	struct cgroup_batch *at_work; /* the pool's */
 	uint64_t patience_ns, wait_left_ns;

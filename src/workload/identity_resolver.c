@@ -33,6 +33,7 @@ struct identity_resolver {
 	struct cgroup_cache cgroups;
 	struct process_owners processes;
 	struct cgroup_reads reads;
+	bool machine_waits; /* for its cgroup: what it is is asked after that */
 	struct machines machines;
 	struct owner *kernel, *system; /* held */
 	struct owner *last;            /* held: what the caller looks at */
@@ -205,25 +206,27 @@ static struct owner *owner_of_process(struct identity_resolver *resolver,
 void identity_resolver_announce(struct identity_resolver *resolver,
 				const struct process_ref *process)
 {
+	bool is_known, is_candidate;
 	struct owner *around;
-	bool is_known;
 	int err;
 
 	if (!process->pid || !process->comm || process->kthread)
 		return;
 	around = find_around(resolver, process, &is_known, &err);
+	is_candidate = vm_comm_is_candidate(process->comm);
 	if (!is_known && cgroup_reads_ask(&resolver->reads, process, err))
-		return; /* whether it is a machine is asked when that is known */
-	if (vm_comm_is_candidate(process->comm))
+		resolver->machine_waits |= is_candidate;
+	else if (is_candidate)
 		machines_announce(&resolver->machines, process, around, resolver->names.now_ns);
 }
 
 bool identity_resolver_await(struct identity_resolver *resolver)
 {
-	bool again;
+	bool again = resolver->machine_waits || resolver->reads.refused;
 
+	resolver->machine_waits = resolver->reads.refused = false;
 	cgroup_reads_await(&resolver->reads);
-	again = take_reads(resolver);
+	again = take_reads(resolver) && again;
 	return machines_await(&resolver->machines) || again;
 }
 

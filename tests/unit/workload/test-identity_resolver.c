@@ -17,6 +17,7 @@
 #include "base/macro.h"
 #include "base/num.h"
 #include "plant.h"
+#include "workload/cgroup_reads.h"
 #include "workload/directory.h"
 #include "workload/hierarchy.h"
 #include "workload/identity.h"
@@ -169,6 +170,35 @@ static void test_without_cgroup_id_a_process_is_asked_once(void **state)
 	now_ns = T0 + 31 * S;
 	assert_string_equal(meet(resolver, &process)->container_id, "c.service");
 	check(resolver, 0, 0, "system_processes");
+	identity_resolver_close(resolver);
+}
+
+static bool asks_again(struct identity_resolver *resolver, const char *comm, uint32_t first_pid,
+		       uint32_t count)
+{
+	identity_resolver_begin(resolver, now_ns);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct process_ref process = { first_pid + i, 5 * S, 0, comm, false };
+
+		identity_resolver_announce(resolver, &process);
+	}
+	return identity_resolver_await(resolver);
+}
+
+/* A second look at all that ran is only for what could not be asked in the first. */
+static void test_announced_again_only_if_more_can_be_asked(void **state)
+{
+	struct identity_resolver *resolver = open_resolver(0);
+
+	(void)state;
+	plant_process(7, "x", 5, "0::/a.service\n");
+	plant_process(8, "kvm", 5, "0::/b.service\n");
+	assert_false(asks_again(resolver, "x", 7, 1));
+	assert_true(asks_again(resolver, "kvm", 8, 1)); /* whether it is a machine */
+	assert_false(asks_again(resolver, "x", 1000, CGROUP_READS_MAX));
+	assert_true(asks_again(resolver, "x", 2000, CGROUP_READS_MAX + 1));
+	assert_false(asks_again(resolver, "x", 7, 1));
+	check(resolver, 0, 7, "a.service");
 	identity_resolver_close(resolver);
 }
 
@@ -566,6 +596,7 @@ int main(void)
 		PROC_TEST(test_failure_is_not_remembered),
 		PROC_TEST(test_a_pid_used_again_tells_nothing),
 		PROC_TEST(test_without_cgroup_id_a_process_is_asked_once),
+		PROC_TEST(test_announced_again_only_if_more_can_be_asked),
 		PROC_TEST(test_a_move_in_another_hierarchy_is_noticed),
 		PROC_TEST(test_cache_is_bounded),
 		PROC_TEST(test_the_least_used_cgroups_go),
