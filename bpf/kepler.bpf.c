@@ -37,6 +37,10 @@ struct kepler_ends ends_lost;
 __u64 cgroups_lost;
 __u64 marks[2][KEPLER_MARK_WORDS];
 volatile __u64 scratch_key; /* a pass is alone, so one is enough */
+/* Of the task before, in a walk: neighbours often share a set. Sets outlive it, for RCU is held. */
+struct {
+	__u64 set, cgroup_id;
+} last_set;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -110,9 +114,9 @@ static __always_inline __u64 cgroup_id_in(struct css_set *set)
 static __always_inline __u32 task_last_cpu(struct task_struct *task)
 {
 	if (bpf_core_field_exists(task->thread_info.cpu))
-		return BPF_CORE_READ(task, thread_info.cpu);
+		return task->thread_info.cpu;
 	if (bpf_core_field_exists(task->cpu))
-		return BPF_CORE_READ(task, cpu);
+		return task->cpu;
 	return 0;
 }
 
@@ -153,10 +157,12 @@ static __always_inline bool may_have_run(struct task_struct *task, __u64 key)
 }
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define FOUR(a, b, c, d) ((__u32)(a) | (__u32)(b) << 8 | (__u32)(c) << 16 | (__u32)(d) << 24)
 #define EIGHT(a, b, c, d, e, f, g, h)                                                              \
 	((__u64)(a) | (__u64)(b) << 8 | (__u64)(c) << 16 | (__u64)(d) << 24 | (__u64)(e) << 32 |   \
 	 (__u64)(f) << 40 | (__u64)(g) << 48 | (__u64)(h) << 56)
 #else
+#define FOUR(a, b, c, d) ((__u32)(d) | (__u32)(c) << 8 | (__u32)(b) << 16 | (__u32)(a) << 24)
 #define EIGHT(a, b, c, d, e, f, g, h)                                                              \
 	((__u64)(h) | (__u64)(g) << 8 | (__u64)(f) << 16 | (__u64)(e) << 24 | (__u64)(d) << 32 |   \
 	 (__u64)(c) << 40 | (__u64)(b) << 48 | (__u64)(a) << 56)
@@ -179,6 +185,22 @@ static __always_inline bool is_hypervisor(__u64 name)
 	return false;
 }
 
+/* By the first four bytes of the name that a process gives itself; most are sorted out by these. */
+static __always_inline bool may_be_hypervisor(__u32 name)
+{
+	switch (name) {
+	case FOUR('q', 'e', 'm', 'u'):
+	case FOUR('k', 'v', 'm', 0):
+	case FOUR('c', 'l', 'o', 'u'):
+	case FOUR('f', 'i', 'r', 'e'):
+	case FOUR('c', 'r', 'o', 's'):
+	case FOUR('V', 'B', 'o', 'x'):
+	case FOUR('V', 'i', 'r', 't'):
+		return true;
+	}
+	return false;
+}
+
 /*
  * What the task at @key runs, for processes that have a hypervisor's name: that they can choose at
  * any time, and /proc/PID/exe tells others only with CAP_SYS_PTRACE.
@@ -195,8 +217,7 @@ __noinline __u32 exe_flags(__u64 key, __u32 first_of_name)
 	} name = {};
 	const unsigned char *at;
 
-	if (first_of_name != 'q' && first_of_name != 'k' && first_of_name != 'c' &&
-	    first_of_name != 'f' && first_of_name != 'V')
+	if (!may_be_hypervisor(first_of_name))
 		return 0;
 	at = BPF_CORE_READ(task, mm, exe_file, f_path.dentry, d_name.name);
 	if (bpf_probe_read_kernel_str(name.text, 9, at) <= 0)
@@ -212,21 +233,28 @@ __noinline __u32 exe_flags(__u64 key, __u32 first_of_name)
 static __always_inline void describe(struct kepler_thread *record, struct task_struct *task,
 				     __u64 key)
 {
-	struct task_struct *leader = BPF_CORE_READ(task, group_leader);
+	bool is_leader = task->pid == task->tgid;
+	struct task_struct *leader = is_leader ? (void *)key : BPF_CORE_READ(task, group_leader);
 	struct css_set *set = BPF_CORE_READ(leader, cgroups);
+	__u32 first_of_name;
 
+	if ((__u64)set != last_set.set) {
+		last_set.cgroup_id = cgroup_id_in(set);
+		last_set.set = (__u64)set;
+	}
 	record->key = key;
 	record->run_ns = task->se.sum_exec_runtime;
 	record->process_start_ns = BPF_CORE_READ(leader, start_boottime);
-	record->cgroup_id = cgroup_id_in(set);
+	record->cgroup_id = last_set.cgroup_id;
 	record->cgroup_set = (__u64)set;
 	record->tgid = task->tgid;
 	record->tid = task->pid;
 	record->cpu = task_last_cpu(task);
-	record->flags = (task->flags & PF_KTHREAD ? KEPLER_KTHREAD : 0) |
-			(task->pid == task->tgid ? KEPLER_LEADER : 0);
+	record->flags =
+		(task->flags & PF_KTHREAD ? KEPLER_KTHREAD : 0) | (is_leader ? KEPLER_LEADER : 0);
 	BPF_CORE_READ_INTO(&record->comm, leader, comm);
-	record->flags |= exe_flags(key, (unsigned char)record->comm[0]);
+	__builtin_memcpy(&first_of_name, record->comm, sizeof(first_of_name));
+	record->flags |= exe_flags(key, first_of_name);
 }
 
 /* The address as a number: the verifier forgets what it was once it has been in memory. */
@@ -258,6 +286,7 @@ int walk(void *ctx)
 	if (!pass.begun)
 		begin_pass();
 	bpf_rcu_read_lock();
+	last_set.set = 0;
 	bpf_iter_task_new(&it, NULL, TASK_ITER_ALL_THREADS);
 	while ((task = bpf_iter_task_next(&it))) {
 		struct kepler_thread *record;
@@ -295,6 +324,7 @@ int iterate(struct bpf_iter__task *ctx)
 		return 0;
 	key = task_key(task);
 	if (may_have_run(task, key)) {
+		last_set.set = 0;
 		describe(&record, task, key);
 		if (bpf_seq_write(ctx->meta->seq, &record, sizeof(record)))
 			return 0; /* the buffer is full: the kernel comes again with this task */
