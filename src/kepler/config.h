@@ -96,7 +96,8 @@ struct config {
 	struct config_security security;
 };
 
-/* All options, as a table over struct config. */
+extern const struct option_program config_program;
+/* The options of all commands, as a table over struct config. */
 extern const struct option_set config_options;
 
 /* As options_load() and its kin. */

@@ -364,14 +364,18 @@ static const char reference_head[] =
 	"again; what "
 	"cannot change while\nrunning is named in the log and keeps its old value.\n\n";
 
-const struct option_set config_options = {
-	.program = "kepler",
+const struct option_program config_program = {
+	.name = "kepler",
 	.prefix = "KEPLER_",
 	.other_variables = other_variables,
 	.default_file = CONFIG_DEFAULT_FILE,
+	.reference_head = reference_head,
+};
+
+const struct option_set config_options = {
+	.program = &config_program,
 	.sections = sections,
 	.section_count = ARRAY_SIZE(sections),
 	.size = sizeof(struct config),
 	.check = config_check,
-	.reference_head = reference_head,
 };

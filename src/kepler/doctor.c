@@ -381,22 +381,6 @@ struct findings *doctor_examine(const struct config *config)
 	return findings;
 }
 
-/* Takes --json out of the arguments; the rest are flags of run. */
-static bool take_json(int *argc, char **argv)
-{
-	bool json = false;
-	int kept = 0;
-
-	for (int i = 0; i < *argc; i++) {
-		if (strcmp(argv[i], "--json") == 0)
-			json = true;
-		else
-			argv[kept++] = argv[i];
-	}
-	*argc = kept;
-	return json;
-}
-
 /* The exit status; 2 when nothing could be said, and why is said instead. */
 static int tell(const struct findings *findings, bool json)
 {
@@ -417,26 +401,41 @@ static int tell(const struct findings *findings, bool json)
 	return status;
 }
 
+struct doctor_config {
+	struct config config;
+	bool json;
+};
+
+static const struct option own_rows[] = {
+	{ "json", NULL, OPTION_BOOL, .offset = offsetof(struct doctor_config, json),
+	  .default_text = "false", .only_flag = true,
+	  .help = "Print what was found as JSON, for machines." },
+};
+static const struct option_section own_sections[] = { { own_rows, ARRAY_SIZE(own_rows), 0 } };
+
+const struct option_set doctor_options = {
+	.program = &config_program,
+	.base = &config_options,
+	.sections = own_sections,
+	.section_count = ARRAY_SIZE(own_sections),
+	.size = sizeof(struct doctor_config),
+	.check = config_check,
+};
+
 int doctor_main(int argc, char *const *argv, char *const *environ_)
 {
-	CLEANUP_FREE char **args = calloc((size_t)argc + 1, sizeof(*args));
+	const struct option_args args = { .argc = argc, .argv = argv, .environ_ = environ_ };
 	CLEANUP_FREE struct findings *findings = NULL;
-	struct option_args config_args = { .argc = argc, .argv = args, .environ_ = environ_ };
-	struct config config;
+	struct doctor_config doctor = { .json = false };
 	struct diag diag = { "" };
-	bool json;
 	int status;
 
-	if (!args)
-		return tell(NULL, false);
-	memcpy(args, argv, (size_t)argc * sizeof(*args));
-	json = take_json(&config_args.argc, args);
-	if (config_load(&config_args, &config, &diag) < 0) {
+	if (options_load(&doctor_options, &args, &doctor.config.options, &diag) < 0) {
 		(void)fprintf(stderr, "kepler: %s\n", diag.text);
 		return 2;
 	}
-	findings = doctor_examine(&config);
-	status = tell(findings, json);
-	config_release(&config);
+	findings = doctor_examine(&doctor.config);
+	status = tell(findings, doctor.json);
+	options_release(&doctor_options, &doctor.config.options);
 	return status;
 }

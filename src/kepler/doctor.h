@@ -43,5 +43,7 @@ void findings_print_json(const struct findings *findings, struct strbuf *out);
 /* Looks at the machine under @config: opens every source, measures for a second, closes them. */
 struct findings *doctor_examine(const struct config *config);
 
-/* The command: `kepler doctor [--json] [flags of run]`. Returns the exit status. */
+/* Its own options, beside those of all commands. */
+extern const struct option_set doctor_options;
+/* The command: `kepler doctor [OPTION]...`. Returns the exit status. */
 int doctor_main(int argc, char *const *argv, char *const *environ_);

@@ -32,34 +32,66 @@ static const char usage_text[] =
 	"it\n"
 	"       kepler config COMMAND       the configuration:\n";
 
+static int print(struct strbuf *text)
+{
+	int status =
+		strbuf_error(text) == 0 && fwrite(text->data, 1, text->len, stdout) == text->len
+			? 0
+			: 1;
+
+	strbuf_release(text);
+	return status;
+}
+
 static int help_main(int argc, char *const *argv, char *const *environ_)
 {
 	struct strbuf out = STRBUF_INIT;
-	int status;
 
 	(void)argc, (void)argv, (void)environ_;
 	strbuf_add_str(&out, usage_text);
 	strbuf_add_str(&out, command_config_usage());
 	strbuf_add_char(&out, '\n');
 	options_help(&config_options, &out);
-	status = strbuf_error(&out) == 0 && fwrite(out.data, 1, out.len, stdout) == out.len ? 0 : 1;
-	strbuf_release(&out);
-	return status;
+	return print(&out);
 }
 
 static const struct command {
 	const char *name;
 	int (*main)(int argc, char *const *argv, char *const *environ_);
+	const char *what;                 /* it does, for its own --help; NULL: it has none */
+	const struct option_set *options; /* that it takes */
 } commands[] = {
-	{ "run", monitor_main },
-	{ "doctor", doctor_main },
-	{ "config", commands_config_main },
-	{ "version", version_main },
-	{ "--version", version_main },
-	{ "help", help_main },
-	{ "--help", help_main },
-	{ "-h", help_main },
+	{ "run", monitor_main, "Measures and serves.", &config_options },
+	{ "doctor", doctor_main,
+	  "Says what this machine has, what is missing, and how to get it. Takes the options of "
+	  "run\n"
+	  "(kepler --help), and:",
+	  &doctor_options },
+	{ "config", commands_config_main, NULL, NULL },
+	{ "version", version_main, NULL, NULL },
+	{ "--version", version_main, NULL, NULL },
+	{ "help", help_main, NULL, NULL },
+	{ "--help", help_main, NULL, NULL },
+	{ "-h", help_main, NULL, NULL },
 };
+
+static int command_help(const struct command *command)
+{
+	struct strbuf out = STRBUF_INIT;
+
+	strbuf_addf(&out, "usage: kepler %s [OPTION]...\n\n%s\n\n", command->name, command->what);
+	options_help(command->options, &out);
+	return print(&out);
+}
+
+static int run_command(const struct command *command, int argc, char *const *argv)
+{
+	bool wants_help =
+		argc > 0 && (strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0);
+
+	return wants_help && command->what ? command_help(command)
+					   : command->main(argc, argv, environ);
+}
 
 int main(int argc, char **argv)
 {
@@ -67,7 +99,7 @@ int main(int argc, char **argv)
 		return monitor_main(0, argv + 1, environ);
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
 		if (strcmp(argv[1], commands[i].name) == 0)
-			return commands[i].main(argc - 2, argv + 2, environ);
+			return run_command(&commands[i], argc - 2, argv + 2);
 	}
 	if (argv[1][0] == '-') /* flags without a command are flags of run */
 		return monitor_main(argc - 1, argv + 1, environ);

@@ -98,7 +98,7 @@ static int find_file(const struct option_set *set, struct option_values *scratch
 	*ret_path = scratch->file;
 	*ret_optional = scratch->origins[option_find(set, "config.file")] == ORIGIN_DEFAULT;
 	if (*ret_optional)
-		*ret_path = args->default_file ? args->default_file : set->default_file;
+		*ret_path = args->default_file ? args->default_file : set->program->default_file;
 	return 0;
 }
 
@@ -192,7 +192,7 @@ int options_load_file(const struct option_set *set, const char *path, struct opt
 
 static bool may_change(const struct option *option)
 {
-	return option->reloadable || option->not_in_file;
+	return option->reloadable || option_is_outside_file(option);
 }
 
 void options_unreloadable_changes(const struct option_set *set, const struct option_values *old,

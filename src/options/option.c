@@ -73,6 +73,11 @@ bool option_is_list(const struct option *option)
 	return option->type == OPTION_STRINGS || option->type == OPTION_AMOUNTS;
 }
 
+bool option_is_outside_file(const struct option *option)
+{
+	return option->not_in_file || option->only_flag;
+}
+
 static size_t *list_count(const struct option *option, void *part)
 {
 	return (size_t *)(void *)((char *)part + option->count_offset);

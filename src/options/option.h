@@ -61,6 +61,7 @@ struct option {
 	bool may_be_empty; /* strings */
 	bool reloadable;   /* may change while running */
 	bool not_in_file;  /* says where the file is */
+	bool only_flag;    /* of one call: neither in the file nor in the environment */
 };
 
 /*
@@ -81,6 +82,7 @@ void option_release(const struct option *option, void *part);
 void option_swap(const struct option *option, void *a, void *b);
 bool option_equal(const struct option *option, const void *a, const void *b);
 bool option_is_list(const struct option *option);
+bool option_is_outside_file(const struct option *option);
 size_t option_list_count(const struct option *option, const void *part);
 /* "a duration from 100ms to 1h, such as 500ms, 5s or 1m30s": completes "must be". */
 void option_describe(const struct option *option, struct strbuf *out);

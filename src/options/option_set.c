@@ -9,23 +9,36 @@
 #include "base/macro.h"
 #include "options/spelling.h"
 
-/* The section that @index falls into; leaves the index of its row in *index. */
-static const struct option_section *section_at(const struct option_set *set, size_t *index)
-{
-	const struct option_section *section = set->sections;
-
-	for (; *index >= section->count; section++)
-		*index -= section->count;
-	return section;
-}
-
-size_t option_count(const struct option_set *set)
+static size_t own_count(const struct option_set *set)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < set->section_count; i++)
 		count += set->sections[i].count;
 	return count;
+}
+
+size_t option_count(const struct option_set *set)
+{
+	size_t count = 0;
+
+	for (; set; set = set->base)
+		count += own_count(set);
+	return count;
+}
+
+/* The section that @index falls into; leaves the index of its row in *index. */
+static const struct option_section *section_at(const struct option_set *set, size_t *index)
+{
+	const struct option_section *section;
+	size_t before;
+
+	while ((before = option_count(set->base)) > *index)
+		set = set->base;
+	*index -= before;
+	for (section = set->sections; *index >= section->count; section++)
+		*index -= section->count;
+	return section;
 }
 
 const struct option *option_at(const struct option_set *set, size_t index)
@@ -144,7 +157,7 @@ const char *option_nearest(const struct option_set *set, const char *text, bool 
 void option_environment_name(const struct option_set *set, const struct option *option, char *buf,
 			     size_t size)
 {
-	(void)snprintf(buf, size, "%s%s", set->prefix, option->name);
+	(void)snprintf(buf, size, "%s%s", set->program->prefix, option->name);
 	for (char *c = buf; *c; c++) {
 		if (*c == '.' || *c == '-')
 			*c = '_';

@@ -33,18 +33,28 @@ struct option_section {
 	size_t offset; /* of the part's struct in the program's */
 };
 
-struct option_set {
-	const char *program; /* "kepler" */
-	const char *prefix;  /* of environment variables, "KEPLER_" */
+struct option_program {
+	const char *name;   /* "kepler" */
+	const char *prefix; /* of environment variables, "KEPLER_" */
 	/* Variables that begin so and are no options: NULL ends the list. */
 	const char *const *other_variables;
-	const char *default_file; /* read if it exists and config.file names none */
+	const char *default_file;   /* read if it exists and config.file names none */
+	const char *reference_head; /* Markdown before the sections of the reference */
+};
+
+/* The options of a program, or of one of its commands. */
+struct option_set {
+	const struct option_program *program;
+	/*
+	 * What a command has beside its own: these come first, and the command's struct begins with
+	 * the one that they are of. NULL: nothing.
+	 */
+	const struct option_set *base;
 	const struct option_section *sections;
 	size_t section_count;
-	size_t size; /* bytes of the program's struct, which begins with struct option_values */
+	size_t size; /* bytes of the struct, which begins with struct option_values */
 	/* What is right by itself and wrong together: 0, or -EINVAL with a diagnosis; or NULL. */
 	int (*check)(const struct option_values *values, struct diag *diag);
-	const char *reference_head; /* Markdown before the sections of the reference */
 };
 
 #define OPTION_NONE SIZE_MAX

@@ -110,9 +110,9 @@ int options_read_flags(const struct option_set *set, struct option_values *value
 /* Said by the cluster of a service that has the program's name, or read by others. */
 static bool is_foreign(const struct option_set *set, const char *name)
 {
-	const char *rest = name + strlen(set->prefix);
+	const char *rest = name + strlen(set->program->prefix);
 
-	for (const char *const *other = set->other_variables; other && *other; other++) {
+	for (const char *const *other = set->program->other_variables; other && *other; other++) {
 		if (strcmp(name, *other) == 0)
 			return true;
 	}
@@ -127,6 +127,8 @@ static size_t find_variable(const struct option_set *set, const char *name)
 	for (size_t i = 0; i < count; i++) {
 		char variable[VARIABLE_MAX];
 
+		if (option_at(set, i)->only_flag)
+			continue;
 		option_environment_name(set, option_at(set, i), variable, sizeof(variable));
 		if (strcmp(variable, name) == 0)
 			return i;
@@ -167,14 +169,14 @@ static int read_variable(const struct option_set *set, struct option_values *val
 int options_read_environment(const struct option_set *set, struct option_values *values,
 			     char *const *environ_, struct diag *diag)
 {
-	size_t prefix = strlen(set->prefix);
+	size_t prefix = strlen(set->program->prefix);
 
 	for (; environ_ && *environ_; environ_++) {
 		const char *equals = strchr(*environ_, '=');
 		CLEANUP_FREE char *name = NULL;
 		int r;
 
-		if (!equals || strncmp(*environ_, set->prefix, prefix) != 0)
+		if (!equals || strncmp(*environ_, set->program->prefix, prefix) != 0)
 			continue;
 		name = strndup(*environ_, (size_t)(equals - *environ_));
 		r = name ? read_variable(set, values, name, equals + 1, diag) : -ENOMEM;

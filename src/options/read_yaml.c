@@ -204,7 +204,7 @@ static int read_option(struct reader *reader, size_t index, const char *path)
 	char why[64];
 	int r;
 
-	if (option->not_in_file)
+	if (option_is_outside_file(option))
 		return fail_at(reader, mark, path, "cannot be set in a file");
 	if (reader->seen_line[index]) {
 		(void)snprintf(why, sizeof(why), "set twice, first on line %zu",

@@ -67,7 +67,7 @@ void options_help(const struct option_set *set, struct strbuf *out)
 {
 	size_t count = option_count(set);
 
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = set->base ? option_count(set->base) : 0; i < count; i++) {
 		struct strbuf text = STRBUF_INIT;
 
 		strbuf_add_str(out, "  ");
@@ -123,7 +123,7 @@ static void add_reference_row(const struct option_set *set, struct strbuf *out,
 	strbuf_add_str(out, "\n\n- flag: `");
 	add_flag(out, option);
 	strbuf_addf(out, "`\n- environment: `%s`\n", variable);
-	if (option->not_in_file)
+	if (option_is_outside_file(option))
 		strbuf_add_str(out, "- not in the file\n");
 	else
 		strbuf_addf(out, "- key: `%s`%s%s%s\n", option->name,
@@ -138,7 +138,7 @@ void options_reference(const struct option_set *set, struct strbuf *out)
 	size_t count = option_count(set);
 	const char *last = "";
 
-	strbuf_add_str(out, set->reference_head);
+	strbuf_add_str(out, set->program->reference_head);
 	for (size_t i = 0; i < count; i++) {
 		const struct option *option = option_at(set, i);
 		size_t section = strcspn(option->name, ".");
@@ -311,7 +311,7 @@ void options_show(const struct option_set *set, const struct option_values *valu
 		const struct option *option = option_at(set, i);
 		char note[256];
 
-		if (option->not_in_file)
+		if (option_is_outside_file(option))
 			continue;
 		open_sections(out, "", last, option->name);
 		describe_origin(set, i, values, note, sizeof(note));
@@ -357,11 +357,11 @@ static void add_sample(const struct option_set *set, const struct option_values 
 	strbuf_addf(out,
 		    "## Configuration of %s(1). What is commented out shows the default; take "
 		    "away one # to set it,\n## and the # of the section above it.\n",
-		    set->program);
+		    set->program->name);
 	for (size_t i = 0; i < count; i++) {
 		const struct option *option = option_at(set, i);
 
-		if (option->not_in_file)
+		if (option_is_outside_file(option))
 			continue;
 		if (section_len(last) != section_len(option->name) ||
 		    strncmp(last, option->name, section_len(last)) != 0 || !*last)

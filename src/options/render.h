@@ -5,6 +5,7 @@
 #include "base/strbuf.h"
 #include "options/option_set.h"
 
+/* A set's own options; those of its base are not among them. */
 void options_help(const struct option_set *set, struct strbuf *out);
 /* The OPTIONS section of a man page, in scdoc. */
 void options_man(const struct option_set *set, struct strbuf *out);

@@ -71,7 +71,7 @@ static void add_object(struct strbuf *out, const struct option_set *set, size_t 
 		const char *key = option->name + prefix_len, *dot = strchr(key, '.');
 		size_t key_len = dot ? (size_t)(dot - key) : strlen(key);
 
-		if (option->not_in_file) {
+		if (option_is_outside_file(option)) {
 			(*index)++;
 			continue;
 		}
@@ -99,7 +99,7 @@ void options_schema(const struct option_set *set, struct strbuf *out)
 	strbuf_addf(out,
 		    "{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\","
 		    "\"title\":\"%s configuration\",",
-		    set->program);
+		    set->program->name);
 	add_object(out, set, &index, 0);
 	strbuf_add_str(out, "}\n");
 }

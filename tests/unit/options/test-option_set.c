@@ -80,19 +80,45 @@ static const struct option_section sections[] = {
 	{ garden, ARRAY_SIZE(garden), offsetof(struct house, garden) },
 };
 static const char *const other_variables[] = { "HOUSE_OWNER", NULL };
-static const struct option_set house_options = {
-	.program = "house",
+static const struct option_program program = {
+	.name = "house",
 	.prefix = "HOUSE_",
 	.other_variables = other_variables,
 	.default_file = "",
+	.reference_head = "# House\n\n",
+};
+static const struct option_set house_options = {
+	.program = &program,
 	.sections = sections,
 	.section_count = ARRAY_SIZE(sections),
 	.size = sizeof(struct house),
 	.check = check,
-	.reference_head = "# House\n\n",
 };
 
-static int load(const char **flags, const char **variables, struct house *ret, struct diag *diag)
+/* A command of it that has an option of its own. */
+struct visit {
+	struct house house;
+	bool loud;
+};
+
+static const struct option visit_rows[] = {
+	{ "loud", NULL, OPTION_BOOL, .offset = offsetof(struct visit, loud),
+	  .default_text = "false", .only_flag = true, .help = "Ring twice." },
+};
+static const struct option_section visit_sections[] = {
+	{ visit_rows, ARRAY_SIZE(visit_rows), 0 },
+};
+static const struct option_set visit_options = {
+	.program = &program,
+	.base = &house_options,
+	.sections = visit_sections,
+	.section_count = ARRAY_SIZE(visit_sections),
+	.size = sizeof(struct visit),
+	.check = check,
+};
+
+static int load_set(const struct option_set *set, const char **flags, const char **variables,
+		    struct option_values *ret, struct diag *diag)
 {
 	struct option_args args = { 0 };
 
@@ -100,7 +126,12 @@ static int load(const char **flags, const char **variables, struct house *ret, s
 	memcpy((void *)&args.environ_, (const void *)&variables, sizeof(variables));
 	while (flags[args.argc])
 		args.argc++;
-	return options_load(&house_options, &args, &ret->values, diag);
+	return options_load(set, &args, ret, diag);
+}
+
+static int load(const char **flags, const char **variables, struct house *ret, struct diag *diag)
+{
+	return load_set(&house_options, flags, variables, &ret->values, diag);
 }
 
 static void each_value_lands_in_its_part(void **state)
@@ -233,6 +264,47 @@ static void what_stays_over_a_reload(void **state)
 	options_release(&house_options, &fresh.values);
 }
 
+/* A command takes the program's options and its own; these say nothing to the others. */
+static void a_command_has_options_of_its_own(void **state)
+{
+	struct visit visit = { .loud = false };
+	struct house house;
+	struct strbuf text = STRBUF_INIT;
+	struct diag diag = { 0 };
+
+	(void)state;
+	assert_int_equal(option_count(&visit_options), option_count(&house_options) + 1);
+	assert_int_equal(load_set(&visit_options, VECTOR("--garden.gate=red", "--loud"), VECTOR(),
+				  &visit.house.values, &diag),
+			 0);
+	assert_true(visit.loud);
+	assert_string_equal(visit.house.garden.gate, "red");
+	options_release(&visit_options, &visit.house.values);
+	/* what looks like it is a value here */
+	assert_int_equal(load_set(&visit_options, VECTOR("--garden.gate", "--loud"), VECTOR(),
+				  &visit.house.values, &diag),
+			 0);
+	assert_false(visit.loud);
+	assert_string_equal(visit.house.garden.gate, "--loud");
+	options_release(&visit_options, &visit.house.values);
+	assert_int_equal(load_set(&visit_options, VECTOR(), VECTOR("HOUSE_LOUD=true"),
+				  &visit.house.values, &diag),
+			 0);
+	assert_false(visit.loud);
+	assert_string_equal(visit.house.values.warnings,
+			    "HOUSE_LOUD: unknown environment variable, ignored");
+	options_release(&visit_options, &visit.house.values);
+	assert_int_equal(options_load_text(&visit_options, "f", "loud: true\n", 11,
+					   &visit.house.values, &diag),
+			 -EINVAL);
+	assert_string_equal(diag.text, "f:1:1: loud: cannot be set in a file");
+	assert_int_equal(load(VECTOR("--loud"), VECTOR(), &house, &diag), -EINVAL);
+	options_help(&visit_options, &text);
+	assert_non_null(strstr(text.data, "--[no-]loud"));
+	assert_null(strstr(text.data, "garden"));
+	strbuf_release(&text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -242,6 +314,7 @@ int main(void)
 		cmocka_unit_test(every_index_has_its_row),
 		cmocka_unit_test(documents_are_the_programs),
 		cmocka_unit_test(what_stays_over_a_reload),
+		cmocka_unit_test(a_command_has_options_of_its_own),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

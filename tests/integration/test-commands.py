@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Each command says what it takes, takes that, and nothing that is another's."""
+import json
+import os
+import subprocess
+
+from plant import KEPLER, run_tests
+
+QUIET = ("--config.file=/dev/null", "--host.state-dir=")
+
+
+def kepler(*words, status=0, **variables):
+    done = subprocess.run([KEPLER, *words], capture_output=True, text=True, timeout=60, check=False,
+                          env={**os.environ, **variables})
+    assert done.returncode in ((0, 1) if status is None else (status,)), f"{words}: {done.returncode}, {done.stdout}{done.stderr}"
+    return done.stderr if status else done.stdout
+
+
+def a_command_tells_its_own_options():
+    for flag in ("--help", "-h"):
+        run, doctor = kepler("run", flag), kepler("doctor", flag)
+        assert "--monitor.interval=" in run and "json" not in run.split(), run
+        assert "--[no-]json" in doctor and "--monitor.interval=" not in doctor, doctor
+    assert "--monitor.interval=" in kepler("--help")
+
+
+def what_is_the_doctors_is_no_one_elses():
+    for words in (("run", "--json"), ("--json",), ("config", "show", "--json")):
+        assert "--json: unknown flag" in kepler(*words, status=2)
+    assert not kepler("doctor", *QUIET, status=None, KEPLER_JSON="true").startswith("{")
+
+
+def the_doctor_takes_it_anywhere_but_as_a_value():
+    def doctor(*words):
+        return kepler("doctor", *QUIET, *words, status=None)  # 1 where this machine lacks something
+
+    assert json.loads(doctor("--json", "--model.machine=cores=2"))["findings"]
+    assert not doctor("--json", "--no-json").startswith("{")
+    assert not doctor("--host.state-dir", "--json").startswith("{")
+
+
+run_tests([a_command_tells_its_own_options, what_is_the_doctors_is_no_one_elses, the_doctor_takes_it_anywhere_but_as_a_value])
