@@ -9,8 +9,8 @@
 
 #include "base/macro.h"
 #include "base/strbuf.h"
-#include "kepler/commands_config.h"
 #include "kepler/config.h"
+#include "kepler/config_command.h"
 #include "kepler/doctor.h"
 #include "kepler/monitor.h"
 #include "kepler/version.h"
@@ -49,7 +49,7 @@ static int help_main(int argc, char *const *argv, char *const *environ_)
 
 	(void)argc, (void)argv, (void)environ_;
 	strbuf_add_str(&out, usage_text);
-	strbuf_add_str(&out, command_config_usage());
+	strbuf_add_str(&out, config_command_usage());
 	strbuf_add_char(&out, '\n');
 	options_help(&config_options, &out);
 	return print(&out);
@@ -67,7 +67,7 @@ static const struct command {
 	  "run\n"
 	  "(kepler --help), and:",
 	  &doctor_options },
-	{ "config", commands_config_main, NULL, NULL },
+	{ "config", config_command_main, NULL, NULL },
 	{ "version", version_main, NULL, NULL },
 	{ "--version", version_main, NULL, NULL },
 	{ "help", help_main, NULL, NULL },

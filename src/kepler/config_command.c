@@ -3,7 +3,7 @@
  * Subcommands that only read: nothing here opens a meter or needs a privilege. Each is a row of one
  * table.
  */
-#include "kepler/commands_config.h"
+#include "kepler/config_command.h"
 
 #include <string.h>
 
@@ -18,7 +18,7 @@ struct subcommand {
 	int (*run)(const struct option_args *args, FILE *out, FILE *err);
 };
 
-const char *command_config_usage(void)
+const char *config_command_usage(void)
 {
 	return "  config check FILE    say whether a configuration file is right, and what is not\n"
 	       "  config show [FLAG…]  print the values in force and where each came from\n"
@@ -47,7 +47,7 @@ static int complain(const char *text, FILE *err)
 
 static int usage(FILE *err)
 {
-	(void)fprintf(err, "usage:\n%s", command_config_usage());
+	(void)fprintf(err, "usage:\n%s", config_command_usage());
 	return EXIT_USAGE;
 }
 
@@ -100,7 +100,7 @@ static int run_schema(const struct option_args *args, FILE *out, FILE *err)
 	return print_table(args, options_schema, out, err);
 }
 
-int command_config(const struct option_args *args, FILE *out, FILE *err)
+int config_command(const struct option_args *args, FILE *out, FILE *err)
 {
 	static const struct subcommand subcommands[] = { { "check", run_check },
 							 { "show", run_show },
@@ -119,9 +119,9 @@ int command_config(const struct option_args *args, FILE *out, FILE *err)
 	return usage(err);
 }
 
-int commands_config_main(int argc, char *const *argv, char *const *environ_)
+int config_command_main(int argc, char *const *argv, char *const *environ_)
 {
 	const struct option_args args = { .argc = argc, .argv = argv, .environ_ = environ_ };
 
-	return command_config(&args, stdout, stderr);
+	return config_command(&args, stdout, stderr);
 }

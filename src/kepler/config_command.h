@@ -13,8 +13,8 @@
  * `kepler config …`: @args holds what follows "config". Writes to @out, complaints to @err.
  * The program's exit status: 0, 1 (cannot write) or 2 (wrong use, wrong configuration).
  */
-int command_config(const struct option_args *args, FILE *out, FILE *err);
+int config_command(const struct option_args *args, FILE *out, FILE *err);
 /* As a row of main's table of commands. */
-int commands_config_main(int argc, char *const *argv, char *const *environ_);
+int config_command_main(int argc, char *const *argv, char *const *environ_);
 /* One line a subcommand, for `kepler --help`. */
-const char *command_config_usage(void);
+const char *config_command_usage(void);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler/commands_config.h"
+#include "kepler/config_command.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@ static int run(const char **argv, char **out, char **err)
 	memcpy((void *)&args.argv, (const void *)&argv, sizeof(argv)); /* main()'s is not const */
 	while (argv[args.argc])
 		args.argc++;
-	status = command_config(&args, out_file, err_file);
+	status = config_command(&args, out_file, err_file);
 	(void)fclose(out_file);
 	(void)fclose(err_file);
 	return status;
