@@ -21,6 +21,7 @@
 #include "kepler/sources.h"
 #include "model/platform_power.h"
 #include "service/landlock.h"
+#include "service/privileges.h"
 
 static void examine_machine(struct findings *findings, const struct host_info *host)
 {
@@ -38,6 +39,16 @@ static void examine_machine(struct findings *findings, const struct host_info *h
 			host->hypervisor);
 }
 
+/* What would let energy_uj be read; a static text. */
+static const char *read_remedy(void)
+{
+	struct privilege_gap gaps[PRIVILEGE_GAPS_MAX];
+
+	if (privileges_check(PRIVILEGE_READ_ENERGY, gaps) > 0)
+		return gaps[0].remedy;
+	return "nothing that Kepler needs is missing: look at what a security module denies";
+}
+
 static void examine_zone(struct findings *findings, const struct zone *zone,
 			 const struct zone_reading *reading)
 {
@@ -51,8 +62,7 @@ static void examine_zone(struct findings *findings, const struct zone *zone,
 		return;
 	}
 	if (reading->error == -EACCES || reading->error == -EPERM)
-		fix = "run as root, or grant CAP_DAC_READ_SEARCH (the unit file does: systemctl "
-		      "start kepler)";
+		fix = read_remedy();
 	else if (reading->state == ZONE_STALLED)
 		fix = "the driver does not answer; see dmesg, or raise --meter.read-deadline";
 	else if (reading->state == ZONE_REFUSED)

@@ -87,8 +87,8 @@ static const struct privilege_gap gap_memlock = {
 static const struct privilege_gap gap_read = {
 	"CAP_DAC_READ_SEARCH",
 	"energy_uj is readable by root only, and cgroups cannot be opened by their id",
-	"AmbientCapabilities=CAP_DAC_READ_SEARCH in the unit, or capabilities: add: "
-	"[DAC_READ_SEARCH]"
+	"run as root; or AmbientCapabilities=CAP_DAC_READ_SEARCH in the unit, or capabilities: "
+	"add: [DAC_READ_SEARCH]"
 };
 
 static bool lacks_read(const struct privilege_state *state, unsigned needs)
