@@ -19,8 +19,8 @@ const char *zone_kind_name(enum zone_kind kind)
 const char *zone_state_name(enum zone_state state)
 {
 	static const char *const names[] = {
-		[ZONE_UP] = "up",           [ZONE_ABSENT] = "absent",   [ZONE_ERROR] = "error",
-		[ZONE_STALLED] = "stalled", [ZONE_REFUSED] = "refused",
+		[ZONE_UP] = "up",           [ZONE_ABSENT] = "absent", [ZONE_ERROR] = "error",
+		[ZONE_STALLED] = "stalled", [ZONE_MISSED] = "missed", [ZONE_REFUSED] = "refused",
 	};
 
 	return (unsigned)state < ARRAY_SIZE(names) ? names[state] : "unknown";

@@ -13,10 +13,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ZONE_MAX          64 /* zones of one node; what is beyond is counted, not read */
-#define ZONE_INSTANCE_MAX 16 /* "0", "1-die-0" */
-#define ZONE_PATH_MAX     64 /* "intel-rapl:0" */
-#define ZONE_ID_MAX       32 /* "package-1-die-0" */
+#define METER_ZONES_MAX   64 /* of one node's meters; what is beyond is counted, not read */
+#define ZONES_MAX         (METER_ZONES_MAX + 1) /* and the estimate that they may follow */
+#define ZONE_INSTANCE_MAX 16                    /* "0", "1-die-0" */
+#define ZONE_PATH_MAX     64                    /* "intel-rapl:0" */
+#define ZONE_ID_MAX       32                    /* "package-1-die-0" */
 
 enum zone_kind {
 	ZONE_PACKAGE,
@@ -38,6 +39,7 @@ enum zone_state {
 	ZONE_ABSENT,  /* gone (ENODEV, ENOENT); watched for */
 	ZONE_ERROR,   /* readings fail or make no sense */
 	ZONE_STALLED, /* a reading has not come back by its deadline */
+	ZONE_MISSED,  /* not asked: other zones took the time of the pass */
 	/*
 	 * Read, but not to be believed: more power than the zone can draw, or so long after the
 	 * last that its counter may have gone round unseen. What flowed since is unknown.
@@ -62,7 +64,7 @@ struct zone {
 };
 
 const char *zone_kind_name(enum zone_kind kind);          /* "package" */
-const char *zone_state_name(enum zone_state state);       /* "up", "absent", … "refused" */
+const char *zone_state_name(enum zone_state state);       /* "up", "absent", … */
 const char *zone_quality_name(enum zone_quality quality); /* "measured", "estimated" */
 const char *zone_scope_name(enum zone_scope scope);       /* "node", "vm_dynamic" */
 

@@ -63,6 +63,9 @@ static void examine_zone(struct findings *findings, const struct zone *zone,
 	}
 	if (reading->error == -EACCES || reading->error == -EPERM)
 		fix = read_remedy();
+	else if (reading->state == ZONE_MISSED)
+		fix = "other zones took the time that there is for reading: raise "
+		      "--meter.read-deadline";
 	else if (reading->state == ZONE_STALLED)
 		fix = "the driver does not answer; see dmesg, or raise --meter.read-deadline";
 	else if (reading->state == ZONE_REFUSED)

@@ -36,13 +36,13 @@ struct interval_engine {
 	bool sleepers_are_due;   /* a reload has given what sleeps a part of idle energy, too */
 	bool share_is_new;       /* a reload has given rows idle series: they show 0 ... */
 	uint64_t shared_from_ns; /* ... and idle energy is shared from here on */
-	struct zone_account zones[ZONE_MAX];
-	struct snapshot_zone published[ZONE_MAX];
+	struct zone_account zones[ZONES_MAX];
+	struct snapshot_zone published[ZONES_MAX];
 	size_t zone_count;
 	size_t estimated;  /* of them, the first ones */
 	uint64_t slept_ns; /* when sleepers were looked at */
 	bool handed_over;  /* the estimate has ended, meters count */
-	struct zone_reading readings[ZONE_MAX];
+	struct zone_reading readings[ZONES_MAX];
 	struct parties parties;
 	struct split_scratch scratch;
 	uint64_t pass_monotonic_ns; /* of the last pass, 0 before the first */
@@ -89,7 +89,7 @@ int interval_engine_find_zones(struct interval_engine *engine, int64_t realtime_
 		adopt_zone(engine, estimated_meter_zone(engine->sources.estimate), realtime_ms);
 		engine->estimated = 1;
 	}
-	while (engine->zone_count - engine->estimated < count && engine->zone_count < ZONE_MAX)
+	while (engine->zone_count - engine->estimated < count && engine->zone_count < ZONES_MAX)
 		adopt_zone(engine, meter_table_zone(meters, engine->zone_count - engine->estimated),
 			   realtime_ms);
 	/* The ledger's own number: memory for it may have been refused before. */

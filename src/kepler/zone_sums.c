@@ -44,8 +44,8 @@ size_t zone_sums_add(struct zone_sums *sums, const struct zone *const *zones,
 {
 	size_t exceeded = 0;
 
-	if (count > ZONE_MAX)
-		count = ZONE_MAX;
+	if (count > ZONES_MAX)
+		count = ZONES_MAX;
 	for (size_t z = 0; z < sums->count; z++)
 		sums->broken[z] |= readings[z]->state != ZONE_UP || readings[z]->restarted;
 	if (sums->count != count) {

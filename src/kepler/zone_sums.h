@@ -18,9 +18,9 @@
 struct zone_sums {
 	uint64_t begun_ns; /* MONOTONIC; of the window that is going on */
 	size_t count;      /* zones that were known then */
-	uint64_t base_uj[ZONE_MAX];
-	bool broken[ZONE_MAX];   /* not known all the time: not up, or counted anew */
-	bool exceeded[ZONE_MAX]; /* in the last whole window, this package's parts counted more */
+	uint64_t base_uj[ZONES_MAX];
+	bool broken[ZONES_MAX];   /* not known all the time: not up, or counted anew */
+	bool exceeded[ZONES_MAX]; /* in the last whole window, this package's parts counted more */
 };
 
 /*

@@ -26,12 +26,12 @@ static void look_at_refusals(struct zone_watch *watch, const struct interval_eng
 static void look_at_sums(struct zone_watch *watch, const struct interval_engine *engine,
 			 uint64_t now_ns)
 {
-	const struct zone *zones[ZONE_MAX];
-	const struct zone_reading *readings[ZONE_MAX];
+	const struct zone *zones[ZONES_MAX];
+	const struct zone_reading *readings[ZONES_MAX];
 	size_t count = interval_engine_zone_count(engine);
 
-	if (count > ZONE_MAX)
-		count = ZONE_MAX;
+	if (count > ZONES_MAX)
+		count = ZONES_MAX;
 	for (size_t z = 0; z < count; z++) {
 		zones[z] = interval_engine_zone(engine, z);
 		readings[z] = interval_engine_reading(engine, z);

@@ -13,9 +13,9 @@
 
 /* Zeroed: nothing was said yet. */
 struct zone_watch {
-	bool refused[ZONE_MAX];  /* that this zone's readings are refused */
-	bool exceeded[ZONE_MAX]; /* that this package's parts count more than it */
-	bool left_out;           /* that zones are left out */
+	bool refused[ZONES_MAX];  /* that this zone's readings are refused */
+	bool exceeded[ZONES_MAX]; /* that this package's parts count more than it */
+	bool left_out;            /* that zones are left out */
 	struct zone_sums sums;
 	size_t exceeded_count; /* packages, as of the last minute */
 };

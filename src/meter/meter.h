@@ -57,7 +57,7 @@ struct meter_ops {
 	size_t (*zone_count)(struct meter *meter);
 	/* The zone, fixed for the meter's life. */
 	const struct zone *(*zone_at)(struct meter *meter, size_t index);
-	/* Zones found but not taken: duplicates, unknown names, parts, beyond ZONE_MAX. */
+	/* Zones found but not taken: duplicates, unknown names, parts, beyond METER_ZONES_MAX. */
 	size_t (*ignored)(struct meter *meter);
 	/* 0 or -errno; -ENODEV and -ENOENT: the zone is gone. */
 	int (*read_raw)(struct meter *meter, size_t index, struct raw_reading *ret);
@@ -76,7 +76,7 @@ extern const struct meter_ops rapl_sysfs_meter;
  *
  * meter_table_read() reads them all back to back, waits at most @deadline_ns for a zone, and never
  * longer: a read that has not come back is left to finish alone on its thread (at most one a zone),
- * and the zone is ZONE_STALLED until it does.
+ * and the zone is ZONE_STALLED until it does. A zone whose turn did not come is ZONE_MISSED.
  */
 struct meter_table;
 

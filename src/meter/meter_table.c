@@ -28,8 +28,8 @@ struct meter_table {
 	struct meter_options options;
 	size_t count;
 	unsigned passes_since_rescan;
-	struct zone_reading readings[ZONE_MAX];
-	struct read_result results[ZONE_MAX];
+	struct zone_reading readings[METER_ZONES_MAX];
+	struct read_result results[METER_ZONES_MAX];
 };
 
 static bool any_gone(const struct meter_table *table)
@@ -68,8 +68,10 @@ static void take_counter(struct zone_reading *reading, const struct read_result 
 
 static void take_result(struct zone_reading *reading, const struct read_result *result)
 {
-	if (result->outcome != READ_DONE)
+	if (result->outcome == READ_STALLED)
 		fail(reading, ZONE_STALLED, result->error);
+	else if (result->outcome == READ_MISSED)
+		fail(reading, ZONE_MISSED, result->error);
 	else if (result->error == -ENODEV || result->error == -ENOENT)
 		fail(reading, ZONE_ABSENT, result->error);
 	else if (result->error < 0)

@@ -223,7 +223,7 @@ static int finish(struct walk *walk, struct rapl_scan *ret)
 	}
 	qsort(zones, walk->count, sizeof(*zones), compare_found);
 	for (size_t i = 0; i < walk->count; i++) {
-		if ((kept > 0 && same_zone(&zones[kept - 1], &zones[i])) || kept == ZONE_MAX)
+		if ((kept > 0 && same_zone(&zones[kept - 1], &zones[i])) || kept == METER_ZONES_MAX)
 			walk->ignored++;
 		else if (kept++ != i)
 			zones[kept - 1] = zones[i];

@@ -21,7 +21,7 @@ struct rapl_found {
 struct rapl_scan {
 	struct rapl_found *zones; /* sorted by kind, then instance */
 	size_t count;
-	size_t ignored; /* duplicates, unknown names, beyond ZONE_MAX */
+	size_t ignored; /* duplicates, unknown names, beyond METER_ZONES_MAX */
 };
 
 /*

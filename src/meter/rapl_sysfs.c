@@ -47,7 +47,7 @@ struct meter {
 	char *sysfs;
 	bool core_is_one_core;
 	pthread_mutex_t lock; /* all below; never held over I/O */
-	struct rapl_zone zones[ZONE_MAX];
+	struct rapl_zone zones[METER_ZONES_MAX];
 	size_t count;
 	size_t ignored;
 };
@@ -233,7 +233,7 @@ static int adopt(struct meter *meter, const struct rapl_found *found)
 		return 0;
 	}
 	if (!zone) {
-		if (meter->count == ZONE_MAX) {
+		if (meter->count == METER_ZONES_MAX) {
 			meter->ignored++;
 			return 0;
 		}

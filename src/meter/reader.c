@@ -24,7 +24,7 @@
 #include "meter/zone_samples.h"
 
 #define SLOT_RESCAN   0
-#define SLOT_COUNT    (ZONE_MAX + 1)
+#define SLOT_COUNT    (METER_ZONES_MAX + 1)
 #define PATIENCE_PART 4
 #define SPARES_MAX    2 /* one that waits while another is about to return */
 
@@ -48,10 +48,10 @@ struct reader {
 	pthread_cond_t progress; /* the worker in charge has nothing to do, or another returned */
 	unsigned refs;           /* owner and workers */
 	unsigned workers;
-	unsigned spares;           /* of them, those that wait for a takeover */
-	bool spare_is_coming;      /* being made */
-	unsigned long spare_tried; /* pass in which one was made last, or could not be */
-	unsigned long active;      /* number of the worker in charge; 0: none */
+	unsigned spares;             /* of them, those that wait for a takeover */
+	bool spare_is_coming;        /* being made */
+	unsigned long spare_refused; /* the pass in which no thread could be made */
+	unsigned long active;        /* number of the worker in charge; 0: none */
 	unsigned long last_worker;
 	bool closing;
 	bool searched;
@@ -129,7 +129,8 @@ static void adopt_zones(struct reader *reader)
 {
 	size_t count = reader->ops->zone_count(reader->meter);
 
-	for (; reader->zone_count < count && reader->zone_count < ZONE_MAX; reader->zone_count++) {
+	for (; reader->zone_count < count && reader->zone_count < METER_ZONES_MAX;
+	     reader->zone_count++) {
 		const struct zone *zone = reader->ops->zone_at(reader->meter, reader->zone_count);
 		struct slot *slot = &reader->slots[reader->zone_count + 1];
 
@@ -186,16 +187,17 @@ static int start_worker(struct reader *reader, bool is_spare);
 static bool needs_spare(const struct reader *reader)
 {
 	return reader->spares == 0 && !reader->spare_is_coming &&
-	       reader->spare_tried != reader->pass;
+	       reader->spare_refused != reader->pass;
 }
 
 /* Called and returns with the lock held, which it drops. */
 static void make_spare(struct reader *reader)
 {
-	reader->spare_tried = reader->pass;
 	reader->spare_is_coming = true;
-	if (start_worker(reader, true) < 0)
-		reader->spare_is_coming = false; /* tried again in the next pass */
+	if (start_worker(reader, true) < 0) {
+		reader->spare_is_coming = false;
+		reader->spare_refused = reader->pass; /* tried again in the next one */
+	}
 }
 
 static void work_in_charge(struct reader *reader, unsigned long number)
@@ -427,7 +429,7 @@ size_t reader_search(struct reader *reader, uint64_t deadline_ns)
 }
 
 size_t reader_pass(struct reader *reader, bool rescan, uint64_t deadline_ns,
-		   struct read_result results[static ZONE_MAX])
+		   struct read_result results[static METER_ZONES_MAX])
 {
 	size_t count;
 

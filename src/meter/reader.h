@@ -58,7 +58,7 @@ size_t reader_search(struct reader *reader, uint64_t deadline_ns);
  * fills results[0..that). Takes at most @deadline_ns.
  */
 size_t reader_pass(struct reader *reader, bool rescan, uint64_t deadline_ns,
-		   struct read_result results[static ZONE_MAX]);
+		   struct read_result results[static METER_ZONES_MAX]);
 /* A search for zones has come to its end, at least once. */
 bool reader_has_searched(struct reader *reader);
 /* Borrowed, for calls that do no I/O. */

@@ -387,8 +387,8 @@ static void test_a_reload_gives_sleepers_their_equal_share(void **state)
 	machine_stop(&machine);
 }
 
-/* A meter whose one zone is there once the test says so; each reading is 1 µJ more. */
-static atomic_bool zone_is_there;
+/* A meter whose zones, alike, are there once the test says so; each reading is 1 µJ more. */
+static atomic_uint zones_there;
 
 struct meter {
 	struct zone zone;
@@ -429,10 +429,10 @@ static int late_read_raw(struct meter *meter, size_t index, struct raw_reading *
 
 static int late_rescan(struct meter *meter)
 {
-	if (atomic_load(&meter->zones) || !atomic_load(&zone_is_there))
+	if (atomic_load(&meter->zones) || !atomic_load(&zones_there))
 		return 0;
 	meter->zone = (struct zone){ .kind = ZONE_PACKAGE, .instance = "0", .source = "late" };
-	atomic_store(&meter->zones, 1);
+	atomic_store(&meter->zones, atomic_load(&zones_there));
 	return 0;
 }
 
@@ -472,7 +472,7 @@ static void test_a_meter_that_is_found_late_takes_over(void **state)
 	uint64_t time_s = 100, estimated_uj;
 
 	(void)state;
-	atomic_store(&zone_is_there, false);
+	atomic_store(&zones_there, 0);
 	assert_int_equal(meter_table_open_source(&late_meter, &options, &meters), 0);
 	machine_start_with(&machine, true, meters);
 	machine.config.publication.settle_ns = 0;
@@ -482,7 +482,7 @@ static void test_a_meter_that_is_found_late_takes_over(void **state)
 	estimated_uj = zone_of(&machine, 0, 1).node_uj[MODE_DYNAMIC];
 	assert_true(estimated_uj > 0);
 
-	atomic_store(&zone_is_there, true);
+	atomic_store(&zones_there, 1);
 	for (int i = 0; i < 100 && interval_engine_zone_count(machine.engine) == 1; i++)
 		(void)pass(&machine, time_s++, 0, NSEC_PER_SEC);
 	assert_int_equal(zone_of(&machine, 1, 2).zone.kind, ZONE_PACKAGE);
@@ -509,13 +509,13 @@ static void test_a_meter_may_take_over_while_a_pass_fails(void **state)
 	uint64_t time_s = 100, estimated_uj;
 
 	(void)state;
-	atomic_store(&zone_is_there, false);
+	atomic_store(&zones_there, 0);
 	assert_int_equal(meter_table_open_source(&late_meter, &options, &meters), 0);
 	machine_start_with(&machine, true, meters);
 	machine.config.publication.settle_ns = 0;
 	interval_engine_reconfigure(machine.engine, &machine.config);
 	(void)pass(&machine, time_s++, 0, 0);
-	atomic_store(&zone_is_there, true);
+	atomic_store(&zones_there, 1);
 	for (int i = 0; i < 100 && interval_engine_zone_count(machine.engine) == 1; i++)
 		(void)pass(&machine, time_s++, 0, NSEC_PER_SEC);
 	estimated_uj = zone_of(&machine, 0, 2).node_uj[MODE_DYNAMIC];
@@ -529,6 +529,27 @@ static void test_a_meter_may_take_over_while_a_pass_fails(void **state)
 	assert_int_equal(zone_of(&machine, 0, 2).node_uj[MODE_DYNAMIC], estimated_uj);
 	assert_true(zone_of(&machine, 0, 2).ended && !zone_of(&machine, 1, 2).ended);
 	assert_int_equal(zone_of(&machine, 1, 2).node_uj[MODE_DYNAMIC], 2);
+	machine_stop(&machine);
+}
+
+/* The estimate takes no zone's place. */
+static void test_as_many_zones_as_meters_have_take_over(void **state)
+{
+	const struct meter_options options = { "/sys", 60 * NSEC_PER_SEC, 0, false };
+	struct meter_table *meters;
+	struct machine machine;
+	uint64_t time_s = 100;
+
+	(void)state;
+	atomic_store(&zones_there, 0);
+	assert_int_equal(meter_table_open_source(&late_meter, &options, &meters), 0);
+	machine_start_with(&machine, true, meters);
+	(void)pass(&machine, time_s++, 0, 0);
+	atomic_store(&zones_there, METER_ZONES_MAX);
+	for (int i = 0; i < 100 && interval_engine_zone_count(machine.engine) == 1; i++)
+		(void)pass(&machine, time_s++, 0, NSEC_PER_SEC);
+	assert_int_equal(interval_engine_zone_count(machine.engine), METER_ZONES_MAX + 1);
+	assert_int_equal(zone_of(&machine, METER_ZONES_MAX, METER_ZONES_MAX + 1).state, ZONE_UP);
 	machine_stop(&machine);
 }
 
@@ -546,6 +567,7 @@ int main(void)
 		cmocka_unit_test(test_a_reload_gives_sleepers_their_equal_share),
 		cmocka_unit_test(test_a_meter_that_is_found_late_takes_over),
 		cmocka_unit_test(test_a_meter_may_take_over_while_a_pass_fails),
+		cmocka_unit_test(test_as_many_zones_as_meters_have_take_over),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -183,7 +183,7 @@ static void test_more_zones_than_we_take(void **state)
 	struct fake_tree *tree = *state;
 	struct rapl_scan scan;
 
-	for (unsigned i = 0; i < ZONE_MAX + 6; i++) {
+	for (unsigned i = 0; i < METER_ZONES_MAX + 6; i++) {
 		char dir[32], name[32];
 
 		(void)snprintf(dir, sizeof(dir), "intel-rapl:%u", i);
@@ -191,7 +191,7 @@ static void test_more_zones_than_we_take(void **state)
 		tree_zone(tree, dir, name, 1);
 	}
 	assert_int_equal(rapl_scan_read(tree->sysfs, &scan), 0);
-	assert_int_equal(scan.count, ZONE_MAX);
+	assert_int_equal(scan.count, METER_ZONES_MAX);
 	assert_int_equal(scan.ignored, 6);
 	assert_string_equal(scan.zones[10].instance, "10"); /* by number, not by letter */
 	rapl_scan_release(&scan);

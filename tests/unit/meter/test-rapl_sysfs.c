@@ -23,7 +23,7 @@
 struct fixture {
 	struct fake_tree tree;
 	struct meter_table *table;
-	struct zone_reading readings[ZONE_MAX];
+	struct zone_reading readings[METER_ZONES_MAX];
 };
 
 static int setup(void **state)
