@@ -14,10 +14,10 @@
 
 #include "base/clock.h"
 #include "base/macro.h"
+#include "host/proc.h"
 #include "workload/directory.h"
 #include "workload/hierarchy.h"
 #include "workload/identity.h"
-#include "workload/proc_process.h"
 
 #define ROUNDS 100
 
@@ -93,11 +93,11 @@ static void measure_by_process(struct bench *b)
 {
 	struct process_ref process = { .pid = (uint32_t)getpid(), .comm = "a" };
 	int proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	struct proc_process self;
+	struct proc_stat self;
 	uint64_t before, start_ns;
 
-	if (proc_process_read(proc_fd, process.pid, &self) == 0) {
-		start_ns = self.start_ns;
+	if (proc_read_stat(proc_fd, process.pid, &self) == 0) {
+		start_ns = proc_start_ns(&self);
 		before = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 		for (unsigned i = 0; i < 2000; i++) {
 			process.start_ns = start_ns + i;

@@ -16,9 +16,9 @@
 #include <stdint.h>
 
 #include "activity/unseen_time.h"
+#include "host/proc.h"
 
 #define ACTIVITY_WHY_MAX 256
-#define COMM_MAX         16 /* TASK_COMM_LEN with its terminator */
 
 /* A process: pid reuse gives another start time. */
 struct process_key {

@@ -233,13 +233,8 @@ void bpf_programs_refuse(struct bpf_programs *programs, enum bpf_part part, int 
 /* The walk is new: that it is refused says nothing of an older kernel. */
 static bool is_expected(enum bpf_part part)
 {
-	struct bpf_refusal kernel;
-
-	if (part != BPF_PART_WALK)
-		return false;
-	bpf_refusal_inspect(0, &kernel);
-	return kernel.kernel_major < WALK_MAJOR ||
-	       (kernel.kernel_major == WALK_MAJOR && kernel.kernel_minor < WALK_MINOR);
+	return part == BPF_PART_WALK &&
+	       kernel_version_is_before(kernel_version_read(), WALK_MAJOR, WALK_MINOR);
 }
 
 unsigned int bpf_programs_refused(const struct bpf_programs *programs, char *text, size_t size)

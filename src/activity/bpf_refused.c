@@ -11,24 +11,15 @@
 #include <linux/capability.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/file.h"
 
 #define OLDEST_MAJOR 5
 #define OLDEST_MINOR 8 /* ring buffer, task iterator */
-
-static bool is_kernel_before(const struct bpf_refusal *refusal, unsigned int major,
-			     unsigned int minor)
-{
-	return refusal->kernel_major < major ||
-	       (refusal->kernel_major == major && refusal->kernel_minor < minor);
-}
 
 static bool has_capability(const struct __user_cap_data_struct *caps, unsigned int cap)
 {
@@ -42,17 +33,6 @@ static bool is_locked_down(void)
 	/* "none integrity [confidentiality]"; without securityfs it cannot be told */
 	return read_file_at(AT_FDCWD, "/sys/kernel/security/lockdown", text, sizeof(text)) > 0 &&
 	       strstr(text, "[confidentiality]");
-}
-
-static void read_kernel_version(struct bpf_refusal *refusal)
-{
-	struct utsname kernel;
-	char *end;
-
-	(void)uname(&kernel); /* cannot fail */
-	refusal->kernel_major = (unsigned)strtoul(kernel.release, &end, 10);
-	if (*end == '.')
-		refusal->kernel_minor = (unsigned)strtoul(end + 1, NULL, 10);
 }
 
 void bpf_refusal_inspect(int err, struct bpf_refusal *ret)
@@ -69,19 +49,19 @@ void bpf_refusal_inspect(int err, struct bpf_refusal *ret)
 	refusal.has_cap_perfmon = is_admin || has_capability(caps, CAP_PERFMON);
 	refusal.has_btf = access("/sys/kernel/btf/vmlinux", R_OK) == 0;
 	refusal.locked_down = is_locked_down();
-	read_kernel_version(&refusal);
+	refusal.kernel = kernel_version_read();
 	(void)getrlimit(RLIMIT_MEMLOCK, &memlock);
-	refusal.memlock_limited =
-		is_kernel_before(&refusal, 5, 11) && memlock.rlim_cur != RLIM_INFINITY;
+	refusal.memlock_limited = kernel_version_is_before(refusal.kernel, 5, 11) &&
+				  memlock.rlim_cur != RLIM_INFINITY;
 	*ret = refusal;
 }
 
 void bpf_refusal_explain(const struct bpf_refusal *refusal, char *text, size_t size)
 {
-	if (is_kernel_before(refusal, OLDEST_MAJOR, OLDEST_MINOR))
+	if (kernel_version_is_before(refusal->kernel, OLDEST_MAJOR, OLDEST_MINOR))
 		(void)snprintf(text, size,
 			       "Linux %u.%u has no BPF task iterator; boot 5.8 or newer",
-			       refusal->kernel_major, refusal->kernel_minor);
+			       refusal->kernel.major, refusal->kernel.minor);
 	else if (!refusal->has_btf)
 		(void)snprintf(text, size,
 			       "the kernel shows no type information in /sys/kernel/btf/vmlinux; "

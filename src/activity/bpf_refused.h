@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "host/kernel_version.h"
+
 struct bpf_refusal {
 	int err; /* what loading answered, -errno */
 	bool has_btf;
@@ -12,7 +14,7 @@ struct bpf_refusal {
 	bool has_cap_perfmon; /* likewise */
 	bool memlock_limited; /* the kernel is older than 5.11 and RLIMIT_MEMLOCK is set */
 	bool locked_down;     /* confidentiality mode */
-	unsigned int kernel_major, kernel_minor;
+	struct kernel_version kernel;
 };
 
 /* Looks at this process and kernel. */

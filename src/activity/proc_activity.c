@@ -27,11 +27,11 @@
 
 #include "activity/activity.h"
 #include "activity/proc_files.h"
-#include "activity/proc_stat.h"
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/macro.h"
 #include "base/map.h"
+#include "host/proc.h"
 
 #define NOT_READ UINT64_MAX
 

@@ -18,10 +18,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "activity/proc_stat.h"
 #include "base/file.h"
 #include "base/macro.h"
 #include "base/num.h"
+#include "host/proc.h"
 
 #define PID_LIMIT   4194304U /* PID_MAX_LIMIT of 64-bit kernels */
 #define START_TICKS 2        /* start times of /proc are cut to ticks */

@@ -9,15 +9,13 @@
 #include <stddef.h>
 
 struct host_info {
-	char node_name[64]; /* KEPLER_NODE_NAME/NODE_NAME environment, else host name */
-	char kernel[64];    /* uname -r */
-	unsigned kernel_major, kernel_minor;
+	char node_name[64];  /* KEPLER_NODE_NAME/NODE_NAME environment, else host name */
+	char kernel[64];     /* uname -r */
 	char machine[16];    /* uname -m */
 	char cpu_vendor[32]; /* "GenuineIntel" */
 	char cpu_model[64];  /* "AMD EPYC 7763 64-Core Processor" */
 	char cpu_architecture
-		[64]; /* microarchitecture in words: "Zen 3", "Sapphire Rapids"; "unknown" */
-	unsigned cpu_family, cpu_model_number, cpu_stepping;
+		[64];      /* microarchitecture in words: "Zen 3", "Sapphire Rapids"; "unknown" */
 	unsigned cpu_year; /* year class of that family, 0 unknown */
 	unsigned cpus;     /* online logical CPUs */
 	unsigned cores, sockets;
@@ -25,17 +23,10 @@ struct host_info {
 	double memory_gib;
 	bool is_vm;
 	char hypervisor[32]; /* "kvm", "firecracker", "vmware", … or "unknown" when is_vm */
-	bool in_container;
-	bool has_btf;   /* /sys/kernel/btf/vmlinux */
-	bool cgroup_v2; /* pure v2 at the cgroup root */
 };
 
-/*
- * @procfs and @sysfs are the configured roots; BTF is always the running kernel's. 0, or -errno
- * when not even PROCFS can be read.
- */
-int host_info_read(const char *procfs, const char *sysfs, const char *cgroupfs,
-		   struct host_info *ret);
+/* @procfs and @sysfs are the configured roots. 0, or -errno when not even PROCFS can be read. */
+int host_info_read(const char *procfs, const char *sysfs, struct host_info *ret);
 /*
  * Microarchitecture and year class of an x86 family/model or arm implementer/part; pure. One that
  * is newer than all that are known has the name "unknown" and the newest year. false when unknown.

@@ -9,12 +9,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -26,7 +24,6 @@
 
 #define CPUINFO_MAX   (32U << 20) /* 8,192 CPUs of 4 KiB each */
 #define KIB_PER_GIB   (1024.0 * 1024.0)
-#define BTF_VMLINUX   "/sys/kernel/btf/vmlinux"
 #define PATH_SIZE_MAX 4096
 
 static void read_node_name(struct host_info *info)
@@ -44,15 +41,11 @@ static void read_node_name(struct host_info *info)
 static void read_kernel(struct host_info *info)
 {
 	struct utsname uts;
-	char *end;
 
 	if (uname(&uts) < 0)
 		return;
 	(void)snprintf(info->kernel, sizeof(info->kernel), "%.63s", uts.release);
 	(void)snprintf(info->machine, sizeof(info->machine), "%.15s", uts.machine);
-	info->kernel_major = (unsigned)strtoul(uts.release, &end, 10);
-	if (*end == '.')
-		info->kernel_minor = (unsigned)strtoul(end + 1, NULL, 10);
 }
 
 static int read_cpuinfo(const char *procfs, struct cpuinfo *ret)
@@ -117,9 +110,6 @@ static void set_cpu(struct host_info *info, const struct cpuinfo *cpu)
 
 	memcpy(info->cpu_vendor, cpu->vendor, sizeof(info->cpu_vendor));
 	memcpy(info->cpu_model, cpu->model, sizeof(info->cpu_model));
-	info->cpu_family = cpu->family;
-	info->cpu_model_number = cpu->model_number;
-	info->cpu_stepping = cpu->stepping;
 	(void)host_microarchitecture(cpu->vendor, cpu->family, cpu->model_number, cpu->stepping,
 				     &architecture, &info->cpu_year);
 	(void)snprintf(info->cpu_architecture, sizeof(info->cpu_architecture), "%s", architecture);
@@ -148,27 +138,7 @@ static void set_hypervisor(struct host_info *info, const char *procfs, const cha
 		(void)snprintf(info->hypervisor, sizeof(info->hypervisor), "%s", name);
 }
 
-/* Marks that container runtimes leave in the container. */
-static bool is_in_container(void)
-{
-	return getenv("KUBERNETES_SERVICE_HOST") || getenv("container") ||
-	       access("/.dockerenv", F_OK) == 0 || access("/run/.containerenv", F_OK) == 0 ||
-	       access("/run/systemd/container", F_OK) == 0;
-}
-
-static bool is_cgroup_v2(const char *cgroupfs)
-{
-	char path[PATH_SIZE_MAX];
-	struct statfs fs;
-
-	if (statfs(cgroupfs, &fs) == 0 && fs.f_type == CGROUP2_SUPER_MAGIC)
-		return true;
-	return path_join(path, sizeof(path), cgroupfs, "cgroup.controllers") == 0 &&
-	       access(path, F_OK) == 0;
-}
-
-int host_info_read(const char *procfs, const char *sysfs, const char *cgroupfs,
-		   struct host_info *ret)
+int host_info_read(const char *procfs, const char *sysfs, struct host_info *ret)
 {
 	struct host_info info = { 0 };
 	struct topology topology;
@@ -190,9 +160,6 @@ int host_info_read(const char *procfs, const char *sysfs, const char *cgroupfs,
 	info.frequency_ghz = nominal_ghz(sysfs, &cpu);
 	info.memory_gib = read_memory_gib(procfs);
 	set_hypervisor(&info, procfs, sysfs, &cpu);
-	info.in_container = is_in_container();
-	info.has_btf = access(BTF_VMLINUX, R_OK) == 0;
-	info.cgroup_v2 = is_cgroup_v2(cgroupfs);
 	*ret = info;
 	return 0;
 }

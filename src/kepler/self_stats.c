@@ -7,11 +7,11 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "activity/proc_stat.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/macro.h"
+#include "host/proc.h"
 #include "kepler/version.h"
 
 /* Counting descriptors lists a directory: enough to do now and then. */

@@ -52,8 +52,7 @@ static int open_processes(const struct config *config, struct sources *sources, 
 int sources_open_processes(const struct config *config, struct sources *ret, struct diag *diag)
 {
 	struct sources sources = { 0 };
-	int r = host_info_read(config->host.procfs, config->host.sysfs, config->host.cgroupfs,
-			       &sources.host);
+	int r = host_info_read(config->host.procfs, config->host.sysfs, &sources.host);
 
 	if (r < 0)
 		return diag_set(diag, r, "%s: cannot be read: %s; is --host.procfs right?",

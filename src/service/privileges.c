@@ -15,36 +15,10 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/macro.h"
-#include "base/num.h"
-
-/* "6.1.0-56-amd64" → 6, 1; 0, 0 when it cannot be read. */
-static void kernel_version(uint64_t *ret_major, uint64_t *ret_minor)
-{
-	struct utsname name;
-	size_t major_len, minor_len;
-
-	*ret_major = *ret_minor = 0;
-	if (uname(&name) < 0)
-		return;
-	major_len = strspn(name.release, "0123456789");
-	minor_len =
-		name.release[major_len] ? strspn(name.release + major_len + 1, "0123456789") : 0;
-	if (parse_u64(name.release, major_len, ret_major) < 0 ||
-	    parse_u64(name.release + major_len + 1, minor_len, ret_minor) < 0)
-		*ret_major = *ret_minor = 0;
-}
-
-static bool kernel_before(uint64_t major, uint64_t minor)
-{
-	uint64_t have_major, have_minor;
-
-	kernel_version(&have_major, &have_minor);
-	return have_major && (have_major < major || (have_major == major && have_minor < minor));
-}
+#include "host/kernel_version.h"
 
 static bool have(unsigned capability)
 {
@@ -65,7 +39,7 @@ void privileges_read(struct privilege_state *ret)
 		.cap_dac_override = have(CAP_DAC_OVERRIDE),
 		.cap_sys_resource = have(CAP_SYS_RESOURCE),
 		.cap_sys_admin = have(CAP_SYS_ADMIN),
-		.memlock_is_charged = kernel_before(5, 11),
+		.memlock_is_charged = kernel_version_is_before(kernel_version_read(), 5, 11),
 		.memlock_unlimited = memlock.rlim_cur == RLIM_INFINITY,
 	};
 }

@@ -16,7 +16,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/macro.h"
-#include "workload/proc_process.h"
+#include "host/proc.h"
 
 #define TEXT_MAX     (16U << 10) /* v1: a dozen lines of up to PATH_MAX; what is beyond is cut */
 #define PATIENCE_NS  (100 * NSEC_PER_MSEC)
@@ -54,10 +54,10 @@ void cgroup_batch_free(struct cgroup_batch *batch)
 /* The pid may be another process's by now. */
 static bool is_still_it(int proc_fd, const struct cgroup_read *read)
 {
-	struct proc_process found;
+	struct proc_stat found;
 
-	return proc_process_read(proc_fd, read->pid, &found) == 0 &&
-	       proc_process_is(&found, read->start_ns);
+	return proc_read_stat(proc_fd, read->pid, &found) == 0 &&
+	       proc_is_same_start(proc_start_ns(&found), read->start_ns);
 }
 
 static void job_run(struct offload_job *base)
@@ -68,7 +68,7 @@ static void job_run(struct offload_job *base)
 	for (uint32_t i = 0; text && i < batch->count; i++) {
 		struct cgroup_read *read = &batch->reads[i];
 
-		if (proc_process_text(batch->proc_fd, read->pid, "cgroup", text, TEXT_MAX) >= 0 &&
+		if (proc_read_text(batch->proc_fd, read->pid, "cgroup", text, TEXT_MAX) >= 0 &&
 		    is_still_it(batch->proc_fd, read))
 			read->text = strdup(text);
 		atomic_fetch_add_explicit(&batch->done, 1, memory_order_relaxed);

@@ -13,12 +13,12 @@
 #include <string.h>
 
 #include "base/macro.h"
+#include "host/proc.h"
 #include "workload/cgroup_cache.h"
 #include "workload/cgroup_reads.h"
 #include "workload/hierarchy.h"
 #include "workload/machines.h"
 #include "workload/owner_names.h"
-#include "workload/proc_process.h"
 #include "workload/process_owners.h"
 #include "workload/vm_cmdline.h"
 
@@ -233,12 +233,12 @@ bool identity_resolver_await(struct identity_resolver *resolver)
 /* A kernel thread that works for a process which did not run since we look. */
 static struct owner *ask_served(struct identity_resolver *resolver, uint32_t pid)
 {
-	struct proc_process served;
+	struct proc_stat served;
 	struct process_ref process = { .pid = pid };
 
-	if (proc_process_read(resolver->proc_fd, pid, &served) < 0)
+	if (proc_read_stat(resolver->proc_fd, pid, &served) < 0)
 		return NULL;
-	process.start_ns = served.start_ns;
+	process.start_ns = proc_start_ns(&served);
 	process.comm = served.comm;
 	if (!vm_comm_is_candidate(served.comm)) {
 		machines_note_other(&resolver->machines, &process, resolver->names.now_ns);

@@ -13,7 +13,7 @@
 #include "base/array.h"
 #include "base/macro.h"
 #include "base/num.h"
-#include "workload/proc_process.h"
+#include "host/proc.h"
 #include "workload/text_key.h"
 #include "workload/vm_cmdline.h"
 
@@ -76,9 +76,7 @@ void machines_release(struct machines *machines)
 
 static bool is_same(const struct machine *row, const struct process_ref *process)
 {
-	const struct proc_process started = { .start_ns = row->start_ns };
-
-	return proc_process_is(&started, process->start_ns) &&
+	return proc_is_same_start(row->start_ns, process->start_ns) &&
 	       strncmp(row->comm, process->comm, sizeof(row->comm) - 1) == 0 &&
 	       (row->what || row->was_hypervisor || process->exe != PROCESS_EXE_HYPERVISOR);
 }
@@ -96,10 +94,10 @@ static struct machine new_row(const struct process_ref *process, const struct ma
 
 static bool is_alive(const struct machines *machines, const struct machine *row)
 {
-	struct proc_process process;
+	struct proc_stat process;
 
-	return proc_process_read(machines->proc_fd, row->pid, &process) == 0 &&
-	       proc_process_is(&process, row->start_ns);
+	return proc_read_stat(machines->proc_fd, row->pid, &process) == 0 &&
+	       proc_is_same_start(proc_start_ns(&process), row->start_ns);
 }
 
 static bool find_row(const struct machines *machines, uint32_t pid, struct machine **ret)
@@ -201,7 +199,7 @@ static bool runs_hypervisor(const struct machines *machines, const struct proces
 
 	if (process->exe != PROCESS_EXE_UNKNOWN)
 		return process->exe == PROCESS_EXE_HYPERVISOR;
-	return proc_process_exe(machines->proc_fd, process->pid, exe, sizeof(exe)) == 0 &&
+	return proc_read_exe(machines->proc_fd, process->pid, exe, sizeof(exe)) == 0 &&
 	       vm_exe_is_hypervisor(exe);
 }
 
@@ -219,7 +217,7 @@ static int find_claim(const struct machines *machines, const struct process_ref 
 	*ret = (struct machine_claim){ .rank = CLAIM_SCOPE };
 	if (around->view.kind == OWNER_VM)
 		return 0;
-	r = proc_process_uid(machines->proc_fd, process->pid, &ret->uid);
+	r = proc_read_uid(machines->proc_fd, process->pid, &ret->uid);
 	if (r < 0)
 		return r;
 	is_trusted = vm_users_have(&machines->users, ret->uid);
@@ -240,10 +238,8 @@ static int find_claim(const struct machines *machines, const struct process_ref 
  */
 static bool is_parent(const struct machine *row, const struct machine *child)
 {
-	const struct proc_process parent = { .start_ns = child->parent_start_ns };
-
 	return child->ppid == row->pid && child->parent_start_ns &&
-	       proc_process_is(&parent, row->start_ns);
+	       proc_is_same_start(child->parent_start_ns, row->start_ns);
 }
 
 /* The living machine that has that id, or that name, of @claimant; NULL: none. */
@@ -367,16 +363,15 @@ static void settle(struct machines *machines, struct machine *row, struct owner 
 /* Whether it is still the one that was met, and who its parent is, while that is its parent. */
 static int read_family(const struct machines *machines, struct machine *row)
 {
-	struct proc_process before, parent, after;
-	int r = proc_process_read(machines->proc_fd, row->pid, &before);
+	struct proc_stat before, parent, after;
+	int r = proc_read_stat(machines->proc_fd, row->pid, &before);
 
-	if (r < 0 || !proc_process_is(&before, row->start_ns))
+	if (r < 0 || !proc_is_same_start(proc_start_ns(&before), row->start_ns))
 		return r < 0 ? r : -ESRCH;
 	row->ppid = before.ppid;
-	if (proc_process_read(machines->proc_fd, before.ppid, &parent) == 0 &&
-	    proc_process_read(machines->proc_fd, row->pid, &after) == 0 &&
-	    after.ppid == before.ppid)
-		row->parent_start_ns = parent.start_ns;
+	if (proc_read_stat(machines->proc_fd, before.ppid, &parent) == 0 &&
+	    proc_read_stat(machines->proc_fd, row->pid, &after) == 0 && after.ppid == before.ppid)
+		row->parent_start_ns = proc_start_ns(&parent);
 	return 0;
 }
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "activity/machine_time.h"
-#include "activity/proc_stat.h"
+#include "host/proc.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

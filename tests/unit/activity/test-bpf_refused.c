@@ -14,8 +14,7 @@ static const struct bpf_refusal fine = {
 	.has_btf = true,
 	.has_cap_bpf = true,
 	.has_cap_perfmon = true,
-	.kernel_major = 6,
-	.kernel_minor = 1,
+	.kernel = { 6, 1 },
 };
 
 static void expect(struct bpf_refusal refusal, const char *part)
@@ -50,8 +49,7 @@ static void test_each_reason_has_its_sentence(void **state)
 	expect(refusal, "missing CAP_BPF;");
 	refusal.has_btf = false;
 	expect(refusal, "CONFIG_DEBUG_INFO_BTF=y");
-	refusal.kernel_major = 5;
-	refusal.kernel_minor = 7;
+	refusal.kernel = (struct kernel_version){ 5, 7 };
 	expect(refusal, "Linux 5.7");
 }
 
@@ -62,7 +60,7 @@ static void test_inspection_sees_this_machine(void **state)
 	(void)state;
 	bpf_refusal_inspect(-EPERM, &refusal);
 	assert_int_equal(refusal.err, -EPERM);
-	assert_true(refusal.kernel_major >= 4);
+	assert_true(refusal.kernel.major >= 4);
 }
 
 int main(void)

@@ -96,8 +96,9 @@ void plant_ppid(uint32_t pid, uint32_t ppid, const char *comm, uint64_t start_s)
 	uint64_t ticks = start_s * (uint64_t)sysconf(_SC_CLK_TCK);
 	char text[512];
 	int len = snprintf(text, sizeof(text),
-			   "%u (%s) S %u 1 1 0 -1 4194560 0 0 0 0 1 1 0 0 20 0 1 0 %lu 1 1\n", pid,
-			   comm, ppid, ticks);
+			   "%u (%s) S %u 1 1 0 -1 4194560 0 0 0 0 1 1 0 0 20 0 1 0 %lu 1 1 "
+			   "0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n",
+			   pid, comm, ppid, ticks);
 
 	write_file(pid, "/stat", text, (size_t)len);
 }

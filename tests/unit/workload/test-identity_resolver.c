@@ -16,12 +16,12 @@
 
 #include "base/macro.h"
 #include "base/num.h"
+#include "host/proc.h"
 #include "plant.h"
 #include "workload/cgroup_reads.h"
 #include "workload/directory.h"
 #include "workload/hierarchy.h"
 #include "workload/identity.h"
-#include "workload/proc_process.h"
 
 #define ID  "3f1c0d52a9e84b7760d1c2f8e5a4b39017c6d8e2f4a1b0935c7e6d8f2a4b1c30"
 #define UID "5f0c7a3e-1b2d-4c6f-9a8b-0d1e2f3a4b5c"
@@ -544,7 +544,7 @@ static void test_every_hierarchy_is_tried(void **state)
 	const struct identity_options options = { .procfs = "/proc", .cgroupfs = "/sys/fs/cgroup" };
 	struct process_ref process = { .comm = "x" };
 	struct identity_resolver *resolver;
-	struct proc_process child;
+	struct proc_stat child;
 	struct hierarchy hierarchy;
 	struct stat root = { 0 };
 	char before[80], after[80];
@@ -557,11 +557,11 @@ static void test_every_hierarchy_is_tried(void **state)
 	pid = hierarchy.is_one_of_several && strcmp(hierarchy.controller, "freezer") != 0
 		      ? child_in_freezer()
 		      : 0;
-	r = pid ? proc_process_read(proc_fd, (uint32_t)pid, &child) : -ENOENT;
+	r = pid ? proc_read_stat(proc_fd, (uint32_t)pid, &child) : -ENOENT;
 	if (pid && r == 0) {
 		(void)fstat(hierarchy.fd, &root);
 		process.pid = (uint32_t)pid;
-		process.start_ns = child.start_ns;
+		process.start_ns = proc_start_ns(&child);
 		process.cgroup_id = root.st_ino;
 		now_ns = T0;
 		(void)snprintf(before, sizeof(before), "%s",

@@ -4,12 +4,20 @@
  * fake one. The kernel writes a newline and a backslash in a name as \n and \\; everything else is
  * raw.
  */
-#include "activity/proc_stat.h"
+#include "host/proc.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/file.h"
+#include "base/macro.h"
 #include "base/num.h"
+
+#define STAT_MAX   1024
+#define STATUS_MAX 4096 /* the user is in the first lines */
 
 enum field { /* as proc(5) counts them */
 	     FIELD_STATE = 3,
@@ -122,4 +130,85 @@ int proc_stat_parse(const char *text, size_t len, struct proc_stat *ret)
 		return -EINVAL;
 	*ret = stat;
 	return 0;
+}
+
+int proc_read_stat(int proc_fd, uint32_t pid, struct proc_stat *ret)
+{
+	char text[STAT_MAX];
+	ssize_t len = proc_read_text(proc_fd, pid, "stat", text, sizeof(text));
+
+	return len < 0 ? (int)len : proc_stat_parse(text, (size_t)len, ret);
+}
+
+static uint64_t tick_ns(void)
+{
+	return NSEC_PER_SEC / (uint64_t)sysconf(_SC_CLK_TCK);
+}
+
+uint64_t proc_start_ns(const struct proc_stat *stat)
+{
+	return stat->start_ticks * tick_ns();
+}
+
+bool proc_is_same_start(uint64_t a_ns, uint64_t b_ns)
+{
+	return a_ns + 2 * tick_ns() >= b_ns && b_ns + 2 * tick_ns() >= a_ns;
+}
+
+int proc_read_uid(int proc_fd, uint32_t pid, uint32_t *ret)
+{
+	static const char key[] = "\nUid:\t";
+	char text[STATUS_MAX], *at;
+	ssize_t len = proc_read_text(proc_fd, pid, "status", text, sizeof(text));
+	uint64_t uid;
+	int r;
+
+	if (len < 0)
+		return (int)len;
+	at = strstr(text, key); /* a name cannot hold it: its newline is escaped there */
+	if (!at)
+		return -EINVAL;
+	at += sizeof(key) - 1;
+	r = parse_u64(at, strspn(at, "0123456789"), &uid);
+	if (r < 0 || uid > UINT32_MAX)
+		return -EINVAL;
+	*ret = (uint32_t)uid;
+	return 0;
+}
+
+int proc_read_exe(int proc_fd, uint32_t pid, char *buf, size_t size)
+{
+	static const char gone[] = " (deleted)";
+	char link[32], path[PATH_MAX], *name;
+	ssize_t len;
+
+	if (proc_fd < 0)
+		return -ENODATA;
+	(void)snprintf(link, sizeof(link), "%u/exe", pid);
+	len = readlinkat(proc_fd, link, path, sizeof(path) - 1);
+	if (len < 0)
+		return -errno;
+	path[len] = '\0';
+	name = strrchr(path, '/');
+	name = name ? name + 1 : path;
+	len = (ssize_t)strlen(name) - (ssize_t)strlen(gone);
+	if (len > 0 && strcmp(name + len, gone) == 0)
+		name[len] = '\0'; /* replaced while it runs: an upgrade */
+	(void)snprintf(buf, size, "%.*s", (int)size - 1, name);
+	return 0;
+}
+
+ssize_t proc_read_text(int proc_fd, uint32_t pid, const char *name, char *buf, size_t size)
+{
+	char path[48];
+	ssize_t len;
+
+	if (proc_fd < 0 || pid == 0)
+		return -ENODATA;
+	(void)snprintf(path, sizeof(path), "%u/%s", pid, name);
+	len = read_file_at(proc_fd, path, buf, size);
+	if (len != -EFBIG)
+		return len;
+	buf[size - 1] = '\0';
+	return (ssize_t)size - 1;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "activity/proc_stat.h"
+#include "host/proc.h"
 
 #include <errno.h>
 #include <setjmp.h>
