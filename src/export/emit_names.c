@@ -8,7 +8,7 @@
 
 #include "export/render.h"
 
-/* What may come late, or change, is here, where no counter ends with it. */
+/* Facts that arrive late or change are labels of info metrics: there they end no counter. */
 void emit_pod_info(struct render *render, const struct metric *metric)
 {
 	const struct row_view *view = &render->rows[LEVEL_POD][ROWS_LIVING];

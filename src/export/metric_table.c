@@ -380,7 +380,8 @@ static const struct metric table[] = {
 	  emit_self_u64, SELF(own_pid_namespace) },
 	{ "kepler_exporter_cgroups_missed", METRIC_COUNTER, "", BOTH,
 	  "",
-	  "New cgroups that the kernel had no room to tell of: short work there may lack an owner.",
+	  "New cgroups missed because the kernel's buffer was full: short work there may lack an "
+	  "owner.",
 	  emit_self_u64, SELF(cgroups_missed) },
 	{ "kepler_exporter_process_reads_outstanding", METRIC_GAUGE, "", BOTH,
 	  "",

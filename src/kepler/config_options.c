@@ -114,9 +114,10 @@ static const struct option monitor_rows[] = {
 		  "intervals. Beyond, /healthz and /metrics answer 503." },
 	{ "monitor.max-processes", NULL, OPTION_U32, FIELD(config_monitor, max_processes),
 	  RANGE(256, 4194304), .default_text = "20000", .metavar = "N",
-	  .help = "Processes that are told apart. Beyond, the smallest are in their container's "
-		  "\"other\", and counted. Of more than four times as many, those beyond are the "
-		  "node's alone, and where /proc is read instead of BPF left out." },
+	  .help = "How many processes have a row of their own. Beyond it the smallest are merged "
+		  "into the row \"other\" of their container, and counted. Run times are tracked "
+		  "of four times as many processes: the CPU time of any beyond that is the node's "
+		  "alone with BPF, and ignored with /proc." },
 	{ "monitor.max-containers", NULL, OPTION_U32, FIELD(config_monitor, max_containers),
 	  RANGE(16, 65536), .default_text = "1000", .metavar = "N",
 	  .help = "Containers, services and scopes that are told apart. Beyond, the smallest are "

@@ -265,7 +265,7 @@ static void describe_kubernetes(const struct names *names, const struct director
 	(void)snprintf(ret->via, sizeof(ret->via), "%s", kube.source);
 }
 
-/* Where there is no runtime there is nothing that could be down, unless its socket was named. */
+/* No runtime on this host and no socket configured: nothing is reported, rather than "down". */
 static void describe_runtimes(const struct names *names, const struct directory_stats *stats,
 			      struct snapshot_name_source *ret)
 {

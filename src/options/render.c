@@ -355,8 +355,8 @@ static void add_sample(const struct option_set *set, const struct option_values 
 	const char *last = "";
 
 	strbuf_addf(out,
-		    "## Configuration of %s(1). What is commented out shows the default; take "
-		    "away one # to set it,\n## and the # of the section above it.\n",
+		    "## Configuration of %s(1). Lines that are commented out show the defaults. To "
+		    "change one,\n## uncomment it and its section.\n",
 		    set->program->name);
 	for (size_t i = 0; i < count; i++) {
 		const struct option *option = option_at(set, i);
