@@ -13,7 +13,7 @@
  *
  * An end is taken at sched_process_free, a grace period after the last context switch: only there
  * is the run time final (at sched_process_exit it lacks the running slice, up to a tick). Until its
- * parent waits, a zombie is still walked. The exit is told as well: who the thread is, while its
+ * parent waits, a zombie is still walked. The exit is told as well: what thread it is, while its
  * leader surely lives, and a run time to fall back on: where a kernel guards a process from BPF no
  * program runs in an interrupt on top of it, and sched_process_free may happen there.
  *
@@ -114,9 +114,9 @@ static __always_inline __u64 cgroup_id_in(struct css_set *set)
 static __always_inline __u32 task_last_cpu(struct task_struct *task)
 {
 	if (bpf_core_field_exists(task->thread_info.cpu))
-		return task->thread_info.cpu;
+		return BPF_CORE_READ(task, thread_info.cpu);
 	if (bpf_core_field_exists(task->cpu))
-		return task->cpu;
+		return BPF_CORE_READ(task, cpu);
 	return 0;
 }
 
@@ -286,7 +286,7 @@ int walk(void *ctx)
 	if (!pass.begun)
 		begin_pass();
 	bpf_rcu_read_lock();
-	last_set.set = 0;
+	last_set.set = last_set.cgroup_id = 0;
 	bpf_iter_task_new(&it, NULL, TASK_ITER_ALL_THREADS);
 	while ((task = bpf_iter_task_next(&it))) {
 		struct kepler_thread *record;
@@ -324,7 +324,7 @@ int iterate(struct bpf_iter__task *ctx)
 		return 0;
 	key = task_key(task);
 	if (may_have_run(task, key)) {
-		last_set.set = 0;
+		last_set.set = last_set.cgroup_id = 0;
 		describe(&record, task, key);
 		if (bpf_seq_write(ctx->meta->seq, &record, sizeof(record)))
 			return 0; /* the buffer is full: the kernel comes again with this task */

@@ -40,7 +40,7 @@ struct kepler_thread {
 /* Written by user space before a pass, and by the pass. */
 struct kepler_pass {
 	__u64 arrival_ns;   /* scheduler clock, when this pass's reader was switched in */
-	__u64 threshold_ns; /* who arrived before it and is off the CPU did not run since */
+	__u64 threshold_ns; /* what arrived before it and is off the CPU did not run since */
 	__u64 looked_at;
 	__u64 sent; /* with the array: also what did not fit */
 	__u32 begun;
