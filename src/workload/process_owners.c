@@ -16,6 +16,7 @@ struct process_row {
 	uint64_t cgroup_set;
 	uint64_t read_ns, used_ns;
 	struct owner *owner;
+	bool is_confirmed; /* two readings with this set have said the same */
 	char comm[16];
 };
 
@@ -41,7 +42,7 @@ void process_owners_release(struct process_owners *processes)
 
 static uint64_t trust_ns(const struct process_row *row)
 {
-	return row->cgroup_set ? PROCESS_OWNERS_TRUST_SET_NS : PROCESS_OWNERS_TRUST_NS;
+	return row->is_confirmed ? PROCESS_OWNERS_TRUST_SET_NS : PROCESS_OWNERS_TRUST_NS;
 }
 
 struct owner *process_owners_find(struct process_owners *processes,
@@ -107,6 +108,9 @@ void process_owners_put(struct process_owners *processes, const struct process_r
 	if (!row)
 		return;
 	before = row->owner;
+	/* It was read after its set was: it may have been elsewhere and back in between. */
+	row->is_confirmed = process->cgroup_set && row->cgroup_set == process->cgroup_set &&
+			    row->cgroup_id == process->cgroup_id && before == owner;
 	row->owner = owner_ref(owner);
 	row->cgroup_id = process->cgroup_id;
 	row->cgroup_set = process->cgroup_set;

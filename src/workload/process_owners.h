@@ -11,7 +11,7 @@
 /*
  * A process that moves is noticed by its cgroup id or its set of cgroups, and is read again now and
  * then all the same: often where the set is not known, as with the procfs reader, and seldom where
- * it is, for the address of a set can be used again.
+ * two readings of one set have said the same, for the address of a set can be used again.
  */
 #define PROCESS_OWNERS_TRUST_NS     (30 * 1000000000ULL)
 #define PROCESS_OWNERS_TRUST_SET_NS (300 * 1000000000ULL)
