@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How a thread of ours is started: with every signal blocked, since the process's signals are the
- * main thread's, but for SIGSYS. That one comes of the thread's own call (service/denied_calls.h),
- * and the kernel ends a process whose thread blocks it.
+ * Starts a thread with every signal blocked, since the process's signals are the main thread's, but
+ * for SIGSYS. That one comes of the thread's own call (service/denied_calls.h), and the kernel ends
+ * a process whose thread blocks it.
  */
 #pragma once
 

@@ -39,7 +39,7 @@ enum zone_state {
 	ZONE_ABSENT,  /* gone (ENODEV, ENOENT); watched for */
 	ZONE_ERROR,   /* readings fail or make no sense */
 	ZONE_STALLED, /* a reading has not come back by its deadline */
-	ZONE_MISSED,  /* not asked: other zones took the time of the pass */
+	ZONE_MISSED,  /* not asked in time: other zones took it, or no thread could be made */
 	/*
 	 * Read, but not to be believed: more power than the zone can draw, or so long after the
 	 * last that its counter may have gone round unseen. What flowed since is unknown.

@@ -126,14 +126,18 @@ static void add_zones(struct strbuf *out, const struct snapshot *snapshot)
 	strbuf_add_str(out, "</table>\n");
 }
 
-/* Consumers are ranked by the zones of one kind; of those that have not ended. */
+/* Consumers are ranked by the zones of one kind, of which power is known, if there is one. */
 static bool find_ranking_kind(const struct snapshot *snapshot, enum zone_kind *ret)
 {
-	bool is_there[ZONE_KIND_COUNT] = { false };
+	bool is_there[ZONE_KIND_COUNT] = { false }, has_power[ZONE_KIND_COUNT] = { false };
 
-	for (uint32_t i = 0; i < snapshot->zone_count; i++)
-		is_there[snapshot->zones[i].zone.kind] |= !snapshot->zones[i].ended;
-	return zone_kind_to_show(is_there, ret);
+	for (uint32_t i = 0; i < snapshot->zone_count; i++) {
+		const struct snapshot_zone *zone = &snapshot->zones[i];
+
+		is_there[zone->zone.kind] |= !zone->ended;
+		has_power[zone->zone.kind] |= zone->span_ns > 0;
+	}
+	return zone_kind_to_show(has_power, ret) || zone_kind_to_show(is_there, ret);
 }
 
 struct consumer {

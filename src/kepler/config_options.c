@@ -117,7 +117,7 @@ static const struct option monitor_rows[] = {
 	  .help = "How many processes have a row of their own. Beyond it the smallest are merged "
 		  "into the row \"other\" of their container, and counted. Run times are tracked "
 		  "of four times as many processes: the CPU time of any beyond that is the node's "
-		  "alone with BPF, and ignored with /proc." },
+		  "alone, and its energy is unattributed." },
 	{ "monitor.max-containers", NULL, OPTION_U32, FIELD(config_monitor, max_containers),
 	  RANGE(16, 65536), .default_text = "1000", .metavar = "N",
 	  .help = "Containers, services and scopes that are told apart. Beyond, the smallest are "

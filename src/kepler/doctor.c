@@ -39,16 +39,6 @@ static void examine_machine(struct findings *findings, const struct host_info *h
 			host->hypervisor);
 }
 
-/* What would let energy_uj be read; a static text. */
-static const char *read_remedy(void)
-{
-	struct privilege_gap gaps[PRIVILEGE_GAPS_MAX];
-
-	if (privileges_check(PRIVILEGE_READ_ENERGY, gaps) > 0)
-		return gaps[0].remedy;
-	return "nothing that Kepler needs is missing: look at what a security module denies";
-}
-
 static void examine_zone(struct findings *findings, const struct zone *zone,
 			 const struct zone_reading *reading)
 {
@@ -62,10 +52,10 @@ static void examine_zone(struct findings *findings, const struct zone *zone,
 		return;
 	}
 	if (reading->error == -EACCES || reading->error == -EPERM)
-		fix = read_remedy();
+		fix = privileges_denied(PRIVILEGE_READ_ENERGY).remedy;
 	else if (reading->state == ZONE_MISSED)
-		fix = "other zones took the time that there is for reading: raise "
-		      "--meter.read-deadline";
+		fix = "other zones took the time that there is for reading, or no thread could be "
+		      "made: raise --meter.read-deadline, or the limit of tasks";
 	else if (reading->state == ZONE_STALLED)
 		fix = "the driver does not answer; see dmesg, or raise --meter.read-deadline";
 	else if (reading->state == ZONE_REFUSED)

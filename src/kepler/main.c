@@ -86,9 +86,10 @@ static int command_help(const struct command *command)
 
 static int run_command(const struct command *command, int argc, char *const *argv)
 {
-	bool wants_help =
-		argc > 0 && (strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0);
+	bool wants_help = false;
 
+	for (int i = 0; i < argc; i++)
+		wants_help |= strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0;
 	return wants_help && command->what ? command_help(command)
 					   : command->main(argc, argv, environ);
 }

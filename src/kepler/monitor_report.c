@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "kepler/live_table.h"
 #include "kepler/monitor_parts.h"
+#include "service/privileges.h"
 
 void monitor_log_warnings(const struct config *config)
 {
@@ -64,18 +65,19 @@ static void log_unread_zones(const struct interval_engine *engine)
 	for (size_t z = 0; z < interval_engine_zone_count(engine); z++) {
 		const struct zone *zone = interval_engine_zone(engine, z);
 		const struct zone_reading *reading = interval_engine_reading(engine, z);
-		bool refused = reading->error == -EACCES || reading->error == -EPERM;
+		struct privilege_gap gap = { .remedy = "" };
 		char id[ZONE_ID_MAX];
 
 		if (reading->state == ZONE_UP)
 			continue;
+		if (reading->error == -EACCES || reading->error == -EPERM)
+			gap = privileges_denied(PRIVILEGE_READ_ENERGY);
 		zone_id(zone, id);
-		log_warn("energy of %s (%s) is not read: %s%s", id, zone->path,
+		log_warn("energy of %s (%s) is not read: %s%s%s%s%s", id, zone->path,
 			 reading->error ? strerrordesc_np(-reading->error)
 					: zone_state_name(reading->state),
-			 refused ? "; missing CAP_DAC_READ_SEARCH; run as root, or grant it with "
-				   "AmbientCapabilities=CAP_DAC_READ_SEARCH"
-				 : "");
+			 gap.missing ? "; missing " : "", gap.missing ? gap.missing : "",
+			 gap.remedy[0] ? "; " : "", gap.remedy);
 	}
 }
 

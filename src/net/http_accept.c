@@ -17,7 +17,7 @@ static unsigned parse_weight(const char *text, size_t len)
 	for (size_t i = 0; i < len; i++) {
 		if (text[i] == '.' && i == 1)
 			continue;
-		if (text[i] < '0' || text[i] > '9' || place == 0)
+		if (i == 1 || text[i] < '0' || text[i] > '9' || place == 0)
 			return 0;
 		weight += (unsigned)(text[i] - '0') * place;
 		place /= 10;

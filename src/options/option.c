@@ -206,7 +206,7 @@ static int set_size(const struct option *option, uint32_t *ret_bytes, const char
 	uint64_t kib = 0;
 	int r = parse_kib(text, &kib);
 
-	if (r == 0 && (kib & (kib - 1)))
+	if (r == 0 && (kib > UINT32_MAX / KIB || (kib & (kib - 1))))
 		r = -EINVAL;
 	r = set_u64(option, r, kib, &kib, text, diag);
 	if (r == 0)

@@ -22,7 +22,8 @@ enum option_origin { ORIGIN_DEFAULT, ORIGIN_FILE, ORIGIN_ENVIRONMENT, ORIGIN_FLA
  * know that struct. All zero is what was released.
  */
 struct option_values {
-	char *file; /* the value of config.file: the file that was read, the default one, "" none */
+	/* The value of config.file: the file that was read, the default one, "" none. */
+	char *file;
 	enum option_origin *origins; /* one an option, in the set's order; NULL: all default */
 	char *warnings;              /* what was ignored and why, a line each, no final newline */
 };
@@ -42,7 +43,7 @@ struct option_program {
 	const char *reference_head; /* Markdown before the sections of the reference */
 };
 
-/* The options of a program, or of one of its commands. */
+/* The options of a program, or of one of its commands; config.file is one of them. */
 struct option_set {
 	const struct option_program *program;
 	/*

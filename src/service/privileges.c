@@ -100,6 +100,18 @@ size_t privileges_check(unsigned needs, struct privilege_gap gaps[PRIVILEGE_GAPS
 	return privileges_missing(&state, needs, gaps);
 }
 
+struct privilege_gap privileges_denied(enum privilege_need need)
+{
+	struct privilege_gap gaps[PRIVILEGE_GAPS_MAX];
+
+	if (privileges_check(need, gaps) > 0)
+		return gaps[0];
+	return (struct privilege_gap){
+		.remedy = "no privilege is missing: look at what a security module denies, and "
+			  "whether Kepler runs in a user namespace, whose root is not the host's"
+	};
+}
+
 /*
  * Does this kernel refuse bpf() on existing objects to a process without CAP_BPF? Takes it away for
  * one call.

@@ -49,6 +49,11 @@ void privileges_read(struct privilege_state *ret);
 /* Pure: what of @needs @state does not grant. The number of gaps. */
 size_t privileges_missing(const struct privilege_state *state, unsigned needs,
 			  struct privilege_gap gaps[PRIVILEGE_GAPS_MAX]);
+/*
+ * Why this process was denied @need: the gap, or without one (missing is NULL) what else it may be.
+ * Static texts.
+ */
+struct privilege_gap privileges_denied(enum privilege_need need);
 /* As privileges_missing() for this process now. */
 size_t privileges_check(unsigned needs, struct privilege_gap gaps[PRIVILEGE_GAPS_MAX]);
 

@@ -41,6 +41,7 @@ static void follows_the_weights(void **state)
 		{ "gzip;q", true },
 		{ ";q=1", false },
 		{ "gzip;q=0.5x", false },
+		{ "gzip;q=05", false },
 		{ "gzip;q=.5", false },
 		{ "gzip;q=1.001", false },
 		{ "gzip;q=0.0001", false },
