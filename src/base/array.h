@@ -9,6 +9,8 @@
 
 #include <stddef.h>
 
+/* Elements may be pointers themselves. */
+#define ARRAY_ELEMENT(array) sizeof(*(array)) /* NOLINT(bugprone-sizeof-expression) */
 /*
  * Makes room for at least @wanted elements, with some to spare: by half at least, so that n
  * additions copy in proportion to n. 0 or -ENOMEM.
@@ -16,7 +18,7 @@
 #define ARRAY_RESERVE(array, size, wanted)                                                         \
 	({                                                                                         \
 		size_t size_ = (size);                                                             \
-		int r_ = array_reserve((void **)&(array), &size_, (wanted), sizeof(*(array)));     \
+		int r_ = array_reserve((void **)&(array), &size_, (wanted), ARRAY_ELEMENT(array)); \
 		(size) = (__typeof__(size))size_;                                                  \
 		r_;                                                                                \
 	})
@@ -24,7 +26,7 @@
  * Makes room for exactly @count elements (1 or more): arrays that share one size, or seldom grow.
  * 0 or -ENOMEM.
  */
-#define ARRAY_RESIZE(array, count) array_resize((void **)&(array), (count), sizeof(*(array)))
+#define ARRAY_RESIZE(array, count) array_resize((void **)&(array), (count), ARRAY_ELEMENT(array))
 
 int array_reserve(void **array, size_t *size, size_t wanted, size_t element);
 int array_resize(void **array, size_t count, size_t element);
