@@ -4,6 +4,7 @@
 Speaks list (limit, continue, resourceVersion=0), watch (bookmarks, timeoutSeconds, 410 in both forms), gzip and /pods, over TLS.
 A test sets `fault`, a function of (request, kind) with kind "list", "watch" or "kubelet": True means that it has answered itself.
 """
+import errno
 import gzip
 import hashlib
 import http.server
@@ -117,6 +118,18 @@ class Request(http.server.BaseHTTPRequestHandler):
         self.cut()
 
 
+def once_free(listen):
+    """What `listen` gives: a process that another thread starts holds a closed listener until its program runs."""
+    deadline = time.monotonic() + 30
+    while True:
+        try:
+            return listen()
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE or time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+
+
 class Listener(socketserver.ThreadingMixIn, http.server.HTTPServer):
     daemon_threads = True
     allow_reuse_address = True
@@ -153,7 +166,7 @@ class FakeKubernetes:
     # ---- being there ----
 
     def up(self):
-        self.listener = Listener(self, self.port)
+        self.listener = once_free(lambda: Listener(self, self.port))
         threading.Thread(target=self.listener.serve_forever, args=(0.02,), daemon=True).start()
 
     def cut_connections(self):

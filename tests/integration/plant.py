@@ -367,14 +367,21 @@ def load_result(process, timeout=1200):
     return int(match[1]), int(match[2]) / 1e6, int(match[3]) / 1e6
 
 
+PORTS = []  # what says, for as long as this process lives, that a port is taken
+
+
 def free_port():
-    """Not one that the kernel gives to connections: it stays free while nothing listens there, whatever runs beside."""
+    """Not one that the kernel gives to connections, nor one that another test has: it stays free while nothing listens there."""
     lowest_given = int(pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
     while True:
         port = random.randrange(10000, lowest_given) if lowest_given > 20000 else 0
         with contextlib.suppress(OSError), socket.socket() as probe:
             probe.bind(("127.0.0.1", port))
-            return probe.getsockname()[1]
+            port = probe.getsockname()[1]
+            taken = socket.socket(socket.AF_UNIX)
+            taken.bind(f"\0kepler-test-port-{port}")
+            PORTS.append(taken)
+            return port
 
 
 def rapl_zone(index, name, watts, max_uj=262143328850, start_uj=0, parent=None, busy_watts=0, busy="stat"):

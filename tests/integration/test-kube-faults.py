@@ -10,7 +10,7 @@ import socket
 import threading
 import time
 
-from fake_kubernetes import FAST, Probe, container_id, event, make_pod, pod_id, status_of
+from fake_kubernetes import FAST, Probe, container_id, event, make_pod, once_free, pod_id, status_of
 from kube_plant import gaps, once, run_cases
 
 
@@ -97,7 +97,7 @@ def mute_server_is_no_absent_one(plant):
     """Takes connections, by its kernel if need be, and never begins TLS: a failure with a failure's wait."""
     plant.api.down()
     taken = []
-    with socket.create_server(("127.0.0.1", plant.api.port)) as mute, contextlib.ExitStack() as kept:
+    with once_free(lambda: socket.create_server(("127.0.0.1", plant.api.port))) as mute, contextlib.ExitStack() as kept:
         def take():
             with contextlib.suppress(OSError):
                 while True:
