@@ -17,12 +17,14 @@
 #define DIGITS       "0123456789"
 #define NAME_CHARS   "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" DIGITS "._-"
 
-/* @text is an IPv6 address, with or without a zone. */
+/* @text is an IPv6 address, with or without a zone, which is the name of an interface. */
 static bool is_ipv6(char *text)
 {
 	struct in6_addr unused;
 	char *zone = strchr(text, '%');
 
+	if (zone && (!zone[1] || zone[1 + strspn(zone + 1, NAME_CHARS)]))
+		return false;
 	if (zone)
 		*zone = '\0';
 	return inet_pton(AF_INET6, text, &unused) == 1;

@@ -60,6 +60,8 @@ static void names_of_strangers_are_not(void **state)
 {
 	static const char *const strange[] = {
 		"evil.example",
+		"[fe80::1%evil.example/0]:80",
+		"[fe80::1%]",
 		"evil.example:28282",
 		"evil.example.",
 		"node1.example.org.evil.example",
