@@ -20,7 +20,7 @@ struct subcommand {
 
 const char *config_command_usage(void)
 {
-	return "  config check FILE    say whether a configuration file is right, and what is not\n"
+	return "  config check FILE    check a configuration file, and say what is wrong in it\n"
 	       "  config show [FLAG…]  print the values in force and where each came from\n"
 	       "  config sample        print a configuration file with every default\n"
 	       "  config schema        print a JSON Schema of the configuration file\n";
@@ -60,7 +60,7 @@ static int run_check(const struct option_args *args, FILE *out, FILE *err)
 		return usage(err);
 	if (config_load_file(args->argv[0], &config, &diag) < 0)
 		return complain(diag.text, err);
-	(void)fprintf(out, "%s: right\n", args->argv[0]);
+	(void)fprintf(out, "%s: ok\n", args->argv[0]);
 	return EXIT_SUCCESS;
 }
 

@@ -9,7 +9,7 @@
 
 #define IDLE_WATTS_MAX 16
 
-/* --idle.…: how idle power is known, and who bears it. */
+/* --idle.…: how idle power is known, and what bears it. */
 struct idle_options {
 	enum idle_mode mode;   /* learned */
 	enum idle_share share; /* node */

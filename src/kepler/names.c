@@ -226,11 +226,11 @@ static void tell_of_answers(struct names *names)
 		return;
 	names->is_away = is_away;
 	if (is_away)
-		log_warn("Kubernetes does not tell names: %s; it is asked again, and new "
-			 "containers have their ids meanwhile",
+		log_warn("no names from Kubernetes: %s; retrying. New containers are shown by id "
+			 "until it answers",
 			 kube.last_error);
 	else
-		log_info("Kubernetes tells names again (%s)", kube.source);
+		log_info("names come from Kubernetes again (%s)", kube.source);
 }
 
 void names_tell(struct names *names, uint64_t now_ns)

@@ -4,7 +4,7 @@
  * ",label_app=\"shop\",label_app_kubernetes_io_part_of=\"store\"". Pure.
  *
  * Names: "label_", then the key with everything but [a-zA-Z0-9_] turned into "_". Values are chosen
- * by whoever made the pod: cut to POD_LABEL_VALUE_MAX bytes at a whole character, then escaped as
+ * by what made the pod: cut to POD_LABEL_VALUE_MAX bytes at a whole character, then escaped as
  * the Prometheus text format wants it; control bytes but newlines become blanks. The whole fits the
  * 1,023 bytes that a directory keeps: what does not fit any more is left out as a whole, in the
  * order that the user gave.

@@ -148,11 +148,11 @@ def a_fault_is_in_the_log_once(plant):
         "users": [{"name": "u", "user": {"tokenFile": str(plant.directory / "token")}}]}))
     with Exporter("--kube.pods=apiserver", f"--kube.kubeconfig={plant.directory}/kubeconfig", "--kube.node-name=node-1",
                   "--monitor.interval=200ms") as exporter:
-        wait_for(lambda: "Kubernetes does not tell names: apiserver: " in exporter.output())
+        wait_for(lambda: "no names from Kubernetes: apiserver: " in exporter.output())
         exporter.intervals(5)
         failed.set()
-        wait_for(lambda: "Kubernetes tells names again (apiserver)" in exporter.output())
-        assert exporter.output().count("does not tell names") == 1 and "503" in exporter.output()
+        wait_for(lambda: "names come from Kubernetes again (apiserver)" in exporter.output())
+        assert exporter.output().count("no names from Kubernetes") == 1 and "503" in exporter.output()
         assert exporter.stop() == 0
 
 

@@ -189,10 +189,10 @@ def what_is_refused(plant):
     plant.refused(plant.kubeconfig(plant.of_data()), "401")
     plant.refused(plant.kubeconfig(plant.of_files()), "401")
     plant.proxy.status = "407 Proxy Authentication Required"
-    plant.refused(plant.kubeconfig(plant.of_data(), plant.proxy.address), "does not tell names")
+    plant.refused(plant.kubeconfig(plant.of_data(), plant.proxy.address), "no names from Kubernetes")
     nothing = f"127.0.0.1:{free_port()}"
-    plant.refused(plant.kubeconfig(plant.of_data(), nothing), "does not tell names")
-    plant.refused(plant.kubeconfig(plant.of_data()), "does not tell names",
+    plant.refused(plant.kubeconfig(plant.of_data(), nothing), "no names from Kubernetes")
+    plant.refused(plant.kubeconfig(plant.of_data()), "no names from Kubernetes",
                   {"https_proxy": f"http://user:{PASSWORD}@{nothing}"})
 
 

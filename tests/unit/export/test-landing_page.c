@@ -81,12 +81,38 @@ static void ranks_by_power(void **state)
 	fixture_release(&fixture);
 }
 
+/* A meter that was found late has no power yet: until then the estimate ranks. */
+static void ranks_by_what_has_power(void **state)
+{
+	static const struct fixture_shape shape = { .zones = 2, .containers = 1, .processes = 2 };
+	struct fixture fixture;
+	uint64_t *deltas;
+
+	(void)state;
+	fixture_make(&fixture, &shape);
+	fixture.zones[0].zone.kind = ZONE_PLATFORM;
+	fixture.zones[0].zone.quality = QUALITY_ESTIMATED;
+	fixture.zones[1].span_ns = 0;
+	deltas = (uint64_t *)(uintptr_t)fixture.snapshot.level[LEVEL_PROCESS].deltas;
+	deltas[0] = 39000000;
+	assert_page(&fixture.snapshot, "(platform, dynamic)", "(package");
+	assert_page(&fixture.snapshot, "39.00 W", NULL);
+	fixture.zones[0].ended = true; /* it is over now, and counts no more */
+	fixture.zones[0].span_ns = 0;
+	fixture.zones[1].span_ns = 1000000000;
+	deltas[2] = 17000000;
+	assert_page(&fixture.snapshot, "(package, dynamic)", "(platform");
+	assert_page(&fixture.snapshot, "17.00 W", "39.00 W");
+	fixture_release(&fixture);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(says_what_there_is),
 		cmocka_unit_test(names_stay_text),
 		cmocka_unit_test(ranks_by_power),
+		cmocka_unit_test(ranks_by_what_has_power),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -38,7 +38,7 @@ static void check(void **state)
 
 	(void)state;
 	assert_int_equal(run(argv, &out, &err), 0);
-	assert_non_null(strstr(out, ": right"));
+	assert_non_null(strstr(out, ": ok"));
 	assert_string_equal(err, "");
 	free(out);
 	free(err);
