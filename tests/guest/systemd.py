@@ -25,7 +25,8 @@ def systemctl(*words, check=True):
     patient = {**os.environ, 'SYSTEMD_BUS_TIMEOUT': '180'}  # seconds, 25 unless told: the guest is slow where others work beside it
     ran = subprocess.run(['systemctl', *words], check=False, capture_output=True, text=True, env=patient)
     if check and ran.returncode:
-        log = subprocess.run(['journalctl', '--no-pager', '-u', 'kepler.service'], capture_output=True, text=True, check=False).stdout
+        log = subprocess.run(['journalctl', '--no-pager', '-u', 'kepler.service'], check=False, capture_output=True,
+                             text=True).stdout
         raise SystemExit(f'systemctl {" ".join(words)}: {ran.stderr.strip()}\n{log}')
     return ran.stdout.strip()
 
@@ -44,8 +45,8 @@ def install():
     binary = re.search(r'^ExecStart=[-@:+!]*(\S+)', source, re.MULTILINE)[1]
     shutil.copy(os.environ['KEPLER'], binary)
     UNIT.write_text(source, encoding='utf-8')
-    # The guest's root is an overlay over this machine's. State that Kepler keeps there is none of the guest's, and systemd could not
-    # move it, as it does for DynamicUser=: an overlay refuses to rename a folder of its lower layer.
+    # The guest's root is an overlay over this machine's. State that Kepler keeps there is none of the guest's, and systemd could
+    # not move it, as it does for DynamicUser=: an overlay refuses to rename a folder of its lower layer.
     shutil.rmtree('/var/lib/kepler', ignore_errors=True)
     # the watchdog as configured would take the guest half a minute, and systemd may never use the joule of a series
     dropin = UNIT.parent / 'kepler.service.d'
