@@ -18,13 +18,11 @@ struct subcommand {
 	int (*run)(const struct option_args *args, FILE *out, FILE *err);
 };
 
-const char *config_command_usage(void)
-{
-	return "  config check FILE    check a configuration file, and say what is wrong in it\n"
-	       "  config show [FLAG…]  print the values in force and where each came from\n"
-	       "  config sample        print a configuration file with every default\n"
-	       "  config schema        print a JSON Schema of the configuration file\n";
-}
+const char config_command_usage[] =
+	"  config check FILE    check a configuration file, and say what is wrong in it\n"
+	"  config show [FLAG…]  print the values in force and where each came from\n"
+	"  config sample        print a configuration file with every default\n"
+	"  config schema        print a JSON Schema of the configuration file\n";
 
 static int put(const struct strbuf *text, FILE *out, FILE *err)
 {
@@ -47,7 +45,7 @@ static int complain(const char *text, FILE *err)
 
 static int usage(FILE *err)
 {
-	(void)fprintf(err, "usage:\n%s", config_command_usage());
+	(void)fprintf(err, "usage:\n%s", config_command_usage);
 	return EXIT_USAGE;
 }
 

@@ -17,4 +17,4 @@ int config_command(const struct option_args *args, FILE *out, FILE *err);
 /* As a row of main's table of commands. */
 int config_command_main(int argc, char *const *argv, char *const *environ_);
 /* One line a subcommand, for `kepler --help`. */
-const char *config_command_usage(void);
+extern const char config_command_usage[];

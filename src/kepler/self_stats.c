@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "base/macro.h"
 #include "host/proc.h"
-#include "kepler/version.h"
+#include "options/version.h"
 
 /* Counting descriptors lists a directory: enough to do now and then. */
 #define FD_COUNT_EVERY 16

@@ -114,39 +114,18 @@ bool option_is_section(const struct option_set *set, const char *path)
 	return false;
 }
 
-struct nearest {
-	const char *text;
-	size_t distance;
-	const char *name;
-	size_t len; /* of the name that counts: a section is an option's beginning */
-};
-
-static void consider(struct nearest *best, const char *name, size_t len)
-{
-	char word[OPTION_NAME_MAX];
-	size_t distance;
-
-	(void)snprintf(word, sizeof(word), "%.*s", (int)len, name);
-	distance = spelling_distance(best->text, word);
-	if (distance >= best->distance)
-		return;
-	best->distance = distance;
-	best->name = name;
-	best->len = len;
-}
-
 const char *option_nearest(const struct option_set *set, const char *text, bool with_sections,
 			   char *buf, size_t size)
 {
-	struct nearest best = { .text = text, .distance = spelling_tolerance(text) + 1 };
+	struct spelling_nearest best = spelling_begin(text);
 
 	for (size_t i = 0; i < option_count(set); i++) {
 		const char *name = option_at(set, i)->name;
 		const char *dot = with_sections ? strchr(name, '.') : NULL;
 
 		for (; dot; dot = strchr(dot + 1, '.'))
-			consider(&best, name, (size_t)(dot - name));
-		consider(&best, name, strlen(name));
+			spelling_consider(&best, name, (size_t)(dot - name));
+		spelling_consider(&best, name, SIZE_MAX);
 	}
 	if (!best.name)
 		return NULL;

@@ -6,6 +6,7 @@
  */
 #include "options/spelling.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/ascii.h"
@@ -47,4 +48,24 @@ size_t spelling_tolerance(const char *text)
 	size_t third = strnlen(text, SPELLING_MAX) / 3;
 
 	return third ? third : 1;
+}
+
+struct spelling_nearest spelling_begin(const char *text)
+{
+	return (struct spelling_nearest){ .text = text, .distance = spelling_tolerance(text) + 1 };
+}
+
+void spelling_consider(struct spelling_nearest *best, const char *name, size_t len)
+{
+	char word[SPELLING_MAX + 1];
+	size_t distance;
+
+	len = strnlen(name, len);
+	(void)snprintf(word, sizeof(word), "%.*s", (int)min_size(len, SPELLING_MAX), name);
+	distance = spelling_distance(best->text, word);
+	if (distance >= best->distance)
+		return;
+	best->distance = distance;
+	best->name = name;
+	best->len = len;
 }

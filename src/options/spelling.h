@@ -16,3 +16,15 @@ size_t spelling_distance(const char *a, const char *b);
  * at least 1.
  */
 size_t spelling_tolerance(const char *text);
+
+/* The nearest of several words to a text, as far as any is near enough to be meant. */
+struct spelling_nearest {
+	const char *text;
+	size_t distance;  /* less than this is nearer */
+	const char *name; /* the nearest so far, or NULL */
+	size_t len;       /* of it, as far as it was compared */
+};
+
+struct spelling_nearest spelling_begin(const char *text);
+/* Compares the first @len bytes of @name, at most all; the first of two that are alike stays. */
+void spelling_consider(struct spelling_nearest *best, const char *name, size_t len);

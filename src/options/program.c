@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "options/program.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/macro.h"
+#include "base/strbuf.h"
+#include "options/render.h"
+#include "options/spelling.h"
+#include "options/version.h"
+
+static int put(const struct program *program, const struct strbuf *text, FILE *out, FILE *err)
+{
+	if (strbuf_error(text) == 0 && fwrite(text->data, 1, text->len, out) == text->len &&
+	    fflush(out) == 0)
+		return EXIT_SUCCESS;
+	(void)fprintf(err, "%s: cannot write\n", program->name);
+	return EXIT_FAILURE;
+}
+
+static int print_version(const struct program *program, FILE *out, FILE *err)
+{
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
+
+	strbuf_addf(&text, "%s %s%s%s\n", program->name, KEPLER_VERSION,
+		    KEPLER_REVISION[0] ? " " : "", KEPLER_REVISION);
+	return put(program, &text, out, err);
+}
+
+static void add_usage(const struct program *program, struct strbuf *out)
+{
+	size_t width = 0;
+
+	for (size_t i = 0; i < program->count; i++) {
+		size_t len = strlen(program->commands[i].synopsis);
+
+		width = len > width ? len : width;
+	}
+	for (size_t i = 0; i < program->count; i++) {
+		const struct command *command = &program->commands[i];
+
+		strbuf_addf(out, "%s %s %-*s    %s\n%s", i ? "      " : "usage:", program->name,
+			    (int)width, command->synopsis, command->summary,
+			    command->more ? command->more : "");
+	}
+	if (program->count == 0)
+		strbuf_addf(out, "usage: %s --help | --version\n", program->name);
+}
+
+static int print_help(const struct program *program, FILE *out, FILE *err)
+{
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
+
+	strbuf_addf(&text, "%s\n\n", program->about);
+	add_usage(program, &text);
+	if (program->unnamed) {
+		strbuf_add_char(&text, '\n');
+		options_help(program->unnamed->options, &text);
+	}
+	return put(program, &text, out, err);
+}
+
+static int print_command_help(const struct program *program, const struct command *command,
+			      FILE *out, FILE *err)
+{
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
+
+	strbuf_addf(&text, "usage: %s %s [OPTION]...\n\n%s\n\n", program->name, command->name,
+		    command->what);
+	options_help(command->options, &text);
+	return put(program, &text, out, err);
+}
+
+static bool is_help(const char *word)
+{
+	return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+}
+
+static bool wants_help(const struct command *command, int argc, char *const *argv)
+{
+	for (int i = 0; i < argc && command->what; i++) {
+		if (is_help(argv[i]))
+			return true;
+	}
+	return false;
+}
+
+/* @word is no command, or a flag where the program takes none. */
+static int refuse(const struct program *program, const char *word, FILE *err)
+{
+	static const char *const common[] = { "version", "help", "--version", "--help" };
+	struct spelling_nearest best = spelling_begin(word);
+	char shown[128];
+
+	(void)option_printable(shown, sizeof(shown), word);
+	for (size_t i = 0; i < program->count; i++)
+		spelling_consider(&best, program->commands[i].name, SIZE_MAX);
+	for (size_t i = 0; i < ARRAY_SIZE(common); i++)
+		spelling_consider(&best, common[i], SIZE_MAX);
+	(void)fprintf(err, "%s: %s: %s; ", program->name, shown,
+		      word[0] == '-' ? "unknown flag" : "no such command");
+	if (best.name)
+		(void)fprintf(err, "did you mean %s?\n", best.name);
+	else
+		(void)fprintf(err, "--help lists all\n");
+	return PROGRAM_USAGE;
+}
+
+int program_run(const struct program *program, int argc, char *const *argv, char *const *environ_,
+		FILE *out, FILE *err)
+{
+	const char *word = argc > 1 ? argv[1] : NULL;
+
+	for (size_t i = 0; word && i < program->count; i++) {
+		const struct command *command = &program->commands[i];
+
+		if (strcmp(word, command->name) != 0)
+			continue;
+		return wants_help(command, argc - 2, argv + 2)
+			       ? print_command_help(program, command, out, err)
+			       : command->run(argc - 2, argv + 2, environ_);
+	}
+	if (word && (is_help(word) || strcmp(word, "help") == 0))
+		return print_help(program, out, err);
+	if (word && (strcmp(word, "--version") == 0 || strcmp(word, "version") == 0))
+		return print_version(program, out, err);
+	if (program->unnamed && (!word || word[0] == '-'))
+		return program->unnamed->run(word ? argc - 1 : 0, argv + 1, environ_);
+	if (word)
+		return refuse(program, word, err);
+	(void)fprintf(err, "%s: no command; --help lists all\n", program->name);
+	return PROGRAM_USAGE;
+}
+
+int program_main(const struct program *program, int argc, char *const *argv)
+{
+	return program_run(program, argc, argv, environ, stdout, stderr);
+}

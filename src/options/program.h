@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A program as a table of commands. What every program of ours knows is here and nowhere else:
+ * --help of the program and of each command, --version, and what is said of a command that does
+ * not exist.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "options/option_set.h"
+
+struct command {
+	const char *name;
+	/* argv begins behind the command's name; the program's exit status */
+	int (*run)(int argc, char *const *argv, char *const *environ_);
+	const char *synopsis; /* "doctor [--json]" */
+	const char *summary;  /* "what this machine has" */
+	const char *more;     /* lines below its summary, or NULL */
+	const char *what;     /* it does, in full, for its own --help; NULL: it has none */
+	const struct option_set *options; /* that it takes */
+};
+
+struct program {
+	const char *name;  /* "kepler" */
+	const char *about; /* it is, for --help: lines without the last newline */
+	const struct command *commands;
+	size_t count;
+	/* What flags without a command, or no argument at all, are for; NULL: wrong use. */
+	const struct command *unnamed;
+};
+
+#define PROGRAM_USAGE 2 /* exit status of wrong use */
+
+/*
+ * Runs the command that @argv names; argv[0] is the program itself. Help and version go to @out,
+ * complaints to @err. Returns the exit status.
+ */
+int program_run(const struct program *program, int argc, char *const *argv, char *const *environ_,
+		FILE *out, FILE *err);
+/* As program_run(), as all that a main() does. */
+int program_main(const struct program *program, int argc, char *const *argv);

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "options/program.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/macro.h"
+#include "options/version.h"
+
+static int ran_argc;
+static const char *ran_first;
+
+static int run_measure(int argc, char *const *argv, char *const *environ_)
+{
+	(void)environ_;
+	ran_argc = argc;
+	ran_first = argc ? argv[0] : "";
+	return 7;
+}
+
+static int run_look(int argc, char *const *argv, char *const *environ_)
+{
+	(void)argc, (void)argv, (void)environ_;
+	return 8;
+}
+
+static const struct option rows[] = {
+	{ "look.far", NULL, OPTION_BOOL, .offset = 0, .default_text = "false", .help = "Sees." },
+};
+static const struct option_section sections[] = { { rows, ARRAY_SIZE(rows), 0 } };
+static const struct option_set options = { .sections = sections, .section_count = 1 };
+
+static const struct command commands[] = {
+	{ "measure", run_measure, "[measure] [OPTION]...", "say what is", .what = "Says what is.",
+	  .options = &options },
+	{ "look", run_look, "look COMMAND", "at:", .more = "  look far\n" },
+};
+static const struct program full = { "rule", "A rule.", commands, ARRAY_SIZE(commands),
+				     &commands[0] };
+static const struct program empty = { "rule-maker", "Makes rules.", NULL, 0, NULL };
+
+static char *out, *err;
+
+static int run(const struct program *program, const char *first, const char *second)
+{
+	char *const argv[] = { (char *)(uintptr_t)program->name, (char *)(uintptr_t)first,
+			       (char *)(uintptr_t)second, NULL };
+	size_t out_len, err_len;
+	FILE *to_out, *to_err;
+	int status;
+
+	free(out);
+	free(err);
+	to_out = open_memstream(&out, &out_len);
+	to_err = open_memstream(&err, &err_len);
+	assert_non_null(to_out);
+	assert_non_null(to_err);
+	ran_argc = -1;
+	status = program_run(program, first ? second ? 3 : 2 : 1, argv, NULL, to_out, to_err);
+	(void)fclose(to_out);
+	(void)fclose(to_err);
+	return status;
+}
+
+static void a_command_gets_what_follows_it(void **state)
+{
+	(void)state;
+	assert_int_equal(run(&full, "measure", "--far"), 7);
+	assert_int_equal(ran_argc, 1);
+	assert_string_equal(ran_first, "--far");
+	assert_int_equal(run(&full, "look", NULL), 8);
+	assert_int_equal(ran_argc, -1);
+}
+
+static void flags_alone_are_of_the_unnamed_command(void **state)
+{
+	(void)state;
+	assert_int_equal(run(&full, NULL, NULL), 7);
+	assert_int_equal(ran_argc, 0);
+	assert_int_equal(run(&full, "--far", "--near"), 7);
+	assert_int_equal(ran_argc, 2);
+	assert_string_equal(ran_first, "--far");
+}
+
+static void help_is_made_of_the_table(void **state)
+{
+	static const char *const words[] = { "help", "--help", "-h" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		assert_int_equal(run(&full, words[i], NULL), 0);
+		assert_string_equal(out, "A rule.\n\n"
+					 "usage: rule [measure] [OPTION]...    say what is\n"
+					 "       rule look COMMAND             at:\n"
+					 "  look far\n\n"
+					 "  --[no-]look.far\n"
+					 "      Sees. Default false; true or false.\n");
+	}
+	assert_int_equal(run(&empty, "--help", NULL), 0);
+	assert_string_equal(out, "Makes rules.\n\nusage: rule-maker --help | --version\n");
+}
+
+static void a_command_has_help_of_its_own_or_sees_the_flag(void **state)
+{
+	(void)state;
+	assert_int_equal(run(&full, "measure", "-h"), 0);
+	assert_string_equal(out, "usage: rule measure [OPTION]...\n\nSays what is.\n\n"
+				 "  --[no-]look.far\n"
+				 "      Sees. Default false; true or false.\n");
+	assert_int_equal(ran_argc, -1);
+	assert_int_equal(run(&full, "look", "--help"), 8);
+}
+
+static void version_is_of_the_program_that_is_asked(void **state)
+{
+	(void)state;
+	assert_int_equal(run(&empty, "--version", NULL), 0);
+	assert_memory_equal(out, "rule-maker " KEPLER_VERSION,
+			    strlen("rule-maker " KEPLER_VERSION));
+	assert_int_equal(run(&full, "version", NULL), 0);
+	assert_memory_equal(out, "rule " KEPLER_VERSION, strlen("rule " KEPLER_VERSION));
+	assert_string_equal(err, "");
+}
+
+static void what_is_unknown_is_refused_with_the_nearest(void **state)
+{
+	(void)state;
+	assert_int_equal(run(&full, "mesure", NULL), 2);
+	assert_string_equal(err, "rule: mesure: no such command; did you mean measure?\n");
+	assert_int_equal(run(&full, "versoin", NULL), 2);
+	assert_string_equal(err, "rule: versoin: no such command; did you mean version?\n");
+	assert_int_equal(run(&full, "cook\033me", NULL), 2);
+	assert_string_equal(err, "rule: cook?me: no such command; --help lists all\n");
+	assert_int_equal(run(&empty, "--hepl", NULL), 2);
+	assert_string_equal(err, "rule-maker: --hepl: unknown flag; did you mean --help?\n");
+	assert_int_equal(run(&empty, "--json", NULL), 2);
+	assert_string_equal(err, "rule-maker: --json: unknown flag; --help lists all\n");
+	assert_int_equal(run(&empty, NULL, NULL), 2);
+	assert_string_equal(err, "rule-maker: no command; --help lists all\n");
+	assert_string_equal(out, "");
+}
+
+static void what_cannot_be_written_fails(void **state)
+{
+	char name[] = "rule", flag[] = "--help";
+	char *const argv[] = { name, flag, NULL };
+	FILE *full_disk = fopen("/dev/full", "we");
+	FILE *nowhere = fopen("/dev/null", "we");
+
+	(void)state;
+	assert_non_null(full_disk);
+	assert_non_null(nowhere);
+	assert_int_equal(program_run(&full, 2, argv, NULL, full_disk, nowhere), 1);
+	(void)fclose(full_disk);
+	(void)fclose(nowhere);
+}
+
+static int release(void **state)
+{
+	(void)state;
+	free(out);
+	free(err);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_command_gets_what_follows_it),
+		cmocka_unit_test(flags_alone_are_of_the_unnamed_command),
+		cmocka_unit_test(help_is_made_of_the_table),
+		cmocka_unit_test(a_command_has_help_of_its_own_or_sees_the_flag),
+		cmocka_unit_test(version_is_of_the_program_that_is_asked),
+		cmocka_unit_test(what_is_unknown_is_refused_with_the_nearest),
+		cmocka_unit_test(what_cannot_be_written_fails),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, release);
+}
