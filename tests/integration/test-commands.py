@@ -5,7 +5,7 @@ import json
 import os
 import subprocess
 
-from plant import KEPLER, run_tests
+from plant import BUILD, KEPLER, run_tests
 
 QUIET = ("--config.file=/dev/null", "--host.state-dir=")
 
@@ -40,4 +40,30 @@ def the_doctor_takes_it_anywhere_but_as_a_value():
     assert not doctor("--host.state-dir", "--json").startswith("{")
 
 
-run_tests([a_command_tells_its_own_options, what_is_the_doctors_is_no_one_elses, the_doctor_takes_it_anywhere_but_as_a_value])
+def ask(name, *words):
+    done = subprocess.run([BUILD / name, *words], capture_output=True, text=True, timeout=60, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def each_program_says_what_it_is_and_refuses_alike():
+    version = kepler("--version").split(" ", 1)[1]
+    for name in ("kepler", "kepler-model", "kepler-validator"):
+        for flag in ("--help", "-h", "help"):
+            status, out, err = ask(name, flag)
+            assert (status, err) == (0, "") and f"usage: {name} " in out, (name, flag, status, out, err)
+        for flag in ("--version", "version"):
+            assert ask(name, flag) == (0, f"{name} {version}", "")
+        assert ask(name, "versoin") == (2, "", f"{name}: versoin: no such command; did you mean version?\n")
+        assert ask(name, "xyzzy") == (2, "", f"{name}: xyzzy: no such command; --help lists all\n")
+        assert ask(name, "--xyzzy") == (2, "", f"{name}: --xyzzy: unknown flag; --help lists all\n")
+
+
+def a_program_without_commands_says_so():
+    for name in ("kepler-model", "kepler-validator"):
+        assert "no\ncommand yet" in ask(name, "--help")[1]
+        assert ask(name) == (2, "", f"{name}: no command; --help lists all\n")
+        assert ask(name, "--versoin") == (2, "", f"{name}: --versoin: unknown flag; did you mean --version?\n")
+
+
+run_tests([a_command_tells_its_own_options, what_is_the_doctors_is_no_one_elses, the_doctor_takes_it_anywhere_but_as_a_value,
+           each_program_says_what_it_is_and_refuses_alike, a_program_without_commands_says_so])
