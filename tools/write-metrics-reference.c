@@ -4,7 +4,7 @@
 
 #include "base/file.h"
 #include "base/macro.h"
-#include "export/metric_table.h"
+#include "export/catalog.h"
 
 int main(int argc, char **argv)
 {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * docs/metrics.md, from the same table that the renderer walks: what it says of a metric is what a
+ * docs/metrics.md, from the same catalog that pages are made by: what it says of a metric is what a
  * scrape says.
  */
-#include "export/metric_table.h"
-#include "export/render.h"
+#include "export/catalog.h"
+#include "export/catalog_labels.h"
 
 static const char intro[] =
 	"# Metrics\n\n"
-	"<!-- Made by tools/write-metrics-reference.c from src/export/metric_table.c. Do not edit. "
+	"<!-- Made by tools/write-metrics-reference.c from src/export/catalog.c. Do not edit. "
 	"-->\n\n"
 	"Kepler serves them at `/metrics`, as Prometheus text (0.0.4) or OpenMetrics (1.0), "
 	"whichever is asked for, plain or as gzip. "
@@ -83,47 +83,87 @@ static const char comparing[] =
 	"          instance:kepler_zone_with_known_idle:info{zone=\"package\"}\n"
 	"```\n\n";
 
-static const char families[] = "## Families\n\n"
-			       "| name | type | labels | schema | meaning |\n"
-			       "|---|---|---|---|---|\n";
+static const char head[] = "## Families\n\n"
+			   "| name | type | labels | schema | meaning |\n"
+			   "|---|---|---|---|---|\n";
 
-static const char *type_of(const struct metric *metric)
+static const char *type_of(const struct family *family)
 {
-	switch (metric->type) {
-	case METRIC_COUNTER:
+	switch (family->type) {
+	case FAMILY_COUNTER:
 		return "counter";
-	case METRIC_HISTOGRAM:
+	case FAMILY_HISTOGRAM:
 		return "histogram";
-	case METRIC_INFO:
+	case FAMILY_INFO:
 		return "info";
-	case METRIC_GAUGE:
+	case FAMILY_GAUGE:
 	default:
 		return "gauge";
 	}
 }
 
-static const char *schema_of(const struct metric *metric)
+static const char *schema_of(const struct family *family)
 {
-	if (metric->schemas == SCHEMA_BOTH)
+	if (family->schemas == SCHEMA_BOTH)
 		return "both";
-	return metric->schemas == SCHEMA_CLASSIC ? "classic" : "current";
+	return family->schemas == SCHEMA_CLASSIC ? "classic" : "current";
+}
+
+#define OWNER "container_id, container_namespace, vm_id (container_name, pod_name)"
+
+/* What row_labels.c writes, for people: in parentheses what is not always there. */
+static const char *row_labels_of(const struct family *family)
+{
+	static const char *const rows[LEVEL_COUNT][2] = {
+		[LEVEL_PROCESS] = { "pid, command, " OWNER, "pid, comm, exe, type, " OWNER },
+		[LEVEL_CONTAINER] = { "container_id, pod_name, container_name, container_namespace",
+				      "container_id, container_name, runtime, pod_id, pod_name, "
+				      "container_namespace" },
+		[LEVEL_POD] = { "pod_id, pod_name, container_namespace, workload, workload_type "
+				"(label_…)",
+				"pod_id, pod_name, pod_namespace, workload, workload_type "
+				"(label_…)" },
+		[LEVEL_VM] = { "vm_id, vm_name, hypervisor", "vm_id, vm_name, hypervisor" },
+		[LEVEL_NAMESPACE] = { "container_namespace", "container_namespace" },
+	};
+
+	if (family->of < OF_ROWS)
+		return NULL;
+	if (family->of == OF_RETIRED && family->where.level == LEVEL_PROCESS)
+		return OWNER;
+	return rows[family->where.level][family->schemas != SCHEMA_CLASSIC];
+}
+
+static void add_labels(struct strbuf *out, const struct family *family)
+{
+	const char *row = row_labels_of(family), *before = row ? ", " : "";
+
+	strbuf_add_str(out, row ? row : "");
+	for (const enum label_key *key = family->labels; key && *key != LABELS_END; key++) {
+		strbuf_add_str(out, before);
+		strbuf_add_str(out, label_name(*key));
+		before = ", ";
+	}
+	if (family->type == FAMILY_HISTOGRAM)
+		strbuf_addf(out, "%sle", before);
 }
 
 int metric_reference(struct strbuf *out)
 {
-	const struct metric *table;
+	const struct family *families;
 	size_t count;
 
-	table = metric_table(&count);
+	families = catalog(&count);
 	strbuf_add_str(out, intro);
 	strbuf_add_str(out, comparing);
-	strbuf_add_str(out, families);
+	strbuf_add_str(out, head);
 	for (size_t i = 0; i < count; i++) {
-		const struct metric *metric = &table[i];
+		const struct family *family = &families[i];
 
-		strbuf_addf(out, "| `%s%s` | %s | %s | %s | %s |\n", metric->name,
-			    family_suffix(metric), type_of(metric), metric->labels,
-			    schema_of(metric), metric->help);
+		strbuf_addf(out, "| `%s%s` | %s | ", family->name, family_suffix(family),
+			    type_of(family));
+		add_labels(out, family);
+		strbuf_addf(out, " | %s | %s |\n", schema_of(family), family->help);
 	}
 	return strbuf_error(out);
 }

@@ -3,20 +3,20 @@
  * How does Prometheus see a snapshot? Text format 0.0.4 and OpenMetrics 1.0, in classic Kepler's
  * names, today's, or both.
  *
- * Every family stands in one table (metric_table.h) with type, unit, help and labels; the renderer
- * walks that table, and so does the tool that writes docs/metrics.md. What a row's labels look like
- * is rendered once and kept (label_cache.h). A body is rendered at most once per snapshot, format
- * and encoding, on first demand (page_cache.h).
+ * Every family stands in one catalog (catalog.h) with type, unit, help and labels; one walk over it
+ * feeds the sink of a format (sink.h), and the tool that writes docs/metrics.md reads it, too. What
+ * a row's labels look like is rendered once and kept (label_cache.h). A body is rendered at most
+ * once per snapshot, format and encoding, on first demand (page_cache.c).
  */
 #pragma once
 
 #include <stdbool.h>
 
 #include "base/strbuf.h"
+#include "export/catalog.h"
 #include "net/http_server.h"
 #include "snapshot/snapshot.h"
 
-enum metrics_schema { SCHEMA_CLASSIC = 1, SCHEMA_CURRENT = 2, SCHEMA_BOTH = 3 };
 enum exposition { EXPOSITION_TEXT, EXPOSITION_OPENMETRICS };
 
 /* What the operator chooses of a page; what else it is, its reader asks for. */

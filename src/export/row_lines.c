@@ -4,10 +4,11 @@
  * row's labels, the end of the labels, the value); room is asked for once a row, and nothing is
  * formatted but the digits of the value.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/num.h"
-#include "export/render.h"
+#include "export/text_sink.h"
 
 static char *put(char *at, const char *piece, size_t len)
 {
@@ -25,61 +26,57 @@ static struct piece piece_of(const char *text)
 	return (struct piece){ text, strlen(text) };
 }
 
-static uint64_t row_amount(const struct row_lines *lines, uint32_t row)
-{
-	const struct row_view *view = lines->view;
-	uint64_t span_ns = lines->watts_span_ns;
-	uint64_t amount =
-		row_view_value(view, span_ns ? view->deltas : view->values, row, lines->column);
-
-	/* µJ in ns are kW: × 1e9 makes µW. */
-	return span_ns ? muldiv_u64(amount, NSEC_PER_SEC, span_ns) : amount;
-}
-
 static char *put_line(char *at, struct piece name, const struct row_text *labels, struct piece end)
 {
 	at = put(at, name.text, name.len);
-	*at++ = '{';
 	at = put(at, labels->text, labels->len);
-	at = put(at, end.text, end.len);
-	*at++ = '}';
-	*at++ = ' ';
-	return at;
+	return put(at, end.text, end.len);
 }
 
-#define PUNCTUATION 4 /* braces, blank, newline */
-
-void row_lines_write(struct render *render, const struct row_lines *lines)
+/* Writes x_total{ for its rows' lines. */
+static struct piece name_piece(const struct text_sink *text, const char *suffix, char *buf,
+			       size_t size)
 {
-	const struct row_view *view = lines->view;
-	const struct row_text *texts = view->texts[lines->names];
-	bool created = render->w.created && render->w.metric->type == METRIC_COUNTER;
-	char name[FAMILY_NAME_MAX + 8], created_name[FAMILY_NAME_MAX + 16];
-	size_t family_len = strlen(render->w.family);
-	struct piece sample = { name, 0 }, birth = { created_name, family_len + 8 };
-	struct piece ends[2] = { piece_of(lines->end),
-				 piece_of(lines->end_ended ? lines->end_ended : lines->end) };
-	struct strbuf *out = render->w.out;
+	int len = snprintf(buf, size, "%s%s{", text->name, suffix);
 
-	if (view->count == 0)
-		return;
-	family_head(&render->w);
-	sample.len = (size_t)(put(put(name, render->w.family, family_len),
-				  family_suffix(render->w.metric),
-				  strlen(family_suffix(render->w.metric))) -
-			      name);
-	(void)put(put(created_name, render->w.family, family_len), "_created", 8);
+	return (struct piece){ buf, (size_t)len };
+}
+
+/* Appends ,package="0",…} with a blank and a terminator; returns where it begins. */
+static size_t add_end(struct strbuf *scratch, const struct labels *labels)
+{
+	size_t begin = scratch->len;
+
+	if (labels->count > 0)
+		strbuf_add_char(scratch, ',');
+	text_labels(scratch, labels);
+	strbuf_add(scratch, "} ", 3);
+	return begin;
+}
+
+static void add_lines(struct text_sink *text, const struct row_block *block,
+		      const struct piece ends[2])
+{
+	const struct row_view *view = block->view;
+	const struct row_text *texts = view->texts[block->names];
+	bool created = text->created && text->family->type == FAMILY_COUNTER;
+	char name[FAMILY_NAME_MAX + 16], created_name[FAMILY_NAME_MAX + 16];
+	struct piece sample = name_piece(text, family_suffix(text->family), name, sizeof(name));
+	struct piece birth = name_piece(text, "_created", created_name, sizeof(created_name));
+	struct strbuf *out = text->out;
+
+	text_sink_head(text);
 	for (uint32_t row = 0; row < view->count; row++) {
 		struct piece end = ends[view->rows[row].ended];
 		char *at;
 
 		if (!texts[row].text)
 			continue; /* hangs on an earlier row */
-		if (!strbuf_reserve(out, 2 * (birth.len + texts[row].len + end.len + PUNCTUATION +
-					      FORMAT_SCALED_MAX)))
+		if (!strbuf_reserve(out, 2 * (birth.len + texts[row].len + end.len +
+					      FORMAT_SCALED_MAX + 1)))
 			return;
 		at = put_line(out->data + out->len, sample, &texts[row], end);
-		at += format_scaled(at, row_amount(lines, row), lines->decimals);
+		at += format_scaled(at, row_block_value(block, row), block->decimals);
 		*at++ = '\n';
 		if (created) {
 			at = put_line(at, birth, &texts[row], end);
@@ -89,4 +86,22 @@ void row_lines_write(struct render *render, const struct row_lines *lines)
 		out->len = (size_t)(at - out->data);
 	}
 	out->data[out->len] = '\0';
+}
+
+void text_sink_rows(struct sink *sink, const struct row_block *block)
+{
+	struct text_sink *text = (struct text_sink *)sink;
+	struct strbuf *scratch = &text->scratch;
+	size_t living, ended;
+
+	strbuf_reset(scratch);
+	living = add_end(scratch, &block->end[0]);
+	ended = living;
+	if (block->end[1].labels != block->end[0].labels)
+		ended = add_end(scratch, &block->end[1]);
+	if (strbuf_error(scratch) < 0)
+		return;
+	add_lines(text, block,
+		  (struct piece[2]){ piece_of(scratch->data + living),
+				     piece_of(scratch->data + ended) });
 }

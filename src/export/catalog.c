@@ -1,0 +1,554 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Names, types, units and help texts of everything we export, in the order of the page.
+ *
+ * Classic names are those of Kepler up to 0.9, current names those since 0.10. What tells how
+ * Kepler itself does, and what no process got, is in both.
+ */
+#include "export/catalog.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/macro.h"
+#include "export/catalog_walk.h"
+
+#define COUNTER   FAMILY_COUNTER
+#define GAUGE     FAMILY_GAUGE
+#define INFO      FAMILY_INFO
+#define HISTOGRAM FAMILY_HISTOGRAM
+
+#define CLASSIC   SCHEMA_CLASSIC
+#define CURRENT   SCHEMA_CURRENT
+#define BOTH      SCHEMA_BOTH
+
+#define DYNAMIC   (1U << MODE_DYNAMIC)
+#define IDLE      (1U << MODE_IDLE)
+#define TOTAL     (DYNAMIC | IDLE)
+
+/* clang-format off */
+/* The field's own type, so that what is read is what stands there; of an array its elements'. */
+#define TYPE_OF(type_, field)                                                                      \
+	_Generic(((type_ *)0)->field,                                                              \
+		uint64_t: AS_U64,                                                                  \
+		int64_t: AS_I64,                                                                   \
+		bool: AS_BOOL,                                                                     \
+		double: AS_DOUBLE,                                                                 \
+		uint64_t *: AS_U64,                                                                \
+		uint64_t(*)[UNATTRIBUTED_REASON_COUNT]: AS_U64,                                    \
+		double *: AS_DOUBLE)
+#define SUM(type_, field, decimals_, modes_)                                                       \
+	{ .offset = offsetof(type_, field), .type = TYPE_OF(type_, field),                         \
+	  .decimals = (decimals_), .modes = (modes_) }
+#define AT(type_, field, decimals)      SUM(type_, field, decimals, 0)
+#define PART(field, decimals, modes)    SUM(struct snapshot_zone, field, decimals, modes)
+#define SELF(field, decimals)           AT(struct snapshot, self.field, decimals)
+#define ZONE(field, decimals)           AT(struct snapshot_zone, field, decimals)
+#define HTTP(field)                     AT(struct http_stats, field, 0)
+#define NAMES(field)                    AT(struct snapshot_name_source, field, 0)
+#define ZONE_IS_UP                                                                                 \
+	{ .offset = offsetof(struct snapshot_zone, state), .type = AS_ZONE_STATE }
+#define PENDING                         { .type = AS_U64, .decimals = 6 }
+#define ROWS(level_, decimals_)         { .level = (level_), .decimals = (decimals_) }
+#define ONE                             { .type = AS_ONE }
+#define VARIANTS                        ONE /* each has its own */
+#define HISTOGRAMS                      ONE /* enum family_of says which */
+
+#define LABELS(...)                     ((const enum label_key[]){ __VA_ARGS__, LABELS_END })
+#define L_NONE                          NULL
+#define L_ZONE                          LABELS(LABEL_ZONE, LABEL_PACKAGE, LABEL_SOURCE)
+#define L_MODE                          LABELS(LABEL_PACKAGE, LABEL_MODE, LABEL_SOURCE)
+#define L_ZONE_MODE                     LABELS(LABEL_ZONE, LABEL_PACKAGE, LABEL_MODE, LABEL_SOURCE)
+#define L_CPU                           LABELS(LABEL_ACTIVITY_SOURCE)
+#define L_NODE                          LABELS(LABEL_NODE_NAME)
+#define L_NAMES                         LABELS(LABEL_NAME_SOURCE)
+#define L_CUT                           LABELS(LABEL_CUT_REASON)
+#define L_CUR_ZONE                      LABELS(LABEL_ZONE, LABEL_PATH, LABEL_NODE_NAME)
+#define L_CUR_STATE                     LABELS(LABEL_STATE, LABEL_ZONE, LABEL_PATH, LABEL_NODE_NAME)
+
+static const struct variant lookups[] = {
+	{ "found", SELF(names_found, 0), 0 },
+	{ "unknown", SELF(names_unknown, 0), 0 },
+	{ "refused", SELF(names_refused, 0), 0 },
+	{ 0 },
+};
+static const struct variant overflows[] = {
+	{ "processes", SELF(process_overflows, 0), 0 },
+	{ "containers", SELF(container_overflows, 0), 0 },
+	{ "machines", SELF(machine_overflows, 0), 0 },
+	{ "pods", AT(struct snapshot, level[LEVEL_POD].overflows, 0), 0 },
+	{ "vms", AT(struct snapshot, level[LEVEL_VM].overflows, 0), 0 },
+	{ "namespaces", AT(struct snapshot, level[LEVEL_NAMESPACE].overflows, 0), 0 },
+	{ 0 },
+};
+static const struct variant reloads[] = {
+	{ "success", SELF(reloads, 0), offsetof(struct snapshot, self.reload_failures) },
+	{ "failure", SELF(reload_failures, 0), 0 },
+	{ "merged", SELF(reloads_merged, 0), 0 },
+	{ 0 },
+};
+static const struct variant answers[] = {
+	{ "2xx", HTTP(requests[2]), 0 },
+	{ "3xx", HTTP(requests[3]), 0 },
+	{ "4xx", HTTP(requests[4]), 0 },
+	{ "5xx", HTTP(requests[5]), 0 },
+	{ 0 },
+};
+static const struct variant evictions[] = {
+	{ "silent", HTTP(cuts[HTTP_CUT_SILENT]), 0 },
+	{ "slow", HTTP(cuts[HTTP_CUT_SLOW]), 0 },
+	{ "old_page", HTTP(cuts[HTTP_CUT_OLD]), 0 },
+	{ 0 },
+};
+static const struct variant timeouts[] = {
+	{ "request", HTTP(cuts[HTTP_CUT_REQUEST]), 0 },
+	{ "answer", HTTP(cuts[HTTP_CUT_ANSWER]), 0 },
+	{ "stalled", HTTP(cuts[HTTP_CUT_STALLED]), 0 },
+	{ 0 },
+};
+
+static const struct family table[] = {
+	{ "kepler_node_<zone>_joules", COUNTER, "joules", CLASSIC,
+	  OF_ZONE_MODES, ZONE(node_uj, 6), L_MODE,
+	  "Energy of this zone of the node since Kepler started.", NULL },
+	{ "kepler_node_unattributed_joules", COUNTER, "joules", BOTH,
+	  OF_ZONE_REASONS, ZONE(unattributed_uj, 6),
+	  LABELS(LABEL_ZONE, LABEL_PACKAGE, LABEL_MODE, LABEL_SOURCE, LABEL_REASON),
+	  "Part of the node's energy that no process or container has got, by reason: idle_policy "
+	  "(idle energy stays on the node), no_activity (nobody ran), dropped (used by tasks that "
+	  "could not be named), unseen (used by what the machine counts and no process was seen "
+	  "for).", NULL },
+	{ "kepler_pending_joules", GAUGE, "joules", BOTH,
+	  OF_PENDING, PENDING,
+	  LABELS(LABEL_LEVEL, LABEL_ZONE, LABEL_PACKAGE, LABEL_MODE, LABEL_SOURCE),
+	  "Energy already charged whose series still shows 0 so that a scrape sees it start "
+	  "(--metrics.settle), or whose owner's names are awaited.", NULL },
+	{ "kepler_node_<zone>_watts", GAUGE, "watts", CLASSIC,
+	  OF_ZONE_MODES, ZONE(watts, 0), L_MODE,
+	  "Mean power of this zone of the node over the last interval.", NULL },
+	{ "kepler_node_idle_estimate_watts", GAUGE, "watts", BOTH,
+	  OF_ZONES, ZONE(idle_estimate_w, 0), L_ZONE,
+	  "Power that the zone is believed to draw when nothing runs.", NULL },
+	{ "kepler_node_bpf_cpu_time_ms", COUNTER, "", CLASSIC,
+	  OF_SNAPSHOT, SELF(node_cpu_ns, 6), L_CPU,
+	  "CPU time that was used on the node, in milliseconds.", NULL },
+	{ "kepler_node_cpu_usage_ratio", GAUGE, "ratio", BOTH,
+	  OF_SNAPSHOT, SELF(node_busy_ratio, 0), L_NODE,
+	  "Share of all CPUs that was busy in the last interval, 0 to 1.", NULL },
+	{ "kepler_node", INFO, "", BOTH,
+	  OF_SNAPSHOT, ONE,
+	  LABELS(LABEL_CPU_ARCHITECTURE, LABEL_COMPONENTS_SOURCE, LABEL_PLATFORM_SOURCE,
+	         LABEL_NODE_QUALITY, LABEL_KERNEL, LABEL_NODE_NAME, LABEL_OS_SOURCE),
+	  "The machine and what its power comes from; quality says measured, estimated, both or "
+	  "none.", NULL },
+	{ "kepler_zone", INFO, "", BOTH,
+	  OF_ZONES, ONE,
+	  LABELS(LABEL_ZONE, LABEL_PACKAGE, LABEL_SOURCE, LABEL_PATH, LABEL_QUALITY, LABEL_SCOPE,
+	         LABEL_IDLE_STATE),
+	  "A zone: where its energy comes from, measured or estimated, and how its idle power is "
+	  "known.", NULL },
+
+	{ "kepler_container_<zone>_joules", COUNTER, "joules", CLASSIC,
+	  OF_ROWS, ROWS(LEVEL_CONTAINER, 6), L_MODE,
+	  "Energy charged to the container's processes, ended ones included.", NULL },
+	{ "kepler_container_retired_joules", COUNTER, "joules", CLASSIC,
+	  OF_RETIRED, ROWS(LEVEL_CONTAINER, 6), L_ZONE_MODE,
+	  "Energy of containers of this namespace that are no longer shown.", NULL },
+	{ "kepler_container_<zone>_watts", GAUGE, "watts", CLASSIC,
+	  OF_ROWS, ROWS(LEVEL_CONTAINER, 6), L_MODE,
+	  "Mean power of the container over the last interval.", NULL },
+	{ "kepler_container_bpf_cpu_time_ms", COUNTER, "", CLASSIC,
+	  OF_ROWS_CPU, ROWS(LEVEL_CONTAINER, 6), L_CPU,
+	  "CPU time of the container's processes, in milliseconds.", NULL },
+	{ "kepler_pod_<zone>_joules", COUNTER, "joules", CLASSIC,
+	  OF_ROWS, ROWS(LEVEL_POD, 6), L_MODE,
+	  "Energy charged to the pod's containers, restarted and ended ones included.", NULL },
+	{ "kepler_pod_retired_joules", COUNTER, "joules", CLASSIC,
+	  OF_RETIRED, ROWS(LEVEL_POD, 6), L_ZONE_MODE,
+	  "Energy of pods of this namespace that are no longer shown.", NULL },
+	{ "kepler_pod_<zone>_watts", GAUGE, "watts", CLASSIC,
+	  OF_ROWS, ROWS(LEVEL_POD, 6), L_MODE,
+	  "Mean power of the pod over the last interval.", NULL },
+	{ "kepler_pod_bpf_cpu_time_ms", COUNTER, "", CLASSIC,
+	  OF_ROWS_CPU, ROWS(LEVEL_POD, 6), L_CPU,
+	  "CPU time of the pod, in milliseconds.", NULL },
+	{ "kepler_pod", INFO, "", BOTH,
+	  OF_PODS, ROWS(LEVEL_POD, 0), LABELS(LABEL_QOS_CLASS),
+	  "A pod that is shown. qos_class is Guaranteed, Burstable or BestEffort, as Kubernetes "
+	  "says, or empty.", NULL },
+	{ "kepler_vm_<zone>_joules", COUNTER, "joules", CLASSIC,
+	  OF_ROWS, ROWS(LEVEL_VM, 6), L_MODE,
+	  "Energy charged to the virtual machine: its vCPU, I/O and vhost threads.", NULL },
+	{ "kepler_vm_retired_joules", COUNTER, "joules", CLASSIC,
+	  OF_RETIRED, ROWS(LEVEL_VM, 6), L_ZONE_MODE,
+	  "Energy of virtual machines that are no longer shown.", NULL },
+	{ "kepler_vm_<zone>_watts", GAUGE, "watts", CLASSIC,
+	  OF_ROWS, ROWS(LEVEL_VM, 6), L_MODE,
+	  "Mean power of the virtual machine over the last interval.", NULL },
+	{ "kepler_vm_bpf_cpu_time_ms", COUNTER, "", CLASSIC,
+	  OF_ROWS_CPU, ROWS(LEVEL_VM, 6), L_CPU,
+	  "CPU time of the virtual machine, in milliseconds.", NULL },
+	{ "kepler_namespace_<zone>_joules", COUNTER, "joules", CLASSIC,
+	  OF_ROWS, ROWS(LEVEL_NAMESPACE, 6), L_MODE,
+	  "Energy charged to the containers and services of the namespace.", NULL },
+	{ "kepler_namespace_retired_joules", COUNTER, "joules", CLASSIC,
+	  OF_RETIRED, ROWS(LEVEL_NAMESPACE, 6), L_ZONE_MODE,
+	  "Energy of namespaces that are no longer shown.", NULL },
+	{ "kepler_process_<zone>_joules", COUNTER, "joules", CLASSIC,
+	  OF_ROWS, ROWS(LEVEL_PROCESS, 6), L_MODE,
+	  "Energy charged to the process; pid=\"\" and command=\"other\": its container's "
+	  "processes without a series of their own.", NULL },
+	{ "kepler_process_retired_joules", COUNTER, "joules", CLASSIC,
+	  OF_RETIRED, ROWS(LEVEL_PROCESS, 6), L_ZONE_MODE,
+	  "Energy of the container's processes that are no longer shown.", NULL },
+	{ "kepler_process_bpf_cpu_time_ms", COUNTER, "", CLASSIC,
+	  OF_ROWS_CPU, ROWS(LEVEL_PROCESS, 6), L_CPU,
+	  "CPU time of the process, in milliseconds.", NULL },
+
+	{ "kepler_node_cpu_joules", COUNTER, "joules", CURRENT,
+	  OF_MEASURED_ZONES, PART(node_uj, 6, TOTAL), L_CUR_ZONE,
+	  "Measured energy of this zone of the node since Kepler started.", NULL },
+	{ "kepler_node_cpu_active_joules", COUNTER, "joules", CURRENT,
+	  OF_MEASURED_ZONES, PART(node_uj, 6, DYNAMIC), L_CUR_ZONE,
+	  "Part of the zone's energy above its idle power.", NULL },
+	{ "kepler_node_cpu_idle_joules", COUNTER, "joules", CURRENT,
+	  OF_MEASURED_ZONES, PART(node_uj, 6, IDLE), L_CUR_ZONE,
+	  "Part of the zone's energy that its idle power makes.", NULL },
+	{ "kepler_node_cpu_watts", GAUGE, "watts", CURRENT,
+	  OF_MEASURED_ZONES, PART(watts, 0, TOTAL), L_CUR_ZONE,
+	  "Measured mean power of the zone over the last interval.", NULL },
+	{ "kepler_node_cpu_active_watts", GAUGE, "watts", CURRENT,
+	  OF_MEASURED_ZONES, PART(watts, 0, DYNAMIC), L_CUR_ZONE,
+	  "Part of the zone's power above its idle power.", NULL },
+	{ "kepler_node_cpu_idle_watts", GAUGE, "watts", CURRENT,
+	  OF_MEASURED_ZONES, PART(watts, 0, IDLE), L_CUR_ZONE,
+	  "Idle part of the zone's power.", NULL },
+	{ "kepler_platform_watts", GAUGE, "watts", CURRENT,
+	  OF_PLATFORM_ZONES, PART(watts, 0, TOTAL),
+	  LABELS(LABEL_SOURCE, LABEL_NODE_NAME, LABEL_SOURCE_ID, LABEL_QUALITY, LABEL_SCOPE),
+	  "Power of the whole machine; quality says whether it is measured or estimated.", NULL },
+	{ "kepler_container_cpu_joules", COUNTER, "joules", CURRENT,
+	  OF_ROWS, ROWS(LEVEL_CONTAINER, 6), L_CUR_STATE,
+	  "Active energy of the container in a measured zone.", NULL },
+	{ "kepler_container_cpu_retired_joules", COUNTER, "joules", CURRENT,
+	  OF_RETIRED, ROWS(LEVEL_CONTAINER, 6), L_CUR_ZONE,
+	  "Active energy of containers of this namespace that are no longer shown.", NULL },
+	{ "kepler_container_cpu_watts", GAUGE, "watts", CURRENT,
+	  OF_ROWS, ROWS(LEVEL_CONTAINER, 6), L_CUR_STATE,
+	  "Active power of the container over the last interval.", NULL },
+	{ "kepler_container_cpu_seconds", COUNTER, "seconds", CURRENT,
+	  OF_ROWS_CPU, ROWS(LEVEL_CONTAINER, 9), L_NODE,
+	  "CPU time of the container's processes.", NULL },
+	{ "kepler_pod_cpu_joules", COUNTER, "joules", CURRENT,
+	  OF_ROWS, ROWS(LEVEL_POD, 6), L_CUR_STATE,
+	  "Active energy of the pod in a measured zone.", NULL },
+	{ "kepler_pod_cpu_retired_joules", COUNTER, "joules", CURRENT,
+	  OF_RETIRED, ROWS(LEVEL_POD, 6), L_CUR_ZONE,
+	  "Active energy of pods of this namespace that are no longer shown.", NULL },
+	{ "kepler_pod_cpu_watts", GAUGE, "watts", CURRENT,
+	  OF_ROWS, ROWS(LEVEL_POD, 6), L_CUR_STATE,
+	  "Active power of the pod over the last interval.", NULL },
+	{ "kepler_pod_cpu_seconds", COUNTER, "seconds", CURRENT,
+	  OF_ROWS_CPU, ROWS(LEVEL_POD, 9), L_NODE,
+	  "CPU time of the pod.", NULL },
+	{ "kepler_vm_cpu_joules", COUNTER, "joules", CURRENT,
+	  OF_ROWS, ROWS(LEVEL_VM, 6), L_CUR_STATE,
+	  "Active energy of the virtual machine in a measured zone.", NULL },
+	{ "kepler_vm_cpu_retired_joules", COUNTER, "joules", CURRENT,
+	  OF_RETIRED, ROWS(LEVEL_VM, 6), L_CUR_ZONE,
+	  "Active energy of virtual machines that are no longer shown.", NULL },
+	{ "kepler_vm_cpu_watts", GAUGE, "watts", CURRENT,
+	  OF_ROWS, ROWS(LEVEL_VM, 6), L_CUR_STATE,
+	  "Active power of the virtual machine over the last interval.", NULL },
+	{ "kepler_vm_cpu_seconds", COUNTER, "seconds", CURRENT,
+	  OF_ROWS_CPU, ROWS(LEVEL_VM, 9), L_NODE,
+	  "CPU time of the virtual machine.", NULL },
+	{ "kepler_namespace_cpu_joules", COUNTER, "joules", CURRENT,
+	  OF_ROWS, ROWS(LEVEL_NAMESPACE, 6), L_CUR_STATE,
+	  "Active energy of the namespace in a measured zone.", NULL },
+	{ "kepler_namespace_cpu_retired_joules", COUNTER, "joules", CURRENT,
+	  OF_RETIRED, ROWS(LEVEL_NAMESPACE, 6), L_CUR_ZONE,
+	  "Active energy of namespaces that are no longer shown.", NULL },
+	{ "kepler_process_cpu_joules", COUNTER, "joules", CURRENT,
+	  OF_ROWS, ROWS(LEVEL_PROCESS, 6), L_CUR_STATE,
+	  "Active energy of the process in a measured zone.", NULL },
+	{ "kepler_process_cpu_retired_joules", COUNTER, "joules", CURRENT,
+	  OF_RETIRED, ROWS(LEVEL_PROCESS, 6), L_CUR_ZONE,
+	  "Active energy of the container's processes that are no longer shown.", NULL },
+	{ "kepler_process_cpu_watts", GAUGE, "watts", CURRENT,
+	  OF_ROWS, ROWS(LEVEL_PROCESS, 6), L_CUR_STATE,
+	  "Active power of the process over the last interval.", NULL },
+	{ "kepler_process_cpu_seconds", COUNTER, "seconds", CURRENT,
+	  OF_ROWS_CPU, ROWS(LEVEL_PROCESS, 9), L_NODE,
+	  "CPU time of the process.", NULL },
+	{ "kepler_build", INFO, "", CURRENT,
+	  OF_SNAPSHOT, ONE, LABELS(LABEL_ARCH, LABEL_BRANCH, LABEL_REVISION, LABEL_VERSION),
+	  "The build of Kepler that runs.", NULL },
+
+	{ "kepler_exporter_build", INFO, "", CLASSIC,
+	  OF_SNAPSHOT, ONE,
+	  LABELS(LABEL_ARCH, LABEL_BRANCH, LABEL_REVISION, LABEL_VERSION, LABEL_OS),
+	  "The build of Kepler that runs.", NULL },
+	{ "kepler_exporter_start_time_seconds", GAUGE, "seconds", BOTH,
+	  OF_PAGE, AT(struct catalog_view, start_ms, 3), L_NONE,
+	  "When Kepler started, as Unix time.", NULL },
+	{ "kepler_exporter_cpu_seconds", COUNTER, "seconds", BOTH,
+	  OF_SNAPSHOT, SELF(cpu_seconds, 0), L_NONE,
+	  "CPU time that Kepler used, its passes over the threads in the kernel included.", NULL },
+	{ "kepler_exporter_bpf_seconds", COUNTER, "seconds", BOTH,
+	  OF_SNAPSHOT, SELF(bpf_seconds, 0), L_NONE,
+	  "Part of Kepler's CPU time that was spent in BPF passes over the threads. What the hooks "
+	  "at the end of a thread take is that thread's.", NULL },
+	{ "kepler_exporter_resident_memory_bytes", GAUGE, "bytes", BOTH,
+	  OF_SNAPSHOT, SELF(rss_bytes, 0), L_NONE,
+	  "Resident memory of Kepler.", NULL },
+	{ "kepler_exporter_resident_memory_max_bytes", GAUGE, "bytes", BOTH,
+	  OF_SNAPSHOT, SELF(max_rss_bytes, 0), L_NONE,
+	  "Highest resident memory of Kepler so far.", NULL },
+	{ "kepler_exporter_open_fds", GAUGE, "", BOTH,
+	  OF_SNAPSHOT, SELF(open_fds, 0), L_NONE,
+	  "Open file descriptors of Kepler.", NULL },
+	{ "kepler_exporter_threads", GAUGE, "", BOTH,
+	  OF_SNAPSHOT, SELF(threads, 0), L_NONE,
+	  "Threads of Kepler.", NULL },
+	{ "kepler_exporter_interval_seconds", GAUGE, "seconds", BOTH,
+	  OF_SNAPSHOT, SELF(interval_s, 0), L_NONE,
+	  "Configured time between two readings.", NULL },
+	{ "kepler_exporter_interval_duration_seconds", HISTOGRAM, "seconds", BOTH,
+	  OF_INTERVALS, HISTOGRAMS, L_NONE,
+	  "How long reading, attributing and publishing took in each interval.", NULL },
+	{ "kepler_exporter_loop_step_seconds", HISTOGRAM, "seconds", BOTH,
+	  OF_STEPS, HISTOGRAMS, LABELS(LABEL_STEP),
+	  "How long each step of the loop took: what makes an interval late shows here. signals: "
+	  "signals and reloads; self: its own costs, names, time limits of connections, state; "
+	  "meters, activity, identity, attribution, publication: the parts of an interval; table: "
+	  "the live table.", NULL },
+	{ "kepler_exporter_intervals_missed", COUNTER, "", BOTH,
+	  OF_SNAPSHOT, SELF(intervals_missed, 0), L_NONE,
+	  "Intervals that began too late because the one before took too long.", NULL },
+	{ "kepler_exporter_snapshots", COUNTER, "", BOTH,
+	  OF_SNAPSHOT, AT(struct snapshot, sequence, 0), L_NONE,
+	  "Snapshots published; this page shows the latest.", NULL },
+	{ "kepler_exporter_snapshot_timestamp_seconds", GAUGE, "seconds", BOTH,
+	  OF_SNAPSHOT, AT(struct snapshot, realtime_ms, 3), L_NONE,
+	  "When the snapshot on this page was published, as Unix time.", NULL },
+	{ "kepler_exporter_source_up", GAUGE, "", BOTH,
+	  OF_ZONES_IN_USE, ZONE_IS_UP, L_ZONE,
+	  "Was the last reading of the zone good? 1 or 0. None where another source has taken "
+	  "over for good.", NULL },
+	{ "kepler_exporter_source_age_seconds", GAUGE, "seconds", BOTH,
+	  OF_ZONES_IN_USE, ZONE(age_s, 0), L_ZONE,
+	  "Age of the zone's last good reading.", NULL },
+	{ "kepler_exporter_source_reads", COUNTER, "", BOTH,
+	  OF_ZONES, ZONE(reads, 0), L_ZONE,
+	  "Readings of the zone that were tried, those that failed included.", NULL },
+	{ "kepler_exporter_source_read_errors", COUNTER, "", BOTH,
+	  OF_ZONES, ZONE(errors, 0), L_ZONE,
+	  "Readings of the zone that failed.", NULL },
+	{ "kepler_exporter_source_dropped", COUNTER, "", BOTH,
+	  OF_ZONES, ZONE(dropped, 0), L_ZONE,
+	  "Readings of the zone that were impossible and not counted.", NULL },
+	{ "kepler_exporter_source_wraps", COUNTER, "", BOTH,
+	  OF_ZONES, ZONE(wraps, 0), L_ZONE,
+	  "Times the zone's counter went round, corrected.", NULL },
+	{ "kepler_exporter_activity_reader", INFO, "", BOTH,
+	  OF_SNAPSHOT, ONE, LABELS(LABEL_READER),
+	  "What tells how long each process ran.", NULL },
+	{ "kepler_exporter_activity_drops", COUNTER, "", BOTH,
+	  OF_SNAPSHOT, SELF(activity_drops, 0), L_NONE,
+	  "Records of ended tasks that found no room; their time is charged without a name.",
+	  NULL },
+	{ "kepler_exporter_activity_errors", COUNTER, "", BOTH,
+	  OF_SNAPSHOT, SELF(activity_errors, 0), L_NONE,
+	  "Passes over the processes that failed.", NULL },
+	{ "kepler_exporter_tasks_walked", COUNTER, "", BOTH,
+	  OF_SNAPSHOT, SELF(tasks_walked, 0), L_NONE,
+	  "Threads that the passes looked at.", NULL },
+	{ "kepler_exporter_tasks_sent", COUNTER, "", BOTH,
+	  OF_SNAPSHOT, SELF(tasks_sent, 0), L_NONE,
+	  "Threads that had run and were handed over.", NULL },
+	{ "kepler_exporter_threads_known", GAUGE, "", BOTH,
+	  OF_SNAPSHOT, SELF(threads_known, 0), L_NONE,
+	  "Threads whose run time is kept between passes.", NULL },
+	{ "kepler_exporter_bpf_programs_refused", GAUGE, "", BOTH,
+	  OF_SNAPSHOT, SELF(bpf_programs_refused, 0), L_NONE,
+	  "BPF programs that this kernel is new enough for and refuses; the log and doctor tell "
+	  "which, and what that costs.", NULL },
+	{ "kepler_exporter_own_pid_namespace", GAUGE, "", BOTH,
+	  OF_SNAPSHOT, SELF(own_pid_namespace, 0), L_NONE,
+	  "Is Kepler in a pid namespace of its own, so that /proc is not the machine's? 1 or 0.",
+	  NULL },
+	{ "kepler_exporter_cgroups_missed", COUNTER, "", BOTH,
+	  OF_SNAPSHOT, SELF(cgroups_missed, 0), L_NONE,
+	  "New cgroups missed because the kernel's buffer was full: short work there may lack an "
+	  "owner.", NULL },
+	{ "kepler_exporter_process_reads_outstanding", GAUGE, "", BOTH,
+	  OF_SNAPSHOT, SELF(process_reads_outstanding, 0), L_NONE,
+	  "Reads of processes' command lines and cgroups that have not answered: they can hang, "
+	  "and are done on threads of their own. Until one answers, its process belongs to its "
+	  "cgroup, or, where that is what is read, to its last owner or the system.", NULL },
+	{ "kepler_exporter_process_reads_late", COUNTER, "", BOTH,
+	  OF_SNAPSHOT, SELF(process_reads_late, 0), L_NONE,
+	  "Reads of processes' command lines and cgroups that took longer than a second.", NULL },
+	{ "kepler_exporter_unseen_processes", GAUGE, "", BOTH,
+	  OF_SNAPSHOT, SELF(unseen_processes, 0), L_NONE,
+	  "Processes that /proc shows and BPF does not: a kernel that guards them. They are read "
+	  "from /proc, 32 at most; what others use is unseen. Looked for at start and every 4,096 "
+	  "intervals.", NULL },
+	{ "kepler_exporter_unseen_cpu_seconds", COUNTER, "seconds", BOTH,
+	  OF_SNAPSHOT, SELF(unseen_cpu_seconds, 0), L_NONE,
+	  "CPU time of those processes since they were found, from /proc.", NULL },
+	{ "kepler_exporter_unseen_work_seconds", COUNTER, "seconds", BOTH,
+	  OF_SNAPSHOT, SELF(unseen_work_seconds, 0), L_NONE,
+	  "CPU time that the machine counts in /proc/stat and no process was seen for, beyond "
+	  "what sampling by ticks may be off; its energy is unattributed, reason unseen.", NULL },
+	{ "kepler_exporter_machine_time_up", GAUGE, "", BOTH,
+	  OF_SNAPSHOT, SELF(machine_time_up, 0), L_NONE,
+	  "Does /proc/stat tell of the machine's CPU time? 1, or 0 where it is hidden or stands "
+	  "still: then what is not seen is shared among what is.", NULL },
+	{ "kepler_exporter_activity_partial", GAUGE, "", BOTH,
+	  OF_SNAPSHOT, SELF(activity_partial, 0), L_NONE,
+	  "Are processes of this machine hidden from Kepler, by a pid namespace or hidepid? 1 or "
+	  "0.", NULL },
+	{ "kepler_exporter_meters_searching", GAUGE, "", BOTH,
+	  OF_SNAPSHOT, SELF(meters_searching, 0), L_NONE,
+	  "Is the first search for energy meters still going on, since a driver does not answer? "
+	  "1 or 0. Energy is estimated meanwhile.", NULL },
+	{ "kepler_exporter_zones_left_out", GAUGE, "", BOTH,
+	  OF_SNAPSHOT, SELF(zones_left_out, 0), L_NONE,
+	  "Energy zones that were found and are not read: they count again what another counts, "
+	  "are a single core of a package (AMD's core), or are too many.", NULL },
+	{ "kepler_exporter_packages_exceeded", GAUGE, "", BOTH,
+	  OF_SNAPSHOT, SELF(packages_exceeded, 0), L_NONE,
+	  "Packages whose core and uncore, which are parts of them, counted more energy than they "
+	  "did over the last minute: a counter is wrong. Nothing is corrected.", NULL },
+	{ "kepler_exporter_name_source_up", GAUGE, "", BOTH,
+	  OF_NAME_SOURCES, NAMES(up), LABELS(LABEL_NAME_SOURCE, LABEL_VIA),
+	  "Does this source of containers' names answer? 1 or 0.", NULL },
+	{ "kepler_exporter_name_source_age_seconds", GAUGE, "seconds", BOTH,
+	  OF_NAME_SOURCES, NAMES(age_s), L_NAMES,
+	  "Time since the source last said something.", NULL },
+	{ "kepler_exporter_name_source_containers", GAUGE, "", BOTH,
+	  OF_NAME_SOURCES, NAMES(containers), L_NAMES,
+	  "Containers that the source has named and that are still there.", NULL },
+	{ "kepler_exporter_name_source_requests", COUNTER, "", BOTH,
+	  OF_NAME_SOURCES, NAMES(requests), L_NAMES,
+	  "Requests to the source, or scans of what it keeps.", NULL },
+	{ "kepler_exporter_name_source_failures", COUNTER, "", BOTH,
+	  OF_NAME_SOURCES, NAMES(failures), L_NAMES,
+	  "Requests to the source that failed.", NULL },
+	{ "kepler_exporter_name_source_bad", COUNTER, "", BOTH,
+	  OF_NAME_SOURCES, NAMES(bad), L_NAMES,
+	  "Pods or containers that the source described in a way that cannot be right; skipped.",
+	  NULL },
+	{ "kepler_exporter_name_source_labels_lost", COUNTER, "", BOTH,
+	  OF_NAME_SOURCES, NAMES(labels_lost), L_NAMES,
+	  "Labels and annotations of --kube.pod-labels that were not shown whole when a pod was "
+	  "read: cut to 127 bytes, or left out where a pod's together have more than 1,023.",
+	  NULL },
+	{ "kepler_exporter_name_lookups", COUNTER, "", BOTH,
+	  OF_LOOKUPS, VARIANTS, LABELS(LABEL_RESULT),
+	  "Containers looked up by id: found, unknown so far, refused because the directory is "
+	  "full.", lookups },
+	{ "kepler_exporter_series_folded", COUNTER, "", BOTH,
+	  OF_LEVELS, AT(struct snapshot_table, folded, 0), LABELS(LABEL_LEVEL),
+	  "Rows that were moved to retired before their time because of a limit.", NULL },
+	{ "kepler_exporter_table_overflows", COUNTER, "", BOTH,
+	  OF_SNAPSHOT, VARIANTS, LABELS(LABEL_TABLE),
+	  "Times that a process, container, pod, VM or namespace found no room in a table: what "
+	  "it uses is in an \"other\". Of machines: times that a process that may be a virtual "
+	  "machine was not looked at: it belongs to its cgroup.", overflows },
+	{ "kepler_exporter_state_write_errors", COUNTER, "", BOTH,
+	  OF_SNAPSHOT, SELF(state_write_errors, 0), L_NONE,
+	  "Times that the state file could not be read or written, or not in time.", NULL },
+	{ "kepler_exporter_landlock_abi", GAUGE, "", BOTH,
+	  OF_SNAPSHOT, SELF(landlock_abi, 0), L_NONE,
+	  "Version of Landlock by which the kernel limits what files this program may write and "
+	  "read; 0: it does not.", NULL },
+	{ "kepler_exporter_denied_system_calls", COUNTER, "", BOTH,
+	  OF_SNAPSHOT, SELF(denied_calls, 0), L_NONE,
+	  "System calls that the filter answered with EPERM or ENOSYS, because they are not in its "
+	  "list; the log names each once.", NULL },
+	{ "kepler_exporter_log_lost_lines", COUNTER, "", BOTH,
+	  OF_SNAPSHOT, SELF(log_lost_lines, 0), L_NONE,
+	  "Lines of the log that were lost because nobody read them.", NULL },
+	{ "kepler_exporter_config_reloads", COUNTER, "", BOTH,
+	  OF_SNAPSHOT, VARIANTS, LABELS(LABEL_RESULT),
+	  "Reloads of the configuration that were asked for. merged: while another was under "
+	  "way, so that the one after it answered several.", reloads },
+	{ "kepler_exporter_config_last_reload_successful", GAUGE, "", BOTH,
+	  OF_SNAPSHOT, SELF(last_reload_ok, 0), L_NONE,
+	  "Did the last reload succeed? 1 or 0.", NULL },
+	{ "kepler_exporter_http_requests", COUNTER, "", BOTH,
+	  OF_HTTP, VARIANTS, LABELS(LABEL_CODE),
+	  "HTTP requests answered, by class of status.", answers },
+	{ "kepler_exporter_http_connections", GAUGE, "", BOTH,
+	  OF_HTTP, HTTP(connections), L_NONE,
+	  "HTTP connections open now.", NULL },
+	{ "kepler_exporter_http_connections_accepted", COUNTER, "", BOTH,
+	  OF_HTTP, HTTP(connections_total), L_NONE,
+	  "HTTP connections accepted.", NULL },
+	{ "kepler_exporter_http_connections_evicted", COUNTER, "", BOTH,
+	  OF_HTTP, VARIANTS, L_CUT,
+	  "HTTP connections cut because others waited for what they held, by reason: silent (no "
+	  "request, or small answers not read), slow (the slowest reader), old_page (read a page "
+	  "whose memory a new one needed).", evictions },
+	{ "kepler_exporter_http_timeouts", COUNTER, "", BOTH,
+	  OF_HTTP, VARIANTS, L_CUT,
+	  "HTTP connections cut because a request or an answer took too long, or a reader stalled.",
+	  timeouts },
+	{ "kepler_exporter_http_accept_errors", COUNTER, "", BOTH,
+	  OF_HTTP, HTTP(accept_errors), L_NONE,
+	  "HTTP connections that found no file descriptor, some of them accepted later.", NULL },
+	{ "kepler_exporter_http_sent_bytes", COUNTER, "bytes", BOTH,
+	  OF_HTTP, HTTP(bytes_sent), L_NONE,
+	  "Bytes of answers sent, without headers.", NULL },
+};
+/* clang-format on */
+
+const struct family *catalog(size_t *ret_count)
+{
+	*ret_count = ARRAY_SIZE(table);
+	return table;
+}
+
+const char *family_suffix(const struct family *family)
+{
+	if (family->type == FAMILY_COUNTER)
+		return "_total";
+	return family->type == FAMILY_INFO ? "_info" : "";
+}
+
+/*
+ * Zone names come from one table of ours (energy), but a name in the exposition must hold whatever
+ * comes.
+ */
+static size_t add_zone_name(char *to, size_t room, const char *zone)
+{
+	size_t len = 0;
+
+	for (; len < room && zone[len]; len++) {
+		char c = zone[len];
+		bool fine = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+
+		to[len] = fine ? c : '_';
+	}
+	return len;
+}
+
+void family_name(const struct family *family, const char *zone, char ret[FAMILY_NAME_MAX])
+{
+	const char *hole = strstr(family->name, FAMILY_ZONE);
+	size_t len, rest;
+
+	if (!hole) {
+		(void)snprintf(ret, FAMILY_NAME_MAX, "%s", family->name);
+		return;
+	}
+	len = (size_t)(hole - family->name);
+	rest = strlen(hole + strlen(FAMILY_ZONE));
+	memcpy(ret, family->name, len); /* the table's names are short: a test says so */
+	len += add_zone_name(ret + len, FAMILY_NAME_MAX - 1 - len - rest, zone);
+	memcpy(ret + len, hole + strlen(FAMILY_ZONE), rest + 1);
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Every family that Kepler exports, once, as data: name, type, unit, help, where its values are and
+ * which labels they have. The walk (catalog_walk.h) reads a snapshot by it, docs/metrics.md is made
+ * from it. Adding a metric is adding a row; a label, a row in catalog_labels.c.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/strbuf.h"
+#include "snapshot/snapshot.h"
+
+#define FAMILY_ZONE     "<zone>" /* in a name: one family for each kind of zone the node has */
+#define FAMILY_NAME_MAX 96
+
+enum metrics_schema { SCHEMA_CLASSIC = 1, SCHEMA_CURRENT = 2, SCHEMA_BOTH = 3 };
+enum family_type { FAMILY_COUNTER, FAMILY_GAUGE, FAMILY_INFO, FAMILY_HISTOGRAM };
+
+/* What has the values of a family, and so how many points it has. */
+enum family_of {
+	OF_PAGE,     /* struct catalog_view: one point, or one for each variant */
+	OF_SNAPSHOT, /* struct snapshot, likewise */
+	OF_LOOKUPS,  /* likewise, where a source of names is configured */
+	OF_HTTP,     /* struct http_stats, likewise; none without a server */
+	/* struct snapshot_zone: */
+	OF_ZONES,
+	OF_ZONES_IN_USE,   /* without those that another source has taken over from */
+	OF_ZONE_MODES,     /* one for each mode that the node has; an array by mode */
+	OF_ZONE_REASONS,   /* one for each mode and reason that can be */
+	OF_MEASURED_ZONES, /* measured parts of the machine: the sum of where.modes */
+	OF_PLATFORM_ZONES, /* the whole machine: likewise */
+	OF_PENDING,        /* columns of the levels' pending: one for each level, zone and mode */
+	OF_LEVELS,         /* struct snapshot_table */
+	OF_NAME_SOURCES,   /* struct snapshot_name_source */
+	OF_INTERVALS,      /* the histogram of intervals */
+	OF_STEPS,          /* those of the loop's steps */
+	/* Rows of where.level, for each zone and mode: */
+	OF_ROWS,     /* counters: energy; gauges: power */
+	OF_RETIRED,  /* energy */
+	OF_ROWS_CPU, /* CPU time */
+	OF_PODS,     /* one point for each pod with an id */
+};
+
+enum value_type { AS_ONE, AS_U64, AS_I64, AS_BOOL, AS_DOUBLE, AS_ZONE_STATE };
+
+/* A value in what enum family_of says. */
+struct where {
+	uint16_t offset;
+	uint8_t type;     /* enum value_type; a double that is NaN is no point */
+	uint8_t decimals; /* of an integer: µJ as joules are 6, ns as seconds 9 */
+	uint8_t modes;    /* bits of enum energy_mode that are added up */
+	uint8_t level;    /* enum snapshot_level of rows */
+};
+
+/* One of several values of a family: the text of its label, and where it is. */
+struct variant {
+	const char *text; /* NULL ends the list */
+	struct where where;
+	uint16_t less; /* offset of a uint64_t that is taken off; 0: none */
+};
+
+/* In the order of the alphabet, by what they show. */
+enum label_key {
+	LABELS_END,
+	LABEL_ACTIVITY_SOURCE,
+	LABEL_ARCH,
+	LABEL_BRANCH,
+	LABEL_CODE, /* the text of a variant, as REASON, RESULT, TABLE */
+	LABEL_COMPONENTS_SOURCE,
+	LABEL_CPU_ARCHITECTURE,
+	LABEL_CUT_REASON,
+	LABEL_IDLE_STATE,
+	LABEL_KERNEL,
+	LABEL_LEVEL,
+	LABEL_MODE,
+	LABEL_NAME_SOURCE,
+	LABEL_NODE_NAME,
+	LABEL_NODE_QUALITY,
+	LABEL_OS,
+	LABEL_OS_SOURCE,
+	LABEL_PACKAGE,
+	LABEL_PATH,
+	LABEL_PLATFORM_SOURCE,
+	LABEL_QOS_CLASS,
+	LABEL_QUALITY,
+	LABEL_READER,
+	LABEL_REASON,
+	LABEL_RESULT,
+	LABEL_REVISION,
+	LABEL_SCOPE,
+	LABEL_SOURCE,
+	LABEL_SOURCE_ID,
+	LABEL_STATE,
+	LABEL_STEP,
+	LABEL_TABLE,
+	LABEL_VERSION,
+	LABEL_VIA,
+	LABEL_ZONE,
+	LABEL_KEY_COUNT,
+};
+#define POINT_LABELS_MAX 8
+
+struct family {
+	const char *name; /* without _total and _info, which follow from the type */
+	enum family_type type;
+	const char *unit; /* the end of the name; "" none */
+	unsigned schemas; /* enum metrics_schema, as bits */
+	enum family_of of;
+	struct where where;
+	const enum label_key *labels; /* behind those of a row */
+	const char *help;
+	const struct variant *variants; /* NULL: one value */
+};
+
+const struct family *catalog(size_t *ret_count);
+/* "_total", "_info" or "". */
+const char *family_suffix(const struct family *family);
+/* The name for a kind of zone, which replaces <zone>: cut to size, and fit for a name. */
+void family_name(const struct family *family, const char *zone, char ret[FAMILY_NAME_MAX]);
+
+/* docs/metrics.md. 0 or -ENOMEM. */
+int metric_reference(struct strbuf *out);

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "export/catalog_labels.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#if defined(__x86_64__)
+#define ARCH "amd64"
+#elif defined(__aarch64__)
+#define ARCH "arm64"
+#else
+#define ARCH "other"
+#endif
+
+static bool same_labels(const struct zone *a, const struct zone *b)
+{
+	return a->kind == b->kind && strcmp(a->instance, b->instance) == 0 &&
+	       strcmp(a->source, b->source) == 0;
+}
+
+/* Zones that no label would tell apart get their number behind it: "0#3". */
+static const char *package_of(struct cursor *cursor)
+{
+	const struct snapshot_zone *zones = cursor->view->snapshot->zones;
+	const struct zone *zone = &cursor->zone->zone;
+
+	for (uint32_t earlier = 0; earlier < cursor->zone_index; earlier++) {
+		if (same_labels(&zones[earlier].zone, zone)) {
+			(void)snprintf(cursor->package, sizeof(cursor->package), "%s#%u",
+				       zone->instance, cursor->zone_index);
+			return cursor->package;
+		}
+	}
+	return zone->instance;
+}
+
+/*
+ * "bpf-walk" and "bpf-iter" count the same thing in the same way: a change from one to the other
+ * breaks no series.
+ */
+static const char *activity_source_of(struct cursor *cursor)
+{
+	const char *reader = cursor->view->snapshot->self.activity_reader;
+	int len = strncmp(reader, "bpf", 3) == 0 ? 3 : 15;
+
+	(void)snprintf(cursor->activity_source, sizeof(cursor->activity_source), "%.*s", len,
+		       reader);
+	return cursor->activity_source;
+}
+
+static const char *node_quality_of(const struct snapshot *snapshot)
+{
+	bool measured = false, estimated = false;
+
+	for (uint32_t z = 0; z < snapshot->zone_count; z++) {
+		estimated |= snapshot->zones[z].zone.quality == QUALITY_ESTIMATED;
+		measured |= snapshot->zones[z].zone.quality == QUALITY_MEASURED;
+	}
+	if (measured && estimated)
+		return "both";
+	if (measured)
+		return "measured";
+	return estimated ? "estimated" : "none";
+}
+
+#define SELF(field)  IN_SELF, offsetof(struct snapshot_self, field), NULL
+#define PATH         IN_ZONE, offsetof(struct snapshot_zone, zone.path), NULL
+#define NAMES(field) IN_NAMES, offsetof(struct snapshot_name_source, field), NULL
+#define TEXT(text)   IN_TEXT, 0, text
+#define FROM(what)   FROM_##what, 0, NULL
+
+enum label_from {
+	IN_SELF,
+	IN_ZONE,
+	IN_NAMES,
+	IN_TEXT,
+	FROM_ACTIVITY,
+	FROM_IDLE_STATE,
+	FROM_KIND,
+	FROM_LEVEL,
+	FROM_MODE,
+	FROM_NODE,
+	FROM_PACKAGE,
+	FROM_POD,
+	FROM_QUALITY,
+	FROM_REASON,
+	FROM_SCOPE,
+	FROM_SOURCE,
+	FROM_STATE,
+	FROM_STEP,
+	FROM_VARIANT,
+};
+
+static const struct {
+	const char *name;
+	/* An array of char at @offset, a text that never changes, or what text_of() knows. */
+	enum label_from from;
+	size_t offset;
+	const char *text;
+} labels[LABEL_KEY_COUNT] = {
+	[LABEL_ACTIVITY_SOURCE] = { "source", FROM(ACTIVITY) },
+	[LABEL_ARCH] = { "arch", TEXT(ARCH) },
+	[LABEL_BRANCH] = { "branch", SELF(branch) },
+	[LABEL_CODE] = { "code", FROM(VARIANT) },
+	[LABEL_COMPONENTS_SOURCE] = { "components_power_source", SELF(components_source) },
+	[LABEL_CPU_ARCHITECTURE] = { "cpu_architecture", SELF(cpu_architecture) },
+	[LABEL_CUT_REASON] = { "reason", FROM(VARIANT) },
+	[LABEL_IDLE_STATE] = { "idle_state", FROM(IDLE_STATE) },
+	[LABEL_KERNEL] = { "kernel", SELF(kernel) },
+	[LABEL_LEVEL] = { "level", FROM(LEVEL) },
+	[LABEL_MODE] = { "mode", FROM(MODE) },
+	[LABEL_NAME_SOURCE] = { "source", NAMES(source) },
+	[LABEL_NODE_NAME] = { "node_name", SELF(node_name) },
+	[LABEL_NODE_QUALITY] = { "quality", FROM(NODE) },
+	[LABEL_OS] = { "os", TEXT("linux") },
+	[LABEL_OS_SOURCE] = { "source", TEXT("os") },
+	[LABEL_PACKAGE] = { "package", FROM(PACKAGE) },
+	[LABEL_PATH] = { "path", PATH },
+	[LABEL_PLATFORM_SOURCE] = { "platform_power_source", SELF(platform_source) },
+	[LABEL_QOS_CLASS] = { "qos_class", FROM(POD) },
+	[LABEL_QUALITY] = { "quality", FROM(QUALITY) },
+	[LABEL_READER] = { "reader", SELF(activity_reader) },
+	[LABEL_REASON] = { "reason", FROM(REASON) },
+	[LABEL_RESULT] = { "result", FROM(VARIANT) },
+	[LABEL_REVISION] = { "revision", SELF(revision) },
+	[LABEL_SCOPE] = { "scope", FROM(SCOPE) },
+	[LABEL_SOURCE] = { "source", FROM(SOURCE) },
+	[LABEL_SOURCE_ID] = { "source_id", PATH },
+	[LABEL_STATE] = { "state", FROM(STATE) },
+	[LABEL_STEP] = { "step", FROM(STEP) },
+	[LABEL_TABLE] = { "table", FROM(VARIANT) },
+	[LABEL_VERSION] = { "version", SELF(version) },
+	[LABEL_VIA] = { "via", NAMES(via) },
+	[LABEL_ZONE] = { "zone", FROM(KIND) },
+};
+
+static const char *text_of(struct cursor *cursor, enum label_key key)
+{
+	const struct snapshot_zone *zone = cursor->zone;
+
+	switch (labels[key].from) {
+	case IN_SELF:
+		return (const char *)&cursor->view->snapshot->self + labels[key].offset;
+	case IN_ZONE:
+		return (const char *)zone + labels[key].offset;
+	case IN_NAMES:
+		return (const char *)cursor->names + labels[key].offset;
+	case IN_TEXT:
+		return labels[key].text;
+	case FROM_ACTIVITY:
+		return activity_source_of(cursor);
+	case FROM_IDLE_STATE:
+		return idle_state_name(zone->idle_state);
+	case FROM_KIND:
+		return zone_kind_name(zone->zone.kind);
+	case FROM_LEVEL:
+		return snapshot_level_name(cursor->level);
+	case FROM_MODE:
+		return energy_mode_name(cursor->mode);
+	case FROM_NODE:
+		return node_quality_of(cursor->view->snapshot);
+	case FROM_PACKAGE:
+		return package_of(cursor);
+	case FROM_POD:
+		return cursor->row->pod_qos ? cursor->row->pod_qos : "";
+	case FROM_QUALITY:
+		return zone_quality_name(zone->zone.quality);
+	case FROM_REASON:
+		return unattributed_reason_name(cursor->reason);
+	case FROM_SCOPE:
+		return zone_scope_name(zone->zone.scope);
+	case FROM_SOURCE:
+		return zone->zone.source;
+	case FROM_STATE:
+		return cursor->ended ? "terminated" : "running";
+	case FROM_STEP:
+		return cursor->step->name;
+	case FROM_VARIANT:
+	default:
+		return cursor->variant->text;
+	}
+}
+
+const char *label_name(enum label_key key)
+{
+	return labels[key].name;
+}
+
+size_t cursor_labels(struct cursor *cursor, const enum label_key *keys,
+		     struct label ret[POINT_LABELS_MAX])
+{
+	size_t count = 0;
+
+	for (; keys && keys[count] != LABELS_END; count++)
+		ret[count] =
+			(struct label){ labels[keys[count]].name, text_of(cursor, keys[count]) };
+	return count;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where the walk stands, and what each label says there. */
+#pragma once
+
+#include "export/catalog_walk.h"
+
+#define PACKAGE_LABEL_MAX 32
+
+struct cursor {
+	const struct catalog_view *view;
+	const struct family *family;
+	const void *base; /* what where.offset counts from */
+	size_t index;     /* of the element, where that is an array */
+	uint32_t zone_index;
+	const struct snapshot_zone *zone; /* NULL outside zones */
+	enum energy_mode mode;
+	enum unattributed_reason reason;
+	enum snapshot_level level;
+	bool ended; /* the row has */
+	const struct variant *variant;
+	const struct snapshot_name_source *names;
+	const struct snapshot_step *step;
+	const struct snapshot_row *row;
+	char package[PACKAGE_LABEL_MAX];
+	char activity_source[16]; /* "bpf", "procfs" */
+};
+
+const char *label_name(enum label_key key);
+/* The texts of @keys, borrowed from the cursor and the snapshot; their number. */
+size_t cursor_labels(struct cursor *cursor, const enum label_key *keys,
+		     struct label ret[POINT_LABELS_MAX]);

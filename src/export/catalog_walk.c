@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A family whose name has <zone> in it is walked once for each kind of zone that the node has, in
+ * the order in which they first appear, so that each family stands in one piece.
+ */
+#include "export/catalog_walk.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "export/catalog_labels.h"
+
+struct walk {
+	struct cursor at;
+	struct sink *sink;
+	bool is_of_kind;     /* the family has <zone> in its name, which stands for ... */
+	enum zone_kind kind; /* ... this kind now */
+};
+
+static struct value read_one(const struct cursor *at, const struct where *where, size_t index)
+{
+	const char *base = (const char *)at->base + where->offset;
+	struct value value = { .decimals = where->decimals };
+	enum zone_state state;
+	int64_t since;
+	bool flag;
+
+	switch ((enum value_type)where->type) {
+	case AS_U64:
+		memcpy(&value.integer, base + index * sizeof(uint64_t), sizeof(uint64_t));
+		break;
+	case AS_I64:
+		memcpy(&since, base, sizeof(since));
+		value.integer = since > 0 ? (uint64_t)since : 0;
+		break;
+	case AS_BOOL:
+		memcpy(&flag, base, sizeof(flag));
+		value.integer = flag;
+		break;
+	case AS_DOUBLE:
+		value.is_real = true;
+		memcpy(&value.real, base + index * sizeof(double), sizeof(double));
+		break;
+	case AS_ZONE_STATE:
+		memcpy(&state, base, sizeof(state));
+		value.integer = state == ZONE_UP;
+		break;
+	case AS_ONE:
+	default:
+		value.integer = 1;
+	}
+	return value;
+}
+
+/* The sum of the modes that the zone has. */
+static struct value read_modes(const struct cursor *at, const struct where *where)
+{
+	struct value sum = { .is_real = where->type == AS_DOUBLE, .decimals = where->decimals };
+
+	for (enum energy_mode mode = 0; mode < MODE_COUNT; mode++) {
+		struct value one = read_one(at, where, mode);
+
+		if (!(where->modes & 1U << mode) || !at->zone->has_mode[mode])
+			continue;
+		sum.integer += one.integer;
+		sum.real += one.real;
+	}
+	return sum;
+}
+
+/* Counters of a zone began with it, the others with the program. */
+static int64_t created_ms(const struct cursor *at)
+{
+	return at->zone ? at->zone->created_ms : at->view->start_ms;
+}
+
+static void put_point(struct walk *walk, const struct row_text *row,
+		      const struct histogram *histogram)
+{
+	struct cursor *at = &walk->at;
+	const struct where *where = at->variant ? &at->variant->where : &at->family->where;
+	struct label texts[POINT_LABELS_MAX];
+	struct point point = { .row = row,
+			       .histogram = histogram,
+			       .created_ms = created_ms(at),
+			       .labels = { .labels = texts } };
+
+	if (!histogram)
+		point.value = at->zone && where->modes ? read_modes(at, where)
+						       : read_one(at, where, at->index);
+	if (at->variant && at->variant->less) {
+		const struct where where_less = { .offset = at->variant->less, .type = AS_U64 };
+		uint64_t less = read_one(at, &where_less, 0).integer;
+
+		point.value.integer -= less < point.value.integer ? less : point.value.integer;
+	}
+	if (point.value.is_real && isnan(point.value.real))
+		return; /* not known */
+	point.labels.count = cursor_labels(at, at->family->labels, texts);
+	walk->sink->point(walk->sink, &point);
+}
+
+/* One value of @base, or its variants. */
+static void walk_struct(struct walk *walk, const void *base)
+{
+	const struct variant *variant = walk->at.family->variants;
+
+	walk->at.base = base;
+	if (!variant)
+		put_point(walk, NULL, NULL);
+	for (; variant && variant->text; variant++) {
+		walk->at.variant = variant;
+		put_point(walk, NULL, NULL);
+	}
+	walk->at.variant = NULL;
+}
+
+static const struct snapshot_zone *set_zone(struct walk *walk, uint32_t zone)
+{
+	walk->at.zone_index = zone;
+	walk->at.zone = &walk->at.view->snapshot->zones[zone];
+	walk->at.base = walk->at.zone;
+	walk->at.index = 0;
+	return walk->at.zone;
+}
+
+/*
+ * A zone whose energy belongs under the current kepler_*_cpu_* names: measured, and a part of the
+ * machine, not the whole.
+ */
+static bool is_measured_cpu(const struct zone *zone)
+{
+	return zone->quality == QUALITY_MEASURED && zone->kind != ZONE_PLATFORM;
+}
+
+/* Idle power's policy leaves idle energy: another series could never be but 0. */
+static bool can_happen(enum energy_mode mode, enum unattributed_reason reason)
+{
+	return mode == MODE_IDLE || reason != UNATTRIBUTED_IDLE_POLICY;
+}
+
+static void walk_reasons(struct walk *walk)
+{
+	for (enum unattributed_reason r = 0; r < UNATTRIBUTED_REASON_COUNT; r++) {
+		if (!can_happen(walk->at.mode, r))
+			continue;
+		walk->at.reason = r;
+		walk->at.index = (size_t)walk->at.mode * UNATTRIBUTED_REASON_COUNT + r;
+		put_point(walk, NULL, NULL);
+	}
+}
+
+static void walk_modes(struct walk *walk, const struct snapshot_zone *zone)
+{
+	for (enum energy_mode mode = 0; mode < MODE_COUNT; mode++) {
+		walk->at.mode = mode;
+		walk->at.index = mode;
+		if (!zone->has_mode[mode])
+			continue;
+		if (walk->at.family->of == OF_ZONE_REASONS)
+			walk_reasons(walk);
+		else
+			put_point(walk, NULL, NULL);
+	}
+}
+
+static bool is_of_family(const struct walk *walk, const struct snapshot_zone *zone)
+{
+	enum family_of of = walk->at.family->of;
+
+	if (walk->is_of_kind && walk->kind != zone->zone.kind)
+		return false;
+	if (of == OF_ZONES_IN_USE)
+		return !zone->ended; /* it will not come back, and need not */
+	if (of == OF_PLATFORM_ZONES)
+		return zone->zone.kind == ZONE_PLATFORM;
+	if (of == OF_MEASURED_ZONES && walk->at.family->where.modes == 1U << MODE_IDLE)
+		return is_measured_cpu(&zone->zone) && zone->has_mode[MODE_IDLE];
+	return of != OF_MEASURED_ZONES || is_measured_cpu(&zone->zone);
+}
+
+static void walk_zones(struct walk *walk)
+{
+	bool by_mode =
+		walk->at.family->of == OF_ZONE_MODES || walk->at.family->of == OF_ZONE_REASONS;
+
+	for (uint32_t z = 0; z < walk->at.view->snapshot->zone_count; z++) {
+		const struct snapshot_zone *zone = set_zone(walk, z);
+
+		if (!is_of_family(walk, zone))
+			continue;
+		if (by_mode)
+			walk_modes(walk, zone);
+		else
+			put_point(walk, NULL, NULL);
+	}
+}
+
+static void walk_pending(struct walk *walk)
+{
+	const struct snapshot *snapshot = walk->at.view->snapshot;
+
+	for (uint32_t z = 0; z < snapshot->zone_count; z++) {
+		(void)set_zone(walk, z);
+		walk->at.base = snapshot->level[walk->at.level].pending;
+		for (enum energy_mode mode = 0; mode < MODE_COUNT; mode++) {
+			walk->at.mode = mode;
+			walk->at.index = ledger_column(z, mode);
+			if (snapshot->zones[z].rows_have_mode[mode])
+				put_point(walk, NULL, NULL);
+		}
+	}
+}
+
+static void walk_levels(struct walk *walk)
+{
+	for (enum snapshot_level level = 0; level < LEVEL_COUNT; level++) {
+		walk->at.level = level;
+		if (walk->at.family->of == OF_PENDING)
+			walk_pending(walk);
+		else
+			walk_struct(walk, &walk->at.view->snapshot->level[level]);
+	}
+}
+
+/* A source that is not configured has no series. */
+static bool walk_name_sources(struct walk *walk, bool put)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < SNAPSHOT_NAME_SOURCES; i++) {
+		walk->at.names = &walk->at.view->snapshot->self.names[i];
+		if (!walk->at.names->source[0])
+			continue;
+		any = true;
+		if (put)
+			walk_struct(walk, walk->at.names);
+	}
+	return any;
+}
+
+static void walk_intervals(struct walk *walk)
+{
+	const struct snapshot_self *self = &walk->at.view->snapshot->self;
+
+	put_point(walk, NULL,
+		  &(struct histogram){ .bounds = self->interval_buckets_le,
+				       .counts = self->interval_bucket_counts,
+				       .bound_count = SNAPSHOT_HISTOGRAM_BUCKETS,
+				       .count = self->interval_count,
+				       .sum = self->interval_sum_s });
+}
+
+/* A step that was never taken has no series. */
+static void walk_steps(struct walk *walk)
+{
+	const struct snapshot_self *self = &walk->at.view->snapshot->self;
+
+	for (size_t i = 0; i < SNAPSHOT_STEPS; i++) {
+		const struct snapshot_step *step = walk->at.step = &self->steps[i];
+
+		if (step->count)
+			put_point(walk, NULL,
+				  &(struct histogram){ .bounds = self->step_buckets_le,
+						       .counts = step->bucket_counts,
+						       .bound_count = SNAPSHOT_STEP_BUCKETS,
+						       .count = step->count,
+						       .sum = step->sum_s });
+	}
+}
+
+/*
+ * The column's rows. A counter is "running" for as long as it is shown: with another state its
+ * series would end where it is and another begin at its full value, of which increase() sees
+ * nothing. Watts tell the truth.
+ */
+static void put_rows(struct walk *walk, uint32_t column, uint64_t watts_span_ns)
+{
+	const struct family *family = walk->at.family;
+	enum row_kind kind = family->of == OF_RETIRED ? ROWS_RETIRED : ROWS_LIVING;
+	struct label labels[2][POINT_LABELS_MAX];
+	struct row_block block = {
+		.view = &walk->at.view->rows[family->where.level][kind],
+		.names = family->schemas == SCHEMA_CURRENT ? NAMES_CURRENT : NAMES_CLASSIC,
+		.column = column,
+		.decimals = family->where.decimals,
+		.watts_span_ns = watts_span_ns,
+	};
+
+	if (block.view->count == 0)
+		return;
+	walk->at.ended = false;
+	block.end[0].count = cursor_labels(&walk->at, family->labels, labels[0]);
+	block.end[0].labels = labels[0];
+	block.end[1] = block.end[0];
+	if (family->type == FAMILY_GAUGE) {
+		walk->at.ended = true;
+		block.end[1].count = cursor_labels(&walk->at, family->labels, labels[1]);
+		block.end[1].labels = labels[1];
+	}
+	walk->sink->rows(walk->sink, &block);
+}
+
+/* Under the current names rows show dynamic energy that was measured. */
+static bool rows_show(const struct walk *walk, const struct snapshot_zone *zone,
+		      enum energy_mode mode)
+{
+	if (!zone->rows_have_mode[mode])
+		return false;
+	if (walk->at.family->schemas == SCHEMA_CURRENT)
+		return mode == MODE_DYNAMIC && is_measured_cpu(&zone->zone);
+	return true;
+}
+
+static void walk_rows(struct walk *walk)
+{
+	bool watts = walk->at.family->type == FAMILY_GAUGE;
+
+	for (uint32_t z = 0; z < walk->at.view->snapshot->zone_count; z++) {
+		const struct snapshot_zone *zone = set_zone(walk, z);
+
+		if (!is_of_family(walk, zone) || (watts && !zone->span_ns))
+			continue;
+		for (enum energy_mode mode = 0; mode < MODE_COUNT; mode++) {
+			walk->at.mode = mode;
+			if (rows_show(walk, zone, mode))
+				put_rows(walk, ledger_column(z, mode), watts ? zone->span_ns : 0);
+		}
+	}
+}
+
+/* Facts that arrive late or change are labels of info metrics: there they end no counter. */
+static void walk_pods(struct walk *walk)
+{
+	const struct row_view *view = &walk->at.view->rows[LEVEL_POD][ROWS_LIVING];
+
+	for (uint32_t row = 0; row < view->count; row++) {
+		const struct row_text *text = &view->texts[NAMES_CURRENT][row];
+
+		walk->at.row = &view->rows[row];
+		if (text->text && walk->at.row->labels->owner->pod_id[0])
+			put_point(walk, text, NULL);
+		/* else it hangs on an earlier row, or is the pods for which there was no room */
+	}
+}
+
+static void walk_family(struct walk *walk)
+{
+	const struct catalog_view *view = walk->at.view;
+
+	switch (walk->at.family->of) {
+	case OF_PAGE:
+		walk_struct(walk, view);
+		break;
+	case OF_LOOKUPS:
+		if (!walk_name_sources(walk, false))
+			break;
+		/* fall through */
+	case OF_SNAPSHOT:
+		walk_struct(walk, view->snapshot);
+		break;
+	case OF_HTTP:
+		if (view->http)
+			walk_struct(walk, view->http);
+		break;
+	case OF_PENDING:
+	case OF_LEVELS:
+		walk_levels(walk);
+		break;
+	case OF_NAME_SOURCES:
+		(void)walk_name_sources(walk, true);
+		break;
+	case OF_INTERVALS:
+		walk_intervals(walk);
+		break;
+	case OF_STEPS:
+		walk_steps(walk);
+		break;
+	case OF_ROWS:
+	case OF_RETIRED:
+		walk_rows(walk);
+		break;
+	case OF_ROWS_CPU:
+		put_rows(walk, view->snapshot->columns - 1, 0);
+		break;
+	case OF_PODS:
+		walk_pods(walk);
+		break;
+	case OF_ZONES:
+	case OF_ZONES_IN_USE:
+	case OF_ZONE_MODES:
+	case OF_ZONE_REASONS:
+	case OF_MEASURED_ZONES:
+	case OF_PLATFORM_ZONES:
+	default:
+		walk_zones(walk);
+	}
+}
+
+static void begin_family(struct walk *walk, const char *zone)
+{
+	char name[FAMILY_NAME_MAX];
+
+	family_name(walk->at.family, zone, name);
+	walk->at.base = walk->at.view;
+	walk->at.index = 0;
+	walk->at.zone = NULL;
+	walk->sink->family(walk->sink, walk->at.family, name);
+	walk_family(walk);
+}
+
+void catalog_walk(const struct catalog_view *view, unsigned schemas, struct sink *sink)
+{
+	struct walk walk = { .at = { .view = view }, .sink = sink };
+	const struct snapshot *snapshot = view->snapshot;
+	const struct family *families;
+	size_t count;
+
+	families = catalog(&count);
+	for (size_t i = 0; i < count; i++) {
+		unsigned walked = 0; /* kinds */
+
+		walk.at.family = &families[i];
+		walk.is_of_kind = strstr(families[i].name, FAMILY_ZONE) != NULL;
+		if (!(families[i].schemas & schemas))
+			continue;
+		if (!walk.is_of_kind)
+			begin_family(&walk, "");
+		for (uint32_t z = 0; walk.is_of_kind && z < snapshot->zone_count; z++) {
+			walk.kind = snapshot->zones[z].zone.kind;
+			if (!(walked & 1U << walk.kind))
+				begin_family(&walk, zone_kind_name(walk.kind));
+			walked |= 1U << walk.kind;
+		}
+	}
+}

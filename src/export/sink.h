@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How a format writes what the catalog lists (catalog.h). The walk calls family(), then point() and
+ * rows() as often as the family has any; a sink that writes a head writes it with the first, so
+ * that a family without samples leaves no trace. Everything is borrowed for the call.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/num.h"
+#include "export/catalog.h"
+#include "export/label_cache.h"
+
+enum row_names { NAMES_CLASSIC, NAMES_CURRENT }; /* of row_view.texts */
+
+struct label {
+	const char *name;
+	const char *value; /* clean or not, never escaped */
+};
+
+struct labels {
+	const struct label *labels;
+	size_t count;
+};
+
+/* Exact where it can be: @integer with the point at @decimals (µJ as joules: 6), else @real. */
+struct value {
+	bool is_real;
+	unsigned decimals;
+	uint64_t integer;
+	double real;
+};
+
+struct histogram {
+	const double *bounds;   /* unused ones at the end are 0 */
+	const uint64_t *counts; /* one a bound, not cumulative */
+	size_t bound_count;
+	uint64_t count; /* all, what is above the last bound included */
+	double sum;
+};
+
+struct point {
+	const struct row_text *row; /* labels before @labels, ready to print; or NULL */
+	struct labels labels;
+	struct value value;
+	const struct histogram *histogram; /* instead of the value; or NULL */
+	int64_t created_ms;                /* realtime of birth of a counter or histogram */
+};
+
+/*
+ * One column of a table: for each row its own labels (texts of @names), then @end, and its value
+ * with the point at @decimals. Cumulative values; or the deltas over @watts_span_ns, in watts.
+ */
+struct row_block {
+	const struct row_view *view;
+	enum row_names names;
+	uint32_t column;
+	unsigned decimals;
+	uint64_t watts_span_ns; /* 0: cumulative values */
+	struct labels end[2];   /* [1]: of rows that have ended */
+};
+
+struct sink {
+	/* @name has the zone in place of <zone>, and no suffix. */
+	void (*family)(struct sink *sink, const struct family *family, const char *name);
+	void (*point)(struct sink *sink, const struct point *point);
+	void (*rows)(struct sink *sink, const struct row_block *block); /* the hot path */
+};
+
+/* The value of @row and what hangs on it, in the block's unit times 10^-decimals. */
+static inline uint64_t row_block_value(const struct row_block *block, uint32_t row)
+{
+	const struct row_view *view = block->view;
+	uint64_t span_ns = block->watts_span_ns;
+	uint64_t amount =
+		row_view_value(view, span_ns ? view->deltas : view->values, row, block->column);
+
+	/* µJ in ns are kW: × 1e9 makes µW. */
+	return span_ns ? muldiv_u64(amount, NSEC_PER_SEC, span_ns) : amount;
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <ctype.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/file.h"
+#include "base/macro.h"
+#include "export/catalog.h"
+
+static void names_follow_the_conventions(void **state)
+{
+	const struct family *table;
+	size_t count;
+
+	(void)state;
+	table = catalog(&count);
+	for (size_t i = 0; i < count; i++) {
+		const struct family *family = &table[i];
+		size_t name_len = strlen(family->name), unit_len = strlen(family->unit);
+
+		if (name_len + 8 >= FAMILY_NAME_MAX - 32 || unit_len >= name_len ||
+		    strcmp(family->name + name_len - unit_len, family->unit) != 0 ||
+		    strstr(family->name, "_total") || strstr(family->name, "_info") ||
+		    strncmp(family->name, "kepler_", 7) != 0 || !family->schemas)
+			fail_msg("%s", family->name);
+		if (!isupper((unsigned char)family->help[0]) || strpbrk(family->help, "\n\\|") ||
+		    !strchr(".", family->help[strlen(family->help) - 1]))
+			if (!strstr(family->help, "1 or 0."))
+				fail_msg("help of %s", family->name);
+		for (size_t j = 0; j < i; j++)
+			assert_string_not_equal(table[j].name, family->name);
+	}
+}
+
+static void the_reference_is_current(void **state)
+{
+	CLEANUP(strbuf_release) struct strbuf want = STRBUF_INIT;
+	CLEANUP_FREE char *have = NULL;
+	const char *root = getenv("TEST_SOURCE_ROOT");
+	char path[4096];
+	size_t len = 0;
+
+	(void)state;
+	(void)snprintf(path, sizeof(path), "%s/docs/metrics.md", root ? root : ".");
+	assert_int_equal(metric_reference(&want), 0);
+	if (read_file_alloc(path, 1 << 20, &have, &len) < 0 || strcmp(have, want.data) != 0) {
+		print_error("docs/metrics.md is not what src/export/catalog.c says: build "
+			    "and run src/export/write-metrics-reference\n");
+		fail();
+	}
+}
+
+static void a_zone_name_cannot_break_a_name(void **state)
+{
+	static const struct family gauge = { .name = "x_<zone>_watts" };
+	char longer[200], name[FAMILY_NAME_MAX];
+
+	(void)state;
+	memset(longer, 'z', sizeof(longer) - 1);
+	longer[sizeof(longer) - 1] = '\0';
+	family_name(&gauge, "a b{\"", name);
+	assert_string_equal(name, "x_a_b___watts");
+	family_name(&gauge, longer, name);
+	assert_int_equal(strlen(name), FAMILY_NAME_MAX - 1);
+	assert_string_equal(name + FAMILY_NAME_MAX - 1 - 7, "z_watts");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_follow_the_conventions),
+		cmocka_unit_test(the_reference_is_current),
+		cmocka_unit_test(a_zone_name_cannot_break_a_name),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
