@@ -55,17 +55,17 @@
 #define VARIANTS                        ONE /* each has its own */
 #define HISTOGRAMS                      ONE /* enum family_of says which */
 
-#define LABELS(...)                     ((const enum label_key[]){ __VA_ARGS__, LABELS_END })
-#define L_NONE                          NULL
-#define L_ZONE                          LABELS(LABEL_ZONE, LABEL_PACKAGE, LABEL_SOURCE)
-#define L_MODE                          LABELS(LABEL_PACKAGE, LABEL_MODE, LABEL_SOURCE)
-#define L_ZONE_MODE                     LABELS(LABEL_ZONE, LABEL_PACKAGE, LABEL_MODE, LABEL_SOURCE)
-#define L_CPU                           LABELS(LABEL_ACTIVITY_SOURCE)
-#define L_NODE                          LABELS(LABEL_NODE_NAME)
-#define L_NAMES                         LABELS(LABEL_NAME_SOURCE)
-#define L_CUT                           LABELS(LABEL_CUT_REASON)
-#define L_CUR_ZONE                      LABELS(LABEL_ZONE, LABEL_PATH, LABEL_NODE_NAME)
-#define L_CUR_STATE                     LABELS(LABEL_STATE, LABEL_ZONE, LABEL_PATH, LABEL_NODE_NAME)
+#define LABELS(...)          ((const enum point_label[]){ __VA_ARGS__, POINT_LABELS_END })
+#define L_NONE               NULL
+#define L_ZONE               LABELS(POINT_ZONE, POINT_PACKAGE, POINT_SOURCE)
+#define L_MODE               LABELS(POINT_PACKAGE, POINT_MODE, POINT_SOURCE)
+#define L_ZONE_MODE          LABELS(POINT_ZONE, POINT_PACKAGE, POINT_MODE, POINT_SOURCE)
+#define L_CPU                LABELS(POINT_ACTIVITY_SOURCE)
+#define L_NODE               LABELS(POINT_NODE_NAME)
+#define L_NAMES              LABELS(POINT_NAME_SOURCE)
+#define L_CUT                LABELS(POINT_CUT_REASON)
+#define L_CUR_ZONE           LABELS(POINT_ZONE, POINT_PATH, POINT_NODE_NAME)
+#define L_CUR_STATE          LABELS(POINT_STATE, POINT_ZONE, POINT_PATH, POINT_NODE_NAME)
 
 static const struct variant lookups[] = {
 	{ "found", SELF(names_found, 0), 0 },
@@ -114,14 +114,14 @@ static const struct family table[] = {
 	  "Energy of this zone of the node since Kepler started.", NULL },
 	{ "kepler_node_unattributed_joules", COUNTER, "joules", BOTH,
 	  OF_ZONE_REASONS, ZONE(unattributed_uj, 6),
-	  LABELS(LABEL_ZONE, LABEL_PACKAGE, LABEL_MODE, LABEL_SOURCE, LABEL_REASON),
+	  LABELS(POINT_ZONE, POINT_PACKAGE, POINT_MODE, POINT_SOURCE, POINT_REASON),
 	  "Part of the node's energy that no process or container has got, by reason: idle_policy "
 	  "(idle energy stays on the node), no_activity (nobody ran), dropped (used by tasks that "
 	  "could not be named), unseen (used by what the machine counts and no process was seen "
 	  "for).", NULL },
 	{ "kepler_pending_joules", GAUGE, "joules", BOTH,
 	  OF_PENDING, PENDING,
-	  LABELS(LABEL_LEVEL, LABEL_ZONE, LABEL_PACKAGE, LABEL_MODE, LABEL_SOURCE),
+	  LABELS(POINT_LEVEL, POINT_ZONE, POINT_PACKAGE, POINT_MODE, POINT_SOURCE),
 	  "Energy already charged whose series still shows 0 so that a scrape sees it start "
 	  "(--metrics.settle), or whose owner's names are awaited.", NULL },
 	{ "kepler_node_<zone>_watts", GAUGE, "watts", CLASSIC,
@@ -138,14 +138,14 @@ static const struct family table[] = {
 	  "Share of all CPUs that was busy in the last interval, 0 to 1.", NULL },
 	{ "kepler_node", INFO, "", BOTH,
 	  OF_SNAPSHOT, ONE,
-	  LABELS(LABEL_CPU_ARCHITECTURE, LABEL_COMPONENTS_SOURCE, LABEL_PLATFORM_SOURCE,
-	         LABEL_NODE_QUALITY, LABEL_KERNEL, LABEL_NODE_NAME, LABEL_OS_SOURCE),
+	  LABELS(POINT_CPU_ARCHITECTURE, POINT_COMPONENTS_SOURCE, POINT_PLATFORM_SOURCE,
+	         POINT_NODE_QUALITY, POINT_KERNEL, POINT_NODE_NAME, POINT_OS_SOURCE),
 	  "The machine and what its power comes from; quality says measured, estimated, both or "
 	  "none.", NULL },
 	{ "kepler_zone", INFO, "", BOTH,
 	  OF_ZONES, ONE,
-	  LABELS(LABEL_ZONE, LABEL_PACKAGE, LABEL_SOURCE, LABEL_PATH, LABEL_QUALITY, LABEL_SCOPE,
-	         LABEL_IDLE_STATE),
+	  LABELS(POINT_ZONE, POINT_PACKAGE, POINT_SOURCE, POINT_PATH, POINT_QUALITY, POINT_SCOPE,
+	         POINT_IDLE_STATE),
 	  "A zone: where its energy comes from, measured or estimated, and how its idle power is "
 	  "known.", NULL },
 
@@ -174,7 +174,7 @@ static const struct family table[] = {
 	  OF_ROWS_CPU, ROWS(LEVEL_POD, 6), L_CPU,
 	  "CPU time of the pod, in milliseconds.", NULL },
 	{ "kepler_pod", INFO, "", BOTH,
-	  OF_PODS, ROWS(LEVEL_POD, 0), LABELS(LABEL_QOS_CLASS),
+	  OF_PODS, ROWS(LEVEL_POD, 0), LABELS(POINT_QOS_CLASS),
 	  "A pod that is shown. qos_class is Guaranteed, Burstable or BestEffort, as Kubernetes "
 	  "says, or empty.", NULL },
 	{ "kepler_vm_<zone>_joules", COUNTER, "joules", CLASSIC,
@@ -226,7 +226,7 @@ static const struct family table[] = {
 	  "Idle part of the zone's power.", NULL },
 	{ "kepler_platform_watts", GAUGE, "watts", CURRENT,
 	  OF_PLATFORM_ZONES, PART(watts, 0, TOTAL),
-	  LABELS(LABEL_SOURCE, LABEL_NODE_NAME, LABEL_SOURCE_ID, LABEL_QUALITY, LABEL_SCOPE),
+	  LABELS(POINT_SOURCE, POINT_NODE_NAME, POINT_SOURCE_ID, POINT_QUALITY, POINT_SCOPE),
 	  "Power of the whole machine; quality says whether it is measured or estimated.", NULL },
 	{ "kepler_container_cpu_joules", COUNTER, "joules", CURRENT,
 	  OF_ROWS, ROWS(LEVEL_CONTAINER, 6), L_CUR_STATE,
@@ -283,12 +283,12 @@ static const struct family table[] = {
 	  OF_ROWS_CPU, ROWS(LEVEL_PROCESS, 9), L_NODE,
 	  "CPU time of the process.", NULL },
 	{ "kepler_build", INFO, "", CURRENT,
-	  OF_SNAPSHOT, ONE, LABELS(LABEL_ARCH, LABEL_BRANCH, LABEL_REVISION, LABEL_VERSION),
+	  OF_SNAPSHOT, ONE, LABELS(POINT_ARCH, POINT_BRANCH, POINT_REVISION, POINT_VERSION),
 	  "The build of Kepler that runs.", NULL },
 
 	{ "kepler_exporter_build", INFO, "", CLASSIC,
 	  OF_SNAPSHOT, ONE,
-	  LABELS(LABEL_ARCH, LABEL_BRANCH, LABEL_REVISION, LABEL_VERSION, LABEL_OS),
+	  LABELS(POINT_ARCH, POINT_BRANCH, POINT_REVISION, POINT_VERSION, POINT_OS),
 	  "The build of Kepler that runs.", NULL },
 	{ "kepler_exporter_start_time_seconds", GAUGE, "seconds", BOTH,
 	  OF_PAGE, AT(struct catalog_view, start_ms, 3), L_NONE,
@@ -319,7 +319,7 @@ static const struct family table[] = {
 	  OF_INTERVALS, HISTOGRAMS, L_NONE,
 	  "How long reading, attributing and publishing took in each interval.", NULL },
 	{ "kepler_exporter_loop_step_seconds", HISTOGRAM, "seconds", BOTH,
-	  OF_STEPS, HISTOGRAMS, LABELS(LABEL_STEP),
+	  OF_STEPS, HISTOGRAMS, LABELS(POINT_STEP),
 	  "How long each step of the loop took: what makes an interval late shows here. signals: "
 	  "signals and reloads; self: its own costs, names, time limits of connections, state; "
 	  "meters, activity, identity, attribution, publication: the parts of an interval; table: "
@@ -353,7 +353,7 @@ static const struct family table[] = {
 	  OF_ZONES, ZONE(wraps, 0), L_ZONE,
 	  "Times the zone's counter went round, corrected.", NULL },
 	{ "kepler_exporter_activity_reader", INFO, "", BOTH,
-	  OF_SNAPSHOT, ONE, LABELS(LABEL_READER),
+	  OF_SNAPSHOT, ONE, LABELS(POINT_READER),
 	  "What tells how long each process ran.", NULL },
 	{ "kepler_exporter_activity_drops", COUNTER, "", BOTH,
 	  OF_SNAPSHOT, SELF(activity_drops, 0), L_NONE,
@@ -424,7 +424,7 @@ static const struct family table[] = {
 	  "Packages whose core and uncore, which are parts of them, counted more energy than they "
 	  "did over the last minute: a counter is wrong. Nothing is corrected.", NULL },
 	{ "kepler_exporter_name_source_up", GAUGE, "", BOTH,
-	  OF_NAME_SOURCES, NAMES(up), LABELS(LABEL_NAME_SOURCE, LABEL_VIA),
+	  OF_NAME_SOURCES, NAMES(up), LABELS(POINT_NAME_SOURCE, POINT_VIA),
 	  "Does this source of containers' names answer? 1 or 0.", NULL },
 	{ "kepler_exporter_name_source_age_seconds", GAUGE, "seconds", BOTH,
 	  OF_NAME_SOURCES, NAMES(age_s), L_NAMES,
@@ -448,14 +448,14 @@ static const struct family table[] = {
 	  "read: cut to 127 bytes, or left out where a pod's together have more than 1,023.",
 	  NULL },
 	{ "kepler_exporter_name_lookups", COUNTER, "", BOTH,
-	  OF_LOOKUPS, VARIANTS, LABELS(LABEL_RESULT),
+	  OF_LOOKUPS, VARIANTS, LABELS(POINT_RESULT),
 	  "Containers looked up by id: found, unknown so far, refused because the directory is "
 	  "full.", lookups },
 	{ "kepler_exporter_series_folded", COUNTER, "", BOTH,
-	  OF_LEVELS, AT(struct snapshot_table, folded, 0), LABELS(LABEL_LEVEL),
+	  OF_LEVELS, AT(struct snapshot_table, folded, 0), LABELS(POINT_LEVEL),
 	  "Rows that were moved to retired before their time because of a limit.", NULL },
 	{ "kepler_exporter_table_overflows", COUNTER, "", BOTH,
-	  OF_SNAPSHOT, VARIANTS, LABELS(LABEL_TABLE),
+	  OF_SNAPSHOT, VARIANTS, LABELS(POINT_TABLE),
 	  "Times that a process, container, pod, VM or namespace found no room in a table: what "
 	  "it uses is in an \"other\". Of machines: times that a process that may be a virtual "
 	  "machine was not looked at: it belongs to its cgroup.", overflows },
@@ -474,14 +474,14 @@ static const struct family table[] = {
 	  OF_SNAPSHOT, SELF(log_lost_lines, 0), L_NONE,
 	  "Lines of the log that were lost because nobody read them.", NULL },
 	{ "kepler_exporter_config_reloads", COUNTER, "", BOTH,
-	  OF_SNAPSHOT, VARIANTS, LABELS(LABEL_RESULT),
+	  OF_SNAPSHOT, VARIANTS, LABELS(POINT_RESULT),
 	  "Reloads of the configuration that were asked for. merged: while another was under "
 	  "way, so that the one after it answered several.", reloads },
 	{ "kepler_exporter_config_last_reload_successful", GAUGE, "", BOTH,
 	  OF_SNAPSHOT, SELF(last_reload_ok, 0), L_NONE,
 	  "Did the last reload succeed? 1 or 0.", NULL },
 	{ "kepler_exporter_http_requests", COUNTER, "", BOTH,
-	  OF_HTTP, VARIANTS, LABELS(LABEL_CODE),
+	  OF_HTTP, VARIANTS, LABELS(POINT_CODE),
 	  "HTTP requests answered, by class of status.", answers },
 	{ "kepler_exporter_http_connections", GAUGE, "", BOTH,
 	  OF_HTTP, HTTP(connections), L_NONE,

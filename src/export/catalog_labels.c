@@ -69,7 +69,7 @@ static const char *node_quality_of(const struct snapshot *snapshot)
 #define TEXT(text)   IN_TEXT, 0, text
 #define FROM(what)   FROM_##what, 0, NULL
 
-enum label_from {
+enum text_from {
 	IN_SELF,
 	IN_ZONE,
 	IN_NAMES,
@@ -94,47 +94,47 @@ enum label_from {
 static const struct {
 	const char *name;
 	/* An array of char at @offset, a text that never changes, or what text_of() knows. */
-	enum label_from from;
+	enum text_from from;
 	size_t offset;
 	const char *text;
-} labels[LABEL_KEY_COUNT] = {
-	[LABEL_ACTIVITY_SOURCE] = { "source", FROM(ACTIVITY) },
-	[LABEL_ARCH] = { "arch", TEXT(ARCH) },
-	[LABEL_BRANCH] = { "branch", SELF(branch) },
-	[LABEL_CODE] = { "code", FROM(VARIANT) },
-	[LABEL_COMPONENTS_SOURCE] = { "components_power_source", SELF(components_source) },
-	[LABEL_CPU_ARCHITECTURE] = { "cpu_architecture", SELF(cpu_architecture) },
-	[LABEL_CUT_REASON] = { "reason", FROM(VARIANT) },
-	[LABEL_IDLE_STATE] = { "idle_state", FROM(IDLE_STATE) },
-	[LABEL_KERNEL] = { "kernel", SELF(kernel) },
-	[LABEL_LEVEL] = { "level", FROM(LEVEL) },
-	[LABEL_MODE] = { "mode", FROM(MODE) },
-	[LABEL_NAME_SOURCE] = { "source", NAMES(source) },
-	[LABEL_NODE_NAME] = { "node_name", SELF(node_name) },
-	[LABEL_NODE_QUALITY] = { "quality", FROM(NODE) },
-	[LABEL_OS] = { "os", TEXT("linux") },
-	[LABEL_OS_SOURCE] = { "source", TEXT("os") },
-	[LABEL_PACKAGE] = { "package", FROM(PACKAGE) },
-	[LABEL_PATH] = { "path", PATH },
-	[LABEL_PLATFORM_SOURCE] = { "platform_power_source", SELF(platform_source) },
-	[LABEL_QOS_CLASS] = { "qos_class", FROM(POD) },
-	[LABEL_QUALITY] = { "quality", FROM(QUALITY) },
-	[LABEL_READER] = { "reader", SELF(activity_reader) },
-	[LABEL_REASON] = { "reason", FROM(REASON) },
-	[LABEL_RESULT] = { "result", FROM(VARIANT) },
-	[LABEL_REVISION] = { "revision", SELF(revision) },
-	[LABEL_SCOPE] = { "scope", FROM(SCOPE) },
-	[LABEL_SOURCE] = { "source", FROM(SOURCE) },
-	[LABEL_SOURCE_ID] = { "source_id", PATH },
-	[LABEL_STATE] = { "state", FROM(STATE) },
-	[LABEL_STEP] = { "step", FROM(STEP) },
-	[LABEL_TABLE] = { "table", FROM(VARIANT) },
-	[LABEL_VERSION] = { "version", SELF(version) },
-	[LABEL_VIA] = { "via", NAMES(via) },
-	[LABEL_ZONE] = { "zone", FROM(KIND) },
+} labels[POINT_LABEL_COUNT] = {
+	[POINT_ACTIVITY_SOURCE] = { "source", FROM(ACTIVITY) },
+	[POINT_ARCH] = { "arch", TEXT(ARCH) },
+	[POINT_BRANCH] = { "branch", SELF(branch) },
+	[POINT_CODE] = { "code", FROM(VARIANT) },
+	[POINT_COMPONENTS_SOURCE] = { "components_power_source", SELF(components_source) },
+	[POINT_CPU_ARCHITECTURE] = { "cpu_architecture", SELF(cpu_architecture) },
+	[POINT_CUT_REASON] = { "reason", FROM(VARIANT) },
+	[POINT_IDLE_STATE] = { "idle_state", FROM(IDLE_STATE) },
+	[POINT_KERNEL] = { "kernel", SELF(kernel) },
+	[POINT_LEVEL] = { "level", FROM(LEVEL) },
+	[POINT_MODE] = { "mode", FROM(MODE) },
+	[POINT_NAME_SOURCE] = { "source", NAMES(source) },
+	[POINT_NODE_NAME] = { "node_name", SELF(node_name) },
+	[POINT_NODE_QUALITY] = { "quality", FROM(NODE) },
+	[POINT_OS] = { "os", TEXT("linux") },
+	[POINT_OS_SOURCE] = { "source", TEXT("os") },
+	[POINT_PACKAGE] = { "package", FROM(PACKAGE) },
+	[POINT_PATH] = { "path", PATH },
+	[POINT_PLATFORM_SOURCE] = { "platform_power_source", SELF(platform_source) },
+	[POINT_QOS_CLASS] = { "qos_class", FROM(POD) },
+	[POINT_QUALITY] = { "quality", FROM(QUALITY) },
+	[POINT_READER] = { "reader", SELF(activity_reader) },
+	[POINT_REASON] = { "reason", FROM(REASON) },
+	[POINT_RESULT] = { "result", FROM(VARIANT) },
+	[POINT_REVISION] = { "revision", SELF(revision) },
+	[POINT_SCOPE] = { "scope", FROM(SCOPE) },
+	[POINT_SOURCE] = { "source", FROM(SOURCE) },
+	[POINT_SOURCE_ID] = { "source_id", PATH },
+	[POINT_STATE] = { "state", FROM(STATE) },
+	[POINT_STEP] = { "step", FROM(STEP) },
+	[POINT_TABLE] = { "table", FROM(VARIANT) },
+	[POINT_VERSION] = { "version", SELF(version) },
+	[POINT_VIA] = { "via", NAMES(via) },
+	[POINT_ZONE] = { "zone", FROM(KIND) },
 };
 
-static const char *text_of(struct cursor *cursor, enum label_key key)
+static const char *text_of(struct cursor *cursor, enum point_label key)
 {
 	const struct snapshot_zone *zone = cursor->zone;
 
@@ -181,18 +181,18 @@ static const char *text_of(struct cursor *cursor, enum label_key key)
 	}
 }
 
-const char *label_name(enum label_key key)
+const char *label_name(enum point_label key)
 {
 	return labels[key].name;
 }
 
-size_t cursor_labels(struct cursor *cursor, const enum label_key *keys,
-		     struct label ret[POINT_LABELS_MAX])
+size_t cursor_labels(struct cursor *cursor, const enum point_label *keys,
+		     struct label_pair ret[POINT_LABELS_MAX])
 {
 	size_t count = 0;
 
-	for (; keys && keys[count] != LABELS_END; count++)
-		ret[count] =
-			(struct label){ labels[keys[count]].name, text_of(cursor, keys[count]) };
+	for (; keys && keys[count] != POINT_LABELS_END; count++)
+		ret[count] = (struct label_pair){ labels[keys[count]].name,
+						  text_of(cursor, keys[count]) };
 	return count;
 }

@@ -25,7 +25,7 @@ struct cursor {
 	char activity_source[16]; /* "bpf", "procfs" */
 };
 
-const char *label_name(enum label_key key);
+const char *label_name(enum point_label key);
 /* The texts of @keys, borrowed from the cursor and the snapshot; their number. */
-size_t cursor_labels(struct cursor *cursor, const enum label_key *keys,
-		     struct label ret[POINT_LABELS_MAX]);
+size_t cursor_labels(struct cursor *cursor, const enum point_label *keys,
+		     struct label_pair ret[POINT_LABELS_MAX]);

@@ -79,7 +79,7 @@ static void put_point(struct walk *walk, const struct row_text *row,
 {
 	struct cursor *at = &walk->at;
 	const struct where *where = at->variant ? &at->variant->where : &at->family->where;
-	struct label texts[POINT_LABELS_MAX];
+	struct label_pair texts[POINT_LABELS_MAX];
 	struct point point = { .row = row,
 			       .histogram = histogram,
 			       .created_ms = created_ms(at),
@@ -278,7 +278,7 @@ static void put_rows(struct walk *walk, uint32_t column, uint64_t watts_span_ns)
 {
 	const struct family *family = walk->at.family;
 	enum row_kind kind = family->of == OF_RETIRED ? ROWS_RETIRED : ROWS_LIVING;
-	struct label labels[2][POINT_LABELS_MAX];
+	struct label_pair labels[2][POINT_LABELS_MAX];
 	struct row_block block = {
 		.view = &walk->at.view->rows[family->where.level][kind],
 		.names = family->schemas == SCHEMA_CURRENT ? NAMES_CURRENT : NAMES_CLASSIC,

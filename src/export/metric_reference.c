@@ -139,7 +139,7 @@ static void add_labels(struct strbuf *out, const struct family *family)
 	const char *row = row_labels_of(family), *before = row ? ", " : "";
 
 	strbuf_add_str(out, row ? row : "");
-	for (const enum label_key *key = family->labels; key && *key != LABELS_END; key++) {
+	for (const enum point_label *key = family->labels; key && *key != POINT_LABELS_END; key++) {
 		strbuf_add_str(out, before);
 		strbuf_add_str(out, label_name(*key));
 		before = ", ";

@@ -16,13 +16,13 @@
 
 enum row_names { NAMES_CLASSIC, NAMES_CURRENT }; /* of row_view.texts */
 
-struct label {
+struct label_pair {
 	const char *name;
 	const char *value; /* clean or not, never escaped */
 };
 
 struct labels {
-	const struct label *labels;
+	const struct label_pair *labels;
 	size_t count;
 };
 

@@ -44,7 +44,7 @@ static void a_family_without_samples_leaves_no_trace(void **state)
 	static const struct family counter = { .type = FAMILY_COUNTER,
 					       .unit = "joules",
 					       .help = "Help." };
-	static const struct label labels[] = { { "a", "1\"" }, { "b", "" } };
+	static const struct label_pair labels[] = { { "a", "1\"" }, { "b", "" } };
 	struct point point = { .labels = { labels, 2 },
 			       .value = { .integer = 1500000, .decimals = 6 },
 			       .created_ms = 1700000000500 };
