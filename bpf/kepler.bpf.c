@@ -13,9 +13,9 @@
  *
  * An end is taken at sched_process_free, a grace period after the last context switch: only there
  * is the run time final (at sched_process_exit it lacks the running slice, up to a tick). Until its
- * parent waits, a zombie is still walked. The exit is told as well: what thread it is, while its
- * leader surely lives, and a run time to fall back on: where a kernel guards a process from BPF no
- * program runs in an interrupt on top of it, and sched_process_free may happen there.
+ * parent waits, a zombie is still walked. The exit is told as well, what thread it is and a run
+ * time to fall back on: where a kernel guards a process from BPF no program runs in an interrupt on
+ * top of it, and sched_process_free may happen there. Elsewhere user space drops that program.
  *
  * A cgroup is told of when it is made: when its first process is met it may be gone, and an id of
  * what is gone leads nowhere.

@@ -192,6 +192,16 @@ bool bpf_kernel_side_sees_ends(const struct bpf_kernel_side *side)
 	return side->ends;
 }
 
+void bpf_kernel_side_drop_exits(struct bpf_kernel_side *side)
+{
+	if (!side->exits)
+		return;
+	(void)bpf_link__destroy(side->exits);
+	side->exits = NULL;
+	bpf_program__unload(side->programs.parts[BPF_PART_EXITS]);
+	side->programs.parts[BPF_PART_EXITS] = NULL;
+}
+
 int bpf_kernel_side_ends_fd(const struct bpf_kernel_side *side)
 {
 	return side->ends ? ring_buffer__epoll_fd(side->ring) : -1;

@@ -30,6 +30,11 @@ bool bpf_kernel_side_sees_part(const struct bpf_kernel_side *side);
 /* Programs that the kernel refuses, see bpf_programs_refused(). */
 unsigned int bpf_kernel_side_refused(const struct bpf_kernel_side *side, char *text, size_t size);
 bool bpf_kernel_side_sees_ends(const struct bpf_kernel_side *side);
+/*
+ * From now on no exit is told of, and the kernel forgets that program. For good: to attach one
+ * takes privileges and system calls that are given up after the start.
+ */
+void bpf_kernel_side_drop_exits(struct bpf_kernel_side *side);
 int bpf_kernel_side_ends_fd(const struct bpf_kernel_side *side); /* -1 without ends */
 
 /* Hands over the ends that wait in the ring. */

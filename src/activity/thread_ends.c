@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A thread is told of twice when it ends: as it exits (what it is, and nearly all of its time) and
- * when it is freed (all of its time). Only the second is charged. The first makes a row for a
- * thread that lived too short to be walked, so that its process waits for it, and stands in if the
- * second does not come.
+ * A thread is told of when it is freed (all of its time) and, where the kernel guards a process
+ * from BPF, before that as it exits (what it is, and nearly all of its time). Only the end is
+ * charged. The exit makes a row for a thread that lived too short to be walked, so that its process
+ * waits for it, and stands in if the end does not come.
  */
 #include <string.h>
 

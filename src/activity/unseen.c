@@ -203,7 +203,7 @@ static void keep(struct unseen *unseen, struct unseen_process *found, uint32_t c
 	unseen->count = left;
 }
 
-void unseen_look(struct unseen *unseen, const struct thread_table *table, uint64_t full_boottime_ns)
+bool unseen_look(struct unseen *unseen, const struct thread_table *table, uint64_t full_boottime_ns)
 {
 	CLEANUP_FREE uint8_t *pids = calloc(PID_LIMIT / 8, 1);
 	struct unseen_process found[UNSEEN_MAX];
@@ -212,12 +212,13 @@ void unseen_look(struct unseen *unseen, const struct thread_table *table, uint64
 
 	if (!pids || !thread_table_is_complete(table) ||
 	    read_start(unseen, "self", &told.own_pid, &told.own_start_ns) < 0)
-		return;
+		return false;
 	thread_table_visit(table, mark, &told);
 	if (!told.has_own)
-		return;
+		return false;
 	count = list_unseen(unseen, &told, full_boottime_ns, found);
 	keep(unseen, found, count);
+	return true;
 }
 
 /* Its sample, or false where it has not run. */

@@ -10,6 +10,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "activity/thread_table.h"
@@ -23,10 +24,10 @@ int unseen_open(const char *procfs, struct unseen **ret);
 void unseen_close(struct unseen *unseen);
 /*
  * Looks through all of procfs: which processes are in none of the passes that @table knows, the
- * last full one of which was at @full_boottime_ns? Costs as much as listing /proc. Does nothing
- * where procfs cannot be read, or is not of the pid namespace that BPF counts in.
+ * last full one of which was at @full_boottime_ns? Costs as much as listing /proc. False: nothing
+ * was looked for, for procfs cannot be read, or is not of the pid namespace that BPF counts in.
  */
-void unseen_look(struct unseen *unseen, const struct thread_table *table,
+bool unseen_look(struct unseen *unseen, const struct thread_table *table,
 		 uint64_t full_boottime_ns);
 /*
  * What each of them ran since the last call, or since it was found; one small read a process. One

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """On this kernel: the right reader, exact CPU time, the documented capabilities and no more, and /proc when BPF is refused."""
+import json
 import os
 import subprocess
 import sys
@@ -48,11 +49,21 @@ def check_burner_in_proc(exporter):
     return both
 
 
+def loaded_programs():
+    """BPF programs in the kernel, which are all ours here."""
+    done = subprocess.run(['bpftool', '-j', 'prog', 'show'], capture_output=True, text=True, check=True)
+    return {program.get('name') for program in json.loads(done.stdout)}
+
+
 def check_root():
     with Exporter(*AT_ONCE) as exporter:
         expected = 'bpf-walk' if HAS_WALK else 'bpf-iter'
         assert reader_of(exporter) == expected, (reader_of(exporter), exporter.output())
         case(f'as root: {expected}, burner {check_burner(exporter)}')
+        # Exits are told of only where a process is guarded from BPF, and here is none.
+        programs = loaded_programs()
+        assert exporter.scrape().value('kepler_exporter_unseen_processes') == 0
+        assert 'ended' in programs and not {'exiting', 'exiting_raw'} & programs, programs
         assert exporter.stop() == 0
 
 

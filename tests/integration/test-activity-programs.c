@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -153,12 +154,103 @@ static void test_maps_are_frozen(void **state)
 	activity_close(reader);
 }
 
+/* Is one of our programs in the kernel, whichever way it is attached? */
+static bool is_loaded(const char *program)
+{
+	for (int fd = 3; fd < 256; fd++) {
+		struct bpf_prog_info info = { 0 };
+		uint32_t size = sizeof(info);
+		char path[64], what[64];
+		ssize_t len;
+
+		(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+		len = readlink(path, what, sizeof(what) - 1);
+		what[len > 0 ? len : 0] = '\0';
+		if (strcmp(what, "anon_inode:bpf-prog") == 0 &&
+		    bpf_obj_get_info_by_fd(fd, &info, &size) == 0 &&
+		    strncmp(info.name, program, strlen(program)) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Opens with this /proc; after some passes. */
+static struct plant_tally look_in(const char *procfs)
+{
+	struct activity_options options = {
+		.procfs = procfs,
+		.allow_bpf = true,
+		.allow_walk = true,
+	};
+	struct plant_tally tally = { .comm = plant_comm() };
+
+	tally.reader = plant_open(&options);
+	assert_true(is_loaded("exiting"));
+	for (int i = 0; i < 3; i++)
+		plant_pass(&tally);
+	return tally;
+}
+
+static void test_exits_are_told_where_a_process_is_guarded(void **state)
+{
+	struct plant_tally tally = look_in("/proc");
+
+	(void)state;
+	printf("# a process is guarded here: %s\n", plant_is_guarded(tally.reader) ? "yes" : "no");
+	assert_int_equal(is_loaded("exiting"), plant_is_guarded(tally.reader));
+	assert_true(is_loaded("ended"));
+	activity_close(tally.reader);
+}
+
+/* A /proc in which there is nothing but ourselves: whatever is guarded is not to be found. */
+static void test_exits_are_not_told_where_none_is(void **state)
+{
+	char procfs[] = "/tmp/kepler-test-procfs.XXXXXX", self[64];
+	struct activity_info info;
+	struct plant_tally tally;
+	uint64_t truth_ns;
+
+	(void)state;
+	assert_non_null(mkdtemp(procfs));
+	(void)snprintf(self, sizeof(self), "%s/self", procfs);
+	assert_int_equal(symlink("/proc/self", self), 0);
+	tally = look_in(procfs);
+	assert_false(plant_is_guarded(tally.reader));
+	assert_false(is_loaded("exiting"));
+	truth_ns = plant_wait(plant_fork(plant_comm(), burn, NULL));
+	plant_pass_until(&tally, 1);
+	activity_get_info(tally.reader, &info);
+	assert_true(info.exits_seen);
+	assert_string_equal(info.refused_text, "");
+	printf("# %u of 1 ended, %.1f of %.1f ms\n", tally.ended, (double)tally.named_ns / 1e6,
+	       (double)truth_ns / 1e6);
+	activity_close(tally.reader);
+	assert_int_equal(unlink(self), 0);
+	assert_int_equal(rmdir(procfs), 0);
+}
+
+/* What a look could not tell, it does not decide. */
+static void test_exits_are_told_where_proc_says_nothing(void **state)
+{
+	struct plant_tally tally = look_in("/sys");
+
+	(void)state;
+	assert_true(is_loaded("exiting"));
+	activity_close(tally.reader);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_without_walk),       cmocka_unit_test(test_without_iterator),
-		cmocka_unit_test(test_without_cgroups),    cmocka_unit_test(test_without_exits),
-		cmocka_unit_test(test_without_typed_ends), cmocka_unit_test(test_maps_are_frozen),
+		cmocka_unit_test(test_without_walk),
+		cmocka_unit_test(test_without_iterator),
+		cmocka_unit_test(test_without_cgroups),
+		cmocka_unit_test(test_without_exits),
+		cmocka_unit_test(test_exits_are_told_where_a_process_is_guarded),
+		cmocka_unit_test(test_exits_are_not_told_where_none_is),
+		cmocka_unit_test(test_exits_are_told_where_proc_says_nothing),
+		cmocka_unit_test(test_without_typed_ends),
+		cmocka_unit_test(test_maps_are_frozen),
 	};
 
 	/* Skips where BPF is refused altogether. */

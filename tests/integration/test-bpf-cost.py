@@ -84,6 +84,7 @@ def bpf_exporter(*args):
 def on_no_switch():
     """Programs are attached to what the documentation says and nothing else, and switches run none of them."""
     with counted(), bpf_exporter() as exporter:
+        guarded = exporter.intervals(3).value("kepler_exporter_unseen_processes") > 0  # looked for in the second
         programs, (_, ids) = own_programs(exporter), own_ids(exporter)
         links = [link for link in bpftool("link", "show") if link["id"] in ids and link["type"] != "iter"]
         names = {program["id"]: name for name, program in programs.items()}
@@ -92,6 +93,7 @@ def on_no_switch():
         assert set(programs) <= set(ATTACHED) | CALLED, set(programs)
         assert len(links) == len(found) == len(set(programs) - CALLED) and found, links
         assert all(ATTACHED[name] == where for name, where in found.items()), found
+        assert ("sched_process_exit" in found.values()) == guarded, "exits are told of only where a process is guarded"
         switches = -kernel_count("ctxt")
         load_result(load("switch", SECONDS))
         switches += kernel_count("ctxt")
