@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/json_scan.h"
 #include "base/strbuf.h"
 
 #define OBJECT_STREAM_REST_MAX 65536
@@ -27,8 +28,8 @@ struct object_stream {
 	/* ---- its own ---- */
 	struct strbuf current, rest;
 	size_t key_begin; /* in rest, of the last string at depth 1 */
-	unsigned depth;   /* of brackets that are open */
-	bool in_string, escaped, in_items, skipping, key_is_items, ended;
+	struct json_scan scan;
+	bool in_items, skipping, key_is_items, ended;
 };
 
 void object_stream_init(struct object_stream *stream, size_t max_item, object_stream_item_fn *item,

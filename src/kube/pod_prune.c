@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/json_scan.h"
 #include "base/macro.h"
 
 /* Of k8s.io/api/core/v1, types.go: at no depth does anything that is read stand below these. */
@@ -49,40 +50,23 @@ static bool is_unread(const char *key, size_t len)
 	return false;
 }
 
-/* Behind the string that begins at @at with its quote; @end where it has none. */
-static const char *end_of_string(const char *at, const char *end)
+/* Behind the string, object or array that begins at @at; @end where it does not end. */
+static const char *end_of_value(const char *at, const char *end)
 {
-	for (at++; at < end && *at != '"'; at++) {
-		if (*at == '\\' && at + 1 < end)
-			at++;
-	}
-	return at < end ? at + 1 : end;
+	struct json_scan scan = { .depth = 0 };
+	enum json_piece piece;
+
+	do
+		at += json_scan_next(&scan, at, (size_t)(end - at), &piece);
+	while (at < end && scan.depth > (piece == PIECE_CLOSE));
+	return at;
 }
 
 static const char *skip_blanks(const char *at, const char *end)
 {
-	while (at < end && (*at == ' ' || *at == '\t' || *at == '\r' || *at == '\n'))
+	while (at < end && json_is_blank(*at))
 		at++;
 	return at;
-}
-
-/* Behind the object or array that begins at @at; @end where it does not end. */
-static const char *end_of_value(const char *at, const char *end)
-{
-	size_t depth = 0;
-
-	while (at < end) {
-		if (*at == '"') {
-			at = end_of_string(at, end);
-			continue;
-		}
-		if (*at == '{' || *at == '[')
-			depth++;
-		else if ((*at == '}' || *at == ']') && --depth == 0)
-			return at + 1;
-		at++;
-	}
-	return end;
 }
 
 /* Where the value of the key that ends at @at begins, if it is an object or an array; else NULL. */
@@ -101,7 +85,7 @@ size_t pod_prune(const char *text, size_t len, char *out)
 	char *to = out;
 
 	while ((at = memchr(at, '"', (size_t)(end - at)))) {
-		const char *behind = end_of_string(at, end);
+		const char *behind = end_of_value(at, end);
 		const char *tree = find_tree(behind, end);
 
 		if (tree && is_unread(at + 1, (size_t)(behind - at - 2))) {

@@ -10,14 +10,14 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/json_depth.h"
+#include "base/json_scan.h"
 #include "base/macro.h"
 
 #define ELEMENT_FLAGS (JSON_DISABLE_EOF_CHECK | JSON_DECODE_ANY | JSON_ALLOW_NUL)
 
 static size_t skip_space(const char *text, size_t len, size_t at)
 {
-	while (at < len && memchr(" \t\r\n", text[at], 4))
+	while (at < len && json_is_blank(text[at]))
 		at++;
 	return at;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * JSON of others through jansson: one array element at a time, strings that are never NULL, nothing
- * that is nested too deeply (base/json_depth.h).
+ * that is nested too deeply (base/json_scan.h).
  */
 #pragma once
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "base/json_depth.h"
+#include "base/json_scan.h"
 #include "base/macro.h"
 
 static bool parses(const char *text)

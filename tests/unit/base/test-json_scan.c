@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/json_depth.h"
+#include "base/json_scan.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -60,12 +61,43 @@ static void strings_have_no_brackets(void **state)
 	assert_false(json_is_too_deep("", 0));
 }
 
+/* Each piece as a letter and its length: "s5o1". */
+static void pieces_of(const char *text, size_t part, char *ret, size_t size)
+{
+	struct json_scan scan = { .depth = 0 };
+	size_t len = strlen(text), used = 0;
+
+	for (size_t at = 0; at < len;) {
+		size_t left = part - at % part;
+		enum json_piece piece;
+		size_t n =
+			json_scan_next(&scan, text + at, left < len - at ? left : len - at, &piece);
+
+		used += (size_t)snprintf(ret + used, size - used, "%c%zu", "socx"[piece], n);
+		at += n;
+	}
+}
+
+static void a_text_is_its_pieces(void **state)
+{
+	char pieces[128];
+
+	(void)state;
+	pieces_of("{\"a\\\"]\" : [1, 2]}", 100, pieces, sizeof(pieces));
+	assert_string_equal(pieces, "o1s6x3o1x4c1c1");
+	pieces_of("{\"a\\\"]\" : [1, 2]}", 4, pieces, sizeof(pieces)); /* cut behind the \ */
+	assert_string_equal(pieces, "o1s3s3x1x2o1x1x3c1c1");
+	pieces_of("]\"", 100, pieces, sizeof(pieces));
+	assert_string_equal(pieces, "c1s1");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(open_brackets_are_counted),
 		cmocka_unit_test(what_closes_makes_room),
 		cmocka_unit_test(strings_have_no_brackets),
+		cmocka_unit_test(a_text_is_its_pieces),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
