@@ -8,6 +8,10 @@
  * process's sample, exactly once, even when the kernel tells of it an interval later. Work that
  * cannot be named is in `dropped_ns`, and what the machine ran beyond all that in `unseen_ns`:
  * counted, never silently lost.
+ *
+ * Where there are several sockets, each sample says on which of them its time was run, by the CPU
+ * that a thread was on when it was looked at: exact for what stays in a socket, and otherwise as
+ * good as a look at each interval's end.
  */
 #pragma once
 
@@ -16,6 +20,7 @@
 #include <stdint.h>
 
 #include "activity/unseen_time.h"
+#include "host/cpu_sockets.h"
 #include "host/proc.h"
 
 #define ACTIVITY_WHY_MAX 256
@@ -63,6 +68,12 @@ struct activity {
 	uint64_t boottime_ns; /* CLOCK_BOOTTIME of the same moment */
 	const struct activity_sample *samples;
 	size_t count;
+	/*
+	 * [count][sockets], of each sample's cpu_ns what was run in each socket; what is missing to
+	 * the sum was run on a CPU whose socket is not known. NULL: sockets are not told apart.
+	 */
+	const uint64_t *socket_ns;
+	uint32_t sockets;    /* places in struct cpu_sockets */
 	uint64_t busy_ns;    /* what all ran, the idle task did not: the sum of all that follows */
 	uint64_t dropped_ns; /* run time that no process can be named for */
 	uint64_t unseen_ns;  /* run time that the reader did not see, but the machine counts */
@@ -114,6 +125,8 @@ struct activity_options {
 	const char *cgroup_controller; /* whose cgroup ids are wanted: "" v2; of v1 "pids", … */
 	uint32_t end_buffer_bytes;     /* ring of end records; power of two pages; 0: default */
 	uint32_t max_processes;        /* limit of every table, default 65,536 */
+	/* Borrowed, may change between passes but for its count; NULL: not told apart. */
+	const struct cpu_sockets *sockets;
 	const char *spoil_program; /* for tests: made such that the kernel refuses it; or NULL */
 };
 
@@ -167,6 +180,9 @@ struct activity_reader {
 	struct machine_clock *clock;    /* NULL: the machine's account cannot be read */
 	struct unseen_time unseen_time;
 	uint64_t unseen_ns;
+	const struct cpu_sockets *sockets; /* NULL: not told apart */
+	uint64_t *socket_ns;               /* for readers that know each sample's last CPU only */
+	size_t socket_cells;
 	bool own_pid_namespace;
 	char why_not_bpf[ACTIVITY_WHY_MAX];
 };

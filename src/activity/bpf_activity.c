@@ -32,6 +32,8 @@ struct bpf_reader {
 	struct unseen *unseen;
 	struct activity_sample *samples; /* room for those of a pass and the unseen's */
 	size_t samples_size;
+	uint64_t *socket_ns; /* likewise */
+	size_t socket_cells;
 	uint64_t full_boottime_ns; /* of the last full pass */
 	uint64_t look_due;         /* pass */
 	uint64_t passes, drops, errors, run_ns;
@@ -109,6 +111,25 @@ static void watch_unseen(struct bpf_reader *self, bool full, uint64_t boottime_n
 	}
 }
 
+/* What those of a pass ran by socket, and each of the @added where it ran last. */
+static void add_unseen_sockets(struct bpf_reader *self, struct activity *activity, size_t added)
+{
+	const struct cpu_sockets *sockets = self->base.sockets;
+	size_t before = activity->count * activity->sockets;
+
+	if (before)
+		memcpy(self->socket_ns, activity->socket_ns, before * sizeof(*self->socket_ns));
+	memset(self->socket_ns + before, 0, added * activity->sockets * sizeof(*self->socket_ns));
+	for (size_t i = 0; i < added; i++) {
+		const struct activity_sample *sample = &self->samples[activity->count + i];
+		uint32_t place = cpu_sockets_of(sockets, sample->cpu);
+
+		if (place < activity->sockets)
+			self->socket_ns[before + i * activity->sockets + place] = sample->cpu_ns;
+	}
+	activity->socket_ns = self->socket_ns;
+}
+
 /* Samples of processes that are guarded from BPF. Without memory for them they come later. */
 static void add_unseen(struct bpf_reader *self, struct activity *activity)
 {
@@ -116,13 +137,17 @@ static void add_unseen(struct bpf_reader *self, struct activity *activity)
 
 	if (!unseen_count(self->unseen))
 		return;
-	if (ARRAY_RESERVE(self->samples, self->samples_size, wanted) < 0)
+	if (ARRAY_RESERVE(self->samples, self->samples_size, wanted) < 0 ||
+	    (activity->socket_ns &&
+	     ARRAY_RESERVE(self->socket_ns, self->socket_cells, wanted * activity->sockets) < 0))
 		return;
 	if (activity->count)
 		memcpy(self->samples, activity->samples, activity->count * sizeof(*self->samples));
 	added = unseen_take(self->unseen, self->samples + activity->count);
 	for (size_t i = 0; i < added; i++)
 		activity->busy_ns += self->samples[activity->count + i].cpu_ns;
+	if (activity->socket_ns)
+		add_unseen_sockets(self, activity, added);
 	activity->samples = self->samples;
 	activity->count += added;
 }
@@ -208,6 +233,7 @@ static void bpf_close(struct activity_reader *reader)
 	thread_table_free(self->table);
 	unseen_close(self->unseen);
 	free(self->samples);
+	free(self->socket_ns);
 	free(self);
 }
 
@@ -240,6 +266,10 @@ int bpf_activity_open(const struct activity_options *options, struct activity_re
 	r = thread_table_new(options->max_processes, &self->table);
 	if (r < 0)
 		return r;
+	if (cpu_sockets_differ(options->sockets)) {
+		self->base.sockets = options->sockets;
+		thread_table_tell_sockets(self->table, options->sockets);
+	}
 	if (unseen_open(options->procfs, &self->unseen) < 0)
 		self->unseen = NULL; /* a help to be told of, nothing that energy needs */
 	r = bpf_kernel_side_open(options, &self->side);

@@ -84,7 +84,7 @@ static void add_ended(struct thread_table *table, const struct kepler_thread *re
 	}
 	if (record->flags & KEPLER_LEADER)
 		thread_rows_describe_process(&table->processes[process], record);
-	thread_rows_charge(table, process, run_ns);
+	thread_rows_charge(table, process, run_ns, record->cpu);
 	thread_rows_activate(table, process);
 }
 
@@ -151,7 +151,8 @@ void thread_table_charge_overdue(struct thread_table *table)
 		thread = &table->threads[index];
 		run_ns = thread->run_ns;
 		if (thread->exit_run_ns > run_ns && table->lost_ns < end->exit_ns) {
-			thread_rows_charge(table, thread->process, thread->exit_run_ns - run_ns);
+			thread_rows_charge(table, thread->process, thread->exit_run_ns - run_ns,
+					   table->processes[thread->process].cpu);
 			run_ns = thread->exit_run_ns;
 		}
 		thread_rows_set_run(table, index, run_ns, 0);
@@ -180,7 +181,8 @@ void thread_table_ended(struct thread_table *table, const struct kepler_thread *
 	process = table->threads[index].process;
 	if (record->flags & KEPLER_LEADER)
 		thread_rows_describe_process(&table->processes[process], record);
-	thread_rows_charge(table, process, record->run_ns - table->threads[index].run_ns);
+	thread_rows_charge(table, process, record->run_ns - table->threads[index].run_ns,
+			   record->cpu);
 	thread_rows_remove_thread(table, index);
 }
 

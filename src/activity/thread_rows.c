@@ -23,11 +23,30 @@ struct map_key thread_rows_key(uint64_t task, uint32_t tid)
 	return (struct map_key){ task, tid };
 }
 
+/* Room for one process more than there are rows. */
+static bool reserve_sockets(struct thread_table *table)
+{
+	uint32_t before = table->pending_cells, rows = table->processes_high + 1U;
+
+	if (!table->sockets)
+		return true;
+	if (ARRAY_RESERVE(table->pending_socket_ns, table->pending_cells,
+			  (size_t)rows * table->places) < 0)
+		return false;
+	memset(table->pending_socket_ns + before, 0,
+	       (table->pending_cells - before) * sizeof(*table->pending_socket_ns));
+	return true;
+}
+
 static bool reserve_process(struct thread_table *table)
 {
 	uint32_t active_size = table->processes_size;
 
-	if (table->processes_free != MAP_NONE || table->processes_high < table->processes_size)
+	if (table->processes_free != MAP_NONE)
+		return true;
+	if (!reserve_sockets(table))
+		return false;
+	if (table->processes_high < table->processes_size)
 		return true;
 	return ARRAY_RESERVE(table->active, active_size, active_size + 1U) == 0 &&
 	       ARRAY_RESERVE(table->processes, table->processes_size, table->processes_size + 1U) ==
@@ -44,11 +63,17 @@ void thread_rows_activate(struct thread_table *table, uint32_t index)
 	table->active[table->active_count++] = index;
 }
 
-void thread_rows_charge(struct thread_table *table, uint32_t index, uint64_t run_ns)
+void thread_rows_charge(struct thread_table *table, uint32_t index, uint64_t run_ns, uint32_t cpu)
 {
 	if (!run_ns)
 		return;
 	table->processes[index].pending_ns += run_ns;
+	if (table->sockets) {
+		uint32_t place = cpu_sockets_of(table->sockets, cpu);
+
+		if (place < table->places)
+			table->pending_socket_ns[(size_t)index * table->places + place] += run_ns;
+	}
 	thread_rows_activate(table, index);
 }
 

@@ -48,8 +48,16 @@ void thread_table_free(struct thread_table *table)
 	free(table->processes);
 	free(table->active);
 	free(table->samples);
+	free(table->pending_socket_ns);
+	free(table->sample_socket_ns);
 	free(table->awaited);
 	free(table);
+}
+
+void thread_table_tell_sockets(struct thread_table *table, const struct cpu_sockets *sockets)
+{
+	table->sockets = sockets;
+	table->places = sockets->count;
 }
 
 void thread_table_sees_part(struct thread_table *table)
@@ -119,7 +127,7 @@ static void add_living(struct thread_table *table, const struct kepler_thread *r
 	if (thread == MAP_NONE || table->untracked)
 		table->balance_ns += (int64_t)(record->run_ns - told_ns);
 	else
-		thread_rows_charge(table, process, record->run_ns - told_ns);
+		thread_rows_charge(table, process, record->run_ns - told_ns, record->cpu);
 }
 
 void thread_table_living(struct thread_table *table, const struct kepler_thread *record)
@@ -138,7 +146,7 @@ void thread_table_living(struct thread_table *table, const struct kepler_thread 
 		table->missing--;
 	}
 	thread_rows_describe_process(&table->processes[thread->process], record);
-	thread_rows_charge(table, thread->process, record->run_ns - thread->run_ns);
+	thread_rows_charge(table, thread->process, record->run_ns - thread->run_ns, record->cpu);
 	thread_rows_set_run(table, index, record->run_ns, thread->exit_run_ns);
 }
 
@@ -236,6 +244,15 @@ static void fill_sample(struct activity_sample *sample, const struct process_row
 	memcpy(sample->comm, process->comm, COMM_MAX);
 }
 
+static void take_sockets(struct thread_table *table, uint32_t process, uint32_t sample)
+{
+	uint64_t *pending = table->pending_socket_ns + (size_t)process * table->places;
+	size_t bytes = table->places * sizeof(*pending);
+
+	memcpy(table->sample_socket_ns + (size_t)sample * table->places, pending, bytes);
+	memset(pending, 0, bytes);
+}
+
 /* Moves what is pending into samples; returns its sum. */
 static uint64_t take_samples(struct thread_table *table)
 {
@@ -246,6 +263,8 @@ static uint64_t take_samples(struct thread_table *table)
 		struct process_row *process = &table->processes[index];
 
 		fill_sample(&table->samples[i], process);
+		if (table->sockets)
+			take_sockets(table, index, i);
 		busy_ns += process->pending_ns;
 		process->pending_ns = 0;
 		process->active = false;
@@ -270,11 +289,15 @@ int thread_table_finish(struct thread_table *table, struct activity *activity)
 	if (table->awaited_count)
 		thread_table_charge_overdue(table);
 	count = table->active_count;
-	if (ARRAY_RESERVE(table->samples, table->samples_size, count) < 0)
+	if (ARRAY_RESERVE(table->samples, table->samples_size, count) < 0 ||
+	    ARRAY_RESERVE(table->sample_socket_ns, table->sample_cells,
+			  (size_t)count * table->places) < 0)
 		return -ENOMEM;
 	empty_told_list(table);
 	activity->samples = table->samples;
 	activity->count = count;
+	activity->socket_ns = table->sockets ? table->sample_socket_ns : NULL;
+	activity->sockets = table->places;
 	activity->busy_ns = take_samples(table);
 	activity->dropped_ns = settle(table);
 	activity->dropped_cgroups = table->lost;

@@ -28,6 +28,11 @@ struct thread_table;
 int thread_table_new(uint32_t max_processes, struct thread_table **ret);
 void thread_table_free(struct thread_table *table);
 /*
+ * Samples say in which of @sockets their time was run, @count places in all; borrowed. Before the
+ * first pass.
+ */
+void thread_table_tell_sockets(struct thread_table *table, const struct cpu_sockets *sockets);
+/*
  * Passes do not have every process of the machine, ends do: an end whose life no pass told of is
  * not charged, since it was lived unseen.
  */

@@ -77,6 +77,12 @@ struct thread_table {
 	uint32_t threads_size, threads_high, threads_free;
 	uint32_t processes_size, processes_high, processes_free;
 
+	const struct cpu_sockets *sockets; /* NULL: not told apart */
+	uint32_t places;                   /* of sockets */
+	uint64_t *pending_socket_ns;       /* [processes][places], of pending_ns */
+	uint64_t *sample_socket_ns;        /* [samples][places] */
+	uint32_t pending_cells, sample_cells;
+
 	uint32_t *active; /* as long as processes */
 	uint32_t active_count;
 	struct activity_sample *samples;
@@ -136,8 +142,8 @@ bool thread_rows_is_lost(const struct thread_table *table, const struct thread_r
 void thread_rows_forget_thread(struct thread_table *table, uint32_t index);
 /* A process gets a sample in this pass even if it ran nothing. */
 void thread_rows_activate(struct thread_table *table, uint32_t index);
-/* Adds to the next sample of a process. */
-void thread_rows_charge(struct thread_table *table, uint32_t index, uint64_t run_ns);
+/* Adds to the next sample of a process what it ran, and on which CPU. */
+void thread_rows_charge(struct thread_table *table, uint32_t index, uint64_t run_ns, uint32_t cpu);
 
 /* ---- thread_swept.c ---- */
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/macro.h"
+#include "base/num.h"
 
 const char *zone_kind_name(enum zone_kind kind)
 {
@@ -34,6 +35,17 @@ const char *zone_quality_name(enum zone_quality quality)
 const char *zone_scope_name(enum zone_scope scope)
 {
 	return scope == SCOPE_VM_DYNAMIC ? "vm_dynamic" : "node";
+}
+
+struct domain zone_domain(enum zone_kind kind, const char *instance)
+{
+	size_t digits = strspn(instance, "0123456789");
+	uint64_t package;
+
+	if (kind == ZONE_PSYS || kind == ZONE_PLATFORM ||
+	    parse_u64(instance, digits, &package) < 0 || package > UINT32_MAX)
+		return (struct domain){ .kind = DOMAIN_NODE };
+	return (struct domain){ DOMAIN_SOCKET, (uint32_t)package };
 }
 
 void zone_id(const struct zone *zone, char ret[ZONE_ID_MAX])

@@ -31,6 +31,13 @@ enum zone_kind {
 
 enum zone_quality { QUALITY_MEASURED, QUALITY_ESTIMATED };
 
+/* Whose work a zone's energy follows: that of all CPUs, or of those in one package. */
+enum domain_kind { DOMAIN_NODE, DOMAIN_SOCKET };
+struct domain {
+	enum domain_kind kind;
+	uint32_t package; /* physical_package_id, with DOMAIN_SOCKET */
+};
+
 /* Whose energy it is: the machine's, or what a virtual machine's own CPUs add to its host's. */
 enum zone_scope { SCOPE_NODE, SCOPE_VM_DYNAMIC };
 
@@ -50,6 +57,7 @@ enum zone_state {
 /* Fixed for the zone's life, and a plain value: a copy is as good. */
 struct zone {
 	enum zone_kind kind;
+	struct domain domain;
 	enum zone_quality quality;
 	enum zone_scope scope; /* SCOPE_VM_DYNAMIC: it has no idle part at all */
 	bool knows_idle;       /* the source itself knows the idle part of the energy */
@@ -68,6 +76,11 @@ const char *zone_state_name(enum zone_state state);       /* "up", "absent", …
 const char *zone_quality_name(enum zone_quality quality); /* "measured", "estimated" */
 const char *zone_scope_name(enum zone_scope scope);       /* "node", "vm_dynamic" */
 
+/*
+ * The domain of a zone of @kind with @instance, as the kernel names zones: "1" and "1-die-0" are in
+ * package 1, whose CPUs' work they follow. psys and platform are the whole machine's.
+ */
+struct domain zone_domain(enum zone_kind kind, const char *instance);
 /* What a person calls it, and options do: "package-0"; "platform" where there is but one. */
 void zone_id(const struct zone *zone, char ret[ZONE_ID_MAX]);
 /* Whether @id is the zone's, or its kind's name. */

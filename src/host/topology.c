@@ -18,6 +18,7 @@
 #include "base/num.h"
 
 #define CPUS_MAX 8192
+#define LIST_MAX 4096 /* of the text of a list of CPUs */
 
 static bool parse_cpu(const char **at, unsigned *ret)
 {
@@ -98,21 +99,52 @@ static size_t read_ids(int dir_fd, const char *list, uint64_t *ids)
 	return count;
 }
 
+/* The directory of CPUs and the list of those online; -1 where there is none. */
+static int open_cpus(const char *sysfs, char *list, size_t size)
+{
+	CLEANUP_FD int dir_fd = -1;
+	char path[4096];
+
+	if (path_join(path, sizeof(path), sysfs, "devices/system/cpu") < 0)
+		return -1;
+	dir_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir_fd < 0 || read_file_nowait_at(dir_fd, "online", list, size) < 0)
+		return -1;
+	return TAKE_FD(dir_fd);
+}
+
+void topology_visit(const char *sysfs, topology_cpu_fn *fn, void *userdata)
+{
+	char list[LIST_MAX];
+	CLEANUP_FD int dir_fd = open_cpus(sysfs, list, sizeof(list));
+	const char *at = list;
+	unsigned first, last;
+
+	if (dir_fd < 0)
+		return;
+	while (*at && *at != '\n' && parse_range(&at, &first, &last)) {
+		for (unsigned cpu = first; cpu <= last; cpu++) {
+			uint32_t package;
+
+			if (read_id(dir_fd, cpu, "physical_package_id", &package))
+				fn(userdata, cpu, package);
+		}
+	}
+}
+
 int topology_read(const char *sysfs, struct topology *ret)
 {
 	CLEANUP_FREE uint64_t *ids = calloc(CPUS_MAX, sizeof(*ids));
-	CLEANUP_FD int dir_fd = -1;
 	struct topology topology = { 0 };
-	char path[4096], list[4096];
+	CLEANUP_FD int dir_fd = -1;
+	char list[LIST_MAX];
 	size_t count;
 
 	*ret = topology;
 	if (!ids)
 		return -ENOMEM;
-	if (path_join(path, sizeof(path), sysfs, "devices/system/cpu") < 0)
-		return 0;
-	dir_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (dir_fd < 0 || read_file_nowait_at(dir_fd, "online", list, sizeof(list)) < 0)
+	dir_fd = open_cpus(sysfs, list, sizeof(list));
+	if (dir_fd < 0)
 		return 0;
 	topology.cpus = topology_count_cpus(list);
 	count = read_ids(dir_fd, list, ids);

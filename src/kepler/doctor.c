@@ -342,6 +342,7 @@ static void examine_sources(struct findings *findings, struct sources *sources,
 			.identities = sources->identities,
 			.holder = holder,
 			.cpus = sources->host.cpus,
+			.sockets = sources->sockets,
 		};
 
 		r = interval_engine_new(&from, config, &engine);

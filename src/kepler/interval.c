@@ -167,7 +167,8 @@ static uint32_t container_of(struct interval_engine *engine, const struct proces
  * so that its series are there from the first snapshot on; with an equal share of idle energy so
  * does every process.
  */
-static void enter_sample(struct interval_engine *engine, const struct activity_sample *sample)
+static void enter_sample(struct interval_engine *engine, const struct activity_sample *sample,
+			 const uint64_t *socket_ns)
 {
 	const struct process_ref ref = process_ref_of(sample);
 	uint32_t container, process = LEDGER_NONE;
@@ -181,7 +182,7 @@ static void enter_sample(struct interval_engine *engine, const struct activity_s
 	process = ledger_process(engine->ledger, sample->key.pid, sample->key.start_ns,
 				 sample->comm, container);
 	if (sample->cpu_ns > 0)
-		parties_add(&engine->parties, process, container, sample->cpu_ns);
+		parties_add(&engine->parties, process, container, sample->cpu_ns, socket_ns);
 }
 
 /* What sleeps, or ended, before its names come is not met: it is looked up by its id. */
@@ -208,7 +209,7 @@ static void name_waiting(struct interval_engine *engine)
 /* What has slept since the start has no row yet, but a part of idle energy that all share. */
 static void enter_sleeper(void *userdata, const struct activity_sample *sample)
 {
-	enter_sample(userdata, sample);
+	enter_sample(userdata, sample, NULL);
 }
 
 static void enter_sleepers(struct interval_engine *engine)
@@ -240,21 +241,25 @@ static void announce_processes(struct interval_engine *engine, const struct acti
 
 static int enter_activity(struct interval_engine *engine, const struct activity *activity)
 {
-	int r = parties_reserve(&engine->parties, activity->count + activity->dropped_cgroup_count);
+	uint32_t sockets = activity->socket_ns ? activity->sockets : 0;
+	int r;
 
-	engine->parties.count = 0;
+	parties_begin(&engine->parties, sockets);
+	r = parties_reserve(&engine->parties, activity->count + activity->dropped_cgroup_count);
 	if (r < 0)
 		return r;
 	announce_processes(engine, activity);
 	for (size_t i = 0; i < activity->count; i++)
-		enter_sample(engine, &activity->samples[i]);
+		enter_sample(engine, &activity->samples[i],
+			     sockets ? activity->socket_ns + i * sockets : NULL);
 	for (size_t i = 0; i < activity->dropped_cgroup_count; i++) {
 		const struct dropped_cgroup *dropped = &activity->dropped_cgroups[i];
 		const struct process_ref nobody = { .cgroup_id = dropped->cgroup_id, .comm = "" };
 
 		parties_add(&engine->parties, LEDGER_NONE, container_of(engine, &nobody),
-			    dropped->cpu_ns);
+			    dropped->cpu_ns, NULL);
 	}
+	parties_spread_sockets(&engine->parties);
 	return 0;
 }
 
@@ -291,26 +296,68 @@ static enum idle_share share_at(struct interval_engine *engine, uint64_t now_ns)
 	return now_ns < engine->shared_from_ns ? IDLE_SHARE_NODE : engine->idle_share;
 }
 
+/* Of the socket whose work zone @z follows; SOCKET_NONE: the whole machine's. */
+static uint32_t place_of(const struct interval_engine *engine, size_t z)
+{
+	const struct domain *domain = &engine->zones[z].zone->domain;
+	uint32_t place;
+
+	if (domain->kind != DOMAIN_SOCKET || !engine->parties.sockets)
+		return SOCKET_NONE;
+	place = cpu_sockets_find(engine->sources.sockets, domain->package);
+	return place < engine->parties.sockets ? place : SOCKET_NONE;
+}
+
+/* What has no name was run by all sockets as what has. */
+static void follow_socket(const struct parties *parties, uint32_t place,
+			  struct attribution_input *input)
+{
+	input->dynamic_weights = parties->socket_ns[place];
+	input->dropped_weight = parties_of_socket(parties, place, input->dropped_weight);
+	input->unseen_weight = parties_of_socket(parties, place, input->unseen_weight);
+	if (input->idle_share == IDLE_SHARE_USAGE)
+		input->idle_weights = parties->socket_ns[place];
+}
+
+/* How busy the CPUs were whose work zone @z follows. */
+static double utilisation_of(const struct interval_engine *engine, size_t z,
+			     const struct activity *activity, const struct zone_activity *measured)
+{
+	const struct parties *parties = &engine->parties;
+	const struct cpu_sockets *sockets = engine->sources.sockets;
+	uint32_t place = place_of(engine, z);
+	uint64_t busy_ns;
+
+	if (place == SOCKET_NONE || !measured->dt_ns || !sockets->cpus[place])
+		return measured->utilisation;
+	busy_ns = parties_of_socket(parties, place, activity->busy_ns);
+	return fmin(1.0, (double)busy_ns / ((double)measured->dt_ns * sockets->cpus[place]));
+}
+
 static void attribute_interval(struct interval_engine *engine, uint32_t z,
 			       const struct zone_interval *interval,
 			       const struct activity *activity, uint64_t asleep_ns)
 {
 	const struct parties *parties = &engine->parties;
 	uint64_t asleep_uj = energy_asleep(interval, asleep_ns);
-	const struct attribution_input input = {
+	enum idle_share share = share_at(engine, activity->time_ns);
+	uint32_t place = place_of(engine, z);
+	struct attribution_input input = {
 		.energy_uj = interval->energy_uj - asleep_uj,
 		.idle_uj = interval->idle_uj,
 		.count = parties->count,
 		.dynamic_weights = parties->cpu_ns,
 		.dropped_weight = activity->dropped_ns,
 		.unseen_weight = activity->unseen_ns,
-		.idle_share = share_at(engine, activity->time_ns),
+		.idle_share = share,
 		.idle_weights = parties->idle_weight,
 	};
 	struct attribution_result result = {
 		.parts = { parties->parts[MODE_DYNAMIC], parties->parts[MODE_IDLE] },
 	};
 
+	if (place != SOCKET_NONE)
+		follow_socket(parties, place, &input);
 	/* On failure all of it is in unattributed, and so still accounted for. */
 	(void)attribute_zone(&input, &result, &engine->scratch);
 	result.mode_uj[MODE_DYNAMIC] += asleep_uj;
@@ -376,6 +423,8 @@ static void follow_cpus(struct interval_engine *engine, uint32_t online)
 {
 	if (online && engine->online && online != engine->online) {
 		engine->sources.cpus = online;
+		if (engine->sources.sockets)
+			(void)cpu_sockets_read(engine->config->host.sysfs, engine->sources.sockets);
 		if (engine->sources.estimate)
 			estimated_meter_set_cpus(engine->sources.estimate, online);
 	}
@@ -450,6 +499,7 @@ static void attribute_all(struct interval_engine *engine, const struct activity 
 
 		if (engine->zones[z].zone->quality == QUALITY_ESTIMATED)
 			seen.asleep_ns = 0; /* the model's clock stood still as well */
+		seen.utilisation = utilisation_of(engine, z, activity, measured);
 		interval = zone_account_advance(&engine->zones[z], &engine->readings[z], &seen,
 						engine->publication.settle_ns);
 		if (interval.energy_uj)

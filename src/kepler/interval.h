@@ -35,7 +35,8 @@ struct interval_sources {
 	struct identity_resolver *identities;
 	struct snapshot_holder *holder;
 	unsigned cpus;
-	struct loop_steps *steps; /* NULL: not timed */
+	struct cpu_sockets *sockets; /* NULL: not told apart; read again when CPUs come or go */
+	struct loop_steps *steps;    /* NULL: not timed */
 };
 
 int interval_engine_new(const struct interval_sources *sources, const struct config *config,

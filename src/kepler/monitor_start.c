@@ -68,6 +68,7 @@ static int open_engine(struct monitor *monitor)
 		.identities = monitor->sources.identities,
 		.holder = monitor->holder,
 		.cpus = monitor->sources.host.cpus,
+		.sockets = monitor->sources.sockets,
 		.steps = &monitor->steps,
 	};
 	int r = interval_engine_new(&from, monitor->config, &monitor->engine);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/num.h"
 
 void parties_release(struct parties *parties)
 {
@@ -15,6 +16,8 @@ void parties_release(struct parties *parties)
 	free(parties->parts[MODE_DYNAMIC]);
 	free(parties->parts[MODE_IDLE]);
 	free(parties->owner);
+	for (uint32_t place = 0; place < SOCKETS_MAX; place++)
+		free(parties->socket_ns[place]);
 	free(parties->container_millicpu);
 	free(parties->container_has_party);
 	idle_size_scratch_release(&parties->scratch);
@@ -35,17 +38,66 @@ int parties_reserve(struct parties *parties, size_t count)
 	    ARRAY_RESIZE(parties->parts[MODE_IDLE], size) < 0 ||
 	    ARRAY_RESIZE(parties->owner, size) < 0)
 		return -ENOMEM;
+	for (uint32_t place = 0; place < parties->sockets; place++) {
+		if (ARRAY_RESIZE(parties->socket_ns[place], size) < 0)
+			return -ENOMEM;
+	}
 	parties->size = size;
 	return 0;
 }
 
-void parties_add(struct parties *parties, uint32_t process, uint32_t container, uint64_t cpu_ns)
+void parties_begin(struct parties *parties, uint32_t sockets)
+{
+	sockets = sockets < SOCKETS_MAX ? sockets : SOCKETS_MAX;
+	parties->count = 0;
+	if (sockets > parties->sockets)
+		parties->size = 0; /* reserved anew: more arrays than before */
+	parties->sockets = sockets;
+	memset(parties->socket_sum_ns, 0, sizeof(parties->socket_sum_ns));
+}
+
+void parties_add(struct parties *parties, uint32_t process, uint32_t container, uint64_t cpu_ns,
+		 const uint64_t *socket_ns)
 {
 	size_t i = parties->count++;
+
+	for (uint32_t place = 0; place < parties->sockets; place++) {
+		parties->socket_ns[place][i] = socket_ns ? socket_ns[place] : 0;
+		parties->socket_sum_ns[place] += parties->socket_ns[place][i];
+	}
 
 	parties->party[i] = (struct party){ process, container };
 	parties->cpu_ns[i] = cpu_ns;
 	parties->idle_weight[i] = 0;
+}
+
+uint64_t parties_of_socket(const struct parties *parties, uint32_t place, uint64_t amount)
+{
+	uint64_t sum_ns = 0;
+
+	for (uint32_t other = 0; other < parties->sockets; other++)
+		sum_ns += parties->socket_sum_ns[other];
+	return sum_ns ? muldiv_u64(amount, parties->socket_sum_ns[place], sum_ns)
+		      : amount / parties->sockets;
+}
+
+void parties_spread_sockets(struct parties *parties)
+{
+	for (size_t i = 0; parties->sockets && i < parties->count; i++) {
+		uint64_t left_ns = parties->cpu_ns[i], all_ns;
+
+		for (uint32_t place = 0; place < parties->sockets; place++)
+			left_ns -= parties->socket_ns[place][i];
+		all_ns = left_ns;
+		for (uint32_t place = 0; left_ns && place < parties->sockets; place++) {
+			uint64_t part_ns = place + 1 < parties->sockets
+						   ? parties_of_socket(parties, place, all_ns)
+						   : left_ns;
+
+			parties->socket_ns[place][i] += part_ns;
+			left_ns -= part_ns;
+		}
+	}
 }
 
 /* Every living row once; those that ran have a party already, which keeps weight 0. */
@@ -61,7 +113,7 @@ static int weigh_equally(struct parties *parties, const struct ledger *ledger)
 
 		if (!process->used || process->ended)
 			continue;
-		parties_add(parties, row, process->container, 0);
+		parties_add(parties, row, process->container, 0, NULL);
 		parties->idle_weight[parties->count - 1] = 1;
 	}
 	return 0;
@@ -100,7 +152,7 @@ static int weigh_by_size(struct parties *parties, const struct ledger *ledger, u
 		parties->container_has_party[parties->party[i].container] = true;
 	for (uint32_t row = 0; row < slots; row++) {
 		if (parties->container_millicpu[row] && !parties->container_has_party[row])
-			parties_add(parties, LEDGER_NONE, row, 0);
+			parties_add(parties, LEDGER_NONE, row, 0, NULL);
 	}
 	for (size_t i = 0; i < parties->count; i++)
 		parties->owner[i] = parties->party[i].container;

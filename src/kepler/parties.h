@@ -9,6 +9,7 @@
 #include "attribution/attribute.h"
 #include "attribution/idle_size.h"
 #include "attribution/ledger.h"
+#include "host/cpu_sockets.h"
 
 struct party {
 	uint32_t process; /* ledger row, or LEDGER_NONE: charge the container */
@@ -19,6 +20,9 @@ struct party {
 struct parties {
 	struct party *party;
 	uint64_t *cpu_ns;
+	uint64_t *socket_ns[SOCKETS_MAX]; /* of cpu_ns, by place; [0..sockets) */
+	uint64_t socket_sum_ns[SOCKETS_MAX];
+	uint32_t sockets; /* that are told apart; 0: none */
 	uint64_t *idle_weight;
 	uint64_t *parts[MODE_COUNT]; /* room for the splitting */
 	uint32_t *owner;             /* container, for weights by size */
@@ -32,8 +36,18 @@ struct parties {
 
 /* Room for @count in all. 0 or -ENOMEM. */
 int parties_reserve(struct parties *parties, size_t count);
-/* There must be room. */
-void parties_add(struct parties *parties, uint32_t process, uint32_t container, uint64_t cpu_ns);
+/* A new interval, in which @sockets places are told apart; at most SOCKETS_MAX. */
+void parties_begin(struct parties *parties, uint32_t sockets);
+/* There must be room. @socket_ns [sockets] may be NULL: not known. */
+void parties_add(struct parties *parties, uint32_t process, uint32_t container, uint64_t cpu_ns,
+		 const uint64_t *socket_ns);
+/*
+ * What was run in a socket that is not known is spread over all as what is known. To be called when
+ * all that ran has been added, and before socket_ns is read: each party's is cpu_ns in sum then.
+ */
+void parties_spread_sockets(struct parties *parties);
+/* The part of @amount that falls to the socket at @place, as its work is of all work. */
+uint64_t parties_of_socket(const struct parties *parties, uint32_t place, uint64_t amount);
 /*
  * Sets idle_weight for @share over the @dt_ns of the interval. Equal shares, and shares by size,
  * bring parties that did not run: living processes, containers of known size. 0 or -errno.

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/macro.h"
@@ -37,6 +38,7 @@ static int open_processes(const struct config *config, struct sources *sources, 
 	if (r < 0)
 		return diag_set(diag, r, "cannot set up the resolver of cgroups: %s",
 				strerrordesc_np(-r));
+	activity.sockets = sources->sockets;
 	activity.procfs = config->host.procfs;
 	activity.allow_walk = true;
 	activity.max_processes = config->monitor.max_processes * READER_FACTOR;
@@ -57,6 +59,9 @@ int sources_open_processes(const struct config *config, struct sources *ret, str
 	if (r < 0)
 		return diag_set(diag, r, "%s: cannot be read: %s; is --host.procfs right?",
 				config->host.procfs, strerrordesc_np(-r));
+	sources.sockets = calloc(1, sizeof(*sources.sockets));
+	if (sources.sockets)
+		(void)cpu_sockets_read(config->host.sysfs, sources.sockets);
 	r = host_override(config->model_machine, &sources.host, diag);
 	if (r == 0)
 		r = open_processes(config, &sources, diag);
@@ -138,6 +143,9 @@ void sources_close(struct sources *sources)
 	activity_close(sources->activity);
 	identity_resolver_close(sources->identities);
 	names_close(&sources->names);
+	if (sources->sockets)
+		cpu_sockets_release(sources->sockets);
+	free(sources->sockets);
 	*sources = (struct sources){ 0 };
 }
 

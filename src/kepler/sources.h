@@ -16,6 +16,7 @@
 
 struct sources {
 	struct host_info host;
+	struct cpu_sockets *sockets;      /* NULL without memory: not told apart */
 	struct meter_table *meters;       /* NULL with --no-meter.enabled */
 	struct estimated_meter *estimate; /* only where no meter was found at start */
 	struct activity_reader *activity;

@@ -217,7 +217,9 @@ static void add_zone(struct meter *meter, const struct rapl_found *found)
 {
 	struct zone *zone = &meter->zones[meter->count].zone;
 
-	*zone = (struct zone){ .kind = found->kind, .source = rapl_sysfs_meter.name };
+	*zone = (struct zone){ .kind = found->kind,
+			       .domain = zone_domain(found->kind, found->instance),
+			       .source = rapl_sysfs_meter.name };
 	(void)snprintf(zone->instance, sizeof(zone->instance), "%s", found->instance);
 	(void)snprintf(zone->path, sizeof(zone->path), "%s", found->dir_name);
 	meter->count++;

@@ -6,6 +6,7 @@
 #include "energy_law.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#define ALL_CPUS    UINT_MAX
 #define DEFAULT_MAX 262143328850ULL /* a 32-bit counter of 2^-14 J */
 
 uint64_t now_ns(void)
@@ -39,17 +41,22 @@ static uint64_t machine_busy_ns(void)
 	       (NS_PER_S / (uint64_t)sysconf(_SC_CLK_TCK));
 }
 
-/* The seventh number of each CPU's line is what tasks ran there, in ns, up to the last switch. */
-static uint64_t scheduled_ns(void)
+/*
+ * The seventh number of each CPU's line is what tasks ran there, in ns, up to the last switch. Of
+ * @only, or of all.
+ */
+static uint64_t scheduled_ns(unsigned only)
 {
 	FILE *file = fopen("/proc/schedstat", "re");
 	uint64_t sum = 0, value;
 	char line[512];
+	unsigned cpu;
 
 	if (!file)
 		return 0;
 	while (fgets(line, sizeof(line), file)) {
-		if (sscanf(line, "cpu%*u %*u %*u %*u %*u %*u %*u %lu", &value) == 1)
+		if (sscanf(line, "cpu%u %*u %*u %*u %*u %*u %*u %lu", &cpu, &value) == 2 &&
+		    (only == ALL_CPUS || cpu == only))
 			sum += value;
 	}
 	(void)fclose(file);
@@ -105,7 +112,7 @@ static uint64_t busy_ns(struct source *source)
 	case SOURCE_STAT:
 		return machine_busy_ns();
 	case SOURCE_SCHEDSTAT:
-		return scheduled_ns();
+		return scheduled_ns(source->cpu);
 	case SOURCE_CGROUP:
 		return cgroup_busy_ns(source->dir);
 	case SOURCE_PIDS:
@@ -168,6 +175,12 @@ int source_parse(const char *text, struct source *ret)
 		return 0;
 	if (strcmp(text, "schedstat") == 0) {
 		ret->kind = SOURCE_SCHEDSTAT;
+		ret->cpu = ALL_CPUS;
+		return 0;
+	}
+	if (strncmp(text, "schedstat:", 10) == 0) {
+		ret->kind = SOURCE_SCHEDSTAT;
+		ret->cpu = (unsigned)strtoul(text + 10, NULL, 10);
 		return 0;
 	}
 	if (strncmp(text, "cgroup:", 7) == 0) {

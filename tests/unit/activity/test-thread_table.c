@@ -437,6 +437,52 @@ static void test_random_lives_add_up(void **state)
 	thread_table_free(table);
 }
 
+static struct kepler_thread on_cpu(struct kepler_thread record, uint32_t cpu)
+{
+	record.cpu = cpu;
+	return record;
+}
+
+/* Each part of a run time is of the CPU that it was told with; ends and other threads, too. */
+static void test_time_is_told_by_socket(void **state)
+{
+	uint8_t of_cpu[] = { 0, 1, UINT8_MAX, 1 };
+	const struct cpu_sockets sockets = { .count = 2, .cpu_count = 4, .of_cpu = of_cpu };
+	struct thread_table *table = NULL;
+	struct activity activity;
+
+	(void)state;
+	assert_int_equal(thread_table_new(1000, &table), 0);
+	thread_table_tell_sockets(table, &sockets);
+	thread_table_begin(table, true, now_ns);
+	living(table, on_cpu(thread(TASK_A, 100, 100, 1000), 0));
+	activity = finish(table);
+	assert_int_equal(activity.sockets, 2);
+	assert_int_equal(activity.socket_ns[0] + activity.socket_ns[1], 0);
+
+	for (uint32_t pid = 200; pid < 300; pid++) /* rows grow meanwhile */
+		ended(table, young(on_cpu(thread(TASK_B + pid, pid, pid, pid), 1)));
+	thread_table_begin(table, false, now_ns);
+	living(table, on_cpu(thread(TASK_A, 100, 100, 1500), 3));
+	living(table, on_cpu(thread(TASK_B, 100, 101, 70), 0));
+	activity = finish(table);
+	assert_int_equal(activity.count, 101);
+	for (size_t i = 0; i < activity.count; i++) {
+		const uint64_t *socket_ns = activity.socket_ns + i * 2;
+		uint32_t pid = activity.samples[i].key.pid;
+
+		assert_int_equal(socket_ns[0], pid == 100 ? 70 : 0);
+		assert_int_equal(socket_ns[1], pid == 100 ? 500 : pid);
+		assert_int_equal(activity.samples[i].cpu_ns, socket_ns[0] + socket_ns[1]);
+	}
+	thread_table_begin(table, false, now_ns);
+	living(table, on_cpu(thread(TASK_A, 100, 100, 1600), 2)); /* a CPU that came since */
+	activity = finish(table);
+	assert_int_equal(activity.samples[0].cpu_ns, 100);
+	assert_int_equal(activity.socket_ns[0] + activity.socket_ns[1], 0);
+	thread_table_free(table);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -460,6 +506,7 @@ int main(void)
 		TEST(test_lost_cgroups_are_bounded),
 		cmocka_unit_test(test_what_finds_no_room_is_dropped_not_lost),
 		TEST(test_visit_shows_the_living),
+		cmocka_unit_test(test_time_is_told_by_socket),
 		cmocka_unit_test(test_random_lives_add_up),
 	};
 

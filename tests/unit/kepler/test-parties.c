@@ -59,7 +59,7 @@ static void close_book(struct book *book)
 
 static void ran(struct book *book, uint32_t pid, uint32_t container, uint64_t cpu_ns)
 {
-	parties_add(&book->parties, add_process(book, pid, container), container, cpu_ns);
+	parties_add(&book->parties, add_process(book, pid, container), container, cpu_ns, NULL);
 }
 
 static uint64_t weight_of(const struct book *book, uint32_t container)
@@ -137,6 +137,35 @@ static void by_usage_weights_are_what_ran(void **state)
 	close_book(&book);
 }
 
+/* What is not known to be of a socket is spread as what is; each party's parts are all it ran. */
+static void sockets_of_unknown_work_are_those_of_known(void **state)
+{
+	static const uint64_t first[2] = { 600, 0 }, second[2] = { 0, 200 };
+	struct book book;
+
+	(void)state;
+	open_book(&book);
+	parties_begin(&book.parties, 2);
+	assert_int_equal(parties_reserve(&book.parties, 3), 0);
+	parties_add(&book.parties, 0, book.large, 600, first);
+	parties_add(&book.parties, 1, book.small, 300, second);
+	parties_add(&book.parties, LEDGER_NONE, book.unsized, 41, NULL);
+	parties_spread_sockets(&book.parties);
+	assert_int_equal(book.parties.socket_ns[0][0], 600);
+	assert_int_equal(book.parties.socket_ns[1][0], 0);
+	assert_int_equal(book.parties.socket_ns[0][1], 75);
+	assert_int_equal(book.parties.socket_ns[1][1], 225);
+	assert_int_equal(book.parties.socket_ns[0][2] + book.parties.socket_ns[1][2], 41);
+	assert_int_equal(parties_of_socket(&book.parties, 1, 4000), 1000);
+
+	parties_begin(&book.parties, 2); /* nothing is known: alike */
+	parties_add(&book.parties, LEDGER_NONE, book.unsized, 41, NULL);
+	parties_spread_sockets(&book.parties);
+	assert_int_equal(book.parties.socket_ns[0][0], 20);
+	assert_int_equal(book.parties.socket_ns[1][0], 21);
+	close_book(&book);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -144,6 +173,7 @@ int main(void)
 		cmocka_unit_test(by_size_the_dead_bear_nothing),
 		cmocka_unit_test(equal_shares_are_of_all_that_live),
 		cmocka_unit_test(by_usage_weights_are_what_ran),
+		cmocka_unit_test(sockets_of_unknown_work_are_those_of_known),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/cpu_sockets.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "tree.h"
+
+static void put_cpu(unsigned cpu, const char *package)
+{
+	char path[96];
+
+	(void)snprintf(path, sizeof(path), "devices/system/cpu/cpu%u/topology/physical_package_id",
+		       cpu);
+	put(path, package);
+}
+
+static void test_a_tree_without_cpus_has_no_sockets(void **state)
+{
+	struct cpu_sockets sockets = { 0 };
+
+	(void)state;
+	assert_int_equal(cpu_sockets_read("/nonexistent", &sockets), 0);
+	assert_int_equal(sockets.count, 0);
+	assert_false(cpu_sockets_differ(&sockets));
+	assert_false(cpu_sockets_differ(NULL));
+	assert_int_equal(cpu_sockets_of(&sockets, 0), SOCKET_NONE);
+	cpu_sockets_release(&sockets);
+}
+
+/* Firmware may number packages as it likes, and give one CPU no number. */
+static void test_cpus_are_in_the_sockets_of_their_packages(void **state)
+{
+	static const char *const packages[] = { "36\n", "0\n", "36\n", "-1\n", "0\n", "36\n" };
+	struct cpu_sockets sockets = { 0 };
+
+	(void)state;
+	put("devices/system/cpu/online", "0-5\n");
+	for (unsigned cpu = 0; cpu < 6; cpu++)
+		put_cpu(cpu, packages[cpu]);
+	assert_int_equal(cpu_sockets_read(root, &sockets), 0);
+	assert_true(cpu_sockets_differ(&sockets));
+	assert_int_equal(sockets.count, 2);
+	assert_int_equal(sockets.id[0], 36);
+	assert_int_equal(sockets.cpus[0], 3);
+	assert_int_equal(sockets.cpus[1], 2);
+	assert_int_equal(cpu_sockets_find(&sockets, 0), 1);
+	assert_int_equal(cpu_sockets_find(&sockets, 1), SOCKET_NONE);
+	assert_int_equal(cpu_sockets_of(&sockets, 2), 0);
+	assert_int_equal(cpu_sockets_of(&sockets, 3), SOCKET_NONE);
+	assert_int_equal(cpu_sockets_of(&sockets, 4), 1);
+	assert_int_equal(cpu_sockets_of(&sockets, 6), SOCKET_NONE);
+	cpu_sockets_release(&sockets);
+}
+
+/* What a CPU ran before it went was told with its number: that is still of its socket. */
+static void test_cpus_that_go_keep_their_socket(void **state)
+{
+	struct cpu_sockets sockets = { 0 };
+
+	(void)state;
+	put("devices/system/cpu/online", "0-3\n");
+	for (unsigned cpu = 0; cpu < 4; cpu++)
+		put_cpu(cpu, cpu < 2 ? "0\n" : "1\n");
+	assert_int_equal(cpu_sockets_read(root, &sockets), 0);
+	put("devices/system/cpu/online", "2-3\n");
+	assert_int_equal(cpu_sockets_read(root, &sockets), 0);
+	assert_int_equal(sockets.count, 2);
+	assert_int_equal(sockets.cpus[0], 0);
+	assert_int_equal(sockets.cpus[1], 2);
+	assert_int_equal(cpu_sockets_of(&sockets, 0), 0);
+	assert_int_equal(cpu_sockets_of(&sockets, 3), 1);
+	cpu_sockets_release(&sockets);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_tree_without_cpus_has_no_sockets),
+		cmocka_unit_test_setup_teardown(test_cpus_are_in_the_sockets_of_their_packages,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(test_cpus_that_go_keep_their_socket, setup,
+						teardown),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
