@@ -4,9 +4,9 @@
  *
  *   1. read all zones, then the processes, back to back (each with its own time);
  *   2. resolve owners and find the ledger rows of those that ran: the "parties" of this interval;
- *   3. for each zone, split the energy of the interval over the parties, into the ledger;
+ *   3. for each zone, split the energy of the interval over the parties, into the ledger; that of a
+ *      zone that could not be read for a while over what ran in all of the time (gaps.h);
  *   4. publish.
- *
  */
 #include "kepler/interval.h"
 
@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "base/macro.h"
 #include "base/num.h"
+#include "kepler/gaps.h"
 #include "kepler/owner.h"
 #include "kepler/parties.h"
 #include "kepler/self_stats.h"
@@ -44,6 +45,9 @@ struct interval_engine {
 	bool handed_over;  /* the estimate has ended, meters count */
 	struct zone_reading readings[ZONES_MAX];
 	struct parties parties;
+	struct gaps gaps;
+	uint32_t gap_of[ZONES_MAX]; /* that the zone waits in, or GAP_NONE */
+	struct parties gap_parties; /* of the zone whose gap ends just now */
 	struct split_scratch scratch;
 	uint64_t pass_monotonic_ns; /* of the last pass, 0 before the first */
 	uint64_t pass_boottime_ns;
@@ -76,6 +80,7 @@ static void adopt_zone(struct interval_engine *engine, const struct zone *zone, 
 	zone_account_init(state, zone, &engine->config->idle, realtime_ms);
 	state->late = engine->baseline_done;
 	*published = (struct snapshot_zone){ .zone = *zone };
+	engine->gap_of[engine->zone_count] = GAP_NONE;
 	engine->zone_count++;
 }
 
@@ -137,6 +142,8 @@ void interval_engine_free(struct interval_engine *engine)
 	publisher_free(engine->publisher);
 	ledger_free(engine->ledger);
 	parties_release(&engine->parties);
+	parties_release(&engine->gap_parties);
+	gaps_release(&engine->gaps);
 	split_scratch_release(&engine->scratch);
 	free(engine);
 }
@@ -263,10 +270,9 @@ static int enter_activity(struct interval_engine *engine, const struct activity 
 	return 0;
 }
 
-static void charge(struct interval_engine *engine, uint32_t column, const uint64_t *amounts)
+static void charge(struct interval_engine *engine, const struct parties *parties, uint32_t column,
+		   const uint64_t *amounts)
 {
-	const struct parties *parties = &engine->parties;
-
 	for (size_t i = 0; i < parties->count; i++) {
 		if (!amounts[i])
 			continue;
@@ -308,15 +314,83 @@ static uint32_t place_of(const struct interval_engine *engine, size_t z)
 	return place < engine->parties.sockets ? place : SOCKET_NONE;
 }
 
-/* What has no name was run by all sockets as what has. */
-static void follow_socket(const struct parties *parties, uint32_t place,
-			  struct attribution_input *input)
+/*
+ * The weights of this interval's work, of the socket at @place or of all. What has no name was run
+ * by all sockets as what has.
+ */
+static struct attribution_input work_of(struct interval_engine *engine, uint32_t place,
+					const struct activity *activity)
 {
-	input->dynamic_weights = parties->socket_ns[place];
-	input->dropped_weight = parties_of_socket(parties, place, input->dropped_weight);
-	input->unseen_weight = parties_of_socket(parties, place, input->unseen_weight);
-	if (input->idle_share == IDLE_SHARE_USAGE)
-		input->idle_weights = parties->socket_ns[place];
+	const struct parties *parties = &engine->parties;
+	struct attribution_input work = {
+		.count = parties->count,
+		.dynamic_weights = parties->cpu_ns,
+		.dropped_weight = activity->dropped_ns,
+		.unseen_weight = activity->unseen_ns,
+		.idle_share = share_at(engine, activity->time_ns),
+		.idle_weights = parties->idle_weight,
+	};
+
+	if (place >= parties->sockets)
+		return work;
+	work.dynamic_weights = parties->socket_ns[place];
+	work.dropped_weight = parties_of_socket(parties, place, work.dropped_weight);
+	work.unseen_weight = parties_of_socket(parties, place, work.unseen_weight);
+	if (work.idle_share == IDLE_SHARE_USAGE)
+		work.idle_weights = work.dynamic_weights;
+	return work;
+}
+
+/* Likewise, of all that ran since a zone was read last; without a gap nothing is known of it. */
+static struct attribution_input gap_work(struct interval_engine *engine, const struct gap *gap,
+					 enum idle_share share)
+{
+	struct parties *parties = &engine->gap_parties;
+	uint64_t dropped = gap ? gap->dropped : 0;
+
+	if (!gap || gap_parties(gap, engine->ledger, parties, &dropped) < 0) {
+		parties->count = 0;
+		return (struct attribution_input){ .idle_share = share };
+	}
+	return (struct attribution_input){
+		.count = parties->count,
+		.dynamic_weights = parties->cpu_ns,
+		.dropped_weight = dropped,
+		.unseen_weight = gap->unseen,
+		.idle_share = share,
+		.idle_weights = parties->idle_weight,
+	};
+}
+
+/* A zone that is gone comes back with another counter: what flowed meanwhile is not known. */
+static void follow_gap(struct interval_engine *engine, size_t z, uint64_t now_ns)
+{
+	const struct zone_account *state = &engine->zones[z];
+	const struct zone_reading *reading = &engine->readings[z];
+
+	if (reading->state == ZONE_ABSENT) {
+		gaps_leave(&engine->gaps, engine->gap_of[z]);
+		engine->gap_of[z] = GAP_NONE;
+	} else if (engine->gap_of[z] == GAP_NONE && state->good_time_ns &&
+		   !zone_account_moves(state, reading)) {
+		engine->gap_of[z] = gaps_enter(&engine->gaps, now_ns, place_of(engine, z));
+	}
+}
+
+static void collect_gaps(struct interval_engine *engine, const struct activity *activity,
+			 const struct zone_activity *measured)
+{
+	for (size_t z = 0; z < engine->zone_count; z++)
+		follow_gap(engine, z, activity->time_ns);
+	for (uint32_t i = 0; engine->gaps.used && i < GAPS_MAX; i++) {
+		struct gap *gap = &engine->gaps.gap[i];
+		struct attribution_input work;
+
+		if (!gap->zones)
+			continue;
+		work = work_of(engine, gap->place, activity);
+		gap_collect(gap, engine->ledger, engine->parties.party, &work, measured->asleep_ns);
+	}
 }
 
 /* How busy the CPUs were whose work zone @z follows. */
@@ -336,34 +410,23 @@ static double utilisation_of(const struct interval_engine *engine, size_t z,
 
 static void attribute_interval(struct interval_engine *engine, uint32_t z,
 			       const struct zone_interval *interval,
-			       const struct activity *activity, uint64_t asleep_ns)
+			       const struct attribution_input *work, struct parties *parties,
+			       uint64_t asleep_ns)
 {
-	const struct parties *parties = &engine->parties;
 	uint64_t asleep_uj = energy_asleep(interval, asleep_ns);
-	enum idle_share share = share_at(engine, activity->time_ns);
-	uint32_t place = place_of(engine, z);
-	struct attribution_input input = {
-		.energy_uj = interval->energy_uj - asleep_uj,
-		.idle_uj = interval->idle_uj,
-		.count = parties->count,
-		.dynamic_weights = parties->cpu_ns,
-		.dropped_weight = activity->dropped_ns,
-		.unseen_weight = activity->unseen_ns,
-		.idle_share = share,
-		.idle_weights = parties->idle_weight,
-	};
+	struct attribution_input input = *work;
 	struct attribution_result result = {
 		.parts = { parties->parts[MODE_DYNAMIC], parties->parts[MODE_IDLE] },
 	};
 
-	if (place != SOCKET_NONE)
-		follow_socket(parties, place, &input);
+	input.energy_uj = interval->energy_uj - asleep_uj;
+	input.idle_uj = interval->idle_uj;
 	/* On failure all of it is in unattributed, and so still accounted for. */
 	(void)attribute_zone(&input, &result, &engine->scratch);
 	result.mode_uj[MODE_DYNAMIC] += asleep_uj;
 	result.unattributed_uj[MODE_DYNAMIC][UNATTRIBUTED_NO_ACTIVITY] += asleep_uj;
 	for (enum energy_mode mode = MODE_DYNAMIC; mode < MODE_COUNT; mode++) {
-		charge(engine, ledger_column(z, mode), result.parts[mode]);
+		charge(engine, parties, ledger_column(z, mode), result.parts[mode]);
 		ledger_node(engine->ledger, z, mode, result.mode_uj[mode]);
 		for (enum unattributed_reason reason = 0; reason < UNATTRIBUTED_REASON_COUNT;
 		     reason++)
@@ -487,27 +550,49 @@ static void advance_estimate(struct interval_engine *engine, const struct activi
 					activity->busy_ns, &engine->readings[0]);
 }
 
+static void attribute_zone_interval(struct interval_engine *engine, uint32_t z,
+				    const struct activity *activity,
+				    const struct zone_activity *measured)
+{
+	bool moves = zone_account_moves(&engine->zones[z], &engine->readings[z]);
+	uint32_t waits_in = moves ? engine->gap_of[z] : GAP_NONE;
+	const struct gap *gap = waits_in < GAPS_MAX ? &engine->gaps.gap[waits_in] : NULL;
+	struct zone_activity seen = *measured;
+	struct attribution_input work;
+	struct zone_interval interval;
+
+	seen.asleep_ns = gap ? gap->asleep_ns : measured->asleep_ns;
+	if (engine->zones[z].zone->quality == QUALITY_ESTIMATED)
+		seen.asleep_ns = 0; /* the model's clock stood still as well */
+	seen.utilisation = utilisation_of(engine, z, activity, measured);
+	interval = zone_account_advance(&engine->zones[z], &engine->readings[z], &seen,
+					engine->publication.settle_ns);
+	if (interval.energy_uj && waits_in != GAP_NONE) {
+		work = gap_work(engine, gap, share_at(engine, activity->time_ns));
+		attribute_interval(engine, z, &interval, &work, &engine->gap_parties,
+				   seen.asleep_ns);
+	} else if (interval.energy_uj) {
+		work = work_of(engine, place_of(engine, z), activity);
+		attribute_interval(engine, z, &interval, &work, &engine->parties, seen.asleep_ns);
+	}
+	if (moves) {
+		gaps_leave(&engine->gaps, waits_in);
+		engine->gap_of[z] = GAP_NONE;
+	}
+}
+
 static void attribute_all(struct interval_engine *engine, const struct activity *activity,
 			  const struct zone_activity *measured)
 {
 	if (parties_weigh_idle(&engine->parties, engine->ledger,
 			       share_at(engine, activity->time_ns), measured->dt_ns) < 0)
 		engine->parties.count = 0; /* no memory: nothing is charged, nothing is lost */
+	collect_gaps(engine, activity, measured);
 	for (size_t z = 0; z < engine->zone_count; z++) {
-		struct zone_activity seen = *measured;
-		struct zone_interval interval;
-
-		if (engine->zones[z].zone->quality == QUALITY_ESTIMATED)
-			seen.asleep_ns = 0; /* the model's clock stood still as well */
-		seen.utilisation = utilisation_of(engine, z, activity, measured);
-		interval = zone_account_advance(&engine->zones[z], &engine->readings[z], &seen,
-						engine->publication.settle_ns);
-		if (interval.energy_uj)
-			attribute_interval(engine, (uint32_t)z, &interval, activity,
-					   seen.asleep_ns);
+		attribute_zone_interval(engine, (uint32_t)z, activity, measured);
 		describe_zone(engine, z, activity->time_ns);
 	}
-	charge(engine, ledger_cpu_column(engine->ledger), engine->parties.cpu_ns);
+	charge(engine, &engine->parties, ledger_cpu_column(engine->ledger), engine->parties.cpu_ns);
 	ledger_node_cpu(engine->ledger, activity->busy_ns);
 }
 

@@ -143,19 +143,25 @@ bool zone_account_counts(const struct zone_account *state, const struct zone_rea
 	       (follows || state->has_counted || !state->count_from_ns);
 }
 
+bool zone_account_moves(const struct zone_account *state, const struct zone_reading *reading)
+{
+	bool is_known = reading->state == ZONE_UP || reading->state == ZONE_REFUSED;
+
+	return is_known && (!state->good_time_ns || reading->time_ns > state->good_time_ns);
+}
+
 struct zone_interval zone_account_advance(struct zone_account *state,
 					  const struct zone_reading *reading,
 					  const struct zone_activity *activity, uint64_t settle_ns)
 {
 	bool counts = zone_account_counts(state, reading);
+	bool moves = zone_account_moves(state, reading);
 	struct zone_interval interval = { 0 };
 
 	state->last = *reading;
 	state->watts[MODE_DYNAMIC] = state->watts[MODE_IDLE] = (double)NAN;
 	state->span_ns = 0;
-	if (reading->state != ZONE_UP && reading->state != ZONE_REFUSED)
-		return interval;
-	if (state->good_time_ns && reading->time_ns <= state->good_time_ns)
+	if (!moves)
 		return interval; /* nothing new was read: the next reading covers it */
 	if (reading->state == ZONE_UP)
 		state->up_time_ns = reading->time_ns;

@@ -66,5 +66,7 @@ struct zone_interval zone_account_advance(struct zone_account *state,
  * without a gap: what was before, an estimate has counted.
  */
 bool zone_account_counts(const struct zone_account *state, const struct zone_reading *reading);
+/* Whether the next interval begins with this reading: it is new, and what it says is known. */
+bool zone_account_moves(const struct zone_account *state, const struct zone_reading *reading);
 /* Whether the node has a series of idle energy for this zone. */
 bool zone_account_has_idle(const struct zone_account *state);

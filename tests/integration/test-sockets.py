@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two sockets of different power: the energy of each goes to what ran there, and its idle power is learned from how busy it was.
 
-Each of two CPUs is made a socket, with a package of its own, and a burner can keep it busy. A burner gets nothing of the package in
-which it does not run, and of its own its part of what ran there: what it ran itself is its cgroup's account. Of what else ran in that
-socket only bounds are known here, nothing at all or all that ran beside the burners: a thread that is not bound to a CPU counts where
-it was last.
+Each of two CPUs is made a socket, with a package of its own, and a burner can keep it busy. A burner gets nothing of the package
+in which it does not run, and of its own its part of what ran there: what it ran itself is its cgroup's account. Of what else ran
+in that socket only bounds are known here, nothing at all or all that ran beside the burners: a thread that is not bound to a CPU
+counts where it was last.
 
-Learning wants over a minute of changing load and runs with KEPLER_LONG_TESTS only. The sockets take turns, so that the machine as a
-whole is always as busy as before and would teach nothing.
+Learning wants over a minute of changing load and runs with KEPLER_LONG_TESTS only. The sockets take turns, so that the machine as
+a whole is always as busy as before and would teach nothing.
 """
 import os
 import pathlib
@@ -21,6 +21,7 @@ LOAD = str(BUILD / "tests/lab/load")
 LONGEST_S = 120
 WATTS = (45, 20)
 IDLE_WATTS, BUSY_WATTS = (20, 10), 25
+OPTIONS = ("--monitor.interval=500ms", "--metrics.settle=0s", "--idle.mode=off")
 LONG = bool(os.environ.get("KEPLER_LONG_TESTS"))
 # What of a CPU's line in /proc/stat is work: all but idle, iowait, and the guests that user and nice have already.
 WORK = (0, 1, 2, 5, 6, 7)
@@ -64,10 +65,11 @@ def stop(burner):
 
 def each_gets_its_own():
     cpus = two_cpus()
-    zones = [line for package, watts in enumerate(WATTS) for line in rapl_zone(f"intel-rapl:{package}", f"package-{package}", watts)]
-    with Sensors(topology(cpus) + zones) as sensors, Service("kepler-test-socket0.service") as first, \
-            Service("kepler-test-socket1.service") as second, \
-            Exporter(f"--host.sysfs={sensors.mount}", "--monitor.interval=500ms", "--metrics.settle=0s", "--idle.mode=off") as exporter:
+    zones = [line for package, watts in enumerate(WATTS)
+             for line in rapl_zone(f"intel-rapl:{package}", f"package-{package}", watts)]
+    with Sensors(topology(cpus) + zones) as sensors, \
+            Service("kepler-test-socket0.service") as first, Service("kepler-test-socket1.service") as second, \
+            Exporter(f"--host.sysfs={sensors.mount}", *OPTIONS) as exporter:
         sides = (first, second)
         exporter.intervals(2)
         burners = [side.run("taskset", "-c", str(cpu), LOAD, "burn", str(LONGEST_S)) for side, cpu in zip(sides, cpus)]
@@ -85,7 +87,7 @@ def each_gets_its_own():
             whole = node_joules(end, package) - node_joules(start, package)
             own, other = ((joules(end, at, side) - joules(start, at, side)) for at in (package, 1 - package))
             least = used[package] / (used[package] + beside)
-            print(f"package {package}: {own / whole:.4f} of {whole:.1f} J, truth {least:.4f} to 1; of the other {other:.4f} J")
+            print(f"package {package}: {own / whole:.4f} of {whole:.1f} J, {least:.4f} to 1 wanted; of the other {other:.4f} J")
             assert least - 0.01 <= own / whole <= 1, "not what ran there"
             assert other <= 0.001 * whole, "energy of a socket where it did not run"
         assert exporter.stop() == 0
@@ -110,7 +112,8 @@ def each_learns_by_itself():
                 stop(burner)
             learned = metrics.select("kepler_node_idle_estimate_watts")
         for package, idle in enumerate(IDLE_WATTS):
-            close(f"package {package}: idle W", float(metrics.value("kepler_node_idle_estimate_watts", package=str(package))), idle, 10)
+            learned = metrics.value("kepler_node_idle_estimate_watts", package=str(package))
+            close(f"package {package}: idle W", float(learned), idle, 10)
         assert exporter.stop() == 0
 
 

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Rows of the ledger are numbered from 0 without large holes, so cells are arrays by row. A row
+ * that was given to another process or container since has another serial: its cell is handed on,
+ * to the container or to what has no name, before it is used anew.
+ */
+#include "kepler/gaps.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+
+uint32_t gaps_enter(struct gaps *gaps, uint64_t now_ns, uint32_t place)
+{
+	uint32_t unused = GAP_LOST;
+
+	for (uint32_t i = 0; i < GAPS_MAX; i++) {
+		struct gap *gap = &gaps->gap[i];
+
+		if (!gap->zones)
+			unused = i;
+		if (gap->zones && gap->began_ns == now_ns && gap->place == place) {
+			gap->zones++;
+			return i;
+		}
+	}
+	if (unused == GAP_LOST)
+		return GAP_LOST;
+	gaps->gap[unused] = (struct gap){ .began_ns = now_ns, .place = place, .zones = 1 };
+	gaps->used++;
+	return unused;
+}
+
+static void release(struct gap *gap)
+{
+	free(gap->processes.cell);
+	free(gap->containers.cell);
+	*gap = (struct gap){ 0 };
+}
+
+void gaps_leave(struct gaps *gaps, uint32_t gap)
+{
+	if (gap >= GAPS_MAX || --gaps->gap[gap].zones)
+		return;
+	release(&gaps->gap[gap]);
+	gaps->used--;
+}
+
+void gaps_release(struct gaps *gaps)
+{
+	for (uint32_t i = 0; i < GAPS_MAX; i++)
+		release(&gaps->gap[i]);
+	gaps->used = 0;
+}
+
+static int reserve(struct gap_cells *cells, uint32_t count)
+{
+	uint32_t size = cells->count;
+
+	if (count <= size)
+		return 0;
+	if (ARRAY_RESERVE(cells->cell, size, count) < 0)
+		return -ENOMEM;
+	memset(cells->cell + cells->count, 0, (size - cells->count) * sizeof(struct gap_cell));
+	cells->count = size;
+	return 0;
+}
+
+/* The container's cell, where it is the container with @serial; else what it had goes on first. */
+static struct gap_cell *container_cell(struct gap *gap, uint32_t container, uint64_t serial)
+{
+	struct gap_cell *cell = &gap->containers.cell[container];
+
+	if (cell->serial != serial) {
+		gap->dropped += cell->dynamic;
+		*cell = (struct gap_cell){ .serial = serial };
+	}
+	return cell;
+}
+
+/* The process is gone: its work is its container's, if that is still there. */
+static void hand_on(struct gap *gap, const struct ledger *ledger, const struct gap_cell *process)
+{
+	struct gap_cell *cell;
+
+	if (!process->dynamic && !process->idle)
+		return;
+	if (process->container_serial != ledger_container_at(ledger, process->container)->serial) {
+		gap->dropped += process->dynamic;
+		return;
+	}
+	cell = container_cell(gap, process->container, process->container_serial);
+	cell->dynamic += process->dynamic;
+	cell->idle += process->idle;
+}
+
+static struct gap_cell *process_cell(struct gap *gap, const struct ledger *ledger,
+				     const struct party *party)
+{
+	uint64_t serial = ledger_process_at(ledger, party->process)->serial;
+	struct gap_cell *cell = &gap->processes.cell[party->process];
+
+	if (cell->serial != serial) {
+		hand_on(gap, ledger, cell);
+		*cell = (struct gap_cell){
+			.serial = serial,
+			.container = party->container,
+			.container_serial = ledger_container_at(ledger, party->container)->serial,
+		};
+	}
+	return cell;
+}
+
+void gap_collect(struct gap *gap, const struct ledger *ledger, const struct party *party,
+		 const struct attribution_input *work, uint64_t asleep_ns)
+{
+	gap->dropped += work->dropped_weight;
+	gap->unseen += work->unseen_weight;
+	gap->asleep_ns += asleep_ns;
+	if (reserve(&gap->processes, ledger_process_slots(ledger)) < 0 ||
+	    reserve(&gap->containers, ledger_container_slots(ledger)) < 0)
+		gap->incomplete = true;
+	if (gap->incomplete)
+		return;
+	for (size_t i = 0; i < work->count; i++) {
+		uint32_t container = party[i].container;
+		struct gap_cell *cell;
+
+		if (party[i].process != LEDGER_NONE)
+			cell = process_cell(gap, ledger, &party[i]);
+		else
+			cell = container_cell(gap, container,
+					      ledger_container_at(ledger, container)->serial);
+		cell->dynamic += work->dynamic_weights[i];
+		cell->idle += work->idle_weights[i];
+	}
+}
+
+/* Before the containers, for they get what processes without a row had. */
+static void add_processes(const struct gap *gap, const struct ledger *ledger, struct parties *ret,
+			  uint64_t *ret_dropped)
+{
+	for (uint32_t row = 0; row < gap->processes.count; row++) {
+		const struct gap_cell *cell = &gap->processes.cell[row];
+		const struct ledger_container *container;
+		bool lives;
+
+		if (!cell->dynamic && !cell->idle)
+			continue;
+		lives = row < ledger_process_slots(ledger) &&
+			ledger_process_at(ledger, row)->used &&
+			ledger_process_at(ledger, row)->serial == cell->serial;
+		container = ledger_container_at(ledger, cell->container);
+		if (!lives && !(container->used && container->serial == cell->container_serial)) {
+			*ret_dropped += cell->dynamic;
+			continue;
+		}
+		parties_add(ret, lives ? row : LEDGER_NONE, cell->container, cell->dynamic, NULL);
+		ret->idle_weight[ret->count - 1] = cell->idle;
+	}
+}
+
+static void add_containers(const struct gap *gap, const struct ledger *ledger, struct parties *ret,
+			   uint64_t *ret_dropped)
+{
+	for (uint32_t row = 0; row < gap->containers.count; row++) {
+		const struct gap_cell *cell = &gap->containers.cell[row];
+		const struct ledger_container *container;
+
+		if (!cell->dynamic && !cell->idle)
+			continue;
+		container = ledger_container_at(ledger, row);
+		if (!container->used || container->serial != cell->serial) {
+			*ret_dropped += cell->dynamic;
+			continue;
+		}
+		parties_add(ret, LEDGER_NONE, row, cell->dynamic, NULL);
+		ret->idle_weight[ret->count - 1] = cell->idle;
+	}
+}
+
+int gap_parties(const struct gap *gap, const struct ledger *ledger, struct parties *ret,
+		uint64_t *ret_dropped)
+{
+	parties_begin(ret, 0);
+	if (gap->incomplete ||
+	    parties_reserve(ret, (size_t)gap->processes.count + gap->containers.count) < 0)
+		return -ENOMEM;
+	add_processes(gap, ledger, ret, ret_dropped);
+	add_containers(gap, ledger, ret, ret_dropped);
+	return 0;
+}
