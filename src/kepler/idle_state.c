@@ -142,13 +142,24 @@ enum idle_outcome idle_state_open(struct idle_state_keeper *keeper, const char *
 	return wait_for_job(keeper, patience_ns, diag);
 }
 
+_Static_assert(STATE_ENTRIES_MAX >= METER_ZONES_MAX, "each zone of a meter has its line");
+
+/* "rapl-sysfs/package-0": two sources may know one zone, and each teaches another idle power. */
+static void state_key(const struct zone *zone, char key[STATE_KEY_MAX])
+{
+	char id[ZONE_ID_MAX];
+
+	zone_id(zone, id);
+	(void)snprintf(key, STATE_KEY_MAX, "%s/%s", zone->source, id);
+}
+
 static void restore_zone(struct interval_engine *engine, size_t index, const struct state *state)
 {
 	struct idle_learner learner;
-	char key[ZONE_ID_MAX];
+	char key[STATE_KEY_MAX];
 	const char *line;
 
-	zone_id(interval_engine_zone(engine, index), key);
+	state_key(interval_engine_zone(engine, index), key);
 	line = state_find(state, key);
 	if (line && idle_learner_parse(line, &learner) >= 0)
 		interval_engine_restore(engine, index, &learner);
@@ -164,12 +175,12 @@ void idle_state_restore(const struct idle_state_keeper *keeper, struct interval_
 static int collect_zone(const struct interval_engine *engine, size_t index, struct state *state)
 {
 	const struct idle_learner *learner = interval_engine_learner(engine, index);
-	char key[ZONE_ID_MAX], line[STATE_LINE_MAX];
+	char key[STATE_KEY_MAX], line[STATE_LINE_MAX];
 	int r;
 
 	if (learner->time_ns == 0)
 		return 0;
-	zone_id(interval_engine_zone(engine, index), key);
+	state_key(interval_engine_zone(engine, index), key);
 	r = idle_learner_format(learner, line, sizeof(line));
 	return r < 0 ? r : state_put(state, key, line);
 }

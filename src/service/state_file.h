@@ -26,7 +26,7 @@
 #define STATE_MACHINE_MAX 32 /* with the terminator */
 
 struct state_entry {
-	char key[STATE_KEY_MAX];   /* no blanks, not empty: "package-0" */
+	char key[STATE_KEY_MAX];   /* no blanks, not empty: "rapl-sysfs/package-0" */
 	char line[STATE_LINE_MAX]; /* printable ASCII */
 };
 
