@@ -43,21 +43,30 @@ void monitor_show_table(struct monitor *monitor)
 		(void)live_screen_show(&monitor->screen, STDOUT_FILENO, &monitor->frame);
 }
 
+/* What told of the whole machine, and what of its parts; of several sources the first. */
+static void name_power_sources(const struct interval_engine *engine, bool measured,
+			       struct snapshot_self *self)
+{
+	self->components_source[0] = self->platform_source[0] = '\0';
+	for (size_t z = 0; z < interval_engine_zone_count(engine); z++) {
+		const struct zone *zone = interval_engine_zone(engine, z);
+		bool is_whole = zone->kind == ZONE_PLATFORM || zone->kind == ZONE_PSYS;
+		char *name = is_whole ? self->platform_source : self->components_source;
+
+		if ((zone->quality == QUALITY_MEASURED) == measured && !name[0])
+			(void)snprintf(name, sizeof(self->platform_source), "%s", zone->source);
+	}
+}
+
 void monitor_describe_sources(struct monitor *monitor)
 {
 	struct snapshot_self *self = &monitor->stats.self;
-	const struct sources *sources = &monitor->sources;
 
 	self->interval_s = (double)monitor->config->monitor.interval_ns / 1e9;
 	monitor->measured = !interval_engine_is_estimated(monitor->engine);
-	sources_describe(sources, !monitor->measured, monitor->source, sizeof(monitor->source));
-	self->components_source[0] = self->platform_source[0] = '\0';
-	if (monitor->measured)
-		(void)snprintf(self->components_source, sizeof(self->components_source), "%s",
-			       meter_table_zone(sources->meters, 0)->source);
-	else
-		(void)snprintf(self->platform_source, sizeof(self->platform_source), "%s",
-			       estimated_meter_zone(sources->estimate)->source);
+	sources_describe(&monitor->sources, !monitor->measured, monitor->source,
+			 sizeof(monitor->source));
+	name_power_sources(monitor->engine, monitor->measured, self);
 }
 
 static void log_unread_zones(const struct interval_engine *engine)

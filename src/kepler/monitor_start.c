@@ -156,13 +156,13 @@ static int start_measuring(struct monitor *monitor)
 	r = open_engine(monitor);
 	if (r < 0)
 		return r;
-	monitor_describe_sources(monitor);
 	monitor->found = sources_have_meters(&monitor->sources);
 	monitor->searching = sources_are_searched(&monitor->sources);
 	monitor->stats.self.meters_searching = monitor->searching;
 	r = interval_engine_find_zones(monitor->engine, monitor_realtime_ms());
 	if (r < 0)
 		return log_error_errno(r, "cannot adopt the meters' zones");
+	monitor_describe_sources(monitor);
 	if (idle_state_open(&monitor->idle_state, monitor->config->host.state_dir,
 			    &monitor->sources.host, PATIENCE_NS, &diag) == IDLE_FAILED)
 		log_warn("idle power is learned anew: %s", diag.text);

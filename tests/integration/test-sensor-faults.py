@@ -87,6 +87,19 @@ def check_stall(sensors, exporter):
     assert up(exporter.intervals(2), "package")
 
 
+def power_sources(metrics):
+    """Of the node's parts, and of the whole."""
+    (labels, _), = metrics.select("kepler_node_info")
+    return labels["components_power_source"], labels["platform_power_source"]
+
+
+def check_psys_alone():
+    """psys is the whole machine's, and no part of it."""
+    with Sensors(rapl_zone("intel-rapl:0", "psys", 60)) as sensors, Exporter(f"--host.sysfs={sensors.mount}") as exporter:
+        assert power_sources(exporter.scrape()) == ("", "rapl-sysfs"), power_sources(exporter.scrape())
+        assert exporter.stop() == 0
+
+
 def taken_over(exporter):
     """Waits until a meter counts: its series begin with 0, and the estimate has ended."""
     deadline, seen = time.monotonic() + 60, []
@@ -100,6 +113,7 @@ def taken_over(exporter):
     estimated = node(metrics, "platform")
     metrics = exporter.intervals(5)
     assert node(metrics, "platform") == estimated and node(metrics, "package") > seen[-1]
+    assert power_sources(metrics) == ("rapl-sysfs", ""), power_sources(metrics)
     assert not metrics.select("kepler_exporter_source_up", zone="platform") and up(metrics, "package")
     assert "meters were found" in exporter.output() and "the meters count from now on: measured" in exporter.output()
 
@@ -112,6 +126,7 @@ def check_found_later(lines, hide, show, searching):
                       "--meter.read-deadline=1s") as exporter:
             metrics = exporter.intervals(5)
             assert not metrics.select("kepler_node_package_joules_total") and node(metrics, "platform") > 0
+            assert power_sources(metrics) == ("", "trained_power_model"), power_sources(metrics)
             assert metrics.value("kepler_exporter_meters_searching") == searching
             assert ("the search for meters has not come to its end" in exporter.output()) == bool(searching)
             sensors.control(show)
@@ -156,6 +171,7 @@ def main():
         check_vanish(sensors, exporter)
         check_stall(sensors, exporter)
         assert exporter.stop() == 0
+    check_psys_alone()
     driver = "class/powercap/intel-rapl:0"
     check_found_later(lines, f"{driver} rename gone", f"gone rename {driver}", 0)
     check_found_but_refused(rapl_zone("intel-rapl:0", "package-0", 45), driver)
