@@ -181,5 +181,6 @@ int main(void)
 		cmocka_unit_test(what_cannot_be_written_fails),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, release);
 }
