@@ -61,19 +61,21 @@ static void bench_render(const struct snapshot *snapshot, enum exposition exposi
 	struct label_cache *cache;
 	double us[RUNS];
 
-	if (label_cache_new(&cache) < 0)
+	if (label_cache_new(prometheus_pages.formats[exposition].labels, &cache) < 0)
 		exit(1);
 	for (int i = -3; i < RUNS; i++) {
 		double begin = cpu_us();
 
 		strbuf_reset(&body);
-		if (prometheus_render(snapshot, NULL, &classic, exposition, cache, &body) < 0)
+		if (page_render(&prometheus_pages.formats[exposition], snapshot, NULL, &classic,
+				cache, &body) < 0)
 			exit(1);
 		if (i >= 0)
 			us[i] = cpu_us() - begin;
 		else if (i == -3)
 			printf("%s: %zu series, %zu bytes; first ever %.0f us\n", what,
-			       count_series(body.data), body.len, cpu_us() - begin);
+			       exposition == EXPOSITION_PROTOBUF ? 0 : count_series(body.data),
+			       body.len, cpu_us() - begin);
 	}
 	report(what, us, RUNS);
 	label_cache_free(cache);
@@ -85,8 +87,8 @@ static void bench_gzip(const struct snapshot *snapshot)
 	struct label_cache *cache;
 	double us[RUNS];
 
-	if (label_cache_new(&cache) < 0 ||
-	    prometheus_render(snapshot, NULL, &classic, EXPOSITION_TEXT, cache, &body) < 0)
+	if (label_cache_new(NULL, &cache) < 0 ||
+	    page_render(prometheus_pages.formats, snapshot, NULL, &classic, cache, &body) < 0)
 		exit(1);
 	for (int i = 0; i < RUNS; i++) {
 		double begin = cpu_us();
@@ -153,7 +155,7 @@ static void bench_server(const struct snapshot *snapshot)
 	struct http_server *server;
 
 	fixture_hold(snapshot);
-	if (page_cache_new(NULL, &classic, &cache) < 0)
+	if (page_cache_new(&prometheus_pages, NULL, &classic, &cache) < 0)
 		exit(1);
 	route.userdata = cache;
 	if (http_server_start(&options, &server, NULL) < 0)
@@ -175,6 +177,7 @@ int main(int argc, char **argv)
 	fixture_make(&fixture, &shape);
 	bench_render(&fixture.snapshot, EXPOSITION_TEXT, "render text");
 	bench_render(&fixture.snapshot, EXPOSITION_OPENMETRICS, "render OpenMetrics");
+	bench_render(&fixture.snapshot, EXPOSITION_PROTOBUF, "render protobuf");
 	bench_gzip(&fixture.snapshot);
 	bench_server(&fixture.snapshot);
 	fixture_release(&fixture);

@@ -35,16 +35,22 @@ struct book {
 };
 
 struct label_cache {
+	label_form *form; /* NULL: text */
 	struct book books[LEVEL_COUNT][BOOK_COUNT];
-	struct strbuf scratch;
+	struct strbuf scratch, formed;
 	uint32_t *buckets; /* row + 1, 0 empty */
 	size_t bucket_count;
 };
 
-int label_cache_new(struct label_cache **ret)
+int label_cache_new(label_form *form, struct label_cache **ret)
 {
-	*ret = calloc(1, sizeof(**ret));
-	return *ret ? 0 : -ENOMEM;
+	struct label_cache *cache = calloc(1, sizeof(*cache));
+
+	if (!cache)
+		return -ENOMEM;
+	cache->form = form;
+	*ret = cache;
+	return 0;
 }
 
 static void book_release(struct book *book)
@@ -66,33 +72,52 @@ void label_cache_free(struct label_cache *cache)
 			book_release(&cache->books[level][kind]);
 	}
 	strbuf_release(&cache->scratch);
+	strbuf_release(&cache->formed);
 	free(cache->buckets);
 	free(cache);
 }
 
-static int fill_entry(struct entry *entry, struct strbuf *scratch, enum snapshot_level level,
+/* Adds @text, which ends with a comma that goes, in the form of this cache. */
+static size_t add_formed(struct label_cache *cache, const char *text, size_t len)
+{
+	struct strbuf *out = &cache->formed;
+	size_t before = out->len;
+
+	if (cache->form)
+		cache->form(out, text, len - 1);
+	else
+		strbuf_add(out, text, len - 1);
+	return out->len - before;
+}
+
+static int fill_entry(struct label_cache *cache, struct entry *entry, enum snapshot_level level,
 		      enum book_kind kind, const struct series_labels *labels)
 {
-	size_t classic_len;
+	struct strbuf *scratch = &cache->scratch, *formed = &cache->formed;
+	size_t classic_len, formed_len;
 	char *text;
 
 	strbuf_reset(scratch);
+	strbuf_reset(formed);
 	row_labels_classic(scratch, level, kind == BOOK_RETIRED, labels);
 	classic_len = scratch->len;
 	row_labels_current(scratch, level, kind == BOOK_RETIRED, labels);
 	if (strbuf_error(scratch) < 0)
 		return -ENOMEM;
-	text = malloc(scratch->len);
+	formed_len = add_formed(cache, scratch->data, classic_len);
+	(void)add_formed(cache, scratch->data + classic_len, scratch->len - classic_len);
+	if (strbuf_error(formed) < 0)
+		return -ENOMEM;
+	text = malloc(formed->len);
 	if (!text)
 		return -ENOMEM;
-	memcpy(text, scratch->data, scratch->len);
+	memcpy(text, formed->data, formed->len);
 	free(entry->text);
 	*entry = (struct entry){
 		.serial = labels->serial,
-		.hash = label_hash(text, classic_len),
+		.hash = label_hash(text, formed_len),
 		.text = text,
-		/* less the comma at the end of each */
-		.len = { (uint32_t)classic_len - 1, (uint32_t)(scratch->len - classic_len) - 1 },
+		.len = { (uint32_t)formed_len, (uint32_t)(formed->len - formed_len) },
 		.used = 1,
 	};
 	return 0;
@@ -180,11 +205,11 @@ static int view_book(struct label_cache *cache, struct book *book, enum snapshot
 			return -ENOMEM;
 		entry = &book->entries[labels->slot];
 		if ((!entry->used || entry->serial != labels->serial) &&
-		    fill_entry(entry, &cache->scratch, level, kind, labels) < 0)
+		    fill_entry(cache, entry, level, kind, labels) < 0)
 			return -ENOMEM;
 		book->texts[0][row] = (struct row_text){ entry->text, entry->len[0] };
 		book->texts[1][row] =
-			(struct row_text){ entry->text + entry->len[0] + 1, entry->len[1] };
+			(struct row_text){ entry->text + entry->len[0], entry->len[1] };
 		book->next[row] = ROW_NONE;
 		equal = find_equal(cache, book, row, entry->hash);
 		if (equal != ROW_NONE) {

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "export/prometheus.h"
+#include "base/strbuf.h"
 #include "snapshot/snapshot.h"
 
 #define ROW_NONE UINT32_MAX
@@ -37,6 +37,17 @@ struct row_view {
 	const struct row_text *texts[2]; /* [0] classic, [1] current names */
 	const uint32_t *next;            /* chain of rows with equal labels, ROW_NONE at the end */
 };
+
+/*
+ * How a format wants a row's labels: appends its form of @text, which is 'a="x",b="y"' with the
+ * values escaped.
+ */
+typedef void label_form(struct strbuf *out, const char *text, size_t len);
+
+struct label_cache;
+/* @form: NULL keeps the text as it is. */
+int label_cache_new(label_form *form, struct label_cache **ret);
+void label_cache_free(struct label_cache *cache);
 
 /* All levels, [0] living and [1] retired rows. 0 or -ENOMEM. */
 int label_cache_view(struct label_cache *cache, const struct snapshot *snapshot,

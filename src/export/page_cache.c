@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * One page for each (exposition, encoding), rendered when it is asked for and the snapshot is
+ * One page for each (format, encoding), rendered when it is asked for and the snapshot is
  * newer than the page.
  *
  * A page is counted by the answers under way that read it. A new body is written over the newest
@@ -12,16 +12,16 @@
  * `lock` is held while a page is made, so that of several askers one renders and the others wait
  * for it; dropping a reference takes no lock.
  */
+#include "export/page_cache.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "base/macro.h"
 #include "export/gzip_body.h"
-#include "export/prometheus.h"
 
 enum encoding { ENCODING_IDENTITY, ENCODING_GZIP, ENCODING_COUNT };
-#define EXPOSITION_COUNT 2
 
 struct page {
 	unsigned readers;  /* atomic; begins to be read under the cache's lock only */
@@ -41,31 +41,47 @@ struct page_cache {
 	pthread_mutex_t lock;
 	struct page_options options;
 	struct http_server *http;
-	struct label_cache *labels;
-	struct generations kinds[EXPOSITION_COUNT][ENCODING_COUNT];
+	const struct page_formats *formats;
+	struct label_cache *labels[PAGE_FORMATS_MAX]; /* formats of one form share theirs */
+	struct generations kinds[PAGE_FORMATS_MAX][ENCODING_COUNT];
 };
 
-int page_cache_new(struct snapshot_holder *holder, const struct page_options *options,
-		   struct page_cache **ret)
+/* The first format before @format with its form of labels, or @format. */
+static size_t labels_of(const struct page_cache *cache, size_t format)
 {
-	CLEANUP_FREE struct page_cache *cache = calloc(1, sizeof(*cache));
-	int r;
+	const struct page_format *formats = cache->formats->formats;
+	size_t first = 0;
+
+	while (formats[first].labels != formats[format].labels)
+		first++;
+	return first;
+}
+
+int page_cache_new(const struct page_formats *formats, struct snapshot_holder *holder,
+		   const struct page_options *options, struct page_cache **ret)
+{
+	struct page_cache *cache = calloc(1, sizeof(*cache));
 
 	if (!cache)
 		return -ENOMEM;
-	r = label_cache_new(&cache->labels);
-	if (r < 0)
-		return r;
 	cache->holder = holder;
+	cache->formats = formats;
 	cache->options = *options;
 	(void)pthread_mutex_init(&cache->lock, NULL); /* cannot fail with default attributes */
-	for (int i = 0; i < EXPOSITION_COUNT * ENCODING_COUNT; i++) {
-		struct generations *kind = &cache->kinds[i / ENCODING_COUNT][i % ENCODING_COUNT];
+	for (size_t i = 0; i < formats->count; i++) {
+		for (size_t j = 0; j < ENCODING_COUNT; j++) {
+			struct generations *kind = &cache->kinds[i][j];
 
-		kind->newest = &kind->pages[0];
-		kind->before = &kind->pages[1];
+			kind->newest = &kind->pages[0];
+			kind->before = &kind->pages[1];
+		}
+		if (labels_of(cache, i) == i &&
+		    label_cache_new(formats->formats[i].labels, &cache->labels[i]) < 0) {
+			page_cache_free(cache);
+			return -ENOMEM;
+		}
 	}
-	*ret = TAKE_PTR(cache);
+	*ret = cache;
 	return 0;
 }
 
@@ -73,13 +89,13 @@ void page_cache_free(struct page_cache *cache)
 {
 	if (!cache)
 		return;
-	for (int i = 0; i < EXPOSITION_COUNT; i++) {
-		for (int j = 0; j < ENCODING_COUNT; j++) {
+	for (size_t i = 0; i < cache->formats->count; i++) {
+		for (size_t j = 0; j < ENCODING_COUNT; j++) {
 			strbuf_release(&cache->kinds[i][j].pages[0].body);
 			strbuf_release(&cache->kinds[i][j].pages[1].body);
 		}
+		label_cache_free(cache->labels[i]);
 	}
-	label_cache_free(cache->labels);
 	(void)pthread_mutex_destroy(&cache->lock);
 	free(cache);
 }
@@ -90,8 +106,8 @@ void page_cache_set_options(struct page_cache *cache, const struct page_options 
 	if (cache->options.schema != options->schema ||
 	    cache->options.created != options->created) {
 		cache->options = *options;
-		for (int i = 0; i < EXPOSITION_COUNT; i++) {
-			for (int j = 0; j < ENCODING_COUNT; j++)
+		for (size_t i = 0; i < cache->formats->count; i++) {
+			for (size_t j = 0; j < ENCODING_COUNT; j++)
 				cache->kinds[i][j].newest->sequence = 0;
 		}
 	}
@@ -152,11 +168,26 @@ static void trim(struct strbuf *body)
 	body->failed = false;
 }
 
-/* 0, -EAGAIN while no page can be written, or -ENOMEM; so the others below. */
-static int identity_page(struct page_cache *cache, const struct snapshot *snapshot,
-			 enum exposition exposition, struct page **ret)
+int page_render(const struct page_format *format, const struct snapshot *snapshot,
+		const struct http_stats *http, const struct page_options *options,
+		struct label_cache *labels, struct strbuf *out)
 {
-	struct generations *kind = &cache->kinds[exposition][ENCODING_IDENTITY];
+	struct catalog_view view = {
+		.snapshot = snapshot,
+		.http = http,
+		.start_ms = (int64_t)(snapshot->self.start_time_s * 1000),
+	};
+
+	if (label_cache_view(labels, snapshot, view.rows) < 0)
+		return -ENOMEM;
+	return format->render(&view, options, out);
+}
+
+/* 0, -EAGAIN while no page can be written, or -ENOMEM; so the others below. */
+static int identity_page(struct page_cache *cache, const struct snapshot *snapshot, size_t format,
+			 struct page **ret)
+{
+	struct generations *kind = &cache->kinds[format][ENCODING_IDENTITY];
 	struct page *page = kind->newest;
 	struct http_stats stats;
 
@@ -169,8 +200,9 @@ static int identity_page(struct page_cache *cache, const struct snapshot *snapsh
 	trim(&page->body);
 	if (cache->http)
 		http_server_get_stats(cache->http, &stats);
-	if (prometheus_render(snapshot, cache->http ? &stats : NULL, &cache->options, exposition,
-			      cache->labels, &page->body) < 0) {
+	if (page_render(&cache->formats->formats[format], snapshot, cache->http ? &stats : NULL,
+			&cache->options, cache->labels[labels_of(cache, format)],
+			&page->body) < 0) {
 		strbuf_release(&page->body);
 		return -ENOMEM;
 	}
@@ -179,17 +211,17 @@ static int identity_page(struct page_cache *cache, const struct snapshot *snapsh
 	return 0;
 }
 
-static int gzip_page(struct page_cache *cache, const struct snapshot *snapshot,
-		     enum exposition exposition, struct page **ret)
+static int gzip_page(struct page_cache *cache, const struct snapshot *snapshot, size_t format,
+		     struct page **ret)
 {
-	struct generations *kind = &cache->kinds[exposition][ENCODING_GZIP];
+	struct generations *kind = &cache->kinds[format][ENCODING_GZIP];
 	struct page *page = kind->newest, *identity;
 	int r;
 
 	*ret = page;
 	if (page->sequence && page->sequence >= snapshot->sequence)
 		return 0;
-	r = identity_page(cache, snapshot, exposition, &identity);
+	r = identity_page(cache, snapshot, format, &identity);
 	if (r < 0)
 		return r;
 	page = page_for_writing(cache, kind);
@@ -206,14 +238,14 @@ static int gzip_page(struct page_cache *cache, const struct snapshot *snapshot,
 }
 
 /* Takes a page that the caller reads until end_reading(). */
-static int page_get(struct page_cache *cache, const struct snapshot *snapshot,
-		    enum exposition exposition, bool gzip, struct page **ret)
+static int page_get(struct page_cache *cache, const struct snapshot *snapshot, size_t format,
+		    bool gzip, struct page **ret)
 {
 	int r;
 
 	pthread_mutex_lock(&cache->lock);
-	r = gzip ? gzip_page(cache, snapshot, exposition, ret)
-		 : identity_page(cache, snapshot, exposition, ret);
+	r = gzip ? gzip_page(cache, snapshot, format, ret)
+		 : identity_page(cache, snapshot, format, ret);
 	if (r == 0)
 		__atomic_fetch_add(&(*ret)->readers, 1, __ATOMIC_RELAXED);
 	pthread_mutex_unlock(&cache->lock);
@@ -233,7 +265,8 @@ void page_cache_handle_metrics(void *userdata, const struct http_request *reques
 			       struct http_response *response)
 {
 	struct page_cache *cache = userdata;
-	enum exposition exposition = prometheus_negotiate(request->accept);
+	const char *content_type;
+	size_t format = cache->formats->negotiate(request->accept, &content_type);
 	const struct snapshot *snapshot = snapshot_get(cache->holder);
 	struct page *page;
 	int r;
@@ -242,7 +275,7 @@ void page_cache_handle_metrics(void *userdata, const struct http_request *reques
 		answer_later(response, "no reading yet\n");
 		return;
 	}
-	r = page_get(cache, snapshot, exposition, request->accepts_gzip, &page);
+	r = page_get(cache, snapshot, format, request->accepts_gzip, &page);
 	snapshot_put(cache->holder, snapshot);
 	if (r == -EAGAIN) {
 		response->status = HTTP_ASK_AGAIN;
@@ -254,7 +287,7 @@ void page_cache_handle_metrics(void *userdata, const struct http_request *reques
 	}
 	*response = (struct http_response){
 		.status = 200,
-		.content_type = prometheus_content_type(exposition),
+		.content_type = content_type,
 		.content_encoding = request->accepts_gzip ? "gzip" : NULL,
 		.body = page->body.data,
 		.len = page->body.len,

@@ -1,63 +1,163 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "export/prometheus.h"
 
-#include <errno.h>
 #include <string.h>
 
-#include "export/catalog_walk.h"
-#include "export/label_cache.h"
+#include "base/macro.h"
+#include "export/protobuf_sink.h"
 #include "export/text_sink.h"
 #include "net/http_accept.h"
 
-#define OPENMETRICS_TYPE "application/openmetrics-text"
-
-int prometheus_render(const struct snapshot *snapshot, const struct http_stats *http,
-		      const struct page_options *options, enum exposition exposition,
-		      struct label_cache *cache, struct strbuf *out)
+static int render_text(const struct catalog_view *view, const struct page_options *options,
+		       struct strbuf *out)
 {
-	struct catalog_view view = {
-		.snapshot = snapshot,
-		.http = http,
-		.start_ms = (int64_t)(snapshot->self.start_time_s * 1000),
-	};
 	struct text_sink text;
 
-	if (label_cache_view(cache, snapshot, view.rows) < 0)
-		return -ENOMEM;
-	text_sink_init(&text, out, exposition == EXPOSITION_OPENMETRICS, options->created);
-	catalog_walk(&view, (unsigned)options->schema, &text.sink);
+	text_sink_init(&text, out, false, false);
+	catalog_walk(view, (unsigned)options->schema, &text.sink);
 	return text_sink_finish(&text);
 }
 
-static bool is_version_we_speak(const struct http_accepted *accepted)
+static int render_openmetrics(const struct catalog_view *view, const struct page_options *options,
+			      struct strbuf *out)
+{
+	struct text_sink text;
+
+	text_sink_init(&text, out, true, options->created);
+	catalog_walk(view, (unsigned)options->schema, &text.sink);
+	return text_sink_finish(&text);
+}
+
+static int render_protobuf(const struct catalog_view *view, const struct page_options *options,
+			   struct strbuf *out)
+{
+	struct protobuf_sink protobuf;
+
+	protobuf_sink_init(&protobuf, out);
+	catalog_walk(view, (unsigned)options->schema, &protobuf.sink);
+	return protobuf_sink_finish(&protobuf);
+}
+
+/*
+ * How names that are no legacy names are to be written. We have none, so that each scheme is one to
+ * us: what was asked for is what the answer is called.
+ */
+enum escaping { NOT_ASKED, ALLOW_UTF_8, UNDERSCORES, DOTS, VALUES, ESCAPING_COUNT };
+static const char *const escapings[ESCAPING_COUNT] = { NULL, "allow-utf-8", "underscores", "dots",
+						       "values" };
+
+#define WITH_ESCAPINGS(type)                                                                       \
+	{                                                                                          \
+		type, type "; escaping=allow-utf-8", type "; escaping=underscores",                \
+			type "; escaping=dots", type "; escaping=values"                           \
+	}
+
+#define TEXT_0_0_4 "text/plain; version=0.0.4; charset=utf-8"
+
+/* What a request can ask for by name, and with which parameters. */
+static const struct media {
+	const char *name;
+	enum exposition exposition;
+	struct {
+		const char *name, *value;
+		bool needed;
+	} parameters[2];
+	const char *content_types[ESCAPING_COUNT];
+} medias[] = {
+	{ "application/vnd.google.protobuf",
+	  EXPOSITION_PROTOBUF,
+	  { { "proto", "io.prometheus.client.MetricFamily", true },
+	    { "encoding", "delimited", true } },
+	  WITH_ESCAPINGS("application/vnd.google.protobuf; "
+			 "proto=io.prometheus.client.MetricFamily; encoding=delimited") },
+	{ "application/openmetrics-text",
+	  EXPOSITION_OPENMETRICS,
+	  { { "version", "1.0.0", false } },
+	  WITH_ESCAPINGS("application/openmetrics-text; version=1.0.0; charset=utf-8") },
+	{ "text/plain",
+	  EXPOSITION_TEXT,
+	  { { "version", "1.0.0", true } },
+	  WITH_ESCAPINGS("text/plain; version=1.0.0; charset=utf-8") },
+	{ "text/plain", /* whatever else of it: everything can read it */
+	  EXPOSITION_TEXT,
+	  { { 0 } },
+	  { TEXT_0_0_4, TEXT_0_0_4, TEXT_0_0_4, TEXT_0_0_4, TEXT_0_0_4 } },
+};
+
+/* Is it said, as it is or in quotes? */
+static bool says(const char *text, size_t len, const char *want)
+{
+	if (len >= 2 && text[0] == '"' && text[len - 1] == '"') {
+		text++;
+		len -= 2;
+	}
+	return len == strlen(want) && memcmp(text, want, len) == 0;
+}
+
+static bool is_media(const struct http_accepted *accepted, const struct media *media)
+{
+	if (!http_accepted_is(accepted, media->name))
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(media->parameters) && media->parameters[i].name; i++) {
+		size_t len;
+		const char *value =
+			http_accepted_parameter(accepted, media->parameters[i].name, &len);
+
+		if (value ? !says(value, len, media->parameters[i].value)
+			  : media->parameters[i].needed)
+			return false;
+	}
+	return true;
+}
+
+static enum escaping escaping_of(const struct http_accepted *accepted)
 {
 	size_t len;
-	const char *version = http_accepted_parameter(accepted, "version", &len);
+	const char *value = http_accepted_parameter(accepted, "escaping", &len);
 
-	return !version || (len == 5 && strncmp(version, "1.0.0", len) == 0) ||
-	       (len == 7 && strncmp(version, "\"1.0.0\"", len) == 0);
+	for (enum escaping e = ALLOW_UTF_8; value && e < ESCAPING_COUNT; e++) {
+		if (says(value, len, escapings[e]))
+			return e;
+	}
+	return NOT_ASKED;
 }
 
-/* OpenMetrics is for those that prefer it to plain text, which everything else can read. */
-enum exposition prometheus_negotiate(const char *accept)
+/* Of equal weights text wins, which everything can read; else what comes first. */
+enum exposition prometheus_negotiate(const char *accept, const char **ret_content_type)
 {
-	unsigned openmetrics = 0, text = 0;
+	enum exposition best = EXPOSITION_TEXT;
 	struct http_accepted accepted;
+	unsigned weight = 0;
 
+	*ret_content_type = TEXT_0_0_4;
 	while (accept && http_accept_next(&accept, &accepted)) {
-		if (http_accepted_is(&accepted, OPENMETRICS_TYPE)) {
-			if (is_version_we_speak(&accepted) && accepted.weight > openmetrics)
-				openmetrics = accepted.weight;
-		} else if (http_accepted_is(&accepted, "text/plain") && accepted.weight > text) {
-			text = accepted.weight;
+		for (size_t i = 0; i < ARRAY_SIZE(medias); i++) {
+			const struct media *media = &medias[i];
+			bool wins = media->exposition == EXPOSITION_TEXT && best != EXPOSITION_TEXT;
+
+			if (!is_media(&accepted, media))
+				continue;
+			if (accepted.weight > weight ||
+			    (wins && accepted.weight == weight && weight > 0)) {
+				best = media->exposition;
+				weight = accepted.weight;
+				*ret_content_type = media->content_types[escaping_of(&accepted)];
+			}
+			break;
 		}
 	}
-	return openmetrics > text ? EXPOSITION_OPENMETRICS : EXPOSITION_TEXT;
+	return best;
 }
 
-const char *prometheus_content_type(enum exposition exposition)
+static size_t negotiate(const char *accept, const char **ret_content_type)
 {
-	return exposition == EXPOSITION_OPENMETRICS ? OPENMETRICS_TYPE
-		       "; version=1.0.0; charset=utf-8"
-						    : "text/plain; version=0.0.4; charset=utf-8";
+	return prometheus_negotiate(accept, ret_content_type);
 }
+
+static const struct page_format formats[] = {
+	[EXPOSITION_TEXT] = { NULL, render_text },
+	[EXPOSITION_OPENMETRICS] = { NULL, render_openmetrics },
+	[EXPOSITION_PROTOBUF] = { protobuf_label_form, render_protobuf },
+};
+
+const struct page_formats prometheus_pages = { ARRAY_SIZE(formats), formats, negotiate };

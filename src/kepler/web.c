@@ -208,7 +208,7 @@ int web_start(const struct config *config, struct snapshot_holder *holder,
 	web->holder = holder;
 	web->heartbeat = heartbeat;
 	web->interval_ns = config->monitor.interval_ns;
-	r = page_cache_new(holder, &config->pages, &web->pages);
+	r = page_cache_new(&prometheus_pages, holder, &config->pages, &web->pages);
 	if (r < 0) {
 		free(web);
 		return diag_set(diag, r, "out of memory");

@@ -15,6 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *text = malloc(size + 1), host[48];
+	const char *content_type;
 	enum exposition exposition;
 	uint16_t port;
 
@@ -24,8 +25,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		memcpy(text, data, size);
 	text[size] = '\0';
 	(void)http_accepts_gzip(text);
-	exposition = prometheus_negotiate(text);
-	assert(exposition == EXPOSITION_TEXT || exposition == EXPOSITION_OPENMETRICS);
+	exposition = prometheus_negotiate(text, &content_type);
+	assert(exposition < prometheus_pages.count);
+	assert(strncmp(content_type, exposition == EXPOSITION_TEXT ? "text/" : "application/", 5) ==
+	       0);
 	if (http_parse_address(text, host, sizeof(host), &port, NULL) == 0)
 		assert(strlen(host) < sizeof(host));
 	free(text);

@@ -213,7 +213,7 @@ static void a_thousand_scrapers_are_served(void **state)
 	fixture_make(&fixtures[0], &shape);
 	fixture_make(&fixtures[1], &shape);
 	fixture_hold(&fixtures[0].snapshot);
-	assert_int_equal(page_cache_new(NULL, &classic, &cache), 0);
+	assert_int_equal(page_cache_new(&prometheus_pages, NULL, &classic, &cache), 0);
 	route.userdata = cache;
 	assert_int_equal(http_server_start(&options, &server, NULL), 0);
 	page_cache_set_http(cache, server);

@@ -32,7 +32,8 @@ int main(void)
 		(void)snprintf(fixture.names[i].id, LEDGER_LABEL_MAX, "%s%c", names[i],
 			       (char)(0x80 + i));
 	fixture_hold(&fixture.snapshot);
-	if (page_cache_new(NULL, &both, (struct page_cache **)&route.userdata) < 0 ||
+	if (page_cache_new(&prometheus_pages, NULL, &both, (struct page_cache **)&route.userdata) <
+		    0 ||
 	    http_server_start(&options, &server, NULL) < 0 ||
 	    http_server_address(server, 0, address, sizeof(address)) < 0)
 		return 1;

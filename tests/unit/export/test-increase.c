@@ -90,16 +90,16 @@ static void scrape_all(struct counted *counted, size_t families)
 	struct stage s;
 
 	open_stage(&s, &options);
-	assert_int_equal(label_cache_new(&cache), 0);
+	assert_int_equal(label_cache_new(NULL, &cache), 0);
 	for (uint64_t now_s = 1; now_s <= END_S; now_s++) {
 		run_jobs(&s, now_s);
 		publish(&s, 1);
 		if (now_s % SCRAPE_S != 0)
 			continue;
 		strbuf_reset(&page);
-		assert_int_equal(
-			prometheus_render(s.snapshot, NULL, &both, EXPOSITION_TEXT, cache, &page),
-			0);
+		assert_int_equal(page_render(prometheus_pages.formats, s.snapshot, NULL, &both,
+					     cache, &page),
+				 0);
 		for (size_t i = 0; i < families; i++)
 			assert_true(exposition_parse(page.data, page.len, false, count_sample,
 						     &counted[i]) > 0);

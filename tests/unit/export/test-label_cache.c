@@ -22,7 +22,7 @@ static void keeps_a_text_while_the_serial_stays(void **state)
 
 	(void)state;
 	fixture_make(&fixture, &shape);
-	assert_int_equal(label_cache_new(&cache), 0);
+	assert_int_equal(label_cache_new(NULL, &cache), 0);
 	assert_int_equal(label_cache_view(cache, &fixture.snapshot, views), 0);
 	before = processes->texts[0][4].text;
 	assert_memory_equal(before, "pid=\"1004\",command=\"worker-4\"", 29);
@@ -50,7 +50,7 @@ static void chains_rows_with_equal_labels(void **state)
 	fixture.labels[LEVEL_PROCESS][4] = fixture.labels[LEVEL_PROCESS][2];
 	fixture.labels[LEVEL_PROCESS][4].slot = 4;
 	fixture.labels[LEVEL_PROCESS][4].serial = 12345;
-	assert_int_equal(label_cache_new(&cache), 0);
+	assert_int_equal(label_cache_new(NULL, &cache), 0);
 	assert_int_equal(label_cache_view(cache, &fixture.snapshot, views), 0);
 	assert_null(processes->texts[0][4].text);
 	assert_non_null(processes->texts[0][2].text);

@@ -57,7 +57,7 @@ static void asks_for_patience_before_the_first(void **state)
 
 	(void)state;
 	fixture_hold(NULL);
-	assert_int_equal(page_cache_new(NULL, &classic, &cache), 0);
+	assert_int_equal(page_cache_new(&prometheus_pages, NULL, &classic, &cache), 0);
 	response = ask(cache, "", false);
 	assert_int_equal(response.status, 503);
 	assert_int_equal(response.retry_after_s, 1);
@@ -75,7 +75,7 @@ static void renders_once_a_snapshot(void **state)
 	(void)state;
 	fixture_make(&fixture, &shape);
 	fixture_hold(&fixture.snapshot);
-	assert_int_equal(page_cache_new(NULL, &classic, &cache), 0);
+	assert_int_equal(page_cache_new(&prometheus_pages, NULL, &classic, &cache), 0);
 	first = ask(cache, "", false);
 	second = ask(cache, "*/*", false);
 	assert_int_equal(first.status, 200);
@@ -100,6 +100,38 @@ static void renders_once_a_snapshot(void **state)
 	fixture_release(&fixture);
 }
 
+/* A format is one of the set's, with pages of its own. */
+static void each_format_has_its_pages(void **state)
+{
+	static const char accept[] = "application/vnd.google.protobuf;encoding=delimited;"
+				     "proto=io.prometheus.client.MetricFamily";
+	struct page_cache *cache;
+	struct fixture fixture;
+	struct http_response text, protobuf, again, packed;
+
+	(void)state;
+	fixture_make(&fixture, &shape);
+	fixture_hold(&fixture.snapshot);
+	assert_int_equal(page_cache_new(&prometheus_pages, NULL, &classic, &cache), 0);
+	text = ask(cache, "", false);
+	protobuf = ask(cache, accept, false);
+	again = ask(cache, accept, false);
+	packed = ask(cache, accept, true);
+	assert_non_null(strstr(protobuf.content_type, "encoding=delimited"));
+	assert_ptr_not_equal(protobuf.body, text.body);
+	assert_ptr_equal(protobuf.body, again.body);
+	assert_non_null(
+		memmem(protobuf.body, protobuf.len, "kepler_node_package_joules_total", 32));
+	assert_null(memmem(protobuf.body, protobuf.len, "# HELP", 6));
+	assert_memory_equal(packed.body, "\x1f\x8b", 2);
+	give_back(&text);
+	give_back(&protobuf);
+	give_back(&again);
+	give_back(&packed);
+	page_cache_free(cache);
+	fixture_release(&fixture);
+}
+
 static void a_slow_reader_keeps_its_bytes(void **state)
 {
 	CLEANUP_FREE char *before = NULL;
@@ -110,7 +142,7 @@ static void a_slow_reader_keeps_its_bytes(void **state)
 	(void)state;
 	fixture_make(&fixture, &shape);
 	fixture_hold(&fixture.snapshot);
-	assert_int_equal(page_cache_new(NULL, &classic, &cache), 0);
+	assert_int_equal(page_cache_new(&prometheus_pages, NULL, &classic, &cache), 0);
 	slow = ask(cache, "", false);
 	before = malloc(slow.len);
 	assert_non_null(before);
@@ -144,7 +176,7 @@ static void two_generations_live(void **state)
 	(void)state;
 	fixture_make(&fixture, &shape);
 	fixture_hold(&fixture.snapshot);
-	assert_int_equal(page_cache_new(NULL, &classic, &cache), 0);
+	assert_int_equal(page_cache_new(&prometheus_pages, NULL, &classic, &cache), 0);
 	oldest = ask(cache, "", false);
 	fixture.snapshot.sequence++;
 	older = ask(cache, "", false);
@@ -175,7 +207,7 @@ static void an_older_snapshot_does_not_come_back(void **state)
 	(void)state;
 	fixture_make(&fixture, &shape);
 	fixture_hold(&fixture.snapshot);
-	assert_int_equal(page_cache_new(NULL, &classic, &cache), 0);
+	assert_int_equal(page_cache_new(&prometheus_pages, NULL, &classic, &cache), 0);
 	now = ask(cache, "", false);
 	fixture.snapshot.sequence--; /* a thread that was held up between taking it and asking */
 	late = ask(cache, "", false);
@@ -195,7 +227,7 @@ static void a_new_schema_shows_at_once(void **state)
 	(void)state;
 	fixture_make(&fixture, &shape);
 	fixture_hold(&fixture.snapshot);
-	assert_int_equal(page_cache_new(NULL, &classic, &cache), 0);
+	assert_int_equal(page_cache_new(&prometheus_pages, NULL, &classic, &cache), 0);
 	response = ask(cache, "", false);
 	assert_null(memmem(response.body, response.len, "kepler_node_cpu_joules", 22));
 	give_back(&response);
@@ -226,7 +258,7 @@ static void created_shows_and_goes_at_once(void **state)
 	(void)state;
 	fixture_make(&fixture, &shape);
 	fixture_hold(&fixture.snapshot);
-	assert_int_equal(page_cache_new(NULL, &classic, &cache), 0);
+	assert_int_equal(page_cache_new(&prometheus_pages, NULL, &classic, &cache), 0);
 	assert_false(shows_created(cache));
 	page_cache_set_options(cache, &with);
 	assert_true(shows_created(cache));
@@ -282,7 +314,7 @@ static void a_crowd_sees_whole_pages(void **state)
 		fixtures[i].snapshot.self.open_fds = i + 1;
 	}
 	fixture_hold(&fixtures[0].snapshot);
-	assert_int_equal(page_cache_new(NULL, &both, &crowd.cache), 0);
+	assert_int_equal(page_cache_new(&prometheus_pages, NULL, &both, &crowd.cache), 0);
 	for (int i = 0; i < READERS; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, read_pages, &crowd), 0);
 	for (unsigned i = 0; i < ROUNDS; i++) {
@@ -310,6 +342,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(asks_for_patience_before_the_first),
 		cmocka_unit_test(renders_once_a_snapshot),
+		cmocka_unit_test(each_format_has_its_pages),
 		cmocka_unit_test(a_slow_reader_keeps_its_bytes),
 		cmocka_unit_test(two_generations_live),
 		cmocka_unit_test(an_older_snapshot_does_not_come_back),

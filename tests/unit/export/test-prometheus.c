@@ -30,9 +30,10 @@ static void render_as(const struct snapshot *snapshot, const struct page_options
 		      enum exposition exposition, struct strbuf *out)
 {
 	struct label_cache *cache;
+	const struct page_format *format = &prometheus_pages.formats[exposition];
 
-	assert_int_equal(label_cache_new(&cache), 0);
-	assert_int_equal(prometheus_render(snapshot, &http, options, exposition, cache, out), 0);
+	assert_int_equal(label_cache_new(format->labels, &cache), 0);
+	assert_int_equal(page_render(format, snapshot, &http, options, cache, out), 0);
 	label_cache_free(cache);
 }
 
@@ -454,51 +455,94 @@ static void promtool_finds_only_the_inherited_unit(void **state)
 	assert_int_equal(complaints, 0);
 }
 
-static void gives_openmetrics_to_those_who_prefer_it(void **state)
-{
-	static const struct {
-		const char *accept;
-		enum exposition want;
-	} cases[] = {
-		{ NULL, EXPOSITION_TEXT },
-		{ "", EXPOSITION_TEXT },
-		{ "*/*", EXPOSITION_TEXT },
-		{ "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8", EXPOSITION_TEXT },
-		{ "application/openmetrics-text", EXPOSITION_OPENMETRICS },
-		{ "Application/OpenMetrics-Text; version=1.0.0; charset=utf-8",
-		  EXPOSITION_OPENMETRICS },
-		{ "application/openmetrics-text;version=1.0.0,application/openmetrics-text;"
-		  "version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1",
-		  EXPOSITION_OPENMETRICS },
-		{ "application/openmetrics-text;version=1.0.0;q=0.5,text/plain;q=0.7",
-		  EXPOSITION_TEXT },
-		{ "application/openmetrics-text;version=0.0.1", EXPOSITION_TEXT },
-		{ "application/openmetrics-text;version=2.0.0;q=1,text/plain;q=0.1",
-		  EXPOSITION_TEXT },
-		{ "application/openmetrics-text;q=0", EXPOSITION_TEXT },
-		{ "application/openmetrics-text;q=x", EXPOSITION_TEXT },
-		{ "application/openmetrics-text;q=0.001", EXPOSITION_OPENMETRICS },
-		{ "application/openmetrics-text,text/plain", EXPOSITION_TEXT },
-		{ "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;q=0.8",
-		  EXPOSITION_TEXT },
-		{ ",;,;q=,application/openmetrics-text;;;", EXPOSITION_OPENMETRICS },
-	};
+#define ASKS_PROTOBUF                                                                              \
+	"application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;"                 \
+	"encoding=delimited"
+#define PROTOBUF                                                                                   \
+	"application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; "               \
+	"encoding=delimited"
+#define OPENMETRICS "application/openmetrics-text; version=1.0.0; charset=utf-8"
+#define TEXT        "text/plain; version=0.0.4; charset=utf-8"
+#define TEXT_1_0_0  "text/plain; version=1.0.0; charset=utf-8"
 
+static const struct {
+	const char *accept, *want;
+} preferences[] = {
+	{ NULL, TEXT },
+	{ "", TEXT },
+	{ "*/*", TEXT },
+	{ "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8", TEXT },
+	{ "application/openmetrics-text", OPENMETRICS },
+	{ "Application/OpenMetrics-Text; version=1.0.0; charset=utf-8", OPENMETRICS },
+	{ "application/openmetrics-text;version=1.0.0,application/openmetrics-text;"
+	  "version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1",
+	  OPENMETRICS },
+	{ "application/openmetrics-text;version=1.0.0;q=0.5,text/plain;q=0.7", TEXT },
+	{ "application/openmetrics-text;version=0.0.1", TEXT },
+	{ "application/openmetrics-text;version=2.0.0;q=1,text/plain;q=0.1", TEXT },
+	{ "application/openmetrics-text;q=0", TEXT },
+	{ "application/openmetrics-text;q=x", TEXT },
+	{ "application/openmetrics-text;q=0.001", OPENMETRICS },
+	{ "application/openmetrics-text,text/plain", TEXT },
+	{ ",;,;q=,application/openmetrics-text;;;", OPENMETRICS },
+	/* What says which message, and how it is framed, is needed. */
+	{ ASKS_PROTOBUF, PROTOBUF },
+	{ "application/vnd.google.protobuf;proto=\"io.prometheus.client.MetricFamily\";"
+	  "encoding=\"delimited\"",
+	  PROTOBUF },
+	{ "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;q=0.8", TEXT },
+	{ "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;"
+	  "encoding=text",
+	  TEXT },
+	{ "application/vnd.google.protobuf;proto=a.b;encoding=delimited", TEXT },
+	{ ASKS_PROTOBUF ";q=0", TEXT },
+	{ ASKS_PROTOBUF ";q=0.5,application/openmetrics-text;q=0.6", OPENMETRICS },
+	{ ASKS_PROTOBUF ",text/plain", TEXT },
+	{ "text/plain," ASKS_PROTOBUF, TEXT },
+	/* Prometheus 2.42 with native histograms; Prometheus 3 */
+	{ ASKS_PROTOBUF ",application/openmetrics-text;version=1.0.0;q=0.8,"
+			"application/openmetrics-text;version=0.0.1;q=0.75,"
+			"text/plain;version=0.0.4;q=0.5,*/*;q=0.1",
+	  PROTOBUF },
+	{ ASKS_PROTOBUF ";q=0.6,application/openmetrics-text;version=1.0.0;"
+			"escaping=allow-utf-8;q=0.5,text/plain;version=1.0.0;q=0.3",
+	  PROTOBUF },
+	{ ASKS_PROTOBUF ";escaping=underscores", PROTOBUF "; escaping=underscores" },
+	{ "application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.5,"
+	  "application/openmetrics-text;version=0.0.1;q=0.4,"
+	  "text/plain;version=1.0.0;escaping=allow-utf-8;q=0.3,"
+	  "text/plain;version=0.0.4;q=0.2,*/*;q=0.1",
+	  OPENMETRICS "; escaping=allow-utf-8" },
+	{ "text/plain;version=1.0.0;escaping=dots;q=0.3,text/plain;version=0.0.4;q=0.2",
+	  TEXT_1_0_0 "; escaping=dots" },
+	{ "text/plain;version=1.0.0;escaping=values", TEXT_1_0_0 "; escaping=values" },
+	{ "text/plain;version=1.0.0;escaping=other", TEXT_1_0_0 },
+	{ "text/plain;version=1.0.0", TEXT_1_0_0 },
+	{ "text/plain;version=0.0.4;escaping=dots", TEXT },
+	{ "text/plain;version=2.0.0", TEXT },
+};
+
+/* The answer says which: its content type begins as the exposition's do. */
+static void gives_what_is_preferred(void **state)
+{
 	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		if (prometheus_negotiate(cases[i].accept) != cases[i].want)
-			fail_msg("\"%s\"", cases[i].accept ? cases[i].accept : "NULL");
+	for (size_t i = 0; i < ARRAY_SIZE(preferences); i++) {
+		const char *type;
+		enum exposition exposition = prometheus_negotiate(preferences[i].accept, &type);
+
+		if (strcmp(type, preferences[i].want) != 0)
+			fail_msg("\"%s\": %s",
+				 preferences[i].accept ? preferences[i].accept : "NULL", type);
+		assert_int_equal(exposition == EXPOSITION_TEXT, strncmp(type, "text/", 5) == 0);
+		assert_int_equal(exposition == EXPOSITION_PROTOBUF,
+				 strstr(type, "protobuf") != NULL);
 	}
-	assert_string_equal(prometheus_content_type(EXPOSITION_TEXT),
-			    "text/plain; version=0.0.4; charset=utf-8");
-	assert_string_equal(prometheus_content_type(EXPOSITION_OPENMETRICS),
-			    "application/openmetrics-text; version=1.0.0; charset=utf-8");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(gives_openmetrics_to_those_who_prefer_it),
+		cmocka_unit_test(gives_what_is_preferred),
 		cmocka_unit_test(matches_the_golden_pages),
 		cmocka_unit_test(created_is_shown_only_where_it_is_wanted),
 		cmocka_unit_test(sums_hold_on_the_text),

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The pages over one holder, in every format that is asked for over HTTP: rendered on demand, the
+ * newest body of each format and encoding is kept, references are handed out. What a format is, is
+ * a value; which of them a request gets is said by the set they are in. Safe on several threads.
+ */
+#pragma once
+
+#include <stddef.h>
+
+#include "base/strbuf.h"
+#include "export/catalog_walk.h"
+#include "export/label_cache.h"
+#include "net/http_server.h"
+
+#define PAGE_FORMATS_MAX 4
+
+/* What the operator chooses of a page; what else it is, its reader asks for. */
+struct page_options {
+	enum metrics_schema schema;
+	bool created; /* a _created line for each counter, where the format has them */
+};
+
+struct page_format {
+	label_form *labels; /* of rows; NULL: text */
+	/* Appends the whole page. 0 or -ENOMEM. */
+	int (*render)(const struct catalog_view *view, const struct page_options *options,
+		      struct strbuf *out);
+};
+
+struct page_formats {
+	size_t count; /* at most PAGE_FORMATS_MAX */
+	const struct page_format *formats;
+	/* Pure: the place of what an Accept header (NULL: none) asks for, and what it is called. */
+	size_t (*negotiate)(const char *accept, const char **ret_content_type);
+};
+
+/* @formats is borrowed. */
+struct page_cache;
+int page_cache_new(const struct page_formats *formats, struct snapshot_holder *holder,
+		   const struct page_options *options, struct page_cache **ret);
+/* No response may be outstanding: stop the server first. */
+void page_cache_free(struct page_cache *cache);
+void page_cache_set_options(struct page_cache *cache, const struct page_options *options);
+/* Borrowed; for what the exporter says of its HTTP server. */
+void page_cache_set_http(struct page_cache *cache, struct http_server *server);
+http_handler page_cache_handle_metrics; /* userdata: struct page_cache * */
+
+/* One page, past the cache. @http may be NULL, @labels is of the format's form. 0 or -ENOMEM. */
+int page_render(const struct page_format *format, const struct snapshot *snapshot,
+		const struct http_stats *http, const struct page_options *options,
+		struct label_cache *labels, struct strbuf *out);

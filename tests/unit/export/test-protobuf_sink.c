@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Bytes by hand, from the encoding's description; test-http-protobuf.py decodes whole pages. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/macro.h"
+#include "export/protobuf_sink.h"
+
+/* 1.5; 1700000000.5 s as a Timestamp behind its length; "a" = "1\"" as the field of a Metric */
+#define ONE_AND_A_HALF "\0\0\0\0\0\0\xf8\x3f"
+#define BIRTH          "\x0c\x08\x80\xe2\xcf\xaa\x06\x10\x80\xca\xb5\xee\x01"
+#define PAIR                                                                                       \
+	"\x0a\x07\x0a\x01"                                                                         \
+	"a\x12\x02"                                                                                \
+	"1\""
+
+static const struct label_pair pairs[] = { { "a", "1\"" } };
+
+static void a_counter_has_value_and_birth(void **state)
+{
+	static const char want[] = "\xb8\x80\x80\x80\x00" /* 56 bytes */
+				   "\x0a\x09"
+				   "x_y_total\x12\x02"
+				   "H.\x18\x00\x2a\x01"
+				   "y\x22\x22" PAIR "\x1a\x17\x09" ONE_AND_A_HALF "\x1a" BIRTH;
+	static const struct family counter = { .type = FAMILY_COUNTER, .unit = "y", .help = "H." };
+	static const struct family empty = { .type = FAMILY_GAUGE, .unit = "", .help = "H." };
+	const struct point point = { .labels = { pairs, 1 },
+				     .value = { .integer = 1500000, .decimals = 6 },
+				     .created_ms = 1700000000500 };
+	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
+	struct protobuf_sink protobuf;
+
+	(void)state;
+	protobuf_sink_init(&protobuf, &out);
+	protobuf.sink.family(&protobuf.sink, &empty, "nothing");
+	protobuf.sink.family(&protobuf.sink, &counter, "x_y");
+	protobuf.sink.point(&protobuf.sink, &point);
+	protobuf.sink.family(&protobuf.sink, &empty, "nothing_either");
+	assert_int_equal(protobuf_sink_finish(&protobuf), 0);
+	assert_int_equal(out.len, sizeof(want) - 1);
+	assert_memory_equal(out.data, want, out.len);
+}
+
+static void an_info_is_a_gauge(void **state)
+{
+	static const char want[] = "\xa4\x80\x80\x80\x00" /* 36 bytes */
+				   "\x0a\x06"
+				   "x_info\x12\x02"
+				   "H.\x18\x01\x22\x14" PAIR "\x12\x09\x09\0\0\0\0\0\0\xf0\x3f";
+	static const struct family info = { .type = FAMILY_INFO, .unit = "", .help = "H." };
+	const struct point point = { .labels = { pairs, 1 }, .value = { .integer = 1 } };
+	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
+	struct protobuf_sink protobuf;
+
+	(void)state;
+	protobuf_sink_init(&protobuf, &out);
+	protobuf.sink.family(&protobuf.sink, &info, "x");
+	protobuf.sink.point(&protobuf.sink, &point);
+	assert_int_equal(protobuf_sink_finish(&protobuf), 0);
+	assert_int_equal(out.len, sizeof(want) - 1);
+	assert_memory_equal(out.data, want, out.len);
+}
+
+static void labels_of_rows_lose_their_escapes(void **state)
+{
+	static const char text[] = "a=\"1\\\"\",b=\"\",c=\"\\\\n\\n=,\"";
+	static const char want[] = PAIR "\x0a\x05\x0a\x01"
+					"b\x12\x00\x0a\x0a\x0a\x01"
+					"c\x12\x05"
+					"\\n\n=,";
+	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
+
+	(void)state;
+	protobuf_label_form(&out, text, sizeof(text) - 1);
+	assert_int_equal(out.len, sizeof(want) - 1);
+	assert_memory_equal(out.data, want, out.len);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_counter_has_value_and_birth),
+		cmocka_unit_test(an_info_is_a_gauge),
+		cmocka_unit_test(labels_of_rows_lose_their_escapes),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
