@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * For each zone: what flowed since its last good reading (zone_account.h), whose work it follows (of
+ * a socket or of all; of this interval or of a gap), the split over that (attribute.h), and the
+ * charges. The weights of a gap are collected before, also of those gaps that end now.
+ */
+#include "kepler/accountant.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/num.h"
+
+void accountant_release(struct accountant *accountant)
+{
+	gaps_release(&accountant->gaps);
+	parties_release(&accountant->gap_parties);
+	split_scratch_release(&accountant->scratch);
+}
+
+void accountant_configure(struct accountant *accountant, const struct idle_options *options,
+			  uint64_t settle_ns)
+{
+	if (accountant->has_begun && accountant->idle_share == IDLE_SHARE_NODE)
+		accountant->share_is_new = options->share != IDLE_SHARE_NODE;
+	accountant->idle_share = options->share;
+	accountant->settle_ns = settle_ns;
+	for (size_t z = 0; z < accountant->zone_count; z++)
+		zone_account_configure(&accountant->zones[z], options);
+}
+
+void accountant_adopt(struct accountant *accountant, const struct zone *zone,
+		      const struct idle_options *options, int64_t realtime_ms)
+{
+	size_t z = accountant->zone_count++;
+
+	zone_account_init(&accountant->zones[z], zone, options, realtime_ms);
+	accountant->zones[z].late = accountant->has_begun;
+	accountant->published[z] = (struct snapshot_zone){ .zone = *zone };
+	accountant->gap_of[z] = GAP_NONE;
+}
+
+bool accountant_hands_over(struct accountant *accountant, const struct zone_reading *readings)
+{
+	bool counts = false;
+
+	for (size_t z = accountant->estimated; z < accountant->zone_count; z++)
+		counts |= zone_account_counts(&accountant->zones[z], &readings[z]);
+	if (accountant->handed_over || !counts)
+		return false;
+	accountant->handed_over = true;
+	return true;
+}
+
+static void charge(struct ledger *ledger, const struct parties *parties, uint32_t column,
+		   const uint64_t *amounts)
+{
+	for (size_t i = 0; i < parties->count; i++) {
+		const struct party *party = &parties->party[i];
+
+		if (!amounts[i])
+			continue;
+		if (party->process != LEDGER_NONE)
+			ledger_charge(ledger, party->process, column, amounts[i]);
+		else
+			ledger_charge_container(ledger, party->container, column, amounts[i]);
+	}
+}
+
+/* What a meter counted while the machine slept belongs to nothing that runs now. */
+static uint64_t energy_asleep(const struct zone_interval *flow, uint64_t asleep_ns)
+{
+	if (!asleep_ns)
+		return 0;
+	return muldiv_u64(flow->energy_uj, asleep_ns, asleep_ns + flow->dt_ns);
+}
+
+/* Rows' idle series that a reload has brought show 0 for a while: until then the node bears it. */
+static enum idle_share share_at(struct accountant *accountant, uint64_t now_ns)
+{
+	if (accountant->share_is_new)
+		accountant->shared_from_ns = now_ns + accountant->settle_ns;
+	accountant->share_is_new = false;
+	return now_ns < accountant->shared_from_ns ? IDLE_SHARE_NODE : accountant->idle_share;
+}
+
+/* Of the socket whose work zone @z follows; SOCKET_NONE: the whole machine's. */
+static uint32_t place_of(const struct accountant *accountant, size_t z,
+			 const struct parties *parties)
+{
+	const struct domain *domain = &accountant->zones[z].zone->domain;
+	uint32_t place;
+
+	if (domain->kind != DOMAIN_SOCKET || !parties->sockets)
+		return SOCKET_NONE;
+	place = cpu_sockets_find(accountant->sockets, domain->package);
+	return place < parties->sockets ? place : SOCKET_NONE;
+}
+
+/*
+ * The weights of this interval's work, of the socket at @place or of all. What has no name was run
+ * by all sockets as what has.
+ */
+static struct attribution_input work_of(struct accountant *accountant,
+					const struct interval *interval, uint32_t place)
+{
+	const struct parties *parties = interval->parties;
+	struct attribution_input work = {
+		.count = parties->count,
+		.dynamic_weights = parties->cpu_ns,
+		.dropped_weight = interval->activity->dropped_ns,
+		.unseen_weight = interval->activity->unseen_ns,
+		.idle_share = share_at(accountant, interval->activity->time_ns),
+		.idle_weights = parties->idle_weight,
+	};
+
+	if (place >= parties->sockets)
+		return work;
+	work.dynamic_weights = parties->socket_ns[place];
+	work.dropped_weight = parties_of_socket(parties, place, work.dropped_weight);
+	work.unseen_weight = parties_of_socket(parties, place, work.unseen_weight);
+	if (work.idle_share == IDLE_SHARE_USAGE)
+		work.idle_weights = work.dynamic_weights;
+	return work;
+}
+
+/* Likewise, of all that ran since a zone was read last; without a gap nothing is known of it. */
+static struct attribution_input gap_work(struct accountant *accountant,
+					 const struct interval *interval, const struct gap *gap)
+{
+	enum idle_share share = share_at(accountant, interval->activity->time_ns);
+	struct parties *parties = &accountant->gap_parties;
+	uint64_t dropped = gap ? gap->dropped : 0;
+
+	if (!gap || gap_parties(gap, accountant->ledger, parties, &dropped) < 0) {
+		parties->count = 0;
+		return (struct attribution_input){ .idle_share = share };
+	}
+	return (struct attribution_input){
+		.count = parties->count,
+		.dynamic_weights = parties->cpu_ns,
+		.dropped_weight = dropped,
+		.unseen_weight = gap->unseen,
+		.idle_share = share,
+		.idle_weights = parties->idle_weight,
+	};
+}
+
+/* A zone that is gone comes back with another counter: what flowed meanwhile is not known. */
+static void follow_gap(struct accountant *accountant, size_t z, const struct interval *interval)
+{
+	const struct zone_account *state = &accountant->zones[z];
+	const struct zone_reading *reading = &interval->readings[z];
+	uint32_t *waits_in = &accountant->gap_of[z];
+
+	if (reading->state == ZONE_ABSENT) {
+		gaps_leave(&accountant->gaps, *waits_in);
+		*waits_in = GAP_NONE;
+	} else if (*waits_in == GAP_NONE && state->good_time_ns &&
+		   !zone_account_moves(state, reading)) {
+		*waits_in = gaps_enter(&accountant->gaps, interval->activity->time_ns,
+				       place_of(accountant, z, interval->parties));
+	}
+}
+
+static void collect_gaps(struct accountant *accountant, const struct interval *interval)
+{
+	for (size_t z = 0; z < accountant->zone_count; z++)
+		follow_gap(accountant, z, interval);
+	for (uint32_t i = 0; accountant->gaps.used && i < GAPS_MAX; i++) {
+		struct gap *gap = &accountant->gaps.gap[i];
+		struct attribution_input work;
+
+		if (!gap->zones)
+			continue;
+		work = work_of(accountant, interval, gap->place);
+		gap_collect(gap, accountant->ledger, interval->parties->party, &work,
+			    interval->measured.asleep_ns);
+	}
+}
+
+/* How busy the CPUs were whose work zone @z follows. */
+static double utilisation_of(const struct accountant *accountant, size_t z,
+			     const struct interval *interval)
+{
+	const struct zone_activity *measured = &interval->measured;
+	const struct parties *parties = interval->parties;
+	uint32_t place = place_of(accountant, z, parties);
+	uint64_t busy_ns;
+
+	if (place == SOCKET_NONE || !measured->dt_ns || !accountant->sockets->cpus[place])
+		return measured->utilisation;
+	busy_ns = parties_of_socket(parties, place, interval->activity->busy_ns);
+	return fmin(1.0,
+		    (double)busy_ns / ((double)measured->dt_ns * accountant->sockets->cpus[place]));
+}
+
+static void attribute(struct accountant *accountant, uint32_t z, const struct zone_interval *flow,
+		      const struct attribution_input *work, struct parties *parties,
+		      uint64_t asleep_ns)
+{
+	uint64_t asleep_uj = energy_asleep(flow, asleep_ns);
+	struct ledger *ledger = accountant->ledger;
+	struct attribution_input input = *work;
+	struct attribution_result result = {
+		.parts = { parties->parts[MODE_DYNAMIC], parties->parts[MODE_IDLE] },
+	};
+
+	input.energy_uj = flow->energy_uj - asleep_uj;
+	input.idle_uj = flow->idle_uj;
+	/* On failure all of it is in unattributed, and so still accounted for. */
+	(void)attribute_zone(&input, &result, &accountant->scratch);
+	result.mode_uj[MODE_DYNAMIC] += asleep_uj;
+	result.unattributed_uj[MODE_DYNAMIC][UNATTRIBUTED_NO_ACTIVITY] += asleep_uj;
+	for (enum energy_mode mode = MODE_DYNAMIC; mode < MODE_COUNT; mode++) {
+		charge(ledger, parties, ledger_column(z, mode), result.parts[mode]);
+		ledger_node(ledger, z, mode, result.mode_uj[mode]);
+		for (enum unattributed_reason reason = 0; reason < UNATTRIBUTED_REASON_COUNT;
+		     reason++)
+			ledger_unattributed(ledger, z, mode, reason,
+					    result.unattributed_uj[mode][reason]);
+	}
+}
+
+static void book_zone(struct accountant *accountant, uint32_t z, const struct interval *interval)
+{
+	struct zone_account *state = &accountant->zones[z];
+	bool moves = zone_account_moves(state, &interval->readings[z]);
+	uint32_t waits_in = moves ? accountant->gap_of[z] : GAP_NONE;
+	const struct gap *gap = waits_in < GAPS_MAX ? &accountant->gaps.gap[waits_in] : NULL;
+	struct zone_activity seen = interval->measured;
+	struct attribution_input work;
+	struct zone_interval flow;
+
+	if (gap)
+		seen.asleep_ns = gap->asleep_ns;
+	if (state->zone->quality == QUALITY_ESTIMATED)
+		seen.asleep_ns = 0; /* the model's clock stood still as well */
+	seen.utilisation = utilisation_of(accountant, z, interval);
+	flow = zone_account_advance(state, &interval->readings[z], &seen, accountant->settle_ns);
+	if (flow.energy_uj && waits_in != GAP_NONE) {
+		work = gap_work(accountant, interval, gap);
+		attribute(accountant, z, &flow, &work, &accountant->gap_parties, seen.asleep_ns);
+	} else if (flow.energy_uj) {
+		work = work_of(accountant, interval, place_of(accountant, z, interval->parties));
+		attribute(accountant, z, &flow, &work, interval->parties, seen.asleep_ns);
+	}
+	if (moves) {
+		gaps_leave(&accountant->gaps, waits_in);
+		accountant->gap_of[z] = GAP_NONE;
+	}
+}
+
+static void describe_zone(struct accountant *accountant, size_t z, uint64_t now_ns)
+{
+	const struct zone_account *state = &accountant->zones[z];
+	struct snapshot_zone *out = &accountant->published[z];
+	bool has_idle = zone_account_has_idle(state);
+
+	out->state = state->last.state;
+	out->idle_state = state->idle_state;
+	/* A series that was born stays, whatever the policy is now. */
+	out->has_mode[MODE_DYNAMIC] = out->rows_have_mode[MODE_DYNAMIC] = true;
+	out->has_mode[MODE_IDLE] |= has_idle;
+	out->rows_have_mode[MODE_IDLE] |= has_idle && accountant->idle_share != IDLE_SHARE_NODE;
+	out->watts[MODE_DYNAMIC] = state->watts[MODE_DYNAMIC];
+	out->watts[MODE_IDLE] = state->watts[MODE_IDLE];
+	if (out->has_mode[MODE_IDLE] && !has_idle && state->span_ns)
+		out->watts[MODE_IDLE] = 0; /* all of it is dynamic now */
+	out->span_ns = state->span_ns;
+	out->idle_estimate_w =
+		state->idle_power_uw ? (double)state->idle_power_uw / 1e6 : (double)NAN;
+	out->reads = state->last.reads;
+	out->errors = state->last.errors;
+	out->dropped = state->last.dropped;
+	out->wraps = state->last.wraps;
+	out->age_s = state->up_time_ns ? (double)(now_ns - state->up_time_ns) / 1e9 : (double)NAN;
+	out->created_ms = state->created_ms;
+	out->ended = accountant->handed_over && z < accountant->estimated;
+}
+
+void accountant_book(struct accountant *accountant, const struct interval *interval)
+{
+	struct ledger *ledger = accountant->ledger;
+	uint64_t now_ns = interval->activity->time_ns;
+
+	if (parties_weigh_idle(interval->parties, ledger, share_at(accountant, now_ns),
+			       interval->measured.dt_ns) < 0)
+		interval->parties->count = 0; /* no memory: nothing is charged, nothing is lost */
+	collect_gaps(accountant, interval);
+	for (size_t z = 0; z < accountant->zone_count; z++) {
+		book_zone(accountant, (uint32_t)z, interval);
+		describe_zone(accountant, z, now_ns);
+	}
+	charge(ledger, interval->parties, ledger_cpu_column(ledger), interval->parties->cpu_ns);
+	ledger_node_cpu(ledger, interval->activity->busy_ns);
+	accountant->has_begun = true;
+}

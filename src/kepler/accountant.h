@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Books an interval: each zone's energy, dynamic and idle apart, over what ran, into the ledger.
+ *
+ * Pure: what was read and what ran come as a value (struct interval), and all that is kept from one
+ * interval to the next is here: each zone's last reading and what is known of its idle part, the
+ * gaps of zones that could not be read, and when shared idle energy begins to count. Whatever
+ * fails, what cannot be charged is unattributed, and the parts sum to what the meters said.
+ *
+ * Zones keep their index. The estimate's, if there is one, is the first; it ends with the interval
+ * before the first that a meter counts.
+ */
+#pragma once
+
+#include "activity/activity.h"
+#include "host/cpu_sockets.h"
+#include "kepler/gaps.h"
+#include "kepler/parties.h"
+#include "kepler/zone_account.h"
+#include "snapshot/snapshot.h"
+
+/* All that the arithmetic of one interval depends on. Borrowed for the call. */
+struct interval {
+	const struct zone_reading *readings; /* [zone_count] */
+	/* When it ended, and what ran without a name; no samples, they are the parties. */
+	const struct activity *activity;
+	struct zone_activity measured;
+	struct parties *parties; /* what ran; their idle weights are set here */
+};
+
+struct accountant {
+	struct ledger *ledger;             /* borrowed, and written to */
+	const struct cpu_sockets *sockets; /* borrowed; NULL: not told apart */
+	struct zone_account zones[ZONES_MAX];
+	struct snapshot_zone published[ZONES_MAX]; /* what a snapshot says of each */
+	size_t zone_count;
+	size_t estimated; /* of them, the first ones */
+	bool handed_over; /* the estimate has ended, meters count */
+	bool has_begun;   /* zones that appear from now on are late */
+	enum idle_share idle_share;
+	bool share_is_new;       /* a reload has given rows idle series: they show 0 ... */
+	uint64_t shared_from_ns; /* ... and idle energy is shared from here on */
+	uint64_t settle_ns;      /* how long a series that is born shows 0 */
+	struct gaps gaps;
+	uint32_t gap_of[ZONES_MAX]; /* that the zone waits in, or GAP_NONE, GAP_LOST */
+	struct parties gap_parties; /* of the zone whose gap ends just now */
+	struct split_scratch scratch;
+};
+
+void accountant_release(struct accountant *accountant);
+/* At the start and after a reload, of which the zones that there are already learn, too. */
+void accountant_configure(struct accountant *accountant, const struct idle_options *options,
+			  uint64_t settle_ns);
+/* There must be room: zone_count < ZONES_MAX. @zone lives as long as the accountant. */
+void accountant_adopt(struct accountant *accountant, const struct zone *zone,
+		      const struct idle_options *options, int64_t realtime_ms);
+/* Whether the estimate ends with these readings: a zone of a meter counts. True once. */
+bool accountant_hands_over(struct accountant *accountant, const struct zone_reading *readings);
+/* Between ledger_begin() and ledger_close(). */
+void accountant_book(struct accountant *accountant, const struct interval *interval);
