@@ -117,7 +117,7 @@ static __always_inline __u32 task_last_cpu(struct task_struct *task)
 		return BPF_CORE_READ(task, thread_info.cpu);
 	if (bpf_core_field_exists(task->cpu))
 		return BPF_CORE_READ(task, cpu);
-	return 0;
+	return ~0U; /* not known: of no CPU that there is */
 }
 
 /* ---- the pass over the living ---- */

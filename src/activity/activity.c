@@ -11,7 +11,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/array.h"
 #include "base/clock.h"
 #include "base/num.h"
 #include "base/pid_namespace.h"
@@ -53,8 +52,6 @@ int activity_open(const struct activity_options *options, struct activity_reader
 	if (machine_clock_open(complete.procfs, &reader->clock) < 0)
 		reader->clock = NULL; /* what is not seen stays unknown, and is said to */
 	unseen_time_init(&reader->unseen_time, kernel_tick_ns());
-	if (cpu_sockets_differ(options->sockets))
-		reader->sockets = options->sockets;
 	reader->own_pid_namespace = pid_namespace_is_own();
 	*ret = reader;
 	return 0;
@@ -64,28 +61,8 @@ void activity_close(struct activity_reader *reader)
 {
 	if (!reader)
 		return;
-	free(reader->socket_ns);
 	machine_clock_close(reader->clock);
 	reader->ops->close(reader);
-}
-
-/* All of a sample's time was run where it ran last. Without memory sockets are not told apart. */
-static void place_by_last_cpu(struct activity_reader *reader, struct activity *activity)
-{
-	uint32_t sockets = reader->sockets->count;
-
-	if (ARRAY_RESERVE(reader->socket_ns, reader->socket_cells, activity->count * sockets) < 0)
-		return;
-	for (size_t i = 0; i < activity->count; i++) {
-		uint32_t place = cpu_sockets_of(reader->sockets, activity->samples[i].cpu);
-		uint64_t *row = reader->socket_ns + i * sockets;
-
-		memset(row, 0, sockets * sizeof(*row));
-		if (place < sockets)
-			row[place] = activity->samples[i].cpu_ns;
-	}
-	activity->socket_ns = reader->socket_ns;
-	activity->sockets = sockets;
 }
 
 /*
@@ -98,8 +75,6 @@ int activity_read(struct activity_reader *reader, struct activity *activity)
 	bool has_account = reader->clock && machine_clock_read(reader->clock, &now) == 0;
 	int r = reader->ops->read(reader, activity);
 
-	if (r == 0 && reader->sockets && !activity->socket_ns && activity->count)
-		place_by_last_cpu(reader, activity);
 	/* What a failed pass did not tell comes with the next, and is compared there. */
 	if (r < 0 || !has_account)
 		return r;

@@ -11,7 +11,8 @@
  *
  * Where there are several sockets, each sample says on which of them its time was run, by the CPU
  * that a thread was on when it was looked at: exact for what stays in a socket, and otherwise as
- * good as a look at each interval's end.
+ * good as a look at each interval's end. procfs tells the CPU of a process's first thread alone,
+ * which is no account of the others: its reader does not tell sockets apart.
  */
 #pragma once
 
@@ -51,7 +52,7 @@ struct activity_sample {
 	uint64_t cpu_ns;     /* run time since the last pass, all threads */
 	uint64_t cgroup_id;  /* in the hierarchy of activity_info; 0 unknown (procfs reader) */
 	uint64_t cgroup_set; /* opaque: another one when it moved in any hierarchy; 0 unknown */
-	uint32_t cpu;        /* where it ran last */
+	uint32_t cpu;        /* where it ran last; UINT32_MAX: not known of all of cpu_ns */
 	uint32_t flags;      /* enum activity_flag */
 	char comm[COMM_MAX]; /* raw bytes, terminated */
 };
@@ -125,7 +126,7 @@ struct activity_options {
 	const char *cgroup_controller; /* whose cgroup ids are wanted: "" v2; of v1 "pids", … */
 	uint32_t end_buffer_bytes;     /* ring of end records; power of two pages; 0: default */
 	uint32_t max_processes;        /* limit of every table, default 65,536 */
-	/* Borrowed, may change between passes but for its count; NULL: not told apart. */
+	/* Borrowed, may change between passes; NULL: not told apart. */
 	const struct cpu_sockets *sockets;
 	const char *spoil_program; /* for tests: made such that the kernel refuses it; or NULL */
 };
@@ -180,9 +181,6 @@ struct activity_reader {
 	struct machine_clock *clock;    /* NULL: the machine's account cannot be read */
 	struct unseen_time unseen_time;
 	uint64_t unseen_ns;
-	const struct cpu_sockets *sockets; /* NULL: not told apart */
-	uint64_t *socket_ns;               /* for readers that know each sample's last CPU only */
-	size_t socket_cells;
 	bool own_pid_namespace;
 	char why_not_bpf[ACTIVITY_WHY_MAX];
 };

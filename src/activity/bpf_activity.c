@@ -32,7 +32,8 @@ struct bpf_reader {
 	struct unseen *unseen;
 	struct activity_sample *samples; /* room for those of a pass and the unseen's */
 	size_t samples_size;
-	uint64_t *socket_ns; /* likewise */
+	const struct cpu_sockets *sockets; /* NULL: not told apart */
+	uint64_t *socket_ns;               /* of samples, likewise */
 	size_t socket_cells;
 	uint64_t full_boottime_ns; /* of the last full pass */
 	uint64_t look_due;         /* pass */
@@ -114,7 +115,7 @@ static void watch_unseen(struct bpf_reader *self, bool full, uint64_t boottime_n
 /* What those of a pass ran by socket, and each of the @added where it ran last. */
 static void add_unseen_sockets(struct bpf_reader *self, struct activity *activity, size_t added)
 {
-	const struct cpu_sockets *sockets = self->base.sockets;
+	const struct cpu_sockets *sockets = self->sockets;
 	size_t before = activity->count * activity->sockets;
 
 	if (before)
@@ -266,10 +267,8 @@ int bpf_activity_open(const struct activity_options *options, struct activity_re
 	r = thread_table_new(options->max_processes, &self->table);
 	if (r < 0)
 		return r;
-	if (cpu_sockets_differ(options->sockets)) {
-		self->base.sockets = options->sockets;
-		thread_table_tell_sockets(self->table, options->sockets);
-	}
+	self->sockets = options->sockets;
+	thread_table_tell_sockets(self->table, options->sockets);
 	if (unseen_open(options->procfs, &self->unseen) < 0)
 		self->unseen = NULL; /* a help to be told of, nothing that energy needs */
 	r = bpf_kernel_side_open(options, &self->side);

@@ -127,6 +127,7 @@ static void await_end(struct thread_table *table, const struct kepler_thread *re
 		.task = record->key,
 		.tid = table->threads[index].tid,
 		.exit_ns = table->now_ns,
+		.cpu = record->cpu,
 	};
 }
 
@@ -152,7 +153,7 @@ void thread_table_charge_overdue(struct thread_table *table)
 		run_ns = thread->run_ns;
 		if (thread->exit_run_ns > run_ns && table->lost_ns < end->exit_ns) {
 			thread_rows_charge(table, thread->process, thread->exit_run_ns - run_ns,
-					   table->processes[thread->process].cpu);
+					   end->cpu);
 			run_ns = thread->exit_run_ns;
 		}
 		thread_rows_set_run(table, index, run_ns, 0);

@@ -12,6 +12,7 @@
 
 #include "activity/thread_table_parts.h"
 #include "base/array.h"
+#include "base/macro.h"
 
 static struct map_key process_map_key(uint32_t pid, uint64_t start_ns)
 {
@@ -28,7 +29,7 @@ static bool reserve_sockets(struct thread_table *table)
 {
 	uint32_t before = table->pending_cells, rows = table->processes_high + 1U;
 
-	if (!table->sockets)
+	if (!table->places)
 		return true;
 	if (ARRAY_RESERVE(table->pending_socket_ns, table->pending_cells,
 			  (size_t)rows * table->places) < 0)
@@ -36,6 +37,21 @@ static bool reserve_sockets(struct thread_table *table)
 	memset(table->pending_socket_ns + before, 0,
 	       (table->pending_cells - before) * sizeof(*table->pending_socket_ns));
 	return true;
+}
+
+/* What was pending in the old number of places is of no socket; without memory all is. */
+void thread_rows_follow_sockets(struct thread_table *table)
+{
+	uint32_t places = cpu_sockets_differ(table->sockets) ? table->sockets->count : 0;
+
+	if (places == table->places)
+		return;
+	free(TAKE_PTR(table->pending_socket_ns));
+	free(TAKE_PTR(table->sample_socket_ns));
+	table->pending_cells = table->sample_cells = 0;
+	table->places = places;
+	if (!reserve_sockets(table))
+		table->places = 0;
 }
 
 static bool reserve_process(struct thread_table *table)
@@ -68,7 +84,7 @@ void thread_rows_charge(struct thread_table *table, uint32_t index, uint64_t run
 	if (!run_ns)
 		return;
 	table->processes[index].pending_ns += run_ns;
-	if (table->sockets) {
+	if (table->places) {
 		uint32_t place = cpu_sockets_of(table->sockets, cpu);
 
 		if (place < table->places)

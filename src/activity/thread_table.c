@@ -57,7 +57,6 @@ void thread_table_free(struct thread_table *table)
 void thread_table_tell_sockets(struct thread_table *table, const struct cpu_sockets *sockets)
 {
 	table->sockets = sockets;
-	table->places = sockets->count;
 }
 
 void thread_table_sees_part(struct thread_table *table)
@@ -76,6 +75,7 @@ bool thread_table_wants_full(const struct thread_table *table)
 
 void thread_table_begin(struct thread_table *table, bool full, uint64_t now_ns)
 {
+	thread_rows_follow_sockets(table);
 	table->now_ns = now_ns;
 	table->full = full;
 	table->full_passes += full;
@@ -263,7 +263,7 @@ static uint64_t take_samples(struct thread_table *table)
 		struct process_row *process = &table->processes[index];
 
 		fill_sample(&table->samples[i], process);
-		if (table->sockets)
+		if (table->places)
 			take_sockets(table, index, i);
 		busy_ns += process->pending_ns;
 		process->pending_ns = 0;
@@ -296,7 +296,7 @@ int thread_table_finish(struct thread_table *table, struct activity *activity)
 	empty_told_list(table);
 	activity->samples = table->samples;
 	activity->count = count;
-	activity->socket_ns = table->sockets ? table->sample_socket_ns : NULL;
+	activity->socket_ns = table->places ? table->sample_socket_ns : NULL;
 	activity->sockets = table->places;
 	activity->busy_ns = take_samples(table);
 	activity->dropped_ns = settle(table);

@@ -28,8 +28,8 @@ struct thread_table;
 int thread_table_new(uint32_t max_processes, struct thread_table **ret);
 void thread_table_free(struct thread_table *table);
 /*
- * Samples say in which of @sockets their time was run, @count places in all; borrowed. Before the
- * first pass.
+ * Samples say in which of @sockets their time was run, where there are several; borrowed. It may
+ * change between passes: another socket that comes online is told apart from the next pass on.
  */
 void thread_table_tell_sockets(struct thread_table *table, const struct cpu_sockets *sockets);
 /*

@@ -44,6 +44,7 @@ struct awaited_end {
 	uint64_t task;
 	uint64_t exit_ns; /* clock of the passes */
 	uint32_t tid;
+	uint32_t cpu; /* where it exited */
 };
 
 /* A row that was swept: its end may still come. */
@@ -78,7 +79,7 @@ struct thread_table {
 	uint32_t processes_size, processes_high, processes_free;
 
 	const struct cpu_sockets *sockets; /* NULL: not told apart */
-	uint32_t places;                   /* of sockets */
+	uint32_t places;                   /* of sockets, as of this pass; 0: not told apart */
 	uint64_t *pending_socket_ns;       /* [processes][places], of pending_ns */
 	uint64_t *sample_socket_ns;        /* [samples][places] */
 	uint32_t pending_cells, sample_cells;
@@ -142,6 +143,8 @@ bool thread_rows_is_lost(const struct thread_table *table, const struct thread_r
 void thread_rows_forget_thread(struct thread_table *table, uint32_t index);
 /* A process gets a sample in this pass even if it ran nothing. */
 void thread_rows_activate(struct thread_table *table, uint32_t index);
+/* Takes over how many sockets there are, at the begin of a pass. */
+void thread_rows_follow_sockets(struct thread_table *table);
 /* Adds to the next sample of a process what it ran, and on which CPU. */
 void thread_rows_charge(struct thread_table *table, uint32_t index, uint64_t run_ns, uint32_t cpu);
 

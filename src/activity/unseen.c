@@ -231,7 +231,7 @@ static bool sample_one(struct unseen *unseen, struct unseen_process *process,
 	*ret = (struct activity_sample){
 		.key = { process->pid, process->start_ns },
 		.cpu_ns = (stat->self_ticks - process->ticks) * unseen->tick_ns,
-		.cpu = stat->cpu,
+		.cpu = stat->threads <= 1 ? stat->cpu : UINT32_MAX, /* it is the leader's */
 		.flags = stat->flags & PROC_STAT_KTHREAD ? ACTIVITY_KTHREAD : 0,
 	};
 	memcpy(ret->comm, stat->comm, COMM_MAX);

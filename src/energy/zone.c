@@ -37,13 +37,18 @@ const char *zone_scope_name(enum zone_scope scope)
 	return scope == SCOPE_VM_DYNAMIC ? "vm_dynamic" : "node";
 }
 
+bool zone_kind_is_whole(enum zone_kind kind)
+{
+	return kind == ZONE_PSYS || kind == ZONE_PLATFORM;
+}
+
 struct domain zone_domain(enum zone_kind kind, const char *instance)
 {
 	size_t digits = strspn(instance, "0123456789");
 	uint64_t package;
 
-	if (kind == ZONE_PSYS || kind == ZONE_PLATFORM ||
-	    parse_u64(instance, digits, &package) < 0 || package > UINT32_MAX)
+	if (zone_kind_is_whole(kind) || parse_u64(instance, digits, &package) < 0 ||
+	    package > UINT32_MAX)
 		return (struct domain){ .kind = DOMAIN_NODE };
 	return (struct domain){ DOMAIN_SOCKET, (uint32_t)package };
 }

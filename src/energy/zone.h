@@ -85,6 +85,8 @@ struct domain zone_domain(enum zone_kind kind, const char *instance);
 void zone_id(const struct zone *zone, char ret[ZONE_ID_MAX]);
 /* Whether @id is the zone's, or its kind's name. */
 bool zone_has_id(const struct zone *zone, const char *id);
+/* Whether zones of @kind are the whole machine's, and no part of it. */
+bool zone_kind_is_whole(enum zone_kind kind);
 /* Whether @part's energy is also in @whole, which the same source counts in the same package. */
 bool zone_is_inside(const struct zone *part, const struct zone *whole);
 /*

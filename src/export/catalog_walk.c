@@ -125,8 +125,8 @@ static const struct snapshot_zone *set_zone(struct walk *walk, uint32_t zone)
 }
 
 /*
- * A zone whose energy belongs under the current kepler_*_cpu_* names: measured, and a part of the
- * machine, not the whole.
+ * A zone whose energy belongs under the current kepler_*_cpu_* names: those that RAPL counts, psys
+ * among them, which the current Kepler has there, too.
  */
 static bool is_measured_cpu(const struct zone *zone)
 {

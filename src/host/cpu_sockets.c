@@ -29,8 +29,10 @@ static void take_cpu(void *userdata, unsigned cpu, uint32_t package)
 	struct cpu_sockets *sockets = reading->sockets;
 	uint32_t place = place_of(sockets, package);
 
-	if (place == SOCKET_NONE)
+	if (place == SOCKET_NONE) {
+		sockets->beyond = true;
 		return;
+	}
 	if (cpu >= sockets->cpu_count) {
 		if (ARRAY_RESIZE(sockets->of_cpu, cpu + 1) < 0) {
 			reading->error = -ENOMEM;
@@ -61,7 +63,7 @@ void cpu_sockets_release(struct cpu_sockets *sockets)
 
 bool cpu_sockets_differ(const struct cpu_sockets *sockets)
 {
-	return sockets && sockets->count > 1;
+	return sockets && sockets->count > 1 && !sockets->beyond;
 }
 
 uint32_t cpu_sockets_find(const struct cpu_sockets *sockets, uint32_t id)

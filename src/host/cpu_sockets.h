@@ -17,6 +17,7 @@
 
 struct cpu_sockets {
 	uint32_t count;             /* sockets; 0: the tree does not say */
+	bool beyond;                /* there are more: those of their CPUs are not known */
 	uint32_t id[SOCKETS_MAX];   /* physical_package_id */
 	uint32_t cpus[SOCKETS_MAX]; /* online now, in each */
 	uint32_t cpu_count;         /* as many are in of_cpu */
@@ -29,7 +30,10 @@ struct cpu_sockets {
  */
 int cpu_sockets_read(const char *sysfs, struct cpu_sockets *sockets);
 void cpu_sockets_release(struct cpu_sockets *sockets);
-/* Whether there is more than one: then work is worth telling apart. NULL has none. */
+/*
+ * Whether work is to be told apart: there is more than one, and a place for each. Where some have
+ * none their work would be taken for that of the others. NULL has none.
+ */
 bool cpu_sockets_differ(const struct cpu_sockets *sockets);
 /* The place of the socket with @id, or SOCKET_NONE. */
 uint32_t cpu_sockets_find(const struct cpu_sockets *sockets, uint32_t id);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * For each zone: what flowed since its last good reading (zone_account.h), whose work it follows (of
- * a socket or of all; of this interval or of a gap), the split over that (attribute.h), and the
+ * For each zone: what flowed since its last good reading (zone_account.h), whose work it follows
+ * (of a socket or of all; of this interval or of a gap), the split over that (attribute.h), and the
  * charges. The weights of a gap are collected before, also of those gaps that end now.
  */
 #include "kepler/accountant.h"
@@ -85,21 +85,18 @@ static enum idle_share share_at(struct accountant *accountant, uint64_t now_ns)
 }
 
 /* Of the socket whose work zone @z follows; SOCKET_NONE: the whole machine's. */
-static uint32_t place_of(const struct accountant *accountant, size_t z,
-			 const struct parties *parties)
+static uint32_t place_of(const struct accountant *accountant, size_t z)
 {
 	const struct domain *domain = &accountant->zones[z].zone->domain;
-	uint32_t place;
 
-	if (domain->kind != DOMAIN_SOCKET || !parties->sockets)
+	if (domain->kind != DOMAIN_SOCKET || !accountant->sockets)
 		return SOCKET_NONE;
-	place = cpu_sockets_find(accountant->sockets, domain->package);
-	return place < parties->sockets ? place : SOCKET_NONE;
+	return cpu_sockets_find(accountant->sockets, domain->package);
 }
 
 /*
- * The weights of this interval's work, of the socket at @place or of all. What has no name was run
- * by all sockets as what has.
+ * The weights of this interval's work: of the socket at @place, if sockets were told apart in it,
+ * else of all. What has no name was run by all sockets as what has.
  */
 static struct attribution_input work_of(struct accountant *accountant,
 					const struct interval *interval, uint32_t place)
@@ -159,7 +156,7 @@ static void follow_gap(struct accountant *accountant, size_t z, const struct int
 	} else if (*waits_in == GAP_NONE && state->good_time_ns &&
 		   !zone_account_moves(state, reading)) {
 		*waits_in = gaps_enter(&accountant->gaps, interval->activity->time_ns,
-				       place_of(accountant, z, interval->parties));
+				       place_of(accountant, z));
 	}
 }
 
@@ -185,10 +182,10 @@ static double utilisation_of(const struct accountant *accountant, size_t z,
 {
 	const struct zone_activity *measured = &interval->measured;
 	const struct parties *parties = interval->parties;
-	uint32_t place = place_of(accountant, z, parties);
+	uint32_t place = place_of(accountant, z);
 	uint64_t busy_ns;
 
-	if (place == SOCKET_NONE || !measured->dt_ns || !accountant->sockets->cpus[place])
+	if (place >= parties->sockets || !measured->dt_ns || !accountant->sockets->cpus[place])
 		return measured->utilisation;
 	busy_ns = parties_of_socket(parties, place, interval->activity->busy_ns);
 	return fmin(1.0,
@@ -242,7 +239,7 @@ static void book_zone(struct accountant *accountant, uint32_t z, const struct in
 		work = gap_work(accountant, interval, gap);
 		attribute(accountant, z, &flow, &work, &accountant->gap_parties, seen.asleep_ns);
 	} else if (flow.energy_uj) {
-		work = work_of(accountant, interval, place_of(accountant, z, interval->parties));
+		work = work_of(accountant, interval, place_of(accountant, z));
 		attribute(accountant, z, &flow, &work, interval->parties, seen.asleep_ns);
 	}
 	if (moves) {

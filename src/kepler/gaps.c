@@ -113,6 +113,12 @@ static struct gap_cell *process_cell(struct gap *gap, const struct ledger *ledge
 	return cell;
 }
 
+static void forget_idle(struct gap_cells *cells)
+{
+	for (uint32_t row = 0; row < cells->count; row++)
+		cells->cell[row].idle = 0;
+}
+
 void gap_collect(struct gap *gap, const struct ledger *ledger, const struct party *party,
 		 const struct attribution_input *work, uint64_t asleep_ns)
 {
@@ -124,6 +130,11 @@ void gap_collect(struct gap *gap, const struct ledger *ledger, const struct part
 		gap->incomplete = true;
 	if (gap->incomplete)
 		return;
+	if (gap->idle_share != work->idle_share) {
+		forget_idle(&gap->processes);
+		forget_idle(&gap->containers);
+		gap->idle_share = work->idle_share;
+	}
 	for (size_t i = 0; i < work->count; i++) {
 		uint32_t container = party[i].container;
 		struct gap_cell *cell;

@@ -32,10 +32,11 @@ struct gap_cells {
 };
 
 struct gap {
-	uint64_t began_ns; /* when the first interval without a reading ended */
-	uint32_t place;    /* whose work counts: a place of a socket, or SOCKET_NONE */
-	uint32_t zones;    /* that wait; 0: not in use */
-	bool incomplete;   /* memory was refused */
+	uint64_t began_ns;          /* when the first interval without a reading ended */
+	uint32_t place;             /* whose work counts: a place of a socket, or SOCKET_NONE */
+	uint32_t zones;             /* that wait; 0: not in use */
+	bool incomplete;            /* memory was refused */
+	enum idle_share idle_share; /* that the idle weights are of */
 	struct gap_cells processes, containers;
 	uint64_t dropped, unseen; /* weights without a name */
 	uint64_t asleep_ns;       /* the machine was suspended for so long meanwhile */
@@ -55,7 +56,8 @@ uint32_t gaps_enter(struct gaps *gaps, uint64_t now_ns, uint32_t place);
 void gaps_leave(struct gaps *gaps, uint32_t gap);
 /*
  * Adds an interval's work: the weights of @work (its energies do not matter), which belong to
- * @party [work->count], and for how long the machine was suspended.
+ * @party [work->count], and for how long the machine was suspended. Idle weights of another policy
+ * than that of @work, of before a reload, are forgotten: their units differ.
  */
 void gap_collect(struct gap *gap, const struct ledger *ledger, const struct party *party,
 		 const struct attribution_input *work, uint64_t asleep_ns);

@@ -156,11 +156,15 @@ static void state_key(const struct zone *zone, char key[STATE_KEY_MAX])
 static void restore_zone(struct interval_engine *engine, size_t index, const struct state *state)
 {
 	struct idle_learner learner;
-	char key[STATE_KEY_MAX];
+	const struct zone *zone = interval_engine_zone(engine, index);
+	char key[STATE_KEY_MAX], id[ZONE_ID_MAX];
 	const char *line;
 
-	state_key(interval_engine_zone(engine, index), key);
+	state_key(zone, key);
+	zone_id(zone, id);
 	line = state_find(state, key);
+	if (!line)
+		line = state_find(state, id); /* of before sources were told apart */
 	if (line && idle_learner_parse(line, &learner) >= 0)
 		interval_engine_restore(engine, index, &learner);
 }

@@ -50,8 +50,8 @@ static void name_power_sources(const struct interval_engine *engine, bool measur
 	self->components_source[0] = self->platform_source[0] = '\0';
 	for (size_t z = 0; z < interval_engine_zone_count(engine); z++) {
 		const struct zone *zone = interval_engine_zone(engine, z);
-		bool is_whole = zone->kind == ZONE_PLATFORM || zone->kind == ZONE_PSYS;
-		char *name = is_whole ? self->platform_source : self->components_source;
+		char *name = zone_kind_is_whole(zone->kind) ? self->platform_source
+							    : self->components_source;
 
 		if ((zone->quality == QUALITY_MEASURED) == measured && !name[0])
 			(void)snprintf(name, sizeof(self->platform_source), "%s", zone->source);
@@ -67,6 +67,7 @@ void monitor_describe_sources(struct monitor *monitor)
 	sources_describe(&monitor->sources, !monitor->measured, monitor->source,
 			 sizeof(monitor->source));
 	name_power_sources(monitor->engine, monitor->measured, self);
+	monitor->described_zones = interval_engine_zone_count(monitor->engine);
 }
 
 static void log_unread_zones(const struct interval_engine *engine)
@@ -108,6 +109,8 @@ void monitor_follow_meters(struct monitor *monitor)
 		monitor_describe_sources(monitor);
 		log_info("the meters count from now on: %s", monitor->source);
 		notify_status(monitor->notify, monitor->source);
+	} else if (interval_engine_zone_count(monitor->engine) != monitor->described_zones) {
+		monitor_describe_sources(monitor);
 	} else if (monitor->searching && !searching) {
 		log_info("no meter so far; looked for again every 30 intervals");
 	}

@@ -89,7 +89,7 @@ def check_state(directory):
     if not path.exists():
         return False
     body, _, trailer = path.read_bytes().rpartition(b"crc32 ")
-    assert body.startswith(b"kepler-state 1 ") and b"package-0 " in body, path.read_bytes()
+    assert body.startswith(b"kepler-state 1 ") and b"\nrapl-sysfs/package-0 " in body, path.read_bytes()
     assert int(trailer, 16) == zlib.crc32(body), path.read_bytes()
     return True
 

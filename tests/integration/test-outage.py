@@ -44,7 +44,9 @@ def main():
         began = time.monotonic()
         exporter.intervals(2)
         take_turns(services)
-        down = exporter.intervals(2)
+        for service in services:
+            service.told(exporter)
+        down = exporter.intervals(1)
         assert all(not down.value("kepler_exporter_source_up", zone=zone) for zone in WATTS)
         assert all(joules(down, zone, service) == 0 for zone in WATTS for service in services)
         lasted_s = time.monotonic() - began

@@ -28,8 +28,11 @@ WORK = (0, 1, 2, 5, 6, 7)
 
 
 def topology(cpus):
-    lines = [f"devices/system/cpu/online text {','.join(map(str, cpus))}"]
-    for package, cpu in enumerate(cpus):
+    """What CPUs there are beside these are one more socket, which has no zone."""
+    online = sorted(os.sched_getaffinity(0))
+    lines = [f"devices/system/cpu/online text {','.join(map(str, online))}"]
+    for cpu in online:
+        package = cpus.index(cpu) if cpu in cpus else len(cpus)
         path = f"devices/system/cpu/cpu{cpu}/topology"
         lines += [f"{path}/physical_package_id text {package}", f"{path}/core_id text 0"]
     return lines

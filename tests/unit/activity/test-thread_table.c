@@ -447,7 +447,7 @@ static struct kepler_thread on_cpu(struct kepler_thread record, uint32_t cpu)
 static void test_time_is_told_by_socket(void **state)
 {
 	uint8_t of_cpu[] = { 0, 1, UINT8_MAX, 1 };
-	const struct cpu_sockets sockets = { .count = 2, .cpu_count = 4, .of_cpu = of_cpu };
+	struct cpu_sockets sockets = { .count = 2, .cpu_count = 4, .of_cpu = of_cpu };
 	struct thread_table *table = NULL;
 	struct activity activity;
 
@@ -480,6 +480,13 @@ static void test_time_is_told_by_socket(void **state)
 	activity = finish(table);
 	assert_int_equal(activity.samples[0].cpu_ns, 100);
 	assert_int_equal(activity.socket_ns[0] + activity.socket_ns[1], 0);
+	of_cpu[2] = 2; /* with a socket of its own */
+	sockets.count = 3;
+	thread_table_begin(table, false, now_ns);
+	living(table, on_cpu(thread(TASK_A, 100, 100, 1700), 2));
+	activity = finish(table);
+	assert_int_equal(activity.sockets, 3);
+	assert_int_equal(activity.socket_ns[2], 100);
 	thread_table_free(table);
 }
 

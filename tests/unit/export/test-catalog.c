@@ -38,6 +38,24 @@ static void names_follow_the_conventions(void **state)
 	}
 }
 
+/* What a point's labels are written into has so much room, and no more. */
+static void labels_have_room(void **state)
+{
+	const struct family *table;
+	size_t count;
+
+	(void)state;
+	table = catalog(&count);
+	for (size_t i = 0; i < count; i++) {
+		size_t labels = 0;
+
+		while (table[i].labels && table[i].labels[labels] != POINT_LABELS_END)
+			labels++;
+		if (labels > POINT_LABELS_MAX)
+			fail_msg("%zu labels of %s", labels, table[i].name);
+	}
+}
+
 static void the_reference_is_current(void **state)
 {
 	CLEANUP(strbuf_release) struct strbuf want = STRBUF_INIT;
@@ -75,6 +93,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_follow_the_conventions),
+		cmocka_unit_test(labels_have_room),
 		cmocka_unit_test(the_reference_is_current),
 		cmocka_unit_test(a_zone_name_cannot_break_a_name),
 	};

@@ -76,6 +76,26 @@ static void test_cpus_that_go_keep_their_socket(void **state)
 	cpu_sockets_release(&sockets);
 }
 
+/* A machine of more sockets than there are places: none of them could be trusted. */
+static void test_more_sockets_than_places_do_not_differ(void **state)
+{
+	struct cpu_sockets sockets = { 0 };
+	char line[32];
+
+	(void)state;
+	(void)snprintf(line, sizeof(line), "0-%d\n", SOCKETS_MAX);
+	put("devices/system/cpu/online", line);
+	for (unsigned cpu = 0; cpu <= SOCKETS_MAX; cpu++) {
+		(void)snprintf(line, sizeof(line), "%u\n", cpu);
+		put_cpu(cpu, line);
+	}
+	assert_int_equal(cpu_sockets_read(root, &sockets), 0);
+	assert_int_equal(sockets.count, SOCKETS_MAX);
+	assert_int_equal(cpu_sockets_of(&sockets, SOCKETS_MAX), SOCKET_NONE);
+	assert_false(cpu_sockets_differ(&sockets));
+	cpu_sockets_release(&sockets);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -83,6 +103,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_cpus_are_in_the_sockets_of_their_packages,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(test_cpus_that_go_keep_their_socket, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_more_sockets_than_places_do_not_differ, setup,
 						teardown),
 	};
 

@@ -154,6 +154,32 @@ static void what_ended_is_not_lost(void **state)
 	close_book(&book);
 }
 
+/* Their units differ: 1 for each that lives, or what it ran. */
+static void idle_weights_are_of_one_policy(void **state)
+{
+	(void)state;
+	struct book book;
+	struct attribution_input work = { .idle_share = IDLE_SHARE_USAGE };
+	struct parties parties = { 0 };
+	uint64_t dropped = 0;
+
+	open_book(&book);
+	begin(&book);
+	(void)run(&book, 10, "a", 7);
+	end(&book, 0, 0);
+	begin(&book);
+	(void)run(&book, 10, "a", 5);
+	work.count = book.parties.count;
+	work.dynamic_weights = book.parties.cpu_ns;
+	work.idle_weights = book.parties.idle_weight;
+	gap_collect(&book.gaps.gap[book.gap], book.ledger, book.parties.party, &work, 0);
+	assert_int_equal(gap_parties(&book.gaps.gap[book.gap], book.ledger, &parties, &dropped), 0);
+	assert_int_equal(parties.cpu_ns[0], 12);
+	assert_int_equal(parties.idle_weight[0], 10);
+	parties_release(&parties);
+	close_book(&book);
+}
+
 static void what_has_no_owner_is_nameless(void **state)
 {
 	(void)state;
@@ -224,6 +250,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_turn_counts),
 		cmocka_unit_test(what_ended_is_not_lost),
+		cmocka_unit_test(idle_weights_are_of_one_policy),
 		cmocka_unit_test(what_has_no_owner_is_nameless),
 		cmocka_unit_test(gaps_are_shared_and_bounded),
 		cmocka_unit_test(without_memory_nothing_is_known),

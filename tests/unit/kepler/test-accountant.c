@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Two sockets of one CPU each, a package in each, and intervals that are made up. */
+#include "kepler/accountant.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "base/num.h"
+
+#define SETTLE_NS NSEC_PER_SEC
+
+static const struct idle_options learned = { .mode = IDLE_MODE_LEARNED };
+
+struct house {
+	uint8_t of_cpu[2];
+	struct cpu_sockets sockets;
+	struct zone zones[2];
+	struct accountant accountant;
+	struct parties parties;
+	struct zone_reading readings[2];
+	uint64_t now_ns, busy_ns, asleep_ns;
+	uint32_t owner[2]; /* containers */
+};
+
+static void set_up_house(struct house *house)
+{
+	const struct ledger_options options = {
+		.max_processes = 64,
+		.max_containers = 16,
+		.overflow = { .container_id = "system_processes" },
+	};
+
+	*house = (struct house){ .of_cpu = { 0, 1 }, .now_ns = NSEC_PER_SEC };
+	house->sockets = (struct cpu_sockets){ .count = 2,
+					       .id = { 0, 1 },
+					       .cpus = { 1, 1 },
+					       .cpu_count = 2,
+					       .of_cpu = house->of_cpu };
+	assert_int_equal(ledger_new(&options, &house->accountant.ledger), 0);
+	assert_int_equal(ledger_set_zones(house->accountant.ledger, 2), 0);
+	house->accountant.sockets = &house->sockets;
+	accountant_configure(&house->accountant, &learned, SETTLE_NS);
+	for (uint32_t z = 0; z < 2; z++) {
+		house->zones[z] = (struct zone){ .kind = ZONE_PACKAGE,
+						 .instance = { (char)('0' + z) },
+						 .source = "told" };
+		house->zones[z].domain = zone_domain(ZONE_PACKAGE, house->zones[z].instance);
+		house->readings[z] = (struct zone_reading){ .state = ZONE_UP };
+		accountant_adopt(&house->accountant, &house->zones[z], &learned, 0);
+	}
+}
+
+static void tear_down_house(struct house *house)
+{
+	accountant_release(&house->accountant);
+	parties_release(&house->parties);
+	ledger_free(house->accountant.ledger);
+}
+
+static void begin(struct house *house, uint32_t sockets)
+{
+	struct ledger *ledger = house->accountant.ledger;
+	static const char *const ids[] = { "a", "b" };
+
+	house->now_ns += NSEC_PER_SEC;
+	house->busy_ns = 0;
+	ledger_begin(ledger, house->now_ns);
+	for (size_t i = 0; i < 2; i++) {
+		const struct ledger_owner owner = { .container_id = ids[i],
+						    .container_name = ids[i] };
+
+		house->owner[i] = ledger_container(ledger, &owner);
+	}
+	parties_begin(&house->parties, sockets);
+	assert_int_equal(parties_reserve(&house->parties, 8), 0);
+}
+
+/* Container @who ran for so long, all of it in the socket at @place. */
+static void ran(struct house *house, size_t who, uint32_t place, uint64_t ns)
+{
+	const uint64_t socket_ns[] = { place == 0 ? ns : 0, place == 1 ? ns : 0 };
+
+	parties_add(&house->parties, LEDGER_NONE, house->owner[who], ns, socket_ns);
+	house->busy_ns += ns;
+}
+
+/* The interval is one second; each zone that is up drew so many joules in it. */
+static void end(struct house *house, uint64_t first_j, uint64_t second_j)
+{
+	const struct activity activity = { .time_ns = house->now_ns, .busy_ns = house->busy_ns };
+	const struct interval interval = {
+		.readings = house->readings,
+		.activity = &activity,
+		.measured = { .dt_ns = NSEC_PER_SEC,
+			      .asleep_ns = house->asleep_ns,
+			      .utilisation = (double)house->busy_ns / (2.0 * NSEC_PER_SEC) },
+		.parties = &house->parties,
+	};
+
+	house->readings[0].energy_uj += first_j * 1000000;
+	house->readings[1].energy_uj += second_j * 1000000;
+	for (size_t z = 0; z < 2; z++) {
+		if (house->readings[z].state == ZONE_UP)
+			house->readings[z].time_ns = house->now_ns;
+	}
+	parties_spread_sockets(&house->parties);
+	accountant_book(&house->accountant, &interval);
+	ledger_close(house->accountant.ledger);
+}
+
+static uint64_t joules(const struct house *house, size_t who, uint32_t z)
+{
+	return ledger_container_values(house->accountant.ledger,
+				       house->owner[who])[ledger_column(z, MODE_DYNAMIC)] /
+	       1000000;
+}
+
+static void a_socket_is_what_ran_there(void **state)
+{
+	(void)state;
+	struct house house;
+
+	set_up_house(&house);
+	begin(&house, 2);
+	end(&house, 0, 0);
+	begin(&house, 2);
+	ran(&house, 0, 0, NSEC_PER_SEC);
+	ran(&house, 1, 1, NSEC_PER_SEC / 4);
+	end(&house, 45, 20);
+	assert_int_equal(joules(&house, 0, 0), 45);
+	assert_int_equal(joules(&house, 1, 0), 0);
+	assert_int_equal(joules(&house, 0, 1), 0);
+	assert_int_equal(joules(&house, 1, 1), 20);
+	/* Each learns from how busy its own CPU was, not from 62.5 %. */
+	assert_float_equal(house.accountant.zones[0].learner.x_max, 1, 1e-9);
+	assert_float_equal(house.accountant.zones[1].learner.x_max, 0.25, 1e-9);
+	tear_down_house(&house);
+}
+
+static void a_gap_is_what_ran_in_it(void **state)
+{
+	(void)state;
+	struct house house;
+
+	set_up_house(&house);
+	begin(&house, 2);
+	end(&house, 0, 0);
+	house.readings[0].state = ZONE_ERROR;
+	begin(&house, 0); /* a pass that failed: what it did not tell comes with the next */
+	end(&house, 30, 0);
+	begin(&house, 2);
+	ran(&house, 0, 0, 600 * NSEC_PER_MSEC);
+	ran(&house, 1, 1, 900 * NSEC_PER_MSEC);
+	end(&house, 30, 9);
+	assert_int_equal(joules(&house, 0, 0), 0);
+	house.readings[0].state = ZONE_UP;
+	begin(&house, 2);
+	ran(&house, 1, 0, 300 * NSEC_PER_MSEC);
+	end(&house, 30, 9);
+	assert_int_equal(joules(&house, 0, 0), 60); /* of 90 J, 600 of 900 ms in this socket */
+	assert_int_equal(joules(&house, 1, 0), 30);
+	assert_int_equal(house.accountant.gaps.used, 0);
+	begin(&house, 2);
+	ran(&house, 1, 0, 300 * NSEC_PER_MSEC);
+	end(&house, 30, 9);
+	assert_int_equal(joules(&house, 1, 0), 60); /* an interval like any other again */
+	tear_down_house(&house);
+}
+
+static void sleep_in_a_gap_is_of_nothing(void **state)
+{
+	(void)state;
+	struct house house;
+	const struct ledger *ledger;
+
+	set_up_house(&house);
+	ledger = house.accountant.ledger;
+	begin(&house, 2);
+	end(&house, 0, 0);
+	house.readings[0].state = ZONE_STALLED;
+	house.asleep_ns = 2 * NSEC_PER_SEC;
+	begin(&house, 2);
+	ran(&house, 0, 0, NSEC_PER_SEC);
+	end(&house, 30, 9);
+	house.asleep_ns = 0;
+	house.readings[0].state = ZONE_UP;
+	begin(&house, 2);
+	end(&house, 10, 9);
+	assert_int_equal(joules(&house, 0, 0), 20); /* of 40 J in 4 s, of which it slept 2 */
+	assert_int_equal(ledger_node_value(ledger, 0, MODE_DYNAMIC), 40000000);
+	assert_int_equal(
+		ledger_unattributed_value(ledger, 0, MODE_DYNAMIC, UNATTRIBUTED_NO_ACTIVITY),
+		20000000);
+	tear_down_house(&house);
+}
+
+static void a_zone_that_is_gone_has_no_gap(void **state)
+{
+	(void)state;
+	struct house house;
+
+	set_up_house(&house);
+	begin(&house, 2);
+	end(&house, 0, 0);
+	house.readings[0].state = ZONE_ERROR;
+	begin(&house, 2);
+	end(&house, 0, 9);
+	assert_int_equal(house.accountant.gaps.used, 1);
+	house.readings[0].state = ZONE_ABSENT;
+	begin(&house, 2);
+	end(&house, 0, 9);
+	assert_int_equal(house.accountant.gaps.used, 0);
+	tear_down_house(&house);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_socket_is_what_ran_there),
+		cmocka_unit_test(a_gap_is_what_ran_in_it),
+		cmocka_unit_test(sleep_in_a_gap_is_of_nothing),
+		cmocka_unit_test(a_zone_that_is_gone_has_no_gap),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
