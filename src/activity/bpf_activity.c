@@ -103,10 +103,10 @@ static void watch_unseen(struct bpf_reader *self, bool full, uint64_t boottime_n
 	if (full) {
 		self->full_boottime_ns = boottime_ns;
 	} else if (self->passes >= self->look_due) {
-		bool looked = unseen_look(self->unseen, self->table, self->full_boottime_ns);
+		int found = unseen_look(self->unseen, self->table, self->full_boottime_ns);
 
 		/* Exits are told for what is freed on top of a guarded process. */
-		if (looked && !unseen_count(self->unseen))
+		if (found == 0 && !bpf_kernel_side_sees_part(self->side))
 			bpf_kernel_side_drop_exits(self->side);
 		self->look_due = self->passes + LOOK_EVERY;
 	}

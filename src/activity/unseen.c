@@ -6,7 +6,8 @@
  * be; only pages of it that are used become resident, for as long as the look takes.
  *
  * Whether procfs counts pids as BPF does is seen from our own: it must be in the passes under the
- * pid and the start that procfs says.
+ * pid and the start that procfs says. Whether it hides processes (hidepid) is seen from kthreadd,
+ * whose stat must be readable.
  */
 #include "activity/unseen.h"
 
@@ -25,6 +26,7 @@
 
 #define PID_LIMIT   4194304U /* PID_MAX_LIMIT of 64-bit kernels */
 #define START_TICKS 2        /* start times of /proc are cut to ticks */
+#define KTHREADD    "2"      /* in the initial pid namespace alone, and not a user's */
 
 struct unseen_process {
 	uint32_t pid;
@@ -151,32 +153,61 @@ static struct unseen_process *find(struct unseen_process *processes, uint32_t co
 	return NULL;
 }
 
-/* Lists /proc; returns how many are in @found. */
-static uint32_t list_unseen(const struct unseen *unseen, const struct told *told,
-			    uint64_t full_boottime_ns, struct unseen_process *found)
+/* Its start, or -errno; -ENOENT: it is no process, has ended, or is told of. */
+static int examine(const struct unseen *unseen, const struct told *told, const char *name,
+		   struct unseen_process *ret)
+{
+	size_t digits = strspn(name, "0123456789");
+	uint64_t pid;
+	int r;
+
+	if (digits > 10 || parse_u64(name, digits, &pid) < 0 || name[digits] ||
+	    is_told(told, (uint32_t)pid))
+		return -ENOENT;
+	r = read_start(unseen, name, &ret->pid, &ret->start_ns);
+	return r == -ESRCH ? -ENOENT : r;
+}
+
+/* Reads /proc to its end, or until @found is full. 0 or -errno. */
+static int read_list(const struct unseen *unseen, const struct told *told,
+		     uint64_t full_boottime_ns, DIR *dir, struct unseen_process *found,
+		     uint32_t *ret_count)
+{
+	while (*ret_count < UNSEEN_MAX) {
+		struct unseen_process process = { 0 };
+		const struct dirent *entry;
+		int r;
+
+		errno = 0;
+		entry = readdir(dir);
+		if (!entry)
+			return -errno;
+		r = examine(unseen, told, entry->d_name, &process);
+		if (r < 0 && r != -ENOENT)
+			return r;
+		if (r == 0 && process.start_ns + START_TICKS * unseen->tick_ns < full_boottime_ns)
+			found[(*ret_count)++] = process;
+	}
+	return 0;
+}
+
+/* Lists /proc. 0, or -errno where it could not be read to its end. */
+static int list_unseen(const struct unseen *unseen, const struct told *told,
+		       uint64_t full_boottime_ns, struct unseen_process *found, uint32_t *ret_count)
 {
 	int fd = openat(unseen->dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *entry;
-	uint32_t count = 0;
+	int r = -errno;
 
-	if (!dir && fd >= 0)
-		(void)close(fd);
-	while (dir && count < UNSEEN_MAX && (entry = readdir(dir))) {
-		size_t digits = strspn(entry->d_name, "0123456789");
-		struct unseen_process process = { 0 };
-		uint64_t pid;
-
-		if (digits > 10 || parse_u64(entry->d_name, digits, &pid) < 0 ||
-		    entry->d_name[digits] || is_told(told, (uint32_t)pid))
-			continue;
-		if (read_start(unseen, entry->d_name, &process.pid, &process.start_ns) == 0 &&
-		    process.start_ns + START_TICKS * unseen->tick_ns < full_boottime_ns)
-			found[count++] = process;
+	*ret_count = 0;
+	if (!dir) {
+		if (fd >= 0)
+			(void)close(fd);
+		return r;
 	}
-	if (dir)
-		(void)closedir(dir);
-	return count;
+	r = read_list(unseen, told, full_boottime_ns, dir, found, ret_count);
+	(void)closedir(dir);
+	return r;
 }
 
 /* Goes on with those of @found that are known, begins with the others, and forgets the rest. */
@@ -203,22 +234,44 @@ static void keep(struct unseen *unseen, struct unseen_process *found, uint32_t c
 	unseen->count = left;
 }
 
-bool unseen_look(struct unseen *unseen, const struct thread_table *table, uint64_t full_boottime_ns)
+/* What the passes told of; -errno where this procfs cannot be compared with it. */
+static int take_told(const struct unseen *unseen, const struct thread_table *table,
+		     struct told *told)
+{
+	uint32_t kthreadd;
+	uint64_t start_ns;
+	int r;
+
+	if (!thread_table_is_complete(table))
+		return -EAGAIN;
+	r = read_start(unseen, "self", &told->own_pid, &told->own_start_ns);
+	if (r < 0)
+		return r;
+	thread_table_visit(table, mark, told);
+	if (!told->has_own)
+		return -EXDEV;
+	r = read_start(unseen, KTHREADD, &kthreadd, &start_ns);
+	return r == -ENOENT || r == -EPERM ? -EACCES : r;
+}
+
+int unseen_look(struct unseen *unseen, const struct thread_table *table, uint64_t full_boottime_ns)
 {
 	CLEANUP_FREE uint8_t *pids = calloc(PID_LIMIT / 8, 1);
 	struct unseen_process found[UNSEEN_MAX];
 	struct told told = { .pids = pids, .tick_ns = unseen->tick_ns };
 	uint32_t count;
+	int r;
 
-	if (!pids || !thread_table_is_complete(table) ||
-	    read_start(unseen, "self", &told.own_pid, &told.own_start_ns) < 0)
-		return false;
-	thread_table_visit(table, mark, &told);
-	if (!told.has_own)
-		return false;
-	count = list_unseen(unseen, &told, full_boottime_ns, found);
+	if (!pids)
+		return -ENOMEM;
+	r = take_told(unseen, table, &told);
+	if (r < 0)
+		return r;
+	r = list_unseen(unseen, &told, full_boottime_ns, found, &count);
+	if (r < 0)
+		return r;
 	keep(unseen, found, count);
-	return true;
+	return (int)count;
 }
 
 /* Its sample, or false where it has not run. */

@@ -24,11 +24,13 @@ int unseen_open(const char *procfs, struct unseen **ret);
 void unseen_close(struct unseen *unseen);
 /*
  * Looks through all of procfs: which processes are in none of the passes that @table knows, the
- * last full one of which was at @full_boottime_ns? Costs as much as listing /proc. False: nothing
- * was looked for, for procfs cannot be read, or is not of the pid namespace that BPF counts in.
+ * last full one of which was at @full_boottime_ns? Costs as much as listing /proc. Returns how many
+ * there are, UNSEEN_MAX at most, of which those that can be are watched. Or -errno: how many is not
+ * known, and those that were watched still are. -EAGAIN: passes do not tell of all threads; -EXDEV:
+ * procfs is not of the pid namespace that BPF counts in; -EACCES: it hides processes; or what
+ * reading it failed with.
  */
-bool unseen_look(struct unseen *unseen, const struct thread_table *table,
-		 uint64_t full_boottime_ns);
+int unseen_look(struct unseen *unseen, const struct thread_table *table, uint64_t full_boottime_ns);
 /*
  * What each of them ran since the last call, or since it was found; one small read a process. One
  * that has ended is told with its flag and no time, and forgotten. Returns how many of @samples

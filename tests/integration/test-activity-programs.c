@@ -15,6 +15,8 @@
 
 #include <cmocka.h>
 
+#include "tests/unit/remove_tree.h"
+
 static struct activity_reader *open_without(const char *program)
 {
 	const struct activity_options options = {
@@ -202,18 +204,30 @@ static void test_exits_are_told_where_a_process_is_guarded(void **state)
 	activity_close(tally.reader);
 }
 
-/* A /proc in which there is nothing but ourselves: whatever is guarded is not to be found. */
+/* A /proc in which there is nothing but what @names says. */
+static void make_procfs(char *procfs, const char *const *names)
+{
+	assert_non_null(mkdtemp(procfs));
+	for (; *names; names++) {
+		char link[64], process[64];
+
+		(void)snprintf(link, sizeof(link), "%s/%s", procfs, *names);
+		(void)snprintf(process, sizeof(process), "/proc/%s", *names);
+		assert_int_equal(symlink(process, link), 0);
+	}
+}
+
+/* Whatever is guarded is not to be found. */
 static void test_exits_are_not_told_where_none_is(void **state)
 {
-	char procfs[] = "/tmp/kepler-test-procfs.XXXXXX", self[64];
+	static const char *const names[] = { "self", "2", NULL };
+	char procfs[] = "/tmp/kepler-test-procfs.XXXXXX";
 	struct activity_info info;
 	struct plant_tally tally;
 	uint64_t truth_ns;
 
 	(void)state;
-	assert_non_null(mkdtemp(procfs));
-	(void)snprintf(self, sizeof(self), "%s/self", procfs);
-	assert_int_equal(symlink("/proc/self", self), 0);
+	make_procfs(procfs, names);
 	tally = look_in(procfs);
 	assert_false(plant_is_guarded(tally.reader));
 	assert_false(is_loaded("exiting"));
@@ -225,8 +239,22 @@ static void test_exits_are_not_told_where_none_is(void **state)
 	printf("# %u of 1 ended, %.1f of %.1f ms\n", tally.ended, (double)tally.named_ns / 1e6,
 	       (double)truth_ns / 1e6);
 	activity_close(tally.reader);
-	assert_int_equal(unlink(self), 0);
-	assert_int_equal(rmdir(procfs), 0);
+	assert_int_equal(remove_tree(procfs), 0);
+}
+
+/* With hidepid what is guarded may be hidden: kthreadd, which is always there, is not found. */
+static void test_exits_are_told_where_proc_hides_processes(void **state)
+{
+	static const char *const names[] = { "self", NULL };
+	char procfs[] = "/tmp/kepler-test-procfs.XXXXXX";
+	struct plant_tally tally;
+
+	(void)state;
+	make_procfs(procfs, names);
+	tally = look_in(procfs);
+	assert_true(is_loaded("exiting"));
+	activity_close(tally.reader);
+	assert_int_equal(remove_tree(procfs), 0);
 }
 
 /* What a look could not tell, it does not decide. */
@@ -248,6 +276,7 @@ int main(void)
 		cmocka_unit_test(test_without_exits),
 		cmocka_unit_test(test_exits_are_told_where_a_process_is_guarded),
 		cmocka_unit_test(test_exits_are_not_told_where_none_is),
+		cmocka_unit_test(test_exits_are_told_where_proc_hides_processes),
 		cmocka_unit_test(test_exits_are_told_where_proc_says_nothing),
 		cmocka_unit_test(test_without_typed_ends),
 		cmocka_unit_test(test_maps_are_frozen),

@@ -2,11 +2,14 @@
 /* Who is in a tree of our own and not in the passes. */
 #include "activity/unseen.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,6 +21,7 @@
 #define FULL_NS    (1000 * TICK_NS) /* the last full pass */
 #define OWN_PID    50U
 #define OWN_TICKS  900U
+#define KTHREADD   2U
 #define INIT_TICKS 3U
 
 struct scene {
@@ -72,19 +76,21 @@ static void begin_scene(struct scene *s, uint32_t max_processes)
 	show(s, "self", OWN_PID, OWN_TICKS, 0);
 	show(s, "50", OWN_PID, OWN_TICKS, 0);
 	show(s, "1", 1, INIT_TICKS, 1000);
+	show(s, "2", KTHREADD, INIT_TICKS, 0);
 	show(s, "self.not-a-pid", 7, INIT_TICKS, 1000);
 	assert_int_equal(thread_table_new(max_processes, &s->table), 0);
 	assert_int_equal(unseen_open(s->path, &s->unseen), 0);
 	thread_table_begin(s->table, true, 1);
 	tell(s, OWN_PID, OWN_TICKS * TICK_NS + 1234567);
+	tell(s, KTHREADD, INIT_TICKS * TICK_NS);
 }
 
-static void look(const struct scene *s)
+static int look(const struct scene *s)
 {
 	struct activity activity;
 
 	assert_int_equal(thread_table_finish(s->table, &activity), 0);
-	unseen_look(s->unseen, s->table, FULL_NS);
+	return unseen_look(s->unseen, s->table, FULL_NS);
 }
 
 static void end_scene(struct scene *s)
@@ -101,7 +107,7 @@ static void test_all_are_seen(void **state)
 	(void)state;
 	begin_scene(&s, 100);
 	tell(&s, 1, INIT_TICKS * TICK_NS + 5);
-	look(&s);
+	assert_int_equal(look(&s), 0);
 	assert_int_equal(unseen_count(s.unseen), 0);
 	assert_int_equal(unseen_first_pid(s.unseen), 0);
 	end_scene(&s);
@@ -114,7 +120,7 @@ static void test_a_guarded_process_is_counted_with_what_it_runs(void **state)
 
 	(void)state;
 	begin_scene(&s, 100);
-	look(&s);
+	assert_int_equal(look(&s), 1);
 	assert_int_equal(unseen_count(s.unseen), 1);
 	assert_int_equal(unseen_first_pid(s.unseen), 1);
 	assert_int_equal(unseen_cpu_ns(s.unseen), 0); /* what it ran before is history */
@@ -152,7 +158,7 @@ static void test_who_is_told_of_now_is_not_watched(void **state)
 	thread_table_begin(s.table, false, 2);
 	tell(&s, 1, INIT_TICKS * TICK_NS);
 	assert_int_equal(thread_table_finish(s.table, &activity), 0);
-	unseen_look(s.unseen, s.table, FULL_NS);
+	assert_int_equal(unseen_look(s.unseen, s.table, FULL_NS), 0);
 	assert_int_equal(unseen_count(s.unseen), 0);
 	show(&s, "1", 1, INIT_TICKS, 2000);
 	assert_int_equal(unseen_take(s.unseen, samples), 0);
@@ -187,7 +193,7 @@ static void test_who_is_younger_than_the_pass_may_be_seen_yet(void **state)
 	tell(&s, 1, INIT_TICKS * TICK_NS);
 	show(&s, "60", 60, FULL_NS / TICK_NS + 1, 0);
 	show(&s, "61", 61, FULL_NS / TICK_NS - 1, 0); /* its tick is not over before the pass */
-	look(&s);
+	assert_int_equal(look(&s), 0);
 	assert_int_equal(unseen_count(s.unseen), 0);
 	end_scene(&s);
 }
@@ -200,7 +206,7 @@ static void test_a_procfs_that_counts_otherwise_says_nothing(void **state)
 	(void)state;
 	begin_scene(&s, 100);
 	show(&s, "self", OWN_PID, OWN_TICKS - 40, 0);
-	look(&s);
+	assert_int_equal(look(&s), -EXDEV);
 	assert_int_equal(unseen_count(s.unseen), 0);
 	end_scene(&s);
 }
@@ -210,9 +216,9 @@ static void test_a_full_table_says_nothing(void **state)
 	struct scene s;
 
 	(void)state;
-	begin_scene(&s, 1);
+	begin_scene(&s, 2);
 	tell(&s, 1, INIT_TICKS * TICK_NS);
-	look(&s);
+	assert_int_equal(look(&s), -EAGAIN);
 	assert_int_equal(unseen_count(s.unseen), 0);
 	end_scene(&s);
 }
@@ -228,8 +234,85 @@ static void test_no_more_than_the_limit(void **state)
 		(void)snprintf(name, sizeof(name), "%u", pid);
 		show(&s, name, pid, INIT_TICKS, 1);
 	}
-	look(&s);
+	assert_int_equal(look(&s), UNSEEN_MAX);
 	assert_int_equal(unseen_count(s.unseen), UNSEEN_MAX);
+	end_scene(&s);
+}
+
+/* Lets the process open @count files more. */
+static void leave_descriptors(unsigned count, struct rlimit *ret_before)
+{
+	struct rlimit tight;
+	int lowest = open("/", O_RDONLY | O_CLOEXEC);
+
+	assert_true(lowest >= 0);
+	(void)close(lowest);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, ret_before), 0);
+	tight = *ret_before;
+	tight.rlim_cur = (rlim_t)lowest + count;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &tight), 0);
+}
+
+/* What cannot be read to its end says nothing, and what is known already stays. */
+static void look_with_descriptors(unsigned count)
+{
+	struct activity_sample samples[UNSEEN_MAX];
+	struct rlimit before;
+	struct scene s;
+	int r;
+
+	begin_scene(&s, 100);
+	assert_int_equal(look(&s), 1);
+	leave_descriptors(count, &before);
+	r = unseen_look(s.unseen, s.table, FULL_NS);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_int_equal(r, -EMFILE);
+	assert_int_equal(unseen_count(s.unseen), 1);
+	show(&s, "1", 1, INIT_TICKS, 1007);
+	assert_int_equal(unseen_take(s.unseen, samples), 1);
+	assert_int_equal(samples[0].cpu_ns, 7 * TICK_NS);
+	end_scene(&s);
+}
+
+static void test_a_look_without_descriptors_says_nothing(void **state)
+{
+	(void)state;
+	look_with_descriptors(0);
+	look_with_descriptors(1); /* for /proc, and none for what is in it */
+}
+
+/* Found and not to be watched, or gone by then: there is one all the same. */
+static void test_who_cannot_be_watched_is_found(void **state)
+{
+	struct rlimit before;
+	struct scene s;
+	int r;
+
+	(void)state;
+	begin_scene(&s, 100);
+	show(&s, "60", 60, INIT_TICKS, 0);
+	show(&s, "61", 61, INIT_TICKS, 0);
+	leave_descriptors(2, &before);
+	r = look(&s);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_int_equal(r, 3);
+	assert_int_equal(unseen_count(s.unseen), 2);
+	end_scene(&s);
+}
+
+/* As with hidepid: process 1 is not listed, which does not say that it is not there. */
+static void test_a_procfs_that_hides_processes_says_nothing(void **state)
+{
+	char path[128];
+	struct scene s;
+
+	(void)state;
+	begin_scene(&s, 100);
+	for (unsigned pid = 1; pid <= KTHREADD; pid++) {
+		(void)snprintf(path, sizeof(path), "%s/%u", s.path, pid);
+		assert_int_equal(remove_tree(path), 0);
+	}
+	assert_int_equal(look(&s), -EACCES);
 	end_scene(&s);
 }
 
@@ -244,6 +327,9 @@ int main(void)
 		cmocka_unit_test(test_a_procfs_that_counts_otherwise_says_nothing),
 		cmocka_unit_test(test_a_full_table_says_nothing),
 		cmocka_unit_test(test_no_more_than_the_limit),
+		cmocka_unit_test(test_a_look_without_descriptors_says_nothing),
+		cmocka_unit_test(test_who_cannot_be_watched_is_found),
+		cmocka_unit_test(test_a_procfs_that_hides_processes_says_nothing),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
