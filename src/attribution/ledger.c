@@ -17,17 +17,27 @@
 int ledger_new(const struct ledger_options *options, struct ledger **ret)
 {
 	struct ledger *ledger = calloc(1, sizeof(*ledger));
+	struct ledger_owner overflow = { 0 };
 	int r = 0;
 
 	if (!ledger)
 		return -ENOMEM;
+	ledger->names = names_table_get(options->names);
+	if (!ledger->names) {
+		free(ledger);
+		return -ENOMEM;
+	}
 	ledger->max_processes = options->max_processes;
 	ledger->max_containers = options->max_containers;
 	process_table_init(&ledger->processes, UINT32_MAX);
 	container_table_init(&ledger->containers, UINT32_MAX);
-	for (size_t group = 0; group < LEDGER_GROUP_COUNT; group++)
-		r = group_table_init(&ledger->groups[group]) < 0 ? -ENOMEM : r;
-	if (r < 0 || container_table_add(ledger, &options->overflow) == LEDGER_NONE) {
+	for (enum ledger_group group = LEDGER_POD; group < LEDGER_GROUP_COUNT; group++)
+		r = group_table_init(ledger, group) < 0 ? -ENOMEM : r;
+	overflow.names = owner_names_intern(ledger->names, options->overflow);
+	if (r == 0 && (!overflow.names || container_table_add(ledger, &overflow) == LEDGER_NONE))
+		r = -ENOMEM;
+	owner_names_unref(overflow.names);
+	if (r < 0) {
 		ledger_free(ledger);
 		return -ENOMEM;
 	}
@@ -43,6 +53,7 @@ void ledger_free(struct ledger *ledger)
 	container_table_release(&ledger->containers);
 	for (size_t group = 0; group < LEDGER_GROUP_COUNT; group++)
 		group_table_release(&ledger->groups[group]);
+	names_table_put(ledger->names);
 	free(ledger->zone);
 	free(ledger);
 }
@@ -82,6 +93,11 @@ int ledger_set_zones(struct ledger *ledger, uint32_t zones)
 		ledger->zone[z] = (struct ledger_zone){ 0 };
 	ledger->zones = zones;
 	return 0;
+}
+
+struct names_table *ledger_names(const struct ledger *ledger)
+{
+	return ledger->names;
 }
 
 uint32_t ledger_zones(const struct ledger *ledger)

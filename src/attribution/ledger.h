@@ -30,8 +30,8 @@
  * ledger_release_process(). An interval costs in proportion to the rows that it touches. Values
  * wrap at 2^64 µJ (584 years at 1 kW).
  *
- * Names are untrusted bytes; rows hold them as label_text() makes them, so that names that print
- * alike are one name.
+ * Names are untrusted bytes; rows refer to them as interning makes them (energy/owner_names.h), so
+ * that names that print alike are one name.
  */
 #pragma once
 
@@ -40,39 +40,24 @@
 #include <stdint.h>
 
 #include "attribution/attribute.h"
+#include "energy/owner_names.h"
 
-#define LEDGER_NONE           UINT32_MAX
-#define LEDGER_COMM_MAX       16
-#define LEDGER_LABEL_MAX      128
-
-#define LEDGER_POD_LABELS_MAX 1024
+#define LEDGER_NONE     UINT32_MAX
+#define LEDGER_COMM_MAX 16
 
 /*
- * Who owns a process; each string is cut to LEDGER_LABEL_MAX - 1 bytes (pod_labels: between labels,
- * to LEDGER_POD_LABELS_MAX - 1), NULL is "". container_id is the key; an owner without an id is the
- * overflow owner. What it means: workload/identity.h, whose fields these are.
+ * Who owns a process, as of now. The names are interned in the ledger's table; their container_id
+ * is the key, an owner without one is the overflow owner. What the rest means:
+ * workload/identity.h, whose fields these are.
  *
- * The first four strings are those of the container's series: once published, other ones make a new
- * row. The rest may change in a row's life, and decides to which groups the container belongs.
+ * LABELS_CONTAINER are those of the container's series: once published, other ones make a new row.
+ * The rest may change in a row's life, and decides to which groups the container belongs.
  */
 struct ledger_owner {
-	const char *container_id;
-	const char *container_name;
-	const char *container_namespace;
-	const char *pod_name;
-	const char *runtime;
-	const char *pod_id; /* "" when it has no pod */
-	const char *workload;
-	const char *workload_type;
-	const char *pod_labels; /* ready to print: ",label_app=\"shop\"" */
-	const char *vm_id;      /* "" when it is no VM */
-	const char *vm_name;
-	const char *hypervisor;
+	const struct owner_names *names;
 	uint32_t size_millicpu;
-	uint32_t labels_version; /* changes with any string of the above, and pod_qos */
 	bool waiting;
-	bool has_pod_names;  /* while waiting: pod and namespace are as they will be */
-	const char *pod_qos; /* "Burstable"; static, not copied; NULL none. Names no series. */
+	bool has_pod_names; /* while waiting: pod and namespace are as they will be */
 };
 
 enum ledger_group { LEDGER_POD, LEDGER_VM, LEDGER_NAMESPACE, LEDGER_GROUP_COUNT };
@@ -89,13 +74,15 @@ struct ledger_process {
 };
 
 struct ledger_container {
-	const struct ledger_owner *owner;   /* the row's own: cleaned, no string is NULL */
+	const struct owner_names *names; /* the row has a reference */
+	uint32_t size_millicpu;
 	uint32_t group[LEDGER_GROUP_COUNT]; /* rows it belongs to, or LEDGER_NONE */
 	uint32_t processes; /* rows that belong to it, ended ones that are still kept included */
 	uint32_t living;    /* those of them that have not ended */
 	bool used;
 	bool touched;
-	bool waiting;  /* for its names; belongs to no group but a pod and namespace with theirs */
+	bool waiting; /* for its names; belongs to no group but a pod and namespace with theirs */
+	bool has_pod_names;
 	bool is_there; /* its cgroup is, as of the last look; false: it is gone, or not known */
 	bool replaced; /* a row with newer labels has taken its place */
 	bool is_other; /* of all owners of a namespace for which there was no room */
@@ -107,12 +94,9 @@ struct ledger_container {
 };
 
 struct ledger_group_row {
-	/*
-	 * What names the group, the rest is "". Pod: pod_id, pod_name, container_namespace,
-	 * workload, workload_type, pod_labels; pod_qos is the last that one of its owners told. VM:
-	 * vm_id, vm_name, hypervisor. Namespace: container_namespace.
-	 */
-	const struct ledger_owner *owner;
+	/* What names the group, the rest is "": LABELS_POD, LABELS_VM, LABEL_NAMESPACE. */
+	const struct owner_names *names;
+	const struct owner_names *facts; /* of a pod, LABELS_POD_FACTS: the last told; else NULL */
 	uint32_t owners; /* container rows that belong to it, ended ones that are kept included */
 	bool used;
 	bool touched;
@@ -133,7 +117,9 @@ struct ledger_options {
 	 * 0 without an id, "other", counted.
 	 */
 	uint32_t max_containers;
-	struct ledger_owner overflow; /* the owner that always fits, row 0: system_processes */
+	const struct owner_names
+		*overflow;         /* the owner that always fits, row 0: system_processes */
+	struct names_table *names; /* where names are interned; NULL: a table of its own */
 };
 
 struct ledger;
@@ -142,6 +128,8 @@ int ledger_new(const struct ledger_options *options, struct ledger **ret);
 void ledger_free(struct ledger *ledger);
 /* Grows the number of zones (never shrinks). New columns are 0. 0 or -ENOMEM. */
 int ledger_set_zones(struct ledger *ledger, uint32_t zones);
+/* Where its names are, and those of ledger_container() must be. */
+struct names_table *ledger_names(const struct ledger *ledger);
 uint32_t ledger_zones(const struct ledger *ledger);
 uint32_t ledger_columns(const struct ledger *ledger); /* zones * MODE_COUNT + 1 */
 static inline uint32_t ledger_column(uint32_t zone, enum energy_mode mode)
@@ -154,7 +142,7 @@ uint32_t ledger_cpu_column(const struct ledger *ledger);
 void ledger_begin(struct ledger *ledger, uint64_t now_ns);
 /*
  * Row of the owner, made when new. Never fails: at the limit or without memory it is "other" or row
- * 0. With another labels_version than last time the row gets what is new, and with other labels of
+ * 0. With other names than last time the row gets what is new, and with other labels of
  * its series a new row begins (or an old one with just these, if kept, goes on), unless the row is
  * waiting, which has no series. A row that has waited does not wait again.
  */

@@ -5,12 +5,11 @@
  * owner. A container whose names changed after its series could be seen has several rows in the
  * chain, one of which is not `replaced`.
  *
- * An owner's names are looked at only when its labels_version is not the row's; else finding a row
- * is a hash and a comparison.
+ * An owner's names are looked at only when they are not the row's; else finding a row is a look at
+ * the index, for names carry the hash of their id.
  */
 #include <errno.h>
 
-#include "attribution/label_text.h"
 #include "attribution/ledger_rows.h"
 #include "base/macro.h"
 
@@ -26,7 +25,7 @@ void container_table_init(struct container_table *table, uint32_t limit)
 void container_table_release(struct container_table *table)
 {
 	for (uint32_t i = 0; i < table->slots.count; i++)
-		free((void *)(uintptr_t)table->rows[i].owner);
+		owner_names_unref(table->rows[i].names);
 	free(table->rows);
 	row_slots_release(&table->slots);
 	value_table_release(&table->values);
@@ -71,48 +70,47 @@ static uint32_t find_slot(struct container_table *table)
 	return row_slots_find(&table->slots, values, ARRAY_SIZE(values));
 }
 
-static struct map_key key_of(const char *container_id)
+static struct map_key key_of(const struct owner_names *names)
 {
-	return (struct map_key){ .lo = owner_text_hash(container_id) };
+	return (struct map_key){ .lo = owner_names_id_hash(names) };
 }
 
 /* No id: the "other" of a namespace. */
 static struct map_key other_key(const char *container_namespace)
 {
-	return (struct map_key){ .hi = 1, .lo = owner_text_hash(container_namespace) };
+	return (struct map_key){ .hi = 1, .lo = owner_names_hash(container_namespace) };
 }
 
 static struct map_key row_key(const struct ledger_container *row)
 {
-	return row->is_other ? other_key(row->owner->container_namespace)
-			     : key_of(row->owner->container_id);
+	return row->is_other ? other_key(row->names->text[LABEL_NAMESPACE]) : key_of(row->names);
 }
 
-static uint32_t find_row(const struct container_table *table, const char *container_id)
+static uint32_t find_row(const struct container_table *table, const struct owner_names *names)
 {
-	uint32_t container = row_index_first(&table->index, key_of(container_id));
+	uint32_t container = row_index_first(&table->index, key_of(names));
 
-	while (container != LEDGER_NONE &&
-	       (table->rows[container].replaced ||
-		strcmp(table->rows[container].owner->container_id, container_id) != 0))
+	while (container != LEDGER_NONE && (table->rows[container].replaced ||
+					    !owner_names_agree(table->rows[container].names, names,
+							       LABEL_BIT(LABEL_CONTAINER_ID))))
 		container = row_index_next(&table->index, container);
 	return container;
 }
 
-static bool has_same_names(const struct ledger_owner *row, const struct ledger_owner *names)
+static bool has_same_names(const struct ledger_container *row, const struct ledger_owner *owner)
 {
 	/* One that waits has no names of its own: any that it had will do until it has. */
-	return names->waiting ? strcmp(row->container_id, names->container_id) == 0
-			      : owner_is_same_series(row, names);
+	return owner_names_agree(row->names, owner->names,
+				 owner->waiting ? LABEL_BIT(LABEL_CONTAINER_ID) : LABELS_CONTAINER);
 }
 
 /* One that is kept and had just these labels. */
-static uint32_t find_replaced(const struct container_table *table, const struct ledger_owner *names)
+static uint32_t find_replaced(const struct container_table *table, const struct ledger_owner *owner)
 {
-	uint32_t container = row_index_first(&table->index, key_of(names->container_id));
+	uint32_t container = row_index_first(&table->index, key_of(owner->names));
 
 	while (container != LEDGER_NONE && (!table->rows[container].replaced ||
-					    !has_same_names(table->rows[container].owner, names)))
+					    !has_same_names(&table->rows[container], owner)))
 		container = row_index_next(&table->index, container);
 	return container;
 }
@@ -122,7 +120,8 @@ static uint32_t find_other(const struct container_table *table, const char *cont
 	uint32_t container = row_index_first(&table->index, other_key(container_namespace));
 
 	while (container != LEDGER_NONE &&
-	       strcmp(table->rows[container].owner->container_namespace, container_namespace) != 0)
+	       strcmp(table->rows[container].names->text[LABEL_NAMESPACE], container_namespace) !=
+		       0)
 		container = row_index_next(&table->index, container);
 	return container;
 }
@@ -135,25 +134,25 @@ static void take_slot(struct container_table *table, uint32_t slot)
 	value_table_clear(&table->deltas, slot);
 }
 
-/* Takes over @names, if it is not NULL, whatever happens. */
-static uint32_t add_row(struct ledger *ledger, struct ledger_owner *names, bool is_other)
+static uint32_t add_row(struct ledger *ledger, const struct ledger_owner *owner, bool is_other)
 {
 	struct container_table *table = &ledger->containers;
-	struct ledger_container row = { .owner = names,
+	struct ledger_container row = { .names = owner->names,
+					.size_millicpu = owner->size_millicpu,
+					.has_pod_names = owner->has_pod_names,
 					.group = { LEDGER_NONE, LEDGER_NONE, LEDGER_NONE },
 					.used = true,
 					.is_other = is_other,
 					.made_ns = ledger->now_ns };
-	uint32_t slot = names ? find_slot(table) : LEDGER_NONE;
+	uint32_t slot = find_slot(table);
 
-	if (slot == LEDGER_NONE || row_index_add(&table->index, row_key(&row), slot) < 0) {
-		free(names);
+	if (slot == LEDGER_NONE || row_index_add(&table->index, row_key(&row), slot) < 0)
 		return LEDGER_NONE;
-	}
 	take_slot(table, slot);
+	(void)owner_names_ref(row.names);
 	row.serial = ++ledger->next_serial;
 	row.touched = table->rows[slot].touched; /* released and made again in one interval */
-	row.waiting = names->waiting;
+	row.waiting = owner->waiting;
 	table->rows[slot] = row;
 	table->others += is_other;
 	table->waiting += row.waiting;
@@ -164,7 +163,7 @@ static uint32_t add_row(struct ledger *ledger, struct ledger_owner *names, bool 
 
 uint32_t container_table_add(struct ledger *ledger, const struct ledger_owner *owner)
 {
-	return add_row(ledger, owner_copy(owner), false);
+	return add_row(ledger, owner, false);
 }
 
 /* Those that stand for one owner that runs under this name. */
@@ -180,9 +179,9 @@ static bool has_room(const struct ledger *ledger)
 	return named_rows(table) < ledger->max_containers;
 }
 
-static void note_refusal(struct container_table *table, const char *container_id)
+static void note_refusal(struct container_table *table, const struct owner_names *names)
 {
-	uint64_t hash = owner_text_hash(container_id);
+	uint64_t hash = owner_names_id_hash(names);
 
 	for (uint32_t i = 0; i < table->refused_count; i++) {
 		if (table->refused[i] == hash)
@@ -193,20 +192,27 @@ static void note_refusal(struct container_table *table, const char *container_id
 		table->refused[table->refused_count++] = hash;
 }
 
-/* Where the work of an owner goes that has no row. */
-static uint32_t other_row(struct ledger *ledger, const struct ledger_owner *owner)
+static uint32_t add_other(struct ledger *ledger, const char *container_namespace)
 {
-	struct container_table *table = &ledger->containers;
-	const struct ledger_owner other = { .container_id = "",
-					    .container_name = "other",
-					    .container_namespace = owner->container_namespace };
-	char container_namespace[LEDGER_LABEL_MAX];
-	uint32_t container;
+	const struct owner_names names = {
+		.text = { [LABEL_CONTAINER_NAME] = "other",
+			  [LABEL_NAMESPACE] = container_namespace },
+	};
+	const struct ledger_owner other = { .names = owner_names_intern(ledger->names, &names) };
+	uint32_t container = other.names ? add_row(ledger, &other, true) : LEDGER_NONE;
 
-	label_text(container_namespace, sizeof(container_namespace), owner->container_namespace);
-	container = find_other(table, container_namespace);
+	owner_names_unref(other.names);
+	return container;
+}
+
+/* Where the work of an owner goes that has no row. */
+static uint32_t other_row(struct ledger *ledger, const struct owner_names *names)
+{
+	const struct container_table *table = &ledger->containers;
+	uint32_t container = find_other(table, names->text[LABEL_NAMESPACE]);
+
 	if (container == LEDGER_NONE && table->others < ledger->max_containers)
-		container = add_row(ledger, owner_copy(&other), true);
+		container = add_other(ledger, names->text[LABEL_NAMESPACE]);
 	return container == LEDGER_NONE ? 0 : container;
 }
 
@@ -221,13 +227,16 @@ static void end_wait(struct ledger *ledger, uint32_t container)
 }
 
 /* Its series was never seen, or stays the same. */
-static void rename_row(struct ledger *ledger, uint32_t container, struct ledger_owner *names)
+static void rename_row(struct ledger *ledger, uint32_t container, const struct ledger_owner *owner)
 {
 	struct ledger_container *row = &ledger->containers.rows[container];
+	const struct owner_names *before = row->names;
 
-	free((void *)(uintptr_t)row->owner);
-	row->owner = names;
-	if (row->waiting && !names->waiting)
+	row->names = owner_names_ref(owner->names);
+	owner_names_unref(before);
+	row->size_millicpu = owner->size_millicpu;
+	row->has_pod_names = owner->has_pod_names;
+	if (row->waiting && !owner->waiting)
 		end_wait(ledger, container);
 	else
 		groups_join(ledger, row);
@@ -240,19 +249,18 @@ static void revive_row(struct ledger *ledger, uint32_t container)
 	ledger->containers.replaced--;
 }
 
-/* The row with @names that goes on where @container, which has been seen with others, ends. */
-static uint32_t replace_row(struct ledger *ledger, uint32_t container, struct ledger_owner *names)
+/* The row of @owner that goes on where @container, which has been seen with others, ends. */
+static uint32_t replace_row(struct ledger *ledger, uint32_t container,
+			    const struct ledger_owner *owner)
 {
 	struct container_table *table = &ledger->containers;
-	uint32_t next = find_replaced(table, names);
+	uint32_t next = find_replaced(table, owner);
 
 	if (next != LEDGER_NONE) {
 		revive_row(ledger, next);
-		rename_row(ledger, next, names);
+		rename_row(ledger, next, owner);
 	} else if (table->replaced < ledger->max_containers) {
-		next = add_row(ledger, names, false);
-	} else {
-		free(names);
+		next = add_row(ledger, owner, false);
 	}
 	if (next == LEDGER_NONE)
 		return container; /* goes on under its old names, and asks again */
@@ -264,39 +272,32 @@ static uint32_t replace_row(struct ledger *ledger, uint32_t container, struct le
 /* A new row, or the last of those that are kept from when it was there before. */
 static uint32_t begin_row(struct ledger *ledger, const struct ledger_owner *owner)
 {
-	struct ledger_owner *names = owner_copy(owner);
-	uint32_t kept = names ? find_replaced(&ledger->containers, names) : LEDGER_NONE;
+	uint32_t kept = find_replaced(&ledger->containers, owner);
 
 	if (kept == LEDGER_NONE)
-		return add_row(ledger, names, false);
+		return add_row(ledger, owner, false);
 	revive_row(ledger, kept);
-	if (names->waiting)
-		free(names);
-	else
-		rename_row(ledger, kept, names);
+	if (!owner->waiting)
+		rename_row(ledger, kept, owner);
 	return kept;
 }
 
 static uint32_t follow_names(struct ledger *ledger, uint32_t container,
 			     const struct ledger_owner *owner)
 {
-	struct ledger_container *row = &ledger->containers.rows[container];
-	struct ledger_owner *names;
+	const struct ledger_container *row = &ledger->containers.rows[container];
 
-	if (owner->waiting &&
-	    (!row->waiting || (row->owner->has_pod_names && !owner->has_pod_names)))
+	if (owner->waiting && (!row->waiting || (row->has_pod_names && !owner->has_pod_names)))
 		return container; /* what it was called stands until there is better */
-	names = owner_copy(owner);
-	if (!names)
-		return container;
-	if (container != 0 && !row->waiting && !owner_is_same_series(row->owner, names))
-		return replace_row(ledger, container, names);
-	rename_row(ledger, container, names);
+	if (container != 0 && !row->waiting &&
+	    !owner_names_agree(row->names, owner->names, LABELS_CONTAINER))
+		return replace_row(ledger, container, owner);
+	rename_row(ledger, container, owner);
 	return container;
 }
 
 /* What says the same of a waiting row may still be a source whose word counts. */
-static bool is_better_known(const struct ledger_owner *row, const struct ledger_owner *owner)
+static bool is_better_known(const struct ledger_container *row, const struct ledger_owner *owner)
 {
 	return !owner->waiting || (owner->has_pod_names && !row->has_pod_names);
 }
@@ -304,26 +305,23 @@ static bool is_better_known(const struct ledger_owner *row, const struct ledger_
 uint32_t ledger_container(struct ledger *ledger, const struct ledger_owner *owner)
 {
 	struct container_table *table = &ledger->containers;
-	char container_id[LEDGER_LABEL_MAX];
 	uint32_t container;
 
-	label_text(container_id, sizeof(container_id), owner->container_id);
-	if (!container_id[0])
+	if (!owner->names->text[LABEL_CONTAINER_ID][0])
 		return 0;
-	container = find_row(table, container_id);
+	container = find_row(table, owner->names);
 	if (container != LEDGER_NONE) {
 		const struct ledger_container *row = &table->rows[container];
 
-		if (row->owner->labels_version != owner->labels_version ||
-		    (row->waiting && is_better_known(row->owner, owner)))
+		if (row->names != owner->names || (row->waiting && is_better_known(row, owner)))
 			return follow_names(ledger, container, owner);
 		return container;
 	}
 	if (has_room(ledger))
 		container = begin_row(ledger, owner);
 	if (container == LEDGER_NONE) {
-		note_refusal(table, container_id);
-		return other_row(ledger, owner);
+		note_refusal(table, owner->names);
+		return other_row(ledger, owner->names);
 	}
 	return container;
 }
@@ -354,7 +352,7 @@ void ledger_release_container(struct ledger *ledger, uint32_t container)
 		return;
 	row_index_remove(&table->index, row_key(row), container);
 	groups_leave(ledger, row);
-	free((void *)(uintptr_t)TAKE_PTR(row->owner));
+	owner_names_unref(TAKE_PTR(row->names));
 	row->used = false;
 	row_slots_give_back(&table->slots, container);
 	table->others -= row->is_other;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Pods, VMs and namespaces: sums over containers. A group is known by all its strings together (its
- * labels), so that a pod whose labels change goes on in another row, and comes back to the old one
- * if they change back while it is kept.
+ * Pods, VMs and namespaces: sums over containers. A group is known by all its names together, so
+ * that a pod whose labels change goes on in another row, and comes back to the old one if they
+ * change back while it is kept.
  *
  * A container that joins brings what it used before only if it has never belonged to a group of
  * that kind, which is the case while it waits for names; later it brings what it uses from now on.
@@ -41,23 +41,39 @@ static uint32_t used_rows(const struct group_table *table)
 	return table->slots.used - 1;
 }
 
-int group_table_init(struct group_table *table)
+/* What a pod, a VM and a namespace is called of which nothing is known. */
+static const struct owner_names other_names[LEDGER_GROUP_COUNT] = {
+	[LEDGER_POD] = { .text = { [LABEL_POD_NAME] = "other" } },
+	[LEDGER_VM] = { .text = { [LABEL_VM_NAME] = "other" } },
+};
+
+int group_table_init(struct ledger *ledger, enum ledger_group group)
 {
+	struct group_table *table = &ledger->groups[group];
+
 	*table = (struct group_table){ 0 };
 	row_slots_init(&table->slots);
 	value_table_init(&table->values, 1);
 	value_table_init(&table->deltas, 1);
 	row_index_init(&table->index, UINT32_MAX);
-	if (find_slot(table) == LEDGER_NONE)
+	table->other = owner_names_intern(ledger->names, &other_names[group]);
+	if (!table->other || find_slot(table) == LEDGER_NONE)
 		return -ENOMEM;
 	take_slot(table, OTHER);
 	return 0;
 }
 
+static void release_names(struct ledger_group_row *row)
+{
+	owner_names_unref(TAKE_PTR(row->names));
+	owner_names_unref(TAKE_PTR(row->facts));
+}
+
 void group_table_release(struct group_table *table)
 {
-	for (uint32_t i = 1; i < table->slots.count; i++) /* row 0's is no copy */
-		free((void *)(uintptr_t)table->rows[i].owner);
+	for (uint32_t i = 1; i < table->slots.count; i++)
+		release_names(&table->rows[i]);
+	owner_names_unref(table->other);
 	free(table->rows);
 	row_slots_release(&table->slots);
 	value_table_release(&table->values);
@@ -82,32 +98,24 @@ static void touch(struct group_table *table, uint32_t row)
 	(void)row_slots_touch(&table->slots, row);
 }
 
-static uint32_t find_row(const struct group_table *table, const struct ledger_owner *names,
-			 struct map_key key)
+/* The row holds its names, so that no other set has that address. */
+static struct map_key key_of(const struct owner_names *names)
 {
-	uint32_t row = row_index_first(&table->index, key);
-
-	while (row != LEDGER_NONE && !owner_is_equal(table->rows[row].owner, names))
-		row = row_index_next(&table->index, row);
-	return row;
+	return (struct map_key){ .lo = (uintptr_t)names };
 }
 
 static uint32_t add_row(struct ledger *ledger, struct group_table *table,
-			const struct ledger_owner *names, struct map_key key)
+			const struct owner_names *names)
 {
-	struct ledger_owner *copy;
 	uint32_t slot;
 
 	if (used_rows(table) >= ledger->max_containers)
 		return LEDGER_NONE;
 	slot = find_slot(table);
-	copy = slot == LEDGER_NONE ? NULL : owner_copy(names);
-	if (!copy || row_index_add(&table->index, key, slot) < 0) {
-		free(copy);
+	if (slot == LEDGER_NONE || row_index_add(&table->index, key_of(names), slot) < 0)
 		return LEDGER_NONE;
-	}
 	take_slot(table, slot);
-	table->rows[slot] = (struct ledger_group_row){ .owner = copy,
+	table->rows[slot] = (struct ledger_group_row){ .names = owner_names_ref(names),
 						       .used = true,
 						       .touched = table->rows[slot].touched,
 						       .serial = ++ledger->next_serial,
@@ -115,47 +123,42 @@ static uint32_t add_row(struct ledger *ledger, struct group_table *table,
 	return slot;
 }
 
-/* What a pod, a VM and a namespace is called of which nothing is known. */
-static const struct ledger_owner other_names[LEDGER_GROUP_COUNT] = {
-	[LEDGER_POD] = { "", "", "", "other", "", "", "", "", "", "", "", "", 0, 0, false, false,
-			 NULL },
-	[LEDGER_VM] = { "", "", "", "", "", "", "", "", "", "", "other", "", 0, 0, false, false,
-			NULL },
-	[LEDGER_NAMESPACE] = { "", "", "", "", "", "", "", "", "", "", "", "", 0, 0, false, false,
-			       NULL },
-};
-
 static uint32_t other_row(struct ledger *ledger, enum ledger_group group)
 {
 	struct ledger_group_row *row = &ledger->groups[group].rows[OTHER];
 
 	if (!row->used)
-		*row = (struct ledger_group_row){ .owner = &other_names[group],
+		*row = (struct ledger_group_row){ .names = ledger->groups[group].other,
 						  .used = true,
 						  .serial = ++ledger->next_serial };
 	return OTHER;
 }
 
-/* It names no series, so it may come later than what does. */
-static void learn_qos(struct ledger_group_row *row, const struct ledger_owner *names)
+/* They name no series, so they may come later than what does. */
+static void learn_facts(struct ledger_group_row *row, const struct owner_names *names)
 {
-	if (names->pod_qos && names->pod_qos[0])
-		((struct ledger_owner *)(uintptr_t)row->owner)->pod_qos = names->pod_qos;
+	const struct owner_names *facts;
+
+	if (!owner_names_know(names, LABELS_POD_FACTS))
+		return;
+	facts = owner_names_part(names, LABELS_POD_FACTS);
+	if (!facts)
+		return;
+	owner_names_unref(row->facts);
+	row->facts = facts;
 }
 
 static uint32_t row_of_names(struct ledger *ledger, enum ledger_group group,
-			     const struct ledger_owner *names)
+			     const struct owner_names *names)
 {
 	struct group_table *table = &ledger->groups[group];
-	const struct map_key key = { .lo = owner_hash(names) };
-	uint32_t row = find_row(table, names, key);
+	uint32_t row;
 
-	if (owner_is_equal(names, &other_names[group])) /* the namespace without a name */
+	if (names == table->other) /* the namespace without a name */
 		return other_row(ledger, group);
+	row = row_index_first(&table->index, key_of(names));
 	if (row == LEDGER_NONE)
-		row = add_row(ledger, table, names, key);
-	else
-		learn_qos(&table->rows[row], names);
+		row = add_row(ledger, table, names);
 	if (row != LEDGER_NONE)
 		return row;
 	table->overflows++;
@@ -169,20 +172,51 @@ static void leave(struct group_table *table, uint32_t *membership)
 	*membership = LEDGER_NONE;
 }
 
+/* What names a group; the keys without which there is none. */
+static const struct {
+	uint32_t keys, needed;
+} group_keys[LEDGER_GROUP_COUNT] = {
+	[LEDGER_POD] = { LABELS_POD, LABEL_BIT(LABEL_POD_ID) },
+	[LEDGER_VM] = { LABELS_VM, LABEL_BIT(LABEL_VM_ID) },
+	[LEDGER_NAMESPACE] = { LABEL_BIT(LABEL_NAMESPACE), 0 },
+};
+
 static bool may_join(const struct ledger_container *container, enum ledger_group group)
 {
-	return !container->waiting || (container->owner->has_pod_names && group != LEDGER_VM);
+	uint32_t needed = group_keys[group].needed;
+
+	if (container->waiting && (!container->has_pod_names || group == LEDGER_VM))
+		return false;
+	return !needed || owner_names_know(container->names, needed);
+}
+
+static uint32_t find_group(struct ledger *ledger, const struct ledger_container *container,
+			   enum ledger_group group)
+{
+	struct group_table *table = &ledger->groups[group];
+	const struct owner_names *names;
+	uint32_t row;
+
+	if (!may_join(container, group))
+		return LEDGER_NONE;
+	names = owner_names_part(container->names, group_keys[group].keys);
+	if (!names) {
+		table->overflows++;
+		return other_row(ledger, group);
+	}
+	row = row_of_names(ledger, group, names);
+	if (group == LEDGER_POD && row != OTHER)
+		learn_facts(&table->rows[row], container->names);
+	owner_names_unref(names);
+	return row;
 }
 
 void groups_join(struct ledger *ledger, struct ledger_container *container)
 {
 	for (enum ledger_group group = LEDGER_POD; group < LEDGER_GROUP_COUNT; group++) {
 		struct group_table *table = &ledger->groups[group];
-		struct ledger_owner names;
-		uint32_t row = LEDGER_NONE;
+		uint32_t row = find_group(ledger, container, group);
 
-		if (may_join(container, group) && owner_of_group(container->owner, group, &names))
-			row = row_of_names(ledger, group, &names);
 		if (row != LEDGER_NONE)
 			table->rows[row].owners++;
 		leave(table, &container->group[group]);
@@ -255,8 +289,8 @@ void ledger_release_group(struct ledger *ledger, enum ledger_group group, uint32
 
 	if (row == OTHER || released->owners > 0)
 		return;
-	row_index_remove(&table->index, (struct map_key){ .lo = owner_hash(released->owner) }, row);
-	free((void *)(uintptr_t)TAKE_PTR(released->owner));
+	row_index_remove(&table->index, key_of(released->names), row);
+	release_names(released);
 	released->used = false;
 	row_slots_give_back(&table->slots, row);
 }

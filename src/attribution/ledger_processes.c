@@ -8,9 +8,9 @@
  */
 #include <errno.h>
 
-#include "attribution/label_text.h"
 #include "attribution/ledger_rows.h"
 #include "base/macro.h"
+#include "energy/label_text.h"
 
 void process_table_init(struct process_table *table, uint32_t limit)
 {

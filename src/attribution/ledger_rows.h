@@ -6,7 +6,6 @@
 #pragma once
 
 #include "attribution/ledger.h"
-#include "attribution/owner.h"
 #include "attribution/row_index.h"
 #include "attribution/row_slots.h"
 #include "attribution/value_table.h"
@@ -51,7 +50,8 @@ struct group_table {
 	struct ledger_group_row *rows;
 	struct value_table values;
 	struct value_table deltas;
-	struct row_index index; /* by hash of all strings */
+	struct row_index index;          /* by names */
+	const struct owner_names *other; /* of row 0 */
 	uint64_t overflows;
 };
 
@@ -68,6 +68,7 @@ struct ledger {
 	uint64_t now_ns;
 	uint64_t next_serial;
 	struct ledger_zone *zone; /* [zones] */
+	struct names_table *names;
 	uint64_t node_cpu_ns;
 	struct process_table processes;
 	struct container_table containers;
@@ -92,8 +93,8 @@ uint32_t container_table_add(struct ledger *ledger, const struct ledger_owner *o
 /* Lets those go on that have waited long enough. */
 void container_table_end_waits(struct ledger *ledger);
 
-/* Makes room for row 0. 0 or -ENOMEM. */
-int group_table_init(struct group_table *table);
+/* Makes room for row 0, and its names. 0 or -ENOMEM. */
+int group_table_init(struct ledger *ledger, enum ledger_group group);
 void group_table_release(struct group_table *table);
 void group_table_begin(struct group_table *table);
 /* Makes a container belong to the groups that its owner names, and to no other. */

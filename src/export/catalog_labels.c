@@ -48,6 +48,13 @@ static const char *activity_source_of(struct cursor *cursor)
 	return cursor->activity_source;
 }
 
+static const char *fact_of(const struct cursor *cursor, size_t key)
+{
+	const struct owner_names *facts = cursor->row->labels->facts;
+
+	return facts ? facts->text[key] : "";
+}
+
 static const char *node_quality_of(const struct snapshot *snapshot)
 {
 	bool measured = false, estimated = false;
@@ -66,6 +73,7 @@ static const char *node_quality_of(const struct snapshot *snapshot)
 #define SELF(field)  IN_SELF, offsetof(struct snapshot_self, field), NULL
 #define PATH         IN_ZONE, offsetof(struct snapshot_zone, zone.path), NULL
 #define NAMES(field) IN_NAMES, offsetof(struct snapshot_name_source, field), NULL
+#define FACT(key)    IN_FACTS, key, NULL
 #define TEXT(text)   IN_TEXT, 0, text
 #define FROM(what)   FROM_##what, 0, NULL
 
@@ -73,6 +81,7 @@ enum text_from {
 	IN_SELF,
 	IN_ZONE,
 	IN_NAMES,
+	IN_FACTS, /* of the row's pod */
 	IN_TEXT,
 	FROM_ACTIVITY,
 	FROM_IDLE_STATE,
@@ -81,7 +90,6 @@ enum text_from {
 	FROM_MODE,
 	FROM_NODE,
 	FROM_PACKAGE,
-	FROM_POD,
 	FROM_QUALITY,
 	FROM_REASON,
 	FROM_SCOPE,
@@ -93,7 +101,7 @@ enum text_from {
 
 static const struct {
 	const char *name;
-	/* An array of char at @offset, a text that never changes, or what text_of() knows. */
+	/* An array of char at @offset, a fact by its key, a fixed text, or what text_of() knows. */
 	enum text_from from;
 	size_t offset;
 	const char *text;
@@ -117,7 +125,7 @@ static const struct {
 	[POINT_PACKAGE] = { "package", FROM(PACKAGE) },
 	[POINT_PATH] = { "path", PATH },
 	[POINT_PLATFORM_SOURCE] = { "platform_power_source", SELF(platform_source) },
-	[POINT_QOS_CLASS] = { "qos_class", FROM(POD) },
+	[POINT_QOS_CLASS] = { "qos_class", FACT(LABEL_QOS_CLASS) },
 	[POINT_QUALITY] = { "quality", FROM(QUALITY) },
 	[POINT_READER] = { "reader", SELF(activity_reader) },
 	[POINT_REASON] = { "reason", FROM(REASON) },
@@ -145,6 +153,8 @@ static const char *text_of(struct cursor *cursor, enum point_label key)
 		return (const char *)zone + labels[key].offset;
 	case IN_NAMES:
 		return (const char *)cursor->names + labels[key].offset;
+	case IN_FACTS:
+		return fact_of(cursor, labels[key].offset);
 	case IN_TEXT:
 		return labels[key].text;
 	case FROM_ACTIVITY:
@@ -161,8 +171,6 @@ static const char *text_of(struct cursor *cursor, enum point_label key)
 		return node_quality_of(cursor->view->snapshot);
 	case FROM_PACKAGE:
 		return package_of(cursor);
-	case FROM_POD:
-		return cursor->row->pod_qos ? cursor->row->pod_qos : "";
 	case FROM_QUALITY:
 		return zone_quality_name(zone->zone.quality);
 	case FROM_REASON:

@@ -338,7 +338,7 @@ static void walk_pods(struct walk *walk)
 		const struct row_text *text = &view->texts[NAMES_CURRENT][row];
 
 		walk->at.row = &view->rows[row];
-		if (text->text && walk->at.row->labels->owner->pod_id[0])
+		if (text->text && walk->at.row->labels->names->text[LABEL_POD_ID][0])
 			put_point(walk, text, NULL);
 		/* else it hangs on an earlier row, or is the pods for which there was no room */
 	}

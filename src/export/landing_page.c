@@ -208,8 +208,7 @@ static void add_consumers(struct strbuf *out, const struct snapshot *snapshot)
 		if (labels->pid)
 			strbuf_addf(out, " (%u)", labels->pid);
 		strbuf_add_str(out, "</td><td>");
-		if (labels->container)
-			add_text(out, labels->container->container_name, LEDGER_LABEL_MAX);
+		add_text(out, labels->names->text[LABEL_CONTAINER_NAME], OWNER_NAME_MAX + 1);
 		strbuf_add_str(out, "</td><td class=\"n\">");
 		add_watts(out, top[i].watts);
 		strbuf_add_str(out, "</td></tr>\n");

@@ -1,14 +1,95 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Ids go through label_escape_unique(), for two of them must never become one; names need not. A
- * process says what its container and pod are called where that is more than the id says, so that
- * it can be told from the same process before its container had a name.
+ * Which names of an owner a series has is a list for each level and schema. Ids go through
+ * label_escape_unique(), for two of them must never become one; names need not. A process says what
+ * its container and pod are called where that is more than the id says, so that it can be told from
+ * the same process before its container had a name.
  */
 #include "export/row_labels.h"
 
 #include <string.h>
 
+#include "base/macro.h"
 #include "export/label_escape.h"
+
+#define LABELS_ID (LABEL_BIT(LABEL_CONTAINER_ID) | LABEL_BIT(LABEL_POD_ID) | LABEL_BIT(LABEL_VM_ID))
+
+struct printed {
+	const char *name;
+	enum label_key key;
+};
+
+struct printed_list {
+	const struct printed *labels;
+	size_t count;
+	bool extra; /* a pod's labels that the user asked for follow */
+};
+
+#define LIST(labels)                                                                               \
+	{                                                                                          \
+		(labels), ARRAY_SIZE(labels), false                                                \
+	}
+
+static const struct printed of_process[] = {
+	{ "container_id", LABEL_CONTAINER_ID },
+	{ "container_namespace", LABEL_NAMESPACE },
+	{ "vm_id", LABEL_VM_ID },
+};
+
+static const struct printed of_container[] = {
+	{ "container_id", LABEL_CONTAINER_ID },
+	{ "pod_name", LABEL_POD_NAME },
+	{ "container_name", LABEL_CONTAINER_NAME },
+	{ "container_namespace", LABEL_NAMESPACE },
+};
+
+static const struct printed of_container_current[] = {
+	{ "container_id", LABEL_CONTAINER_ID }, { "container_name", LABEL_CONTAINER_NAME },
+	{ "runtime", LABEL_RUNTIME },           { "pod_id", LABEL_POD_ID },
+	{ "pod_name", LABEL_POD_NAME },         { "container_namespace", LABEL_NAMESPACE },
+};
+
+static const struct printed of_pod[] = {
+	{ "pod_id", LABEL_POD_ID },
+	{ "pod_name", LABEL_POD_NAME },
+	{ "container_namespace", LABEL_NAMESPACE },
+	{ "workload", LABEL_WORKLOAD },
+	{ "workload_type", LABEL_WORKLOAD_TYPE },
+};
+
+static const struct printed of_pod_current[] = {
+	{ "pod_id", LABEL_POD_ID },
+	{ "pod_name", LABEL_POD_NAME },
+	{ "pod_namespace", LABEL_NAMESPACE },
+	{ "workload", LABEL_WORKLOAD },
+	{ "workload_type", LABEL_WORKLOAD_TYPE },
+};
+
+static const struct printed of_vm[] = {
+	{ "vm_id", LABEL_VM_ID },
+	{ "vm_name", LABEL_VM_NAME },
+	{ "hypervisor", LABEL_HYPERVISOR },
+};
+
+static const struct printed of_namespace[] = {
+	{ "container_namespace", LABEL_NAMESPACE },
+};
+
+static const struct printed_list classic[LEVEL_COUNT] = {
+	[LEVEL_PROCESS] = LIST(of_process),
+	[LEVEL_CONTAINER] = LIST(of_container),
+	[LEVEL_POD] = { of_pod, ARRAY_SIZE(of_pod), true },
+	[LEVEL_VM] = LIST(of_vm),
+	[LEVEL_NAMESPACE] = LIST(of_namespace),
+};
+
+/* A process has the same in both. */
+static const struct printed_list current[LEVEL_COUNT] = {
+	[LEVEL_CONTAINER] = LIST(of_container_current),
+	[LEVEL_POD] = { of_pod_current, ARRAY_SIZE(of_pod_current), true },
+	[LEVEL_VM] = LIST(of_vm),
+	[LEVEL_NAMESPACE] = LIST(of_namespace),
+};
 
 static void add_label(struct strbuf *out, const char *name, const char *value)
 {
@@ -34,11 +115,6 @@ static void add_pid(struct strbuf *out, const struct series_labels *labels)
 	strbuf_add(out, "\",", 2);
 }
 
-static const struct ledger_owner *owner_of(const struct series_labels *labels)
-{
-	return labels->container ? labels->container->owner : labels->owner;
-}
-
 static void add_name_beyond_id(struct strbuf *out, const char *name, const char *value,
 			       const char *id)
 {
@@ -46,106 +122,64 @@ static void add_name_beyond_id(struct strbuf *out, const char *name, const char 
 		add_label(out, name, value);
 }
 
-static void add_process_owner(struct strbuf *out, const struct ledger_owner *owner)
+static void add_names(struct strbuf *out, const struct printed_list *list,
+		      const struct owner_names *names)
 {
-	add_id(out, "container_id", owner->container_id);
-	add_label(out, "container_namespace", owner->container_namespace);
-	add_id(out, "vm_id", owner->vm_id);
-	add_name_beyond_id(out, "container_name", owner->container_name, owner->container_id);
-	add_name_beyond_id(out, "pod_name", owner->pod_name, owner->container_id);
-}
+	for (size_t i = 0; i < list->count; i++) {
+		const struct printed *label = &list->labels[i];
 
-static void add_pod(struct strbuf *out, const struct ledger_owner *owner, const char *namespace)
-{
-	add_id(out, "pod_id", owner->pod_id);
-	add_label(out, "pod_name", owner->pod_name);
-	add_label(out, namespace, owner->container_namespace);
-	add_label(out, "workload", owner->workload);
-	add_label(out, "workload_type", owner->workload_type);
-	if (owner->pod_labels[0] == ',') { /* ready to print, see ledger.h */
-		strbuf_add_str(out, owner->pod_labels + 1);
-		strbuf_add_char(out, ',');
+		if (LABEL_BIT(label->key) & LABELS_ID)
+			add_id(out, label->name, names->text[label->key]);
+		else
+			add_label(out, label->name, names->text[label->key]);
 	}
+	for (size_t i = 0; list->extra && i < names->extra_count; i++)
+		add_label(out, names->extra[i].name, names->extra[i].value);
 }
 
-static void add_vm(struct strbuf *out, const struct ledger_owner *owner)
+static void add_process_names(struct strbuf *out, const struct owner_names *names)
 {
-	add_id(out, "vm_id", owner->vm_id);
-	add_label(out, "vm_name", owner->vm_name);
-	add_label(out, "hypervisor", owner->hypervisor);
+	const char *id = names->text[LABEL_CONTAINER_ID];
+
+	add_names(out, &classic[LEVEL_PROCESS], names);
+	add_name_beyond_id(out, "container_name", names->text[LABEL_CONTAINER_NAME], id);
+	add_name_beyond_id(out, "pod_name", names->text[LABEL_POD_NAME], id);
 }
 
 void row_labels_classic(struct strbuf *out, enum snapshot_level level, bool retired,
 			const struct series_labels *labels)
 {
-	const struct ledger_owner *owner = owner_of(labels);
-
-	switch (level) {
-	case LEVEL_PROCESS:
-		if (!retired) {
-			add_pid(out, labels);
-			add_label(out, "command", labels->command);
-		}
-		add_process_owner(out, owner);
-		break;
-	case LEVEL_CONTAINER:
-		add_id(out, "container_id", owner->container_id);
-		add_label(out, "pod_name", owner->pod_name);
-		add_label(out, "container_name", owner->container_name);
-		add_label(out, "container_namespace", owner->container_namespace);
-		break;
-	case LEVEL_POD:
-		add_pod(out, owner, "container_namespace");
-		break;
-	case LEVEL_VM:
-		add_vm(out, owner);
-		break;
-	case LEVEL_NAMESPACE:
-	case LEVEL_COUNT:
-	default:
-		add_label(out, "container_namespace", owner->container_namespace);
+	if (level != LEVEL_PROCESS) {
+		add_names(out, &classic[level], labels->names);
+		return;
 	}
+	if (!retired) {
+		add_pid(out, labels);
+		add_label(out, "command", labels->command);
+	}
+	add_process_names(out, labels->names);
 }
 
-static const char *process_type(const struct ledger_owner *owner)
+static const char *process_type(const struct owner_names *names)
 {
-	if (owner->vm_id[0])
+	if (names->text[LABEL_VM_ID][0])
 		return "vm";
-	return owner->pod_id[0] || owner->runtime[0] ? "container" : "regular";
+	return names->text[LABEL_POD_ID][0] || names->text[LABEL_RUNTIME][0] ? "container"
+									     : "regular";
 }
 
 void row_labels_current(struct strbuf *out, enum snapshot_level level, bool retired,
 			const struct series_labels *labels)
 {
-	const struct ledger_owner *owner = owner_of(labels);
-
-	switch (level) {
-	case LEVEL_PROCESS:
-		if (!retired) {
-			add_pid(out, labels);
-			add_label(out, "comm", labels->command);
-			strbuf_add_str(out, "exe=\"\",");
-			add_label(out, "type", process_type(owner));
-		}
-		add_process_owner(out, owner);
-		break;
-	case LEVEL_CONTAINER:
-		add_id(out, "container_id", owner->container_id);
-		add_label(out, "container_name", owner->container_name);
-		add_label(out, "runtime", owner->runtime);
-		add_id(out, "pod_id", owner->pod_id);
-		add_label(out, "pod_name", owner->pod_name);
-		add_label(out, "container_namespace", owner->container_namespace);
-		break;
-	case LEVEL_POD:
-		add_pod(out, owner, "pod_namespace");
-		break;
-	case LEVEL_VM:
-		add_vm(out, owner);
-		break;
-	case LEVEL_NAMESPACE:
-	case LEVEL_COUNT:
-	default:
-		add_label(out, "container_namespace", owner->container_namespace);
+	if (level != LEVEL_PROCESS) {
+		add_names(out, &current[level], labels->names);
+		return;
 	}
+	if (!retired) {
+		add_pid(out, labels);
+		add_label(out, "comm", labels->command);
+		strbuf_add_str(out, "exe=\"\",");
+		add_label(out, "type", process_type(labels->names));
+	}
+	add_process_names(out, labels->names);
 }

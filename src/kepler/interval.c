@@ -83,11 +83,17 @@ int interval_engine_find_zones(struct interval_engine *engine, int64_t realtime_
 int interval_engine_new(const struct interval_sources *sources, const struct config *config,
 			struct interval_engine **ret)
 {
+	static const struct owner_names overflow = {
+		.text = { [LABEL_CONTAINER_ID] = "system_processes",
+			  [LABEL_CONTAINER_NAME] = "system_processes",
+			  [LABEL_NAMESPACE] = "system",
+			  [LABEL_POD_NAME] = "system_processes" },
+	};
 	const struct ledger_options options = {
 		.max_processes = config->monitor.max_processes,
 		.max_containers = config->monitor.max_containers,
-		.overflow = { "system_processes", "system_processes", "system",
-			      "system_processes" },
+		.overflow = &overflow,
+		.names = identity_resolver_names(sources->identities),
 	};
 	struct interval_engine *engine = calloc(1, sizeof(*engine));
 	int r;
@@ -177,7 +183,8 @@ static void name_waiting(struct interval_engine *engine)
 		if (!waiting->used || !waiting->waiting)
 			continue;
 		left--;
-		identity = identity_find(engine->sources.identities, waiting->owner->container_id);
+		identity = identity_find(engine->sources.identities,
+					 waiting->names->text[LABEL_CONTAINER_ID]);
 		if (identity && (!identity->waiting || identity->has_pod_names)) {
 			const struct ledger_owner owner = ledger_owner_of(identity);
 

@@ -158,17 +158,18 @@ static void add_line(struct strbuf *out, const struct interval_engine *engine,
 {
 	const struct ledger *ledger = interval_engine_ledger(engine);
 	const struct ledger_process *process = ledger_process_at(ledger, line->process);
-	const struct ledger_owner *owner = ledger_container_at(ledger, process->container)->owner;
-	char name[2 * LEDGER_LABEL_MAX];
+	const struct owner_names *names = ledger_container_at(ledger, process->container)->names;
+	const char *pod = names->text[LABEL_POD_ID];
+	char name[2 * OWNER_NAME_MAX + 2];
 	double seconds = (double)interval_engine_elapsed_ns(engine) / 1e9;
 
 	strbuf_addf(out, "%8u  ", process->pid);
 	add_cell(out, process->comm, LEDGER_COMM_MAX);
 	strbuf_add_char(out, ' ');
-	if (owner->pod_id[0])
-		(void)snprintf(name, sizeof(name), "%s/%s", owner->container_namespace,
-			       owner->pod_name);
-	add_cell(out, owner->pod_id[0] ? name : owner->container_name, owner_width);
+	if (pod[0])
+		(void)snprintf(name, sizeof(name), "%s/%s", names->text[LABEL_NAMESPACE],
+			       names->text[LABEL_POD_NAME]);
+	add_cell(out, pod[0] ? name : names->text[LABEL_CONTAINER_NAME], owner_width);
 	strbuf_addf(out, " %7.1f", seconds > 0 ? (double)line->cpu_ns / 1e7 / seconds : 0.0);
 	add_power(out, line->watts);
 	strbuf_add_char(out, '\n');

@@ -6,7 +6,7 @@
 #include "attribution/ledger.h"
 #include "workload/identity.h"
 
-/* Borrows the texts of @identity. */
+/* Borrows the names of @identity. */
 struct ledger_owner ledger_owner_of(const struct identity *identity);
 /* Borrows the command of @sample. */
 struct process_ref process_ref_of(const struct activity_sample *sample);

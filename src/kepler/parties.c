@@ -131,7 +131,7 @@ static int read_sizes(struct parties *parties, const struct ledger *ledger, uint
 		const struct ledger_container *container = ledger_container_at(ledger, row);
 		bool lives = container->used && container->living && !container->replaced;
 
-		parties->container_millicpu[row] = lives ? container->owner->size_millicpu : 0;
+		parties->container_millicpu[row] = lives ? container->size_millicpu : 0;
 		parties->container_has_party[row] = false;
 	}
 	return 0;

@@ -11,12 +11,13 @@ void sleepers_look(struct ledger *ledger, struct identity_resolver *identities, 
 		*looked_ns = now_ns;
 	for (uint32_t i = 0; i < slots; i++) {
 		const struct ledger_container *row = ledger_container_at(ledger, i);
+		const char *id;
 
 		if (!row->used || row->living || (!all && !row->touched))
 			continue;
-		ledger_set_there(
-			ledger, i,
-			!row->replaced && !row->is_other &&
-				identity_cgroup_exists(identities, row->owner->container_id));
+		id = row->names->text[LABEL_CONTAINER_ID];
+		ledger_set_there(ledger, i,
+				 !row->replaced && !row->is_other &&
+					 identity_cgroup_exists(identities, id));
 	}
 }

@@ -156,7 +156,7 @@ void kube_take_pod(struct kube *kube, const json_t *object, const char *text, si
 
 	if (r == 0) {
 		kube_count_by(kube, &kube->stats.bad_pods, pod.skipped);
-		kube_count_by(kube, &kube->stats.labels_lost, pod.labels_lost);
+		kube_count_by(kube, &kube->stats.labels_lost, pod.labels->lost);
 		r = pod_table_put(&kube->table, &pod, text, len, clock_ns(CLOCK_BOOTTIME));
 		pod_release(&pod);
 	}

@@ -60,6 +60,19 @@ static const char *read_id(struct pod *pod, const json_t *status)
 	return id;
 }
 
+/* k8s.io/api/core/v1, PodQOSClass; another is not known. */
+static const char *qos_class(const json_t *status)
+{
+	static const char *const classes[] = { "Guaranteed", "Burstable", "BestEffort" };
+	const char *said = text_of(status, "qosClass");
+
+	for (size_t i = 0; i < ARRAY_SIZE(classes); i++) {
+		if (strcmp(classes[i], said) == 0)
+			return classes[i];
+	}
+	return "";
+}
+
 static const json_t *find_spec(const json_t *specs, const char *name)
 {
 	const json_t *spec;
@@ -99,7 +112,7 @@ static int add(struct pod *pod, const struct container_names *names, const char 
 	if (ARRAY_RESERVE(pod->containers, pod->size, pod->count + 1) < 0)
 		return -ENOMEM;
 	pod->containers[pod->count] = *names;
-	pod->containers[pod->count++].container_id = id;
+	pod->containers[pod->count++].names.text[LABEL_CONTAINER_ID] = id;
 	return 0;
 }
 
@@ -112,7 +125,7 @@ static int read_status(struct pod *pod, const json_t *status, const json_t *spec
 	const json_t *spec = find_spec(specs, text_of(status, "name"));
 	int r = 0;
 
-	names.container_name = text_of(status, "name");
+	names.names.text[LABEL_CONTAINER_NAME] = text_of(status, "name");
 	read_resources(spec, &names);
 	if (id)
 		r = add(pod, &names, id);
@@ -151,7 +164,7 @@ static int read_containers(struct pod *pod, const json_t *object,
 /* The pod itself, as long as its status names no container that has an id. */
 static int add_pod_alone(struct pod *pod, const struct container_names *common)
 {
-	strbuf_addf(&pod->alone, DIRECTORY_POD_PREFIX "%s", common->pod_id);
+	strbuf_addf(&pod->alone, DIRECTORY_POD_PREFIX "%s", common->names.text[LABEL_POD_ID]);
 	return strbuf_error(&pod->alone) < 0 ? -ENOMEM : add(pod, common, pod->alone.data);
 }
 
@@ -160,7 +173,7 @@ void pod_release(struct pod *pod)
 	strbuf_release(&pod->alone);
 	free(pod->containers);
 	free(pod->workload.name);
-	strbuf_release(&pod->labels);
+	free(pod->labels);
 }
 
 int pod_json_read(const json_t *object, const struct pod_labels *labels, struct pod *ret)
@@ -169,26 +182,30 @@ int pod_json_read(const json_t *object, const struct pod_labels *labels, struct 
 	const char *static_uid = pod_static_uid(object);
 	CLEANUP(pod_release) struct pod pod = { .uid = text_of(metadata, "uid") };
 	struct container_names common = {
-		.pod_name = text_of(metadata, "name"),
-		.pod_namespace = text_of(metadata, "namespace"),
-		.pod_id = static_uid ? static_uid : pod.uid,
-		.pod_qos =
-			pod_qos_from_name(text_of(json_object_get(object, "status"), "qosClass")),
+		.names.text = {
+			[LABEL_POD_NAME] = text_of(metadata, "name"),
+			[LABEL_NAMESPACE] = text_of(metadata, "namespace"),
+			[LABEL_POD_ID] = static_uid ? static_uid : pod.uid,
+			[LABEL_QOS_CLASS] = qos_class(json_object_get(object, "status")),
+		},
 	};
+	const char **text = common.names.text;
 	int r;
 
-	if (!fits(pod.uid, UID_MAX) || !fits(common.pod_name, NAME_MAX_K8S) ||
-	    !fits(common.pod_namespace, NAME_MAX_K8S))
+	if (!fits(pod.uid, UID_MAX) || !fits(text[LABEL_POD_NAME], NAME_MAX_K8S) ||
+	    !fits(text[LABEL_NAMESPACE], NAME_MAX_K8S))
 		return -EINVAL;
 	r = pod_workload_read(object, &pod.workload);
 	if (r < 0)
 		return r;
-	pod.labels_lost = pod_labels_write(labels, metadata, &pod.labels);
-	if (strbuf_error(&pod.labels) < 0)
+	pod.labels = malloc(sizeof(*pod.labels));
+	if (!pod.labels)
 		return -ENOMEM;
-	common.workload = pod.workload.name;
-	common.workload_type = pod.workload.type;
-	common.pod_labels = pod.labels.data ? pod.labels.data : "";
+	pod_labels_read(labels, metadata, pod.labels);
+	text[LABEL_WORKLOAD] = pod.workload.name;
+	text[LABEL_WORKLOAD_TYPE] = pod.workload.type;
+	common.names.extra = pod.labels->items;
+	common.names.extra_count = pod.labels->count;
 	r = read_containers(&pod, object, &common);
 	if (r == 0 && pod.count == 0)
 		r = add_pod_alone(&pod, &common);

@@ -25,8 +25,7 @@ struct pod {
 	struct container_names *containers;
 	size_t count, size;
 	struct pod_workload workload;
-	struct strbuf labels;
-	size_t labels_lost;  /* cut or left out: see pod_labels_write() */
+	struct pod_label_values *labels;
 	size_t skipped;      /* containers: an id that is none, or beyond POD_STATUSES_MAX */
 	struct strbuf alone; /* id of the record of a pod without containers */
 };

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The labels that a user asked for: read once from the option, written once per pod. */
+/* The labels that a user asked for: read once from the option, looked for in each pod. */
 #include "kube/pod_labels.h"
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/macro.h"
+#include "base/strbuf.h"
 #include "base/utf8.h"
 
 #define KEY_MAX 317 /* prefix 253, slash, name 63: k8s.io/apimachinery/pkg/util/validation */
@@ -99,20 +101,6 @@ static size_t cut(const char *text, size_t max)
 	}
 }
 
-static void add_escaped(struct strbuf *out, const char *value, size_t len)
-{
-	for (size_t i = 0; i < len; i++) {
-		if (((unsigned char)value[i] < 0x20 && value[i] != '\n') || value[i] == 0x7f)
-			strbuf_add_char(out, ' '); /* a tab: the list is of printable text */
-		else if (value[i] == '\n')
-			strbuf_add_str(out, "\\n");
-		else if (value[i] == '"' || value[i] == '\\')
-			strbuf_add(out, (const char[]){ '\\', value[i] }, 2);
-		else
-			strbuf_add_char(out, value[i]);
-	}
-}
-
 static const char *find_value(const json_t *metadata, const char *key)
 {
 	const char *value =
@@ -124,30 +112,40 @@ static const char *find_value(const json_t *metadata, const char *key)
 	return value;
 }
 
-size_t pod_labels_write(const struct pod_labels *labels, const json_t *metadata, struct strbuf *out)
+/* A tab is ordinary in an annotation, and nothing to print. */
+static void copy_printable(char *to, const char *value, size_t len)
 {
-	size_t begin = out->len, lost = 0;
+	for (size_t i = 0; i < len; i++) {
+		bool control = (unsigned char)value[i] < 0x20 || value[i] == 0x7f;
 
+		to[i] = control && value[i] != '\n' ? ' ' : value[i];
+	}
+	to[len] = '\0';
+}
+
+void pod_labels_read(const struct pod_labels *labels, const json_t *metadata,
+		     struct pod_label_values *ret)
+{
+	size_t used = 0;
+
+	ret->count = ret->lost = 0;
 	for (size_t i = 0; i < labels->count; i++) {
 		const struct pod_label *label = &labels->items[i];
 		const char *value = find_value(metadata, label->key);
-		size_t before = out->len, len;
+		size_t len, size;
 
 		if (!value || !*value)
 			continue;
 		len = cut(value, POD_LABEL_VALUE_MAX);
-		strbuf_add_char(out, ',');
-		strbuf_add_str(out, label->name);
-		strbuf_add_str(out, "=\"");
-		add_escaped(out, value, len);
-		strbuf_add_char(out, '"');
-		if (!out->failed && out->len - begin > POD_LABELS_TEXT_MAX) {
-			out->len = before;
-			out->data[before] = '\0';
-			lost++;
-		} else if (value[len]) {
-			lost++;
+		size = strlen(label->name) + len + OWNER_EXTRA_PUNCTUATION;
+		if (used + size > OWNER_EXTRA_BYTES) {
+			ret->lost++;
+			continue;
 		}
+		used += size;
+		ret->lost += value[len] != '\0';
+		copy_printable(ret->text[ret->count], value, len);
+		ret->items[ret->count] = (struct label){ label->name, ret->text[ret->count] };
+		ret->count++;
 	}
-	return lost;
 }

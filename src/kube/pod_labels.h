@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Labels and annotations of pods that the user asked for, as text for behind other labels:
- * ",label_app=\"shop\",label_app_kubernetes_io_part_of=\"store\"". Pure.
+ * Labels and annotations of pods that the user asked for, as pairs beyond an owner's names:
+ * label_app "shop", label_app_kubernetes_io_part_of "store". Pure.
  *
  * Names: "label_", then the key with everything but [a-zA-Z0-9_] turned into "_". Values are chosen
- * by what made the pod: cut to POD_LABEL_VALUE_MAX bytes at a whole character, then escaped as
- * the Prometheus text format wants it; control bytes but newlines become blanks. The whole fits the
- * 1,023 bytes that a directory keeps: what does not fit any more is left out as a whole, in the
- * order that the user gave.
+ * by what made the pod: cut to POD_LABEL_VALUE_MAX bytes at a whole character, control bytes but
+ * newlines become blanks. Nothing is escaped. What does not fit the room for pairs
+ * (OWNER_EXTRA_BYTES) any more is left out as a whole, in the order that the user gave.
  */
 #pragma once
 
@@ -15,11 +14,10 @@
 #include <stddef.h>
 
 #include "base/diag.h"
-#include "base/strbuf.h"
+#include "energy/owner_names.h"
 
-#define POD_LABELS_MAX      16
-#define POD_LABEL_VALUE_MAX 127
-#define POD_LABELS_TEXT_MAX 1023
+#define POD_LABELS_MAX      OWNER_EXTRA_MAX
+#define POD_LABEL_VALUE_MAX OWNER_NAME_MAX
 
 struct pod_label {
 	char *key;  /* "app.kubernetes.io/name" */
@@ -37,9 +35,14 @@ struct pod_labels {
  */
 int pod_labels_parse(const char *text, struct pod_labels *ret, struct diag *diag);
 void pod_labels_release(struct pod_labels *labels);
-/*
- * Appends what a pod's metadata has of them: its label of that key, else its annotation. Returns
- * how many of these are not whole: cut, or left out.
- */
-size_t pod_labels_write(const struct pod_labels *labels, const json_t *metadata,
-			struct strbuf *out);
+/* Of one pod: what is there, in the user's order. Points into itself: it is not to be copied. */
+struct pod_label_values {
+	struct label items[POD_LABELS_MAX]; /* names are those of the struct pod_labels */
+	size_t count;
+	size_t lost; /* not whole: cut, or left out */
+	char text[POD_LABELS_MAX][POD_LABEL_VALUE_MAX + 1];
+};
+
+/* What a pod's metadata has of them: its label of that key, else its annotation. */
+void pod_labels_read(const struct pod_labels *labels, const json_t *metadata,
+		     struct pod_label_values *ret);

@@ -164,7 +164,8 @@ static int put_containers(struct pod_table *table, const struct pod *pod, struct
 
 		if (r < 0)
 			failed = r;
-		strbuf_add(ids, names->container_id, strlen(names->container_id) + 1);
+		strbuf_add(ids, names->names.text[LABEL_CONTAINER_ID],
+			   strlen(names->names.text[LABEL_CONTAINER_ID]) + 1);
 	}
 	return failed < 0 ? failed : strbuf_error(ids);
 }

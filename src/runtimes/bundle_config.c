@@ -48,10 +48,11 @@ static void read_size(const json_t *config, struct container_names *names)
 	const json_t *resources = json_object_get(json_object_get(config, "linux"), "resources");
 	const json_t *cpu = json_object_get(resources, "cpu");
 	json_int_t period = integer(cpu, "period"), shares = integer(cpu, "shares");
+	const char *pod = names->names.text[LABEL_POD_NAME];
 
 	if (period > 0 && period <= 1000000) /* the kernel's limit, µs */
 		names->cpu_limit_milli = millicpu(integer(cpu, "quota"), period);
-	if (*names->pod_name != '\0' && shares > SHARES_OF_NONE)
+	if (pod && *pod && shares > SHARES_OF_NONE)
 		names->cpu_request_milli = millicpu(shares, SHARES_OF_ONE_CPU);
 }
 
@@ -79,27 +80,24 @@ static void read_annotations(const json_t *config, const struct keys *keys,
 			     struct container_names *names)
 {
 	const json_t *notes = json_object_get(config, "annotations");
-	const char *uid = text_at(notes, keys->uid);
+	const char *uid = text_at(notes, keys->uid), *name = text_at(notes, keys->name);
+	const char **text = names->names.text;
 
-	names->container_name = text_at(notes, keys->name);
-	if (*names->container_name == '\0')
-		names->container_name = text_at(notes, keys->other_name);
+	text[LABEL_CONTAINER_NAME] = *name ? name : text_at(notes, keys->other_name);
 	if (strcmp(text_at(notes, keys->type), "sandbox") == 0)
-		names->container_name = "POD";
+		text[LABEL_CONTAINER_NAME] = "POD";
 	if (!lies_in_pod(config, uid))
 		return;
-	names->pod_id = uid;
-	names->pod_name = text_at(notes, keys->pod);
-	names->pod_namespace = text_at(notes, keys->space);
+	text[LABEL_POD_ID] = uid;
+	text[LABEL_POD_NAME] = text_at(notes, keys->pod);
+	text[LABEL_NAMESPACE] = text_at(notes, keys->space);
 }
 
 static int read_bundle(const char *text, size_t len, const char *id, const struct keys *keys,
 		       names_fn *fn, void *userdata)
 {
 	json_t *config CLEANUP(json_cleanup) = json_read_object(text, len);
-	struct container_names names = {
-		.container_id = id, .pod_id = "", .pod_name = "", .pod_namespace = ""
-	};
+	struct container_names names = { .names.text = { [LABEL_CONTAINER_ID] = id } };
 
 	if (!config || !json_is_string(json_object_get(config, "ociVersion")))
 		return -EBADMSG;

@@ -60,34 +60,34 @@ static bool name_says(const char *name, const char *const *words, size_t count)
 	return true;
 }
 
-static void read_labels(const json_t *labels, struct container_names *names)
+static void read_labels(const json_t *labels, struct owner_names *names)
 {
 	const char *const words[] = { json_text(labels, "io.kubernetes.container.name"),
 				      json_text(labels, "io.kubernetes.pod.name"),
 				      json_text(labels, "io.kubernetes.pod.namespace"),
 				      json_text(labels, "io.kubernetes.pod.uid") };
 
-	if (!name_says(names->container_name, words, ARRAY_SIZE(words)))
+	if (!name_says(names->text[LABEL_CONTAINER_NAME], words, ARRAY_SIZE(words)))
 		return;
-	names->container_name = words[0];
-	names->pod_name = words[1];
-	names->pod_namespace = words[2];
-	names->pod_id = words[3];
+	names->text[LABEL_CONTAINER_NAME] = words[0];
+	names->text[LABEL_POD_NAME] = words[1];
+	names->text[LABEL_NAMESPACE] = words[2];
+	names->text[LABEL_POD_ID] = words[3];
 }
 
 static int list_element(void *userdata, const json_t *element)
 {
 	const struct reading *reading = userdata;
 	struct container_names names = {
-		.container_id = json_text(element, "Id"),
-		.container_name = own_name_of(json_object_get(element, "Names")),
+		.names.text[LABEL_CONTAINER_ID] = json_text(element, "Id"),
+		.names.text[LABEL_CONTAINER_NAME] = own_name_of(json_object_get(element, "Names")),
 	};
 
-	if (!container_id_is_valid(names.container_id)) {
+	if (!container_id_is_valid(names.names.text[LABEL_CONTAINER_ID])) {
 		++*reading->bad;
 		return 0;
 	}
-	read_labels(json_object_get(element, "Labels"), &names);
+	read_labels(json_object_get(element, "Labels"), &names.names);
 	return reading->fn(reading->userdata, &names);
 }
 
@@ -103,12 +103,12 @@ int docker_config_names(const char *text, size_t len, names_fn *fn, void *userda
 	json_t *state CLEANUP(json_cleanup) = json_read_object(text, len);
 	const json_t *config = json_object_get(state, "Config");
 	struct container_names names = {
-		.container_id = json_text(state, "ID"),
-		.container_name = own_name(json_text(state, "Name")),
+		.names.text[LABEL_CONTAINER_ID] = json_text(state, "ID"),
+		.names.text[LABEL_CONTAINER_NAME] = own_name(json_text(state, "Name")),
 	};
 
-	if (!container_id_is_valid(names.container_id))
+	if (!container_id_is_valid(names.names.text[LABEL_CONTAINER_ID]))
 		return -EBADMSG;
-	read_labels(json_object_get(config, "Labels"), &names);
+	read_labels(json_object_get(config, "Labels"), &names.names);
 	return fn(userdata, &names);
 }

@@ -31,8 +31,10 @@ static uint64_t digest_text(uint64_t seed, const char *text)
 
 static uint64_t digest_names(const struct container_names *names)
 {
-	const char *const texts[] = { names->container_name, names->pod_name, names->pod_namespace,
-				      names->pod_id };
+	const char *const texts[] = { names->names.text[LABEL_CONTAINER_NAME],
+				      names->names.text[LABEL_POD_NAME],
+				      names->names.text[LABEL_NAMESPACE],
+				      names->names.text[LABEL_POD_ID] };
 	uint64_t h = ((uint64_t)names->cpu_request_milli << 32) ^ names->cpu_limit_milli;
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
@@ -117,7 +119,7 @@ static void remove_row(struct name_table *table, uint32_t index)
 int name_table_put(struct name_table *table, unsigned provider, uint64_t stamp,
 		   const struct container_names *names)
 {
-	struct name_row *row = find_row(table, names->container_id);
+	struct name_row *row = find_row(table, names->names.text[LABEL_CONTAINER_ID]);
 	uint64_t digest = digest_names(names);
 	bool is_new = !row;
 	int r = 0;
@@ -125,7 +127,7 @@ int name_table_put(struct name_table *table, unsigned provider, uint64_t stamp,
 	if (row && row->scan == table->scan && row->provider != provider)
 		return 0;
 	if (is_new)
-		r = add_row(table, names->container_id, &row);
+		r = add_row(table, names->names.text[LABEL_CONTAINER_ID], &row);
 	if (r < 0)
 		return r;
 	if (is_new || row->digest != digest) {

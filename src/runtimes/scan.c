@@ -98,7 +98,7 @@ int scan_put(void *userdata, const struct container_names *names)
 	const struct scan_put *put = userdata;
 	int r;
 
-	if (put->id && strcmp(put->id, names->container_id) != 0)
+	if (put->id && strcmp(put->id, names->names.text[LABEL_CONTAINER_ID]) != 0)
 		return -EBADMSG; /* a file that speaks of another container */
 	r = name_table_put(&put->scan->table, put->scan->source, put->stamp, names);
 	if (r == -ENOSPC) {

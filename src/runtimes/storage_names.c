@@ -25,11 +25,11 @@ static int list_element(void *userdata, const json_t *element)
 	json_t *about CLEANUP(json_cleanup) = json_read_object(metadata, strlen(metadata));
 	const char *name = json_string_value(json_array_get(json_object_get(element, "names"), 0));
 	struct container_names names = {
-		.container_id = json_text(element, "id"),
-		.container_name = json_text(about, "name"),
+		.names.text[LABEL_CONTAINER_ID] = json_text(element, "id"),
+		.names.text[LABEL_CONTAINER_NAME] = json_text(about, "name"),
 	};
 
-	if (!container_id_is_valid(names.container_id)) {
+	if (!container_id_is_valid(names.names.text[LABEL_CONTAINER_ID])) {
 		++*reading->bad;
 		return 0;
 	}
@@ -37,7 +37,7 @@ static int list_element(void *userdata, const json_t *element)
 		return 0;
 	/* The list's own is what the user sees after a rename; metadata is of the creation. */
 	if (name && *name != '\0')
-		names.container_name = name;
+		names.names.text[LABEL_CONTAINER_NAME] = name;
 	return reading->fn(reading->userdata, &names);
 }
 

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 
-#include "attribution/owner.h"
 #include "base/array.h"
 #include "base/macro.h"
 
@@ -11,7 +10,6 @@
 
 struct label_entry {
 	struct series_labels labels; /* first member: entry_of() */
-	struct ledger_owner *names;  /* what the strings point into, of containers and groups */
 	uint64_t last_sequence;      /* while dropped */
 	struct label_entry *next;    /* while dropped or free */
 };
@@ -21,10 +19,17 @@ static struct label_entry *entry_of(struct series_labels *labels)
 	return (struct label_entry *)(void *)labels;
 }
 
+/* The struct stays: it has the slot's number. */
+static void release_names(struct series_labels *labels)
+{
+	owner_names_unref(TAKE_PTR(labels->names));
+	owner_names_unref(TAKE_PTR(labels->facts));
+}
+
 void label_pool_release(struct label_pool *pool)
 {
 	for (uint32_t slot = 0; slot < pool->slots; slot++)
-		free(pool->chunks[slot / CHUNK_SLOTS][slot % CHUNK_SLOTS].names);
+		release_names(&pool->chunks[slot / CHUNK_SLOTS][slot % CHUNK_SLOTS].labels);
 	for (uint32_t i = 0; i < pool->chunk_count; i++)
 		free(pool->chunks[i]);
 	free(pool->chunks);
@@ -44,7 +49,8 @@ static int add_chunk(struct label_pool *pool)
 	return 0;
 }
 
-struct series_labels *label_pool_take(struct label_pool *pool)
+struct series_labels *label_pool_take(struct label_pool *pool, const struct owner_names *names,
+				      const struct owner_names *facts)
 {
 	struct label_entry *entry = pool->free;
 	uint32_t slot;
@@ -61,27 +67,10 @@ struct series_labels *label_pool_take(struct label_pool *pool)
 	*entry = (struct label_entry){
 		.labels = { .slot = slot,
 			    .serial = ++pool->last_serial,
-			    .container_id = "",
-			    .container_name = "",
-			    .container_namespace = "",
-			    .pod_name = "" },
+			    .names = owner_names_ref(names),
+			    .facts = owner_names_ref(facts) },
 	};
 	return &entry->labels;
-}
-
-int label_pool_name(struct series_labels *labels, const struct ledger_owner *names)
-{
-	struct ledger_owner *copy = owner_copy(names);
-
-	if (!copy)
-		return -ENOMEM;
-	entry_of(labels)->names = copy;
-	labels->owner = copy;
-	labels->container_id = copy->container_id;
-	labels->container_name = copy->container_name;
-	labels->container_namespace = copy->container_namespace;
-	labels->pod_name = copy->pod_name;
-	return 0;
 }
 
 void label_pool_drop(struct label_pool *pool, struct series_labels *labels, uint64_t last_sequence)
@@ -108,7 +97,7 @@ void label_pool_collect(struct label_pool *pool, uint64_t oldest_sequence)
 		pool->dropped_first = entry->next;
 		if (!pool->dropped_first)
 			pool->dropped_last = NULL;
-		free(TAKE_PTR(entry->names));
+		release_names(&entry->labels);
 		entry->next = pool->free;
 		pool->free = entry;
 	}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where the labels of rows live: slots in chunks that never move, and that are used again only when
- * no snapshot that could name them is left. Used by the publisher's thread alone.
+ * no snapshot that could name them is left. Until then a slot holds its names, so that readers on
+ * other threads need no reference of their own. Used by the publisher's thread alone.
  *
  * Life of a slot: taken – dropped, with the number of the last snapshot that names it – collected,
  * once every snapshot up to that number is gone.
@@ -25,10 +26,9 @@ struct label_pool {
 };
 
 void label_pool_release(struct label_pool *pool);
-/* Empty labels with a slot and a serial. NULL without memory. */
-struct series_labels *label_pool_take(struct label_pool *pool);
-/* Gives labels of containers and groups their names (copied; clean). 0 or -ENOMEM. */
-int label_pool_name(struct series_labels *labels, const struct ledger_owner *names);
+/* Labels with a slot, a serial and references to @names and @facts. NULL without memory. */
+struct series_labels *label_pool_take(struct label_pool *pool, const struct owner_names *names,
+				      const struct owner_names *facts);
 /* NULL is fine. @last_sequence never falls from call to call. */
 void label_pool_drop(struct label_pool *pool, struct series_labels *labels, uint64_t last_sequence);
 /* Makes slots usable again whose last snapshot is older than @oldest_sequence. */

@@ -20,15 +20,6 @@ void containers_release(struct container_view *view)
 	value_table_release(&view->retired);
 }
 
-static void name_as_container(struct series_labels *labels, const struct series_labels *container)
-{
-	labels->container = container;
-	labels->container_id = container->container_id;
-	labels->container_name = container->container_name;
-	labels->container_namespace = container->container_namespace;
-	labels->pod_name = container->pod_name;
-}
-
 int containers_reserve(struct publisher *publisher)
 {
 	struct container_view *view = &publisher->containers;
@@ -61,19 +52,16 @@ static int admit(struct publisher *publisher, uint32_t container, const struct m
 	const struct ledger_container *row = ledger_container_at(publisher->ledger, container);
 	struct container_series series = { .published = true, .age = age_of_birth(at) };
 
-	if (namespace_find(publisher, row->owner->container_namespace, &series.ns) < 0)
+	if (namespace_find(publisher, row->names->text[LABEL_NAMESPACE], &series.ns) < 0)
 		return -ENOMEM;
-	series.labels = label_pool_take(publisher->labels);
-	series.other_labels = label_pool_take(publisher->labels);
-	series.retired_labels = label_pool_take(publisher->labels);
-	if (!series.labels || !series.other_labels || !series.retired_labels ||
-	    label_pool_name(series.labels, row->owner) < 0) {
+	series.labels = label_pool_take(publisher->labels, row->names, NULL);
+	series.other_labels = label_pool_take(publisher->labels, row->names, NULL);
+	series.retired_labels = label_pool_take(publisher->labels, row->names, NULL);
+	if (!series.labels || !series.other_labels || !series.retired_labels) {
 		drop_all_labels(publisher, &series);
 		return -ENOMEM;
 	}
-	name_as_container(series.other_labels, series.labels);
 	(void)snprintf(series.other_labels->command, sizeof(series.other_labels->command), "other");
-	name_as_container(series.retired_labels, series.labels);
 	publisher->containers.series[container] = series;
 	publisher->containers.published++;
 	return 0;

@@ -41,20 +41,36 @@ static int admit(struct publisher *publisher, enum ledger_group group, uint32_t 
 		 const struct moment *at)
 {
 	struct group_view *view = &publisher->groups[group];
-	const struct ledger_owner *names = ledger_group_at(publisher->ledger, group, row)->owner;
+	const struct ledger_group_row *named = ledger_group_at(publisher->ledger, group, row);
 	struct group_series series = { .published = true, .age = age_of_birth(at) };
 
 	if (group == LEDGER_POD &&
-	    namespace_find(publisher, names->container_namespace, &series.ns) < 0)
+	    namespace_find(publisher, named->names->text[LABEL_NAMESPACE], &series.ns) < 0)
 		return -ENOMEM;
-	series.labels = label_pool_take(publisher->labels);
-	if (!series.labels || label_pool_name(series.labels, names) < 0) {
-		drop_labels(publisher, series.labels);
+	series.labels = label_pool_take(publisher->labels, named->names, named->facts);
+	if (!series.labels)
 		return -ENOMEM;
-	}
 	view->series[row] = series;
 	view->published++;
 	return 0;
+}
+
+/*
+ * Facts may come late, or change: what is known now has other labels, the old ones go with the
+ * snapshots that name them. Without memory the old ones stay until the next interval.
+ */
+static void follow_facts(struct publisher *publisher, struct group_series *series,
+			 const struct ledger_group_row *row)
+{
+	struct series_labels *labels;
+
+	if (series->labels->facts == row->facts)
+		return;
+	labels = label_pool_take(publisher->labels, row->names, row->facts);
+	if (!labels)
+		return;
+	drop_labels(publisher, series->labels);
+	series->labels = labels;
 }
 
 int groups_admit(struct publisher *publisher, const struct moment *at)
@@ -63,10 +79,15 @@ int groups_admit(struct publisher *publisher, const struct moment *at)
 		uint32_t slots = ledger_group_slots(publisher->ledger, group);
 
 		for (uint32_t i = 0; i < slots; i++) {
-			if (!ledger_group_at(publisher->ledger, group, i)->used ||
-			    publisher->groups[group].series[i].published)
+			const struct ledger_group_row *row =
+				ledger_group_at(publisher->ledger, group, i);
+			struct group_series *series = &publisher->groups[group].series[i];
+
+			if (!row->used)
 				continue;
-			if (admit(publisher, group, i, at) < 0)
+			if (series->published)
+				follow_facts(publisher, series, row);
+			else if (admit(publisher, group, i, at) < 0)
 				return -ENOMEM;
 		}
 	}

@@ -42,19 +42,17 @@ static int reserve(struct namespace_view *view)
 static int make_labels(struct publisher *publisher, const char *name,
 		       struct series_labels *labels[LEVEL_COUNT])
 {
-	const struct ledger_owner names = { .container_namespace = name };
+	const struct owner_names text = { .text = { [LABEL_NAMESPACE] = name } };
+	const struct owner_names *names =
+		owner_names_intern(ledger_names(publisher->ledger), &text);
+	int r = names ? 0 : -ENOMEM;
 
-	for (enum snapshot_level level = LEVEL_CONTAINER; level < LEVEL_COUNT; level++) {
-		labels[level] = label_pool_take(publisher->labels);
-		if (!labels[level] || label_pool_name(labels[level], &names) < 0)
-			return -ENOMEM;
+	for (enum snapshot_level level = 0; r == 0 && level < LEVEL_COUNT; level++) {
+		labels[level] = label_pool_take(publisher->labels, names, NULL);
+		r = labels[level] ? 0 : -ENOMEM;
 	}
-	labels[LEVEL_PROCESS] = label_pool_take(publisher->labels);
-	if (!labels[LEVEL_PROCESS])
-		return -ENOMEM;
-	labels[LEVEL_PROCESS]->container = labels[LEVEL_CONTAINER];
-	labels[LEVEL_PROCESS]->container_namespace = labels[LEVEL_CONTAINER]->container_namespace;
-	return 0;
+	owner_names_unref(names);
+	return r;
 }
 
 static int add(struct publisher *publisher, const char *name, uint32_t *ret)
@@ -81,8 +79,9 @@ int namespace_find(struct publisher *publisher, const char *name, uint32_t *ret)
 	struct namespace_view *view = &publisher->namespaces;
 
 	for (uint32_t i = 0; i < view->count; i++) {
-		if (strcmp(view->series[i].labels[LEVEL_CONTAINER]->container_namespace, name) ==
-		    0) {
+		const struct owner_names *names = view->series[i].labels[LEVEL_CONTAINER]->names;
+
+		if (strcmp(names->text[LABEL_NAMESPACE], name) == 0) {
 			*ret = i;
 			return 0;
 		}

@@ -186,7 +186,7 @@ static void open_series(struct publisher *publisher, uint32_t process, const str
 
 	if (reserve_series(publisher) < 0)
 		return;
-	labels = label_pool_take(publisher->labels);
+	labels = label_pool_take(publisher->labels, container->names, NULL);
 	if (!labels)
 		return;
 	if (row_index_add(&view->by_pid, pid_key(row->pid), process) < 0) {
@@ -195,11 +195,6 @@ static void open_series(struct publisher *publisher, uint32_t process, const str
 	}
 	labels->pid = row->pid;
 	memcpy(labels->command, row->comm, sizeof(labels->command));
-	labels->container = container;
-	labels->container_id = container->container_id;
-	labels->container_name = container->container_name;
-	labels->container_namespace = container->container_namespace;
-	labels->pod_name = container->pod_name;
 	view->series[view->count] = (struct process_series){ .labels = labels,
 							     .age = age_of_birth(at),
 							     .process = process };

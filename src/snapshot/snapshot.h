@@ -37,38 +37,30 @@ const char *snapshot_level_name(enum snapshot_level level); /* "process", "conta
 /*
  * The labels of one row. Immutable, alive as long as any snapshot that names it. @slot is dense and
  * reused, @serial never is: an exporter may keep what it rendered of a row in an array by slot and
- * check the serial. Strings are never NULL; they are what the kernel said, cut to size.
+ * check the serial. Names are clean, not escaped (energy/owner_names.h).
  *
- * Process level: @container is the labels of the container (for a retired row whose container is
- * gone: of its namespace) and the four strings are those of @container. A process has its pid and
- * command; the "other" series has pid 0 and "other"; a retired row has pid 0 and "".
+ * Process level: @names are those of the container (of a retired row whose container is gone: of
+ * its namespace). A process has its pid and command; the "other" series has pid 0 and "other"; a
+ * retired row has pid 0 and "".
  *
- * Container level: @container is NULL, pid 0, command "". A retired row has only its namespace,
- * the three other strings are "".
- *
- * Pod, VM and namespace level: likewise; what names them is in @owner (struct ledger_group_row says
- * which strings), also that of a container. The overflow group of pods is the pod_name "other", of
- * VMs the vm_name "other", of namespaces "". A retired pod row has only its namespace; VMs and
- * namespaces have one retired row, without a name.
+ * Elsewhere pid is 0 and command "". A retired row of a container or pod has only its namespace;
+ * struct ledger_group_row says what names a group. The overflow group of pods is the pod_name
+ * "other", of VMs the vm_name "other", of namespaces "". VMs and namespaces have one retired row,
+ * without a name.
  */
 struct series_labels {
 	uint32_t slot;
 	uint32_t pid;
 	uint64_t serial;
 	char command[LEDGER_COMM_MAX];
-	const struct series_labels *container;
-	const char *container_id; /* each shorter than LEDGER_LABEL_MAX */
-	const char *container_name;
-	const char *container_namespace;
-	const char *pod_name;
-	const struct ledger_owner *owner; /* all names; NULL at process level: see @container */
+	const struct owner_names *names; /* never NULL */
+	const struct owner_names *facts; /* of a pod, as known now; else, and before, NULL */
 };
 
 struct snapshot_row {
 	const struct series_labels *labels;
 	int64_t created_ms; /* realtime of birth, for _created */
 	bool ended;
-	const char *pod_qos; /* of a pod, as known now; static, "" unknown, NULL elsewhere */
 };
 
 /* The rows of one level; values and deltas are [count][columns] in one piece. */

@@ -222,8 +222,7 @@ static void draw_group(struct publisher *publisher, enum ledger_group group,
 		age_settle(&series->age, publisher, at);
 		canvas->rows[row] = (struct snapshot_row){ .labels = series->labels,
 							   .created_ms = series->age.created_ms,
-							   .ended = ledger_row->owners == 0,
-							   .pod_qos = ledger_row->owner->pod_qos };
+							   .ended = ledger_row->owners == 0 };
 		memcpy(canvas->values + (size_t)row * columns,
 		       ledger_group_values(publisher->ledger, group, i), line);
 		if (ledger_row->touched)
@@ -247,9 +246,9 @@ static void draw_waiting(const struct publisher *publisher, const struct canvas 
 		const bool belongs[LEVEL_COUNT] = {
 			[LEVEL_PROCESS] = true,
 			[LEVEL_CONTAINER] = true,
-			[LEVEL_POD] =
-				row->used && row->owner->pod_id[0] && !row->grouped[LEDGER_POD],
-			[LEVEL_VM] = row->used && row->owner->vm_id[0],
+			[LEVEL_POD] = row->used && row->names->text[LABEL_POD_ID][0] &&
+				      !row->grouped[LEDGER_POD],
+			[LEVEL_VM] = row->used && row->names->text[LABEL_VM_ID][0],
 			[LEVEL_NAMESPACE] = !row->grouped[LEDGER_NAMESPACE],
 		};
 

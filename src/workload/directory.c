@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * One row a container, with a record from each source that knows it, under one lock: it is held for
- * a look-up or one change, never for anything that waits. What a source took back keeps its record
- * and the time; the loop looks it up as before, until a later change finds that its time is over.
- * The generation is read without the lock, once an interval: while it stands still nobody needs to
- * ask again. Ids are found by their hash: whoever makes two collide hides his own.
+ * a look-up or one change, never for anything that waits. The lock covers the table of names, too,
+ * which is the directory's own; what is looked up is interned in the loop's. What a source took
+ * back keeps its record and the time; the loop looks it up as before, until a later change finds
+ * that its time is over. The generation is read without the lock, once an interval: while it stands
+ * still there is nothing to ask again. Ids are found by their hash: whoever makes two collide hides
+ * his own.
  */
 #include "workload/directory.h"
 
@@ -17,14 +19,14 @@
 #include "base/array.h"
 #include "base/macro.h"
 #include "base/map.h"
-#include "workload/directory_record.h"
+#include "energy/label_text.h"
 #include "workload/text_key.h"
 
 #define PURGE_EVERY_NS (30 * 1000000000ULL)
 
 struct said {
-	struct directory_record *record; /* NULL: this source knows nothing */
-	uint64_t removed_ns;             /* 0: it exists */
+	struct directory_record record; /* without names: this source knows nothing */
+	uint64_t removed_ns;            /* 0: it exists */
 };
 
 struct row {
@@ -43,6 +45,7 @@ struct directory {
 	struct map by_pod; /* hash of the pod's id → a row of its */
 	struct row *rows;
 	uint32_t count, size, limit;
+	struct names_table *names;
 	struct source sources[DIRECTORY_SOURCE_COUNT];
 	atomic_uint_fast64_t generation;
 	uint64_t purged_ns;
@@ -52,27 +55,31 @@ struct directory {
 static const struct directory_record *best_record(const struct row *row)
 {
 	for (size_t s = 0; s < DIRECTORY_SOURCE_COUNT; s++)
-		if (row->said[s].record)
-			return row->said[s].record;
+		if (row->said[s].record.names)
+			return &row->said[s].record;
 	return NULL;
 }
 
 /* A row always has a record. */
 static const char *id_of(const struct row *row)
 {
-	return best_record(row)->names.container_id;
+	return best_record(row)->names->text[LABEL_CONTAINER_ID];
 }
 
 static const char *pod_of(const struct row *row)
 {
-	return best_record(row)->names.pod_id;
+	return best_record(row)->names->text[LABEL_POD_ID];
 }
 
+/* By the id as it is interned, whatever a source calls it. */
 static struct row *find_row(struct directory *directory, const char *container_id)
 {
-	uint32_t index = map_find(&directory->by_id, text_key(container_id));
+	char id[OWNER_NAME_MAX + 1];
+	uint32_t index;
 
-	if (index == MAP_NONE || strcmp(id_of(&directory->rows[index]), container_id) != 0)
+	label_text(id, sizeof(id), container_id);
+	index = map_find(&directory->by_id, text_key(id));
+	if (index == MAP_NONE || strcmp(id_of(&directory->rows[index]), id) != 0)
 		return NULL;
 	return &directory->rows[index];
 }
@@ -81,7 +88,7 @@ static struct row *find_row(struct directory *directory, const char *container_i
 static void count_container(struct directory *directory, enum directory_source source,
 			    const struct directory_record *record, int difference)
 {
-	if (strncmp(record->names.container_id, DIRECTORY_POD_PREFIX,
+	if (strncmp(record->names->text[LABEL_CONTAINER_ID], DIRECTORY_POD_PREFIX,
 		    strlen(DIRECTORY_POD_PREFIX)) != 0)
 		directory->sources[source].containers += (uint64_t)difference;
 }
@@ -95,7 +102,7 @@ static void note_change(struct directory *directory)
 
 static bool is_from_kubernetes(const struct row *row)
 {
-	return row->said[DIRECTORY_KUBERNETES].record;
+	return row->said[DIRECTORY_KUBERNETES].record.names;
 }
 
 static void note_pod(struct directory *directory, uint32_t index)
@@ -140,7 +147,7 @@ static void remove_row(struct directory *directory, uint32_t index)
 	forget_pod(directory, index);
 	(void)map_remove(&directory->by_id, text_key(id_of(row)));
 	for (size_t s = 0; s < DIRECTORY_SOURCE_COUNT; s++)
-		free(row->said[s].record);
+		owner_names_unref(row->said[s].record.names);
 	if (index != last) {
 		struct map_key pod = text_key(pod_of(&directory->rows[last]));
 
@@ -158,7 +165,7 @@ static uint64_t removed_ns(const struct row *row)
 	uint64_t latest = 0;
 
 	for (size_t s = 0; s < DIRECTORY_SOURCE_COUNT; s++) {
-		if (!row->said[s].record)
+		if (!row->said[s].record.names)
 			continue;
 		if (!row->said[s].removed_ns)
 			return 0;
@@ -202,9 +209,9 @@ static bool remove_oldest(struct directory *directory)
 }
 
 static int add_row(struct directory *directory, enum directory_source source,
-		   struct directory_record *record)
+		   const struct directory_record *record)
 {
-	struct map_key key = text_key(record->names.container_id);
+	struct map_key key = text_key(record->names->text[LABEL_CONTAINER_ID]);
 	struct row *row;
 	int r;
 
@@ -219,44 +226,51 @@ static int add_row(struct directory *directory, enum directory_source source,
 		return r;
 	row = &directory->rows[directory->count];
 	*row = (struct row){ 0 };
-	row->said[source].record = record;
+	row->said[source].record = *record;
 	note_pod(directory, directory->count++);
 	return 0;
 }
 
-/* Takes @record, also on failure. */
-static int put_record(struct directory *directory, enum directory_source source,
-		      struct directory_record *record)
+/* Equal names are the same set. */
+static bool is_same(const struct directory_record *a, const struct directory_record *b)
 {
-	struct row *row = find_row(directory, record->names.container_id);
+	return a->names == b->names && a->cpu_request_milli == b->cpu_request_milli &&
+	       a->cpu_limit_milli == b->cpu_limit_milli;
+}
+
+/* Takes the reference of @record, also on failure. */
+static int put_record(struct directory *directory, enum directory_source source,
+		      const struct directory_record *record)
+{
+	struct row *row = find_row(directory, record->names->text[LABEL_CONTAINER_ID]);
 	struct said *said;
 
 	if (!row) {
 		int r = add_row(directory, source, record);
 
 		if (r < 0) {
-			free(record);
+			owner_names_unref(record->names);
 			return r;
 		}
-		row = find_row(directory, record->names.container_id);
+		row = find_row(directory, record->names->text[LABEL_CONTAINER_ID]);
 		said = &row->said[source];
 		count_container(directory, source, record, 1);
 		note_change(directory);
 	} else {
 		said = &row->said[source];
-		if (!said->record || said->removed_ns)
+		if (!said->record.names || said->removed_ns)
 			count_container(directory, source, record, 1);
-		if (!said->record || !directory_record_equal(said->record, record)) {
+		if (!is_same(&said->record, record)) {
 			uint32_t index = (uint32_t)(row - directory->rows);
 
-			if (strcmp(pod_of(row), record->names.pod_id) != 0)
+			if (strcmp(pod_of(row), record->names->text[LABEL_POD_ID]) != 0)
 				forget_pod(directory, index);
-			free(said->record);
-			said->record = record;
+			owner_names_unref(said->record.names);
+			said->record = *record;
 			note_pod(directory, index);
 			note_change(directory);
 		} else {
-			free(record);
+			owner_names_unref(record->names);
 		}
 	}
 	said->removed_ns = 0;
@@ -266,17 +280,20 @@ static int put_record(struct directory *directory, enum directory_source source,
 int directory_put(struct directory *directory, enum directory_source source,
 		  const struct container_names *names)
 {
-	struct directory_record *record;
+	const char *id = names->names.text[LABEL_CONTAINER_ID];
+	struct directory_record record = {
+		.cpu_request_milli = names->cpu_request_milli,
+		.cpu_limit_milli = names->cpu_limit_milli,
+		.source = source,
+		.pod_source = source,
+	};
 	int r;
 
-	if (!names->container_id || !names->container_id[0])
+	if (!id || !id[0])
 		return 0;
-	record = directory_record_new(names);
-	if (!record)
-		return -ENOMEM;
-	record->names.source = record->names.pod_source = source;
 	(void)pthread_mutex_lock(&directory->lock);
-	r = put_record(directory, source, record);
+	record.names = owner_names_intern(directory->names, &names->names);
+	r = record.names ? put_record(directory, source, &record) : -ENOMEM;
 	if (r == -ENOSPC)
 		directory->refused++;
 	(void)pthread_mutex_unlock(&directory->lock);
@@ -286,10 +303,10 @@ int directory_put(struct directory *directory, enum directory_source source,
 static void take_back(struct directory *directory, enum directory_source source, struct said *said,
 		      uint64_t now_ns)
 {
-	if (!said->record || said->removed_ns)
+	if (!said->record.names || said->removed_ns)
 		return;
 	said->removed_ns = now_ns ? now_ns : 1;
-	count_container(directory, source, said->record, -1);
+	count_container(directory, source, &said->record, -1);
 }
 
 void directory_remove(struct directory *directory, enum directory_source source,
@@ -336,7 +353,7 @@ int directory_wanted_fd(struct directory *directory, enum directory_source sourc
 static void tell_wanted(const struct directory *directory, const struct row *row)
 {
 	for (size_t s = 0; s < DIRECTORY_SOURCE_COUNT; s++) {
-		if (row && row->said[s].record)
+		if (row && row->said[s].record.names)
 			return;
 		if (directory->sources[s].wanted_fd >= 0)
 			(void)eventfd_write(directory->sources[s].wanted_fd, 1);
@@ -350,15 +367,28 @@ uint64_t directory_generation(const struct directory *directory)
 	return atomic_load(&directory->generation);
 }
 
-static bool look_up(struct directory *directory, const char *container_id, bool tell, char *buffer,
-		    size_t size, struct container_names *ret)
+/* Without memory nothing is known yet. */
+static bool hand_out(const struct directory_record *record, struct names_table *table,
+		     struct directory_record *ret)
+{
+	const struct owner_names *names = owner_names_intern(table, record->names);
+
+	if (!names)
+		return false;
+	*ret = *record;
+	ret->names = names;
+	return true;
+}
+
+static bool look_up(struct directory *directory, const char *container_id, bool tell,
+		    struct names_table *table, struct directory_record *ret)
 {
 	const struct row *row;
 	bool found;
 
 	(void)pthread_mutex_lock(&directory->lock);
 	row = find_row(directory, container_id);
-	found = row && directory_record_copy(best_record(row), buffer, size, ret);
+	found = row && hand_out(best_record(row), table, ret);
 	if (found)
 		directory->found++;
 	else
@@ -369,20 +399,20 @@ static bool look_up(struct directory *directory, const char *container_id, bool 
 	return found;
 }
 
-bool directory_find(struct directory *directory, const char *container_id, char *buffer,
-		    size_t size, struct container_names *ret)
+bool directory_find(struct directory *directory, const char *container_id,
+		    struct names_table *table, struct directory_record *ret)
 {
-	return look_up(directory, container_id, true, buffer, size, ret);
+	return look_up(directory, container_id, true, table, ret);
 }
 
-bool directory_peek(struct directory *directory, const char *container_id, char *buffer,
-		    size_t size, struct container_names *ret)
+bool directory_peek(struct directory *directory, const char *container_id,
+		    struct names_table *table, struct directory_record *ret)
 {
-	return look_up(directory, container_id, false, buffer, size, ret);
+	return look_up(directory, container_id, false, table, ret);
 }
 
-bool directory_find_pod(struct directory *directory, const char *pod_id, char *buffer, size_t size,
-			struct container_names *ret)
+bool directory_find_pod(struct directory *directory, const char *pod_id, struct names_table *table,
+			struct directory_record *ret)
 {
 	bool found = false;
 	uint32_t index;
@@ -390,8 +420,7 @@ bool directory_find_pod(struct directory *directory, const char *pod_id, char *b
 	(void)pthread_mutex_lock(&directory->lock);
 	index = map_find(&directory->by_pod, text_key(pod_id));
 	if (index != MAP_NONE && strcmp(pod_of(&directory->rows[index]), pod_id) == 0)
-		found = directory_record_copy(best_record(&directory->rows[index]), buffer, size,
-					      ret);
+		found = hand_out(best_record(&directory->rows[index]), table, ret);
 	(void)pthread_mutex_unlock(&directory->lock);
 	return found;
 }
@@ -418,6 +447,11 @@ int directory_new(uint32_t max_containers, struct directory **ret)
 
 	if (!directory)
 		return -ENOMEM;
+	directory->names = names_table_get(NULL);
+	if (!directory->names) {
+		free(directory);
+		return -ENOMEM;
+	}
 	(void)pthread_mutex_init(&directory->lock, NULL); /* cannot fail without attributes */
 	map_init(&directory->by_id, max_containers);
 	map_init(&directory->by_pod, max_containers);
@@ -436,9 +470,10 @@ void directory_free(struct directory *directory)
 		struct row *row = &directory->rows[--directory->count];
 
 		for (size_t s = 0; s < DIRECTORY_SOURCE_COUNT; s++)
-			free(row->said[s].record);
+			owner_names_unref(row->said[s].record.names);
 	}
 	free(directory->rows);
+	names_table_put(directory->names);
 	map_release(&directory->by_id);
 	map_release(&directory->by_pod);
 	for (size_t s = 0; s < DIRECTORY_SOURCE_COUNT; s++)

@@ -14,10 +14,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "energy/owner_names.h"
+
 #define DIRECTORY_KEEP_NS (600 * 1000000000ULL)
 #define DIRECTORY_WAIT_NS (60 * 1000000000ULL)
-/* Room for all that is known of one container. */
-#define DIRECTORY_NAMES_MAX 4096
 
 /*
  * A pod none of whose containers has an id yet is put as if it were a container whose id is this
@@ -28,28 +28,20 @@
 /* By precedence: what the first says hides the others. */
 enum directory_source { DIRECTORY_KUBERNETES, DIRECTORY_RUNTIME, DIRECTORY_SOURCE_COUNT };
 
-/* A pod's QoS class (k8s.io/api/core/v1, PodQOSClass). */
-enum pod_qos { POD_QOS_UNKNOWN, POD_QOS_GUARANTEED, POD_QOS_BURSTABLE, POD_QOS_BEST_EFFORT };
-const char *pod_qos_name(enum pod_qos qos);       /* "Guaranteed", …; "" unknown; static */
-enum pod_qos pod_qos_from_name(const char *name); /* exactly that, else unknown */
-
 /*
- * Strings are "" when not known, NULL counts as "". Copied, each cut to 255 bytes; pod_labels to
- * the last whole label within 1,023.
+ * What a source says of a container. LABEL_CONTAINER_ID is its key, without "containerd://"; the
+ * rest, and the pairs, "" when not known. Copied.
  */
 struct container_names {
-	const char *container_id; /* without "containerd://" */
-	const char *container_name;
-	const char *pod_name, *pod_namespace, *pod_id;
-	const char *workload, *workload_type;
-	/*
-	 * Labels of the pod that the user asked for, ready to print behind others:
-	 * ",label_app=\"shop\"". Names are clean and values escaped before they are put here.
-	 */
-	const char *pod_labels;
+	struct owner_names names;
 	uint32_t cpu_request_milli, cpu_limit_milli; /* 0 none */
-	enum pod_qos pod_qos;
-	/* Who says so, of the container and of its pod: directory_put() sets both. */
+};
+
+/* What is known of a container. */
+struct directory_record {
+	const struct owner_names *names; /* interned; NULL: nothing */
+	uint32_t cpu_request_milli, cpu_limit_milli;
+	/* Who says so, of the container and of its pod. */
 	enum directory_source source, pod_source;
 };
 
@@ -76,22 +68,22 @@ int directory_wanted_fd(struct directory *directory, enum directory_source sourc
 uint64_t directory_generation(const struct directory *directory);
 bool directory_source_is_reachable(const struct directory *directory, enum directory_source source);
 /*
- * Copies what is known of @container_id into @buffer, of at least DIRECTORY_NAMES_MAX bytes, and
- * points *ret into it; false: nothing is known. A source that polls is told that an id is wanted
- * unless it, or one that comes before it, has said who that is.
+ * Interns what is known of @container_id in @table; the reference is the caller's. false: nothing
+ * is known. A source that polls is told that an id is wanted unless it, or one that comes before
+ * it, has said who that is.
  */
-bool directory_find(struct directory *directory, const char *container_id, char *buffer,
-		    size_t size, struct container_names *ret);
+bool directory_find(struct directory *directory, const char *container_id,
+		    struct names_table *table, struct directory_record *ret);
 /* The same, but nothing is told of it. */
-bool directory_peek(struct directory *directory, const char *container_id, char *buffer,
-		    size_t size, struct container_names *ret);
+bool directory_peek(struct directory *directory, const char *container_id,
+		    struct names_table *table, struct directory_record *ret);
 /*
  * Any container of the pod, one that Kubernetes knows if there is one: for its sandbox and what
  * else runs in it, which the pod's status does not list. Its own container_id and
  * container_name are not to be used.
  */
-bool directory_find_pod(struct directory *directory, const char *pod_id, char *buffer, size_t size,
-			struct container_names *ret);
+bool directory_find_pod(struct directory *directory, const char *pod_id, struct names_table *table,
+			struct directory_record *ret);
 
 struct directory_stats {
 	uint64_t containers[DIRECTORY_SOURCE_COUNT];

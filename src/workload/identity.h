@@ -4,15 +4,16 @@
  * a batch job, a systemd unit, the kernel, or the rest of the system.
  *
  * Every process has exactly one owner. Resolved once, and again only when the process moved (other
- * cgroup id), or when more became known of the owner's name: then `labels_version` differs. A known
- * process in a known cgroup costs map look-ups and no system call. Strings are cleaned for export
- * by the exporters, not here: they are what the kernel or a runtime said, cut to size.
+ * cgroup id), or when more became known of the owner's name: then `names` are others. A known
+ * process in a known cgroup costs map look-ups and no system call.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "energy/owner_names.h"
 
 #define IDENTITY_NAME_MAX 128
 
@@ -27,37 +28,29 @@ enum owner_kind {
 };
 
 /*
- * What labels say of an owner. No string is NULL, "" is unknown or none; all live until the next
- * call that resolves.
+ * What is known of an owner. It lives until the next call that resolves; what keeps @names longer
+ * takes a reference. They are interned in identity_resolver_names().
+ *
+ * container_id: stable key of the owner: the container's 64 hexadecimal digits (or what its runtime
+ * calls it, "lxc/web"; cgroup_owner.h says what follows behind an "@"), the vm_id, "job_42",
+ * "nginx.service", "system_processes", "kernel_processes".
+ *
+ * container_name: as the directory says; else the first 12 digits of a container's id, as Docker
+ * shortens it, or its own name; a unit's, job's or VM's name; "pod" for what a pod runs outside its
+ * containers. (Classic Kepler has "system_processes" for a container that it does not know: so its
+ * own system could not be told from strangers'.)
+ *
+ * namespace: of the pod; else "system", "kernel". pod_name: as container_name where there is no pod
+ * (classic); pod_id for one that is not known. pod_id: its uid, with dashes. qos_class:
+ * "Guaranteed", "Burstable", "BestEffort". Pairs: the pod's labels that the user asked for.
+ *
+ * runtime: "docker", "containerd", "cri-o", "podman", "lxc", …; "kubernetes" in a pod, whichever.
+ * workload: "shop", of the workload_type "Deployment", "StatefulSet", "Job", …
  */
 struct identity {
 	enum owner_kind kind;
-	/*
-	 * Stable key of the owner: the container's 64 hexadecimal digits (or what its runtime calls
-	 * it, "lxc/web"; cgroup_owner.h says what follows behind an "@"), the vm_id, "job_42",
-	 * "nginx.service", "system_processes", "kernel_processes".
-	 */
-	const char *container_id;
-	/*
-	 * As the directory says; else the first 12 digits of a container's id, as Docker shortens
-	 * it, or its own name; a unit's, job's or VM's name; "pod" for what a pod runs outside its
-	 * containers. (Classic Kepler has "system_processes" for a container that it does not know:
-	 * so its own system could not be told from strangers'.)
-	 */
-	const char *container_name;
-	const char *container_namespace; /* of the pod; else "system", "kernel" */
-	/* As container_name where there is no pod (classic); pod_id for one that is not known. */
-	const char *pod_name;
-	/* "docker", "containerd", "cri-o", "podman", "lxc", …; "kubernetes" in a pod, whichever. */
-	const char *runtime;
-	const char *pod_id;        /* uid, with dashes */
-	const char *workload;      /* "shop" */
-	const char *workload_type; /* "Deployment", "StatefulSet", "Job", … */
-	const char *pod_labels;    /* ",label_app=\"shop\"", escaped: see directory.h */
-	const char *vm_id, *vm_name, *hypervisor;
-	const char *pod_qos;    /* "Guaranteed", "Burstable", "BestEffort"; static */
+	const struct owner_names *names;
 	uint32_t size_millicpu; /* CPU request, else limit; 0 unknown: size of the GHG policy */
-	uint32_t labels_version;
 	/*
 	 * Its names are not known yet and a source that can tell them is at work: its series should
 	 * wait. A pod's waits for Kubernetes, never longer than DIRECTORY_WAIT_NS after the owner
@@ -114,6 +107,8 @@ struct identity_info {
 
 int identity_resolver_open(const struct identity_options *options, struct identity_resolver **ret);
 void identity_resolver_close(struct identity_resolver *resolver);
+/* Where the names of its identities are: a table that the caller's thread may share. */
+struct names_table *identity_resolver_names(const struct identity_resolver *resolver);
 /* The hierarchy whose cgroup ids it can turn into paths: "" for v2, a controller's name for v1. */
 const char *identity_resolver_controller(const struct identity_resolver *resolver);
 /* Whether only a container's own cgroups are mounted: which owner it is itself is not known. */

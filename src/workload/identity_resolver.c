@@ -18,7 +18,7 @@
 #include "workload/cgroup_reads.h"
 #include "workload/hierarchy.h"
 #include "workload/machines.h"
-#include "workload/owner_names.h"
+#include "workload/name_lookup.h"
 #include "workload/process_owners.h"
 #include "workload/vm_cmdline.h"
 
@@ -37,7 +37,7 @@ struct identity_resolver {
 	struct machines machines;
 	struct owner *kernel, *system; /* held */
 	struct owner *last;            /* held: what the caller looks at */
-	struct owner_names_context names;
+	struct name_lookup names;
 	char path[CGROUP_PATH_MAX];
 };
 
@@ -271,7 +271,7 @@ static const struct identity *show(struct identity_resolver *resolver, struct ow
 		owner = owner->alias;
 	resolver->last = owner_ref(owner);
 	owner_unref(&resolver->owners, before);
-	owner_names_refresh(owner, &resolver->names);
+	name_lookup_refresh(owner, &resolver->names);
 	return &owner->view;
 }
 
@@ -303,7 +303,7 @@ bool identity_cgroup_exists(struct identity_resolver *resolver, const char *cont
 
 void identity_resolver_begin(struct identity_resolver *resolver, uint64_t now_ns)
 {
-	struct owner_names_context *names = &resolver->names;
+	struct name_lookup *names = &resolver->names;
 
 	names->now_ns = now_ns;
 	names->interval++;
@@ -323,6 +323,11 @@ void identity_resolver_get_info(const struct identity_resolver *resolver, struct
 		.reads_late = resolver->machines.reads.late + resolver->reads.late,
 		.machine_overflows = resolver->machines.overflows,
 	};
+}
+
+struct names_table *identity_resolver_names(const struct identity_resolver *resolver)
+{
+	return resolver->owners.names;
 }
 
 const char *identity_resolver_controller(const struct identity_resolver *resolver)
@@ -380,7 +385,7 @@ int identity_resolver_open(const struct identity_options *options, struct identi
 	resolver->names.directory = options->directory;
 	resolver->proc_fd = open(options->procfs, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	hierarchy_open(options->cgroupfs, &resolver->hierarchy);
-	owner_table_init(&resolver->owners);
+	r = owner_table_init(&resolver->owners);
 	cgroup_cache_init(&resolver->cgroups,
 			  options->max_cgroups ? options->max_cgroups : CGROUPS_DEFAULT,
 			  &resolver->owners);
@@ -389,7 +394,8 @@ int identity_resolver_open(const struct identity_options *options, struct identi
 			  options->cgroup_patience_ns);
 	machines.proc_fd = resolver->proc_fd;
 	machines_init(&resolver->machines, &machines, &resolver->owners);
-	r = make_pseudo_owners(resolver);
+	if (r == 0)
+		r = make_pseudo_owners(resolver);
 	if (r < 0) {
 		identity_resolver_close(resolver);
 		return r;

@@ -225,7 +225,7 @@ static int find_claim(const struct machines *machines, const struct process_ref 
 	ret->party = is_trusted ? 0 : (uint64_t)ret->uid + 1;
 	if (around->view.kind == OWNER_CONTAINER) {
 		ret->rank = CLAIM_CONTAINER;
-		ret->party = text_key(around->view.container_id).lo | 1ULL << 63;
+		ret->party = text_key(around->id).lo | 1ULL << 63;
 	}
 	return is_trusted || runs_hypervisor(machines, process) ? 0 : 1;
 }
@@ -283,13 +283,13 @@ static void describe(struct cgroup_owner *ret, const struct vm_description *vm,
 	if (vm->name[0])
 		(void)snprintf(name, sizeof(name), "%s", vm->name);
 	else if (is_scope)
-		(void)snprintf(name, sizeof(name), "%s", around->view.vm_name);
+		(void)snprintf(name, sizeof(name), "%s", around->vm_name);
 	else
 		(void)snprintf(name, sizeof(name), "%s-%u", vm->family, row->pid);
 	if (vm->uuid[0])
 		(void)snprintf(id, sizeof(id), "%s", vm->uuid);
 	else if (is_scope)
-		(void)snprintf(id, sizeof(id), "%s", around->view.vm_id);
+		(void)snprintf(id, sizeof(id), "%s", around->vm_id);
 	else if (vm->name[0])
 		(void)snprintf(id, sizeof(id), "%s/%s", vm->family, name);
 	else

@@ -1,74 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * labels_version is a hash of the label texts: it changes with them and with nothing else, and
- * comes back with them.
- */
+/* What the path says of an owner counts before what the directory says, but for its names. */
 #include "workload/owner.h"
 
 #include <string.h>
 
-#include "base/hash.h"
 #include "base/macro.h"
-#include "workload/directory_record.h"
 
-static const size_t labels[] = {
-	offsetof(struct identity, container_id),
-	offsetof(struct identity, container_name),
-	offsetof(struct identity, container_namespace),
-	offsetof(struct identity, pod_name),
-	offsetof(struct identity, runtime),
-	offsetof(struct identity, pod_id),
-	offsetof(struct identity, workload),
-	offsetof(struct identity, workload_type),
-	offsetof(struct identity, pod_labels),
-	offsetof(struct identity, vm_id),
-	offsetof(struct identity, vm_name),
-	offsetof(struct identity, hypervisor),
-	offsetof(struct identity, pod_qos),
-};
-
-/* Terminators included. */
-static uint32_t hash_labels(const struct identity *view)
-{
-	uint32_t hash = HASH32_START;
-
-	for (size_t i = 0; i < ARRAY_SIZE(labels); i++) {
-		const char *text =
-			*(const char *const *)(const void *)((const char *)view + labels[i]);
-
-		hash = hash32_bytes(hash, text, strlen(text) + 1);
-	}
-	return hash;
-}
-
-/* The first that is not empty. */
+/* The first that is known. */
 static const char *either(const char *one, const char *other)
 {
-	return one[0] ? one : other;
+	return one && one[0] ? one : other;
 }
 
+/* What an owner is called as of now. @said: by the directory. */
+static struct owner_names names_of(const struct owner *owner, const struct owner_names *said,
+				   bool own)
+{
+	struct owner_names names = { 0 };
+	const char **text = names.text;
+
+	if (said)
+		owner_names_take(&names, said, LABELS_POD | LABELS_POD_FACTS);
+	text[LABEL_CONTAINER_ID] = owner->id;
+	text[LABEL_CONTAINER_NAME] =
+		own ? either(said->text[LABEL_CONTAINER_NAME], owner->name) : owner->name;
+	text[LABEL_RUNTIME] = owner->runtime;
+	/* The kernel's word: who writes names cannot move what runs into another pod. */
+	text[LABEL_POD_ID] = either(owner->pod_id, text[LABEL_POD_ID]);
+	text[LABEL_POD_NAME] = either(text[LABEL_POD_NAME],
+				      either(text[LABEL_POD_ID], text[LABEL_CONTAINER_NAME]));
+	text[LABEL_NAMESPACE] = either(text[LABEL_NAMESPACE],
+				       owner->view.kind == OWNER_KERNEL ? "kernel" : "system");
+	text[LABEL_VM_ID] = owner->vm_id;
+	text[LABEL_VM_NAME] = owner->vm_name;
+	text[LABEL_HYPERVISOR] = owner->hypervisor;
+	return names;
+}
+
+/* Without memory it stays as it was. */
 static void compose(struct owner *owner)
 {
-	static const struct container_names nothing = { "", "", "", "", "", "", "", "" };
-	const struct container_names *names = owner->record ? &owner->record->names : &nothing;
+	const struct directory_record *record = &owner->record;
+	const struct owner_names *said = record->names, *interned;
+	bool own = said && !owner->is_pod_only;
 	struct identity *view = &owner->view;
-	bool own = owner->record && !owner->is_pod_only;
+	struct owner_names names = names_of(owner, said, own);
 
-	view->container_name = own ? either(names->container_name, owner->name) : owner->name;
-	/* The kernel's word: who writes names cannot move what runs into another pod. */
-	view->pod_id = either(owner->pod_id, names->pod_id);
-	view->pod_name = either(names->pod_name, either(view->pod_id, view->container_name));
-	view->container_namespace =
-		either(names->pod_namespace, view->kind == OWNER_KERNEL ? "kernel" : "system");
-	view->workload = names->workload;
-	view->workload_type = names->workload_type;
-	view->pod_labels = names->pod_labels;
-	view->has_pod_names = names->pod_name[0] && names->pod_source == DIRECTORY_KUBERNETES;
-	view->pod_qos = pod_qos_name(names->pod_qos);
-	view->size_millicpu = !own                       ? 0
-			      : names->cpu_request_milli ? names->cpu_request_milli
-							 : names->cpu_limit_milli;
-	view->labels_version = hash_labels(view);
+	interned = owner_names_intern(owner->table, &names);
+	if (!interned)
+		return;
+	owner_names_unref(view->names);
+	view->names = interned;
+	view->has_pod_names =
+		said && said->text[LABEL_POD_NAME][0] && record->pod_source == DIRECTORY_KUBERNETES;
+	view->size_millicpu = !own                        ? 0
+			      : record->cpu_request_milli ? record->cpu_request_milli
+							  : record->cpu_limit_milli;
 }
 
 static const char *append(char **at, const char *text)
@@ -80,7 +67,7 @@ static const char *append(char **at, const char *text)
 	return copy;
 }
 
-struct owner *owner_new(const struct cgroup_owner *what, uint64_t now_ns)
+struct owner *owner_new(struct names_table *names, const struct cgroup_owner *what, uint64_t now_ns)
 {
 	size_t path_len = what->path ? what->path_len : 0;
 	size_t size = strlen(what->id) + strlen(what->name) + strlen(what->pod_id) +
@@ -93,22 +80,27 @@ struct owner *owner_new(const struct cgroup_owner *what, uint64_t now_ns)
 		return NULL;
 	at = owner->text;
 	owner->refs = 1;
+	owner->table = names;
 	owner->first_seen_ns = now_ns;
 	owner->is_nested = what->is_nested;
 	owner->is_nested_pod = what->is_nested_pod;
 	owner->view.kind = what->kind;
-	owner->view.runtime = what->runtime;
-	owner->view.container_id = append(&at, what->id);
+	owner->runtime = what->runtime;
+	owner->id = append(&at, what->id);
 	owner->name = append(&at, what->name);
 	owner->pod_id = append(&at, what->pod_id);
 	owner->names_id = append(&at, what->names_id);
 	if (path_len)
 		memcpy(at, what->path, path_len); /* a terminator follows: all is zero */
 	owner->path = at;
-	owner->view.vm_id = is_machine ? owner->view.container_id : "";
-	owner->view.vm_name = is_machine ? owner->name : "";
-	owner->view.hypervisor = what->hypervisor;
+	owner->vm_id = is_machine ? owner->id : "";
+	owner->vm_name = is_machine ? owner->name : "";
+	owner->hypervisor = what->hypervisor;
 	compose(owner);
+	if (!owner->view.names) {
+		owner_free(owner);
+		return NULL;
+	}
 	return owner;
 }
 
@@ -116,25 +108,27 @@ void owner_free(struct owner *owner)
 {
 	if (!owner)
 		return;
-	free(owner->record);
+	owner_names_unref(owner->view.names);
+	owner_names_unref(owner->record.names);
 	free(owner->machine);
 	free(owner->new_name);
 	free(owner);
 }
 
-void owner_set_names(struct owner *owner, const struct container_names *names, bool is_pod_only)
+static bool is_same_record(const struct directory_record *a, const struct directory_record *b)
 {
-	struct directory_record *record = directory_record_new(names);
+	return a->names == b->names && a->cpu_request_milli == b->cpu_request_milli &&
+	       a->cpu_limit_milli == b->cpu_limit_milli && a->source == b->source &&
+	       a->pod_source == b->pod_source;
+}
 
-	if (!record)
+void owner_set_names(struct owner *owner, const struct directory_record *record, bool is_pod_only)
+{
+	if (is_same_record(&owner->record, record) && owner->is_pod_only == is_pod_only)
 		return;
-	if (owner->record && owner->is_pod_only == is_pod_only &&
-	    directory_record_equal(owner->record, record)) {
-		free(record);
-		return;
-	}
-	free(owner->record);
-	owner->record = record;
+	(void)owner_names_ref(record->names);
+	owner_names_unref(owner->record.names);
+	owner->record = *record;
 	owner->is_pod_only = is_pod_only;
 	compose(owner);
 }
@@ -151,15 +145,16 @@ void owner_rename(struct owner *owner, const char *name)
 	free(owner->new_name);
 	owner->name = owner->new_name = copy;
 	if (owner->view.kind == OWNER_VM)
-		owner->view.vm_name = copy;
+		owner->vm_name = copy;
 	compose(owner);
 }
 
 void owner_hide_pod(struct owner *owner)
 {
-	if (!owner->pod_id[0] && !owner->record)
+	if (!owner->pod_id[0] && !owner->record.names)
 		return;
-	free(TAKE_PTR(owner->record));
+	owner_names_unref(owner->record.names);
+	owner->record = (struct directory_record){ 0 };
 	owner->pod_id = "";
 	compose(owner);
 }
@@ -170,9 +165,9 @@ void owner_set_machine(struct owner *owner, const struct cgroup_owner *machine, 
 
 	if (!text)
 		return;
-	owner->view.vm_id = append(&at, machine->id);
-	owner->view.vm_name = append(&at, machine->name);
-	owner->view.hypervisor = machine->hypervisor;
+	owner->vm_id = append(&at, machine->id);
+	owner->vm_name = append(&at, machine->name);
+	owner->hypervisor = machine->hypervisor;
 	owner->machine_pid = pid;
 	free(owner->machine);
 	owner->machine = text;

@@ -9,37 +9,40 @@
 #include "workload/directory.h"
 
 struct owner {
-	struct identity view; /* points into what follows */
+	struct identity view; /* its names are composed of what follows, and held */
 	struct owner *alias;  /* held; known under a better id: the machine of this VM's scope */
 	uint32_t refs;
 	uint64_t cgroup_id;   /* one of its cgroups, the first that was met; 0 none */
 	uint32_t machine_pid; /* whose machine a container's vm_id is; 0 none */
 
-	/* names: owner_names.c */
+	/* names: name_lookup.c */
 	bool asked, settled;
 	uint32_t asked_interval;
 	uint64_t asked_generation;
 	uint64_t first_seen_ns;
 	bool is_nested, is_nested_pod;
 	bool is_pod_only; /* the record is of another container of its pod */
-	struct directory_record *record;
+	struct directory_record record;
+	struct names_table *table;
 
-	const char *name, *pod_id, *names_id; /* as in struct cgroup_owner */
-	const char *path;                     /* of its own cgroup, "" not known */
-	char *machine;                        /* texts of a container's machine, or NULL */
-	char *new_name; /* what `name` points to since it was renamed, or NULL */
+	const char *id, *name, *pod_id, *names_id; /* as in struct cgroup_owner */
+	const char *runtime, *vm_id, *vm_name, *hypervisor;
+	const char *path; /* of its own cgroup, "" not known */
+	char *machine;    /* texts of a container's machine, or NULL */
+	char *new_name;   /* what `name` points to since it was renamed, or NULL */
 	char text[];
 };
 
-/* One reference is the caller's; NULL without memory. */
-struct owner *owner_new(const struct cgroup_owner *what, uint64_t now_ns);
+/* Names are interned in @names. One reference is the caller's; NULL without memory. */
+struct owner *owner_new(struct names_table *names, const struct cgroup_owner *what,
+			uint64_t now_ns);
 /* What owner_table.c does when the last reference is gone. Takes NULL. */
 void owner_free(struct owner *owner);
 /*
- * What the directory says of it, or (@is_pod_only) of another container of its pod. Copied. Without
- * memory it stays as it was.
+ * What the directory says of it, or (@is_pod_only) of another container of its pod; the owner takes
+ * a reference of its own.
  */
-void owner_set_names(struct owner *owner, const struct container_names *names, bool is_pod_only);
+void owner_set_names(struct owner *owner, const struct directory_record *record, bool is_pod_only);
 /* What to call it from now on. Copied; without memory it stays as it was. */
 void owner_rename(struct owner *owner, const char *name);
 /* It has no pod that could be known here. */

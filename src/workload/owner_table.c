@@ -8,16 +8,18 @@
 #include "base/macro.h"
 #include "workload/text_key.h"
 
-void owner_table_init(struct owner_table *table)
+int owner_table_init(struct owner_table *table)
 {
-	*table = (struct owner_table){ 0 };
+	*table = (struct owner_table){ .names = names_table_get(NULL) };
 	map_init(&table->map, UINT32_MAX / 2);
+	return table->names ? 0 : -ENOMEM;
 }
 
 void owner_table_release(struct owner_table *table)
 {
 	free(table->owners);
 	map_release(&table->map);
+	names_table_put(table->names);
 	*table = (struct owner_table){ 0 };
 }
 
@@ -32,7 +34,7 @@ struct owner *owner_table_find(const struct owner_table *table, const char *id)
 	uint32_t index = map_find(&table->map, text_key(id));
 	struct owner *owner = index == MAP_NONE ? NULL : table->owners[index];
 
-	return owner && strcmp(owner->view.container_id, id) == 0 ? owner : NULL;
+	return owner && strcmp(owner->id, id) == 0 ? owner : NULL;
 }
 
 struct owner *owner_table_get(struct owner_table *table, const struct cgroup_owner *what,
@@ -47,7 +49,7 @@ struct owner *owner_table_get(struct owner_table *table, const struct cgroup_own
 		return NULL; /* another id of the same key */
 	if (ARRAY_RESERVE(table->owners, table->size, table->count + 1U) < 0)
 		return NULL;
-	owner = owner_new(what, now_ns);
+	owner = owner_new(table->names, what, now_ns);
 	if (!owner)
 		return NULL;
 	if (map_put(&table->map, key, table->count) < 0) {
@@ -61,12 +63,12 @@ struct owner *owner_table_get(struct owner_table *table, const struct cgroup_own
 /* The last one moves into the gap. */
 static void remove_owner(struct owner_table *table, struct owner *owner)
 {
-	uint32_t index = map_remove(&table->map, text_key(owner->view.container_id));
+	uint32_t index = map_remove(&table->map, text_key(owner->id));
 	struct owner *last = table->owners[--table->count];
 
 	if (last != owner) {
 		table->owners[index] = last;
-		(void)map_put(&table->map, text_key(last->view.container_id), index);
+		(void)map_put(&table->map, text_key(last->id), index);
 	}
 	owner_free(owner);
 }

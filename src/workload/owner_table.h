@@ -12,9 +12,11 @@ struct owner_table {
 	struct map map; /* id → index of owners */
 	struct owner **owners;
 	uint32_t count, size;
+	struct names_table *names; /* of all owners; one reference */
 };
 
-void owner_table_init(struct owner_table *table);
+/* 0 or -ENOMEM. */
+int owner_table_init(struct owner_table *table);
 /* All references must have been given back. */
 void owner_table_release(struct owner_table *table);
 /* The owner of that id, made when new; one reference is given. NULL without memory. */

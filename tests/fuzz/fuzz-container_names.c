@@ -13,9 +13,9 @@ static int use(void *userdata, const struct container_names *names)
 {
 	size_t *total = userdata;
 
-	if (!container_id_is_valid(names->container_id))
+	if (!container_id_is_valid(names->names.text[LABEL_CONTAINER_ID]))
 		abort();
-	*total += strlen(names->container_name);
+	*total += strlen(names->names.text[LABEL_CONTAINER_NAME]);
 	if (names->cpu_limit_milli > 100000000 || names->cpu_request_milli > 100000000)
 		abort();
 	return 0;

@@ -16,22 +16,24 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void check_container(const struct container_names *names)
+static void check_container(const struct owner_names *names)
 {
-	size_t quotes = 0, len = strlen(names->pod_labels);
+	static const enum label_key known[] = { LABEL_CONTAINER_ID, LABEL_POD_NAME, LABEL_POD_ID,
+						LABEL_WORKLOAD_TYPE };
+	size_t len = 0;
 
-	if (!*names->container_id || !*names->pod_name || !*names->pod_id || !*names->workload_type)
-		abort();
-	if (len > POD_LABELS_TEXT_MAX || (len && names->pod_labels[len - 1] != '"') ||
-	    strchr(names->pod_labels, '\n'))
-		abort();
-	for (const char *c = names->pod_labels; *c; c++) {
-		if (*c == '\\' && c[1])
-			c++;
-		else
-			quotes += *c == '"';
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
+		if (!*names->text[known[i]])
+			abort();
 	}
-	if (quotes % 2)
+	for (size_t i = 0; i < names->extra_count; i++) {
+		const struct label *label = &names->extra[i];
+
+		if (strlen(label->value) > POD_LABEL_VALUE_MAX || !*label->value)
+			abort();
+		len += strlen(label->name) + strlen(label->value) + OWNER_EXTRA_PUNCTUATION;
+	}
+	if (len > OWNER_EXTRA_BYTES)
 		abort();
 }
 
@@ -53,7 +55,7 @@ static int take_item(void *userdata, const char *text, size_t len)
 	object = json_parse_bounded(pruned, left);
 	if (pod_json_read(object, labels, &pod) == 0) {
 		for (size_t i = 0; i < pod.count; i++)
-			check_container(&pod.containers[i]);
+			check_container(&pod.containers[i].names);
 		pod_release(&pod);
 	}
 	json_decref(object);

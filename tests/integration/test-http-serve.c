@@ -29,8 +29,7 @@ int main(void)
 		(void)snprintf(fixture.labels[LEVEL_PROCESS][i].command, LEDGER_COMM_MAX, "%s",
 			       names[i % ARRAY_SIZE(names)]);
 	for (int i = 0; i < 5; i++)
-		(void)snprintf(fixture.names[i].id, LEDGER_LABEL_MAX, "%s%c", names[i],
-			       (char)(0x80 + i));
+		(void)snprintf(fixture.names[i].id, 128, "%s%c", names[i], (char)(0x80 + i));
 	fixture_hold(&fixture.snapshot);
 	if (page_cache_new(&prometheus_pages, NULL, &both, (struct page_cache **)&route.userdata) <
 		    0 ||

@@ -465,7 +465,7 @@ def every_kind_of_container(plant):
         for identity, name in ((pod_id(pod), "main"), (container_id("init"), "init"), (container_id("ephemeral"), "ephemeral")):
             found = probe.find(identity)
             assert (found["name"], found["pod_id"], found["workload"], found["type"], found["labels"], found["qos"]) == \
-                (name, "0" * 32, "etcd", "StaticPod", ',label_app="etcd-node-1"', "Burstable"), found
+                (name, "0" * 32, "etcd", "StaticPod", {"label_app": "etcd-node-1"}, "Burstable"), found
 
 
 def pod_that_is_not_there_yet(plant):

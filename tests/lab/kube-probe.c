@@ -156,19 +156,29 @@ static void print(json_t *object)
 
 static void find(struct directory *directory, const char *id)
 {
-	char buffer[DIRECTORY_NAMES_MAX];
-	struct container_names names;
+	struct names_table *table = names_table_get(NULL);
+	struct directory_record found;
+	const char *const *text;
+	json_t *labels;
 
-	if (!directory_find(directory, id, buffer, sizeof(buffer), &names)) {
+	if (!table || !directory_find(directory, id, table, &found)) {
 		print(json_object());
+		names_table_put(table);
 		return;
 	}
-	print(json_pack("{ss ss ss ss ss ss ss ss sI sI}", "name", names.container_name, "pod",
-			names.pod_name, "namespace", names.pod_namespace, "pod_id", names.pod_id,
-			"workload", names.workload, "type", names.workload_type, "labels",
-			names.pod_labels, "qos", pod_qos_name(names.pod_qos), "cpu_request",
-			(json_int_t)names.cpu_request_milli, "cpu_limit",
-			(json_int_t)names.cpu_limit_milli));
+	text = found.names->text;
+	labels = json_object();
+	for (size_t i = 0; i < found.names->extra_count; i++)
+		(void)json_object_set_new(labels, found.names->extra[i].name,
+					  json_string(found.names->extra[i].value));
+	print(json_pack("{ss ss ss ss ss ss so ss sI sI}", "name", text[LABEL_CONTAINER_NAME],
+			"pod", text[LABEL_POD_NAME], "namespace", text[LABEL_NAMESPACE], "pod_id",
+			text[LABEL_POD_ID], "workload", text[LABEL_WORKLOAD], "type",
+			text[LABEL_WORKLOAD_TYPE], "labels", labels, "qos", text[LABEL_QOS_CLASS],
+			"cpu_request", (json_int_t)found.cpu_request_milli, "cpu_limit",
+			(json_int_t)found.cpu_limit_milli));
+	owner_names_unref(found.names);
+	names_table_put(table);
 }
 
 /* A field of /proc/self/status in KiB. */

@@ -8,17 +8,19 @@
 
 #include <cmocka.h>
 
+#include "../test_owner.h"
 #include "attribution/ledger.h"
 
-static const struct ledger_owner overflow = { .container_id = "system_processes",
-					      .container_name = "system_processes",
-					      .container_namespace = "system",
-					      .pod_name = "system_processes" };
+static const struct test_owner overflow = { .names.text[LABEL_CONTAINER_ID] = "system_processes",
+					    .names.text[LABEL_CONTAINER_NAME] = "system_processes",
+					    .names.text[LABEL_NAMESPACE] = "system",
+					    .names.text[LABEL_POD_NAME] = "system_processes" };
 
 static inline struct ledger *new_ledger(uint32_t max_processes, uint32_t max_containers,
 					uint32_t zones)
 {
-	const struct ledger_options options = { max_processes, max_containers, overflow };
+	const struct ledger_options options = { max_processes, max_containers, &overflow.names,
+						NULL };
 	struct ledger *ledger;
 
 	assert_int_equal(ledger_new(&options, &ledger), 0);

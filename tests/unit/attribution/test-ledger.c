@@ -11,18 +11,23 @@
 #include <cmocka.h>
 
 #include "../property.h"
+#include "../test_owner.h"
 #include "new_ledger.h"
 
-static const struct ledger_owner nginx = { "nginx.service", "nginx.service", "system",
-					   "nginx.service" };
+static const struct test_owner nginx = {
+	.names.text = { [LABEL_CONTAINER_ID] = "nginx.service",
+			[LABEL_CONTAINER_NAME] = "nginx.service",
+			[LABEL_NAMESPACE] = "system",
+			[LABEL_POD_NAME] = "nginx.service" },
+};
 
 static void test_overflow_owner_is_row_0(void **state)
 {
 	struct ledger *ledger = new_ledger(10, 10, 1);
 
 	(void)state;
-	assert_int_equal(ledger_container(ledger, &overflow), 0);
-	assert_string_equal(ledger_container_at(ledger, 0)->owner->container_id,
+	assert_int_equal(enter_owner(ledger, &overflow), 0);
+	assert_string_equal(ledger_container_at(ledger, 0)->names->text[LABEL_CONTAINER_ID],
 			    "system_processes");
 	ledger_release_container(ledger, 0);
 	assert_true(ledger_container_at(ledger, 0)->used);
@@ -38,7 +43,7 @@ static void test_charges_are_booked_twice(void **state)
 
 	(void)state;
 	ledger_begin(ledger, 100);
-	container = ledger_container(ledger, &nginx);
+	container = enter_owner(ledger, &nginx);
 	process = ledger_process(ledger, 5, 50, "nginx", container);
 	ledger_charge(ledger, process, column, 7);
 	ledger_charge(ledger, process, ledger_cpu_column(ledger), 9);
@@ -90,7 +95,7 @@ static void test_zones_are_added_in_mid_interval(void **state)
 
 	(void)state;
 	ledger_begin(ledger, 1);
-	container = ledger_container(ledger, &nginx);
+	container = enter_owner(ledger, &nginx);
 	process = ledger_process(ledger, 5, 50, "nginx", container);
 	ledger_charge(ledger, process, ledger_column(0, MODE_IDLE), 3);
 	ledger_charge(ledger, process, ledger_cpu_column(ledger), 9);
@@ -114,7 +119,7 @@ static void test_changed_labels_make_a_new_row(void **state)
 
 	(void)state;
 	ledger_begin(ledger, 1);
-	container = ledger_container(ledger, &nginx);
+	container = enter_owner(ledger, &nginx);
 	first = ledger_process(ledger, 5, 50, "sh", container);
 	assert_int_equal(ledger_process(ledger, 5, 50, "sh", container), first);
 	second = ledger_process(ledger, 5, 50, "nginx", container);
@@ -182,7 +187,7 @@ static void test_released_slot_is_used_again_clean(void **state)
 static void test_limits(void **state)
 {
 	struct ledger *ledger = new_ledger(2, 3, 1);
-	struct ledger_owner owner = nginx;
+	struct test_owner owner = nginx;
 	char id[32];
 
 	(void)state;
@@ -193,24 +198,25 @@ static void test_limits(void **state)
 	assert_int_equal(ledger_process_overflows(ledger), 1);
 	assert_int_equal(ledger_process(ledger, 0, 1, "swapper", 0), LEDGER_NONE);
 	assert_int_equal(ledger_process_overflows(ledger), 1);
-	owner.container_id = id;
+	owner.names.text[LABEL_CONTAINER_ID] = id;
 	for (int i = 0; i < 4; i++) {
 		uint32_t row;
 
 		(void)snprintf(id, sizeof(id), "unit-%d", i);
-		row = ledger_container(ledger, &owner);
+		row = enter_owner(ledger, &owner);
 		assert_int_equal(row, i < 2 ? i + 1 : 3);
 	}
 	assert_true(ledger_container_at(ledger, 3)->is_other);
-	assert_string_equal(ledger_container_at(ledger, 3)->owner->container_id, "");
-	assert_string_equal(ledger_container_at(ledger, 3)->owner->container_name, "other");
-	assert_string_equal(ledger_container_at(ledger, 3)->owner->container_namespace, "system");
+	assert_string_equal(ledger_container_at(ledger, 3)->names->text[LABEL_CONTAINER_ID], "");
+	assert_string_equal(ledger_container_at(ledger, 3)->names->text[LABEL_CONTAINER_NAME],
+			    "other");
+	assert_string_equal(ledger_container_at(ledger, 3)->names->text[LABEL_NAMESPACE], "system");
 	assert_int_equal(ledger_refused_containers(ledger), 2);
 	assert_int_equal(ledger_container_overflows(ledger), 2);
-	owner.container_id = "";
-	assert_int_equal(ledger_container(ledger, &owner), 0);
-	owner.container_id = NULL;
-	assert_int_equal(ledger_container(ledger, &owner), 0);
+	owner.names.text[LABEL_CONTAINER_ID] = "";
+	assert_int_equal(enter_owner(ledger, &owner), 0);
+	owner.names.text[LABEL_CONTAINER_ID] = NULL;
+	assert_int_equal(enter_owner(ledger, &owner), 0);
 	ledger_free(ledger);
 }
 
@@ -219,7 +225,8 @@ static void test_names_that_print_alike_are_one(void **state)
 {
 	struct ledger *ledger = new_ledger(10, 10, 1);
 	char long_a[300], long_b[300];
-	struct ledger_owner a = { .container_id = long_a }, b = { .container_id = long_b };
+	struct test_owner a = { .names.text[LABEL_CONTAINER_ID] = long_a },
+			  b = { .names.text[LABEL_CONTAINER_ID] = long_b };
 	uint32_t process;
 
 	(void)state;
@@ -232,7 +239,7 @@ static void test_names_that_print_alike_are_one(void **state)
 	memset(long_b, 'l', sizeof(long_b));
 	long_a[299] = long_b[299] = '\0';
 	long_b[298] = 'x';
-	assert_int_equal(ledger_container(ledger, &a), ledger_container(ledger, &b));
+	assert_int_equal(enter_owner(ledger, &a), enter_owner(ledger, &b));
 	ledger_free(ledger);
 }
 
@@ -244,7 +251,7 @@ static void test_containers_are_released(void **state)
 
 	(void)state;
 	ledger_begin(ledger, 1);
-	container = ledger_container(ledger, &nginx);
+	container = enter_owner(ledger, &nginx);
 	serial = ledger_container_at(ledger, container)->serial;
 	process = ledger_process(ledger, 5, 50, "nginx", container);
 	ledger_charge(ledger, process, 0, 4);
@@ -254,7 +261,7 @@ static void test_containers_are_released(void **state)
 	ledger_release_process(ledger, process);
 	ledger_release_container(ledger, container);
 	assert_false(ledger_container_at(ledger, container)->used);
-	assert_int_equal(ledger_container(ledger, &nginx), container);
+	assert_int_equal(enter_owner(ledger, &nginx), container);
 	assert_int_equal(ledger_container_values(ledger, container)[0], 0);
 	assert_int_not_equal(ledger_container_at(ledger, container)->serial, serial);
 	ledger_free(ledger);
@@ -279,13 +286,12 @@ static void random_step(struct property_source *source, struct history *h)
 {
 	static const char *const names[] = { "a", "b", "c" };
 	static const char *const ids[] = { "", "1", "2", "3", "4" };
-	struct ledger_owner owner = {
-		.container_id = names[draw_below(source, 3)],
-		.container_name = names[draw_below(source, 2)],
-		.container_namespace = names[draw_below(source, 3)],
-		.pod_id = ids[draw_below(source, 5)],
-		.vm_id = ids[draw_below(source, 3)],
-		.labels_version = draw_chance(source, 4) ? (uint32_t)draw_below(source, 100) : 0,
+	struct test_owner owner = {
+		.names.text[LABEL_CONTAINER_ID] = names[draw_below(source, 3)],
+		.names.text[LABEL_CONTAINER_NAME] = names[draw_below(source, 2)],
+		.names.text[LABEL_NAMESPACE] = names[draw_below(source, 3)],
+		.names.text[LABEL_POD_ID] = ids[draw_below(source, 5)],
+		.names.text[LABEL_VM_ID] = ids[draw_below(source, 3)],
 		.waiting = draw_chance(source, 5),
 		.has_pod_names = draw_chance(source, 2),
 	};
@@ -293,7 +299,7 @@ static void random_step(struct property_source *source, struct history *h)
 	uint32_t column = (uint32_t)draw_below(source, ledger_columns(h->ledger));
 	uint64_t amount = draw_below(source, 1000);
 
-	container = ledger_container(h->ledger, &owner);
+	container = enter_owner(h->ledger, &owner);
 	process = ledger_process(h->ledger, pid, draw_below(source, 2),
 				 names[draw_below(source, 3)], container);
 	h->charged[column] += amount;
@@ -362,11 +368,11 @@ static const char *check_sums(const struct history *h)
 static void book_row(struct history *h, uint32_t i)
 {
 	const struct ledger_container *row = ledger_container_at(h->ledger, i);
-	const struct ledger_owner *owner = row->owner;
-	const bool with_pod = !row->waiting || owner->has_pod_names;
+	const struct owner_names *names = row->names;
+	const bool with_pod = !row->waiting || row->has_pod_names;
 	const bool is_in[LEDGER_GROUP_COUNT] = {
-		[LEDGER_POD] = with_pod && owner->pod_id[0],
-		[LEDGER_VM] = !row->waiting && owner->vm_id[0],
+		[LEDGER_POD] = with_pod && names->text[LABEL_POD_ID][0],
+		[LEDGER_VM] = !row->waiting && names->text[LABEL_VM_ID][0],
 		[LEDGER_NAMESPACE] = with_pod,
 	};
 

@@ -9,14 +9,14 @@
 
 #include <cmocka.h>
 
+#include "../test_owner.h"
 #include "new_ledger.h"
 
-static const struct ledger_owner web = { .container_id = "c1",
-					 .container_name = "web",
-					 .container_namespace = "shop",
-					 .pod_name = "web-1",
-					 .pod_id = "p1",
-					 .labels_version = 7 };
+static const struct test_owner web = { .names.text[LABEL_CONTAINER_ID] = "c1",
+				       .names.text[LABEL_CONTAINER_NAME] = "web",
+				       .names.text[LABEL_NAMESPACE] = "shop",
+				       .names.text[LABEL_POD_NAME] = "web-1",
+				       .names.text[LABEL_POD_ID] = "p1" };
 
 static uint64_t group_value(const struct ledger *ledger, enum ledger_group group,
 			    uint32_t container)
@@ -29,14 +29,14 @@ static uint64_t group_value(const struct ledger *ledger, enum ledger_group group
 static void test_groups_are_sums(void **state)
 {
 	struct ledger *ledger = new_ledger(10, 10, 1);
-	struct ledger_owner sidecar = web;
+	struct test_owner sidecar = web;
 	uint32_t a, b;
 
 	(void)state;
-	sidecar.container_id = "c2";
+	sidecar.names.text[LABEL_CONTAINER_ID] = "c2";
 	ledger_begin(ledger, 1);
-	a = ledger_container(ledger, &web);
-	b = ledger_container(ledger, &sidecar);
+	a = enter_owner(ledger, &web);
+	b = enter_owner(ledger, &sidecar);
 	ledger_charge_container(ledger, a, 0, 5);
 	ledger_charge_container(ledger, b, 0, 7);
 	ledger_charge_container(ledger, 0, 0, 100);
@@ -61,58 +61,62 @@ static void test_groups_are_sums(void **state)
 static void test_waiting_row_is_renamed(void **state)
 {
 	struct ledger *ledger = new_ledger(10, 10, 1);
-	struct ledger_owner early = { .container_id = "c1", .pod_id = "p1", .waiting = true };
+	struct test_owner early = { .names.text[LABEL_CONTAINER_ID] = "c1",
+				    .names.text[LABEL_POD_ID] = "p1",
+				    .waiting = true };
 	uint32_t container;
 
 	(void)state;
 	ledger_begin(ledger, 1);
-	container = ledger_container(ledger, &early);
+	container = enter_owner(ledger, &early);
 	ledger_charge_container(ledger, container, 0, 5);
 	ledger_close(ledger);
 	assert_int_equal(ledger_waiting_containers(ledger), 1);
 	assert_int_equal(group_value(ledger, LEDGER_NAMESPACE, container), UINT64_MAX);
 	ledger_begin(ledger, 2);
-	assert_int_equal(ledger_container(ledger, &web), container);
+	assert_int_equal(enter_owner(ledger, &web), container);
 	ledger_charge_container(ledger, container, 0, 2);
 	ledger_close(ledger);
 	assert_int_equal(ledger_waiting_containers(ledger), 0);
-	assert_string_equal(ledger_container_at(ledger, container)->owner->container_name, "web");
+	assert_string_equal(
+		ledger_container_at(ledger, container)->names->text[LABEL_CONTAINER_NAME], "web");
 	assert_int_equal(group_value(ledger, LEDGER_POD, container), 7);
 	assert_int_equal(
 		ledger_group_deltas(ledger, LEDGER_POD,
 				    ledger_container_at(ledger, container)->group[LEDGER_POD])[0],
 		2);
-	early.labels_version = 8; /* the source forgot it: it does not wait again */
-	assert_int_equal(ledger_container(ledger, &early), container);
-	assert_string_equal(ledger_container_at(ledger, container)->owner->container_name, "web");
+	/* The source forgot it: it does not wait again. */
+	assert_int_equal(enter_owner(ledger, &early), container);
+	assert_string_equal(
+		ledger_container_at(ledger, container)->names->text[LABEL_CONTAINER_NAME], "web");
 	ledger_free(ledger);
 }
 
 static void test_pod_does_not_wait_for_its_containers(void **state)
 {
 	struct ledger *ledger = new_ledger(10, 10, 1);
-	struct ledger_owner early = web;
+	struct test_owner early = web;
 	uint32_t container;
 
 	(void)state;
 	early.waiting = true;
-	early.container_name = early.container_namespace = early.pod_name = "";
-	early.vm_id = "v1";
+	early.names.text[LABEL_CONTAINER_NAME] = early.names.text[LABEL_NAMESPACE] =
+		early.names.text[LABEL_POD_NAME] = "";
+	early.names.text[LABEL_VM_ID] = "v1";
 	ledger_begin(ledger, 1);
-	container = ledger_container(ledger, &early);
+	container = enter_owner(ledger, &early);
 	ledger_charge_container(ledger, container, 0, 5);
 	ledger_close(ledger);
 	assert_int_equal(group_value(ledger, LEDGER_POD, container), UINT64_MAX);
 	early = web; /* a runtime's word, then the same from Kubernetes: no label differs */
 	early.waiting = true;
-	early.vm_id = "v1";
-	early.labels_version = 1;
-	assert_int_equal(ledger_container(ledger, &early), container);
+	early.names.text[LABEL_VM_ID] = "v1";
+	assert_int_equal(enter_owner(ledger, &early), container);
 	ledger_close(ledger);
 	assert_int_equal(group_value(ledger, LEDGER_POD, container), UINT64_MAX);
 	early.has_pod_names = true;
 	ledger_begin(ledger, 2);
-	assert_int_equal(ledger_container(ledger, &early), container);
+	assert_int_equal(enter_owner(ledger, &early), container);
 	ledger_charge_container(ledger, container, 0, 2);
 	ledger_close(ledger);
 	assert_true(ledger_container_at(ledger, container)->waiting);
@@ -120,9 +124,8 @@ static void test_pod_does_not_wait_for_its_containers(void **state)
 	assert_int_equal(group_value(ledger, LEDGER_NAMESPACE, container), 7);
 	assert_int_equal(group_value(ledger, LEDGER_VM, container), UINT64_MAX);
 	early.waiting = false;
-	early.labels_version = 2;
 	ledger_begin(ledger, 3);
-	assert_int_equal(ledger_container(ledger, &early), container);
+	assert_int_equal(enter_owner(ledger, &early), container);
 	ledger_charge_container(ledger, container, 0, 1);
 	ledger_close(ledger);
 	assert_int_equal(group_value(ledger, LEDGER_POD, container), 8); /* nothing came twice */
@@ -134,34 +137,33 @@ static void test_pod_does_not_wait_for_its_containers(void **state)
 static void test_quality_of_service_may_come_late(void **state)
 {
 	struct ledger *ledger = new_ledger(10, 10, 1);
-	struct ledger_owner owner = web;
+	struct test_owner owner = web;
 	uint32_t container, pod;
 
 	(void)state;
 	ledger_begin(ledger, 1);
-	container = ledger_container(ledger, &owner);
+	container = enter_owner(ledger, &owner);
 	pod = ledger_container_at(ledger, container)->group[LEDGER_POD];
-	assert_null(ledger_group_at(ledger, LEDGER_POD, pod)->owner->pod_qos);
-	owner.pod_qos = "Burstable";
-	owner.labels_version = 1;
-	assert_int_equal(ledger_container(ledger, &owner), container);
-	owner.pod_qos = "";
-	owner.labels_version = 2;
-	assert_int_equal(ledger_container(ledger, &owner), container);
+	assert_null(ledger_group_at(ledger, LEDGER_POD, pod)->facts);
+	owner.names.text[LABEL_QOS_CLASS] = "Burstable";
+	assert_int_equal(enter_owner(ledger, &owner), container);
+	owner.names.text[LABEL_QOS_CLASS] = "";
+	assert_int_equal(enter_owner(ledger, &owner), container);
 	assert_int_equal(ledger_container_at(ledger, container)->group[LEDGER_POD], pod);
-	assert_string_equal(ledger_group_at(ledger, LEDGER_POD, pod)->owner->pod_qos, "Burstable");
+	assert_string_equal(ledger_group_at(ledger, LEDGER_POD, pod)->facts->text[LABEL_QOS_CLASS],
+			    "Burstable");
 	ledger_free(ledger);
 }
 
 static void test_nobody_waits_for_ever(void **state)
 {
 	struct ledger *ledger = new_ledger(10, 10, 1);
-	const struct ledger_owner early = { .container_id = "c1", .waiting = true };
+	const struct test_owner early = { .names.text[LABEL_CONTAINER_ID] = "c1", .waiting = true };
 	uint32_t container;
 
 	(void)state;
 	ledger_begin(ledger, 5);
-	container = ledger_container(ledger, &early);
+	container = enter_owner(ledger, &early);
 	ledger_charge_container(ledger, container, 0, 5);
 	ledger_begin(ledger, 4 + LEDGER_WAIT_NS);
 	ledger_close(ledger);
@@ -176,20 +178,18 @@ static void test_nobody_waits_for_ever(void **state)
 static void test_new_names_make_a_new_row(void **state)
 {
 	struct ledger *ledger = new_ledger(10, 2, 1);
-	struct ledger_owner renamed = web;
+	struct test_owner renamed = web;
 	uint32_t first, second, process;
 
 	(void)state;
 	ledger_begin(ledger, 1);
-	first = ledger_container(ledger, &web);
+	first = enter_owner(ledger, &web);
 	process = ledger_process(ledger, 5, 50, "sh", first);
 	ledger_charge(ledger, process, 0, 9);
-	renamed.container_name = "shop";
-	assert_int_equal(ledger_container(ledger, &renamed), first); /* same version */
-	renamed.labels_version = 8;
-	second = ledger_container(ledger, &renamed); /* beyond the limit, too */
+	renamed.names.text[LABEL_CONTAINER_NAME] = "shop";
+	second = enter_owner(ledger, &renamed); /* beyond the limit, too */
 	assert_int_not_equal(second, first);
-	assert_int_equal(ledger_container(ledger, &renamed), second);
+	assert_int_equal(enter_owner(ledger, &renamed), second);
 	assert_true(ledger_container_at(ledger, first)->replaced);
 	assert_int_equal(ledger_container_values(ledger, second)[0], 0);
 	assert_int_not_equal(ledger_process(ledger, 5, 50, "sh", second), process);
@@ -198,9 +198,8 @@ static void test_new_names_make_a_new_row(void **state)
 	/* The pod is still called the same. */
 	assert_int_equal(ledger_container_at(ledger, second)->group[LEDGER_POD],
 			 ledger_container_at(ledger, first)->group[LEDGER_POD]);
-	renamed.container_name = "web"; /* back to what is kept */
-	renamed.labels_version = 9;
-	assert_int_equal(ledger_container(ledger, &renamed), first);
+	renamed.names.text[LABEL_CONTAINER_NAME] = "web"; /* back to what is kept */
+	assert_int_equal(enter_owner(ledger, &renamed), first);
 	assert_true(ledger_container_at(ledger, second)->replaced);
 	ledger_free(ledger);
 }
@@ -208,26 +207,26 @@ static void test_new_names_make_a_new_row(void **state)
 static void test_pod_labels_move_the_pod_only(void **state)
 {
 	struct ledger *ledger = new_ledger(10, 10, 1);
-	struct ledger_owner labelled = web;
+	const struct label app = { "label_app", "a" };
+	struct test_owner labelled = web;
 	uint32_t container, pod;
 
 	(void)state;
 	ledger_begin(ledger, 1);
-	container = ledger_container(ledger, &web);
+	container = enter_owner(ledger, &web);
 	pod = ledger_container_at(ledger, container)->group[LEDGER_POD];
 	ledger_charge_container(ledger, container, 0, 5);
 	ledger_begin(ledger, 2);
-	labelled.pod_labels = ",label_app=\"a\",label_b=\"cut";
-	labelled.labels_version = 8;
-	assert_int_equal(ledger_container(ledger, &labelled), container);
+	labelled.names.extra = &app;
+	labelled.names.extra_count = 1;
+	assert_int_equal(enter_owner(ledger, &labelled), container);
 	ledger_charge_container(ledger, container, 0, 3);
 	ledger_close(ledger);
 	assert_int_not_equal(ledger_container_at(ledger, container)->group[LEDGER_POD], pod);
 	assert_int_equal(group_value(ledger, LEDGER_POD, container), 3);
 	assert_int_equal(ledger_group_values(ledger, LEDGER_POD, pod)[0], 5);
 	assert_int_equal(ledger_group_at(ledger, LEDGER_POD, pod)->owners, 0);
-	assert_string_equal(ledger_container_at(ledger, container)->owner->pod_labels,
-			    ",label_app=\"a\"");
+	assert_string_equal(ledger_container_at(ledger, container)->names->extra[0].value, "a");
 	ledger_release_group(ledger, LEDGER_POD, pod);
 	assert_false(ledger_group_at(ledger, LEDGER_POD, pod)->used);
 	ledger_free(ledger);
@@ -236,22 +235,22 @@ static void test_pod_labels_move_the_pod_only(void **state)
 static void test_too_many_pods_are_other(void **state)
 {
 	struct ledger *ledger = new_ledger(10, 4, 1);
-	struct ledger_owner owner = web;
+	struct test_owner owner = web;
 	char id[16];
 
 	(void)state;
 	ledger_begin(ledger, 1);
-	owner.container_id = "c1";
-	owner.pod_id = id;
+	owner.names.text[LABEL_CONTAINER_ID] = "c1";
+	owner.names.text[LABEL_POD_ID] = id;
 	for (uint32_t i = 0; i < 6; i++) {
 		(void)snprintf(id, sizeof(id), "p%u", i);
-		owner.labels_version = i;
-		ledger_charge_container(ledger, ledger_container(ledger, &owner), 0, 1);
+		ledger_charge_container(ledger, enter_owner(ledger, &owner), 0, 1);
 		ledger_begin(ledger, 2 + i);
 	}
 	assert_int_equal(ledger_group_overflows(ledger, LEDGER_POD), 2);
 	assert_int_equal(ledger_group_values(ledger, LEDGER_POD, 0)[0], 2);
-	assert_string_equal(ledger_group_at(ledger, LEDGER_POD, 0)->owner->pod_name, "other");
+	assert_string_equal(ledger_group_at(ledger, LEDGER_POD, 0)->names->text[LABEL_POD_NAME],
+			    "other");
 	assert_true(ledger_group_crowded(ledger, LEDGER_POD));
 	assert_false(ledger_group_crowded(ledger, LEDGER_VM));
 	ledger_free(ledger);

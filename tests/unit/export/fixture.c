@@ -122,25 +122,26 @@ static struct snapshot_row *make_rows(const struct series_labels *labels, size_t
 	struct snapshot_row *rows = zalloc(count, sizeof(*rows));
 
 	for (size_t i = 0; i < count; i++)
-		rows[i] =
-			(struct snapshot_row){ .labels = &labels[i],
-					       .created_ms = BIRTH_MS + (int64_t)i,
-					       .ended = i % 5 == 4,
-					       .pod_qos = labels[i].owner ? labels[i].owner->pod_qos
-									  : NULL };
+		rows[i] = (struct snapshot_row){ .labels = &labels[i],
+						 .created_ms = BIRTH_MS + (int64_t)i,
+						 .ended = i % 5 == 4 };
 	return rows;
 }
 
-static const struct ledger_owner unnamed = { "", "", "system", "", "", "", "",   "",
-					     "", "", "",       "", 0,  0,  false };
+/* As interning leaves them: no text is NULL. */
+#define NO_TEXT                                                                                    \
+	{                                                                                          \
+		"", "", "", "", "", "", "", "", "", "", "", ""                                     \
+	}
+static const struct owner_names no_names = { .text = NO_TEXT };
+_Static_assert(LABEL_KEY_COUNT == 12, "NO_TEXT has all of them");
 
-static void name_labels(struct series_labels *labels, const struct ledger_owner *owner)
+static struct owner_names unnamed(void)
 {
-	labels->owner = owner;
-	labels->container_id = owner->container_id;
-	labels->container_name = owner->container_name;
-	labels->container_namespace = owner->container_namespace;
-	labels->pod_name = owner->pod_name;
+	struct owner_names names = no_names;
+
+	names.text[LABEL_NAMESPACE] = "system";
+	return names;
 }
 
 static void make_containers(struct fixture *fixture, const struct fixture_shape *shape)
@@ -149,18 +150,20 @@ static void make_containers(struct fixture *fixture, const struct fixture_shape 
 
 	for (uint32_t i = 0; i < shape->containers; i++) {
 		struct fixture_names *names = &fixture->names[i];
+		const char **text = names->text.text;
 
 		(void)snprintf(names->id, sizeof(names->id), "unit-%u.service", i);
 		(void)snprintf(names->name, sizeof(names->name), "unit-%u", i);
-		names->owner = unnamed;
-		names->owner.container_id = names->id;
-		names->owner.container_name = names->owner.pod_name = names->name;
+		names->text = unnamed();
+		text[LABEL_CONTAINER_ID] = names->id;
+		text[LABEL_CONTAINER_NAME] = text[LABEL_POD_NAME] = names->name;
 		if (shape->groups && i == 1) {
-			names->owner.pod_id = "0b5c";
-			names->owner.runtime = "containerd";
+			text[LABEL_POD_ID] = "0b5c";
+			text[LABEL_RUNTIME] = "containerd";
 		}
-		containers[i] = (struct series_labels){ .slot = i, .serial = 1000 + i };
-		name_labels(&containers[i], &names->owner);
+		containers[i] = (struct series_labels){ .slot = i,
+							.serial = 1000 + i,
+							.names = &names->text };
 	}
 	fixture->labels[LEVEL_CONTAINER] = containers;
 }
@@ -174,11 +177,9 @@ static void make_processes(struct fixture *fixture, const struct fixture_shape *
 		struct series_labels *one = &processes[i];
 
 		*one = containers[i % shape->containers];
-		one->owner = NULL;
 		one->slot = i;
 		one->serial = 5000 + i;
 		one->pid = i < shape->containers ? 0 : 1000 + i;
-		one->container = &containers[i % shape->containers];
 		(void)snprintf(one->command, sizeof(one->command), one->pid ? "worker-%u" : "other",
 			       i % 100000);
 	}
@@ -187,35 +188,52 @@ static void make_processes(struct fixture *fixture, const struct fixture_shape *
 
 #define GROUPS 2 /* rows of each */
 
+static void name_pod(struct fixture_names *names, uint32_t i)
+{
+	static const struct label app = { "label_app", "shop" };
+	const char **text = names->text.text;
+
+	text[LABEL_POD_ID] = names->id;
+	text[LABEL_POD_NAME] = names->name;
+	text[LABEL_NAMESPACE] = i ? "prod" : "a\"} 1\nb\\";
+	text[LABEL_WORKLOAD] = "shop";
+	text[LABEL_WORKLOAD_TYPE] = "Deployment";
+	names->text.extra = &app;
+	names->text.extra_count = i;
+	names->facts = no_names;
+	names->facts.text[LABEL_QOS_CLASS] = "Burstable";
+}
+
+static void name_vm(struct fixture_names *names)
+{
+	const char **text = names->text.text;
+
+	text[LABEL_NAMESPACE] = "";
+	text[LABEL_VM_ID] = names->id;
+	text[LABEL_VM_NAME] = names->name;
+	text[LABEL_HYPERVISOR] = "qemu";
+}
+
 static void make_groups(struct fixture *fixture, struct fixture_names *names)
 {
 	for (enum snapshot_level level = LEVEL_POD; level < LEVEL_COUNT; level++) {
 		struct series_labels *groups = zalloc(GROUPS, sizeof(*groups));
 
 		for (uint32_t i = 0; i < GROUPS; i++, names++) {
-			names->owner = unnamed;
+			names->text = unnamed();
 			(void)snprintf(names->id, sizeof(names->id), "0b5c-%u", i);
 			(void)snprintf(names->name, sizeof(names->name), "shop-%u", i);
-			(void)snprintf(names->pod_labels, sizeof(names->pod_labels),
-				       ",label_app=\"shop\"");
+			groups[i] = (struct series_labels){ .slot = i,
+							    .serial = 2000 + i,
+							    .names = &names->text };
 			if (level == LEVEL_POD) {
-				names->owner.pod_id = names->id;
-				names->owner.pod_name = names->name;
-				names->owner.container_namespace = i ? "prod" : "a\"} 1\nb\\";
-				names->owner.workload = "shop";
-				names->owner.workload_type = "Deployment";
-				names->owner.pod_labels = i ? names->pod_labels : "";
-				names->owner.pod_qos = i ? "Burstable" : NULL;
+				name_pod(names, i);
+				groups[i].facts = i ? &names->facts : NULL;
 			} else if (level == LEVEL_VM) {
-				names->owner.container_namespace = "";
-				names->owner.vm_id = names->id;
-				names->owner.vm_name = names->name;
-				names->owner.hypervisor = "qemu";
+				name_vm(names);
 			} else if (i) {
-				names->owner.container_namespace = "prod";
+				names->text.text[LABEL_NAMESPACE] = "prod";
 			}
-			groups[i] = (struct series_labels){ .slot = i, .serial = 2000 + i };
-			name_labels(&groups[i], &names->owner);
 		}
 		fixture->labels[level] = groups;
 	}
@@ -225,15 +243,17 @@ static void make_labels(struct fixture *fixture, const struct fixture_shape *sha
 {
 	size_t names = shape->containers + (size_t)GROUPS * LEDGER_GROUP_COUNT;
 
-	fixture->names = zalloc(names, sizeof(*fixture->names));
+	fixture->names = zalloc(names + 1, sizeof(*fixture->names));
 	make_containers(fixture, shape);
 	make_processes(fixture, shape);
 	make_groups(fixture, fixture->names + shape->containers);
+	fixture->names[names].text = unnamed();
 	for (enum snapshot_level level = 0; level < LEVEL_COUNT; level++) {
 		struct series_labels *retired = zalloc(1, sizeof(*retired));
 
-		*retired = (struct series_labels){ .slot = 100000, .serial = 1 };
-		name_labels(retired, &unnamed);
+		*retired = (struct series_labels){ .slot = 100000,
+						   .serial = 1,
+						   .names = &fixture->names[names].text };
 		fixture->retired_labels[level] = retired;
 	}
 }

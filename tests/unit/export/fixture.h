@@ -9,10 +9,10 @@
 #include "snapshot/snapshot.h"
 
 struct fixture_names {
-	char id[LEDGER_LABEL_MAX];
-	char name[LEDGER_LABEL_MAX];
-	char pod_labels[64];
-	struct ledger_owner owner;
+	char id[128];
+	char name[128];
+	struct owner_names text;
+	struct owner_names facts;
 };
 
 struct fixture {

@@ -54,7 +54,7 @@ static void names_stay_text(void **state)
 	for (int i = 0; i < 6; i++)
 		(void)snprintf(fixture.labels[LEVEL_PROCESS][i].command, LEDGER_COMM_MAX, "%s",
 			       "<b>\"&'\xff\n");
-	(void)snprintf(fixture.names[0].name, LEDGER_LABEL_MAX, "</td><script>");
+	(void)snprintf(fixture.names[0].name, 128, "</td><script>");
 	assert_page(&fixture.snapshot, "&lt;b&gt;&quot;&amp;&#39;\xef\xbf\xbd\xef\xbf\xbd", "<b>");
 	assert_page(&fixture.snapshot, "&lt;/td&gt;&lt;script&gt;", "<script");
 	fixture_release(&fixture);

@@ -351,8 +351,7 @@ static void hostile_names_forge_nothing(void **state)
 			}
 		}
 		for (uint32_t i = 0; i < 4; i++)
-			(void)snprintf(fixture.names[i].id, LEDGER_LABEL_MAX, "x%c",
-				       (char)(0x80 + i));
+			(void)snprintf(fixture.names[i].id, 128, "x%c", (char)(0x80 + i));
 		look_at(&fixture.snapshot, SCHEMA_BOTH, EXPOSITION_TEXT, &seen);
 		the_page_adds_up(&fixture);
 	}

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "../test_owner.h"
 #include "base/num.h"
 
 #define SETTLE_NS NSEC_PER_SEC
@@ -27,10 +28,13 @@ struct house {
 
 static void set_up_house(struct house *house)
 {
+	const struct owner_names overflow = {
+		.text = { [LABEL_CONTAINER_ID] = "system_processes" },
+	};
 	const struct ledger_options options = {
 		.max_processes = 64,
 		.max_containers = 16,
-		.overflow = { .container_id = "system_processes" },
+		.overflow = &overflow,
 	};
 
 	*house = (struct house){ .of_cpu = { 0, 1 }, .now_ns = NSEC_PER_SEC };
@@ -69,10 +73,12 @@ static void begin(struct house *house, uint32_t sockets)
 	house->busy_ns = 0;
 	ledger_begin(ledger, house->now_ns);
 	for (size_t i = 0; i < 2; i++) {
-		const struct ledger_owner owner = { .container_id = ids[i],
-						    .container_name = ids[i] };
+		const struct test_owner owner = {
+			.names.text = { [LABEL_CONTAINER_ID] = ids[i],
+					[LABEL_CONTAINER_NAME] = ids[i] },
+		};
 
-		house->owner[i] = ledger_container(ledger, &owner);
+		house->owner[i] = enter_owner(ledger, &owner);
 	}
 	parties_begin(&house->parties, sockets);
 	assert_int_equal(parties_reserve(&house->parties, 8), 0);

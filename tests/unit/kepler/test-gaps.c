@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "../test_owner.h"
 #include "base/num.h"
 
 #define BEGAN_NS (5 * NSEC_PER_SEC)
@@ -22,10 +23,13 @@ struct book {
 
 static void open_book(struct book *book)
 {
+	const struct owner_names overflow = {
+		.text = { [LABEL_CONTAINER_ID] = "system_processes" },
+	};
 	const struct ledger_options options = {
 		.max_processes = 64,
 		.max_containers = 16,
-		.overflow = { .container_id = "system_processes" },
+		.overflow = &overflow,
 	};
 
 	*book = (struct book){ .now_ns = BEGAN_NS };
@@ -46,9 +50,11 @@ static void close_book(struct book *book)
 
 static uint32_t container(struct book *book, const char *id)
 {
-	const struct ledger_owner owner = { .container_id = id, .container_name = id };
+	const struct test_owner owner = {
+		.names.text = { [LABEL_CONTAINER_ID] = id, [LABEL_CONTAINER_NAME] = id }
+	};
 
-	return ledger_container(book->ledger, &owner);
+	return enter_owner(book->ledger, &owner);
 }
 
 static void begin(struct book *book)

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "../test_owner.h"
 #include "base/num.h"
 
 struct book {
@@ -17,12 +18,12 @@ struct book {
 
 static uint32_t add_container(struct book *book, const char *id, uint32_t millicpu)
 {
-	const struct ledger_owner owner = { .container_id = id,
-					    .container_name = id,
-					    .container_namespace = "shop",
-					    .size_millicpu = millicpu };
+	const struct test_owner owner = { .names.text[LABEL_CONTAINER_ID] = id,
+					  .names.text[LABEL_CONTAINER_NAME] = id,
+					  .names.text[LABEL_NAMESPACE] = "shop",
+					  .size_millicpu = millicpu };
 
-	return ledger_container(book->ledger, &owner);
+	return enter_owner(book->ledger, &owner);
 }
 
 static uint32_t add_process(struct book *book, uint32_t pid, uint32_t container)
@@ -32,10 +33,13 @@ static uint32_t add_process(struct book *book, uint32_t pid, uint32_t container)
 
 static void open_book(struct book *book)
 {
+	const struct owner_names overflow = {
+		.text = { [LABEL_CONTAINER_ID] = "system_processes" },
+	};
 	const struct ledger_options options = {
 		.max_processes = 64,
 		.max_containers = 16,
-		.overflow = { .container_id = "system_processes" },
+		.overflow = &overflow,
 	};
 
 	*book = (struct book){ 0 };

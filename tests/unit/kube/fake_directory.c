@@ -22,19 +22,10 @@ struct directory *fake_directory_new(size_t room)
 	return directory;
 }
 
-static const char **strings(struct container_names *names, size_t i)
-{
-	const char **all[] = { &names->container_id,  &names->container_name, &names->pod_name,
-			       &names->pod_namespace, &names->pod_id,         &names->workload,
-			       &names->workload_type, &names->pod_labels };
-
-	return i < ARRAY_SIZE(all) ? all[i] : NULL;
-}
-
 static void release(struct container_names *names)
 {
-	for (size_t i = 0; strings(names, i); i++)
-		free((void *)(uintptr_t)*strings(names, i));
+	for (size_t i = 0; i < LABEL_KEY_COUNT; i++)
+		free((void *)(uintptr_t)names->names.text[i]);
 }
 
 void fake_directory_free(struct directory *directory)
@@ -48,7 +39,8 @@ static size_t find(const struct directory *directory, const char *id)
 {
 	size_t i = 0;
 
-	while (i < directory->count && strcmp(directory->entries[i].container_id, id) != 0)
+	while (i < directory->count &&
+	       strcmp(directory->entries[i].names.text[LABEL_CONTAINER_ID], id) != 0)
 		i++;
 	return i;
 }
@@ -78,7 +70,7 @@ void fake_directory_set_room(struct directory *directory, size_t room)
 int directory_put(struct directory *directory, enum directory_source source,
 		  const struct container_names *names)
 {
-	size_t i = find(directory, names->container_id);
+	size_t i = find(directory, names->names.text[LABEL_CONTAINER_ID]);
 
 	directory->puts++;
 	if (source != DIRECTORY_KUBERNETES)
@@ -91,8 +83,8 @@ int directory_put(struct directory *directory, enum directory_source source,
 		release(&directory->entries[i]);
 	}
 	directory->entries[i] = *names;
-	for (size_t s = 0; strings(&directory->entries[i], s); s++) {
-		const char **text = strings(&directory->entries[i], s);
+	for (size_t s = 0; s < LABEL_KEY_COUNT; s++) {
+		const char **text = &directory->entries[i].names.text[s];
 
 		*text = strdup(*text ? *text : "");
 	}

@@ -39,7 +39,7 @@ static void release(struct plant *plant)
 static const struct container_names *find(const struct plant *plant, const char *id)
 {
 	for (size_t i = 0; i < plant->pod.count; i++) {
-		if (strcmp(plant->pod.containers[i].container_id, id) == 0)
+		if (strcmp(plant->pod.containers[i].names.text[LABEL_CONTAINER_ID], id) == 0)
 			return &plant->pod.containers[i];
 	}
 	fail_msg("no %s", id);
@@ -50,13 +50,14 @@ static void check_container(const struct plant *plant, const char *id, const cha
 {
 	const struct container_names *names = find(plant, id);
 
-	assert_string_equal(names->container_name, name);
-	assert_string_equal(names->pod_name, "shop-7d4b9c-x2x4z");
-	assert_string_equal(names->pod_namespace, "prod");
-	assert_string_equal(names->pod_id, "uid-1");
-	assert_string_equal(names->workload, "shop");
-	assert_string_equal(names->workload_type, "Deployment");
-	assert_string_equal(names->pod_labels, ",label_app=\"shop\"");
+	assert_string_equal(names->names.text[LABEL_CONTAINER_NAME], name);
+	assert_string_equal(names->names.text[LABEL_POD_NAME], "shop-7d4b9c-x2x4z");
+	assert_string_equal(names->names.text[LABEL_NAMESPACE], "prod");
+	assert_string_equal(names->names.text[LABEL_POD_ID], "uid-1");
+	assert_string_equal(names->names.text[LABEL_WORKLOAD], "shop");
+	assert_string_equal(names->names.text[LABEL_WORKLOAD_TYPE], "Deployment");
+	assert_string_equal(names->names.extra[0].name, "label_app");
+	assert_string_equal(names->names.extra[0].value, "shop");
 }
 
 static void reads_every_kind_of_container(void **state)
@@ -87,10 +88,11 @@ static void reads_every_kind_of_container(void **state)
 static void check_pod_alone(const struct pod *pod)
 {
 	assert_int_equal(pod->count, 1);
-	assert_string_equal(pod->containers[0].container_id, DIRECTORY_POD_PREFIX "u");
-	assert_string_equal(pod->containers[0].pod_id, "u");
-	assert_string_equal(pod->containers[0].pod_name, "p");
-	assert_null(pod->containers[0].container_name);
+	assert_string_equal(pod->containers[0].names.text[LABEL_CONTAINER_ID],
+			    DIRECTORY_POD_PREFIX "u");
+	assert_string_equal(pod->containers[0].names.text[LABEL_POD_ID], "u");
+	assert_string_equal(pod->containers[0].names.text[LABEL_POD_NAME], "p");
+	assert_null(pod->containers[0].names.text[LABEL_CONTAINER_NAME]);
 }
 
 static void a_pod_may_have_no_containers_yet(void **state)
@@ -153,7 +155,7 @@ static void what_does_not_fit_is_counted(void **state)
 	read_pod(&plant, text.data, "a");
 	assert_int_equal(plant.pod.count, POD_STATUSES_MAX);
 	assert_int_equal(plant.pod.skipped, 3);
-	assert_int_equal(plant.pod.labels_lost, 1);
+	assert_int_equal(plant.pod.labels->lost, 1);
 	release(&plant);
 	strbuf_release(&text);
 }
@@ -175,9 +177,10 @@ static void a_mirror_pod_has_the_uid_of_its_cgroup(void **state)
 		"\"containerd://" ID_A "\"}]}}",
 		NULL);
 	assert_string_equal(plant.pod.uid, "u");
-	assert_string_equal(find(&plant, ID_A)->pod_id, "0123456789abcdef0123456789abcdef");
-	assert_string_equal(find(&plant, ID_A)->workload, "etcd");
-	assert_string_equal(find(&plant, ID_A)->workload_type, "StaticPod");
+	assert_string_equal(find(&plant, ID_A)->names.text[LABEL_POD_ID],
+			    "0123456789abcdef0123456789abcdef");
+	assert_string_equal(find(&plant, ID_A)->names.text[LABEL_WORKLOAD], "etcd");
+	assert_string_equal(find(&plant, ID_A)->names.text[LABEL_WORKLOAD_TYPE], "StaticPod");
 	release(&plant);
 }
 
@@ -185,16 +188,16 @@ static void the_qos_class_is_one_of_three(void **state)
 {
 	static const struct {
 		const char *said;
-		enum pod_qos expected;
+		const char *expected;
 	} cases[] = {
-		{ "\"Guaranteed\"", POD_QOS_GUARANTEED },
-		{ "\"Burstable\"", POD_QOS_BURSTABLE },
-		{ "\"BestEffort\"", POD_QOS_BEST_EFFORT },
-		{ "\"burstable\"", POD_QOS_UNKNOWN },
-		{ "\"Burstable \"", POD_QOS_UNKNOWN },
-		{ "\"\"", POD_QOS_UNKNOWN },
-		{ "null", POD_QOS_UNKNOWN },
-		{ "[\"Burstable\"]", POD_QOS_UNKNOWN },
+		{ "\"Guaranteed\"", "Guaranteed" },
+		{ "\"Burstable\"", "Burstable" },
+		{ "\"BestEffort\"", "BestEffort" },
+		{ "\"burstable\"", "" },
+		{ "\"Burstable \"", "" },
+		{ "\"\"", "" },
+		{ "null", "" },
+		{ "[\"Burstable\"]", "" },
 	};
 
 	(void)state;
@@ -208,7 +211,8 @@ static void the_qos_class_is_one_of_three(void **state)
 			       "\"containerID\":\"containerd://" ID_A "\"}]}}",
 			       cases[i].said);
 		read_pod(&plant, text, NULL);
-		assert_int_equal(find(&plant, ID_A)->pod_qos, cases[i].expected);
+		assert_string_equal(find(&plant, ID_A)->names.text[LABEL_QOS_CLASS],
+				    cases[i].expected);
 		release(&plant);
 	}
 }

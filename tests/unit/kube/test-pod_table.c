@@ -38,8 +38,10 @@ static void tear_down(struct plant *plant)
 /* A pod with up to two containers; its text is made of all of them. */
 static int put(struct plant *plant, const char *uid, const char *first, const char *second)
 {
-	struct container_names names[2] = { { .container_id = first, .pod_id = uid },
-					    { .container_id = second, .pod_id = uid } };
+	struct container_names names[2] = {
+		{ .names.text[LABEL_CONTAINER_ID] = first, .names.text[LABEL_POD_ID] = uid },
+		{ .names.text[LABEL_CONTAINER_ID] = second, .names.text[LABEL_POD_ID] = uid }
+	};
 	struct pod pod = { .uid = uid, .containers = names };
 	char text[64];
 
@@ -93,7 +95,8 @@ static void what_a_list_lacks_is_taken_back(void **state)
 	pod_table_end(&plant.table, 5);
 	assert_int_equal(plant.table.count, 1);
 	assert_int_equal(fake_directory_count(plant.directory), 1);
-	assert_string_equal(fake_directory_find(plant.directory, "c")->pod_id, "u2");
+	assert_string_equal(fake_directory_find(plant.directory, "c")->names.text[LABEL_POD_ID],
+			    "u2");
 	tear_down(&plant);
 }
 
@@ -151,7 +154,7 @@ static void a_restarted_container_replaces_the_old(void **state)
 
 static void a_pod_without_text_is_never_seen(void **state)
 {
-	struct container_names names = { .container_id = "a" };
+	struct container_names names = { .names.text[LABEL_CONTAINER_ID] = "a" };
 	struct pod pod = { .uid = "u1", .containers = &names, .count = 1 };
 	struct plant plant;
 

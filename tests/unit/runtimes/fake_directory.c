@@ -40,7 +40,7 @@ static void copy(char *to, size_t size, const char *from)
 int directory_put(struct directory *directory, enum directory_source source,
 		  const struct container_names *names)
 {
-	struct fake_container *slot = find(names->container_id);
+	struct fake_container *slot = find(names->names.text[LABEL_CONTAINER_ID]);
 
 	(void)directory;
 	if (source != DIRECTORY_RUNTIME)
@@ -50,11 +50,11 @@ int directory_put(struct directory *directory, enum directory_source source,
 		return -ENOSPC;
 	if (!slot)
 		slot = &fake_directory.containers[fake_directory.count++];
-	copy(slot->id, sizeof(slot->id), names->container_id);
-	copy(slot->name, sizeof(slot->name), names->container_name);
-	copy(slot->pod, sizeof(slot->pod), names->pod_name);
-	copy(slot->space, sizeof(slot->space), names->pod_namespace);
-	copy(slot->uid, sizeof(slot->uid), names->pod_id);
+	copy(slot->id, sizeof(slot->id), names->names.text[LABEL_CONTAINER_ID]);
+	copy(slot->name, sizeof(slot->name), names->names.text[LABEL_CONTAINER_NAME]);
+	copy(slot->pod, sizeof(slot->pod), names->names.text[LABEL_POD_NAME]);
+	copy(slot->space, sizeof(slot->space), names->names.text[LABEL_NAMESPACE]);
+	copy(slot->uid, sizeof(slot->uid), names->names.text[LABEL_POD_ID]);
 	slot->cpu_request_milli = names->cpu_request_milli;
 	slot->cpu_limit_milli = names->cpu_limit_milli;
 	return 0;

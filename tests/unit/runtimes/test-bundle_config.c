@@ -26,16 +26,21 @@ struct seen {
 	struct container_names numbers;
 };
 
+static void copy(char to[static 64], const char *text)
+{
+	(void)snprintf(to, 64, "%s", text ? text : "");
+}
+
 static int note(void *userdata, const struct container_names *names)
 {
 	struct seen *seen = userdata;
 
 	seen->calls++;
-	(void)snprintf(seen->id, sizeof(seen->id), "%s", names->container_id);
-	(void)snprintf(seen->name, sizeof(seen->name), "%s", names->container_name);
-	(void)snprintf(seen->pod, sizeof(seen->pod), "%s", names->pod_name);
-	(void)snprintf(seen->space, sizeof(seen->space), "%s", names->pod_namespace);
-	(void)snprintf(seen->uid, sizeof(seen->uid), "%s", names->pod_id);
+	copy(seen->id, names->names.text[LABEL_CONTAINER_ID]);
+	copy(seen->name, names->names.text[LABEL_CONTAINER_NAME]);
+	copy(seen->pod, names->names.text[LABEL_POD_NAME]);
+	copy(seen->space, names->names.text[LABEL_NAMESPACE]);
+	copy(seen->uid, names->names.text[LABEL_POD_ID]);
 	seen->numbers = *names;
 	return 0;
 }

@@ -25,10 +25,11 @@ static int note(void *userdata, const struct container_names *names)
 	size_t len = strlen(seen->text);
 
 	(void)snprintf(seen->text + len, sizeof(seen->text) - len, "%s|%s|%s|%s|%s;",
-		       names->container_id, names->container_name,
-		       names->pod_name ? names->pod_name : "",
-		       names->pod_namespace ? names->pod_namespace : "",
-		       names->pod_id ? names->pod_id : "");
+		       names->names.text[LABEL_CONTAINER_ID],
+		       names->names.text[LABEL_CONTAINER_NAME],
+		       names->names.text[LABEL_POD_NAME] ? names->names.text[LABEL_POD_NAME] : "",
+		       names->names.text[LABEL_NAMESPACE] ? names->names.text[LABEL_NAMESPACE] : "",
+		       names->names.text[LABEL_POD_ID] ? names->names.text[LABEL_POD_ID] : "");
 	return ++seen->calls == seen->end_after ? -EIO : 0;
 }
 

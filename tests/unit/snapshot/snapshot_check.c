@@ -9,13 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attribution/owner.h"
-
 #define COLUMNS_MAX CHECK_COLUMNS_MAX /* by zone and mode; the last is CPU time */
 #define CPU_COLUMN  (COLUMNS_MAX - 1)
 
 struct seen {
-	uint64_t serial, container; /* container: serial of its container */
+	uint64_t serial, container; /* container: whose names it has */
 	uint64_t total[COLUMNS_MAX];
 	uint64_t born_ns, changed_ns; /* changed: last time what it shows could change */
 	size_t level;
@@ -119,17 +117,12 @@ static const char *check_identities(const struct snapshot *snapshot, size_t leve
 	return NULL;
 }
 
-static const struct series_labels *container_of(const struct series_labels *labels)
-{
-	return labels->container ? labels->container : labels;
-}
-
 static bool same_labels(const struct series_labels *a, const struct series_labels *b, size_t level)
 {
 	if (level > LEVEL_CONTAINER)
-		return owner_is_equal(a->owner, b->owner);
+		return a->names == b->names;
 	return a->pid == b->pid && strcmp(a->command, b->command) == 0 &&
-	       owner_is_same_series(container_of(a)->owner, container_of(b)->owner);
+	       owner_names_agree(a->names, b->names, LABELS_CONTAINER);
 }
 
 static const char *check_unique(const struct snapshot_row *rows, size_t count, size_t level)
@@ -145,6 +138,17 @@ static const char *check_unique(const struct snapshot_row *rows, size_t count, s
 	return NULL;
 }
 
+static bool has_container(const struct snapshot *snapshot, const struct owner_names *names)
+{
+	const struct snapshot_table *containers = &snapshot->level[LEVEL_CONTAINER];
+
+	for (size_t i = 0; i < containers->count; i++) {
+		if (containers->rows[i].labels->names == names)
+			return true;
+	}
+	return false;
+}
+
 static const char *check_process_rows(const struct snapshot *snapshot,
 				      const struct publisher_options *options)
 {
@@ -154,10 +158,8 @@ static const char *check_process_rows(const struct snapshot *snapshot,
 	for (size_t i = 0; i < processes->count; i++) {
 		const struct series_labels *labels = processes->rows[i].labels;
 
-		if (!labels->container || labels->container->container)
-			return "a process row without its container's labels";
-		if (strcmp(labels->container_id, labels->container->container_id) != 0)
-			return "a row's strings are not its container's";
+		if (!has_container(snapshot, labels->names))
+			return "a process row without its container's names";
 		if (labels->pid) {
 			own++;
 			continue;
@@ -179,7 +181,7 @@ static struct seen *remember(struct snapshot_check *check, const struct snapshot
 	struct seen *seen = add(check);
 
 	seen->serial = row->labels->serial;
-	seen->container = row->labels->container ? row->labels->container->serial : 0;
+	seen->container = (uintptr_t)row->labels->names;
 	seen->pid = row->labels->pid;
 	memcpy(seen->command, row->labels->command, sizeof(seen->command));
 	seen->born_ns = snapshot->monotonic_ns;
@@ -374,14 +376,16 @@ static uint64_t digest_rows(uint64_t digest, const struct snapshot_row *rows, si
 {
 	for (size_t i = 0; i < count; i++) {
 		const struct series_labels *labels = rows[i].labels;
-		const struct ledger_owner *owner = container_of(labels)->owner;
+		const struct owner_names *names = labels->names;
 
 		digest = digest_bytes(digest, &labels->serial, sizeof(labels->serial));
 		digest = digest_bytes(digest, &labels->pid, sizeof(labels->pid));
 		digest = digest_bytes(digest, labels->command, strlen(labels->command));
-		digest = digest_bytes(digest, labels->container_id, strlen(labels->container_id));
-		digest = digest_bytes(digest, labels->pod_name, strlen(labels->pod_name));
-		digest = (digest ^ owner_hash(owner)) * 0x100000001b3ULL;
+		for (size_t key = 0; key < LABEL_KEY_COUNT; key++)
+			digest = digest_bytes(digest, names->text[key], strlen(names->text[key]));
+		for (size_t extra = 0; extra < names->extra_count; extra++)
+			digest = digest_bytes(digest, names->extra[extra].value,
+					      strlen(names->extra[extra].value));
 	}
 	return digest;
 }

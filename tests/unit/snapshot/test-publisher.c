@@ -2,6 +2,7 @@
 /*
  * The rules of publisher.h, one example each. What holds in all histories: test-publisher_history.c
  */
+#include "../test_owner.h"
 #include "stage.h"
 
 #include <string.h>
@@ -267,7 +268,12 @@ static void test_an_ended_zone_earns_no_series(void **state)
 static void test_container_goes_to_its_namespace(void **state)
 {
 	const struct publisher_options options = default_options();
-	const struct ledger_owner owner = { "job.service", "job", "batch", "pod" };
+	const struct test_owner owner = {
+		.names.text = { [LABEL_CONTAINER_ID] = "job.service",
+				[LABEL_CONTAINER_NAME] = "job",
+				[LABEL_NAMESPACE] = "batch",
+				[LABEL_POD_NAME] = "pod" },
+	};
 	const struct snapshot_table *table;
 	struct stage s;
 	uint32_t container;
@@ -275,7 +281,7 @@ static void test_container_goes_to_its_namespace(void **state)
 	(void)state;
 	open_stage(&s, &options);
 	publish(&s, 1);
-	container = ledger_container(s.ledger, &owner);
+	container = enter_owner(s.ledger, &owner);
 	ledger_charge_container(s.ledger, container, 0, 60);
 	ledger_node(s.ledger, 0, MODE_DYNAMIC, 60);
 	publish(&s, 15);
@@ -290,9 +296,10 @@ static void test_container_goes_to_its_namespace(void **state)
 		table = &s.snapshot->level[level];
 		assert_int_equal(table->retired_count, 1);
 		assert_int_equal(table->retired_values[0], 60);
-		assert_string_equal(table->retired[0].labels->container_namespace, "batch");
-		assert_string_equal(table->retired[0].labels->container_id, "");
-		assert_string_equal(table->retired[0].labels->pod_name, "");
+		assert_string_equal(table->retired[0].labels->names->text[LABEL_NAMESPACE],
+				    "batch");
+		assert_string_equal(table->retired[0].labels->names->text[LABEL_CONTAINER_ID], "");
+		assert_string_equal(table->retired[0].labels->names->text[LABEL_POD_NAME], "");
 		assert_string_equal(table->retired[0].labels->command, "");
 	}
 	assert_false(ledger_container_at(s.ledger, container)->used);
@@ -303,14 +310,14 @@ static void test_container_goes_to_its_namespace(void **state)
 static void test_a_container_that_sleeps_has_not_ended(void **state)
 {
 	const struct publisher_options options = default_options();
-	const struct ledger_owner owner = { .container_id = "sleeper.service",
-					    .container_namespace = "system" };
+	const struct test_owner owner = { .names.text[LABEL_CONTAINER_ID] = "sleeper.service",
+					  .names.text[LABEL_NAMESPACE] = "system" };
 	struct stage s;
 	uint32_t container;
 
 	(void)state;
 	open_stage(&s, &options);
-	container = ledger_container(s.ledger, &owner);
+	container = enter_owner(s.ledger, &owner);
 	ledger_set_there(s.ledger, container, true);
 	for (int i = 0; i < 3; i++) {
 		const struct snapshot_table *table;
@@ -318,7 +325,8 @@ static void test_a_container_that_sleeps_has_not_ended(void **state)
 		publish(&s, 400);
 		table = &s.snapshot->level[LEVEL_CONTAINER];
 		assert_int_equal(table->count, 2);
-		assert_string_equal(table->rows[1].labels->container_id, "sleeper.service");
+		assert_string_equal(table->rows[1].labels->names->text[LABEL_CONTAINER_ID],
+				    "sleeper.service");
 		assert_int_equal(table->rows[1].ended, i == 2);
 		assert_int_equal(s.snapshot->level[LEVEL_PROCESS].rows[1].ended, i == 2);
 		if (i == 1) { /* its last work, and then it is gone */

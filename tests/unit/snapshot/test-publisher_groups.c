@@ -3,18 +3,20 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../test_owner.h"
+#include "base/macro.h"
 #include "stage.h"
 
-static const struct ledger_owner web = { .container_id = "c1",
-					 .container_name = "web",
-					 .container_namespace = "shop",
-					 .pod_name = "web-1",
-					 .pod_id = "p1",
-					 .vm_id = "v1" };
+static const struct test_owner web = { .names.text[LABEL_CONTAINER_ID] = "c1",
+				       .names.text[LABEL_CONTAINER_NAME] = "web",
+				       .names.text[LABEL_NAMESPACE] = "shop",
+				       .names.text[LABEL_POD_NAME] = "web-1",
+				       .names.text[LABEL_POD_ID] = "p1",
+				       .names.text[LABEL_VM_ID] = "v1" };
 
-static uint32_t use_container(struct stage *s, const struct ledger_owner *owner, uint64_t amount_uj)
+static uint32_t use_container(struct stage *s, const struct test_owner *owner, uint64_t amount_uj)
 {
-	uint32_t container = ledger_container(s->ledger, owner);
+	uint32_t container = enter_owner(s->ledger, owner);
 
 	ledger_charge_container(s->ledger, container, 0, amount_uj);
 	ledger_node(s->ledger, 0, MODE_DYNAMIC, amount_uj);
@@ -27,11 +29,12 @@ static uint64_t shown_at(const struct stage *s, enum snapshot_level level, const
 	const struct snapshot_table *table = &s->snapshot->level[level];
 
 	for (size_t i = 0; i < table->count; i++) {
-		const struct ledger_owner *owner = table->rows[i].labels->owner;
-		const char *const names[] = { "", owner->container_name, owner->pod_id,
-					      owner->vm_id, owner->container_namespace };
+		const struct owner_names *names = table->rows[i].labels->names;
+		const char *const called[] = { "", names->text[LABEL_CONTAINER_NAME],
+					       names->text[LABEL_POD_ID], names->text[LABEL_VM_ID],
+					       names->text[LABEL_NAMESPACE] };
 
-		if (strcmp(names[level], name) == 0)
+		if (strcmp(called[level], name) == 0)
 			return table->values[i * s->snapshot->columns];
 	}
 	return NOT_SHOWN;
@@ -63,14 +66,14 @@ static void test_groups_are_there_from_the_first_snapshot(void **state)
 static void test_waiting_is_pending_at_every_level(void **state)
 {
 	const struct publisher_options options = default_options();
-	struct ledger_owner early = web;
+	struct test_owner early = web;
 	struct stage s;
 
 	(void)state;
 	open_stage(&s, &options);
 	publish(&s, 1);
 	early.waiting = true;
-	early.container_name = early.pod_name = "";
+	early.names.text[LABEL_CONTAINER_NAME] = early.names.text[LABEL_POD_NAME] = "";
 	use_container(&s, &early, 40);
 	publish(&s, 1);
 	for (enum snapshot_level level = 0; level < LEVEL_COUNT; level++)
@@ -78,7 +81,6 @@ static void test_waiting_is_pending_at_every_level(void **state)
 	assert_int_equal(s.snapshot->level[LEVEL_CONTAINER].count, 1);
 	assert_int_equal(s.snapshot->level[LEVEL_POD].count, 0);
 	early = web;
-	early.labels_version = 1;
 	use_container(&s, &early, 2);
 	publish(&s, 15);
 	assert_int_equal(shown_at(&s, LEVEL_CONTAINER, "web"), 0); /* born now */
@@ -93,20 +95,22 @@ static void test_waiting_is_pending_at_every_level(void **state)
 static void test_pod_is_shown_before_its_container(void **state)
 {
 	const struct publisher_options options = default_options();
-	struct ledger_owner early = web;
+	struct test_owner early = web;
 	struct stage s;
 
 	(void)state;
 	open_stage(&s, &options);
 	publish(&s, 1);
 	early.waiting = early.has_pod_names = true;
-	early.pod_qos = "Burstable";
+	early.names.text[LABEL_QOS_CLASS] = "Burstable";
 	use_container(&s, &early, 40);
 	publish(&s, 15);
 	publish(&s, 1);
 	assert_int_equal(shown_at(&s, LEVEL_POD, "p1"), 40);
 	assert_int_equal(shown_at(&s, LEVEL_NAMESPACE, "shop"), 40);
-	assert_string_equal(s.snapshot->level[LEVEL_POD].rows[0].pod_qos, "Burstable");
+	assert_string_equal(
+		s.snapshot->level[LEVEL_POD].rows[0].labels->facts->text[LABEL_QOS_CLASS],
+		"Burstable");
 	assert_int_equal(s.snapshot->level[LEVEL_POD].pending[0], 0);
 	assert_int_equal(s.snapshot->level[LEVEL_NAMESPACE].pending[0], 0);
 	assert_int_equal(s.snapshot->level[LEVEL_CONTAINER].count, 1); /* the system's */
@@ -118,16 +122,15 @@ static void test_pod_is_shown_before_its_container(void **state)
 static void test_new_names_begin_at_0(void **state)
 {
 	const struct publisher_options options = default_options();
-	struct ledger_owner named = web;
+	struct test_owner named = web;
 	struct stage s;
 
 	(void)state;
 	open_stage(&s, &options);
-	named.container_name = "c1";
+	named.names.text[LABEL_CONTAINER_NAME] = "c1";
 	use_container(&s, &named, 40);
 	publish(&s, 1);
-	named.container_name = "web";
-	named.labels_version = 1;
+	named.names.text[LABEL_CONTAINER_NAME] = "web";
 	use_container(&s, &named, 3);
 	publish(&s, 15);
 	assert_int_equal(shown_at(&s, LEVEL_CONTAINER, "c1"), 40);
@@ -141,7 +144,7 @@ static void test_new_names_begin_at_0(void **state)
 static void test_pod_goes_on_when_a_container_restarts(void **state)
 {
 	const struct publisher_options options = default_options();
-	struct ledger_owner again = web;
+	struct test_owner again = web;
 	struct stage s;
 	uint32_t first;
 
@@ -149,7 +152,7 @@ static void test_pod_goes_on_when_a_container_restarts(void **state)
 	open_stage(&s, &options);
 	first = use_container(&s, &web, 40);
 	publish(&s, 299);
-	again.container_id = "c2";
+	again.names.text[LABEL_CONTAINER_ID] = "c2";
 	use_container(&s, &again, 5);
 	publish(&s, 2);
 	assert_int_equal(shown_at(&s, LEVEL_POD, "p1"), 45);
@@ -166,19 +169,59 @@ static void test_pod_goes_on_when_a_container_restarts(void **state)
 	assert_int_equal(shown_at(&s, LEVEL_POD, "p1"), NOT_SHOWN);
 	for (enum snapshot_level level = 0; level < LEVEL_COUNT; level++)
 		assert_int_equal(retired_at(&s, level), 46);
-	assert_string_equal(s.snapshot->level[LEVEL_POD].retired[0].labels->container_namespace,
-			    "shop");
-	assert_string_equal(s.snapshot->level[LEVEL_VM].retired[0].labels->owner->vm_id, "");
+	assert_string_equal(
+		s.snapshot->level[LEVEL_POD].retired[0].labels->names->text[LABEL_NAMESPACE],
+		"shop");
+	assert_string_equal(s.snapshot->level[LEVEL_VM].retired[0].labels->names->text[LABEL_VM_ID],
+			    "");
+	close_stage(&s);
+}
+
+static const char *qos_in(const struct snapshot *snapshot)
+{
+	const struct owner_names *facts = snapshot->level[LEVEL_POD].rows[0].labels->facts;
+
+	return facts ? facts->text[LABEL_QOS_CLASS] : "";
+}
+
+/* A pod's class names no series: it goes on, and what was read before says what was known then. */
+static void test_facts_come_late_and_change(void **state)
+{
+	const struct publisher_options options = default_options();
+	const char *const classes[] = { "", "Burstable", "Guaranteed" };
+	const struct snapshot *seen[ARRAY_SIZE(classes)];
+	struct test_owner told = web;
+	struct stage s;
+
+	(void)state;
+	open_stage(&s, &options);
+	publish(&s, 1);
+	for (size_t i = 0; i < ARRAY_SIZE(classes); i++) {
+		told.names.text[LABEL_QOS_CLASS] = classes[i];
+		use_container(&s, &told, 40);
+		publish(&s, 1);
+		seen[i] = snapshot_get(s.holder);
+		assert_int_equal(seen[i]->level[LEVEL_POD].count, 1);
+		assert_int_equal(seen[i]->level[LEVEL_POD].rows[0].created_ms,
+				 seen[0]->level[LEVEL_POD].rows[0].created_ms);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(classes); i++) {
+		publish(&s, 15);
+		assert_string_equal(qos_in(seen[i]), classes[i]);
+		snapshot_put(s.holder, seen[i]);
+	}
+	assert_int_equal(shown_at(&s, LEVEL_POD, "p1"), 120);
 	close_stage(&s);
 }
 
 /* Containers c0, c1, …: as many as there is room for but for system_processes. */
-static struct ledger_owner numbered(char id[16], uint32_t i)
+static struct test_owner numbered(char id[16], uint32_t i)
 {
-	struct ledger_owner owner = web;
+	struct test_owner owner = web;
 
 	(void)snprintf(id, 16, "c%u", i);
-	owner.container_id = owner.container_name = owner.pod_id = id;
+	owner.names.text[LABEL_CONTAINER_ID] = owner.names.text[LABEL_CONTAINER_NAME] =
+		owner.names.text[LABEL_POD_ID] = id;
 	return owner;
 }
 
@@ -191,14 +234,14 @@ static void test_idle_container_makes_room(void **state)
 	(void)state;
 	open_stage(&s, &options);
 	for (uint32_t i = 0; i < 99; i++) {
-		const struct ledger_owner owner = numbered(id, i);
+		const struct test_owner owner = numbered(id, i);
 		uint32_t container = use_container(&s, &owner, 50 + i);
 
 		(void)ledger_process(s.ledger, i + 1, 1, "idle", container);
 	}
 	publish(&s, 1);
 	for (int round = 0; round < 2; round++) {
-		const struct ledger_owner owner = numbered(id, 200);
+		const struct test_owner owner = numbered(id, 200);
 
 		use_container(&s, &owner, 7);
 		publish(&s, 1);
@@ -228,10 +271,10 @@ static void test_churn_leaves_room(void **state)
 	(void)state;
 	open_stage(&s, &options);
 	for (uint32_t i = 0; i < 1000; i++) {
-		const struct ledger_owner owner = numbered(id, i);
+		const struct test_owner owner = numbered(id, i);
 		uint32_t container, process;
 
-		container = ledger_container(s.ledger, &owner);
+		container = enter_owner(s.ledger, &owner);
 		process = ledger_process(s.ledger, 5, i, "job", container);
 		ledger_charge(s.ledger, process, 0, 200);
 		ledger_node(s.ledger, 0, MODE_DYNAMIC, 200);
@@ -252,6 +295,7 @@ int main(void)
 		cmocka_unit_test(test_waiting_is_pending_at_every_level),
 		cmocka_unit_test(test_pod_is_shown_before_its_container),
 		cmocka_unit_test(test_new_names_begin_at_0),
+		cmocka_unit_test(test_facts_come_late_and_change),
 		cmocka_unit_test(test_pod_goes_on_when_a_container_restarts),
 		cmocka_unit_test(test_idle_container_makes_room),
 		cmocka_unit_test(test_churn_leaves_room),

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "../property.h"
+#include "../test_owner.h"
 #include "snapshot_check.h"
 
 #define SECOND_NS  1000000000ULL
@@ -32,8 +33,8 @@ struct task {
 
 /* What a runtime and Kubernetes say of a container now. */
 struct names {
-	uint32_t version, life; /* life: a restart makes another id */
-	uint32_t pod, vm;       /* 0 none */
+	uint32_t life;    /* a restart makes another id */
+	uint32_t pod, vm; /* 0 none */
 	uint32_t name, label;
 	bool waiting, has_pod_names;
 };
@@ -76,10 +77,14 @@ static void draw_options(struct world *w)
 
 static void open_world(struct world *w, struct property_source *source)
 {
+	const struct owner_names overflow = { .text = { [LABEL_CONTAINER_ID] = "system_processes",
+							[LABEL_CONTAINER_NAME] = "s",
+							[LABEL_NAMESPACE] = "system",
+							[LABEL_POD_NAME] = "s" } };
 	const struct ledger_options options = {
 		.max_processes = 2 + (uint32_t)draw_below(source, 11),
 		.max_containers = 4,
-		.overflow = { "system_processes", "s", "system", "s" },
+		.overflow = &overflow,
 	};
 
 	*w = (struct world){ .source = source, .now_ns = SECOND_NS };
@@ -108,26 +113,26 @@ static uint32_t container_row(struct world *w, uint32_t container)
 {
 	static const char *const namespaces[] = { "system", "batch", "", "a", "b", "c", "d" };
 	static const char *const pods[] = { "", "pod-1", "pod-2", "pod-3" };
-	static const char *const labels[] = { "", ",label_a=\"1\"", ",label_a=\"2\",broken=" };
+	static const struct label labels[] = { { "", "" }, { "label_a", "1" }, { "label_a", "2" } };
 	static const char *const vms[] = { "", "", "vm-1", "vm-2", "vm-3" };
 	const struct names *names = &w->names[container];
 	char id[32], name[32];
-	const struct ledger_owner owner = {
-		.container_id = id,
-		.container_name = name,
-		.container_namespace = namespaces[(container + names->name) % 7],
-		.pod_name = pods[names->pod],
-		.pod_id = pods[names->pod],
-		.pod_labels = labels[names->label],
-		.vm_id = vms[names->vm],
-		.labels_version = names->version,
+	const struct test_owner owner = {
+		.names.text[LABEL_CONTAINER_ID] = id,
+		.names.text[LABEL_CONTAINER_NAME] = name,
+		.names.text[LABEL_NAMESPACE] = namespaces[(container + names->name) % 7],
+		.names.text[LABEL_POD_NAME] = pods[names->pod],
+		.names.text[LABEL_POD_ID] = pods[names->pod],
+		.names.extra = &labels[names->label],
+		.names.extra_count = 1,
+		.names.text[LABEL_VM_ID] = vms[names->vm],
 		.waiting = names->waiting,
 		.has_pod_names = names->has_pod_names,
 	};
 
 	(void)snprintf(id, sizeof(id), "unit-%u-%u", container, names->life);
 	(void)snprintf(name, sizeof(name), "name-%u", names->name);
-	return ledger_container(w->ledger, &owner);
+	return enter_owner(w->ledger, &owner);
 }
 
 /* Somebody learns more of a container, or it restarts in its pod. */
@@ -135,7 +140,6 @@ static void change_names(struct world *w, uint32_t container)
 {
 	struct names *names = &w->names[container];
 
-	names->version = (uint32_t)draw_below(w->source, 1000);
 	switch (draw_below(w->source, 7)) {
 	case 0:
 		names->pod = (uint32_t)draw_below(w->source, 4);
@@ -204,19 +208,19 @@ static void add_zone(struct world *w)
 	}
 }
 
-static bool is_at_level(const struct ledger_owner *owner, size_t level)
+static bool is_at_level(const struct owner_names *names, size_t level)
 {
 	if (level == LEVEL_POD)
-		return owner->pod_id[0] != '\0';
-	return level != LEVEL_VM || owner->vm_id[0] != '\0';
+		return names->text[LABEL_POD_ID][0] != '\0';
+	return level != LEVEL_VM || names->text[LABEL_VM_ID][0] != '\0';
 }
 
 /* While its own name is awaited a container may be in a known pod already. */
 static bool is_booked(const struct ledger_container *row, size_t level)
 {
-	return is_at_level(row->owner, level) &&
+	return is_at_level(row->names, level) &&
 	       (!row->waiting ||
-		(row->owner->has_pod_names && (level == LEVEL_POD || level == LEVEL_NAMESPACE)));
+		(row->has_pod_names && (level == LEVEL_POD || level == LEVEL_NAMESPACE)));
 }
 
 static void book_line(struct world *w, size_t level, struct line *line, bool booked)
@@ -277,7 +281,7 @@ static struct snapshot_truth truth_with_waiting(const struct world *w)
 
 		for (size_t level = 0; row->used && row->waiting && level < LEVEL_COUNT; level++) {
 			for (size_t column = 0; column < CHECK_COLUMNS_MAX; column++) {
-				if (is_at_level(row->owner, level))
+				if (is_at_level(row->names, level))
 					truth.used[level][column] +=
 						w->lines[i].waited[level][column];
 			}

@@ -3,6 +3,7 @@
  * More owners and processes than the ledger has rows: the smallest are in "other" of their
  * container or namespace, counted, and every sum is exact.
  */
+#include "../test_owner.h"
 #include "stage.h"
 
 #include <stdio.h>
@@ -33,14 +34,14 @@ static void run_process(struct node *node, uint32_t container, uint32_t number)
 	uint32_t pid = 1 + container * PER_CONTAINER + number;
 	uint64_t amount_uj = pid % 100 ? 1 + pid % 7 : 10 * MIN_UJ;
 	char id[16], name[16];
-	const struct ledger_owner owner = { .container_id = id,
-					    .container_name = id,
-					    .container_namespace = name };
+	const struct test_owner owner = { .names.text[LABEL_CONTAINER_ID] = id,
+					  .names.text[LABEL_CONTAINER_NAME] = id,
+					  .names.text[LABEL_NAMESPACE] = name };
 	uint32_t row, process;
 
 	(void)snprintf(id, sizeof(id), "c-%u", container);
 	namespace_name(name, container);
-	row = ledger_container(ledger, &owner);
+	row = enter_owner(ledger, &owner);
 	process = ledger_process(ledger, pid, pid, "work", row);
 	if (process == LEDGER_NONE)
 		ledger_charge_container(ledger, row, 0, amount_uj);
@@ -65,11 +66,11 @@ static uint64_t sum_of_namespace(const struct snapshot *snapshot, size_t level, 
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < table->count; i++) {
-		if (strcmp(table->rows[i].labels->container_namespace, name) == 0)
+		if (strcmp(table->rows[i].labels->names->text[LABEL_NAMESPACE], name) == 0)
 			sum += table->values[i * snapshot->columns];
 	}
 	for (size_t i = 0; i < table->retired_count; i++) {
-		if (strcmp(table->retired[i].labels->container_namespace, name) == 0)
+		if (strcmp(table->retired[i].labels->names->text[LABEL_NAMESPACE], name) == 0)
 			sum += table->retired_values[i * snapshot->columns];
 	}
 	return sum;
@@ -101,8 +102,8 @@ static uint64_t shown_container(const struct snapshot *snapshot, const char *id,
 	for (size_t i = 0; i < table->count; i++) {
 		const struct series_labels *labels = table->rows[i].labels;
 
-		if (strcmp(labels->container_id, id) == 0 &&
-		    strcmp(labels->container_namespace, container_namespace) == 0)
+		if (strcmp(labels->names->text[LABEL_CONTAINER_ID], id) == 0 &&
+		    strcmp(labels->names->text[LABEL_NAMESPACE], container_namespace) == 0)
 			return table->values[i * snapshot->columns];
 	}
 	return NOT_SHOWN;
@@ -251,13 +252,14 @@ static void test_series_are_not_forgotten(void **state)
 static void test_last_row_of_a_container_stays(void **state)
 {
 	const struct publisher_options options = default_options();
-	const struct ledger_owner owner = { .container_id = "job", .container_namespace = "batch" };
+	const struct test_owner owner = { .names.text[LABEL_CONTAINER_ID] = "job",
+					  .names.text[LABEL_NAMESPACE] = "batch" };
 	struct stage s;
 	uint32_t container;
 
 	(void)state;
 	open_stage_for(&s, &options, 2, 10);
-	container = ledger_container(s.ledger, &owner);
+	container = enter_owner(s.ledger, &owner);
 	(void)ledger_process(s.ledger, 1, 1, "sleeper", container);
 	use(&s, 2, 2, "active", 7);
 	publish(&s, 1);

@@ -46,18 +46,36 @@ void *__wrap_reallocarray(void *old, size_t count, size_t size)
 	return may_allocate() ? __real_reallocarray(old, count, size) : NULL;
 }
 
+/* Without memory for its names it has no owner, as in a resolver without memory. */
+static uint32_t enter_container(struct ledger *ledger, uint32_t number, uint64_t phase)
+{
+	const char *late = phase < 2 ? "" : "named";
+	char id[16];
+	struct owner_names names = {
+		.text = { [LABEL_CONTAINER_ID] = id,
+			  [LABEL_CONTAINER_NAME] = "n",
+			  [LABEL_NAMESPACE] = id,
+			  [LABEL_POD_NAME] = late,
+			  [LABEL_POD_ID] = id,
+			  [LABEL_QOS_CLASS] = phase < 5 ? "" : "Burstable",
+			  [LABEL_VM_ID] = id,
+			  [LABEL_VM_NAME] = late },
+	};
+	struct ledger_owner owner = { .waiting = phase < 2 };
+	uint32_t container;
+
+	(void)snprintf(id, sizeof(id), "unit-%u", number);
+	owner.names = owner_names_intern(ledger_names(ledger), &names);
+	container = owner.names ? ledger_container(ledger, &owner) : 0;
+	owner_names_unref(owner.names);
+	return container;
+}
+
 static void run_process(struct ledger *ledger, uint32_t i, uint64_t interval)
 {
-	char id[16];
-	struct ledger_owner owner = { id, "n", id, "p" };
-	uint32_t container, process;
+	uint32_t number = (uint32_t)(interval / 4 + i) % 20;
+	uint32_t container = enter_container(ledger, number, interval % 9), process;
 
-	(void)snprintf(id, sizeof(id), "unit-%u", (unsigned int)(interval / 4 + i) % 20);
-	owner.pod_id = owner.vm_id = id;
-	owner.labels_version = (uint32_t)(interval / 9);
-	owner.waiting = interval % 9 < 2;
-	owner.vm_name = owner.pod_name = interval % 9 < 2 ? "" : "named";
-	container = ledger_container(ledger, &owner);
 	process = ledger_process(ledger, i + 1, interval / 4, "job", container);
 	if (process == LEDGER_NONE)
 		ledger_charge_container(ledger, container, 0, 70);
@@ -94,7 +112,8 @@ struct parts {
 
 static bool open_parts(struct parts *parts)
 {
-	const struct ledger_options book = { 1000, 100, { "system", "s", "system", "s" } };
+	const struct owner_names overflow = { .text = { [LABEL_CONTAINER_ID] = "system" } };
+	const struct ledger_options book = { 1000, 100, &overflow, NULL };
 	const struct publisher_options options = { 100, SECOND_NS, 3 * SECOND_NS, 60 };
 
 	*parts = (struct parts){ 0 };

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "../test_owner.h"
 #include "snapshot_check.h"
 
 #define SECOND_NS 1000000000ULL
@@ -83,10 +84,15 @@ static void *read_snapshots(void *userdata)
 static void live_interval(struct ledger *ledger, uint64_t i)
 {
 	const char *const ids[] = { "a", "b", "c", "d" };
-	const struct ledger_owner owner = { ids[i / 20 % 4], "n", ids[i / 40 % 2], "p" };
+	const struct test_owner owner = {
+		.names.text = { [LABEL_CONTAINER_ID] = ids[i / 20 % 4],
+				[LABEL_CONTAINER_NAME] = "n",
+				[LABEL_NAMESPACE] = ids[i / 40 % 2],
+				[LABEL_POD_NAME] = "p" },
+	};
 
 	for (uint32_t p = 0; p < 20; p++) {
-		uint32_t container = ledger_container(ledger, &owner);
+		uint32_t container = enter_owner(ledger, &owner);
 		uint32_t process = ledger_process(ledger, p + 1, i / 7, "job", container);
 
 		ledger_charge(ledger, process, 0, 100);
@@ -98,7 +104,8 @@ static void live_interval(struct ledger *ledger, uint64_t i)
 
 static void test_readers_race_the_publisher(void **state)
 {
-	const struct ledger_options book = { 1000, 100, { "system", "s", "system", "s" } };
+	const struct owner_names overflow = { .text = { [LABEL_CONTAINER_ID] = "system" } };
+	const struct ledger_options book = { 1000, 100, &overflow, NULL };
 	const struct publisher_options options = { 100, SECOND_NS, 3 * SECOND_NS, 50 };
 	const struct snapshot_zone zone = { .zone.kind = ZONE_PACKAGE, .zone.path = "p" };
 	const struct snapshot_self self = { 0 };

@@ -66,5 +66,5 @@ const struct identity *machine_at(uint32_t pid, const char *comm, uint64_t cgrou
 
 void machine_check(uint32_t pid, uint64_t cgroup_id, const char *id)
 {
-	assert_string_equal(machine_at(pid, COMM, cgroup_id)->container_id, id);
+	assert_string_equal(machine_at(pid, COMM, cgroup_id)->names->text[LABEL_CONTAINER_ID], id);
 }

@@ -18,6 +18,33 @@
 
 #define T0 (1000 * NSEC_PER_SEC)
 
+/* The loop's: what was found last is held until the next. */
+static struct names_table *table;
+static const struct owner_names *held;
+
+static bool look(bool found, const struct directory_record *got)
+{
+	owner_names_unref(held);
+	held = found ? got->names : NULL;
+	return found;
+}
+
+static int open_table(void **state)
+{
+	(void)state;
+	table = names_table_get(NULL);
+	return table ? 0 : -1;
+}
+
+static int close_table(void **state)
+{
+	(void)state;
+	(void)look(false, NULL);
+	assert_int_equal((int)names_table_count(table), 0);
+	names_table_put(table);
+	return 0;
+}
+
 static struct directory *open_directory(uint32_t max)
 {
 	struct directory *directory;
@@ -29,7 +56,8 @@ static struct directory *open_directory(uint32_t max)
 static void put(struct directory *directory, enum directory_source source, const char *id,
 		const char *name)
 {
-	const struct container_names names = { .container_id = id, .container_name = name };
+	const struct container_names names = { .names.text[LABEL_CONTAINER_ID] = id,
+					       .names.text[LABEL_CONTAINER_NAME] = name };
 
 	assert_int_equal(directory_put(directory, source, &names), 0);
 }
@@ -37,46 +65,47 @@ static void put(struct directory *directory, enum directory_source source, const
 /* The name that a look-up gives, "" for none. */
 static const char *name_of(struct directory *directory, const char *id)
 {
-	static char buffer[DIRECTORY_NAMES_MAX];
-	struct container_names names;
+	struct directory_record got;
 
-	return directory_peek(directory, id, buffer, sizeof(buffer), &names) ? names.container_name
-									     : "";
+	return look(directory_peek(directory, id, table, &got), &got)
+		       ? got.names->text[LABEL_CONTAINER_NAME]
+		       : "";
 }
 
 static void test_all_comes_back(void **state)
 {
 	struct directory *directory = open_directory(10);
-	char buffer[DIRECTORY_NAMES_MAX];
-	struct container_names got;
+	struct directory_record got;
+	const struct label app = { "label_app", "shop" };
 	const struct container_names names = {
-		.container_id = "c1",
-		.container_name = "web",
-		.pod_name = "shop-1",
-		.pod_namespace = "shop",
-		.pod_id = "u1",
-		.workload = "shop",
-		.workload_type = "Deployment",
-		.pod_labels = ",label_app=\"shop\"",
+		.names.text[LABEL_CONTAINER_ID] = "c1",
+		.names.text[LABEL_CONTAINER_NAME] = "web",
+		.names.text[LABEL_POD_NAME] = "shop-1",
+		.names.text[LABEL_NAMESPACE] = "shop",
+		.names.text[LABEL_POD_ID] = "u1",
+		.names.text[LABEL_WORKLOAD] = "shop",
+		.names.text[LABEL_WORKLOAD_TYPE] = "Deployment",
+		.names.extra = &app,
+		.names.extra_count = 1,
 		.cpu_request_milli = 250,
 		.cpu_limit_milli = 500,
 	};
 
 	(void)state;
 	assert_int_equal(directory_put(directory, DIRECTORY_KUBERNETES, &names), 0);
-	assert_true(directory_find(directory, "c1", buffer, sizeof(buffer), &got));
-	assert_string_equal(got.container_id, "c1");
-	assert_string_equal(got.container_name, "web");
-	assert_string_equal(got.pod_name, "shop-1");
-	assert_string_equal(got.pod_namespace, "shop");
-	assert_string_equal(got.pod_id, "u1");
-	assert_string_equal(got.workload, "shop");
-	assert_string_equal(got.workload_type, "Deployment");
-	assert_string_equal(got.pod_labels, ",label_app=\"shop\"");
+	assert_true(look(directory_find(directory, "c1", table, &got), &got));
+	assert_string_equal(got.names->text[LABEL_CONTAINER_ID], "c1");
+	assert_string_equal(got.names->text[LABEL_CONTAINER_NAME], "web");
+	assert_string_equal(got.names->text[LABEL_POD_NAME], "shop-1");
+	assert_string_equal(got.names->text[LABEL_NAMESPACE], "shop");
+	assert_string_equal(got.names->text[LABEL_POD_ID], "u1");
+	assert_string_equal(got.names->text[LABEL_WORKLOAD], "shop");
+	assert_string_equal(got.names->text[LABEL_WORKLOAD_TYPE], "Deployment");
+	assert_string_equal(got.names->extra[0].name, "label_app");
+	assert_string_equal(got.names->extra[0].value, "shop");
 	assert_int_equal(got.cpu_request_milli, 250);
 	assert_int_equal(got.cpu_limit_milli, 500);
-	assert_false(directory_find(directory, "c1", buffer, 10, &got));
-	assert_false(directory_find(directory, "", buffer, sizeof(buffer), &got));
+	assert_false(directory_find(directory, "", table, &got));
 	directory_free(directory);
 	directory_free(NULL);
 }
@@ -143,7 +172,8 @@ static void test_bounded(void **state)
 		put(directory, DIRECTORY_RUNTIME, id, id);
 	}
 	assert_int_equal(directory_put(directory, DIRECTORY_RUNTIME,
-				       &(struct container_names){ .container_id = "more" }),
+				       &(struct container_names){ .names.text[LABEL_CONTAINER_ID] =
+									  "more" }),
 			 -ENOSPC);
 	directory_remove(directory, DIRECTORY_RUNTIME, "c9", T0 + 2);
 	directory_remove(directory, DIRECTORY_RUNTIME, "c7", T0 + 1);
@@ -186,18 +216,17 @@ static void test_sources_are_told_of_unknown_ids(void **state)
 {
 	struct directory *directory = open_directory(10);
 	int fd = directory_wanted_fd(directory, DIRECTORY_RUNTIME);
-	char buffer[DIRECTORY_NAMES_MAX];
-	struct container_names names;
+	struct directory_record got;
 	uint64_t count;
 
 	(void)state;
 	assert_true(fd >= 0);
 	assert_int_equal(directory_wanted_fd(directory, DIRECTORY_RUNTIME), fd);
 	put(directory, DIRECTORY_RUNTIME, "c1", "a");
-	assert_true(directory_find(directory, "c1", buffer, sizeof(buffer), &names));
-	assert_false(directory_peek(directory, "c2", buffer, sizeof(buffer), &names));
+	assert_true(look(directory_find(directory, "c1", table, &got), &got));
+	assert_false(directory_peek(directory, "c2", table, &got));
 	assert_false(is_readable(fd));
-	assert_false(directory_find(directory, "c2", buffer, sizeof(buffer), &names));
+	assert_false(directory_find(directory, "c2", table, &got));
 	assert_true(is_readable(fd));
 	assert_int_equal(read(fd, &count, sizeof(count)), sizeof(count));
 	assert_false(is_readable(fd));
@@ -225,9 +254,9 @@ static void test_reachable(void **state)
 static void put_in_pod(struct directory *directory, const char *id, const char *pod,
 		       const char *pod_name)
 {
-	const struct container_names names = { .container_id = id,
-					       .pod_id = pod,
-					       .pod_name = pod_name };
+	const struct container_names names = { .names.text[LABEL_CONTAINER_ID] = id,
+					       .names.text[LABEL_POD_ID] = pod,
+					       .names.text[LABEL_POD_NAME] = pod_name };
 
 	assert_int_equal(directory_put(directory, DIRECTORY_KUBERNETES, &names), 0);
 }
@@ -235,42 +264,41 @@ static void put_in_pod(struct directory *directory, const char *id, const char *
 static void test_pods_are_found_by_any_of_their_containers(void **state)
 {
 	struct directory *directory = open_directory(3);
-	char buffer[DIRECTORY_NAMES_MAX];
-	struct container_names names;
+	struct directory_record got;
 
 	(void)state;
 	put_in_pod(directory, "c1", "u1", "shop-1");
 	put_in_pod(directory, "c2", "u1", "shop-1");
 	put_in_pod(directory, "c3", "u2", "till-1");
-	assert_true(directory_find_pod(directory, "u1", buffer, sizeof(buffer), &names));
-	assert_string_equal(names.pod_name, "shop-1");
+	assert_true(look(directory_find_pod(directory, "u1", table, &got), &got));
+	assert_string_equal(got.names->text[LABEL_POD_NAME], "shop-1");
 	directory_remove(directory, DIRECTORY_KUBERNETES, "c2", T0);
 	put_in_pod(directory, "c4", "u3", "bar-1"); /* in the place of c2 */
-	assert_true(directory_find_pod(directory, "u1", buffer, sizeof(buffer), &names));
-	assert_string_equal(names.container_id, "c1");
+	assert_true(look(directory_find_pod(directory, "u1", table, &got), &got));
+	assert_string_equal(got.names->text[LABEL_CONTAINER_ID], "c1");
 	directory_remove(directory, DIRECTORY_KUBERNETES, "c1", T0);
 	put_in_pod(directory, "c5", "u3", "bar-1");
-	assert_false(directory_find_pod(directory, "u1", buffer, sizeof(buffer), &names));
-	assert_true(directory_find_pod(directory, "u2", buffer, sizeof(buffer), &names));
-	assert_string_equal(names.pod_name, "till-1");
-	assert_true(directory_find_pod(directory, "u3", buffer, sizeof(buffer), &names));
+	assert_false(directory_find_pod(directory, "u1", table, &got));
+	assert_true(look(directory_find_pod(directory, "u2", table, &got), &got));
+	assert_string_equal(got.names->text[LABEL_POD_NAME], "till-1");
+	assert_true(look(directory_find_pod(directory, "u3", table, &got), &got));
 	directory_free(directory);
 }
 
 static void test_a_pod_is_known_before_its_containers(void **state)
 {
 	struct directory *directory = open_directory(10);
-	const struct container_names runtimes = { .container_id = "c1", .pod_id = "u1" };
-	char buffer[DIRECTORY_NAMES_MAX];
-	struct container_names names;
+	const struct container_names runtimes = { .names.text[LABEL_CONTAINER_ID] = "c1",
+						  .names.text[LABEL_POD_ID] = "u1" };
+	struct directory_record got;
 	struct directory_stats stats;
 
 	(void)state;
 	put_in_pod(directory, DIRECTORY_POD_PREFIX "u1", "u1", "shop-1");
 	assert_int_equal(directory_put(directory, DIRECTORY_RUNTIME, &runtimes), 0);
-	assert_true(directory_find_pod(directory, "u1", buffer, sizeof(buffer), &names));
-	assert_string_equal(names.pod_name, "shop-1"); /* not what came last */
-	assert_int_equal(names.source, DIRECTORY_KUBERNETES);
+	assert_true(look(directory_find_pod(directory, "u1", table, &got), &got));
+	assert_string_equal(got.names->text[LABEL_POD_NAME], "shop-1"); /* not what came last */
+	assert_int_equal(got.source, DIRECTORY_KUBERNETES);
 	directory_get_stats(directory, &stats);
 	assert_int_equal(stats.containers[DIRECTORY_KUBERNETES], 0);
 	put_in_pod(directory, "c1", "u1", "shop-1");
@@ -278,8 +306,8 @@ static void test_a_pod_is_known_before_its_containers(void **state)
 	directory_get_stats(directory, &stats);
 	assert_int_equal(stats.containers[DIRECTORY_KUBERNETES], 1);
 	directory_remove(directory, DIRECTORY_KUBERNETES, "unknown", T0 + 2 * DIRECTORY_KEEP_NS);
-	assert_true(directory_find_pod(directory, "u1", buffer, sizeof(buffer), &names));
-	assert_string_equal(names.container_id, "c1");
+	assert_true(look(directory_find_pod(directory, "u1", table, &got), &got));
+	assert_string_equal(got.names->text[LABEL_CONTAINER_ID], "c1");
 	directory_free(directory);
 }
 
@@ -288,15 +316,14 @@ static void test_kubernetes_is_told_of_what_only_a_runtime_knows(void **state)
 	struct directory *directory = open_directory(10);
 	int kubernetes = directory_wanted_fd(directory, DIRECTORY_KUBERNETES);
 	int runtime = directory_wanted_fd(directory, DIRECTORY_RUNTIME);
-	char buffer[DIRECTORY_NAMES_MAX];
-	struct container_names names;
+	struct directory_record got;
 
 	(void)state;
 	put(directory, DIRECTORY_KUBERNETES, "c1", "a");
-	assert_true(directory_find(directory, "c1", buffer, sizeof(buffer), &names));
+	assert_true(look(directory_find(directory, "c1", table, &got), &got));
 	assert_false(is_readable(kubernetes) || is_readable(runtime));
 	put(directory, DIRECTORY_RUNTIME, "c2", "a");
-	assert_true(directory_find(directory, "c2", buffer, sizeof(buffer), &names));
+	assert_true(look(directory_find(directory, "c2", table, &got), &got));
 	assert_true(is_readable(kubernetes));
 	assert_false(is_readable(runtime));
 	directory_free(directory);
@@ -305,39 +332,45 @@ static void test_kubernetes_is_told_of_what_only_a_runtime_knows(void **state)
 static void test_long_strings_are_cut(void **state)
 {
 	struct directory *directory = open_directory(3);
-	char buffer[DIRECTORY_NAMES_MAX], *name = malloc(70000), labels[1200] = "";
-	struct container_names got, names = { .container_id = "c1" };
+	struct container_names names = { .names.text[LABEL_CONTAINER_ID] = "c1" };
+	char *name = malloc(70000);
+	struct directory_record got;
 
 	(void)state;
 	assert_non_null(name);
 	memset(name, 'n', 69999);
 	name[69999] = '\0';
-	for (size_t at = 0; at < 1100; at += 18)
-		memcpy(labels + at, ",a=\"xxxx\\\"x\\\\,,xxx\"", 18 + 1);
-	names.container_name = names.pod_name = name;
-	names.pod_labels = labels;
+	names.names.text[LABEL_CONTAINER_NAME] = names.names.text[LABEL_POD_NAME] = name;
 	assert_int_equal(directory_put(directory, DIRECTORY_RUNTIME, &names), 0);
-	assert_true(directory_find(directory, "c1", buffer, sizeof(buffer), &got));
-	assert_int_equal(strlen(got.pod_name), 255);
-	assert_true(strlen(got.pod_labels) <= 1023);
-	assert_int_equal(strncmp(got.pod_labels, labels, strlen(got.pod_labels)), 0);
+	assert_true(look(directory_find(directory, "c1", table, &got), &got));
+	assert_int_equal(strlen(got.names->text[LABEL_POD_NAME]), OWNER_NAME_MAX);
 	free(name);
 	directory_free(directory);
 }
 
-static void test_labels_are_never_cut_within(void **state)
+/* Ids are kept as interned: what asks for one, or takes it back, has it as it was said. */
+static void test_ids_are_found_as_they_were_said(void **state)
 {
-	struct directory *directory = open_directory(3);
-	char buffer[DIRECTORY_NAMES_MAX], labels[1100];
-	struct container_names got, names = { .container_id = "c1", .pod_labels = labels };
+	const char *const ids[] = {
+		"an id of 128 bytes: 1234567890123456789012345678901234567890"
+		"12345678901234567890123456789012345678901234567890123456789012345678",
+		"an id with \xef\xbf\xbd",
+	};
+	struct directory *directory = open_directory(10);
+	struct directory_stats stats;
 
 	(void)state;
-	memset(labels, 'x', sizeof(labels));
-	memcpy(labels, ",a=\"1\\\",\",b=\"", 13);
-	memcpy(labels + sizeof(labels) - 2, "\"", 2);
-	assert_int_equal(directory_put(directory, DIRECTORY_RUNTIME, &names), 0);
-	assert_true(directory_find(directory, "c1", buffer, sizeof(buffer), &got));
-	assert_string_equal(got.pod_labels, ",a=\"1\\\",\"");
+	for (size_t i = 0; i < ARRAY_SIZE(ids); i++) {
+		put(directory, DIRECTORY_KUBERNETES, ids[i], "web");
+		assert_string_equal(name_of(directory, ids[i]), "web");
+		put(directory, DIRECTORY_KUBERNETES, ids[i], "shop");
+		assert_string_equal(name_of(directory, ids[i]), "shop");
+		directory_get_stats(directory, &stats);
+		assert_int_equal(stats.containers[DIRECTORY_KUBERNETES], 1);
+		directory_remove(directory, DIRECTORY_KUBERNETES, ids[i], T0);
+		directory_get_stats(directory, &stats);
+		assert_int_equal(stats.containers[DIRECTORY_KUBERNETES], 0);
+	}
 	directory_free(directory);
 }
 
@@ -347,7 +380,8 @@ static void *put_many(void *userdata)
 	char id[16];
 
 	for (int i = 0; i < 2000; i++) {
-		struct container_names names = { .container_id = id, .pod_id = "u" };
+		struct container_names names = { .names.text[LABEL_CONTAINER_ID] = id,
+						 .names.text[LABEL_POD_ID] = "u" };
 
 		(void)snprintf(id, sizeof(id), "c%d", i % 60);
 		(void)directory_put(directory, DIRECTORY_KUBERNETES, &names);
@@ -360,16 +394,15 @@ static void *put_many(void *userdata)
 static void test_sources_and_loop_at_once(void **state)
 {
 	struct directory *directory = open_directory(40);
-	char buffer[DIRECTORY_NAMES_MAX];
-	struct container_names names;
+	struct directory_record got;
 	pthread_t threads[2];
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(threads); i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, put_many, directory), 0);
 	for (int i = 0; i < 2000; i++) {
-		if (directory_find(directory, "c5", buffer, sizeof(buffer), &names))
-			assert_string_equal(names.pod_id, "u");
+		if (look(directory_find(directory, "c5", table, &got), &got))
+			assert_string_equal(got.names->text[LABEL_POD_ID], "u");
 		(void)directory_generation(directory);
 		(void)directory_source_is_reachable(directory, DIRECTORY_KUBERNETES);
 	}
@@ -393,10 +426,10 @@ int main(void)
 		cmocka_unit_test(test_a_pod_is_known_before_its_containers),
 		cmocka_unit_test(test_kubernetes_is_told_of_what_only_a_runtime_knows),
 		cmocka_unit_test(test_long_strings_are_cut),
-		cmocka_unit_test(test_labels_are_never_cut_within),
+		cmocka_unit_test(test_ids_are_found_as_they_were_said),
 		cmocka_unit_test(test_sources_and_loop_at_once),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, open_table, close_table);
 }

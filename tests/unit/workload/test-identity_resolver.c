@@ -77,7 +77,8 @@ static const struct identity *resolve(struct identity_resolver *resolver, uint64
 static void check(struct identity_resolver *resolver, uint64_t cgroup_id, uint32_t pid,
 		  const char *expected)
 {
-	assert_string_equal(resolve(resolver, cgroup_id, pid)->container_id, expected);
+	assert_string_equal(resolve(resolver, cgroup_id, pid)->names->text[LABEL_CONTAINER_ID],
+			    expected);
 }
 
 static void test_known_cgroup_needs_no_process(void **state)
@@ -102,33 +103,34 @@ static void test_labels_of_every_kind(void **state)
 
 	(void)state;
 	identity = identity_resolve(resolver, &kernel);
-	assert_string_equal(identity->container_id, "kernel_processes");
-	assert_string_equal(identity->container_namespace, "kernel");
+	assert_string_equal(identity->names->text[LABEL_CONTAINER_ID], "kernel_processes");
+	assert_string_equal(identity->names->text[LABEL_NAMESPACE], "kernel");
 	assert_int_equal(identity->kind, OWNER_KERNEL);
 	plant_process(7, "x", 5, "0::/user.slice/user-1.slice/user@1.service/a.slice/b.service\n");
 	identity = resolve(resolver, 1, 7);
-	assert_string_equal(identity->container_id, "user-1.slice/b.service");
-	assert_string_equal(identity->container_name, "b.service");
-	assert_string_equal(identity->pod_name, "b.service");
-	assert_string_equal(identity->container_namespace, "system");
-	assert_string_equal(identity->pod_labels, "");
+	assert_string_equal(identity->names->text[LABEL_CONTAINER_ID], "user-1.slice/b.service");
+	assert_string_equal(identity->names->text[LABEL_CONTAINER_NAME], "b.service");
+	assert_string_equal(identity->names->text[LABEL_POD_NAME], "b.service");
+	assert_string_equal(identity->names->text[LABEL_NAMESPACE], "system");
+	assert_int_equal((int)identity->names->extra_count, 0);
 	plant_process(7, "x", 5, POD);
 	identity = resolve(resolver, 2, 7);
 	assert_int_equal(identity->kind, OWNER_CONTAINER);
-	assert_string_equal(identity->container_id, ID);
-	assert_string_equal(identity->container_name, "3f1c0d52a9e8");
-	assert_string_equal(identity->pod_id, UID);
-	assert_string_equal(identity->pod_name, UID);
-	assert_string_equal(identity->container_namespace, "system");
-	assert_string_equal(identity->runtime, "kubernetes");
+	assert_string_equal(identity->names->text[LABEL_CONTAINER_ID], ID);
+	assert_string_equal(identity->names->text[LABEL_CONTAINER_NAME], "3f1c0d52a9e8");
+	assert_string_equal(identity->names->text[LABEL_POD_ID], UID);
+	assert_string_equal(identity->names->text[LABEL_POD_NAME], UID);
+	assert_string_equal(identity->names->text[LABEL_NAMESPACE], "system");
+	assert_string_equal(identity->names->text[LABEL_RUNTIME], "kubernetes");
 	assert_false(identity->waiting);
 	plant_process(7, "x", 5, "0::/machine.slice/machine-qemu\\x2d1\\x2dweb.scope\n");
 	identity = resolve(resolver, 3, 7);
 	assert_int_equal(identity->kind, OWNER_VM);
-	assert_string_equal(identity->vm_id, identity->container_id);
-	assert_string_equal(identity->vm_name, "web");
-	assert_string_equal(identity->container_name, "web");
-	assert_string_equal(identity->hypervisor, "qemu");
+	assert_string_equal(identity->names->text[LABEL_VM_ID],
+			    identity->names->text[LABEL_CONTAINER_ID]);
+	assert_string_equal(identity->names->text[LABEL_VM_NAME], "web");
+	assert_string_equal(identity->names->text[LABEL_CONTAINER_NAME], "web");
+	assert_string_equal(identity->names->text[LABEL_HYPERVISOR], "qemu");
 	identity_resolver_close(resolver);
 }
 
@@ -165,10 +167,10 @@ static void test_without_cgroup_id_a_process_is_asked_once(void **state)
 	plant_process(7, "x", 5, "0::/b.service\n");
 	check(resolver, 0, 7, "a.service");
 	process.comm = "y"; /* exec */
-	assert_string_equal(meet(resolver, &process)->container_id, "b.service");
+	assert_string_equal(meet(resolver, &process)->names->text[LABEL_CONTAINER_ID], "b.service");
 	plant_process(7, "x", 5, "0::/c.service\n");
 	now_ns = T0 + 31 * S;
-	assert_string_equal(meet(resolver, &process)->container_id, "c.service");
+	assert_string_equal(meet(resolver, &process)->names->text[LABEL_CONTAINER_ID], "c.service");
 	check(resolver, 0, 0, "system_processes");
 	identity_resolver_close(resolver);
 }
@@ -210,13 +212,13 @@ static void test_a_move_in_another_hierarchy_is_noticed(void **state)
 
 	(void)state;
 	plant_process(7, "x", 5, "2:pids:/\n1:freezer:/a.service\n");
-	assert_string_equal(meet(resolver, &process)->container_id, "a.service");
+	assert_string_equal(meet(resolver, &process)->names->text[LABEL_CONTAINER_ID], "a.service");
 	plant_process(7, "x", 5, "2:pids:/\n1:freezer:/docker/" ID "\n");
-	assert_string_equal(meet(resolver, &process)->container_id, "a.service");
+	assert_string_equal(meet(resolver, &process)->names->text[LABEL_CONTAINER_ID], "a.service");
 	process.cgroup_set = 2;
-	assert_string_equal(meet(resolver, &process)->container_id, ID);
+	assert_string_equal(meet(resolver, &process)->names->text[LABEL_CONTAINER_ID], ID);
 	plant_forget(7);
-	assert_string_equal(meet(resolver, &process)->container_id, ID);
+	assert_string_equal(meet(resolver, &process)->names->text[LABEL_CONTAINER_ID], ID);
 	identity_resolver_close(resolver);
 }
 
@@ -372,9 +374,9 @@ static void test_a_cgroup_that_hangs_is_waited_for_once(void **state)
 	assert_int_equal(late(resolver), 1);
 	answer(path, "0::/a.service\n");
 	wait_until_answered(resolver);
-	while (strcmp(resolve(resolver, 0, 7)->container_id, "a.service") != 0)
+	while (strcmp(resolve(resolver, 0, 7)->names->text[LABEL_CONTAINER_ID], "a.service") != 0)
 		(void)poll(NULL, 0, 1);
-	while (strcmp(resolve(resolver, 0, 8)->container_id, "b.service") != 0)
+	while (strcmp(resolve(resolver, 0, 8)->names->text[LABEL_CONTAINER_ID], "b.service") != 0)
 		(void)poll(NULL, 0, 1);
 	assert_int_equal(late(resolver), 1);
 	identity_resolver_close(resolver);
@@ -389,18 +391,19 @@ static void test_who_was_known_stays_known_while_it_hangs(void **state)
 
 	(void)state;
 	plant_process(7, "x", 5, "0::/a.service\n");
-	while (strcmp(meet(resolver, &process)->container_id, "a.service") != 0)
+	while (strcmp(meet(resolver, &process)->names->text[LABEL_CONTAINER_ID], "a.service") != 0)
 		(void)poll(NULL, 0, 1);
 	hang(7, path, sizeof(path));
 	now_ns += 31 * S;
-	assert_string_equal(meet(resolver, &process)->container_id, "a.service");
+	assert_string_equal(meet(resolver, &process)->names->text[LABEL_CONTAINER_ID], "a.service");
 	assert_int_equal(outstanding(resolver), 1);
 	process.cgroup_set = 2; /* it moved */
-	assert_string_equal(meet(resolver, &process)->container_id, "system_processes");
+	assert_string_equal(meet(resolver, &process)->names->text[LABEL_CONTAINER_ID],
+			    "system_processes");
 	answer(path, "0::/c.service\n");
 	wait_until_answered(resolver);
 	process.cgroup_set = 0;
-	while (strcmp(meet(resolver, &process)->container_id, "c.service") != 0)
+	while (strcmp(meet(resolver, &process)->names->text[LABEL_CONTAINER_ID], "c.service") != 0)
 		(void)poll(NULL, 0, 1);
 	identity_resolver_close(resolver);
 }
@@ -565,7 +568,7 @@ static void test_every_hierarchy_is_tried(void **state)
 		process.cgroup_id = root.st_ino;
 		now_ns = T0;
 		(void)snprintf(before, sizeof(before), "%s",
-			       meet(resolver, &process)->container_id);
+			       meet(resolver, &process)->names->text[LABEL_CONTAINER_ID]);
 	}
 	if (pid) {
 		(void)kill(pid, SIGKILL);
@@ -581,7 +584,8 @@ static void test_every_hierarchy_is_tried(void **state)
 		identity_resolver_close(resolver);
 		return;
 	}
-	(void)snprintf(after, sizeof(after), "%s", meet(resolver, &process)->container_id);
+	(void)snprintf(after, sizeof(after), "%s",
+		       meet(resolver, &process)->names->text[LABEL_CONTAINER_ID]);
 	identity_resolver_close(resolver);
 	assert_string_equal(before, ID);
 	assert_string_equal(after, ID); /* gone, and known */

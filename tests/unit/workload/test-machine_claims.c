@@ -54,11 +54,12 @@ static void test_a_name_alone_makes_no_machine(void **state)
 	plant_uid(10, 1001);
 	plant_exe(10, QEMU);
 	told.exe = PROCESS_EXE_OTHER;
-	assert_string_equal(machine_resolve(&told)->container_id, "session-1.scope");
+	assert_string_equal(machine_resolve(&told)->names->text[LABEL_CONTAINER_ID],
+			    "session-1.scope");
 	told.exe = PROCESS_EXE_HYPERVISOR; /* it has executed one */
-	assert_string_equal(machine_resolve(&told)->container_id, VM "@1001");
+	assert_string_equal(machine_resolve(&told)->names->text[LABEL_CONTAINER_ID], VM "@1001");
 	told.exe = PROCESS_EXE_OTHER; /* at its end nothing is told any more */
-	assert_string_equal(machine_resolve(&told)->container_id, VM "@1001");
+	assert_string_equal(machine_resolve(&told)->names->text[LABEL_CONTAINER_ID], VM "@1001");
 }
 
 /* Met first or last, a stranger with the same words changes nothing for root's machine. */
@@ -69,13 +70,13 @@ static void test_a_users_machine_is_nobody_elses(void **state)
 	(void)state;
 	start_as(7, 1000, QEMU, WORDS);
 	identity = machine_at(7, COMM, 1);
-	assert_string_equal(identity->container_id, VM "@1000");
-	assert_string_equal(identity->vm_id, VM "@1000");
-	assert_string_equal(identity->vm_name, "web@1000");
+	assert_string_equal(identity->names->text[LABEL_CONTAINER_ID], VM "@1000");
+	assert_string_equal(identity->names->text[LABEL_VM_ID], VM "@1000");
+	assert_string_equal(identity->names->text[LABEL_VM_NAME], "web@1000");
 	machine_start(8, SHELL, WORDS);
 	identity = machine_at(8, COMM, 1);
-	assert_string_equal(identity->container_id, VM);
-	assert_string_equal(identity->vm_name, "web");
+	assert_string_equal(identity->names->text[LABEL_CONTAINER_ID], VM);
+	assert_string_equal(identity->names->text[LABEL_VM_NAME], "web");
 	start_as(9, 1001, QEMU, WORDS);
 	machine_check(9, 1, VM "@1001");
 	machine_check(7, 1, VM "@1000");
@@ -93,8 +94,12 @@ static void test_a_long_name_hides_no_user(void **state)
 	words[220] = '|';
 	start_as(7, 1000, QEMU, words);
 	identity = machine_at(7, COMM, 1);
-	assert_string_equal(identity->vm_id + strlen(identity->vm_id) - 5, "@1000");
-	assert_string_equal(identity->vm_name + strlen(identity->vm_name) - 5, "@1000");
+	assert_string_equal(identity->names->text[LABEL_VM_ID] +
+				    strlen(identity->names->text[LABEL_VM_ID]) - 5,
+			    "@1000");
+	assert_string_equal(identity->names->text[LABEL_VM_NAME] +
+				    strlen(identity->names->text[LABEL_VM_NAME]) - 5,
+			    "@1000");
 }
 
 static void test_no_two_living_machines_have_one_name(void **state)
@@ -102,11 +107,12 @@ static void test_no_two_living_machines_have_one_name(void **state)
 	(void)state;
 	machine_start(7, SHELL, "q|-name|payments|-uuid|" VM "|");
 	machine_start(8, SHELL, "q|-name|payments|-uuid|" VM2 "|");
-	assert_string_equal(machine_at(7, COMM, 1)->vm_name, "payments");
-	assert_string_equal(machine_at(8, COMM, 1)->vm_name, "payments-8");
+	assert_string_equal(machine_at(7, COMM, 1)->names->text[LABEL_VM_NAME], "payments");
+	assert_string_equal(machine_at(8, COMM, 1)->names->text[LABEL_VM_NAME], "payments-8");
 	machine_start(9, "0::/machine.slice/machine-qemu\\x2d1\\x2dpayments.scope\n", "q|-m|1G|");
-	assert_string_equal(machine_at(9, COMM, 2)->vm_name, "payments"); /* a manager says so */
-	assert_string_equal(machine_at(7, COMM, 1)->vm_name, "payments-7");
+	assert_string_equal(machine_at(9, COMM, 2)->names->text[LABEL_VM_NAME],
+			    "payments"); /* a manager says so */
+	assert_string_equal(machine_at(7, COMM, 1)->names->text[LABEL_VM_NAME], "payments-7");
 }
 
 static void test_a_reused_pid_has_no_family(void **state)
@@ -123,7 +129,7 @@ static void test_a_reused_pid_has_no_family(void **state)
 
 	plant_process(6, COMM, 9, SHELL);
 	plant_cmdline(6, WORDS);
-	assert_string_equal(machine_resolve(&stranger)->container_id, VM "-6");
+	assert_string_equal(machine_resolve(&stranger)->names->text[LABEL_CONTAINER_ID], VM "-6");
 	machine_check(7, 1, VM);
 }
 
@@ -149,7 +155,8 @@ static void test_impostors_push_nobody_out(void **state)
 		(void)machine_at(pid, COMM, 1);
 		assert_int_equal(overflows(), pid < 84 ? 0 : pid - 83); /* 64 have room */
 	}
-	assert_string_equal(machine_at(100, COMM, 1)->container_id, "session-1.scope");
+	assert_string_equal(machine_at(100, COMM, 1)->names->text[LABEL_CONTAINER_ID],
+			    "session-1.scope");
 	start_as(7, 1001, QEMU, WORDS);
 	machine_check(7, 1, VM "@1001");
 	machine_start(8, SHELL, WORDS);
@@ -157,7 +164,7 @@ static void test_impostors_push_nobody_out(void **state)
 	for (uint32_t pid = 20; pid < 60; pid++)
 		plant_forget(pid);
 	identity_resolver_begin(resolver, T0 + 20 * S);
-	assert_string_equal(machine_at(100, COMM, 1)->container_id,
+	assert_string_equal(machine_at(100, COMM, 1)->names->text[LABEL_CONTAINER_ID],
 			    "qemu/m100@1000"); /* there is room */
 }
 
@@ -316,13 +323,14 @@ static void test_a_late_answer_is_nobody_elses(void **state)
 	plant_forget(7);
 	plant_process(7, COMM, 9, SHELL);
 	plant_cmdline(7, "qemu-system-x86_64|-name|other|");
-	assert_string_equal(machine_resolve(&other)->container_id, "session-1.scope");
+	assert_string_equal(machine_resolve(&other)->names->text[LABEL_CONTAINER_ID],
+			    "session-1.scope");
 	assert_int_equal(outstanding(), 1); /* still the first */
 	answer(fd, WORDS);
 	wait_until_outstanding(0, T0);
 	(void)machine_resolve(&other);
 	wait_until_outstanding(0, T0);
-	assert_string_equal(machine_resolve(&other)->container_id, "qemu/other");
+	assert_string_equal(machine_resolve(&other)->names->text[LABEL_CONTAINER_ID], "qemu/other");
 }
 
 int main(void)

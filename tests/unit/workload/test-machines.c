@@ -23,15 +23,16 @@ static void test_a_plain_machine(void **state)
 	plant_process(8, "bash", 5, SHELL);
 	identity = machine_at(7, COMM, 1);
 	assert_int_equal(identity->kind, OWNER_VM);
-	assert_string_equal(identity->container_id, VM);
-	assert_string_equal(identity->vm_id, VM);
-	assert_string_equal(identity->vm_name, "web");
-	assert_string_equal(identity->container_name, "web");
-	assert_string_equal(identity->container_namespace, "system");
-	assert_string_equal(identity->hypervisor, "kvm");
+	assert_string_equal(identity->names->text[LABEL_CONTAINER_ID], VM);
+	assert_string_equal(identity->names->text[LABEL_VM_ID], VM);
+	assert_string_equal(identity->names->text[LABEL_VM_NAME], "web");
+	assert_string_equal(identity->names->text[LABEL_CONTAINER_NAME], "web");
+	assert_string_equal(identity->names->text[LABEL_NAMESPACE], "system");
+	assert_string_equal(identity->names->text[LABEL_HYPERVISOR], "kvm");
 	plant_forget(7); /* known now: the end is charged as the life was */
 	machine_check(7, 1, VM);
-	assert_string_equal(machine_at(8, "bash", 1)->container_id, "session-1.scope");
+	assert_string_equal(machine_at(8, "bash", 1)->names->text[LABEL_CONTAINER_ID],
+			    "session-1.scope");
 }
 
 static void test_gone_before_it_could_be_asked(void **state)
@@ -54,16 +55,16 @@ static void test_all_of_a_scope_is_the_machine(void **state)
 
 	(void)state;
 	plant_process(6, "swtpm", 5, SCOPE);
-	assert_string_equal(machine_at(6, "swtpm", 1)->container_id, "qemu/web");
+	assert_string_equal(machine_at(6, "swtpm", 1)->names->text[LABEL_CONTAINER_ID], "qemu/web");
 	machine_start(7, SCOPE, WORDS);
 	machine_check(7, 1, VM);
 	identity = machine_at(6, "swtpm", 1);
-	assert_string_equal(identity->container_id, VM);
-	assert_string_equal(identity->hypervisor, "kvm");
-	assert_string_equal(machine_at(0, "", 1)->container_id, VM);
+	assert_string_equal(identity->names->text[LABEL_CONTAINER_ID], VM);
+	assert_string_equal(identity->names->text[LABEL_HYPERVISOR], "kvm");
+	assert_string_equal(machine_at(0, "", 1)->names->text[LABEL_CONTAINER_ID], VM);
 	machine_start(17, "0::/qemu.slice/101.scope\n", "kvm|-id|101|"); /* neither uuid nor name */
 	machine_check(17, 2, "qemu/101");
-	assert_string_equal(machine_at(17, COMM, 2)->vm_name, "101");
+	assert_string_equal(machine_at(17, COMM, 2)->names->text[LABEL_VM_NAME], "101");
 }
 
 static void test_no_two_living_machines_have_one_id(void **state)
@@ -110,7 +111,7 @@ static void test_machines_without_uuid(void **state)
 	machine_check(7, 1, "qemu/web");
 	machine_check(8, 1, "qemu/web-8");
 	machine_check(9, 1, "qemu/9-5");
-	assert_string_equal(machine_at(9, COMM, 1)->vm_name, "qemu-9");
+	assert_string_equal(machine_at(9, COMM, 1)->names->text[LABEL_VM_NAME], "qemu-9");
 }
 
 static void test_what_is_no_machine_stays_where_it_is(void **state)
@@ -126,38 +127,42 @@ static void test_exec_is_another_program(void **state)
 {
 	(void)state;
 	machine_start(7, SHELL, "kvm|--version|");
-	assert_string_equal(machine_at(7, "kvm", 1)->container_id, "session-1.scope");
+	assert_string_equal(machine_at(7, "kvm", 1)->names->text[LABEL_CONTAINER_ID],
+			    "session-1.scope");
 	machine_start(7, SHELL, WORDS);
 	machine_check(7, 1, VM);
-	assert_string_equal(machine_at(7, "bash", 1)->container_id, "session-1.scope");
+	assert_string_equal(machine_at(7, "bash", 1)->names->text[LABEL_CONTAINER_ID],
+			    "session-1.scope");
 }
 
 /* KubeVirt: a machine and a pod. */
 static void test_a_machine_in_a_container(void **state)
 {
 	const struct identity *identity;
-	uint32_t version;
+	const struct owner_names *names;
 
 	(void)state;
 	plant_process(6, "virt-launcher", 5, "0::/kubepods/pod" UID "/" ID "\n");
 	machine_start(7, "0::/kubepods/pod" UID "/" ID "\n", WORDS);
 	machine_start(8, "0::/kubepods/pod" UID "/" ID "\n", "q|-uuid|" VM2 "|");
 	identity = machine_at(6, "virt-launcher", 1);
-	version = identity->labels_version;
-	assert_string_equal(identity->vm_id, "");
+	names = owner_names_ref(identity->names);
+	assert_string_equal(identity->names->text[LABEL_VM_ID], "");
 	identity = machine_at(7, COMM, 1);
 	assert_int_equal(identity->kind, OWNER_CONTAINER);
-	assert_string_equal(identity->container_id, ID);
-	assert_string_equal(identity->pod_id, UID);
-	assert_string_equal(identity->vm_id, VM);
-	assert_string_equal(identity->vm_name, "web");
-	assert_true(identity->labels_version != version);
-	assert_string_equal(machine_at(6, "virt-launcher", 1)->vm_id, VM);
-	assert_string_equal(machine_at(8, COMM, 1)->vm_id, VM); /* the first keeps it */
+	assert_string_equal(identity->names->text[LABEL_CONTAINER_ID], ID);
+	assert_string_equal(identity->names->text[LABEL_POD_ID], UID);
+	assert_string_equal(identity->names->text[LABEL_VM_ID], VM);
+	assert_string_equal(identity->names->text[LABEL_VM_NAME], "web");
+	assert_true(identity->names != names);
+	owner_names_unref(names);
+	assert_string_equal(machine_at(6, "virt-launcher", 1)->names->text[LABEL_VM_ID], VM);
+	assert_string_equal(machine_at(8, COMM, 1)->names->text[LABEL_VM_ID],
+			    VM); /* the first keeps it */
 	plant_forget(7);
 	machine_start(9, "0::/kubepods/pod" UID "/" ID "\n", "q|-uuid|" VM2 "|");
 	plant_forget(8);
-	assert_string_equal(machine_at(9, COMM, 1)->vm_id, VM2);
+	assert_string_equal(machine_at(9, COMM, 1)->names->text[LABEL_VM_ID], VM2);
 }
 
 static void test_a_machine_that_moves(void **state)
@@ -184,10 +189,11 @@ static void test_kernel_threads_of_a_machine(void **state)
 	assert_int_equal(identity_resolve(resolver, &vhost)->kind, OWNER_KERNEL);
 	assert_int_equal(machine_resolve(&vhost)->kind,
 			 OWNER_KERNEL); /* its cgroup is known, its words not */
-	assert_string_equal(machine_resolve(&vhost)->container_id, VM);
+	assert_string_equal(machine_resolve(&vhost)->names->text[LABEL_CONTAINER_ID], VM);
 	machine_check(7, 1, VM);
-	assert_string_equal(identity_resolve(resolver, &vhost)->container_id, VM);
-	assert_string_equal(identity_resolve(resolver, &pit)->container_id, VM);
+	assert_string_equal(identity_resolve(resolver, &vhost)->names->text[LABEL_CONTAINER_ID],
+			    VM);
+	assert_string_equal(identity_resolve(resolver, &pit)->names->text[LABEL_CONTAINER_ID], VM);
 	assert_int_equal(identity_resolve(resolver, &other)->kind, OWNER_KERNEL);
 	assert_int_equal(identity_resolve(resolver, &other)->kind, OWNER_KERNEL);
 	assert_int_equal(identity_resolve(resolver, &gone)->kind, OWNER_KERNEL);
@@ -206,7 +212,8 @@ static void test_many_machines_come_and_go(void **state)
 			plant_cmdline(pid, words);
 			const struct process_ref process = { pid, (5 + round) * S, 1, COMM, false };
 
-			assert_string_equal(machine_resolve(&process)->container_id, id);
+			assert_string_equal(
+				machine_resolve(&process)->names->text[LABEL_CONTAINER_ID], id);
 			if (pid % 2)
 				plant_forget(pid);
 		}

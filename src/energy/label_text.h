@@ -14,12 +14,3 @@
 
 /* Writes @text (NULL counts as "") to @buf[size], terminated; a character is never cut in half. */
 void label_text(char *buf, size_t size, const char *text);
-
-/*
- * The same for a list of labels that is ready to print, ",label_app=\"shop\",label_team=\"x\"":
- * takes over what is whole and well-formed, in order, as far as it fits. Nothing else may get
- * between braces, so it is looked at again here, whatever made it: names begin with "label_" and
- * are of [a-zA-Z0-9_], each once; values are UTF-8 without control bytes and with quote, backslash
- * and newline escaped.
- */
-void label_list_text(char *buf, size_t size, const char *list);

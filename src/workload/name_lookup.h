@@ -5,11 +5,11 @@
 #include "workload/owner.h"
 
 /* How long sources are told again, once an interval, that a container is unknown to them. */
-#define OWNER_NAMES_ASK_NS (10 * 1000000000ULL)
+#define NAME_LOOKUP_ASK_NS (10 * 1000000000ULL)
 /* A runtime on this host answers at once or not at all. */
-#define OWNER_NAMES_RUNTIME_WAIT_NS (5 * 1000000000ULL)
+#define NAME_LOOKUP_RUNTIME_WAIT_NS (5 * 1000000000ULL)
 
-struct owner_names_context {
+struct name_lookup {
 	struct directory *directory; /* may be NULL */
 	uint64_t generation, now_ns; /* both of the interval's begin */
 	uint32_t interval;
@@ -20,4 +20,4 @@ struct owner_names_context {
  * Brings names and `waiting` up to date. Costs nothing when the directory has not changed since and
  * nothing waits.
  */
-void owner_names_refresh(struct owner *owner, const struct owner_names_context *context);
+void name_lookup_refresh(struct owner *owner, const struct name_lookup *lookup);

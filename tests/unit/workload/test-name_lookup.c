@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Names that come, change and stay away, as identity_resolve() gives them. */
-#include "workload/owner_names.h"
+#include "workload/name_lookup.h"
 
 #include <poll.h>
 #include <setjmp.h>
@@ -71,15 +71,17 @@ static void pass(struct world *world, uint64_t after_s)
 
 static void put_pod(struct world *world, const char *id, const char *pod_name)
 {
-	const struct container_names names = { .container_id = id,
-					       .container_name = "web",
-					       .pod_name = pod_name,
-					       .pod_namespace = "shop",
-					       .pod_id = UID,
-					       .workload = "till",
-					       .workload_type = "Deployment",
-					       .pod_labels = ",label_app=\"till\"",
-					       .pod_qos = POD_QOS_BURSTABLE,
+	const struct label app = { "label_app", "till" };
+	const struct container_names names = { .names.text[LABEL_CONTAINER_ID] = id,
+					       .names.text[LABEL_CONTAINER_NAME] = "web",
+					       .names.text[LABEL_POD_NAME] = pod_name,
+					       .names.text[LABEL_NAMESPACE] = "shop",
+					       .names.text[LABEL_POD_ID] = UID,
+					       .names.text[LABEL_WORKLOAD] = "till",
+					       .names.text[LABEL_WORKLOAD_TYPE] = "Deployment",
+					       .names.extra = &app,
+					       .names.extra_count = 1,
+					       .names.text[LABEL_QOS_CLASS] = "Burstable",
 					       .cpu_request_milli = 250,
 					       .cpu_limit_milli = 500 };
 
@@ -101,32 +103,33 @@ static void test_names_come_at_once(void **state)
 	cgroup(world, 1, POD ID);
 	identity = at(world, 1);
 	assert_false(identity->waiting);
-	assert_string_equal(identity->container_name, "web");
-	assert_string_equal(identity->pod_name, "till-7");
-	assert_string_equal(identity->container_namespace, "shop");
-	assert_string_equal(identity->workload, "till");
-	assert_string_equal(identity->workload_type, "Deployment");
-	assert_string_equal(identity->pod_labels, ",label_app=\"till\"");
-	assert_string_equal(identity->pod_qos, "Burstable");
+	assert_string_equal(identity->names->text[LABEL_CONTAINER_NAME], "web");
+	assert_string_equal(identity->names->text[LABEL_POD_NAME], "till-7");
+	assert_string_equal(identity->names->text[LABEL_NAMESPACE], "shop");
+	assert_string_equal(identity->names->text[LABEL_WORKLOAD], "till");
+	assert_string_equal(identity->names->text[LABEL_WORKLOAD_TYPE], "Deployment");
+	assert_string_equal(identity->names->extra[0].value, "till");
+	assert_string_equal(identity->names->text[LABEL_QOS_CLASS], "Burstable");
 	assert_int_equal(identity->size_millicpu, 250);
 }
 
 static void test_a_pod_waits_for_kubernetes(void **state)
 {
 	struct world *world = *state;
-	uint32_t version;
+	const struct owner_names *names;
 
 	reach(world, DIRECTORY_KUBERNETES, true);
 	cgroup(world, 1, POD ID);
 	assert_true(at(world, 1)->waiting);
-	version = at(world, 1)->labels_version;
+	names = owner_names_ref(at(world, 1)->names);
 	pass(world, 59);
 	assert_true(at(world, 1)->waiting);
 	put_pod(world, ID, "till-7");
 	pass(world, 60);
 	assert_false(at(world, 1)->waiting);
-	assert_true(at(world, 1)->labels_version != version);
-	assert_string_equal(at(world, 1)->pod_name, "till-7");
+	assert_true(at(world, 1)->names != names);
+	owner_names_unref(names);
+	assert_string_equal(at(world, 1)->names->text[LABEL_POD_NAME], "till-7");
 }
 
 static void test_a_pod_waits_a_minute_and_no_longer(void **state)
@@ -143,7 +146,7 @@ static void test_a_pod_waits_a_minute_and_no_longer(void **state)
 	assert_false(at(world, 1)->waiting); /* published: its series stays */
 	put_pod(world, ID, "till-7");
 	pass(world, 62);
-	assert_string_equal(at(world, 1)->pod_name, "till-7");
+	assert_string_equal(at(world, 1)->names->text[LABEL_POD_NAME], "till-7");
 }
 
 static void test_nobody_waits_for_a_source_that_is_away(void **state)
@@ -177,7 +180,8 @@ static void test_a_wait_ends_when_the_source_goes_away(void **state)
 static void test_others_wait_shortly_for_their_runtime(void **state)
 {
 	struct world *world = *state;
-	const struct container_names names = { .container_id = ID, .container_name = "web" };
+	const struct container_names names = { .names.text[LABEL_CONTAINER_ID] = ID,
+					       .names.text[LABEL_CONTAINER_NAME] = "web" };
 
 	reach(world, DIRECTORY_RUNTIME, true);
 	cgroup(world, 1, "/docker/" ID);
@@ -189,11 +193,11 @@ static void test_others_wait_shortly_for_their_runtime(void **state)
 	assert_int_equal(directory_put(world->directory, DIRECTORY_RUNTIME, &names), 0);
 	pass(world, 5);
 	assert_false(at(world, 1)->waiting);
-	assert_string_equal(at(world, 1)->container_name, "web");
-	assert_string_equal(at(world, 1)->pod_name, "web");
-	assert_string_equal(at(world, 1)->container_namespace, "system");
+	assert_string_equal(at(world, 1)->names->text[LABEL_CONTAINER_NAME], "web");
+	assert_string_equal(at(world, 1)->names->text[LABEL_POD_NAME], "web");
+	assert_string_equal(at(world, 1)->names->text[LABEL_NAMESPACE], "system");
 	assert_false(at(world, 2)->waiting);
-	assert_string_equal(at(world, 2)->container_name, "b7d2a90e41c8");
+	assert_string_equal(at(world, 2)->names->text[LABEL_CONTAINER_NAME], "b7d2a90e41c8");
 }
 
 static void test_a_pod_is_named_before_its_container(void **state)
@@ -207,21 +211,22 @@ static void test_a_pod_is_named_before_its_container(void **state)
 	pass(world, 1);
 	assert_true(at(world, 1)->waiting);
 	assert_true(at(world, 1)->has_pod_names);
-	assert_string_equal(at(world, 1)->pod_name, "till-7");
-	assert_string_equal(at(world, 1)->workload, "till");
+	assert_string_equal(at(world, 1)->names->text[LABEL_POD_NAME], "till-7");
+	assert_string_equal(at(world, 1)->names->text[LABEL_WORKLOAD], "till");
 	put_pod(world, ID, "till-7");
 	pass(world, 2);
 	assert_false(at(world, 1)->waiting);
-	assert_string_equal(at(world, 1)->container_name, "web");
+	assert_string_equal(at(world, 1)->names->text[LABEL_CONTAINER_NAME], "web");
 }
 
 /* A runtime knows neither workload nor labels: its word alone would make another series of it. */
 static void test_a_pod_that_a_runtime_names_waits_for_kubernetes(void **state)
 {
 	struct world *world = *state;
-	const struct container_names names = {
-		.container_id = ID, .container_name = "POD", .pod_name = "till-7", .pod_id = UID
-	};
+	const struct container_names names = { .names.text[LABEL_CONTAINER_ID] = ID,
+					       .names.text[LABEL_CONTAINER_NAME] = "POD",
+					       .names.text[LABEL_POD_NAME] = "till-7",
+					       .names.text[LABEL_POD_ID] = UID };
 
 	reach(world, DIRECTORY_KUBERNETES, true);
 	reach(world, DIRECTORY_RUNTIME, true);
@@ -235,24 +240,25 @@ static void test_a_pod_that_a_runtime_names_waits_for_kubernetes(void **state)
 	assert_true(at(world, 1)->has_pod_names);
 	pass(world, 60); /* a sandbox: Kubernetes never speaks of it */
 	assert_false(at(world, 1)->waiting);
-	assert_string_equal(at(world, 1)->container_name, "POD");
-	assert_string_equal(at(world, 1)->workload, "till");
-	assert_string_equal(at(world, 1)->pod_labels, ",label_app=\"till\"");
-	assert_string_equal(at(world, 1)->pod_qos, "Burstable");
+	assert_string_equal(at(world, 1)->names->text[LABEL_CONTAINER_NAME], "POD");
+	assert_string_equal(at(world, 1)->names->text[LABEL_WORKLOAD], "till");
+	assert_string_equal(at(world, 1)->names->extra[0].value, "till");
+	assert_string_equal(at(world, 1)->names->text[LABEL_QOS_CLASS], "Burstable");
 }
 
 static void test_a_runtime_names_pods_where_kubernetes_is_away(void **state)
 {
 	struct world *world = *state;
-	const struct container_names names = {
-		.container_id = ID, .container_name = "web", .pod_name = "till-7", .pod_id = UID
-	};
+	const struct container_names names = { .names.text[LABEL_CONTAINER_ID] = ID,
+					       .names.text[LABEL_CONTAINER_NAME] = "web",
+					       .names.text[LABEL_POD_NAME] = "till-7",
+					       .names.text[LABEL_POD_ID] = UID };
 
 	reach(world, DIRECTORY_RUNTIME, true);
 	assert_int_equal(directory_put(world->directory, DIRECTORY_RUNTIME, &names), 0);
 	cgroup(world, 1, POD ID);
 	assert_false(at(world, 1)->waiting);
-	assert_string_equal(at(world, 1)->pod_name, "till-7");
+	assert_string_equal(at(world, 1)->names->text[LABEL_POD_NAME], "till-7");
 }
 
 /*
@@ -272,11 +278,12 @@ static void test_a_runtime_names_no_other_pod(void **state)
 	uint64_t now_s = 0;
 
 	for (size_t i = 0; i < 2 * ARRAY_SIZE(rows); i++) {
-		const struct container_names names = { .container_id = rows[i / 2].id,
-						       .container_name = "web",
-						       .pod_name = "victim-0",
-						       .pod_namespace = "prod",
-						       .pod_id = VICTIM };
+		const struct container_names names = { .names.text[LABEL_CONTAINER_ID] =
+							       rows[i / 2].id,
+						       .names.text[LABEL_CONTAINER_NAME] = "web",
+						       .names.text[LABEL_POD_NAME] = "victim-0",
+						       .names.text[LABEL_NAMESPACE] = "prod",
+						       .names.text[LABEL_POD_ID] = VICTIM };
 		const struct identity *identity;
 
 		assert_int_equal(directory_put(world->directory, DIRECTORY_RUNTIME, &names), 0);
@@ -289,10 +296,10 @@ static void test_a_runtime_names_no_other_pod(void **state)
 		pass(world, now_s++);
 		identity = at(world, i + 1);
 		assert_false(identity->waiting);
-		assert_string_equal(identity->pod_id, rows[i / 2].pod_id);
-		assert_string_not_equal(identity->pod_name, "victim-0");
-		assert_string_equal(identity->container_namespace, "system");
-		assert_string_equal(identity->container_name, rows[i / 2].name);
+		assert_string_equal(identity->names->text[LABEL_POD_ID], rows[i / 2].pod_id);
+		assert_string_not_equal(identity->names->text[LABEL_POD_NAME], "victim-0");
+		assert_string_equal(identity->names->text[LABEL_NAMESPACE], "system");
+		assert_string_equal(identity->names->text[LABEL_CONTAINER_NAME], rows[i / 2].name);
 	}
 }
 
@@ -300,40 +307,41 @@ static void test_a_runtime_names_no_other_pod(void **state)
 static void test_the_uid_is_the_cgroups(void **state)
 {
 	static const char hash[] = "0123456789abcdef0123456789abcdef";
-	const struct container_names names = { .container_id = ID,
-					       .container_name = "etcd",
-					       .pod_name = "etcd-node-1",
-					       .pod_namespace = "kube-system",
-					       .pod_id = UID };
+	const struct container_names names = { .names.text[LABEL_CONTAINER_ID] = ID,
+					       .names.text[LABEL_CONTAINER_NAME] = "etcd",
+					       .names.text[LABEL_POD_NAME] = "etcd-node-1",
+					       .names.text[LABEL_NAMESPACE] = "kube-system",
+					       .names.text[LABEL_POD_ID] = UID };
 	struct world *world = *state;
 
 	assert_int_equal(directory_put(world->directory, DIRECTORY_KUBERNETES, &names), 0);
 	cgroup(world, 1, "/kubepods/burstable/pod0123456789abcdef0123456789abcdef/" ID);
-	assert_string_equal(at(world, 1)->pod_id, hash);
-	assert_string_equal(at(world, 1)->pod_name, "etcd-node-1");
+	assert_string_equal(at(world, 1)->names->text[LABEL_POD_ID], hash);
+	assert_string_equal(at(world, 1)->names->text[LABEL_POD_NAME], "etcd-node-1");
 	put_pod(world, INNER, "till-7");
 	cgroup(world, 2, "/system.slice/docker-" INNER ".scope"); /* --cgroups-per-qos=false */
 	pass(world, 1);
-	assert_string_equal(at(world, 2)->pod_id, UID);
+	assert_string_equal(at(world, 2)->names->text[LABEL_POD_ID], UID);
 }
 
-static void test_version_is_of_the_strings(void **state)
+static void test_names_are_others_only_with_other_texts(void **state)
 {
 	struct world *world = *state;
-	uint32_t version;
+	const struct owner_names *names;
 
 	put_pod(world, ID, "till-7");
 	cgroup(world, 1, POD ID);
-	version = at(world, 1)->labels_version;
+	names = owner_names_ref(at(world, 1)->names);
 	put_pod(world, INNER, "other"); /* another generation */
 	pass(world, 1);
-	assert_true(at(world, 1)->labels_version == version);
+	assert_true(at(world, 1)->names == names);
 	put_pod(world, ID, "till-8");
 	pass(world, 2);
-	assert_true(at(world, 1)->labels_version != version);
+	assert_true(at(world, 1)->names != names);
 	put_pod(world, ID, "till-7");
 	pass(world, 3);
-	assert_true(at(world, 1)->labels_version == version);
+	assert_true(at(world, 1)->names == names);
+	owner_names_unref(names);
 }
 
 static void test_names_do_not_change_within_an_interval(void **state)
@@ -344,9 +352,9 @@ static void test_names_do_not_change_within_an_interval(void **state)
 	cgroup(world, 1, POD ID);
 	(void)at(world, 1);
 	put_pod(world, ID, "till-8");
-	assert_string_equal(at(world, 1)->pod_name, "till-7");
+	assert_string_equal(at(world, 1)->names->text[LABEL_POD_NAME], "till-7");
 	pass(world, 1);
-	assert_string_equal(at(world, 1)->pod_name, "till-8");
+	assert_string_equal(at(world, 1)->names->text[LABEL_POD_NAME], "till-8");
 }
 
 static void test_known_names_stay_when_the_source_forgets(void **state)
@@ -360,7 +368,7 @@ static void test_known_names_stay_when_the_source_forgets(void **state)
 	directory_remove(world->directory, DIRECTORY_KUBERNETES, ID, T0 + 2 * DIRECTORY_KEEP_NS);
 	put_pod(world, INNER, "other");
 	pass(world, 200);
-	assert_string_equal(at(world, 1)->pod_name, "till-7");
+	assert_string_equal(at(world, 1)->names->text[LABEL_POD_NAME], "till-7");
 }
 
 static void test_sub_groups_share_their_owner(void **state)
@@ -384,15 +392,16 @@ static void test_a_sandbox_has_the_names_of_its_pod(void **state)
 	cgroup(world, 1, POD INNER);
 	cgroup(world, 2, POD);
 	identity = at(world, 1);
-	assert_string_equal(identity->container_name, "b7d2a90e41c8");
-	assert_string_equal(identity->pod_name, "till-7");
-	assert_string_equal(identity->container_namespace, "shop");
+	assert_string_equal(identity->names->text[LABEL_CONTAINER_NAME], "b7d2a90e41c8");
+	assert_string_equal(identity->names->text[LABEL_POD_NAME], "till-7");
+	assert_string_equal(identity->names->text[LABEL_NAMESPACE], "shop");
 	assert_int_equal(identity->size_millicpu, 0);
-	assert_string_equal(identity->pod_qos, "Burstable"); /* which is the pod's */
+	assert_string_equal(identity->names->text[LABEL_QOS_CLASS],
+			    "Burstable"); /* which is the pod's */
 	identity = at(world, 2);
-	assert_string_equal(identity->container_id, "pod" UID);
-	assert_string_equal(identity->container_name, "pod");
-	assert_string_equal(identity->pod_name, "till-7");
+	assert_string_equal(identity->names->text[LABEL_CONTAINER_ID], "pod" UID);
+	assert_string_equal(identity->names->text[LABEL_CONTAINER_NAME], "pod");
+	assert_string_equal(identity->names->text[LABEL_POD_NAME], "till-7");
 }
 
 /*
@@ -412,13 +421,13 @@ static void test_a_static_pod_is_one_pod(void **state)
 		"/kubepods.slice/kubepods-burstable.slice/"
 		"kubepods-burstable-pod0123456789abcdef0123456789abcdef.slice",
 	};
-	const struct container_names names = { .container_id = ID,
-					       .container_name = "etcd",
-					       .pod_name = "etcd-node-1",
-					       .pod_namespace = "kube-system",
-					       .pod_id = hash,
-					       .workload = "etcd",
-					       .workload_type = "StaticPod" };
+	const struct container_names names = { .names.text[LABEL_CONTAINER_ID] = ID,
+					       .names.text[LABEL_CONTAINER_NAME] = "etcd",
+					       .names.text[LABEL_POD_NAME] = "etcd-node-1",
+					       .names.text[LABEL_NAMESPACE] = "kube-system",
+					       .names.text[LABEL_POD_ID] = hash,
+					       .names.text[LABEL_WORKLOAD] = "etcd",
+					       .names.text[LABEL_WORKLOAD_TYPE] = "StaticPod" };
 	struct world *world = *state;
 
 	assert_int_equal(directory_put(world->directory, DIRECTORY_KUBERNETES, &names), 0);
@@ -427,11 +436,11 @@ static void test_a_static_pod_is_one_pod(void **state)
 
 		cgroup(world, i + 1, paths[i]);
 		identity = at(world, i + 1);
-		assert_string_equal(identity->pod_id, hash);
-		assert_string_equal(identity->pod_name, "etcd-node-1");
-		assert_string_equal(identity->container_namespace, "kube-system");
-		assert_string_equal(identity->workload, "etcd");
-		assert_string_equal(identity->workload_type, "StaticPod");
+		assert_string_equal(identity->names->text[LABEL_POD_ID], hash);
+		assert_string_equal(identity->names->text[LABEL_POD_NAME], "etcd-node-1");
+		assert_string_equal(identity->names->text[LABEL_NAMESPACE], "kube-system");
+		assert_string_equal(identity->names->text[LABEL_WORKLOAD], "etcd");
+		assert_string_equal(identity->names->text[LABEL_WORKLOAD_TYPE], "StaticPod");
 	}
 }
 
@@ -443,10 +452,10 @@ static void test_containers_in_containers(void **state)
 	put_pod(world, ID, "till-7");
 	cgroup(world, 1, POD ID "/docker/" INNER);
 	identity = at(world, 1);
-	assert_string_equal(identity->container_id, INNER "@3f1c0d52a9e8");
-	assert_string_equal(identity->container_name, "b7d2a90e41c8");
-	assert_string_equal(identity->pod_name, "till-7");
-	assert_string_equal(identity->pod_id, UID);
+	assert_string_equal(identity->names->text[LABEL_CONTAINER_ID], INNER "@3f1c0d52a9e8");
+	assert_string_equal(identity->names->text[LABEL_CONTAINER_NAME], "b7d2a90e41c8");
+	assert_string_equal(identity->names->text[LABEL_POD_NAME], "till-7");
+	assert_string_equal(identity->names->text[LABEL_POD_ID], UID);
 	assert_int_equal(identity->size_millicpu, 0);
 }
 
@@ -459,16 +468,16 @@ static void test_pods_in_containers(void **state)
 	put_pod(world, ID, "till-7");
 	cgroup(world, 1, "/docker/" INNER POD ID);
 	identity = at(world, 1);
-	assert_string_equal(identity->pod_name, "till-7");
-	assert_string_equal(identity->container_name, "3f1c0d52a9e8");
+	assert_string_equal(identity->names->text[LABEL_POD_NAME], "till-7");
+	assert_string_equal(identity->names->text[LABEL_CONTAINER_NAME], "3f1c0d52a9e8");
 	cgroup(world, 2, POD ID);
 	pass(world, 1);
 	identity = at(world, 1);
-	assert_string_equal(identity->container_id, ID "@b7d2a90e41c8");
-	assert_string_equal(identity->pod_id, "");
-	assert_string_equal(identity->container_namespace, "system");
-	assert_string_equal(at(world, 2)->container_id, ID);
-	assert_string_equal(at(world, 2)->pod_name, "till-7");
+	assert_string_equal(identity->names->text[LABEL_CONTAINER_ID], ID "@b7d2a90e41c8");
+	assert_string_equal(identity->names->text[LABEL_POD_ID], "");
+	assert_string_equal(identity->names->text[LABEL_NAMESPACE], "system");
+	assert_string_equal(at(world, 2)->names->text[LABEL_CONTAINER_ID], ID);
+	assert_string_equal(at(world, 2)->names->text[LABEL_POD_NAME], "till-7");
 }
 
 static void test_sources_are_asked_for_a_while(void **state)
@@ -507,7 +516,7 @@ int main(void)
 		WORLD_TEST(test_a_runtime_names_pods_where_kubernetes_is_away),
 		WORLD_TEST(test_a_runtime_names_no_other_pod),
 		WORLD_TEST(test_the_uid_is_the_cgroups),
-		WORLD_TEST(test_version_is_of_the_strings),
+		WORLD_TEST(test_names_are_others_only_with_other_texts),
 		WORLD_TEST(test_names_do_not_change_within_an_interval),
 		WORLD_TEST(test_known_names_stay_when_the_source_forgets),
 		WORLD_TEST(test_sub_groups_share_their_owner),

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "energy/label_text.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/utf8.h"
+
+static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD */
+
+void label_text(char *buf, size_t size, const char *text)
+{
+	size_t len = text ? strlen(text) : 0, out = 0;
+
+	for (size_t i = 0; i < len;) {
+		bool ascii = (unsigned char)text[i] < 0x80; /* nearly always */
+		size_t n = ascii ? 1 : utf8_char_len(text + i, len - i);
+		size_t used = n ? n : 1;
+
+		if (n == 3 && memcmp(text + i, replacement, 3) == 0)
+			n = 0;
+		if (out + (n ? n : 1) >= size)
+			break;
+		if (n) {
+			memcpy(buf + out, text + i, n);
+			out += n;
+		} else {
+			buf[out++] = LABEL_INVALID_BYTE;
+		}
+		i += used;
+	}
+	buf[out] = '\0';
+}

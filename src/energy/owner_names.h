@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What an owner of energy is called: text by key, and the pairs beyond them (a pod's labels).
+ *
+ * A set of names is filled in by whatever knows something, and interned: the table has each set
+ * once, so that equal sets are one pointer. An interned set never changes, is clean (label_text.h:
+ * cut to size, names that print alike are equal) and not escaped, which is for whatever prints it.
+ *
+ * A table, its sets and their references belong to one thread, or to what a lock of the caller's
+ * covers. What other threads read of a set, they read while the owning one keeps a reference: those
+ * of a snapshot are held by its label pool until no reader is left (snapshot/label_pool.h). The
+ * table is bounded by its references: every owner, row and label slot has a limit of its own.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Grouped by what a key is about: the groups below are ranges, so that a key that is added in its
+ * place belongs to them. What each means: workload/identity.h.
+ */
+enum label_key {
+	LABEL_CONTAINER_ID, /* the owner's key */
+	LABEL_CONTAINER_NAME,
+	LABEL_RUNTIME,
+	/* Of its pod: these name the pod's series. */
+	LABEL_NAMESPACE,
+	LABEL_POD_NAME,
+	LABEL_POD_ID,
+	LABEL_WORKLOAD,
+	LABEL_WORKLOAD_TYPE,
+	/* Facts of its pod, which name no series: they may come late, and change. */
+	LABEL_QOS_CLASS,
+	/* Of the virtual machine that it is. */
+	LABEL_VM_ID,
+	LABEL_VM_NAME,
+	LABEL_HYPERVISOR,
+	LABEL_KEY_COUNT
+};
+
+/* Sets of keys. */
+#define LABEL_BIT(key) (1U << (unsigned)(key))
+#define LABELS_EXTRA   LABEL_BIT(LABEL_KEY_COUNT) /* the pairs */
+#define LABELS_POD                                                                                 \
+	((LABEL_BIT(LABEL_QOS_CLASS) - LABEL_BIT(LABEL_NAMESPACE)) | LABELS_EXTRA) /* its name */
+#define LABELS_POD_FACTS (LABEL_BIT(LABEL_VM_ID) - LABEL_BIT(LABEL_QOS_CLASS))
+#define LABELS_VM        (LABEL_BIT(LABEL_KEY_COUNT) - LABEL_BIT(LABEL_VM_ID))
+/* What tells the series of containers apart. */
+#define LABELS_CONTAINER                                                                           \
+	(LABEL_BIT(LABEL_CONTAINER_ID) | LABEL_BIT(LABEL_CONTAINER_NAME) |                         \
+	 LABEL_BIT(LABEL_NAMESPACE) | LABEL_BIT(LABEL_POD_NAME))
+
+#define OWNER_NAME_MAX 127 /* bytes of a text or a pair's value; what is longer is cut */
+/* Pairs, and the bytes that they have in sum, with those that a pair costs beside its texts. */
+#define OWNER_EXTRA_MAX         16
+#define OWNER_EXTRA_BYTES       1023
+#define OWNER_EXTRA_PUNCTUATION 4
+
+struct label {
+	const char *name;  /* "label_app" */
+	const char *value; /* any text */
+};
+
+/*
+ * While it is filled in, NULL counts as "" and all is borrowed. Of an interned one no text is NULL;
+ * its pairs are those whose names begin with "label_" (as no key does), are of [a-zA-Z0-9_] and not
+ * those of an earlier one, in order, as far as there is room.
+ */
+struct owner_names {
+	const char *text[LABEL_KEY_COUNT];
+	const struct label *extra;
+	size_t extra_count;
+};
+
+struct names_table;
+
+/* @shared with a reference more, or a new table where it is NULL. NULL without memory. */
+struct names_table *names_table_get(struct names_table *shared);
+/* Gives a reference back; a table goes with the last of these and of its sets. Takes NULL. */
+void names_table_put(struct names_table *table);
+/* Different sets in it. */
+size_t names_table_count(const struct names_table *table);
+
+/* The interned set of that content, and a reference to it. NULL without memory. */
+const struct owner_names *owner_names_intern(struct names_table *table,
+					     const struct owner_names *names);
+/* The interned set of just those @keys of an interned one, in its table, and a reference. */
+const struct owner_names *owner_names_part(const struct owner_names *names, uint32_t keys);
+/* One more reference to an interned set; takes and returns NULL, too. */
+const struct owner_names *owner_names_ref(const struct owner_names *names);
+/* Gives one back. Takes NULL. */
+void owner_names_unref(const struct owner_names *names);
+
+/* Borrows those @keys of @from, which may be interned, for a set that is being filled in. */
+void owner_names_take(struct owner_names *names, const struct owner_names *from, uint32_t keys);
+/* Are those @keys equal? Both interned; LABELS_EXTRA is not looked at. */
+bool owner_names_agree(const struct owner_names *a, const struct owner_names *b, uint32_t keys);
+/* Is any of those @keys known? LABELS_EXTRA is not looked at. */
+bool owner_names_know(const struct owner_names *names, uint32_t keys);
+/* FNV-1a of an interned set's container_id, as owner_names_hash() of that text is. */
+uint64_t owner_names_id_hash(const struct owner_names *names);
+uint64_t owner_names_hash(const char *text);
