@@ -83,9 +83,10 @@ struct ledger_container {
 	bool touched;
 	bool waiting; /* for its names; belongs to no group but a pod and namespace with theirs */
 	bool has_pod_names;
-	bool is_there; /* its cgroup is, as of the last look; false: it is gone, or not known */
-	bool replaced; /* a row with newer labels has taken its place */
-	bool is_other; /* of all owners of a namespace for which there was no room */
+	bool is_there;     /* its cgroup is, as of the last look; false: it is gone, or not known */
+	bool replaced;     /* a row with newer labels has taken its place */
+	bool is_misplaced; /* without memory for its groups' names: joined again when it works */
+	bool is_other;     /* of all owners of a namespace for which there was no room */
 	/* What it used before this interval is in the group, or never will be. */
 	bool grouped[LEDGER_GROUP_COUNT];
 	uint64_t serial;

@@ -311,10 +311,12 @@ uint32_t ledger_container(struct ledger *ledger, const struct ledger_owner *owne
 		return 0;
 	container = find_row(table, owner->names);
 	if (container != LEDGER_NONE) {
-		const struct ledger_container *row = &table->rows[container];
+		struct ledger_container *row = &table->rows[container];
 
-		if (row->names != owner->names || (row->waiting && is_better_known(row, owner)))
+		if (row->names != owner->names || row->is_misplaced ||
+		    (row->waiting && is_better_known(row, owner)))
 			return follow_names(ledger, container, owner);
+		row->size_millicpu = owner->size_millicpu; /* a pod may be resized in place */
 		return container;
 	}
 	if (has_room(ledger))

@@ -134,18 +134,19 @@ static uint32_t other_row(struct ledger *ledger, enum ledger_group group)
 	return OTHER;
 }
 
-/* They name no series, so they may come later than what does. */
-static void learn_facts(struct ledger_group_row *row, const struct owner_names *names)
+/* They name no series, so they may come later than what does. False without memory. */
+static bool learn_facts(struct ledger_group_row *row, const struct owner_names *names)
 {
 	const struct owner_names *facts;
 
 	if (!owner_names_know(names, LABELS_POD_FACTS))
-		return;
+		return true;
 	facts = owner_names_part(names, LABELS_POD_FACTS);
 	if (!facts)
-		return;
+		return false;
 	owner_names_unref(row->facts);
 	row->facts = facts;
+	return true;
 }
 
 static uint32_t row_of_names(struct ledger *ledger, enum ledger_group group,
@@ -190,7 +191,8 @@ static bool may_join(const struct ledger_container *container, enum ledger_group
 	return !needed || owner_names_know(container->names, needed);
 }
 
-static uint32_t find_group(struct ledger *ledger, const struct ledger_container *container,
+/* Without memory it stays where it is, if it is anywhere, and is to be joined again. */
+static uint32_t find_group(struct ledger *ledger, struct ledger_container *container,
 			   enum ledger_group group)
 {
 	struct group_table *table = &ledger->groups[group];
@@ -202,17 +204,21 @@ static uint32_t find_group(struct ledger *ledger, const struct ledger_container 
 	names = owner_names_part(container->names, group_keys[group].keys);
 	if (!names) {
 		table->overflows++;
-		return other_row(ledger, group);
+		container->is_misplaced = true;
+		row = container->group[group];
+		return row != LEDGER_NONE ? row : other_row(ledger, group);
 	}
 	row = row_of_names(ledger, group, names);
-	if (group == LEDGER_POD && row != OTHER)
-		learn_facts(&table->rows[row], container->names);
+	if (group == LEDGER_POD && row != OTHER &&
+	    !learn_facts(&table->rows[row], container->names))
+		container->is_misplaced = true;
 	owner_names_unref(names);
 	return row;
 }
 
 void groups_join(struct ledger *ledger, struct ledger_container *container)
 {
+	container->is_misplaced = false;
 	for (enum ledger_group group = LEDGER_POD; group < LEDGER_GROUP_COUNT; group++) {
 		struct group_table *table = &ledger->groups[group];
 		uint32_t row = find_group(ledger, container, group);

@@ -8,6 +8,11 @@
 
 static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD */
 
+static bool is_control(unsigned char c)
+{
+	return (c < 0x20 && c != '\n') || c == 0x7f;
+}
+
 void label_text(char *buf, size_t size, const char *text)
 {
 	size_t len = text ? strlen(text) : 0, out = 0;
@@ -17,7 +22,8 @@ void label_text(char *buf, size_t size, const char *text)
 		size_t n = ascii ? 1 : utf8_char_len(text + i, len - i);
 		size_t used = n ? n : 1;
 
-		if (n == 3 && memcmp(text + i, replacement, 3) == 0)
+		if ((n == 3 && memcmp(text + i, replacement, 3) == 0) ||
+		    is_control((unsigned char)text[i]))
 			n = 0;
 		if (out + (n ? n : 1) >= size)
 			break;

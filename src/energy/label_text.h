@@ -2,9 +2,10 @@
 /*
  * Names as labels: cut to size and made comparable.
  *
- * Exporters print each byte that is not UTF-8 as U+FFFD. Two names that differ only in such bytes
- * would then be one series twice, which any process can bring about by naming itself. So every such
- * byte, and U+FFFD itself, becomes LABEL_INVALID_BYTE here: names that print alike are equal.
+ * Exporters print each control byte but the newline, and each that is not UTF-8, as U+FFFD. Two
+ * names that differ only in such bytes would then be one series twice, which any process can bring
+ * about by naming itself. So every such byte, and U+FFFD itself, becomes LABEL_INVALID_BYTE here:
+ * names that print alike are equal.
  */
 #pragma once
 

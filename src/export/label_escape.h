@@ -10,7 +10,8 @@
 
 #include "base/strbuf.h"
 
-#define LABEL_VALUE_MAX 256 /* bytes of a value, before escaping */
+/* Bytes of a value, before escaping: a name of OWNER_NAME_MAX bytes, each of which takes three. */
+#define LABEL_VALUE_MAX 384
 
 /*
  * Appends @raw as the inside of a quoted label value: control bytes and what is not UTF-8 become

@@ -10,11 +10,12 @@
 
 #include "base/array.h"
 #include "base/macro.h"
+#include "energy/owner_names.h"
 #include "kube/quantity.h"
 
 #define UID_MAX       63
 #define NAME_MAX_K8S  253
-#define ID_MAX        128
+#define ID_MAX        OWNER_NAME_MAX /* a longer one would be cut, and taken for another */
 #define ID_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
 
 static const struct {

@@ -74,7 +74,8 @@ static bool ask(struct owner *owner, const struct name_lookup *lookup)
 /* Whether its own names are known; in a pod they are those of Kubernetes, if it can be asked. */
 static bool is_named(const struct owner *owner, bool found, const struct directory *directory)
 {
-	if (!owner->record.names || (!found && owner->is_pod_only && owner->names_id[0]))
+	if (owner->is_stale || !owner->record.names ||
+	    (!found && owner->is_pod_only && owner->names_id[0]))
 		return false;
 	return owner->record.source == DIRECTORY_KUBERNETES || !owner->pod_id[0] ||
 	       !directory_source_is_reachable(directory, DIRECTORY_KUBERNETES);
@@ -86,6 +87,7 @@ void name_lookup_refresh(struct owner *owner, const struct name_lookup *lookup)
 	struct identity *view = &owner->view;
 	bool found;
 
+	owner_recompose(owner);
 	if (!lookup->directory || (!owner->names_id[0] && !owner->pod_id[0]))
 		return;
 	if (owner->is_nested_pod && lookup->host_has_pods) {

@@ -37,7 +37,7 @@ static struct owner_names names_of(const struct owner *owner, const struct owner
 	return names;
 }
 
-/* Without memory it stays as it was. */
+/* Without memory the view stays as it was, until owner_recompose(). */
 static void compose(struct owner *owner)
 {
 	const struct directory_record *record = &owner->record;
@@ -47,6 +47,7 @@ static void compose(struct owner *owner)
 	struct owner_names names = names_of(owner, said, own);
 
 	interned = owner_names_intern(owner->table, &names);
+	owner->is_stale = !interned;
 	if (!interned)
 		return;
 	owner_names_unref(view->names);
@@ -131,6 +132,12 @@ void owner_set_names(struct owner *owner, const struct directory_record *record,
 	owner->record = *record;
 	owner->is_pod_only = is_pod_only;
 	compose(owner);
+}
+
+void owner_recompose(struct owner *owner)
+{
+	if (owner->is_stale)
+		compose(owner);
 }
 
 void owner_rename(struct owner *owner, const char *name)

@@ -22,6 +22,7 @@ struct owner {
 	uint64_t first_seen_ns;
 	bool is_nested, is_nested_pod;
 	bool is_pod_only; /* the record is of another container of its pod */
+	bool is_stale; /* without memory: the view's names are not yet what follows from the rest */
 	struct directory_record record;
 	struct names_table *table;
 
@@ -43,6 +44,8 @@ void owner_free(struct owner *owner);
  * a reference of its own.
  */
 void owner_set_names(struct owner *owner, const struct directory_record *record, bool is_pod_only);
+/* Composes names again for which there was no memory. */
+void owner_recompose(struct owner *owner);
 /* What to call it from now on. Copied; without memory it stays as it was. */
 void owner_rename(struct owner *owner, const char *name);
 /* It has no pod that could be known here. */

@@ -38,6 +38,7 @@ static void test_known_names(void **state)
 	assert_label("\x80\xfe\xc0\xaf", 16, "\xff\xff\xff\xff");
 	assert_label("\xef\xbf\xbd!", 16, "\xff!");
 	assert_label("a\"\\\n", 16, "a\"\\\n");
+	assert_label("a\x01\t\x7f", 16, "a\xff\xff\xff");
 }
 
 /*

@@ -78,8 +78,8 @@ static void test_no_byte_costs_a_label(void **state)
 
 	(void)state;
 	assert_int_equal((int)names->extra_count, 3);
-	assert_string_equal(names->extra[0].value, "x\ty\"\\\n"); /* as it is: not escaped */
-	assert_string_equal(names->extra[1].value, "\x01\x7f");
+	assert_string_equal(names->extra[0].value, "x\xffy\"\\\n"); /* not escaped */
+	assert_string_equal(names->extra[1].value, "\xff\xff");
 	assert_string_equal(names->extra[2].value, "z\xff");
 	owner_names_unref(names);
 }

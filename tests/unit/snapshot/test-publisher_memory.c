@@ -15,6 +15,7 @@
 
 #define SECOND_NS 1000000000ULL
 #define INTERVALS 30
+#define PHASES    9
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
@@ -47,10 +48,10 @@ void *__wrap_reallocarray(void *old, size_t count, size_t size)
 }
 
 /* Without memory for its names it has no owner, as in a resolver without memory. */
-static uint32_t enter_container(struct ledger *ledger, uint32_t number, uint64_t phase)
+static uint32_t enter_container(struct ledger *ledger, uint32_t number, uint64_t interval)
 {
-	const char *late = phase < 2 ? "" : "named";
-	char id[16];
+	uint64_t phase = interval % PHASES;
+	char id[16], late[16] = "";
 	struct owner_names names = {
 		.text = { [LABEL_CONTAINER_ID] = id,
 			  [LABEL_CONTAINER_NAME] = "n",
@@ -65,6 +66,8 @@ static uint32_t enter_container(struct ledger *ledger, uint32_t number, uint64_t
 	uint32_t container;
 
 	(void)snprintf(id, sizeof(id), "unit-%u", number);
+	if (phase >= 2) /* anew each time, so that groups of that name want memory */
+		(void)snprintf(late, sizeof(late), "named-%u", (unsigned)(interval / PHASES));
 	owner.names = owner_names_intern(ledger_names(ledger), &names);
 	container = owner.names ? ledger_container(ledger, &owner) : 0;
 	owner_names_unref(owner.names);
@@ -74,7 +77,7 @@ static uint32_t enter_container(struct ledger *ledger, uint32_t number, uint64_t
 static void run_process(struct ledger *ledger, uint32_t i, uint64_t interval)
 {
 	uint32_t number = (uint32_t)(interval / 4 + i) % 20;
-	uint32_t container = enter_container(ledger, number, interval % 9), process;
+	uint32_t container = enter_container(ledger, number, interval), process;
 
 	process = ledger_process(ledger, i + 1, interval / 4, "job", container);
 	if (process == LEDGER_NONE)
@@ -166,6 +169,22 @@ static void assert_ended_rows_go(struct parts *parts)
 	}
 }
 
+/*
+ * What had no memory for its groups' names is in its groups once it runs with memory, though it is
+ * called as it was in the last interval.
+ */
+static void assert_owners_find_their_groups(struct parts *parts)
+{
+	ledger_begin(parts->ledger, INTERVALS * SECOND_NS);
+	for (uint32_t number = 0; number < 20; number++) {
+		uint32_t container = enter_container(parts->ledger, number, INTERVALS - 1);
+		const struct ledger_container *row = ledger_container_at(parts->ledger, container);
+
+		assert_int_not_equal(row->group[LEDGER_POD], 0);
+		assert_int_not_equal(row->group[LEDGER_NAMESPACE], 0);
+	}
+}
+
 static void close_parts(struct parts *parts)
 {
 	publisher_free(parts->publisher);
@@ -187,6 +206,7 @@ static void fail_everywhere(unsigned int failures)
 			(void)live(&parts);
 			failed = allocations > fail_from; /* else all are done */
 			fail_until = 0;
+			assert_owners_find_their_groups(&parts);
 			assert_ended_rows_go(&parts);
 		}
 		fail_from = fail_until = 0;
