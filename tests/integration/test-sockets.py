@@ -102,7 +102,7 @@ def each_learns_by_itself():
         return
     cpus = two_cpus()
     zones = [line for package, (cpu, idle) in enumerate(zip(cpus, IDLE_WATTS)) for line in
-             rapl_zone(f"intel-rapl:{package}", f"package-{package}", idle, busy_watts=BUSY_WATTS, busy=f"schedstat:{cpu}")]
+             rapl_zone(f"intel-rapl:{package}", f"package-{package}", idle, busy_watts=BUSY_WATTS, busy=f"stat:{cpu}")]
     with Sensors(topology(cpus) + zones) as sensors, Exporter(f"--host.sysfs={sensors.mount}", "--monitor.interval=1s",
                                                               "--metrics.settle=1s") as exporter:
         deadline = time.monotonic() + 240

@@ -25,38 +25,39 @@ uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
 }
 
-static uint64_t machine_busy_ns(void)
+/* Of the CPU @only, or of all. */
+static uint64_t machine_busy_ns(unsigned only)
 {
 	/* user nice system idle iowait irq softirq steal */
-	uint64_t ticks[8] = { 0 };
+	uint64_t ticks[8], sum = 0;
 	FILE *file = fopen("/proc/stat", "re");
+	char line[512], name[16], want[16] = "cpu";
 
 	if (!file)
 		return 0;
-	if (fscanf(file, "cpu %lu %lu %lu %lu %lu %lu %lu %lu", &ticks[0], &ticks[1], &ticks[2],
-		   &ticks[3], &ticks[4], &ticks[5], &ticks[6], &ticks[7]) != 8)
-		memset(ticks, 0, sizeof(ticks));
+	if (only != ALL_CPUS)
+		(void)snprintf(want, sizeof(want), "cpu%u", only);
+	while (!sum && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "%15s %lu %lu %lu %lu %lu %lu %lu %lu", name, &ticks[0], &ticks[1],
+			   &ticks[2], &ticks[3], &ticks[4], &ticks[5], &ticks[6], &ticks[7]) == 9 &&
+		    strcmp(name, want) == 0)
+			sum = ticks[0] + ticks[1] + ticks[2] + ticks[5] + ticks[6];
+	}
 	(void)fclose(file);
-	return (ticks[0] + ticks[1] + ticks[2] + ticks[5] + ticks[6]) *
-	       (NS_PER_S / (uint64_t)sysconf(_SC_CLK_TCK));
+	return sum * (NS_PER_S / (uint64_t)sysconf(_SC_CLK_TCK));
 }
 
-/*
- * The seventh number of each CPU's line is what tasks ran there, in ns, up to the last switch. Of
- * @only, or of all.
- */
-static uint64_t scheduled_ns(unsigned only)
+/* The seventh number of each CPU's line is what tasks ran there, in ns, up to the last switch. */
+static uint64_t scheduled_ns(void)
 {
 	FILE *file = fopen("/proc/schedstat", "re");
 	uint64_t sum = 0, value;
 	char line[512];
-	unsigned cpu;
 
 	if (!file)
 		return 0;
 	while (fgets(line, sizeof(line), file)) {
-		if (sscanf(line, "cpu%u %*u %*u %*u %*u %*u %*u %lu", &cpu, &value) == 2 &&
-		    (only == ALL_CPUS || cpu == only))
+		if (sscanf(line, "cpu%*u %*u %*u %*u %*u %*u %*u %lu", &value) == 1)
 			sum += value;
 	}
 	(void)fclose(file);
@@ -110,9 +111,9 @@ static uint64_t busy_ns(struct source *source)
 {
 	switch (source->kind) {
 	case SOURCE_STAT:
-		return machine_busy_ns();
+		return machine_busy_ns(source->cpu);
 	case SOURCE_SCHEDSTAT:
-		return scheduled_ns(source->cpu);
+		return scheduled_ns();
 	case SOURCE_CGROUP:
 		return cgroup_busy_ns(source->dir);
 	case SOURCE_PIDS:
@@ -170,17 +171,15 @@ uint64_t counter_read(struct counter *counter)
 
 int source_parse(const char *text, struct source *ret)
 {
-	*ret = (struct source){ .kind = SOURCE_STAT };
+	*ret = (struct source){ .kind = SOURCE_STAT, .cpu = ALL_CPUS };
 	if (strcmp(text, "stat") == 0)
 		return 0;
 	if (strcmp(text, "schedstat") == 0) {
 		ret->kind = SOURCE_SCHEDSTAT;
-		ret->cpu = ALL_CPUS;
 		return 0;
 	}
-	if (strncmp(text, "schedstat:", 10) == 0) {
-		ret->kind = SOURCE_SCHEDSTAT;
-		ret->cpu = (unsigned)strtoul(text + 10, NULL, 10);
+	if (strncmp(text, "stat:", 5) == 0) {
+		ret->cpu = (unsigned)strtoul(text + 5, NULL, 10);
 		return 0;
 	}
 	if (strncmp(text, "cgroup:", 7) == 0) {

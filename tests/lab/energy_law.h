@@ -16,7 +16,7 @@ __extension__ typedef unsigned __int128 u128;
 /* Where busy CPU time comes from. Counters of processes that ended stay where they were. */
 struct source {
 	enum { SOURCE_NONE, SOURCE_STAT, SOURCE_SCHEDSTAT, SOURCE_CGROUP, SOURCE_PIDS } kind;
-	unsigned cpu; /* of SCHEDSTAT */
+	unsigned cpu; /* of STAT; UINT_MAX: all */
 	char dir[256];
 	pid_t pids[PIDS_MAX];
 	uint64_t pid_ns[PIDS_MAX];
@@ -35,7 +35,7 @@ struct counter {
 };
 
 uint64_t now_ns(void);
-/* "stat", "schedstat", "schedstat:CPU", "cgroup:DIR" or "pid:N[,N…]". 0 or -EINVAL. */
+/* "stat", "stat:CPU", "schedstat", "cgroup:DIR" or "pid:N[,N…]". 0 or -EINVAL. */
 int source_parse(const char *text, struct source *ret);
 /* Starts the law whose powers, source and range are set; the counter then shows @start_uj. */
 void counter_start(struct counter *counter, uint64_t start_uj);

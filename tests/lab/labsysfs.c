@@ -13,7 +13,7 @@
  *                          energy at constant power; shows START first, and 0 after MAX_UJ
  *   PATH busy IDLE_UW DYN_UW MAX_UJ START SOURCE
  *                          energy = IDLE_UW × time + DYN_UW × busy CPU time of SOURCE: stat (the
- *                          machine), schedstat (the same, not in ticks), schedstat:CPU,
+ *                          machine), stat:CPU, schedstat (the machine, not in ticks),
  *                          cgroup:DIR (its cpu.stat or cpuacct.usage), pid:N[,N…]
  *   PATH gauge VALUE [AMPL PERIOD_S]
  *                          a value, and a sine around it
