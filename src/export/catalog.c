@@ -116,7 +116,7 @@ static const struct family table[] = {
 	  OF_ZONE_REASONS, ZONE(unattributed_uj, 6),
 	  LABELS(POINT_ZONE, POINT_PACKAGE, POINT_MODE, POINT_SOURCE, POINT_REASON),
 	  "Part of the node's energy that no process or container has got, by reason: idle_policy "
-	  "(idle energy stays on the node), no_activity (nobody ran), dropped (used by tasks that "
+	  "(idle energy stays on the node), no_activity (nothing ran), dropped (used by tasks that "
 	  "could not be named), unseen (used by what the machine counts and no process was seen "
 	  "for).", NULL },
 	{ "kepler_pending_joules", GAUGE, "joules", BOTH,
@@ -472,7 +472,7 @@ static const struct family table[] = {
 	  "list; the log names each once.", NULL },
 	{ "kepler_exporter_log_lost_lines", COUNTER, "", BOTH,
 	  OF_SNAPSHOT, SELF(log_lost_lines, 0), L_NONE,
-	  "Lines of the log that were lost because nobody read them.", NULL },
+	  "Lines of the log that were lost because they were not read.", NULL },
 	{ "kepler_exporter_config_reloads", COUNTER, "", BOTH,
 	  OF_SNAPSHOT, VARIANTS, LABELS(POINT_RESULT),
 	  "Reloads of the configuration that were asked for. merged: while another was under "

@@ -25,7 +25,7 @@ static struct owner_names names_of(const struct owner *owner, const struct owner
 	text[LABEL_CONTAINER_NAME] =
 		own ? either(said->text[LABEL_CONTAINER_NAME], owner->name) : owner->name;
 	text[LABEL_RUNTIME] = owner->runtime;
-	/* The kernel's word: who writes names cannot move what runs into another pod. */
+	/* The kernel's word: a source of names cannot move what runs into another pod. */
 	text[LABEL_POD_ID] = either(owner->pod_id, text[LABEL_POD_ID]);
 	text[LABEL_POD_NAME] = either(text[LABEL_POD_NAME],
 				      either(text[LABEL_POD_ID], text[LABEL_CONTAINER_NAME]));
