@@ -12,11 +12,11 @@
 #include <stdint.h>
 
 #include "activity/activity.h"
+#include "attribution/idle_options.h"
 #include "base/diag.h"
 #include "base/log.h"
 #include "base/strbuf.h"
 #include "export/prometheus.h"
-#include "kepler/idle_options.h"
 #include "kube/kube.h"
 #include "meter/meter.h"
 #include "options/layers.h"

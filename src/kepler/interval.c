@@ -14,13 +14,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "attribution/accountant.h"
 #include "base/clock.h"
 #include "base/macro.h"
 #include "base/num.h"
-#include "kepler/accountant.h"
 #include "kepler/owner.h"
 #include "kepler/self_stats.h"
 #include "kepler/sleepers.h"
+#include "kepler/zone_picture.h"
 
 #define ANNOUNCE_ROUNDS 16
 
@@ -33,8 +34,9 @@ struct interval_engine {
 	struct accountant accountant;
 	struct zone_reading readings[ZONES_MAX];
 	struct parties parties;
-	uint64_t slept_ns;          /* when sleepers were looked at */
-	uint64_t pass_monotonic_ns; /* of the last pass, 0 before the first */
+	struct snapshot_zone published[ZONES_MAX]; /* what a snapshot says of each */
+	uint64_t slept_ns;                         /* when sleepers were looked at */
+	uint64_t pass_monotonic_ns;                /* of the last pass, 0 before the first */
 	uint64_t pass_boottime_ns;
 	uint64_t elapsed_ns;
 	uint32_t online;             /* CPUs, as the last pass had them; 0 unknown */
@@ -105,7 +107,6 @@ int interval_engine_new(const struct interval_sources *sources, const struct con
 	r = ledger_new(&options, &engine->ledger);
 	if (r == 0) {
 		engine->accountant.ledger = engine->ledger;
-		engine->accountant.sockets = sources->sockets;
 		accountant_configure(&engine->accountant, &config->idle,
 				     config->publication.settle_ns);
 		set_publication(engine);
@@ -341,17 +342,35 @@ static void describe_self(struct interval_engine *engine, const struct zone_acti
 	self->node_cpu_ns = ledger_node_cpu_value(engine->ledger);
 }
 
+static void copy_places(const struct cpu_sockets *sockets, struct work_places *ret)
+{
+	_Static_assert(SOCKETS_MAX == PLACES_MAX, "a place for each socket");
+
+	ret->count = sockets ? sockets->count : 0;
+	for (uint32_t place = 0; place < ret->count; place++) {
+		ret->package[place] = sockets->id[place];
+		ret->cpus[place] = sockets->cpus[place];
+	}
+}
+
 static void book(struct interval_engine *engine, const struct activity *activity,
 		 const struct zone_activity *measured)
 {
-	const struct interval interval = {
+	struct accountant *accountant = &engine->accountant;
+	struct interval interval = {
+		.time_ns = activity->time_ns,
 		.readings = engine->readings,
-		.activity = activity,
+		.work = { activity->busy_ns, activity->dropped_ns, activity->unseen_ns },
 		.measured = *measured,
 		.parties = &engine->parties,
 	};
 
-	accountant_book(&engine->accountant, &interval);
+	copy_places(engine->sources.sockets, &interval.places);
+	accountant_book(accountant, &interval);
+	for (size_t z = 0; z < accountant->zone_count; z++)
+		zone_picture(&accountant->zones[z],
+			     accountant->handed_over && z < accountant->estimated,
+			     activity->time_ns, &engine->published[z]);
 }
 
 static void enter_step(const struct interval_engine *engine, enum loop_step step)
@@ -401,8 +420,8 @@ int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
 		      &engine->slept_ns);
 	describe_self(engine, &measured, self);
 	enter_step(engine, STEP_PUBLICATION);
-	r = publisher_publish(engine->publisher, activity.time_ns, realtime_ms,
-			      engine->accountant.published, self);
+	r = publisher_publish(engine->publisher, activity.time_ns, realtime_ms, engine->published,
+			      self);
 	return pass < 0 ? pass : r;
 }
 

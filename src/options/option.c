@@ -243,10 +243,10 @@ static bool is_amount_name(const char *name, size_t len)
 	       name[0] <= 'z';
 }
 
-static int set_amount(const struct option *option, struct option_amount *ret, size_t count,
+static int set_amount(const struct option *option, struct named_amount *ret, size_t count,
 		      const char *text, struct diag *diag)
 {
-	struct option_amount value = { 0 };
+	struct named_amount value = { 0 };
 	const char *equals = strchr(text, '=');
 	size_t len = equals ? (size_t)(equals - text) : 0;
 
@@ -359,7 +359,7 @@ static void add_duration(struct strbuf *out, uint64_t ns)
 void option_format(const struct option *option, const void *part, size_t item, struct strbuf *out)
 {
 	const void *value = member_const(option, part);
-	const struct option_amount *amount = value;
+	const struct named_amount *amount = value;
 
 	switch (option->type) {
 	case OPTION_STRING:
@@ -423,7 +423,7 @@ static size_t value_size(const struct option *option)
 	case OPTION_STRINGS:
 		return option->list_max * sizeof(char *);
 	case OPTION_AMOUNTS:
-		return option->list_max * sizeof(struct option_amount);
+		return option->list_max * sizeof(struct named_amount);
 	}
 	return 0;
 }

@@ -15,10 +15,10 @@
 #include <stdint.h>
 
 #include "base/diag.h"
+#include "base/named_amount.h"
 #include "base/strbuf.h"
 
 #define OPTION_NAME_MAX 64 /* longest name of an option, with room */
-#define AMOUNT_NAME_MAX 32 /* with the terminator */
 
 enum option_type {
 	OPTION_STRING,   /* char * or const char *, owned, never NULL once it is set */
@@ -29,18 +29,12 @@ enum option_type {
 	OPTION_SIZE,     /* uint32_t bytes, a power of two of KiB */
 	OPTION_MICRO,    /* uint64_t millionths: a number with a fraction, in µJ for J */
 	OPTION_STRINGS,  /* char *[], and its size_t count */
-	OPTION_AMOUNTS,  /* struct option_amount[], and its size_t count */
+	OPTION_AMOUNTS,  /* struct named_amount[], and its size_t count */
 };
 
 struct option_choice {
 	const char *name; /* NULL ends the list */
 	int value;
-};
-
-/* NAME=AMOUNT; a name begins with a small letter: letters, digits, "_" and "-". */
-struct option_amount {
-	char name[AMOUNT_NAME_MAX];
-	double amount;
 };
 
 struct option {

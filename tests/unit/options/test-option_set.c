@@ -21,7 +21,7 @@
 
 struct kettle {
 	uint64_t boil_ns;
-	struct option_amount cups[NAMES_MAX];
+	struct named_amount cups[NAMES_MAX];
 	size_t cup_count;
 };
 

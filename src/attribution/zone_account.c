@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler/zone_account.h"
+#include "attribution/zone_account.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -178,4 +178,15 @@ struct zone_interval zone_account_advance(struct zone_account *state,
 	state->good_idle_uj = reading->idle_energy_uj;
 	state->good_time_ns = reading->time_ns;
 	return interval;
+}
+
+void zone_account_bear_series(struct zone_account *state, bool rows_bear_idle)
+{
+	bool has_idle = zone_account_has_idle(state);
+
+	state->has_mode[MODE_DYNAMIC] = state->rows_have_mode[MODE_DYNAMIC] = true;
+	state->has_mode[MODE_IDLE] |= has_idle;
+	state->rows_have_mode[MODE_IDLE] |= has_idle && rows_bear_idle;
+	if (state->has_mode[MODE_IDLE] && !has_idle && state->span_ns)
+		state->watts[MODE_IDLE] = 0; /* all of it is dynamic now */
 }

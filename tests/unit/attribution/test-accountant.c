@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Two sockets of one CPU each, a package in each, and intervals that are made up. */
-#include "kepler/accountant.h"
+#include "attribution/accountant.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,8 +16,6 @@
 static const struct idle_options learned = { .mode = IDLE_MODE_LEARNED };
 
 struct house {
-	uint8_t of_cpu[2];
-	struct cpu_sockets sockets;
 	struct zone zones[2];
 	struct accountant accountant;
 	struct parties parties;
@@ -37,15 +35,9 @@ static void set_up_house(struct house *house)
 		.overflow = &overflow,
 	};
 
-	*house = (struct house){ .of_cpu = { 0, 1 }, .now_ns = NSEC_PER_SEC };
-	house->sockets = (struct cpu_sockets){ .count = 2,
-					       .id = { 0, 1 },
-					       .cpus = { 1, 1 },
-					       .cpu_count = 2,
-					       .of_cpu = house->of_cpu };
+	*house = (struct house){ .now_ns = NSEC_PER_SEC };
 	assert_int_equal(ledger_new(&options, &house->accountant.ledger), 0);
 	assert_int_equal(ledger_set_zones(house->accountant.ledger, 2), 0);
-	house->accountant.sockets = &house->sockets;
 	accountant_configure(&house->accountant, &learned, SETTLE_NS);
 	for (uint32_t z = 0; z < 2; z++) {
 		house->zones[z] = (struct zone){ .kind = ZONE_PACKAGE,
@@ -96,10 +88,11 @@ static void ran(struct house *house, size_t who, uint32_t place, uint64_t ns)
 /* The interval is one second; each zone that is up drew so many joules in it. */
 static void end(struct house *house, uint64_t first_j, uint64_t second_j)
 {
-	const struct activity activity = { .time_ns = house->now_ns, .busy_ns = house->busy_ns };
 	const struct interval interval = {
+		.time_ns = house->now_ns,
 		.readings = house->readings,
-		.activity = &activity,
+		.work = { .busy_ns = house->busy_ns },
+		.places = { .count = 2, .package = { 0, 1 }, .cpus = { 1, 1 } },
 		.measured = { .dt_ns = NSEC_PER_SEC,
 			      .asleep_ns = house->asleep_ns,
 			      .utilisation = (double)house->busy_ns / (2.0 * NSEC_PER_SEC) },

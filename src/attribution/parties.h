@@ -9,7 +9,7 @@
 #include "attribution/attribute.h"
 #include "attribution/idle_size.h"
 #include "attribution/ledger.h"
-#include "host/cpu_sockets.h"
+#include "energy/work.h"
 
 struct party {
 	uint32_t process; /* ledger row, or LEDGER_NONE: charge the container */
@@ -20,8 +20,8 @@ struct party {
 struct parties {
 	struct party *party;
 	uint64_t *cpu_ns;
-	uint64_t *socket_ns[SOCKETS_MAX]; /* of cpu_ns, by place; [0..sockets) */
-	uint64_t socket_sum_ns[SOCKETS_MAX];
+	uint64_t *socket_ns[PLACES_MAX]; /* of cpu_ns, by place; [0..sockets) */
+	uint64_t socket_sum_ns[PLACES_MAX];
 	uint32_t sockets; /* that are told apart; 0: none */
 	uint64_t *idle_weight;
 	uint64_t *parts[MODE_COUNT]; /* room for the splitting */
@@ -36,7 +36,7 @@ struct parties {
 
 /* Room for @count in all. 0 or -ENOMEM. */
 int parties_reserve(struct parties *parties, size_t count);
-/* A new interval, in which @sockets places are told apart; at most SOCKETS_MAX. */
+/* A new interval, in which @sockets places are told apart; at most PLACES_MAX. */
 void parties_begin(struct parties *parties, uint32_t sockets);
 /* There must be room. @socket_ns [sockets] may be NULL: not known. */
 void parties_add(struct parties *parties, uint32_t process, uint32_t container, uint64_t cpu_ns,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler/zone_account.h"
+#include "attribution/zone_account.h"
 
 #include <math.h>
 #include <setjmp.h>

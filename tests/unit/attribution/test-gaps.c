@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler/gaps.h"
+#include "attribution/gaps.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -35,7 +35,7 @@ static void open_book(struct book *book)
 	*book = (struct book){ .now_ns = BEGAN_NS };
 	assert_int_equal(ledger_new(&options, &book->ledger), 0);
 	assert_int_equal(ledger_set_zones(book->ledger, 1), 0);
-	book->gap = gaps_enter(&book->gaps, BEGAN_NS, SOCKET_NONE);
+	book->gap = gaps_enter(&book->gaps, BEGAN_NS, PLACE_NONE);
 	assert_in_range(book->gap, 0, GAPS_MAX - 1);
 }
 
@@ -215,21 +215,21 @@ static void gaps_are_shared_and_bounded(void **state)
 {
 	(void)state;
 	struct gaps gaps = { 0 };
-	uint32_t first = gaps_enter(&gaps, 1, SOCKET_NONE);
+	uint32_t first = gaps_enter(&gaps, 1, PLACE_NONE);
 
-	assert_int_equal(gaps_enter(&gaps, 1, SOCKET_NONE), first);
+	assert_int_equal(gaps_enter(&gaps, 1, PLACE_NONE), first);
 	assert_int_not_equal(gaps_enter(&gaps, 1, 0), first);
-	assert_int_not_equal(gaps_enter(&gaps, 2, SOCKET_NONE), first);
+	assert_int_not_equal(gaps_enter(&gaps, 2, PLACE_NONE), first);
 	for (uint32_t i = 3; i < GAPS_MAX; i++)
-		assert_in_range(gaps_enter(&gaps, i, SOCKET_NONE), 0, GAPS_MAX - 1);
-	assert_int_equal(gaps_enter(&gaps, GAPS_MAX, SOCKET_NONE), GAP_LOST);
+		assert_in_range(gaps_enter(&gaps, i, PLACE_NONE), 0, GAPS_MAX - 1);
+	assert_int_equal(gaps_enter(&gaps, GAPS_MAX, PLACE_NONE), GAP_LOST);
 	assert_int_equal(gaps.used, GAPS_MAX);
 	gaps_leave(&gaps, GAP_NONE);
 	gaps_leave(&gaps, GAP_LOST);
 	gaps_leave(&gaps, first);
-	assert_int_equal(gaps_enter(&gaps, GAPS_MAX, SOCKET_NONE), GAP_LOST);
+	assert_int_equal(gaps_enter(&gaps, GAPS_MAX, PLACE_NONE), GAP_LOST);
 	gaps_leave(&gaps, first);
-	assert_int_equal(gaps_enter(&gaps, GAPS_MAX, SOCKET_NONE), first);
+	assert_int_equal(gaps_enter(&gaps, GAPS_MAX, PLACE_NONE), first);
 	gaps_release(&gaps);
 }
 

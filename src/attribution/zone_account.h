@@ -11,9 +11,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "attribution/attribute.h"
 #include "attribution/idle.h"
-#include "kepler/idle_options.h"
-#include "meter/meter.h"
+#include "attribution/idle_options.h"
+#include "energy/zone_reading.h"
 
 struct zone_account {
 	const struct zone *zone;
@@ -32,8 +33,13 @@ struct zone_account {
 	bool idle_is_new; /* a reload has given birth to the idle series: they show 0 ... */
 	uint64_t split_from_ns; /* ... and idle is split off from here on */
 	int64_t created_ms;     /* birth of the zone's series */
+	/*
+	 * By enum energy_mode, the series that were born: the node's, and those of rows. A series
+	 * that was born stays, whatever the policy is now.
+	 */
+	bool has_mode[MODE_COUNT], rows_have_mode[MODE_COUNT];
 	/* By enum energy_mode, of the last interval; NaN while not known: not up, or restarted. */
-	double watts[2];
+	double watts[MODE_COUNT];
 	uint64_t span_ns; /* time that the last interval's energy took; 0 while not known */
 };
 
@@ -68,5 +74,7 @@ struct zone_interval zone_account_advance(struct zone_account *state,
 bool zone_account_counts(const struct zone_account *state, const struct zone_reading *reading);
 /* Whether the next interval begins with this reading: it is new, and what it says is known. */
 bool zone_account_moves(const struct zone_account *state, const struct zone_reading *reading);
-/* Whether the node has a series of idle energy for this zone. */
+/* Whether idle energy is told apart from the rest now. */
 bool zone_account_has_idle(const struct zone_account *state);
+/* An interval was booked: which series there are from now on. @rows_bear_idle: rows, too. */
+void zone_account_bear_series(struct zone_account *state, bool rows_bear_idle);

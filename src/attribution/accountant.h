@@ -12,27 +12,26 @@
  */
 #pragma once
 
-#include "activity/activity.h"
-#include "host/cpu_sockets.h"
-#include "kepler/gaps.h"
-#include "kepler/parties.h"
-#include "kepler/zone_account.h"
-#include "snapshot/snapshot.h"
+#include "attribution/gaps.h"
+#include "attribution/ledger.h"
+#include "attribution/parties.h"
+#include "attribution/split.h"
+#include "attribution/zone_account.h"
+#include "energy/work.h"
 
 /* All that the arithmetic of one interval depends on. Borrowed for the call. */
 struct interval {
+	uint64_t time_ns;                    /* MONOTONIC; when it ended */
 	const struct zone_reading *readings; /* [zone_count] */
-	/* When it ended, and what ran without a name; no samples, they are the parties. */
-	const struct activity *activity;
+	struct work_sums work;
+	struct work_places places;
 	struct zone_activity measured;
 	struct parties *parties; /* what ran; their idle weights are set here */
 };
 
 struct accountant {
-	struct ledger *ledger;             /* borrowed, and written to */
-	const struct cpu_sockets *sockets; /* borrowed; NULL: not told apart */
+	struct ledger *ledger; /* borrowed, and written to */
 	struct zone_account zones[ZONES_MAX];
-	struct snapshot_zone published[ZONES_MAX]; /* what a snapshot says of each */
 	size_t zone_count;
 	size_t estimated; /* of them, the first ones */
 	bool handed_over; /* the estimate has ended, meters count */

@@ -5,7 +5,7 @@
 
 #include "attribution/attribute.h"
 #include "attribution/idle.h"
-#include "options/option.h"
+#include "base/named_amount.h"
 
 #define IDLE_WATTS_MAX 16
 
@@ -14,6 +14,6 @@ struct idle_options {
 	enum idle_mode mode;   /* learned */
 	enum idle_share share; /* node */
 	/* With IDLE_MODE_FIXED; "package", "package-0": zone name, optionally its number. */
-	struct option_amount watts[IDLE_WATTS_MAX];
+	struct named_amount watts[IDLE_WATTS_MAX];
 	size_t watts_count;
 };

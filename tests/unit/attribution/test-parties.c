@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler/parties.h"
+#include "attribution/parties.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

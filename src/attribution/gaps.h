@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "kepler/parties.h"
+#include "attribution/parties.h"
 
 #define GAPS_MAX 16
 #define GAP_NONE UINT32_MAX
@@ -33,7 +33,7 @@ struct gap_cells {
 
 struct gap {
 	uint64_t began_ns;          /* when the first interval without a reading ended */
-	uint32_t place;             /* whose work counts: a place of a socket, or SOCKET_NONE */
+	uint32_t place;             /* whose work counts: a place of a socket, or PLACE_NONE */
 	uint32_t zones;             /* that wait; 0: not in use */
 	bool incomplete;            /* memory was refused */
 	enum idle_share idle_share; /* that the idle weights are of */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler/parties.h"
+#include "attribution/parties.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ void parties_release(struct parties *parties)
 	free(parties->parts[MODE_DYNAMIC]);
 	free(parties->parts[MODE_IDLE]);
 	free(parties->owner);
-	for (uint32_t place = 0; place < SOCKETS_MAX; place++)
+	for (uint32_t place = 0; place < PLACES_MAX; place++)
 		free(parties->socket_ns[place]);
 	free(parties->container_millicpu);
 	free(parties->container_has_party);
@@ -48,7 +48,7 @@ int parties_reserve(struct parties *parties, size_t count)
 
 void parties_begin(struct parties *parties, uint32_t sockets)
 {
-	sockets = sockets < SOCKETS_MAX ? sockets : SOCKETS_MAX;
+	sockets = sockets < PLACES_MAX ? sockets : PLACES_MAX;
 	parties->count = 0;
 	if (sockets > parties->sockets)
 		parties->size = 0; /* reserved anew: more arrays than before */

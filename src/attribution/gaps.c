@@ -4,7 +4,7 @@
  * that was given to another process or container since has another serial: its cell is handed on,
  * to the container or to what has no name, before it is used anew.
  */
-#include "kepler/gaps.h"
+#include "attribution/gaps.h"
 
 #include <errno.h>
 #include <stdlib.h>

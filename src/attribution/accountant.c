@@ -4,7 +4,7 @@
  * (of a socket or of all; of this interval or of a gap), the split over that (attribute.h), and the
  * charges. The weights of a gap are collected before, also of those gaps that end now.
  */
-#include "kepler/accountant.h"
+#include "attribution/accountant.h"
 
 #include <math.h>
 #include <string.h>
@@ -36,7 +36,6 @@ void accountant_adopt(struct accountant *accountant, const struct zone *zone,
 
 	zone_account_init(&accountant->zones[z], zone, options, realtime_ms);
 	accountant->zones[z].late = accountant->has_begun;
-	accountant->published[z] = (struct snapshot_zone){ .zone = *zone };
 	accountant->gap_of[z] = GAP_NONE;
 }
 
@@ -84,14 +83,11 @@ static enum idle_share share_at(struct accountant *accountant, uint64_t now_ns)
 	return now_ns < accountant->shared_from_ns ? IDLE_SHARE_NODE : accountant->idle_share;
 }
 
-/* Of the socket whose work zone @z follows; SOCKET_NONE: the whole machine's. */
-static uint32_t place_of(const struct accountant *accountant, size_t z)
+/* Of the package whose work zone @z follows; PLACE_NONE: the whole machine's. */
+static uint32_t place_of(const struct accountant *accountant, const struct interval *interval,
+			 size_t z)
 {
-	const struct domain *domain = &accountant->zones[z].zone->domain;
-
-	if (domain->kind != DOMAIN_SOCKET || !accountant->sockets)
-		return SOCKET_NONE;
-	return cpu_sockets_find(accountant->sockets, domain->package);
+	return work_place(&interval->places, &accountant->zones[z].zone->domain);
 }
 
 /*
@@ -105,9 +101,9 @@ static struct attribution_input work_of(struct accountant *accountant,
 	struct attribution_input work = {
 		.count = parties->count,
 		.dynamic_weights = parties->cpu_ns,
-		.dropped_weight = interval->activity->dropped_ns,
-		.unseen_weight = interval->activity->unseen_ns,
-		.idle_share = share_at(accountant, interval->activity->time_ns),
+		.dropped_weight = interval->work.dropped_ns,
+		.unseen_weight = interval->work.unseen_ns,
+		.idle_share = share_at(accountant, interval->time_ns),
 		.idle_weights = parties->idle_weight,
 	};
 
@@ -125,7 +121,7 @@ static struct attribution_input work_of(struct accountant *accountant,
 static struct attribution_input gap_work(struct accountant *accountant,
 					 const struct interval *interval, const struct gap *gap)
 {
-	enum idle_share share = share_at(accountant, interval->activity->time_ns);
+	enum idle_share share = share_at(accountant, interval->time_ns);
 	struct parties *parties = &accountant->gap_parties;
 	uint64_t dropped = gap ? gap->dropped : 0;
 
@@ -155,8 +151,8 @@ static void follow_gap(struct accountant *accountant, size_t z, const struct int
 		*waits_in = GAP_NONE;
 	} else if (*waits_in == GAP_NONE && state->good_time_ns &&
 		   !zone_account_moves(state, reading)) {
-		*waits_in = gaps_enter(&accountant->gaps, interval->activity->time_ns,
-				       place_of(accountant, z));
+		*waits_in = gaps_enter(&accountant->gaps, interval->time_ns,
+				       place_of(accountant, interval, z));
 	}
 }
 
@@ -182,14 +178,14 @@ static double utilisation_of(const struct accountant *accountant, size_t z,
 {
 	const struct zone_activity *measured = &interval->measured;
 	const struct parties *parties = interval->parties;
-	uint32_t place = place_of(accountant, z);
+	uint32_t place = place_of(accountant, interval, z);
 	uint64_t busy_ns;
 
-	if (place >= parties->sockets || !measured->dt_ns || !accountant->sockets->cpus[place])
+	if (place >= parties->sockets || !measured->dt_ns || !interval->places.cpus[place])
 		return measured->utilisation;
-	busy_ns = parties_of_socket(parties, place, interval->activity->busy_ns);
+	busy_ns = parties_of_socket(parties, place, interval->work.busy_ns);
 	return fmin(1.0,
-		    (double)busy_ns / ((double)measured->dt_ns * accountant->sockets->cpus[place]));
+		    (double)busy_ns / ((double)measured->dt_ns * interval->places.cpus[place]));
 }
 
 static void attribute(struct accountant *accountant, uint32_t z, const struct zone_interval *flow,
@@ -239,7 +235,7 @@ static void book_zone(struct accountant *accountant, uint32_t z, const struct in
 		work = gap_work(accountant, interval, gap);
 		attribute(accountant, z, &flow, &work, &accountant->gap_parties, seen.asleep_ns);
 	} else if (flow.energy_uj) {
-		work = work_of(accountant, interval, place_of(accountant, z));
+		work = work_of(accountant, interval, place_of(accountant, interval, z));
 		attribute(accountant, z, &flow, &work, interval->parties, seen.asleep_ns);
 	}
 	if (moves) {
@@ -248,48 +244,20 @@ static void book_zone(struct accountant *accountant, uint32_t z, const struct in
 	}
 }
 
-static void describe_zone(struct accountant *accountant, size_t z, uint64_t now_ns)
-{
-	const struct zone_account *state = &accountant->zones[z];
-	struct snapshot_zone *out = &accountant->published[z];
-	bool has_idle = zone_account_has_idle(state);
-
-	out->state = state->last.state;
-	out->idle_state = state->idle_state;
-	/* A series that was born stays, whatever the policy is now. */
-	out->has_mode[MODE_DYNAMIC] = out->rows_have_mode[MODE_DYNAMIC] = true;
-	out->has_mode[MODE_IDLE] |= has_idle;
-	out->rows_have_mode[MODE_IDLE] |= has_idle && accountant->idle_share != IDLE_SHARE_NODE;
-	out->watts[MODE_DYNAMIC] = state->watts[MODE_DYNAMIC];
-	out->watts[MODE_IDLE] = state->watts[MODE_IDLE];
-	if (out->has_mode[MODE_IDLE] && !has_idle && state->span_ns)
-		out->watts[MODE_IDLE] = 0; /* all of it is dynamic now */
-	out->span_ns = state->span_ns;
-	out->idle_estimate_w =
-		state->idle_power_uw ? (double)state->idle_power_uw / 1e6 : (double)NAN;
-	out->reads = state->last.reads;
-	out->errors = state->last.errors;
-	out->dropped = state->last.dropped;
-	out->wraps = state->last.wraps;
-	out->age_s = state->up_time_ns ? (double)(now_ns - state->up_time_ns) / 1e9 : (double)NAN;
-	out->created_ms = state->created_ms;
-	out->ended = accountant->handed_over && z < accountant->estimated;
-}
-
 void accountant_book(struct accountant *accountant, const struct interval *interval)
 {
 	struct ledger *ledger = accountant->ledger;
-	uint64_t now_ns = interval->activity->time_ns;
 
-	if (parties_weigh_idle(interval->parties, ledger, share_at(accountant, now_ns),
+	if (parties_weigh_idle(interval->parties, ledger, share_at(accountant, interval->time_ns),
 			       interval->measured.dt_ns) < 0)
 		interval->parties->count = 0; /* no memory: nothing is charged, nothing is lost */
 	collect_gaps(accountant, interval);
 	for (size_t z = 0; z < accountant->zone_count; z++) {
 		book_zone(accountant, (uint32_t)z, interval);
-		describe_zone(accountant, z, now_ns);
+		zone_account_bear_series(&accountant->zones[z],
+					 accountant->idle_share != IDLE_SHARE_NODE);
 	}
 	charge(ledger, interval->parties, ledger_cpu_column(ledger), interval->parties->cpu_ns);
-	ledger_node_cpu(ledger, interval->activity->busy_ns);
+	ledger_node_cpu(ledger, interval->work.busy_ns);
 	accountant->has_begun = true;
 }

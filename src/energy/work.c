@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "energy/work.h"
+
+uint32_t work_place(const struct work_places *places, const struct domain *domain)
+{
+	if (domain->kind != DOMAIN_SOCKET)
+		return PLACE_NONE;
+	for (uint32_t place = 0; place < places->count; place++) {
+		if (places->package[place] == domain->package)
+			return place;
+	}
+	return PLACE_NONE;
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kepler/zone_picture.h"
+
+#include <math.h>
+
+void zone_picture(const struct zone_account *account, bool ended, uint64_t now_ns,
+		  struct snapshot_zone *ret)
+{
+	const struct zone_reading *last = &account->last;
+
+	*ret = (struct snapshot_zone){
+		.zone = *account->zone,
+		.state = last->state,
+		.idle_state = account->idle_state,
+		.ended = ended,
+		.span_ns = account->span_ns,
+		.idle_estimate_w =
+			account->idle_power_uw ? (double)account->idle_power_uw / 1e6 : (double)NAN,
+		.reads = last->reads,
+		.errors = last->errors,
+		.dropped = last->dropped,
+		.wraps = last->wraps,
+		.age_s = account->up_time_ns ? (double)(now_ns - account->up_time_ns) / 1e9
+					     : (double)NAN,
+		.created_ms = account->created_ms,
+	};
+	for (enum energy_mode mode = MODE_DYNAMIC; mode < MODE_COUNT; mode++) {
+		ret->has_mode[mode] = account->has_mode[mode];
+		ret->rows_have_mode[mode] = account->rows_have_mode[mode];
+		ret->watts[mode] = account->watts[mode];
+	}
+}

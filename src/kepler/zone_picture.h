@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a snapshot says of a zone, out of what the accounting keeps of it. */
+#pragma once
+
+#include "attribution/zone_account.h"
+#include "snapshot/snapshot.h"
+
+/*
+ * At @now_ns (MONOTONIC), the end of the interval that was booked. @ended: another source has taken
+ * over. What the ledger has of the zone is not filled in: the publisher does.
+ */
+void zone_picture(const struct zone_account *account, bool ended, uint64_t now_ns,
+		  struct snapshot_zone *ret);
