@@ -95,6 +95,7 @@ enum machine_account {
 /* State for metrics and doctor; counters are cumulative. */
 struct activity_info {
 	const char *reader; /* "bpf-walk", "bpf-iter", "procfs" */
+	bool by_bpf;        /* so, and not from /proc */
 	bool exits_seen;    /* processes that end between two passes are seen */
 	uint64_t passes;
 	uint64_t drops;        /* end records that did not fit their buffer */

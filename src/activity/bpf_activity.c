@@ -192,6 +192,7 @@ static void bpf_get_info(const struct activity_reader *reader, struct activity_i
 
 	*ret = (struct activity_info){
 		.reader = bpf_kernel_side_walks(self->side) ? "bpf-walk" : "bpf-iter",
+		.by_bpf = true,
 		.exits_seen = bpf_kernel_side_sees_ends(self->side),
 		.passes = self->passes,
 		.drops = self->drops,

@@ -3,11 +3,13 @@
 #include "kepler/config.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #include "attribution/idle.h"
 #include "base/num.h"
 #include "net/http_listen.h"
 #include "options/render.h"
+#include "service/needs.h"
 
 _Static_assert(offsetof(struct config, options) == 0, "as src/options knows it");
 
@@ -44,6 +46,31 @@ int config_check(const struct option_values *values, struct diag *diag)
 		return diag_set(diag, -EINVAL,
 				"web.listen-address: must have at least one address");
 	return config_check_interval(config, config_reachable_address(config), diag);
+}
+
+bool config_wants_kubernetes(const struct config *config)
+{
+	const char *host = getenv("KUBERNETES_SERVICE_HOST");
+
+	if (config->kube.source == KUBE_AUTO)
+		return config->kube.kubeconfig[0] || (host && host[0]);
+	return config->kube.source != KUBE_OFF;
+}
+
+unsigned config_needs(const struct config *config)
+{
+	unsigned needs = 0;
+
+	if (config->activity.allow_bpf)
+		needs |= NEED_BPF | NEED_CGROUP_HANDLE;
+	if (config->meter_enabled)
+		needs |= NEED_READ_ENERGY;
+	if (config_wants_kubernetes(config))
+		needs |= NEED_CLIENTS;
+	if (config->runtimes_enabled &&
+	    (config->runtimes.docker_socket[0] || config->runtimes.podman_socket[0]))
+		needs |= NEED_CLIENTS;
+	return needs;
 }
 
 int config_load(const struct option_args *args, struct config *ret, struct diag *diag)

@@ -120,6 +120,11 @@ int config_check_interval(const struct config *config, const char *reachable, st
 /* What is right by itself and wrong together; @values begins a struct config. 0 or -EINVAL. */
 int config_check(const struct option_values *values, struct diag *diag);
 
+/* Does the configuration (and the environment) ask for Kubernetes? */
+bool config_wants_kubernetes(const struct config *config);
+/* What the parts that @config asks for need from the kernel: bits of enum need. */
+unsigned config_needs(const struct config *config);
+
 /* `kepler config show`: as options_show(). */
 void config_show(const struct config *config, struct strbuf *out);
 /* As options_unreloadable_changes(). */

@@ -10,6 +10,7 @@
 #include "base/macro.h"
 #include "options/render.h"
 #include "options/schema.h"
+#include "service/needs.h"
 
 #define EXIT_USAGE 2
 
@@ -21,6 +22,7 @@ struct subcommand {
 const char config_command_usage[] =
 	"  config check FILE    check a configuration file, and say what is wrong in it\n"
 	"  config show [FLAG…]  print the values in force and where each came from\n"
+	"  config needs [FLAG…] print what they need, as a drop-in for systemd\n"
 	"  config sample        print a configuration file with every default\n"
 	"  config schema        print a JSON Schema of the configuration file\n";
 
@@ -76,6 +78,18 @@ static int run_show(const struct option_args *args, FILE *out, FILE *err)
 	return put(&text, out, err);
 }
 
+static int run_needs(const struct option_args *args, FILE *out, FILE *err)
+{
+	CLEANUP(config_release) struct config config = { 0 };
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
+	struct diag diag = { 0 };
+
+	if (config_load(args, &config, &diag) < 0)
+		return complain(diag.text, err);
+	needs_write_unit(config_needs(&config), &text);
+	return put(&text, out, err);
+}
+
 static int print_table(const struct option_args *args,
 		       void (*render)(const struct option_set *, struct strbuf *), FILE *out,
 		       FILE *err)
@@ -102,6 +116,7 @@ int config_command(const struct option_args *args, FILE *out, FILE *err)
 {
 	static const struct subcommand subcommands[] = { { "check", run_check },
 							 { "show", run_show },
+							 { "needs", run_needs },
 							 { "sample", run_sample },
 							 { "schema", run_schema } };
 	struct option_args rest = *args;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `kepler config check|show|sample|schema`, and the parts of --help that are made from the option
- * table.
+ * `kepler config check|show|needs|sample|schema`, and the parts of --help that are made from the
+ * option table.
  */
 #pragma once
 

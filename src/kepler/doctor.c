@@ -52,7 +52,7 @@ static void examine_zone(struct findings *findings, const struct zone *zone,
 		return;
 	}
 	if (reading->error == -EACCES || reading->error == -EPERM)
-		fix = privileges_denied(PRIVILEGE_READ_ENERGY).remedy;
+		fix = privileges_denied(NEED_READ_ENERGY).remedy;
 	else if (reading->state == ZONE_MISSED)
 		fix = "other zones took the time that there is for reading, or no thread could be "
 		      "made: raise --meter.read-deadline, or the limit of tasks";
@@ -151,7 +151,7 @@ static void examine_processes(struct findings *findings, const struct sources *s
 
 	activity_get_info(sources->activity, &info);
 	examine_view(findings, &info);
-	if (strcmp(info.reader, "procfs") == 0) {
+	if (!info.by_bpf) {
 		findings_add(findings, FINDING_FIX, "processes", info.why_not_bpf,
 			     "read from /proc, without BPF: CPU time in ticks, work of processes "
 			     "that end "

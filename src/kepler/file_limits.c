@@ -154,7 +154,8 @@ static struct limits_job *job_new(const struct config *config, const struct hang
 {
 	const char *const given[TEXTS] = {
 		[TEXT_STATE_DIR] = config->host.state_dir,
-		[TEXT_KUBECONFIG] = names_want_kubernetes(config) ? config->kube.kubeconfig : NULL,
+		[TEXT_KUBECONFIG] =
+			config_wants_kubernetes(config) ? config->kube.kubeconfig : NULL,
 		[TEXT_KUBE_CONTEXT] = config->kube.context,
 		[TEXT_CONFIG_FILE] = config->options.file,
 		[TEXT_SYSFS] = config->host.sysfs,

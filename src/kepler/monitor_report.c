@@ -81,7 +81,7 @@ static void log_unread_zones(const struct interval_engine *engine)
 		if (reading->state == ZONE_UP)
 			continue;
 		if (reading->error == -EACCES || reading->error == -EPERM)
-			gap = privileges_denied(PRIVILEGE_READ_ENERGY);
+			gap = privileges_denied(NEED_READ_ENERGY);
 		zone_id(zone, id);
 		log_warn("energy of %s (%s) is not read: %s%s%s%s%s", id, zone->path,
 			 reading->error ? strerrordesc_np(-reading->error)

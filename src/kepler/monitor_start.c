@@ -76,6 +76,16 @@ static int open_engine(struct monitor *monitor)
 	return r < 0 ? log_error_errno(r, "cannot set up the ledger") : 0;
 }
 
+/* What the configuration asks for, without that which this machine turned out not to have. */
+static unsigned needs_left(const struct monitor *monitor)
+{
+	const unsigned needs = config_needs(monitor->config);
+	struct activity_info info;
+
+	activity_get_info(monitor->sources.activity, &info);
+	return info.by_bpf ? needs : needs & ~(unsigned)(NEED_BPF | NEED_CGROUP_HANDLE);
+}
+
 /* All that needs privilege. */
 static int open_processes(struct monitor *monitor)
 {
@@ -87,7 +97,7 @@ static int open_processes(struct monitor *monitor)
 		return r;
 	}
 	if (monitor->config->security.drop_capabilities &&
-	    privileges_drop(PRIVILEGE_AFTER_START, &diag) < 0)
+	    privileges_drop(needs_left(monitor), &diag) < 0)
 		log_warn("more privileges than needed are kept: %s", diag.text);
 	return 0;
 }
@@ -123,17 +133,12 @@ static void open_jobs(struct monitor *monitor)
 	monitor->idle_state.pool = monitor->jobs;
 }
 
-static unsigned confinement(const struct monitor *monitor)
-{
-	return (monitor->config->security.seccomp_log ? CONFINE_LOG_ONLY : 0) |
-	       (names_have_clients(&monitor->sources.names, monitor->config) ? CONFINE_CLIENTS : 0);
-}
-
 static void confine(struct monitor *monitor)
 {
 	struct diag diag = { "" };
 
-	if (monitor->config->security.seccomp && confine_enter(confinement(monitor), &diag) < 0)
+	if (monitor->config->security.seccomp &&
+	    confine_enter(needs_left(monitor), monitor->config->security.seccomp_log, &diag) < 0)
 		log_warn("system calls are not confined: %s", diag.text);
 }
 

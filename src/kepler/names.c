@@ -20,15 +20,6 @@
 
 #define CLOSE_PATIENCE_NS (2 * NSEC_PER_SEC)
 
-bool names_want_kubernetes(const struct config *config)
-{
-	const char *host = getenv("KUBERNETES_SERVICE_HOST");
-
-	if (config->kube.source == KUBE_AUTO)
-		return config->kube.kubeconfig[0] || (host && host[0]);
-	return config->kube.source != KUBE_OFF;
-}
-
 int names_open(const struct config *config, struct names *ret, struct diag *diag)
 {
 	struct names names = { 0 };
@@ -192,7 +183,7 @@ static void begin_missing(struct names *names, uint64_t now_ns)
 void names_start(const struct config *config, struct names *names, uint64_t patience_ns)
 {
 	names->config = config;
-	names->wants_kube = names_want_kubernetes(config);
+	names->wants_kube = config_wants_kubernetes(config);
 	names->wants_runtimes = config->runtimes_enabled;
 	begin_missing(names, clock_ns(CLOCK_MONOTONIC));
 	wait_for_kubernetes(names, patience_ns);
@@ -377,10 +368,4 @@ void names_close(struct names *names)
 	if (!hangs)
 		directory_free(names->directory);
 	*names = (struct names){ 0 };
-}
-
-bool names_have_clients(const struct names *names, const struct config *config)
-{
-	return names->wants_kube || (names->wants_runtimes && (config->runtimes.docker_socket[0] ||
-							       config->runtimes.podman_socket[0]));
 }

@@ -56,7 +56,3 @@ struct snapshot_self;
 void names_describe(struct names *names, struct snapshot_self *ret);
 /* Waits at most a second for a start that is under way. */
 void names_close(struct names *names);
-/* Does the configuration (and the environment) ask for Kubernetes? */
-bool names_want_kubernetes(const struct config *config);
-/* Will threads connect to others once the program runs? */
-bool names_have_clients(const struct names *names, const struct config *config);

@@ -81,8 +81,6 @@ static const char *const allowed[] = {
 	"umask",
 	"ftruncate",
 	"getcwd",
-	"name_to_handle_at",
-	"open_by_handle_at",
 	/* waiting */
 	"poll",
 	"ppoll",
@@ -164,7 +162,8 @@ struct call_rule {
 	struct scmp_arg_cmp argument;
 };
 
-static const struct call_rule rules[] = {
+/* For NEED_BPF. */
+static const struct call_rule bpf_rules[] = {
 	{ "bpf", SCMP_A0_32(SCMP_CMP_EQ, BPF_MAP_LOOKUP_ELEM) },
 	{ "bpf", SCMP_A0_32(SCMP_CMP_EQ, BPF_MAP_UPDATE_ELEM) },
 	{ "bpf", SCMP_A0_32(SCMP_CMP_EQ, BPF_MAP_DELETE_ELEM) },
@@ -176,6 +175,12 @@ static const struct call_rule rules[] = {
 	{ "bpf", SCMP_A0_32(SCMP_CMP_EQ, BPF_MAP_DELETE_BATCH) },
 	{ "bpf", SCMP_A0_32(SCMP_CMP_EQ, BPF_PROG_TEST_RUN) },
 	{ "bpf", SCMP_A0_32(SCMP_CMP_EQ, BPF_ITER_CREATE) },
+};
+
+/* For NEED_CGROUP_HANDLE. */
+static const char *const handle_calls[] = { "open_by_handle_at" };
+
+static const struct call_rule rules[] = {
 	/* is it a terminal, how big is it; MHD makes its sockets non-blocking */
 	{ "ioctl", SCMP_A1_32(SCMP_CMP_EQ, TCGETS) },
 	{ "ioctl", SCMP_A1_32(SCMP_CMP_EQ, IOCTL_TCGETS2) },
@@ -201,7 +206,7 @@ static const struct call_rule rules[] = {
 	{ "prlimit64", SCMP_A2(SCMP_CMP_EQ, 0) },
 };
 
-/* For CONFINE_CLIENTS. netlink: which families of addresses this host has. */
+/* For NEED_CLIENTS. netlink: which families of addresses this host has. */
 static const char *const client_calls[] = {
 	"socket",
 	"socketpair",
@@ -270,7 +275,7 @@ static const struct call_rule deadly_rules[] = {
 	{ "clone", SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_NEWUSER, CLONE_NEWUSER) },
 };
 
-/* Code that was not in the program: modules of libc bring theirs, hence without CONFINE_CLIENTS. */
+/* Code that was not in the program: modules of libc bring theirs, hence without NEED_CLIENTS. */
 static const struct call_rule executable_memory[] = {
 	{ "mmap", SCMP_A2_32(SCMP_CMP_MASKED_EQ, PROT_EXEC, PROT_EXEC) },
 	{ "mprotect", SCMP_A2_32(SCMP_CMP_MASKED_EQ, PROT_EXEC, PROT_EXEC) },
@@ -306,7 +311,7 @@ static int add_rules(scmp_filter_ctx filter, uint32_t action, const struct call_
 	return r;
 }
 
-static int allow(scmp_filter_ctx filter, unsigned flags)
+static int allow(scmp_filter_ctx filter, unsigned needs)
 {
 	const struct scmp_arg_cmp self = SCMP_A0_32(SCMP_CMP_EQ, (scmp_datum_t)getpid());
 	int r = add_rule(filter, SCMP_ACT_ERRNO(ENOSYS), "clone3", NULL);
@@ -317,25 +322,29 @@ static int allow(scmp_filter_ctx filter, unsigned flags)
 		r = add_names(filter, SCMP_ACT_ALLOW, allowed, ARRAY_SIZE(allowed));
 	if (r == 0)
 		r = add_rules(filter, SCMP_ACT_ALLOW, rules, ARRAY_SIZE(rules));
-	if (r == 0 && (flags & CONFINE_CLIENTS))
+	if (r == 0 && (needs & NEED_BPF))
+		r = add_rules(filter, SCMP_ACT_ALLOW, bpf_rules, ARRAY_SIZE(bpf_rules));
+	if (r == 0 && (needs & NEED_CGROUP_HANDLE))
+		r = add_names(filter, SCMP_ACT_ALLOW, handle_calls, ARRAY_SIZE(handle_calls));
+	if (r == 0 && (needs & NEED_CLIENTS))
 		r = add_names(filter, SCMP_ACT_ALLOW, client_calls, ARRAY_SIZE(client_calls));
 	return r;
 }
 
-static int forbid(scmp_filter_ctx filter, unsigned flags)
+static int forbid(scmp_filter_ctx filter, unsigned needs)
 {
 	int r = add_names(filter, SCMP_ACT_KILL_PROCESS, deadly, ARRAY_SIZE(deadly));
 
 	if (r == 0)
 		r = add_rules(filter, SCMP_ACT_KILL_PROCESS, deadly_rules,
 			      ARRAY_SIZE(deadly_rules));
-	if (r == 0 && !(flags & CONFINE_CLIENTS))
+	if (r == 0 && !(needs & NEED_CLIENTS))
 		r = add_rules(filter, SCMP_ACT_KILL_PROCESS, executable_memory,
 			      ARRAY_SIZE(executable_memory));
 	return r;
 }
 
-static int load(scmp_filter_ctx filter, unsigned flags)
+static int load(scmp_filter_ctx filter, unsigned needs, bool log_only)
 {
 	int r = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
 
@@ -344,23 +353,22 @@ static int load(scmp_filter_ctx filter, unsigned flags)
 	if (r == 0)
 		r = seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2); /* a tree, not a list */
 	if (r == 0)
-		r = allow(filter, flags);
-	if (r == 0 && !(flags & CONFINE_LOG_ONLY))
-		r = forbid(filter, flags);
+		r = allow(filter, needs);
+	if (r == 0 && !log_only)
+		r = forbid(filter, needs);
 	if (r == 0)
 		r = denied_calls_catch();
 	return r < 0 ? r : seccomp_load(filter);
 }
 
-int confine_apply(unsigned flags, struct diag *diag)
+int confine_apply(unsigned needs, bool log_only, struct diag *diag)
 {
-	const bool log_only = flags & CONFINE_LOG_ONLY;
 	scmp_filter_ctx filter = seccomp_init(log_only ? SCMP_ACT_LOG : SCMP_ACT_TRAP);
 	int r;
 
 	if (!filter)
 		return diag_set(diag, -ENOMEM, "out of memory");
-	r = load(filter, flags);
+	r = load(filter, needs, log_only);
 	seccomp_release(filter);
 	if (r < 0)
 		return diag_set(diag, r, "the kernel takes no system call filter: %s",
@@ -381,9 +389,10 @@ bool confine_is_supported(struct diag *diag)
 
 #else
 
-int confine_apply(unsigned flags, struct diag *diag)
+int confine_apply(unsigned needs, bool log_only, struct diag *diag)
 {
-	(void)flags;
+	(void)needs;
+	(void)log_only;
 	return diag_set(diag, -EOPNOTSUPP, "this build has no libseccomp");
 }
 
@@ -395,7 +404,7 @@ bool confine_is_supported(struct diag *diag)
 
 #endif
 
-int confine_enter(unsigned flags, struct diag *diag)
+int confine_enter(unsigned needs, bool log_only, struct diag *diag)
 {
-	return confine_is_supported(diag) ? confine_apply(flags, diag) : -EOPNOTSUPP;
+	return confine_is_supported(diag) ? confine_apply(needs, log_only, diag) : -EOPNOTSUPP;
 }

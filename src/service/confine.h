@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * After the start, which system calls are left? What a reading, a scrape, a reload and the end
- * need, and no more: no execve, no ptrace, no mount, no new process, no new socket and no
- * executable memory (but for clients), and of bpf() only runs, iterators and map operations. So a
- * retry of a failed BPF load means a restart.
+ * need, and no more: no execve, no ptrace, no mount, no new process. Some calls are left only to
+ * parts that need them (service/needs.h): of bpf() runs, iterators and map operations (so a retry
+ * of a failed load means a restart), open_by_handle_at(), and for clients new sockets and the
+ * executable memory of the modules that libc loads to look a host's name up.
  *
  * What an intruder would call (execve, ptrace, mount, to load BPF, …) ends the process (SIGSYS).
  * Anything else is denied, counted and told (service/denied_calls.h), or let pass and logged by the
@@ -14,15 +15,7 @@
 #include <stdbool.h>
 
 #include "base/diag.h"
-
-enum confine_flag {
-	CONFINE_LOG_ONLY = 1 << 0,
-	/*
-	 * Threads connect to others: new sockets, and the modules that libc loads to look a host's
-	 * name up.
-	 */
-	CONFINE_CLIENTS = 1 << 1,
-};
+#include "service/needs.h"
 
 /*
  * May this build be confined? False without libseccomp and under sanitizers, whose checks want
@@ -31,11 +24,12 @@ enum confine_flag {
 bool confine_is_supported(struct diag *diag);
 
 /*
- * Confines all threads of the process, for good. Sets no_new_privs. Connect what must be connected
- * before, the notify socket among it. 0, or -EOPNOTSUPP (see confine_is_supported) or another
- * -errno with a diagnosis.
+ * Confines all threads of the process to what @needs (enum need) want, for good; with @log_only
+ * the kernel logs what would be denied, and lets it pass. Sets no_new_privs. Connect what must be
+ * connected before, the notify socket among it. 0, or -EOPNOTSUPP (see confine_is_supported) or
+ * another -errno with a diagnosis.
  */
-int confine_enter(unsigned flags, struct diag *diag);
+int confine_enter(unsigned needs, bool log_only, struct diag *diag);
 
 /* The filter alone, whatever the build: for tests. */
-int confine_apply(unsigned flags, struct diag *diag);
+int confine_apply(unsigned needs, bool log_only, struct diag *diag);

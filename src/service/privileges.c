@@ -20,6 +20,8 @@
 #include "base/macro.h"
 #include "host/kernel_version.h"
 
+#define BIT(capability) (1ULL << (capability))
+
 static bool have(unsigned capability)
 {
 	return capng_have_capability(CAPNG_EFFECTIVE, capability) == 1;
@@ -69,8 +71,8 @@ static bool lacks_read(const struct privilege_state *state, unsigned needs)
 {
 	bool energy = state->root || state->cap_dac_read_search || state->cap_dac_override;
 
-	return ((needs & PRIVILEGE_READ_ENERGY) && !energy) ||
-	       ((needs & PRIVILEGE_CGROUP_HANDLE) && !state->cap_dac_read_search);
+	return ((needs & NEED_READ_ENERGY) && !energy) ||
+	       ((needs & NEED_CGROUP_HANDLE) && !state->cap_dac_read_search);
 }
 
 size_t privileges_missing(const struct privilege_state *state, unsigned needs,
@@ -78,7 +80,7 @@ size_t privileges_missing(const struct privilege_state *state, unsigned needs,
 {
 	size_t n = 0;
 
-	if (needs & PRIVILEGE_BPF_LOAD) {
+	if (needs & NEED_BPF) {
 		if (!state->cap_bpf && !state->cap_sys_admin)
 			gaps[n++] = gap_bpf;
 		if (!state->cap_perfmon && !state->cap_sys_admin)
@@ -100,7 +102,7 @@ size_t privileges_check(unsigned needs, struct privilege_gap gaps[PRIVILEGE_GAPS
 	return privileges_missing(&state, needs, gaps);
 }
 
-struct privilege_gap privileges_denied(enum privilege_need need)
+struct privilege_gap privileges_denied(enum need need)
 {
 	struct privilege_gap gaps[PRIVILEGE_GAPS_MAX];
 
@@ -129,27 +131,45 @@ static bool bpf_run_wants_capability(void)
 	return r < 0 && errno == EPERM;
 }
 
-static int keep_capability(unsigned capability, bool held)
+static int keep_capabilities(uint64_t bits)
 {
-	if (!held)
-		return 0;
-	return capng_update(CAPNG_ADD,
-			    (capng_type_t)(CAPNG_EFFECTIVE | CAPNG_PERMITTED | CAPNG_BOUNDING_SET),
-			    capability);
+	int r = 0;
+
+	for (unsigned capability = 0; r == 0 && capability <= CAP_LAST_CAP; capability++) {
+		if (bits & BIT(capability))
+			r = capng_update(CAPNG_ADD,
+					 (capng_type_t)(CAPNG_EFFECTIVE | CAPNG_PERMITTED |
+							CAPNG_BOUNDING_SET),
+					 capability);
+	}
+	return r;
 }
 
-static bool holds_only(bool bpf, bool read)
+static bool holds_only(uint64_t bits)
 {
 	if (capng_get_caps_process() < 0)
 		return false;
 	for (unsigned capability = 0; capability <= CAP_LAST_CAP; capability++) {
-		bool kept = (capability == CAP_BPF && bpf) ||
-			    (capability == CAP_DAC_READ_SEARCH && read);
-
-		if (!kept && capng_have_capability(CAPNG_PERMITTED, capability) == 1)
+		if (!(bits & BIT(capability)) &&
+		    capng_have_capability(CAPNG_PERMITTED, capability) == 1)
 			return false;
 	}
 	return true;
+}
+
+/* Of what @needs keep, that which this process holds and this kernel wants. */
+static uint64_t capabilities_to_keep(unsigned needs)
+{
+	const uint64_t wanted = needs_kept_capabilities(needs);
+	uint64_t bits = 0;
+
+	for (unsigned capability = 0; capability <= CAP_LAST_CAP; capability++) {
+		if ((wanted & BIT(capability)) && have(capability))
+			bits |= BIT(capability);
+	}
+	if ((bits & BIT(CAP_BPF)) && !bpf_run_wants_capability())
+		bits &= ~BIT(CAP_BPF);
+	return bits;
 }
 
 static void forbid_inspection(void)
@@ -165,15 +185,12 @@ static void forbid_inspection(void)
 
 int privileges_drop(unsigned needs, struct diag *diag)
 {
-	struct privilege_state state;
-	bool bpf, read;
+	uint64_t kept;
 
-	privileges_read(&state);
-	read = (needs & (PRIVILEGE_READ_ENERGY | PRIVILEGE_CGROUP_HANDLE)) &&
-	       state.cap_dac_read_search;
-	bpf = (needs & PRIVILEGE_BPF_RUN) && state.cap_bpf && bpf_run_wants_capability();
+	(void)capng_get_caps_process(); /* on failure: nothing is held, and nothing kept */
+	kept = capabilities_to_keep(needs);
 	capng_clear(CAPNG_SELECT_ALL);
-	if (keep_capability(CAP_BPF, bpf) < 0 || keep_capability(CAP_DAC_READ_SEARCH, read) < 0)
+	if (keep_capabilities(kept) < 0)
 		return diag_set(diag, -EINVAL, "capabilities cannot be named to the kernel");
 	(void)capng_apply(CAPNG_SELECT_BOUNDS); /* wants CAP_SETPCAP, which a service lacks */
 	if (capng_apply(CAPNG_SELECT_CAPS) < 0)
@@ -183,7 +200,7 @@ int privileges_drop(unsigned needs, struct diag *diag)
 		return diag_set(diag, -errno, "no_new_privs cannot be set: %s",
 				strerrordesc_np(errno));
 	forbid_inspection();
-	if (!holds_only(bpf, read))
+	if (!holds_only(kept))
 		return diag_set(diag, -EPERM, "more capabilities are left than are needed");
 	return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the program may do, before and after its start.
+ * What the program may do, before and after its start; needs.h says what its parts want.
  *
  *   load and attach BPF programs    CAP_BPF + CAP_PERFMON; before 5.11 also LimitMEMLOCK=infinity
  *   run them, read maps, iterators  nothing from 5.19 on; before, CAP_BPF where
@@ -16,16 +16,7 @@
 #include <stddef.h>
 
 #include "base/diag.h"
-
-enum privilege_need {
-	PRIVILEGE_BPF_LOAD = 1 << 0,
-	PRIVILEGE_BPF_RUN = 1 << 1,
-	PRIVILEGE_READ_ENERGY = 1 << 2,
-	PRIVILEGE_CGROUP_HANDLE = 1 << 3,
-};
-
-/* What later intervals may want; what the process does not hold is left out. */
-#define PRIVILEGE_AFTER_START (PRIVILEGE_BPF_RUN | PRIVILEGE_READ_ENERGY | PRIVILEGE_CGROUP_HANDLE)
+#include "service/needs.h"
 
 /* What the process may do, as facts: privileges_read() asks the kernel, a test makes them up. */
 struct privilege_state {
@@ -46,22 +37,22 @@ struct privilege_gap {
 #define PRIVILEGE_GAPS_MAX 4
 
 void privileges_read(struct privilege_state *ret);
-/* Pure: what of @needs @state does not grant. The number of gaps. */
+/* Pure: what of @needs (enum need) @state does not grant. The number of gaps. */
 size_t privileges_missing(const struct privilege_state *state, unsigned needs,
 			  struct privilege_gap gaps[PRIVILEGE_GAPS_MAX]);
 /*
  * Why this process was denied @need: the gap, or without one (missing is NULL) what else it may be.
  * Static texts.
  */
-struct privilege_gap privileges_denied(enum privilege_need need);
+struct privilege_gap privileges_denied(enum need need);
 /* As privileges_missing() for this process now. */
 size_t privileges_check(unsigned needs, struct privilege_gap gaps[PRIVILEGE_GAPS_MAX]);
 
 /*
- * Gives up for good all but what @needs after the start: effective and permitted hold exactly that,
- * inheritable and ambient nothing, the bounding set that too where CAP_SETPCAP allows it (systemd's
- * CapabilityBoundingSet= does it otherwise). Sets no_new_privs, and forbids core files and tracing
- * by others of the same user.
+ * Gives up for good all but what @needs keep after the start: effective and permitted hold exactly
+ * that, inheritable and ambient nothing, the bounding set that too where CAP_SETPCAP allows it
+ * (systemd's CapabilityBoundingSet= does it otherwise). Sets no_new_privs, and forbids core files
+ * and tracing by others of the same user.
  *
  * Works on the calling thread, from which later threads inherit: call it before any are started. 0,
  * or -errno with a diagnosis when the process still holds more.

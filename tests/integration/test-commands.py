@@ -5,7 +5,7 @@ import json
 import os
 import subprocess
 
-from plant import BUILD, KEPLER, run_tests
+from plant import BUILD, KEPLER, ROOT, run_tests
 
 QUIET = ("--config.file=/dev/null", "--host.state-dir=")
 
@@ -40,6 +40,29 @@ def the_doctor_takes_it_anywhere_but_as_a_value():
     assert not doctor("--host.state-dir", "--json").startswith("{")
 
 
+def needs_are_those_of_the_configuration():
+    """As the unit grants them by default, and fewer where parts are off."""
+    def needs(*words):
+        text = kepler("config", "needs", "--config.file=/dev/null", *words, KUBERNETES_SERVICE_HOST="")
+        lines = text[text.index("[Service]"):].splitlines()[1:]
+        return text, {key: value for key, _, value in (line.partition("=") for line in lines) if value}
+
+    def unit_capabilities(key):
+        lines = (ROOT / "systemd/kepler.service.in").read_text().splitlines()
+        return next(line.partition("=")[2] for line in lines if line.startswith(key + "="))
+
+    text, settings = needs()
+    assert "# bpf: " in text and "# clients: " not in text, text
+    for key in ("AmbientCapabilities", "CapabilityBoundingSet", "LimitMEMLOCK"):
+        assert settings[key] == unit_capabilities(key), (key, settings)
+    assert "# clients: " in needs("--kube.kubeconfig=/nonexistent")[0]
+    assert "# clients: " in needs("--runtimes.docker-socket=/run/docker.sock")[0]
+    assert needs("--no-bpf.enabled")[1]["AmbientCapabilities"] == "CAP_DAC_READ_SEARCH"
+    text, settings = needs("--no-bpf.enabled", "--no-meter.enabled")
+    assert "AmbientCapabilities" not in settings and "add: []" in text, text
+    assert "--no-bogus" in kepler("config", "needs", "--no-bogus", status=2)
+
+
 def other_programs():
     """Beside kepler: what this build was configured to have, see -Dprograms."""
     options = json.loads((BUILD / "meson-info" / "intro-buildoptions.json").read_text())
@@ -72,4 +95,5 @@ def a_program_without_commands_says_so():
 
 
 run_tests([a_command_tells_its_own_options, what_is_the_doctors_is_no_one_elses, the_doctor_takes_it_anywhere_but_as_a_value,
-           each_program_says_what_it_is_and_refuses_alike, a_program_without_commands_says_so])
+           needs_are_those_of_the_configuration, each_program_says_what_it_is_and_refuses_alike,
+           a_program_without_commands_says_so])

@@ -90,6 +90,16 @@ def of_root(binary):
         assert exporter.stop() == 0
 
 
+def without_parts(binary):
+    """Root again, but neither BPF nor meters are wanted: no thread holds a capability, and nothing that it then calls is denied."""
+    with Exporter("--no-bpf.enabled", "--no-meter.enabled", *FAST, binary=binary) as exporter:
+        metrics = exporter.intervals(3)
+        for thread in threads(exporter.process.pid):
+            assert int(thread["CapEff"], 16) == int(thread["CapPrm"], 16) == 0, thread
+        assert metrics.value("kepler_exporter_denied_system_calls_total") == 0, exporter.output()
+        assert exporter.stop() == 0
+
+
 def landlock_abi():
     """The version that the kernel has: landlock_create_ruleset(NULL, 0, LANDLOCK_CREATE_RULESET_VERSION)."""
     return max(ctypes.CDLL(None).syscall(444, None, 0, 1), 0)
@@ -186,6 +196,7 @@ def main():
     need_root()
     binary = release_binary()
     of_root(binary)
+    without_parts(binary)
     if landlock_abi():
         of_files(binary)
     else:

@@ -37,6 +37,9 @@
 #include "base/thread.h"
 #include "service/denied_calls.h"
 
+/* A node's exporter that asks nothing for names. */
+#define USUAL (NEED_BPF | NEED_CGROUP_HANDLE | NEED_READ_ENERGY)
+
 static long bpf(enum bpf_cmd command)
 {
 	union bpf_attr attr = { .map_fd = UINT32_MAX };
@@ -210,7 +213,7 @@ static int confined_try(const void *argument)
 	struct diag diag;
 
 	(void)setrlimit(RLIMIT_CORE, &no_core);
-	if (confine_apply(0, &diag) < 0)
+	if (confine_apply(USUAL, false, &diag) < 0)
 		return 42;
 	(void)try->call();
 	return 0;
@@ -233,7 +236,7 @@ static int denied_tries(const void *argument)
 	struct diag diag;
 
 	(void)argument;
-	if (confine_apply(0, &diag) < 0)
+	if (confine_apply(USUAL, false, &diag) < 0)
 		return 42;
 	for (unsigned i = 0; i < ARRAY_SIZE(denied); i++) {
 		errno = 0;
@@ -262,7 +265,7 @@ static int try_with_signals_blocked(const void *argument)
 
 	(void)argument;
 	thread_blocked_signals(&all);
-	if (sigprocmask(SIG_SETMASK, &all, NULL) < 0 || confine_apply(0, &diag) < 0)
+	if (sigprocmask(SIG_SETMASK, &all, NULL) < 0 || confine_apply(USUAL, false, &diag) < 0)
 		return 42;
 	return try_socket() == -1 && errno == EPERM ? 0 : 1;
 }
@@ -279,7 +282,7 @@ static int told_try(const void *argument)
 	const int *log = argument;
 	struct diag diag;
 
-	if (dup2(*log, STDERR_FILENO) < 0 || confine_apply(0, &diag) < 0)
+	if (dup2(*log, STDERR_FILENO) < 0 || confine_apply(USUAL, false, &diag) < 0)
 		return 42;
 	for (int i = 0; i < 3; i++) {
 		(void)syscall(SYS_ioctl, 0, 0x1234, 0);
@@ -316,7 +319,7 @@ static int logged_try(const void *argument)
 	struct diag diag;
 
 	(void)argument;
-	if (confine_apply(CONFINE_LOG_ONLY, &diag) < 0)
+	if (confine_apply(USUAL, true, &diag) < 0)
 		return 42;
 	return try_socket() >= 0 ? 0 : 1;
 }
@@ -345,7 +348,7 @@ static int allowed_steps(const void *argument)
 	int fd;
 
 	(void)snprintf(path, sizeof(path), "/tmp/kepler-test-confine-%d", (int)getpid());
-	if (confine_apply(0, &diag) < 0)
+	if (confine_apply(USUAL, false, &diag) < 0)
 		return 42;
 	fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
 	if (fd < 0 || read(fd, buf, sizeof(buf)) <= 0 || pread(fd, buf, 8, 0) != 8 || close(fd) < 0)
@@ -388,6 +391,42 @@ static void allowed_passes(void **state)
 	assert_int_equal(close(connection[1]), 0);
 }
 
+/* How many of three calls are denied to a program with the needs that @argument points to. */
+static int tries_of_needs(const void *argument)
+{
+	struct diag diag;
+
+	if (confine_apply(*(const unsigned *)argument, false, &diag) < 0)
+		return 42;
+	(void)bpf(BPF_MAP_LOOKUP_ELEM);
+	(void)syscall(SYS_open_by_handle_at, -1, NULL, 0);
+	(void)try_socket();
+	return (int)denied_calls_count();
+}
+
+static void calls_follow_the_needs(void **state)
+{
+	static const struct {
+		unsigned needs;
+		int denied;
+	} table[] = {
+		{ 0, 3 },
+		{ NEED_READ_ENERGY, 3 },
+		{ NEED_BPF, 2 },
+		{ NEED_CGROUP_HANDLE, 2 },
+		{ NEED_CLIENTS, 2 },
+		{ NEEDS_ALL, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		int status = in_child(tries_of_needs, &table[i].needs);
+
+		if (!WIFEXITED(status) || WEXITSTATUS(status) != table[i].denied)
+			fail_msg("needs %#x: wait status %#x", table[i].needs, (unsigned)status);
+	}
+}
+
 static void *wait_and_try(void *argument)
 {
 	const int *go = argument;
@@ -410,7 +449,7 @@ static int try_in_older_thread(const void *argument)
 	(void)setrlimit(RLIMIT_CORE, &no_core);
 	if (pipe(go) < 0 || pthread_create(&thread, NULL, wait_and_try, &go[0]) != 0)
 		return 43;
-	if (confine_apply(0, &diag) < 0)
+	if (confine_apply(USUAL, false, &diag) < 0)
 		return 42;
 	if (write(go[1], "g", 1) != 1)
 		return 44;
@@ -432,7 +471,7 @@ static void says_when_it_cannot(void **state)
 
 	(void)state;
 	if (!confine_is_supported(&diag)) {
-		assert_int_equal(confine_enter(0, &diag), -EOPNOTSUPP);
+		assert_int_equal(confine_enter(USUAL, false, &diag), -EOPNOTSUPP);
 		assert_non_null(strstr(diag.text, "this build has"));
 	}
 }
@@ -446,6 +485,7 @@ int main(void)
 		cmocka_unit_test(each_is_told_once),
 		cmocka_unit_test(log_only_lets_pass),
 		cmocka_unit_test(allowed_passes),
+		cmocka_unit_test(calls_follow_the_needs),
 		cmocka_unit_test(confines_every_thread),
 		cmocka_unit_test(says_when_it_cannot),
 	};

@@ -45,7 +45,7 @@ static void expect_gap(struct privilege_state state, unsigned needs, const char 
 
 static void names_what_is_missing(void **state)
 {
-	const unsigned all = PRIVILEGE_BPF_LOAD | PRIVILEGE_AFTER_START;
+	const unsigned all = NEEDS_ALL;
 	struct privilege_gap gaps[PRIVILEGE_GAPS_MAX];
 	struct privilege_state some = everything;
 
@@ -63,7 +63,7 @@ static void names_what_is_missing(void **state)
 	expect_gap(some, all, "CAP_DAC_READ_SEARCH");
 	some.root = true; /* owns energy_uj, and still cannot open by handle */
 	expect_gap(some, all, "CAP_DAC_READ_SEARCH");
-	assert_int_equal(privileges_missing(&some, PRIVILEGE_READ_ENERGY, gaps), 0);
+	assert_int_equal(privileges_missing(&some, NEED_READ_ENERGY, gaps), 0);
 	some = everything;
 	some.memlock_is_charged = true;
 	expect_gap(some, all, "LimitMEMLOCK=infinity");
@@ -146,19 +146,17 @@ static void drops_what_is_not_needed(void **state)
 	const uint64_t service = BIT(CAP_BPF) | BIT(CAP_PERFMON) | BIT(CAP_DAC_READ_SEARCH);
 	const struct start starts[] = {
 		{ .needs = 0, .left = 0, .bounded = true },
-		{ .needs = PRIVILEGE_READ_ENERGY,
-		  .left = BIT(CAP_DAC_READ_SEARCH),
-		  .bounded = true },
+		{ .needs = NEED_READ_ENERGY, .left = BIT(CAP_DAC_READ_SEARCH), .bounded = true },
 		{ .nobody = true, .granted = service, .needs = 0, .left = 0 },
 		{ .nobody = true,
 		  .granted = service,
-		  .needs = PRIVILEGE_READ_ENERGY | PRIVILEGE_CGROUP_HANDLE,
+		  .needs = NEED_READ_ENERGY | NEED_CGROUP_HANDLE,
 		  .left = BIT(CAP_DAC_READ_SEARCH) },
 		{ .nobody = true,
 		  .granted = BIT(CAP_BPF) | BIT(CAP_PERFMON),
-		  .needs = PRIVILEGE_READ_ENERGY | PRIVILEGE_CGROUP_HANDLE,
+		  .needs = NEED_READ_ENERGY | NEED_CGROUP_HANDLE,
 		  .left = 0 },
-		{ .nobody = true, .granted = 0, .needs = PRIVILEGE_AFTER_START, .left = 0 },
+		{ .nobody = true, .granted = 0, .needs = NEEDS_ALL, .left = 0 },
 	};
 
 	(void)state;
@@ -190,7 +188,7 @@ static int run_keeps_bpf_working(const void *argument)
 	(void)argument;
 	if (become_nobody(start.granted) < 0)
 		return 50;
-	if (privileges_drop(PRIVILEGE_BPF_RUN, &diag) < 0)
+	if (privileges_drop(NEED_BPF, &diag) < 0)
 		return 51;
 	left = status_field("CapPrm:");
 	if (left & ~BIT(CAP_BPF))

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "service/needs.h"
+
+#include <linux/capability.h>
+
+#include "base/macro.h"
+
+#define BIT(capability) (1ULL << (capability))
+
+const struct need_row need_rows[NEED_COUNT] = {
+	{ NEED_BPF, "bpf",
+	  "BPF programs read the run time of each thread; they are loaded at the start",
+	  BIT(CAP_BPF) | BIT(CAP_PERFMON), BIT(CAP_BPF), true, "bpf" },
+	{ NEED_CGROUP_HANDLE, "cgroup-handle", "A new cgroup is opened by its id, to read its path",
+	  BIT(CAP_DAC_READ_SEARCH), BIT(CAP_DAC_READ_SEARCH), false, "open_by_handle_at" },
+	{ NEED_READ_ENERGY, "read-energy", "Energy counters are readable by root alone",
+	  BIT(CAP_DAC_READ_SEARCH), BIT(CAP_DAC_READ_SEARCH), false, NULL },
+	{ NEED_CLIENTS, "clients", "Threads without capabilities ask other programs for names", 0,
+	  0, false, NULL },
+};
+
+/* Those that a row may name, as units and containers spell them. */
+static const struct {
+	unsigned capability;
+	const char *name;
+} capability_names[] = { { CAP_BPF, "BPF" },
+			 { CAP_PERFMON, "PERFMON" },
+			 { CAP_DAC_READ_SEARCH, "DAC_READ_SEARCH" } };
+
+uint64_t needs_capabilities(unsigned needs)
+{
+	uint64_t bits = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(need_rows); i++) {
+		if (needs & need_rows[i].need)
+			bits |= need_rows[i].capabilities;
+	}
+	return bits;
+}
+
+uint64_t needs_kept_capabilities(unsigned needs)
+{
+	uint64_t bits = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(need_rows); i++) {
+		if (needs & need_rows[i].need)
+			bits |= need_rows[i].kept_capabilities;
+	}
+	return bits;
+}
+
+static void add_capabilities(uint64_t bits, const char *prefix, const char *separator,
+			     struct strbuf *out)
+{
+	bool is_first = true;
+
+	for (size_t i = 0; i < ARRAY_SIZE(capability_names); i++) {
+		if (!(bits & BIT(capability_names[i].capability)))
+			continue;
+		strbuf_addf(out, "%s%s%s", is_first ? "" : separator, prefix,
+			    capability_names[i].name);
+		is_first = false;
+	}
+}
+
+/* An empty assignment clears what the unit has; a list without entries is the empty set. */
+static void add_unit_capabilities(const char *key, uint64_t bits, struct strbuf *out)
+{
+	strbuf_addf(out, "%s=\n", key);
+	if (!bits)
+		return;
+	strbuf_addf(out, "%s=", key);
+	add_capabilities(bits, "CAP_", " ", out);
+	strbuf_add_char(out, '\n');
+}
+
+void needs_write_unit(unsigned needs, struct strbuf *out)
+{
+	const uint64_t capabilities = needs_capabilities(needs);
+	bool locks_memory = false;
+
+	strbuf_add_str(out, "# What this configuration needs, as a drop-in of kepler.service.\n");
+	for (size_t i = 0; i < ARRAY_SIZE(need_rows); i++) {
+		if (!(needs & need_rows[i].need))
+			continue;
+		strbuf_addf(out, "# %s: %s.\n", need_rows[i].name, need_rows[i].purpose);
+		locks_memory |= need_rows[i].locks_memory;
+	}
+	strbuf_add_str(out, "# In a container: securityContext.capabilities: {drop: [ALL], add: [");
+	add_capabilities(capabilities, "", ", ", out);
+	strbuf_add_str(out, "]}\n[Service]\n");
+	add_unit_capabilities("AmbientCapabilities", capabilities, out);
+	add_unit_capabilities("CapabilityBoundingSet", capabilities, out);
+	if (locks_memory)
+		strbuf_add_str(out, "LimitMEMLOCK=infinity\n");
+	for (size_t i = 0; i < ARRAY_SIZE(need_rows); i++) {
+		if (need_rows[i].system_calls)
+			strbuf_addf(out, "SystemCallFilter=%s%s\n",
+				    needs & need_rows[i].need ? "" : "~",
+				    need_rows[i].system_calls);
+	}
+}

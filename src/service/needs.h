@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the parts of a program want from the kernel and from the service manager that starts it.
+ *
+ * Each part says its needs as bits; the bits of all parts that are configured, or-ed, decide what
+ * the program keeps after its start: capabilities (service/privileges.h) and system calls
+ * (service/confine.h). They also decide what the program has to be given: needs_write_unit() writes
+ * that as a drop-in of a systemd unit, and the shipped unit and manifests grant the sum of all rows.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/strbuf.h"
+
+enum need {
+	NEED_BPF = 1 << 0,           /* BPF programs, loaded at the start and run later */
+	NEED_CGROUP_HANDLE = 1 << 1, /* a cgroup opened by its id, open_by_handle_at(2) */
+	NEED_READ_ENERGY = 1 << 2,   /* files that only root may read: energy_uj, mode 0400 */
+	NEED_CLIENTS = 1 << 3,       /* connections that this program opens */
+};
+#define NEED_COUNT 4
+#define NEEDS_ALL  ((1U << NEED_COUNT) - 1)
+
+struct need_row {
+	enum need need;
+	const char *name;    /* "bpf" */
+	const char *purpose; /* a full sentence without its end */
+	/* Bits of linux/capability.h: at the start, and of these those that are kept after it. */
+	uint64_t capabilities, kept_capabilities;
+	bool locks_memory;        /* before kernel 5.11, where RLIMIT_MEMLOCK limits BPF memory */
+	const char *system_calls; /* that the unit's filter has to allow beyond @system-service */
+};
+
+extern const struct need_row need_rows[NEED_COUNT];
+
+/* Bits of linux/capability.h, of all rows in @needs. */
+uint64_t needs_capabilities(unsigned needs);
+uint64_t needs_kept_capabilities(unsigned needs);
+/*
+ * A drop-in for the unit kepler.service, which grants what @needs say and takes away the rest, with
+ * each need as a comment; and, as a comment, the securityContext of a container.
+ */
+void needs_write_unit(unsigned needs, struct strbuf *out);

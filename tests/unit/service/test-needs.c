@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What is kept is a part of what is asked for at the start, and the drop-in says both. */
+#include "service/needs.h"
+
+#include <linux/capability.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/macro.h"
+
+#define BIT(capability) (1ULL << (capability))
+
+static void rows_are_in_order(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(need_rows); i++) {
+		const struct need_row *row = &need_rows[i];
+
+		assert_int_equal(row->need, 1U << i);
+		assert_int_equal(row->kept_capabilities & ~row->capabilities, 0);
+	}
+}
+
+static void capabilities_are_those_of_the_needs(void **state)
+{
+	static const struct {
+		unsigned needs;
+		uint64_t start, kept;
+	} table[] = {
+		{ 0, 0, 0 },
+		{ NEED_CLIENTS, 0, 0 },
+		{ NEED_READ_ENERGY, BIT(CAP_DAC_READ_SEARCH), BIT(CAP_DAC_READ_SEARCH) },
+		/* CAP_PERFMON is for the load alone. */
+		{ NEED_BPF, BIT(CAP_BPF) | BIT(CAP_PERFMON), BIT(CAP_BPF) },
+		{ NEEDS_ALL, BIT(CAP_BPF) | BIT(CAP_PERFMON) | BIT(CAP_DAC_READ_SEARCH),
+		  BIT(CAP_BPF) | BIT(CAP_DAC_READ_SEARCH) },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		assert_int_equal(needs_capabilities(table[i].needs), table[i].start);
+		assert_int_equal(needs_kept_capabilities(table[i].needs), table[i].kept);
+	}
+}
+
+static void expect_unit(unsigned needs, const char *lines)
+{
+	struct strbuf out = STRBUF_INIT;
+	const char *service;
+
+	needs_write_unit(needs, &out);
+	assert_int_equal(strbuf_error(&out), 0);
+	service = strstr(out.data, "[Service]\n");
+	assert_non_null(service);
+	assert_string_equal(service, lines);
+	for (size_t i = 0; i < ARRAY_SIZE(need_rows); i++)
+		assert_int_equal(strstr(out.data, need_rows[i].purpose) != NULL,
+				 (needs & need_rows[i].need) != 0);
+	strbuf_release(&out);
+}
+
+static void the_drop_in_grants_them_and_no_more(void **state)
+{
+	(void)state;
+	expect_unit(NEEDS_ALL, "[Service]\n"
+			       "AmbientCapabilities=\n"
+			       "AmbientCapabilities=CAP_BPF CAP_PERFMON CAP_DAC_READ_SEARCH\n"
+			       "CapabilityBoundingSet=\n"
+			       "CapabilityBoundingSet=CAP_BPF CAP_PERFMON CAP_DAC_READ_SEARCH\n"
+			       "LimitMEMLOCK=infinity\n"
+			       "SystemCallFilter=bpf\n"
+			       "SystemCallFilter=open_by_handle_at\n");
+	expect_unit(NEED_READ_ENERGY, "[Service]\n"
+				      "AmbientCapabilities=\n"
+				      "AmbientCapabilities=CAP_DAC_READ_SEARCH\n"
+				      "CapabilityBoundingSet=\n"
+				      "CapabilityBoundingSet=CAP_DAC_READ_SEARCH\n"
+				      "SystemCallFilter=~bpf\n"
+				      "SystemCallFilter=~open_by_handle_at\n");
+	expect_unit(0, "[Service]\n"
+		       "AmbientCapabilities=\n"
+		       "CapabilityBoundingSet=\n"
+		       "SystemCallFilter=~bpf\n"
+		       "SystemCallFilter=~open_by_handle_at\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rows_are_in_order),
+		cmocka_unit_test(capabilities_are_those_of_the_needs),
+		cmocka_unit_test(the_drop_in_grants_them_and_no_more),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
