@@ -150,48 +150,6 @@ void thread_table_living(struct thread_table *table, const struct kepler_thread 
 	thread_rows_set_run(table, index, record->run_ns, thread->exit_run_ns);
 }
 
-void thread_table_lost_old(struct thread_table *table, uint64_t old_count, uint64_t old_run_ns)
-{
-	if (thread_table_is_baseline(table))
-		return;
-	if (old_count)
-		table->lost_ns = table->now_ns;
-	table->old_lost += old_count;
-	table->held_ns[0] += old_run_ns;
-}
-
-static void empty_told_list(struct thread_table *table)
-{
-	if (table->lost_told)
-		table->lost_count = 0;
-	table->lost_told = false;
-}
-
-void thread_table_lost_cgroup(struct thread_table *table, uint64_t cgroup_id, uint64_t run_ns)
-{
-	if (thread_table_is_baseline(table) || !run_ns)
-		return;
-	empty_told_list(table);
-	table->lost_ns = table->now_ns;
-	for (uint32_t i = 0; i < table->lost_count; i++) {
-		if (table->lost[i].cgroup_id == cgroup_id) {
-			table->lost[i].cpu_ns += run_ns;
-			return;
-		}
-	}
-	if (table->lost_count == ARRAY_SIZE(table->lost)) {
-		thread_table_lost_node(table, run_ns);
-		return;
-	}
-	table->lost[table->lost_count++] = (struct dropped_cgroup){ cgroup_id, run_ns };
-}
-
-void thread_table_lost_node(struct thread_table *table, uint64_t run_ns)
-{
-	if (!thread_table_is_baseline(table))
-		table->balance_ns += (int64_t)run_ns;
-}
-
 /* Rows that a full pass did not have: their end is on its way, or was lost. */
 static void sweep(struct thread_table *table)
 {
@@ -293,20 +251,15 @@ int thread_table_finish(struct thread_table *table, struct activity *activity)
 	    ARRAY_RESERVE(table->sample_socket_ns, table->sample_cells,
 			  (size_t)count * table->places) < 0)
 		return -ENOMEM;
-	empty_told_list(table);
 	activity->samples = table->samples;
 	activity->count = count;
 	activity->socket_ns = table->places ? table->sample_socket_ns : NULL;
 	activity->sockets = table->places;
 	activity->busy_ns = take_samples(table);
 	activity->dropped_ns = settle(table);
-	activity->dropped_cgroups = table->lost;
-	activity->dropped_cgroup_count = table->lost_count;
 	activity->busy_ns += activity->dropped_ns;
-	for (uint32_t i = 0; i < table->lost_count; i++)
-		activity->busy_ns += table->lost[i].cpu_ns;
+	thread_table_tell_lost(table, activity);
 	thread_table_tell_coming(table, activity);
-	table->lost_told = true;
 	table->active_count = 0;
 	table->passes++;
 	return 0;

@@ -160,6 +160,11 @@ bool thread_swept_take(struct thread_table *table, const struct kepler_thread *r
 		       uint64_t *ret_told_ns);
 void thread_swept_expire(struct thread_table *table);
 
+/* ---- thread_lost.c ---- */
+
+/* At the end of a pass: what lost ends ran in known cgroups; it is added to busy_ns as well. */
+void thread_table_tell_lost(struct thread_table *table, struct activity *activity);
+
 /* ---- thread_ends.c ---- */
 
 void thread_table_charge_overdue(struct thread_table *table);

@@ -306,7 +306,7 @@ struct piece {
 	size_t len;
 };
 
-/* The hot path, as in row_lines.c: pieces side by side, behind the length of their sum. */
+/* The hot path, as in text_sink.c: pieces side by side, behind the length of their sum. */
 static void add_rows(struct protobuf_sink *protobuf, const struct row_block *block,
 		     const struct piece ends[2])
 {

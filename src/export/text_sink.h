@@ -27,12 +27,6 @@ void text_sink_init(struct text_sink *text, struct strbuf *out, bool openmetrics
 /* Ends the page and frees what the sink has. 0 or -ENOMEM. */
 int text_sink_finish(struct text_sink *text);
 
-/* Of row_lines.c alone: the head, unless it is written; and rows(). */
-void text_sink_head(struct text_sink *text);
-void text_sink_rows(struct sink *sink, const struct row_block *block);
-/* Appends labels as text: 'a="x",b="y"'. */
-void text_labels(struct strbuf *out, const struct labels *labels);
-
 /*
  * Digits of @value with the point @decimals places from the right, without trailing zeros. At most
  * FORMAT_SCALED_MAX; @decimals at most FORMAT_DECIMALS_MAX.

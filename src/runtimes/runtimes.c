@@ -16,7 +16,7 @@
 #include "base/clock.h"
 #include "base/macro.h"
 #include "base/thread.h"
-#include "runtimes/scan.h"
+#include "runtimes/scan_sources.h"
 
 #define PERIOD_NS (60 * NSEC_PER_SEC)
 #define PAUSE_NS  (1 * NSEC_PER_SEC)
@@ -67,7 +67,7 @@ static void *watch(void *userdata)
 
 	while (!atomic_load(&runtimes->stopping)) {
 		changes = runtimes->scan.table.changes;
-		scan_run(&runtimes->scan, clock_ns(CLOCK_BOOTTIME));
+		scan_sources_run(&runtimes->scan, clock_ns(CLOCK_BOOTTIME));
 		publish_stats(runtimes);
 		pause_ns =
 			wanted && runtimes->scan.table.changes == changes ? 2 * PAUSE_NS : PAUSE_NS;
@@ -81,7 +81,7 @@ static void *watch(void *userdata)
 
 static void release(struct runtimes *runtimes)
 {
-	scan_release(&runtimes->scan);
+	scan_sources_release(&runtimes->scan);
 	cleanup_fd(&runtimes->stop_fd);
 	(void)pthread_mutex_destroy(&runtimes->lock);
 	free(runtimes);

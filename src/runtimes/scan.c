@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The order of the sources is their precedence: the first that knows a container names it. A source
- * that fails takes nothing back: what it said before stays until it can speak again. One container
+ * What each source uses: files read once and then known by their stamp, and limits. One container
  * whose file is broken costs that container; a limit that is reached is counted and leaves the
  * known ones as they are.
  */
@@ -13,18 +12,6 @@
 
 #include "base/macro.h"
 #include "runtimes/state_dir.h"
-
-static const struct {
-	const char *name;
-	int (*scan)(struct scan *scan);
-} sources[] = {
-	{ "containerd", scan_containerd },
-	{ "podman", scan_storage },
-	{ "cri-o", scan_crio },
-	{ "docker", scan_docker },
-	{ "docker-api", scan_docker_api },
-	{ "podman-api", scan_podman_api },
-};
 
 static int copy(const char *text, char **ret)
 {
@@ -60,8 +47,6 @@ void scan_release(struct scan *scan)
 	};
 
 	name_table_release(&scan->table);
-	scan->docker_api = docker_api_free(scan->docker_api);
-	scan->podman_api = docker_api_free(scan->podman_api);
 	for (size_t i = 0; i < ARRAY_SIZE(owned); i++) {
 		free(*owned[i]);
 		*owned[i] = NULL;
@@ -71,7 +56,7 @@ void scan_release(struct scan *scan)
 void scan_error(struct scan *scan, int error, const char *what)
 {
 	(void)snprintf(scan->stats.last_error, sizeof(scan->stats.last_error), "%s: %s: %s",
-		       sources[scan->source].name, what, strerrordesc_np(-error));
+		       scan->source_name, what, strerrordesc_np(-error));
 }
 
 int scan_open(struct scan *scan, const char *path)
@@ -137,55 +122,4 @@ int scan_container(struct scan *scan, int dirfd, const char *path, const char *i
 		scan_error(scan, r, path);
 	}
 	return 0;
-}
-
-static void add_present(struct runtimes_stats *stats, const char *name)
-{
-	size_t len = strlen(stats->present);
-
-	(void)snprintf(stats->present + len, sizeof(stats->present) - len, "%s%s", len ? " " : "",
-		       name);
-}
-
-/* Whether that runtime is there and was read. */
-static bool run_source(struct scan *scan, unsigned rank)
-{
-	int r;
-
-	scan->source = rank;
-	r = sources[rank].scan(scan);
-	if (r == 0 || r == -ENOENT)
-		return r == 0;
-	name_table_keep_all(&scan->table, rank);
-	if (r != -ECANCELED)
-		scan->stats.failures++;
-	if (r == -E2BIG)
-		scan_error(scan, r, "more containers than are looked at");
-	return r == -E2BIG;
-}
-
-void scan_run(struct scan *scan, uint64_t now_ns)
-{
-	char before[sizeof(scan->stats.present)];
-	bool present = false;
-
-	memcpy(before, scan->stats.present, sizeof(before));
-	scan->stats.present[0] = '\0';
-	scan->stats.refused = scan->stats.sockets_down = 0;
-	scan->budget = SCAN_CONTAINERS_MAX;
-	name_table_begin(&scan->table);
-	for (unsigned i = 0; i < ARRAY_SIZE(sources); i++) {
-		if (!run_source(scan, i))
-			continue;
-		add_present(&scan->stats, sources[i].name);
-		present = true;
-	}
-	scan->stats.scans++;
-	if (atomic_load_explicit(scan->stop, memory_order_relaxed)) {
-		memcpy(scan->stats.present, before, sizeof(before));
-		return;
-	}
-	name_table_end(&scan->table, now_ns);
-	scan->stats.containers = scan->table.count;
-	directory_set_reachable(scan->table.directory, DIRECTORY_RUNTIME, present);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One look at all runtimes of this host: what exists now, by every source in the order of
- * precedence. Belongs to one thread.
+ * One look at all runtimes of this host: what its sources (runtimes/scan_sources.h) share. Belongs
+ * to one thread.
  */
 #pragma once
 
@@ -35,26 +35,18 @@ struct scan {
 	const atomic_bool *stop; /* ends a scan early, nothing is taken back then */
 	int cancel_fd;           /* ends a request early */
 	unsigned source;         /* that is at work: its rank */
-	unsigned budget;         /* containers that may still be looked at */
+	const char *source_name;
+	unsigned budget; /* containers that may still be looked at */
 	struct docker_api *docker_api, *podman_api;
 	uint64_t list_stamps[SCAN_LISTS];
 };
 
 int scan_init(struct scan *scan, const struct runtimes_options *options,
 	      struct directory *directory, const atomic_bool *stop, int cancel_fd);
+/* But for what sources hold: scan_sources_release(). */
 void scan_release(struct scan *scan);
-/* Tells the directory what is new, changed, gone, and whether any runtime is there. */
-void scan_run(struct scan *scan, uint64_t now_ns);
 
-/* ---- for the sources: 0 read, -ENOENT there is no such runtime, else it failed ---- */
-
-int scan_containerd(struct scan *scan);
-int scan_storage(struct scan *scan); /* Podman's containers */
-int scan_crio(struct scan *scan);
-int scan_docker(struct scan *scan);
-int scan_docker_api(struct scan *scan);
-int scan_podman_api(struct scan *scan);
-struct docker_api *docker_api_free(struct docker_api *api);
+/* ---- for the sources ---- */
 
 /* One container may be looked at: 0; -E2BIG the budget is spent, -ECANCELED. */
 int scan_take(struct scan *scan);

@@ -4,8 +4,9 @@
  *
  * Each part says its needs as bits; the bits of all parts that are configured, or-ed, decide what
  * the program keeps after its start: capabilities (service/privileges.h) and system calls
- * (service/confine.h). They also decide what the program has to be given: needs_write_unit() writes
- * that as a drop-in of a systemd unit, and the shipped unit and manifests grant the sum of all rows.
+ * (service/confine.h). They also decide what the program has to be given: needs_write_unit()
+ * writes that as a drop-in of a systemd unit, and the shipped unit and manifests grant the sum of
+ * all rows.
  */
 #pragma once
 

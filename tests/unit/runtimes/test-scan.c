@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-#include "runtimes/scan.h"
+#include "runtimes/scan_sources.h"
 
 #define TASKS  "/run/containerd/io.containerd.runtime.v2.task"
 #define GRAPH  "/var/lib/containers/storage/overlay-containers"
@@ -43,7 +43,7 @@ static int teardown(void **state)
 {
 	struct fixture *f = *state;
 
-	scan_release(&f->scan);
+	scan_sources_release(&f->scan);
 	tree_remove(&f->tree, "");
 	return 0;
 }
@@ -52,7 +52,7 @@ static void test_nothing_there(void **state)
 {
 	struct fixture *f = *state;
 
-	scan_run(&f->scan, 1);
+	scan_sources_run(&f->scan, 1);
 	assert_string_equal(f->scan.stats.present, "");
 	assert_int_equal(f->scan.stats.failures, 0);
 	assert_false(fake_directory.reachable);
@@ -66,7 +66,7 @@ static void test_containerd(void **state)
 	tree_write(&f->tree, TASKS "/k8s.io/c1/config.json", web_bundle);
 	tree_write(&f->tree, TASKS "/default/plain/config.json", "{\"ociVersion\":\"1.0\"}");
 	tree_write(&f->tree, TASKS "/moby/d1/config.json", web_bundle);
-	scan_run(&f->scan, 1);
+	scan_sources_run(&f->scan, 1);
 	assert_string_equal(f->scan.stats.present, "containerd");
 	assert_true(fake_directory.reachable);
 	assert_int_equal(fake_directory.count, 2);
@@ -76,18 +76,18 @@ static void test_containerd(void **state)
 			    ""); /* known to have none: none to wait for */
 	/* Known: not read, not put. A bundle does not change while its directory is the same. */
 	tree_write(&f->tree, TASKS "/k8s.io/c1/config.json", "broken");
-	scan_run(&f->scan, 2);
+	scan_sources_run(&f->scan, 2);
 	assert_int_equal(fake_directory.puts, 2);
 	assert_int_equal(f->scan.stats.bad, 0);
 	/* Gone. */
 	tree_remove(&f->tree, TASKS "/k8s.io/c1");
-	scan_run(&f->scan, 3);
+	scan_sources_run(&f->scan, 3);
 	assert_int_equal(fake_directory.removes, 1);
 	assert_null(fake_find("c1"));
 	assert_int_equal(f->scan.stats.containers, 1);
 	/* The runtime is gone, and all that it said. */
 	tree_remove(&f->tree, "/run");
-	scan_run(&f->scan, 4);
+	scan_sources_run(&f->scan, 4);
 	assert_int_equal(fake_directory.count, 0);
 	assert_false(fake_directory.reachable);
 }
@@ -98,12 +98,12 @@ static void test_same_id_new_bundle(void **state)
 
 	tree_write(&f->tree, TASKS "/default/job/config.json", web_bundle);
 	tree_write(&f->tree, TASKS "/default/other/config.json", web_bundle);
-	scan_run(&f->scan, 1);
+	scan_sources_run(&f->scan, 1);
 	tree_remove(&f->tree, TASKS "/default/job");
 	tree_write(&f->tree, TASKS "/default/filler/config.json", web_bundle);
 	tree_write(&f->tree, TASKS "/default/job/config.json",
 		   "{\"ociVersion\":\"1.0\",\"annotations\":{\"nerdctl/name\":\"second\"}}");
-	scan_run(&f->scan, 2);
+	scan_sources_run(&f->scan, 2);
 	assert_string_equal(fake_find("job")->name, "second");
 	assert_int_equal(fake_directory.removes, 0);
 }
@@ -125,7 +125,7 @@ static void test_hostile_bundles(void **state)
 	tree_write(&f->tree, TASKS "/default/half/rootfs/x", "");
 	tree_write(&f->tree, TASKS "/default/good/config.json", web_bundle);
 	free(huge);
-	scan_run(&f->scan, 1);
+	scan_sources_run(&f->scan, 1);
 	assert_int_equal(fake_directory.count, 1);
 	assert_non_null(fake_find("good"));
 	assert_int_equal(f->scan.stats.bad,
@@ -134,7 +134,7 @@ static void test_hostile_bundles(void **state)
 	assert_int_equal(f->scan.stats.failures, 0);
 	/* What was not ready is asked again. */
 	tree_write(&f->tree, TASKS "/default/half/config.json", web_bundle);
-	scan_run(&f->scan, 2);
+	scan_sources_run(&f->scan, 2);
 	assert_non_null(fake_find("half"));
 }
 
@@ -156,7 +156,7 @@ static void test_podman_and_crio(void **state)
 		   "{\"ociVersion\":\"1.0\",\"annotations\":{\"io.kubernetes.container.name\":"
 		   "\"web\",\"io.kubernetes.pod.uid\":\"" UID "\","
 		   "\"io.kubernetes.pod.name\":\"shop\"}," IN_POD "}");
-	scan_run(&f->scan, 1);
+	scan_sources_run(&f->scan, 1);
 	assert_string_equal(f->scan.stats.present, "podman cri-o");
 	assert_int_equal(fake_directory.count, 5);
 	assert_string_equal(fake_find("p1")->name, "db");
@@ -167,17 +167,17 @@ static void test_podman_and_crio(void **state)
 	assert_string_equal(fake_find("k1")->pod, "shop");
 	assert_int_equal(f->scan.stats.bad, 2);
 	/* Unchanged lists are not read. */
-	scan_run(&f->scan, 2);
+	scan_sources_run(&f->scan, 2);
 	assert_int_equal(f->scan.stats.bad, 2);
 	assert_int_equal(fake_directory.puts, 5);
 	/* One list changed: the other's stay. */
 	tree_write(&f->tree, RUN "/volatile-containers.json", "[]");
-	scan_run(&f->scan, 3);
+	scan_sources_run(&f->scan, 3);
 	assert_null(fake_find("v1"));
 	assert_int_equal(fake_directory.count, 4);
 	/* A list that is broken takes nothing back. */
 	tree_write(&f->tree, GRAPH "/containers.json", "[{\"id\":\"p1\"");
-	scan_run(&f->scan, 4);
+	scan_sources_run(&f->scan, 4);
 	assert_int_equal(fake_directory.count, 4);
 	assert_int_equal(f->scan.stats.failures, 1);
 }
@@ -190,14 +190,14 @@ static void test_docker_state(void **state)
 		   "{\"ID\":\"d1\",\"Name\":\"/web\",\"Config\":{\"Image\":\"nginx\"}}");
 	tree_write(&f->tree, "/var/lib/docker/containers/d2/config.v2.json",
 		   "{\"ID\":\"d1\",\"Name\":\"/false\"}"); /* speaks of another container */
-	scan_run(&f->scan, 1);
+	scan_sources_run(&f->scan, 1);
 	assert_string_equal(f->scan.stats.present, "docker");
 	assert_int_equal(fake_directory.count, 1);
 	assert_string_equal(fake_find("d1")->name, "web");
 	assert_int_equal(f->scan.stats.bad, 1);
 	tree_write(&f->tree, "/var/lib/docker/containers/d1/config.v2.json",
 		   "{\"ID\":\"d1\",\"Name\":\"/renamed\",\"Config\":{\"Image\":\"nginx\"}}");
-	scan_run(&f->scan, 2);
+	scan_sources_run(&f->scan, 2);
 	assert_string_equal(fake_find("d1")->name, "renamed");
 	assert_int_equal(fake_directory.removes, 0);
 }
@@ -207,14 +207,14 @@ static void test_docker_socket(void **state)
 	struct fixture *f = *state;
 	char long_path[128] = "";
 
-	scan_release(&f->scan);
+	scan_sources_release(&f->scan);
 	assert_int_equal(scan_init(&f->scan,
 				   &(struct runtimes_options){ .root = f->tree.root,
 							       .docker_socket = "/run/d.sock" },
 				   NULL, &f->stop, -1),
 			 0);
 	fake_answer.body = "[{\"Id\":\"s1\",\"Names\":[\"/web\"]}]";
-	scan_run(&f->scan, 1);
+	scan_sources_run(&f->scan, 1);
 	assert_string_equal(f->scan.stats.present, "docker-api");
 	assert_string_equal(fake_find("s1")->name, "web");
 	assert_true(strstr(fake_answer.socket, "/run/d.sock") != NULL);
@@ -223,7 +223,7 @@ static void test_docker_socket(void **state)
 		fake_answer.error = i == 0 ? -ECONNREFUSED : i == 1 ? -ETIMEDOUT : 0;
 		fake_answer.status = i == 2 ? 500 : 200;
 		fake_answer.body = "[{";
-		scan_run(&f->scan, 2);
+		scan_sources_run(&f->scan, 2);
 		assert_non_null(fake_find("s1"));
 		assert_false(fake_directory.reachable);
 	}
@@ -231,11 +231,11 @@ static void test_docker_socket(void **state)
 	assert_int_equal(f->scan.stats.sockets_down, 1);
 	assert_true(strncmp(f->scan.stats.last_error, "docker-api: ", 12) == 0);
 	fake_answer.body = "[]";
-	scan_run(&f->scan, 3);
+	scan_sources_run(&f->scan, 3);
 	assert_int_equal(fake_directory.count, 0);
 	assert_int_equal(fake_answer.clients, 1);
 	memset(long_path, 'a', sizeof(long_path) - 1);
-	scan_release(&f->scan);
+	scan_sources_release(&f->scan);
 	assert_int_equal(scan_init(&f->scan,
 				   &(struct runtimes_options){ .podman_socket = long_path }, NULL,
 				   &f->stop, -1),
@@ -250,12 +250,12 @@ static void test_first_source_names(void **state)
 	tree_write(&f->tree, TASKS "/k8s.io/x1/config.json", web_bundle);
 	tree_write(&f->tree, "/var/lib/docker/containers/x1/config.v2.json",
 		   "{\"ID\":\"x1\",\"Name\":\"/other\"}");
-	scan_run(&f->scan, 1);
-	scan_run(&f->scan, 2);
+	scan_sources_run(&f->scan, 1);
+	scan_sources_run(&f->scan, 2);
 	assert_string_equal(fake_find("x1")->name, "web");
 	assert_int_equal(fake_directory.puts, 1);
 	tree_remove(&f->tree, TASKS "/k8s.io/x1");
-	scan_run(&f->scan, 3);
+	scan_sources_run(&f->scan, 3);
 	assert_string_equal(fake_find("x1")->name, "other");
 	assert_int_equal(fake_directory.removes, 0);
 }
@@ -270,12 +270,12 @@ static void test_full_directory(void **state)
 		(void)snprintf(path, sizeof(path), TASKS "/default/c%d/config.json", i);
 		tree_write(&f->tree, path, web_bundle);
 	}
-	scan_run(&f->scan, 1);
+	scan_sources_run(&f->scan, 1);
 	assert_int_equal(fake_directory.count, 2);
 	assert_int_equal(f->scan.stats.refused, 3);
 	assert_int_equal(f->scan.stats.bad, 0);
 	fake_directory.room = 5;
-	scan_run(&f->scan, 2); /* tried again */
+	scan_sources_run(&f->scan, 2); /* tried again */
 	assert_int_equal(fake_directory.count, 5);
 	assert_int_equal(f->scan.stats.refused, 0);
 }
@@ -285,11 +285,11 @@ static void test_stop_takes_nothing_back(void **state)
 	struct fixture *f = *state;
 
 	tree_write(&f->tree, TASKS "/default/c1/config.json", web_bundle);
-	scan_run(&f->scan, 1);
+	scan_sources_run(&f->scan, 1);
 	tree_remove(&f->tree, TASKS "/default/c1");
 	tree_write(&f->tree, TASKS "/default/c2/config.json", web_bundle);
 	f->stop = true;
-	scan_run(&f->scan, 2);
+	scan_sources_run(&f->scan, 2);
 	assert_non_null(fake_find("c1"));
 	assert_null(fake_find("c2"));
 	assert_string_equal(f->scan.stats.present, "containerd");
