@@ -30,11 +30,13 @@ static const struct part {
 } parts[BPF_PARTS] = {
 	[BPF_PART_WALK] = { { "walk" }, "threads are read by the slower iterator" },
 	[BPF_PART_ITERATE] = { { "iterate" }, "many threads take several walks" },
-	[BPF_PART_ENDS] = { { "ended", "ended_raw" }, "what ends between two passes is not seen" },
+	[BPF_PART_ENDS] = { { "ended", "ended_raw" },
+			    "processes that end between two passes are not seen" },
 	[BPF_PART_EXITS] = { { "exiting", "exiting_raw" },
-			     "what is freed unseen by BPF is charged without its last run" },
+			     "tasks freed where no BPF program runs are charged without their "
+			     "last run" },
 	[BPF_PART_CGROUPS] = { { "cgroup_made" },
-			       "work in a cgroup that is gone at once may lack an owner" },
+			       "work in a short-lived cgroup may lack an owner" },
 };
 
 /* The way in which each part is to be loaded, or -1: not. */

@@ -64,7 +64,7 @@ void bpf_refusal_explain(const struct bpf_refusal *refusal, char *text, size_t s
 			       refusal->kernel.major, refusal->kernel.minor);
 	else if (!refusal->has_btf)
 		(void)snprintf(text, size,
-			       "the kernel shows no type information in /sys/kernel/btf/vmlinux; "
+			       "the kernel has no type information in /sys/kernel/btf/vmlinux; "
 			       "boot one built with CONFIG_DEBUG_INFO_BTF=y");
 	else if (!refusal->has_cap_bpf || !refusal->has_cap_perfmon)
 		(void)snprintf(text, size,
@@ -89,7 +89,7 @@ void bpf_refusal_explain(const struct bpf_refusal *refusal, char *text, size_t s
 			       strerrordesc_np(-refusal->err));
 	else
 		(void)snprintf(text, size,
-			       "the kernel refused the programs (%s); --log.level=debug shows its "
-			       "verifier's words",
+			       "the kernel refused the programs (%s); --log.level=debug shows the "
+			       "output of its verifier",
 			       strerrordesc_np(-refusal->err));
 }

@@ -219,7 +219,8 @@ static void emit(enum log_level level, int err, const char *msg)
 
 	if (!emit_line(level, err, msg) || lost == said)
 		return;
-	(void)snprintf(text, sizeof(text), "%llu lines before the last were lost: nobody read them",
+	(void)snprintf(text, sizeof(text),
+		       "%llu lines before the last were lost: standard error was not read",
 		       (unsigned long long)(lost - said));
 	if (emit_line(LOG_LEVEL_WARN, 0, text))
 		__atomic_store_n(&said_lines, lost, __ATOMIC_RELAXED);
@@ -246,7 +247,7 @@ static void log_va(enum log_level level, int err, const char *fmt, va_list ap)
 		emit(level, err, msg);
 	}
 	if (held) {
-		(void)snprintf(msg, sizeof(msg), "%llu more lines of this level were held back",
+		(void)snprintf(msg, sizeof(msg), "%llu more lines of this level were suppressed",
 			       (unsigned long long)held);
 		emit(level, 0, msg);
 	}

@@ -21,11 +21,11 @@ int config_check_interval(const struct config *config, const char *reachable, st
 	if (config->monitor.interval_ns >= NSEC_PER_SEC || config->web.allow_fast_updates ||
 	    !reachable)
 		return 0;
-	return diag_set(diag, -EINVAL,
-			"monitor.interval: others than this machine's processes can read at "
-			"\"%.100s\", and readings below 1s tell them what runs here; "
-			"web.allow-fast-updates allows it",
-			reachable);
+	return diag_set(
+		diag, -EINVAL,
+		"monitor.interval: processes outside this machine can connect to \"%.100s\", and "
+		"readings below 1s reveal what runs here; web.allow-fast-updates allows it",
+		reachable);
 }
 
 int config_check(const struct option_values *values, struct diag *diag)
@@ -33,9 +33,8 @@ int config_check(const struct option_values *values, struct diag *diag)
 	const struct config *config = (const struct config *)(const void *)values;
 
 	if (config->idle.mode == IDLE_MODE_FIXED && !config->idle.watts_count)
-		return diag_set(
-			diag, -EINVAL,
-			"idle.mode: fixed wants idle.watts to say how much, as in package=12.5");
+		return diag_set(diag, -EINVAL,
+				"idle.mode: fixed needs idle.watts, as in package=12.5");
 	if (!config->web.listen_count)
 		return diag_set(diag, -EINVAL,
 				"web.listen-address: must have at least one address");

@@ -86,8 +86,8 @@ static const struct option log_rows[] = {
 static const struct option host_rows[] = {
 	{ "host.sysfs", NULL, OPTION_STRING, FIELD(config_host, sysfs), .default_text = "/sys",
 	  .metavar = "DIR",
-	  .help = "Where the host's sysfs is mounted: sensors and topology. What the tree lacks is "
-		  "absent, not an error." },
+	  .help = "Where the host's sysfs is mounted, for sensors and topology. A file that is "
+		  "missing there is not an error." },
 	{ "host.procfs", NULL, OPTION_STRING, FIELD(config_host, procfs), .default_text = "/proc",
 	  .metavar = "DIR", .help = "Where the host's procfs is mounted." },
 	{ "host.cgroupfs", NULL, OPTION_STRING, FIELD(config_host, cgroupfs),
@@ -95,12 +95,13 @@ static const struct option host_rows[] = {
 	  .help = "Where the host's cgroup hierarchy is mounted." },
 	{ "host.state-dir", NULL, OPTION_STRING, FIELD(config_host, state_dir),
 	  .default_text = "/var/lib/kepler", .metavar = "DIR", .may_be_empty = true,
-	  .help = "Where what was learned about idle power survives a restart. Empty: keep no "
+	  .help = "Directory in which learned idle power survives a restart. Empty: keep no "
 		  "state." },
 	{ "host.state-every", NULL, OPTION_DURATION, FIELD(config_host, state_every_ns),
 	  RANGE(NSEC_PER_SEC, 24 * 3600 * NSEC_PER_SEC), .default_text = "5m",
 	  .metavar = "DURATION", .reloadable = true,
-	  .help = "How often it is written there; at the end it is, too." },
+	  .help = "How often the state is written to host.state-dir. It is also written at "
+		  "shutdown." },
 };
 
 static const struct option monitor_rows[] = {
@@ -110,36 +111,36 @@ static const struct option monitor_rows[] = {
 	{ "monitor.hang-limit", NULL, OPTION_DURATION, FIELD(config_monitor, hang_limit_ns),
 	  RANGE(NSEC_PER_SEC, 3600 * NSEC_PER_SEC), .default_text = "30s", .metavar = "DURATION",
 	  .reloadable = true,
-	  .help = "How long the loop that measures may stand still, if that is more than three "
-		  "intervals. Beyond, /healthz and /metrics answer 503." },
+	  .help = "How long the measuring loop may stand still before /healthz and /metrics "
+		  "answer 503. Three intervals are always allowed." },
 	{ "monitor.max-processes", NULL, OPTION_U32, FIELD(config_monitor, max_processes),
 	  RANGE(256, 4194304), .default_text = "20000", .metavar = "N",
-	  .help = "How many processes have a row of their own. Beyond it the smallest are merged "
-		  "into the row \"other\" of their container, and counted. Run times are tracked "
-		  "of four times as many processes: the CPU time of any beyond that is the node's "
-		  "alone, and its energy is unattributed." },
+	  .help = "How many processes have a row of their own. Above this limit the smallest are "
+		  "merged into the row \"other\" of their container, and counted. Run times are "
+		  "tracked for four times as many processes; any process beyond that is measured "
+		  "only as part of the node, and its energy is unattributed." },
 	{ "monitor.max-containers", NULL, OPTION_U32, FIELD(config_monitor, max_containers),
 	  RANGE(16, 65536), .default_text = "1000", .metavar = "N",
-	  .help = "Containers, services and scopes that are told apart. Beyond, the smallest are "
-		  "in the \"other\" of their namespace, and counted." },
+	  .help = "How many containers, services and scopes have a row of their own. Above this "
+		  "limit the smallest are merged into the row \"other\" of their namespace, and "
+		  "counted." },
 };
 
 static const struct option bpf_rows[] = {
 	{ "bpf.enabled", NULL, OPTION_BOOL, FIELD(activity_options, allow_bpf),
 	  .default_text = "true",
-	  .help = "Read processes' run time with BPF where the kernel lets it. Otherwise, and "
-		  "where "
-		  "it does not, /proc is read." },
+	  .help = "Read the run times of processes with BPF where the kernel allows it. "
+		  "Otherwise they are read from /proc." },
 	{ "bpf.end-buffer", NULL, OPTION_SIZE, FIELD(activity_options, end_buffer_bytes),
 	  RANGE(64, 65536), .default_text = "512KiB", .metavar = "SIZE",
-	  .help = "Buffer for processes that end between two readings. What does not fit is "
-		  "charged to its cgroup where that is known, else to the node as unattributed, "
-		  "and counted." },
+	  .help = "Buffer for processes that end between two readings. Processes that do not "
+		  "fit are counted, and charged to their cgroup if it is known, else to the "
+		  "node as unattributed." },
 };
 
 static const struct option meter_own_rows[] = {
 	{ "meter.enabled", NULL, OPTION_BOOL, FIELD(config, meter_enabled), .default_text = "true",
-	  .help = "Use the machine's energy meters. Without, energy is estimated even where a "
+	  .help = "Use the machine's energy meters. If false, energy is estimated even where a "
 		  "meter exists." },
 };
 
@@ -147,28 +148,27 @@ static const struct option meter_rows[] = {
 	{ "meter.read-deadline", NULL, OPTION_DURATION, FIELD(meter_options, read_deadline_ns),
 	  RANGE(NSEC_PER_MSEC, 60 * NSEC_PER_SEC), .default_text = "100ms", .metavar = "DURATION",
 	  .help = "A meter that answers later than this misses the interval. A zone that takes "
-		  "longer than a quarter of it no longer keeps the others waiting." },
+		  "longer than a quarter of this time no longer delays the other zones." },
 	{ "meter.max-watts", NULL, OPTION_MICRO, FIELD(meter_options, max_power_uw),
 	  RANGE(0, 1000000), .default_text = "0", .metavar = "WATTS",
-	  .help = "Readings of a zone that mean more power than this are taken for faults. 0: "
-		  "2,000 "
-		  "W for package, core and uncore, 1,000 W for dram, 20,000 W for psys. Counters "
-		  "are "
-		  "read at least twice in the time that they turn in at this power." },
+	  .help = "Readings of a zone that imply more power than this are refused as faults. 0 "
+		  "means 2,000 W for package, core and uncore, 1,000 W for dram, and 20,000 W "
+		  "for psys. Counters are read at least twice in the time in which they would "
+		  "wrap at this power." },
 };
 
 static const struct option model_rows[] = {
 	{ "model.machine", NULL, OPTION_STRING, FIELD(config, model_machine), .default_text = "",
 	  .metavar = "FACTS", .may_be_empty = true,
-	  .help = "Overrides what the power model believes about this machine, as in "
+	  .help = "Overrides facts about this machine that the power model uses, as in "
 		  "cores=8,threads=16,year=2021." },
 };
 
 static const struct option idle_rows[] = {
 	{ "idle.mode", NULL, OPTION_ENUM, FIELD(idle_options, mode), .choices = idle_modes,
 	  .default_text = "learned", .metavar = "MODE", .reloadable = true,
-	  .help = "How a measured zone's idle power is known: learned from readings, fixed by "
-		  "idle.watts, or not at all (all energy is dynamic)." },
+	  .help = "How the idle power of a measured zone is determined: learned from readings, "
+		  "fixed by idle.watts, or off (all energy is dynamic)." },
 	{ "idle.watts", NULL, OPTION_AMOUNTS,
 	  LIST(idle_options, watts, watts_count, IDLE_WATTS_MAX), RANGE(0, 1000000),
 	  .default_text = "", .metavar = "ZONE=WATTS", .example = "package=12.5",
@@ -176,20 +176,20 @@ static const struct option idle_rows[] = {
 	  .help = "Idle power of a zone (package), or of one zone of several (package-0)." },
 	{ "idle.share", NULL, OPTION_ENUM, FIELD(idle_options, share), .choices = idle_shares,
 	  .default_text = "node", .metavar = "POLICY", .reloadable = true,
-	  .help = "Who bears idle energy: nobody (it stays with the node), workloads by their "
-		  "size, "
-		  "by their usage, or all alike." },
+	  .help = "How idle energy is shared: not at all (it stays with the node), among "
+		  "workloads by their size or by their usage, or among all of them equally." },
 };
 
 static const struct option kube_rows[] = {
 	{ "kube.pods", NULL, OPTION_ENUM, FIELD(kube_options, source), .choices = kube_pods,
 	  .default_text = "auto", .metavar = "SOURCE",
-	  .help = "Who names this node's pods: the kubelet, the API server, or nobody. auto: in a "
-		  "pod, or with kube.kubeconfig, the kubelet where it answers, else the API "
-		  "server." },
+	  .help = "Source of the names of this node's pods: the kubelet, the API server, or "
+		  "off. auto: in a pod, or with kube.kubeconfig, the kubelet where it answers, "
+		  "else the API server." },
 	{ "kube.kubeconfig", "kube.config", OPTION_STRING, FIELD(kube_options, kubeconfig),
 	  .default_text = "", .metavar = "FILE", .may_be_empty = true,
-	  .help = "How to reach the API server. Empty: as the pod's service account says." },
+	  .help = "Kubeconfig with which to reach the API server. Empty: use the pod's service "
+		  "account." },
 	{ "kube.context", NULL, OPTION_STRING, FIELD(kube_options, context), .default_text = "",
 	  .metavar = "NAME", .may_be_empty = true,
 	  .help = "Context of the kubeconfig. Empty: its current-context." },
@@ -202,49 +202,49 @@ static const struct option kube_rows[] = {
 		  "https://127.0.0.1:10250." },
 	{ "kube.kubelet-ca-file", NULL, OPTION_STRING, FIELD(kube_options, kubelet_ca_file),
 	  .default_text = "", .metavar = "FILE", .may_be_empty = true,
-	  .help = "CA that the kubelet's certificate is verified with. Empty: the API server's." },
+	  .help = "CA with which the kubelet's certificate is verified. Empty: the API "
+		  "server's CA." },
 	{ "kube.pod-labels", NULL, OPTION_STRING, FIELD(kube_options, pod_labels),
 	  .default_text = "", .metavar = "NAMES", .may_be_empty = true,
-	  .help = "Labels and annotations of pods to show on series of pods, separated by commas: "
-		  "app,team." },
+	  .help = "Labels and annotations of pods to show on the series of pods, separated by "
+		  "commas: app,team." },
 };
 
 static const struct option runtimes_own_rows[] = {
 	{ "runtimes.enabled", NULL, OPTION_BOOL, FIELD(config, runtimes_enabled),
 	  .default_text = "true",
-	  .help = "Read the names of containers that Kubernetes does not name from what Docker, "
-		  "Podman, containerd and CRI-O keep on this host." },
+	  .help = "Read the names of containers that Kubernetes does not name from the files "
+		  "that Docker, Podman, containerd and CRI-O keep on this host." },
 };
 
 static const struct option runtimes_rows[] = {
 	{ "runtimes.docker-socket", NULL, OPTION_STRING, FIELD(runtimes_options, docker_socket),
 	  .default_text = "", .metavar = "PATH", .may_be_empty = true,
-	  .help = "Ask Docker itself, too: /run/docker.sock. Who may connect there may do "
-		  "anything." },
+	  .help = "Also ask Docker itself, through its socket: /run/docker.sock. A process "
+		  "with access to that socket can do anything on the host." },
 	{ "runtimes.podman-socket", NULL, OPTION_STRING, FIELD(runtimes_options, podman_socket),
 	  .default_text = "", .metavar = "PATH", .may_be_empty = true,
-	  .help = "Ask Podman itself, too: /run/podman/podman.sock." },
+	  .help = "Also ask Podman itself, through its socket: /run/podman/podman.sock." },
 };
 
 static const struct option pages_rows[] = {
 	{ "metrics.schema", NULL, OPTION_ENUM, FIELD(page_options, schema), .choices = schemas,
 	  .default_text = "classic", .metavar = "SCHEMA", .reloadable = true,
-	  .help = "Names of the metrics: those of classic Kepler (up to 0.9), of the current one "
-		  "(from 0.10), or both." },
+	  .help = "Names of the metrics: those of classic Kepler (up to 0.9), those of current "
+		  "Kepler (from 0.10), or both." },
 	{ "metrics.created", NULL, OPTION_BOOL, FIELD(page_options, created),
 	  .default_text = "false", .reloadable = true,
-	  .help = "Follow each counter by a _created line, the time at which it began, where "
-		  "OpenMetrics is asked for. Prometheus stores each as a series of its own, which "
-		  "doubles what it keeps, unless its feature created-timestamp-zero-ingestion "
-		  "reads them as start times." },
+	  .help = "Add a _created line with its start time to each counter in OpenMetrics "
+		  "responses. Prometheus stores each such line as a series of its own, which "
+		  "doubles the number of series, unless its feature "
+		  "created-timestamp-zero-ingestion reads them as start times." },
 };
 
 static const struct option publication_rows[] = {
 	{ "metrics.process.min-joules", NULL, OPTION_MICRO, FIELD(publisher_options, min_uj),
 	  RANGE(0, 1000000000), .default_text = "1", .metavar = "JOULES", .reloadable = true,
-	  .help = "Energy from which a process has series of its own. What it used before is in "
-		  "its "
-		  "container's \"other\"." },
+	  .help = "Energy that a process has to use before it gets series of its own. Until then "
+		  "its energy is in the row \"other\" of its container, where it stays." },
 	{ "metrics.settle", NULL, OPTION_DURATION, FIELD(publisher_options, settle_ns),
 	  RANGE(0, 3600 * NSEC_PER_SEC), .default_text = "15s", .metavar = "DURATION",
 	  .reloadable = true,
@@ -258,38 +258,40 @@ static const struct option publication_rows[] = {
 static const struct option metrics_rows[] = {
 	{ "metrics.max-series", NULL, OPTION_U32, FIELD(config_metrics, max_series),
 	  RANGE(1000, 10000000), .default_text = "50000", .metavar = "N", .reloadable = true,
-	  .help = "Series of one response. Beyond, the smallest processes are folded together, and "
-		  "counted." },
+	  .help = "Limit on the series of one response. Above it the smallest processes are "
+		  "merged, and counted." },
 	{ "metrics.services", NULL, OPTION_ENUM, FIELD(config_metrics, services),
 	  .choices = services, .default_text = "unit", .metavar = "HOW",
-	  .help = "systemd units apart, or all of them merged into system_processes as classic "
-		  "Kepler has them." },
+	  .help = "Show each systemd unit by itself, or merge all of them into "
+		  "system_processes as classic Kepler does." },
 };
 
 static const struct option web_rows[] = {
 	{ "web.listen-address", "web.listenAddresses", OPTION_STRINGS,
 	  LIST(config_web, listen, listen_count, CONFIG_LISTEN_MAX),
 	  .default_text = "127.0.0.1:28282", .metavar = "ADDRESS", .check = http_listen_check,
-	  .help = "HOST:PORT, [IPV6]:PORT, :PORT for all addresses, or unix:PATH for a socket in a "
-		  "directory that is there." },
+	  .help = "HOST:PORT, [IPV6]:PORT, :PORT for all addresses, or unix:PATH for a socket "
+		  "in an existing directory." },
 	{ "web.socket-mode", NULL, OPTION_STRING, FIELD(config_web, socket_mode),
 	  .default_text = "0660", .metavar = "MODE", .check = check_mode,
 	  .help = "Mode of a unix socket, in octal; write permission allows a process to "
-		  "connect. Its group is Kepler's, or that of a directory with the setgid bit." },
+		  "connect. Its group is Kepler's, or that of its directory if that has the "
+		  "setgid bit." },
 	{ "web.allowed-hosts", NULL, OPTION_STRINGS,
 	  LIST(config_web, allowed_hosts, allowed_hosts_count, CONFIG_HOSTS_MAX),
 	  .default_text = "", .metavar = "NAME", .check = http_host_check_name,
-	  .help = "Names that requests may be for (their Host header) beside addresses, names "
-		  "without a dot, this host's and node's own, *.svc and *.cluster.local: NAME, "
-		  "*.NAME for all below it, or * for any. Others are answered with 421, so that no "
-		  "web page can read this one through a name of its own." },
+	  .help = "Names that are accepted in the Host header of a request, besides addresses, "
+		  "names without a dot, the names of this host and node, *.svc and "
+		  "*.cluster.local: NAME, *.NAME for all names below it, or * for any. Other "
+		  "requests are answered with 421, so that no web page can read the metrics "
+		  "through a name of its own (DNS rebinding)." },
 	{ "web.allow-fast-updates", NULL, OPTION_BOOL, FIELD(config_web, allow_fast_updates),
 	  .default_text = "false", .reloadable = true,
-	  .help = "Allow a monitor.interval below 1s where others than this machine's processes "
-		  "can connect. The finer the readings, the more they tell of what runs here." },
+	  .help = "Allow a monitor.interval below 1s where processes outside this machine can "
+		  "connect. The finer the readings, the more they reveal of what runs here." },
 	{ "web.max-connections", NULL, OPTION_U32, FIELD(config_web, max_connections),
 	  RANGE(4, 10000), .default_text = "128", .metavar = "N",
-	  .help = "Connections that may be open at once." },
+	  .help = "Limit on the connections that are open at once." },
 };
 
 static const struct option table_rows[] = {
@@ -301,19 +303,20 @@ static const struct option table_rows[] = {
 static const struct option security_rows[] = {
 	{ "security.seccomp", NULL, OPTION_BOOL, FIELD(config_security, seccomp),
 	  .default_text = "true",
-	  .help = "After start, deny every system call that is not needed, and let the kernel end "
-		  "the program at those that only an intruder makes." },
+	  .help = "After the start, deny every system call that is not needed. A call that "
+		  "only an intruder would make ends the program." },
 	{ "security.seccomp-log", NULL, OPTION_BOOL, FIELD(config_security, seccomp_log),
 	  .default_text = "false",
-	  .help = "Only log (kernel log or audit) what the filter would deny." },
+	  .help = "Only log (kernel log or audit log) the system calls that the filter would "
+		  "deny." },
 	{ "security.landlock", NULL, OPTION_BOOL, FIELD(config_security, landlock),
 	  .default_text = "true",
-	  .help = "Let the kernel refuse to write any file outside host.state-dir, and to read "
-		  "what lies in /home, /root, /srv, /boot, /mnt and /media but what options "
-		  "name." },
+	  .help = "Have the kernel refuse to write any file outside host.state-dir, and to "
+		  "read any file in /home, /root, /srv, /boot, /mnt and /media except those "
+		  "that options name." },
 	{ "security.drop-capabilities", NULL, OPTION_BOOL,
 	  FIELD(config_security, drop_capabilities), .default_text = "true",
-	  .help = "After start, give up every capability that later readings do not need." },
+	  .help = "After the start, give up every capability that later readings do not need." },
 };
 
 static const struct option_section sections[] = {

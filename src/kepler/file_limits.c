@@ -212,8 +212,8 @@ static int make_rules(struct offload *pool, const struct config *config, struct 
 	(void)pthread_mutex_lock(&job->lock);
 	(void)snprintf(hanging->paths[hanging->count], PATH_MAX, "%s", job->touched);
 	(void)pthread_mutex_unlock(&job->lock);
-	log_warn("%s does not answer and is left alone: what lies there is not written until a "
-		 "restart, nor read if it is in /home or the like",
+	log_warn("%s does not answer: until a restart nothing there can be written, nor read "
+		 "if it is in /home or the like",
 		 hanging->paths[hanging->count++]);
 	offload_abandon(pool, &job->job);
 	return diag_set(diag, -ETIMEDOUT, "too many paths do not answer");
@@ -250,8 +250,8 @@ int file_limits_enter(const struct config *config)
 		return 0;
 	r = enter(config, &diag);
 	if (r == -EOPNOTSUPP)
-		log_info("which files may be written is not limited: %s", diag.text);
+		log_info("file access is not limited: %s", diag.text);
 	else if (r < 0)
-		log_warn("which files may be written is not limited: %s", diag.text);
+		log_warn("file access is not limited: %s", diag.text);
 	return r < 0 ? 0 : r;
 }

@@ -142,7 +142,7 @@ enum idle_outcome idle_state_open(struct idle_state_keeper *keeper, const char *
 	return wait_for_job(keeper, patience_ns, diag);
 }
 
-_Static_assert(STATE_ENTRIES_MAX >= METER_ZONES_MAX, "each zone of a meter has its line");
+_Static_assert(STATE_ENTRIES_MAX >= METER_ZONES_MAX, "each zone of a meter has its own line");
 
 /* "rapl-sysfs/package-0": two sources may know one zone, and each teaches another idle power. */
 static void state_key(const struct zone *zone, char key[STATE_KEY_MAX])
@@ -195,7 +195,7 @@ static int collect(const struct interval_engine *engine, struct state *state, st
 		int r = collect_zone(engine, i, state);
 
 		if (r < 0)
-			return diag_set(diag, r, "the learner of zone %zu cannot be written down",
+			return diag_set(diag, r, "what was learned about zone %zu cannot be saved",
 					i);
 	}
 	return 0;
@@ -211,7 +211,7 @@ enum idle_outcome idle_state_save(struct idle_state_keeper *keeper,
 	if (!keeper->dir || !keeper->dir[0])
 		return IDLE_NOTHING;
 	if (keeper->job) {
-		(void)diag_set(diag, -EBUSY, "%s: what was begun %.0f s ago has not ended",
+		(void)diag_set(diag, -EBUSY, "%s: the read or write begun %.0f s ago has not ended",
 			       keeper->dir, (double)(now_ns - keeper->began_ns) / 1e9);
 		return IDLE_FAILED;
 	}

@@ -22,7 +22,7 @@ static const struct command commands[] = {
 
 static const struct program kepler = {
 	.name = "kepler",
-	.about = "Whose joules were these? Energy per process and service, as Prometheus metrics.",
+	.about = "Measures energy per process and service, as Prometheus metrics.",
 	.commands = commands,
 	.count = ARRAY_SIZE(commands),
 	.unnamed = &commands[0],

@@ -158,7 +158,8 @@ static void wait_for_kubernetes(struct names *names, uint64_t patience_ns)
 		now_ns = clock_ns(CLOCK_MONOTONIC);
 	}
 	if (names->job)
-		note_kube(names, -ETIMEDOUT, "its files cannot be read: no answer");
+		note_kube(names, -ETIMEDOUT,
+			  "its files cannot be read: the file system does not answer");
 }
 
 static void begin_runtimes(struct names *names)
@@ -199,10 +200,10 @@ void names_reconfigure(struct names *names, const struct config *config)
 static void tell_of_start(const char *what, const char *error, bool *told)
 {
 	if (error[0] && !*told)
-		log_warn("%s: %s; it is tried again every %llu s", what, error,
+		log_warn("%s: %s; retrying every %llu s", what, error,
 			 NAMES_RETRY_NS / NSEC_PER_SEC);
 	else if (!error[0] && *told)
-		log_info("%s: they are asked now", what);
+		log_info("%s: recovered", what);
 	*told = error[0] != '\0';
 }
 

@@ -45,12 +45,10 @@ static void answer_hung(struct http_response *response, const struct heartbeat_s
 {
 	char *text = NULL;
 
-	if (asprintf(&text,
-		     "the loop that measures has not turned for %.0f s (limit %.0f s); it is at: "
-		     "%s\n",
+	if (asprintf(&text, "the measuring loop has stood still for %.0f s (limit %.0f s) at: %s\n",
 		     (double)state->silence_ns / 1e9, (double)state->limit_ns / 1e9,
 		     state->doing) < 0) {
-		answer_text(response, 503, "the loop that measures does not turn\n");
+		answer_text(response, 503, "the measuring loop stands still\n");
 	} else {
 		answer_text(response, 503, text);
 		response->release = free;
@@ -254,8 +252,8 @@ void web_sweep(struct web *web, uint64_t now_ns)
 	if (stats.accept_errors == web->accept_errors ||
 	    (web->starved_ns && now_ns - web->starved_ns < STARVED_EVERY))
 		return;
-	log_warn("HTTP: connections found no file descriptor (too many open files); raise their "
-		 "limit: LimitNOFILE=, ulimit -n");
+	log_warn("HTTP connections are waiting: too many open files; raise the limit: "
+		 "LimitNOFILE=, ulimit -n");
 	web->accept_errors = stats.accept_errors;
 	web->starved_ns = now_ns;
 }

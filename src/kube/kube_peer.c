@@ -276,7 +276,7 @@ static int finish_list(struct kube *kube, const char *source, const struct list_
 	if (r == 0)
 		r = read_rest(&reader->stream, page);
 	if (r < 0)
-		kube_note_failure(kube, source, "the answer is no list of pods");
+		kube_note_failure(kube, source, "the answer is not a list of pods");
 	return r;
 }
 

@@ -88,7 +88,7 @@ static const yaml_node_t *find_named(struct kubeconfig *config, const yaml_node_
 				return inner;
 		}
 	}
-	(void)snprintf(what, sizeof(what), "no %s is called %.128s", inner_key, name);
+	(void)snprintf(what, sizeof(what), "there is no %s named %.128s", inner_key, name);
 	(void)fail_at(config, list ? list : root, -EINVAL, what);
 	return NULL;
 }
@@ -233,7 +233,7 @@ static int read_tls_name(struct kubeconfig *config, const yaml_node_t *cluster)
 		r = http_tls_name_apply(server, name, &route);
 		if (r == -EINVAL)
 			return fail_at(config, find(config, cluster, "tls-server-name"), r,
-				       "tls-server-name is no DNS name or IPv4 address");
+				       "tls-server-name is not a DNS name or IPv4 address");
 		if (r < 0)
 			return diag_set(config->diag, r, "out of memory");
 		http_tls_name_release(&route);
@@ -277,7 +277,7 @@ static int read_cluster(struct kubeconfig *config, const yaml_node_t *cluster)
 static int refuse_users(struct kubeconfig *config, const yaml_node_t *user)
 {
 	static const char *const refused[][2] = {
-		{ "exec", "no program is run for credentials; use tokenFile or a client "
+		{ "exec", "programs for credentials are never run; use tokenFile or a client "
 			  "certificate" },
 		{ "auth-provider", "use tokenFile or a client certificate" },
 		{ "username", "use tokenFile or a client certificate" },
@@ -335,7 +335,7 @@ static int read_user(struct kubeconfig *config, const yaml_node_t *user)
 		access->client_key_file && !find_text(config, user, "client-key-data");
 	if (r == 0 && !access->client_cert_file != !access->client_key_file)
 		r = fail_at(config, user, -EINVAL,
-			    "client-certificate and client-key belong together");
+			    "client-certificate and client-key must be given together");
 	return r == 0 ? check_secrets(config, user) : r;
 }
 

@@ -86,7 +86,7 @@ static int list_all(struct kube *kube, struct kube_fault *fault)
 		bool last;
 
 		if (pages == PAGES_MAX) {
-			kube_note_failure(kube, "apiserver", "a list of pages without end");
+			kube_note_failure(kube, "apiserver", "the list has too many pages");
 			r = -EPROTO;
 			break;
 		}
@@ -262,7 +262,7 @@ static int judge_cut(struct watcher *watcher, int r, bool early)
 	if (watcher->status != 200 || watcher->error_code)
 		return 0;
 	if (r == 0 && early)
-		kube_note_failure(watcher->kube, "apiserver", "watch: it ended before its time");
+		kube_note_failure(watcher->kube, "apiserver", "watch: it ended early");
 	return early || (r < 0 && r != -ENOMEM) ? -ECONNABORTED : 0;
 }
 

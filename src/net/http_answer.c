@@ -114,7 +114,7 @@ static bool ask_for_page(struct http_answerer *answerer, const struct http_route
 		return false;
 	}
 	static_answer(response, MHD_HTTP_SERVICE_UNAVAILABLE,
-		      "503: too many read at once, try again\n");
+		      "503: too many clients read at once, try again\n");
 	response->retry_after_s = 1;
 	return true;
 }
@@ -329,7 +329,7 @@ static enum MHD_Result answer_request(struct http_answerer *answerer, struct MHD
 	route = find_route(answerer, path);
 	if (!is_for_us(answerer, mhd, connection, host, host_len))
 		static_answer(&response, MHD_HTTP_MISDIRECTED_REQUEST,
-			      "421: the request's Host is no name of this machine; "
+			      "421: the request's Host is not a name of this machine; "
 			      "--web.allowed-hosts can allow it\n");
 	else if (!route)
 		static_answer(&response, MHD_HTTP_NOT_FOUND,

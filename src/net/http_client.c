@@ -385,10 +385,9 @@ static int perform(struct http_client *client, const struct http_request_options
 	(void)client->curl->multi_remove_handle(client->multi, client->easy);
 	if (transfer->stopped) {
 		r = transfer->stopped;
-		why = r == -EMSGSIZE ? "the answer is too large" : "the answer was not taken";
+		why = r == -EMSGSIZE ? "the answer is too large" : "the answer was refused";
 	} else if (r == -ETIMEDOUT) {
-		why = transfer->answered ? "the answer went on too slowly"
-					 : "no answer came in time";
+		why = transfer->answered ? "the answer came too slowly" : "no answer came in time";
 	} else if (r < 0) {
 		why = strerror(-r);
 	} else {
@@ -444,9 +443,11 @@ static int make_headers(const struct http_client *client,
 	int r = 0;
 
 	if (token && (!is_header_value(token) || strlen(token) > TOKEN_MAX))
-		return diag_set(diag, -EINVAL, "%.*s: the token is not one", host_length(url), url);
+		return diag_set(diag, -EINVAL,
+				"%.*s: the token is too long or has invalid characters",
+				host_length(url), url);
 	if (token && !http_url_is_https(url))
-		return diag_set(diag, -EINVAL, "%.*s: a token may only go over https",
+		return diag_set(diag, -EINVAL, "%.*s: a token is only sent over https",
 				host_length(url), url);
 	if (request->accept)
 		r = add_header(client->curl, "Accept: ", request->accept, headers);
@@ -472,7 +473,7 @@ static int find_route(const struct http_client *client, struct outgoing *outgoin
 	if (r == 0)
 		r = add_line(client->curl, outgoing->route.connect_to.data, &outgoing->connect_to);
 	return r == 0 ? 0
-		      : diag_set(diag, r, "%.*s: cannot be called %s", host_length(url), url,
+		      : diag_set(diag, r, "%.*s: cannot be verified as %s", host_length(url), url,
 				 client->tls_server_name);
 }
 

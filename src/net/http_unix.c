@@ -75,7 +75,7 @@ static int check_place(const char *path, struct diag *diag)
 	if (!S_ISSOCK(st.st_mode))
 		return diag_set(diag, -EEXIST,
 				"cannot listen on \"" HTTP_UNIX_PREFIX
-				"%.200s\": something that is no socket lies there",
+				"%.200s\": the path exists and is not a socket",
 				path);
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (fd < 0)
@@ -84,7 +84,8 @@ static int check_place(const char *path, struct diag *diag)
 	    errno == ECONNREFUSED)
 		return 0;
 	return diag_set(diag, -EADDRINUSE,
-			"cannot listen on \"" HTTP_UNIX_PREFIX "%.200s\": another program does",
+			"cannot listen on \"" HTTP_UNIX_PREFIX
+			"%.200s\": another program listens there",
 			path);
 }
 
@@ -120,7 +121,7 @@ int http_unix_listen(const char *path, mode_t mode, struct stat *ret_made, struc
 	if (r < 0)
 		return diag_set(diag, r, "cannot listen on \"" HTTP_UNIX_PREFIX "%.200s\": %s%s",
 				path, strerror(-r),
-				r == -ENOENT ? ", its directory has to be there" : "");
+				r == -ENOENT ? "; its directory must exist" : "");
 	return r;
 }
 

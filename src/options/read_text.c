@@ -93,7 +93,7 @@ int options_read_flags(const struct option_set *set, struct option_values *value
 		if (!flag.value && option_at(set, flag.index)->type == OPTION_BOOL)
 			flag.value = flag.negated ? "false" : "true";
 		if (!flag.value && i + 1 == argc)
-			return diag_set(diag, -EINVAL, "--%s: wants a value: --%s=%s",
+			return diag_set(diag, -EINVAL, "--%s: needs a value: --%s=%s",
 					option_at(set, flag.index)->name,
 					option_at(set, flag.index)->name,
 					option_at(set, flag.index)->metavar);

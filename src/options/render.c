@@ -130,7 +130,7 @@ static void add_reference_row(const struct option_set *set, struct strbuf *out,
 			    option->alias ? ", also `" : "", option->alias ? option->alias : "",
 			    option->alias ? "`" : "");
 	strbuf_addf(out, "- changes on reload: %s\n\n",
-		    option->reloadable ? "yes" : "no, wants a restart");
+		    option->reloadable ? "yes" : "no, needs a restart");
 }
 
 void options_reference(const struct option_set *set, struct strbuf *out)

@@ -45,7 +45,7 @@ static bool run_source(struct scan *scan, unsigned rank)
 	if (r != -ECANCELED)
 		scan->stats.failures++;
 	if (r == -E2BIG)
-		scan_error(scan, r, "more containers than are looked at");
+		scan_error(scan, r, "more containers than the limit; the others are skipped");
 	return r == -E2BIG;
 }
 

@@ -371,7 +371,7 @@ int confine_apply(unsigned needs, bool log_only, struct diag *diag)
 	r = load(filter, needs, log_only);
 	seccomp_release(filter);
 	if (r < 0)
-		return diag_set(diag, r, "the kernel takes no system call filter: %s",
+		return diag_set(diag, r, "the kernel refuses the system call filter: %s",
 				strerrordesc_np(-r));
 	return 0;
 }
@@ -379,7 +379,7 @@ int confine_apply(unsigned needs, bool log_only, struct diag *diag)
 bool confine_is_supported(struct diag *diag)
 {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-	(void)diag_set(diag, 0, "this build has sanitizers, which want system calls of their own");
+	(void)diag_set(diag, 0, "this build has sanitizers, which need system calls of their own");
 	return false;
 #else
 	(void)diag;

@@ -109,8 +109,9 @@ struct privilege_gap privileges_denied(enum need need)
 	if (privileges_check(need, gaps) > 0)
 		return gaps[0];
 	return (struct privilege_gap){
-		.remedy = "no privilege is missing: look at what a security module denies, and "
-			  "whether Kepler runs in a user namespace, whose root is not the host's"
+		.remedy =
+			"no privilege is missing: check what a security module denies, and whether "
+			"Kepler runs in a user namespace, where root is not the host's root"
 	};
 }
 
@@ -191,7 +192,7 @@ int privileges_drop(unsigned needs, struct diag *diag)
 	kept = capabilities_to_keep(needs);
 	capng_clear(CAPNG_SELECT_ALL);
 	if (keep_capabilities(kept) < 0)
-		return diag_set(diag, -EINVAL, "capabilities cannot be named to the kernel");
+		return diag_set(diag, -EINVAL, "libcap-ng refuses the capabilities to keep");
 	(void)capng_apply(CAPNG_SELECT_BOUNDS); /* wants CAP_SETPCAP, which a service lacks */
 	if (capng_apply(CAPNG_SELECT_CAPS) < 0)
 		return diag_set(diag, -EPERM, "capabilities cannot be given up");

@@ -157,7 +157,7 @@ int state_parse(const char *text, size_t len, const char *machine, struct state 
 	    memcmp(text, header, header_len) != 0)
 		return diag_set(diag, -EINVAL, "of another machine");
 	if (parse_entries(text + header_len, text + body, state) < 0)
-		return diag_set(diag, -EINVAL, "not as this program writes it");
+		return diag_set(diag, -EINVAL, "not in the format that this program writes");
 	*ret = *state;
 	return 0;
 }

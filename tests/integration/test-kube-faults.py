@@ -88,7 +88,7 @@ def watch_that_ends_at_once_is_a_fault(plant):
     plant.api.fault = end
     with plant.probe(timing={}) as probe:
         probe.until(lambda p: p.stats()["failures"] >= 2)
-        assert len(plant.api.requests("watch")) == 2 and "before its time" in probe.stats()["error"], probe.stats()
+        assert len(plant.api.requests("watch")) == 2 and "ended early" in probe.stats()["error"], probe.stats()
         time.sleep(5)
         assert len(plant.api.requests("watch")) == 2
 

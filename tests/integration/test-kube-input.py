@@ -182,7 +182,7 @@ def pages_without_end(plant):
     plant.api.fault = endless
     with plant.probe() as probe:
         probe.until(lambda p: p.stats()["failures"] >= 1, what="never given up")
-        assert "without end" in probe.stats()["error"] and len(plant.api.requests("list")) >= 200
+        assert "too many pages" in probe.stats()["error"] and len(plant.api.requests("list")) >= 200
 
 
 def stop_interrupts_everything(plant):

@@ -61,9 +61,9 @@ def hung_loop():
             until("/readyz answers 503", lambda: exporter.get("/readyz")[0] == 503, 2)
             until("/healthz answers 503", lambda: exporter.get("/healthz")[0] == 503, 4)
             body = exporter.get("/healthz")[2]
-            assert b"has not turned" in body and b"waiting" in body, body
+            assert b"has stood still" in body and b"waiting" in body, body
             status, head, body = exporter.get("/metrics")
-            assert status == 503 and int(head["Retry-After"]) > 0 and b"has not turned" in body, (status, body)
+            assert status == 503 and int(head["Retry-After"]) > 0 and b"has stood still" in body, (status, body)
         until("/healthz answers 200", lambda: exporter.get("/healthz")[0] == 200)
         after = exporter.intervals(2)
         assert after.value(MISSED) > before.value(MISSED)

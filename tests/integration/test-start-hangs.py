@@ -89,7 +89,7 @@ def check_state(exporter, mount):
     """It says so, once; measures; and ends in time."""
     exporter.wait_url(PATIENCE_S)
     assert not exporter.intervals(2).imbalance_uj()
-    assert exporter.output().count(f"{mount}/state does not answer and is left alone") == 1, exporter.output()
+    assert exporter.output().count(f"{mount}/state does not answer: until a restart") == 1, exporter.output()
     ends(exporter)
 
 
@@ -105,7 +105,7 @@ def check_sensors(exporter, _):
     """Nothing can be measured, a request is told so, and a signal ends it all the same."""
     exporter.wait_url(PATIENCE_S, pattern=LISTENING)
     until("/healthz answers 503", lambda: exporter.get("/healthz")[0] == 503, 20)
-    assert b"has not turned" in exporter.get("/metrics")[2]
+    assert b"has stood still" in exporter.get("/metrics")[2]
     ends(exporter)
     assert "the start hangs" in exporter.output(), exporter.output()
 

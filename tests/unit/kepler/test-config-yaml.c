@@ -135,7 +135,7 @@ static const struct refusal refusals[] = {
 	{ "idle: {watts: [package=1, package=2]}\n",
 	  "f.yaml:1:27: idle.watts: names package twice" },
 	{ "idle: {mode: fixed}\n",
-	  "f.yaml: idle.mode: fixed wants idle.watts to say how much, as in package=12.5" },
+	  "f.yaml: idle.mode: fixed needs idle.watts, as in package=12.5" },
 	{ "\x1b[31m: 1\n", "f.yaml: byte 0: control characters are not allowed" },
 	{ "\xff: 1\n", "f.yaml: byte 0: invalid leading UTF-8 octet" },
 };

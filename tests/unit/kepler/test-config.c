@@ -194,15 +194,14 @@ static void refused(void **state)
 		{ "--meter.enabled=maybe",
 		  "--meter.enabled: must be true or false, not \"maybe\"" },
 		{ "--no-meter.enabled=true", "--no-meter.enabled: takes no value" },
-		{ "--log.level", "--log.level: wants a value: --log.level=LEVEL" },
+		{ "--log.level", "--log.level: needs a value: --log.level=LEVEL" },
 		{ "--host.sysfs=", "--host.sysfs: must be text that is not empty, not \"\"" },
 		{ "stray", "unexpected argument \"stray\"; flags begin with --" },
 		{ "-v", "unexpected argument \"-v\"; flags begin with --" },
 		{ "--idle.watts=package", "--idle.watts: must be ZONE=WATTS, such as package=12.5, "
 					  "with WATTS from 0 to 1000000, "
 					  "not \"package\"" },
-		{ "--idle.mode=fixed",
-		  "idle.mode: fixed wants idle.watts to say how much, as in package=12.5" },
+		{ "--idle.mode=fixed", "idle.mode: fixed needs idle.watts, as in package=12.5" },
 		{ "--host.sysfs=a\nb",
 		  "--host.sysfs: must be UTF-8 text without control characters" },
 	};

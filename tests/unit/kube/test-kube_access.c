@@ -157,7 +157,7 @@ static void what_can_never_work_is_refused(void **state)
 	struct diag diag = { "" };
 
 	refuse(state, SERVER_AND_NAME("https://a", "kube_api"), -EINVAL,
-	       "/config:8: tls-server-name is no DNS name or IPv4 address");
+	       "/config:8: tls-server-name is not a DNS name or IPv4 address");
 	refuse(state, SERVER_AND_NAME("https://a", "'fd00::1'"), -EINVAL, "/config:8: tls-server");
 	refuse(state, SERVER_AND_NAME("https://u@host", "host"), -EOPNOTSUPP,
 	       "/config:7: a user in the server's address is not supported");
@@ -336,7 +336,7 @@ static void broken_files_are_named(void **state)
 	refuse(state, "", -EINVAL, "current-context");
 	refuse(state, "[1]", -EINVAL, "current-context");
 	refuse(state, "a: [", -EINVAL, "/config:");
-	refuse(state, "current-context: x\n", -EINVAL, "no context is called x");
+	refuse(state, "current-context: x\n", -EINVAL, "there is no context named x");
 	for (size_t i = 0; i < ARRAY_SIZE(clusters); i++) {
 		char text[256];
 
@@ -344,19 +344,19 @@ static void broken_files_are_named(void **state)
 			text, sizeof(text),
 			"current-context: x\ncontexts:\n- {name: x, context: {cluster: c}}\n%s",
 			clusters[i]);
-		refuse(state, text, -EINVAL, "no cluster is called c");
+		refuse(state, text, -EINVAL, "there is no cluster named c");
 	}
 	refuse(state,
 	       "current-context: x\ncontexts:\n- {name: x, context: {cluster: c, user: u}}\n"
 	       "clusters:\n- {name: c, cluster: {server: \"https://a\"}}\n",
-	       -EINVAL, "no user is called u");
+	       -EINVAL, "there is no user named u");
 	refuse(state,
 	       "current-context: x\ncontexts:\n- {name: x, context: {cluster: c}}\n"
 	       "clusters:\n- {name: c, cluster: {server: \"ftp://a\"}}\n",
 	       -EINVAL, "/config:5: the cluster has no server");
 	refuse(state, CONFIG("    certificate-authority-data: \"!\"\n", ""), -EINVAL,
 	       "/config:17: is not base64");
-	refuse(state, CONFIG("", "    client-certificate: x\n"), -EINVAL, "belong together");
+	refuse(state, CONFIG("", "    client-certificate: x\n"), -EINVAL, "must be given together");
 }
 
 static void a_missing_file_is_named(void **state)

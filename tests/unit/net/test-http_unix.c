@@ -83,7 +83,7 @@ static void leaves_other_files_alone(void **state)
 	assert_int_equal(http_unix_listen(path, 0600, &made, &diag), -EEXIST);
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(http_unix_listen("/nowhere/at/all", 0600, &made, &diag), -ENOENT);
-	assert_non_null(strstr(diag.text, "its directory has to be there"));
+	assert_non_null(strstr(diag.text, "its directory must exist"));
 }
 
 static void reads_addresses_and_modes(void **state)
