@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * For each zone: what flowed since its last good reading (zone_account.h), whose work it follows
+ * For each zone: what of its span counts (zone_account.h), whose work it follows
  * (of a socket or of all; of this interval or of a gap), the split over that (attribute.h), and the
  * charges. The weights of a gap are collected before, also of those gaps that end now.
  */
@@ -39,12 +39,15 @@ void accountant_adopt(struct accountant *accountant, const struct zone *zone,
 	accountant->gap_of[z] = GAP_NONE;
 }
 
-bool accountant_hands_over(struct accountant *accountant, const struct zone_reading *readings)
+bool accountant_hands_over(struct accountant *accountant, const struct energy_span *spans,
+			   size_t span_count)
 {
 	bool counts = false;
 
-	for (size_t z = accountant->estimated; z < accountant->zone_count; z++)
-		counts |= zone_account_counts(&accountant->zones[z], &readings[z]);
+	for (size_t i = 0; i < span_count; i++) {
+		if (spans[i].zone >= accountant->estimated)
+			counts |= zone_account_counts(&accountant->zones[spans[i].zone], &spans[i]);
+	}
 	if (accountant->handed_over || !counts)
 		return false;
 	accountant->handed_over = true;
@@ -140,26 +143,34 @@ static struct attribution_input gap_work(struct accountant *accountant,
 }
 
 /* A zone that is gone comes back with another counter: what flowed meanwhile is not known. */
-static void follow_gap(struct accountant *accountant, size_t z, const struct interval *interval)
+static void follow_gap(struct accountant *accountant, size_t z, const struct interval *interval,
+		       bool has_span)
 {
-	const struct zone_account *state = &accountant->zones[z];
-	const struct zone_reading *reading = &interval->readings[z];
 	uint32_t *waits_in = &accountant->gap_of[z];
 
-	if (reading->state == ZONE_ABSENT) {
+	if (interval->status[z].state == ZONE_ABSENT) {
 		gaps_leave(&accountant->gaps, *waits_in);
 		*waits_in = GAP_NONE;
-	} else if (*waits_in == GAP_NONE && state->good_time_ns &&
-		   !zone_account_moves(state, reading)) {
+	} else if (*waits_in == GAP_NONE && !has_span && accountant->zones[z].has_span) {
 		*waits_in = gaps_enter(&accountant->gaps, interval->time_ns,
 				       place_of(accountant, interval, z));
 	}
 }
 
+/* The span of zone @z, where @next is the first that was not taken; NULL: it has none. */
+static const struct energy_span *take_span(const struct interval *interval, size_t z, size_t *next)
+{
+	if (*next >= interval->span_count || interval->spans[*next].zone != z)
+		return NULL;
+	return &interval->spans[(*next)++];
+}
+
 static void collect_gaps(struct accountant *accountant, const struct interval *interval)
 {
+	size_t next = 0;
+
 	for (size_t z = 0; z < accountant->zone_count; z++)
-		follow_gap(accountant, z, interval);
+		follow_gap(accountant, z, interval, take_span(interval, z, &next));
 	for (uint32_t i = 0; accountant->gaps.used && i < GAPS_MAX; i++) {
 		struct gap *gap = &accountant->gaps.gap[i];
 		struct attribution_input work;
@@ -215,11 +226,12 @@ static void attribute(struct accountant *accountant, uint32_t z, const struct zo
 	}
 }
 
-static void book_zone(struct accountant *accountant, uint32_t z, const struct interval *interval)
+/* A span that began before this interval is the work's of all that time: of the gap's. */
+static void book_zone(struct accountant *accountant, uint32_t z, const struct interval *interval,
+		      const struct energy_span *span)
 {
 	struct zone_account *state = &accountant->zones[z];
-	bool moves = zone_account_moves(state, &interval->readings[z]);
-	uint32_t waits_in = moves ? accountant->gap_of[z] : GAP_NONE;
+	uint32_t waits_in = span ? accountant->gap_of[z] : GAP_NONE;
 	const struct gap *gap = waits_in < GAPS_MAX ? &accountant->gaps.gap[waits_in] : NULL;
 	struct zone_activity seen = interval->measured;
 	struct attribution_input work;
@@ -230,7 +242,8 @@ static void book_zone(struct accountant *accountant, uint32_t z, const struct in
 	if (state->zone->quality == QUALITY_ESTIMATED)
 		seen.asleep_ns = 0; /* the model's clock stood still as well */
 	seen.utilisation = utilisation_of(accountant, z, interval);
-	flow = zone_account_advance(state, &interval->readings[z], &seen, accountant->settle_ns);
+	flow = zone_account_advance(state, &interval->status[z], span, &seen,
+				    accountant->settle_ns);
 	if (flow.energy_uj && waits_in != GAP_NONE) {
 		work = gap_work(accountant, interval, gap);
 		attribute(accountant, z, &flow, &work, &accountant->gap_parties, seen.asleep_ns);
@@ -238,7 +251,7 @@ static void book_zone(struct accountant *accountant, uint32_t z, const struct in
 		work = work_of(accountant, interval, place_of(accountant, interval, z));
 		attribute(accountant, z, &flow, &work, interval->parties, seen.asleep_ns);
 	}
-	if (moves) {
+	if (span) {
 		gaps_leave(&accountant->gaps, waits_in);
 		accountant->gap_of[z] = GAP_NONE;
 	}
@@ -247,13 +260,14 @@ static void book_zone(struct accountant *accountant, uint32_t z, const struct in
 void accountant_book(struct accountant *accountant, const struct interval *interval)
 {
 	struct ledger *ledger = accountant->ledger;
+	size_t next = 0;
 
 	if (parties_weigh_idle(interval->parties, ledger, share_at(accountant, interval->time_ns),
 			       interval->measured.dt_ns) < 0)
 		interval->parties->count = 0; /* no memory: nothing is charged, nothing is lost */
 	collect_gaps(accountant, interval);
 	for (size_t z = 0; z < accountant->zone_count; z++) {
-		book_zone(accountant, (uint32_t)z, interval);
+		book_zone(accountant, (uint32_t)z, interval, take_span(interval, z, &next));
 		zone_account_bear_series(&accountant->zones[z],
 					 accountant->idle_share != IDLE_SHARE_NODE);
 	}

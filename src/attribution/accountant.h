@@ -3,7 +3,7 @@
  * Books an interval: each zone's energy, dynamic and idle apart, over what ran, into the ledger.
  *
  * Pure: what was read and what ran come as a value (struct interval), and all that is kept from one
- * interval to the next is here: each zone's last reading and what is known of its idle part, the
+ * interval to the next is here: each zone's status and what is known of its idle part, the
  * gaps of zones that could not be read, and when shared idle energy begins to count. Whatever
  * fails, what cannot be charged is unattributed, and the parts sum to what the meters said.
  *
@@ -21,8 +21,10 @@
 
 /* All that the arithmetic of one interval depends on. Borrowed for the call. */
 struct interval {
-	uint64_t time_ns;                    /* MONOTONIC; when it ended */
-	const struct zone_reading *readings; /* [zone_count] */
+	uint64_t time_ns;                 /* MONOTONIC; when it ended */
+	const struct zone_status *status; /* [zone_count] */
+	const struct energy_span *spans;  /* in the order of zones, at most one of each */
+	size_t span_count;
 	struct work_sums work;
 	struct work_places places;
 	struct zone_activity measured;
@@ -53,7 +55,8 @@ void accountant_configure(struct accountant *accountant, const struct idle_optio
 /* There must be room: zone_count < ZONES_MAX. @zone lives as long as the accountant. */
 void accountant_adopt(struct accountant *accountant, const struct zone *zone,
 		      const struct idle_options *options, int64_t realtime_ms);
-/* Whether the estimate ends with these readings: a zone of a meter counts. True once. */
-bool accountant_hands_over(struct accountant *accountant, const struct zone_reading *readings);
+/* Whether the estimate ends with these spans: a zone of a meter counts. True once. */
+bool accountant_hands_over(struct accountant *accountant, const struct energy_span *spans,
+			   size_t span_count);
 /* Between ledger_begin() and ledger_close(). */
 void accountant_book(struct accountant *accountant, const struct interval *interval);

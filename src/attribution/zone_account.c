@@ -52,7 +52,7 @@ void zone_account_configure(struct zone_account *state, const struct idle_option
 	bool had_idle = zone_account_has_idle(state);
 
 	choose_idle_state(state, options);
-	if (state->good_time_ns && !had_idle && zone_account_has_idle(state))
+	if (state->has_span && !had_idle && zone_account_has_idle(state))
 		state->idle_is_new = true;
 }
 
@@ -97,18 +97,18 @@ static void learn(struct zone_account *state, const struct zone_interval *interv
 	}
 }
 
-static uint64_t idle_part(const struct zone_account *state, const struct zone_reading *reading,
-			  const struct zone_interval *interval)
+static uint64_t idle_part(const struct zone_account *state, const struct energy_span *span)
 {
 	uint64_t idle_uj = 0;
 
-	if (reading->time_ns < state->split_from_ns)
+	if (span->to_ns < state->split_from_ns)
 		return 0;
 	if (state->idle_state == IDLE_MODEL)
-		idle_uj = reading->idle_energy_uj - state->good_idle_uj;
+		idle_uj = span->idle_uj;
 	else if (state->idle_state == IDLE_FIXED || state->idle_state == IDLE_LEARNED)
-		idle_uj = muldiv_u64(state->idle_power_uw, interval->dt_ns, NSEC_PER_SEC);
-	return idle_uj < interval->energy_uj ? idle_uj : interval->energy_uj;
+		idle_uj =
+			muldiv_u64(state->idle_power_uw, span->to_ns - span->from_ns, NSEC_PER_SEC);
+	return idle_uj < span->energy_uj ? idle_uj : span->energy_uj;
 }
 
 static void set_watts(struct zone_account *state, const struct zone_interval *interval,
@@ -124,7 +124,7 @@ static void set_watts(struct zone_account *state, const struct zone_interval *in
 					  : (double)NAN;
 }
 
-/* Series that are born with this reading: they show 0 for a while, as any other. */
+/* Series that are born with this span: they show 0 for a while, as any other. */
 static void settle_births(struct zone_account *state, uint64_t now_ns, uint64_t settle_ns)
 {
 	if (state->late)
@@ -134,49 +134,39 @@ static void settle_births(struct zone_account *state, uint64_t now_ns, uint64_t 
 	state->late = state->idle_is_new = false;
 }
 
-bool zone_account_counts(const struct zone_account *state, const struct zone_reading *reading)
+bool zone_account_counts(const struct zone_account *state, const struct energy_span *span)
 {
-	bool follows = state->last.state == ZONE_UP && !reading->restarted;
+	bool is_begun = state->last.state == ZONE_UP || state->has_counted || !state->count_from_ns;
 
-	return reading->state == ZONE_UP && state->good_time_ns &&
-	       reading->time_ns > state->good_time_ns && reading->time_ns >= state->count_from_ns &&
-	       (follows || state->has_counted || !state->count_from_ns);
-}
-
-bool zone_account_moves(const struct zone_account *state, const struct zone_reading *reading)
-{
-	bool is_known = reading->state == ZONE_UP || reading->state == ZONE_REFUSED;
-
-	return is_known && (!state->good_time_ns || reading->time_ns > state->good_time_ns);
+	return span && span->known && state->has_span && span->to_ns >= state->count_from_ns &&
+	       is_begun;
 }
 
 struct zone_interval zone_account_advance(struct zone_account *state,
-					  const struct zone_reading *reading,
+					  const struct zone_status *status,
+					  const struct energy_span *span,
 					  const struct zone_activity *activity, uint64_t settle_ns)
 {
-	bool counts = zone_account_counts(state, reading);
-	bool moves = zone_account_moves(state, reading);
+	bool counts = zone_account_counts(state, span);
 	struct zone_interval interval = { 0 };
 
-	state->last = *reading;
+	state->last = *status;
 	state->watts[MODE_DYNAMIC] = state->watts[MODE_IDLE] = (double)NAN;
 	state->span_ns = 0;
-	if (!moves)
-		return interval; /* nothing new was read: the next reading covers it */
-	if (reading->state == ZONE_UP)
-		state->up_time_ns = reading->time_ns;
-	settle_births(state, reading->time_ns, settle_ns);
+	if (!span)
+		return interval; /* nothing new was read: the next span covers it */
+	if (status->state == ZONE_UP)
+		state->up_time_ns = span->to_ns;
+	settle_births(state, span->to_ns, settle_ns);
+	state->has_span = true;
 	state->has_counted |= counts;
-	if (counts && !reading->restarted) {
-		interval.energy_uj = reading->energy_uj - state->good_energy_uj;
-		interval.dt_ns = reading->time_ns - state->good_time_ns;
-		interval.idle_uj = idle_part(state, reading, &interval);
+	if (counts) {
+		interval.energy_uj = span->energy_uj;
+		interval.dt_ns = span->to_ns - span->from_ns;
+		interval.idle_uj = idle_part(state, span);
 		set_watts(state, &interval, activity->asleep_ns);
-		learn(state, &interval, activity, reading->time_ns, settle_ns);
+		learn(state, &interval, activity, span->to_ns, settle_ns);
 	}
-	state->good_energy_uj = reading->energy_uj;
-	state->good_idle_uj = reading->idle_energy_uj;
-	state->good_time_ns = reading->time_ns;
 	return interval;
 }
 

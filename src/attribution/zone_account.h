@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the program keeps of one zone between intervals: the last reading, and how its idle part is
- * known.
+ * What the program keeps of one zone between intervals: its status, since when it counts, and how
+ * its idle part is known.
  *
- * zone_account_advance() turns two readings into the energy of an interval and its idle part. Pure:
- * tested with a table of readings.
+ * zone_account_advance() turns a span (energy/span.h) into the energy that counts, and its idle
+ * part. Pure: tested with a table of spans.
  */
 #pragma once
 
@@ -14,15 +14,13 @@
 #include "attribution/attribute.h"
 #include "attribution/idle.h"
 #include "attribution/idle_options.h"
-#include "energy/zone_reading.h"
+#include "energy/span.h"
 
 struct zone_account {
 	const struct zone *zone;
-	struct zone_reading last; /* newest reading, good or not */
-	uint64_t good_energy_uj;  /* of the last good reading, or the last baseline */
-	uint64_t good_idle_uj;
-	uint64_t good_time_ns; /* 0: no baseline yet */
-	uint64_t up_time_ns; /* of the last reading that was up; a refused one is a baseline only */
+	struct zone_status last; /* as of the newest interval */
+	bool has_span;           /* that was known or not: its series have begun */
+	uint64_t up_time_ns;     /* the end of the last span with which the zone was up */
 	struct idle_learner learner;
 	enum idle_state idle_state;
 	uint64_t idle_power_uw; /* with IDLE_LEARNED and IDLE_FIXED */
@@ -43,11 +41,11 @@ struct zone_account {
 	uint64_t span_ns; /* time that the last interval's energy took; 0 while not known */
 };
 
-/* The energy of one interval of one zone. */
+/* The energy of a span, as far as it counts. */
 struct zone_interval {
-	uint64_t energy_uj; /* 0 when the zone gave no good reading */
+	uint64_t energy_uj; /* 0 where nothing is known, or nothing counts yet */
 	uint64_t idle_uj;   /* <= energy_uj */
-	uint64_t dt_ns;     /* between the two good readings; 0 when there is no interval */
+	uint64_t dt_ns;     /* the span's length; 0 when there is no interval */
 };
 
 /* What the machine did in the same time. */
@@ -63,17 +61,17 @@ void zone_account_init(struct zone_account *state, const struct zone *zone,
  * How idle power is known under these options; called at start, after a reload and after a restore.
  */
 void zone_account_configure(struct zone_account *state, const struct idle_options *options);
+/* @span is the zone's in this interval; NULL: it has none. */
 struct zone_interval zone_account_advance(struct zone_account *state,
-					  const struct zone_reading *reading,
+					  const struct zone_status *status,
+					  const struct energy_span *span,
 					  const struct zone_activity *activity, uint64_t settle_ns);
 /*
- * Whether what flowed since the last good reading counts with this one: there was one, and the
- * zone's series were seen with 0. What a zone that was found late begins with must be an interval
+ * Whether the energy of @span counts, which may be NULL: it is known, and the zone's series were
+ * there before it and seen with 0. What a zone that was found late begins with must be a span
  * without a gap: what was before, an estimate has counted.
  */
-bool zone_account_counts(const struct zone_account *state, const struct zone_reading *reading);
-/* Whether the next interval begins with this reading: it is new, and what it says is known. */
-bool zone_account_moves(const struct zone_account *state, const struct zone_reading *reading);
+bool zone_account_counts(const struct zone_account *state, const struct energy_span *span);
 /* Whether idle energy is told apart from the rest now. */
 bool zone_account_has_idle(const struct zone_account *state);
 /* An interval was booked: which series there are from now on. @rows_bear_idle: rows, too. */

@@ -40,30 +40,30 @@ static void examine_machine(struct findings *findings, const struct host_info *h
 }
 
 static void examine_zone(struct findings *findings, const struct zone *zone,
-			 const struct zone_reading *reading)
+			 const struct zone_status *status)
 {
 	const char *fix = NULL;
 	char id[ZONE_ID_MAX];
 
 	zone_id(zone, id);
-	if (reading->state == ZONE_UP) {
+	if (status->state == ZONE_UP) {
 		findings_add(findings, FINDING_OK, "energy", NULL, "%s is read from %s (%s)", id,
 			     zone->path, zone->source);
 		return;
 	}
-	if (reading->error == -EACCES || reading->error == -EPERM)
+	if (status->error == -EACCES || status->error == -EPERM)
 		fix = privileges_denied(NEED_READ_ENERGY).remedy;
-	else if (reading->state == ZONE_MISSED)
+	else if (status->state == ZONE_MISSED)
 		fix = "other zones took the time that there is for reading, or no thread could be "
 		      "made: raise --meter.read-deadline, or the limit of tasks";
-	else if (reading->state == ZONE_STALLED)
+	else if (status->state == ZONE_STALLED)
 		fix = "the driver does not answer; see dmesg, or raise --meter.read-deadline";
-	else if (reading->state == ZONE_REFUSED)
+	else if (status->state == ZONE_REFUSED)
 		fix = "its readings mean more power than is believed of such a zone; if the "
 		      "machine can draw that much, raise --meter.max-watts";
 	findings_add(findings, FINDING_FIX, "energy", fix, "%s (%s) is %s: %s", id, zone->path,
-		     zone_state_name(reading->state),
-		     reading->error ? strerrordesc_np(-reading->error) : "no reading yet");
+		     zone_state_name(status->state),
+		     status->error ? strerrordesc_np(-status->error) : "no reading yet");
 }
 
 static void examine_estimate(struct findings *findings, const struct sources *sources,
@@ -112,7 +112,7 @@ static void examine_energy(struct findings *findings, const struct sources *sour
 	}
 	for (size_t z = 0; z < interval_engine_zone_count(engine); z++)
 		examine_zone(findings, interval_engine_zone(engine, z),
-			     interval_engine_reading(engine, z));
+			     interval_engine_status(engine, z));
 	if (meter_table_ignored(sources->meters))
 		findings_add(findings, FINDING_NOTE, "energy", NULL,
 			     "%zu further zone(s) are left out: %s",

@@ -32,7 +32,9 @@ struct interval_engine {
 	struct publisher_options publication;
 	bool sleepers_are_due; /* a reload has given what sleeps a part of idle energy, too */
 	struct accountant accountant;
-	struct zone_reading readings[ZONES_MAX];
+	struct zone_status status[ZONES_MAX];
+	struct energy_span spans[ZONES_MAX]; /* of this interval, in the order of zones */
+	size_t span_count;
 	struct parties parties;
 	struct snapshot_zone published[ZONES_MAX]; /* what a snapshot says of each */
 	uint64_t slept_ns;                         /* when sleepers were looked at */
@@ -65,21 +67,22 @@ int interval_engine_find_zones(struct interval_engine *engine, int64_t realtime_
 	const struct idle_options *options = &engine->config->idle;
 	const struct meter_table *meters = engine->sources.meters;
 	struct accountant *accountant = &engine->accountant;
-	size_t found = meters ? meter_table_count(meters) : 0;
+	size_t estimated = accountant->estimated;
+	size_t count = estimated + (meters ? meter_table_count(meters) : 0);
+	int r;
 
-	if (engine->sources.estimate && accountant->zone_count == 0) {
-		accountant_adopt(accountant, estimated_meter_zone(engine->sources.estimate),
-				 options, realtime_ms);
-		accountant->estimated = 1;
-	}
-	for (size_t next = accountant->zone_count - accountant->estimated;
-	     next < found && accountant->zone_count < ZONES_MAX; next++)
-		accountant_adopt(accountant, meter_table_zone(meters, next), options, realtime_ms);
-	/* The ledger's own number: memory for it may have been refused before. */
-	if (accountant->zone_count == ledger_zones(engine->ledger))
+	if (count == accountant->zone_count)
 		return 0;
+	r = ledger_set_zones(engine->ledger, (uint32_t)count);
+	if (r < 0)
+		return r; /* new ones wait; those that there are count on */
+	for (size_t z = accountant->zone_count; z < count; z++)
+		accountant_adopt(accountant,
+				 z < estimated ? estimated_meter_zone(engine->sources.estimate)
+					       : meter_table_zone(meters, z - estimated),
+				 options, realtime_ms);
 	set_publication(engine);
-	return ledger_set_zones(engine->ledger, (uint32_t)accountant->zone_count);
+	return 0;
 }
 
 int interval_engine_new(const struct interval_sources *sources, const struct config *config,
@@ -107,6 +110,7 @@ int interval_engine_new(const struct interval_sources *sources, const struct con
 	r = ledger_new(&options, &engine->ledger);
 	if (r == 0) {
 		engine->accountant.ledger = engine->ledger;
+		engine->accountant.estimated = sources->estimate ? 1 : 0;
 		accountant_configure(&engine->accountant, &config->idle,
 				     config->publication.settle_ns);
 		set_publication(engine);
@@ -310,22 +314,38 @@ static void read_zones(struct interval_engine *engine)
 {
 	size_t estimated = engine->accountant.estimated;
 
+	struct meter_pass pass = { 0 };
+
 	if (engine->sources.meters)
-		(void)meter_table_read(engine->sources.meters, engine->readings + estimated,
-				       ARRAY_SIZE(engine->readings) - estimated);
+		(void)meter_table_read(engine->sources.meters, &pass);
+	for (size_t i = 0; i < pass.zone_count; i++)
+		engine->status[estimated + i] = pass.status[i];
+	for (size_t i = 0; i < pass.span_count; i++) {
+		engine->spans[i] = pass.spans[i];
+		engine->spans[i].zone += (uint32_t)estimated;
+	}
+	engine->span_count = pass.span_count;
 }
 
 /* What a failed pass did not see comes with the next, and so must its time. */
 static void advance_estimate(struct interval_engine *engine, const struct activity *activity,
 			     bool has_passed)
 {
-	if (accountant_hands_over(&engine->accountant, engine->readings))
+	struct zone_status *status = &engine->status[0];
+	struct energy_span span = { 0 };
+
+	if (accountant_hands_over(&engine->accountant, engine->spans, engine->span_count))
 		set_publication(engine);
-	if (engine->accountant.handed_over)
-		engine->readings[0].state = ZONE_ABSENT;
-	else if (has_passed)
-		estimated_meter_advance(engine->sources.estimate, activity->time_ns,
-					activity->busy_ns, &engine->readings[0]);
+	status->state = engine->accountant.handed_over ? ZONE_ABSENT : ZONE_UP;
+	if (status->state != ZONE_UP || !has_passed)
+		return;
+	status->reads++;
+	if (!estimated_meter_advance(engine->sources.estimate, activity->time_ns, activity->busy_ns,
+				     &span))
+		return;
+	memmove(engine->spans + 1, engine->spans, engine->span_count * sizeof(span));
+	engine->spans[0] = span;
+	engine->span_count++;
 }
 
 static void describe_self(struct interval_engine *engine, const struct zone_activity *measured,
@@ -359,7 +379,9 @@ static void book(struct interval_engine *engine, const struct activity *activity
 	struct accountant *accountant = &engine->accountant;
 	struct interval interval = {
 		.time_ns = activity->time_ns,
-		.readings = engine->readings,
+		.status = engine->status,
+		.spans = engine->spans,
+		.span_count = engine->span_count,
 		.work = { activity->busy_ns, activity->dropped_ns, activity->unseen_ns },
 		.measured = *measured,
 		.parties = &engine->parties,
@@ -384,7 +406,7 @@ int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
 {
 	struct activity activity = { 0 };
 	struct zone_activity measured = { 0 };
-	int r, pass;
+	int r, pass, published;
 
 	engine->elapsed_ns = 0;
 	enter_step(engine, STEP_METERS);
@@ -397,8 +419,6 @@ int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
 	}
 	enter_step(engine, STEP_IDENTITY);
 	r = interval_engine_find_zones(engine, realtime_ms);
-	if (r < 0)
-		return r;
 	ledger_begin(engine->ledger, activity.time_ns);
 	follow_cpus(engine, activity.cpus);
 	if (engine->accountant.estimated)
@@ -420,9 +440,11 @@ int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
 		      &engine->slept_ns);
 	describe_self(engine, &measured, self);
 	enter_step(engine, STEP_PUBLICATION);
-	r = publisher_publish(engine->publisher, activity.time_ns, realtime_ms, engine->published,
-			      self);
-	return pass < 0 ? pass : r;
+	published = publisher_publish(engine->publisher, activity.time_ns, realtime_ms,
+				      engine->published, self);
+	if (pass < 0)
+		return pass;
+	return r < 0 ? r : published;
 }
 
 size_t interval_engine_zone_count(const struct interval_engine *engine)
@@ -458,10 +480,16 @@ void interval_engine_restore(struct interval_engine *engine, size_t index,
 	zone_account_configure(&engine->accountant.zones[index], &engine->config->idle);
 }
 
-const struct zone_reading *interval_engine_reading(const struct interval_engine *engine,
-						   size_t index)
+const struct zone_status *interval_engine_status(const struct interval_engine *engine, size_t index)
 {
 	return &engine->accountant.zones[index].last;
+}
+
+const struct energy_span *interval_engine_spans(const struct interval_engine *engine,
+						size_t *ret_count)
+{
+	*ret_count = engine->span_count;
+	return engine->spans;
 }
 
 const struct ledger *interval_engine_ledger(const struct interval_engine *engine)

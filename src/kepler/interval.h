@@ -54,8 +54,9 @@ int interval_engine_find_zones(struct interval_engine *engine, int64_t realtime_
 /*
  * Reads, attributes and publishes. The first call is the baseline: it publishes zeros, so that
  * every series is seen from its start. 0; a failed pass over the processes (-errno) still
- * publishes: the zones' energy goes to unattributed, reason no_activity. @self carries everything
- * about the program but what the engine knows itself.
+ * publishes: the zones' energy goes to unattributed, reason no_activity. So does -ENOMEM for zones
+ * that are new: they wait for the next interval. @self carries everything about the program but
+ * what the engine knows itself.
  */
 int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
 			struct snapshot_self *self);
@@ -71,8 +72,11 @@ const struct idle_learner *interval_engine_learner(const struct interval_engine 
 						   size_t index);
 void interval_engine_restore(struct interval_engine *engine, size_t index,
 			     const struct idle_learner *learner);
-const struct zone_reading *interval_engine_reading(const struct interval_engine *engine,
-						   size_t index);
+const struct zone_status *interval_engine_status(const struct interval_engine *engine,
+						 size_t index);
+/* Of the interval just run, in the order of zones. */
+const struct energy_span *interval_engine_spans(const struct interval_engine *engine,
+						size_t *ret_count);
 
 /* For the live table: the ledger of the interval just run, and its length. */
 const struct ledger *interval_engine_ledger(const struct interval_engine *engine);

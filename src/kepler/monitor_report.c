@@ -74,18 +74,18 @@ static void log_unread_zones(const struct interval_engine *engine)
 {
 	for (size_t z = 0; z < interval_engine_zone_count(engine); z++) {
 		const struct zone *zone = interval_engine_zone(engine, z);
-		const struct zone_reading *reading = interval_engine_reading(engine, z);
+		const struct zone_status *status = interval_engine_status(engine, z);
 		struct privilege_gap gap = { .remedy = "" };
 		char id[ZONE_ID_MAX];
 
-		if (reading->state == ZONE_UP)
+		if (status->state == ZONE_UP)
 			continue;
-		if (reading->error == -EACCES || reading->error == -EPERM)
+		if (status->error == -EACCES || status->error == -EPERM)
 			gap = privileges_denied(NEED_READ_ENERGY);
 		zone_id(zone, id);
 		log_warn("energy of %s (%s) is not read: %s%s%s%s%s", id, zone->path,
-			 reading->error ? strerrordesc_np(-reading->error)
-					: zone_state_name(reading->state),
+			 status->error ? strerrordesc_np(-status->error)
+				       : zone_state_name(status->state),
 			 gap.missing ? "; missing " : "", gap.missing ? gap.missing : "",
 			 gap.remedy[0] ? "; " : "", gap.remedy);
 	}

@@ -6,7 +6,7 @@
 void zone_picture(const struct zone_account *account, bool ended, uint64_t now_ns,
 		  struct snapshot_zone *ret)
 {
-	const struct zone_reading *last = &account->last;
+	const struct zone_status *last = &account->last;
 
 	*ret = (struct snapshot_zone){
 		.zone = *account->zone,

@@ -10,23 +10,32 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "meter/meter.h"
+#include "energy/span.h"
 
 #define ZONE_SUMS_WINDOW_NS 60000000000ULL
 
 /* Zeroed: no reading yet. */
 struct zone_sums {
-	uint64_t begun_ns; /* MONOTONIC; of the window that is going on */
-	size_t count;      /* zones that were known then */
-	uint64_t base_uj[ZONES_MAX];
-	bool broken[ZONES_MAX];   /* not known all the time: not up, or counted anew */
+	uint64_t begun_ns;             /* MONOTONIC; of the window that is going on */
+	size_t count;                  /* zones that were known then */
+	uint64_t energy_uj[ZONES_MAX]; /* of each, in the window so far */
+	bool broken[ZONES_MAX];        /* not known all the time: not up, or counted anew */
 	bool exceeded[ZONES_MAX]; /* in the last whole window, this package's parts counted more */
 };
 
+/* What the meters told in one interval, which ended at @now_ns (MONOTONIC). */
+struct zone_sums_input {
+	size_t count;                            /* zones; they keep their index */
+	const struct zone *const *zones;         /* [count] */
+	const struct zone_status *const *status; /* [count] */
+	const struct energy_span *spans;
+	size_t span_count;
+	uint64_t now_ns;
+};
+
 /*
- * Takes the readings of one interval, which ended at @now_ns; zones keep their index. A window ends
- * with the first interval that makes it a minute, so it is judged by what longer intervals told.
- * Returns the number of packages that their parts exceed, as of the last whole window.
+ * Takes an interval. A window ends with the first one that makes it a minute, so it is judged by
+ * what longer intervals told. Returns the number of packages that their parts exceed, as of the
+ * last whole window.
  */
-size_t zone_sums_add(struct zone_sums *sums, const struct zone *const *zones,
-		     const struct zone_reading *const *readings, size_t count, uint64_t now_ns);
+size_t zone_sums_add(struct zone_sums *sums, const struct zone_sums_input *input);

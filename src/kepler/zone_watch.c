@@ -10,34 +10,38 @@ static void look_at_refusals(struct zone_watch *watch, const struct interval_eng
 			     size_t index)
 {
 	const struct zone *zone = interval_engine_zone(engine, index);
-	const struct zone_reading *reading = interval_engine_reading(engine, index);
+	const struct zone_status *status = interval_engine_status(engine, index);
 	char id[ZONE_ID_MAX];
 
-	if (watch->refused[index] || reading->refusals < REFUSALS_IN_A_ROW)
+	if (watch->refused[index] || status->refusals < REFUSALS_IN_A_ROW)
 		return;
 	watch->refused[index] = true;
 	zone_id(zone, id);
 	log_warn("energy of %s (%s) is not counted: %llu readings in a row mean more power "
 		 "than is believed of such a zone, or come so late that its counter may have gone "
 		 "round unseen; if the machine can draw that much, raise --meter.max-watts",
-		 id, zone->path, (unsigned long long)reading->refusals);
+		 id, zone->path, (unsigned long long)status->refusals);
 }
 
 static void look_at_sums(struct zone_watch *watch, const struct interval_engine *engine,
 			 uint64_t now_ns)
 {
 	const struct zone *zones[ZONES_MAX];
-	const struct zone_reading *readings[ZONES_MAX];
-	size_t count = interval_engine_zone_count(engine);
+	const struct zone_status *status[ZONES_MAX];
+	struct zone_sums_input input = {
+		.count = interval_engine_zone_count(engine),
+		.zones = zones,
+		.status = status,
+		.now_ns = now_ns,
+	};
 
-	if (count > ZONES_MAX)
-		count = ZONES_MAX;
-	for (size_t z = 0; z < count; z++) {
+	for (size_t z = 0; z < input.count; z++) {
 		zones[z] = interval_engine_zone(engine, z);
-		readings[z] = interval_engine_reading(engine, z);
+		status[z] = interval_engine_status(engine, z);
 	}
-	watch->exceeded_count = zone_sums_add(&watch->sums, zones, readings, count, now_ns);
-	for (size_t z = 0; z < count; z++) {
+	input.spans = interval_engine_spans(engine, &input.span_count);
+	watch->exceeded_count = zone_sums_add(&watch->sums, &input);
+	for (size_t z = 0; z < input.count; z++) {
 		if (!watch->sums.exceeded[z] || watch->exceeded[z])
 			continue;
 		watch->exceeded[z] = true;

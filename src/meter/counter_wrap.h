@@ -36,7 +36,7 @@ struct reading_time {
 
 /* Zeroed: no reading yet. */
 struct energy_counter {
-	uint64_t energy_uj; /* cumulative since the first reading; never decreases */
+	uint64_t energy_uj; /* counted since the first reading, or since it was taken (set to 0) */
 	uint64_t raw_uj;    /* last accepted reading, the baseline of the next */
 	uint64_t range_uj;
 	struct reading_time when;

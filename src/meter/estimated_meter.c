@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The stand-in meter: the model's watts, integrated over measured time in whole µJ. What does not
- * make a µJ is carried in µW·ns, so nothing drifts however short the intervals are. Time is
+ * The stand-in meter: the model's watts, integrated over measured time in whole µJ. Time is
  * MONOTONIC: while the machine sleeps it stands still, and no energy is invented.
  *
  * A virtual machine sees only its own CPUs, and the host's idle power is not its to claim. Its
@@ -19,13 +18,8 @@
 #include "base/num.h"
 #include "host/host.h"
 #include "meter/meter.h"
+#include "meter/power_integral.h"
 #include "model/platform_power.h"
-
-/* µW integrated over ns into µJ. */
-struct integral {
-	uint64_t energy_uj;
-	uint64_t carry_uw_ns; /* < NSEC_PER_SEC */
-};
 
 struct estimated_meter {
 	const struct power_model *model;
@@ -35,19 +29,9 @@ struct estimated_meter {
 	unsigned cpus;              /* logical CPUs that busy time is spread over */
 	bool started;
 	uint64_t last_ns;
-	struct integral idle;
-	struct integral dynamic;
-	struct zone_reading reading;
+	struct power_integral idle;
+	struct power_integral dynamic;
 };
-
-static void integrate(struct integral *integral, double power_w, uint64_t dt_ns)
-{
-	uint64_t power_uw = (uint64_t)llround(power_w * 1e6);
-	unsigned __int128 sum = (unsigned __int128)power_uw * dt_ns + integral->carry_uw_ns;
-
-	integral->energy_uj += (uint64_t)(sum / NSEC_PER_SEC);
-	integral->carry_uw_ns = (uint64_t)(sum % NSEC_PER_SEC);
-}
 
 static const char *vendor_name(const struct host_info *host)
 {
@@ -152,31 +136,40 @@ void estimated_meter_facts(const struct estimated_meter *meter, struct machine_f
 	*ret_share = meter->share;
 }
 
-static void advance(struct estimated_meter *meter, uint64_t dt_ns, uint64_t busy_ns)
+static uint64_t microwatts(double watts)
+{
+	return (uint64_t)llround(watts * 1e6);
+}
+
+static void integrate(struct estimated_meter *meter, uint64_t dt_ns, uint64_t busy_ns,
+		      struct energy_span *span)
 {
 	double utilisation = (double)busy_ns / ((double)dt_ns * meter->cpus);
 	struct power_estimate power;
 
 	power_model_estimate(meter->model, &meter->facts, utilisation, &power);
-	integrate(&meter->dynamic, power.dynamic_w * meter->share, dt_ns);
+	span->energy_uj = power_integral_add(&meter->dynamic,
+					     microwatts(power.dynamic_w * meter->share), dt_ns);
 	if (meter->zone.knows_idle)
-		integrate(&meter->idle, power.idle_w, dt_ns);
+		span->idle_uj = power_integral_add(&meter->idle, microwatts(power.idle_w), dt_ns);
+	span->energy_uj += span->idle_uj;
 }
 
-void estimated_meter_advance(struct estimated_meter *meter, uint64_t now_ns, uint64_t busy_ns,
-			     struct zone_reading *ret)
+bool estimated_meter_advance(struct estimated_meter *meter, uint64_t now_ns, uint64_t busy_ns,
+			     struct energy_span *ret)
 {
-	struct zone_reading *reading = &meter->reading;
+	struct energy_span span = {
+		.known = meter->started,
+		.from_ns = meter->last_ns,
+		.to_ns = now_ns,
+	};
 
-	if (meter->started && now_ns > meter->last_ns)
-		advance(meter, now_ns - meter->last_ns, busy_ns);
-	if (!meter->started || now_ns > meter->last_ns)
-		meter->last_ns = now_ns;
+	if (meter->started && now_ns <= meter->last_ns)
+		return false;
+	if (meter->started)
+		integrate(meter, now_ns - meter->last_ns, busy_ns, &span);
 	meter->started = true;
-	reading->state = ZONE_UP;
-	reading->reads++;
-	reading->time_ns = meter->last_ns;
-	reading->idle_energy_uj = meter->idle.energy_uj;
-	reading->energy_uj = meter->idle.energy_uj + meter->dynamic.energy_uj;
-	*ret = *reading;
+	meter->last_ns = now_ns;
+	*ret = span;
+	return true;
 }

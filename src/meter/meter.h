@@ -3,9 +3,8 @@
  * How many joules did each part of the node use? One interface, one file a source.
  *
  * A meter offers zones (energy/zone.h). Sources answer raw readings; meter_table turns them into
- * one cumulative, wrap-corrected u64 of µJ a zone, with the time of the reading, and keeps the
- * zone's index for as long as the program runs: a zone that vanishes and returns (by kind and
- * instance, not by path) goes on where it stopped.
+ * spans of energy (energy/span.h), corrected for wraps, and keeps the zone's index for as long as
+ * the program runs: a zone that vanishes and returns is the same by kind and instance, not by path.
  */
 #pragma once
 
@@ -13,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "energy/zone_reading.h"
+#include "energy/span.h"
 
 /* One raw counter value. */
 struct raw_reading {
@@ -92,10 +91,18 @@ bool meter_table_has_searched(const struct meter_table *table);
 size_t meter_table_count(const struct meter_table *table);
 const struct zone *meter_table_zone(const struct meter_table *table, size_t index);
 /*
- * Fills readings[0..count), fewer when fewer zones are known. Returns the number of zones that are
- * up. The first good reading of a zone is its baseline: energy 0.
+ * What one pass over the zones told; valid until the next one. A zone has at most one span, and
+ * none where nothing new was read: what flows meanwhile is in its next. Spans are in the order of
+ * zones.
  */
-size_t meter_table_read(struct meter_table *table, struct zone_reading *readings, size_t count);
+struct meter_pass {
+	const struct zone_status *status; /* [zone_count] */
+	size_t zone_count;
+	const struct energy_span *spans;
+	size_t span_count;
+};
+/* Returns the number of zones that are up. The first span of a zone is not known: its baseline. */
+size_t meter_table_read(struct meter_table *table, struct meter_pass *ret);
 /* Zones that were found but not taken (limit, duplicates by intel-rapl-mmio), for doctor. */
 size_t meter_table_ignored(const struct meter_table *table);
 
@@ -114,11 +121,11 @@ int estimated_meter_new(const struct power_model *model, const struct host_info 
 void estimated_meter_free(struct estimated_meter *meter);
 const struct zone *estimated_meter_zone(const struct estimated_meter *meter);
 /*
- * Advances to @now_ns (MONOTONIC) with the busy CPU time of all tasks since the last call; fills
- * @ret as meter_table_read does.
+ * Advances to @now_ns (MONOTONIC) with the busy CPU time of all tasks since the last call. Whether
+ * there is a span since then: false while the clock stands still. The first is not known.
  */
-void estimated_meter_advance(struct estimated_meter *meter, uint64_t now_ns, uint64_t busy_ns,
-			     struct zone_reading *ret);
+bool estimated_meter_advance(struct estimated_meter *meter, uint64_t now_ns, uint64_t busy_ns,
+			     struct energy_span *ret);
 /* CPUs came or went: busy time is spread over @cpus from here on, and a VM is as large as them. */
 void estimated_meter_set_cpus(struct estimated_meter *meter, unsigned cpus);
 /*

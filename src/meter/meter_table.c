@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The zones of this node as one list of counters that never fall. Each pass asks the reader for
- * them; a zone that fails keeps its energy and says why, and its next good reading goes on from
- * there. The tree is searched again when a zone is gone
- * (every second pass, so that a returned one is read within two) and, in case something new
- * appeared, now and then.
+ * The zones of this node as one list. Each pass asks the reader for them; a zone that fails has no
+ * span and says why, and its next span goes on from where the last one ended. The tree is searched
+ * again when a zone is gone (every second pass, so that a returned one is read within two) and, in
+ * case something new appeared, now and then.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -28,14 +27,16 @@ struct meter_table {
 	struct meter_options options;
 	size_t count;
 	unsigned passes_since_rescan;
-	struct zone_reading readings[METER_ZONES_MAX];
+	struct zone_status status[METER_ZONES_MAX];
+	struct energy_span spans[METER_ZONES_MAX]; /* of the last pass */
+	size_t span_count;
 	struct read_result results[METER_ZONES_MAX];
 };
 
 static bool any_gone(const struct meter_table *table)
 {
 	for (size_t i = 0; i < table->count; i++) {
-		if (table->readings[i].state == ZONE_ABSENT)
+		if (table->status[i].state == ZONE_ABSENT)
 			return true;
 	}
 	return false;
@@ -47,40 +48,45 @@ static bool rescan_is_due(const struct meter_table *table)
 	       (any_gone(table) ? RESCAN_PASSES_GONE : RESCAN_PASSES_STEADY);
 }
 
-static void fail(struct zone_reading *reading, enum zone_state state, int err)
+static void fail(struct zone_status *status, enum zone_state state, int err)
 {
-	reading->state = state;
-	reading->error = err;
-	reading->errors++;
+	status->state = state;
+	status->error = err;
+	status->errors++;
 }
 
-/* Good, or at least a new baseline. */
-static void take_counter(struct zone_reading *reading, const struct read_result *result)
+/* Good, or at least known from here on. */
+static void take_span(struct meter_table *table, size_t zone, const struct read_result *result)
 {
-	reading->state = result->refused ? ZONE_REFUSED : ZONE_UP;
-	reading->error = result->refused ? -EOVERFLOW : 0;
-	reading->errors += result->refused;
-	reading->energy_uj = result->counter.energy_uj;
-	reading->time_ns = result->counter.when.time_ns;
-	reading->restarted = result->restarted;
-	reading->wraps = result->counter.wraps;
+	struct zone_status *status = &table->status[zone];
+	struct energy_span *span = &table->spans[table->span_count++];
+
+	status->state = result->refused ? ZONE_REFUSED : ZONE_UP;
+	status->error = result->refused ? -EOVERFLOW : 0;
+	status->errors += result->refused;
+	*span = result->span;
+	span->zone = (uint32_t)zone;
 }
 
-static void take_result(struct zone_reading *reading, const struct read_result *result)
+static void take_result(struct meter_table *table, size_t zone)
 {
+	const struct read_result *result = &table->results[zone];
+	struct zone_status *status = &table->status[zone];
+
 	if (result->outcome == READ_STALLED)
-		fail(reading, ZONE_STALLED, result->error);
+		fail(status, ZONE_STALLED, result->error);
 	else if (result->outcome == READ_MISSED)
-		fail(reading, ZONE_MISSED, result->error);
+		fail(status, ZONE_MISSED, result->error);
 	else if (result->error == -ENODEV || result->error == -ENOENT)
-		fail(reading, ZONE_ABSENT, result->error);
+		fail(status, ZONE_ABSENT, result->error);
 	else if (result->error < 0)
-		fail(reading, ZONE_ERROR, result->error);
+		fail(status, ZONE_ERROR, result->error);
 	else
-		take_counter(reading, result);
-	reading->reads = result->reads;
-	reading->dropped = result->counter.dropped;
-	reading->refusals = result->counter.refusals;
+		take_span(table, zone, result);
+	status->reads = result->reads;
+	status->wraps = result->wraps;
+	status->dropped = result->dropped;
+	status->refusals = result->refusals;
 }
 
 static void run_pass(struct meter_table *table, bool rescan)
@@ -88,20 +94,19 @@ static void run_pass(struct meter_table *table, bool rescan)
 	table->count =
 		reader_pass(table->reader, rescan, table->options.read_deadline_ns, table->results);
 	table->passes_since_rescan = rescan ? 0 : table->passes_since_rescan + 1;
+	table->span_count = 0;
 	for (size_t i = 0; i < table->count; i++)
-		take_result(&table->readings[i], &table->results[i]);
+		take_result(table, i);
 }
 
-size_t meter_table_read(struct meter_table *table, struct zone_reading *readings, size_t count)
+size_t meter_table_read(struct meter_table *table, struct meter_pass *ret)
 {
 	size_t up = 0;
 
 	run_pass(table, rescan_is_due(table));
-	for (size_t i = 0; i < table->count; i++) {
-		up += table->readings[i].state == ZONE_UP;
-		if (i < count)
-			readings[i] = table->readings[i];
-	}
+	for (size_t i = 0; i < table->count; i++)
+		up += table->status[i].state == ZONE_UP;
+	*ret = (struct meter_pass){ table->status, table->count, table->spans, table->span_count };
 	return up;
 }
 

@@ -383,13 +383,14 @@ static struct read_result collect_zone(struct slot *slot)
 					     : READ_MISSED,
 		.error = slot->done ? slot->error : -ETIMEDOUT,
 		.reads = slot->samples.reads,
-		.counter = slot->samples.counter,
-		.restarted = slot->samples.restarted,
+		.refusals = slot->samples.counter.refusals,
+		.wraps = slot->samples.counter.wraps,
+		.dropped = slot->samples.counter.dropped,
 		.refused = slot->samples.refused,
 	};
 
 	if (slot->done && slot->error == 0)
-		zone_samples_told(&slot->samples);
+		result.span = zone_samples_span(&slot->samples);
 	return result;
 }
 

@@ -32,12 +32,13 @@ enum read_outcome {
 
 struct read_result {
 	enum read_outcome outcome;
-	int error;                     /* 0 or -errno */
-	uint64_t reads;                /* attempts so far, those between passes included */
-	struct energy_counter counter; /* up to its last good reading */
-	/* With READ_DONE and no error: since the last such result the counter ... */
-	bool restarted; /* ... began anew, and energy is missing in it */
-	bool refused;   /* ... because a reading was refused */
+	int error;               /* 0 or -errno */
+	uint64_t reads;          /* attempts so far, those between passes included */
+	uint64_t refusals;       /* in a row; 0 after a reading that counts */
+	uint64_t wraps, dropped; /* so far */
+	/* With READ_DONE and no error: since the last such result. */
+	struct energy_span span; /* but for its zone */
+	bool refused;            /* it is not known, because a reading was refused */
 };
 
 /*

@@ -30,9 +30,19 @@ int zone_samples_take(struct zone_samples *samples, int error, const struct raw_
 	return 0;
 }
 
-void zone_samples_told(struct zone_samples *samples)
+struct energy_span zone_samples_span(struct zone_samples *samples)
 {
+	const struct energy_span span = {
+		.known = !samples->restarted,
+		.from_ns = samples->from_ns,
+		.to_ns = samples->counter.when.time_ns,
+		.energy_uj = samples->restarted ? 0 : samples->counter.energy_uj,
+	};
+
+	samples->counter.energy_uj = 0;
+	samples->from_ns = span.to_ns;
 	samples->restarted = samples->refused = false;
+	return span;
 }
 
 static uint64_t period_ns(const struct zone_samples *samples)

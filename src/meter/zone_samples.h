@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "energy/span.h"
 #include "meter/counter_wrap.h"
 #include "meter/meter.h"
 
@@ -17,7 +18,8 @@ struct zone_samples {
 	struct energy_counter counter;
 	uint64_t tried_ns; /* MONOTONIC begin of the last attempt, good or not */
 	uint64_t reads;    /* attempts */
-	/* Since zone_samples_told(): a reading was a new baseline, or was refused. */
+	uint64_t from_ns;  /* MONOTONIC; the end of the last span; 0: none yet */
+	/* In the span that is going on: a reading was a new baseline, or was refused. */
 	bool restarted, refused;
 };
 
@@ -27,8 +29,8 @@ struct zone_samples {
  */
 int zone_samples_take(struct zone_samples *samples, int error, const struct raw_reading *raw,
 		      const struct reading_time *when);
-/* What happened since the last call has been passed on. */
-void zone_samples_told(struct zone_samples *samples);
+/* After a good reading: the span that ends with it, but for its zone. The next one begins. */
+struct energy_span zone_samples_span(struct zone_samples *samples);
 /* MONOTONIC time by which the zone must be read again; UINT64_MAX: there is nothing to lose. */
 uint64_t zone_samples_due_ns(const struct zone_samples *samples);
 /*

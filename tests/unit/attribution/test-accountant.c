@@ -19,7 +19,8 @@ struct house {
 	struct zone zones[2];
 	struct accountant accountant;
 	struct parties parties;
-	struct zone_reading readings[2];
+	struct zone_status status[2];
+	uint64_t read_ns[2], energy_uj[2]; /* the end of its last span; not told since */
 	uint64_t now_ns, busy_ns, asleep_ns;
 	uint32_t owner[2]; /* containers */
 };
@@ -44,7 +45,7 @@ static void set_up_house(struct house *house)
 						 .instance = { (char)('0' + z) },
 						 .source = "told" };
 		house->zones[z].domain = zone_domain(ZONE_PACKAGE, house->zones[z].instance);
-		house->readings[z] = (struct zone_reading){ .state = ZONE_UP };
+		house->status[z] = (struct zone_status){ .state = ZONE_UP };
 		accountant_adopt(&house->accountant, &house->zones[z], &learned, 0);
 	}
 }
@@ -85,12 +86,29 @@ static void ran(struct house *house, size_t who, uint32_t place, uint64_t ns)
 	house->busy_ns += ns;
 }
 
+static struct energy_span span_of(struct house *house, uint32_t z)
+{
+	const struct energy_span span = {
+		.zone = z,
+		.known = house->read_ns[z] > 0,
+		.from_ns = house->read_ns[z],
+		.to_ns = house->now_ns,
+		.energy_uj = house->read_ns[z] ? house->energy_uj[z] : 0,
+	};
+
+	house->read_ns[z] = house->now_ns;
+	house->energy_uj[z] = 0;
+	return span;
+}
+
 /* The interval is one second; each zone that is up drew so many joules in it. */
 static void end(struct house *house, uint64_t first_j, uint64_t second_j)
 {
-	const struct interval interval = {
+	struct energy_span spans[2];
+	struct interval interval = {
 		.time_ns = house->now_ns,
-		.readings = house->readings,
+		.status = house->status,
+		.spans = spans,
 		.work = { .busy_ns = house->busy_ns },
 		.places = { .count = 2, .package = { 0, 1 }, .cpus = { 1, 1 } },
 		.measured = { .dt_ns = NSEC_PER_SEC,
@@ -99,11 +117,11 @@ static void end(struct house *house, uint64_t first_j, uint64_t second_j)
 		.parties = &house->parties,
 	};
 
-	house->readings[0].energy_uj += first_j * 1000000;
-	house->readings[1].energy_uj += second_j * 1000000;
-	for (size_t z = 0; z < 2; z++) {
-		if (house->readings[z].state == ZONE_UP)
-			house->readings[z].time_ns = house->now_ns;
+	house->energy_uj[0] += first_j * 1000000;
+	house->energy_uj[1] += second_j * 1000000;
+	for (uint32_t z = 0; z < 2; z++) {
+		if (house->status[z].state == ZONE_UP)
+			spans[interval.span_count++] = span_of(house, z);
 	}
 	parties_spread_sockets(&house->parties);
 	accountant_book(&house->accountant, &interval);
@@ -147,7 +165,7 @@ static void a_gap_is_what_ran_in_it(void **state)
 	set_up_house(&house);
 	begin(&house, 2);
 	end(&house, 0, 0);
-	house.readings[0].state = ZONE_ERROR;
+	house.status[0].state = ZONE_ERROR;
 	begin(&house, 0); /* a pass that failed: what it did not tell comes with the next */
 	end(&house, 30, 0);
 	begin(&house, 2);
@@ -155,7 +173,7 @@ static void a_gap_is_what_ran_in_it(void **state)
 	ran(&house, 1, 1, 900 * NSEC_PER_MSEC);
 	end(&house, 30, 9);
 	assert_int_equal(joules(&house, 0, 0), 0);
-	house.readings[0].state = ZONE_UP;
+	house.status[0].state = ZONE_UP;
 	begin(&house, 2);
 	ran(&house, 1, 0, 300 * NSEC_PER_MSEC);
 	end(&house, 30, 9);
@@ -179,13 +197,13 @@ static void sleep_in_a_gap_is_of_nothing(void **state)
 	ledger = house.accountant.ledger;
 	begin(&house, 2);
 	end(&house, 0, 0);
-	house.readings[0].state = ZONE_STALLED;
+	house.status[0].state = ZONE_STALLED;
 	house.asleep_ns = 2 * NSEC_PER_SEC;
 	begin(&house, 2);
 	ran(&house, 0, 0, NSEC_PER_SEC);
 	end(&house, 30, 9);
 	house.asleep_ns = 0;
-	house.readings[0].state = ZONE_UP;
+	house.status[0].state = ZONE_UP;
 	begin(&house, 2);
 	end(&house, 10, 9);
 	assert_int_equal(joules(&house, 0, 0), 20); /* of 40 J in 4 s, of which it slept 2 */
@@ -204,11 +222,11 @@ static void a_zone_that_is_gone_has_no_gap(void **state)
 	set_up_house(&house);
 	begin(&house, 2);
 	end(&house, 0, 0);
-	house.readings[0].state = ZONE_ERROR;
+	house.status[0].state = ZONE_ERROR;
 	begin(&house, 2);
 	end(&house, 0, 9);
 	assert_int_equal(house.accountant.gaps.used, 1);
-	house.readings[0].state = ZONE_ABSENT;
+	house.status[0].state = ZONE_ABSENT;
 	begin(&house, 2);
 	end(&house, 0, 9);
 	assert_int_equal(house.accountant.gaps.used, 0);

@@ -36,61 +36,92 @@ static const struct zone virtual_machine = {
 
 static const struct zone_activity busy = { .dt_ns = NSEC_PER_SEC, .utilisation = 0.5 };
 
-static struct zone_reading good(uint64_t energy_uj, uint64_t time_s)
+static const struct zone_status up = { .state = ZONE_UP };
+
+/* What flowed from one time to the other; 0: from a first reading on. */
+static struct energy_span flow(uint64_t energy_uj, uint64_t from_s, uint64_t to_s)
 {
-	return (struct zone_reading){
-		.state = ZONE_UP,
+	return (struct energy_span){
+		.known = from_s > 0,
+		.from_ns = from_s * NSEC_PER_SEC,
+		.to_ns = to_s * NSEC_PER_SEC,
 		.energy_uj = energy_uj,
-		.time_ns = time_s * NSEC_PER_SEC,
 	};
 }
 
-static struct zone_interval advance(struct zone_account *account, struct zone_reading reading)
+/* A reading that only tells from when on is counted again. */
+static struct energy_span unknown(uint64_t from_s, uint64_t to_s)
 {
-	return zone_account_advance(account, &reading, &busy, SETTLE_NS);
+	return (struct energy_span){
+		.from_ns = from_s * NSEC_PER_SEC,
+		.to_ns = to_s * NSEC_PER_SEC,
+	};
 }
 
-static void test_energy_is_what_lies_between_good_readings(void **state)
+static struct zone_interval advance(struct zone_account *account, struct energy_span span)
+{
+	return zone_account_advance(account, &up, &span, &busy, SETTLE_NS);
+}
+
+/* An interval without a span. */
+static struct zone_interval missed(struct zone_account *account, enum zone_state state)
+{
+	const struct zone_status status = { .state = state, .error = -5 };
+
+	return zone_account_advance(account, &status, NULL, &busy, SETTLE_NS);
+}
+
+static void test_energy_is_what_flowed_in_a_span(void **state)
 {
 	const struct idle_options config = { .mode = IDLE_MODE_OFF };
-	const struct zone_reading failed = { .state = ZONE_ERROR, .error = -5, .energy_uj = 40 };
 	struct zone_account account;
 	struct zone_interval interval;
 
 	(void)state;
 	zone_account_init(&account, &package0, &config, 0);
-	interval = advance(&account, good(0, 10));
+	interval = advance(&account, unknown(0, 10));
 	assert_int_equal(interval.energy_uj, 0);
-	interval = advance(&account, good(40, 11));
+	interval = advance(&account, flow(40, 10, 11));
 	assert_int_equal(interval.energy_uj, 40);
-	interval = advance(&account, failed);
+	interval = missed(&account, ZONE_ERROR);
 	assert_int_equal(interval.energy_uj, 0);
 	assert_true(isnan(account.watts[MODE_DYNAMIC]));
-	interval = advance(&account, good(100, 13)); /* covers the gap */
+	interval = advance(&account, flow(60, 11, 13)); /* covers the gap */
 	assert_int_equal(interval.energy_uj, 60);
 	assert_int_equal(interval.dt_ns, 2 * NSEC_PER_SEC);
 	assert_int_equal(account.span_ns, 2 * NSEC_PER_SEC);
+}
+
+/* What flowed before a zone was adopted is of nothing that is counted. */
+static void test_the_first_span_counts_nothing(void **state)
+{
+	const struct idle_options config = { .mode = IDLE_MODE_OFF };
+	struct zone_account account;
+
+	(void)state;
+	zone_account_init(&account, &package0, &config, 0);
+	assert_int_equal(advance(&account, flow(40, 10, 11)).energy_uj, 0);
+	assert_int_equal(advance(&account, flow(40, 11, 12)).energy_uj, 40);
 }
 
 /* A refused reading counts nothing, and the next one counts from it. */
 static void test_a_refused_reading_is_a_baseline(void **state)
 {
 	const struct idle_options config = { .mode = IDLE_MODE_OFF };
+	const struct zone_status refused = { .state = ZONE_REFUSED };
+	const struct energy_span lost = unknown(11, 111);
 	struct zone_account account;
-	struct zone_reading refused = good(40, 111);
 	struct zone_interval interval;
 
 	(void)state;
-	refused.state = ZONE_REFUSED;
-	refused.restarted = true;
 	zone_account_init(&account, &package0, &config, 0);
-	(void)advance(&account, good(0, 10));
-	(void)advance(&account, good(40, 11));
-	interval = advance(&account, refused);
+	(void)advance(&account, unknown(0, 10));
+	(void)advance(&account, flow(40, 10, 11));
+	interval = zone_account_advance(&account, &refused, &lost, &busy, SETTLE_NS);
 	assert_int_equal(interval.energy_uj, 0);
 	assert_true(isnan(account.watts[MODE_DYNAMIC]));
 	assert_int_equal(account.up_time_ns, 11 * NSEC_PER_SEC);
-	interval = advance(&account, good(70, 112));
+	interval = advance(&account, flow(30, 111, 112));
 	assert_int_equal(interval.energy_uj, 30);
 	assert_int_equal(interval.dt_ns, NSEC_PER_SEC);
 }
@@ -99,32 +130,18 @@ static void test_a_refused_reading_is_a_baseline(void **state)
 static void test_a_restarted_counter_has_no_power(void **state)
 {
 	const struct idle_options config = { .mode = IDLE_MODE_LEARNED };
-	struct zone_reading restarted = good(40, 12);
 	struct zone_account account;
 
 	(void)state;
-	restarted.restarted = true;
 	zone_account_init(&account, &package0, &config, 0);
-	(void)advance(&account, good(0, 10));
-	(void)advance(&account, good(40, 11));
-	assert_int_equal(advance(&account, restarted).energy_uj, 0);
+	(void)advance(&account, unknown(0, 10));
+	(void)advance(&account, flow(40, 10, 11));
+	assert_int_equal(advance(&account, unknown(11, 12)).energy_uj, 0);
 	assert_true(isnan(account.watts[MODE_DYNAMIC]));
 	assert_int_equal(account.span_ns, 0);
 	assert_int_equal(account.learner.time_ns, NSEC_PER_SEC);
-	assert_int_equal(advance(&account, good(90, 13)).energy_uj, 50);
+	assert_int_equal(advance(&account, flow(50, 12, 13)).energy_uj, 50);
 	assert_int_equal(account.span_ns, NSEC_PER_SEC);
-}
-
-static void test_a_reading_that_is_not_newer_waits_for_the_next(void **state)
-{
-	const struct idle_options config = { .mode = IDLE_MODE_OFF };
-	struct zone_account account;
-
-	(void)state;
-	zone_account_init(&account, &package0, &config, 0);
-	(void)advance(&account, good(0, 10));
-	assert_int_equal(advance(&account, good(7, 10)).energy_uj, 0);
-	assert_int_equal(advance(&account, good(9, 11)).energy_uj, 9);
 }
 
 static void test_fixed_idle_is_power_times_measured_time(void **state)
@@ -140,11 +157,11 @@ static void test_fixed_idle_is_power_times_measured_time(void **state)
 	(void)state;
 	zone_account_init(&account, &package0, &config, 0);
 	assert_int_equal(account.idle_state, IDLE_FIXED);
-	(void)advance(&account, good(0, 1));
-	interval = advance(&account, good(10000000, 3));
+	(void)advance(&account, unknown(0, 1));
+	interval = advance(&account, flow(10000000, 1, 3));
 	assert_int_equal(interval.idle_uj, 5000000);
-	interval = advance(&account,
-			   good(10000001, 4)); /* less than idle: never more than was measured */
+	interval =
+		advance(&account, flow(1, 3, 4)); /* less than idle: never more than was measured */
 	assert_int_equal(interval.idle_uj, 1);
 }
 
@@ -167,16 +184,15 @@ static void test_a_model_says_its_own_idle_part(void **state)
 {
 	const struct idle_options config = { .mode = IDLE_MODE_LEARNED };
 	struct zone_account account;
-	struct zone_reading reading = good(0, 1);
+	struct energy_span span = flow(100, 1, 2);
 	struct zone_interval interval;
 
 	(void)state;
+	span.idle_uj = 60;
 	zone_account_init(&account, &modelled, &config, 0);
 	assert_int_equal(account.idle_state, IDLE_MODEL);
-	(void)zone_account_advance(&account, &reading, &busy, SETTLE_NS);
-	reading = good(100, 2);
-	reading.idle_energy_uj = 60;
-	interval = zone_account_advance(&account, &reading, &busy, SETTLE_NS);
+	(void)advance(&account, unknown(0, 1));
+	interval = advance(&account, span);
 	assert_int_equal(interval.idle_uj, 60);
 }
 
@@ -192,23 +208,21 @@ static void test_a_virtual_machine_has_no_idle_part(void **state)
 	(void)state;
 	zone_account_init(&account, &virtual_machine, &config, 0);
 	assert_int_equal(account.idle_state, IDLE_ABSENT);
-	(void)advance(&account, good(0, 1));
-	assert_int_equal(advance(&account, good(100, 2)).idle_uj, 0);
+	(void)advance(&account, unknown(0, 1));
+	assert_int_equal(advance(&account, flow(100, 1, 2)).idle_uj, 0);
 }
 
 /* 20 W + 30 W × utilisation, for two minutes of changing load. */
-static uint64_t teach(struct zone_account *account, uint64_t *energy_uj, uint64_t from_s)
+static uint64_t teach(struct zone_account *account)
 {
-	for (uint64_t s = from_s; s < from_s + 120; s++) {
+	for (uint64_t s = 1; s <= 120; s++) {
 		struct zone_activity activity = {
 			.dt_ns = NSEC_PER_SEC,
 			.utilisation = (double)(s % 10) / 10,
 		};
-		struct zone_reading reading;
+		const struct energy_span span = flow(20000000 + 3000000 * (s % 10), s - 1, s);
 
-		*energy_uj += 20000000 + 3000000 * (s % 10);
-		reading = good(*energy_uj, s);
-		(void)zone_account_advance(account, &reading, &activity, SETTLE_NS);
+		(void)zone_account_advance(account, &up, &span, &activity, SETTLE_NS);
 		if (account->idle_state == IDLE_LEARNED)
 			return s;
 	}
@@ -219,19 +233,17 @@ static void test_learned_idle_is_split_off_once_its_series_was_seen(void **state
 {
 	const struct idle_options config = { .mode = IDLE_MODE_LEARNED };
 	struct zone_account account;
-	uint64_t energy_uj = 0, learned_s;
+	uint64_t learned_s;
 	struct zone_interval interval;
 
 	(void)state;
 	zone_account_init(&account, &package0, &config, 0);
 	assert_int_equal(account.idle_state, IDLE_LEARNING);
-	learned_s = teach(&account, &energy_uj, 1);
+	learned_s = teach(&account);
 	assert_in_range(learned_s, 60, 90);
-	energy_uj += 35000000;
-	interval = advance(&account, good(energy_uj, learned_s + 1));
+	interval = advance(&account, flow(35000000, learned_s, learned_s + 1));
 	assert_int_equal(interval.idle_uj, 0); /* settles */
-	energy_uj += 35000000;
-	interval = advance(&account, good(energy_uj, learned_s + 15));
+	interval = advance(&account, flow(35000000, learned_s + 1, learned_s + 15));
 	assert_true(interval.idle_uj > 0);
 }
 
@@ -247,31 +259,31 @@ static void test_idle_that_a_reload_brings_is_split_off_once_its_series_was_seen
 
 	(void)state;
 	zone_account_init(&account, &package0, &off, 0);
-	(void)advance(&account, good(0, 10));
+	(void)advance(&account, unknown(0, 10));
 	zone_account_configure(&account, &fixed);
-	assert_int_equal(advance(&account, good(10000000, 11)).idle_uj, 0);
+	assert_int_equal(advance(&account, flow(10000000, 10, 11)).idle_uj, 0);
 	zone_account_configure(&account, &fixed); /* again: nothing is born */
-	assert_int_equal(advance(&account, good(20000000, 25)).idle_uj, 0);
-	assert_int_equal(advance(&account, good(30000000, 26)).idle_uj, 2000000);
+	assert_int_equal(advance(&account, flow(10000000, 11, 25)).idle_uj, 0);
+	assert_int_equal(advance(&account, flow(10000000, 25, 26)).idle_uj, 2000000);
 }
 
 static void test_a_zone_that_appears_late_counts_once_its_series_were_seen(void **state)
 {
 	const struct idle_options off = { .mode = IDLE_MODE_OFF };
 	struct zone_account account;
-	struct zone_reading reading;
+	struct energy_span span;
 
 	(void)state;
 	zone_account_init(&account, &package0, &off, 0);
 	account.late = true;
-	assert_int_equal(advance(&account, good(0, 10)).energy_uj, 0);
-	reading = good(14000000, 24);
-	assert_false(zone_account_counts(&account, &reading));
-	assert_int_equal(advance(&account, reading).energy_uj, 0);
+	assert_int_equal(advance(&account, unknown(0, 10)).energy_uj, 0);
+	span = flow(14000000, 10, 24);
+	assert_false(zone_account_counts(&account, &span));
+	assert_int_equal(advance(&account, span).energy_uj, 0);
 	assert_true(isnan(account.watts[MODE_DYNAMIC]));
-	reading = good(15000000, 25);
-	assert_true(zone_account_counts(&account, &reading));
-	assert_int_equal(advance(&account, reading).energy_uj, 1000000);
+	span = flow(1000000, 24, 25);
+	assert_true(zone_account_counts(&account, &span));
+	assert_int_equal(advance(&account, span).energy_uj, 1000000);
 }
 
 /* Before it counts an estimate does: what a gap hides would be in both. */
@@ -279,30 +291,26 @@ static void test_a_late_zone_begins_without_a_gap(void **state)
 {
 	const struct idle_options off = { .mode = IDLE_MODE_OFF };
 	struct zone_account account;
-	struct zone_reading reading;
+	struct energy_span span;
 
 	(void)state;
 	zone_account_init(&account, &package0, &off, 0);
 	account.late = true;
-	(void)advance(&account, good(0, 10));
-	reading = good(10000000, 20);
-	reading.state = ZONE_STALLED;
-	(void)advance(&account, reading);
-	reading = good(30000000, 40);
-	assert_false(zone_account_counts(&account, &reading));
-	assert_int_equal(advance(&account, reading).energy_uj, 0);
-	reading = good(30500000, 41);
-	reading.restarted = true;
-	assert_false(zone_account_counts(&account, &reading));
-	assert_int_equal(advance(&account, reading).energy_uj, 0);
-	reading = good(31000000, 42);
-	assert_true(zone_account_counts(&account, &reading));
-	assert_int_equal(advance(&account, reading).energy_uj, 500000);
-	reading.state = ZONE_STALLED; /* from now on nobody else counts */
-	(void)advance(&account, reading);
-	reading = good(34000000, 45);
-	assert_true(zone_account_counts(&account, &reading));
-	assert_int_equal(advance(&account, reading).energy_uj, 3000000);
+	(void)advance(&account, unknown(0, 10));
+	(void)missed(&account, ZONE_STALLED);
+	span = flow(30000000, 10, 40);
+	assert_false(zone_account_counts(&account, &span));
+	assert_int_equal(advance(&account, span).energy_uj, 0);
+	span = unknown(40, 41);
+	assert_false(zone_account_counts(&account, &span));
+	assert_int_equal(advance(&account, span).energy_uj, 0);
+	span = flow(500000, 41, 42);
+	assert_true(zone_account_counts(&account, &span));
+	assert_int_equal(advance(&account, span).energy_uj, 500000);
+	(void)missed(&account, ZONE_STALLED); /* from now on nothing else counts */
+	span = flow(3000000, 42, 45);
+	assert_true(zone_account_counts(&account, &span));
+	assert_int_equal(advance(&account, span).energy_uj, 3000000);
 }
 
 static void test_sleep_teaches_nothing(void **state)
@@ -313,14 +321,13 @@ static void test_sleep_teaches_nothing(void **state)
 		.asleep_ns = 1000 * NSEC_PER_SEC,
 		.utilisation = 0.5,
 	};
+	const struct energy_span span = flow(1001000000, 1, 2);
 	struct zone_account account;
-	struct zone_reading reading = good(0, 1);
 
 	(void)state;
 	zone_account_init(&account, &package0, &config, 0);
-	(void)zone_account_advance(&account, &reading, &asleep, SETTLE_NS);
-	reading = good(1001000000, 2);
-	(void)zone_account_advance(&account, &reading, &asleep, SETTLE_NS);
+	(void)advance(&account, unknown(0, 1));
+	(void)zone_account_advance(&account, &up, &span, &asleep, SETTLE_NS);
 	assert_int_equal(account.learner.time_ns, 0);
 	assert_true(account.watts[MODE_DYNAMIC] <
 		    1.01); /* over the time that passed, not the time awake */
@@ -329,10 +336,10 @@ static void test_sleep_teaches_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_energy_is_what_lies_between_good_readings),
+		cmocka_unit_test(test_energy_is_what_flowed_in_a_span),
+		cmocka_unit_test(test_the_first_span_counts_nothing),
 		cmocka_unit_test(test_a_refused_reading_is_a_baseline),
 		cmocka_unit_test(test_a_restarted_counter_has_no_power),
-		cmocka_unit_test(test_a_reading_that_is_not_newer_waits_for_the_next),
 		cmocka_unit_test(test_fixed_idle_is_power_times_measured_time),
 		cmocka_unit_test(test_fixed_without_a_figure_for_the_zone_is_off),
 		cmocka_unit_test(test_a_model_says_its_own_idle_part),

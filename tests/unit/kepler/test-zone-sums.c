@@ -21,24 +21,40 @@ static const struct zone zones[ZONES] = {
 
 struct machine {
 	struct zone_sums sums;
-	struct zone_reading readings[ZONES];
+	struct zone_status status[ZONES];
+	bool restarted[ZONES]; /* what flowed is not known */
 	uint64_t now_ns;
 };
 
-/* So many seconds later, at so many watts; what else is in the readings stays. */
+/* So many seconds later, at so many watts; what else is known of them stays. */
 static size_t later(struct machine *machine, size_t count, uint64_t seconds,
 		    const uint64_t watts[static ZONES])
 {
 	const struct zone *known[ZONES];
-	const struct zone_reading *readings[ZONES];
+	const struct zone_status *status[ZONES];
+	struct energy_span spans[ZONES];
+	const struct zone_sums_input input = {
+		.count = count,
+		.zones = known,
+		.status = status,
+		.spans = spans,
+		.span_count = ZONES,
+		.now_ns = machine->now_ns + seconds * NSEC_PER_SEC,
+	};
 
-	machine->now_ns += seconds * NSEC_PER_SEC;
 	for (size_t z = 0; z < ZONES; z++) {
-		machine->readings[z].energy_uj += watts[z] * seconds * 1000000;
+		spans[z] = (struct energy_span){
+			.zone = (uint32_t)z,
+			.known = !machine->restarted[z],
+			.from_ns = machine->now_ns,
+			.to_ns = input.now_ns,
+			.energy_uj = machine->restarted[z] ? 0 : watts[z] * seconds * 1000000,
+		};
 		known[z] = &zones[z];
-		readings[z] = &machine->readings[z];
+		status[z] = &machine->status[z];
 	}
-	return zone_sums_add(&machine->sums, known, readings, count, machine->now_ns);
+	machine->now_ns = input.now_ns;
+	return zone_sums_add(&machine->sums, &input);
 }
 
 static const uint64_t plausible[ZONES] = { 50, 30, 20, 500, 500 };
@@ -76,13 +92,13 @@ static void test_what_was_not_read_all_the_time_is_not_judged(void **state)
 
 	(void)state;
 	(void)later(&machine, ZONES, 1, absurd);
-	machine.readings[PACKAGE].restarted = true;
+	machine.restarted[PACKAGE] = true;
 	(void)later(&machine, ZONES, 30, absurd);
-	machine.readings[PACKAGE].restarted = false;
+	machine.restarted[PACKAGE] = false;
 	assert_int_equal(later(&machine, ZONES, 30, absurd), 0);
-	machine.readings[UNCORE].state = ZONE_ABSENT;
+	machine.status[UNCORE].state = ZONE_ABSENT;
 	(void)later(&machine, ZONES, 30, absurd);
-	machine.readings[UNCORE].state = ZONE_UP;
+	machine.status[UNCORE].state = ZONE_UP;
 	assert_int_equal(later(&machine, ZONES, 30, absurd), 0);
 	assert_int_equal(later(&machine, ZONES, 60, absurd), 1);
 }

@@ -50,6 +50,27 @@ static struct estimated_meter *meter_of(const struct host_info *host)
 	return meter;
 }
 
+/* What an estimate has told: its spans, added up. */
+struct told {
+	uint64_t energy_uj, idle_energy_uj, time_ns;
+	bool has_span; /* the last time */
+};
+
+static void advance(struct estimated_meter *meter, uint64_t now_ns, uint64_t busy_ns,
+		    struct told *told)
+{
+	struct energy_span span;
+
+	told->has_span = estimated_meter_advance(meter, now_ns, busy_ns, &span);
+	if (!told->has_span)
+		return;
+	assert_int_equal(span.from_ns, told->time_ns);
+	assert_true(span.idle_uj <= span.energy_uj);
+	told->energy_uj += span.energy_uj;
+	told->idle_energy_uj += span.idle_uj;
+	told->time_ns = span.to_ns;
+}
+
 static void test_zone_of_bare_metal(void **state)
 {
 	struct host_info host = bare_metal();
@@ -72,16 +93,16 @@ static void test_zone_of_a_vm_has_no_idle(void **state)
 	struct host_info host = small_vm();
 	struct estimated_meter *meter = meter_of(&host);
 	const struct zone *zone = estimated_meter_zone(meter);
-	struct zone_reading reading;
+	struct told reading = { 0 };
 
 	(void)state;
 	assert_true(zone->quality == QUALITY_ESTIMATED && !zone->knows_idle &&
 		    zone->scope == SCOPE_VM_DYNAMIC);
-	estimated_meter_advance(meter, 0, 0, &reading);
-	estimated_meter_advance(meter, 10 * NSEC_PER_SEC, 0, &reading);
+	advance(meter, 0, 0, &reading);
+	advance(meter, 10 * NSEC_PER_SEC, 0, &reading);
 	assert_int_equal(reading.energy_uj, 0); /* nothing ran: nothing dynamic */
 	assert_int_equal(reading.idle_energy_uj, 0);
-	estimated_meter_advance(meter, 20 * NSEC_PER_SEC, 20 * NSEC_PER_SEC, &reading);
+	advance(meter, 20 * NSEC_PER_SEC, 20 * NSEC_PER_SEC, &reading);
 	assert_true(reading.energy_uj > 0);
 	assert_int_equal(reading.idle_energy_uj, 0);
 	estimated_meter_free(meter);
@@ -97,15 +118,15 @@ static void test_vm_is_a_share_of_its_host(void **state)
 	struct estimated_meter *meter = meter_of(&host);
 	struct machine_facts facts;
 	struct power_estimate power;
-	struct zone_reading reading;
+	struct told reading = { 0 };
 	double share;
 
 	(void)state;
 	estimated_meter_facts(meter, &facts, &share);
 	assert_true(facts.threads > 2 && fabs(share - 2.0 / facts.threads) < 1e-12);
 	power_model_estimate(&platform_power_model, &facts, 0.5, &power);
-	estimated_meter_advance(meter, 0, 0, &reading);
-	estimated_meter_advance(meter, 100 * NSEC_PER_SEC, 100 * NSEC_PER_SEC, &reading);
+	advance(meter, 0, 0, &reading);
+	advance(meter, 100 * NSEC_PER_SEC, 100 * NSEC_PER_SEC, &reading);
 	assert_true(fabs((double)reading.energy_uj - power.dynamic_w * share * 100e6) < 200);
 	assert_in_range(reading.energy_uj / 100, 500000, 20000000); /* W of two busy vCPUs */
 	estimated_meter_free(meter);
@@ -134,17 +155,17 @@ static void test_idle_and_dynamic_are_integrated_over_measured_time(void **state
 	struct estimated_meter *meter = meter_of(&host);
 	struct machine_facts facts;
 	struct power_estimate power;
-	struct zone_reading reading;
+	struct told reading = { 0 };
 	double share;
 
 	(void)state;
 	estimated_meter_facts(meter, &facts, &share);
 	power_model_estimate(&platform_power_model, &facts, 0.25, &power);
-	estimated_meter_advance(meter, 7 * NSEC_PER_SEC, 999 * NSEC_PER_SEC, &reading);
+	advance(meter, 7 * NSEC_PER_SEC, 999 * NSEC_PER_SEC, &reading);
 	assert_int_equal(reading.energy_uj, 0); /* the baseline: what ran before is nobody's */
 	assert_int_equal(reading.time_ns, 7 * NSEC_PER_SEC);
-	estimated_meter_advance(meter, 17 * NSEC_PER_SEC, 320 * NSEC_PER_SEC, &reading);
-	assert_int_equal(reading.state, ZONE_UP);
+	advance(meter, 17 * NSEC_PER_SEC, 320 * NSEC_PER_SEC, &reading);
+	assert_true(reading.has_span);
 	assert_true(fabs((double)reading.idle_energy_uj - power.idle_w * 1e7) < 20);
 	assert_true(fabs((double)(reading.energy_uj - reading.idle_energy_uj) -
 			 power.dynamic_w * 1e7) < 20);
@@ -156,15 +177,15 @@ static void test_short_intervals_do_not_drift(void **state)
 {
 	struct host_info host = bare_metal();
 	struct estimated_meter *fine = meter_of(&host), *coarse = meter_of(&host);
-	struct zone_reading of_fine, of_coarse;
+	struct told of_fine = { 0 }, of_coarse = { 0 };
 	uint64_t step_ns = 1 << 20;
 
 	(void)state;
-	estimated_meter_advance(fine, 0, 0, &of_fine);
-	estimated_meter_advance(coarse, 0, 0, &of_coarse);
+	advance(fine, 0, 0, &of_fine);
+	advance(coarse, 0, 0, &of_coarse);
 	for (uint64_t i = 1; i <= 1 << 14; i++) /* busy: exactly half, so that both see the same */
-		estimated_meter_advance(fine, i * step_ns, step_ns * 64, &of_fine);
-	estimated_meter_advance(coarse, step_ns << 14, (step_ns * 64) << 14, &of_coarse);
+		advance(fine, i * step_ns, step_ns * 64, &of_fine);
+	advance(coarse, step_ns << 14, (step_ns * 64) << 14, &of_coarse);
 	assert_int_equal(of_fine.energy_uj, of_coarse.energy_uj);
 	assert_int_equal(of_fine.idle_energy_uj, of_coarse.idle_energy_uj);
 	estimated_meter_free(fine);
@@ -175,16 +196,19 @@ static void test_clock_that_stands_still_invents_nothing(void **state)
 {
 	struct host_info host = bare_metal();
 	struct estimated_meter *meter = meter_of(&host);
-	struct zone_reading before, after;
+	struct told told = { 0 };
+	uint64_t energy_uj;
 
 	(void)state;
-	estimated_meter_advance(meter, 0, 0, &before);
-	estimated_meter_advance(meter, NSEC_PER_SEC, NSEC_PER_SEC, &before);
-	estimated_meter_advance(meter, NSEC_PER_SEC, 50 * NSEC_PER_SEC, &after);
-	assert_int_equal(after.energy_uj, before.energy_uj);
-	estimated_meter_advance(meter, NSEC_PER_MSEC, 50 * NSEC_PER_SEC, &after);
-	assert_int_equal(after.energy_uj, before.energy_uj);
-	assert_int_equal(after.time_ns, NSEC_PER_SEC);
+	advance(meter, 0, 0, &told);
+	advance(meter, NSEC_PER_SEC, NSEC_PER_SEC, &told);
+	energy_uj = told.energy_uj;
+	advance(meter, NSEC_PER_SEC, 50 * NSEC_PER_SEC, &told);
+	assert_false(told.has_span);
+	advance(meter, NSEC_PER_MSEC, 50 * NSEC_PER_SEC, &told);
+	assert_false(told.has_span);
+	advance(meter, 2 * NSEC_PER_SEC, 0, &told);
+	assert_true(told.has_span && told.energy_uj > energy_uj);
 	estimated_meter_free(meter);
 }
 
@@ -192,13 +216,13 @@ static void test_more_busy_time_than_there_is_counts_as_full(void **state)
 {
 	struct host_info host = bare_metal();
 	struct estimated_meter *full = meter_of(&host), *over = meter_of(&host);
-	struct zone_reading of_full, of_over;
+	struct told of_full = { 0 }, of_over = { 0 };
 
 	(void)state;
-	estimated_meter_advance(full, 0, 0, &of_full);
-	estimated_meter_advance(over, 0, 0, &of_over);
-	estimated_meter_advance(full, NSEC_PER_SEC, 128 * NSEC_PER_SEC, &of_full);
-	estimated_meter_advance(over, NSEC_PER_SEC, UINT64_MAX, &of_over);
+	advance(full, 0, 0, &of_full);
+	advance(over, 0, 0, &of_over);
+	advance(full, NSEC_PER_SEC, 128 * NSEC_PER_SEC, &of_full);
+	advance(over, NSEC_PER_SEC, UINT64_MAX, &of_over);
 	assert_int_equal(of_full.energy_uj, of_over.energy_uj);
 	estimated_meter_free(full);
 	estimated_meter_free(over);
@@ -208,11 +232,11 @@ static void test_machine_that_nothing_is_known_of(void **state)
 {
 	struct host_info host = { 0 };
 	struct estimated_meter *meter = meter_of(&host);
-	struct zone_reading reading;
+	struct told reading = { 0 };
 
 	(void)state;
-	estimated_meter_advance(meter, 0, 0, &reading);
-	estimated_meter_advance(meter, NSEC_PER_SEC, 0, &reading);
+	advance(meter, 0, 0, &reading);
+	advance(meter, NSEC_PER_SEC, 0, &reading);
 	assert_true(reading.idle_energy_uj > UJ_PER_J);
 	estimated_meter_free(meter);
 	estimated_meter_free(NULL);

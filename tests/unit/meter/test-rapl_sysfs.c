@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "fake_tree.h"
+#include "seen_zones.h"
 
 #include "base/macro.h"
 #include "base/num.h"
@@ -23,7 +24,7 @@
 struct fixture {
 	struct fake_tree tree;
 	struct meter_table *table;
-	struct zone_reading readings[METER_ZONES_MAX];
+	struct seen_zone readings[METER_ZONES_MAX];
 };
 
 static int setup(void **state)
@@ -56,13 +57,13 @@ static void open_table(struct fixture *fixture)
 
 static size_t read_all(struct fixture *fixture)
 {
-	return meter_table_read(fixture->table, fixture->readings, ARRAY_SIZE(fixture->readings));
+	return see_zones(fixture->table, fixture->readings);
 }
 
 static void check_zone(const struct fixture *fixture, size_t index, enum zone_state state,
 		       int error, uint64_t energy_uj)
 {
-	const struct zone_reading *reading = &fixture->readings[index];
+	const struct seen_zone *reading = &fixture->readings[index];
 
 	if (reading->state != state || reading->error != error || reading->energy_uj != energy_uj)
 		fail_msg("zone %zu: %s, error %d, %lu µJ instead of %s, %d, %lu", index,

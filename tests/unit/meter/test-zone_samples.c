@@ -49,19 +49,27 @@ static void test_reading_when_due_misses_no_turn(void **state)
 static void test_an_outage_is_remembered(void **state)
 {
 	struct zone_samples samples = { .max_power_uw = MAX_POWER_UW };
+	struct energy_span span;
 
 	(void)state;
 	take_at(&samples, 0, BEGIN_NS);
-	assert_true(samples.restarted && !samples.refused); /* a first reading follows nothing */
-	zone_samples_told(&samples);
+	assert_false(samples.refused); /* a first reading follows nothing */
+	span = zone_samples_span(&samples);
+	assert_true(!span.known && span.from_ns == 0 && span.to_ns == BEGIN_NS);
 	take_at(&samples, 0, BEGIN_NS + 5 * NSEC_PER_SEC); /* 1,400 J, of which 399 show */
 	take_at(&samples, 0, BEGIN_NS + 5250000000);
-	assert_true(samples.restarted && samples.refused);
-	assert_int_equal(samples.counter.energy_uj, POWER_UW / 4);
+	assert_true(samples.refused);
 	assert_int_equal(samples.counter.dropped, 1);
-	zone_samples_told(&samples);
+	span = zone_samples_span(&samples);
+	assert_true(!span.known && span.from_ns == BEGIN_NS);
+	assert_int_equal(span.energy_uj, 0);
 	take_at(&samples, 0, BEGIN_NS + 5500000000);
-	assert_false(samples.restarted || samples.refused);
+	take_at(&samples, 0, BEGIN_NS + 5750000000);
+	assert_false(samples.refused);
+	span = zone_samples_span(&samples);
+	assert_true(span.known && span.from_ns == BEGIN_NS + 5250000000);
+	assert_int_equal(span.to_ns - span.from_ns, NSEC_PER_SEC / 2);
+	assert_int_equal(span.energy_uj, POWER_UW / 2);
 }
 
 static void test_attempts_that_fail_are_not_repeated_at_once(void **state)
