@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "base/macro.h"
 #include "net/http_accept.h"
+#include "net/http_peer.h"
 
 #define LOCAL_BLOCK 65536
 
@@ -75,17 +76,20 @@ static const char *header_or_empty(struct MHD_Connection *mhd, const char *name)
 static const struct http_route *find_route(const struct http_answerer *answerer, const char *path)
 {
 	for (size_t i = 0; i < answerer->route_count; i++) {
-		if (strcmp(answerer->routes[i].path, path) == 0)
-			return &answerer->routes[i];
+		const struct http_route *route = &answerer->routes[i];
+
+		if (route->prefix ? strncmp(route->path, path, strlen(route->path)) == 0
+				  : strcmp(route->path, path) == 0)
+			return route;
 	}
 	return NULL;
 }
 
-static void ask_handler(const struct http_route *route, struct MHD_Connection *mhd, bool head,
-			struct http_response *response)
+static void ask_handler(const struct http_route *route, struct MHD_Connection *mhd,
+			const char *path, bool head, struct http_response *response)
 {
 	struct http_request request = {
-		.path = route->path,
+		.path = path,
 		.accept = header_or_empty(mhd, MHD_HTTP_HEADER_ACCEPT),
 		.head = head,
 	};
@@ -100,13 +104,13 @@ static void ask_handler(const struct http_route *route, struct MHD_Connection *m
  * has ended or was cut. false: it waits.
  */
 static bool ask_for_page(struct http_answerer *answerer, const struct http_route *route,
-			 struct MHD_Connection *mhd, struct http_connection *connection, bool head,
-			 struct http_response *response)
+			 struct MHD_Connection *mhd, struct http_connection *connection,
+			 const char *path, bool head, struct http_response *response)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 
 	if (http_connections_room(answerer->connections, connection, now_ns))
-		ask_handler(route, mhd, head, response);
+		ask_handler(route, mhd, path, head, response);
 	if (response->status != HTTP_ASK_AGAIN)
 		return true;
 	if (http_connections_hold(answerer->connections, connection, mhd, now_ns)) {
@@ -230,7 +234,7 @@ static void add_headers(struct MHD_Response *wrapped, const struct http_response
 
 static enum MHD_Result queue_answer(struct http_answerer *answerer, struct MHD_Connection *mhd,
 				    struct http_connection *connection,
-				    const struct http_response *response, bool head)
+				    const struct http_response *response, bool page, bool head)
 {
 	struct MHD_Response *wrapped = wrap_body(response, connection);
 	bool close = response->status == MHD_HTTP_METHOD_NOT_ALLOWED ||
@@ -242,7 +246,7 @@ static enum MHD_Result queue_answer(struct http_answerer *answerer, struct MHD_C
 	add_headers(wrapped, response, close);
 	connection->answer_len = head ? 0 : response->len;
 	http_connections_begin_answer(answerer->connections, connection, response->owner,
-				      response->release && response->status == MHD_HTTP_OK,
+				      page && response->release && response->status == MHD_HTTP_OK,
 				      clock_ns(CLOCK_MONOTONIC));
 	result = MHD_queue_response(mhd, (unsigned)response->status, wrapped);
 	MHD_destroy_response(wrapped); /* our reference; the queue holds its own */
@@ -282,7 +286,7 @@ static enum MHD_Result begin_request(struct http_answerer *answerer, struct MHD_
 	if (strcmp(method, MHD_HTTP_METHOD_HEAD) == 0 || strcmp(method, MHD_HTTP_METHOD_GET) == 0)
 		return MHD_YES;
 	static_answer(&response, MHD_HTTP_METHOD_NOT_ALLOWED, "405: GET and HEAD only\n");
-	return queue_answer(answerer, mhd, connection, &response, false);
+	return queue_answer(answerer, mhd, connection, &response, false, false);
 }
 
 struct host_check {
@@ -334,11 +338,15 @@ static enum MHD_Result answer_request(struct http_answerer *answerer, struct MHD
 	else if (!route)
 		static_answer(&response, MHD_HTTP_NOT_FOUND,
 			      "404: there is no such page; try /metrics\n");
+	else if (route->local_only && !http_peer_is_here(connection->fd))
+		static_answer(&response, MHD_HTTP_FORBIDDEN,
+			      "403: only clients on this machine can read this, over loopback or a "
+			      "unix socket\n");
 	else if (route->spare)
-		ask_handler(route, mhd, head, &response);
-	else if (!ask_for_page(answerer, route, mhd, connection, head, &response))
+		ask_handler(route, mhd, path, head, &response);
+	else if (!ask_for_page(answerer, route, mhd, connection, path, head, &response))
 		return MHD_YES;
-	return queue_answer(answerer, mhd, connection, &response, head);
+	return queue_answer(answerer, mhd, connection, &response, route && !route->spare, head);
 }
 
 enum MHD_Result http_answer_request(void *cls, struct MHD_Connection *mhd, const char *url,

@@ -23,7 +23,7 @@
 #define HTTP_HEADER_MAX 8192 /* bytes of a request's line and header lines */
 
 struct http_request {
-	const char *path;
+	const char *path;   /* as it was sent, not unescaped: http_url_unescape() */
 	const char *accept; /* header or "" */
 	bool accepts_gzip;  /* Accept-Encoding offers it with q > 0 */
 	bool head;
@@ -41,7 +41,7 @@ struct http_response {
 	size_t len;
 	void (*release)(void *owner); /* NULL for static bodies */
 	void *owner;
-	unsigned retry_after_s; /* with 503; 0: none */
+	unsigned retry_after_s; /* with 202 and 503; 0: none */
 };
 
 /*
@@ -58,7 +58,9 @@ struct http_route {
 	const char *path; /* exact */
 	http_handler *handler;
 	void *userdata;
-	bool spare; /* small and answered whatever other peers do: for probes of health */
+	bool spare;      /* small and answered whatever other peers do: for probes of health */
+	bool prefix;     /* all that begins with @path, which ends with a slash */
+	bool local_only; /* 403 for peers that are not on this machine (http_peer.h) */
 };
 
 struct http_options {

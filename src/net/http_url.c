@@ -5,8 +5,11 @@
  */
 #include "net/http_url.h"
 
+#include <errno.h>
 #include <string.h>
 #include <strings.h>
+
+#include "base/ascii.h"
 
 /* Where in @text, of @len bytes, the colon before a port is; @len where there is none. */
 static size_t find_port(const char *text, size_t len)
@@ -42,4 +45,61 @@ bool http_url_has_user(const char *url)
 bool http_url_is_https(const char *url)
 {
 	return strncasecmp(url, "https://", 8) == 0;
+}
+
+static bool needs_no_escape(char c)
+{
+	return ascii_is_alnum(c) || (c && strchr("-._~", c));
+}
+
+int http_url_escape(const char *text, char *buf, size_t size)
+{
+	static const char digits[] = "0123456789ABCDEF";
+	size_t len = 0;
+
+	for (; *text; text++) {
+		bool plain = needs_no_escape(*text);
+		unsigned char byte = (unsigned char)*text;
+
+		if (len + (plain ? 1 : 3) >= size) {
+			buf[len] = '\0';
+			return -ENOSPC;
+		}
+		if (plain) {
+			buf[len++] = *text;
+			continue;
+		}
+		buf[len++] = '%';
+		buf[len++] = digits[byte >> 4];
+		buf[len++] = digits[byte & 15];
+	}
+	buf[len] = '\0';
+	return 0;
+}
+
+int http_url_unescape(const char *text, char *buf, size_t size)
+{
+	size_t len = 0;
+
+	buf[0] = '\0';
+	for (; *text; text++) {
+		char byte = *text;
+
+		if (byte == '%') {
+			int high = ascii_hex_value(text[1]);
+			int low = high < 0 ? -1 : ascii_hex_value(text[2]);
+
+			if (low < 0)
+				return -EINVAL;
+			byte = (char)(high * 16 + low);
+			text += 2;
+		}
+		if ((unsigned char)byte < 0x20 || byte == 0x7f)
+			return -EINVAL;
+		if (len + 1 >= size)
+			return -ENOSPC;
+		buf[len++] = byte;
+		buf[len] = '\0';
+	}
+	return 0;
 }

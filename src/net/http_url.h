@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where in a URL does it say which host to ask? Pure. */
+/* Where in a URL does it say which host to ask, and how is any text a part of its path? Pure. */
 #pragma once
 
 #include <stdbool.h>
@@ -15,3 +15,14 @@ struct http_url {
 void http_url_split(const char *url, struct http_url *ret);
 bool http_url_has_user(const char *url); /* or a password */
 bool http_url_is_https(const char *url);
+
+/*
+ * Writes @text as a segment of a path: all but letters, digits and "-._~" as %XX. 0, or -ENOSPC;
+ * @buf is terminated in any case.
+ */
+int http_url_escape(const char *text, char *buf, size_t size);
+/*
+ * And back. 0; -ENOSPC; -EINVAL: a "%" without two hexadecimal digits, or a byte that no name has
+ * (a control character).
+ */
+int http_url_unescape(const char *text, char *buf, size_t size);

@@ -316,6 +316,44 @@ static void a_taken_address_is_named(void **state)
 	http_server_stop(server);
 }
 
+static void say_path(void *userdata, const struct http_request *request,
+		     struct http_response *response)
+{
+	static char path[64];
+
+	(void)userdata;
+	(void)snprintf(path, sizeof(path), "%s", request->path);
+	*response = (struct http_response){ .status = 200, .body = path, .len = strlen(path) };
+}
+
+static void knows_what_begins_so(void **state)
+{
+	static const struct http_route by_prefix[] = {
+		{ .path = "/of/",
+		  .handler = say_path,
+		  .spare = true,
+		  .prefix = true,
+		  .local_only = true },
+	};
+	const char *const address[] = { "127.0.0.1:0" };
+	const struct http_options options = {
+		.listen = address,
+		.listen_count = 1,
+		.routes = by_prefix,
+		.route_count = ARRAY_SIZE(by_prefix),
+	};
+	struct http_server *server = NULL;
+	struct diag diag = { "" };
+
+	(void)state;
+	assert_int_equal(http_server_start(&options, &server, &diag), 0);
+	assert_has(exchange(server, "GET /of/a%2fb HTTP/1.0\r\n\r\n"), "\r\n\r\n/of/a%2fb");
+	assert_has(exchange(server, "GET /of/?a=b HTTP/1.0\r\n\r\n"), "\r\n\r\n/of/");
+	assert_starts(exchange(server, "GET /of HTTP/1.0\r\n\r\n"), "HTTP/1.1 404 ");
+	assert_starts(exchange(server, "GET / HTTP/1.0\r\n\r\n"), "HTTP/1.1 404 ");
+	http_server_stop(server);
+}
+
 static void counts(void **state)
 {
 	struct http_server *server = start(0);
@@ -353,6 +391,7 @@ int main(void)
 		cmocka_unit_test(listens_in_several_places),
 		cmocka_unit_test(a_taken_address_is_named),
 		cmocka_unit_test(counts),
+		cmocka_unit_test(knows_what_begins_so),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/http_url.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -52,11 +53,53 @@ static void says_how(void **state)
 	assert_false(http_url_is_https("https:/"));
 }
 
+static void any_text_is_a_segment(void **state)
+{
+	static const struct {
+		const char *text, *escaped;
+	} cases[] = {
+		{ "4711", "4711" },
+		{ "Az09-._~", "Az09-._~" },
+		{ "shop/checkout", "shop%2Fcheckout" },
+		{ "a b?c#d%", "a%20b%3Fc%23d%25" },
+		{ "user@1000.service", "user%401000.service" },
+		{ "\xc3\xa9", "%C3%A9" },
+		{ "", "" },
+	};
+	char buf[64];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		assert_int_equal(http_url_escape(cases[i].text, buf, sizeof(buf)), 0);
+		assert_string_equal(buf, cases[i].escaped);
+		assert_int_equal(http_url_unescape(cases[i].escaped, buf, sizeof(buf)), 0);
+		assert_string_equal(buf, cases[i].text);
+	}
+	assert_int_equal(http_url_unescape("%2f", buf, 2), 0);
+	assert_string_equal(buf, "/");
+	assert_int_equal(http_url_unescape("ab", buf, 2), -ENOSPC);
+	assert_int_equal(http_url_escape("a/", buf, 4), -ENOSPC);
+	assert_string_equal(buf, "a");
+}
+
+static void no_name_has_these(void **state)
+{
+	static const char *const broken[] = { "%",   "%4",  "%zz",  "%4g", "a%00b",
+					      "%0a", "%7f", "a\nb", "\t",  "%1B" };
+	char buf[64];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(broken); i++)
+		assert_int_equal(http_url_unescape(broken[i], buf, sizeof(buf)), -EINVAL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(says_whom_to_ask),
 		cmocka_unit_test(says_how),
+		cmocka_unit_test(any_text_is_a_segment),
+		cmocka_unit_test(no_name_has_these),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

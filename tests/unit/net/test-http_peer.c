@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net/http_peer.h"
+
+#include <arpa/inet.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/macro.h"
+
+static struct sockaddr_storage address_of(const char *text)
+{
+	struct sockaddr_storage address = { 0 };
+	struct sockaddr_in6 *v6 = (void *)&address;
+	struct sockaddr_in *v4 = (void *)&address;
+
+	if (strcmp(text, "unix") == 0) {
+		address.ss_family = AF_UNIX;
+	} else if (inet_pton(AF_INET, text, &v4->sin_addr) == 1) {
+		address.ss_family = AF_INET;
+	} else {
+		assert_int_equal(inet_pton(AF_INET6, text, &v6->sin6_addr), 1);
+		address.ss_family = AF_INET6;
+	}
+	return address;
+}
+
+static void this_machine_is_local(void **state)
+{
+	static const struct {
+		const char *peer, *own;
+		bool local;
+	} cases[] = {
+		{ "127.0.0.1", "127.0.0.1", true },
+		{ "127.3.2.1", "127.0.0.1", true },
+		{ "::1", "::1", true },
+		{ "::ffff:127.0.0.1", "::ffff:127.0.0.1", true },
+		{ "192.0.2.7", "192.0.2.7", true },
+		{ "2001:db8::7", "2001:db8::7", true },
+		{ "::ffff:192.0.2.7", "192.0.2.7", true },
+		{ "unix", "unix", true },
+		{ "192.0.2.8", "192.0.2.7", false },
+		{ "128.0.0.1", "192.0.2.7", false },
+		{ "2001:db8::8", "2001:db8::7", false },
+		{ "::ffff:192.0.2.8", "::ffff:192.0.2.7", false },
+		{ "::2", "2001:db8::7", false },
+		{ "unix", "192.0.2.7", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct sockaddr_storage peer = address_of(cases[i].peer);
+		struct sockaddr_storage own = address_of(cases[i].own);
+
+		assert_int_equal(http_peer_is_local((const struct sockaddr *)&peer,
+						    (const struct sockaddr *)&own),
+				 cases[i].local);
+	}
+}
+
+static void what_is_no_connection_is_not(void **state)
+{
+	int pair[2];
+
+	(void)state;
+	assert_false(http_peer_is_here(-1));
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+	assert_true(http_peer_is_here(pair[0]));
+	(void)close(pair[0]);
+	(void)close(pair[1]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(this_machine_is_local),
+		cmocka_unit_test(what_is_no_connection_is_not),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
