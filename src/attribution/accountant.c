@@ -199,6 +199,42 @@ static double utilisation_of(const struct accountant *accountant, size_t z,
 		    (double)busy_ns / ((double)measured->dt_ns * interval->places.cpus[place]));
 }
 
+/* For whatever asked about this interval: the span of a zone, before that is booked. */
+static void explain_span(struct accountant *accountant, uint32_t z, const struct interval *interval,
+			 const struct energy_span *span)
+{
+	uint32_t waits_in = accountant->gap_of[z];
+	uint32_t place = place_of(accountant, interval, z);
+
+	if (waits_in < GAPS_MAX)
+		place = accountant->gaps.gap[waits_in].place;
+	for (size_t i = 0; i < accountant->explained_count; i++) {
+		struct explained_zone *zone = &accountant->explained[i]->zone[z];
+
+		explanation_note_span(zone, &accountant->zones[z], &interval->status[z], span);
+		zone->was_gap = waits_in != GAP_NONE;
+		zone->idle_share = share_at(accountant, interval->time_ns);
+		zone->by_socket = place < interval->parties->sockets;
+		zone->package = zone->by_socket ? interval->places.package[place] : 0;
+		accountant->explained[i]->zone_count = z + 1;
+	}
+}
+
+static void explain_split(struct accountant *accountant, uint32_t z,
+			  const struct attribution_input *input,
+			  const struct attribution_result *result, const struct party *party,
+			  uint64_t asleep_uj, uint64_t asleep_ns)
+{
+	for (size_t i = 0; i < accountant->explained_count; i++) {
+		struct explanation *explanation = accountant->explained[i];
+
+		explanation_note_split(explanation, &explanation->zone[z], input, result, party,
+				       accountant->ledger);
+		explanation->zone[z].asleep_uj = asleep_uj;
+		explanation->zone[z].asleep_ns = asleep_ns;
+	}
+}
+
 static void attribute(struct accountant *accountant, uint32_t z, const struct zone_interval *flow,
 		      const struct attribution_input *work, struct parties *parties,
 		      uint64_t asleep_ns)
@@ -214,6 +250,7 @@ static void attribute(struct accountant *accountant, uint32_t z, const struct zo
 	input.idle_uj = flow->idle_uj;
 	/* On failure all of it is in unattributed, and so still accounted for. */
 	(void)attribute_zone(&input, &result, &accountant->scratch);
+	explain_split(accountant, z, &input, &result, parties->party, asleep_uj, asleep_ns);
 	result.mode_uj[MODE_DYNAMIC] += asleep_uj;
 	result.unattributed_uj[MODE_DYNAMIC][UNATTRIBUTED_NO_ACTIVITY] += asleep_uj;
 	for (enum energy_mode mode = MODE_DYNAMIC; mode < MODE_COUNT; mode++) {
@@ -237,6 +274,8 @@ static void book_zone(struct accountant *accountant, uint32_t z, const struct in
 	struct attribution_input work;
 	struct zone_interval flow;
 
+	if (accountant->explained_count)
+		explain_span(accountant, z, interval, span);
 	if (gap)
 		seen.asleep_ns = gap->asleep_ns;
 	if (state->zone->quality == QUALITY_ESTIMATED)

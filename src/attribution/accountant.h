@@ -12,6 +12,7 @@
  */
 #pragma once
 
+#include "attribution/explanation.h"
 #include "attribution/gaps.h"
 #include "attribution/ledger.h"
 #include "attribution/parties.h"
@@ -46,6 +47,12 @@ struct accountant {
 	uint32_t gap_of[ZONES_MAX]; /* that the zone waits in, or GAP_NONE, GAP_LOST */
 	struct parties gap_parties; /* of the zone whose gap ends just now */
 	struct split_scratch scratch;
+	/*
+	 * What is to be noted of the interval that is booked next, with its level and row set;
+	 * borrowed. Usually none.
+	 */
+	struct explanation *const *explained;
+	size_t explained_count;
 };
 
 void accountant_release(struct accountant *accountant);

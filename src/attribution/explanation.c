@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "attribution/explanation.h"
+
+#include "attribution/parties.h"
+
+static enum ledger_group group_of(enum explained_level level)
+{
+	return LEDGER_POD + (enum ledger_group)(level - EXPLAINED_POD);
+}
+
+bool explanation_has_party(const struct explanation *explanation, const struct ledger *ledger,
+			   uint32_t process, uint32_t container)
+{
+	if (explanation->level == EXPLAINED_PROCESS)
+		return process == explanation->row;
+	if (explanation->level == EXPLAINED_CONTAINER)
+		return container == explanation->row;
+	return ledger_container_at(ledger, container)->group[group_of(explanation->level)] ==
+	       explanation->row;
+}
+
+static enum explained_flow flow_of(const struct zone_account *account,
+				   const struct energy_span *span)
+{
+	if (!span)
+		return EXPLAINED_NOTHING;
+	if (!span->from_ns)
+		return EXPLAINED_BASELINE;
+	if (!span->known)
+		return EXPLAINED_UNKNOWN;
+	return zone_account_counts(account, span) ? EXPLAINED_COUNTED : EXPLAINED_HELD;
+}
+
+void explanation_note_span(struct explained_zone *zone, const struct zone_account *account,
+			   const struct zone_status *status, const struct energy_span *span)
+{
+	*zone = (struct explained_zone){
+		.zone = *account->zone,
+		.state = status->state,
+		.error = status->error,
+		.flow = flow_of(account, span),
+		.from_ns = span ? span->from_ns : 0,
+		.to_ns = span ? span->to_ns : 0,
+		.idle_state = account->idle_state,
+		.idle_power_uw = account->idle_power_uw,
+	};
+	if (zone->flow == EXPLAINED_COUNTED)
+		zone->energy_uj = span->energy_uj;
+}
+
+static void note_mode(struct explained_mode *mode, const struct attribution_result *result,
+		      enum energy_mode which)
+{
+	uint64_t left_uj = result->mode_uj[which];
+
+	mode->energy_uj = left_uj;
+	for (enum unattributed_reason reason = 0; reason < UNATTRIBUTED_REASON_COUNT; reason++) {
+		mode->unattributed_uj[reason] = result->unattributed_uj[which][reason];
+		left_uj -= mode->unattributed_uj[reason];
+	}
+	mode->named_uj = left_uj;
+}
+
+void explanation_note_split(const struct explanation *explanation, struct explained_zone *zone,
+			    const struct attribution_input *input,
+			    const struct attribution_result *result, const struct party *party,
+			    const struct ledger *ledger)
+{
+	bool by_usage = input->idle_share == IDLE_SHARE_USAGE;
+	bool shared = input->idle_share != IDLE_SHARE_NODE;
+	struct explained_mode *dynamic = &zone->mode[MODE_DYNAMIC], *idle = &zone->mode[MODE_IDLE];
+
+	zone->idle_share = input->idle_share;
+	note_mode(dynamic, result, MODE_DYNAMIC);
+	note_mode(idle, result, MODE_IDLE);
+	dynamic->dropped_weight = input->dropped_weight;
+	dynamic->unseen_weight = input->unseen_weight;
+	idle->dropped_weight = by_usage ? input->dropped_weight : 0;
+	idle->unseen_weight = by_usage ? input->unseen_weight : 0;
+	for (size_t i = 0; i < input->count; i++) {
+		bool its = explanation_has_party(explanation, ledger, party[i].process,
+						 party[i].container);
+
+		dynamic->named_weight += input->dynamic_weights[i];
+		idle->named_weight += shared ? input->idle_weights[i] : 0;
+		if (!its)
+			continue;
+		dynamic->parties += input->dynamic_weights[i] > 0;
+		dynamic->weight += input->dynamic_weights[i];
+		dynamic->charged_uj += result->parts[MODE_DYNAMIC][i];
+		if (!shared)
+			continue;
+		idle->parties += input->idle_weights[i] > 0;
+		idle->weight += input->idle_weights[i];
+		idle->charged_uj += result->parts[MODE_IDLE][i];
+	}
+}
+
+static const uint64_t *values_of(const struct explanation *explanation, const struct ledger *ledger)
+{
+	if (explanation->level == EXPLAINED_PROCESS)
+		return ledger_process_values(ledger, explanation->row);
+	if (explanation->level == EXPLAINED_CONTAINER)
+		return ledger_container_values(ledger, explanation->row);
+	return ledger_group_values(ledger, group_of(explanation->level), explanation->row);
+}
+
+static const uint64_t *deltas_of(const struct explanation *explanation, const struct ledger *ledger)
+{
+	if (explanation->level == EXPLAINED_PROCESS)
+		return ledger_process_deltas(ledger, explanation->row);
+	if (explanation->level == EXPLAINED_CONTAINER)
+		return ledger_container_deltas(ledger, explanation->row);
+	return ledger_group_deltas(ledger, group_of(explanation->level), explanation->row);
+}
+
+void explanation_note_totals(struct explanation *explanation, const struct ledger *ledger)
+{
+	const uint64_t *values = values_of(explanation, ledger);
+	const uint64_t *deltas = deltas_of(explanation, ledger);
+
+	explanation->total_cpu_ns = values[ledger_cpu_column(ledger)];
+	explanation->cpu_ns = deltas ? deltas[ledger_cpu_column(ledger)] : 0;
+	for (uint32_t z = 0; z < explanation->zone_count; z++) {
+		struct explained_zone *zone = &explanation->zone[z];
+
+		zone->counter_uj = 0;
+		for (enum energy_mode mode = MODE_DYNAMIC; mode < MODE_COUNT; mode++) {
+			zone->counter_uj += ledger_node_value(ledger, z, mode);
+			zone->total_uj[mode] = values[ledger_column(z, mode)];
+		}
+	}
+}

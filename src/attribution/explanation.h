@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How a row's numbers of one interval came about: what each zone counted, by which work that was
+ * shared, and which part was the row's, with every factor of the arithmetic. Nothing here is
+ * measured or split anew: what books an interval notes what it did, for the rows that were asked
+ * about.
+ *
+ * A process is one party of a split. A container, pod, VM or namespace is several, its processes
+ * and what is charged to a container directly: its weight is their sum, and so is its part.
+ *
+ * The parts follow attribute.h: first the energy of a mode goes to the three sides named work,
+ * dropped and unseen, by their weights; then that of the named side to its parties:
+ *
+ *     named_uj = floor(energy_uj × named_weight / (named + dropped + unseen)) or 1 more
+ *     part_uj  = floor(named_uj × weight / named_weight) or 1 more, for each party
+ *
+ * so that charged_uj of all rows of a level, and what is unattributed, sum to energy_uj. Pure.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "attribution/attribute.h"
+#include "attribution/idle.h"
+#include "attribution/ledger.h"
+#include "attribution/zone_account.h"
+#include "energy/zone.h"
+
+/* What the answer is about: a row of one table of the ledger. */
+enum explained_level {
+	EXPLAINED_PROCESS,
+	EXPLAINED_CONTAINER,
+	EXPLAINED_POD, /* the groups in their order */
+	EXPLAINED_VM,
+	EXPLAINED_NAMESPACE,
+};
+
+/* One split of one zone's energy, as far as the row is concerned. */
+struct explained_mode {
+	uint64_t energy_uj; /* of the zone in this mode, all of it */
+	uint64_t named_uj;  /* of it to what has a row */
+	uint64_t unattributed_uj[UNATTRIBUTED_REASON_COUNT]; /* the rest */
+	/* In ns of CPU time, or what the idle share goes by. */
+	uint64_t named_weight, dropped_weight, unseen_weight;
+	uint64_t weight;     /* the row's, of named_weight */
+	uint64_t charged_uj; /* to the row */
+	uint32_t parties;    /* that the row had in the split */
+};
+
+enum explained_flow {
+	EXPLAINED_NOTHING,  /* no new reading: what flows comes with the next good one */
+	EXPLAINED_BASELINE, /* its first reading: counted from here on */
+	EXPLAINED_UNKNOWN,  /* refused, or read anew: what flowed is not known and not counted */
+	EXPLAINED_HELD,     /* a zone that was found late shows 0 for a while before it counts */
+	EXPLAINED_COUNTED,
+};
+
+struct explained_zone {
+	struct zone zone;
+	enum zone_state state;
+	int error; /* -errno of the last failure */
+	enum explained_flow flow;
+	uint64_t from_ns, to_ns; /* CLOCK_MONOTONIC: of the readings; 0: there was none */
+	uint64_t energy_uj;      /* between them, as far as it counts */
+	uint64_t counter_uj;     /* all that was counted of the zone, with it */
+	uint64_t asleep_uj;      /* of it, while the machine was suspended: unattributed */
+	uint64_t asleep_ns;
+	bool was_gap; /* the span began before this interval */
+	enum idle_state idle_state;
+	uint64_t idle_power_uw; /* with IDLE_LEARNED and IDLE_FIXED */
+	enum idle_share idle_share;
+	bool by_socket; /* shared by the work of the CPUs of @package; else of all */
+	uint32_t package;
+	struct explained_mode mode[MODE_COUNT];
+	/* Of the row, since its birth; what its series shows now. */
+	uint64_t total_uj[MODE_COUNT], shown_uj[MODE_COUNT];
+};
+
+struct explanation {
+	enum explained_level level;
+	uint32_t row;    /* of the ledger's table of that level */
+	uint64_t serial; /* of the row */
+	uint64_t now_ns; /* CLOCK_MONOTONIC when the interval ended */
+	uint64_t span_ns;
+	uint64_t cpu_ns, total_cpu_ns; /* of the row: in the interval, in all */
+	uint64_t node_cpu_ns;          /* of the machine, in the interval */
+	uint32_t zone_count;
+	struct explained_zone zone[ZONES_MAX];
+};
+
+struct party;
+
+/* Notes a zone's span of this interval, NULL none, before its account is advanced. */
+void explanation_note_span(struct explained_zone *zone, const struct zone_account *account,
+			   const struct zone_status *status, const struct energy_span *span);
+/*
+ * Notes what one split gave to the row of @explanation: @input and @result of attribute_zone() over
+ * @party [input->count], whose rows are the ledger's.
+ */
+void explanation_note_split(const struct explanation *explanation, struct explained_zone *zone,
+			    const struct attribution_input *input,
+			    const struct attribution_result *result, const struct party *party,
+			    const struct ledger *ledger);
+/* The sums of the row and of the zones, after ledger_close() and before rows are released. */
+void explanation_note_totals(struct explanation *explanation, const struct ledger *ledger);
+/* Is the party at (@process, @container) the row's, or a part of it? */
+bool explanation_has_party(const struct explanation *explanation, const struct ledger *ledger,
+			   uint32_t process, uint32_t container);
