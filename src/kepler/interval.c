@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/macro.h"
 #include "base/num.h"
+#include "kepler/explain_round.h"
 #include "kepler/owner.h"
 #include "kepler/self_stats.h"
 #include "kepler/sleepers.h"
@@ -36,6 +37,7 @@ struct interval_engine {
 	struct energy_span spans[ZONES_MAX]; /* of this interval, in the order of zones */
 	size_t span_count;
 	struct parties parties;
+	struct explain_round round;                /* questions that this interval answers */
 	struct snapshot_zone published[ZONES_MAX]; /* what a snapshot says of each */
 	uint64_t slept_ns;                         /* when sleepers were looked at */
 	uint64_t pass_monotonic_ns;                /* of the last pass, 0 before the first */
@@ -395,6 +397,22 @@ static void book(struct interval_engine *engine, const struct activity *activity
 			     activity->time_ns, &engine->published[z]);
 }
 
+static void take_questions(struct interval_engine *engine, const struct activity *activity,
+			   int64_t realtime_ms)
+{
+	const struct explain_times times = {
+		.now_ns = activity->time_ns,
+		.boottime_ns = activity->boottime_ns,
+		.now_ms = realtime_ms,
+		.span_ns = engine->elapsed_ns,
+		.busy_ns = activity->busy_ns,
+	};
+
+	explain_round_begin(&engine->round, engine->sources.desk, engine->ledger, &times);
+	engine->accountant.explained = engine->round.found;
+	engine->accountant.explained_count = engine->round.found_count;
+}
+
 static void enter_step(const struct interval_engine *engine, enum loop_step step)
 {
 	if (engine->sources.steps)
@@ -434,14 +452,18 @@ int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
 	if (enter_activity(engine, &activity) < 0)
 		engine->parties.count = 0;
 	enter_step(engine, STEP_ATTRIBUTION);
+	take_questions(engine, &activity, realtime_ms);
 	book(engine, &activity, &measured);
 	end_processes(engine, &activity);
 	sleepers_look(engine->ledger, engine->sources.identities, activity.time_ns,
 		      &engine->slept_ns);
 	describe_self(engine, &measured, self);
 	enter_step(engine, STEP_PUBLICATION);
+	explain_round_book(&engine->round, engine->ledger);
 	published = publisher_publish(engine->publisher, activity.time_ns, realtime_ms,
 				      engine->published, self);
+	explain_round_end(&engine->round, engine->sources.desk, engine->sources.holder,
+			  &engine->publication, activity.time_ns);
 	if (pass < 0)
 		return pass;
 	return r < 0 ? r : published;

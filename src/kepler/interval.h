@@ -15,6 +15,7 @@
 #include "attribution/idle.h"
 #include "attribution/ledger.h"
 #include "kepler/config.h"
+#include "kepler/explain_desk.h"
 #include "kepler/loop_steps.h"
 #include "meter/meter.h"
 #include "snapshot/publisher.h"
@@ -37,6 +38,7 @@ struct interval_sources {
 	unsigned cpus;
 	struct cpu_sockets *sockets; /* NULL: not told apart; read again when CPUs come or go */
 	struct loop_steps *steps;    /* NULL: not timed */
+	struct explain_desk *desk;   /* where questions about rows come from; NULL: none do */
 };
 
 int interval_engine_new(const struct interval_sources *sources, const struct config *config,

@@ -4,6 +4,7 @@
 #include "kepler/config.h"
 #include "kepler/config_command.h"
 #include "kepler/doctor.h"
+#include "kepler/explain.h"
 #include "kepler/monitor.h"
 #include "options/program.h"
 
@@ -16,6 +17,17 @@ static const struct command commands[] = {
 		  "options of run\n"
 		  "(kepler --help), and:",
 	  .options = &doctor_options },
+	{ "explain", explain_main, "explain PID|CONTAINER|POD [--json]",
+	  "how the numbers of the last interval came about", .operands = "PID|CONTAINER|POD",
+	  .what = "Asks the exporter that runs on this machine how its numbers came about: what "
+		  "it read,\n"
+		  "by which rule it shared that, and what it charged to a process, container, "
+		  "systemd unit,\n"
+		  "pod, virtual machine or namespace, with the arithmetic of the interval that "
+		  "ends next.\n"
+		  "Takes the options of run (kepler --help), of which web.listen-address says "
+		  "where to ask,\nand:",
+	  .options = &explain_options },
 	{ "config", config_command_main, "config COMMAND",
 	  "the configuration:", .more = config_command_usage },
 };

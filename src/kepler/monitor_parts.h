@@ -33,6 +33,7 @@ struct monitor {
 	struct self_stats stats;
 	struct loop_steps steps;
 	struct heartbeat heartbeat; /* the server's thread reads it */
+	struct explain_desk *desk;
 	struct web *web;
 	struct notify *notify;
 	struct offload *jobs; /* NULL where there was no descriptor for it */
@@ -58,7 +59,7 @@ struct monitor {
 	char source[256];
 };
 
-/* ---- monitor_interval.c ---- */
+/* ---- monitor.c ---- */
 
 int64_t monitor_realtime_ms(void);
 /* From when on a loop that does not turn hangs. */

@@ -70,6 +70,7 @@ static int open_engine(struct monitor *monitor)
 		.cpus = monitor->sources.host.cpus,
 		.sockets = monitor->sources.sockets,
 		.steps = &monitor->steps,
+		.desk = monitor->desk,
 	};
 	int r = interval_engine_new(&from, monitor->config, &monitor->engine);
 
@@ -107,11 +108,14 @@ static int listen_early(struct monitor *monitor)
 	struct diag diag = { "" };
 	int r = snapshot_holder_new(&monitor->holder);
 
+	if (r == 0)
+		r = explain_desk_new(&monitor->desk);
 	if (r < 0)
 		return log_error_errno(r, "cannot set up the snapshots");
 	heartbeat_init(&monitor->heartbeat, clock_ns(CLOCK_MONOTONIC),
 		       monitor_hang_limit_ns(monitor->config));
-	r = web_start(monitor->config, monitor->holder, &monitor->heartbeat, &monitor->web, &diag);
+	r = web_start(monitor->config, monitor->holder, &monitor->heartbeat, monitor->desk,
+		      &monitor->web, &diag);
 	if (r < 0) {
 		log_error("%s", diag.text);
 		return r;
@@ -240,6 +244,7 @@ void monitor_finish(struct monitor *monitor)
 	close_state(monitor);
 	offload_free(monitor->jobs, PATIENCE_NS);
 	interval_engine_free(monitor->engine);
+	explain_desk_free(monitor->desk);
 	snapshot_holder_free(monitor->holder);
 	sources_close(&monitor->sources);
 	self_stats_close(&monitor->stats);

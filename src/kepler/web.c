@@ -11,6 +11,7 @@
 #include "base/macro.h"
 #include "export/landing_page.h"
 #include "export/prometheus.h"
+#include "kepler/explain_page.h"
 #include "net/http_server.h"
 #include "net/http_unix.h"
 #include "service/privileges.h"
@@ -26,7 +27,8 @@ struct web {
 	struct page_cache *pages;
 	struct http_server *server;
 	uint64_t interval_ns; /* atomic: the server's thread reads it */
-	struct http_route routes[4];
+	struct explain_desk *desk;
+	struct http_route routes[5];
 	char *names[OWN_NAMES + CONFIG_HOSTS_MAX]; /* that requests may be for */
 	size_t name_count;
 	uint64_t accept_errors, starved_ns; /* when they were logged */
@@ -104,6 +106,26 @@ static void handle_readyz(void *userdata, const struct http_request *request,
 		    any ? "not ready: the last snapshot is older than three intervals\n"
 			: "not ready: there is no snapshot yet\n");
 	response->retry_after_s = 1;
+}
+
+static void handle_explain(void *userdata, const struct http_request *request,
+			   struct http_response *response)
+{
+	struct web *web = userdata;
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), due_ns = 0;
+	const struct heartbeat_state state = heartbeat_look(web->heartbeat, now_ns);
+	const struct snapshot *snapshot;
+
+	if (!state.alive) {
+		answer_hung(response, &state);
+		return;
+	}
+	snapshot = snapshot_get(web->holder);
+	if (snapshot)
+		due_ns = snapshot->monotonic_ns +
+			 __atomic_load_n(&web->interval_ns, __ATOMIC_RELAXED);
+	snapshot_put(web->holder, snapshot);
+	explain_page(web->desk, request, now_ns, due_ns, response);
 }
 
 static void release_page(void *owner)
@@ -196,7 +218,8 @@ static int start_server(struct web *web, const struct config *config, struct dia
 }
 
 int web_start(const struct config *config, struct snapshot_holder *holder,
-	      const struct heartbeat *heartbeat, struct web **ret, struct diag *diag)
+	      const struct heartbeat *heartbeat, struct explain_desk *desk, struct web **ret,
+	      struct diag *diag)
 {
 	struct web *web = calloc(1, sizeof(*web));
 	int r;
@@ -205,16 +228,19 @@ int web_start(const struct config *config, struct snapshot_holder *holder,
 		return diag_set(diag, -ENOMEM, "out of memory");
 	web->holder = holder;
 	web->heartbeat = heartbeat;
+	web->desk = desk;
 	web->interval_ns = config->monitor.interval_ns;
 	r = page_cache_new(&prometheus_pages, holder, &config->pages, &web->pages);
 	if (r < 0) {
 		free(web);
 		return diag_set(diag, r, "out of memory");
 	}
-	web->routes[0] = (struct http_route){ "/", handle_root, web, false };
-	web->routes[1] = (struct http_route){ "/metrics", handle_metrics, web, false };
-	web->routes[2] = (struct http_route){ "/healthz", handle_healthz, web, true };
-	web->routes[3] = (struct http_route){ "/readyz", handle_readyz, web, true };
+	web->routes[0] = (struct http_route){ "/", handle_root, web };
+	web->routes[1] = (struct http_route){ "/metrics", handle_metrics, web };
+	web->routes[2] = (struct http_route){ "/healthz", handle_healthz, web, .spare = true };
+	web->routes[3] = (struct http_route){ "/readyz", handle_readyz, web, .spare = true };
+	web->routes[4] = (struct http_route){ EXPLAIN_PATH,  handle_explain, web,
+					      .spare = true, .prefix = true, .local_only = true };
 	collect_names(web, config);
 	r = start_server(web, config, diag);
 	if (r < 0) {

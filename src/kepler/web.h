@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The pages of the exporter: /, /metrics, /healthz, /readyz.
+ * The pages of the exporter: /, /metrics, /healthz, /readyz, and for peers on this machine
+ * /explain/WHAT (explain_page.h).
  *
  * /healthz says that the loop turns (heartbeat.h); while it does not, /metrics answers 503 instead
  * of what was true once. /readyz says that a snapshot younger than three intervals is there.
@@ -11,6 +12,7 @@
 
 #include "base/diag.h"
 #include "kepler/config.h"
+#include "kepler/explain_desk.h"
 #include "service/heartbeat.h"
 #include "snapshot/snapshot.h"
 
@@ -18,10 +20,12 @@ struct web;
 
 /*
  * Starts serving on its own thread, which holds no capabilities; before the first snapshot all but
- * /healthz answer 503. @holder and @heartbeat must outlive it. 0, or -errno with a diagnosis.
+ * /healthz answer 503. @holder, @heartbeat and @desk must outlive it. 0, or -errno with a
+ * diagnosis.
  */
 int web_start(const struct config *config, struct snapshot_holder *holder,
-	      const struct heartbeat *heartbeat, struct web **ret, struct diag *diag);
+	      const struct heartbeat *heartbeat, struct explain_desk *desk, struct web **ret,
+	      struct diag *diag);
 void web_stop(struct web *web);
 void web_reconfigure(struct web *web, const struct config *config);
 /* Once per interval: cuts connections that are over their deadline. */

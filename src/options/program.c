@@ -67,7 +67,8 @@ static int print_command_help(const struct program *program, const struct comman
 {
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
 
-	strbuf_addf(&text, "usage: %s %s [OPTION]...\n\n%s\n\n", program->name, command->name,
+	strbuf_addf(&text, "usage: %s %s%s%s [OPTION]...\n\n%s\n\n", program->name, command->name,
+		    command->operands ? " " : "", command->operands ? command->operands : "",
 		    command->what);
 	options_help(command->options, &text);
 	return put(program, &text, out, err);

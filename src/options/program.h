@@ -18,6 +18,7 @@ struct command {
 	const char *synopsis; /* "doctor [--json]" */
 	const char *summary;  /* "what this machine has" */
 	const char *more;     /* lines below its summary, or NULL */
+	const char *operands; /* what it takes beside options, for its own --help; NULL: nothing */
 	const char *what;     /* it does, in full, for its own --help; NULL: it has none */
 	const struct option_set *options; /* that it takes */
 };

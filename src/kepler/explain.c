@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The exporter answers 202 until its loop has booked an interval with the question in it; so the
+ * same is asked again until then. What comes back is printed as it is, but for what no terminal
+ * should get: whatever listens at the address need not be Kepler.
+ */
+#include "kepler/explain.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/macro.h"
+#include "base/num.h"
+#include "base/strbuf.h"
+#include "kepler/config.h"
+#include "kepler/explain_page.h"
+#include "kepler/explain_print.h"
+#include "net/http_client.h"
+#include "net/http_listen.h"
+#include "net/http_unix.h"
+#include "net/http_url.h"
+
+#define CONNECT_MS   2000
+#define ANSWER_MS    5000
+#define ANSWER_MAX   (1024 * 1024)
+#define ASK_EVERY_MS 200  /* while the answer is near */
+#define ASK_LATER_MS 1000 /* while it is not; less than what a question is forgotten after */
+#define MARGIN_S     10   /* beyond the end of the interval, for an exporter that is late */
+#define SAY_FROM_S   3    /* a wait that is said */
+#define NOT_A_PAGE   "404:"
+
+struct explain_config {
+	struct config config;
+	bool json;
+};
+
+static const struct option own_rows[] = {
+	{ "json", NULL, OPTION_BOOL, .offset = offsetof(struct explain_config, json),
+	  .default_text = "false", .only_flag = true,
+	  .help = "Print the answer as JSON, for machines." },
+};
+static const struct option_section own_sections[] = { { own_rows, ARRAY_SIZE(own_rows), 0 } };
+
+const struct option_set explain_options = {
+	.program = &config_program,
+	.base = &config_options,
+	.sections = own_sections,
+	.section_count = ARRAY_SIZE(own_sections),
+	.size = sizeof(struct explain_config),
+	.check = config_check,
+};
+
+/* Where to ask, and what came of it. */
+struct question {
+	const char *address; /* as configured */
+	char url[EXPLAIN_TARGET_MAX * 3 + 128];
+	bool json;
+	struct http_client *client;
+	struct strbuf body;
+	struct http_reply reply;
+	struct diag diag;
+};
+
+static int take_body(void *userdata, const char *bytes, size_t len)
+{
+	struct strbuf *body = userdata;
+
+	strbuf_add(body, bytes, len);
+	return strbuf_error(body);
+}
+
+static int ask_once(struct question *question)
+{
+	const struct http_request_options request = {
+		.url = question->url,
+		.accept = question->json ? "application/json" : "text/plain",
+		.connect_timeout_ms = CONNECT_MS,
+		.timeout_ms = ANSWER_MS,
+		.max_bytes = ANSWER_MAX,
+	};
+
+	strbuf_reset(&question->body);
+	return http_client_get(question->client, &request, take_body, &question->body,
+			       &question->reply, &question->diag);
+}
+
+static void pause_ms(uint64_t ms)
+{
+	const struct timespec wait = { .tv_sec = (time_t)(ms / 1000),
+				       .tv_nsec = (long)(ms % 1000 * NSEC_PER_MSEC) };
+
+	(void)nanosleep(&wait, NULL);
+}
+
+/* Until there is an answer. 0; -errno as http_client_get(), -ETIMEDOUT where none came in time. */
+static int ask_until_answered(struct question *question)
+{
+	uint64_t began_ns = clock_ns(CLOCK_MONOTONIC), wait_s = 0;
+
+	for (bool said = false;; said = true) {
+		int r = ask_once(question);
+		int status = question->reply.status;
+		uint64_t waited_ns = clock_ns(CLOCK_MONOTONIC) - began_ns, left_s;
+
+		if (r < 0 || (status != 202 && !(status == 503 && question->reply.retry_after_ms)))
+			return r;
+		left_s = question->reply.retry_after_ms / 1000;
+		if (!said && left_s >= SAY_FROM_S)
+			(void)fprintf(stderr,
+				      "kepler: the answer comes at the end of the exporter's "
+				      "interval, in %llu s\n",
+				      (unsigned long long)left_s);
+		if (!said)
+			wait_s = left_s;
+		if (waited_ns > (wait_s + MARGIN_S) * NSEC_PER_SEC)
+			return status == 503
+				       ? 0
+				       : diag_set(&question->diag, -ETIMEDOUT, "no answer in time");
+		pause_ms(left_s > 2 ? ASK_LATER_MS : ASK_EVERY_MS);
+	}
+}
+
+/* "http://127.0.0.1:28282/explain/4711"; an address that stands for all is asked by loopback. */
+static int make_url(struct question *question, const char *target)
+{
+	const char *socket = http_unix_path(question->address);
+	char host[96] = "localhost", escaped[EXPLAIN_TARGET_MAX * 3];
+	uint16_t port = 0;
+	int r = http_url_escape(target, escaped, sizeof(escaped));
+
+	if (r == 0 && !socket)
+		r = http_parse_address(question->address, host, sizeof(host), &port,
+				       &question->diag);
+	if (r < 0)
+		return r;
+	if (!host[0] || strcmp(host, "0.0.0.0") == 0)
+		(void)snprintf(host, sizeof(host), "127.0.0.1");
+	else if (strcmp(host, "::") == 0)
+		(void)snprintf(host, sizeof(host), "::1");
+	if (socket)
+		(void)snprintf(question->url, sizeof(question->url), "http://localhost%s%s",
+			       EXPLAIN_PATH, escaped);
+	else
+		(void)snprintf(question->url, sizeof(question->url),
+			       strchr(host, ':') ? "http://[%s]:%u%s%s" : "http://%s:%u%s%s", host,
+			       (unsigned)port, EXPLAIN_PATH, escaped);
+	return 0;
+}
+
+static int ask_at(struct question *question, const char *address, const char *target)
+{
+	struct http_client_options options = { .user_agent = "kepler-explain", .cancel_fd = -1 };
+	int r;
+
+	question->address = address;
+	question->diag.text[0] = '\0';
+	options.unix_socket = http_unix_path(address);
+	r = make_url(question, target);
+	if (r == 0)
+		r = http_client_new(&options, &question->client, &question->diag);
+	if (r == 0)
+		r = ask_until_answered(question);
+	http_client_free(question->client);
+	question->client = NULL;
+	return r;
+}
+
+/* What the status means; the body goes to @out, or to stderr where it is no explanation. */
+static int tell(struct question *question)
+{
+	CLEANUP(strbuf_release) struct strbuf clean = STRBUF_INIT;
+	const char *body = question->body.data ? question->body.data : "";
+	int status = question->reply.status;
+	bool other_page = status == 404 && strncmp(body, NOT_A_PAGE, strlen(NOT_A_PAGE)) == 0;
+	bool is_answer = (status == 200 || status == 404) && !other_page;
+	FILE *out = status == 200 || (is_answer && question->json) ? stdout : stderr;
+
+	explain_add_clean(&clean, body, true);
+	if (strbuf_error(&clean) < 0) {
+		(void)fputs("kepler: out of memory\n", stderr);
+		return EXPLAIN_EXIT_UNREACHABLE;
+	}
+	if (!is_answer)
+		(void)fprintf(stderr, "kepler: %s: %d: ", question->address, status);
+	if (other_page)
+		(void)fputs("the program there does not have /explain; is it an older Kepler?\n",
+			    stderr);
+	else if ((clean.len && fwrite(clean.data, 1, clean.len, out) != clean.len) ||
+		 fflush(out) != 0)
+		(void)fprintf(stderr, "kepler: cannot write: %s\n", strerrordesc_np(errno));
+	if (!is_answer)
+		return EXPLAIN_EXIT_UNREACHABLE;
+	return status == 200 ? EXPLAIN_EXIT_FOUND : EXPLAIN_EXIT_NOT_FOUND;
+}
+
+static int explain(const struct explain_config *explain, const char *target)
+{
+	struct question question = { .json = explain->json, .body = STRBUF_INIT };
+	int status = EXPLAIN_EXIT_UNREACHABLE;
+
+	for (size_t i = 0; i < explain->config.web.listen_count; i++) {
+		const char *address = explain->config.web.listen[i];
+
+		if (ask_at(&question, address, target) == 0) {
+			status = tell(&question);
+			break;
+		}
+		(void)fprintf(stderr, "kepler: %s: %s\n", address, question.diag.text);
+		if (i + 1 == explain->config.web.listen_count)
+			(void)fputs("kepler: no exporter answers; is it running, and is this its "
+				    "--web.listen-address (or --config.file)?\n",
+				    stderr);
+	}
+	strbuf_release(&question.body);
+	return status;
+}
+
+/* The word that is no flag stands first or last; what is left is @rest. NULL: there is none. */
+static const char *take_target(struct option_args *rest)
+{
+	const char *target = NULL;
+
+	if (rest->argc && rest->argv[0][0] != '-') {
+		target = rest->argv[0];
+		rest->argv++;
+	} else if (rest->argc && rest->argv[rest->argc - 1][0] != '-') {
+		target = rest->argv[rest->argc - 1];
+	}
+	rest->argc -= target != NULL;
+	return target;
+}
+
+int explain_main(int argc, char *const *argv, char *const *environ_)
+{
+	struct option_args args = { .argc = argc, .argv = argv, .environ_ = environ_ };
+	struct explain_config config = { .json = false };
+	const char *target = take_target(&args);
+	struct diag diag = { "" };
+	int status;
+
+	if (!target || !target[0] || strlen(target) >= EXPLAIN_TARGET_MAX) {
+		(void)fputs("usage: kepler explain PID|CONTAINER|POD [--json] [OPTION]...\n",
+			    stderr);
+		return EXPLAIN_EXIT_USAGE;
+	}
+	if (options_load(&explain_options, &args, &config.config.options, &diag) < 0) {
+		(void)fprintf(stderr, "kepler: %s\n", diag.text);
+		return EXPLAIN_EXIT_USAGE;
+	}
+	status = explain(&config, target);
+	options_release(&explain_options, &config.config.options);
+	return status;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What `kepler explain` is told: the row that was asked about, what it is called, which series
+ * shows it, and how its numbers of the last interval came about. A plain value: all texts are
+ * copies, so that it can be read on another thread while the loop goes on.
+ */
+#pragma once
+
+#include "attribution/explanation.h"
+#include "energy/owner_names.h"
+#include "snapshot/snapshot.h"
+
+#define EXPLAIN_TARGET_MAX 256 /* bytes of what is asked about, its end included */
+#define EXPLAIN_NEAR_MAX   8
+#define EXPLAIN_NEAR_BYTES 320
+
+enum explain_result {
+	EXPLAIN_FOUND,
+	EXPLAIN_NOT_FOUND,
+	EXPLAIN_AMBIGUOUS, /* more than one row is called so */
+};
+
+/* Where what the row used is shown. */
+enum explain_series {
+	EXPLAIN_SHOWN,    /* in a series of its own */
+	EXPLAIN_SETTLES,  /* in one that is new: it shows 0 for a while */
+	EXPLAIN_KEPT,     /* in one that has ended, for a while */
+	EXPLAIN_WAITS,    /* in none yet: its names are awaited */
+	EXPLAIN_IN_OTHER, /* a process: in the series "other" of its container */
+	EXPLAIN_HIDDEN,   /* in none yet, or no more: it comes with the next interval, or went */
+};
+
+struct explain_answer {
+	char target[EXPLAIN_TARGET_MAX];
+	enum explain_result result;
+	/* Rows that are called nearly so, or all so: "container checkout (3f2a91c04b1e)". */
+	char near[EXPLAIN_NEAR_MAX][EXPLAIN_NEAR_BYTES];
+	size_t near_count;
+
+	/* Of a process. */
+	uint32_t pid;
+	char comm[LEDGER_COMM_MAX];
+	int64_t start_ms; /* realtime */
+	bool ended;
+	bool waiting; /* its owner's names are awaited */
+	/* Of its owner, or of the group. */
+	char names[LABEL_KEY_COUNT][OWNER_NAME_MAX + 1];
+	uint32_t living; /* processes in a container; owners in a group */
+
+	enum explain_series series;
+	int64_t series_ms; /* realtime of its birth, where it has one */
+	int64_t now_ms;    /* realtime of the interval's end */
+	uint64_t sequence; /* of the snapshot that shows it */
+	/* As configured: what a series takes, and how long it shows 0 and is kept. */
+	uint64_t min_uj, settle_ns, keep_ns;
+	struct explanation explanation;
+};

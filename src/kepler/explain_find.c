@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * All rows of a table are looked at, best match first: an exact id or name, then one that begins
+ * so. Where several rows are called so, whatever lives goes before what has ended, and if that
+ * leaves more than one, all of them are told.
+ */
+#include "kepler/explain_find.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/macro.h"
+#include "base/num.h"
+
+/* How well a row fits; the higher the better. */
+enum fit {
+	FIT_NOT,
+	FIT_NEAR,   /* has it within */
+	FIT_BEGINS, /* begins so, in four characters at least: an id that is not written in full */
+	FIT_ENDED,  /* is called so, and has ended */
+	FIT_EXACT,
+};
+
+#define PREFIX_MIN 4
+
+struct search {
+	const struct ledger *ledger;
+	struct explain_answer *answer;
+	const char *text; /* without its kind */
+	enum fit best;
+	unsigned count; /* that fit so */
+	enum explained_level level;
+	uint32_t row;
+};
+
+static enum fit fit_text(const char *name, const char *text, bool lives)
+{
+	if (!name[0] || !text[0])
+		return FIT_NOT;
+	if (strcmp(name, text) == 0)
+		return lives ? FIT_EXACT : FIT_ENDED;
+	if (strlen(text) >= PREFIX_MIN && strncmp(name, text, strlen(text)) == 0)
+		return FIT_BEGINS;
+	return strlen(text) >= PREFIX_MIN && strstr(name, text) ? FIT_NEAR : FIT_NOT;
+}
+
+static enum fit better(enum fit a, enum fit b)
+{
+	return a > b ? a : b;
+}
+
+/* "shop/checkout" of a pod or container in a namespace. */
+static enum fit fit_in_namespace(const struct owner_names *names, enum label_key key,
+				 const char *text, bool lives)
+{
+	const char *slash = strchr(text, '/'), *space = names->text[LABEL_NAMESPACE];
+
+	if (!slash || strlen(space) != (size_t)(slash - text) ||
+	    strncmp(space, text, strlen(space)) != 0)
+		return FIT_NOT;
+	return fit_text(names->text[key], slash + 1, lives);
+}
+
+static void describe(const struct search *search, enum explained_level level, uint32_t row,
+		     char *buf, size_t size)
+{
+	const struct ledger *ledger = search->ledger;
+
+	if (level == EXPLAINED_PROCESS) {
+		const struct ledger_process *process = ledger_process_at(ledger, row);
+
+		(void)snprintf(buf, size, "process %u (%s)", process->pid, process->comm);
+	} else if (level == EXPLAINED_CONTAINER) {
+		const struct owner_names *names = ledger_container_at(ledger, row)->names;
+		const char *id = names->text[LABEL_CONTAINER_ID];
+		const char *name = names->text[LABEL_CONTAINER_NAME];
+
+		if (strcmp(id, name) == 0)
+			(void)snprintf(buf, size, "container %s", id);
+		else
+			(void)snprintf(buf, size, "container %s (%.24s)", name, id);
+	} else if (level == EXPLAINED_POD) {
+		const struct owner_names *names = ledger_group_at(ledger, LEDGER_POD, row)->names;
+
+		(void)snprintf(buf, size, "pod %s/%s", names->text[LABEL_NAMESPACE],
+			       names->text[LABEL_POD_NAME]);
+	} else if (level == EXPLAINED_VM) {
+		const struct owner_names *names = ledger_group_at(ledger, LEDGER_VM, row)->names;
+
+		(void)snprintf(buf, size, "vm %s (%s)", names->text[LABEL_VM_NAME],
+			       names->text[LABEL_VM_ID]);
+	} else {
+		(void)snprintf(buf, size, "namespace %s",
+			       ledger_group_at(ledger, LEDGER_NAMESPACE, row)
+				       ->names->text[LABEL_NAMESPACE]);
+	}
+}
+
+/* A container whose names have changed has a row for each: the last one made is meant. */
+static bool is_newer_row(const struct search *search, enum explained_level level, uint32_t row)
+{
+	const struct ledger_container *found, *other;
+
+	if (level != EXPLAINED_CONTAINER || search->level != EXPLAINED_CONTAINER)
+		return false;
+	found = ledger_container_at(search->ledger, search->row);
+	other = ledger_container_at(search->ledger, row);
+	return other->serial > found->serial && strcmp(found->names->text[LABEL_CONTAINER_ID],
+						       other->names->text[LABEL_CONTAINER_ID]) == 0;
+}
+
+static void consider(struct search *search, enum explained_level level, uint32_t row, enum fit fit)
+{
+	struct explain_answer *answer = search->answer;
+
+	if (fit == FIT_NOT || fit < search->best)
+		return;
+	if (fit == search->best && search->count == 1 && is_newer_row(search, level, row))
+		search->best = FIT_NOT; /* as if the other had not been met */
+	if (fit > search->best) {
+		search->best = fit;
+		search->count = 0;
+		answer->near_count = 0;
+	}
+	if (search->count++ == 0) {
+		search->level = level;
+		search->row = row;
+	}
+	if (answer->near_count < EXPLAIN_NEAR_MAX)
+		describe(search, level, row, answer->near[answer->near_count++],
+			 EXPLAIN_NEAR_BYTES);
+}
+
+/* The living one before any that has ended, then the one that started last. */
+static bool is_rather(const struct ledger_process *process, const struct ledger_process *other)
+{
+	if (process->ended != other->ended)
+		return !process->ended;
+	return process->start_ns > other->start_ns;
+}
+
+static void look_at_processes(struct search *search)
+{
+	const struct ledger_process *best = NULL;
+	uint32_t best_row = LEDGER_NONE;
+	uint64_t pid = 0;
+
+	if (parse_u64(search->text, strlen(search->text), &pid) < 0 || pid == 0 || pid > UINT32_MAX)
+		return;
+	for (uint32_t row = 0; row < ledger_process_slots(search->ledger); row++) {
+		const struct ledger_process *process = ledger_process_at(search->ledger, row);
+
+		if (!process->used || process->pid != (uint32_t)pid ||
+		    (best && !is_rather(process, best)))
+			continue;
+		best = process;
+		best_row = row;
+	}
+	if (best)
+		consider(search, EXPLAINED_PROCESS, best_row, FIT_EXACT);
+}
+
+/* A systemd unit is called "nginx.service"; "nginx" will do. */
+static enum fit fit_unit(const char *id, const char *text, bool lives)
+{
+	size_t len = strlen(text);
+
+	if (strncmp(id, text, len) == 0 && strcmp(id + len, ".service") == 0)
+		return lives ? FIT_EXACT : FIT_ENDED;
+	return FIT_NOT;
+}
+
+static void look_at_containers(struct search *search)
+{
+	const char *text = search->text;
+
+	for (uint32_t row = 0; row < ledger_container_slots(search->ledger); row++) {
+		const struct ledger_container *container = ledger_container_at(search->ledger, row);
+		const struct owner_names *names = container->names;
+		bool lives;
+		enum fit fit;
+
+		if (!container->used)
+			continue;
+		lives = (container->living || container->is_there) && !container->replaced;
+		fit = better(fit_text(names->text[LABEL_CONTAINER_ID], text, lives),
+			     fit_text(names->text[LABEL_CONTAINER_NAME], text, lives));
+		fit = better(fit, fit_unit(names->text[LABEL_CONTAINER_ID], text, lives));
+		fit = better(fit, fit_in_namespace(names, LABEL_CONTAINER_NAME, text, lives));
+		consider(search, EXPLAINED_CONTAINER, row, fit);
+	}
+}
+
+static void look_at_groups(struct search *search, enum ledger_group group)
+{
+	static const enum label_key keys[] = { LABEL_POD_NAME, LABEL_VM_NAME, LABEL_NAMESPACE };
+	static const enum label_key ids[] = { LABEL_POD_ID, LABEL_VM_ID, LABEL_NAMESPACE };
+	const char *text = search->text;
+
+	for (uint32_t row = 0; row < ledger_group_slots(search->ledger, group); row++) {
+		const struct ledger_group_row *rows = ledger_group_at(search->ledger, group, row);
+		bool lives;
+		enum fit fit;
+
+		if (!rows->used)
+			continue;
+		lives = rows->owners > 0;
+		fit = better(fit_text(rows->names->text[keys[group]], text, lives),
+			     fit_text(rows->names->text[ids[group]], text, lives));
+		fit = better(fit, fit_in_namespace(rows->names, keys[group], text, lives));
+		consider(search, EXPLAINED_POD + (enum explained_level)group, row, fit);
+	}
+}
+
+static void look(struct search *search, enum explained_level level)
+{
+	if (level == EXPLAINED_PROCESS)
+		look_at_processes(search);
+	else if (level == EXPLAINED_CONTAINER)
+		look_at_containers(search);
+	else
+		look_at_groups(search, (enum ledger_group)(level - EXPLAINED_POD));
+}
+
+/*
+ * Without a kind, the levels in order: a pod that has the name of its only container, or a VM that
+ * of its owner, is told by the first that fits as well as any.
+ */
+static void look_everywhere(struct search *search)
+{
+	for (enum explained_level level = EXPLAINED_PROCESS; level <= EXPLAINED_NAMESPACE;
+	     level++) {
+		look(search, level);
+		if (search->best == FIT_EXACT)
+			return;
+	}
+}
+
+static bool has_kind(struct search *search, enum explained_level *ret)
+{
+	static const char *const kinds[] = { "pid:", "container:", "pod:", "vm:", "namespace:" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		if (strncmp(search->text, kinds[i], strlen(kinds[i])) != 0)
+			continue;
+		search->text += strlen(kinds[i]);
+		*ret = (enum explained_level)i;
+		return true;
+	}
+	return false;
+}
+
+static void copy_names(struct explain_answer *answer, const struct owner_names *names)
+{
+	for (size_t key = 0; key < LABEL_KEY_COUNT; key++)
+		(void)snprintf(answer->names[key], sizeof(answer->names[key]), "%s",
+			       names->text[key]);
+}
+
+static void take_row(struct search *search)
+{
+	struct explain_answer *answer = search->answer;
+	const struct ledger *ledger = search->ledger;
+	uint32_t row = search->row;
+
+	answer->explanation.level = search->level;
+	answer->explanation.row = row;
+	if (search->level == EXPLAINED_PROCESS) {
+		const struct ledger_process *process = ledger_process_at(ledger, row);
+
+		answer->explanation.serial = process->serial;
+		answer->pid = process->pid;
+		memcpy(answer->comm, process->comm, sizeof(answer->comm));
+		answer->ended = process->ended;
+		answer->waiting = ledger_container_at(ledger, process->container)->waiting;
+		copy_names(answer, ledger_container_at(ledger, process->container)->names);
+	} else if (search->level == EXPLAINED_CONTAINER) {
+		const struct ledger_container *container = ledger_container_at(ledger, row);
+
+		answer->explanation.serial = container->serial;
+		answer->living = container->living;
+		answer->waiting = container->waiting;
+		answer->ended = !container->living && !container->is_there;
+		copy_names(answer, container->names);
+	} else {
+		const struct ledger_group_row *group = ledger_group_at(
+			ledger, (enum ledger_group)(search->level - EXPLAINED_POD), row);
+
+		answer->explanation.serial = group->serial;
+		answer->living = group->owners;
+		answer->ended = !group->owners;
+		copy_names(answer, group->names);
+	}
+}
+
+void explain_find(const struct ledger *ledger, struct explain_answer *answer)
+{
+	struct search search = { .ledger = ledger, .answer = answer, .text = answer->target };
+	enum explained_level level;
+
+	answer->near_count = 0;
+	answer->result = EXPLAIN_NOT_FOUND;
+	if (has_kind(&search, &level))
+		look(&search, level);
+	else
+		look_everywhere(&search);
+	if (search.best < FIT_BEGINS)
+		return;
+	if (search.count > 1) {
+		answer->result = EXPLAIN_AMBIGUOUS;
+		return;
+	}
+	answer->result = EXPLAIN_FOUND;
+	take_row(&search);
+}

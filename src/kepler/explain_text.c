@@ -1,0 +1,507 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * What a person reads who doubts a number: what the thing is, where its numbers are shown, then a
+ * paragraph a zone with the readings and every factor, and last the sums.
+ */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/macro.h"
+#include "base/num.h"
+#include "base/utf8.h"
+#include "kepler/explain_print.h"
+
+#define COLUMNS 79
+#define LABEL   10 /* columns of what a line is about */
+
+void explain_add_clean(struct strbuf *out, const char *text, bool lines)
+{
+	size_t len = strlen(text);
+
+	for (size_t i = 0; i < len;) {
+		size_t n = utf8_char_len(text + i, len - i);
+		unsigned char byte = (unsigned char)text[i];
+		bool control = n == 1 ? byte < 0x20 || byte == 0x7f
+				      : n == 2 && byte == 0xc2 && (unsigned char)text[i + 1] < 0xa0;
+
+		if (n == 0 || (control && !(lines && byte == '\n')))
+			strbuf_add_char(out, '?');
+		else
+			strbuf_add(out, text + i, n);
+		i += n ? n : 1;
+	}
+}
+
+static size_t width_of(const char *text, size_t len)
+{
+	size_t width = 0;
+
+	for (size_t i = 0; i < len; i++)
+		width += ((unsigned char)text[i] & 0xc0) != 0x80;
+	return width;
+}
+
+/* "  series    words that go on below each other" */
+static void add_line(struct strbuf *out, const char *label, const struct strbuf *text)
+{
+	size_t column = 2 + LABEL;
+	const char *word = text->data ? text->data : "";
+
+	strbuf_addf(out, "  %-*s", LABEL, label);
+	for (bool first = true; *word; first = false) {
+		size_t len = strcspn(word, " ");
+		size_t width = width_of(word, len);
+
+		if (!first && column + 1 + width > COLUMNS) {
+			strbuf_addf(out, "\n  %-*s", LABEL, "");
+			column = 2 + LABEL;
+		} else if (!first) {
+			strbuf_add_char(out, ' ');
+			column++;
+		}
+		strbuf_add(out, word, len);
+		column += width;
+		word += len + (word[len] == ' ');
+	}
+	strbuf_add_char(out, '\n');
+}
+
+static void say(struct strbuf *out, const char *label, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+static void say(struct strbuf *out, const char *label, const char *fmt, ...)
+{
+	CLEANUP(strbuf_release) struct strbuf raw = STRBUF_INIT;
+	CLEANUP(strbuf_release) struct strbuf clean = STRBUF_INIT;
+	char *text = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&text, fmt, ap) < 0) {
+		text = NULL;
+		out->failed = true;
+	}
+	va_end(ap);
+	explain_add_clean(&clean, text ? text : "", false);
+	add_line(out, label, &clean);
+	out->failed |= clean.failed;
+	free(text);
+}
+
+#define COUNT_MAX 32
+
+/* "1,876,210,123" */
+static const char *count(char buf[COUNT_MAX], uint64_t value)
+{
+	char digits[FORMAT_U64_MAX];
+	size_t len = format_u64(digits, value), at = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		if (i && (len - i) % 3 == 0)
+			buf[at++] = ',';
+		buf[at++] = digits[i];
+	}
+	buf[at] = '\0';
+	return buf;
+}
+
+#define COUNT(value) count((char[COUNT_MAX]){ 0 }, value)
+
+#define CLOCK_MAX    40
+
+static const char *clock_text(char buf[CLOCK_MAX], int64_t realtime_ms, bool date)
+{
+	time_t seconds = (time_t)(realtime_ms / 1000);
+	struct tm parts;
+
+	if (!gmtime_r(&seconds, &parts) ||
+	    strftime(buf, CLOCK_MAX, date ? "%Y-%m-%d %H:%M:%S UTC" : "%H:%M:%S UTC", &parts) == 0)
+		(void)snprintf(buf, CLOCK_MAX, "?");
+	return buf;
+}
+
+#define CLOCK(ms, date) clock_text((char[CLOCK_MAX]){ 0 }, ms, date)
+
+static const char *duration(char buf[CLOCK_MAX], uint64_t ns)
+{
+	format_duration(buf, CLOCK_MAX, ns);
+	return buf;
+}
+
+#define DURATION(ns) duration((char[CLOCK_MAX]){ 0 }, ns)
+
+/* ---- what it is ---- */
+
+static void add_owner(const struct explain_answer *answer, struct strbuf *out)
+{
+	const char(*names)[OWNER_NAME_MAX + 1] = answer->names;
+	const char *id = names[LABEL_CONTAINER_ID], *name = names[LABEL_CONTAINER_NAME];
+	const char *runtime = names[LABEL_RUNTIME];
+
+	if (answer->explanation.level == EXPLAINED_PROCESS && strcmp(id, name) != 0)
+		say(out, "container", "%s, %.12s%s%s", name, id, runtime[0] ? ", " : "", runtime);
+	else if (answer->explanation.level == EXPLAINED_PROCESS)
+		say(out, "owner", "%s", id);
+	else if (runtime[0])
+		say(out, "runtime", "%s", runtime);
+	if (names[LABEL_VM_ID][0] && answer->explanation.level < EXPLAINED_VM)
+		say(out, "vm", "%s (%s)", names[LABEL_VM_NAME], names[LABEL_VM_ID]);
+	if (names[LABEL_POD_ID][0] && answer->explanation.level < EXPLAINED_POD)
+		say(out, "pod", "%s/%s", names[LABEL_NAMESPACE], names[LABEL_POD_NAME]);
+	else if (names[LABEL_NAMESPACE][0] && answer->explanation.level < EXPLAINED_POD)
+		say(out, "namespace", "%s", names[LABEL_NAMESPACE]);
+	if (names[LABEL_WORKLOAD][0])
+		say(out, "workload", "%s %s", names[LABEL_WORKLOAD_TYPE], names[LABEL_WORKLOAD]);
+}
+
+static void add_title(const struct explain_answer *answer, struct strbuf *out)
+{
+	const char(*names)[OWNER_NAME_MAX + 1] = answer->names;
+	char title[2 * OWNER_NAME_MAX + 64];
+
+	switch (answer->explanation.level) {
+	case EXPLAINED_PROCESS:
+		(void)snprintf(title, sizeof(title), "process %u (%s), started %s", answer->pid,
+			       answer->comm, CLOCK(answer->start_ms, true));
+		break;
+	case EXPLAINED_CONTAINER:
+		(void)snprintf(title, sizeof(title), "container %s (%s)",
+			       names[LABEL_CONTAINER_NAME], names[LABEL_CONTAINER_ID]);
+		if (strcmp(names[LABEL_CONTAINER_NAME], names[LABEL_CONTAINER_ID]) == 0)
+			(void)snprintf(title, sizeof(title), "owner %s", names[LABEL_CONTAINER_ID]);
+		break;
+	case EXPLAINED_POD:
+		(void)snprintf(title, sizeof(title), "pod %s/%s", names[LABEL_NAMESPACE],
+			       names[LABEL_POD_NAME]);
+		break;
+	case EXPLAINED_VM:
+		(void)snprintf(title, sizeof(title), "virtual machine %s (%s)",
+			       names[LABEL_VM_NAME], names[LABEL_VM_ID]);
+		break;
+	case EXPLAINED_NAMESPACE:
+		(void)snprintf(title, sizeof(title), "namespace %s", names[LABEL_NAMESPACE]);
+		break;
+	}
+	explain_add_clean(out, title, false);
+	strbuf_add_str(out, answer->ended ? ", has ended\n" : "\n");
+}
+
+/* What admission goes by: dynamic and idle of the largest zone. */
+static uint64_t used_uj(const struct explanation *explanation)
+{
+	uint64_t most_uj = 0;
+
+	for (uint32_t z = 0; z < explanation->zone_count; z++) {
+		const uint64_t *total_uj = explanation->zone[z].total_uj;
+		uint64_t zone_uj = total_uj[MODE_DYNAMIC] + total_uj[MODE_IDLE];
+
+		most_uj = zone_uj > most_uj ? zone_uj : most_uj;
+	}
+	return most_uj;
+}
+
+static void add_no_series(const struct explain_answer *answer, struct strbuf *out)
+{
+	uint64_t used = used_uj(&answer->explanation);
+
+	if (used < answer->min_uj)
+		say(out, "series",
+		    "none of its own: it has used %s µJ, and a series of its own needs %s µJ "
+		    "(--metrics.process.min-joules). It is counted in the series command=\"other\" "
+		    "of its container.",
+		    COUNT(used), COUNT(answer->min_uj));
+	else
+		say(out, "series",
+		    "none of its own: it gets one when it runs again, unless the limit of series "
+		    "is "
+		    "reached (--metrics.max-series). It is counted in the series "
+		    "command=\"other\" of its container.");
+}
+
+static void add_series(const struct explain_answer *answer, struct strbuf *out)
+{
+	switch (answer->series) {
+	case EXPLAIN_SHOWN:
+		say(out, "series", "own series, since %s", CLOCK(answer->series_ms, true));
+		break;
+	case EXPLAIN_SETTLES:
+		say(out, "series",
+		    "own series, since %s. It shows 0 until it has settled, %s later "
+		    "(--metrics.settle), so that increase() sees its first joules.",
+		    CLOCK(answer->series_ms, false), DURATION(answer->settle_ns));
+		break;
+	case EXPLAIN_KEPT:
+		say(out, "series",
+		    "own series, since %s. The series keeps its last value for %s after the end "
+		    "(--metrics.keep); then its sum moves to the retired series.",
+		    CLOCK(answer->series_ms, true), DURATION(answer->keep_ns));
+		break;
+	case EXPLAIN_WAITS:
+		say(out, "series",
+		    "none yet: the names of its container are awaited, for at most 60 s. What it "
+		    "uses until then is pending, and will be in its series.");
+		break;
+	case EXPLAIN_IN_OTHER:
+		add_no_series(answer, out);
+		break;
+	case EXPLAIN_HIDDEN:
+		say(out, "series", "none in this interval.");
+		break;
+	}
+}
+
+/* ---- one zone ---- */
+
+/* "total × weight / sum", and below it what that is and what rounding put on or left off. */
+static void add_product(struct strbuf *out, uint64_t total, uint64_t weight, uint64_t sum,
+			const char *unit, uint64_t part)
+{
+	uint64_t floor_uj = muldiv_u64(total, weight, sum);
+	bool more = part > floor_uj;
+
+	say(out, "", "%s µJ × %s%s / %s%s", COUNT(total), COUNT(weight), unit, COUNT(sum), unit);
+	if (part == floor_uj)
+		say(out, "", "= %s µJ", COUNT(part));
+	else
+		say(out, "", "= %s µJ %s %s µJ of rounding = %s µJ", COUNT(floor_uj),
+		    more ? "+" : "-", COUNT(more ? part - floor_uj : floor_uj - part), COUNT(part));
+}
+
+/* The sides of the first split, where there is another than named work. */
+static void add_sides(const struct explained_mode *mode, const char *unit, struct strbuf *out)
+{
+	uint64_t sum = mode->named_weight + mode->dropped_weight + mode->unseen_weight;
+
+	if (sum == mode->named_weight)
+		return;
+	add_product(out, mode->energy_uj, mode->named_weight, sum, unit, mode->named_uj);
+	say(out, "",
+	    "are for work that is known by name; %s µJ (dropped) and %s µJ (unseen) are "
+	    "unattributed",
+	    COUNT(mode->unattributed_uj[UNATTRIBUTED_DROPPED]),
+	    COUNT(mode->unattributed_uj[UNATTRIBUTED_UNSEEN]));
+}
+
+static void add_share(const struct explained_mode *mode, const char *unit, struct strbuf *out)
+{
+	if (!mode->energy_uj) {
+		say(out, "", "0 µJ: nothing to share");
+		return;
+	}
+	if (!(mode->named_weight + mode->dropped_weight + mode->unseen_weight) ||
+	    mode->unattributed_uj[UNATTRIBUTED_NO_ACTIVITY]) {
+		say(out, "", "no activity is known: %s µJ are unattributed (no_activity)",
+		    COUNT(mode->energy_uj));
+		return;
+	}
+	add_sides(mode, unit, out);
+	if (!mode->weight) {
+		say(out, "", "its share is 0 of %s%s: 0 µJ", COUNT(mode->named_weight), unit);
+		return;
+	}
+	add_product(out, mode->named_uj, mode->weight, mode->named_weight, unit, mode->charged_uj);
+	if (mode->parties > 1)
+		say(out, "", "(the sum of %u parts, each rounded separately)", mode->parties);
+}
+
+static void add_dynamic(const struct explained_zone *zone, struct strbuf *out)
+{
+	if (zone->by_socket)
+		say(out, "dynamic", "%s µJ, shared by the CPU time of socket %u%s:",
+		    COUNT(zone->mode[MODE_DYNAMIC].energy_uj), zone->package,
+		    zone->was_gap ? " since the previous reading" : "");
+	else
+		say(out, "dynamic", "%s µJ, shared by the CPU time of the machine%s:",
+		    COUNT(zone->mode[MODE_DYNAMIC].energy_uj),
+		    zone->was_gap ? " since the previous reading" : "");
+	add_share(&zone->mode[MODE_DYNAMIC], " ns", out);
+}
+
+static const char *why_no_idle(enum idle_state state)
+{
+	switch (state) {
+	case IDLE_LEARNING:
+		return "idle power is not learned yet; all energy counts as dynamic";
+	case IDLE_OFF:
+		return "not separated (--idle.mode, --idle.watts); all energy counts as dynamic";
+	case IDLE_ABSENT:
+		return "the zone has no idle part; idle power is the host's";
+	case IDLE_LEARNED:
+	case IDLE_FIXED:
+	case IDLE_MODEL:
+		break;
+	}
+	return "the idle series is new and shows 0 for a while";
+}
+
+static void add_idle(const struct explained_zone *zone, struct strbuf *out)
+{
+	const struct explained_mode *mode = &zone->mode[MODE_IDLE];
+	static const char *const rules[] = {
+		[IDLE_SHARE_NODE] = "stays with the node (--idle.share=node): unattributed "
+				    "(idle_policy)",
+		[IDLE_SHARE_SIZE] = "shared by requested CPU (--idle.share=size):",
+		[IDLE_SHARE_USAGE] = "shared by CPU time (--idle.share=usage):",
+		[IDLE_SHARE_EQUAL] = "shared equally by all processes (--idle.share=equal):",
+	};
+	char power[64] = "";
+
+	if (!mode->energy_uj) {
+		say(out, "idle", "0 µJ: %s", why_no_idle(zone->idle_state));
+		return;
+	}
+	if (zone->idle_state == IDLE_LEARNED || zone->idle_state == IDLE_FIXED)
+		(void)snprintf(power, sizeof(power), " (%.3f W, %s)",
+			       (double)zone->idle_power_uw / 1e6,
+			       idle_state_name(zone->idle_state));
+	else
+		(void)snprintf(power, sizeof(power), " (as the source says)");
+	say(out, "idle", "%s µJ%s, %s", COUNT(mode->energy_uj), power, rules[zone->idle_share]);
+	if (zone->idle_share != IDLE_SHARE_NODE)
+		add_share(mode, zone->idle_share == IDLE_SHARE_EQUAL ? "" : " ns", out);
+}
+
+static void add_unread(const struct explained_zone *zone, struct strbuf *out)
+{
+	if (zone->state == ZONE_ABSENT && zone->zone.quality == QUALITY_ESTIMATED)
+		say(out, "reading", "none: the estimate has ended, a meter is used instead");
+	else if (zone->state == ZONE_ABSENT)
+		say(out, "reading",
+		    "none: the zone is gone. The energy until it is back is unknown.");
+	else
+		say(out, "reading",
+		    "none (%s%s%s): nothing is charged in this interval. The energy of this time "
+		    "is "
+		    "charged with the next good reading, to all that has run until then.",
+		    zone_state_name(zone->state), zone->error ? ": " : "",
+		    zone->error ? strerrordesc_np(-zone->error) : "");
+}
+
+static void add_reading(const struct explained_zone *zone, struct strbuf *out)
+{
+	switch (zone->flow) {
+	case EXPLAINED_NOTHING:
+		add_unread(zone, out);
+		return;
+	case EXPLAINED_BASELINE:
+		say(out, "reading", "the first one: energy is counted from here on");
+		return;
+	case EXPLAINED_UNKNOWN:
+		say(out, "reading",
+		    "refused, or the counter was reset (%s): the energy since the previous reading "
+		    "is "
+		    "unknown and is not charged",
+		    zone_state_name(zone->state));
+		return;
+	case EXPLAINED_HELD:
+		say(out, "reading",
+		    "not counted yet: the zone was found after the start, and its series show 0 "
+		    "for a "
+		    "while");
+		return;
+	case EXPLAINED_COUNTED:
+		break;
+	}
+	say(out, "counter", "%s µJ, %s µJ %.6f s earlier%s", COUNT(zone->counter_uj),
+	    COUNT(zone->counter_uj - zone->energy_uj), (double)(zone->to_ns - zone->from_ns) / 1e9,
+	    zone->was_gap ? " (after a gap)" : "");
+}
+
+static void add_zone(const struct explained_zone *zone, struct strbuf *out)
+{
+	double seconds = (double)(zone->to_ns - zone->from_ns + zone->asleep_ns) / 1e9;
+	uint64_t charged_uj =
+		zone->mode[MODE_DYNAMIC].charged_uj + zone->mode[MODE_IDLE].charged_uj;
+	char id[ZONE_ID_MAX];
+
+	zone_id(&zone->zone, id);
+	strbuf_addf(out, "\n%s, %s by %s\n", id, zone_quality_name(zone->zone.quality),
+		    zone->zone.source);
+	add_reading(zone, out);
+	if (zone->flow != EXPLAINED_COUNTED)
+		return;
+	say(out, "energy", "%s µJ, on average %.3f W", COUNT(zone->energy_uj),
+	    seconds > 0 ? (double)zone->energy_uj / 1e6 / seconds : 0.0);
+	if (!zone->energy_uj)
+		return;
+	if (zone->asleep_ns)
+		say(out, "asleep", "%s µJ are unattributed: the machine was suspended",
+		    COUNT(zone->asleep_uj));
+	add_idle(zone, out);
+	add_dynamic(zone, out);
+	say(out, "charged", "%s µJ", COUNT(charged_uj));
+}
+
+/* ---- the sums ---- */
+
+static void add_sums(const struct explain_answer *answer, struct strbuf *out)
+{
+	const struct explanation *explanation = &answer->explanation;
+	bool has_series = answer->series <= EXPLAIN_KEPT, differs = false;
+
+	strbuf_addf(out, "\nIn all%*s\n", COLUMNS - 7,
+		    has_series ? "charged, µJ             shown, µJ" : "charged, µJ");
+	for (uint32_t z = 0; z < explanation->zone_count; z++) {
+		const struct explained_zone *zone = &explanation->zone[z];
+		char id[ZONE_ID_MAX];
+
+		zone_id(&zone->zone, id);
+		for (enum energy_mode mode = MODE_DYNAMIC; mode < MODE_COUNT; mode++) {
+			if (mode == MODE_IDLE && !zone->total_uj[mode])
+				continue;
+			differs |= zone->total_uj[mode] != zone->shown_uj[mode];
+			strbuf_addf(out, "  %-20s %-8s", id, energy_mode_name(mode));
+			if (has_series)
+				strbuf_addf(out, "%24s%24s\n", COUNT(zone->total_uj[mode]),
+					    COUNT(zone->shown_uj[mode]));
+			else
+				strbuf_addf(out, "%48s\n", COUNT(zone->total_uj[mode]));
+		}
+	}
+	if (answer->series == EXPLAIN_SETTLES)
+		strbuf_add_str(out, "  The difference is pending, or in the series \"other\".\n");
+	else if (has_series && differs && answer->explanation.level == EXPLAINED_PROCESS)
+		strbuf_add_str(out,
+			       "  The difference was used before it had its own series, and is in "
+			       "\"other\".\n");
+}
+
+static void add_near(const struct explain_answer *answer, struct strbuf *out)
+{
+	explain_add_clean(out, answer->target, false);
+	if (answer->result == EXPLAIN_AMBIGUOUS)
+		strbuf_add_str(out, ": ambiguous, these match:\n");
+	else if (answer->near_count)
+		strbuf_add_str(out, ": not found; similar names:\n");
+	else
+		strbuf_add_str(out, ": not found. Processes are known once they have run since the "
+				    "exporter\nstarted, until some time after their end.\n");
+	for (size_t i = 0; i < answer->near_count; i++) {
+		strbuf_add_str(out, "  ");
+		explain_add_clean(out, answer->near[i], false);
+		strbuf_add_char(out, '\n');
+	}
+}
+
+void explain_print(const struct explain_answer *answer, struct strbuf *out)
+{
+	const struct explanation *explanation = &answer->explanation;
+
+	if (answer->result != EXPLAIN_FOUND) {
+		add_near(answer, out);
+		return;
+	}
+	add_title(answer, out);
+	add_owner(answer, out);
+	add_series(answer, out);
+	say(out, "interval", "%.3f s, ended at %s", (double)explanation->span_ns / 1e9,
+	    CLOCK(answer->now_ms, true));
+	say(out, "CPU time", "%s ns of the %s ns that all CPUs ran in it; %s ns in all",
+	    COUNT(explanation->cpu_ns), COUNT(explanation->node_cpu_ns),
+	    COUNT(explanation->total_cpu_ns));
+	for (uint32_t z = 0; z < explanation->zone_count; z++)
+		add_zone(&explanation->zone[z], out);
+	add_sums(answer, out);
+}
