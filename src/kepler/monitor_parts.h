@@ -59,7 +59,7 @@ struct monitor {
 	char source[256];
 };
 
-/* ---- monitor.c ---- */
+/* ---- monitor_interval.c ---- */
 
 int64_t monitor_realtime_ms(void);
 /* From when on a loop that does not turn hangs. */

@@ -82,6 +82,9 @@ struct series_age age_of_birth(const struct moment *at)
 
 void age_settle(struct series_age *age, const struct publisher *publisher, const struct moment *at)
 {
+	/* It is seen with 0 from its first snapshot on. */
+	if (!age->settled && publisher->hidden_ns && age->since_ns >= publisher->hidden_ns)
+		age->since_ns = at->now_ns;
 	if (!age->settled && has_passed(age->since_ns, at->now_ns, publisher->options.settle_ns)) {
 		age->settled = true;
 		age->since_ns = at->now_ns;
@@ -175,9 +178,12 @@ int publisher_publish(struct publisher *publisher, uint64_t now_ns, int64_t real
 	groups_expire(publisher, &at);
 	if (r == 0)
 		r = snapshot_build(publisher, &at, zones, self);
+	if (r < 0 && !publisher->hidden_ns)
+		publisher->hidden_ns = now_ns;
 	if (r < 0)
 		return r;
 	publisher->published = true;
+	publisher->hidden_ns = 0;
 	containers_fold(publisher, &at); /* what they were given in this interval is shown */
 	return 0;
 }

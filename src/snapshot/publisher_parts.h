@@ -126,8 +126,9 @@ struct publisher {
 	struct snapshot_holder *holder;
 	struct label_pool *labels;
 	uint32_t columns;
-	bool published; /* at least once */
-	bool missed;    /* an interval's touched rows were not looked at: look at all */
+	bool published;     /* at least once */
+	bool missed;        /* an interval's touched rows were not looked at: look at all */
+	uint64_t hidden_ns; /* since when no snapshot could be made; 0: there is one */
 	struct process_view processes;
 	struct container_view containers;
 	struct group_view groups[LEDGER_GROUP_COUNT];

@@ -227,11 +227,62 @@ static void test_some_failures_at_each_moment(void **state)
 	fail_everywhere(40);
 }
 
+static int publish_at(struct parts *parts, uint64_t interval, uint32_t processes)
+{
+	const struct snapshot_zone zones[1] = { { .zone = { .source = "rapl-sysfs" } } };
+	const struct snapshot_self self = { 0 };
+
+	ledger_begin(parts->ledger, interval * SECOND_NS);
+	for (uint32_t p = 0; p < processes; p++)
+		run_process(parts->ledger, p, 5);
+	return publisher_publish(parts->publisher, interval * SECOND_NS, (int64_t)interval, zones,
+				 &self);
+}
+
+static void assert_newborn_show_0(struct parts *parts)
+{
+	const struct snapshot *snapshot = snapshot_get(parts->holder);
+
+	for (size_t level = 0; level < LEVEL_COUNT; level++) {
+		const struct snapshot_table *table = &snapshot->level[level];
+
+		for (size_t i = 0; i < table->count; i++) {
+			if (table->rows[i].created_ms) /* the first snapshot, at 0, had it not */
+				assert_int_equal(table->values[i * snapshot->columns], 0);
+		}
+	}
+	snapshot_put(parts->holder, snapshot);
+}
+
+/* No scrape saw a series that was born when no snapshot could be made: it settles from the next. */
+static void test_unseen_births_settle(void **state)
+{
+	bool failed = true;
+
+	(void)state;
+	for (unsigned int n = 0; failed; n++) {
+		struct parts parts;
+
+		assert_true(open_parts(&parts));
+		assert_int_equal(publish_at(&parts, 0, 0), 0);
+		fail_from = allocations + n;
+		fail_until = UINT32_MAX;
+		failed = publish_at(&parts, 1, 70) < 0;
+		fail_from = fail_until = 0;
+		if (failed) {
+			assert_int_equal(publish_at(&parts, 2, 70), 0);
+			assert_newborn_show_0(&parts);
+		}
+		close_parts(&parts);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_one_failure_at_each_moment),
 		cmocka_unit_test(test_some_failures_at_each_moment),
+		cmocka_unit_test(test_unseen_births_settle),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

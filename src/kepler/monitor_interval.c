@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+/* One interval as the loop has it: what is told before the engine runs, and what follows from it. */
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/num.h"
+#include "kepler/monitor_parts.h"
+#include "service/denied_calls.h"
+
+void monitor_enter_step(struct monitor *monitor, enum loop_step step)
+{
+	loop_steps_enter(&monitor->steps, step, clock_ns(CLOCK_MONOTONIC));
+}
+
+uint64_t monitor_hang_limit_ns(const struct config *config)
+{
+	return heartbeat_limit_ns(config->monitor.hang_limit_ns, config->monitor.interval_ns);
+}
+
+int64_t monitor_realtime_ms(void)
+{
+	return (int64_t)(clock_ns(CLOCK_REALTIME) / NSEC_PER_MSEC);
+}
+
+void monitor_run_interval(struct monitor *monitor)
+{
+	uint64_t began_ns = clock_ns(CLOCK_MONOTONIC);
+	int r;
+
+	loop_steps_enter(&monitor->steps, STEP_SELF, began_ns);
+	self_stats_update(&monitor->stats);
+	denied_calls_tell();
+	monitor->stats.self.denied_calls = denied_calls_count();
+	monitor->stats.self.log_lost_lines = log_lost_lines();
+	names_tell(&monitor->sources.names, began_ns);
+	names_describe(&monitor->sources.names, &monitor->stats.self);
+	zone_watch_describe(&monitor->zones, &monitor->sources, &monitor->stats.self);
+	r = interval_engine_run(monitor->engine, monitor_realtime_ms(), &monitor->stats.self);
+	monitor_enter_step(monitor, STEP_SELF);
+	if (r < 0)
+		(void)log_warn_errno(r, "this interval is incomplete");
+	monitor_follow_meters(monitor);
+	zone_watch_look(&monitor->zones, monitor->engine, began_ns);
+	monitor_tell_of_unseen(monitor);
+	self_stats_interval(&monitor->stats, clock_ns(CLOCK_MONOTONIC) - began_ns);
+	if (monitor->web)
+		web_sweep(monitor->web, began_ns);
+	if (monitor->table)
+		monitor_enter_step(monitor, STEP_TABLE);
+	monitor_show_table(monitor);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What must be true of every picture, of itself and beside the one before, and beside the simulated
+ * machine. Knows the program's promises only, and shares no code with it.
+ */
+#pragma once
+
+#include "picture.h"
+#include "world.h"
+
+struct oracle;
+
+struct oracle *oracle_new(void);
+void oracle_free(struct oracle *oracle);
+/* What ran, to be told of each interval that was booked, after meters_book(). */
+void oracle_see(struct oracle *oracle, const struct world *world);
+/* Where the next picture is to be drawn. */
+struct picture *oracle_canvas(struct oracle *oracle);
+/*
+ * NULL, or what is wrong with it. @missed_ns: when the first interval since the last picture was
+ * booked that has none; 0: there is none. @refused: memory was refused at any time before.
+ */
+const char *oracle_check(struct oracle *oracle, const struct world *world, uint64_t missed_ns,
+			 bool refused);
+
+/* oracle_work.c: is every joule with what ran? */
+struct work_book;
+struct work_book *work_book_new(void);
+void work_book_free(struct work_book *book);
+void work_book_see(struct work_book *book, const struct world *world);
+/* Beside the picture of the interval before. */
+const char *work_book_check(struct work_book *book, const struct world *world,
+			    const struct picture *picture, const struct picture *before);
+/* Has the process of this row ever run in the container with this id? Or its owner, if pid is 0. */
+bool work_book_knows(const struct work_book *book, const struct picture_row *row);
+
+/* A text that stays until the next one. */
+const char *oracle_say(const char *format, ...) __attribute__((format(printf, 1, 2)));

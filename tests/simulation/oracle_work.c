@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * What ran, by the simulation's own account, and the share of each zone's energy that follows from
+ * it: of an interval, or of the whole time that a zone gave no reading.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "oracle.h"
+
+#define WHOLE WORLD_SOCKETS_MAX /* the place of what follows all work */
+
+struct known {
+	uint64_t key, start_ns; /* of a process; 0: an empty place */
+	bool reused;            /* several processes had these labels */
+	uint64_t interval;      /* in which it ran last, ... */
+	const struct sample *sample;
+};
+
+/* Work of some time in one place. */
+struct work {
+	uint64_t owner_ns[WORLD_OWNERS_MAX];
+	uint32_t owner_parts[WORLD_OWNERS_MAX];
+	uint64_t named_ns, unnamed_ns;
+	bool vague, asleep;
+};
+
+struct work_book {
+	struct known *known;
+	size_t size, count; /* size: a power of two */
+	struct work now[WORLD_SOCKETS_MAX + 1];
+	struct work gap[WORLD_ZONES_MAX];
+	int64_t gap_begun_ms[WORLD_ZONES_MAX];
+	uint64_t owner_keys[WORLD_OWNERS_MAX], owner_ids[WORLD_OWNERS_MAX];
+	const struct picture_row *owner_rows[WORLD_OWNERS_MAX]; /* of the picture in question */
+};
+
+struct work_book *work_book_new(void)
+{
+	struct work_book *book = calloc(1, sizeof(*book));
+
+	if (!book)
+		abort();
+	book->size = 256;
+	book->known = calloc(book->size, sizeof(*book->known));
+	if (!book->known)
+		abort();
+	return book;
+}
+
+void work_book_free(struct work_book *book)
+{
+	free(book->known);
+	free(book);
+}
+
+static struct known *find(const struct work_book *book, uint64_t key)
+{
+	size_t at = key & (book->size - 1);
+
+	while (book->known[at].key && book->known[at].key != key)
+		at = (at + 1) & (book->size - 1);
+	return &book->known[at];
+}
+
+static void grow(struct work_book *book)
+{
+	struct work_book wider = { .size = book->size * 2 };
+
+	wider.known = calloc(wider.size, sizeof(*wider.known));
+	if (!wider.known)
+		abort();
+	for (size_t i = 0; i < book->size; i++) {
+		if (book->known[i].key)
+			*find(&wider, book->known[i].key) = book->known[i];
+	}
+	free(book->known);
+	book->known = wider.known;
+	book->size = wider.size;
+}
+
+static struct known *know(struct work_book *book, uint64_t key)
+{
+	struct known *known = find(book, key);
+
+	if (known->key)
+		return known;
+	if (++book->count > book->size / 2) {
+		grow(book);
+		known = find(book, key);
+	}
+	known->key = key;
+	return known;
+}
+
+bool work_book_knows(const struct work_book *book, const struct picture_row *row)
+{
+	return find(book, row->pid ? row->process : row->id)->key != 0;
+}
+
+static void add_work(struct work *work, uint32_t owner, uint64_t ns, uint32_t parts)
+{
+	work->owner_ns[owner] += ns;
+	work->owner_parts[owner] += parts;
+	work->named_ns += ns;
+}
+
+static void see_sample(struct work_book *book, const struct world *world,
+		       const struct sample *sample)
+{
+	uint64_t key =
+		picture_process_key(sample->pid, sample->comm, book->owner_ids[sample->owner]);
+	struct known *known = know(book, key);
+
+	known->reused |= known->start_ns && known->start_ns != sample->start_ns;
+	known->start_ns = sample->start_ns;
+	known->interval = world->interval.number;
+	known->sample = sample;
+	for (uint32_t socket = 0; socket < world->sockets; socket++)
+		add_work(&book->now[socket], sample->owner, sample->socket_ns[socket], 1);
+	add_work(&book->now[WHOLE], sample->owner, sample->cpu_ns, 1);
+}
+
+/* To the nanosecond: with little work a nanosecond is several microjoules. */
+static uint64_t part_of(const struct world *world, uint64_t ns, const struct work *work,
+			const struct work *whole)
+{
+	if (!whole->named_ns)
+		return ns / world->sockets;
+	return (uint64_t)((unsigned __int128)ns * work->named_ns / whole->named_ns);
+}
+
+static void see_unnamed(struct work_book *book, const struct world *world)
+{
+	const struct world_interval *interval = &world->interval;
+	struct work *whole = &book->now[WHOLE];
+
+	for (uint32_t socket = 0; socket < world->sockets; socket++) {
+		struct work *work = &book->now[socket];
+
+		/* What has no name was run by all sockets as what has. */
+		work->vague = interval->sockets_vague || interval->dropped_owner_ns;
+		work->unnamed_ns = part_of(world, interval->dropped_ns, work, whole) +
+				   part_of(world, interval->unseen_ns, work, whole);
+	}
+	whole->unnamed_ns = interval->dropped_ns + interval->unseen_ns;
+	if (interval->dropped_owner_ns)
+		add_work(whole, interval->dropped_owner, interval->dropped_owner_ns, 1);
+}
+
+static size_t place_of(const struct world *world, const struct meter_zone *zone)
+{
+	return zone->type < TYPE_PSYS && world->sockets > 1 && !world->interval.pass_failed
+		       ? zone->socket
+		       : WHOLE;
+}
+
+static void collect(struct work_book *book, const struct world *world, size_t z)
+{
+	const struct meter_zone *zone = &world->zones[z];
+	const struct work *now = &book->now[place_of(world, zone)];
+	struct work *gap = &book->gap[z];
+
+	if (!zone->gap_begun && !zone->gap_of_moved)
+		return;
+	if (zone->gap_begun == world->interval.number) {
+		*gap = (struct work){ 0 };
+		book->gap_begun_ms[z] = world->interval.realtime_ms;
+	}
+	for (size_t i = 0; i < world->owner_count; i++)
+		add_work(gap, (uint32_t)i, now->owner_ns[i], now->owner_parts[i]);
+	gap->unnamed_ns += now->unnamed_ns;
+	gap->vague |= now->vague;
+	gap->asleep |= world->interval.asleep_ns > 0;
+}
+
+static void see_owners(struct work_book *book, const struct world *world)
+{
+	for (size_t i = 0; i < world->owner_count; i++) {
+		const struct owner *owner = &world->owners[i];
+		const char *id = owner->id;
+
+		book->owner_ids[i] = picture_key(&id, 1);
+		book->owner_keys[i] =
+			picture_container_key(owner->id, owner->name, owner->ns, owner->pod);
+		(void)know(book, book->owner_ids[i]);
+	}
+}
+
+void work_book_see(struct work_book *book, const struct world *world)
+{
+	memset(book->now, 0, sizeof(book->now));
+	see_owners(book, world);
+	for (size_t i = 0; i < world->interval.count; i++)
+		see_sample(book, world, &world->samples[i]);
+	see_unnamed(book, world);
+	for (size_t z = 0; z < world->zone_count; z++)
+		collect(book, world, z);
+}
+
+/* A zone's dynamic energy of this interval that was split, and over what. */
+struct share {
+	uint64_t energy_uj;
+	const struct work *work;
+	bool is_gap;
+	uint64_t gap_begun;
+	int64_t gap_begun_ms;
+};
+
+static uint64_t since(uint64_t now, uint64_t before)
+{
+	return now - before;
+}
+
+/* Whether @got is the part that @weight is of all work, but for the rounding of @parts parts. */
+static bool is_share(const struct share *share, uint64_t weight, uint64_t got, uint64_t parts)
+{
+	unsigned __int128 all = (unsigned __int128)share->work->named_ns + share->work->unnamed_ns;
+	unsigned __int128 fair = all ? (unsigned __int128)share->energy_uj * weight / all : 0;
+
+	return got <= fair + parts + 2 && fair <= (unsigned __int128)got + parts + 2;
+}
+
+static const struct picture_row *find_container(const struct picture *picture, uint64_t key)
+{
+	const struct picture_table *table = &picture->level[PICTURE_CONTAINER];
+
+	for (size_t i = 0; i < table->count; i++) {
+		if (table->rows[i].key == key)
+			return &table->rows[i];
+	}
+	return NULL;
+}
+
+static const char *check_owner(const struct work_book *book, const struct world *world, size_t z,
+			       size_t i, const struct share *share)
+{
+	const struct owner *owner = &world->owners[i];
+	const struct picture_row *row = book->owner_rows[i];
+	uint64_t weight = share->work->owner_ns[i], got, parts = share->work->owner_parts[i];
+
+	if (!row && book->now[WHOLE].owner_ns[i])
+		return oracle_say("container %s ran, and has no series", owner->id);
+	if (!row || (share->is_gap && owner->changed >= share->gap_begun))
+		return NULL;
+	got = row->deltas[picture_column(z, PICTURE_DYNAMIC)];
+	if (share->is_gap && row->created_ms >= share->gap_begun_ms)
+		return NULL; /* its row began in the gap, maybe anew */
+	if (!is_share(share, weight, got, parts))
+		return oracle_say("zone %zu: container %s got %llu uJ of %llu for %llu of %llu "
+				  "+ %llu ns%s",
+				  z, owner->id, (unsigned long long)got,
+				  (unsigned long long)share->energy_uj, (unsigned long long)weight,
+				  (unsigned long long)share->work->named_ns,
+				  (unsigned long long)share->work->unnamed_ns,
+				  share->is_gap ? ", of a gap" : "");
+	return NULL;
+}
+
+static const char *check_process(const struct work_book *book, const struct world *world, size_t z,
+				 const struct share *share, const struct picture_row *row)
+{
+	const struct known *known = find(book, row->process);
+	const struct sample *sample = known->sample;
+	uint64_t got = row->deltas[picture_column(z, PICTURE_DYNAMIC)], weight;
+	size_t place = place_of(world, &world->zones[z]);
+
+	if (!row->pid || known->reused)
+		return NULL;
+	if (known->interval != world->interval.number)
+		return got ? oracle_say("zone %zu: %s did not run, and got %llu uJ", z, row->text,
+					(unsigned long long)got)
+			   : NULL;
+	if (world->owners[sample->owner].waiting ||
+	    row->container != book->owner_keys[sample->owner])
+		return NULL;
+	weight = place == WHOLE ? sample->cpu_ns : sample->socket_ns[place];
+	if (is_share(share, weight, got, 1))
+		return NULL;
+	return oracle_say("zone %zu: %s got %llu uJ of %llu for %llu ns", z, row->text,
+			  (unsigned long long)got, (unsigned long long)share->energy_uj,
+			  (unsigned long long)weight);
+}
+
+/* How many zones wait at once: only so many gaps are kept. */
+static size_t gaps_now(const struct world *world)
+{
+	size_t gaps = 0;
+
+	for (size_t z = 0; z < world->zone_count; z++)
+		gaps += world->zones[z].gap_begun || world->zones[z].gap_of_moved;
+	return gaps;
+}
+
+static const char *check_zone(const struct work_book *book, const struct world *world, size_t z,
+			      const struct share *share, const struct picture *picture)
+{
+	const struct picture_table *processes = &picture->level[PICTURE_PROCESS];
+	const char *wrong = NULL;
+
+	for (size_t i = 0; i < world->owner_count && !wrong; i++) {
+		if (!world->owners[i].waiting)
+			wrong = check_owner(book, world, z, i, share);
+	}
+	for (size_t i = 0; i < processes->count && !wrong && !share->is_gap; i++)
+		wrong = check_process(book, world, z, share, &processes->rows[i]);
+	return wrong;
+}
+
+const char *work_book_check(struct work_book *book, const struct world *world,
+			    const struct picture *picture, const struct picture *before)
+{
+	const char *wrong = NULL;
+
+	for (size_t i = 0; i < world->owner_count; i++)
+		book->owner_rows[i] = find_container(picture, book->owner_keys[i]);
+	for (size_t z = 0; z < before->zone_count && !wrong; z++) {
+		const struct picture_zone *now = &picture->zones[z], *old = &before->zones[z];
+		const struct meter_zone *zone = &world->zones[z];
+		uint64_t nothing_uj =
+			since(now->unattributed_uj[PICTURE_DYNAMIC][REASON_NO_ACTIVITY],
+			      old->unattributed_uj[PICTURE_DYNAMIC][REASON_NO_ACTIVITY]);
+		struct share share = {
+			.energy_uj = now->node_uj[PICTURE_DYNAMIC] - old->node_uj[PICTURE_DYNAMIC] -
+				     nothing_uj,
+			.work = &book->now[place_of(world, zone)],
+			.is_gap = zone->gap_of_moved > 0,
+			.gap_begun = zone->gap_of_moved,
+			.gap_begun_ms = book->gap_begun_ms[z],
+		};
+		bool asleep = world->interval.asleep_ns > 0;
+
+		if (share.is_gap) {
+			share.work = &book->gap[z];
+			asleep |= share.work->asleep;
+		}
+		if (share.work->vague)
+			continue;
+		if (nothing_uj && !asleep && share.work->named_ns && gaps_now(world) <= 16)
+			wrong = oracle_say("zone %zu: %llu uJ of no activity, but %llu ns ran%s", z,
+					   (unsigned long long)nothing_uj,
+					   (unsigned long long)share.work->named_ns,
+					   share.is_gap ? " in the gap" : "");
+		if (!wrong && !(share.is_gap && gaps_now(world) > 16))
+			wrong = check_zone(book, world, z, &share, picture);
+	}
+	return wrong;
+}

@@ -1,0 +1,620 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The adapter: what the program's loop does in an interval, over values that are made up. Here and
+ * nowhere else the simulation says how the parts are called today.
+ *
+ * Linked with --wrap, so that requests for memory come through here; they are refused at random
+ * while the program's parts run, never while the simulation does.
+ */
+#include "product.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attribution/accountant.h"
+#include "kepler/zone_picture.h"
+#include "meter/zone_samples.h"
+#include "snapshot/publisher.h"
+
+struct known_owner {
+	const struct owner_names *names;
+	uint64_t version;
+};
+
+struct product {
+	struct ledger *ledger;
+	struct snapshot_holder *holder;
+	struct publisher *publisher;
+	struct publisher_options publication;
+	struct idle_options idle;
+	struct accountant accountant;
+	struct parties parties;
+	struct zone zones[WORLD_ZONES_MAX];
+	struct zone_samples samples[WORLD_ZONES_MAX];
+	struct zone_status status[WORLD_ZONES_MAX];
+	struct energy_span spans[WORLD_ZONES_MAX];
+	size_t span_count;
+	struct snapshot_zone published[WORLD_ZONES_MAX];
+	struct known_owner owners[WORLD_OWNERS_MAX];
+	uint32_t references; /* its own, and of snapshots that are held */
+	uint64_t process_overflows, container_overflows;
+};
+
+struct held {
+	struct product *product;
+	const struct snapshot *snapshot;
+};
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *old, size_t size);
+void *__real_reallocarray(void *old, size_t count, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+void *__wrap_reallocarray(void *old, size_t count, size_t size);
+
+static struct chance *refusing; /* NULL: nothing is refused */
+static uint32_t refuse_one_in;
+static uint64_t refusals;
+
+static bool is_refused(void)
+{
+	if (!refusing || !chance_one_in(refusing, refuse_one_in))
+		return false;
+	refusals++;
+	return true;
+}
+
+void *__wrap_malloc(size_t size)
+{
+	return is_refused() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+	return is_refused() ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *old, size_t size)
+{
+	return is_refused() ? NULL : __real_realloc(old, size);
+}
+
+void *__wrap_reallocarray(void *old, size_t count, size_t size)
+{
+	return is_refused() ? NULL : __real_reallocarray(old, count, size);
+}
+
+uint64_t product_refusals(void)
+{
+	return refusals;
+}
+
+static void may_refuse(struct world *world)
+{
+	refuse_one_in = world->interval.refuse_one_in;
+	refusing = refuse_one_in ? &world->memory : NULL;
+}
+
+static void refuse_nothing(void)
+{
+	refusing = NULL;
+}
+
+static void take_policy(struct product *product, const struct world *world)
+{
+	static const enum idle_mode modes[] = { IDLE_MODE_OFF, IDLE_MODE_FIXED, IDLE_MODE_LEARNED };
+	static const enum idle_share shares[] = { IDLE_SHARE_NODE, IDLE_SHARE_SIZE,
+						  IDLE_SHARE_USAGE, IDLE_SHARE_EQUAL };
+	const struct policy *policy = &world->policy;
+
+	product->publication = (struct publisher_options){ .min_uj = policy->min_uj,
+							   .settle_ns = policy->settle_ns,
+							   .keep_ns = policy->keep_ns,
+							   .max_rows = policy->max_rows };
+	product->idle = (struct idle_options){ .mode = modes[policy->idle],
+					       .share = shares[policy->share],
+					       .watts = { { "package", policy->idle_watts } },
+					       .watts_count = 1 };
+	accountant_configure(&product->accountant, &product->idle, policy->settle_ns);
+	if (product->publisher)
+		publisher_set_options(product->publisher, &product->publication);
+}
+
+struct product *product_new(const struct world *world)
+{
+	static const struct owner_names overflow = {
+		.text = { [LABEL_CONTAINER_ID] = "system_processes",
+			  [LABEL_CONTAINER_NAME] = "system_processes",
+			  [LABEL_NAMESPACE] = "system",
+			  [LABEL_POD_NAME] = "system_processes" },
+	};
+	const struct ledger_options options = { .max_processes = world->max_processes,
+						.max_containers = world->max_containers,
+						.overflow = &overflow };
+	struct product *product = calloc(1, sizeof(*product));
+
+	if (!product || ledger_new(&options, &product->ledger) < 0)
+		abort();
+	product->references = 1;
+	product->accountant.ledger = product->ledger;
+	take_policy(product, world);
+	if (snapshot_holder_new(&product->holder) < 0 ||
+	    publisher_new(&product->publication, product->ledger, product->holder,
+			  &product->publisher) < 0)
+		abort();
+	return product;
+}
+
+static void unreference(struct product *product)
+{
+	if (--product->references)
+		return;
+	snapshot_holder_free(product->holder);
+	free(product);
+}
+
+void product_free(struct product *product)
+{
+	refuse_nothing();
+	publisher_free(product->publisher);
+	accountant_release(&product->accountant);
+	parties_release(&product->parties);
+	for (size_t i = 0; i < WORLD_OWNERS_MAX; i++)
+		owner_names_unref(product->owners[i].names);
+	ledger_free(product->ledger);
+	unreference(product);
+}
+
+static void describe(struct product *product, const struct world *world, size_t z)
+{
+	static const enum zone_kind kinds[] = { ZONE_PACKAGE, ZONE_CORE, ZONE_UNCORE,
+						ZONE_DRAM,    ZONE_PSYS, ZONE_PLATFORM };
+	const struct meter_zone *from = &world->zones[z];
+	struct zone *zone = &product->zones[z];
+
+	*zone = (struct zone){ .kind = kinds[from->type], .source = "simulation" };
+	if (from->type < TYPE_PSYS)
+		zone->instance[0] = (char)('0' + from->socket);
+	zone->domain = zone_domain(zone->kind, zone->instance);
+	product->samples[z].max_power_uw = from->max_power_uw;
+}
+
+/* Zones get their index for good; without memory for their columns new ones wait. */
+static void find_zones(struct product *product, const struct world *world)
+{
+	struct accountant *accountant = &product->accountant;
+	size_t found = accountant->zone_count;
+
+	while (found < world->zone_count && world->zones[found].found)
+		found++;
+	if (found == accountant->zone_count ||
+	    ledger_set_zones(product->ledger, (uint32_t)found) < 0)
+		return;
+	for (size_t z = accountant->zone_count; z < found; z++)
+		accountant_adopt(accountant, &product->zones[z], &product->idle,
+				 world->interval.realtime_ms);
+}
+
+size_t product_zones(const struct product *product)
+{
+	return product->accountant.zone_count;
+}
+
+static bool read_zone(struct product *product, struct world *world, size_t z)
+{
+	static const enum zone_state states[] = { ZONE_UP, ZONE_ERROR, ZONE_STALLED, ZONE_MISSED,
+						  ZONE_ABSENT };
+	const struct meter_zone *from = &world->zones[z];
+	struct zone_samples *samples = &product->samples[z];
+	struct zone_status *status = &product->status[z];
+	struct energy_span *span = &product->spans[product->span_count];
+	const struct world_interval *now = &world->interval;
+	const struct reading_time when = { now->now_ns, now->now_ns, now->boot_ns };
+	const struct raw_reading raw = { meter_raw_uj(from), from->range_uj, from->generation };
+	bool refused;
+
+	status->state = states[from->fault];
+	if (from->fault != FAULT_NONE) {
+		status->errors++;
+		return true;
+	}
+	if (zone_samples_take(samples, 0, &raw, &when) < 0)
+		return false;
+	(void)meter_read(world, z, &refused);
+	status->state = samples->refused ? ZONE_REFUSED : ZONE_UP;
+	status->wraps = samples->counter.wraps;
+	*span = zone_samples_span(samples);
+	span->zone = (uint32_t)z;
+	product->span_count++;
+	return refused == (status->state == ZONE_REFUSED);
+}
+
+/* Names are known before: only the rows' memory is refused. */
+static void learn_names(struct product *product, const struct world *world)
+{
+	for (size_t i = 0; i < world->owner_count; i++) {
+		const struct owner *owner = &world->owners[i];
+		struct known_owner *known = &product->owners[i];
+		const struct label extra = { "label_app", owner->label };
+		struct owner_names names = { .text = { [LABEL_CONTAINER_ID] = owner->id } };
+
+		if (known->version == owner->version)
+			continue;
+		if (!owner->waiting) {
+			names.text[LABEL_CONTAINER_NAME] = owner->name;
+			names.text[LABEL_VM_ID] = owner->vm;
+		}
+		if (!owner->waiting || owner->has_pod_names) {
+			names.text[LABEL_NAMESPACE] = owner->ns;
+			names.text[LABEL_POD_NAME] = owner->pod;
+			names.text[LABEL_POD_ID] = owner->pod_id;
+			names.extra = &extra;
+			names.extra_count = owner->pod[0] ? 1 : 0;
+		}
+		owner_names_unref(known->names);
+		known->names = owner_names_intern(ledger_names(product->ledger), &names);
+		known->version = owner->version;
+		if (!known->names)
+			abort();
+	}
+}
+
+static uint32_t container_of(struct product *product, const struct world *world, size_t owner)
+{
+	const struct ledger_owner entered = {
+		.names = product->owners[owner].names,
+		.size_millicpu = world->owners[owner].millicpu,
+		.waiting = world->owners[owner].waiting,
+		.has_pod_names = world->owners[owner].has_pod_names,
+	};
+
+	return ledger_container(product->ledger, &entered);
+}
+
+static size_t find_owner(const struct world *world, const char *id)
+{
+	size_t i = 0;
+
+	while (i < world->owner_count && strcmp(world->owners[i].id, id) != 0)
+		i++;
+	return i;
+}
+
+/* Owners that sleep while their names come are looked up by their ids. */
+static void name_waiting(struct product *product, const struct world *world)
+{
+	for (uint32_t row = 0; ledger_waiting_containers(product->ledger) > 0 &&
+			       row < ledger_container_slots(product->ledger);
+	     row++) {
+		const struct ledger_container *waiting = ledger_container_at(product->ledger, row);
+		size_t owner;
+
+		if (!waiting->used || !waiting->waiting)
+			continue;
+		owner = find_owner(world, waiting->names->text[LABEL_CONTAINER_ID]);
+		if (owner < world->owner_count &&
+		    (!world->owners[owner].waiting || world->owners[owner].has_pod_names))
+			(void)container_of(product, world, owner);
+	}
+}
+
+static void enter_sample(struct product *product, const struct world *world,
+			 const struct sample *sample)
+{
+	bool equal = product->accountant.idle_share == IDLE_SHARE_EQUAL;
+	bool wanted = sample->cpu_ns > 0 || equal;
+	uint32_t container, process;
+
+	if (!wanted && product->accountant.has_begun)
+		return;
+	container = container_of(product, world, sample->owner);
+	if (!wanted)
+		return;
+	process = ledger_process(product->ledger, sample->pid, sample->start_ns, sample->comm,
+				 container);
+	if (sample->cpu_ns > 0)
+		parties_add(&product->parties, process, container, sample->cpu_ns,
+			    sample->socket_ns);
+}
+
+static void enter_samples(struct product *product, const struct world *world)
+{
+	const struct world_interval *from = &world->interval;
+	uint32_t sockets = world->sockets > 1 && !from->pass_failed ? world->sockets : 0;
+
+	parties_begin(&product->parties, sockets);
+	if (parties_reserve(&product->parties, from->count + 1) < 0)
+		return;
+	for (size_t i = 0; i < from->count; i++)
+		enter_sample(product, world, &from->samples[i]);
+	if (from->dropped_owner_ns)
+		parties_add(&product->parties, LEDGER_NONE,
+			    container_of(product, world, from->dropped_owner),
+			    from->dropped_owner_ns, NULL);
+	parties_spread_sockets(&product->parties);
+}
+
+static void book(struct product *product, const struct world *world)
+{
+	const struct world_interval *from = &world->interval;
+	struct accountant *accountant = &product->accountant;
+	struct interval interval = {
+		.time_ns = from->now_ns,
+		.status = product->status,
+		.spans = product->spans,
+		.span_count = product->span_count,
+		.work = { from->busy_ns, from->dropped_ns, from->unseen_ns },
+		.places = { .count = world->sockets > 1 ? world->sockets : 0 },
+		.measured = { .dt_ns = from->pass_failed ? 0 : from->dt_ns,
+			      .asleep_ns = from->asleep_ns },
+		.parties = &product->parties,
+	};
+
+	for (uint32_t place = 0; place < world->sockets; place++) {
+		interval.places.package[place] = place;
+		interval.places.cpus[place] = from->socket_cpus[place];
+	}
+	if (interval.measured.dt_ns)
+		interval.measured.utilisation =
+			fmin(1.0, (double)from->busy_ns / ((double)from->dt_ns * from->cpus));
+	accountant_book(accountant, &interval);
+	for (size_t z = 0; z < accountant->zone_count; z++)
+		zone_picture(&accountant->zones[z], false, from->now_ns, &product->published[z]);
+}
+
+static void end_processes(struct product *product, const struct world *world)
+{
+	for (size_t i = 0; i < world->interval.count; i++) {
+		const struct sample *sample = &world->samples[i];
+		uint32_t process;
+
+		if (!sample->ended)
+			continue;
+		process = ledger_find_process(product->ledger, sample->pid, sample->start_ns);
+		if (process != LEDGER_NONE)
+			ledger_end_process(product->ledger, process);
+	}
+}
+
+static void look_at_sleepers(struct product *product, const struct world *world)
+{
+	uint32_t slots = ledger_container_slots(product->ledger);
+
+	for (uint32_t row = 0; row < slots; row++) {
+		const struct ledger_container *container =
+			ledger_container_at(product->ledger, row);
+		const char *id;
+
+		if (!container->used || container->living ||
+		    (world->interval.number % 30 && !container->touched))
+			continue;
+		id = container->names->text[LABEL_CONTAINER_ID];
+		ledger_set_there(product->ledger, row,
+				 !container->replaced && !container->is_other &&
+					 find_owner(world, id) < world->owner_count);
+	}
+}
+
+static enum product_result publish(struct product *product, const struct world *world)
+{
+	static const struct snapshot_self self = { .cpus = 4 };
+
+	product->process_overflows = ledger_process_overflows(product->ledger);
+	product->container_overflows = ledger_container_overflows(product->ledger);
+	return publisher_publish(product->publisher, world->interval.now_ns,
+				 world->interval.realtime_ms, product->published, &self) < 0
+		       ? PRODUCT_BOOKED
+		       : PRODUCT_PUBLISHED;
+}
+
+enum product_result product_interval(struct product *product, struct world *world)
+{
+	enum product_result result;
+
+	learn_names(product, world);
+	if (world->interval.reload)
+		take_policy(product, world);
+	product->span_count = 0;
+	for (size_t z = 0; z < world->zone_count && world->zones[z].found; z++) {
+		describe(product, world, z);
+		if (!read_zone(product, world, z))
+			return PRODUCT_BROKEN;
+	}
+	may_refuse(world);
+	find_zones(product, world);
+	ledger_begin(product->ledger, world->interval.now_ns);
+	if (!world->interval.pass_failed)
+		name_waiting(product, world);
+	enter_samples(product, world);
+	book(product, world);
+	end_processes(product, world);
+	look_at_sleepers(product, world);
+	result = publish(product, world);
+	refuse_nothing();
+	return result;
+}
+
+struct held *product_hold(struct product *product)
+{
+	struct held *held = malloc(sizeof(*held));
+
+	if (!held)
+		abort();
+	product->references++;
+	*held = (struct held){ product, snapshot_get(product->holder) };
+	return held;
+}
+
+void product_let_go(struct held *held)
+{
+	snapshot_put(held->product->holder, held->snapshot);
+	unreference(held->product);
+	free(held);
+}
+
+/* From a piece of memory that was made large enough. */
+static void *carve(struct picture *picture, size_t size)
+{
+	void *at = picture->memory + picture->used;
+
+	picture->used += (size + 7) & ~(size_t)7;
+	return at;
+}
+
+static void append(struct picture *picture, const char *text)
+{
+	size_t len = strlen(text);
+
+	memcpy(picture->memory + picture->used, text, len);
+	picture->used += len;
+}
+
+#define TEXT_MAX ((LABEL_KEY_COUNT + OWNER_EXTRA_MAX) * (OWNER_NAME_MAX + 1) + 64)
+
+static size_t memory_for(const struct snapshot *snapshot)
+{
+	size_t size = 0, line = snapshot->columns * sizeof(uint64_t);
+
+	for (size_t level = 0; level < LEVEL_COUNT; level++) {
+		const struct snapshot_table *table = &snapshot->level[level];
+		size_t rows = table->count + table->retired_count;
+
+		size += rows * (sizeof(struct picture_row) + 2 * line + 512) + 64;
+	}
+	return size + TEXT_MAX;
+}
+
+static const char *draw_text(struct picture *picture, const struct series_labels *labels,
+			     bool retired)
+{
+	const char *text = picture->memory + picture->used;
+
+	append(picture, retired ? "retired " : "");
+	append(picture, labels->command);
+	for (size_t key = 0; key < LABEL_KEY_COUNT; key++) {
+		append(picture, "|");
+		append(picture, labels->names->text[key]);
+	}
+	for (size_t i = 0; i < labels->names->extra_count; i++) {
+		append(picture, "|");
+		append(picture, labels->names->extra[i].value);
+	}
+	picture->memory[picture->used++] = '\0';
+	picture->used = (picture->used + 7) & ~(size_t)7;
+	return text;
+}
+
+/* CPU time is the ledger's last column and a picture's first. */
+static uint64_t *draw_line(struct picture *picture, const uint64_t *from)
+{
+	size_t energies = picture->columns - 1;
+	uint64_t *line = carve(picture, picture->columns * sizeof(*line));
+
+	_Static_assert(MODE_DYNAMIC == 0 && MODE_IDLE == 1 && MODE_COUNT == 2, "as in a picture");
+	line[0] = from[energies];
+	memcpy(line + 1, from, energies * sizeof(*line));
+	return line;
+}
+
+static void draw_row(struct picture *picture, enum snapshot_level level, bool retired,
+		     const struct snapshot_row *from, struct picture_row *row)
+{
+	const struct series_labels *labels = from->labels;
+	const char *const *names = labels->names->text;
+
+	*row = (struct picture_row){
+		.container = picture_container_key(names[LABEL_CONTAINER_ID],
+						   names[LABEL_CONTAINER_NAME],
+						   names[LABEL_NAMESPACE], names[LABEL_POD_NAME]),
+		.id = picture_key(&names[LABEL_CONTAINER_ID], 1),
+		.slot = labels->slot,
+		.serial = labels->serial,
+		.text = draw_text(picture, labels, retired),
+		.pid = labels->pid,
+		.other = level == LEVEL_PROCESS && !labels->pid && !retired,
+		.retired = retired,
+		.ended = from->ended,
+		.has_pod = names[LABEL_POD_ID][0] != '\0',
+		.created_ms = from->created_ms,
+	};
+	row->process = picture_process_key(labels->pid, labels->command, row->id);
+	if (level == LEVEL_PROCESS)
+		row->key = picture_process_key(labels->pid, labels->command, row->container);
+	else if (level == LEVEL_CONTAINER)
+		row->key = row->container;
+	else
+		row->key = picture_key(&row->text, 1) + level;
+	row->key += retired ? 0x5bd1e995 : 0;
+}
+
+static void draw_table(struct picture *picture, enum snapshot_level level,
+		       const struct snapshot_table *from)
+{
+	struct picture_table *table = &picture->level[level];
+	size_t columns = picture->columns, rows = from->count + from->retired_count;
+
+	_Static_assert((int)PICTURE_NAMESPACE == LEVEL_NAMESPACE, "levels in the same order");
+	table->count = from->count;
+	table->retired_count = from->retired_count;
+	table->folded = from->folded;
+	table->overflows = from->overflows;
+	table->rows = carve(picture, rows * sizeof(*table->rows));
+	for (size_t i = 0; i < rows; i++) {
+		bool retired = i >= from->count;
+		size_t line = retired ? i - from->count : i;
+		const uint64_t *values = retired ? from->retired_values : from->values;
+
+		draw_row(picture, level, retired,
+			 retired ? &from->retired[line] : &from->rows[line], &table->rows[i]);
+		table->rows[i].values = draw_line(picture, values + line * columns);
+		if (!retired)
+			table->rows[i].deltas = draw_line(picture, from->deltas + line * columns);
+	}
+	table->pending[0] = from->pending[columns - 1];
+	memcpy(table->pending + 1, from->pending, (columns - 1) * sizeof(uint64_t));
+}
+
+static void draw_zone(const struct snapshot_zone *from, struct picture_zone *zone)
+{
+	_Static_assert((int)PICTURE_REASONS == UNATTRIBUTED_REASON_COUNT, "likewise reasons");
+	*zone = (struct picture_zone){ .up = from->state == ZONE_UP,
+				       .created_ms = from->created_ms };
+	for (size_t mode = 0; mode < PICTURE_MODES; mode++) {
+		zone->has_mode[mode] = from->has_mode[mode];
+		zone->rows_have_mode[mode] = from->rows_have_mode[mode];
+		zone->watts_known[mode] = !isnan(from->watts[mode]);
+		zone->node_uj[mode] = from->node_uj[mode];
+		memcpy(zone->unattributed_uj[mode], from->unattributed_uj[mode],
+		       sizeof(zone->unattributed_uj[mode]));
+	}
+}
+
+void product_draw(const struct held *held, struct picture *picture)
+{
+	const struct snapshot *snapshot = held->snapshot;
+	size_t size = memory_for(snapshot);
+
+	if (picture->size < size) {
+		free(picture->memory);
+		picture->size = size * 3 / 2;
+		picture->memory = malloc(picture->size);
+	}
+	if (!picture->memory)
+		abort();
+	picture->used = 0;
+	picture->sequence = snapshot->sequence;
+	picture->now_ns = snapshot->monotonic_ns;
+	picture->zone_count = snapshot->zone_count;
+	picture->columns = snapshot->columns;
+	picture->cpu_ns = 0;
+	picture->process_overflows = held->product->process_overflows;
+	picture->container_overflows = held->product->container_overflows;
+	for (size_t z = 0; z < picture->zone_count; z++)
+		draw_zone(&snapshot->zones[z], &picture->zones[z]);
+	for (enum snapshot_level level = 0; level < LEVEL_COUNT; level++)
+		draw_table(picture, level, &snapshot->level[level]);
+}
