@@ -269,7 +269,8 @@ static const char *check_birth(struct mode_birth *birth, const struct world *wor
 	if (settle_ns < birth->settle_ns)
 		birth->settle_ns = settle_ns;
 	if (value && now_ns - birth->since_ns < birth->settle_ns)
-		return oracle_say("more than 0, %llu ms after its birth, with %llu ms to settle",
+		return oracle_say("%llu uJ, %llu ms after its birth, with %llu ms to settle",
+				  (unsigned long long)value,
 				  (unsigned long long)(now_ns - birth->since_ns) / 1000000,
 				  (unsigned long long)birth->settle_ns / 1000000);
 	return NULL;
@@ -293,7 +294,10 @@ static const char *check_births(struct oracle *oracle, const struct world *world
 			wrong = check_birth(&oracle->births[1][z][mode], world, missed_ns,
 					    zone->rows_have_mode[mode], at_start, rows);
 		if (wrong)
-			wrong = oracle_say("zone %zu, mode %zu: %s", z, mode, strdupa(wrong));
+			wrong = oracle_say("zone %zu, mode %zu: %s; node %llu, containers %llu uJ",
+					   z, mode, strdupa(wrong),
+					   (unsigned long long)zone->node_uj[mode],
+					   (unsigned long long)rows);
 	}
 	return wrong;
 }

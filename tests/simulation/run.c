@@ -24,7 +24,7 @@ struct run {
 	struct oracle *oracle;
 	struct picture picture; /* of a snapshot that was held */
 	struct client clients[CLIENTS];
-	uint64_t refusals;
+	uint64_t refusals;  /* of memory, of all machines before */
 	uint64_t missed_ns; /* of the first interval since the last picture that has none */
 };
 
@@ -67,7 +67,8 @@ static const char *check_picture(struct run *run)
 	product_let_go(held);
 	if (picture->now_ns != run->world.interval.now_ns)
 		return "the newest snapshot is not this interval's";
-	wrong = oracle_check(run->oracle, &run->world, run->missed_ns, product_refusals() > 0);
+	wrong = oracle_check(run->oracle, &run->world, run->missed_ns,
+			     product_refusals() > run->refusals);
 	run->missed_ns = 0;
 	return wrong ? wrong : step_clients(run);
 }
@@ -83,10 +84,12 @@ static const char *one_interval(struct run *run, struct finding *finding)
 	refused = product_refusals() - refused;
 	finding->refused += refused;
 	if (finding->verbose && (refused || run->world.interval.reload))
-		printf("# interval %llu: %llu refused, result %d, settle %llu s, keep %llu s\n",
+		printf("# interval %llu: %llu refused, result %d, settle %llu s, keep %llu s, "
+		       "idle %d, share %d\n",
 		       (unsigned long long)finding->interval, (unsigned long long)refused,
 		       (int)result, (unsigned long long)(run->world.policy.settle_ns / SECOND_NS),
-		       (unsigned long long)(run->world.policy.keep_ns / SECOND_NS));
+		       (unsigned long long)(run->world.policy.keep_ns / SECOND_NS),
+		       (int)run->world.policy.idle, (int)run->world.policy.share);
 	if (result == PRODUCT_BROKEN)
 		return "a counter was refused, or taken, against its promise";
 	if (result != PRODUCT_PUBLISHED && !refused)
@@ -131,6 +134,7 @@ static void run_machine(const struct plan *plan, uint64_t seed, uint64_t limit,
 	finding->verbose = plan->verbose;
 	world_begin(&run->world, seed, plan->features);
 	run->product = product_new(&run->world);
+	run->refusals = product_refusals();
 	run->oracle = oracle_new();
 	if (limit > run->world.life)
 		limit = run->world.life;
