@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The n-th open, read, mmap, bpf(), connect or accept fails, once or for good: a clear end, or work goes on and the sums are right.
 
-Each run is a start, a scrape and a stop of the release binary over a zone that is read from a file. It may refuse to start (status 1
-or 2) with a message; else it serves a page whose sums are exact, or none while no connection is accepted, and ends at SIGTERM
-with status 0. What fails is visible: no run is without a word in its log or a difference in its metrics that the test would miss,
-because the sums are checked and not what is up. KEPLER_LONG_TESTS=1 tries all n; else as many as fit into SECONDS_IN_ALL.
+Each run is a start, a scrape and a stop of the release binary over a zone that is read from a file. It may refuse to start
+(status 1 or 2) with a message; else it serves a page whose sums are exact, or none while no connection is accepted, and ends
+at SIGTERM with status 0. KEPLER_LONG_TESTS=1 tries all n; else as many as fit into SECONDS_IN_ALL.
 """
 import os
 import pathlib
@@ -100,7 +99,8 @@ def count_calls(binary, sysfs, counter_file, call):
 
 
 def failures_of(totals):
-    every = [Failure(call, at, for_good) for call, total in totals.items() for at in range(1, total + 1) for for_good in (False, True)]
+    every = [Failure(call, at, for_good)
+             for call, total in totals.items() for at in range(1, total + 1) for for_good in (False, True)]
     if not IS_LONG:
         random.Random(int(time.time() / 86400)).shuffle(every)
         every.sort(key=lambda failure: failure.at > 2)  # the first of each kind, each day
@@ -121,7 +121,8 @@ def main():
             done[failure.call, became] = done.get((failure.call, became), 0) + 1
         tried = sum(done.values())
         print("  calls of a run:", ", ".join(f"{call} {total}" for call, total in totals.items()))
-        print(f"  {tried} of {len(every)} failures tried:", ", ".join(f"{call} {what} {n}" for (call, what), n in sorted(done.items())))
+        became = ", ".join(f"{call} {what} {n}" for (call, what), n in sorted(done.items()))
+        print(f"  {tried} of {len(every)} failures tried: {became}")
         assert totals["read"] > 0 and totals["open"] > 0 and totals["accept"] > 0 and tried > 10
 
 

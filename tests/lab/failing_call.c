@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * failing_call - an LD_PRELOAD library under which a call to the kernel fails: FAILING_CALL names it
- * (open, read, mmap, bpf, connect, accept), the FAILING_AT-th of these fails, counted from 1 once
- * the libraries have started, and, with FAILING_FOR_GOOD, each one after it. At exit it writes
+ * failing_call - an LD_PRELOAD library under which a call to the kernel fails. FAILING_CALL says
+ * which: open, read, mmap, bpf, connect or accept. The FAILING_AT-th of these fails, counted from 1
+ * once the libraries have started, and, with FAILING_FOR_GOOD, each one after it. At exit it writes
  * "calls=N" to descriptor FAILING_FD, so that a test knows when it has tried all.
  *
  * What the C library calls inside itself does not come here. Allocations: no_memory.c.
