@@ -6,10 +6,11 @@ import json
 import pathlib
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 
-from plant import BUILD, Exporter, Sensors, Service, rapl_zone, release_binary, run_tests
+from plant import BUILD, Exporter, Sensors, Service, need_root, rapl_zone, release_binary, run_tests
 
 LOAD = str(BUILD / "tests/lab/load")
 OPTIONS = ("--metrics.settle=0s", "--metrics.process.min-joules=0", "--idle.mode=fixed", "--idle.watts=package=12",
@@ -126,7 +127,7 @@ def bounded():
 
 
 def on_this_machine_alone():
-    """By a unix socket, or from the address that is listened at; not from any other."""
+    """By a unix socket, too."""
     with tempfile.TemporaryDirectory() as directory:
         address = f"unix:{directory}/kepler.sock"
         with Exporter(f"--web.listen-address={address}", binary=release_binary(), wait=False) as exporter:
@@ -136,4 +137,27 @@ def on_this_machine_alone():
             assert exporter.stop() == 0
 
 
-run_tests([what_the_counters_rose_by, two_ask_and_a_scrape_does_not_wait, what_is_not_there, bounded, on_this_machine_alone])
+IN_NAMESPACE = "ip link set lo up && ip addr add 198.51.100.1/32 dev lo && ip addr add 198.51.100.2/32 dev lo && exec \"$@\""
+
+
+ASK = """import http.client, sys
+peer = http.client.HTTPConnection("198.51.100.1", 28999, timeout=10, source_address=(sys.argv[1], 0))
+peer.request("GET", sys.argv[2])
+print(peer.getresponse().status)"""
+
+
+def others_are_refused():
+    """A peer at another address has /healthz and no /explain: two addresses in a network namespace of their own."""
+    need_root()
+    with Exporter("--web.listen-address=198.51.100.1:28999", binary=release_binary(),
+                  prefix=("unshare", "--net", "sh", "-c", IN_NAMESPACE, "sh")) as exporter:
+        for source, path, want in (("198.51.100.2", "/explain/1", 403), ("198.51.100.2", "/healthz", 200),
+                                   ("198.51.100.1", "/explain/1", 202), ("127.0.0.1", "/explain/2", 202)):
+            done = subprocess.run(["nsenter", "-t", str(exporter.process.pid), "--net", sys.executable, "-c", ASK, source, path],
+                                  capture_output=True, text=True, check=True)
+            assert int(done.stdout) == want, (source, path, done.stdout)
+        assert exporter.stop() == 0
+
+
+run_tests([what_the_counters_rose_by, two_ask_and_a_scrape_does_not_wait, what_is_not_there, bounded, on_this_machine_alone,
+           others_are_refused])
