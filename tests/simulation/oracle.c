@@ -260,10 +260,9 @@ static const char *check_birth(struct mode_birth *birth, const struct world *wor
 {
 	uint64_t settle_ns = world->policy.settle_ns, now_ns = world->interval.now_ns;
 
-	/* Accounting does not know that an interval without memory was not shown. */
+	/* Accounting does not know that an interval without memory was not shown: not judged. */
 	if (shown && !birth->born)
-		*birth = (struct mode_birth){ true, at_start, missed_ns ? missed_ns : now_ns,
-					      settle_ns };
+		*birth = (struct mode_birth){ true, at_start || missed_ns, now_ns, settle_ns };
 	if (!birth->born || birth->at_start)
 		return NULL;
 	if (settle_ns < birth->settle_ns)
@@ -413,7 +412,7 @@ static bool is_born(const struct oracle *oracle, uint64_t key)
 }
 
 static const char *check_gone(const struct oracle *oracle, const struct world *world,
-			      uint32_t place)
+			      uint32_t place, bool refused)
 {
 	const struct side *now = &oracle->sides[oracle->now],
 			  *before = &oracle->sides[!oracle->now];
@@ -435,6 +434,9 @@ static const char *check_gone(const struct oracle *oracle, const struct world *w
 		return oracle_say("%s (pid %u) lives, and lost its series", gone->text, gone->pid);
 	if (kept_ns >= world->policy.keep_ns || (folded && settled_long) ||
 	    (gone->pid && settled_long && is_born(oracle, gone->key)))
+		return NULL;
+	/* Its place is taken; the one that takes it had no memory for a series yet. */
+	if (refused && gone->pid && settled_long && work_book_ran(oracle->work, gone))
 		return NULL;
 	return oracle_say(
 		"level %zu: %s went before its time, after %llu ms, born %llu ms ago", level,
@@ -486,7 +488,7 @@ static const char *check_pending(const struct oracle *oracle, const struct world
 }
 
 static const char *check_series(struct oracle *oracle, const struct world *world,
-				uint64_t missed_ns)
+				uint64_t missed_ns, bool refused)
 {
 	struct side *now = &oracle->sides[oracle->now], *before = &oracle->sides[!oracle->now];
 	const char *wrong = NULL;
@@ -497,7 +499,7 @@ static const char *check_series(struct oracle *oracle, const struct world *world
 		wrong = check_row(oracle, world, i, missed_ns);
 	for (uint32_t i = 0; i < before->rows && oracle->has_before && !missed_ns && !wrong; i++) {
 		if (!before->history[i].followed)
-			wrong = check_gone(oracle, world, i);
+			wrong = check_gone(oracle, world, i, refused);
 	}
 	return wrong;
 }
@@ -520,7 +522,7 @@ const char *oracle_check(struct oracle *oracle, const struct world *world, uint6
 	if (!wrong)
 		wrong = check_limits(world, picture);
 	if (!wrong)
-		wrong = check_series(oracle, world, missed_ns);
+		wrong = check_series(oracle, world, missed_ns, refused);
 	if (!wrong)
 		wrong = check_pending(oracle, world, picture);
 	if (!wrong && before && !missed_ns && !refused && !picture->container_overflows)

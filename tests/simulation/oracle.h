@@ -33,6 +33,8 @@ const char *work_book_check(struct work_book *book, const struct world *world,
 			    const struct picture *picture, const struct picture *before);
 /* Has the process of this row ever run in the container with this id? Or its owner, if pid is 0. */
 bool work_book_knows(const struct work_book *book, const struct picture_row *row);
+/* Did a process with its labels run in the last interval? */
+bool work_book_ran(const struct work_book *book, const struct picture_row *row);
 
 /* A text that stays until the next one. */
 const char *oracle_say(const char *format, ...) __attribute__((format(printf, 1, 2)));

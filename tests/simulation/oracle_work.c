@@ -31,6 +31,7 @@ struct work_book {
 	struct work now[WORLD_SOCKETS_MAX + 1];
 	struct work gap[WORLD_ZONES_MAX];
 	int64_t gap_begun_ms[WORLD_ZONES_MAX];
+	uint64_t interval; /* the last one that was seen */
 	uint64_t owner_keys[WORLD_OWNERS_MAX], owner_ids[WORLD_OWNERS_MAX];
 	const struct picture_row *owner_rows[WORLD_OWNERS_MAX]; /* of the picture in question */
 };
@@ -96,6 +97,11 @@ static struct known *know(struct work_book *book, uint64_t key)
 bool work_book_knows(const struct work_book *book, const struct picture_row *row)
 {
 	return find(book, row->pid ? row->process : row->id)->key != 0;
+}
+
+bool work_book_ran(const struct work_book *book, const struct picture_row *row)
+{
+	return find(book, row->process)->interval == book->interval;
 }
 
 static void add_work(struct work *work, uint32_t owner, uint64_t ns, uint32_t parts)
@@ -190,6 +196,7 @@ static void see_owners(struct work_book *book, const struct world *world)
 void work_book_see(struct work_book *book, const struct world *world)
 {
 	memset(book->now, 0, sizeof(book->now));
+	book->interval = world->interval.number;
 	see_owners(book, world);
 	for (size_t i = 0; i < world->interval.count; i++)
 		see_sample(book, world, &world->samples[i]);
