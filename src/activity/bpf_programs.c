@@ -123,6 +123,9 @@ static int load(const struct activity_options *options, const struct choice *cho
 	r = bpf_map__set_max_entries(skeleton->maps.ends, ring_bytes);
 	if (r == 0)
 		r = kepler_bpf__load(skeleton);
+	/* Where libbpf's probe of maps that can be mapped failed it loads all, and maps nothing. */
+	if (r == 0 && !skeleton->bss)
+		r = -ENOMEM;
 	if (r < 0) {
 		kepler_bpf__destroy(skeleton);
 		return r;
