@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* One interval as the loop has it: what is told before the engine runs, and what follows from it. */
+/* One interval as the loop has it: what is told before the engine runs, and what follows. */
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/num.h"
