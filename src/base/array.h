@@ -2,8 +2,8 @@
 /*
  * Growing arrays. An array and its size, in elements, are two variables of the caller's; NULL and 0
  * are an empty one, free() releases it. Sizes may be of any unsigned type of 32 bits or more; none
- * grows beyond UINT32_MAX elements, and no product of sizes overflows. New elements are not set.
- * What fails leaves array, size and content as they were.
+ * grows beyond UINT32_MAX elements, and no product of sizes overflows. New elements are not
+ * initialised. A call that fails leaves array, size and content as they were.
  */
 #pragma once
 

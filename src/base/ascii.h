@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Characters whatever the locale says. */
+/* Character classes that do not depend on the locale. */
 #pragma once
 
 #include <stdbool.h>

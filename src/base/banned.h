@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls that have a safer form in this tree; using one is a compile error that names itself.
- * Everything includes this through base/macro.h.
+ * Calls that have a safer form in this tree; using one is a compile error that names it. Everything
+ * includes this through base/macro.h.
  */
 #pragma once
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The three clocks, as nanoseconds. Everything that computes takes times as parameters; only the
+ * The three clocks, in nanoseconds. Code that computes takes times as parameters; only the
  * program's loop and the readers ask the kernel.
  *
- * MONOTONIC stops while the machine sleeps, BOOTTIME runs on: power is energy over MONOTONIC,
- * identity (start times) is BOOTTIME.
+ * MONOTONIC stops while the machine sleeps, BOOTTIME does not: power is energy over MONOTONIC, and
+ * start times are BOOTTIME.
  */
 #pragma once
 
@@ -17,6 +17,6 @@ static inline uint64_t clock_ns(clockid_t id)
 {
 	struct timespec ts;
 
-	(void)clock_gettime(id, &ts); /* cannot fail for the clocks we name */
+	(void)clock_gettime(id, &ts); /* cannot fail for these clocks */
 	return (uint64_t)ts.tv_sec * NSEC_PER_SEC + (uint64_t)ts.tv_nsec;
 }

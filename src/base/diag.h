@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A diagnosis: what is wrong, where, and what to do about it, as one line for a person.
+ * A diagnosis: what is wrong, where, and what to do about it, as one line of text.
  *
- * Library code that reads something a person wrote fills one in beside its -errno; program code
- * prints it. The text is always terminated and never longer than the buffer.
+ * Library code that parses what a user wrote fills one in beside its -errno; program code prints
+ * it. The text is always terminated and never longer than the buffer.
  */
 #pragma once
 

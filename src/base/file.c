@@ -53,7 +53,7 @@ ssize_t read_file_at(int dirfd, const char *path, char *buf, size_t size)
 	return open_and_read(dirfd, path, 0, buf, size);
 }
 
-/* That it is a pipe needs no call of its own: pread() says it. */
+/* No extra call is needed to detect a pipe: pread() fails on it. */
 ssize_t read_file_nowait_at(int dirfd, const char *path, char *buf, size_t size)
 {
 	return open_and_read(dirfd, path, O_NONBLOCK, buf, size);
@@ -75,8 +75,8 @@ int path_join(char *buf, size_t size, const char *dir, const char *name)
 }
 
 /*
- * Opening a pipe would wait for something to write to it, and reading a terminal for a person. A
- * device such as /dev/null is fine.
+ * Opening a pipe would wait for a writer, and reading a terminal for input. A device such as
+ * /dev/null is fine.
  */
 static int open_file(const char *path)
 {
@@ -146,7 +146,7 @@ static int write_all(int fd, const char *data, size_t len)
 
 #define NEW_SUFFIX ".new-"
 #define NEW_DIGITS 8
-/* A file that is being written is younger: what is older was left by a program that was killed. */
+/* A file that is being written is younger; an older one was left by a program that was killed. */
 #define STALE_S 60
 
 /* Opens the directory that @path lies in; *ret_name is the last part of @path in any case. */
@@ -165,7 +165,7 @@ static int open_directory_of(const char *path, const char **ret_name)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Removes what earlier writers of @name left behind in @dir_fd. What cannot be removed stays. */
+/* Removes files that earlier writers of @name left behind in @dir_fd. Errors are ignored. */
 static void remove_stale(int dir_fd, const char *name)
 {
 	size_t len = strlen(name);
@@ -189,7 +189,7 @@ static void remove_stale(int dir_fd, const char *name)
 		(void)closedir(dir);
 }
 
-/* A file that did not exist, under a name that nothing can foresee. */
+/* Creates a file that did not exist, under an unpredictable name. */
 static int create_new(int dir_fd, const char *name, mode_t mode, char new_name[NAME_MAX + 1])
 {
 	for (int tries = 0; tries < 8; tries++) {
@@ -214,7 +214,7 @@ static int create_new(int dir_fd, const char *name, mode_t mode, char new_name[N
 
 static int sync_directory(int dir_fd)
 {
-	/* EINVAL: a file system that has nothing to write for a directory. */
+	/* EINVAL: the file system has nothing to write for a directory. */
 	return fsync(dir_fd) < 0 && errno != EINVAL ? -errno : 0;
 }
 

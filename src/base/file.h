@@ -11,7 +11,7 @@
  * bytes are stored.
  */
 ssize_t read_file_at(int dirfd, const char *path, char *buf, size_t size);
-/* The same, but no pipe is waited for: -ESPIPE. */
+/* The same, but a pipe is not waited for: -ESPIPE. */
 ssize_t read_file_nowait_at(int dirfd, const char *path, char *buf, size_t size);
 
 /*
@@ -24,14 +24,14 @@ int path_join(char *buf, size_t size, const char *dir, const char *name);
 
 /*
  * Reads all of @path into a new terminated string, up to @max bytes (-EFBIG beyond). Ownership of
- * *ret_text is given. -ENOTSUP for a pipe: none is waited for.
+ * *ret_text is given. -ENOTSUP for a pipe, which is not waited for.
  */
 int read_file_alloc(const char *path, size_t max, char **ret_text, size_t *ret_len);
 
 /*
  * Writes a new file beside @path (NAME.new-XXXXXXXX), fsyncs it, renames it over @path and fsyncs
  * the directory: a crash or a power cut leaves the old file or the new one, never a mix, and when
- * this returns 0 it is the new one. Removes such files that a killed writer left more than a minute
- * ago. Follows no link and writes into no file that something else made.
+ * this returns 0 it is the new one. Removes files of this pattern that a killed writer left more
+ * than a minute ago. Follows no link and never writes into an existing file.
  */
 int write_file_atomic(const char *path, const void *data, size_t len, mode_t mode);

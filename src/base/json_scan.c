@@ -11,7 +11,7 @@ static bool is_close(char c)
 	return c == '}' || c == ']';
 }
 
-/* Up to the quote that ends the string, with it. */
+/* Length up to and including the quote that ends the string. */
 static size_t string_len(struct json_scan *scan, const char *text, size_t len)
 {
 	size_t at = !scan->in_string; /* its first quote */

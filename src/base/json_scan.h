@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Strings and brackets of JSON, to find a part of a text, or its depth, without parsing it. Nothing
- * is checked: text that is no JSON has pieces as well. Pure.
+ * is validated: text that is not JSON has pieces as well. Pure.
  */
 #pragma once
 
@@ -34,8 +34,8 @@ static inline bool json_is_blank(char c)
 size_t json_scan_next(struct json_scan *scan, const char *text, size_t len, enum json_piece *ret);
 
 /*
- * Whether more than JSON_DEPTH_MAX brackets are open anywhere in @text, JSON or not. JSON of others
- * is parsed only when not: a parser recurses (jansson up to 2,048 times), and so does the release
- * of what it made; a thread's stack does not bear that everywhere.
+ * Whether more than JSON_DEPTH_MAX brackets are open anywhere in @text, JSON or not. Untrusted JSON
+ * that is deeper is not parsed: a parser recurses (jansson up to 2,048 times), and so does freeing
+ * its result; the stack of a thread may be too small for that.
  */
 bool json_is_too_deep(const char *text, size_t len);

@@ -23,7 +23,7 @@
 static int global_level = LOG_LEVEL_INFO;
 static int global_format = LOG_FORMAT_TEXT;
 
-/* Lines that were not taken, so far; and how many of them a line has told of. */
+/* Lines lost so far, and how many of them have been reported. */
 static uint64_t lost_lines, said_lines;
 static pthread_mutex_t write_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -103,7 +103,7 @@ static void add_head(struct strbuf *line, enum log_format format, enum log_level
 		    time_text, level_names[level]);
 }
 
-/* What follows the message; error texts are the C library's and want no escapes. */
+/* The part after the message; error texts come from the C library and need no escapes. */
 static void format_tail(char *buf, size_t size, enum log_format format, int err)
 {
 	bool json = format == LOG_FORMAT_JSON;
@@ -145,10 +145,10 @@ static bool is_pipe(int fd)
 }
 
 /*
- * Writes without waiting for a reader. poll() tells of room for a line in a pipe, a socket or a
- * terminal; what else writes there could take it in between: the lock keeps our own threads
- * apart, and where the kernel knows how, the write itself does not wait either. The descriptor is
- * shared with others, so it is not made non-blocking. A file is written to as it is.
+ * Writes without waiting for a reader. poll() reports whether a line fits into a pipe, a socket or
+ * a terminal, but another writer could fill it in between. The lock excludes our own threads, and
+ * where the kernel supports it the write itself does not wait either. The descriptor is shared with
+ * other processes, so it is not made non-blocking. Files are written directly.
  */
 static ssize_t write_at_once(int fd, const char *line, size_t len)
 {
@@ -170,7 +170,7 @@ static ssize_t write_at_once(int fd, const char *line, size_t len)
 }
 
 /*
- * False when another thread's write hangs after all. Looked for again each millisecond, since the
+ * False when another thread's write hangs nevertheless. It polls every millisecond because the
  * thread sanitizer of gcc 12 does not know pthread_mutex_clocklock().
  */
 static bool lock_soon(void)
@@ -210,7 +210,7 @@ static bool emit_line(enum log_level level, int err, const char *msg)
 	return false;
 }
 
-/* How many lines were lost is said once there is room again. */
+/* The number of lost lines is logged once a line can be written again. */
 static void emit(enum log_level level, int err, const char *msg)
 {
 	uint64_t lost = __atomic_load_n(&lost_lines, __ATOMIC_RELAXED);

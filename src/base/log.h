@@ -4,9 +4,9 @@
  *
  * Program code logs; library code returns errors and never logs above debug. The level and format
  * are the tree's only globals. One line is one write(2), so lines of several threads never mix. At
- * most LOG_BURST lines of a level pass in a second; what is held back is counted and said once.
- * Logging waits for nothing: a line for which a pipe, socket or terminal has no room is lost,
- * counted, and said once there is room again.
+ * most LOG_BURST lines of a level pass in a second; the others are suppressed and their number is
+ * logged once. Logging never waits: a line that does not fit into a pipe, socket or terminal is
+ * lost and counted, and the count is logged once a line fits again.
  */
 #pragma once
 
@@ -28,7 +28,7 @@ struct log_options {
 void log_setup(enum log_level level, enum log_format format);
 enum log_level log_get_level(void);
 
-/* Lines that were lost so far because nothing read them. */
+/* Lines that were lost so far because they were not read. */
 uint64_t log_lost_lines(void);
 
 void log_line(enum log_level level, int err, const char *fmt, ...)
@@ -62,7 +62,7 @@ struct log_rate {
 };
 
 /*
- * True when a line may pass in @second; *ret_held is then the number that was held back before it,
+ * True when a line may pass in @second; *ret_held is then the number that was suppressed before it,
  * once. Threads may share it; two at the turn of a second may let one line more pass.
  */
 bool log_rate_pass(struct log_rate *rate, uint64_t second, uint64_t *ret_held);

@@ -46,7 +46,7 @@ static bool key_equal(struct map_key a, struct map_key b)
 
 /*
  * The slot that holds @key, or the free one where it belongs. Needs at least one free slot, which
- * the load limit grants.
+ * the load limit guarantees.
  */
 static uint32_t find_slot(const struct map *map, struct map_key key)
 {

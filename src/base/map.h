@@ -5,7 +5,7 @@
  *
  * Every table of this program keeps its rows in an array and finds them through such a map, so that
  * rows stay packed, iteration is a loop over an array, and the map holds 24 bytes a slot. Deletion
- * shifts the following run back. Bounded: at `limit` entries an insert answers -ENOSPC. Grows by
+ * shifts the following run back. Bounded: at `limit` entries an insert returns -ENOSPC. Grows by
  * doubling at 3/4 load; never shrinks.
  */
 #pragma once

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An amount and what it is of: "package-0=40", in a list of options. */
+/* An amount with a name, an item of a list option: "package-0=40". */
 #pragma once
 
 #define AMOUNT_NAME_MAX 32 /* with the terminator */

@@ -32,7 +32,10 @@ int parse_u64(const char *text, size_t len, uint64_t *ret_value)
 	return 0;
 }
 
-/* One C locale for the life of the program, so that the user's never decides what a "." means. */
+/*
+ * One C locale for the life of the program, so that the user's locale never changes the decimal
+ * point.
+ */
 static locale_t c_locale(void)
 {
 	static locale_t locale;
@@ -62,7 +65,7 @@ int parse_double(const char *text, double *ret_value)
 	if (*end)
 		return -EINVAL;
 	if (isinf(value))
-		return -ERANGE; /* what is too small rightly becomes 0 or the nearest subnormal */
+		return -ERANGE; /* a value that is too small becomes 0 or the nearest subnormal */
 	*ret_value = value;
 	return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Numbers between text and integers: strict, locale-free, without surprises.
+ * Conversion between text and numbers: strict and independent of the locale.
  *
  * Energy is an unsigned 64-bit count of microjoules (2^64 µJ = 18.4 TJ: 584 years at 1 kW).
  */
@@ -24,14 +24,14 @@ int parse_u64(const char *text, size_t len, uint64_t *ret_value);
 
 /*
  * Reads a finite decimal number with an optional fraction and exponent, "." whatever the locale. 0,
- * -EINVAL or -ERANGE (too large); what is too small to be held becomes the nearest number, 0 among
- * them.
+ * -EINVAL or -ERANGE (too large); a value that is too small becomes the nearest number, which may
+ * be 0.
  */
 int parse_double(const char *text, double *ret_value);
 
 /*
- * Reads a duration as people and Go write it: "500ms", "5s", "1.5m", "2h", "1m30s"; a unit is
- * required but for "0".
+ * Reads a duration in the notation of Go: "500ms", "5s", "1.5m", "2h", "1m30s"; a unit is required
+ * but for "0".
  */
 int parse_duration_ns(const char *text, uint64_t *ret_ns);
 
@@ -48,7 +48,7 @@ size_t format_double(char *buf, double value);
 /* Nanoseconds as a duration that parse_duration_ns reads: "5s", "500ms", "1m30s". Terminated. */
 void format_duration(char *buf, size_t size, uint64_t ns);
 
-/* a × b / c in 128 bits; c > 0 and the result must fit 64 bits (caller's proof). */
+/* a × b / c in 128 bits; the caller guarantees that c > 0 and that the result fits 64 bits. */
 static inline uint64_t muldiv_u64(uint64_t a, uint64_t b, uint64_t c)
 {
 	return (uint64_t)((unsigned __int128)a * b / c);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Two queues under one lock: jobs that wait, and jobs that are finished. A job that runs is in
- * neither; its thread looks at `abandoned` when it ends. The pool lives until the owner and the
- * last thread have let go of it. A thread that ends is joined by the next one that does, the last
- * by the owner, so that nothing of a thread is left when the owner goes on; only those that hang
- * are left to themselves.
+ * neither; its thread checks `abandoned` when it ends. The pool lives until the owner and the last
+ * thread have released it. A thread that ends is joined by the next one that ends, and the last one
+ * by the owner, so that no thread is left when the owner continues, except threads that hang.
  */
 #include "base/offload.h"
 
@@ -135,9 +134,9 @@ static bool wait_for_work(struct offload *offload)
 static void *thread_main(void *arg);
 
 /*
- * Called and returns with the lock held, which it drops while a thread is made. clone() waits for
- * any cgroup's migration that is under way: so a thread does it, ahead of need, and never the
- * owner.
+ * Called with the lock held, and returns with it held, but drops it while a thread is created.
+ * clone() waits for any migration between cgroups that is under way, so a pool thread calls it,
+ * ahead of need, and never the owner.
  */
 static void provide_spare(struct offload *offload)
 {
@@ -154,7 +153,7 @@ static void provide_spare(struct offload *offload)
 		offload->threads--;
 }
 
-/* Called and returns with the lock held, which it drops for the job. */
+/* Called with the lock held, and returns with it held, but drops it for the job. */
 static void do_job(struct offload *offload, struct offload_job *job)
 {
 	job->state = JOB_RUNNING;
@@ -176,7 +175,7 @@ static void do_job(struct offload *offload, struct offload_job *job)
 		(void)eventfd_write(offload->fd, 1); /* at most 1 is in it: cannot fail */
 }
 
-/* With the lock held. True: *ret has let go of the lock, and is the caller's to join. */
+/* With the lock held. True: *ret has released the lock, and the caller has to join it. */
 static bool take_ended(struct offload *offload, pthread_t *ret)
 {
 	bool taken = offload->has_ended;
@@ -226,7 +225,7 @@ static void *thread_main(void *arg)
 
 /* ---- the owner's side ---- */
 
-/* With the lock held. Made here: the first, and one that a thread could not make. */
+/* With the lock held. Creates the first thread, and one that a pool thread could not create. */
 static int provide_thread(struct offload *offload)
 {
 	pthread_t thread;

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A small pool of threads for jobs that may block for ever: reading what waits for another process,
- * a mount or a device. One thread, the owner, calls everything here, and nothing here makes it wait
- * but offload_free(), which has a deadline, and the making of the first thread, with the first job.
- * From then on one thread is always idle: before a thread runs a job it makes the next one, if that
- * is missing; those above one end after ten idle seconds. All signals are blocked in them.
+ * A small pool of threads for jobs that may block for ever, such as reads that wait for another
+ * process, a mount or a device. One thread, the owner, calls all functions here. None of them makes
+ * it wait except offload_free(), which has a deadline, and the creation of the first thread, with
+ * the first job. From then on one thread is always idle: before a thread runs a job it creates the
+ * next idle one, if there is none; further idle threads end after ten seconds. All signals are
+ * blocked in them.
  *
- * The caller embeds struct offload_job in a struct of its own. Until offload_submit() has succeeded
- * a job is the caller's; from then on the pool's; again the caller's when offload_take() returns
- * it. In between the caller may read of it what run() does not write, and touches nothing. A job
- * that is no longer wanted is given up by offload_abandon(), after which only drop() sees it. So
- * run() and drop() may use what is in the job, and of the rest of the program only what lives as
- * long as the process does.
+ * The caller embeds struct offload_job in a struct of its own. The caller owns a job until
+ * offload_submit() has succeeded; then the pool owns it, until offload_take() returns it to the
+ * caller. In between the caller may read those members that run() does not write, and writes none.
+ * A job that is no longer needed is given up with offload_abandon(); after that only drop() sees
+ * it. So run() and drop() may use the job's own data and, of the rest of the program, only what
+ * lives as long as the process.
  *
  *	struct read_job { struct offload_job job; char path[64]; ssize_t len; char text[4096]; };
  *
@@ -21,12 +22,12 @@
  *	while ((job = offload_take(pool)))
  *		use((struct read_job *)job);   and free it
  *
- * A thread whose job hangs is lost to the pool as long as that hangs: a caller that lets others
- * choose what is read bounds how many jobs each of them may have under way.
+ * A thread with a job that hangs is lost to the pool for as long as the job hangs: a caller that
+ * lets other parties choose what is read limits how many jobs each of them may have under way.
  *
- * meter/reader.c does not stand on this: its caller waits for the results of one pass and wants one
- * thread for all zones, as these are read one after the other, back to back; here each job stands
- * for itself and its caller never waits.
+ * meter/reader.c does not use this: its caller waits for the results of one pass and needs one
+ * thread for all zones, because these are read back to back; here each job is independent and its
+ * caller never waits.
  */
 #pragma once
 
@@ -50,8 +51,8 @@ struct offload_job {
 };
 
 struct offload_options {
-	size_t max_threads;         /* >= 1; so many jobs may hang before nothing goes on */
-	size_t max_waiting;         /* jobs that wait while that many run */
+	size_t max_threads;         /* >= 1; this many jobs may hang before the pool stands still */
+	size_t max_waiting;         /* jobs that may wait while that many run */
 	void (*start_thread)(void); /* first thing on each thread, to give up rights; or NULL */
 };
 
@@ -64,21 +65,21 @@ struct offload_stats {
 /* 0, -ENOMEM, or -errno where the kernel gives no eventfd. */
 int offload_new(const struct offload_options *options, struct offload **ret);
 /*
- * Abandons all jobs, and waits at most @deadline_ns for those that run. One that hangs is left to
- * its thread, which frees what it still needs, if it ever ends. NULL is fine.
+ * Abandons all jobs, and waits at most @deadline_ns for those that run. A job that hangs is left to
+ * its thread, which frees its data if it ever ends. Takes NULL.
  */
 void offload_free(struct offload *offload, uint64_t deadline_ns);
 
 /*
- * Hands @job over. -EBUSY: as many run and wait as may; or -errno when there is no thread and none
- * can be made. Then the job stays the caller's.
+ * Hands @job over. -EBUSY: the limits on running and waiting jobs are reached; another -errno:
+ * there is no thread and none can be created. On failure the caller keeps the job.
  */
 int offload_submit(struct offload *offload, struct offload_job *job);
 /* A job that has run and is not abandoned, now the caller's; NULL: none. No system call if none. */
 struct offload_job *offload_take(struct offload *offload);
 /*
- * Drops a submitted job that was not taken: at once, or when it ends if it runs. It is no longer
- * the caller's to look at.
+ * Drops a submitted job that was not taken: at once, or when it ends if it runs. The caller must
+ * not access it any more.
  */
 void offload_abandon(struct offload *offload, struct offload_job *job);
 /* Readable as long as there is something to take; only for poll(). */

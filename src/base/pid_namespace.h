@@ -5,8 +5,8 @@
 #include <stdbool.h>
 
 /*
- * Whether this process is in a pid namespace of its own, as a container without the host's: its
- * /proc and the kernel's iterator over tasks show a part of the machine then. Where that cannot be
- * told (no /proc), false.
+ * Whether this process is in a pid namespace other than the host's, as in a container: its /proc
+ * and the kernel's iterator over tasks then show only a part of the machine. False where that
+ * cannot be determined (no /proc).
  */
 bool pid_namespace_is_own(void);

@@ -115,7 +115,7 @@ void strbuf_add_json(struct strbuf *sb, const char *text)
 		} else if (c < 0x20 || c == 0x7f) {
 			strbuf_addf(sb, "\\u%04x", c);
 		} else if (c == 0xc2 && (unsigned char)text[i + 1] < 0xa0) {
-			/* U+0080..9F: terminals take them for commands */
+			/* U+0080..9F: terminals interpret them as commands */
 			strbuf_addf(sb, "\\u%04x", (unsigned char)text[i + 1]);
 		} else {
 			strbuf_add(sb, text + i, n);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Starts a thread with every signal blocked, since the process's signals are the main thread's, but
- * for SIGSYS. That one comes of the thread's own call (service/denied_calls.h), and the kernel ends
- * a process whose thread blocks it.
+ * Starts a thread with every signal except SIGSYS blocked, because the main thread handles the
+ * process's signals. SIGSYS is caused by a call of the thread itself (service/denied_calls.h), and
+ * the kernel ends the process if that thread blocks it.
  */
 #pragma once
 
@@ -12,5 +12,5 @@
 
 /* @stack_bytes: 0 for the default. 0 or -errno. */
 int thread_start(pthread_t *ret, size_t stack_bytes, void *(*main)(void *), void *userdata);
-/* What is blocked. */
+/* The signals that are blocked. */
 void thread_blocked_signals(sigset_t *ret);

@@ -6,7 +6,7 @@
 size_t utf8_char_len(const char *s, size_t len)
 {
 	static const uint32_t smallest[] = { 0, 0, 0x80, 0x800,
-					     0x10000 }; /* by length: shorter is overlong */
+					     0x10000 }; /* by length: less is overlong */
 	const uint8_t *byte = (const uint8_t *)s;
 	size_t need;
 	uint32_t code;

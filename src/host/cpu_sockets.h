@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which CPU is in which socket: SYSFS/devices/system/cpu/cpuN/topology/physical_package_id, the
- * number that RAPL has in the names of its zones, too.
+ * number that RAPL also has in the names of its zones.
  *
- * A socket has a place, 0 and up in the order in which sockets were found, that it keeps: what is
- * counted by socket is kept in arrays by place.
+ * A socket has a fixed place, counted from 0 in the order in which sockets were found: sums per
+ * socket are arrays indexed by place.
  */
 #pragma once
 
@@ -16,8 +16,8 @@
 #define SOCKET_NONE UINT32_MAX
 
 struct cpu_sockets {
-	uint32_t count;             /* sockets; 0: the tree does not say */
-	bool beyond;                /* there are more: those of their CPUs are not known */
+	uint32_t count;             /* sockets; 0: unknown */
+	bool beyond;                /* more than places: those of their CPUs are unknown */
 	uint32_t id[SOCKETS_MAX];   /* physical_package_id */
 	uint32_t cpus[SOCKETS_MAX]; /* online now, in each */
 	uint32_t cpu_count;         /* as many are in of_cpu */
@@ -31,8 +31,8 @@ struct cpu_sockets {
 int cpu_sockets_read(const char *sysfs, struct cpu_sockets *sockets);
 void cpu_sockets_release(struct cpu_sockets *sockets);
 /*
- * Whether work is to be told apart: there is more than one, and a place for each. Where some have
- * none their work would be taken for that of the others. NULL has none.
+ * Whether work is to be counted per socket: there are several, and a place for each. If some had no
+ * place, their work would be counted for the others. False for NULL.
  */
 bool cpu_sockets_differ(const struct cpu_sockets *sockets);
 /* The place of the socket with @id, or SOCKET_NONE. */

@@ -149,7 +149,7 @@ static const char *implementer_name(unsigned implementer)
 	}
 }
 
-/* What is said once a machine; of the first CPU. */
+/* Facts that are the same for all CPUs, from the first one. */
 static void take_model(struct cpuinfo *info, const struct entry *entry)
 {
 	char text[32];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What /proc/cpuinfo says of the processors, on x86 and arm64. Pure: a text in, facts out; unknown
- * is 0 or "".
+ * Facts about the processors from /proc/cpuinfo, on x86 and arm64. Pure: a text in, facts out;
+ * unknown is 0 or "".
  */
 #pragma once
 
@@ -13,10 +13,10 @@ struct cpuinfo {
 	char model[64];  /* "AMD EPYC 7763 64-Core Processor" */
 	unsigned family, model_number, stepping; /* on arm64: implementer, part, variant */
 	unsigned cpus;                           /* entries: online logical CPUs */
-	unsigned cores, sockets;                 /* 0 where the file does not say */
+	unsigned cores, sockets;                 /* 0: not in the file */
 	double mhz;                              /* of the first CPU, now */
 	double nominal_ghz;                      /* from "@ 2.60GHz" in the model name */
-	bool hypervisor;                         /* the CPU says that it is virtual (x86) */
+	bool hypervisor;                         /* the CPU reports that it is virtual (x86) */
 };
 
 /* @text is terminated. 0 or -ENOMEM. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What machine is this? Read once at start, from the given roots; what is unknown is 0, false or
- * "".
+ * Facts about this machine, read once at the start, from the given roots; unknown facts are 0,
+ * false or "".
  */
 #pragma once
 

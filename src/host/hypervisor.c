@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Three kinds of clue. The CPU's own bit is the best where it exists: every common hypervisor sets
- * it, and a cloud's bare-metal instance, whose firmware also says "Amazon EC2", does not. Where it
- * does not exist, on Arm, the firmware's bit says the same. Names of
- * machines that exist only virtually (QEMU, VirtualBox) count by themselves. Names of vendors that
- * sell both only tell which hypervisor it is, once we know that there is one.
+ * it, and a bare-metal instance in a cloud, where the firmware also has "Amazon EC2", does not. On
+ * Arm, where it does not exist, a bit of the firmware has the same meaning. Names of machines that
+ * exist only virtually (QEMU, VirtualBox) are sufficient. Names of vendors that offer both kinds
+ * only tell which hypervisor it is, once another clue shows that there is one.
  */
 #include "host/hypervisor.h"
 
@@ -53,7 +53,7 @@ static const struct known_machine *known_machine(const struct hypervisor_clues *
 	return NULL;
 }
 
-/* A cloud's arm64 instances have no flag; the bare-metal ones carry it in the product name. */
+/* The arm64 instances of a cloud have no flag; bare-metal ones have "metal" in the product name. */
 static bool is_virtual(const struct hypervisor_clues *clues, const struct known_machine *machine)
 {
 	if (clues->xen_dom0)
@@ -116,7 +116,7 @@ static void read_acpi_oem(const char *sysfs, char *buf, size_t size)
 /*
  * DMTF DSP0134 (System Management BIOS), 7.1: in structure type 0, BIOS information, bit 4 of the
  * second BIOS characteristics extension byte, at offset 0x13, says that the table describes a
- * virtual machine. The file can be read by root alone; unread, it says nothing.
+ * virtual machine. Only root can read the file; if it cannot be read, there is no clue.
  */
 static bool read_firmware_flag(const char *sysfs)
 {

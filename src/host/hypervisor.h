@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Is this machine virtual, and on what? */
+/* Is this machine virtual, and on which hypervisor? */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
 /*
- * What the firmware and the kernel say. Empty strings where they say nothing. Pure input of
- * hypervisor_name().
+ * Clues from the firmware and the kernel, the input of hypervisor_name(). Empty strings where there
+ * is none.
  */
 struct hypervisor_clues {
 	bool cpu_flag;        /* CPUID's hypervisor bit, x86 */
@@ -22,5 +22,5 @@ struct hypervisor_clues {
 };
 
 void hypervisor_clues_read(const char *procfs, const char *sysfs, struct hypervisor_clues *ret);
-/* NULL: a real machine. "unknown": virtual, on we know not what. */
+/* NULL: a physical machine. "unknown": virtual, on an unknown hypervisor. Pure. */
 const char *hypervisor_name(const struct hypervisor_clues *clues);

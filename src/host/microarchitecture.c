@@ -2,12 +2,11 @@
 /*
  * Names and years of CPU families, from the vendors' public identification tables (CPUID leaf 1;
  * MIDR_EL1). The year is a class: when the family came to servers. It is the same for all of a
- * family, because that is what a family number can tell. tools/fit-platform-power.py uses the same
- * classes.
+ * family, because a family number shows no more. tools/fit-platform-power.py uses the same classes.
  *
  * Numbers grow with time: a model above all that are known of its family, or an x86 family above
- * all that are known, is newer than this table, and as good as its newest year. Arm's cores are
- * built by others, too, under Arm's part numbers (Microsoft's Cobalt is a Neoverse N2).
+ * all that are known, is newer than this table, and is treated as its newest year. Other vendors
+ * build Arm's cores, too, under Arm's part numbers (Microsoft's Cobalt is a Neoverse N2).
  */
 #include <string.h>
 
@@ -149,7 +148,7 @@ static bool find_family(const struct family *families, size_t count, unsigned fa
 	return false;
 }
 
-/* What the numbers are newer than; false when they are of some time, but not known. */
+/* Whether the numbers are newer than the table; false when they are in its range, but unknown. */
 static bool find_newer(const struct family *families, size_t count, bool families_grow,
 		       unsigned family, unsigned model, const char **ret_name, unsigned *ret_year)
 {

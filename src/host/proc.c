@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The name ends at the LAST parenthesis of the line: what follows it is numbers, so no name can
- * fake one. The kernel writes a newline and a backslash in a name as \n and \\; everything else is
- * raw.
+ * The name ends at the LAST parenthesis of the line: only numbers follow it, so no name can fake
+ * one. The kernel writes a newline and a backslash in a name as \n and \\; everything else is raw.
  */
 #include "host/proc.h"
 
@@ -47,7 +46,7 @@ static void copy_comm(char *comm, const char *text, const char *end)
 	memset(comm + len, 0, COMM_MAX - len);
 }
 
-/* Fields that we do not read may be negative; a negative time (seen for cutime) counts as none. */
+/* Unused fields may be negative; a negative time (seen for cutime) counts as 0. */
 static int parse_field(const char *text, size_t len, uint64_t *ret)
 {
 	if (len && *text == '-') {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What /proc says of one process (proc(5)). Only files that cannot hang: docs/design/owners.md has
- * which. A process chooses its name: blanks, parentheses, anything.
+ * Facts about one process from /proc (proc(5)). Only files that cannot hang are read:
+ * docs/design/owners.md lists them. A process chooses its name, which may have blanks, parentheses
+ * and any other byte.
  */
 #pragma once
 
@@ -18,7 +19,7 @@ struct proc_stat {
 	char comm[COMM_MAX]; /* raw bytes, cut, terminated */
 	uint32_t ppid;
 	uint32_t flags;        /* PF_… of the kernel */
-	uint64_t self_ticks;   /* utime + stime of all threads, dead ones too */
+	uint64_t self_ticks;   /* utime + stime of all threads, including those that ended */
 	uint64_t reaped_ticks; /* the same of children that were waited for, and of theirs */
 	uint32_t threads;
 	uint64_t start_ticks; /* CLOCK_BOOTTIME */
@@ -41,8 +42,8 @@ bool proc_is_same_start(uint64_t a_ns, uint64_t b_ns);
 int proc_read_uid(int proc_fd, uint32_t pid, uint32_t *ret);
 /*
  * The file name, without folders, of what it runs, cut to @size. -errno: it is gone, a kernel
- * thread, or not ours to look at (other users' processes want CAP_SYS_PTRACE).
+ * thread, or not readable (other users' processes need CAP_SYS_PTRACE).
  */
 int proc_read_exe(int proc_fd, uint32_t pid, char *buf, size_t size);
-/* /proc/PID/NAME, terminated; what does not fit is cut. Length, or -errno. */
+/* /proc/PID/NAME, terminated; text that does not fit is cut. Length, or -errno. */
 ssize_t proc_read_text(int proc_fd, uint32_t pid, const char *name, char *buf, size_t size);

@@ -2,9 +2,9 @@
 /*
  * Power at idle and at full load are each the exponential of a weighted sum of features (so both
  * are positive and scale by factors); between them the power follows a curve with a value at each
- * tenth of load that only rises. The curve and the year terms carry what changed over two decades:
+ * tenth of load that only rises. The curve and the year terms model the changes of two decades:
  * idle power fell, then rose again with cores and memory. Facts outside the population that the
- * weights were fitted to are taken as its bounds: no extrapolation.
+ * weights were fitted to are clamped to its bounds: there is no extrapolation.
  */
 #include "model/platform_power.h"
 

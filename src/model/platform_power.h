@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How many watts does a machine of this kind draw at the wall at this utilisation? Pure.
+ * Estimates the power that a machine draws at the wall at a given utilisation. Pure.
  *
- * The stand-in where no meter exists. The weights are fitted by tools/fit-platform-power.py to what
- * SPECpower_ssj2008 submitters measured at the wall; docs/design/platform-power-model.md has the
- * form, how it was chosen, and its leave-one-machine-out error.
+ * It is used where no meter exists. The weights are fitted by tools/fit-platform-power.py to the
+ * wall power that SPECpower_ssj2008 submitters measured; docs/design/platform-power-model.md has
+ * the form, how it was chosen, and its leave-one-machine-out error.
  */
 #pragma once
 
 #include <stddef.h>
 
 /*
- * What the model wants to know of a machine. 0 or "" where unknown: the model then uses its
+ * Facts about a machine that the model uses. 0 or "" where unknown: the model then uses its
  * population's typical value.
  */
 struct machine_facts {
@@ -41,8 +41,8 @@ struct power_estimate {
 };
 
 /*
- * Fills what @facts leaves unknown with what is typical of the model's population: of the machines
- * of its year class, or of all. An unknown year is the population's median. @ret may be @facts.
+ * Replaces unknown @facts by typical values of the model's population: of the machines of its year
+ * class, or of all. An unknown year is the population's median. @ret may be @facts.
  */
 void power_model_complete_facts(const struct power_model *model, const struct machine_facts *facts,
 				struct machine_facts *ret);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The shape of the fitted weights: between the tool that writes them and the code that applies
- * them.
+ * The structure of the fitted weights, shared by the tool that writes them and the code that
+ * applies them.
  */
 #pragma once
 
@@ -27,7 +27,10 @@ enum power_feature {
 #define POWER_CURVE_LEVELS    10
 #define POWER_TYPICAL_CLASSES 7
 
-/* Medians of the machines of a year class; the last class whose year_from is not later applies. */
+/*
+ * Medians of the machines of a year class; the last class with a year_from that is not later
+ * applies.
+ */
 struct typical_machine {
 	unsigned year_from;
 	unsigned cores_per_socket;
@@ -44,7 +47,7 @@ struct power_model_weights {
 		    [2]; /* at 0.1 … 0.9: value in 2014, change in a decade */
 	struct typical_machine typical[POWER_TYPICAL_CLASSES];
 	unsigned year_typical; /* of the whole population */
-	/* The population's bounds: facts beyond them are taken as the bound. */
+	/* The population's bounds: facts beyond them are clamped. */
 	unsigned year_min, year_max;
 	unsigned cores_max, sockets_max;
 	double memory_gib_min, memory_gib_max;

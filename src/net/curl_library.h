@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * libcurl, loaded when it is first wanted: with the 38 libraries behind it it costs 5 MB, which
- * a host without Kubernetes, a BMC or a receiver should not pay.
+ * libcurl, loaded when it is first needed: with the 38 libraries that it depends on it costs 5 MB,
+ * which a host without Kubernetes, a BMC or a receiver should not pay.
  *
  * The headers are those of libcurl4-gnutls-dev; either flavour of the library fits them. GnuTLS is
  * taken where it is installed (Debian's libcurl3-gnutls), else OpenSSL's (libcurl4).

@@ -2,8 +2,8 @@
 /*
  * Reads the lists with weights of Accept and Accept-Encoding headers (RFC 9110 §12.4.2, §12.5).
  * Pure; any bytes may come. A weight is in thousandths: 1000 where none is named, 0 (a refusal)
- * where it is not a number of 0 to 1 with at most three decimals, because what is not asked for
- * clearly need not be given.
+ * where it is not a number of 0 to 1 with at most three decimals, because an unclear request need
+ * not be served.
  */
 #pragma once
 
@@ -23,7 +23,7 @@ struct http_accepted {
 
 /* Takes the next element off @header, which moves on; false: there is none. */
 bool http_accept_next(const char **header, struct http_accepted *ret);
-/* Is that its name, in whatever case? */
+/* Is that its name, without regard to case? */
 bool http_accepted_is(const struct http_accepted *accepted, const char *name);
 /* The first parameter of that name, as it is written (maybe in quotes), or NULL. */
 const char *http_accepted_parameter(const struct http_accepted *accepted, const char *name,

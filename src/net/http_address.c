@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * "HOST:PORT" as people write it for --web.listen-address. Only the text is looked at here;
- * http_listen.c turns it into a socket. A host is a numeric address or empty: a name would have to
- * be looked up, and nothing in this program waits for a resolver.
+ * "HOST:PORT" as in --web.listen-address. This only parses the text; http_listen.c turns it into a
+ * socket. A host is a numeric address or empty: a name would have to be looked up, and nothing in
+ * this program waits for a resolver.
  */
 #include <errno.h>
 #include <stdio.h>

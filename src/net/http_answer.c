@@ -100,8 +100,8 @@ static void ask_handler(const struct http_route *route, struct MHD_Connection *m
 }
 
 /*
- * A page is answered when fewer are being read than may be; else its request waits until a reader
- * has ended or was cut. false: it waits.
+ * A page is answered when fewer pages are being read than the limit; else its request waits until a
+ * reader has ended or was cut. false: it waits.
  */
 static bool ask_for_page(struct http_answerer *answerer, const struct http_route *route,
 			 struct MHD_Connection *mhd, struct http_connection *connection,
@@ -137,7 +137,10 @@ static void drop_body(const struct http_response *response)
 		response->release(response->owner);
 }
 
-/* A body that is read through a unix socket: there only we can count what its reader takes. */
+/*
+ * A body that is read through a unix socket: only there the bytes that its reader takes can be
+ * counted.
+ */
 struct local_body {
 	struct http_response response;
 	struct http_connection *connection;
@@ -203,8 +206,8 @@ static struct MHD_Response *wrap_body(const struct http_response *response,
 }
 
 /*
- * libmicrohttpd answers NO without memory only; the answer then lacks a header, which is better
- * than no answer.
+ * libmicrohttpd returns NO only when memory ran out; the answer then lacks a header, which is
+ * better than no answer.
  */
 static void add_header(struct MHD_Response *wrapped, const char *name, const char *value)
 {
@@ -256,8 +259,8 @@ static enum MHD_Result queue_answer(struct http_answerer *answerer, struct MHD_C
 }
 
 /*
- * What the library's memory cannot hold beside our answer's headers is refused with bytes of our
- * own; it would close the connection without a word.
+ * A request that does not fit into the library's memory beside the headers of our answer is refused
+ * with a fixed text; the library would just close the connection.
  */
 static enum MHD_Result refuse_headers(struct http_answerer *answerer,
 				      const struct http_connection *connection)
@@ -306,7 +309,7 @@ static enum MHD_Result check_host(void *cls, enum MHD_ValueKind kind, const char
 }
 
 /*
- * No browser reaches a unix socket; what forwards to it speaks for its own peers. A host in the
+ * No browser reaches a unix socket; a proxy that forwards to it checks its own peers. A host in the
  * target stands for that of the header (RFC 9112 §3.2.2); both have to be ours.
  */
 static bool is_for_us(const struct http_answerer *answerer, struct MHD_Connection *mhd,

@@ -25,11 +25,11 @@ struct http_answerer {
 };
 
 /*
- * Asks the handlers of requests that were held again, at the next turn of the library. Before the
- * library is stopped this has to be called.
+ * Calls the handlers of held requests again, at the next turn of the library. This has to be called
+ * before the library is stopped.
  */
 void http_answer_resume(struct http_answerer *answerer);
-/* Callbacks with the types that libmicrohttpd wants; the closure is a struct http_answerer. */
+/* Callbacks with the types that libmicrohttpd expects; the closure is a struct http_answerer. */
 enum MHD_Result http_answer_request(void *cls, struct MHD_Connection *mhd, const char *url,
 				    const char *method, const char *version,
 				    const char *upload_data, size_t *upload_data_size,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * GET requests through libcurl's multi interface with one transfer at a time, because only that can
- * be woken by a descriptor of ours while it waits for a peer.
+ * be woken through a descriptor while it waits for a peer.
  *
- * What libcurl bounds (connection, whole request) it bounds; what it does not is counted here:
- * decoded bytes (a gzip bomb), bytes of headers, time until the headers are whole, a deadline that
- * moves. TLS is always verified; sessions are not resumed, so that each connection looks
- * at the CA file again.
+ * libcurl enforces the limits that it knows (connection, whole request); the others are enforced
+ * here: decoded bytes (a gzip bomb), bytes of headers, time until the headers are whole, a deadline
+ * that moves. TLS is always verified; sessions are not resumed, so that each connection looks at
+ * the CA file again.
  */
 #include "net/http_client.h"
 
@@ -120,12 +120,12 @@ static size_t take_body(char *bytes, size_t size, size_t count, void *userdata)
 		transfer->stopped = -EMSGSIZE;
 	else if (transfer->body)
 		transfer->stopped = transfer->body(transfer->userdata, bytes, len);
-	/* Anything but what came is an error to libcurl; len is never 0 here. */
+	/* For libcurl any result other than len is an error; len is never 0 here. */
 	return transfer->stopped ? 0 : len;
 }
 
 /*
- * An empty line behind headers has come: of an interim answer (1xx), the answer, or its trailers.
+ * An empty line ended the headers of an interim answer (1xx), of the answer, or its trailers.
  */
 static void end_headers(struct transfer *transfer)
 {
@@ -274,8 +274,7 @@ static int wait_for_more(struct http_client *client, int64_t left_ms)
 }
 
 /*
- * Drives the transfer to its end. 0 with libcurl's result, or -errno when it was cut from this
- * side.
+ * Drives the transfer to its end. 0 with libcurl's result, or -errno when this side ended it.
  */
 static int drive(struct http_client *client, const struct transfer *transfer,
 		 const struct http_request_options *request, CURLcode *ret_code)
@@ -346,7 +345,9 @@ static void read_reply(const struct http_client *client, const struct transfer *
 	(void)client->curl->easy_getinfo(client->easy, CURLINFO_RESPONSE_CODE, &status);
 	(void)client->curl->easy_getinfo(client->easy, CURLINFO_RETRY_AFTER, &retry_after);
 	(void)client->curl->easy_getinfo(client->easy, CURLINFO_REQUEST_SIZE, &sent);
-	/* Of a connection that was made; in 7.88 CONNECT_TIME is 0 until TLS is made, too. */
+	/*
+	 * Set once there is a connection; in 7.88 CONNECT_TIME is 0 until TLS is established, too.
+	 */
 	(void)client->curl->easy_getinfo(client->easy, CURLINFO_LOCAL_PORT, &port);
 	if (retry_after < 0)
 		retry_after = 0;
@@ -361,7 +362,7 @@ static void read_reply(const struct http_client *client, const struct transfer *
 	};
 }
 
-/* Scheme and host of a URL, for messages: the rest may hold what nobody wants to read. */
+/* Scheme and host of a URL, for messages: the rest may be secret or long. */
 static int host_length(const char *url)
 {
 	const char *host = strstr(url, "://");
@@ -399,7 +400,7 @@ static int perform(struct http_client *client, const struct http_request_options
 	return r == 0 ? 0 : diag_set(diag, r, "%.*s: %s", host_length(url), url, why);
 }
 
-/* Printable ASCII, or a line of it would become a header of its own. */
+/* Only printable ASCII: a line end would begin another header. */
 static bool is_header_value(const char *text)
 {
 	for (; *text; text++) {
@@ -456,7 +457,7 @@ static int make_headers(const struct http_client *client,
 	return r < 0 ? diag_set(diag, r, "out of memory") : 0;
 }
 
-/* Where TLS shall look for another name than the URL's. */
+/* The route to a server with another name in its certificate than in the URL. */
 static int find_route(const struct http_client *client, struct outgoing *outgoing,
 		      struct diag *diag)
 {
@@ -477,7 +478,7 @@ static int find_route(const struct http_client *client, struct outgoing *outgoin
 				 client->tls_server_name);
 }
 
-/* A proxy that was named is for every host, whatever the environment says. */
+/* A configured proxy is used for every host, whatever the environment says. */
 static int find_proxy(const struct http_client *client, struct outgoing *outgoing,
 		      struct diag *diag)
 {
@@ -551,7 +552,7 @@ int http_client_get(struct http_client *client, const struct http_request_option
 				     client->curl->easy_strerror(setting.code));
 		else
 			r = perform(client, request, &transfer, ret, diag);
-		/* Nothing of the request stays behind. */
+		/* The handle must not refer to this request's data any more. */
 		(void)client->curl->easy_setopt(client->easy, CURLOPT_HTTPHEADER, NULL);
 		(void)client->curl->easy_setopt(client->easy, CURLOPT_CONNECT_TO, NULL);
 		(void)client->curl->easy_setopt(client->easy, CURLOPT_ERRORBUFFER, NULL);

@@ -4,9 +4,9 @@
  *
  * The library (libcurl, GnuTLS flavour) is loaded when the first client is made, and only then: it
  * costs 5 MB. A client belongs to one thread and keeps its connection alive between requests. Every
- * request can be cut short from another thread by a descriptor (@cancel_fd), so that a stop never
- * waits for a peer. Redirects are not followed, and a bearer token never goes over plain http:
- * credentials go nowhere else.
+ * request can be ended from another thread through a descriptor (@cancel_fd), so that a stop never
+ * waits for a peer. Redirects are not followed, and a bearer token is never sent over plain http,
+ * so credentials reach no other server.
  */
 #pragma once
 
@@ -16,7 +16,7 @@
 
 #include "base/diag.h"
 
-/* Decoded bytes as they come; anything but 0 ends the request with that error. */
+/* Gets decoded bytes as they arrive; a result other than 0 ends the request with that error. */
 typedef int http_body_fn(void *userdata, const char *bytes, size_t len);
 typedef void http_status_fn(void *userdata, int status);
 
@@ -32,11 +32,12 @@ struct http_client_options {
 	const char *tls_server_name;
 	const char *user_agent;
 	/*
-	 * http:// or socks5h://; NULL: as follows. Not https://, wherever it comes from: libcurl
-	 * 7.88 with GnuTLS waits for ever for what has come through TLS within TLS.
+	 * http:// or socks5h://; NULL: see below. https:// is not supported, also from the
+	 * environment: libcurl 7.88 with GnuTLS waits for ever for data that has already arrived
+	 * through TLS within TLS.
 	 */
 	const char *proxy_url;
-	/* false: straight to the peer. true: as the environment says (http_proxy.h). */
+	/* false: no proxy. true: the proxy of the environment (http_proxy.h). */
 	bool environment_proxy;
 	int cancel_fd; /* readable: requests end with -ECANCELED; -1 none */
 };
@@ -45,7 +46,9 @@ struct http_request_options {
 	const char *url;          /* http:// or https:// */
 	const char *bearer_token; /* or NULL; never logged; https:// only, else -EINVAL */
 	const char *accept;       /* "application/json" */
-	/* Told once the answer has begun, before its body, with the same @userdata; may be NULL. */
+	/*
+	 * Called once the answer has begun, before its body, with the same @userdata; may be NULL.
+	 */
 	http_status_fn *status;
 	uint64_t connect_timeout_ms;
 	uint64_t answer_timeout_ms; /* until its status and headers are whole, 0 none */
@@ -72,13 +75,16 @@ struct http_client;
 int http_client_new(const struct http_client_options *options, struct http_client **ret,
 		    struct diag *diag);
 void http_client_free(struct http_client *client);
-/* 0; -EINVAL with diag where no request to @url can ever work: its proxy, or tls_server_name. */
+/*
+ * 0; -EINVAL with diag where no request to @url can ever succeed, because of its proxy or
+ * tls_server_name.
+ */
 int http_client_check(const struct http_client *client, const char *url, struct diag *diag);
 /*
- * GET. 0 once there was a whole answer, whatever its status (the body of any status goes to @body);
- * else -errno, and diag has the URL's host and the reason: -ETIMEDOUT, -ECONNREFUSED, -EHOSTUNREACH
- * (no such host), -ECANCELED, -EMSGSIZE, -EPROTO (cut or malformed), -EACCES (TLS: one side could
- * not verify the other), -EINVAL, -ENOMEM, -EIO. *ret is always written.
+ * GET. 0 once there was a complete answer, with any status (the body is passed to @body for every
+ * status); else -errno, and diag has the URL's host and the reason: -ETIMEDOUT, -ECONNREFUSED,
+ * -EHOSTUNREACH (no such host), -ECANCELED, -EMSGSIZE, -EPROTO (cut or malformed), -EACCES (TLS:
+ * one side could not verify the other), -EINVAL, -ENOMEM, -EIO. *ret is always written.
  */
 int http_client_get(struct http_client *client, const struct http_request_options *request,
 		    http_body_fn *body, void *userdata, struct http_reply *ret, struct diag *diag);

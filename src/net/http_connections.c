@@ -3,9 +3,9 @@
  * A small array of slots (128 by default), walked as a whole: at that size a walk is cheaper than
  * any order that would have to be kept.
  *
- * What a peer has taken is what its kernel has acknowledged (TCP_INFO), looked at only where it
- * matters: at each sweep, and when a peer is to go. A unix socket acknowledges nothing, but its
- * buffer is small: there it is what we could hand over.
+ * The bytes that a peer has taken are those that its kernel has acknowledged (TCP_INFO), which is
+ * read only where it matters: at each sweep, and when a peer has to be cut. A unix socket has no
+ * acknowledgements, but its buffer is small: there the bytes that could be written count.
  */
 #include "net/http_connections.h"
 
@@ -20,7 +20,7 @@
 #define UNSENT_MAX       (256 * 1024) /* bytes of a connection: but for pages of few readers */
 #define READERS_FEW      8
 #define MEASURE_EVERY_NS (10ULL * 1000000ULL)
-#define SHARES           1024 /* addresses are told apart by a hash: equal ones share a share */
+#define SHARES           1024 /* addresses are identified by a hash: equal hashes share a share */
 
 int http_connections_init(struct http_connections *connections, unsigned max)
 {
@@ -65,7 +65,7 @@ uint64_t http_peer(const struct sockaddr *address)
 		memcpy(&host, &v6->sin6_addr.s6_addr[12], sizeof(host));
 		return host;
 	}
-	/* One machine usually has a whole /64 to take addresses from. */
+	/* One machine can usually choose its addresses from a whole /64. */
 	memcpy(&network, v6->sin6_addr.s6_addr, sizeof(network));
 	return network;
 }
@@ -112,9 +112,9 @@ void http_connections_remove(struct http_connections *connections,
 }
 
 /*
- * The kernel lets a send buffer grow to megabytes, which is the cheapest way to answer; a hundred
- * slow readers must not have as much each. What is sent and not yet acknowledged is not bounded by
- * this, so that a fast reader has all that its network can carry.
+ * The kernel lets a send buffer grow to megabytes, which is the cheapest way to answer; but a
+ * hundred slow readers must not each have as much. This does not limit bytes that are sent and not
+ * yet acknowledged, so a fast reader gets the full speed of its network.
  */
 static void bound_unsent(struct http_connection *connection, bool bounded)
 {
@@ -181,7 +181,7 @@ unsigned http_connections_ended(struct http_connections *connections)
 	return ended;
 }
 
-/* What the kernel says of a peer's reading; all 0 where it does not say. */
+/* What the kernel knows of the peer's reading; all 0 where it does not know. */
 static struct tcp_info peer_info(const struct http_connection *connection)
 {
 	struct tcp_info info;
@@ -204,7 +204,7 @@ static bool has_unread(const struct tcp_info *info)
 	return info->tcpi_unacked || info->tcpi_notsent_bytes;
 }
 
-/* One that has taken all that was sent waits for us: it is not what is slow. */
+/* A peer that has taken everything that was sent waits for us: it is not slow. */
 static void mark_progress(struct http_connection *connection, uint64_t now_ns)
 {
 	const struct tcp_info info = peer_info(connection);
@@ -240,7 +240,10 @@ static void cut(struct http_connections *connections, struct http_connection *co
 	const struct linger at_once = { .l_onoff = 1 };
 	const struct tcp_info info = peer_info(connection);
 
-	/* Closing then throws it away; else the kernel would keep it for minutes, for no owner. */
+	/*
+	 * Then closing discards the data; otherwise the kernel would keep it for minutes without an
+	 * owner.
+	 */
 	if (connection->answering || has_unread(&info))
 		(void)setsockopt(connection->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
 	(void)shutdown(connection->fd, SHUT_RDWR); /* fails only when the peer has gone */
@@ -312,7 +315,10 @@ static unsigned share_of(uint64_t peer)
 	return (unsigned)((peer * 0x9e3779b97f4a7c15ULL) >> 54);
 }
 
-/* Of the address with more pages, then the one without progress for longer, then the older. */
+/*
+ * The order in which readers are cut: the address with more pages first, then the reader without
+ * progress for longer, then the older one.
+ */
 static bool goes_before(const struct http_connection *a, unsigned a_pages,
 			const struct http_connection *b, unsigned b_pages)
 {
@@ -324,9 +330,9 @@ static bool goes_before(const struct http_connection *a, unsigned a_pages,
 }
 
 /*
- * May @connection be cut for @newcomer? At once where its address has more than its share; never
- * where that of the newcomer has more; else when it is slow, or, since the newcomer has found none
- * that is slow for a while, when it has had its time.
+ * May @connection be cut for @newcomer? At once if its address has more than its share; never if
+ * the newcomer's address has more; else if it is slow, or, when the newcomer has waited for a while
+ * without a slow reader, if it has had its time.
  */
 static bool gives_way(const struct http_connection *connection, unsigned its_pages,
 		      const struct http_connection *newcomer, unsigned newcomers_pages,
@@ -428,7 +434,7 @@ static bool is_stuck(const struct http_connection *connection, uint64_t now_ns)
 	return span_ns(connection->mark_ns, now_ns) >= HTTP_STUCK_NS;
 }
 
-/* Is one there that has shown that it reads @body? */
+/* Is there a reader of @body that makes progress? */
 static bool is_well_read(const struct http_connections *connections, const void *body,
 			 uint64_t now_ns)
 {

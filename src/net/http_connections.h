@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which peers are connected, what is awaited of them, since when, and which must go: the deadlines
- * and the fairness that libmicrohttpd lacks.
+ * Which peers are connected, what each of them has to do, since when, and which have to be cut: the
+ * deadlines and the fairness that libmicrohttpd lacks.
  *
  * Its own time-out counts from the last byte, so a peer that drips one byte a second stays for
  * ever. Here a request must have arrived within HTTP_REQUEST_DEADLINE of the connection or of the
@@ -9,10 +9,10 @@
  * take HTTP_PROGRESS_BYTES in each HTTP_STALL: 9 MB over a slow link may take a minute.
  *
  * Of `max` connections at most `answers_max` may be reading a page, and with those that wait for
- * their page they are at most `busy_max`; what is left is for requests that are answered at once,
- * whatever others do. When one more page is wanted than may be read, a reader is cut for it
- * (http_connections_room). Cutting is shutting the socket down; the server then sees its end and
- * closes it. Safe on several threads.
+ * their page they are at most `busy_max`; the others remain free for requests that are answered at
+ * once, whatever other peers do. When one more page is requested than may be read, a reader is cut
+ * for it (http_connections_room). To cut is to shut the socket down; the server then sees its end
+ * and closes it. Safe on several threads.
  */
 #pragma once
 
@@ -26,25 +26,25 @@
 #define HTTP_ANSWER_DEADLINE_NS  (60ULL * 1000000000ULL)
 #define HTTP_PROGRESS_BYTES      16384
 #define HTTP_STALL_NS            (2ULL * 1000000000ULL)
-/* While others wait to connect: for a request, or for the reading of what is no page. */
+/* While others wait to connect: time for a request, or for reading an answer that is not a page. */
 #define HTTP_PATIENCE_NS (100ULL * 1000000ULL)
-/* Without progress for as long, a reader gives way to one that wants a page, too. */
+/* A reader without progress for this long gives way to another one that requests a page. */
 #define HTTP_YIELD_NS (50ULL * 1000000ULL)
-/* What a reader that makes progress has for its page, though others wait. */
+/* Time that a reader with progress has for its page even if others wait. */
 #define HTTP_FAIR_NS (1000ULL * 1000000ULL)
-/* Without progress for as long, a reader gives its page's memory back when a new page wants it. */
+/* A reader without progress for this long loses its page when a new page needs the memory. */
 #define HTTP_STUCK_NS (500ULL * 1000000ULL)
 /* Longest that a request waits for room. */
 #define HTTP_HOLD_NS (1500ULL * 1000000ULL)
 
-/* Why a connection was cut: over a deadline; or because others waited for what it held. */
+/* Why a connection was cut: it exceeded a deadline, or others waited for its resources. */
 enum http_cut {
 	HTTP_CUT_REQUEST, /* its request took too long */
 	HTTP_CUT_ANSWER,  /* its answer took too long */
-	HTTP_CUT_STALLED, /* it read next to nothing */
+	HTTP_CUT_STALLED, /* it read almost nothing */
 	HTTP_CUT_SILENT,  /* no request, or small answers unread, and others waited to connect */
 	HTTP_CUT_SLOW,    /* the slowest reader, and others waited for their page */
-	HTTP_CUT_OLD,     /* a reader of an old page whose memory was wanted for a new one */
+	HTTP_CUT_OLD,     /* a reader of an old page, because its memory was needed for a new one */
 	HTTP_CUT_COUNT,
 };
 
@@ -57,8 +57,8 @@ struct http_connection {
 	bool bounded;          /* little of it may lie in the kernel unsent */
 	uint64_t peer;         /* where it comes from: http_peer() */
 	uint64_t since_ns;     /* monotonic: when what it does now began */
-	const void *body;      /* whose the body of the answer under way is, or NULL */
-	size_t answer_len;     /* bytes of the body of the answer under way */
+	const void *body;      /* owner of the body of the current answer, or NULL */
+	size_t answer_len;     /* bytes of the body of the current answer */
 	uint64_t sent_bytes;   /* of the bodies of all answers before */
 	uint64_t handed_bytes; /* local: of bodies, given to the kernel so far */
 	uint64_t mark_bytes;   /* what the peer had taken at mark_ns */
@@ -82,12 +82,12 @@ struct http_connections {
 /* @max: at least 4. */
 int http_connections_init(struct http_connections *connections, unsigned max);
 void http_connections_release(struct http_connections *connections);
-/* Where a peer is, as far as fairness goes: its IPv4 address, its IPv6 /64, or this machine. */
+/* The identity of a peer for fairness: its IPv4 address, its IPv6 /64, or this machine. */
 uint64_t http_peer(const struct sockaddr *address);
 /* The slot of a new connection, or NULL when all are taken. @fd stays the caller's. */
 struct http_connection *http_connections_add(struct http_connections *connections, int fd,
 					     const struct sockaddr *address, uint64_t now_ns);
-/* To be called before the descriptor is closed, so that another's is not shut down. */
+/* To be called before the descriptor is closed, so that a reused descriptor is not shut down. */
 void http_connections_remove(struct http_connections *connections,
 			     struct http_connection *connection);
 /* Its request has arrived; @body identifies what it reads, @page whether it counts as a page. */
@@ -101,36 +101,36 @@ unsigned http_connections_used(const struct http_connections *connections);
 unsigned http_connections_held(struct http_connections *connections);
 /* Changes whenever an answer or a connection has ended. */
 unsigned http_connections_ended(struct http_connections *connections);
-/* Cuts what is over its deadline; returns how many. */
+/* Cuts connections that exceeded their deadline; returns how many. */
 unsigned http_connections_sweep(struct http_connections *connections, uint64_t now_ns);
 /*
- * Cuts all that have let us wait for HTTP_PATIENCE: for a request, or for the reading of what is no
- * page. Those that still take what they were sent stay. Returns how many.
+ * Cuts all connections that have kept the server waiting for HTTP_PATIENCE: for a request, or for
+ * reading an answer that is not a page. Peers that still take data stay. Returns how many.
  */
 unsigned http_connections_cut_silent(struct http_connections *connections, uint64_t now_ns);
 /*
- * Lets the request of @connection wait, which the server suspends and knows as @handle. false: too
- * many read or wait, or this one has waited for HTTP_HOLD since the first time.
+ * Lets the request of @connection wait; the server has suspended it and identifies it by @handle.
+ * false: too many read or wait, or this one has waited for HTTP_HOLD since the first time.
  */
 bool http_connections_hold(struct http_connections *connections, struct http_connection *connection,
 			   void *handle, uint64_t now_ns);
 /* The handle of a request that was held and is no longer; NULL when none is. */
 void *http_connections_take_held(struct http_connections *connections);
 /*
- * Is there room for one more page, for @newcomer, to be read or waited for? Else a reader is cut:
- * of those at the address that reads the most pages the one that has made no progress for the
- * longest. It goes if that address has more than its share beside the newcomer's, and never for an
- * address with more pages than its own; else after HTTP_YIELD without progress, or after HTTP_FAIR
- * of reading when the newcomer has waited for HTTP_STUCK. false: none can be cut yet.
+ * Is there room for one more page, for @newcomer, to be read or waited for? If not, a reader is
+ * cut: the one without progress for the longest, of the address that reads the most pages. It is
+ * cut at once if that address has more than its share beside the newcomer's, and never for an
+ * address with more pages than its own; otherwise after HTTP_YIELD without progress, or after
+ * HTTP_FAIR of reading when the newcomer has waited for HTTP_STUCK. false: none can be cut yet.
  */
 bool http_connections_room(struct http_connections *connections,
 			   const struct http_connection *newcomer, uint64_t now_ns);
 /*
- * For memory that one of two bodies has to give: cuts those readers of both that have made no
- * progress for HTTP_STUCK. Where one reads the @newest steadily, those of the @old body that have
- * been reading for HTTP_FAIR go, too; so a reader over a slow link loses its page to another such
- * one, and to none that pretends. Returns how many readers of @old are still being waited for,
- * those cut just now not among them.
+ * Frees memory of one of two bodies: cuts those readers of both that have made no progress for
+ * HTTP_STUCK. If a reader makes progress with the @newest body, readers of the @old body that have
+ * been reading for HTTP_FAIR are cut, too; so a reader over a slow link loses its page only to
+ * another one that really reads. Returns how many readers of @old are still being waited for,
+ * without those that were cut just now.
  */
 unsigned http_connections_cut_readers(struct http_connections *connections, const void *old,
 				      const void *newest, uint64_t now_ns);

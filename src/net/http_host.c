@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The host is cut into address or name first; what is neither is refused, whatever was allowed.
- * Only whole labels are compared: "notsvc" is not ".svc".
+ * The host is first classified as an address or a name; anything else is refused, whatever is
+ * allowed. Only whole labels are compared: "notsvc" is not ".svc".
  */
 #include "net/http_host.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which name is a request for? A page in a browser can make any name of its own point at this
+ * Checks the host of a request. A page in a browser can make any name of its own point at this
  * machine (DNS rebinding) and then read what this machine answers; but it cannot choose the Host
- * header, which says that name. So names that strangers can own are refused unless they were
+ * header, which has that name. So names that an attacker can own are refused unless they are
  * allowed. Pure.
  */
 #pragma once
@@ -18,9 +18,9 @@ struct http_hosts {
 };
 
 /*
- * Is @host, of @len bytes ("NAME", "NAME:PORT", "[IPv6]:PORT"), none that strangers can own?
- * Addresses, localhost, names without a dot, *.svc, *.cluster.local and those of @hosts are not,
- * whatever their case, port and final dot; nothing at all is not, either.
+ * Is @host, of @len bytes ("NAME", "NAME:PORT", "[IPv6]:PORT"), a host that an attacker cannot own?
+ * True for addresses, localhost, names without a dot, *.svc, *.cluster.local and those of @hosts,
+ * regardless of case, port and final dot; also for an empty host.
  */
 bool http_host_is_ours(const char *host, size_t len, const struct http_hosts *hosts);
 /* Can @text stand in http_hosts.names? 0, or -EINVAL with what it must be. */

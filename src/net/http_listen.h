@@ -9,7 +9,7 @@
 #include "base/diag.h"
 #include "net/http_unix.h"
 
-#define HTTP_LISTEN_BACKLOG 1024 /* what finds all connections taken waits here */
+#define HTTP_LISTEN_BACKLOG 1024 /* new connections wait here while all slots are taken */
 
 struct http_listener {
 	int fd;
@@ -30,5 +30,5 @@ void http_unlisten(const struct http_listener *listener);
 int http_listen_address(const struct http_listener *listener, char *buf, size_t size);
 /* 0 or -EINVAL with a diagnosis: can @text be listened on, as far as its text says? */
 int http_listen_check(const char *text, struct diag *diag);
-/* Is @text, one that passes http_listen_check(), within reach of this machine's processes alone? */
+/* Can only processes of this machine connect to @text, which passes http_listen_check()? */
 bool http_listen_is_local(const char *text);

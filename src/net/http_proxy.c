@@ -98,7 +98,7 @@ bool http_proxy_is_excepted(const char *list, const char *host, size_t host_len)
 	}
 }
 
-/* The first of @names that says anything, NULL where none does. */
+/* The first of @names that is set, or NULL. */
 static const char *first_of(const char *const names[], size_t count)
 {
 	for (size_t i = 0; i < count; i++) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * One thread, one loop: our own listening sockets, and libmicrohttpd's epoll descriptor beside
- * them. The library parses and sends; which peer is let in, for how long, and which must go is
- * decided here (http_connections.h), because its own limits stop at "no byte for a while".
+ * them. The library parses and sends; which peer is accepted, for how long, and which is cut is
+ * decided here (http_connections.h), because the library's only limit is "no byte for a while".
  *
- * When all connections are taken, what comes next waits in the backlog. If then a connection has
- * kept us waiting for a request for HTTP_PATIENCE, it is cut: silent peers, however many, cannot
- * keep out one that speaks at once. Those that speak and then read slowly never have all
- * connections: they are cut for one another, and a request that finds no room for its page is
- * suspended until the one that was cut has gone.
+ * When all connections are taken, new ones wait in the backlog. A connection that has then kept the
+ * server waiting for a request for HTTP_PATIENCE is cut: silent peers, however many, cannot keep
+ * out one that sends its request at once. Peers that send a request and then read slowly never get
+ * all connections: they are cut for one another, and a request without room for its page is
+ * suspended until the connection that was cut is closed.
  */
 #include "net/http_server.h"
 
@@ -76,7 +76,7 @@ static void panic_from_library(void *cls, const char *file, unsigned line, const
 {
 	(void)cls;
 	log_debug("http: libmicrohttpd gave up at %s:%u: %s", file, line, reason ? reason : "");
-	abort(); /* it must not return; what it found is memory that cannot be trusted */
+	abort(); /* it must not return: it has found memory corruption */
 }
 
 static int watch(int epoll_fd, int op, int fd, uint32_t events)
@@ -106,8 +106,8 @@ static bool has_room(struct http_server *server)
 }
 
 /*
- * The rest of the program may have taken all descriptors that there may be: some were put by at the
- * start, and what a connection gives back is put by again.
+ * The rest of the program may have used up all descriptors: some are reserved at the start, and
+ * those that a connection releases are reserved again.
  */
 static void keep_spares(struct http_server *server)
 {
@@ -129,7 +129,7 @@ static bool give_spare(struct http_server *server)
 	return true;
 }
 
-/* false: no more of them now, for want of descriptors or memory. */
+/* false: no more can be accepted now, because descriptors or memory ran out. */
 static bool accept_from(struct http_server *server, int listener)
 {
 	for (unsigned i = 0; i < ACCEPT_BATCH && has_room(server); i++) {
@@ -179,7 +179,10 @@ static void relieve(struct http_server *server, uint64_t now_ns)
 		(void)http_connections_cut_silent(&server->connections, now_ns);
 }
 
-/* When an answer has ended there may be room for what waits; and else, now and then. */
+/*
+ * There may be room for waiting requests when an answer has ended; they are also retried now and
+ * then.
+ */
 static void ask_again(struct http_server *server, uint64_t now_ns)
 {
 	unsigned ended = http_connections_ended(&server->connections);
@@ -242,7 +245,7 @@ static void *serve(void *arg)
 	struct http_server *server = arg;
 	uint64_t last_sweep_ns = clock_ns(CLOCK_MONOTONIC);
 
-	(void)pthread_setname_np(pthread_self(), "kepler-http"); /* only a help for people */
+	(void)pthread_setname_np(pthread_self(), "kepler-http"); /* for debugging only */
 	while (loop_turn(server, &last_sweep_ns))
 		;
 	return NULL;
@@ -272,7 +275,7 @@ static int start_daemon(struct http_server *server)
 	MHD_set_panic_func(panic_from_library, NULL);
 	errno = 0;
 	/*
-	 * Room beyond our own limit: what we have cut is still there until the library has closed
+	 * Room beyond our own limit: a connection that was cut exists until the library has closed
 	 * it.
 	 */
 	server->daemon = MHD_start_daemon(
@@ -367,7 +370,7 @@ void http_server_stop(struct http_server *server)
 		/* Fails only when the counter is full, and then it is readable already. */
 		(void)eventfd_write(server->stop_fd, 1);
 		(void)pthread_join(server->thread, NULL);
-		http_answer_resume(&server->answerer); /* the library wants none suspended */
+		http_answer_resume(&server->answerer); /* none may be suspended */
 	}
 	for (size_t i = 0; i < server->listener_count; i++)
 		http_unlisten(&server->listeners[i]);

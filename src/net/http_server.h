@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How do bytes come and go? An HTTP server for a few read-only pages, over libmicrohttpd, on a
- * thread of its own.
+ * An HTTP server for a few read-only pages, over libmicrohttpd, on a thread of its own.
  *
- * Hostile peers are the rule: at most http_options.max_connections, 8 KiB of header, 5 s for a
+ * Peers are assumed to be hostile: at most http_options.max_connections, 8 KiB of header, 5 s for a
  * request to arrive, a minute for an answer to leave, GET and HEAD only. When connections run
- * short, answers close theirs and the slowest readers are cut (http_connections.h), so that no
- * client can hold the others off. Handlers run on the server's thread and answer from memory; they
- * never wait.
+ * short, answers close their connections and the slowest readers are cut (http_connections.h), so
+ * that no client can block the others. Handlers run on the server's thread and answer from memory;
+ * they never wait.
  */
 #pragma once
 
@@ -58,8 +57,8 @@ struct http_route {
 	const char *path; /* exact */
 	http_handler *handler;
 	void *userdata;
-	bool spare;      /* small and answered whatever other peers do: for probes of health */
-	bool prefix;     /* all that begins with @path, which ends with a slash */
+	bool spare;      /* small, and answered whatever other peers do: for health probes */
+	bool prefix;     /* all paths that begin with @path, which ends with a slash */
 	bool local_only; /* 403 for peers that are not on this machine (http_peer.h) */
 };
 
@@ -76,8 +75,8 @@ struct http_options {
 
 struct http_stats {
 	/*
-	 * By class of our answers' status. What the library refuses by itself (no HTTP) is not
-	 * among them.
+	 * By class of the status of our answers, without requests that the library refuses by
+	 * itself (not HTTP).
 	 */
 	uint64_t requests[6];
 	uint64_t cuts[HTTP_CUT_COUNT]; /* connections, by why they were cut */
@@ -90,8 +89,8 @@ struct http_stats {
 struct http_server;
 
 /*
- * 0 or -errno with a diagnosis that names the address. Port 0 binds any free port:
- * http_server_address() tells.
+ * 0 or -errno with a diagnosis that names the address. Port 0 binds any free port: see
+ * http_server_address().
  */
 int http_server_start(const struct http_options *options, struct http_server **ret,
 		      struct diag *diag);
@@ -104,8 +103,8 @@ int http_server_address(const struct http_server *server, size_t index, char *bu
  */
 void http_server_sweep(struct http_server *server, uint64_t now_ns);
 /*
- * For a handler that wants the memory of one of two bodies that it gave out earlier, known by their
- * owners: cuts readers of both that are stuck and those of the @old one that have had their time
+ * For a handler that needs the memory of one of two earlier bodies, identified by their owners:
+ * cuts readers of both that are stuck and those of the @old one that have had their time
  * (http_connections.h). Handlers then answer HTTP_ASK_AGAIN.
  */
 void http_server_hurry(struct http_server *server, const void *old, const void *newest);

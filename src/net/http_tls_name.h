@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A server that is reached at one address and has its certificate for another name: an API server
- * behind a tunnel or a load balancer. TLS hears of the name, everything else of the address. Pure.
+ * A server that is reached at one address and has a certificate for another name, such as an API
+ * server behind a tunnel or a load balancer. TLS uses the name, everything else the address. Pure.
  */
 #pragma once
 
@@ -15,7 +15,7 @@ struct http_tls_name {
 
 void http_tls_name_release(struct http_tls_name *route);
 /*
- * The way to @url (https:// without user) whose certificate has @tls_name, a DNS name or an IPv4
+ * The route to @url (https:// without user) if its certificate has @tls_name, a DNS name or an IPv4
  * address. 0, -EINVAL or -ENOMEM; *ret is to be released only after 0.
  */
 int http_tls_name_apply(const char *url, const char *tls_name, struct http_tls_name *ret);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * bind() makes the file, with the socket's own mode less the umask; so the mode is set on the
- * socket before and on the file after, and never is it wider than wanted. It is made under a name
- * of its own and renamed: what was there stays until its successor listens.
+ * bind() creates the file with the socket's own mode less the umask; so the mode is set on the
+ * socket before and on the file after, and is never wider than intended. It is created under a
+ * temporary name and renamed: an old socket stays until the new one listens.
  */
 #include "net/http_unix.h"
 
@@ -71,7 +71,7 @@ static int check_place(const char *path, struct diag *diag)
 	struct stat st;
 
 	if (lstat(path, &st) < 0)
-		return 0; /* what is wrong with the folder shows at bind() */
+		return 0; /* bind() reports errors of the directory */
 	if (!S_ISSOCK(st.st_mode))
 		return diag_set(diag, -EEXIST,
 				"cannot listen on \"" HTTP_UNIX_PREFIX
@@ -98,7 +98,7 @@ static int make(const char *path, mode_t mode, struct stat *ret_made)
 	if (fd < 0 || fchmod(fd, mode) < 0)
 		return -errno;
 	if (lstat(new_.sun_path, ret_made) == 0 && S_ISSOCK(ret_made->st_mode))
-		(void)unlink(new_.sun_path); /* of one that was killed in between */
+		(void)unlink(new_.sun_path); /* left by a process that was killed in between */
 	if (bind(fd, (const struct sockaddr *)&new_, sizeof(new_)) < 0)
 		return -errno;
 	if (chmod(new_.sun_path, mode) < 0 || listen(fd, HTTP_LISTEN_BACKLOG) < 0 ||
@@ -131,5 +131,5 @@ void http_unix_remove(const char *path, const struct stat *made)
 
 	if (lstat(path, &st) == 0 && st.st_dev == made->st_dev && st.st_ino == made->st_ino)
 		(void)unlink(
-			path); /* a folder that may not be written keeps it: it is stale then */
+			path); /* a directory that is not writable keeps it, as a stale socket */
 }

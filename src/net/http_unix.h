@@ -2,8 +2,8 @@
 /*
  * A listening unix socket at a path: its mode and its directory decide what may connect.
  *
- * It appears with its mode and in working order, in one step, over what a program that was killed
- * left there; while another program listens at the path, it is refused.
+ * It appears with its mode and ready to accept, in one step, and replaces a socket that a killed
+ * program left there; while another program listens at the path, it is refused.
  */
 #pragma once
 
@@ -14,17 +14,16 @@
 #include "base/diag.h"
 
 #define HTTP_UNIX_PREFIX   "unix:"
-#define HTTP_UNIX_PATH_MAX 103 /* bytes: what the kernel takes, less a suffix while it is made */
+#define HTTP_UNIX_PATH_MAX 103 /* bytes: the kernel's limit, less a suffix while it is made */
 
-/* The path in "unix:PATH", or NULL when @address is no such thing. */
+/* The path in "unix:PATH", or NULL when @address has another form. */
 const char *http_unix_path(const char *address);
 /* 0, or -EINVAL with what a path must be. */
 int http_unix_check(const char *path, struct diag *diag);
 
 /*
- * The socket, and in *ret_made what http_unix_remove() wants; or -errno with a diagnosis:
- * -EADDRINUSE when another program listens there, -EEXIST when something else than a socket is
- * there.
+ * The socket, and in *ret_made the argument for http_unix_remove(); or -errno with a diagnosis:
+ * -EADDRINUSE when another program listens there, -EEXIST when the path exists and is not a socket.
  */
 int http_unix_listen(const char *path, mode_t mode, struct stat *ret_made, struct diag *diag);
 /* Removes the socket at @path if it is still the one that was @made. */

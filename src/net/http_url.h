@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where in a URL does it say which host to ask, and how is any text a part of its path? Pure. */
+/* Finds the authority and the host in a URL, and escapes text as a part of a path. Pure. */
 #pragma once
 
 #include <stdbool.h>

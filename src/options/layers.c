@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Layers: defaults, then the file, the environment, the flags, each over the one before; then what
- * only makes sense together is checked. The file's name may itself come from a flag or the
- * environment, so those two are read twice: once over scratch values, for the name (and for their
- * errors, which are nearer to the person), once in order.
+ * Layers: defaults, then the file, the environment and the flags, each overriding the one before;
+ * then rules that concern several options are checked. The file's name may itself come from a flag
+ * or the environment, so those two are read twice: once into scratch values, for the name (and to
+ * report their errors first), and once in order.
  */
 #include "options/layers.h"
 
@@ -120,7 +120,9 @@ static int load(const struct option_set *set, const struct option_args *args,
 	return r;
 }
 
-/* Ends a load that came to @r: what @values owns is *ret's now, or freed. Returns @r. */
+/*
+ * Ends a load with the result @r: moves the members of @values to *ret, or frees them. Returns @r.
+ */
 static int finish(const struct option_set *set, int r, struct option_values *values,
 		  struct option_values *ret)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program's options from all that tells it what to do. Precedence: flag > environment > file >
- * default; a list is replaced as a whole. The YAML key is the flag's path (web.listen-address →
- * web: {listen-address: …}); the environment variable is the prefix and the flag in capitals with _
- * for . and -. Without config.file the set's default file is read if it exists.
+ * A program's options from all their sources. Precedence: flag > environment > file > default; a
+ * list is replaced as a whole. The YAML key is the flag's path (web.listen-address → web:
+ * {listen-address: …}); the environment variable is the prefix and the flag in capitals with _ for
+ * . and -. Without config.file the set's default file is read if it exists.
  */
 #pragma once
 
@@ -35,7 +35,7 @@ int options_load_file(const struct option_set *set, const char *path, struct opt
 /* As options_load_file, from memory; @name stands for the file in messages. */
 int options_load_text(const struct option_set *set, const char *name, const char *text, size_t len,
 		      struct option_values *ret, struct diag *diag);
-/* Harmless for what is all zero. */
+/* Does nothing to values that are all zero. */
 void options_release(const struct option_set *set, struct option_values *values);
 
 /*
@@ -45,8 +45,8 @@ void options_release(const struct option_set *set, struct option_values *values)
 void options_unreloadable_changes(const struct option_set *set, const struct option_values *old,
 				  const struct option_values *fresh, char *buf, size_t size);
 /*
- * Gives @fresh the values that @old has of all options that cannot change while running, so that a
- * reload changes only what may change. @old gets those of @fresh for them, and is to be released.
+ * Exchanges between @fresh and @old the values of all options that cannot change while running, so
+ * that a reload changes only the others. @old is to be released afterwards.
  */
 void options_keep_unreloadable(const struct option_set *set, struct option_values *old,
 			       struct option_values *fresh);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One option: what may be said, and its value as a member of some struct. A row says all about an
- * option; flag, environment variable, YAML key, help, man page, reference, sample and schema are
- * made from it.
+ * One option: its allowed values, and the member of a struct that holds its value. A row describes
+ * an option completely; flag, environment variable, YAML key, help, man page, reference, sample and
+ * schema are made from it.
  *
- * Every source of a value (flag, environment, file, default) comes through option_parse(), so that
- * they agree on what is allowed and on how a refusal reads. Text must be UTF-8 without control
+ * Values from every source (flag, environment, file, default) are parsed by option_parse(), so that
+ * the same values are allowed and errors have the same text. Text must be UTF-8 without control
  * characters: it goes into logs, YAML and terminals.
  */
 #pragma once

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The sections as one table: finding rows, spelling out what they are called, setting values. */
+/* The sections as one table: finding rows, forming their names, setting values. */
 #include "options/option_set.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
  * program, which lies somewhere in the program's own. Rows have their names in full, so that a
  * search for "web.listen-address" finds the row.
  *
- * Rows whose names begin alike stand together, over all sections, so that the YAML that is made of
+ * Rows with a common prefix are adjacent, across all sections, so that the YAML that is made from
  * them nests without repeating a key.
  */
 #pragma once
@@ -18,14 +18,14 @@
 enum option_origin { ORIGIN_DEFAULT, ORIGIN_FILE, ORIGIN_ENVIRONMENT, ORIGIN_FLAG };
 
 /*
- * How the values came about: the first member of the program's struct, and how the functions here
- * know that struct. All zero is what was released.
+ * The origin of the values. It is the first member of the program's struct, and through it the
+ * functions here refer to that struct. All zero after a release.
  */
 struct option_values {
 	/* The value of config.file: the file that was read, the default one, "" none. */
 	char *file;
 	enum option_origin *origins; /* one an option, in the set's order; NULL: all default */
-	char *warnings;              /* what was ignored and why, a line each, no final newline */
+	char *warnings;              /* ignored settings and why, a line each, no final newline */
 };
 
 struct option_section {
@@ -37,7 +37,7 @@ struct option_section {
 struct option_program {
 	const char *name;   /* "kepler" */
 	const char *prefix; /* of environment variables, "KEPLER_" */
-	/* Variables that begin so and are no options: NULL ends the list. */
+	/* Variables with that prefix that are not options: NULL ends the list. */
 	const char *const *other_variables;
 	const char *default_file;   /* read if it exists and config.file names none */
 	const char *reference_head; /* Markdown before the sections of the reference */
@@ -47,14 +47,14 @@ struct option_program {
 struct option_set {
 	const struct option_program *program;
 	/*
-	 * What a command has beside its own: these come first, and the command's struct begins with
-	 * the one that they are of. NULL: nothing.
+	 * Options that a command has in addition to its own: they come first, and the command's
+	 * struct begins with the struct that holds them. NULL: none.
 	 */
 	const struct option_set *base;
 	const struct option_section *sections;
 	size_t section_count;
 	size_t size; /* bytes of the struct, which begins with struct option_values */
-	/* What is right by itself and wrong together: 0, or -EINVAL with a diagnosis; or NULL. */
+	/* Checks rules that concern several options: 0, or -EINVAL with a diagnosis; or NULL. */
 	int (*check)(const struct option_values *values, struct diag *diag);
 };
 
@@ -67,11 +67,11 @@ const struct option *option_at(const struct option_set *set, size_t index);
 void *option_part(const struct option_set *set, size_t index, struct option_values *values);
 const void *option_part_of(const struct option_set *set, size_t index,
 			   const struct option_values *values);
-/* Have two structs of the program the same value of the option? */
+/* Do two structs of the program have the same value of the option? */
 bool option_is_same(const struct option_set *set, size_t index, const struct option_values *a,
 		    const struct option_values *b);
 
-/* Index of the option called @name, or OPTION_NONE. */
+/* Index of the option @name, or OPTION_NONE. */
 size_t option_find(const struct option_set *set, const char *name);
 /* As option_find, for a YAML path: aliases and camelCase forms of the name count too. */
 size_t option_find_key(const struct option_set *set, const char *path);

@@ -88,7 +88,7 @@ static bool wants_help(const struct command *command, int argc, char *const *arg
 	return false;
 }
 
-/* @word is no command, or a flag where the program takes none. */
+/* @word is not a command, or it is a flag and the program takes none. */
 static int refuse(const struct program *program, const char *word, FILE *err)
 {
 	static const char *const common[] = { "version", "help", "--version", "--help" };

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program as a table of commands. What every program of ours knows is here and nowhere else:
- * --help of the program and of each command, --version, and what is said of a command that does
- * not exist.
+ * A program as a table of commands. The behaviour that all our programs share is implemented here
+ * only: --help of the program and of each command, --version, and the error for an unknown command.
  */
 #pragma once
 
@@ -28,7 +27,10 @@ struct program {
 	const char *about; /* it is, for --help: lines without the last newline */
 	const struct command *commands;
 	size_t count;
-	/* What flags without a command, or no argument at all, are for; NULL: wrong use. */
+	/*
+	 * The command for flags without a command, and for no argument at all; NULL: that is a
+	 * usage error.
+	 */
 	const struct command *unnamed;
 };
 
@@ -36,7 +38,7 @@ struct program {
 
 /*
  * Runs the command that @argv names; argv[0] is the program itself. Help and version go to @out,
- * complaints to @err. Returns the exit status.
+ * errors to @err. Returns the exit status.
  */
 int program_run(const struct program *program, int argc, char *const *argv, char *const *environ_,
 		FILE *out, FILE *err);

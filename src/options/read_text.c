@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The command line: --a.b=c, --a.b c, --x and --no-x for switches, -- ends. Nothing else is taken:
- * a program that runs for months should not start with half of what was meant.
+ * The command line: --a.b=c, --a.b c, --x and --no-x for switches, -- ends. Anything else is an
+ * error: a program that runs for months should not start with half of the intended options.
  *
  * The environment: KEPLER_WEB_LISTEN_ADDRESS and so on. An unknown variable is a warning, not an
  * error: a cluster puts variables of its own into every container, among them KEPLER_SERVICE_HOST
- * and KEPLER_PORT_… for a service that is called kepler, which say nothing to us and are passed
- * over in silence.
+ * and KEPLER_PORT_… for a service named kepler, which are ignored silently.
  */
 #include "options/read_text.h"
 
@@ -107,7 +106,10 @@ int options_read_flags(const struct option_set *set, struct option_values *value
 	return 0;
 }
 
-/* Said by the cluster of a service that has the program's name, or read by others. */
+/*
+ * A variable that the cluster sets for a service with the program's name, or that another reader
+ * uses.
+ */
 static bool is_foreign(const struct option_set *set, const char *name)
 {
 	const char *rest = name + strlen(set->program->prefix);

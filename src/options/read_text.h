@@ -6,8 +6,8 @@
 #include "options/option_set.h"
 
 /*
- * Take what is said over what @values has. Messages name the flag or the variable. 0, -EINVAL or
- * -ENOMEM; some values are taken when it fails.
+ * Override values of @values. Messages name the flag or the variable. 0, -EINVAL or -ENOMEM; some
+ * values are changed even when it fails.
  */
 int options_read_flags(const struct option_set *set, struct option_values *values, int argc,
 		       char *const *argv, struct diag *diag);

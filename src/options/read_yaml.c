@@ -3,10 +3,10 @@
  * A configuration file: a small part of YAML, by libyaml's events, each of which knows its line
  * and column.
  *
- * The reader descends by the option table: a key either names an option or the beginning of one,
- * anything else ends the reading. So depth is bounded by the table, whatever a file nests. Anchors,
- * aliases, tags and further documents are refused: nothing needs them here, and they are how small
- * files become large. Every scalar is text to option_parse(), which knows the type.
+ * The reader descends by the option table: a key names an option or the beginning of one, and any
+ * other key is an error. So the table bounds the depth, however deep a file nests. Anchors,
+ * aliases, tags and further documents are refused: nothing needs them here, and small files become
+ * large through them. Every scalar is passed as text to option_parse(), which knows the type.
  */
 #include "options/read_yaml.h"
 
@@ -51,7 +51,7 @@ static int fail_at(struct reader *reader, yaml_mark_t mark, const char *key, con
 			*key ? ": " : "", why);
 }
 
-/* A tab where a line's indentation is: libyaml's words for it help nobody. */
+/* Detects a tab in the indentation, because libyaml's message for it is of no help. */
 static bool line_starts_with_tab(const struct reader *reader, size_t line)
 {
 	const char *at = reader->text, *end = reader->text + reader->len;
@@ -113,8 +113,8 @@ static const char *anchor_or_tag(const yaml_event_t *event)
 }
 
 /*
- * The next event, which begins a node (or ends a collection); refuses what a node may not carry
- * here.
+ * Reads the next event, which begins a node (or ends a collection); refuses anchors, tags and
+ * aliases.
  */
 static int next_node(struct reader *reader, const char *path)
 {

@@ -2,8 +2,8 @@
 /*
  * The table as text for people: --help, the OPTIONS section of the man page (scdoc), the reference
  * and, as YAML, `config show` (what is in force and where it came from) and the sample file (every
- * option, commented out, at its default). Both nest by the names' dots; rows that begin alike stand
- * together in the table. Tests compare committed copies with what this makes.
+ * option, commented out, at its default). Both nest by the dots in the names; rows with a common
+ * prefix are adjacent in the table. Tests compare the committed copies with this output.
  */
 #include "options/render.h"
 
@@ -193,7 +193,7 @@ static void open_sections(struct strbuf *out, const char *lead, const char *last
 	}
 }
 
-/* Words that other readers of YAML take for something else than text. */
+/* Words that other YAML parsers do not read as text. */
 static bool wants_quotes(const char *text)
 {
 	static const char *const words[] = { "on", "off", "yes", "no", "true", "false", "null" };

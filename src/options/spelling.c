@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Why it exists: whoever mistypes a key deserves to be told the right one. The words are short, so
- * the plain quadratic recurrence (Boytsov 2011, "optimal string alignment") on three rows is
- * enough.
+ * An error for a mistyped key should name the right one. The words are short, so the plain
+ * quadratic recurrence (Boytsov 2011, "optimal string alignment") on three rows is enough.
  */
 #include "options/spelling.h"
 

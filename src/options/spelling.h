@@ -17,7 +17,7 @@ size_t spelling_distance(const char *a, const char *b);
  */
 size_t spelling_tolerance(const char *text);
 
-/* The nearest of several words to a text, as far as any is near enough to be meant. */
+/* The nearest of several words to a text, if any is near enough to be meant. */
 struct spelling_nearest {
 	const char *text;
 	size_t distance;  /* less than this is nearer */

@@ -2,13 +2,13 @@
 /*
  * Lists, in tables: calls that are allowed as they are, calls that are allowed with certain
  * arguments, and calls that only an intruder makes. x86-64 and arm64 lack some of each other's
- * calls; libseccomp knows which names an architecture has and the rest are passed over. clone3's
- * flags are in memory, where a filter cannot look: it answers ENOSYS, and libc takes clone.
+ * calls; libseccomp knows which names an architecture has, and the others are skipped. clone3's
+ * flags are in memory, where a filter cannot read them: it returns ENOSYS, and libc uses clone.
  *
- * What is in none of them is denied by SECCOMP_RET_TRAP: the kernel sends the thread SIGSYS, whose
- * handler counts the call and answers it. SECCOMP_RET_ERRNO would be silent; SECCOMP_RET_LOG makes
- * the call; SECCOMP_RET_USER_NOTIF wants a supervisor, under the filter itself. None of
- * them costs anything where no call is denied.
+ * Calls that are in none of them are denied by SECCOMP_RET_TRAP: the kernel sends the thread
+ * SIGSYS, and the handler counts the call and sets its result. SECCOMP_RET_ERRNO would be silent;
+ * SECCOMP_RET_LOG makes the call; SECCOMP_RET_USER_NOTIF needs a supervisor, which would be under
+ * the filter itself. None of them costs anything where no call is denied.
  */
 #include "service/confine.h"
 
@@ -118,7 +118,7 @@ static const char *const allowed[] = {
 	"munmap",
 	"mremap",
 	"madvise",
-	/* threads, time, who am I */
+	/* threads, time, own ids */
 	"futex",
 	"set_robust_list",
 	"rseq",
@@ -181,13 +181,15 @@ static const struct call_rule bpf_rules[] = {
 static const char *const handle_calls[] = { "open_by_handle_at" };
 
 static const struct call_rule rules[] = {
-	/* is it a terminal, how big is it; MHD makes its sockets non-blocking */
+	/* whether it is a terminal, and its size; MHD makes its sockets non-blocking */
 	{ "ioctl", SCMP_A1_32(SCMP_CMP_EQ, TCGETS) },
 	{ "ioctl", SCMP_A1_32(SCMP_CMP_EQ, IOCTL_TCGETS2) },
 	{ "ioctl", SCMP_A1_32(SCMP_CMP_EQ, TIOCGWINSZ) },
 	{ "ioctl", SCMP_A1_32(SCMP_CMP_EQ, FIONBIO) },
 	{ "ioctl", SCMP_A1_32(SCMP_CMP_EQ, FIONREAD) },
-	/* what of an answer a peer has not read yet; the zone of an address, "fe80::1%eth0" */
+	/*
+	 * bytes of an answer that a peer has not read yet; the zone of an address, "fe80::1%eth0"
+	 */
 	{ "ioctl", SCMP_A1_32(SCMP_CMP_EQ, SIOCOUTQ) },
 	{ "ioctl", SCMP_A1_32(SCMP_CMP_EQ, SIOCGIFINDEX) },
 	{ "ioctl", SCMP_A1_32(SCMP_CMP_EQ, SIOCGIFNAME) },
@@ -221,8 +223,8 @@ static const char *const client_calls[] = {
 };
 
 /*
- * What nothing here ever calls, and an intruder first: to run a program, to reach into other
- * processes, to change mounts, namespaces or the kernel. The process ends.
+ * Calls that this program never makes and an intruder makes first: to run a program, to access
+ * other processes, to change mounts, namespaces or the kernel. They end the process.
  */
 static const char *const deadly[] = {
 	"execve",
@@ -275,7 +277,10 @@ static const struct call_rule deadly_rules[] = {
 	{ "clone", SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_NEWUSER, CLONE_NEWUSER) },
 };
 
-/* Code that was not in the program: modules of libc bring theirs, hence without NEED_CLIENTS. */
+/*
+ * Executable memory that is not part of the program. libc loads modules with NEED_CLIENTS, so these
+ * are denied only without it.
+ */
 static const struct call_rule executable_memory[] = {
 	{ "mmap", SCMP_A2_32(SCMP_CMP_MASKED_EQ, PROT_EXEC, PROT_EXEC) },
 	{ "mprotect", SCMP_A2_32(SCMP_CMP_MASKED_EQ, PROT_EXEC, PROT_EXEC) },

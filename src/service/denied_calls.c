@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The handler runs on whatever thread made the call, anywhere: it touches numbers in static memory,
- * atomically, and the registers that it was given. denied_calls_tell() looks names up later.
+ * The handler runs on the thread that made the call, at any point: it only changes numbers in
+ * static memory, atomically, and the registers that it was given. denied_calls_tell() looks names
+ * up later.
  */
 #include "service/denied_calls.h"
 
@@ -36,7 +37,7 @@ static struct denied_call calls[CALLS_MAX];
 static uint64_t total, total_told;
 static int last_known = CALLS_MAX;
 
-/* Arguments that say what of many things a call was to do. */
+/* The arguments that select the operation of a call. */
 static const struct {
 	const char *name;
 	unsigned argument;
@@ -75,7 +76,7 @@ static void answer(int signal_number, siginfo_t *info, void *data)
 
 	(void)signal_number;
 	if (info->si_code != SYS_SECCOMP)
-		return; /* it was sent: no call waits for an answer */
+		return; /* the signal was sent by a process: no call waits for a result */
 	if (__atomic_fetch_add(&call->count, 1, __ATOMIC_RELAXED) == 0)
 		get_arguments(context, call->arguments);
 	(void)__atomic_fetch_add(&total, 1, __ATOMIC_RELEASE);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * System calls that the filter (service/confine.h) answers in the kernel's place: counted by
- * number, and each told once, by name.
+ * System calls that the filter (service/confine.h) denies: they are counted by number, and each is
+ * logged once, by name.
  *
  * The filter sends the thread SIGSYS instead of making the call. The handler counts it and writes
  * what the call returns: -ENOSYS for a number beyond those that libseccomp knows, as an older
- * kernel would, so that a newer libc takes the way that it has for one; else -EPERM.
+ * kernel would return, so that a newer libc uses its fallback; else -EPERM.
  */
 #pragma once
 

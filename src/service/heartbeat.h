@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Does the loop still turn? The loop writes when it last did, other threads read it.
+ * Is the loop still running? The loop records when it last turned, and other threads read that.
  *
  * The limit is --monitor.hang-limit, and never less than three intervals: the loop turns at least
  * once an interval, and on a starved machine an interval's work may take as long as the interval.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Landlock knows what is allowed, not what is forbidden: all of the root's folders but the private
- * ones are allowed to be read. libc has no functions for its three calls.
+ * A Landlock rule allows and cannot forbid: so all directories of the root except the private ones
+ * get a rule that allows reading. libc has no functions for its three calls.
  *
- * Folders are opened without O_DIRECTORY, which would have automounters mount what lies there. To a
- * rule of a folder for a file the kernel says EINVAL, and EBADFD for what lies in no file system,
- * as memory files do.
+ * Directories are opened without O_DIRECTORY, which would trigger automounters. For a directory
+ * rule on a file the kernel returns EINVAL, and EBADFD for a file that is in no file system, such
+ * as a memory file.
  */
 #include "service/landlock.h"
 
@@ -48,14 +48,17 @@ int landlock_abi(void)
 	return abi < 0 ? 0 : (int)abi;
 }
 
-/* The rules as far as they are, and what says of each path whether it may be touched. */
+/* The rules made so far, and the function that decides for each path whether it may be touched. */
 struct rules {
 	int fd;
 	landlock_ask_fn *ask;
 	void *userdata;
 };
 
-/* 1, also where @path must not be touched; 0 where it is no folder or not there; or -errno. */
+/*
+ * 1, also where @path must not be touched; 0 where it is not a directory or does not exist; or
+ * -errno.
+ */
 static int allow(const struct rules *rules, const char *path, uint64_t access)
 {
 	struct landlock_path_beneath_attr rule = { .allowed_access = access };
@@ -101,7 +104,9 @@ static int allow_reading(const struct rules *rules)
 	return r;
 }
 
-/* @path, if it is a folder, else the one that it lies in, or would; never the root. */
+/*
+ * Allows @path if it is a directory, else the directory that contains it, or would; never the root.
+ */
 static int allow_folder_of(const struct rules *rules, const char *path)
 {
 	char folder[PATH_MAX];
@@ -119,7 +124,7 @@ static int allow_folder_of(const struct rules *rules, const char *path)
 	return r;
 }
 
-/* Where links lead, too. */
+/* Allows the targets of links, too. */
 static int allow_use(const struct rules *rules, const char *path)
 {
 	int r = allow_folder_of(rules, path);

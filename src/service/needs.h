@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the parts of a program want from the kernel and from the service manager that starts it.
+ * What the parts of a program need from the kernel and from the service manager that starts it.
  *
- * Each part says its needs as bits; the bits of all parts that are configured, or-ed, decide what
- * the program keeps after its start: capabilities (service/privileges.h) and system calls
- * (service/confine.h). They also decide what the program has to be given: needs_write_unit()
+ * Each part states its needs as bits; the bits of all configured parts, or-ed, decide what the
+ * program keeps after its start: capabilities (service/privileges.h) and system calls
+ * (service/confine.h). They also decide what the program has to be granted: needs_write_unit()
  * writes that as a drop-in of a systemd unit, and the shipped unit and manifests grant the sum of
  * all rows.
  */

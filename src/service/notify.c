@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * sd_notify(3) without libsystemd: one connected datagram socket. The watchdog is fed by the loop
- * that measures, so a loop that hangs is what the manager sees.
+ * sd_notify(3) without libsystemd: one connected datagram socket. The measuring loop sends the
+ * watchdog messages, so the manager detects a loop that hangs.
  */
 #include "service/notify.h"
 
@@ -97,7 +97,7 @@ static void send_text(struct notify *notify, const char *text)
 	if (!notify)
 		return;
 	sent = send(notify->fd, text, strlen(text), MSG_NOSIGNAL | MSG_DONTWAIT);
-	(void)sent; /* a manager that does not listen is its own loss */
+	(void)sent; /* a manager that does not listen misses the message */
 }
 
 /* "KEY=1" with the status; its line ends would begin other keys. */

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Telling the service manager how it goes: sd_notify(3)'s protocol, datagrams of KEY=VALUE lines to
+ * Reports state to the service manager: sd_notify(3)'s protocol, datagrams of KEY=VALUE lines to
  * $NOTIFY_SOCKET.
  *
  * The socket is connected once, at notify_open(), so that it works after the process is confined.
- * Sending never waits and never fails the program: a manager that does not listen is its own loss.
- * All functions take NULL.
+ * Sending never waits, and its errors are ignored. All functions take NULL.
  */
 #pragma once
 
@@ -15,7 +14,7 @@ struct notify;
 
 /*
  * Connects to $NOTIFY_SOCKET (a path, or "@name" for an abstract one) and reads WATCHDOG_USEC and
- * WATCHDOG_PID. NULL when none wants to be told or memory ran out.
+ * WATCHDOG_PID. NULL when there is no manager or memory ran out.
  */
 struct notify *notify_open(void);
 /* As notify_open(), from values instead of the environment; each may be NULL. */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Least privilege, by libcap-ng. Whether running a loaded program wants CAP_BPF is asked of the
- * kernel, not of its version: without the capability, a bpf() on no descriptor answers EPERM where
- * it is wanted and EBADF where it is not (the line between them, commit c8644cd0efe7 of 5.19, is
- * backported here and there).
+ * Least privilege, by libcap-ng. Whether running a loaded program needs CAP_BPF is tested, not
+ * derived from the kernel's version: without the capability, bpf() with an invalid descriptor fails
+ * with EPERM where it is needed and with EBADF where it is not (the change, commit c8644cd0efe7 of
+ * 5.19, was backported to some kernels).
  */
 #include "service/privileges.h"
 
@@ -31,7 +31,7 @@ void privileges_read(struct privilege_state *ret)
 {
 	struct rlimit memlock = { 0 };
 
-	(void)capng_get_caps_process(); /* on failure: nothing is held, which is safe to say */
+	(void)capng_get_caps_process(); /* on failure none counts as held */
 	(void)getrlimit(RLIMIT_MEMLOCK, &memlock);
 	*ret = (struct privilege_state){
 		.root = geteuid() == 0,
@@ -158,7 +158,7 @@ static bool holds_only(uint64_t bits)
 	return true;
 }
 
-/* Of what @needs keep, that which this process holds and this kernel wants. */
+/* The capabilities that @needs keep, that this process holds and that this kernel requires. */
 static uint64_t capabilities_to_keep(unsigned needs)
 {
 	const uint64_t wanted = needs_kept_capabilities(needs);
@@ -177,7 +177,9 @@ static void forbid_inspection(void)
 {
 	const struct rlimit none = { 0, 0 };
 
-	/* Neither can fail with these arguments, and neither is worth not measuring for. */
+	/*
+	 * Neither can fail with these arguments, and a failure would be no reason not to measure.
+	 */
 	(void)setrlimit(RLIMIT_CORE, &none);
 #if !defined(__SANITIZE_ADDRESS__) /* the leak checker traces its own process */
 	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
@@ -188,12 +190,12 @@ int privileges_drop(unsigned needs, struct diag *diag)
 {
 	uint64_t kept;
 
-	(void)capng_get_caps_process(); /* on failure: nothing is held, and nothing kept */
+	(void)capng_get_caps_process(); /* on failure none is held and none kept */
 	kept = capabilities_to_keep(needs);
 	capng_clear(CAPNG_SELECT_ALL);
 	if (keep_capabilities(kept) < 0)
 		return diag_set(diag, -EINVAL, "libcap-ng refuses the capabilities to keep");
-	(void)capng_apply(CAPNG_SELECT_BOUNDS); /* wants CAP_SETPCAP, which a service lacks */
+	(void)capng_apply(CAPNG_SELECT_BOUNDS); /* needs CAP_SETPCAP, which a service lacks */
 	if (capng_apply(CAPNG_SELECT_CAPS) < 0)
 		return diag_set(diag, -EPERM, "capabilities cannot be given up");
 	(void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); /* gone with inheritable */

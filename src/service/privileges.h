@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the program may do, before and after its start; needs.h says what its parts want.
+ * What the program may do, before and after its start; needs.h says what its parts need.
  *
  *   load and attach BPF programs    CAP_BPF + CAP_PERFMON; before 5.11 also LimitMEMLOCK=infinity
  *   run them, read maps, iterators  nothing from 5.19 on; before, CAP_BPF where
@@ -18,7 +18,7 @@
 #include "base/diag.h"
 #include "service/needs.h"
 
-/* What the process may do, as facts: privileges_read() asks the kernel, a test makes them up. */
+/* What the process may do, as facts: privileges_read() asks the kernel, a test invents them. */
 struct privilege_state {
 	bool root; /* effective uid 0 */
 	bool cap_bpf, cap_perfmon, cap_dac_read_search, cap_dac_override, cap_sys_resource;
@@ -27,7 +27,7 @@ struct privilege_state {
 	bool memlock_unlimited;
 };
 
-/* Static texts, each a full sentence without its end. */
+/* Static texts, each a full sentence without the full stop. */
 struct privilege_gap {
 	const char *missing;     /* "CAP_BPF" */
 	const char *consequence; /* what does not work without */
@@ -41,18 +41,18 @@ void privileges_read(struct privilege_state *ret);
 size_t privileges_missing(const struct privilege_state *state, unsigned needs,
 			  struct privilege_gap gaps[PRIVILEGE_GAPS_MAX]);
 /*
- * Why this process was denied @need: the gap, or without one (missing is NULL) what else it may be.
- * Static texts.
+ * Why this process was denied @need: the gap, or, if there is none (missing is NULL), other
+ * possible causes. Static texts.
  */
 struct privilege_gap privileges_denied(enum need need);
 /* As privileges_missing() for this process now. */
 size_t privileges_check(unsigned needs, struct privilege_gap gaps[PRIVILEGE_GAPS_MAX]);
 
 /*
- * Gives up for good all but what @needs keep after the start: effective and permitted hold exactly
- * that, inheritable and ambient nothing, the bounding set that too where CAP_SETPCAP allows it
- * (systemd's CapabilityBoundingSet= does it otherwise). Sets no_new_privs, and forbids core files
- * and tracing by others of the same user.
+ * Gives up for good all capabilities except those that @needs keep after the start: effective and
+ * permitted hold exactly that, inheritable and ambient nothing, the bounding set that too where
+ * CAP_SETPCAP allows it (systemd's CapabilityBoundingSet= does it otherwise). Sets no_new_privs,
+ * and forbids core files and tracing by others of the same user.
  *
  * Works on the calling thread, from which later threads inherit: call it before any are started. 0,
  * or -errno with a diagnosis when the process still holds more.
@@ -60,9 +60,9 @@ size_t privileges_check(unsigned needs, struct privilege_gap gaps[PRIVILEGE_GAPS
 int privileges_drop(unsigned needs, struct diag *diag);
 
 /*
- * Calls @call on a thread that holds no capability and can gain none, and so do the threads that it
- * starts: what talks to a network needs none. Returns when it has; 0 or -errno when there can be no
- * thread.
+ * Calls @call on a thread that holds no capability and can gain none; the same is true for threads
+ * that it starts. Code that talks to a network needs none. Returns when @call has; 0, or -errno
+ * when no thread can be created.
  */
 int privileges_call_without(void (*call)(void *), void *userdata);
 /* Gives up all capabilities of the calling thread: struct offload_options, start_thread. */

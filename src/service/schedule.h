@@ -2,8 +2,8 @@
 /*
  * When is the next interval due? Pure: times are given.
  *
- * Intervals are due at start + n × interval. One that is late is run at once; those wholly missed
- * are counted, never made up. All times are CLOCK_MONOTONIC.
+ * Intervals are due at start + n × interval. An interval that is late is run at once; missed ones
+ * are counted and not made up. All times are CLOCK_MONOTONIC.
  */
 #pragma once
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Signals while the program starts. The main thread reads them in its loop, which a start that
- * hangs, in a file of /proc or /sys, never comes to: a thread takes them meanwhile, and ends a
- * program that is to stop and does not come to the end of its start either.
+ * Signals while the program starts. The main thread reads them in its loop, which is never reached
+ * if the start hangs in a file of /proc or /sys. So a thread takes them during the start, and ends
+ * the program if it is to stop and the start does not end.
  *
- * It looks ten times a second, and is gone when the start is over.
+ * It checks ten times a second, and ends when the start is over.
  */
 #pragma once
 
@@ -30,5 +30,5 @@ struct start_watch {
  */
 int start_watch_begin(struct start_watch *watch, int signal_fd, uint64_t patience_ns,
 		      void (*give_up)(void));
-/* Returns what came meanwhile, enum signal_wish, which is the caller's to act on. */
+/* Returns the signals that came meanwhile, enum signal_wish, for the caller to act on. */
 unsigned start_watch_end(struct start_watch *watch);

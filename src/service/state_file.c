@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Written by temporary file, fsync and rename (base/file.h); read with the suspicion that something
- * else wrote it. The check sum is looked at before anything else is, so a cut or flipped byte
- * anywhere gives "ignored", never a value.
+ * Written by temporary file, fsync and rename (base/file.h); read as untrusted input. The check sum
+ * is verified first, so a cut or flipped byte anywhere means that the file is ignored, and never
+ * gives a wrong value.
  */
 #include "service/state_file.h"
 
@@ -108,7 +108,7 @@ static void format_trailer(char *buf, size_t size, const char *text, size_t len)
 	(void)snprintf(buf, size, TRAILER "%08x\n", checksum(text, len));
 }
 
-/* Length of what the trailer vouches for, or 0. */
+/* Length of the part that the check sum covers, or 0. */
 static size_t checked_len(const char *text, size_t len)
 {
 	char trailer[TRAILER_LEN + 1];

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is worth keeping over a restart, as a small text file in the state directory: a line for
- * each zone.
+ * State that survives a restart, as a small text file in the state directory: a line for each zone.
  *
  *     kepler-state 1 MACHINE
  *     ZONE LINE…
  *     crc32 0a1b2c3d
  *
- * The last line is the CRC-32 of all bytes before it, so that half a file is told from a whole one.
- * A file that is broken, of another version or of another machine is nothing worse than no file. It
+ * The last line is the CRC-32 of all bytes before it, so that an incomplete file is detected. A
+ * file that is broken, of another version or of another machine is treated like a missing one. It
  * is replaced atomically.
  */
 #pragma once
@@ -36,9 +35,9 @@ struct state {
 };
 
 /*
- * A key that stays while the machine stays what it is, over boots: hashed from MACHINE_ID_PATH
- * (/etc/machine-id, which is confidential and so not shown) and @facts, such as the CPU's model.
- * Without the file, from the facts alone.
+ * A key that stays the same over boots while the machine does not change: hashed from
+ * MACHINE_ID_PATH (/etc/machine-id, which is confidential and so not shown) and @facts, such as the
+ * CPU's model. Without the file, from the facts alone.
  */
 void state_machine_key(const char *machine_id_path, const char *facts, char key[STATE_MACHINE_MAX]);
 
@@ -47,14 +46,14 @@ const char *state_find(const struct state *state, const char *key);
 /* 0; -EINVAL for a key or line that the file cannot hold; -ENOSPC. Replaces what was there. */
 int state_put(struct state *state, const char *key, const char *line);
 
-/* -EINVAL with why the text is not taken; *ret is written only on success. */
+/* -EINVAL with the reason why the text is refused; *ret is written only on success. */
 int state_parse(const char *text, size_t len, const char *machine, struct state *ret,
 		struct diag *diag);
 void state_format(const struct state *state, const char *machine, struct strbuf *out);
 
 /*
- * 0, -ENOENT when there is none, another -errno with why it is ignored. *ret is written only on
- * success.
+ * 0, -ENOENT when there is none, another -errno with the reason why it is ignored. *ret is written
+ * only on success.
  */
 int state_load(const char *dir, const char *machine, struct state *ret, struct diag *diag);
 /*
