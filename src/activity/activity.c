@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Chooses the reader: BPF where the kernel lets us, else /proc; and hands each call on to it. What
- * a pass tells is compared with the machine's own account here, whichever reader tells it.
+ * Chooses the reader, BPF where the kernel allows it, else /proc, and passes each call to it. The
+ * samples of a pass are compared with the machine's own account here, for both readers.
  */
 #include "activity/activity.h"
 
@@ -50,7 +50,7 @@ int activity_open(const struct activity_options *options, struct activity_reader
 		(void)snprintf(reader->why_not_bpf, sizeof(reader->why_not_bpf), "%s", why);
 	}
 	if (machine_clock_open(complete.procfs, &reader->clock) < 0)
-		reader->clock = NULL; /* what is not seen stays unknown, and is said to */
+		reader->clock = NULL; /* unseen time stays unknown, and is reported as such */
 	unseen_time_init(&reader->unseen_time, kernel_tick_ns());
 	reader->own_pid_namespace = pid_namespace_is_own();
 	*ret = reader;
@@ -66,8 +66,8 @@ void activity_close(struct activity_reader *reader)
 }
 
 /*
- * What runs between the two readings must not look unseen, and on a busy machine that may be long:
- * the account is read before the pass, and only where it begins after it.
+ * Work between the two readings must not look unseen, and on a busy machine they may be far apart:
+ * so the account is read before the pass, and after it only for the first one.
  */
 int activity_read(struct activity_reader *reader, struct activity *activity)
 {
@@ -75,7 +75,9 @@ int activity_read(struct activity_reader *reader, struct activity *activity)
 	bool has_account = reader->clock && machine_clock_read(reader->clock, &now) == 0;
 	int r = reader->ops->read(reader, activity);
 
-	/* What a failed pass did not tell comes with the next, and is compared there. */
+	/*
+	 * Work that a failed pass did not report comes with the next pass, and is compared there.
+	 */
 	if (r < 0 || !has_account)
 		return r;
 	if (!reader->unseen_time.has_last && machine_clock_read(reader->clock, &now) < 0)

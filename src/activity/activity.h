@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who used the node, and how much? One interface, two readers: BPF (exact, sees everything) and
- * procfs (the fallback).
+ * The CPU time that each process used on the node. One interface, two readers: BPF (exact, sees
+ * everything) and procfs (the fallback).
  *
- * A pass gives one sample for each process that ran since the last pass, and none for those that
- * did not: cost follows what ran. Work of threads that ended, living process or not, is in its
- * process's sample, exactly once, even when the kernel tells of it an interval later. Work that
- * cannot be named is in `dropped_ns`, and what the machine ran beyond all that in `unseen_ns`:
- * counted, never silently lost.
+ * A pass gives one sample for each process that ran since the last pass, and none for the others:
+ * the cost depends on the processes that ran. Work of threads that ended is in the sample of their
+ * process, whether it lives or not, exactly once, even when the kernel reports it an interval
+ * later. Work without a known process is in `dropped_ns`, and all other work of the machine in
+ * `unseen_ns`: it is counted, and never silently lost.
  *
- * Where there are several sockets, each sample says on which of them its time was run, by the CPU
- * that a thread was on when it was looked at: exact for what stays in a socket, and otherwise as
- * good as a look at each interval's end. procfs tells the CPU of a process's first thread alone,
- * which is no account of the others: its reader does not tell sockets apart.
+ * Where there are several sockets, each sample has its time per socket, by the CPU of a thread at
+ * the time of the pass: this is exact for a thread that stays in a socket, and otherwise a sample
+ * at the end of each interval. procfs shows the CPU of the first thread of a process only, so its
+ * reader does not distinguish sockets.
  */
 #pragma once
 
@@ -35,13 +35,14 @@ struct process_key {
 enum activity_flag {
 	ACTIVITY_KTHREAD = 1 << 0,
 	/*
-	 * The process is gone: its last sample. A thread whose end the kernel tells of later brings
-	 * the remainder in one more, with the same key and flag; the key is never used again.
+	 * The process is gone: its last sample. If the kernel reports the end of a thread later,
+	 * the remainder comes in one more sample with the same key and flag; the key is never used
+	 * again.
 	 */
 	ACTIVITY_ENDED = 1 << 1,
 	/*
-	 * Of a living process whose name is like a hypervisor's: its executable was looked at, and
-	 * is one. The procfs reader does not look.
+	 * A living process has a name like a hypervisor's, and its executable was checked and is
+	 * one. The procfs reader does not check.
 	 */
 	ACTIVITY_EXE_READ = 1 << 2,
 	ACTIVITY_HYPERVISOR = 1 << 3,
@@ -51,7 +52,7 @@ struct activity_sample {
 	struct process_key key;
 	uint64_t cpu_ns;     /* run time since the last pass, all threads */
 	uint64_t cgroup_id;  /* in the hierarchy of activity_info; 0 unknown (procfs reader) */
-	uint64_t cgroup_set; /* opaque: another one when it moved in any hierarchy; 0 unknown */
+	uint64_t cgroup_set; /* opaque: changes when it moved in any hierarchy; 0 unknown */
 	uint32_t cpu;        /* where it ran last; UINT32_MAX: not known of all of cpu_ns */
 	uint32_t flags;      /* enum activity_flag */
 	char comm[COMM_MAX]; /* raw bytes, terminated */
@@ -70,16 +71,16 @@ struct activity {
 	const struct activity_sample *samples;
 	size_t count;
 	/*
-	 * [count][sockets], of each sample's cpu_ns what was run in each socket; what is missing to
-	 * the sum was run on a CPU whose socket is not known. NULL: sockets are not told apart.
+	 * [count][sockets], the part of each sample's cpu_ns that was run in each socket; the rest
+	 * was run on CPUs with an unknown socket. NULL: sockets are not distinguished.
 	 */
 	const uint64_t *socket_ns;
 	uint32_t sockets;    /* places in struct cpu_sockets */
-	uint64_t busy_ns;    /* what all ran, the idle task did not: the sum of all that follows */
-	uint64_t dropped_ns; /* run time that no process can be named for */
+	uint64_t busy_ns;    /* time of all tasks but the idle task: the sum of all that follows */
+	uint64_t dropped_ns; /* run time without a known process */
 	uint64_t unseen_ns;  /* run time that the reader did not see, but the machine counts */
-	uint64_t coming_ns;  /* not in busy_ns: known to have been run, and told by a later pass */
-	uint32_t coming_threads; /* of such whose run time lacks up to a tick */
+	uint64_t coming_ns;  /* not in busy_ns: known run time that a later pass reports */
+	uint32_t coming_threads; /* threads of coming_ns, each of which may lack up to a tick */
 	uint32_t cpus;           /* online; 0 unknown */
 	const struct dropped_cgroup *dropped_cgroups; /* not in dropped_ns, but in busy_ns */
 	size_t dropped_cgroup_count;
@@ -87,8 +88,8 @@ struct activity {
 
 /* The machine's own account of its CPU time, see machine_time.h. */
 enum machine_account {
-	MACHINE_ACCOUNT_MISSING, /* cannot be read: what is unseen stays unknown */
-	MACHINE_ACCOUNT_STATIC,  /* stands still: made up, likewise */
+	MACHINE_ACCOUNT_MISSING, /* cannot be read: unseen time stays unknown */
+	MACHINE_ACCOUNT_STATIC,  /* does not change, so it is not real: likewise */
 	MACHINE_ACCOUNT_GOOD,
 };
 
@@ -103,19 +104,19 @@ struct activity_info {
 	uint64_t tasks_walked; /* last pass: threads looked at in the kernel */
 	uint64_t tasks_sent;   /* last pass: threads that had run */
 	uint64_t threads_known;
-	uint64_t cgroups_missed; /* cumulative: new cgroups that could not be told of */
-	uint64_t overflows;      /* times that a thread or process found no room in a table */
+	uint64_t cgroups_missed; /* cumulative: new cgroups that could not be reported */
+	uint64_t overflows;      /* times that a thread or process did not fit into a table */
 	uint64_t bpf_run_ns;     /* own CPU time inside the last pass's kernel program */
-	uint32_t unseen;         /* processes that /proc shows and passes do not, see unseen.h */
+	uint32_t unseen;         /* processes in /proc that passes do not report, see unseen.h */
 	uint32_t unseen_pid;     /* the first of them */
 	uint64_t unseen_cpu_ns;  /* cumulative */
 	uint64_t unseen_ns;      /* cumulative, of all passes: activity.unseen_ns */
-	bool sees_part;          /* of the machine's processes: others are hidden from the reader */
+	bool sees_part;          /* some of the machine's processes are hidden from the reader */
 	enum machine_account account;
 	bool own_pid_namespace; /* so /proc is not the machine's */
-	unsigned int refused;   /* BPF programs that this kernel should take and does not */
+	unsigned int refused;   /* BPF programs that this kernel should accept and refuses */
 	char refused_text[ACTIVITY_WHY_MAX]; /* which, why, and what that costs */
-	char why_not_bpf[ACTIVITY_WHY_MAX];  /* with procfs: what refused, and what would help */
+	char why_not_bpf[ACTIVITY_WHY_MAX];  /* with procfs: why BPF was refused, and the remedy */
 };
 
 struct activity_reader;
@@ -124,12 +125,12 @@ struct activity_options {
 	const char *procfs; /* "/proc" */
 	bool allow_bpf;
 	bool allow_walk;               /* false: force iter/task, for tests */
-	const char *cgroup_controller; /* whose cgroup ids are wanted: "" v2; of v1 "pids", … */
+	const char *cgroup_controller; /* hierarchy of the cgroup ids: "" v2; of v1 "pids", … */
 	uint32_t end_buffer_bytes;     /* ring of end records; power of two pages; 0: default */
 	uint32_t max_processes;        /* limit of every table, default 65,536 */
-	/* Borrowed, may change between passes; NULL: not told apart. */
+	/* Borrowed, may change between passes; NULL: sockets are not distinguished. */
 	const struct cpu_sockets *sockets;
-	const char *spoil_program; /* for tests: made such that the kernel refuses it; or NULL */
+	const char *spoil_program; /* for tests: changed so that the kernel refuses it; or NULL */
 };
 
 /*
@@ -145,22 +146,23 @@ void activity_close(struct activity_reader *reader);
 int activity_read(struct activity_reader *reader, struct activity *activity);
 /*
  * A descriptor to poll for POLLIN between passes, or -1. It fires when the buffer of ends is half
- * full: activity_drain() then makes room. Needed only so that a storm of short processes within one
- * interval keeps its names.
+ * full: activity_drain() then makes room. Needed only to keep the names of a storm of short
+ * processes within one interval.
  */
 int activity_fd(const struct activity_reader *reader);
 void activity_drain(struct activity_reader *reader);
 void activity_get_info(const struct activity_reader *reader, struct activity_info *ret);
 /*
  * Calls @fn with a sample for each living process that the reader knows, whether it ran or not; its
- * cpu_ns is 0, and it lives for the call (idle.share=equal).
+ * cpu_ns is 0, and it is valid during the call (idle.share=equal).
  */
 typedef void activity_visit_fn(void *userdata, const struct activity_sample *sample);
 void activity_visit(struct activity_reader *reader, activity_visit_fn *fn, void *userdata);
 /*
- * Hands over the cgroups that were made since the last call, in the hierarchy that ids are of, with
- * their paths; @path lives for the call. Before a pass's samples are resolved, so that work in a
- * cgroup that is gone by then has an owner. A reader that does not know them hands over none.
+ * Reports the cgroups that were created since the last call, in the hierarchy of the ids, with
+ * their paths; @path is valid during the call. To be called before the samples of a pass are
+ * resolved, so that work in a cgroup that is removed by then has an owner. A reader that does not
+ * know them reports none.
  */
 typedef void activity_cgroup_fn(void *userdata, uint64_t cgroup_id, const char *path);
 void activity_visit_new_cgroups(struct activity_reader *reader, activity_cgroup_fn *fn,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The reader that knows everything: run times straight from the scheduler, and each thread's end.
+ * The complete reader: run times from the scheduler, and the end of each thread.
  *
- * A pass takes the ends that wait, then the living, in this order: a thread that ends after the
- * drain is walked or its end comes with the next pass, and no end is ever booked before a living
- * record of the same thread. Now and then a pass is full, so that nothing that went wrong once (a
- * row without its end, a clock that jumped) lasts.
+ * A pass takes the waiting ends first and then the living threads: a thread that ends after the
+ * drain is either walked or its end comes with the next pass, and no end is ever booked before a
+ * living record of the same thread. Now and then a pass is full, so that errors (a row without its
+ * end, a clock that jumped) do not last.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -75,7 +75,7 @@ static void bpf_drain_early(struct activity_reader *reader)
 	bpf_kernel_side_rearm(to_bpf_reader(reader)->side);
 }
 
-/* Returns what is lost and not told yet. */
+/* Returns run time that is lost and not reported yet. */
 static uint64_t take_lost(struct bpf_reader *self)
 {
 	struct bpf_lost lost = bpf_kernel_side_take_lost(self->side, take_lost_cgroup, self->table);
@@ -105,14 +105,19 @@ static void watch_unseen(struct bpf_reader *self, bool full, uint64_t boottime_n
 	} else if (self->passes >= self->look_due) {
 		int found = unseen_look(self->unseen, self->table, self->full_boottime_ns);
 
-		/* Exits are told for what is freed on top of a guarded process. */
+		/*
+		 * Exits are reported because of tasks that are freed on top of a guarded process.
+		 */
 		if (found == 0 && !bpf_kernel_side_sees_part(self->side))
 			bpf_kernel_side_drop_exits(self->side);
 		self->look_due = self->passes + LOOK_EVERY;
 	}
 }
 
-/* What those of a pass ran by socket, and each of the @added where it ran last. */
+/*
+ * Fills the run time by socket: of the samples of the pass, and of each of the @added at its last
+ * CPU.
+ */
 static void add_unseen_sockets(struct bpf_reader *self, struct activity *activity, size_t added)
 {
 	const struct cpu_sockets *sockets = self->sockets;
@@ -271,7 +276,7 @@ int bpf_activity_open(const struct activity_options *options, struct activity_re
 	self->sockets = options->sockets;
 	thread_table_tell_sockets(self->table, options->sockets);
 	if (unseen_open(options->procfs, &self->unseen) < 0)
-		self->unseen = NULL; /* a help to be told of, nothing that energy needs */
+		self->unseen = NULL; /* only a report, which energy does not depend on */
 	r = bpf_kernel_side_open(options, &self->side);
 	if (r < 0) {
 		bpf_refusal_inspect(r, &refusal);

@@ -4,8 +4,9 @@
  *
  * The array of records is small because every shared page is resident. A pass with more threads
  * than fit is read again, for the same interval, through the iterator, which has no limit. Where
- * that would see less, or is refused, in several walks: each hands over a slice of the threads, by
- * their addresses, so that each living thread is in one, whatever comes or goes meanwhile.
+ * the iterator would see less, or is refused, several walks are made: each reports a slice of the
+ * threads, by their addresses, so that each living thread is in exactly one, whatever starts or
+ * ends meanwhile.
  */
 #include "activity/bpf_kernel_side.h"
 
@@ -39,7 +40,7 @@ struct bpf_kernel_side {
 	struct ring_buffer *ring;
 	struct bpf_link *cgroups;
 	struct ring_buffer *cgroup_ring;
-	activity_cgroup_fn *cgroup_fn; /* only while they are handed over */
+	activity_cgroup_fn *cgroup_fn; /* only while they are reported */
 	void *cgroup_userdata;
 	uint64_t cut_paths;
 	const struct kepler_thread *records;
@@ -63,7 +64,7 @@ static int take_end(void *userdata, void *data, size_t size)
 	return 0;
 }
 
-/* A link, or NULL; what is refused is noted. */
+/* A link, or NULL; a refusal is noted. */
 static struct bpf_link *attach_part(struct bpf_kernel_side *side, enum bpf_part part)
 {
 	struct bpf_program *program = side->programs.parts[part];
@@ -97,13 +98,13 @@ static int take_cgroup(void *userdata, void *data, size_t size)
 	if (size < sizeof(*record))
 		return 0;
 	if (strnlen(record->path, sizeof(record->path)) >= sizeof(record->path) - 1)
-		side->cut_paths++; /* or nearly: its end says who owns it */
+		side->cut_paths++; /* the end of the path still shows its owner */
 	else
 		side->cgroup_fn(side->cgroup_userdata, record->cgroup_id, record->path);
 	return 0;
 }
 
-/* A feature of its own, too: without it only what is gone at once is not known. */
+/* A feature of its own, too: without it only cgroups that are removed at once are unknown. */
 static void attach_cgroups(struct bpf_kernel_side *side)
 {
 	side->cgroup_ring = ring_buffer__new(bpf_map__fd(side->skeleton->maps.new_cgroups),
@@ -285,7 +286,7 @@ static int run_iterator(struct bpf_kernel_side *side, bpf_record_fn *fn, void *u
 	}
 }
 
-/* One walk: hands over one slice of @slices. */
+/* One walk: reports one slice of @slices. */
 static int run_walk(struct bpf_kernel_side *side, uint32_t slice, uint32_t slices)
 {
 	struct kepler_pass *pass = &side->skeleton->bss->pass;
@@ -301,7 +302,7 @@ static int run_walk(struct bpf_kernel_side *side, uint32_t slice, uint32_t slice
 	return pass->sent > KEPLER_RECORDS_MAX ? -EOVERFLOW : 0;
 }
 
-/* -EOVERFLOW: a slice did not fit; the count of what was handed over says how many it had. */
+/* -EOVERFLOW: a slice did not fit; the count of reported threads says how many it had. */
 static int walk_slices(struct bpf_kernel_side *side, uint32_t slices, bpf_record_fn *fn,
 		       void *userdata)
 {
@@ -321,7 +322,7 @@ static int walk_slices(struct bpf_kernel_side *side, uint32_t slices, bpf_record
 	return 0;
 }
 
-/* As many walks as it takes; what a walk that overflowed handed over may be told again. */
+/* Makes as many walks as needed; records of a walk that overflowed may be reported again. */
 static int walk_all(struct bpf_kernel_side *side, uint64_t expected, bpf_record_fn *fn,
 		    void *userdata)
 {
@@ -359,7 +360,10 @@ int bpf_kernel_side_read(struct bpf_kernel_side *side, bool full, size_t expecte
 	struct kepler_ends *ends = &side->skeleton->bss->ends_lost;
 	int r;
 
-	/* What is born and lost while threads are read may have been read: such count as old. */
+	/*
+	 * A thread that starts and is lost while threads are read may have been read: it counts as
+	 * old.
+	 */
 	__atomic_store_n(&ends->young_after_ns, UINT64_MAX, __ATOMIC_RELAXED);
 	prepare_pass(side, full);
 	r = read_living(side, expected, fn, userdata);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Tried in turn: everything; everything but the walk, which is what kernels before 6.7 take; then
- * each program is loaded alone, and together those that were taken. So a start costs one or two
- * loads as a rule, and a program that no one expected to be refused costs itself.
+ * Sets are tried in turn: all programs; all but the walk, which kernels before 6.7 accept; then
+ * each program alone, and those that were accepted together. So a start normally costs one or two
+ * loads, and an unexpected refusal costs only the refused program.
  */
 #include "activity/bpf_programs.h"
 
@@ -39,7 +39,7 @@ static const struct part {
 			       "work in a short-lived cgroup may lack an owner" },
 };
 
-/* The way in which each part is to be loaded, or -1: not. */
+/* How each part is to be loaded; -1: not at all. */
 struct choice {
 	int way[BPF_PARTS];
 };
@@ -75,9 +75,9 @@ static int32_t controller_number(const char *name)
 
 /*
  * A kernel without the walk's kfuncs makes libbpf (1.1 to 1.5) look for them in the modules' type
- * information. To list that takes CAP_SYS_ADMIN, and a refusal fails the whole object although the
- * kfuncs are weak. libbpf looks there once only: asked beforehand for a tracepoint that no kernel
- * has, it gets its refusal here, and weak is weak again.
+ * information. Listing it needs CAP_SYS_ADMIN, and a refusal fails the whole object although the
+ * kfuncs are weak. libbpf searches there only once: a search for a tracepoint that no kernel has
+ * takes the refusal here, and weak kfuncs then work.
  */
 static void spend_module_search(struct kepler_bpf *skeleton)
 {
@@ -134,13 +134,13 @@ static int load(const struct activity_options *options, const struct choice *cho
 	return 0;
 }
 
-/* No other set of programs would be let in. */
+/* No other set of programs would be accepted. */
 static bool is_hopeless(int err)
 {
 	return err == -EPERM || err == -ENOMEM || err == -ESRCH || err == -ENOSYS;
 }
 
-/* Whether the kernel takes this program of a part. 0 or -errno. */
+/* Whether the kernel accepts this program of a part. 0 or -errno. */
 static int try_alone(const struct activity_options *options, int part, int way)
 {
 	struct choice choice;
@@ -155,7 +155,9 @@ static int try_alone(const struct activity_options *options, int part, int way)
 	return r;
 }
 
-/* Leaves in @choice what the kernel takes; the others' errors in @refused. */
+/*
+ * Leaves in @choice the programs that the kernel accepts, and in @refused the errors of the others.
+ */
 static void try_each(const struct activity_options *options, struct choice *choice,
 		     int refused[BPF_PARTS])
 {
@@ -217,7 +219,7 @@ int bpf_programs_load(const struct activity_options *options, bool iterate,
 	r = load_best(options, &choice, &programs);
 	if (r < 0)
 		return r;
-	/* Nothing writes there but the walk: not even what gets hold of the map. From 5.2. */
+	/* Only the walk may write there, even if another process gets hold of the map. From 5.2. */
 	(void)bpf_map_freeze(bpf_map__fd(programs.skeleton->maps.records));
 	for (int part = 0; part < BPF_PARTS; part++) {
 		if (choice.way[part] >= 0)
@@ -235,7 +237,7 @@ void bpf_programs_refuse(struct bpf_programs *programs, enum bpf_part part, int 
 	programs->refused[part] = err;
 }
 
-/* The walk is new: that it is refused says nothing of an older kernel. */
+/* The walk is new: on an older kernel its refusal is expected. */
 static bool is_expected(enum bpf_part part)
 {
 	return part == BPF_PART_WALK &&

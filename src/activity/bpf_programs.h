@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which of the object's programs are loaded. libbpf loads all of an object or nothing, and kernels
- * refuse single programs: what one lacks must not cost the others.
+ * Decides which of the object's programs are loaded. libbpf loads all of an object or nothing, and
+ * kernels refuse single programs: a refused program must not cost the others.
  */
 #pragma once
 
@@ -18,7 +18,7 @@ enum bpf_part {
 	BPF_PART_WALK,    /* threads, of the whole machine, from 6.7 */
 	BPF_PART_ITERATE, /* threads, of the reader's pid namespace, from 5.8 */
 	BPF_PART_ENDS,    /* threads that end */
-	BPF_PART_EXITS,   /* threads that are about to */
+	BPF_PART_EXITS,   /* threads that are about to end */
 	BPF_PART_CGROUPS, /* cgroups that are made */
 	BPF_PARTS
 };
@@ -26,12 +26,12 @@ enum bpf_part {
 struct bpf_programs {
 	struct kepler_bpf *skeleton;
 	struct bpf_program *parts[BPF_PARTS]; /* NULL: not wanted, or refused */
-	int refused[BPF_PARTS];               /* -errno of what was wanted and refused, else 0 */
+	int refused[BPF_PARTS];               /* -errno of wanted parts, else 0 */
 };
 
 /*
- * Loads what this kernel takes; @iterate: whether the iterator is wanted where a walk is possible.
- * Without a walk it is always. 0 or -errno, when neither is taken.
+ * Loads the programs that this kernel accepts; @iterate: whether the iterator is wanted where a
+ * walk is possible. Without a walk it always is. 0, or -errno when neither is accepted.
  */
 int bpf_programs_load(const struct activity_options *options, bool iterate,
 		      struct bpf_programs *ret);
@@ -39,7 +39,7 @@ void bpf_programs_unload(struct bpf_programs *programs);
 /* A part was loaded, but cannot be attached. */
 void bpf_programs_refuse(struct bpf_programs *programs, enum bpf_part part, int err);
 /*
- * How many parts are refused, but for a walk before Linux 6.7. @text: which, why and what that
- * costs, "" for none.
+ * How many parts are refused, apart from a walk before Linux 6.7. @text: which parts, why, and the
+ * consequence; "" for none.
  */
 unsigned int bpf_programs_refused(const struct bpf_programs *programs, char *text, size_t size);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The kernel says EPERM for four different reasons and libbpf ESRCH for a fifth, so the errno is
- * only the start: what the process holds and what the kernel has decide which sentence is true. The
- * first that applies is said, in the order in which someone would have to mend them.
+ * The kernel returns EPERM for four different reasons and libbpf ESRCH for a fifth, so the errno is
+ * not enough: the process's capabilities and the kernel's features decide which sentence is true.
+ * The first that applies is reported, in the order in which the causes have to be corrected.
  */
 #include "activity/bpf_refused.h"
 
@@ -30,7 +30,7 @@ static bool is_locked_down(void)
 {
 	char text[128];
 
-	/* "none integrity [confidentiality]"; without securityfs it cannot be told */
+	/* "none integrity [confidentiality]"; unknown without securityfs */
 	return read_file_at(AT_FDCWD, "/sys/kernel/security/lockdown", text, sizeof(text)) > 0 &&
 	       strstr(text, "[confidentiality]");
 }

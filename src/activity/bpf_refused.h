@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Why the kernel refused our BPF programs, as one sentence for a person, with what would help. */
+/* Why the kernel refused our BPF programs, as one sentence with the remedy. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,9 +8,9 @@
 #include "host/kernel_version.h"
 
 struct bpf_refusal {
-	int err; /* what loading answered, -errno */
+	int err; /* result of loading, -errno */
 	bool has_btf;
-	bool has_cap_bpf;     /* CAP_BPF, or CAP_SYS_ADMIN which has it in it */
+	bool has_cap_bpf;     /* CAP_BPF, or CAP_SYS_ADMIN, which includes it */
 	bool has_cap_perfmon; /* likewise */
 	bool memlock_limited; /* the kernel is older than 5.11 and RLIMIT_MEMLOCK is set */
 	bool locked_down;     /* confidentiality mode */

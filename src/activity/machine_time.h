@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The machine's own account of its CPU time, whatever used it: the first lines of /proc/stat.
+ * The machine's own account of its CPU time, for all uses: the first lines of /proc/stat.
  *
- * Busy time is that of tasks, guests' included, and of interrupts; steal, which another virtual
- * machine ran, is not. Most kernels sample it at each tick, while a task's run time is exact. Idle
- * time is exact where ticks stop in idle. The sums keep what CPUs counted that are offline now.
+ * Busy time is the time of tasks, including guests, and of interrupts, without steal, which is the
+ * time of other virtual machines. Most kernels sample it at each tick, while the run time of a task
+ * is exact. Idle time is exact where ticks stop in idle. The sums include CPUs that are offline
+ * now.
  */
 #pragma once
 

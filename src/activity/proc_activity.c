@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The fallback: what /proc tells without any privilege, in ticks of 10 ms, of processes that live
- * long enough to be met.
+ * The fallback: run times from /proc, without any privilege, in ticks of 10 ms, for processes that
+ * live long enough to be seen.
  *
- * Idle processes are cheap: of one with a single thread only schedstat is read (a fifth of stat's
- * cost), and stat again only when its run time moved. schedstat knows but one thread, so processes
- * with more are read through stat.
+ * Idle processes are cheap: for one with a single thread only schedstat is read (a fifth of stat's
+ * cost), and stat again only when its run time changed. schedstat covers only one thread, so
+ * processes with more are read through stat.
  *
- * Children too short to be met are in their parent's cutime once it has waited for them. What that
- * grows by, less what was charged to children that we knew (their `credit`), is charged to the
- * parent: the wrong label, but the right sum. A credit serves the parent alone: one that lives and
- * does not use it, in this pass or the next, has not waited for the child (it ignores SIGCHLD), and
- * nothing else has counted that child. Only where the parent is gone as well may another have done
- * the reaping: its nearest living ancestor, or one above that, as init or a subreaper does. Kernel
- * threads are not waited for. Cgroups are not read here: cgroup_id is 0.
+ * Children that are too short to be seen are in their parent's cutime once it has waited for them.
+ * The growth of cutime, less the time already charged to known children (their `credit`), is
+ * charged to the parent: the label is wrong, but the sum is right. Only the parent can use a
+ * credit: a living parent that does not use it, in this pass or the next, has not waited for the
+ * child (it ignores SIGCHLD), and no other process has counted that child. Only if the parent has
+ * ended as well may another process have reaped the child: its nearest living ancestor, or one
+ * above that, such as init or a subreaper. Kernel threads are not waited for. Cgroups are not read
+ * here: cgroup_id is 0.
  *
- * A process that finds no room in the table is counted and left out, in busy_ns too: it is unseen.
- * Where the machine's account cannot tell that, what it ran is told late and at once when it gets a
- * row. What a parent waits for that had no row is told as the parent's.
+ * A process that does not fit into the table is counted and left out, also of busy_ns: it is
+ * unseen. Where the machine's account cannot show that, its run time is reported late and at once
+ * when it gets a row. The time of a child without a row is reported as its parent's when the parent
+ * has waited for it.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -52,8 +54,8 @@ struct proc_row {
 	uint32_t ppid;
 	uint32_t cpu;
 	uint32_t flags;
-	uint32_t pass;         /* last met */
-	uint32_t climb, above; /* of the climb of that number: the ancestor to go on with */
+	uint32_t pass;         /* last seen */
+	uint32_t climb, above; /* of the climb of that number: the ancestor to continue with */
 	uint32_t next_free;
 	bool used, fresh, single;
 	char comm[COMM_MAX];
@@ -154,7 +156,7 @@ static int read_stat(struct proc_reader *self, struct proc_row *row, struct proc
 	return proc_stat_parse(self->text, (size_t)n, ret);
 }
 
-/* Whether what a new row's process ran was given out as unseen: the last pass had no room. */
+/* Whether the run time of a new row's process was reported as unseen: the last pass had no room. */
 static bool was_unseen(const struct proc_reader *self, const struct proc_stat *stat)
 {
 	const struct unseen_time *account = &self->base.unseen_time;
@@ -188,8 +190,8 @@ static void take_stat(struct proc_reader *self, struct proc_row *row, const stru
 }
 
 /*
- * Whether @row's process is still there; what cannot be read of a living one is counted and tried
- * again in the next pass.
+ * Whether @row's process still exists; a failed read of a living one is counted and retried in the
+ * next pass.
  */
 static bool read_process(struct proc_reader *self, struct proc_row *row)
 {
@@ -225,8 +227,8 @@ static void meet(struct proc_reader *self, uint32_t pid)
 			return;
 		}
 		/*
-		 * Gone, or followed by another of the same pid: the old row is settled with those
-		 * that were not met.
+		 * The process has ended, and its pid may be used again: the old row is settled with
+		 * those that were not seen.
 		 */
 		(void)map_remove(&self->map, pid_key(pid));
 	}
@@ -279,16 +281,16 @@ static uint32_t parent_of(const struct proc_reader *self, const struct proc_row 
 
 typedef bool passed_by_fn(const struct proc_reader *self, const struct proc_row *row);
 
-/* What follows are climbs of one kind: for a row that is passed by now that stays so. */
+/* Begins climbs of one kind: a row that is passed by now stays passed by. */
 static void begin_climbs(struct proc_reader *self)
 {
 	self->climbs++;
 }
 
 /*
- * The nearest of @index and its ancestors that is not @passed_by; MAP_NONE: there is none. However
- * many generations there are, those between are walked once: each then leads to what was found. A
- * ring, which pids that are used again could feign, has no end to find.
+ * The nearest of @index and its ancestors that is not @passed_by; MAP_NONE: there is none.
+ * Generations in between are walked only once: each then points to the result. A ring, which reused
+ * pids could form, has no result.
  */
 static uint32_t climb(struct proc_reader *self, uint32_t index, passed_by_fn *passed_by)
 {
@@ -309,13 +311,13 @@ static uint32_t climb(struct proc_reader *self, uint32_t index, passed_by_fn *pa
 	return top;
 }
 
-/* Credits what may have waited for an ended process with what was charged to it. */
+/* Credits the time charged to an ended process to the process that may have waited for it. */
 static void settle_gone(struct proc_reader *self, const struct proc_row *gone)
 {
 	uint64_t ticks = gone->self_ticks + gone->reaped_ticks;
 	uint32_t parent = parent_of(self, gone), ancestor = climb(self, parent, is_gone);
 
-	/* What it may have waited for itself, after it was read for the last time. */
+	/* It may have waited for children itself, after it was read for the last time. */
 	ticks += gone->children.before + gone->orphans.before;
 	if (ancestor == MAP_NONE || (gone->flags & ACTIVITY_KTHREAD))
 		return;
@@ -325,7 +327,7 @@ static void settle_gone(struct proc_reader *self, const struct proc_row *gone)
 		self->rows[ancestor].orphans.now += ticks;
 }
 
-/* Children of the ended get another parent: their stat is due. */
+/* Children of ended processes get another parent: their stat has to be read. */
 static void find_orphans(struct proc_reader *self)
 {
 	for (uint32_t i = 0; i < self->rows_high; i++) {
@@ -395,7 +397,7 @@ static void settle_children(struct proc_reader *self)
 	}
 }
 
-/* Before the rows of those that ended go. */
+/* Called before the rows of ended processes are removed. */
 static void settle(struct proc_reader *self)
 {
 	bool ended = false;
@@ -530,7 +532,7 @@ static void cleanup_reader(struct proc_reader **self)
 		proc_close(&(*self)->base);
 }
 
-/* Kernels without CONFIG_SCHED_INFO show "0 0 0"; we have run by now. */
+/* Kernels without CONFIG_SCHED_INFO show "0 0 0", but this process has run by now. */
 static bool probe_schedstat(struct proc_reader *self)
 {
 	struct proc_row own = { .key = { .pid = (uint32_t)getpid() }, .slot = { .fd = -1 } };
@@ -541,7 +543,7 @@ static bool probe_schedstat(struct proc_reader *self)
 }
 
 /*
- * kthreadd is in the initial pid namespace alone, and not a user's: where its stat cannot be read
+ * kthreadd is only in the initial pid namespace and belongs to root: if its stat cannot be read,
  * other processes are hidden as well, by a namespace or hidepid.
  */
 static bool probe_part(struct proc_reader *self)

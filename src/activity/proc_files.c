@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * When descriptors run out (-EMFILE, -ENFILE) the budget shrinks to half of what is kept; holders
- * above it give theirs back after their next read. The one read that found none fails and is
+ * When descriptors run out (-EMFILE, -ENFILE) the budget shrinks to half of the kept ones; slots
+ * above it release theirs after their next read. The read that got no descriptor fails and is
  * counted by the caller.
  */
 #include "activity/proc_files.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A thread is told of when it is freed (all of its time) and, where the kernel guards a process
- * from BPF, before that as it exits (what it is, and nearly all of its time). Only the end is
- * charged. The exit makes a row for a thread that lived too short to be walked, so that its process
- * waits for it, and stands in if the end does not come.
+ * A thread is reported when it is freed (with all of its time) and, where the kernel guards a
+ * process from BPF, also before, when it exits (with its identity, and nearly all of its time).
+ * Only the end is charged. The exit makes a row for a thread that lived too short to be walked, so
+ * that its process waits for it, and is charged if the end does not come.
  */
 #include <string.h>
 
@@ -13,14 +13,15 @@
 #include "base/num.h"
 
 /*
- * Longer than a grace period takes as a rule. One that takes longer, as with lazy callbacks of RCU,
- * costs a full pass, and its end then adds what its exit did not tell.
+ * Longer than a grace period normally takes. A longer one, as with lazy callbacks of RCU, costs a
+ * full pass, and the end then adds the time that its exit did not report.
  */
 #define OVERDUE_NS (3 * NSEC_PER_SEC)
 
 /*
- * Of a process that the last two full passes should have had, or the baseline, and had not, and of
- * which no end can be on its way since before them: the kernel guards it. What it ran was unseen.
+ * A process that the last two full passes, or the baseline, should have reported and did not, and
+ * without an end that may still be on its way from before them, is guarded by the kernel. Its run
+ * time was unseen.
  */
 static bool is_unknown_of_old(const struct thread_table *table, const struct kepler_thread *record)
 {
@@ -31,7 +32,7 @@ static bool is_unknown_of_old(const struct thread_table *table, const struct kep
 	       thread_rows_find_process(table, record) == MAP_NONE;
 }
 
-/* Whether no pass can have told of it, though it was there for one to tell. */
+/* Whether no pass can have reported it, although it existed during one. */
 static bool is_unseen_life(const struct thread_table *table, const struct kepler_thread *record)
 {
 	if (record->flags & KEPLER_YOUNG)
@@ -41,9 +42,9 @@ static bool is_unseen_life(const struct thread_table *table, const struct kepler
 }
 
 /*
- * What of an ended thread without a row was told before. One that is not young and not remembered
- * either was born after the full pass before the last one, or was swept: then it cannot have run
- * for longer than since that pass.
+ * The time of an ended thread without a row that was reported before. A thread that is neither
+ * young nor remembered either started after the full pass before the last one, or was swept: then
+ * it cannot have run for longer than since that pass.
  */
 static uint64_t told_of_ended(struct thread_table *table, const struct kepler_thread *record)
 {
@@ -63,7 +64,7 @@ static void add_ended(struct thread_table *table, const struct kepler_thread *re
 	if (thread_swept_take(table, record, &told_ns)) {
 		run_ns -= told_ns;
 	} else if (is_unseen_life(table, record)) {
-		return; /* as one that left the list of tasks before the baseline walked it */
+		return; /* such as one that left the list of tasks before the baseline */
 	} else if (table->untracked && !(record->flags & KEPLER_YOUNG)) {
 		table->balance_ns += (int64_t)run_ns;
 		return;
@@ -132,9 +133,9 @@ static void await_end(struct thread_table *table, const struct kepler_thread *re
 }
 
 /*
- * What exited long ago and did not end is a zombie, or its end was left out by the kernel. Either
- * way it ran what its exit said; if it is none of the living, the next full passes remove it. After
- * a loss the end was counted there instead.
+ * A thread that exited long ago and did not end is a zombie, or the kernel did not report its end.
+ * In both cases it ran as long as its exit said; if it is not alive, the next full passes remove
+ * it. After a loss its end was counted among the lost ones instead.
  */
 void thread_table_charge_overdue(struct thread_table *table)
 {
@@ -195,7 +196,9 @@ void thread_table_untold_exits(struct thread_table *table, uint64_t count, uint6
 	table->untold[0].run_ns += run_ns;
 }
 
-/* Which ends are theirs is not known: they are expected for as long as those of other exits. */
+/*
+ * It is unknown which ends belong to them: they are expected for as long as those of other exits.
+ */
 static void age_untold(struct thread_table *table)
 {
 	if (table->now_ns - table->untold_since_ns < OVERDUE_NS)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Run time whose thread or process is not known: of lost ends, and of what found no room. Of some
- * the cgroup is known, and so the owner; the rest is the node's, by `balance_ns`.
+ * Run time of unknown threads or processes: of lost ends, and of threads that did not fit. For some
+ * the cgroup is known, and so the owner; the rest is charged to the node, through `balance_ns`.
  */
 #include "activity/thread_table_parts.h"
 #include "base/macro.h"

@@ -39,7 +39,7 @@ static bool reserve_sockets(struct thread_table *table)
 	return true;
 }
 
-/* What was pending in the old number of places is of no socket; without memory all is. */
+/* Time pending in the old number of places loses its socket; without memory all time does. */
 void thread_rows_follow_sockets(struct thread_table *table)
 {
 	uint32_t places = cpu_sockets_differ(table->sockets) ? table->sockets->count : 0;
@@ -94,7 +94,7 @@ void thread_rows_charge(struct thread_table *table, uint32_t index, uint64_t run
 }
 
 /*
- * What @record says about its process; that of an end is the thread's own, so only the leader's
+ * Takes facts about the process from @record; an end has those of its thread, so only the leader's
  * counts.
  */
 void thread_rows_describe_process(struct process_row *process, const struct kepler_thread *record)
@@ -144,7 +144,7 @@ void thread_rows_remove_process(struct thread_table *table, uint32_t index)
 }
 
 /*
- * The youngest process of @tgid: for an end whose leader was freed first. Rare, so a scan will do.
+ * The youngest process of @tgid, for an end after its leader was freed. Rare, so a scan is enough.
  */
 static uint32_t find_youngest(const struct thread_table *table, uint32_t tgid)
 {
@@ -199,7 +199,7 @@ uint32_t thread_rows_add_thread(struct thread_table *table, uint32_t process,
 	return index;
 }
 
-/* What of a thread that has exited is to be charged when its end comes. */
+/* Updates the time of an exited thread that will be charged when its end comes. */
 static void expect(struct thread_table *table, const struct thread_row *thread, int sign)
 {
 	if (!thread->exit_run_ns)
@@ -241,7 +241,7 @@ bool thread_rows_is_lost(const struct thread_table *table, const struct thread_r
 }
 
 /*
- * Removes a row whose end will never come: if it was lost, what was told of it is in the sum of the
+ * Removes a row without an end to come: if the end was lost, the reported time is in the sum of the
  * lost ones.
  */
 void thread_rows_forget_thread(struct thread_table *table, uint32_t index)
@@ -266,8 +266,8 @@ static bool is_same_thread(const struct thread_table *table, const struct thread
 }
 
 /*
- * After an exec by a thread that did not lead: its row is still under its old tid. Rare, so a scan
- * will do.
+ * After an exec by a thread that was not the leader: its row still has its old tid. Rare, so a scan
+ * is enough.
  */
 static uint32_t find_new_leader(struct thread_table *table, const struct kepler_thread *record)
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A thread that full passes do not have any more is swept, but its end may still come: the kernel
- * tells of it a grace period after it left the list of tasks, and with lazy callbacks, callbacks
- * moved to other CPUs or starved kernel threads that takes 10 s and more. So what was told of it is
- * kept for a minute, and its end is charged the difference.
+ * A thread that full passes do not report any more is swept, but its end may still come: the kernel
+ * reports it a grace period after it left the list of tasks, and with lazy callbacks, callbacks
+ * moved to other CPUs or starved kernel threads that takes 10 s and more. So its reported time is
+ * kept for a minute, and its end is charged with the difference.
  *
- * Rows keep their index, free ones are chained, all of it is released when nothing is left: as a
- * rule there is none.
+ * Rows keep their index, free ones are chained, and all memory is released when no row is left,
+ * which is the normal state.
  */
 #include <stdlib.h>
 
@@ -100,7 +100,7 @@ bool thread_swept_take(struct thread_table *table, const struct kepler_thread *r
 	if (!swept->map.used)
 		return false;
 	index = map_find(&swept->map, thread_rows_key(record->key, record->tid));
-	if (index == MAP_NONE) /* a leader whose tid another thread took by exec */
+	if (index == MAP_NONE) /* a leader; another thread took its tid by exec */
 		index = map_find(&swept->map, thread_rows_key(record->key, record->tgid));
 	if (index == MAP_NONE || !is_it(&swept->rows[index], record))
 		return false;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Lost ends (the kernel's ring was full) leave rows behind. Passes are then full until each row was
- * either told of or missed in two passes in a row; such a row is removed, and what was told of it
- * is taken from the run time that the kernel added up for lost threads: the rest is what was not
- * told yet, exact. `balance_ns` is the one account for all that has no name.
+ * either reported or missing in two passes in a row. Such a row is removed, and its reported time
+ * is subtracted from the run time that the kernel added up for lost threads: the difference is
+ * exactly the time not reported yet. `balance_ns` is the one account for all run time without a
+ * process.
  *
- * Threads that find no room (`untracked`) are added up instead: in a full pass, the sum now less
- * the sum before is what they ran.
+ * Threads that do not fit (`untracked`) are added up instead: in a full pass, their run time is the
+ * sum now less the sum before.
  */
 #include "activity/thread_table.h"
 
@@ -21,7 +22,7 @@
 
 #define THREADS_PER_PROCESS 4
 #define MISSED_MAX          2
-#define OVERDUE_PASSES      30 /* overdue ends are looked into together: a full pass is dear */
+#define OVERDUE_PASSES      30 /* overdue ends are checked together: a full pass is expensive */
 
 int thread_table_new(uint32_t max_processes, struct thread_table **ret)
 {
@@ -84,8 +85,9 @@ void thread_table_begin(struct thread_table *table, bool full, uint64_t now_ns)
 }
 
 /*
- * What of a living thread without a row is no work of this interval. A process that the last full
- * pass should have had, and had not, is new to this table only: what it ran was never looked at.
+ * The time of a living thread without a row that is not work of this interval. A process that the
+ * last full pass should have reported and did not is new only to this table: its run time was never
+ * seen.
  */
 static uint64_t told_of_living(struct thread_table *table, const struct kepler_thread *record,
 			       bool is_process_known)
@@ -150,7 +152,7 @@ void thread_table_living(struct thread_table *table, const struct kepler_thread 
 	thread_rows_set_run(table, index, record->run_ns, thread->exit_run_ns);
 }
 
-/* Rows that a full pass did not have: their end is on its way, or was lost. */
+/* Rows that a full pass did not report: their end is on its way, or was lost. */
 static void sweep(struct thread_table *table)
 {
 	for (uint32_t i = 0; i < table->threads_high; i++) {
@@ -161,13 +163,13 @@ static void sweep(struct thread_table *table)
 		if (!thread->missed++)
 			table->missing++;
 		if (thread->missed < MISSED_MAX || (thread->exit_run_ns && !table->old_lost))
-			continue; /* what its exit told of is charged first */
+			continue; /* the time that its exit reported is charged first */
 		thread_swept_keep(table, thread);
 		thread_rows_forget_thread(table, i);
 	}
 }
 
-/* Settles the account of what has no name; returns what can be told of it. */
+/* Settles the account of run time without a process; returns the part that can be reported. */
 static uint64_t settle(struct thread_table *table)
 {
 	uint64_t held_ns = 0, told_ns;
@@ -183,7 +185,7 @@ static uint64_t settle(struct thread_table *table)
 	}
 	table->held_ns[0] = 0;
 	if (!held_ns && !table->missing)
-		table->old_lost = 0; /* the rest were never told of, so they have no rows */
+		table->old_lost = 0; /* the others were never reported, so they have no rows */
 	told_ns = table->balance_ns > 0 ? (uint64_t)table->balance_ns : 0;
 	table->balance_ns -= (int64_t)told_ns;
 	return told_ns;
@@ -211,7 +213,7 @@ static void take_sockets(struct thread_table *table, uint32_t process, uint32_t 
 	memset(pending, 0, bytes);
 }
 
-/* Moves what is pending into samples; returns its sum. */
+/* Moves pending time into samples; returns its sum. */
 static uint64_t take_samples(struct thread_table *table)
 {
 	uint64_t busy_ns = 0;
@@ -288,7 +290,7 @@ void thread_table_visit(const struct thread_table *table, activity_visit_fn *fn,
 		if (!table->processes[i].used || !table->processes[i].threads)
 			continue;
 		fill_sample(&sample, &table->processes[i]);
-		sample.cpu_ns = 0; /* what is pending comes with the pass */
+		sample.cpu_ns = 0; /* pending time comes with the pass */
 		fn(userdata, &sample);
 	}
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The bookkeeping between what the kernel tells of threads and what a pass tells of processes.
- * Pure: no I/O, no clock.
+ * The bookkeeping between the kernel's records of threads and a pass's samples of processes. Pure:
+ * no I/O, no clock.
  *
- * A thread's row holds the run time that was last told; the difference to the next record is
+ * A thread's row holds the run time that was last reported; the difference to the next record is
  * charged to its process. Order of calls in a pass: begin, the ends so far, the lost ends, the
  * living, finish. Ends may also come between passes.
  *
- * Invariant: what the kernel counted since the baseline is, for each thread, in one sample, in a
- * dropped cgroup, in dropped_ns, or still to come; never twice.
+ * Invariant: the run time that the kernel counted since the baseline is, for each thread, in one
+ * sample, in a dropped cgroup, in dropped_ns, or still to come; it is never in two of them.
  */
 #pragma once
 
@@ -22,52 +22,52 @@
 struct thread_table;
 
 /*
- * @max_processes bounds processes, four times that many threads; what does not fit goes to
- * dropped_ns. 0 or -ENOMEM.
+ * @max_processes limits the processes, and the threads to four times that number; the time of
+ * others goes to dropped_ns. 0 or -ENOMEM.
  */
 int thread_table_new(uint32_t max_processes, struct thread_table **ret);
 void thread_table_free(struct thread_table *table);
 /*
- * Samples say in which of @sockets their time was run, where there are several; borrowed. It may
- * change between passes: another socket that comes online is told apart from the next pass on.
+ * From now on samples have their time per socket of @sockets, if there are several; borrowed. It
+ * may change between passes: another socket that comes online is distinguished from the next pass
+ * on.
  */
 void thread_table_tell_sockets(struct thread_table *table, const struct cpu_sockets *sockets);
 /*
- * Passes do not have every process of the machine, ends do: an end whose life no pass told of is
- * not charged, since it was lived unseen.
+ * Declares that passes do not report every process of the machine, but ends do: the end of a
+ * process that no pass reported is not charged, because it ran unseen.
  */
 void thread_table_sees_part(struct thread_table *table);
 
-/* Whether the next pass must hand over every living thread, idle ones too. */
+/* Whether the next pass must report every living thread, idle ones too. */
 bool thread_table_wants_full(const struct thread_table *table);
-/* A pass begins, at @now_ns of CLOCK_BOOTTIME; @full: every living thread will be told. */
+/* A pass begins, at @now_ns of CLOCK_BOOTTIME; @full: every living thread will be reported. */
 void thread_table_begin(struct thread_table *table, bool full, uint64_t now_ns);
 void thread_table_living(struct thread_table *table, const struct kepler_thread *record);
 /* An end, or (KEPLER_EXITING) the announcement of one. */
 void thread_table_ended(struct thread_table *table, const struct kepler_thread *record);
 /*
- * Ends that were lost: @old_count threads that a pass may have told of, with their whole run time
- * ...
+ * Lost ends of @old_count threads that a pass may have reported, with their whole run time ...
  */
 void thread_table_lost_old(struct thread_table *table, uint64_t old_count, uint64_t old_run_ns);
-/* ... and such as no pass told of. */
+/* ... and of threads that no pass reported. */
 void thread_table_lost_cgroup(struct thread_table *table, uint64_t cgroup_id, uint64_t run_ns);
 void thread_table_lost_node(struct thread_table *table, uint64_t run_ns);
-/* Exits that could not be told of: @count threads, which had run @run_ns. Their ends will come. */
+/* Exits that could not be reported: @count threads, which had run @run_ns. Their ends will come. */
 void thread_table_untold_exits(struct thread_table *table, uint64_t count, uint64_t run_ns);
 /*
- * Ends the pass and fills @activity but for its times; the first is the baseline. -ENOMEM: nothing
- * is given, nothing is lost, the next pass gives both.
+ * Ends the pass and fills @activity except its times; the first is the baseline. -ENOMEM: no sample
+ * is returned and none is lost, the next pass returns both.
  */
 int thread_table_finish(struct thread_table *table, struct activity *activity);
 
 size_t thread_table_count(const struct thread_table *table); /* threads known */
 /*
- * Times that a thread found no room: the living are asked anew in each pass. Also swept threads
- * that could not be remembered: their ends, should they come, are charged at most the time since
- * the full passes that swept them.
+ * Times that a thread did not fit: living threads are retried in each pass. Also counts swept
+ * threads that could not be remembered: their ends, if they come, are charged with at most the time
+ * since the full passes that swept them.
  */
 uint64_t thread_table_overflows(const struct thread_table *table);
-/* Every thread of the last pass has found room. */
+/* Whether every thread of the last pass did fit. */
 bool thread_table_is_complete(const struct thread_table *table);
 void thread_table_visit(const struct thread_table *table, activity_visit_fn *fn, void *userdata);

@@ -17,7 +17,7 @@
 struct thread_row {
 	uint64_t task;
 	uint64_t run_ns;      /* told so far */
-	uint64_t exit_run_ns; /* as its exit told: charged if its end does not come; 0: no more */
+	uint64_t exit_run_ns; /* from its exit: charged if its end does not come; 0: no more */
 	uint32_t tid;
 	uint32_t process; /* index, MAP_NONE: the row is free */
 	uint32_t seen;    /* number of the last full pass that had it */
@@ -47,7 +47,7 @@ struct awaited_end {
 	uint32_t cpu; /* where it exited */
 };
 
-/* A row that was swept: its end may still come. */
+/* A swept row: its end may still come. */
 struct swept_thread {
 	uint64_t task;     /* 0: the row is free */
 	uint64_t run_ns;   /* told so far */
@@ -55,10 +55,12 @@ struct swept_thread {
 	struct process_key key;
 	uint32_t tid;
 	uint32_t next_free; /* in a free row */
-	bool as_lost;       /* what was told of it went into the account of lost ends */
+	bool as_lost;       /* its reported time went into the account of lost ends */
 };
 
-/* Run time that is known of and comes with ends, and how many threads lack up to a tick of it. */
+/*
+ * Known run time that will come with ends, and the number of threads that lack up to a tick of it.
+ */
 struct coming_time {
 	uint64_t threads, run_ns;
 };
@@ -67,7 +69,7 @@ struct thread_swept {
 	struct map map;
 	struct swept_thread *rows;
 	uint32_t size, high, free;
-	uint64_t expire_ns; /* no row is to be forgotten before */
+	uint64_t expire_ns; /* no row expires before */
 };
 
 struct thread_table {
@@ -78,8 +80,8 @@ struct thread_table {
 	uint32_t threads_size, threads_high, threads_free;
 	uint32_t processes_size, processes_high, processes_free;
 
-	const struct cpu_sockets *sockets; /* NULL: not told apart */
-	uint32_t places;                   /* of sockets, as of this pass; 0: not told apart */
+	const struct cpu_sockets *sockets; /* NULL: not distinguished */
+	uint32_t places;                   /* of sockets, as of this pass; 0: not distinguished */
 	uint64_t *pending_socket_ns;       /* [processes][places], of pending_ns */
 	uint64_t *sample_socket_ns;        /* [samples][places] */
 	uint32_t pending_cells, sample_cells;
@@ -105,9 +107,9 @@ struct thread_table {
 	uint32_t last_full; /* pass */
 	bool full;
 	bool sees_part;     /* passes do not have every process */
-	bool overdue;       /* an end did not come: a full pass tells whether it is a zombie */
+	bool overdue;       /* an end did not come: a full pass shows whether it is a zombie */
 	uint32_t missing;   /* rows with missed > 0 */
-	int64_t balance_ns; /* nameless run time, to be told in dropped_ns once it is positive */
+	int64_t balance_ns; /* run time without a process, goes to dropped_ns once it is positive */
 	uint64_t overflows;
 	uint64_t untracked_ns,
 		untracked_next_ns; /* sum over threads without a row: last pass, this one */
@@ -115,7 +117,7 @@ struct thread_table {
 	uint64_t old_lost; /* rows that may yet turn out to be those of lost ends */
 	uint64_t held_ns[HELD_PASSES];
 	struct coming_time coming;    /* of rows that have exited */
-	struct coming_time untold[2]; /* of exits that were not told: these seconds, and before */
+	struct coming_time untold[2]; /* of unreported exits: these seconds, and before */
 	uint64_t untold_since_ns;
 };
 
@@ -127,25 +129,25 @@ uint32_t thread_rows_find_process(const struct thread_table *table,
 				  const struct kepler_thread *record);
 uint32_t thread_rows_add_process(struct thread_table *table, const struct kepler_thread *record);
 void thread_rows_remove_process(struct thread_table *table, uint32_t index);
-/* Takes over what @record says of its process. */
+/* Takes facts about the process from @record. */
 void thread_rows_describe_process(struct process_row *process, const struct kepler_thread *record);
-/* The row of @record's thread, whatever it was called before; forgets a stale one in its place. */
+/* The row of @record's thread, also under an earlier tid; forgets a stale one in its place. */
 uint32_t thread_rows_find_thread(struct thread_table *table, const struct kepler_thread *record);
 uint32_t thread_rows_add_thread(struct thread_table *table, uint32_t process,
 				const struct kepler_thread *record);
 void thread_rows_remove_thread(struct thread_table *table, uint32_t index);
-/* What was told of a row's thread, and what its exit told. */
+/* Sets the reported time of a row's thread, and the time of its exit. */
 void thread_rows_set_run(struct thread_table *table, uint32_t index, uint64_t run_ns,
 			 uint64_t exit_run_ns);
-/* Whether a row that is swept now is taken for that of a lost end. */
+/* Whether a row that is swept now counts as that of a lost end. */
 bool thread_rows_is_lost(const struct thread_table *table, const struct thread_row *thread);
-/* Removes a row whose end will never come. */
+/* Removes a row without an end to come. */
 void thread_rows_forget_thread(struct thread_table *table, uint32_t index);
 /* A process gets a sample in this pass even if it ran nothing. */
 void thread_rows_activate(struct thread_table *table, uint32_t index);
-/* Takes over how many sockets there are, at the begin of a pass. */
+/* Takes over the number of sockets, at the begin of a pass. */
 void thread_rows_follow_sockets(struct thread_table *table);
-/* Adds to the next sample of a process what it ran, and on which CPU. */
+/* Adds run time on a CPU to the next sample of a process. */
 void thread_rows_charge(struct thread_table *table, uint32_t index, uint64_t run_ns, uint32_t cpu);
 
 /* ---- thread_swept.c ---- */
@@ -155,20 +157,22 @@ void thread_swept_init(struct thread_swept *swept, uint32_t limit);
 void thread_swept_release(struct thread_swept *swept);
 /* Remembers a row that is about to be removed; without room that is counted in `overflows`. */
 void thread_swept_keep(struct thread_table *table, const struct thread_row *thread);
-/* Whether @record is of a thread that was swept, and what was told of it; it is forgotten then. */
+/* Whether @record is of a swept thread, and its reported time; the thread is then forgotten. */
 bool thread_swept_take(struct thread_table *table, const struct kepler_thread *record,
 		       uint64_t *ret_told_ns);
 void thread_swept_expire(struct thread_table *table);
 
 /* ---- thread_lost.c ---- */
 
-/* At the end of a pass: what lost ends ran in known cgroups; it is added to busy_ns as well. */
+/*
+ * At the end of a pass: reports the run time of lost ends in known cgroups, and adds it to busy_ns.
+ */
 void thread_table_tell_lost(struct thread_table *table, struct activity *activity);
 
 /* ---- thread_ends.c ---- */
 
 void thread_table_charge_overdue(struct thread_table *table);
-/* At the end of a pass: what of @activity's are coming_ns and coming_threads. */
+/* At the end of a pass: sets coming_ns and coming_threads of @activity. */
 void thread_table_tell_coming(struct thread_table *table, struct activity *activity);
 
 /* Until the first pass is over nothing is charged. */

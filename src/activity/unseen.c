@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A look marks the pids that passes told of in a set and lists /proc against it. What is left are
- * processes younger than the last full pass, and those that are hidden; start times, which both
- * sides have from the kernel, tell one from the other. The set is a bit for each pid that there may
- * be; only pages of it that are used become resident, for as long as the look takes.
+ * A search puts the pids that passes reported into a set and compares /proc with it. The others are
+ * processes younger than the last full pass, and hidden ones; start times, which both sides have
+ * from the kernel, distinguish them. The set has a bit for each possible pid; only its used pages
+ * become resident, for the time of the search.
  *
- * Whether procfs counts pids as BPF does is seen from our own: it must be in the passes under the
- * pid and the start that procfs says. Whether it hides processes (hidepid) is seen from kthreadd,
- * whose stat must be readable.
+ * This process itself shows whether procfs and BPF count pids alike: it must be in the passes with
+ * the pid and the start of procfs. kthreadd shows whether procfs hides processes (hidepid): its
+ * stat must be readable.
  */
 #include "activity/unseen.h"
 
@@ -26,13 +26,13 @@
 
 #define PID_LIMIT   4194304U /* PID_MAX_LIMIT of 64-bit kernels */
 #define START_TICKS 2        /* start times of /proc are cut to ticks */
-#define KTHREADD    "2"      /* in the initial pid namespace alone, and not a user's */
+#define KTHREADD    "2"      /* only in the initial pid namespace, and owned by root */
 
 struct unseen_process {
 	uint32_t pid;
 	uint64_t start_ns;
-	uint64_t ticks; /* that it ran, all threads, as was told so far */
-	int fd;         /* its stat: never that of a process which gets its pid later */
+	uint64_t ticks; /* run time of all threads, as reported so far */
+	int fd;         /* its stat: never that of a later process with its pid */
 };
 
 struct unseen {
@@ -43,7 +43,7 @@ struct unseen {
 	uint64_t cpu_ns;
 };
 
-/* What the passes told of. */
+/* The pids that the passes reported. */
 struct told {
 	uint8_t *pids; /* a bit each */
 	uint32_t own_pid;
@@ -122,7 +122,7 @@ static bool is_told(const struct told *told, uint32_t pid)
 	return pid >= PID_LIMIT || told->pids[pid / 8] >> pid % 8 & 1;
 }
 
-/* What it has run until now is history. */
+/* Its run time until now does not count. */
 static int watch(const struct unseen *unseen, struct unseen_process *process)
 {
 	struct proc_stat stat;
@@ -153,7 +153,7 @@ static struct unseen_process *find(struct unseen_process *processes, uint32_t co
 	return NULL;
 }
 
-/* Its start, or -errno; -ENOENT: it is no process, has ended, or is told of. */
+/* Its start, or -errno; -ENOENT: it is not a process, has ended, or is reported by passes. */
 static int examine(const struct unseen *unseen, const struct told *told, const char *name,
 		   struct unseen_process *ret)
 {
@@ -210,7 +210,7 @@ static int list_unseen(const struct unseen *unseen, const struct told *told,
 	return r;
 }
 
-/* Goes on with those of @found that are known, begins with the others, and forgets the rest. */
+/* Keeps those of @found that are known, begins to watch the others, and forgets the rest. */
 static void keep(struct unseen *unseen, struct unseen_process *found, uint32_t count)
 {
 	uint32_t left = 0;
@@ -234,7 +234,7 @@ static void keep(struct unseen *unseen, struct unseen_process *found, uint32_t c
 	unseen->count = left;
 }
 
-/* What the passes told of; -errno where this procfs cannot be compared with it. */
+/* The pids that the passes reported; -errno if this procfs cannot be compared with them. */
 static int take_told(const struct unseen *unseen, const struct thread_table *table,
 		     struct told *told)
 {

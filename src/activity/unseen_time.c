@@ -17,7 +17,7 @@ void unseen_time_init(struct unseen_time *unseen, uint64_t tick_ns)
 	*unseen = (struct unseen_time){ .tick_ns = tick_ns };
 }
 
-/* A machine without idle CPUs still counts, and one that is idle does, too. */
+/* The account of a machine without idle CPUs still changes, and so does that of an idle one. */
 static bool stands_still(struct unseen_time *unseen, const struct machine_time *now,
 			 uint64_t passed_ns)
 {
@@ -50,8 +50,8 @@ static int64_t at_least(int64_t value, int64_t minimum)
 }
 
 /*
- * One witness goes on. Returns what is forgotten of it: what was below @floor_ns for all of an
- * interval. What is there only at its end may be work of after the account's reading.
+ * Advances one estimate. Returns the part that is discarded: the part below @floor_ns for all of an
+ * interval. A deficit only at its end may be work after the account was read.
  */
 static int64_t advance_one(int64_t *ahead_ns, int64_t change_ns, int64_t floor_ns)
 {
@@ -62,7 +62,7 @@ static int64_t advance_one(int64_t *ahead_ns, int64_t change_ns, int64_t floor_n
 	return forgotten_ns;
 }
 
-/* Both witnesses go on; returns the bound. */
+/* Advances both estimates; returns the bound. */
 static int64_t advance(struct unseen_time *unseen, const struct machine_time *now, uint64_t seen_ns)
 {
 	const struct machine_time *last = &unseen->last;
@@ -86,7 +86,7 @@ static int64_t advance(struct unseen_time *unseen, const struct machine_time *no
 	return bound_ns;
 }
 
-/* What is found pays first for what was given out and was seen later. */
+/* Time that is found first compensates for time that was reported as unseen and was seen later. */
 static uint64_t give(struct unseen_time *unseen, int64_t found_ns)
 {
 	int64_t paid_ns = least(found_ns, unseen->owed_ns);
@@ -94,11 +94,11 @@ static uint64_t give(struct unseen_time *unseen, int64_t found_ns)
 	unseen->busy_ahead_ns -= found_ns;
 	unseen->idle_ahead_ns -= found_ns;
 	unseen->owed_ns -= paid_ns;
-	unseen->found_ns += found_ns; /* also what is paid with: it may be seen later as well */
+	unseen->found_ns += found_ns; /* also the compensated part: it may be seen later as well */
 	return (uint64_t)(found_ns - paid_ns);
 }
 
-/* An interval that says nothing: of what was seen in it some was waited for. */
+/* An interval that cannot be compared: part of the time seen in it was expected. */
 static void skip(struct unseen_time *unseen, const struct machine_time *now, uint64_t seen_ns)
 {
 	int64_t come_ns = unseen->has_last ? least((int64_t)seen_ns, unseen->coming_ns) : 0;
