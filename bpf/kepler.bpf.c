@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * What ran, and for how long. Nothing here runs at a context switch: once per interval a pass walks
- * all threads (`walk` from 6.7, `iterate` from 5.8) and hands over those that ran since the last
- * pass; what ends in between is told by `ended`.
+ * Run times of threads. Nothing here runs at a context switch: once per interval a pass walks all
+ * threads (`walk` from 6.7, `iterate` from 5.8) and reports those that ran since the last pass;
+ * `ended` reports threads that end in between.
  *
- * Left out is a thread that last arrived on a CPU before the last pass began, is on none now, and
- * was on none when the last pass looked at it. All three are needed: a thread that runs across a
- * pass and then sleeps has an old arrival, and only its mark brings it into the next pass. Marks
- * are bits hashed by address: two threads that share one cost a needless record. Arrivals are
- * compared with an arrival, the reader's own, because the scheduler's clock is none that a program
- * can read.
+ * A thread is skipped if it last arrived on a CPU before the last pass began, is on none now, and
+ * was on none when the last pass checked it. All three conditions are needed: a thread that runs
+ * across a pass and then sleeps has an old arrival, and only its mark brings it into the next pass.
+ * Marks are bits hashed by address: two threads that share one cost a needless record. Arrivals are
+ * compared with the reader's own arrival, because no program can read the scheduler's clock.
  *
  * An end is taken at sched_process_free, a grace period after the last context switch: only there
  * is the run time final (at sched_process_exit it lacks the running slice, up to a tick). Until its
- * parent waits, a zombie is still walked. The exit is told as well, what thread it is and a run
- * time to fall back on: where a kernel guards a process from BPF no program runs in an interrupt on
- * top of it, and sched_process_free may happen there. Elsewhere user space drops that program.
+ * parent waits, a zombie is still walked. The exit is reported as well, with the thread's identity
+ * and a run time to fall back on: where a kernel guards a process from BPF no program runs in an
+ * interrupt on top of it, and sched_process_free may happen there. Elsewhere user space detaches
+ * that program.
  *
- * A cgroup is told of when it is made: when its first process is met it may be gone, and an id of
- * what is gone leads nowhere.
+ * A cgroup is reported when it is created: it may be removed by the time its first process is seen,
+ * and the id of a removed cgroup cannot be opened.
  */
 #include "kepler_core.bpf.h"
 #include "kepler_types.h"
@@ -37,7 +37,10 @@ struct kepler_ends ends_lost;
 __u64 cgroups_lost;
 __u64 marks[2][KEPLER_MARK_WORDS];
 volatile __u64 scratch_key; /* a pass is alone, so one is enough */
-/* Of the task before, in a walk: neighbours often share a set. Sets outlive it, for RCU is held. */
+/*
+ * Of the previous task in a walk: neighbours often share a set. Sets outlive the walk, because RCU
+ * is held.
+ */
 struct {
 	__u64 set, cgroup_id;
 } last_set;
@@ -117,7 +120,7 @@ static __always_inline __u32 task_last_cpu(struct task_struct *task)
 		return BPF_CORE_READ(task, thread_info.cpu);
 	if (bpf_core_field_exists(task->cpu))
 		return BPF_CORE_READ(task, cpu);
-	return ~0U; /* not known: of no CPU that there is */
+	return ~0U; /* unknown: the number of no CPU */
 }
 
 /* ---- the pass over the living ---- */
@@ -131,7 +134,7 @@ static __always_inline void begin_pass(void)
 	pass.arrival_ns = 0;
 	if (bpf_core_field_exists(self->sched_info.last_arrival))
 		pass.arrival_ns = BPF_CORE_READ(self, sched_info.last_arrival);
-	/* Without an arrival of our own (not kept by this kernel) nothing is left out. */
+	/* Without an arrival of our own (if this kernel does not keep it) no thread is skipped. */
 	pass.threshold_ns = before > CLOCK_MARGIN_NS && pass.arrival_ns && !pass.full
 				    ? before - CLOCK_MARGIN_NS
 				    : 0;
@@ -147,7 +150,7 @@ static __always_inline bool may_have_run(struct task_struct *task, __u64 key)
 	__u64 mask = 1ULL << (bit & 63);
 	bool on_cpu = bpf_core_field_exists(task->on_cpu) && task->on_cpu;
 
-	barrier(); /* its run time is read after this: for what it runs later it is marked */
+	barrier(); /* its run time is read after this: the mark covers what it runs later */
 	if (on_cpu)
 		marks[pass.generation & 1][word] |= mask;
 	if (!pass.threshold_ns || on_cpu || marks[~pass.generation & 1][word] & mask)
@@ -185,7 +188,7 @@ static __always_inline bool is_hypervisor(__u64 name)
 	return false;
 }
 
-/* By the first four bytes of the name that a process gives itself; most are sorted out by these. */
+/* By the first four bytes of the name that a process gives itself; these exclude most processes. */
 static __always_inline bool may_be_hypervisor(__u32 name)
 {
 	switch (name) {
@@ -202,11 +205,11 @@ static __always_inline bool may_be_hypervisor(__u32 name)
 }
 
 /*
- * What the task at @key runs, for processes that have a hypervisor's name: that they can choose at
- * any time, and /proc/PID/exe tells others only with CAP_SYS_PTRACE.
+ * The program of the task at @key, for processes with a hypervisor's name: they can change the name
+ * at any time, and /proc/PID/exe needs CAP_SYS_PTRACE.
  *
- * A function of its own, of numbers alone, so that the verifier looks at it once: inlined it made
- * three ways to go on out of each one that leads here, and a start twice as long.
+ * It is a function of its own with numbers as arguments, so that the verifier checks it once:
+ * inlined it tripled the paths that lead here, and doubled the time of a start.
  */
 __noinline __u32 exe_flags(__u64 key, __u32 first_of_name)
 {
@@ -226,9 +229,9 @@ __noinline __u32 exe_flags(__u64 key, __u32 first_of_name)
 }
 
 /*
- * The leader is a number to the verifier: for each pointer that is followed as a typed one it asks
- * by name, on every path, whether that can be trusted, and looks through all of the kernel's types
- * for the answer. That was a tenth of a start.
+ * The leader is a number to the verifier: for each typed pointer that is followed it checks by
+ * name, on every path, whether it can be trusted, and searches all of the kernel's types for that.
+ * This took a tenth of a start.
  */
 static __always_inline void describe(struct kepler_thread *record, struct task_struct *task,
 				     __u64 key)
@@ -257,7 +260,7 @@ static __always_inline void describe(struct kepler_thread *record, struct task_s
 	record->flags |= exe_flags(key, first_of_name);
 }
 
-/* The address as a number: the verifier forgets what it was once it has been in memory. */
+/* The address as a number: the verifier loses its type once it has been in memory. */
 static __always_inline __u64 task_key(struct task_struct *task)
 {
 	scratch_key = (__u64)task;
@@ -265,8 +268,9 @@ static __always_inline __u64 task_key(struct task_struct *task)
 }
 
 /*
- * Whether this walk hands over the task; each address is in one of the slices. Both numbers are
- * read anew: what the verifier learns of one in a register it tries in the loop again.
+ * Whether this walk reports the task; each address is in one of the slices. Both numbers are read
+ * again each time: otherwise the verifier tracks their bounds in a register through every iteration
+ * of the loop.
  */
 static __always_inline bool is_in_slice(__u64 key)
 {
@@ -297,7 +301,7 @@ int walk(void *ctx)
 		if (!is_in_slice(key) || !may_have_run(task, key))
 			continue;
 		if (task->pid ==
-		    0) /* the idle task of the first CPU; asked late: it is a cache miss */
+		    0) /* the idle task of the first CPU; tested last: it is a cache miss */
 			continue;
 		slot = sent++;
 		record = bpf_map_lookup_elem(&records, &slot);
@@ -327,7 +331,7 @@ int iterate(struct bpf_iter__task *ctx)
 		last_set.set = last_set.cgroup_id = 0;
 		describe(&record, task, key);
 		if (bpf_seq_write(ctx->meta->seq, &record, sizeof(record)))
-			return 0; /* the buffer is full: the kernel comes again with this task */
+			return 0; /* the buffer is full: the kernel calls again with this task */
 		pass.sent++;
 	}
 	pass.looked_at++;
@@ -338,7 +342,8 @@ int iterate(struct bpf_iter__task *ctx)
 
 /*
  * The start of the process that @task was a thread of. The leader of a thread that reaped itself
- * may be freed first: what its memory holds then is not it, or is younger than @task. 0: unknown.
+ * may be freed first: its memory then holds something else, or a task younger than @task. 0:
+ * unknown.
  */
 static __always_inline __u64 process_start(struct task_struct *task)
 {
@@ -356,7 +361,8 @@ static __always_inline __u64 process_start(struct task_struct *task)
 }
 
 /*
- * The ring is full: the time goes to the cgroup when no pass can have told of it, else to the node.
+ * The ring is full: the time goes to the cgroup if no pass can have reported the thread, else to
+ * the node.
  */
 static __always_inline void count_lost(struct task_struct *task)
 {
@@ -424,7 +430,7 @@ static __always_inline int tell_end(struct task_struct *task)
 	return 0;
 }
 
-/* Only a help, so it leaves the second half of the ring to the ends. */
+/* Exits are optional, so they leave the second half of the ring to the ends. */
 static __always_inline int tell_exit(struct task_struct *task)
 {
 	struct kepler_thread *record = NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * The few kernel structures that are read here, by name only: libbpf moves each access to where the
- * running kernel keeps the field (CO-RE). No vmlinux.h: this is reviewable, the same on every
- * architecture, and needs no BTF on the build machine.
+ * The few kernel structures that are read here, by name only: libbpf relocates each access to the
+ * field's offset in the running kernel (CO-RE). There is no vmlinux.h: this file is reviewable, the
+ * same on every architecture, and needs no BTF on the build machine.
  */
 #pragma once
 
@@ -71,8 +71,9 @@ struct thread_info {
 };
 
 /*
- * A field may be missing in a kernel: bpf_core_field_exists(). All are of this one definition, as
- * libbpf looks through the kernel's 150,000 types for each, which takes more than a millisecond.
+ * A field may be missing in a kernel: bpf_core_field_exists(). All fields are in this one
+ * definition, because libbpf searches the kernel's 150,000 types for each definition, which takes
+ * more than a millisecond.
  */
 struct task_struct {
 	/* The CPU is in the first since 5.16 (bcf9033e5449), before in the second. */

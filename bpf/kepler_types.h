@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * What the kernel side and user space share: records and the two control blocks. Same layout on
+ * Shared by the kernel side and user space: records and the two control blocks. Same layout on
  * 64-bit kernels of either byte order; no padding, so that nothing uninitialised leaves the kernel.
  */
 #pragma once
@@ -8,19 +8,19 @@
 #include <linux/types.h>
 
 #define KEPLER_COMM_MAX     16
-#define KEPLER_RECORDS_MAX  4096         /* threads that one walk can hand over */
-#define KEPLER_MARK_WORDS   128          /* 8,192 bits of "was on a CPU when the pass looked" */
-#define KEPLER_DROPS_MAX    512          /* cgroups whose dropped ends are kept apart */
+#define KEPLER_RECORDS_MAX  4096         /* threads that one walk can report */
+#define KEPLER_MARK_WORDS   128          /* 8,192 bits of "was on a CPU at the last pass" */
+#define KEPLER_DROPS_MAX    512          /* cgroups with a separate sum of dropped ends */
 #define KEPLER_CGROUPS_RING (128 * 1024) /* bytes: some 330 new cgroups between two passes */
 
 enum kepler_thread_flag {
 	KEPLER_KTHREAD = 1 << 0,
 	KEPLER_LEADER = 1 << 1,        /* the thread that stands for its process */
-	KEPLER_START_UNKNOWN = 1 << 2, /* an end whose leader was freed before it: start_ns is 0 */
+	KEPLER_START_UNKNOWN = 1 << 2, /* the leader was freed before this end: start_ns is 0 */
 	KEPLER_YOUNG = 1 << 3,         /* an end: born after the last pass was over */
 	KEPLER_EXITING = 1 << 4,       /* not an end yet: its run time still grows a little */
-	KEPLER_EXE_READ = 1 << 5,   /* its executable was looked at: it may be a hypervisor ... */
-	KEPLER_HYPERVISOR = 1 << 6, /* ... and is one, by its file name */
+	KEPLER_EXE_READ = 1 << 5,      /* its executable was checked: it may be a hypervisor ... */
+	KEPLER_HYPERVISOR = 1 << 6,    /* ... and is one, by its file name */
 };
 
 /* One thread, alive (a walk) or ended (the ring of ends). */
@@ -29,7 +29,7 @@ struct kepler_thread {
 	__u64 run_ns; /* CPU time since the thread was born */
 	__u64 process_start_ns; /* CLOCK_BOOTTIME */
 	__u64 cgroup_id;
-	__u64 cgroup_set; /* opaque: another one when the thread moved, in whichever hierarchy */
+	__u64 cgroup_set; /* opaque: changes when the thread moved in any hierarchy */
 	__u32 tgid;
 	__u32 tid; /* changes when a thread that does not lead execs: it takes over the leader's */
 	__u32 cpu;
@@ -40,36 +40,36 @@ struct kepler_thread {
 /* Written by user space before a pass, and by the pass. */
 struct kepler_pass {
 	__u64 arrival_ns;   /* scheduler clock, when this pass's reader was switched in */
-	__u64 threshold_ns; /* what arrived before it and is off the CPU did not run since */
+	__u64 threshold_ns; /* older arrivals that are off the CPU did not run since */
 	__u64 looked_at;
-	__u64 sent; /* with the array: also what did not fit */
+	__u64 sent; /* with the array: also threads that did not fit */
 	__u32 begun;
-	__u32 full;       /* hand over every thread */
+	__u32 full;       /* report every thread */
 	__u32 generation; /* which of the two mark bitmaps this pass writes: 0 or 1 */
-	__u32 slices;     /* a walk hands over one of them: of the threads, by address */
+	__u32 slices;     /* a walk reports one of them: of the threads, by address */
 	__u32 slice;
 	__u32 reserved;
 };
 
 /*
- * Ends and exits that found the ring full. Cumulative, but for young_after_ns, which user space
+ * Ends and exits that found the ring full. Cumulative, except young_after_ns, which user space
  * writes.
  */
 struct kepler_ends {
-	__u64 young_after_ns; /* CLOCK_BOOTTIME: threads born later were told of by no pass */
+	__u64 young_after_ns; /* CLOCK_BOOTTIME: no pass reported threads born later */
 	__u64 count;
-	__u64 old_count;    /* of which not young */
-	__u64 old_run_ns;   /* their whole run time, of which user space subtracts what was told */
-	__u64 young_run_ns; /* young, but with no room in the table of cgroups */
-	__u64 young_count;  /* in the table of cgroups ... */
+	__u64 old_count;       /* of which not young */
+	__u64 old_run_ns;      /* their whole run time; user space subtracts the reported part */
+	__u64 young_run_ns;    /* young, but with no room in the table of cgroups */
+	__u64 young_count;     /* in the table of cgroups ... */
 	__u64 young_cgroup_ns; /* ... and their run time */
-	__u64 exits;           /* not ends: exits that were not told */
-	__u64 exits_run_ns;    /* what those threads had run, but for up to a tick */
+	__u64 exits;           /* not ends: exits that were not reported */
+	__u64 exits_run_ns;    /* run time of those threads, less up to a tick */
 	__u32 generation;      /* key of the table's entries; user space reads those of the past */
 	__u32 reserved;
 };
 
-/* A cgroup that was made, in the hierarchy that ids are of. */
+/* A cgroup that was created, in the hierarchy of the ids. */
 #define KEPLER_CGROUP_PATH_MAX 376
 struct kepler_new_cgroup {
 	__u64 cgroup_id;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* src/options over the program's struct, and what a configuration asks for. */
+/* src/options over the program's struct, and the needs of a configuration. */
 #include "kepler/config.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * Everything that can be set, in one struct. config_options.c holds the one table behind it: flag,
  * YAML key, environment variable, type, range, default and help of each. From that table
  * src/options makes --help, the man page, docs/configuration.md, etc/kepler.yaml and the YAML
- * schema; its layers.h says what wins over what.
+ * schema; its layers.h describes the precedence.
  */
 #pragma once
 
@@ -31,7 +31,7 @@
 enum config_table_mode { TABLE_AUTO, TABLE_ALWAYS, TABLE_NEVER };
 enum config_services { SERVICES_UNIT, SERVICES_MERGED };
 
-/* Members are called as their options are; strings are owned and never NULL after a load. */
+/* Members are named like their options; strings are owned and never NULL after a load. */
 struct config_host {
 	char *sysfs;             /* /sys */
 	char *procfs;            /* /proc */
@@ -70,9 +70,8 @@ struct config_security {
 };
 
 /*
- * A section is the struct of the room that it is about, where the room takes what is said as it is.
- * What such a struct has beside its options stays zero here: a room's default, or what the program
- * adds in a copy.
+ * A section is the struct of its room, if the room takes the values as they are. Other members of
+ * such a struct stay zero here: they are a room's default, or the program sets them in a copy.
  */
 struct config {
 	struct option_values options; /* --config.file, where values came from, warnings */
@@ -100,7 +99,7 @@ extern const struct option_program config_program;
 /* The options of all commands, as a table over struct config. */
 extern const struct option_set config_options;
 
-/* As options_load() and its kin. */
+/* As the options_load functions. */
 int config_load(const struct option_args *args, struct config *ret, struct diag *diag);
 /* Reads nothing but @path over the defaults: `kepler config check FILE`. */
 int config_load_file(const char *path, struct config *ret, struct diag *diag);
@@ -109,15 +108,15 @@ int config_load_text(const char *name, const char *text, size_t len, struct conf
 		     struct diag *diag);
 void config_release(struct config *config);
 
-/* An address of @config that others than this machine's processes can reach, or NULL. */
+/* An address of @config that processes outside this machine can reach, or NULL. */
 const char *config_reachable_address(const struct config *config);
 /*
  * May @config's interval be used while @reachable is served? 0, or -EINVAL with what is wrong:
- * below a second others than this machine's processes could read too much.
+ * below a second processes outside this machine could read too much.
  */
 int config_check_interval(const struct config *config, const char *reachable, struct diag *diag);
 
-/* What is right by itself and wrong together; @values begins a struct config. 0 or -EINVAL. */
+/* Checks rules that concern several options; @values begins a struct config. 0 or -EINVAL. */
 int config_check(const struct option_values *values, struct diag *diag);
 
 /* Does the configuration (and the environment) ask for Kubernetes? */

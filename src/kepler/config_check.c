@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What is right by itself, as src/options found, and wrong together. */
+/* Rules that concern several options; src/options has checked each by itself. */
 #include <errno.h>
 
 #include "attribution/idle.h"

@@ -10,8 +10,8 @@
 #include "kepler/config.h"
 
 /*
- * `kepler config …`: @args holds what follows "config". Writes to @out, complaints to @err.
- * The program's exit status: 0, 1 (cannot write) or 2 (wrong use, wrong configuration).
+ * `kepler config …`: @args holds what follows "config". Writes to @out, errors to @err. The
+ * program's exit status: 0, 1 (cannot write) or 2 (usage error, invalid configuration).
  */
 int config_command(const struct option_args *args, FILE *out, FILE *err);
 /* As a row of main's table of commands. */

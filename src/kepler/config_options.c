@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The one table of options. A row says everything about an option; nothing else in the tree repeats
- * any of it. Each part of struct config has its rows; those whose names begin alike stand together,
- * so that the YAML made from the table nests without repeating a key.
+ * The one table of options. A row describes an option completely; nothing else in the tree repeats
+ * any of it. Each part of struct config has its rows; rows with a common prefix are adjacent, so
+ * that the YAML made from the table nests without repeating a key.
  *
  * A list's default and environment form separate items by commas; its flag is repeated instead.
  */

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Rules are made of folders, which have to be opened for it, and any of them may lie on a mount
- * that hangs: a thread does that. If it does not answer in time it is left where it is, and another
- * makes all of them anew without the path that the first hangs at. Threads that hang keep no
- * capability.
+ * Rules are made from open directories, and any of them may be on a mount that hangs: so a thread
+ * opens them. If it does not answer in time it is abandoned, and another thread makes all rules
+ * again without the path at which the first one hangs. Threads that hang keep no capability.
  */
 #include "kepler/file_limits.h"
 
@@ -43,7 +42,7 @@ enum text {
 	TEXTS
 };
 
-/* Paths that hang: those that were found before, and last the one that is touched now. */
+/* Paths that hang: those that were found before, and last the current one. */
 struct hanging {
 	char paths[HANGING_MAX][PATH_MAX];
 	size_t count;
@@ -96,7 +95,7 @@ static void add(struct landlock_paths *paths, const char *path)
 		paths->used[paths->used_count++] = path;
 }
 
-/* What is wrong with a kubeconfig is told where it is used. */
+/* Errors in a kubeconfig are reported where it is used. */
 static void add_kubeconfig(struct limits_job *job, struct kube_access *access,
 			   struct landlock_paths *paths)
 {
@@ -124,7 +123,10 @@ static void job_run(struct offload_job *base)
 	for (size_t i = TEXT_CONFIG_FILE; i < TEXTS; i++)
 		add(&paths, job->texts[i]);
 	add_kubeconfig(job, &access, &paths);
-	/* It could not be made later. What fails now fails again, and is told, when it is used. */
+	/*
+	 * It could not be created later. An error now occurs again, and is reported, when it is
+	 * used.
+	 */
 	if (state_dir && may_touch(job, state_dir)) {
 		(void)mkdir(state_dir, 0755);
 		paths.writable[paths.writable_count++] = state_dir;
@@ -190,7 +192,7 @@ static bool wait_for(struct offload *pool)
 	return poll(&ready, 1, (int)(PATIENCE_NS / NSEC_PER_MSEC)) == 1;
 }
 
-/* -ETIMEDOUT: a path more is in @hanging. */
+/* -ETIMEDOUT: one more path is in @hanging. */
 static int make_rules(struct offload *pool, const struct config *config, struct hanging *hanging,
 		      struct diag *diag)
 {
@@ -233,7 +235,7 @@ static int enter(const struct config *config, struct diag *diag)
 	do
 		rules = make_rules(pool, config, hanging, diag);
 	while (rules == -ETIMEDOUT && hanging->count < HANGING_MAX);
-	/* No thread may be left that could get around them, but those that hang. */
+	/* No thread without these limits may be left, except those that hang. */
 	offload_free(pool, hanging->count ? 0 : PATIENCE_NS);
 	return rules < 0 ? rules : landlock_enter(rules, diag);
 }

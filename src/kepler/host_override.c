@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the user knows better than the machine says: --model.machine, for the power model's sake. */
+/* Facts from the user that override those of the machine, for the power model: --model.machine. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>

@@ -11,7 +11,7 @@
 
 #define MACHINE_ID_PATH "/etc/machine-id"
 
-/* One reading or writing; all that it needs is its own. */
+/* One reading or writing; it owns all its data. */
 struct idle_job {
 	struct offload_job job;
 	bool is_load;
@@ -144,7 +144,7 @@ enum idle_outcome idle_state_open(struct idle_state_keeper *keeper, const char *
 
 _Static_assert(STATE_ENTRIES_MAX >= METER_ZONES_MAX, "each zone of a meter has its own line");
 
-/* "rapl-sysfs/package-0": two sources may know one zone, and each teaches another idle power. */
+/* "rapl-sysfs/package-0": two sources may have the same zone, and each gives another idle power. */
 static void state_key(const struct zone *zone, char key[STATE_KEY_MAX])
 {
 	char id[ZONE_ID_MAX];
@@ -164,7 +164,7 @@ static void restore_zone(struct interval_engine *engine, size_t index, const str
 	zone_id(zone, id);
 	line = state_find(state, key);
 	if (!line)
-		line = state_find(state, id); /* of before sources were told apart */
+		line = state_find(state, id); /* from versions without the source in the key */
 	if (line && idle_learner_parse(line, &learner) >= 0)
 		interval_engine_restore(engine, index, &learner);
 }
@@ -175,7 +175,7 @@ void idle_state_restore(const struct idle_state_keeper *keeper, struct interval_
 		restore_zone(engine, i, keeper->loaded);
 }
 
-/* A zone that taught nothing yet, or whose idle power is not learned, has nothing to keep. */
+/* A zone without learned idle power has nothing to save. */
 static int collect_zone(const struct interval_engine *engine, size_t index, struct state *state)
 {
 	const struct idle_learner *learner = interval_engine_learner(engine, index);
@@ -224,7 +224,9 @@ enum idle_outcome idle_state_save(struct idle_state_keeper *keeper,
 		return IDLE_FAILED;
 	if (state->count == 0)
 		return IDLE_NOTHING;
-	/* A file that could not be read at the start, for want of a thread, is read first. */
+	/*
+	 * A file that could not be read at the start, because there was no thread, is read first.
+	 */
 	r = begin(keeper, !keeper->machine[0], TAKE_PTR(state), now_ns);
 	if (r < 0) {
 		(void)diag_set(diag, r, "%s: %s", keeper->dir, strerrordesc_np(-r));

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Learned idle power over restarts: what of the engine goes into the state file, and back.
+ * Saves learned idle power in the state file, and restores it after a restart.
  *
  * A line belongs to a zone of a machine of the same CPU; anything else in the file is ignored. The
- * file is read and written off the loop's thread, since its directory may lie on a mount that
- * hangs: one reading or writing at a time, and while it is under way nothing else is tried. One
- * that takes longer than IDLE_STATE_LIMIT_NS is an error, and stays the one under way until it
- * ends. Nothing is written before the file was read, so that what it holds is not lost unread.
+ * file is read and written off the loop's thread, since its directory may be on a mount that hangs.
+ * There is one reading or writing at a time. One that takes longer than IDLE_STATE_LIMIT_NS is an
+ * error, and blocks others until it ends. Nothing is written before the file was read, so that its
+ * content is not lost.
  */
 #pragma once
 
@@ -29,10 +29,10 @@ struct idle_state_keeper {
 	char *dir;                       /* "" or NULL: no state is kept */
 	char facts[256];                 /* of the machine */
 	char machine[STATE_MACHINE_MAX]; /* known once the file was read */
-	struct state *loaded;            /* what the file said, or NULL */
+	struct state *loaded;            /* content of the file, or NULL */
 	struct idle_job *job;            /* under way, or NULL */
 	uint64_t began_ns;
-	bool given_up; /* it was told as failed */
+	bool given_up; /* it was reported as failed */
 };
 
 enum idle_outcome {
@@ -48,16 +48,16 @@ enum idle_outcome {
 enum idle_outcome idle_state_open(struct idle_state_keeper *keeper, const char *dir,
 				  const struct host_info *host, uint64_t patience_ns,
 				  struct diag *diag);
-/* Gives zones of the engine what the file said of them, as far as it was read. */
+/* Gives zones of the engine their lines of the file, if it was read. */
 void idle_state_restore(const struct idle_state_keeper *keeper, struct interval_engine *engine);
 /*
- * Begins to write what was learned. NOTHING: it is under way, or there is nothing to write. FAILED
- * where it cannot even begin, such as when the one before is still under way.
+ * Begins to write learned idle power. NOTHING: it is under way, or there is nothing to write.
+ * FAILED if it cannot begin, for example because the previous one is still under way.
  */
 enum idle_outcome idle_state_save(struct idle_state_keeper *keeper,
 				  const struct interval_engine *engine, uint64_t now_ns,
 				  struct diag *diag);
-/* @base came from the pool: NOTHING also when it is none of ours. */
+/* @base came from the pool: NOTHING also for a foreign job. */
 enum idle_outcome idle_state_take(struct idle_state_keeper *keeper, struct offload_job *base,
 				  struct diag *diag);
 /* In each turn of the loop: FAILED once when the one under way takes too long. */

@@ -19,7 +19,7 @@ static void job_run(struct offload_job *base)
 	struct screen_job *job = (struct screen_job *)base;
 	ssize_t n = write(job->fd, job->text.data, job->text.len);
 
-	(void)n; /* a terminal that went away */
+	(void)n; /* a terminal that is gone */
 }
 
 static void job_drop(struct offload_job *base)

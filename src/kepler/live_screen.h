@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where the live table is shown: a terminal that may have been stopped (^S) or that nothing reads
- * any more, where a write waits for as long as that lasts. So a thread writes.
+ * Shows the live table on a terminal. The terminal may be stopped (^S) or no longer be read, and a
+ * write then waits for as long as that lasts. So a thread writes.
  *
- * One frame is under way at a time. Those that are drawn meanwhile are not shown: the next one says
- * it all anew. The descriptor stays as it is, as the shell has it as well.
+ * One frame is under way at a time. Frames that are drawn meanwhile are skipped: the next one shows
+ * everything again. The descriptor's flags are not changed, because it is shared with the shell.
  */
 #pragma once
 
@@ -24,8 +24,8 @@ struct live_screen {
 
 /*
  * Writes @frame over the last one on @fd, at once, so that it does not flicker. False: not shown,
- * as the last one is still under way, or for want of memory or a thread. Errors of the terminal are
- * ignored: one that is gone is no reason to stop. Never waits.
+ * because the last one is still under way, or memory or a thread is lacking. Errors of the terminal
+ * are ignored: a lost terminal is no reason to stop. Never waits.
  */
 bool live_screen_show(struct live_screen *screen, int fd, const struct strbuf *frame);
 /* Waits at most @deadline_ns for the last frame, which is then left to its thread. */

@@ -18,7 +18,10 @@ struct line {
 	uint64_t cpu_ns;
 };
 
-/* One whose power is known, if there is one: a meter that was found late does not count at once. */
+/*
+ * Chooses a kind with known power, if there is one: a meter that was found late does not count at
+ * once.
+ */
 static bool choose_kind(const struct interval_engine *engine, enum zone_kind *ret_kind)
 {
 	bool is_there[ZONE_KIND_COUNT] = { false }, has_power[ZONE_KIND_COUNT] = { false };
@@ -119,7 +122,9 @@ static void add_power(struct strbuf *out, double watts)
 		strbuf_addf(out, "%8.*f W", watts < 100 ? 2 : 1, watts);
 }
 
-/* Where from, and measured or estimated: cut to the terminal, so that no line wraps. */
+/*
+ * The source, and whether it is measured or estimated: cut to the terminal, so that no line wraps.
+ */
 static void add_title(struct strbuf *out, const struct live_table_view *view, size_t columns)
 {
 	size_t used = strlen("Kepler  ");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The small live table that `kepler run` leaves on a terminal: who uses how many watts, right now.
+ * The small live table of `kepler run` on a terminal: the current power of each process.
  *
  * Shows every process from the first interval on, admitted to the metrics or not. Drawn from the
  * ledger's last interval into a buffer; live_screen.h shows it.

@@ -15,7 +15,10 @@
 #include "service/privileges.h"
 #include "snapshot/snapshot.h"
 
-/* A container that went is kept for a while: room for as many again, and for pods' sandboxes. */
+/*
+ * Removed containers are kept for a while: there is room for as many again, and for pods'
+ * sandboxes.
+ */
 #define DIRECTORY_FACTOR  4
 
 #define CLOSE_PATIENCE_NS (2 * NSEC_PER_SEC)
@@ -34,7 +37,7 @@ int names_open(const struct config *config, struct names *ret, struct diag *diag
 
 #define KUBE_TEXTS 6
 
-/* Starts Kubernetes' thread; all that it needs is its own, but the directory. */
+/* Starts Kubernetes' thread; it owns all its data except the directory. */
 struct kube_job {
 	struct offload_job job;
 	struct kube_options options; /* its texts are those below */
@@ -274,7 +277,7 @@ static void describe_runtimes(const struct names *names, const struct directory_
 		.failures = runtimes.failures,
 		.bad = runtimes.bad,
 		.containers = stats->containers[DIRECTORY_RUNTIME],
-		.age_s = (double)NAN, /* state files have no last word */
+		.age_s = (double)NAN, /* state files have no last answer */
 	};
 	(void)snprintf(ret->via, sizeof(ret->via), "%.63s", runtimes.present);
 }
@@ -314,7 +317,7 @@ static void stop_job_drop(struct offload_job *job)
 	free(job);
 }
 
-/* False: one of them hangs, and has what it uses until the process ends. */
+/* False: one of them hangs, and keeps its data until the process ends. */
 static bool stop_in_time(struct offload *pool, struct stop_job *job)
 {
 	struct pollfd ready = { .fd = offload_fd(pool), .events = POLLIN };

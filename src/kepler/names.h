@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who gives containers their names: the directory, and the sources that the configuration asks for.
+ * The sources of container names: the directory, and the sources that the configuration selects.
  *
  * Names are optional: a source that cannot be started (no kubeconfig, no libcurl, no descriptor) is
- * down, says why, and is tried again every NAMES_RETRY_NS. Kubernetes is started off the caller's
- * thread, since its files may lie on a mount that hangs.
+ * down, reports why, and is retried every NAMES_RETRY_NS. Kubernetes is started off the caller's
+ * thread, since its files may be on a mount that hangs.
  */
 #pragma once
 
@@ -33,25 +33,25 @@ struct names {
 	uint64_t tried_ns;           /* MONOTONIC, the last start of any */
 	char kube_error[256], runtimes_error[256]; /* why it was not started; "" none */
 	bool told_kube, told_runtimes;             /* of that error */
-	bool is_away;                              /* Kubernetes, as told last */
+	bool is_away;                              /* Kubernetes, as reported last */
 };
 
 /* The directory alone, empty; sources come by names_start(). 0 or -ENOMEM with a diagnosis. */
 int names_open(const struct config *config, struct names *ret, struct diag *diag);
 /*
  * Starts the sources' threads: those that talk to a network without any capability. Waits at most
- * @patience_ns for Kubernetes' files; what could not be started names_tell() tries again. @config
- * must live until names_reconfigure() or names_close().
+ * @patience_ns for Kubernetes' files; names_tell() retries sources that could not be started.
+ * @config must live until names_reconfigure() or names_close().
  */
 void names_start(const struct config *config, struct names *names, uint64_t patience_ns);
-/* After a reload of the configuration: the interval, which is all that may change. */
+/* After a reload of the configuration: takes over the interval, the only value that may change. */
 void names_reconfigure(struct names *names, const struct config *config);
 /*
- * Once an interval: the log says what could not be started, when Kubernetes stops answering, why,
- * and when it is back; what is not started yet is tried again. Never waits.
+ * Once per interval: logs which source could not be started, when and why Kubernetes stops
+ * answering, and when it recovers; retries sources that are not started yet. Never waits.
  */
 void names_tell(struct names *names, uint64_t now_ns);
-/* How the sources are doing, for metrics. */
+/* The state of the sources, for metrics. */
 struct snapshot_self;
 void names_describe(struct names *names, struct snapshot_self *ret);
 /* Waits at most a second for a start that is under way. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads the configuration again, off the loop's thread: its file may lie on a mount that hangs.
+ * Reads the configuration again, off the loop's thread: its file may be on a mount that hangs.
  *
- * One reading is under way at a time. What is asked for meanwhile is merged into one more after it.
- * A reading that takes longer than RELOAD_LIMIT_NS is told as failed and its result is not used,
- * since that was told; it stays the one under way until it ends.
+ * One reading is under way at a time. Requests that come meanwhile are merged into one more reading
+ * after it. A reading that takes longer than RELOAD_LIMIT_NS is reported as failed, so its result
+ * is not used; it blocks the next one until it ends.
  */
 #pragma once
 
@@ -27,7 +27,7 @@ struct reload {
 		*args;          /* borrowed, with what it points to: for the process' life */
 	struct reload_job *job; /* under way, or NULL */
 	uint64_t began_ns;
-	bool given_up; /* it was told as failed */
+	bool given_up; /* it was reported as failed */
 	bool again;    /* asked for while it is under way */
 };
 
@@ -39,11 +39,11 @@ enum reload_outcome {
 	RELOAD_FAILED, /* the diagnosis says why */
 };
 
-/* Somebody wants the configuration to be read: BEGUN, MERGED or FAILED. */
+/* Requests that the configuration is read: BEGUN, MERGED or FAILED. */
 enum reload_outcome reload_ask(struct reload *reload, uint64_t now_ns, struct diag *diag);
 /*
- * @base came from the pool: NOTHING when it is none of ours, or its result is no longer wanted;
- * else LOADED or FAILED. Call reload_turn() after it.
+ * @base came from the pool: NOTHING for a foreign job, or when its result is no longer wanted; else
+ * LOADED or FAILED. Call reload_turn() after it.
  */
 enum reload_outcome reload_take(struct reload *reload, struct offload_job *base,
 				struct config **ret_config, struct diag *diag);

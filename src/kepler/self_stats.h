@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What Kepler itself costs: CPU time, memory, descriptors, threads, how long its intervals take.
+ * The cost of Kepler itself: CPU time, memory, descriptors, threads, duration of its intervals.
  *
  * Descriptors are opened once, so that reading costs two small system calls an interval.
  */
@@ -19,16 +19,16 @@ struct self_stats {
 };
 
 /*
- * Reads from the running kernel's own /proc, wherever --host.procfs points. Never fails: what
- * cannot be read stays 0.
+ * Reads from the running kernel's own /proc, regardless of --host.procfs. Never fails: values that
+ * cannot be read stay 0.
  */
 void self_stats_open(struct self_stats *stats, const struct host_info *host, double start_time_s);
 void self_stats_close(struct self_stats *stats);
 /* Fills the costs into stats->self. */
 void self_stats_update(struct self_stats *stats);
-/* What the reader of processes says of itself and of its last pass. */
+/* Takes the state of the reader of processes and of its last pass. */
 void self_stats_activity(struct snapshot_self *self, const struct activity_info *info);
-/* What the resolver of owners says of itself; logs once that a read hangs. */
+/* Takes the state of the resolver of owners; logs once that a read hangs. */
 void self_stats_identities(struct snapshot_self *self, const struct identity_resolver *identities);
 /* Counts one interval that took @ns of the loop's time. */
 void self_stats_interval(struct self_stats *stats, uint64_t ns);

@@ -42,7 +42,7 @@ static void answer_text(struct http_response *response, int status, const char *
 	response->len = strlen(text);
 }
 
-/* Says how long the loop has stood still and where; with memory for it, else just that it does. */
+/* Reports how long the loop has stood still and where; without memory, only that it does. */
 static void answer_hung(struct http_response *response, const struct heartbeat_state *state)
 {
 	char *text = NULL;
@@ -73,7 +73,7 @@ static void handle_healthz(void *userdata, const struct http_request *request,
 		answer_hung(response, &state);
 }
 
-/* What a loop that hangs has left behind is no longer true: nothing is better than that. */
+/* The snapshot of a loop that hangs is outdated: no answer is better than an old one. */
 static void handle_metrics(void *userdata, const struct http_request *request,
 			   struct http_response *response)
 {
@@ -172,7 +172,7 @@ static void start_listening(void *userdata)
 	request->result = http_server_start(request->options, &request->web->server, request->diag);
 }
 
-/* -ENOMEM is a name less: its requests are refused. */
+/* On -ENOMEM the name is left out: requests for it are refused. */
 static void add_name(struct web *web, const char *name)
 {
 	char *copy = name && *name ? strdup(name) : NULL;

@@ -3,8 +3,8 @@
  * The pages of the exporter: /, /metrics, /healthz, /readyz, and for peers on this machine
  * /explain/WHAT (explain_page.h).
  *
- * /healthz says that the loop turns (heartbeat.h); while it does not, /metrics answers 503 instead
- * of what was true once. /readyz says that a snapshot younger than three intervals is there.
+ * /healthz reports whether the loop turns (heartbeat.h); while it does not, /metrics answers 503
+ * instead of old values. /readyz reports whether there is a snapshot younger than three intervals.
  */
 #pragma once
 
@@ -28,7 +28,7 @@ int web_start(const struct config *config, struct snapshot_holder *holder,
 	      struct diag *diag);
 void web_stop(struct web *web);
 void web_reconfigure(struct web *web, const struct config *config);
-/* Once per interval: cuts connections that are over their deadline. */
+/* Once per interval: cuts connections that exceeded their deadline. */
 void web_sweep(struct web *web, uint64_t now_ns);
 /* "http://127.0.0.1:28282/metrics" of the first listener. */
 void web_url(const struct web *web, char *buf, size_t size);

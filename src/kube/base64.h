@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Base64 (RFC 4648 §4), as kubeconfig files hold certificates and keys in. Pure. */
+/* Base64 (RFC 4648 §4), the encoding of certificates and keys in kubeconfig files. Pure. */
 #pragma once
 
 #include <stddef.h>

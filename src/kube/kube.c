@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The thread: asks the kubelet, the API server, or (auto) the first of them that answers; after
- * a fault it waits as backoff.h says and begins again. Everything that can be known to be wrong at
- * once (files, library, options) is found before the thread starts.
+ * The thread: asks the kubelet, the API server, or (auto) the first of them that answers; after a
+ * fault it waits as described in backoff.h and begins again. Errors that can be detected at once
+ * (files, library, options) are reported before the thread starts.
  */
 #include "kube/kube.h"
 
@@ -32,7 +32,7 @@ static int copy_text(const char *text, char **ret)
 	return text && !*ret ? -ENOMEM : 0;
 }
 
-/* "" is as if nothing were said. */
+/* "" counts as not set. */
 static const char *said(const char *text)
 {
 	return text && *text ? text : NULL;
@@ -132,10 +132,10 @@ static int make_clients(struct kube *kube, struct diag *diag)
 
 	if (kube->source != KUBE_KUBELET && kube->access.server)
 		r = http_client_new(&options, &kube->apiserver_client, diag);
-	/* With auto the kubelet may do, and each request says why it fails. */
+	/* With auto the kubelet may be sufficient, and each failed request reports its cause. */
 	if (r == 0 && kube->source == KUBE_APISERVER && kube->apiserver_client)
 		r = http_client_check(kube->apiserver_client, kube->access.server, diag);
-	/* The kubelet is a host of its own. */
+	/* The kubelet is not behind a proxy. */
 	options.environment_proxy = false;
 	options.proxy_url = options.tls_server_name = NULL;
 	if (kube->kubelet_ca_file)
@@ -256,7 +256,10 @@ int kube_start(const struct kube_options *options, struct directory *directory, 
 	(void)pthread_mutex_init(&kube->lock, NULL);
 	r = prepare(kube, options, diag);
 	if (r == 0) {
-		/* Until the first failure: what is met before the first list may wait for it. */
+		/*
+		 * Until the first failure: containers that appear before the first list may wait
+		 * for it.
+		 */
 		directory_set_reachable(directory, DIRECTORY_KUBERNETES, true);
 		r = start_thread(kube);
 		if (r < 0)

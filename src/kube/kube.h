@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What does Kubernetes say of this node's pods? A thread that keeps the directory of containers up
- * to date, from the kubelet or from the API server.
+ * Names from Kubernetes: a thread that keeps the directory of containers up to date for this node's
+ * pods, from the kubelet or from the API server.
  *
- * kubelet: GET /pods every 15 s, and when an unknown container is met, at most once a second; wants
- * the permission nodes/pods (or nodes/proxy before it existed) and nothing else. apiserver: list
- * and watch of pods with fieldSelector=spec.nodeName: paged (limit/continue), bookmarks, resumed
- * from the last resourceVersion. Faults back off as src/kube/backoff.h says. A bad pod is skipped
- * and counted, the rest stays. docs/design/kubernetes.md has the reasons.
+ * kubelet: GET /pods every 15 s, and when an unknown container appears, at most once a second;
+ * needs only the permission nodes/pods (or nodes/proxy before it existed). apiserver: list and
+ * watch of pods with fieldSelector=spec.nodeName: paged (limit/continue), bookmarks, resumed from
+ * the last resourceVersion. Faults back off as described in src/kube/backoff.h. A bad pod is
+ * skipped and counted, the others are used. docs/design/kubernetes.md has the reasons.
  */
 #pragma once
 
@@ -21,7 +21,7 @@ struct kube;
 
 enum kube_source { KUBE_OFF, KUBE_AUTO, KUBE_KUBELET, KUBE_APISERVER };
 
-/* How often and how long, in milliseconds; 0: the default behind it. */
+/* Periods and deadlines in milliseconds; 0: the default in the comment. */
 struct kube_timing {
 	uint64_t poll;    /* 15,000: of the kubelet */
 	uint64_t demand;  /* 1,000: between polls by demand; longer while they bring nothing */
@@ -29,16 +29,16 @@ struct kube_timing {
 	/* 30,000: of a list as a whole, until a watch begins, and of one event of it */
 	uint64_t request;
 	uint64_t watch_idle; /* 120,000: a watch without an event, not even a bookmark */
-	uint64_t watch_life; /* 300,000: asked of the server, by chance up to as much again */
+	uint64_t watch_life; /* 300,000: requested, plus a random time of up to as much */
 	uint64_t refused_min, refused_max; /* 2,000 and 9,000: see backoff.h */
-	uint64_t resume;                   /* 1,000, and by chance up to as much again */
+	uint64_t resume;                   /* 1,000, plus a random time of up to as much */
 	uint64_t retry, retry_spread;      /* 10,000 and 2,000 */
 	uint64_t denied_max;               /* 40,000 */
 	/* 300,000 of uptime, in which the API server's first list may be up to 10,000 late */
 	uint64_t boot_window, boot_spread;
 };
 
-/* A text that is "" is as NULL. */
+/* "" counts as NULL. */
 struct kube_options {
 	enum kube_source source;     /* AUTO: kubelet where it answers, else the API server */
 	const char *kubeconfig;      /* path; NULL: in-cluster, as KUBERNETES_SERVICE_HOST says */
@@ -46,7 +46,7 @@ struct kube_options {
 	const char *node_name;       /* NULL: $NODE_NAME, else the host name */
 	const char *kubelet_url;     /* NULL: https://$NODE_IP:10250, 127.0.0.1 without NODE_IP */
 	const char *kubelet_ca_file; /* NULL: the CA of the API server */
-	const char *pod_labels;      /* "app,team": labels and annotations to hand on; NULL none */
+	const char *pod_labels;      /* "app,team": labels and annotations to show; NULL none */
 	const char *in_cluster_dir;  /* NULL: /var/run/secrets/kubernetes.io/serviceaccount */
 	uint64_t max_pod_bytes;      /* of one pod's JSON; 0: 2 MiB */
 	uint32_t max_pods;           /* 0: 20,000 */
@@ -59,22 +59,22 @@ struct kube_stats {
 	bool reachable;
 	uint64_t requests; /* that a peer saw; a refused connection is none */
 	uint64_t failures, relists, events, bad_pods;
-	uint64_t labels_lost; /* of pods: cut, or left out, since they had no room */
+	uint64_t labels_lost; /* of pods: cut, or left out for lack of room */
 	uint64_t pods;
 	double age_s; /* since the last word of the peer; NaN before the first */
 	char last_error[256];
 };
 
 /*
- * Starts the thread. 0, or -errno with diag for what can never work: a kubeconfig that is not one,
- * exec credentials (-EOPNOTSUPP), no library (-ENOENT), nowhere to ask (-EDESTADDRREQ), a proxy
- * that cannot be used (-EINVAL; APISERVER only). A peer that is down is no error. Strings of
+ * Starts the thread. 0, or -errno with diag for permanent errors: an invalid kubeconfig, exec
+ * credentials (-EOPNOTSUPP), no library (-ENOENT), no server to ask (-EDESTADDRREQ), a proxy that
+ * cannot be used (-EINVAL; APISERVER only). A peer that is down is not an error. Strings of
  * @options are copied; @directory must outlive the thread.
  */
 int kube_start(const struct kube_options *options, struct directory *directory, struct kube **ret,
 	       struct diag *diag);
-/* Returns within a second, unless a file that the kubeconfig names hangs. NULL is fine. */
+/* Returns within a second, unless a file that the kubeconfig names hangs. Takes NULL. */
 void kube_stop(struct kube *kube);
-/* How often names are looked for, 0: at any time. From any thread; for the next wait. */
+/* How often names are looked up, 0: at any time. From any thread; for the next wait. */
 void kube_set_interval(struct kube *kube, uint64_t interval_ms);
 void kube_get_stats(struct kube *kube, struct kube_stats *ret);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Credentials: where they lie in a pod, and how they are read when they are needed. */
+/* Credentials: their place in a pod, and how they are read when they are needed. */
 #include "kube/kube_access.h"
 
 #include <errno.h>
@@ -75,10 +75,10 @@ int kube_access_in_cluster(const char *dir, const char *host, const char *port,
 }
 
 /*
- * Whether @path, which @st is of, is a credential that systemd hands to us. They lie in one flat
- * directory. From systemd 254 on they are root's, with an ACL entry for the service's user: stat()
- * then shows the ACL's mask where the group's rights were, mode 0440, and yet only root and we can
- * read it.
+ * Whether @path, with the status @st, is a credential that systemd passes to this service.
+ * Credentials are in one flat directory. From systemd 254 on they are owned by root, with an ACL
+ * entry for the service's user: stat() then shows the ACL's mask in place of the group's rights,
+ * mode 0440, although only root and this user can read the file.
  */
 static bool is_credential(const char *path, const struct stat *st)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files of this room share: the thread's state, and how the two sources use it. All but
- * the statistics belongs to the thread.
+ * Shared by the files of this room: the thread's state, and how the two sources use it. Everything
+ * except the statistics belongs to the thread.
  */
 #pragma once
 
@@ -17,7 +17,7 @@
 #include "kube/pod_table.h"
 #include "net/http_client.h"
 
-/* Where an API server's pods were left off, so that a watch can go on after a fault. */
+/* The position in the API server's events, so that a watch can be resumed after a fault. */
 struct apiserver_state {
 	char resource_version[64]; /* "": list first */
 	bool expired;              /* the next list must not come from the server's cache */
@@ -74,23 +74,23 @@ struct kube_get {
 };
 
 /*
- * One request with today's token. 0 with the answer's status, or -errno. A request
- * without an answer is counted as a failure, unless @body itself ended it with -ESTALE; *fault says
- * what the back-off needs.
+ * One request with today's token. 0 with the answer's status, or -errno. A request without an
+ * answer is counted as a failure, unless @body itself ended it with -ESTALE; *fault gets the input
+ * for the back-off.
  */
 int kube_get(struct kube *kube, const struct kube_get *get, int *ret_status,
 	     struct kube_fault *fault);
 /* One pod's JSON from a list or an event: into table and directory, or counted as bad. */
 void kube_take_pod_text(struct kube *kube, const char *text, size_t len);
 void kube_take_pod(struct kube *kube, const json_t *object, const char *text, size_t len);
-/* @source answers well, now. */
+/* @source has just answered successfully. */
 void kube_note_success(struct kube *kube, const char *source);
-/* Sets what statistics say of the last failure. */
+/* Sets the last failure in the statistics. */
 void kube_note_failure(struct kube *kube, const char *source, const char *why);
 void kube_count(struct kube *kube, uint64_t *counter); /* one of kube->stats */
 void kube_count_by(struct kube *kube, uint64_t *counter, uint64_t by);
 uint32_t kube_chance(void);
-/* Waits, with @demand only until a container's name is wanted; true when the thread shall end. */
+/* Waits, with @demand only until a container's name is wanted; true when the thread is to end. */
 bool kube_wait(struct kube *kube, uint64_t ms, bool demand);
 /* Whether a name was wanted since the last call. */
 bool kube_take_demand(struct kube *kube);

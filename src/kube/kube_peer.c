@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What both sources do to a peer: ask with today's token, tell faults apart, take pods, keep the
+ * Shared by both sources: requests with the current token, classification of faults, pods,
  * statistics.
  */
 #include <errno.h>
@@ -17,13 +17,13 @@
 #include "kube/pod_prune.h"
 #include "net/http_url.h"
 
-#define ERROR_BODY_MAX 1024 /* of an answer that is no list, for its message */
+#define ERROR_BODY_MAX 1024 /* of an answer that is not a list, for its message */
 
 uint32_t kube_chance(void)
 {
 	uint32_t chance;
 
-	/* Without entropy all wait the shortest time; nothing worse. */
+	/* Without entropy all nodes wait for the shortest time, which is acceptable. */
 	if (getrandom(&chance, sizeof(chance), GRND_NONBLOCK) != (ssize_t)sizeof(chance))
 		chance = 0;
 	return chance;
@@ -78,13 +78,16 @@ bool kube_take_demand(struct kube *kube)
 	return kube->wanted_fd >= 0 && read(kube->wanted_fd, &asked, sizeof(asked)) > 0;
 }
 
-/* Not there at all: nothing took the connection. What took it and did not begin TLS has failed. */
+/*
+ * Absent: nothing accepted the connection. A peer that accepted it and did not begin TLS has
+ * failed.
+ */
 static bool is_absent(int r, const struct http_reply *reply)
 {
 	return !reply->reached && (r == -ECONNREFUSED || r == -EHOSTUNREACH || r == -ETIMEDOUT);
 }
 
-/* It answers, and no; or it is not the one that is looked for. */
+/* It answers and refuses, or it is not the server that was expected. */
 static bool is_denied(int r, const struct http_reply *reply)
 {
 	return r == -EACCES ||
@@ -99,7 +102,7 @@ static enum backoff_kind kind_of(int r, const struct http_reply *reply)
 	return is_denied(r, reply) ? BACKOFF_DENIED : BACKOFF_FAILED;
 }
 
-/* Secrets go over https only; a plain port of the kubelet is asked without. */
+/* Tokens are sent over https only; requests to a plain port of the kubelet have none. */
 static int get_token(const struct kube *kube, const char *url, char **ret, struct diag *diag)
 {
 	int r;
@@ -212,7 +215,7 @@ static int take_bytes(void *userdata, const char *bytes, size_t len)
 
 	if (reader->status == 200)
 		return object_stream_feed(&reader->stream, bytes, len);
-	/* An error of the server itself or of something before it: JSON or not. */
+	/* An error of the server itself or of a proxy before it, in JSON or not. */
 	if (rest->len < ERROR_BODY_MAX)
 		strbuf_add(rest, bytes, len < ERROR_BODY_MAX ? len : ERROR_BODY_MAX);
 	return strbuf_error(rest);
@@ -247,7 +250,7 @@ static int read_rest(const struct object_stream *stream, struct pod_list_page *p
 	return r;
 }
 
-/* "403 pods is forbidden: …" as far as the server says why. */
+/* "403 pods is forbidden: …" if the server sends a reason. */
 static void note_refusal(struct kube *kube, const char *source, int status,
 			 const struct strbuf *rest)
 {
@@ -292,7 +295,7 @@ int kube_list(struct kube *kube, const char *source, struct http_client *client,
 		.body = take_bytes,
 		.userdata = &reader,
 		.timeout_ms = kube->timing.request,
-		/* Far above any list: what one pod may have, for a thousand pods. */
+		/* Far above any list: the limit of one pod times a thousand. */
 		.max_bytes = kube->max_pod_bytes * 1024,
 	};
 	struct pod_list_page page = { 0 };

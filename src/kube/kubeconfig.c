@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * A kubeconfig file (k8s.io/client-go/tools/clientcmd/api/v1, types.go): lists of named contexts,
- * clusters and users; a context names one of each. Read as a tree by libyaml, which knows where
- * each node stood, so that a message can name the line. Unknown keys are left alone, as kubectl
+ * clusters and users; a context names one of each. It is read as a tree by libyaml, which has the
+ * position of each node, so that a message can name the line. Unknown keys are ignored, as kubectl
  * does.
  */
 #include <errno.h>
@@ -47,7 +47,7 @@ static const char *text_of(const yaml_node_t *node)
 						      : NULL;
 }
 
-/* What @map has under @key, NULL where it has nothing. */
+/* The value of @key in @map, or NULL. */
 static yaml_node_t *find(struct kubeconfig *config, const yaml_node_t *map, const char *key)
 {
 	if (!map || map->type != YAML_MAPPING_NODE)
@@ -62,7 +62,7 @@ static yaml_node_t *find(struct kubeconfig *config, const yaml_node_t *map, cons
 	return NULL;
 }
 
-/* The text under @key; NULL where there is none, it is empty or null. */
+/* The text of @key; NULL if it is missing, empty or null. */
 static const char *find_text(struct kubeconfig *config, const yaml_node_t *map, const char *key)
 {
 	const char *text = text_of(find(config, map, key));
@@ -93,7 +93,7 @@ static const yaml_node_t *find_named(struct kubeconfig *config, const yaml_node_
 	return NULL;
 }
 
-/* A path as the file means it: relative to where the file is. */
+/* Takes a path relative to the directory of the kubeconfig. */
 static int take_path(struct kubeconfig *config, const char *text, char **ret)
 {
 	const char *slash = strrchr(config->path, '/');
@@ -149,7 +149,7 @@ static int take_pem(struct kubeconfig *config, const yaml_node_t *map, const cha
 	return r;
 }
 
-/* Whether @node says nothing: it is not there, empty, null or false. */
+/* Whether @node is missing, empty, null or false. */
 static bool is_nothing(const yaml_node_t *node)
 {
 	static const char *const words[] = { "", "false", "null", "~" };
@@ -187,8 +187,8 @@ static int copy(struct kubeconfig *config, const char *text, char **ret)
 }
 
 /*
- * A proxy's password makes the file a secret. By a socks5 proxy names are resolved there, as by
- * client-go: libcurl calls that socks5h.
+ * A proxy's password makes the file a secret. A socks5 proxy resolves names itself, as with
+ * client-go: libcurl's name for that is socks5h.
  */
 static int read_proxy(struct kubeconfig *config, const yaml_node_t *cluster)
 {
@@ -219,7 +219,7 @@ static int read_proxy(struct kubeconfig *config, const yaml_node_t *cluster)
 		   : 0;
 }
 
-/* What no request could ever be made with is said at once. */
+/* A value with which no request can succeed is refused at once. */
 static int read_tls_name(struct kubeconfig *config, const yaml_node_t *cluster)
 {
 	const char *server = config->access->server;
@@ -306,13 +306,13 @@ static int read_token(struct kubeconfig *config, const yaml_node_t *user)
 	return take_path(config, token_file, &access->token_file);
 }
 
-/* What is secret must be its owner's alone, wherever it lies. */
+/* Every file with a secret must be accessible to its owner only. */
 static int check_secrets(struct kubeconfig *config, const yaml_node_t *user)
 {
 	const struct kube_access *access = config->access;
 	int r = 0;
 
-	/* A token that a tokenFile makes useless here is one all the same. */
+	/* A token that is unused because of a tokenFile is a secret all the same. */
 	if (find_text(config, user, "token") || find_text(config, user, "client-key-data"))
 		r = kube_access_check_private(config->path, config->diag);
 	if (r == 0 && access->token_file)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * At depth 1 stand the outer object's keys: behind "items" and a [ each object of depth 3 is an
- * item. Pieces go to the item, else to the rest.
+ * At depth 1 are the outer object's keys: after "items" and a [ each object of depth 3 is an item.
+ * Pieces are added to the item, else to the rest.
  */
 #include "kube/object_stream.h"
 

@@ -3,10 +3,10 @@
  * A list of Kubernetes objects, one at a time. Pure.
  *
  * A list is one JSON object, {"kind":"PodList","metadata":{…},"items":[…]}, of any size: the API
- * server ignores `limit` when it answers from its cache, and the kubelet knows no pages at all. So
- * the bytes are cut into items as they come, and only one item is ever held. What is beside the
- * items (or the whole answer when it is no list, as with errors) is kept too, up to
- * OBJECT_STREAM_REST_MAX. Nothing is checked here but brackets: each item is text for a parser.
+ * server ignores `limit` when it answers from its cache, and the kubelet has no paging at all. So
+ * the bytes are cut into items as they arrive, and only one item is held at a time. The text beside
+ * the items (or the whole answer if it is not a list, as with errors) is kept too, up to
+ * OBJECT_STREAM_REST_MAX. Only brackets are checked here: each item is text for a parser.
  */
 #pragma once
 
@@ -18,7 +18,10 @@
 
 #define OBJECT_STREAM_REST_MAX 65536
 
-/* One item; NULL: it had more than max_item bytes. Anything but 0 ends the feeding with it. */
+/*
+ * Gets one item; NULL: it had more than max_item bytes. A result other than 0 ends the feeding with
+ * it.
+ */
 typedef int object_stream_item_fn(void *userdata, const char *text, size_t len);
 
 struct object_stream {

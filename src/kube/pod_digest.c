@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* SipHash 2-4, 128 bits: the reference's constants, little-endian words whatever the machine. */
+/*
+ * SipHash 2-4, 128 bits: the constants of the reference implementation, little-endian words on
+ * every machine.
+ */
 #include "kube/pod_digest.h"
 
 struct state {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A keyed digest of a pod's text, by which an unchanged pod is known without being parsed: SipHash
- * 2-4 with 128 bits (Aumasson, Bernstein: "SipHash: a fast short-input PRF"). Keyed, so that nobody
- * can make a pod whose text hides another's change. Pure.
+ * 2-4 with 128 bits (Aumasson, Bernstein: "SipHash: a fast short-input PRF"). It is keyed, so that
+ * no author can make a pod with the digest of another pod's text and hide a change. Pure.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Statuses name containers by id; what was asked for (requests, limits) stands in the spec
- * under the container's name. Both are joined here, a kind at a time.
+ * Statuses name containers by id; requests and limits are in the spec under the container's name.
+ * Both are joined here, one kind at a time.
  */
 #include "kube/pod_json.h"
 
@@ -15,7 +15,7 @@
 
 #define UID_MAX       63
 #define NAME_MAX_K8S  253
-#define ID_MAX        OWNER_NAME_MAX /* a longer one would be cut, and taken for another */
+#define ID_MAX        OWNER_NAME_MAX /* a longer one would be cut, and could equal another */
 #define ID_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
 
 static const struct {
@@ -40,7 +40,7 @@ static bool fits(const char *text, size_t max)
 	return len > 0 && len <= max;
 }
 
-/* "containerd://ID" → "ID", NULL when it is none. */
+/* "containerd://ID" → "ID", NULL for another form. */
 static const char *bare_id(const char *id)
 {
 	const char *scheme = strstr(id, "://");
@@ -50,7 +50,7 @@ static const char *bare_id(const char *id)
 	return fits(id, ID_MAX) && strspn(id, ID_CHARACTERS) == strlen(id) ? id : NULL;
 }
 
-/* What @status says; NULL: nothing yet, or no id, which is counted. */
+/* The id in @status; NULL: none yet, or an invalid one, which is counted. */
 static const char *read_id(struct pod *pod, const json_t *status)
 {
 	const char *text = text_of(status, "containerID");
@@ -61,7 +61,7 @@ static const char *read_id(struct pod *pod, const json_t *status)
 	return id;
 }
 
-/* k8s.io/api/core/v1, PodQOSClass; another is not known. */
+/* k8s.io/api/core/v1, PodQOSClass; other values count as unknown. */
 static const char *qos_class(const json_t *status)
 {
 	static const char *const classes[] = { "Guaranteed", "Burstable", "BestEffort" };

@@ -112,7 +112,7 @@ static const char *find_value(const json_t *metadata, const char *key)
 	return value;
 }
 
-/* A tab is ordinary in an annotation, and nothing to print. */
+/* Tabs are common in annotations, but are not printable. */
 static void copy_printable(char *to, const char *value, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {

@@ -4,9 +4,9 @@
  * label_app "shop", label_app_kubernetes_io_part_of "store". Pure.
  *
  * Names: "label_", then the key with everything but [a-zA-Z0-9_] turned into "_". Values are chosen
- * by what made the pod: cut to POD_LABEL_VALUE_MAX bytes at a whole character, control bytes but
- * newlines become blanks. Nothing is escaped. What does not fit the room for pairs
- * (OWNER_EXTRA_BYTES) any more is left out as a whole, in the order that the user gave.
+ * by the author of the pod: they are cut to POD_LABEL_VALUE_MAX bytes at a whole character, and
+ * control bytes except newlines become blanks. Nothing is escaped. A pair that does not fit
+ * (OWNER_EXTRA_BYTES) is left out as a whole; pairs are added in the order of the option.
  */
 #pragma once
 
@@ -35,7 +35,7 @@ struct pod_labels {
  */
 int pod_labels_parse(const char *text, struct pod_labels *ret, struct diag *diag);
 void pod_labels_release(struct pod_labels *labels);
-/* Of one pod: what is there, in the user's order. Points into itself: it is not to be copied. */
+/* The labels of one pod, in the order of the option. Points into itself: it must not be copied. */
 struct pod_label_values {
 	struct label items[POD_LABELS_MAX]; /* names are those of the struct pod_labels */
 	size_t count;
@@ -43,6 +43,6 @@ struct pod_label_values {
 	char text[POD_LABELS_MAX][POD_LABEL_VALUE_MAX + 1];
 };
 
-/* What a pod's metadata has of them: its label of that key, else its annotation. */
+/* Reads them from a pod's metadata: its label of that key, else its annotation. */
 void pod_labels_read(const struct pod_labels *labels, const json_t *metadata,
 		     struct pod_label_values *ret);

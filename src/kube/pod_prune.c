@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * One pass over strings: one that a colon and a bracket follow is a key of an object or array. What
- * is left out is skipped to its closing bracket; all else is copied in runs.
+ * One pass over strings: a string followed by a colon and a bracket is a key of an object or array.
+ * A removed value is skipped to its closing bracket; all other text is copied in runs.
  */
 #include "kube/pod_prune.h"
 
@@ -11,7 +11,7 @@
 #include "base/json_scan.h"
 #include "base/macro.h"
 
-/* Of k8s.io/api/core/v1, types.go: at no depth does anything that is read stand below these. */
+/* Of k8s.io/api/core/v1, types.go: no field that is read is below one of these, at any depth. */
 static const char *const unread[] = {
 	"affinity",
 	"args",

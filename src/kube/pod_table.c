@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Packed rows, found by digests of their uid and of their text. A row that goes is replaced by the
- * last one. Ids of a pod's containers stand in one allocation, each terminated.
+ * Packed rows, found by digests of their uid and of their text. A removed row is replaced by the
+ * last one. Ids of a pod's containers are in one allocation, each terminated.
  */
 #include "kube/pod_table.h"
 
@@ -68,7 +68,7 @@ static bool has_id(const char *ids, size_t len, const char *id)
 	return false;
 }
 
-/* Takes back the containers of @ids that are not among @kept. */
+/* Withdraws the containers of @ids that are not among @kept. */
 static void take_back(struct pod_table *table, const char *ids, size_t len, const char *kept,
 		      size_t kept_len, uint64_t now_ns)
 {
@@ -80,7 +80,7 @@ static void take_back(struct pod_table *table, const char *ids, size_t len, cons
 
 /*
  * A static pod has another uid with the kubelet than with the API server: after a switch of source
- * the row of the old one goes when the new one has its containers already.
+ * the row of the old one is removed when the new one has its containers already.
  */
 static bool is_held_elsewhere(const struct pod_table *table, uint32_t index, const char *id)
 {
@@ -185,7 +185,7 @@ int pod_table_put(struct pod_table *table, const struct pod *pod, const char *te
 	r = put_containers(table, pod, &ids);
 	if (strbuf_error(&ids) < 0) {
 		strbuf_release(&ids);
-		return -ENOMEM; /* the old ids stay, so nothing is lost but their taking back */
+		return -ENOMEM; /* the old ids stay; they are only not withdrawn */
 	}
 	take_back(table, row->ids, row->ids_len, ids.data, ids.len, now_ns);
 	free(row->ids);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The pods that a source has told of, and which containers they brought into the directory: so that
- * what is gone can be taken back, and what did not change costs nothing.
+ * The pods that a source has reported, and the containers that they entered into the directory, so
+ * that containers that are gone can be withdrawn and unchanged pods cost nothing.
  *
- * A complete list is bracketed by pod_table_begin() and pod_table_end(): what was not put or seen
- * between them is gone. A list that breaks off is simply never ended. One thread.
+ * A complete list is bracketed by pod_table_begin() and pod_table_end(): a pod that was not put or
+ * seen between them is gone. For a list that breaks off the end is not called. One thread.
  */
 #pragma once
 
@@ -30,7 +30,7 @@ struct pod_table {
 
 void pod_table_init(struct pod_table *table, struct directory *directory,
 		    const struct pod_digest_key *key, uint32_t max_pods);
-/* The directory keeps what it was told. */
+/* The directory keeps its entries. */
 void pod_table_release(struct pod_table *table);
 
 void pod_table_begin(struct pod_table *table);
@@ -38,8 +38,8 @@ void pod_table_end(struct pod_table *table, uint64_t now_ns);
 /* Whether a pod of exactly this text is known; it then counts as seen. */
 bool pod_table_seen(struct pod_table *table, const char *text, size_t len);
 /*
- * New or changed; @text as above, NULL where there is none. Containers that the pod no longer names
- * are taken back. 0; -ENOSPC: too many pods or, for some container, no room in the directory;
+ * New or changed; @text as above, NULL where there is none. Containers that the pod no longer has
+ * are withdrawn. 0; -ENOSPC: too many pods or, for some container, no room in the directory;
  * -ENOMEM. After a failure the pod counts as changed.
  */
 int pod_table_put(struct pod_table *table, const struct pod *pod, const char *text, size_t len,

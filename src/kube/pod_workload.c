@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* From a pod's controller to the workload that people know. */
+/* From a pod's controller to the workload that the user created. */
 #include "kube/pod_workload.h"
 
 #include <errno.h>

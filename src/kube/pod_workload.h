@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What does a pod belong to, as people think of it? Its Deployment rather than the ReplicaSet of
- * this week, its CronJob rather than the Job of this minute. From the pod object alone: nobody has
- * to be allowed to read ReplicaSets and Jobs. Pure.
+ * The workload of a pod as the user created it: its Deployment instead of the current ReplicaSet,
+ * its CronJob instead of the current Job. It is found from the pod object alone, so that no
+ * permission to read ReplicaSets and Jobs is needed. Pure.
  *
  * | controller in ownerReferences                          | workload, workload_type           |
  * |--------------------------------------------------------|-----------------------------------|
@@ -13,7 +13,7 @@
  * | none                                                   | the pod's name, Pod               |
  *
  * TIME is what the CronJob controller appends: minutes since 1970 (8 digits; before Kubernetes 1.21
- * seconds, 10 digits). A Job that a person named import-20240101 is not taken for one.
+ * seconds, 10 digits). A Job that a user named import-20240101 does not match.
  */
 #pragma once
 
@@ -29,8 +29,9 @@ struct pod_workload {
 int pod_workload_read(const json_t *pod, struct pod_workload *ret);
 /*
  * The uid under which the kubelet made a static pod's cgroups, which the API server's mirror of it
- * shows only as an annotation; NULL where @pod is no such mirror. Borrowed from @pod. Believed only
- * where the node owns the pod and both annotations agree: annotations alone anybody may write.
+ * shows only as an annotation; NULL if @pod is not such a mirror. Borrowed from @pod. It is trusted
+ * only if the node owns the pod and both annotations agree, because any author of a pod can write
+ * annotations.
  */
 const char *pod_static_uid(const json_t *pod);
 /* "2026-11-21T08:15:30Z" as seconds since 1970; 0 or -EINVAL. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The end of the interval, less what a poll takes, within the limits of how often. */
+/* The end of the interval, less the duration of a poll, within the limits on frequency. */
 #include "kube/poll_turn.h"
 
 #define MARGIN_NS 100000000ULL /* for a poll that takes longer than the last one did */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kubernetes quantities: "100m", "1.5", "128Mi", "1e3", "2k". Pure and exact; what is finer than
- * the unit is rounded up, as the scheduler does.
+ * Kubernetes quantities: "100m", "1.5", "128Mi", "1e3", "2k". Pure and exact; fractions of the unit
+ * are rounded up, as the scheduler does.
  *
- * Grammar: k8s.io/apimachinery/pkg/api/resource, quantity.go. Not taken: signs, because a request
+ * Grammar: k8s.io/apimachinery/pkg/api/resource, quantity.go. Signs are refused, because a request
  * or a limit has none.
  */
 #pragma once

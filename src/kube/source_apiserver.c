@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The API server: a list of this node's pods, then a watch from the list's resourceVersion, for
- * ever renewed from the last version that an event or a bookmark named.
+ * The API server: a list of this node's pods, then a watch from the list's resourceVersion, renewed
+ * for ever from the last version in an event or a bookmark.
  *
  * The first list may come from the server's cache (resourceVersion=0: cheap for it). When a version
- * has become too old (410, in whichever form), everything is listed again, once and at once, and
- * then not from the cache, which may be the older one. Any further 410 before a watch has lasted
- * is a fault like others.
+ * has become too old (410, in either form), everything is listed again, once and at once, and this
+ * time not from the cache, which may be older. Any further 410 before a watch has lasted is an
+ * ordinary fault.
  *
- * A watch that had begun and then ends before its time (cut, reset, silent, too slow) goes on
- * after a second or two, and the source counts as reachable meanwhile. A watch that lasts no longer
- * than a fault's wait has that only once in a row, then it is a fault. Where lists are good and
- * watches are not, a list after a fault's wait is followed by another one. So nothing here ever
- * spins, whatever comes first of a watch: "lasted" means its time, not what it brought.
+ * A watch that had begun and then ends early (cut, reset, silent, too slow) is resumed after a
+ * second or two, and the source counts as reachable meanwhile. For a watch that lasts no longer
+ * than a fault's wait this is done only once in a row, then it is a fault. Where lists succeed and
+ * watches fail, a list after a fault's wait is followed by another wait. So there is never a busy
+ * loop, whatever a watch sends first: "lasted" refers to its duration, not to its events.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@
 #include "kube/watch.h"
 
 #define PAGE_PODS          100
-#define PAGES_MAX          1000 /* a server that always continues is no server */
+#define PAGES_MAX          1000 /* a correct server does not continue for ever */
 #define WATCH_FAILURES_MAX 5
 
 static void add_escaped(struct strbuf *url, const char *text)
@@ -154,7 +154,7 @@ static int take_event(void *userdata, const struct watch_event *event)
 	if (event->type == WATCH_ERROR)
 		return take_error(watcher, event);
 	if (watcher->status != 200)
-		return 0; /* a line of somebody's error page */
+		return 0; /* a line of an error page */
 	if (event->type == WATCH_BAD)
 		kube_count(kube, &kube->stats.bad_pods);
 	else if (event->object)
@@ -181,7 +181,7 @@ static void expect_event(struct watcher *watcher)
 	watcher->deadline_ns = watcher->idle_ns;
 }
 
-/* What came has begun or ended an event (@news), or has gone on with one. */
+/* Sets the deadline after data that began or ended an event (@news), or continued one. */
 static void set_deadline(struct watcher *watcher, bool news)
 {
 	if (!watch_is_within_line(&watcher->watch))
@@ -232,7 +232,7 @@ static int watch_url(const struct kube *kube, uint64_t life_s, struct strbuf *ur
 	return strbuf_error(url);
 }
 
-/* Whether @status finds fault with what was asked, not with who asks or with the time. */
+/* Whether @status rejects the request itself, and not the client or the time. */
 static bool blames_request(int status)
 {
 	return status >= 400 && status < 500 && status != 401 && status != 403 && status != 408 &&
@@ -240,8 +240,9 @@ static bool blames_request(int status)
 }
 
 /*
- * A version that the server does not like for another reason than its age is given up in the end:
- * it may be of a database that is no more. That a server is down or denies us says nothing of it.
+ * A version that the server refuses for another reason than its age is given up in the end: it may
+ * belong to a database that no longer exists. A server that is down or denies access is no evidence
+ * for that.
  */
 static void note_watch_failure(struct watcher *watcher)
 {
@@ -256,7 +257,7 @@ static void note_watch_failure(struct watcher *watcher)
 	}
 }
 
-/* What a watch's end means that had no whole answer, or one before its time; else 0. */
+/* Judges the end of a watch with an incomplete answer, or one that ended early; else 0. */
 static int judge_cut(struct watcher *watcher, int r, bool early)
 {
 	if (watcher->status != 200 || watcher->error_code)
@@ -266,7 +267,10 @@ static int judge_cut(struct watcher *watcher, int r, bool early)
 	return early || (r < 0 && r != -ENOMEM) ? -ECONNABORTED : 0;
 }
 
-/* 0: it ran out as agreed; -ESTALE: 410; -ECONNABORTED: it worked, and was cut; else a fault. */
+/*
+ * 0: it ended at the agreed time; -ESTALE: 410; -ECONNABORTED: it worked, and was cut; else a
+ * fault.
+ */
 static int judge_watch(struct watcher *watcher, int r, bool early)
 {
 	char why[64];
@@ -310,7 +314,7 @@ static int watch_once(struct kube *kube, struct kube_fault *fault)
 	r = watch_url(kube, life_s, &url);
 	get.url = url.data;
 	get.timeout_ms = life_s * 1000 + kube->timing.request;
-	/* An event is an object and a few words around it. */
+	/* An event is an object with a small frame. */
 	watch_init(&watcher.watch, kube->max_pod_bytes + 256, take_event, &watcher);
 	if (r == 0)
 		r = kube_get(kube, &get, &status, fault);
@@ -340,7 +344,7 @@ static int expire(struct kube *kube)
 	return 0;
 }
 
-/* After a cut: 0 to go on with the watch, -EAGAIN when that has just been done. */
+/* After a cut: 0 to resume the watch, -EAGAIN when that has just been done. */
 static int resume(struct kube *kube, struct kube_fault *fault)
 {
 	if (kube->apiserver.resumed)
@@ -363,7 +367,7 @@ static int begin_anew(struct kube *kube, struct kube_fault *fault)
 	fault->answered = true;
 	kube_note_success(kube, "apiserver");
 	backoff_succeeded(&kube->backoff);
-	/* The last watch failed, and this one may: the server hears of us once in each wait. */
+	/* The last watch failed, and this one may: the server gets one request per wait. */
 	if (again)
 		fault->stopped = kube_wait(kube, kube->timing.retry, false);
 	return 0;
@@ -376,7 +380,7 @@ static int step(struct kube *kube, struct kube_fault *fault)
 	return r < 0 || fault->stopped ? r : watch_once(kube, fault);
 }
 
-/* Many nodes that got power together shall not ask together. */
+/* Many nodes that were powered on together must not ask together. */
 static bool wait_after_boot(struct kube *kube)
 {
 	uint64_t uptime_ms = clock_ns(CLOCK_BOOTTIME) / NSEC_PER_MSEC;

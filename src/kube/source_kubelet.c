@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The kubelet knows its pods and no watch: the whole list is asked for at times, and pods that did
- * not change are recognised by their text.
+ * The kubelet has no watch: the whole list is requested periodically, and unchanged pods are
+ * recognised by their text.
  *
- * The kubelet tells of a container a second or two after it runs, so a demand is worth some polls,
- * each shortly before the next look (poll_turn.h). One that still brings nothing makes the next
- * wait longer, up to the ordinary poll: the container that is wanted may be none of Kubernetes',
- * and would be asked for again and again. A poll that was not demanded, or that brought something,
- * ends that.
+ * The kubelet reports a container a second or two after it has started, so a demand gets several
+ * polls, each shortly before the next look-up (poll_turn.h). After that each poll without a result
+ * makes the next wait longer, up to the ordinary poll: the wanted container may not belong to
+ * Kubernetes, and would be asked for again and again. An ordinary poll, or one with a result, ends
+ * that.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 #include "kube/kube_parts.h"
 #include "kube/poll_turn.h"
 
-#define PATIENT_POLLS 5 /* in a row that brought nothing, before the waits grow */
+#define PATIENT_POLLS 5 /* in a row without a result, before the waits grow */
 
 static int poll_once(struct kube *kube, struct kube_fault *fault)
 {
@@ -56,7 +56,7 @@ static bool wait_for_turn(struct kube *kube, struct poll_turn *turn)
 	return wait_until(kube, poll_turn_due_ns(turn, clock_ns(CLOCK_MONOTONIC)), false);
 }
 
-/* How much more patience there is with demands that bring nothing. */
+/* Sets the pause after a demand with or without a result. */
 static void set_pause(struct kube *kube, struct poll_turn *turn, unsigned fruitless)
 {
 	uint64_t demand_ns = kube->timing.demand * NSEC_PER_MSEC;

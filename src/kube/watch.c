@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Lines are gathered, each parsed as a whole, and told as an event. */
+/* Lines are collected, each is parsed as a whole, and reported as an event. */
 #include "kube/watch.h"
 
 #include <errno.h>

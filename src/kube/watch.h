@@ -5,7 +5,7 @@
  * The end of a watch that is too old (410) comes in two forms: as the status of the answer with
  * a Status object as its body, and as an ERROR event that holds one within a stream that began with
  * 200. Both become WATCH_ERROR with the code. A line that is too long is skipped to its end; one
- * that is no event is reported as WATCH_BAD. The rest goes on.
+ * that is not an event is reported as WATCH_BAD. The others are processed.
  */
 #pragma once
 
@@ -26,7 +26,7 @@ struct watch_event {
 	const char *message;          /* ERROR: "" none */
 };
 
-/* Valid during the call. Anything but 0 ends the feeding with it. */
+/* Valid during the call. A result other than 0 ends the feeding with it. */
 typedef int watch_event_fn(void *userdata, const struct watch_event *event);
 
 struct watch {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * config.json of an OCI bundle is what the runtime handed to runc, so it is there before the first
- * process runs and says who asked for the container:
+ * config.json of an OCI bundle is the runtime's input for runc, so it exists before the first
+ * process runs. It shows for which program the container was made:
  *
  *   containerd's CRI   io.kubernetes.cri.{container-type,container-name,sandbox-name,
  *                      sandbox-namespace,sandbox-uid} (uid since containerd 1.6)
@@ -9,13 +9,13 @@
  *                      io.kubernetes.cri-o.ContainerType
  *   nerdctl            nerdctl/name (labels are repeated as annotations)
  *
- * Each key is read only of its own runtime: CRI-O repeats a pod's annotations in its bundles,
- * nerdctl an image's LABELs, and either could say what the other's mean. And a pod is taken only
- * where the cgroup that the bundle asks for, which neither author chooses, lies in it.
+ * Each key is read only from its own runtime: CRI-O repeats a pod's annotations in its bundles,
+ * nerdctl an image's LABELs, and either could contain the keys of another runtime. A pod is
+ * accepted only if the cgroup that the bundle requests, which neither author chooses, is in it.
  *
- * The container that only holds a pod's namespaces is called POD, as it was by the first of these
- * runtimes. linux.resources.cpu is the size: quota ÷ period is a limit whoever set it; shares are a
- * request only where Kubernetes set them (1,024 for one CPU).
+ * The container that only holds a pod's namespaces is named POD, as the first of these runtimes
+ * did. linux.resources.cpu is the size: quota ÷ period is always a limit; shares are a request only
+ * where Kubernetes set them (1,024 for one CPU).
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -56,7 +56,7 @@ static void read_size(const json_t *config, struct container_names *names)
 		names->cpu_request_milli = millicpu(shares, SHARES_OF_ONE_CPU);
 }
 
-/* By which keys a runtime says what; NULL: not at all. */
+/* The keys of a runtime for each fact; NULL: none. */
 struct keys {
 	const char *name, *other_name, *pod, *space, *uid, *type;
 };
@@ -66,7 +66,7 @@ static const char *text_at(const json_t *notes, const char *key)
 	return key ? json_text(notes, key) : "";
 }
 
-/* Whether the cgroup that the bundle asks for lies in that pod. */
+/* Whether the cgroup that the bundle requests is in that pod. */
 static bool lies_in_pod(const json_t *config, const char *uid)
 {
 	const char *path = json_text(json_object_get(config, "linux"), "cgroupsPath");

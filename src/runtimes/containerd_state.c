@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * STATE/io.containerd.runtime.v2.task/NAMESPACE/ID/ is the bundle of each task that runs: written
- * before it starts, never changed, removed when it is deleted. The inode of its directory thus says
+ * before it starts, never changed, removed when it is deleted. So the inode of its directory shows
  * whether it is the same, and a known container costs no system call of its own. Docker's tasks
- * (namespace moby) carry no names here.
+ * (namespace moby) have no names here.
  */
 #include <errno.h>
 #include <stdio.h>

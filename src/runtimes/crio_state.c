@@ -49,7 +49,7 @@ static int read_list(struct scan *scan, int dirfd, const char *name)
 	return r;
 }
 
-/* The lists' directories and stamps: -1 and 0 where there is none. */
+/* The lists' directories and stamps: -1 and 0 if there is none. */
 struct lists {
 	int dirs[SCAN_LISTS];
 	uint64_t stamps[SCAN_LISTS];
@@ -97,7 +97,7 @@ int scan_storage(struct scan *scan)
 		if (r < 0)
 			result = r;
 	}
-	/* What could not be read or kept is read again. */
+	/* Containers that could not be read or stored are read again. */
 	if (result == 0 && scan->stats.refused == 0)
 		memcpy(scan->list_stamps, lists.stamps, sizeof(lists.stamps));
 	else

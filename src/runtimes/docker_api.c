@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * GET /containers/json over the unix socket of Docker, or of Podman, whose API is compatible: one
- * request a scan, one connection that is kept. The answer is held whole, up to SCAN_LIST_MAX, and
- * read element by element.
+ * request per scan over one persistent connection. The whole answer is held, up to SCAN_LIST_MAX,
+ * and read element by element.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -85,7 +85,7 @@ static int ask(struct scan *scan, const char *socket, struct docker_api **api, s
 	if (r == 0)
 		r = fetch(*api, diag);
 	if (r < 0)
-		return r == -ENOENT ? -ENOTCONN : r; /* no library, no socket: it was asked for */
+		return r == -ENOENT ? -ENOTCONN : r; /* it is configured: an error */
 	r = docker_list_names((*api)->body.data ? (*api)->body.data : "", (*api)->body.len, &bad,
 			      scan_put_listed, &put);
 	strbuf_release(&(*api)->body);

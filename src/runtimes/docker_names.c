@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Docker says the same in two places: in the answer of its API ("Id", "Names" with the slash of the
- * former link names, "Labels") and in config.v2.json below its data directory ("ID",
- * "Name", "Config"). Kubernetes through Docker marks containers by labels, and those name them
- * better than the name that is made of them. But Docker merges the LABELs of an image into those of
- * a container, and an image's author may write anything: so labels count only where the container's
- * name, which is the kubelet's to give, says the same.
+ * Docker has the same facts in two places: in the answer of its API ("Id", "Names" with the slash
+ * of the former link names, "Labels") and in config.v2.json below its data directory ("ID", "Name",
+ * "Config"). Kubernetes marks Docker's containers by labels, which are more exact than the name
+ * that is made from them. But Docker merges the LABELs of an image into those of a container, and
+ * an image's author may write anything: so labels count only if the container's name, which the
+ * kubelet chooses, agrees.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -22,7 +22,7 @@ struct reading {
 	uint64_t *bad;
 };
 
-/* "/web" → "web"; "/other/alias" is a link and no name. */
+/* "/web" → "web"; "/other/alias" is a link and not a name. */
 static const char *own_name(const char *name)
 {
 	const char *bare = *name == '/' ? name + 1 : name;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * DATA/containers/ID/config.v2.json: Docker writes it anew when a container is renamed, so the
- * file's own stamp says whether it changed.
+ * DATA/containers/ID/config.v2.json: Docker rewrites it when a container is renamed, so the file's
+ * own stamp shows whether it changed.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 static int parse(const char *text, size_t len, const char *id, names_fn *fn, void *userdata)
 {
-	(void)id; /* the file says it itself, and scan_put() compares */
+	(void)id; /* the file has the id itself, and scan_put() compares */
 	return docker_config_names(text, len, fn, userdata);
 }
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * A list of a thousand containers takes ten times its bytes as a tree, so it is never built: the
- * brackets and commas are read here, and jansson gets the text from where an element begins and
- * says where it ended. A NUL inside a string is allowed and cuts that string: it must not cost the
- * elements that follow.
+ * brackets and commas are read here, and jansson parses one element and reports where it ended. A
+ * NUL inside a string is allowed and cuts that string: it must not cost the elements that follow.
  */
 #include "runtimes/json_text.h"
 
@@ -22,7 +21,7 @@ static size_t skip_space(const char *text, size_t len, size_t at)
 	return at;
 }
 
-/* The element at *at, which is then behind it. */
+/* Reads the element at *at, and moves *at after it. */
 static int one_element(const char *text, size_t len, size_t *at, json_element_fn *fn, void *data)
 {
 	json_error_t error;

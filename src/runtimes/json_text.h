@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * JSON of others through jansson: one array element at a time, strings that are never NULL, nothing
- * that is nested too deeply (base/json_scan.h).
+ * Untrusted JSON, parsed by jansson: one array element at a time, strings are never NULL, and text
+ * that is nested too deeply is refused (base/json_scan.h).
  */
 #pragma once
 

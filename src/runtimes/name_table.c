@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Rows are packed in an array and found through a map by a 128-bit digest of the id. Two ids of one
- * digest would take each other's place, which costs a name and nothing else. Of the names only a
- * digest is kept: the directory has them.
+ * Rows are packed in an array and found through a map by a 128-bit digest of the id. Two ids with
+ * the same digest would replace each other, which costs only a name. Only a digest of the names is
+ * kept: the directory has them.
  */
 #include "runtimes/name_table.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What this room has told the directory: the containers that were seen, by which source, and
- * whether the file that names them has changed since. So that a scan costs a look-up for a
- * container that is known, and the directory hears only of what is new, changed or gone.
+ * The entries that this room has made in the directory: the containers that were seen, by which
+ * source, and whether the file that names them has changed since. So a scan costs one look-up for a
+ * known container, and the directory is only updated for new, changed and removed ones.
  *
  * A scan is name_table_begin(), for each runtime in the order of precedence keep or put of each
  * container, then name_table_end(). The first runtime that knows a container in a scan names it.
@@ -30,16 +30,16 @@ void name_table_release(struct name_table *table);
 
 void name_table_begin(struct name_table *table);
 /*
- * True: nothing needs to be read, because @provider named container @id before from a file of this
+ * True: nothing has to be read, because @provider named container @id before from a file with this
  * stamp, or another provider did in this scan.
  */
 bool name_table_keep(struct name_table *table, unsigned provider, const char *id, uint64_t stamp);
 /* 0, -ENOSPC (here or in the directory), -ENOMEM; then it is tried again in the next scan. */
 int name_table_put(struct name_table *table, unsigned provider, uint64_t stamp,
 		   const struct container_names *names);
-/* All that @provider named before are still there, for all that is known. */
+/* Keeps all containers that @provider named before, because it could not be read. */
 void name_table_keep_all(struct name_table *table, unsigned provider);
 /* Whether @provider names any container in this scan. */
 bool name_table_has(const struct name_table *table, unsigned provider);
-/* Takes back what was neither kept nor put. */
+/* Withdraws containers that were neither kept nor put. */
 void name_table_end(struct name_table *table, uint64_t now_ns);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The thread: scans at the start, when the directory wants an id, and every 60 s. Somebody may want
- * an id that no runtime here knows (a container of a user's own Podman), again and again, so a wish
- * that brought nothing new makes the pause before the next one is heard two seconds instead of one.
+ * The thread: scans at the start, when the directory wants an id, and every 60 s. The directory may
+ * want an id that no runtime here knows (a container of a user's own Podman) again and again, so
+ * after a scan without a new name the pause is two seconds instead of one.
  */
 #include "runtimes/runtimes.h"
 
@@ -55,7 +55,7 @@ static void forget_wishes(int wanted_fd)
 	uint64_t wishes;
 	ssize_t n = read(wanted_fd, &wishes, sizeof(wishes));
 
-	(void)n; /* -EAGAIN: none; the scan that follows answers all of them */
+	(void)n; /* -EAGAIN: none; the next scan serves all of them */
 }
 
 static void *watch(void *userdata)

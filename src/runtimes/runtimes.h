@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How do container runtimes on this host call a container? Names for hosts without Kubernetes.
+ * The names that container runtimes on this host give to containers, for hosts without Kubernetes.
  *
- * State files are read first: they want no more than reading, which this program may anyway. The
- * APIs of Docker and Podman are asked only where a socket is configured, because who may connect to
- * it may do anything (docs/design/runtimes.md). Optional, in a thread of its own: a runtime that
- * hangs costs names and nothing else. A scan is made when an unknown container is met, at most once
- * a second (every two while that finds nothing new), and every 60 s.
+ * State files are read first: they only need permission to read, which this program has anyway. The
+ * APIs of Docker and Podman are asked only where a socket is configured, because a process with
+ * access to that socket can do anything on the host (docs/design/runtimes.md). This is optional and
+ * runs in a thread of its own: a runtime that hangs only costs names. A scan is made when an
+ * unknown container appears, at most once a second (every two seconds while that finds nothing
+ * new), and every 60 s.
  */
 #pragma once
 
@@ -31,14 +32,14 @@ struct runtimes_options {
 
 struct runtimes_stats {
 	uint64_t scans, failures, containers;
-	uint64_t bad; /* entries that are no containers, files that are not what they should be */
+	uint64_t bad;          /* entries that are not containers, malformed files */
 	uint64_t refused;      /* by a limit, in the newest scan */
 	uint32_t sockets_down; /* configured ones that did not answer, in the newest scan */
 	char present[128];     /* "docker podman", "" none */
 	char last_error[256];
 };
 
-/* 0, -ENOMEM, -EMFILE …; a runtime that is not there or does not answer is no error. */
+/* 0, -ENOMEM, -EMFILE …; a runtime that is missing or does not answer is not an error. */
 int runtimes_start(const struct runtimes_options *options, struct directory *directory,
 		   struct runtimes **ret, struct diag *diag);
 /* Returns within a second, unless a runtime's state hangs. NULL is allowed. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What each source uses: files read once and then known by their stamp, and limits. One container
- * whose file is broken costs that container; a limit that is reached is counted and leaves the
- * known ones as they are.
+ * Shared by the sources: files that are read once and then known by their stamp, and limits. A
+ * broken file affects only its container; containers above a limit are counted, and the known ones
+ * stay as they are.
  */
 #include "runtimes/scan.h"
 
@@ -84,7 +84,7 @@ int scan_put(void *userdata, const struct container_names *names)
 	int r;
 
 	if (put->id && strcmp(put->id, names->names.text[LABEL_CONTAINER_ID]) != 0)
-		return -EBADMSG; /* a file that speaks of another container */
+		return -EBADMSG; /* the file names another container */
 	r = name_table_put(&put->scan->table, put->scan->source, put->stamp, names);
 	if (r == -ENOSPC) {
 		put->scan->stats.refused++;
@@ -116,7 +116,7 @@ int scan_container(struct scan *scan, int dirfd, const char *path, const char *i
 	r = state_dir_read(dirfd, path, SCAN_CONFIG_MAX, &text, &len);
 	if (r == 0)
 		r = parse(text, len, id, scan_put, &put);
-	/* Gone, or not written yet: the next scan tells. */
+	/* Removed, or not written yet: the next scan will show. */
 	if (r < 0 && r != -ENOENT) {
 		scan->stats.bad++;
 		scan_error(scan, r, path);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One look at all runtimes of this host: what its sources (runtimes/scan_sources.h) share. Belongs
- * to one thread.
+ * One scan of all runtimes of this host: the state that its sources (runtimes/scan_sources.h)
+ * share. Belongs to one thread.
  */
 #pragma once
 
@@ -14,7 +14,7 @@
 #include "runtimes/names.h"
 #include "runtimes/runtimes.h"
 
-/* Containers that are looked at in one scan, of all runtimes together. */
+/* Containers that one scan reads, of all runtimes together. */
 #define SCAN_CONTAINERS_MAX 16384
 /* Of one container's file: a bundle with the largest seccomp profile has 60 kB. */
 #define SCAN_CONFIG_MAX (1024UL * 1024)
@@ -32,11 +32,11 @@ struct scan {
 	struct scan_paths paths; /* owned; NULL: the defaults */
 	struct name_table table;
 	struct runtimes_stats stats;
-	const atomic_bool *stop; /* ends a scan early, nothing is taken back then */
+	const atomic_bool *stop; /* ends a scan early, nothing is withdrawn then */
 	int cancel_fd;           /* ends a request early */
 	unsigned source;         /* that is at work: its rank */
 	const char *source_name;
-	unsigned budget; /* containers that may still be looked at */
+	unsigned budget; /* containers that may still be read */
 	struct docker_api *docker_api, *podman_api;
 	uint64_t list_stamps[SCAN_LISTS];
 };
@@ -48,9 +48,9 @@ void scan_release(struct scan *scan);
 
 /* ---- for the sources ---- */
 
-/* One container may be looked at: 0; -E2BIG the budget is spent, -ECANCELED. */
+/* Whether one more container may be read: 0; -E2BIG the budget is spent, -ECANCELED. */
 int scan_take(struct scan *scan);
-/* A names_fn; userdata is a struct scan_put. Never ends a reading for want of room. */
+/* A names_fn; userdata is a struct scan_put. A lack of room never ends a reading. */
 struct scan_put {
 	struct scan *scan;
 	uint64_t stamp;
@@ -63,12 +63,12 @@ int scan_put_listed(void *userdata, const struct container_names *names);
 typedef int scan_parse_fn(const char *text, size_t len, const char *id, names_fn *fn,
 			  void *userdata);
 /*
- * Reads the file that names container @id and puts what it says, unless it is known by @stamp.
- * Returns what scan_take() does; a file that is gone or bad costs that container only.
+ * Reads the file that names container @id and enters its names, unless it is known by @stamp.
+ * Returns as scan_take(); a missing or bad file affects only that container.
  */
 int scan_container(struct scan *scan, int dirfd, const char *path, const char *id, uint64_t stamp,
 		   scan_parse_fn *parse);
-/* Opens a directory of the administrator's naming; -ENOENT: it is not there. */
+/* Opens a directory at a configured path; -ENOENT: it does not exist. */
 int scan_open(struct scan *scan, const char *path);
-/* Keeps a text for people about the newest failure. */
+/* Stores a message about the newest failure. */
 void scan_error(struct scan *scan, int error, const char *what);

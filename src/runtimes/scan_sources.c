@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The order of the sources is their precedence: the first that knows a container names it. A source
- * that fails takes nothing back: what it said before stays until it can speak again.
+ * that fails withdraws nothing: its names stay until it can be read again.
  */
 #include "runtimes/scan_sources.h"
 
@@ -31,7 +31,7 @@ static void add_present(struct runtimes_stats *stats, const char *name)
 		       name);
 }
 
-/* Whether that runtime is there and was read. */
+/* Whether that runtime exists and was read. */
 static bool run_source(struct scan *scan, unsigned rank)
 {
 	int r;

@@ -4,7 +4,7 @@
 
 #include "runtimes/scan.h"
 
-/* Tells the directory what is new, changed, gone, and whether any runtime is there. */
+/* Updates the directory: new, changed and removed containers, and whether any runtime exists. */
 void scan_sources_run(struct scan *scan, uint64_t now_ns);
 /* Ends a scan_init(), and frees what the sources kept between runs. */
 void scan_sources_release(struct scan *scan);

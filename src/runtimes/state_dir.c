@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * openat2(RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS) would say the same in one call, but older kernels
+ * openat2(RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS) would do the same in one call, but older kernels
  * and the system call filter lack it. A walk with O_NOFOLLOW over names that hold no slash cannot
  * leave the directory either: "..", the only name that leads out, is refused.
  */
@@ -154,7 +154,7 @@ static int read_all(int fd, char *buf, size_t size, size_t *ret_len)
 		len += (size_t)n;
 	}
 	if (len == size)
-		return -EFBIG; /* it grew under our eyes */
+		return -EFBIG; /* it grew while it was read */
 	buf[len] = '\0';
 	*ret_len = len;
 	return 0;

@@ -2,9 +2,9 @@
 /*
  * Directories of a runtime's state, read without ever leaving them.
  *
- * The path of the directory itself is the administrator's and may have symlinks. Below it every
- * name is taken as hostile: one component at a time, none of them a symlink, "." or "..", only
- * regular files are read (nothing that could block), and only up to a size.
+ * The path of the directory itself is configured and may have symlinks. Below it every name is
+ * untrusted: one component is opened at a time, none of them a symlink, "." or "..", only regular
+ * files are read (nothing that could block), and only up to a size.
  */
 #pragma once
 
@@ -13,10 +13,12 @@
 #include <stdint.h>
 
 #define CONTAINER_ID_MAX 127
-/* Entries of one directory that are looked at. */
+/* Entries of one directory that are read. */
 #define STATE_DIR_ENTRIES_MAX 65536
 
-/* Letters, digits, and inside "_.-": what every runtime takes as an id; 1 to CONTAINER_ID_MAX. */
+/*
+ * Letters, digits, and inside "_.-", which every runtime accepts as an id; 1 to CONTAINER_ID_MAX.
+ */
 bool container_id_is_valid(const char *id);
 
 /* Descriptor of @root + @path (two strings that are joined as they are), or -errno. */
@@ -27,11 +29,11 @@ int state_dir_open(const char *root, const char *path);
  */
 int state_dir_open_below(int dirfd, const char *path);
 
-/* inode: of the entry; anything but 0 ends the walk with that result. */
+/* inode: of the entry; a result other than 0 ends the walk with it. */
 typedef int state_dir_fn(void *userdata, int dirfd, const char *name, uint64_t inode);
 /*
- * Calls @fn for each subdirectory of @dirfd whose name is a valid container id. -E2BIG: more than
- * STATE_DIR_ENTRIES_MAX entries, the rest was not looked at.
+ * Calls @fn for each subdirectory of @dirfd with a valid container id as its name. -E2BIG: more
+ * than STATE_DIR_ENTRIES_MAX entries, the others were not read.
  */
 int state_dir_each(int dirfd, state_dir_fn *fn, void *userdata);
 

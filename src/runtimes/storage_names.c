@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * containers/storage keeps a list of all containers of all its users, with a "metadata" string that
- * each user fills as it likes: Podman with JSON that has a name, CRI-O with JSON that has a
- * pod-name.
+ * containers/storage keeps a list of all containers of all its users, with a "metadata" string in
+ * the format of each user: Podman with JSON that has a name, CRI-O with JSON that has a pod-name.
  */
 #include <errno.h>
 #include <string.h>
@@ -35,7 +34,7 @@ static int list_element(void *userdata, const json_t *element)
 	}
 	if (json_object_get(about, "pod-name"))
 		return 0;
-	/* The list's own is what the user sees after a rename; metadata is of the creation. */
+	/* The list has the name after a rename; metadata has the one of the creation. */
 	if (name && *name != '\0')
 		names.names.text[LABEL_CONTAINER_NAME] = name;
 	return reading->fn(reading->userdata, &names);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * cgroups come and go by the thousand on a node with many short jobs, and nothing tells of their
- * end. So rows carry the time of their last use; a sweep looks at them when they have doubled since
- * the last one, which keeps its cost per new row constant. A cgroup that was forgotten and is used
- * again is looked up again.
+ * On a node with many short jobs cgroups come and go by the thousand, and their end is not
+ * reported. So rows have the time of their last use; a sweep checks them when their number has
+ * doubled since the last sweep, which keeps its cost per new row constant. A cgroup that was
+ * forgotten and is used again is looked up again.
  */
 #include "workload/cgroup_cache.h"
 
@@ -75,7 +75,7 @@ void cgroup_cache_sweep(struct cgroup_cache *cache, uint64_t now_ns)
 		forget(cache, now_ns - UNUSED_NS);
 }
 
-/* Half of the time that the uses span: at least one row goes. */
+/* Forgets the older half of the time span of uses: at least one row. */
 static void make_room(struct cgroup_cache *cache)
 {
 	uint64_t oldest = UINT64_MAX, newest = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cgroup id → owner. At the limit the half goes that was not used for longest. */
+/* cgroup id → owner. At the limit the half of the rows that was not used for longest is dropped. */
 #pragma once
 
 #include "workload/owner_table.h"
@@ -16,8 +16,8 @@ void cgroup_cache_init(struct cgroup_cache *cache, uint32_t limit, struct owner_
 void cgroup_cache_release(struct cgroup_cache *cache);
 /* The owner, borrowed; NULL: not known. */
 struct owner *cgroup_cache_find(struct cgroup_cache *cache, uint64_t cgroup_id, uint64_t now_ns);
-/* Takes a reference of its own. Without memory it is not remembered. */
+/* Takes a reference of its own. Not cached when memory runs out. */
 void cgroup_cache_put(struct cgroup_cache *cache, uint64_t cgroup_id, struct owner *owner,
 		      uint64_t now_ns);
-/* Once per interval: forgets what was not used for minutes, when there is much of it. */
+/* Once per interval: drops rows that were not used for minutes, when there are many. */
 void cgroup_cache_sweep(struct cgroup_cache *cache, uint64_t now_ns);

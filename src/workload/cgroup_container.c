@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * With systemd a container is a scope, RUNTIME-ID.scope; with the cgroupfs driver a directory, bare
- * digits or RUNTIME-ID. runc's name for systemd, SLICE:RUNTIME:ID, is found as a directory
- * where the two drivers were mixed up. Digits are 64, lower case: whatever is longer, shorter or
- * has something before them ("crio-conmon-ID") is no container.
+ * digits or RUNTIME-ID. runc's name for systemd, SLICE:RUNTIME:ID, exists as a directory where the
+ * two drivers were mixed up. An id has 64 lower-case digits: a name with more, fewer or another
+ * prefix ("crio-conmon-ID") is not a container.
  */
 #include "workload/cgroup_container.h"
 
@@ -23,7 +23,7 @@ static const struct {
 	{ "libpod-payload", "podman" },
 };
 
-/* What bare digits are, by the directory that they lie in. */
+/* The runtime of bare digits, by their directory. */
 static const struct {
 	const char *parent, *runtime;
 } directories[] = {
@@ -103,7 +103,7 @@ bool cgroup_container_by_name(struct part part, struct cgroup_container *ret)
 	return false;
 }
 
-/* "nspawn": machine.slice holds what systemd-machined was told of. */
+/* "nspawn": machine.slice holds the machines registered with systemd-machined. */
 static bool by_machine(struct part part, struct cgroup_container *ret)
 {
 	static const char *const libvirt = "machine-lxc\\x2d";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A container in one component of a cgroup path, as the runtimes name it. Pure. Whether the place
- * is one where runtimes put containers is the caller's question (cgroup_owner.c).
+ * A container in one component of a cgroup path, as the runtimes name it. Pure. The caller decides
+ * whether runtimes put containers in that place (cgroup_owner.c).
  */
 #pragma once
 
@@ -11,16 +11,15 @@
 
 struct cgroup_container {
 	const char *runtime; /* static */
-	const char
-		*space; /* static: "", or "lxc/" where names, not digits, tell containers apart */
-	struct part id; /* digits or name */
+	const char *space; /* static: "", or "lxc/" where names, not digits, identify containers */
+	struct part id;    /* digits or name */
 	struct part slice; /* of "SLICE:cri-containerd:ID"; else empty */
 };
 
-/* Says itself what it is: "docker-ID.scope", "libpod-payload-ID", "lxc.payload.NAME". */
+/* A container by its own name: "docker-ID.scope", "libpod-payload-ID", "lxc.payload.NAME". */
 bool cgroup_container_by_name(struct part part, struct cgroup_container *ret);
 /*
- * Says so only together with where it lies: "/docker/ID", "/lxc/NAME", "/kubepods/podU/ID",
+ * A container by its name and its parent: "/docker/ID", "/lxc/NAME", "/kubepods/podU/ID",
  * "machine.slice/systemd-nspawn@NAME.service". An @parent of length 0 is the root.
  */
 bool cgroup_container_by_place(struct part part, struct part parent, bool in_pod,

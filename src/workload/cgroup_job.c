@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Schedulers run as root and give away only what lies below a job, so the component that names the
- * job is theirs. Slurm: /slurm[_NODE]/uid_U/job_N on v1, [NODE_]slurmstepd.scope/job_N on v2. PBS:
+ * Schedulers run as root and delegate only cgroups below a job, so the component that names the job
+ * is theirs. Slurm: /slurm[_NODE]/uid_U/job_N on v1, [NODE_]slurmstepd.scope/job_N on v2. PBS:
  * pbs_jobs.service/jobid/N.SERVER, on v2 …/jobs/…, or a slice pbspro-N.SERVER.slice.
  */
 #include "workload/cgroup_job.h"

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * One walk over the components, from the root down, that knows at each step who may have made what
- * comes next: the system, a user's own systemd, the owner of a unit, a container. The innermost
- * container owns; the pod is the outermost one, because all that runs in a pod is the pod's. In a
- * container the walk starts anew, as in a root, but what it finds carries the outermost container.
+ * One walk over the components, from the root down, that knows at each step which party may have
+ * created the next component: the system, a user's own systemd, the owner of a unit, a container.
+ * The innermost container is the owner; the pod is the outermost one, because everything that runs
+ * in a pod belongs to it. In a container the walk starts anew, as in a root, but keys have the
+ * outermost container as a suffix.
  */
 #include "workload/cgroup_owner.h"
 
@@ -18,9 +19,9 @@
 #include "workload/owner_key.h"
 
 #define SHORT_ID_LEN 12 /* as Docker shortens an id */
-#define OUTER_MAX    36 /* what a key holds of an outer container's name */
+#define OUTER_MAX    36 /* bytes of an outer container's name in a key */
 
-/* Whose tree are we in? */
+/* The tree that the walk is in. */
 enum tree { TREE_SYSTEM, TREE_USERS /* user.slice */, TREE_USER /* one user's own systemd */ };
 
 struct walk {
@@ -33,7 +34,7 @@ struct walk {
 	char user[16];             /* "@1000" in a user's tree of the host */
 	char outer[64];            /* "@" and the outermost container */
 	uint32_t level, depth;     /* containers and components passed */
-	uint32_t pod_depth;        /* of the component that said pod_uid */
+	uint32_t pod_depth;        /* of the component with pod_uid */
 	struct cgroup_owner *owner;
 };
 
@@ -94,21 +95,21 @@ static bool is_runtime_unit(struct part unit)
 	return false;
 }
 
-/* Whether what a runtime would make may be taken as made by one. */
+/* Whether a component in a runtime's form can have been made by a runtime. */
 static bool is_place(const struct walk *walk, struct part part)
 {
 	if (walk->level > 0)
-		return true; /* it carries the outer container */
+		return true; /* its key has the outer container */
 	if (walk->tree == TREE_USERS)
 		return false;
 	if (walk->tree == TREE_USER)
-		return true; /* it carries the user */
+		return true; /* its key has the user */
 	/* Podman in a unit, --cgroups=split, as Quadlet's generator has it. */
 	return !walk->unit || walk->in_runtime ||
 	       (part_starts(part, "libpod-payload-") && walk->parent.text == walk->unit);
 }
 
-/* What tells the outermost container in the keys of those inside it. */
+/* Sets the suffix of the outermost container for the keys of those inside it. */
 static void set_outer(struct walk *walk, const struct cgroup_container *container)
 {
 	int len = (int)container->id.len;
@@ -263,7 +264,7 @@ static void note_tree(struct walk *walk, struct part part)
 	}
 }
 
-/* Systemd's unit, or what a pod runs outside its containers. */
+/* A systemd unit, or processes of a pod outside its containers. */
 static void finish(struct walk *walk, const char *path, size_t len)
 {
 	struct cgroup_owner *owner = walk->owner;
@@ -354,5 +355,5 @@ void cgroup_owner_from_proc(const char *text, struct cgroup_owner *ret)
 		}
 		line += len + (line[len] == '\n');
 	}
-	ret->path = NULL; /* in which hierarchy is not told */
+	ret->path = NULL; /* its hierarchy is unknown */
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whose is a cgroup? From its path alone; pure. docs/design/owners.md says which places count and
- * why.
+ * The owner of a cgroup, from its path alone. Pure. docs/design/owners.md says which places count
+ * and why.
  *
- * Containers are looked for only where their runtimes, or who holds the same rights, put them.
- * Where an unprivileged user or a container names cgroups, what is found carries that user or
- * container in its key, so that nobody can be charged to somebody else:
+ * Containers are recognised only where runtimes, or processes with the same rights, put them. Where
+ * an unprivileged user or a container names cgroups, the key of the owner has that user or
+ * container as a suffix, so that no owner can be charged for the work of another:
  *
  *     <id>            made by the system
  *     <id>@1000       by user 1000's own systemd (rootless)
@@ -23,16 +23,16 @@ struct cgroup_owner {
 	const char *runtime;    /* static; of containers and jobs, else "" */
 	const char *hypervisor; /* static; of VMs, else "" */
 	char id[IDENTITY_NAME_MAX];
-	char name[IDENTITY_NAME_MAX];  /* what to call it as long as nothing better is known */
+	char name[IDENTITY_NAME_MAX];  /* its name as long as no better one is known */
 	char pod_id[OWNER_POD_ID_MAX]; /* of the outermost pod around it; "" none */
 	/*
-	 * Whom to ask the directory for: itself, or the container of the pod that it lies in; ""
-	 * who cannot be known there.
+	 * The id to look up in the directory: its own, or that of the container of its pod; "" for
+	 * an owner that the directory cannot know.
 	 */
 	char names_id[IDENTITY_NAME_MAX];
 	bool is_nested;     /* a container inside another */
 	bool is_nested_pod; /* its pod lies inside a container: not one of this host's */
-	uint32_t depth;     /* of the component that said so: the deeper, the more specific */
+	uint32_t depth;     /* of the deciding component: the deeper, the more specific */
 	/* Its own cgroup, a beginning of the path that was read, borrowed; NULL: not known. */
 	const char *path;
 	size_t path_len;
@@ -43,7 +43,7 @@ void cgroup_owner_system(struct cgroup_owner *ret);
 /* A virtual machine; id and name are cut to size. */
 void cgroup_owner_vm(struct cgroup_owner *ret, const char *hypervisor, const char *id,
 		     const char *name);
-/* Never fails: what is in no place that we know is the rest of the system. */
+/* Never fails: a cgroup in no known place belongs to the rest of the system. */
 void cgroup_owner_from_path(const char *path, size_t len, struct cgroup_owner *ret);
 /*
  * From the text of /proc/PID/cgroup, a line a hierarchy. Hierarchies may disagree (v2's line may

@@ -8,7 +8,7 @@
 
 #define POD_UID_MAX 37 /* with its terminator */
 
-/* "kubepods": the directory that the kubelet's cgroupfs driver puts pods in. */
+/* "kubepods": the directory for pods of the kubelet's cgroupfs driver. */
 bool cgroup_is_kubepods(struct part part);
 /*
  * "kubepods-burstable-pod<uid with underscores>.slice" (systemd driver, also behind a prefix of the

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A batch belongs to the side that works at it: the loop gathers, the thread reads, the loop takes.
- * While the thread has it the loop reads two things of it: how far it is, an atomic, and how much
- * it is.
+ * A batch belongs to one side at a time: the loop collects it, the thread reads, the loop takes the
+ * result. While the thread has it the loop reads only its progress, an atomic, and its size.
  */
 #include "workload/cgroup_reads.h"
 

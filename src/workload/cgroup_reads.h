@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * /proc/PID/cgroup of processes whose cgroup id says too little, read on a thread.
+ * Reads /proc/PID/cgroup of processes with an insufficient cgroup id, on a thread.
  *
  * Before Linux 6.8 its reader waits for the kernel's one cgroup_mutex, which a runtime that makes
- * or removes cgroups, or a controller that is slow to do so, can hold for many seconds. What an
- * interval wants is read in one go, in order, by one thread: while one read waits all others would
- * wait for the same lock. So one batch is under way at a time; processes that are met while it is
- * late are asked when it has answered.
+ * or removes cgroups, or a controller that is slow to do so, can hold for many seconds. The reads
+ * of an interval are made in order, by one thread: while one read waits all others would wait for
+ * the same lock. So one batch is under way at a time; processes that appear while it is late are
+ * read when it has answered.
  */
 #pragma once
 
@@ -17,13 +17,13 @@
 #define CGROUP_READS_MAX     512 /* in one batch */
 #define CGROUP_READS_LATE_NS (1 * 1000000000ULL)
 
-/* What was asked, and what was found. */
+/* One request and its result. */
 struct cgroup_read {
 	uint32_t pid;
 	char comm[16];
 	uint64_t start_ns, cgroup_id, cgroup_set;
-	int cgroup_err; /* why the id alone does not say it, -errno; 0: it is vague */
-	char *text;     /* NULL: it is gone, or cannot be read */
+	int cgroup_err; /* why the id is not enough, -errno; 0: its owner is vague */
+	char *text;     /* NULL: the process is gone, or its file cannot be read */
 };
 
 struct cgroup_batch;
@@ -34,7 +34,7 @@ struct cgroup_reads {
 	int proc_fd;                /* borrowed */
 	struct map asked;           /* (pid, start) of this interval */
 	uint32_t asked_count;
-	bool refused;                 /* something was put off since the owner of this has looked */
+	bool refused;                 /* a request was refused since the last check */
 	struct cgroup_batch *next;    /* gathered, not yet under way; NULL: none */
 	struct cgroup_batch *at_work; /* the pool's */
 	uint64_t patience_ns, wait_left_ns;
@@ -60,7 +60,7 @@ bool cgroup_reads_ask(struct cgroup_reads *reads, const struct process_ref *proc
  * than the patience, and in sum at most a second an interval. What is late is not waited for again.
  */
 void cgroup_reads_await(struct cgroup_reads *reads);
-/* What has answered, the caller's; NULL: nothing has. */
+/* A batch that has answered, owned by the caller; NULL: none. */
 struct cgroup_batch *cgroup_reads_take(struct cgroup_reads *reads);
 /* The reads of a batch. */
 const struct cgroup_read *cgroup_batch_reads(const struct cgroup_batch *batch, uint32_t *ret_count);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * systemd's tree is slices, and in a slice units: "*.service" and "*.scope". What lies below a unit
- * is the unit's own business (delegated sub-groups, a container's whole tree with units of its
- * own), so the walk ends at the first unit, with one exception: user@UID.service is a user's own
- * systemd, whose slices and units follow in it. A path that leaves the slices without a unit (a
- * container runtime's own tree, LXC) names none: units inside it belong to another systemd. "..":
- * the path of a process outside our cgroup namespace; it leads to where slices may follow.
+ * systemd's tree is slices, and in a slice units: "*.service" and "*.scope". A unit manages the
+ * groups below it (delegated sub-groups, the whole tree of a container with units of its own), so
+ * the walk ends at the first unit, with one exception: user@UID.service is a user's own systemd,
+ * and its slices and units follow in it. A path that leaves the slices without a unit (the tree of
+ * a container runtime, LXC) has none: units inside it belong to another systemd. "..": the path of
+ * a process outside our cgroup namespace; it leads to where slices may follow.
  */
 #include "workload/cgroup_unit.h"
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The file is opened here, which waits for nothing, and read there: so an answer is of the process
- * that was asked, whatever becomes of its pid. Parsing is the thread's, too: what comes back is
- * small.
+ * The loop opens the file, which never waits, and the thread reads it: so an answer belongs to the
+ * right process, even if its pid is used again. The thread also parses it: the result is small.
  */
 #include "workload/cmdline_reads.h"
 
@@ -18,9 +17,9 @@
 
 #define TEXT_MAX     (64U << 10)
 #define THREADS      16
-#define ANYBODYS_MAX (THREADS / 2)       /* reads for parties that are not trusted, in sum */
+#define ANYBODYS_MAX (THREADS / 2)       /* reads for untrusted parties, in sum */
 #define PARTY_MAX    4                   /* and for one of them */
-#define KEEP_NS      (10 * NSEC_PER_SEC) /* an answer that is not fetched: its process sleeps */
+#define KEEP_NS      (10 * NSEC_PER_SEC) /* for an answer that is not fetched: its process sleeps */
 #define END_PATIENCE (100 * NSEC_PER_MSEC)
 
 struct cmdline_job {

@@ -2,14 +2,14 @@
 /*
  * Command lines of processes that may be virtual machines, read on threads.
  *
- * /proc/PID/cmdline lies in the memory of its process: what reads it waits for that process's
- * mmap_lock, which any user's process can hold for ever, by a page fault on a file system that does
- * not answer; so can a QEMU whose image lies on a dead NFS. docs/design/owners.md has what else in
- * /proc can wait for what.
+ * /proc/PID/cmdline is in the memory of its process: a reader waits for that process's mmap_lock,
+ * which any user's process can hold for ever, by a page fault on a file system that does not
+ * answer; so can a QEMU with its image on a dead NFS. docs/design/owners.md lists which other files
+ * in /proc can wait.
  *
- * One read a process at a time, CMDLINE_READS_MAX in all, and of those that anybody may start only
- * so many that half of the threads are left to others. A read that takes longer than
- * CMDLINE_LATE_NS is counted, and goes on: what it says counts whenever it comes.
+ * There is one read per process at a time, CMDLINE_READS_MAX in all, and reads for untrusted
+ * parties use at most half of the threads. A read that takes longer than CMDLINE_LATE_NS is counted
+ * and continues: its result is used whenever it comes.
  */
 #pragma once
 
@@ -21,15 +21,15 @@
 #define CMDLINE_ROWS_MAX  256 /* and answers that are not fetched yet */
 #define CMDLINE_LATE_NS   (1 * 1000000000ULL)
 
-/* What was asked, and, once it has finished, what was found. */
+/* One request and, once it has finished, its result. */
 struct cmdline_read {
 	uint32_t pid;
 	uint64_t start_ns;
 	char comm[16];
-	uint64_t party; /* what is to blame if it hangs; 0: nothing, it is trusted */
+	uint64_t party; /* the party that is responsible if it hangs; 0: none, it is trusted */
 	bool finished;
-	bool was_read;   /* there were words; else it is gone, or a zombie */
-	bool is_machine; /* and they are a machine's: vm */
+	bool was_read;   /* there was a command line; else it is gone, or a zombie */
+	bool is_machine; /* and it is a machine's: vm */
 	struct vm_description vm;
 	/* the rest is of the module */
 	uint64_t begun_ns;
@@ -38,7 +38,7 @@ struct cmdline_read {
 };
 
 struct cmdline_reads {
-	struct offload *offload; /* NULL: there can be none, all is refused */
+	struct offload *offload; /* NULL: no threads, all reads are refused */
 	int proc_fd;             /* borrowed */
 	uint64_t wait_left_ns;   /* of this interval's patience */
 	struct cmdline_read rows[CMDLINE_ROWS_MAX];
@@ -60,7 +60,7 @@ void cmdline_reads_release(struct cmdline_reads *reads);
 void cmdline_reads_begin(struct cmdline_reads *reads, uint64_t now_ns, uint64_t patience_ns);
 /*
  * Begins a read, of which there is none for this pid. 0; -EBUSY: too many are under way, try again;
- * or -errno: the process is gone, or not to be seen.
+ * or -errno: the process is gone, or hidden.
  */
 int cmdline_reads_ask(struct cmdline_reads *reads, const struct process_ref *process,
 		      uint64_t party, uint64_t now_ns);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * One row a container, with a record from each source that knows it, under one lock: it is held for
- * a look-up or one change, never for anything that waits. The lock covers the table of names, too,
- * which is the directory's own; what is looked up is interned in the loop's. What a source took
- * back keeps its record and the time; the loop looks it up as before, until a later change finds
- * that its time is over. The generation is read without the lock, once an interval: while it stands
- * still there is nothing to ask again. Ids are found by their hash: whoever makes two collide hides
- * his own.
+ * One row per container, with a record from each source that knows it, under one lock, which is
+ * held for a look-up or one change, never while waiting. The lock also covers the directory's own
+ * table of names; look-ups intern their result in the loop's table. A record that a source withdrew
+ * stays, with the time; the loop finds it as before, until a later change removes it because its
+ * time is over. The generation is read without the lock, once per interval: while it does not
+ * change there is nothing to look up again. Ids are found by their hash: a user that makes two of
+ * his ids collide hides one of them.
  */
 #include "workload/directory.h"
 
@@ -71,7 +71,7 @@ static const char *pod_of(const struct row *row)
 	return best_record(row)->names->text[LABEL_POD_ID];
 }
 
-/* By the id as it is interned, whatever a source calls it. */
+/* By the interned id. */
 static struct row *find_row(struct directory *directory, const char *container_id)
 {
 	char id[OWNER_NAME_MAX + 1];
@@ -159,7 +159,7 @@ static void remove_row(struct directory *directory, uint32_t index)
 	directory->count--;
 }
 
-/* When the last source took it back; 0: one says that it exists. */
+/* When the last source withdrew it; 0: a source says that it exists. */
 static uint64_t removed_ns(const struct row *row)
 {
 	uint64_t latest = 0;
@@ -188,7 +188,7 @@ static void purge(struct directory *directory, uint64_t now_ns)
 	}
 }
 
-/* Room at the limit: what was taken back longest ago goes. */
+/* Makes room at the limit: removes the row that was withdrawn longest ago. */
 static bool remove_oldest(struct directory *directory)
 {
 	uint64_t oldest = UINT64_MAX;
@@ -349,7 +349,7 @@ int directory_wanted_fd(struct directory *directory, enum directory_source sourc
 	return fd;
 }
 
-/* Up to the first that knows it: what others would say is hidden. */
+/* Only up to the first source that knows it, which hides the others. */
 static void tell_wanted(const struct directory *directory, const struct row *row)
 {
 	for (size_t s = 0; s < DIRECTORY_SOURCE_COUNT; s++) {
@@ -367,7 +367,7 @@ uint64_t directory_generation(const struct directory *directory)
 	return atomic_load(&directory->generation);
 }
 
-/* Without memory nothing is known yet. */
+/* Without memory it counts as unknown. */
 static bool hand_out(const struct directory_record *record, struct names_table *table,
 		     struct directory_record *ret)
 {

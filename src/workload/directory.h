@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is known of containers by their id: the names that Kubernetes and the runtimes give them.
+ * The names that Kubernetes and the runtimes give to containers, by container id.
  *
- * Sources (src/kube/, src/runtimes/) write from their own threads; the loop looks up what it meets.
- * A source that is configured and answers is "reachable": only then do unknown containers wait for
- * their names. What a source takes back is kept for DIRECTORY_KEEP_NS, because the energy of a
- * container that has ended can arrive after the word of its end. Bounded: beyond max_containers
- * the oldest that were taken back go, then new ones are refused and counted.
+ * Sources (src/kube/, src/runtimes/) write from their own threads; the loop looks up the containers
+ * that it sees. A source that is configured and answers is "reachable": only then do unknown
+ * containers wait for their names. An entry that a source withdraws is kept for DIRECTORY_KEEP_NS,
+ * because the energy of a container that has ended can arrive after the report of its end. Bounded:
+ * above max_containers the oldest withdrawn entries are removed, then new ones are refused and
+ * counted.
  */
 #pragma once
 
@@ -20,28 +21,28 @@
 #define DIRECTORY_WAIT_NS (60 * 1000000000ULL)
 
 /*
- * A pod none of whose containers has an id yet is put as if it were a container whose id is this
- * and the pod's. No container's id begins like it, and none is counted for it.
+ * A pod without any container id yet is entered like a container, with an id of this prefix and the
+ * pod's uid. No container's id begins with it, and it is not counted as a container.
  */
 #define DIRECTORY_POD_PREFIX "pod/"
 
-/* By precedence: what the first says hides the others. */
+/* By precedence: the first one hides the others. */
 enum directory_source { DIRECTORY_KUBERNETES, DIRECTORY_RUNTIME, DIRECTORY_SOURCE_COUNT };
 
 /*
- * What a source says of a container. LABEL_CONTAINER_ID is its key, without "containerd://"; the
- * rest, and the pairs, "" when not known. Copied.
+ * The facts that a source has about a container. LABEL_CONTAINER_ID is its key, without
+ * "containerd://"; the rest, and the pairs, "" when not known. Copied.
  */
 struct container_names {
 	struct owner_names names;
 	uint32_t cpu_request_milli, cpu_limit_milli; /* 0 none */
 };
 
-/* What is known of a container. */
+/* The facts that are known about a container. */
 struct directory_record {
 	const struct owner_names *names; /* interned; NULL: nothing */
 	uint32_t cpu_request_milli, cpu_limit_milli;
-	/* Who says so, of the container and of its pod. */
+	/* The sources, of the container and of its pod. */
 	enum directory_source source, pod_source;
 };
 
@@ -68,18 +69,18 @@ int directory_wanted_fd(struct directory *directory, enum directory_source sourc
 uint64_t directory_generation(const struct directory *directory);
 bool directory_source_is_reachable(const struct directory *directory, enum directory_source source);
 /*
- * Interns what is known of @container_id in @table; the reference is the caller's. false: nothing
- * is known. A source that polls is told that an id is wanted unless it, or one that comes before
- * it, has said who that is.
+ * Interns the names of @container_id in @table; the caller gets the reference. false: it is
+ * unknown. A source that polls is notified that an id is wanted unless it, or one of higher
+ * precedence, knows it.
  */
 bool directory_find(struct directory *directory, const char *container_id,
 		    struct names_table *table, struct directory_record *ret);
-/* The same, but nothing is told of it. */
+/* The same, without notifying a source. */
 bool directory_peek(struct directory *directory, const char *container_id,
 		    struct names_table *table, struct directory_record *ret);
 /*
- * Any container of the pod, one that Kubernetes knows if there is one: for its sandbox and what
- * else runs in it, which the pod's status does not list. Its own container_id and
+ * Any container of the pod, preferably one that Kubernetes knows: for its sandbox and other
+ * processes in the pod, which the pod's status does not list. Its own container_id and
  * container_name are not to be used.
  */
 bool directory_find_pod(struct directory *directory, const char *pod_id, struct names_table *table,

@@ -2,15 +2,15 @@
 /*
  * A cgroup id is the 64-bit kernfs id of its directory, which is also its file handle
  * (FILEID_KERNFS, include/linux/exportfs.h): open_by_handle_at() on the mounted hierarchy opens the
- * directory, and /proc/self/fd says its path. No tree walk.
+ * directory, and /proc/self/fd has its path. No tree walk is needed.
  *
- * Which hierarchy, when there are several? One whose tree has systemd's slices, and of those a
- * controller before "hybrid" mode's v2 tree: container runtimes with the cgroupfs driver put
- * containers into the controllers only. Without systemd, the first that has sub-groups at all.
+ * If there are several hierarchies, one with systemd's slices is used, and of those a controller
+ * before the v2 tree of "hybrid" mode: container runtimes with the cgroupfs driver put containers
+ * into the controllers only. Without systemd, the first that has sub-groups at all.
  *
  * In a container of its own (a private cgroup namespace, or a mount of a sub-tree) only a part is
- * mounted. A handle opens what lies outside all the same, and as no mount leads there the kernel
- * tells its path from the hierarchy's real root: just what is wanted.
+ * mounted. A handle also opens cgroups outside of it, and as no mount leads there the kernel
+ * reports their paths from the hierarchy's real root, as needed.
  */
 #include "workload/hierarchy.h"
 
@@ -59,7 +59,7 @@ static bool is_slice(const char *name)
 	return len > sizeof(suffix) - 1 && strcmp(name + len - (sizeof(suffix) - 1), suffix) == 0;
 }
 
-/* How much the hierarchy at @fd can tell. */
+/* How useful the hierarchy at @fd is. */
 static enum population population_of(int fd)
 {
 	enum population population = EMPTY;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who is that process? Process → cgroup → owner: a container (of a pod or not), a virtual machine,
- * a batch job, a systemd unit, the kernel, or the rest of the system.
+ * The owner of a process. Process → cgroup → owner: a container (of a pod or not), a virtual
+ * machine, a batch job, a systemd unit, the kernel, or the rest of the system.
  *
- * Every process has exactly one owner. Resolved once, and again only when the process moved (other
- * cgroup id), or when more became known of the owner's name: then `names` are others. A known
+ * Every process has exactly one owner. It is resolved once, and again only when the process moved
+ * (another cgroup id), or when more names of the owner became known: then `names` change. A known
  * process in a known cgroup costs map look-ups and no system call.
  */
 #pragma once
@@ -28,21 +28,21 @@ enum owner_kind {
 };
 
 /*
- * What is known of an owner. It lives until the next call that resolves; what keeps @names longer
- * takes a reference. They are interned in identity_resolver_names().
+ * The facts about an owner. They are valid until the next call that resolves; a caller that keeps
+ * @names longer takes a reference. Names are interned in identity_resolver_names().
  *
- * container_id: stable key of the owner: the container's 64 hexadecimal digits (or what its runtime
- * calls it, "lxc/web"; cgroup_owner.h says what follows behind an "@"), the vm_id, "job_42",
+ * container_id: stable key of the owner: the container's 64 hexadecimal digits (or the name that
+ * its runtime uses, "lxc/web"; cgroup_owner.h describes the suffix after "@"), the vm_id, "job_42",
  * "nginx.service", "system_processes", "kernel_processes".
  *
- * container_name: as the directory says; else the first 12 digits of a container's id, as Docker
- * shortens it, or its own name; a unit's, job's or VM's name; "pod" for what a pod runs outside its
- * containers. (Classic Kepler has "system_processes" for a container that it does not know: so its
- * own system could not be told from strangers'.)
+ * container_name: from the directory; else the first 12 digits of a container's id, as Docker
+ * shortens it, or its own name; a unit's, job's or VM's name; "pod" for processes of a pod outside
+ * its containers. (Classic Kepler has "system_processes" for an unknown container, which cannot be
+ * distinguished from the system itself.)
  *
  * namespace: of the pod; else "system", "kernel". pod_name: as container_name where there is no pod
- * (classic); pod_id for one that is not known. pod_id: its uid, with dashes. qos_class:
- * "Guaranteed", "Burstable", "BestEffort". Pairs: the pod's labels that the user asked for.
+ * (classic); pod_id for an unknown pod. pod_id: its uid, with dashes. qos_class: "Guaranteed",
+ * "Burstable", "BestEffort". Pairs: the pod's labels that the user asked for.
  *
  * runtime: "docker", "containerd", "cri-o", "podman", "lxc", …; "kubernetes" in a pod, whichever.
  * workload: "shop", of the workload_type "Deployment", "StatefulSet", "Job", …
@@ -52,7 +52,7 @@ struct identity {
 	const struct owner_names *names;
 	uint32_t size_millicpu; /* CPU request, else limit; 0 unknown: size of the GHG policy */
 	/*
-	 * Its names are not known yet and a source that can tell them is at work: its series should
+	 * Its names are not known yet and a source that can have them is active: its series should
 	 * wait. A pod's waits for Kubernetes, never longer than DIRECTORY_WAIT_NS after the owner
 	 * was first seen; another container for a runtime that answers, 5 s. Once false it stays
 	 * false.
@@ -62,21 +62,24 @@ struct identity {
 	bool has_pod_names;
 };
 
-/* What a process runs, by its executable's file name. Its own name it can choose at any time. */
+/*
+ * The program of a process, by its executable's file name. The process can change its own name at
+ * any time.
+ */
 enum process_exe {
-	PROCESS_EXE_UNKNOWN, /* the reader does not tell: /proc/PID/exe is asked */
+	PROCESS_EXE_UNKNOWN, /* the reader does not know: /proc/PID/exe is read */
 	PROCESS_EXE_OTHER,
 	PROCESS_EXE_HYPERVISOR, /* its file name is that of a known one */
 };
 
 /* A process as the activity reader knows it. */
 struct process_ref {
-	uint32_t pid;       /* 0: work that is known by its cgroup only */
+	uint32_t pid;       /* 0: work of which only the cgroup is known */
 	uint64_t start_ns;  /* BOOTTIME */
 	uint64_t cgroup_id; /* 0 unknown */
 	const char *comm;
 	bool kthread;
-	uint64_t cgroup_set; /* 0 unknown; else another one when it moved in any hierarchy */
+	uint64_t cgroup_set; /* 0 unknown; else changes when it moved in any hierarchy */
 	enum process_exe exe;
 };
 
@@ -93,7 +96,7 @@ struct identity_options {
 	const char *passwd;          /* NULL: /etc/passwd */
 	/*
 	 * Of identity_resolver_await(): for command lines, in sum (0: 10 ms); for each process's
-	 * cgroup where the id does not say it (0: 100 ms; in sum a second or that, the longer).
+	 * cgroup where the id is not enough (0: 100 ms; in sum a second or this value, the longer).
 	 */
 	uint64_t patience_ns, cgroup_patience_ns;
 };
@@ -102,52 +105,55 @@ struct identity_options {
 struct identity_info {
 	uint32_t reads_outstanding; /* of processes' command lines and cgroups, now */
 	uint64_t reads_late;        /* that took longer than a second */
-	uint64_t machine_overflows; /* times that a possible machine found no room */
+	uint64_t machine_overflows; /* times that a possible machine did not fit */
 };
 
 int identity_resolver_open(const struct identity_options *options, struct identity_resolver **ret);
 void identity_resolver_close(struct identity_resolver *resolver);
-/* Where the names of its identities are: a table that the caller's thread may share. */
+/* The table of the names of its identities, which the caller's thread may share. */
 struct names_table *identity_resolver_names(const struct identity_resolver *resolver);
-/* The hierarchy whose cgroup ids it can turn into paths: "" for v2, a controller's name for v1. */
+/*
+ * The hierarchy of the cgroup ids that it can turn into paths: "" for v2, a controller's name for
+ * v1.
+ */
 const char *identity_resolver_controller(const struct identity_resolver *resolver);
-/* Whether only a container's own cgroups are mounted: which owner it is itself is not known. */
+/* Whether only a container's own cgroups are mounted: then this process's own owner is unknown. */
 bool identity_resolver_sees_part(const struct identity_resolver *resolver);
 /* Once per interval, before the first identity_resolve() of it: CLOCK_BOOTTIME. */
 void identity_resolver_begin(struct identity_resolver *resolver, uint64_t now_ns);
 /*
- * What the kernel told of a new cgroup, so that it is known when it is gone before it is met. The
- * path is that of the hierarchy that ids are taken from.
+ * Reports a new cgroup from the kernel, so that it is known even if it is removed before a process
+ * of it is seen. The path is in the hierarchy of the ids.
  */
 void identity_resolver_learn(struct identity_resolver *resolver, uint64_t cgroup_id,
 			     const char *path);
 /*
- * Begins to find out what a process is, where that may hang: for all whose owner will be asked,
- * before identity_resolve(). What was not announced is its cgroup's.
+ * Starts the reads for a process that may hang. To be called before identity_resolve() for every
+ * process that it will be called for. A process that was not announced belongs to its cgroup.
  */
 void identity_resolver_announce(struct identity_resolver *resolver,
 				const struct process_ref *process);
 /*
- * Waits until what was announced is known; at most for the patience of this interval, in sum. What
- * is late then belongs to its cgroup until it is known, or, if it is that which is late, to whom it
- * belonged before, or the system. true: announce all again, for more can be asked now.
+ * Waits for the reads of announced processes; at most for the patience of this interval, in sum. A
+ * late process then belongs to its cgroup until it is known, or, if the cgroup itself is late, to
+ * its previous owner, or the system. true: announce all again, because more can be read now.
  */
 bool identity_resolver_await(struct identity_resolver *resolver);
 void identity_resolver_get_info(const struct identity_resolver *resolver,
 				struct identity_info *ret);
 /*
- * The owner of a process. Never fails: what cannot be known is system_processes. The pointer is
- * valid until the next call.
+ * The owner of a process. Never fails: an unknown process belongs to system_processes. The pointer
+ * is valid until the next call.
  */
 const struct identity *identity_resolve(struct identity_resolver *resolver,
 					const struct process_ref *process);
 /*
- * The owner of that container_id as long as its cgroup is remembered, gone or not; else NULL. For
- * one that ended before its names came.
+ * The owner of that container_id as long as its cgroup is cached, removed or not; else NULL. For an
+ * owner that ended before its names came.
  */
 const struct identity *identity_find(struct identity_resolver *resolver, const char *container_id);
 /*
- * Whether the owner's cgroup is known to be there still, whatever runs in it: one system call. It
- * is remembered for as long as it is asked for.
+ * Whether the owner's cgroup is known to exist, whether processes run in it or not: one system
+ * call. It stays cached for as long as this is called.
  */
 bool identity_cgroup_exists(struct identity_resolver *resolver, const char *container_id);

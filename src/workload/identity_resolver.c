@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Which table answers, in this order: cgroup id → owner, known or opened by its id; (pid, start) →
- * owner, from /proc/PID/cgroup, read on a thread, where the id says too little; then, for processes
- * that have a hypervisor's name, the machine. What could not be found out is not remembered: the
- * next process of that cgroup may tell.
+ * Tables are used in this order: cgroup id → owner, cached or opened by its id; (pid, start) →
+ * owner, from /proc/PID/cgroup, read on a thread, where the id is not enough; then, for processes
+ * with a hypervisor's name, the machine. A failed look-up is not cached: the next process of that
+ * cgroup may succeed.
  *
  * Known process, known cgroup: map look-ups and no system call. New process in a known cgroup: the
  * same. New cgroup: open_by_handle_at(), readlink() and close(), once.
@@ -33,7 +33,7 @@ struct identity_resolver {
 	struct cgroup_cache cgroups;
 	struct process_owners processes;
 	struct cgroup_reads reads;
-	bool machine_waits; /* for its cgroup: what it is is asked after that */
+	bool machine_waits; /* for its cgroup: its command line is read after that */
 	struct machines machines;
 	struct owner *kernel, *system; /* held */
 	struct owner *last;            /* held: what the caller looks at */
@@ -102,8 +102,9 @@ static struct owner *by_cgroup(struct identity_resolver *resolver, uint64_t cgro
 }
 
 /*
- * A cgroup id that cannot be opened, for want of a capability, is that of the process's line; but
- * not where there are several lines, nor when the cgroup is gone: then the process is elsewhere.
+ * A cgroup id that cannot be opened without a capability belongs to the path of the process's line;
+ * but not where there are several lines, nor when the cgroup is removed: then the process is
+ * elsewhere.
  */
 static bool is_id_of_line(const struct identity_resolver *resolver, int err)
 {
@@ -135,7 +136,7 @@ static void take_read(struct identity_resolver *resolver, const struct cgroup_re
 	owner_unref(&resolver->owners, owner);
 }
 
-/* true: something has answered. */
+/* true: a batch has answered. */
 static bool take_reads(struct identity_resolver *resolver)
 {
 	struct cgroup_batch *batch = cgroup_reads_take(&resolver->reads);
@@ -151,7 +152,7 @@ static bool take_reads(struct identity_resolver *resolver)
 	return true;
 }
 
-/* Whether another hierarchy may know a container where this one knows a unit or nothing. */
+/* Whether another hierarchy may show a container where this one shows a unit or nothing. */
 static bool is_vague(const struct identity_resolver *resolver, const struct owner *owner)
 {
 	return resolver->hierarchy.is_one_of_several &&
@@ -159,8 +160,8 @@ static bool is_vague(const struct identity_resolver *resolver, const struct owne
 }
 
 /*
- * The owner as far as it is known now; nothing is read of the process. *ret_is_known: that is all
- * there is to know; else *ret_err is why the id does not say it.
+ * The owner as far as it is known without reading anything of the process. *ret_is_known: this is
+ * final; else *ret_err is why the id is not enough.
  */
 static struct owner *find_around(struct identity_resolver *resolver,
 				 const struct process_ref *process, bool *ret_is_known,
@@ -230,7 +231,7 @@ bool identity_resolver_await(struct identity_resolver *resolver)
 	return machines_await(&resolver->machines) || again;
 }
 
-/* A kernel thread that works for a process which did not run since we look. */
+/* A kernel thread that works for a process that has not run since the start. */
 static struct owner *ask_served(struct identity_resolver *resolver, uint32_t pid)
 {
 	struct proc_stat served;

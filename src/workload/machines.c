@@ -2,7 +2,8 @@
 /*
  * One row a process, found by its pid; the start time tells whether it is still the same, to a
  * clock tick, because kernel threads name their machine by pid and /proc has ticks. Ends are not
- * told here: rows are looked at again when they have doubled, and those whose process is gone go.
+ * reported here: rows are checked again when their number has doubled, and rows of processes that
+ * have ended are removed.
  */
 #include "workload/machines.h"
 
@@ -19,11 +20,11 @@
 
 #define MACHINES_MAX   4096
 #define CONTAINERS_MAX (MACHINES_MAX / 2) /* of them in containers */
-#define USERS_MAX      256                /* of them users' own, who are anybody */
+#define USERS_MAX      256                /* of them of ordinary users */
 #define PARTY_MAX      64                 /* of one container, of one user */
-#define ASKED_MAX      1024               /* processes that are asked in one interval */
+#define ASKED_MAX      1024               /* processes that are read in one interval */
 #define SWEEP_MIN      64
-#define SWEEP_NS       (10 * NSEC_PER_SEC) /* between two looks at what is gone, at a limit */
+#define SWEEP_NS       (10 * NSEC_PER_SEC) /* between two sweeps at a limit */
 #define PATIENCE_NS    (10 * NSEC_PER_MSEC)
 
 struct machine {
@@ -34,8 +35,8 @@ struct machine {
 	char comm[16];
 	struct machine_claim claim;
 	bool was_hypervisor;       /* by its executable, when it was asked */
-	struct owner *around;      /* held: its cgroup's owner when that was looked at */
-	struct owner *owner;       /* held: whose it is; NULL: no machine */
+	struct owner *around;      /* held: its cgroup's owner at that time */
+	struct owner *owner;       /* held: its owner; NULL: not a machine */
 	struct cgroup_owner *what; /* id, name and hypervisor; NULL: no machine */
 };
 
@@ -163,7 +164,7 @@ static bool add_row(struct machines *machines, struct machine *row, uint64_t now
 	return true;
 }
 
-/* ---- who may claim what ---- */
+/* ---- claims ---- */
 
 static bool has_room(const struct machines *machines, const struct machine_claim *claim)
 {
@@ -204,9 +205,9 @@ static bool runs_hypervisor(const struct machines *machines, const struct proces
 }
 
 /*
- * By whose word it is a machine. 0; 1: it is none; -errno: it is gone. What a manager's scope holds
- * is one, whatever it runs; anything else by its executable, or because it belongs to root or a
- * manager. Its name alone says nothing: anybody's process may have it.
+ * On which ground it is a machine. 0; 1: it is none; -errno: it is gone. A process in a manager's
+ * scope is one, whatever its program; another process by its executable, or because it belongs to
+ * root or a manager. The name alone is not enough: any user's process may have it.
  */
 static int find_claim(const struct machines *machines, const struct process_ref *process,
 		      const struct owner *around, struct machine_claim *ret)
@@ -234,7 +235,7 @@ static int find_claim(const struct machines *machines, const struct process_ref 
 
 /*
  * Parent and child run one machine: QEMU forks to become a daemon, and for its helpers. A parent
- * that is gone has no family: its pid may be anybody's by now.
+ * that has ended does not count: its pid may belong to another process by now.
  */
 static bool is_parent(const struct machine *row, const struct machine *child)
 {
@@ -262,7 +263,7 @@ static struct machine *find_holder(const struct machines *machines, const struct
 	return NULL;
 }
 
-/* Behind what there is, which is cut for it. */
+/* Appends a suffix, and cuts the text for it. */
 static void add_suffix(char *text, size_t size, char mark, uint32_t number)
 {
 	char suffix[16];
@@ -302,7 +303,7 @@ static void describe(struct cgroup_owner *ret, const struct vm_description *vm,
 	}
 }
 
-/* The weaker of two that claim one text gets its pid behind it; of equals, the later. */
+/* Of two claims to one text the weaker one gets its pid as a suffix; of equal ones, the later. */
 static void claim_text(struct machines *machines, struct machine *row, bool by_name)
 {
 	struct machine *holder = find_holder(machines, row, by_name), *weaker = row;
@@ -321,9 +322,9 @@ static void claim_text(struct machines *machines, struct machine *row, bool by_n
 		add_suffix(what->id, sizeof(what->id), '-', weaker->pid);
 }
 
-/* ---- whose ---- */
+/* ---- owners of machines ---- */
 
-/* A container carries the first machine that is found in it, as long as that lives. */
+/* A container has the labels of the first machine that is found in it, as long as that lives. */
 static void label_container(struct machines *machines, struct owner *container,
 			    const struct machine *row)
 {
@@ -336,7 +337,7 @@ static void label_container(struct machines *machines, struct owner *container,
 	owner_set_machine(container, row->what, row->pid);
 }
 
-/* (Re)decides whose the machine is: once, and when its process has moved. */
+/* Decides which owner the machine has: once, and again when its process has moved. */
 static void settle(struct machines *machines, struct machine *row, struct owner *around,
 		   uint64_t now_ns)
 {
@@ -360,7 +361,7 @@ static void settle(struct machines *machines, struct machine *row, struct owner 
 
 /* ---- asking ---- */
 
-/* Whether it is still the one that was met, and who its parent is, while that is its parent. */
+/* Whether it is still the same process, and its parent while that is its parent. */
 static int read_family(const struct machines *machines, struct machine *row)
 {
 	struct proc_stat before, parent, after;

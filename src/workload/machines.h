@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Processes that are virtual machines, and whose energy a machine's process is.
+ * Processes that are virtual machines, and the owners of their energy.
  *
- * A process whose name is a hypervisor's has its command line read once, on a thread, since that
- * may hang (cmdline_reads.h); until that answers it is its cgroup's. A machine is an owner of its
- * own, or, in a container (KubeVirt), the container is its owner and carries the machine's labels.
+ * The command line of a process with a hypervisor's name is read once, on a thread, since that may
+ * hang (cmdline_reads.h); until then the process belongs to its cgroup. A machine is an owner of
+ * its own, or, in a container (KubeVirt), the container is its owner and has the machine's labels.
  *
- * Whose word counts: the scope of a manager of VMs; then root and managers' users; then a
- * container; then any user, whose machines have "@UID" behind id and name, so that they are nobody
- * else's. No two living machines have one id or one name: the weaker, or else the later, gets
- * "-PID" behind it. A container and a user have so many rows and no more, so that nobody can push
- * others' machines out; what finds no room is its cgroup's, and counted.
+ * Claims by strength: the scope of a manager of VMs; then root and managers' users; then a
+ * container; then any user. The machines of such users have the suffix "@UID" on id and name, so
+ * that they never equal those of others. No two living machines have the same id or name: the
+ * weaker one, or else the later, gets the suffix "-PID". The rows of a container and of a user are
+ * limited, so that they cannot displace the machines of others; a machine that does not fit belongs
+ * to its cgroup and is counted.
  */
 #pragma once
 
@@ -18,11 +19,11 @@
 #include "workload/owner_table.h"
 #include "workload/vm_users.h"
 
-/* By whose word a process is a machine, the weakest first. */
+/* The ground on which a process is a machine, the weakest first. */
 struct machine_claim {
 	enum { CLAIM_USER, CLAIM_CONTAINER, CLAIM_TRUSTED, CLAIM_SCOPE } rank;
 	uint32_t uid;   /* of users */
-	uint64_t party; /* whose limits count; 0: none do */
+	uint64_t party; /* the party with the limits; 0: none */
 };
 
 struct machines_options {
@@ -43,8 +44,8 @@ struct machines {
 	struct cmdline_reads reads;
 	uint64_t patience_ns;
 	uint32_t asks_left; /* in this interval */
-	bool refused;       /* something was not asked, for want of room; for machines_await() */
-	uint64_t overflows; /* cumulative: times that a process found no room */
+	bool refused;       /* a process was not read because of a limit; for machines_await() */
+	uint64_t overflows; /* cumulative: times that a process did not fit */
 };
 
 void machines_init(struct machines *machines, const struct machines_options *options,
@@ -53,19 +54,19 @@ void machines_release(struct machines *machines);
 /* Once per interval. */
 void machines_begin(struct machines *machines, uint64_t now_ns);
 /*
- * Begins to find out about a process of a hypervisor's name, if that is not known, before
- * machines_resolve() is asked. @around: its cgroup's owner.
+ * Starts the read for a process with a hypervisor's name, if it is unknown, before
+ * machines_resolve() is called. @around: its cgroup's owner.
  */
 void machines_announce(struct machines *machines, const struct process_ref *process,
 		       const struct owner *around, uint64_t now_ns);
 /*
- * Waits until what was announced is known, in sum at most for the patience of an interval. true: it
- * is, and others found no room: announce them again.
+ * Waits for the reads of announced processes, in sum at most for the patience of an interval. true:
+ * they have finished, and others did not fit: announce those again.
  */
 bool machines_await(struct machines *machines);
 /*
- * Whose a process of a hypervisor's name is; @around is its cgroup's. Borrowed. NULL: no machine,
- * or not known yet, or gone before it could be asked.
+ * The owner of a process with a hypervisor's name; @around is its cgroup's owner. Borrowed. NULL:
+ * not a machine, or not known yet, or gone before it could be read.
  */
 struct owner *machines_resolve(struct machines *machines, const struct process_ref *process,
 			       struct owner *around, uint64_t now_ns);
@@ -74,6 +75,8 @@ struct owner *machines_resolve(struct machines *machines, const struct process_r
  * *ret is it, or that there is none (NULL).
  */
 bool machines_find_served(const struct machines *machines, uint32_t pid, struct owner **ret);
-/* Remembers that a process is no machine, so that it is not asked again for its kernel threads. */
+/*
+ * Remembers that a process is not a machine, so that it is not read again for its kernel threads.
+ */
 void machines_note_other(struct machines *machines, const struct process_ref *process,
 			 uint64_t now_ns);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Names that were once known stay, even when the directory has forgotten them: the owner's last
- * joules can come late. What was published without names never waits again, so that its series does
- * not vanish; when names come, they are other ones.
+ * Known names stay, even when the directory has forgotten them: the owner's last joules can come
+ * late. An owner that was published without names never waits again, so that its series does not
+ * vanish; when names come, a new series begins.
  */
 #include "workload/name_lookup.h"
 
@@ -10,7 +10,7 @@
 
 #include "base/macro.h"
 
-/* As long as a source that can tell is at work. */
+/* As long as a source that can know it is active. */
 static uint64_t patience_ns(const struct owner *owner, const struct directory *directory)
 {
 	if (owner->pod_id[0] && directory_source_is_reachable(directory, DIRECTORY_KUBERNETES))
@@ -22,7 +22,7 @@ static uint64_t patience_ns(const struct owner *owner, const struct directory *d
 
 /*
  * What a runtime knows comes from labels and annotations, which authors of images and pods write:
- * of a pod it says something only where the cgroup lies in that very pod.
+ * its facts about a pod count only where the cgroup is in that very pod.
  */
 static bool may_tell_of_pod(const struct directory_record *record, const struct owner *owner)
 {
@@ -30,7 +30,10 @@ static bool may_tell_of_pod(const struct directory_record *record, const struct 
 	       (owner->pod_id[0] && strcmp(owner->pod_id, record->names->text[LABEL_POD_ID]) == 0);
 }
 
-/* What Kubernetes says of the pod is more than what a runtime says of its container. */
+/*
+ * The facts of Kubernetes about the pod take precedence over those of a runtime about its
+ * container.
+ */
 static void adopt(struct owner *owner, struct directory_record *record,
 		  const struct directory_record *pod)
 {

@@ -4,7 +4,7 @@
 
 #include "workload/owner.h"
 
-/* How long sources are told again, once an interval, that a container is unknown to them. */
+/* How long sources are notified, once per interval, that a container is unknown to them. */
 #define NAME_LOOKUP_ASK_NS (10 * 1000000000ULL)
 /* A runtime on this host answers at once or not at all. */
 #define NAME_LOOKUP_RUNTIME_WAIT_NS (5 * 1000000000ULL)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the path says of an owner counts before what the directory says, but for its names. */
+/* Facts from the path take precedence over those from the directory, except for names. */
 #include "workload/owner.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@ static const char *either(const char *one, const char *other)
 	return one && one[0] ? one : other;
 }
 
-/* What an owner is called as of now. @said: by the directory. */
+/* The current names of an owner. @said: from the directory. */
 static struct owner_names names_of(const struct owner *owner, const struct owner_names *said,
 				   bool own)
 {
@@ -25,7 +25,7 @@ static struct owner_names names_of(const struct owner *owner, const struct owner
 	text[LABEL_CONTAINER_NAME] =
 		own ? either(said->text[LABEL_CONTAINER_NAME], owner->name) : owner->name;
 	text[LABEL_RUNTIME] = owner->runtime;
-	/* The kernel's word: a source of names cannot move what runs into another pod. */
+	/* The pod is the one of the cgroup: a source of names cannot move work into another pod. */
 	text[LABEL_POD_ID] = either(owner->pod_id, text[LABEL_POD_ID]);
 	text[LABEL_POD_NAME] = either(text[LABEL_POD_NAME],
 				      either(text[LABEL_POD_ID], text[LABEL_CONTAINER_NAME]));

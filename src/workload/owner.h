@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One owner: what its path says, what the directory says, the virtual machine in it, and the labels
- * that follow. Shared by all that refer to it: cgroups, processes, machines.
+ * One owner: facts from its path and from the directory, the virtual machine in it, and the
+ * resulting labels. Shared by the cgroups, processes and machines that refer to it.
  */
 #pragma once
 
@@ -12,8 +12,8 @@ struct owner {
 	struct identity view; /* its names are composed of what follows, and held */
 	struct owner *alias;  /* held; known under a better id: the machine of this VM's scope */
 	uint32_t refs;
-	uint64_t cgroup_id;   /* one of its cgroups, the first that was met; 0 none */
-	uint32_t machine_pid; /* whose machine a container's vm_id is; 0 none */
+	uint64_t cgroup_id;   /* one of its cgroups, the first that was seen; 0 none */
+	uint32_t machine_pid; /* process of the machine in a container's vm_id; 0 none */
 
 	/* names: name_lookup.c */
 	bool asked, settled;
@@ -22,7 +22,7 @@ struct owner {
 	uint64_t first_seen_ns;
 	bool is_nested, is_nested_pod;
 	bool is_pod_only; /* the record is of another container of its pod */
-	bool is_stale; /* without memory: the view's names are not yet what follows from the rest */
+	bool is_stale;    /* without memory: the view's names are outdated */
 	struct directory_record record;
 	struct names_table *table;
 
@@ -40,15 +40,15 @@ struct owner *owner_new(struct names_table *names, const struct cgroup_owner *wh
 /* What owner_table.c does when the last reference is gone. Takes NULL. */
 void owner_free(struct owner *owner);
 /*
- * What the directory says of it, or (@is_pod_only) of another container of its pod; the owner takes
- * a reference of its own.
+ * Sets the directory's facts about it, or (@is_pod_only) about another container of its pod; the
+ * owner takes a reference of its own.
  */
 void owner_set_names(struct owner *owner, const struct directory_record *record, bool is_pod_only);
-/* Composes names again for which there was no memory. */
+/* Composes the names again after memory ran out. */
 void owner_recompose(struct owner *owner);
-/* What to call it from now on. Copied; without memory it stays as it was. */
+/* Sets its name. Copied; without memory it stays unchanged. */
 void owner_rename(struct owner *owner, const char *name);
-/* It has no pod that could be known here. */
+/* Its pod cannot be known here. */
 void owner_hide_pod(struct owner *owner);
 /* The virtual machine that runs in a container, as process @pid. Copied. */
 void owner_set_machine(struct owner *owner, const struct cgroup_owner *machine, uint32_t pid);

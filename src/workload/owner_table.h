@@ -28,5 +28,5 @@ struct owner *owner_table_find(const struct owner_table *table, const char *id);
 struct owner *owner_ref(struct owner *owner);
 /* Takes a reference back; frees it with the last. Takes NULL. */
 void owner_unref(struct owner_table *table, struct owner *owner);
-/* @owner is known as @better from now on. */
+/* @owner is an alias of @better from now on. */
 void owner_set_alias(struct owner_table *table, struct owner *owner, struct owner *better);

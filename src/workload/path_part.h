@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define CONTAINER_ID_LEN 64 /* hexadecimal digits of what most runtimes call a container */
+#define CONTAINER_ID_LEN 64 /* hexadecimal digits of the id that most runtimes use */
 
 struct part {
 	const char *text;

@@ -16,7 +16,7 @@ struct process_row {
 	uint64_t cgroup_set;
 	uint64_t read_ns, used_ns;
 	struct owner *owner;
-	bool is_confirmed; /* two readings with this set have said the same */
+	bool is_confirmed; /* two readings with this set were equal */
 	char comm[16];
 };
 
@@ -64,7 +64,7 @@ struct owner *process_owners_find(struct process_owners *processes,
 	return row->owner;
 }
 
-/* What has ended, or sleeps: it is read again if it comes back. */
+/* Drops processes that have ended or sleep: they are read again if they come back. */
 static void sweep(struct process_owners *processes, uint64_t now_ns)
 {
 	for (uint32_t i = processes->count; i-- > 0;) {
@@ -108,7 +108,7 @@ void process_owners_put(struct process_owners *processes, const struct process_r
 	if (!row)
 		return;
 	before = row->owner;
-	/* It was read after its set was: it may have been elsewhere and back in between. */
+	/* The owner was read after the set: the process may have moved away and back in between. */
 	row->is_confirmed = process->cgroup_set && row->cgroup_set == process->cgroup_set &&
 			    row->cgroup_id == process->cgroup_id && before == owner;
 	row->owner = owner_ref(owner);

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * (pid, start) → owner, for the few cases where the cgroup id does not say it: the procfs reader
- * knows none, and on v1 and hybrid systems a process can lie at the root of the hierarchy that ids
- * are taken from, and in a container in another.
+ * (pid, start) → owner, for the few cases where the cgroup id is not enough: the procfs reader has
+ * none, and on v1 and hybrid systems a process can be at the root of the hierarchy of the ids, and
+ * in a container in another.
  */
 #pragma once
 
 #include "workload/owner_table.h"
 
 /*
- * A process that moves is noticed by its cgroup id or its set of cgroups, and is read again now and
- * then all the same: often where the set is not known, as with the procfs reader, and seldom where
- * two readings of one set have said the same, for the address of a set can be used again.
+ * A process that moves is detected by its cgroup id or its set of cgroups, and is also read again
+ * periodically: often where the set is unknown, as with the procfs reader, and seldom where two
+ * readings of one set were equal, because the address of a set can be used again.
  */
 #define PROCESS_OWNERS_TRUST_NS     (30 * 1000000000ULL)
 #define PROCESS_OWNERS_TRUST_SET_NS (300 * 1000000000ULL)
-/* What was not asked for in this time goes when the table has grown. */
+/* Rows that were not used in this time are dropped when the table has grown. */
 #define PROCESS_OWNERS_KEEP_NS (30 * 1000000000ULL)
 
 struct process_owners {
@@ -30,11 +30,11 @@ void process_owners_init(struct process_owners *processes, struct owner_table *o
 void process_owners_release(struct process_owners *processes);
 /*
  * The owner, borrowed; NULL: not known, or the process has moved. *ret_is_trusted: false if it is
- * to be read again, since the last time was long ago or the process has executed something.
+ * to be read again, since the last time was long ago or the process called exec.
  */
 struct owner *process_owners_find(struct process_owners *processes,
 				  const struct process_ref *process, uint64_t now_ns,
 				  bool *ret_is_trusted);
-/* Takes a reference of its own. Without memory or room it is not remembered. */
+/* Takes a reference of its own. Not stored without memory or room. */
 void process_owners_put(struct process_owners *processes, const struct process_ref *process,
 			struct owner *owner, uint64_t now_ns);

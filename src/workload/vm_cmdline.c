@@ -3,7 +3,7 @@
  * Options of the hypervisors, by their manuals. QEMU: -name guest=web,…, -uuid, or -smbios
  * type=1,uuid=… (Proxmox); a comma within a value is doubled. Cloud Hypervisor: --platform uuid=…,
  * --api-socket. Firecracker: --id. crosvm: run --name, --socket. VirtualBox: --comment, --startvm.
- * Where only a socket tells machines apart, its file's name is the machine's.
+ * Where only a socket identifies the machine, the name of its file is the machine's name.
  */
 #include "workload/vm_cmdline.h"
 
@@ -104,7 +104,7 @@ static void set_uuid_of_list(struct vm_description *vm, struct part list)
 	set_uuid(vm, value);
 }
 
-/* ---- the hypervisors; false: this is no machine ---- */
+/* ---- the hypervisors; false: not a machine ---- */
 
 static bool is_kvm(struct part accelerator)
 {
@@ -206,7 +206,7 @@ static const struct hypervisor {
 	{ "VirtualBoxVM", false, "virtualbox", virtualbox_option },
 };
 
-/* Asked for every process in every interval: the first letter settles nearly all. */
+/* Called for every process in every interval: the first letter decides nearly all. */
 static const struct hypervisor *hypervisor_of(const char *comm)
 {
 	if (!strchr("qkcfV", comm[0]) || !comm[0])

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which virtual machine does a process run? From its name and its command line; pure. */
+/* The virtual machine that a process runs, from its name and its command line. Pure. */
 #pragma once
 
 #include <stdbool.h>
@@ -25,7 +25,7 @@ bool vm_comm_is_candidate(const char *comm);
 bool vm_exe_is_hypervisor(const char *name);
 /*
  * Reads the text of /proc/PID/cmdline: words, each ended by NUL, of which the last may be cut.
- * false: it is none, but asks a hypervisor for its version, say.
+ * false: it is not a machine, for example a query for the hypervisor's version.
  */
 bool vm_cmdline_parse(const char *comm, const char *text, size_t len, struct vm_description *ret);
 /* The process that a kernel thread works for: "vhost-1234", "kvm-pit/1234". 0: none. */

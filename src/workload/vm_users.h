@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Users whose processes' words count: root, and those that managers of machines run them as. */
+/* Users with trusted command lines: root, and the users of managers of machines. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,8 +13,8 @@ struct vm_users {
 };
 
 /*
- * root, and who is called qemu, kvm, libvirt or libvirt-qemu in @passwd, a file as /etc/passwd is.
- * Of names a directory service would have to be asked for nothing is known: what asks may hang.
+ * Reads root and the users qemu, kvm, libvirt and libvirt-qemu from @passwd, a file like
+ * /etc/passwd. Directory services are not asked, because that may hang.
  */
 void vm_users_read(const char *passwd, struct vm_users *ret);
 bool vm_users_have(const struct vm_users *users, uint32_t uid);
