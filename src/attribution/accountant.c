@@ -29,6 +29,17 @@ void accountant_configure(struct accountant *accountant, const struct idle_optio
 		zone_account_configure(&accountant->zones[z], options);
 }
 
+void accountant_set_settle(struct accountant *accountant, uint64_t settle_ns, uint64_t now_ns)
+{
+	uint64_t before_ns = accountant->settle_ns;
+
+	accountant->shared_from_ns =
+		settle_anew(accountant->shared_from_ns, before_ns, settle_ns, now_ns);
+	for (size_t z = 0; z < accountant->zone_count; z++)
+		zone_account_settle(&accountant->zones[z], before_ns, settle_ns, now_ns);
+	accountant->settle_ns = settle_ns;
+}
+
 void accountant_adopt(struct accountant *accountant, const struct zone *zone,
 		      const struct idle_options *options, int64_t realtime_ms)
 {

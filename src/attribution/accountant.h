@@ -59,6 +59,11 @@ void accountant_release(struct accountant *accountant);
 /* At the start and after a reload, of which the zones that there are already learn, too. */
 void accountant_configure(struct accountant *accountant, const struct idle_options *options,
 			  uint64_t settle_ns);
+/*
+ * From @now_ns on a series shows 0 for @settle_ns. One that still shows 0 does so for that long
+ * since its birth, too; one that has turned stays.
+ */
+void accountant_set_settle(struct accountant *accountant, uint64_t settle_ns, uint64_t now_ns);
 /* There must be room: zone_count < ZONES_MAX. @zone lives as long as the accountant. */
 void accountant_adopt(struct accountant *accountant, const struct zone *zone,
 		      const struct idle_options *options, int64_t realtime_ms);

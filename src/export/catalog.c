@@ -333,6 +333,17 @@ static const struct family table[] = {
 	{ "kepler_exporter_snapshot_timestamp_seconds", GAUGE, "seconds", BOTH,
 	  OF_SNAPSHOT, AT(struct snapshot, realtime_ms, 3), L_NONE,
 	  "When the snapshot on this page was published, as Unix time.", NULL },
+	{ "kepler_exporter_settle_seconds", GAUGE, "seconds", BOTH,
+	  OF_SNAPSHOT, SELF(settle_s, 0), L_NONE,
+	  "How long a series that is born shows 0, as of this page (--metrics.settle).", NULL },
+	{ "kepler_exporter_scrape_clients", GAUGE, "", BOTH,
+	  OF_SNAPSHOT, SELF(scrape_clients, 0), L_NONE,
+	  "Clients that have scraped at least twice within ten minutes: --metrics.settle=auto goes "
+	  "by the longest gap between two scrapes of one of them.", NULL },
+	{ "kepler_exporter_scrape_clients_forgotten", COUNTER, "", BOTH,
+	  OF_SNAPSHOT, SELF(scrape_clients_forgotten, 0), L_NONE,
+	  "Such clients that were forgotten because there are more than can be kept; for ten "
+	  "minutes a series then settles for a minute at least.", NULL },
 	{ "kepler_exporter_source_up", GAUGE, "", BOTH,
 	  OF_ZONES_IN_USE, ZONE_IS_UP, L_ZONE,
 	  "Was the last reading of the zone good? 1 or 0. None where another source has taken "

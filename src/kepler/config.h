@@ -28,6 +28,9 @@
 #define CONFIG_HOSTS_MAX    32
 #define CONFIG_DEFAULT_FILE "/etc/kepler/kepler.yaml"
 
+/* For publisher_options.settle_ns: what scrapes say, each interval (export/scrape_pace.h). */
+#define SETTLE_AUTO UINT64_MAX
+
 enum config_table_mode { TABLE_AUTO, TABLE_ALWAYS, TABLE_NEVER };
 enum config_services { SERVICES_UNIT, SERVICES_MERGED };
 
@@ -87,7 +90,7 @@ struct config {
 	bool runtimes_enabled; /* --runtimes.enabled=true */
 	struct runtimes_options runtimes;
 	struct page_options pages; /* --metrics.schema, --metrics.created */
-	/* --metrics.process.min-joules, --metrics.settle, --metrics.keep */
+	/* --metrics.process.min-joules, --metrics.settle (or SETTLE_AUTO), --metrics.keep */
 	struct publisher_options publication;
 	struct config_metrics metrics;
 	struct config_web web;

@@ -51,6 +51,7 @@ static const struct option_choice schemas[] = {
 static const struct option_choice table_modes[] = {
 	{ "auto", TABLE_AUTO }, { "always", TABLE_ALWAYS }, { "never", TABLE_NEVER }, { 0 }
 };
+static const struct option_choice settles[] = { { "auto", -1 /* SETTLE_AUTO */ }, { 0 } };
 static const struct option_choice kube_pods[] = { { "auto", KUBE_AUTO },
 						  { "kubelet", KUBE_KUBELET },
 						  { "apiserver", KUBE_APISERVER },
@@ -246,10 +247,12 @@ static const struct option publication_rows[] = {
 	  .help = "Energy that a process has to use before it gets series of its own. Until then "
 		  "its energy is in the row \"other\" of its container, where it stays." },
 	{ "metrics.settle", NULL, OPTION_DURATION, FIELD(publisher_options, settle_ns),
-	  RANGE(0, 3600 * NSEC_PER_SEC), .default_text = "15s", .metavar = "DURATION",
-	  .reloadable = true,
-	  .help = "How long a new series shows 0, so that a scrape sees it before it counts. Not "
-		  "less than the scrape interval." },
+	  RANGE(0, 3600 * NSEC_PER_SEC), .choices = settles, .default_text = "auto",
+	  .metavar = "DURATION", .reloadable = true,
+	  .help = "How long a new series shows 0, so that a scrape sees it before it counts. auto: "
+		  "the longest gap between two scrapes of one client within ten minutes, 2m at "
+		  "most; 1m until a client has scraped twice, 5s where nothing scrapes. Given as "
+		  "a duration, it must not be less than the scrape interval." },
 	{ "metrics.keep", NULL, OPTION_DURATION, FIELD(publisher_options, keep_ns),
 	  RANGE(0, 24 * 3600 * NSEC_PER_SEC), .default_text = "5m", .metavar = "DURATION",
 	  .reloadable = true, .help = "How long an ended process keeps its series." },

@@ -47,6 +47,19 @@ struct interval_engine {
 	const struct config *config; /* of the last (re)configuration */
 };
 
+/* Of a series that is born, or still shows 0, at @now_ns. */
+static struct scrape_pace_state settle_at(const struct interval_engine *engine, uint64_t now_ns)
+{
+	uint64_t settle_ns = engine->config->publication.settle_ns;
+	struct scrape_pace_state state = { .settle_ns = SCRAPE_PACE_UNKNOWN_NS };
+
+	if (engine->sources.pace)
+		state = scrape_pace_look(engine->sources.pace, now_ns);
+	if (settle_ns != SETTLE_AUTO)
+		state.settle_ns = settle_ns;
+	return state;
+}
+
 /* To be called whenever one of these changes. */
 static void set_publication(struct interval_engine *engine)
 {
@@ -56,6 +69,7 @@ static void set_publication(struct interval_engine *engine)
 	uint32_t series_per_row = (uint32_t)accountant->zone_count * MODE_COUNT + 1;
 
 	engine->publication = config->publication;
+	engine->publication.settle_ns = engine->accountant.settle_ns;
 	engine->publication.max_rows = config->metrics.max_series / series_per_row;
 	engine->publication.first_zone =
 		accountant->handed_over ? (uint32_t)accountant->estimated : 0;
@@ -114,7 +128,7 @@ int interval_engine_new(const struct interval_sources *sources, const struct con
 		engine->accountant.ledger = engine->ledger;
 		engine->accountant.estimated = sources->estimate ? 1 : 0;
 		accountant_configure(&engine->accountant, &config->idle,
-				     config->publication.settle_ns);
+				     settle_at(engine, 0).settle_ns);
 		set_publication(engine);
 		r = publisher_new(&engine->publication, engine->ledger, sources->holder,
 				  &engine->publisher);
@@ -143,7 +157,22 @@ void interval_engine_reconfigure(struct interval_engine *engine, const struct co
 	if (engine->accountant.has_begun && engine->accountant.idle_share != IDLE_SHARE_EQUAL)
 		engine->sleepers_are_due = config->idle.share == IDLE_SHARE_EQUAL;
 	engine->config = config;
-	accountant_configure(&engine->accountant, &config->idle, config->publication.settle_ns);
+	accountant_configure(&engine->accountant, &config->idle, engine->accountant.settle_ns);
+	set_publication(engine);
+}
+
+/* Scrapes, or a reload, may have changed how long series settle. */
+static void follow_scrapes(struct interval_engine *engine, uint64_t now_ns,
+			   struct snapshot_self *self)
+{
+	const struct scrape_pace_state state = settle_at(engine, now_ns);
+
+	self->settle_s = (double)state.settle_ns / 1e9;
+	self->scrape_clients = state.clients;
+	self->scrape_clients_forgotten = state.forgotten;
+	if (state.settle_ns == engine->accountant.settle_ns)
+		return;
+	accountant_set_settle(&engine->accountant, state.settle_ns, now_ns);
 	set_publication(engine);
 }
 
@@ -438,6 +467,7 @@ int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
 	enter_step(engine, STEP_IDENTITY);
 	r = interval_engine_find_zones(engine, realtime_ms);
 	ledger_begin(engine->ledger, activity.time_ns);
+	follow_scrapes(engine, activity.time_ns, self);
 	follow_cpus(engine, activity.cpus);
 	if (engine->accountant.estimated)
 		advance_estimate(engine, &activity, pass == 0);

@@ -14,6 +14,7 @@
 #include "activity/activity.h"
 #include "attribution/idle.h"
 #include "attribution/ledger.h"
+#include "export/scrape_pace.h"
 #include "kepler/config.h"
 #include "kepler/explain_desk.h"
 #include "kepler/loop_steps.h"
@@ -35,6 +36,7 @@ struct interval_sources {
 	struct activity_reader *activity;
 	struct identity_resolver *identities;
 	struct snapshot_holder *holder;
+	struct scrape_pace *pace; /* NULL: nothing is known of scrapes */
 	unsigned cpus;
 	struct cpu_sockets *sockets; /* NULL: not told apart; read again when CPUs come or go */
 	struct loop_steps *steps;    /* NULL: not timed */

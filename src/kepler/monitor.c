@@ -259,6 +259,7 @@ int monitor_main(int argc, char *const *argv, char *const *environ_)
 	struct diag diag = { "" };
 	int status;
 
+	scrape_pace_init(&monitor.pace, clock_ns(CLOCK_MONOTONIC));
 	monitor.config = reload_first(&monitor.args, RELOAD_FIRST_LIMIT_NS, &diag);
 	if (!monitor.config) {
 		(void)fprintf(stderr, "kepler: %s\n", diag.text);

@@ -10,6 +10,7 @@
 
 #include "base/offload.h"
 #include "base/strbuf.h"
+#include "export/scrape_pace.h"
 #include "kepler/config.h"
 #include "kepler/idle_state.h"
 #include "kepler/interval.h"
@@ -33,6 +34,7 @@ struct monitor {
 	struct self_stats stats;
 	struct loop_steps steps;
 	struct heartbeat heartbeat; /* the server's thread reads it */
+	struct scrape_pace pace;    /* the server's thread writes it */
 	struct explain_desk *desk;
 	struct web *web;
 	struct notify *notify;

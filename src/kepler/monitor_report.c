@@ -101,7 +101,7 @@ void monitor_follow_meters(struct monitor *monitor)
 		idle_state_restore(&monitor->idle_state, monitor->engine);
 		log_info("meters were found; the estimate ends when they count, %g s from now or "
 			 "later",
-			 (double)monitor->config->publication.settle_ns / 1e9);
+			 monitor->stats.self.settle_s);
 		log_unread_zones(monitor->engine);
 		monitor_describe_sources(monitor);
 		notify_status(monitor->notify, monitor->source);

@@ -67,6 +67,7 @@ static int open_engine(struct monitor *monitor)
 		.activity = monitor->sources.activity,
 		.identities = monitor->sources.identities,
 		.holder = monitor->holder,
+		.pace = &monitor->pace,
 		.cpus = monitor->sources.host.cpus,
 		.sockets = monitor->sources.sockets,
 		.steps = &monitor->steps,
@@ -114,8 +115,8 @@ static int listen_early(struct monitor *monitor)
 		return log_error_errno(r, "cannot set up the snapshots");
 	heartbeat_init(&monitor->heartbeat, clock_ns(CLOCK_MONOTONIC),
 		       monitor_hang_limit_ns(monitor->config));
-	r = web_start(monitor->config, monitor->holder, &monitor->heartbeat, monitor->desk,
-		      &monitor->web, &diag);
+	r = web_start(monitor->config, monitor->holder, &monitor->heartbeat, &monitor->pace,
+		      monitor->desk, &monitor->web, &diag);
 	if (r < 0) {
 		log_error("%s", diag.text);
 		return r;
@@ -246,6 +247,7 @@ void monitor_finish(struct monitor *monitor)
 	interval_engine_free(monitor->engine);
 	explain_desk_free(monitor->desk);
 	snapshot_holder_free(monitor->holder);
+	scrape_pace_release(&monitor->pace);
 	sources_close(&monitor->sources);
 	self_stats_close(&monitor->stats);
 	notify_close(monitor->notify);

@@ -25,6 +25,7 @@ struct web {
 	struct snapshot_holder *holder;
 	const struct heartbeat *heartbeat;
 	struct page_cache *pages;
+	struct scrape_pace *pace;
 	struct http_server *server;
 	uint64_t interval_ns; /* atomic: the server's thread reads it */
 	struct explain_desk *desk;
@@ -73,16 +74,29 @@ static void handle_healthz(void *userdata, const struct http_request *request,
 		answer_hung(response, &state);
 }
 
+/* A page of metrics, which counts as a scrape, unless its body was not wanted. */
+static void answer_metrics(struct web *web, const struct http_request *request,
+			   struct http_response *response, uint64_t now_ns)
+{
+	const struct snapshot *snapshot = snapshot_get(web->holder);
+	uint64_t shown_ns = snapshot ? snapshot->monotonic_ns : 0;
+
+	snapshot_put(web->holder, snapshot); /* the page shows this one or a newer one */
+	page_cache_handle_metrics(web->pages, request, response);
+	if (response->status == 200 && !request->head)
+		scrape_pace_note(web->pace, request->client, now_ns, shown_ns);
+}
+
 /* The snapshot of a loop that hangs is outdated: no answer is better than an old one. */
 static void handle_metrics(void *userdata, const struct http_request *request,
 			   struct http_response *response)
 {
-	const struct web *web = userdata;
-	const struct heartbeat_state state =
-		heartbeat_look(web->heartbeat, clock_ns(CLOCK_MONOTONIC));
+	struct web *web = userdata;
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	const struct heartbeat_state state = heartbeat_look(web->heartbeat, now_ns);
 
 	if (state.alive)
-		page_cache_handle_metrics(web->pages, request, response);
+		answer_metrics(web, request, response, now_ns);
 	else
 		answer_hung(response, &state);
 }
@@ -218,8 +232,8 @@ static int start_server(struct web *web, const struct config *config, struct dia
 }
 
 int web_start(const struct config *config, struct snapshot_holder *holder,
-	      const struct heartbeat *heartbeat, struct explain_desk *desk, struct web **ret,
-	      struct diag *diag)
+	      const struct heartbeat *heartbeat, struct scrape_pace *pace,
+	      struct explain_desk *desk, struct web **ret, struct diag *diag)
 {
 	struct web *web = calloc(1, sizeof(*web));
 	int r;
@@ -229,6 +243,7 @@ int web_start(const struct config *config, struct snapshot_holder *holder,
 	web->holder = holder;
 	web->heartbeat = heartbeat;
 	web->desk = desk;
+	web->pace = pace;
 	web->interval_ns = config->monitor.interval_ns;
 	r = page_cache_new(&prometheus_pages, holder, &config->pages, &web->pages);
 	if (r < 0) {

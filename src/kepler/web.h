@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/diag.h"
+#include "export/scrape_pace.h"
 #include "kepler/config.h"
 #include "kepler/explain_desk.h"
 #include "service/heartbeat.h"
@@ -20,12 +21,12 @@ struct web;
 
 /*
  * Starts serving on its own thread, which holds no capabilities; before the first snapshot all but
- * /healthz answer 503. @holder, @heartbeat and @desk must outlive it. 0, or -errno with a
- * diagnosis.
+ * /healthz answer 503. @holder, @heartbeat, @pace, which is told of each scrape, and @desk must
+ * outlive it. 0, or -errno with a diagnosis.
  */
 int web_start(const struct config *config, struct snapshot_holder *holder,
-	      const struct heartbeat *heartbeat, struct explain_desk *desk, struct web **ret,
-	      struct diag *diag);
+	      const struct heartbeat *heartbeat, struct scrape_pace *pace,
+	      struct explain_desk *desk, struct web **ret, struct diag *diag);
 void web_stop(struct web *web);
 void web_reconfigure(struct web *web, const struct config *config);
 /* Once per interval: cuts connections that exceeded their deadline. */

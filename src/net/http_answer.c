@@ -17,6 +17,7 @@
 #include <sys/socket.h>
 
 #include "base/clock.h"
+#include "base/hash.h"
 #include "base/macro.h"
 #include "net/http_accept.h"
 #include "net/http_peer.h"
@@ -85,13 +86,25 @@ static const struct http_route *find_route(const struct http_answerer *answerer,
 	return NULL;
 }
 
+/* Products that share an address, and scrapers that are told to wait for different times. */
+static uint64_t client_of(struct MHD_Connection *mhd, const struct http_connection *connection)
+{
+	uint64_t hash =
+		hash64_text(connection->address, header_or_empty(mhd, MHD_HTTP_HEADER_USER_AGENT));
+
+	return hash64_text(hash64_byte(hash, '\0'),
+			   header_or_empty(mhd, "X-Prometheus-Scrape-Timeout-Seconds"));
+}
+
 static void ask_handler(const struct http_route *route, struct MHD_Connection *mhd,
-			const char *path, bool head, struct http_response *response)
+			const struct http_connection *connection, const char *path, bool head,
+			struct http_response *response)
 {
 	struct http_request request = {
 		.path = path,
 		.accept = header_or_empty(mhd, MHD_HTTP_HEADER_ACCEPT),
 		.head = head,
+		.client = client_of(mhd, connection),
 	};
 
 	request.accepts_gzip =
@@ -110,7 +123,7 @@ static bool ask_for_page(struct http_answerer *answerer, const struct http_route
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 
 	if (http_connections_room(answerer->connections, connection, now_ns))
-		ask_handler(route, mhd, path, head, response);
+		ask_handler(route, mhd, connection, path, head, response);
 	if (response->status != HTTP_ASK_AGAIN)
 		return true;
 	if (http_connections_hold(answerer->connections, connection, mhd, now_ns)) {
@@ -346,7 +359,7 @@ static enum MHD_Result answer_request(struct http_answerer *answerer, struct MHD
 			      "403: only clients on this machine can read this, over loopback or a "
 			      "unix socket\n");
 	else if (route->spare)
-		ask_handler(route, mhd, path, head, &response);
+		ask_handler(route, mhd, connection, path, head, &response);
 	else if (!ask_for_page(answerer, route, mhd, connection, path, head, &response))
 		return MHD_YES;
 	return queue_answer(answerer, mhd, connection, &response, route && !route->spare, head);

@@ -16,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
+
 #define RESERVE_MIN      2
 #define UNSENT_MAX       (256 * 1024) /* bytes of a connection: but for pages of few readers */
 #define READERS_FEW      8
@@ -70,6 +72,16 @@ uint64_t http_peer(const struct sockaddr *address)
 	return network;
 }
 
+uint64_t http_address(const struct sockaddr *address)
+{
+	const struct sockaddr_in6 *v6 = (const void *)address;
+	uint64_t peer = http_peer(address);
+
+	if (address && address->sa_family == AF_INET6 && !IN6_IS_ADDR_V4MAPPED(&v6->sin6_addr))
+		return hash64_bytes(HASH64_START, (const char *)v6->sin6_addr.s6_addr, 16);
+	return hash64_bytes(HASH64_START, (const char *)&peer, sizeof(peer));
+}
+
 struct http_connection *http_connections_add(struct http_connections *connections, int fd,
 					     const struct sockaddr *address, uint64_t now_ns)
 {
@@ -85,6 +97,7 @@ struct http_connection *http_connections_add(struct http_connections *connection
 			.fd = fd,
 			.local = address && address->sa_family == AF_UNIX,
 			.peer = http_peer(address),
+			.address = http_address(address),
 			.since_ns = now_ns,
 		};
 		__atomic_fetch_add(&connections->used, 1, __ATOMIC_RELAXED);

@@ -56,6 +56,7 @@ struct http_connection {
 	bool cut;              /* shut down, not yet closed */
 	bool bounded;          /* little of it may lie in the kernel unsent */
 	uint64_t peer;         /* where it comes from: http_peer() */
+	uint64_t address;      /* hash of its address: http_address() */
 	uint64_t since_ns;     /* monotonic: when what it does now began */
 	const void *body;      /* owner of the body of the current answer, or NULL */
 	size_t answer_len;     /* bytes of the body of the current answer */
@@ -84,6 +85,8 @@ int http_connections_init(struct http_connections *connections, unsigned max);
 void http_connections_release(struct http_connections *connections);
 /* The identity of a peer for fairness: its IPv4 address, its IPv6 /64, or this machine. */
 uint64_t http_peer(const struct sockaddr *address);
+/* A hash of its whole address, without the port; all peers on a unix socket have the same. */
+uint64_t http_address(const struct sockaddr *address);
 /* The slot of a new connection, or NULL when all are taken. @fd stays the caller's. */
 struct http_connection *http_connections_add(struct http_connections *connections, int fd,
 					     const struct sockaddr *address, uint64_t now_ns);

@@ -26,6 +26,11 @@ struct http_request {
 	const char *accept; /* header or "" */
 	bool accepts_gzip;  /* Accept-Encoding offers it with q > 0 */
 	bool head;
+	/*
+	 * Tells clients apart: by address, User-Agent and what Prometheus says of its time-out. A
+	 * hash: nothing may trust in it.
+	 */
+	uint64_t client;
 };
 
 /*

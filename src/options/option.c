@@ -152,15 +152,23 @@ static int set_bool(const struct option *option, bool *value, const char *text, 
 	return 0;
 }
 
+static const struct option_choice *choice_called(const struct option *option, const char *text)
+{
+	const struct option_choice *choice = option->choices;
+
+	while (choice && choice->name && strcmp(choice->name, text) != 0)
+		choice++;
+	return choice && choice->name ? choice : NULL;
+}
+
 static int set_enum(const struct option *option, int *value, const char *text, struct diag *diag)
 {
-	for (const struct option_choice *choice = option->choices; choice->name; choice++) {
-		if (strcmp(choice->name, text) == 0) {
-			*value = choice->value;
-			return 0;
-		}
-	}
-	return refuse(option, text, diag);
+	const struct option_choice *choice = choice_called(option, text);
+
+	if (!choice)
+		return refuse(option, text, diag);
+	*value = choice->value;
+	return 0;
 }
 
 static int set_u64(const struct option *option, int parsed, uint64_t value, uint64_t *ret,
@@ -217,9 +225,15 @@ static int set_size(const struct option *option, uint32_t *ret_bytes, const char
 static int set_duration(const struct option *option, uint64_t *ret, const char *text,
 			struct diag *diag)
 {
+	const struct option_choice *word = choice_called(option, text);
 	uint64_t value = 0;
-	int r = parse_duration_ns(text, &value);
+	int r;
 
+	if (word) {
+		*ret = (uint64_t)word->value;
+		return 0;
+	}
+	r = parse_duration_ns(text, &value);
 	return set_u64(option, r, value, ret, text, diag);
 }
 
@@ -331,14 +345,15 @@ void option_release(const struct option *option, void *part)
 	}
 }
 
-static void format_choice(const struct option *option, int value, struct strbuf *out)
+static bool format_choice(const struct option *option, int value, struct strbuf *out)
 {
 	for (const struct option_choice *choice = option->choices; choice->name; choice++) {
 		if (choice->value == value) {
 			strbuf_add_str(out, choice->name);
-			return;
+			return true;
 		}
 	}
+	return false;
 }
 
 static void add_double(struct strbuf *out, double value)
@@ -356,6 +371,12 @@ static void add_duration(struct strbuf *out, uint64_t ns)
 	strbuf_add_str(out, text);
 }
 
+static void format_duration_or_word(const struct option *option, uint64_t ns, struct strbuf *out)
+{
+	if (!option->choices || ns <= INT64_MAX || !format_choice(option, (int)(int64_t)ns, out))
+		add_duration(out, ns);
+}
+
 void option_format(const struct option *option, const void *part, size_t item, struct strbuf *out)
 {
 	const void *value = member_const(option, part);
@@ -370,10 +391,10 @@ void option_format(const struct option *option, const void *part, size_t item, s
 		strbuf_add_str(out, *(const bool *)value ? "true" : "false");
 		break;
 	case OPTION_ENUM:
-		format_choice(option, *(const int *)value, out);
+		(void)format_choice(option, *(const int *)value, out);
 		break;
 	case OPTION_DURATION:
-		add_duration(out, *(const uint64_t *)value);
+		format_duration_or_word(option, *(const uint64_t *)value, out);
 		break;
 	case OPTION_U32:
 		strbuf_add_u64(out, *(const uint32_t *)value);
@@ -466,6 +487,8 @@ bool option_equal(const struct option *option, const void *a, const void *b)
 static void describe_range(const struct option *option, struct strbuf *out)
 {
 	if (option->type == OPTION_DURATION) {
+		for (const struct option_choice *word = option->choices; word && word->name; word++)
+			strbuf_addf(out, "%s or ", word->name);
 		strbuf_add_str(out, "a duration from ");
 		add_duration(out, option->min);
 		strbuf_add_str(out, " to ");

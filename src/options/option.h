@@ -34,7 +34,7 @@ enum option_type {
 
 struct option_choice {
 	const char *name; /* NULL ends the list */
-	int value;
+	int value;        /* a duration's: -1 is UINT64_MAX */
 };
 
 struct option {
@@ -44,8 +44,8 @@ struct option {
 	size_t offset;       /* in the struct that the row's section is about */
 	size_t count_offset; /* of a list's count */
 	size_t list_max;
-	uint64_t min, max; /* inclusive; ns, KiB or as in the text */
-	const struct option_choice *choices;
+	uint64_t min, max;                   /* inclusive; ns, KiB or as in the text */
+	const struct option_choice *choices; /* of a duration, or NULL: words beside durations */
 	const char *default_text; /* as in the environment: a list's items separated by commas */
 	const char *metavar;
 	const char *example; /* of an amount: "package=12.5" */

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#define DURATION_PATTERN "^(0|([0-9]+(\\\\.[0-9]+)?(ns|us|ms|s|m|h))+)$"
+#define DURATION_PATTERN "0|([0-9]+(\\\\.[0-9]+)?(ns|us|ms|s|m|h))+)$"
 
 static void add_choices(struct strbuf *out, const struct option_choice *choice)
 {
@@ -31,9 +31,10 @@ static void add_type(struct strbuf *out, const struct option *option)
 		add_choices(out, option->choices);
 		break;
 	case OPTION_DURATION:
-		strbuf_add_str(out,
-			       "\"type\":[\"string\",\"integer\"],\"pattern\":\"" DURATION_PATTERN
-			       "\"");
+		strbuf_add_str(out, "\"type\":[\"string\",\"integer\"],\"pattern\":\"^(");
+		for (const struct option_choice *word = option->choices; word && word->name; word++)
+			strbuf_addf(out, "%s|", word->name);
+		strbuf_add_str(out, DURATION_PATTERN "\"");
 		break;
 	case OPTION_SIZE:
 		strbuf_add_str(

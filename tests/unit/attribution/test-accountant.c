@@ -233,6 +233,43 @@ static void a_zone_that_is_gone_has_no_gap(void **state)
 	tear_down_house(&house);
 }
 
+/* Zone 0 appears late. Its series turn a settle after their birth, as long as settle is by then. */
+static void settling_follows_its_length(uint64_t first_s, uint64_t changed_s, uint64_t turns_s)
+{
+	struct house house;
+	uint64_t counted_s = 0;
+
+	set_up_house(&house);
+	accountant_set_settle(&house.accountant, first_s * NSEC_PER_SEC, 0);
+	house.accountant.zones[0].late = true;
+	for (uint64_t second = 0; second < 40; second++) {
+		begin(&house, 2);
+		if (second == 5)
+			accountant_set_settle(&house.accountant, changed_s * NSEC_PER_SEC,
+					      house.now_ns);
+		if (second == 30) /* what has turned stays so */
+			accountant_set_settle(&house.accountant, 300 * NSEC_PER_SEC, house.now_ns);
+		ran(&house, 0, 0, NSEC_PER_SEC);
+		end(&house, 1, 0);
+		if (!counted_s && ledger_node_value(house.accountant.ledger, 0, MODE_DYNAMIC) > 0)
+			counted_s = second;
+	}
+	assert_int_equal(counted_s, turns_s);
+	assert_int_equal(ledger_node_value(house.accountant.ledger, 0, MODE_DYNAMIC),
+			 (40 - turns_s) * 1000000);
+	tear_down_house(&house);
+}
+
+static void a_birth_settles_as_long_as_is_needed_now(void **state)
+{
+	(void)state;
+	settling_follows_its_length(10, 10, 10);
+	settling_follows_its_length(10, 20, 20);
+	settling_follows_its_length(20, 10, 10);
+	settling_follows_its_length(20, 2, 5); /* at once */
+	settling_follows_its_length(3, 20, 3); /* it had turned before */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -240,6 +277,7 @@ int main(void)
 		cmocka_unit_test(a_gap_is_what_ran_in_it),
 		cmocka_unit_test(sleep_in_a_gap_is_of_nothing),
 		cmocka_unit_test(a_zone_that_is_gone_has_no_gap),
+		cmocka_unit_test(a_birth_settles_as_long_as_is_needed_now),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -73,7 +73,8 @@ struct machine {
 	struct snapshot_self self;
 };
 
-static void machine_start_with(struct machine *machine, bool is_vm, struct meter_table *meters)
+static void machine_start_of(struct machine *machine, bool is_vm, struct meter_table *meters,
+			     struct scrape_pace *pace)
 {
 	const struct host_info host = { .cpus = 2, .cores = 2, .sockets = 1, .is_vm = is_vm };
 	const struct identity_options nowhere = { "/nonexistent", "/nonexistent", 0 };
@@ -96,9 +97,20 @@ static void machine_start_with(struct machine *machine, bool is_vm, struct meter
 		.activity = &machine->reader.base,
 		.identities = machine->identities,
 		.holder = machine->holder,
+		.pace = pace,
 		.cpus = host.cpus,
 	};
 	assert_int_equal(interval_engine_new(&sources, &machine->config, &machine->engine), 0);
+}
+
+static void machine_start_with(struct machine *machine, bool is_vm, struct meter_table *meters)
+{
+	machine_start_of(machine, is_vm, meters, NULL);
+}
+
+static void machine_start_scraped(struct machine *machine, bool is_vm, struct scrape_pace *pace)
+{
+	machine_start_of(machine, is_vm, NULL, pace);
 }
 
 static void machine_start(struct machine *machine, bool is_vm)
@@ -463,6 +475,65 @@ static struct snapshot_zone zone_of(const struct machine *machine, size_t zone, 
 	return copy;
 }
 
+static uint64_t process_uj(const struct machine *machine, uint32_t pid)
+{
+	const struct snapshot *snapshot = snapshot_get(machine->holder);
+	const struct snapshot_table *table = &snapshot->level[LEVEL_PROCESS];
+	uint64_t uj = UINT64_MAX; /* no series */
+
+	for (size_t i = 0; i < table->count; i++) {
+		if (table->rows[i].labels->pid == pid)
+			uj = table->values[i * snapshot->columns + MODE_DYNAMIC];
+	}
+	snapshot_put(machine->holder, snapshot);
+	return uj;
+}
+
+/*
+ * A scraper comes each 10 s. A process is born, and shows 0 until the scraper has seen that, even
+ * where a scrape is late; what has turned never shows 0 again.
+ */
+static void births_follow_the_scraper(uint64_t late_s, uint64_t turns_s)
+{
+	struct scrape_pace pace;
+	struct machine machine;
+	uint64_t born_s = 0, turned_s = 0, last_uj = 0;
+
+	scrape_pace_init(&pace, 100 * NSEC_PER_SEC);
+	machine_start_scraped(&machine, true, &pace);
+	machine.config.publication.settle_ns = SETTLE_AUTO;
+	interval_engine_reconfigure(machine.engine, &machine.config);
+	for (uint64_t time_s = 100; time_s < 200; time_s++) {
+		uint64_t uj;
+
+		(void)pass(&machine, time_s, 0, time_s < 143 ? 0 : NSEC_PER_SEC);
+		uj = time_s < 143 ? UINT64_MAX : process_uj(&machine, 7);
+		if (uj != UINT64_MAX && !born_s)
+			born_s = time_s;
+		if (uj != UINT64_MAX && uj > 0 && !turned_s)
+			turned_s = time_s;
+		if (turned_s)
+			assert_true(uj >= last_uj);
+		last_uj = uj == UINT64_MAX ? 0 : uj;
+		if (time_s == 150 + late_s || (time_s % 10 == 0 && time_s != 150))
+			scrape_pace_note(&pace, 1, time_s * NSEC_PER_SEC, time_s * NSEC_PER_SEC);
+	}
+	assert_int_equal(born_s, 143);
+	assert_int_equal(turned_s, turns_s);
+	assert_true(machine.self.settle_s >= 10);
+	assert_int_equal(machine.self.scrape_clients, 1);
+	machine_stop(&machine);
+	scrape_pace_release(&pace);
+}
+
+static void test_a_birth_settles_until_it_was_scraped(void **state)
+{
+	(void)state;
+	births_follow_the_scraper(0, 153);
+	births_follow_the_scraper(2, 155);
+	births_follow_the_scraper(5, 168); /* as if two scrapers were one: 10 and 15 s */
+}
+
 /* Each interval is the estimate's or the meter's, never both's, never nobody's. */
 static void test_a_meter_that_is_found_late_takes_over(void **state)
 {
@@ -565,6 +636,7 @@ int main(void)
 		cmocka_unit_test(test_idle_power_that_is_switched_off_is_none),
 		cmocka_unit_test(test_idle_shares_that_a_reload_brings_are_seen_with_0),
 		cmocka_unit_test(test_a_reload_gives_sleepers_their_equal_share),
+		cmocka_unit_test(test_a_birth_settles_until_it_was_scraped),
 		cmocka_unit_test(test_a_meter_that_is_found_late_takes_over),
 		cmocka_unit_test(test_a_meter_may_take_over_while_a_pass_fails),
 		cmocka_unit_test(test_as_many_zones_as_meters_have_take_over),

@@ -440,6 +440,19 @@ static void peers_are_told_apart_by_where_they_are(void **state)
 	other.sin6_addr.s6_addr[7] = 1;
 	assert_int_not_equal(http_peer((struct sockaddr *)&net),
 			     http_peer((struct sockaddr *)&other));
+	/* As clients they are apart within one network, too. */
+	assert_int_equal(http_address((struct sockaddr *)&a),
+			 http_address((struct sockaddr *)&mapped));
+	assert_int_not_equal(http_address((struct sockaddr *)&a),
+			     http_address((struct sockaddr *)&b));
+	other.sin6_addr = net.sin6_addr;
+	other.sin6_port = 1;
+	assert_int_equal(http_address((struct sockaddr *)&net),
+			 http_address((struct sockaddr *)&other));
+	other.sin6_addr.s6_addr[15] = 1;
+	assert_int_not_equal(http_address((struct sockaddr *)&net),
+			     http_address((struct sockaddr *)&other));
+	assert_int_equal(http_address(&local), http_address(NULL));
 	assert_int_equal(http_peer(&local), http_peer(NULL));
 	assert_int_not_equal(http_peer(&local), http_peer((struct sockaddr *)&a));
 }
