@@ -3,19 +3,14 @@
 
 #include "attribution/parties.h"
 
-static enum ledger_group group_of(enum explained_level level)
-{
-	return LEDGER_POD + (enum ledger_group)(level - EXPLAINED_POD);
-}
-
 bool explanation_has_party(const struct explanation *explanation, const struct ledger *ledger,
 			   uint32_t process, uint32_t container)
 {
-	if (explanation->level == EXPLAINED_PROCESS)
+	if (explanation->level == LEVEL_PROCESS)
 		return process == explanation->row;
-	if (explanation->level == EXPLAINED_CONTAINER)
+	if (explanation->level == LEVEL_CONTAINER)
 		return container == explanation->row;
-	return ledger_container_at(ledger, container)->group[group_of(explanation->level)] ==
+	return ledger_group_of(ledger_container_at(ledger, container), explanation->level) ==
 	       explanation->row;
 }
 
@@ -96,28 +91,10 @@ void explanation_note_split(const struct explanation *explanation, struct explai
 	}
 }
 
-static const uint64_t *values_of(const struct explanation *explanation, const struct ledger *ledger)
-{
-	if (explanation->level == EXPLAINED_PROCESS)
-		return ledger_process_values(ledger, explanation->row);
-	if (explanation->level == EXPLAINED_CONTAINER)
-		return ledger_container_values(ledger, explanation->row);
-	return ledger_group_values(ledger, group_of(explanation->level), explanation->row);
-}
-
-static const uint64_t *deltas_of(const struct explanation *explanation, const struct ledger *ledger)
-{
-	if (explanation->level == EXPLAINED_PROCESS)
-		return ledger_process_deltas(ledger, explanation->row);
-	if (explanation->level == EXPLAINED_CONTAINER)
-		return ledger_container_deltas(ledger, explanation->row);
-	return ledger_group_deltas(ledger, group_of(explanation->level), explanation->row);
-}
-
 void explanation_note_totals(struct explanation *explanation, const struct ledger *ledger)
 {
-	const uint64_t *values = values_of(explanation, ledger);
-	const uint64_t *deltas = deltas_of(explanation, ledger);
+	const uint64_t *values = ledger_values(ledger, explanation->level, explanation->row);
+	const uint64_t *deltas = ledger_deltas(ledger, explanation->level, explanation->row);
 
 	explanation->total_cpu_ns = values[ledger_cpu_column(ledger)];
 	explanation->cpu_ns = deltas ? deltas[ledger_cpu_column(ledger)] : 0;

@@ -27,15 +27,6 @@
 #include "attribution/zone_account.h"
 #include "energy/zone.h"
 
-/* What the answer is about: a row of one table of the ledger. */
-enum explained_level {
-	EXPLAINED_PROCESS,
-	EXPLAINED_CONTAINER,
-	EXPLAINED_POD, /* the groups in their order */
-	EXPLAINED_VM,
-	EXPLAINED_NAMESPACE,
-};
-
 /* One split of one zone's energy, as far as the row is concerned. */
 struct explained_mode {
 	uint64_t energy_uj; /* of the zone in this mode, all of it */
@@ -78,7 +69,7 @@ struct explained_zone {
 };
 
 struct explanation {
-	enum explained_level level;
+	enum level level;
 	uint32_t row;    /* of the ledger's table of that level */
 	uint64_t serial; /* of the row */
 	uint64_t now_ns; /* CLOCK_MONOTONIC when the interval ended */

@@ -87,7 +87,8 @@ static void hand_on(struct gap *gap, const struct ledger *ledger, const struct g
 
 	if (!process->dynamic && !process->idle)
 		return;
-	if (process->container_serial != ledger_container_at(ledger, process->container)->serial) {
+	if (process->container_serial !=
+	    ledger_container_at(ledger, process->container)->row.serial) {
 		gap->dropped += process->dynamic;
 		return;
 	}
@@ -99,7 +100,7 @@ static void hand_on(struct gap *gap, const struct ledger *ledger, const struct g
 static struct gap_cell *process_cell(struct gap *gap, const struct ledger *ledger,
 				     const struct party *party)
 {
-	uint64_t serial = ledger_process_at(ledger, party->process)->serial;
+	uint64_t serial = ledger_process_at(ledger, party->process)->row.serial;
 	struct gap_cell *cell = &gap->processes.cell[party->process];
 
 	if (cell->serial != serial) {
@@ -107,7 +108,8 @@ static struct gap_cell *process_cell(struct gap *gap, const struct ledger *ledge
 		*cell = (struct gap_cell){
 			.serial = serial,
 			.container = party->container,
-			.container_serial = ledger_container_at(ledger, party->container)->serial,
+			.container_serial =
+				ledger_container_at(ledger, party->container)->row.serial,
 		};
 	}
 	return cell;
@@ -125,8 +127,8 @@ void gap_collect(struct gap *gap, const struct ledger *ledger, const struct part
 	gap->dropped += work->dropped_weight;
 	gap->unseen += work->unseen_weight;
 	gap->asleep_ns += asleep_ns;
-	if (reserve(&gap->processes, ledger_process_slots(ledger)) < 0 ||
-	    reserve(&gap->containers, ledger_container_slots(ledger)) < 0)
+	if (reserve(&gap->processes, ledger_slots(ledger, LEVEL_PROCESS)) < 0 ||
+	    reserve(&gap->containers, ledger_slots(ledger, LEVEL_CONTAINER)) < 0)
 		gap->incomplete = true;
 	if (gap->incomplete)
 		return;
@@ -143,7 +145,7 @@ void gap_collect(struct gap *gap, const struct ledger *ledger, const struct part
 			cell = process_cell(gap, ledger, &party[i]);
 		else
 			cell = container_cell(gap, container,
-					      ledger_container_at(ledger, container)->serial);
+					      ledger_container_at(ledger, container)->row.serial);
 		cell->dynamic += work->dynamic_weights[i];
 		cell->idle += work->idle_weights[i];
 	}
@@ -160,11 +162,12 @@ static void add_processes(const struct gap *gap, const struct ledger *ledger, st
 
 		if (!cell->dynamic && !cell->idle)
 			continue;
-		lives = row < ledger_process_slots(ledger) &&
-			ledger_process_at(ledger, row)->used &&
-			ledger_process_at(ledger, row)->serial == cell->serial;
+		lives = row < ledger_slots(ledger, LEVEL_PROCESS) &&
+			ledger_process_at(ledger, row)->row.used &&
+			ledger_process_at(ledger, row)->row.serial == cell->serial;
 		container = ledger_container_at(ledger, cell->container);
-		if (!lives && !(container->used && container->serial == cell->container_serial)) {
+		if (!lives &&
+		    !(container->row.used && container->row.serial == cell->container_serial)) {
 			*ret_dropped += cell->dynamic;
 			continue;
 		}
@@ -183,7 +186,7 @@ static void add_containers(const struct gap *gap, const struct ledger *ledger, s
 		if (!cell->dynamic && !cell->idle)
 			continue;
 		container = ledger_container_at(ledger, row);
-		if (!container->used || container->serial != cell->serial) {
+		if (!container->row.used || container->row.serial != cell->serial) {
 			*ret_dropped += cell->dynamic;
 			continue;
 		}

@@ -1,45 +1,639 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The book's life, its columns, the charges, and the node's own lines. The rows are in
- * ledger_processes.c, ledger_containers.c and ledger_groups.c.
+ * Five level tables, what each row of them is, and the node's own lines.
  *
  * Each charge to a process is booked to its container in the same breath, so that the sums agree at
  * every moment and a row can be released without touching any total.
+ *
+ * Processes. All rows of one process (same pid and start) are in one chain of the index: at most
+ * one lives, the others ended when its labels changed and are kept for the publisher. The chain
+ * holds as many rows as the process changed its labels while they are kept, so walking it is cheap.
+ *
+ * Containers. The key is a hash of the container's id (FNV-1a, 64 bits), which is then compared in
+ * full: a collision costs a step in a chain, never a mix-up. Row 0 is the overflow owner. A
+ * container whose names changed after its series could be seen has several rows in the chain, one
+ * of which is not `replaced`. An owner's names are looked at only when they are not the row's; else
+ * finding a row is a look at the index, for names carry the hash of their id.
+ *
+ * Groups: pods, VMs, namespaces. One is known by all its names together, so that a pod whose labels
+ * change goes on in another row, and comes back to the old one if they change back while it is
+ * kept. Row 0 is "other": its memory is always there, it is used from the first overflow on. A
+ * container that joins brings what it used before only if it has never belonged to a group of that
+ * kind, which is the case while it waits for names; later it brings what it uses from now on. So
+ * each microjoule is in one row of each kind, whatever the container does.
  */
 #include "attribution/ledger.h"
 
 #include <errno.h>
 
-#include "attribution/ledger_rows.h"
 #include "base/array.h"
 #include "base/macro.h"
+#include "energy/label_text.h"
+
+#define OTHER 0U
+
+struct ledger_zone {
+	uint64_t node_uj[MODE_COUNT];
+	uint64_t node_delta_uj[MODE_COUNT];
+	uint64_t unattributed_uj[MODE_COUNT][UNATTRIBUTED_REASON_COUNT];
+};
+
+struct ledger {
+	struct level_table level[LEVEL_COUNT];
+	uint64_t overflows[LEVEL_COUNT];
+	uint32_t max_rows[LEVEL_COUNT];
+	uint32_t zones;
+	struct ledger_zone *zone; /* [zones] */
+	uint64_t node_cpu_ns;
+	uint64_t now_ns;
+	struct names_table *names;
+	/* Of the containers: those that stand for many, whose names changed, that await them. */
+	uint32_t others, replaced, waiting;
+	uint32_t refused_processes; /* in this interval, for want of a row */
+	uint32_t refused_count;
+	uint64_t refused[LEDGER_REFUSED_MAX]; /* hashes of containers' ids, in this interval */
+	bool closed;                          /* this interval's charges are in the groups */
+};
+
+/* What names a group; the keys without which there is none; what it is called without names. */
+static const struct {
+	uint32_t keys, needed;
+	struct owner_names other;
+} group_kinds[LEVEL_COUNT] = {
+	[LEVEL_POD] = { LABELS_POD, LABEL_BIT(LABEL_POD_ID), { { [LABEL_POD_NAME] = "other" } } },
+	[LEVEL_VM] = { LABELS_VM, LABEL_BIT(LABEL_VM_ID), { { [LABEL_VM_NAME] = "other" } } },
+	[LEVEL_NAMESPACE] = { .keys = LABEL_BIT(LABEL_NAMESPACE) },
+};
+
+static struct ledger_process *process_at(const struct ledger *ledger, uint32_t process)
+{
+	return level_table_at(&ledger->level[LEVEL_PROCESS], process);
+}
+
+static struct ledger_container *container_at(const struct ledger *ledger, uint32_t container)
+{
+	return level_table_at(&ledger->level[LEVEL_CONTAINER], container);
+}
+
+static struct ledger_group *group_at(const struct ledger *ledger, enum level level, uint32_t row)
+{
+	return level_table_at(&ledger->level[level], row);
+}
+
+static void touch(struct ledger *ledger, enum level level, uint32_t row)
+{
+	level_table_touch(&ledger->level[level], row);
+}
+
+static void activate(struct ledger *ledger, uint32_t container)
+{
+	touch(ledger, LEVEL_CONTAINER, container);
+	container_at(ledger, container)->last_active_ns = ledger->now_ns;
+}
+
+/* Of the rows in use, those that have a place whatever the limit are left out. */
+static uint32_t limited_rows(const struct ledger *ledger, enum level level)
+{
+	uint32_t used = ledger->level[level].used;
+
+	if (level == LEVEL_PROCESS)
+		return used;
+	return level == LEVEL_CONTAINER ? used - ledger->others - ledger->replaced : used - 1;
+}
+
+static bool has_room(const struct ledger *ledger, enum level level)
+{
+	return limited_rows(ledger, level) < ledger->max_rows[level];
+}
+
+/* Groups. */
+
+/* The row holds its names, so that no other set has that address. */
+static struct map_key group_key(const struct owner_names *names)
+{
+	return (struct map_key){ .lo = (uintptr_t)names };
+}
+
+static uint32_t add_group(struct ledger *ledger, enum level level, const struct owner_names *names)
+{
+	uint32_t row = level_table_add(&ledger->level[level], group_key(names));
+
+	if (row == LEDGER_NONE)
+		return row;
+	group_at(ledger, level, row)->names = owner_names_ref(names);
+	group_at(ledger, level, row)->last_active_ns = ledger->now_ns;
+	return row;
+}
+
+/* Row 0, which is not used yet. 0 or -ENOMEM. */
+static int add_other_group(struct ledger *ledger, enum level level)
+{
+	const struct owner_names *names =
+		owner_names_intern(ledger->names, &group_kinds[level].other);
+	uint32_t row = names ? add_group(ledger, level, names) : LEDGER_NONE;
+
+	owner_names_unref(names);
+	if (row == LEDGER_NONE)
+		return -ENOMEM;
+	group_at(ledger, level, row)->row.used = false;
+	return 0;
+}
+
+static uint32_t other_group(struct ledger *ledger, enum level level)
+{
+	group_at(ledger, level, OTHER)->row.used = true;
+	return OTHER;
+}
+
+/* They name no series, so they may come later than what does. False without memory. */
+static bool learn_facts(struct ledger_group *pod, const struct owner_names *names)
+{
+	const struct owner_names *facts;
+
+	if (!owner_names_know(names, LABELS_POD_FACTS))
+		return true;
+	facts = owner_names_part(names, LABELS_POD_FACTS);
+	if (!facts)
+		return false;
+	owner_names_unref(pod->facts);
+	pod->facts = facts;
+	return true;
+}
+
+static uint32_t group_of_names(struct ledger *ledger, enum level level,
+			       const struct owner_names *names)
+{
+	uint32_t row = row_index_first(&ledger->level[level].index, group_key(names));
+
+	if (row == LEDGER_NONE && has_room(ledger, level))
+		row = add_group(ledger, level, names);
+	if (row == LEDGER_NONE)
+		ledger->overflows[level]++;
+	return row == LEDGER_NONE || row == OTHER ? other_group(ledger, level) : row;
+}
+
+static bool may_join(const struct ledger_container *container, enum level level)
+{
+	uint32_t needed = group_kinds[level].needed;
+
+	if (container->waiting && (!container->has_pod_names || level == LEVEL_VM))
+		return false;
+	return !needed || owner_names_know(container->names, needed);
+}
+
+/* Without memory it stays where it is, if it is anywhere, and is to be joined again. */
+static uint32_t find_group(struct ledger *ledger, struct ledger_container *container,
+			   enum level level)
+{
+	const struct owner_names *names;
+	uint32_t row = ledger_group_of(container, level);
+
+	if (!may_join(container, level))
+		return LEDGER_NONE;
+	names = owner_names_part(container->names, group_kinds[level].keys);
+	if (!names) {
+		ledger->overflows[level]++;
+		container->is_misplaced = true;
+		return row != LEDGER_NONE ? row : other_group(ledger, level);
+	}
+	row = group_of_names(ledger, level, names);
+	if (level == LEVEL_POD && row != OTHER &&
+	    !learn_facts(group_at(ledger, level, row), container->names))
+		container->is_misplaced = true;
+	owner_names_unref(names);
+	return row;
+}
+
+static void move_to_group(struct ledger *ledger, struct ledger_container *container,
+			  enum level level, uint32_t row)
+{
+	uint32_t before = ledger_group_of(container, level);
+
+	if (row != LEDGER_NONE)
+		group_at(ledger, level, row)->row.members++;
+	if (before != LEDGER_NONE)
+		group_at(ledger, level, before)->row.members--;
+	container->group[level - LEVEL_POD] = row;
+}
+
+/* Makes a container belong to the groups that its owner names, and to no other. */
+static void join_groups(struct ledger *ledger, struct ledger_container *container)
+{
+	container->is_misplaced = false;
+	for (enum level level = LEVEL_POD; level < LEVEL_COUNT; level++)
+		move_to_group(ledger, container, level, find_group(ledger, container, level));
+}
+
+static void book_to_group(struct ledger *ledger, uint32_t index, enum level level)
+{
+	const struct level_table *containers = &ledger->level[LEVEL_CONTAINER];
+	const struct ledger_container *container = container_at(ledger, index);
+	const uint64_t *deltas = level_table_deltas(containers, index);
+	bool brings_all = !(container->grouped & LEVEL_BIT(level));
+	struct level_table *table = &ledger->level[level];
+	uint32_t row = ledger_group_of(container, level), columns = table->values.columns;
+
+	level_table_touch(table, row);
+	values_add(level_table_deltas(table, row), deltas, columns);
+	values_add(level_table_values(table, row),
+		   brings_all ? level_table_values(containers, index) : deltas, columns);
+	if (brings_all || container->last_active_ns == ledger->now_ns)
+		group_at(ledger, level, row)->last_active_ns = ledger->now_ns;
+}
+
+static void book_to_groups(struct ledger *ledger)
+{
+	const struct level_table *containers = &ledger->level[LEVEL_CONTAINER];
+
+	for (uint32_t i = 0; i < containers->touched_count; i++) {
+		struct ledger_container *container = container_at(ledger, containers->touched[i]);
+
+		if (!container->row.used)
+			continue;
+		for (enum level level = LEVEL_POD; level < LEVEL_COUNT; level++) {
+			bool member = ledger_group_of(container, level) != LEDGER_NONE;
+
+			if (member)
+				book_to_group(ledger, containers->touched[i], level);
+			if (member || !container->waiting)
+				container->grouped |= LEVEL_BIT(level);
+		}
+	}
+}
+
+/* Containers. */
+
+static struct map_key id_key(const struct owner_names *names)
+{
+	return (struct map_key){ .lo = owner_names_id_hash(names) };
+}
+
+/* No id: the "other" of a namespace. */
+static struct map_key other_key(const char *container_namespace)
+{
+	return (struct map_key){ .hi = 1, .lo = owner_names_hash(container_namespace) };
+}
+
+static struct map_key container_key(const struct ledger_container *row)
+{
+	return row->is_other ? other_key(row->names->text[LABEL_NAMESPACE]) : id_key(row->names);
+}
+
+/* The row that has those @keys of @names: the one that goes on, or one that is kept. */
+static uint32_t find_container(const struct ledger *ledger, const struct owner_names *names,
+			       uint32_t keys, bool replaced)
+{
+	const struct row_index *index = &ledger->level[LEVEL_CONTAINER].index;
+	uint32_t container = row_index_first(index, id_key(names));
+
+	for (; container != LEDGER_NONE; container = row_index_next(index, container)) {
+		const struct ledger_container *row = container_at(ledger, container);
+
+		if (row->replaced == replaced && owner_names_agree(row->names, names, keys))
+			return container;
+	}
+	return LEDGER_NONE;
+}
+
+/* One that is kept and had just these labels. */
+static uint32_t find_replaced(const struct ledger *ledger, const struct ledger_owner *owner)
+{
+	/* One that waits has no names of its own: any that it had will do until it has. */
+	return find_container(ledger, owner->names,
+			      owner->waiting ? LABEL_BIT(LABEL_CONTAINER_ID) : LABELS_CONTAINER,
+			      true);
+}
+
+static uint32_t find_other(const struct ledger *ledger, const char *container_namespace)
+{
+	const struct row_index *index = &ledger->level[LEVEL_CONTAINER].index;
+	uint32_t container = row_index_first(index, other_key(container_namespace));
+
+	while (container != LEDGER_NONE &&
+	       strcmp(container_at(ledger, container)->names->text[LABEL_NAMESPACE],
+		      container_namespace) != 0)
+		container = row_index_next(index, container);
+	return container;
+}
+
+/* Makes a row whatever the limit says. LEDGER_NONE without memory. */
+static uint32_t add_container(struct ledger *ledger, const struct ledger_owner *owner,
+			      bool is_other)
+{
+	struct ledger_container wanted = { .names = owner->names, .is_other = is_other }, *row;
+	uint32_t container =
+		level_table_add(&ledger->level[LEVEL_CONTAINER], container_key(&wanted));
+
+	if (container == LEDGER_NONE)
+		return LEDGER_NONE;
+	row = container_at(ledger, container);
+	row->names = owner_names_ref(owner->names);
+	row->size_millicpu = owner->size_millicpu;
+	row->has_pod_names = owner->has_pod_names;
+	row->waiting = owner->waiting;
+	row->is_other = is_other;
+	row->made_ns = ledger->now_ns;
+	for (enum level level = LEVEL_POD; level < LEVEL_COUNT; level++)
+		row->group[level - LEVEL_POD] = LEDGER_NONE;
+	ledger->others += is_other;
+	ledger->waiting += owner->waiting;
+	join_groups(ledger, row);
+	activate(ledger, container);
+	return container;
+}
+
+static void note_refusal(struct ledger *ledger, const struct owner_names *names)
+{
+	uint64_t hash = owner_names_id_hash(names);
+
+	for (uint32_t i = 0; i < ledger->refused_count; i++) {
+		if (ledger->refused[i] == hash)
+			return;
+	}
+	ledger->overflows[LEVEL_CONTAINER]++;
+	if (ledger->refused_count < LEDGER_REFUSED_MAX)
+		ledger->refused[ledger->refused_count++] = hash;
+}
+
+static uint32_t add_other(struct ledger *ledger, const char *container_namespace)
+{
+	const struct owner_names names = {
+		.text = { [LABEL_CONTAINER_NAME] = "other",
+			  [LABEL_NAMESPACE] = container_namespace },
+	};
+	const struct ledger_owner other = { .names = owner_names_intern(ledger->names, &names) };
+	uint32_t container = other.names ? add_container(ledger, &other, true) : LEDGER_NONE;
+
+	owner_names_unref(other.names);
+	return container;
+}
+
+/* Where the work of an owner goes that has no row. */
+static uint32_t other_container(struct ledger *ledger, const struct owner_names *names)
+{
+	const char *container_namespace = names->text[LABEL_NAMESPACE];
+	uint32_t container = find_other(ledger, container_namespace);
+
+	if (container == LEDGER_NONE && ledger->others < ledger->max_rows[LEVEL_CONTAINER])
+		container = add_other(ledger, container_namespace);
+	return container == LEDGER_NONE ? 0 : container;
+}
+
+static void end_wait(struct ledger *ledger, uint32_t container)
+{
+	struct ledger_container *row = container_at(ledger, container);
+
+	row->waiting = false;
+	ledger->waiting--;
+	join_groups(ledger, row);
+	touch(ledger, LEVEL_CONTAINER, container);
+}
+
+static void end_long_waits(struct ledger *ledger)
+{
+	uint32_t slots = ledger->level[LEVEL_CONTAINER].count;
+
+	for (uint32_t i = 0; i < slots && ledger->waiting > 0; i++) {
+		const struct ledger_container *row = container_at(ledger, i);
+
+		if (row->row.used && row->waiting &&
+		    ledger->now_ns - row->made_ns >= LEDGER_WAIT_NS)
+			end_wait(ledger, i);
+	}
+}
+
+/* Its series was never seen, or stays the same. */
+static void rename_row(struct ledger *ledger, uint32_t container, const struct ledger_owner *owner)
+{
+	struct ledger_container *row = container_at(ledger, container);
+	const struct owner_names *before = row->names;
+
+	row->names = owner_names_ref(owner->names);
+	owner_names_unref(before);
+	row->size_millicpu = owner->size_millicpu;
+	row->has_pod_names = owner->has_pod_names;
+	if (row->waiting && !owner->waiting)
+		end_wait(ledger, container);
+	else
+		join_groups(ledger, row);
+	touch(ledger, LEVEL_CONTAINER, container);
+}
+
+static void revive_row(struct ledger *ledger, uint32_t container)
+{
+	container_at(ledger, container)->replaced = false;
+	ledger->replaced--;
+}
+
+/* The row of @owner that goes on where @container, which has been seen with others, ends. */
+static uint32_t replace_row(struct ledger *ledger, uint32_t container,
+			    const struct ledger_owner *owner)
+{
+	uint32_t next = find_replaced(ledger, owner);
+
+	if (next != LEDGER_NONE) {
+		revive_row(ledger, next);
+		rename_row(ledger, next, owner);
+	} else if (ledger->replaced < ledger->max_rows[LEVEL_CONTAINER]) {
+		next = add_container(ledger, owner, false);
+	}
+	if (next == LEDGER_NONE)
+		return container; /* goes on under its old names, and asks again */
+	container_at(ledger, container)->replaced = true;
+	ledger->replaced++;
+	return next;
+}
+
+/* A new row, or the last of those that are kept from when it was there before. */
+static uint32_t begin_row(struct ledger *ledger, const struct ledger_owner *owner)
+{
+	uint32_t kept = find_replaced(ledger, owner);
+
+	if (kept == LEDGER_NONE)
+		return add_container(ledger, owner, false);
+	revive_row(ledger, kept);
+	if (!owner->waiting)
+		rename_row(ledger, kept, owner);
+	return kept;
+}
+
+static uint32_t follow_names(struct ledger *ledger, uint32_t container,
+			     const struct ledger_owner *owner)
+{
+	const struct ledger_container *row = container_at(ledger, container);
+
+	if (owner->waiting && (!row->waiting || (row->has_pod_names && !owner->has_pod_names)))
+		return container; /* what it was called stands until there is better */
+	if (container != 0 && !row->waiting &&
+	    !owner_names_agree(row->names, owner->names, LABELS_CONTAINER))
+		return replace_row(ledger, container, owner);
+	rename_row(ledger, container, owner);
+	return container;
+}
+
+/* What says the same of a waiting row may still be a source whose word counts. */
+static bool is_better_known(const struct ledger_container *row, const struct ledger_owner *owner)
+{
+	return !owner->waiting || (owner->has_pod_names && !row->has_pod_names);
+}
+
+uint32_t ledger_container(struct ledger *ledger, const struct ledger_owner *owner)
+{
+	uint32_t container;
+
+	if (!owner->names->text[LABEL_CONTAINER_ID][0])
+		return 0;
+	container = find_container(ledger, owner->names, LABEL_BIT(LABEL_CONTAINER_ID), false);
+	if (container != LEDGER_NONE) {
+		struct ledger_container *row = container_at(ledger, container);
+
+		if (row->names != owner->names || row->is_misplaced ||
+		    (row->waiting && is_better_known(row, owner)))
+			return follow_names(ledger, container, owner);
+		row->size_millicpu = owner->size_millicpu; /* a pod may be resized in place */
+		return container;
+	}
+	if (has_room(ledger, LEVEL_CONTAINER))
+		container = begin_row(ledger, owner);
+	if (container == LEDGER_NONE) {
+		note_refusal(ledger, owner->names);
+		return other_container(ledger, owner->names);
+	}
+	return container;
+}
+
+void ledger_set_there(struct ledger *ledger, uint32_t container, bool is_there)
+{
+	container_at(ledger, container)->is_there = is_there;
+}
+
+/* Processes. */
+
+static struct map_key process_key(uint32_t pid, uint64_t start_ns)
+{
+	return (struct map_key){ .hi = pid, .lo = start_ns };
+}
+
+uint32_t ledger_find_process(const struct ledger *ledger, uint32_t pid, uint64_t start_ns)
+{
+	const struct row_index *index = &ledger->level[LEVEL_PROCESS].index;
+	uint32_t process = row_index_first(index, process_key(pid, start_ns));
+
+	while (process != LEDGER_NONE && process_at(ledger, process)->row.ended)
+		process = row_index_next(index, process);
+	return process;
+}
+
+static uint32_t find_labels(const struct ledger *ledger, struct map_key key, const char *comm,
+			    uint32_t container)
+{
+	const struct row_index *index = &ledger->level[LEVEL_PROCESS].index;
+	uint32_t process = row_index_first(index, key);
+
+	for (; process != LEDGER_NONE; process = row_index_next(index, process)) {
+		const struct ledger_process *row = process_at(ledger, process);
+
+		if (row->container == container && strcmp(row->comm, comm) == 0)
+			return process;
+	}
+	return LEDGER_NONE;
+}
+
+static uint32_t add_process(struct ledger *ledger, uint32_t pid, uint64_t start_ns,
+			    const char *comm, uint32_t container)
+{
+	struct ledger_process *row;
+	uint32_t process;
+
+	if (!has_room(ledger, LEVEL_PROCESS)) {
+		ledger->refused_processes++;
+		return LEDGER_NONE;
+	}
+	process = level_table_add(&ledger->level[LEVEL_PROCESS], process_key(pid, start_ns));
+	if (process == LEDGER_NONE)
+		return LEDGER_NONE;
+	row = process_at(ledger, process);
+	row->pid = pid;
+	row->start_ns = start_ns;
+	row->container = container;
+	memcpy(row->comm, comm, sizeof(row->comm));
+	container_at(ledger, container)->row.members++;
+	container_at(ledger, container)->living++;
+	return process;
+}
+
+uint32_t ledger_process(struct ledger *ledger, uint32_t pid, uint64_t start_ns, const char *comm,
+			uint32_t container)
+{
+	char clean[LEDGER_COMM_MAX] = "";
+	uint32_t living, process;
+
+	if (pid == 0)
+		return LEDGER_NONE;
+	label_text(clean, sizeof(clean), comm);
+	living = ledger_find_process(ledger, pid, start_ns);
+	process = find_labels(ledger, process_key(pid, start_ns), clean, container);
+	if (process != LEDGER_NONE && process == living)
+		return process;
+	if (living != LEDGER_NONE)
+		ledger_end_process(ledger, living);
+	if (process == LEDGER_NONE)
+		process = add_process(ledger, pid, start_ns, clean, container);
+	if (process == LEDGER_NONE) {
+		ledger->overflows[LEVEL_PROCESS]++;
+		return LEDGER_NONE;
+	}
+	if (process_at(ledger, process)->row.ended)
+		container_at(ledger, container)->living++;
+	process_at(ledger, process)->row.ended = false;
+	touch(ledger, LEVEL_PROCESS, process);
+	activate(ledger, container);
+	return process;
+}
+
+void ledger_end_process(struct ledger *ledger, uint32_t process)
+{
+	struct ledger_process *row = process_at(ledger, process);
+
+	if (row->row.ended)
+		return;
+	row->row.ended = true;
+	container_at(ledger, row->container)->living--;
+	touch(ledger, LEVEL_PROCESS, process);
+}
+
+/* The ledger's life, its columns, the charges, and the node's own lines. */
 
 int ledger_new(const struct ledger_options *options, struct ledger **ret)
 {
+	static const size_t row_sizes[LEVEL_COUNT] = {
+		sizeof(struct ledger_process), sizeof(struct ledger_container),
+		sizeof(struct ledger_group),   sizeof(struct ledger_group),
+		sizeof(struct ledger_group),
+	};
 	struct ledger *ledger = calloc(1, sizeof(*ledger));
 	struct ledger_owner overflow = { 0 };
 	int r = 0;
 
 	if (!ledger)
 		return -ENOMEM;
-	ledger->names = names_table_get(options->names);
-	if (!ledger->names) {
-		free(ledger);
-		return -ENOMEM;
+	for (enum level level = LEVEL_PROCESS; level < LEVEL_COUNT; level++) {
+		level_table_init(&ledger->level[level], row_sizes[level]);
+		ledger->max_rows[level] =
+			level == LEVEL_PROCESS ? options->max_processes : options->max_containers;
 	}
-	ledger->max_processes = options->max_processes;
-	ledger->max_containers = options->max_containers;
-	process_table_init(&ledger->processes, UINT32_MAX);
-	container_table_init(&ledger->containers, UINT32_MAX);
-	for (enum ledger_group group = LEDGER_POD; group < LEDGER_GROUP_COUNT; group++)
-		r = group_table_init(ledger, group) < 0 ? -ENOMEM : r;
-	overflow.names = owner_names_intern(ledger->names, options->overflow);
-	if (r == 0 && (!overflow.names || container_table_add(ledger, &overflow) == LEDGER_NONE))
+	ledger->names = names_table_get(options->names);
+	r = ledger->names ? 0 : -ENOMEM;
+	for (enum level level = LEVEL_POD; r == 0 && level < LEVEL_COUNT; level++)
+		r = add_other_group(ledger, level);
+	if (r == 0)
+		overflow.names = owner_names_intern(ledger->names, options->overflow);
+	if (r == 0 && (!overflow.names || add_container(ledger, &overflow, false) == LEDGER_NONE))
 		r = -ENOMEM;
 	owner_names_unref(overflow.names);
 	if (r < 0) {
 		ledger_free(ledger);
-		return -ENOMEM;
+		return r;
 	}
 	*ret = ledger;
 	return 0;
@@ -49,44 +643,38 @@ void ledger_free(struct ledger *ledger)
 {
 	if (!ledger)
 		return;
-	process_table_release(&ledger->processes);
-	container_table_release(&ledger->containers);
-	for (size_t group = 0; group < LEDGER_GROUP_COUNT; group++)
-		group_table_release(&ledger->groups[group]);
+	for (uint32_t i = 0; i < ledger->level[LEVEL_CONTAINER].count; i++)
+		owner_names_unref(container_at(ledger, i)->names);
+	for (enum level level = LEVEL_POD; level < LEVEL_COUNT; level++) {
+		for (uint32_t i = 0; i < ledger->level[level].count; i++) {
+			owner_names_unref(group_at(ledger, level, i)->names);
+			owner_names_unref(group_at(ledger, level, i)->facts);
+		}
+	}
+	for (size_t level = 0; level < LEVEL_COUNT; level++)
+		level_table_release(&ledger->level[level]);
 	names_table_put(ledger->names);
 	free(ledger->zone);
 	free(ledger);
 }
 
-static int widen_tables(struct ledger *ledger, uint32_t columns)
-{
-	const struct value_table_use uses[] = {
-		{ &ledger->processes.values, ledger->processes.slots.count },
-		{ &ledger->processes.deltas, ledger->processes.slots.touched_count },
-		{ &ledger->containers.values, ledger->containers.slots.count },
-		{ &ledger->containers.deltas, ledger->containers.slots.count },
-		{ &ledger->groups[LEDGER_POD].values, ledger->groups[LEDGER_POD].slots.count },
-		{ &ledger->groups[LEDGER_POD].deltas, ledger->groups[LEDGER_POD].slots.count },
-		{ &ledger->groups[LEDGER_VM].values, ledger->groups[LEDGER_VM].slots.count },
-		{ &ledger->groups[LEDGER_VM].deltas, ledger->groups[LEDGER_VM].slots.count },
-		{ &ledger->groups[LEDGER_NAMESPACE].values,
-		  ledger->groups[LEDGER_NAMESPACE].slots.count },
-		{ &ledger->groups[LEDGER_NAMESPACE].deltas,
-		  ledger->groups[LEDGER_NAMESPACE].slots.count },
-	};
-
-	return value_tables_widen(uses, ARRAY_SIZE(uses), columns);
-}
-
 int ledger_set_zones(struct ledger *ledger, uint32_t zones)
 {
+	struct value_table_use uses[2 * LEVEL_COUNT];
 	int r;
 
 	if (zones <= ledger->zones)
 		return 0;
+	for (size_t level = 0; level < LEVEL_COUNT; level++) {
+		struct level_table *table = &ledger->level[level];
+
+		uses[2 * level] = (struct value_table_use){ &table->values, table->count };
+		uses[2 * level + 1] =
+			(struct value_table_use){ &table->deltas, table->touched_count };
+	}
 	r = ARRAY_RESIZE(ledger->zone, zones);
 	if (r == 0)
-		r = widen_tables(ledger, zones * MODE_COUNT + 1);
+		r = value_tables_widen(uses, ARRAY_SIZE(uses), zones * MODE_COUNT + 1);
 	if (r < 0)
 		return r;
 	for (uint32_t z = ledger->zones; z < zones; z++)
@@ -95,35 +683,15 @@ int ledger_set_zones(struct ledger *ledger, uint32_t zones)
 	return 0;
 }
 
-struct names_table *ledger_names(const struct ledger *ledger)
-{
-	return ledger->names;
-}
-
-uint32_t ledger_zones(const struct ledger *ledger)
-{
-	return ledger->zones;
-}
-
-uint32_t ledger_columns(const struct ledger *ledger)
-{
-	return ledger->zones * MODE_COUNT + 1;
-}
-
-uint32_t ledger_cpu_column(const struct ledger *ledger)
-{
-	return ledger->zones * MODE_COUNT;
-}
-
 void ledger_begin(struct ledger *ledger, uint64_t now_ns)
 {
 	ledger_close(ledger);
 	ledger->closed = false;
 	ledger->now_ns = now_ns;
-	process_table_begin(&ledger->processes);
-	container_table_begin(&ledger->containers);
-	for (size_t group = 0; group < LEDGER_GROUP_COUNT; group++)
-		group_table_begin(&ledger->groups[group]);
+	for (size_t level = 0; level < LEVEL_COUNT; level++)
+		level_table_begin(&ledger->level[level]);
+	ledger->refused_processes = 0;
+	ledger->refused_count = 0;
 	for (uint32_t z = 0; z < ledger->zones; z++)
 		memset(ledger->zone[z].node_delta_uj, 0, sizeof(ledger->zone[z].node_delta_uj));
 }
@@ -133,32 +701,23 @@ void ledger_close(struct ledger *ledger)
 	if (ledger->closed)
 		return;
 	ledger->closed = true;
-	container_table_end_waits(ledger);
-	groups_book(ledger);
-}
-
-static void charge_container(struct ledger *ledger, uint32_t container, uint32_t column,
-			     uint64_t amount)
-{
-	container_table_activate(ledger, container);
-	value_table_row(&ledger->containers.values, container)[column] += amount;
-	value_table_row(&ledger->containers.deltas, container)[column] += amount;
+	end_long_waits(ledger);
+	book_to_groups(ledger);
 }
 
 void ledger_charge(struct ledger *ledger, uint32_t process, uint32_t column, uint64_t amount)
 {
-	struct process_table *table = &ledger->processes;
+	uint32_t container = process_at(ledger, process)->container;
 
-	process_table_touch(table, process);
-	value_table_row(&table->values, process)[column] += amount;
-	value_table_row(&table->deltas, table->rows[process].touch)[column] += amount;
-	charge_container(ledger, table->rows[process].process.container, column, amount);
+	level_table_charge(&ledger->level[LEVEL_PROCESS], process, column, amount);
+	ledger_charge_container(ledger, container, column, amount);
 }
 
 void ledger_charge_container(struct ledger *ledger, uint32_t container, uint32_t column,
 			     uint64_t amount)
 {
-	charge_container(ledger, container, column, amount);
+	level_table_charge(&ledger->level[LEVEL_CONTAINER], container, column, amount);
+	container_at(ledger, container)->last_active_ns = ledger->now_ns;
 }
 
 void ledger_node(struct ledger *ledger, uint32_t zone, enum energy_mode mode, uint64_t amount_uj)
@@ -176,6 +735,96 @@ void ledger_unattributed(struct ledger *ledger, uint32_t zone, enum energy_mode 
 void ledger_node_cpu(struct ledger *ledger, uint64_t busy_ns)
 {
 	ledger->node_cpu_ns += busy_ns;
+}
+
+static void release_process(struct ledger *ledger, uint32_t process)
+{
+	const struct ledger_process *row = process_at(ledger, process);
+
+	ledger_end_process(ledger, process); /* for one that lives, to keep the counts right */
+	container_at(ledger, row->container)->row.members--;
+	level_table_remove(&ledger->level[LEVEL_PROCESS], process,
+			   process_key(row->pid, row->start_ns));
+}
+
+static void release_container(struct ledger *ledger, uint32_t container)
+{
+	struct ledger_container *row = container_at(ledger, container);
+
+	level_table_remove(&ledger->level[LEVEL_CONTAINER], container, container_key(row));
+	for (enum level level = LEVEL_POD; level < LEVEL_COUNT; level++)
+		move_to_group(ledger, row, level, LEDGER_NONE);
+	owner_names_unref(TAKE_PTR(row->names));
+	ledger->others -= row->is_other;
+	ledger->replaced -= row->replaced;
+	ledger->waiting -= row->waiting;
+}
+
+static void release_group(struct ledger *ledger, enum level level, uint32_t row)
+{
+	struct ledger_group *group = group_at(ledger, level, row);
+
+	level_table_remove(&ledger->level[level], row, group_key(group->names));
+	owner_names_unref(TAKE_PTR(group->names));
+	owner_names_unref(TAKE_PTR(group->facts));
+}
+
+static bool has_members(const struct ledger *ledger, enum level level, uint32_t row)
+{
+	const struct level_row *at = level_table_at(&ledger->level[level], row);
+
+	return at->members > 0;
+}
+
+void ledger_release(struct ledger *ledger, enum level level, uint32_t row)
+{
+	if (level == LEVEL_PROCESS)
+		release_process(ledger, row);
+	else if (row == OTHER || has_members(ledger, level, row))
+		return;
+	else if (level == LEVEL_CONTAINER)
+		release_container(ledger, row);
+	else
+		release_group(ledger, level, row);
+}
+
+/* Reading. */
+
+struct names_table *ledger_names(const struct ledger *ledger)
+{
+	return ledger->names;
+}
+
+uint32_t ledger_zones(const struct ledger *ledger)
+{
+	return ledger->zones;
+}
+
+const struct level_table *ledger_level(const struct ledger *ledger, enum level level)
+{
+	return &ledger->level[level];
+}
+
+uint32_t ledger_waiting(const struct ledger *ledger)
+{
+	return ledger->waiting;
+}
+
+uint32_t ledger_refused(const struct ledger *ledger, enum level level)
+{
+	return level == LEVEL_PROCESS ? ledger->refused_processes : ledger->refused_count;
+}
+
+uint64_t ledger_overflows(const struct ledger *ledger, enum level level)
+{
+	return ledger->overflows[level];
+}
+
+bool ledger_is_crowded(const struct ledger *ledger, enum level level)
+{
+	uint32_t limit = ledger->max_rows[level];
+
+	return limited_rows(ledger, level) >= limit - limit / 8;
 }
 
 uint64_t ledger_node_value(const struct ledger *ledger, uint32_t zone, enum energy_mode mode)

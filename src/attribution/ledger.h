@@ -26,9 +26,8 @@
  *
  * Life of an interval: ledger_begin() –
  * ledger_container()/ledger_process()/ledger_charge()/ledger_node() – ledger_close() – the
- * publisher reads `touched`. The publisher decides when an ended row may go:
- * ledger_release_process(). An interval costs in proportion to the rows that it touches. Values
- * wrap at 2^64 µJ (584 years at 1 kW).
+ * publisher reads what was touched, and decides when a row may go: ledger_release(). An interval
+ * costs in proportion to the rows that it touches. Values wrap at 2^64 µJ (584 years at 1 kW).
  *
  * Names are untrusted bytes; rows refer to them as interning makes them (energy/owner_names.h), so
  * that names that print alike are one name.
@@ -40,10 +39,16 @@
 #include <stdint.h>
 
 #include "attribution/attribute.h"
+#include "attribution/level_table.h"
 #include "energy/owner_names.h"
 
-#define LEDGER_NONE     UINT32_MAX
+#define LEDGER_NONE     INDEX_NONE
 #define LEDGER_COMM_MAX 16
+
+/* Each row of a level belongs to one of the next, or to one of each kind of group, or to none. */
+enum level { LEVEL_PROCESS, LEVEL_CONTAINER, LEVEL_POD, LEVEL_VM, LEVEL_NAMESPACE, LEVEL_COUNT };
+#define LEVEL_BIT(level) (uint8_t)(1U << (unsigned)(level))
+#define GROUP_LEVELS     (LEVEL_COUNT - LEVEL_POD) /* the last three: groups of containers */
 
 /*
  * Who owns a process, as of now. The names are interned in the ledger's table; their container_id
@@ -60,50 +65,47 @@ struct ledger_owner {
 	bool has_pod_names; /* while waiting: pod and namespace are as they will be */
 };
 
-enum ledger_group { LEDGER_POD, LEDGER_VM, LEDGER_NAMESPACE, LEDGER_GROUP_COUNT };
-
 struct ledger_process {
-	uint32_t pid;
+	struct level_row row;
 	uint64_t start_ns; /* BOOTTIME */
-	char comm[LEDGER_COMM_MAX];
+	uint32_t pid;
 	uint32_t container; /* row of its container */
-	bool used;          /* this slot holds a row */
-	bool ended;
-	bool touched;    /* charged in this interval */
-	uint64_t serial; /* unique for the life of the program */
+	char comm[LEDGER_COMM_MAX];
 };
 
 struct ledger_container {
+	struct level_row row;
 	const struct owner_names *names; /* the row has a reference */
-	uint32_t size_millicpu;
-	uint32_t group[LEDGER_GROUP_COUNT]; /* rows it belongs to, or LEDGER_NONE */
-	uint32_t processes; /* rows that belong to it, ended ones that are still kept included */
-	uint32_t living;    /* those of them that have not ended */
-	bool used;
-	bool touched;
-	bool waiting; /* for its names; belongs to no group but a pod and namespace with theirs */
-	bool has_pod_names;
-	bool is_there;     /* its cgroup is, as of the last look; false: it is gone, or not known */
-	bool replaced;     /* a row with newer labels has taken its place */
-	bool is_misplaced; /* without memory for its groups' names: joined again when it works */
-	bool is_other;     /* of all owners of a namespace for which there was no room */
-	/* What it used before this interval is in the group, or never will be. */
-	bool grouped[LEDGER_GROUP_COUNT];
-	uint64_t serial;
-	uint64_t made_ns;        /* `now` of its first interval */
+	uint64_t made_ns;                /* `now` of its first interval */
 	uint64_t last_active_ns; /* `now` of the last interval with a charge or a new process */
+	uint32_t size_millicpu;
+	uint32_t living;              /* members that have not ended */
+	uint32_t group[GROUP_LEVELS]; /* ledger_group_of() */
+	/* LEVEL_BITs: what it used before this interval is in the group, or never will be. */
+	uint8_t grouped;
+	/* Waits for its names: belongs to no group but a pod and namespace with theirs. */
+	bool waiting : 1;
+	bool has_pod_names : 1;
+	bool is_there : 1;     /* its cgroup is, as of the last look; false: gone, or not known */
+	bool replaced : 1;     /* a row with newer labels has taken its place */
+	bool is_misplaced : 1; /* without memory for its groups' names: to be joined again */
+	bool is_other : 1;     /* of all owners of a namespace for which there was no room */
 };
 
-struct ledger_group_row {
+/* A pod, a VM or a namespace. */
+struct ledger_group {
+	struct level_row row;
 	/* What names the group, the rest is "": LABELS_POD, LABELS_VM, LABEL_NAMESPACE. */
 	const struct owner_names *names;
 	const struct owner_names *facts; /* of a pod, LABELS_POD_FACTS: the last told; else NULL */
-	uint32_t owners; /* container rows that belong to it, ended ones that are kept included */
-	bool used;
-	bool touched;
-	uint64_t serial;
 	uint64_t last_active_ns;
 };
+
+/* The row of a group level that the container belongs to, or LEDGER_NONE. */
+static inline uint32_t ledger_group_of(const struct ledger_container *container, enum level level)
+{
+	return container->group[level - LEVEL_POD];
+}
 
 struct ledger_options {
 	/*
@@ -132,12 +134,18 @@ int ledger_set_zones(struct ledger *ledger, uint32_t zones);
 /* Where its names are, and those of ledger_container() must be. */
 struct names_table *ledger_names(const struct ledger *ledger);
 uint32_t ledger_zones(const struct ledger *ledger);
-uint32_t ledger_columns(const struct ledger *ledger); /* zones * MODE_COUNT + 1 */
+static inline uint32_t ledger_columns(const struct ledger *ledger)
+{
+	return ledger_zones(ledger) * MODE_COUNT + 1;
+}
 static inline uint32_t ledger_column(uint32_t zone, enum energy_mode mode)
 {
 	return zone * MODE_COUNT + (uint32_t)mode;
 }
-uint32_t ledger_cpu_column(const struct ledger *ledger);
+static inline uint32_t ledger_cpu_column(const struct ledger *ledger)
+{
+	return ledger_zones(ledger) * MODE_COUNT;
+}
 
 /* Starts an interval: all deltas are 0, nothing is touched. */
 void ledger_begin(struct ledger *ledger, uint64_t now_ns);
@@ -180,60 +188,68 @@ void ledger_node_cpu(struct ledger *ledger, uint64_t busy_ns);
 void ledger_close(struct ledger *ledger);
 
 /*
- * Reading. Pointers are valid until the next call that may make a row. Rows are 0..slots-1, with
- * holes.
+ * Reading. Pointers are valid until the next call that may make a row. Rows are 0..count-1, with
+ * holes (level_table.h). Touched are those that were charged, made or ended in this interval, each
+ * once; one released since is not `used`. Groups are as of ledger_close().
  */
-uint32_t ledger_process_slots(const struct ledger *ledger);
-const struct ledger_process *ledger_process_at(const struct ledger *ledger, uint32_t process);
+const struct level_table *ledger_level(const struct ledger *ledger, enum level level);
+static inline const struct ledger_process *ledger_process_at(const struct ledger *ledger,
+							     uint32_t process)
+{
+	return level_table_at(ledger_level(ledger, LEVEL_PROCESS), process);
+}
+static inline const struct ledger_container *ledger_container_at(const struct ledger *ledger,
+								 uint32_t container)
+{
+	return level_table_at(ledger_level(ledger, LEVEL_CONTAINER), container);
+}
+static inline const struct ledger_group *ledger_group_at(const struct ledger *ledger,
+							 enum level level, uint32_t row)
+{
+	return level_table_at(ledger_level(ledger, level), row);
+}
+static inline uint32_t ledger_slots(const struct ledger *ledger, enum level level)
+{
+	return ledger_level(ledger, level)->count;
+}
 /* [columns], cumulative. */
-const uint64_t *ledger_process_values(const struct ledger *ledger, uint32_t process);
+static inline const uint64_t *ledger_values(const struct ledger *ledger, enum level level,
+					    uint32_t row)
+{
+	return level_table_values(ledger_level(ledger, level), row);
+}
 /* [columns], of this interval; NULL unless touched. */
-const uint64_t *ledger_process_deltas(const struct ledger *ledger, uint32_t process);
-uint32_t ledger_container_slots(const struct ledger *ledger);
-const struct ledger_container *ledger_container_at(const struct ledger *ledger, uint32_t container);
-const uint64_t *ledger_container_values(const struct ledger *ledger, uint32_t container);
-/* [columns], of this interval, zeros unless touched. */
-const uint64_t *ledger_container_deltas(const struct ledger *ledger, uint32_t container);
-/*
- * Rows that were charged, made or ended in this interval, each once; one released since is not
- * `used`.
- */
-const uint32_t *ledger_touched_processes(const struct ledger *ledger, size_t *ret_count);
+static inline const uint64_t *ledger_deltas(const struct ledger *ledger, enum level level,
+					    uint32_t row)
+{
+	return level_table_deltas(ledger_level(ledger, level), row);
+}
+static inline const uint32_t *ledger_touched(const struct ledger *ledger, enum level level,
+					     size_t *ret_count)
+{
+	*ret_count = ledger_level(ledger, level)->touched_count;
+	return ledger_level(ledger, level)->touched;
+}
 /* How many containers wait for their names. */
-uint32_t ledger_waiting_containers(const struct ledger *ledger);
-/* Processes for which there was no row in this interval. */
-uint32_t ledger_refused_processes(const struct ledger *ledger);
+uint32_t ledger_waiting(const struct ledger *ledger);
 /*
- * Owners for which there was no room in this interval; counted up to LEDGER_REFUSED_MAX, each once.
+ * Processes, or containers, for which there was no row in this interval; containers are counted up
+ * to LEDGER_REFUSED_MAX, each once.
  */
 #define LEDGER_REFUSED_MAX 64U
-uint32_t ledger_refused_containers(const struct ledger *ledger);
-uint32_t ledger_group_slots(const struct ledger *ledger, enum ledger_group group);
-const struct ledger_group_row *ledger_group_at(const struct ledger *ledger, enum ledger_group group,
-					       uint32_t row);
-/* [columns], cumulative; of this interval, zeros unless touched. As of ledger_close(). */
-const uint64_t *ledger_group_values(const struct ledger *ledger, enum ledger_group group,
-				    uint32_t row);
-const uint64_t *ledger_group_deltas(const struct ledger *ledger, enum ledger_group group,
-				    uint32_t row);
-uint64_t ledger_group_overflows(const struct ledger *ledger, enum ledger_group group);
+uint32_t ledger_refused(const struct ledger *ledger, enum level level);
+/* So far; of groups, also without memory for their names. */
+uint64_t ledger_overflows(const struct ledger *ledger, enum level level);
 /* More than 7/8 of the rows are in use: time to let those go that are kept only to be seen. */
-bool ledger_processes_crowded(const struct ledger *ledger);
-bool ledger_containers_crowded(const struct ledger *ledger);
-bool ledger_group_crowded(const struct ledger *ledger, enum ledger_group group);
+bool ledger_is_crowded(const struct ledger *ledger, enum level level);
 uint64_t ledger_node_value(const struct ledger *ledger, uint32_t zone, enum energy_mode mode);
 uint64_t ledger_node_delta(const struct ledger *ledger, uint32_t zone, enum energy_mode mode);
 uint64_t ledger_unattributed_value(const struct ledger *ledger, uint32_t zone,
 				   enum energy_mode mode, enum unattributed_reason reason);
 uint64_t ledger_node_cpu_value(const struct ledger *ledger);
-uint64_t ledger_process_overflows(const struct ledger *ledger);
-uint64_t ledger_container_overflows(const struct ledger *ledger);
 
-/* Frees a row's slot. The process must have ended; its share of the container's total stays. */
-void ledger_release_process(struct ledger *ledger, uint32_t process);
 /*
- * Frees a container that has no process rows left (processes == 0), with its values; never row 0.
+ * Frees a row, with its values; what it belonged to keeps its own. A process ends first if it has
+ * not. A container or group that has members stays, and so does row 0.
  */
-void ledger_release_container(struct ledger *ledger, uint32_t container);
-/* Frees a group without containers (owners == 0), with its values; never row 0, "other". */
-void ledger_release_group(struct ledger *ledger, enum ledger_group group, uint32_t row);
+void ledger_release(struct ledger *ledger, enum level level, uint32_t row);

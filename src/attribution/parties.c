@@ -103,7 +103,7 @@ void parties_spread_sockets(struct parties *parties)
 /* Every living row once; those that ran have a party already, which keeps weight 0. */
 static int weigh_equally(struct parties *parties, const struct ledger *ledger)
 {
-	uint32_t slots = ledger_process_slots(ledger);
+	uint32_t slots = ledger_slots(ledger, LEVEL_PROCESS);
 	int r = parties_reserve(parties, parties->count + slots);
 
 	if (r < 0)
@@ -111,7 +111,7 @@ static int weigh_equally(struct parties *parties, const struct ledger *ledger)
 	for (uint32_t row = 0; row < slots; row++) {
 		const struct ledger_process *process = ledger_process_at(ledger, row);
 
-		if (!process->used || process->ended)
+		if (!process->row.used || process->row.ended)
 			continue;
 		parties_add(parties, row, process->container, 0, NULL);
 		parties->idle_weight[parties->count - 1] = 1;
@@ -129,7 +129,7 @@ static int read_sizes(struct parties *parties, const struct ledger *ledger, uint
 	}
 	for (uint32_t row = 0; row < slots; row++) {
 		const struct ledger_container *container = ledger_container_at(ledger, row);
-		bool lives = container->used && container->living && !container->replaced;
+		bool lives = container->row.used && container->living && !container->replaced;
 
 		parties->container_millicpu[row] = lives ? container->size_millicpu : 0;
 		parties->container_has_party[row] = false;
@@ -140,7 +140,7 @@ static int read_sizes(struct parties *parties, const struct ledger *ledger, uint
 /* Who asked for a part of the machine bears its idle power, also while it sleeps. */
 static int weigh_by_size(struct parties *parties, const struct ledger *ledger, uint64_t dt_ns)
 {
-	uint32_t slots = ledger_container_slots(ledger);
+	uint32_t slots = ledger_slots(ledger, LEVEL_CONTAINER);
 	struct idle_size_input input;
 	int r = parties_reserve(parties, parties->count + slots);
 

@@ -52,15 +52,15 @@ void row_index_remove(struct row_index *index, struct map_key key, uint32_t row)
 	uint32_t at = map_find(&index->map, key);
 
 	if (at == row) {
-		if (index->next[row] == ROW_NONE)
+		if (index->next[row] == INDEX_NONE)
 			(void)map_remove(&index->map, key);
 		else
 			(void)map_put(&index->map, key,
 				      index->next[row]); /* replaces: no failure */
 		return;
 	}
-	while (at != ROW_NONE && index->next[at] != row)
+	while (at != INDEX_NONE && index->next[at] != row)
 		at = index->next[at];
-	if (at != ROW_NONE)
+	if (at != INDEX_NONE)
 		index->next[at] = index->next[row];
 }

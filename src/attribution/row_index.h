@@ -3,7 +3,7 @@
  * Finds rows by a key that several of them may share: a map from the key to the newest row, and a
  * chain from there to the older ones.
  *
- *     for (row = row_index_first(index, key); row != ROW_NONE; row = row_index_next(index, row))
+ *     for (row = row_index_first(index, key); row != INDEX_NONE; row = row_index_next(index, row))
  *             if (is_the_one(row)) ...
  *
  * Serves where a key is a hash (chains hold the collisions, exactly), or names something that can
@@ -16,7 +16,7 @@
 
 #include "base/map.h"
 
-#define ROW_NONE MAP_NONE
+#define INDEX_NONE MAP_NONE
 
 struct row_index {
 	struct map map;
@@ -26,7 +26,7 @@ struct row_index {
 
 void row_index_init(struct row_index *index, uint32_t limit);
 void row_index_release(struct row_index *index);
-/* The row added last under @key, or ROW_NONE; the one before it. */
+/* The row added last under @key, or INDEX_NONE; the one before it. */
 uint32_t row_index_first(const struct row_index *index, struct map_key key);
 uint32_t row_index_next(const struct row_index *index, uint32_t row);
 /* 0, -ENOMEM or -ENOSPC (nothing changed). */

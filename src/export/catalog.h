@@ -51,7 +51,7 @@ struct where {
 	uint8_t type;     /* enum value_type; a double that is NaN is no point */
 	uint8_t decimals; /* of an integer: µJ as joules are 6, ns as seconds 9 */
 	uint8_t modes;    /* bits of enum energy_mode that are added up */
-	uint8_t level;    /* enum snapshot_level of rows */
+	uint8_t level;    /* enum level of rows */
 };
 
 /* One of several values of a family: the text of its label, and where it is. */

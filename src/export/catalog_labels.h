@@ -15,7 +15,7 @@ struct cursor {
 	const struct snapshot_zone *zone; /* NULL outside zones */
 	enum energy_mode mode;
 	enum unattributed_reason reason;
-	enum snapshot_level level;
+	enum level level;
 	bool ended; /* the row has */
 	const struct variant *variant;
 	const struct snapshot_name_source *names;

@@ -214,7 +214,7 @@ static void walk_pending(struct walk *walk)
 
 static void walk_levels(struct walk *walk)
 {
-	for (enum snapshot_level level = 0; level < LEVEL_COUNT; level++) {
+	for (enum level level = 0; level < LEVEL_COUNT; level++) {
 		walk->at.level = level;
 		if (walk->at.family->of == OF_PENDING)
 			walk_pending(walk);

@@ -67,7 +67,7 @@ void label_cache_free(struct label_cache *cache)
 {
 	if (!cache)
 		return;
-	for (enum snapshot_level level = 0; level < LEVEL_COUNT; level++) {
+	for (enum level level = 0; level < LEVEL_COUNT; level++) {
 		for (enum book_kind kind = 0; kind < BOOK_COUNT; kind++)
 			book_release(&cache->books[level][kind]);
 	}
@@ -90,7 +90,7 @@ static size_t add_formed(struct label_cache *cache, const char *text, size_t len
 	return out->len - before;
 }
 
-static int fill_entry(struct label_cache *cache, struct entry *entry, enum snapshot_level level,
+static int fill_entry(struct label_cache *cache, struct entry *entry, enum level level,
 		      enum book_kind kind, const struct series_labels *labels)
 {
 	struct strbuf *scratch = &cache->scratch, *formed = &cache->formed;
@@ -191,7 +191,7 @@ static uint32_t find_equal(struct label_cache *cache, const struct book *book, u
 	}
 }
 
-static int view_book(struct label_cache *cache, struct book *book, enum snapshot_level level,
+static int view_book(struct label_cache *cache, struct book *book, enum level level,
 		     enum book_kind kind, struct row_view *view)
 {
 	if (book_reach_view(book, view->count) < 0 || reach_buckets(cache, view->count) < 0)
@@ -227,7 +227,7 @@ static int view_book(struct label_cache *cache, struct book *book, enum snapshot
 int label_cache_view(struct label_cache *cache, const struct snapshot *snapshot,
 		     struct row_view ret[LEVEL_COUNT][2])
 {
-	for (enum snapshot_level level = 0; level < LEVEL_COUNT; level++) {
+	for (enum level level = 0; level < LEVEL_COUNT; level++) {
 		const struct snapshot_table *table = &snapshot->level[level];
 		struct row_view *living = &ret[level][BOOK_LIVING];
 		struct row_view *retired = &ret[level][BOOK_RETIRED];

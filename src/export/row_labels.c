@@ -146,7 +146,7 @@ static void add_process_names(struct strbuf *out, const struct owner_names *name
 	add_name_beyond_id(out, "pod_name", names->text[LABEL_POD_NAME], id);
 }
 
-void row_labels_classic(struct strbuf *out, enum snapshot_level level, bool retired,
+void row_labels_classic(struct strbuf *out, enum level level, bool retired,
 			const struct series_labels *labels)
 {
 	if (level != LEVEL_PROCESS) {
@@ -168,7 +168,7 @@ static const char *process_type(const struct owner_names *names)
 									     : "regular";
 }
 
-void row_labels_current(struct strbuf *out, enum snapshot_level level, bool retired,
+void row_labels_current(struct strbuf *out, enum level level, bool retired,
 			const struct series_labels *labels)
 {
 	if (level != LEVEL_PROCESS) {

@@ -10,7 +10,7 @@
 #include "base/strbuf.h"
 #include "snapshot/snapshot.h"
 
-void row_labels_classic(struct strbuf *out, enum snapshot_level level, bool retired,
+void row_labels_classic(struct strbuf *out, enum level level, bool retired,
 			const struct series_labels *labels);
-void row_labels_current(struct strbuf *out, enum snapshot_level level, bool retired,
+void row_labels_current(struct strbuf *out, enum level level, bool retired,
 			const struct series_labels *labels);

@@ -30,7 +30,7 @@ struct search {
 	const char *text; /* without its kind */
 	enum fit best;
 	unsigned count; /* that fit so */
-	enum explained_level level;
+	enum level level;
 	uint32_t row;
 };
 
@@ -62,16 +62,16 @@ static enum fit fit_in_namespace(const struct owner_names *names, enum label_key
 	return fit_text(names->text[key], slash + 1, lives);
 }
 
-static void describe(const struct search *search, enum explained_level level, uint32_t row,
-		     char *buf, size_t size)
+static void describe(const struct search *search, enum level level, uint32_t row, char *buf,
+		     size_t size)
 {
 	const struct ledger *ledger = search->ledger;
 
-	if (level == EXPLAINED_PROCESS) {
+	if (level == LEVEL_PROCESS) {
 		const struct ledger_process *process = ledger_process_at(ledger, row);
 
 		(void)snprintf(buf, size, "process %u (%s)", process->pid, process->comm);
-	} else if (level == EXPLAINED_CONTAINER) {
+	} else if (level == LEVEL_CONTAINER) {
 		const struct owner_names *names = ledger_container_at(ledger, row)->names;
 		const char *id = names->text[LABEL_CONTAINER_ID];
 		const char *name = names->text[LABEL_CONTAINER_NAME];
@@ -80,37 +80,38 @@ static void describe(const struct search *search, enum explained_level level, ui
 			(void)snprintf(buf, size, "container %s", id);
 		else
 			(void)snprintf(buf, size, "container %s (%.24s)", name, id);
-	} else if (level == EXPLAINED_POD) {
-		const struct owner_names *names = ledger_group_at(ledger, LEDGER_POD, row)->names;
+	} else if (level == LEVEL_POD) {
+		const struct owner_names *names = ledger_group_at(ledger, LEVEL_POD, row)->names;
 
 		(void)snprintf(buf, size, "pod %s/%s", names->text[LABEL_NAMESPACE],
 			       names->text[LABEL_POD_NAME]);
-	} else if (level == EXPLAINED_VM) {
-		const struct owner_names *names = ledger_group_at(ledger, LEDGER_VM, row)->names;
+	} else if (level == LEVEL_VM) {
+		const struct owner_names *names = ledger_group_at(ledger, LEVEL_VM, row)->names;
 
 		(void)snprintf(buf, size, "vm %s (%s)", names->text[LABEL_VM_NAME],
 			       names->text[LABEL_VM_ID]);
 	} else {
 		(void)snprintf(buf, size, "namespace %s",
-			       ledger_group_at(ledger, LEDGER_NAMESPACE, row)
+			       ledger_group_at(ledger, LEVEL_NAMESPACE, row)
 				       ->names->text[LABEL_NAMESPACE]);
 	}
 }
 
 /* A container whose names have changed has a row for each: the last one made is meant. */
-static bool is_newer_row(const struct search *search, enum explained_level level, uint32_t row)
+static bool is_newer_row(const struct search *search, enum level level, uint32_t row)
 {
 	const struct ledger_container *found, *other;
 
-	if (level != EXPLAINED_CONTAINER || search->level != EXPLAINED_CONTAINER)
+	if (level != LEVEL_CONTAINER || search->level != LEVEL_CONTAINER)
 		return false;
 	found = ledger_container_at(search->ledger, search->row);
 	other = ledger_container_at(search->ledger, row);
-	return other->serial > found->serial && strcmp(found->names->text[LABEL_CONTAINER_ID],
-						       other->names->text[LABEL_CONTAINER_ID]) == 0;
+	return other->row.serial > found->row.serial &&
+	       strcmp(found->names->text[LABEL_CONTAINER_ID],
+		      other->names->text[LABEL_CONTAINER_ID]) == 0;
 }
 
-static void consider(struct search *search, enum explained_level level, uint32_t row, enum fit fit)
+static void consider(struct search *search, enum level level, uint32_t row, enum fit fit)
 {
 	struct explain_answer *answer = search->answer;
 
@@ -135,8 +136,8 @@ static void consider(struct search *search, enum explained_level level, uint32_t
 /* The living one before any that has ended, then the one that started last. */
 static bool is_rather(const struct ledger_process *process, const struct ledger_process *other)
 {
-	if (process->ended != other->ended)
-		return !process->ended;
+	if (process->row.ended != other->row.ended)
+		return !process->row.ended;
 	return process->start_ns > other->start_ns;
 }
 
@@ -148,17 +149,17 @@ static void look_at_processes(struct search *search)
 
 	if (parse_u64(search->text, strlen(search->text), &pid) < 0 || pid == 0 || pid > UINT32_MAX)
 		return;
-	for (uint32_t row = 0; row < ledger_process_slots(search->ledger); row++) {
+	for (uint32_t row = 0; row < ledger_slots(search->ledger, LEVEL_PROCESS); row++) {
 		const struct ledger_process *process = ledger_process_at(search->ledger, row);
 
-		if (!process->used || process->pid != (uint32_t)pid ||
+		if (!process->row.used || process->pid != (uint32_t)pid ||
 		    (best && !is_rather(process, best)))
 			continue;
 		best = process;
 		best_row = row;
 	}
 	if (best)
-		consider(search, EXPLAINED_PROCESS, best_row, FIT_EXACT);
+		consider(search, LEVEL_PROCESS, best_row, FIT_EXACT);
 }
 
 /* A systemd unit is called "nginx.service"; "nginx" will do. */
@@ -175,52 +176,56 @@ static void look_at_containers(struct search *search)
 {
 	const char *text = search->text;
 
-	for (uint32_t row = 0; row < ledger_container_slots(search->ledger); row++) {
+	for (uint32_t row = 0; row < ledger_slots(search->ledger, LEVEL_CONTAINER); row++) {
 		const struct ledger_container *container = ledger_container_at(search->ledger, row);
 		const struct owner_names *names = container->names;
 		bool lives;
 		enum fit fit;
 
-		if (!container->used)
+		if (!container->row.used)
 			continue;
 		lives = (container->living || container->is_there) && !container->replaced;
 		fit = better(fit_text(names->text[LABEL_CONTAINER_ID], text, lives),
 			     fit_text(names->text[LABEL_CONTAINER_NAME], text, lives));
 		fit = better(fit, fit_unit(names->text[LABEL_CONTAINER_ID], text, lives));
 		fit = better(fit, fit_in_namespace(names, LABEL_CONTAINER_NAME, text, lives));
-		consider(search, EXPLAINED_CONTAINER, row, fit);
+		consider(search, LEVEL_CONTAINER, row, fit);
 	}
 }
 
-static void look_at_groups(struct search *search, enum ledger_group group)
+static void look_at_groups(struct search *search, enum level group)
 {
-	static const enum label_key keys[] = { LABEL_POD_NAME, LABEL_VM_NAME, LABEL_NAMESPACE };
-	static const enum label_key ids[] = { LABEL_POD_ID, LABEL_VM_ID, LABEL_NAMESPACE };
+	static const enum label_key keys[] = { [LEVEL_POD] = LABEL_POD_NAME,
+					       [LEVEL_VM] = LABEL_VM_NAME,
+					       [LEVEL_NAMESPACE] = LABEL_NAMESPACE };
+	static const enum label_key ids[] = { [LEVEL_POD] = LABEL_POD_ID,
+					      [LEVEL_VM] = LABEL_VM_ID,
+					      [LEVEL_NAMESPACE] = LABEL_NAMESPACE };
 	const char *text = search->text;
 
-	for (uint32_t row = 0; row < ledger_group_slots(search->ledger, group); row++) {
-		const struct ledger_group_row *rows = ledger_group_at(search->ledger, group, row);
+	for (uint32_t row = 0; row < ledger_slots(search->ledger, group); row++) {
+		const struct ledger_group *rows = ledger_group_at(search->ledger, group, row);
 		bool lives;
 		enum fit fit;
 
-		if (!rows->used)
+		if (!rows->row.used)
 			continue;
-		lives = rows->owners > 0;
+		lives = rows->row.members > 0;
 		fit = better(fit_text(rows->names->text[keys[group]], text, lives),
 			     fit_text(rows->names->text[ids[group]], text, lives));
 		fit = better(fit, fit_in_namespace(rows->names, keys[group], text, lives));
-		consider(search, EXPLAINED_POD + (enum explained_level)group, row, fit);
+		consider(search, group, row, fit);
 	}
 }
 
-static void look(struct search *search, enum explained_level level)
+static void look(struct search *search, enum level level)
 {
-	if (level == EXPLAINED_PROCESS)
+	if (level == LEVEL_PROCESS)
 		look_at_processes(search);
-	else if (level == EXPLAINED_CONTAINER)
+	else if (level == LEVEL_CONTAINER)
 		look_at_containers(search);
 	else
-		look_at_groups(search, (enum ledger_group)(level - EXPLAINED_POD));
+		look_at_groups(search, level);
 }
 
 /*
@@ -229,15 +234,14 @@ static void look(struct search *search, enum explained_level level)
  */
 static void look_everywhere(struct search *search)
 {
-	for (enum explained_level level = EXPLAINED_PROCESS; level <= EXPLAINED_NAMESPACE;
-	     level++) {
+	for (enum level level = LEVEL_PROCESS; level <= LEVEL_NAMESPACE; level++) {
 		look(search, level);
 		if (search->best == FIT_EXACT)
 			return;
 	}
 }
 
-static bool has_kind(struct search *search, enum explained_level *ret)
+static bool has_kind(struct search *search, enum level *ret)
 {
 	static const char *const kinds[] = { "pid:", "container:", "pod:", "vm:", "namespace:" };
 
@@ -245,7 +249,7 @@ static bool has_kind(struct search *search, enum explained_level *ret)
 		if (strncmp(search->text, kinds[i], strlen(kinds[i])) != 0)
 			continue;
 		search->text += strlen(kinds[i]);
-		*ret = (enum explained_level)i;
+		*ret = (enum level)i;
 		return true;
 	}
 	return false;
@@ -266,30 +270,29 @@ static void take_row(struct search *search)
 
 	answer->explanation.level = search->level;
 	answer->explanation.row = row;
-	if (search->level == EXPLAINED_PROCESS) {
+	if (search->level == LEVEL_PROCESS) {
 		const struct ledger_process *process = ledger_process_at(ledger, row);
 
-		answer->explanation.serial = process->serial;
+		answer->explanation.serial = process->row.serial;
 		answer->pid = process->pid;
 		memcpy(answer->comm, process->comm, sizeof(answer->comm));
-		answer->ended = process->ended;
+		answer->ended = process->row.ended;
 		answer->waiting = ledger_container_at(ledger, process->container)->waiting;
 		copy_names(answer, ledger_container_at(ledger, process->container)->names);
-	} else if (search->level == EXPLAINED_CONTAINER) {
+	} else if (search->level == LEVEL_CONTAINER) {
 		const struct ledger_container *container = ledger_container_at(ledger, row);
 
-		answer->explanation.serial = container->serial;
+		answer->explanation.serial = container->row.serial;
 		answer->living = container->living;
 		answer->waiting = container->waiting;
 		answer->ended = !container->living && !container->is_there;
 		copy_names(answer, container->names);
 	} else {
-		const struct ledger_group_row *group = ledger_group_at(
-			ledger, (enum ledger_group)(search->level - EXPLAINED_POD), row);
+		const struct ledger_group *group = ledger_group_at(ledger, search->level, row);
 
-		answer->explanation.serial = group->serial;
-		answer->living = group->owners;
-		answer->ended = !group->owners;
+		answer->explanation.serial = group->row.serial;
+		answer->living = group->row.members;
+		answer->ended = !group->row.members;
 		copy_names(answer, group->names);
 	}
 }
@@ -297,7 +300,7 @@ static void take_row(struct search *search)
 void explain_find(const struct ledger *ledger, struct explain_answer *answer)
 {
 	struct search search = { .ledger = ledger, .answer = answer, .text = answer->target };
-	enum explained_level level;
+	enum level level;
 
 	answer->near_count = 0;
 	answer->result = EXPLAIN_NOT_FOUND;

@@ -2,7 +2,7 @@
 #include "base/macro.h"
 #include "kepler/explain_print.h"
 
-const char *explained_level_name(enum explained_level level)
+const char *explained_level_name(enum level level)
 {
 	static const char *const names[] = { "process", "container", "pod", "vm", "namespace" };
 
@@ -138,7 +138,7 @@ void explain_print_json(const struct explain_answer *answer, struct strbuf *out)
 	}
 	add_text(out, "result", "found");
 	add_text(out, "level", explained_level_name(explanation->level));
-	if (explanation->level == EXPLAINED_PROCESS) {
+	if (explanation->level == LEVEL_PROCESS) {
 		add_number(out, "pid", answer->pid);
 		add_text(out, "command", answer->comm);
 		add_number(out, "start_ms", (uint64_t)answer->start_ms);

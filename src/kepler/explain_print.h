@@ -13,7 +13,7 @@ void explain_print(const struct explain_answer *answer, struct strbuf *out);
 void explain_print_json(const struct explain_answer *answer, struct strbuf *out);
 
 /* "process", "container", … */
-const char *explained_level_name(enum explained_level level);
+const char *explained_level_name(enum level level);
 /* "shown", "settles", … */
 const char *explain_series_name(enum explain_series series);
 /* "counted", … */

@@ -6,10 +6,6 @@
 #include "base/num.h"
 #include "kepler/explain_find.h"
 
-_Static_assert((int)EXPLAINED_PROCESS == (int)LEVEL_PROCESS &&
-		       (int)EXPLAINED_NAMESPACE == (int)LEVEL_NAMESPACE,
-	       "the levels in their order");
-
 void explain_round_begin(struct explain_round *round, struct explain_desk *desk,
 			 const struct ledger *ledger, const struct explain_times *times)
 {
@@ -27,7 +23,7 @@ void explain_round_begin(struct explain_round *round, struct explain_desk *desk,
 		if (answer->result != EXPLAIN_FOUND)
 			continue;
 		round->found[round->found_count++] = explanation;
-		if (explanation->level == EXPLAINED_PROCESS)
+		if (explanation->level == LEVEL_PROCESS)
 			answer->start_ms =
 				times->now_ms -
 				(int64_t)((times->boottime_ns -
@@ -47,24 +43,25 @@ void explain_round_book(struct explain_round *round, struct ledger *ledger)
 		if (answer->result != EXPLAIN_FOUND)
 			continue;
 		explanation_note_totals(&answer->explanation, ledger);
-		if (explanation->level == EXPLAINED_PROCESS)
-			answer->ended = ledger_process_at(ledger, explanation->row)->ended;
+		if (explanation->level == LEVEL_PROCESS)
+			answer->ended = ledger_process_at(ledger, explanation->row)->row.ended;
 	}
 }
 
 /* By which labels a series of this level is told from others of it. */
-static uint32_t keys_of(enum explained_level level)
+static uint32_t keys_of(enum level level)
 {
 	switch (level) {
-	case EXPLAINED_PROCESS:
-	case EXPLAINED_CONTAINER:
+	case LEVEL_PROCESS:
+	case LEVEL_CONTAINER:
 		return LABELS_CONTAINER;
-	case EXPLAINED_POD:
+	case LEVEL_POD:
 		return LABEL_BIT(LABEL_NAMESPACE) | LABEL_BIT(LABEL_POD_NAME) |
 		       LABEL_BIT(LABEL_POD_ID);
-	case EXPLAINED_VM:
+	case LEVEL_VM:
 		return LABELS_VM & ~LABEL_BIT(LABEL_HYPERVISOR);
-	case EXPLAINED_NAMESPACE:
+	case LEVEL_NAMESPACE:
+	case LEVEL_COUNT:
 		break;
 	}
 	return LABEL_BIT(LABEL_NAMESPACE);
@@ -74,7 +71,7 @@ static bool is_shown_by(const struct explain_answer *answer, const struct series
 {
 	uint32_t keys = keys_of(answer->explanation.level);
 
-	if (answer->explanation.level == EXPLAINED_PROCESS &&
+	if (answer->explanation.level == LEVEL_PROCESS &&
 	    (labels->pid != answer->pid ||
 	     memcmp(labels->command, answer->comm, sizeof(labels->command)) != 0))
 		return false;
@@ -112,8 +109,7 @@ static void note_series(struct explain_answer *answer, const struct snapshot *sn
 
 static void find_series(struct explain_answer *answer, const struct snapshot *snapshot)
 {
-	const struct snapshot_table *table =
-		&snapshot->level[(enum snapshot_level)answer->explanation.level];
+	const struct snapshot_table *table = &snapshot->level[answer->explanation.level];
 
 	answer->sequence = snapshot->sequence;
 	for (size_t i = 0; i < table->count; i++) {
@@ -124,7 +120,7 @@ static void find_series(struct explain_answer *answer, const struct snapshot *sn
 	}
 	if (answer->waiting)
 		answer->series = EXPLAIN_WAITS;
-	else if (answer->explanation.level == EXPLAINED_PROCESS)
+	else if (answer->explanation.level == LEVEL_PROCESS)
 		answer->series = EXPLAIN_IN_OTHER;
 	else
 		answer->series = EXPLAIN_HIDDEN;

@@ -140,17 +140,17 @@ static void add_owner(const struct explain_answer *answer, struct strbuf *out)
 	const char *id = names[LABEL_CONTAINER_ID], *name = names[LABEL_CONTAINER_NAME];
 	const char *runtime = names[LABEL_RUNTIME];
 
-	if (answer->explanation.level == EXPLAINED_PROCESS && strcmp(id, name) != 0)
+	if (answer->explanation.level == LEVEL_PROCESS && strcmp(id, name) != 0)
 		say(out, "container", "%s, %.12s%s%s", name, id, runtime[0] ? ", " : "", runtime);
-	else if (answer->explanation.level == EXPLAINED_PROCESS)
+	else if (answer->explanation.level == LEVEL_PROCESS)
 		say(out, "owner", "%s", id);
 	else if (runtime[0])
 		say(out, "runtime", "%s", runtime);
-	if (names[LABEL_VM_ID][0] && answer->explanation.level < EXPLAINED_VM)
+	if (names[LABEL_VM_ID][0] && answer->explanation.level < LEVEL_VM)
 		say(out, "vm", "%s (%s)", names[LABEL_VM_NAME], names[LABEL_VM_ID]);
-	if (names[LABEL_POD_ID][0] && answer->explanation.level < EXPLAINED_POD)
+	if (names[LABEL_POD_ID][0] && answer->explanation.level < LEVEL_POD)
 		say(out, "pod", "%s/%s", names[LABEL_NAMESPACE], names[LABEL_POD_NAME]);
-	else if (names[LABEL_NAMESPACE][0] && answer->explanation.level < EXPLAINED_POD)
+	else if (names[LABEL_NAMESPACE][0] && answer->explanation.level < LEVEL_POD)
 		say(out, "namespace", "%s", names[LABEL_NAMESPACE]);
 	if (names[LABEL_WORKLOAD][0])
 		say(out, "workload", "%s %s", names[LABEL_WORKLOAD_TYPE], names[LABEL_WORKLOAD]);
@@ -162,25 +162,26 @@ static void add_title(const struct explain_answer *answer, struct strbuf *out)
 	char title[2 * OWNER_NAME_MAX + 64];
 
 	switch (answer->explanation.level) {
-	case EXPLAINED_PROCESS:
+	case LEVEL_PROCESS:
 		(void)snprintf(title, sizeof(title), "process %u (%s), started %s", answer->pid,
 			       answer->comm, CLOCK(answer->start_ms, true));
 		break;
-	case EXPLAINED_CONTAINER:
+	case LEVEL_CONTAINER:
 		(void)snprintf(title, sizeof(title), "container %s (%s)",
 			       names[LABEL_CONTAINER_NAME], names[LABEL_CONTAINER_ID]);
 		if (strcmp(names[LABEL_CONTAINER_NAME], names[LABEL_CONTAINER_ID]) == 0)
 			(void)snprintf(title, sizeof(title), "owner %s", names[LABEL_CONTAINER_ID]);
 		break;
-	case EXPLAINED_POD:
+	case LEVEL_POD:
 		(void)snprintf(title, sizeof(title), "pod %s/%s", names[LABEL_NAMESPACE],
 			       names[LABEL_POD_NAME]);
 		break;
-	case EXPLAINED_VM:
+	case LEVEL_VM:
 		(void)snprintf(title, sizeof(title), "virtual machine %s (%s)",
 			       names[LABEL_VM_NAME], names[LABEL_VM_ID]);
 		break;
-	case EXPLAINED_NAMESPACE:
+	case LEVEL_NAMESPACE:
+	case LEVEL_COUNT:
 		(void)snprintf(title, sizeof(title), "namespace %s", names[LABEL_NAMESPACE]);
 		break;
 	}
@@ -462,7 +463,7 @@ static void add_sums(const struct explain_answer *answer, struct strbuf *out)
 	}
 	if (answer->series == EXPLAIN_SETTLES)
 		strbuf_add_str(out, "  The difference is pending, or in the series \"other\".\n");
-	else if (has_series && differs && answer->explanation.level == EXPLAINED_PROCESS)
+	else if (has_series && differs && answer->explanation.level == LEVEL_PROCESS)
 		strbuf_add_str(out,
 			       "  The difference was used before it had its own series, and is in "
 			       "\"other\".\n");

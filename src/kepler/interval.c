@@ -210,13 +210,13 @@ static void enter_sample(struct interval_engine *engine, const struct activity_s
 /* What sleeps, or ended, before its names come is not met: it is looked up by its id. */
 static void name_waiting(struct interval_engine *engine)
 {
-	uint32_t left = ledger_waiting_containers(engine->ledger);
+	uint32_t left = ledger_waiting(engine->ledger);
 
-	for (uint32_t row = 0; left && row < ledger_container_slots(engine->ledger); row++) {
+	for (uint32_t row = 0; left && row < ledger_slots(engine->ledger, LEVEL_CONTAINER); row++) {
 		const struct ledger_container *waiting = ledger_container_at(engine->ledger, row);
 		const struct identity *identity;
 
-		if (!waiting->used || !waiting->waiting)
+		if (!waiting->row.used || !waiting->waiting)
 			continue;
 		left--;
 		identity = identity_find(engine->sources.identities,
@@ -387,8 +387,8 @@ static void describe_self(struct interval_engine *engine, const struct zone_acti
 	activity_get_info(engine->sources.activity, &info);
 	self_stats_activity(self, &info);
 	self_stats_identities(self, engine->sources.identities);
-	self->process_overflows = ledger_process_overflows(engine->ledger) + info.overflows;
-	self->container_overflows = ledger_container_overflows(engine->ledger);
+	self->process_overflows = ledger_overflows(engine->ledger, LEVEL_PROCESS) + info.overflows;
+	self->container_overflows = ledger_overflows(engine->ledger, LEVEL_CONTAINER);
 	self->node_busy_ratio = measured->dt_ns ? measured->utilisation : (double)NAN;
 	self->node_cpu_ns = ledger_node_cpu_value(engine->ledger);
 }

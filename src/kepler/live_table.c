@@ -75,11 +75,11 @@ static size_t collect_lines(const struct interval_engine *engine, enum zone_kind
 {
 	const struct ledger *ledger = interval_engine_ledger(engine);
 	size_t touched_count, count = 0;
-	const uint32_t *touched = ledger_touched_processes(ledger, &touched_count);
+	const uint32_t *touched = ledger_touched(ledger, LEVEL_PROCESS, &touched_count);
 	struct line *lines = calloc(touched_count ? touched_count : 1, sizeof(*lines));
 
 	for (size_t i = 0; lines && i < touched_count; i++) {
-		const uint64_t *deltas = ledger_process_deltas(ledger, touched[i]);
+		const uint64_t *deltas = ledger_deltas(ledger, LEVEL_PROCESS, touched[i]);
 
 		if (!deltas || !deltas[ledger_cpu_column(ledger)])
 			continue;

@@ -5,7 +5,7 @@ void sleepers_look(struct ledger *ledger, struct identity_resolver *identities, 
 		   uint64_t *looked_ns)
 {
 	bool all = !*looked_ns || now_ns - *looked_ns >= SLEEPERS_LOOK_NS;
-	uint32_t slots = ledger_container_slots(ledger);
+	uint32_t slots = ledger_slots(ledger, LEVEL_CONTAINER);
 
 	if (all)
 		*looked_ns = now_ns;
@@ -13,7 +13,7 @@ void sleepers_look(struct ledger *ledger, struct identity_resolver *identities, 
 		const struct ledger_container *row = ledger_container_at(ledger, i);
 		const char *id;
 
-		if (!row->used || row->living || (!all && !row->touched))
+		if (!row->row.used || row->living || (!all && !row->row.touched))
 			continue;
 		id = row->names->text[LABEL_CONTAINER_ID];
 		ledger_set_there(ledger, i,

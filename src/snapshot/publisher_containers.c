@@ -23,7 +23,7 @@ void containers_release(struct container_view *view)
 int containers_reserve(struct publisher *publisher)
 {
 	struct container_view *view = &publisher->containers;
-	uint32_t slots = ledger_container_slots(publisher->ledger);
+	uint32_t slots = ledger_slots(publisher->ledger, LEVEL_CONTAINER);
 
 	if (slots <= view->slots)
 		return 0;
@@ -69,12 +69,12 @@ static int admit(struct publisher *publisher, uint32_t container, const struct m
 
 int containers_admit(struct publisher *publisher, const struct moment *at)
 {
-	uint32_t slots = ledger_container_slots(publisher->ledger);
+	uint32_t slots = ledger_slots(publisher->ledger, LEVEL_CONTAINER);
 
 	for (uint32_t i = 0; i < slots; i++) {
 		const struct ledger_container *row = ledger_container_at(publisher->ledger, i);
 
-		if (!row->used || row->waiting || publisher->containers.series[i].published)
+		if (!row->row.used || row->waiting || publisher->containers.series[i].published)
 			continue;
 		if (admit(publisher, i, at) < 0)
 			return -ENOMEM;
@@ -109,7 +109,7 @@ void container_retire(struct publisher *publisher, uint32_t container, const str
 {
 	struct container_view *view = &publisher->containers;
 	struct container_series *series = &view->series[container];
-	const uint64_t *total = ledger_container_values(publisher->ledger, container);
+	const uint64_t *total = ledger_values(publisher->ledger, LEVEL_CONTAINER, container);
 	uint64_t *retired = value_table_row(&view->retired, container);
 
 	namespace_retire(publisher, series->ns, LEVEL_CONTAINER, total, at);
@@ -123,7 +123,7 @@ void container_retire(struct publisher *publisher, uint32_t container, const str
 	value_table_clear(&view->elsewhere, container);
 	value_table_clear(&view->retired, container);
 	view->published--;
-	ledger_release_container(publisher->ledger, container);
+	ledger_release(publisher->ledger, LEVEL_CONTAINER, container);
 }
 
 /*
@@ -132,15 +132,15 @@ void container_retire(struct publisher *publisher, uint32_t container, const str
  */
 void containers_expire(struct publisher *publisher, const struct moment *at)
 {
-	uint32_t slots = ledger_container_slots(publisher->ledger);
-	bool crowded = ledger_containers_crowded(publisher->ledger);
+	uint32_t slots = ledger_slots(publisher->ledger, LEVEL_CONTAINER);
+	bool crowded = ledger_is_crowded(publisher->ledger, LEVEL_CONTAINER);
 
 	for (uint32_t i = 1; i < slots; i++) { /* row 0, the overflow owner, stays */
 		const struct ledger_container *row = ledger_container_at(publisher->ledger, i);
 		const struct container_series *series = &publisher->containers.series[i];
 
-		if (row->used && series->published && row->processes == 0 && !row->is_there &&
-		    !row->touched &&
+		if (row->row.used && series->published && row->row.members == 0 && !row->is_there &&
+		    !row->row.touched &&
 		    was_kept(publisher, row->last_active_ns, &series->age, at,
 			     crowded && !row->is_other && !row->replaced,
 			     &publisher->containers.folded))

@@ -100,16 +100,16 @@ void processes_fold_excess(struct publisher *publisher, const struct moment *at)
 /* Idle energy, which sleepers may be given as well, does not count. */
 static bool has_run(const struct publisher *publisher, const uint64_t *deltas)
 {
-	return deltas[ledger_cpu_column(publisher->ledger)] > 0;
+	return deltas && deltas[ledger_cpu_column(publisher->ledger)] > 0;
 }
 
 /* Sleeps, has no series, and is not all by which its container is known to live. */
 static bool may_be_forgotten(const struct publisher *publisher, uint32_t process)
 {
 	const struct ledger_process *row = ledger_process_at(publisher->ledger, process);
-	const uint64_t *deltas = ledger_process_deltas(publisher->ledger, process);
+	const uint64_t *deltas = ledger_deltas(publisher->ledger, LEVEL_PROCESS, process);
 
-	return row->used && (!deltas || (!row->ended && !has_run(publisher, deltas))) &&
+	return row->row.used && (!deltas || (!row->row.ended && !has_run(publisher, deltas))) &&
 	       publisher->processes.series_of[process] == NO_SERIES &&
 	       ledger_container_at(publisher->ledger, row->container)->living > 1;
 }
@@ -117,8 +117,8 @@ static bool may_be_forgotten(const struct publisher *publisher, uint32_t process
 void processes_forget(struct publisher *publisher, const struct moment *at)
 {
 	struct process_view *view = &publisher->processes;
-	uint32_t slots = ledger_process_slots(publisher->ledger), found = 0;
-	uint32_t wanted = ledger_refused_processes(publisher->ledger);
+	uint32_t slots = ledger_slots(publisher->ledger, LEVEL_PROCESS), found = 0;
+	uint32_t wanted = ledger_refused(publisher->ledger, LEVEL_PROCESS);
 
 	wanted = wanted < FORGOTTEN_MAX ? wanted : FORGOTTEN_MAX;
 	if (wanted == 0 || ARRAY_RESERVE(view->smallest, view->smallest_size, wanted) < 0)
@@ -126,7 +126,9 @@ void processes_forget(struct publisher *publisher, const struct moment *at)
 	for (uint32_t i = 0; i < slots; i++) {
 		if (may_be_forgotten(publisher, i)) {
 			const struct contender candidate = {
-				usage_uj(publisher, ledger_process_values(publisher->ledger, i)), i
+				usage_uj(publisher,
+					 ledger_values(publisher->ledger, LEVEL_PROCESS, i)),
+				i
 			};
 
 			keep_smallest(view->smallest, &found, wanted, &candidate);
@@ -143,15 +145,15 @@ static bool may_be_folded(const struct publisher *publisher, uint32_t container)
 {
 	const struct container_series *series = &publisher->containers.series[container];
 	const struct ledger_container *row = ledger_container_at(publisher->ledger, container);
-	const uint64_t *deltas = ledger_container_deltas(publisher->ledger, container);
+	const uint64_t *deltas = ledger_deltas(publisher->ledger, LEVEL_CONTAINER, container);
 
-	return container != 0 && row->used && !has_run(publisher, deltas) && !row->is_other &&
+	return container != 0 && row->row.used && !has_run(publisher, deltas) && !row->is_other &&
 	       !row->replaced && series->published && series->age.settled && !series->folding;
 }
 
 static uint32_t smallest_container(const struct publisher *publisher)
 {
-	uint32_t slots = ledger_container_slots(publisher->ledger), smallest = LEDGER_NONE;
+	uint32_t slots = ledger_slots(publisher->ledger, LEVEL_CONTAINER), smallest = LEDGER_NONE;
 	uint64_t least_uj = UINT64_MAX;
 
 	for (uint32_t i = 0; i < slots; i++) {
@@ -159,7 +161,7 @@ static uint32_t smallest_container(const struct publisher *publisher)
 
 		if (!may_be_folded(publisher, i))
 			continue;
-		used_uj = usage_uj(publisher, ledger_container_values(publisher->ledger, i));
+		used_uj = usage_uj(publisher, ledger_values(publisher->ledger, LEVEL_CONTAINER, i));
 		if (used_uj < least_uj || smallest == LEDGER_NONE) {
 			least_uj = used_uj;
 			smallest = i;
@@ -170,12 +172,12 @@ static uint32_t smallest_container(const struct publisher *publisher)
 
 static void release_processes_of_folded(struct publisher *publisher, const struct moment *at)
 {
-	uint32_t slots = ledger_process_slots(publisher->ledger);
+	uint32_t slots = ledger_slots(publisher->ledger, LEVEL_PROCESS);
 
 	for (uint32_t i = 0; i < slots; i++) {
 		const struct ledger_process *row = ledger_process_at(publisher->ledger, i);
 
-		if (row->used && publisher->containers.series[row->container].folding)
+		if (row->row.used && publisher->containers.series[row->container].folding)
 			process_release(publisher, i, at);
 	}
 }
@@ -183,7 +185,7 @@ static void release_processes_of_folded(struct publisher *publisher, const struc
 void containers_fold(struct publisher *publisher, const struct moment *at)
 {
 	uint32_t folded[LEDGER_REFUSED_MAX], count = 0;
-	uint32_t wanted = ledger_refused_containers(publisher->ledger);
+	uint32_t wanted = ledger_refused(publisher->ledger, LEVEL_CONTAINER);
 
 	for (; count < wanted; count++) {
 		folded[count] = smallest_container(publisher);

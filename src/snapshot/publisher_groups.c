@@ -11,11 +11,11 @@
 #include "base/macro.h"
 #include "snapshot/publisher_parts.h"
 
-static int reserve(struct publisher *publisher, enum ledger_group group)
+static int reserve(struct publisher *publisher, enum level group)
 {
 	struct group_view *view = &publisher->groups[group];
 	uint32_t slots = view->slots;
-	int r = ARRAY_RESERVE(view->series, slots, ledger_group_slots(publisher->ledger, group));
+	int r = ARRAY_RESERVE(view->series, slots, ledger_slots(publisher->ledger, group));
 
 	for (; view->slots < slots; view->slots++)
 		view->series[view->slots] = (struct group_series){ 0 };
@@ -26,25 +26,25 @@ int groups_reserve(struct publisher *publisher)
 {
 	int r = 0;
 
-	for (enum ledger_group group = LEDGER_POD; group < LEDGER_GROUP_COUNT && r == 0; group++)
+	for (enum level group = LEVEL_POD; group < LEVEL_COUNT && r == 0; group++)
 		r = reserve(publisher, group);
 	return r;
 }
 
 void groups_release(struct publisher *publisher)
 {
-	for (size_t group = 0; group < LEDGER_GROUP_COUNT; group++)
+	for (size_t group = 0; group < LEVEL_COUNT; group++)
 		free(publisher->groups[group].series);
 }
 
-static int admit(struct publisher *publisher, enum ledger_group group, uint32_t row,
+static int admit(struct publisher *publisher, enum level group, uint32_t row,
 		 const struct moment *at)
 {
 	struct group_view *view = &publisher->groups[group];
-	const struct ledger_group_row *named = ledger_group_at(publisher->ledger, group, row);
+	const struct ledger_group *named = ledger_group_at(publisher->ledger, group, row);
 	struct group_series series = { .published = true, .age = age_of_birth(at) };
 
-	if (group == LEDGER_POD &&
+	if (group == LEVEL_POD &&
 	    namespace_find(publisher, named->names->text[LABEL_NAMESPACE], &series.ns) < 0)
 		return -ENOMEM;
 	series.labels = label_pool_take(publisher->labels, named->names, named->facts);
@@ -60,7 +60,7 @@ static int admit(struct publisher *publisher, enum ledger_group group, uint32_t 
  * snapshots that name them. Without memory the old ones stay until the next interval.
  */
 static void follow_facts(struct publisher *publisher, struct group_series *series,
-			 const struct ledger_group_row *row)
+			 const struct ledger_group *row)
 {
 	struct series_labels *labels;
 
@@ -75,15 +75,15 @@ static void follow_facts(struct publisher *publisher, struct group_series *serie
 
 int groups_admit(struct publisher *publisher, const struct moment *at)
 {
-	for (enum ledger_group group = LEDGER_POD; group < LEDGER_GROUP_COUNT; group++) {
-		uint32_t slots = ledger_group_slots(publisher->ledger, group);
+	for (enum level group = LEVEL_POD; group < LEVEL_COUNT; group++) {
+		uint32_t slots = ledger_slots(publisher->ledger, group);
 
 		for (uint32_t i = 0; i < slots; i++) {
-			const struct ledger_group_row *row =
+			const struct ledger_group *row =
 				ledger_group_at(publisher->ledger, group, i);
 			struct group_series *series = &publisher->groups[group].series[i];
 
-			if (!row->used)
+			if (!row->row.used)
 				continue;
 			if (series->published)
 				follow_facts(publisher, series, row);
@@ -94,31 +94,32 @@ int groups_admit(struct publisher *publisher, const struct moment *at)
 	return 0;
 }
 
-static void retire(struct publisher *publisher, enum ledger_group group, uint32_t row,
+static void retire(struct publisher *publisher, enum level group, uint32_t row,
 		   const struct moment *at)
 {
 	struct group_view *view = &publisher->groups[group];
 	struct group_series *series = &view->series[row];
 
-	namespace_retire(publisher, series->ns, level_of_group(group),
-			 ledger_group_values(publisher->ledger, group, row), at);
+	namespace_retire(publisher, series->ns, group, ledger_values(publisher->ledger, group, row),
+			 at);
 	drop_labels(publisher, series->labels);
 	*series = (struct group_series){ 0 };
 	view->published--;
-	ledger_release_group(publisher->ledger, group, row);
+	ledger_release(publisher->ledger, group, row);
 }
 
-static void expire(struct publisher *publisher, enum ledger_group group, const struct moment *at)
+static void expire(struct publisher *publisher, enum level group, const struct moment *at)
 {
 	struct group_view *view = &publisher->groups[group];
-	uint32_t slots = ledger_group_slots(publisher->ledger, group);
-	bool crowded = ledger_group_crowded(publisher->ledger, group);
+	uint32_t slots = ledger_slots(publisher->ledger, group);
+	bool crowded = ledger_is_crowded(publisher->ledger, group);
 
 	for (uint32_t i = 1; i < slots; i++) { /* row 0, "other", stays */
-		const struct ledger_group_row *row = ledger_group_at(publisher->ledger, group, i);
+		const struct ledger_group *row = ledger_group_at(publisher->ledger, group, i);
 		const struct group_series *series = &view->series[i];
 
-		if (row->used && series->published && row->owners == 0 && !row->touched &&
+		if (row->row.used && series->published && row->row.members == 0 &&
+		    !row->row.touched &&
 		    was_kept(publisher, row->last_active_ns, &series->age, at, crowded,
 			     &view->folded))
 			retire(publisher, group, i, at);
@@ -127,6 +128,6 @@ static void expire(struct publisher *publisher, enum ledger_group group, const s
 
 void groups_expire(struct publisher *publisher, const struct moment *at)
 {
-	for (enum ledger_group group = LEDGER_POD; group < LEDGER_GROUP_COUNT; group++)
+	for (enum level group = LEVEL_POD; group < LEVEL_COUNT; group++)
 		expire(publisher, group, at);
 }

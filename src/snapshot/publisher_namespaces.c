@@ -47,7 +47,7 @@ static int make_labels(struct publisher *publisher, const char *name,
 		owner_names_intern(ledger_names(publisher->ledger), &text);
 	int r = names ? 0 : -ENOMEM;
 
-	for (enum snapshot_level level = 0; r == 0 && level < LEVEL_COUNT; level++) {
+	for (enum level level = 0; r == 0 && level < LEVEL_COUNT; level++) {
 		labels[level] = label_pool_take(publisher->labels, names, NULL);
 		r = labels[level] ? 0 : -ENOMEM;
 	}
@@ -92,7 +92,7 @@ int namespace_find(struct publisher *publisher, const char *name, uint32_t *ret)
 	return 0;
 }
 
-void namespace_retire(struct publisher *publisher, uint32_t ns, enum snapshot_level level,
+void namespace_retire(struct publisher *publisher, uint32_t ns, enum level level,
 		      const uint64_t *values, const struct moment *at)
 {
 	struct namespace_view *view = &publisher->namespaces;

@@ -131,14 +131,9 @@ struct publisher {
 	uint64_t hidden_ns; /* since when no snapshot could be made; 0: there is one */
 	struct process_view processes;
 	struct container_view containers;
-	struct group_view groups[LEDGER_GROUP_COUNT];
+	struct group_view groups[LEVEL_COUNT];
 	struct namespace_view namespaces;
 };
-
-static inline enum snapshot_level level_of_group(enum ledger_group group)
-{
-	return LEVEL_POD + (enum snapshot_level)group;
-}
 
 /* Nothing lives in it, as far as is known: it may be only that all in it sleeps. */
 static inline bool container_has_ended(const struct ledger_container *row)
@@ -230,7 +225,7 @@ void namespaces_release(struct namespace_view *view);
 /* The namespace of this name, made when new; 0 beyond NAMESPACES_MAX. 0 or -ENOMEM. */
 int namespace_find(struct publisher *publisher, const char *name, uint32_t *ret);
 /* Adds to a retired row of a namespace. */
-void namespace_retire(struct publisher *publisher, uint32_t ns, enum snapshot_level level,
+void namespace_retire(struct publisher *publisher, uint32_t ns, enum level level,
 		      const uint64_t *values, const struct moment *at);
 
 /* snapshot_build.c */

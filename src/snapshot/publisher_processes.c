@@ -40,7 +40,7 @@ static int reserve_slots(struct process_view *view, uint32_t slots)
 
 int processes_reserve(struct publisher *publisher)
 {
-	return reserve_slots(&publisher->processes, ledger_process_slots(publisher->ledger));
+	return reserve_slots(&publisher->processes, ledger_slots(publisher->ledger, LEVEL_PROCESS));
 }
 
 static struct map_key pid_key(uint32_t pid)
@@ -52,7 +52,7 @@ static struct map_key pid_key(uint32_t pid)
 static void forget_row(struct publisher *publisher, uint32_t process)
 {
 	publisher->processes.baseline_uj[process] = 0;
-	ledger_release_process(publisher->ledger, process);
+	ledger_release(publisher->ledger, LEVEL_PROCESS, process);
 }
 
 void process_release(struct publisher *publisher, uint32_t process, const struct moment *at)
@@ -85,11 +85,11 @@ void process_close(struct publisher *publisher, uint32_t series, const struct mo
 		view->series_of[closing->process] = series;
 	}
 	view->count = last;
-	if (row->ended)
+	if (row->row.ended)
 		forget_row(publisher, process);
 	else
-		view->baseline_uj[process] =
-			usage_uj(publisher, ledger_process_values(publisher->ledger, process));
+		view->baseline_uj[process] = usage_uj(
+			publisher, ledger_values(publisher->ledger, LEVEL_PROCESS, process));
 }
 
 void processes_start_over(struct publisher *publisher)
@@ -107,7 +107,8 @@ void processes_start_over(struct publisher *publisher)
 static bool was_seen(const struct publisher *publisher, const struct process_series *series,
 		     const struct moment *at, bool crowded, uint64_t *early)
 {
-	return series->ended && !ledger_process_at(publisher->ledger, series->process)->touched &&
+	return series->ended &&
+	       !ledger_process_at(publisher->ledger, series->process)->row.touched &&
 	       was_kept(publisher, series->ended_ns, &series->age, at, crowded, early);
 }
 
@@ -123,8 +124,8 @@ static bool holds_container(const struct publisher *publisher, const struct proc
 void processes_expire(struct publisher *publisher, const struct moment *at)
 {
 	struct process_view *view = &publisher->processes;
-	bool crowded = ledger_processes_crowded(publisher->ledger);
-	bool containers_crowded = ledger_containers_crowded(publisher->ledger);
+	bool crowded = ledger_is_crowded(publisher->ledger, LEVEL_PROCESS);
+	bool containers_crowded = ledger_is_crowded(publisher->ledger, LEVEL_CONTAINER);
 
 	for (uint32_t i = view->count;
 	     i-- > 0;) { /* closing moves the last one, already seen, here */
@@ -152,13 +153,13 @@ static bool clear_namesake(struct publisher *publisher, uint32_t process, const 
 	uint32_t other = row_index_first(&view->by_pid, pid_key(row->pid));
 	uint64_t replaced = 0; /* no limit's doing: not counted */
 
-	for (; other != ROW_NONE; other = row_index_next(&view->by_pid, other)) {
+	for (; other != INDEX_NONE; other = row_index_next(&view->by_pid, other)) {
 		const struct ledger_process *old = ledger_process_at(publisher->ledger, other);
 
 		if (old->container == row->container && strcmp(old->comm, row->comm) == 0)
 			break;
 	}
-	if (other == ROW_NONE)
+	if (other == INDEX_NONE)
 		return true;
 	if (ledger_process_at(publisher->ledger, other)->start_ns < row->start_ns)
 		ledger_end_process(publisher->ledger, other); /* even if its end was not seen */
@@ -217,7 +218,7 @@ static uint32_t find_contenders(struct publisher *publisher)
 	struct process_view *view = &publisher->processes;
 	uint32_t found = 0;
 	size_t count;
-	const uint32_t *touched = ledger_touched_processes(publisher->ledger, &count);
+	const uint32_t *touched = ledger_touched(publisher->ledger, LEVEL_PROCESS, &count);
 
 	if (ARRAY_RESERVE(view->contenders, view->contender_size, count) < 0)
 		return 0;
@@ -225,12 +226,12 @@ static uint32_t find_contenders(struct publisher *publisher)
 		const struct ledger_process *row = ledger_process_at(publisher->ledger, touched[i]);
 		uint64_t used_uj;
 
-		if (!row->used || view->series_of[touched[i]] != NO_SERIES ||
+		if (!row->row.used || view->series_of[touched[i]] != NO_SERIES ||
 		    !publisher->containers.series[row->container].published)
 			continue;
-		used_uj =
-			usage_uj(publisher, ledger_process_values(publisher->ledger, touched[i])) -
-			view->baseline_uj[touched[i]];
+		used_uj = usage_uj(publisher,
+				   ledger_values(publisher->ledger, LEVEL_PROCESS, touched[i])) -
+			  view->baseline_uj[touched[i]];
 		if (used_uj >= publisher->options.min_uj)
 			view->contenders[found++] = (struct contender){ used_uj, touched[i] };
 	}
@@ -281,14 +282,14 @@ static void apply_row(struct publisher *publisher, uint32_t process, const struc
 {
 	struct process_view *view = &publisher->processes;
 	const struct ledger_process *row = ledger_process_at(publisher->ledger, process);
-	const uint64_t *deltas = ledger_process_deltas(publisher->ledger, process);
+	const uint64_t *deltas = ledger_deltas(publisher->ledger, LEVEL_PROCESS, process);
 	uint32_t index = view->series_of[process];
 	struct process_series *series;
 
-	if (!row->used)
+	if (!row->row.used)
 		return;
 	if (index == NO_SERIES) {
-		if (row->ended)
+		if (row->row.ended)
 			forget_row(publisher, process);
 		return;
 	}
@@ -298,17 +299,17 @@ static void apply_row(struct publisher *publisher, uint32_t process, const struc
 		values_add(value_table_row(&publisher->containers.elsewhere, row->container),
 			   deltas, publisher->columns);
 	}
-	series->ended = row->ended;
+	series->ended = row->row.ended;
 	series->ended_ns = at->now_ns;
 }
 
 void processes_apply(struct publisher *publisher, const struct moment *at)
 {
 	size_t count;
-	const uint32_t *touched = ledger_touched_processes(publisher->ledger, &count);
+	const uint32_t *touched = ledger_touched(publisher->ledger, LEVEL_PROCESS, &count);
 
 	if (publisher->missed) {
-		uint32_t slots = ledger_process_slots(publisher->ledger);
+		uint32_t slots = ledger_slots(publisher->ledger, LEVEL_PROCESS);
 
 		for (uint32_t process = 0; process < slots; process++)
 			apply_row(publisher, process, at);

@@ -23,16 +23,7 @@
 #include "attribution/ledger.h"
 #include "energy/zone.h"
 
-/* The last three are the ledger's groups, in their order. */
-enum snapshot_level {
-	LEVEL_PROCESS,
-	LEVEL_CONTAINER,
-	LEVEL_POD,
-	LEVEL_VM,
-	LEVEL_NAMESPACE,
-	LEVEL_COUNT
-};
-const char *snapshot_level_name(enum snapshot_level level); /* "process", "container", … */
+const char *snapshot_level_name(enum level level); /* "process", "container", … */
 
 /*
  * The labels of one row. Immutable, alive as long as any snapshot that names it. @slot is dense and
@@ -44,7 +35,7 @@ const char *snapshot_level_name(enum snapshot_level level); /* "process", "conta
  * retired row has pid 0 and "".
  *
  * Elsewhere pid is 0 and command "". A retired row of a container or pod has only its namespace;
- * struct ledger_group_row says what names a group. The overflow group of pods is the pod_name
+ * struct ledger_group says what names a group. The overflow group of pods is the pod_name
  * "other", of VMs the vm_name "other", of namespaces "". VMs and namespaces have one retired row,
  * without a name.
  */

@@ -42,8 +42,8 @@ static struct counts count_rows(const struct publisher *publisher)
 		for (size_t level = 0; level < LEVEL_COUNT; level++)
 			counts.retired[level] += publisher->namespaces.series[i].has_retired[level];
 	}
-	for (enum ledger_group group = LEDGER_POD; group < LEDGER_GROUP_COUNT; group++)
-		counts.rows[level_of_group(group)] = publisher->groups[group].published;
+	for (enum level group = LEVEL_POD; group < LEVEL_COUNT; group++)
+		counts.rows[group] = publisher->groups[group].published;
 	return counts;
 }
 
@@ -67,7 +67,7 @@ static void *carve(char **at, size_t size)
 	return part;
 }
 
-static void carve_table(char **at, const struct counts *counts, enum snapshot_level level,
+static void carve_table(char **at, const struct counts *counts, enum level level,
 			struct canvas *canvas)
 {
 	size_t line = counts->columns * sizeof(uint64_t);
@@ -83,7 +83,7 @@ static void carve_table(char **at, const struct counts *counts, enum snapshot_le
 }
 
 static struct snapshot_table table_of(const struct canvas *canvas, const struct counts *counts,
-				      enum snapshot_level level)
+				      enum level level)
 {
 	return (struct snapshot_table){
 		.count = counts->rows[level],
@@ -148,12 +148,13 @@ static void draw_container(struct publisher *publisher, uint32_t container, size
 							.created_ms = series->age.created_ms,
 							.ended = container_has_ended(ledger_row) };
 	memcpy(containers->values + row * columns,
-	       ledger_container_values(publisher->ledger, container), line);
+	       ledger_values(publisher->ledger, LEVEL_CONTAINER, container), line);
 	memcpy(rest, containers->values + row * columns, line);
 	values_subtract(rest, value_table_row(&publisher->containers.elsewhere, container),
 			columns);
-	if (ledger_row->touched) {
-		const uint64_t *deltas = ledger_container_deltas(publisher->ledger, container);
+	if (ledger_row->row.touched) {
+		const uint64_t *deltas =
+			ledger_deltas(publisher->ledger, LEVEL_CONTAINER, container);
 
 		memcpy(containers->deltas + row * columns, deltas, line);
 		memcpy(processes->deltas + other * columns, deltas, line);
@@ -188,12 +189,13 @@ static void draw_process_deltas(struct publisher *publisher, size_t own,
 	const struct process_view *view = &publisher->processes;
 	uint32_t columns = publisher->columns;
 	size_t count;
-	const uint32_t *touched = ledger_touched_processes(publisher->ledger, &count);
+	const uint32_t *touched = ledger_touched(publisher->ledger, LEVEL_PROCESS, &count);
 
 	for (size_t i = 0; i < count; i++) {
 		uint32_t index = view->series_of[touched[i]];
 		const struct ledger_process *row = ledger_process_at(publisher->ledger, touched[i]);
-		const uint64_t *deltas = ledger_process_deltas(publisher->ledger, touched[i]);
+		const uint64_t *deltas =
+			ledger_deltas(publisher->ledger, LEVEL_PROCESS, touched[i]);
 		size_t other;
 
 		if (index == NO_SERIES)
@@ -205,8 +207,8 @@ static void draw_process_deltas(struct publisher *publisher, size_t own,
 	}
 }
 
-static void draw_group(struct publisher *publisher, enum ledger_group group,
-		       const struct moment *at, const struct canvas *canvas)
+static void draw_group(struct publisher *publisher, enum level group, const struct moment *at,
+		       const struct canvas *canvas)
 {
 	struct group_view *view = &publisher->groups[group];
 	uint32_t columns = publisher->columns, row = 0;
@@ -214,7 +216,7 @@ static void draw_group(struct publisher *publisher, enum ledger_group group,
 
 	for (uint32_t i = 0; i < view->slots; i++) {
 		struct group_series *series = &view->series[i];
-		const struct ledger_group_row *ledger_row;
+		const struct ledger_group *ledger_row;
 
 		if (!series->published)
 			continue;
@@ -222,12 +224,12 @@ static void draw_group(struct publisher *publisher, enum ledger_group group,
 		age_settle(&series->age, publisher, at);
 		canvas->rows[row] = (struct snapshot_row){ .labels = series->labels,
 							   .created_ms = series->age.created_ms,
-							   .ended = ledger_row->owners == 0 };
+							   .ended = ledger_row->row.members == 0 };
 		memcpy(canvas->values + (size_t)row * columns,
-		       ledger_group_values(publisher->ledger, group, i), line);
-		if (ledger_row->touched)
+		       ledger_values(publisher->ledger, group, i), line);
+		if (ledger_row->row.touched)
 			memcpy(canvas->deltas + (size_t)row * columns,
-			       ledger_group_deltas(publisher->ledger, group, i), line);
+			       ledger_deltas(publisher->ledger, group, i), line);
 		if (!series->age.settled)
 			hold_back(canvas, row, columns);
 		row++;
@@ -237,25 +239,26 @@ static void draw_group(struct publisher *publisher, enum ledger_group group,
 /* What has no name yet is pending at every level that it will, or may, come to belong to. */
 static void draw_waiting(const struct publisher *publisher, const struct canvas *canvas)
 {
-	uint32_t slots = ledger_container_slots(publisher->ledger);
+	uint32_t slots = ledger_slots(publisher->ledger, LEVEL_CONTAINER);
 
-	if (ledger_waiting_containers(publisher->ledger) == 0)
+	if (ledger_waiting(publisher->ledger) == 0)
 		return;
 	for (uint32_t i = 0; i < slots; i++) {
 		const struct ledger_container *row = ledger_container_at(publisher->ledger, i);
 		const bool belongs[LEVEL_COUNT] = {
 			[LEVEL_PROCESS] = true,
 			[LEVEL_CONTAINER] = true,
-			[LEVEL_POD] = row->used && row->names->text[LABEL_POD_ID][0] &&
-				      !row->grouped[LEDGER_POD],
-			[LEVEL_VM] = row->used && row->names->text[LABEL_VM_ID][0],
-			[LEVEL_NAMESPACE] = !row->grouped[LEDGER_NAMESPACE],
+			[LEVEL_POD] = row->row.used && row->names->text[LABEL_POD_ID][0] &&
+				      !(row->grouped & LEVEL_BIT(LEVEL_POD)),
+			[LEVEL_VM] = row->row.used && row->names->text[LABEL_VM_ID][0],
+			[LEVEL_NAMESPACE] = !(row->grouped & LEVEL_BIT(LEVEL_NAMESPACE)),
 		};
 
-		for (size_t level = 0; level < LEVEL_COUNT && row->used && row->waiting; level++) {
+		for (size_t level = 0; level < LEVEL_COUNT && row->row.used && row->waiting;
+		     level++) {
 			if (belongs[level])
 				values_add(canvas[level].pending,
-					   ledger_container_values(publisher->ledger, i),
+					   ledger_values(publisher->ledger, LEVEL_CONTAINER, i),
 					   publisher->columns);
 		}
 	}
@@ -319,11 +322,11 @@ static void count_limits(const struct publisher *publisher, struct snapshot_tabl
 {
 	level[LEVEL_PROCESS].folded = publisher->processes.folded;
 	level[LEVEL_CONTAINER].folded = publisher->containers.folded;
-	for (enum ledger_group group = LEDGER_POD; group < LEDGER_GROUP_COUNT; group++) {
-		struct snapshot_table *table = &level[level_of_group(group)];
+	for (enum level group = LEVEL_POD; group < LEVEL_COUNT; group++) {
+		struct snapshot_table *table = &level[group];
 
 		table->folded = publisher->groups[group].folded;
-		table->overflows = ledger_group_overflows(publisher->ledger, group);
+		table->overflows = ledger_overflows(publisher->ledger, group);
 	}
 }
 
@@ -341,15 +344,15 @@ int snapshot_build(struct publisher *publisher, const struct moment *at,
 		return -ENOMEM;
 	free_memory = buffer->memory;
 	zones_out = carve(&free_memory, counts.zones * sizeof(*zones_out));
-	for (enum snapshot_level level = 0; level < LEVEL_COUNT; level++)
+	for (enum level level = 0; level < LEVEL_COUNT; level++)
 		carve_table(&free_memory, &counts, level, &canvas[level]);
 	draw_zones(publisher, zones, zones_out);
 	draw_processes(publisher, at, &canvas[LEVEL_PROCESS]);
 	draw_containers(publisher, at, counts.own, &canvas[LEVEL_PROCESS],
 			&canvas[LEVEL_CONTAINER]);
 	draw_process_deltas(publisher, counts.own, &canvas[LEVEL_PROCESS]);
-	for (enum ledger_group group = LEDGER_POD; group < LEDGER_GROUP_COUNT; group++)
-		draw_group(publisher, group, at, &canvas[level_of_group(group)]);
+	for (enum level group = LEVEL_POD; group < LEVEL_COUNT; group++)
+		draw_group(publisher, group, at, &canvas[group]);
 	draw_waiting(publisher, canvas);
 	draw_retired(publisher, canvas);
 	buffer->snapshot = (struct snapshot){
@@ -360,7 +363,7 @@ int snapshot_build(struct publisher *publisher, const struct moment *at,
 		.zones = zones_out,
 		.self = *self,
 	};
-	for (enum snapshot_level level = 0; level < LEVEL_COUNT; level++)
+	for (enum level level = 0; level < LEVEL_COUNT; level++)
 		buffer->snapshot.level[level] = table_of(&canvas[level], &counts, level);
 	count_limits(publisher, buffer->snapshot.level);
 	snapshot_holder_publish(publisher->holder, buffer);

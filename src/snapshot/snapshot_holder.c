@@ -23,7 +23,7 @@ struct snapshot_holder {
 	struct label_pool labels;        /* the writer's */
 };
 
-const char *snapshot_level_name(enum snapshot_level level)
+const char *snapshot_level_name(enum level level)
 {
 	static const char *const names[] = { "process", "container", "pod", "vm", "namespace" };
 

@@ -287,13 +287,13 @@ static size_t find_owner(const struct world *world, const char *id)
 /* Owners that sleep while their names come are looked up by their ids. */
 static void name_waiting(struct product *product, const struct world *world)
 {
-	for (uint32_t row = 0; ledger_waiting_containers(product->ledger) > 0 &&
-			       row < ledger_container_slots(product->ledger);
+	for (uint32_t row = 0; ledger_waiting(product->ledger) > 0 &&
+			       row < ledger_slots(product->ledger, LEVEL_CONTAINER);
 	     row++) {
 		const struct ledger_container *waiting = ledger_container_at(product->ledger, row);
 		size_t owner;
 
-		if (!waiting->used || !waiting->waiting)
+		if (!waiting->row.used || !waiting->waiting)
 			continue;
 		owner = find_owner(world, waiting->names->text[LABEL_CONTAINER_ID]);
 		if (owner < world->owner_count &&
@@ -382,15 +382,15 @@ static void end_processes(struct product *product, const struct world *world)
 
 static void look_at_sleepers(struct product *product, const struct world *world)
 {
-	uint32_t slots = ledger_container_slots(product->ledger);
+	uint32_t slots = ledger_slots(product->ledger, LEVEL_CONTAINER);
 
 	for (uint32_t row = 0; row < slots; row++) {
 		const struct ledger_container *container =
 			ledger_container_at(product->ledger, row);
 		const char *id;
 
-		if (!container->used || container->living ||
-		    (world->interval.number % 30 && !container->touched))
+		if (!container->row.used || container->living ||
+		    (world->interval.number % 30 && !container->row.touched))
 			continue;
 		id = container->names->text[LABEL_CONTAINER_ID];
 		ledger_set_there(product->ledger, row,
@@ -403,8 +403,8 @@ static enum product_result publish(struct product *product, const struct world *
 {
 	static const struct snapshot_self self = { .cpus = 4 };
 
-	product->process_overflows = ledger_process_overflows(product->ledger);
-	product->container_overflows = ledger_container_overflows(product->ledger);
+	product->process_overflows = ledger_overflows(product->ledger, LEVEL_PROCESS);
+	product->container_overflows = ledger_overflows(product->ledger, LEVEL_CONTAINER);
 	return publisher_publish(product->publisher, world->interval.now_ns,
 				 world->interval.realtime_ms, product->published, &self) < 0
 		       ? PRODUCT_BOOKED
@@ -520,7 +520,7 @@ static uint64_t *draw_line(struct picture *picture, const uint64_t *from)
 	return line;
 }
 
-static void draw_row(struct picture *picture, enum snapshot_level level, bool retired,
+static void draw_row(struct picture *picture, enum level level, bool retired,
 		     const struct snapshot_row *from, struct picture_row *row)
 {
 	const struct series_labels *labels = from->labels;
@@ -551,8 +551,7 @@ static void draw_row(struct picture *picture, enum snapshot_level level, bool re
 	row->key += retired ? 0x5bd1e995 : 0;
 }
 
-static void draw_table(struct picture *picture, enum snapshot_level level,
-		       const struct snapshot_table *from)
+static void draw_table(struct picture *picture, enum level level, const struct snapshot_table *from)
 {
 	struct picture_table *table = &picture->level[level];
 	size_t columns = picture->columns, rows = from->count + from->retired_count;
@@ -615,6 +614,6 @@ void product_draw(const struct held *held, struct picture *picture)
 	picture->container_overflows = held->product->container_overflows;
 	for (size_t z = 0; z < picture->zone_count; z++)
 		draw_zone(&snapshot->zones[z], &picture->zones[z]);
-	for (enum snapshot_level level = 0; level < LEVEL_COUNT; level++)
+	for (enum level level = 0; level < LEVEL_COUNT; level++)
 		draw_table(picture, level, &snapshot->level[level]);
 }

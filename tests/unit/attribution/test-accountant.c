@@ -130,8 +130,8 @@ static void end(struct house *house, uint64_t first_j, uint64_t second_j)
 
 static uint64_t joules(const struct house *house, size_t who, uint32_t z)
 {
-	return ledger_container_values(house->accountant.ledger,
-				       house->owner[who])[ledger_column(z, MODE_DYNAMIC)] /
+	return ledger_values(house->accountant.ledger, LEVEL_CONTAINER,
+			     house->owner[who])[ledger_column(z, MODE_DYNAMIC)] /
 	       1000000;
 }
 

@@ -124,11 +124,10 @@ static void ask(struct machine *machine, struct asked *asked)
 	const struct ledger_container *container =
 		ledger_container_at(machine->accountant.ledger, machine->container[0]);
 	const uint32_t rows[] = { machine->process[0], machine->process[1], machine->container[0],
-				  container->group[LEDGER_POD],
-				  container->group[LEDGER_NAMESPACE] };
-	static const enum explained_level levels[] = { EXPLAINED_PROCESS, EXPLAINED_PROCESS,
-						       EXPLAINED_CONTAINER, EXPLAINED_POD,
-						       EXPLAINED_NAMESPACE };
+				  ledger_group_of(container, LEVEL_POD),
+				  ledger_group_of(container, LEVEL_NAMESPACE) };
+	static const enum level levels[] = { LEVEL_PROCESS, LEVEL_PROCESS, LEVEL_CONTAINER,
+					     LEVEL_POD, LEVEL_NAMESPACE };
 
 	for (size_t i = 0; i < 5; i++) {
 		asked->rows[i] = (struct explanation){ .level = levels[i], .row = rows[i] };
@@ -141,17 +140,18 @@ static void ask(struct machine *machine, struct asked *asked)
 static const uint64_t *deltas_of(const struct ledger *ledger, const struct explanation *explanation)
 {
 	switch (explanation->level) {
-	case EXPLAINED_PROCESS:
-		return ledger_process_deltas(ledger, explanation->row);
-	case EXPLAINED_CONTAINER:
-		return ledger_container_deltas(ledger, explanation->row);
-	case EXPLAINED_POD:
-		return ledger_group_deltas(ledger, LEDGER_POD, explanation->row);
-	case EXPLAINED_VM:
-	case EXPLAINED_NAMESPACE:
+	case LEVEL_PROCESS:
+		return ledger_deltas(ledger, LEVEL_PROCESS, explanation->row);
+	case LEVEL_CONTAINER:
+		return ledger_deltas(ledger, LEVEL_CONTAINER, explanation->row);
+	case LEVEL_POD:
+		return ledger_deltas(ledger, LEVEL_POD, explanation->row);
+	case LEVEL_VM:
+	case LEVEL_NAMESPACE:
+	case LEVEL_COUNT:
 		break;
 	}
-	return ledger_group_deltas(ledger, LEDGER_NAMESPACE, explanation->row);
+	return ledger_deltas(ledger, LEVEL_NAMESPACE, explanation->row);
 }
 
 /* Each of @parties was rounded by less than one. */

@@ -147,7 +147,7 @@ static void what_ended_is_not_lost(void **state)
 	end(&book, 0, 0);
 	ledger_end_process(book.ledger, row);
 	assert_int_equal(collected(&book, row, "a", &dropped), 7);
-	ledger_release_process(book.ledger, row);
+	ledger_release(book.ledger, LEVEL_PROCESS, row);
 	assert_int_equal(collected(&book, LEDGER_NONE, "a", &dropped), 7);
 
 	begin(&book);
@@ -200,8 +200,8 @@ static void what_has_no_owner_is_nameless(void **state)
 	end(&book, 0, 0);
 	owner = container(&book, "a");
 	ledger_end_process(book.ledger, row);
-	ledger_release_process(book.ledger, row);
-	ledger_release_container(book.ledger, owner);
+	ledger_release(book.ledger, LEVEL_PROCESS, row);
+	ledger_release(book.ledger, LEVEL_CONTAINER, owner);
 	begin(&book);
 	(void)run(&book, 11, "b", 5);
 	assert_int_equal(container(&book, "b"), owner); /* has the row now */

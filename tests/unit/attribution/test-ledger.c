@@ -29,8 +29,8 @@ static void test_overflow_owner_is_row_0(void **state)
 	assert_int_equal(enter_owner(ledger, &overflow), 0);
 	assert_string_equal(ledger_container_at(ledger, 0)->names->text[LABEL_CONTAINER_ID],
 			    "system_processes");
-	ledger_release_container(ledger, 0);
-	assert_true(ledger_container_at(ledger, 0)->used);
+	ledger_release(ledger, LEVEL_CONTAINER, 0);
+	assert_true(ledger_container_at(ledger, 0)->row.used);
 	ledger_free(ledger);
 	ledger_free(NULL);
 }
@@ -48,22 +48,22 @@ static void test_charges_are_booked_twice(void **state)
 	ledger_charge(ledger, process, column, 7);
 	ledger_charge(ledger, process, ledger_cpu_column(ledger), 9);
 	ledger_charge_container(ledger, container, column, 3);
-	assert_int_equal(ledger_process_values(ledger, process)[column], 7);
-	assert_int_equal(ledger_process_deltas(ledger, process)[column], 7);
-	assert_int_equal(ledger_process_values(ledger, process)[4], 9);
-	assert_int_equal(ledger_container_values(ledger, container)[column], 10);
-	assert_int_equal(ledger_container_deltas(ledger, container)[column], 10);
+	assert_int_equal(ledger_values(ledger, LEVEL_PROCESS, process)[column], 7);
+	assert_int_equal(ledger_deltas(ledger, LEVEL_PROCESS, process)[column], 7);
+	assert_int_equal(ledger_values(ledger, LEVEL_PROCESS, process)[4], 9);
+	assert_int_equal(ledger_values(ledger, LEVEL_CONTAINER, container)[column], 10);
+	assert_int_equal(ledger_deltas(ledger, LEVEL_CONTAINER, container)[column], 10);
 	assert_int_equal(ledger_container_at(ledger, container)->last_active_ns, 100);
-	assert_int_equal(ledger_touched_processes(ledger, &count)[0], process);
+	assert_int_equal(ledger_touched(ledger, LEVEL_PROCESS, &count)[0], process);
 	assert_int_equal(count, 1);
 
 	ledger_begin(ledger, 200);
-	assert_null(ledger_process_deltas(ledger, process));
-	assert_int_equal(ledger_container_deltas(ledger, container)[column], 0);
-	assert_int_equal(ledger_process_values(ledger, process)[column], 7);
-	(void)ledger_touched_processes(ledger, &count);
+	assert_null(ledger_deltas(ledger, LEVEL_PROCESS, process));
+	assert_null(ledger_deltas(ledger, LEVEL_CONTAINER, container));
+	assert_int_equal(ledger_values(ledger, LEVEL_PROCESS, process)[column], 7);
+	(void)ledger_touched(ledger, LEVEL_PROCESS, &count);
 	assert_int_equal(count, 0);
-	assert_false(ledger_container_at(ledger, container)->touched);
+	assert_false(ledger_container_at(ledger, container)->row.touched);
 	assert_int_equal(ledger_container_at(ledger, container)->last_active_ns, 100);
 	ledger_free(ledger);
 }
@@ -103,12 +103,12 @@ static void test_zones_are_added_in_mid_interval(void **state)
 	assert_int_equal(ledger_set_zones(ledger, 2), 0); /* never shrinks */
 	assert_int_equal(ledger_zones(ledger), 3);
 	assert_int_equal(ledger_columns(ledger), 7);
-	assert_int_equal(ledger_process_values(ledger, process)[1], 3);
-	assert_int_equal(ledger_process_values(ledger, process)[2], 0);
-	assert_int_equal(ledger_process_values(ledger, process)[6], 9);
-	assert_int_equal(ledger_process_deltas(ledger, process)[6], 9);
-	assert_int_equal(ledger_container_values(ledger, container)[6], 9);
-	assert_int_equal(ledger_container_deltas(ledger, container)[1], 3);
+	assert_int_equal(ledger_values(ledger, LEVEL_PROCESS, process)[1], 3);
+	assert_int_equal(ledger_values(ledger, LEVEL_PROCESS, process)[2], 0);
+	assert_int_equal(ledger_values(ledger, LEVEL_PROCESS, process)[6], 9);
+	assert_int_equal(ledger_deltas(ledger, LEVEL_PROCESS, process)[6], 9);
+	assert_int_equal(ledger_values(ledger, LEVEL_CONTAINER, container)[6], 9);
+	assert_int_equal(ledger_deltas(ledger, LEVEL_CONTAINER, container)[1], 3);
 	ledger_free(ledger);
 }
 
@@ -124,15 +124,15 @@ static void test_changed_labels_make_a_new_row(void **state)
 	assert_int_equal(ledger_process(ledger, 5, 50, "sh", container), first);
 	second = ledger_process(ledger, 5, 50, "nginx", container);
 	assert_int_not_equal(first, second);
-	assert_true(ledger_process_at(ledger, first)->ended);
+	assert_true(ledger_process_at(ledger, first)->row.ended);
 	assert_int_equal(ledger_find_process(ledger, 5, 50), second);
 	assert_int_not_equal(ledger_process(ledger, 5, 50, "nginx", 0), second); /* moved */
-	assert_true(ledger_process_at(ledger, second)->ended);
+	assert_true(ledger_process_at(ledger, second)->row.ended);
 	/* Back to what it was, while that row is kept: it goes on there. */
 	assert_int_equal(ledger_process(ledger, 5, 50, "sh", container), first);
-	assert_false(ledger_process_at(ledger, first)->ended);
+	assert_false(ledger_process_at(ledger, first)->row.ended);
 	assert_int_equal(ledger_find_process(ledger, 5, 50), first);
-	assert_int_equal(ledger_container_at(ledger, container)->processes, 2);
+	assert_int_equal(ledger_container_at(ledger, container)->row.members, 2);
 	ledger_end_process(ledger, first);
 	assert_int_equal(ledger_find_process(ledger, 5, 50), LEDGER_NONE);
 	ledger_free(ledger);
@@ -149,13 +149,13 @@ static void test_reused_pid_inherits_nothing(void **state)
 	ledger_charge(ledger, old, 0, 100);
 	young = ledger_process(ledger, 5, 51, "sh", 0);
 	assert_int_not_equal(old, young);
-	assert_int_equal(ledger_process_values(ledger, young)[0], 0);
+	assert_int_equal(ledger_values(ledger, LEVEL_PROCESS, young)[0], 0);
 	assert_int_equal(ledger_find_process(ledger, 5, 50), old);
 	ledger_end_process(ledger, old);
-	ledger_release_process(ledger, old);
+	ledger_release(ledger, LEVEL_PROCESS, old);
 	assert_int_equal(ledger_find_process(ledger, 5, 50), LEDGER_NONE);
 	assert_int_equal(ledger_find_process(ledger, 5, 51), young);
-	assert_int_equal(ledger_container_values(ledger, 0)[0], 100);
+	assert_int_equal(ledger_values(ledger, LEVEL_CONTAINER, 0)[0], 100);
 	ledger_free(ledger);
 }
 
@@ -170,16 +170,16 @@ static void test_released_slot_is_used_again_clean(void **state)
 	ledger_begin(ledger, 1);
 	old = ledger_process(ledger, 5, 50, "sh", 0);
 	ledger_charge(ledger, old, 0, 100);
-	serial = ledger_process_at(ledger, old)->serial;
+	serial = ledger_process_at(ledger, old)->row.serial;
 	ledger_end_process(ledger, old);
-	ledger_release_process(ledger, old);
+	ledger_release(ledger, LEVEL_PROCESS, old);
 	young = ledger_process(ledger, 6, 60, "sh", 0); /* in the same interval */
 	assert_int_equal(young, old);
-	assert_int_equal(ledger_process_slots(ledger), 1);
-	assert_int_not_equal(ledger_process_at(ledger, young)->serial, serial);
-	assert_int_equal(ledger_process_values(ledger, young)[0], 0);
-	assert_int_equal(ledger_process_deltas(ledger, young)[0], 0);
-	(void)ledger_touched_processes(ledger, &count);
+	assert_int_equal(ledger_slots(ledger, LEVEL_PROCESS), 1);
+	assert_int_not_equal(ledger_process_at(ledger, young)->row.serial, serial);
+	assert_int_equal(ledger_values(ledger, LEVEL_PROCESS, young)[0], 0);
+	assert_int_equal(ledger_deltas(ledger, LEVEL_PROCESS, young)[0], 0);
+	(void)ledger_touched(ledger, LEVEL_PROCESS, &count);
 	assert_int_equal(count, 1);
 	ledger_free(ledger);
 }
@@ -195,9 +195,9 @@ static void test_limits(void **state)
 	assert_int_not_equal(ledger_process(ledger, 1, 1, "a", 0), LEDGER_NONE);
 	assert_int_not_equal(ledger_process(ledger, 2, 1, "a", 0), LEDGER_NONE);
 	assert_int_equal(ledger_process(ledger, 3, 1, "a", 0), LEDGER_NONE);
-	assert_int_equal(ledger_process_overflows(ledger), 1);
+	assert_int_equal(ledger_overflows(ledger, LEVEL_PROCESS), 1);
 	assert_int_equal(ledger_process(ledger, 0, 1, "swapper", 0), LEDGER_NONE);
-	assert_int_equal(ledger_process_overflows(ledger), 1);
+	assert_int_equal(ledger_overflows(ledger, LEVEL_PROCESS), 1);
 	owner.names.text[LABEL_CONTAINER_ID] = id;
 	for (int i = 0; i < 4; i++) {
 		uint32_t row;
@@ -211,8 +211,8 @@ static void test_limits(void **state)
 	assert_string_equal(ledger_container_at(ledger, 3)->names->text[LABEL_CONTAINER_NAME],
 			    "other");
 	assert_string_equal(ledger_container_at(ledger, 3)->names->text[LABEL_NAMESPACE], "system");
-	assert_int_equal(ledger_refused_containers(ledger), 2);
-	assert_int_equal(ledger_container_overflows(ledger), 2);
+	assert_int_equal(ledger_refused(ledger, LEVEL_CONTAINER), 2);
+	assert_int_equal(ledger_overflows(ledger, LEVEL_CONTAINER), 2);
 	owner.names.text[LABEL_CONTAINER_ID] = "";
 	assert_int_equal(enter_owner(ledger, &owner), 0);
 	owner.names.text[LABEL_CONTAINER_ID] = NULL;
@@ -252,18 +252,18 @@ static void test_containers_are_released(void **state)
 	(void)state;
 	ledger_begin(ledger, 1);
 	container = enter_owner(ledger, &nginx);
-	serial = ledger_container_at(ledger, container)->serial;
+	serial = ledger_container_at(ledger, container)->row.serial;
 	process = ledger_process(ledger, 5, 50, "nginx", container);
 	ledger_charge(ledger, process, 0, 4);
-	ledger_release_container(ledger, container); /* has a row: stays */
-	assert_true(ledger_container_at(ledger, container)->used);
+	ledger_release(ledger, LEVEL_CONTAINER, container); /* has a row: stays */
+	assert_true(ledger_container_at(ledger, container)->row.used);
 	ledger_end_process(ledger, process);
-	ledger_release_process(ledger, process);
-	ledger_release_container(ledger, container);
-	assert_false(ledger_container_at(ledger, container)->used);
+	ledger_release(ledger, LEVEL_PROCESS, process);
+	ledger_release(ledger, LEVEL_CONTAINER, container);
+	assert_false(ledger_container_at(ledger, container)->row.used);
 	assert_int_equal(enter_owner(ledger, &nginx), container);
-	assert_int_equal(ledger_container_values(ledger, container)[0], 0);
-	assert_int_not_equal(ledger_container_at(ledger, container)->serial, serial);
+	assert_int_equal(ledger_values(ledger, LEVEL_CONTAINER, container)[0], 0);
+	assert_int_not_equal(ledger_container_at(ledger, container)->row.serial, serial);
 	ledger_free(ledger);
 }
 
@@ -272,14 +272,14 @@ static void test_containers_are_released(void **state)
 
 struct history {
 	struct ledger *ledger;
-	uint64_t charged[7];                        /* since the start, by column */
-	uint64_t direct[7];                         /* of it in this interval, to no process */
-	uint64_t used[ROWS];                        /* by row, in this interval; column 0 */
-	uint64_t serial[ROWS];                      /* of the row that is there */
-	uint64_t waited[LEDGER_GROUP_COUNT][ROWS];  /* before, in no group of that kind yet */
-	bool joined[LEDGER_GROUP_COUNT][ROWS];      /* has been in one, or never will be */
-	uint64_t in_groups[LEDGER_GROUP_COUNT];     /* as it must be; column 0 */
-	uint64_t released_from[LEDGER_GROUP_COUNT]; /* with rows that are gone */
+	uint64_t charged[7];                 /* since the start, by column */
+	uint64_t direct[7];                  /* of it in this interval, to no process */
+	uint64_t used[ROWS];                 /* by row, in this interval; column 0 */
+	uint64_t serial[ROWS];               /* of the row that is there */
+	uint64_t waited[LEVEL_COUNT][ROWS];  /* before, in no group of that kind yet */
+	bool joined[LEVEL_COUNT][ROWS];      /* has been in one, or never will be */
+	uint64_t in_groups[LEVEL_COUNT];     /* as it must be; column 0 */
+	uint64_t released_from[LEVEL_COUNT]; /* with rows that are gone */
 };
 
 static void random_step(struct property_source *source, struct history *h)
@@ -313,17 +313,17 @@ static void random_step(struct property_source *source, struct history *h)
 	ledger_charge(h->ledger, process, column, amount);
 	if (draw_chance(source, 3))
 		ledger_end_process(h->ledger, process);
-	process = (uint32_t)draw_below(source, ledger_process_slots(h->ledger));
-	if (ledger_process_at(h->ledger, process)->used &&
-	    ledger_process_at(h->ledger, process)->ended)
-		ledger_release_process(h->ledger, process);
+	process = (uint32_t)draw_below(source, ledger_slots(h->ledger, LEVEL_PROCESS));
+	if (ledger_process_at(h->ledger, process)->row.used &&
+	    ledger_process_at(h->ledger, process)->row.ended)
+		ledger_release(h->ledger, LEVEL_PROCESS, process);
 }
 
 static const char *check_touched(const struct history *h)
 {
-	uint32_t slots = ledger_process_slots(h->ledger);
+	uint32_t slots = ledger_slots(h->ledger, LEVEL_PROCESS);
 	size_t count, seen = 0;
-	const uint32_t *touched = ledger_touched_processes(h->ledger, &count);
+	const uint32_t *touched = ledger_touched(h->ledger, LEVEL_PROCESS, &count);
 
 	for (size_t i = 0; i < count; i++) {
 		for (size_t j = 0; j < i; j++) {
@@ -332,7 +332,7 @@ static const char *check_touched(const struct history *h)
 		}
 	}
 	for (uint32_t i = 0; i < slots; i++)
-		seen += ledger_process_at(h->ledger, i)->touched;
+		seen += ledger_process_at(h->ledger, i)->row.touched;
 	return seen == count ? NULL : "touched rows and their list differ";
 }
 
@@ -343,18 +343,19 @@ static const char *check_sums(const struct history *h)
 	for (uint32_t column = 0; column < columns; column++) {
 		uint64_t all = 0, deltas = 0 - h->direct[column], in_rows = 0;
 
-		for (uint32_t i = 0; i < ledger_container_slots(h->ledger); i++) {
-			all += ledger_container_values(h->ledger, i)[column];
-			deltas += ledger_container_deltas(h->ledger, i)[column];
+		for (uint32_t i = 0; i < ledger_slots(h->ledger, LEVEL_CONTAINER); i++) {
+			all += ledger_values(h->ledger, LEVEL_CONTAINER, i)[column];
+			if (ledger_container_at(h->ledger, i)->row.touched)
+				deltas += ledger_deltas(h->ledger, LEVEL_CONTAINER, i)[column];
 		}
-		for (uint32_t i = 0; i < ledger_process_slots(h->ledger); i++) {
+		for (uint32_t i = 0; i < ledger_slots(h->ledger, LEVEL_PROCESS); i++) {
 			const struct ledger_process *row = ledger_process_at(h->ledger, i);
 
-			if (row->touched)
-				in_rows += ledger_process_deltas(h->ledger, i)[column];
-			if (row->used &&
-			    ledger_process_values(h->ledger, i)[column] >
-				    ledger_container_values(h->ledger, row->container)[column])
+			if (row->row.touched)
+				in_rows += ledger_deltas(h->ledger, LEVEL_PROCESS, i)[column];
+			if (row->row.used && ledger_values(h->ledger, LEVEL_PROCESS, i)[column] >
+						     ledger_values(h->ledger, LEVEL_CONTAINER,
+								   row->container)[column])
 				return "a process has more than its container";
 		}
 		if (all != h->charged[column])
@@ -370,14 +371,14 @@ static void book_row(struct history *h, uint32_t i)
 	const struct ledger_container *row = ledger_container_at(h->ledger, i);
 	const struct owner_names *names = row->names;
 	const bool with_pod = !row->waiting || row->has_pod_names;
-	const bool is_in[LEDGER_GROUP_COUNT] = {
-		[LEDGER_POD] = with_pod && names->text[LABEL_POD_ID][0],
-		[LEDGER_VM] = !row->waiting && names->text[LABEL_VM_ID][0],
-		[LEDGER_NAMESPACE] = with_pod,
+	const bool is_in[LEVEL_COUNT] = {
+		[LEVEL_POD] = with_pod && names->text[LABEL_POD_ID][0],
+		[LEVEL_VM] = !row->waiting && names->text[LABEL_VM_ID][0],
+		[LEVEL_NAMESPACE] = with_pod,
 	};
 
-	for (size_t group = 0; group < LEDGER_GROUP_COUNT; group++) {
-		if (row->serial != h->serial[i]) {
+	for (enum level group = LEVEL_POD; group < LEVEL_COUNT; group++) {
+		if (row->row.serial != h->serial[i]) {
 			h->waited[group][i] = 0;
 			h->joined[group][i] = false;
 		}
@@ -389,7 +390,7 @@ static void book_row(struct history *h, uint32_t i)
 		if (h->joined[group][i])
 			h->waited[group][i] = 0;
 	}
-	h->serial[i] = row->serial;
+	h->serial[i] = row->row.serial;
 	h->used[i] = 0;
 }
 
@@ -397,26 +398,27 @@ static void book_row(struct history *h, uint32_t i)
 static const char *check_groups(struct history *h)
 {
 	ledger_close(h->ledger);
-	for (uint32_t i = 0; i < ledger_container_slots(h->ledger); i++)
+	for (uint32_t i = 0; i < ledger_slots(h->ledger, LEVEL_CONTAINER); i++)
 		book_row(h, i);
-	for (enum ledger_group group = LEDGER_POD; group < LEDGER_GROUP_COUNT; group++) {
+	for (enum level group = LEVEL_POD; group < LEVEL_COUNT; group++) {
 		uint64_t sum = h->released_from[group], owners = 0, belong = 0;
 
-		for (uint32_t i = 0; i < ledger_group_slots(h->ledger, group); i++) {
-			const struct ledger_group_row *row = ledger_group_at(h->ledger, group, i);
-			uint64_t value = ledger_group_values(h->ledger, group, i)[0];
+		for (uint32_t i = 0; i < ledger_slots(h->ledger, group); i++) {
+			const struct ledger_group *row = ledger_group_at(h->ledger, group, i);
+			uint64_t value = ledger_values(h->ledger, group, i)[0];
 
-			if (!row->used)
+			if (!row->row.used)
 				continue;
 			sum += value;
-			owners += row->owners;
-			if (i == 0 || row->owners > 0)
+			owners += row->row.members;
+			if (i == 0 || row->row.members > 0)
 				continue;
 			h->released_from[group] += value;
-			ledger_release_group(h->ledger, group, i);
+			ledger_release(h->ledger, group, i);
 		}
-		for (uint32_t i = 0; i < ledger_container_slots(h->ledger); i++)
-			belong += ledger_container_at(h->ledger, i)->group[group] != LEDGER_NONE;
+		for (uint32_t i = 0; i < ledger_slots(h->ledger, LEVEL_CONTAINER); i++)
+			belong += ledger_group_of(ledger_container_at(h->ledger, i), group) !=
+				  LEDGER_NONE;
 		if (sum != h->in_groups[group])
 			return "groups do not sum to what their owners used";
 		if (owners != belong)

@@ -18,12 +18,11 @@ static const struct test_owner web = { .names.text[LABEL_CONTAINER_ID] = "c1",
 				       .names.text[LABEL_POD_NAME] = "web-1",
 				       .names.text[LABEL_POD_ID] = "p1" };
 
-static uint64_t group_value(const struct ledger *ledger, enum ledger_group group,
-			    uint32_t container)
+static uint64_t group_value(const struct ledger *ledger, enum level group, uint32_t container)
 {
-	uint32_t row = ledger_container_at(ledger, container)->group[group];
+	uint32_t row = ledger_group_of(ledger_container_at(ledger, container), group);
 
-	return row == LEDGER_NONE ? UINT64_MAX : ledger_group_values(ledger, group, row)[0];
+	return row == LEDGER_NONE ? UINT64_MAX : ledger_values(ledger, group, row)[0];
 }
 
 static void test_groups_are_sums(void **state)
@@ -42,19 +41,19 @@ static void test_groups_are_sums(void **state)
 	ledger_charge_container(ledger, 0, 0, 100);
 	ledger_close(ledger);
 	ledger_close(ledger); /* once is enough */
-	assert_int_equal(ledger_container_at(ledger, a)->group[LEDGER_POD],
-			 ledger_container_at(ledger, b)->group[LEDGER_POD]);
-	assert_int_equal(group_value(ledger, LEDGER_POD, a), 12);
-	assert_int_equal(group_value(ledger, LEDGER_NAMESPACE, a), 12);
-	assert_int_equal(group_value(ledger, LEDGER_NAMESPACE, 0), 100);
-	assert_int_equal(group_value(ledger, LEDGER_VM, a), UINT64_MAX);
-	assert_int_equal(group_value(ledger, LEDGER_POD, 0), UINT64_MAX);
+	assert_int_equal(ledger_group_of(ledger_container_at(ledger, a), LEVEL_POD),
+			 ledger_group_of(ledger_container_at(ledger, b), LEVEL_POD));
+	assert_int_equal(group_value(ledger, LEVEL_POD, a), 12);
+	assert_int_equal(group_value(ledger, LEVEL_NAMESPACE, a), 12);
+	assert_int_equal(group_value(ledger, LEVEL_NAMESPACE, 0), 100);
+	assert_int_equal(group_value(ledger, LEVEL_VM, a), UINT64_MAX);
+	assert_int_equal(group_value(ledger, LEVEL_POD, 0), UINT64_MAX);
 	ledger_begin(ledger, 2);
 	ledger_charge_container(ledger, a, 0, 1);
-	ledger_release_container(ledger, b);
-	assert_int_equal(group_value(ledger, LEDGER_POD, a), 12); /* not before the close */
-	ledger_begin(ledger, 3);                                  /* closes */
-	assert_int_equal(group_value(ledger, LEDGER_POD, a), 13);
+	ledger_release(ledger, LEVEL_CONTAINER, b);
+	assert_int_equal(group_value(ledger, LEVEL_POD, a), 12); /* not before the close */
+	ledger_begin(ledger, 3);                                 /* closes */
+	assert_int_equal(group_value(ledger, LEVEL_POD, a), 13);
 	ledger_free(ledger);
 }
 
@@ -71,20 +70,20 @@ static void test_waiting_row_is_renamed(void **state)
 	container = enter_owner(ledger, &early);
 	ledger_charge_container(ledger, container, 0, 5);
 	ledger_close(ledger);
-	assert_int_equal(ledger_waiting_containers(ledger), 1);
-	assert_int_equal(group_value(ledger, LEDGER_NAMESPACE, container), UINT64_MAX);
+	assert_int_equal(ledger_waiting(ledger), 1);
+	assert_int_equal(group_value(ledger, LEVEL_NAMESPACE, container), UINT64_MAX);
 	ledger_begin(ledger, 2);
 	assert_int_equal(enter_owner(ledger, &web), container);
 	ledger_charge_container(ledger, container, 0, 2);
 	ledger_close(ledger);
-	assert_int_equal(ledger_waiting_containers(ledger), 0);
+	assert_int_equal(ledger_waiting(ledger), 0);
 	assert_string_equal(
 		ledger_container_at(ledger, container)->names->text[LABEL_CONTAINER_NAME], "web");
-	assert_int_equal(group_value(ledger, LEDGER_POD, container), 7);
-	assert_int_equal(
-		ledger_group_deltas(ledger, LEDGER_POD,
-				    ledger_container_at(ledger, container)->group[LEDGER_POD])[0],
-		2);
+	assert_int_equal(group_value(ledger, LEVEL_POD, container), 7);
+	assert_int_equal(ledger_deltas(ledger, LEVEL_POD,
+				       ledger_group_of(ledger_container_at(ledger, container),
+						       LEVEL_POD))[0],
+			 2);
 	/* The source forgot it: it does not wait again. */
 	assert_int_equal(enter_owner(ledger, &early), container);
 	assert_string_equal(
@@ -107,29 +106,29 @@ static void test_pod_does_not_wait_for_its_containers(void **state)
 	container = enter_owner(ledger, &early);
 	ledger_charge_container(ledger, container, 0, 5);
 	ledger_close(ledger);
-	assert_int_equal(group_value(ledger, LEDGER_POD, container), UINT64_MAX);
+	assert_int_equal(group_value(ledger, LEVEL_POD, container), UINT64_MAX);
 	early = web; /* a runtime's word, then the same from Kubernetes: no label differs */
 	early.waiting = true;
 	early.names.text[LABEL_VM_ID] = "v1";
 	assert_int_equal(enter_owner(ledger, &early), container);
 	ledger_close(ledger);
-	assert_int_equal(group_value(ledger, LEDGER_POD, container), UINT64_MAX);
+	assert_int_equal(group_value(ledger, LEVEL_POD, container), UINT64_MAX);
 	early.has_pod_names = true;
 	ledger_begin(ledger, 2);
 	assert_int_equal(enter_owner(ledger, &early), container);
 	ledger_charge_container(ledger, container, 0, 2);
 	ledger_close(ledger);
 	assert_true(ledger_container_at(ledger, container)->waiting);
-	assert_int_equal(group_value(ledger, LEDGER_POD, container), 7);
-	assert_int_equal(group_value(ledger, LEDGER_NAMESPACE, container), 7);
-	assert_int_equal(group_value(ledger, LEDGER_VM, container), UINT64_MAX);
+	assert_int_equal(group_value(ledger, LEVEL_POD, container), 7);
+	assert_int_equal(group_value(ledger, LEVEL_NAMESPACE, container), 7);
+	assert_int_equal(group_value(ledger, LEVEL_VM, container), UINT64_MAX);
 	early.waiting = false;
 	ledger_begin(ledger, 3);
 	assert_int_equal(enter_owner(ledger, &early), container);
 	ledger_charge_container(ledger, container, 0, 1);
 	ledger_close(ledger);
-	assert_int_equal(group_value(ledger, LEDGER_POD, container), 8); /* nothing came twice */
-	assert_int_equal(group_value(ledger, LEDGER_VM, container), 8);
+	assert_int_equal(group_value(ledger, LEVEL_POD, container), 8); /* nothing came twice */
+	assert_int_equal(group_value(ledger, LEVEL_VM, container), 8);
 	ledger_free(ledger);
 }
 
@@ -143,14 +142,14 @@ static void test_quality_of_service_may_come_late(void **state)
 	(void)state;
 	ledger_begin(ledger, 1);
 	container = enter_owner(ledger, &owner);
-	pod = ledger_container_at(ledger, container)->group[LEDGER_POD];
-	assert_null(ledger_group_at(ledger, LEDGER_POD, pod)->facts);
+	pod = ledger_group_of(ledger_container_at(ledger, container), LEVEL_POD);
+	assert_null(ledger_group_at(ledger, LEVEL_POD, pod)->facts);
 	owner.names.text[LABEL_QOS_CLASS] = "Burstable";
 	assert_int_equal(enter_owner(ledger, &owner), container);
 	owner.names.text[LABEL_QOS_CLASS] = "";
 	assert_int_equal(enter_owner(ledger, &owner), container);
-	assert_int_equal(ledger_container_at(ledger, container)->group[LEDGER_POD], pod);
-	assert_string_equal(ledger_group_at(ledger, LEDGER_POD, pod)->facts->text[LABEL_QOS_CLASS],
+	assert_int_equal(ledger_group_of(ledger_container_at(ledger, container), LEVEL_POD), pod);
+	assert_string_equal(ledger_group_at(ledger, LEVEL_POD, pod)->facts->text[LABEL_QOS_CLASS],
 			    "Burstable");
 	ledger_free(ledger);
 }
@@ -171,7 +170,7 @@ static void test_nobody_waits_for_ever(void **state)
 	ledger_begin(ledger, 5 + LEDGER_WAIT_NS);
 	ledger_close(ledger);
 	assert_false(ledger_container_at(ledger, container)->waiting);
-	assert_int_equal(group_value(ledger, LEDGER_NAMESPACE, container), 5);
+	assert_int_equal(group_value(ledger, LEVEL_NAMESPACE, container), 5);
 	ledger_free(ledger);
 }
 
@@ -191,13 +190,13 @@ static void test_new_names_make_a_new_row(void **state)
 	assert_int_not_equal(second, first);
 	assert_int_equal(enter_owner(ledger, &renamed), second);
 	assert_true(ledger_container_at(ledger, first)->replaced);
-	assert_int_equal(ledger_container_values(ledger, second)[0], 0);
+	assert_int_equal(ledger_values(ledger, LEVEL_CONTAINER, second)[0], 0);
 	assert_int_not_equal(ledger_process(ledger, 5, 50, "sh", second), process);
-	assert_true(ledger_process_at(ledger, process)->ended);
+	assert_true(ledger_process_at(ledger, process)->row.ended);
 	assert_int_equal(ledger_container_at(ledger, first)->living, 0);
 	/* The pod is still called the same. */
-	assert_int_equal(ledger_container_at(ledger, second)->group[LEDGER_POD],
-			 ledger_container_at(ledger, first)->group[LEDGER_POD]);
+	assert_int_equal(ledger_group_of(ledger_container_at(ledger, second), LEVEL_POD),
+			 ledger_group_of(ledger_container_at(ledger, first), LEVEL_POD));
 	renamed.names.text[LABEL_CONTAINER_NAME] = "web"; /* back to what is kept */
 	assert_int_equal(enter_owner(ledger, &renamed), first);
 	assert_true(ledger_container_at(ledger, second)->replaced);
@@ -214,7 +213,7 @@ static void test_pod_labels_move_the_pod_only(void **state)
 	(void)state;
 	ledger_begin(ledger, 1);
 	container = enter_owner(ledger, &web);
-	pod = ledger_container_at(ledger, container)->group[LEDGER_POD];
+	pod = ledger_group_of(ledger_container_at(ledger, container), LEVEL_POD);
 	ledger_charge_container(ledger, container, 0, 5);
 	ledger_begin(ledger, 2);
 	labelled.names.extra = &app;
@@ -222,13 +221,14 @@ static void test_pod_labels_move_the_pod_only(void **state)
 	assert_int_equal(enter_owner(ledger, &labelled), container);
 	ledger_charge_container(ledger, container, 0, 3);
 	ledger_close(ledger);
-	assert_int_not_equal(ledger_container_at(ledger, container)->group[LEDGER_POD], pod);
-	assert_int_equal(group_value(ledger, LEDGER_POD, container), 3);
-	assert_int_equal(ledger_group_values(ledger, LEDGER_POD, pod)[0], 5);
-	assert_int_equal(ledger_group_at(ledger, LEDGER_POD, pod)->owners, 0);
+	assert_int_not_equal(ledger_group_of(ledger_container_at(ledger, container), LEVEL_POD),
+			     pod);
+	assert_int_equal(group_value(ledger, LEVEL_POD, container), 3);
+	assert_int_equal(ledger_values(ledger, LEVEL_POD, pod)[0], 5);
+	assert_int_equal(ledger_group_at(ledger, LEVEL_POD, pod)->row.members, 0);
 	assert_string_equal(ledger_container_at(ledger, container)->names->extra[0].value, "a");
-	ledger_release_group(ledger, LEDGER_POD, pod);
-	assert_false(ledger_group_at(ledger, LEDGER_POD, pod)->used);
+	ledger_release(ledger, LEVEL_POD, pod);
+	assert_false(ledger_group_at(ledger, LEVEL_POD, pod)->row.used);
 	ledger_free(ledger);
 }
 
@@ -247,12 +247,12 @@ static void test_too_many_pods_are_other(void **state)
 		ledger_charge_container(ledger, enter_owner(ledger, &owner), 0, 1);
 		ledger_begin(ledger, 2 + i);
 	}
-	assert_int_equal(ledger_group_overflows(ledger, LEDGER_POD), 2);
-	assert_int_equal(ledger_group_values(ledger, LEDGER_POD, 0)[0], 2);
-	assert_string_equal(ledger_group_at(ledger, LEDGER_POD, 0)->names->text[LABEL_POD_NAME],
+	assert_int_equal(ledger_overflows(ledger, LEVEL_POD), 2);
+	assert_int_equal(ledger_values(ledger, LEVEL_POD, 0)[0], 2);
+	assert_string_equal(ledger_group_at(ledger, LEVEL_POD, 0)->names->text[LABEL_POD_NAME],
 			    "other");
-	assert_true(ledger_group_crowded(ledger, LEDGER_POD));
-	assert_false(ledger_group_crowded(ledger, LEDGER_VM));
+	assert_true(ledger_is_crowded(ledger, LEVEL_POD));
+	assert_false(ledger_is_crowded(ledger, LEVEL_VM));
 	ledger_free(ledger);
 }
 

@@ -20,7 +20,7 @@ static void assert_chain(const struct row_index *index, const uint32_t *expected
 		assert_int_equal(row, expected[i]);
 		row = row_index_next(index, row);
 	}
-	assert_int_equal(row, ROW_NONE);
+	assert_int_equal(row, INDEX_NONE);
 }
 
 static void test_removal_in_any_order(void **state)
@@ -29,7 +29,7 @@ static void test_removal_in_any_order(void **state)
 
 	(void)state;
 	row_index_init(&index, 100);
-	assert_int_equal(row_index_first(&index, key), ROW_NONE);
+	assert_int_equal(row_index_first(&index, key), INDEX_NONE);
 	for (uint32_t row = 70; row < 74; row++)
 		assert_int_equal(row_index_add(&index, key, row), 0);
 	assert_int_equal(row_index_add(&index, other_key, 5), 0);

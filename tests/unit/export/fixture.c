@@ -216,7 +216,7 @@ static void name_vm(struct fixture_names *names)
 
 static void make_groups(struct fixture *fixture, struct fixture_names *names)
 {
-	for (enum snapshot_level level = LEVEL_POD; level < LEVEL_COUNT; level++) {
+	for (enum level level = LEVEL_POD; level < LEVEL_COUNT; level++) {
 		struct series_labels *groups = zalloc(GROUPS, sizeof(*groups));
 
 		for (uint32_t i = 0; i < GROUPS; i++, names++) {
@@ -241,14 +241,14 @@ static void make_groups(struct fixture *fixture, struct fixture_names *names)
 
 static void make_labels(struct fixture *fixture, const struct fixture_shape *shape)
 {
-	size_t names = shape->containers + (size_t)GROUPS * LEDGER_GROUP_COUNT;
+	size_t names = shape->containers + (size_t)GROUPS * GROUP_LEVELS;
 
 	fixture->names = zalloc(names + 1, sizeof(*fixture->names));
 	make_containers(fixture, shape);
 	make_processes(fixture, shape);
 	make_groups(fixture, fixture->names + shape->containers);
 	fixture->names[names].text = unnamed();
-	for (enum snapshot_level level = 0; level < LEVEL_COUNT; level++) {
+	for (enum level level = 0; level < LEVEL_COUNT; level++) {
 		struct series_labels *retired = zalloc(1, sizeof(*retired));
 
 		*retired = (struct series_labels){ .slot = 100000,
@@ -258,7 +258,7 @@ static void make_labels(struct fixture *fixture, const struct fixture_shape *sha
 	}
 }
 
-static void make_table(struct fixture *fixture, enum snapshot_level level, size_t count)
+static void make_table(struct fixture *fixture, enum level level, size_t count)
 {
 	struct snapshot_table *table = &fixture->snapshot.level[level];
 	uint64_t *pending = make_cells(fixture, 1, 3);
@@ -275,7 +275,7 @@ static void make_table(struct fixture *fixture, enum snapshot_level level, size_
 	table->folded = 4;
 }
 
-static uint64_t table_sum(const struct fixture *fixture, enum snapshot_level level, uint32_t column)
+static uint64_t table_sum(const struct fixture *fixture, enum level level, uint32_t column)
 {
 	const struct snapshot_table *table = &fixture->snapshot.level[level];
 	uint32_t columns = fixture->snapshot.columns;
@@ -288,7 +288,7 @@ static uint64_t table_sum(const struct fixture *fixture, enum snapshot_level lev
 	return sum;
 }
 
-static const enum snapshot_level whole[] = { LEVEL_PROCESS, LEVEL_CONTAINER, LEVEL_NAMESPACE };
+static const enum level whole[] = { LEVEL_PROCESS, LEVEL_CONTAINER, LEVEL_NAMESPACE };
 
 /* What one level lacks against another is pending there, so that all make the same sum. */
 static void balance_column(struct fixture *fixture, struct snapshot_zone *zone, uint32_t z,
@@ -396,7 +396,7 @@ void fixture_bare(struct fixture *fixture)
 
 void fixture_release(struct fixture *fixture)
 {
-	for (enum snapshot_level level = 0; level < LEVEL_COUNT; level++) {
+	for (enum level level = 0; level < LEVEL_COUNT; level++) {
 		const struct snapshot_table *table = &fixture->snapshot.level[level];
 
 		free((void *)(uintptr_t)table->rows);

@@ -162,7 +162,7 @@ static void add_to_sums(void *userdata, const struct parsed_sample *sample)
 		sums->node += value;
 	if (is_family(sample, "node", "unattributed") && zone)
 		sums->unattributed += value;
-	for (enum snapshot_level level = 0; level < LEVEL_COUNT; level++) {
+	for (enum level level = 0; level < LEVEL_COUNT; level++) {
 		const char *name = snapshot_level_name(level);
 
 		if (is_family(sample, name, sums->zone))
@@ -190,7 +190,7 @@ static void the_page_adds_up(const struct fixture *fixture)
 			assert_true(exposition_parse(out.data, out.len, false, add_to_sums, &sums) >
 				    0);
 			assert_int_equal(sums.node, fixture->zones[z].node_uj[mode]);
-			for (enum snapshot_level level = 0; level < LEVEL_COUNT; level++) {
+			for (enum level level = 0; level < LEVEL_COUNT; level++) {
 				if (level != LEVEL_POD && level != LEVEL_VM)
 					assert_int_equal(sums.rows[level] + sums.retired[level] +
 								 sums.pending[level] +

@@ -67,22 +67,22 @@ static void finds_by_what_people_type(void **state)
 {
 	static const struct {
 		const char *target;
-		enum explained_level level;
+		enum level level;
 		const char *container;
 	} cases[] = {
-		{ "4711", EXPLAINED_PROCESS, ID_WEB },
-		{ "pid:4711", EXPLAINED_PROCESS, ID_WEB },
-		{ ID_WEB, EXPLAINED_CONTAINER, ID_WEB },
-		{ "3f2a", EXPLAINED_CONTAINER, ID_WEB },
-		{ "web", EXPLAINED_CONTAINER, ID_WEB },
-		{ "shop/db", EXPLAINED_CONTAINER, ID_DB },
-		{ "nginx.service", EXPLAINED_CONTAINER, "nginx.service" },
-		{ "nginx", EXPLAINED_CONTAINER, "nginx.service" },
-		{ "checkout-7d9f", EXPLAINED_POD, "" },
-		{ "shop/store-0", EXPLAINED_POD, "" },
-		{ "pod:chec", EXPLAINED_POD, "" },
-		{ "shop", EXPLAINED_NAMESPACE, "" },
-		{ "namespace:system", EXPLAINED_NAMESPACE, "" },
+		{ "4711", LEVEL_PROCESS, ID_WEB },
+		{ "pid:4711", LEVEL_PROCESS, ID_WEB },
+		{ ID_WEB, LEVEL_CONTAINER, ID_WEB },
+		{ "3f2a", LEVEL_CONTAINER, ID_WEB },
+		{ "web", LEVEL_CONTAINER, ID_WEB },
+		{ "shop/db", LEVEL_CONTAINER, ID_DB },
+		{ "nginx.service", LEVEL_CONTAINER, "nginx.service" },
+		{ "nginx", LEVEL_CONTAINER, "nginx.service" },
+		{ "checkout-7d9f", LEVEL_POD, "" },
+		{ "shop/store-0", LEVEL_POD, "" },
+		{ "pod:chec", LEVEL_POD, "" },
+		{ "shop", LEVEL_NAMESPACE, "" },
+		{ "namespace:system", LEVEL_NAMESPACE, "" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {

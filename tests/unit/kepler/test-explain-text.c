@@ -62,7 +62,7 @@ static void a_process(struct explain_answer *answer)
 		.series_ms = NOW_MS - 90000,
 		.now_ms = NOW_MS,
 		.sequence = 731,
-		.explanation = { .level = EXPLAINED_PROCESS,
+		.explanation = { .level = LEVEL_PROCESS,
 				 .now_ns = 6 * NSEC_PER_SEC,
 				 .span_ns = NSEC_PER_SEC,
 				 .cpu_ns = 12345678,
@@ -88,7 +88,7 @@ static void a_container(struct explain_answer *answer)
 	struct explained_zone *zone = explanation->zone;
 
 	a_process(answer);
-	explanation->level = EXPLAINED_CONTAINER;
+	explanation->level = LEVEL_CONTAINER;
 	answer->series = EXPLAIN_SETTLES;
 	answer->settle_ns = 15 * NSEC_PER_SEC;
 	explanation->zone_count = 5;

@@ -86,7 +86,7 @@ static void test_ended_process_is_kept_then_retired(void **state)
 	assert_int_equal(shown(&s, 5, "job"), NOT_SHOWN);
 	assert_int_equal(retired(&s), 430);
 	assert_int_equal(other(&s), 0);
-	assert_false(ledger_process_at(s.ledger, process)->used);
+	assert_false(ledger_process_at(s.ledger, process)->row.used);
 	close_stage(&s);
 }
 
@@ -103,7 +103,7 @@ static void test_short_life_without_a_series(void **state)
 	ledger_end_process(s.ledger, process);
 	publish(&s, 1);
 	assert_int_equal(other(&s), 9);
-	assert_false(ledger_process_at(s.ledger, process)->used);
+	assert_false(ledger_process_at(s.ledger, process)->row.used);
 	close_stage(&s);
 }
 
@@ -146,7 +146,7 @@ static void test_late_run_time_of_a_dead_namesake(void **state)
 	old = use(&s, 5, 5, "job", 200);
 	ledger_end_process(s.ledger, old);
 	publish(&s, 1);
-	assert_false(ledger_process_at(s.ledger, young)->ended);
+	assert_false(ledger_process_at(s.ledger, young)->row.ended);
 	assert_int_equal(shown(&s, 5, "job"), 400);
 	assert_int_equal(other(&s), 200);
 	close_stage(&s);
@@ -302,7 +302,7 @@ static void test_container_goes_to_its_namespace(void **state)
 		assert_string_equal(table->retired[0].labels->names->text[LABEL_POD_NAME], "");
 		assert_string_equal(table->retired[0].labels->command, "");
 	}
-	assert_false(ledger_container_at(s.ledger, container)->used);
+	assert_false(ledger_container_at(s.ledger, container)->row.used);
 	close_stage(&s);
 }
 

@@ -24,7 +24,7 @@ static uint32_t use_container(struct stage *s, const struct test_owner *owner, u
 }
 
 /* What the row of this name shows: container_name, pod_id, vm_id or namespace. */
-static uint64_t shown_at(const struct stage *s, enum snapshot_level level, const char *name)
+static uint64_t shown_at(const struct stage *s, enum level level, const char *name)
 {
 	const struct snapshot_table *table = &s->snapshot->level[level];
 
@@ -40,7 +40,7 @@ static uint64_t shown_at(const struct stage *s, enum snapshot_level level, const
 	return NOT_SHOWN;
 }
 
-static uint64_t retired_at(const struct stage *s, enum snapshot_level level)
+static uint64_t retired_at(const struct stage *s, enum level level)
 {
 	const struct snapshot_table *table = &s->snapshot->level[level];
 
@@ -76,7 +76,7 @@ static void test_waiting_is_pending_at_every_level(void **state)
 	early.names.text[LABEL_CONTAINER_NAME] = early.names.text[LABEL_POD_NAME] = "";
 	use_container(&s, &early, 40);
 	publish(&s, 1);
-	for (enum snapshot_level level = 0; level < LEVEL_COUNT; level++)
+	for (enum level level = 0; level < LEVEL_COUNT; level++)
 		assert_int_equal(s.snapshot->level[level].pending[0], 40);
 	assert_int_equal(s.snapshot->level[LEVEL_CONTAINER].count, 1);
 	assert_int_equal(s.snapshot->level[LEVEL_POD].count, 0);
@@ -158,7 +158,7 @@ static void test_pod_goes_on_when_a_container_restarts(void **state)
 	assert_int_equal(shown_at(&s, LEVEL_POD, "p1"), 45);
 	use_container(&s, &again, 1);
 	publish(&s, 1);
-	assert_false(ledger_container_at(s.ledger, first)->used); /* retired */
+	assert_false(ledger_container_at(s.ledger, first)->row.used); /* retired */
 	assert_int_equal(retired_at(&s, LEVEL_CONTAINER), 40);
 	assert_int_equal(shown_at(&s, LEVEL_POD, "p1"), 46);
 	assert_int_equal(retired_at(&s, LEVEL_POD), 0);
@@ -167,7 +167,7 @@ static void test_pod_goes_on_when_a_container_restarts(void **state)
 	publish(&s, 1);
 	publish(&s, 1);
 	assert_int_equal(shown_at(&s, LEVEL_POD, "p1"), NOT_SHOWN);
-	for (enum snapshot_level level = 0; level < LEVEL_COUNT; level++)
+	for (enum level level = 0; level < LEVEL_COUNT; level++)
 		assert_int_equal(retired_at(&s, level), 46);
 	assert_string_equal(
 		s.snapshot->level[LEVEL_POD].retired[0].labels->names->text[LABEL_NAMESPACE],
@@ -252,7 +252,7 @@ static void test_idle_container_makes_room(void **state)
 	}
 	assert_int_equal(retired_at(&s, LEVEL_CONTAINER), 50);
 	assert_int_equal(s.snapshot->level[LEVEL_CONTAINER].folded, 1);
-	assert_int_equal(ledger_container_overflows(s.ledger), 1);
+	assert_int_equal(ledger_overflows(s.ledger, LEVEL_CONTAINER), 1);
 	assert_int_equal(ledger_find_process(s.ledger, 1, 1), LEDGER_NONE);
 	publish(&s, 15);
 	publish(&s, 1);
@@ -281,8 +281,8 @@ static void test_churn_leaves_room(void **state)
 		ledger_end_process(s.ledger, process);
 		publish(&s, 1);
 	}
-	assert_int_equal(ledger_container_overflows(s.ledger), 0);
-	assert_int_equal(ledger_group_overflows(s.ledger, LEDGER_POD), 0);
+	assert_int_equal(ledger_overflows(s.ledger, LEVEL_CONTAINER), 0);
+	assert_int_equal(ledger_overflows(s.ledger, LEVEL_POD), 0);
 	assert_true(s.snapshot->level[LEVEL_POD].folded > 800);
 	assert_true(s.snapshot->level[LEVEL_CONTAINER].folded > 800);
 	close_stage(&s);

@@ -249,16 +249,16 @@ static void forget_line(struct line *line, uint64_t serial)
 /* To be done when the ledger is closed: then it is known who waits still. */
 static void book_truth(struct world *w)
 {
-	uint32_t slots = ledger_container_slots(w->ledger);
+	uint32_t slots = ledger_slots(w->ledger, LEVEL_CONTAINER);
 
 	memset(w->truth.deltas, 0, sizeof(w->truth.deltas));
 	for (uint32_t i = 0; i < slots; i++) {
 		const struct ledger_container *row = ledger_container_at(w->ledger, i);
 		struct line *line = &w->lines[i];
 
-		if (!row->used || row->serial != line->serial)
-			forget_line(line, row->serial);
-		for (size_t level = 0; row->used && level < LEVEL_COUNT; level++) {
+		if (!row->row.used || row->row.serial != line->serial)
+			forget_line(line, row->row.serial);
+		for (size_t level = 0; row->row.used && level < LEVEL_COUNT; level++) {
 			bool booked = is_booked(row, level);
 
 			book_line(w, level, line, booked);
@@ -273,13 +273,14 @@ static void book_truth(struct world *w)
 /* What waits is pending, and is used as well. */
 static struct snapshot_truth truth_with_waiting(const struct world *w)
 {
-	uint32_t slots = ledger_container_slots(w->ledger);
+	uint32_t slots = ledger_slots(w->ledger, LEVEL_CONTAINER);
 	struct snapshot_truth truth = w->truth;
 
 	for (uint32_t i = 0; i < slots; i++) {
 		const struct ledger_container *row = ledger_container_at(w->ledger, i);
 
-		for (size_t level = 0; row->used && row->waiting && level < LEVEL_COUNT; level++) {
+		for (size_t level = 0; row->row.used && row->waiting && level < LEVEL_COUNT;
+		     level++) {
 			for (size_t column = 0; column < CHECK_COLUMNS_MAX; column++) {
 				if (is_at_level(row->names, level))
 					truth.used[level][column] +=

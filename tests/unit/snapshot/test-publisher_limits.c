@@ -78,8 +78,7 @@ static uint64_t sum_of_namespace(const struct snapshot *snapshot, size_t level, 
 
 static void check_sums(const struct node *node)
 {
-	static const enum snapshot_level levels[] = { LEVEL_PROCESS, LEVEL_CONTAINER,
-						      LEVEL_NAMESPACE };
+	static const enum level levels[] = { LEVEL_PROCESS, LEVEL_CONTAINER, LEVEL_NAMESPACE };
 	char name[16];
 
 	for (size_t level = 0; level < 3; level++) {
@@ -135,9 +134,10 @@ static void test_node_beyond_the_default_limits(void **state)
 	publish(s, 1);
 	check_sums(&node);
 	check_others(&node);
-	assert_int_equal(ledger_process_overflows(s->ledger),
+	assert_int_equal(ledger_overflows(s->ledger, LEVEL_PROCESS),
 			 CONTAINERS * PER_CONTAINER - MAX_PROCESSES);
-	assert_true(ledger_container_overflows(s->ledger) >= CONTAINERS - MAX_CONTAINERS + 1);
+	assert_true(ledger_overflows(s->ledger, LEVEL_CONTAINER) >=
+		    CONTAINERS - MAX_CONTAINERS + 1);
 	assert_int_equal(s->snapshot->level[LEVEL_CONTAINER].count, MAX_CONTAINERS + NAMESPACES);
 	assert_int_equal(s->snapshot->level[LEVEL_CONTAINER].folded, 0); /* all of them ran */
 
@@ -187,13 +187,13 @@ static void test_smallest_sleeper_makes_room(void **state)
 	publish(&s, 1);
 	use(&s, 4, 4, "active", 1);
 	use_without_row(&s, 5, 30);
-	assert_int_equal(ledger_refused_processes(s.ledger), 1);
+	assert_int_equal(ledger_refused(s.ledger, LEVEL_PROCESS), 1);
 	publish(&s, 1);
 	assert_false(is_known(&s, 3));
 	assert_true(is_known(&s, 1) && is_known(&s, 2) && is_known(&s, 4));
 	assert_int_equal(other(&s), 50 + 20 + 2 + 30);
 	assert_int_equal(shown(&s, 1, "series"), 900);
-	assert_int_equal(ledger_refused_processes(s.ledger), 0);
+	assert_int_equal(ledger_refused(s.ledger, LEVEL_PROCESS), 0);
 
 	use(&s, 5, 5, "late", MIN_UJ); /* has a row now, and a series */
 	publish(&s, 15);

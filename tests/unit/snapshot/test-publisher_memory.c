@@ -162,10 +162,10 @@ static void assert_ended_rows_go(struct parts *parts)
 		assert_int_equal(
 			publisher_publish(parts->publisher, i * SECOND_NS, 0, zones, &self), 0);
 	}
-	for (uint32_t i = 0; i < ledger_process_slots(parts->ledger); i++) {
+	for (uint32_t i = 0; i < ledger_slots(parts->ledger, LEVEL_PROCESS); i++) {
 		const struct ledger_process *row = ledger_process_at(parts->ledger, i);
 
-		assert_false(row->used && row->ended);
+		assert_false(row->row.used && row->row.ended);
 	}
 }
 
@@ -180,8 +180,8 @@ static void assert_owners_find_their_groups(struct parts *parts)
 		uint32_t container = enter_container(parts->ledger, number, INTERVALS - 1);
 		const struct ledger_container *row = ledger_container_at(parts->ledger, container);
 
-		assert_int_not_equal(row->group[LEDGER_POD], 0);
-		assert_int_not_equal(row->group[LEDGER_NAMESPACE], 0);
+		assert_int_not_equal(ledger_group_of(row, LEVEL_POD), 0);
+		assert_int_not_equal(ledger_group_of(row, LEVEL_NAMESPACE), 0);
 	}
 }
 
