@@ -61,7 +61,7 @@ static bool is_certain(const struct energy_counter *counter, uint64_t delta_uj,
 static void set_baseline(struct energy_counter *counter, const struct raw_reading *reading,
 			 const struct reading_time *when)
 {
-	counter->raw_uj = reading->raw_uj;
+	counter->raw_uj = reading->value;
 	counter->range_uj = reading->range_uj;
 	counter->generation = reading->generation;
 	counter->when = *when;
@@ -80,7 +80,7 @@ int energy_counter_advance(struct energy_counter *counter, const struct raw_read
 	uint64_t delta;
 	bool wrapped;
 
-	if (reading->raw_uj > reading->range_uj) {
+	if (reading->value > reading->range_uj) {
 		counter->dropped++;
 		return -ERANGE;
 	}
@@ -90,9 +90,9 @@ int energy_counter_advance(struct energy_counter *counter, const struct raw_read
 		set_baseline(counter, reading, when);
 		return 0;
 	}
-	wrapped = reading->raw_uj < counter->raw_uj;
-	delta = wrapped ? counter->range_uj - counter->raw_uj + 1 + reading->raw_uj
-			: reading->raw_uj - counter->raw_uj;
+	wrapped = reading->value < counter->raw_uj;
+	delta = wrapped ? counter->range_uj - counter->raw_uj + 1 + reading->value
+			: reading->value - counter->raw_uj;
 	if (!is_certain(counter, delta, when, max_power_uw) ||
 	    delta > UINT64_MAX - counter->energy_uj) {
 		counter->dropped++;

@@ -14,22 +14,34 @@
 
 #include "energy/span.h"
 
-/* One raw counter value. */
+enum sample_kind {
+	SAMPLE_COUNTER, /* µJ; starts again at 0 behind range_uj */
+	SAMPLE_TOTAL,   /* µJ; never starts again: one that falls was reset */
+	SAMPLE_POWER,   /* µW; the mean from from_ns to to_ns, or at to_ns where from_ns is 0 */
+};
+
+/* One value as the source has it. */
 struct raw_reading {
-	uint64_t raw_uj;
-	uint64_t range_uj;   /* largest value before the counter starts again at 0 */
+	uint64_t value;
+	uint64_t range_uj;   /* of a counter: its largest value */
 	uint32_t generation; /* changes whenever the zone's counter was opened anew */
+	enum sample_kind kind;
+	/* MONOTONIC, where the source knows of when it is; to_ns 0: of when it is read. */
+	uint64_t from_ns, to_ns;
 };
 
 /*
  * A source of zones. open() does no I/O and cannot hang; rescan() and read_raw() may, so they run
- * on a reader thread, and several may be under way at once (one of them stuck). The rest is called
- * from any thread and only copies.
+ * on a thread that may. With a period_ns of 0 the zones are read in each pass, back to back with
+ * the processes, and several reads may be under way at once (one of them stuck): a reader's. Else
+ * they are read once in a period on a thread of the source's own, which nothing waits for: a
+ * poller's. The rest is called from any thread and only copies.
  */
 struct meter;
 struct meter_options;
 struct meter_ops {
-	const char *name; /* "rapl-sysfs" */
+	const char *name;   /* "rapl-sysfs" */
+	uint64_t period_ns; /* power (SAMPLE_POWER) needs one: it is no energy without */
 	/* 0 or -ENOMEM; *ret is given, released by close(). The first rescan() finds zones. */
 	int (*open)(const struct meter_options *options, struct meter **ret);
 	size_t (*zone_count)(struct meter *meter);
@@ -37,7 +49,7 @@ struct meter_ops {
 	const struct zone *(*zone_at)(struct meter *meter, size_t index);
 	/* Zones found but not taken: duplicates, unknown names, parts, beyond METER_ZONES_MAX. */
 	size_t (*ignored)(struct meter *meter);
-	/* 0 or -errno; -ENODEV and -ENOENT: the zone is gone. */
+	/* 0 or -errno; -ENODEV and -ENOENT: the zone is gone; -EAGAIN: nothing new is there. */
 	int (*read_raw)(struct meter *meter, size_t index, struct raw_reading *ret);
 	/*
 	 * Looks (again) for zones: new ones are added, returned ones opened anew. 0 or -errno.
@@ -49,12 +61,18 @@ struct meter_ops {
 
 extern const struct meter_ops rapl_sysfs_meter;
 
+/* All sources that there are, in the order in which their zones are numbered; NULL ends it. */
+#define METERS_MAX 8
+extern const struct meter_ops *const meter_sources[];
+
 /*
- * The table of all zones that the program reads: those of rapl_sysfs_meter.
+ * The table of all zones that the program reads: those of all sources.
  *
- * meter_table_read() reads them all back to back, waits at most @deadline_ns for a zone, and never
+ * meter_table_read() reads them all back to back, waits at most @deadline_ns in all, and never
  * longer: a read that has not come back is left to finish alone on its thread (at most one a zone),
- * and the zone is ZONE_STALLED until it does. A zone whose turn did not come is ZONE_MISSED.
+ * and the zone is ZONE_STALLED until it does. A zone whose turn did not come is ZONE_MISSED. Of a
+ * source with a period it takes what there is, and waits for nothing: a zone has a span in the pass
+ * after its poll, and is ZONE_STALLED while a poll takes more than three periods.
  */
 struct meter_table;
 
@@ -77,7 +95,9 @@ struct meter_options {
  * that is longer.
  */
 int meter_table_open(const struct meter_options *options, struct meter_table **ret);
-/* As meter_table_open, over one given source. */
+/* As meter_table_open, over given sources (NULL ends them), or one. */
+int meter_table_open_sources(const struct meter_ops *const *sources,
+			     const struct meter_options *options, struct meter_table **ret);
 int meter_table_open_source(const struct meter_ops *ops, const struct meter_options *options,
 			    struct meter_table **ret);
 /*
@@ -85,7 +105,7 @@ int meter_table_open_source(const struct meter_ops *ops, const struct meter_opti
  * the read returns.
  */
 void meter_table_close(struct meter_table *table);
-/* False while not even the first search has come to its end: a driver hangs, or is slow. */
+/* False while some first search has not come to its end: a driver hangs, or is slow. */
 bool meter_table_has_searched(const struct meter_table *table);
 /* Zones known; grows when new ones appear (in meter_table_read), never shrinks. */
 size_t meter_table_count(const struct meter_table *table);

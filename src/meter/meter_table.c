@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The zones of this node as one list. Each pass asks the reader for them; a zone that fails has no
- * span and says why, and its next span goes on from where the last one ended. The tree is searched
- * again when a zone is gone (every second pass, so that a returned one is read within two) and, in
- * case something new appeared, now and then.
+ * The zones of this node as one list, over all sources. Each pass asks each source's reader, or its
+ * poller; a zone that fails has no span and says why, and its next span goes on from where the last
+ * one ended. A source is searched again when one of its zones is gone (every second pass, so that a
+ * returned one is read within two) and, in case something new appeared, now and then.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,6 +11,7 @@
 #include "base/macro.h"
 #include "base/num.h"
 #include "meter/meter.h"
+#include "meter/poller.h"
 #include "meter/reader.h"
 
 #define RESCAN_PASSES_GONE   2
@@ -21,31 +22,66 @@
  */
 #define FIRST_SEARCH_NS (2 * NSEC_PER_SEC)
 
-struct meter_table {
+const struct meter_ops *const meter_sources[] = { &rapl_sysfs_meter, NULL };
+
+/* One that is open: read in each pass, or polled. */
+struct source {
 	const struct meter_ops *ops;
-	struct reader *reader;
-	struct meter_options options;
-	size_t count;
+	struct reader *reader; /* NULL: it is polled */
+	struct poller *poller;
+	size_t zone_count; /* of its zones, those in the table */
+	size_t beyond;     /* those that found no room there */
 	unsigned passes_since_rescan;
-	struct zone_status status[METER_ZONES_MAX];
-	struct energy_span spans[METER_ZONES_MAX]; /* of the last pass */
-	size_t span_count;
 	struct read_result results[METER_ZONES_MAX];
 };
 
-static bool any_gone(const struct meter_table *table)
+/* Where a zone of the table is read. */
+struct place {
+	struct source *source;
+	size_t index;
+};
+
+struct meter_table {
+	struct meter_options options;
+	struct source sources[METERS_MAX];
+	size_t source_count;
+	struct place places[METER_ZONES_MAX];
+	struct zone_status status[METER_ZONES_MAX];
+	size_t count;
+	struct energy_span spans[METER_ZONES_MAX]; /* of the last pass */
+	size_t span_count;
+};
+
+static struct meter *meter_of(const struct source *source)
+{
+	return source->reader ? reader_meter(source->reader) : poller_meter(source->poller);
+}
+
+static bool any_gone(const struct meter_table *table, const struct source *source)
 {
 	for (size_t i = 0; i < table->count; i++) {
-		if (table->status[i].state == ZONE_ABSENT)
+		if (table->places[i].source == source && table->status[i].state == ZONE_ABSENT)
 			return true;
 	}
 	return false;
 }
 
-static bool rescan_is_due(const struct meter_table *table)
+static bool rescan_is_due(const struct meter_table *table, const struct source *source)
 {
-	return table->passes_since_rescan + 1 >=
-	       (any_gone(table) ? RESCAN_PASSES_GONE : RESCAN_PASSES_STEADY);
+	return source->passes_since_rescan + 1 >=
+	       (any_gone(table, source) ? RESCAN_PASSES_GONE : RESCAN_PASSES_STEADY);
+}
+
+/* The first @count zones of @source are in the table, behind those of others that came before. */
+static void adopt_zones(struct meter_table *table, struct source *source, size_t count)
+{
+	for (; source->zone_count < count && table->count < METER_ZONES_MAX; source->zone_count++) {
+		table->places[table->count] = (struct place){ source, source->zone_count };
+		/* Not asked yet. */
+		table->status[table->count] = (struct zone_status){ .state = ZONE_MISSED };
+		table->count++;
+	}
+	source->beyond = count - source->zone_count;
 }
 
 static void fail(struct zone_status *status, enum zone_state state, int err)
@@ -70,9 +106,12 @@ static void take_span(struct meter_table *table, size_t zone, const struct read_
 
 static void take_result(struct meter_table *table, size_t zone)
 {
-	const struct read_result *result = &table->results[zone];
+	const struct place *place = &table->places[zone];
+	const struct read_result *result = &place->source->results[place->index];
 	struct zone_status *status = &table->status[zone];
 
+	if (result->outcome == READ_NOTHING || result->error == -EAGAIN)
+		return; /* as it was; what flows meanwhile is in its next span */
 	if (result->outcome == READ_STALLED)
 		fail(status, ZONE_STALLED, result->error);
 	else if (result->outcome == READ_MISSED)
@@ -89,11 +128,33 @@ static void take_result(struct meter_table *table, size_t zone)
 	status->refusals = result->refusals;
 }
 
-static void run_pass(struct meter_table *table, bool rescan)
+static void read_source(struct meter_table *table, struct source *source, uint64_t deadline_ns)
 {
-	table->count =
-		reader_pass(table->reader, rescan, table->options.read_deadline_ns, table->results);
-	table->passes_since_rescan = rescan ? 0 : table->passes_since_rescan + 1;
+	bool rescan = rescan_is_due(table, source);
+	size_t count;
+
+	if (source->reader)
+		count = reader_pass(source->reader, rescan, deadline_ns, source->results);
+	else
+		count = poller_collect(source->poller, rescan, source->results);
+	source->passes_since_rescan = rescan ? 0 : source->passes_since_rescan + 1;
+	adopt_zones(table, source, count);
+}
+
+/* The deadline is shared by those that are waited for. */
+static uint64_t deadline_of_one(const struct meter_table *table)
+{
+	uint64_t readers = 0;
+
+	for (size_t i = 0; i < table->source_count; i++)
+		readers += table->sources[i].reader != NULL;
+	return table->options.read_deadline_ns / (readers ? readers : 1);
+}
+
+static void run_pass(struct meter_table *table)
+{
+	for (size_t i = 0; i < table->source_count; i++)
+		read_source(table, &table->sources[i], deadline_of_one(table));
 	table->span_count = 0;
 	for (size_t i = 0; i < table->count; i++)
 		take_result(table, i);
@@ -103,7 +164,7 @@ size_t meter_table_read(struct meter_table *table, struct meter_pass *ret)
 {
 	size_t up = 0;
 
-	run_pass(table, rescan_is_due(table));
+	run_pass(table);
 	for (size_t i = 0; i < table->count; i++)
 		up += table->status[i].state == ZONE_UP;
 	*ret = (struct meter_pass){ table->status, table->count, table->spans, table->span_count };
@@ -112,7 +173,15 @@ size_t meter_table_read(struct meter_table *table, struct meter_pass *ret)
 
 bool meter_table_has_searched(const struct meter_table *table)
 {
-	return reader_has_searched(table->reader);
+	bool all = true;
+
+	for (size_t i = 0; i < table->source_count; i++) {
+		const struct source *source = &table->sources[i];
+
+		all &= source->reader ? reader_has_searched(source->reader)
+				      : poller_has_searched(source->poller);
+	}
+	return all;
 }
 
 size_t meter_table_count(const struct meter_table *table)
@@ -122,49 +191,86 @@ size_t meter_table_count(const struct meter_table *table)
 
 const struct zone *meter_table_zone(const struct meter_table *table, size_t index)
 {
-	return table->ops->zone_at(reader_meter(table->reader), index);
+	const struct place *place = &table->places[index];
+
+	return place->source->ops->zone_at(meter_of(place->source), place->index);
 }
 
 size_t meter_table_ignored(const struct meter_table *table)
 {
-	return table->ops->ignored(reader_meter(table->reader));
+	size_t ignored = 0;
+
+	for (size_t i = 0; i < table->source_count; i++) {
+		const struct source *source = &table->sources[i];
+
+		ignored += source->ops->ignored(meter_of(source)) + source->beyond;
+	}
+	return ignored;
 }
 
 void meter_table_close(struct meter_table *table)
 {
 	if (!table)
 		return;
-	reader_free(table->reader, table->options.read_deadline_ns);
+	for (size_t i = 0; i < table->source_count; i++) {
+		reader_free(table->sources[i].reader, table->options.read_deadline_ns);
+		poller_free(table->sources[i].poller, table->options.read_deadline_ns);
+	}
 	free(table);
+}
+
+/* Only the zones: a first reading here would be a baseline long before the activity's. */
+static int open_source(struct meter_table *table, const struct meter_ops *ops,
+		       const struct meter_options *options)
+{
+	uint64_t deadline_ns = options->read_deadline_ns;
+	struct source *source = &table->sources[table->source_count];
+	struct meter *meter;
+	int r = ops->open(options, &meter);
+
+	if (r < 0)
+		return r;
+	r = ops->period_ns ? poller_new(ops, meter, options->max_power_uw, &source->poller)
+			   : reader_new(ops, meter, options->max_power_uw, &source->reader);
+	if (r < 0)
+		return r;
+	source->ops = ops;
+	table->source_count++;
+	deadline_ns = deadline_ns > FIRST_SEARCH_NS ? deadline_ns : FIRST_SEARCH_NS;
+	if (source->reader)
+		adopt_zones(table, source, reader_search(source->reader, deadline_ns));
+	return 0;
+}
+
+int meter_table_open_sources(const struct meter_ops *const *sources,
+			     const struct meter_options *options, struct meter_table **ret)
+{
+	struct meter_table *table = calloc(1, sizeof(*table));
+	int r = 0;
+
+	if (!table)
+		return -ENOMEM;
+	table->options = *options;
+	table->options.sysfs = NULL; /* a meter has its own copy */
+	for (size_t i = 0; sources[i] && r == 0; i++)
+		r = i < METERS_MAX ? open_source(table, sources[i], options) : -E2BIG;
+	if (r < 0) {
+		meter_table_close(table);
+		return r;
+	}
+	*ret = table;
+	return 0;
 }
 
 int meter_table_open_source(const struct meter_ops *ops, const struct meter_options *options,
 			    struct meter_table **ret)
 {
-	CLEANUP_FREE struct meter_table *table = calloc(1, sizeof(*table));
-	uint64_t deadline_ns = options->read_deadline_ns;
-	struct meter *meter;
-	int r;
+	const struct meter_ops *const sources[] = { ops, NULL };
 
-	if (!table)
-		return -ENOMEM;
-	table->ops = ops;
-	table->options = *options;
-	table->options.sysfs = NULL; /* the meter has its own copy */
-	r = ops->open(options, &meter);
-	if (r < 0)
-		return r;
-	r = reader_new(ops, meter, options->max_power_uw, &table->reader);
-	if (r < 0)
-		return r;
-	/* Only the zones: a first reading here would be a baseline long before the activity's. */
-	deadline_ns = deadline_ns > FIRST_SEARCH_NS ? deadline_ns : FIRST_SEARCH_NS;
-	table->count = reader_search(table->reader, deadline_ns);
-	*ret = TAKE_PTR(table);
-	return 0;
+	return meter_table_open_sources(sources, options, ret);
 }
 
 int meter_table_open(const struct meter_options *options, struct meter_table **ret)
 {
-	return meter_table_open_source(&rapl_sysfs_meter, options, ret);
+	return meter_table_open_sources(meter_sources, options, ret);
 }

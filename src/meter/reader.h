@@ -28,8 +28,10 @@ enum read_outcome {
 	READ_DONE,    /* error and counter are of this pass */
 	READ_STALLED, /* still under way from this pass or an earlier one */
 	READ_MISSED,  /* never started: the deadline passed first */
+	READ_NOTHING, /* there is nothing new */
 };
 
+/* What a pass brought of one zone; a poller's (poller.h) is of the same form. */
 struct read_result {
 	enum read_outcome outcome;
 	int error;               /* 0 or -errno */

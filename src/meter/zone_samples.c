@@ -9,10 +9,75 @@ static bool is_garbage(int err)
 	return err == -EINVAL || err == -ERANGE || err == -EBADMSG || err == -EFBIG;
 }
 
+/* When the value is of: as the source says, else when it was read. */
+static struct reading_time time_of(const struct raw_reading *raw, const struct reading_time *when)
+{
+	uint64_t age_ns = when->time_ns - raw->to_ns;
+
+	if (!raw->to_ns || raw->to_ns > when->time_ns)
+		return *when;
+	return (struct reading_time){
+		.begun_ns = raw->to_ns,
+		.time_ns = raw->to_ns,
+		.boottime_ns = when->boottime_ns > age_ns ? when->boottime_ns - age_ns : 0,
+	};
+}
+
+/* Whether the power of now, and of the reading before, stands for all the time between them. */
+static bool is_bridged(const struct zone_samples *samples, const struct raw_reading *raw,
+		       const struct reading_time *when)
+{
+	const struct energy_counter *counter = &samples->counter;
+
+	return counter->has_baseline && counter->generation == raw->generation &&
+	       when->time_ns - counter->when.time_ns <= samples->bridge_ns;
+}
+
+/* A mean stands for all of its time; of two moments' powers the mean does. */
+static uint64_t mean_power(const struct zone_samples *samples, const struct raw_reading *raw)
+{
+	if (raw->from_ns)
+		return raw->value;
+	return samples->power_uw / 2 + raw->value / 2 + (samples->power_uw & raw->value & 1);
+}
+
+static int take_power(struct zone_samples *samples, const struct raw_reading *raw,
+		      const struct reading_time *when)
+{
+	struct energy_counter *counter = &samples->counter;
+
+	if (!samples->bridge_ns)
+		return -ENOTSUP;
+	counter->refused = raw->value > samples->max_power_uw;
+	counter->restarted = counter->refused || !is_bridged(samples, raw, when);
+	counter->dropped += counter->refused;
+	counter->refusals = counter->refused ? counter->refusals + 1 : 0;
+	if (!counter->restarted)
+		counter->energy_uj += power_integral_add(&samples->power, mean_power(samples, raw),
+							 when->time_ns - counter->when.time_ns);
+	/* What is not believed of now says nothing of what follows either. */
+	counter->has_baseline = !counter->refused;
+	counter->generation = raw->generation;
+	counter->when = *when;
+	samples->power_uw = raw->value;
+	return 0;
+}
+
+static int take_energy(struct zone_samples *samples, const struct raw_reading *raw,
+		       const struct reading_time *when)
+{
+	struct raw_reading counted = *raw;
+
+	if (raw->kind == SAMPLE_TOTAL)
+		counted.range_uj = UINT64_MAX; /* a turn is beyond what any zone can draw */
+	return energy_counter_advance(&samples->counter, &counted, when, samples->max_power_uw);
+}
+
 int zone_samples_take(struct zone_samples *samples, int error, const struct raw_reading *raw,
 		      const struct reading_time *when)
 {
 	struct energy_counter *counter = &samples->counter;
+	struct reading_time of;
 	int r;
 
 	samples->reads++;
@@ -22,7 +87,11 @@ int zone_samples_take(struct zone_samples *samples, int error, const struct raw_
 			counter->dropped++;
 		return error;
 	}
-	r = energy_counter_advance(counter, raw, when, samples->max_power_uw);
+	of = time_of(raw, when);
+	if (counter->when.time_ns && of.time_ns <= counter->when.time_ns)
+		return -EAGAIN;
+	r = raw->kind == SAMPLE_POWER ? take_power(samples, raw, &of)
+				      : take_energy(samples, raw, &of);
 	if (r < 0)
 		return r;
 	samples->restarted |= counter->restarted;

@@ -11,11 +11,15 @@
 #include "energy/span.h"
 #include "meter/counter_wrap.h"
 #include "meter/meter.h"
+#include "meter/power_integral.h"
 
-/* Zeroed but for max_power_uw: no reading yet. */
+/* Zeroed but for max_power_uw and bridge_ns: no reading yet. */
 struct zone_samples {
 	uint64_t max_power_uw; /* the most that the zone can draw; > 0 */
+	uint64_t bridge_ns; /* of power: a hole that is longer is not bridged; 0: there is none */
 	struct energy_counter counter;
+	struct power_integral power;
+	uint64_t power_uw; /* of the last reading, where that is a power */
 	uint64_t tried_ns; /* MONOTONIC begin of the last attempt, good or not */
 	uint64_t reads;    /* attempts */
 	uint64_t from_ns;  /* MONOTONIC; the end of the last span; 0: none yet */
@@ -24,8 +28,9 @@ struct zone_samples {
 };
 
 /*
- * Takes what an attempt gave: @error (0 or -errno) and, if 0, @raw. Gives the error, or -ERANGE
- * where the value is outside its own range. Text that is no number is counted as dropped.
+ * Takes what an attempt gave: @error (0 or -errno) and, if 0, @raw, read at @when. Gives the error,
+ * or -ERANGE where the value is outside its own range, or -EAGAIN where it is no newer than the
+ * last one. Text that is no number is counted as dropped.
  */
 int zone_samples_take(struct zone_samples *samples, int error, const struct raw_reading *raw,
 		      const struct reading_time *when);

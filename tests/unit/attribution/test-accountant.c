@@ -20,6 +20,7 @@ struct house {
 	struct accountant accountant;
 	struct parties parties;
 	struct zone_status status[2];
+	bool is_quiet[2];                  /* up, and nothing new in this interval */
 	uint64_t read_ns[2], energy_uj[2]; /* the end of its last span; not told since */
 	uint64_t now_ns, busy_ns, asleep_ns;
 	uint32_t owner[2]; /* containers */
@@ -120,7 +121,7 @@ static void end(struct house *house, uint64_t first_j, uint64_t second_j)
 	house->energy_uj[0] += first_j * 1000000;
 	house->energy_uj[1] += second_j * 1000000;
 	for (uint32_t z = 0; z < 2; z++) {
-		if (house->status[z].state == ZONE_UP)
+		if (house->status[z].state == ZONE_UP && !house->is_quiet[z])
 			spans[interval.span_count++] = span_of(house, z);
 	}
 	parties_spread_sockets(&house->parties);
@@ -184,6 +185,29 @@ static void a_gap_is_what_ran_in_it(void **state)
 	ran(&house, 1, 0, 300 * NSEC_PER_MSEC);
 	end(&house, 30, 9);
 	assert_int_equal(joules(&house, 1, 0), 60); /* an interval like any other again */
+	tear_down_house(&house);
+}
+
+/* A source that tells once in ten intervals: up all the time, and no span in nine of them. */
+static void what_a_slow_source_tells_is_shared_over_its_time(void **state)
+{
+	(void)state;
+	struct house house;
+
+	set_up_house(&house);
+	begin(&house, 2);
+	end(&house, 0, 0);
+	for (unsigned round = 0; round < 3; round++) {
+		for (unsigned i = 1; i <= 10; i++) {
+			begin(&house, 2);
+			ran(&house, i > 4, 0, NSEC_PER_SEC); /* in turns: 4 s, and 6 s */
+			house.is_quiet[0] = i < 10;
+			end(&house, 5, 0);
+		}
+		assert_int_equal(joules(&house, 0, 0), 20 * (round + 1));
+		assert_int_equal(joules(&house, 1, 0), 30 * (round + 1));
+		assert_int_equal(house.accountant.gaps.used, 0);
+	}
 	tear_down_house(&house);
 }
 
@@ -275,6 +299,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_socket_is_what_ran_there),
 		cmocka_unit_test(a_gap_is_what_ran_in_it),
+		cmocka_unit_test(what_a_slow_source_tells_is_shared_over_its_time),
 		cmocka_unit_test(sleep_in_a_gap_is_of_nothing),
 		cmocka_unit_test(a_zone_that_is_gone_has_no_gap),
 		cmocka_unit_test(a_birth_settles_as_long_as_is_needed_now),

@@ -192,7 +192,7 @@ static void check_wraps(uint64_t seed, uint64_t range_uj, uint64_t wraps)
 
 		time_ns += (uint64_t)((unsigned __int128)step_uj * NSEC_PER_SEC / max_power_uw) + 1;
 		truth_uj += step_uj;
-		reading.raw_uj = (uint64_t)((truth_uj + base_uj) % (range_uj + 1));
+		reading.value = (uint64_t)((truth_uj + base_uj) % (range_uj + 1));
 		assert_int_equal(
 			energy_counter_advance(&counter, &reading, &at(time_ns), max_power_uw), 0);
 		if (counter.energy_uj != truth_uj)

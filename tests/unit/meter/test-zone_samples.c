@@ -99,6 +99,99 @@ static void test_zones_read_together_stay_together(void **state)
 	assert_true(zone_samples_may_join(&samples, BEGIN_NS + 125 * NSEC_PER_MSEC));
 }
 
+#define SLOW_NS (10 * NSEC_PER_SEC)
+
+static int take_raw(struct zone_samples *samples, const struct raw_reading *raw, uint64_t time_ns)
+{
+	const struct reading_time when = { time_ns, time_ns, time_ns };
+
+	return zone_samples_take(samples, 0, raw, &when);
+}
+
+/* Of a source that says what was 3 s ago, and says it until it knows something newer. */
+static void test_a_total_is_of_when_its_source_says(void **state)
+{
+	struct zone_samples samples = { .max_power_uw = MAX_POWER_UW };
+	struct raw_reading raw = { .value = 5, .kind = SAMPLE_TOTAL, .to_ns = BEGIN_NS };
+	struct energy_span span;
+
+	(void)state;
+	assert_int_equal(take_raw(&samples, &raw, BEGIN_NS + 3 * NSEC_PER_SEC), 0);
+	assert_false(zone_samples_span(&samples).known);
+	assert_int_equal(take_raw(&samples, &raw, BEGIN_NS + 9 * NSEC_PER_SEC), -EAGAIN);
+	raw = (struct raw_reading){ 5 + POWER_UW * 10, .kind = SAMPLE_TOTAL,
+				    .to_ns = BEGIN_NS + SLOW_NS };
+	assert_int_equal(take_raw(&samples, &raw, BEGIN_NS + 13 * NSEC_PER_SEC), 0);
+	span = zone_samples_span(&samples);
+	assert_true(span.known && span.from_ns == BEGIN_NS && span.to_ns == BEGIN_NS + SLOW_NS);
+	assert_int_equal(span.energy_uj, POWER_UW * 10);
+	assert_true(zone_samples_due_ns(&samples) > UINT64_MAX / 8); /* nothing turns */
+}
+
+static void test_a_total_that_falls_was_reset(void **state)
+{
+	struct zone_samples samples = { .max_power_uw = MAX_POWER_UW };
+	struct raw_reading raw = { .value = 1000, .kind = SAMPLE_TOTAL };
+
+	(void)state;
+	assert_int_equal(take_raw(&samples, &raw, BEGIN_NS), 0);
+	raw.value = 999;
+	assert_int_equal(take_raw(&samples, &raw, BEGIN_NS + SLOW_NS), 0);
+	assert_true(samples.refused && samples.counter.dropped == 1 && samples.counter.wraps == 0);
+	(void)zone_samples_span(&samples);
+	raw.value = 1009;
+	assert_int_equal(take_raw(&samples, &raw, BEGIN_NS + 2 * SLOW_NS), 0);
+	assert_int_equal(zone_samples_span(&samples).energy_uj, 10);
+}
+
+static int take_power_at(struct zone_samples *samples, uint64_t watts, uint64_t from_s,
+			 uint64_t to_s)
+{
+	const struct raw_reading raw = { .value = watts * 1000000,
+					 .kind = SAMPLE_POWER,
+					 .from_ns = from_s * NSEC_PER_SEC,
+					 .to_ns = to_s * NSEC_PER_SEC };
+
+	return take_raw(samples, &raw, to_s * NSEC_PER_SEC);
+}
+
+static void test_power_is_energy_over_its_time(void **state)
+{
+	struct zone_samples samples = { .max_power_uw = MAX_POWER_UW, .bridge_ns = 3 * SLOW_NS };
+	struct energy_span span;
+
+	(void)state;
+	assert_int_equal(take_power_at(&samples, 100, 90, 100), 0);
+	assert_false(zone_samples_span(&samples).known); /* since when it is counted */
+	assert_int_equal(take_power_at(&samples, 100, 100, 110), 0);
+	assert_int_equal(take_power_at(&samples, 200, 110, 120), 0);
+	span = zone_samples_span(&samples);
+	assert_true(span.known && span.to_ns - span.from_ns == 2 * SLOW_NS);
+	assert_int_equal(span.energy_uj, 3000000000);
+	assert_int_equal(take_power_at(&samples, 100, 0, 130), 0); /* of a moment: from 200 W */
+	assert_int_equal(zone_samples_span(&samples).energy_uj, 1500000000);
+}
+
+static void test_a_hole_of_more_than_three_periods_is_not_bridged(void **state)
+{
+	struct zone_samples samples = { .max_power_uw = MAX_POWER_UW, .bridge_ns = 3 * SLOW_NS };
+
+	(void)state;
+	(void)take_power_at(&samples, 100, 0, 100);
+	(void)zone_samples_span(&samples);
+	(void)take_power_at(&samples, 100, 0, 130);
+	assert_int_equal(zone_samples_span(&samples).energy_uj, 3000000000);
+	(void)take_power_at(&samples, 100, 0, 161);
+	assert_false(zone_samples_span(&samples).known);
+	(void)take_power_at(&samples, 100, 0, 171);
+	assert_int_equal(zone_samples_span(&samples).energy_uj, 1000000000);
+	(void)take_power_at(&samples, 2001, 0, 181); /* more than the zone can draw */
+	assert_true(samples.refused && samples.counter.dropped == 1);
+	assert_false(zone_samples_span(&samples).known);
+	samples.bridge_ns = 0; /* a source that is read in each pass tells no power */
+	assert_int_equal(take_power_at(&samples, 100, 0, 191), -ENOTSUP);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -106,6 +199,10 @@ int main(void)
 		cmocka_unit_test(test_an_outage_is_remembered),
 		cmocka_unit_test(test_attempts_that_fail_are_not_repeated_at_once),
 		cmocka_unit_test(test_zones_read_together_stay_together),
+		cmocka_unit_test(test_a_total_is_of_when_its_source_says),
+		cmocka_unit_test(test_a_total_that_falls_was_reset),
+		cmocka_unit_test(test_power_is_energy_over_its_time),
+		cmocka_unit_test(test_a_hole_of_more_than_three_periods_is_not_bridged),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

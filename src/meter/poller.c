@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * One thread, one lock. The thread searches and polls in turn; it calls the source without the lock
+ * and takes what came with it. The poller, its meter and its lock live until both the owner and the
+ * thread have let go of them, so one that hangs in a call is left to end alone.
+ */
+#include "meter/poller.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/num.h"
+#include "meter/zone_samples.h"
+
+struct polled_zone {
+	bool is_new; /* error, or a reading, since the last collection */
+	int error;
+	struct zone_samples samples;
+};
+
+struct poller {
+	const struct meter_ops *ops;
+	struct meter *meter;
+	uint64_t max_power_uw;  /* 0: by kind */
+	pthread_mutex_t lock;   /* all below */
+	pthread_cond_t wake;    /* for the thread: closing */
+	pthread_cond_t stopped; /* for the owner */
+	unsigned refs;          /* owner and thread */
+	bool running;
+	bool closing;
+	bool searched;
+	bool search_again;
+	uint64_t begun_ns; /* of the call into the source that is under way; 0: none */
+	size_t zone_count;
+	struct polled_zone zones[METER_ZONES_MAX];
+};
+
+/* Called with the lock held, which it releases. */
+static void unref_unlock(struct poller *poller)
+{
+	bool last = --poller->refs == 0;
+
+	pthread_mutex_unlock(&poller->lock);
+	if (!last)
+		return;
+	poller->ops->close(poller->meter);
+	(void)pthread_cond_destroy(&poller->wake);
+	(void)pthread_cond_destroy(&poller->stopped);
+	(void)pthread_mutex_destroy(&poller->lock);
+	free(poller);
+}
+
+static void adopt_zones(struct poller *poller)
+{
+	size_t count = poller->ops->zone_count(poller->meter);
+
+	for (; poller->zone_count < count && poller->zone_count < METER_ZONES_MAX;
+	     poller->zone_count++) {
+		const struct zone *zone = poller->ops->zone_at(poller->meter, poller->zone_count);
+		struct zone_samples *samples = &poller->zones[poller->zone_count].samples;
+
+		samples->max_power_uw = poller->max_power_uw ? poller->max_power_uw
+							     : zone_kind_max_power_uw(zone->kind);
+		samples->bridge_ns = POWER_BRIDGE_PERIODS * poller->ops->period_ns;
+	}
+}
+
+/* Called and returns with the lock held, which it drops for the call into the source. */
+static void search(struct poller *poller)
+{
+	poller->search_again = false;
+	poller->begun_ns = clock_ns(CLOCK_MONOTONIC);
+	pthread_mutex_unlock(&poller->lock);
+	(void)poller->ops->rescan(poller->meter);
+	pthread_mutex_lock(&poller->lock);
+	poller->begun_ns = 0;
+	poller->searched = true;
+	adopt_zones(poller);
+}
+
+/* Likewise. */
+static void poll_zone(struct poller *poller, size_t index)
+{
+	struct polled_zone *zone = &poller->zones[index];
+	struct raw_reading raw = { 0 };
+	struct reading_time when = { .begun_ns = clock_ns(CLOCK_MONOTONIC) };
+	int r;
+
+	poller->begun_ns = when.begun_ns;
+	pthread_mutex_unlock(&poller->lock);
+	r = poller->ops->read_raw(poller->meter, index, &raw);
+	when.time_ns = clock_ns(CLOCK_MONOTONIC);
+	when.boottime_ns = clock_ns(CLOCK_BOOTTIME);
+	pthread_mutex_lock(&poller->lock);
+	poller->begun_ns = 0;
+	r = zone_samples_take(&zone->samples, r, &raw, &when);
+	if (r == -EAGAIN)
+		return;
+	zone->error = r;
+	zone->is_new = true;
+}
+
+static void *poller_main(void *arg)
+{
+	struct poller *poller = arg;
+	uint64_t due_ns = clock_ns(CLOCK_MONOTONIC);
+
+	pthread_mutex_lock(&poller->lock);
+	while (!poller->closing) {
+		uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+		const struct timespec due = { (time_t)(due_ns / NSEC_PER_SEC),
+					      (long)(due_ns % NSEC_PER_SEC) };
+
+		if (now_ns < due_ns) {
+			(void)pthread_cond_timedwait(&poller->wake, &poller->lock, &due);
+			continue;
+		}
+		if (poller->search_again)
+			search(poller);
+		for (size_t i = 0; i < poller->zone_count && !poller->closing; i++)
+			poll_zone(poller, i);
+		due_ns += poller->ops->period_ns;
+		now_ns = clock_ns(CLOCK_MONOTONIC);
+		if (due_ns < now_ns) /* what was missed is not made up for */
+			due_ns = now_ns;
+	}
+	poller->running = false;
+	pthread_cond_signal(&poller->stopped);
+	unref_unlock(poller);
+	return NULL;
+}
+
+static int start(struct poller *poller)
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+	int r;
+
+	poller->refs = 2;
+	poller->running = true;
+	(void)pthread_attr_init(&attr);
+	(void)pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	r = pthread_create(&thread, &attr, poller_main, poller);
+	(void)pthread_attr_destroy(&attr);
+	if (r == 0)
+		return 0;
+	poller->refs = 1;
+	poller->running = false;
+	return -r;
+}
+
+int poller_new(const struct meter_ops *ops, struct meter *meter, uint64_t max_power_uw,
+	       struct poller **ret)
+{
+	struct poller *poller = calloc(1, sizeof(*poller));
+	pthread_condattr_t attr;
+	int r;
+
+	if (!poller) {
+		ops->close(meter);
+		return -ENOMEM;
+	}
+	poller->ops = ops;
+	poller->meter = meter;
+	poller->max_power_uw = max_power_uw;
+	poller->search_again = true;
+	(void)pthread_mutex_init(&poller->lock, NULL); /* these cannot fail on Linux */
+	(void)pthread_condattr_init(&attr);
+	(void)pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	(void)pthread_cond_init(&poller->wake, &attr);
+	(void)pthread_cond_init(&poller->stopped, &attr);
+	(void)pthread_condattr_destroy(&attr);
+	r = start(poller);
+	if (r < 0) {
+		pthread_mutex_lock(&poller->lock);
+		unref_unlock(poller);
+		return r;
+	}
+	*ret = poller;
+	return 0;
+}
+
+void poller_free(struct poller *poller, uint64_t deadline_ns)
+{
+	uint64_t end_ns = clock_ns(CLOCK_MONOTONIC) + deadline_ns;
+	const struct timespec end = { (time_t)(end_ns / NSEC_PER_SEC),
+				      (long)(end_ns % NSEC_PER_SEC) };
+
+	if (!poller)
+		return;
+	pthread_mutex_lock(&poller->lock);
+	poller->closing = true;
+	pthread_cond_signal(&poller->wake);
+	while (poller->running &&
+	       pthread_cond_timedwait(&poller->stopped, &poller->lock, &end) == 0)
+		;
+	unref_unlock(poller);
+}
+
+static struct read_result collect_zone(struct polled_zone *zone, bool is_stalled)
+{
+	struct read_result result = {
+		.outcome = zone->is_new ? READ_DONE
+			   : is_stalled ? READ_STALLED
+					: READ_NOTHING,
+		.error = zone->is_new ? zone->error
+			 : is_stalled ? -ETIMEDOUT
+				      : 0,
+		.reads = zone->samples.reads,
+		.refusals = zone->samples.counter.refusals,
+		.wraps = zone->samples.counter.wraps,
+		.dropped = zone->samples.counter.dropped,
+		.refused = zone->samples.refused,
+	};
+
+	/* The last attempt may have failed, and one before it not: what that brought waits. */
+	if (zone->is_new && zone->error == 0)
+		result.span = zone_samples_span(&zone->samples);
+	zone->is_new = false;
+	return result;
+}
+
+size_t poller_collect(struct poller *poller, bool rescan,
+		      struct read_result results[static METER_ZONES_MAX])
+{
+	uint64_t patience_ns = POLLER_PATIENCE_PERIODS * poller->ops->period_ns;
+	bool is_stalled;
+	size_t count;
+
+	pthread_mutex_lock(&poller->lock);
+	is_stalled = poller->begun_ns && clock_ns(CLOCK_MONOTONIC) - poller->begun_ns > patience_ns;
+	poller->search_again |= rescan;
+	for (size_t i = 0; i < poller->zone_count; i++)
+		results[i] = collect_zone(&poller->zones[i], is_stalled);
+	count = poller->zone_count;
+	pthread_mutex_unlock(&poller->lock);
+	return count;
+}
+
+bool poller_has_searched(struct poller *poller)
+{
+	bool searched;
+
+	pthread_mutex_lock(&poller->lock);
+	searched = poller->searched;
+	pthread_mutex_unlock(&poller->lock);
+	return searched;
+}
+
+struct meter *poller_meter(struct poller *poller)
+{
+	return poller->meter;
+}

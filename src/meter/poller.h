@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reads the zones of one slow source, once in a period on a thread of its own: one that answers in
+ * seconds, or says something new only now and then. A pass takes what there is, under a lock that
+ * is never held while something is read, and waits for nothing.
+ *
+ * What is polled between two passes adds up; where nothing new came, the zone's next span has it.
+ * A poll that hangs costs the zones of its source alone. Used by one thread.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "meter/meter.h"
+#include "meter/reader.h"
+
+/* A poll that takes more periods than this is stalled. */
+#define POLLER_PATIENCE_PERIODS 3
+
+struct poller;
+
+/*
+ * Takes ownership of @meter, also on failure, and begins to search and to poll. @max_power_uw as in
+ * reader_new(). 0 or -errno.
+ */
+int poller_new(const struct meter_ops *ops, struct meter *meter, uint64_t max_power_uw,
+	       struct poller **ret);
+/* As reader_free(). */
+void poller_free(struct poller *poller, uint64_t deadline_ns);
+/*
+ * What was polled since the last call: fills results[0..number of zones known), which it returns.
+ * With @rescan the tree is searched again before the next poll.
+ */
+size_t poller_collect(struct poller *poller, bool rescan,
+		      struct read_result results[static METER_ZONES_MAX]);
+/* A search for zones has come to its end, at least once. */
+bool poller_has_searched(struct poller *poller);
+/* Borrowed, for calls that do no I/O. */
+struct meter *poller_meter(struct poller *poller);

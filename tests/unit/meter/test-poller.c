@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A slow source beside one that is read in each pass. What it tells, and of when, is made up; only
+ * that its thread runs at all takes time.
+ */
+#include "meter/poller.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "seen_zones.h"
+
+#include "base/clock.h"
+
+#define PATIENCE_S 120 /* only a failure takes long */
+#define STEP_UJ    7000000
+
+/* Of the slow source: what its next poll does, and how often it was polled. */
+static struct {
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	bool stuck;
+	int error;
+	enum sample_kind kind;
+	uint64_t value;  /* of the last answer */
+	uint64_t end_ns; /* of the last answer: each is of 10 s more, whatever the clock says */
+	unsigned polls, left; /* how often something new may still be told */
+	unsigned open_meters;
+} slow = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
+
+struct meter {
+	struct zone zone;
+	bool is_slow;
+	uint64_t energy_uj;
+};
+
+static int open_one(struct meter **ret, bool is_slow, const char *source)
+{
+	struct meter *meter = calloc(1, sizeof(*meter));
+
+	assert_non_null(meter);
+	meter->is_slow = is_slow;
+	meter->zone = (struct zone){ .kind = ZONE_PLATFORM, .source = source };
+	pthread_mutex_lock(&slow.lock);
+	slow.open_meters++;
+	pthread_mutex_unlock(&slow.lock);
+	*ret = meter;
+	return 0;
+}
+
+static int fast_open(const struct meter_options *options, struct meter **ret)
+{
+	(void)options;
+	return open_one(ret, false, "fast");
+}
+
+static int slow_open(const struct meter_options *options, struct meter **ret)
+{
+	(void)options;
+	return open_one(ret, true, "slow");
+}
+
+static size_t one_zone(struct meter *meter)
+{
+	(void)meter;
+	return 1;
+}
+
+static const struct zone *zone_at(struct meter *meter, size_t index)
+{
+	(void)index;
+	return &meter->zone;
+}
+
+static size_t ignored(struct meter *meter)
+{
+	(void)meter;
+	return 1;
+}
+
+static int rescan(struct meter *meter)
+{
+	(void)meter;
+	return 0;
+}
+
+static int fast_read(struct meter *meter, size_t index, struct raw_reading *ret)
+{
+	(void)index;
+	*ret = (struct raw_reading){ ++meter->energy_uj, UINT64_MAX / 2, 1 };
+	return 0;
+}
+
+static int slow_read(struct meter *meter, size_t index, struct raw_reading *ret)
+{
+	int r;
+
+	(void)meter;
+	(void)index;
+	pthread_mutex_lock(&slow.lock);
+	slow.polls++;
+	pthread_cond_broadcast(&slow.changed);
+	while (slow.stuck)
+		pthread_cond_wait(&slow.changed, &slow.lock);
+	r = slow.error;
+	if (r == 0 && slow.left) {
+		slow.left--;
+		slow.value = slow.kind == SAMPLE_POWER ? 20000000 : slow.value + STEP_UJ;
+		slow.end_ns += 1000; /* a thousand moments are still in the past */
+	}
+	*ret = (struct raw_reading){ .value = slow.value, .kind = slow.kind, .to_ns = slow.end_ns };
+	pthread_mutex_unlock(&slow.lock);
+	return r;
+}
+
+static void close_one(struct meter *meter)
+{
+	free(meter);
+	pthread_mutex_lock(&slow.lock);
+	slow.open_meters--;
+	pthread_cond_broadcast(&slow.changed);
+	pthread_mutex_unlock(&slow.lock);
+}
+
+static const struct meter_ops fast_meter = {
+	.name = "fast",
+	.open = fast_open,
+	.zone_count = one_zone,
+	.zone_at = zone_at,
+	.ignored = ignored,
+	.read_raw = fast_read,
+	.rescan = rescan,
+	.close = close_one,
+};
+
+static const struct meter_ops slow_meter = {
+	.name = "slow",
+	.period_ns = NSEC_PER_MSEC,
+	.open = slow_open,
+	.zone_count = one_zone,
+	.zone_at = zone_at,
+	.ignored = ignored,
+	.read_raw = slow_read,
+	.rescan = rescan,
+	.close = close_one,
+};
+
+enum { FAST, SLOW, ZONES };
+
+static struct seen_zone seen[METER_ZONES_MAX];
+
+static struct meter_table *open_both(enum sample_kind kind)
+{
+	static const struct meter_ops *const both[] = { &fast_meter, &slow_meter, NULL };
+	/* A gigawatt: what is made up has no time to flow. */
+	const struct meter_options options = { "/sys", 60 * NSEC_PER_SEC, 1000000000000000, false };
+	struct meter_table *table;
+
+	pthread_mutex_lock(&slow.lock);
+	slow.stuck = false;
+	slow.error = 0;
+	slow.kind = kind;
+	slow.value = 0;
+	slow.polls = 0;
+	slow.left = 1;
+	slow.end_ns = clock_ns(CLOCK_MONOTONIC) - NSEC_PER_MSEC;
+	pthread_mutex_unlock(&slow.lock);
+	memset(seen, 0, sizeof(seen));
+	assert_int_equal(meter_table_open_sources(both, &options, &table), 0);
+	return table;
+}
+
+static void close_both(struct meter_table *table)
+{
+	struct timespec end;
+
+	meter_table_close(table);
+	(void)clock_gettime(CLOCK_REALTIME, &end);
+	end.tv_sec += PATIENCE_S;
+	pthread_mutex_lock(&slow.lock);
+	slow.stuck = false;
+	pthread_cond_broadcast(&slow.changed);
+	while (slow.open_meters && pthread_cond_timedwait(&slow.changed, &slow.lock, &end) == 0)
+		;
+	assert_int_equal(slow.open_meters, 0);
+	pthread_mutex_unlock(&slow.lock);
+}
+
+static void tell(unsigned times)
+{
+	pthread_mutex_lock(&slow.lock);
+	slow.left += times;
+	pthread_mutex_unlock(&slow.lock);
+}
+
+/* Passes until the slow zone has a span that ends with all that was told so far. */
+static void see_all(struct meter_table *table)
+{
+	uint64_t end_ns = clock_ns(CLOCK_MONOTONIC) + PATIENCE_S * NSEC_PER_SEC;
+	bool all = false;
+
+	while (!all) {
+		assert_true(clock_ns(CLOCK_MONOTONIC) < end_ns);
+		(void)usleep(1000);
+		(void)see_zones(table, seen);
+		pthread_mutex_lock(&slow.lock);
+		all = slow.left == 0 && meter_table_count(table) == ZONES &&
+		      seen[SLOW].time_ns == slow.end_ns;
+		pthread_mutex_unlock(&slow.lock);
+	}
+}
+
+static void see_until(struct meter_table *table, enum zone_state state)
+{
+	uint64_t end_ns = clock_ns(CLOCK_MONOTONIC) + PATIENCE_S * NSEC_PER_SEC;
+
+	while (seen[SLOW].state != state) {
+		assert_true(clock_ns(CLOCK_MONOTONIC) < end_ns);
+		(void)usleep(1000);
+		(void)see_zones(table, seen);
+	}
+}
+
+static void set(bool stuck, int error)
+{
+	pthread_mutex_lock(&slow.lock);
+	slow.stuck = stuck;
+	slow.error = error;
+	pthread_cond_broadcast(&slow.changed);
+	pthread_mutex_unlock(&slow.lock);
+}
+
+/* see_span() checks in each pass that spans follow each other; here that nothing is lost. */
+static void test_what_a_slow_source_tells_is_taken_once(void **state)
+{
+	struct meter_table *table = open_both(SAMPLE_TOTAL);
+	uint64_t reads;
+
+	(void)state;
+	see_all(table);
+	assert_int_equal(seen[SLOW].energy_uj, 0); /* the baseline */
+	assert_string_equal(meter_table_zone(table, FAST)->source, "fast");
+	assert_string_equal(meter_table_zone(table, SLOW)->source, "slow");
+	assert_int_equal(meter_table_ignored(table), 2);
+	assert_true(meter_table_has_searched(table));
+	for (unsigned i = 1; i <= 50; i++) {
+		tell(1 + i % 3);
+		see_all(table);
+		assert_int_equal(seen[SLOW].state, ZONE_UP);
+	}
+	assert_int_equal(seen[SLOW].energy_uj, slow.value - STEP_UJ);
+	assert_int_equal(seen[SLOW].errors + seen[SLOW].dropped, 0);
+	reads = seen[FAST].reads;
+	(void)see_zones(table, seen); /* nothing new there: up, and without a span */
+	assert_int_equal(seen[SLOW].span.to_ns, 0);
+	assert_int_equal(seen[SLOW].state, ZONE_UP);
+	assert_int_equal(seen[FAST].reads, reads + 1);
+	assert_true(seen[FAST].span.known && seen[FAST].span.energy_uj == 1);
+	close_both(table);
+}
+
+static void test_power_of_a_slow_source_is_integrated(void **state)
+{
+	struct meter_table *table = open_both(SAMPLE_POWER);
+
+	(void)state;
+	see_all(table);
+	tell(250); /* 250 µs at 20 W */
+	see_all(table);
+	assert_int_equal(seen[SLOW].energy_uj, 5000);
+	close_both(table);
+}
+
+/* It costs its own zone, and no pass waits for it. */
+static void test_a_poll_that_hangs_is_stalled(void **state)
+{
+	struct meter_table *table = open_both(SAMPLE_TOTAL);
+	uint64_t start_ns, energy_uj;
+
+	(void)state;
+	see_all(table);
+	energy_uj = seen[SLOW].energy_uj;
+	set(true, 0);
+	tell(3);
+	start_ns = clock_ns(CLOCK_MONOTONIC);
+	see_until(table, ZONE_STALLED);
+	assert_int_equal(seen[SLOW].error, -ETIMEDOUT);
+	assert_int_equal(seen[FAST].state, ZONE_UP);
+	assert_true(clock_ns(CLOCK_MONOTONIC) - start_ns < 20 * NSEC_PER_SEC);
+	set(false, 0);
+	see_all(table);
+	assert_int_equal(seen[SLOW].state, ZONE_UP);
+	assert_int_equal(seen[SLOW].energy_uj - energy_uj, 3 * STEP_UJ); /* the gap, too */
+	close_both(table);
+}
+
+/* The thread that is stuck frees what it holds when it comes back. */
+static void test_an_end_does_not_wait_for_a_poll_that_hangs(void **state)
+{
+	const struct meter_options options = { "/sys", NSEC_PER_MSEC, 0, false };
+	struct meter_table *table;
+	struct timespec end;
+
+	(void)state;
+	(void)clock_gettime(CLOCK_REALTIME, &end);
+	end.tv_sec += PATIENCE_S;
+	set(true, 0);
+	pthread_mutex_lock(&slow.lock);
+	slow.polls = 0;
+	pthread_mutex_unlock(&slow.lock);
+	assert_int_equal(meter_table_open_source(&slow_meter, &options, &table), 0);
+	pthread_mutex_lock(&slow.lock);
+	while (slow.polls == 0 && pthread_cond_timedwait(&slow.changed, &slow.lock, &end) == 0)
+		;
+	assert_int_equal(slow.polls, 1);
+	pthread_mutex_unlock(&slow.lock);
+	meter_table_close(table);
+	assert_int_equal(slow.open_meters, 1);
+	set(false, 0);
+	close_both(NULL);
+}
+
+static void test_a_poll_that_fails_is_said_once(void **state)
+{
+	struct meter_table *table = open_both(SAMPLE_TOTAL);
+
+	(void)state;
+	see_all(table);
+	set(false, -EIO);
+	see_until(table, ZONE_ERROR);
+	assert_int_equal(seen[SLOW].error, -EIO);
+	set(false, -ENODEV);
+	see_until(table, ZONE_ABSENT);
+	assert_true(seen[SLOW].errors <= slow.polls);
+	set(false, 0);
+	tell(1);
+	see_all(table);
+	assert_int_equal(seen[SLOW].state, ZONE_UP);
+	close_both(table);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_what_a_slow_source_tells_is_taken_once),
+		cmocka_unit_test(test_power_of_a_slow_source_is_integrated),
+		cmocka_unit_test(test_a_poll_that_hangs_is_stalled),
+		cmocka_unit_test(test_a_poll_that_fails_is_said_once),
+		cmocka_unit_test(test_an_end_does_not_wait_for_a_poll_that_hangs),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
