@@ -26,6 +26,8 @@ unsigned config_needs(const struct config *config)
 		needs |= NEED_BPF | NEED_CGROUP_HANDLE;
 	if (config->meter_enabled)
 		needs |= NEED_READ_ENERGY;
+	if (config->runtimes_enabled || config->options.file[0])
+		needs |= NEED_READ_FILES;
 	if (config_wants_kubernetes(config))
 		needs |= NEED_CLIENTS;
 	if (config->runtimes_enabled &&

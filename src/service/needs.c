@@ -15,6 +15,9 @@ const struct need_row need_rows[NEED_COUNT] = {
 	  BIT(CAP_DAC_READ_SEARCH), BIT(CAP_DAC_READ_SEARCH), false, "open_by_handle_at" },
 	{ NEED_READ_ENERGY, "read-energy", "Energy counters are readable by root alone",
 	  BIT(CAP_DAC_READ_SEARCH), BIT(CAP_DAC_READ_SEARCH), false, NULL },
+	{ NEED_READ_FILES, "read-files",
+	  "State of container runtimes, and a configuration file, may be readable by root alone",
+	  BIT(CAP_DAC_READ_SEARCH), BIT(CAP_DAC_READ_SEARCH), false, NULL },
 	{ NEED_CLIENTS, "clients", "Threads without capabilities ask other programs for names", 0,
 	  0, false, NULL },
 };
@@ -91,8 +94,7 @@ void needs_write_unit(unsigned needs, struct strbuf *out)
 	strbuf_add_str(out, "]}\n[Service]\n");
 	add_unit_capabilities("AmbientCapabilities", capabilities, out);
 	add_unit_capabilities("CapabilityBoundingSet", capabilities, out);
-	if (locks_memory)
-		strbuf_add_str(out, "LimitMEMLOCK=infinity\n");
+	strbuf_addf(out, "LimitMEMLOCK=%s\n", locks_memory ? "infinity" : "8M");
 	for (size_t i = 0; i < ARRAY_SIZE(need_rows); i++) {
 		if (need_rows[i].system_calls)
 			strbuf_addf(out, "SystemCallFilter=%s%s\n",

@@ -20,9 +20,10 @@ enum need {
 	NEED_BPF = 1 << 0,           /* BPF programs, loaded at the start and run later */
 	NEED_CGROUP_HANDLE = 1 << 1, /* a cgroup opened by its id, open_by_handle_at(2) */
 	NEED_READ_ENERGY = 1 << 2,   /* files that only root may read: energy_uj, mode 0400 */
-	NEED_CLIENTS = 1 << 3,       /* connections that this program opens */
+	NEED_READ_FILES = 1 << 3,    /* other files that only root may read */
+	NEED_CLIENTS = 1 << 4,       /* connections that this program opens */
 };
-#define NEED_COUNT 4
+#define NEED_COUNT 5
 #define NEEDS_ALL  ((1U << NEED_COUNT) - 1)
 
 struct need_row {

@@ -43,7 +43,7 @@ def the_doctor_takes_it_anywhere_but_as_a_value():
 def needs_are_those_of_the_configuration():
     """As the unit grants them by default, and fewer where parts are off."""
     def needs(*words):
-        text = kepler("config", "needs", "--config.file=/dev/null", *words, KUBERNETES_SERVICE_HOST="")
+        text = kepler("config", "needs", *words, KUBERNETES_SERVICE_HOST="")
         lines = text[text.index("[Service]"):].splitlines()[1:]
         return text, {key: value for key, _, value in (line.partition("=") for line in lines) if value}
 
@@ -58,7 +58,8 @@ def needs_are_those_of_the_configuration():
     assert "# clients: " in needs("--kube.kubeconfig=/nonexistent")[0]
     assert "# clients: " in needs("--runtimes.docker-socket=/run/docker.sock")[0]
     assert needs("--no-bpf.enabled")[1]["AmbientCapabilities"] == "CAP_DAC_READ_SEARCH"
-    text, settings = needs("--no-bpf.enabled", "--no-meter.enabled")
+    assert needs("--no-bpf.enabled", "--no-meter.enabled")[1]["AmbientCapabilities"] == "CAP_DAC_READ_SEARCH"  # runtimes' files
+    text, settings = needs("--no-bpf.enabled", "--no-meter.enabled", "--no-runtimes.enabled", "--config.file=")
     assert "AmbientCapabilities" not in settings and "add: []" in text, text
     assert "--no-bogus" in kepler("config", "needs", "--no-bogus", status=2)
 

@@ -91,8 +91,14 @@ def of_root(binary):
 
 
 def without_parts(binary):
-    """Root again, but neither BPF nor meters are wanted: no thread holds a capability, and nothing that it then calls is denied."""
-    with Exporter("--no-bpf.enabled", "--no-meter.enabled", *FAST, binary=binary) as exporter:
+    """Root again, without BPF and meters: a capability is left for files of runtimes; without these none, and no call is denied."""
+    less = ["--no-bpf.enabled", "--no-meter.enabled", *FAST]
+    with Exporter(*less, binary=binary) as exporter:
+        exporter.intervals(2)
+        held = {int(thread["CapPrm"], 16) for thread in threads(exporter.process.pid)}
+        assert held == {0, capabilities(["dac_read_search"])}, held
+        assert exporter.stop() == 0
+    with Exporter(*less, "--no-runtimes.enabled", "--config.file=", binary=binary) as exporter:
         metrics = exporter.intervals(3)
         for thread in threads(exporter.process.pid):
             assert int(thread["CapEff"], 16) == int(thread["CapPrm"], 16) == 0, thread

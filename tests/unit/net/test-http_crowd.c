@@ -149,7 +149,7 @@ static void unread_health_leaves_room(void **state)
 	struct http_server *server = start(8);
 	struct http_stats stats = { 0 };
 	int unread[5], slow[24];
-	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
+	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC), lasted_ns, cut;
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(unread); i++) {
@@ -170,8 +170,12 @@ static void unread_health_leaves_room(void **state)
 	for (int i = 0; i < 5; i++)
 		assert_starts(exchange(server, "GET /healthz HTTP/1.0\r\n\r\n"), "HTTP/1.1 200 ");
 	http_server_get_stats(server, &stats);
-	assert_true(clock_ns(CLOCK_MONOTONIC) - begin_ns < HTTP_ANSWER_DEADLINE_NS);
-	assert_true(stats.cuts[HTTP_CUT_SILENT] >= ARRAY_SIZE(unread));
+	lasted_ns = clock_ns(CLOCK_MONOTONIC) - begin_ns;
+	assert_true(lasted_ns < HTTP_ANSWER_DEADLINE_NS);
+	cut = stats.cuts[HTTP_CUT_SILENT];
+	if (lasted_ns >= HTTP_STALL_NS) /* a busy machine: some were cut before others waited */
+		cut += stats.cuts[HTTP_CUT_STALLED];
+	assert_true(cut >= ARRAY_SIZE(unread));
 	for (size_t i = 0; i < ARRAY_SIZE(unread); i++)
 		close(unread[i]);
 	for (size_t i = 0; i < ARRAY_SIZE(slow); i++)

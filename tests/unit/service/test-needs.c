@@ -79,11 +79,13 @@ static void the_drop_in_grants_them_and_no_more(void **state)
 				      "AmbientCapabilities=CAP_DAC_READ_SEARCH\n"
 				      "CapabilityBoundingSet=\n"
 				      "CapabilityBoundingSet=CAP_DAC_READ_SEARCH\n"
+				      "LimitMEMLOCK=8M\n"
 				      "SystemCallFilter=~bpf\n"
 				      "SystemCallFilter=~open_by_handle_at\n");
 	expect_unit(0, "[Service]\n"
 		       "AmbientCapabilities=\n"
 		       "CapabilityBoundingSet=\n"
+		       "LimitMEMLOCK=8M\n"
 		       "SystemCallFilter=~bpf\n"
 		       "SystemCallFilter=~open_by_handle_at\n");
 }
