@@ -169,10 +169,12 @@ static void restore_zone(struct interval_engine *engine, size_t index, const str
 		interval_engine_restore(engine, index, &learner);
 }
 
-void idle_state_restore(const struct idle_state_keeper *keeper, struct interval_engine *engine)
+void idle_state_restore(struct idle_state_keeper *keeper, struct interval_engine *engine)
 {
-	for (size_t i = 0; keeper->loaded && i < interval_engine_zone_count(engine); i++)
-		restore_zone(engine, i, keeper->loaded);
+	size_t count = interval_engine_zone_count(engine);
+
+	for (; keeper->loaded && keeper->restored < count; keeper->restored++)
+		restore_zone(engine, keeper->restored, keeper->loaded);
 }
 
 /* A zone without learned idle power has nothing to save. */

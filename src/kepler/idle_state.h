@@ -30,6 +30,7 @@ struct idle_state_keeper {
 	char facts[256];                 /* of the machine */
 	char machine[STATE_MACHINE_MAX]; /* known once the file was read */
 	struct state *loaded;            /* content of the file, or NULL */
+	size_t restored;                 /* zones of the engine that had their line */
 	struct idle_job *job;            /* under way, or NULL */
 	uint64_t began_ns;
 	bool given_up; /* it was reported as failed */
@@ -48,8 +49,11 @@ enum idle_outcome {
 enum idle_outcome idle_state_open(struct idle_state_keeper *keeper, const char *dir,
 				  const struct host_info *host, uint64_t patience_ns,
 				  struct diag *diag);
-/* Gives zones of the engine their lines of the file, if it was read. */
-void idle_state_restore(const struct idle_state_keeper *keeper, struct interval_engine *engine);
+/*
+ * Gives zones of the engine their lines of the file, if it was read: each zone once, so that one
+ * that the engine adopts later has its own when this is called again.
+ */
+void idle_state_restore(struct idle_state_keeper *keeper, struct interval_engine *engine);
 /*
  * Begins to write learned idle power. NOTHING: it is under way, or there is nothing to write.
  * FAILED if it cannot begin, for example because the previous one is still under way.

@@ -70,9 +70,10 @@ void monitor_describe_sources(struct monitor *monitor)
 	monitor->described_zones = interval_engine_zone_count(monitor->engine);
 }
 
-static void log_unread_zones(const struct interval_engine *engine)
+/* Of those from @first on. */
+static void log_unread_zones(const struct interval_engine *engine, size_t first)
 {
-	for (size_t z = 0; z < interval_engine_zone_count(engine); z++) {
+	for (size_t z = first; z < interval_engine_zone_count(engine); z++) {
 		const struct zone *zone = interval_engine_zone(engine, z);
 		const struct zone_status *status = interval_engine_status(engine, z);
 		struct privilege_gap gap = { .remedy = "" };
@@ -91,18 +92,20 @@ static void log_unread_zones(const struct interval_engine *engine)
 	}
 }
 
-/* Meters that are found while we run take over from the estimate once they count. */
+/*
+ * Meters that are found while we run take over from the estimate once they count. Without memory
+ * for their zones the engine adopts these in a later interval than the one that found them.
+ */
 void monitor_follow_meters(struct monitor *monitor)
 {
 	bool searching = sources_are_searched(&monitor->sources);
+	size_t first_new = monitor->described_zones;
 
 	if (!monitor->found && sources_have_meters(&monitor->sources)) {
 		monitor->found = true;
-		idle_state_restore(&monitor->idle_state, monitor->engine);
 		log_info("meters were found; the estimate ends when they count, %g s from now or "
 			 "later",
 			 monitor->stats.self.settle_s);
-		log_unread_zones(monitor->engine);
 		monitor_describe_sources(monitor);
 		notify_status(monitor->notify, monitor->source);
 	} else if (!monitor->measured && !interval_engine_is_estimated(monitor->engine)) {
@@ -114,6 +117,8 @@ void monitor_follow_meters(struct monitor *monitor)
 	} else if (monitor->searching && !searching) {
 		log_info("no meter so far; looked for again every 30 intervals");
 	}
+	idle_state_restore(&monitor->idle_state, monitor->engine);
+	log_unread_zones(monitor->engine, first_new);
 	monitor->searching = searching;
 	monitor->stats.self.meters_searching = searching;
 }
@@ -157,7 +162,7 @@ void monitor_log_start(const struct monitor *monitor)
 		log_warn("%s is only the part of Kepler's own container, whose work is charged to "
 			 "the system; mount the host's /sys and point --host.cgroupfs there",
 			 monitor->config->host.cgroupfs);
-	log_unread_zones(monitor->engine);
+	log_unread_zones(monitor->engine, 0);
 	if (monitor->searching)
 		log_warn("the search for meters has not come to its end: a driver does not answer; "
 			 "until it does, energy is estimated");
