@@ -47,19 +47,14 @@ void accountant_adopt(struct accountant *accountant, const struct zone *zone,
 
 	zone_account_init(&accountant->zones[z], zone, options, realtime_ms);
 	accountant->zones[z].late = accountant->has_begun;
+	accountant->zones[z].held =
+		z >= accountant->estimated && accountant->estimated && !accountant->handed_over;
 	accountant->gap_of[z] = GAP_NONE;
 }
 
-bool accountant_hands_over(struct accountant *accountant, const struct energy_span *spans,
-			   size_t span_count)
+bool accountant_hands_over(struct accountant *accountant)
 {
-	bool counts = false;
-
-	for (size_t i = 0; i < span_count; i++) {
-		if (spans[i].zone >= accountant->estimated)
-			counts |= zone_account_counts(&accountant->zones[spans[i].zone], &spans[i]);
-	}
-	if (accountant->handed_over || !counts)
+	if (accountant->handed_over || !accountant->estimate_ends)
 		return false;
 	accountant->handed_over = true;
 	return true;
@@ -307,6 +302,32 @@ static void book_zone(struct accountant *accountant, uint32_t z, const struct in
 	}
 }
 
+/* Whether the estimate has counted up to now, and a meter can count all that follows. */
+static bool estimate_may_end(const struct accountant *accountant, const struct interval *interval)
+{
+	if (!interval->span_count || interval->spans[0].zone >= accountant->estimated)
+		return false; /* it takes its span first: of a pass that failed with the next one */
+	for (size_t i = 0; i < interval->span_count; i++) {
+		const struct energy_span *span = &interval->spans[i];
+
+		if (span->zone >= accountant->estimated && span->zone < accountant->zone_count &&
+		    interval->status[span->zone].state == ZONE_UP &&
+		    span->to_ns >= accountant->zones[span->zone].count_from_ns)
+			return true;
+	}
+	return false;
+}
+
+/* A zone whose span began before the estimate's end waits for its next one. */
+static void end_estimate(struct accountant *accountant, const struct interval *interval)
+{
+	accountant->estimate_ends |= estimate_may_end(accountant, interval);
+	for (size_t i = 0; accountant->estimate_ends && i < interval->span_count; i++) {
+		if (interval->spans[i].zone < accountant->zone_count)
+			zone_account_release(&accountant->zones[interval->spans[i].zone]);
+	}
+}
+
 void accountant_book(struct accountant *accountant, const struct interval *interval)
 {
 	struct ledger *ledger = accountant->ledger;
@@ -321,6 +342,8 @@ void accountant_book(struct accountant *accountant, const struct interval *inter
 		zone_account_bear_series(&accountant->zones[z],
 					 accountant->idle_share != IDLE_SHARE_NODE);
 	}
+	if (accountant->estimated)
+		end_estimate(accountant, interval);
 	charge(ledger, interval->parties, ledger_cpu_column(ledger), interval->parties->cpu_ns);
 	ledger_node_cpu(ledger, interval->work.busy_ns);
 	accountant->has_begun = true;

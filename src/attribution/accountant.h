@@ -7,8 +7,9 @@
  * gaps of zones that could not be read, and when shared idle energy begins to count. Whatever
  * fails, what cannot be charged is unattributed, and the parts sum to what the meters said.
  *
- * Zones keep their index. The estimate's, if there is one, is the first; it ends with the interval
- * before the first that a meter counts.
+ * Zones keep their index. The estimate's, if there is one, is the first. It ends with an interval
+ * that it has counted to its end and in which a zone of a meter was read; whatever meters tell
+ * counts from the span on that begins there or later.
  */
 #pragma once
 
@@ -36,9 +37,10 @@ struct accountant {
 	struct ledger *ledger; /* borrowed, and written to */
 	struct zone_account zones[ZONES_MAX];
 	size_t zone_count;
-	size_t estimated; /* of them, the first ones */
-	bool handed_over; /* the estimate has ended, meters count */
-	bool has_begun;   /* zones that appear from now on are late */
+	size_t estimated;   /* of them, the first ones */
+	bool estimate_ends; /* with the last interval that was booked, or before */
+	bool handed_over;   /* the estimate has ended, meters count */
+	bool has_begun;     /* zones that appear from now on are late */
 	enum idle_share idle_share;
 	bool share_is_new;       /* a reload has given rows idle series: they show 0 ... */
 	uint64_t shared_from_ns; /* ... and idle energy is shared from here on */
@@ -67,8 +69,7 @@ void accountant_set_settle(struct accountant *accountant, uint64_t settle_ns, ui
 /* There must be room: zone_count < ZONES_MAX. @zone lives as long as the accountant. */
 void accountant_adopt(struct accountant *accountant, const struct zone *zone,
 		      const struct idle_options *options, int64_t realtime_ms);
-/* Whether the estimate ends with these spans: a zone of a meter counts. True once. */
-bool accountant_hands_over(struct accountant *accountant, const struct energy_span *spans,
-			   size_t span_count);
+/* Before an interval: whether it is the first that meters count and the estimate does not. */
+bool accountant_hands_over(struct accountant *accountant);
 /* Between ledger_begin() and ledger_close(). */
 void accountant_book(struct accountant *accountant, const struct interval *interval);

@@ -2,13 +2,10 @@
 #include "attribution/zone_account.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "attribution/attribute.h"
 #include "base/num.h"
 
-/* A reading teaches idle power only when its time and the activity's cover the same interval. */
+/* A span teaches idle power only when it and the activity are of the same time. */
 #define LEARN_MAX_SKEW 0.1
 
 static bool fixed_idle_power(const struct zone *zone, const struct idle_options *options,
@@ -148,10 +145,16 @@ static void settle_births(struct zone_account *state, uint64_t now_ns, uint64_t 
 
 bool zone_account_counts(const struct zone_account *state, const struct energy_span *span)
 {
-	bool is_begun = state->last.state == ZONE_UP || state->has_counted || !state->count_from_ns;
+	bool is_begun = state->last.state == ZONE_UP || state->has_begun || !state->count_from_ns;
 
-	return span && span->known && state->has_span && span->to_ns >= state->count_from_ns &&
-	       is_begun;
+	return span && span->known && state->has_span && !state->held &&
+	       span->to_ns >= state->count_from_ns && is_begun;
+}
+
+void zone_account_release(struct zone_account *state)
+{
+	state->has_begun |= state->held;
+	state->held = false;
 }
 
 struct zone_interval zone_account_advance(struct zone_account *state,
@@ -171,7 +174,7 @@ struct zone_interval zone_account_advance(struct zone_account *state,
 		state->up_time_ns = span->to_ns;
 	settle_births(state, span->to_ns, settle_ns);
 	state->has_span = true;
-	state->has_counted |= counts;
+	state->has_begun |= counts;
 	if (counts) {
 		interval.energy_uj = span->energy_uj;
 		interval.dt_ns = span->to_ns - span->from_ns;

@@ -27,8 +27,10 @@ struct zone_account {
 	/* Its series appear among others that were seen: they show 0 until count_from_ns. */
 	bool late;
 	uint64_t count_from_ns;
-	bool has_counted; /* late ones that have not do so from one good reading to the next only */
-	bool idle_is_new; /* a reload has given birth to the idle series: they show 0 ... */
+	/* Late ones that have not begun do so with a span of one interval only. */
+	bool has_begun;
+	bool held;              /* an estimate counts in its stead, up to zone_account_release() */
+	bool idle_is_new;       /* a reload has given birth to the idle series: they show 0 ... */
 	uint64_t split_from_ns; /* ... and idle is split off from here on */
 	int64_t created_ms;     /* birth of the zone's series */
 	/*
@@ -36,7 +38,7 @@ struct zone_account {
 	 * that was born stays, whatever the policy is now.
 	 */
 	bool has_mode[MODE_COUNT], rows_have_mode[MODE_COUNT];
-	/* By enum energy_mode, of the last interval; NaN while not known: not up, or restarted. */
+	/* By enum energy_mode, of the last interval; NaN: not known, or nothing counts yet. */
 	double watts[MODE_COUNT];
 	uint64_t span_ns; /* time that the last interval's energy took; 0 while not known */
 };
@@ -75,11 +77,13 @@ struct zone_interval zone_account_advance(struct zone_account *state,
 					  const struct energy_span *span,
 					  const struct zone_activity *activity, uint64_t settle_ns);
 /*
- * Whether the energy of @span counts, which may be NULL: it is known, and the zone's series were
- * there before it and seen with 0. What a zone that was found late begins with must be a span
- * without a gap: what was before, an estimate has counted.
+ * Whether the energy of @span counts, which may be NULL: it is known, the zone's series were there
+ * before it and seen with 0, and no estimate has counted it. What a zone that was found late begins
+ * with must be a span without a gap: its series showed 0 meanwhile.
  */
 bool zone_account_counts(const struct zone_account *state, const struct energy_span *span);
+/* The estimate has ended, at the end of the zone's last span or before: all that follows counts. */
+void zone_account_release(struct zone_account *state);
 /* Whether idle energy is told apart from the rest now. */
 bool zone_account_has_idle(const struct zone_account *state);
 /* An interval was booked: which series there are from now on. @rows_bear_idle: rows, too. */

@@ -11,12 +11,11 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "attribution/accountant.h"
 #include "base/clock.h"
-#include "base/macro.h"
 #include "base/num.h"
 #include "kepler/explain_round.h"
 #include "kepler/owner.h"
@@ -344,7 +343,6 @@ static struct zone_activity measure_activity(struct interval_engine *engine,
 static void read_zones(struct interval_engine *engine)
 {
 	size_t estimated = engine->accountant.estimated;
-
 	struct meter_pass pass = { 0 };
 
 	if (engine->sources.meters)
@@ -365,7 +363,7 @@ static void advance_estimate(struct interval_engine *engine, const struct activi
 	struct zone_status *status = &engine->status[0];
 	struct energy_span span = { 0 };
 
-	if (accountant_hands_over(&engine->accountant, engine->spans, engine->span_count))
+	if (accountant_hands_over(&engine->accountant))
 		set_publication(engine);
 	status->state = engine->accountant.handed_over ? ZONE_ABSENT : ZONE_UP;
 	if (status->state != ZONE_UP || !has_passed)

@@ -294,6 +294,107 @@ static void a_birth_settles_as_long_as_is_needed_now(void **state)
 	settling_follows_its_length(3, 20, 3); /* it had turned before */
 }
 
+/* One that was never read waits for nothing: what it tells first is of no gap. */
+static void a_zone_that_fails_from_the_first_has_no_gap(void **state)
+{
+	(void)state;
+	struct house house;
+
+	set_up_house(&house);
+	house.status[0].state = ZONE_ERROR;
+	for (unsigned i = 0; i < 3; i++) {
+		begin(&house, 2);
+		end(&house, 0, 9);
+		assert_int_equal(house.accountant.gaps.used, 0);
+	}
+	tear_down_house(&house);
+}
+
+enum luck { READ, FAILED, QUIET, LUCKS };
+
+/* Zone 0 is an estimate, and zone 1 a meter that was found with it, or later. */
+static void set_up_takeover(struct house *house, bool late)
+{
+	set_up_house(house);
+	accountant_set_settle(&house->accountant, 0, house->now_ns);
+	house->accountant.estimated = 1;
+	house->accountant.zone_count = 0;
+	house->zones[0].quality = QUALITY_ESTIMATED;
+	for (size_t z = 0; z < 2; z++)
+		accountant_adopt(&house->accountant, &house->zones[z], &learned, 0);
+	house->accountant.zones[1].late = late;
+}
+
+/* Each draws 1 W. */
+static void take_over_step(struct house *house, bool pass_fails, enum luck meter)
+{
+	(void)accountant_hands_over(&house->accountant);
+	house->status[0].state = house->accountant.handed_over ? ZONE_ABSENT : ZONE_UP;
+	house->is_quiet[0] = pass_fails;
+	house->status[1].state = meter == FAILED ? ZONE_ERROR : ZONE_UP;
+	house->is_quiet[1] = meter == QUIET;
+	begin(house, 2);
+	end(house, 1, 1);
+}
+
+static uint64_t counted_j(const struct house *house)
+{
+	return (ledger_node_value(house->accountant.ledger, 0, MODE_DYNAMIC) +
+		ledger_node_value(house->accountant.ledger, 1, MODE_DYNAMIC)) /
+	       1000000;
+}
+
+/* Whatever fails, or comes slowly, around a takeover: each second is counted once. */
+static void no_second_of_a_takeover_is_counted_twice_or_never(void **state)
+{
+	enum { STEPS = 5, CASES = 2 * 32 * 243 };
+
+	(void)state;
+	for (unsigned number = 0; number < CASES; number++) {
+		unsigned fails = number / 2 % 32, lucks = number / 64;
+		struct house house;
+
+		set_up_takeover(&house, number % 2);
+		take_over_step(&house, false, QUIET); /* the estimate's baseline */
+		for (unsigned i = 0; i < STEPS; i++, fails /= 2, lucks /= LUCKS)
+			take_over_step(&house, fails % 2, lucks % LUCKS);
+		for (unsigned i = 0; i < 3; i++)
+			take_over_step(&house, false, READ);
+		if (!house.accountant.handed_over || counted_j(&house) != STEPS + 3)
+			fail_msg("case %u: %llu J in %d s", number,
+				 (unsigned long long)counted_j(&house), STEPS + 3);
+		tear_down_house(&house);
+	}
+}
+
+/* A refused reading is no beginning: what is measured from it on is not known yet. */
+static void a_refused_reading_ends_no_estimate(void **state)
+{
+	(void)state;
+	struct house house;
+
+	set_up_takeover(&house, false);
+	take_over_step(&house, false, QUIET);
+	house.status[1].state = ZONE_REFUSED;
+	begin(&house, 2);
+	{
+		const struct energy_span spans[] = { span_of(&house, 0), span_of(&house, 1) };
+		const struct interval interval = { .time_ns = house.now_ns,
+						   .status = house.status,
+						   .spans = spans,
+						   .span_count = 2,
+						   .parties = &house.parties };
+
+		accountant_book(&house.accountant, &interval);
+		ledger_close(house.accountant.ledger);
+	}
+	assert_false(accountant_hands_over(&house.accountant));
+	take_over_step(&house, false, READ);
+	assert_true(accountant_hands_over(&house.accountant));
+	assert_false(accountant_hands_over(&house.accountant));
+	tear_down_house(&house);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -302,6 +403,9 @@ int main(void)
 		cmocka_unit_test(what_a_slow_source_tells_is_shared_over_its_time),
 		cmocka_unit_test(sleep_in_a_gap_is_of_nothing),
 		cmocka_unit_test(a_zone_that_is_gone_has_no_gap),
+		cmocka_unit_test(a_zone_that_fails_from_the_first_has_no_gap),
+		cmocka_unit_test(no_second_of_a_takeover_is_counted_twice_or_never),
+		cmocka_unit_test(a_refused_reading_ends_no_estimate),
 		cmocka_unit_test(a_birth_settles_as_long_as_is_needed_now),
 	};
 

@@ -9,7 +9,6 @@
 
 #include <cmocka.h>
 
-#include "attribution/attribute.h"
 #include "base/macro.h"
 #include "base/num.h"
 
@@ -215,7 +214,8 @@ static void test_a_virtual_machine_has_no_idle_part(void **state)
 /* 20 W + 30 W × utilisation, for two minutes of changing load. */
 static uint64_t teach(struct zone_account *account)
 {
-	for (uint64_t s = 1; s <= 120; s++) {
+	(void)advance(account, unknown(0, 1));
+	for (uint64_t s = 2; s <= 120; s++) {
 		struct zone_activity activity = {
 			.dt_ns = NSEC_PER_SEC,
 			.utilisation = (double)(s % 10) / 10,
@@ -313,6 +313,23 @@ static void test_a_late_zone_begins_without_a_gap(void **state)
 	assert_int_equal(advance(&account, span).energy_uj, 3000000);
 }
 
+/* Where the estimate ends the zone begins, whatever fails right after. */
+static void test_a_zone_that_is_held_begins_with_its_release(void **state)
+{
+	const struct idle_options off = { .mode = IDLE_MODE_OFF };
+	struct zone_account account;
+
+	(void)state;
+	zone_account_init(&account, &package0, &off, 0);
+	account.late = account.held = true;
+	(void)zone_account_advance(&account, &up,
+				   &(struct energy_span){ .to_ns = 10 * NSEC_PER_SEC }, &busy, 0);
+	assert_int_equal(advance(&account, flow(1000000, 10, 11)).energy_uj, 0);
+	zone_account_release(&account);
+	(void)missed(&account, ZONE_ERROR);
+	assert_int_equal(advance(&account, flow(2000000, 11, 13)).energy_uj, 2000000);
+}
+
 static void test_sleep_teaches_nothing(void **state)
 {
 	const struct idle_options config = { .mode = IDLE_MODE_LEARNED };
@@ -349,6 +366,7 @@ int main(void)
 			test_idle_that_a_reload_brings_is_split_off_once_its_series_was_seen),
 		cmocka_unit_test(test_a_zone_that_appears_late_counts_once_its_series_were_seen),
 		cmocka_unit_test(test_a_late_zone_begins_without_a_gap),
+		cmocka_unit_test(test_a_zone_that_is_held_begins_with_its_release),
 		cmocka_unit_test(test_sleep_teaches_nothing),
 	};
 

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The engine over a machine that is made up: passes are told by the test, times with them, and the
+ * zone is a model's, so that it has no clock of its own either.
+ */
+#pragma once
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/num.h"
+#include "host/host.h"
+#include "kepler/interval.h"
+#include "model/platform_power.h"
+#include "snapshot/snapshot_holder.h"
+
+#define SETTLE_NS (15 * NSEC_PER_SEC)
+
+struct told_reader {
+	struct activity_reader base;
+	struct activity_sample sample;
+	struct activity activity;
+	struct activity_info info;
+	int error;
+};
+
+static inline int told_read(struct activity_reader *reader, struct activity *activity)
+{
+	const struct told_reader *told = (const struct told_reader *)reader;
+
+	*activity = told->error ? (struct activity){ 0 } : told->activity;
+	return told->error;
+}
+
+static inline void told_info(const struct activity_reader *reader, struct activity_info *ret)
+{
+	*ret = ((const struct told_reader *)reader)->info;
+}
+
+/* A process that ran, and one that sleeps since the start. */
+static inline void told_visit(struct activity_reader *reader, activity_visit_fn *fn, void *userdata)
+{
+	const struct told_reader *told = (const struct told_reader *)reader;
+	struct activity_sample living[] = {
+		told->sample, { .key = { .pid = 8, .start_ns = 1 }, .comm = "sleeper" }
+	};
+
+	living[0].cpu_ns = 0;
+	fn(userdata, &living[0]);
+	fn(userdata, &living[1]);
+}
+
+static const struct activity_ops told_ops = { .read = told_read,
+					      .get_info = told_info,
+					      .visit = told_visit };
+
+struct machine {
+	struct told_reader reader;
+	struct config config;
+	struct estimated_meter *estimate;
+	struct meter_table *meters; /* NULL: none is looked for */
+	struct identity_resolver *identities;
+	struct snapshot_holder *holder;
+	struct interval_engine *engine;
+	struct snapshot_self self;
+};
+
+static inline void machine_start_of(struct machine *machine, bool is_vm, struct meter_table *meters,
+				    struct scrape_pace *pace)
+{
+	const struct host_info host = { .cpus = 2, .cores = 2, .sockets = 1, .is_vm = is_vm };
+	const struct identity_options nowhere = { .procfs = "/nonexistent",
+						  .cgroupfs = "/nonexistent" };
+	struct interval_sources sources;
+
+	*machine = (struct machine){
+		.reader.base.ops = &told_ops,
+		.meters = meters,
+		.config = { .monitor = { .max_processes = 256, .max_containers = 16 },
+			    .publication.settle_ns = SETTLE_NS,
+			    .metrics.max_series = 1000,
+			    .idle.mode = IDLE_MODE_LEARNED },
+	};
+	assert_int_equal(estimated_meter_new(&platform_power_model, &host, &machine->estimate), 0);
+	assert_int_equal(identity_resolver_open(&nowhere, &machine->identities), 0);
+	assert_int_equal(snapshot_holder_new(&machine->holder), 0);
+	sources = (struct interval_sources){
+		.meters = meters,
+		.estimate = machine->estimate,
+		.activity = &machine->reader.base,
+		.identities = machine->identities,
+		.holder = machine->holder,
+		.pace = pace,
+		.cpus = host.cpus,
+	};
+	assert_int_equal(interval_engine_new(&sources, &machine->config, &machine->engine), 0);
+}
+
+static inline void machine_start_with(struct machine *machine, bool is_vm,
+				      struct meter_table *meters)
+{
+	machine_start_of(machine, is_vm, meters, NULL);
+}
+
+static inline void machine_start_scraped(struct machine *machine, bool is_vm,
+					 struct scrape_pace *pace)
+{
+	machine_start_of(machine, is_vm, NULL, pace);
+}
+
+static inline void machine_start(struct machine *machine, bool is_vm)
+{
+	machine_start_with(machine, is_vm, NULL);
+}
+
+static inline void machine_stop(struct machine *machine)
+{
+	interval_engine_free(machine->engine);
+	meter_table_close(machine->meters);
+	snapshot_holder_free(machine->holder);
+	identity_resolver_close(machine->identities);
+	estimated_meter_free(machine->estimate);
+}
+
+/* A pass at @time_s, @slept_s of them asleep so far, in which one process ran for @cpu_ns. */
+static inline int pass(struct machine *machine, uint64_t time_s, uint64_t slept_s, uint64_t cpu_ns)
+{
+	struct told_reader *reader = &machine->reader;
+
+	reader->sample = (struct activity_sample){
+		.key = { .pid = 7, .start_ns = 1 },
+		.cpu_ns = cpu_ns,
+		.comm = "burner",
+	};
+	reader->activity = (struct activity){
+		.time_ns = time_s * NSEC_PER_SEC,
+		.boottime_ns = (time_s + slept_s) * NSEC_PER_SEC,
+		.samples = &reader->sample,
+		.count = 1,
+		.busy_ns = cpu_ns,
+	};
+	return interval_engine_run(machine->engine, (int64_t)time_s * 1000, &machine->self);
+}
+
+static inline struct snapshot_zone zone_now(const struct machine *machine)
+{
+	const struct snapshot *snapshot = snapshot_get(machine->holder);
+	struct snapshot_zone zone;
+
+	assert_non_null(snapshot);
+	assert_int_equal(snapshot->zone_count, 1);
+	zone = snapshot->zones[0];
+	snapshot_put(machine->holder, snapshot);
+	return zone;
+}
