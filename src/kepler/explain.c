@@ -30,9 +30,10 @@
 #define ANSWER_MAX   (1024 * 1024)
 #define ASK_EVERY_MS 200  /* while the answer is near */
 #define ASK_LATER_MS 1000 /* while it is not; less than what a question is forgotten after */
-#define MARGIN_S     10   /* beyond the end of the interval, for an exporter that is late */
+#define MARGIN_S     10   /* beyond that, for an exporter that is late */
 #define SAY_FROM_S   3    /* a wait that is said */
-#define NOT_A_PAGE   "404:"
+#define INTERVALS    6    /* at most until a question is answered: see explain_desk_take() */
+#define TOO_MANY     "503: too many" /* not that the exporter hangs */
 
 struct explain_config {
 	struct config config;
@@ -57,6 +58,7 @@ const struct option_set explain_options = {
 
 /* Where to ask, and what came of it. */
 struct question {
+	const char *target;
 	const char *address; /* as configured */
 	char url[EXPLAIN_TARGET_MAX * 3 + 128];
 	bool json;
@@ -97,41 +99,48 @@ static void pause_ms(uint64_t ms)
 	(void)nanosleep(&wait, NULL);
 }
 
-/* Until there is an answer. 0; -errno as http_client_get(), -ETIMEDOUT where none came in time. */
+static bool is_busy(const struct question *question)
+{
+	return question->reply.status == 503 && question->body.data &&
+	       strncmp(question->body.data, TOO_MANY, strlen(TOO_MANY)) == 0;
+}
+
+/*
+ * Until there is an answer, or another than "later". 0; -errno as http_client_get(), -ETIMEDOUT
+ * where none came in time: a full desk answers the last of it some intervals later.
+ */
 static int ask_until_answered(struct question *question)
 {
 	uint64_t began_ns = clock_ns(CLOCK_MONOTONIC), wait_s = 0;
 
-	for (bool said = false;; said = true) {
+	for (bool said = false;;) {
 		int r = ask_once(question);
-		int status = question->reply.status;
-		uint64_t waited_ns = clock_ns(CLOCK_MONOTONIC) - began_ns, left_s;
+		uint64_t left_s = question->reply.retry_after_ms / 1000;
 
-		if (r < 0 || (status != 202 && !(status == 503 && question->reply.retry_after_ms)))
+		if (r < 0 || (question->reply.status != 202 && !is_busy(question)))
 			return r;
-		left_s = question->reply.retry_after_ms / 1000;
-		if (!said && left_s >= SAY_FROM_S)
+		if (!said && left_s >= SAY_FROM_S) {
 			(void)fprintf(stderr,
-				      "kepler: the answer comes at the end of the exporter's "
-				      "interval, in %llu s\n",
+				      "kepler: the answer comes at the end of an interval of the "
+				      "exporter, the next in %llu s\n",
 				      (unsigned long long)left_s);
-		if (!said)
-			wait_s = left_s;
-		if (waited_ns > (wait_s + MARGIN_S) * NSEC_PER_SEC)
-			return status == 503
-				       ? 0
-				       : diag_set(&question->diag, -ETIMEDOUT, "no answer in time");
+			said = true;
+		}
+		wait_s = left_s > wait_s ? left_s : wait_s;
+		if (clock_ns(CLOCK_MONOTONIC) - began_ns >
+		    (wait_s * INTERVALS + MARGIN_S) * NSEC_PER_SEC)
+			return diag_set(&question->diag, -ETIMEDOUT, "no answer in time");
 		pause_ms(left_s > 2 ? ASK_LATER_MS : ASK_EVERY_MS);
 	}
 }
 
 /* "http://127.0.0.1:28282/explain/4711"; an address that stands for all is asked by loopback. */
-static int make_url(struct question *question, const char *target)
+static int make_url(struct question *question)
 {
 	const char *socket = http_unix_path(question->address);
 	char host[96] = "localhost", escaped[EXPLAIN_TARGET_MAX * 3];
 	uint16_t port = 0;
-	int r = http_url_escape(target, escaped, sizeof(escaped));
+	int r = http_url_escape(question->target, escaped, sizeof(escaped));
 
 	if (r == 0 && !socket)
 		r = http_parse_address(question->address, host, sizeof(host), &port,
@@ -152,7 +161,7 @@ static int make_url(struct question *question, const char *target)
 	return 0;
 }
 
-static int ask_at(struct question *question, const char *address, const char *target)
+static int ask_at(struct question *question, const char *address)
 {
 	struct http_client_options options = { .user_agent = "kepler-explain", .cancel_fd = -1 };
 	int r;
@@ -160,7 +169,7 @@ static int ask_at(struct question *question, const char *address, const char *ta
 	question->address = address;
 	question->diag.text[0] = '\0';
 	options.unix_socket = http_unix_path(address);
-	r = make_url(question, target);
+	r = make_url(question);
 	if (r == 0)
 		r = http_client_new(&options, &question->client, &question->diag);
 	if (r == 0)
@@ -170,43 +179,62 @@ static int ask_at(struct question *question, const char *address, const char *ta
 	return r;
 }
 
-/* What the status means; the body goes to @out, or to stderr where it is no explanation. */
+/* Does it tell what is called so? Other programs, and older versions, have a 404 of their own. */
+static bool is_answer(const struct question *question, const char *body)
+{
+	CLEANUP(strbuf_release) struct strbuf target = STRBUF_INIT;
+	size_t len;
+
+	if (question->reply.status != 404)
+		return question->reply.status == 200;
+	if (question->json)
+		return strncmp(body, "{\"target\":", strlen("{\"target\":")) == 0;
+	explain_add_clean(&target, question->target, false);
+	len = target.len;
+	return strbuf_error(&target) == 0 && strncmp(body, target.data, len) == 0 &&
+	       (strncmp(body + len, ": not found", strlen(": not found")) == 0 ||
+		strncmp(body + len, ": ambiguous", strlen(": ambiguous")) == 0);
+}
+
+/* What the status means; the body goes to stdout, or to stderr where it is no explanation. */
 static int tell(struct question *question)
 {
 	CLEANUP(strbuf_release) struct strbuf clean = STRBUF_INIT;
-	const char *body = question->body.data ? question->body.data : "";
 	int status = question->reply.status;
-	bool other_page = status == 404 && strncmp(body, NOT_A_PAGE, strlen(NOT_A_PAGE)) == 0;
-	bool is_answer = (status == 200 || status == 404) && !other_page;
-	FILE *out = status == 200 || (is_answer && question->json) ? stdout : stderr;
+	bool answered;
+	FILE *out;
 
-	explain_add_clean(&clean, body, true);
+	explain_add_clean(&clean, question->body.data ? question->body.data : "", true);
 	if (strbuf_error(&clean) < 0) {
 		(void)fputs("kepler: out of memory\n", stderr);
 		return EXPLAIN_EXIT_UNREACHABLE;
 	}
-	if (!is_answer)
+	answered = is_answer(question, clean.data ? clean.data : "");
+	out = status == 200 || (answered && question->json) ? stdout : stderr;
+	if (!answered)
 		(void)fprintf(stderr, "kepler: %s: %d: ", question->address, status);
-	if (other_page)
+	if (!answered && status == 404)
 		(void)fputs("the program there does not have /explain; is it an older Kepler?\n",
 			    stderr);
 	else if ((clean.len && fwrite(clean.data, 1, clean.len, out) != clean.len) ||
-		 fflush(out) != 0)
+		 fflush(out) != 0) {
 		(void)fprintf(stderr, "kepler: cannot write: %s\n", strerrordesc_np(errno));
-	if (!is_answer)
+		return EXPLAIN_EXIT_UNREACHABLE;
+	}
+	if (!answered)
 		return EXPLAIN_EXIT_UNREACHABLE;
 	return status == 200 ? EXPLAIN_EXIT_FOUND : EXPLAIN_EXIT_NOT_FOUND;
 }
 
 static int explain(const struct explain_config *explain, const char *target)
 {
-	struct question question = { .json = explain->json, .body = STRBUF_INIT };
+	struct question question = { .target = target, .json = explain->json, .body = STRBUF_INIT };
 	int status = EXPLAIN_EXIT_UNREACHABLE;
 
 	for (size_t i = 0; i < explain->config.web.listen_count; i++) {
 		const char *address = explain->config.web.listen[i];
 
-		if (ask_at(&question, address, target) == 0) {
+		if (ask_at(&question, address) == 0) {
 			status = tell(&question);
 			break;
 		}

@@ -11,7 +11,7 @@
 #define EXPLAIN_EXIT_FOUND       0
 #define EXPLAIN_EXIT_NOT_FOUND   1
 #define EXPLAIN_EXIT_USAGE       2
-#define EXPLAIN_EXIT_UNREACHABLE 3
+#define EXPLAIN_EXIT_UNREACHABLE 3 /* or what it said cannot be printed */
 
 /* Its own options, beside those of all commands. */
 extern const struct option_set explain_options;

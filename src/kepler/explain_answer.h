@@ -22,12 +22,13 @@ enum explain_result {
 
 /* Where what the row used is shown. */
 enum explain_series {
-	EXPLAIN_SHOWN,    /* in a series of its own */
-	EXPLAIN_SETTLES,  /* in one that is new: it shows 0 for a while */
-	EXPLAIN_KEPT,     /* in one that has ended, for a while */
-	EXPLAIN_WAITS,    /* in none yet: its names are awaited */
-	EXPLAIN_IN_OTHER, /* a process: in the series "other" of its container */
-	EXPLAIN_HIDDEN,   /* in none yet, or no more: it comes with the next interval, or went */
+	EXPLAIN_SHOWN,       /* in a series of its own */
+	EXPLAIN_SETTLES,     /* in one that is new: it shows 0 for a while */
+	EXPLAIN_KEPT,        /* in one that has ended, for a while */
+	EXPLAIN_WAITS,       /* in none yet: its names are awaited */
+	EXPLAIN_IN_OTHER,    /* a process: in the series "other" of its container */
+	EXPLAIN_HIDDEN,      /* in none yet, or no more */
+	EXPLAIN_UNPUBLISHED, /* not known: what is shown is of an interval before */
 };
 
 struct explain_answer {
@@ -43,14 +44,16 @@ struct explain_answer {
 	int64_t start_ms; /* realtime */
 	bool ended;
 	bool waiting; /* its owner's names are awaited */
+	bool is_gone; /* its row was let go when the interval was published */
 	/* Of its owner, or of the group. */
 	char names[LABEL_KEY_COUNT][OWNER_NAME_MAX + 1];
-	uint32_t living; /* processes in a container; owners in a group */
 
 	enum explain_series series;
-	int64_t series_ms; /* realtime of its birth, where it has one */
-	int64_t now_ms;    /* realtime of the interval's end */
-	uint64_t sequence; /* of the snapshot that shows it */
+	int64_t series_ms;  /* realtime of its birth, where it has one */
+	int64_t now_ms;     /* realtime of the interval's end */
+	int error;          /* -errno: processes could not be read in it; 0 */
+	uint64_t sequence;  /* of the snapshot that shows it */
+	uint64_t counts_uj; /* with EXPLAIN_IN_OTHER: of what it used, towards a series */
 	/* As configured: what a series takes, and how long it shows 0 and is kept. */
 	uint64_t min_uj, settle_ns, keep_ns;
 	struct explanation explanation;

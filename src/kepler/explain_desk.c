@@ -20,6 +20,7 @@ enum slot_state {
 
 struct slot {
 	enum slot_state state;
+	uint64_t number;      /* in the order in which they came */
 	uint64_t asked_ns;    /* when it was last asked about */
 	uint64_t answered_ns; /* with SLOT_ANSWERED */
 	bool fetched;
@@ -30,6 +31,7 @@ struct explain_desk {
 	pthread_mutex_t lock;
 	unsigned
 		asked; /* slots in that state: atomic, so that the loop need not lock to see none */
+	uint64_t last_number;
 	struct slot slots[EXPLAIN_SLOTS];
 };
 
@@ -113,6 +115,7 @@ static int post(struct explain_desk *desk, const char *target, uint64_t now_ns)
 			return -ENOMEM;
 		memcpy(slot->answer->target, target, strlen(target) + 1);
 		slot->asked_ns = now_ns;
+		slot->number = desk->last_number++;
 		slot->fetched = false;
 		set_state(desk, slot, SLOT_ASKED);
 		return -EAGAIN;
@@ -150,18 +153,30 @@ int explain_desk_ask(struct explain_desk *desk, const char *target, uint64_t now
 	return r;
 }
 
-size_t explain_desk_take(struct explain_desk *desk, struct explain_answer **ret)
+static struct slot *longest_asked(struct explain_desk *desk)
 {
+	struct slot *first = NULL;
+
+	for (size_t i = 0; i < EXPLAIN_SLOTS; i++) {
+		struct slot *slot = &desk->slots[i];
+
+		if (slot->state == SLOT_ASKED && (!first || slot->number < first->number))
+			first = slot;
+	}
+	return first;
+}
+
+size_t explain_desk_take(struct explain_desk *desk, struct explain_answer *ret[EXPLAIN_AT_ONCE])
+{
+	struct slot *slot;
 	size_t count = 0;
 
 	if (!__atomic_load_n(&desk->asked, __ATOMIC_RELAXED))
 		return 0;
 	pthread_mutex_lock(&desk->lock);
-	for (size_t i = 0; i < EXPLAIN_SLOTS; i++) {
-		if (desk->slots[i].state != SLOT_ASKED)
-			continue;
-		set_state(desk, &desk->slots[i], SLOT_TAKEN);
-		ret[count++] = desk->slots[i].answer;
+	while (count < EXPLAIN_AT_ONCE && (slot = longest_asked(desk))) {
+		set_state(desk, slot, SLOT_TAKEN);
+		ret[count++] = slot->answer;
 	}
 	pthread_mutex_unlock(&desk->lock);
 	return count;

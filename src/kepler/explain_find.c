@@ -141,13 +141,15 @@ static bool is_rather(const struct ledger_process *process, const struct ledger_
 	return process->start_ns > other->start_ns;
 }
 
+/* In one way of writing: no zeros before it. */
 static void look_at_processes(struct search *search)
 {
 	const struct ledger_process *best = NULL;
 	uint32_t best_row = LEDGER_NONE;
 	uint64_t pid = 0;
 
-	if (parse_u64(search->text, strlen(search->text), &pid) < 0 || pid == 0 || pid > UINT32_MAX)
+	if (search->text[0] == '0' || parse_u64(search->text, strlen(search->text), &pid) < 0 ||
+	    pid > UINT32_MAX)
 		return;
 	for (uint32_t row = 0; row < ledger_slots(search->ledger, LEVEL_PROCESS); row++) {
 		const struct ledger_process *process = ledger_process_at(search->ledger, row);
@@ -283,7 +285,6 @@ static void take_row(struct search *search)
 		const struct ledger_container *container = ledger_container_at(ledger, row);
 
 		answer->explanation.serial = container->row.serial;
-		answer->living = container->living;
 		answer->waiting = container->waiting;
 		answer->ended = !container->living && !container->is_there;
 		copy_names(answer, container->names);
@@ -291,7 +292,6 @@ static void take_row(struct search *search)
 		const struct ledger_group *group = ledger_group_at(ledger, search->level, row);
 
 		answer->explanation.serial = group->row.serial;
-		answer->living = group->row.members;
 		answer->ended = !group->row.members;
 		copy_names(answer, group->names);
 	}

@@ -11,8 +11,8 @@ const char *explained_level_name(enum level level)
 
 const char *explain_series_name(enum explain_series series)
 {
-	static const char *const names[] = { "shown", "settles",  "kept",
-					     "waits", "in_other", "hidden" };
+	static const char *const names[] = { "shown",    "settles", "kept",       "waits",
+					     "in_other", "hidden",  "unpublished" };
 
 	return (size_t)series < ARRAY_SIZE(names) ? names[series] : "unknown";
 }

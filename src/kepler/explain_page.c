@@ -71,12 +71,12 @@ void explain_page(struct explain_desk *desk, const struct http_request *request,
 		print(answer, strstr(request->accept, "application/json"), response);
 	} else if (r == -EAGAIN) {
 		answer_static(response, 202,
-			      "asked; the answer comes at the end of this interval, ask again\n");
-		response->retry_after_s = seconds_until(now_ns, due_ns);
+			      "asked; the answer comes at the end of an interval, ask again\n");
 	} else {
 		answer_static(response, 503,
 			      r == -EBUSY ? "503: too many questions at once, try again\n"
 					  : "out of memory\n");
-		response->retry_after_s = 1;
 	}
+	if (r < 0)
+		response->retry_after_s = seconds_until(now_ns, due_ns);
 }

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kepler/explain_round.h"
 
-#include <string.h>
-
 #include "base/num.h"
 #include "kepler/explain_find.h"
+
+/* A process may have started after the pass looked at the clock. */
+static int64_t realtime_of(const struct explain_times *times, uint64_t boottime_ns)
+{
+	return times->now_ms +
+	       ((int64_t)boottime_ns - (int64_t)times->boottime_ns) / (int64_t)NSEC_PER_MSEC;
+}
 
 void explain_round_begin(struct explain_round *round, struct explain_desk *desk,
 			 const struct ledger *ledger, const struct explain_times *times)
@@ -20,15 +25,13 @@ void explain_round_begin(struct explain_round *round, struct explain_desk *desk,
 		explanation->now_ns = times->now_ns;
 		explanation->span_ns = times->span_ns;
 		explanation->node_cpu_ns = times->busy_ns;
+		answer->error = times->error;
 		if (answer->result != EXPLAIN_FOUND)
 			continue;
 		round->found[round->found_count++] = explanation;
 		if (explanation->level == LEVEL_PROCESS)
-			answer->start_ms =
-				times->now_ms -
-				(int64_t)((times->boottime_ns -
-					   ledger_process_at(ledger, explanation->row)->start_ns) /
-					  NSEC_PER_MSEC);
+			answer->start_ms = realtime_of(
+				times, ledger_process_at(ledger, explanation->row)->start_ns);
 	}
 }
 
@@ -46,41 +49,6 @@ void explain_round_book(struct explain_round *round, struct ledger *ledger)
 		if (explanation->level == LEVEL_PROCESS)
 			answer->ended = ledger_process_at(ledger, explanation->row)->row.ended;
 	}
-}
-
-/* By which labels a series of this level is told from others of it. */
-static uint32_t keys_of(enum level level)
-{
-	switch (level) {
-	case LEVEL_PROCESS:
-	case LEVEL_CONTAINER:
-		return LABELS_CONTAINER;
-	case LEVEL_POD:
-		return LABEL_BIT(LABEL_NAMESPACE) | LABEL_BIT(LABEL_POD_NAME) |
-		       LABEL_BIT(LABEL_POD_ID);
-	case LEVEL_VM:
-		return LABELS_VM & ~LABEL_BIT(LABEL_HYPERVISOR);
-	case LEVEL_NAMESPACE:
-	case LEVEL_COUNT:
-		break;
-	}
-	return LABEL_BIT(LABEL_NAMESPACE);
-}
-
-static bool is_shown_by(const struct explain_answer *answer, const struct series_labels *labels)
-{
-	uint32_t keys = keys_of(answer->explanation.level);
-
-	if (answer->explanation.level == LEVEL_PROCESS &&
-	    (labels->pid != answer->pid ||
-	     memcmp(labels->command, answer->comm, sizeof(labels->command)) != 0))
-		return false;
-	for (size_t key = 0; key < LABEL_KEY_COUNT; key++) {
-		if ((keys & LABEL_BIT(key)) &&
-		    strcmp(labels->names->text[key], answer->names[key]) != 0)
-			return false;
-	}
-	return true;
 }
 
 /* What is shown of the row that is at @index of its table. */
@@ -107,13 +75,13 @@ static void note_series(struct explain_answer *answer, const struct snapshot *sn
 		answer->series = table->rows[index].ended ? EXPLAIN_KEPT : EXPLAIN_SHOWN;
 }
 
-static void find_series(struct explain_answer *answer, const struct snapshot *snapshot)
+static void find_series(struct explain_answer *answer, const struct snapshot *snapshot,
+			const struct publisher_view *view)
 {
 	const struct snapshot_table *table = &snapshot->level[answer->explanation.level];
 
-	answer->sequence = snapshot->sequence;
-	for (size_t i = 0; i < table->count; i++) {
-		if (is_shown_by(answer, table->rows[i].labels)) {
+	for (size_t i = 0; view->labels && i < table->count; i++) {
+		if (table->rows[i].labels == view->labels) {
 			note_series(answer, snapshot, table, i);
 			return;
 		}
@@ -126,26 +94,41 @@ static void find_series(struct explain_answer *answer, const struct snapshot *sn
 		answer->series = EXPLAIN_HIDDEN;
 }
 
-void explain_round_end(struct explain_round *round, struct explain_desk *desk,
-		       struct snapshot_holder *holder, const struct publisher_options *options,
-		       uint64_t now_ns)
+static void finish(struct explain_answer *answer, const struct snapshot *snapshot,
+		   const struct publisher *publisher)
 {
-	const struct snapshot *snapshot;
+	const struct explanation *explanation = &answer->explanation;
+	struct publisher_view view;
+
+	answer->series = EXPLAIN_UNPUBLISHED;
+	if (!snapshot || answer->result != EXPLAIN_FOUND)
+		return;
+	view = publisher_look(publisher, explanation->level, explanation->row, explanation->serial);
+	answer->sequence = snapshot->sequence;
+	answer->is_gone = !view.is_there;
+	answer->counts_uj = view.counts_uj;
+	find_series(answer, snapshot, &view);
+}
+
+void explain_round_end(struct explain_round *round, struct explain_desk *desk,
+		       const struct explain_publication *publication, uint64_t now_ns)
+{
+	const struct publisher_options *options = publication->options;
+	const struct snapshot *snapshot = NULL;
 
 	if (!round->count)
 		return;
-	snapshot = snapshot_get(holder);
+	if (publication->result == 0)
+		snapshot = snapshot_get(publication->holder);
 	for (size_t i = 0; i < round->count; i++) {
 		struct explain_answer *answer = round->answers[i];
 
 		answer->min_uj = options->min_uj;
 		answer->settle_ns = options->settle_ns;
 		answer->keep_ns = options->keep_ns;
-		answer->series = EXPLAIN_HIDDEN;
-		if (snapshot && answer->result == EXPLAIN_FOUND)
-			find_series(answer, snapshot);
+		finish(answer, snapshot, publication->publisher);
 	}
-	snapshot_put(holder, snapshot);
+	snapshot_put(publication->holder, snapshot);
 	explain_desk_give(desk, now_ns);
 	round->count = round->found_count = 0;
 }

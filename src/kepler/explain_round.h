@@ -10,9 +10,9 @@
 #include "snapshot/publisher.h"
 
 struct explain_round {
-	struct explain_answer *answers[EXPLAIN_SLOTS];
+	struct explain_answer *answers[EXPLAIN_AT_ONCE];
 	size_t count;
-	struct explanation *found[EXPLAIN_SLOTS]; /* of those of them that are about a row */
+	struct explanation *found[EXPLAIN_AT_ONCE]; /* of those of them that are about a row */
 	size_t found_count;
 };
 
@@ -22,6 +22,15 @@ struct explain_times {
 	int64_t now_ms;
 	uint64_t span_ns;
 	uint64_t busy_ns; /* of all CPUs */
+	int error;        /* -errno: processes could not be read */
+};
+
+/* Who published an interval, and where. */
+struct explain_publication {
+	const struct publisher *publisher;
+	struct snapshot_holder *holder;
+	const struct publisher_options *options;
+	int result; /* 0 or -errno: then the newest snapshot is of an interval before */
 };
 
 /* Takes the questions of @desk, NULL none, when the rows of all that ran are there. */
@@ -29,7 +38,6 @@ void explain_round_begin(struct explain_round *round, struct explain_desk *desk,
 			 const struct ledger *ledger, const struct explain_times *times);
 /* After the interval is booked, before it is published, which may release rows. */
 void explain_round_book(struct explain_round *round, struct ledger *ledger);
-/* After it is published: what the newest snapshot shows of each, and the answers go. */
+/* After publisher_publish(), which returned @publication->result: what is shown, and where. */
 void explain_round_end(struct explain_round *round, struct explain_desk *desk,
-		       struct snapshot_holder *holder, const struct publisher_options *options,
-		       uint64_t now_ns);
+		       const struct explain_publication *publication, uint64_t now_ns);

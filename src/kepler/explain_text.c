@@ -203,22 +203,31 @@ static uint64_t used_uj(const struct explanation *explanation)
 	return most_uj;
 }
 
+/* Only what is so whatever the history: a row may have had a series before, and lost it. */
 static void add_no_series(const struct explain_answer *answer, struct strbuf *out)
 {
-	uint64_t used = used_uj(&answer->explanation);
+	bool counts_all = answer->counts_uj >= used_uj(&answer->explanation);
 
-	if (used < answer->min_uj)
+	if (answer->ended || answer->is_gone) {
+		say(out, "series", "none of its own: it has ended, and has none any more.");
+		return;
+	}
+	if (answer->counts_uj < answer->min_uj)
 		say(out, "series",
-		    "none of its own: it has used %s µJ, and a series of its own needs %s µJ "
-		    "(--metrics.process.min-joules). It is counted in the series command=\"other\" "
-		    "of its container.",
-		    COUNT(used), COUNT(answer->min_uj));
+		    "none of its own: %s µJ of what it used count towards one, which needs %s µJ "
+		    "(--metrics.process.min-joules).%s",
+		    COUNT(answer->counts_uj), COUNT(answer->min_uj),
+		    counts_all ? ""
+			       : " What it used before it lost an earlier one, or of zones that "
+				 "have ended, does not count.");
 	else
 		say(out, "series",
-		    "none of its own: it gets one when it runs again, unless the limit of series "
-		    "is "
-		    "reached (--metrics.max-series). It is counted in the series "
-		    "command=\"other\" of its container.");
+		    "none of its own: it has used enough for one, and gets it in an interval in "
+		    "which it runs, unless the limit of series is reached (--metrics.max-series), "
+		    "or that of an earlier process with its pid and name is still kept.");
+	say(out, "",
+	    "What it uses without one is in the series command=\"other\" of its "
+	    "container.");
 }
 
 static void add_series(const struct explain_answer *answer, struct strbuf *out)
@@ -248,7 +257,12 @@ static void add_series(const struct explain_answer *answer, struct strbuf *out)
 		add_no_series(answer, out);
 		break;
 	case EXPLAIN_HIDDEN:
-		say(out, "series", "none in this interval.");
+		say(out, "series", "none, or none any more.");
+		break;
+	case EXPLAIN_UNPUBLISHED:
+		say(out, "series",
+		    "not known: this interval could not be published, and what is shown is of one "
+		    "before.");
 		break;
 	}
 }
@@ -462,11 +476,15 @@ static void add_sums(const struct explain_answer *answer, struct strbuf *out)
 		}
 	}
 	if (answer->series == EXPLAIN_SETTLES)
-		strbuf_add_str(out, "  The difference is pending, or in the series \"other\".\n");
+		strbuf_add_str(out,
+			       answer->explanation.level == LEVEL_PROCESS
+				       ? "  The difference is pending, in the series \"other\", "
+					 "or retired with an\n  earlier series.\n"
+				       : "  The difference is pending.\n");
 	else if (has_series && differs && answer->explanation.level == LEVEL_PROCESS)
 		strbuf_add_str(out,
-			       "  The difference was used before it had its own series, and is in "
-			       "\"other\".\n");
+			       "  The difference was used before this series began: it is in the "
+			       "series \"other\",\n  or retired with an earlier one.\n");
 }
 
 static void add_near(const struct explain_answer *answer, struct strbuf *out)

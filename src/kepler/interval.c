@@ -425,7 +425,7 @@ static void book(struct interval_engine *engine, const struct activity *activity
 }
 
 static void take_questions(struct interval_engine *engine, const struct activity *activity,
-			   int64_t realtime_ms)
+			   int error, int64_t realtime_ms)
 {
 	const struct explain_times times = {
 		.now_ns = activity->time_ns,
@@ -433,6 +433,7 @@ static void take_questions(struct interval_engine *engine, const struct activity
 		.now_ms = realtime_ms,
 		.span_ns = engine->elapsed_ns,
 		.busy_ns = activity->busy_ns,
+		.error = error,
 	};
 
 	explain_round_begin(&engine->round, engine->sources.desk, engine->ledger, &times);
@@ -451,7 +452,8 @@ int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
 {
 	struct activity activity = { 0 };
 	struct zone_activity measured = { 0 };
-	int r, pass, published;
+	struct explain_publication publication;
+	int r, pass, entered;
 
 	engine->elapsed_ns = 0;
 	enter_step(engine, STEP_METERS);
@@ -477,10 +479,11 @@ int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
 		name_waiting(engine);
 		enter_sleepers(engine);
 	}
-	if (enter_activity(engine, &activity) < 0)
+	entered = enter_activity(engine, &activity);
+	if (entered < 0)
 		engine->parties.count = 0;
 	enter_step(engine, STEP_ATTRIBUTION);
-	take_questions(engine, &activity, realtime_ms);
+	take_questions(engine, &activity, pass < 0 ? pass : entered, realtime_ms);
 	book(engine, &activity, &measured);
 	end_processes(engine, &activity);
 	sleepers_look(engine->ledger, engine->sources.identities, activity.time_ns,
@@ -488,13 +491,15 @@ int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
 	describe_self(engine, &measured, self);
 	enter_step(engine, STEP_PUBLICATION);
 	explain_round_book(&engine->round, engine->ledger);
-	published = publisher_publish(engine->publisher, activity.time_ns, realtime_ms,
-				      engine->published, self);
-	explain_round_end(&engine->round, engine->sources.desk, engine->sources.holder,
-			  &engine->publication, activity.time_ns);
+	publication = (struct explain_publication){ engine->publisher, engine->sources.holder,
+						    &engine->publication,
+						    publisher_publish(engine->publisher,
+								      activity.time_ns, realtime_ms,
+								      engine->published, self) };
+	explain_round_end(&engine->round, engine->sources.desk, &publication, activity.time_ns);
 	if (pass < 0)
 		return pass;
-	return r < 0 ? r : published;
+	return r < 0 ? r : publication.result;
 }
 
 size_t interval_engine_zone_count(const struct interval_engine *engine)

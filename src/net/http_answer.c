@@ -336,6 +336,25 @@ static bool is_for_us(const struct http_answerer *answerer, struct MHD_Connectio
 	return check.ours && (!host || http_host_is_ours(host, host_len, &answerer->hosts));
 }
 
+static enum MHD_Result check_origin(void *cls, enum MHD_ValueKind kind, const char *name,
+				    const char *value)
+{
+	bool *foreign = cls;
+
+	(void)kind;
+	*foreign = *foreign || http_peer_header_is_foreign(name, value ? value : "");
+	return MHD_YES;
+}
+
+/* From a program on this machine, as far as can be known. */
+static bool is_from_here(struct MHD_Connection *mhd, const struct http_connection *connection)
+{
+	bool foreign = false;
+
+	(void)MHD_get_connection_values(mhd, MHD_HEADER_KIND, check_origin, &foreign);
+	return !foreign && http_peer_is_here(connection->fd);
+}
+
 static enum MHD_Result answer_request(struct http_answerer *answerer, struct MHD_Connection *mhd,
 				      struct http_connection *connection, const char *target,
 				      bool head)
@@ -354,10 +373,10 @@ static enum MHD_Result answer_request(struct http_answerer *answerer, struct MHD
 	else if (!route)
 		static_answer(&response, MHD_HTTP_NOT_FOUND,
 			      "404: there is no such page; try /metrics\n");
-	else if (route->local_only && !http_peer_is_here(connection->fd))
+	else if (route->local_only && !is_from_here(mhd, connection))
 		static_answer(&response, MHD_HTTP_FORBIDDEN,
 			      "403: only clients on this machine can read this, over loopback or a "
-			      "unix socket\n");
+			      "unix socket, not by a proxy\n");
 	else if (route->spare)
 		ask_handler(route, mhd, connection, path, head, &response);
 	else if (!ask_for_page(answerer, route, mhd, connection, path, head, &response))

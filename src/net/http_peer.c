@@ -4,6 +4,9 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <string.h>
+#include <strings.h>
+
+#include "base/macro.h"
 
 /* Both families as one: IPv4 mapped into IPv6, as a socket of both tells it. */
 static bool read_ip(const struct sockaddr *address, struct in6_addr *ret)
@@ -46,4 +49,19 @@ bool http_peer_is_here(int fd)
 	return getpeername(fd, (struct sockaddr *)&peer, &peer_len) == 0 &&
 	       getsockname(fd, (struct sockaddr *)&own, &own_len) == 0 &&
 	       http_peer_is_local((const struct sockaddr *)&peer, (const struct sockaddr *)&own);
+}
+
+bool http_peer_header_is_foreign(const char *name, const char *value)
+{
+	static const char *const proxies[] = { "Forwarded", "X-Real-IP", "Via" };
+	static const char prefix[] = "X-Forwarded-";
+
+	for (size_t i = 0; i < ARRAY_SIZE(proxies); i++) {
+		if (strcasecmp(name, proxies[i]) == 0)
+			return true;
+	}
+	if (strncasecmp(name, prefix, strlen(prefix)) == 0)
+		return true;
+	return strcasecmp(name, "Sec-Fetch-Site") == 0 && strcasecmp(value, "none") != 0 &&
+	       strcasecmp(value, "same-origin") != 0;
 }

@@ -73,6 +73,39 @@ uint64_t usage_uj(const struct publisher *publisher, const uint64_t *values)
 	return most;
 }
 
+static struct publisher_view look_at_process(const struct publisher *publisher, uint32_t row)
+{
+	const struct process_view *view = &publisher->processes;
+	const uint64_t *values = ledger_values(publisher->ledger, LEVEL_PROCESS, row);
+
+	if (row < view->slots && view->series_of[row] != NO_SERIES)
+		return (struct publisher_view){ true, view->series[view->series_of[row]].labels,
+						0 };
+	return (struct publisher_view){ true, NULL,
+					usage_uj(publisher, values) -
+						(row < view->slots ? view->baseline_uj[row] : 0) };
+}
+
+struct publisher_view publisher_look(const struct publisher *publisher, enum level level,
+				     uint32_t row, uint64_t serial)
+{
+	const struct container_view *containers = &publisher->containers;
+	const struct group_view *groups = &publisher->groups[level];
+	const struct level_row *found = level_table_at(ledger_level(publisher->ledger, level), row);
+	struct publisher_view view = { .is_there = found->used && found->serial == serial };
+
+	if (!view.is_there)
+		return view;
+	if (level == LEVEL_PROCESS)
+		return look_at_process(publisher, row);
+	if (level == LEVEL_CONTAINER && row < containers->slots &&
+	    containers->series[row].published)
+		view.labels = containers->series[row].labels;
+	else if (level >= LEVEL_POD && row < groups->slots && groups->series[row].published)
+		view.labels = groups->series[row].labels;
+	return view;
+}
+
 struct series_age age_of_birth(const struct moment *at)
 {
 	return (struct series_age){ .created_ms = at->realtime_ms,

@@ -92,3 +92,14 @@ void publisher_set_options(struct publisher *publisher, const struct publisher_o
  */
 int publisher_publish(struct publisher *publisher, uint64_t now_ns, int64_t realtime_ms,
 		      const struct snapshot_zone *zones, const struct snapshot_self *self);
+
+/* How a row of the ledger is shown since the last publisher_publish(). */
+struct publisher_view {
+	bool is_there; /* the ledger still has the row: the rest is 0 without it */
+	const struct series_labels *labels; /* of its own series, the snapshot's; NULL: none */
+	uint64_t counts_uj;                 /* process without series: what counts towards min_uj */
+};
+
+/* Of the row number @row of its table, where that still is the one with @serial. */
+struct publisher_view publisher_look(const struct publisher *publisher, enum level level,
+				     uint32_t row, uint64_t serial);

@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """`kepler explain`: what it says of an interval is what the counters rose by in it, to the µJ; whom it answers, how and when."""
 import concurrent.futures
+import http.server
 import json
 import pathlib
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 from plant import BUILD, Exporter, Sensors, Service, need_root, rapl_zone, release_binary, run_tests
@@ -111,9 +113,52 @@ def what_is_not_there():
     with Exporter(binary=release_binary()) as exporter:
         exporter.intervals(1)
         assert "kernel_processes" in explain(address_of(exporter), "ernel_process", status=1)  # near it
+        full = [str(release_binary()), "explain", "kernel_processes", f"--web.listen-address={address_of(exporter)}"]
+        with open("/dev/full", "w", encoding="ascii") as out:
+            assert subprocess.run(full, stdout=out, timeout=60, check=False).returncode == UNREACHABLE
         assert json.loads(explain(address_of(exporter), "nosuch", "--json", status=1))["result"] == "not_found"
         assert exporter.get("/explain/")[0] == exporter.get("/explain/%zz")[0] == exporter.get("/explain/" + "a" * 300)[0] == 400
         assert exporter.stop() == 0
+
+
+class Other(http.server.BaseHTTPRequestHandler):
+    """A program in Kepler's place, which gives its next answer, or its last again."""
+    answers = []
+
+    def do_GET(self):
+        status, body = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        if status in (202, 503):
+            self.send_header("Retry-After", "10")
+        self.end_headers()
+        self.wfile.write(body.encode())
+
+    def log_message(self, *_):
+        pass
+
+
+def told_by(target, answers, status):
+    Other.answers = answers
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Other) as other:
+        threading.Thread(target=other.serve_forever, daemon=True).start()
+        began = time.monotonic()
+        text = explain(f"127.0.0.1:{other.server_port}", target, status=status)
+        other.shutdown()
+    return text, time.monotonic() - began
+
+
+def what_others_say():
+    """A page that is no explanation, an exporter that hangs, and one that has too many questions."""
+    for target in ("404", "1", "<html>"):
+        text, _ = told_by(target, [(404, "404: there is no such page; try /metrics\n")], UNREACHABLE)
+        assert "older Kepler" in text, text
+    text, _ = told_by("404", [(404, "404: not found. Processes are known\n")], 1)
+    assert text.startswith("404: not found"), text
+    text, took = told_by("1", [(503, "the measuring loop has stood still for 40 s\n")], UNREACHABLE)
+    assert "stood still" in text and "end of an interval" not in text and took < 5, (text, took)
+    text, took = told_by("1", [(503, "503: too many questions at once, try again\n"), (202, "later\n"), (200, "process 1\n")], 0)
+    assert text == "process 1\n" and took < 10, (text, took)
 
 
 def bounded():
@@ -159,5 +204,5 @@ def others_are_refused():
         assert exporter.stop() == 0
 
 
-run_tests([what_the_counters_rose_by, two_ask_and_a_scrape_does_not_wait, what_is_not_there, bounded, on_this_machine_alone,
-           others_are_refused])
+run_tests([what_the_counters_rose_by, two_ask_and_a_scrape_does_not_wait, what_is_not_there, what_others_say, bounded,
+           on_this_machine_alone, others_are_refused])

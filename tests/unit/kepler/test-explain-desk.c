@@ -22,7 +22,7 @@ static struct explain_desk *new_desk(void)
 /* The loop answers what there is; returns how many. */
 static size_t answer_all(struct explain_desk *desk, uint64_t now_ns)
 {
-	struct explain_answer *taken[EXPLAIN_SLOTS];
+	struct explain_answer *taken[EXPLAIN_AT_ONCE];
 	size_t count = explain_desk_take(desk, taken);
 
 	for (size_t i = 0; i < count; i++)
@@ -84,7 +84,7 @@ static void what_asked_and_left_is_forgotten(void **state)
 static void what_is_being_answered_is_the_loops(void **state)
 {
 	const struct explain_answer *answer = NULL;
-	struct explain_answer *taken[EXPLAIN_SLOTS];
+	struct explain_answer *taken[EXPLAIN_AT_ONCE];
 	struct explain_desk *desk = new_desk();
 
 	(void)state;
@@ -96,6 +96,30 @@ static void what_is_being_answered_is_the_loops(void **state)
 	explain_desk_give(desk, 100 * SECOND);
 	assert_int_equal(explain_desk_ask(desk, "a", 100 * SECOND, &answer), 0);
 	assert_int_equal(answer->pid, 7);
+	explain_desk_free(desk);
+}
+
+/* An interval answers few, in the order in which they came: whatever asks again waits no longer. */
+static void the_loop_answers_few_at_once(void **state)
+{
+	const struct explain_answer *answer = NULL;
+	struct explain_desk *desk = new_desk();
+	char name[16];
+
+	(void)state;
+	for (unsigned i = 0; i < EXPLAIN_SLOTS; i++) {
+		(void)snprintf(name, sizeof(name), "p%u", i);
+		assert_int_equal(explain_desk_ask(desk, name, 0, &answer), -EAGAIN);
+	}
+	assert_int_equal(answer_all(desk, SECOND), EXPLAIN_AT_ONCE);
+	assert_int_equal(explain_desk_ask(desk, "p0", SECOND, &answer), 0);
+	assert_int_equal(explain_desk_ask(desk, "p1", SECOND, &answer), 0);
+	assert_int_equal(explain_desk_ask(desk, "p2", SECOND, &answer), -EAGAIN);
+	/* In the places of those that were fetched: they are the last. */
+	assert_int_equal(explain_desk_ask(desk, "late", 2 * SECOND, &answer), -EAGAIN);
+	assert_int_equal(answer_all(desk, 2 * SECOND), EXPLAIN_AT_ONCE);
+	assert_int_equal(explain_desk_ask(desk, "late", 2 * SECOND, &answer), -EAGAIN);
+	assert_int_equal(explain_desk_ask(desk, "p3", 2 * SECOND, &answer), 0);
 	explain_desk_free(desk);
 }
 
@@ -122,6 +146,7 @@ int main(void)
 		cmocka_unit_test(an_answer_waits_for_what_asked),
 		cmocka_unit_test(what_asked_and_left_is_forgotten),
 		cmocka_unit_test(what_is_being_answered_is_the_loops),
+		cmocka_unit_test(the_loop_answers_few_at_once),
 		cmocka_unit_test(a_long_question_is_none),
 	};
 

@@ -96,10 +96,11 @@ static void finds_by_what_people_type(void **state)
 
 static void what_is_not_there_is_not_found(void **state)
 {
-	static const char *const targets[] = { "4712",           "0",       "",
-					       "4294967296",     "ngin",    "we",
-					       "container:shop", "pod:web", "/",
-					       "x/web" };
+	static const char *const targets[] = {
+		"4712",    "0",     "",        "4294967296", "ngin",
+		"we",      "04711", "pid:012", "pid:",       "container:shop",
+		"pod:web", "/",     "x/web"
+	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(targets); i++) {
 		/* "ngin" begins the unit's name. */

@@ -351,6 +351,15 @@ static void knows_what_begins_so(void **state)
 	assert_has(exchange(server, "GET /of/?a=b HTTP/1.0\r\n\r\n"), "\r\n\r\n/of/");
 	assert_starts(exchange(server, "GET /of HTTP/1.0\r\n\r\n"), "HTTP/1.1 404 ");
 	assert_starts(exchange(server, "GET / HTTP/1.0\r\n\r\n"), "HTTP/1.1 404 ");
+	/* A proxy here asks for something elsewhere, or a browser for a page of another site. */
+	assert_starts(exchange(server, "GET /of/a HTTP/1.0\r\nX-Forwarded-For: ::1\r\n\r\n"),
+		      "HTTP/1.1 403 ");
+	assert_starts(exchange(server, "GET /of/a HTTP/1.0\r\nvia: 1.1 a\r\n\r\n"),
+		      "HTTP/1.1 403 ");
+	assert_starts(exchange(server, "GET /of/a HTTP/1.0\r\nSec-Fetch-Site: cross-site\r\n\r\n"),
+		      "HTTP/1.1 403 ");
+	assert_starts(exchange(server, "GET /of/a HTTP/1.0\r\nSec-Fetch-Site: none\r\n\r\n"),
+		      "HTTP/1.1 200 ");
 	http_server_stop(server);
 }
 
