@@ -29,14 +29,14 @@ void accountant_configure(struct accountant *accountant, const struct idle_optio
 		zone_account_configure(&accountant->zones[z], options);
 }
 
-void accountant_set_settle(struct accountant *accountant, uint64_t settle_ns, uint64_t now_ns)
+void accountant_set_settle(struct accountant *accountant, uint64_t settle_ns)
 {
 	uint64_t before_ns = accountant->settle_ns;
 
-	accountant->shared_from_ns =
-		settle_anew(accountant->shared_from_ns, before_ns, settle_ns, now_ns);
+	accountant->shared_from_ns = settle_anew(accountant->shared_from_ns, before_ns, settle_ns,
+						 accountant->booked_ns);
 	for (size_t z = 0; z < accountant->zone_count; z++)
-		zone_account_settle(&accountant->zones[z], before_ns, settle_ns, now_ns);
+		zone_account_settle(&accountant->zones[z], before_ns, settle_ns);
 	accountant->settle_ns = settle_ns;
 }
 
@@ -346,5 +346,6 @@ void accountant_book(struct accountant *accountant, const struct interval *inter
 		end_estimate(accountant, interval);
 	charge(ledger, interval->parties, ledger_cpu_column(ledger), interval->parties->cpu_ns);
 	ledger_node_cpu(ledger, interval->work.busy_ns);
+	accountant->booked_ns = interval->time_ns;
 	accountant->has_begun = true;
 }

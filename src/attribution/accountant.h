@@ -40,6 +40,7 @@ struct accountant {
 	size_t estimated;   /* of them, the first ones */
 	bool estimate_ends; /* with the last interval that was booked, or before */
 	bool handed_over;   /* the estimate has ended, meters count */
+	uint64_t booked_ns; /* the end of the last interval that was booked */
 	bool has_begun;     /* zones that appear from now on are late */
 	enum idle_share idle_share;
 	bool share_is_new;       /* a reload has given rows idle series: they show 0 ... */
@@ -62,10 +63,10 @@ void accountant_release(struct accountant *accountant);
 void accountant_configure(struct accountant *accountant, const struct idle_options *options,
 			  uint64_t settle_ns);
 /*
- * From @now_ns on a series shows 0 for @settle_ns. One that still shows 0 does so for that long
- * since its birth, too; one that has turned stays.
+ * From the next interval on a series shows 0 for @settle_ns. One that still shows 0 does so for
+ * that long since its birth, too; one that has turned stays.
  */
-void accountant_set_settle(struct accountant *accountant, uint64_t settle_ns, uint64_t now_ns);
+void accountant_set_settle(struct accountant *accountant, uint64_t settle_ns);
 /* There must be room: zone_count < ZONES_MAX. @zone lives as long as the accountant. */
 void accountant_adopt(struct accountant *accountant, const struct zone *zone,
 		      const struct idle_options *options, int64_t realtime_ms);

@@ -53,16 +53,17 @@ void zone_account_configure(struct zone_account *state, const struct idle_option
 		state->idle_is_new = true;
 }
 
-uint64_t settle_anew(uint64_t from_ns, uint64_t before_ns, uint64_t settle_ns, uint64_t now_ns)
+uint64_t settle_anew(uint64_t from_ns, uint64_t before_ns, uint64_t settle_ns, uint64_t booked_ns)
 {
-	return from_ns > now_ns ? from_ns - before_ns + settle_ns : from_ns;
+	return from_ns > booked_ns ? from_ns - before_ns + settle_ns : from_ns;
 }
 
-void zone_account_settle(struct zone_account *state, uint64_t before_ns, uint64_t settle_ns,
-			 uint64_t now_ns)
+void zone_account_settle(struct zone_account *state, uint64_t before_ns, uint64_t settle_ns)
 {
-	state->count_from_ns = settle_anew(state->count_from_ns, before_ns, settle_ns, now_ns);
-	state->split_from_ns = settle_anew(state->split_from_ns, before_ns, settle_ns, now_ns);
+	uint64_t booked_ns = state->up_time_ns;
+
+	state->count_from_ns = settle_anew(state->count_from_ns, before_ns, settle_ns, booked_ns);
+	state->split_from_ns = settle_anew(state->split_from_ns, before_ns, settle_ns, booked_ns);
 }
 
 void zone_account_init(struct zone_account *state, const struct zone *zone,

@@ -65,12 +65,12 @@ void zone_account_init(struct zone_account *state, const struct zone *zone,
 void zone_account_configure(struct zone_account *state, const struct idle_options *options);
 /*
  * When a series turns that settles until @from_ns, now that it does so for @settle_ns since its
- * birth and no longer for @before_ns. One that has turned by @now_ns stays so.
+ * birth and no longer for @before_ns. One that had turned by @booked_ns, up to which energy was
+ * booked, stays so; one that is only due by now has shown nothing but 0.
  */
-uint64_t settle_anew(uint64_t from_ns, uint64_t before_ns, uint64_t settle_ns, uint64_t now_ns);
+uint64_t settle_anew(uint64_t from_ns, uint64_t before_ns, uint64_t settle_ns, uint64_t booked_ns);
 /* Does so to the zone's own series. */
-void zone_account_settle(struct zone_account *state, uint64_t before_ns, uint64_t settle_ns,
-			 uint64_t now_ns);
+void zone_account_settle(struct zone_account *state, uint64_t before_ns, uint64_t settle_ns);
 /* @span is the zone's in this interval; NULL: it has none. */
 struct zone_interval zone_account_advance(struct zone_account *state,
 					  const struct zone_status *status,

@@ -140,7 +140,7 @@ struct scrape_pace_state scrape_pace_look(struct scrape_pace *pace, uint64_t now
 							? SCRAPE_PACE_UNKNOWN_NS
 							: SCRAPE_PACE_UNSCRAPED_NS);
 	if (pace->forgotten_ns && is_recent(pace->forgotten_ns, now_ns))
-		state.settle_ns = longer(state.settle_ns, SCRAPE_PACE_UNKNOWN_NS);
+		state.settle_ns = SCRAPE_PACE_MAX_NS; /* it may have had any gap */
 	state.forgotten = pace->forgotten;
 	pthread_mutex_unlock(&pace->lock);
 	if (state.settle_ns > SCRAPE_PACE_MAX_NS)

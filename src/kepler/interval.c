@@ -171,7 +171,7 @@ static void follow_scrapes(struct interval_engine *engine, uint64_t now_ns,
 	self->scrape_clients_forgotten = state.forgotten;
 	if (state.settle_ns == engine->accountant.settle_ns)
 		return;
-	accountant_set_settle(&engine->accountant, state.settle_ns, now_ns);
+	accountant_set_settle(&engine->accountant, state.settle_ns);
 	set_publication(engine);
 }
 

@@ -6,7 +6,7 @@ Under churn (100 short processes a second, and processes of 10 to 60 s) increase
 got equals the node's increase within 1 %: typically, whatever the moment, and with the change of what is held back counted in
 at each moment. Where others work on the machine, too, what is held back comes and goes with their work and Prometheus may be late:
 then only the typical sum with what is held back is judged. With KEPLER_LONG_TESTS every duration is that of production (windows of
-5 minutes, settle and keep by default) except the scrape interval, 1 s; else all are a fifth of it. As in production an ended
+5 minutes, keep by default) except the scrape interval, 1 s; else all are a fifth of it. As in production an ended
 series is kept for at least the window, for increase() extrapolates what leaves inside it.
 """
 import json
@@ -26,7 +26,7 @@ LONG = bool(os.environ.get("KEPLER_LONG_TESTS"))
 SCALE = 1 if LONG else 5
 WINDOW = 300 // SCALE
 SCRAPE = "1s" if LONG else "200ms"  # increase() errs by up to a scrape interval for what is born inside its window
-SETTLE = [] if LONG else ["--metrics.settle=3s", "--metrics.keep=1m"]
+SETTLE = ["--metrics.settle=15s"] if LONG else ["--metrics.settle=3s", "--metrics.keep=1m"]
 LIVES = [life / SCALE for life in (10, 60, 20, 40, 30)]  # seconds; one starts every 10 / SCALE
 MOMENTS = 9  # that are judged, 10 / SCALE apart: two rounds of lives, nearly
 OTHERS = 0.1  # of the CPU time: Prometheus and the exporter have some 3 %

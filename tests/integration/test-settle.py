@@ -78,32 +78,47 @@ def bear(stack):
         load_result(each)
 
 
-def wait_until_shown(prometheus):
-    """Until a scrape has seen each service's energy."""
-    deadline = time.monotonic() + 4 * prometheus.every_s + 20
-    while len(prometheus.query(selector(FAMILIES[0]) + " > 0")) < BIRTHS:
-        assert time.monotonic() < deadline, prometheus.query(selector(FAMILIES[0]))
+def shown_by(exporter, family):
+    return {key(labels): value for labels, value in balanced(exporter.scrape()).select(family, mode="dynamic")
+            if labels["container_id"].startswith(NAME) and value}
+
+
+def wait_until_shown(exporter, prometheus):
+    """Until nothing settles, and a scrape has seen what each service and process used."""
+    deadline = time.monotonic() + 8 * prometheus.every_s + 30
+    while time.monotonic() < deadline:
+        shown = [shown_by(exporter, family) for family in FAMILIES]
+        seen = [{key(labels): values[0] for labels, values in prometheus.query(selector(family) + " > 0")} for family in FAMILIES]
+        if seen == shown and len(shown[0]) >= BIRTHS:
+            return
         time.sleep(0.5)
-    time.sleep(prometheus.every_s + 1)  # and what a process used after that
+    raise AssertionError(f"{seen} is not {shown}")
+
+
+def was_late(prometheus):
+    """Whether Prometheus gave a scrape up that the exporter had answered: what was in it is no fault of the exporter."""
+    states = [value for _, values in prometheus.query("up[1h]") for value in values]
+    return 0 in states[states.index(1):]
 
 
 def check(exporter, prometheus):
-    wait_until_shown(prometheus)
+    wait_until_shown(exporter, prometheus)
     settle = prometheus.query("kepler_exporter_settle_seconds")[0][1][0]
     clients = prometheus.query("kepler_exporter_scrape_clients")[0][1][0]
-    truth = balanced(exporter.scrape())
+    late = was_late(prometheus)
     for family in FAMILIES:
-        shown = {key(labels): value for labels, value in truth.select(family, mode="dynamic")
-                 if labels["container_id"].startswith(NAME) and value}
+        shown = shown_by(exporter, family)
         stored = {key(labels): values for labels, values in prometheus.query(selector(family) + "[1h]")}
         lost = sum(values[0] for values in stored.values())
         counted = sum(values[-1] - values[0] for values in stored.values())
         promql = sum(values[0] for _, values in prometheus.query(f"sum(increase({selector(family)}[1h]))"))
         print(f"every {prometheus.every_s} s, settle {settle} s: {len(shown)} series of {family}, {sum(shown.values())} J; "
               f"Prometheus counted {counted} J, lost {lost} J at births; increase() says {promql:.3f} J")
-        assert len(shown) >= BIRTHS and lost == 0, {k: v for k, v in stored.items() if v[0]}
+        assert len(shown) >= BIRTHS and (lost == 0 or late), {k: v for k, v in stored.items() if v[0]}
         assert {k: v[-1] for k, v in stored.items() if v[-1]} == shown
-    assert prometheus.every_s * 0.9 <= settle <= 2 * prometheus.every_s + 2 and clients == 1, (settle, clients)
+    # Not the 60 s of a client that is not known yet. A busy machine makes longer gaps than it should; this test is a client, too.
+    assert prometheus.every_s * 0.9 <= settle and (settle < 50 or settle <= 2 * prometheus.every_s + 2), settle
+    assert clients in (1, 2), clients
 
 
 def main():

@@ -264,15 +264,14 @@ static void settling_follows_its_length(uint64_t first_s, uint64_t changed_s, ui
 	uint64_t counted_s = 0;
 
 	set_up_house(&house);
-	accountant_set_settle(&house.accountant, first_s * NSEC_PER_SEC, 0);
+	accountant_set_settle(&house.accountant, first_s * NSEC_PER_SEC);
 	house.accountant.zones[0].late = true;
 	for (uint64_t second = 0; second < 40; second++) {
 		begin(&house, 2);
 		if (second == 5)
-			accountant_set_settle(&house.accountant, changed_s * NSEC_PER_SEC,
-					      house.now_ns);
+			accountant_set_settle(&house.accountant, changed_s * NSEC_PER_SEC);
 		if (second == 30) /* what has turned stays so */
-			accountant_set_settle(&house.accountant, 300 * NSEC_PER_SEC, house.now_ns);
+			accountant_set_settle(&house.accountant, 300 * NSEC_PER_SEC);
 		ran(&house, 0, 0, NSEC_PER_SEC);
 		end(&house, 1, 0);
 		if (!counted_s && ledger_node_value(house.accountant.ledger, 0, MODE_DYNAMIC) > 0)
@@ -292,6 +291,35 @@ static void a_birth_settles_as_long_as_is_needed_now(void **state)
 	settling_follows_its_length(20, 10, 10);
 	settling_follows_its_length(20, 2, 5); /* at once */
 	settling_follows_its_length(3, 20, 3); /* it had turned before */
+}
+
+/* A client that scrapes each 10 s is late: what was due when it should have come is held back. */
+static void a_late_scrape_holds_a_birth_back(void **state)
+{
+	const uint64_t every_ns = 10 * NSEC_PER_SEC;
+	struct house house;
+	uint64_t shown_ns, counted_s = 0;
+
+	(void)state;
+	set_up_house(&house);
+	accountant_set_settle(&house.accountant, every_ns);
+	shown_ns = house.now_ns;
+	house.accountant.zones[0].late = true;
+	for (uint64_t second = 0; second < 40; second++) {
+		uint64_t open_ns;
+
+		begin(&house, 2);
+		if (second == 25) /* it comes, and is given the snapshot of the second before */
+			shown_ns = house.now_ns - NSEC_PER_SEC;
+		open_ns = house.now_ns - shown_ns;
+		accountant_set_settle(&house.accountant, open_ns > every_ns ? open_ns : every_ns);
+		ran(&house, 0, 0, NSEC_PER_SEC);
+		end(&house, 1, 0);
+		if (!counted_s && ledger_node_value(house.accountant.ledger, 0, MODE_DYNAMIC) > 0)
+			counted_s = second;
+	}
+	assert_int_equal(counted_s, 25);
+	tear_down_house(&house);
 }
 
 /* One that was never read waits for nothing: what it tells first is of no gap. */
@@ -316,7 +344,7 @@ enum luck { READ, FAILED, QUIET, LUCKS };
 static void set_up_takeover(struct house *house, bool late)
 {
 	set_up_house(house);
-	accountant_set_settle(&house->accountant, 0, house->now_ns);
+	accountant_set_settle(&house->accountant, 0);
 	house->accountant.estimated = 1;
 	house->accountant.zone_count = 0;
 	house->zones[0].quality = QUALITY_ESTIMATED;
@@ -407,6 +435,7 @@ int main(void)
 		cmocka_unit_test(no_second_of_a_takeover_is_counted_twice_or_never),
 		cmocka_unit_test(a_refused_reading_ends_no_estimate),
 		cmocka_unit_test(a_birth_settles_as_long_as_is_needed_now),
+		cmocka_unit_test(a_late_scrape_holds_a_birth_back),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -182,7 +182,7 @@ static void test_no_room_is_counted_and_makes_settle_long(void **state)
 	now = scrape_pace_look(&pace, at_ns);
 	assert_int_equal(now.clients, SCRAPE_PACE_CLIENTS - 1);
 	assert_int_equal(now.forgotten, 1);
-	assert_int_equal(now.settle_ns, SCRAPE_PACE_UNKNOWN_NS);
+	assert_int_equal(now.settle_ns, SCRAPE_PACE_MAX_NS);
 	scrape_pace_release(&pace);
 }
 
