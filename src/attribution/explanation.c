@@ -38,6 +38,8 @@ void explanation_note_span(struct explained_zone *zone, const struct zone_accoun
 		.to_ns = span ? span->to_ns : 0,
 		.idle_state = account->idle_state,
 		.idle_power_uw = account->idle_power_uw,
+		.idle_settles =
+			account->idle_is_new || (span && span->to_ns < account->split_from_ns),
 	};
 	if (zone->flow == EXPLAINED_COUNTED)
 		zone->energy_uj = span->energy_uj;

@@ -60,6 +60,7 @@ struct explained_zone {
 	bool was_gap; /* the span began before this interval */
 	enum idle_state idle_state;
 	uint64_t idle_power_uw; /* with IDLE_LEARNED and IDLE_FIXED */
+	bool idle_settles;      /* the idle series is new, and shows 0 for a while */
 	enum idle_share idle_share;
 	bool by_socket; /* shared by the work of the CPUs of @package; else of all */
 	uint32_t package;

@@ -37,6 +37,7 @@ struct explain_answer {
 	/* Rows that are called nearly so, or all so: "container checkout (3f2a91c04b1e)". */
 	char near[EXPLAIN_NEAR_MAX][EXPLAIN_NEAR_BYTES];
 	size_t near_count;
+	size_t near_total; /* those for which there was no room included */
 
 	/* Of a process. */
 	uint32_t pid;

@@ -17,7 +17,8 @@
 enum fit {
 	FIT_NOT,
 	FIT_NEAR,   /* has it within */
-	FIT_BEGINS, /* begins so, in four characters at least: an id that is not written in full */
+	FIT_BEGAN,  /* begins so, in four characters at least, and has ended */
+	FIT_BEGINS, /* so, and lives: an id that is not written in full */
 	FIT_ENDED,  /* is called so, and has ended */
 	FIT_EXACT,
 };
@@ -28,6 +29,7 @@ struct search {
 	const struct ledger *ledger;
 	struct explain_answer *answer;
 	const char *text; /* without its kind */
+	bool near;        /* the second look */
 	enum fit best;
 	unsigned count; /* that fit so */
 	enum level level;
@@ -41,7 +43,13 @@ static enum fit fit_text(const char *name, const char *text, bool lives)
 	if (strcmp(name, text) == 0)
 		return lives ? FIT_EXACT : FIT_ENDED;
 	if (strlen(text) >= PREFIX_MIN && strncmp(name, text, strlen(text)) == 0)
-		return FIT_BEGINS;
+		return lives ? FIT_BEGINS : FIT_BEGAN;
+	return FIT_NOT;
+}
+
+/* In a second look, where nothing fits. */
+static enum fit fit_near(const char *name, const char *text)
+{
 	return strlen(text) >= PREFIX_MIN && strstr(name, text) ? FIT_NEAR : FIT_NOT;
 }
 
@@ -98,17 +106,13 @@ static void describe(const struct search *search, enum level level, uint32_t row
 }
 
 /* A container whose names have changed has a row for each: the last one made is meant. */
-static bool is_newer_row(const struct search *search, enum level level, uint32_t row)
+static bool is_same_container(const struct search *search, enum level level, uint32_t row)
 {
-	const struct ledger_container *found, *other;
-
-	if (level != LEVEL_CONTAINER || search->level != LEVEL_CONTAINER)
-		return false;
-	found = ledger_container_at(search->ledger, search->row);
-	other = ledger_container_at(search->ledger, row);
-	return other->row.serial > found->row.serial &&
-	       strcmp(found->names->text[LABEL_CONTAINER_ID],
-		      other->names->text[LABEL_CONTAINER_ID]) == 0;
+	return level == LEVEL_CONTAINER && search->level == LEVEL_CONTAINER &&
+	       strcmp(ledger_container_at(search->ledger, search->row)
+			      ->names->text[LABEL_CONTAINER_ID],
+		      ledger_container_at(search->ledger, row)->names->text[LABEL_CONTAINER_ID]) ==
+		       0;
 }
 
 static void consider(struct search *search, enum level level, uint32_t row, enum fit fit)
@@ -117,8 +121,12 @@ static void consider(struct search *search, enum level level, uint32_t row, enum
 
 	if (fit == FIT_NOT || fit < search->best)
 		return;
-	if (fit == search->best && search->count == 1 && is_newer_row(search, level, row))
+	if (fit == search->best && search->count == 1 && is_same_container(search, level, row)) {
+		if (ledger_container_at(search->ledger, row)->row.serial <
+		    ledger_container_at(search->ledger, search->row)->row.serial)
+			return;
 		search->best = FIT_NOT; /* as if the other had not been met */
+	}
 	if (fit > search->best) {
 		search->best = fit;
 		search->count = 0;
@@ -131,6 +139,7 @@ static void consider(struct search *search, enum level level, uint32_t row, enum
 	if (answer->near_count < EXPLAIN_NEAR_MAX)
 		describe(search, level, row, answer->near[answer->near_count++],
 			 EXPLAIN_NEAR_BYTES);
+	answer->near_total = search->count;
 }
 
 /* The living one before any that has ended, then the one that started last. */
@@ -191,6 +200,9 @@ static void look_at_containers(struct search *search)
 			     fit_text(names->text[LABEL_CONTAINER_NAME], text, lives));
 		fit = better(fit, fit_unit(names->text[LABEL_CONTAINER_ID], text, lives));
 		fit = better(fit, fit_in_namespace(names, LABEL_CONTAINER_NAME, text, lives));
+		if (search->near)
+			fit = better(fit_near(names->text[LABEL_CONTAINER_ID], text),
+				     fit_near(names->text[LABEL_CONTAINER_NAME], text));
 		consider(search, LEVEL_CONTAINER, row, fit);
 	}
 }
@@ -216,6 +228,9 @@ static void look_at_groups(struct search *search, enum level group)
 		fit = better(fit_text(rows->names->text[keys[group]], text, lives),
 			     fit_text(rows->names->text[ids[group]], text, lives));
 		fit = better(fit, fit_in_namespace(rows->names, keys[group], text, lives));
+		if (search->near)
+			fit = better(fit_near(rows->names->text[keys[group]], text),
+				     fit_near(rows->names->text[ids[group]], text));
 		consider(search, group, row, fit);
 	}
 }
@@ -300,15 +315,19 @@ static void take_row(struct search *search)
 void explain_find(const struct ledger *ledger, struct explain_answer *answer)
 {
 	struct search search = { .ledger = ledger, .answer = answer, .text = answer->target };
-	enum level level;
+	enum level level = LEVEL_COUNT;
 
-	answer->near_count = 0;
+	answer->near_count = answer->near_total = 0;
 	answer->result = EXPLAIN_NOT_FOUND;
-	if (has_kind(&search, &level))
-		look(&search, level);
-	else
-		look_everywhere(&search);
-	if (search.best < FIT_BEGINS)
+	for (bool kind = has_kind(&search, &level); search.best == FIT_NOT; search.near = true) {
+		if (kind)
+			look(&search, level);
+		else
+			look_everywhere(&search);
+		if (search.near)
+			break;
+	}
+	if (search.best < FIT_BEGAN)
 		return;
 	if (search.count > 1) {
 		answer->result = EXPLAIN_AMBIGUOUS;

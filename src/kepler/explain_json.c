@@ -123,7 +123,9 @@ static void add_near(const struct explain_answer *answer, struct strbuf *out)
 		strbuf_add_json(out, answer->near[i]);
 		strbuf_add_str(out, "\",");
 	}
-	end(out, "]}\n");
+	end(out, "],");
+	add_number(out, "near_total", answer->near_total);
+	end(out, "}\n");
 }
 
 void explain_print_json(const struct explain_answer *answer, struct strbuf *out)

@@ -17,6 +17,16 @@
 #define COLUMNS 79
 #define LABEL   10 /* columns of what a line is about */
 
+/* U+202A-E and U+2066-9 turn the direction of what is printed after them. */
+static bool turns_text(const char *text, size_t n)
+{
+	const unsigned char *byte = (const unsigned char *)text;
+
+	return n == 3 && byte[0] == 0xe2 &&
+	       ((byte[1] == 0x80 && byte[2] >= 0xaa && byte[2] <= 0xae) ||
+		(byte[1] == 0x81 && byte[2] >= 0xa6 && byte[2] <= 0xa9));
+}
+
 void explain_add_clean(struct strbuf *out, const char *text, bool lines)
 {
 	size_t len = strlen(text);
@@ -27,7 +37,7 @@ void explain_add_clean(struct strbuf *out, const char *text, bool lines)
 		bool control = n == 1 ? byte < 0x20 || byte == 0x7f
 				      : n == 2 && byte == 0xc2 && (unsigned char)text[i + 1] < 0xa0;
 
-		if (n == 0 || (control && !(lines && byte == '\n')))
+		if (n == 0 || turns_text(text + i, n) || (control && !(lines && byte == '\n')))
 			strbuf_add_char(out, '?');
 		else
 			strbuf_add(out, text + i, n);
@@ -146,6 +156,8 @@ static void add_owner(const struct explain_answer *answer, struct strbuf *out)
 		say(out, "owner", "%s", id);
 	else if (runtime[0])
 		say(out, "runtime", "%s", runtime);
+	if (answer->explanation.level == LEVEL_CONTAINER && strcmp(id, name) != 0)
+		say(out, "id", "%s", id);
 	if (names[LABEL_VM_ID][0] && answer->explanation.level < LEVEL_VM)
 		say(out, "vm", "%s (%s)", names[LABEL_VM_NAME], names[LABEL_VM_ID]);
 	if (names[LABEL_POD_ID][0] && answer->explanation.level < LEVEL_POD)
@@ -167,7 +179,7 @@ static void add_title(const struct explain_answer *answer, struct strbuf *out)
 			       answer->comm, CLOCK(answer->start_ms, true));
 		break;
 	case LEVEL_CONTAINER:
-		(void)snprintf(title, sizeof(title), "container %s (%s)",
+		(void)snprintf(title, sizeof(title), "container %s (%.12s)",
 			       names[LABEL_CONTAINER_NAME], names[LABEL_CONTAINER_ID]);
 		if (strcmp(names[LABEL_CONTAINER_NAME], names[LABEL_CONTAINER_ID]) == 0)
 			(void)snprintf(title, sizeof(title), "owner %s", names[LABEL_CONTAINER_ID]);
@@ -334,9 +346,9 @@ static void add_dynamic(const struct explained_zone *zone, struct strbuf *out)
 	add_share(&zone->mode[MODE_DYNAMIC], " ns", out);
 }
 
-static const char *why_no_idle(enum idle_state state)
+static const char *why_no_idle(const struct explained_zone *zone)
 {
-	switch (state) {
+	switch (zone->idle_state) {
 	case IDLE_LEARNING:
 		return "idle power is not learned yet; all energy counts as dynamic";
 	case IDLE_OFF:
@@ -345,32 +357,39 @@ static const char *why_no_idle(enum idle_state state)
 		return "the zone has no idle part; idle power is the host's";
 	case IDLE_LEARNED:
 	case IDLE_FIXED:
+		if (!zone->idle_power_uw)
+			return "idle power is 0 W";
+		break;
 	case IDLE_MODEL:
 		break;
 	}
-	return "the idle series is new and shows 0 for a while";
+	return zone->idle_settles ? "the idle series is new and shows 0 for a while"
+				  : "none in this time";
 }
 
 static void add_idle(const struct explained_zone *zone, struct strbuf *out)
 {
 	const struct explained_mode *mode = &zone->mode[MODE_IDLE];
 	static const char *const rules[] = {
-		[IDLE_SHARE_NODE] = "stays with the node (--idle.share=node): unattributed "
-				    "(idle_policy)",
+		[IDLE_SHARE_NODE] = "stays with the node (--idle.share=node, or another that has "
+				    "not settled yet): unattributed (idle_policy)",
 		[IDLE_SHARE_SIZE] = "shared by requested CPU (--idle.share=size):",
 		[IDLE_SHARE_USAGE] = "shared by CPU time (--idle.share=usage):",
 		[IDLE_SHARE_EQUAL] = "shared equally by all processes (--idle.share=equal):",
 	};
-	char power[64] = "";
+	char power[96] = "";
+	bool limited = !zone->asleep_ns &&
+		       mode->energy_uj < muldiv_u64(zone->idle_power_uw,
+						    zone->to_ns - zone->from_ns, NSEC_PER_SEC);
 
 	if (!mode->energy_uj) {
-		say(out, "idle", "0 µJ: %s", why_no_idle(zone->idle_state));
+		say(out, "idle", "0 µJ: %s", why_no_idle(zone));
 		return;
 	}
 	if (zone->idle_state == IDLE_LEARNED || zone->idle_state == IDLE_FIXED)
-		(void)snprintf(power, sizeof(power), " (%.3f W, %s)",
-			       (double)zone->idle_power_uw / 1e6,
-			       idle_state_name(zone->idle_state));
+		(void)snprintf(power, sizeof(power), " (%.3f W, %s%s)",
+			       (double)zone->idle_power_uw / 1e6, idle_state_name(zone->idle_state),
+			       limited ? ", limited to what was measured" : "");
 	else
 		(void)snprintf(power, sizeof(power), " (as the source says)");
 	say(out, "idle", "%s µJ%s, %s", COUNT(mode->energy_uj), power, rules[zone->idle_share]);
@@ -385,6 +404,8 @@ static void add_unread(const struct explained_zone *zone, struct strbuf *out)
 	else if (zone->state == ZONE_ABSENT)
 		say(out, "reading",
 		    "none: the zone is gone. The energy until it is back is unknown.");
+	else if (zone->state == ZONE_UP)
+		say(out, "reading", "no new value yet: nothing is charged in this interval");
 	else
 		say(out, "reading",
 		    "none (%s%s%s): nothing is charged in this interval. The energy of this time "
@@ -405,10 +426,8 @@ static void add_reading(const struct explained_zone *zone, struct strbuf *out)
 		return;
 	case EXPLAINED_UNKNOWN:
 		say(out, "reading",
-		    "refused, or the counter was reset (%s): the energy since the previous reading "
-		    "is "
-		    "unknown and is not charged",
-		    zone_state_name(zone->state));
+		    "refused, or the counter was reset: the energy since the previous reading is "
+		    "unknown and is not charged");
 		return;
 	case EXPLAINED_HELD:
 		say(out, "reading",
@@ -419,7 +438,7 @@ static void add_reading(const struct explained_zone *zone, struct strbuf *out)
 	case EXPLAINED_COUNTED:
 		break;
 	}
-	say(out, "counter", "%s µJ, %s µJ %.6f s earlier%s", COUNT(zone->counter_uj),
+	say(out, "counted", "%s µJ so far, %s µJ %.6f s earlier%s", COUNT(zone->counter_uj),
 	    COUNT(zone->counter_uj - zone->energy_uj), (double)(zone->to_ns - zone->from_ns) / 1e9,
 	    zone->was_gap ? " (after a gap)" : "");
 }
@@ -456,8 +475,11 @@ static void add_sums(const struct explain_answer *answer, struct strbuf *out)
 	const struct explanation *explanation = &answer->explanation;
 	bool has_series = answer->series <= EXPLAIN_KEPT, differs = false;
 
-	strbuf_addf(out, "\nIn all%*s\n", COLUMNS - 7,
-		    has_series ? "charged, µJ             shown, µJ" : "charged, µJ");
+	/* A width counts bytes, of which "µ" has two. */
+	if (has_series)
+		strbuf_addf(out, "\nTotals%50s%25s\n", "charged, µJ", "shown, µJ");
+	else
+		strbuf_addf(out, "\nTotals%74s\n", "charged, µJ");
 	for (uint32_t z = 0; z < explanation->zone_count; z++) {
 		const struct explained_zone *zone = &explanation->zone[z];
 		char id[ZONE_ID_MAX];
@@ -495,13 +517,33 @@ static void add_near(const struct explain_answer *answer, struct strbuf *out)
 	else if (answer->near_count)
 		strbuf_add_str(out, ": not found; similar names:\n");
 	else
-		strbuf_add_str(out, ": not found. Processes are known once they have run since the "
-				    "exporter\nstarted, until some time after their end.\n");
+		strbuf_add_str(out,
+			       ": not found.\nProcesses are known once they have run since the "
+			       "exporter started, until some time\nafter their end.\n");
 	for (size_t i = 0; i < answer->near_count; i++) {
 		strbuf_add_str(out, "  ");
 		explain_add_clean(out, answer->near[i], false);
 		strbuf_add_char(out, '\n');
 	}
+	if (answer->near_total > answer->near_count)
+		strbuf_addf(out, "  and %zu more\n", answer->near_total - answer->near_count);
+}
+
+static void add_interval(const struct explain_answer *answer, struct strbuf *out)
+{
+	const struct explanation *explanation = &answer->explanation;
+
+	if (answer->error) {
+		say(out, "interval",
+		    "ended at %s; its processes could not be read (%s), and no CPU time is known",
+		    CLOCK(answer->now_ms, true), strerrordesc_np(-answer->error));
+		return;
+	}
+	say(out, "interval", "%.3f s, ended at %s", (double)explanation->span_ns / 1e9,
+	    CLOCK(answer->now_ms, true));
+	say(out, "CPU time", "%s ns of the %s ns that all CPUs ran in it; %s ns in all",
+	    COUNT(explanation->cpu_ns), COUNT(explanation->node_cpu_ns),
+	    COUNT(explanation->total_cpu_ns));
 }
 
 void explain_print(const struct explain_answer *answer, struct strbuf *out)
@@ -515,11 +557,7 @@ void explain_print(const struct explain_answer *answer, struct strbuf *out)
 	add_title(answer, out);
 	add_owner(answer, out);
 	add_series(answer, out);
-	say(out, "interval", "%.3f s, ended at %s", (double)explanation->span_ns / 1e9,
-	    CLOCK(answer->now_ms, true));
-	say(out, "CPU time", "%s ns of the %s ns that all CPUs ran in it; %s ns in all",
-	    COUNT(explanation->cpu_ns), COUNT(explanation->node_cpu_ns),
-	    COUNT(explanation->total_cpu_ns));
+	add_interval(answer, out);
 	for (uint32_t z = 0; z < explanation->zone_count; z++)
 		add_zone(&explanation->zone[z], out);
 	add_sums(answer, out);

@@ -113,11 +113,15 @@ static void what_is_not_there_is_not_found(void **state)
 
 static void what_may_be_two_is_told(void **state)
 {
+	const struct house *house = *state;
+	uint32_t other;
 	const struct explain_answer *answer = find(*state, "3f2");
 
 	assert_int_equal(answer->result, EXPLAIN_NOT_FOUND); /* too short */
-	(void)enter(((struct house *)*state)->ledger, "3f2a77", "other", "shop", "other");
-	answer = find(*state, "3f2a");
+	other = enter(house->ledger, "3f2a77", "other", "shop", "other");
+	assert_int_equal(find(house, "3f2a")->explanation.row, house->web); /* the living one */
+	(void)ledger_process(house->ledger, 14, 10, "sleep", other);
+	answer = find(house, "3f2a");
 	assert_int_equal(answer->result, EXPLAIN_AMBIGUOUS);
 	assert_int_equal(answer->near_count, 2);
 	assert_string_equal(answer->near[0], "container web (3f2a91c04b1e55aa00000000)");
@@ -135,6 +139,35 @@ static void a_container_by_its_newest_names(void **state)
 	assert_int_not_equal(newer, house->web);
 	assert_int_equal(find(house, "3f2a")->explanation.row, newer);
 	assert_int_equal(find(house, ID_WEB)->explanation.row, newer);
+}
+
+/* The old names' row, met after the newer one, is no second container. */
+static void a_newer_row_may_come_first(void **state)
+{
+	const struct house *house = *state;
+	uint32_t first = enter(house->ledger, "gone", "gone", "shop", "gone"), old, newer;
+
+	old = enter(house->ledger, "77aa77aa77aa", "job", "shop", "job");
+	ledger_release(house->ledger, LEVEL_CONTAINER, first);
+	newer = enter(house->ledger, "77aa77aa77aa", "job2", "shop", "job");
+	assert_true(newer < old);
+	assert_int_equal(find(house, "77aa")->result, EXPLAIN_FOUND);
+	assert_int_equal(find(house, "77aa")->explanation.row, newer);
+}
+
+static void what_finds_no_room_is_counted(void **state)
+{
+	const struct explain_answer *answer;
+	char id[16];
+
+	for (unsigned i = 0; i < EXPLAIN_NEAR_MAX + 2; i++) {
+		(void)snprintf(id, sizeof(id), "5a5a5a%u", i);
+		(void)enter(((struct house *)*state)->ledger, id, "many", "shop", "many");
+	}
+	answer = find(*state, "5a5a");
+	assert_int_equal(answer->result, EXPLAIN_AMBIGUOUS);
+	assert_int_equal(answer->near_count, EXPLAIN_NEAR_MAX);
+	assert_int_equal(answer->near_total, EXPLAIN_NEAR_MAX + 2);
 }
 
 static void what_is_near_is_told(void **state)
@@ -171,6 +204,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_is_not_there_is_not_found, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_may_be_two_is_told, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_container_by_its_newest_names, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_newer_row_may_come_first, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_finds_no_room_is_counted, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_near_is_told, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_pid_that_is_used_again_is_the_living_one, set_up,
 						tear_down),

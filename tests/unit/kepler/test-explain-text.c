@@ -56,7 +56,7 @@ static void a_process(struct explain_answer *answer)
 	*answer = (struct explain_answer){
 		.target = "4711",
 		.pid = 4711,
-		.comm = "evil\033[2J\n",
+		.comm = "e\xe2\x80\xaeil\033[2J\n",
 		.start_ms = NOW_MS - 100000,
 		.series = EXPLAIN_SHOWN,
 		.series_ms = NOW_MS - 90000,
@@ -71,7 +71,8 @@ static void a_process(struct explain_answer *answer)
 				 .zone_count = 1,
 				 .zone = { package(0) } },
 	};
-	name(answer, LABEL_CONTAINER_ID, "3f2a91c04b1e55aa");
+	name(answer, LABEL_CONTAINER_ID,
+	     "3f2a91c04b1e55aa00000000000000000000000000000000000000000000aaaa");
 	name(answer, LABEL_CONTAINER_NAME, "checkout");
 	name(answer, LABEL_RUNTIME, "kubernetes");
 	name(answer, LABEL_NAMESPACE, "shop");
@@ -129,6 +130,8 @@ static void a_container(struct explain_answer *answer)
 	zone[4] = package(4);
 	zone[4].zone.quality = QUALITY_ESTIMATED;
 	zone[4].zone.source = "trained_power_model";
+	zone[4].idle_state = IDLE_FIXED;
+	zone[4].idle_power_uw = 50000000;
 	zone[4].mode[MODE_DYNAMIC] = (struct explained_mode){
 		.energy_uj = 40123396,
 		.unattributed_uj = { 0, 40123396 },
@@ -142,6 +145,7 @@ static void nothing(struct explain_answer *answer)
 		.result = EXPLAIN_NOT_FOUND,
 		.near = { "pod shop/checkout-7d9f", "container checkout (3f2a91c04b1e)" },
 		.near_count = 2,
+		.near_total = 50,
 	};
 }
 
@@ -200,6 +204,34 @@ static void is_as_the_golden_texts(void **state)
 	}
 }
 
+/* Idle power that is 0 W is not a series that is new. */
+static void no_idle_energy_has_its_reason(void **state)
+{
+	static struct explain_answer answer;
+	struct explained_zone *zone = answer.explanation.zone;
+	static const struct {
+		uint64_t power_uw;
+		bool settles;
+		const char *says;
+	} cases[] = {
+		{ 0, false, "idle power is 0 W" },
+		{ 5000000, true, "the idle series is new" },
+		{ 5000000, false, "none in this time" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
+
+		a_process(&answer);
+		zone->mode[MODE_IDLE].energy_uj = 0;
+		zone->idle_power_uw = cases[i].power_uw;
+		zone->idle_settles = cases[i].settles;
+		explain_print(&answer, &out);
+		assert_non_null(strstr(out.data, cases[i].says));
+	}
+}
+
 static void json_has_every_number(void **state)
 {
 	static struct explain_answer answer;
@@ -236,6 +268,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(is_as_the_golden_texts),
+		cmocka_unit_test(no_idle_energy_has_its_reason),
 		cmocka_unit_test(json_has_every_number),
 	};
 
