@@ -16,8 +16,8 @@ import sys
 import time
 
 os.environ.setdefault("KEPLER_BUILD", str(pathlib.Path(__file__).resolve().parents[1] / "build"))
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests/integration"))
-from plant import Exporter, Sensors, load, rapl_zone  # noqa: E402
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests/rig"))
+from rig import Exporter, Sensors, load, rapl_zone  # noqa: E402
 
 ZONES = rapl_zone("intel-rapl:0", "package-0", 45) + \
     rapl_zone("intel-rapl:0:0", "core", 30, parent="intel-rapl:0") + \

@@ -15,8 +15,8 @@ import subprocess
 import sys
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests/integration"))
-from plant import BUILD, KEPLER, Exporter, Sensors, Service, load, load_result, rapl_zone  # noqa: E402
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests/rig"))
+from rig import BUILD, KEPLER, Exporter, Sensors, Service, load, load_result, rapl_zone  # noqa: E402
 
 QUICK = "quick" in sys.argv[1:]
 WINDOWS = 3

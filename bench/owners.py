@@ -20,9 +20,9 @@ import subprocess
 import sys
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests/integration"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests/rig"))
 import containers  # noqa: E402
-from plant import BUILD, Exporter, Sensors, rapl_zone  # noqa: E402
+from rig import BUILD, Exporter, Sensors, rapl_zone  # noqa: E402
 
 QUICK = "quick" in sys.argv[1:]
 WINDOWS = 3

@@ -58,6 +58,19 @@ install_missing() {
 	rm -f "$log"
 }
 
+# test_names DIR NAME...: the tests' full names; "split" is enough for "attribution/split". One that is unknown stays as it is.
+test_names() {
+	dir=$1
+	shift
+	for name; do
+		meson test -C "$dir" --no-rebuild --list 2>/dev/null | awk -v name="$name" '
+			{ full = $NF; short = full; sub(".*/", "", short) }
+			full == name { exact = 1 }
+			short == name && !(full in seen) { seen[full]; list = list " " full }
+			END { print exact || list == "" ? name : list }'
+	done
+}
+
 # set_up DIR MESON-OPTION...: configures DIR unless it is configured
 set_up() {
 	dir=$1

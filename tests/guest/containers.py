@@ -15,7 +15,7 @@ import time
 from guestlib import AT_ONCE, DOCUMENTED, Exporter, assert_balanced, case
 
 import containers
-from plant import Sensors, rapl_zone
+from rig import Sensors, rapl_zone
 
 SPAN_SECONDS = 4
 CPU = 'kepler_container_bpf_cpu_time_ms_total'

@@ -11,10 +11,10 @@ import time
 from decimal import Decimal
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / 'tests/integration'))
+sys.path.insert(0, str(ROOT / 'tests/rig'))
 os.environ['KEPLER_BINARY'] = os.environ['KEPLER']
 
-from plant import Exporter, seen_with_truth  # noqa: E402,F401  # pylint: disable=wrong-import-position,unused-import
+from rig import Exporter, seen_with_truth  # noqa: E402,F401  # pylint: disable=wrong-import-position,unused-import
 
 NOBODY = 65534
 # What the documentation asks for (lab figure: before 5.11 also a memory lock without limit).

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "base/num.h"
-#include "tests/unit/remove_tree.h"
+#include "tests/rig/remove_tree.h"
 
 #define TICK_NS 10000000ULL
 

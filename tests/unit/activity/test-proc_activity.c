@@ -14,7 +14,7 @@
 
 #include "base/file.h"
 #include "base/macro.h"
-#include "tests/unit/remove_tree.h"
+#include "tests/rig/remove_tree.h"
 
 #include <cmocka.h>
 

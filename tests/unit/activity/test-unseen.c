@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "tests/unit/remove_tree.h"
+#include "tests/rig/remove_tree.h"
 
 #define TICK_NS    10000000ULL
 #define FULL_NS    (1000 * TICK_NS) /* the last full pass */

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "../test_owner.h"
 #include "attribution/ledger.h"
+#include "tests/rig/test_owner.h"
 
 static const struct test_owner overflow = { .names.text[LABEL_CONTAINER_ID] = "system_processes",
 					    .names.text[LABEL_CONTAINER_NAME] = "system_processes",

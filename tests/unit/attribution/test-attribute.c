@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "../property.h"
+#include "tests/rig/property.h"
 
 #define PARTIES 3
 

@@ -2,10 +2,10 @@
 /* Random intervals: what an explanation says is what the ledger was charged, to the µJ. */
 #include "attribution/explanation.h"
 
-#include "../property.h"
 #include "attribution/accountant.h"
 #include "base/num.h"
 #include "new_ledger.h"
+#include "tests/rig/property.h"
 
 #define CASES      300
 #define INTERVALS  6

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "../test_owner.h"
 #include "base/num.h"
+#include "tests/rig/test_owner.h"
 
 #define BEGAN_NS (5 * NSEC_PER_SEC)
 

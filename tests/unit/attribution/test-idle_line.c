@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "../property.h"
+#include "tests/rig/property.h"
 
 static void learn(struct idle_learner *learner, int seconds)
 {

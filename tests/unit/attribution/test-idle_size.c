@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "../property.h"
+#include "tests/rig/property.h"
 
 #define SECOND_NS 1000000000ULL
 #define MAX       12

@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
-#include "../property.h"
-#include "../test_owner.h"
 #include "new_ledger.h"
+#include "tests/rig/property.h"
+#include "tests/rig/test_owner.h"
 
 static const struct test_owner nginx = {
 	.names.text = { [LABEL_CONTAINER_ID] = "nginx.service",

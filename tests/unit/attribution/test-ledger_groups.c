@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "../test_owner.h"
 #include "new_ledger.h"
+#include "tests/rig/test_owner.h"
 
 static const struct test_owner web = { .names.text[LABEL_CONTAINER_ID] = "c1",
 				       .names.text[LABEL_CONTAINER_NAME] = "web",

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "../test_owner.h"
 #include "base/num.h"
+#include "tests/rig/test_owner.h"
 
 struct book {
 	struct ledger *ledger;

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "../property.h"
+#include "tests/rig/property.h"
 
 static void assert_split(uint64_t total, const uint64_t *weights, size_t n,
 			 const uint64_t *expected)

@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "../property.h"
 #include "base/utf8.h"
+#include "tests/rig/property.h"
 
 static void assert_label(const char *text, size_t size, const char *expected)
 {

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "../property.h"
 #include "base/macro.h"
+#include "tests/rig/property.h"
 
 #define PAIRS(array) .extra = (array), .extra_count = ARRAY_SIZE(array)
 

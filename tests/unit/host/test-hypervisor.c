@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/macro.h"
-#include "tests/unit/remove_tree.h"
+#include "tests/rig/remove_tree.h"
 
 static void test_known_machines(void **state)
 {

@@ -17,31 +17,31 @@
 #include "base/file.h"
 #include "base/macro.h"
 
-struct plant {
+struct rig {
 	char dir[64], path[96];
 };
 
 static int set_up(void **state)
 {
-	struct plant *plant = calloc(1, sizeof(*plant));
+	struct rig *rig = calloc(1, sizeof(*rig));
 
-	if (!plant)
+	if (!rig)
 		return -1;
-	(void)snprintf(plant->dir, sizeof(plant->dir), "/tmp/test-kube-access-XXXXXX");
-	if (!mkdtemp(plant->dir))
+	(void)snprintf(rig->dir, sizeof(rig->dir), "/tmp/test-kube-access-XXXXXX");
+	if (!mkdtemp(rig->dir))
 		return -1;
-	(void)snprintf(plant->path, sizeof(plant->path), "%s/config", plant->dir);
-	*state = plant;
+	(void)snprintf(rig->path, sizeof(rig->path), "%s/config", rig->dir);
+	*state = rig;
 	return 0;
 }
 
 static int tear_down(void **state)
 {
-	struct plant *plant = *state;
+	struct rig *rig = *state;
 
-	(void)unlink(plant->path);
-	(void)rmdir(plant->dir);
-	free(plant);
+	(void)unlink(rig->path);
+	(void)rmdir(rig->dir);
+	free(rig);
 	return 0;
 }
 
@@ -50,12 +50,12 @@ static void write_text(const char *path, const char *text)
 	assert_int_equal(write_file_atomic(path, text, strlen(text), 0600), 0);
 }
 
-static int load(const struct plant *plant, const char *text, const char *context,
+static int load(const struct rig *rig, const char *text, const char *context,
 		struct kube_access *access, struct diag *diag)
 {
 	kube_access_init(access);
-	write_text(plant->path, text);
-	return kube_access_from_kubeconfig(plant->path, context, access, diag);
+	write_text(rig->path, text);
+	return kube_access_from_kubeconfig(rig->path, context, access, diag);
 }
 
 #define CONFIG(cluster, user)                                                                      \
@@ -212,24 +212,24 @@ static void another_name_and_another_way(void **state)
 /* @text is a kubeconfig with a secret. */
 static void refuse_to_others(void **state, const char *text)
 {
-	struct plant *plant = *state;
+	struct rig *rig = *state;
 	struct kube_access access;
 	struct diag diag = { "" };
 
 	kube_access_init(&access);
-	write_text(plant->path, text);
-	assert_int_equal(chmod(plant->path, 0644), 0);
-	assert_int_equal(kube_access_from_kubeconfig(plant->path, NULL, &access, &diag), -EPERM);
+	write_text(rig->path, text);
+	assert_int_equal(chmod(rig->path, 0644), 0);
+	assert_int_equal(kube_access_from_kubeconfig(rig->path, NULL, &access, &diag), -EPERM);
 	assert_non_null(strstr(diag.text, "/config holds a secret"));
 	assert_null(access.server);
-	assert_int_equal(chmod(plant->path, 0600), 0);
-	assert_int_equal(kube_access_from_kubeconfig(plant->path, NULL, &access, &diag), 0);
+	assert_int_equal(chmod(rig->path, 0600), 0);
+	assert_int_equal(kube_access_from_kubeconfig(rig->path, NULL, &access, &diag), 0);
 	kube_access_release(&access);
 }
 
 static void secrets_in_the_file_itself(void **state)
 {
-	struct plant *plant = *state;
+	struct rig *rig = *state;
 	struct kube_access access;
 	struct diag diag = { "" };
 
@@ -243,45 +243,44 @@ static void secrets_in_the_file_itself(void **state)
 			 "current-context: x\ncontexts:\n- {name: x, context: {cluster: c}}\n"
 			 "clusters:\n- name: c\n  cluster: {server: \"https://a\", "
 			 "proxy-url: \"socks5://user:password@p:1080\"}\n");
-	write_text(plant->path,
-		   "current-context: x\ncontexts:\n- {name: x, context: {cluster: c}}\n"
-		   "clusters:\n- name: c\n  cluster: {server: \"https://a\", "
-		   "proxy-url: \"http://p/@\"}\n");
-	assert_int_equal(chmod(plant->path, 0644), 0);
-	assert_int_equal(kube_access_from_kubeconfig(plant->path, NULL, &access, &diag), 0);
+	write_text(rig->path, "current-context: x\ncontexts:\n- {name: x, context: {cluster: c}}\n"
+			      "clusters:\n- name: c\n  cluster: {server: \"https://a\", "
+			      "proxy-url: \"http://p/@\"}\n");
+	assert_int_equal(chmod(rig->path, 0644), 0);
+	assert_int_equal(kube_access_from_kubeconfig(rig->path, NULL, &access, &diag), 0);
 	kube_access_release(&access);
 }
 
 static void secrets_are_their_owners_alone(void **state)
 {
-	struct plant *plant = *state;
+	struct rig *rig = *state;
 	struct kube_access access;
 	struct diag diag = { "" };
 	char text[2048], key[112];
 
 	/* Not readable by others, as is a file without a secret that is. */
-	write_text(plant->path, CONFIG("", ""));
-	assert_int_equal(chmod(plant->path, 0640), 0);
-	assert_int_equal(kube_access_from_kubeconfig(plant->path, NULL, &access, &diag), -EPERM);
+	write_text(rig->path, CONFIG("", ""));
+	assert_int_equal(chmod(rig->path, 0640), 0);
+	assert_int_equal(kube_access_from_kubeconfig(rig->path, NULL, &access, &diag), -EPERM);
 	assert_non_null(strstr(diag.text, "/config holds a secret and others can read it (mode "
 					  "0640): chmod 600 "));
-	assert_int_equal(kube_access_from_kubeconfig(plant->path, "other", &access, &diag), 0);
+	assert_int_equal(kube_access_from_kubeconfig(rig->path, "other", &access, &diag), 0);
 	kube_access_release(&access);
 
-	(void)snprintf(key, sizeof(key), "%s/key", plant->dir);
+	(void)snprintf(key, sizeof(key), "%s/key", rig->dir);
 	write_text(key, "k");
 	(void)snprintf(text, sizeof(text), CONFIG("", "    tokenFile: %s\n"), key);
-	assert_int_equal(load(plant, text, NULL, &access, &diag), 0);
+	assert_int_equal(load(rig, text, NULL, &access, &diag), 0);
 	assert_int_equal(chmod(key, 0604), 0);
 	assert_int_equal(kube_access_token(&access, &(char *){ NULL }, &diag), -EPERM);
 	kube_access_release(&access);
-	assert_int_equal(load(plant, text, NULL, &access, &diag), -EPERM);
+	assert_int_equal(load(rig, text, NULL, &access, &diag), -EPERM);
 	assert_non_null(strstr(diag.text, "/key holds a secret"));
 	(void)snprintf(text, sizeof(text),
 		       CONFIG("", "    client-certificate: c\n    client-key: %s\n"), key);
-	assert_int_equal(load(plant, text, NULL, &access, &diag), -EPERM);
+	assert_int_equal(load(rig, text, NULL, &access, &diag), -EPERM);
 	assert_int_equal(chmod(key, 0600), 0);
-	assert_int_equal(load(plant, text, NULL, &access, &diag), 0);
+	assert_int_equal(load(rig, text, NULL, &access, &diag), 0);
 	assert_int_equal(kube_access_check_key(&access, &diag), 0);
 	assert_int_equal(chmod(key, 0640), 0); /* later */
 	assert_int_equal(kube_access_check_key(&access, &diag), -EPERM);
@@ -293,30 +292,30 @@ static void secrets_are_their_owners_alone(void **state)
 static void a_credential_of_systemd_is_private(void **state)
 {
 	static const mode_t others[] = { 0444, 0460, 0450, 0441, 0604 };
-	struct plant *plant = *state;
+	struct rig *rig = *state;
 	struct diag diag = { "" };
 	char link[112], around[160];
 
-	write_text(plant->path, CONFIG("", ""));
-	assert_int_equal(chmod(plant->path, 0440), 0);
-	assert_int_equal(kube_access_check_private(plant->path, &diag), -EPERM); /* no service */
-	assert_int_equal(setenv("CREDENTIALS_DIRECTORY", plant->dir, 1), 0);
-	assert_int_equal(kube_access_check_private(plant->path, &diag), 0);
+	write_text(rig->path, CONFIG("", ""));
+	assert_int_equal(chmod(rig->path, 0440), 0);
+	assert_int_equal(kube_access_check_private(rig->path, &diag), -EPERM); /* no service */
+	assert_int_equal(setenv("CREDENTIALS_DIRECTORY", rig->dir, 1), 0);
+	assert_int_equal(kube_access_check_private(rig->path, &diag), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
-		assert_int_equal(chmod(plant->path, others[i]), 0);
-		assert_int_equal(kube_access_check_private(plant->path, &diag), -EPERM);
+		assert_int_equal(chmod(rig->path, others[i]), 0);
+		assert_int_equal(kube_access_check_private(rig->path, &diag), -EPERM);
 	}
-	assert_int_equal(chmod(plant->path, 0440), 0);
+	assert_int_equal(chmod(rig->path, 0440), 0);
 	if (geteuid() == 0) { /* who owns it can open it to others at any time */
-		assert_int_equal(chown(plant->path, 65534, 0), 0);
-		assert_int_equal(kube_access_check_private(plant->path, &diag), -EPERM);
-		assert_int_equal(chown(plant->path, 0, 0), 0);
+		assert_int_equal(chown(rig->path, 65534, 0), 0);
+		assert_int_equal(kube_access_check_private(rig->path, &diag), -EPERM);
+		assert_int_equal(chown(rig->path, 0, 0), 0);
 	}
 
 	/* What lies elsewhere is none, whatever way leads to it. */
 	assert_int_equal(setenv("CREDENTIALS_DIRECTORY", "/tmp", 1), 0);
-	assert_int_equal(kube_access_check_private(plant->path, &diag), -EPERM);
-	(void)snprintf(link, sizeof(link), "%s/credentials", plant->dir);
+	assert_int_equal(kube_access_check_private(rig->path, &diag), -EPERM);
+	(void)snprintf(link, sizeof(link), "%s/credentials", rig->dir);
 	assert_int_equal(mkdir(link, 0700), 0);
 	assert_int_equal(setenv("CREDENTIALS_DIRECTORY", link, 1), 0);
 	(void)snprintf(around, sizeof(around), "%s/../config", link);
@@ -390,23 +389,23 @@ static void the_cluster_we_are_in(void **state)
 
 static void tokens_are_read_when_they_are_needed(void **state)
 {
-	struct plant *plant = *state;
-	struct kube_access access = { .token_file = plant->path };
+	struct rig *rig = *state;
+	struct kube_access access = { .token_file = rig->path };
 	struct diag diag = { "" };
 	char *token = NULL;
 
-	(void)unlink(plant->path);
+	(void)unlink(rig->path);
 	assert_int_equal(kube_access_token(&access, &token, &diag), -ENOENT);
-	assert_non_null(strstr(diag.text, plant->path));
-	write_text(plant->path, "first\n");
+	assert_non_null(strstr(diag.text, rig->path));
+	write_text(rig->path, "first\n");
 	assert_int_equal(kube_access_token(&access, &token, &diag), 0);
 	assert_string_equal(token, "first");
 	kube_token_free(token);
-	write_text(plant->path, "second");
+	write_text(rig->path, "second");
 	assert_int_equal(kube_access_token(&access, &token, &diag), 0);
 	assert_string_equal(token, "second");
 	kube_token_free(token);
-	write_text(plant->path, " \n");
+	write_text(rig->path, " \n");
 	assert_int_equal(kube_access_token(&access, &token, &diag), -EINVAL);
 	assert_null(token);
 	access.token_file = NULL;

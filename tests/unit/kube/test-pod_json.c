@@ -14,41 +14,41 @@
 #include "base/macro.h"
 #include "pods.h"
 
-struct plant {
+struct rig {
 	json_t *object;
 	struct pod_labels labels;
 	struct pod pod;
 };
 
-static void read_pod(struct plant *plant, const char *text, const char *labels)
+static void read_pod(struct rig *rig, const char *text, const char *labels)
 {
-	plant->object = json_loads(text, 0, NULL);
-	if (!plant->object)
+	rig->object = json_loads(text, 0, NULL);
+	if (!rig->object)
 		fail_msg("no JSON: %s", text);
-	assert_int_equal(pod_labels_parse(labels, &plant->labels, NULL), 0);
-	assert_int_equal(pod_json_read(plant->object, &plant->labels, &plant->pod), 0);
+	assert_int_equal(pod_labels_parse(labels, &rig->labels, NULL), 0);
+	assert_int_equal(pod_json_read(rig->object, &rig->labels, &rig->pod), 0);
 }
 
-static void release(struct plant *plant)
+static void release(struct rig *rig)
 {
-	pod_release(&plant->pod);
-	pod_labels_release(&plant->labels);
-	json_decref(plant->object);
+	pod_release(&rig->pod);
+	pod_labels_release(&rig->labels);
+	json_decref(rig->object);
 }
 
-static const struct container_names *find(const struct plant *plant, const char *id)
+static const struct container_names *find(const struct rig *rig, const char *id)
 {
-	for (size_t i = 0; i < plant->pod.count; i++) {
-		if (strcmp(plant->pod.containers[i].names.text[LABEL_CONTAINER_ID], id) == 0)
-			return &plant->pod.containers[i];
+	for (size_t i = 0; i < rig->pod.count; i++) {
+		if (strcmp(rig->pod.containers[i].names.text[LABEL_CONTAINER_ID], id) == 0)
+			return &rig->pod.containers[i];
 	}
 	fail_msg("no %s", id);
 	return NULL;
 }
 
-static void check_container(const struct plant *plant, const char *id, const char *name)
+static void check_container(const struct rig *rig, const char *id, const char *name)
 {
-	const struct container_names *names = find(plant, id);
+	const struct container_names *names = find(rig, id);
 
 	assert_string_equal(names->names.text[LABEL_CONTAINER_NAME], name);
 	assert_string_equal(names->names.text[LABEL_POD_NAME], "shop-7d4b9c-x2x4z");
@@ -62,24 +62,24 @@ static void check_container(const struct plant *plant, const char *id, const cha
 
 static void reads_every_kind_of_container(void **state)
 {
-	struct plant plant;
+	struct rig rig;
 	const struct container_names *names;
 
 	(void)state;
-	read_pod(&plant, POD_FULL, "app");
-	assert_string_equal(plant.pod.uid, "uid-1");
-	assert_int_equal(plant.pod.count, 5);
-	check_container(&plant, ID_A, "main");
-	check_container(&plant, ID_B, "side");
-	check_container(&plant, ID_C, "init");
-	check_container(&plant, ID_D, "debug");
-	check_container(&plant, ID_E, "main"); /* before the restart */
-	names = find(&plant, ID_A);
+	read_pod(&rig, POD_FULL, "app");
+	assert_string_equal(rig.pod.uid, "uid-1");
+	assert_int_equal(rig.pod.count, 5);
+	check_container(&rig, ID_A, "main");
+	check_container(&rig, ID_B, "side");
+	check_container(&rig, ID_C, "init");
+	check_container(&rig, ID_D, "debug");
+	check_container(&rig, ID_E, "main"); /* before the restart */
+	names = find(&rig, ID_A);
 	assert_int_equal(names->cpu_request_milli, 100);
 	assert_int_equal(names->cpu_limit_milli, 1000);
-	names = find(&plant, ID_B);
+	names = find(&rig, ID_B);
 	assert_int_equal(names->cpu_request_milli + names->cpu_limit_milli, 0);
-	release(&plant);
+	release(&rig);
 }
 
 #define POD(status) "{\"metadata\":{\"name\":\"p\",\"namespace\":\"n\",\"uid\":\"u\"}," status "}"
@@ -105,13 +105,13 @@ static void a_pod_may_have_no_containers_yet(void **state)
 		POD("\"status\":{\"containerStatuses\":{\"a\":1}}"),
 		POD("\"status\":{\"containerStatuses\":[1,null,[],\"x\"]}"),
 	};
-	struct plant plant;
+	struct rig rig;
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
-		read_pod(&plant, texts[i], NULL);
-		check_pod_alone(&plant.pod);
-		release(&plant);
+		read_pod(&rig, texts[i], NULL);
+		check_pod_alone(&rig.pod);
+		release(&rig);
 	}
 }
 
@@ -124,24 +124,24 @@ static void an_id_that_is_none_is_left_out(void **state)
 		POD("\"status\":{\"containerStatuses\":[{\"containerID\":\"a\\nb\"}]}"),
 		POD("\"status\":{\"containerStatuses\":[{\"containerID\":\"" ID_A ID_B "x\"}]}"),
 	};
-	struct plant plant;
+	struct rig rig;
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
-		read_pod(&plant, texts[i], NULL);
-		check_pod_alone(&plant.pod);
-		assert_int_equal(plant.pod.skipped, 1);
-		release(&plant);
+		read_pod(&rig, texts[i], NULL);
+		check_pod_alone(&rig.pod);
+		assert_int_equal(rig.pod.skipped, 1);
+		release(&rig);
 	}
-	read_pod(&plant, POD("\"status\":{\"containerStatuses\":[{\"containerID\":\"\"}]}"), NULL);
-	assert_int_equal(plant.pod.skipped, 0); /* it has not begun yet */
-	release(&plant);
+	read_pod(&rig, POD("\"status\":{\"containerStatuses\":[{\"containerID\":\"\"}]}"), NULL);
+	assert_int_equal(rig.pod.skipped, 0); /* it has not begun yet */
+	release(&rig);
 }
 
 static void what_does_not_fit_is_counted(void **state)
 {
 	struct strbuf text = STRBUF_INIT;
-	struct plant plant;
+	struct rig rig;
 
 	(void)state;
 	strbuf_add_str(&text, "{\"metadata\":{\"name\":\"n\",\"namespace\":\"s\",\"uid\":\"u\","
@@ -152,21 +152,21 @@ static void what_does_not_fit_is_counted(void **state)
 	for (unsigned i = 0; i < POD_STATUSES_MAX + 3; i++)
 		strbuf_addf(&text, "%s{\"containerID\":\"c%u\"}", i ? "," : "", i);
 	strbuf_add_str(&text, "]}}");
-	read_pod(&plant, text.data, "a");
-	assert_int_equal(plant.pod.count, POD_STATUSES_MAX);
-	assert_int_equal(plant.pod.skipped, 3);
-	assert_int_equal(plant.pod.labels->lost, 1);
-	release(&plant);
+	read_pod(&rig, text.data, "a");
+	assert_int_equal(rig.pod.count, POD_STATUSES_MAX);
+	assert_int_equal(rig.pod.skipped, 3);
+	assert_int_equal(rig.pod.labels->lost, 1);
+	release(&rig);
 	strbuf_release(&text);
 }
 
 static void a_mirror_pod_has_the_uid_of_its_cgroup(void **state)
 {
-	struct plant plant;
+	struct rig rig;
 
 	(void)state;
 	read_pod(
-		&plant,
+		&rig,
 		"{\"metadata\":{\"name\":\"etcd-node-1\",\"namespace\":\"kube-system\",\"uid\":"
 		"\"u\","
 		"\"ownerReferences\":[{\"kind\":\"Node\",\"name\":\"node-1\",\"controller\":true}],"
@@ -176,12 +176,12 @@ static void a_mirror_pod_has_the_uid_of_its_cgroup(void **state)
 		"\"status\":{\"containerStatuses\":[{\"name\":\"etcd\",\"containerID\":"
 		"\"containerd://" ID_A "\"}]}}",
 		NULL);
-	assert_string_equal(plant.pod.uid, "u");
-	assert_string_equal(find(&plant, ID_A)->names.text[LABEL_POD_ID],
+	assert_string_equal(rig.pod.uid, "u");
+	assert_string_equal(find(&rig, ID_A)->names.text[LABEL_POD_ID],
 			    "0123456789abcdef0123456789abcdef");
-	assert_string_equal(find(&plant, ID_A)->names.text[LABEL_WORKLOAD], "etcd");
-	assert_string_equal(find(&plant, ID_A)->names.text[LABEL_WORKLOAD_TYPE], "StaticPod");
-	release(&plant);
+	assert_string_equal(find(&rig, ID_A)->names.text[LABEL_WORKLOAD], "etcd");
+	assert_string_equal(find(&rig, ID_A)->names.text[LABEL_WORKLOAD_TYPE], "StaticPod");
+	release(&rig);
 }
 
 static void the_qos_class_is_one_of_three(void **state)
@@ -202,7 +202,7 @@ static void the_qos_class_is_one_of_three(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct plant plant;
+		struct rig rig;
 		char text[512];
 
 		(void)snprintf(text, sizeof(text),
@@ -210,19 +210,19 @@ static void the_qos_class_is_one_of_three(void **state)
 			       "\"status\":{\"qosClass\":%s,\"containerStatuses\":[{\"name\":\"a\","
 			       "\"containerID\":\"containerd://" ID_A "\"}]}}",
 			       cases[i].said);
-		read_pod(&plant, text, NULL);
-		assert_string_equal(find(&plant, ID_A)->names.text[LABEL_QOS_CLASS],
+		read_pod(&rig, text, NULL);
+		assert_string_equal(find(&rig, ID_A)->names.text[LABEL_QOS_CLASS],
 				    cases[i].expected);
-		release(&plant);
+		release(&rig);
 	}
 }
 
 static void odd_amounts_are_unknown_amounts(void **state)
 {
-	struct plant plant;
+	struct rig rig;
 
 	(void)state;
-	read_pod(&plant,
+	read_pod(&rig,
 		 "{\"metadata\":{\"name\":\"p\",\"namespace\":\"n\",\"uid\":\"u\"},"
 		 "\"spec\":{\"containers\":[{\"name\":\"a\",\"resources\":{\"requests\":"
 		 "{\"cpu\":\"-1\",\"memory\":\"16Ei\"},\"limits\":{\"cpu\":\"9999999999\","
@@ -230,10 +230,10 @@ static void odd_amounts_are_unknown_amounts(void **state)
 		 "\"image\":\"i\",\"containerID\":\"" ID_A "\"},{\"name\":\"b\",\"image\":\"j\","
 		 "\"containerID\":\"" ID_B "\"}]}}",
 		 NULL);
-	assert_int_equal(find(&plant, ID_A)->cpu_request_milli, 0);
-	assert_int_equal(find(&plant, ID_A)->cpu_limit_milli, UINT32_MAX);
-	assert_int_equal(find(&plant, ID_B)->cpu_request_milli, 0); /* no spec of that name */
-	release(&plant);
+	assert_int_equal(find(&rig, ID_A)->cpu_request_milli, 0);
+	assert_int_equal(find(&rig, ID_A)->cpu_limit_milli, UINT32_MAX);
+	assert_int_equal(find(&rig, ID_B)->cpu_request_milli, 0); /* no spec of that name */
+	release(&rig);
 }
 
 static void what_is_no_pod_is_refused(void **state)

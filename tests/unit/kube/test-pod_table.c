@@ -16,27 +16,27 @@
 
 static const struct pod_digest_key key = { 1, 2 };
 
-struct plant {
+struct rig {
 	struct directory *directory;
 	struct pod_table table;
 };
 
-static void set_up(struct plant *plant, size_t room, uint32_t max_pods)
+static void set_up(struct rig *rig, size_t room, uint32_t max_pods)
 {
-	plant->directory = fake_directory_new(room);
-	assert_non_null(plant->directory);
-	pod_table_init(&plant->table, plant->directory, &key, max_pods);
-	pod_table_begin(&plant->table);
+	rig->directory = fake_directory_new(room);
+	assert_non_null(rig->directory);
+	pod_table_init(&rig->table, rig->directory, &key, max_pods);
+	pod_table_begin(&rig->table);
 }
 
-static void tear_down(struct plant *plant)
+static void tear_down(struct rig *rig)
 {
-	pod_table_release(&plant->table);
-	fake_directory_free(plant->directory);
+	pod_table_release(&rig->table);
+	fake_directory_free(rig->directory);
 }
 
 /* A pod with up to two containers; its text is made of all of them. */
-static int put(struct plant *plant, const char *uid, const char *first, const char *second)
+static int put(struct rig *rig, const char *uid, const char *first, const char *second)
 {
 	struct container_names names[2] = {
 		{ .names.text[LABEL_CONTAINER_ID] = first, .names.text[LABEL_POD_ID] = uid },
@@ -48,184 +48,184 @@ static int put(struct plant *plant, const char *uid, const char *first, const ch
 	pod.count = (first ? 1U : 0U) + (second ? 1U : 0U);
 	(void)snprintf(text, sizeof(text), "%s %s %s", uid, first ? first : "",
 		       second ? second : "");
-	return pod_table_put(&plant->table, &pod, text, strlen(text), 5);
+	return pod_table_put(&rig->table, &pod, text, strlen(text), 5);
 }
 
-static bool seen(struct plant *plant, const char *text)
+static bool seen(struct rig *rig, const char *text)
 {
-	return pod_table_seen(&plant->table, text, strlen(text));
+	return pod_table_seen(&rig->table, text, strlen(text));
 }
 
 /* A static pod: the same containers under the uid of the other source. */
 static void containers_stay_when_their_pods_uid_changes(void **state)
 {
-	struct plant plant;
+	struct rig rig;
 
 	(void)state;
-	set_up(&plant, 64, 100);
+	set_up(&rig, 64, 100);
 	for (int source = 0; source < 4; source++) {
-		pod_table_begin(&plant.table);
-		assert_int_equal(put(&plant, source % 2 ? "mirror" : "hash", "a", "b"), 0);
-		pod_table_end(&plant.table, 5);
-		assert_int_equal(plant.table.count, 1);
-		assert_int_equal(fake_directory_count(plant.directory), 2);
-		assert_non_null(fake_directory_find(plant.directory, "a"));
+		pod_table_begin(&rig.table);
+		assert_int_equal(put(&rig, source % 2 ? "mirror" : "hash", "a", "b"), 0);
+		pod_table_end(&rig.table, 5);
+		assert_int_equal(rig.table.count, 1);
+		assert_int_equal(fake_directory_count(rig.directory), 2);
+		assert_non_null(fake_directory_find(rig.directory, "a"));
 	}
-	pod_table_begin(&plant.table);
-	pod_table_end(&plant.table, 5);
-	assert_int_equal(fake_directory_count(plant.directory), 0);
-	tear_down(&plant);
+	pod_table_begin(&rig.table);
+	pod_table_end(&rig.table, 5);
+	assert_int_equal(fake_directory_count(rig.directory), 0);
+	tear_down(&rig);
 }
 
 static void what_a_list_lacks_is_taken_back(void **state)
 {
-	struct plant plant;
+	struct rig rig;
 
 	(void)state;
-	set_up(&plant, 64, 100);
-	assert_int_equal(put(&plant, "u1", "a", "b"), 0);
-	assert_int_equal(put(&plant, "u2", "c", NULL), 0);
-	assert_int_equal(put(&plant, "u3", NULL, NULL), 0);
-	pod_table_end(&plant.table, 5);
-	assert_int_equal(plant.table.count, 3);
-	assert_int_equal(fake_directory_count(plant.directory), 3);
+	set_up(&rig, 64, 100);
+	assert_int_equal(put(&rig, "u1", "a", "b"), 0);
+	assert_int_equal(put(&rig, "u2", "c", NULL), 0);
+	assert_int_equal(put(&rig, "u3", NULL, NULL), 0);
+	pod_table_end(&rig.table, 5);
+	assert_int_equal(rig.table.count, 3);
+	assert_int_equal(fake_directory_count(rig.directory), 3);
 
-	pod_table_begin(&plant.table);
-	assert_int_equal(put(&plant, "u2", "c", NULL), 0);
-	pod_table_end(&plant.table, 5);
-	assert_int_equal(plant.table.count, 1);
-	assert_int_equal(fake_directory_count(plant.directory), 1);
-	assert_string_equal(fake_directory_find(plant.directory, "c")->names.text[LABEL_POD_ID],
+	pod_table_begin(&rig.table);
+	assert_int_equal(put(&rig, "u2", "c", NULL), 0);
+	pod_table_end(&rig.table, 5);
+	assert_int_equal(rig.table.count, 1);
+	assert_int_equal(fake_directory_count(rig.directory), 1);
+	assert_string_equal(fake_directory_find(rig.directory, "c")->names.text[LABEL_POD_ID],
 			    "u2");
-	tear_down(&plant);
+	tear_down(&rig);
 }
 
 static void a_list_that_breaks_off_takes_nothing_back(void **state)
 {
-	struct plant plant;
+	struct rig rig;
 
 	(void)state;
-	set_up(&plant, 64, 100);
-	assert_int_equal(put(&plant, "u1", "a", NULL), 0);
-	pod_table_end(&plant.table, 5);
-	pod_table_begin(&plant.table); /* and no end */
-	pod_table_begin(&plant.table);
-	assert_true(seen(&plant, "u1 a "));
-	pod_table_end(&plant.table, 5);
-	assert_non_null(fake_directory_find(plant.directory, "a"));
-	tear_down(&plant);
+	set_up(&rig, 64, 100);
+	assert_int_equal(put(&rig, "u1", "a", NULL), 0);
+	pod_table_end(&rig.table, 5);
+	pod_table_begin(&rig.table); /* and no end */
+	pod_table_begin(&rig.table);
+	assert_true(seen(&rig, "u1 a "));
+	pod_table_end(&rig.table, 5);
+	assert_non_null(fake_directory_find(rig.directory, "a"));
+	tear_down(&rig);
 }
 
 static void an_unchanged_pod_costs_no_put(void **state)
 {
-	struct plant plant;
+	struct rig rig;
 	uint64_t changes;
 
 	(void)state;
-	set_up(&plant, 64, 100);
-	assert_false(seen(&plant, "u1 a b"));
-	assert_int_equal(put(&plant, "u1", "a", "b"), 0);
-	changes = plant.table.changes;
-	pod_table_begin(&plant.table);
-	assert_true(seen(&plant, "u1 a b"));
-	assert_false(seen(&plant, "u1 a c"));
-	pod_table_end(&plant.table, 5);
-	assert_int_equal(fake_directory_puts(plant.directory), 2);
-	assert_int_equal(plant.table.changes, changes);
-	assert_int_equal(plant.table.count, 1);
-	tear_down(&plant);
+	set_up(&rig, 64, 100);
+	assert_false(seen(&rig, "u1 a b"));
+	assert_int_equal(put(&rig, "u1", "a", "b"), 0);
+	changes = rig.table.changes;
+	pod_table_begin(&rig.table);
+	assert_true(seen(&rig, "u1 a b"));
+	assert_false(seen(&rig, "u1 a c"));
+	pod_table_end(&rig.table, 5);
+	assert_int_equal(fake_directory_puts(rig.directory), 2);
+	assert_int_equal(rig.table.changes, changes);
+	assert_int_equal(rig.table.count, 1);
+	tear_down(&rig);
 }
 
 static void a_restarted_container_replaces_the_old(void **state)
 {
-	struct plant plant;
+	struct rig rig;
 
 	(void)state;
-	set_up(&plant, 64, 100);
-	assert_int_equal(put(&plant, "u1", "a", "b"), 0);
-	assert_int_equal(put(&plant, "u1", "a", "c"), 0);
-	assert_null(fake_directory_find(plant.directory, "b"));
-	assert_non_null(fake_directory_find(plant.directory, "a"));
-	assert_non_null(fake_directory_find(plant.directory, "c"));
-	assert_false(seen(&plant, "u1 a b")); /* that text is history */
-	assert_true(seen(&plant, "u1 a c"));
-	tear_down(&plant);
+	set_up(&rig, 64, 100);
+	assert_int_equal(put(&rig, "u1", "a", "b"), 0);
+	assert_int_equal(put(&rig, "u1", "a", "c"), 0);
+	assert_null(fake_directory_find(rig.directory, "b"));
+	assert_non_null(fake_directory_find(rig.directory, "a"));
+	assert_non_null(fake_directory_find(rig.directory, "c"));
+	assert_false(seen(&rig, "u1 a b")); /* that text is history */
+	assert_true(seen(&rig, "u1 a c"));
+	tear_down(&rig);
 }
 
 static void a_pod_without_text_is_never_seen(void **state)
 {
 	struct container_names names = { .names.text[LABEL_CONTAINER_ID] = "a" };
 	struct pod pod = { .uid = "u1", .containers = &names, .count = 1 };
-	struct plant plant;
+	struct rig rig;
 
 	(void)state;
-	set_up(&plant, 64, 100);
-	assert_int_equal(put(&plant, "u1", "a", NULL), 0);
-	assert_int_equal(pod_table_put(&plant.table, &pod, NULL, 0, 5), 0);
-	assert_false(seen(&plant, "u1 a "));
-	assert_int_equal(plant.table.count, 1);
-	pod_table_remove(&plant.table, "u1", 5);
-	pod_table_remove(&plant.table, "u1", 5);
-	pod_table_remove(&plant.table, "never", 5);
-	assert_int_equal(fake_directory_count(plant.directory), 0);
-	tear_down(&plant);
+	set_up(&rig, 64, 100);
+	assert_int_equal(put(&rig, "u1", "a", NULL), 0);
+	assert_int_equal(pod_table_put(&rig.table, &pod, NULL, 0, 5), 0);
+	assert_false(seen(&rig, "u1 a "));
+	assert_int_equal(rig.table.count, 1);
+	pod_table_remove(&rig.table, "u1", 5);
+	pod_table_remove(&rig.table, "u1", 5);
+	pod_table_remove(&rig.table, "never", 5);
+	assert_int_equal(fake_directory_count(rig.directory), 0);
+	tear_down(&rig);
 }
 
 static void a_full_directory_is_asked_again(void **state)
 {
-	struct plant plant;
+	struct rig rig;
 
 	(void)state;
-	set_up(&plant, 1, 100);
-	assert_int_equal(put(&plant, "u1", "a", "b"), -ENOSPC);
-	assert_false(seen(&plant, "u1 a b"));
-	fake_directory_set_room(plant.directory, 2);
-	assert_int_equal(put(&plant, "u1", "a", "b"), 0);
-	assert_true(seen(&plant, "u1 a b"));
-	tear_down(&plant);
+	set_up(&rig, 1, 100);
+	assert_int_equal(put(&rig, "u1", "a", "b"), -ENOSPC);
+	assert_false(seen(&rig, "u1 a b"));
+	fake_directory_set_room(rig.directory, 2);
+	assert_int_equal(put(&rig, "u1", "a", "b"), 0);
+	assert_true(seen(&rig, "u1 a b"));
+	tear_down(&rig);
 }
 
 static void a_full_table_keeps_what_it_has(void **state)
 {
-	struct plant plant;
+	struct rig rig;
 
 	(void)state;
-	set_up(&plant, 64, 2);
-	assert_int_equal(put(&plant, "u1", "a", NULL), 0);
-	assert_int_equal(put(&plant, "u2", "b", NULL), 0);
-	assert_int_equal(put(&plant, "u3", "c", NULL), -ENOSPC);
-	assert_null(fake_directory_find(plant.directory, "c"));
-	pod_table_remove(&plant.table, "u1", 5);
-	assert_int_equal(put(&plant, "u3", "c", NULL), 0);
-	assert_true(seen(&plant, "u2 b "));
-	assert_true(seen(&plant, "u3 c "));
-	tear_down(&plant);
+	set_up(&rig, 64, 2);
+	assert_int_equal(put(&rig, "u1", "a", NULL), 0);
+	assert_int_equal(put(&rig, "u2", "b", NULL), 0);
+	assert_int_equal(put(&rig, "u3", "c", NULL), -ENOSPC);
+	assert_null(fake_directory_find(rig.directory, "c"));
+	pod_table_remove(&rig.table, "u1", 5);
+	assert_int_equal(put(&rig, "u3", "c", NULL), 0);
+	assert_true(seen(&rig, "u2 b "));
+	assert_true(seen(&rig, "u3 c "));
+	tear_down(&rig);
 }
 
 /* Rows move when others go: both ways to find them must follow. */
 static void many_come_and_go(void **state)
 {
-	struct plant plant;
+	struct rig rig;
 	char uid[16], text[32];
 
 	(void)state;
-	set_up(&plant, 64, 1000);
+	set_up(&rig, 64, 1000);
 	for (unsigned round = 0; round < 20; round++) {
-		pod_table_begin(&plant.table);
+		pod_table_begin(&rig.table);
 		for (unsigned i = 0; i < 500; i++) {
 			if ((i * 7 + round) % 3 == 0)
 				continue;
 			(void)snprintf(uid, sizeof(uid), "u%u", i);
 			(void)snprintf(text, sizeof(text), "%s  ", uid);
-			if (!seen(&plant, text))
-				assert_int_equal(put(&plant, uid, NULL, NULL), 0);
+			if (!seen(&rig, text))
+				assert_int_equal(put(&rig, uid, NULL, NULL), 0);
 		}
-		pod_table_end(&plant.table, 5);
-		assert_in_range(plant.table.count, 333, 334);
-		assert_int_equal(plant.table.by_uid.used, plant.table.count);
-		assert_int_equal(plant.table.by_digest.used, plant.table.count);
+		pod_table_end(&rig.table, 5);
+		assert_in_range(rig.table.count, 333, 334);
+		assert_int_equal(rig.table.by_uid.used, rig.table.count);
+		assert_int_equal(rig.table.by_digest.used, rig.table.count);
 	}
-	tear_down(&plant);
+	tear_down(&rig);
 }
 
 int main(void)

@@ -18,7 +18,7 @@
 
 #include "base/clock.h"
 #include "base/macro.h"
-#include "http_plant.h"
+#include "http_rig.h"
 #include "net/http_connections.h"
 #include "net/http_server.h"
 

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "tests/unit/remove_tree.h"
+#include "tests/rig/remove_tree.h"
 
 struct state_tree {
 	char root[64];

@@ -32,10 +32,10 @@
 
 #include <cmocka.h>
 
-#include "../in_child.h"
 #include "base/macro.h"
 #include "base/thread.h"
 #include "service/denied_calls.h"
+#include "tests/rig/in_child.h"
 
 /* A node's exporter that asks nothing for names. */
 #define USUAL (NEED_BPF | NEED_CGROUP_HANDLE | NEED_READ_ENERGY)

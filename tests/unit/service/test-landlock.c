@@ -20,9 +20,9 @@
 
 #include <cmocka.h>
 
-#include "../in_child.h"
 #include "base/file.h"
 #include "base/macro.h"
+#include "tests/rig/in_child.h"
 
 struct place {
 	char dir[40], state[64], other[64], file[64];

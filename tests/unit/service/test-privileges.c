@@ -19,10 +19,10 @@
 
 #include <cmocka.h>
 
-#include "../in_child.h"
 #include "base/file.h"
 #include "base/macro.h"
 #include "base/num.h"
+#include "tests/rig/in_child.h"
 
 #define BIT(capability) (1ULL << (capability))
 #define NOBODY          65534

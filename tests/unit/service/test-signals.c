@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "../in_child.h"
+#include "tests/rig/in_child.h"
 
 static int storm(const void *argument)
 {

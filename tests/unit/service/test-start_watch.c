@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "../in_child.h"
+#include "tests/rig/in_child.h"
 
 #define LONG_NS (3600 * NSEC_PER_SEC)
 #define LONG_MS 20000

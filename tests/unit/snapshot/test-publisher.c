@@ -2,8 +2,8 @@
 /*
  * The rules of publisher.h, one example each. What holds in all histories: test-publisher_history.c
  */
-#include "../test_owner.h"
 #include "stage.h"
+#include "tests/rig/test_owner.h"
 
 #include <string.h>
 

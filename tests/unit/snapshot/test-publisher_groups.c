@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../test_owner.h"
 #include "base/macro.h"
 #include "stage.h"
+#include "tests/rig/test_owner.h"
 
 static const struct test_owner web = { .names.text[LABEL_CONTAINER_ID] = "c1",
 				       .names.text[LABEL_CONTAINER_NAME] = "web",

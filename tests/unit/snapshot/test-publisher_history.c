@@ -14,9 +14,9 @@
 
 #include <cmocka.h>
 
-#include "../property.h"
-#include "../test_owner.h"
 #include "snapshot_check.h"
+#include "tests/rig/property.h"
+#include "tests/rig/test_owner.h"
 
 #define SECOND_NS  1000000000ULL
 #define TASKS      7

@@ -3,8 +3,8 @@
  * More owners and processes than the ledger has rows: the smallest are in "other" of their
  * container or namespace, counted, and every sum is exact.
  */
-#include "../test_owner.h"
 #include "stage.h"
+#include "tests/rig/test_owner.h"
 
 #include <stdio.h>
 #include <string.h>

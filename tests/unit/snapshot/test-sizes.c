@@ -13,8 +13,8 @@
 #include <cmocka.h>
 #include <malloc.h>
 
-#include "../test_owner.h"
 #include "snapshot/publisher.h"
+#include "tests/rig/test_owner.h"
 
 #define SECOND_NS        1000000000ULL
 #define ZONES            3

@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "../test_owner.h"
 #include "snapshot_check.h"
+#include "tests/rig/test_owner.h"
 
 #define SECOND_NS 1000000000ULL
 #define READERS   4

@@ -17,7 +17,7 @@
 #include "base/macro.h"
 #include "base/num.h"
 #include "host/proc.h"
-#include "plant.h"
+#include "proc_rig.h"
 #include "workload/cgroup_reads.h"
 #include "workload/directory.h"
 #include "workload/hierarchy.h"
@@ -36,7 +36,7 @@ static struct identity_resolver *open_with(struct identity_options options)
 {
 	struct identity_resolver *resolver;
 
-	options.procfs = plant_procfs();
+	options.procfs = rig_procfs();
 	options.cgroupfs = "/nonexistent";
 	if (!options.cgroup_patience_ns)
 		options.cgroup_patience_ns = 60 * S; /* however busy this computer is */
@@ -86,9 +86,9 @@ static void test_known_cgroup_needs_no_process(void **state)
 	struct identity_resolver *resolver = open_resolver(0);
 
 	(void)state;
-	plant_process(7, "x", 5, "0::/system.slice/nginx.service\n");
+	rig_process(7, "x", 5, "0::/system.slice/nginx.service\n");
 	check(resolver, 1000, 7, "nginx.service");
-	plant_forget(7);
+	rig_forget(7);
 	check(resolver, 1000, 8, "nginx.service");
 	check(resolver, 1000, 0, "nginx.service");
 	check(resolver, 1001, 8, "system_processes");
@@ -106,14 +106,14 @@ static void test_labels_of_every_kind(void **state)
 	assert_string_equal(identity->names->text[LABEL_CONTAINER_ID], "kernel_processes");
 	assert_string_equal(identity->names->text[LABEL_NAMESPACE], "kernel");
 	assert_int_equal(identity->kind, OWNER_KERNEL);
-	plant_process(7, "x", 5, "0::/user.slice/user-1.slice/user@1.service/a.slice/b.service\n");
+	rig_process(7, "x", 5, "0::/user.slice/user-1.slice/user@1.service/a.slice/b.service\n");
 	identity = resolve(resolver, 1, 7);
 	assert_string_equal(identity->names->text[LABEL_CONTAINER_ID], "user-1.slice/b.service");
 	assert_string_equal(identity->names->text[LABEL_CONTAINER_NAME], "b.service");
 	assert_string_equal(identity->names->text[LABEL_POD_NAME], "b.service");
 	assert_string_equal(identity->names->text[LABEL_NAMESPACE], "system");
 	assert_int_equal((int)identity->names->extra_count, 0);
-	plant_process(7, "x", 5, POD);
+	rig_process(7, "x", 5, POD);
 	identity = resolve(resolver, 2, 7);
 	assert_int_equal(identity->kind, OWNER_CONTAINER);
 	assert_string_equal(identity->names->text[LABEL_CONTAINER_ID], ID);
@@ -123,7 +123,7 @@ static void test_labels_of_every_kind(void **state)
 	assert_string_equal(identity->names->text[LABEL_NAMESPACE], "system");
 	assert_string_equal(identity->names->text[LABEL_RUNTIME], "kubernetes");
 	assert_false(identity->waiting);
-	plant_process(7, "x", 5, "0::/machine.slice/machine-qemu\\x2d1\\x2dweb.scope\n");
+	rig_process(7, "x", 5, "0::/machine.slice/machine-qemu\\x2d1\\x2dweb.scope\n");
 	identity = resolve(resolver, 3, 7);
 	assert_int_equal(identity->kind, OWNER_VM);
 	assert_string_equal(identity->names->text[LABEL_VM_ID],
@@ -140,7 +140,7 @@ static void test_failure_is_not_remembered(void **state)
 
 	(void)state;
 	check(resolver, 5, 7, "system_processes");
-	plant_process(7, "x", 5, "0::/a.service\n");
+	rig_process(7, "x", 5, "0::/a.service\n");
 	check(resolver, 5, 7, "a.service");
 	identity_resolver_close(resolver);
 }
@@ -150,7 +150,7 @@ static void test_a_pid_used_again_tells_nothing(void **state)
 	struct identity_resolver *resolver = open_resolver(0);
 
 	(void)state;
-	plant_process(7, "x", 6, "0::/docker/" ID "\n");
+	rig_process(7, "x", 6, "0::/docker/" ID "\n");
 	check(resolver, 5, 7, "system_processes");
 	check(resolver, 0, 7, "system_processes");
 	identity_resolver_close(resolver);
@@ -162,13 +162,13 @@ static void test_without_cgroup_id_a_process_is_asked_once(void **state)
 	struct process_ref process = { 7, 5 * S, 0, "x", false };
 
 	(void)state;
-	plant_process(7, "x", 5, "0::/a.service\n");
+	rig_process(7, "x", 5, "0::/a.service\n");
 	check(resolver, 0, 7, "a.service");
-	plant_process(7, "x", 5, "0::/b.service\n");
+	rig_process(7, "x", 5, "0::/b.service\n");
 	check(resolver, 0, 7, "a.service");
 	process.comm = "y"; /* exec */
 	assert_string_equal(meet(resolver, &process)->names->text[LABEL_CONTAINER_ID], "b.service");
-	plant_process(7, "x", 5, "0::/c.service\n");
+	rig_process(7, "x", 5, "0::/c.service\n");
 	now_ns = T0 + 31 * S;
 	assert_string_equal(meet(resolver, &process)->names->text[LABEL_CONTAINER_ID], "c.service");
 	check(resolver, 0, 0, "system_processes");
@@ -193,8 +193,8 @@ static void test_announced_again_only_if_more_can_be_asked(void **state)
 	struct identity_resolver *resolver = open_resolver(0);
 
 	(void)state;
-	plant_process(7, "x", 5, "0::/a.service\n");
-	plant_process(8, "kvm", 5, "0::/b.service\n");
+	rig_process(7, "x", 5, "0::/a.service\n");
+	rig_process(8, "kvm", 5, "0::/b.service\n");
 	assert_false(asks_again(resolver, "x", 7, 1));
 	assert_true(asks_again(resolver, "kvm", 8, 1)); /* whether it is a machine */
 	assert_false(asks_again(resolver, "x", 1000, CGROUP_READS_MAX));
@@ -211,13 +211,13 @@ static void test_a_move_in_another_hierarchy_is_noticed(void **state)
 	struct process_ref process = { .pid = 7, .start_ns = 5 * S, .comm = "x", .cgroup_set = 1 };
 
 	(void)state;
-	plant_process(7, "x", 5, "2:pids:/\n1:freezer:/a.service\n");
+	rig_process(7, "x", 5, "2:pids:/\n1:freezer:/a.service\n");
 	assert_string_equal(meet(resolver, &process)->names->text[LABEL_CONTAINER_ID], "a.service");
-	plant_process(7, "x", 5, "2:pids:/\n1:freezer:/docker/" ID "\n");
+	rig_process(7, "x", 5, "2:pids:/\n1:freezer:/docker/" ID "\n");
 	assert_string_equal(meet(resolver, &process)->names->text[LABEL_CONTAINER_ID], "a.service");
 	process.cgroup_set = 2;
 	assert_string_equal(meet(resolver, &process)->names->text[LABEL_CONTAINER_ID], ID);
-	plant_forget(7);
+	rig_forget(7);
 	assert_string_equal(meet(resolver, &process)->names->text[LABEL_CONTAINER_ID], ID);
 	identity_resolver_close(resolver);
 }
@@ -234,7 +234,7 @@ static void test_cache_is_bounded(void **state)
 			now_ns = T0 + round * 25 + id;
 			(void)snprintf(unit, sizeof(unit), "u%lu.service", id);
 			(void)snprintf(text, sizeof(text), "0::/%s\n", unit);
-			plant_process(7, "x", 5, text);
+			rig_process(7, "x", 5, text);
 			check(resolver, id, 7, unit);
 			check(resolver, id, 8, unit);
 		}
@@ -253,9 +253,9 @@ static void test_the_least_used_cgroups_go(void **state)
 
 		now_ns = T0 + id * S;
 		(void)snprintf(text, sizeof(text), "0::/u%lu.service\n", id);
-		plant_process(7, "x", 5, text);
+		rig_process(7, "x", 5, text);
 		(void)resolve(resolver, id, 7);
-		plant_forget(7);
+		rig_forget(7);
 		check(resolver, 1, 0, "u1.service");
 	}
 	check(resolver, 2, 0, "system_processes");
@@ -272,7 +272,7 @@ static void test_text_longer_than_the_buffer(void **state)
 	memset(text, 'x', 70000);
 	memcpy(text, "1:pids:/a.service\n2:x:/", 23);
 	text[69999] = '\0';
-	plant_process(7, "x", 5, text);
+	rig_process(7, "x", 5, text);
 	check(resolver, 9, 7, "a.service");
 	free(text);
 	identity_resolver_close(resolver);
@@ -296,9 +296,9 @@ static void test_services_merged(void **state)
 		open_with((struct identity_options){ .merge_services = true });
 
 	(void)state;
-	plant_process(7, "x", 5, "0::/system.slice/nginx.service\n");
+	rig_process(7, "x", 5, "0::/system.slice/nginx.service\n");
 	check(resolver, 1, 7, "system_processes");
-	plant_process(7, "x", 5, POD);
+	rig_process(7, "x", 5, POD);
 	check(resolver, 2, 7, ID);
 	identity_resolver_close(resolver);
 }
@@ -324,8 +324,8 @@ static uint64_t late(const struct identity_resolver *resolver)
 /* Its cgroup is a pipe: opening it waits until somebody writes. */
 static void hang(uint32_t pid, char *path, size_t size)
 {
-	plant_process(pid, "x", 5, "");
-	(void)snprintf(path, size, "%s/%u/cgroup", plant_procfs(), pid);
+	rig_process(pid, "x", 5, "");
+	(void)snprintf(path, size, "%s/%u/cgroup", rig_procfs(), pid);
 	(void)unlink(path);
 	assert_int_equal(mkfifo(path, 0600), 0);
 }
@@ -338,7 +338,7 @@ static void answer(const char *path, const char *text)
 
 	(void)snprintf(pipe, sizeof(pipe), "%s-pipe", path);
 	assert_int_equal(rename(path, pipe), 0);
-	plant_process(7, "x", 5, text);
+	rig_process(7, "x", 5, text);
 	fd = open(pipe, O_RDWR | O_CLOEXEC); /* lets the reader in */
 	assert_true(fd >= 0);
 	assert_int_equal(close(fd), 0);
@@ -361,7 +361,7 @@ static void test_a_cgroup_that_hangs_is_waited_for_once(void **state)
 
 	(void)state;
 	hang(7, path, sizeof(path));
-	plant_process(8, "x", 5, "0::/b.service\n");
+	rig_process(8, "x", 5, "0::/b.service\n");
 	check(resolver, 0, 7, "system_processes");
 	assert_int_equal(outstanding(resolver), 1);
 	assert_int_equal(late(resolver), 0);
@@ -390,7 +390,7 @@ static void test_who_was_known_stays_known_while_it_hangs(void **state)
 	char path[128];
 
 	(void)state;
-	plant_process(7, "x", 5, "0::/a.service\n");
+	rig_process(7, "x", 5, "0::/a.service\n");
 	while (strcmp(meet(resolver, &process)->names->text[LABEL_CONTAINER_ID], "a.service") != 0)
 		(void)poll(NULL, 0, 1);
 	hang(7, path, sizeof(path));
@@ -594,7 +594,7 @@ static void test_every_hierarchy_is_tried(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-#define PROC_TEST(f) cmocka_unit_test_setup_teardown(f, plant_setup, plant_teardown)
+#define PROC_TEST(f) cmocka_unit_test_setup_teardown(f, rig_setup, rig_teardown)
 		PROC_TEST(test_known_cgroup_needs_no_process),
 		PROC_TEST(test_labels_of_every_kind),
 		PROC_TEST(test_failure_is_not_remembered),

@@ -15,17 +15,17 @@
 
 #include "base/macro.h"
 #include "base/num.h"
-#include "machine_plant.h"
-#include "plant.h"
+#include "machine_rig.h"
+#include "proc_rig.h"
 
 /* ---- by whose word ---- */
 
 static void start_as(uint32_t pid, uint32_t uid, const char *exe, const char *words)
 {
 	machine_start(pid, SHELL, words);
-	plant_uid(pid, uid);
+	rig_uid(pid, uid);
 	if (exe)
-		plant_exe(pid, exe);
+		rig_exe(pid, exe);
 }
 
 static uint64_t overflows(void)
@@ -49,10 +49,10 @@ static void test_a_name_alone_makes_no_machine(void **state)
 	machine_check(8, 1, "session-1.scope");
 	start_as(9, 1000, QEMU " (deleted)", WORDS); /* QEMU was upgraded */
 	machine_check(9, 1, VM "@1000");
-	plant_process(10, "kvm", 5, SHELL); /* the reader knows better than /proc */
-	plant_cmdline(10, WORDS);
-	plant_uid(10, 1001);
-	plant_exe(10, QEMU);
+	rig_process(10, "kvm", 5, SHELL); /* the reader knows better than /proc */
+	rig_cmdline(10, WORDS);
+	rig_uid(10, 1001);
+	rig_exe(10, QEMU);
 	told.exe = PROCESS_EXE_OTHER;
 	assert_string_equal(machine_resolve(&told)->names->text[LABEL_CONTAINER_ID],
 			    "session-1.scope");
@@ -120,15 +120,15 @@ static void test_a_reused_pid_has_no_family(void **state)
 	(void)state;
 	machine_start(6, SHELL, WORDS); /* the launcher */
 	machine_start(7, SHELL, WORDS);
-	plant_ppid(7, 6, COMM, 5);
+	rig_ppid(7, 6, COMM, 5);
 	machine_check(6, 1, VM);
 	machine_check(7, 1, VM);
-	plant_forget(6);
+	rig_forget(6);
 	machine_check(7, 1, VM);
 	const struct process_ref stranger = { 6, 9 * S, 1, COMM, false };
 
-	plant_process(6, COMM, 9, SHELL);
-	plant_cmdline(6, WORDS);
+	rig_process(6, COMM, 9, SHELL);
+	rig_cmdline(6, WORDS);
 	assert_string_equal(machine_resolve(&stranger)->names->text[LABEL_CONTAINER_ID], VM "-6");
 	machine_check(7, 1, VM);
 }
@@ -138,7 +138,7 @@ static void test_a_dead_parent_has_no_family(void **state)
 {
 	(void)state;
 	machine_start(7, SHELL, WORDS);
-	plant_ppid(7, 6, COMM, 5);
+	rig_ppid(7, 6, COMM, 5);
 	machine_check(7, 1, VM);
 	machine_start(6, SHELL, WORDS);
 	machine_check(6, 1, VM "-6");
@@ -162,7 +162,7 @@ static void test_impostors_push_nobody_out(void **state)
 	machine_start(8, SHELL, WORDS);
 	machine_check(8, 1, VM);
 	for (uint32_t pid = 20; pid < 60; pid++)
-		plant_forget(pid);
+		rig_forget(pid);
 	identity_resolver_begin(resolver, T0 + 20 * S);
 	assert_string_equal(machine_at(100, COMM, 1)->names->text[LABEL_CONTAINER_ID],
 			    "qemu/m100@1000"); /* there is room */
@@ -177,7 +177,7 @@ static void test_users_of_managers_are_trusted(void **state)
 	FILE *file;
 
 	(void)state;
-	(void)snprintf(path, sizeof(path), "%s/passwd", plant_procfs());
+	(void)snprintf(path, sizeof(path), "%s/passwd", rig_procfs());
 	file = fopen(path, "w");
 	assert_non_null(file);
 	(void)fputs("root:x:0:0::/root:/bin/sh\nqemu:x:107:107::/:/sbin/nologin\n"
@@ -185,7 +185,7 @@ static void test_users_of_managers_are_trusted(void **state)
 		    file);
 	(void)fclose(file);
 	identity_resolver_close(resolver);
-	options.procfs = plant_procfs();
+	options.procfs = rig_procfs();
 	options.passwd = path;
 	assert_int_equal(identity_resolver_open(&options, &resolver), 0);
 	identity_resolver_begin(resolver, T0);
@@ -220,8 +220,8 @@ static int hang(uint32_t pid)
 	char path[128];
 	int fd;
 
-	plant_process(pid, COMM, 5, SHELL);
-	(void)snprintf(path, sizeof(path), "%s/%u/cmdline", plant_procfs(), pid);
+	rig_process(pid, COMM, 5, SHELL);
+	(void)snprintf(path, sizeof(path), "%s/%u/cmdline", rig_procfs(), pid);
 	(void)unlink(path);
 	assert_int_equal(mkfifo(path, 0600), 0);
 	fd = open(path, O_RDWR | O_CLOEXEC);
@@ -284,8 +284,8 @@ static void test_who_hangs_takes_no_threads_from_others(void **state)
 	(void)state;
 	for (uint32_t i = 0; i < 40; i++) {
 		fds[i] = hang(100 + i);
-		plant_uid(100 + i, i < 20 ? 1000 : 1001 + i);
-		plant_exe(100 + i, "/usr/bin/qemu-system-x86_64");
+		rig_uid(100 + i, i < 20 ? 1000 : 1001 + i);
+		rig_exe(100 + i, "/usr/bin/qemu-system-x86_64");
 		machine_check(100 + i, 1, "session-1.scope");
 		assert_int_equal(outstanding(), i < 4 ? i + 1 : i < 20 ? 4 : i < 24 ? i - 15 : 8);
 	}
@@ -320,9 +320,9 @@ static void test_a_late_answer_is_nobody_elses(void **state)
 	(void)state;
 	fd = hang(7);
 	machine_check(7, 1, "session-1.scope");
-	plant_forget(7);
-	plant_process(7, COMM, 9, SHELL);
-	plant_cmdline(7, "qemu-system-x86_64|-name|other|");
+	rig_forget(7);
+	rig_process(7, COMM, 9, SHELL);
+	rig_cmdline(7, "qemu-system-x86_64|-name|other|");
 	assert_string_equal(machine_resolve(&other)->names->text[LABEL_CONTAINER_ID],
 			    "session-1.scope");
 	assert_int_equal(outstanding(), 1); /* still the first */

@@ -11,8 +11,8 @@
 
 #include "base/macro.h"
 #include "base/num.h"
-#include "machine_plant.h"
-#include "plant.h"
+#include "machine_rig.h"
+#include "proc_rig.h"
 
 static void test_a_plain_machine(void **state)
 {
@@ -20,7 +20,7 @@ static void test_a_plain_machine(void **state)
 
 	(void)state;
 	machine_start(7, SHELL, WORDS);
-	plant_process(8, "bash", 5, SHELL);
+	rig_process(8, "bash", 5, SHELL);
 	identity = machine_at(7, COMM, 1);
 	assert_int_equal(identity->kind, OWNER_VM);
 	assert_string_equal(identity->names->text[LABEL_CONTAINER_ID], VM);
@@ -29,7 +29,7 @@ static void test_a_plain_machine(void **state)
 	assert_string_equal(identity->names->text[LABEL_CONTAINER_NAME], "web");
 	assert_string_equal(identity->names->text[LABEL_NAMESPACE], "system");
 	assert_string_equal(identity->names->text[LABEL_HYPERVISOR], "kvm");
-	plant_forget(7); /* known now: the end is charged as the life was */
+	rig_forget(7); /* known now: the end is charged as the life was */
 	machine_check(7, 1, VM);
 	assert_string_equal(machine_at(8, "bash", 1)->names->text[LABEL_CONTAINER_ID],
 			    "session-1.scope");
@@ -38,14 +38,14 @@ static void test_a_plain_machine(void **state)
 static void test_gone_before_it_could_be_asked(void **state)
 {
 	(void)state;
-	plant_process(7, "bash", 5, SHELL);
+	rig_process(7, "bash", 5, SHELL);
 	(void)machine_at(7, "bash", 1);
 	machine_check(8, 1, "session-1.scope");
-	plant_process(9, COMM, 5, SHELL); /* no cmdline: a zombie */
-	plant_cmdline(9, "");
+	rig_process(9, COMM, 5, SHELL); /* no cmdline: a zombie */
+	rig_cmdline(9, "");
 	machine_check(9, 1, "session-1.scope");
-	plant_process(9, COMM, 6, SHELL); /* another process of that pid */
-	plant_cmdline(9, WORDS);
+	rig_process(9, COMM, 6, SHELL); /* another process of that pid */
+	rig_cmdline(9, WORDS);
 	machine_check(9, 1, "session-1.scope");
 }
 
@@ -54,7 +54,7 @@ static void test_all_of_a_scope_is_the_machine(void **state)
 	const struct identity *identity;
 
 	(void)state;
-	plant_process(6, "swtpm", 5, SCOPE);
+	rig_process(6, "swtpm", 5, SCOPE);
 	assert_string_equal(machine_at(6, "swtpm", 1)->names->text[LABEL_CONTAINER_ID], "qemu/web");
 	machine_start(7, SCOPE, WORDS);
 	machine_check(7, 1, VM);
@@ -75,7 +75,7 @@ static void test_no_two_living_machines_have_one_id(void **state)
 	machine_check(7, 1, VM);
 	machine_check(8, 1, VM "-8");
 	machine_check(7, 1, VM);
-	plant_forget(7);
+	rig_forget(7);
 	machine_start(9, SHELL, WORDS); /* started anew */
 	machine_check(9, 1, VM);
 	machine_check(8, 1, VM "-8");
@@ -97,7 +97,7 @@ static void test_parent_and_child_are_one_machine(void **state)
 	(void)state;
 	machine_start(7, SHELL, WORDS);
 	machine_start(8, SHELL, WORDS);
-	plant_ppid(8, 7, COMM, 5); /* -daemonize */
+	rig_ppid(8, 7, COMM, 5); /* -daemonize */
 	machine_check(7, 1, VM);
 	machine_check(8, 1, VM);
 }
@@ -119,7 +119,7 @@ static void test_what_is_no_machine_stays_where_it_is(void **state)
 	(void)state;
 	machine_start(7, SHELL, "qemu-system-x86_64|--version|");
 	machine_check(7, 1, "session-1.scope");
-	plant_cmdline(7, WORDS); /* is not read again */
+	rig_cmdline(7, WORDS); /* is not read again */
 	machine_check(7, 1, "session-1.scope");
 }
 
@@ -142,7 +142,7 @@ static void test_a_machine_in_a_container(void **state)
 	const struct owner_names *names;
 
 	(void)state;
-	plant_process(6, "virt-launcher", 5, "0::/kubepods/pod" UID "/" ID "\n");
+	rig_process(6, "virt-launcher", 5, "0::/kubepods/pod" UID "/" ID "\n");
 	machine_start(7, "0::/kubepods/pod" UID "/" ID "\n", WORDS);
 	machine_start(8, "0::/kubepods/pod" UID "/" ID "\n", "q|-uuid|" VM2 "|");
 	identity = machine_at(6, "virt-launcher", 1);
@@ -159,9 +159,9 @@ static void test_a_machine_in_a_container(void **state)
 	assert_string_equal(machine_at(6, "virt-launcher", 1)->names->text[LABEL_VM_ID], VM);
 	assert_string_equal(machine_at(8, COMM, 1)->names->text[LABEL_VM_ID],
 			    VM); /* the first keeps it */
-	plant_forget(7);
+	rig_forget(7);
 	machine_start(9, "0::/kubepods/pod" UID "/" ID "\n", "q|-uuid|" VM2 "|");
-	plant_forget(8);
+	rig_forget(8);
 	assert_string_equal(machine_at(9, COMM, 1)->names->text[LABEL_VM_ID], VM2);
 }
 
@@ -184,7 +184,7 @@ static void test_kernel_threads_of_a_machine(void **state)
 
 	(void)state;
 	machine_start(7, SHELL, WORDS);
-	plant_process(8, "testpmd", 5, SHELL);
+	rig_process(8, "testpmd", 5, SHELL);
 	/* Nobody waits for what was not announced. */
 	assert_int_equal(identity_resolve(resolver, &vhost)->kind, OWNER_KERNEL);
 	assert_int_equal(machine_resolve(&vhost)->kind,
@@ -208,14 +208,14 @@ static void test_many_machines_come_and_go(void **state)
 
 			(void)snprintf(words, sizeof(words), "q|-name|m%u-%u|", round, pid);
 			(void)snprintf(id, sizeof(id), "qemu/m%u-%u", round, pid);
-			plant_process(pid, COMM, 5 + round, SHELL);
-			plant_cmdline(pid, words);
+			rig_process(pid, COMM, 5 + round, SHELL);
+			rig_cmdline(pid, words);
 			const struct process_ref process = { pid, (5 + round) * S, 1, COMM, false };
 
 			assert_string_equal(
 				machine_resolve(&process)->names->text[LABEL_CONTAINER_ID], id);
 			if (pid % 2)
-				plant_forget(pid);
+				rig_forget(pid);
 		}
 	}
 }

@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Each command says what it takes, takes that, and nothing that is another's."""
+import json
+import os
+import subprocess
+
+from rig import BUILD, KEPLER, ROOT, run_tests
+
+QUIET = ("--config.file=/dev/null", "--host.state-dir=")
+
+
+def kepler(*words, status=0, **variables):
+    done = subprocess.run([KEPLER, *words], capture_output=True, text=True, timeout=60, check=False,
+                          env={**os.environ, **variables})
+    assert done.returncode in ((0, 1) if status is None else (status,)), f"{words}: {done.returncode}, {done.stdout}{done.stderr}"
+    return done.stderr if status else done.stdout
+
+
+def a_command_tells_its_own_options():
+    for flag in ("--help", "-h"):
+        run, doctor = kepler("run", flag), kepler("doctor", flag)
+        assert "--monitor.interval=" in run and "json" not in run.split(), run
+        assert "--[no-]json" in doctor and "--monitor.interval=" not in doctor, doctor
+    assert "--monitor.interval=" in kepler("--help")
+
+
+def what_is_the_doctors_is_no_one_elses():
+    for words in (("run", "--json"), ("--json",), ("config", "show", "--json")):
+        assert "--json: unknown flag" in kepler(*words, status=2)
+    assert not kepler("doctor", *QUIET, status=None, KEPLER_JSON="true").startswith("{")
+
+
+def the_doctor_takes_it_anywhere_but_as_a_value():
+    def doctor(*words):
+        return kepler("doctor", *QUIET, *words, status=None)  # 1 where this machine lacks something
+
+    assert json.loads(doctor("--json", "--model.machine=cores=2"))["findings"]
+    assert not doctor("--json", "--no-json").startswith("{")
+    assert not doctor("--host.state-dir", "--json").startswith("{")
+
+
+def needs_are_those_of_the_configuration():
+    """As the unit grants them by default, and fewer where parts are off."""
+    def needs(*words):
+        text = kepler("config", "needs", *words, KUBERNETES_SERVICE_HOST="")
+        lines = text[text.index("[Service]"):].splitlines()[1:]
+        return text, {key: value for key, _, value in (line.partition("=") for line in lines) if value}
+
+    def unit_capabilities(key):
+        lines = (ROOT / "systemd/kepler.service.in").read_text().splitlines()
+        return next(line.partition("=")[2] for line in lines if line.startswith(key + "="))
+
+    text, settings = needs()
+    assert "# bpf: " in text and "# clients: " not in text, text
+    for key in ("AmbientCapabilities", "CapabilityBoundingSet", "LimitMEMLOCK"):
+        assert settings[key] == unit_capabilities(key), (key, settings)
+    assert "# clients: " in needs("--kube.kubeconfig=/nonexistent")[0]
+    assert "# clients: " in needs("--runtimes.docker-socket=/run/docker.sock")[0]
+    assert needs("--no-bpf.enabled")[1]["AmbientCapabilities"] == "CAP_DAC_READ_SEARCH"
+    assert needs("--no-bpf.enabled", "--no-meter.enabled")[1]["AmbientCapabilities"] == "CAP_DAC_READ_SEARCH"  # runtimes' files
+    text, settings = needs("--no-bpf.enabled", "--no-meter.enabled", "--no-runtimes.enabled", "--config.file=")
+    assert "AmbientCapabilities" not in settings and "add: []" in text, text
+    assert "--no-bogus" in kepler("config", "needs", "--no-bogus", status=2)
+
+
+def other_programs():
+    """Beside kepler: what this build was configured to have, see -Dprograms."""
+    options = json.loads((BUILD / "meson-info" / "intro-buildoptions.json").read_text())
+    return next(option["value"] for option in options if option["name"] == "programs")
+
+
+def ask(name, *words):
+    done = subprocess.run([BUILD / name, *words], capture_output=True, text=True, timeout=60, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def each_program_says_what_it_is_and_refuses_alike():
+    version = kepler("--version").split(" ", 1)[1]
+    for name in ("kepler", *other_programs()):
+        for flag in ("--help", "-h", "help"):
+            status, out, err = ask(name, flag)
+            assert (status, err) == (0, "") and f"usage: {name} " in out, (name, flag, status, out, err)
+        for flag in ("--version", "version"):
+            assert ask(name, flag) == (0, f"{name} {version}", "")
+        assert ask(name, "versoin") == (2, "", f"{name}: versoin: no such command; did you mean version?\n")
+        assert ask(name, "xyzzy") == (2, "", f"{name}: xyzzy: no such command; --help lists all\n")
+        assert ask(name, "--xyzzy") == (2, "", f"{name}: --xyzzy: unknown flag; --help lists all\n")
+
+
+def a_program_without_commands_says_so():
+    for name in other_programs():
+        assert "no\ncommand yet" in ask(name, "--help")[1]
+        assert ask(name) == (2, "", f"{name}: no command; --help lists all\n")
+        assert ask(name, "--versoin") == (2, "", f"{name}: --versoin: unknown flag; did you mean --version?\n")
+
+
+run_tests([a_command_tells_its_own_options, what_is_the_doctors_is_no_one_elses, the_doctor_takes_it_anywhere_but_as_a_value,
+           needs_are_those_of_the_configuration, each_program_says_what_it_is_and_refuses_alike,
+           a_program_without_commands_says_so])

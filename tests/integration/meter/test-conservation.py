@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Every response sums to the meter, to the microjoule, over 1,000 wraps, and the meter's own truth agrees to 0 µJ.
+
+Twenty-four zones of eight sockets wrap more than once a second each. Their power is 0 while the exporter takes its baseline and
+again at the end, so that its totals must equal what the simulated counters say they gave, exactly. A zone that this machine kept
+from being read for 0.7 s may have turned unseen: then it says so, and less was counted, never more.
+"""
+import time
+
+from rig import Exporter, Sensors, load, load_result, rapl_zone
+
+SOCKETS = 8
+ZONES = ("uncore", "dram")
+RANGE_UJ = 48_000_000
+MAX_WATTS = 70  # a little more than any zone draws: a reading every 0.68 s cannot miss a turn
+SECONDS = 36
+
+
+def main():
+    lines, paths = [], {}
+    for socket in range(SOCKETS):
+        top = f"intel-rapl:{socket}"
+        lines += rapl_zone(top, f"package-{socket}", 0, RANGE_UJ, start_uj=RANGE_UJ - 1000)
+        paths[("package", str(socket))] = f"class/powercap/{top}/energy_uj"
+        for number, zone in enumerate(ZONES):
+            lines += rapl_zone(f"{top}:{number}", zone, 0, RANGE_UJ + socket, parent=top)
+            paths[(zone, str(socket))] = f"class/powercap/{top}/{top}:{number}/energy_uj"
+    with Sensors(lines) as sensors, Exporter(f"--host.sysfs={sensors.mount}", "--monitor.interval=100ms",
+                                             f"--meter.max-watts={MAX_WATTS}", "--metrics.settle=1s", "--metrics.keep=2s",
+                                             "--metrics.process.min-joules=5") as exporter:
+        exporter.intervals(2)
+        before = sensors.truth_uj()
+        storm = load("storm", 50, 5, SECONDS)
+        for number, path in enumerate(paths.values()):
+            sensors.control(f"{path} power {56_000_000 + 500_003 * number}")
+        deadline, responses = time.monotonic() + SECONDS, 0
+        while time.monotonic() < deadline:
+            metrics = exporter.scrape()
+            assert not metrics.imbalance_uj(), metrics.imbalance_uj()
+            responses += 1
+            time.sleep(0.3)
+        for path in paths.values():
+            sensors.control(f"{path} power 0")
+        load_result(storm)
+        metrics = exporter.intervals(3)
+        after = sensors.truth_uj()
+        assert not metrics.imbalance_uj(), metrics.imbalance_uj()
+        refused = 0
+        for (zone, package), path in paths.items():
+            counted = metrics.sum(f"kepler_node_{zone}_joules_total", package=package) * 1000000
+            true = after[path] - before[path]
+            if metrics.sum("kepler_exporter_source_dropped_total", zone=zone, package=package) and counted < true:
+                refused += 1
+                continue
+            assert counted == true, f"{zone}-{package}: counted {counted} µJ, true {true} µJ"
+        missed = metrics.sum("kepler_exporter_intervals_missed_total")  # of 0.1 s: the exporter itself was kept from its CPU
+        assert refused <= len(paths) / 8 or missed, f"{refused} zones were not read for 0.68 s, and no interval was late"
+        wraps = metrics.sum("kepler_exporter_source_wraps_total")
+        assert wraps >= 1000 * (len(paths) - refused) / len(paths), f"only {wraps} wraps"
+        print(f"{responses} responses and {wraps} wraps, {missed} intervals late; "
+              f"0 µJ off in {len(paths) - refused} of {len(paths)} zones")
+        assert exporter.stop() == 0
+
+
+main()

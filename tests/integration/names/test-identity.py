@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Processes that change what they are: another cgroup, another program, another process under the same pid.
+
+R21: energy is split by time. R22: nobody inherits. With KEPLER_LONG_TESTS one pid is used 100,000 times.
+"""
+import os
+import pathlib
+import re
+import resource
+import sys
+import time
+
+from containers import new_id, remove_group
+from rig import BUILD, Exporter, Sensors, Service, balanced, close, load, load_result, rapl_zone, run_tests
+
+LONG = bool(os.environ.get("KEPLER_LONG_TESTS"))
+INTERVAL_S = 0.2
+ZONE = rapl_zone("intel-rapl:0", "package-0", 45)
+EACH = ["--metrics.process.min-joules=0", "--metrics.settle=0s", f"--monitor.interval={INTERVAL_S * 1e3:.0f}ms"]
+# A change is seen at the next reading: one interval can be in the wrong place, and a tick of the clock that says the truth.
+LATE_S = INTERVAL_S + 0.05
+LIVES, LOOPS = (100000, 20000) if LONG else (400, 200000)
+MISSES_MAX = 20  # something else lives under the pid: another is taken
+
+
+def cpu_seconds(pid):
+    """Of a living process, to the tick."""
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def another_cgroup():
+    """R21: a process that moves takes nothing along: each service has what ran in it."""
+    with Sensors(ZONE) as sensors, Service("kepler-test-from.service") as origin, \
+            Service("kepler-test-to.service") as target, Exporter(f"--host.sysfs={sensors.mount}", *EACH) as exporter:
+        exporter.intervals(2)
+        burner = origin.load("span", 4)
+        time.sleep(2)
+        target.join(burner.pid)
+        moved_at = cpu_seconds(burner.pid)
+        balanced(exporter.intervals(1))
+        _, seconds, _ = load_result(burner)
+        metrics = balanced(exporter.intervals(3))
+        before, after = [service.cpu_seconds(metrics) for service in (origin, target)]
+        close("both together, CPU s", before + after, seconds, 0.5)
+        print(f"  {before:.3f} s before and {after:.3f} s after; it moved at {moved_at:.2f} s")
+        assert abs(before - moved_at) <= LATE_S, "more than an interval is in the wrong one"
+        rows = metrics.select("kepler_process_package_joules_total", pid=str(burner.pid), command="load", mode="dynamic")
+        assert {labels["container_id"] for labels, _ in rows} == {origin.name, target.name}, rows
+        assert all(value > 0 for _, value in rows), rows
+        assert exporter.stop() == 0
+
+
+def another_hierarchy():
+    """R21 on v1 and hybrid hosts: it moves in a hierarchy that ids are not taken from, and nothing else of it changes."""
+    top = pathlib.Path("/sys/fs/cgroup/freezer/kepler-test-docker")
+    container_id = new_id()
+    if not (top.parent / "cgroup.procs").exists() or (top.parent / "cgroup.controllers").exists():
+        print("  no such hierarchy here")
+        return
+    (top / container_id).mkdir(parents=True)
+    try:
+        with Sensors(ZONE) as sensors, Exporter(f"--host.sysfs={sensors.mount}", *EACH) as exporter:
+            exporter.intervals(2)
+            burner = load("span", 4)
+            time.sleep(2)
+            (top / container_id / "cgroup.procs").write_text(str(burner.pid))
+            moved_at = cpu_seconds(burner.pid)
+            _, seconds, _ = load_result(burner)
+            metrics = balanced(exporter.intervals(3))
+            ran = {labels["container_id"]: float(value) / 1e3 for labels, value in
+                   metrics.select("kepler_process_bpf_cpu_time_ms_total", pid=str(burner.pid), command="load")}
+            after = ran.pop(container_id)
+            print(f"  {ran} before and {after:.3f} s after; it moved at {moved_at:.2f} s")
+            close("both together, CPU s", sum(ran.values()) + after, seconds, 0.5)
+            assert abs(seconds - after - moved_at) <= LATE_S, "more than an interval is in the wrong one"
+            assert exporter.stop() == 0
+    finally:
+        for path in (top / container_id, top):
+            remove_group(path)
+
+
+def another_name():
+    """R21: exec: what ran before it stays under the old name, what comes has the new one."""
+    script = 'i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done; times; exec "$0" span 1'
+    with Sensors(ZONE) as sensors, Service("kepler-test-exec.service") as service, \
+            Exporter(f"--host.sysfs={sensors.mount}", *EACH) as exporter:
+        exporter.intervals(2)
+        process = service.run("sh", "-c", script, str(BUILD / "tests/lab/load"))
+        out, _ = process.communicate(timeout=300)
+        metrics = balanced(exporter.intervals(3))
+        seconds = int(re.search(r"self_us=(\d+)", out)[1]) / 1e6
+        minutes = re.match(r"(\d+)m([\d.]+)s (\d+)m([\d.]+)s", out).groups()
+        exec_at = int(minutes[0]) * 60 + float(minutes[1]) + int(minutes[2]) * 60 + float(minutes[3])
+        ran = {labels["command"]: float(value) / 1e3 for labels, value in
+               metrics.select("kepler_process_bpf_cpu_time_ms_total", pid=str(process.pid))}
+        print(f"  {ran}; exec at {exec_at:.2f} s")
+        # A reading between fork and exec knows it by our own name.
+        assert {"sh", "load"} <= set(ran) <= {"sh", "load", "python3"}, ran
+        close("both names, CPU s", sum(ran.values()), seconds, 1)
+        assert abs(ran["sh"] - exec_at) <= LATE_S, "more than an interval has the wrong name"
+        assert exporter.stop() == 0
+
+
+def use_pid_again(count):
+    """Runs processes until `count` had one pid; prints how many had, what all used, the longest life in ms, and the pid."""
+    last_pid = pathlib.Path("/proc/sys/kernel/ns_last_pid")
+    wanted, hits, misses, longest = 0, 0, 0, 0.0
+    for number in range(20 * count):  # others take pids, too, while the machine is busy
+        if hits == count:
+            break
+        if wanted:
+            last_pid.write_text(str(wanted - 1))
+        pid = os.fork()
+        if pid == 0:
+            pathlib.Path("/proc/self/comm").write_text(f"reused-{number % 3}")
+            for _ in range(LOOPS):
+                pass
+            os._exit(0)
+        _, _, life = os.wait4(pid, 0)
+        longest = max(longest, life.ru_utime + life.ru_stime)
+        misses = misses + 1 if pid != wanted else 0
+        if not wanted or misses == MISSES_MAX:
+            wanted, hits, misses = pid, 0, 0
+        hits += pid == wanted
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    print(hits, sum(u.ru_utime + u.ru_stime for u in used), longest * 1e3, wanted, flush=True)
+
+
+def same_pid():
+    """R22: one pid is used again many times within an interval: nobody inherits, and the sum is right."""
+    with Sensors(ZONE) as sensors, Service("kepler-test-reuse.service") as service, \
+            Exporter(f"--host.sysfs={sensors.mount}", *EACH, "--monitor.interval=1s") as exporter:
+        exporter.intervals(2)
+        process = service.run(sys.executable, __file__, "use_pid_again", str(LIVES))
+        while process.poll() is None:
+            balanced(exporter.scrape())
+            time.sleep(0.5)
+        hits, seconds, longest, pid = process.communicate()[0].split()
+        metrics = service.told(exporter)
+        # Another process of a busy machine may get the pid as well.
+        lives = [float(value) for _, value in
+                 metrics.select("kepler_process_bpf_cpu_time_ms_total", pid=pid, container_id=service.name)]
+        print(f"  {hits} of {LIVES} got pid {pid}; {len(lives)} of them have series, the longest ran {max(lives):.1f} ms, "
+              f"truth {float(longest):.1f} ms")
+        assert int(hits) > LIVES / 2, "the kernel does not let pids be chosen"
+        ran = service.cpu_seconds(metrics)
+        print(f"  CPU of all of them, s: {ran:.3f}, truth {seconds} by wait4 (without the ends) to {service.ran_s():.3f}")
+        assert float(seconds) * 0.99 <= ran <= service.ran_s() * 1.005
+        assert max(lives) <= float(longest) * 1.1 + 1, "none ran so long: it inherited"
+        assert exporter.stop() == 0
+
+
+if sys.argv[1:2] == ["use_pid_again"]:
+    use_pid_again(int(sys.argv[2]))
+else:
+    run_tests([another_cgroup, another_hierarchy, another_name, same_pid])

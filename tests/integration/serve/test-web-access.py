@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Who may look, and how closely: a unix socket, the Host of a request, one value an interval (S7); confined as users have it."""
+import contextlib
+import http.client
+import os
+import pathlib
+import re
+import signal
+import socket
+import stat
+import subprocess
+import tempfile
+import time
+
+from rig import ROOT, Exporter, Metrics, balanced, free_port, need_program, release_binary, run_tests
+
+
+class OverSocket(http.client.HTTPConnection):
+    """What `curl --unix-socket` does."""
+
+    def __init__(self, path):
+        super().__init__("localhost", timeout=10)
+        self.path = str(path)
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(10)
+        self.sock.connect(self.path)
+
+
+def ask(connection, path="/metrics", host=None):
+    connection.request("GET", path, headers={"Host": host} if host else {})
+    answer = connection.getresponse()
+    body = answer.read().decode()
+    connection.close()
+    return answer.status, body
+
+
+def start(directory, *args, **kwargs):
+    return Exporter(f"--web.listen-address=unix:{directory}/kepler.sock", *args, binary=release_binary(), **kwargs)
+
+
+def a_unix_socket():
+    with tempfile.TemporaryDirectory() as directory:
+        path = pathlib.Path(directory, "kepler.sock")
+        with start(directory, "--web.socket-mode=0640") as exporter:
+            balanced(exporter.intervals(1))
+            assert stat.S_IMODE(path.lstat().st_mode) == 0o640 and os.listdir(directory) == ["kepler.sock"]
+            status, body = ask(OverSocket(path))
+            assert status == 200 and "kepler_exporter_snapshots_total" in body
+            assert ask(OverSocket(path), "/healthz", host="any.example")[0] == 200  # what connects was let in by its mode
+            other = start(directory, wait=False)
+            assert other.process.wait(20) == 1 and "another program listens there" in other.output(), other.output()
+            assert ask(OverSocket(path))[0] == 200
+            exporter.process.send_signal(signal.SIGKILL)
+            exporter.process.wait()
+        assert path.exists()  # and stale
+        with start(directory) as exporter:
+            assert stat.S_IMODE(path.lstat().st_mode) == 0o660
+            assert ask(OverSocket(path), "/healthz")[0] == 200
+            assert "denied" not in exporter.output().lower(), exporter.output()
+            assert exporter.stop() == 0
+        assert not os.listdir(directory)
+
+
+NGINX = """daemon off;
+master_process off;
+pid {0}/pid;
+error_log {0}/errors;
+events {{}}
+http {{
+    access_log off;
+    client_body_temp_path {0};
+    proxy_temp_path {0};
+    fastcgi_temp_path {0};
+    uwsgi_temp_path {0};
+    scgi_temp_path {0};
+    server {{
+        listen 127.0.0.1:{1};
+        location = /metrics {{ {2} }}
+    }}
+}}
+"""
+OTHER_USER = 65534
+
+
+def a_proxy_of_the_group():
+    """docs/security.md: nginx as another user, whose group the folder has, serves what a Prometheus asks for over TCP."""
+    nginx, port = need_program("nginx"), free_port()
+    line = re.search(r"`(proxy_pass http://unix:)(/run/kepler)(/[^`]+)`", (ROOT / "docs/security.md").read_text())
+    with tempfile.TemporaryDirectory() as directory, tempfile.TemporaryDirectory() as work:
+        os.chown(directory, 0, OTHER_USER)
+        os.chmod(directory, 0o2750)
+        os.chown(work, OTHER_USER, OTHER_USER)
+        config = pathlib.Path(work, "nginx.conf")
+        config.write_text(NGINX.format(work, port, line[1] + directory + line[3]))
+        with start(directory) as exporter:
+            exporter.wait_snapshot(1)
+            process = subprocess.Popen([nginx, "-e", f"{work}/errors", "-c", str(config)], user=OTHER_USER, group=OTHER_USER,
+                                       extra_groups=[])
+            try:
+                deadline = time.monotonic() + 20
+                status, body = 0, ""
+                while status != 200:
+                    assert process.poll() is None and time.monotonic() < deadline, (status, body)
+                    with contextlib.suppress(ConnectionRefusedError):
+                        status, body = ask(http.client.HTTPConnection("127.0.0.1", port, timeout=10), host="any.example")
+                    time.sleep(0.02)
+                balanced(Metrics(body))
+            finally:
+                process.kill()
+                process.wait()
+            assert exporter.stop() == 0
+
+
+def hosts():
+    with Exporter("--web.allowed-hosts=*.lab.example", "--kube.node-name=node7.example", binary=release_binary()) as exporter:
+        exporter.wait_snapshot(1)
+        address = exporter.url.removeprefix("http://")
+        for host, want in (("localhost", 200), ("10.1.2.3:28282", 200), ("[fe80::1]", 200), (socket.gethostname(), 200),
+                           ("kepler.monitoring.svc", 200), ("a.lab.example:80", 200), ("node7.example", 200),
+                           ("evil.example", 421), ("lab.example.evil", 421), ("localhost.evil.example", 421)):
+            for path in ("/metrics", "/healthz"):
+                status, body = ask(http.client.HTTPConnection(address, timeout=10), path, host)
+                assert status == want and (status == 200 or "--web.allowed-hosts" in body), (host, path, status, body)
+        assert exporter.stop() == 0
+
+
+def one_value_an_interval():
+    """A thousand scrapes between two readings: the same bytes each time."""
+    with Exporter("--monitor.interval=30s", binary=release_binary()) as exporter:
+        while exporter.get()[0] == 503:  # no reading yet
+            time.sleep(0.05)
+        connection = http.client.HTTPConnection(exporter.url.removeprefix("http://"), timeout=10)
+        bodies = set()
+        for _ in range(1000):
+            connection.request("GET", "/metrics")
+            answer = connection.getresponse()
+            bodies.add(answer.read())
+            assert answer.status == 200
+        connection.close()
+        assert len(bodies) == 1, len(bodies)
+        assert exporter.stop() == 0
+
+
+def reload(exporter, path, text):
+    """The new configuration has been taken or refused: 1 or 0."""
+    count = exporter.scrape().sum("kepler_exporter_config_reloads_total")
+    path.write_text(text)
+    exporter.process.send_signal(signal.SIGHUP)
+    metrics = exporter.scrape()
+    deadline = time.monotonic() + 20
+    while metrics.sum("kepler_exporter_config_reloads_total") == count or \
+            metrics.value("kepler_exporter_snapshots_total") < 2:
+        assert time.monotonic() < deadline, exporter.output()
+        time.sleep(0.1)
+        metrics = exporter.scrape()
+    return exporter.intervals(2).value("kepler_exporter_config_last_reload_successful")
+
+
+def fast_updates():
+    """Below a second where others can connect: only where that was said, at the start and later."""
+    fast = ["--web.listen-address=:0", "--monitor.interval=500ms"]
+    refused = Exporter(*fast, binary=release_binary(), wait=False)
+    assert refused.process.wait(20) != 0 and "web.allow-fast-updates allows it" in refused.output(), refused.output()
+    with Exporter(*fast, "--web.allow-fast-updates", binary=release_binary()) as exporter:
+        exporter.wait_snapshot(1)
+        assert exporter.stop() == 0
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+        path = pathlib.Path(file.name)
+        path.write_text("monitor:\n  interval: 1s\n")
+        with Exporter("--web.listen-address=:0", f"--config.file={path}", binary=release_binary()) as exporter:
+            exporter.wait_snapshot(1)
+            assert reload(exporter, path, "monitor:\n  interval: 200ms\n") == 0
+            assert exporter.scrape().value("kepler_exporter_interval_seconds") == 1
+            assert reload(exporter, path, "monitor:\n  interval: 200ms\nweb:\n  allow-fast-updates: true\n") == 1
+            assert exporter.scrape().value("kepler_exporter_interval_seconds") * 10 == 2
+            assert exporter.stop() == 0
+
+
+run_tests([a_unix_socket, hosts, one_value_an_interval, fast_updates, a_proxy_of_the_group])
