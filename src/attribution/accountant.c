@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "energy/total.h"
 
 void accountant_release(struct accountant *accountant)
 {
@@ -50,6 +51,20 @@ void accountant_adopt(struct accountant *accountant, const struct zone *zone,
 	accountant->zones[z].held =
 		z >= accountant->estimated && accountant->estimated && !accountant->handed_over;
 	accountant->gap_of[z] = GAP_NONE;
+}
+
+void accountant_choose_total(struct accountant *accountant, size_t known)
+{
+	const struct zone *zones[ZONES_MAX];
+	bool in_total[ZONES_MAX];
+
+	for (size_t z = 0; z < accountant->zone_count; z++) {
+		zones[z] = accountant->zones[z].zone;
+		in_total[z] = accountant->zones[z].in_total;
+	}
+	total_choose(zones, known, accountant->zone_count, in_total);
+	for (size_t z = known; z < accountant->zone_count; z++)
+		accountant->zones[z].in_total = in_total[z];
 }
 
 bool accountant_hands_over(struct accountant *accountant)

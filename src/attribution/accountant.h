@@ -70,6 +70,8 @@ void accountant_set_settle(struct accountant *accountant, uint64_t settle_ns);
 /* There must be room: zone_count < ZONES_MAX. @zone lives as long as the accountant. */
 void accountant_adopt(struct accountant *accountant, const struct zone *zone,
 		      const struct idle_options *options, int64_t realtime_ms);
+/* After adopting all zones that were found at once, of which there were @known before. */
+void accountant_choose_total(struct accountant *accountant, size_t known);
 /* Before an interval: whether it is the first that meters count and the estimate does not. */
 bool accountant_hands_over(struct accountant *accountant);
 /* Between ledger_begin() and ledger_close(). */

@@ -50,6 +50,7 @@
 #define ZONE_IS_UP                                                                                 \
 	{ .offset = offsetof(struct snapshot_zone, state), .type = AS_ZONE_STATE }
 #define PENDING                         { .type = AS_U64, .decimals = 6 }
+#define ALL_ZONES                       PENDING /* sums that the walk makes */
 #define ROWS(level_, decimals_)         { .level = (level_), .decimals = (decimals_) }
 #define ONE                             { .type = AS_ONE }
 #define VARIANTS                        ONE /* each has its own */
@@ -60,6 +61,7 @@
 #define L_ZONE               LABELS(POINT_ZONE, POINT_PACKAGE, POINT_SOURCE)
 #define L_MODE               LABELS(POINT_PACKAGE, POINT_MODE, POINT_SOURCE)
 #define L_ZONE_MODE          LABELS(POINT_ZONE, POINT_PACKAGE, POINT_MODE, POINT_SOURCE)
+#define L_TOTAL              LABELS(POINT_MODE, POINT_SOURCE)
 #define L_CPU                LABELS(POINT_ACTIVITY_SOURCE)
 #define L_NODE               LABELS(POINT_NODE_NAME)
 #define L_NAMES              LABELS(POINT_NAME_SOURCE)
@@ -112,6 +114,10 @@ static const struct family table[] = {
 	{ "kepler_node_<zone>_joules", COUNTER, "joules", CLASSIC,
 	  OF_ZONE_MODES, ZONE(node_uj, 6), L_MODE,
 	  "Energy of this zone of the node since Kepler started.", NULL },
+	{ "kepler_node_joules", COUNTER, "joules", BOTH,
+	  OF_TOTALS, ALL_ZONES, L_TOTAL,
+	  "Energy of the node since Kepler started: the sum of the zones that have in_total in "
+	  "kepler_zone_info, which have no energy in common.", NULL },
 	{ "kepler_node_unattributed_joules", COUNTER, "joules", BOTH,
 	  OF_ZONE_REASONS, ZONE(unattributed_uj, 6),
 	  LABELS(POINT_ZONE, POINT_PACKAGE, POINT_MODE, POINT_SOURCE, POINT_REASON),
@@ -145,10 +151,13 @@ static const struct family table[] = {
 	{ "kepler_zone", INFO, "", BOTH,
 	  OF_ZONES, ONE,
 	  LABELS(POINT_ZONE, POINT_PACKAGE, POINT_SOURCE, POINT_PATH, POINT_QUALITY, POINT_SCOPE,
-	         POINT_IDLE_STATE),
-	  "A zone: where its energy comes from, measured or estimated, and how its idle power is "
-	  "known.", NULL },
+	         POINT_IDLE_STATE, POINT_IN_TOTAL),
+	  "A zone: where its energy comes from, measured or estimated, how its idle power is "
+	  "known, and whether it is part of the totals.", NULL },
 
+	{ "kepler_container_joules", COUNTER, "joules", BOTH,
+	  OF_ROW_TOTALS, ROWS(LEVEL_CONTAINER, 6), L_TOTAL,
+	  "Energy charged to the container: the sum of the zones that kepler_node_joules_total has.", NULL },
 	{ "kepler_container_<zone>_joules", COUNTER, "joules", CLASSIC,
 	  OF_ROWS, ROWS(LEVEL_CONTAINER, 6), L_MODE,
 	  "Energy charged to the container's processes, ended ones included.", NULL },
@@ -161,6 +170,9 @@ static const struct family table[] = {
 	{ "kepler_container_bpf_cpu_time_ms", COUNTER, "", CLASSIC,
 	  OF_ROWS_CPU, ROWS(LEVEL_CONTAINER, 6), L_CPU,
 	  "CPU time of the container's processes, in milliseconds.", NULL },
+	{ "kepler_pod_joules", COUNTER, "joules", BOTH,
+	  OF_ROW_TOTALS, ROWS(LEVEL_POD, 6), L_TOTAL,
+	  "Energy charged to the pod: the sum of the zones that kepler_node_joules_total has.", NULL },
 	{ "kepler_pod_<zone>_joules", COUNTER, "joules", CLASSIC,
 	  OF_ROWS, ROWS(LEVEL_POD, 6), L_MODE,
 	  "Energy charged to the pod's containers, restarted and ended ones included.", NULL },
@@ -177,6 +189,9 @@ static const struct family table[] = {
 	  OF_PODS, ROWS(LEVEL_POD, 0), LABELS(POINT_QOS_CLASS),
 	  "A pod that is shown. qos_class is Guaranteed, Burstable or BestEffort, as Kubernetes "
 	  "says, or empty.", NULL },
+	{ "kepler_vm_joules", COUNTER, "joules", BOTH,
+	  OF_ROW_TOTALS, ROWS(LEVEL_VM, 6), L_TOTAL,
+	  "Energy charged to the virtual machine: the sum of the zones that kepler_node_joules_total has.", NULL },
 	{ "kepler_vm_<zone>_joules", COUNTER, "joules", CLASSIC,
 	  OF_ROWS, ROWS(LEVEL_VM, 6), L_MODE,
 	  "Energy charged to the virtual machine: its vCPU, I/O and vhost threads.", NULL },
@@ -189,12 +204,18 @@ static const struct family table[] = {
 	{ "kepler_vm_bpf_cpu_time_ms", COUNTER, "", CLASSIC,
 	  OF_ROWS_CPU, ROWS(LEVEL_VM, 6), L_CPU,
 	  "CPU time of the virtual machine, in milliseconds.", NULL },
+	{ "kepler_namespace_joules", COUNTER, "joules", BOTH,
+	  OF_ROW_TOTALS, ROWS(LEVEL_NAMESPACE, 6), L_TOTAL,
+	  "Energy charged to the namespace: the sum of the zones that kepler_node_joules_total has.", NULL },
 	{ "kepler_namespace_<zone>_joules", COUNTER, "joules", CLASSIC,
 	  OF_ROWS, ROWS(LEVEL_NAMESPACE, 6), L_MODE,
 	  "Energy charged to the containers and services of the namespace.", NULL },
 	{ "kepler_namespace_retired_joules", COUNTER, "joules", CLASSIC,
 	  OF_RETIRED, ROWS(LEVEL_NAMESPACE, 6), L_ZONE_MODE,
 	  "Energy of namespaces that are no longer shown.", NULL },
+	{ "kepler_process_joules", COUNTER, "joules", BOTH,
+	  OF_ROW_TOTALS, ROWS(LEVEL_PROCESS, 6), L_TOTAL,
+	  "Energy charged to the process: the sum of the zones that kepler_node_joules_total has.", NULL },
 	{ "kepler_process_<zone>_joules", COUNTER, "joules", CLASSIC,
 	  OF_ROWS, ROWS(LEVEL_PROCESS, 6), L_MODE,
 	  "Energy charged to the process; pid=\"\" and command=\"other\": its container's "
@@ -206,6 +227,11 @@ static const struct family table[] = {
 	  OF_ROWS_CPU, ROWS(LEVEL_PROCESS, 6), L_CPU,
 	  "CPU time of the process, in milliseconds.", NULL },
 
+	{ "kepler_node_cpu", INFO, "", CURRENT,
+	  OF_CPUS, ONE,
+	  LABELS(POINT_PROCESSOR, POINT_CPU_VENDOR, POINT_CPU_MODEL, POINT_PHYSICAL_ID,
+	         POINT_CORE_ID),
+	  "A CPU that was online when Kepler started.", NULL },
 	{ "kepler_node_cpu_joules", COUNTER, "joules", CURRENT,
 	  OF_MEASURED_ZONES, PART(node_uj, 6, TOTAL), L_CUR_ZONE,
 	  "Measured energy of this zone of the node since Kepler started.", NULL },

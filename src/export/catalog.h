@@ -22,6 +22,7 @@ enum family_type { FAMILY_COUNTER, FAMILY_GAUGE, FAMILY_INFO, FAMILY_HISTOGRAM }
 enum family_of {
 	OF_PAGE,     /* struct catalog_view: one point, or one for each variant */
 	OF_SNAPSHOT, /* struct snapshot, likewise */
+	OF_CPUS,     /* struct snapshot_cpu */
 	OF_LOOKUPS,  /* likewise, where a source of names is configured */
 	OF_HTTP,     /* struct http_stats, likewise; none without a server */
 	/* struct snapshot_zone: */
@@ -31,16 +32,18 @@ enum family_of {
 	OF_ZONE_REASONS,   /* one for each mode and reason that can be */
 	OF_MEASURED_ZONES, /* measured parts of the machine: the sum of where.modes */
 	OF_PLATFORM_ZONES, /* the whole machine: likewise */
+	OF_TOTALS,         /* for each source and mode, the sum of zones (energy/total.h) */
 	OF_PENDING,        /* columns of the levels' pending: one for each level, zone and mode */
 	OF_LEVELS,         /* struct snapshot_table */
 	OF_NAME_SOURCES,   /* struct snapshot_name_source */
 	OF_INTERVALS,      /* the histogram of intervals */
 	OF_STEPS,          /* those of the loop's steps */
 	/* Rows of where.level, for each zone and mode: */
-	OF_ROWS,     /* counters: energy; gauges: power */
-	OF_RETIRED,  /* energy */
-	OF_ROWS_CPU, /* CPU time */
-	OF_PODS,     /* one point for each pod with an id */
+	OF_ROWS,       /* counters: energy; gauges: power */
+	OF_ROW_TOTALS, /* energy, as OF_TOTALS */
+	OF_RETIRED,    /* energy */
+	OF_ROWS_CPU,   /* CPU time */
+	OF_PODS,       /* one point for each pod with an id */
 };
 
 enum value_type { AS_ONE, AS_U64, AS_I64, AS_BOOL, AS_DOUBLE, AS_ZONE_STATE };
@@ -69,9 +72,13 @@ enum point_label {
 	POINT_BRANCH,
 	POINT_CODE, /* the text of a variant, as CUT_REASON, RESULT, TABLE */
 	POINT_COMPONENTS_SOURCE,
+	POINT_CORE_ID,
 	POINT_CPU_ARCHITECTURE,
+	POINT_CPU_MODEL,
+	POINT_CPU_VENDOR,
 	POINT_CUT_REASON,
 	POINT_IDLE_STATE,
+	POINT_IN_TOTAL,
 	POINT_KERNEL,
 	POINT_LEVEL,
 	POINT_MODE,
@@ -82,7 +89,9 @@ enum point_label {
 	POINT_OS_SOURCE,
 	POINT_PACKAGE,
 	POINT_PATH,
+	POINT_PHYSICAL_ID,
 	POINT_PLATFORM_SOURCE,
+	POINT_PROCESSOR,
 	POINT_QOS_CLASS,
 	POINT_QUALITY,
 	POINT_READER,

@@ -55,6 +55,17 @@ static const char *fact_of(const struct cursor *cursor, size_t key)
 	return facts ? facts->text[key] : "";
 }
 
+/* "" where it is not known; @field: which of the three. */
+static const char *cpu_number_of(struct cursor *cursor, unsigned field, uint32_t number)
+{
+	char *text = cursor->cpu_number[field];
+
+	text[0] = '\0';
+	if (number != SNAPSHOT_CPU_UNKNOWN)
+		(void)snprintf(text, sizeof(cursor->cpu_number[field]), "%u", number);
+	return text;
+}
+
 static const char *node_quality_of(const struct snapshot *snapshot)
 {
 	bool measured = false, estimated = false;
@@ -84,12 +95,16 @@ enum text_from {
 	IN_FACTS, /* of the row's pod */
 	IN_TEXT,
 	FROM_ACTIVITY,
+	FROM_CORE,
 	FROM_IDLE_STATE,
+	FROM_IN_TOTAL,
 	FROM_KIND,
 	FROM_LEVEL,
 	FROM_MODE,
 	FROM_NODE,
 	FROM_PACKAGE,
+	FROM_PHYSICAL,
+	FROM_PROCESSOR,
 	FROM_QUALITY,
 	FROM_REASON,
 	FROM_SCOPE,
@@ -111,9 +126,13 @@ static const struct {
 	[POINT_BRANCH] = { "branch", SELF(branch) },
 	[POINT_CODE] = { "code", FROM(VARIANT) },
 	[POINT_COMPONENTS_SOURCE] = { "components_power_source", SELF(components_source) },
+	[POINT_CORE_ID] = { "core_id", FROM(CORE) },
 	[POINT_CPU_ARCHITECTURE] = { "cpu_architecture", SELF(cpu_architecture) },
+	[POINT_CPU_MODEL] = { "model_name", SELF(cpu_model) },
+	[POINT_CPU_VENDOR] = { "vendor_id", SELF(cpu_vendor) },
 	[POINT_CUT_REASON] = { "reason", FROM(VARIANT) },
 	[POINT_IDLE_STATE] = { "idle_state", FROM(IDLE_STATE) },
+	[POINT_IN_TOTAL] = { "in_total", FROM(IN_TOTAL) },
 	[POINT_KERNEL] = { "kernel", SELF(kernel) },
 	[POINT_LEVEL] = { "level", FROM(LEVEL) },
 	[POINT_MODE] = { "mode", FROM(MODE) },
@@ -124,7 +143,9 @@ static const struct {
 	[POINT_OS_SOURCE] = { "source", TEXT("os") },
 	[POINT_PACKAGE] = { "package", FROM(PACKAGE) },
 	[POINT_PATH] = { "path", PATH },
+	[POINT_PHYSICAL_ID] = { "physical_id", FROM(PHYSICAL) },
 	[POINT_PLATFORM_SOURCE] = { "platform_power_source", SELF(platform_source) },
+	[POINT_PROCESSOR] = { "processor", FROM(PROCESSOR) },
 	[POINT_QOS_CLASS] = { "qos_class", FACT(LABEL_QOS_CLASS) },
 	[POINT_QUALITY] = { "quality", FROM(QUALITY) },
 	[POINT_READER] = { "reader", SELF(activity_reader) },
@@ -159,8 +180,12 @@ static const char *text_of(struct cursor *cursor, enum point_label key)
 		return labels[key].text;
 	case FROM_ACTIVITY:
 		return activity_source_of(cursor);
+	case FROM_CORE:
+		return cpu_number_of(cursor, 2, cursor->cpu->core);
 	case FROM_IDLE_STATE:
 		return idle_state_name(zone->idle_state);
+	case FROM_IN_TOTAL:
+		return zone->in_total ? "true" : "false";
 	case FROM_KIND:
 		return zone_kind_name(zone->zone.kind);
 	case FROM_LEVEL:
@@ -171,6 +196,10 @@ static const char *text_of(struct cursor *cursor, enum point_label key)
 		return node_quality_of(cursor->view->snapshot);
 	case FROM_PACKAGE:
 		return package_of(cursor);
+	case FROM_PHYSICAL:
+		return cpu_number_of(cursor, 1, cursor->cpu->package);
+	case FROM_PROCESSOR:
+		return cpu_number_of(cursor, 0, cursor->cpu->processor);
 	case FROM_QUALITY:
 		return zone_quality_name(zone->zone.quality);
 	case FROM_REASON:

@@ -20,9 +20,11 @@ struct cursor {
 	const struct variant *variant;
 	const struct snapshot_name_source *names;
 	const struct snapshot_step *step;
+	const struct snapshot_cpu *cpu;
 	const struct snapshot_row *row;
 	char package[PACKAGE_LABEL_MAX];
 	char activity_source[16]; /* "bpf", "procfs" */
+	char cpu_number[3][11];   /* texts of *cpu */
 };
 
 const char *label_name(enum point_label key);

@@ -13,8 +13,11 @@
 struct walk {
 	struct cursor at;
 	struct sink *sink;
-	bool is_of_kind;     /* the family has <zone> in its name, which stands for ... */
-	enum zone_kind kind; /* ... this kind now */
+	bool is_of_kind;             /* the family has <zone> in its name, which stands for ... */
+	enum zone_kind kind;         /* ... this kind now */
+	bool current_only;           /* no family of the classic schema is on the page */
+	uint32_t columns[ZONES_MAX]; /* of a block of rows */
+	uint64_t total_uj;           /* of the node */
 };
 
 static struct value read_one(const struct cursor *at, const struct where *where, size_t index)
@@ -239,6 +242,16 @@ static bool walk_name_sources(struct walk *walk, bool put)
 	return any;
 }
 
+static void walk_cpus(struct walk *walk)
+{
+	const struct snapshot_self *self = &walk->at.view->snapshot->self;
+
+	for (uint32_t i = 0; i < self->cpu_list_count; i++) {
+		walk->at.cpu = &self->cpu_list[i];
+		put_point(walk, NULL, NULL);
+	}
+}
+
 static void walk_intervals(struct walk *walk)
 {
 	const struct snapshot_self *self = &walk->at.view->snapshot->self;
@@ -270,19 +283,21 @@ static void walk_steps(struct walk *walk)
 }
 
 /*
- * The column's rows. A counter is "running" for as long as it is shown: with another state its
- * series would end where it is and another begin at its full value, of which increase() sees
- * nothing. Watts tell the truth.
+ * The rows of the first @columns columns of the walk. A counter is "running" for as long as it is
+ * shown: with another state its series would end where it is and another begin at its full value,
+ * of which increase() sees nothing. Watts tell the truth.
  */
-static void put_rows(struct walk *walk, uint32_t column, uint64_t watts_span_ns)
+static void put_rows(struct walk *walk, uint32_t columns, uint64_t watts_span_ns)
 {
 	const struct family *family = walk->at.family;
 	enum row_kind kind = family->of == OF_RETIRED ? ROWS_RETIRED : ROWS_LIVING;
 	struct label_pair labels[2][POINT_LABELS_MAX];
 	struct row_block block = {
 		.view = &walk->at.view->rows[family->where.level][kind],
-		.names = family->schemas == SCHEMA_CURRENT ? NAMES_CURRENT : NAMES_CLASSIC,
-		.column = column,
+		.names = family->schemas == SCHEMA_CURRENT || walk->current_only ? NAMES_CURRENT
+										 : NAMES_CLASSIC,
+		.columns = walk->columns,
+		.column_count = columns,
 		.decimals = family->where.decimals,
 		.watts_span_ns = watts_span_ns,
 	};
@@ -323,8 +338,79 @@ static void walk_rows(struct walk *walk)
 			continue;
 		for (enum energy_mode mode = 0; mode < MODE_COUNT; mode++) {
 			walk->at.mode = mode;
+			walk->columns[0] = ledger_column(z, mode);
 			if (rows_show(walk, zone, mode))
-				put_rows(walk, ledger_column(z, mode), watts ? zone->span_ns : 0);
+				put_rows(walk, 1, watts ? zone->span_ns : 0);
+		}
+	}
+}
+
+static bool in_one_total(const struct snapshot_zone *a, const struct snapshot_zone *b)
+{
+	return a->in_total && b->in_total && strcmp(a->zone.source, b->zone.source) == 0;
+}
+
+/* Zone @z has the total of its source: it is the first of it. */
+static bool begins_total(const struct snapshot *snapshot, uint32_t z)
+{
+	for (uint32_t before = 0; before < z; before++) {
+		if (in_one_total(&snapshot->zones[before], &snapshot->zones[z]))
+			return false;
+	}
+	return snapshot->zones[z].in_total;
+}
+
+/* Of the source of the walk's zone, in its mode. */
+static void walk_node_total(struct walk *walk)
+{
+	const struct snapshot *snapshot = walk->at.view->snapshot;
+	enum energy_mode mode = walk->at.mode;
+	bool any = false;
+
+	walk->total_uj = 0;
+	for (uint32_t z = walk->at.zone_index; z < snapshot->zone_count; z++) {
+		const struct snapshot_zone *zone = &snapshot->zones[z];
+
+		if (!in_one_total(walk->at.zone, zone) || !zone->has_mode[mode])
+			continue;
+		walk->total_uj += zone->node_uj[mode];
+		any = true;
+	}
+	walk->at.base = &walk->total_uj;
+	if (any)
+		put_point(walk, NULL, NULL);
+}
+
+static void walk_row_total(struct walk *walk)
+{
+	const struct snapshot *snapshot = walk->at.view->snapshot;
+	enum energy_mode mode = walk->at.mode;
+	uint32_t columns = 0;
+
+	for (uint32_t z = walk->at.zone_index; z < snapshot->zone_count; z++) {
+		const struct snapshot_zone *zone = &snapshot->zones[z];
+
+		if (in_one_total(walk->at.zone, zone) && zone->rows_have_mode[mode])
+			walk->columns[columns++] = ledger_column(z, mode);
+	}
+	if (columns > 0)
+		put_rows(walk, columns, 0);
+}
+
+static void walk_totals(struct walk *walk)
+{
+	const struct snapshot *snapshot = walk->at.view->snapshot;
+
+	for (uint32_t z = 0; z < snapshot->zone_count; z++) {
+		if (!begins_total(snapshot, z))
+			continue;
+		(void)set_zone(walk, z);
+		for (enum energy_mode mode = 0; mode < MODE_COUNT; mode++) {
+			walk->at.mode = mode;
+			if (walk->at.family->of == OF_TOTALS)
+				walk_node_total(walk);
+			else
+				walk_row_total(walk);
 		}
 	}
 }
@@ -359,6 +445,9 @@ static void walk_family(struct walk *walk)
 	case OF_SNAPSHOT:
 		walk_struct(walk, view->snapshot);
 		break;
+	case OF_CPUS:
+		walk_cpus(walk);
+		break;
 	case OF_HTTP:
 		if (view->http)
 			walk_struct(walk, view->http);
@@ -381,7 +470,12 @@ static void walk_family(struct walk *walk)
 		walk_rows(walk);
 		break;
 	case OF_ROWS_CPU:
-		put_rows(walk, view->snapshot->columns - 1, 0);
+		walk->columns[0] = view->snapshot->columns - 1;
+		put_rows(walk, 1, 0);
+		break;
+	case OF_TOTALS:
+	case OF_ROW_TOTALS:
+		walk_totals(walk);
 		break;
 	case OF_PODS:
 		walk_pods(walk);
@@ -411,7 +505,11 @@ static void begin_family(struct walk *walk, const char *zone)
 
 void catalog_walk(const struct catalog_view *view, unsigned schemas, struct sink *sink)
 {
-	struct walk walk = { .at = { .view = view }, .sink = sink };
+	struct walk walk = {
+		.at = { .view = view },
+		.sink = sink,
+		.current_only = schemas == SCHEMA_CURRENT,
+	};
 	const struct snapshot *snapshot = view->snapshot;
 	const struct family *families;
 	size_t count;

@@ -27,6 +27,14 @@ static const char intro[] =
 	"* `<zone>` stands for `package`, `core`, `uncore`, `dram`, `psys` or `platform`. Zones "
 	"overlap (`core` is part of `package`): do not add "
 	"them up. A zone that the machine lacks has no series.\n"
+	"* `kepler_node_joules_total`, `kepler_process_joules_total` and their like are totals: "
+	"the sum of the zones with `in_total=\"true\"` in `kepler_zone_info`, in which no energy "
+	"is "
+	"twice: `platform`, else `psys`, else `package` and `dram`. An estimate is in a total only "
+	"where "
+	"nothing is measured. Each `source` has a total of its own; where meters take over from an "
+	"estimate, its total stands still. The sums above hold for totals as well, over these "
+	"zones. A page of the current schema alone has their rows in its own names.\n"
 	"* `package` is the number in the zone's name; `path` is where the zone was found.\n"
 	"* `mode` is `dynamic` (somebody's work) or `idle` (what would be drawn anyway). Idle "
 	"series exist only where idle power is known, and at "
@@ -132,7 +140,8 @@ static const char *row_labels_of(const struct family *family)
 		return NULL;
 	if (family->of == OF_RETIRED && family->where.level == LEVEL_PROCESS)
 		return OWNER;
-	return rows[family->where.level][family->schemas != SCHEMA_CLASSIC];
+	return rows[family->where.level]
+		   [family->schemas != SCHEMA_CLASSIC && family->of != OF_ROW_TOTALS];
 }
 
 static void add_labels(struct strbuf *out, const struct family *family)

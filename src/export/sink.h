@@ -51,13 +51,15 @@ struct point {
 };
 
 /*
- * One column of a table: for each row its own labels (texts of @names), then @end, and its value
- * with the point at @decimals. Cumulative values; or the deltas over @watts_span_ns, in watts.
+ * Columns of a table that are added up, mostly one: for each row its own labels (texts of @names),
+ * then @end, and its value with the point at @decimals. Cumulative values; or the deltas over
+ * @watts_span_ns, in watts.
  */
 struct row_block {
 	const struct row_view *view;
 	enum row_names names;
-	uint32_t column;
+	const uint32_t *columns;
+	uint32_t column_count; /* at least 1 */
 	unsigned decimals;
 	uint64_t watts_span_ns; /* 0: cumulative values */
 	struct labels end[2];   /* [1]: of rows that have ended */
@@ -75,8 +77,11 @@ static inline uint64_t row_block_value(const struct row_block *block, uint32_t r
 {
 	const struct row_view *view = block->view;
 	uint64_t span_ns = block->watts_span_ns;
-	uint64_t amount =
-		row_view_value(view, span_ns ? view->deltas : view->values, row, block->column);
+	const uint64_t *cells = span_ns ? view->deltas : view->values;
+	uint64_t amount = row_view_value(view, cells, row, block->columns[0]);
+
+	for (uint32_t i = 1; i < block->column_count; i++)
+		amount += row_view_value(view, cells, row, block->columns[i]);
 
 	/* µJ in ns are kW: × 1e9 makes µW. */
 	return span_ns ? muldiv_u64(amount, NSEC_PER_SEC, span_ns) : amount;

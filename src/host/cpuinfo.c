@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/macro.h"
 #include "base/num.h"
 
@@ -233,5 +234,50 @@ int cpuinfo_parse(const char *text, struct cpuinfo *ret)
 	count_topology(&topology, &info);
 	info.nominal_ghz = nominal_ghz(info.model);
 	*ret = info;
+	return 0;
+}
+
+struct cpu_list {
+	struct cpuinfo_cpu *cpus;
+	size_t count, size;
+};
+
+/* Into the last one of the list; a "processor" begins one. 0 or -ENOMEM. */
+static int take_cpu(struct cpu_list *list, const struct entry *entry)
+{
+	struct cpuinfo_cpu *cpu = list->count > 0 ? &list->cpus[list->count - 1] : NULL;
+
+	if (key_is(entry, "processor") && list->count < CPUS_MAX) {
+		int r = ARRAY_RESERVE(list->cpus, list->size, list->count + 1);
+
+		if (r < 0)
+			return r;
+		cpu = &list->cpus[list->count++];
+		*cpu = (struct cpuinfo_cpu){ CPU_NUMBER_NONE, CPU_NUMBER_NONE, CPU_NUMBER_NONE };
+		set_number(&cpu->processor, entry);
+	} else if (cpu && key_is(entry, "physical id")) {
+		set_number(&cpu->package, entry);
+	} else if (cpu && key_is(entry, "core id")) {
+		set_number(&cpu->core, entry);
+	}
+	return 0;
+}
+
+int cpuinfo_list(const char *text, struct cpuinfo_cpu **ret, size_t *ret_count)
+{
+	struct cpu_list list = { 0 };
+
+	for (const char *line = text; *line;) {
+		size_t len = strcspn(line, "\n");
+		struct entry entry;
+
+		if (split_line(line, len, &entry) && take_cpu(&list, &entry) < 0) {
+			free(list.cpus);
+			return -ENOMEM;
+		}
+		line += len + (line[len] == '\n');
+	}
+	*ret = list.cpus;
+	*ret_count = list.count;
 	return 0;
 }

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct cpuinfo {
 	char vendor[32]; /* "GenuineIntel"; on arm64 the implementer's name: "ARM", "Ampere" */
@@ -21,3 +22,11 @@ struct cpuinfo {
 
 /* @text is terminated. 0 or -ENOMEM. */
 int cpuinfo_parse(const char *text, struct cpuinfo *ret);
+
+/* A logical CPU: its number, and those of its package and core. */
+#define CPU_NUMBER_NONE UINT32_MAX /* not in the file: arm64 says neither package nor core */
+struct cpuinfo_cpu {
+	uint32_t processor, package, core;
+};
+/* Those in @text, in its order; *ret is given, release with free(). 0 or -ENOMEM. */
+int cpuinfo_list(const char *text, struct cpuinfo_cpu **ret, size_t *ret_count);

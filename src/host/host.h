@@ -28,6 +28,12 @@ struct host_info {
 /* @procfs and @sysfs are the configured roots. 0, or -errno when not even PROCFS can be read. */
 int host_info_read(const char *procfs, const char *sysfs, struct host_info *ret);
 /*
+ * The logical CPUs that are online (cpuinfo.h), by PROCFS/cpuinfo; *ret is given, release with
+ * free(). 0, or -errno when it cannot be read.
+ */
+struct cpuinfo_cpu;
+int host_cpus_read(const char *procfs, struct cpuinfo_cpu **ret, size_t *ret_count);
+/*
  * Microarchitecture and year class of an x86 family/model or arm implementer/part; pure. One that
  * is newer than all that are known has the name "unknown" and the newest year. false when unknown.
  */

@@ -48,16 +48,28 @@ static void read_kernel(struct host_info *info)
 	(void)snprintf(info->machine, sizeof(info->machine), "%.15s", uts.machine);
 }
 
-static int read_cpuinfo(const char *procfs, struct cpuinfo *ret)
+static int read_cpuinfo_text(const char *procfs, char **ret)
 {
-	CLEANUP_FREE char *text = NULL;
 	char path[PATH_SIZE_MAX];
 	int r = path_join(path, sizeof(path), procfs, "cpuinfo");
 
-	if (r < 0)
-		return r;
-	r = read_file_alloc(path, CPUINFO_MAX, &text, NULL);
+	return r < 0 ? r : read_file_alloc(path, CPUINFO_MAX, ret, NULL);
+}
+
+static int read_cpuinfo(const char *procfs, struct cpuinfo *ret)
+{
+	CLEANUP_FREE char *text = NULL;
+	int r = read_cpuinfo_text(procfs, &text);
+
 	return r < 0 ? r : cpuinfo_parse(text, ret);
+}
+
+int host_cpus_read(const char *procfs, struct cpuinfo_cpu **ret, size_t *ret_count)
+{
+	CLEANUP_FREE char *text = NULL;
+	int r = read_cpuinfo_text(procfs, &text);
+
+	return r < 0 ? r : cpuinfo_list(text, ret, ret_count);
 }
 
 static double read_memory_gib(const char *procfs)

@@ -59,13 +59,32 @@ static struct scrape_pace_state settle_at(const struct interval_engine *engine, 
 	return state;
 }
 
+/* One for each source that has a zone in it. */
+static uint32_t count_totals(const struct accountant *accountant)
+{
+	uint32_t count = 0;
+
+	for (size_t z = 0; z < accountant->zone_count; z++) {
+		const struct zone_account *zones = accountant->zones;
+		size_t before = 0;
+
+		while (before < z &&
+		       !(zones[before].in_total &&
+			 strcmp(zones[before].zone->source, zones[z].zone->source) == 0))
+			before++;
+		count += zones[z].in_total && before == z;
+	}
+	return count;
+}
+
 /* To be called whenever one of these changes. */
 static void set_publication(struct interval_engine *engine)
 {
 	const struct config *config = engine->config;
-	/* A process row is one series a zone and mode in use, and its CPU time. */
+	/* A process row is one series a zone, or total, and mode in use, and its CPU time. */
 	const struct accountant *accountant = &engine->accountant;
-	uint32_t series_per_row = (uint32_t)accountant->zone_count * MODE_COUNT + 1;
+	uint32_t series_per_row =
+		((uint32_t)accountant->zone_count + count_totals(accountant)) * MODE_COUNT + 1;
 
 	engine->publication = config->publication;
 	engine->publication.settle_ns = engine->accountant.settle_ns;
@@ -82,20 +101,21 @@ int interval_engine_find_zones(struct interval_engine *engine, int64_t realtime_
 	const struct idle_options *options = &engine->config->idle;
 	const struct meter_table *meters = engine->sources.meters;
 	struct accountant *accountant = &engine->accountant;
-	size_t estimated = accountant->estimated;
+	size_t estimated = accountant->estimated, known = accountant->zone_count;
 	size_t count = estimated + (meters ? meter_table_count(meters) : 0);
 	int r;
 
-	if (count == accountant->zone_count)
+	if (count == known)
 		return 0;
 	r = ledger_set_zones(engine->ledger, (uint32_t)count);
 	if (r < 0)
 		return r; /* new ones wait; those that there are count on */
-	for (size_t z = accountant->zone_count; z < count; z++)
+	for (size_t z = known; z < count; z++)
 		accountant_adopt(accountant,
 				 z < estimated ? estimated_meter_zone(engine->sources.estimate)
 					       : meter_table_zone(meters, z - estimated),
 				 options, realtime_ms);
+	accountant_choose_total(accountant, known);
 	set_publication(engine);
 	return 0;
 }

@@ -161,6 +161,7 @@ static int start_measuring(struct monitor *monitor)
 	confine(monitor);
 	self_stats_open(&monitor->stats, &monitor->sources.host,
 			(double)monitor_realtime_ms() / 1e3);
+	self_stats_cpus(&monitor->stats, monitor->config->host.procfs);
 	monitor->stats.self.landlock_abi = (uint64_t)monitor->landlock_abi;
 	loop_steps_init(&monitor->steps, &monitor->stats.self, &monitor->heartbeat);
 	r = open_engine(monitor);

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -11,6 +12,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/macro.h"
+#include "host/cpuinfo.h"
 #include "host/proc.h"
 #include "options/version.h"
 
@@ -33,6 +35,8 @@ void self_stats_open(struct self_stats *stats, const struct host_info *host, dou
 		       host->cpu_architecture);
 	(void)snprintf(self->kernel, sizeof(self->kernel), "%s", host->kernel);
 	self->cpus = host->cpus;
+	memcpy(self->cpu_vendor, host->cpu_vendor, sizeof(self->cpu_vendor));
+	memcpy(self->cpu_model, host->cpu_model, sizeof(self->cpu_model));
 	self->start_time_s = start_time_s;
 	self->last_reload_ok = true;
 	memcpy(self->interval_buckets_le, bucket_bounds, sizeof(bucket_bounds));
@@ -43,6 +47,24 @@ void self_stats_close(struct self_stats *stats)
 	if (stats->stat_fd >= 0)
 		(void)close(stats->stat_fd);
 	stats->stat_fd = -1;
+	free(stats->cpus);
+	stats->cpus = NULL;
+}
+
+void self_stats_cpus(struct self_stats *stats, const char *procfs)
+{
+	CLEANUP_FREE struct cpuinfo_cpu *cpus = NULL;
+	size_t count = 0;
+
+	_Static_assert(CPU_NUMBER_NONE == SNAPSHOT_CPU_UNKNOWN, "a copy is as good");
+	if (host_cpus_read(procfs, &cpus, &count) < 0)
+		return;
+	stats->cpus = calloc(count + 1, sizeof(*stats->cpus));
+	for (size_t i = 0; stats->cpus && i < count; i++)
+		stats->cpus[i] =
+			(struct snapshot_cpu){ cpus[i].processor, cpus[i].package, cpus[i].core };
+	stats->self.cpu_list = stats->cpus;
+	stats->self.cpu_list_count = stats->cpus ? (uint32_t)count : 0;
 }
 
 static uint64_t count_open_fds(void)

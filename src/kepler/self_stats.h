@@ -15,6 +15,7 @@
 
 struct self_stats {
 	int stat_fd; /* /proc/self/stat, or -1 */
+	struct snapshot_cpu *cpus;
 	struct snapshot_self self;
 };
 
@@ -23,7 +24,10 @@ struct self_stats {
  * cannot be read stay 0.
  */
 void self_stats_open(struct self_stats *stats, const struct host_info *host, double start_time_s);
+/* To be closed when no snapshot with its `self` is left. */
 void self_stats_close(struct self_stats *stats);
+/* Once: which CPUs PROCFS/cpuinfo has now. None where it cannot be read. */
+void self_stats_cpus(struct self_stats *stats, const char *procfs);
 /* Fills the costs into stats->self. */
 void self_stats_update(struct self_stats *stats);
 /* Takes the state of the reader of processes and of its last pass. */

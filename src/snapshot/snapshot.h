@@ -72,7 +72,8 @@ struct snapshot_zone {
 	struct zone zone;
 	enum zone_state state;
 	enum idle_state idle_state;
-	bool ended; /* another source has taken over: its counters stand still for good */
+	bool ended;    /* another source has taken over: its counters stand still for good */
+	bool in_total; /* energy/total.h: rows and the node have a total that it is part of */
 	bool has_mode[MODE_COUNT];       /* the node has a series of this mode */
 	bool rows_have_mode[MODE_COUNT]; /* so have processes and containers */
 	uint64_t node_uj[MODE_COUNT];
@@ -109,6 +110,12 @@ struct snapshot_step {
 	uint64_t bucket_counts[SNAPSHOT_STEP_BUCKETS]; /* not cumulative */
 	uint64_t count;
 	double sum_s;
+};
+
+/* A logical CPU; of one that is not known the number is SNAPSHOT_CPU_UNKNOWN. */
+#define SNAPSHOT_CPU_UNKNOWN UINT32_MAX
+struct snapshot_cpu {
+	uint32_t processor, package, core;
 };
 
 /* What Kepler itself costs and how its parts are; filled by the program. */
@@ -160,6 +167,9 @@ struct snapshot_self {
 	double node_busy_ratio; /* 0..1 of the last interval */
 	uint64_t node_cpu_ns;
 	uint32_t cpus;
+	char cpu_vendor[32], cpu_model[64];
+	const struct snapshot_cpu *cpu_list; /* [cpu_list_count], longer there than snapshots */
+	uint32_t cpu_list_count;
 };
 
 struct snapshot {

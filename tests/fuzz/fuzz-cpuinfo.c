@@ -12,7 +12,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *text = malloc(size + 1);
+	struct cpuinfo_cpu *cpus;
 	struct cpuinfo info;
+	size_t count;
 
 	if (!text)
 		return 0;
@@ -20,6 +22,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	text[size] = '\0';
 	if (cpuinfo_parse(text, &info) == 0 && info.sockets > info.cores)
 		abort();
+	if (cpuinfo_list(text, &cpus, &count) == 0)
+		free(cpus);
 	(void)topology_count_cpus(text);
 	free(text);
 	return 0;

@@ -139,6 +139,33 @@ class Metrics:
                 error = self.level_sum(level, zone, at) + nobody - node
                 if error:
                     wrong[(level, zone, package, mode)] = int(error * 1000000)
+        return wrong | self.total_imbalance_uj()
+
+    def total_imbalance_uj(self):
+        """Every total, of the node or a row, that is not the sum of the zones in it, and every (level, source, mode) whose totals,
+        with what is in no row, do not sum to the node's; with the difference in µJ."""
+        wrong, zones_of = {}, {}
+        for labels, _ in self.select("kepler_zone_info", in_total="true"):
+            zones_of.setdefault(labels["source"], set()).add(labels["zone"])
+        for level in ("node", "process", "container", "pod", "vm", "namespace"):
+            parts = {}
+            for source, zone in ((source, zone) for source, zones in zones_of.items() for zone in zones):
+                for labels, value in self.select(f"kepler_{level}_{zone}_joules_total", source=source):
+                    key = frozenset(labels.items() - {("package", labels.get("package"))})
+                    parts[key] = parts.get(key, 0) + value
+            totals = {frozenset(labels.items()): value for labels, value in self.named.get(f"kepler_{level}_joules_total", [])}
+            if self.zones():  # the parts are shown under the classic names only
+                wrong |= {(level, *key): int((totals.get(key, 0) - parts.get(key, 0)) * 1000000)
+                          for key in totals.keys() | parts.keys() if totals.get(key) != parts.get(key)}
+        for labels, node in self.named.get("kepler_node_joules_total", []):
+            for level in ("process", "container", "namespace"):
+                error = self.sum(f"kepler_{level}_joules_total", **labels) - node
+                for zone in zones_of[labels["source"]]:
+                    error += self.sum("kepler_node_unattributed_joules_total", zone=zone, **labels)
+                    error += self.sum(f"kepler_{level}_retired_joules_total", zone=zone, **labels)
+                    error += self.sum("kepler_pending_joules", level=level, zone=zone, **labels)
+                if error:
+                    wrong[(level, labels["source"], labels["mode"])] = int(error * 1000000)
         return wrong
 
     def level_sum(self, level, zone, at, **only):

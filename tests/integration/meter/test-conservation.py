@@ -54,6 +54,8 @@ def main():
                 refused += 1
                 continue
             assert counted == true, f"{zone}-{package}: counted {counted} µJ, true {true} µJ"
+        parts = sum(metrics.sum(f"kepler_node_{zone}_joules_total") for zone in ("package", "dram"))  # uncore is in a package
+        assert metrics.sum("kepler_node_joules_total") == parts, f"the total is not {parts} J"
         missed = metrics.sum("kepler_exporter_intervals_missed_total")  # of 0.1 s: the exporter itself was kept from its CPU
         assert refused <= len(paths) / 8 or missed, f"{refused} zones were not read for 0.68 s, and no interval was late"
         wraps = metrics.sum("kepler_exporter_source_wraps_total")

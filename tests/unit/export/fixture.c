@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/macro.h"
+#include "energy/total.h"
 
 #define BIRTH_MS 1760000000123LL
 
@@ -49,6 +50,10 @@ static void make_zone(struct snapshot_zone *zone, enum zone_kind kind, const cha
 
 static void make_self(struct snapshot_self *self)
 {
+	static const struct snapshot_cpu cpus[] = {
+		{ 0, 0, 17 },
+		{ 130, SNAPSHOT_CPU_UNKNOWN, SNAPSHOT_CPU_UNKNOWN },
+	};
 	static const double le[] = { 0.0001, 0.0005, 0.001, 0.01, 0.1, 1 };
 
 	SET(self->version, "0.1.0");
@@ -79,6 +84,10 @@ static void make_self(struct snapshot_self *self)
 	self->node_busy_ratio = 0.25;
 	self->node_cpu_ns = 123456789012345;
 	self->cpus = 2;
+	SET(self->cpu_vendor, "AuthenticAMD");
+	SET(self->cpu_model, "AMD EPYC 7763 64-Core Processor");
+	self->cpu_list = cpus;
+	self->cpu_list_count = ARRAY_SIZE(cpus);
 	self->reloads = 2;
 	self->reload_failures = 1;
 	self->tasks_walked = 1000;
@@ -321,6 +330,18 @@ void fixture_balance(struct fixture *fixture)
 	}
 }
 
+static void choose_total(struct fixture *fixture, uint32_t count)
+{
+	const struct zone *zones[4];
+	bool in_total[4];
+
+	for (uint32_t z = 0; z < 4; z++)
+		zones[z] = &fixture->zones[z].zone;
+	total_choose(zones, 0, count, in_total);
+	for (uint32_t z = 0; z < count; z++)
+		fixture->zones[z].in_total = in_total[z];
+}
+
 void fixture_make(struct fixture *fixture, const struct fixture_shape *shape)
 {
 	*fixture = (struct fixture){ 0 };
@@ -331,6 +352,7 @@ void fixture_make(struct fixture *fixture, const struct fixture_shape *shape)
 	make_zone(&fixture->zones[3], ZONE_PSYS, "", "intel-rapl:2");
 	for (uint32_t z = 0; z < 4; z++)
 		fixture->zones[z].rows_have_mode[MODE_IDLE] = shape->idle_on_rows;
+	choose_total(fixture, shape->zones);
 	fixture->snapshot.zones = fixture->zones;
 	fixture->snapshot.zone_count = shape->zones;
 	fixture->snapshot.columns = shape->zones * MODE_COUNT + 1;

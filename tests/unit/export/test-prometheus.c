@@ -201,6 +201,73 @@ static void the_page_adds_up(const struct fixture *fixture)
 	}
 }
 
+struct total_sums {
+	const char *mode;
+	uint64_t node, rows[LEVEL_COUNT];
+};
+
+static void add_to_totals(void *userdata, const struct parsed_sample *sample)
+{
+	struct total_sums *sums = userdata;
+	char name[128];
+	uint64_t value;
+
+	if (!label_is(sample, "mode", sums->mode) || !parsed_micros(sample->value, &value))
+		return;
+	if (strcmp(sample->name, "kepler_node_joules_total") == 0)
+		sums->node += value;
+	for (enum level level = 0; level < LEVEL_COUNT; level++) {
+		(void)snprintf(name, sizeof(name), "kepler_%s_joules_total",
+			       snapshot_level_name(level));
+		if (strcmp(sample->name, name) == 0)
+			sums->rows[level] += value;
+	}
+}
+
+/* What the zones in the total have, of the node and of all rows of each level. */
+static struct total_sums totals_of(const struct snapshot *snapshot, enum energy_mode mode)
+{
+	struct total_sums sums = { .mode = energy_mode_name(mode) };
+
+	for (uint32_t z = 0; z < snapshot->zone_count; z++) {
+		const struct snapshot_zone *zone = &snapshot->zones[z];
+
+		if (!zone->in_total)
+			continue;
+		sums.node += zone->node_uj[mode];
+		for (enum level level = 0; level < LEVEL_COUNT; level++) {
+			const struct snapshot_table *table = &snapshot->level[level];
+
+			for (size_t row = 0; row < table->count; row++)
+				sums.rows[level] += table->values[row * snapshot->columns +
+								  ledger_column(z, mode)];
+		}
+	}
+	return sums;
+}
+
+/* In each schema, in the names of its rows. */
+static void the_totals_add_up(const struct fixture *fixture)
+{
+	for (enum metrics_schema schema = SCHEMA_CLASSIC; schema <= SCHEMA_BOTH; schema++) {
+		CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
+
+		render(&fixture->snapshot, schema, EXPOSITION_TEXT, &out);
+		assert_int_equal(strstr(out.data, "kepler_process_joules_total{pid=\"\",comm=") !=
+					 NULL,
+				 schema == SCHEMA_CURRENT);
+		for (enum energy_mode mode = 0; mode < MODE_COUNT; mode++) {
+			const struct total_sums want = totals_of(&fixture->snapshot, mode);
+			struct total_sums sums = { .mode = want.mode };
+
+			assert_true(exposition_parse(out.data, out.len, false, add_to_totals,
+						     &sums) > 0);
+			assert_int_equal(sums.node, want.node);
+			assert_memory_equal(sums.rows, want.rows, sizeof(want.rows));
+		}
+	}
+}
+
 static void sums_hold_on_the_text(void **state)
 {
 	static const struct fixture_shape shapes[] = {
@@ -215,6 +282,7 @@ static void sums_hold_on_the_text(void **state)
 
 		fixture_make(&fixture, &shapes[i]);
 		the_page_adds_up(&fixture);
+		the_totals_add_up(&fixture);
 		fixture_release(&fixture);
 	}
 }

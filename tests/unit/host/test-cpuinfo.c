@@ -101,6 +101,29 @@ static void test_hostile_text(void **state)
 	free(big);
 }
 
+static void test_each_cpu_is_listed(void **state)
+{
+	struct cpuinfo_cpu *cpus;
+	size_t count;
+
+	(void)state;
+	assert_int_equal(cpuinfo_list("physical id: 9\nprocessor\t: 0\nphysical id\t: 1\n"
+				      "core id\t\t: 7\n\nprocessor\t: 12\ncore id: x\n",
+				      &cpus, &count),
+			 0);
+	assert_int_equal(count, 2);
+	assert_int_equal(cpus[0].processor, 0);
+	assert_int_equal(cpus[0].package, 1);
+	assert_int_equal(cpus[0].core, 7);
+	assert_int_equal(cpus[1].processor, 12);
+	assert_int_equal(cpus[1].package, CPU_NUMBER_NONE);
+	assert_int_equal(cpus[1].core, CPU_NUMBER_NONE);
+	free(cpus);
+	assert_int_equal(cpuinfo_list("", &cpus, &count), 0);
+	assert_int_equal(count, 0);
+	free(cpus);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -108,6 +131,7 @@ int main(void)
 		cmocka_unit_test(test_virtual_machine),
 		cmocka_unit_test(test_arm64_numbers),
 		cmocka_unit_test(test_hostile_text),
+		cmocka_unit_test(test_each_cpu_is_listed),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

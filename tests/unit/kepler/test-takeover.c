@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "attribution/idle.h"
 #include "attribution/ledger.h"
@@ -151,6 +152,51 @@ static void test_a_meter_that_is_found_late_takes_over(void **state)
 		assert_int_equal(zone_of(&machine, 1, 2).node_uj[MODE_DYNAMIC], i);
 		assert_false(zone_of(&machine, 1, 2).zone.quality == QUALITY_ESTIMATED);
 	}
+	machine_stop(&machine);
+}
+
+/* The totals of the page, by source. */
+static uint64_t total_of(const struct machine *machine, const char *source)
+{
+	const struct snapshot *snapshot = snapshot_get(machine->holder);
+	uint64_t sum_uj = 0;
+
+	for (uint32_t z = 0; z < snapshot->zone_count; z++) {
+		const struct snapshot_zone *zone = &snapshot->zones[z];
+
+		if (zone->in_total && strcmp(zone->zone.source, source) == 0)
+			sum_uj += zone->node_uj[MODE_DYNAMIC] + zone->node_uj[MODE_IDLE];
+	}
+	snapshot_put(machine->holder, snapshot);
+	return sum_uj;
+}
+
+/* The estimate's total stands still from the moment on at which the meter's begins to grow. */
+static void test_no_total_falls_and_one_grows(void **state)
+{
+	uint64_t time_s = 100, estimated_uj = 0, measured_uj = 0;
+	bool found = false;
+	struct machine machine;
+
+	(void)state;
+	start_with_late_meter(&machine, 0);
+	(void)pass(&machine, time_s++, 0, 0);
+	for (int i = 0; i < 100 && measured_uj < 3; i++) {
+		uint64_t now_estimated_uj, now_measured_uj;
+
+		(void)pass(&machine, time_s++, 0, NSEC_PER_SEC);
+		now_estimated_uj = total_of(&machine, "trained_power_model");
+		now_measured_uj = total_of(&machine, "late");
+		assert_true(now_estimated_uj >= estimated_uj && now_measured_uj >= measured_uj);
+		assert_true((now_estimated_uj > estimated_uj) != (now_measured_uj > measured_uj));
+		found |= now_measured_uj > 0;
+		assert_int_equal(now_estimated_uj == estimated_uj, found);
+		estimated_uj = now_estimated_uj;
+		measured_uj = now_measured_uj;
+		if (i == 2)
+			atomic_store(&zones_there, 1);
+	}
+	assert_int_equal(measured_uj, 3);
 	machine_stop(&machine);
 }
 
@@ -347,6 +393,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_meter_that_is_found_late_takes_over),
+		cmocka_unit_test(test_no_total_falls_and_one_grows),
 		cmocka_unit_test(test_a_meter_may_take_over_while_a_pass_fails),
 		cmocka_unit_test(test_as_many_zones_as_meters_have_take_over),
 		cmocka_unit_test(test_a_zone_of_the_start_that_fails_is_not_counted_twice),

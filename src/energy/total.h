@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which zones are added up to a total, so that no energy is in it twice.
+ *
+ * Zones form a tree of kinds: platform has psys in it, psys has package and dram, package has core
+ * and uncore. The total is made of the outermost kinds that the machine has: platform, else psys,
+ * else package and dram, with core and uncore in place of a package that is not there. Of a kind
+ * that several sources count, the first source is in it. An estimate is in it only where nothing is
+ * measured.
+ *
+ * A total is a counter of each source that has zones in it: it never falls and has no energy of
+ * another. So a zone that is in the total stays there for good: one whose source has been taken over
+ * from stands still. A zone that is found later joins where nothing of it is counted yet: another
+ * socket does, and a dram beside a package; a psys above a package that counts does not, until the
+ * program is started again. Measured zones join beside an estimate, which ends when they begin to
+ * count (attribution/accountant.h).
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "energy/zone.h"
+
+/*
+ * Pure: decides of zones [known, count), which were found at once, and writes it to @in_total
+ * [count]; the first @known were found before and stay as they are.
+ */
+void total_choose(const struct zone *const zones[], size_t known, size_t count, bool in_total[]);
