@@ -157,7 +157,8 @@ static const struct family table[] = {
 
 	{ "kepler_container_joules", COUNTER, "joules", BOTH,
 	  OF_ROW_TOTALS, ROWS(LEVEL_CONTAINER, 6), L_TOTAL,
-	  "Energy charged to the container: the sum of the zones that kepler_node_joules_total has.", NULL },
+	  "Energy charged to the container: the sum of the zones that "
+	  "kepler_node_joules_total has.", NULL },
 	{ "kepler_container_<zone>_joules", COUNTER, "joules", CLASSIC,
 	  OF_ROWS, ROWS(LEVEL_CONTAINER, 6), L_MODE,
 	  "Energy charged to the container's processes, ended ones included.", NULL },
@@ -172,7 +173,8 @@ static const struct family table[] = {
 	  "CPU time of the container's processes, in milliseconds.", NULL },
 	{ "kepler_pod_joules", COUNTER, "joules", BOTH,
 	  OF_ROW_TOTALS, ROWS(LEVEL_POD, 6), L_TOTAL,
-	  "Energy charged to the pod: the sum of the zones that kepler_node_joules_total has.", NULL },
+	  "Energy charged to the pod: the sum of the zones that "
+	  "kepler_node_joules_total has.", NULL },
 	{ "kepler_pod_<zone>_joules", COUNTER, "joules", CLASSIC,
 	  OF_ROWS, ROWS(LEVEL_POD, 6), L_MODE,
 	  "Energy charged to the pod's containers, restarted and ended ones included.", NULL },
@@ -191,7 +193,8 @@ static const struct family table[] = {
 	  "says, or empty.", NULL },
 	{ "kepler_vm_joules", COUNTER, "joules", BOTH,
 	  OF_ROW_TOTALS, ROWS(LEVEL_VM, 6), L_TOTAL,
-	  "Energy charged to the virtual machine: the sum of the zones that kepler_node_joules_total has.", NULL },
+	  "Energy charged to the virtual machine: the sum of the zones that "
+	  "kepler_node_joules_total has.", NULL },
 	{ "kepler_vm_<zone>_joules", COUNTER, "joules", CLASSIC,
 	  OF_ROWS, ROWS(LEVEL_VM, 6), L_MODE,
 	  "Energy charged to the virtual machine: its vCPU, I/O and vhost threads.", NULL },
@@ -206,7 +209,8 @@ static const struct family table[] = {
 	  "CPU time of the virtual machine, in milliseconds.", NULL },
 	{ "kepler_namespace_joules", COUNTER, "joules", BOTH,
 	  OF_ROW_TOTALS, ROWS(LEVEL_NAMESPACE, 6), L_TOTAL,
-	  "Energy charged to the namespace: the sum of the zones that kepler_node_joules_total has.", NULL },
+	  "Energy charged to the namespace: the sum of the zones that "
+	  "kepler_node_joules_total has.", NULL },
 	{ "kepler_namespace_<zone>_joules", COUNTER, "joules", CLASSIC,
 	  OF_ROWS, ROWS(LEVEL_NAMESPACE, 6), L_MODE,
 	  "Energy charged to the containers and services of the namespace.", NULL },
@@ -215,7 +219,8 @@ static const struct family table[] = {
 	  "Energy of namespaces that are no longer shown.", NULL },
 	{ "kepler_process_joules", COUNTER, "joules", BOTH,
 	  OF_ROW_TOTALS, ROWS(LEVEL_PROCESS, 6), L_TOTAL,
-	  "Energy charged to the process: the sum of the zones that kepler_node_joules_total has.", NULL },
+	  "Energy charged to the process: the sum of the zones that "
+	  "kepler_node_joules_total has.", NULL },
 	{ "kepler_process_<zone>_joules", COUNTER, "joules", CLASSIC,
 	  OF_ROWS, ROWS(LEVEL_PROCESS, 6), L_MODE,
 	  "Energy charged to the process; pid=\"\" and command=\"other\": its container's "
