@@ -9,11 +9,11 @@
  * measured.
  *
  * A total is a counter of each source that has zones in it: it never falls and has no energy of
- * another. So a zone that is in the total stays there for good: one whose source has been taken over
- * from stands still. A zone that is found later joins where nothing of it is counted yet: another
- * socket does, and a dram beside a package; a psys above a package that counts does not, until the
- * program is started again. Measured zones join beside an estimate, which ends when they begin to
- * count (attribution/accountant.h).
+ * another. So a zone that is in the total stays there for good: one whose source has been taken
+ * over from stands still. A zone that is found later joins where nothing of it is counted yet:
+ * another socket does, and a dram beside a package; a psys above a package that counts does not,
+ * until the program is started again. Measured zones join beside an estimate, which ends when they
+ * begin to count (attribution/accountant.h).
  */
 #pragma once
 

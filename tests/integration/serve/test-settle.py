@@ -7,17 +7,11 @@ scrape, too. Of each series that was born Prometheus has a 0 first, and what it 
 With KEPLER_LONG_TESTS the intervals are those of production.
 """
 import contextlib
-import json
 import os
-import pathlib
-import subprocess
-import tempfile
 import time
-import urllib.parse
-import urllib.request
-from decimal import Decimal
 
-from rig import Exporter, Sensors, Service, balanced, free_port, load_result, need_program, rapl_zone
+from prometheus_rig import Prometheus, series_key
+from rig import Exporter, Sensors, Service, balanced, load_result, need_program, rapl_zone
 
 LONG = bool(os.environ.get("KEPLER_LONG_TESTS"))
 EVERY_S = (15, 30, 60) if LONG else (1, 5)
@@ -29,42 +23,8 @@ NAME = "kepler-settle-"
 FAMILIES = ("kepler_container_package_joules_total", "kepler_process_package_joules_total")
 
 
-class Prometheus:
-    def __init__(self, target, every_s):
-        self.dir = tempfile.TemporaryDirectory(prefix="kepler-prometheus-")
-        self.port, self.every_s = free_port(), every_s
-        config = pathlib.Path(self.dir.name, "prometheus.yml")
-        config.write_text(f"global: {{scrape_interval: {every_s}s, scrape_timeout: {min(every_s, 10)}s}}\n"
-                          f"scrape_configs: [{{job_name: kepler, static_configs: [{{targets: ['{target}']}}]}}]\n")
-        self.process = subprocess.Popen(
-            [need_program("prometheus"), f"--config.file={config}", f"--storage.tsdb.path={self.dir.name}/data",
-             f"--web.listen-address=127.0.0.1:{self.port}", "--log.level=error"])
-
-    def query(self, promql):
-        """[(labels, [values])], an instant's as one."""
-        url = f"http://127.0.0.1:{self.port}/api/v1/query?" + urllib.parse.urlencode({"query": promql})
-        try:
-            with urllib.request.urlopen(url, timeout=20) as answer:
-                results = json.load(answer)["data"]["result"]
-        except OSError:
-            return []  # it starts
-        return [(r["metric"], [Decimal(text) for _, text in r.get("values") or [r["value"]]]) for r in results]
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exc):
-        self.process.terminate()
-        self.process.wait(30)
-        self.dir.cleanup()
-
-
 def selector(family):
     return f'{family}{{container_id=~"{NAME}.*",mode="dynamic"}}'
-
-
-def key(labels):
-    return tuple(sorted((k, v) for k, v in labels.items() if k not in ("__name__", "instance", "job") and v))
 
 
 def bear(stack):
@@ -79,7 +39,7 @@ def bear(stack):
 
 
 def shown_by(exporter, family):
-    return {key(labels): value for labels, value in balanced(exporter.scrape()).select(family, mode="dynamic")
+    return {series_key(labels): value for labels, value in balanced(exporter.scrape()).select(family, mode="dynamic")
             if labels["container_id"].startswith(NAME) and value}
 
 
@@ -88,7 +48,8 @@ def wait_until_shown(exporter, prometheus):
     deadline = time.monotonic() + 8 * prometheus.every_s + 30
     while time.monotonic() < deadline:
         shown = [shown_by(exporter, family) for family in FAMILIES]
-        seen = [{key(labels): values[0] for labels, values in prometheus.query(selector(family) + " > 0")} for family in FAMILIES]
+        seen = [{series_key(labels): values[0] for labels, values in prometheus.query(selector(family) + " > 0")}
+                for family in FAMILIES]
         if seen == shown and len(shown[0]) >= BIRTHS:
             return
         time.sleep(0.5)
@@ -108,7 +69,7 @@ def check(exporter, prometheus):
     late = was_late(prometheus)
     for family in FAMILIES:
         shown = shown_by(exporter, family)
-        stored = {key(labels): values for labels, values in prometheus.query(selector(family) + "[1h]")}
+        stored = {series_key(labels): values for labels, values in prometheus.query(selector(family) + "[1h]")}
         lost = sum(values[0] for values in stored.values())
         counted = sum(values[-1] - values[0] for values in stored.values())
         promql = sum(values[0] for _, values in prometheus.query(f"sum(increase({selector(family)}[1h]))"))
