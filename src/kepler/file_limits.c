@@ -245,9 +245,6 @@ int file_limits_enter(const struct config *config)
 	struct diag diag = { "" };
 	int r;
 
-#ifdef KEPLER_COVERAGE
-	return 0; /* the runtime of gcov writes its files at the end */
-#endif
 	if (!config->security.landlock)
 		return 0;
 	r = enter(config, &diag);
