@@ -23,6 +23,7 @@
 
 #include "activity/bpf_programs.h"
 #include "base/clock.h"
+#include "base/hostile.h"
 #include "base/log.h"
 #include "base/macro.h"
 #include "base/pid_namespace.h"
@@ -268,7 +269,8 @@ static int run_iterator(struct bpf_kernel_side *side, bpf_record_fn *fn, void *u
 		return fd;
 	side->skeleton->bss->pass.looked_at = side->skeleton->bss->pass.sent = 0;
 	for (;;) {
-		ssize_t n = read(fd, (char *)side->stream + have, sizeof(side->stream) - have);
+		ssize_t n = read(fd, (char *)side->stream + have,
+				 HOSTILE_LEAST(HOSTILE_PROC_READ, sizeof(side->stream) - have));
 		size_t count;
 
 		if (n < 0 && (errno == EINTR || errno == EAGAIN))

@@ -27,6 +27,7 @@
 #include <errno.h>
 
 #include "base/array.h"
+#include "base/hostile.h"
 #include "base/macro.h"
 #include "energy/label_text.h"
 
@@ -265,13 +266,14 @@ static void book_to_groups(struct ledger *ledger)
 
 static struct map_key id_key(const struct owner_names *names)
 {
-	return (struct map_key){ .lo = owner_names_id_hash(names) };
+	return (struct map_key){ .lo = HOSTILE_OR(0, owner_names_id_hash(names)) };
 }
 
 /* No id: the "other" of a namespace. */
 static struct map_key other_key(const char *container_namespace)
 {
-	return (struct map_key){ .hi = 1, .lo = owner_names_hash(container_namespace) };
+	return (struct map_key){ .hi = 1,
+				 .lo = HOSTILE_OR(0, owner_names_hash(container_namespace)) };
 }
 
 static struct map_key container_key(const struct ledger_container *row)

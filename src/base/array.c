@@ -5,7 +5,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#define SIZE_MIN 16U
+#include "base/hostile.h"
+
+#define SIZE_MIN HOSTILE_OR(1U, 16U)
 
 int array_resize(void **array, size_t count, size_t element)
 {
@@ -23,7 +25,9 @@ int array_resize(void **array, size_t count, size_t element)
 
 int array_reserve(void **array, size_t *size, size_t wanted, size_t element)
 {
-	size_t bigger = *size + *size / 2; /* fits: *size is at most UINT32_MAX */
+	size_t bigger = HOSTILE && *size < HOSTILE_EXACT
+				? 0
+				: *size + *size / 2; /* fits: *size is at most UINT32_MAX */
 	int r;
 
 	if (wanted <= *size)

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "base/hostile.h"
 #include "base/macro.h"
 
 /*
@@ -23,7 +24,8 @@ ssize_t read_fd(int fd, char *buf, size_t size)
 	size_t len = 0;
 
 	while (len < size) {
-		ssize_t n = pread(fd, buf + len, size - len, (off_t)len);
+		ssize_t n = pread(fd, buf + len, HOSTILE_LEAST(HOSTILE_PROC_READ, size - len),
+				  (off_t)len);
 
 		if (n < 0) {
 			if (errno == EINTR)
@@ -96,7 +98,7 @@ int read_file_alloc(const char *path, size_t max, char **ret_text, size_t *ret_l
 {
 	CLEANUP_FD int fd = open_file(path);
 	CLEANUP_FREE char *text = NULL;
-	size_t len = 0, size = 4096;
+	size_t len = 0, size = HOSTILE_OR(1, 4096);
 
 	if (fd < 0)
 		return fd;
@@ -107,7 +109,7 @@ int read_file_alloc(const char *path, size_t max, char **ret_text, size_t *ret_l
 		if (!bigger)
 			return -ENOMEM;
 		text = bigger;
-		n = read(fd, text + len, size - len);
+		n = read(fd, text + len, HOSTILE_LEAST(HOSTILE_READ, size - len));
 		if (n < 0) {
 			if (errno == EINTR)
 				continue;
@@ -131,7 +133,7 @@ int read_file_alloc(const char *path, size_t max, char **ret_text, size_t *ret_l
 static int write_all(int fd, const char *data, size_t len)
 {
 	while (len) {
-		ssize_t n = write(fd, data, len);
+		ssize_t n = write(fd, data, HOSTILE_LEAST(HOSTILE_READ, len));
 
 		if (n < 0) {
 			if (errno == EINTR)

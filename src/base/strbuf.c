@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/hostile.h"
 #include "base/num.h"
 #include "base/utf8.h"
 
@@ -36,7 +37,7 @@ bool strbuf_reserve(struct strbuf *sb, size_t extra)
 	}
 	if (need <= sb->size)
 		return true;
-	size = sb->size < 256 ? 256 : sb->size;
+	size = HOSTILE && need < HOSTILE_EXACT ? need : sb->size < 256 ? 256 : sb->size;
 	while (size < need)
 		size = size > SIZE_MAX / 2 ? need : size * 2;
 	data = realloc(sb->data, size);

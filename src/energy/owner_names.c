@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 #include "base/hash.h"
+#include "base/hostile.h"
 #include "base/macro.h"
 #include "energy/label_text.h"
 
@@ -219,7 +220,7 @@ const struct owner_names *owner_names_intern(struct names_table *table,
 	if (!reach(table))
 		return NULL;
 	draft_names(&draft, names);
-	hash = hash64_bytes(HASH64_START, draft.bytes, draft.size);
+	hash = HOSTILE_OR(0, hash64_bytes(HASH64_START, draft.bytes, draft.size));
 	set = find(table, &draft, hash);
 	if (!set)
 		set = add(table, &draft, hash);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/hostile.h"
 #include "base/macro.h"
 #include "export/label_escape.h"
 #include "export/row_labels.h"
@@ -115,7 +116,7 @@ static int fill_entry(struct label_cache *cache, struct entry *entry, enum level
 	free(entry->text);
 	*entry = (struct entry){
 		.serial = labels->serial,
-		.hash = label_hash(text, formed_len),
+		.hash = HOSTILE_OR(0, label_hash(text, formed_len)),
 		.text = text,
 		.len = { (uint32_t)formed_len, (uint32_t)(formed->len - formed_len) },
 		.used = 1,
@@ -204,7 +205,7 @@ static int view_book(struct label_cache *cache, struct book *book, enum level le
 		if (book_reach_slot(book, labels->slot) < 0)
 			return -ENOMEM;
 		entry = &book->entries[labels->slot];
-		if ((!entry->used || entry->serial != labels->serial) &&
+		if (HOSTILE_OR(true, !entry->used || entry->serial != labels->serial) &&
 		    fill_entry(cache, entry, level, kind, labels) < 0)
 			return -ENOMEM;
 		book->texts[0][row] = (struct row_text){ entry->text, entry->len[0] };

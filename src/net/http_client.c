@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/hostile.h"
 #include "base/macro.h"
 #include "net/curl_library.h"
 #include "net/http_proxy.h"
@@ -110,6 +111,20 @@ int http_client_new(const struct http_client_options *options, struct http_clien
 	return 0;
 }
 
+static int hand_over(const struct transfer *transfer, const char *bytes, size_t len)
+{
+	int r = 0;
+
+	while (r == 0 && len) {
+		size_t part = HOSTILE_LEAST(HOSTILE_READ, len);
+
+		r = transfer->body(transfer->userdata, bytes, part);
+		bytes += part;
+		len -= part;
+	}
+	return r;
+}
+
 static size_t take_body(char *bytes, size_t size, size_t count, void *userdata)
 {
 	struct transfer *transfer = userdata;
@@ -119,7 +134,7 @@ static size_t take_body(char *bytes, size_t size, size_t count, void *userdata)
 	if (transfer->max_bytes && transfer->body_bytes > transfer->max_bytes)
 		transfer->stopped = -EMSGSIZE;
 	else if (transfer->body)
-		transfer->stopped = transfer->body(transfer->userdata, bytes, len);
+		transfer->stopped = hand_over(transfer, bytes, len);
 	/* For libcurl any result other than len is an error; len is never 0 here. */
 	return transfer->stopped ? 0 : len;
 }

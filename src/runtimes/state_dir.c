@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/hostile.h"
 #include "base/macro.h"
 
 #define COMPONENT_MAX 255
@@ -143,7 +144,7 @@ static int read_all(int fd, char *buf, size_t size, size_t *ret_len)
 	size_t len = 0;
 
 	while (len < size) {
-		ssize_t n = read(fd, buf + len, size - len);
+		ssize_t n = read(fd, buf + len, HOSTILE_LEAST(HOSTILE_READ, size - len));
 
 		if (n < 0 && errno == EINTR)
 			continue;

@@ -11,9 +11,11 @@
 #include <errno.h>
 #include <pthread.h>
 
+#include "base/hostile.h"
 #include "base/macro.h"
 
-#define SPARE_BUFFERS 2 /* kept for reuse; what slow readers made necessary beyond is freed */
+#define SPARE_BUFFERS                                                                              \
+	HOSTILE_OR(0, 2) /* kept for reuse; what slow readers made necessary beyond is freed */
 
 struct snapshot_holder {
 	pthread_mutex_t lock;
@@ -121,7 +123,7 @@ struct snapshot_buffer *snapshot_holder_take(struct snapshot_holder *holder, siz
 		holder->buffers = buffer;
 	}
 	if (buffer->size < size) {
-		size += size / 4; /* some growth is coming */
+		size += HOSTILE_OR(0, size / 4); /* some growth is coming */
 		memory = malloc(size);
 		if (!memory)
 			return NULL;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/hostile.h"
 #include "base/macro.h"
 
 #define TEXT_MAX     (64U << 10)
@@ -37,7 +38,8 @@ static ssize_t read_all(int fd, char *text, size_t size)
 	size_t len = 0;
 	ssize_t n;
 
-	while (len < size && (n = read(fd, text + len, size - len)) != 0) {
+	while (len < size &&
+	       (n = read(fd, text + len, HOSTILE_LEAST(HOSTILE_READ, size - len))) != 0) {
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)

@@ -3,6 +3,7 @@
  * Jobs that read from a pipe hang until the test writes to it. What has to happen is waited for,
  * as long as the test's own limit lets it; what must not happen is looked at afterwards.
  */
+#include "base/hostile.h"
 #include "base/offload.h"
 
 #include <errno.h>
@@ -133,7 +134,7 @@ static void a_job_comes_back(void **state)
 		assert_false(has_finished(offload, 0));
 		assert_null(offload_take(offload));
 	}
-	assert_in_range(atomic_load(&started), 1, 2);
+	assert_in_range(atomic_load(&started), 1, HOSTILE_OR(101, 2));
 	offload_free(offload, FAR_NS);
 	assert_int_equal(atomic_load(&dropped), 0);
 }
@@ -321,7 +322,7 @@ static void none_is_lost_or_seen_twice(void **state)
 	}
 	offload_free(offload, FAR_NS);
 	assert_int_equal(taken + atomic_load(&dropped), submitted);
-	assert_in_range(atomic_load(&started), 1, 4);
+	assert_in_range(atomic_load(&started), 1, HOSTILE_OR(submitted, 4));
 }
 
 int main(void)
