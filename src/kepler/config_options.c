@@ -255,7 +255,8 @@ static const struct option publication_rows[] = {
 		  "a duration, it must not be less than the scrape interval." },
 	{ "metrics.keep", NULL, OPTION_DURATION, FIELD(publisher_options, keep_ns),
 	  RANGE(0, 24 * 3600 * NSEC_PER_SEC), .default_text = "5m", .metavar = "DURATION",
-	  .reloadable = true, .help = "How long an ended process keeps its series." },
+	  .reloadable = true,
+	  .help = "How long an ended process keeps its series; not less than metrics.settle." },
 };
 
 static const struct option metrics_rows[] = {

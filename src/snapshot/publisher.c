@@ -11,30 +11,33 @@
 #include "snapshot/publisher.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
-#include "base/macro.h"
-#include "snapshot/publisher_parts.h"
+#include "snapshot/process_series.h"
+#include "snapshot/snapshot_build.h"
+
+struct publisher {
+	struct publication publication;
+	struct process_series processes;
+	struct ranking smallest; /* scratch: containers */
+	bool published;          /* at least once */
+	bool missed;             /* an interval's touched rows were not looked at: look at all */
+	uint64_t hidden_ns;      /* since when no snapshot could be made; 0: there is one */
+};
 
 int publisher_new(const struct publisher_options *options, struct ledger *ledger,
 		  struct snapshot_holder *holder, struct publisher **ret)
 {
 	struct publisher *publisher = calloc(1, sizeof(*publisher));
-	uint32_t columns = ledger_columns(ledger);
+	int r;
 
 	if (!publisher)
 		return -ENOMEM;
-	publisher->options = *options;
-	publisher->ledger = ledger;
-	publisher->holder = holder;
-	publisher->labels = snapshot_holder_labels(holder);
-	publisher->columns = columns;
-	value_table_init(&publisher->processes.values, columns);
-	row_index_init(&publisher->processes.by_pid, UINT32_MAX);
-	value_table_init(&publisher->containers.elsewhere, columns);
-	value_table_init(&publisher->containers.retired, columns);
-	if (namespaces_init(publisher) < 0) {
+	process_series_init(&publisher->processes, &publisher->publication);
+	r = publication_init(&publisher->publication, options, ledger, holder);
+	if (r < 0) {
 		publisher_free(publisher);
-		return -ENOMEM;
+		return r;
 	}
 	*ret = publisher;
 	return 0;
@@ -44,179 +47,207 @@ void publisher_free(struct publisher *publisher)
 {
 	if (!publisher)
 		return;
-	processes_release(&publisher->processes);
-	containers_release(&publisher->containers);
-	groups_release(publisher);
-	namespaces_release(&publisher->namespaces);
+	process_series_release(&publisher->processes);
+	publication_release(&publisher->publication);
+	ranking_release(&publisher->smallest);
 	free(publisher);
 }
 
 void publisher_set_options(struct publisher *publisher, const struct publisher_options *options)
 {
-	bool other_zones = options->first_zone != publisher->options.first_zone;
+	struct publisher_options *current = &publisher->publication.options;
+	bool other_zones = options->first_zone != current->first_zone;
 
-	publisher->options = *options;
+	*current = *options;
 	if (other_zones)
-		processes_start_over(publisher);
-}
-
-uint64_t usage_uj(const struct publisher *publisher, const uint64_t *values)
-{
-	uint32_t column = publisher->options.first_zone * MODE_COUNT;
-	uint64_t most = 0;
-
-	for (; column + MODE_COUNT <= publisher->columns; column += MODE_COUNT) {
-		uint64_t used = values[column + MODE_DYNAMIC] + values[column + MODE_IDLE];
-
-		most = used > most ? used : most;
-	}
-	return most;
-}
-
-static struct publisher_view look_at_process(const struct publisher *publisher, uint32_t row)
-{
-	const struct process_view *view = &publisher->processes;
-	const uint64_t *values = ledger_values(publisher->ledger, LEVEL_PROCESS, row);
-
-	if (row < view->slots && view->series_of[row] != NO_SERIES)
-		return (struct publisher_view){ true, view->series[view->series_of[row]].labels,
-						0 };
-	return (struct publisher_view){ true, NULL,
-					usage_uj(publisher, values) -
-						(row < view->slots ? view->baseline_uj[row] : 0) };
+		process_series_start_over(&publisher->processes);
 }
 
 struct publisher_view publisher_look(const struct publisher *publisher, enum level level,
 				     uint32_t row, uint64_t serial)
 {
-	const struct container_view *containers = &publisher->containers;
-	const struct group_view *groups = &publisher->groups[level];
-	const struct level_row *found = level_table_at(ledger_level(publisher->ledger, level), row);
+	const struct publication *publication = &publisher->publication;
+	const struct series *series = series_find(&publication->series[level], row);
+	const struct level_row *found =
+		level_table_at(ledger_level(publication->ledger, level), row);
 	struct publisher_view view = { .is_there = found->used && found->serial == serial };
 
 	if (!view.is_there)
 		return view;
-	if (level == LEVEL_PROCESS)
-		return look_at_process(publisher, row);
-	if (level == LEVEL_CONTAINER && row < containers->slots &&
-	    containers->series[row].published)
-		view.labels = containers->series[row].labels;
-	else if (level >= LEVEL_POD && row < groups->slots && groups->series[row].published)
-		view.labels = groups->series[row].labels;
+	if (series)
+		view.labels = series->labels;
+	else if (level == LEVEL_PROCESS)
+		view.counts_uj = process_series_earned_uj(&publisher->processes, row);
 	return view;
 }
 
-struct series_age age_of_birth(const struct moment *at)
+/* A container that waits for its names has no series; any other row above the processes has. */
+static int admit(struct publication *publication, enum level level, const struct moment *at)
 {
-	return (struct series_age){ .created_ms = at->realtime_ms,
-				    .since_ns = at->now_ns,
-				    .settled = at->first };
+	const struct ledger *ledger = publication->ledger;
+	uint32_t slots = ledger_slots(ledger, level);
+
+	for (uint32_t i = 0; i < slots; i++) {
+		const struct level_row *row = level_table_at(ledger_level(ledger, level), i);
+		struct series *series = series_find(&publication->series[level], i);
+
+		if (!row->used ||
+		    (level == LEVEL_CONTAINER && ledger_container_at(ledger, i)->waiting))
+			continue;
+		if (!series && !publication_open(publication, level, i, at))
+			return -ENOMEM;
+		if (series && level != LEVEL_CONTAINER)
+			publication_follow_facts(publication, series,
+						 ledger_group_at(ledger, level, i));
+	}
+	return 0;
 }
 
-void age_settle(struct series_age *age, const struct publisher *publisher, const struct moment *at)
+/* Of a row above the processes: when it was used last, and whether a limit may take it. */
+struct last_use {
+	uint64_t last_ns;
+	bool yields;
+};
+
+/* An "other" takes no other's row, nor does one whose names have changed. */
+static struct last_use last_use_of(const struct ledger *ledger, enum level level, uint32_t row)
 {
-	/* It is seen with 0 from its first snapshot on. */
-	if (!age->settled && publisher->hidden_ns && age->since_ns >= publisher->hidden_ns)
-		age->since_ns = at->now_ns;
-	if (!age->settled && has_passed(age->since_ns, at->now_ns, publisher->options.settle_ns)) {
-		age->settled = true;
-		age->since_ns = at->now_ns;
+	const struct ledger_container *container;
+
+	if (level != LEVEL_CONTAINER)
+		return (struct last_use){ ledger_group_at(ledger, level, row)->last_active_ns,
+					  true };
+	container = ledger_container_at(ledger, row);
+	return (struct last_use){ container->last_active_ns,
+				  !container->is_other && !container->replaced };
+}
+
+static bool is_in_use(const struct ledger *ledger, enum level level, uint32_t row)
+{
+	const struct level_row *at = level_table_at(ledger_level(ledger, level), row);
+
+	return at->members > 0 || at->touched || row == 0 || /* what overflows stays */
+	       (level == LEVEL_CONTAINER && ledger_container_at(ledger, row)->is_there);
+}
+
+static void retire(struct publication *publication, enum level level, uint32_t index,
+		   const struct moment *at)
+{
+	uint32_t row = publication->series[level].series[index].row;
+
+	publication_close(publication, level, index, at);
+	ledger_release(publication->ledger, level, row);
+}
+
+/* Retires what is empty and was shown for long enough; where rows are scarce, early. */
+static void expire(struct publication *publication, enum level level, const struct moment *at)
+{
+	const struct ledger *ledger = publication->ledger;
+	struct series_table *table = &publication->series[level];
+	bool crowded = ledger_is_crowded(ledger, level);
+
+	/* Closing moves the last one, which was looked at already. */
+	for (uint32_t i = table->count; i-- > 0;) {
+		const struct series *series = &table->series[i];
+		struct last_use use;
+		enum retention retention;
+		bool early;
+
+		if (is_in_use(ledger, level, series->row))
+			continue;
+		use = last_use_of(ledger, level, series->row);
+		retention =
+			retention_of(&series->age, use.last_ns, &publication->options, at->now_ns);
+		early = retention == RETENTION_EARLY && crowded && use.yields;
+		table->folded += early;
+		if (early || retention == RETENTION_OVER)
+			retire(publication, level, i, at);
 	}
 }
 
-static bool has_been(const struct series_age *age, uint64_t last_ns, uint64_t now_ns,
-		     uint64_t span_ns)
+/* Lives, was shown, and did not run in this interval: one that runs would be back at once. */
+static bool may_be_folded(const struct publication *publication, const struct series *series)
 {
-	return age->settled && has_passed(last_ns, now_ns, span_ns) &&
-	       has_passed(age->since_ns, now_ns, span_ns);
+	const struct ledger_container *row = ledger_container_at(publication->ledger, series->row);
+
+	return series->row != 0 && series->age.settled && !row->is_other && !row->replaced &&
+	       !publication_has_run(publication, LEVEL_CONTAINER, series->row);
 }
 
-bool was_kept(const struct publisher *publisher, uint64_t last_ns, const struct series_age *age,
-	      const struct moment *at, bool crowded, uint64_t *early)
+/*
+ * Makes room for owners that found none: the smallest containers that did not run in this interval
+ * go, with their process rows.
+ */
+static void fold_containers(struct publisher *publisher, const struct moment *at)
 {
-	const struct publisher_options *options = &publisher->options;
+	struct publication *publication = &publisher->publication;
+	struct series_table *table = &publication->series[LEVEL_CONTAINER];
+	struct ranking *smallest = &publisher->smallest;
+	uint32_t wanted = ledger_refused(publication->ledger, LEVEL_CONTAINER);
 
-	if (has_been(age, last_ns, at->now_ns, options->keep_ns))
-		return true;
-	if (!crowded || !has_been(age, last_ns, at->now_ns, options->settle_ns))
-		return false;
-	++*early;
-	return true;
-}
+	if (wanted == 0 || ranking_begin(smallest, wanted) < 0)
+		return;
+	for (uint32_t i = 0; i < table->count; i++) {
+		const struct series *series = &table->series[i];
 
-/* The newest snapshot is the last that can name them: the one in the making will not. */
-void drop_labels(struct publisher *publisher, struct series_labels *labels)
-{
-	label_pool_drop(publisher->labels, labels, snapshot_holder_newest(publisher->holder));
-}
-
-static int follow_columns(struct publisher *publisher)
-{
-	struct container_view *containers = &publisher->containers;
-	struct namespace_view *namespaces = &publisher->namespaces;
-	uint32_t columns = ledger_columns(publisher->ledger);
-	struct value_table_use uses[3 + LEVEL_COUNT] = {
-		{ &publisher->processes.values, publisher->processes.count },
-		{ &containers->elsewhere, containers->slots },
-		{ &containers->retired, containers->slots },
-	};
-	int r;
-
-	if (columns == publisher->columns)
-		return 0;
-	for (size_t level = 0; level < LEVEL_COUNT; level++)
-		uses[3 + level] =
-			(struct value_table_use){ &namespaces->retired[level], namespaces->count };
-	r = value_tables_widen(uses, ARRAY_SIZE(uses), columns);
-	if (r == 0)
-		publisher->columns = columns;
-	return r;
+		if (may_be_folded(publication, series))
+			ranking_offer(
+				smallest,
+				publication_usage_uj(publication,
+						     ledger_values(publication->ledger,
+								   LEVEL_CONTAINER, series->row)),
+				series->row);
+	}
+	if (smallest->count == 0)
+		return;
+	for (uint32_t i = 0; i < smallest->count; i++)
+		series_find(table, smallest->ranked[i].row)->folding = true;
+	process_series_release_folding(&publisher->processes, at);
+	for (uint32_t i = 0; i < smallest->count; i++)
+		retire(publication, LEVEL_CONTAINER, series_index(table, smallest->ranked[i].row),
+		       at);
+	table->folded += smallest->count;
 }
 
 static int reserve(struct publisher *publisher)
 {
-	int r = follow_columns(publisher);
+	int r = publication_reserve(&publisher->publication);
 
-	if (r == 0)
-		r = processes_reserve(publisher);
-	if (r == 0)
-		r = containers_reserve(publisher);
-	if (r == 0)
-		r = groups_reserve(publisher);
-	return r;
+	return r < 0 ? r : process_series_reserve(&publisher->processes);
 }
 
 int publisher_publish(struct publisher *publisher, uint64_t now_ns, int64_t realtime_ms,
 		      const struct snapshot_zone *zones, const struct snapshot_self *self)
 {
-	const struct moment at = { now_ns, realtime_ms, !publisher->published };
+	struct publication *publication = &publisher->publication;
+	const struct moment at = { now_ns, realtime_ms, publisher->hidden_ns,
+				   !publisher->published };
 	int r;
 
-	ledger_close(publisher->ledger);
+	ledger_close(publication->ledger);
 	r = reserve(publisher);
 	if (r < 0) {
 		publisher->missed = true;
 		return r;
 	}
-	label_pool_collect(publisher->labels, snapshot_holder_oldest(publisher->holder));
-	r = containers_admit(publisher, &at);
-	if (r == 0)
-		r = groups_admit(publisher, &at);
-	processes_expire(publisher, &at);
-	processes_admit(publisher, &at);
-	processes_apply(publisher, &at);
+	label_pool_collect(publication->labels, snapshot_holder_oldest(publication->holder));
+	for (enum level level = LEVEL_CONTAINER; r == 0 && level < LEVEL_COUNT; level++)
+		r = admit(publication, level, &at);
+	process_series_expire(&publisher->processes, &at);
+	process_series_admit(&publisher->processes, &at);
+	process_series_apply(&publisher->processes, publisher->missed, &at);
 	publisher->missed = false;
-	processes_forget(publisher, &at);
-	containers_expire(publisher, &at);
-	groups_expire(publisher, &at);
+	process_series_forget(&publisher->processes, &at);
+	for (enum level level = LEVEL_CONTAINER; level < LEVEL_COUNT; level++)
+		expire(publication, level, &at);
 	if (r == 0)
-		r = snapshot_build(publisher, &at, zones, self);
+		r = snapshot_build(publication, &at, zones, self);
 	if (r < 0 && !publisher->hidden_ns)
 		publisher->hidden_ns = now_ns;
 	if (r < 0)
 		return r;
 	publisher->published = true;
 	publisher->hidden_ns = 0;
-	containers_fold(publisher, &at); /* what they were given in this interval is shown */
+	fold_containers(publisher, &at); /* what they were given in this interval is shown */
 	return 0;
 }

@@ -13,7 +13,7 @@
  *    is in `pending`. The first snapshot settles nothing. An "other" series and a container born
  *    later settle too. Retired series do not (they only receive what was visible before).
  *  - Keeping. An ended process keeps its last value for keep_ns after it ended (and after it
- *    settled), scraped or not, and is shown with it at least once.
+ *    settled), scraped or not; for settle_ns where that is more.
  *  - Retiring. When it is removed, or folded at the limit of rows, its total moves to the retired
  *    row of its container, never to "other".
  *  - The limit. A process that asks for a series when max_rows are open gets it if the smallest
@@ -59,19 +59,8 @@
 #include <stdint.h>
 
 #include "attribution/ledger.h"
+#include "snapshot/publisher_options.h"
 #include "snapshot/snapshot.h"
-
-struct publisher_options {
-	uint64_t min_uj;    /* --metrics.process.min-joules */
-	uint64_t settle_ns; /* --metrics.settle */
-	uint64_t keep_ns;   /* --metrics.keep */
-	uint32_t max_rows;  /* process rows of their own */
-	/*
-	 * The zones before it have ended, another source has taken over: what was used of them
-	 * earns no series. When this changes, what has none starts over.
-	 */
-	uint32_t first_zone;
-};
 
 struct publisher;
 

@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * Takes the picture: copies what is to be seen into one buffer, in which every array is one run of
- * memory.
- *
- * Process rows are the own series, in their order, then one "other" for each container. Their
- * values are copied as a block; what has not settled is then moved to `pending`, row by row.
- */
+#include "snapshot/snapshot_build.h"
+
 #include <errno.h>
 
-#include "base/macro.h"
-#include "snapshot/publisher_parts.h"
-
 struct counts {
-	size_t columns, zones, own;
+	size_t columns, zones;
 	size_t rows[LEVEL_COUNT];
 	size_t retired[LEVEL_COUNT];
 };
@@ -27,23 +19,17 @@ struct canvas {
 	uint64_t *pending;
 };
 
-static struct counts count_rows(const struct publisher *publisher)
+static struct counts count_rows(const struct publication *publication)
 {
-	const struct container_view *containers = &publisher->containers;
-	struct counts counts = { .columns = publisher->columns,
-				 .zones = ledger_zones(publisher->ledger),
-				 .own = publisher->processes.count };
+	struct counts counts = { .columns = publication->columns,
+				 .zones = ledger_zones(publication->ledger) };
 
-	counts.rows[LEVEL_PROCESS] = counts.own + containers->published;
-	counts.rows[LEVEL_CONTAINER] = containers->published;
-	for (uint32_t i = 0; i < containers->slots; i++)
-		counts.retired[LEVEL_PROCESS] += containers->series[i].has_retired;
-	for (uint32_t i = 0; i < publisher->namespaces.count; i++) {
-		for (size_t level = 0; level < LEVEL_COUNT; level++)
-			counts.retired[level] += publisher->namespaces.series[i].has_retired[level];
+	for (size_t level = 0; level < LEVEL_COUNT; level++) {
+		counts.rows[level] = publication->series[level].count;
+		counts.retired[level] = publication->retired[level].shown;
 	}
-	for (enum level group = LEVEL_POD; group < LEVEL_COUNT; group++)
-		counts.rows[group] = publisher->groups[group].published;
+	counts.rows[LEVEL_PROCESS] += publication->series[LEVEL_CONTAINER].count;
+	counts.retired[LEVEL_PROCESS] += publication->retired_processes.shown;
 	return counts;
 }
 
@@ -106,145 +92,132 @@ static void hold_back(const struct canvas *canvas, size_t row, uint32_t columns)
 	memset(value, 0, columns * sizeof(*value));
 }
 
-static void draw_processes(struct publisher *publisher, const struct moment *at,
+static void draw_row(const struct canvas *canvas, size_t row, const struct series *series,
+		     const struct series_labels *labels, bool ended)
+{
+	canvas->rows[row] = (struct snapshot_row){ .labels = labels,
+						   .created_ms = series->age.created_ms,
+						   .ended = ended };
+}
+
+static void draw_processes(struct publication *publication, const struct moment *at,
 			   const struct canvas *canvas)
 {
-	struct process_view *view = &publisher->processes;
-	struct snapshot_row *rows = canvas->rows;
-	uint32_t columns = publisher->columns;
+	struct series_table *table = &publication->series[LEVEL_PROCESS];
+	uint32_t columns = publication->columns;
 
-	if (view->count)
-		memcpy(canvas->values, view->values.values,
-		       (size_t)view->count * columns * sizeof(uint64_t));
-	for (uint32_t i = 0; i < view->count; i++) {
-		struct process_series *series = &view->series[i];
+	if (table->count)
+		memcpy(canvas->values, table->values.values,
+		       (size_t)table->count * columns * sizeof(uint64_t));
+	for (uint32_t i = 0; i < table->count; i++) {
+		struct series *series = &table->series[i];
 
-		rows[i] = (struct snapshot_row){ .labels = series->labels,
-						 .created_ms = series->age.created_ms,
-						 .ended = series->ended };
-		if (series->age.settled)
-			continue;
-		age_settle(&series->age, publisher, at);
-		if (!series->age.settled)
+		draw_row(canvas, i, series, series->labels, series->ended);
+		if (!series->age.settled &&
+		    !series_age_settle(&series->age, &publication->options, at))
 			hold_back(canvas, i, columns);
 	}
 }
 
-/* A container's own row and its "other": what it used less what is in series or retired. */
-static void draw_container(struct publisher *publisher, uint32_t container, size_t own,
-			   const struct canvas *processes, const struct canvas *containers)
+/* Nothing lives in it, as far as is known: it may be only that all in it sleeps. */
+static bool has_ended(const struct ledger *ledger, enum level level, uint32_t row)
 {
-	const struct container_series *series = &publisher->containers.series[container];
-	const struct ledger_container *ledger_row =
-		ledger_container_at(publisher->ledger, container);
-	uint32_t columns = publisher->columns;
-	size_t line = columns * sizeof(uint64_t), row = series->row, other = own + series->row;
-	uint64_t *rest = processes->values + other * columns;
+	const struct ledger_container *container;
 
-	containers->rows[row] = (struct snapshot_row){ .labels = series->labels,
-						       .created_ms = series->age.created_ms,
-						       .ended = container_has_ended(ledger_row) };
-	processes->rows[other] = (struct snapshot_row){ .labels = series->other_labels,
-							.created_ms = series->age.created_ms,
-							.ended = container_has_ended(ledger_row) };
-	memcpy(containers->values + row * columns,
-	       ledger_values(publisher->ledger, LEVEL_CONTAINER, container), line);
-	memcpy(rest, containers->values + row * columns, line);
-	values_subtract(rest, value_table_row(&publisher->containers.elsewhere, container),
-			columns);
-	if (ledger_row->row.touched) {
-		const uint64_t *deltas =
-			ledger_deltas(publisher->ledger, LEVEL_CONTAINER, container);
+	if (level != LEVEL_CONTAINER)
+		return ledger_group_at(ledger, level, row)->row.members == 0;
+	container = ledger_container_at(ledger, row);
+	return container->living == 0 && !container->is_there;
+}
 
-		memcpy(containers->deltas + row * columns, deltas, line);
-		memcpy(processes->deltas + other * columns, deltas, line);
-	}
-	if (!series->age.settled) {
-		hold_back(containers, row, columns);
-		hold_back(processes, other, columns);
+/* A level whose values are the ledger's. */
+static void draw_level(struct publication *publication, enum level level, const struct moment *at,
+		       const struct canvas *canvas)
+{
+	const struct ledger *ledger = publication->ledger;
+	struct series_table *table = &publication->series[level];
+	uint32_t columns = publication->columns;
+	size_t line = columns * sizeof(uint64_t);
+
+	for (uint32_t i = 0; i < table->count; i++) {
+		struct series *series = &table->series[i];
+		const uint64_t *deltas = ledger_deltas(ledger, level, series->row);
+
+		draw_row(canvas, i, series, series->labels, has_ended(ledger, level, series->row));
+		memcpy(canvas->values + (size_t)i * columns,
+		       ledger_values(ledger, level, series->row), line);
+		if (deltas)
+			memcpy(canvas->deltas + (size_t)i * columns, deltas, line);
+		if (!series->age.settled &&
+		    !series_age_settle(&series->age, &publication->options, at))
+			hold_back(canvas, i, columns);
 	}
 }
 
-static void draw_containers(struct publisher *publisher, const struct moment *at, size_t own,
-			    const struct canvas *processes, const struct canvas *containers)
+/*
+ * After draw_level() of the containers: the "other" of each, what it used less what is in series or
+ * retired. It settles with its container.
+ */
+static void draw_others(const struct publication *publication, const struct canvas *containers,
+			const struct canvas *canvas)
 {
-	struct container_view *view = &publisher->containers;
-	uint32_t row = 0;
+	const struct series_table *table = &publication->series[LEVEL_CONTAINER];
+	size_t other = publication->series[LEVEL_PROCESS].count;
+	uint32_t columns = publication->columns;
+	size_t line = columns * sizeof(uint64_t);
 
-	for (uint32_t i = 0; i < view->slots; i++) {
-		struct container_series *series = &view->series[i];
+	for (uint32_t i = 0; i < table->count; i++, other++) {
+		const struct series *series = &table->series[i];
+		uint64_t *rest = canvas->values + other * columns;
 
-		if (!series->published)
-			continue;
-		age_settle(&series->age, publisher, at);
-		series->row = row++;
-		draw_container(publisher, i, own, processes, containers);
+		draw_row(canvas, other, series, publication->other_labels[series->row],
+			 containers->rows[i].ended);
+		memcpy(rest, ledger_values(publication->ledger, LEVEL_CONTAINER, series->row),
+		       line);
+		values_subtract(rest, value_table_row(&publication->elsewhere, series->row),
+				columns);
+		memcpy(canvas->deltas + other * columns, containers->deltas + (size_t)i * columns,
+		       line);
+		if (!series->age.settled)
+			hold_back(canvas, other, columns);
 	}
 }
 
-/* After draw_containers(): own series take their part of the interval out of "other". */
-static void draw_process_deltas(struct publisher *publisher, size_t own,
-				const struct canvas *canvas)
+/* After draw_others(): own series take their part of the interval out of "other". */
+static void draw_process_deltas(const struct publication *publication, const struct canvas *canvas)
 {
-	const struct process_view *view = &publisher->processes;
-	uint32_t columns = publisher->columns;
+	const struct ledger *ledger = publication->ledger;
+	const struct series_table *table = &publication->series[LEVEL_PROCESS];
+	const struct series_table *containers = &publication->series[LEVEL_CONTAINER];
+	uint32_t columns = publication->columns;
 	size_t count;
-	const uint32_t *touched = ledger_touched(publisher->ledger, LEVEL_PROCESS, &count);
+	const uint32_t *touched = ledger_touched(ledger, LEVEL_PROCESS, &count);
 
 	for (size_t i = 0; i < count; i++) {
-		uint32_t index = view->series_of[touched[i]];
-		const struct ledger_process *row = ledger_process_at(publisher->ledger, touched[i]);
-		const uint64_t *deltas =
-			ledger_deltas(publisher->ledger, LEVEL_PROCESS, touched[i]);
+		uint32_t index = series_index(table, touched[i]);
+		const uint64_t *deltas;
 		size_t other;
 
-		if (index == NO_SERIES)
+		if (index == SERIES_NONE)
 			continue;
-		other = own + publisher->containers.series[row->container].row;
+		deltas = ledger_deltas(ledger, LEVEL_PROCESS, touched[i]);
+		other = (size_t)table->count +
+			series_index(containers, ledger_process_at(ledger, touched[i])->container);
 		memcpy(canvas->deltas + (size_t)index * columns, deltas,
 		       columns * sizeof(uint64_t));
 		values_subtract(canvas->deltas + other * columns, deltas, columns);
 	}
 }
 
-static void draw_group(struct publisher *publisher, enum level group, const struct moment *at,
-		       const struct canvas *canvas)
-{
-	struct group_view *view = &publisher->groups[group];
-	uint32_t columns = publisher->columns, row = 0;
-	size_t line = columns * sizeof(uint64_t);
-
-	for (uint32_t i = 0; i < view->slots; i++) {
-		struct group_series *series = &view->series[i];
-		const struct ledger_group *ledger_row;
-
-		if (!series->published)
-			continue;
-		ledger_row = ledger_group_at(publisher->ledger, group, i);
-		age_settle(&series->age, publisher, at);
-		canvas->rows[row] = (struct snapshot_row){ .labels = series->labels,
-							   .created_ms = series->age.created_ms,
-							   .ended = ledger_row->row.members == 0 };
-		memcpy(canvas->values + (size_t)row * columns,
-		       ledger_values(publisher->ledger, group, i), line);
-		if (ledger_row->row.touched)
-			memcpy(canvas->deltas + (size_t)row * columns,
-			       ledger_deltas(publisher->ledger, group, i), line);
-		if (!series->age.settled)
-			hold_back(canvas, row, columns);
-		row++;
-	}
-}
-
 /* What has no name yet is pending at every level that it will, or may, come to belong to. */
-static void draw_waiting(const struct publisher *publisher, const struct canvas *canvas)
+static void draw_waiting(const struct publication *publication, const struct canvas *canvas)
 {
-	uint32_t slots = ledger_slots(publisher->ledger, LEVEL_CONTAINER);
+	uint32_t slots = ledger_slots(publication->ledger, LEVEL_CONTAINER);
 
-	if (ledger_waiting(publisher->ledger) == 0)
+	if (ledger_waiting(publication->ledger) == 0)
 		return;
 	for (uint32_t i = 0; i < slots; i++) {
-		const struct ledger_container *row = ledger_container_at(publisher->ledger, i);
+		const struct ledger_container *row = ledger_container_at(publication->ledger, i);
 		const bool belongs[LEVEL_COUNT] = {
 			[LEVEL_PROCESS] = true,
 			[LEVEL_CONTAINER] = true,
@@ -258,52 +231,35 @@ static void draw_waiting(const struct publisher *publisher, const struct canvas 
 		     level++) {
 			if (belongs[level])
 				values_add(canvas[level].pending,
-					   ledger_values(publisher->ledger, LEVEL_CONTAINER, i),
-					   publisher->columns);
+					   ledger_values(publication->ledger, LEVEL_CONTAINER, i),
+					   publication->columns);
 		}
 	}
 }
 
-static void draw_retired_row(const struct canvas *canvas, size_t row, uint32_t columns,
-			     const struct snapshot_row *shown, const uint64_t *values)
+/* From retired row number @row on. Returns the number behind the last. */
+static size_t draw_retired(const struct canvas *canvas, size_t row,
+			   const struct retired_table *table)
 {
-	canvas->retired[row] = *shown;
-	memcpy(canvas->retired_values + row * columns, values, columns * sizeof(*values));
+	uint32_t columns = table->values.columns;
+
+	for (uint32_t i = 0; i < table->count; i++) {
+		if (!table->rows[i].is_shown)
+			continue;
+		canvas->retired[row] =
+			(struct snapshot_row){ .labels = table->rows[i].labels,
+					       .created_ms = table->rows[i].created_ms };
+		memcpy(canvas->retired_values + row * columns, value_table_row(&table->values, i),
+		       columns * sizeof(uint64_t));
+		row++;
+	}
+	return row;
 }
 
-static void draw_retired(const struct publisher *publisher, struct canvas *canvas)
-{
-	const struct container_view *view = &publisher->containers;
-	const struct namespace_view *namespaces = &publisher->namespaces;
-	size_t rows[LEVEL_COUNT] = { 0 };
-
-	for (uint32_t i = 0; i < view->slots; i++) {
-		const struct snapshot_row shown = { .labels = view->series[i].retired_labels,
-						    .created_ms =
-							    view->series[i].retired_created_ms };
-
-		if (view->series[i].has_retired)
-			draw_retired_row(&canvas[LEVEL_PROCESS], rows[LEVEL_PROCESS]++,
-					 publisher->columns, &shown,
-					 value_table_row(&view->retired, i));
-	}
-	for (uint32_t i = 0; i < namespaces->count * LEVEL_COUNT; i++) {
-		uint32_t ns = i / LEVEL_COUNT, level = i % LEVEL_COUNT;
-		const struct snapshot_row shown = {
-			.labels = namespaces->series[ns].labels[level],
-			.created_ms = namespaces->series[ns].created_ms[level]
-		};
-
-		if (namespaces->series[ns].has_retired[level])
-			draw_retired_row(&canvas[level], rows[level]++, publisher->columns, &shown,
-					 value_table_row(&namespaces->retired[level], ns));
-	}
-}
-
-static void draw_zones(const struct publisher *publisher, const struct snapshot_zone *zones,
+static void draw_zones(const struct publication *publication, const struct snapshot_zone *zones,
 		       struct snapshot_zone *out)
 {
-	const struct ledger *ledger = publisher->ledger;
+	const struct ledger *ledger = publication->ledger;
 	uint32_t count = ledger_zones(ledger);
 
 	for (uint32_t z = 0; z < count; z++) {
@@ -318,24 +274,37 @@ static void draw_zones(const struct publisher *publisher, const struct snapshot_
 	}
 }
 
-static void count_limits(const struct publisher *publisher, struct snapshot_table *level)
+static void count_limits(const struct publication *publication, struct snapshot_table *level)
 {
-	level[LEVEL_PROCESS].folded = publisher->processes.folded;
-	level[LEVEL_CONTAINER].folded = publisher->containers.folded;
-	for (enum level group = LEVEL_POD; group < LEVEL_COUNT; group++) {
-		struct snapshot_table *table = &level[group];
-
-		table->folded = publisher->groups[group].folded;
-		table->overflows = ledger_overflows(publisher->ledger, group);
+	for (enum level i = 0; i < LEVEL_COUNT; i++) {
+		level[i].folded = publication->series[i].folded;
+		if (i >= LEVEL_POD)
+			level[i].overflows = ledger_overflows(publication->ledger, i);
 	}
 }
 
-int snapshot_build(struct publisher *publisher, const struct moment *at,
+static void draw(struct publication *publication, const struct moment *at,
+		 const struct canvas canvas[LEVEL_COUNT])
+{
+	size_t retired;
+
+	draw_processes(publication, at, &canvas[LEVEL_PROCESS]);
+	for (enum level level = LEVEL_CONTAINER; level < LEVEL_COUNT; level++)
+		draw_level(publication, level, at, &canvas[level]);
+	draw_others(publication, &canvas[LEVEL_CONTAINER], &canvas[LEVEL_PROCESS]);
+	draw_process_deltas(publication, &canvas[LEVEL_PROCESS]);
+	draw_waiting(publication, canvas);
+	retired = draw_retired(&canvas[LEVEL_PROCESS], 0, &publication->retired_processes);
+	for (enum level level = 0; level < LEVEL_COUNT; level++, retired = 0)
+		(void)draw_retired(&canvas[level], retired, &publication->retired[level]);
+}
+
+int snapshot_build(struct publication *publication, const struct moment *at,
 		   const struct snapshot_zone *zones, const struct snapshot_self *self)
 {
-	const struct counts counts = count_rows(publisher);
+	const struct counts counts = count_rows(publication);
 	struct snapshot_buffer *buffer =
-		snapshot_holder_take(publisher->holder, memory_needed(&counts));
+		snapshot_holder_take(publication->holder, memory_needed(&counts));
 	struct canvas canvas[LEVEL_COUNT];
 	struct snapshot_zone *zones_out;
 	char *free_memory;
@@ -346,26 +315,19 @@ int snapshot_build(struct publisher *publisher, const struct moment *at,
 	zones_out = carve(&free_memory, counts.zones * sizeof(*zones_out));
 	for (enum level level = 0; level < LEVEL_COUNT; level++)
 		carve_table(&free_memory, &counts, level, &canvas[level]);
-	draw_zones(publisher, zones, zones_out);
-	draw_processes(publisher, at, &canvas[LEVEL_PROCESS]);
-	draw_containers(publisher, at, counts.own, &canvas[LEVEL_PROCESS],
-			&canvas[LEVEL_CONTAINER]);
-	draw_process_deltas(publisher, counts.own, &canvas[LEVEL_PROCESS]);
-	for (enum level group = LEVEL_POD; group < LEVEL_COUNT; group++)
-		draw_group(publisher, group, at, &canvas[group]);
-	draw_waiting(publisher, canvas);
-	draw_retired(publisher, canvas);
+	draw_zones(publication, zones, zones_out);
+	draw(publication, at, canvas);
 	buffer->snapshot = (struct snapshot){
 		.monotonic_ns = at->now_ns,
 		.realtime_ms = at->realtime_ms,
-		.columns = publisher->columns,
+		.columns = publication->columns,
 		.zone_count = (uint32_t)counts.zones,
 		.zones = zones_out,
 		.self = *self,
 	};
 	for (enum level level = 0; level < LEVEL_COUNT; level++)
 		buffer->snapshot.level[level] = table_of(&canvas[level], &counts, level);
-	count_limits(publisher, buffer->snapshot.level);
-	snapshot_holder_publish(publisher->holder, buffer);
+	count_limits(publication, buffer->snapshot.level);
+	snapshot_holder_publish(publication->holder, buffer);
 	return 0;
 }

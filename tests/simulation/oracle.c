@@ -432,8 +432,8 @@ static const char *check_gone(const struct oracle *oracle, const struct world *w
 		return NULL;
 	if (gone->pid && !gone->ended)
 		return oracle_say("%s (pid %u) lives, and lost its series", gone->text, gone->pid);
-	if (kept_ns >= world->policy.keep_ns || (folded && settled_long) ||
-	    (gone->pid && settled_long && is_born(oracle, gone->key)))
+	if (settled_long && (kept_ns >= world->policy.keep_ns || folded ||
+			     (gone->pid && is_born(oracle, gone->key))))
 		return NULL;
 	/* Its place is taken; the one that takes it had no memory for a series yet. */
 	if (refused && gone->pid && settled_long && work_book_ran(oracle->work, gone))

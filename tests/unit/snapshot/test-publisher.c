@@ -38,6 +38,28 @@ static void test_other_is_there_before_anybody_ran(void **state)
 	close_stage(&s);
 }
 
+static void test_kept_for_settle_where_keep_is_less(void **state)
+{
+	struct publisher_options options = default_options();
+	struct stage s;
+
+	(void)state;
+	options.keep_ns = SECOND_NS;
+	open_stage(&s, &options);
+	publish(&s, 1);
+	ledger_end_process(s.ledger, use(&s, 5, 5, "job", MIN_UJ));
+	publish(&s, 15);
+	assert_int_equal(shown(&s, 5, "job"), 0);
+	publish(&s, 14);
+	assert_int_equal(shown(&s, 5, "job"), MIN_UJ);
+	publish(&s, 1);
+	assert_int_equal(shown(&s, 5, "job"), MIN_UJ); /* for each that scrapes in 15 s */
+	publish(&s, 1);
+	assert_int_equal(shown(&s, 5, "job"), NOT_SHOWN);
+	assert_int_equal(retired(&s), MIN_UJ);
+	close_stage(&s);
+}
+
 static void test_admission_and_settling(void **state)
 {
 	const struct publisher_options options = default_options();
@@ -371,6 +393,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_first_snapshot_settles_nothing),
 		cmocka_unit_test(test_other_is_there_before_anybody_ran),
+		cmocka_unit_test(test_kept_for_settle_where_keep_is_less),
 		cmocka_unit_test(test_admission_and_settling),
 		cmocka_unit_test(test_ended_process_is_kept_then_retired),
 		cmocka_unit_test(test_short_life_without_a_series),

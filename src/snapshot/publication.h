@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is shown of the ledger: the series of all levels, the "other" of each container, and the
+ * retired rows. Here values move from one to another; when, is the publisher's rules.
+ *
+ * Where a joule is: what a process used since it has a series is in its series, or, once that is
+ * closed, in the retired row of its container; `elsewhere` is the sum of both for each container.
+ * "Other" is no account of its own but the rest, container − elsewhere. So nothing can be lost or
+ * counted twice, whatever the history, and an interval that could not be published for lack of
+ * memory is made up for by the next.
+ *
+ * When a container goes, what is left of it moves to two retired rows of its namespace; the value
+ * of a pod to its namespace's, too, of a VM or namespace to that of namespace 0. Namespaces are few
+ * and never forgotten, for their retired rows are counters. Number 0 has no name; it also takes
+ * what there was no room for.
+ *
+ * All that a container, pod or VM will ever need is made when its series is opened, so that closing
+ * it cannot fail.
+ */
+#pragma once
+
+#include "attribution/ledger.h"
+#include "snapshot/retired.h"
+#include "snapshot/series.h"
+#include "snapshot/snapshot_holder.h"
+
+#define NAMESPACES_MAX 1024U /* beyond it, containers retire to the namespace "", number 0 */
+
+struct publication {
+	struct publisher_options options;
+	struct ledger *ledger;
+	struct snapshot_holder *holder;
+	struct label_pool *labels;
+	uint32_t columns;
+	struct series_table series[LEVEL_COUNT];
+	/* By the container's row of the ledger: */
+	struct value_table elsewhere;
+	struct series_labels **other_labels;
+	struct retired_table retired_processes;
+	uint32_t container_slots;
+	/* By number of the namespace: */
+	struct retired_table retired[LEVEL_COUNT];
+	uint32_t namespaces;
+};
+
+/* 0 or -ENOMEM; to be released in either case. */
+int publication_init(struct publication *publication, const struct publisher_options *options,
+		     struct ledger *ledger, struct snapshot_holder *holder);
+void publication_release(struct publication *publication);
+/* Follows the ledger's zones and rows. 0, or -ENOMEM: then nothing else may be called. */
+int publication_reserve(struct publication *publication);
+
+/* A series for a row without one; a process' container has one. NULL without memory. */
+struct series *publication_open(struct publication *publication, enum level level, uint32_t row,
+				const struct moment *at);
+/*
+ * Moves what series number @index shows to its retired row. A container has no processes any more.
+ * The row of the ledger stays.
+ */
+void publication_close(struct publication *publication, enum level level, uint32_t index,
+		       const struct moment *at);
+/* Adds what a process that has a series used in this interval. */
+void publication_book(struct publication *publication, uint32_t process);
+/* Facts may come late, or change: what is known now has other labels. */
+void publication_follow_facts(struct publication *publication, struct series *series,
+			      const struct ledger_group *row);
+/*
+ * Whether a row ran in this interval. Idle energy, which sleepers may be given as well, does not
+ * count.
+ */
+bool publication_has_run(const struct publication *publication, enum level level, uint32_t row);
+/* dynamic + idle of the largest zone that counts: what admission and folding go by. */
+uint64_t publication_usage_uj(const struct publication *publication, const uint64_t *values);

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include <stdint.h>
+
+struct publisher_options {
+	uint64_t min_uj;    /* --metrics.process.min-joules */
+	uint64_t settle_ns; /* --metrics.settle */
+	uint64_t keep_ns;   /* --metrics.keep; less than settle_ns counts as that */
+	uint32_t max_rows;  /* process rows of their own */
+	/*
+	 * The zones before it have ended, another source has taken over: what was used of them
+	 * earns no series. When this changes, what has none starts over.
+	 */
+	uint32_t first_zone;
+};

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The rule of settling and keeping, moment by moment. */
+#include "snapshot/retention.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static const struct publisher_options options = { .settle_ns = 10, .keep_ns = 50 };
+
+static struct moment moment(uint64_t now_ns)
+{
+	return (struct moment){ .now_ns = now_ns, .realtime_ms = 7 };
+}
+
+static void test_settles(void **state)
+{
+	const struct moment birth = moment(100), before = moment(109), then = moment(110);
+	struct series_age age = series_age_born(&birth);
+
+	(void)state;
+	assert_int_equal(age.created_ms, 7);
+	assert_false(series_age_settle(&age, &options, &before));
+	assert_int_equal(retention_of(&age, 100, &options, 1000), RETENTION_HIDDEN);
+	assert_true(series_age_settle(&age, &options, &then));
+	assert_int_equal(age.since_ns, 110);
+}
+
+static void test_first_has_settled(void **state)
+{
+	const struct moment birth = { .now_ns = 100, .first = true };
+	struct series_age age = series_age_born(&birth);
+
+	(void)state;
+	assert_true(series_age_settle(&age, &options, &birth));
+	assert_int_equal(age.since_ns, 100);
+}
+
+/* A series that is born while no snapshot can be made is seen later than it is born. */
+static void test_hidden_does_not_count(void **state)
+{
+	struct moment at = moment(100);
+	struct series_age age = series_age_born(&at), older = { .since_ns = 80 };
+
+	(void)state;
+	at = (struct moment){ .now_ns = 130, .hidden_ns = 90 };
+	assert_false(series_age_settle(&age, &options, &at));
+	assert_int_equal(age.since_ns, 130);
+	assert_true(series_age_settle(&older, &options, &at));
+	at = moment(140);
+	assert_true(series_age_settle(&age, &options, &at));
+}
+
+static void test_is_kept(void **state)
+{
+	const struct series_age age = { .since_ns = 200, .settled = true };
+
+	(void)state;
+	assert_int_equal(retention_of(&age, 300, &options, 309), RETENTION_SHOWN);
+	assert_int_equal(retention_of(&age, 300, &options, 310), RETENTION_EARLY);
+	assert_int_equal(retention_of(&age, 300, &options, 349), RETENTION_EARLY);
+	assert_int_equal(retention_of(&age, 300, &options, 350), RETENTION_OVER);
+	/* It ended while it was hidden: it is kept from when it settled. */
+	assert_int_equal(retention_of(&age, 150, &options, 209), RETENTION_SHOWN);
+	assert_int_equal(retention_of(&age, 150, &options, 249), RETENTION_EARLY);
+	assert_int_equal(retention_of(&age, 150, &options, 250), RETENTION_OVER);
+}
+
+static void test_keeps_at_least_as_long_as_it_settles(void **state)
+{
+	const struct publisher_options less = { .settle_ns = 10, .keep_ns = 3 };
+	const struct series_age age = { .since_ns = 200, .settled = true };
+
+	(void)state;
+	assert_int_equal(retention_of(&age, 300, &less, 309), RETENTION_SHOWN);
+	assert_int_equal(retention_of(&age, 300, &less, 310), RETENTION_OVER);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_settles),
+		cmocka_unit_test(test_first_has_settled),
+		cmocka_unit_test(test_hidden_does_not_count),
+		cmocka_unit_test(test_is_kept),
+		cmocka_unit_test(test_keeps_at_least_as_long_as_it_settles),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
