@@ -13,7 +13,7 @@ static int render_text(const struct catalog_view *view, const struct page_option
 {
 	struct text_sink text;
 
-	text_sink_init(&text, out, false, false);
+	text_sink_init(&text, out, TEXT_PROMETHEUS, false);
 	catalog_walk(view, (unsigned)options->schema, &text.sink);
 	return text_sink_finish(&text);
 }
@@ -23,7 +23,17 @@ static int render_openmetrics(const struct catalog_view *view, const struct page
 {
 	struct text_sink text;
 
-	text_sink_init(&text, out, true, options->created);
+	text_sink_init(&text, out, TEXT_OPENMETRICS_1, options->created);
+	catalog_walk(view, (unsigned)options->schema, &text.sink);
+	return text_sink_finish(&text);
+}
+
+static int render_openmetrics_2(const struct catalog_view *view, const struct page_options *options,
+				struct strbuf *out)
+{
+	struct text_sink text;
+
+	text_sink_init(&text, out, TEXT_OPENMETRICS_2, false);
 	catalog_walk(view, (unsigned)options->schema, &text.sink);
 	return text_sink_finish(&text);
 }
@@ -70,6 +80,11 @@ static const struct media {
 	    { "encoding", "delimited", true } },
 	  WITH_ESCAPINGS("application/vnd.google.protobuf; "
 			 "proto=io.prometheus.client.MetricFamily; encoding=delimited") },
+	/* Only where it is named: without a version the oldest is meant. */
+	{ "application/openmetrics-text",
+	  EXPOSITION_OPENMETRICS_2,
+	  { { "version", "2.0.0", true } },
+	  WITH_ESCAPINGS("application/openmetrics-text; version=2.0.0; charset=utf-8") },
 	{ "application/openmetrics-text",
 	  EXPOSITION_OPENMETRICS,
 	  { { "version", "1.0.0", false } },
@@ -157,6 +172,7 @@ static size_t negotiate(const char *accept, const char **ret_content_type)
 static const struct page_format formats[] = {
 	[EXPOSITION_TEXT] = { NULL, render_text },
 	[EXPOSITION_OPENMETRICS] = { NULL, render_openmetrics },
+	[EXPOSITION_OPENMETRICS_2] = { NULL, render_openmetrics_2 },
 	[EXPOSITION_PROTOBUF] = { protobuf_label_form, render_protobuf },
 };
 

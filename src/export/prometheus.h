@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How does Prometheus see a snapshot? Text format 0.0.4 and 1.0.0, OpenMetrics 1.0 and the protobuf
- * exposition, in classic Kepler's names, today's, or both.
+ * How does Prometheus see a snapshot? Text format 0.0.4 and 1.0.0, OpenMetrics 1.0 and 2.0, and the
+ * protobuf exposition, in classic Kepler's names, today's, or both.
  *
  * Every family stands in one catalog (catalog.h) with type, unit, help and labels; one walk over it
  * feeds the sink of a format (sink.h), and the tool that writes docs/metrics.md reads it, too. What
@@ -13,7 +13,12 @@
 #include "export/page_cache.h"
 
 /* Text 1.0.0 is the page of 0.0.4: it differs in names that we do not have. */
-enum exposition { EXPOSITION_TEXT, EXPOSITION_OPENMETRICS, EXPOSITION_PROTOBUF };
+enum exposition {
+	EXPOSITION_TEXT,
+	EXPOSITION_OPENMETRICS,
+	EXPOSITION_OPENMETRICS_2,
+	EXPOSITION_PROTOBUF,
+};
 
 extern const struct page_formats prometheus_pages; /* in the order of enum exposition */
 

@@ -7,6 +7,7 @@
  */
 #include "export/text_sink.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -56,7 +57,9 @@ size_t format_created(char *buf, int64_t created_ms)
 	return format_scaled(buf, created_ms > 0 ? (uint64_t)created_ms : 0, 3);
 }
 
-static const char *type_name(enum family_type type, bool openmetrics)
+#define ST " st@" /* OpenMetrics 2.0: the time at which a counter began follows */
+
+static const char *type_name(enum family_type type, enum text_dialect dialect)
 {
 	switch (type) {
 	case FAMILY_COUNTER:
@@ -64,21 +67,38 @@ static const char *type_name(enum family_type type, bool openmetrics)
 	case FAMILY_HISTOGRAM:
 		return "histogram";
 	case FAMILY_INFO:
-		return openmetrics ? "info" : "gauge";
+		return dialect == TEXT_PROMETHEUS ? "gauge" : "info";
 	case FAMILY_GAUGE:
 	default:
 		return "gauge";
 	}
 }
 
-static void head_line(struct text_sink *text, const char *what, const char *value)
+static void begin_head_line(struct text_sink *text, const char *what)
 {
 	strbuf_add_str(text->out, what);
 	strbuf_add_str(text->out, text->name);
-	if (!text->openmetrics)
+	if (text->dialect != TEXT_OPENMETRICS_1)
 		strbuf_add_str(text->out, family_suffix(text->family));
 	strbuf_add_char(text->out, ' ');
+}
+
+static void head_line(struct text_sink *text, const char *what, const char *value)
+{
+	begin_head_line(text, what);
 	strbuf_add_str(text->out, value);
+	strbuf_add_char(text->out, '\n');
+}
+
+/* Of the texts of the catalog, which have neither a newline nor a backslash in them. */
+static void help_line(struct text_sink *text)
+{
+	begin_head_line(text, "# HELP ");
+	for (const char *c = text->family->help; *c; c++) {
+		if (*c == '"' && text->dialect != TEXT_PROMETHEUS)
+			strbuf_add_char(text->out, '\\');
+		strbuf_add_char(text->out, *c);
+	}
 	strbuf_add_char(text->out, '\n');
 }
 
@@ -87,10 +107,13 @@ static void add_head(struct text_sink *text)
 	if (text->headed)
 		return;
 	text->headed = true;
-	head_line(text, "# HELP ", text->family->help);
-	head_line(text, "# TYPE ", type_name(text->family->type, text->openmetrics));
-	if (text->openmetrics && *text->family->unit)
+	if (text->dialect != TEXT_OPENMETRICS_2)
+		help_line(text);
+	head_line(text, "# TYPE ", type_name(text->family->type, text->dialect));
+	if (text->dialect != TEXT_PROMETHEUS && *text->family->unit)
 		head_line(text, "# UNIT ", text->family->unit);
+	if (text->dialect == TEXT_OPENMETRICS_2)
+		help_line(text);
 }
 
 static void family(struct sink *sink, const struct family *family, const char *name)
@@ -137,15 +160,20 @@ static void add_name(struct text_sink *text, const char *suffix, const struct po
 	strbuf_add_str(out, any || le ? "} " : " ");
 }
 
-static void add_line(struct text_sink *text, const char *suffix, const struct point *point,
-		     const char *le, const struct value *value)
+static void add_value(struct strbuf *out, const struct value *value)
 {
 	char digits[FORMAT_SCALED_MAX + FORMAT_DOUBLE_MAX];
 
-	add_name(text, suffix, point, le);
-	strbuf_add(text->out, digits,
+	strbuf_add(out, digits,
 		   value->is_real ? format_double(digits, value->real)
 				  : format_scaled(digits, value->integer, value->decimals));
+}
+
+static void add_line(struct text_sink *text, const char *suffix, const struct point *point,
+		     const char *le, const struct value *value)
+{
+	add_name(text, suffix, point, le);
+	add_value(text->out, value);
 	strbuf_add_char(text->out, '\n');
 }
 
@@ -175,7 +203,7 @@ static void add_histogram(struct text_sink *text, const struct point *point)
 		le[len] = '\0';
 		if (strcmp(le, "+Inf") == 0)
 			break;
-		if (text->openmetrics && !strpbrk(le, ".eEn"))
+		if (text->dialect == TEXT_OPENMETRICS_1 && !strpbrk(le, ".eEn"))
 			memcpy(le + len, ".0", 3);
 		cumulative.integer += histogram->counts[i];
 		add_line(text, "_bucket", point, le, &cumulative);
@@ -185,6 +213,51 @@ static void add_histogram(struct text_sink *text, const struct point *point)
 	add_line(text, "_count", point, NULL, &count);
 }
 
+/* The value of a histogram in OpenMetrics 2.0. */
+static void add_composite(struct strbuf *out, const struct histogram *histogram)
+{
+	const struct value count = { .integer = histogram->count };
+	const struct value sum = { .is_real = true, .real = histogram->sum };
+	struct value cumulative = { 0 };
+
+	strbuf_add_str(out, "{count:");
+	add_value(out, &count);
+	strbuf_add_str(out, ",sum:");
+	add_value(out, &sum);
+	strbuf_add_str(out, ",bucket:[");
+	for (size_t i = 0; i < histogram->bound_count && histogram->bounds[i] > 0; i++) {
+		const struct value bound = { .is_real = true, .real = histogram->bounds[i] };
+
+		if (isinf(histogram->bounds[i]))
+			break;
+		cumulative.integer += histogram->counts[i];
+		add_value(out, &bound);
+		strbuf_add_char(out, ':');
+		add_value(out, &cumulative);
+		strbuf_add_char(out, ',');
+	}
+	strbuf_add_str(out, "+Inf:");
+	add_value(out, &count);
+	strbuf_add_str(out, "]}");
+}
+
+static void point_2(struct text_sink *text, const struct point *point)
+{
+	enum family_type type = text->family->type;
+	const struct value created = created_value(point);
+
+	add_name(text, family_suffix(text->family), point, NULL);
+	if (type == FAMILY_HISTOGRAM)
+		add_composite(text->out, point->histogram);
+	else
+		add_value(text->out, &point->value);
+	if (type == FAMILY_HISTOGRAM || type == FAMILY_COUNTER) {
+		strbuf_add_str(text->out, ST);
+		add_value(text->out, &created);
+	}
+	strbuf_add_char(text->out, '\n');
+}
+
 static void point(struct sink *sink, const struct point *point)
 {
 	struct text_sink *text = (struct text_sink *)sink;
@@ -192,7 +265,9 @@ static void point(struct sink *sink, const struct point *point)
 	struct value created = created_value(point);
 
 	add_head(text);
-	if (type == FAMILY_HISTOGRAM)
+	if (text->dialect == TEXT_OPENMETRICS_2)
+		point_2(text, point);
+	else if (type == FAMILY_HISTOGRAM)
 		add_histogram(text, point);
 	else
 		add_line(text, family_suffix(text->family), point, NULL, &point->value);
@@ -251,7 +326,9 @@ static void add_lines(struct text_sink *text, const struct row_block *block,
 {
 	const struct row_view *view = block->view;
 	const struct row_text *texts = view->texts[block->names];
-	bool created = text->created && text->family->type == FAMILY_COUNTER;
+	bool counter = text->family->type == FAMILY_COUNTER;
+	bool created = text->created && counter;
+	bool start = text->dialect == TEXT_OPENMETRICS_2 && counter;
 	char name[FAMILY_NAME_MAX + 16], created_name[FAMILY_NAME_MAX + 16];
 	struct piece sample = name_piece(text, family_suffix(text->family), name, sizeof(name));
 	struct piece birth = name_piece(text, "_created", created_name, sizeof(created_name));
@@ -265,10 +342,14 @@ static void add_lines(struct text_sink *text, const struct row_block *block,
 		if (!texts[row].text)
 			continue; /* hangs on an earlier row */
 		if (!strbuf_reserve(out, 2 * (birth.len + texts[row].len + end.len +
-					      FORMAT_SCALED_MAX + 1)))
+					      FORMAT_SCALED_MAX + sizeof(ST))))
 			return;
 		at = put_line(out->data + out->len, sample, &texts[row], end);
 		at += format_scaled(at, row_block_value(block, row), block->decimals);
+		if (start) {
+			at = put(at, ST, strlen(ST));
+			at += format_created(at, view->rows[row].created_ms);
+		}
 		*at++ = '\n';
 		if (created) {
 			at = put_line(at, birth, &texts[row], end);
@@ -298,17 +379,18 @@ static void rows(struct sink *sink, const struct row_block *block)
 				     piece_of(scratch->data + ended) });
 }
 
-void text_sink_init(struct text_sink *text, struct strbuf *out, bool openmetrics, bool created)
+void text_sink_init(struct text_sink *text, struct strbuf *out, enum text_dialect dialect,
+		    bool created)
 {
 	*text = (struct text_sink){ .sink = { family, point, rows },
 				    .out = out,
-				    .openmetrics = openmetrics,
-				    .created = created && openmetrics };
+				    .dialect = dialect,
+				    .created = created && dialect == TEXT_OPENMETRICS_1 };
 }
 
 int text_sink_finish(struct text_sink *text)
 {
-	if (text->openmetrics)
+	if (text->dialect != TEXT_PROMETHEUS)
 		strbuf_add_str(text->out, "# EOF\n");
 	if (strbuf_error(&text->scratch) < 0)
 		text->out->failed = true;

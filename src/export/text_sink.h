@@ -1,29 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One family after the other as text: HELP, TYPE, UNIT, then samples, as Prometheus' text format
- * and OpenMetrics want them.
+ * One family after the other as text: its head, then samples, as Prometheus' text format and
+ * OpenMetrics (prometheus.io/docs/specs/om, 1.0 and 2.0.0-rc0) want them.
  *
  * A family's head is written with its first sample, so that a family without samples leaves no
- * trace. In OpenMetrics a counter's family has no _total, but its samples do, and each is followed
- * by its _created where these are wanted.
+ * trace. What differs:
+ *
+ * - OpenMetrics 1.0: a counter's family has no _total, but its samples do, and each is followed by
+ *   its _created where these are wanted; the same goes for info and histograms.
+ * - OpenMetrics 2.0: a family is called as its samples are. A counter's birth is in its line,
+ *   behind the value: "x_total 1 st@1520430000.123". A histogram is one line, its value in braces:
+ *   "x {count:2,sum:1.5,bucket:[0.1:1,+Inf:2]} st@1520430000.123".
  */
 #pragma once
 
 #include "base/strbuf.h"
 #include "export/sink.h"
 
+enum text_dialect { TEXT_PROMETHEUS, TEXT_OPENMETRICS_1, TEXT_OPENMETRICS_2 };
+
 struct text_sink {
 	struct sink sink; /* first */
 	struct strbuf *out;
-	bool openmetrics;
-	bool created; /* counters and histograms say when they began */
+	enum text_dialect dialect;
+	bool created; /* counters and histograms have a _created line: OpenMetrics 1.0 */
 	const struct family *family;
 	char name[FAMILY_NAME_MAX]; /* without _total, _info */
 	bool headed;                /* the head of this family is written */
 	struct strbuf scratch;      /* the ends of rows' labels */
 };
 
-void text_sink_init(struct text_sink *text, struct strbuf *out, bool openmetrics, bool created);
+/* @created: of OpenMetrics 1.0, nothing to the others. */
+void text_sink_init(struct text_sink *text, struct strbuf *out, enum text_dialect dialect,
+		    bool created);
 /* Ends the page and frees what the sink has. 0 or -ENOMEM. */
 int text_sink_finish(struct text_sink *text);
 

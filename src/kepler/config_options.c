@@ -235,7 +235,7 @@ static const struct option pages_rows[] = {
 		  "Kepler (from 0.10), or both." },
 	{ "metrics.created", NULL, OPTION_BOOL, FIELD(page_options, created),
 	  .default_text = "false", .reloadable = true,
-	  .help = "Add a _created line with its start time to each counter in OpenMetrics "
+	  .help = "Add a _created line with its start time to each counter in OpenMetrics 1.0 "
 		  "responses. Prometheus stores each such line as a series of its own, which "
 		  "doubles the number of series, unless its feature "
 		  "created-timestamp-zero-ingestion reads them as start times." },

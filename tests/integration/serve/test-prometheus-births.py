@@ -22,6 +22,7 @@ ZEROS = "created-timestamp-zero-ingestion"
 CLIENTS = {
     "protobuf": ("PrometheusProto", [ZEROS], True),
     "protobuf, without the feature": ("PrometheusProto", [], False),
+    "OpenMetrics 2.0": ("OpenMetricsText2.0.0", [ZEROS, "openmetrics2"], True),
 }
 
 
@@ -50,6 +51,7 @@ def wait_until_stored(exporter, prometheus):
 
 def check(exporter, name, prometheus, takes_births):
     wait_until_stored(exporter, prometheus)
+    assert prometheus.query("kepler_exporter_interval_duration_seconds_bucket"), "no histogram"
     for family in FAMILIES:
         stored = [values for _, values in prometheus.query(selector(family) + "[1h]")]
         lost = sum(values[0] for values in stored)

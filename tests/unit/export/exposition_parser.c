@@ -11,7 +11,7 @@ struct parser {
 	const char *at;
 	const char *end;
 	struct parsed_sample sample;
-	bool openmetrics;
+	unsigned openmetrics;
 	bool in_family;
 };
 
@@ -116,11 +116,94 @@ static bool belongs(const struct parser *parser)
 
 	if (strncmp(parser->sample.name, parser->sample.family, len) != 0)
 		return false;
+	if (parser->openmetrics == 2)
+		return parser->sample.name[len] == '\0';
 	for (size_t i = 0; i < ARRAY_SIZE(suffixes); i++) {
 		if (strcmp(parser->sample.name + len, suffixes[i]) == 0)
 			return true;
 	}
 	return false;
+}
+
+/* A number of the ABNF, and no more: its length, or 0. */
+static size_t number_len(const char *at, const char *end)
+{
+	static const char *const words[] = { "+Inf", "-Inf", "NaN" };
+	const char *from = at;
+	size_t digits = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		if ((size_t)(end - at) >= strlen(words[i]) &&
+		    memcmp(at, words[i], strlen(words[i])) == 0)
+			return strlen(words[i]);
+	}
+	at += at < end && (*at == '-' || *at == '+');
+	for (; at < end && *at >= '0' && *at <= '9'; at++)
+		digits++;
+	if (at < end && *at == '.') {
+		for (at++; at < end && *at >= '0' && *at <= '9'; at++)
+			digits++;
+	}
+	if (digits && at < end && *at == 'e') {
+		at += 1 + (at + 1 < end && (at[1] == '-' || at[1] == '+'));
+		for (digits = 0; at < end && *at >= '0' && *at <= '9'; at++)
+			digits++;
+	}
+	return digits ? (size_t)(at - from) : 0;
+}
+
+static bool take_number(struct parser *parser, char *to, size_t size)
+{
+	size_t len = number_len(parser->at, parser->end);
+
+	if (len == 0 || len >= size)
+		return fail_at(parser, "not a number");
+	memcpy(to, parser->at, len);
+	to[len] = '\0';
+	parser->at += len;
+	return true;
+}
+
+/* count:2,sum:1.5,bucket:[0.1:1,+Inf:2], whose last bucket has all. */
+static bool take_composite(struct parser *parser)
+{
+	char count[32], number[32], bound[32] = "";
+	const char *from = parser->at;
+	size_t len;
+
+	if (!take(parser, "{count:") || !take_number(parser, count, sizeof(count)) ||
+	    !take(parser, ",sum:") || !take_number(parser, number, sizeof(number)) ||
+	    !take(parser, ",bucket:["))
+		return fail_at(parser, "no value of a histogram");
+	do {
+		if (strcmp(bound, "+Inf") == 0 || !take_number(parser, bound, sizeof(bound)) ||
+		    !take(parser, ":") || !take_number(parser, number, sizeof(number)))
+			return fail_at(parser, "no bucket");
+	} while (take(parser, ","));
+	len = (size_t)(parser->at - from);
+	if (!take(parser, "]}") || strcmp(bound, "+Inf") != 0 || strcmp(number, count) != 0 ||
+	    len >= sizeof(parser->sample.value))
+		return fail_at(parser, "the last bucket does not have all");
+	memcpy(parser->sample.value, from, len);
+	parser->sample.value[len] = '\0';
+	return true;
+}
+
+/* OpenMetrics 2.0: what counts says since when, and nothing else does. */
+static bool take_value_2(struct parser *parser)
+{
+	struct parsed_sample *sample = &parser->sample;
+	bool histogram = strcmp(sample->type, "histogram") == 0;
+	bool counts = histogram || strcmp(sample->type, "counter") == 0;
+
+	sample->start[0] = '\0';
+	if (histogram ? !take_composite(parser)
+		      : !take_number(parser, sample->value, sizeof(sample->value)))
+		return false;
+	if (take(parser, " st@") != counts ||
+	    (counts && !take_number(parser, sample->start, sizeof(sample->start))))
+		return fail_at(parser, "no start of what counts, or one of what does not");
+	return take(parser, "\n") || fail_at(parser, "no end of line");
 }
 
 static bool take_sample(struct parser *parser)
@@ -144,41 +227,85 @@ static bool take_sample(struct parser *parser)
 	sample->key_len = (size_t)(parser->at - sample->line);
 	if (!take(parser, " "))
 		return fail_at(parser, "no value");
+	if (parser->openmetrics == 2)
+		return take_value_2(parser);
 	if (!take_rest_of_line(parser, sample->value, sizeof(sample->value)))
 		return false;
 	return sample->value[strspn(sample->value, "0123456789.eE+-NaInf")] == '\0' ||
 	       fail_at(parser, "not a number");
 }
 
-/* HELP opens a family, TYPE follows it, UNIT may follow TYPE. */
+/* "# WHAT name rest\n"; the name is the family's where there is one already. */
+static bool take_head_line(struct parser *parser, const char *what, bool first, char *rest,
+			   size_t size)
+{
+	char name[sizeof(parser->sample.family)];
+
+	if (!take(parser, what) || !take_name(parser, name, sizeof(name)) || !take(parser, " ") ||
+	    (!first && strcmp(name, parser->sample.family) != 0))
+		return fail_at(parser, "no head of the family");
+	memcpy(parser->sample.family, name, sizeof(name));
+	return take_rest_of_line(parser, rest, size);
+}
+
+/* In OpenMetrics a quote is escaped. */
+static bool take_help(struct parser *parser, bool first)
+{
+	char help[1024];
+
+	if (!take_head_line(parser, "# HELP ", first, help, sizeof(help)))
+		return false;
+	for (const char *c = help; *c && parser->openmetrics; c++) {
+		if (*c == '"' || (*c == '\\' && !strchr("\\\"n", c[1])))
+			return fail_at(parser, "a HELP that is not escaped");
+		c += *c == '\\';
+	}
+	return true;
+}
+
+/* It ends the name, but for the _total that 2.0 has there. */
+static bool take_unit(struct parser *parser)
+{
+	char unit[32], end[48];
+	size_t len = strlen(parser->sample.family), end_len;
+
+	if (!take_head_line(parser, "# UNIT ", false, unit, sizeof(unit)))
+		return false;
+	(void)snprintf(end, sizeof(end), "_%s%s", unit,
+		       parser->openmetrics == 2 && strcmp(parser->sample.type, "counter") == 0
+			       ? "_total"
+			       : "");
+	end_len = strlen(end);
+	return (end_len < len && strcmp(parser->sample.family + len - end_len, end) == 0) ||
+	       fail_at(parser, "a UNIT that does not end the name");
+}
+
+static bool next_is(const struct parser *parser, const char *literal)
+{
+	size_t len = strlen(literal);
+
+	return (size_t)(parser->end - parser->at) >= len && memcmp(parser->at, literal, len) == 0;
+}
+
+/* HELP, TYPE, UNIT; in 2.0 TYPE, UNIT, HELP, as it should be. */
 static bool take_head(struct parser *parser)
 {
-	char help[1024], name[128];
+	struct parsed_sample *sample = &parser->sample;
+	bool type_first = parser->openmetrics == 2;
 
-	if (!take(parser, "# HELP "))
-		return fail_at(parser, "a comment that is no HELP");
-	if (!take_name(parser, parser->sample.family, sizeof(parser->sample.family)) ||
-	    !take(parser, " ") || !take_rest_of_line(parser, help, sizeof(help)))
+	if (!type_first && !take_help(parser, true))
 		return false;
-	if (!take(parser, "# TYPE ") || !take_name(parser, name, sizeof(name)) ||
-	    strcmp(name, parser->sample.family) != 0 || !take(parser, " ") ||
-	    !take_rest_of_line(parser, parser->sample.type, sizeof(parser->sample.type)))
-		return fail_at(parser, "no TYPE of the family");
-	if (parser->openmetrics && take(parser, "# UNIT ")) {
-		char unit[32];
-		size_t family_len = strlen(parser->sample.family);
-
-		if (!take_name(parser, name, sizeof(name)) ||
-		    strcmp(name, parser->sample.family) != 0 || !take(parser, " ") ||
-		    !take_rest_of_line(parser, unit, sizeof(unit)) || strlen(unit) >= family_len ||
-		    strcmp(parser->sample.family + family_len - strlen(unit), unit) != 0)
-			return fail_at(parser, "a UNIT that does not end the name");
-	}
+	if (!take_head_line(parser, "# TYPE ", type_first, sample->type, sizeof(sample->type)))
+		return false;
+	if (parser->openmetrics && next_is(parser, "# UNIT ") && !take_unit(parser))
+		return false;
+	if (type_first && !take_help(parser, false))
+		return false;
 	parser->in_family = true;
 	return true;
 }
 
-long exposition_parse(const char *text, size_t len, bool openmetrics, parsed_visitor *visit,
+long exposition_parse(const char *text, size_t len, unsigned openmetrics, parsed_visitor *visit,
 		      void *userdata)
 {
 	static struct parser parser; /* too big for a stack */

@@ -52,6 +52,14 @@ static void golden_path(char *path, size_t size, const char *name)
 	(void)snprintf(path, size, "%s/tests/unit/export/golden/%s", root ? root : ".", name);
 }
 
+/* As the parser has it. */
+static unsigned openmetrics_of(enum exposition exposition)
+{
+	if (exposition == EXPOSITION_OPENMETRICS_2)
+		return 2;
+	return exposition == EXPOSITION_OPENMETRICS;
+}
+
 static void check_golden(const struct fixture *fixture, enum metrics_schema schema,
 			 enum exposition exposition, const char *name)
 {
@@ -69,8 +77,8 @@ static void check_golden(const struct fixture *fixture, enum metrics_schema sche
 		fail();
 	}
 	assert_string_equal(out.data, want);
-	assert_true(exposition_parse(out.data, out.len, exposition == EXPOSITION_OPENMETRICS, NULL,
-				     NULL) > 0);
+	assert_true(exposition_parse(out.data, out.len, openmetrics_of(exposition), NULL, NULL) >
+		    0);
 }
 
 static void matches_the_golden_pages(void **state)
@@ -83,6 +91,7 @@ static void matches_the_golden_pages(void **state)
 	check_golden(&fixture, SCHEMA_CURRENT, EXPOSITION_TEXT, "current.txt");
 	check_golden(&fixture, SCHEMA_BOTH, EXPOSITION_TEXT, "both.txt");
 	check_golden(&fixture, SCHEMA_BOTH, EXPOSITION_OPENMETRICS, "openmetrics.txt");
+	check_golden(&fixture, SCHEMA_BOTH, EXPOSITION_OPENMETRICS_2, "openmetrics-2.txt");
 	fixture_release(&fixture);
 	fixture_vm(&fixture);
 	check_golden(&fixture, SCHEMA_BOTH, EXPOSITION_TEXT, "vm.txt");
@@ -327,8 +336,8 @@ static void look_at(const struct snapshot *snapshot, enum metrics_schema schema,
 	map_init(&seen->keys, 1 << 20);
 	map_init(&seen->families, 1 << 20);
 	render(snapshot, schema, exposition, &out);
-	assert_true(exposition_parse(out.data, out.len, exposition == EXPOSITION_OPENMETRICS,
-				     note_sample, seen) > 0);
+	assert_true(exposition_parse(out.data, out.len, openmetrics_of(exposition), note_sample,
+				     seen) > 0);
 	map_release(&seen->keys);
 	map_release(&seen->families);
 }
@@ -348,6 +357,7 @@ static void no_series_twice_and_no_family_in_pieces(void **state)
 	for (enum metrics_schema schema = SCHEMA_CLASSIC; schema <= SCHEMA_BOTH; schema++) {
 		look_at(&fixture.snapshot, schema, EXPOSITION_TEXT, &seen);
 		look_at(&fixture.snapshot, schema, EXPOSITION_OPENMETRICS, &seen);
+		look_at(&fixture.snapshot, schema, EXPOSITION_OPENMETRICS_2, &seen);
 	}
 	fixture_release(&fixture);
 }
@@ -421,6 +431,7 @@ static void hostile_names_forge_nothing(void **state)
 		for (uint32_t i = 0; i < 4; i++)
 			(void)snprintf(fixture.names[i].id, 128, "x%c", (char)(0x80 + i));
 		look_at(&fixture.snapshot, SCHEMA_BOTH, EXPOSITION_TEXT, &seen);
+		look_at(&fixture.snapshot, SCHEMA_BOTH, EXPOSITION_OPENMETRICS_2, &seen);
 		the_page_adds_up(&fixture);
 	}
 	fixture_release(&fixture);
@@ -528,9 +539,10 @@ static void promtool_finds_only_the_inherited_unit(void **state)
 #define PROTOBUF                                                                                   \
 	"application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; "               \
 	"encoding=delimited"
-#define OPENMETRICS "application/openmetrics-text; version=1.0.0; charset=utf-8"
-#define TEXT        "text/plain; version=0.0.4; charset=utf-8"
-#define TEXT_1_0_0  "text/plain; version=1.0.0; charset=utf-8"
+#define OPENMETRICS   "application/openmetrics-text; version=1.0.0; charset=utf-8"
+#define OPENMETRICS_2 "application/openmetrics-text; version=2.0.0; charset=utf-8"
+#define TEXT          "text/plain; version=0.0.4; charset=utf-8"
+#define TEXT_1_0_0    "text/plain; version=1.0.0; charset=utf-8"
 
 static const struct {
 	const char *accept, *want;
@@ -546,7 +558,14 @@ static const struct {
 	  OPENMETRICS },
 	{ "application/openmetrics-text;version=1.0.0;q=0.5,text/plain;q=0.7", TEXT },
 	{ "application/openmetrics-text;version=0.0.1", TEXT },
-	{ "application/openmetrics-text;version=2.0.0;q=1,text/plain;q=0.1", TEXT },
+	{ "application/openmetrics-text;version=2.0.0;q=1,text/plain;q=0.1", OPENMETRICS_2 },
+	{ "application/openmetrics-text;version=\"2.0.0\"", OPENMETRICS_2 },
+	{ "application/openmetrics-text;version=2.0.1", TEXT },
+	{ "application/openmetrics-text;version=2.0.0;q=0.5,application/openmetrics-text;q=0.6",
+	  OPENMETRICS },
+	/* Prometheus 3.15 that is told to scrape it */
+	{ "application/openmetrics-text;version=2.0.0;escaping=allow-utf-8;q=0.6,*/*;q=0.5",
+	  OPENMETRICS_2 "; escaping=allow-utf-8" },
 	{ "application/openmetrics-text;q=0", TEXT },
 	{ "application/openmetrics-text;q=x", TEXT },
 	{ "application/openmetrics-text;q=0.001", OPENMETRICS },
