@@ -49,7 +49,7 @@ void zone_account_configure(struct zone_account *state, const struct idle_option
 	bool had_idle = zone_account_has_idle(state);
 
 	choose_idle_state(state, options);
-	if (state->has_span && !had_idle && zone_account_has_idle(state))
+	if (state->has_mode[MODE_DYNAMIC] && !had_idle && zone_account_has_idle(state))
 		state->idle_is_new = true;
 }
 

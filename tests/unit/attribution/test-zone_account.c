@@ -260,10 +260,34 @@ static void test_idle_that_a_reload_brings_is_split_off_once_its_series_was_seen
 	(void)state;
 	zone_account_init(&account, &package0, &off, 0);
 	(void)advance(&account, unknown(0, 10));
+	zone_account_bear_series(&account, true);
 	zone_account_configure(&account, &fixed);
 	assert_int_equal(advance(&account, flow(10000000, 10, 11)).idle_uj, 0);
 	zone_account_configure(&account, &fixed); /* again: nothing is born */
 	assert_int_equal(advance(&account, flow(10000000, 11, 25)).idle_uj, 0);
+	assert_int_equal(advance(&account, flow(10000000, 25, 26)).idle_uj, 2000000);
+}
+
+/* It fails from the start on: its series are there all the same, and so is the idle one. */
+static void test_idle_that_a_reload_brings_to_a_failing_zone_settles_too(void **state)
+{
+	const struct idle_options off = { .mode = IDLE_MODE_OFF };
+	const struct idle_options fixed = {
+		.mode = IDLE_MODE_FIXED,
+		.watts = { { "package", 2 } },
+		.watts_count = 1,
+	};
+	struct zone_account account;
+
+	(void)state;
+	zone_account_init(&account, &package0, &off, 0);
+	(void)missed(&account, ZONE_STALLED);
+	zone_account_bear_series(&account, true);
+	zone_account_configure(&account, &fixed);
+	zone_account_bear_series(&account, true);
+	assert_true(account.has_mode[MODE_IDLE]);
+	(void)advance(&account, unknown(0, 10));
+	assert_int_equal(advance(&account, flow(10000000, 10, 11)).idle_uj, 0);
 	assert_int_equal(advance(&account, flow(10000000, 25, 26)).idle_uj, 2000000);
 }
 
@@ -364,6 +388,7 @@ int main(void)
 		cmocka_unit_test(test_learned_idle_is_split_off_once_its_series_was_seen),
 		cmocka_unit_test(
 			test_idle_that_a_reload_brings_is_split_off_once_its_series_was_seen),
+		cmocka_unit_test(test_idle_that_a_reload_brings_to_a_failing_zone_settles_too),
 		cmocka_unit_test(test_a_zone_that_appears_late_counts_once_its_series_were_seen),
 		cmocka_unit_test(test_a_late_zone_begins_without_a_gap),
 		cmocka_unit_test(test_a_zone_that_is_held_begins_with_its_release),
