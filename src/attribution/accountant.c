@@ -75,10 +75,11 @@ bool accountant_hands_over(struct accountant *accountant)
 	return true;
 }
 
+/* COLUMN_NONE: there is nothing to charge. */
 static void charge(struct ledger *ledger, const struct parties *parties, uint32_t column,
 		   const uint64_t *amounts)
 {
-	for (size_t i = 0; i < parties->count; i++) {
+	for (size_t i = 0; column != COLUMN_NONE && i < parties->count; i++) {
 		const struct party *party = &parties->party[i];
 
 		if (!amounts[i])
@@ -101,6 +102,8 @@ static uint64_t energy_asleep(const struct zone_interval *flow, uint64_t asleep_
 /* Rows' idle series that a reload has brought show 0 for a while: until then the node bears it. */
 static enum idle_share share_at(struct accountant *accountant, uint64_t now_ns)
 {
+	if (!ledger_layout(accountant->ledger)->bears_idle)
+		return IDLE_SHARE_NODE;
 	if (accountant->share_is_new)
 		accountant->shared_from_ns = now_ns + accountant->settle_ns;
 	accountant->share_is_new = false;
@@ -269,13 +272,15 @@ static void attribute(struct accountant *accountant, uint32_t z, const struct zo
 
 	input.energy_uj = flow->energy_uj - asleep_uj;
 	input.idle_uj = flow->idle_uj;
+	if (ledger_column(ledger, z, MODE_IDLE) == COLUMN_NONE)
+		input.idle_share = IDLE_SHARE_NODE;
 	/* On failure all of it is in unattributed, and so still accounted for. */
 	(void)attribute_zone(&input, &result, &accountant->scratch);
 	explain_split(accountant, z, &input, &result, parties->party, asleep_uj, asleep_ns);
 	result.mode_uj[MODE_DYNAMIC] += asleep_uj;
 	result.unattributed_uj[MODE_DYNAMIC][UNATTRIBUTED_NO_ACTIVITY] += asleep_uj;
 	for (enum energy_mode mode = MODE_DYNAMIC; mode < MODE_COUNT; mode++) {
-		charge(ledger, parties, ledger_column(z, mode), result.parts[mode]);
+		charge(ledger, parties, ledger_column(ledger, z, mode), result.parts[mode]);
 		ledger_node(ledger, z, mode, result.mode_uj[mode]);
 		for (enum unattributed_reason reason = 0; reason < UNATTRIBUTED_REASON_COUNT;
 		     reason++)
@@ -355,7 +360,8 @@ void accountant_book(struct accountant *accountant, const struct interval *inter
 	for (size_t z = 0; z < accountant->zone_count; z++) {
 		book_zone(accountant, (uint32_t)z, interval, take_span(interval, z, &next));
 		zone_account_bear_series(&accountant->zones[z],
-					 accountant->idle_share != IDLE_SHARE_NODE);
+					 accountant->idle_share != IDLE_SHARE_NODE &&
+						 ledger_layout(ledger)->bears_idle);
 	}
 	if (accountant->estimated)
 		end_estimate(accountant, interval);

@@ -97,6 +97,7 @@ void explanation_note_totals(struct explanation *explanation, const struct ledge
 {
 	const uint64_t *values = ledger_values(ledger, explanation->level, explanation->row);
 	const uint64_t *deltas = ledger_deltas(ledger, explanation->level, explanation->row);
+	const struct layout *layout = ledger_layout(ledger);
 
 	explanation->total_cpu_ns = values[ledger_cpu_column(ledger)];
 	explanation->cpu_ns = deltas ? deltas[ledger_cpu_column(ledger)] : 0;
@@ -104,9 +105,16 @@ void explanation_note_totals(struct explanation *explanation, const struct ledge
 		struct explained_zone *zone = &explanation->zone[z];
 
 		zone->counter_uj = 0;
-		for (enum energy_mode mode = MODE_DYNAMIC; mode < MODE_COUNT; mode++) {
+		for (enum energy_mode mode = MODE_DYNAMIC; mode < MODE_COUNT; mode++)
 			zone->counter_uj += ledger_node_value(ledger, z, mode);
-			zone->total_uj[mode] = values[ledger_column(z, mode)];
-		}
+	}
+	explanation->account_count = layout->account_count;
+	for (uint32_t i = 0; i < layout->account_count; i++) {
+		struct explained_account *account = &explanation->account[i];
+
+		*account = (struct explained_account){ .zone = *layout_account_zone(layout, i),
+						       .zones = layout->accounts[i].zones };
+		for (enum energy_mode mode = MODE_DYNAMIC; mode < MODE_COUNT; mode++)
+			account->total_uj[mode] = account_value(&layout->accounts[i], mode, values);
 	}
 }

@@ -65,6 +65,12 @@ struct explained_zone {
 	bool by_socket; /* shared by the work of the CPUs of @package; else of all */
 	uint32_t package;
 	struct explained_mode mode[MODE_COUNT];
+};
+
+/* The row's sums, of all zones that it has one counter of. */
+struct explained_account {
+	struct zone zone; /* the first of them */
+	uint32_t zones;
 	/* Of the row, since its birth; what its series shows now. */
 	uint64_t total_uj[MODE_COUNT], shown_uj[MODE_COUNT];
 };
@@ -79,6 +85,8 @@ struct explanation {
 	uint64_t node_cpu_ns;          /* of the machine, in the interval */
 	uint32_t zone_count;
 	struct explained_zone zone[ZONES_MAX];
+	uint32_t account_count;
+	struct explained_account account[ZONES_MAX];
 };
 
 struct party;

@@ -43,8 +43,8 @@ struct ledger {
 	struct level_table level[LEVEL_COUNT];
 	uint64_t overflows[LEVEL_COUNT];
 	uint32_t max_rows[LEVEL_COUNT];
-	uint32_t zones;
-	struct ledger_zone *zone; /* [zones] */
+	struct layout layout;
+	struct ledger_zone *zone; /* [layout.zone_count] */
 	uint64_t node_cpu_ns;
 	uint64_t now_ns;
 	struct names_table *names;
@@ -624,6 +624,7 @@ int ledger_new(const struct ledger_options *options, struct ledger **ret)
 		ledger->max_rows[level] =
 			level == LEVEL_PROCESS ? options->max_processes : options->max_containers;
 	}
+	layout_init(&ledger->layout, options->by_zone);
 	ledger->names = names_table_get(options->names);
 	r = ledger->names ? 0 : -ENOMEM;
 	for (enum level level = LEVEL_POD; r == 0 && level < LEVEL_COUNT; level++)
@@ -656,16 +657,17 @@ void ledger_free(struct ledger *ledger)
 	for (size_t level = 0; level < LEVEL_COUNT; level++)
 		level_table_release(&ledger->level[level]);
 	names_table_put(ledger->names);
+	layout_release(&ledger->layout);
 	free(ledger->zone);
 	free(ledger);
 }
 
-int ledger_set_zones(struct ledger *ledger, uint32_t zones)
+/* The layout has fewer until it follows. */
+static int widen_rows(struct ledger *ledger, uint32_t columns)
 {
 	struct value_table_use uses[2 * LEVEL_COUNT];
-	int r;
 
-	if (zones <= ledger->zones)
+	if (columns == ledger->layout.columns)
 		return 0;
 	for (size_t level = 0; level < LEVEL_COUNT; level++) {
 		struct level_table *table = &ledger->level[level];
@@ -674,15 +676,32 @@ int ledger_set_zones(struct ledger *ledger, uint32_t zones)
 		uses[2 * level + 1] =
 			(struct value_table_use){ &table->deltas, table->touched_count };
 	}
-	r = ARRAY_RESIZE(ledger->zone, zones);
+	return value_tables_widen(uses, ARRAY_SIZE(uses), columns);
+}
+
+int ledger_add_zone(struct ledger *ledger, const struct zone *zone)
+{
+	uint32_t count = ledger->layout.zone_count;
+	int r = layout_reserve(&ledger->layout);
+
 	if (r == 0)
-		r = value_tables_widen(uses, ARRAY_SIZE(uses), zones * MODE_COUNT + 1);
+		r = ARRAY_RESIZE(ledger->zone, count + 1U);
+	if (r == 0)
+		r = widen_rows(ledger, layout_columns_with(&ledger->layout, zone));
 	if (r < 0)
 		return r;
-	for (uint32_t z = ledger->zones; z < zones; z++)
-		ledger->zone[z] = (struct ledger_zone){ 0 };
-	ledger->zones = zones;
+	layout_add_zone(&ledger->layout, zone);
+	ledger->zone[count] = (struct ledger_zone){ 0 };
 	return 0;
+}
+
+int ledger_bear_idle(struct ledger *ledger)
+{
+	int r = widen_rows(ledger, layout_columns_with_idle(&ledger->layout));
+
+	if (r == 0)
+		layout_bear_idle(&ledger->layout);
+	return r;
 }
 
 void ledger_begin(struct ledger *ledger, uint64_t now_ns)
@@ -694,7 +713,7 @@ void ledger_begin(struct ledger *ledger, uint64_t now_ns)
 		level_table_begin(&ledger->level[level]);
 	ledger->refused_processes = 0;
 	ledger->refused_count = 0;
-	for (uint32_t z = 0; z < ledger->zones; z++)
+	for (uint32_t z = 0; z < ledger->layout.zone_count; z++)
 		memset(ledger->zone[z].node_delta_uj, 0, sizeof(ledger->zone[z].node_delta_uj));
 }
 
@@ -797,9 +816,9 @@ struct names_table *ledger_names(const struct ledger *ledger)
 	return ledger->names;
 }
 
-uint32_t ledger_zones(const struct ledger *ledger)
+const struct layout *ledger_layout(const struct ledger *ledger)
 {
-	return ledger->zones;
+	return &ledger->layout;
 }
 
 const struct level_table *ledger_level(const struct ledger *ledger, enum level level)

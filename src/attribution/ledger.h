@@ -3,12 +3,12 @@
  * The book of who used what: one row a process, one row a container, one a pod, VM and namespace,
  * cumulative, in integers. Pure: no clock, no I/O.
  *
- * A row has one value a column: column z * MODE_COUNT + m is the energy of zone z in mode m (µJ),
- * the last column is CPU time (ns). A process row is one set of labels: pid, start time, comm and
- * container; when any of them changes (exec, a move to another cgroup) the old row ends and a new
- * one begins, so that what was counted stays where it was. A process that goes back to labels whose
- * row is still kept goes on in that row. A container's values are the sum of all charges to its
- * processes, living and gone.
+ * A row has one value a column (layout.h): the energy of an account in one mode (µJ), where an
+ * account is one zone or several of a kind; the last column is CPU time (ns). A process row is one
+ * set of labels: pid, start time, comm and container; when any of them changes (exec, a move to
+ * another cgroup) the old row ends and a new one begins, so that what was counted stays where it
+ * was. A process that goes back to labels whose row is still kept goes on in that row. A
+ * container's values are the sum of all charges to its processes, living and gone.
  *
  * "Container" stands for any owner: a service, a VM, a job are such rows, too. Pods, VMs and
  * namespaces are groups of them: what a group has is the sum of what was charged to its containers
@@ -19,10 +19,10 @@
  * and namespace if their names are known. Its names may be replaced until they are there; all that
  * it used so far goes to a group at once when it joins its first one of that kind.
  *
- * The ledger also keeps the node's totals and what no process got, so that in every interval, for
- * every zone z and mode m:
+ * The ledger also keeps each zone's totals of the node and what no process got of them, so that in
+ * every interval, for every account a with its zones z, and every mode m:
  *
- *     Σ rows delta[z][m] + Σ reasons unattributed delta[z][m] = node delta[z][m]
+ *     Σ rows delta[a][m] + Σ z, reasons unattributed delta[z][m] = Σ z node delta[z][m]
  *
  * Life of an interval: ledger_begin() –
  * ledger_container()/ledger_process()/ledger_charge()/ledger_node() – ledger_close() – the
@@ -39,6 +39,7 @@
 #include <stdint.h>
 
 #include "attribution/attribute.h"
+#include "attribution/layout.h"
 #include "attribution/level_table.h"
 #include "energy/owner_names.h"
 
@@ -123,28 +124,44 @@ struct ledger_options {
 	const struct owner_names
 		*overflow;         /* the owner that always fits, row 0: system_processes */
 	struct names_table *names; /* where names are interned; NULL: a table of its own */
+	bool by_zone;              /* rows tell the zones of a kind apart */
 };
 
 struct ledger;
 
 int ledger_new(const struct ledger_options *options, struct ledger **ret);
 void ledger_free(struct ledger *ledger);
-/* Grows the number of zones (never shrinks). New columns are 0. 0 or -ENOMEM. */
-int ledger_set_zones(struct ledger *ledger, uint32_t zones);
+/*
+ * Adds a zone, whose number is that of the zones before; it lives as long as the ledger. New
+ * columns are 0. 0 or -ENOMEM (nothing changed).
+ */
+int ledger_add_zone(struct ledger *ledger, const struct zone *zone);
+/*
+ * From now on rows can have idle energy, of zones that are added later, too: until then they have
+ * no columns of it. 0 or -ENOMEM (nothing changed).
+ */
+int ledger_bear_idle(struct ledger *ledger);
 /* Where its names are, and those of ledger_container() must be. */
 struct names_table *ledger_names(const struct ledger *ledger);
-uint32_t ledger_zones(const struct ledger *ledger);
+/* Which columns there are. Valid until the next one is added. */
+const struct layout *ledger_layout(const struct ledger *ledger);
+static inline uint32_t ledger_zones(const struct ledger *ledger)
+{
+	return ledger_layout(ledger)->zone_count;
+}
 static inline uint32_t ledger_columns(const struct ledger *ledger)
 {
-	return ledger_zones(ledger) * MODE_COUNT + 1;
+	return ledger_layout(ledger)->columns;
 }
-static inline uint32_t ledger_column(uint32_t zone, enum energy_mode mode)
+/* As layout_column(). */
+static inline uint32_t ledger_column(const struct ledger *ledger, uint32_t zone,
+				     enum energy_mode mode)
 {
-	return zone * MODE_COUNT + (uint32_t)mode;
+	return layout_column(ledger_layout(ledger), zone, mode);
 }
 static inline uint32_t ledger_cpu_column(const struct ledger *ledger)
 {
-	return ledger_zones(ledger) * MODE_COUNT;
+	return ledger_columns(ledger) - 1;
 }
 
 /* Starts an interval: all deltas are 0, nothing is touched. */

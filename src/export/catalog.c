@@ -60,14 +60,16 @@
 #define L_NONE               NULL
 #define L_ZONE               LABELS(POINT_ZONE, POINT_PACKAGE, POINT_SOURCE)
 #define L_MODE               LABELS(POINT_PACKAGE, POINT_MODE, POINT_SOURCE)
-#define L_ZONE_MODE          LABELS(POINT_ZONE, POINT_PACKAGE, POINT_MODE, POINT_SOURCE)
+#define L_ROW                LABELS(POINT_ROW_PACKAGE, POINT_MODE, POINT_SOURCE)
+#define L_ROW_ZONE           LABELS(POINT_ZONE, POINT_ROW_PACKAGE, POINT_MODE, POINT_SOURCE)
 #define L_TOTAL              LABELS(POINT_MODE, POINT_SOURCE)
 #define L_CPU                LABELS(POINT_ACTIVITY_SOURCE)
 #define L_NODE               LABELS(POINT_NODE_NAME)
 #define L_NAMES              LABELS(POINT_NAME_SOURCE)
 #define L_CUT                LABELS(POINT_CUT_REASON)
 #define L_CUR_ZONE           LABELS(POINT_ZONE, POINT_PATH, POINT_NODE_NAME)
-#define L_CUR_STATE          LABELS(POINT_STATE, POINT_ZONE, POINT_PATH, POINT_NODE_NAME)
+#define L_CUR_ROW            LABELS(POINT_ZONE, POINT_ROW_PATH, POINT_NODE_NAME)
+#define L_CUR_STATE          LABELS(POINT_STATE, POINT_ZONE, POINT_ROW_PATH, POINT_NODE_NAME)
 
 static const struct variant lookups[] = {
 	{ "found", SELF(names_found, 0), 0 },
@@ -127,7 +129,7 @@ static const struct family table[] = {
 	  "for).", NULL },
 	{ "kepler_pending_joules", GAUGE, "joules", BOTH,
 	  OF_PENDING, PENDING,
-	  LABELS(POINT_LEVEL, POINT_ZONE, POINT_PACKAGE, POINT_MODE, POINT_SOURCE),
+	  LABELS(POINT_LEVEL, POINT_ZONE, POINT_ROW_PACKAGE, POINT_MODE, POINT_SOURCE),
 	  "Energy already charged whose series still shows 0 so that a scrape sees it start "
 	  "(--metrics.settle), or whose owner's names are awaited.", NULL },
 	{ "kepler_node_<zone>_watts", GAUGE, "watts", CLASSIC,
@@ -160,13 +162,13 @@ static const struct family table[] = {
 	  "Energy charged to the container: the sum of the zones that "
 	  "kepler_node_joules_total has.", NULL },
 	{ "kepler_container_<zone>_joules", COUNTER, "joules", CLASSIC,
-	  OF_ROWS, ROWS(LEVEL_CONTAINER, 6), L_MODE,
+	  OF_ROWS, ROWS(LEVEL_CONTAINER, 6), L_ROW,
 	  "Energy charged to the container's processes, ended ones included.", NULL },
 	{ "kepler_container_retired_joules", COUNTER, "joules", CLASSIC,
-	  OF_RETIRED, ROWS(LEVEL_CONTAINER, 6), L_ZONE_MODE,
+	  OF_RETIRED, ROWS(LEVEL_CONTAINER, 6), L_ROW_ZONE,
 	  "Energy of containers of this namespace that are no longer shown.", NULL },
 	{ "kepler_container_<zone>_watts", GAUGE, "watts", CLASSIC,
-	  OF_ROWS, ROWS(LEVEL_CONTAINER, 6), L_MODE,
+	  OF_ROWS, ROWS(LEVEL_CONTAINER, 6), L_ROW,
 	  "Mean power of the container over the last interval.", NULL },
 	{ "kepler_container_bpf_cpu_time_ms", COUNTER, "", CLASSIC,
 	  OF_ROWS_CPU, ROWS(LEVEL_CONTAINER, 6), L_CPU,
@@ -176,13 +178,13 @@ static const struct family table[] = {
 	  "Energy charged to the pod: the sum of the zones that "
 	  "kepler_node_joules_total has.", NULL },
 	{ "kepler_pod_<zone>_joules", COUNTER, "joules", CLASSIC,
-	  OF_ROWS, ROWS(LEVEL_POD, 6), L_MODE,
+	  OF_ROWS, ROWS(LEVEL_POD, 6), L_ROW,
 	  "Energy charged to the pod's containers, restarted and ended ones included.", NULL },
 	{ "kepler_pod_retired_joules", COUNTER, "joules", CLASSIC,
-	  OF_RETIRED, ROWS(LEVEL_POD, 6), L_ZONE_MODE,
+	  OF_RETIRED, ROWS(LEVEL_POD, 6), L_ROW_ZONE,
 	  "Energy of pods of this namespace that are no longer shown.", NULL },
 	{ "kepler_pod_<zone>_watts", GAUGE, "watts", CLASSIC,
-	  OF_ROWS, ROWS(LEVEL_POD, 6), L_MODE,
+	  OF_ROWS, ROWS(LEVEL_POD, 6), L_ROW,
 	  "Mean power of the pod over the last interval.", NULL },
 	{ "kepler_pod_bpf_cpu_time_ms", COUNTER, "", CLASSIC,
 	  OF_ROWS_CPU, ROWS(LEVEL_POD, 6), L_CPU,
@@ -196,13 +198,13 @@ static const struct family table[] = {
 	  "Energy charged to the virtual machine: the sum of the zones that "
 	  "kepler_node_joules_total has.", NULL },
 	{ "kepler_vm_<zone>_joules", COUNTER, "joules", CLASSIC,
-	  OF_ROWS, ROWS(LEVEL_VM, 6), L_MODE,
+	  OF_ROWS, ROWS(LEVEL_VM, 6), L_ROW,
 	  "Energy charged to the virtual machine: its vCPU, I/O and vhost threads.", NULL },
 	{ "kepler_vm_retired_joules", COUNTER, "joules", CLASSIC,
-	  OF_RETIRED, ROWS(LEVEL_VM, 6), L_ZONE_MODE,
+	  OF_RETIRED, ROWS(LEVEL_VM, 6), L_ROW_ZONE,
 	  "Energy of virtual machines that are no longer shown.", NULL },
 	{ "kepler_vm_<zone>_watts", GAUGE, "watts", CLASSIC,
-	  OF_ROWS, ROWS(LEVEL_VM, 6), L_MODE,
+	  OF_ROWS, ROWS(LEVEL_VM, 6), L_ROW,
 	  "Mean power of the virtual machine over the last interval.", NULL },
 	{ "kepler_vm_bpf_cpu_time_ms", COUNTER, "", CLASSIC,
 	  OF_ROWS_CPU, ROWS(LEVEL_VM, 6), L_CPU,
@@ -212,21 +214,21 @@ static const struct family table[] = {
 	  "Energy charged to the namespace: the sum of the zones that "
 	  "kepler_node_joules_total has.", NULL },
 	{ "kepler_namespace_<zone>_joules", COUNTER, "joules", CLASSIC,
-	  OF_ROWS, ROWS(LEVEL_NAMESPACE, 6), L_MODE,
+	  OF_ROWS, ROWS(LEVEL_NAMESPACE, 6), L_ROW,
 	  "Energy charged to the containers and services of the namespace.", NULL },
 	{ "kepler_namespace_retired_joules", COUNTER, "joules", CLASSIC,
-	  OF_RETIRED, ROWS(LEVEL_NAMESPACE, 6), L_ZONE_MODE,
+	  OF_RETIRED, ROWS(LEVEL_NAMESPACE, 6), L_ROW_ZONE,
 	  "Energy of namespaces that are no longer shown.", NULL },
 	{ "kepler_process_joules", COUNTER, "joules", BOTH,
 	  OF_ROW_TOTALS, ROWS(LEVEL_PROCESS, 6), L_TOTAL,
 	  "Energy charged to the process: the sum of the zones that "
 	  "kepler_node_joules_total has.", NULL },
 	{ "kepler_process_<zone>_joules", COUNTER, "joules", CLASSIC,
-	  OF_ROWS, ROWS(LEVEL_PROCESS, 6), L_MODE,
+	  OF_ROWS, ROWS(LEVEL_PROCESS, 6), L_ROW,
 	  "Energy charged to the process; pid=\"\" and command=\"other\": its container's "
 	  "processes without a series of their own.", NULL },
 	{ "kepler_process_retired_joules", COUNTER, "joules", CLASSIC,
-	  OF_RETIRED, ROWS(LEVEL_PROCESS, 6), L_ZONE_MODE,
+	  OF_RETIRED, ROWS(LEVEL_PROCESS, 6), L_ROW_ZONE,
 	  "Energy of the container's processes that are no longer shown.", NULL },
 	{ "kepler_process_bpf_cpu_time_ms", COUNTER, "", CLASSIC,
 	  OF_ROWS_CPU, ROWS(LEVEL_PROCESS, 6), L_CPU,
@@ -263,7 +265,7 @@ static const struct family table[] = {
 	  OF_ROWS, ROWS(LEVEL_CONTAINER, 6), L_CUR_STATE,
 	  "Active energy of the container in a measured zone.", NULL },
 	{ "kepler_container_cpu_retired_joules", COUNTER, "joules", CURRENT,
-	  OF_RETIRED, ROWS(LEVEL_CONTAINER, 6), L_CUR_ZONE,
+	  OF_RETIRED, ROWS(LEVEL_CONTAINER, 6), L_CUR_ROW,
 	  "Active energy of containers of this namespace that are no longer shown.", NULL },
 	{ "kepler_container_cpu_watts", GAUGE, "watts", CURRENT,
 	  OF_ROWS, ROWS(LEVEL_CONTAINER, 6), L_CUR_STATE,
@@ -275,7 +277,7 @@ static const struct family table[] = {
 	  OF_ROWS, ROWS(LEVEL_POD, 6), L_CUR_STATE,
 	  "Active energy of the pod in a measured zone.", NULL },
 	{ "kepler_pod_cpu_retired_joules", COUNTER, "joules", CURRENT,
-	  OF_RETIRED, ROWS(LEVEL_POD, 6), L_CUR_ZONE,
+	  OF_RETIRED, ROWS(LEVEL_POD, 6), L_CUR_ROW,
 	  "Active energy of pods of this namespace that are no longer shown.", NULL },
 	{ "kepler_pod_cpu_watts", GAUGE, "watts", CURRENT,
 	  OF_ROWS, ROWS(LEVEL_POD, 6), L_CUR_STATE,
@@ -287,7 +289,7 @@ static const struct family table[] = {
 	  OF_ROWS, ROWS(LEVEL_VM, 6), L_CUR_STATE,
 	  "Active energy of the virtual machine in a measured zone.", NULL },
 	{ "kepler_vm_cpu_retired_joules", COUNTER, "joules", CURRENT,
-	  OF_RETIRED, ROWS(LEVEL_VM, 6), L_CUR_ZONE,
+	  OF_RETIRED, ROWS(LEVEL_VM, 6), L_CUR_ROW,
 	  "Active energy of virtual machines that are no longer shown.", NULL },
 	{ "kepler_vm_cpu_watts", GAUGE, "watts", CURRENT,
 	  OF_ROWS, ROWS(LEVEL_VM, 6), L_CUR_STATE,
@@ -299,13 +301,13 @@ static const struct family table[] = {
 	  OF_ROWS, ROWS(LEVEL_NAMESPACE, 6), L_CUR_STATE,
 	  "Active energy of the namespace in a measured zone.", NULL },
 	{ "kepler_namespace_cpu_retired_joules", COUNTER, "joules", CURRENT,
-	  OF_RETIRED, ROWS(LEVEL_NAMESPACE, 6), L_CUR_ZONE,
+	  OF_RETIRED, ROWS(LEVEL_NAMESPACE, 6), L_CUR_ROW,
 	  "Active energy of namespaces that are no longer shown.", NULL },
 	{ "kepler_process_cpu_joules", COUNTER, "joules", CURRENT,
 	  OF_ROWS, ROWS(LEVEL_PROCESS, 6), L_CUR_STATE,
 	  "Active energy of the process in a measured zone.", NULL },
 	{ "kepler_process_cpu_retired_joules", COUNTER, "joules", CURRENT,
-	  OF_RETIRED, ROWS(LEVEL_PROCESS, 6), L_CUR_ZONE,
+	  OF_RETIRED, ROWS(LEVEL_PROCESS, 6), L_CUR_ROW,
 	  "Active energy of the container's processes that are no longer shown.", NULL },
 	{ "kepler_process_cpu_watts", GAUGE, "watts", CURRENT,
 	  OF_ROWS, ROWS(LEVEL_PROCESS, 6), L_CUR_STATE,

@@ -33,12 +33,12 @@ enum family_of {
 	OF_MEASURED_ZONES, /* measured parts of the machine: the sum of where.modes */
 	OF_PLATFORM_ZONES, /* the whole machine: likewise */
 	OF_TOTALS,         /* for each source and mode, the sum of zones (energy/total.h) */
-	OF_PENDING,        /* columns of the levels' pending: one for each level, zone and mode */
-	OF_LEVELS,         /* struct snapshot_table */
-	OF_NAME_SOURCES,   /* struct snapshot_name_source */
-	OF_INTERVALS,      /* the histogram of intervals */
-	OF_STEPS,          /* those of the loop's steps */
-	/* Rows of where.level, for each zone and mode: */
+	OF_PENDING,      /* columns of the levels' pending: one for each level, account and mode */
+	OF_LEVELS,       /* struct snapshot_table */
+	OF_NAME_SOURCES, /* struct snapshot_name_source */
+	OF_INTERVALS,    /* the histogram of intervals */
+	OF_STEPS,        /* those of the loop's steps */
+	/* Rows of where.level, for each account (snapshot.h) and mode: */
 	OF_ROWS,       /* counters: energy; gauges: power */
 	OF_ROW_TOTALS, /* energy, as OF_TOTALS */
 	OF_RETIRED,    /* energy */
@@ -98,6 +98,8 @@ enum point_label {
 	POINT_REASON,
 	POINT_RESULT,
 	POINT_REVISION,
+	POINT_ROW_PACKAGE, /* of rows, where they tell zones of a kind apart */
+	POINT_ROW_PATH,
 	POINT_SCOPE,
 	POINT_SOURCE,
 	POINT_SOURCE_ID,

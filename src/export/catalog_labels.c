@@ -34,6 +34,61 @@ static const char *package_of(struct cursor *cursor)
 	return zone->instance;
 }
 
+static bool same_source(const struct zone *a, const struct zone *b)
+{
+	return strcmp(a->source, b->source) == 0;
+}
+
+static bool same_quality(const struct zone *a, const struct zone *b)
+{
+	return a->quality == b->quality;
+}
+
+static bool has_earlier_account(const struct cursor *cursor,
+				bool (*same)(const struct zone *a, const struct zone *b))
+{
+	const struct snapshot *snapshot = cursor->view->snapshot;
+	const struct zone *zone = &cursor->zone->zone;
+
+	for (uint32_t i = 0; i < cursor->account_index; i++) {
+		const struct zone *earlier =
+			&snapshot->zones[snapshot->accounts[i].first_zone].zone;
+
+		if (earlier->kind == zone->kind && same(earlier, zone))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Rows say which zone it is where they tell those of a kind apart. Else an account of several zones
+ * has no such label, but where it would be taken for an earlier one without it; under the current
+ * names, which have no source, it is that then.
+ */
+static bool is_left_out(const struct cursor *cursor, enum point_label key)
+{
+	if (cursor->view->snapshot->by_zone)
+		return false;
+	if (key == POINT_ROW_PACKAGE)
+		return !has_earlier_account(cursor, same_source);
+	return key == POINT_ROW_PATH && !has_earlier_account(cursor, same_quality);
+}
+
+static const char *row_package_of(struct cursor *cursor)
+{
+	if (cursor->view->snapshot->by_zone)
+		return package_of(cursor);
+	(void)snprintf(cursor->package, sizeof(cursor->package), "#%u", cursor->account_index);
+	return cursor->package;
+}
+
+static const char *row_path_of(const struct cursor *cursor)
+{
+	const struct zone *zone = &cursor->zone->zone;
+
+	return cursor->view->snapshot->by_zone ? zone->path : zone->source;
+}
+
 /*
  * "bpf-walk" and "bpf-iter" count the same thing in the same way: a change from one to the other
  * breaks no series.
@@ -107,6 +162,8 @@ enum text_from {
 	FROM_PROCESSOR,
 	FROM_QUALITY,
 	FROM_REASON,
+	FROM_ROW_PACKAGE,
+	FROM_ROW_PATH,
 	FROM_SCOPE,
 	FROM_SOURCE,
 	FROM_STATE,
@@ -152,6 +209,8 @@ static const struct {
 	[POINT_REASON] = { "reason", FROM(REASON) },
 	[POINT_RESULT] = { "result", FROM(VARIANT) },
 	[POINT_REVISION] = { "revision", SELF(revision) },
+	[POINT_ROW_PACKAGE] = { "package", FROM(ROW_PACKAGE) },
+	[POINT_ROW_PATH] = { "path", FROM(ROW_PATH) },
 	[POINT_SCOPE] = { "scope", FROM(SCOPE) },
 	[POINT_SOURCE] = { "source", FROM(SOURCE) },
 	[POINT_SOURCE_ID] = { "source_id", PATH },
@@ -204,6 +263,10 @@ static const char *text_of(struct cursor *cursor, enum point_label key)
 		return zone_quality_name(zone->zone.quality);
 	case FROM_REASON:
 		return unattributed_reason_name(cursor->reason);
+	case FROM_ROW_PACKAGE:
+		return row_package_of(cursor);
+	case FROM_ROW_PATH:
+		return row_path_of(cursor);
 	case FROM_SCOPE:
 		return zone_scope_name(zone->zone.scope);
 	case FROM_SOURCE:
@@ -228,8 +291,10 @@ size_t cursor_labels(struct cursor *cursor, const enum point_label *keys,
 {
 	size_t count = 0;
 
-	for (; keys && keys[count] != POINT_LABELS_END; count++)
-		ret[count] = (struct label_pair){ labels[keys[count]].name,
-						  text_of(cursor, keys[count]) };
+	for (; keys && *keys != POINT_LABELS_END; keys++) {
+		if (!is_left_out(cursor, *keys))
+			ret[count++] =
+				(struct label_pair){ labels[*keys].name, text_of(cursor, *keys) };
+	}
 	return count;
 }

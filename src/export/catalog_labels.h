@@ -12,7 +12,8 @@ struct cursor {
 	const void *base; /* what where.offset counts from */
 	size_t index;     /* of the element, where that is an array */
 	uint32_t zone_index;
-	const struct snapshot_zone *zone; /* NULL outside zones */
+	const struct snapshot_zone *zone; /* NULL outside zones; of an account, its first */
+	uint32_t account_index;
 	enum energy_mode mode;
 	enum unattributed_reason reason;
 	enum level level;
@@ -28,6 +29,9 @@ struct cursor {
 };
 
 const char *label_name(enum point_label key);
-/* The texts of @keys, borrowed from the cursor and the snapshot; their number. */
+/*
+ * The texts of @keys, borrowed from the cursor and the snapshot; their number. Keys that say
+ * nothing here are left out.
+ */
 size_t cursor_labels(struct cursor *cursor, const enum point_label *keys,
 		     struct label_pair ret[POINT_LABELS_MAX]);

@@ -199,17 +199,27 @@ static void walk_zones(struct walk *walk)
 	}
 }
 
+static const struct snapshot_account *set_account(struct walk *walk, uint32_t index)
+{
+	const struct snapshot_account *account = &walk->at.view->snapshot->accounts[index];
+
+	(void)set_zone(walk, account->first_zone);
+	walk->at.account_index = index;
+	return account;
+}
+
 static void walk_pending(struct walk *walk)
 {
 	const struct snapshot *snapshot = walk->at.view->snapshot;
 
-	for (uint32_t z = 0; z < snapshot->zone_count; z++) {
-		(void)set_zone(walk, z);
+	for (uint32_t i = 0; i < snapshot->account_count; i++) {
+		const struct snapshot_account *account = set_account(walk, i);
+
 		walk->at.base = snapshot->level[walk->at.level].pending;
 		for (enum energy_mode mode = 0; mode < MODE_COUNT; mode++) {
 			walk->at.mode = mode;
-			walk->at.index = ledger_column(z, mode);
-			if (snapshot->zones[z].rows_have_mode[mode])
+			walk->at.index = account->column[mode];
+			if (account->rows_have_mode[mode])
 				put_point(walk, NULL, NULL);
 		}
 	}
@@ -317,13 +327,13 @@ static void put_rows(struct walk *walk, uint32_t columns, uint64_t watts_span_ns
 }
 
 /* Under the current names rows show dynamic energy that was measured. */
-static bool rows_show(const struct walk *walk, const struct snapshot_zone *zone,
+static bool rows_show(const struct walk *walk, const struct snapshot_account *account,
 		      enum energy_mode mode)
 {
-	if (!zone->rows_have_mode[mode])
+	if (!account->rows_have_mode[mode])
 		return false;
 	if (walk->at.family->schemas == SCHEMA_CURRENT)
-		return mode == MODE_DYNAMIC && is_measured_cpu(&zone->zone);
+		return mode == MODE_DYNAMIC && is_measured_cpu(&walk->at.zone->zone);
 	return true;
 }
 
@@ -331,18 +341,23 @@ static void walk_rows(struct walk *walk)
 {
 	bool watts = walk->at.family->type == FAMILY_GAUGE;
 
-	for (uint32_t z = 0; z < walk->at.view->snapshot->zone_count; z++) {
-		const struct snapshot_zone *zone = set_zone(walk, z);
+	for (uint32_t i = 0; i < walk->at.view->snapshot->account_count; i++) {
+		const struct snapshot_account *account = set_account(walk, i);
 
-		if (!is_of_family(walk, zone) || (watts && !zone->span_ns))
+		if (!is_of_family(walk, walk->at.zone) || (watts && !account->span_ns))
 			continue;
 		for (enum energy_mode mode = 0; mode < MODE_COUNT; mode++) {
 			walk->at.mode = mode;
-			walk->columns[0] = ledger_column(z, mode);
-			if (rows_show(walk, zone, mode))
-				put_rows(walk, 1, watts ? zone->span_ns : 0);
+			walk->columns[0] = account->column[mode];
+			if (rows_show(walk, account, mode))
+				put_rows(walk, 1, watts ? account->span_ns : 0);
 		}
 	}
+}
+
+static const struct snapshot_zone *zone_of(const struct snapshot *snapshot, uint32_t account)
+{
+	return &snapshot->zones[snapshot->accounts[account].first_zone];
 }
 
 static bool in_one_total(const struct snapshot_zone *a, const struct snapshot_zone *b)
@@ -350,14 +365,16 @@ static bool in_one_total(const struct snapshot_zone *a, const struct snapshot_zo
 	return a->in_total && b->in_total && strcmp(a->zone.source, b->zone.source) == 0;
 }
 
-/* Zone @z has the total of its source: it is the first of it. */
-static bool begins_total(const struct snapshot *snapshot, uint32_t z)
+/* @account has the total of its source: it is the first of it. Its zones are in it, or none is. */
+static bool begins_total(const struct snapshot *snapshot, uint32_t account)
 {
-	for (uint32_t before = 0; before < z; before++) {
-		if (in_one_total(&snapshot->zones[before], &snapshot->zones[z]))
+	const struct snapshot_zone *zone = zone_of(snapshot, account);
+
+	for (uint32_t before = 0; before < account; before++) {
+		if (in_one_total(zone_of(snapshot, before), zone))
 			return false;
 	}
-	return snapshot->zones[z].in_total;
+	return zone->in_total;
 }
 
 /* Of the source of the walk's zone, in its mode. */
@@ -387,11 +404,12 @@ static void walk_row_total(struct walk *walk)
 	enum energy_mode mode = walk->at.mode;
 	uint32_t columns = 0;
 
-	for (uint32_t z = walk->at.zone_index; z < snapshot->zone_count; z++) {
-		const struct snapshot_zone *zone = &snapshot->zones[z];
+	for (uint32_t i = walk->at.account_index; i < snapshot->account_count; i++) {
+		const struct snapshot_account *account = &snapshot->accounts[i];
 
-		if (in_one_total(walk->at.zone, zone) && zone->rows_have_mode[mode])
-			walk->columns[columns++] = ledger_column(z, mode);
+		if (in_one_total(walk->at.zone, zone_of(snapshot, i)) &&
+		    account->rows_have_mode[mode])
+			walk->columns[columns++] = account->column[mode];
 	}
 	if (columns > 0)
 		put_rows(walk, columns, 0);
@@ -401,10 +419,10 @@ static void walk_totals(struct walk *walk)
 {
 	const struct snapshot *snapshot = walk->at.view->snapshot;
 
-	for (uint32_t z = 0; z < snapshot->zone_count; z++) {
-		if (!begins_total(snapshot, z))
+	for (uint32_t i = 0; i < snapshot->account_count; i++) {
+		if (!begins_total(snapshot, i))
 			continue;
-		(void)set_zone(walk, z);
+		(void)set_account(walk, i);
 		for (enum energy_mode mode = 0; mode < MODE_COUNT; mode++) {
 			walk->at.mode = mode;
 			if (walk->at.family->of == OF_TOTALS)

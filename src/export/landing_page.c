@@ -135,7 +135,11 @@ static bool find_ranking_kind(const struct snapshot *snapshot, enum zone_kind *r
 		const struct snapshot_zone *zone = &snapshot->zones[i];
 
 		is_there[zone->zone.kind] |= !zone->ended;
-		has_power[zone->zone.kind] |= zone->span_ns > 0;
+	}
+	for (uint32_t i = 0; i < snapshot->account_count; i++) {
+		const struct snapshot_account *account = &snapshot->accounts[i];
+
+		has_power[snapshot->zones[account->first_zone].zone.kind] |= account->span_ns > 0;
 	}
 	return zone_kind_to_show(has_power, ret) || zone_kind_to_show(is_there, ret);
 }
@@ -151,12 +155,12 @@ static double row_watts(const struct snapshot *snapshot, uint32_t row, enum zone
 		snapshot->level[LEVEL_PROCESS].deltas + (size_t)row * snapshot->columns;
 	double sum = 0;
 
-	for (uint32_t z = 0; z < snapshot->zone_count; z++) {
-		const struct snapshot_zone *zone = &snapshot->zones[z];
+	for (uint32_t i = 0; i < snapshot->account_count; i++) {
+		const struct snapshot_account *account = &snapshot->accounts[i];
 
-		if (zone->zone.kind == kind && zone->span_ns)
-			sum += (double)deltas[ledger_column(z, MODE_DYNAMIC)] * 1e3 /
-			       (double)zone->span_ns; /* µJ in ns are kW */
+		if (snapshot->zones[account->first_zone].zone.kind == kind && account->span_ns)
+			sum += (double)deltas[account->column[MODE_DYNAMIC]] * 1e3 /
+			       (double)account->span_ns; /* µJ in ns are kW */
 	}
 	return sum;
 }

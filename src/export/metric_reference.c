@@ -20,8 +20,8 @@ static const char intro[] =
 	"`_created` to OpenMetrics 1.0; protobuf and OpenMetrics 2.0 always say when a counter or "
 	"histogram began, without a series for it. There `info` is a gauge, as in text.\n\n"
 	"## What the values mean\n\n"
-	"* Energy is in joules, exact to the microjoule. In each answer, for each zone, package "
-	"and mode, at the levels process, container and namespace:\n"
+	"* Energy is in joules, exact to the microjoule. In each answer, for each kind of "
+	"zone, mode and source, at the levels process, container and namespace:\n"
 	"  rows + retired + pending + unattributed = node. Pods and VMs likewise add up to what "
 	"the "
 	"containers with a pod, and those that are VMs, have used.\n"
@@ -36,7 +36,13 @@ static const char intro[] =
 	"nothing is measured. Each `source` has a total of its own; where meters take over from an "
 	"estimate, its total stands still. The sums above hold for totals as well, over these "
 	"zones. A page of the current schema alone has their rows in its own names.\n"
-	"* `package` is the number in the zone's name; `path` is where the zone was found.\n"
+	"* `package` is the number in the zone's name; `path` is where the zone was found. The "
+	"node, "
+	"what no process got and the zones themselves have them. Processes, containers, pods, VMs "
+	"and namespaces, what is retired and what is pending have one series a kind, the sum over "
+	"all sockets, unless `--metrics.per-package` asks for these labels (in parentheses below). "
+	"Each socket's energy goes to what ran there either way. The power of a sum is shown while "
+	"that of all its sockets is known, of the same time.\n"
 	"* `mode` is `dynamic` (somebody's work) or `idle` (what would be drawn anyway). Idle "
 	"series exist only where idle power is known, and at "
 	"process and container level only where it is shared out (`--idle.share`).\n"
@@ -64,7 +70,7 @@ static const char intro[] =
 	"that two never become one. Two zones that no label would tell apart get their number "
 	"behind `package`.\n"
 	"* Under the current names, processes and containers show active (dynamic) energy, as "
-	"there; `path` keeps sockets apart. Counters keep `state=\"running\"` for as long as their "
+	"there. Counters keep `state=\"running\"` for as long as their "
 	"series lives, so that `increase()` has one series up to its end; whether its owner is "
 	"`running` or `terminated` is told by the watts. A container in which all sleeps has "
 	"not ended.\n\n";
@@ -74,22 +80,22 @@ static const char comparing[] =
 	"Until a zone's idle power is known (`idle_state` of `kepler_zone_info` is `learning`, or "
 	"`off`), all of its energy is dynamic, what would be drawn anyway included: such a node "
 	"charges its workloads more than one that has learned, and the two cannot be compared. "
-	"These rules keep only the zones whose idle power is known, and was throughout the window "
-	"(a minute more, for `--metrics.settle`):\n\n"
+	"These rules keep only what is of zones whose idle power is known on all sockets, and was "
+	"throughout the window (a minute more, for `--metrics.settle`):\n\n"
 	"```yaml\n"
 	"groups:\n"
 	"  - name: kepler\n"
 	"    rules:\n"
 	"      - record: instance:kepler_zone_with_known_idle:info\n"
 	"        expr: |\n"
-	"          max by (instance, zone, package, source) "
+	"          max by (instance, zone, source) "
 	"(kepler_zone_info{idle_state=~\"learned|fixed|model\"})\n"
-	"          unless on (instance, zone, package, source)\n"
+	"          unless on (instance, zone, source)\n"
 	"            max_over_time(kepler_zone_info{idle_state!~\"learned|fixed|model\"}[6m])\n"
 	"      - record: container:kepler_package_dynamic_watts:rate5m\n"
 	"        expr: |\n"
 	"          rate(kepler_container_package_joules_total{mode=\"dynamic\"}[5m])\n"
-	"            * on (instance, package, source) group_left ()\n"
+	"            * on (instance, source) group_left ()\n"
 	"          instance:kepler_zone_with_known_idle:info{zone=\"package\"}\n"
 	"```\n\n";
 
@@ -151,8 +157,10 @@ static void add_labels(struct strbuf *out, const struct family *family)
 
 	strbuf_add_str(out, row ? row : "");
 	for (const enum point_label *key = family->labels; key && *key != POINT_LABELS_END; key++) {
-		strbuf_add_str(out, before);
-		strbuf_add_str(out, label_name(*key));
+		bool optional = *key == POINT_ROW_PACKAGE || *key == POINT_ROW_PATH;
+
+		strbuf_addf(out, "%s%s%s%s", before, optional ? "(" : "", label_name(*key),
+			    optional ? ")" : "");
 		before = ", ";
 	}
 	if (family->type == FAMILY_HISTOGRAM)

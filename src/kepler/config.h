@@ -53,6 +53,7 @@ struct config_monitor {
 struct config_metrics {
 	uint32_t max_series;           /* 50000 */
 	enum config_services services; /* unit */
+	bool per_package;              /* false */
 };
 
 struct config_web {

@@ -268,6 +268,12 @@ static const struct option metrics_rows[] = {
 	  .choices = services, .default_text = "unit", .metavar = "HOW",
 	  .help = "Show each systemd unit by itself, or merge all of them into "
 		  "system_processes as classic Kepler does." },
+	{ "metrics.per-package", NULL, OPTION_BOOL, FIELD(config_metrics, per_package),
+	  .default_text = "false",
+	  .help = "Show the energy of processes, containers, pods, VMs and namespaces for each "
+		  "socket, with the label package (and path under current names). Without it they "
+		  "have one series a kind of zone, the sum over all sockets, as both Keplers have "
+		  "it. Memory and series grow with the number of sockets." },
 };
 
 static const struct option web_rows[] = {

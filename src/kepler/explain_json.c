@@ -81,8 +81,6 @@ static void add_mode(const struct explained_zone *zone, enum energy_mode which, 
 	add_number(out, "weight", mode->weight);
 	add_number(out, "parties", mode->parties);
 	add_number(out, "charged_uj", mode->charged_uj);
-	add_number(out, "total_uj", zone->total_uj[which]);
-	add_number(out, "shown_uj", zone->shown_uj[which]);
 	end(out, "},");
 }
 
@@ -111,6 +109,25 @@ static void add_zone(const struct explained_zone *zone, struct strbuf *out)
 		add_number(out, "socket", zone->package);
 	for (enum energy_mode mode = MODE_DYNAMIC; mode < MODE_COUNT; mode++)
 		add_mode(zone, mode, out);
+	end(out, "},");
+}
+
+/* What the row has one counter of. */
+static void add_account(const struct explained_account *account, struct strbuf *out)
+{
+	char id[ZONE_ID_MAX];
+
+	zone_id(&account->zone, id);
+	strbuf_add_str(out, "\n{");
+	add_text(out, "zone", account->zones == 1 ? id : zone_kind_name(account->zone.kind));
+	add_text(out, "source", account->zone.source);
+	add_number(out, "zones", account->zones);
+	for (enum energy_mode mode = MODE_DYNAMIC; mode < MODE_COUNT; mode++) {
+		strbuf_addf(out, "\"%s\":{", energy_mode_name(mode));
+		add_number(out, "total_uj", account->total_uj[mode]);
+		add_number(out, "shown_uj", account->shown_uj[mode]);
+		end(out, "},");
+	}
 	end(out, "},");
 }
 
@@ -159,5 +176,8 @@ void explain_print_json(const struct explain_answer *answer, struct strbuf *out)
 	strbuf_add_str(out, "\"zones\":[");
 	for (uint32_t z = 0; z < explanation->zone_count; z++)
 		add_zone(&explanation->zone[z], out);
+	end(out, "\n],\"totals\":[");
+	for (uint32_t i = 0; i < explanation->account_count; i++)
+		add_account(&explanation->account[i], out);
 	end(out, "\n]}\n");
 }

@@ -59,13 +59,15 @@ static void note_series(struct explain_answer *answer, const struct snapshot *sn
 	const uint64_t *values = table->values + index * snapshot->columns;
 	uint64_t used = 0, shown = 0;
 
-	for (uint32_t z = 0; z < explanation->zone_count && z < snapshot->zone_count; z++) {
-		struct explained_zone *zone = &explanation->zone[z];
+	for (uint32_t i = 0; i < explanation->account_count && i < snapshot->account_count; i++) {
+		struct explained_account *account = &explanation->account[i];
 
 		for (enum energy_mode mode = MODE_DYNAMIC; mode < MODE_COUNT; mode++) {
-			zone->shown_uj[mode] = values[ledger_column(z, mode)];
-			used |= zone->total_uj[mode];
-			shown |= zone->shown_uj[mode];
+			uint32_t column = snapshot->accounts[i].column[mode];
+
+			account->shown_uj[mode] = column == COLUMN_NONE ? 0 : values[column];
+			used |= account->total_uj[mode];
+			shown |= account->shown_uj[mode];
 		}
 	}
 	answer->series_ms = table->rows[index].created_ms;

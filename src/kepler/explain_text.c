@@ -201,16 +201,16 @@ static void add_title(const struct explain_answer *answer, struct strbuf *out)
 	strbuf_add_str(out, answer->ended ? ", has ended\n" : "\n");
 }
 
-/* What admission goes by: dynamic and idle of the largest zone. */
+/* What admission goes by: dynamic and idle of the largest account. */
 static uint64_t used_uj(const struct explanation *explanation)
 {
 	uint64_t most_uj = 0;
 
-	for (uint32_t z = 0; z < explanation->zone_count; z++) {
-		const uint64_t *total_uj = explanation->zone[z].total_uj;
-		uint64_t zone_uj = total_uj[MODE_DYNAMIC] + total_uj[MODE_IDLE];
+	for (uint32_t i = 0; i < explanation->account_count; i++) {
+		const uint64_t *total_uj = explanation->account[i].total_uj;
+		uint64_t account_uj = total_uj[MODE_DYNAMIC] + total_uj[MODE_IDLE];
 
-		most_uj = zone_uj > most_uj ? zone_uj : most_uj;
+		most_uj = account_uj > most_uj ? account_uj : most_uj;
 	}
 	return most_uj;
 }
@@ -470,6 +470,21 @@ static void add_zone(const struct explained_zone *zone, struct strbuf *out)
 
 /* ---- the sums ---- */
 
+#define ACCOUNT_NAME_MAX 40
+
+/* "package-0", or "package, 2 zones". */
+static void name_account(const struct explained_account *account, char ret[ACCOUNT_NAME_MAX])
+{
+	char id[ZONE_ID_MAX];
+
+	zone_id(&account->zone, id);
+	if (account->zones == 1)
+		(void)snprintf(ret, ACCOUNT_NAME_MAX, "%s", id);
+	else
+		(void)snprintf(ret, ACCOUNT_NAME_MAX, "%s, %u zones",
+			       zone_kind_name(account->zone.kind), account->zones);
+}
+
 static void add_sums(const struct explain_answer *answer, struct strbuf *out)
 {
 	const struct explanation *explanation = &answer->explanation;
@@ -480,21 +495,21 @@ static void add_sums(const struct explain_answer *answer, struct strbuf *out)
 		strbuf_addf(out, "\nTotals%50s%25s\n", "charged, µJ", "shown, µJ");
 	else
 		strbuf_addf(out, "\nTotals%74s\n", "charged, µJ");
-	for (uint32_t z = 0; z < explanation->zone_count; z++) {
-		const struct explained_zone *zone = &explanation->zone[z];
-		char id[ZONE_ID_MAX];
+	for (uint32_t i = 0; i < explanation->account_count; i++) {
+		const struct explained_account *account = &explanation->account[i];
+		char name[ACCOUNT_NAME_MAX];
 
-		zone_id(&zone->zone, id);
+		name_account(account, name);
 		for (enum energy_mode mode = MODE_DYNAMIC; mode < MODE_COUNT; mode++) {
-			if (mode == MODE_IDLE && !zone->total_uj[mode])
+			if (mode == MODE_IDLE && !account->total_uj[mode])
 				continue;
-			differs |= zone->total_uj[mode] != zone->shown_uj[mode];
-			strbuf_addf(out, "  %-20s %-8s", id, energy_mode_name(mode));
+			differs |= account->total_uj[mode] != account->shown_uj[mode];
+			strbuf_addf(out, "  %-20s %-8s", name, energy_mode_name(mode));
 			if (has_series)
-				strbuf_addf(out, "%24s%24s\n", COUNT(zone->total_uj[mode]),
-					    COUNT(zone->shown_uj[mode]));
+				strbuf_addf(out, "%24s%24s\n", COUNT(account->total_uj[mode]),
+					    COUNT(account->shown_uj[mode]));
 			else
-				strbuf_addf(out, "%48s\n", COUNT(zone->total_uj[mode]));
+				strbuf_addf(out, "%48s\n", COUNT(account->total_uj[mode]));
 		}
 	}
 	if (answer->series == EXPLAIN_SETTLES)

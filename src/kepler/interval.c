@@ -22,6 +22,7 @@
 #include "kepler/self_stats.h"
 #include "kepler/sleepers.h"
 #include "kepler/zone_picture.h"
+#include "snapshot/account_picture.h"
 
 #define ANNOUNCE_ROUNDS 16
 
@@ -30,6 +31,7 @@ struct interval_engine {
 	struct ledger *ledger;
 	struct publisher *publisher;
 	struct publisher_options publication;
+	size_t chosen;         /* zones of which it is decided whether they are in the total */
 	bool sleepers_are_due; /* a reload has given what sleeps a part of idle energy, too */
 	struct accountant accountant;
 	struct zone_status status[ZONES_MAX];
@@ -81,10 +83,11 @@ static uint32_t count_totals(const struct accountant *accountant)
 static void set_publication(struct interval_engine *engine)
 {
 	const struct config *config = engine->config;
-	/* A process row is one series a zone, or total, and mode in use, and its CPU time. */
+	/* A process row is one series an account, or total, and mode, and its CPU time. */
 	const struct accountant *accountant = &engine->accountant;
-	uint32_t series_per_row =
-		((uint32_t)accountant->zone_count + count_totals(accountant)) * MODE_COUNT + 1;
+	const struct layout *layout = ledger_layout(engine->ledger);
+	uint32_t modes = layout->bears_idle ? MODE_COUNT : 1;
+	uint32_t series_per_row = layout->columns + count_totals(accountant) * modes;
 
 	engine->publication = config->publication;
 	engine->publication.settle_ns = engine->accountant.settle_ns;
@@ -101,23 +104,31 @@ int interval_engine_find_zones(struct interval_engine *engine, int64_t realtime_
 	const struct idle_options *options = &engine->config->idle;
 	const struct meter_table *meters = engine->sources.meters;
 	struct accountant *accountant = &engine->accountant;
-	size_t estimated = accountant->estimated, known = accountant->zone_count;
+	size_t estimated = accountant->estimated;
 	size_t count = estimated + (meters ? meter_table_count(meters) : 0);
-	int r;
+	uint32_t columns = ledger_columns(engine->ledger);
+	int r = 0;
 
-	if (count == known)
-		return 0;
-	r = ledger_set_zones(engine->ledger, (uint32_t)count);
-	if (r < 0)
-		return r; /* new ones wait; those that there are count on */
-	for (size_t z = known; z < count; z++)
-		accountant_adopt(accountant,
-				 z < estimated ? estimated_meter_zone(engine->sources.estimate)
-					       : meter_table_zone(meters, z - estimated),
-				 options, realtime_ms);
-	accountant_choose_total(accountant, known);
-	set_publication(engine);
-	return 0;
+	if (accountant->idle_share != IDLE_SHARE_NODE)
+		r = ledger_bear_idle(engine->ledger);
+	/* Without memory new ones wait; those that there are count on. */
+	for (size_t z = accountant->zone_count; r == 0 && z < count; z++) {
+		const struct zone *zone = z < estimated
+						  ? estimated_meter_zone(engine->sources.estimate)
+						  : meter_table_zone(meters, z - estimated);
+
+		r = ledger_add_zone(engine->ledger, zone);
+		if (r == 0)
+			accountant_adopt(accountant, zone, options, realtime_ms);
+	}
+	if (r == 0 && engine->chosen < count) {
+		accountant_choose_total(accountant, engine->chosen);
+		engine->chosen = count;
+		set_publication(engine);
+	} else if (ledger_columns(engine->ledger) != columns) {
+		set_publication(engine);
+	}
+	return r;
 }
 
 int interval_engine_new(const struct interval_sources *sources, const struct config *config,
@@ -134,6 +145,7 @@ int interval_engine_new(const struct interval_sources *sources, const struct con
 		.max_containers = config->monitor.max_containers,
 		.overflow = &overflow,
 		.names = identity_resolver_names(sources->identities),
+		.by_zone = config->metrics.per_package,
 	};
 	struct interval_engine *engine = calloc(1, sizeof(*engine));
 	int r;
@@ -575,6 +587,11 @@ const struct ledger *interval_engine_ledger(const struct interval_engine *engine
 uint64_t interval_engine_span_ns(const struct interval_engine *engine, size_t index)
 {
 	return engine->accountant.zones[index].span_ns;
+}
+
+uint64_t interval_engine_account_span_ns(const struct interval_engine *engine, uint32_t account)
+{
+	return account_span_ns(ledger_layout(engine->ledger), account, engine->published);
 }
 
 uint64_t interval_engine_elapsed_ns(const struct interval_engine *engine)

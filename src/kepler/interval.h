@@ -87,3 +87,5 @@ const struct ledger *interval_engine_ledger(const struct interval_engine *engine
 uint64_t interval_engine_elapsed_ns(const struct interval_engine *engine);
 /* Time that a zone's energy in that ledger took: after a gap more than the interval; 0: unknown. */
 uint64_t interval_engine_span_ns(const struct interval_engine *engine, size_t index);
+/* Likewise of what rows have of an account of its layout, as account_span_ns() (snapshot). */
+uint64_t interval_engine_account_span_ns(const struct interval_engine *engine, uint32_t account);

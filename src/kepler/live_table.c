@@ -25,35 +25,39 @@ struct line {
 static bool choose_kind(const struct interval_engine *engine, enum zone_kind *ret_kind)
 {
 	bool is_there[ZONE_KIND_COUNT] = { false }, has_power[ZONE_KIND_COUNT] = { false };
+	const struct layout *layout = ledger_layout(interval_engine_ledger(engine));
 
-	for (size_t z = 0; z < interval_engine_zone_count(engine); z++) {
-		enum zone_kind kind = interval_engine_zone(engine, z)->kind;
+	for (uint32_t i = 0; i < layout->account_count; i++) {
+		enum zone_kind kind = layout_account_zone(layout, i)->kind;
 
 		is_there[kind] = true;
-		has_power[kind] |= interval_engine_span_ns(engine, z) > 0;
+		has_power[kind] |= interval_engine_account_span_ns(engine, i) > 0;
 	}
 	return zone_kind_to_show(has_power, ret_kind) || zone_kind_to_show(is_there, ret_kind);
 }
 
-/* Watts of @energy_uj in zone @z; NaN while the zone has no power. µJ in ns are kW. */
-static double zone_watts(const struct interval_engine *engine, size_t z, uint64_t energy_uj)
+/* NaN while @span_ns is not known. µJ in ns are kW. */
+static double watts(uint64_t energy_uj, uint64_t span_ns)
 {
-	uint64_t span_ns = interval_engine_span_ns(engine, z);
-
 	return span_ns ? (double)energy_uj * 1e3 / (double)span_ns : (double)NAN;
 }
 
-/* Σ over the zones of @kind of the modes, of a row of deltas; NaN while one is not known. */
+static double zone_watts(const struct interval_engine *engine, size_t z, uint64_t energy_uj)
+{
+	return watts(energy_uj, interval_engine_span_ns(engine, z));
+}
+
+/* Σ over the accounts of @kind of the modes, of a row of deltas; NaN while one is not known. */
 static double row_watts(const struct interval_engine *engine, enum zone_kind kind,
 			const uint64_t *deltas)
 {
+	const struct layout *layout = ledger_layout(interval_engine_ledger(engine));
 	double sum = 0;
 
-	for (size_t z = 0; z < interval_engine_zone_count(engine); z++) {
-		if (interval_engine_zone(engine, z)->kind == kind)
-			sum += zone_watts(engine, z,
-					  deltas[ledger_column((uint32_t)z, MODE_DYNAMIC)] +
-						  deltas[ledger_column((uint32_t)z, MODE_IDLE)]);
+	for (uint32_t i = 0; i < layout->account_count; i++) {
+		if (layout_account_zone(layout, i)->kind == kind)
+			sum += watts(account_sum(&layout->accounts[i], deltas),
+				     interval_engine_account_span_ns(engine, i));
 	}
 	return sum;
 }

@@ -14,6 +14,7 @@ void zone_picture(const struct zone_account *account, bool ended, uint64_t now_n
 		.idle_state = account->idle_state,
 		.ended = ended,
 		.in_total = account->in_total,
+		.has_begun = account->has_begun,
 		.span_ns = account->span_ns,
 		.idle_estimate_w =
 			account->idle_power_uw ? (double)account->idle_power_uw / 1e6 : (double)NAN,

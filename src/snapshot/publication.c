@@ -314,13 +314,15 @@ bool publication_has_run(const struct publication *publication, enum level level
 
 uint64_t publication_usage_uj(const struct publication *publication, const uint64_t *values)
 {
-	uint32_t column = publication->options.first_zone * MODE_COUNT;
+	const struct layout *layout = ledger_layout(publication->ledger);
 	uint64_t most = 0;
 
-	for (; column + MODE_COUNT <= publication->columns; column += MODE_COUNT) {
-		uint64_t used = values[column + MODE_DYNAMIC] + values[column + MODE_IDLE];
+	for (uint32_t i = 0; i < layout->account_count; i++) {
+		const struct account *account = &layout->accounts[i];
+		uint64_t used = account_sum(account, values);
 
-		most = used > most ? used : most;
+		if (account->first_zone >= publication->options.first_zone && used > most)
+			most = used;
 	}
 	return most;
 }

@@ -5,8 +5,9 @@
  *
  * The publisher (publisher.h) builds one per interval and swaps it in; scrapes take a reference,
  * read it without any lock, and drop it. All publication rules (admission, settling, keeping,
- * retiring) are already applied: a reader just prints. So in each snapshot, for each zone z and
- * mode m with values in µJ:
+ * retiring) are already applied: a reader just prints. So in each snapshot, for each account (of
+ * one or several zones: attribution/layout.h) and mode, with values in µJ and the node's and what
+ * is unattributed summed over the account's zones:
  *
  *     process:   Σ rows + Σ retired + pending + Σ unattributed[reason] = node
  *     container: Σ rows + Σ retired + pending + Σ unattributed[reason] = node
@@ -72,22 +73,28 @@ struct snapshot_zone {
 	struct zone zone;
 	enum zone_state state;
 	enum idle_state idle_state;
-	bool ended;    /* another source has taken over: its counters stand still for good */
-	bool in_total; /* energy/total.h: rows and the node have a total that it is part of */
+	bool ended;     /* another source has taken over: its counters stand still for good */
+	bool has_begun; /* energy of it has been counted */
+	bool in_total;  /* energy/total.h: rows and the node have a total that it is part of */
 	bool has_mode[MODE_COUNT];       /* the node has a series of this mode */
 	bool rows_have_mode[MODE_COUNT]; /* so have processes and containers */
 	uint64_t node_uj[MODE_COUNT];
 	uint64_t unattributed_uj[MODE_COUNT][UNATTRIBUTED_REASON_COUNT];
 	double watts[MODE_COUNT]; /* mean of the last interval; NaN while it is not known */
-	/*
-	 * Time that the rows' deltas of this zone took: more than an interval after a gap. 0: no
-	 * power is known.
-	 */
+	/* Time that its energy of the last interval took, more after a gap. 0: none is known. */
 	uint64_t span_ns;
 	double idle_estimate_w; /* NaN when there is none */
 	uint64_t reads, errors, dropped, wraps;
 	double age_s; /* of the last good reading */
 	int64_t created_ms;
+};
+
+/* What rows have a counter of: one zone, or all of a kind that one source counts. */
+struct snapshot_account {
+	uint32_t first_zone;         /* the others have its kind, source and quality */
+	uint32_t column[MODE_COUNT]; /* of rows; COLUMN_NONE without rows_have_mode */
+	bool rows_have_mode[MODE_COUNT];
+	uint64_t span_ns; /* time that the rows' deltas took; 0: no power is known */
 };
 
 #define SNAPSHOT_HISTOGRAM_BUCKETS 12
@@ -179,6 +186,9 @@ struct snapshot {
 	uint32_t columns; /* ledger_columns() */
 	uint32_t zone_count;
 	const struct snapshot_zone *zones;
+	bool by_zone; /* an account is one zone: rows tell the zones of a kind apart */
+	uint32_t account_count;
+	const struct snapshot_account *accounts;
 	struct snapshot_table level[LEVEL_COUNT];
 	struct snapshot_self self;
 };

@@ -3,8 +3,10 @@
 
 #include <errno.h>
 
+#include "snapshot/account_picture.h"
+
 struct counts {
-	size_t columns, zones;
+	size_t columns, zones, accounts;
 	size_t rows[LEVEL_COUNT];
 	size_t retired[LEVEL_COUNT];
 };
@@ -22,7 +24,8 @@ struct canvas {
 static struct counts count_rows(const struct publication *publication)
 {
 	struct counts counts = { .columns = publication->columns,
-				 .zones = ledger_zones(publication->ledger) };
+				 .zones = ledger_zones(publication->ledger),
+				 .accounts = ledger_layout(publication->ledger)->account_count };
 
 	for (size_t level = 0; level < LEVEL_COUNT; level++) {
 		counts.rows[level] = publication->series[level].count;
@@ -36,7 +39,8 @@ static struct counts count_rows(const struct publication *publication)
 static size_t memory_needed(const struct counts *counts)
 {
 	size_t line = counts->columns * sizeof(uint64_t);
-	size_t size = counts->zones * sizeof(struct snapshot_zone);
+	size_t size = counts->zones * sizeof(struct snapshot_zone) +
+		      counts->accounts * sizeof(struct snapshot_account);
 
 	for (size_t level = 0; level < LEVEL_COUNT; level++)
 		size += counts->rows[level] * (sizeof(struct snapshot_row) + 2 * line) +
@@ -306,6 +310,8 @@ int snapshot_build(struct publication *publication, const struct moment *at,
 	struct snapshot_buffer *buffer =
 		snapshot_holder_take(publication->holder, memory_needed(&counts));
 	struct canvas canvas[LEVEL_COUNT];
+	const struct layout *layout = ledger_layout(publication->ledger);
+	struct snapshot_account *accounts;
 	struct snapshot_zone *zones_out;
 	char *free_memory;
 
@@ -313,9 +319,11 @@ int snapshot_build(struct publication *publication, const struct moment *at,
 		return -ENOMEM;
 	free_memory = buffer->memory;
 	zones_out = carve(&free_memory, counts.zones * sizeof(*zones_out));
+	accounts = carve(&free_memory, counts.accounts * sizeof(*accounts));
 	for (enum level level = 0; level < LEVEL_COUNT; level++)
 		carve_table(&free_memory, &counts, level, &canvas[level]);
 	draw_zones(publication, zones, zones_out);
+	account_pictures(layout, zones_out, accounts);
 	draw(publication, at, canvas);
 	buffer->snapshot = (struct snapshot){
 		.monotonic_ns = at->now_ns,
@@ -323,6 +331,9 @@ int snapshot_build(struct publication *publication, const struct moment *at,
 		.columns = publication->columns,
 		.zone_count = (uint32_t)counts.zones,
 		.zones = zones_out,
+		.by_zone = layout->by_zone,
+		.account_count = (uint32_t)counts.accounts,
+		.accounts = accounts,
 		.self = *self,
 	};
 	for (enum level level = 0; level < LEVEL_COUNT; level++)

@@ -117,28 +117,29 @@ class Metrics:
         assert len(found) == 1, f"{name}{labels}: {len(found)} series"
         return found[0][1]
 
-    def zones(self):
-        """(zone, package, mode) of every node counter."""
+    def accounts(self):
+        """(zone, labels) of every sum that rows have: of a kind, mode and source, and by package where rows have that label."""
+        by_package = any("package" in labels for labels, _ in self.select("kepler_pending_joules"))
+        keys = ("mode", "source", "package") if by_package else ("mode", "source")
         out = []
         for name, rows in self.named.items():
             match = re.match(r"kepler_node_(package|core|uncore|dram|psys|platform)_joules_total$", name)
-            if match:
-                out += [(match[1], labels.get("package", ""), labels["mode"]) for labels, _ in rows]
+            for labels, _ in rows if match else []:
+                account = (match[1], {key: labels[key] for key in keys if labels.get(key)})
+                if account not in out:
+                    out.append(account)
         return out
 
     def imbalance_uj(self):
-        """Every (level, zone, package, mode) whose parts do not sum to the node, with the difference in µJ."""
+        """Every (level, zone, labels) whose parts do not sum to the node, with the difference in µJ."""
         wrong = {}
-        for zone, package, mode in self.zones():
-            at = dict(mode=mode)
-            if package:
-                at["package"] = package
+        for zone, at in self.accounts():
             node = self.sum(f"kepler_node_{zone}_joules_total", **at)
             nobody = self.sum("kepler_node_unattributed_joules_total", zone=zone, **at)
             for level in ("process", "container", "namespace"):
                 error = self.level_sum(level, zone, at) + nobody - node
                 if error:
-                    wrong[(level, zone, package, mode)] = int(error * 1000000)
+                    wrong[(level, zone, *at.values())] = int(error * 1000000)
         return wrong | self.total_imbalance_uj()
 
     def total_imbalance_uj(self):
@@ -154,7 +155,7 @@ class Metrics:
                     key = frozenset(labels.items() - {("package", labels.get("package"))})
                     parts[key] = parts.get(key, 0) + value
             totals = {frozenset(labels.items()): value for labels, value in self.named.get(f"kepler_{level}_joules_total", [])}
-            if self.zones():  # the parts are shown under the classic names only
+            if self.accounts():  # the parts are shown under the classic names only
                 wrong |= {(level, *key): int((totals.get(key, 0) - parts.get(key, 0)) * 1000000)
                           for key in totals.keys() | parts.keys() if totals.get(key) != parts.get(key)}
         for labels, node in self.named.get("kepler_node_joules_total", []):
@@ -178,8 +179,7 @@ class Metrics:
         """As imbalance_uj(), of pods against the containers in them. Two bounds, because what is pending or retired of containers
         without names does not say whether they are in a pod; they are one where there is none of it."""
         wrong = {}
-        for zone, package, mode in self.zones():
-            at = dict(mode=mode, **(dict(package=package) if package else {}))
+        for zone, at in self.accounts():
             pods = self.level_sum("pod", zone, at)
             rows = sum((v for l, v in self.select(f"kepler_container_{zone}_joules_total", **at) if in_pod(l)), Decimal(0))
             gone = self.select("kepler_container_retired_joules_total", zone=zone, **at)
@@ -187,7 +187,7 @@ class Metrics:
             most = rows + sum((v for _, v in gone), Decimal(0))
             most += self.sum("kepler_pending_joules", level="container", zone=zone, **at)
             if not least <= pods <= most:
-                wrong[(zone, package, mode)] = int((pods - (least if pods < least else most)) * 1000000)
+                wrong[(zone, *at.values())] = int((pods - (least if pods < least else most)) * 1000000)
         return wrong
 
 

@@ -37,6 +37,21 @@ static void make_zone(struct world *world, enum zone_type type, uint32_t socket)
 		zone->found_at = 1 + draw / 6 % 60;
 }
 
+static void number_accounts(struct world *world)
+{
+	size_t accounts = 0;
+
+	world->by_zone = chance_one_in(&world->machine, 3);
+	for (size_t z = 0; z < world->zone_count; z++) {
+		size_t same = 0;
+
+		while (same < z &&
+		       (world->by_zone || world->zones[same].type != world->zones[z].type))
+			same++;
+		world->zones[z].account = same < z ? world->zones[same].account : accounts++;
+	}
+}
+
 void meters_begin(struct world *world)
 {
 	uint64_t size = chance_below(&world->machine, 12);
@@ -59,6 +74,7 @@ void meters_begin(struct world *world)
 		if (world->zones[z].found_at < world->zones[z - 1].found_at)
 			world->zones[z].found_at = world->zones[z - 1].found_at;
 	}
+	number_accounts(world);
 }
 
 static void begin_fault(struct world *world, struct meter_zone *zone)

@@ -27,7 +27,7 @@ struct side {
 	size_t first[PICTURE_LEVELS];
 };
 
-/* Since when a zone's series of a mode are shown, at the node and at rows. */
+/* Since when series of a mode are shown: a zone's at the node, an account's at rows. */
 struct mode_birth {
 	bool born, at_start;
 	uint64_t since_ns, settle_ns; /* the least that was asked for since */
@@ -160,23 +160,40 @@ static unsigned __int128 sum(const struct picture_table *table, size_t column)
 	return sum;
 }
 
-static unsigned __int128 unattributed(const struct picture_zone *zone, size_t mode)
-{
-	unsigned __int128 sum = 0;
+/* What the zones of an account say, together. */
+struct account_sums {
+	unsigned __int128 node, unattributed;
+	size_t zones;
+	bool rows_have_mode;
+};
 
-	for (size_t reason = 0; reason < PICTURE_REASONS; reason++)
-		sum += zone->unattributed_uj[mode][reason];
-	return sum;
+static struct account_sums account_sums(const struct world *world, const struct picture *picture,
+					size_t account, size_t mode)
+{
+	struct account_sums sums = { 0 };
+
+	for (size_t z = 0; z < picture->zone_count; z++) {
+		const struct picture_zone *zone = &picture->zones[z];
+
+		if (world->zones[z].account != account)
+			continue;
+		sums.zones++;
+		sums.node += zone->node_uj[mode];
+		sums.rows_have_mode |= zone->rows_have_mode[mode];
+		for (size_t reason = 0; reason < PICTURE_REASONS; reason++)
+			sums.unattributed += zone->unattributed_uj[mode][reason];
+	}
+	return sums;
 }
 
 /* Rows + retired + pending + unattributed = node; of pods and VMs it is a part of that. */
-static const char *check_level(const struct picture *picture, const struct picture *before,
-			       size_t level, size_t column)
+static const char *check_level(const struct world *world, const struct picture *picture,
+			       const struct picture *before, size_t level, size_t column)
 {
-	const struct picture_zone *zone = &picture->zones[(column - 1) / PICTURE_MODES];
-	size_t mode = (column - 1) % PICTURE_MODES;
+	size_t account = (column - 1) / PICTURE_MODES, mode = (column - 1) % PICTURE_MODES;
+	struct account_sums sums = account_sums(world, picture, account, mode);
 	unsigned __int128 rows = sum(&picture->level[level], column);
-	unsigned __int128 others = unattributed(zone, mode), whole = zone->node_uj[mode];
+	unsigned __int128 others = sums.unattributed, whole = sums.node;
 
 	if (level == PICTURE_POD || level == PICTURE_VM) {
 		if (rows + others > whole)
@@ -188,19 +205,21 @@ static const char *check_level(const struct picture *picture, const struct pictu
 	}
 	if (rows + others == whole)
 		return NULL;
-	return oracle_say("level %zu, zone %zu, mode %zu: rows %llu + unattributed %llu != %llu uJ",
-			  level, (column - 1) / PICTURE_MODES, mode, (unsigned long long)rows,
+	return oracle_say("level %zu, account %zu of %zu zones, mode %zu: rows %llu "
+			  "+ unattributed %llu != %llu uJ",
+			  level, account, sums.zones, mode, (unsigned long long)rows,
 			  (unsigned long long)others, (unsigned long long)whole);
 }
 
-static const char *check_sums(const struct picture *picture, const struct picture *before)
+static const char *check_sums(const struct world *world, const struct picture *picture,
+			      const struct picture *before)
 {
 	const struct picture_table *tables = picture->level;
 	const char *wrong = NULL;
 
 	for (size_t column = 1; column < picture->columns && !wrong; column++) {
 		for (size_t level = 0; level < PICTURE_LEVELS && !wrong; level++)
-			wrong = check_level(picture, before, level, column);
+			wrong = check_level(world, picture, before, level, column);
 	}
 	if (!wrong && (sum(&tables[PICTURE_PROCESS], 0) != sum(&tables[PICTURE_CONTAINER], 0) ||
 		       sum(&tables[PICTURE_PROCESS], 0) != sum(&tables[PICTURE_NAMESPACE], 0)))
@@ -209,16 +228,18 @@ static const char *check_sums(const struct picture *picture, const struct pictur
 }
 
 /* Absent is not zero: what has no series has no energy that would be missing in the sums. */
-static const char *check_absent(const struct picture *picture, size_t z, size_t mode)
+static const char *check_absent(const struct world *world, const struct picture *picture, size_t z,
+				size_t mode)
 {
 	const struct picture_zone *zone = &picture->zones[z];
-	size_t column = picture_column(z, mode);
+	size_t account = world->zones[z].account, column = picture_column(account, mode);
+	bool rows_have_mode = account_sums(world, picture, account, mode).rows_have_mode;
 
 	if (!zone->has_mode[mode] && zone->node_uj[mode])
 		return oracle_say("zone %zu, mode %zu: energy, and no series", z, mode);
 	if (zone->rows_have_mode[mode] && !zone->has_mode[mode])
 		return oracle_say("zone %zu, mode %zu: rows have it, the node has not", z, mode);
-	for (size_t level = 0; level < PICTURE_LEVELS && !zone->rows_have_mode[mode]; level++) {
+	for (size_t level = 0; level < PICTURE_LEVELS && !rows_have_mode; level++) {
 		if (sum(&picture->level[level], column))
 			return oracle_say("zone %zu, mode %zu, level %zu: energy, and no series", z,
 					  mode, level);
@@ -244,7 +265,7 @@ static const char *check_nodes(const struct world *world, const struct picture *
 		if (zone->up != up || (zone->watts_known[PICTURE_DYNAMIC] && !up))
 			return oracle_say("zone %zu: up, or has watts, without a reading", z);
 		for (size_t mode = 0; mode < PICTURE_MODES && !wrong; mode++) {
-			wrong = check_absent(picture, z, mode);
+			wrong = check_absent(world, picture, z, mode);
 			if (before && z < before->zone_count &&
 			    zone->node_uj[mode] < before->zones[z].node_uj[mode])
 				wrong = oracle_say("zone %zu: the node's counter fell", z);
@@ -282,16 +303,19 @@ static const char *check_births(struct oracle *oracle, const struct world *world
 
 	for (size_t i = 0; i < picture->zone_count * PICTURE_MODES && !wrong; i++) {
 		size_t z = i / PICTURE_MODES, mode = i % PICTURE_MODES;
+		size_t account = world->zones[z].account;
 		const struct picture_zone *zone = &picture->zones[z];
 		bool at_start = picture->sequence == 1;
 		unsigned __int128 rows =
-			sum(&picture->level[PICTURE_CONTAINER], picture_column(z, mode));
+			sum(&picture->level[PICTURE_CONTAINER], picture_column(account, mode));
 
 		wrong = check_birth(&oracle->births[0][z][mode], world, missed_ns,
 				    zone->has_mode[mode], at_start, zone->node_uj[mode]);
 		if (!wrong)
-			wrong = check_birth(&oracle->births[1][z][mode], world, missed_ns,
-					    zone->rows_have_mode[mode], at_start, rows);
+			wrong = check_birth(
+				&oracle->births[1][account][mode], world, missed_ns,
+				account_sums(world, picture, account, mode).rows_have_mode,
+				at_start, rows);
 		if (wrong)
 			wrong = oracle_say("zone %zu, mode %zu: %s; node %llu, containers %llu uJ",
 					   z, mode, strdupa(wrong),
@@ -514,7 +538,7 @@ const char *oracle_check(struct oracle *oracle, const struct world *world, uint6
 	const char *wrong = enter_rows(now);
 
 	if (!wrong)
-		wrong = check_sums(picture, before);
+		wrong = check_sums(world, picture, before);
 	if (!wrong)
 		wrong = check_nodes(world, picture, before);
 	if (!wrong)

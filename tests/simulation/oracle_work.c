@@ -207,6 +207,7 @@ void work_book_see(struct work_book *book, const struct world *world)
 
 /* A zone's dynamic energy of this interval that was split, and over what. */
 struct share {
+	size_t zone;
 	uint64_t energy_uj;
 	const struct work *work;
 	bool is_gap;
@@ -219,13 +220,31 @@ static uint64_t since(uint64_t now, uint64_t before)
 	return now - before;
 }
 
-/* Whether @got is the part that @weight is of all work, but for the rounding of @parts parts. */
-static bool is_share(const struct share *share, uint64_t weight, uint64_t got, uint64_t parts)
+/* Those of the zones that a row has one sum of. */
+struct shares {
+	size_t count;
+	struct share share[WORLD_ZONES_MAX];
+	bool has_gap;
+};
+
+struct due {
+	unsigned __int128 fair_uj;
+	uint64_t rounding_uj;
+};
+
+/* The part that @weight is of all work, but for the rounding of @parts parts. */
+static void add_due(struct due *due, const struct share *share, uint64_t weight, uint64_t parts)
 {
 	unsigned __int128 all = (unsigned __int128)share->work->named_ns + share->work->unnamed_ns;
-	unsigned __int128 fair = all ? (unsigned __int128)share->energy_uj * weight / all : 0;
 
-	return got <= fair + parts + 2 && fair <= (unsigned __int128)got + parts + 2;
+	due->fair_uj += all ? (unsigned __int128)share->energy_uj * weight / all : 0;
+	due->rounding_uj += parts + 2;
+}
+
+static bool is_due(const struct due *due, uint64_t got)
+{
+	return got <= due->fair_uj + due->rounding_uj &&
+	       due->fair_uj <= (unsigned __int128)got + due->rounding_uj;
 }
 
 static const struct picture_row *find_container(const struct picture *picture, uint64_t key)
@@ -239,54 +258,63 @@ static const struct picture_row *find_container(const struct picture *picture, u
 	return NULL;
 }
 
-static const char *check_owner(const struct work_book *book, const struct world *world, size_t z,
-			       size_t i, const struct share *share)
+static const char *check_owner(const struct work_book *book, const struct world *world,
+			       size_t account, size_t i, const struct shares *shares)
 {
 	const struct owner *owner = &world->owners[i];
 	const struct picture_row *row = book->owner_rows[i];
-	uint64_t weight = share->work->owner_ns[i], got, parts = share->work->owner_parts[i];
+	struct due due = { 0 };
+	uint64_t got;
 
 	if (!row && book->now[WHOLE].owner_ns[i])
 		return oracle_say("container %s ran, and has no series", owner->id);
-	if (!row || (share->is_gap && owner->changed >= share->gap_begun))
+	if (!row)
 		return NULL;
-	got = row->deltas[picture_column(z, PICTURE_DYNAMIC)];
-	if (share->is_gap && row->created_ms >= share->gap_begun_ms)
-		return NULL; /* its row began in the gap, maybe anew */
-	if (!is_share(share, weight, got, parts))
-		return oracle_say("zone %zu: container %s got %llu uJ of %llu for %llu of %llu "
-				  "+ %llu ns%s",
-				  z, owner->id, (unsigned long long)got,
-				  (unsigned long long)share->energy_uj, (unsigned long long)weight,
-				  (unsigned long long)share->work->named_ns,
-				  (unsigned long long)share->work->unnamed_ns,
-				  share->is_gap ? ", of a gap" : "");
-	return NULL;
+	for (size_t z = 0; z < shares->count; z++) {
+		const struct share *share = &shares->share[z];
+
+		if (share->is_gap &&
+		    (owner->changed >= share->gap_begun || row->created_ms >= share->gap_begun_ms))
+			return NULL; /* its row began in the gap, maybe anew */
+		add_due(&due, share, share->work->owner_ns[i], share->work->owner_parts[i]);
+	}
+	got = row->deltas[picture_column(account, PICTURE_DYNAMIC)];
+	if (is_due(&due, got))
+		return NULL;
+	return oracle_say("account %zu of %zu zones: container %s got %llu uJ, due are %llu%s",
+			  account, shares->count, owner->id, (unsigned long long)got,
+			  (unsigned long long)due.fair_uj, shares->has_gap ? ", with a gap" : "");
 }
 
-static const char *check_process(const struct work_book *book, const struct world *world, size_t z,
-				 const struct share *share, const struct picture_row *row)
+static const char *check_process(const struct work_book *book, const struct world *world,
+				 size_t account, const struct shares *shares,
+				 const struct picture_row *row)
 {
 	const struct known *known = find(book, row->process);
 	const struct sample *sample = known->sample;
-	uint64_t got = row->deltas[picture_column(z, PICTURE_DYNAMIC)], weight;
-	size_t place = place_of(world, &world->zones[z]);
+	uint64_t got = row->deltas[picture_column(account, PICTURE_DYNAMIC)];
+	struct due due = { 0 };
 
 	if (!row->pid || known->reused)
 		return NULL;
 	if (known->interval != world->interval.number)
-		return got ? oracle_say("zone %zu: %s did not run, and got %llu uJ", z, row->text,
-					(unsigned long long)got)
+		return got ? oracle_say("account %zu: %s did not run, and got %llu uJ", account,
+					row->text, (unsigned long long)got)
 			   : NULL;
 	if (world->owners[sample->owner].waiting ||
 	    row->container != book->owner_keys[sample->owner])
 		return NULL;
-	weight = place == WHOLE ? sample->cpu_ns : sample->socket_ns[place];
-	if (is_share(share, weight, got, 1))
+	for (size_t z = 0; z < shares->count; z++) {
+		size_t place = place_of(world, &world->zones[shares->share[z].zone]);
+
+		add_due(&due, &shares->share[z],
+			place == WHOLE ? sample->cpu_ns : sample->socket_ns[place], 1);
+	}
+	if (is_due(&due, got))
 		return NULL;
-	return oracle_say("zone %zu: %s got %llu uJ of %llu for %llu ns", z, row->text,
-			  (unsigned long long)got, (unsigned long long)share->energy_uj,
-			  (unsigned long long)weight);
+	return oracle_say("account %zu of %zu zones: %s got %llu uJ, due are %llu", account,
+			  shares->count, row->text, (unsigned long long)got,
+			  (unsigned long long)due.fair_uj);
 }
 
 /* How many zones wait at once: only so many gaps are kept. */
@@ -299,19 +327,73 @@ static size_t gaps_now(const struct world *world)
 	return gaps;
 }
 
-static const char *check_zone(const struct work_book *book, const struct world *world, size_t z,
-			      const struct share *share, const struct picture *picture)
+static const char *check_rows(const struct work_book *book, const struct world *world,
+			      size_t account, const struct shares *shares,
+			      const struct picture *picture)
 {
 	const struct picture_table *processes = &picture->level[PICTURE_PROCESS];
 	const char *wrong = NULL;
 
 	for (size_t i = 0; i < world->owner_count && !wrong; i++) {
 		if (!world->owners[i].waiting)
-			wrong = check_owner(book, world, z, i, share);
+			wrong = check_owner(book, world, account, i, shares);
 	}
-	for (size_t i = 0; i < processes->count && !wrong && !share->is_gap; i++)
-		wrong = check_process(book, world, z, share, &processes->rows[i]);
+	for (size_t i = 0; i < processes->count && !wrong && !shares->has_gap; i++)
+		wrong = check_process(book, world, account, shares, &processes->rows[i]);
 	return wrong;
+}
+
+/* What of zone @z was split, and over what. False: too little is known of it. */
+static bool find_share(const struct work_book *book, const struct world *world, size_t z,
+		       const struct picture *picture, const struct picture *before,
+		       struct share *ret, const char **wrong)
+{
+	const struct picture_zone *now = &picture->zones[z], *old = &before->zones[z];
+	const struct meter_zone *zone = &world->zones[z];
+	uint64_t nothing_uj = since(now->unattributed_uj[PICTURE_DYNAMIC][REASON_NO_ACTIVITY],
+				    old->unattributed_uj[PICTURE_DYNAMIC][REASON_NO_ACTIVITY]);
+	bool asleep = world->interval.asleep_ns > 0, is_gap = zone->gap_of_moved > 0;
+
+	*ret = (struct share){
+		.zone = z,
+		.energy_uj =
+			now->node_uj[PICTURE_DYNAMIC] - old->node_uj[PICTURE_DYNAMIC] - nothing_uj,
+		.work = is_gap ? &book->gap[z] : &book->now[place_of(world, zone)],
+		.is_gap = is_gap,
+		.gap_begun = zone->gap_of_moved,
+		.gap_begun_ms = book->gap_begun_ms[z],
+	};
+	asleep |= is_gap && ret->work->asleep;
+	if (ret->work->vague)
+		return false;
+	if (nothing_uj && !asleep && ret->work->named_ns && gaps_now(world) <= 16)
+		*wrong = oracle_say("zone %zu: %llu uJ of no activity, but %llu ns ran%s", z,
+				    (unsigned long long)nothing_uj,
+				    (unsigned long long)ret->work->named_ns,
+				    is_gap ? " in the gap" : "");
+	return !(is_gap && gaps_now(world) > 16);
+}
+
+static const char *check_account(const struct work_book *book, const struct world *world,
+				 size_t account, const struct picture *picture,
+				 const struct picture *before)
+{
+	struct shares shares = { 0 };
+	const char *wrong = NULL;
+	bool known = true;
+
+	for (size_t z = 0; z < before->zone_count && !wrong; z++) {
+		struct share *share = &shares.share[shares.count];
+
+		if (world->zones[z].account != account)
+			continue;
+		known &= find_share(book, world, z, picture, before, share, &wrong);
+		shares.has_gap |= share->is_gap;
+		shares.count++;
+	}
+	if (wrong || !known)
+		return wrong;
+	return check_rows(book, world, account, &shares, picture);
 }
 
 const char *work_book_check(struct work_book *book, const struct world *world,
@@ -321,35 +403,7 @@ const char *work_book_check(struct work_book *book, const struct world *world,
 
 	for (size_t i = 0; i < world->owner_count; i++)
 		book->owner_rows[i] = find_container(picture, book->owner_keys[i]);
-	for (size_t z = 0; z < before->zone_count && !wrong; z++) {
-		const struct picture_zone *now = &picture->zones[z], *old = &before->zones[z];
-		const struct meter_zone *zone = &world->zones[z];
-		uint64_t nothing_uj =
-			since(now->unattributed_uj[PICTURE_DYNAMIC][REASON_NO_ACTIVITY],
-			      old->unattributed_uj[PICTURE_DYNAMIC][REASON_NO_ACTIVITY]);
-		struct share share = {
-			.energy_uj = now->node_uj[PICTURE_DYNAMIC] - old->node_uj[PICTURE_DYNAMIC] -
-				     nothing_uj,
-			.work = &book->now[place_of(world, zone)],
-			.is_gap = zone->gap_of_moved > 0,
-			.gap_begun = zone->gap_of_moved,
-			.gap_begun_ms = book->gap_begun_ms[z],
-		};
-		bool asleep = world->interval.asleep_ns > 0;
-
-		if (share.is_gap) {
-			share.work = &book->gap[z];
-			asleep |= share.work->asleep;
-		}
-		if (share.work->vague)
-			continue;
-		if (nothing_uj && !asleep && share.work->named_ns && gaps_now(world) <= 16)
-			wrong = oracle_say("zone %zu: %llu uJ of no activity, but %llu ns ran%s", z,
-					   (unsigned long long)nothing_uj,
-					   (unsigned long long)share.work->named_ns,
-					   share.is_gap ? " in the gap" : "");
-		if (!wrong && !(share.is_gap && gaps_now(world) > 16))
-			wrong = check_zone(book, world, z, &share, picture);
-	}
+	for (size_t account = 0; account < before->account_count && !wrong; account++)
+		wrong = check_account(book, world, account, picture, before);
 	return wrong;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a client sees of one snapshot, in plain values: the simulation's own words for it. A line of
- * values begins with CPU time (ns), then each zone's dynamic and idle energy (µJ).
+ * values begins with CPU time (ns), then each account's dynamic and idle energy (µJ): that of one
+ * zone, or of all of a type.
  */
 #pragma once
 
@@ -30,9 +31,9 @@ enum picture_reason {
 };
 
 #define PICTURE_COLUMNS_MAX (1 + PICTURE_MODES * WORLD_ZONES_MAX)
-static inline size_t picture_column(size_t zone, enum picture_mode mode)
+static inline size_t picture_column(size_t account, enum picture_mode mode)
 {
-	return 1 + zone * PICTURE_MODES + mode;
+	return 1 + account * PICTURE_MODES + mode;
 }
 
 struct picture_row {
@@ -67,7 +68,7 @@ struct picture_zone {
 
 struct picture {
 	uint64_t sequence, now_ns;
-	size_t zone_count, columns;
+	size_t zone_count, account_count, columns;
 	struct picture_zone zones[WORLD_ZONES_MAX];
 	struct picture_table level[PICTURE_LEVELS];
 	uint64_t cpu_ns;

@@ -134,7 +134,8 @@ struct product *product_new(const struct world *world)
 	};
 	const struct ledger_options options = { .max_processes = world->max_processes,
 						.max_containers = world->max_containers,
-						.overflow = &overflow };
+						.overflow = &overflow,
+						.by_zone = world->by_zone };
 	struct product *product = calloc(1, sizeof(*product));
 
 	if (!product || ledger_new(&options, &product->ledger) < 0)
@@ -191,10 +192,10 @@ static void find_zones(struct product *product, const struct world *world)
 
 	while (found < world->zone_count && world->zones[found].found)
 		found++;
-	if (found == accountant->zone_count ||
-	    ledger_set_zones(product->ledger, (uint32_t)found) < 0)
+	if (accountant->idle_share != IDLE_SHARE_NODE && ledger_bear_idle(product->ledger) < 0)
 		return;
-	for (size_t z = accountant->zone_count; z < found; z++)
+	for (size_t z = accountant->zone_count;
+	     z < found && ledger_add_zone(product->ledger, &product->zones[z]) == 0; z++)
 		accountant_adopt(accountant, &product->zones[z], &product->idle,
 				 world->interval.realtime_ms);
 }
@@ -477,7 +478,7 @@ static void append(struct picture *picture, const char *text)
 
 static size_t memory_for(const struct snapshot *snapshot)
 {
-	size_t size = 0, line = snapshot->columns * sizeof(uint64_t);
+	size_t size = 0, line = (1 + PICTURE_MODES * snapshot->account_count) * sizeof(uint64_t);
 
 	for (size_t level = 0; level < LEVEL_COUNT; level++) {
 		const struct snapshot_table *table = &snapshot->level[level];
@@ -509,14 +510,25 @@ static const char *draw_text(struct picture *picture, const struct series_labels
 }
 
 /* CPU time is the ledger's last column and a picture's first. */
-static uint64_t *draw_line(struct picture *picture, const uint64_t *from)
+static void draw_values(const struct snapshot *snapshot, const uint64_t *from, uint64_t *line)
 {
-	size_t energies = picture->columns - 1;
+	_Static_assert(MODE_DYNAMIC == 0 && MODE_IDLE == 1 && MODE_COUNT == 2, "as in a picture");
+	*line++ = from[snapshot->columns - 1];
+	for (uint32_t i = 0; i < snapshot->account_count; i++) {
+		for (enum energy_mode mode = 0; mode < MODE_COUNT; mode++) {
+			uint32_t column = snapshot->accounts[i].column[mode];
+
+			*line++ = column == COLUMN_NONE ? 0 : from[column];
+		}
+	}
+}
+
+static uint64_t *draw_line(struct picture *picture, const struct snapshot *snapshot,
+			   const uint64_t *from)
+{
 	uint64_t *line = carve(picture, picture->columns * sizeof(*line));
 
-	_Static_assert(MODE_DYNAMIC == 0 && MODE_IDLE == 1 && MODE_COUNT == 2, "as in a picture");
-	line[0] = from[energies];
-	memcpy(line + 1, from, energies * sizeof(*line));
+	draw_values(snapshot, from, line);
 	return line;
 }
 
@@ -551,10 +563,11 @@ static void draw_row(struct picture *picture, enum level level, bool retired,
 	row->key += retired ? 0x5bd1e995 : 0;
 }
 
-static void draw_table(struct picture *picture, enum level level, const struct snapshot_table *from)
+static void draw_table(struct picture *picture, const struct snapshot *snapshot, enum level level)
 {
+	const struct snapshot_table *from = &snapshot->level[level];
 	struct picture_table *table = &picture->level[level];
-	size_t columns = picture->columns, rows = from->count + from->retired_count;
+	size_t columns = snapshot->columns, rows = from->count + from->retired_count;
 
 	_Static_assert((int)PICTURE_NAMESPACE == LEVEL_NAMESPACE, "levels in the same order");
 	table->count = from->count;
@@ -569,12 +582,12 @@ static void draw_table(struct picture *picture, enum level level, const struct s
 
 		draw_row(picture, level, retired,
 			 retired ? &from->retired[line] : &from->rows[line], &table->rows[i]);
-		table->rows[i].values = draw_line(picture, values + line * columns);
+		table->rows[i].values = draw_line(picture, snapshot, values + line * columns);
 		if (!retired)
-			table->rows[i].deltas = draw_line(picture, from->deltas + line * columns);
+			table->rows[i].deltas =
+				draw_line(picture, snapshot, from->deltas + line * columns);
 	}
-	table->pending[0] = from->pending[columns - 1];
-	memcpy(table->pending + 1, from->pending, (columns - 1) * sizeof(uint64_t));
+	draw_values(snapshot, from->pending, table->pending);
 }
 
 static void draw_zone(const struct snapshot_zone *from, struct picture_zone *zone)
@@ -608,12 +621,13 @@ void product_draw(const struct held *held, struct picture *picture)
 	picture->sequence = snapshot->sequence;
 	picture->now_ns = snapshot->monotonic_ns;
 	picture->zone_count = snapshot->zone_count;
-	picture->columns = snapshot->columns;
+	picture->account_count = snapshot->account_count;
+	picture->columns = 1 + PICTURE_MODES * picture->account_count;
 	picture->cpu_ns = 0;
 	picture->process_overflows = held->product->process_overflows;
 	picture->container_overflows = held->product->container_overflows;
 	for (size_t z = 0; z < picture->zone_count; z++)
 		draw_zone(&snapshot->zones[z], &picture->zones[z]);
 	for (enum level level = 0; level < LEVEL_COUNT; level++)
-		draw_table(picture, level, &snapshot->level[level]);
+		draw_table(picture, snapshot, level);
 }

@@ -82,6 +82,7 @@ enum fault { FAULT_NONE, FAULT_ERROR, FAULT_STALLED, FAULT_MISSED, FAULT_ABSENT 
 struct meter_zone {
 	enum zone_type type;
 	uint32_t socket; /* with a type of one socket */
+	size_t account; /* which of a row's sums it is part of: by the order of their first zones */
 	uint64_t range_uj, max_power_uw;
 	uint64_t base_uw, full_uw; /* drawn without and with full load */
 	uint64_t found_at;         /* number of the interval that finds it */
@@ -141,6 +142,7 @@ struct world {
 	bool has_booked;
 	size_t zone_count;
 	struct meter_zone zones[WORLD_ZONES_MAX];
+	bool by_zone; /* rows tell zones of one type apart, and do not sum them */
 	size_t owner_count;
 	struct owner owners[WORLD_OWNERS_MAX];
 	uint32_t max_processes, max_containers;

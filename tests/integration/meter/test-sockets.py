@@ -21,7 +21,7 @@ LOAD = str(BUILD / "tests/lab/load")
 LONGEST_S = 120
 WATTS = (45, 20)
 IDLE_WATTS, BUSY_WATTS = (20, 10), 25
-OPTIONS = ("--monitor.interval=500ms", "--metrics.settle=0s", "--idle.mode=off")
+OPTIONS = ("--monitor.interval=500ms", "--metrics.settle=0s", "--idle.mode=off", "--metrics.per-package")
 LONG = bool(os.environ.get("KEPLER_LONG_TESTS"))
 # What of a CPU's line in /proc/stat is work: all but idle, iowait, and the guests that user and nice have already.
 WORK = (0, 1, 2, 5, 6, 7)
@@ -96,6 +96,34 @@ def each_gets_its_own():
         assert exporter.stop() == 0
 
 
+def rows_sum_the_sockets_unless_asked():
+    """One series a kind, as both Keplers have it, but on the node; an option brings the labels back. Each response adds up."""
+    zones = [line for package, watts in enumerate(WATTS)
+             for line in rapl_zone(f"intel-rapl:{package}", f"package-{package}", watts)]
+    for option, series in (("--no-metrics.per-package", 1), ("--metrics.per-package", 2)):
+        with Sensors(topology(two_cpus()) + zones) as sensors, \
+                Exporter(f"--host.sysfs={sensors.mount}", "--monitor.interval=500ms", "--metrics.schema=both",
+                         "--metrics.settle=0s", "--idle.mode=fixed", "--idle.watts=package=5", "--idle.share=usage",
+                         option) as exporter:
+            metrics = exporter.intervals(4)
+            assert not metrics.imbalance_uj(), metrics.imbalance_uj()
+            for level in ("process", "container", "pod", "vm", "namespace"):
+                for name in (f"kepler_{level}_package_joules_total", f"kepler_{level}_cpu_joules_total"):
+                    rows = {}
+                    for labels, _ in metrics.select(name):
+                        place = (labels.pop("package", None), labels.pop("path", None))
+                        assert (place == (None, None)) == (series == 1), (name, place)
+                        rows.setdefault(tuple(sorted(labels.items())), set()).add(place)
+                    assert all(len(places) == series for places in rows.values()), (name, rows)
+                    assert rows or level in ("pod", "vm"), name
+            for name in ("kepler_node_package_joules_total", "kepler_node_unattributed_joules_total"):
+                assert {labels["package"] for labels, _ in metrics.select(name)} == {"0", "1"}, name
+            assert len({labels["path"] for labels, _ in metrics.select("kepler_node_cpu_joules_total")}) == 2
+            power = float(metrics.sum("kepler_container_package_watts", mode="dynamic"))
+            assert abs(power - float(metrics.sum("kepler_node_package_watts", mode="dynamic"))) < 0.05 * sum(WATTS), power
+            assert exporter.stop() == 0
+
+
 def each_learns_by_itself():
     if not LONG:
         print("  needs over a minute: only with KEPLER_LONG_TESTS")
@@ -120,4 +148,4 @@ def each_learns_by_itself():
         assert exporter.stop() == 0
 
 
-run_tests([each_gets_its_own, each_learns_by_itself])
+run_tests([each_gets_its_own, rows_sum_the_sockets_unless_asked, each_learns_by_itself])

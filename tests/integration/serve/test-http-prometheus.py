@@ -71,13 +71,13 @@ def check(target, base, protobuf):
     assert scraped == kept == series == want, (scraped, kept, series, want)
     assert count_samples(openmetrics) > count_samples(text) > 1000, count_samples(text)
     # What it read adds up: both levels and the node.
-    parts = ('sum by (package,mode) (kepler_process_package_joules_total) + '
-             'sum by (package,mode) (kepler_process_retired_joules_total{zone="package"}) + '
-             'sum by (package,mode) (kepler_pending_joules{level="process",zone="package"}) + '
-             'sum by (package,mode) (kepler_node_unattributed_joules_total{zone="package"})')
-    wrong = query(base, f'abs(({parts}) - sum by (package,mode) (kepler_node_package_joules_total)) > 1e-6')
+    parts = ('sum by (source,mode) (kepler_process_package_joules_total) + '
+             'sum by (source,mode) (kepler_process_retired_joules_total{zone="package"}) + '
+             'sum by (source,mode) (kepler_pending_joules{level="process",zone="package"}) + '
+             'sum by (source,mode) (kepler_node_unattributed_joules_total{zone="package"})')
+    wrong = query(base, f'abs(({parts}) - sum by (source,mode) (kepler_node_package_joules_total)) > 1e-6')
     assert not wrong, wrong
-    assert len(wait_for(base, parts)) == 4
+    assert len(wait_for(base, parts)) == 2
 
 
 def scrape(target, protobuf):

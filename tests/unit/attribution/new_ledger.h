@@ -10,6 +10,7 @@
 
 #include "attribution/ledger.h"
 #include "tests/rig/test_owner.h"
+#include "tests/rig/test_zones.h"
 
 static const struct test_owner overflow = { .names.text[LABEL_CONTAINER_ID] = "system_processes",
 					    .names.text[LABEL_CONTAINER_NAME] = "system_processes",
@@ -19,11 +20,12 @@ static const struct test_owner overflow = { .names.text[LABEL_CONTAINER_ID] = "s
 static inline struct ledger *new_ledger(uint32_t max_processes, uint32_t max_containers,
 					uint32_t zones)
 {
-	const struct ledger_options options = { max_processes, max_containers, &overflow.names,
-						NULL };
+	const struct ledger_options options = { .max_processes = max_processes,
+						.max_containers = max_containers,
+						.overflow = &overflow.names };
 	struct ledger *ledger;
 
 	assert_int_equal(ledger_new(&options, &ledger), 0);
-	assert_int_equal(ledger_set_zones(ledger, zones), 0);
+	assert_int_equal(test_add_zones(ledger, zones), 0);
 	return ledger;
 }

@@ -26,7 +26,7 @@ struct house {
 	uint32_t owner[2]; /* containers */
 };
 
-static void set_up_house(struct house *house)
+static void set_up_house_for(struct house *house, bool by_zone)
 {
 	const struct owner_names overflow = {
 		.text = { [LABEL_CONTAINER_ID] = "system_processes" },
@@ -35,11 +35,11 @@ static void set_up_house(struct house *house)
 		.max_processes = 64,
 		.max_containers = 16,
 		.overflow = &overflow,
+		.by_zone = by_zone,
 	};
 
 	*house = (struct house){ .now_ns = NSEC_PER_SEC };
 	assert_int_equal(ledger_new(&options, &house->accountant.ledger), 0);
-	assert_int_equal(ledger_set_zones(house->accountant.ledger, 2), 0);
 	accountant_configure(&house->accountant, &learned, SETTLE_NS);
 	for (uint32_t z = 0; z < 2; z++) {
 		house->zones[z] = (struct zone){ .kind = ZONE_PACKAGE,
@@ -47,8 +47,14 @@ static void set_up_house(struct house *house)
 						 .source = "told" };
 		house->zones[z].domain = zone_domain(ZONE_PACKAGE, house->zones[z].instance);
 		house->status[z] = (struct zone_status){ .state = ZONE_UP };
+		assert_int_equal(ledger_add_zone(house->accountant.ledger, &house->zones[z]), 0);
 		accountant_adopt(&house->accountant, &house->zones[z], &learned, 0);
 	}
+}
+
+static void set_up_house(struct house *house)
+{
+	set_up_house_for(house, true);
 }
 
 static void tear_down_house(struct house *house)
@@ -132,7 +138,17 @@ static void end(struct house *house, uint64_t first_j, uint64_t second_j)
 static uint64_t joules(const struct house *house, size_t who, uint32_t z)
 {
 	return ledger_values(house->accountant.ledger, LEVEL_CONTAINER,
-			     house->owner[who])[ledger_column(z, MODE_DYNAMIC)] /
+			     house->owner[who])[ledger_column(house->accountant.ledger, z,
+							      MODE_DYNAMIC)] /
+	       1000000;
+}
+
+static uint64_t idle_joules(const struct house *house, size_t who)
+{
+	const struct ledger *ledger = house->accountant.ledger;
+
+	return ledger_values(ledger, LEVEL_CONTAINER,
+			     house->owner[who])[ledger_column(ledger, 0, MODE_IDLE)] /
 	       1000000;
 }
 
@@ -155,6 +171,77 @@ static void a_socket_is_what_ran_there(void **state)
 	/* Each learns from how busy its own CPU was, not from 62.5 %. */
 	assert_float_equal(house.accountant.zones[0].learner.x_max, 1, 1e-9);
 	assert_float_equal(house.accountant.zones[1].learner.x_max, 0.25, 1e-9);
+	tear_down_house(&house);
+}
+
+/* Each socket is split by itself; a row has one sum of both, and each zone its own of the node. */
+static void rows_sum_the_sockets_where_zones_are_not_told_apart(void **state)
+{
+	(void)state;
+	struct house house;
+	const struct ledger *ledger;
+
+	set_up_house_for(&house, false);
+	ledger = house.accountant.ledger;
+	begin(&house, 2);
+	end(&house, 0, 0);
+	begin(&house, 2);
+	ran(&house, 0, 0, NSEC_PER_SEC);
+	ran(&house, 1, 1, NSEC_PER_SEC / 4);
+	end(&house, 45, 20);
+	begin(&house, 2);
+	ran(&house, 0, 0, NSEC_PER_SEC / 2);
+	ran(&house, 0, 1, NSEC_PER_SEC / 2);
+	end(&house, 45, 20);
+	assert_int_equal(ledger_columns(ledger), 2);
+	assert_int_equal(joules(&house, 0, 0), 45 + 65);
+	assert_int_equal(joules(&house, 1, 1), 20);
+	assert_int_equal(ledger_node_value(ledger, 0, MODE_DYNAMIC), 90000000);
+	assert_int_equal(ledger_node_value(ledger, 1, MODE_DYNAMIC), 40000000);
+	tear_down_house(&house);
+}
+
+static const struct idle_options shared = {
+	.mode = IDLE_MODE_FIXED,
+	.share = IDLE_SHARE_USAGE,
+	.watts = { { "package", 10 } },
+	.watts_count = 1,
+};
+
+/* Until there is memory for their columns, no row has a part of idle energy, nor a series of it. */
+static void idle_energy_waits_for_its_columns(void **state)
+{
+	(void)state;
+	struct house house;
+	struct ledger *ledger;
+
+	set_up_house_for(&house, false);
+	ledger = house.accountant.ledger;
+	begin(&house, 2);
+	end(&house, 0, 0);
+	accountant_configure(&house.accountant, &shared, SETTLE_NS);
+	for (unsigned i = 0; i < 2 * SETTLE_NS / NSEC_PER_SEC; i++) {
+		begin(&house, 2);
+		ran(&house, 0, 0, NSEC_PER_SEC);
+		end(&house, 45, 20);
+	}
+	assert_int_equal(ledger_column(ledger, 0, MODE_IDLE), COLUMN_NONE);
+	assert_false(house.accountant.zones[0].rows_have_mode[MODE_IDLE]);
+	assert_true(ledger_node_value(ledger, 0, MODE_IDLE) > 0);
+	assert_int_equal(ledger_unattributed_value(ledger, 0, MODE_IDLE, UNATTRIBUTED_IDLE_POLICY),
+			 ledger_node_value(ledger, 0, MODE_IDLE));
+	assert_int_equal(ledger_bear_idle(ledger), 0);
+	begin(&house, 2);
+	ran(&house, 0, 0, NSEC_PER_SEC);
+	end(&house, 45, 20);
+	assert_true(house.accountant.zones[0].rows_have_mode[MODE_IDLE]);
+	assert_int_equal(idle_joules(&house, 0), 0); /* born: it settles */
+	for (unsigned i = 0; i < SETTLE_NS / NSEC_PER_SEC; i++) {
+		begin(&house, 2);
+		ran(&house, 0, 0, NSEC_PER_SEC);
+		end(&house, 45, 20);
+	}
+	assert_int_equal(idle_joules(&house, 0), 10);
 	tear_down_house(&house);
 }
 
@@ -427,6 +514,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_socket_is_what_ran_there),
+		cmocka_unit_test(rows_sum_the_sockets_where_zones_are_not_told_apart),
+		cmocka_unit_test(idle_energy_waits_for_its_columns),
 		cmocka_unit_test(a_gap_is_what_ran_in_it),
 		cmocka_unit_test(what_a_slow_source_tells_is_shared_over_its_time),
 		cmocka_unit_test(sleep_in_a_gap_is_of_nothing),

@@ -33,13 +33,15 @@ struct asked {
 static void set_up(struct machine *machine, const struct idle_options *options)
 {
 	*machine = (struct machine){ .now_ns = NSEC_PER_SEC };
-	machine->accountant.ledger = new_ledger(64, 16, ZONES);
+	machine->accountant.ledger = new_ledger(64, 16, 0);
 	accountant_configure(&machine->accountant, options, 0);
 	for (uint32_t z = 0; z < ZONES; z++) {
 		machine->zones[z] = (struct zone){ .kind = ZONE_PACKAGE,
 						   .instance = { (char)('0' + z) },
 						   .source = "told" };
 		machine->zones[z].domain = zone_domain(ZONE_PACKAGE, machine->zones[z].instance);
+		assert_int_equal(ledger_add_zone(machine->accountant.ledger, &machine->zones[z]),
+				 0);
 		accountant_adopt(&machine->accountant, &machine->zones[z], options, 0);
 	}
 }
@@ -167,11 +169,8 @@ static const char *check_mode(const struct ledger *ledger, const struct explanat
 			      uint32_t z, enum energy_mode which)
 {
 	const struct explained_mode *mode = &explanation->zone[z].mode[which];
-	const uint64_t *deltas = deltas_of(ledger, explanation);
 	uint64_t sum = mode->named_uj;
 
-	if (mode->charged_uj != (deltas ? deltas[ledger_column(z, which)] : 0))
-		return "what is explained is not what was charged";
 	for (size_t reason = 0; reason < UNATTRIBUTED_REASON_COUNT; reason++)
 		sum += mode->unattributed_uj[reason];
 	if (sum != mode->energy_uj)
@@ -190,11 +189,38 @@ static const char *check_mode(const struct ledger *ledger, const struct explanat
 	return NULL;
 }
 
+/* Of all zones of the one kind that there is, which are one account. */
+static const char *check_charges(const struct ledger *ledger, const struct explanation *explanation)
+{
+	const struct explained_account *account = &explanation->account[0];
+	const uint64_t *deltas = deltas_of(ledger, explanation);
+
+	if (explanation->account_count != 1 || account->zones != ZONES)
+		return "zones of one kind are not one account";
+	for (enum energy_mode mode = 0; mode < MODE_COUNT; mode++) {
+		uint32_t column = ledger_column(ledger, 0, mode);
+		uint64_t charged_uj = 0;
+
+		for (uint32_t z = 0; z < ZONES; z++)
+			charged_uj += explanation->zone[z].mode[mode].charged_uj;
+		if (charged_uj != (deltas ? deltas[column] : 0))
+			return "what is explained is not what was charged";
+		if (account->total_uj[mode] !=
+		    ledger_values(ledger, explanation->level, explanation->row)[column])
+			return "the total is not the row's";
+	}
+	return NULL;
+}
+
 static const char *check(const struct machine *machine, const struct asked *asked)
 {
 	const struct ledger *ledger = machine->accountant.ledger;
 
 	for (size_t i = 0; i < 5; i++) {
+		const char *uncharged = check_charges(ledger, &asked->rows[i]);
+
+		if (uncharged)
+			return uncharged;
 		for (uint32_t z = 0; z < ZONES; z++) {
 			const struct explained_zone *zone = &asked->rows[i].zone[z];
 			const char *wrong = check_mode(ledger, &asked->rows[i], z, MODE_DYNAMIC);

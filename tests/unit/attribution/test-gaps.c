@@ -10,6 +10,7 @@
 
 #include "base/num.h"
 #include "tests/rig/test_owner.h"
+#include "tests/rig/test_zones.h"
 
 #define BEGAN_NS (5 * NSEC_PER_SEC)
 
@@ -34,7 +35,7 @@ static void open_book(struct book *book)
 
 	*book = (struct book){ .now_ns = BEGAN_NS };
 	assert_int_equal(ledger_new(&options, &book->ledger), 0);
-	assert_int_equal(ledger_set_zones(book->ledger, 1), 0);
+	assert_int_equal(test_add_zones(book->ledger, 1), 0);
 	book->gap = gaps_enter(&book->gaps, BEGAN_NS, PLACE_NONE);
 	assert_in_range(book->gap, 0, GAPS_MAX - 1);
 }

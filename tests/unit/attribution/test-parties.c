@@ -9,6 +9,7 @@
 
 #include "base/num.h"
 #include "tests/rig/test_owner.h"
+#include "tests/rig/test_zones.h"
 
 struct book {
 	struct ledger *ledger;
@@ -44,7 +45,7 @@ static void open_book(struct book *book)
 
 	*book = (struct book){ 0 };
 	assert_int_equal(ledger_new(&options, &book->ledger), 0);
-	assert_int_equal(ledger_set_zones(book->ledger, 1), 0);
+	assert_int_equal(test_add_zones(book->ledger, 1), 0);
 	ledger_begin(book->ledger, NSEC_PER_SEC);
 	book->large = add_container(book, "large", 3000);
 	book->small = add_container(book, "small", 500);

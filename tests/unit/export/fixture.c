@@ -9,6 +9,7 @@
 
 #include "base/macro.h"
 #include "energy/total.h"
+#include "snapshot/account_picture.h"
 
 #define BIRTH_MS 1760000000123LL
 
@@ -104,25 +105,12 @@ static void fill_cells(uint64_t *cells, size_t rows, uint32_t columns, uint64_t 
 	}
 }
 
-static void clear_idle(const struct fixture *fixture, uint64_t *cells, size_t rows)
-{
-	uint32_t columns = fixture->snapshot.columns;
-
-	for (size_t row = 0; row < rows; row++) {
-		for (uint32_t z = 0; z < fixture->snapshot.zone_count; z++) {
-			if (!fixture->zones[z].rows_have_mode[MODE_IDLE])
-				cells[row * columns + ledger_column(z, MODE_IDLE)] = 0;
-		}
-	}
-}
-
 static uint64_t *make_cells(const struct fixture *fixture, size_t rows, uint64_t scale)
 {
 	uint32_t columns = fixture->snapshot.columns;
 	uint64_t *cells = zalloc(rows * columns, sizeof(*cells));
 
 	fill_cells(cells, rows, columns, scale);
-	clear_idle(fixture, cells, rows);
 	return cells;
 }
 
@@ -300,10 +288,8 @@ static uint64_t table_sum(const struct fixture *fixture, enum level level, uint3
 static const enum level whole[] = { LEVEL_PROCESS, LEVEL_CONTAINER, LEVEL_NAMESPACE };
 
 /* What one level lacks against another is pending there, so that all make the same sum. */
-static void balance_column(struct fixture *fixture, struct snapshot_zone *zone, uint32_t z,
-			   enum energy_mode mode)
+static uint64_t balance_column(struct fixture *fixture, uint32_t column)
 {
-	uint32_t column = ledger_column(z, mode);
 	uint64_t most = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(whole); i++) {
@@ -317,7 +303,19 @@ static void balance_column(struct fixture *fixture, struct snapshot_zone *zone, 
 		((uint64_t *)(uintptr_t)table->pending)[column] +=
 			most - table_sum(fixture, whole[i], column);
 	}
-	zone->node_uj[mode] = most;
+	return most;
+}
+
+/* Of what rows have of an account, its first zone brings a third if there is another. */
+static void balance_zone(struct fixture *fixture, const struct account *account, uint32_t z,
+			 enum energy_mode mode)
+{
+	uint32_t column = account->column[mode];
+	uint64_t rows = column == COLUMN_NONE ? 0 : balance_column(fixture, column);
+	struct snapshot_zone *zone = &fixture->zones[z];
+	uint64_t third = account->zones == 1 ? rows : rows / 3;
+
+	zone->node_uj[mode] = z == account->first_zone ? third : rows - third;
 	for (enum unattributed_reason reason = 0; reason < UNATTRIBUTED_REASON_COUNT; reason++)
 		zone->node_uj[mode] += zone->unattributed_uj[mode][reason];
 }
@@ -326,7 +324,7 @@ void fixture_balance(struct fixture *fixture)
 {
 	for (uint32_t z = 0; z < fixture->snapshot.zone_count; z++) {
 		for (enum energy_mode mode = 0; mode < MODE_COUNT; mode++)
-			balance_column(fixture, &fixture->zones[z], z, mode);
+			balance_zone(fixture, layout_account_of(&fixture->layout, z), z, mode);
 	}
 }
 
@@ -342,6 +340,33 @@ static void choose_total(struct fixture *fixture, uint32_t count)
 		fixture->zones[z].in_total = in_total[z];
 }
 
+void fixture_follow_zones(struct fixture *fixture)
+{
+	account_pictures(&fixture->layout, fixture->zones, fixture->accounts);
+}
+
+static void make_accounts(struct fixture *fixture, const struct fixture_shape *shape)
+{
+	struct snapshot *snapshot = &fixture->snapshot;
+
+	layout_init(&fixture->layout, shape->by_zone);
+	if (shape->idle_on_rows)
+		layout_bear_idle(&fixture->layout);
+	for (uint32_t z = 0; z < shape->zones; z++) {
+		int r = layout_reserve(&fixture->layout);
+
+		assert(r == 0);
+		(void)r;
+		layout_add_zone(&fixture->layout, &fixture->zones[z].zone);
+	}
+	fixture->accounts = zalloc(fixture->layout.account_count, sizeof(*fixture->accounts));
+	fixture_follow_zones(fixture);
+	snapshot->by_zone = shape->by_zone;
+	snapshot->accounts = fixture->accounts;
+	snapshot->account_count = fixture->layout.account_count;
+	snapshot->columns = fixture->layout.columns;
+}
+
 void fixture_make(struct fixture *fixture, const struct fixture_shape *shape)
 {
 	*fixture = (struct fixture){ 0 };
@@ -355,7 +380,7 @@ void fixture_make(struct fixture *fixture, const struct fixture_shape *shape)
 	choose_total(fixture, shape->zones);
 	fixture->snapshot.zones = fixture->zones;
 	fixture->snapshot.zone_count = shape->zones;
-	fixture->snapshot.columns = shape->zones * MODE_COUNT + 1;
+	make_accounts(fixture, shape);
 	fixture->snapshot.sequence = 7;
 	fixture->snapshot.realtime_ms = BIRTH_MS + 7000;
 	make_self(&fixture->snapshot.self);
@@ -384,6 +409,7 @@ void fixture_node(struct fixture *fixture)
 	fixture->zones[2].watts[MODE_DYNAMIC] = fixture->zones[2].watts[MODE_IDLE] = (double)NAN;
 	fixture->zones[2].idle_estimate_w = (double)NAN;
 	fixture->zones[2].state = ZONE_ERROR;
+	fixture_follow_zones(fixture);
 }
 
 void fixture_vm(struct fixture *fixture)
@@ -403,6 +429,7 @@ void fixture_vm(struct fixture *fixture)
 	zone->idle_state = IDLE_ABSENT;
 	zone->has_mode[MODE_IDLE] = zone->rows_have_mode[MODE_IDLE] = false;
 	zone->watts[MODE_IDLE] = zone->idle_estimate_w = (double)NAN;
+	fixture_follow_zones(fixture);
 	SET(fixture->snapshot.self.components_source, "");
 	SET(fixture->snapshot.self.platform_source, "trained_power_model");
 }
@@ -432,6 +459,8 @@ void fixture_release(struct fixture *fixture)
 	}
 	free(fixture->names);
 	free(fixture->zones);
+	free(fixture->accounts);
+	layout_release(&fixture->layout);
 }
 
 static const struct snapshot *held;

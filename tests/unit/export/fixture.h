@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Snapshots made by hand, whose sums hold: node = rows + retired + pending + unattributed, at all
- * levels but those of pods and VMs, for each zone and mode. Everything is owned by the fixture and
- * borrowed from it.
+ * levels but those of pods and VMs, for each account and mode. Everything is owned by the fixture
+ * and borrowed from it.
  */
 #pragma once
 
+#include "attribution/layout.h"
 #include "snapshot/snapshot.h"
 
 struct fixture_names {
@@ -18,6 +19,8 @@ struct fixture_names {
 struct fixture {
 	struct snapshot snapshot;
 	struct snapshot_zone *zones;
+	struct layout layout;
+	struct snapshot_account *accounts;
 	struct fixture_names *names; /* of the containers, then one for each group */
 	struct series_labels *labels[LEVEL_COUNT];
 	struct series_labels *retired_labels[LEVEL_COUNT];
@@ -28,7 +31,8 @@ struct fixture_shape {
 	uint32_t containers; /* living */
 	uint32_t processes;  /* living, "other" rows included */
 	bool idle_on_rows;
-	bool groups; /* two pods, two VMs; else there is a namespace alone */
+	bool by_zone; /* rows tell the two packages apart */
+	bool groups;  /* two pods, two VMs; else there is a namespace alone */
 };
 
 /* A measured node with awkward names, 2 sockets, retired rows, idle on the node. */
@@ -38,6 +42,8 @@ void fixture_vm(struct fixture *fixture);
 /* No zone at all: CPU time only. */
 void fixture_bare(struct fixture *fixture);
 void fixture_make(struct fixture *fixture, const struct fixture_shape *shape);
+/* Makes accounts what zones say, after those were changed in all but their kinds. */
+void fixture_follow_zones(struct fixture *fixture);
 /* Makes the node's values what the sums say, after rows were changed. */
 void fixture_balance(struct fixture *fixture);
 void fixture_release(struct fixture *fixture);

@@ -70,7 +70,7 @@ static void ranks_by_power(void **state)
 	(void)state;
 	fixture_make(&fixture, &shape);
 	for (uint32_t i = 0; i < 40; i++)
-		((uint64_t *)(uintptr_t)fixture.snapshot.level[LEVEL_PROCESS].deltas)[i * 3] =
+		((uint64_t *)(uintptr_t)fixture.snapshot.level[LEVEL_PROCESS].deltas)[i * 2] =
 			(i * 17 % 40) * 1000000;
 	assert_int_equal(landing_page(&fixture.snapshot, &page), 0);
 	first = strstr(page.data, "39.00 W");
@@ -84,7 +84,9 @@ static void ranks_by_power(void **state)
 /* A meter that was found late has no power yet: until then the estimate ranks. */
 static void ranks_by_what_has_power(void **state)
 {
-	static const struct fixture_shape shape = { .zones = 2, .containers = 1, .processes = 2 };
+	static const struct fixture_shape shape = {
+		.zones = 2, .containers = 1, .processes = 2, .by_zone = true
+	};
 	struct fixture fixture;
 	uint64_t *deltas;
 
@@ -93,6 +95,7 @@ static void ranks_by_what_has_power(void **state)
 	fixture.zones[0].zone.kind = ZONE_PLATFORM;
 	fixture.zones[0].zone.quality = QUALITY_ESTIMATED;
 	fixture.zones[1].span_ns = 0;
+	fixture_follow_zones(&fixture);
 	deltas = (uint64_t *)(uintptr_t)fixture.snapshot.level[LEVEL_PROCESS].deltas;
 	deltas[0] = 39000000;
 	assert_page(&fixture.snapshot, "(platform, dynamic)", "(package");
@@ -100,7 +103,8 @@ static void ranks_by_what_has_power(void **state)
 	fixture.zones[0].ended = true; /* it is over now, and counts no more */
 	fixture.zones[0].span_ns = 0;
 	fixture.zones[1].span_ns = 1000000000;
-	deltas[2] = 17000000;
+	fixture_follow_zones(&fixture);
+	deltas[1] = 17000000;
 	assert_page(&fixture.snapshot, "(package, dynamic)", "(platform");
 	assert_page(&fixture.snapshot, "17.00 W", "39.00 W");
 	fixture_release(&fixture);

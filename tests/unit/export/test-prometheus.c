@@ -137,7 +137,7 @@ static void created_is_shown_only_where_it_is_wanted(void **state)
 	fixture_release(&fixture);
 }
 
-/* What an exporter says of one zone, package and mode, summed from text alone. */
+/* What an exporter says of one kind and mode (and package, or NULL), summed from text alone. */
 struct ledger_sums {
 	const char *zone, *package, *mode;
 	uint64_t node, unattributed, rows[LEVEL_COUNT], retired[LEVEL_COUNT], pending[LEVEL_COUNT];
@@ -164,8 +164,8 @@ static void add_to_sums(void *userdata, const struct parsed_sample *sample)
 	uint64_t value;
 	bool zone = label_is(sample, "zone", sums->zone);
 
-	if (!label_is(sample, "package", sums->package) || !label_is(sample, "mode", sums->mode) ||
-	    !parsed_micros(sample->value, &value))
+	if ((sums->package && !label_is(sample, "package", sums->package)) ||
+	    !label_is(sample, "mode", sums->mode) || !parsed_micros(sample->value, &value))
 		return;
 	if (is_family(sample, "node", sums->zone))
 		sums->node += value;
@@ -184,21 +184,35 @@ static void add_to_sums(void *userdata, const struct parsed_sample *sample)
 	}
 }
 
+static uint64_t node_of(const struct fixture *fixture, const struct account *account,
+			enum energy_mode mode)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t z = account->first_zone; z != ZONE_NONE; z = fixture->layout.zones[z].next)
+		sum += fixture->zones[z].node_uj[mode];
+	return sum;
+}
+
 static void the_page_adds_up(const struct fixture *fixture)
 {
 	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
 
 	render(&fixture->snapshot, SCHEMA_CLASSIC, EXPOSITION_TEXT, &out);
-	for (uint32_t z = 0; z < fixture->snapshot.zone_count; z++) {
+	for (uint32_t i = 0; i < fixture->layout.account_count; i++) {
+		const struct account *account = &fixture->layout.accounts[i];
+		const struct zone *zone = &fixture->zones[account->first_zone].zone;
+
 		for (enum energy_mode mode = 0; mode < MODE_COUNT; mode++) {
-			struct ledger_sums sums = { .zone = zone_kind_name(
-							    fixture->zones[z].zone.kind),
-						    .package = fixture->zones[z].zone.instance,
+			struct ledger_sums sums = { .zone = zone_kind_name(zone->kind),
+						    .package = fixture->layout.by_zone
+								       ? zone->instance
+								       : NULL,
 						    .mode = energy_mode_name(mode) };
 
 			assert_true(exposition_parse(out.data, out.len, false, add_to_sums, &sums) >
 				    0);
-			assert_int_equal(sums.node, fixture->zones[z].node_uj[mode]);
+			assert_int_equal(sums.node, node_of(fixture, account, mode));
 			for (enum level level = 0; level < LEVEL_COUNT; level++) {
 				if (level != LEVEL_POD && level != LEVEL_VM)
 					assert_int_equal(sums.rows[level] + sums.retired[level] +
@@ -244,12 +258,18 @@ static struct total_sums totals_of(const struct snapshot *snapshot, enum energy_
 		if (!zone->in_total)
 			continue;
 		sums.node += zone->node_uj[mode];
+	}
+	for (uint32_t i = 0; i < snapshot->account_count; i++) {
+		const struct snapshot_account *account = &snapshot->accounts[i];
+		uint32_t column = account->column[mode];
+
+		if (!snapshot->zones[account->first_zone].in_total || column == COLUMN_NONE)
+			continue;
 		for (enum level level = 0; level < LEVEL_COUNT; level++) {
 			const struct snapshot_table *table = &snapshot->level[level];
 
 			for (size_t row = 0; row < table->count; row++)
-				sums.rows[level] += table->values[row * snapshot->columns +
-								  ledger_column(z, mode)];
+				sums.rows[level] += table->values[row * snapshot->columns + column];
 		}
 	}
 	return sums;
@@ -282,6 +302,11 @@ static void sums_hold_on_the_text(void **state)
 	static const struct fixture_shape shapes[] = {
 		{ .zones = 3, .containers = 2, .processes = 5 },
 		{ .zones = 4, .containers = 7, .processes = 500, .idle_on_rows = true },
+		{ .zones = 4,
+		  .containers = 3,
+		  .processes = 5,
+		  .idle_on_rows = true,
+		  .by_zone = true },
 		{ .zones = 1, .containers = 1, .processes = 1 },
 	};
 
@@ -381,7 +406,9 @@ static void equal_rows_become_one_series_and_keep_the_sum(void **state)
 
 static void zones_that_look_alike_stay_apart(void **state)
 {
-	static const struct fixture_shape shape = { .zones = 4, .containers = 1, .processes = 3 };
+	static const struct fixture_shape shape = {
+		.zones = 4, .containers = 1, .processes = 3, .by_zone = true
+	};
 	struct fixture fixture;
 	struct seen seen;
 
@@ -390,6 +417,72 @@ static void zones_that_look_alike_stay_apart(void **state)
 	(void)snprintf(fixture.zones[1].zone.instance, sizeof(fixture.zones[1].zone.instance), "0");
 	look_at(&fixture.snapshot, SCHEMA_BOTH, EXPOSITION_TEXT, &seen);
 	fixture_release(&fixture);
+}
+
+/* Rows of two sources of one kind, or of one source that both measures and estimates. */
+static void accounts_that_look_alike_stay_apart(void **state)
+{
+	static const struct fixture_shape shape = {
+		.zones = 2, .containers = 1, .processes = 3, .by_zone = true
+	};
+	struct fixture fixture;
+	struct seen seen;
+
+	(void)state;
+	fixture_make(&fixture, &shape);
+	fixture.snapshot.by_zone = false; /* as two accounts of the kind are, each of one zone */
+	fixture.zones[1].zone.source = "another";
+	look_at(&fixture.snapshot, SCHEMA_BOTH, EXPOSITION_TEXT, &seen);
+	fixture.zones[1].zone.source = fixture.zones[0].zone.source;
+	fixture.zones[1].zone.quality = QUALITY_ESTIMATED;
+	look_at(&fixture.snapshot, SCHEMA_BOTH, EXPOSITION_TEXT, &seen);
+	fixture_release(&fixture);
+}
+
+static unsigned count_of(const char *text, const char *what)
+{
+	unsigned found = 0;
+
+	for (; (text = strstr(text, what)); text++)
+		found++;
+	return found;
+}
+
+/* Rows tell packages apart only where that is asked for; the node and what no row got always do. */
+static void rows_sum_packages_unless_asked(void **state)
+{
+	for (unsigned by_zone = 0; by_zone < 2; by_zone++) {
+		const struct fixture_shape shape = {
+			.zones = 4, .containers = 1, .processes = 1, .by_zone = by_zone
+		};
+		CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
+		struct fixture fixture;
+		unsigned more = by_zone ? 1 : 0;
+
+		(void)state;
+		fixture_make(&fixture, &shape);
+		render(&fixture.snapshot, SCHEMA_BOTH, EXPOSITION_TEXT, &out);
+		assert_int_equal(
+			count_of(out.data, "\nkepler_node_package_joules_total{package=\"1\""), 2);
+		assert_int_equal(count_of(out.data, "\nkepler_process_package_joules_total{"),
+				 1 + more);
+		assert_int_equal(count_of(out.data, "\nkepler_process_cpu_joules_total{"),
+				 3 + more);
+		assert_int_equal(count_of(out.data, "\nkepler_pending_joules{level=\"process\""),
+				 3 + more);
+		for (const char *line = out.data; (line = strstr(line, "\nkepler_process_"));
+		     line++) {
+			size_t len = strcspn(line + 1, "\n");
+
+			if (!memmem(line, len, "package_joules", 14) &&
+			    !memmem(line, len, "_cpu_joules", 11) && !memmem(line, len, "watts", 5))
+				continue; /* CPU time, a total */
+			assert_int_equal(memmem(line, len, ",package=\"", 10) != NULL ||
+						 memmem(line, len, "path=\"intel", 11) != NULL,
+					 by_zone);
+		}
+		fixture_release(&fixture);
+	}
 }
 
 static void absent_is_not_zero(void **state)
@@ -483,6 +576,7 @@ static void power_is_over_the_time_that_its_energy_took(void **state)
 		static const char name[] = "\nkepler_container_platform_watts{";
 
 		fixture.zones[0].span_ns = i ? 60 * NSEC_PER_MSEC : NSEC_PER_MSEC;
+		fixture_follow_zones(&fixture);
 		strbuf_reset(&out);
 		render(&fixture.snapshot, SCHEMA_CLASSIC, EXPOSITION_TEXT, &out);
 		for (const char *line = out.data; (line = strstr(line, name)); line++) {
@@ -635,6 +729,8 @@ int main(void)
 		cmocka_unit_test(no_series_twice_and_no_family_in_pieces),
 		cmocka_unit_test(equal_rows_become_one_series_and_keep_the_sum),
 		cmocka_unit_test(zones_that_look_alike_stay_apart),
+		cmocka_unit_test(accounts_that_look_alike_stay_apart),
+		cmocka_unit_test(rows_sum_packages_unless_asked),
 		cmocka_unit_test(absent_is_not_zero),
 		cmocka_unit_test(hostile_names_forge_nothing),
 		cmocka_unit_test(an_estimate_never_looks_measured),

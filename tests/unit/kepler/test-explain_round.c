@@ -74,7 +74,7 @@ static void another_process_with_the_pid_is_not_shown(void **state)
 	(void)use(&s, 77, 2, "cron", 300); /* the other's last value has to be seen before */
 	answer = ask(&a, &s, "77", 0, 100);
 	assert_int_equal(answer->series, EXPLAIN_IN_OTHER);
-	assert_int_equal(answer->explanation.zone[0].shown_uj[MODE_DYNAMIC], 0);
+	assert_int_equal(answer->explanation.account[0].shown_uj[MODE_DYNAMIC], 0);
 	assert_int_equal(answer->counts_uj, 300);
 	assert_non_null(strstr(a.text, "still kept"));
 	(void)use(&s, 77, 2, "cron", 300);
@@ -83,8 +83,8 @@ static void another_process_with_the_pid_is_not_shown(void **state)
 	(void)use(&s, 77, 2, "cron", 50);
 	answer = ask(&a, &s, "77", 0, 1);
 	assert_int_equal(answer->series, EXPLAIN_SHOWN);
-	assert_int_equal(answer->explanation.zone[0].total_uj[MODE_DYNAMIC], 650);
-	assert_int_equal(answer->explanation.zone[0].shown_uj[MODE_DYNAMIC], 350);
+	assert_int_equal(answer->explanation.account[0].total_uj[MODE_DYNAMIC], 650);
+	assert_int_equal(answer->explanation.account[0].shown_uj[MODE_DYNAMIC], 350);
 	assert_non_null(strstr(a.text, "used before this series began"));
 	close_asked(&a, &s);
 }

@@ -45,8 +45,6 @@ static struct explained_zone package(uint32_t number)
 			    .charged_uj = 264017,
 			    .parties = 1 },
 			  { .energy_uj = 5000060, .unattributed_uj = { 5000060 } } },
-		.total_uj = { 12345678, 0 },
-		.shown_uj = { 12000000, 0 },
 	};
 }
 
@@ -69,7 +67,12 @@ static void a_process(struct explain_answer *answer)
 				 .total_cpu_ns = 987654321,
 				 .node_cpu_ns = 1876210123,
 				 .zone_count = 1,
-				 .zone = { package(0) } },
+				 .zone = { package(0) },
+				 .account_count = 1,
+				 .account = { { .zone = package(0).zone,
+						.zones = 1,
+						.total_uj = { 12345678, 0 },
+						.shown_uj = { 12000000, 0 } } } },
 	};
 	name(answer, LABEL_CONTAINER_ID,
 	     "3f2a91c04b1e55aa00000000000000000000000000000000000000000000aaaa");
@@ -96,7 +99,8 @@ static void a_container(struct explain_answer *answer)
 	zone[0].idle_share = IDLE_SHARE_SIZE;
 	zone[0].was_gap = true;
 	zone[0].by_socket = false;
-	zone[0].shown_uj[MODE_DYNAMIC] = 0;
+	explanation->account[0].zones = 5;
+	explanation->account[0].shown_uj[MODE_DYNAMIC] = 0;
 	zone[0].mode[MODE_DYNAMIC] = (struct explained_mode){
 		.energy_uj = 40123396,
 		.named_uj = 39988910,
@@ -116,7 +120,7 @@ static void a_container(struct explain_answer *answer)
 		.charged_uj = 833343,
 		.parties = 1,
 	};
-	zone[0].total_uj[MODE_IDLE] = 833343;
+	explanation->account[0].total_uj[MODE_IDLE] = 833343;
 	zone[1] = package(1);
 	zone[1].flow = EXPLAINED_NOTHING;
 	zone[1].state = ZONE_STALLED;

@@ -224,7 +224,8 @@ static uint64_t idle_of(const struct machine *machine, uint32_t pid)
 	return process == LEDGER_NONE
 		       ? 0
 		       : ledger_values(interval_engine_ledger(machine->engine), LEVEL_PROCESS,
-				       process)[ledger_column(0, MODE_IDLE)];
+				       process)[ledger_column(
+				 interval_engine_ledger(machine->engine), 0, MODE_IDLE)];
 }
 
 static void test_a_reload_gives_sleepers_their_equal_share(void **state)

@@ -17,12 +17,12 @@
 /* Calls that are refused yet. */
 static unsigned memory_refused;
 
-int __real_ledger_set_zones(struct ledger *ledger, uint32_t zones);
-int __wrap_ledger_set_zones(struct ledger *ledger, uint32_t zones);
-int __wrap_ledger_set_zones(struct ledger *ledger, uint32_t zones)
+int __real_ledger_add_zone(struct ledger *ledger, const struct zone *zone);
+int __wrap_ledger_add_zone(struct ledger *ledger, const struct zone *zone);
+int __wrap_ledger_add_zone(struct ledger *ledger, const struct zone *zone)
 {
 	if (!memory_refused)
-		return __real_ledger_set_zones(ledger, zones);
+		return __real_ledger_add_zone(ledger, zone);
 	memory_refused--;
 	return -ENOMEM;
 }

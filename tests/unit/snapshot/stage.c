@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "tests/rig/test_zones.h"
+
 struct publisher_options default_options(void)
 {
 	return (struct publisher_options){ .min_uj = MIN_UJ,
@@ -23,11 +25,13 @@ void open_stage_for(struct stage *s, const struct publisher_options *options,
 							[LABEL_CONTAINER_NAME] = "s",
 							[LABEL_NAMESPACE] = "system",
 							[LABEL_POD_NAME] = "s" } };
-	const struct ledger_options book = { max_processes, max_containers, &overflow, NULL };
+	const struct ledger_options book = { .max_processes = max_processes,
+					     .max_containers = max_containers,
+					     .overflow = &overflow };
 
 	*s = (struct stage){ .now_s = 1000 };
 	assert_int_equal(ledger_new(&book, &s->ledger), 0);
-	assert_int_equal(ledger_set_zones(s->ledger, 1), 0);
+	assert_int_equal(test_add_zones(s->ledger, 1), 0);
 	assert_int_equal(snapshot_holder_new(&s->holder), 0);
 	assert_null(snapshot_get(s->holder));
 	assert_int_equal(publisher_new(options, s->ledger, s->holder, &s->publisher), 0);

@@ -4,6 +4,7 @@
  */
 #include "stage.h"
 #include "tests/rig/test_owner.h"
+#include "tests/rig/test_zones.h"
 
 #include <string.h>
 
@@ -272,11 +273,11 @@ static void test_an_ended_zone_earns_no_series(void **state)
 	use(&s, 2, 2, "heavier", 6000);
 	publish(&s, 1); /* heavy is folded, and would have to use 5000 more */
 	assert_int_equal(shown(&s, 1, "heavy"), NOT_SHOWN);
-	assert_int_equal(ledger_set_zones(s.ledger, 2), 0);
+	assert_int_equal(test_add_zones(s.ledger, 2), 0);
 	publish(&s, 1);
 	options.first_zone = 1;
 	publisher_set_options(s.publisher, &options);
-	zone1 = ledger_column(1, MODE_DYNAMIC);
+	zone1 = ledger_column(s.ledger, 1, MODE_DYNAMIC);
 	ledger_charge(s.ledger, process, zone1, MIN_UJ - 1);
 	publish(&s, 1);
 	assert_int_equal(shown(&s, 1, "heavy"), NOT_SHOWN);
@@ -380,7 +381,7 @@ static void test_zones_come_from_the_ledger(void **state)
 			 33);
 	assert_int_equal(s.snapshot->self.cpus, 2);
 	assert_int_equal(s.snapshot->realtime_ms, 1000000);
-	assert_int_equal(ledger_set_zones(s.ledger, 2), 0);
+	assert_int_equal(test_add_zones(s.ledger, 2), 0);
 	publish(&s, 1);
 	assert_int_equal(s.snapshot->zone_count, 2);
 	assert_int_equal(s.snapshot->columns, 5);

@@ -17,6 +17,7 @@
 #include "snapshot_check.h"
 #include "tests/rig/property.h"
 #include "tests/rig/test_owner.h"
+#include "tests/rig/test_zones.h"
 
 #define SECOND_NS  1000000000ULL
 #define TASKS      7
@@ -90,7 +91,7 @@ static void open_world(struct world *w, struct property_source *source)
 	*w = (struct world){ .source = source, .now_ns = SECOND_NS };
 	draw_options(w);
 	assert_int_equal(ledger_new(&options, &w->ledger), 0);
-	assert_int_equal(ledger_set_zones(w->ledger, 1), 0);
+	assert_int_equal(test_add_zones(w->ledger, 1), 0);
 	assert_int_equal(snapshot_holder_new(&w->holder), 0);
 	assert_int_equal(publisher_new(&w->options, w->ledger, w->holder, &w->publisher), 0);
 	w->check = snapshot_check_new();
@@ -195,7 +196,7 @@ static void add_zone(struct world *w)
 {
 	uint32_t cpu = ledger_cpu_column(w->ledger), to;
 
-	assert_int_equal(ledger_set_zones(w->ledger, ledger_zones(w->ledger) + 1), 0);
+	assert_int_equal(test_add_zones(w->ledger, ledger_zones(w->ledger) + 1), 0);
 	to = ledger_cpu_column(w->ledger);
 	for (size_t i = 0; i < ROWS; i++) {
 		move_column(w->lines[i].interval, cpu, to);

@@ -208,11 +208,12 @@ static void test_smallest_sleeper_makes_room(void **state)
 static void test_idle_energy_keeps_nobody_in_a_row(void **state)
 {
 	const struct publisher_options options = default_options();
-	const uint32_t idle = ledger_column(0, MODE_IDLE);
 	struct stage s;
+	uint32_t idle;
 
 	(void)state;
 	open_stage_for(&s, &options, 3, 10);
+	idle = ledger_column(s.ledger, 0, MODE_IDLE);
 	use(&s, 1, 1, "small", 50);
 	use(&s, 2, 2, "tiny", 20);
 	use(&s, 3, 3, "active", 1);

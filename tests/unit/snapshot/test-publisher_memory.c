@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "snapshot/publisher.h"
+#include "tests/rig/test_zones.h"
 
 #define SECOND_NS 1000000000ULL
 #define INTERVALS 30
@@ -116,11 +117,13 @@ struct parts {
 static bool open_parts(struct parts *parts)
 {
 	const struct owner_names overflow = { .text = { [LABEL_CONTAINER_ID] = "system" } };
-	const struct ledger_options book = { 1000, 100, &overflow, NULL };
+	const struct ledger_options book = { .max_processes = 1000,
+					     .max_containers = 100,
+					     .overflow = &overflow };
 	const struct publisher_options options = { 100, SECOND_NS, 3 * SECOND_NS, 60 };
 
 	*parts = (struct parts){ 0 };
-	return ledger_new(&book, &parts->ledger) == 0 && ledger_set_zones(parts->ledger, 1) == 0 &&
+	return ledger_new(&book, &parts->ledger) == 0 && test_add_zones(parts->ledger, 1) == 0 &&
 	       snapshot_holder_new(&parts->holder) == 0 &&
 	       publisher_new(&options, parts->ledger, parts->holder, &parts->publisher) == 0;
 }
@@ -137,7 +140,7 @@ static bool live(struct parts *parts)
 
 		ledger_begin(parts->ledger, i * SECOND_NS);
 		if (i == INTERVALS / 2)
-			(void)ledger_set_zones(parts->ledger, 2);
+			(void)test_add_zones(parts->ledger, 2);
 		for (uint32_t p = 0; p < 70; p++)
 			run_process(parts->ledger, p, i);
 		if (publisher_publish(parts->publisher, i * SECOND_NS, 0, zones, &self) == 0)

@@ -15,6 +15,7 @@
 
 #include "snapshot/publisher.h"
 #include "tests/rig/test_owner.h"
+#include "tests/rig/test_zones.h"
 
 #define SECOND_NS        1000000000ULL
 #define ZONES            3
@@ -76,7 +77,7 @@ static void open_parts(struct parts *parts)
 	const struct publisher_options options = { .max_rows = 40000, .keep_ns = 300 * SECOND_NS };
 
 	assert_int_equal(ledger_new(&book, &parts->ledger), 0);
-	assert_int_equal(ledger_set_zones(parts->ledger, ZONES), 0);
+	assert_int_equal(test_add_zones(parts->ledger, ZONES), 0);
 	assert_int_equal(snapshot_holder_new(&parts->holder), 0);
 	assert_int_equal(publisher_new(&options, parts->ledger, parts->holder, &parts->publisher),
 			 0);

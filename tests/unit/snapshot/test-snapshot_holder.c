@@ -14,6 +14,7 @@
 
 #include "snapshot_check.h"
 #include "tests/rig/test_owner.h"
+#include "tests/rig/test_zones.h"
 
 #define SECOND_NS 1000000000ULL
 #define READERS   4
@@ -105,7 +106,9 @@ static void live_interval(struct ledger *ledger, uint64_t i)
 static void test_readers_race_the_publisher(void **state)
 {
 	const struct owner_names overflow = { .text = { [LABEL_CONTAINER_ID] = "system" } };
-	const struct ledger_options book = { 1000, 100, &overflow, NULL };
+	const struct ledger_options book = { .max_processes = 1000,
+					     .max_containers = 100,
+					     .overflow = &overflow };
 	const struct publisher_options options = { 100, SECOND_NS, 3 * SECOND_NS, 50 };
 	const struct snapshot_zone zone = { .zone.kind = ZONE_PACKAGE, .zone.path = "p" };
 	const struct snapshot_self self = { 0 };
@@ -116,7 +119,7 @@ static void test_readers_race_the_publisher(void **state)
 
 	(void)state;
 	assert_int_equal(ledger_new(&book, &ledger), 0);
-	assert_int_equal(ledger_set_zones(ledger, 1), 0);
+	assert_int_equal(test_add_zones(ledger, 1), 0);
 	assert_int_equal(snapshot_holder_new(&race.holder), 0);
 	assert_int_equal(publisher_new(&options, ledger, race.holder, &publisher), 0);
 	for (size_t i = 0; i < READERS; i++)

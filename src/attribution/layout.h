@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a row has counters of: one a kind of energy and not one a zone, so that a process costs the
+ * same on a machine of eight sockets as on one of one.
+ *
+ * An account is all zones of one kind that the same source counts with the same quality: the
+ * packages of all sockets, say. Their energies are of different parts, so that a sum of them is
+ * energy, too. Each zone is split by itself, by its own shares; what a row gets of it is added to
+ * the account's column of that mode. So what holds for each of its zones (ledger.h) holds for their
+ * sum. Where zones are to be told apart on rows, an account is one zone.
+ *
+ * Columns of idle energy are there only once rows can have any. The last column is CPU time; new
+ * ones come before it, and the others keep their number. Pure.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "attribution/attribute.h"
+#include "energy/zone.h"
+
+#define COLUMN_NONE  UINT32_MAX
+#define ACCOUNT_NONE UINT32_MAX
+#define ZONE_NONE    UINT32_MAX
+
+struct account {
+	uint32_t first_zone; /* the others have its kind, source and quality */
+	uint32_t last_zone;
+	uint32_t zones;              /* how many */
+	uint32_t column[MODE_COUNT]; /* COLUMN_NONE: rows have no energy of this mode */
+};
+
+struct layout_zone {
+	const struct zone *zone; /* borrowed */
+	uint32_t account;
+	uint32_t next; /* zone of the account; ZONE_NONE behind the last */
+};
+
+struct layout {
+	bool by_zone; /* an account is one zone */
+	bool bears_idle;
+	struct account *accounts; /* [account_count], in the order of their first zones */
+	uint32_t account_count, account_room;
+	struct layout_zone *zones; /* [zone_count] */
+	uint32_t zone_count, zone_room;
+	uint32_t columns; /* > 0 */
+};
+
+void layout_init(struct layout *layout, bool by_zone);
+void layout_release(struct layout *layout);
+/* Makes room for one more zone: layout_add_zone() cannot fail then. 0 or -ENOMEM. */
+int layout_reserve(struct layout *layout);
+/* How many columns there are with @zone, too; how many once rows bear idle energy. */
+uint32_t layout_columns_with(const struct layout *layout, const struct zone *zone);
+uint32_t layout_columns_with_idle(const struct layout *layout);
+/* @zone lives as long as the layout; its number is zone_count before the call. */
+void layout_add_zone(struct layout *layout, const struct zone *zone);
+/* From now on rows can have idle energy, where a zone has any. */
+void layout_bear_idle(struct layout *layout);
+
+static inline const struct account *layout_account_of(const struct layout *layout, uint32_t zone)
+{
+	return &layout->accounts[layout->zones[zone].account];
+}
+
+/* Where a row has its part of @zone in @mode; COLUMN_NONE: no row can have any. */
+static inline uint32_t layout_column(const struct layout *layout, uint32_t zone,
+				     enum energy_mode mode)
+{
+	return layout_account_of(layout, zone)->column[mode];
+}
+
+/* What all zones of an account share. */
+static inline const struct zone *layout_account_zone(const struct layout *layout, uint32_t account)
+{
+	return layout->zones[layout->accounts[account].first_zone].zone;
+}
+
+/* Of a row's @values in @mode; 0 where rows have none. */
+static inline uint64_t account_value(const struct account *account, enum energy_mode mode,
+				     const uint64_t *values)
+{
+	return account->column[mode] == COLUMN_NONE ? 0 : values[account->column[mode]];
+}
+
+/* Of all modes. */
+static inline uint64_t account_sum(const struct account *account, const uint64_t *values)
+{
+	return account_value(account, MODE_DYNAMIC, values) +
+	       account_value(account, MODE_IDLE, values);
+}

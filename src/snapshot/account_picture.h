@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a snapshot says of each account, from what it says of the account's zones. Pure. */
+#pragma once
+
+#include "attribution/layout.h"
+#include "snapshot/snapshot.h"
+
+/*
+ * Time that the deltas of rows in @account took, so that a row's power is delta / time: the mean of
+ * its zones' spans, by their energy. 0: not known, since a zone that counts has none, or theirs
+ * differ by more than a tenth, as after a gap. @zones: those of @layout.
+ */
+uint64_t account_span_ns(const struct layout *layout, uint32_t account,
+			 const struct snapshot_zone *zones);
+/* Of each account of @layout one; @ret has room for them. */
+void account_pictures(const struct layout *layout, const struct snapshot_zone *zones,
+		      struct snapshot_account *ret);
