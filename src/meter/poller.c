@@ -102,6 +102,13 @@ static void poll_zone(struct poller *poller, size_t index)
 	zone->is_new = true;
 }
 
+uint64_t poller_next_due_ns(uint64_t due_ns, uint64_t end_ns, uint64_t period_ns)
+{
+	uint64_t next_ns = due_ns + period_ns, rested_ns = end_ns + period_ns / 2;
+
+	return next_ns > rested_ns ? next_ns : rested_ns;
+}
+
 static void *poller_main(void *arg)
 {
 	struct poller *poller = arg;
@@ -121,10 +128,8 @@ static void *poller_main(void *arg)
 			search(poller);
 		for (size_t i = 0; i < poller->zone_count && !poller->closing; i++)
 			poll_zone(poller, i);
-		due_ns += poller->ops->period_ns;
-		now_ns = clock_ns(CLOCK_MONOTONIC);
-		if (due_ns < now_ns) /* what was missed is not made up for */
-			due_ns = now_ns;
+		due_ns = poller_next_due_ns(due_ns, clock_ns(CLOCK_MONOTONIC),
+					    poller->ops->period_ns);
 	}
 	poller->running = false;
 	pthread_cond_signal(&poller->stopped);

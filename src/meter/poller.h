@@ -37,5 +37,11 @@ size_t poller_collect(struct poller *poller, bool rescan,
 		      struct read_result results[static METER_ZONES_MAX]);
 /* A search for zones has come to its end, at least once. */
 bool poller_has_searched(struct poller *poller);
+/*
+ * When the next poll begins after one that was due at @due_ns and ended at @end_ns: a period after
+ * that one was due, but not before the source has rested for half a period. Polls that were missed
+ * are not made up for. Pure.
+ */
+uint64_t poller_next_due_ns(uint64_t due_ns, uint64_t end_ns, uint64_t period_ns);
 /* Borrowed, for calls that do no I/O. */
 struct meter *poller_meter(struct poller *poller);

@@ -347,6 +347,17 @@ static void test_a_poll_that_fails_is_said_once(void **state)
 	close_both(table);
 }
 
+static void a_slow_source_rests_between_two_polls(void **state)
+{
+	(void)state;
+	assert_int_equal(poller_next_due_ns(1000, 1010, 100), 1100); /* on time */
+	assert_int_equal(poller_next_due_ns(1000, 1050, 100), 1100);
+	assert_int_equal(poller_next_due_ns(1000, 1051, 100),
+			 1101); /* half of the period is left */
+	assert_int_equal(poller_next_due_ns(1000, 1099, 100), 1149);
+	assert_int_equal(poller_next_due_ns(1000, 5000, 100), 5050); /* 39 were missed */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -355,6 +366,7 @@ int main(void)
 		cmocka_unit_test(test_a_poll_that_hangs_is_stalled),
 		cmocka_unit_test(test_a_poll_that_fails_is_said_once),
 		cmocka_unit_test(test_an_end_does_not_wait_for_a_poll_that_hangs),
+		cmocka_unit_test(a_slow_source_rests_between_two_polls),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
