@@ -15,10 +15,10 @@
 
 #include "snapshot/publisher.h"
 #include "tests/rig/test_owner.h"
-#include "tests/rig/test_zones.h"
 
 #define SECOND_NS        1000000000ULL
 #define ZONES            3
+#define MANY_ZONES       41 /* 8 sockets of 5, and the platform */
 
 #define BUDGET_PROCESS   1150
 #define BUDGET_CONTAINER 2800
@@ -68,7 +68,21 @@ struct parts {
 	struct publisher *publisher;
 };
 
-static void open_parts(struct parts *parts)
+static void add_zones(struct ledger *ledger, uint32_t count)
+{
+	static struct zone zones[MANY_ZONES];
+
+	assert_int_equal(ledger_bear_idle(ledger), 0);
+	for (uint32_t z = 0; z < count; z++) {
+		zones[z] = (struct zone){ .kind = (enum zone_kind)(z % ZONE_PLATFORM),
+					  .source = "test" };
+		if (z == MANY_ZONES - 1)
+			zones[z].kind = ZONE_PLATFORM;
+		assert_int_equal(ledger_add_zone(ledger, &zones[z]), 0);
+	}
+}
+
+static void open_parts(struct parts *parts, uint32_t zones)
 {
 	static const struct owner_names overflow = { .text = { [LABEL_CONTAINER_ID] = "system" } };
 	const struct ledger_options book = { .max_processes = 40000,
@@ -77,7 +91,7 @@ static void open_parts(struct parts *parts)
 	const struct publisher_options options = { .max_rows = 40000, .keep_ns = 300 * SECOND_NS };
 
 	assert_int_equal(ledger_new(&book, &parts->ledger), 0);
-	assert_int_equal(test_add_zones(parts->ledger, ZONES), 0);
+	add_zones(parts->ledger, zones);
 	assert_int_equal(snapshot_holder_new(&parts->holder), 0);
 	assert_int_equal(publisher_new(&options, parts->ledger, parts->holder, &parts->publisher),
 			 0);
@@ -86,7 +100,7 @@ static void open_parts(struct parts *parts)
 /* All of them run in each interval: the dearest case. Ten to a container. */
 static void run_interval(struct parts *parts, uint64_t now_ns, uint32_t processes, uint32_t each)
 {
-	static const struct snapshot_zone zones[ZONES];
+	static const struct snapshot_zone zones[MANY_ZONES];
 	static const struct snapshot_self self;
 	uint32_t container = 0;
 
@@ -115,12 +129,12 @@ static void run_interval(struct parts *parts, uint64_t now_ns, uint32_t processe
 }
 
 /* Bytes with so many processes, @each to a container. */
-static size_t bytes_of(uint32_t processes, uint32_t each)
+static size_t bytes_with(uint32_t zones, uint32_t processes, uint32_t each)
 {
 	struct parts parts;
 	size_t before = bytes, used;
 
-	open_parts(&parts);
+	open_parts(&parts, zones);
 	for (uint64_t i = 1; i <= 4; i++)
 		run_interval(&parts, i * SECOND_NS, processes, each);
 	used = bytes - before;
@@ -129,6 +143,11 @@ static size_t bytes_of(uint32_t processes, uint32_t each)
 	ledger_free(parts.ledger);
 	assert_int_equal(bytes, before);
 	return used;
+}
+
+static size_t bytes_of(uint32_t processes, uint32_t each)
+{
+	return bytes_with(ZONES, processes, each);
 }
 
 static void is_within(const char *what, size_t got, size_t budget)
@@ -142,6 +161,15 @@ static void test_what_10000_processes_cost(void **state)
 	(void)state;
 	is_within("a process of 10,000, 3 zones, 10 to a container", bytes_of(10000, 10) / 10000,
 		  BUDGET_PROCESS);
+}
+
+/* Rows have one sum a kind, whatever the number of sockets; both with idle energy on rows. */
+static void test_what_10000_processes_cost_on_eight_sockets(void **state)
+{
+	size_t few = bytes_of(10000, 10);
+
+	(void)state;
+	is_within("10,000 processes, 41 zones", bytes_with(MANY_ZONES, 10000, 10), few * 3 / 2);
 }
 
 static void test_what_a_container_costs(void **state)
@@ -164,6 +192,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_10000_processes_cost),
+		cmocka_unit_test(test_what_10000_processes_cost_on_eight_sockets),
 		cmocka_unit_test(test_what_a_container_costs),
 		cmocka_unit_test(test_structs),
 	};
