@@ -7,6 +7,7 @@
 #include "base/strbuf.h"
 
 /*
- * Replaces what is in @out by @text compressed. The same text gives the same bytes. 0 or -ENOMEM.
+ * Replaces the contents of @out by @text, compressed. The same text gives the same bytes. 0 or
+ * -ENOMEM.
  */
 int gzip_body(const char *text, size_t len, struct strbuf *out);

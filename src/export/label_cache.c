@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Two books a level (living and retired rows), each an array by slot. What a
- * snapshot shows is looked up row by row: equal serial, the text is there; else it is made anew.
- * Equal texts are found through a small open hash table over the texts' hashes, filled again for
- * each view: about 10 ns a row, and nothing to keep in step.
+ * Two books a level (living and retired rows), each an array by slot. The rows of a snapshot are
+ * looked up one by one: with an equal serial the text is reused, else it is rendered anew. Equal
+ * texts are found through a small open hash table over the texts' hashes, filled again for each
+ * view: about 10 ns a row, and nothing to keep in step.
  */
 #include "export/label_cache.h"
 
@@ -78,7 +78,7 @@ void label_cache_free(struct label_cache *cache)
 	free(cache);
 }
 
-/* Adds @text, which ends with a comma that goes, in the form of this cache. */
+/* Adds @text without the comma at its end, in the form of this cache. */
 static size_t add_formed(struct label_cache *cache, const char *text, size_t len)
 {
 	struct strbuf *out = &cache->formed;

@@ -5,8 +5,8 @@
  *
  * A row_view is one table's rows in one snapshot with their texts. Two rows whose texts are equal
  * (a pid that was used again by the same command within the time that ended processes are kept)
- * would make a response that Prometheus refuses: the later one is chained to the first, and whoever
- * prints the first adds what hangs on it.
+ * would make a response that Prometheus refuses: the later one is chained to the first, and a
+ * format prints the first with the sum of its chain.
  */
 #pragma once
 
@@ -18,7 +18,7 @@
 
 #define ROW_NONE UINT32_MAX
 
-/* The inside of the braces, without what depends on the family; not terminated. */
+/* The labels between the braces that do not depend on the family; not terminated. */
 struct row_text {
 	const char *text;
 	uint32_t len;
@@ -31,16 +31,15 @@ struct row_view {
 	const uint64_t *deltas; /* NULL: retired rows have none */
 	uint32_t columns;
 	/*
-	 * [count]; borrowed from the cache until its next call. A NULL text: the row hangs on an
-	 * earlier one.
+	 * [count]; borrowed from the cache until its next call. A NULL text: the row is chained to
+	 * an earlier one.
 	 */
 	const struct row_text *texts[2]; /* [0] classic, [1] current names */
 	const uint32_t *next;            /* chain of rows with equal labels, ROW_NONE at the end */
 };
 
 /*
- * How a format wants a row's labels: appends its form of @text, which is 'a="x",b="y"' with the
- * values escaped.
+ * Appends a format's form of a row's labels, @text, which is 'a="x",b="y"' with the values escaped.
  */
 typedef void label_form(struct strbuf *out, const char *text, size_t len);
 
@@ -53,7 +52,7 @@ void label_cache_free(struct label_cache *cache);
 int label_cache_view(struct label_cache *cache, const struct snapshot *snapshot,
 		     struct row_view ret[LEVEL_COUNT][2]);
 
-/* The sum of a column over @row and what hangs on it. */
+/* The sum of a column over @row and its chain. */
 static inline uint64_t row_view_value(const struct row_view *view, const uint64_t *cells,
 				      uint32_t row, uint32_t column)
 {

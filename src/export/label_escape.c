@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Cleaning decides on characters, escaping on bytes, in one pass. A newline is legal in a label
- * value (escaped); other control bytes are legal, too, but are more likely to trouble a terminal
- * than to help anyone.
+ * value (escaped); other control bytes are legal, too, but are more likely to confuse a terminal
+ * than to be useful.
  */
 #include "export/label_escape.h"
 

@@ -29,7 +29,7 @@ struct page {
 	struct strbuf body;
 };
 
-/* A kind of page. The newest, and what slow readers may have of the one before. */
+/* A kind of page: the newest, and the one before, which slow readers may still be reading. */
 struct generations {
 	struct page *newest;
 	struct page *before;
@@ -156,7 +156,7 @@ static struct page *page_for_writing(struct page_cache *cache, struct generation
 	return kind->newest;
 }
 
-/* After a burst of series a buffer may be far too big for what is left of them. */
+/* After a burst of series a buffer may be far too big for the series that are left. */
 static void trim(struct strbuf *body)
 {
 	size_t last = body->len;
@@ -183,7 +183,7 @@ int page_render(const struct page_format *format, const struct snapshot *snapsho
 	return format->render(&view, options, out);
 }
 
-/* 0, -EAGAIN while no page can be written, or -ENOMEM; so the others below. */
+/* 0, -EAGAIN while no page can be written, or -ENOMEM; the same for the functions below. */
 static int identity_page(struct page_cache *cache, const struct snapshot *snapshot, size_t format,
 			 struct page **ret)
 {

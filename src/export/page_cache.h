@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The pages over one holder, in every format that is asked for over HTTP: rendered on demand, the
- * newest body of each format and encoding is kept, references are handed out. What a format is, is
- * a value; which of them a request gets is said by the set they are in. Safe on several threads.
+ * newest body of each format and encoding is kept, references are handed out. A format is described
+ * by a struct; the set of formats chooses the one that a request gets. Safe on several threads.
  */
 #pragma once
 
@@ -15,7 +15,7 @@
 
 #define PAGE_FORMATS_MAX 4
 
-/* What the operator chooses of a page; what else it is, its reader asks for. */
+/* The operator's choices for a page; the rest depends on the request. */
 struct page_options {
 	enum metrics_schema schema;
 	bool created; /* a _created line for each counter, where the format has them */
@@ -31,7 +31,10 @@ struct page_format {
 struct page_formats {
 	size_t count; /* at most PAGE_FORMATS_MAX */
 	const struct page_format *formats;
-	/* Pure: the place of what an Accept header (NULL: none) asks for, and what it is called. */
+	/*
+	 * Pure: the index of the format that an Accept header (NULL: none) asks for, and its
+	 * content type.
+	 */
 	size_t (*negotiate)(const char *accept, const char **ret_content_type);
 };
 
@@ -42,7 +45,7 @@ int page_cache_new(const struct page_formats *formats, struct snapshot_holder *h
 /* No response may be outstanding: stop the server first. */
 void page_cache_free(struct page_cache *cache);
 void page_cache_set_options(struct page_cache *cache, const struct page_options *options);
-/* Borrowed; for what the exporter says of its HTTP server. */
+/* Borrowed; for the metrics about the HTTP server. */
 void page_cache_set_http(struct page_cache *cache, struct http_server *server);
 http_handler page_cache_handle_metrics; /* userdata: struct page_cache * */
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The fields are those of client_model's metrics.proto (proto2). Only what is written here is
- * needed of the encoding, so it is written here: docs/design/publication.md says why.
+ * The fields are those of client_model's metrics.proto (proto2). Only a small part of the encoding
+ * is needed, so it is implemented here: docs/design/publication.md gives the reasons.
  */
 #include "export/protobuf_sink.h"
 
@@ -44,8 +44,8 @@ enum wire { WIRE_VARINT = 0, WIRE_DOUBLE = 1, WIRE_BYTES = 2 };
 
 #define VARINT_MAX        10
 /*
- * A family's length is known when its last row is written: five bytes are left for it, whose upper
- * ones may be 0 with the bit that says that more follow, as every reader of varints takes it.
+ * A family's length is known when its last row is written: five bytes are reserved for it, of which
+ * the upper ones may be 0 with the continuation bit set; every varint decoder accepts that.
  */
 #define LENGTH_SIZE 5
 #define CREATED_MAX (2 + 2 * (1 + VARINT_MAX)) /* tag, length, two fields */
@@ -188,7 +188,7 @@ void protobuf_label_form(struct strbuf *out, const char *text, size_t len)
 	}
 }
 
-/* Cleaned as in text: both formats tell of the same labels. */
+/* Cleaned as in text: both formats show the same labels. */
 static void add_labels(struct strbuf *out, const struct labels *labels)
 {
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;

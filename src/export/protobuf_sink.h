@@ -3,7 +3,7 @@
  * Prometheus' protobuf exposition: each family an io.prometheus.client.MetricFamily message behind
  * its length. Counters and histograms carry the time at which they began, which costs their reader
  * no series; an info metric is a gauge of 1, as in the text format. Values are the doubles nearest
- * to what the text says.
+ * to those of the text format.
  */
 #pragma once
 
@@ -20,7 +20,7 @@ struct protobuf_sink {
 };
 
 void protobuf_sink_init(struct protobuf_sink *protobuf, struct strbuf *out);
-/* Ends the last family and frees what the sink has. 0 or -ENOMEM. */
+/* Ends the last family and frees the memory of the sink. 0 or -ENOMEM. */
 int protobuf_sink_finish(struct protobuf_sink *protobuf);
 
 /* The label_form of this format: a="x",b="y" as LabelPair fields of a Metric. */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Which names of an owner a series has is a list for each level and schema. Ids go through
- * label_escape_unique(), for two of them must never become one; names need not. A process says what
- * its container and pod are called where that is more than the id says, so that it can be told from
- * the same process before its container had a name.
+ * Each level and schema has a list of the names of an owner that its series show. Ids go through
+ * label_escape_unique(), for two of them must never become one; names need not. A process has the
+ * names of its container and pod where they say more than the id, so that its series differs from
+ * the one before its container had a name.
  */
 #include "export/row_labels.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a row's series are called: its labels, in the names of either schema, each followed by a
- * comma. Two rows with different labels in one schema have different ones in the other.
+ * The labels of a row's series, in the names of either schema, each followed by a comma. Two rows
+ * with different labels in one schema have different ones in the other.
  */
 #pragma once
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How often is this exporter scraped, and so how long must a series that is born show 0? What
- * `--metrics.settle=auto` goes by. Pure but for its lock: every time is the caller's, monotonic.
+ * How often is this exporter scraped, and so how long must a series that is born show 0?
+ * `--metrics.settle=auto` uses the answer. Pure but for its lock: every time is the caller's,
+ * monotonic.
  *
  * A client is known by a number (net/http_server.h). One that has scraped at least twice within
  * SCRAPE_PACE_WINDOW_NS counts. A series settles for the longest gap between two scrapes of a
@@ -22,7 +23,7 @@
 
 #define SCRAPE_PACE_WINDOW_NS    (600ULL * 1000000000ULL)
 #define SCRAPE_PACE_UNKNOWN_NS   (60ULL * 1000000000ULL) /* while no client counts */
-#define SCRAPE_PACE_AWAITED_NS   (65ULL * 1000000000ULL) /* a minute, and what it may be late */
+#define SCRAPE_PACE_AWAITED_NS   (65ULL * 1000000000ULL) /* a minute, and some delay */
 #define SCRAPE_PACE_UNSCRAPED_NS (5ULL * 1000000000ULL)  /* without a scrape for a window */
 #define SCRAPE_PACE_MAX_NS       (120ULL * 1000000000ULL)
 #define SCRAPE_PACE_CLIENTS      32

@@ -38,7 +38,7 @@ struct histogram {
 	const double *bounds;   /* unused ones at the end are 0 */
 	const uint64_t *counts; /* one a bound, not cumulative */
 	size_t bound_count;
-	uint64_t count; /* all, what is above the last bound included */
+	uint64_t count; /* of all values, those above the last bound included */
 	double sum;
 };
 
@@ -72,7 +72,7 @@ struct sink {
 	void (*rows)(struct sink *sink, const struct row_block *block); /* the hot path */
 };
 
-/* The value of @row and what hangs on it, in the block's unit times 10^-decimals. */
+/* The value of @row and its chain, in the block's unit times 10^-decimals. */
 static inline uint64_t row_block_value(const struct row_block *block, uint32_t row)
 {
 	const struct row_view *view = block->view;

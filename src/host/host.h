@@ -34,8 +34,8 @@ int host_info_read(const char *procfs, const char *sysfs, struct host_info *ret)
 struct cpuinfo_cpu;
 int host_cpus_read(const char *procfs, struct cpuinfo_cpu **ret, size_t *ret_count);
 /*
- * Microarchitecture and year class of an x86 family/model or arm implementer/part; pure. One that
- * is newer than all that are known has the name "unknown" and the newest year. false when unknown.
+ * Microarchitecture and year class of an x86 family/model or arm implementer/part; pure. A newer
+ * one than all known has the name "unknown" and the newest year. false when unknown.
  */
 bool host_microarchitecture(const char *vendor, unsigned family, unsigned model, unsigned stepping,
 			    const char **ret_name, unsigned *ret_year);

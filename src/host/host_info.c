@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Gathers the facts of a machine from the kernel's files. Each fact has its own fallback (topology:
- * sysfs, else cpuinfo; nominal frequency: model name, else firmware, else what the CPU runs at
- * now), because a configured tree may contain only sensors. Missing facts stay unknown; only a
- * /proc that cannot be read at all is an error.
+ * sysfs, else cpuinfo; nominal frequency: model name, else firmware, else the CPU's present
+ * frequency), because a configured tree may contain only sensors. Missing facts stay unknown; only
+ * a /proc that cannot be read at all is an error.
  */
 #include "host/host.h"
 

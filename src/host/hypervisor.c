@@ -4,7 +4,7 @@
  * it, and a bare-metal instance in a cloud, where the firmware also has "Amazon EC2", does not. On
  * Arm, where it does not exist, a bit of the firmware has the same meaning. Names of machines that
  * exist only virtually (QEMU, VirtualBox) are sufficient. Names of vendors that offer both kinds
- * only tell which hypervisor it is, once another clue shows that there is one.
+ * only identify the hypervisor, once another clue shows that there is one.
  */
 #include "host/hypervisor.h"
 

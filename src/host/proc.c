@@ -164,7 +164,7 @@ int proc_read_uid(int proc_fd, uint32_t pid, uint32_t *ret)
 
 	if (len < 0)
 		return (int)len;
-	at = strstr(text, key); /* a name cannot hold it: its newline is escaped there */
+	at = strstr(text, key); /* a name cannot contain a newline: it is escaped there */
 	if (!at)
 		return -EINVAL;
 	at += sizeof(key) - 1;

@@ -6,10 +6,10 @@
  * forward jumps. Elapsed time is real time between readings, so after a failed interval the energy
  * of the gap is still taken when it is plausible.
  *
- * The limit also says when a turn may have gone unseen: if the energy between two readings plus one
- * turn is plausible as well. For this question the time that the machine slept counts, since a
- * counter may go on then; for the limit itself it does not, since after a deep sleep the counter
- * starts at 0 and would look like a turn.
+ * The limit also says when the counter may have wrapped unseen: if the energy between two readings
+ * plus one range is plausible as well. For this question the time that the machine slept counts,
+ * since a counter may go on then; for the limit itself it does not, since after a deep sleep the
+ * counter starts at 0, which would look like a wrap.
  */
 #include "meter/counter_wrap.h"
 
@@ -43,7 +43,7 @@ static uint64_t asleep_ns(const struct energy_counter *counter, const struct rea
 		       span_ns(counter->when.boottime_ns, when->boottime_ns));
 }
 
-/* Whether @delta_uj since the last reading can be neither more than that nor a turn more. */
+/* Whether @delta_uj since the last reading is possible and one more wrap is not. */
 static bool is_certain(const struct energy_counter *counter, uint64_t delta_uj,
 		       const struct reading_time *when, uint64_t max_power_uw)
 {

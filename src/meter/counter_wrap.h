@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From raw readings of a counter that wraps to one that never falls. Pure.
+ * Turns the raw readings of a counter that wraps into an energy that never falls. Pure.
  *
- * A hardware counter runs from 0 to its range and starts again. Two readings that are less than one
- * turn apart give the energy between them exactly: (new - old) mod (range + 1). Two kinds of
- * reading are refused: dropped, counted, and the new value is the next baseline.
+ * A hardware counter runs from 0 to its range and starts again. Two readings less than one range
+ * apart give the energy between them exactly: (new - old) mod (range + 1). Two kinds of reading are
+ * refused: the reading is dropped and counted, and its value is the next baseline.
  *
- * - What looks like a turn, or a step, but would need more power than the zone can draw: the
- *   counter was reset or jumped.
- * - What may hide a whole turn: at the zone's greatest power the counter could have gone round once
- *   more since the last reading. Which of the two it was cannot be known, so neither is counted.
- *   Readings no further apart than energy_counter_period_ns() never come to that.
+ * - A change that looks like a wrap, or a step, but would need more power than the zone can draw:
+ *   the counter was reset or jumped.
+ * - A change that may hide a whole wrap: at the zone's greatest power the counter could have
+ *   wrapped once more since the last reading. Which of the two it was cannot be known, so neither
+ *   is counted. Readings no further apart than energy_counter_period_ns() are never ambiguous.
  */
 #pragma once
 
@@ -24,7 +24,7 @@
  * readings may belong to slightly more time than lies between them.
  */
 #define COUNTER_SLACK_NS 100000000ULL
-/* However small a range is, or great a power: no more than a hundred readings a second. */
+/* At most a hundred readings a second, however small the range or great the power. */
 #define COUNTER_PERIOD_MIN_NS 10000000ULL
 
 /* When a reading was made. The value is of some time from the first to the second. */
@@ -42,7 +42,7 @@ struct energy_counter {
 	struct reading_time when;
 	uint32_t generation;
 	bool has_baseline;
-	bool restarted;    /* the last reading is a new baseline; energy_uj lacks what was before */
+	bool restarted;    /* the last reading is a new baseline; energy_uj lacks earlier energy */
 	bool refused;      /* ... because the reading was refused */
 	uint64_t refusals; /* in a row; 0 after a reading that counts */
 	uint64_t wraps;
@@ -57,5 +57,8 @@ struct energy_counter {
 int energy_counter_advance(struct energy_counter *counter, const struct raw_reading *reading,
 			   const struct reading_time *when, uint64_t max_power_uw);
 
-/* Half of the time that a turn takes at @max_power_uw; UINT64_MAX while there is no baseline. */
+/*
+ * Half of the time in which the counter wraps at @max_power_uw; UINT64_MAX while there is no
+ * baseline.
+ */
 uint64_t energy_counter_period_ns(const struct energy_counter *counter, uint64_t max_power_uw);

@@ -3,10 +3,10 @@
  * The stand-in meter: the model's watts, integrated over measured time in whole µJ. Time is
  * MONOTONIC: while the machine sleeps it stands still, and no energy is invented.
  *
- * A virtual machine sees only its own CPUs, and the host's idle power is not its to claim. Its
- * estimate is the dynamic power of a typical host of that CPU at the machine's own utilisation,
- * times the share of the host's logical CPUs that it has: as if all of the host did what this
- * machine does, so that the machines on a host add up to it.
+ * A virtual machine sees only its own CPUs, and cannot claim the host's idle power. Its estimate is
+ * the dynamic power of a typical host of that CPU at the machine's own utilisation, times the share
+ * of the host's logical CPUs that it has: as if all of the host did what this machine does, so that
+ * the machines on a host add up to it.
  */
 #include <errno.h>
 #include <math.h>
@@ -25,7 +25,7 @@ struct estimated_meter {
 	const struct power_model *model;
 	struct zone zone;
 	struct machine_facts facts; /* of the machine, or of the VM's typical host */
-	double share;               /* of that machine's power that is ours */
+	double share;               /* share of that machine's power that is ours */
 	unsigned cpus;              /* logical CPUs that busy time is spread over */
 	bool started;
 	uint64_t last_ns;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How many joules did each part of the node use? One interface, one file a source.
+ * How many joules did each part of the node use? Each source implements one interface in one file.
  *
- * A meter offers zones (energy/zone.h). Sources answer raw readings; meter_table turns them into
+ * A meter offers zones (energy/zone.h). Sources return raw readings; meter_table turns them into
  * spans of energy (energy/span.h), corrected for wraps, and keeps the zone's index for as long as
  * the program runs: a zone that vanishes and returns is the same by kind and instance, not by path.
  */
@@ -32,9 +32,9 @@ struct raw_reading {
 
 /*
  * A source of zones. open() does no I/O and cannot hang; rescan() and read_raw() may, so they run
- * on a thread that may. With a period_ns of 0 the zones are read in each pass, back to back with
- * the processes, and several reads may be under way at once (one of them stuck): a reader's. Else
- * they are read once in a period on a thread of the source's own, which nothing waits for: a
+ * on a thread of their own. With a period_ns of 0 the zones are read in each pass, back to back
+ * with the processes, and several reads may be under way at once (one of them stuck): a reader's.
+ * Else they are read once in a period on a thread of the source's own, which nothing waits for: a
  * poller's. The rest is called from any thread and only copies.
  */
 struct meter;
@@ -70,16 +70,17 @@ extern const struct meter_ops *const meter_sources[];
  *
  * meter_table_read() reads them all back to back, waits at most @deadline_ns in all, and never
  * longer: a read that has not come back is left to finish alone on its thread (at most one a zone),
- * and the zone is ZONE_STALLED until it does. A zone whose turn did not come is ZONE_MISSED. Of a
- * source with a period it takes what there is, and waits for nothing: a zone has a span in the pass
- * after its poll, and is ZONE_STALLED while a poll takes more than three periods.
+ * and the zone is ZONE_STALLED until it does. A zone whose read was not started in time is
+ * ZONE_MISSED. From a source with a period it takes the latest results, and waits for nothing: a
+ * zone has a span in the pass after its poll, and is ZONE_STALLED while a poll takes more than
+ * three periods.
  */
 struct meter_table;
 
 struct meter_options {
 	const char *sysfs;         /* root of sensors, "/sys" */
 	uint64_t read_deadline_ns; /* per pass over all zones */
-	/* A delta that implies more per zone is refused and counted (I3); 0: by its kind. */
+	/* A delta that implies more power per zone is refused and counted (I3); 0: by its kind. */
 	uint64_t max_power_uw;
 	/*
 	 * "core" is one physical core of its package, not all: so on AMD and Hygon, whose MSR
@@ -105,15 +106,15 @@ int meter_table_open_source(const struct meter_ops *ops, const struct meter_opti
  * the read returns.
  */
 void meter_table_close(struct meter_table *table);
-/* False while some first search has not come to its end: a driver hangs, or is slow. */
+/* False while the first search of some source is still under way: a driver hangs, or is slow. */
 bool meter_table_has_searched(const struct meter_table *table);
 /* Zones known; grows when new ones appear (in meter_table_read), never shrinks. */
 size_t meter_table_count(const struct meter_table *table);
 const struct zone *meter_table_zone(const struct meter_table *table, size_t index);
 /*
- * What one pass over the zones told; valid until the next one. A zone has at most one span, and
- * none where nothing new was read: what flows meanwhile is in its next. Spans are in the order of
- * zones.
+ * The results of one pass over the zones; valid until the next one. A zone has at most one span,
+ * and none where nothing new was read: energy that flows meanwhile is in its next span. Spans are
+ * in the order of zones.
  */
 struct meter_pass {
 	const struct zone_status *status; /* [zone_count] */
@@ -149,8 +150,8 @@ bool estimated_meter_advance(struct estimated_meter *meter, uint64_t now_ns, uin
 /* CPUs came or went: busy time is spread over @cpus from here on, and a VM is as large as them. */
 void estimated_meter_set_cpus(struct estimated_meter *meter, unsigned cpus);
 /*
- * What the estimate rests on, guesses filled in: the machine, or a VM's typical host with the share
- * of it that the VM has.
+ * The facts on which the estimate rests, with guesses filled in: those of the machine, or of a VM's
+ * typical host, with the VM's share of it.
  */
 void estimated_meter_facts(const struct estimated_meter *meter, struct machine_facts *ret_facts,
 			   double *ret_share);

@@ -17,8 +17,8 @@
 #define RESCAN_PASSES_GONE   2
 #define RESCAN_PASSES_STEADY 30
 /*
- * On a busy machine a thread can wait long for its CPU: a start that is too impatient finds no
- * meter.
+ * On a busy machine a thread can wait long for its CPU: with a shorter deadline the start would
+ * find no meter.
  */
 #define FIRST_SEARCH_NS (2 * NSEC_PER_SEC)
 
@@ -29,8 +29,8 @@ struct source {
 	const struct meter_ops *ops;
 	struct reader *reader; /* NULL: it is polled */
 	struct poller *poller;
-	size_t zone_count; /* of its zones, those in the table */
-	size_t beyond;     /* those that found no room there */
+	size_t zone_count; /* number of its zones in the table */
+	size_t beyond;     /* number of its zones for which the table had no row */
 	unsigned passes_since_rescan;
 	struct read_result results[METER_ZONES_MAX];
 };
@@ -111,7 +111,7 @@ static void take_result(struct meter_table *table, size_t zone)
 	struct zone_status *status = &table->status[zone];
 
 	if (result->outcome == READ_NOTHING || result->error == -EAGAIN)
-		return; /* as it was; what flows meanwhile is in its next span */
+		return; /* unchanged; energy that flows meanwhile is in its next span */
 	if (result->outcome == READ_STALLED)
 		fail(status, ZONE_STALLED, result->error);
 	else if (result->outcome == READ_MISSED)

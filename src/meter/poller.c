@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * One thread, one lock. The thread searches and polls in turn; it calls the source without the lock
- * and takes what came with it. The poller, its meter and its lock live until both the owner and the
- * thread have let go of them, so one that hangs in a call is left to end alone.
+ * and takes the lock to store the results. The poller, its meter and its lock live until both the
+ * owner and the thread have let go of them, so one that hangs in a call is left to end alone.
  */
 #include "meter/poller.h"
 
@@ -220,7 +220,10 @@ static struct read_result collect_zone(struct polled_zone *zone, bool is_stalled
 		.refused = zone->samples.refused,
 	};
 
-	/* The last attempt may have failed, and one before it not: what that brought waits. */
+	/*
+	 * The last attempt may have failed after an earlier one succeeded: the earlier result still
+	 * waits.
+	 */
 	if (zone->is_new && zone->error == 0)
 		result.span = zone_samples_span(&zone->samples);
 	zone->is_new = false;

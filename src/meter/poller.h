@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads the zones of one slow source, once in a period on a thread of its own: one that answers in
- * seconds, or says something new only now and then. A pass takes what there is, under a lock that
- * is never held while something is read, and waits for nothing.
+ * Reads the zones of one slow source, once in a period on a thread of its own: one that takes
+ * seconds to answer, or has new values only now and then. A pass takes the latest results, under a
+ * lock that is never held while something is read, and waits for nothing.
  *
- * What is polled between two passes adds up; where nothing new came, the zone's next span has it.
- * A poll that hangs costs the zones of its source alone. Used by one thread.
+ * Results polled between two passes add up; where nothing new came, the zone's next span has the
+ * energy. A poll that hangs costs the zones of its source alone. Used by one thread.
  */
 #pragma once
 
@@ -30,8 +30,8 @@ int poller_new(const struct meter_ops *ops, struct meter *meter, uint64_t max_po
 /* As reader_free(). */
 void poller_free(struct poller *poller, uint64_t deadline_ns);
 /*
- * What was polled since the last call: fills results[0..number of zones known), which it returns.
- * With @rescan the tree is searched again before the next poll.
+ * The results polled since the last call: fills results[0..number of zones known), which it
+ * returns. With @rescan the tree is searched again before the next poll.
  */
 size_t poller_collect(struct poller *poller, bool rescan,
 		      struct read_result results[static METER_ZONES_MAX]);

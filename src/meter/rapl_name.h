@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a powercap zone's `name` file says (Documentation/power/powercap/powercap.rst,
+ * The contents of a powercap zone's `name` file (Documentation/power/powercap/powercap.rst,
  * drivers/powercap/intel_rapl_common.c): "package-0", "package-1-die-0", "psys", "psys-1", and
  * below a package "core", "uncore", "dram". Pure.
  */

@@ -2,16 +2,17 @@
 /*
  * RAPL through powercap: Intel and AMD alike, by the kernel's own driver.
  *
- * A zone is known by kind and package for as long as we run; where it lies in the tree may change.
- * Its counter is opened once and read with pread. When it goes (its socket went offline, the module
- * was removed) the descriptor answers ENODEV for ever: it is closed, and a later rescan finds the
- * zone again, possibly under another index, and opens it as a new generation. What fails in another
- * way (no permission, no range) keeps its place and is tried again at the next read.
+ * A zone is known by kind and package for as long as the program runs; its place in the tree may
+ * change. Its counter is opened once and read with pread. When it goes (its socket went offline,
+ * the module was removed) the descriptor answers ENODEV for ever: it is closed, and a later rescan
+ * finds the zone again, possibly under another index, and opens it as a new generation. A zone that
+ * fails in another way (no permission, no range) keeps its place and is tried again at the next
+ * read.
  *
  * A read may hang in the kernel while a rescan replaces the descriptor, so descriptors are counted
  * references under a lock that is never held over I/O. Nothing is guessed: a counter whose range
- * cannot be read is an error, and so is a value without its newline, for a cut number is a number
- * too.
+ * cannot be read is an error, and so is a value without its newline, because a number cut short is
+ * a number too.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +29,7 @@
 #include "meter/rapl_scan.h"
 #include "meter/sysfs_number.h"
 
-/* An open counter, shared by its zone and by what is reading it. */
+/* An open counter, shared by its zone and by the reads under way. */
 struct handle {
 	atomic_uint refs;
 	int fd;

@@ -8,10 +8,9 @@
  * Patience with one slot is a quarter of the deadline, and only while another one waits: then the
  * charge goes to a spare worker. Whatever worker finds none in charge takes it: a spare that is
  * woken for it, or one that returns late. A worker that is not in charge is a spare, or ends when
- * there are enough. The one in charge sees to it, before it reads, that there is a spare: were
- * pthread_create() called by the pass, it could hang there (clone() waits for a migration of the
- * cgroup, or for memory). The reader, its meter and its lock live until the last worker has let go
- * of them.
+ * there are enough. Before it reads, the one in charge makes sure that there is a spare: if the
+ * pass called pthread_create(), it could hang there (clone() waits for a migration of the cgroup,
+ * or for memory). The reader, its meter and its lock live until the last worker has let go of them.
  */
 #include "meter/reader.h"
 
@@ -31,7 +30,7 @@
 struct slot {
 	bool wanted;
 	bool in_flight;
-	bool overdue; /* in flight for longer than its pass waited: what it brings is too old */
+	bool overdue; /* in flight for longer than its pass waited: its result is too old */
 	bool done;    /* error is of this pass */
 	int error;
 	uint64_t begun_ns;           /* with in_flight */
@@ -153,7 +152,7 @@ static void finish_slot(struct reader *reader, size_t index, int error,
 		reader->searched = true;
 		adopt_zones(reader);
 	} else if (slot->overdue) {
-		slot->wanted = reader->reading; /* read again: it is not known of when this is */
+		slot->wanted = reader->reading; /* read again: the age of this one is unknown */
 	} else {
 		slot->error = zone_samples_take(&slot->samples, error, raw, &when);
 		slot->done = reader->reading;
@@ -306,7 +305,7 @@ static bool pass_over(const struct reader *reader)
 	return true;
 }
 
-/* Leaves the worker in charge alone with what it does; a spare takes the rest. */
+/* Leaves the worker in charge alone with its call; a spare takes the rest. */
 static void hand_over(struct reader *reader)
 {
 	reader->active = 0;
@@ -325,7 +324,7 @@ static bool is_stuck(const struct reader *reader, uint64_t now_ns, uint64_t pati
 	       now_ns >= reader->slots[reader->busy_slot].begun_ns + patience_ns;
 }
 
-/* When to look again; the end of the pass, and what a spare does, are told by `progress`. */
+/* When to look again; `progress` signals the end of the pass and the progress of a spare. */
 static uint64_t next_look_ns(const struct reader *reader, uint64_t now_ns, uint64_t patience_ns)
 {
 	if (next_wanted(reader) == SLOT_COUNT || reader->spares == 0)
@@ -376,7 +375,7 @@ static struct read_result collect_zone(struct slot *slot)
 {
 	struct read_result result;
 
-	slot->samples.reads += !slot->done; /* tried, and nothing came of it in time */
+	slot->samples.reads += !slot->done; /* tried, but without a result in time */
 	result = (struct read_result){
 		.outcome = slot->done        ? READ_DONE
 			   : slot->in_flight ? READ_STALLED

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reads all zones of one meter on a thread of its own, so that a read that hangs in the kernel
- * costs its zone and no one else.
+ * costs only its own zone.
  *
  * A pass hands the work to the reader thread and waits for it, with a deadline. When the thread
  * takes long and other zones wait, it is left alone with that one read and a spare thread takes the
- * rest; what it brings before the pass is over counts. A zone has at most one read under way, so
- * there are at most as many threads as stuck zones, one more, and two spare ones. Threads are made
- * by these threads (but for the first), never by the caller of a pass: to make one can block.
+ * rest; a result that it brings before the pass is over counts. A zone has at most one read under
+ * way, so there are at most as many threads as stuck zones, one more, and two spare ones. Threads
+ * are made by these threads (but for the first), never by the caller of a pass: to make one can
+ * block.
  *
- * Between passes the thread reads a zone by itself where else a turn of its counter could go
- * unseen: once in range / (2 × greatest power). Passes that come more often cost no wake-up more.
- * Used by one thread.
+ * Between passes the thread reads a zone by itself where its counter could otherwise wrap unseen:
+ * once in range / (2 × greatest power). More frequent passes cost no additional wake-ups. Used by
+ * one thread.
  */
 #pragma once
 
@@ -31,7 +32,7 @@ enum read_outcome {
 	READ_NOTHING, /* there is nothing new */
 };
 
-/* What a pass brought of one zone; a poller's (poller.h) is of the same form. */
+/* The result of a pass for one zone; a poller's (poller.h) has the same form. */
 struct read_result {
 	enum read_outcome outcome;
 	int error;               /* 0 or -errno */
@@ -44,13 +45,14 @@ struct read_result {
 };
 
 /*
- * Takes ownership of @meter, also on failure. @max_power_uw is what a zone can draw at most; 0: by
+ * Takes ownership of @meter, also on failure. @max_power_uw is the greatest power of a zone; 0: by
  * its kind (zone_kind_max_power_uw). 0 or -ENOMEM.
  */
 int reader_new(const struct meter_ops *ops, struct meter *meter, uint64_t max_power_uw,
 	       struct reader **ret);
 /*
- * Waits at most @deadline_ns for the thread to end; what is stuck frees the rest when it returns.
+ * Waits at most @deadline_ns for the thread to end; a worker that is stuck frees the rest when it
+ * returns.
  */
 void reader_free(struct reader *reader, uint64_t deadline_ns);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The newline is what tells a whole number from the beginning of one: "1234" may be the start of
+ * The newline distinguishes a whole number from the beginning of one: "1234" may be the start of
  * "123456".
  */
 #include "meter/sysfs_number.h"

@@ -9,7 +9,7 @@ static bool is_garbage(int err)
 	return err == -EINVAL || err == -ERANGE || err == -EBADMSG || err == -EFBIG;
 }
 
-/* When the value is of: as the source says, else when it was read. */
+/* The time of the value: as the source says, else when it was read. */
 static struct reading_time time_of(const struct raw_reading *raw, const struct reading_time *when)
 {
 	uint64_t age_ns = when->time_ns - raw->to_ns;
@@ -23,7 +23,7 @@ static struct reading_time time_of(const struct raw_reading *raw, const struct r
 	};
 }
 
-/* Whether the power of now, and of the reading before, stands for all the time between them. */
+/* Whether this power and that of the reading before stand for all the time between them. */
 static bool is_bridged(const struct zone_samples *samples, const struct raw_reading *raw,
 		       const struct reading_time *when)
 {
@@ -33,7 +33,7 @@ static bool is_bridged(const struct zone_samples *samples, const struct raw_read
 	       when->time_ns - counter->when.time_ns <= samples->bridge_ns;
 }
 
-/* A mean stands for all of its time; of two moments' powers the mean does. */
+/* A mean stands for all of its time; two momentary powers are averaged. */
 static uint64_t mean_power(const struct zone_samples *samples, const struct raw_reading *raw)
 {
 	if (raw->from_ns)
@@ -55,7 +55,7 @@ static int take_power(struct zone_samples *samples, const struct raw_reading *ra
 	if (!counter->restarted)
 		counter->energy_uj += power_integral_add(&samples->power, mean_power(samples, raw),
 							 when->time_ns - counter->when.time_ns);
-	/* What is not believed of now says nothing of what follows either. */
+	/* A reading that is refused says nothing about the time after it either. */
 	counter->has_baseline = !counter->refused;
 	counter->generation = raw->generation;
 	counter->when = *when;
@@ -69,7 +69,8 @@ static int take_energy(struct zone_samples *samples, const struct raw_reading *r
 	struct raw_reading counted = *raw;
 
 	if (raw->kind == SAMPLE_TOTAL)
-		counted.range_uj = UINT64_MAX; /* a turn is beyond what any zone can draw */
+		counted.range_uj =
+			UINT64_MAX; /* a wrap would need more power than any zone can draw */
 	return energy_counter_advance(&samples->counter, &counted, when, samples->max_power_uw);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The readings of one zone as they come in, those of a pass and those between two passes, and when
- * the next must come so that no turn of the counter goes unseen. Pure.
+ * the next must come so that no wrap of the counter goes unseen. Pure.
  */
 #pragma once
 
@@ -28,9 +28,9 @@ struct zone_samples {
 };
 
 /*
- * Takes what an attempt gave: @error (0 or -errno) and, if 0, @raw, read at @when. Gives the error,
- * or -ERANGE where the value is outside its own range, or -EAGAIN where it is no newer than the
- * last one. Text that is no number is counted as dropped.
+ * Takes the result of an attempt: @error (0 or -errno) and, if 0, @raw, read at @when. Returns the
+ * error, or -ERANGE where the value is outside its own range, or -EAGAIN where it is no newer than
+ * the last one. Text that is no number is counted as dropped.
  */
 int zone_samples_take(struct zone_samples *samples, int error, const struct raw_reading *raw,
 		      const struct reading_time *when);
