@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What does it cost to know whose a process is? New cgroups are made below a real hierarchy, which
- * wants root; they are removed again. Times are of the calling thread's CPU.
+ * The cost of finding the owner of a process. New cgroups are made below a real hierarchy, which
+ * needs root; they are removed again. Times are of the calling thread's CPU.
  *
  *     bench-identity [CGROUPS [PROCESSES]]        1000 20000
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What does an interval cost the ledger and the publisher? Medians over many intervals, and the
+ * The cost of an interval in the ledger and the publisher. Medians over many intervals, and the
  * memory of it all, for rows with a series and rows without. Three zones: seven columns.
  *
  *     bench-publisher [ROWS [ACTIVE [CONTAINERS]]]        10000 100 100

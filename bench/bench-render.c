@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What does a scrape cost? CPU of rendering (first of a snapshot, warm label cache), of gzip, and
- * of answering again over loopback, for about SERIES series (argument, default 10,000). Medians of
+ * The cost of a scrape. CPU of rendering (first of a snapshot, warm label cache), of gzip, and of
+ * answering again over loopback, for about SERIES series (argument, default 10,000). Medians of
  * RUNS; the answer's figure is the CPU of the server's thread alone.
  */
 #include <arpa/inet.h>
@@ -122,7 +122,7 @@ static size_t scrape(const struct sockaddr_in *to, const char *request, char *si
 	return len;
 }
 
-/* The client is this thread: its CPU is taken off, what is left is the server's. */
+/* The client is this thread: its CPU time is subtracted, and the rest is the server's. */
 static void bench_answer(const struct http_server *server, const char *request, const char *what)
 {
 	struct sockaddr_in to = { .sin_family = AF_INET };

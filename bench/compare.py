@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Whether a build costs more than another one: both run at the same time over the same sensors and processes, and each
-figure is the median of new over old, window by window, so that what else runs on the machine costs both the same.
+figure is the median of new over old, window by window, so that other load on the machine costs both the same.
 
     bench/compare.py OLD NEW [--quick] [--limit 1.10]        # two release binaries: build/kepler of two trees
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the exporter costs and sees: the figures of docs/performance.md. By hand, on a release build and a quiet machine.
+"""The exporter's cost and coverage: the figures of docs/performance.md. By hand, on a release build and a quiet machine.
 
     KEPLER_BUILD=build bench/exporter.py [quick]
 
 CPU is the process's own CPU clock, read from outside (kernel time of its BPF programs included, for they run in its system calls).
-Medians with the smallest and largest value; the number of processes is what was there plus what is started.
+Medians with the smallest and largest value; the number of processes is those already there plus those started.
 """
 import os
 import pathlib
@@ -110,7 +110,7 @@ def scrapes(sensors):
         exporter.intervals(3)
         for _ in range(3 if QUICK else 7):
             exporter.intervals(1)
-            time.sleep(interval + interval / 4)  # a snapshot that nobody has asked for
+            time.sleep(interval + interval / 4)  # a snapshot that no scrape has asked for
             for encoding, costs in first.items():
                 cost, body = scrape_cost(exporter, encoding)
                 costs.append(cost)

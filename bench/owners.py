@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What owners cost: the figures of docs/performance.md on containers. By hand, on a release build and a quiet machine.
+"""The cost of owners: the figures of docs/performance.md on containers. By hand, on a release build and a quiet machine.
 
     KEPLER_BUILD=build bench/owners.py [quick]
 
@@ -147,7 +147,7 @@ def calls_per_interval(pid):
 
 
 def churn(exporter, label):
-    """New processes in one container of their own: what resolving adds for each."""
+    """New processes in one container of their own: the cost of resolving each."""
     pid = exporter.process.pid
     began, cpu = time.monotonic(), cpu_seconds(pid)
     time.sleep(10)

@@ -11,7 +11,7 @@ die() {
 	exit 1
 }
 
-# packages SECTION...: what tools/dependencies.txt lists for them
+# packages SECTION...: the packages that tools/dependencies.txt lists for them
 packages() {
 	for section; do
 		awk -v section="$section" '$1 == section {print $2}' tools/dependencies.txt
@@ -36,7 +36,7 @@ as_root() {
 # install_missing SECTION...: nothing when all is there; else one line, apt's own words only when it fails
 install_missing() {
 	if ! command -v dpkg-query >/dev/null; then
-		say "not a Debian system: install what tools/dependencies.txt names; going on with what is here"
+		say "not a Debian system: install the packages that tools/dependencies.txt lists; going on with those already here"
 		return 0
 	fi
 	wanted=$(missing "$@" | xargs)
@@ -52,7 +52,7 @@ install_missing() {
 			$step >"$log" 2>&1; then
 			tail -n 15 "$log" >&2
 			rm -f "$log"
-			die "apt-get ${step%% *} failed (network? privilege?); what is wanted: $wanted"
+			die "apt-get ${step%% *} failed (network? privilege?); needed: $wanted"
 		fi
 	done
 	rm -f "$log"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Writes docs/metrics.md (or what the argument names) from the table of metrics. */
+/* Writes docs/metrics.md (or the file that the argument names) from the table of metrics. */
 #include <stdio.h>
 
 #include "base/file.h"

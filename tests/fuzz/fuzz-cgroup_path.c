@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A cgroup path, and the same bytes as a /proc/PID/cgroup: names are chosen by whoever may make a
- * cgroup.
+ * A cgroup path, and the same bytes as a /proc/PID/cgroup: names are chosen by any user that may
+ * make a cgroup.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -148,7 +148,7 @@ def with_its_own_view(engine, sensors, pods):
 
 def main():
     assert containers.is_pure_v2(), containers.hierarchies()
-    # Power follows load, so that whoever ends a moment later does not get an interval's energy for it. Of ticks an emulated CPU
+    # Power follows load, so that a process that ends later does not get an interval's energy for it. Of ticks an emulated CPU
     # misses some, in one interval more than in another.
     zone = rapl_zone('intel-rapl:0', 'package-0', 0, busy_watts=45, busy='schedstat')
     pods = [containers.new_pod('shop-7f9c'), containers.new_pod('jobs-0')]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A full ring of ends loses nobody where no process is guarded from BPF: the cases of `activity-limits` at their strict limit."""
+"""A full ring of ends loses none where no process is guarded from BPF: the cases of `activity-limits` at their strict limit."""
 import os
 import re
 import subprocess

@@ -110,7 +110,7 @@ def check_without_btf():
 
 
 def check_own_namespace():
-    """In a pid namespace of its own: who lived before is charged no life, neither alive nor when it ends; doctor says it."""
+    """In a pid namespace of its own: an older process is never charged for its past; doctor reports the namespace."""
     prefix = ('unshare', '--pid', '--fork', '--kill-child', '--mount-proc')
     with subprocess.Popen([sys.executable, '-c', OLD], stdout=subprocess.PIPE) as old, ExactAccount() as account:
         old.stdout.readline()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Energy is kept as µW × ns in 128 bits and brought up to date whenever somebody looks, so changing
- * the power never loses or invents anything, and what is shown is the truth modulo the range.
+ * Energy is kept as µW × ns in 128 bits and brought up to date at each read, so changing the power
+ * never loses or invents anything, and what is shown is the truth modulo the range.
  */
 #include "energy_law.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * hang - processes of an unprivileged user whose memory cannot be looked at, by anybody.
+ * hang - processes of an unprivileged user whose memory no process can look at.
  *
  *   hang MOUNT COMM COUNT
  *

@@ -101,7 +101,7 @@ static void read_options(int argc, char **argv, struct kube_options *options)
 	};
 	int option;
 
-	/* Whether this machine has just booted is no matter, unless somebody says so. */
+	/* The time since boot has no effect, unless an option sets it. */
 	*options = (struct kube_options){ .source = KUBE_AUTO, .timing.boot_window = 1 };
 	while ((option = getopt_long(argc, argv, "", names, NULL)) >= 0) {
 		switch (option) {

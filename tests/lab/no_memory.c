@@ -2,7 +2,7 @@
 /*
  * no_memory - an LD_PRELOAD library under which one allocation fails: the NO_MEMORY_AT-th, counted
  * from 1 once the libraries have started, over malloc, calloc, realloc, reallocarray and
- * aligned_alloc, whoever calls. At exit it writes "allocations=N" to descriptor NO_MEMORY_FD, so
+ * aligned_alloc, for every caller. At exit it writes "allocations=N" to descriptor NO_MEMORY_FD, so
  * that a test knows when it has tried all.
  *
  * Nothing here allocates. glibc's own functions are called by their second names, as looking up the

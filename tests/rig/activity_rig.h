@@ -27,8 +27,8 @@ pid_t rig_fork(const char *comm, rig_fn *fn, void *arg);
 uint64_t rig_wait(pid_t pid);
 void rig_sleep_ms(unsigned int ms);
 /*
- * Until the kernel has freed whom rig_wait() waited for: two grace periods of RCU, by membarrier,
- * and a moment for their callbacks.
+ * Waits until the kernel has freed the process that rig_wait() waited for: two grace periods of
+ * RCU, by membarrier, and a moment for their callbacks.
  */
 void rig_wait_for_frees(void);
 

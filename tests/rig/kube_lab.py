@@ -22,7 +22,7 @@ DEPLOY = ROOT / "deploy/kubernetes"
 
 
 def need_kubernetes():
-    """The folder of the binaries; builds them when nobody has yet (minutes), or skips with the builder's reason."""
+    """The folder of the binaries; builds them if they are missing (minutes), or skips with the builder's reason."""
     need_program("openssl")
     need_program("curl")
     done = subprocess.run([LAB / "build"], capture_output=True, text=True, check=False)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who really owns a container, and what an exporter says of it: wrong names, and how many intervals a right one took. The same of
+"""The true owner of a container against the exporter's: wrong names, and how many intervals a right one took. The same of
 pods, from their first process on, which is before the kubelet's status names a container."""
 import bisect
 import math
@@ -88,7 +88,7 @@ class Owners:
         return metrics
 
     def _newest_at(self, when):
-        """The snapshot that was the newest at a time; those that nobody looked at came each interval, too."""
+        """The snapshot that was the newest at a time; those that were not scraped came each interval, too."""
         after = bisect.bisect_right(self.stamps, when)
         if after == len(self.stamps):
             return self.numbers[-1]

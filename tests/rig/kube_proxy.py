@@ -46,7 +46,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.close_connection = True
         self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.server.proxy.forget(self.connection)
-        socket.socket(fileno=self.connection.detach()).close()  # whoever else holds the object: the descriptor is gone
+        socket.socket(fileno=self.connection.detach()).close()  # others may hold the object: the descriptor is gone
 
     def do_GET(self):
         with contextlib.suppress(OSError):
@@ -154,7 +154,7 @@ class FaultProxy:
         threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
 
     def down(self):
-        """Nobody listens any more, and what was open is reset."""
+        """Stops listening, and resets the open connections."""
         self.server.shutdown()
         self.server.server_close()
         self.server = None

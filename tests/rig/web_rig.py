@@ -50,7 +50,7 @@ class LargePage:
 
 
 def drip(address, count, source, mss, receive_buffer, bytes_each_s, gzip):
-    """Asks for /metrics `count` times at once and reads little; who is cut comes again."""
+    """Asks for /metrics `count` times at once and reads little; a client that is cut connects again."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     ask = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n" + (b"Accept-Encoding: gzip\r\n" if gzip else b"") + b"\r\n"
     peers = selectors.DefaultSelector()
@@ -88,7 +88,7 @@ def drip(address, count, source, mss, receive_buffer, bytes_each_s, gzip):
 
 
 def trickle(address, count, first, more):
-    """Sends `first` over each of `count` connections, and then `more` for ever; who is cut comes again."""
+    """Sends `first` over each of `count` connections, and then `more` for ever; a client that is cut connects again."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     peers = []
     while True:

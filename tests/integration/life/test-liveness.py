@@ -210,7 +210,7 @@ def state_hangs():
             exporter.process.send_signal(signal.SIGTERM)
             until("it says so at the end", lambda: exporter.output().count("is not kept") >= 2, 5)
             assert time.monotonic() - began < 5
-            freeze(False)  # a thread inside a write ends only with it, whoever is killed
+            freeze(False)  # a thread inside a write ends only with it, even after a kill
             assert exporter.process.wait(10) == 0
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""R52: an allocation fails, each in its turn, whoever makes it: no crash and no hang, but an error that says so, or work goes on.
+"""R52: each allocation fails in its turn, in any caller: no crash and no hang, but an error that says so, or work goes on.
 
 Over the release binary: reading the configuration, the doctor, and a run with its start, intervals, scrapes and end. Of the
 thousands of the doctor and of a run each STRIDE-th fails, another set each day; KEPLER_NO_MEMORY=FIRST:LAST:STRIDE chooses.
@@ -57,7 +57,7 @@ def every_allocation_of(binary, *words):
         total, refused = total_of(counter), 0
         for at in chosen(total) if total > FEW else range(1, total + 1):
             refused += run_command(binary, words, at, counter).stdout != whole.stdout
-        print(f"  {' '.join(map(str, words))}: {total} allocations, {refused} of them missed by whoever asked", flush=True)
+        print(f"  {' '.join(map(str, words))}: {total} allocations, {refused} of them ignored by the caller", flush=True)
         assert refused > 0, "none was missed: the test tests nothing"
 
 

@@ -31,7 +31,7 @@ def fake_proc(directory):
     (own / "cgroup").write_text("0::/system.slice/good.service\n")
     bad = root / "1001"
     bad.mkdir()
-    (bad / "stat").mkdir()  # EISDIR, whoever asks
+    (bad / "stat").mkdir()  # EISDIR for every user
     return own / "stat", fields
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What hangs at the start does not keep it from serving: pipes where files should be, and a mount whose server does not answer."""
+"""A call that hangs at the start does not stop serving: pipes where files should be, and a mount whose server does not answer."""
 import contextlib
 import os
 import pathlib
@@ -26,7 +26,7 @@ def until(what, condition, seconds):
 
 
 def pipes():
-    """A folder for /proc in which files are pipes that nobody writes to: it measures what is left."""
+    """A folder for /proc in which files are pipes without a writer: it measures the rest."""
     with tempfile.TemporaryDirectory() as proc:
         for name in ("stat", "meminfo", "cpuinfo", "2/stat", "1000/stat", "self/stat"):
             path = pathlib.Path(proc, name)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Whose CPU, whose joules: against wait4(2), which shares no code with us.
+"""The joules of a process follow its CPU time: against wait4(2), which shares no code with us.
 
 One burner, then many processes of 1 to 50 ms, then both together: the CPU time of each side within 0.5 % of what wait4 says,
 and its part of the dynamic energy within 1 % of its part of that CPU time.
@@ -35,7 +35,7 @@ def settled(exporter):
 
 def main():
     options = ["--monitor.interval=1s", "--metrics.settle=1s"]
-    # Power follows load: else whoever ends a moment later would get a whole interval's energy for that moment.
+    # Power follows load: else a process that ends a moment later would get a whole interval's energy for that moment.
     zone = rapl_zone("intel-rapl:0", "package-0", 0, busy_watts=45)
     with Sensors(zone) as sensors, Service("kepler-test-burner.service") as burner, \
             Service("kepler-test-short.service") as short, \

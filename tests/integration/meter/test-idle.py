@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Idle energy: how it is known (off, fixed, learned, a model's) and who bears it; each policy conserves to the microjoule.
+"""Idle energy: how it is known (off, fixed, learned, a model's) and how it is shared; each policy conserves to the microjoule.
 
 Learning wants a minute of readings, on purpose, and has no short cut here (its rules are tested with made-up readings in
 tests/unit/attribution/test-idle.c): learned_and_kept runs only with KEPLER_LONG_TESTS.
@@ -94,7 +94,7 @@ def asleep():
 
 
 def each_share():
-    """node, usage, equal and size: who has the idle energy, and that none is lost or made."""
+    """node, usage, equal and size: the rows that get the idle energy, and that none is lost or made."""
     with Sensors(zones()) as sensors:
         for share in ("node", "usage", "equal", "size"):
             sleeper = asleep() if share in ("usage", "size") else None  # what its start used would count as usage

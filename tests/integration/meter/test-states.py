@@ -17,7 +17,7 @@ SCRAPE_S = 1.5
 OPTIONS = ["--metrics.schema=both", "--monitor.interval=200ms", f"--metrics.settle={SCRAPE_S:.1f}s",
            "--metrics.process.min-joules=0"]
 JOBS_S = [0.6, 2, 0.9, 1.3, 1.6]
-FAMILIES = {"kepler_process_package_joules_total": "command", "kepler_process_cpu_joules_total": "comm"}  # and who it is
+FAMILIES = {"kepler_process_package_joules_total": "command", "kepler_process_cpu_joules_total": "comm"}  # and its name
 
 
 class Increase:

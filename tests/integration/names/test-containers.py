@@ -71,7 +71,7 @@ def main():
         containers.unpack()
     containers.enter_own_mounts()
     shop, jobs = containers.new_pod("shop-7f9c"), containers.new_pod("jobs-0")
-    # Power follows load, so that whoever ends a moment later does not get an interval's energy for it.
+    # Power follows load, so that a process that ends a moment later does not get an interval's energy for it.
     zone = rapl_zone("intel-rapl:0", "package-0", 0, busy_watts=45)
     # The runtime is there before the exporter, as on any host; so no container has to be shown before its name is known.
     with containers.open_engine(engine_name) as engine, Sensors(zone) as sensors, \

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Processes that change what they are: another cgroup, another program, another process under the same pid.
 
-R21: energy is split by time. R22: nobody inherits. With KEPLER_LONG_TESTS one pid is used 100,000 times.
+R21: energy is split by time. R22: no process inherits energy. With KEPLER_LONG_TESTS one pid is used 100,000 times.
 """
 import os
 import pathlib
@@ -129,7 +129,7 @@ def use_pid_again(count):
 
 
 def same_pid():
-    """R22: one pid is used again many times within an interval: nobody inherits, and the sum is right."""
+    """R22: one pid is used again many times within an interval: no process inherits energy, and the sum is right."""
     with Sensors(ZONE) as sensors, Service("kepler-test-reuse.service") as service, \
             Exporter(f"--host.sysfs={sensors.mount}", *EACH, "--monitor.interval=1s") as exporter:
         exporter.intervals(2)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Who is who: R33, tokens, certificates, kubeconfigs and proxies against a fake API server, one function each.
+"""Authentication (R33): tokens, certificates, kubeconfigs and proxies against a fake API server, one function each.
 
 test-kube-access.py [CASE...]
 """
@@ -14,7 +14,7 @@ from kube_rig import run_cases
 from rig import Exporter
 
 
-# ---- R33: who is who ----
+# ---- R33: authentication ----
 
 def rotated_token(rig):
     first = rig.api.put(make_pod("first"))
@@ -39,7 +39,7 @@ def rotated_authority(rig):
         probe.until(lambda p: "certificate" in p.stats()["error"], what="no complaint of the certificate")
         before = len(rig.api.log)
         time.sleep(1.5)
-        assert len(rig.api.log) == before, "something was sent to a server that nobody vouches for"
+        assert len(rig.api.log) == before, "something was sent to a server without a trusted certificate"
         rig.account.set_authority(other)
         late = rig.api.put(make_pod("late"))
         probe.knows(late)
@@ -122,7 +122,7 @@ def nothing_to_ask(_rig):
 
 
 def proxy_that_cannot_be_used(rig):
-    """Said at the start; not where nobody would ask it."""
+    """Reported at the start, but not where it would not be used."""
     for name in ("https_proxy", "ALL_PROXY"):
         environment = {name: "https://127.0.0.1:1"}
         assert "its proxy is https://" in rig.probe(environment=environment).refused()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""10 pods a second come, work and go, over a real API server: nobody's energy is named after somebody else, every response sums,
+"""10 pods a second come, work and go, over a real API server: no energy is shown under another pod's name, every response sums,
 and memory stays flat. One minute; with KEPLER_LONG_TESTS half an hour."""
 import os
 import threading
@@ -19,7 +19,7 @@ NODE = "lab-0"
 
 
 class Generator(threading.Thread):
-    """Starts a pod each 1/RATE s; names come again and again, so that a name never tells who it is."""
+    """Starts a pod each 1/RATE s; names come again and again, so that a name never identifies a pod."""
 
     def __init__(self, cluster, owners):
         super().__init__(daemon=True)

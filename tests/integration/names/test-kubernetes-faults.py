@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A real API server behind a proxy that fails (R30 to R33): whatever happens to it, energy goes on, nobody is asked in a hot loop,
+"""A real API server behind a proxy that fails (R30 to R33): whatever happens to it, energy goes on, requests back off,
 and names come back with it."""
 import os
 import pathlib

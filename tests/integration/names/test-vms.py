@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""test-vms.py [qemu|libvirt]: whose joules, with two virtual machines that are busy a quarter and three quarters of the time.
+"""test-vms.py [qemu|libvirt]: the joules of two virtual machines that are busy a quarter and three quarters of the time.
 
 The guests have no kernel: a boot sector reads the BIOS's tick (18.2 a second) and spins in so many of each four ticks, else
 halts. The part of each machine in the dynamic energy must be within 2 points of its part of the CPU time that the kernel

@@ -58,7 +58,7 @@ static uint64_t drops_of(const struct rig_tally *tally)
 	return info.drops;
 }
 
-/* A cgroup of our own in the v2 hierarchy, so that nobody else's time is in it. */
+/* A cgroup of our own in the v2 hierarchy, so that no other process's time is in it. */
 struct own_cgroup {
 	char path[256];
 	uint64_t id;

@@ -117,7 +117,7 @@ static void test_without_typed_ends(void **state)
 	check("ended", walks_by_default() ? "bpf-walk" : "bpf-iter", 0); /* raw ones do */
 }
 
-/* Whether a descriptor is that of a map which only the kernel, or nobody, is to write. */
+/* Whether a descriptor is that of a map that only the kernel, or no process at all, may write. */
 static bool is_to_be_frozen(int fd, struct bpf_map_info *ret_info)
 {
 	uint32_t size = sizeof(*ret_info);

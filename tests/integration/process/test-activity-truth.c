@@ -36,7 +36,7 @@ static struct rig_tally start(void)
 	return (struct rig_tally){ .reader = rig_open(&options) };
 }
 
-/* Nobody can have run more than there are CPUs for. */
+/* No process can have run longer than the CPUs allow. */
 static void stop(struct rig_tally *tally)
 {
 	activity_close(tally->reader);

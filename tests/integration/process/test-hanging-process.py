@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Processes of an unprivileged user that look like virtual machines.
 
-R5 for /proc: whoever reads the memory of tests/lab/hang.c's, as /proc/PID/cmdline does, waits for ever. Snapshots must go on at
+R5 for /proc: a reader of the memory of tests/lab/hang.c's, as /proc/PID/cmdline does, waits for ever. Snapshots must go on at
 their period, SIGTERM must end the program, and a program that starts while they live must serve; what they use is their
 cgroup's, and everything adds up. And a name alone makes no machine: the executable must be a hypervisor's, and then the machine
 is that user's, by its id and name.
@@ -34,7 +34,7 @@ def hanging(count):
     directory.chmod(0o755)
     mount = directory / "mount"
     mount.mkdir()
-    program = directory / "qemu-system-x86_64"  # anybody can call a file so
+    program = directory / "qemu-system-x86_64"  # any user can give a file this name
     shutil.copy(binary, program)
     process = subprocess.Popen([program, mount, "kvm", str(count)], stdout=subprocess.PIPE, text=True)
     try:

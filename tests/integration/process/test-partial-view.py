@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a reader does not see: without BPF, in a pid namespace of its own, under hidepid, of children that nobody waits for.
+"""Work that a reader does not see: without BPF, in a pid namespace of its own, under hidepid, of children never waited for.
 
 One CPU burns where Kepler cannot look. The machine's own account, /proc/stat, tells of it: its energy belongs to nobody that is
 seen, and the machine is as busy as it is.
@@ -114,7 +114,7 @@ def children_that_nobody_waits_for():
         seen = [float(m.sum("kepler_node_bpf_cpu_time_ms_total")) / 1e3 - float(m.value(UNSEEN)) for m in (before, metrics)]
         print(f"  seen {seen[1] - seen[0]:.2f} s of {busy_s:.2f} s, "
               f"the build {build.cpu_seconds(metrics):.2f} s of {seconds + own:.2f} s")
-        # What a child ran counts with its parent, in whose cgroup it is unless it has moved.
+        # The run time of a child counts with its parent, which shares its cgroup unless it has moved.
         # Of this load 92 to 96 % were seen; as long as children that nothing waits for were paid for by others, about half.
         assert seen[1] - seen[0] > 0.85 * busy_s, "CPU time of children is lost"
         assert exporter.stop() == 0

@@ -149,7 +149,7 @@ def sleeping_crowd():
 
 
 def series_limit():
-    """More processes than series: never more than the limit; who used more than the smallest shown takes its place."""
+    """More processes than series: never more than the limit; a process that used more than the smallest shown takes its place."""
     limit, rows = 1000, 1000 // 3  # a row: dynamic, idle, CPU time
     with Sensors(ZONE) as sensors, Exporter(f"--host.sysfs={sensors.mount}", *EACH,
                                             f"--metrics.max-series={limit}") as exporter:
@@ -198,7 +198,7 @@ def overflow(table, option, begin_load):
 
 
 def crowded(count, limit):
-    """More processes than a limit of rows: the last response, and the joules that nobody's name is on."""
+    """More processes than a limit of rows: the last response, and the joules that belong to no process."""
     crowd = load("ring", count)
     crowd.stdout.readline()
     try:

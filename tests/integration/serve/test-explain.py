@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`kepler explain`: what it says of an interval is what the counters rose by in it, to the µJ; whom it answers, how and when."""
+"""`kepler explain`: its account of an interval is the rise of the counters, to the µJ; which users it answers, and when."""
 import concurrent.futures
 import http.server
 import json

@@ -241,7 +241,7 @@ def not_there(directory):
 
 
 def there_without_tls(_directory):
-    """The connection is taken, and nobody speaks TLS: it was there, and heard nothing of us."""
+    """The peer takes the connection but does not speak TLS: it is reachable, and has received no request."""
     with socket.create_server(("127.0.0.1", 0)) as mute:
         result = get("--connect", 300, f"https://127.0.0.1:{mute.getsockname()[1]}/")
     expect(result, "ETIMEDOUT", connected=0, reached=1)
@@ -323,7 +323,7 @@ def through_a_proxy_that_was_named(directory):
 
 
 def called_by_another_name(directory):
-    """The certificate is for a name that nobody resolves; the address stays in the Host header."""
+    """The certificate is for a name without an address; the address stays in the Host header."""
     ours = Authority(directory)
     server = Server(plain(b"secret"), ours.server_context("cluster", "DNS:kubernetes.default.svc"))
     expect(get("--ca", ours.file, server.url), "EACCES")

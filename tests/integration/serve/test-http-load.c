@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A thousand scrapers at once, and 300 peers that only connect: everybody who asks gets an answer
- * in time, memory stays, and new snapshots are shown meanwhile.
+ * A thousand scrapers at once, and 300 peers that only connect: every client that asks gets an
+ * answer in time, memory stays, and new snapshots are shown meanwhile.
  */
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Scrapers by the thousand, idle ones by the ten thousand, and slow ones: nobody else waits, and readings keep their period.
+"""Scrapers by the thousand, idle ones by the ten thousand, and slow ones: no other client waits, and readings keep their period.
 
 R40 and R41 over the release binary: while 1,000 connections scrape 10,000 series as fast as they can, every answer is 200 or
-503 with Retry-After and intervals are at most 10 % off their period; 10,000 connections that say nothing keep nobody out,
+503 with Retry-After and intervals are at most 10 % off their period; 10,000 silent connections keep no client out,
 nor do 400 that are slow with headers, bodies, or a page of more than 4 MB.
 """
 import asyncio

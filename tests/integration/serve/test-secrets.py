@@ -69,7 +69,7 @@ class Rig:
     def __init__(self, directory):
         self.dir = pathlib.Path(directory)
         self.dir.chmod(0o755)
-        self.binary = shutil.copy(release_binary(), self.dir)  # where nobody may look
+        self.binary = shutil.copy(release_binary(), self.dir)  # where the user nobody may not look
         self.authority = Authority(directory)
         self.api = FakeKubernetes(self.authority.server_context("asks", ask_client=True), token=TOKEN)
         self.api.put(make_pod("shop"))
@@ -88,7 +88,7 @@ class Rig:
 
     @staticmethod
     def give(path, text):
-        """To nobody, and to nobody else."""
+        """To the user nobody alone."""
         if text is not None:
             path.write_text(text)
         os.chown(path, NOBODY, NOBODY)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Who may look, and how closely: a unix socket, the Host of a request, one value an interval (S7); confined as users have it."""
+"""Access and resolution: a unix socket, the Host of a request, one value an interval (S7); confined as users have it."""
 import contextlib
 import http.client
 import os

@@ -456,7 +456,7 @@ static void test_descriptors_run_out(void **state)
 	tight.rlim_cur = 200; /* 50 kept */
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &tight), 0);
 	(void)pass(tree);
-	(void)pass(tree); /* knows by now who has threads, and keeps what it reads */
+	(void)pass(tree); /* now knows which processes have threads, and keeps what it reads */
 	for (unsigned int i = 0; i < 60; i++)
 		set_process(tree, (struct process){ 100001 + i, 1, 6, 0, 2, 10 });
 	tight.rlim_cur = 20; /* none can be opened any more */

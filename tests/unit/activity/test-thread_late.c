@@ -216,7 +216,9 @@ static void test_new_thread_of_an_old_process_is_work(void **state)
 	assert_int_equal(finish(*state).busy_ns, 12);
 }
 
-/* A pass that sees a part of the machine: who lived unseen does not leave its life behind. */
+/*
+ * A pass that sees a part of the machine: the past of an unseen process is not charged at its end.
+ */
 static void test_partial_view_charges_no_unseen_life(void **state)
 {
 	uint64_t busy_ns;

@@ -89,7 +89,7 @@ static void test_end_is_charged_once_even_late(void **state)
 	living(*state, thread(TASK_A, 100, 100, 1000000500));
 	(void)finish(*state);
 	thread_table_begin(*state, false,
-			   now_ns); /* left the list, not freed yet: nobody tells of it */
+			   now_ns); /* left the list, not freed yet: no event reports it */
 	assert_int_equal(finish(*state).count, 0);
 	ended(*state, thread(TASK_A, 100, 100, 1000000700));
 	thread_table_begin(*state, false, now_ns);
@@ -162,7 +162,7 @@ static void test_thread_whose_leader_was_freed(void **state)
 	orphan.process_start_ns = 0;
 	orphan.flags |= KEPLER_START_UNKNOWN;
 	ended(*state, orphan);
-	orphan.tgid = 300; /* and one of a process that nobody knows */
+	orphan.tgid = 300; /* and one of an unknown process */
 	ended(*state, orphan);
 	thread_table_begin(*state, false, now_ns);
 	activity = finish(*state);

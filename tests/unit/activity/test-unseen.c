@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Who is in a tree of our own and not in the passes. */
+/* The processes in a tree of our own that are missing from the passes. */
 #include "activity/unseen.h"
 
 #include <errno.h>

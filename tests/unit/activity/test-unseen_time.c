@@ -490,7 +490,10 @@ static void test_interrupts_that_are_counted_apart(void **state)
 	assert_in_range(rig.found_ns, 110 * SECOND_NS, 120 * SECOND_NS);
 }
 
-/* Without it who is interrupted pays, and ticks in interrupts are shown as such all the same. */
+/*
+ * Without it the interrupted process is charged, and ticks in interrupts are shown as such all the
+ * same.
+ */
 static void test_interrupts_in_the_run_time_of_tasks(void **state)
 {
 	const struct shown second = { .user = 40, .system = 20, .irq = 10, .softirq = 30 };

@@ -223,7 +223,7 @@ static void removes_what_was_left(void **state)
 		make_old(path, files[i].age_s);
 	}
 	write_bytes(place->path, "x", 1);
-	assert_int_equal(access(victim, F_OK), -1); /* somebody's link is not followed */
+	assert_int_equal(access(victim, F_OK), -1); /* a symbolic link is not followed */
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
 		struct stat st;
 

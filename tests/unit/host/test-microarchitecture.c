@@ -55,7 +55,7 @@ static void test_known_families(void **state)
 	}
 }
 
-/* Whoever does not know a new server takes it for a new one, not for one of 2013. */
+/* An unknown new server is treated as a new one, not as one of 2013. */
 static void test_newer_than_the_table_is_as_its_newest(void **state)
 {
 	static const struct {

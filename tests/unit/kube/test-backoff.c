@@ -122,7 +122,7 @@ static void of_two_peers_neither_is_asked_too_soon(void **state)
 	both = backoff_both(&denied, &slow);
 	assert_int_equal(both.kind, BACKOFF_FAILED);
 	assert_int_equal(both.lasted_ms, 0);
-	both = backoff_both(&absent, &slow); /* who was absent was not asked */
+	both = backoff_both(&absent, &slow); /* an absent server was not asked */
 	assert_int_equal(both.lasted_ms, 30000);
 	both = backoff_both(&slow, &absent);
 	assert_int_equal(both.lasted_ms, 30000);
@@ -167,7 +167,7 @@ static void many_spread(void **state)
 		assert_in_range(per_second[second], 90, 110);
 }
 
-/* So do those that boot together; who starts later asks at once. */
+/* So do those that boot together; one that starts later asks at once. */
 static void many_that_boot_spread(void **state)
 {
 	unsigned per_second[10] = { 0 };

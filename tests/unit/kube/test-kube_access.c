@@ -238,7 +238,7 @@ static void secrets_in_the_file_itself(void **state)
 	refuse_to_others(state, CONFIG("", "    tokenFile: /nowhere/token\n"));
 	refuse_to_others(state, CONFIG("", "    client-certificate-data: am91\n"
 					   "    client-key-data: bGU=\n"));
-	/* A proxy's password, and nobody to be. */
+	/* A proxy's password, but no credentials for the server. */
 	refuse_to_others(state,
 			 "current-context: x\ncontexts:\n- {name: x, context: {cluster: c}}\n"
 			 "clusters:\n- name: c\n  cluster: {server: \"https://a\", "
@@ -306,7 +306,7 @@ static void a_credential_of_systemd_is_private(void **state)
 		assert_int_equal(kube_access_check_private(rig->path, &diag), -EPERM);
 	}
 	assert_int_equal(chmod(rig->path, 0440), 0);
-	if (geteuid() == 0) { /* who owns it can open it to others at any time */
+	if (geteuid() == 0) { /* its owner can open it to others at any time */
 		assert_int_equal(chown(rig->path, 65534, 0), 0);
 		assert_int_equal(kube_access_check_private(rig->path, &diag), -EPERM);
 		assert_int_equal(chown(rig->path, 0, 0), 0);

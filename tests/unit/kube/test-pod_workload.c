@@ -128,7 +128,7 @@ static void uid_of(const char *metadata, const char *expected)
 	json_decref(pod);
 }
 
-/* Annotations are anybody's: with another pod's uid in them, energy would move there. */
+/* Any user can set annotations: with another pod's uid in them, energy would move there. */
 static void a_mirrors_uid_is_believed_only_with_its_node(void **state)
 {
 	(void)state;

@@ -53,7 +53,7 @@ static inline void tree_mkdir(const struct fake_tree *tree, const char *name)
 	assert_int_equal(mkdir(path, 0755), 0);
 }
 
-/* Writes DIR/NAME in place: who has it open reads the new text. */
+/* Writes DIR/NAME in place: a reader that has it open gets the new text. */
 static inline void tree_write(const struct fake_tree *tree, const char *dir, const char *name,
 			      const char *text)
 {

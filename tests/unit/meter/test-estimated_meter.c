@@ -162,7 +162,7 @@ static void test_idle_and_dynamic_are_integrated_over_measured_time(void **state
 	estimated_meter_facts(meter, &facts, &share);
 	power_model_estimate(&platform_power_model, &facts, 0.25, &power);
 	advance(meter, 7 * NSEC_PER_SEC, 999 * NSEC_PER_SEC, &reading);
-	assert_int_equal(reading.energy_uj, 0); /* the baseline: what ran before is nobody's */
+	assert_int_equal(reading.energy_uj, 0); /* the baseline: earlier work is not counted */
 	assert_int_equal(reading.time_ns, 7 * NSEC_PER_SEC);
 	advance(meter, 17 * NSEC_PER_SEC, 320 * NSEC_PER_SEC, &reading);
 	assert_true(reading.has_span);

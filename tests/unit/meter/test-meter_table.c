@@ -30,7 +30,7 @@ static struct switches {
 	bool until_others[ZONES]; /* a read waits until each other zone was read once more */
 	uint64_t takes_ns[ZONES]; /* a read takes that long at least */
 	uint64_t step_uj[ZONES];  /* raw_uj grows by this with each read */
-	bool threads_hang;        /* who makes a thread waits */
+	bool threads_hang;        /* a caller that makes a thread waits */
 	unsigned threads_hanging;
 	unsigned threads_made_by_test;
 	pthread_t test;
@@ -219,7 +219,7 @@ static void wait_until_closed(void)
 	pthread_mutex_unlock(&switches.lock);
 }
 
-/* A test that failed leaves nobody stuck. */
+/* A failed test leaves no thread stuck. */
 static int let_all_go(void **state)
 {
 	(void)state;
@@ -420,7 +420,7 @@ static void wait_for_reads(size_t zone, unsigned reads)
 }
 
 /*
- * A counter that turns every three readings, and nobody asks for a long time: the thread reads by
+ * A counter that wraps every three readings, without a pass for a long time: the thread reads by
  * itself what must be read, and no more.
  */
 static void test_zones_are_read_between_passes(void **state)

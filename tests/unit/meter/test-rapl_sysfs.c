@@ -344,7 +344,7 @@ static void test_zone_that_appears_later_is_found(void **state)
 	check_zone(fixture, 0, ZONE_UP, 0, 0);
 }
 
-/* R5 without a special file system: opening a FIFO that nobody writes hangs as long as we like. */
+/* R5 without a special file system: opening a FIFO without a writer hangs as long as we like. */
 static void test_hanging_rescan_hangs_nobody(void **state)
 {
 	struct fixture *fixture = *state;

@@ -25,7 +25,7 @@ static int take_at(struct zone_samples *samples, int error, uint64_t time_ns)
 	return zone_samples_take(samples, error, &raw, &when);
 }
 
-/* One hour, turned a thousand times: who reads when it is due misses nothing. */
+/* One hour, a thousand wraps: a reader that reads when it is due misses nothing. */
 static void test_reading_when_due_misses_no_turn(void **state)
 {
 	const uint64_t end_ns = BEGIN_NS + 3600 * NSEC_PER_SEC;

@@ -194,7 +194,9 @@ static void makes_room_among_the_silent_only(void **state)
 	release_table(&table);
 }
 
-/* Nor do those who ask for small things and do not take them, unless they still take the last. */
+/*
+ * Nor do clients that ask for small answers and do not read them, unless they still read the last.
+ */
 static void unread_small_answers_make_room(void **state)
 {
 	struct table table = new_table(4);
@@ -231,7 +233,7 @@ static void the_slowest_goes_for_a_newcomer(void **state)
 	newcomer = connect_from(&table, HERE, START_NS);
 	assert_true(http_connections_room(&table.connections, newcomer, START_NS));
 	(void)reader_from(&table, HERE, &table, START_NS);
-	/* All have just begun: they may be as fast as anybody. */
+	/* All have just begun: they may be as fast as any other. */
 	assert_false(http_connections_room(&table.connections, newcomer, now_ns - 1));
 	for (unsigned i = 0; i < ANSWERS - 1; i++)
 		takes(table.slots[i], i == 3 ? HTTP_PROGRESS_BYTES - 1 : HTTP_PROGRESS_BYTES);
@@ -241,7 +243,7 @@ static void the_slowest_goes_for_a_newcomer(void **state)
 	for (unsigned i = 0; i < table.count; i++)
 		assert_int_equal(is_cut(table.peers[i]), i == 3);
 	assert_int_equal(cuts(&table, HTTP_CUT_SLOW), 1);
-	/* There is room for one, the newcomer; then nobody is slow, until each had its time. */
+	/* There is room for one, the newcomer; then none is slow, until each had its time. */
 	http_connections_begin_answer(&table.connections, newcomer, &table, true, now_ns);
 	now_ns += HTTP_YIELD_NS - 1;
 	assert_false(http_connections_room(&table.connections, newcomer, now_ns));

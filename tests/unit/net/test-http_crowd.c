@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a real server refuses, and whom it cuts for others. */
+/* The requests that a real server refuses, and the connections that it cuts for others. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -87,7 +87,7 @@ static int dial_unix(const char *path)
 }
 
 /*
- * Asks for the large page at @path (NULL: over TCP) until nobody's reading has just begun, which
+ * Asks for the large page at @path (NULL: over TCP) until no client has just begun to read, which
  * alone may be answered with 503.
  */
 static void get_big(const struct http_server *server, const char *path)

@@ -116,7 +116,7 @@ static void watchdog(void **state)
 	expect(fd, "WATCHDOG=1");
 	notify_close(notify);
 
-	notify = notify_open_with(name, "30000000", "1"); /* somebody else's watchdog */
+	notify = notify_open_with(name, "30000000", "1"); /* another process's watchdog */
 	assert_true(notify_watchdog_ns(notify) == 0);
 	notify_close(notify);
 	notify = notify_open_with(name, "many", NULL);

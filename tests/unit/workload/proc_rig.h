@@ -13,7 +13,7 @@ const char *rig_procfs(void);
 /* A process with its stat (start in seconds since boot) and cgroup. */
 void rig_process(uint32_t pid, const char *comm, uint64_t start_s, const char *cgroup);
 void rig_ppid(uint32_t pid, uint32_t ppid, const char *comm, uint64_t start_s);
-/* Whose it is (root, unless told), and what file it runs. */
+/* Its user (root by default), and its executable file. */
 void rig_uid(uint32_t pid, uint32_t uid);
 void rig_exe(uint32_t pid, const char *path);
 /* Words are parted by '|'. */

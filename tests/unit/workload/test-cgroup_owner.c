@@ -252,7 +252,7 @@ static const struct vector jobs[] = {
 	NONE("/oar/anna"),
 };
 
-/* Made by somebody who may name a cgroup as he likes, or one digit wrong. */
+/* Made by a user that may name a cgroup freely, or with one digit wrong. */
 static const struct vector look_alikes[] = {
 	UNIT("/machine.slice/machine-lxc\\x2d2\\.scope", "machine-lxc\\x2d2\\.scope"),
 	UNIT("/user.slice/user-1000.slice/docker-" ID ".scope", "docker-" ID ".scope"),

@@ -321,7 +321,7 @@ static uint64_t late(const struct identity_resolver *resolver)
 	return info.reads_late;
 }
 
-/* Its cgroup is a pipe: opening it waits until somebody writes. */
+/* Its cgroup is a pipe: opening it waits for a writer. */
 static void hang(uint32_t pid, char *path, size_t size)
 {
 	rig_process(pid, "x", 5, "");
@@ -408,7 +408,7 @@ static void test_who_was_known_stays_known_while_it_hangs(void **state)
 	identity_resolver_close(resolver);
 }
 
-/* The thread owns what it uses: whoever closes the resolver does not wait for it. */
+/* The thread owns what it uses: closing the resolver does not wait for it. */
 static void test_closed_while_it_hangs(void **state)
 {
 	struct identity_resolver *resolver =
@@ -476,7 +476,7 @@ static void test_id_of_a_real_cgroup(void **state)
 	hierarchy_release(&hierarchy);
 }
 
-/* As a container sees it whose cgroup file system begins at its own group. */
+/* As seen in a container with a cgroup file system that begins at its own group. */
 static void test_part_of_a_hierarchy(void **state)
 {
 	struct hierarchy whole, part;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* By whose word a process is a virtual machine, and what hangs while it is asked. */
+/* Which sources can claim a process as a virtual machine, and which of them may hang. */
 #include "workload/machines.h"
 
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 #include "machine_rig.h"
 #include "proc_rig.h"
 
-/* ---- by whose word ---- */
+/* ---- which source claims it ---- */
 
 static void start_as(uint32_t pid, uint32_t uid, const char *exe, const char *words)
 {
@@ -214,7 +214,7 @@ static uint64_t late(void)
 	return info.reads_late;
 }
 
-/* Its cmdline is a pipe: a read waits until somebody has written and closed it. */
+/* Its cmdline is a pipe: a read waits until a writer has closed it. */
 static int hang(uint32_t pid)
 {
 	char path[128];

@@ -185,7 +185,7 @@ static void test_kernel_threads_of_a_machine(void **state)
 	(void)state;
 	machine_start(7, SHELL, WORDS);
 	rig_process(8, "testpmd", 5, SHELL);
-	/* Nobody waits for what was not announced. */
+	/* No process waits for an unannounced machine. */
 	assert_int_equal(identity_resolve(resolver, &vhost)->kind, OWNER_KERNEL);
 	assert_int_equal(machine_resolve(&vhost)->kind,
 			 OWNER_KERNEL); /* its cgroup is known, its words not */

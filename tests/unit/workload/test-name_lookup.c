@@ -459,7 +459,7 @@ static void test_containers_in_containers(void **state)
 	assert_int_equal(identity->size_millicpu, 0);
 }
 
-/* A container may call its groups as it likes: on a host with pods they are nobody's pods. */
+/* A container may call its groups as it likes: on a host with pods they belong to no pod. */
 static void test_pods_in_containers(void **state)
 {
 	struct world *world = *state;
