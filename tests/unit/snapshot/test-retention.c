@@ -88,5 +88,6 @@ int main(void)
 		cmocka_unit_test(test_keeps_at_least_as_long_as_it_settles),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
