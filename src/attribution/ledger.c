@@ -43,6 +43,7 @@ struct ledger {
 	struct level_table level[LEVEL_COUNT];
 	uint64_t overflows[LEVEL_COUNT];
 	uint32_t max_rows[LEVEL_COUNT];
+	uint32_t max_containers; /* max_rows of containers, or more */
 	struct layout layout;
 	struct ledger_zone *zone; /* [layout.zone_count] */
 	uint64_t node_cpu_ns;
@@ -92,19 +93,9 @@ static void activate(struct ledger *ledger, uint32_t container)
 	container_at(ledger, container)->last_active_ns = ledger->now_ns;
 }
 
-/* Of the rows in use, those that have a place whatever the limit are left out. */
-static uint32_t limited_rows(const struct ledger *ledger, enum level level)
-{
-	uint32_t used = ledger->level[level].used;
-
-	if (level == LEVEL_PROCESS)
-		return used;
-	return level == LEVEL_CONTAINER ? used - ledger->others - ledger->replaced : used - 1;
-}
-
 static bool has_room(const struct ledger *ledger, enum level level)
 {
-	return limited_rows(ledger, level) < ledger->max_rows[level];
+	return ledger_limited_rows(ledger, level) < ledger->max_rows[level];
 }
 
 /* Groups. */
@@ -625,6 +616,7 @@ int ledger_new(const struct ledger_options *options, struct ledger **ret)
 			level == LEVEL_PROCESS ? options->max_processes : options->max_containers;
 	}
 	layout_init(&ledger->layout, options->by_zone);
+	ledger->max_containers = options->max_containers;
 	ledger->names = names_table_get(options->names);
 	r = ledger->names ? 0 : -ENOMEM;
 	for (enum level level = LEVEL_POD; r == 0 && level < LEVEL_COUNT; level++)
@@ -836,6 +828,23 @@ uint32_t ledger_refused(const struct ledger *ledger, enum level level)
 	return level == LEVEL_PROCESS ? ledger->refused_processes : ledger->refused_count;
 }
 
+void ledger_limit_containers(struct ledger *ledger, uint32_t rows)
+{
+	uint32_t most = ledger->max_containers;
+
+	ledger->max_rows[LEVEL_CONTAINER] = rows < most ? rows : most;
+}
+
+/* Of the rows in use, those that have a place whatever the limit are left out. */
+uint32_t ledger_limited_rows(const struct ledger *ledger, enum level level)
+{
+	uint32_t used = ledger->level[level].used;
+
+	if (level == LEVEL_PROCESS)
+		return used;
+	return level == LEVEL_CONTAINER ? used - ledger->others - ledger->replaced : used - 1;
+}
+
 uint64_t ledger_overflows(const struct ledger *ledger, enum level level)
 {
 	return ledger->overflows[level];
@@ -845,7 +854,7 @@ bool ledger_is_crowded(const struct ledger *ledger, enum level level)
 {
 	uint32_t limit = ledger->max_rows[level];
 
-	return limited_rows(ledger, level) >= limit - limit / 8;
+	return ledger_limited_rows(ledger, level) >= limit - limit / 8;
 }
 
 uint64_t ledger_node_value(const struct ledger *ledger, uint32_t zone, enum energy_mode mode)

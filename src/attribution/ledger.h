@@ -255,6 +255,10 @@ uint32_t ledger_waiting(const struct ledger *ledger);
  */
 #define LEDGER_REFUSED_MAX 64U
 uint32_t ledger_refused(const struct ledger *ledger, enum level level);
+/* From now on rows of containers are full with @rows of them; never more than max_containers. */
+void ledger_limit_containers(struct ledger *ledger, uint32_t rows);
+/* How many rows count towards the limit of their level: of groups all but "other". */
+uint32_t ledger_limited_rows(const struct ledger *ledger, enum level level);
 /* So far; of groups, also without memory for their names. */
 uint64_t ledger_overflows(const struct ledger *ledger, enum level level);
 /* More than 7/8 of the rows are in use: time to let those go that are kept only to be seen. */

@@ -262,8 +262,10 @@ static const struct option publication_rows[] = {
 static const struct option metrics_rows[] = {
 	{ "metrics.max-series", NULL, OPTION_U32, FIELD(config_metrics, max_series),
 	  RANGE(1000, 10000000), .default_text = "50000", .metavar = "N", .reloadable = true,
-	  .help = "Limit on the series of one response. Above it the smallest processes are "
-		  "merged, and counted." },
+	  .help = "Limit on the series of processes, containers, pods, VMs and namespaces in "
+		  "one response. Above it the smallest processes are merged into their "
+		  "containers, then the smallest containers into their namespaces, and "
+		  "counted. Those of the node and of Kepler itself are not limited." },
 	{ "metrics.services", NULL, OPTION_ENUM, FIELD(config_metrics, services),
 	  .choices = services, .default_text = "unit", .metavar = "HOW",
 	  .help = "Show each systemd unit by itself, or merge all of them into "

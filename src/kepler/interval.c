@@ -79,19 +79,32 @@ static uint32_t count_totals(const struct accountant *accountant)
 	return count;
 }
 
+/*
+ * Of a row of any level, at most: classic names are one an account and mode, today's are one an
+ * account for joules and one for watts; each schema has CPU time, both the totals of each mode.
+ */
+static uint32_t series_per_row(const struct interval_engine *engine)
+{
+	const struct layout *layout = ledger_layout(engine->ledger);
+	uint32_t modes = layout->bears_idle ? MODE_COUNT : 1;
+	uint32_t series = count_totals(&engine->accountant) * modes;
+
+	if (engine->config->pages.schema != SCHEMA_CURRENT)
+		series += layout->columns;
+	if (engine->config->pages.schema != SCHEMA_CLASSIC)
+		series += layout->account_count * 2 + 1;
+	return series;
+}
+
 /* To be called whenever one of these changes. */
 static void set_publication(struct interval_engine *engine)
 {
 	const struct config *config = engine->config;
-	/* A process row is one series an account, or total, and mode, and its CPU time. */
 	const struct accountant *accountant = &engine->accountant;
-	const struct layout *layout = ledger_layout(engine->ledger);
-	uint32_t modes = layout->bears_idle ? MODE_COUNT : 1;
-	uint32_t series_per_row = layout->columns + count_totals(accountant) * modes;
 
 	engine->publication = config->publication;
 	engine->publication.settle_ns = engine->accountant.settle_ns;
-	engine->publication.max_rows = config->metrics.max_series / series_per_row;
+	engine->publication.max_rows = config->metrics.max_series / series_per_row(engine);
 	engine->publication.first_zone =
 		accountant->handed_over ? (uint32_t)accountant->estimated : 0;
 	if (engine->publisher)

@@ -122,10 +122,10 @@ static bool holds_container(const struct process_series *processes, const struct
 
 void process_series_expire(struct process_series *processes, const struct moment *at)
 {
-	const struct ledger *ledger = processes->publication->ledger;
+	const struct publication *publication = processes->publication;
 	struct series_table *table = table_of(processes);
-	bool crowded = ledger_is_crowded(ledger, LEVEL_PROCESS);
-	bool containers_crowded = ledger_is_crowded(ledger, LEVEL_CONTAINER);
+	bool crowded = publication_is_crowded(publication, LEVEL_PROCESS);
+	bool containers_crowded = publication_is_crowded(publication, LEVEL_CONTAINER);
 
 	/* Closing moves the last one, which was looked at already. */
 	for (uint32_t i = table->count; i-- > 0;) {
@@ -169,18 +169,26 @@ static void find_smallest(struct process_series *processes, uint32_t wanted, boo
 	ranking_sort_smallest_first(&processes->smallest);
 }
 
-/* Folds series until at most max_rows are open: settled ones first, the smallest first. */
-static void fold_excess(struct process_series *processes, const struct moment *at)
+/* How many may be open: what the rows of their owners leave of max_rows. */
+static uint32_t limit_of(const struct process_series *processes)
+{
+	uint32_t max_rows = processes->publication->options.max_rows;
+	uint32_t taken = publication_owner_rows(processes->publication);
+
+	return max_rows > taken ? max_rows - taken : 0;
+}
+
+/* Folds series until at most @limit are open: settled ones first, the smallest first. */
+static void fold_excess(struct process_series *processes, uint32_t limit, const struct moment *at)
 {
 	const struct series_table *table = table_of(processes);
-	uint32_t max_rows = processes->publication->options.max_rows;
 
-	for (int settled_only = 1; settled_only >= 0 && table->count > max_rows; settled_only--) {
-		find_smallest(processes, table->count - max_rows, settled_only);
+	for (int settled_only = 1; settled_only >= 0 && table->count > limit; settled_only--) {
+		find_smallest(processes, table->count - limit, settled_only);
 		for (uint32_t i = 0; i < processes->smallest.count; i++)
 			fold(processes, processes->smallest.ranked[i].row, at);
 	}
-	while (table->count > max_rows) /* without memory to choose: the newest rows */
+	while (table->count > limit) /* without memory to choose: the newest rows */
 		fold(processes, table->series[table->count - 1].row, at);
 }
 
@@ -248,12 +256,13 @@ static void find_contenders(struct process_series *processes)
 }
 
 /* Makes room for a contender at the limit: folds the next smallest series if that is smaller. */
-static bool find_room(struct process_series *processes, const struct ranked *contender,
-		      uint32_t *next_smallest, const struct moment *at)
+static bool find_room(struct process_series *processes, uint32_t limit,
+		      const struct ranked *contender, uint32_t *next_smallest,
+		      const struct moment *at)
 {
 	const struct series_table *table = table_of(processes);
 
-	while (table->count >= processes->publication->options.max_rows) {
+	while (table->count >= limit) {
 		const struct ranked *smallest = &processes->smallest.ranked[*next_smallest];
 
 		if (*next_smallest >= processes->smallest.count ||
@@ -269,11 +278,11 @@ static bool find_room(struct process_series *processes, const struct ranked *con
 void process_series_admit(struct process_series *processes, const struct moment *at)
 {
 	const struct ranking *contenders = &processes->contenders;
-	uint32_t room, next_smallest = 0;
+	uint32_t limit = limit_of(processes), room, next_smallest = 0;
 
-	fold_excess(processes, at);
+	fold_excess(processes, limit, at);
 	find_contenders(processes);
-	room = processes->publication->options.max_rows - table_of(processes)->count;
+	room = limit - table_of(processes)->count;
 	if (contenders->count > room) {
 		ranking_sort_largest_first(&processes->contenders);
 		find_smallest(processes, contenders->count - room, true);
@@ -282,7 +291,7 @@ void process_series_admit(struct process_series *processes, const struct moment 
 		const struct ranked *contender = &contenders->ranked[i];
 
 		if (clear_namesake(processes, contender->row, at) &&
-		    find_room(processes, contender, &next_smallest, at))
+		    find_room(processes, limit, contender, &next_smallest, at))
 			open_series(processes, contender->row, at);
 	}
 }

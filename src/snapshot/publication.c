@@ -312,6 +312,25 @@ bool publication_has_run(const struct publication *publication, enum level level
 	return deltas && deltas[ledger_cpu_column(publication->ledger)] > 0;
 }
 
+uint32_t publication_owner_rows(const struct publication *publication)
+{
+	const struct ledger *ledger = publication->ledger;
+	uint32_t rows = ROWS_OF_CONTAINER * ledger_level(ledger, LEVEL_CONTAINER)->used +
+			ROWS_OF_NAMESPACE * publication->namespaces + ROWS_OF_ALL;
+
+	for (enum level level = LEVEL_POD; level < LEVEL_COUNT; level++)
+		rows += ledger_level(ledger, level)->used;
+	return rows;
+}
+
+bool publication_is_crowded(const struct publication *publication, enum level level)
+{
+	uint32_t limit = publication->options.max_rows;
+
+	return ledger_is_crowded(publication->ledger, level) ||
+	       (level != LEVEL_PROCESS && publication_owner_rows(publication) >= limit - limit / 8);
+}
+
 uint64_t publication_usage_uj(const struct publication *publication, const uint64_t *values)
 {
 	const struct layout *layout = ledger_layout(publication->ledger);

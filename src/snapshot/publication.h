@@ -24,7 +24,10 @@
 #include "snapshot/series.h"
 #include "snapshot/snapshot_holder.h"
 
-#define NAMESPACES_MAX 1024U /* beyond it, containers retire to the namespace "", number 0 */
+#define ROWS_OF_CONTAINER 3U    /* its own, "other", its retired processes */
+#define ROWS_OF_NAMESPACE 3U    /* retired processes, containers, pods */
+#define ROWS_OF_ALL       2U    /* retired VMs, retired namespaces */
+#define NAMESPACES_MAX    1024U /* beyond it, containers retire to the namespace "", number 0 */
 
 struct publication {
 	struct publisher_options options;
@@ -69,5 +72,13 @@ void publication_follow_facts(struct publication *publication, struct series *se
  * count.
  */
 bool publication_has_run(const struct publication *publication, enum level level, uint32_t row);
+/*
+ * How many rows a snapshot may come to have, whatever moves in it, but for own series of processes:
+ * three of each container (its own, "other", retired processes), one of each pod, VM and namespace,
+ * and the retired ones of each namespace that was ever seen. Containers that wait count, too.
+ */
+uint32_t publication_owner_rows(const struct publication *publication);
+/* Most of the level's rows of the ledger, or of max_rows, are taken: what has ended goes early. */
+bool publication_is_crowded(const struct publication *publication, enum level level);
 /* dynamic + idle of the largest zone that counts: what admission and folding go by. */
 uint64_t publication_usage_uj(const struct publication *publication, const uint64_t *values);

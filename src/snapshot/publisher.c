@@ -25,6 +25,17 @@ struct publisher {
 	uint64_t hidden_ns;      /* since when no snapshot could be made; 0: there is one */
 };
 
+/* A new container may be the first of its pod, VM and namespace. */
+static void limit_containers(const struct publication *publication)
+{
+	const uint32_t rows_each = ROWS_OF_CONTAINER + GROUP_LEVELS + ROWS_OF_NAMESPACE;
+	uint32_t limit = publication->options.max_rows, rows = publication_owner_rows(publication);
+	uint32_t fit = rows < limit ? (limit - rows) / rows_each : 0;
+
+	ledger_limit_containers(publication->ledger,
+				ledger_limited_rows(publication->ledger, LEVEL_CONTAINER) + fit);
+}
+
 int publisher_new(const struct publisher_options *options, struct ledger *ledger,
 		  struct snapshot_holder *holder, struct publisher **ret)
 {
@@ -39,6 +50,7 @@ int publisher_new(const struct publisher_options *options, struct ledger *ledger
 		publisher_free(publisher);
 		return r;
 	}
+	limit_containers(&publisher->publication);
 	*ret = publisher;
 	return 0;
 }
@@ -61,6 +73,7 @@ void publisher_set_options(struct publisher *publisher, const struct publisher_o
 	*current = *options;
 	if (other_zones)
 		process_series_start_over(&publisher->processes);
+	limit_containers(&publisher->publication);
 }
 
 struct publisher_view publisher_look(const struct publisher *publisher, enum level level,
@@ -144,7 +157,7 @@ static void expire(struct publication *publication, enum level level, const stru
 {
 	const struct ledger *ledger = publication->ledger;
 	struct series_table *table = &publication->series[level];
-	bool crowded = ledger_is_crowded(ledger, level);
+	bool crowded = publication_is_crowded(publication, level);
 
 	/* Closing moves the last one, which was looked at already. */
 	for (uint32_t i = table->count; i-- > 0;) {
@@ -165,32 +178,46 @@ static void expire(struct publication *publication, enum level level, const stru
 	}
 }
 
-/* Lives, was shown, and did not run in this interval: one that runs would be back at once. */
-static bool may_be_folded(const struct publication *publication, const struct series *series)
+/* How many containers have to go for the owners' rows to fit, and whatever they do meanwhile. */
+static uint32_t excess_containers(const struct publication *publication)
+{
+	uint32_t limit = publication->options.max_rows, rows = publication_owner_rows(publication);
+
+	return rows > limit ? (rows - limit + ROWS_OF_CONTAINER - 1) / ROWS_OF_CONTAINER : 0;
+}
+
+/*
+ * Was shown. That it did not run in this interval is asked of those that make room for others: one
+ * that runs would be back at once.
+ */
+static bool may_be_folded(const struct publication *publication, const struct series *series,
+			  bool runs)
 {
 	const struct ledger_container *row = ledger_container_at(publication->ledger, series->row);
 
 	return series->row != 0 && series->age.settled && !row->is_other && !row->replaced &&
-	       !publication_has_run(publication, LEVEL_CONTAINER, series->row);
+	       (runs || !publication_has_run(publication, LEVEL_CONTAINER, series->row));
 }
 
 /*
  * Makes room for owners that found none: the smallest containers that did not run in this interval
- * go, with their process rows.
+ * go, with their process rows. So do the smallest of all while there are more than a snapshot may
+ * show.
  */
 static void fold_containers(struct publisher *publisher, const struct moment *at)
 {
 	struct publication *publication = &publisher->publication;
 	struct series_table *table = &publication->series[LEVEL_CONTAINER];
 	struct ranking *smallest = &publisher->smallest;
-	uint32_t wanted = ledger_refused(publication->ledger, LEVEL_CONTAINER);
+	uint32_t refused = ledger_refused(publication->ledger, LEVEL_CONTAINER);
+	uint32_t excess = excess_containers(publication);
 
-	if (wanted == 0 || ranking_begin(smallest, wanted) < 0)
+	if (refused + excess == 0 || ranking_begin(smallest, excess ? excess : refused) < 0)
 		return;
 	for (uint32_t i = 0; i < table->count; i++) {
 		const struct series *series = &table->series[i];
 
-		if (may_be_folded(publication, series))
+		if (may_be_folded(publication, series, excess > 0))
 			ranking_offer(
 				smallest,
 				publication_usage_uj(publication,
@@ -249,5 +276,6 @@ int publisher_publish(struct publisher *publisher, uint64_t now_ns, int64_t real
 	publisher->published = true;
 	publisher->hidden_ns = 0;
 	fold_containers(publisher, &at); /* what they were given in this interval is shown */
+	limit_containers(publication);
 	return 0;
 }

@@ -16,10 +16,12 @@
  *    settled), scraped or not; for settle_ns where that is more.
  *  - Retiring. When it is removed, or folded at the limit of rows, its total moves to the retired
  *    row of its container, never to "other".
- *  - The limit. A process that asks for a series when max_rows are open gets it if the smallest
- *    settled series is smaller than what it used itself; that one is folded, and counted. A
- *    folded process that lives on is charged to "other" from then on, until it has used min_uj
- *    again. When max_rows is lowered, the smallest are folded, settled ones first.
+ *  - The limit. max_rows are those of all levels; those of owners come first, with all that they
+ *    may come to need (publication.h), processes have the rest. One that asks for a series when
+ *    that is taken gets it if the smallest settled series is smaller than what it used itself;
+ *    that one is folded, and counted. A folded process that lives on is charged to "other" from
+ *    then on, until it has used min_uj again. When max_rows is lowered, the smallest are folded,
+ *    settled ones first.
  *  - No series twice. Two rows of one snapshot never have equal labels (start times are no
  *    label). A process that comes back to labels it had (after an exec, or from another cgroup)
  *    goes on in the series that was kept for it. Another process with the pid, command and
@@ -42,6 +44,10 @@
  * processes and containers, at those of namespaces and pods unless the names of its pod are known,
  * and at that of VMs if it is known to be one. When it has its names, all of that is in the series
  * of its own (born then) and of its pod, VM and namespace.
+ *
+ * Owners beyond max_rows. Where the next container might not fit, the ledger's rows of containers
+ * are full. Where there are more already, the smallest that have settled are folded, running ones
+ * too.
  *
  * The ledger's limits. When more than 7/8 of its rows (of processes, containers, pods, VMs or
  * namespaces) are in use, ended ones are kept for settle_ns only, and counted. When there was no

@@ -7,7 +7,7 @@ struct publisher_options {
 	uint64_t min_uj;    /* --metrics.process.min-joules */
 	uint64_t settle_ns; /* --metrics.settle */
 	uint64_t keep_ns;   /* --metrics.keep; less than settle_ns counts as that */
-	uint32_t max_rows;  /* process rows of their own */
+	uint32_t max_rows;  /* of all levels, in one snapshot (--metrics.max-series) */
 	/*
 	 * The zones before it have ended, another source has taken over: what was used of them
 	 * earns no series. When this changes, what has none starts over.

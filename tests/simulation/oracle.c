@@ -473,14 +473,16 @@ static const char *check_limits(const struct world *world, const struct picture 
 {
 	const struct picture_table *processes = &picture->level[PICTURE_PROCESS];
 	const struct picture_table *containers = &picture->level[PICTURE_CONTAINER];
-	size_t own = 0, others = 0;
+	size_t own = 0, others = 0, all = 0;
 
+	for (size_t level = 0; level < PICTURE_LEVELS; level++)
+		all += picture->level[level].count + picture->level[level].retired_count;
 	for (size_t i = 0; i < processes->count; i++) {
 		own += processes->rows[i].pid != 0;
 		others += processes->rows[i].other;
 	}
-	if (own > world->policy.max_rows || own > world->max_processes)
-		return oracle_say("%zu rows of processes, more than allowed", own);
+	if ((own && all > world->policy.max_rows) || own > world->max_processes)
+		return oracle_say("%zu rows, %zu of processes, more than allowed", all, own);
 	if (others != containers->count || own + others != processes->count)
 		return "not one row \"other\" for each container";
 	if (containers->count > 3 * (size_t)world->max_containers + 1)

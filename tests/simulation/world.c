@@ -38,7 +38,7 @@ static void draw_policy(struct world *world)
 		.share = POLICY_NODE,
 	};
 	if (world_has(world, FEATURE_LIMITS) && draw / 64 % 4 == 0)
-		world->policy.max_rows = (uint32_t)(draw / 256 % 30);
+		world->policy.max_rows = (uint32_t)(draw / 256 % 300);
 	if (world_has(world, FEATURE_IDLE)) {
 		world->policy.idle = (enum policy_idle)chance_below(chance, 3);
 		world->policy.share = (enum policy_share)chance_below(chance, 4);

@@ -98,7 +98,7 @@ static void a_folded_process_starts_over(void **state)
 	struct asked a;
 
 	(void)state;
-	options.max_rows = 1;
+	options.max_rows = OWNER_ROWS + 1;
 	open_asked(&a, &s, &options);
 	(void)use(&s, 1, 1, "small", 500);
 	publish(&s, 100);

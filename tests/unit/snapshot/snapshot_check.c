@@ -149,6 +149,15 @@ static bool has_container(const struct snapshot *snapshot, const struct owner_na
 	return false;
 }
 
+static size_t all_rows(const struct snapshot *snapshot)
+{
+	size_t rows = 0;
+
+	for (size_t level = 0; level < LEVEL_COUNT; level++)
+		rows += snapshot->level[level].count + snapshot->level[level].retired_count;
+	return rows;
+}
+
 static const char *check_process_rows(const struct snapshot *snapshot,
 				      const struct publisher_options *options)
 {
@@ -170,8 +179,8 @@ static const char *check_process_rows(const struct snapshot *snapshot,
 	}
 	if (others != snapshot->level[LEVEL_CONTAINER].count)
 		return "containers and their \"other\" series differ in number";
-	if (own > options->max_rows)
-		return "more rows than allowed";
+	if (own && all_rows(snapshot) > options->max_rows)
+		return "processes have rows of their own where there are more rows than allowed";
 	return NULL;
 }
 

@@ -12,6 +12,8 @@
 
 #define SECOND_NS 1000000000ULL
 #define MIN_UJ    100
+/* Of the only container that a stage has at first, its namespace, and what may retire of them. */
+#define OWNER_ROWS 15U
 
 struct stage {
 	struct ledger *ledger;

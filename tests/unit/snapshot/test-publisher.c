@@ -199,7 +199,7 @@ static void test_smallest_is_folded_at_the_limit(void **state)
 	struct stage s;
 
 	(void)state;
-	options.max_rows = 2;
+	options.max_rows = OWNER_ROWS + 2;
 	options.settle_ns = 0;
 	open_stage(&s, &options);
 	use(&s, 1, 1, "big", 900);
@@ -218,14 +218,14 @@ static void test_smallest_is_folded_at_the_limit(void **state)
 	assert_int_equal(other(&s), 150 + 10);
 	assert_int_equal(s.snapshot->level[LEVEL_PROCESS].folded, 1);
 	use(&s, 2, 2, "small", MIN_UJ - 1); /* starts over */
-	options.max_rows = 3;
+	options.max_rows = OWNER_ROWS + 3;
 	publisher_set_options(s.publisher, &options);
 	publish(&s, 1);
 	assert_int_equal(shown(&s, 2, "small"), NOT_SHOWN);
 	use(&s, 2, 2, "small", 1);
 	publish(&s, 1);
 	assert_int_equal(shown(&s, 2, "small"), 1);
-	options.max_rows = 1;
+	options.max_rows = OWNER_ROWS + 1;
 	publisher_set_options(s.publisher, &options);
 	publish(&s, 1);
 	assert_int_equal(shown(&s, 1, "big"), 900);
@@ -244,12 +244,12 @@ static void test_slot_of_a_folded_process_starts_clean(void **state)
 	open_stage(&s, &options);
 	folded = use(&s, 1, 1, "a", 500);
 	publish(&s, 1);
-	options.max_rows = 0;
+	options.max_rows = OWNER_ROWS + 0;
 	publisher_set_options(s.publisher, &options);
 	publish(&s, 1);
 	ledger_end_process(s.ledger, folded);
 	publish(&s, 1);
-	options.max_rows = 1;
+	options.max_rows = OWNER_ROWS + 1;
 	publisher_set_options(s.publisher, &options);
 	assert_int_equal(use(&s, 2, 2, "b", MIN_UJ), folded);
 	publish(&s, 1);
@@ -265,7 +265,7 @@ static void test_an_ended_zone_earns_no_series(void **state)
 	uint32_t zone1, process;
 
 	(void)state;
-	options.max_rows = 1;
+	options.max_rows = OWNER_ROWS + 1;
 	options.settle_ns = 0;
 	open_stage(&s, &options);
 	process = use(&s, 1, 1, "heavy", 5000);

@@ -72,7 +72,7 @@ static void draw_options(struct world *w)
 		.min_uj = draw_below(w->source, 4) * 40,
 		.settle_ns = draw_below(w->source, 4) * SECOND_NS,
 		.keep_ns = draw_below(w->source, 6) * SECOND_NS,
-		.max_rows = (uint32_t)draw_below(w->source, 8),
+		.max_rows = (uint32_t)draw_below(w->source, 60),
 	};
 }
 

@@ -129,6 +129,7 @@ static void test_node_beyond_the_default_limits(void **state)
 
 	(void)state;
 	options.settle_ns = 0;
+	options.max_rows = 10000;
 	open_stage_for(s, &options, MAX_PROCESSES, MAX_CONTAINERS);
 	run_containers(&node, 0, CONTAINERS);
 	publish(s, 1);
@@ -155,6 +156,59 @@ static void test_node_beyond_the_default_limits(void **state)
 	assert_true(ledger_find_process(s->ledger, 1 + 1400 * PER_CONTAINER,
 					1 + 1400 * PER_CONTAINER) != LEDGER_NONE);
 	assert_true(s->snapshot->level[LEVEL_CONTAINER].count <= MAX_CONTAINERS + NAMESPACES);
+	close_stage(s);
+}
+
+static size_t all_rows(const struct snapshot *snapshot)
+{
+	size_t rows = 0;
+
+	for (size_t level = 0; level < LEVEL_COUNT; level++)
+		rows += snapshot->level[level].count + snapshot->level[level].retired_count;
+	return rows;
+}
+
+static void run_all(struct node *node, int intervals)
+{
+	for (int i = 0; i < intervals; i++) {
+		run_containers(node, 0, 300);
+		publish(&node->stage, 1);
+		check_sums(node);
+	}
+}
+
+static void test_rows_of_owners_count(void **state)
+{
+	struct publisher_options options = default_options();
+	struct node node = { 0 };
+	struct stage *s = &node.stage;
+	const struct snapshot_table *containers;
+
+	(void)state;
+	options.settle_ns = 0;
+	options.max_rows = 400;
+	open_stage_for(s, &options, MAX_PROCESSES, MAX_CONTAINERS);
+	for (int i = 0; i < 20; i++) {
+		run_all(&node, 1);
+		assert_true(all_rows(s->snapshot) <= options.max_rows);
+	}
+	containers = &s->snapshot->level[LEVEL_CONTAINER];
+	assert_true(containers->count > 50);
+	assert_true(ledger_overflows(s->ledger, LEVEL_CONTAINER) > 0);
+
+	options.max_rows = 250; /* the smallest containers go, though they run */
+	publisher_set_options(s->publisher, &options);
+	run_all(&node, 5);
+	containers = &s->snapshot->level[LEVEL_CONTAINER];
+	assert_true(all_rows(s->snapshot) <= options.max_rows);
+	assert_true(containers->folded > 0 && containers->count > 20);
+
+	options.max_rows = 10000; /* all come back */
+	publisher_set_options(s->publisher, &options);
+	run_all(&node, 2);
+	containers = &s->snapshot->level[LEVEL_CONTAINER];
+	assert_true(containers->count >= 300);
+	assert_true(s->snapshot->level[LEVEL_PROCESS].count > containers->count);
 	close_stage(s);
 }
 
@@ -276,6 +330,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_node_beyond_the_default_limits),
+		cmocka_unit_test(test_rows_of_owners_count),
 		cmocka_unit_test(test_smallest_sleeper_makes_room),
 		cmocka_unit_test(test_idle_energy_keeps_nobody_in_a_row),
 		cmocka_unit_test(test_series_are_not_forgotten),

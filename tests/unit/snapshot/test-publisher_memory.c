@@ -120,7 +120,7 @@ static bool open_parts(struct parts *parts)
 	const struct ledger_options book = { .max_processes = 1000,
 					     .max_containers = 100,
 					     .overflow = &overflow };
-	const struct publisher_options options = { 100, SECOND_NS, 3 * SECOND_NS, 60 };
+	const struct publisher_options options = { 100, SECOND_NS, 3 * SECOND_NS, 400 };
 
 	*parts = (struct parts){ 0 };
 	return ledger_new(&book, &parts->ledger) == 0 && test_add_zones(parts->ledger, 1) == 0 &&
