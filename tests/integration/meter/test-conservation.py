@@ -17,7 +17,31 @@ MAX_WATTS = 70  # a little more than any zone draws: a reading every 0.68 s cann
 SECONDS = 36
 
 
+def current_names(lines, *options):
+    """A page of today's names alone, of processes that end: no total loses what was retired, be it idle or estimated."""
+    with Sensors(lines) as sensors, Exporter(f"--host.sysfs={sensors.mount}", "--metrics.schema=current",
+                                             "--monitor.interval=100ms", "--metrics.settle=200ms", "--metrics.keep=500ms",
+                                             "--metrics.process.min-joules=0", *options) as exporter:
+        exporter.intervals(2)
+        for _ in range(4):
+            load_result(load("span", 1))
+            metrics = exporter.intervals(2)
+            assert not metrics.imbalance_uj(), metrics.imbalance_uj()
+        metrics = exporter.intervals(10)
+        assert not metrics.imbalance_uj(), metrics.imbalance_uj()
+        rows = metrics.select("kepler_process_retired_joules_total")
+        retired = {(labels["source"], labels["mode"]) for labels, value in rows if value}
+        assert retired, "nothing was retired: the test tests nothing"
+        assert exporter.stop() == 0
+        return retired
+
+
 def main():
+    package = rapl_zone("intel-rapl:0", "package-0", 45)
+    idle = current_names(package, "--idle.share=equal", "--idle.mode=fixed", "--idle.watts=package=10")
+    assert ("rapl-sysfs", "idle") in idle, idle
+    estimated = current_names([])
+    assert ("trained_power_model", "dynamic") in estimated, estimated
     lines, paths = [], {}
     for socket in range(SOCKETS):
         top = f"intel-rapl:{socket}"
