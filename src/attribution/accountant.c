@@ -41,6 +41,20 @@ void accountant_set_settle(struct accountant *accountant, uint64_t settle_ns)
 	accountant->settle_ns = settle_ns;
 }
 
+static void follow_standings(struct accountant *accountant)
+{
+	for (uint32_t z = 0; z < accountant->zone_count; z++) {
+		enum standing standing = accountant->contenders[z].standing;
+
+		if (standing == STANDING_COUNTS)
+			zone_account_release(&accountant->zones[z]);
+		else
+			accountant->zones[z].held = true;
+		if (standing == STANDING_ENDED)
+			ledger_end_zone(accountant->ledger, z);
+	}
+}
+
 void accountant_adopt(struct accountant *accountant, const struct zone *zone,
 		      const struct idle_options *options, int64_t realtime_ms)
 {
@@ -48,9 +62,10 @@ void accountant_adopt(struct accountant *accountant, const struct zone *zone,
 
 	zone_account_init(&accountant->zones[z], zone, options, realtime_ms);
 	accountant->zones[z].late = accountant->has_begun;
-	accountant->zones[z].held =
-		z >= accountant->estimated && accountant->estimated && !accountant->handed_over;
 	accountant->gap_of[z] = GAP_NONE;
+	accountant->contenders[z] = (struct contender){ .zone = zone };
+	rank_enter(accountant->contenders, accountant->zone_count);
+	follow_standings(accountant);
 }
 
 void accountant_choose_total(struct accountant *accountant, size_t known)
@@ -67,12 +82,15 @@ void accountant_choose_total(struct accountant *accountant, size_t known)
 		accountant->zones[z].in_total = in_total[z];
 }
 
-bool accountant_hands_over(struct accountant *accountant)
+void accountant_settle_ranks(struct accountant *accountant)
 {
-	if (accountant->handed_over || !accountant->estimate_ends)
-		return false;
-	accountant->handed_over = true;
-	return true;
+	rank_settle(accountant->contenders, accountant->zone_count);
+	follow_standings(accountant);
+}
+
+bool accountant_has_ended(const struct accountant *accountant, size_t zone)
+{
+	return accountant->contenders[zone].standing == STANDING_ENDED;
 }
 
 /* COLUMN_NONE: there is nothing to charge. */
@@ -322,30 +340,17 @@ static void book_zone(struct accountant *accountant, uint32_t z, const struct in
 	}
 }
 
-/* Whether the estimate has counted up to now, and a meter can count all that follows. */
-static bool estimate_may_end(const struct accountant *accountant, const struct interval *interval)
+/* For the zone's standing in the next interval. */
+static void note_reading(struct accountant *accountant, size_t z, const struct interval *interval,
+			 const struct energy_span *span)
 {
-	if (!interval->span_count || interval->spans[0].zone >= accountant->estimated)
-		return false; /* it takes its span first: of a pass that failed with the next one */
-	for (size_t i = 0; i < interval->span_count; i++) {
-		const struct energy_span *span = &interval->spans[i];
+	struct contender *contender = &accountant->contenders[z];
+	bool is_up = interval->status[z].state == ZONE_UP;
 
-		if (span->zone >= accountant->estimated && span->zone < accountant->zone_count &&
-		    interval->status[span->zone].state == ZONE_UP &&
-		    span->to_ns >= accountant->zones[span->zone].count_from_ns)
-			return true;
-	}
-	return false;
-}
-
-/* A zone whose span began before the estimate's end waits for its next one. */
-static void end_estimate(struct accountant *accountant, const struct interval *interval)
-{
-	accountant->estimate_ends |= estimate_may_end(accountant, interval);
-	for (size_t i = 0; accountant->estimate_ends && i < interval->span_count; i++) {
-		if (interval->spans[i].zone < accountant->zone_count)
-			zone_account_release(&accountant->zones[interval->spans[i].zone]);
-	}
+	contender->has_begun |= span != NULL;
+	contender->was_read = span != NULL;
+	contender->is_due = is_up && !span;
+	contender->is_ready = is_up && span && span->to_ns >= accountant->zones[z].count_from_ns;
 }
 
 void accountant_book(struct accountant *accountant, const struct interval *interval)
@@ -358,13 +363,14 @@ void accountant_book(struct accountant *accountant, const struct interval *inter
 		interval->parties->count = 0; /* no memory: nothing is charged, nothing is lost */
 	collect_gaps(accountant, interval);
 	for (size_t z = 0; z < accountant->zone_count; z++) {
-		book_zone(accountant, (uint32_t)z, interval, take_span(interval, z, &next));
+		const struct energy_span *span = take_span(interval, z, &next);
+
+		book_zone(accountant, (uint32_t)z, interval, span);
+		note_reading(accountant, z, interval, span);
 		zone_account_bear_series(&accountant->zones[z],
 					 accountant->idle_share != IDLE_SHARE_NODE &&
 						 ledger_layout(ledger)->bears_idle);
 	}
-	if (accountant->estimated)
-		end_estimate(accountant, interval);
 	charge(ledger, interval->parties, ledger_cpu_column(ledger), interval->parties->cpu_ns);
 	ledger_node_cpu(ledger, interval->work.busy_ns);
 	accountant->booked_ns = interval->time_ns;

@@ -7,9 +7,9 @@
  * gaps of zones that could not be read, and when shared idle energy begins to count. Whatever
  * fails, what cannot be charged is unattributed, and the parts sum to what the meters said.
  *
- * Zones keep their index. The estimate's, if there is one, is the first. It ends with an interval
- * that it has counted to its end and in which a zone of a meter was read; whatever meters tell
- * counts from the span on that begins there or later.
+ * Zones keep their index. Of those that rival each other the best that counts is charged
+ * (energy/rank.h); what a better one tells counts from the span on that begins where the worse one
+ * has ended, or later.
  */
 #pragma once
 
@@ -19,6 +19,7 @@
 #include "attribution/parties.h"
 #include "attribution/split.h"
 #include "attribution/zone_account.h"
+#include "energy/rank.h"
 #include "energy/work.h"
 
 /* All that the arithmetic of one interval depends on. Borrowed for the call. */
@@ -37,11 +38,9 @@ struct accountant {
 	struct ledger *ledger; /* borrowed, and written to */
 	struct zone_account zones[ZONES_MAX];
 	size_t zone_count;
-	size_t estimated;   /* of them, the first ones */
-	bool estimate_ends; /* with the last interval that was booked, or before */
-	bool handed_over;   /* the estimate has ended, meters count */
-	uint64_t booked_ns; /* the end of the last interval that was booked */
-	bool has_begun;     /* zones that appear from now on are late */
+	struct contender contenders[ZONES_MAX]; /* [zone_count] */
+	uint64_t booked_ns;                     /* the end of the last interval that was booked */
+	bool has_begun;                         /* zones that appear from now on are late */
 	enum idle_share idle_share;
 	bool share_is_new;       /* a reload has given rows idle series: they show 0 ... */
 	uint64_t shared_from_ns; /* ... and idle energy is shared from here on */
@@ -72,7 +71,12 @@ void accountant_adopt(struct accountant *accountant, const struct zone *zone,
 		      const struct idle_options *options, int64_t realtime_ms);
 /* After adopting all zones that were found at once, of which there were @known before. */
 void accountant_choose_total(struct accountant *accountant, size_t known);
-/* Before an interval: whether it is the first that meters count and the estimate does not. */
-bool accountant_hands_over(struct accountant *accountant);
+/*
+ * Before an interval, after adopting: which zones count in it. A zone that has ended does so in the
+ * ledger, too.
+ */
+void accountant_settle_ranks(struct accountant *accountant);
+/* Whether a better source of its energy is charged, for good. */
+bool accountant_has_ended(const struct accountant *accountant, size_t zone);
 /* Between ledger_begin() and ledger_close(). */
 void accountant_book(struct accountant *accountant, const struct interval *interval);

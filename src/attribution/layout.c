@@ -93,6 +93,17 @@ void layout_add_zone(struct layout *layout, const struct zone *zone)
 		(struct layout_zone){ .zone = zone, .account = account, .next = ZONE_NONE };
 }
 
+void layout_end_zone(struct layout *layout, uint32_t zone)
+{
+	struct layout_zone *ending = &layout->zones[zone];
+
+	if (ending->ended)
+		return;
+	ending->ended = true;
+	layout->accounts[ending->account].ended++;
+	layout->ended++;
+}
+
 void layout_bear_idle(struct layout *layout)
 {
 	for (uint32_t i = 0; i < layout->account_count && !layout->bears_idle; i++) {

@@ -28,6 +28,7 @@ struct account {
 	uint32_t first_zone; /* the others have its kind, source and quality */
 	uint32_t last_zone;
 	uint32_t zones;              /* how many */
+	uint32_t ended;              /* how many of them have */
 	uint32_t column[MODE_COUNT]; /* COLUMN_NONE: rows have no energy of this mode */
 };
 
@@ -35,6 +36,7 @@ struct layout_zone {
 	const struct zone *zone; /* borrowed */
 	uint32_t account;
 	uint32_t next; /* zone of the account; ZONE_NONE behind the last */
+	bool ended;    /* another source is charged, for good */
 };
 
 struct layout {
@@ -45,6 +47,7 @@ struct layout {
 	struct layout_zone *zones; /* [zone_count] */
 	uint32_t zone_count, zone_room;
 	uint32_t columns; /* > 0 */
+	uint32_t ended;   /* how many zones have */
 };
 
 void layout_init(struct layout *layout, bool by_zone);
@@ -56,6 +59,8 @@ uint32_t layout_columns_with(const struct layout *layout, const struct zone *zon
 uint32_t layout_columns_with_idle(const struct layout *layout);
 /* @zone lives as long as the layout; its number is zone_count before the call. */
 void layout_add_zone(struct layout *layout, const struct zone *zone);
+/* Its energy is charged by another source from now on. Again without effect. */
+void layout_end_zone(struct layout *layout, uint32_t zone);
 /* From now on rows can have idle energy, where a zone has any. */
 void layout_bear_idle(struct layout *layout);
 
@@ -75,6 +80,12 @@ static inline uint32_t layout_column(const struct layout *layout, uint32_t zone,
 static inline const struct zone *layout_account_zone(const struct layout *layout, uint32_t account)
 {
 	return layout->zones[layout->accounts[account].first_zone].zone;
+}
+
+/* Whether no zone of it counts any more. */
+static inline bool account_has_ended(const struct account *account)
+{
+	return account->ended == account->zones;
 }
 
 /* Of a row's @values in @mode; 0 where rows have none. */

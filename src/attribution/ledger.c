@@ -687,6 +687,11 @@ int ledger_add_zone(struct ledger *ledger, const struct zone *zone)
 	return 0;
 }
 
+void ledger_end_zone(struct ledger *ledger, uint32_t zone)
+{
+	layout_end_zone(&ledger->layout, zone);
+}
+
 int ledger_bear_idle(struct ledger *ledger)
 {
 	int r = widen_rows(ledger, layout_columns_with_idle(&ledger->layout));

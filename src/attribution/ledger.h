@@ -136,6 +136,8 @@ void ledger_free(struct ledger *ledger);
  * columns are 0. 0 or -ENOMEM (nothing changed).
  */
 int ledger_add_zone(struct ledger *ledger, const struct zone *zone);
+/* As layout_end_zone(). */
+void ledger_end_zone(struct ledger *ledger, uint32_t zone);
 /*
  * From now on rows can have idle energy, of zones that are added later, too: until then they have
  * no columns of it. 0 or -ENOMEM (nothing changed).

@@ -30,7 +30,7 @@ struct zone_account {
 	uint64_t count_from_ns;
 	/* Late ones that have not begun do so with a span of one interval only. */
 	bool has_begun;
-	bool held;              /* an estimate counts in its stead, up to zone_account_release() */
+	bool held;              /* a rival counts in its stead, up to zone_account_release() */
 	bool idle_is_new;       /* a reload has given birth to the idle series: they show 0 ... */
 	uint64_t split_from_ns; /* ... and idle is split off from here on */
 	int64_t created_ms;     /* birth of the zone's series */
@@ -79,11 +79,11 @@ struct zone_interval zone_account_advance(struct zone_account *state,
 					  const struct zone_activity *activity, uint64_t settle_ns);
 /*
  * Whether the energy of @span counts, which may be NULL: it is known, the zone's series were there
- * before it and seen with 0, and no estimate has counted it. What a zone that was found late begins
- * with must be a span without a gap: its series showed 0 meanwhile.
+ * before it and seen with 0, and no rival (energy/rank.h) has counted it. What a zone that was
+ * found late begins with must be a span without a gap: its series showed 0 meanwhile.
  */
 bool zone_account_counts(const struct zone_account *state, const struct energy_span *span);
-/* The estimate has ended, at the end of the zone's last span or before: all that follows counts. */
+/* The rival has ended, at the end of the zone's last span or before: all that follows counts. */
 void zone_account_release(struct zone_account *state);
 /* Whether idle energy is told apart from the rest now. */
 bool zone_account_has_idle(const struct zone_account *state);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/macro.h"
+#include "energy/rank.h"
 
 /* What has all energy of the kind in it; the outermost is its own. */
 static const enum zone_kind whole_of[ZONE_KIND_COUNT] = {
@@ -18,9 +19,11 @@ static bool is_in(enum zone_kind part, enum zone_kind whole)
 	return part == whole;
 }
 
-/* Whether some of the energy of @a is energy of @b as well. */
+/* Whether some of the energy that @a counts is counted by @b as well: of rivals only one counts. */
 static bool overlap(const struct zone *a, const struct zone *b)
 {
+	if (rank_are_rivals(a, b))
+		return false;
 	if (a->kind == b->kind)
 		return strcmp(a->source, b->source) != 0; /* else they are two sockets */
 	return is_in(a->kind, b->kind) || is_in(b->kind, a->kind);

@@ -31,6 +31,10 @@ enum zone_kind {
 
 enum zone_quality { QUALITY_MEASURED, QUALITY_ESTIMATED };
 
+/* Of a source: what measures goes before what estimates. */
+#define RANK_MEASURED  0
+#define RANK_ESTIMATED UINT8_MAX
+
 /* Whose work a zone's energy follows: that of all CPUs, or of those in one package. */
 enum domain_kind { DOMAIN_NODE, DOMAIN_SOCKET };
 struct domain {
@@ -69,6 +73,7 @@ struct zone {
 	/* Where it was found, relative: "intel-rapl:0:1"; the model's name for an estimate. */
 	char path[ZONE_PATH_MAX];
 	const char *source; /* static: "rapl-sysfs", "trained_power_model" */
+	uint8_t rank;       /* of the source, 0 is the best: energy/rank.h */
 };
 
 const char *zone_kind_name(enum zone_kind kind);          /* "package" */

@@ -100,13 +100,10 @@ static uint32_t series_per_row(const struct interval_engine *engine)
 static void set_publication(struct interval_engine *engine)
 {
 	const struct config *config = engine->config;
-	const struct accountant *accountant = &engine->accountant;
 
 	engine->publication = config->publication;
 	engine->publication.settle_ns = engine->accountant.settle_ns;
 	engine->publication.max_rows = config->metrics.max_series / series_per_row(engine);
-	engine->publication.first_zone =
-		accountant->handed_over ? (uint32_t)accountant->estimated : 0;
 	if (engine->publisher)
 		publisher_set_options(engine->publisher, &engine->publication);
 }
@@ -117,7 +114,7 @@ int interval_engine_find_zones(struct interval_engine *engine, int64_t realtime_
 	const struct idle_options *options = &engine->config->idle;
 	const struct meter_table *meters = engine->sources.meters;
 	struct accountant *accountant = &engine->accountant;
-	size_t estimated = accountant->estimated;
+	size_t estimated = engine->sources.estimate ? 1 : 0;
 	size_t count = estimated + (meters ? meter_table_count(meters) : 0);
 	uint32_t columns = ledger_columns(engine->ledger);
 	int r = 0;
@@ -170,7 +167,6 @@ int interval_engine_new(const struct interval_sources *sources, const struct con
 	r = ledger_new(&options, &engine->ledger);
 	if (r == 0) {
 		engine->accountant.ledger = engine->ledger;
-		engine->accountant.estimated = sources->estimate ? 1 : 0;
 		accountant_configure(&engine->accountant, &config->idle,
 				     settle_at(engine, 0).settle_ns);
 		set_publication(engine);
@@ -387,7 +383,7 @@ static struct zone_activity measure_activity(struct interval_engine *engine,
 
 static void read_zones(struct interval_engine *engine)
 {
-	size_t estimated = engine->accountant.estimated;
+	size_t estimated = engine->sources.estimate ? 1 : 0;
 	struct meter_pass pass = { 0 };
 
 	if (engine->sources.meters)
@@ -408,9 +404,7 @@ static void advance_estimate(struct interval_engine *engine, const struct activi
 	struct zone_status *status = &engine->status[0];
 	struct energy_span span = { 0 };
 
-	if (accountant_hands_over(&engine->accountant))
-		set_publication(engine);
-	status->state = engine->accountant.handed_over ? ZONE_ABSENT : ZONE_UP;
+	status->state = accountant_has_ended(&engine->accountant, 0) ? ZONE_ABSENT : ZONE_UP;
 	if (status->state != ZONE_UP || !has_passed)
 		return;
 	status->reads++;
@@ -464,8 +458,7 @@ static void book(struct interval_engine *engine, const struct activity *activity
 	copy_places(engine->sources.sockets, &interval.places);
 	accountant_book(accountant, &interval);
 	for (size_t z = 0; z < accountant->zone_count; z++)
-		zone_picture(&accountant->zones[z],
-			     accountant->handed_over && z < accountant->estimated,
+		zone_picture(&accountant->zones[z], accountant_has_ended(accountant, z),
 			     activity->time_ns, &engine->published[z]);
 }
 
@@ -514,7 +507,8 @@ int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
 	ledger_begin(engine->ledger, activity.time_ns);
 	follow_scrapes(engine, activity.time_ns, self);
 	follow_cpus(engine, activity.cpus);
-	if (engine->accountant.estimated)
+	accountant_settle_ranks(&engine->accountant);
+	if (engine->sources.estimate)
 		advance_estimate(engine, &activity, pass == 0);
 	if (pass == 0) {
 		measured = measure_activity(engine, &activity);
@@ -554,7 +548,14 @@ size_t interval_engine_zone_count(const struct interval_engine *engine)
 
 bool interval_engine_is_estimated(const struct interval_engine *engine)
 {
-	return engine->sources.estimate && !engine->accountant.handed_over;
+	const struct accountant *accountant = &engine->accountant;
+	bool is_estimated = engine->sources.estimate != NULL;
+
+	for (size_t z = 0; z < accountant->zone_count; z++) {
+		if (accountant->zones[z].zone->quality == QUALITY_ESTIMATED)
+			is_estimated &= !accountant_has_ended(accountant, z);
+	}
+	return is_estimated;
 }
 
 const struct zone *interval_engine_zone(const struct interval_engine *engine, size_t index)

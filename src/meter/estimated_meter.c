@@ -102,6 +102,7 @@ int estimated_meter_new(const struct power_model *model, const struct host_info 
 		.kind = ZONE_PLATFORM,
 		.source = "trained_power_model",
 		.quality = QUALITY_ESTIMATED,
+		.rank = RANK_ESTIMATED,
 		.scope = host->is_vm ? SCOPE_VM_DYNAMIC : SCOPE_NODE,
 		.knows_idle = !host->is_vm,
 	};

@@ -340,7 +340,7 @@ uint64_t publication_usage_uj(const struct publication *publication, const uint6
 		const struct account *account = &layout->accounts[i];
 		uint64_t used = account_sum(account, values);
 
-		if (account->first_zone >= publication->options.first_zone && used > most)
+		if (!account_has_ended(account) && used > most)
 			most = used;
 	}
 	return most;

@@ -22,6 +22,7 @@ struct publisher {
 	struct ranking smallest; /* scratch: containers */
 	bool published;          /* at least once */
 	bool missed;             /* an interval's touched rows were not looked at: look at all */
+	uint32_t ended_zones;    /* of the ledger's, when series were looked at last */
 	uint64_t hidden_ns;      /* since when no snapshot could be made; 0: there is one */
 };
 
@@ -67,12 +68,7 @@ void publisher_free(struct publisher *publisher)
 
 void publisher_set_options(struct publisher *publisher, const struct publisher_options *options)
 {
-	struct publisher_options *current = &publisher->publication.options;
-	bool other_zones = options->first_zone != current->first_zone;
-
-	*current = *options;
-	if (other_zones)
-		process_series_start_over(&publisher->processes);
+	publisher->publication.options = *options;
 	limit_containers(&publisher->publication);
 }
 
@@ -92,6 +88,16 @@ struct publisher_view publisher_look(const struct publisher *publisher, enum lev
 	else if (level == LEVEL_PROCESS)
 		view.counts_uj = process_series_earned_uj(&publisher->processes, row);
 	return view;
+}
+
+/* What has no series, and was used of a zone that has ended, earns none: it starts over. */
+static void follow_ended_zones(struct publisher *publisher)
+{
+	uint32_t ended = ledger_layout(publisher->publication.ledger)->ended;
+
+	if (ended != publisher->ended_zones)
+		process_series_start_over(&publisher->processes);
+	publisher->ended_zones = ended;
 }
 
 /* A container that waits for its names has no series; any other row above the processes has. */
@@ -257,6 +263,7 @@ int publisher_publish(struct publisher *publisher, uint64_t now_ns, int64_t real
 		publisher->missed = true;
 		return r;
 	}
+	follow_ended_zones(publisher);
 	label_pool_collect(publication->labels, snapshot_holder_oldest(publication->holder));
 	for (enum level level = LEVEL_CONTAINER; r == 0 && level < LEVEL_COUNT; level++)
 		r = admit(publication, level, &at);

@@ -8,9 +8,4 @@ struct publisher_options {
 	uint64_t settle_ns; /* --metrics.settle */
 	uint64_t keep_ns;   /* --metrics.keep; less than settle_ns counts as that */
 	uint32_t max_rows;  /* of all levels, in one snapshot (--metrics.max-series) */
-	/*
-	 * The zones before it have ended, another source has taken over: what was used of them
-	 * earns no series. When this changes, what has none starts over.
-	 */
-	uint32_t first_zone;
 };

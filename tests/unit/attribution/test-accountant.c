@@ -432,9 +432,11 @@ static void set_up_takeover(struct house *house, bool late)
 {
 	set_up_house(house);
 	accountant_set_settle(&house->accountant, 0);
-	house->accountant.estimated = 1;
 	house->accountant.zone_count = 0;
+	house->zones[0].kind = ZONE_PLATFORM;
 	house->zones[0].quality = QUALITY_ESTIMATED;
+	house->zones[0].rank = RANK_ESTIMATED;
+	house->zones[0].source = "guessed";
 	for (size_t z = 0; z < 2; z++)
 		accountant_adopt(&house->accountant, &house->zones[z], &learned, 0);
 	house->accountant.zones[1].late = late;
@@ -443,8 +445,9 @@ static void set_up_takeover(struct house *house, bool late)
 /* Each draws 1 W. */
 static void take_over_step(struct house *house, bool pass_fails, enum luck meter)
 {
-	(void)accountant_hands_over(&house->accountant);
-	house->status[0].state = house->accountant.handed_over ? ZONE_ABSENT : ZONE_UP;
+	accountant_settle_ranks(&house->accountant);
+	house->status[0].state =
+		accountant_has_ended(&house->accountant, 0) ? ZONE_ABSENT : ZONE_UP;
 	house->is_quiet[0] = pass_fails;
 	house->status[1].state = meter == FAILED ? ZONE_ERROR : ZONE_UP;
 	house->is_quiet[1] = meter == QUIET;
@@ -475,7 +478,7 @@ static void no_second_of_a_takeover_is_counted_twice_or_never(void **state)
 			take_over_step(&house, fails % 2, lucks % LUCKS);
 		for (unsigned i = 0; i < 3; i++)
 			take_over_step(&house, false, READ);
-		if (!house.accountant.handed_over || counted_j(&house) != STEPS + 3)
+		if (!accountant_has_ended(&house.accountant, 0) || counted_j(&house) != STEPS + 3)
 			fail_msg("case %u: %llu J in %d s", number,
 				 (unsigned long long)counted_j(&house), STEPS + 3);
 		tear_down_house(&house);
@@ -503,10 +506,11 @@ static void a_refused_reading_ends_no_estimate(void **state)
 		accountant_book(&house.accountant, &interval);
 		ledger_close(house.accountant.ledger);
 	}
-	assert_false(accountant_hands_over(&house.accountant));
+	accountant_settle_ranks(&house.accountant);
+	assert_false(accountant_has_ended(&house.accountant, 0));
 	take_over_step(&house, false, READ);
-	assert_true(accountant_hands_over(&house.accountant));
-	assert_false(accountant_hands_over(&house.accountant));
+	accountant_settle_ranks(&house.accountant);
+	assert_true(accountant_has_ended(&house.accountant, 0));
 	tear_down_house(&house);
 }
 

@@ -52,7 +52,8 @@ static const struct machine machines[] = {
 	{ "so has platform, psys as well", { "psys", "package-0", "platform" }, "--+" },
 	{ "an estimate alone", { "~platform" }, "+" },
 	{ "no estimate where anything is measured", { "~platform", "dram-0" }, "-+" },
-	{ "the first source of a kind", { "package-0@msr", "package-0@tpmi", "dram-0" }, "+-+" },
+	{ "the first source of a kind", { "package-0@msr", "package-1@tpmi", "dram-0" }, "+-+" },
+	{ "and its rival", { "package-0@msr", "package-0@tpmi", "dram-0" }, "+++" },
 	{ "a better whole of another source", { "package-0", "dram-0", "platform@bmc" }, "--+" },
 	{ "a socket comes online", { "package-0", "|", "package-1", "dram-1" }, "+++" },
 	{ "dram is found later", { "package-0", "|", "dram-0" }, "++" },
@@ -62,7 +63,8 @@ static const struct machine machines[] = {
 	{ "what is counted stays, platform", { "psys", "|", "package-0", "platform" }, "+--" },
 	{ "meters take over", { "~platform", "|", "package-0", "core-0", "dram-0" }, "++-+" },
 	{ "and more are found", { "~platform", "|", "package-0", "|", "psys", "dram-0" }, "++-+" },
-	{ "a source beside", { "package-0", "|", "package-0@tpmi", "dram-0@tpmi" }, "+-+" },
+	{ "a source beside", { "package-0", "|", "package-1@tpmi", "dram-0@tpmi" }, "+-+" },
+	{ "a rival", { "package-0", "|", "package-0@tpmi" }, "++" },
 };
 
 static void check(const struct machine *machine)

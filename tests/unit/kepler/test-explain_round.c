@@ -119,15 +119,14 @@ static void a_folded_process_starts_over(void **state)
 
 static void what_counted_for_a_zone_that_ended_earns_nothing(void **state)
 {
-	struct publisher_options options = default_options();
+	const struct publisher_options options = default_options();
 	const struct explain_answer *answer;
 	struct stage s;
 	struct asked a;
 
 	(void)state;
 	open_asked(&a, &s, &options);
-	options.first_zone = 1;
-	publisher_set_options(s.publisher, &options);
+	ledger_end_zone(s.ledger, 0);
 	(void)use(&s, 1, 1, "load", 500);
 	answer = ask(&a, &s, "1", 0, 1);
 	assert_int_equal(answer->series, EXPLAIN_IN_OTHER);

@@ -257,8 +257,9 @@ static void test_a_zone_of_the_start_that_fails_is_not_counted_twice(void **stat
 		(void)meter_table_read(machine.meters, &read);
 	}
 	assert_int_equal(interval_engine_find_zones(machine.engine, 99000), 0);
+	(void)pass(&machine, 99, 0, 0); /* the estimate's baseline */
 	atomic_store(&read_error, 0);
-	machine.reader.error = -EMFILE; /* the estimate's baseline is a second later */
+	machine.reader.error = -EMFILE; /* the meter's; the estimate has not counted up to here */
 	(void)pass(&machine, 100, 0, 0);
 	machine.reader.error = 0;
 	atomic_store(&read_error, -EIO);
@@ -267,7 +268,7 @@ static void test_a_zone_of_the_start_that_fails_is_not_counted_twice(void **stat
 	assert_int_equal(interval_engine_zone_count(machine.engine), 2);
 	assert_true(interval_engine_is_estimated(machine.engine));
 	estimated_uj = zone_of(&machine, 0, 2).node_uj[MODE_DYNAMIC];
-	assert_true(estimated_uj > 0); /* of 101 .. 104 */
+	assert_true(estimated_uj > 0); /* of 99 .. 104 */
 	atomic_store(&read_error, 0);
 	(void)pass(&machine, time_s++, 0, NSEC_PER_SEC);
 	assert_true(zone_of(&machine, 0, 2).node_uj[MODE_DYNAMIC] > estimated_uj); /* .. 105 */
@@ -276,6 +277,31 @@ static void test_a_zone_of_the_start_that_fails_is_not_counted_twice(void **stat
 	(void)pass(&machine, time_s, 0, NSEC_PER_SEC);
 	assert_int_equal(zone_of(&machine, 0, 2).node_uj[MODE_DYNAMIC], estimated_uj);
 	assert_int_equal(zone_of(&machine, 1, 2).node_uj[MODE_DYNAMIC], 1);
+	machine_stop(&machine);
+}
+
+/* Both were there at the start: what the meter has a baseline of is not estimated. */
+static void test_a_zone_of_the_start_that_is_read_counts_at_once(void **state)
+{
+	struct machine machine;
+
+	(void)state;
+	start_with_late_meter(&machine, 0);
+	atomic_store(&zones_there, 1);
+	for (int i = 0; i < 100 && !meter_table_count(machine.meters); i++) {
+		struct meter_pass read;
+
+		(void)meter_table_read(machine.meters, &read);
+	}
+	assert_int_equal(interval_engine_find_zones(machine.engine, 99000), 0);
+	machine.reader.error = -EMFILE; /* the estimate has no baseline, the meter has */
+	(void)pass(&machine, 100, 0, 0);
+	machine.reader.error = 0;
+	(void)pass(&machine, 101, 0, NSEC_PER_SEC);
+	(void)pass(&machine, 102, 0, NSEC_PER_SEC);
+	assert_int_equal(zone_of(&machine, 0, 2).node_uj[MODE_DYNAMIC], 0);
+	assert_true(zone_of(&machine, 0, 2).ended);
+	assert_int_equal(zone_of(&machine, 1, 2).node_uj[MODE_DYNAMIC], 2);
 	machine_stop(&machine);
 }
 
@@ -397,6 +423,7 @@ int main(void)
 		cmocka_unit_test(test_a_meter_may_take_over_while_a_pass_fails),
 		cmocka_unit_test(test_as_many_zones_as_meters_have_take_over),
 		cmocka_unit_test(test_a_zone_of_the_start_that_fails_is_not_counted_twice),
+		cmocka_unit_test(test_a_zone_of_the_start_that_is_read_counts_at_once),
 		cmocka_unit_test(test_a_pass_that_fails_as_the_meter_is_found_is_not_lost),
 		cmocka_unit_test(test_zones_without_memory_wait),
 		cmocka_unit_test(test_zones_that_are_found_are_restored),

@@ -275,8 +275,7 @@ static void test_an_ended_zone_earns_no_series(void **state)
 	assert_int_equal(shown(&s, 1, "heavy"), NOT_SHOWN);
 	assert_int_equal(test_add_zones(s.ledger, 2), 0);
 	publish(&s, 1);
-	options.first_zone = 1;
-	publisher_set_options(s.publisher, &options);
+	ledger_end_zone(s.ledger, 0);
 	zone1 = ledger_column(s.ledger, 1, MODE_DYNAMIC);
 	ledger_charge(s.ledger, process, zone1, MIN_UJ - 1);
 	publish(&s, 1);

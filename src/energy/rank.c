@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "energy/rank.h"
+
+#include <string.h>
+
+static bool stands_for(const struct zone *estimate, const struct zone *zone)
+{
+	return estimate->quality == QUALITY_ESTIMATED && zone_kind_is_whole(estimate->kind) &&
+	       zone->quality == QUALITY_MEASURED;
+}
+
+bool rank_are_rivals(const struct zone *a, const struct zone *b)
+{
+	if (strcmp(a->source, b->source) == 0)
+		return false;
+	return (a->kind == b->kind && strcmp(a->instance, b->instance) == 0) || stands_for(a, b) ||
+	       stands_for(b, a);
+}
+
+/* Those that have not ended. */
+static bool contend(const struct contender *a, const struct contender *b)
+{
+	return a != b && a->standing != STANDING_ENDED && b->standing != STANDING_ENDED &&
+	       rank_are_rivals(a->zone, b->zone);
+}
+
+/* @a and @b are of one array: the first one was found first. */
+static bool is_better(const struct contender *a, const struct contender *b)
+{
+	return a->zone->rank != b->zone->rank ? a->zone->rank < b->zone->rank : a < b;
+}
+
+void rank_enter(struct contender *contenders, size_t count)
+{
+	struct contender *entrant = &contenders[count - 1];
+	bool is_spare = false;
+
+	entrant->standing = STANDING_COUNTS;
+	for (size_t i = 0; i + 1 < count; i++) {
+		struct contender *rival = &contenders[i];
+		bool counts = rival->standing == STANDING_COUNTS && rival->has_begun;
+
+		if (!contend(rival, entrant))
+			continue;
+		entrant->standing = STANDING_HELD;
+		is_spare |= counts && is_better(rival, entrant);
+		if (!counts)
+			rival->standing = STANDING_HELD;
+	}
+	if (is_spare)
+		entrant->standing = STANDING_ENDED;
+}
+
+static bool may_count(const struct contender *contenders, size_t count, const struct contender *own)
+{
+	bool has_rival = false;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct contender *rival = &contenders[i];
+
+		if (!contend(rival, own))
+			continue;
+		has_rival = true;
+		if (rival->standing == STANDING_COUNTS && (is_better(rival, own) || rival->is_due))
+			return false;
+	}
+	return has_rival ? own->is_ready : own->was_read;
+}
+
+static void take_over(struct contender *contenders, size_t count, struct contender *own)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (contend(&contenders[i], own) && is_better(own, &contenders[i]))
+			contenders[i].standing = STANDING_ENDED;
+	}
+	own->standing = STANDING_COUNTS;
+}
+
+/* In any order: what has taken over is ended by a better one that is ready, too. */
+void rank_settle(struct contender *contenders, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (contenders[i].standing == STANDING_HELD &&
+		    may_count(contenders, count, &contenders[i]))
+			take_over(contenders, count, &contenders[i]);
+	}
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which of several sources of the same energy is charged: the best that counts.
+ *
+ * Rivals are two zones of different sources of which only one may be charged: they have the same
+ * kind and instance, or one is estimated for the whole machine and the other is measured. Of rivals
+ * the one whose source has the lower rank is better; with the same rank, the one found first.
+ *
+ * All are read; one of them counts. A better one takes over at the first interval in which it
+ * counts: from the end of an interval in which it was read and was due to count, and up to whose
+ * end the worse one has counted, or is down and could not. So no time is charged twice, and none is
+ * lost between the two. A takeover is for good: the worse one has ended, and if the better one
+ * fails later, its own next reading tells what flowed meanwhile.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "energy/zone.h"
+
+enum standing {
+	STANDING_COUNTS,
+	STANDING_HELD,  /* it is read, and a rival is charged, or is not known to be better yet */
+	STANDING_ENDED, /* a better one is charged, for good */
+};
+
+struct contender {
+	const struct zone *zone;
+	enum standing standing;
+	bool has_begun; /* was read at least once */
+	/* Of the last interval: */
+	bool was_read; /* it has a span up to the interval's end */
+	bool is_due;   /* up, and not read: its next span is of that interval, too */
+	bool is_ready; /* read well, and what follows may count */
+};
+
+bool rank_are_rivals(const struct zone *a, const struct zone *b);
+/* The last of @count contenders is new; its standing is set, and that of rivals never read. */
+void rank_enter(struct contender *contenders, size_t count);
+/* Between two intervals: settles who counts in the next one. Again without effect. */
+void rank_settle(struct contender *contenders, size_t count);

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "energy/rank.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/macro.h"
+
+#define ZONES 4
+#define STEPS 8
+
+/* A source each; two are of one thing. */
+static const struct zone best = { .kind = ZONE_PACKAGE, .instance = "0", .source = "best" };
+static const struct zone good = {
+	.kind = ZONE_PACKAGE, .instance = "0", .source = "good", .rank = 1
+};
+static const struct zone alike = { .kind = ZONE_PACKAGE, .instance = "0", .source = "alike" };
+static const struct zone other = {
+	.kind = ZONE_PACKAGE, .instance = "1", .source = "good", .rank = 1
+};
+static const struct zone guess = { .kind = ZONE_PLATFORM,
+				   .quality = QUALITY_ESTIMATED,
+				   .source = "guess",
+				   .rank = RANK_ESTIMATED };
+
+static void rivals_are_of_one_thing(void **state)
+{
+	static const struct {
+		const struct zone *a, *b;
+		bool rivals;
+	} cases[] = {
+		{ &best, &good, true },    { &best, &alike, true }, { &best, &other, false },
+		{ &good, &other, false },  { &best, &guess, true }, { &other, &guess, true },
+		{ &guess, &guess, false }, { &best, &best, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		assert_int_equal(rank_are_rivals(cases[i].a, cases[i].b), cases[i].rivals);
+		assert_int_equal(rank_are_rivals(cases[i].b, cases[i].a), cases[i].rivals);
+	}
+}
+
+/*
+ * A history: a string a zone, a letter an interval. " ": not found yet; "r": read, "q": up and not
+ * read, "d": down, "s": read, and not due to count yet.
+ * What comes out is a string a zone, too: "c" counts, "h" held, "e" ended.
+ */
+struct history {
+	const char *what;
+	const struct zone *zones[ZONES];
+	const char *happens[ZONES];
+	const char *standing[ZONES];
+};
+
+static const struct history histories[] = {
+	{ "one alone", { &best }, { "qrdr" }, { "cccc" } },
+	{ "two of two things", { &best, &other }, { "rrr", "drr" }, { "ccc", "ccc" } },
+	{ "both at once: the better", { &best, &good }, { "rrr", "rrr" }, { "hcc", "hee" } },
+	{ "in another order", { &good, &best }, { "rrr", "rrr" }, { "hee", "hcc" } },
+	{ "alike: the first", { &best, &alike }, { "rrr", "rrr" }, { "hcc", "hee" } },
+	{ "the better one is down", { &best, &good }, { "dddrr", "rrrrr" }, { "hhhhc", "hccce" } },
+	{ "a better one is found", { &good, &best }, { "rrrrr", "  rrr" }, { "cccee", "  hcc" } },
+	{ "and settles", { &good, &best }, { "rrrrrr", "  ssrr" }, { "ccccce", "  hhhc" } },
+	{ "a worse one is found", { &best, &good }, { "rrrr", "  rr" }, { "cccc", "  ee" } },
+	{ "while the better one fails", { &best, &good }, { "rddr", "  rr" }, { "cccc", "  ee" } },
+	{ "the worse one comes slowly",
+	  { &good, &best },
+	  { "rrqqrr", " rqrrr" },
+	  { "cceeee", " hcccc" } },
+	{ "its end is waited for",
+	  { &good, &best },
+	  { "rrqqrr", "  rrrr" },
+	  { "ccccce", "  hhhc" } },
+	{ "but not while it is down",
+	  { &good, &best },
+	  { "rrddrr", "  rrrr" },
+	  { "ccceee", "  hccc" } },
+	{ "takeovers are for good", { &good, &best }, { "rrrrr", " rddd" }, { "cceee", " hccc" } },
+	{ "an estimate stands in for all",
+	  { &guess, &best, &other },
+	  { "rrrrr", "  rrr", "  drr" },
+	  { "cccee", "  hcc", "  hhc" } },
+	{ "step by step",
+	  { &guess, &good, &best },
+	  { "rrrrrr", " rrrrr", "   rrr" },
+	  { "cceeee", " hccee", "   hcc" } },
+	{ "at once",
+	  { &guess, &good, &best },
+	  { "rrrr", " rrr", " rrr" },
+	  { "ccee", " hee", " hcc" } },
+};
+
+/* A letter of a history. */
+static void note(struct contender *contender, char happens)
+{
+	contender->was_read = happens == 'r' || happens == 's';
+	contender->has_begun |= contender->was_read;
+	contender->is_ready = happens == 'r';
+	contender->is_due = happens == 'q';
+}
+
+static void run(const struct history *history)
+{
+	static const char letters[] = {
+		[STANDING_COUNTS] = 'c', [STANDING_HELD] = 'h', [STANDING_ENDED] = 'e'
+	};
+	size_t length = strlen(history->happens[0]), count = 0;
+	struct contender contenders[ZONES] = { 0 };
+
+	assert_true(length <= STEPS);
+	for (size_t step = 0; step < length; step++) {
+		while (count < ZONES && history->zones[count] &&
+		       history->happens[count][step] != ' ') {
+			contenders[count] = (struct contender){ .zone = history->zones[count] };
+			rank_enter(contenders, ++count);
+		}
+		rank_settle(contenders, count);
+		for (size_t z = 0; z < count; z++) {
+			char is = letters[contenders[z].standing],
+			     wanted = history->standing[z][step];
+
+			if (is != wanted)
+				fail_msg("%s: zone %zu at %zu: %c, not %c", history->what, z, step,
+					 is, wanted);
+			note(&contenders[z], history->happens[z][step]);
+		}
+	}
+}
+
+static void the_best_that_counts_is_charged(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(histories); i++)
+		run(&histories[i]);
+}
+
+struct trial {
+	unsigned late;  /* steps between two that are found */
+	unsigned lucks; /* digits of base 4: what happens to each, step by step */
+	struct contender contenders[3];
+	size_t count;
+};
+
+static void find_rivals(struct trial *trial, unsigned step)
+{
+	static const struct zone *const rivals[] = { &guess, &good, &best };
+
+	while (trial->count < 3 && trial->count * trial->late <= step) {
+		trial->contenders[trial->count].zone = rivals[trial->count];
+		rank_enter(trial->contenders, ++trial->count);
+	}
+}
+
+/* Never do two count, none that has ended comes back, and while none counts none was ready. */
+static bool step_is_right(struct trial *trial, unsigned step)
+{
+	unsigned counting = 0, ready = 0, back = 0;
+	bool had_ended[3] = { false };
+
+	for (size_t z = 0; z < 3; z++)
+		had_ended[z] = trial->contenders[z].standing == STANDING_ENDED;
+	find_rivals(trial, step);
+	rank_settle(trial->contenders, trial->count);
+	for (size_t z = 0; z < trial->count; z++) {
+		struct contender *own = &trial->contenders[z];
+
+		counting += own->standing == STANDING_COUNTS;
+		ready += own->is_ready && own->standing != STANDING_ENDED;
+		back += had_ended[z] && own->standing != STANDING_ENDED;
+		note(own, "rqds"[trial->lucks % 4]);
+		trial->lucks /= 4;
+	}
+	return counting <= 1 && !back && (counting || !ready);
+}
+
+/* Three rivals, found at once or one after the other, and what may happen to them. */
+static void one_counts_in_each_history(void **state)
+{
+	enum { LUCKS = 64 * 64 * 64 };
+
+	(void)state;
+	for (unsigned number = 0; number < LUCKS * 3U; number++) {
+		struct trial trial = { .late = number % 3, .lucks = number / 3 };
+
+		for (unsigned step = 0; step < 3 + 2 * trial.late; step++) {
+			if (!step_is_right(&trial, step))
+				fail_msg("case %u, step %u", number, step);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rivals_are_of_one_thing),
+		cmocka_unit_test(the_best_that_counts_is_charged),
+		cmocka_unit_test(one_counts_in_each_history),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
