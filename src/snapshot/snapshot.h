@@ -205,3 +205,13 @@ void snapshot_holder_free(struct snapshot_holder *holder);
 const struct snapshot *snapshot_get(struct snapshot_holder *holder);
 /* Drops a reference; NULL is fine. */
 void snapshot_put(struct snapshot_holder *holder, const struct snapshot *snapshot);
+/*
+ * For what pushes snapshots on: a descriptor that is readable once a snapshot newer than those at
+ * its last read is the newest. It is an eventfd, close-on-exec and nonblocking: read its 8 bytes,
+ * which say how many there were since, and then take the newest. Each that waits has one of its
+ * own, at most SNAPSHOT_WAKES_MAX of a holder. It is the holder's, which closes it when it is
+ * freed. From any thread; the descriptor, or -errno: -ENOSPC where there are too many. Where none
+ * was opened a new snapshot costs no system call, else one for each.
+ */
+#define SNAPSHOT_WAKES_MAX 8
+int snapshot_wake_open(struct snapshot_holder *holder);

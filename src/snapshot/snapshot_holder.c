@@ -10,6 +10,9 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "base/hostile.h"
 #include "base/macro.h"
@@ -23,6 +26,8 @@ struct snapshot_holder {
 	struct snapshot_buffer *buffers; /* all of them; the writer's */
 	uint64_t sequence;               /* of the newest; the writer's */
 	struct label_pool labels;        /* the writer's */
+	int wakes[SNAPSHOT_WAKES_MAX];   /* under lock, and never changed once there */
+	unsigned wake_count;             /* under lock */
 };
 
 const char *snapshot_level_name(enum level level)
@@ -63,6 +68,8 @@ void snapshot_holder_free(struct snapshot_holder *holder)
 		return;
 	while (holder->buffers)
 		holder->buffers = free_buffer(holder->buffers);
+	for (unsigned i = 0; i < holder->wake_count; i++)
+		(void)close(holder->wakes[i]);
 	label_pool_release(&holder->labels);
 	(void)pthread_mutex_destroy(&holder->lock);
 	free(holder);
@@ -90,6 +97,22 @@ void snapshot_put(struct snapshot_holder *holder, const struct snapshot *snapsho
 	(void)holder; /* buffers are the holder's; the writer finds those that fell free */
 	if (snapshot)
 		drop((struct snapshot_buffer *)(uintptr_t)snapshot);
+}
+
+int snapshot_wake_open(struct snapshot_holder *holder)
+{
+	int fd = -ENOSPC;
+
+	(void)pthread_mutex_lock(&holder->lock);
+	if (holder->wake_count < SNAPSHOT_WAKES_MAX) {
+		fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+		if (fd < 0)
+			fd = -errno;
+		else
+			holder->wakes[holder->wake_count++] = fd;
+	}
+	(void)pthread_mutex_unlock(&holder->lock);
+	return fd;
 }
 
 static bool is_free(const struct snapshot_buffer *buffer)
@@ -149,13 +172,17 @@ static void free_surplus(struct snapshot_holder *holder)
 void snapshot_holder_publish(struct snapshot_holder *holder, struct snapshot_buffer *buffer)
 {
 	struct snapshot_buffer *old;
+	unsigned wakes;
 
 	buffer->snapshot.sequence = ++holder->sequence;
 	__atomic_store_n(&buffer->references, 1, __ATOMIC_RELAXED); /* the holder's */
 	(void)pthread_mutex_lock(&holder->lock);
 	old = holder->newest;
 	holder->newest = buffer;
+	wakes = holder->wake_count;
 	(void)pthread_mutex_unlock(&holder->lock);
+	for (unsigned i = 0; i < wakes; i++)
+		(void)eventfd_write(holder->wakes[i], 1); /* a full one is readable anyway */
 	if (old)
 		drop(old);
 	free_surplus(holder);

@@ -5,10 +5,14 @@
  */
 #include "snapshot/snapshot_holder.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
 
 #include <cmocka.h>
 
@@ -50,6 +54,82 @@ static void test_buffers_are_used_again(void **state)
 	assert_ptr_not_equal(third, second);
 	snapshot_holder_free(holder);
 	snapshot_holder_free(NULL);
+}
+
+static unsigned writes; /* to descriptors that wake */
+
+int __real_eventfd_write(int fd, eventfd_t value);
+int __wrap_eventfd_write(int fd, eventfd_t value);
+int __wrap_eventfd_write(int fd, eventfd_t value)
+{
+	writes++;
+	return __real_eventfd_write(fd, value);
+}
+
+static void publish_one(struct snapshot_holder *holder)
+{
+	struct snapshot_buffer *buffer = snapshot_holder_take(holder, 1);
+
+	buffer->snapshot = (struct snapshot){ 0 };
+	snapshot_holder_publish(holder, buffer);
+}
+
+static bool is_readable(int fd)
+{
+	struct pollfd wait = { .fd = fd, .events = POLLIN };
+
+	return poll(&wait, 1, 0) == 1;
+}
+
+static void test_what_waits_is_woken(void **state)
+{
+	struct snapshot_holder *holder;
+	int first, second;
+	eventfd_t count;
+
+	(void)state;
+	assert_int_equal(snapshot_holder_new(&holder), 0);
+	writes = 0;
+	publish_one(holder);
+	assert_int_equal(writes, 0);
+	first = snapshot_wake_open(holder);
+	assert_true(first >= 0);
+	assert_int_equal(fcntl(first, F_GETFD), FD_CLOEXEC);
+	assert_false(is_readable(first)); /* what was there before wakes nothing */
+	publish_one(holder);
+	second = snapshot_wake_open(holder);
+	publish_one(holder);
+	assert_int_equal(writes, 3);
+	assert_int_equal(eventfd_read(first, &count), 0);
+	assert_int_equal(count, 2);
+	assert_true(!is_readable(first) && is_readable(second)); /* each has its own */
+	assert_int_equal(eventfd_read(first, &count), -1);
+	assert_int_equal(errno, EAGAIN);
+	for (int i = 2; i < SNAPSHOT_WAKES_MAX; i++)
+		assert_true(snapshot_wake_open(holder) >= 0);
+	assert_int_equal(snapshot_wake_open(holder), -ENOSPC);
+	snapshot_holder_free(holder);
+	assert_int_equal(fcntl(first, F_GETFD), -1);
+	assert_int_equal(fcntl(second, F_GETFD), -1);
+}
+
+/* One that is never read does not hold the writer up. */
+static void test_a_full_descriptor_is_not_waited_for(void **state)
+{
+	struct snapshot_holder *holder;
+	eventfd_t count;
+	int fd;
+
+	(void)state;
+	assert_int_equal(snapshot_holder_new(&holder), 0);
+	fd = snapshot_wake_open(holder);
+	assert_int_equal(eventfd_write(fd, UINT64_MAX - 1), 0);
+	publish_one(holder);
+	assert_int_equal(eventfd_read(fd, &count), 0);
+	assert_true(count == UINT64_MAX - 1);
+	publish_one(holder);
+	assert_true(is_readable(fd));
+	snapshot_holder_free(holder);
 }
 
 struct race {
@@ -145,6 +225,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_buffers_are_used_again),
+		cmocka_unit_test(test_what_waits_is_woken),
+		cmocka_unit_test(test_a_full_descriptor_is_not_waited_for),
 		cmocka_unit_test(test_readers_race_the_publisher),
 	};
 
