@@ -160,6 +160,21 @@ static void finish_slot(struct reader *reader, size_t index, int error,
 	slot->overdue = false;
 }
 
+/*
+ * Nothing of this pass is left to begin, and nothing of it that may still come in time is under
+ * way. A zone may be due again before that.
+ */
+static bool pass_over(const struct reader *reader)
+{
+	for (size_t i = 0; i <= reader->zone_count; i++) {
+		const struct slot *slot = &reader->slots[i];
+
+		if (!slot->done && (slot->in_flight ? !slot->overdue : slot->wanted))
+			return false;
+	}
+	return true;
+}
+
 /* Called and returns with the lock held, which it drops for the call into the meter. */
 static void take_slot(struct reader *reader, size_t index, unsigned long number)
 {
@@ -179,6 +194,8 @@ static void take_slot(struct reader *reader, size_t index, unsigned long number)
 	finish_slot(reader, index, error, &raw, begun_ns);
 	if (reader->active == number)
 		reader->busy_slot = SLOT_COUNT;
+	if (pass_over(reader))
+		pthread_cond_signal(&reader->progress);
 }
 
 static int start_worker(struct reader *reader, bool is_spare);
@@ -293,18 +310,6 @@ static void wait_until(struct reader *reader, uint64_t time_ns)
 	(void)pthread_cond_timedwait(&reader->progress, &reader->lock, &ts);
 }
 
-/* Nothing is left to begin, and nothing that may still come in time is under way. */
-static bool pass_over(const struct reader *reader)
-{
-	for (size_t i = 0; i <= reader->zone_count; i++) {
-		const struct slot *slot = &reader->slots[i];
-
-		if (slot->in_flight ? !slot->overdue : slot->wanted)
-			return false;
-	}
-	return true;
-}
-
 /* Leaves the worker in charge alone with its call; a spare takes the rest. */
 static void hand_over(struct reader *reader)
 {
@@ -351,7 +356,7 @@ static void wait_for_pass(struct reader *reader, uint64_t start_ns, uint64_t dea
 		now_ns = clock_ns(CLOCK_MONOTONIC);
 	}
 	for (size_t i = 0; i <= reader->zone_count; i++)
-		reader->slots[i].overdue = reader->slots[i].in_flight;
+		reader->slots[i].overdue = reader->slots[i].in_flight && !reader->slots[i].done;
 	if (reader->busy_slot != SLOT_COUNT && reader->spares > 0)
 		hand_over(reader);
 }
@@ -409,8 +414,8 @@ static void do_pass(struct reader *reader, bool rescan, bool reading, uint64_t d
 	uint64_t start_ns = clock_ns(CLOCK_MONOTONIC);
 
 	begin_pass(reader, rescan, reading, start_ns, deadline_ns);
-	if (next_wanted(reader) == SLOT_COUNT ||
-	    (reader->workers == 0 && start_worker(reader, false) < 0))
+	if (reader->workers == 0 &&
+	    (next_wanted(reader) == SLOT_COUNT || start_worker(reader, false) < 0))
 		return;
 	pthread_cond_signal(&reader->work);
 	wait_for_pass(reader, start_ns, deadline_ns);

@@ -42,6 +42,7 @@ static struct switches {
 	unsigned reads[ZONES];
 	unsigned rescans;
 	unsigned open_meters;
+	size_t zones; /* that a search finds */
 } switches = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
 
 struct meter {
@@ -84,8 +85,8 @@ static int fake_rescan(struct meter *meter)
 	switches.rescans++;
 	while (switches.rescan_stuck)
 		pthread_cond_wait(&switches.changed, &switches.lock);
+	__atomic_store_n(&meter->count, switches.zones, __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&switches.lock);
-	__atomic_store_n(&meter->count, ZONES, __ATOMIC_RELEASE);
 	return 0;
 }
 
@@ -238,7 +239,7 @@ static int let_all_go(void **state)
 
 static struct seen_zone readings[METER_ZONES_MAX];
 
-static struct meter_table *open_table(uint64_t deadline_ms)
+static struct meter_table *open_table_of(size_t zones, uint64_t deadline_ms)
 {
 	struct meter_options options = { "/sys", deadline_ms * NSEC_PER_MSEC, 2000000000, false };
 	struct meter_table *table;
@@ -248,12 +249,18 @@ static struct meter_table *open_table(uint64_t deadline_ms)
 	memset(switches.raw_uj, 0, sizeof(switches.raw_uj));
 	memset(switches.reads, 0, sizeof(switches.reads));
 	switches.test = pthread_self();
+	switches.zones = zones;
 	switches.rescans = switches.most_in_read = 0;
 	switches.range_uj = 262143328850;
 	pthread_mutex_unlock(&switches.lock);
 	memset(readings, 0, sizeof(readings));
 	assert_int_equal(meter_table_open_source(&fake_meter, &options, &table), 0);
 	return table;
+}
+
+static struct meter_table *open_table(uint64_t deadline_ms)
+{
+	return open_table_of(ZONES, deadline_ms);
 }
 
 static size_t read_all(struct meter_table *table)
@@ -454,6 +461,42 @@ static void test_zones_are_read_between_passes(void **state)
 	wait_until_closed();
 }
 
+/* A pass that begins while the next read between passes, which takes @takes_ns, is under way. */
+static void read_beside_a_read(struct meter_table *table, uint64_t takes_ns)
+{
+	unsigned reads;
+
+	pthread_mutex_lock(&switches.lock);
+	switches.takes_ns[0] = takes_ns;
+	reads = switches.reads[0];
+	wait_for_reads(0, reads + 1);
+	pthread_mutex_unlock(&switches.lock);
+	(void)read_all(table);
+	assert_int_not_equal(readings[0].state, ZONE_STALLED);
+}
+
+/*
+ * The pass waits for a read that is under way as for a read of its own, where there is nothing else
+ * to read; and not longer, though the zone is due again by then.
+ */
+static void test_a_pass_waits_for_a_read_under_way(void **state)
+{
+	struct meter_table *table = open_table_of(1, PATIENCE_S * 1000);
+	uint64_t start_ns;
+
+	(void)state;
+	pthread_mutex_lock(&switches.lock);
+	switches.range_uj = 2000000000; /* half a turn at 2 kW takes 0.5 s */
+	pthread_mutex_unlock(&switches.lock);
+	assert_int_equal(read_all(table), 1);
+	read_beside_a_read(table, NSEC_PER_SEC / 8);
+	start_ns = clock_ns(CLOCK_MONOTONIC);
+	read_beside_a_read(table, NSEC_PER_SEC * 3 / 4);
+	assert_true(clock_ns(CLOCK_MONOTONIC) - start_ns < PATIENCE_S / 2 * NSEC_PER_SEC);
+	meter_table_close(table);
+	wait_until_closed();
+}
+
 static void test_all_zones_stalled_and_back(void **state)
 {
 	struct meter_table *table = open_table(40);
@@ -577,6 +620,7 @@ int main(void)
 					  let_all_go),
 		cmocka_unit_test_teardown(test_making_a_thread_hangs_no_pass, let_all_go),
 		cmocka_unit_test_teardown(test_zones_are_read_between_passes, let_all_go),
+		cmocka_unit_test_teardown(test_a_pass_waits_for_a_read_under_way, let_all_go),
 		cmocka_unit_test_teardown(test_all_zones_stalled_and_back, let_all_go),
 		cmocka_unit_test_teardown(test_close_does_not_wait_for_a_stalled_read, let_all_go),
 		cmocka_unit_test_teardown(test_a_zone_that_was_not_asked_is_missed, let_all_go),

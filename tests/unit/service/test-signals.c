@@ -62,6 +62,7 @@ static int quit(const void *argument)
 
 	(void)argument;
 	(void)setrlimit(RLIMIT_CORE, &no_core);
+	(void)signal(SIGQUIT, SIG_DFL); /* a job in the background of a script ignores it */
 	(void)signals_open();
 	(void)raise(SIGQUIT);
 	return 0;
