@@ -19,6 +19,7 @@
 #include "service/confine.h"
 #include "service/privileges.h"
 #include "service/signals.h"
+#include "service/start_memory.h"
 #include "service/start_watch.h"
 
 /* One thread for each kind of job off the loop: reading the configuration, keeping state. */
@@ -181,6 +182,7 @@ static int start_measuring(struct monitor *monitor)
 	heartbeat_beat(&monitor->heartbeat, clock_ns(CLOCK_MONOTONIC));
 	monitor_run_interval(monitor);
 	monitor_enter_step(monitor, STEP_NONE);
+	start_memory_release();
 	return 0;
 }
 
