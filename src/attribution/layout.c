@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/array.h"
 
@@ -28,10 +27,7 @@ int layout_reserve(struct layout *layout)
 static uint32_t find_account(const struct layout *layout, const struct zone *zone)
 {
 	for (uint32_t i = 0; i < layout->account_count && !layout->by_zone; i++) {
-		const struct zone *first = layout_account_zone(layout, i);
-
-		if (first->kind == zone->kind && first->quality == zone->quality &&
-		    strcmp(first->source, zone->source) == 0)
+		if (zone_are_alike(layout_account_zone(layout, i), zone))
 			return i;
 	}
 	return ACCOUNT_NONE;

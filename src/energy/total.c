@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "energy/total.h"
 
-#include <string.h>
-
 #include "base/macro.h"
 #include "energy/rank.h"
 
@@ -19,13 +17,22 @@ static bool is_in(enum zone_kind part, enum zone_kind whole)
 	return part == whole;
 }
 
-/* Whether some of the energy that @a counts is counted by @b as well: of rivals only one counts. */
+static bool are_of_two_sockets(const struct zone *a, const struct zone *b)
+{
+	return a->domain.kind == DOMAIN_SOCKET && b->domain.kind == DOMAIN_SOCKET &&
+	       a->domain.package != b->domain.package;
+}
+
+/*
+ * Whether some of the energy that @a counts is counted by @b as well: of rivals only one counts.
+ * A kind is inside another whatever the socket: a row has one sum of all sockets.
+ */
 static bool overlap(const struct zone *a, const struct zone *b)
 {
-	if (rank_are_rivals(a, b))
+	if (rank_are_rivals(a, b) || zone_are_alike(a, b))
 		return false;
 	if (a->kind == b->kind)
-		return strcmp(a->source, b->source) != 0; /* else they are two sockets */
+		return !are_of_two_sockets(a, b);
 	return is_in(a->kind, b->kind) || is_in(b->kind, a->kind);
 }
 
@@ -38,11 +45,29 @@ static bool any_measured(const struct zone *const zones[], size_t count)
 	return false;
 }
 
-static bool may_join(const struct zone *zone, const struct zone *const zones[], size_t count,
-		     const bool in_total[])
+static bool is_free(const struct zone *zone, const struct zone *const zones[], size_t count,
+		    const bool in_total[])
 {
 	for (size_t z = 0; z < count; z++) {
 		if (in_total[z] && zones[z]->quality == zone->quality && overlap(zones[z], zone))
+			return false;
+	}
+	return true;
+}
+
+/* With all zones that are alike, or with none: as it was decided for the first of them. */
+static bool joins(size_t zone, const struct zone *const zones[], size_t count, bool measured,
+		  const bool in_total[])
+{
+	for (size_t z = 0; z < zone; z++) {
+		if (zone_are_alike(zones[z], zones[zone]))
+			return in_total[z];
+	}
+	if (measured && zones[zone]->quality != QUALITY_MEASURED)
+		return false;
+	for (size_t z = zone; z < count; z++) {
+		if (zone_are_alike(zones[z], zones[zone]) &&
+		    !is_free(zones[z], zones, count, in_total))
 			return false;
 	}
 	return true;
@@ -58,9 +83,8 @@ void total_choose(const struct zone *const zones[], size_t known, size_t count, 
 		in_total[z] = false;
 	for (size_t i = 0; i < ARRAY_SIZE(outermost_first); i++) {
 		for (size_t z = known; z < count; z++) {
-			if (zones[z]->kind == outermost_first[i] &&
-			    (!measured || zones[z]->quality == QUALITY_MEASURED))
-				in_total[z] = may_join(zones[z], zones, count, in_total);
+			if (zones[z]->kind == outermost_first[i])
+				in_total[z] = joins(z, zones, count, measured, in_total);
 		}
 	}
 }

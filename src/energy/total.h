@@ -5,8 +5,13 @@
  * Zones form a tree of kinds: platform has psys in it, psys has package and dram, package has core
  * and uncore. The total is made of the outermost kinds that the machine has: platform, else psys,
  * else package and dram, with core and uncore in place of a package that is not there. Of a kind
- * that several sources count, the first source is in it, and what rivals it (energy/rank.h): of
- * rivals only one counts at a time. An estimate is in it only where nothing is measured.
+ * that several sources count, the first source is in it, what rivals it (energy/rank.h): of rivals
+ * only one counts at a time, and what counts other sockets. An estimate is in it only where nothing
+ * is measured.
+ *
+ * Zones that are alike (energy/zone.h) are in it together or not at all, as a row has but their
+ * sum. So the tree is one of kinds, and not of each socket's zones: a core is not in it where any
+ * socket has a package.
  *
  * A total is a counter of each source that has zones in it: it never falls and has no energy of
  * another. So a zone that is in the total stays there for good: one whose source has been taken

@@ -37,6 +37,11 @@ const char *zone_scope_name(enum zone_scope scope)
 	return scope == SCOPE_VM_DYNAMIC ? "vm_dynamic" : "node";
 }
 
+bool zone_are_alike(const struct zone *a, const struct zone *b)
+{
+	return a->kind == b->kind && a->quality == b->quality && strcmp(a->source, b->source) == 0;
+}
+
 bool zone_kind_is_whole(enum zone_kind kind)
 {
 	return kind == ZONE_PSYS || kind == ZONE_PLATFORM;

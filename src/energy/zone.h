@@ -90,6 +90,11 @@ struct domain zone_domain(enum zone_kind kind, const char *instance);
 void zone_id(const struct zone *zone, char ret[ZONE_ID_MAX]);
 /* Whether @id is the zone's, or its kind's name. */
 bool zone_has_id(const struct zone *zone, const char *id);
+/*
+ * Of one kind, source and quality. The energies of such zones are of different parts: they are
+ * added up.
+ */
+bool zone_are_alike(const struct zone *a, const struct zone *b);
 /* Whether zones of @kind are the whole machine's, and no part of it. */
 bool zone_kind_is_whole(enum zone_kind kind);
 /* Whether @part's energy is also in @whole, which the same source counts in the same package. */

@@ -23,6 +23,7 @@ static const struct zone alike = { .kind = ZONE_PACKAGE, .instance = "0", .sourc
 static const struct zone other = {
 	.kind = ZONE_PACKAGE, .instance = "1", .source = "good", .rank = 1
 };
+static const struct zone next = { .kind = ZONE_PACKAGE, .instance = "1", .source = "best" };
 static const struct zone guess = { .kind = ZONE_PLATFORM,
 				   .quality = QUALITY_ESTIMATED,
 				   .source = "guess",
@@ -36,7 +37,8 @@ static void rivals_are_of_one_thing(void **state)
 	} cases[] = {
 		{ &best, &good, true },    { &best, &alike, true }, { &best, &other, false },
 		{ &good, &other, false },  { &best, &guess, true }, { &other, &guess, true },
-		{ &guess, &guess, false }, { &best, &best, false },
+		{ &guess, &guess, false }, { &best, &best, false }, { &other, &next, true },
+		{ &best, &next, false },   { &good, &next, false },
 	};
 
 	(void)state;
@@ -86,6 +88,10 @@ static const struct history histories[] = {
 	  { &guess, &best, &other },
 	  { "rrrrr", "  rrr", "  drr" },
 	  { "cccee", "  hcc", "  hhc" } },
+	{ "each socket by itself",
+	  { &good, &other, &best, &next },
+	  { "rrrrr", "rrrrr", " rrrr", " ddrr" },
+	  { "cceee", "cccce", " hccc", " hhhc" } },
 	{ "step by step",
 	  { &guess, &good, &best },
 	  { "rrrrrr", " rrrrr", "   rrr" },

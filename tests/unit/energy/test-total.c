@@ -24,7 +24,9 @@ static struct zone zone_named(const char *text, bool estimated)
 		zone.kind++;
 	text += strlen(kind);
 	if (*text == '-')
-		(void)snprintf(zone.instance, sizeof(zone.instance), "%c", text[1]);
+		(void)snprintf(zone.instance, sizeof(zone.instance), "%.*s",
+			       (int)strcspn(text + 1, "@"), text + 1);
+	zone.domain = zone_domain(zone.kind, zone.instance);
 	if (strchr(text, '@'))
 		zone.source = strchr(text, '@') + 1;
 	if (estimated) {
@@ -52,7 +54,8 @@ static const struct machine machines[] = {
 	{ "so has platform, psys as well", { "psys", "package-0", "platform" }, "--+" },
 	{ "an estimate alone", { "~platform" }, "+" },
 	{ "no estimate where anything is measured", { "~platform", "dram-0" }, "-+" },
-	{ "the first source of a kind", { "package-0@msr", "package-1@tpmi", "dram-0" }, "+-+" },
+	{ "the first source of a kind", { "platform-1@ipmi", "platform-2@redfish" }, "+-" },
+	{ "sockets of two sources", { "package-0@msr", "package-1@tpmi", "dram-0" }, "+++" },
 	{ "and its rival", { "package-0@msr", "package-0@tpmi", "dram-0" }, "+++" },
 	{ "a better whole of another source", { "package-0", "dram-0", "platform@bmc" }, "--+" },
 	{ "a socket comes online", { "package-0", "|", "package-1", "dram-1" }, "+++" },
@@ -63,8 +66,19 @@ static const struct machine machines[] = {
 	{ "what is counted stays, platform", { "psys", "|", "package-0", "platform" }, "+--" },
 	{ "meters take over", { "~platform", "|", "package-0", "core-0", "dram-0" }, "++-+" },
 	{ "and more are found", { "~platform", "|", "package-0", "|", "psys", "dram-0" }, "++-+" },
-	{ "a source beside", { "package-0", "|", "package-1@tpmi", "dram-0@tpmi" }, "+-+" },
+	{ "a source beside", { "package-0", "|", "package-1@tpmi", "dram-0@tpmi" }, "+++" },
 	{ "a rival", { "package-0", "|", "package-0@tpmi" }, "++" },
+	{ "rivals",
+	  { "package-0@msr", "package-1@msr", "package-1@tpmi", "package-0@tpmi" },
+	  "++++" },
+	{ "rivals, one by one",
+	  { "package-0@a", "|", "package-1@a", "package-0@b", "|", "package-1@b" },
+	  "++++" },
+	{ "a part of another socket", { "package-0", "core-1", "dram-1" }, "+-+" },
+	{ "one of those alike overlaps",
+	  { "package-1-die-0@a", "package-0@b", "package-1@b" },
+	  "+--" },
+	{ "one that is alike", { "package-0", "|", "psys@a", "|", "package-1", "psys@a" }, "+-+-" },
 };
 
 static void check(const struct machine *machine)
@@ -150,11 +164,70 @@ static void any_set_is_counted_whole_and_once(void **state)
 	}
 }
 
+#define HALF 6 /* zones of a source: package, core and dram of two sockets */
+
+static struct zone zone_of_pair(size_t i)
+{
+	static const enum zone_kind kinds[] = { ZONE_PACKAGE, ZONE_CORE, ZONE_DRAM };
+	struct zone zone = { .kind = kinds[i % HALF / 2], .source = i < HALF ? "a" : "b" };
+
+	zone.instance[0] = (char)('0' + i % 2);
+	zone.domain = zone_domain(zone.kind, zone.instance);
+	return zone;
+}
+
+/* All zones of a row's sum are in it, or none is, and in no socket is anything in it twice. */
+static bool is_wrong_of_sockets(const struct zone *zones, const bool in_total[], size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		for (size_t j = 0; j < i; j++) {
+			const struct zone *a = &zones[i], *b = &zones[j];
+			bool both = in_total[i] && in_total[j];
+			bool shared = a->domain.package == b->domain.package &&
+				      leaves[a->kind] & leaves[b->kind];
+
+			if (a->source == b->source && a->kind == b->kind &&
+			    in_total[i] != in_total[j])
+				return true;
+			if (both && shared && (a->source == b->source || a->kind != b->kind))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Any zones of two sources and sockets, of which any number is found before the others. */
+static void what_a_row_sums_is_in_it_as_a_whole(void **state)
+{
+	(void)state;
+	for (unsigned set = 1; set < 1U << (2 * HALF); set++) {
+		struct zone zones[2 * HALF];
+		const struct zone *list[2 * HALF];
+		bool in_total[2 * HALF];
+		size_t count = 0;
+
+		for (size_t i = 0; i < ARRAY_SIZE(zones); i++) {
+			if (!(set & 1U << i))
+				continue;
+			zones[count] = zone_of_pair(i);
+			list[count] = &zones[count];
+			count++;
+		}
+		for (size_t known = 0; known < count; known++) {
+			total_choose(list, 0, known, in_total);
+			total_choose(list, known, count, in_total);
+			if (is_wrong_of_sockets(zones, in_total, count))
+				fail_msg("set %#x, %zu known", set, known);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(of_each_machine_the_outermost_zones),
 		cmocka_unit_test(any_set_is_counted_whole_and_once),
+		cmocka_unit_test(what_a_row_sums_is_in_it_as_a_whole),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
