@@ -342,8 +342,6 @@ def write_weights(path, date, machines, row_count, form, shape, trend):
         " */",
         '#include "model/platform_power_weights.h"',
         "",
-        '#include "model/platform_power.h"',
-        "",
         "/* clang-format off */",
         "static const struct power_model_weights weights = {",
         "\t.idle = { /* ln W */",

@@ -15,7 +15,6 @@
 #include <string.h>
 
 #include "base/macro.h"
-#include "model/platform_power_weights.h"
 
 #define YEAR_ORIGIN 2014 /* of trends */
 #define ZEN_YEAR    2017

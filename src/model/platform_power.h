@@ -10,6 +10,8 @@
 
 #include <stddef.h>
 
+#include "model/platform_power_weights.h"
+
 /*
  * Facts about a machine that the model uses. 0 or "" where unknown: the model then uses its
  * population's typical value.
@@ -23,17 +25,6 @@ struct machine_facts {
 	double frequency_ghz; /* nominal */
 	double memory_gib;
 };
-
-struct power_model {
-	const char *name;        /* "specpower-…" with a version */
-	const char *trained_on;  /* "SPECpower_ssj2008, N machine types" */
-	double loo_mape_percent; /* leave-one-machine-out, total power */
-	double loo_mae_w;
-	/* … weights; see platform_power_weights.c, which the tool writes */
-	const struct power_model_weights *weights;
-};
-
-extern const struct power_model platform_power_model;
 
 struct power_estimate {
 	double idle_w;

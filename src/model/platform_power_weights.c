@@ -9,8 +9,6 @@
  */
 #include "model/platform_power_weights.h"
 
-#include "model/platform_power.h"
-
 /* clang-format off */
 static const struct power_model_weights weights = {
 	.idle = { /* ln W */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The structure of the fitted weights, shared by the tool that writes them and the code that
- * applies them.
+ * The fitted model as data: the structure of the weights that the tool writes and platform_power.c
+ * applies.
  */
 #pragma once
 
@@ -53,3 +53,13 @@ struct power_model_weights {
 	double memory_gib_min, memory_gib_max;
 	double frequency_ghz_min, frequency_ghz_max;
 };
+
+struct power_model {
+	const char *name;        /* "specpower-…" with a version */
+	const char *trained_on;  /* "SPECpower_ssj2008, N machine types" */
+	double loo_mape_percent; /* leave-one-machine-out, total power */
+	double loo_mae_w;
+	const struct power_model_weights *weights;
+};
+
+extern const struct power_model platform_power_model;
