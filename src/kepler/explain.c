@@ -20,6 +20,7 @@
 #include "kepler/config.h"
 #include "kepler/explain_page.h"
 #include "kepler/explain_print.h"
+#include "net/http_address.h"
 #include "net/http_client.h"
 #include "net/http_listen.h"
 #include "net/http_unix.h"

@@ -4,12 +4,13 @@
  * socket. A host is a numeric address or empty: a name would have to be looked up, and nothing in
  * this program waits for a resolver.
  */
+#include "net/http_address.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/num.h"
-#include "net/http_server.h"
 
 /*
  * The host part of @text without brackets; the text after it begins with the colon. NULL when the

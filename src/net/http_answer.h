@@ -12,8 +12,8 @@
 #include <microhttpd.h>
 
 #include "net/http_connections.h"
+#include "net/http_handler.h"
 #include "net/http_host.h"
-#include "net/http_server.h"
 
 struct http_answerer {
 	struct http_connections *connections;

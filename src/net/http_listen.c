@@ -15,7 +15,7 @@
 #include <sys/socket.h>
 
 #include "base/macro.h"
-#include "net/http_server.h"
+#include "net/http_address.h"
 
 union address {
 	struct sockaddr any;

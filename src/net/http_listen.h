@@ -9,8 +9,6 @@
 #include "base/diag.h"
 #include "net/http_unix.h"
 
-#define HTTP_LISTEN_BACKLOG 1024 /* new connections wait here while all slots are taken */
-
 struct http_listener {
 	int fd;
 	char path[HTTP_UNIX_PATH_MAX + 1]; /* of a unix socket; "" otherwise */

@@ -15,7 +15,6 @@
 #include <sys/un.h>
 
 #include "base/macro.h"
-#include "net/http_listen.h"
 
 #define NEW_SUFFIX ".new"
 

@@ -8,7 +8,7 @@
 
 #include "export/prometheus.h"
 #include "net/http_accept.h"
-#include "net/http_server.h"
+#include "net/http_address.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "base/macro.h"
+#include "net/http_address.h"
 #include "net/http_listen.h"
-#include "net/http_server.h"
 
 static void splits_what_people_write(void **state)
 {
