@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/macro.h"
-#include "runtimes/scan_sources.h"
+#include "runtimes/scan.h"
 #include "runtimes/state_dir.h"
 
 #define TASKS "/io.containerd.runtime.v2.task"

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/macro.h"
-#include "runtimes/scan_sources.h"
+#include "runtimes/scan.h"
 #include "runtimes/state_dir.h"
 
 #define GRAPH "/var/lib/containers/storage"

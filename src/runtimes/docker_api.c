@@ -11,7 +11,7 @@
 #include "base/macro.h"
 #include "base/strbuf.h"
 #include "net/http_client.h"
-#include "runtimes/scan_sources.h"
+#include "runtimes/scan.h"
 
 #define CONNECT_TIMEOUT_MS 1000
 #define ANSWER_TIMEOUT_MS  5000

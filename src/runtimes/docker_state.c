@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "base/macro.h"
-#include "runtimes/scan_sources.h"
+#include "runtimes/scan.h"
 #include "runtimes/state_dir.h"
 
 static int parse(const char *text, size_t len, const char *id, names_fn *fn, void *userdata)

@@ -11,33 +11,11 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/diag.h"
+#include "runtimes/runtimes_options.h"
 
 struct directory;
 struct runtimes;
-
-/* Strings are copied. */
-struct runtimes_options {
-	const char *root;             /* prefix of all paths below; NULL: "" */
-	const char *docker_socket;    /* NULL or "": not asked */
-	const char *podman_socket;    /* NULL or "": not asked */
-	const char *docker_state;     /* NULL: /var/lib/docker */
-	const char *containerd_state; /* NULL: /run/containerd, and those of k3s and MicroK8s */
-	/* NULL: /run/containers/storage and /var/lib/containers/storage; else serves as both. */
-	const char *crio_state;
-};
-
-struct runtimes_stats {
-	uint64_t scans, failures, containers;
-	uint64_t bad;          /* entries that are not containers, malformed files */
-	uint64_t refused;      /* by a limit, in the newest scan */
-	uint32_t sockets_down; /* configured ones that did not answer, in the newest scan */
-	char present[128];     /* "docker podman", "" none */
-	char last_error[256];
-};
 
 /* 0, -ENOMEM, -EMFILE …; a runtime that is missing or does not answer is not an error. */
 int runtimes_start(const struct runtimes_options *options, struct directory *directory,

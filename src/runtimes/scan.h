@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One scan of all runtimes of this host: the state that its sources (runtimes/scan_sources.h)
- * share. Belongs to one thread.
+ * One scan of all runtimes of this host: the state that its sources share, what they call, and the
+ * sources; scan_sources.h runs them. Belongs to one thread.
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 
 #include "runtimes/name_table.h"
 #include "runtimes/names.h"
-#include "runtimes/runtimes.h"
+#include "runtimes/runtimes_options.h"
 
 /* Containers that one scan reads, of all runtimes together. */
 #define SCAN_CONTAINERS_MAX 16384
@@ -72,3 +72,14 @@ int scan_container(struct scan *scan, int dirfd, const char *path, const char *i
 int scan_open(struct scan *scan, const char *path);
 /* Stores a message about the newest failure. */
 void scan_error(struct scan *scan, int error, const char *what);
+
+/* ---- one source each: 0 read, -ENOENT there is no such runtime, else it failed ---- */
+
+int scan_containerd(struct scan *scan);
+int scan_storage(struct scan *scan); /* Podman's containers */
+int scan_crio(struct scan *scan);
+int scan_docker(struct scan *scan);
+int scan_docker_api(struct scan *scan);
+int scan_podman_api(struct scan *scan);
+/* What the two above keep between scans; returns NULL. */
+struct docker_api *docker_api_free(struct docker_api *api);

@@ -8,13 +8,3 @@
 void scan_sources_run(struct scan *scan, uint64_t now_ns);
 /* Ends a scan_init(), and frees what the sources kept between runs. */
 void scan_sources_release(struct scan *scan);
-
-/* ---- one source each: 0 read, -ENOENT there is no such runtime, else it failed ---- */
-
-int scan_containerd(struct scan *scan);
-int scan_storage(struct scan *scan); /* Podman's containers */
-int scan_crio(struct scan *scan);
-int scan_docker(struct scan *scan);
-int scan_docker_api(struct scan *scan);
-int scan_podman_api(struct scan *scan);
-struct docker_api *docker_api_free(struct docker_api *api);
