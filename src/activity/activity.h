@@ -1,137 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The CPU time that each process used on the node. One interface, two readers: BPF (exact, sees
- * everything) and procfs (the fallback).
- *
- * A pass gives one sample for each process that ran since the last pass, and none for the others:
- * the cost depends on the processes that ran. Work of threads that ended is in the sample of their
- * process, whether it lives or not, exactly once, even when the kernel reports it an interval
- * later. Work without a known process is in `dropped_ns`, and all other work of the machine in
- * `unseen_ns`: it is counted, and never silently lost.
- *
- * Where there are several sockets, each sample has its time per socket, by the CPU of a thread at
- * the time of the pass: this is exact for a thread that stays in a socket, and otherwise a sample
- * at the end of each interval. procfs shows the CPU of the first thread of a process only, so its
- * reader does not distinguish sockets.
+ * everything) and procfs (the fallback). activity_reader.h says what they give.
  */
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "activity/unseen_time.h"
-#include "host/cpu_sockets.h"
-#include "host/proc.h"
-
-#define ACTIVITY_WHY_MAX 256
-
-/* A process: pid reuse gives another start time. */
-struct process_key {
-	uint32_t pid;      /* tgid in the initial pid namespace */
-	uint64_t start_ns; /* CLOCK_BOOTTIME of the process's start */
-};
-
-enum activity_flag {
-	ACTIVITY_KTHREAD = 1 << 0,
-	/*
-	 * The process is gone: its last sample. If the kernel reports the end of a thread later,
-	 * the remainder comes in one more sample with the same key and flag; the key is never used
-	 * again.
-	 */
-	ACTIVITY_ENDED = 1 << 1,
-	/*
-	 * A living process has a name like a hypervisor's, and its executable was checked and is
-	 * one. The procfs reader does not check.
-	 */
-	ACTIVITY_EXE_READ = 1 << 2,
-	ACTIVITY_HYPERVISOR = 1 << 3,
-};
-
-struct activity_sample {
-	struct process_key key;
-	uint64_t cpu_ns;     /* run time since the last pass, all threads */
-	uint64_t cgroup_id;  /* in the hierarchy of activity_info; 0 unknown (procfs reader) */
-	uint64_t cgroup_set; /* opaque: changes when it moved in any hierarchy; 0 unknown */
-	uint32_t cpu;        /* where it ran last; UINT32_MAX: not known of all of cpu_ns */
-	uint32_t flags;      /* enum activity_flag */
-	char comm[COMM_MAX]; /* raw bytes, terminated */
-};
-
-/* Run time of ended threads that is known by their cgroup only. */
-struct dropped_cgroup {
-	uint64_t cgroup_id;
-	uint64_t cpu_ns;
-};
-
-/* One pass. Arrays belong to the reader and are valid until the next pass. */
-struct activity {
-	uint64_t time_ns;     /* CLOCK_MONOTONIC of the pass */
-	uint64_t boottime_ns; /* CLOCK_BOOTTIME of the same moment */
-	const struct activity_sample *samples;
-	size_t count;
-	/*
-	 * [count][sockets], the part of each sample's cpu_ns that was run in each socket; the rest
-	 * was run on CPUs with an unknown socket. NULL: sockets are not distinguished.
-	 */
-	const uint64_t *socket_ns;
-	uint32_t sockets;    /* places in struct cpu_sockets */
-	uint64_t busy_ns;    /* time of all tasks but the idle task: the sum of all that follows */
-	uint64_t dropped_ns; /* run time without a known process */
-	uint64_t unseen_ns;  /* run time that the reader did not see, but the machine counts */
-	uint64_t coming_ns;  /* not in busy_ns: known run time that a later pass reports */
-	uint32_t coming_threads; /* threads of coming_ns, each of which may lack up to a tick */
-	uint32_t cpus;           /* online; 0 unknown */
-	const struct dropped_cgroup *dropped_cgroups; /* not in dropped_ns, but in busy_ns */
-	size_t dropped_cgroup_count;
-};
-
-/* The machine's own account of its CPU time, see machine_time.h. */
-enum machine_account {
-	MACHINE_ACCOUNT_MISSING, /* cannot be read: unseen time stays unknown */
-	MACHINE_ACCOUNT_STATIC,  /* does not change, so it is not real: likewise */
-	MACHINE_ACCOUNT_GOOD,
-};
-
-/* State for metrics and doctor; counters are cumulative. */
-struct activity_info {
-	const char *reader; /* "bpf-walk", "bpf-iter", "procfs" */
-	bool by_bpf;        /* so, and not from /proc */
-	bool exits_seen;    /* processes that end between two passes are seen */
-	uint64_t passes;
-	uint64_t drops;        /* end records that did not fit their buffer */
-	uint64_t errors;       /* failed reads */
-	uint64_t tasks_walked; /* last pass: threads looked at in the kernel */
-	uint64_t tasks_sent;   /* last pass: threads that had run */
-	uint64_t threads_known;
-	uint64_t cgroups_missed; /* cumulative: new cgroups that could not be reported */
-	uint64_t overflows;      /* times that a thread or process did not fit into a table */
-	uint64_t bpf_run_ns;     /* own CPU time inside the last pass's kernel program */
-	uint32_t unseen;         /* processes in /proc that passes do not report, see unseen.h */
-	uint32_t unseen_pid;     /* the first of them */
-	uint64_t unseen_cpu_ns;  /* cumulative */
-	uint64_t unseen_ns;      /* cumulative, of all passes: activity.unseen_ns */
-	bool sees_part;          /* some of the machine's processes are hidden from the reader */
-	enum machine_account account;
-	bool own_pid_namespace; /* so /proc is not the machine's */
-	unsigned int refused;   /* BPF programs that this kernel should accept and refuses */
-	char refused_text[ACTIVITY_WHY_MAX]; /* which, why, and what that costs */
-	char why_not_bpf[ACTIVITY_WHY_MAX];  /* with procfs: why BPF was refused, and the remedy */
-};
-
-struct activity_reader;
-
-struct activity_options {
-	const char *procfs; /* "/proc" */
-	bool allow_bpf;
-	bool allow_walk;               /* false: force iter/task, for tests */
-	const char *cgroup_controller; /* hierarchy of the cgroup ids: "" v2; of v1 "pids", … */
-	uint32_t end_buffer_bytes;     /* ring of end records; power of two pages; 0: default */
-	uint32_t max_processes;        /* limit of every table, default 65,536 */
-	/* Borrowed, may change between passes; NULL: sockets are not distinguished. */
-	const struct cpu_sockets *sockets;
-	const char *spoil_program; /* for tests: changed so that the kernel refuses it; or NULL */
-};
+#include "activity/activity_reader.h"
 
 /*
  * Opens the best reader there is; never fails for lack of BPF. 0 or -errno (not even /proc is
@@ -156,7 +33,6 @@ void activity_get_info(const struct activity_reader *reader, struct activity_inf
  * Calls @fn with a sample for each living process that the reader knows, whether it ran or not; its
  * cpu_ns is 0, and it is valid during the call (idle.share=equal).
  */
-typedef void activity_visit_fn(void *userdata, const struct activity_sample *sample);
 void activity_visit(struct activity_reader *reader, activity_visit_fn *fn, void *userdata);
 /*
  * Reports the cgroups that were created since the last call, in the hierarchy of the ids, with
@@ -164,29 +40,5 @@ void activity_visit(struct activity_reader *reader, activity_visit_fn *fn, void 
  * resolved, so that work in a cgroup that is removed by then has an owner. A reader that does not
  * know them reports none.
  */
-typedef void activity_cgroup_fn(void *userdata, uint64_t cgroup_id, const char *path);
 void activity_visit_new_cgroups(struct activity_reader *reader, activity_cgroup_fn *fn,
 				void *userdata);
-
-/* What one reader provides; activity.c chooses between them. */
-struct activity_ops {
-	int (*read)(struct activity_reader *reader, struct activity *activity);
-	void (*get_info)(const struct activity_reader *reader, struct activity_info *ret);
-	void (*visit)(struct activity_reader *reader, activity_visit_fn *fn, void *userdata);
-	void (*close)(struct activity_reader *reader);
-	int (*fd)(const struct activity_reader *reader); /* may be NULL */
-	void (*drain)(struct activity_reader *reader);   /* may be NULL */
-	/* may be NULL */
-	void (*new_cgroups)(struct activity_reader *reader, activity_cgroup_fn *fn, void *userdata);
-};
-struct activity_reader {
-	const struct activity_ops *ops; /* first member of each reader */
-	struct machine_clock *clock;    /* NULL: the machine's account cannot be read */
-	struct unseen_time unseen_time;
-	uint64_t unseen_ns;
-	bool own_pid_namespace;
-	char why_not_bpf[ACTIVITY_WHY_MAX];
-};
-int bpf_activity_open(const struct activity_options *options, struct activity_reader **ret,
-		      char *why, size_t why_size);
-int proc_activity_open(const struct activity_options *options, struct activity_reader **ret);

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "activity/activity.h"
+#include "activity/activity_reader.h"
 #include "activity/bpf_kernel_side.h"
 #include "activity/bpf_refused.h"
 #include "activity/thread_table.h"

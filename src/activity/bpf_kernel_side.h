@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "activity/activity.h"
+#include "activity/activity_reader.h"
 #include "bpf/kepler_types.h"
 
 struct bpf_kernel_side;

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "activity/activity.h"
+#include "activity/activity_reader.h"
 
 struct kepler_bpf;
 struct bpf_program;

@@ -27,7 +27,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "activity/activity.h"
+#include "activity/activity_reader.h"
 #include "activity/proc_files.h"
 #include "base/array.h"
 #include "base/clock.h"

@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "activity/activity.h"
+#include "activity/activity_reader.h"
 #include "bpf/kepler_types.h"
 
 struct thread_table;
