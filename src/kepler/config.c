@@ -1,13 +1,442 @@
 // SPDX-License-Identifier: Apache-2.0
-/* src/options over the program's struct, and the needs of a configuration. */
+/*
+ * The one table of options. A row describes an option completely; nothing else in the tree repeats
+ * any of it. Each part of struct config has its rows; rows with a common prefix are adjacent, so
+ * that the YAML made from the table nests without repeating a key.
+ *
+ * A list's default and environment form separate items by commas; its flag is repeated instead.
+ */
 #include "kepler/config.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
+#include "attribution/attribute.h"
+#include "attribution/idle.h"
+#include "base/log.h"
+#include "base/macro.h"
+#include "base/num.h"
+#include "export/prometheus.h"
+#include "net/http_host.h"
+#include "net/http_listen.h"
+#include "net/http_unix.h"
 #include "options/render.h"
 #include "service/needs.h"
 
 _Static_assert(offsetof(struct config, options) == 0, "as src/options knows it");
+
+#define FIELD(type, member) .offset = offsetof(struct type, member)
+#define LIST(type, member, count, max_items)                                                       \
+	FIELD(type, member), .count_offset = offsetof(struct type, count), .list_max = (max_items)
+#define RANGE(low, high) .min = (low), .max = (high)
+#define SECTION(rows, member)                                                                      \
+	{                                                                                          \
+		rows, ARRAY_SIZE(rows), offsetof(struct config, member)                            \
+	}
+
+static const struct option_choice log_levels[] = { { "debug", LOG_LEVEL_DEBUG },
+						   { "info", LOG_LEVEL_INFO },
+						   { "warn", LOG_LEVEL_WARN },
+						   { "error", LOG_LEVEL_ERROR },
+						   { 0 } };
+static const struct option_choice log_formats[] = { { "text", LOG_FORMAT_TEXT },
+						    { "json", LOG_FORMAT_JSON },
+						    { 0 } };
+static const struct option_choice idle_modes[] = { { "learned", IDLE_MODE_LEARNED },
+						   { "fixed", IDLE_MODE_FIXED },
+						   { "off", IDLE_MODE_OFF },
+						   { 0 } };
+static const struct option_choice idle_shares[] = { { "node", IDLE_SHARE_NODE },
+						    { "size", IDLE_SHARE_SIZE },
+						    { "usage", IDLE_SHARE_USAGE },
+						    { "equal", IDLE_SHARE_EQUAL },
+						    { 0 } };
+static const struct option_choice schemas[] = {
+	{ "classic", SCHEMA_CLASSIC }, { "current", SCHEMA_CURRENT }, { "both", SCHEMA_BOTH }, { 0 }
+};
+static const struct option_choice table_modes[] = {
+	{ "auto", TABLE_AUTO }, { "always", TABLE_ALWAYS }, { "never", TABLE_NEVER }, { 0 }
+};
+static const struct option_choice settles[] = { { "auto", -1 /* SETTLE_AUTO */ }, { 0 } };
+static const struct option_choice kube_pods[] = { { "auto", KUBE_AUTO },
+						  { "kubelet", KUBE_KUBELET },
+						  { "apiserver", KUBE_APISERVER },
+						  { "off", KUBE_OFF },
+						  { 0 } };
+static const struct option_choice services[] = { { "unit", SERVICES_UNIT },
+						 { "merged", SERVICES_MERGED },
+						 { 0 } };
+
+static int check_mode(const char *text, struct diag *diag)
+{
+	mode_t mode;
+
+	return http_unix_parse_mode(text, &mode, diag);
+}
+
+static const struct option file_rows[] = {
+	{ "config.file", NULL, OPTION_STRING, FIELD(config, options.file), .default_text = "",
+	  .metavar = "FILE", .may_be_empty = true, .not_in_file = true,
+	  .help = "Configuration file (YAML). Without it " CONFIG_DEFAULT_FILE
+		  " is read if it exists." },
+};
+
+static const struct option log_rows[] = {
+	{ "log.level", NULL, OPTION_ENUM, FIELD(log_options, level), .choices = log_levels,
+	  .default_text = "info", .metavar = "LEVEL", .reloadable = true,
+	  .help = "Least severe level that is logged." },
+	{ "log.format", NULL, OPTION_ENUM, FIELD(log_options, format), .choices = log_formats,
+	  .default_text = "text", .metavar = "FORMAT", .reloadable = true,
+	  .help = "Form of a log line: key=value text, or JSON." },
+};
+
+static const struct option host_rows[] = {
+	{ "host.sysfs", NULL, OPTION_STRING, FIELD(config_host, sysfs), .default_text = "/sys",
+	  .metavar = "DIR",
+	  .help = "Where the host's sysfs is mounted, for sensors and topology. A file that is "
+		  "missing there is not an error." },
+	{ "host.procfs", NULL, OPTION_STRING, FIELD(config_host, procfs), .default_text = "/proc",
+	  .metavar = "DIR", .help = "Where the host's procfs is mounted." },
+	{ "host.cgroupfs", NULL, OPTION_STRING, FIELD(config_host, cgroupfs),
+	  .default_text = "/sys/fs/cgroup", .metavar = "DIR",
+	  .help = "Where the host's cgroup hierarchy is mounted." },
+	{ "host.state-dir", NULL, OPTION_STRING, FIELD(config_host, state_dir),
+	  .default_text = "/var/lib/kepler", .metavar = "DIR", .may_be_empty = true,
+	  .help = "Directory in which learned idle power survives a restart. Empty: keep no "
+		  "state." },
+	{ "host.state-every", NULL, OPTION_DURATION, FIELD(config_host, state_every_ns),
+	  RANGE(NSEC_PER_SEC, 24 * 3600 * NSEC_PER_SEC), .default_text = "5m",
+	  .metavar = "DURATION", .reloadable = true,
+	  .help = "How often the state is written to host.state-dir. It is also written at "
+		  "shutdown." },
+};
+
+static const struct option monitor_rows[] = {
+	{ "monitor.interval", NULL, OPTION_DURATION, FIELD(config_monitor, interval_ns),
+	  RANGE(100 * NSEC_PER_MSEC, 3600 * NSEC_PER_SEC), .default_text = "1s",
+	  .metavar = "DURATION", .reloadable = true, .help = "Time from one reading to the next." },
+	{ "monitor.hang-limit", NULL, OPTION_DURATION, FIELD(config_monitor, hang_limit_ns),
+	  RANGE(NSEC_PER_SEC, 3600 * NSEC_PER_SEC), .default_text = "30s", .metavar = "DURATION",
+	  .reloadable = true,
+	  .help = "How long the measuring loop may stand still before /healthz and /metrics "
+		  "answer 503. Three intervals are always allowed." },
+	{ "monitor.max-processes", NULL, OPTION_U32, FIELD(config_monitor, max_processes),
+	  RANGE(256, 4194304), .default_text = "20000", .metavar = "N",
+	  .help = "How many processes have a row of their own. Above this limit the smallest are "
+		  "merged into the row \"other\" of their container, and counted. Run times are "
+		  "tracked for four times as many processes; any process beyond that is measured "
+		  "only as part of the node, and its energy is unattributed." },
+	{ "monitor.max-containers", NULL, OPTION_U32, FIELD(config_monitor, max_containers),
+	  RANGE(16, 65536), .default_text = "1000", .metavar = "N",
+	  .help = "How many containers, services and scopes have a row of their own. Above this "
+		  "limit the smallest are merged into the row \"other\" of their namespace, and "
+		  "counted." },
+};
+
+static const struct option bpf_rows[] = {
+	{ "bpf.enabled", NULL, OPTION_BOOL, FIELD(activity_options, allow_bpf),
+	  .default_text = "true",
+	  .help = "Read the run times of processes with BPF where the kernel allows it. "
+		  "Otherwise they are read from /proc." },
+	{ "bpf.end-buffer", NULL, OPTION_SIZE, FIELD(activity_options, end_buffer_bytes),
+	  RANGE(64, 65536), .default_text = "512KiB", .metavar = "SIZE",
+	  .help = "Buffer for processes that end between two readings. Processes that do not "
+		  "fit are counted, and charged to their cgroup if it is known, else to the "
+		  "node as unattributed." },
+};
+
+static const struct option meter_own_rows[] = {
+	{ "meter.enabled", NULL, OPTION_BOOL, FIELD(config, meter_enabled), .default_text = "true",
+	  .help = "Use the machine's energy meters. If false, energy is estimated even where a "
+		  "meter exists." },
+};
+
+static const struct option meter_rows[] = {
+	{ "meter.read-deadline", NULL, OPTION_DURATION, FIELD(meter_options, read_deadline_ns),
+	  RANGE(NSEC_PER_MSEC, 60 * NSEC_PER_SEC), .default_text = "100ms", .metavar = "DURATION",
+	  .help = "A meter that answers later than this misses the interval. A zone that takes "
+		  "longer than a quarter of this time no longer delays the other zones." },
+	{ "meter.max-watts", NULL, OPTION_MICRO, FIELD(meter_options, max_power_uw),
+	  RANGE(0, 1000000), .default_text = "0", .metavar = "WATTS",
+	  .help = "Readings of a zone that imply more power than this are refused as faults. 0 "
+		  "means 2,000 W for package, core and uncore, 1,000 W for dram, and 20,000 W "
+		  "for psys. Counters are read at least twice in the time in which they would "
+		  "wrap at this power." },
+};
+
+static const struct option model_rows[] = {
+	{ "model.machine", NULL, OPTION_STRING, FIELD(config, model_machine), .default_text = "",
+	  .metavar = "FACTS", .may_be_empty = true,
+	  .help = "Overrides facts about this machine that the power model uses, as in "
+		  "cores=8,threads=16,year=2021." },
+};
+
+static const struct option idle_rows[] = {
+	{ "idle.mode", NULL, OPTION_ENUM, FIELD(idle_options, mode), .choices = idle_modes,
+	  .default_text = "learned", .metavar = "MODE", .reloadable = true,
+	  .help = "How the idle power of a measured zone is determined: learned from readings, "
+		  "fixed by idle.watts, or off (all energy is dynamic)." },
+	{ "idle.watts", NULL, OPTION_AMOUNTS,
+	  LIST(idle_options, watts, watts_count, IDLE_WATTS_MAX), RANGE(0, 1000000),
+	  .default_text = "", .metavar = "ZONE=WATTS", .example = "package=12.5",
+	  .reloadable = true,
+	  .help = "Idle power of a zone (package), or of one zone of several (package-0)." },
+	{ "idle.share", NULL, OPTION_ENUM, FIELD(idle_options, share), .choices = idle_shares,
+	  .default_text = "node", .metavar = "POLICY", .reloadable = true,
+	  .help = "How idle energy is shared: not at all (it stays with the node), among "
+		  "workloads by their size or by their usage, or among all of them equally." },
+};
+
+static const struct option kube_rows[] = {
+	{ "kube.pods", NULL, OPTION_ENUM, FIELD(kube_options, source), .choices = kube_pods,
+	  .default_text = "auto", .metavar = "SOURCE",
+	  .help = "Source of the names of this node's pods: the kubelet, the API server, or "
+		  "off. auto: in a pod, or with kube.kubeconfig, the kubelet where it answers, "
+		  "else the API server." },
+	{ "kube.kubeconfig", "kube.config", OPTION_STRING, FIELD(kube_options, kubeconfig),
+	  .default_text = "", .metavar = "FILE", .may_be_empty = true,
+	  .help = "Kubeconfig with which to reach the API server. Empty: use the pod's service "
+		  "account." },
+	{ "kube.context", NULL, OPTION_STRING, FIELD(kube_options, context), .default_text = "",
+	  .metavar = "NAME", .may_be_empty = true,
+	  .help = "Context of the kubeconfig. Empty: its current-context." },
+	{ "kube.node-name", NULL, OPTION_STRING, FIELD(kube_options, node_name), .default_text = "",
+	  .metavar = "NAME", .may_be_empty = true,
+	  .help = "This node's name in Kubernetes. Empty: $NODE_NAME, else the host's name." },
+	{ "kube.kubelet-url", NULL, OPTION_STRING, FIELD(kube_options, kubelet_url),
+	  .default_text = "", .metavar = "URL", .may_be_empty = true,
+	  .help = "Where the kubelet listens. Empty: https://$NODE_IP:10250, else "
+		  "https://127.0.0.1:10250." },
+	{ "kube.kubelet-ca-file", NULL, OPTION_STRING, FIELD(kube_options, kubelet_ca_file),
+	  .default_text = "", .metavar = "FILE", .may_be_empty = true,
+	  .help = "CA with which the kubelet's certificate is verified. Empty: the API "
+		  "server's CA." },
+	{ "kube.pod-labels", NULL, OPTION_STRING, FIELD(kube_options, pod_labels),
+	  .default_text = "", .metavar = "NAMES", .may_be_empty = true,
+	  .help = "Labels and annotations of pods to show on the series of pods, separated by "
+		  "commas: app,team." },
+};
+
+static const struct option runtimes_own_rows[] = {
+	{ "runtimes.enabled", NULL, OPTION_BOOL, FIELD(config, runtimes_enabled),
+	  .default_text = "true",
+	  .help = "Read the names of containers that Kubernetes does not name from the files "
+		  "that Docker, Podman, containerd and CRI-O keep on this host." },
+};
+
+static const struct option runtimes_rows[] = {
+	{ "runtimes.docker-socket", NULL, OPTION_STRING, FIELD(runtimes_options, docker_socket),
+	  .default_text = "", .metavar = "PATH", .may_be_empty = true,
+	  .help = "Also ask Docker itself, through its socket: /run/docker.sock. A process "
+		  "with access to that socket can do anything on the host." },
+	{ "runtimes.podman-socket", NULL, OPTION_STRING, FIELD(runtimes_options, podman_socket),
+	  .default_text = "", .metavar = "PATH", .may_be_empty = true,
+	  .help = "Also ask Podman itself, through its socket: /run/podman/podman.sock." },
+};
+
+static const struct option pages_rows[] = {
+	{ "metrics.schema", NULL, OPTION_ENUM, FIELD(page_options, schema), .choices = schemas,
+	  .default_text = "classic", .metavar = "SCHEMA", .reloadable = true,
+	  .help = "Names of the metrics: those of classic Kepler (up to 0.9), those of current "
+		  "Kepler (from 0.10), or both." },
+	{ "metrics.created", NULL, OPTION_BOOL, FIELD(page_options, created),
+	  .default_text = "false", .reloadable = true,
+	  .help = "Add a _created line with its start time to each counter in OpenMetrics 1.0 "
+		  "responses. Prometheus stores each such line as a series of its own, which "
+		  "doubles the number of series, unless its feature "
+		  "created-timestamp-zero-ingestion reads them as start times." },
+};
+
+static const struct option publication_rows[] = {
+	{ "metrics.process.min-joules", NULL, OPTION_MICRO, FIELD(publisher_options, min_uj),
+	  RANGE(0, 1000000000), .default_text = "1", .metavar = "JOULES", .reloadable = true,
+	  .help = "Energy that a process has to use before it gets series of its own. Until then "
+		  "its energy is in the row \"other\" of its container, where it stays." },
+	{ "metrics.settle", NULL, OPTION_DURATION, FIELD(publisher_options, settle_ns),
+	  RANGE(0, 3600 * NSEC_PER_SEC), .choices = settles, .default_text = "auto",
+	  .metavar = "DURATION", .reloadable = true,
+	  .help = "How long a new series shows 0, so that a scrape sees it before it counts. auto: "
+		  "the longest gap between two scrapes of one client within ten minutes, 2m at "
+		  "most; 1m until a client has scraped twice, 5s where nothing scrapes. Given as "
+		  "a duration, it must not be less than the scrape interval." },
+	{ "metrics.keep", NULL, OPTION_DURATION, FIELD(publisher_options, keep_ns),
+	  RANGE(0, 24 * 3600 * NSEC_PER_SEC), .default_text = "5m", .metavar = "DURATION",
+	  .reloadable = true,
+	  .help = "How long an ended process keeps its series; not less than metrics.settle." },
+};
+
+static const struct option metrics_rows[] = {
+	{ "metrics.max-series", NULL, OPTION_U32, FIELD(config_metrics, max_series),
+	  RANGE(1000, 10000000), .default_text = "50000", .metavar = "N", .reloadable = true,
+	  .help = "Limit on the series of processes, containers, pods, VMs and namespaces in "
+		  "one response. Above it the smallest processes are merged into their "
+		  "containers, then the smallest containers into their namespaces, and "
+		  "counted. Those of the node and of Kepler itself are not limited." },
+	{ "metrics.services", NULL, OPTION_ENUM, FIELD(config_metrics, services),
+	  .choices = services, .default_text = "unit", .metavar = "HOW",
+	  .help = "Show each systemd unit by itself, or merge all of them into "
+		  "system_processes as classic Kepler does." },
+	{ "metrics.per-package", NULL, OPTION_BOOL, FIELD(config_metrics, per_package),
+	  .default_text = "false",
+	  .help = "Show the energy of processes, containers, pods, VMs and namespaces for each "
+		  "socket, with the label package (and path under current names). Without it they "
+		  "have one series a kind of zone, the sum over all sockets, as both Keplers have "
+		  "it. Memory and series grow with the number of sockets." },
+};
+
+static const struct option web_rows[] = {
+	{ "web.listen-address", "web.listenAddresses", OPTION_STRINGS,
+	  LIST(config_web, listen, listen_count, CONFIG_LISTEN_MAX),
+	  .default_text = "127.0.0.1:28282", .metavar = "ADDRESS", .check = http_listen_check,
+	  .help = "HOST:PORT, [IPV6]:PORT, :PORT for all addresses, or unix:PATH for a socket "
+		  "in an existing directory." },
+	{ "web.socket-mode", NULL, OPTION_STRING, FIELD(config_web, socket_mode),
+	  .default_text = "0660", .metavar = "MODE", .check = check_mode,
+	  .help = "Mode of a unix socket, in octal; write permission allows a process to "
+		  "connect. Its group is Kepler's, or that of its directory if that has the "
+		  "setgid bit." },
+	{ "web.allowed-hosts", NULL, OPTION_STRINGS,
+	  LIST(config_web, allowed_hosts, allowed_hosts_count, CONFIG_HOSTS_MAX),
+	  .default_text = "", .metavar = "NAME", .check = http_host_check_name,
+	  .help = "Names that are accepted in the Host header of a request, besides addresses, "
+		  "names without a dot, the names of this host and node, *.svc and "
+		  "*.cluster.local: NAME, *.NAME for all names below it, or * for any. Other "
+		  "requests are answered with 421, so that no web page can read the metrics "
+		  "through a name of its own (DNS rebinding)." },
+	{ "web.allow-fast-updates", NULL, OPTION_BOOL, FIELD(config_web, allow_fast_updates),
+	  .default_text = "false", .reloadable = true,
+	  .help = "Allow a monitor.interval below 1s where processes outside this machine can "
+		  "connect. The finer the readings, the more they reveal of what runs here." },
+	{ "web.max-connections", NULL, OPTION_U32, FIELD(config_web, max_connections),
+	  RANGE(4, 10000), .default_text = "128", .metavar = "N",
+	  .help = "Limit on the connections that are open at once." },
+};
+
+static const struct option table_rows[] = {
+	{ "table", NULL, OPTION_ENUM, FIELD(config, table), .choices = table_modes,
+	  .default_text = "auto", .metavar = "WHEN",
+	  .help = "Show a live table of processes: on a terminal only, always, or never." },
+};
+
+static const struct option security_rows[] = {
+	{ "security.seccomp", NULL, OPTION_BOOL, FIELD(config_security, seccomp),
+	  .default_text = "true",
+	  .help = "After the start, deny every system call that is not needed. A call that "
+		  "only an intruder would make ends the program." },
+	{ "security.seccomp-log", NULL, OPTION_BOOL, FIELD(config_security, seccomp_log),
+	  .default_text = "false",
+	  .help = "Only log (kernel log or audit log) the system calls that the filter would "
+		  "deny." },
+	{ "security.landlock", NULL, OPTION_BOOL, FIELD(config_security, landlock),
+	  .default_text = "true",
+	  .help = "Have the kernel refuse to write any file outside host.state-dir, and to "
+		  "read any file in /home, /root, /srv, /boot, /mnt and /media except those "
+		  "that options name." },
+	{ "security.drop-capabilities", NULL, OPTION_BOOL,
+	  FIELD(config_security, drop_capabilities), .default_text = "true",
+	  .help = "After the start, give up every capability that later readings do not need." },
+};
+
+static const struct option_section sections[] = {
+	{ file_rows, ARRAY_SIZE(file_rows), 0 },
+	SECTION(log_rows, log),
+	SECTION(host_rows, host),
+	SECTION(monitor_rows, monitor),
+	SECTION(bpf_rows, activity),
+	{ meter_own_rows, ARRAY_SIZE(meter_own_rows), 0 },
+	SECTION(meter_rows, meter),
+	{ model_rows, ARRAY_SIZE(model_rows), 0 },
+	SECTION(idle_rows, idle),
+	SECTION(kube_rows, kube),
+	{ runtimes_own_rows, ARRAY_SIZE(runtimes_own_rows), 0 },
+	SECTION(runtimes_rows, runtimes),
+	SECTION(pages_rows, pages),
+	SECTION(publication_rows, publication),
+	SECTION(metrics_rows, metrics),
+	SECTION(web_rows, web),
+	{ table_rows, ARRAY_SIZE(table_rows), 0 },
+	SECTION(security_rows, security),
+};
+
+/* Of the cluster; src/host reads it. */
+static const char *const other_variables[] = { "KEPLER_NODE_NAME", NULL };
+
+static const char reference_head[] =
+	"# Configuration reference\n\n"
+	"<!-- Made from the option table in src/kepler/config.c: `ninja -C DIR "
+	"docs-update`. -->\n\n"
+	"Each option can be given as a flag, as an environment variable and in the "
+	"configuration "
+	"file. A flag wins over\nthe environment, the environment over the file, the file "
+	"over the "
+	"default; a list is replaced as a whole. In the\nenvironment, a list's items are "
+	"separated "
+	"by commas.\n\n"
+	"The file is YAML. The key is the flag's path: `--web.listen-address` is\n\n"
+	"```yaml\nweb:\n  listen-address: [\"127.0.0.1:28282\"]\n```\n\n"
+	"camelCase forms of a key (`metrics.process.minJoules`) are accepted. Without "
+	"`--config.file`, "
+	"`" CONFIG_DEFAULT_FILE "`\nis read if it exists. `kepler config check FILE` says what is "
+	"wrong with a file, `kepler config show` what is in force\nand where each value "
+	"came from, "
+	"`kepler config sample` prints a file with every default, `kepler config schema` "
+	"a\n"
+	"JSON Schema for editors.\n\n"
+	"Durations are written as `500ms`, `5s`, `1m30s` or `2h`. SIGHUP reads the file "
+	"again; what "
+	"cannot change while\nrunning is named in the log and keeps its old value.\n\n";
+
+const struct option_program config_program = {
+	.name = "kepler",
+	.prefix = "KEPLER_",
+	.other_variables = other_variables,
+	.default_file = CONFIG_DEFAULT_FILE,
+	.reference_head = reference_head,
+};
+
+const char *config_reachable_address(const struct config *config)
+{
+	for (size_t i = 0; i < config->web.listen_count; i++) {
+		if (!http_listen_is_local(config->web.listen[i]))
+			return config->web.listen[i];
+	}
+	return NULL;
+}
+
+int config_check_interval(const struct config *config, const char *reachable, struct diag *diag)
+{
+	if (config->monitor.interval_ns >= NSEC_PER_SEC || config->web.allow_fast_updates ||
+	    !reachable)
+		return 0;
+	return diag_set(
+		diag, -EINVAL,
+		"monitor.interval: processes outside this machine can connect to \"%.100s\", and "
+		"readings below 1s reveal what runs here; web.allow-fast-updates allows it",
+		reachable);
+}
+
+/* Rules that concern several options; src/options has checked each by itself. */
+int config_check(const struct option_values *values, struct diag *diag)
+{
+	const struct config *config = (const struct config *)(const void *)values;
+
+	if (config->idle.mode == IDLE_MODE_FIXED && !config->idle.watts_count)
+		return diag_set(diag, -EINVAL,
+				"idle.mode: fixed needs idle.watts, as in package=12.5");
+	if (!config->web.listen_count)
+		return diag_set(diag, -EINVAL,
+				"web.listen-address: must have at least one address");
+	return config_check_interval(config, config_reachable_address(config), diag);
+}
+
+const struct option_set config_options = {
+	.program = &config_program,
+	.sections = sections,
+	.section_count = ARRAY_SIZE(sections),
+	.size = sizeof(struct config),
+	.check = config_check,
+};
 
 bool config_wants_kubernetes(const struct config *config)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Everything that can be set, in one struct. config_options.c holds the one table behind it: flag,
- * YAML key, environment variable, type, range, default and help of each. From that table
- * src/options makes --help, the man page, docs/configuration.md, etc/kepler.yaml and the YAML
- * schema; its layers.h describes the precedence.
+ * Everything that can be set, in one struct. config.c holds the one table behind it: flag, YAML
+ * key, environment variable, type, range, default and help of each. From that table src/options
+ * makes --help, the man page, docs/configuration.md, etc/kepler.yaml and the YAML schema; its
+ * layers.h describes the precedence.
  */
 #pragma once
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The list that doctor fills, and its two printed forms. Pure. */
+#include "kepler/findings.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "base/macro.h"
-#include "kepler/doctor.h"
 
 static const char *const level_names[] = { "show", "ok", "note", "fix", "fail" };
 static const char *const level_marks[] = { "", "ok  ", "note", "FIX ", "FAIL" };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Facts from the user that override those of the machine, for the power model: --model.machine. */
+#include "kepler/host_override.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -7,7 +8,6 @@
 
 #include "base/macro.h"
 #include "base/num.h"
-#include "kepler/sources.h"
 
 static int set_number(const char *key, double value, struct host_info *host)
 {

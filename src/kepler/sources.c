@@ -8,6 +8,7 @@
 
 #include "base/macro.h"
 #include "base/num.h"
+#include "kepler/host_override.h"
 #include "model/platform_power.h"
 #include "service/privileges.h"
 

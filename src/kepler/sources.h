@@ -53,9 +53,3 @@ bool sources_are_searched(const struct sources *sources);
  * "estimated, no meter here: model …", which @estimated says.
  */
 void sources_describe(const struct sources *sources, bool estimated, char *buf, size_t size);
-
-/*
- * Pure: applies --model.machine
- * ("cores=8,year=2021,memory-gib=32,frequency-ghz=2.4,sockets=1,vm=false") to what was found.
- */
-int host_override(const char *text, struct host_info *host, struct diag *diag);

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/macro.h"
-#include "kepler/doctor.h"
+#include "kepler/findings.h"
 
 static void test_status_is_1_only_when_something_can_be_done(void **state)
 {

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/macro.h"
-#include "kepler/sources.h"
+#include "kepler/host_override.h"
 
 static void test_sets_what_is_named(void **state)
 {

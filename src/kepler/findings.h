@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The list that doctor fills, and its two printed forms. Pure. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/strbuf.h"
+
+enum finding_level {
+	FINDING_SHOW, /* a line of a picture */
+	FINDING_OK,
+	FINDING_NOTE, /* true of this machine; nothing to be done */
+	FINDING_FIX,  /* something is missing that a setting would give */
+	FINDING_FAIL, /* Kepler cannot work */
+};
+
+#define FINDINGS_MAX     64
+#define FINDING_TEXT_MAX 640
+
+struct finding {
+	enum finding_level level;
+	const char *topic; /* "energy", "processes", … */
+	char text[FINDING_TEXT_MAX];
+	char fix[FINDING_TEXT_MAX]; /* "" where nothing can be done */
+};
+
+struct findings {
+	struct finding list[FINDINGS_MAX];
+	size_t count; /* what is beyond the limit is not kept: there are fewer topics */
+};
+
+void findings_add(struct findings *findings, enum finding_level level, const char *topic,
+		  const char *fix, const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+/* 1 when anything is to be fixed or fails, else 0: the exit status. */
+int findings_exit_status(const struct findings *findings);
+void findings_print(const struct findings *findings, bool colour, struct strbuf *out);
+void findings_print_json(const struct findings *findings, struct strbuf *out);
