@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "base/macro.h"
-#include "export/catalog_walk.h"
 
 #define COUNTER   FAMILY_COUNTER
 #define GAUGE     FAMILY_GAUGE

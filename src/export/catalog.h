@@ -10,6 +10,8 @@
 #include <stdint.h>
 
 #include "base/strbuf.h"
+#include "export/label_cache.h"
+#include "net/http_handler.h"
 #include "snapshot/snapshot.h"
 
 #define FAMILY_ZONE     "<zone>" /* in a name: one family for each kind of zone the node has */
@@ -123,6 +125,16 @@ struct family {
 	const enum point_label *labels; /* behind those of a row */
 	const char *help;
 	const struct variant *variants; /* NULL: one value */
+};
+
+enum row_kind { ROWS_LIVING, ROWS_RETIRED };
+
+/* What a page is made of. */
+struct catalog_view {
+	const struct snapshot *snapshot;
+	const struct http_stats *http; /* may be NULL */
+	struct row_view rows[LEVEL_COUNT][2];
+	int64_t start_ms; /* realtime of the program's start: when its own counters were born */
 };
 
 const struct family *catalog(size_t *ret_count);

@@ -2,7 +2,8 @@
 /* Where the walk stands, and what each label says there. */
 #pragma once
 
-#include "export/catalog_walk.h"
+#include "export/catalog.h"
+#include "export/sink.h"
 
 #define PACKAGE_LABEL_MAX 32
 
