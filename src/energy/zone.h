@@ -13,7 +13,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define METER_ZONES_MAX   64 /* of one node's meters; what is beyond is counted, not read */
+/*
+ * Of one node's meters; what is beyond is counted, not read. Tables of zones have that many places,
+ * on zeroed memory of which only the places that are taken become resident.
+ */
+#define METER_ZONES_MAX   1024
 #define ZONES_MAX         (METER_ZONES_MAX + 1) /* and the estimate that they may follow */
 #define ZONE_INSTANCE_MAX 16                    /* "0", "1-die-0" */
 #define ZONE_PATH_MAX     64                    /* "intel-rapl:0" */

@@ -23,7 +23,7 @@
 #include "meter/rapl_name.h"
 
 #define WALK_DEPTH_MAX 6
-#define WALK_DIRS_MAX  512
+#define WALK_DIRS_MAX  (4 * METER_ZONES_MAX)
 
 struct visited_dir {
 	dev_t dev;

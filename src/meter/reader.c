@@ -54,9 +54,10 @@ struct reader {
 	unsigned long last_worker;
 	bool closing;
 	bool searched;
-	bool reading;       /* a pass over the zones is going on */
-	unsigned long pass; /* number of this or the last one */
-	size_t busy_slot;   /* of the worker in charge; SLOT_COUNT: none */
+	bool reading;        /* a pass over the zones is going on */
+	unsigned long pass;  /* number of this or the last one */
+	size_t busy_slot;    /* of the worker in charge; SLOT_COUNT: none */
+	size_t first_wanted; /* no slot before it is wanted */
 	size_t zone_count;
 	struct slot slots[SLOT_COUNT];
 };
@@ -87,9 +88,21 @@ static void reader_unref_unlock(struct reader *reader)
 		reader_destroy(reader);
 }
 
-static size_t next_wanted(const struct reader *reader)
+static void want(struct reader *reader, size_t index, bool wanted)
 {
-	for (size_t i = 0; i <= reader->zone_count; i++) {
+	reader->slots[index].wanted = wanted;
+	if (wanted && index < reader->first_wanted)
+		reader->first_wanted = index;
+}
+
+static size_t next_wanted(struct reader *reader)
+{
+	size_t i = reader->first_wanted;
+
+	while (i <= reader->zone_count && !reader->slots[i].wanted)
+		i++;
+	reader->first_wanted = i;
+	for (; i <= reader->zone_count; i++) {
 		if (reader->slots[i].wanted && !reader->slots[i].in_flight)
 			return i;
 	}
@@ -117,9 +130,9 @@ static void want_due_zones(struct reader *reader)
 	if (now_ns < next_due_ns(reader))
 		return;
 	for (size_t i = 1; i <= reader->zone_count; i++) {
-		struct slot *slot = &reader->slots[i];
+		const struct slot *slot = &reader->slots[i];
 
-		slot->wanted = !slot->in_flight && zone_samples_may_join(&slot->samples, now_ns);
+		want(reader, i, !slot->in_flight && zone_samples_may_join(&slot->samples, now_ns));
 	}
 }
 
@@ -136,7 +149,7 @@ static void adopt_zones(struct reader *reader)
 		slot->samples.max_power_uw = reader->max_power_uw
 						     ? reader->max_power_uw
 						     : zone_kind_max_power_uw(zone->kind);
-		slot->wanted = reader->reading;
+		want(reader, reader->zone_count + 1, reader->reading);
 	}
 }
 
@@ -152,7 +165,7 @@ static void finish_slot(struct reader *reader, size_t index, int error,
 		reader->searched = true;
 		adopt_zones(reader);
 	} else if (slot->overdue) {
-		slot->wanted = reader->reading; /* read again: the age of this one is unknown */
+		want(reader, index, reader->reading); /* again: the age of this one is unknown */
 	} else {
 		slot->error = zone_samples_take(&slot->samples, error, raw, &when);
 		slot->done = reader->reading;
@@ -194,7 +207,7 @@ static void take_slot(struct reader *reader, size_t index, unsigned long number)
 	finish_slot(reader, index, error, &raw, begun_ns);
 	if (reader->active == number)
 		reader->busy_slot = SLOT_COUNT;
-	if (pass_over(reader))
+	if (next_wanted(reader) == SLOT_COUNT && pass_over(reader))
 		pthread_cond_signal(&reader->progress);
 }
 
@@ -323,14 +336,14 @@ static void hand_over(struct reader *reader)
  * Patience runs from the start of its call, not from our own: a worker that the scheduler keeps
  * waiting is not stuck.
  */
-static bool is_stuck(const struct reader *reader, uint64_t now_ns, uint64_t patience_ns)
+static bool is_stuck(struct reader *reader, uint64_t now_ns, uint64_t patience_ns)
 {
 	return reader->busy_slot != SLOT_COUNT && next_wanted(reader) != SLOT_COUNT &&
 	       now_ns >= reader->slots[reader->busy_slot].begun_ns + patience_ns;
 }
 
 /* When to look again; `progress` signals the end of the pass and the progress of a spare. */
-static uint64_t next_look_ns(const struct reader *reader, uint64_t now_ns, uint64_t patience_ns)
+static uint64_t next_look_ns(struct reader *reader, uint64_t now_ns, uint64_t patience_ns)
 {
 	if (next_wanted(reader) == SLOT_COUNT || reader->spares == 0)
 		return UINT64_MAX;
@@ -370,7 +383,7 @@ static void begin_pass(struct reader *reader, bool rescan, bool reading, uint64_
 		struct slot *slot = &reader->slots[i];
 
 		slot->done = false;
-		slot->wanted = (i == SLOT_RESCAN ? rescan : reading) && !slot->in_flight;
+		want(reader, i, (i == SLOT_RESCAN ? rescan : reading) && !slot->in_flight);
 		/* A read between passes that has just begun is as good as one of this pass. */
 		slot->overdue |= slot->in_flight && now_ns > slot->begun_ns + deadline_ns;
 	}

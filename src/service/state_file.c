@@ -158,7 +158,8 @@ int state_parse(const char *text, size_t len, const char *machine, struct state 
 		return diag_set(diag, -EINVAL, "of another machine");
 	if (parse_entries(text + header_len, text + body, state) < 0)
 		return diag_set(diag, -EINVAL, "not in the format that this program writes");
-	*ret = *state;
+	ret->count = state->count;
+	memcpy(ret->entries, state->entries, state->count * sizeof(state->entries[0]));
 	return 0;
 }
 

@@ -18,7 +18,7 @@
 #include "base/strbuf.h"
 
 #define STATE_FILE_NAME   "kepler.state"
-#define STATE_ENTRIES_MAX 64
+#define STATE_ENTRIES_MAX 1024
 #define STATE_KEY_MAX     64   /* with the terminator */
 #define STATE_LINE_MAX    1024 /* with the terminator */
 #define STATE_FILE_MAX    (STATE_ENTRIES_MAX * (STATE_KEY_MAX + STATE_LINE_MAX) + 256)
@@ -29,6 +29,7 @@ struct state_entry {
 	char line[STATE_LINE_MAX]; /* printable ASCII */
 };
 
+/* Large: to be allocated zeroed, so that only the entries that are used become resident. */
 struct state {
 	size_t count;
 	struct state_entry entries[STATE_ENTRIES_MAX];
