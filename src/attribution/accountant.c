@@ -71,15 +71,15 @@ void accountant_adopt(struct accountant *accountant, const struct zone *zone,
 void accountant_choose_total(struct accountant *accountant, size_t known)
 {
 	const struct zone *zones[ZONES_MAX];
-	bool in_total[ZONES_MAX];
+	uint32_t total[ZONES_MAX];
 
 	for (size_t z = 0; z < accountant->zone_count; z++) {
 		zones[z] = accountant->zones[z].zone;
-		in_total[z] = accountant->zones[z].in_total;
+		total[z] = accountant->zones[z].total;
 	}
-	total_choose(zones, known, accountant->zone_count, in_total);
-	for (size_t z = known; z < accountant->zone_count; z++)
-		accountant->zones[z].in_total = in_total[z];
+	accountant->totals = total_choose(zones, known, accountant->zone_count, total);
+	for (size_t z = 0; z < accountant->zone_count; z++)
+		accountant->zones[z].total = total[z];
 }
 
 void accountant_settle_ranks(struct accountant *accountant)

@@ -38,6 +38,7 @@ struct accountant {
 	struct ledger *ledger; /* borrowed, and written to */
 	struct zone_account zones[ZONES_MAX];
 	size_t zone_count;
+	uint32_t totals;                        /* energy/total.h: how many */
 	struct contender contenders[ZONES_MAX]; /* [zone_count] */
 	uint64_t booked_ns;                     /* the end of the last interval that was booked */
 	bool has_begun;                         /* zones that appear from now on are late */

@@ -20,7 +20,7 @@ struct zone_account {
 	const struct zone *zone;
 	struct zone_status last; /* as of the newest interval */
 	bool has_span;           /* that was known or not: its series have begun */
-	bool in_total;           /* energy/total.h */
+	uint32_t total;          /* that it is in, or TOTAL_NONE (energy/total.h) */
 	uint64_t up_time_ns;     /* the end of the last span with which the zone was up */
 	struct idle_learner learner;
 	enum idle_state idle_state;

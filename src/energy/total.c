@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "energy/total.h"
 
+#include <stdbool.h>
+#include <string.h>
+
 #include "base/macro.h"
 #include "energy/rank.h"
 
@@ -46,10 +49,11 @@ static bool any_measured(const struct zone *const zones[], size_t count)
 }
 
 static bool is_free(const struct zone *zone, const struct zone *const zones[], size_t count,
-		    const bool in_total[])
+		    const uint32_t total[])
 {
 	for (size_t z = 0; z < count; z++) {
-		if (in_total[z] && zones[z]->quality == zone->quality && overlap(zones[z], zone))
+		if (total[z] != TOTAL_NONE && zones[z]->quality == zone->quality &&
+		    overlap(zones[z], zone))
 			return false;
 	}
 	return true;
@@ -57,34 +61,54 @@ static bool is_free(const struct zone *zone, const struct zone *const zones[], s
 
 /* With all zones that are alike, or with none: as it was decided for the first of them. */
 static bool joins(size_t zone, const struct zone *const zones[], size_t count, bool measured,
-		  const bool in_total[])
+		  const uint32_t total[])
 {
 	for (size_t z = 0; z < zone; z++) {
 		if (zone_are_alike(zones[z], zones[zone]))
-			return in_total[z];
+			return total[z] != TOTAL_NONE;
 	}
 	if (measured && zones[zone]->quality != QUALITY_MEASURED)
 		return false;
 	for (size_t z = zone; z < count; z++) {
 		if (zone_are_alike(zones[z], zones[zone]) &&
-		    !is_free(zones[z], zones, count, in_total))
+		    !is_free(zones[z], zones, count, total))
 			return false;
 	}
 	return true;
 }
 
-void total_choose(const struct zone *const zones[], size_t known, size_t count, bool in_total[])
+static uint32_t number_sources(const struct zone *const zones[], size_t count, uint32_t total[])
+{
+	uint32_t totals = 0;
+
+	for (size_t z = 0; z < count; z++) {
+		size_t first = 0;
+
+		if (total[z] == TOTAL_NONE)
+			continue;
+		while (total[first] == TOTAL_NONE ||
+		       strcmp(zones[first]->source, zones[z]->source) != 0)
+			first++;
+		total[z] = first < z ? total[first] : ++totals;
+	}
+	return totals;
+}
+
+uint32_t total_choose(const struct zone *const zones[], size_t known, size_t count,
+		      uint32_t total[])
 {
 	static const enum zone_kind outermost_first[] = { ZONE_PLATFORM, ZONE_PSYS, ZONE_PACKAGE,
 							  ZONE_DRAM,     ZONE_CORE, ZONE_UNCORE };
 	bool measured = any_measured(zones, count);
 
 	for (size_t z = known; z < count; z++)
-		in_total[z] = false;
+		total[z] = TOTAL_NONE;
 	for (size_t i = 0; i < ARRAY_SIZE(outermost_first); i++) {
 		for (size_t z = known; z < count; z++) {
-			if (zones[z]->kind == outermost_first[i])
-				in_total[z] = joins(z, zones, count, measured, in_total);
+			if (zones[z]->kind == outermost_first[i] &&
+			    joins(z, zones, count, measured, total))
+				total[z] = 1;
 		}
 	}
+	return number_sources(zones, count, total);
 }

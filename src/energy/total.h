@@ -22,13 +22,17 @@
  */
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "energy/zone.h"
 
+#define TOTAL_NONE 0 /* in no total */
+
 /*
- * Pure: decides of zones [known, count), which were found at once, and writes it to @in_total
- * [count]; the first @known were found before and stay as they are.
+ * Pure: decides of zones [known, count), which were found at once; the first @known were found
+ * before and stay in, or out. @total [count] gets the number of the total that each is in: those of
+ * one source have one, from 1 on in the order of their first zones. How many there are.
  */
-void total_choose(const struct zone *const zones[], size_t known, size_t count, bool in_total[]);
+uint32_t total_choose(const struct zone *const zones[], size_t known, size_t count,
+		      uint32_t total[]);

@@ -48,8 +48,7 @@
 #define NAMES(field)                    AT(struct snapshot_name_source, field, 0)
 #define ZONE_IS_UP                                                                                 \
 	{ .offset = offsetof(struct snapshot_zone, state), .type = AS_ZONE_STATE }
-#define PENDING                         { .type = AS_U64, .decimals = 6 }
-#define ALL_ZONES                       PENDING /* sums that the walk makes */
+#define MICROJOULES                     { .type = AS_U64, .decimals = 6 } /* where the walk is */
 #define ROWS(level_, decimals_)         { .level = (level_), .decimals = (decimals_) }
 #define ONE                             { .type = AS_ONE }
 #define VARIANTS                        ONE /* each has its own */
@@ -116,7 +115,7 @@ static const struct family table[] = {
 	  OF_ZONE_MODES, ZONE(node_uj, 6), L_MODE,
 	  "Energy of this zone of the node since Kepler started.", NULL },
 	{ "kepler_node_joules", COUNTER, "joules", BOTH,
-	  OF_TOTALS, ALL_ZONES, L_TOTAL,
+	  OF_TOTALS, MICROJOULES, L_TOTAL,
 	  "Energy of the node since Kepler started: the sum of the zones that have in_total in "
 	  "kepler_zone_info, which have no energy in common.", NULL },
 	{ "kepler_node_unattributed_joules", COUNTER, "joules", BOTH,
@@ -127,7 +126,7 @@ static const struct family table[] = {
 	  "could not be named), unseen (used by what the machine counts and no process was seen "
 	  "for).", NULL },
 	{ "kepler_pending_joules", GAUGE, "joules", BOTH,
-	  OF_PENDING, PENDING,
+	  OF_PENDING, MICROJOULES,
 	  LABELS(POINT_LEVEL, POINT_ZONE, POINT_ROW_PACKAGE, POINT_MODE, POINT_SOURCE),
 	  "Energy already charged whose series still shows 0 so that a scrape sees it start "
 	  "(--metrics.settle), or whose owner's names are awaited.", NULL },

@@ -244,7 +244,7 @@ static const char *text_of(struct cursor *cursor, enum point_label key)
 	case FROM_IDLE_STATE:
 		return idle_state_name(zone->idle_state);
 	case FROM_IN_TOTAL:
-		return zone->in_total ? "true" : "false";
+		return zone->total != TOTAL_NONE ? "true" : "false";
 	case FROM_KIND:
 		return zone_kind_name(zone->zone.kind);
 	case FROM_LEVEL:

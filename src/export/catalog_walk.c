@@ -355,29 +355,12 @@ static void walk_rows(struct walk *walk)
 	}
 }
 
-static const struct snapshot_zone *zone_of(const struct snapshot *snapshot, uint32_t account)
+static uint32_t total_of(const struct snapshot *snapshot, uint32_t account)
 {
-	return &snapshot->zones[snapshot->accounts[account].first_zone];
+	return snapshot->zones[snapshot->accounts[account].first_zone].total;
 }
 
-static bool in_one_total(const struct snapshot_zone *a, const struct snapshot_zone *b)
-{
-	return a->in_total && b->in_total && strcmp(a->zone.source, b->zone.source) == 0;
-}
-
-/* @account has the total of its source: it is the first of it. Its zones are in it, or none is. */
-static bool begins_total(const struct snapshot *snapshot, uint32_t account)
-{
-	const struct snapshot_zone *zone = zone_of(snapshot, account);
-
-	for (uint32_t before = 0; before < account; before++) {
-		if (in_one_total(zone_of(snapshot, before), zone))
-			return false;
-	}
-	return zone->in_total;
-}
-
-/* Of the source of the walk's zone, in its mode. */
+/* That of the walk's zone, in its mode. */
 static void walk_node_total(struct walk *walk)
 {
 	const struct snapshot *snapshot = walk->at.view->snapshot;
@@ -388,7 +371,7 @@ static void walk_node_total(struct walk *walk)
 	for (uint32_t z = walk->at.zone_index; z < snapshot->zone_count; z++) {
 		const struct snapshot_zone *zone = &snapshot->zones[z];
 
-		if (!in_one_total(walk->at.zone, zone) || !zone->has_mode[mode])
+		if (zone->total != walk->at.zone->total || !zone->has_mode[mode])
 			continue;
 		walk->total_uj += zone->node_uj[mode];
 		any = true;
@@ -407,21 +390,23 @@ static void walk_row_total(struct walk *walk)
 	for (uint32_t i = walk->at.account_index; i < snapshot->account_count; i++) {
 		const struct snapshot_account *account = &snapshot->accounts[i];
 
-		if (in_one_total(walk->at.zone, zone_of(snapshot, i)) &&
-		    account->rows_have_mode[mode])
+		if (total_of(snapshot, i) == walk->at.zone->total && account->rows_have_mode[mode])
 			walk->columns[columns++] = account->column[mode];
 	}
 	if (columns > 0)
 		put_rows(walk, columns, 0);
 }
 
+/* They are numbered in the order of their first zones, as accounts are. */
 static void walk_totals(struct walk *walk)
 {
 	const struct snapshot *snapshot = walk->at.view->snapshot;
+	uint32_t walked = TOTAL_NONE;
 
 	for (uint32_t i = 0; i < snapshot->account_count; i++) {
-		if (!begins_total(snapshot, i))
+		if (total_of(snapshot, i) <= walked)
 			continue;
+		walked = total_of(snapshot, i);
 		(void)set_account(walk, i);
 		for (enum energy_mode mode = 0; mode < MODE_COUNT; mode++) {
 			walk->at.mode = mode;

@@ -240,25 +240,35 @@ int cpuinfo_parse(const char *text, struct cpuinfo *ret)
 struct cpu_list {
 	struct cpuinfo_cpu *cpus;
 	size_t count, size;
+	bool is_full; /* lines are of a CPU for which there was no room */
 };
+
+static int begin_cpu(struct cpu_list *list, const struct entry *entry)
+{
+	struct cpuinfo_cpu cpu = { CPU_NUMBER_NONE, CPU_NUMBER_NONE, CPU_NUMBER_NONE };
+
+	list->is_full = list->count == CPUS_MAX;
+	if (list->is_full)
+		return 0;
+	if (ARRAY_RESERVE(list->cpus, list->size, list->count + 1) < 0)
+		return -ENOMEM;
+	set_number(&cpu.processor, entry);
+	list->cpus[list->count++] = cpu;
+	return 0;
+}
 
 /* Into the last one of the list; a "processor" begins one. 0 or -ENOMEM. */
 static int take_cpu(struct cpu_list *list, const struct entry *entry)
 {
-	struct cpuinfo_cpu *cpu = list->count > 0 ? &list->cpus[list->count - 1] : NULL;
+	if (key_is(entry, "processor"))
+		return begin_cpu(list, entry);
+	if (list->count > 0 && !list->is_full) {
+		struct cpuinfo_cpu *cpu = &list->cpus[list->count - 1];
 
-	if (key_is(entry, "processor") && list->count < CPUS_MAX) {
-		int r = ARRAY_RESERVE(list->cpus, list->size, list->count + 1);
-
-		if (r < 0)
-			return r;
-		cpu = &list->cpus[list->count++];
-		*cpu = (struct cpuinfo_cpu){ CPU_NUMBER_NONE, CPU_NUMBER_NONE, CPU_NUMBER_NONE };
-		set_number(&cpu->processor, entry);
-	} else if (cpu && key_is(entry, "physical id")) {
-		set_number(&cpu->package, entry);
-	} else if (cpu && key_is(entry, "core id")) {
-		set_number(&cpu->core, entry);
+		if (key_is(entry, "physical id"))
+			set_number(&cpu->package, entry);
+		else if (key_is(entry, "core id"))
+			set_number(&cpu->core, entry);
 	}
 	return 0;
 }

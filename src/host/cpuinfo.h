@@ -28,5 +28,5 @@ int cpuinfo_parse(const char *text, struct cpuinfo *ret);
 struct cpuinfo_cpu {
 	uint32_t processor, package, core;
 };
-/* Those in @text, in its order; *ret is given, release with free(). 0 or -ENOMEM. */
+/* The first 8,192 in @text, in its order; *ret is given, release with free(). 0 or -ENOMEM. */
 int cpuinfo_list(const char *text, struct cpuinfo_cpu **ret, size_t *ret_count);

@@ -61,24 +61,6 @@ static struct scrape_pace_state settle_at(const struct interval_engine *engine, 
 	return state;
 }
 
-/* One for each source that has a zone in it. */
-static uint32_t count_totals(const struct accountant *accountant)
-{
-	uint32_t count = 0;
-
-	for (size_t z = 0; z < accountant->zone_count; z++) {
-		const struct zone_account *zones = accountant->zones;
-		size_t before = 0;
-
-		while (before < z &&
-		       !(zones[before].in_total &&
-			 strcmp(zones[before].zone->source, zones[z].zone->source) == 0))
-			before++;
-		count += zones[z].in_total && before == z;
-	}
-	return count;
-}
-
 /*
  * Of a row of any level, at most: classic names are one an account and mode, today's are one an
  * account for joules and one for watts; each schema has CPU time, both the totals of each mode.
@@ -87,7 +69,7 @@ static uint32_t series_per_row(const struct interval_engine *engine)
 {
 	const struct layout *layout = ledger_layout(engine->ledger);
 	uint32_t modes = layout->bears_idle ? MODE_COUNT : 1;
-	uint32_t series = count_totals(&engine->accountant) * modes;
+	uint32_t series = engine->accountant.totals * modes;
 
 	if (engine->config->pages.schema != SCHEMA_CURRENT)
 		series += layout->columns;

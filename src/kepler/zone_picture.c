@@ -13,7 +13,7 @@ void zone_picture(const struct zone_account *account, bool ended, uint64_t now_n
 		.state = last->state,
 		.idle_state = account->idle_state,
 		.ended = ended,
-		.in_total = account->in_total,
+		.total = account->total,
 		.has_begun = account->has_begun,
 		.span_ns = account->span_ns,
 		.idle_estimate_w =

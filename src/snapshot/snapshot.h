@@ -22,6 +22,7 @@
 
 #include "attribution/idle.h"
 #include "attribution/ledger.h"
+#include "energy/total.h"
 #include "energy/zone.h"
 
 const char *snapshot_level_name(enum level level); /* "process", "container", … */
@@ -75,7 +76,11 @@ struct snapshot_zone {
 	enum idle_state idle_state;
 	bool ended;     /* another source has taken over: its counters stand still for good */
 	bool has_begun; /* energy of it has been counted */
-	bool in_total;  /* energy/total.h: rows and the node have a total that it is part of */
+	/*
+	 * The total of rows and the node that it is part of, or TOTAL_NONE (energy/total.h). All
+	 * zones of an account have the same.
+	 */
+	uint32_t total;
 	bool has_mode[MODE_COUNT];       /* the node has a series of this mode */
 	bool rows_have_mode[MODE_COUNT]; /* so have processes and containers */
 	uint64_t node_uj[MODE_COUNT];

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "base/num.h"
+#include "energy/total.h"
 #include "tests/rig/test_owner.h"
 
 #define SETTLE_NS NSEC_PER_SEC
@@ -514,6 +515,24 @@ static void a_refused_reading_ends_no_estimate(void **state)
 	tear_down_house(&house);
 }
 
+/* Found one after the other: what counts already stays, though the second has all of its energy. */
+static void what_is_found_later_ends_no_total(void **state)
+{
+	struct house house = { 0 };
+
+	(void)state;
+	for (uint32_t z = 0; z < 2; z++) {
+		house.zones[z] =
+			(struct zone){ .kind = z ? ZONE_PSYS : ZONE_PACKAGE, .source = "told" };
+		accountant_adopt(&house.accountant, &house.zones[z], &learned, 0);
+		accountant_choose_total(&house.accountant, z);
+	}
+	assert_int_equal(house.accountant.zones[0].total, 1);
+	assert_int_equal(house.accountant.zones[1].total, TOTAL_NONE);
+	assert_int_equal(house.accountant.totals, 1);
+	accountant_release(&house.accountant);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -529,6 +548,7 @@ int main(void)
 		cmocka_unit_test(a_refused_reading_ends_no_estimate),
 		cmocka_unit_test(a_birth_settles_as_long_as_is_needed_now),
 		cmocka_unit_test(a_late_scrape_holds_a_birth_back),
+		cmocka_unit_test(what_is_found_later_ends_no_total),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

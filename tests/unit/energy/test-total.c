@@ -40,61 +40,61 @@ static struct zone zone_named(const char *text, bool estimated)
 struct machine {
 	const char *what;
 	const char *found[FOUND_MAX]; /* "~platform" is estimated */
-	const char *in_total;         /* one character each, "+" those that are in it */
+	const char *totals;           /* one character each: the total's number, "-" in none */
 };
 
 static const struct machine machines[] = {
 	{ "nothing", { NULL }, "" },
-	{ "a package only", { "package-0" }, "+" },
-	{ "a package with its parts", { "package-0", "core-0", "uncore-0" }, "+--" },
-	{ "a package and dram", { "package-0", "core-0", "dram-0" }, "+-+" },
-	{ "two sockets", { "package-0", "package-1", "dram-0", "dram-1", "core-1" }, "++++-" },
-	{ "parts without a package", { "core-0", "uncore-0", "dram-0" }, "+++" },
-	{ "psys has all of it", { "package-0", "core-0", "dram-0", "psys" }, "---+" },
-	{ "so has platform, psys as well", { "psys", "package-0", "platform" }, "--+" },
-	{ "an estimate alone", { "~platform" }, "+" },
-	{ "no estimate where anything is measured", { "~platform", "dram-0" }, "-+" },
-	{ "the first source of a kind", { "platform-1@ipmi", "platform-2@redfish" }, "+-" },
-	{ "sockets of two sources", { "package-0@msr", "package-1@tpmi", "dram-0" }, "+++" },
-	{ "and its rival", { "package-0@msr", "package-0@tpmi", "dram-0" }, "+++" },
-	{ "a better whole of another source", { "package-0", "dram-0", "platform@bmc" }, "--+" },
-	{ "a socket comes online", { "package-0", "|", "package-1", "dram-1" }, "+++" },
-	{ "dram is found later", { "package-0", "|", "dram-0" }, "++" },
-	{ "a part is found later", { "package-0", "|", "core-0" }, "+-" },
-	{ "what is counted stays, psys", { "package-0", "|", "psys" }, "+-" },
-	{ "what is counted stays, package", { "core-0", "dram-0", "|", "package-0" }, "++-" },
-	{ "what is counted stays, platform", { "psys", "|", "package-0", "platform" }, "+--" },
-	{ "meters take over", { "~platform", "|", "package-0", "core-0", "dram-0" }, "++-+" },
-	{ "and more are found", { "~platform", "|", "package-0", "|", "psys", "dram-0" }, "++-+" },
-	{ "a source beside", { "package-0", "|", "package-1@tpmi", "dram-0@tpmi" }, "+++" },
-	{ "a rival", { "package-0", "|", "package-0@tpmi" }, "++" },
+	{ "a package only", { "package-0" }, "1" },
+	{ "a package with its parts", { "package-0", "core-0", "uncore-0" }, "1--" },
+	{ "a package and dram", { "package-0", "core-0", "dram-0" }, "1-1" },
+	{ "two sockets", { "package-0", "package-1", "dram-0", "dram-1", "core-1" }, "1111-" },
+	{ "parts without a package", { "core-0", "uncore-0", "dram-0" }, "111" },
+	{ "psys has all of it", { "package-0", "core-0", "dram-0", "psys" }, "---1" },
+	{ "so has platform, psys as well", { "psys", "package-0", "platform" }, "--1" },
+	{ "an estimate alone", { "~platform" }, "1" },
+	{ "no estimate where anything is measured", { "~platform", "dram-0" }, "-1" },
+	{ "the first source of a kind", { "platform-1@ipmi", "platform-2@redfish" }, "1-" },
+	{ "sockets of two sources", { "package-0@msr", "package-1@tpmi", "dram-0" }, "123" },
+	{ "and its rival", { "package-0@msr", "package-0@tpmi", "dram-0" }, "123" },
+	{ "a better whole of another source", { "package-0", "dram-0", "platform@bmc" }, "--1" },
+	{ "a socket comes online", { "package-0", "|", "package-1", "dram-1" }, "111" },
+	{ "dram is found later", { "package-0", "|", "dram-0" }, "11" },
+	{ "a part is found later", { "package-0", "|", "core-0" }, "1-" },
+	{ "what is counted stays, psys", { "package-0", "|", "psys" }, "1-" },
+	{ "what is counted stays, package", { "core-0", "dram-0", "|", "package-0" }, "11-" },
+	{ "what is counted stays, platform", { "psys", "|", "package-0", "platform" }, "1--" },
+	{ "meters take over", { "~platform", "|", "package-0", "core-0", "dram-0" }, "12-2" },
+	{ "and more are found", { "~platform", "|", "package-0", "|", "psys", "dram-0" }, "12-2" },
+	{ "a source beside", { "package-0", "|", "package-1@tpmi", "dram-0@tpmi" }, "122" },
+	{ "a rival", { "package-0", "|", "package-0@tpmi" }, "12" },
 	{ "rivals",
 	  { "package-0@msr", "package-1@msr", "package-1@tpmi", "package-0@tpmi" },
-	  "++++" },
+	  "1122" },
 	{ "rivals, one by one",
 	  { "package-0@a", "|", "package-1@a", "package-0@b", "|", "package-1@b" },
-	  "++++" },
-	{ "a part of another socket", { "package-0", "core-1", "dram-1" }, "+-+" },
+	  "1122" },
+	{ "a part of another socket", { "package-0", "core-1", "dram-1" }, "1-1" },
 	{ "one of those alike overlaps",
 	  { "package-1-die-0@a", "package-0@b", "package-1@b" },
-	  "+--" },
-	{ "one that is alike", { "package-0", "|", "psys@a", "|", "package-1", "psys@a" }, "+-+-" },
+	  "1--" },
+	{ "one that is alike", { "package-0", "|", "psys@a", "|", "package-1", "psys@a" }, "1-1-" },
 };
 
 static void check(const struct machine *machine)
 {
 	struct zone zones[FOUND_MAX];
 	const struct zone *list[FOUND_MAX];
-	bool in_total[FOUND_MAX];
+	uint32_t total[FOUND_MAX], totals, most = 0;
 	char said[FOUND_MAX + 1] = "";
 	size_t known = 0, count = 0;
 
-	memset(in_total, 0xff, sizeof(in_total));
+	memset(total, 0xff, sizeof(total));
 	for (size_t i = 0; i < FOUND_MAX && machine->found[i]; i++) {
 		const char *text = machine->found[i];
 
 		if (*text == '|') {
-			total_choose(list, known, count, in_total);
+			(void)total_choose(list, known, count, total);
 			known = count;
 			continue;
 		}
@@ -102,13 +102,13 @@ static void check(const struct machine *machine)
 		list[count] = &zones[count];
 		count++;
 	}
-	total_choose(list, known, count, in_total);
-	for (size_t z = 0; z < count; z++)
-		said[z] = in_total[z] ? '+' : '-';
-	if (strcmp(said, machine->in_total) != 0) {
-		print_error("%s: %s, not %s\n", machine->what, said, machine->in_total);
-		fail();
+	totals = total_choose(list, known, count, total);
+	for (size_t z = 0; z < count; z++) {
+		said[z] = total[z] == TOTAL_NONE ? '-' : (char)('0' + total[z]);
+		most = total[z] > most ? total[z] : most;
 	}
+	if (strcmp(said, machine->totals) != 0 || totals != most)
+		fail_msg("%s: %s, %u, not %s", machine->what, said, totals, machine->totals);
 }
 
 static void of_each_machine_the_outermost_zones(void **state)
@@ -124,14 +124,14 @@ static const unsigned leaves[ZONE_KIND_COUNT] = {
 	[ZONE_DRAM] = 8, [ZONE_PSYS] = 31,  [ZONE_PLATFORM] = 63,
 };
 
-static bool is_wrong(const struct zone *zones, const bool in_total[], size_t count)
+static bool is_wrong(const struct zone *zones, const uint32_t total[], size_t count)
 {
 	unsigned counted = 0, offered = 0;
 	bool measured = false;
 
 	for (size_t z = 0; z < count; z++) {
 		offered |= leaves[zones[z].kind];
-		if (!in_total[z])
+		if (total[z] == TOTAL_NONE)
 			continue;
 		measured = true;
 		if (counted & leaves[zones[z].kind])
@@ -148,7 +148,7 @@ static void any_set_is_counted_whole_and_once(void **state)
 	for (unsigned set = 0; set < 1U << ZONE_KIND_COUNT; set++) {
 		struct zone zones[ZONE_KIND_COUNT];
 		const struct zone *list[ZONE_KIND_COUNT];
-		bool in_total[ZONE_KIND_COUNT];
+		uint32_t total[ZONE_KIND_COUNT];
 		size_t count = 0;
 
 		for (enum zone_kind kind = 0; kind < ZONE_KIND_COUNT; kind++) {
@@ -158,8 +158,8 @@ static void any_set_is_counted_whole_and_once(void **state)
 			list[count] = &zones[count];
 			count++;
 		}
-		total_choose(list, 0, count, in_total);
-		if (is_wrong(zones, in_total, count))
+		(void)total_choose(list, 0, count, total);
+		if (is_wrong(zones, total, count))
 			fail_msg("set %#x", set);
 	}
 }
@@ -177,17 +177,16 @@ static struct zone zone_of_pair(size_t i)
 }
 
 /* All zones of a row's sum are in it, or none is, and in no socket is anything in it twice. */
-static bool is_wrong_of_sockets(const struct zone *zones, const bool in_total[], size_t count)
+static bool is_wrong_of_sockets(const struct zone *zones, const uint32_t total[], size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		for (size_t j = 0; j < i; j++) {
 			const struct zone *a = &zones[i], *b = &zones[j];
-			bool both = in_total[i] && in_total[j];
+			bool both = total[i] != TOTAL_NONE && total[j] != TOTAL_NONE;
 			bool shared = a->domain.package == b->domain.package &&
 				      leaves[a->kind] & leaves[b->kind];
 
-			if (a->source == b->source && a->kind == b->kind &&
-			    in_total[i] != in_total[j])
+			if (a->source == b->source && a->kind == b->kind && total[i] != total[j])
 				return true;
 			if (both && shared && (a->source == b->source || a->kind != b->kind))
 				return true;
@@ -203,7 +202,7 @@ static void what_a_row_sums_is_in_it_as_a_whole(void **state)
 	for (unsigned set = 1; set < 1U << (2 * HALF); set++) {
 		struct zone zones[2 * HALF];
 		const struct zone *list[2 * HALF];
-		bool in_total[2 * HALF];
+		uint32_t total[2 * HALF];
 		size_t count = 0;
 
 		for (size_t i = 0; i < ARRAY_SIZE(zones); i++) {
@@ -214,9 +213,9 @@ static void what_a_row_sums_is_in_it_as_a_whole(void **state)
 			count++;
 		}
 		for (size_t known = 0; known < count; known++) {
-			total_choose(list, 0, known, in_total);
-			total_choose(list, known, count, in_total);
-			if (is_wrong_of_sockets(zones, in_total, count))
+			(void)total_choose(list, 0, known, total);
+			(void)total_choose(list, known, count, total);
+			if (is_wrong_of_sockets(zones, total, count))
 				fail_msg("set %#x, %zu known", set, known);
 		}
 	}

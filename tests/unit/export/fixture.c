@@ -328,16 +328,18 @@ void fixture_balance(struct fixture *fixture)
 	}
 }
 
-static void choose_total(struct fixture *fixture, uint32_t count)
+static void choose_total(struct fixture *fixture, uint32_t known, uint32_t count)
 {
-	const struct zone *zones[4];
-	bool in_total[4];
+	const struct zone *zones[4] = { NULL };
+	uint32_t total[4] = { TOTAL_NONE };
 
-	for (uint32_t z = 0; z < 4; z++)
+	for (uint32_t z = 0; z < count; z++) {
 		zones[z] = &fixture->zones[z].zone;
-	total_choose(zones, 0, count, in_total);
+		total[z] = fixture->zones[z].total;
+	}
+	(void)total_choose(zones, known, count, total);
 	for (uint32_t z = 0; z < count; z++)
-		fixture->zones[z].in_total = in_total[z];
+		fixture->zones[z].total = total[z];
 }
 
 void fixture_follow_zones(struct fixture *fixture)
@@ -375,9 +377,16 @@ void fixture_make(struct fixture *fixture, const struct fixture_shape *shape)
 	make_zone(&fixture->zones[1], ZONE_PACKAGE, "1", "intel-rapl:1");
 	make_zone(&fixture->zones[2], ZONE_DRAM, "0", "intel-rapl:0:1");
 	make_zone(&fixture->zones[3], ZONE_PSYS, "", "intel-rapl:2");
+	if (shape->taken_over) {
+		make_zone(&fixture->zones[0], ZONE_PLATFORM, "", "specpower-1");
+		fixture->zones[0].zone.quality = QUALITY_ESTIMATED;
+		fixture->zones[0].zone.source = "trained_power_model";
+		fixture->zones[0].ended = true;
+		choose_total(fixture, 0, 1);
+	}
 	for (uint32_t z = 0; z < 4; z++)
 		fixture->zones[z].rows_have_mode[MODE_IDLE] = shape->idle_on_rows;
-	choose_total(fixture, shape->zones);
+	choose_total(fixture, shape->taken_over, shape->zones);
 	fixture->snapshot.zones = fixture->zones;
 	fixture->snapshot.zone_count = shape->zones;
 	make_accounts(fixture, shape);

@@ -31,8 +31,9 @@ struct fixture_shape {
 	uint32_t containers; /* living */
 	uint32_t processes;  /* living, "other" rows included */
 	bool idle_on_rows;
-	bool by_zone; /* rows tell the two packages apart */
-	bool groups;  /* two pods, two VMs; else there is a namespace alone */
+	bool by_zone;    /* rows tell the two packages apart */
+	bool taken_over; /* the first zone is an estimate that has ended since, not package 0 */
+	bool groups;     /* two pods, two VMs; else there is a namespace alone */
 };
 
 /* A measured node with awkward names, 2 sockets, retired rows, idle on the node. */

@@ -14,6 +14,7 @@
 #include "base/macro.h"
 #include "base/map.h"
 #include "base/num.h"
+#include "energy/total.h"
 #include "export/label_escape.h"
 #include "export/prometheus.h"
 #include "exposition_parser.h"
@@ -225,7 +226,7 @@ static void the_page_adds_up(const struct fixture *fixture)
 }
 
 struct total_sums {
-	const char *mode;
+	const char *mode, *source;
 	uint64_t node, rows[LEVEL_COUNT];
 };
 
@@ -235,7 +236,8 @@ static void add_to_totals(void *userdata, const struct parsed_sample *sample)
 	char name[128];
 	uint64_t value;
 
-	if (!label_is(sample, "mode", sums->mode) || !parsed_micros(sample->value, &value))
+	if (!label_is(sample, "mode", sums->mode) || !label_is(sample, "source", sums->source) ||
+	    !parsed_micros(sample->value, &value))
 		return;
 	if (strcmp(sample->name, "kepler_node_joules_total") == 0)
 		sums->node += value;
@@ -247,15 +249,21 @@ static void add_to_totals(void *userdata, const struct parsed_sample *sample)
 	}
 }
 
-/* What the zones in the total have, of the node and of all rows of each level. */
-static struct total_sums totals_of(const struct snapshot *snapshot, enum energy_mode mode)
+static bool is_in_total_of(const struct snapshot_zone *zone, const char *source)
 {
-	struct total_sums sums = { .mode = energy_mode_name(mode) };
+	return zone->total != TOTAL_NONE && strcmp(zone->zone.source, source) == 0;
+}
+
+/* What the zones of @source in the total have, of the node and of all rows of each level. */
+static struct total_sums totals_of(const struct snapshot *snapshot, enum energy_mode mode,
+				   const char *source)
+{
+	struct total_sums sums = { .mode = energy_mode_name(mode), .source = source };
 
 	for (uint32_t z = 0; z < snapshot->zone_count; z++) {
 		const struct snapshot_zone *zone = &snapshot->zones[z];
 
-		if (!zone->in_total)
+		if (!is_in_total_of(zone, source))
 			continue;
 		sums.node += zone->node_uj[mode];
 	}
@@ -263,7 +271,8 @@ static struct total_sums totals_of(const struct snapshot *snapshot, enum energy_
 		const struct snapshot_account *account = &snapshot->accounts[i];
 		uint32_t column = account->column[mode];
 
-		if (!snapshot->zones[account->first_zone].in_total || column == COLUMN_NONE)
+		if (!is_in_total_of(&snapshot->zones[account->first_zone], source) ||
+		    column == COLUMN_NONE)
 			continue;
 		for (enum level level = 0; level < LEVEL_COUNT; level++) {
 			const struct snapshot_table *table = &snapshot->level[level];
@@ -285,9 +294,11 @@ static void the_totals_add_up(const struct fixture *fixture)
 		assert_int_equal(strstr(out.data, "kepler_process_joules_total{pid=\"\",comm=") !=
 					 NULL,
 				 schema == SCHEMA_CURRENT);
-		for (enum energy_mode mode = 0; mode < MODE_COUNT; mode++) {
-			const struct total_sums want = totals_of(&fixture->snapshot, mode);
-			struct total_sums sums = { .mode = want.mode };
+		for (uint32_t z = 0; z < fixture->snapshot.zone_count * MODE_COUNT; z++) {
+			const struct total_sums want =
+				totals_of(&fixture->snapshot, z % MODE_COUNT,
+					  fixture->zones[z / MODE_COUNT].zone.source);
+			struct total_sums sums = { .mode = want.mode, .source = want.source };
 
 			assert_true(exposition_parse(out.data, out.len, false, add_to_totals,
 						     &sums) > 0);
@@ -308,6 +319,7 @@ static void sums_hold_on_the_text(void **state)
 		  .idle_on_rows = true,
 		  .by_zone = true },
 		{ .zones = 1, .containers = 1, .processes = 1 },
+		{ .zones = 3, .containers = 2, .processes = 5, .taken_over = true },
 	};
 
 	(void)state;

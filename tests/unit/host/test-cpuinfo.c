@@ -12,6 +12,9 @@
 
 #include <cmocka.h>
 
+#include "base/macro.h"
+#include "base/strbuf.h"
+
 static void test_x86_with_two_sockets_and_threads(void **state)
 {
 	char text[16384];
@@ -124,6 +127,25 @@ static void test_each_cpu_is_listed(void **state)
 	free(cpus);
 }
 
+/* What is beyond the bound is left out, and changes none that is in the list. */
+static void cpus_beyond_the_bound_are_left_out(void **state)
+{
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
+	struct cpuinfo_cpu *cpus;
+	size_t count;
+
+	(void)state;
+	for (unsigned cpu = 0; cpu < 8194; cpu++)
+		strbuf_addf(&text, "processor : %u\nphysical id : %u\ncore id : %u\n\n", cpu,
+			    cpu % 3, cpu);
+	assert_int_equal(cpuinfo_list(text.data, &cpus, &count), 0);
+	assert_int_equal(count, 8192);
+	assert_int_equal(cpus[8191].processor, 8191);
+	assert_int_equal(cpus[8191].package, 8191 % 3);
+	assert_int_equal(cpus[8191].core, 8191);
+	free(cpus);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -132,6 +154,7 @@ int main(void)
 		cmocka_unit_test(test_arm64_numbers),
 		cmocka_unit_test(test_hostile_text),
 		cmocka_unit_test(test_each_cpu_is_listed),
+		cmocka_unit_test(cpus_beyond_the_bound_are_left_out),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

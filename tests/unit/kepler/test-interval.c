@@ -306,6 +306,40 @@ static void test_a_birth_settles_until_it_was_scraped(void **state)
 	births_follow_the_scraper(5, 168); /* as if two scrapers were one: 10 and 15 s */
 }
 
+static size_t rows_within(uint32_t max_series)
+{
+	const struct snapshot *snapshot;
+	struct machine machine;
+	size_t rows = 0;
+
+	machine_start(&machine, true);
+	machine.config.metrics.max_series = max_series;
+	machine.config.pages.schema = SCHEMA_CLASSIC;
+	interval_engine_reconfigure(machine.engine, &machine.config);
+	(void)pass(&machine, 100, 0, 0);
+	(void)pass(&machine, 101, 0, NSEC_PER_SEC);
+	snapshot = snapshot_get(machine.holder);
+	for (enum level level = 0; level < LEVEL_COUNT; level++)
+		rows += snapshot->level[level].count;
+	snapshot_put(machine.holder, snapshot);
+	machine_stop(&machine);
+	return rows;
+}
+
+/* Each has a joules counter of the zone, CPU time, and the total. */
+static void test_rows_have_the_total_as_a_series(void **state)
+{
+	size_t rows = rows_within(1000);
+	uint32_t room = 3;
+
+	(void)state;
+	while (room < 1000 && rows_within(room) < rows)
+		room++;
+	assert_true(rows > 0);
+	assert_int_equal(room % 3, 0); /* room for one more row */
+	assert_int_equal(rows_within(room - 1) < rows, room > 3);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -319,6 +353,7 @@ int main(void)
 		cmocka_unit_test(test_idle_shares_that_a_reload_brings_are_seen_with_0),
 		cmocka_unit_test(test_a_reload_gives_sleepers_their_equal_share),
 		cmocka_unit_test(test_a_birth_settles_until_it_was_scraped),
+		cmocka_unit_test(test_rows_have_the_total_as_a_series),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -9,6 +9,7 @@
 
 #include "attribution/idle.h"
 #include "attribution/ledger.h"
+#include "energy/total.h"
 #include "kepler/interval.h"
 #include "kepler/monitor_parts.h"
 #include "meter/meter.h"
@@ -164,7 +165,7 @@ static uint64_t total_of(const struct machine *machine, const char *source)
 	for (uint32_t z = 0; z < snapshot->zone_count; z++) {
 		const struct snapshot_zone *zone = &snapshot->zones[z];
 
-		if (zone->in_total && strcmp(zone->zone.source, source) == 0)
+		if (zone->total != TOTAL_NONE && strcmp(zone->zone.source, source) == 0)
 			sum_uj += zone->node_uj[MODE_DYNAMIC] + zone->node_uj[MODE_IDLE];
 	}
 	snapshot_put(machine->holder, snapshot);
