@@ -173,9 +173,11 @@ static void idle_weights_are_of_one_policy(void **state)
 	open_book(&book);
 	begin(&book);
 	(void)run(&book, 10, "a", 7);
+	(void)run(&book, 0, "b", 2);
 	end(&book, 0, 0);
 	begin(&book);
 	(void)run(&book, 10, "a", 5);
+	(void)run(&book, 0, "b", 3);
 	work.count = book.parties.count;
 	work.dynamic_weights = book.parties.cpu_ns;
 	work.idle_weights = book.parties.idle_weight;
@@ -183,6 +185,8 @@ static void idle_weights_are_of_one_policy(void **state)
 	assert_int_equal(gap_parties(&book.gaps.gap[book.gap], book.ledger, &parties, &dropped), 0);
 	assert_int_equal(parties.cpu_ns[0], 12);
 	assert_int_equal(parties.idle_weight[0], 10);
+	assert_int_equal(parties.cpu_ns[1], 5);
+	assert_int_equal(parties.idle_weight[1], 6);
 	parties_release(&parties);
 	close_book(&book);
 }

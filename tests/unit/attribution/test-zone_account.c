@@ -211,22 +211,40 @@ static void test_a_virtual_machine_has_no_idle_part(void **state)
 	assert_int_equal(advance(&account, flow(100, 1, 2)).idle_uj, 0);
 }
 
-/* 20 W + 30 W × utilisation, for two minutes of changing load. */
-static uint64_t teach(struct zone_account *account)
+/*
+ * 20 W + 30 W × utilisation, for at most 119 intervals of @interval_s of changing load. The second
+ * in which it was learned, or 0.
+ */
+static uint64_t teach(struct zone_account *account, uint64_t interval_s)
 {
 	(void)advance(account, unknown(0, 1));
-	for (uint64_t s = 2; s <= 120; s++) {
-		struct zone_activity activity = {
-			.dt_ns = NSEC_PER_SEC,
-			.utilisation = (double)(s % 10) / 10,
+	for (uint64_t i = 2; i <= 120; i++) {
+		const uint64_t to_s = 1 + (i - 1) * interval_s;
+		const struct zone_activity activity = {
+			.dt_ns = interval_s * NSEC_PER_SEC,
+			.utilisation = (double)(i % 10) / 10,
 		};
-		const struct energy_span span = flow(20000000 + 3000000 * (s % 10), s - 1, s);
+		const struct energy_span span = flow((20000000 + 3000000 * (i % 10)) * interval_s,
+						     to_s - interval_s, to_s);
 
 		(void)zone_account_advance(account, &up, &span, &activity, SETTLE_NS);
 		if (account->idle_state == IDLE_LEARNED)
-			return s;
+			return to_s;
 	}
 	return 0;
+}
+
+static void test_learned_idle_power_does_not_depend_on_the_interval(void **state)
+{
+	const struct idle_options config = { .mode = IDLE_MODE_LEARNED };
+	struct zone_account account;
+
+	(void)state;
+	for (uint64_t interval_s = 1; interval_s <= 5; interval_s += 2) {
+		zone_account_init(&account, &package0, &config, 0);
+		assert_int_not_equal(teach(&account, interval_s), 0);
+		assert_in_range(account.idle_power_uw, 19900000, 20100000);
+	}
 }
 
 static void test_learned_idle_is_split_off_once_its_series_was_seen(void **state)
@@ -239,7 +257,7 @@ static void test_learned_idle_is_split_off_once_its_series_was_seen(void **state
 	(void)state;
 	zone_account_init(&account, &package0, &config, 0);
 	assert_int_equal(account.idle_state, IDLE_LEARNING);
-	learned_s = teach(&account);
+	learned_s = teach(&account, 1);
 	assert_in_range(learned_s, 60, 90);
 	interval = advance(&account, flow(35000000, learned_s, learned_s + 1));
 	assert_int_equal(interval.idle_uj, 0); /* settles */
@@ -385,6 +403,7 @@ int main(void)
 		cmocka_unit_test(test_fixed_without_a_figure_for_the_zone_is_off),
 		cmocka_unit_test(test_a_model_says_its_own_idle_part),
 		cmocka_unit_test(test_a_virtual_machine_has_no_idle_part),
+		cmocka_unit_test(test_learned_idle_power_does_not_depend_on_the_interval),
 		cmocka_unit_test(test_learned_idle_is_split_off_once_its_series_was_seen),
 		cmocka_unit_test(
 			test_idle_that_a_reload_brings_is_split_off_once_its_series_was_seen),
