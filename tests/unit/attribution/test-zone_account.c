@@ -224,8 +224,8 @@ static uint64_t teach(struct zone_account *account, uint64_t interval_s)
 			.dt_ns = interval_s * NSEC_PER_SEC,
 			.utilisation = (double)(i % 10) / 10,
 		};
-		const struct energy_span span = flow((20000000 + 3000000 * (i % 10)) * interval_s,
-						     to_s - interval_s, to_s);
+		const struct energy_span span =
+			flow((20000000 + 3000000 * (i % 10)) * interval_s, to_s - interval_s, to_s);
 
 		(void)zone_account_advance(account, &up, &span, &activity, SETTLE_NS);
 		if (account->idle_state == IDLE_LEARNED)
