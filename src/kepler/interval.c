@@ -113,9 +113,9 @@ int interval_engine_find_zones(struct interval_engine *engine, int64_t realtime_
 		if (r == 0)
 			accountant_adopt(accountant, zone, options, realtime_ms);
 	}
-	if (r == 0 && engine->chosen < count) {
+	if (engine->chosen < accountant->zone_count) {
 		accountant_choose_total(accountant, engine->chosen);
-		engine->chosen = count;
+		engine->chosen = accountant->zone_count;
 		set_publication(engine);
 	} else if (ledger_columns(engine->ledger) != columns) {
 		set_publication(engine);

@@ -20,6 +20,7 @@ static void make_zone(struct world *world, enum zone_type type, uint32_t socket)
 	*zone = (struct meter_zone){
 		.type = type,
 		.socket = socket,
+		.source = type < TYPE_PSYS ? socket % world->sources : 0,
 		.range_uj = world_has(world, FEATURE_TURNS) ? ranges[draw % 5] : ranges[4],
 		.max_power_uw = type == TYPE_DRAM ? 1000000000ULL : 2000000000ULL,
 		.base_uw = chance_below(&world->machine, 60) * 1000000,
@@ -46,7 +47,8 @@ static void number_accounts(struct world *world)
 		size_t same = 0;
 
 		while (same < z &&
-		       (world->by_zone || world->zones[same].type != world->zones[z].type))
+		       (world->by_zone || world->zones[same].type != world->zones[z].type ||
+			world->zones[same].source != world->zones[z].source))
 			same++;
 		world->zones[z].account = same < z ? world->zones[same].account : accounts++;
 	}
@@ -58,6 +60,7 @@ void meters_begin(struct world *world)
 	size_t limit = size == 0 ? WORLD_ZONES_MAX : size == 1 ? 24 : 6;
 
 	world->zone_count = 0;
+	world->sources = chance_one_in(&world->machine, 3) ? 2 : 1;
 	for (uint32_t socket = 0; socket < world->sockets; socket++) {
 		for (enum zone_type type = TYPE_PACKAGE; type <= TYPE_DRAM; type++) {
 			if (world->zone_count + 2 < limit &&
@@ -75,6 +78,16 @@ void meters_begin(struct world *world)
 			world->zones[z].found_at = world->zones[z - 1].found_at;
 	}
 	number_accounts(world);
+}
+
+void meters_settle(struct world *world, uint64_t before_ns, uint64_t settle_ns)
+{
+	for (size_t z = 0; z < world->zone_count; z++) {
+		struct meter_zone *zone = &world->zones[z];
+
+		if (zone->count_from_ns > zone->up_ns)
+			zone->count_from_ns += settle_ns - before_ns;
+	}
 }
 
 static void begin_fault(struct world *world, struct meter_zone *zone)
@@ -204,6 +217,8 @@ static void book(struct world *world, struct meter_zone *zone, bool refused)
 	if (zone->late)
 		zone->count_from_ns = now_ns + world->policy.settle_ns;
 	zone->late = false;
+	if (up)
+		zone->up_ns = now_ns;
 	zone->has_counted |= counts;
 	if (counts && !zone->unknown)
 		zone->counted_uj += zone->pending_uj;

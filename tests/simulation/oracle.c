@@ -151,7 +151,7 @@ static const char *enter_rows(struct side *side)
 	return NULL;
 }
 
-static unsigned __int128 sum(const struct picture_table *table, size_t column)
+unsigned __int128 oracle_sum(const struct picture_table *table, size_t column)
 {
 	unsigned __int128 sum = table->pending[column];
 
@@ -192,14 +192,15 @@ static const char *check_level(const struct world *world, const struct picture *
 {
 	size_t account = (column - 1) / PICTURE_MODES, mode = (column - 1) % PICTURE_MODES;
 	struct account_sums sums = account_sums(world, picture, account, mode);
-	unsigned __int128 rows = sum(&picture->level[level], column);
+	unsigned __int128 rows = oracle_sum(&picture->level[level], column);
 	unsigned __int128 others = sums.unattributed, whole = sums.node;
 
 	if (level == PICTURE_POD || level == PICTURE_VM) {
 		if (rows + others > whole)
 			return oracle_say("level %zu, column %zu: more than the node", level,
 					  column);
-		if (before && column < before->columns && rows < sum(&before->level[level], column))
+		if (before && column < before->columns &&
+		    rows < oracle_sum(&before->level[level], column))
 			return oracle_say("level %zu, column %zu: energy is gone", level, column);
 		return NULL;
 	}
@@ -221,8 +222,9 @@ static const char *check_sums(const struct world *world, const struct picture *p
 		for (size_t level = 0; level < PICTURE_LEVELS && !wrong; level++)
 			wrong = check_level(world, picture, before, level, column);
 	}
-	if (!wrong && (sum(&tables[PICTURE_PROCESS], 0) != sum(&tables[PICTURE_CONTAINER], 0) ||
-		       sum(&tables[PICTURE_PROCESS], 0) != sum(&tables[PICTURE_NAMESPACE], 0)))
+	if (!wrong &&
+	    (oracle_sum(&tables[PICTURE_PROCESS], 0) != oracle_sum(&tables[PICTURE_CONTAINER], 0) ||
+	     oracle_sum(&tables[PICTURE_PROCESS], 0) != oracle_sum(&tables[PICTURE_NAMESPACE], 0)))
 		wrong = "CPU time differs from level to level";
 	return wrong;
 }
@@ -240,7 +242,7 @@ static const char *check_absent(const struct world *world, const struct picture 
 	if (zone->rows_have_mode[mode] && !zone->has_mode[mode])
 		return oracle_say("zone %zu, mode %zu: rows have it, the node has not", z, mode);
 	for (size_t level = 0; level < PICTURE_LEVELS && !rows_have_mode; level++) {
-		if (sum(&picture->level[level], column))
+		if (oracle_sum(&picture->level[level], column))
 			return oracle_say("zone %zu, mode %zu, level %zu: energy, and no series", z,
 					  mode, level);
 	}
@@ -306,8 +308,8 @@ static const char *check_births(struct oracle *oracle, const struct world *world
 		size_t account = world->zones[z].account;
 		const struct picture_zone *zone = &picture->zones[z];
 		bool at_start = picture->sequence == 1;
-		unsigned __int128 rows =
-			sum(&picture->level[PICTURE_CONTAINER], picture_column(account, mode));
+		unsigned __int128 rows = oracle_sum(&picture->level[PICTURE_CONTAINER],
+						    picture_column(account, mode));
 
 		wrong = check_birth(&oracle->births[0][z][mode], world, missed_ns,
 				    zone->has_mode[mode], at_start, zone->node_uj[mode]);
@@ -541,6 +543,8 @@ const char *oracle_check(struct oracle *oracle, const struct world *world, uint6
 
 	if (!wrong)
 		wrong = check_sums(world, picture, before);
+	if (!wrong)
+		wrong = totals_check(world, picture, before);
 	if (!wrong)
 		wrong = check_nodes(world, picture, before);
 	if (!wrong)

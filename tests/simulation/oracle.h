@@ -36,5 +36,11 @@ bool work_book_knows(const struct work_book *book, const struct picture_row *row
 /* Did a process with its labels run in the last interval? */
 bool work_book_ran(const struct work_book *book, const struct picture_row *row);
 
+/* oracle_totals.c: which zones make a total, and do rows and the node add up to it? */
+const char *totals_check(const struct world *world, const struct picture *picture,
+			 const struct picture *before);
+
+/* Of a column: all rows, those that are retired, and what is pending. */
+unsigned __int128 oracle_sum(const struct picture_table *table, size_t column);
 /* A text that stays until the next one. */
 const char *oracle_say(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -59,6 +59,7 @@ struct picture_table {
 };
 
 struct picture_zone {
+	uint64_t total; /* which one it is in; 0: none */
 	bool up, has_mode[PICTURE_MODES], rows_have_mode[PICTURE_MODES];
 	bool watts_known[PICTURE_MODES];
 	uint64_t node_uj[PICTURE_MODES];

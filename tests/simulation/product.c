@@ -31,6 +31,7 @@ struct product {
 	struct idle_options idle;
 	struct accountant accountant;
 	struct parties parties;
+	size_t chosen; /* zones of which it is decided whether they are in a total */
 	struct zone zones[WORLD_ZONES_MAX];
 	struct zone_samples samples[WORLD_ZONES_MAX];
 	struct zone_status status[WORLD_ZONES_MAX];
@@ -119,9 +120,21 @@ static void take_policy(struct product *product, const struct world *world)
 					       .share = shares[policy->share],
 					       .watts = { { "package", policy->idle_watts } },
 					       .watts_count = 1 };
-	accountant_configure(&product->accountant, &product->idle, policy->settle_ns);
+	accountant_configure(&product->accountant, &product->idle,
+			     product->accountant.has_begun ? product->accountant.settle_ns
+							   : policy->settle_ns);
 	if (product->publisher)
 		publisher_set_options(product->publisher, &product->publication);
+}
+
+/* A reload, or scrapes, may have changed how long series settle. */
+static void follow_settle(struct product *product, const struct world *world)
+{
+	if (product->accountant.settle_ns == world->policy.settle_ns)
+		return;
+	accountant_set_settle(&product->accountant, world->policy.settle_ns);
+	product->publication.settle_ns = world->policy.settle_ns;
+	publisher_set_options(product->publisher, &product->publication);
 }
 
 struct product *product_new(const struct world *world)
@@ -174,10 +187,11 @@ static void describe(struct product *product, const struct world *world, size_t 
 {
 	static const enum zone_kind kinds[] = { ZONE_PACKAGE, ZONE_CORE, ZONE_UNCORE,
 						ZONE_DRAM,    ZONE_PSYS, ZONE_PLATFORM };
+	static const char *const sources[] = { "simulation", "other" };
 	const struct meter_zone *from = &world->zones[z];
 	struct zone *zone = &product->zones[z];
 
-	*zone = (struct zone){ .kind = kinds[from->type], .source = "simulation" };
+	*zone = (struct zone){ .kind = kinds[from->type], .source = sources[from->source] };
 	if (from->type < TYPE_PSYS)
 		zone->instance[0] = (char)('0' + from->socket);
 	zone->domain = zone_domain(zone->kind, zone->instance);
@@ -198,6 +212,10 @@ static void find_zones(struct product *product, const struct world *world)
 	     z < found && ledger_add_zone(product->ledger, &product->zones[z]) == 0; z++)
 		accountant_adopt(accountant, &product->zones[z], &product->idle,
 				 world->interval.realtime_ms);
+	if (product->chosen < accountant->zone_count) {
+		accountant_choose_total(accountant, product->chosen);
+		product->chosen = accountant->zone_count;
+	}
 }
 
 size_t product_zones(const struct product *product)
@@ -428,6 +446,7 @@ enum product_result product_interval(struct product *product, struct world *worl
 	may_refuse(world);
 	find_zones(product, world);
 	ledger_begin(product->ledger, world->interval.now_ns);
+	follow_settle(product, world);
 	if (!world->interval.pass_failed)
 		name_waiting(product, world);
 	enter_samples(product, world);
@@ -593,7 +612,8 @@ static void draw_table(struct picture *picture, const struct snapshot *snapshot,
 static void draw_zone(const struct snapshot_zone *from, struct picture_zone *zone)
 {
 	_Static_assert((int)PICTURE_REASONS == UNATTRIBUTED_REASON_COUNT, "likewise reasons");
-	*zone = (struct picture_zone){ .up = from->state == ZONE_UP,
+	*zone = (struct picture_zone){ .total = from->total,
+				       .up = from->state == ZONE_UP,
 				       .created_ms = from->created_ms };
 	for (size_t mode = 0; mode < PICTURE_MODES; mode++) {
 		zone->has_mode[mode] = from->has_mode[mode];

@@ -23,9 +23,10 @@ const char *feature_name(enum feature feature)
 	return names[feature];
 }
 
+static const uint64_t spans[] = { 0, 1, 3, 15, 60, 300 };
+
 static void draw_policy(struct world *world)
 {
-	static const uint64_t spans[] = { 0, 1, 3, 15, 60, 300 };
 	struct chance *chance = &world->options;
 	uint64_t draw = chance_next(chance);
 
@@ -337,6 +338,18 @@ static void step_unnamed(struct world *world)
 		memset(world->samples[i].socket_ns, 0, sizeof(world->samples[i].socket_ns));
 }
 
+/* Options are loaded anew, or series settle as the gaps between scrapes are now. */
+static void step_policy(struct world *world)
+{
+	uint64_t before_ns = world->policy.settle_ns;
+
+	if (world->interval.reload)
+		draw_policy(world);
+	else if (world_has(world, FEATURE_RELOAD) && chance_one_in(&world->options, 30))
+		world->policy.settle_ns = spans[chance_below(&world->options, 5)] * SECOND_NS;
+	meters_settle(world, before_ns, world->policy.settle_ns);
+}
+
 static void step_machine(struct world *world)
 {
 	struct world_interval *interval = &world->interval;
@@ -351,8 +364,7 @@ static void step_machine(struct world *world)
 	}
 	interval->reload = world_has(world, FEATURE_RELOAD) && interval->number > 1 &&
 			   chance_one_in(&world->options, 40);
-	if (interval->reload)
-		draw_policy(world);
+	step_policy(world);
 	interval->refuse_one_in = 0;
 	if (world_has(world, FEATURE_MEMORY) && world->seed % 4 == 3 &&
 	    chance_one_in(&world->memory, 5))

@@ -82,6 +82,7 @@ enum fault { FAULT_NONE, FAULT_ERROR, FAULT_STALLED, FAULT_MISSED, FAULT_ABSENT 
 struct meter_zone {
 	enum zone_type type;
 	uint32_t socket; /* with a type of one socket */
+	uint32_t source; /* which of the machine's sources counts it */
 	size_t account; /* which of a row's sums it is part of: by the order of their first zones */
 	uint64_t range_uj, max_power_uw;
 	uint64_t base_uw, full_uw; /* drawn without and with full load */
@@ -101,8 +102,8 @@ struct meter_zone {
 	bool unknown; /* since the last booking something flowed that is not known */
 	bool late;    /* found when others were shown: shows 0 for a while */
 	bool found, adopted, has_base, was_up, has_counted;
-	uint64_t count_from_ns;
-	uint64_t gap_begun; /* number of the first interval without a reading; 0: none */
+	uint64_t count_from_ns, up_ns; /* up: when it was last read well */
+	uint64_t gap_begun;            /* number of the first interval without a reading; 0: none */
 	/* Of this interval. */
 	bool moved, refused;   /* it has a reading, which is not to be believed */
 	uint64_t gap_of_moved; /* since which interval its energy is; 0: of this one alone */
@@ -142,7 +143,8 @@ struct world {
 	bool has_booked;
 	size_t zone_count;
 	struct meter_zone zones[WORLD_ZONES_MAX];
-	bool by_zone; /* rows tell zones of one type apart, and do not sum them */
+	uint32_t sources; /* of its meters */
+	bool by_zone;     /* rows tell zones of one type apart, and do not sum them */
 	size_t owner_count;
 	struct owner owners[WORLD_OWNERS_MAX];
 	uint32_t max_processes, max_containers;
@@ -166,6 +168,8 @@ void world_step(struct world *world);
 
 /* meters.c */
 void meters_begin(struct world *world);
+/* Series settle for @settle_ns and no longer for @before_ns: zones that show 0 still, too. */
+void meters_settle(struct world *world, uint64_t before_ns, uint64_t settle_ns);
 /* What each zone drew in this interval, and which faults it has in it. */
 void meters_step(struct world *world);
 uint64_t meter_raw_uj(const struct meter_zone *zone);
