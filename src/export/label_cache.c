@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Two books a level (living and retired rows), each an array by slot. The rows of a snapshot are
- * looked up one by one: with an equal serial the text is reused, else it is rendered anew. Equal
- * texts are found through a small open hash table over the texts' hashes, filled again for each
- * view: about 10 ns a row, and nothing to keep in step.
+ * Two arrays by slot a level (living and retired rows). The rows of a snapshot are looked up one by
+ * one: with an equal serial the text is reused, else it is rendered anew. Equal texts are found
+ * through a small open hash table over the texts' hashes, filled anew for each view: about 10 ns a
+ * row, and no state to synchronise.
  */
 #include "export/label_cache.h"
 
@@ -29,7 +29,7 @@ struct entry {
 struct book {
 	struct entry *entries;
 	uint32_t size;
-	/* Of the latest view, grown to its rows. */
+	/* For the latest view; it grows with the number of rows. */
 	struct row_text *texts[2];
 	uint32_t *next;
 	size_t view_size;
@@ -140,7 +140,7 @@ static int book_reach_view(struct book *book, size_t count)
 
 	if (count <= book->view_size && book->view_size > 0)
 		return 0;
-	/* Nothing in them outlives a view: no need to carry it over. */
+	/* Their content is not needed after a view: nothing to copy. */
 	book->view_size = 0;
 	for (int i = 0; i < 2; i++) {
 		free(book->texts[i]);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The label text of each row, rendered when the row is first seen and kept under its slot while the
- * serial stays.
+ * The label text of each row, rendered when the row is first seen and cached under its slot until
+ * the serial changes.
  *
  * A row_view is one table's rows in one snapshot with their texts. Two rows whose texts are equal
- * (a pid that was used again by the same command within the time that ended processes are kept)
+ * (a pid that the same command used again while the ended process is kept)
  * would make a response that Prometheus refuses: the later one is chained to the first, and a
  * format prints the first with the sum of its chain.
  */

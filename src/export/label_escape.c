@@ -45,7 +45,7 @@ static void append_escaped(struct strbuf *out, const char *bytes, size_t n)
 	strbuf_add(out, bytes, n);
 }
 
-/* How many bytes from @raw on go out as they are: most names as a whole. */
+/* How many bytes from @raw on need no change: of most names all. */
 static size_t plain_run(const char *raw, size_t len)
 {
 	size_t n = 0;
@@ -72,7 +72,7 @@ static void escape_up_to(struct strbuf *out, const char *raw, size_t len, size_t
 	}
 }
 
-/* Would cleaning lose something, or could the result be taken for that of a name that did? */
+/* Whether cleaning loses something, or the result could be mistaken for a cleaned name. */
 static bool is_ambiguous(const char *raw, size_t len)
 {
 	size_t written = plain_run(raw, len);

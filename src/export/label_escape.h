@@ -10,12 +10,12 @@
 
 #include "base/strbuf.h"
 
-/* Bytes of a value, before escaping: a name of OWNER_NAME_MAX bytes, each of which takes three. */
+/* Bytes of a value before escaping: OWNER_NAME_MAX bytes that each become three. */
 #define LABEL_VALUE_MAX 384
 
 /*
  * Appends @raw as the inside of a quoted label value: control bytes and invalid UTF-8 become
- * U+FFFD, the rest is cut on a character's border at LABEL_VALUE_MAX bytes, then quote, backslash
+ * U+FFFD, the rest is cut between characters at LABEL_VALUE_MAX bytes, then quote, backslash
  * and newline are escaped.
  */
 void label_escape(struct strbuf *out, const char *raw, size_t len);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Says which node this is, what its power comes from, and who uses it now. Every name on it is
- * somebody else's: all text goes through add_text(), which keeps it text.
+ * Shows the node's name, the sources of its power and the largest consumers. Names are untrusted:
+ * all text goes through add_text(), which escapes it.
  */
 #include "export/landing_page.h"
 
@@ -102,12 +102,12 @@ static double zone_watts(const struct snapshot_zone *zone)
 static void add_zones(struct strbuf *out, const struct snapshot *snapshot)
 {
 	if (snapshot->zone_count == 0) {
-		strbuf_add_str(out, "<p>No power zone is known on this machine: CPU time is "
-				    "all that can be shown. <code>kepler doctor</code> says "
+		strbuf_add_str(out, "<p>No power zone is known on this machine: only CPU time "
+				    "can be shown. <code>kepler doctor</code> reports "
 				    "why.</p>\n");
 		return;
 	}
-	strbuf_add_str(out, "<table><caption>What it measures with</caption><tr><th "
+	strbuf_add_str(out, "<table><caption>Sources of power</caption><tr><th "
 			    "scope=\"col\">Zone</th><th scope=\"col\">Source</th><th "
 			    "scope=\"col\">Quality</th><th scope=\"col\">Now</th></tr>\n");
 	for (uint32_t i = 0; i < snapshot->zone_count; i++) {
@@ -126,7 +126,7 @@ static void add_zones(struct strbuf *out, const struct snapshot *snapshot)
 	strbuf_add_str(out, "</table>\n");
 }
 
-/* Consumers are ranked by the zones of one kind, of which power is known, if there is one. */
+/* Consumers are ranked by the zones of one kind, if possible one with known power. */
 static bool find_ranking_kind(const struct snapshot *snapshot, enum zone_kind *ret)
 {
 	bool is_there[ZONE_KIND_COUNT] = { false }, has_power[ZONE_KIND_COUNT] = { false };
@@ -199,7 +199,7 @@ static void add_consumers(struct strbuf *out, const struct snapshot *snapshot)
 	count = find_top(snapshot, kind, top);
 	if (count == 0)
 		return;
-	strbuf_add_str(out, "<table><caption>Who uses it now (");
+	strbuf_add_str(out, "<table><caption>Largest consumers (");
 	strbuf_add_str(out, zone_kind_name(kind));
 	strbuf_add_str(out, ", dynamic)</caption><tr><th scope=\"col\">Process</th><th "
 			    "scope=\"col\">Of</th><th scope=\"col\">Power</th></tr>\n");
@@ -224,7 +224,7 @@ int landing_page(const struct snapshot *snapshot, struct strbuf *out)
 {
 	strbuf_add_str(out, head);
 	if (snapshot) {
-		strbuf_add_str(out, "<p>Whose joules are these? Power of the node <strong>");
+		strbuf_add_str(out, "<p>Power of the node <strong>");
 		add_text(out, snapshot->self.node_name, sizeof(snapshot->self.node_name));
 		strbuf_add_str(out, "</strong>, Kepler ");
 		add_text(out, snapshot->self.version, sizeof(snapshot->self.version));

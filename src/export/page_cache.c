@@ -3,13 +3,13 @@
  * One page for each (format, encoding), rendered when it is asked for and the snapshot is
  * newer than the page.
  *
- * A page is counted by the answers under way that read it. A new body is written over the newest
- * while nothing reads that; else into the page before it, and a slow reader keeps the bytes it
- * began with. So two generations are alive at most. Where both have readers, these are hurried: one
- * that is stuck is cut, as is one that takes long over the older, and the request is asked again.
- * As a rule there is one buffer for each kind of page, at the size that the last body needed.
+ * The answers under way are counted as readers of their page. A new body overwrites the newest page
+ * if that has no reader, else the one before it, so that a slow reader keeps the bytes it began
+ * with: there are two generations at most. Where both have readers, a reader that is stuck or takes
+ * long over the older is disconnected, and the request is tried again. As a rule there is one
+ * buffer for each kind of page, of the size that the last body needed.
  *
- * `lock` is held while a page is made, so that of several askers one renders and the others wait
+ * `lock` is held while a page is made, so that of several requests one renders and the others wait
  * for it; dropping a reference takes no lock.
  */
 #include "export/page_cache.h"
@@ -29,7 +29,7 @@ struct page {
 	struct strbuf body;
 };
 
-/* A kind of page: the newest, and the one before, which slow readers may still be reading. */
+/* A kind of page: the newest, and the one before, which may still have slow readers. */
 struct generations {
 	struct page *newest;
 	struct page *before;
@@ -46,7 +46,7 @@ struct page_cache {
 	struct generations kinds[PAGE_FORMATS_MAX][ENCODING_COUNT];
 };
 
-/* The first format before @format with its form of labels, or @format. */
+/* The first format with the same form of labels as @format. */
 static size_t labels_of(const struct page_cache *cache, size_t format)
 {
 	const struct page_format *formats = cache->formats->formats;
@@ -156,7 +156,7 @@ static struct page *page_for_writing(struct page_cache *cache, struct generation
 	return kind->newest;
 }
 
-/* After a burst of series a buffer may be far too big for the series that are left. */
+/* After a burst of series a buffer may be far too big for the remaining ones. */
 static void trim(struct strbuf *body)
 {
 	size_t last = body->len;
@@ -183,7 +183,7 @@ int page_render(const struct page_format *format, const struct snapshot *snapsho
 	return format->render(&view, options, out);
 }
 
-/* 0, -EAGAIN while no page can be written, or -ENOMEM; the same for the functions below. */
+/* 0, -EAGAIN while no page can be written, or -ENOMEM, as from the functions below. */
 static int identity_page(struct page_cache *cache, const struct snapshot *snapshot, size_t format,
 			 struct page **ret)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The pages over one holder, in every format that is asked for over HTTP: rendered on demand, the
- * newest body of each format and encoding is kept, references are handed out. A format is described
- * by a struct; the set of formats chooses the one that a request gets. Safe on several threads.
+ * The pages of one holder's snapshots in every format that HTTP clients request, rendered on
+ * demand. The newest body of each format and encoding is cached, and clients get references. A
+ * struct describes a format; the set of formats chooses one for a request. Thread-safe.
  */
 #pragma once
 
@@ -49,7 +49,7 @@ void page_cache_set_options(struct page_cache *cache, const struct page_options 
 void page_cache_set_http(struct page_cache *cache, struct http_server *server);
 http_handler page_cache_handle_metrics; /* userdata: struct page_cache * */
 
-/* One page, past the cache. @http may be NULL, @labels is of the format's form. 0 or -ENOMEM. */
+/* One page, without the cache. @http may be NULL, @labels have the format's form. 0 or -ENOMEM. */
 int page_render(const struct page_format *format, const struct snapshot *snapshot,
 		const struct http_stats *http, const struct page_options *options,
 		struct label_cache *labels, struct strbuf *out);

@@ -49,8 +49,8 @@ static int render_protobuf(const struct catalog_view *view, const struct page_op
 }
 
 /*
- * How names that are no legacy names are to be written. We have none, so that each scheme is one to
- * us: what was asked for is what the answer is called.
+ * How names beyond the legacy character set are to be written. We have none, so that all schemes
+ * give the same page: the answer names the one that was requested.
  */
 enum escaping { NOT_ASKED, ALLOW_UTF_8, UNDERSCORES, DOTS, VALUES, ESCAPING_COUNT };
 static const char *const escapings[ESCAPING_COUNT] = { NULL, "allow-utf-8", "underscores", "dots",
@@ -64,7 +64,7 @@ static const char *const escapings[ESCAPING_COUNT] = { NULL, "allow-utf-8", "und
 
 #define TEXT_0_0_4 "text/plain; version=0.0.4; charset=utf-8"
 
-/* What a request can ask for by name, and with which parameters. */
+/* The media types that a request can ask for, with their parameters. */
 static const struct media {
 	const char *name;
 	enum exposition exposition;
@@ -80,7 +80,7 @@ static const struct media {
 	    { "encoding", "delimited", true } },
 	  WITH_ESCAPINGS("application/vnd.google.protobuf; "
 			 "proto=io.prometheus.client.MetricFamily; encoding=delimited") },
-	/* Only where it is named: without a version the oldest is meant. */
+	/* Only on request: without a version the oldest is meant. */
 	{ "application/openmetrics-text",
 	  EXPOSITION_OPENMETRICS_2,
 	  { { "version", "2.0.0", true } },
@@ -93,13 +93,13 @@ static const struct media {
 	  EXPOSITION_TEXT,
 	  { { "version", "1.0.0", true } },
 	  WITH_ESCAPINGS("text/plain; version=1.0.0; charset=utf-8") },
-	{ "text/plain", /* whatever else of it: everything can read it */
+	{ "text/plain", /* any other version: every client reads it */
 	  EXPOSITION_TEXT,
 	  { { 0 } },
 	  { TEXT_0_0_4, TEXT_0_0_4, TEXT_0_0_4, TEXT_0_0_4, TEXT_0_0_4 } },
 };
 
-/* Is it said, as it is or in quotes? */
+/* Whether @text is @want, with or without quotes. */
 static bool says(const char *text, size_t len, const char *want)
 {
 	if (len >= 2 && text[0] == '"' && text[len - 1] == '"') {
@@ -137,7 +137,7 @@ static enum escaping escaping_of(const struct http_accepted *accepted)
 	return NOT_ASKED;
 }
 
-/* Of equal weights text wins, which everything can read; else what comes first. */
+/* Of equal weights text wins, which every client reads; else the first one. */
 enum exposition prometheus_negotiate(const char *accept, const char **ret_content_type)
 {
 	enum exposition best = EXPOSITION_TEXT;

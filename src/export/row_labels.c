@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Each level and schema has a list of the names of an owner that its series show. Ids go through
- * label_escape_unique(), for two of them must never become one; names need not. A process has the
- * names of its container and pod where they say more than the id, so that its series differs from
+ * For each level and schema a list has the names of an owner that its series show. Ids go through
+ * label_escape_unique(), because two of them must never become one; names may. A process has the
+ * names of its container and pod where they differ from the id, so that its series differs from
  * the one before its container had a name.
  */
 #include "export/row_labels.h"

@@ -32,7 +32,7 @@ static uint64_t span_of(uint64_t now_ns)
 	return now_ns / SCRAPE_PACE_SPAN_NS + 1;
 }
 
-/* The client's place; for a new one a free place, or that of the one seen longest ago. */
+/* The client's entry; for a new one a free entry, or that of the client seen longest ago. */
 static struct scrape_client *place_for(struct scrape_pace *pace, uint64_t client)
 {
 	struct scrape_client *best = &pace->clients[0];

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How often is this exporter scraped, and so how long must a series that is born show 0?
- * `--metrics.settle=auto` uses the answer. Pure but for its lock: every time is the caller's,
- * monotonic.
+ * How often this exporter is scraped, and therefore how long a new series must show 0, for
+ * `--metrics.settle=auto`. Pure except for its lock: every time is given by the caller, monotonic.
  *
  * A client is known by a number (net/http_server.h). One that has scraped at least twice within
  * SCRAPE_PACE_WINDOW_NS counts. A series settles for the longest gap between two scrapes of a
- * client that counts. The gap that is still open is one of them, from the snapshot that the client
- * was shown last: so no series shows its value before every such client was given it with 0,
- * however late a scrape comes, up to SCRAPE_PACE_MAX_NS. A client that has scraped once is awaited
+ * client that counts. The gap that is still open is one of them, counted from the snapshot that the
+ * client got last: so no series shows its value before every such client got it with 0, however
+ * late a scrape comes, up to SCRAPE_PACE_MAX_NS. A client that has scraped once is awaited
  * likewise, for SCRAPE_PACE_AWAITED_NS.
  *
- * Two scrapers that look like one client (the same address and headers) cut each other's gaps in
- * two. Where two gaps in a row differ by more than a quarter their sum counts instead, which is the
- * gap of each of such a pair; of one scraper that missed a scrape it is longer than needed.
+ * Two scrapers that look like one client (the same address and headers) halve each other's gaps.
+ * Where two gaps in a row differ by more than a quarter, their sum counts instead: the true gap of
+ * such a pair, and more than needed for one scraper that missed a scrape.
  */
 #pragma once
 
@@ -27,7 +26,7 @@
 #define SCRAPE_PACE_UNSCRAPED_NS (5ULL * 1000000000ULL)  /* without a scrape for a window */
 #define SCRAPE_PACE_MAX_NS       (120ULL * 1000000000ULL)
 #define SCRAPE_PACE_CLIENTS      32
-/* Spans of time in which gaps are kept apart: a window of whole ones, and the one under way. */
+/* Spans of time with a longest gap each: those of a whole window, and the one under way. */
 #define SCRAPE_PACE_SPANS   11
 #define SCRAPE_PACE_SPAN_NS (SCRAPE_PACE_WINDOW_NS / (SCRAPE_PACE_SPANS - 1))
 
@@ -57,14 +56,14 @@ struct scrape_pace {
 struct scrape_pace_state {
 	uint64_t settle_ns;
 	uint32_t clients;   /* that count */
-	uint64_t forgotten; /* so far, for want of room; for a window settle_ns is not short then */
+	uint64_t forgotten; /* so far, because the table was full; settle_ns is long for a window */
 };
 
 void scrape_pace_init(struct scrape_pace *pace, uint64_t now_ns);
 void scrape_pace_release(struct scrape_pace *pace);
 /*
- * @client was answered at @now_ns with a snapshot of @shown_ns or later. Without room the client
- * seen longest ago is forgotten. From any thread.
+ * @client was answered at @now_ns with a snapshot of @shown_ns or later. If the table is full, the
+ * client seen longest ago is forgotten. From any thread.
  */
 void scrape_pace_note(struct scrape_pace *pace, uint64_t client, uint64_t now_ns,
 		      uint64_t shown_ns);

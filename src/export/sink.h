@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How a format writes what the catalog lists (catalog.h). The walk calls family(), then point() and
+ * How a format writes the families of catalog.h. The walk calls family(), then point() and
  * rows() as often as the family has any; a sink that writes a head writes it with the first, so
  * that a family without samples leaves no trace. Everything is borrowed for the call.
  */
@@ -66,7 +66,7 @@ struct row_block {
 };
 
 struct sink {
-	/* @name has the zone in place of <zone>, and no suffix. */
+	/* In @name the zone has replaced <zone>; it has no suffix. */
 	void (*family)(struct sink *sink, const struct family *family, const char *name);
 	void (*point)(struct sink *sink, const struct point *point);
 	void (*rows)(struct sink *sink, const struct row_block *block); /* the hot path */

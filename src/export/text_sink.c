@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Values are integers with a decimal point put in: no double stands between a counter and its text.
- * The node and Kepler itself have a few hundred points; rows are thousands a family and the hot
- * path. A row's line is four pieces copied side by side (name, the row's labels, the end of the
- * labels, the value); room is asked for once a row, and nothing is formatted but the digits.
+ * Values are integers with a decimal point inserted: no counter passes through a double. The node
+ * and Kepler itself have a few hundred points; rows, thousands a family, are the hot path. A row's
+ * line is copied from four pieces (name, the row's labels, the end of the labels, the value); space
+ * is reserved once a row, and only the digits are formatted.
  */
 #include "export/text_sink.h"
 
@@ -14,7 +14,7 @@
 #include "base/num.h"
 #include "export/label_escape.h"
 
-/* Two digits a step: what divides is the value's only long chain, and rows have ten digits. */
+/* Two digits a step: divisions depend on each other, and rows have ten digits. */
 static size_t put_digits(char *end, uint64_t value)
 {
 	char *at = end;
@@ -90,7 +90,7 @@ static void head_line(struct text_sink *text, const char *what, const char *valu
 	strbuf_add_char(text->out, '\n');
 }
 
-/* Of the texts of the catalog, which have neither a newline nor a backslash in them. */
+/* For texts of the catalog, which have neither a newline nor a backslash in them. */
 static void help_line(struct text_sink *text)
 {
 	begin_head_line(text, "# HELP ");
@@ -186,8 +186,8 @@ static struct value created_value(const struct point *point)
 }
 
 /*
- * Canonical numbers: OpenMetrics wants "1.0" where the text format has "1". Unused buckets at the
- * end have the bound 0.
+ * Canonical numbers: OpenMetrics requires "1.0" where the text format has "1". Unused buckets at
+ * the end have the bound 0.
  */
 static void add_histogram(struct text_sink *text, const struct point *point)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One family after the other as text: its head, then samples, as Prometheus' text format and
- * OpenMetrics (prometheus.io/docs/specs/om, 1.0 and 2.0.0-rc0) want them.
+ * OpenMetrics (prometheus.io/docs/specs/om, 1.0 and 2.0.0-rc0) require.
  *
  * A family's head is written with its first sample, so that a family without samples leaves no
- * trace. What differs:
+ * trace. The formats differ:
  *
  * - OpenMetrics 1.0: a counter's family has no _total, but its samples do, and each is followed by
- *   its _created where these are wanted; the same goes for info and histograms.
- * - OpenMetrics 2.0: a family is called as its samples are. A counter's birth is in its line,
+ *   its _created where these are requested; the same goes for info and histograms.
+ * - OpenMetrics 2.0: a family has the name of its samples. A counter's start time is in its line,
  *   behind the value: "x_total 1 st@1520430000.123". A histogram is one line, its value in braces:
  *   "x {count:2,sum:1.5,bucket:[0.1:1,+Inf:2]} st@1520430000.123".
  */
@@ -30,10 +30,10 @@ struct text_sink {
 	struct strbuf scratch;      /* the ends of rows' labels */
 };
 
-/* @created: of OpenMetrics 1.0, nothing to the others. */
+/* @created: for OpenMetrics 1.0; the others ignore it. */
 void text_sink_init(struct text_sink *text, struct strbuf *out, enum text_dialect dialect,
 		    bool created);
-/* Ends the page and frees what the sink has. 0 or -ENOMEM. */
+/* Ends the page and frees the sink's memory. 0 or -ENOMEM. */
 int text_sink_finish(struct text_sink *text);
 
 /*
