@@ -128,7 +128,7 @@ static enum idle_share share_at(struct accountant *accountant, uint64_t now_ns)
 	return now_ns < accountant->shared_from_ns ? IDLE_SHARE_NODE : accountant->idle_share;
 }
 
-/* Of the package whose work zone @z follows; PLACE_NONE: the whole machine's. */
+/* The package that zone @z is charged by; PLACE_NONE: the whole machine. */
 static uint32_t place_of(const struct accountant *accountant, const struct interval *interval,
 			 size_t z)
 {
@@ -225,7 +225,7 @@ static void collect_gaps(struct accountant *accountant, const struct interval *i
 	}
 }
 
-/* How busy the CPUs were whose work zone @z follows. */
+/* The utilisation of the CPUs that zone @z is charged by. */
 static double utilisation_of(const struct accountant *accountant, size_t z,
 			     const struct interval *interval)
 {

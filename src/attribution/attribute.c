@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The energy is parted three times, each time exactly: into dynamic and idle; each of these into
- * what named processes used and what nameless and unseen activity used; and the first of these
- * among the processes.
+ * The energy is split three times, each time exactly: into dynamic and idle; each of these into
+ * the parts of named processes and of nameless and unseen activity; and the former among the
+ * processes.
  *
- * Whatever fails on the way (memory, weights beyond 64 bits), both modes fall back to "nobody
- * known", so that the caller can book the result without looking at the return value first.
+ * After any failure (memory, weights beyond 64 bits) both modes are unattributed, so that the
+ * caller can book the result without looking at the return value first.
  */
 #include "attribution/attribute.h"
 

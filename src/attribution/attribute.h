@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One zone, one interval: who gets which microjoule. Pure.
+ * Shares out the energy of one zone in one interval, to the microjoule. Pure.
  *
  * Σ shares (dynamic + idle) + Σ unattributed = energy, exactly, whatever the input.
  */
@@ -15,9 +15,9 @@ enum energy_mode { MODE_DYNAMIC, MODE_IDLE, MODE_COUNT };
 
 enum unattributed_reason {
 	UNATTRIBUTED_IDLE_POLICY, /* idle energy that the policy leaves on the node */
-	UNATTRIBUTED_NO_ACTIVITY, /* nothing is known to have run (or exist, for a shared idle) */
+	UNATTRIBUTED_NO_ACTIVITY, /* no process is known that ran (or exists, for shared idle) */
 	UNATTRIBUTED_DROPPED,     /* used by tasks that could not be named */
-	UNATTRIBUTED_UNSEEN,      /* used by what was not seen, but counted by the machine */
+	UNATTRIBUTED_UNSEEN,      /* used by work that only the machine's own account shows */
 	UNATTRIBUTED_REASON_COUNT,
 };
 
@@ -29,7 +29,7 @@ const char *idle_share_name(enum idle_share share);
 
 struct attribution_input {
 	uint64_t energy_uj;              /* what the meter measured in the interval */
-	uint64_t idle_uj;                /* of it idle; more than energy_uj counts as energy_uj */
+	uint64_t idle_uj;                /* its idle part; at most energy_uj counts */
 	size_t count;                    /* processes */
 	const uint64_t *dynamic_weights; /* [count] */
 	uint64_t dropped_weight;         /* same unit: activity without a name */

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Idle energy by size: who asked for how much of the machine bears its idle power, whether it ran
- * or not (GHG protocol, ICT sector guidance: by allocated capacity). Pure.
+ * Idle energy by size: each owner bears idle power in proportion to the capacity that it requested,
+ * whether it ran or not (GHG protocol, ICT sector guidance: by allocated capacity). Pure.
  *
  * The size of an owner over an interval dt is a number of CPU-nanoseconds:
  *
- *     size = request × dt / 1000      request in thousandths of a CPU; where none, the limit
+ *     size = request × dt / 1000      request in thousandths of a CPU, else the limit
  *     size = Σ CPU time it used       where neither is known
  *
  * and is spread over its processes by the CPU time that they used, equally where none ran, to the
  * nanosecond: Σ weights of an owner's processes = its size. Used as the idle_weights of
- * attribute_zone(), which then parts the idle energy exactly.
+ * attribute_zone(), which then splits the idle energy exactly.
  */
 #pragma once
 
@@ -22,7 +22,7 @@
 #define IDLE_SIZE_MAX_MILLICPU 4096000U /* more than any machine has counts as this */
 
 struct idle_size_scratch {
-	size_t *first;     /* [owners + 1] of its processes in order */
+	size_t *first;     /* [owners + 1]: its first process in `order` */
 	size_t *order;     /* [count] */
 	uint64_t *used_ns; /* [count] of one owner */
 	uint64_t *parts;   /* [count] likewise */
@@ -33,7 +33,7 @@ void idle_size_scratch_release(struct idle_size_scratch *scratch);
 
 struct idle_size_input {
 	uint64_t dt_ns;
-	size_t count;            /* processes, or whatever the energy is charged to */
+	size_t count;            /* processes, or other receivers of energy */
 	const uint32_t *owner;   /* [count], below @owners */
 	const uint64_t *used_ns; /* [count] CPU time of the interval */
 	size_t owners;

@@ -1,26 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Five level tables, what each row of them is, and the node's own lines.
+ * Five level tables, the kinds of their rows, and the node's own lines.
  *
- * Each charge to a process is booked to its container in the same breath, so that the sums agree at
- * every moment and a row can be released without touching any total.
+ * Each charge to a process is added to its container at once, so that the sums agree at every
+ * moment and a row can be released without touching any total.
  *
  * Processes. All rows of one process (same pid and start) are in one chain of the index: at most
- * one lives, the others ended when its labels changed and are kept for the publisher. The chain
- * holds as many rows as the process changed its labels while they are kept, so walking it is cheap.
+ * one lives, the others ended when its labels changed and are kept for the publisher. A chain is
+ * short, because only changes of labels add to it.
  *
  * Containers. The key is a hash of the container's id (FNV-1a, 64 bits), which is then compared in
- * full: a collision costs a step in a chain, never a mix-up. Row 0 is the overflow owner. A
- * container whose names changed after its series could be seen has several rows in the chain, one
- * of which is not `replaced`. An owner's names are looked at only when they are not the row's; else
- * finding a row is a look at the index, for names carry the hash of their id.
+ * full: a collision costs a step in a chain, never a mix-up. Row 0 is the overflow owner. If a
+ * container's names changed after its series could be seen, it has several rows in the chain, one
+ * of which is not `replaced`. An owner's names are compared only when they are not the row's; else
+ * one look at the index finds the row, because names carry the hash of their id.
  *
- * Groups: pods, VMs, namespaces. One is known by all its names together, so that a pod whose labels
- * change goes on in another row, and comes back to the old one if they change back while it is
- * kept. Row 0 is "other": its memory is always there, it is used from the first overflow on. A
- * container that joins brings what it used before only if it has never belonged to a group of that
- * kind, which is the case while it waits for names; later it brings what it uses from now on. So
- * each microjoule is in one row of each kind, whatever the container does.
+ * Groups: pods, VMs, namespaces. All its names together identify one, so that a pod with changed
+ * labels continues in another row, and returns to the old one if they change back while it is kept.
+ * Row 0 is "other": it always has memory and is used from the first overflow on. A container that
+ * joins its first group of a kind, as it does when its names come, brings all its earlier use;
+ * later it brings only its use from then on. So each microjoule is in one row of each kind.
  */
 #include "attribution/ledger.h"
 
@@ -49,7 +48,7 @@ struct ledger {
 	uint64_t node_cpu_ns;
 	uint64_t now_ns;
 	struct names_table *names;
-	/* Of the containers: those that stand for many, whose names changed, that await them. */
+	/* Containers that stand for many, have older names, or await them. */
 	uint32_t others, replaced, waiting;
 	uint32_t refused_processes; /* in this interval, for want of a row */
 	uint32_t refused_count;
@@ -464,7 +463,7 @@ static uint32_t follow_names(struct ledger *ledger, uint32_t container,
 	return container;
 }
 
-/* What says the same of a waiting row may still be a source whose word counts. */
+/* Whether @owner has final names, or final names of the pod, that the waiting @row lacks. */
 static bool is_better_known(const struct ledger_container *row, const struct ledger_owner *owner)
 {
 	return !owner->waiting || (owner->has_pod_names && !row->has_pod_names);

@@ -1,36 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The book of who used what: one row a process, one row a container, one a pod, VM and namespace,
+ * Energy and CPU time of all workloads: one row for each process, container, pod, VM and namespace,
  * cumulative, in integers. Pure: no clock, no I/O.
  *
  * A row has one value a column (layout.h): the energy of an account in one mode (µJ), where an
  * account is one zone or several of a kind; the last column is CPU time (ns). A process row is one
  * set of labels: pid, start time, comm and container; when any of them changes (exec, a move to
- * another cgroup) the old row ends and a new one begins, so that what was counted stays where it
- * was. A process that goes back to labels whose row is still kept goes on in that row. A
- * container's values are the sum of all charges to its processes, living and gone.
+ * another cgroup) the old row ends with its sums and a new one begins. A process that returns to
+ * the labels of a row that is still kept continues in that row. A container's values are the sum of
+ * all charges to its processes, living and ended.
  *
- * "Container" stands for any owner: a service, a VM, a job are such rows, too. Pods, VMs and
- * namespaces are groups of them: what a group has is the sum of what was charged to its containers
- * while they belonged to it. Groups are booked once an interval, container by container
- * (ledger_close()), so that a charge costs the same whatever it belongs to.
+ * "Container" stands for any owner: services, VMs and jobs are such rows, too. Pods, VMs and
+ * namespaces are groups of them: the values of a group are the sum of the charges to its containers
+ * while they belonged to it. Charges are added to groups once an interval, container by container
+ * (ledger_close()), so that the cost of a charge does not depend on groups.
  *
- * A container whose names are still awaited (`waiting`) belongs to no group yet, or only to its pod
- * and namespace if their names are known. Its names may be replaced until they are there; all that
- * it used so far goes to a group at once when it joins its first one of that kind.
+ * A container with awaited names (`waiting`) belongs to no group yet, or only to its pod and
+ * namespace if their names are known. Its names may be replaced until they are final; when it joins
+ * its first group of a kind, the group gets all that it used so far.
  *
- * The ledger also keeps each zone's totals of the node and what no process got of them, so that in
+ * The ledger also has each zone's totals of the node and their unattributed part, so that in
  * every interval, for every account a with its zones z, and every mode m:
  *
  *     Σ rows delta[a][m] + Σ z, reasons unattributed delta[z][m] = Σ z node delta[z][m]
  *
  * Life of an interval: ledger_begin() –
  * ledger_container()/ledger_process()/ledger_charge()/ledger_node() – ledger_close() – the
- * publisher reads what was touched, and decides when a row may go: ledger_release(). An interval
- * costs in proportion to the rows that it touches. Values wrap at 2^64 µJ (584 years at 1 kW).
+ * publisher reads the touched rows and releases those that are not needed: ledger_release(). An
+ * interval costs in proportion to the rows that it touches. Values wrap at 2^64 µJ (584 years at
+ * 1 kW).
  *
- * Names are untrusted bytes; rows refer to them as interning makes them (energy/owner_names.h), so
- * that names that print alike are one name.
+ * Names are untrusted bytes; rows refer to their interned form (energy/owner_names.h), so that
+ * names that print alike are one name.
  */
 #pragma once
 
@@ -52,18 +53,18 @@ enum level { LEVEL_PROCESS, LEVEL_CONTAINER, LEVEL_POD, LEVEL_VM, LEVEL_NAMESPAC
 #define GROUP_LEVELS     (LEVEL_COUNT - LEVEL_POD) /* the last three: groups of containers */
 
 /*
- * Who owns a process, as of now. The names are interned in the ledger's table; their container_id
- * is the key, an owner without one is the overflow owner. What the rest means:
- * workload/identity.h, whose fields these are.
+ * The present owner of a process. The names are interned in the ledger's table; their container_id
+ * is the key, an owner without one is the overflow owner. workload/identity.h explains the other
+ * fields.
  *
  * LABELS_CONTAINER are those of the container's series: once published, other ones make a new row.
- * The rest may change in a row's life, and decides to which groups the container belongs.
+ * The rest may change in a row's life and decides to which groups the container belongs.
  */
 struct ledger_owner {
 	const struct owner_names *names;
 	uint32_t size_millicpu;
 	bool waiting;
-	bool has_pod_names; /* while waiting: pod and namespace are as they will be */
+	bool has_pod_names; /* while waiting: pod and namespace are final */
 };
 
 struct ledger_process {
@@ -82,23 +83,23 @@ struct ledger_container {
 	uint32_t size_millicpu;
 	uint32_t living;              /* members that have not ended */
 	uint32_t group[GROUP_LEVELS]; /* ledger_group_of() */
-	/* LEVEL_BITs: what it used before this interval is in the group, or never will be. */
+	/* LEVEL_BITs: its use before this interval is in the group, or never will be. */
 	uint8_t grouped;
 	/* Waits for its names: belongs to no group but a pod and namespace with theirs. */
 	bool waiting : 1;
 	bool has_pod_names : 1;
-	bool is_there : 1;     /* its cgroup is, as of the last look; false: gone, or not known */
+	bool is_there : 1;     /* its cgroup existed when last checked; false: gone or unknown */
 	bool replaced : 1;     /* a row with newer labels has taken its place */
-	bool is_misplaced : 1; /* without memory for its groups' names: to be joined again */
-	bool is_other : 1;     /* of all owners of a namespace for which there was no room */
+	bool is_misplaced : 1; /* no memory for its groups' names: to be joined again */
+	bool is_other : 1;     /* stands for a namespace's owners beyond the limit */
 };
 
 /* A pod, a VM or a namespace. */
 struct ledger_group {
 	struct level_row row;
-	/* What names the group, the rest is "": LABELS_POD, LABELS_VM, LABEL_NAMESPACE. */
+	/* LABELS_POD, LABELS_VM or LABEL_NAMESPACE name the group; the rest is "". */
 	const struct owner_names *names;
-	const struct owner_names *facts; /* of a pod, LABELS_POD_FACTS: the last told; else NULL */
+	const struct owner_names *facts; /* of a pod, its latest LABELS_POD_FACTS; else NULL */
 	uint64_t last_active_ns;
 };
 
@@ -110,21 +111,21 @@ static inline uint32_t ledger_group_of(const struct ledger_container *container,
 
 struct ledger_options {
 	/*
-	 * Rows, ended ones that are kept included; beyond it charges go to the container only
-	 * (the pid="" series), counted, and the publisher lets the smallest rows go.
+	 * Rows, including ended ones that are kept; beyond it charges go to the container only
+	 * (the pid="" series), counted, and the publisher releases the smallest rows.
 	 */
 	uint32_t max_processes;
 	/*
 	 * Beyond it a new owner is charged to the owner "other" of its namespace (container_id "",
-	 * container_name "other"), counted; those are not more than as many again, then it is
-	 * `overflow`. Also the number of pods, of VMs and of namespaces; beyond it each has a group
+	 * container_name "other"), counted; at most as many of these exist, then `overflow` is
+	 * charged. Also the number of pods, of VMs and of namespaces; beyond it each has a group
 	 * 0 without an id, "other", counted.
 	 */
 	uint32_t max_containers;
 	const struct owner_names
-		*overflow;         /* the owner that always fits, row 0: system_processes */
+		*overflow;         /* the owner of row 0, which always exists: system_processes */
 	struct names_table *names; /* where names are interned; NULL: a table of its own */
-	bool by_zone;              /* rows tell the zones of a kind apart */
+	bool by_zone;              /* rows have a column for each zone of a kind */
 };
 
 struct ledger;
@@ -132,20 +133,20 @@ struct ledger;
 int ledger_new(const struct ledger_options *options, struct ledger **ret);
 void ledger_free(struct ledger *ledger);
 /*
- * Adds a zone, whose number is that of the zones before; it lives as long as the ledger. New
- * columns are 0. 0 or -ENOMEM (nothing changed).
+ * Adds a zone, numbered by the count of those before; it lives as long as the ledger. New columns
+ * are 0. 0 or -ENOMEM (nothing changed).
  */
 int ledger_add_zone(struct ledger *ledger, const struct zone *zone);
 /* As layout_end_zone(). */
 void ledger_end_zone(struct ledger *ledger, uint32_t zone);
 /*
- * From now on rows can have idle energy, of zones that are added later, too: until then they have
- * no columns of it. 0 or -ENOMEM (nothing changed).
+ * From now on rows have columns of idle energy, also for zones that are added later. 0 or -ENOMEM
+ * (nothing changed).
  */
 int ledger_bear_idle(struct ledger *ledger);
-/* Where its names are, and those of ledger_container() must be. */
+/* The table of its names, to which those of ledger_container() must belong. */
 struct names_table *ledger_names(const struct ledger *ledger);
-/* Which columns there are. Valid until the next one is added. */
+/* The columns. Valid until the next one is added. */
 const struct layout *ledger_layout(const struct ledger *ledger);
 static inline uint32_t ledger_zones(const struct ledger *ledger)
 {
@@ -170,27 +171,27 @@ static inline uint32_t ledger_cpu_column(const struct ledger *ledger)
 void ledger_begin(struct ledger *ledger, uint64_t now_ns);
 /*
  * Row of the owner, made when new. Never fails: at the limit or without memory it is "other" or row
- * 0. With other names than last time the row gets what is new, and with other labels of
- * its series a new row begins (or an old one with just these, if kept, goes on), unless the row is
- * waiting, which has no series. A row that has waited does not wait again.
+ * 0. Changed names are entered in the row; if labels of its series changed, a new row begins (or an
+ * old one with these labels, if kept, continues), unless the row is waiting and so has no series. A
+ * row that has waited does not wait again.
  */
 uint32_t ledger_container(struct ledger *ledger, const struct ledger_owner *owner);
 /*
- * The living row of the process with just these labels, made when new; a row of the same pid and
- * start with other labels is ended, an ended one with these labels lives again. LEDGER_NONE at the
- * limit, without memory (both counted) or for pid 0, the idle task, which is no process: charge
- * such work with ledger_charge_container().
+ * The living row of the process with these labels, made when new; a row of the same pid and start
+ * with other labels is ended, an ended one with these labels is revived. LEDGER_NONE at the limit,
+ * without memory (both counted) or for pid 0, the idle task: charge such work with
+ * ledger_charge_container().
  */
 uint32_t ledger_process(struct ledger *ledger, uint32_t pid, uint64_t start_ns, const char *comm,
 			uint32_t container);
 /* The living row of (pid, start), or LEDGER_NONE. */
 uint32_t ledger_find_process(const struct ledger *ledger, uint32_t pid, uint64_t start_ns);
 void ledger_end_process(struct ledger *ledger, uint32_t process);
-/* What is known of a container in which no process has a row: whether its cgroup is there. */
+/* Whether the cgroup of a container without process rows still exists. */
 void ledger_set_there(struct ledger *ledger, uint32_t container, bool is_there);
 /* Adds to a column of the process and of its container. */
 void ledger_charge(struct ledger *ledger, uint32_t process, uint32_t column, uint64_t amount);
-/* Adds to a column of a container only: work whose process is not known by name. */
+/* Adds to a column of a container only: work of unnamed processes. */
 void ledger_charge_container(struct ledger *ledger, uint32_t container, uint32_t column,
 			     uint64_t amount);
 /* The node's own counters. */
@@ -200,8 +201,8 @@ void ledger_unattributed(struct ledger *ledger, uint32_t zone, enum energy_mode 
 void ledger_node_cpu(struct ledger *ledger, uint64_t busy_ns);
 
 /*
- * Ends the charges of an interval: books them to the groups; a row that waited LEDGER_WAIT_NS waits
- * no longer. The publisher and ledger_begin() call it; once more does nothing.
+ * Ends the charges of an interval: adds them to the groups; a row that waited LEDGER_WAIT_NS waits
+ * no longer. The publisher and ledger_begin() call it; a second call has no effect.
  */
 #define LEDGER_WAIT_NS (60 * 1000000000ULL)
 void ledger_close(struct ledger *ledger);
@@ -252,18 +253,18 @@ static inline const uint32_t *ledger_touched(const struct ledger *ledger, enum l
 /* How many containers wait for their names. */
 uint32_t ledger_waiting(const struct ledger *ledger);
 /*
- * Processes, or containers, for which there was no row in this interval; containers are counted up
- * to LEDGER_REFUSED_MAX, each once.
+ * Processes, or containers, that got no row in this interval; each container counts once, up to
+ * LEDGER_REFUSED_MAX of them.
  */
 #define LEDGER_REFUSED_MAX 64U
 uint32_t ledger_refused(const struct ledger *ledger, enum level level);
-/* From now on rows of containers are full with @rows of them; never more than max_containers. */
+/* Limits the rows of containers to @rows; never more than max_containers. */
 void ledger_limit_containers(struct ledger *ledger, uint32_t rows);
 /* How many rows count towards the limit of their level: of groups all but "other". */
 uint32_t ledger_limited_rows(const struct ledger *ledger, enum level level);
 /* So far; of groups, also without memory for their names. */
 uint64_t ledger_overflows(const struct ledger *ledger, enum level level);
-/* More than 7/8 of the rows are in use: time to let those go that are kept only to be seen. */
+/* More than 7/8 of the rows are in use: ended rows are to be released early. */
 bool ledger_is_crowded(const struct ledger *ledger, enum level level);
 uint64_t ledger_node_value(const struct ledger *ledger, uint32_t zone, enum energy_mode mode);
 uint64_t ledger_node_delta(const struct ledger *ledger, uint32_t zone, enum energy_mode mode);
@@ -272,7 +273,7 @@ uint64_t ledger_unattributed_value(const struct ledger *ledger, uint32_t zone,
 uint64_t ledger_node_cpu_value(const struct ledger *ledger);
 
 /*
- * Frees a row, with its values; what it belonged to keeps its own. A process ends first if it has
- * not. A container or group that has members stays, and so does row 0.
+ * Frees a row with its values; its container and groups keep theirs. A living process is ended
+ * first. A container or group that has members stays, and so does row 0.
  */
 void ledger_release(struct ledger *ledger, enum level level, uint32_t row);

@@ -23,7 +23,7 @@ void split_scratch_release(struct split_scratch *scratch);
 
 /*
  * @total: to be split; @weights[n]: Σ must fit 64 bits. @parts[n] is written, with zeros on
- * failure. 0; -ENOMEM; -EDOM when every weight is 0 or n is 0 (the caller decides who gets @total);
+ * failure. 0; -ENOMEM; -EDOM when every weight is 0 or n is 0 (the caller must place @total);
  * -EOVERFLOW when Σ weights exceeds 64 bits or n 32 bits.
  */
 int split_exact(uint64_t total, const uint64_t *weights, size_t n, uint64_t *parts,

@@ -4,13 +4,12 @@
  *
  * Rivals are two zones of different sources of which only one may be charged: they have the same
  * kind and instance, or one is estimated for the whole machine and the other is measured. Of rivals
- * the one whose source has the lower rank is better; with the same rank, the one found first.
+ * the one with the lower rank of its source is better; with the same rank, the one found first.
  *
- * All are read; one of them counts. A better one takes over at the first interval in which it
- * counts: from the end of an interval in which it was read and was due to count, and up to whose
- * end the worse one has counted, or is down and could not. So no time is charged twice, and none is
- * lost between the two. A takeover is for good: the worse one has ended, and if the better one
- * fails later, its own next reading tells what flowed meanwhile.
+ * All are read; one of them counts. A better one takes over at the end of an interval in which it
+ * was read and was due to count, if the worse one has counted up to that end, or is down. So no
+ * time is charged twice, and none is lost between the two. A takeover is permanent: the worse one
+ * has ended, and if the better one fails later, its own next reading covers the gap.
  */
 #pragma once
 
@@ -21,8 +20,8 @@
 
 enum standing {
 	STANDING_COUNTS,
-	STANDING_HELD,  /* it is read, and a rival is charged, or is not known to be better yet */
-	STANDING_ENDED, /* a better one is charged, for good */
+	STANDING_HELD,  /* it is read, and a rival is charged, or the better one is not known yet */
+	STANDING_ENDED, /* a better one is charged, permanently */
 };
 
 struct contender {
@@ -38,5 +37,5 @@ struct contender {
 bool rank_are_rivals(const struct zone *a, const struct zone *b);
 /* The last of @count contenders is new; its standing is set, and that of rivals never read. */
 void rank_enter(struct contender *contenders, size_t count);
-/* Between two intervals: settles who counts in the next one. Again without effect. */
+/* Between two intervals: decides which zones count in the next one. Idempotent. */
 void rank_settle(struct contender *contenders, size_t count);

@@ -26,5 +26,5 @@ struct work_sums {
 	uint64_t unseen_ns;  /* and what was not seen, but the machine counts */
 };
 
-/* The place whose work a zone of @domain follows, or PLACE_NONE. */
+/* The place that a zone of @domain is charged by, or PLACE_NONE. */
 uint32_t work_place(const struct work_places *places, const struct domain *domain);

@@ -302,8 +302,8 @@ static void examine_users(struct findings *findings, const struct interval_engin
 	if (live_table_draw(engine, &view, &frame) == 0) {
 		rest = strstr(frame.data, "     PID");
 		while (rest && (line = strsep(&rest, "\n")) && *line)
-			findings_add(findings, FINDING_SHOW, "who ran in the last second", NULL,
-				     "%s", line);
+			findings_add(findings, FINDING_SHOW, "ran in the last second", NULL, "%s",
+				     line);
 	}
 	strbuf_release(&frame);
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where questions are left for the loop, and answers for who asked: `kepler explain`.
+ * Passes questions of `kepler explain` to the loop, and its answers to the clients.
  *
- * The server's thread leaves a question and goes; the loop answers it with the interval that it
- * books next; who asked comes again. Nothing waits here, on either side. While there is no
- * question the loop loads one number an interval. There are EXPLAIN_SLOTS questions at most, of
- * which an interval answers EXPLAIN_AT_ONCE; one that was not asked again for EXPLAIN_GONE_NS is
- * forgotten. An answer waits as long for what asked, and stands for EXPLAIN_STANDS_NS from the
- * interval's end for all that ask the same; its first reader may get one that is older.
+ * The server's thread enters a question and returns; the loop answers it with the next interval;
+ * the client asks again. Neither side waits. Without questions the loop loads one number an
+ * interval. There are EXPLAIN_SLOTS questions at most, of which an interval answers
+ * EXPLAIN_AT_ONCE; one that is not repeated for EXPLAIN_GONE_NS is forgotten. An answer is kept as
+ * long for its client, and is given to others with the same question until EXPLAIN_STANDS_NS after
+ * the interval's end; its first reader may get an older one.
  */
 #pragma once
 
@@ -27,9 +27,8 @@ void explain_desk_free(struct explain_desk *desk);
 /* ---- the server's thread, one at a time ---- */
 
 /*
- * Asks about @target, now or again. 0 and the answer, which stays the desk's and stands until the
- * next call; -EAGAIN: asked, the answer comes with the next interval; -EBUSY: too many are being
- * asked about; -ENAMETOOLONG, -ENOMEM.
+ * Asks about @target, now or again. 0 and the answer, borrowed until the next call; -EAGAIN: the
+ * answer comes with the next interval; -EBUSY: too many open questions; -ENAMETOOLONG, -ENOMEM.
  */
 int explain_desk_ask(struct explain_desk *desk, const char *target, uint64_t now_ns,
 		     const struct explain_answer **ret);

@@ -105,7 +105,7 @@ static void describe(const struct search *search, enum level level, uint32_t row
 	}
 }
 
-/* A container whose names have changed has a row for each: the last one made is meant. */
+/* After a change of names a container has several rows: the latest is meant. */
 static bool is_same_container(const struct search *search, enum level level, uint32_t row)
 {
 	return level == LEVEL_CONTAINER && search->level == LEVEL_CONTAINER &&

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What a person reads who doubts a number: what the thing is, where its numbers are shown, then a
- * paragraph a zone with the readings and every factor, and last the sums.
+ * An explanation as text: the workload, the series that show it, then a paragraph for each zone
+ * with the readings and every factor, and last the sums.
  */
 #include <math.h>
 #include <stdarg.h>

@@ -33,8 +33,8 @@ struct sources {
  */
 int sources_open_processes(const struct config *config, struct sources *ret, struct diag *diag);
 /*
- * The second: meters or their stand-in, and who names containers, which is optional and takes a
- * second at most. 0, or -errno with a diagnosis; the processes stay open.
+ * The second: meters or their stand-in, and the sources of containers' names, which are optional
+ * and take a second at most. 0, or -errno with a diagnosis; the processes stay open.
  */
 int sources_open_meters(const struct config *config, struct sources *sources, struct diag *diag);
 /* Both, for commands that keep their privileges until they end. */

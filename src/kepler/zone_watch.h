@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is said in the log of zones that are left out, or whose readings make no sense: once a zone,
- * and in metrics by what finds it.
+ * Log messages, once a zone, about zones that are left out or have implausible readings; their
+ * metrics are set where these are found.
  */
 #pragma once
 

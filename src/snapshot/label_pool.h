@@ -31,5 +31,5 @@ struct series_labels *label_pool_take(struct label_pool *pool, const struct owne
 				      const struct owner_names *facts);
 /* NULL is fine. @last_sequence never falls from call to call. */
 void label_pool_drop(struct label_pool *pool, struct series_labels *labels, uint64_t last_sequence);
-/* Makes slots usable again whose last snapshot is older than @oldest_sequence. */
+/* Frees slots that no snapshot from @oldest_sequence on uses. */
 void label_pool_collect(struct label_pool *pool, uint64_t oldest_sequence);

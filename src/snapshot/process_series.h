@@ -30,7 +30,7 @@ void process_series_start_over(struct process_series *processes);
 /* What counts towards min_uj, of a process without series. */
 uint64_t process_series_earned_uj(const struct process_series *processes, uint32_t process);
 
-/* The steps of an interval, in their order. Retires the ended ones whose time is over. */
+/* The steps of an interval, in this order. Retires ended series when they have been kept. */
 void process_series_expire(struct process_series *processes, const struct moment *at);
 /* Opens series for those that have used enough. */
 void process_series_admit(struct process_series *processes, const struct moment *at);
@@ -45,5 +45,5 @@ void process_series_apply(struct process_series *processes, bool missed, const s
  */
 void process_series_forget(struct process_series *processes, const struct moment *at);
 
-/* Lets all process rows go whose container is marked as folding. */
+/* Folds all process rows of containers that are marked as folding. */
 void process_series_release_folding(struct process_series *processes, const struct moment *at);

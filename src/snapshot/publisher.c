@@ -128,7 +128,7 @@ struct last_use {
 	bool yields;
 };
 
-/* An "other" takes no other's row, nor does one whose names have changed. */
+/* An "other" does not yield, nor does a row with older names. */
 static struct last_use last_use_of(const struct ledger *ledger, enum level level, uint32_t row)
 {
 	const struct ledger_container *container;

@@ -39,7 +39,7 @@ enum retention {
 
 /* Born now. */
 struct series_age series_age_born(const struct moment *at);
-/* Lets a series settle whose time has come. Returns whether it has settled. */
+/* Settles the series if it is old enough. Returns whether it has settled. */
 bool series_age_settle(struct series_age *age, const struct publisher_options *options,
 		       const struct moment *at);
 /*

@@ -145,7 +145,7 @@ struct snapshot_self {
 	double interval_sum_s;
 	uint64_t intervals_missed;
 	double settle_s;         /* how long a series that is born shows 0 */
-	uint64_t scrape_clients; /* by whose scrapes that goes */
+	uint64_t scrape_clients; /* the clients that determine it */
 	uint64_t scrape_clients_forgotten;
 	double step_buckets_le[SNAPSHOT_STEP_BUCKETS];
 	struct snapshot_step steps[SNAPSHOT_STEPS];
