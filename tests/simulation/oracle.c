@@ -35,7 +35,7 @@ struct mode_birth {
 
 struct oracle {
 	struct side sides[2];
-	unsigned now; /* the other one is the one before */
+	unsigned now; /* index of the new one; the other is the previous one */
 	bool has_before;
 	struct work_book *work;
 	struct mode_birth births[2][WORLD_ZONES_MAX][PICTURE_MODES];
@@ -160,7 +160,7 @@ unsigned __int128 oracle_sum(const struct picture_table *table, size_t column)
 	return sum;
 }
 
-/* What the zones of an account say, together. */
+/* The sums over the zones of an account. */
 struct account_sums {
 	unsigned __int128 node, unattributed;
 	size_t zones;
@@ -229,7 +229,7 @@ static const char *check_sums(const struct world *world, const struct picture *p
 	return wrong;
 }
 
-/* Absent is not zero: what has no series has no energy that would be missing in the sums. */
+/* Absent is not zero: rows without a series have no energy that the sums would lack. */
 static const char *check_absent(const struct world *world, const struct picture *picture, size_t z,
 				size_t mode)
 {
@@ -497,7 +497,7 @@ static const char *check_limits(const struct world *world, const struct picture 
 	return NULL;
 }
 
-/* Nothing is held back where all has settled and all names are known. */
+/* Nothing is pending when all series have settled and all names are known. */
 static const char *check_pending(const struct oracle *oracle, const struct world *world,
 				 const struct picture *picture)
 {

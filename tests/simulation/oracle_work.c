@@ -232,7 +232,7 @@ struct due {
 	uint64_t rounding_uj;
 };
 
-/* The part that @weight is of all work, but for the rounding of @parts parts. */
+/* The share of @weight in all work, except for the rounding of @parts parts. */
 static void add_due(struct due *due, const struct share *share, uint64_t weight, uint64_t parts)
 {
 	unsigned __int128 all = (unsigned __int128)share->work->named_ns + share->work->unnamed_ns;

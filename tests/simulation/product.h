@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The program's own parts, from the meters' counters to the snapshot, fed with a simulated machine.
- * All that knows how they are called is in product.c.
+ * Only product.c knows their interfaces.
  */
 #pragma once
 

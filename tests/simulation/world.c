@@ -261,7 +261,7 @@ static void step_task(struct world *world, struct task *task)
 	uint64_t cpu_ns;
 
 	if (!task->alive) {
-		if (task->remainder_ns) /* of a thread whose end is told late */
+		if (task->remainder_ns) /* of a thread with a late report of its end */
 			add_sample(world, task, task->remainder_ns);
 		task->remainder_ns = 0;
 		if (world_has(world, FEATURE_BRIEF) && chance_one_in(&world->tasks_chance, 6))

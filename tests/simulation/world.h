@@ -132,7 +132,7 @@ struct task {
 	bool alive;
 	uint32_t load; /* of a CPU, 1/1024 */
 	uint32_t socket;
-	uint64_t remainder_ns; /* told after its end */
+	uint64_t remainder_ns; /* reported after its end */
 };
 
 struct world {

@@ -53,7 +53,7 @@ static void test_what_cannot_be_weighed(void **state)
 	idle_size_scratch_release(&scratch);
 }
 
-/* Each owner's processes weigh its size, and who used more does not weigh less. */
+/* Each owner's processes weigh its size, and one that used more does not weigh less. */
 static const char *check(const struct idle_size_input *input, const uint64_t *weights)
 {
 	for (uint32_t o = 0; o < input->owners; o++) {

@@ -70,7 +70,7 @@ static void by_zone_each_is_an_account(void **state)
 	layout_release(&layout);
 }
 
-/* Columns keep their number; that of a guest, whose idle part is its host's, is never there. */
+/* Columns keep their number; a guest has no idle column, because its idle part is its host's. */
 static void idle_columns_come_once_rows_bear_idle(void **state)
 {
 	static const uint64_t values[] = { 5, 7, 11, 13, 17 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The book: columns, charges, the node's lines, and that the sums agree in any history. */
+/* Columns, charges, the node's lines, and that the sums agree in any history. */
 #include "attribution/ledger.h"
 
 #include <setjmp.h>
@@ -393,7 +393,7 @@ static void book_row(struct history *h, uint32_t i)
 	h->used[i] = 0;
 }
 
-/* The interval is over: who belongs where is known now. */
+/* The interval is over: memberships are known now. */
 static const char *check_groups(struct history *h)
 {
 	ledger_close(h->ledger);

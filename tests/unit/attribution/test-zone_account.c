@@ -91,7 +91,7 @@ static void test_energy_is_what_flowed_in_a_span(void **state)
 	assert_int_equal(account.span_ns, 2 * NSEC_PER_SEC);
 }
 
-/* What flowed before a zone was adopted is of nothing that is counted. */
+/* Energy from before a zone was adopted is not counted. */
 static void test_the_first_span_counts_nothing(void **state)
 {
 	const struct idle_options config = { .mode = IDLE_MODE_OFF };

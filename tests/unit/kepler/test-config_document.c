@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Everything made from the table names every option, and the sample and schema are what they claim
- * to be.
+ * All documents from the table name every option, and the sample and schema are valid.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -19,7 +19,7 @@ struct asked {
 	char text[8192];
 };
 
-/* What is told of @target in the interval that has begun, which is published; the next begins. */
+/* Explains @target in the interval that has begun, which is published; the next begins. */
 static const struct explain_answer *ask(struct asked *a, struct stage *s, const char *target,
 					int result, uint64_t later_s)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What a configuration names in private places can be read, and what its kubeconfig names in turn;
- * their neighbours cannot. Each in a process of its own, for Landlock is for good.
+ * Files in private places that a configuration or its kubeconfig names can be read, their
+ * neighbours cannot. Each in a process of its own, because Landlock is permanent.
  */
 #include "kepler/file_limits.h"
 

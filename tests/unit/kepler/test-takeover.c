@@ -126,7 +126,7 @@ static uint64_t pass_until_found(struct machine *machine, uint64_t time_s)
 	return time_s;
 }
 
-/* Each interval is the estimate's or the meter's, never both's, never nobody's. */
+/* Each interval is in the estimate or in the meter, never in both or in neither. */
 static void test_a_meter_that_is_found_late_takes_over(void **state)
 {
 	struct machine machine;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Zones that lie in each other, from a meter to what is said of them. */
+/* Zones that contain each other, from a meter to the log messages about them. */
 #include "kepler/zone_watch.h"
 
 #include <errno.h>
@@ -194,7 +194,7 @@ static void test_zones_that_are_left_out_are_counted(void **state)
 	machine_stop(&machine);
 }
 
-/* Sockets add up; what lies in a package, or around it, does not come on top. */
+/* Sockets add up; zones in a package, or around it, are not added. */
 static void test_nested_zones_are_never_added(void **state)
 {
 	const struct live_table_view view = { .url = "", .source = "", .rows = 50, .columns = 100 };

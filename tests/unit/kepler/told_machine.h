@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The engine over a machine that is made up: passes are told by the test, times with them, and the
- * zone is a model's, so that it has no clock of its own either.
+ * The engine over an invented machine: the test gives passes and their times, and the zone is a
+ * model's, so that it has no clock of its own either.
  */
 #pragma once
 
