@@ -117,7 +117,8 @@ static const struct family table[] = {
 	{ "kepler_node_joules", COUNTER, "joules", BOTH,
 	  OF_TOTALS, MICROJOULES, L_TOTAL,
 	  "Energy of the node since Kepler started: the sum of the zones that have in_total in "
-	  "kepler_zone_info, which have no energy in common.", NULL },
+	  "kepler_zone_info, which have no energy in common. While one of these cannot be read, as "
+	  "kepler_exporter_source_up says, its part stands still.", NULL },
 	{ "kepler_node_unattributed_joules", COUNTER, "joules", BOTH,
 	  OF_ZONE_REASONS, ZONE(unattributed_uj, 6),
 	  LABELS(POINT_ZONE, POINT_PACKAGE, POINT_MODE, POINT_SOURCE, POINT_REASON),
