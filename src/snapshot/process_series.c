@@ -107,8 +107,7 @@ static enum retention retention_of_process(const struct process_series *processe
 {
 	if (!series->ended || row_of(processes, series->row)->row.touched)
 		return RETENTION_SHOWN;
-	return retention_of(&series->age, series->ended_ns, &processes->publication->options,
-			    at->now_ns);
+	return retention_of(&series->age, series->ended_ns, &processes->publication->options, at);
 }
 
 /* Nothing of its container lives any more, and the container's row is wanted. */

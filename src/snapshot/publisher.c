@@ -23,7 +23,8 @@ struct publisher {
 	bool published;          /* at least once */
 	bool missed;             /* an interval's touched rows were not looked at: look at all */
 	uint32_t ended_zones;    /* of the ledger's, when series were looked at last */
-	uint64_t hidden_ns;      /* since when no snapshot could be made; 0: there is one */
+	bool is_hidden;          /* the last snapshot could not be made */
+	uint64_t hidden_ns, visible_ns; /* struct moment */
 };
 
 /* A new container may be the first of its pod, VM and namespace. */
@@ -175,8 +176,7 @@ static void expire(struct publication *publication, enum level level, const stru
 		if (is_in_use(ledger, level, series->row))
 			continue;
 		use = last_use_of(ledger, level, series->row);
-		retention =
-			retention_of(&series->age, use.last_ns, &publication->options, at->now_ns);
+		retention = retention_of(&series->age, use.last_ns, &publication->options, at);
 		early = retention == RETENTION_EARLY && crowded && use.yields;
 		table->folded += early;
 		if (early || retention == RETENTION_OVER)
@@ -249,19 +249,33 @@ static int reserve(struct publisher *publisher)
 	return r < 0 ? r : process_series_reserve(&publisher->processes);
 }
 
+/* There is no snapshot of this interval. Returns @r. */
+static int hide(struct publisher *publisher, uint64_t now_ns, int r)
+{
+	if (!publisher->is_hidden)
+		publisher->hidden_ns = now_ns;
+	publisher->is_hidden = true;
+	return r;
+}
+
 int publisher_publish(struct publisher *publisher, uint64_t now_ns, int64_t realtime_ms,
 		      const struct snapshot_zone *zones, const struct snapshot_self *self)
 {
 	struct publication *publication = &publisher->publication;
-	const struct moment at = { now_ns, realtime_ms, publisher->hidden_ns,
-				   !publisher->published };
+	const struct moment at = {
+		.now_ns = now_ns,
+		.realtime_ms = realtime_ms,
+		.first = !publisher->published,
+		.hidden_ns = publisher->hidden_ns,
+		.visible_ns = publisher->is_hidden ? now_ns : publisher->visible_ns,
+	};
 	int r;
 
 	ledger_close(publication->ledger);
 	r = reserve(publisher);
 	if (r < 0) {
 		publisher->missed = true;
-		return r;
+		return hide(publisher, now_ns, r);
 	}
 	follow_ended_zones(publisher);
 	label_pool_collect(publication->labels, snapshot_holder_oldest(publication->holder));
@@ -276,12 +290,11 @@ int publisher_publish(struct publisher *publisher, uint64_t now_ns, int64_t real
 		expire(publication, level, &at);
 	if (r == 0)
 		r = snapshot_build(publication, &at, zones, self);
-	if (r < 0 && !publisher->hidden_ns)
-		publisher->hidden_ns = now_ns;
 	if (r < 0)
-		return r;
+		return hide(publisher, now_ns, r);
 	publisher->published = true;
-	publisher->hidden_ns = 0;
+	publisher->is_hidden = false;
+	publisher->visible_ns = at.visible_ns;
 	fold_containers(publisher, &at); /* what they were given in this interval is shown */
 	limit_containers(publication);
 	return 0;

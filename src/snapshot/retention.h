@@ -20,8 +20,12 @@
 struct moment {
 	uint64_t now_ns;
 	int64_t realtime_ms;
-	uint64_t hidden_ns; /* since when no snapshot could be made; 0: there is one */
-	bool first;         /* nothing was published before */
+	bool first; /* nothing was published before */
+	/*
+	 * From when on to when no snapshot could be made last: to now_ns while that lasts. What
+	 * happened in between could first be seen at the end. Both 0: never.
+	 */
+	uint64_t hidden_ns, visible_ns;
 };
 
 struct series_age {
@@ -47,4 +51,4 @@ bool series_age_settle(struct series_age *age, const struct publisher_options *o
  * if that is later, from when it settled.
  */
 enum retention retention_of(const struct series_age *age, uint64_t last_ns,
-			    const struct publisher_options *options, uint64_t now_ns);
+			    const struct publisher_options *options, const struct moment *at);

@@ -15,6 +15,14 @@ static struct moment moment(uint64_t now_ns)
 	return (struct moment){ .now_ns = now_ns, .realtime_ms = 7 };
 }
 
+static enum retention at_time(const struct series_age *age, uint64_t last_ns,
+			      const struct publisher_options *given, uint64_t now_ns)
+{
+	const struct moment at = moment(now_ns);
+
+	return retention_of(age, last_ns, given, &at);
+}
+
 static void test_settles(void **state)
 {
 	const struct moment birth = moment(100), before = moment(109), then = moment(110);
@@ -23,7 +31,7 @@ static void test_settles(void **state)
 	(void)state;
 	assert_int_equal(age.created_ms, 7);
 	assert_false(series_age_settle(&age, &options, &before));
-	assert_int_equal(retention_of(&age, 100, &options, 1000), RETENTION_HIDDEN);
+	assert_int_equal(at_time(&age, 100, &options, 1000), RETENTION_HIDDEN);
 	assert_true(series_age_settle(&age, &options, &then));
 	assert_int_equal(age.since_ns, 110);
 }
@@ -45,7 +53,7 @@ static void test_hidden_does_not_count(void **state)
 	struct series_age age = series_age_born(&at), older = { .since_ns = 80 };
 
 	(void)state;
-	at = (struct moment){ .now_ns = 130, .hidden_ns = 90 };
+	at = (struct moment){ .now_ns = 130, .hidden_ns = 90, .visible_ns = 130 };
 	assert_false(series_age_settle(&age, &options, &at));
 	assert_int_equal(age.since_ns, 130);
 	assert_true(series_age_settle(&older, &options, &at));
@@ -58,14 +66,30 @@ static void test_is_kept(void **state)
 	const struct series_age age = { .since_ns = 200, .settled = true };
 
 	(void)state;
-	assert_int_equal(retention_of(&age, 300, &options, 309), RETENTION_SHOWN);
-	assert_int_equal(retention_of(&age, 300, &options, 310), RETENTION_EARLY);
-	assert_int_equal(retention_of(&age, 300, &options, 349), RETENTION_EARLY);
-	assert_int_equal(retention_of(&age, 300, &options, 350), RETENTION_OVER);
+	assert_int_equal(at_time(&age, 300, &options, 309), RETENTION_SHOWN);
+	assert_int_equal(at_time(&age, 300, &options, 310), RETENTION_EARLY);
+	assert_int_equal(at_time(&age, 300, &options, 349), RETENTION_EARLY);
+	assert_int_equal(at_time(&age, 300, &options, 350), RETENTION_OVER);
 	/* It ended while it was hidden: it is kept from when it settled. */
-	assert_int_equal(retention_of(&age, 150, &options, 209), RETENTION_SHOWN);
-	assert_int_equal(retention_of(&age, 150, &options, 249), RETENTION_EARLY);
-	assert_int_equal(retention_of(&age, 150, &options, 250), RETENTION_OVER);
+	assert_int_equal(at_time(&age, 150, &options, 209), RETENTION_SHOWN);
+	assert_int_equal(at_time(&age, 150, &options, 249), RETENTION_EARLY);
+	assert_int_equal(at_time(&age, 150, &options, 250), RETENTION_OVER);
+}
+
+/* A last value that no snapshot could show is kept from the first one on that shows it. */
+static void test_is_kept_after_it_could_be_seen(void **state)
+{
+	const struct series_age age = { .since_ns = 200, .settled = true };
+	struct moment at = { .now_ns = 400, .hidden_ns = 300, .visible_ns = 400 };
+
+	(void)state;
+	assert_int_equal(retention_of(&age, 300, &options, &at), RETENTION_SHOWN);
+	at.now_ns = 449; /* there have been snapshots since */
+	assert_int_equal(retention_of(&age, 300, &options, &at), RETENTION_EARLY);
+	assert_int_equal(retention_of(&age, 399, &options, &at), RETENTION_EARLY);
+	assert_int_equal(retention_of(&age, 299, &options, &at), RETENTION_OVER);
+	at.now_ns = 450;
+	assert_int_equal(retention_of(&age, 300, &options, &at), RETENTION_OVER);
 }
 
 static void test_keeps_at_least_as_long_as_it_settles(void **state)
@@ -74,8 +98,8 @@ static void test_keeps_at_least_as_long_as_it_settles(void **state)
 	const struct series_age age = { .since_ns = 200, .settled = true };
 
 	(void)state;
-	assert_int_equal(retention_of(&age, 300, &less, 309), RETENTION_SHOWN);
-	assert_int_equal(retention_of(&age, 300, &less, 310), RETENTION_OVER);
+	assert_int_equal(at_time(&age, 300, &less, 309), RETENTION_SHOWN);
+	assert_int_equal(at_time(&age, 300, &less, 310), RETENTION_OVER);
 }
 
 int main(void)
@@ -85,6 +109,7 @@ int main(void)
 		cmocka_unit_test(test_first_has_settled),
 		cmocka_unit_test(test_hidden_does_not_count),
 		cmocka_unit_test(test_is_kept),
+		cmocka_unit_test(test_is_kept_after_it_could_be_seen),
 		cmocka_unit_test(test_keeps_at_least_as_long_as_it_settles),
 	};
 
