@@ -122,10 +122,10 @@ static const struct family table[] = {
 	{ "kepler_node_unattributed_joules", COUNTER, "joules", BOTH,
 	  OF_ZONE_REASONS, ZONE(unattributed_uj, 6),
 	  LABELS(POINT_ZONE, POINT_PACKAGE, POINT_MODE, POINT_SOURCE, POINT_REASON),
-	  "Part of the node's energy that no process or container has got, by reason: idle_policy "
-	  "(idle energy stays on the node), no_activity (nothing ran), dropped (used by tasks that "
-	  "could not be named), unseen (used by what the machine counts and no process was seen "
-	  "for).", NULL },
+	  "Part of the node's energy that belongs to no process or container, by reason: "
+	  "idle_policy (idle energy stays with the node), no_activity (nothing ran), "
+	  "dropped (used by tasks that could not be named), unseen (CPU time that the "
+	  "machine counted and no process was seen for).", NULL },
 	{ "kepler_pending_joules", GAUGE, "joules", BOTH,
 	  OF_PENDING, MICROJOULES,
 	  LABELS(POINT_LEVEL, POINT_ZONE, POINT_ROW_PACKAGE, POINT_MODE, POINT_SOURCE),
@@ -147,8 +147,8 @@ static const struct family table[] = {
 	  OF_SNAPSHOT, ONE,
 	  LABELS(POINT_CPU_ARCHITECTURE, POINT_COMPONENTS_SOURCE, POINT_PLATFORM_SOURCE,
 	         POINT_NODE_QUALITY, POINT_KERNEL, POINT_NODE_NAME, POINT_OS_SOURCE),
-	  "The machine and what its power comes from; quality says measured, estimated, both or "
-	  "none.", NULL },
+	  "The machine and the sources of its power; quality is measured, estimated, both "
+	  "or none.", NULL },
 	{ "kepler_zone", INFO, "", BOTH,
 	  OF_ZONES, ONE,
 	  LABELS(POINT_ZONE, POINT_PACKAGE, POINT_SOURCE, POINT_PATH, POINT_QUALITY, POINT_SCOPE,
@@ -416,8 +416,8 @@ static const struct family table[] = {
 	  "Threads whose run time is kept between passes.", NULL },
 	{ "kepler_exporter_bpf_programs_refused", GAUGE, "", BOTH,
 	  OF_SNAPSHOT, SELF(bpf_programs_refused, 0), L_NONE,
-	  "BPF programs that this kernel is new enough for and refuses; the log and doctor tell "
-	  "which, and what that costs.", NULL },
+	  "BPF programs that this kernel should accept and refuses; the log and doctor "
+	  "report which, and the consequences.", NULL },
 	{ "kepler_exporter_own_pid_namespace", GAUGE, "", BOTH,
 	  OF_SNAPSHOT, SELF(own_pid_namespace, 0), L_NONE,
 	  "Is Kepler in a pid namespace of its own, so that /proc is not the machine's? 1 or 0.",
@@ -428,28 +428,29 @@ static const struct family table[] = {
 	  "owner.", NULL },
 	{ "kepler_exporter_process_reads_outstanding", GAUGE, "", BOTH,
 	  OF_SNAPSHOT, SELF(process_reads_outstanding, 0), L_NONE,
-	  "Reads of processes' command lines and cgroups that have not answered: they can hang, "
-	  "and are done on threads of their own. Until one answers, its process belongs to its "
-	  "cgroup, or, where that is what is read, to its last owner or the system.", NULL },
+	  "Reads of processes' command lines and cgroups that have not returned yet: they "
+	  "can hang, so they run on threads of their own. Until the read returns, the "
+	  "process belongs to its cgroup or, if the cgroup is being read, to its last "
+	  "owner or the system.", NULL },
 	{ "kepler_exporter_process_reads_late", COUNTER, "", BOTH,
 	  OF_SNAPSHOT, SELF(process_reads_late, 0), L_NONE,
 	  "Reads of processes' command lines and cgroups that took longer than a second.", NULL },
 	{ "kepler_exporter_unseen_processes", GAUGE, "", BOTH,
 	  OF_SNAPSHOT, SELF(unseen_processes, 0), L_NONE,
-	  "Processes that /proc shows and BPF does not: a kernel that guards them. They are read "
-	  "from /proc, 32 at most; what others use is unseen. Looked for at start and every 4,096 "
-	  "intervals.", NULL },
+	  "Processes that /proc shows and BPF does not, because the kernel guards them. At "
+	  "most 32 are read from /proc; the CPU time of any others is unseen. Kepler looks "
+	  "for them at the start and every 4,096 intervals.", NULL },
 	{ "kepler_exporter_unseen_cpu_seconds", COUNTER, "seconds", BOTH,
 	  OF_SNAPSHOT, SELF(unseen_cpu_seconds, 0), L_NONE,
 	  "CPU time of those processes since they were found, from /proc.", NULL },
 	{ "kepler_exporter_unseen_work_seconds", COUNTER, "seconds", BOTH,
 	  OF_SNAPSHOT, SELF(unseen_work_seconds, 0), L_NONE,
-	  "CPU time that the machine counts in /proc/stat and no process was seen for, beyond "
-	  "what sampling by ticks may be off; its energy is unattributed, reason unseen.", NULL },
+	  "CPU time that /proc/stat counts and no process was seen for, beyond the "
+	  "possible error of sampling at ticks; its energy is unattributed, reason unseen.", NULL },
 	{ "kepler_exporter_machine_time_up", GAUGE, "", BOTH,
 	  OF_SNAPSHOT, SELF(machine_time_up, 0), L_NONE,
-	  "Does /proc/stat tell of the machine's CPU time? 1, or 0 where it is hidden or stands "
-	  "still: then what is not seen is shared among what is.", NULL },
+	  "Does /proc/stat count the machine's CPU time? 1, or 0 where it is hidden or "
+	  "stands still: unseen time is then not known.", NULL },
 	{ "kepler_exporter_activity_partial", GAUGE, "", BOTH,
 	  OF_SNAPSHOT, SELF(activity_partial, 0), L_NONE,
 	  "Are processes of this machine hidden from Kepler, by a pid namespace or hidepid? 1 or "
@@ -460,8 +461,9 @@ static const struct family table[] = {
 	  "1 or 0. Energy is estimated meanwhile.", NULL },
 	{ "kepler_exporter_zones_left_out", GAUGE, "", BOTH,
 	  OF_SNAPSHOT, SELF(zones_left_out, 0), L_NONE,
-	  "Energy zones that were found and are not read: they count again what another counts, "
-	  "are a single core of a package (AMD's core), or are too many.", NULL },
+	  "Energy zones that were found and are not read: their energy is counted by "
+	  "another zone as well, they are a single core of a package (AMD's core), or "
+	  "there are too many.", NULL },
 	{ "kepler_exporter_packages_exceeded", GAUGE, "", BOTH,
 	  OF_SNAPSHOT, SELF(packages_exceeded, 0), L_NONE,
 	  "Packages whose core and uncore, which are parts of them, counted more energy than they "
@@ -477,7 +479,7 @@ static const struct family table[] = {
 	  "Containers that the source has named and that are still there.", NULL },
 	{ "kepler_exporter_name_source_requests", COUNTER, "", BOTH,
 	  OF_NAME_SOURCES, NAMES(requests), L_NAMES,
-	  "Requests to the source, or scans of what it keeps.", NULL },
+	  "Requests to the source, or scans of its files.", NULL },
 	{ "kepler_exporter_name_source_failures", COUNTER, "", BOTH,
 	  OF_NAME_SOURCES, NAMES(failures), L_NAMES,
 	  "Requests to the source that failed.", NULL },
@@ -507,8 +509,8 @@ static const struct family table[] = {
 	  "Times that the state file could not be read or written, or not in time.", NULL },
 	{ "kepler_exporter_landlock_abi", GAUGE, "", BOTH,
 	  OF_SNAPSHOT, SELF(landlock_abi, 0), L_NONE,
-	  "Version of Landlock by which the kernel limits what files this program may write and "
-	  "read; 0: it does not.", NULL },
+	  "Version of Landlock with which the kernel limits the files that this program "
+	  "may read and write; 0: no limit.", NULL },
 	{ "kepler_exporter_denied_system_calls", COUNTER, "", BOTH,
 	  OF_SNAPSHOT, SELF(denied_calls, 0), L_NONE,
 	  "System calls that the filter answered with EPERM or ENOSYS, because they are not in its "

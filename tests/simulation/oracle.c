@@ -525,7 +525,7 @@ static const char *check_series(struct oracle *oracle, const struct world *world
 		before->history[i].followed = false;
 	for (uint32_t i = 0; i < now->rows && !wrong; i++)
 		wrong = check_row(oracle, world, i, missed_ns);
-	for (uint32_t i = 0; i < before->rows && oracle->has_before && !wrong; i++) {
+	for (uint32_t i = 0; i < before->rows && oracle->has_before && !missed_ns && !wrong; i++) {
 		if (!before->history[i].followed)
 			wrong = check_gone(oracle, world, i, refused);
 	}
