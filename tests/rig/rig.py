@@ -117,6 +117,12 @@ class Metrics:
         assert len(found) == 1, f"{name}{labels}: {len(found)} series"
         return found[0][1]
 
+    def zones(self):
+        """(kind, package) of each zone of the node whose energy is shown."""
+        found = ((re.match(r"kepler_node_(package|core|uncore|dram|psys|platform)_joules_total$", name), rows)
+                 for name, rows in self.named.items())
+        return {(match[1], labels.get("package", "")) for match, rows in found if match for labels, _ in rows}
+
     def accounts(self):
         """(zone, labels) of every sum that rows have: of a kind, mode and source, and by package where rows have that label."""
         by_package = any("package" in labels for labels, _ in self.select("kepler_pending_joules"))
