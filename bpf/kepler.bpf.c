@@ -24,6 +24,7 @@
 #include "kepler_types.h"
 
 #define PF_KTHREAD      0x00200000
+#define NO_CPU          (~0U)       /* unknown */
 #define CLOCK_MARGIN_NS 10000000ULL /* clocks of two CPUs differ by a tick at most */
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -31,6 +32,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 /* Set before load. */
 const volatile __s32 cgroup_controller = -1; /* our enum cgroup_subsys_id, -1: the v2 hierarchy */
 const volatile __u64 ring_half_bytes = 0;
+const volatile bool has_kfuncs = false; /* those of 6.7: the walk is loaded as well */
 
 struct kepler_pass pass;
 struct kepler_ends ends_lost;
@@ -118,9 +120,7 @@ static __always_inline __u32 task_last_cpu(struct task_struct *task)
 {
 	if (bpf_core_field_exists(task->thread_info.cpu))
 		return BPF_CORE_READ(task, thread_info.cpu);
-	if (bpf_core_field_exists(task->cpu))
-		return BPF_CORE_READ(task, cpu);
-	return ~0U; /* unknown: the number of no CPU */
+	return bpf_core_field_exists(task->cpu) ? BPF_CORE_READ(task, cpu) : NO_CPU;
 }
 
 /* ---- the pass over the living ---- */
@@ -208,10 +208,10 @@ static __always_inline bool may_be_hypervisor(__u32 name)
  * The program of the task at @key, for processes with a hypervisor's name: they can change the name
  * at any time, and /proc/PID/exe needs CAP_SYS_PTRACE.
  *
- * It is a function of its own with numbers as arguments, so that the verifier checks it once:
+ * It is a function of its own with a number as argument, so that the verifier checks it once:
  * inlined it tripled the paths that lead here, and doubled the time of a start.
  */
-__noinline __u32 exe_flags(__u64 key, __u32 first_of_name)
+__noinline __u32 exe_flags(__u64 key)
 {
 	const struct task_struct *task = (const void *)key;
 	union {
@@ -220,8 +220,6 @@ __noinline __u32 exe_flags(__u64 key, __u32 first_of_name)
 	} name = {};
 	const unsigned char *at;
 
-	if (!may_be_hypervisor(first_of_name))
-		return 0;
 	at = BPF_CORE_READ(task, mm, exe_file, f_path.dentry, d_name.name);
 	if (bpf_probe_read_kernel_str(name.text, 9, at) <= 0)
 		return 0;
@@ -229,35 +227,57 @@ __noinline __u32 exe_flags(__u64 key, __u32 first_of_name)
 }
 
 /*
- * The leader is a number to the verifier: for each typed pointer that is followed it checks by
- * name, on every path, whether it can be trusted, and searches all of the kernel's types for that.
- * This took a tenth of a start.
+ * @task, for plain loads. While a probe read waits for memory nothing else is loaded, as it is a
+ * call; plain loads of several tasks overlap, which took a quarter off a pass over 2,000 that ran.
+ * The cast makes the pointer untrusted: for each trusted one that is followed the verifier checks
+ * by name, on every path, whether the next can be trusted, and searches all of the kernel's types
+ * for that. This took a tenth of a start. Kernels without the cast do not do so.
  */
-static __always_inline void describe(struct kepler_thread *record, struct task_struct *task,
+static __always_inline const struct task_struct *readable(const struct task_struct *task)
+{
+	return has_kfuncs ? bpf_rdonly_cast(task, bpf_core_type_id_kernel(struct task_struct))
+			  : task;
+}
+
+static __always_inline __u64 readable_cgroup_id(const struct css_set *set)
+{
+	__s32 index = controller_index();
+
+	return index < 0 ? set->dfl_cgrp->kn->id : set->subsys[index]->cgroup->kn->id;
+}
+
+static __always_inline __u32 readable_cpu(const struct task_struct *task)
+{
+	if (bpf_core_field_exists(task->thread_info.cpu))
+		return task->thread_info.cpu;
+	return bpf_core_field_exists(task->cpu) ? task->cpu : NO_CPU;
+}
+
+static __always_inline void describe(struct kepler_thread *record, const struct task_struct *task,
 				     __u64 key)
 {
-	bool is_leader = task->pid == task->tgid;
-	struct task_struct *leader = is_leader ? (void *)key : BPF_CORE_READ(task, group_leader);
-	struct css_set *set = BPF_CORE_READ(leader, cgroups);
+	const struct task_struct *leader = task->group_leader;
+	struct css_set *set = leader->cgroups;
 	__u32 first_of_name;
 
 	if ((__u64)set != last_set.set) {
-		last_set.cgroup_id = cgroup_id_in(set);
+		last_set.cgroup_id = readable_cgroup_id(set);
 		last_set.set = (__u64)set;
 	}
 	record->key = key;
 	record->run_ns = task->se.sum_exec_runtime;
-	record->process_start_ns = BPF_CORE_READ(leader, start_boottime);
+	record->process_start_ns = leader->start_boottime;
 	record->cgroup_id = last_set.cgroup_id;
 	record->cgroup_set = (__u64)set;
 	record->tgid = task->tgid;
 	record->tid = task->pid;
-	record->cpu = task_last_cpu(task);
-	record->flags =
-		(task->flags & PF_KTHREAD ? KEPLER_KTHREAD : 0) | (is_leader ? KEPLER_LEADER : 0);
-	BPF_CORE_READ_INTO(&record->comm, leader, comm);
+	record->cpu = readable_cpu(task);
+	record->flags = (task->flags & PF_KTHREAD ? KEPLER_KTHREAD : 0) |
+			(task->pid == task->tgid ? KEPLER_LEADER : 0);
+	__builtin_memcpy(record->comm, leader->comm, sizeof(record->comm));
 	__builtin_memcpy(&first_of_name, record->comm, sizeof(first_of_name));
-	record->flags |= exe_flags(key, first_of_name);
+	if (may_be_hypervisor(first_of_name))
+		record->flags |= exe_flags(key);
 }
 
 /* The address as a number: the verifier loses its type once it has been in memory. */
@@ -306,7 +326,7 @@ int walk(void *ctx)
 		slot = sent++;
 		record = bpf_map_lookup_elem(&records, &slot);
 		if (record)
-			describe(record, task, key);
+			describe(record, readable(task), key);
 	}
 	bpf_iter_task_destroy(&it);
 	bpf_rcu_read_unlock();
@@ -329,7 +349,7 @@ int iterate(struct bpf_iter__task *ctx)
 	key = task_key(task);
 	if (may_have_run(task, key)) {
 		last_set.set = last_set.cgroup_id = 0;
-		describe(&record, task, key);
+		describe(&record, readable(task), key);
 		if (bpf_seq_write(ctx->meta->seq, &record, sizeof(record)))
 			return 0; /* the buffer is full: the kernel calls again with this task */
 		pass.sent++;

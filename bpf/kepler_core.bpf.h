@@ -125,7 +125,11 @@ struct bpf_iter_task {
 
 #define TASK_ITER_ALL_THREADS 1 /* BPF_TASK_ITER_ALL_THREADS */
 
-/* Weak: a kernel without them (before 6.7) refuses only the program that calls them. */
+/*
+ * Weak: a kernel without them (before 6.7) refuses only the program that calls them. The cast is
+ * older than the others.
+ */
+extern void *bpf_rdonly_cast(const void *obj, __u32 btf_id) __ksym __weak;
 extern int bpf_iter_task_new(struct bpf_iter_task *it, struct task_struct *task,
 			     unsigned int flags) __ksym __weak;
 extern struct task_struct *bpf_iter_task_next(struct bpf_iter_task *it) __ksym __weak;

@@ -119,6 +119,7 @@ static int load(const struct activity_options *options, const struct choice *cho
 		return -errno;
 	skeleton->rodata->cgroup_controller = controller_number(options->cgroup_controller);
 	skeleton->rodata->ring_half_bytes = ring_bytes / 2;
+	skeleton->rodata->has_kfuncs = choice->way[BPF_PART_WALK] >= 0;
 	choose(skeleton, options, choice);
 	r = bpf_map__set_max_entries(skeleton->maps.ends, ring_bytes);
 	if (r == 0)
