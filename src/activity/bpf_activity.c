@@ -47,9 +47,9 @@ static struct bpf_reader *to_bpf_reader(struct activity_reader *reader)
 	return (struct bpf_reader *)reader; /* base is its first member */
 }
 
-static void take_living(void *userdata, const struct kepler_thread *record)
+static void take_living(void *userdata, const struct kepler_thread *records, size_t count)
 {
-	thread_table_living(userdata, record);
+	thread_table_living(userdata, records, count);
 }
 
 static void take_ended(void *userdata, const struct kepler_thread *record)

@@ -260,7 +260,7 @@ static void prepare_pass(struct bpf_kernel_side *side, bool full)
 }
 
 /* Reads the stream of one iteration; a read may end inside a record. */
-static int run_iterator(struct bpf_kernel_side *side, bpf_record_fn *fn, void *userdata)
+static int run_iterator(struct bpf_kernel_side *side, bpf_records_fn *fn, void *userdata)
 {
 	CLEANUP_FD int fd = bpf_iter_create(bpf_link__fd(side->iterator));
 	size_t have = 0;
@@ -281,8 +281,7 @@ static int run_iterator(struct bpf_kernel_side *side, bpf_record_fn *fn, void *u
 			return 0;
 		have += (size_t)n;
 		count = have / sizeof(side->stream[0]);
-		for (size_t i = 0; i < count; i++)
-			fn(userdata, &side->stream[i]);
+		fn(userdata, side->stream, count);
 		have -= count * sizeof(side->stream[0]);
 		memmove(side->stream, &side->stream[count], have);
 	}
@@ -305,7 +304,7 @@ static int run_walk(struct bpf_kernel_side *side, uint32_t slice, uint32_t slice
 }
 
 /* -EOVERFLOW: a slice did not fit; the count of reported threads says how many it had. */
-static int walk_slices(struct bpf_kernel_side *side, uint32_t slices, bpf_record_fn *fn,
+static int walk_slices(struct bpf_kernel_side *side, uint32_t slices, bpf_records_fn *fn,
 		       void *userdata)
 {
 	struct kepler_pass *pass = &side->skeleton->bss->pass;
@@ -316,8 +315,7 @@ static int walk_slices(struct bpf_kernel_side *side, uint32_t slices, bpf_record
 
 		if (r < 0)
 			return r;
-		for (uint64_t i = 0; i < pass->sent; i++)
-			fn(userdata, &side->records[i]);
+		fn(userdata, side->records, pass->sent);
 		sent += pass->sent;
 	}
 	pass->sent = sent;
@@ -325,7 +323,7 @@ static int walk_slices(struct bpf_kernel_side *side, uint32_t slices, bpf_record
 }
 
 /* Makes as many walks as needed; records of a walk that overflowed may be reported again. */
-static int walk_all(struct bpf_kernel_side *side, uint64_t expected, bpf_record_fn *fn,
+static int walk_all(struct bpf_kernel_side *side, uint64_t expected, bpf_records_fn *fn,
 		    void *userdata)
 {
 	uint64_t slices = expected > KEPLER_RECORDS_MAX ? expected / SLICE_THREADS + 1 : 1;
@@ -339,7 +337,7 @@ static int walk_all(struct bpf_kernel_side *side, uint64_t expected, bpf_record_
 	return r;
 }
 
-static int read_living(struct bpf_kernel_side *side, size_t expected, bpf_record_fn *fn,
+static int read_living(struct bpf_kernel_side *side, size_t expected, bpf_records_fn *fn,
 		       void *userdata)
 {
 	bool is_full = side->skeleton->bss->pass.full;
@@ -357,7 +355,7 @@ static int read_living(struct bpf_kernel_side *side, size_t expected, bpf_record
 }
 
 int bpf_kernel_side_read(struct bpf_kernel_side *side, bool full, size_t expected,
-			 bpf_record_fn *fn, void *userdata)
+			 bpf_records_fn *fn, void *userdata)
 {
 	struct kepler_ends *ends = &side->skeleton->bss->ends_lost;
 	int r;

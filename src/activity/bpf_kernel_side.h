@@ -18,6 +18,7 @@
 
 struct bpf_kernel_side;
 typedef void bpf_record_fn(void *userdata, const struct kepler_thread *record);
+typedef void bpf_records_fn(void *userdata, const struct kepler_thread *records, size_t count);
 typedef void bpf_lost_fn(void *userdata, uint64_t cgroup_id, uint64_t run_ns);
 
 /* Loads the best set of programs that this kernel accepts. 0 or -errno. */
@@ -52,7 +53,7 @@ void bpf_kernel_side_rearm(struct bpf_kernel_side *side);
  * reported. 0 or -errno; on failure some records may have been reported.
  */
 int bpf_kernel_side_read(struct bpf_kernel_side *side, bool full, size_t expected,
-			 bpf_record_fn *fn, void *userdata);
+			 bpf_records_fn *fn, void *userdata);
 uint64_t bpf_kernel_side_looked_at(const struct bpf_kernel_side *side);
 uint64_t bpf_kernel_side_sent(const struct bpf_kernel_side *side);
 

@@ -291,6 +291,11 @@ static uint32_t find_new_leader(struct thread_table *table, const struct kepler_
 	return MAP_NONE;
 }
 
+void thread_rows_prefetch(const struct thread_table *table, const struct kepler_thread *record)
+{
+	map_prefetch(&table->thread_map, thread_rows_key(record->key, record->tid));
+}
+
 /* The row of @record's thread, or MAP_NONE: a new one. */
 uint32_t thread_rows_find_thread(struct thread_table *table, const struct kepler_thread *record)
 {

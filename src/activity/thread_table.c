@@ -132,7 +132,7 @@ static void add_living(struct thread_table *table, const struct kepler_thread *r
 		thread_rows_charge(table, process, record->run_ns - told_ns, record->cpu);
 }
 
-void thread_table_living(struct thread_table *table, const struct kepler_thread *record)
+static void take_living(struct thread_table *table, const struct kepler_thread *record)
 {
 	uint32_t index = thread_rows_find_thread(table, record);
 	struct thread_row *thread;
@@ -150,6 +150,16 @@ void thread_table_living(struct thread_table *table, const struct kepler_thread 
 	thread_rows_describe_process(&table->processes[thread->process], record);
 	thread_rows_charge(table, thread->process, record->run_ns - thread->run_ns, record->cpu);
 	thread_rows_set_run(table, index, record->run_ns, thread->exit_run_ns);
+}
+
+void thread_table_living(struct thread_table *table, const struct kepler_thread *records,
+			 size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (i + MAP_AHEAD < count)
+			thread_rows_prefetch(table, &records[i + MAP_AHEAD]);
+		take_living(table, &records[i]);
+	}
 }
 
 /* Rows that a full pass did not report: their end is on its way, or was lost. */

@@ -43,7 +43,8 @@ void thread_table_sees_part(struct thread_table *table);
 bool thread_table_wants_full(const struct thread_table *table);
 /* A pass begins, at @now_ns of CLOCK_BOOTTIME; @full: every living thread will be reported. */
 void thread_table_begin(struct thread_table *table, bool full, uint64_t now_ns);
-void thread_table_living(struct thread_table *table, const struct kepler_thread *record);
+void thread_table_living(struct thread_table *table, const struct kepler_thread *records,
+			 size_t count);
 /* An end, or (KEPLER_EXITING) the announcement of one. */
 void thread_table_ended(struct thread_table *table, const struct kepler_thread *record);
 /*

@@ -133,6 +133,8 @@ void thread_rows_remove_process(struct thread_table *table, uint32_t index);
 void thread_rows_describe_process(struct process_row *process, const struct kepler_thread *record);
 /* The row of @record's thread, also under an earlier tid; forgets a stale one in its place. */
 uint32_t thread_rows_find_thread(struct thread_table *table, const struct kepler_thread *record);
+/* Begins to load what that reads; see map_prefetch(). */
+void thread_rows_prefetch(const struct thread_table *table, const struct kepler_thread *record);
 uint32_t thread_rows_add_thread(struct thread_table *table, uint32_t process,
 				const struct kepler_thread *record);
 void thread_rows_remove_thread(struct thread_table *table, uint32_t index);

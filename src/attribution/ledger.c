@@ -506,6 +506,11 @@ static struct map_key process_key(uint32_t pid, uint64_t start_ns)
 	return (struct map_key){ .hi = pid, .lo = start_ns };
 }
 
+void ledger_prefetch_process(const struct ledger *ledger, uint32_t pid, uint64_t start_ns)
+{
+	row_index_prefetch(&ledger->level[LEVEL_PROCESS].index, process_key(pid, start_ns));
+}
+
 uint32_t ledger_find_process(const struct ledger *ledger, uint32_t pid, uint64_t start_ns)
 {
 	const struct row_index *index = &ledger->level[LEVEL_PROCESS].index;

@@ -24,6 +24,11 @@ void row_index_release(struct row_index *index)
 	index->size = 0;
 }
 
+void row_index_prefetch(const struct row_index *index, struct map_key key)
+{
+	map_prefetch(&index->map, key);
+}
+
 uint32_t row_index_first(const struct row_index *index, struct map_key key)
 {
 	return map_find(&index->map, key);

@@ -26,6 +26,8 @@ struct row_index {
 
 void row_index_init(struct row_index *index, uint32_t limit);
 void row_index_release(struct row_index *index);
+/* Begins to load what row_index_first() of @key reads; see map_prefetch(). */
+void row_index_prefetch(const struct row_index *index, struct map_key key);
 /* The row added last under @key, or INDEX_NONE; the one before it. */
 uint32_t row_index_first(const struct row_index *index, struct map_key key);
 uint32_t row_index_next(const struct row_index *index, uint32_t row);

@@ -68,6 +68,12 @@ uint32_t map_find(const struct map *map, struct map_key key)
 	return map->slots[find_slot(map, key)].index;
 }
 
+void map_prefetch(const struct map *map, struct map_key key)
+{
+	if (map->slots)
+		__builtin_prefetch(&map->slots[hash_key(key) & map->mask]);
+}
+
 static int grow(struct map *map)
 {
 	uint32_t old_count = map->slots ? map->mask + 1 : 0;

@@ -32,6 +32,12 @@ void map_release(struct map *map);
 /* The index stored under @key, or MAP_NONE. */
 uint32_t map_find(const struct map *map, struct map_key key);
 /*
+ * Begins to load from memory what map_find() of @key reads. Lookups that are far apart in time find
+ * a cold cache; in a loop over many keys, some ahead, the waits for memory overlap.
+ */
+void map_prefetch(const struct map *map, struct map_key key);
+#define MAP_AHEAD 8 /* how many keys ahead, in a loop that also does other work */
+/*
  * Stores @index (not MAP_NONE) under @key, replacing what was there. 0, -ENOMEM, or -ENOSPC at the
  * limit.
  */

@@ -16,6 +16,7 @@
 
 #include "attribution/accountant.h"
 #include "base/clock.h"
+#include "base/map.h"
 #include "base/num.h"
 #include "kepler/explain_round.h"
 #include "kepler/owner.h"
@@ -284,6 +285,22 @@ static void announce_processes(struct interval_engine *engine, const struct acti
 	} while (identity_resolver_await(identities) && ++rounds < ANNOUNCE_ROUNDS);
 }
 
+static void enter_samples(struct interval_engine *engine, const struct activity *activity,
+			  uint32_t sockets)
+{
+	const size_t count = activity->count;
+
+	for (size_t i = 0; i < count; i++) {
+		if (i + MAP_AHEAD < count) {
+			const struct process_key *next = &activity->samples[i + MAP_AHEAD].key;
+
+			ledger_prefetch_process(engine->ledger, next->pid, next->start_ns);
+		}
+		enter_sample(engine, &activity->samples[i],
+			     sockets ? activity->socket_ns + i * sockets : NULL);
+	}
+}
+
 static int enter_activity(struct interval_engine *engine, const struct activity *activity)
 {
 	uint32_t sockets = activity->socket_ns ? activity->sockets : 0;
@@ -294,9 +311,7 @@ static int enter_activity(struct interval_engine *engine, const struct activity 
 	if (r < 0)
 		return r;
 	announce_processes(engine, activity);
-	for (size_t i = 0; i < activity->count; i++)
-		enter_sample(engine, &activity->samples[i],
-			     sockets ? activity->socket_ns + i * sockets : NULL);
+	enter_samples(engine, activity, sockets);
 	for (size_t i = 0; i < activity->dropped_cgroup_count; i++) {
 		const struct dropped_cgroup *dropped = &activity->dropped_cgroups[i];
 		const struct process_ref nobody = { .cgroup_id = dropped->cgroup_id, .comm = "" };

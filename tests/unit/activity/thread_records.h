@@ -39,7 +39,7 @@ static inline struct kepler_thread young(struct kepler_thread record)
 
 static inline void living(struct thread_table *table, struct kepler_thread record)
 {
-	thread_table_living(table, &record);
+	thread_table_living(table, &record, 1);
 }
 
 static inline void ended(struct thread_table *table, struct kepler_thread record)
