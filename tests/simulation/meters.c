@@ -10,7 +10,10 @@
 
 #define SLACK_NS 100000000ULL /* a reading may be older than it says */
 
-static void make_zone(struct world *world, enum zone_type type, uint32_t socket)
+/* Of a machine with many zones as few are late, or down, at a time as of one with some. */
+#define SOME_ZONES 16
+
+static void make_zone(struct world *world, enum zone_type type, uint32_t socket, uint32_t die)
 {
 	static const uint64_t ranges[] = { 262143328850ULL, 262143328850ULL, 65532610987ULL,
 					   8191999999ULL, UINT64_MAX / 2 };
@@ -20,6 +23,7 @@ static void make_zone(struct world *world, enum zone_type type, uint32_t socket)
 	*zone = (struct meter_zone){
 		.type = type,
 		.socket = socket,
+		.die = die,
 		.source = type < TYPE_PSYS ? socket % world->sources : 0,
 		.range_uj = world_has(world, FEATURE_TURNS) ? ranges[draw % 5] : ranges[4],
 		.max_power_uw = type == TYPE_DRAM ? 1000000000ULL : 2000000000ULL,
@@ -34,7 +38,7 @@ static void make_zone(struct world *world, enum zone_type type, uint32_t socket)
 	if (zone->range_uj < UINT64_MAX / 2)
 		zone->offset_uj = chance_below(&world->machine, zone->range_uj);
 	draw = chance_next(&world->machine);
-	if (world_has(world, FEATURE_LATE) && draw % 6 == 0)
+	if (world_has(world, FEATURE_LATE) && world->zone_count <= SOME_ZONES && draw % 6 == 0)
 		zone->found_at = 1 + draw / 6 % 60;
 }
 
@@ -54,23 +58,43 @@ static void number_accounts(struct world *world)
 	}
 }
 
+#define TYPES_OF_A_DIE 4
+
+static void make_die(struct world *world, uint32_t socket, uint32_t die, size_t limit)
+{
+	for (enum zone_type type = TYPE_PACKAGE; type <= TYPE_DRAM; type++) {
+		if (world->zone_count + 2 < limit &&
+		    (type == TYPE_PACKAGE || chance_below(&world->machine, 3)))
+			make_zone(world, type, socket, die);
+	}
+}
+
+/* How many zones the machine has at most. */
+static size_t draw_limit(struct world *world)
+{
+	uint64_t size = chance_below(&world->machine, 24);
+
+	if (size == 0)
+		return chance_from(&world->machine, WORLD_ZONES_MANY + 3, WORLD_ZONES_MAX);
+	return size == 1 ? WORLD_ZONES_MANY : size < 4 ? 24 : 6;
+}
+
 void meters_begin(struct world *world)
 {
-	uint64_t size = chance_below(&world->machine, 12);
-	size_t limit = size == 0 ? WORLD_ZONES_MAX : size == 1 ? 24 : 6;
+	size_t limit = draw_limit(world);
+	uint32_t dies = 1;
 
 	world->zone_count = 0;
-	world->sources = chance_one_in(&world->machine, 3) ? 2 : 1;
-	for (uint32_t socket = 0; socket < world->sockets; socket++) {
-		for (enum zone_type type = TYPE_PACKAGE; type <= TYPE_DRAM; type++) {
-			if (world->zone_count + 2 < limit &&
-			    (type == TYPE_PACKAGE || chance_below(&world->machine, 3)))
-				make_zone(world, type, socket);
-		}
-	}
+	world->sources = 1;
+	if (chance_one_in(&world->machine, 3))
+		world->sources = (uint32_t)chance_from(&world->machine, 2, WORLD_SOURCES_MAX);
+	if (limit > WORLD_ZONES_MANY)
+		dies += (uint32_t)limit / world->sockets / TYPES_OF_A_DIE * 3 / 2;
+	for (uint32_t die = 0; die < dies * world->sockets; die++)
+		make_die(world, die / dies, die % dies, limit);
 	for (enum zone_type type = TYPE_PSYS; type <= TYPE_PLATFORM; type++) {
 		if (world->zone_count == 0 || chance_one_in(&world->machine, 3))
-			make_zone(world, type, 0);
+			make_zone(world, type, 0, 0);
 	}
 	/* Zones keep their index in the order in which they are found. */
 	for (size_t z = 1; z < world->zone_count; z++) {
@@ -101,6 +125,7 @@ static void begin_fault(struct world *world, struct meter_zone *zone)
 static void step_fault(struct world *world, struct meter_zone *zone)
 {
 	uint64_t draw = chance_next(&world->faults);
+	size_t some = world->zone_count < SOME_ZONES ? SOME_ZONES : world->zone_count;
 
 	if (zone->fault_left && --zone->fault_left == 0) {
 		if (zone->fault == FAULT_ABSENT) { /* comes back as another counter */
@@ -109,11 +134,11 @@ static void step_fault(struct world *world, struct meter_zone *zone)
 		}
 		zone->fault = FAULT_NONE;
 	}
-	if (!zone->fault_left && world_has(world, FEATURE_FAULTS) && draw % 60 == 0)
+	if (!zone->fault_left && world_has(world, FEATURE_FAULTS) && draw % (4 * some) == 0)
 		begin_fault(world, zone);
 	if (!world_has(world, FEATURE_JUMPS))
 		return;
-	draw /= 60;
+	draw /= 4 * some;
 	if (draw % 200 == 0)
 		zone->generation++; /* opened anew, and goes on */
 	if (draw % 200 == 1)

@@ -15,7 +15,8 @@ static const unsigned parts[] = {
 
 static bool of_one_place(const struct meter_zone *a, const struct meter_zone *b)
 {
-	return a->type >= TYPE_PSYS || b->type >= TYPE_PSYS || a->socket == b->socket;
+	return a->type >= TYPE_PSYS || b->type >= TYPE_PSYS ||
+	       (a->socket == b->socket && a->die == b->die);
 }
 
 /* Of two zones: is the same energy in totals twice, or one sum of rows in two? */

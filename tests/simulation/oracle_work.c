@@ -8,7 +8,8 @@
 
 #include "oracle.h"
 
-#define WHOLE WORLD_SOCKETS_MAX /* the place of what follows all work */
+#define WHOLE     WORLD_SOCKETS_MAX /* the place of what follows all work */
+#define GAPS_KEPT 16
 
 struct known {
 	uint64_t key, start_ns; /* of a process; 0: an empty place */
@@ -31,7 +32,8 @@ struct work_book {
 	struct work now[WORLD_SOCKETS_MAX + 1];
 	struct work gap[WORLD_ZONES_MAX];
 	int64_t gap_begun_ms[WORLD_ZONES_MAX];
-	uint64_t interval; /* the last one that was seen */
+	bool gap_lost[WORLD_ZONES_MAX]; /* too many gaps when it began: its work is not kept */
+	uint64_t interval;              /* the last one that was seen */
 	uint64_t owner_keys[WORLD_OWNERS_MAX], owner_ids[WORLD_OWNERS_MAX];
 	const struct picture_row *owner_rows[WORLD_OWNERS_MAX]; /* of the picture in question */
 };
@@ -161,6 +163,16 @@ static size_t place_of(const struct world *world, const struct meter_zone *zone)
 		       : WHOLE;
 }
 
+/* How many zones wait at once: only GAPS_KEPT gaps are kept. */
+static size_t gaps_now(const struct world *world)
+{
+	size_t gaps = 0;
+
+	for (size_t z = 0; z < world->zone_count; z++)
+		gaps += world->zones[z].gap_begun || world->zones[z].gap_of_moved;
+	return gaps;
+}
+
 static void collect(struct work_book *book, const struct world *world, size_t z)
 {
 	const struct meter_zone *zone = &world->zones[z];
@@ -172,6 +184,7 @@ static void collect(struct work_book *book, const struct world *world, size_t z)
 	if (zone->gap_begun == world->interval.number) {
 		*gap = (struct work){ 0 };
 		book->gap_begun_ms[z] = world->interval.realtime_ms;
+		book->gap_lost[z] = gaps_now(world) > GAPS_KEPT;
 	}
 	for (size_t i = 0; i < world->owner_count; i++)
 		add_work(gap, (uint32_t)i, now->owner_ns[i], now->owner_parts[i]);
@@ -317,16 +330,6 @@ static const char *check_process(const struct work_book *book, const struct worl
 			  (unsigned long long)due.fair_uj);
 }
 
-/* How many zones wait at once: only so many gaps are kept. */
-static size_t gaps_now(const struct world *world)
-{
-	size_t gaps = 0;
-
-	for (size_t z = 0; z < world->zone_count; z++)
-		gaps += world->zones[z].gap_begun || world->zones[z].gap_of_moved;
-	return gaps;
-}
-
 static const char *check_rows(const struct work_book *book, const struct world *world,
 			      size_t account, const struct shares *shares,
 			      const struct picture *picture)
@@ -353,6 +356,7 @@ static bool find_share(const struct work_book *book, const struct world *world, 
 	uint64_t nothing_uj = since(now->unattributed_uj[PICTURE_DYNAMIC][REASON_NO_ACTIVITY],
 				    old->unattributed_uj[PICTURE_DYNAMIC][REASON_NO_ACTIVITY]);
 	bool asleep = world->interval.asleep_ns > 0, is_gap = zone->gap_of_moved > 0;
+	bool lost = is_gap && book->gap_lost[z];
 
 	*ret = (struct share){
 		.zone = z,
@@ -366,12 +370,12 @@ static bool find_share(const struct work_book *book, const struct world *world, 
 	asleep |= is_gap && ret->work->asleep;
 	if (ret->work->vague)
 		return false;
-	if (nothing_uj && !asleep && ret->work->named_ns && gaps_now(world) <= 16)
+	if (nothing_uj && !asleep && ret->work->named_ns && !lost)
 		*wrong = oracle_say("zone %zu: %llu uJ of no activity, but %llu ns ran%s", z,
 				    (unsigned long long)nothing_uj,
 				    (unsigned long long)ret->work->named_ns,
 				    is_gap ? " in the gap" : "");
-	return !(is_gap && gaps_now(world) > 16);
+	return !lost;
 }
 
 static const char *check_account(const struct work_book *book, const struct world *world,

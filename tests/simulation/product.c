@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -187,13 +188,17 @@ static void describe(struct product *product, const struct world *world, size_t 
 {
 	static const enum zone_kind kinds[] = { ZONE_PACKAGE, ZONE_CORE, ZONE_UNCORE,
 						ZONE_DRAM,    ZONE_PSYS, ZONE_PLATFORM };
-	static const char *const sources[] = { "simulation", "other" };
+	static const char *const sources[WORLD_SOURCES_MAX] = { "simulation", "other", "third",
+								"fourth" };
 	const struct meter_zone *from = &world->zones[z];
 	struct zone *zone = &product->zones[z];
 
 	*zone = (struct zone){ .kind = kinds[from->type], .source = sources[from->source] };
-	if (from->type < TYPE_PSYS)
+	if (from->type < TYPE_PSYS && !from->die)
 		zone->instance[0] = (char)('0' + from->socket);
+	else if (from->type < TYPE_PSYS)
+		(void)snprintf(zone->instance, sizeof(zone->instance), "%u-die-%u",
+			       from->socket % 10, from->die % 1000);
 	zone->domain = zone_domain(zone->kind, zone->instance);
 	product->samples[z].max_power_uw = from->max_power_uw;
 }

@@ -122,6 +122,22 @@ static const char *end_run(struct run *run)
 	return wrong;
 }
 
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* Of zones those count that the program has adopted. */
+static void count_machine(const struct run *run, struct finding *finding)
+{
+	size_t zones = product_zones(run->product);
+
+	finding->machines++;
+	finding->many_zones += zones > WORLD_ZONES_MANY;
+	finding->most_zones = larger(finding->most_zones, zones);
+	finding->most_sockets = larger(finding->most_sockets, run->world.sockets);
+}
+
 static void run_machine(const struct plan *plan, uint64_t seed, uint64_t limit,
 			struct finding *finding)
 {
@@ -148,6 +164,7 @@ static void run_machine(const struct plan *plan, uint64_t seed, uint64_t limit,
 		       (unsigned long long)seed, (unsigned long long)run->world.interval.number,
 		       run->world.sockets, run->world.zone_count, run->world.task_count,
 		       run->world.owner_count);
+	count_machine(run, finding);
 	at_end = end_run(run);
 	if (at_end && !wrong)
 		(void)snprintf(finding->said, sizeof(finding->said), "%s", at_end);

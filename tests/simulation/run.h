@@ -9,7 +9,9 @@ struct finding {
 	bool failed, verbose;
 	uint64_t seed, interval; /* of the machine, and in its life */
 	char said[600];
-	uint64_t done, pictures, refused; /* over all machines of the run */
+	/* Over all machines of the run. */
+	uint64_t done, pictures, refused;
+	uint64_t machines, many_zones, most_zones, most_sockets; /* many: above WORLD_ZONES_MANY */
 };
 
 struct plan {

@@ -145,6 +145,10 @@ int main(int argc, char **argv)
 	printf("# %" PRIu64 " intervals, %" PRIu64 " pictures, %" PRIu64
 	       " refused requests for memory, %.1f s\n",
 	       finding.done, finding.pictures, finding.refused, seconds_now() - begun);
+	printf("# %" PRIu64 " machines, of up to %" PRIu64 " sockets and %" PRIu64
+	       " zones; %" PRIu64 " with more than %d zones\n",
+	       finding.machines, finding.most_sockets, finding.most_zones, finding.many_zones,
+	       WORLD_ZONES_MANY);
 	if (!finding.failed)
 		return EXIT_SUCCESS;
 	printf("# FAILED: seed %" PRIu64 ", interval %" PRIu64 ": %s\n", finding.seed,

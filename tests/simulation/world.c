@@ -125,8 +125,9 @@ static void begin_task(struct world *world, struct task *task)
 	task_ends(world, task);
 	*task = (struct task){
 		.pid = 1 + (uint32_t)(draw % world->pid_limit),
-		.owner = (uint32_t)(draw / 65536 % world->owner_count),
-		.start_ns = world->interval.boot_ns + chance_below(chance, 1000000),
+		.owner = (uint32_t)chance_below(chance, world->owner_count),
+		/* No two that have one pid start at the same time. */
+		.start_ns = world->interval.boot_ns + ++world->births % 1000000,
 		.alive = true,
 		.load = (uint32_t)chance_below(chance, 3) *
 			(uint32_t)chance_below(chance, 1 + 1024 * 8 / (world->task_count + 7)),
@@ -166,9 +167,9 @@ void world_begin(struct world *world, uint64_t seed, uint32_t features)
 	world->clients = chance_stream(seed, 8);
 	world->interval.now_ns = world->interval.boot_ns = 1000 * SECOND_NS;
 	world->sockets =
-		1 + (uint32_t)chance_below(machine, 3) * (uint32_t)chance_below(machine, 4);
-	if (world->sockets > WORLD_SOCKETS_MAX || !world_has(world, FEATURE_SOCKETS))
-		world->sockets = world_has(world, FEATURE_SOCKETS) ? WORLD_SOCKETS_MAX : 1;
+		(uint32_t)chance_from(machine, 1, chance_below(machine, 2) ? 1 : WORLD_SOCKETS_MAX);
+	if (!world_has(world, FEATURE_SOCKETS))
+		world->sockets = 1;
 	world->cpus_a_socket = (uint32_t)chance_from(machine, 1, WORLD_CPUS_A_SOCKET);
 	world->life = chance_from(machine, 1, 300);
 	world->owner_count = chance_from(machine, 1, chance_below(machine, 15) ? 16 : 150);
@@ -249,7 +250,7 @@ static void change_task(struct world *world, struct task *task)
 	if (world_has(world, FEATURE_EXEC) && draw % 256 == 0)
 		(void)snprintf(task->comm, sizeof(task->comm), "%s", commands[draw / 256 % 6]);
 	if (world_has(world, FEATURE_EXEC) && draw % 256 == 1)
-		task->owner = (uint32_t)(draw / 256 % world->owner_count);
+		task->owner = (uint32_t)chance_below(&world->tasks_chance, world->owner_count);
 	if (world_has(world, FEATURE_BRIEF) && draw / 65536 % 64 == 0)
 		task_ends(world, task);
 	if (!task->alive && draw / 4194304 % 4 == 0)
@@ -328,7 +329,8 @@ static void step_unnamed(struct world *world)
 	if (draw / 1024 % 8 == 0)
 		interval->unseen_ns = draw / 8192 % 50000000;
 	if (draw / 65536 % 16 == 0) {
-		interval->dropped_owner = (uint32_t)(draw / 1048576 % world->owner_count);
+		interval->dropped_owner =
+			(uint32_t)chance_below(&world->tasks_chance, world->owner_count);
 		interval->dropped_owner_ns = draw / 4194304 % 90000000;
 	}
 	interval->busy_ns +=

@@ -10,7 +10,9 @@
 
 #include "chance.h"
 
-#define WORLD_ZONES_MAX     64
+#define WORLD_ZONES_MAX     200
+#define WORLD_ZONES_MANY    64 /* more than that are many */
+#define WORLD_SOURCES_MAX   4
 #define WORLD_SOCKETS_MAX   8
 #define WORLD_OWNERS_MAX    160
 #define WORLD_TASKS_MAX     4096
@@ -81,8 +83,8 @@ enum fault { FAULT_NONE, FAULT_ERROR, FAULT_STALLED, FAULT_MISSED, FAULT_ABSENT 
 /* A meter's zone, and what is true of it. Sums are of 128 bits, in µJ. */
 struct meter_zone {
 	enum zone_type type;
-	uint32_t socket; /* with a type of one socket */
-	uint32_t source; /* which of the machine's sources counts it */
+	uint32_t socket, die; /* with a type of one socket: its dies are metered one by one */
+	uint32_t source;      /* which of the machine's sources counts it */
 	size_t account; /* which of a row's sums it is part of: by the order of their first zones */
 	uint64_t range_uj, max_power_uw;
 	uint64_t base_uw, full_uw; /* drawn without and with full load */
@@ -151,7 +153,7 @@ struct world {
 	struct policy policy;
 	uint32_t pid_limit, task_count, crowd_left;
 	bool pid_taken[WORLD_PIDS];
-	uint64_t next_name, waited_ns; /* waited: when an owner did last */
+	uint64_t births, next_name, waited_ns; /* waited: when an owner did last */
 	struct task tasks[WORLD_TASKS_MAX];
 	struct sample samples[WORLD_SAMPLES_MAX];
 	struct world_interval interval;
