@@ -35,9 +35,14 @@ enum zone_kind {
 
 enum zone_quality { QUALITY_MEASURED, QUALITY_ESTIMATED };
 
-/* Of a source: what measures goes before what estimates. */
-#define RANK_MEASURED  0
-#define RANK_ESTIMATED UINT8_MAX
+/*
+ * Of a source: a counter that the part itself keeps, as RAPL, goes before a sensor beside it, a
+ * counter before a power that is read now and then, and what measures before what estimates.
+ */
+#define RANK_MEASURED      0
+#define RANK_SENSOR_ENERGY 20
+#define RANK_SENSOR_POWER  30
+#define RANK_ESTIMATED     UINT8_MAX
 
 /* Whose work a zone's energy follows: that of all CPUs, or of those in one package. */
 enum domain_kind { DOMAIN_NODE, DOMAIN_SOCKET };

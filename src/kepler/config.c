@@ -18,6 +18,7 @@
 #include "base/macro.h"
 #include "base/num.h"
 #include "export/prometheus.h"
+#include "meter/hwmon_rule.h"
 #include "net/http_host.h"
 #include "net/http_listen.h"
 #include "net/http_unix.h"
@@ -163,6 +164,13 @@ static const struct option meter_rows[] = {
 		  "means 2,000 W for package, core and uncore, 1,000 W for dram, and 20,000 W "
 		  "for psys. Counters are read at least twice in the time in which they would "
 		  "wrap at this power." },
+	{ "meter.hwmon", NULL, OPTION_STRINGS,
+	  LIST(meter_options, hwmon_rules, hwmon_rule_count, METER_HWMON_RULES_MAX),
+	  .default_text = "", .metavar = "RULE", .check = hwmon_rule_check,
+	  .help = "What a sensor of /sys/class/hwmon measures: CHIP[@DEVICE]/CHANNEL=ZONE, as in "
+		  "ina226@1-0040/power1=platform. CHANNEL is energyN, powerN, inN (times currN) or "
+		  "a label. ZONE is a kind of zone, with a number where there are several "
+		  "(package-1), or none. kepler doctor lists the sensors that have no rule." },
 };
 
 static const struct option model_rows[] = {

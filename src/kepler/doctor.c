@@ -103,11 +103,22 @@ static void examine_estimate(struct findings *findings, const struct sources *so
 			     "host's and has no series here");
 }
 
+/* What else shows energy here, and how it would be counted. */
+static void examine_remarks(struct findings *findings, const struct sources *sources)
+{
+	struct meter_remark remark;
+
+	for (size_t i = 0; sources->meters && meter_table_remark(sources->meters, i, &remark); i++)
+		findings_add(findings, FINDING_NOTE, "energy",
+			     remark.option[0] ? remark.option : NULL, "%s", remark.what);
+}
+
 static void examine_energy(struct findings *findings, const struct sources *sources,
 			   const struct config *config, const struct interval_engine *engine)
 {
 	if (!sources_have_meters(sources)) {
 		examine_estimate(findings, sources, config);
+		examine_remarks(findings, sources);
 		return;
 	}
 	for (size_t z = 0; z < interval_engine_zone_count(engine); z++)
@@ -117,6 +128,7 @@ static void examine_energy(struct findings *findings, const struct sources *sour
 		findings_add(findings, FINDING_NOTE, "energy", NULL,
 			     "%zu further zone(s) are left out: %s",
 			     meter_table_ignored(sources->meters), sources_why_left_out(sources));
+	examine_remarks(findings, sources);
 }
 
 /* What the reader does not see, and whether it would be noticed. */

@@ -171,6 +171,7 @@ static const char *why_estimated(const struct sources *sources)
 
 void sources_describe(const struct sources *sources, bool estimated, char *buf, size_t size)
 {
+	const char *source = NULL;
 	size_t len;
 
 	if (estimated) {
@@ -179,12 +180,17 @@ void sources_describe(const struct sources *sources, bool estimated, char *buf, 
 			       sources->host.is_vm ? "; dynamic power of this VM only" : "");
 		return;
 	}
-	len = (size_t)snprintf(buf, size,
-			       "measured (%s):", meter_table_zone(sources->meters, 0)->source);
+	len = (size_t)snprintf(buf, size, "measured");
 	for (size_t z = 0; z < meter_table_count(sources->meters) && len < size; z++) {
+		const struct zone *zone = meter_table_zone(sources->meters, z);
 		char id[ZONE_ID_MAX];
 
-		zone_id(meter_table_zone(sources->meters, z), id);
-		len += (size_t)snprintf(buf + len, size - len, "%s %s", z ? "," : "", id);
+		zone_id(zone, id);
+		if (zone->source == source)
+			len += (size_t)snprintf(buf + len, size - len, ", %s", id);
+		else
+			len += (size_t)snprintf(buf + len, size - len, "%s (%s): %s",
+						source ? ";" : "", zone->source, id);
+		source = zone->source;
 	}
 }

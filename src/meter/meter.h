@@ -30,6 +30,12 @@ struct raw_reading {
 	uint64_t from_ns, to_ns;
 };
 
+/* Of something that was found and is no zone: what it is, and the option that would make it one. */
+struct meter_remark {
+	char what[256];
+	char option[160]; /* "" where none would */
+};
+
 /*
  * A source of zones. open() does no I/O and cannot hang; rescan() and read_raw() may, so they run
  * on a thread of their own. With a period_ns of 0 the zones are read in each pass, back to back
@@ -49,6 +55,11 @@ struct meter_ops {
 	const struct zone *(*zone_at)(struct meter *meter, size_t index);
 	/* Zones found but not taken: duplicates, unknown names, parts, beyond METER_ZONES_MAX. */
 	size_t (*ignored)(struct meter *meter);
+	/*
+	 * For people: what else was found, from index 0 on; false behind the last one. NULL: the
+	 * source has none.
+	 */
+	bool (*remark)(struct meter *meter, size_t index, struct meter_remark *ret);
 	/* 0 or -errno; -ENODEV and -ENOENT: the zone is gone; -EAGAIN: nothing new is there. */
 	int (*read_raw)(struct meter *meter, size_t index, struct raw_reading *ret);
 	/*
@@ -60,6 +71,7 @@ struct meter_ops {
 };
 
 extern const struct meter_ops rapl_sysfs_meter;
+extern const struct meter_ops hwmon_meter;
 
 /* All sources that there are, in the order in which their zones are numbered; NULL ends it. */
 #define METERS_MAX 8
@@ -77,6 +89,7 @@ extern const struct meter_ops *const meter_sources[];
  */
 struct meter_table;
 
+#define METER_HWMON_RULES_MAX 32
 struct meter_options {
 	const char *sysfs;         /* root of sensors, "/sys" */
 	uint64_t read_deadline_ns; /* per pass over all zones */
@@ -88,12 +101,14 @@ struct meter_options {
 	 * CPU of the package (drivers/powercap/intel_rapl_msr.c). Such zones are left out.
 	 */
 	bool core_is_one_core;
+	char *hwmon_rules[METER_HWMON_RULES_MAX]; /* meter/hwmon_rule.h; borrowed */
+	size_t hwmon_rule_count;
 };
 
 /*
  * 0 or -errno. A machine without a meter is no error: the table has no zones then, but goes on
- * looking for some now and then. Waits for the first search at most two seconds, or the deadline if
- * that is longer.
+ * looking for some now and then. Waits for the first searches of all sources at most two seconds in
+ * all, or the deadline if that is longer.
  */
 int meter_table_open(const struct meter_options *options, struct meter_table **ret);
 /* As meter_table_open, over given sources (NULL ends them), or one. */
@@ -126,6 +141,8 @@ struct meter_pass {
 size_t meter_table_read(struct meter_table *table, struct meter_pass *ret);
 /* Zones that were found but not taken (limit, duplicates by intel-rapl-mmio), for doctor. */
 size_t meter_table_ignored(const struct meter_table *table);
+/* The remarks of all sources, from index 0 on; false behind the last one. For doctor. */
+bool meter_table_remark(const struct meter_table *table, size_t index, struct meter_remark *ret);
 
 /*
  * The stand-in where no meter exists: one "platform" zone estimated from utilisation. It is fed,

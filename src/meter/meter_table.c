@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/macro.h"
 #include "base/num.h"
 #include "meter/meter.h"
@@ -22,7 +23,7 @@
  */
 #define FIRST_SEARCH_NS (2 * NSEC_PER_SEC)
 
-const struct meter_ops *const meter_sources[] = { &rapl_sysfs_meter, NULL };
+const struct meter_ops *const meter_sources[] = { &rapl_sysfs_meter, &hwmon_meter, NULL };
 
 /* One that is open: read in each pass, or polled. */
 struct source {
@@ -208,6 +209,23 @@ size_t meter_table_ignored(const struct meter_table *table)
 	return ignored;
 }
 
+bool meter_table_remark(const struct meter_table *table, size_t index, struct meter_remark *ret)
+{
+	for (size_t i = 0; i < table->source_count; i++) {
+		const struct source *source = &table->sources[i];
+		size_t own = 0;
+
+		if (!source->ops->remark)
+			continue;
+		while (source->ops->remark(meter_of(source), own, ret)) {
+			if (index-- == 0)
+				return true;
+			own++;
+		}
+	}
+	return false;
+}
+
 void meter_table_close(struct meter_table *table)
 {
 	if (!table)
@@ -219,11 +237,9 @@ void meter_table_close(struct meter_table *table)
 	free(table);
 }
 
-/* Only the zones: a first reading here would be a baseline long before the activity's. */
 static int open_source(struct meter_table *table, const struct meter_ops *ops,
 		       const struct meter_options *options)
 {
-	uint64_t deadline_ns = options->read_deadline_ns;
 	struct source *source = &table->sources[table->source_count];
 	struct meter *meter;
 	int r = ops->open(options, &meter);
@@ -236,10 +252,28 @@ static int open_source(struct meter_table *table, const struct meter_ops *ops,
 		return r;
 	source->ops = ops;
 	table->source_count++;
-	deadline_ns = deadline_ns > FIRST_SEARCH_NS ? deadline_ns : FIRST_SEARCH_NS;
-	if (source->reader)
-		adopt_zones(table, source, reader_search(source->reader, deadline_ns));
 	return 0;
+}
+
+/*
+ * Only the zones of readers: a first reading here would be a baseline long before the activity's.
+ * All pollers are at work already.
+ */
+static void search_all(struct meter_table *table)
+{
+	uint64_t deadline_ns = table->options.read_deadline_ns;
+	uint64_t end_ns = clock_ns(CLOCK_MONOTONIC) +
+			  (deadline_ns > FIRST_SEARCH_NS ? deadline_ns : FIRST_SEARCH_NS);
+
+	for (size_t i = 0; i < table->source_count; i++) {
+		struct source *source = &table->sources[i];
+		uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+		uint64_t left_ns = now_ns < end_ns ? end_ns - now_ns : 0;
+
+		adopt_zones(table, source,
+			    source->reader ? reader_search(source->reader, left_ns)
+					   : poller_search(source->poller, left_ns));
+	}
 }
 
 int meter_table_open_sources(const struct meter_ops *const *sources,
@@ -258,6 +292,7 @@ int meter_table_open_sources(const struct meter_ops *const *sources,
 		meter_table_close(table);
 		return r;
 	}
+	search_all(table);
 	*ret = table;
 	return 0;
 }

@@ -25,12 +25,13 @@ struct poller {
 	struct meter *meter;
 	uint64_t max_power_uw;  /* 0: by kind */
 	pthread_mutex_t lock;   /* all below */
-	pthread_cond_t wake;    /* for the thread: closing */
-	pthread_cond_t stopped; /* for the owner */
+	pthread_cond_t wake;    /* for the thread: closing, or a search is asked for */
+	pthread_cond_t changed; /* for the owner: the first poll, or the thread, is at its end */
 	unsigned refs;          /* owner and thread */
 	bool running;
 	bool closing;
 	bool searched;
+	bool polled; /* all zones, once */
 	bool search_again;
 	uint64_t begun_ns; /* of the call into the source that is under way; 0: none */
 	size_t zone_count;
@@ -47,7 +48,7 @@ static void unref_unlock(struct poller *poller)
 		return;
 	poller->ops->close(poller->meter);
 	(void)pthread_cond_destroy(&poller->wake);
-	(void)pthread_cond_destroy(&poller->stopped);
+	(void)pthread_cond_destroy(&poller->changed);
 	(void)pthread_mutex_destroy(&poller->lock);
 	free(poller);
 }
@@ -109,6 +110,12 @@ uint64_t poller_next_due_ns(uint64_t due_ns, uint64_t end_ns, uint64_t period_ns
 	return next_ns > rested_ns ? next_ns : rested_ns;
 }
 
+/* There is nothing to poll: the thread sleeps until it is to search again. */
+static bool is_idle(const struct poller *poller)
+{
+	return poller->zone_count == 0 && !poller->search_again;
+}
+
 static void *poller_main(void *arg)
 {
 	struct poller *poller = arg;
@@ -120,6 +127,10 @@ static void *poller_main(void *arg)
 		const struct timespec due = { (time_t)(due_ns / NSEC_PER_SEC),
 					      (long)(due_ns % NSEC_PER_SEC) };
 
+		if (is_idle(poller)) {
+			(void)pthread_cond_wait(&poller->wake, &poller->lock);
+			continue;
+		}
 		if (now_ns < due_ns) {
 			(void)pthread_cond_timedwait(&poller->wake, &poller->lock, &due);
 			continue;
@@ -128,11 +139,13 @@ static void *poller_main(void *arg)
 			search(poller);
 		for (size_t i = 0; i < poller->zone_count && !poller->closing; i++)
 			poll_zone(poller, i);
+		poller->polled = true;
+		pthread_cond_signal(&poller->changed);
 		due_ns = poller_next_due_ns(due_ns, clock_ns(CLOCK_MONOTONIC),
 					    poller->ops->period_ns);
 	}
 	poller->running = false;
-	pthread_cond_signal(&poller->stopped);
+	pthread_cond_signal(&poller->changed);
 	unref_unlock(poller);
 	return NULL;
 }
@@ -175,7 +188,7 @@ int poller_new(const struct meter_ops *ops, struct meter *meter, uint64_t max_po
 	(void)pthread_condattr_init(&attr);
 	(void)pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	(void)pthread_cond_init(&poller->wake, &attr);
-	(void)pthread_cond_init(&poller->stopped, &attr);
+	(void)pthread_cond_init(&poller->changed, &attr);
 	(void)pthread_condattr_destroy(&attr);
 	r = start(poller);
 	if (r < 0) {
@@ -185,6 +198,22 @@ int poller_new(const struct meter_ops *ops, struct meter *meter, uint64_t max_po
 	}
 	*ret = poller;
 	return 0;
+}
+
+size_t poller_search(struct poller *poller, uint64_t deadline_ns)
+{
+	uint64_t end_ns = clock_ns(CLOCK_MONOTONIC) + deadline_ns;
+	const struct timespec end = { (time_t)(end_ns / NSEC_PER_SEC),
+				      (long)(end_ns % NSEC_PER_SEC) };
+	size_t count;
+
+	pthread_mutex_lock(&poller->lock);
+	while (!poller->polled &&
+	       pthread_cond_timedwait(&poller->changed, &poller->lock, &end) == 0)
+		;
+	count = poller->zone_count;
+	pthread_mutex_unlock(&poller->lock);
+	return count;
 }
 
 void poller_free(struct poller *poller, uint64_t deadline_ns)
@@ -199,7 +228,7 @@ void poller_free(struct poller *poller, uint64_t deadline_ns)
 	poller->closing = true;
 	pthread_cond_signal(&poller->wake);
 	while (poller->running &&
-	       pthread_cond_timedwait(&poller->stopped, &poller->lock, &end) == 0)
+	       pthread_cond_timedwait(&poller->changed, &poller->lock, &end) == 0)
 		;
 	unref_unlock(poller);
 }
@@ -240,6 +269,8 @@ size_t poller_collect(struct poller *poller, bool rescan,
 	pthread_mutex_lock(&poller->lock);
 	is_stalled = poller->begun_ns && clock_ns(CLOCK_MONOTONIC) - poller->begun_ns > patience_ns;
 	poller->search_again |= rescan;
+	if (rescan)
+		pthread_cond_signal(&poller->wake);
 	for (size_t i = 0; i < poller->zone_count; i++)
 		results[i] = collect_zone(&poller->zones[i], is_stalled);
 	count = poller->zone_count;

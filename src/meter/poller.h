@@ -4,6 +4,8 @@
  * seconds to answer, or has new values only now and then. A pass takes the latest results, under a
  * lock that is never held while something is read, and waits for nothing.
  *
+ * While the source has no zones its thread sleeps, and is woken for a search only.
+ *
  * Results polled between two passes add up; where nothing new came, the zone's next span has the
  * energy. A poll that hangs costs the zones of its source alone. Used by one thread.
  */
@@ -27,6 +29,11 @@ struct poller;
  */
 int poller_new(const struct meter_ops *ops, struct meter *meter, uint64_t max_power_uw,
 	       struct poller **ret);
+/*
+ * Waits at most @deadline_ns for the first search, and for the first poll of what it found, so that
+ * the first collection has results. The number of zones known then.
+ */
+size_t poller_search(struct poller *poller, uint64_t deadline_ns);
 /* As reader_free(). */
 void poller_free(struct poller *poller, uint64_t deadline_ns);
 /*

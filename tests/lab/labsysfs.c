@@ -16,7 +16,8 @@
  *                          machine), stat:CPU, schedstat (the machine, not in ticks),
  *                          cgroup:DIR (its cpu.stat or cpuacct.usage), pid:N[,N…]
  *   PATH gauge VALUE [AMPL PERIOD_S]
- *                          a value, and a sine around it
+ *                          a value, and a sine around it: if it is a power in µW, .truth has
+ *                          its energy
  *   PATH link TARGET       a symbolic link
  *   PATH msr REG=0xVALUE|REG=PATH …
  *                          as /dev/cpu/N/msr: 8 bytes at offset REG; a counter's in 2^-14 J
@@ -67,6 +68,8 @@ struct node {
 	char *mask;
 	struct counter counter;
 	double value, amplitude, period_s;
+	double first_uj, last_uj; /* of a gauge: its energy when it was read */
+	uint64_t reads;
 	int error;
 	unsigned stall_ms;
 	size_t short_len;
@@ -407,6 +410,23 @@ static int msr_value(const struct node *node, off_t reg, uint64_t *ret)
 	return 0;
 }
 
+/* The integral of what the gauge shows, from the clock's zero on. */
+static double gauge_energy(const struct node *node, double time_s)
+{
+	return node->value * time_s - node->amplitude * node->period_s / PI_TIMES_TWO *
+					      cos(PI_TIMES_TWO * time_s / node->period_s);
+}
+
+static double gauge_read(struct node *node)
+{
+	double time_s = (double)now_ns() / 1e9;
+
+	node->last_uj = gauge_energy(node, time_s);
+	if (node->reads++ == 0)
+		node->first_uj = node->last_uj;
+	return node->value + node->amplitude * sin(PI_TIMES_TWO * time_s / node->period_s);
+}
+
 static size_t render(struct node *node, char *text, size_t size)
 {
 	int len;
@@ -416,9 +436,7 @@ static size_t render(struct node *node, char *text, size_t size)
 	else if (node->kind == KIND_COUNTER)
 		len = snprintf(text, size, "%" PRIu64 "\n", counter_read(&node->counter));
 	else if (node->kind == KIND_GAUGE)
-		len = snprintf(text, size, "%.0f\n",
-			       node->value + node->amplitude * sin(PI_TIMES_TWO * (double)now_ns() /
-								   1e9 / node->period_s));
+		len = snprintf(text, size, "%.0f\n", gauge_read(node));
 	else
 		len = snprintf(text, size, "%s\n", node->text);
 	if (len < 0)
@@ -471,8 +489,15 @@ static int read_truth(char *buf, size_t size, off_t offset)
 	for (size_t i = offset == 0 ? (len = 0) : node_count; i < node_count; i++) {
 		struct counter *counter = &nodes[i].counter;
 
-		if (!nodes[i].path || nodes[i].kind != KIND_COUNTER ||
-		    len + strlen(nodes[i].path) + 128 > sizeof(text))
+		if (!nodes[i].path || len + strlen(nodes[i].path) + 128 > sizeof(text))
+			continue;
+		if (nodes[i].kind == KIND_GAUGE)
+			len += (size_t)snprintf(
+				text + len, sizeof(text) - len,
+				"%s %.0f first=%.0f last=%.0f reads=%" PRIu64 "\n",
+				nodes[i].path + 1, gauge_energy(&nodes[i], (double)now_ns() / 1e9),
+				nodes[i].first_uj, nodes[i].last_uj, nodes[i].reads);
+		if (nodes[i].kind != KIND_COUNTER)
 			continue;
 		len += (size_t)snprintf(text + len, sizeof(text) - len,
 					"%s %" PRIu64 " first=%" PRIu64 " last=%" PRIu64

@@ -278,11 +278,12 @@ class Exporter:
         return self
 
     def __exit__(self, *exc):
-        if self.process.poll() is None:
+        ended = self.process.poll()
+        if ended is None:
             self.process.kill()
             self.process.wait()
         if exc[0]:
-            sys.stderr.write(self.output()[-4000:])
+            sys.stderr.write(self.output()[-4000:] + (f"it ended by itself: {ended}\n" if ended is not None else ""))
         self.log.close()
 
 

@@ -66,6 +66,9 @@ static void random_value(const struct option *option, uint64_t *seed, char *buf,
 		if (option->check(buf, &diag) < 0) /* no address: a name */
 			(void)snprintf(buf, size, "node-%u.example.org",
 				       (unsigned)(random_u64(seed) % 1000));
+		if (option->check(buf, &diag) < 0) /* neither: a rule of hwmon */
+			(void)snprintf(buf, size, "ina226@1-00%u/power1=platform",
+				       (unsigned)(random_u64(seed) % 100));
 		break;
 	case OPTION_BOOL:
 		(void)snprintf(buf, size, "%s", random_u64(seed) % 2 ? "true" : "false");

@@ -5,11 +5,13 @@
  */
 #include "meter/poller.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -22,6 +24,7 @@
 
 #define PATIENCE_S 120 /* only a failure takes long */
 #define STEP_UJ    7000000
+#define SLEEPS     "voluntary_ctxt_switches:"
 
 /* Of the slow source: what its next poll does, and how often it was polled. */
 static struct {
@@ -34,6 +37,8 @@ static struct {
 	uint64_t end_ns; /* of the last answer: each is of 10 s more, whatever the clock says */
 	unsigned polls, left; /* how often something new may still be told */
 	unsigned open_meters;
+	bool is_away; /* its zone is not there yet */
+	unsigned searches;
 } slow = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
 
 struct meter {
@@ -92,6 +97,27 @@ static int rescan(struct meter *meter)
 	return 0;
 }
 
+/* A zone that was seen stays. */
+static size_t slow_zones(struct meter *meter)
+{
+	size_t count;
+
+	(void)meter;
+	pthread_mutex_lock(&slow.lock);
+	count = slow.is_away ? 0 : 1;
+	pthread_mutex_unlock(&slow.lock);
+	return count;
+}
+
+static int slow_rescan(struct meter *meter)
+{
+	(void)meter;
+	pthread_mutex_lock(&slow.lock);
+	slow.searches++;
+	pthread_mutex_unlock(&slow.lock);
+	return 0;
+}
+
 static int fast_read(struct meter *meter, size_t index, struct raw_reading *ret)
 {
 	(void)index;
@@ -145,11 +171,11 @@ static const struct meter_ops slow_meter = {
 	.name = "slow",
 	.period_ns = NSEC_PER_MSEC,
 	.open = slow_open,
-	.zone_count = one_zone,
+	.zone_count = slow_zones,
 	.zone_at = zone_at,
 	.ignored = ignored,
 	.read_raw = slow_read,
-	.rescan = rescan,
+	.rescan = slow_rescan,
 	.close = close_one,
 };
 
@@ -245,6 +271,8 @@ static void test_what_a_slow_source_tells_is_taken_once(void **state)
 	uint64_t reads;
 
 	(void)state;
+	assert_int_equal(meter_table_count(table),
+			 ZONES); /* the start waits for the first search */
 	see_all(table);
 	assert_int_equal(seen[SLOW].energy_uj, 0); /* the baseline */
 	assert_string_equal(meter_table_zone(table, FAST)->source, "fast");
@@ -299,6 +327,68 @@ static void test_a_poll_that_hangs_is_stalled(void **state)
 	see_all(table);
 	assert_int_equal(seen[SLOW].state, ZONE_UP);
 	assert_int_equal(seen[SLOW].energy_uj - energy_uj, 3 * STEP_UJ); /* the gap, too */
+	close_both(table);
+}
+
+/* How often the threads beside this one went to sleep so far. */
+static unsigned long count_sleeps(void)
+{
+	DIR *dir = opendir("/proc/self/task");
+	const struct dirent *entry;
+	unsigned long sum = 0;
+
+	assert_non_null(dir);
+	while ((entry = readdir(dir))) {
+		char path[300], line[128];
+		FILE *file;
+
+		if (entry->d_name[0] == '.' || strtol(entry->d_name, NULL, 10) == (long)getpid())
+			continue;
+		(void)snprintf(path, sizeof(path), "/proc/self/task/%s/status", entry->d_name);
+		file = fopen(path, "re");
+		while (file && fgets(line, sizeof(line), file)) {
+			if (strncmp(line, SLEEPS, strlen(SLEEPS)) == 0)
+				sum += strtoul(line + strlen(SLEEPS), NULL, 10);
+		}
+		if (file)
+			(void)fclose(file);
+	}
+	(void)closedir(dir);
+	return sum;
+}
+
+/* With a period of a millisecond a thread that polled nothing would sleep some fifty times. */
+static void test_a_source_without_zones_costs_nothing(void **state)
+{
+	const struct meter_options options = { "/sys", NSEC_PER_MSEC, 0, false };
+	struct meter_table *table;
+	unsigned long sleeps;
+	unsigned passes = 0;
+
+	(void)state;
+	pthread_mutex_lock(&slow.lock);
+	slow.is_away = true;
+	slow.searches = slow.polls = 0;
+	slow.stuck = false;
+	pthread_mutex_unlock(&slow.lock);
+	assert_int_equal(meter_table_open_source(&slow_meter, &options, &table), 0);
+	assert_int_equal(slow.searches, 1);
+	(void)usleep(10000); /* it has come to rest */
+	sleeps = count_sleeps();
+	(void)usleep(50000);
+	assert_in_range(count_sleeps() - sleeps, 0, 3);
+	pthread_mutex_lock(&slow.lock);
+	slow.is_away = false;
+	pthread_mutex_unlock(&slow.lock);
+	while (meter_table_count(table) == 0 && passes < 10000) {
+		struct meter_pass pass;
+
+		(void)meter_table_read(table, &pass);
+		(void)usleep(1000);
+		passes++;
+	}
+	assert_int_equal(meter_table_count(table), 1);
+	assert_true(passes >= 29 && slow.searches >= 2);
 	close_both(table);
 }
 
@@ -365,6 +455,7 @@ int main(void)
 		cmocka_unit_test(test_power_of_a_slow_source_is_integrated),
 		cmocka_unit_test(test_a_poll_that_hangs_is_stalled),
 		cmocka_unit_test(test_a_poll_that_fails_is_said_once),
+		cmocka_unit_test(test_a_source_without_zones_costs_nothing),
 		cmocka_unit_test(test_an_end_does_not_wait_for_a_poll_that_hangs),
 		cmocka_unit_test(a_slow_source_rests_between_two_polls),
 	};

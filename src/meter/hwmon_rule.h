@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the sensors of hwmon chips measure, known by the chip's name and the sensor's label. Pure.
+ *
+ * The files are those of Linux: Documentation/hwmon/sysfs-interface.rst. A channel is one sensor
+ * with its files: power1 is power1_input, power1_average and power1_label. What a chip measures is
+ * the driver's to say for a processor or an accelerator, and the board's for a monitor of voltage
+ * and current: of such a chip nothing is counted unless a rule of the user says what it is.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/diag.h"
+#include "energy/zone.h"
+
+#define HWMON_NAME_MAX  48 /* of a chip or a device, with the terminator; longer ones are cut */
+#define HWMON_LABEL_MAX 64
+#define HWMON_KEY_MAX   (2 * HWMON_NAME_MAX + 16) /* "power_meter@ACPI000D:00/power1" */
+
+/* How a channel is read. */
+enum hwmon_reading {
+	HWMON_ENERGY,  /* energyN_input, µJ: a counter that never wraps */
+	HWMON_AVERAGE, /* powerN_average, µW */
+	HWMON_POWER,   /* powerN_input, µW */
+	HWMON_PRODUCT, /* inN_input × currN_input, mV × mA = µW */
+	HWMON_READINGS,
+};
+
+struct hwmon_channel {
+	char chip[HWMON_NAME_MAX];   /* "power_meter" */
+	char device[HWMON_NAME_MAX]; /* "ACPI000D:00"; "" where the chip has none */
+	char label[HWMON_LABEL_MAX]; /* without blanks around it; "" if it has none */
+	unsigned number;
+	bool has[HWMON_READINGS]; /* its files; only one of energy, power and product at a time */
+};
+
+enum hwmon_use {
+	HWMON_COUNTED, /* as a zone */
+	HWMON_PART,    /* not: its energy is in another channel of the same chip */
+	HWMON_BOARD,   /* not: what it measures depends on the board */
+	HWMON_UNKNOWN, /* not: no rule names it */
+	HWMON_UNUSED,  /* not: the user says so */
+};
+
+struct hwmon_meaning {
+	enum hwmon_use use;
+	/* With HWMON_COUNTED: */
+	enum hwmon_reading reading;
+	enum zone_kind kind;
+	char instance[ZONE_INSTANCE_MAX];
+	bool by_order; /* in place of an instance: the next number that zones of the kind lack */
+};
+
+/* "energy3", "power1", or "in2" of a product. */
+void hwmon_channel_name(const struct hwmon_channel *channel, char *buf, size_t size);
+/* CHIP@DEVICE/CHANNEL: identifies it for as long as the machine is built as it is. */
+void hwmon_channel_key(const struct hwmon_channel *channel, char ret[HWMON_KEY_MAX]);
+/* "energyN", … of a file's name; false where it is no file that energy is read from. */
+bool hwmon_file_parse(const char *name, enum hwmon_reading *ret_reading, bool *ret_is_current,
+		      unsigned *ret_number);
+/*
+ * What @channel measures. Rules of the user, CHIP[@DEVICE]/CHANNEL=ZONE or =none, are asked first;
+ * CHANNEL is its name or its label.
+ */
+struct hwmon_meaning hwmon_meaning_of(const struct hwmon_channel *channel, char *const *rules,
+				      size_t rule_count);
+/* Whether @rule is one: 0, or -EINVAL with what is wrong. */
+int hwmon_rule_check(const char *rule, struct diag *diag);
