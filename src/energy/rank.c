@@ -9,12 +9,18 @@ static bool stands_for(const struct zone *estimate, const struct zone *zone)
 	       zone->quality == QUALITY_MEASURED;
 }
 
+/* One without an instance is of all there are of the kind. */
+static bool count_the_same(const struct zone *a, const struct zone *b)
+{
+	return a->kind == b->kind &&
+	       (!a->instance[0] || !b->instance[0] || strcmp(a->instance, b->instance) == 0);
+}
+
 bool rank_are_rivals(const struct zone *a, const struct zone *b)
 {
 	if (strcmp(a->source, b->source) == 0)
 		return false;
-	return (a->kind == b->kind && strcmp(a->instance, b->instance) == 0) || stands_for(a, b) ||
-	       stands_for(b, a);
+	return count_the_same(a, b) || stands_for(a, b) || stands_for(b, a);
 }
 
 /* Those that have not ended. */

@@ -36,10 +36,12 @@ enum zone_kind {
 enum zone_quality { QUALITY_MEASURED, QUALITY_ESTIMATED };
 
 /*
- * Of a source: a counter that the part itself keeps, as RAPL, goes before a sensor beside it, a
- * counter before a power that is read now and then, and what measures before what estimates.
+ * Of a source: a counter that the part itself keeps, as RAPL, goes before one that the board's
+ * controller keeps, that before a sensor, a counter before a power that is read now and then, and
+ * what measures before what estimates.
  */
 #define RANK_MEASURED      0
+#define RANK_BOARD_ENERGY  10
 #define RANK_SENSOR_ENERGY 20
 #define RANK_SENSOR_POWER  30
 #define RANK_ESTIMATED     UINT8_MAX

@@ -71,6 +71,7 @@ struct meter_ops {
 };
 
 extern const struct meter_ops rapl_sysfs_meter;
+extern const struct meter_ops cray_pm_meter;
 extern const struct meter_ops hwmon_meter;
 
 /* All sources that there are, in the order in which their zones are numbered; NULL ends it. */

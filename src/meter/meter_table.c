@@ -23,7 +23,8 @@
  */
 #define FIRST_SEARCH_NS (2 * NSEC_PER_SEC)
 
-const struct meter_ops *const meter_sources[] = { &rapl_sysfs_meter, &hwmon_meter, NULL };
+const struct meter_ops *const meter_sources[] = { &rapl_sysfs_meter, &cray_pm_meter, &hwmon_meter,
+						  NULL };
 
 /* One that is open: read in each pass, or polled. */
 struct source {

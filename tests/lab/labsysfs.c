@@ -18,6 +18,8 @@
  *   PATH gauge VALUE [AMPL PERIOD_S]
  *                          a value, and a sine around it: if it is a power in µW, .truth has
  *                          its energy
+ *   PATH joules COUNTER    as /sys/cray/pm_counters: whole joules of another file's counter, and
+ *                          the time in µs
  *   PATH link TARGET       a symbolic link
  *   PATH msr REG=0xVALUE|REG=PATH …
  *                          as /dev/cpu/N/msr: 8 bytes at offset REG; a counter's in 2^-14 J
@@ -59,7 +61,7 @@
 #define TRUTH_MAX    (1U << 20)
 #define PI_TIMES_TWO 6.283185307179586
 
-enum kind { KIND_TEXT, KIND_COUNTER, KIND_GAUGE, KIND_LINK, KIND_MSR };
+enum kind { KIND_TEXT, KIND_COUNTER, KIND_GAUGE, KIND_JOULES, KIND_LINK, KIND_MSR };
 
 struct node {
 	char *path; /* NULL: dropped */
@@ -207,7 +209,8 @@ static int make_text(struct node *node, enum kind kind, const char *text)
 /* Verbs that make a file, in place of what was there. 1: not one of them. */
 static int make(const char *path, const char *verb, const char *arguments)
 {
-	static const char *const verbs[] = { "text", "counter", "busy", "gauge", "link", "msr" };
+	static const char *const verbs[] = { "text",   "counter", "busy", "gauge",
+					     "joules", "link",    "msr" };
 	struct node *node = NULL;
 
 	for (size_t i = 0; !node && i < sizeof(verbs) / sizeof(verbs[0]); i++) {
@@ -225,6 +228,8 @@ static int make(const char *path, const char *verb, const char *arguments)
 		return make_busy(node, arguments);
 	if (strcmp(verb, "gauge") == 0)
 		return make_gauge(node, arguments);
+	if (strcmp(verb, "joules") == 0)
+		return make_text(node, KIND_JOULES, arguments);
 	if (strcmp(verb, "link") == 0)
 		return make_text(node, KIND_LINK, arguments);
 	if (strcmp(verb, "msr") == 0)
@@ -427,6 +432,20 @@ static double gauge_read(struct node *node)
 	return node->value + node->amplitude * sin(PI_TIMES_TWO * time_s / node->period_s);
 }
 
+/* Nothing where there is no such counter. */
+static int render_joules(const struct node *node, char *text, size_t size)
+{
+	char path[ARG_MAX_LEN];
+	struct node *source;
+
+	(void)snprintf(path, sizeof(path), "/%s", node->text);
+	source = find_node(path);
+	if (!source || source->kind != KIND_COUNTER)
+		return 0;
+	return snprintf(text, size, "%" PRIu64 " J %" PRIu64 " us\n",
+			counter_read(&source->counter) / 1000000, now_ns() / 1000);
+}
+
 static size_t render(struct node *node, char *text, size_t size)
 {
 	int len;
@@ -435,6 +454,8 @@ static size_t render(struct node *node, char *text, size_t size)
 		len = snprintf(text, size, "%s", node->mask);
 	else if (node->kind == KIND_COUNTER)
 		len = snprintf(text, size, "%" PRIu64 "\n", counter_read(&node->counter));
+	else if (node->kind == KIND_JOULES)
+		len = render_joules(node, text, size);
 	else if (node->kind == KIND_GAUGE)
 		len = snprintf(text, size, "%.0f\n", gauge_read(node));
 	else

@@ -320,6 +320,23 @@ class Sensors:
             out[fields[0]] = int(fields[1])
         return out
 
+    def read_uj(self, paths):
+        """path → (its energy in µJ when it was read first, and last; how often), by the law of the counter or the power."""
+        out = {}
+        for line in pathlib.Path(self.mount, ".truth").read_text().splitlines():
+            match = re.match(r"(\S+) -?\d+ first=(-?\d+) last=(-?\d+) reads=(\d+)", line)
+            out[match[1]] = tuple(map(int, match.groups()[1:]))
+        return {path: out[path] for path in paths}
+
+    def settled(self, exporter, paths):
+        """A response, and read_uj() of all that it has: nothing was read while two intervals began and ended."""
+        for _ in range(50):
+            before = self.read_uj(paths)
+            metrics = balanced(exporter.intervals(2))
+            if self.read_uj(paths) == before:
+                return metrics, before
+        raise AssertionError("sensors are read all the time")
+
     def __enter__(self):
         return self
 

@@ -7,8 +7,6 @@ An ACPI power meter has its files in hwmonN/device, as up to Linux 6.14; other c
 is not counted again, and a chip that no rule names is listed by doctor.
 """
 import os
-import pathlib
-import re
 import subprocess
 import time
 
@@ -59,25 +57,6 @@ def is_up(metrics, zone, **labels):
     return metrics.value("kepler_exporter_source_up", zone=kind, **labels) == 1
 
 
-def law(sensors):
-    """path → (its energy when it was read first, when last, how often)."""
-    out = {}
-    for line in pathlib.Path(sensors.mount, ".truth").read_text().splitlines():
-        match = re.match(r"(\S+) -?\d+ first=(-?\d+) last=(-?\d+) reads=(\d+)", line)
-        out[match[1]] = tuple(map(int, match.groups()[1:]))
-    return {path: out[path] for path in ZONES.values()}
-
-
-def settled(sensors, exporter):
-    """A response, and the law of all that it can have: nothing was read while two intervals began and ended."""
-    for _ in range(50):
-        before = law(sensors)
-        metrics = balanced(exporter.intervals(2))
-        if law(sensors) == before:
-            return metrics, before
-    raise AssertionError("sensors are read all the time")
-
-
 def wait_state(exporter, zone, up, seconds=8):
     """How long it took until the zone is up, or down; others are up all the time."""
     began = time.monotonic()
@@ -92,13 +71,13 @@ def wait_state(exporter, zone, up, seconds=8):
 def check_energy(sensors, exporter):
     work = load("span", SECONDS)
     exporter.intervals(1)
-    began, first = settled(sensors, exporter)
+    began, first = sensors.settled(exporter, ZONES.values())
     end = time.monotonic() + SECONDS
     while time.monotonic() < end:
         balanced(exporter.intervals(2))
         sensors.control(f"{COUNTER} power {int(time.monotonic() * 1e6) % 60000000}")
     load_result(work)
-    metrics, last = settled(sensors, exporter)
+    metrics, last = sensors.settled(exporter, ZONES.values())
     for zone, path in ZONES.items():
         got, want = node_j(metrics, zone) - node_j(began, zone), (last[path][1] - first[path][1]) / 1e6
         close(zone, float(got), want, 1)

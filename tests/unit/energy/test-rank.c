@@ -24,6 +24,8 @@ static const struct zone other = {
 	.kind = ZONE_PACKAGE, .instance = "1", .source = "good", .rank = 1
 };
 static const struct zone next = { .kind = ZONE_PACKAGE, .instance = "1", .source = "best" };
+static const struct zone all = { .kind = ZONE_PACKAGE, .source = "all", .rank = 2 };
+static const struct zone memory = { .kind = ZONE_DRAM, .source = "memory", .rank = 1 };
 static const struct zone guess = { .kind = ZONE_PLATFORM,
 				   .quality = QUALITY_ESTIMATED,
 				   .source = "guess",
@@ -35,10 +37,11 @@ static void rivals_are_of_one_thing(void **state)
 		const struct zone *a, *b;
 		bool rivals;
 	} cases[] = {
-		{ &best, &good, true },    { &best, &alike, true }, { &best, &other, false },
-		{ &good, &other, false },  { &best, &guess, true }, { &other, &guess, true },
-		{ &guess, &guess, false }, { &best, &best, false }, { &other, &next, true },
-		{ &best, &next, false },   { &good, &next, false },
+		{ &best, &good, true },    { &best, &alike, true },  { &best, &other, false },
+		{ &good, &other, false },  { &best, &guess, true },  { &other, &guess, true },
+		{ &guess, &guess, false }, { &best, &best, false },  { &other, &next, true },
+		{ &best, &next, false },   { &good, &next, false },  { &all, &best, true },
+		{ &all, &other, true },    { &all, &memory, false }, { &all, &all, false },
 	};
 
 	(void)state;
@@ -92,6 +95,14 @@ static const struct history histories[] = {
 	  { &good, &other, &best, &next },
 	  { "rrrrr", "rrrrr", " rrrr", " ddrr" },
 	  { "cceee", "cccce", " hccc", " hhhc" } },
+	{ "one of all sockets",
+	  { &best, &next, &all },
+	  { "rrr", "rrr", "rrr" },
+	  { "hcc", "hcc", "hee" } },
+	{ "and it comes first",
+	  { &all, &best, &next },
+	  { "rrrr", "  rr", "  rr" },
+	  { "ccce", "  hc", "  hc" } },
 	{ "step by step",
 	  { &guess, &good, &best },
 	  { "rrrrrr", " rrrrr", "   rrr" },
