@@ -595,7 +595,8 @@ void ledger_end_process(struct ledger *ledger, uint32_t process)
 	if (row->row.ended)
 		return;
 	row->row.ended = true;
-	container_at(ledger, row->container)->living--;
+	if (--container_at(ledger, row->container)->living == 0)
+		touch(ledger, LEVEL_CONTAINER, row->container); /* whether it is there is asked */
 	touch(ledger, LEVEL_PROCESS, process);
 }
 

@@ -188,6 +188,7 @@ uint32_t ledger_process(struct ledger *ledger, uint32_t pid, uint64_t start_ns, 
 uint32_t ledger_find_process(const struct ledger *ledger, uint32_t pid, uint64_t start_ns);
 /* Begins to load what both of them read; see map_prefetch(). */
 void ledger_prefetch_process(const struct ledger *ledger, uint32_t pid, uint64_t start_ns);
+/* The container is touched as well when nothing of it lives any more. */
 void ledger_end_process(struct ledger *ledger, uint32_t process);
 /* Whether the cgroup of a container without process rows still exists. */
 void ledger_set_there(struct ledger *ledger, uint32_t container, bool is_there);

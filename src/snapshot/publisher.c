@@ -281,7 +281,8 @@ int publisher_publish(struct publisher *publisher, uint64_t now_ns, int64_t real
 	label_pool_collect(publication->labels, snapshot_holder_oldest(publication->holder));
 	for (enum level level = LEVEL_CONTAINER; r == 0 && level < LEVEL_COUNT; level++)
 		r = admit(publication, level, &at);
-	process_series_expire(&publisher->processes, &at);
+	if (!publisher->missed) /* which of them have ended is not known yet */
+		process_series_expire(&publisher->processes, &at);
 	process_series_admit(&publisher->processes, &at);
 	process_series_apply(&publisher->processes, publisher->missed, &at);
 	publisher->missed = false;

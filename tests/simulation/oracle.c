@@ -37,6 +37,7 @@ struct oracle {
 	struct side sides[2];
 	unsigned now; /* index of the new one; the other is the previous one */
 	bool has_before;
+	uint64_t settle_ns, keep_ns; /* the least that was asked for since the previous one */
 	struct work_book *work;
 	struct mode_birth births[2][WORLD_ZONES_MAX][PICTURE_MODES];
 	uint64_t *serial_of; /* [slots] */
@@ -63,6 +64,7 @@ struct oracle *oracle_new(void)
 	if (!oracle)
 		abort();
 	oracle->work = work_book_new();
+	oracle->settle_ns = oracle->keep_ns = UINT64_MAX;
 	return oracle;
 }
 
@@ -79,9 +81,20 @@ void oracle_free(struct oracle *oracle)
 	free(oracle);
 }
 
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
 void oracle_see(struct oracle *oracle, const struct world *world)
 {
+	struct mode_birth *births = &oracle->births[0][0][0];
+
 	work_book_see(oracle->work, world);
+	oracle->settle_ns = least(oracle->settle_ns, world->policy.settle_ns);
+	oracle->keep_ns = least(oracle->keep_ns, world->policy.keep_ns);
+	for (size_t i = 0; i < sizeof(oracle->births) / sizeof(*births); i++)
+		births[i].settle_ns = least(births[i].settle_ns, world->policy.settle_ns);
 }
 
 struct picture *oracle_canvas(struct oracle *oracle)
@@ -288,8 +301,6 @@ static const char *check_birth(struct mode_birth *birth, const struct world *wor
 		*birth = (struct mode_birth){ true, at_start || missed_ns, now_ns, settle_ns };
 	if (!birth->born || birth->at_start)
 		return NULL;
-	if (settle_ns < birth->settle_ns)
-		birth->settle_ns = settle_ns;
 	if (value && now_ns - birth->since_ns < birth->settle_ns)
 		return oracle_say("%llu uJ, %llu ms after its birth, with %llu ms to settle",
 				  (unsigned long long)value,
@@ -437,18 +448,34 @@ static bool is_born(const struct oracle *oracle, uint64_t key)
 	return place != NOTHING && now->history[place].born_ns == now->picture.now_ns;
 }
 
+/*
+ * For how long its last value was shown: not at all if it ended in an interval without a picture,
+ * unless another process with its labels came there.
+ */
+static uint64_t kept_for(const struct oracle *oracle, uint32_t place,
+			 const struct picture_row *gone, uint64_t missed_ns)
+{
+	const struct side *now = &oracle->sides[oracle->now],
+			  *before = &oracle->sides[!oracle->now];
+
+	if (missed_ns && gone->pid && !gone->ended && !work_book_reused(oracle->work, gone))
+		return 0;
+	return now->picture.now_ns - before->history[place].changed_ns;
+}
+
 static const char *check_gone(const struct oracle *oracle, const struct world *world,
-			      uint32_t place, bool refused)
+			      uint32_t place, uint64_t missed_ns, bool refused)
 {
 	const struct side *now = &oracle->sides[oracle->now],
 			  *before = &oracle->sides[!oracle->now];
 	size_t level;
 	const struct picture_row *gone = row_at(before, place, &level);
-	uint64_t kept_ns = now->picture.now_ns - before->history[place].changed_ns;
 	bool folded = now->picture.level[level].folded > before->picture.level[level].folded;
 	bool container_folded = now->picture.level[PICTURE_CONTAINER].folded >
 				before->picture.level[PICTURE_CONTAINER].folded;
-	bool settled_long = kept_ns >= world->policy.settle_ns;
+	uint64_t kept_ns = kept_for(oracle, place, gone, missed_ns);
+	bool settled_long = kept_ns >= oracle->settle_ns;
+	bool lives = work_book_lives(oracle->work, world, level, gone);
 
 	/* Of a container that is gone, or was, and runs again. */
 	if (gone->retired && (level != PICTURE_PROCESS || (find(now, gone->container) != NOTHING &&
@@ -456,10 +483,10 @@ static const char *check_gone(const struct oracle *oracle, const struct world *w
 		return oracle_say("the retired %s is gone", gone->text);
 	if (gone->retired || (level <= PICTURE_CONTAINER && (folded || container_folded)))
 		return NULL;
-	if (gone->pid && !gone->ended)
+	if (lives || (gone->pid && !gone->ended && !missed_ns))
 		return oracle_say("%s (pid %u) lives, and lost its series", gone->text, gone->pid);
-	if (settled_long && (kept_ns >= world->policy.keep_ns || folded ||
-			     (gone->pid && is_born(oracle, gone->key))))
+	if (settled_long &&
+	    (kept_ns >= oracle->keep_ns || folded || (gone->pid && is_born(oracle, gone->key))))
 		return NULL;
 	/* Its place is taken; the one that takes it had no memory for a series yet. */
 	if (refused && gone->pid && settled_long && work_book_ran(oracle->work, gone))
@@ -525,9 +552,9 @@ static const char *check_series(struct oracle *oracle, const struct world *world
 		before->history[i].followed = false;
 	for (uint32_t i = 0; i < now->rows && !wrong; i++)
 		wrong = check_row(oracle, world, i, missed_ns);
-	for (uint32_t i = 0; i < before->rows && oracle->has_before && !missed_ns && !wrong; i++) {
+	for (uint32_t i = 0; i < before->rows && oracle->has_before && !wrong; i++) {
 		if (!before->history[i].followed)
-			wrong = check_gone(oracle, world, i, refused);
+			wrong = check_gone(oracle, world, i, missed_ns, refused);
 	}
 	return wrong;
 }
@@ -559,5 +586,6 @@ const char *oracle_check(struct oracle *oracle, const struct world *world, uint6
 		wrong = work_book_check(oracle->work, world, picture, before);
 	oracle->now = !oracle->now;
 	oracle->has_before = true;
+	oracle->settle_ns = oracle->keep_ns = UINT64_MAX;
 	return wrong;
 }

@@ -35,6 +35,14 @@ const char *work_book_check(struct work_book *book, const struct world *world,
 bool work_book_knows(const struct work_book *book, const struct picture_row *row);
 /* Did a process with its labels run in the last interval? */
 bool work_book_ran(const struct work_book *book, const struct picture_row *row);
+/* Have two processes had its labels? */
+bool work_book_reused(const struct work_book *book, const struct picture_row *row);
+/*
+ * Does it live: is it a process that ran with these labels last, and has not ended, or a container
+ * that is there? False where that cannot be told, as names have changed.
+ */
+bool work_book_lives(const struct work_book *book, const struct world *world, size_t level,
+		     const struct picture_row *row);
 
 /* oracle_totals.c: which zones make a total, and do rows and the node add up to it? */
 const char *totals_check(const struct world *world, const struct picture *picture,

@@ -18,6 +18,12 @@ struct known {
 	const struct sample *sample;
 };
 
+/* The process that has a pid, by its last sample. */
+struct living {
+	uint64_t key, start_ns; /* 0: it has ended */
+	uint32_t owner;
+};
+
 /* Work of some time in one place. */
 struct work {
 	uint64_t owner_ns[WORLD_OWNERS_MAX];
@@ -33,7 +39,8 @@ struct work_book {
 	struct work gap[WORLD_ZONES_MAX];
 	int64_t gap_begun_ms[WORLD_ZONES_MAX];
 	bool gap_lost[WORLD_ZONES_MAX]; /* too many gaps when it began: its work is not kept */
-	uint64_t interval;              /* the last one that was seen */
+	struct living living[WORLD_PIDS];
+	uint64_t interval; /* the last one that was seen */
 	uint64_t owner_keys[WORLD_OWNERS_MAX], owner_ids[WORLD_OWNERS_MAX];
 	const struct picture_row *owner_rows[WORLD_OWNERS_MAX]; /* of the picture in question */
 };
@@ -96,14 +103,48 @@ static struct known *know(struct work_book *book, uint64_t key)
 	return known;
 }
 
+static struct known *find_row(const struct work_book *book, const struct picture_row *row)
+{
+	return find(book, row->pid ? row->process : row->id);
+}
+
 bool work_book_knows(const struct work_book *book, const struct picture_row *row)
 {
-	return find(book, row->pid ? row->process : row->id)->key != 0;
+	return find_row(book, row)->key != 0;
 }
 
 bool work_book_ran(const struct work_book *book, const struct picture_row *row)
 {
-	return find(book, row->process)->interval == book->interval;
+	return find_row(book, row)->interval == book->interval;
+}
+
+bool work_book_reused(const struct work_book *book, const struct picture_row *row)
+{
+	return find_row(book, row)->reused;
+}
+
+/* Not of another process, which began when the row was there, or may have. */
+static bool is_of(const struct living *living, const struct picture_row *row)
+{
+	return living->key == row->process &&
+	       (int64_t)(living->start_ns / 1000000) < row->created_ms;
+}
+
+bool work_book_lives(const struct work_book *book, const struct world *world, size_t level,
+		     const struct picture_row *row)
+{
+	const struct living *living = &book->living[row->pid % WORLD_PIDS];
+	bool lives = false;
+
+	for (size_t i = 0; i < world->owner_count; i++) {
+		const struct owner *owner = &world->owners[i];
+		bool is_it = row->pid ? is_of(living, row) && living->owner == i
+				      : level == PICTURE_CONTAINER;
+
+		lives |= is_it && book->owner_keys[i] == row->container && !owner->waiting &&
+			 owner->version == 1;
+	}
+	return lives;
 }
 
 static void add_work(struct work *work, uint32_t owner, uint64_t ns, uint32_t parts)
@@ -111,6 +152,17 @@ static void add_work(struct work *work, uint32_t owner, uint64_t ns, uint32_t pa
 	work->owner_ns[owner] += ns;
 	work->owner_parts[owner] += parts;
 	work->named_ns += ns;
+}
+
+/* A late report of an end may come when another process has the pid. */
+static void follow_life(struct work_book *book, uint64_t key, const struct sample *sample)
+{
+	struct living *living = &book->living[sample->pid];
+
+	if (!sample->ended)
+		*living = (struct living){ key, sample->start_ns, sample->owner };
+	else if (living->start_ns == sample->start_ns)
+		*living = (struct living){ 0 };
 }
 
 static void see_sample(struct work_book *book, const struct world *world,
@@ -124,6 +176,7 @@ static void see_sample(struct work_book *book, const struct world *world,
 	known->start_ns = sample->start_ns;
 	known->interval = world->interval.number;
 	known->sample = sample;
+	follow_life(book, key, sample);
 	for (uint32_t socket = 0; socket < world->sockets; socket++)
 		add_work(&book->now[socket], sample->owner, sample->socket_ns[socket], 1);
 	add_work(&book->now[WHOLE], sample->owner, sample->cpu_ns, 1);

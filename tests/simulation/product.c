@@ -414,7 +414,7 @@ static void look_at_sleepers(struct product *product, const struct world *world)
 		const char *id;
 
 		if (!container->row.used || container->living ||
-		    (world->interval.number % 30 && !container->row.touched))
+		    (world->interval.number % 30 != 1 && !container->row.touched))
 			continue;
 		id = container->names->text[LABEL_CONTAINER_ID];
 		ledger_set_there(product->ledger, row,

@@ -266,6 +266,26 @@ static void test_containers_are_released(void **state)
 	ledger_free(ledger);
 }
 
+/* What is asked about containers that have work is asked about those, too, where nothing lives. */
+static void test_a_container_with_nothing_alive_is_touched(void **state)
+{
+	struct ledger *ledger = new_ledger(10, 10, 1);
+	uint32_t container, first, second;
+
+	(void)state;
+	ledger_begin(ledger, 1);
+	container = enter_owner(ledger, &nginx);
+	first = ledger_process(ledger, 5, 50, "nginx", container);
+	second = ledger_process(ledger, 6, 60, "nginx", container);
+	ledger_begin(ledger, 2);
+	assert_false(ledger_container_at(ledger, container)->row.touched);
+	ledger_end_process(ledger, first);
+	assert_false(ledger_container_at(ledger, container)->row.touched);
+	ledger_end_process(ledger, second);
+	assert_true(ledger_container_at(ledger, container)->row.touched);
+	ledger_free(ledger);
+}
+
 /* Histories: rows are made, charged, ended, released; the sums must agree after each step. */
 #define ROWS 40 /* containers, never so many */
 
@@ -476,6 +496,7 @@ int main(void)
 		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_names_that_print_alike_are_one),
 		cmocka_unit_test(test_containers_are_released),
+		cmocka_unit_test(test_a_container_with_nothing_alive_is_touched),
 		cmocka_unit_test(test_random_histories),
 	};
 

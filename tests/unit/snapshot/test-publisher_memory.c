@@ -280,12 +280,54 @@ static void test_unseen_births_settle(void **state)
 	}
 }
 
+static uint64_t shown_of_pid_1(struct parts *parts)
+{
+	const struct snapshot *snapshot = snapshot_get(parts->holder);
+	const struct snapshot_table *table = &snapshot->level[LEVEL_PROCESS];
+	uint64_t shown = 0;
+
+	for (size_t i = 0; i < table->count; i++) {
+		if (table->rows[i].labels->pid == 1)
+			shown = table->values[i * snapshot->columns];
+	}
+	snapshot_put(parts->holder, snapshot);
+	return shown;
+}
+
+/* A command that runs again in an interval without a snapshot, after its end, is no ended one. */
+static void test_what_lives_again_keeps_its_series(void **state)
+{
+	const struct snapshot_zone zones[1] = { { .zone = { .source = "rapl-sysfs" } } };
+	const struct snapshot_self self = { 0 };
+	bool failed = true;
+
+	(void)state;
+	for (unsigned int n = 0; failed; n++) {
+		struct parts parts;
+
+		assert_true(open_parts(&parts));
+		ledger_begin(parts.ledger, 0);
+		run_process(parts.ledger, 0, 5);
+		run_process(parts.ledger, 0, 7); /* ends it */
+		assert_int_equal(publisher_publish(parts.publisher, 0, 0, zones, &self), 0);
+		assert_int_equal(shown_of_pid_1(&parts), 140);
+		fail_from = allocations + n;
+		fail_until = UINT32_MAX;
+		failed = publish_at(&parts, 2, 70) < 0;
+		fail_from = fail_until = 0;
+		assert_int_equal(publish_at(&parts, 4, 0), 0);
+		assert_true(shown_of_pid_1(&parts) >= 140);
+		close_parts(&parts);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_one_failure_at_each_moment),
 		cmocka_unit_test(test_some_failures_at_each_moment),
 		cmocka_unit_test(test_unseen_births_settle),
+		cmocka_unit_test(test_what_lives_again_keeps_its_series),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
