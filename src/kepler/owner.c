@@ -20,6 +20,7 @@ struct process_ref process_ref_of(const struct activity_sample *sample)
 		.comm = sample->comm,
 		.kthread = sample->flags & ACTIVITY_KTHREAD,
 		.cgroup_set = sample->cgroup_set,
+		.has_ended = sample->flags & ACTIVITY_ENDED,
 		.exe = !(sample->flags & ACTIVITY_EXE_READ)    ? PROCESS_EXE_UNKNOWN
 		       : (sample->flags & ACTIVITY_HYPERVISOR) ? PROCESS_EXE_HYPERVISOR
 							       : PROCESS_EXE_OTHER,

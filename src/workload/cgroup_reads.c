@@ -19,6 +19,7 @@
 
 #define TEXT_MAX     (16U << 10) /* v1: a dozen lines of up to PATH_MAX; what is beyond is cut */
 #define PATIENCE_NS  (100 * NSEC_PER_MSEC)
+#define WITNESSES    2 /* of a set */
 #define INTERVAL_MAX (1 * NSEC_PER_SEC)
 #define END_PATIENCE (100 * NSEC_PER_MSEC)
 
@@ -29,7 +30,9 @@ struct cgroup_batch {
 	bool awaited, is_late;
 	atomic_uint done;
 	uint32_t count, size;
+	uint32_t to_read; /* without those that share */
 	struct cgroup_read *reads;
+	struct map sets; /* (set, cgroup id) → the first of it */
 };
 
 static struct map_key key_of(const struct process_ref *process)
@@ -45,6 +48,7 @@ void cgroup_batch_free(struct cgroup_batch *batch)
 		free(batch->reads[i].text);
 	cleanup_fd(&batch->proc_fd);
 	free(batch->reads);
+	map_release(&batch->sets);
 	free(batch);
 }
 
@@ -59,17 +63,27 @@ static bool is_still_it(int proc_fd, const struct cgroup_read *read)
 	       proc_is_same_start(proc_start_ns(&found), read->start_ns);
 }
 
+static void read_one(const struct cgroup_batch *batch, uint32_t i, char *text)
+{
+	struct cgroup_read *read = &batch->reads[i], *first = &batch->reads[read->first];
+
+	if (read->place >= WITNESSES && first->is_shared)
+		return;
+	if (proc_read_text(batch->proc_fd, read->pid, "cgroup", text, TEXT_MAX) < 0 ||
+	    !is_still_it(batch->proc_fd, read))
+		return;
+	read->text = strdup(text);
+	if (read->place == WITNESSES - 1 && first->text)
+		first->is_shared = strcmp(first->text, text) == 0;
+}
+
 static void job_run(struct offload_job *base)
 {
 	struct cgroup_batch *batch = (struct cgroup_batch *)base;
 	CLEANUP_FREE char *text = malloc(TEXT_MAX);
 
 	for (uint32_t i = 0; text && i < batch->count; i++) {
-		struct cgroup_read *read = &batch->reads[i];
-
-		if (proc_read_text(batch->proc_fd, read->pid, "cgroup", text, TEXT_MAX) >= 0 &&
-		    is_still_it(batch->proc_fd, read))
-			read->text = strdup(text);
+		read_one(batch, i, text);
 		atomic_fetch_add_explicit(&batch->done, 1, memory_order_relaxed);
 	}
 }
@@ -127,12 +141,49 @@ static struct cgroup_batch *new_batch(const struct cgroup_reads *reads)
 	batch->job.run = job_run;
 	batch->job.drop = job_drop;
 	batch->begun_ns = reads->now_ns;
+	map_init(&batch->sets, CGROUP_BATCH_MAX);
 	batch->proc_fd = fcntl(reads->proc_fd, F_DUPFD_CLOEXEC, 0);
 	if (batch->proc_fd < 0) {
 		free(batch);
 		return NULL;
 	}
 	return batch;
+}
+
+static bool has_room(const struct cgroup_batch *batch, const struct cgroup_read *read)
+{
+	return batch->count < CGROUP_BATCH_MAX &&
+	       (read->place >= WITNESSES || batch->to_read < CGROUP_READS_MAX);
+}
+
+static struct map_key set_of(const struct cgroup_read *read)
+{
+	return (struct map_key){ read->cgroup_set, read->cgroup_id };
+}
+
+/* After the last of its set that the batch has. */
+static void take_place(const struct cgroup_batch *batch, struct cgroup_read *read)
+{
+	uint32_t last = read->may_share ? map_find(&batch->sets, set_of(read)) : MAP_NONE;
+
+	read->first = batch->count;
+	if (last == MAP_NONE || batch->reads[last].cgroup_err != read->cgroup_err)
+		return;
+	read->first = batch->reads[last].first;
+	read->place = batch->reads[last].place + 1;
+}
+
+static int add_read(struct cgroup_batch *batch, const struct cgroup_read *read)
+{
+	int r = ARRAY_RESERVE(batch->reads, batch->size, batch->count + 1U);
+
+	if (r < 0)
+		return r;
+	if (read->may_share)
+		(void)map_put(&batch->sets, set_of(read), batch->count); /* else it is not shared */
+	batch->to_read += read->place < WITNESSES;
+	batch->reads[batch->count++] = *read;
+	return 0;
 }
 
 bool cgroup_reads_ask(struct cgroup_reads *reads, const struct process_ref *process, int cgroup_err)
@@ -144,23 +195,24 @@ bool cgroup_reads_ask(struct cgroup_reads *reads, const struct process_ref *proc
 		.cgroup_id = process->cgroup_id,
 		.cgroup_set = process->cgroup_set,
 		.cgroup_err = cgroup_err,
+		.may_share = process->cgroup_set && !process->has_ended,
 	};
 
 	if (reads->proc_fd < 0 || map_find(&reads->asked, key_of(process)) != MAP_NONE)
 		return false;
-	if (reads->at_work || (reads->next && reads->next->count >= CGROUP_READS_MAX)) {
+	if (!reads->at_work && !reads->next)
+		reads->next = new_batch(reads);
+	batch = reads->next;
+	if (batch)
+		take_place(batch, &read);
+	if (reads->at_work || (batch && !has_room(batch, &read))) {
 		reads->refused = true;
 		return false;
 	}
-	if (!reads->next)
-		reads->next = new_batch(reads);
-	batch = reads->next;
-	if (!batch || ARRAY_RESERVE(batch->reads, batch->size, batch->count + 1U) < 0 ||
-	    map_put(&reads->asked, key_of(process), 0) < 0)
+	memcpy(read.comm, process->comm, strnlen(process->comm, sizeof(read.comm) - 1));
+	if (!batch || map_put(&reads->asked, key_of(process), 0) < 0 || add_read(batch, &read) < 0)
 		return false;
 	reads->asked_count++;
-	memcpy(read.comm, process->comm, strnlen(process->comm, sizeof(read.comm) - 1));
-	batch->reads[batch->count++] = read;
 	return true;
 }
 
@@ -223,6 +275,13 @@ const struct cgroup_read *cgroup_batch_reads(const struct cgroup_batch *batch, u
 {
 	*ret_count = batch->count;
 	return batch->reads;
+}
+
+const char *cgroup_batch_text(const struct cgroup_batch *batch, uint32_t i)
+{
+	const struct cgroup_read *read = &batch->reads[i], *first = &batch->reads[read->first];
+
+	return read->text || !first->is_shared ? read->text : first->text;
 }
 
 uint32_t cgroup_reads_outstanding(const struct cgroup_reads *reads)

@@ -7,6 +7,11 @@
  * of an interval are made in order, by one thread: while one read waits all others would wait for
  * the same lock. So one batch is under way at a time; processes that appear while it is late are
  * read when it has answered.
+ *
+ * Processes in one set of cgroups (the kernel's css_set) are in the same cgroup of each hierarchy,
+ * so two of a set are read, and if their texts are equal the others share it. Two, because one may
+ * be moved between the pass and the read. A set that was noted at a process's end does not count:
+ * its address may have been used again.
  */
 #pragma once
 
@@ -14,7 +19,8 @@
 #include "base/offload.h"
 #include "workload/identity.h"
 
-#define CGROUP_READS_MAX     512 /* in one batch */
+#define CGROUP_READS_MAX     512  /* in one batch, unless a set turns out to differ */
+#define CGROUP_BATCH_MAX     8192 /* processes of one batch, with those that share */
 #define CGROUP_READS_LATE_NS (1 * 1000000000ULL)
 
 /* One request and its result. */
@@ -23,7 +29,11 @@ struct cgroup_read {
 	char comm[16];
 	uint64_t start_ns, cgroup_id, cgroup_set;
 	int cgroup_err; /* why the id is not enough, -errno; 0: its owner is vague */
-	char *text;     /* NULL: the process is gone, or its file cannot be read */
+	bool may_share; /* its set is known, and is still its own */
+	uint32_t first; /* of this set in the batch: itself, or an earlier one */
+	uint32_t place; /* in the set, from 0 */
+	bool is_shared; /* of the first: two texts of its set were equal */
+	char *text;     /* NULL: shared, or the process is gone, or its file cannot be read */
 };
 
 struct cgroup_batch;
@@ -64,6 +74,8 @@ void cgroup_reads_await(struct cgroup_reads *reads);
 struct cgroup_batch *cgroup_reads_take(struct cgroup_reads *reads);
 /* The reads of a batch. */
 const struct cgroup_read *cgroup_batch_reads(const struct cgroup_batch *batch, uint32_t *ret_count);
+/* What was read of number @i, or of its set; NULL: nothing. */
+const char *cgroup_batch_text(const struct cgroup_batch *batch, uint32_t i);
 void cgroup_batch_free(struct cgroup_batch *batch);
 /* Reads that are under way and have not finished. */
 uint32_t cgroup_reads_outstanding(const struct cgroup_reads *reads);

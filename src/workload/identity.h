@@ -80,6 +80,7 @@ struct process_ref {
 	const char *comm;
 	bool kthread;
 	uint64_t cgroup_set; /* 0 unknown; else changes when it moved in any hierarchy */
+	bool has_ended;
 	enum process_exe exe;
 };
 

@@ -112,7 +112,8 @@ static bool is_id_of_line(const struct identity_resolver *resolver, int err)
 	       !resolver->hierarchy.is_one_of_several;
 }
 
-static void take_read(struct identity_resolver *resolver, const struct cgroup_read *read)
+static void take_read(struct identity_resolver *resolver, const struct cgroup_read *read,
+		      const char *text)
 {
 	const struct process_ref process = {
 		.pid = read->pid,
@@ -124,9 +125,9 @@ static void take_read(struct identity_resolver *resolver, const struct cgroup_re
 	struct cgroup_owner what;
 	struct owner *owner;
 
-	if (!read->text)
+	if (!text)
 		return;
-	cgroup_owner_from_proc(read->text, &what);
+	cgroup_owner_from_proc(text, &what);
 	if (read->cgroup_id && is_id_of_line(resolver, read->cgroup_err)) {
 		(void)remember_cgroup(resolver, read->cgroup_id, &what);
 		return;
@@ -147,7 +148,7 @@ static bool take_reads(struct identity_resolver *resolver)
 		return false;
 	reads = cgroup_batch_reads(batch, &count);
 	for (uint32_t i = 0; i < count; i++)
-		take_read(resolver, &reads[i]);
+		take_read(resolver, &reads[i], cgroup_batch_text(batch, i));
 	cgroup_batch_free(batch);
 	return true;
 }

@@ -222,6 +222,50 @@ static void test_a_move_in_another_hierarchy_is_noticed(void **state)
 	identity_resolver_close(resolver);
 }
 
+/* Owners of processes from 7 on, in one set; the last of them may have ended. */
+static void check_set(const char *const *owners, uint32_t count, bool last_has_ended)
+{
+	struct identity_resolver *resolver = open_resolver(0);
+	struct process_ref set[4];
+
+	identity_resolver_begin(resolver, now_ns);
+	for (uint32_t i = 0; i < count; i++) {
+		set[i] = (struct process_ref){ .pid = 7 + i,
+					       .start_ns = 5 * S,
+					       .comm = "x",
+					       .cgroup_set = 1,
+					       .has_ended = i == count - 1 && last_has_ended };
+		identity_resolver_announce(resolver, &set[i]);
+	}
+	(void)identity_resolver_await(resolver);
+	for (uint32_t i = 0; i < count; i++)
+		assert_string_equal(
+			identity_resolve(resolver, &set[i])->names->text[LABEL_CONTAINER_ID],
+			owners[i]);
+	identity_resolver_close(resolver);
+}
+
+static void test_two_of_a_set_speak_for_the_others(void **state)
+{
+	(void)state;
+	rig_process(7, "x", 5, "0::/a.service\n");
+	rig_process(8, "x", 5, "0::/a.service\n");
+	rig_process(10, "x", 5, "0::/b.service\n");
+	/* Nothing is known of 9 but its set; and of 10 nothing else is read. */
+	check_set((const char *[]){ "a.service", "a.service", "a.service" }, 3, false);
+	check_set((const char *[]){ "a.service", "a.service", "a.service", "a.service" }, 4, false);
+	/* Its set may be another's by now. */
+	check_set((const char *[]){ "a.service", "a.service", "system_processes" }, 3, true);
+	/* One of the two was moved, or the address is used again: each is read. */
+	rig_process(8, "x", 5, "0::/c.service\n");
+	check_set((const char *[]){ "a.service", "c.service", "system_processes", "b.service" }, 4,
+		  false);
+	rig_forget(8);
+	check_set((const char *[]){ "a.service", "system_processes", "system_processes",
+				    "b.service" },
+		  4, false);
+}
+
 static void test_cache_is_bounded(void **state)
 {
 	struct identity_resolver *resolver = open_resolver(10);
@@ -602,6 +646,7 @@ int main(void)
 		PROC_TEST(test_without_cgroup_id_a_process_is_asked_once),
 		PROC_TEST(test_announced_again_only_if_more_can_be_asked),
 		PROC_TEST(test_a_move_in_another_hierarchy_is_noticed),
+		PROC_TEST(test_two_of_a_set_speak_for_the_others),
 		PROC_TEST(test_cache_is_bounded),
 		PROC_TEST(test_the_least_used_cgroups_go),
 		PROC_TEST(test_text_longer_than_the_buffer),
