@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/macro.h"
@@ -50,8 +51,8 @@ struct meter {
 	struct hwmon_zone *zones[METER_ZONES_MAX];
 	size_t count;
 	size_t ignored;
-	struct meter_remark remarks[REMARKS_MAX];
-	size_t remark_count;
+	struct meter_remark *remarks; /* [remarks_size] */
+	size_t remark_count, remarks_size;
 };
 
 static void zone_close(struct hwmon_zone *zone)
@@ -224,11 +225,12 @@ static void number_zone(const struct meter *meter, struct hwmon_meaning *meaning
 static void remark_unused(struct meter *meter, const struct hwmon_channel *channel, const char *key,
 			  const char *why, bool rule_helps)
 {
-	struct meter_remark *remark = &meter->remarks[meter->remark_count];
+	struct meter_remark *remark;
 
-	if (meter->remark_count == REMARKS_MAX)
+	if (meter->remark_count == REMARKS_MAX ||
+	    ARRAY_RESERVE(meter->remarks, meter->remarks_size, meter->remark_count + 1) < 0)
 		return;
-	meter->remark_count++;
+	remark = &meter->remarks[meter->remark_count++];
 	(void)snprintf(remark->what, sizeof(remark->what), "%s%s%s%s is not counted: %s", key,
 		       channel->label[0] ? " (" : "", channel->label, channel->label[0] ? ")" : "",
 		       why);
@@ -387,6 +389,7 @@ static void hwmon_close(struct meter *meter)
 	for (size_t i = 0; i < meter->rule_count; i++)
 		free(meter->rules[i]);
 	(void)pthread_mutex_destroy(&meter->lock);
+	free(meter->remarks);
 	free(meter->sysfs);
 	free(meter);
 }

@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/num.h"
 #include "meter/zone_samples.h"
@@ -35,7 +36,8 @@ struct poller {
 	bool search_again;
 	uint64_t begun_ns; /* of the call into the source that is under way; 0: none */
 	size_t zone_count;
-	struct polled_zone zones[METER_ZONES_MAX];
+	struct polled_zone *zones; /* [zones_size]; moves in a search only, when none is polled */
+	size_t zones_size;
 };
 
 /* Called with the lock held, which it releases. */
@@ -50,21 +52,29 @@ static void unref_unlock(struct poller *poller)
 	(void)pthread_cond_destroy(&poller->wake);
 	(void)pthread_cond_destroy(&poller->changed);
 	(void)pthread_mutex_destroy(&poller->lock);
+	free(poller->zones);
 	free(poller);
 }
 
+/* Without memory for them the zones are adopted in a later search. */
 static void adopt_zones(struct poller *poller)
 {
 	size_t count = poller->ops->zone_count(poller->meter);
 
-	for (; poller->zone_count < count && poller->zone_count < METER_ZONES_MAX;
-	     poller->zone_count++) {
+	if (count > METER_ZONES_MAX)
+		count = METER_ZONES_MAX;
+	if (count > poller->zone_count &&
+	    ARRAY_RESERVE(poller->zones, poller->zones_size, count) < 0)
+		return;
+	for (; poller->zone_count < count; poller->zone_count++) {
 		const struct zone *zone = poller->ops->zone_at(poller->meter, poller->zone_count);
-		struct zone_samples *samples = &poller->zones[poller->zone_count].samples;
 
-		samples->max_power_uw = poller->max_power_uw ? poller->max_power_uw
-							     : zone_kind_max_power_uw(zone->kind);
-		samples->bridge_ns = POWER_BRIDGE_PERIODS * poller->ops->period_ns;
+		poller->zones[poller->zone_count] = (struct polled_zone){
+			.samples.max_power_uw = poller->max_power_uw
+							? poller->max_power_uw
+							: zone_kind_max_power_uw(zone->kind),
+			.samples.bridge_ns = POWER_BRIDGE_PERIODS * poller->ops->period_ns,
+		};
 	}
 }
 
