@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * For each zone: what of its span counts (zone_account.h), whose work it follows
- * (of a socket or of all; of this interval or of a gap), the split over that (attribute.h), and the
+ * For each zone: what of its span counts (zone_account.h), whose work it follows (of a socket, of a
+ * device or of all; of this interval or of a gap), the split over that (attribute.h), and the
  * charges. The weights of a gap are collected before, also of those gaps that end now.
  */
 #include "attribution/accountant.h"
@@ -94,18 +94,16 @@ bool accountant_has_ended(const struct accountant *accountant, size_t zone)
 }
 
 /* COLUMN_NONE: there is nothing to charge. */
-static void charge(struct ledger *ledger, const struct parties *parties, uint32_t column,
+static void charge(struct ledger *ledger, const struct party *party, size_t count, uint32_t column,
 		   const uint64_t *amounts)
 {
-	for (size_t i = 0; column != COLUMN_NONE && i < parties->count; i++) {
-		const struct party *party = &parties->party[i];
-
+	for (size_t i = 0; column != COLUMN_NONE && i < count; i++) {
 		if (!amounts[i])
 			continue;
-		if (party->process != LEDGER_NONE)
-			ledger_charge(ledger, party->process, column, amounts[i]);
+		if (party[i].process != LEDGER_NONE)
+			ledger_charge(ledger, party[i].process, column, amounts[i]);
 		else
-			ledger_charge_container(ledger, party->container, column, amounts[i]);
+			ledger_charge_container(ledger, party[i].container, column, amounts[i]);
 	}
 }
 
@@ -128,60 +126,123 @@ static enum idle_share share_at(struct accountant *accountant, uint64_t now_ns)
 	return now_ns < accountant->shared_from_ns ? IDLE_SHARE_NODE : accountant->idle_share;
 }
 
-/* The package that zone @z is charged by; PLACE_NONE: the whole machine. */
+/* What did not use a device has no part of its idle energy: that is not shared by requested CPU. */
+static enum idle_share share_of(struct accountant *accountant, const struct interval *interval,
+				uint32_t place)
+{
+	enum idle_share share = share_at(accountant, interval->time_ns);
+	uint32_t device;
+
+	return share == IDLE_SHARE_SIZE && work_place_is_device(place, &device) ? IDLE_SHARE_USAGE
+										: share;
+}
+
+/* The package or device that zone @z is charged by; PLACE_NONE: the whole machine. */
 static uint32_t place_of(const struct accountant *accountant, const struct interval *interval,
 			 size_t z)
 {
 	return work_place(&interval->places, &accountant->zones[z].zone->domain);
 }
 
-/*
- * The weights of this interval's work: of the socket at @place, if sockets were told apart in it,
- * else of all. What has no name was run by all sockets as what has.
- */
-static struct attribution_input work_of(struct accountant *accountant,
-					const struct interval *interval, uint32_t place)
+/* What a zone's energy is split over: weights, what they belong to, and room for the parts. */
+struct shared_work {
+	struct attribution_input input; /* but for the energies */
+	const struct party *party;      /* [input.count] */
+	uint64_t *parts[MODE_COUNT];    /* likewise */
+};
+
+static struct shared_work work_of_parties(const struct parties *parties)
+{
+	return (struct shared_work){
+		.input = { .count = parties->count,
+			   .dynamic_weights = parties->cpu_ns,
+			   .idle_weights = parties->idle_weight },
+		.party = parties->party,
+		.parts = { parties->parts[MODE_DYNAMIC], parties->parts[MODE_IDLE] },
+	};
+}
+
+static struct shared_work work_of_device(const struct device_parties *devices, uint32_t device)
+{
+	struct device_work used = { 0 };
+
+	if (devices)
+		device_parties_work(devices, device, &used);
+	return (struct shared_work){
+		.input = { .count = used.count,
+			   .dynamic_weights = used.busy_ns,
+			   .dropped_weight = used.dropped_ns,
+			   .unseen_weight = used.unseen_ns,
+			   .idle_weights = used.idle_weight },
+		.party = used.party,
+		.parts = { used.parts[MODE_DYNAMIC], used.parts[MODE_IDLE] },
+	};
+}
+
+/* Of the socket at @place, if sockets were told apart in the interval, else of all. */
+static struct shared_work work_of_cpus(const struct interval *interval, uint32_t place,
+				       enum idle_share share)
 {
 	const struct parties *parties = interval->parties;
-	struct attribution_input work = {
-		.count = parties->count,
-		.dynamic_weights = parties->cpu_ns,
-		.dropped_weight = interval->work.dropped_ns,
-		.unseen_weight = interval->work.unseen_ns,
-		.idle_share = share_at(accountant, interval->time_ns),
-		.idle_weights = parties->idle_weight,
-	};
+	struct shared_work work = work_of_parties(parties);
 
+	work.input.dropped_weight = interval->work.dropped_ns;
+	work.input.unseen_weight = interval->work.unseen_ns;
 	if (place >= parties->sockets)
 		return work;
-	work.dynamic_weights = parties->socket_ns[place];
-	work.dropped_weight = parties_of_socket(parties, place, work.dropped_weight);
-	work.unseen_weight = parties_of_socket(parties, place, work.unseen_weight);
-	if (work.idle_share == IDLE_SHARE_USAGE)
-		work.idle_weights = work.dynamic_weights;
+	/* What has no name was run by all sockets as what has. */
+	work.input.dynamic_weights = parties->socket_ns[place];
+	work.input.dropped_weight = parties_of_socket(parties, place, work.input.dropped_weight);
+	work.input.unseen_weight = parties_of_socket(parties, place, work.input.unseen_weight);
+	if (share == IDLE_SHARE_USAGE)
+		work.input.idle_weights = work.input.dynamic_weights;
+	return work;
+}
+
+/* This interval's work at @place. */
+static struct shared_work work_of(struct accountant *accountant, const struct interval *interval,
+				  uint32_t place)
+{
+	enum idle_share share = share_of(accountant, interval, place);
+	uint32_t device;
+	struct shared_work work = work_place_is_device(place, &device)
+					  ? work_of_device(interval->devices, device)
+					  : work_of_cpus(interval, place, share);
+
+	work.input.idle_share = share;
 	return work;
 }
 
 /* Likewise, of all that ran since a zone was read last; without a gap nothing is known of it. */
-static struct attribution_input gap_work(struct accountant *accountant,
-					 const struct interval *interval, const struct gap *gap)
+static struct shared_work gap_work(struct accountant *accountant, const struct interval *interval,
+				   const struct gap *gap)
 {
-	enum idle_share share = share_at(accountant, interval->time_ns);
 	struct parties *parties = &accountant->gap_parties;
 	uint64_t dropped = gap ? gap->dropped : 0;
+	struct shared_work work;
 
 	if (!gap || gap_parties(gap, accountant->ledger, parties, &dropped) < 0) {
 		parties->count = 0;
-		return (struct attribution_input){ .idle_share = share };
+		work = (struct shared_work){ 0 };
+	} else {
+		work = work_of_parties(parties);
+		work.input.dropped_weight = dropped;
+		work.input.unseen_weight = gap->unseen;
 	}
-	return (struct attribution_input){
-		.count = parties->count,
-		.dynamic_weights = parties->cpu_ns,
-		.dropped_weight = dropped,
-		.unseen_weight = gap->unseen,
-		.idle_share = share,
-		.idle_weights = parties->idle_weight,
-	};
+	work.input.idle_share = share_of(accountant, interval, gap ? gap->place : PLACE_NONE);
+	return work;
+}
+
+/*
+ * The use of a device comes with its energy, from one reading: where none has come, nothing of it
+ * has to be kept for the next.
+ */
+static bool has_work(const struct interval *interval, uint32_t place)
+{
+	uint32_t device;
+
+	return !work_place_is_device(place, &device) ||
+	       (interval->devices && device_parties_busy_ns(interval->devices, device));
 }
 
 /* A zone that is gone comes back with another counter: what flowed meanwhile is not known. */
@@ -189,13 +250,14 @@ static void follow_gap(struct accountant *accountant, size_t z, const struct int
 		       bool has_span)
 {
 	uint32_t *waits_in = &accountant->gap_of[z];
+	uint32_t place = place_of(accountant, interval, z);
 
 	if (interval->status[z].state == ZONE_ABSENT) {
 		gaps_leave(&accountant->gaps, *waits_in);
 		*waits_in = GAP_NONE;
-	} else if (*waits_in == GAP_NONE && !has_span && accountant->zones[z].has_span) {
-		*waits_in = gaps_enter(&accountant->gaps, interval->time_ns,
-				       place_of(accountant, interval, z));
+	} else if (*waits_in == GAP_NONE && !has_span && accountant->zones[z].has_span &&
+		   has_work(interval, place)) {
+		*waits_in = gaps_enter(&accountant->gaps, interval->time_ns, place);
 	}
 }
 
@@ -215,25 +277,29 @@ static void collect_gaps(struct accountant *accountant, const struct interval *i
 		follow_gap(accountant, z, interval, take_span(interval, z, &next));
 	for (uint32_t i = 0; accountant->gaps.used && i < GAPS_MAX; i++) {
 		struct gap *gap = &accountant->gaps.gap[i];
-		struct attribution_input work;
+		struct shared_work work;
 
 		if (!gap->zones)
 			continue;
 		work = work_of(accountant, interval, gap->place);
-		gap_collect(gap, accountant->ledger, interval->parties->party, &work,
+		gap_collect(gap, accountant->ledger, work.party, &work.input,
 			    interval->measured.asleep_ns);
 	}
 }
 
-/* The utilisation of the CPUs that zone @z is charged by. */
+/* The utilisation of the CPUs, or of the device, that zone @z is charged by. */
 static double utilisation_of(const struct accountant *accountant, size_t z,
 			     const struct interval *interval)
 {
 	const struct zone_activity *measured = &interval->measured;
 	const struct parties *parties = interval->parties;
-	uint32_t place = place_of(accountant, interval, z);
+	uint32_t place = place_of(accountant, interval, z), device;
 	uint64_t busy_ns;
 
+	if (work_place_is_device(place, &device)) {
+		busy_ns = interval->devices ? device_parties_busy_ns(interval->devices, device) : 0;
+		return measured->dt_ns ? fmin(1.0, (double)busy_ns / (double)measured->dt_ns) : 0;
+	}
 	if (place >= parties->sockets || !measured->dt_ns || !interval->places.cpus[place])
 		return measured->utilisation;
 	busy_ns = parties_of_socket(parties, place, interval->work.busy_ns);
@@ -246,7 +312,7 @@ static void explain_span(struct accountant *accountant, uint32_t z, const struct
 			 const struct energy_span *span)
 {
 	uint32_t waits_in = accountant->gap_of[z];
-	uint32_t place = place_of(accountant, interval, z);
+	uint32_t place = place_of(accountant, interval, z), device;
 
 	if (waits_in < GAPS_MAX)
 		place = accountant->gaps.gap[waits_in].place;
@@ -255,9 +321,10 @@ static void explain_span(struct accountant *accountant, uint32_t z, const struct
 
 		explanation_note_span(zone, &accountant->zones[z], &interval->status[z], span);
 		zone->was_gap = waits_in != GAP_NONE;
-		zone->idle_share = share_at(accountant, interval->time_ns);
+		zone->idle_share = share_of(accountant, interval, place);
 		zone->by_socket = place < interval->parties->sockets;
 		zone->package = zone->by_socket ? interval->places.package[place] : 0;
+		zone->by_device = work_place_is_device(place, &device);
 		accountant->explained[i]->zone_count = z + 1;
 	}
 }
@@ -278,14 +345,13 @@ static void explain_split(struct accountant *accountant, uint32_t z,
 }
 
 static void attribute(struct accountant *accountant, uint32_t z, const struct zone_interval *flow,
-		      const struct attribution_input *work, struct parties *parties,
-		      uint64_t asleep_ns)
+		      const struct shared_work *work, uint64_t asleep_ns)
 {
 	uint64_t asleep_uj = energy_asleep(flow, asleep_ns);
 	struct ledger *ledger = accountant->ledger;
-	struct attribution_input input = *work;
+	struct attribution_input input = work->input;
 	struct attribution_result result = {
-		.parts = { parties->parts[MODE_DYNAMIC], parties->parts[MODE_IDLE] },
+		.parts = { work->parts[MODE_DYNAMIC], work->parts[MODE_IDLE] },
 	};
 
 	input.energy_uj = flow->energy_uj - asleep_uj;
@@ -294,11 +360,12 @@ static void attribute(struct accountant *accountant, uint32_t z, const struct zo
 		input.idle_share = IDLE_SHARE_NODE;
 	/* On failure all of it is in unattributed, and so still accounted for. */
 	(void)attribute_zone(&input, &result, &accountant->scratch);
-	explain_split(accountant, z, &input, &result, parties->party, asleep_uj, asleep_ns);
+	explain_split(accountant, z, &input, &result, work->party, asleep_uj, asleep_ns);
 	result.mode_uj[MODE_DYNAMIC] += asleep_uj;
 	result.unattributed_uj[MODE_DYNAMIC][UNATTRIBUTED_NO_ACTIVITY] += asleep_uj;
 	for (enum energy_mode mode = MODE_DYNAMIC; mode < MODE_COUNT; mode++) {
-		charge(ledger, parties, ledger_column(ledger, z, mode), result.parts[mode]);
+		charge(ledger, work->party, input.count, ledger_column(ledger, z, mode),
+		       result.parts[mode]);
 		ledger_node(ledger, z, mode, result.mode_uj[mode]);
 		for (enum unattributed_reason reason = 0; reason < UNATTRIBUTED_REASON_COUNT;
 		     reason++)
@@ -315,7 +382,7 @@ static void book_zone(struct accountant *accountant, uint32_t z, const struct in
 	uint32_t waits_in = span ? accountant->gap_of[z] : GAP_NONE;
 	const struct gap *gap = waits_in < GAPS_MAX ? &accountant->gaps.gap[waits_in] : NULL;
 	struct zone_activity seen = interval->measured;
-	struct attribution_input work;
+	struct shared_work work;
 	struct zone_interval flow;
 
 	if (accountant->explained_count)
@@ -329,10 +396,10 @@ static void book_zone(struct accountant *accountant, uint32_t z, const struct in
 				    accountant->settle_ns);
 	if (flow.energy_uj && waits_in != GAP_NONE) {
 		work = gap_work(accountant, interval, gap);
-		attribute(accountant, z, &flow, &work, &accountant->gap_parties, seen.asleep_ns);
+		attribute(accountant, z, &flow, &work, seen.asleep_ns);
 	} else if (flow.energy_uj) {
 		work = work_of(accountant, interval, place_of(accountant, interval, z));
-		attribute(accountant, z, &flow, &work, interval->parties, seen.asleep_ns);
+		attribute(accountant, z, &flow, &work, seen.asleep_ns);
 	}
 	if (span) {
 		gaps_leave(&accountant->gaps, waits_in);
@@ -361,6 +428,9 @@ void accountant_book(struct accountant *accountant, const struct interval *inter
 	if (parties_weigh_idle(interval->parties, ledger, share_at(accountant, interval->time_ns),
 			       interval->measured.dt_ns) < 0)
 		interval->parties->count = 0; /* no memory: nothing is charged, nothing is lost */
+	if (interval->devices)                /* likewise */
+		(void)device_parties_close(interval->devices,
+					   share_at(accountant, interval->time_ns));
 	collect_gaps(accountant, interval);
 	for (size_t z = 0; z < accountant->zone_count; z++) {
 		const struct energy_span *span = take_span(interval, z, &next);
@@ -371,7 +441,8 @@ void accountant_book(struct accountant *accountant, const struct interval *inter
 					 accountant->idle_share != IDLE_SHARE_NODE &&
 						 ledger_layout(ledger)->bears_idle);
 	}
-	charge(ledger, interval->parties, ledger_cpu_column(ledger), interval->parties->cpu_ns);
+	charge(ledger, interval->parties->party, interval->parties->count,
+	       ledger_cpu_column(ledger), interval->parties->cpu_ns);
 	ledger_node_cpu(ledger, interval->work.busy_ns);
 	accountant->booked_ns = interval->time_ns;
 	accountant->has_begun = true;

@@ -13,6 +13,7 @@
  */
 #pragma once
 
+#include "attribution/device_parties.h"
 #include "attribution/explanation.h"
 #include "attribution/gaps.h"
 #include "attribution/ledger.h"
@@ -32,6 +33,8 @@ struct interval {
 	struct work_places places;
 	struct zone_activity measured;
 	struct parties *parties; /* what ran; their idle weights are set here */
+	/* What used devices; closed here. NULL: no zone is a device's. */
+	struct device_parties *devices;
 };
 
 struct accountant {

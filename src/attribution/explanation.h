@@ -32,7 +32,7 @@ struct explained_mode {
 	uint64_t energy_uj; /* of the zone in this mode, all of it */
 	uint64_t named_uj;  /* of it to what has a row */
 	uint64_t unattributed_uj[UNATTRIBUTED_REASON_COUNT]; /* the rest */
-	/* In ns of CPU time, or what the idle share goes by. */
+	/* In ns of CPU time or of a device's, or what the idle share goes by. */
 	uint64_t named_weight, dropped_weight, unseen_weight;
 	uint64_t weight;     /* the row's, of named_weight */
 	uint64_t charged_uj; /* to the row */
@@ -64,6 +64,7 @@ struct explained_zone {
 	enum idle_share idle_share;
 	bool by_socket; /* shared by the work of the CPUs of @package; else of all */
 	uint32_t package;
+	bool by_device; /* shared by the time for which each kept the device busy */
 	struct explained_mode mode[MODE_COUNT];
 };
 

@@ -13,7 +13,8 @@
 
 #include "attribution/parties.h"
 
-#define GAPS_MAX 16
+/* As many as a large machine has sockets and devices, each of which has a gap of its own. */
+#define GAPS_MAX 80
 #define GAP_NONE UINT32_MAX
 /* One more than there is room for: what ran meanwhile is not known. */
 #define GAP_LOST (UINT32_MAX - 1)
@@ -33,7 +34,7 @@ struct gap_cells {
 
 struct gap {
 	uint64_t began_ns;          /* when the first interval without a reading ended */
-	uint32_t place;             /* whose work counts: a place of a socket, or PLACE_NONE */
+	uint32_t place;             /* whose work counts: a socket's, a device's, or PLACE_NONE */
 	uint32_t zones;             /* that wait; 0: not in use */
 	bool incomplete;            /* memory was refused */
 	enum idle_share idle_share; /* that the idle weights are of */

@@ -6,7 +6,7 @@
 static bool stands_for(const struct zone *estimate, const struct zone *zone)
 {
 	return estimate->quality == QUALITY_ESTIMATED && zone_kind_is_whole(estimate->kind) &&
-	       zone->quality == QUALITY_MEASURED;
+	       zone->quality == QUALITY_MEASURED && !zone_kind_is_device(zone->kind);
 }
 
 /* One without an instance is of all there are of the kind. */

@@ -11,6 +11,7 @@
 static const enum zone_kind whole_of[ZONE_KIND_COUNT] = {
 	[ZONE_PACKAGE] = ZONE_PSYS, [ZONE_CORE] = ZONE_PACKAGE,  [ZONE_UNCORE] = ZONE_PACKAGE,
 	[ZONE_DRAM] = ZONE_PSYS,    [ZONE_PSYS] = ZONE_PLATFORM, [ZONE_PLATFORM] = ZONE_PLATFORM,
+	[ZONE_GPU] = ZONE_PSYS,
 };
 
 static bool is_in(enum zone_kind part, enum zone_kind whole)
@@ -23,7 +24,7 @@ static bool is_in(enum zone_kind part, enum zone_kind whole)
 static bool are_of_two_sockets(const struct zone *a, const struct zone *b)
 {
 	return a->domain.kind == DOMAIN_SOCKET && b->domain.kind == DOMAIN_SOCKET &&
-	       a->domain.package != b->domain.package;
+	       a->domain.number != b->domain.number;
 }
 
 /*
@@ -39,10 +40,11 @@ static bool overlap(const struct zone *a, const struct zone *b)
 	return is_in(a->kind, b->kind) || is_in(b->kind, a->kind);
 }
 
+/* An estimate of the machine has no devices in it: they do not stand in its place. */
 static bool any_measured(const struct zone *const zones[], size_t count)
 {
 	for (size_t z = 0; z < count; z++) {
-		if (zones[z]->quality == QUALITY_MEASURED)
+		if (zones[z]->quality == QUALITY_MEASURED && !zone_kind_is_device(zones[z]->kind))
 			return true;
 	}
 	return false;
@@ -98,7 +100,8 @@ uint32_t total_choose(const struct zone *const zones[], size_t known, size_t cou
 		      uint32_t total[])
 {
 	static const enum zone_kind outermost_first[] = { ZONE_PLATFORM, ZONE_PSYS, ZONE_PACKAGE,
-							  ZONE_DRAM,     ZONE_CORE, ZONE_UNCORE };
+							  ZONE_DRAM,     ZONE_CORE, ZONE_UNCORE,
+							  ZONE_GPU };
 	bool measured = any_measured(zones, count);
 
 	for (size_t z = known; z < count; z++)

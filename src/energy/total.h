@@ -2,12 +2,15 @@
 /*
  * Which zones are added up to a total, so that no energy is in it twice.
  *
- * Zones form a tree of kinds: platform has psys in it, psys has package and dram, package has core
- * and uncore. The total is made of the outermost kinds that the machine has: platform, else psys,
- * else package and dram, with core and uncore in place of a package that is not there. Of a kind
- * that several sources count, the first source is in it, what rivals it (energy/rank.h): of rivals
- * only one counts at a time, and what counts other sockets. An estimate is in it only where nothing
- * is measured.
+ * Zones form a tree of kinds: platform has psys in it, psys has package, dram and GPUs, package has
+ * core and uncore. The total is made of the outermost kinds that the machine has: platform, else
+ * psys, else package, dram and GPUs, with core and uncore in place of a package that is not there.
+ * Of a kind that several sources count, the first source is in it, what rivals it (energy/rank.h):
+ * of rivals only one counts at a time, and what counts other sockets. An estimate is in it only
+ * where nothing but GPUs is measured, for it does not contain them.
+ *
+ * A psys contains the GPUs on NVIDIA's Grace Hopper, and where it is all that a laptop takes. Where
+ * it does not, the total lacks them: that is better than to count them twice.
  *
  * Zones that are alike (energy/zone.h) are in it together or not at all, as a row has but their
  * sum. So the tree is one of kinds, and not of each socket's zones: a core is not in it where any

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Work: what was run in an interval, by the nanosecond of CPU time. The energy of a zone follows
- * the work of its domain: of the whole machine, or of one package, which has a place here, 0 and
- * up: what is counted by package is kept in arrays by place.
+ * Work: what was run in an interval, by the nanosecond of CPU time, or of a device's busy time. The
+ * energy of a zone follows the work of its domain: of the whole machine, of one package, or of one
+ * device. Domains have places here: what is counted by package is kept in arrays by place, 0 and
+ * up; devices come behind them, and have lists of what used them, for most processes use none.
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "energy/zone.h"
 
-#define PLACES_MAX 16
-#define PLACE_NONE UINT32_MAX /* the whole machine's */
+#define PLACES_MAX  16
+#define DEVICES_MAX 128
+#define PLACE_NONE  UINT32_MAX /* the whole machine's */
 
 struct work_places {
 	uint32_t count;               /* packages that are told apart; 0: none */
@@ -25,6 +28,27 @@ struct work_sums {
 	uint64_t dropped_ns; /* of it, what no process can be named for */
 	uint64_t unseen_ns;  /* and what was not seen, but the machine counts */
 };
+
+/* Busy time of a device since it was last told, that one process made. */
+struct device_use {
+	uint32_t device; /* its number in struct domain */
+	uint32_t pid;    /* in the initial pid namespace; 0: nothing is known but the time */
+	uint64_t busy_ns;
+};
+
+static inline uint32_t work_device_place(uint32_t device)
+{
+	return PLACES_MAX + device;
+}
+
+/* Whether @place is a device's, which gets its number. */
+static inline bool work_place_is_device(uint32_t place, uint32_t *ret_device)
+{
+	if (place < PLACES_MAX || place >= PLACES_MAX + DEVICES_MAX)
+		return false;
+	*ret_device = place - PLACES_MAX;
+	return true;
+}
 
 /* The place that a zone of @domain is charged by, or PLACE_NONE. */
 uint32_t work_place(const struct work_places *places, const struct domain *domain);

@@ -12,6 +12,7 @@ const char *zone_kind_name(enum zone_kind kind)
 	static const char *const names[ZONE_KIND_COUNT] = {
 		[ZONE_PACKAGE] = "package", [ZONE_CORE] = "core", [ZONE_UNCORE] = "uncore",
 		[ZONE_DRAM] = "dram",       [ZONE_PSYS] = "psys", [ZONE_PLATFORM] = "platform",
+		[ZONE_GPU] = "gpu",
 	};
 
 	return (unsigned)kind < ZONE_KIND_COUNT ? names[kind] : "unknown";
@@ -47,13 +48,18 @@ bool zone_kind_is_whole(enum zone_kind kind)
 	return kind == ZONE_PSYS || kind == ZONE_PLATFORM;
 }
 
+bool zone_kind_is_device(enum zone_kind kind)
+{
+	return kind == ZONE_GPU;
+}
+
 struct domain zone_domain(enum zone_kind kind, const char *instance)
 {
 	size_t digits = strspn(instance, "0123456789");
 	uint64_t package;
 
-	if (zone_kind_is_whole(kind) || parse_u64(instance, digits, &package) < 0 ||
-	    package > UINT32_MAX)
+	if (zone_kind_is_whole(kind) || zone_kind_is_device(kind) ||
+	    parse_u64(instance, digits, &package) < 0 || package > UINT32_MAX)
 		return (struct domain){ .kind = DOMAIN_NODE };
 	return (struct domain){ DOMAIN_SOCKET, (uint32_t)package };
 }
@@ -82,7 +88,8 @@ bool zone_is_inside(const struct zone *part, const struct zone *whole)
 bool zone_kind_to_show(const bool has[static ZONE_KIND_COUNT], enum zone_kind *ret)
 {
 	static const enum zone_kind preferred[] = { ZONE_PACKAGE, ZONE_PLATFORM, ZONE_PSYS,
-						    ZONE_CORE,    ZONE_DRAM,     ZONE_UNCORE };
+						    ZONE_CORE,    ZONE_DRAM,     ZONE_UNCORE,
+						    ZONE_GPU };
 
 	for (size_t i = 0; i < ARRAY_SIZE(preferred); i++) {
 		if (has[preferred[i]]) {
@@ -98,6 +105,7 @@ uint64_t zone_kind_max_power_uw(enum zone_kind kind)
 	static const uint64_t watts[ZONE_KIND_COUNT] = {
 		[ZONE_PACKAGE] = 2000, [ZONE_CORE] = 2000,  [ZONE_UNCORE] = 2000,
 		[ZONE_DRAM] = 1000,    [ZONE_PSYS] = 20000, [ZONE_PLATFORM] = 20000,
+		[ZONE_GPU] = 4000,
 	};
 
 	return watts[kind] * 1000000;

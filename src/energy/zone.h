@@ -3,9 +3,9 @@
  * A zone: something whose energy is counted. What it is, in words that all rooms share: a meter
  * finds it, attribution splits its energy, a snapshot shows it, an exporter names it.
  *
- * Zones overlap: core and uncore are inside a package, package and dram are inside psys and
- * platform. So the energies of two kinds are never added up; those of one kind, of several sockets,
- * are.
+ * Zones overlap: core and uncore are inside a package, package, dram and GPUs are inside psys and
+ * platform. So the energies of two kinds are never added up; those of one
+ * kind, of several sockets or devices, are.
  */
 #pragma once
 
@@ -19,9 +19,10 @@
  */
 #define METER_ZONES_MAX   1024
 #define ZONES_MAX         (METER_ZONES_MAX + 1) /* and the estimate that they may follow */
-#define ZONE_INSTANCE_MAX 16                    /* "0", "1-die-0" */
+#define ZONE_INSTANCE_MAX 48                    /* "0", "1-die-0", a GPU's UUID */
+#define ZONE_PACKAGE_MAX  16                    /* of them, the numbers of packages */
 #define ZONE_PATH_MAX     64                    /* "intel-rapl:0" */
-#define ZONE_ID_MAX       32                    /* "package-1-die-0" */
+#define ZONE_ID_MAX       64                    /* "package-1-die-0" */
 
 enum zone_kind {
 	ZONE_PACKAGE,
@@ -30,6 +31,7 @@ enum zone_kind {
 	ZONE_DRAM,
 	ZONE_PSYS,
 	ZONE_PLATFORM,
+	ZONE_GPU,
 	ZONE_KIND_COUNT,
 };
 
@@ -46,11 +48,15 @@ enum zone_quality { QUALITY_MEASURED, QUALITY_ESTIMATED };
 #define RANK_SENSOR_POWER  30
 #define RANK_ESTIMATED     UINT8_MAX
 
-/* Whose work a zone's energy follows: that of all CPUs, or of those in one package. */
-enum domain_kind { DOMAIN_NODE, DOMAIN_SOCKET };
+/*
+ * Whose work a zone's energy follows: that of all CPUs, of those in one package, or the use of one
+ * device (energy/work.h), which its meter reads with its energy.
+ */
+enum domain_kind { DOMAIN_NODE, DOMAIN_SOCKET, DOMAIN_DEVICE };
 struct domain {
 	enum domain_kind kind;
-	uint32_t package; /* physical_package_id, with DOMAIN_SOCKET */
+	/* With DOMAIN_SOCKET the physical_package_id, with DOMAIN_DEVICE < DEVICES_MAX. */
+	uint32_t number;
 };
 
 /* Whose energy it is: the machine's, or what a virtual machine's own CPUs add to its host's. */
@@ -78,10 +84,10 @@ struct zone {
 	bool knows_idle;       /* the source itself knows the idle part of the energy */
 	/*
 	 * Tells zones of one kind apart: the number of the package (for core, uncore and dram of
-	 * the one that they are in); "" where there is one of the kind.
+	 * the one that they are in), the UUID of a GPU; "" where there is one of the kind.
 	 */
 	char instance[ZONE_INSTANCE_MAX];
-	/* Where it was found, relative: "intel-rapl:0:1"; the model's name for an estimate. */
+	/* Where it was found: "intel-rapl:0:1", "nvidia0"; the model's name for an estimate. */
 	char path[ZONE_PATH_MAX];
 	const char *source; /* static: "rapl-sysfs", "trained_power_model" */
 	uint8_t rank;       /* of the source, 0 is the best: energy/rank.h */
@@ -94,7 +100,8 @@ const char *zone_scope_name(enum zone_scope scope);       /* "node", "vm_dynamic
 
 /*
  * The domain of a zone of @kind with @instance, as the kernel names zones: "1" and "1-die-0" are in
- * package 1, whose CPUs' work they follow. psys and platform are the whole machine's.
+ * package 1, whose CPUs' work they follow. psys and platform are the whole machine's. Of a GPU
+ * its meter alone knows the domain: here it is the whole machine.
  */
 struct domain zone_domain(enum zone_kind kind, const char *instance);
 /* What a person calls it, and options do: "package-0"; "platform" where there is but one. */
@@ -108,11 +115,13 @@ bool zone_has_id(const struct zone *zone, const char *id);
 bool zone_are_alike(const struct zone *a, const struct zone *b);
 /* Whether zones of @kind are the whole machine's, and no part of it. */
 bool zone_kind_is_whole(enum zone_kind kind);
+/* Whether zones of @kind are devices, of which an estimate of the machine knows nothing. */
+bool zone_kind_is_device(enum zone_kind kind);
 /* Whether @part's energy is also in @whole, which the same source counts in the same package. */
 bool zone_is_inside(const struct zone *part, const struct zone *whole);
 /*
  * The kind that stands for a node's or a process's power where one number is shown, of those that
- * there are (@has): package, else platform, psys, core, dram, uncore. False where there is none.
+ * there are (@has): package, else platform, psys, core, dram, uncore, gpu. False where none is.
  */
 bool zone_kind_to_show(const bool has[static ZONE_KIND_COUNT], enum zone_kind *ret);
 
@@ -127,5 +136,6 @@ bool zone_kind_to_show(const bool has[static ZONE_KIND_COUNT], enum zone_kind *r
  * - dram: 1,000 W, of one socket: our own bound, 12 channels of 2 modules at some 25 W are 600 W.
  * - psys, platform: 20,000 W, the whole machine. A server of 8 accelerators is specified at up to
  *   10.2 kW (NVIDIA DGX H100) and 14.3 kW (DGX B200).
+ * - gpu: 4,000 W, one board. Boards are sold at up to 1,400 W (NVIDIA GB300, AMD MI355X).
  */
 uint64_t zone_kind_max_power_uw(enum zone_kind kind);

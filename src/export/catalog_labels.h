@@ -5,7 +5,7 @@
 #include "export/catalog.h"
 #include "export/sink.h"
 
-#define PACKAGE_LABEL_MAX 32
+#define PACKAGE_LABEL_MAX (ZONE_INSTANCE_MAX + 16)
 
 struct cursor {
 	const struct catalog_view *view;
@@ -27,6 +27,7 @@ struct cursor {
 	char package[PACKAGE_LABEL_MAX];
 	char activity_source[16]; /* "bpf", "procfs" */
 	char cpu_number[3][11];   /* texts of *cpu */
+	char device[11];
 };
 
 const char *label_name(enum point_label key);

@@ -335,14 +335,19 @@ static void add_share(const struct explained_mode *mode, const char *unit, struc
 
 static void add_dynamic(const struct explained_zone *zone, struct strbuf *out)
 {
-	if (zone->by_socket)
-		say(out, "dynamic", "%s µJ, shared by the CPU time of socket %u%s:",
-		    COUNT(zone->mode[MODE_DYNAMIC].energy_uj), zone->package,
-		    zone->was_gap ? " since the previous reading" : "");
+	const char *since = zone->was_gap ? " since the previous reading" : "";
+	const char *energy = COUNT(zone->mode[MODE_DYNAMIC].energy_uj);
+
+	if (zone->by_device)
+		say(out, "dynamic",
+		    "%s µJ, shared by the time for which each process kept it busy%s:", energy,
+		    since);
+	else if (zone->by_socket)
+		say(out, "dynamic", "%s µJ, shared by the CPU time of socket %u%s:", energy,
+		    zone->package, since);
 	else
-		say(out, "dynamic", "%s µJ, shared by the CPU time of the machine%s:",
-		    COUNT(zone->mode[MODE_DYNAMIC].energy_uj),
-		    zone->was_gap ? " since the previous reading" : "");
+		say(out, "dynamic", "%s µJ, shared by the CPU time of the machine%s:", energy,
+		    since);
 	add_share(&zone->mode[MODE_DYNAMIC], " ns", out);
 }
 
@@ -377,6 +382,14 @@ static void add_idle(const struct explained_zone *zone, struct strbuf *out)
 		[IDLE_SHARE_USAGE] = "shared by CPU time (--idle.share=usage):",
 		[IDLE_SHARE_EQUAL] = "shared equally by all processes (--idle.share=equal):",
 	};
+	static const char *const device_rules[] = {
+		[IDLE_SHARE_NODE] = "stays with the node (--idle.share=node, or another that has "
+				    "not settled yet): unattributed (idle_policy)",
+		[IDLE_SHARE_USAGE] = "shared by the time for which each process kept it busy:",
+		[IDLE_SHARE_EQUAL] = "shared equally by the processes that used it "
+				     "(--idle.share=equal):",
+	};
+	const char *const *rule = zone->by_device ? device_rules : rules;
 	char power[96] = "";
 	bool limited = !zone->asleep_ns &&
 		       mode->energy_uj < muldiv_u64(zone->idle_power_uw,
@@ -392,7 +405,7 @@ static void add_idle(const struct explained_zone *zone, struct strbuf *out)
 			       limited ? ", limited to what was measured" : "");
 	else
 		(void)snprintf(power, sizeof(power), " (as the source says)");
-	say(out, "idle", "%s µJ%s, %s", COUNT(mode->energy_uj), power, rules[zone->idle_share]);
+	say(out, "idle", "%s µJ%s, %s", COUNT(mode->energy_uj), power, rule[zone->idle_share]);
 	if (zone->idle_share != IDLE_SHARE_NODE)
 		add_share(mode, zone->idle_share == IDLE_SHARE_EQUAL ? "" : " ns", out);
 }
@@ -470,16 +483,19 @@ static void add_zone(const struct explained_zone *zone, struct strbuf *out)
 
 /* ---- the sums ---- */
 
-#define ACCOUNT_NAME_MAX 40
+#define ACCOUNT_NAME_MAX ZONE_ID_MAX
 
-/* "package-0", or "package, 2 zones". */
+/* "package-0", or "package, 2 zones"; a device's UUID is in its paragraph above. */
 static void name_account(const struct explained_account *account, char ret[ACCOUNT_NAME_MAX])
 {
 	char id[ZONE_ID_MAX];
 
 	zone_id(&account->zone, id);
 	if (account->zones == 1)
-		(void)snprintf(ret, ACCOUNT_NAME_MAX, "%s", id);
+		(void)snprintf(ret, ACCOUNT_NAME_MAX, "%s",
+			       zone_kind_is_device(account->zone.kind)
+				       ? zone_kind_name(account->zone.kind)
+				       : id);
 	else
 		(void)snprintf(ret, ACCOUNT_NAME_MAX, "%s, %u zones",
 			       zone_kind_name(account->zone.kind), account->zones);

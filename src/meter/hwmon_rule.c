@@ -144,7 +144,7 @@ static bool copy_number(const char *number, size_t len, char ret[static ZONE_INS
 {
 	for (; len > 1 && *number == '0'; len--)
 		number++;
-	if (len >= ZONE_INSTANCE_MAX)
+	if (len >= ZONE_PACKAGE_MAX)
 		return false;
 	memcpy(ret, number, len);
 	ret[len] = '\0';
@@ -248,7 +248,10 @@ static bool rule_split(const char *rule, struct rule_parts *ret)
 	return ret->chip_len && ret->channel_len && (!at || ret->device_len);
 }
 
-/* "none", a kind, or KIND-NUMBER. */
+/*
+ * "none", a kind, or KIND-NUMBER. No device: nothing here would say what used it, and by CPU time
+ * its energy would go to the wrong processes.
+ */
 static bool zone_parse(const char *text, struct hwmon_meaning *ret)
 {
 	size_t len = strcspn(text, "-");
@@ -260,7 +263,8 @@ static bool zone_parse(const char *text, struct hwmon_meaning *ret)
 	for (enum zone_kind kind = 0; kind < ZONE_KIND_COUNT; kind++) {
 		const char *name = zone_kind_name(kind);
 
-		if (strlen(name) != len || strncmp(name, text, len) != 0)
+		if (zone_kind_is_device(kind) || strlen(name) != len ||
+		    strncmp(name, text, len) != 0)
 			continue;
 		*ret = (struct hwmon_meaning){ .use = HWMON_COUNTED, .kind = kind };
 		ret->by_order = !text[len] && !zone_kind_is_whole(kind);

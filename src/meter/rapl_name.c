@@ -27,7 +27,7 @@ static const struct known_name known_names[] = {
  */
 static bool is_package_label(const char *text, size_t len)
 {
-	if (len == 0 || len >= ZONE_INSTANCE_MAX || text[0] < '0' || text[0] > '9')
+	if (len == 0 || len >= ZONE_PACKAGE_MAX || text[0] < '0' || text[0] > '9')
 		return false;
 	for (size_t i = 0; i < len; i++) {
 		char c = text[i];

@@ -19,7 +19,7 @@
 
 #define STATE_FILE_NAME   "kepler.state"
 #define STATE_ENTRIES_MAX 1024
-#define STATE_KEY_MAX     64   /* with the terminator */
+#define STATE_KEY_MAX     96   /* with the terminator */
 #define STATE_LINE_MAX    1024 /* with the terminator */
 #define STATE_FILE_MAX    (STATE_ENTRIES_MAX * (STATE_KEY_MAX + STATE_LINE_MAX) + 256)
 #define STATE_MACHINE_MAX 32 /* with the terminator */

@@ -35,7 +35,7 @@ static void check_channel(const char *chip, const char *label, char *rule)
 		meaning = hwmon_meaning_of(&channel, &rule, 1);
 		if (meaning.use == HWMON_COUNTED &&
 		    (!channel.has[meaning.reading] || (unsigned)meaning.kind >= ZONE_KIND_COUNT ||
-		     !memchr(meaning.instance, '\0', sizeof(meaning.instance))))
+		     !memchr(meaning.instance, '\0', ZONE_PACKAGE_MAX)))
 			abort();
 		check_rule(rule, &meaning);
 		channel.has[reading] = false;

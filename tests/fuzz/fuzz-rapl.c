@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	memcpy(text, data, size);
 	text[size] = '\0';
-	if (rapl_name_parse(text, size, &name) && strlen(name.package) >= ZONE_INSTANCE_MAX)
+	if (rapl_name_parse(text, size, &name) && strlen(name.package) >= ZONE_PACKAGE_MAX)
 		abort();
 	if (sysfs_number_parse(text, (ssize_t)size, &value) == 0 && text[size - 1] != '\n')
 		abort();

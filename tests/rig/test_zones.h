@@ -10,6 +10,7 @@ static const struct zone test_zones[ZONE_KIND_COUNT] = {
 	{ .kind = ZONE_PACKAGE, .source = "test" }, { .kind = ZONE_CORE, .source = "test" },
 	{ .kind = ZONE_UNCORE, .source = "test" },  { .kind = ZONE_DRAM, .source = "test" },
 	{ .kind = ZONE_PSYS, .source = "test" },    { .kind = ZONE_PLATFORM, .source = "test" },
+	{ .kind = ZONE_GPU, .source = "test" },
 };
 
 /* Until the ledger has @zones of them. 0 or -ENOMEM. */

@@ -26,6 +26,7 @@ static const struct zone other = {
 static const struct zone next = { .kind = ZONE_PACKAGE, .instance = "1", .source = "best" };
 static const struct zone all = { .kind = ZONE_PACKAGE, .source = "all", .rank = 2 };
 static const struct zone memory = { .kind = ZONE_DRAM, .source = "memory", .rank = 1 };
+static const struct zone board = { .kind = ZONE_GPU, .instance = "GPU-a", .source = "nvml" };
 static const struct zone guess = { .kind = ZONE_PLATFORM,
 				   .quality = QUALITY_ESTIMATED,
 				   .source = "guess",
@@ -42,6 +43,7 @@ static void rivals_are_of_one_thing(void **state)
 		{ &guess, &guess, false }, { &best, &best, false },  { &other, &next, true },
 		{ &best, &next, false },   { &good, &next, false },  { &all, &best, true },
 		{ &all, &other, true },    { &all, &memory, false }, { &all, &all, false },
+		{ &board, &guess, false }, { &board, &best, false },
 	};
 
 	(void)state;

@@ -78,6 +78,11 @@ static const struct machine machines[] = {
 	{ "one of those alike overlaps",
 	  { "package-1-die-0@a", "package-0@b", "package-1@b" },
 	  "1--" },
+	{ "GPUs beside packages", { "package-0", "dram-0", "gpu-a@nvml", "gpu-b@nvml" }, "1122" },
+	{ "a platform has GPUs in it", { "platform@bmc", "gpu-a@nvml" }, "1-" },
+	{ "so has a psys", { "psys", "gpu-a@nvml", "package-0" }, "1--" },
+	{ "an estimate has none", { "~platform", "gpu-a@nvml" }, "12" },
+	{ "nothing but a GPU", { "gpu-a@nvml" }, "1" },
 	{ "one that is alike", { "package-0", "|", "psys@a", "|", "package-1", "psys@a" }, "1-1-" },
 };
 
@@ -120,8 +125,8 @@ static void of_each_machine_the_outermost_zones(void **state)
 
 /* What a kind's energy is made of, by its leaves: no bit may be twice in what one source counts. */
 static const unsigned leaves[ZONE_KIND_COUNT] = {
-	[ZONE_CORE] = 1, [ZONE_UNCORE] = 2, [ZONE_PACKAGE] = 7,
-	[ZONE_DRAM] = 8, [ZONE_PSYS] = 31,  [ZONE_PLATFORM] = 63,
+	[ZONE_CORE] = 1,  [ZONE_UNCORE] = 2,     [ZONE_PACKAGE] = 7, [ZONE_DRAM] = 8,
+	[ZONE_PSYS] = 95, [ZONE_PLATFORM] = 127, [ZONE_GPU] = 64,
 };
 
 static bool is_wrong(const struct zone *zones, const uint32_t total[], size_t count)
@@ -183,7 +188,7 @@ static bool is_wrong_of_sockets(const struct zone *zones, const uint32_t total[]
 		for (size_t j = 0; j < i; j++) {
 			const struct zone *a = &zones[i], *b = &zones[j];
 			bool both = total[i] != TOTAL_NONE && total[j] != TOTAL_NONE;
-			bool shared = a->domain.package == b->domain.package &&
+			bool shared = a->domain.number == b->domain.number &&
 				      leaves[a->kind] & leaves[b->kind];
 
 			if (a->source == b->source && a->kind == b->kind && total[i] != total[j])

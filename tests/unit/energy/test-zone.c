@@ -84,6 +84,13 @@ static void one_kind_is_shown(void **state)
 	assert_int_equal(kind, ZONE_PACKAGE);
 }
 
+static void a_meter_alone_knows_which_device_it_is(void **state)
+{
+	(void)state;
+	assert_int_equal(zone_domain(ZONE_GPU, "0").kind, DOMAIN_NODE);
+	assert_int_equal(zone_domain(ZONE_DRAM, "0").kind, DOMAIN_SOCKET);
+}
+
 static void words_are_those_of_the_metrics(void **state)
 {
 	(void)state;
@@ -102,6 +109,7 @@ int main(void)
 		cmocka_unit_test(options_name_a_zone_or_all_of_its_kind),
 		cmocka_unit_test(parts_are_inside_their_own_package_only),
 		cmocka_unit_test(one_kind_is_shown),
+		cmocka_unit_test(a_meter_alone_knows_which_device_it_is),
 		cmocka_unit_test(words_are_those_of_the_metrics),
 	};
 

@@ -142,6 +142,28 @@ static void a_container(struct explain_answer *answer)
 	};
 }
 
+/* A process that used a GPU, of two that one counter has. */
+static void a_gpu_process(struct explain_answer *answer)
+{
+	struct explanation *explanation = &answer->explanation;
+	struct explained_zone *zone = explanation->zone;
+
+	a_process(answer);
+	zone->zone = (struct zone){ .kind = ZONE_GPU,
+				    .domain = { DOMAIN_DEVICE, 0 },
+				    .instance = "GPU-4d3c2b1a-0000-4000-8000-000000000001",
+				    .path = "nvidia0",
+				    .source = "nvml" };
+	zone->by_socket = false;
+	zone->by_device = true;
+	zone->idle_share = IDLE_SHARE_USAGE;
+	zone->mode[MODE_IDLE].energy_uj = zone->mode[MODE_IDLE].named_uj = 40000000;
+	zone->mode[MODE_IDLE].named_weight = zone->mode[MODE_DYNAMIC].named_weight;
+	zone->mode[MODE_IDLE].weight = zone->mode[MODE_DYNAMIC].weight;
+	zone->mode[MODE_IDLE].charged_uj = 263204;
+	explanation->account[0].zone = zone->zone;
+}
+
 static void nothing(struct explain_answer *answer)
 {
 	*answer = (struct explain_answer){
@@ -193,6 +215,7 @@ static void is_as_the_golden_texts(void **state)
 	} cases[] = {
 		{ a_process, "explain-process.txt" },
 		{ a_container, "explain-container.txt" },
+		{ a_gpu_process, "explain-gpu.txt" },
 		{ nothing, "explain-nothing.txt" },
 	};
 	static struct explain_answer answer;

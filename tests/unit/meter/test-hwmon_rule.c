@@ -155,6 +155,7 @@ static void test_rules_are_checked(void **state)
 					   "@d/b=dram",
 					   "a/b=",
 					   "a/b=fan",
+					   "a/b=gpu-0",
 					   "a/b=dram-",
 					   "a/b=dram-x",
 					   "a/b=dram-1x",

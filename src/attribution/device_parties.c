@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Sorted by counting, so that entries of a device keep their order. */
+#include "attribution/device_parties.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+
+void device_parties_begin(struct device_parties *parties)
+{
+	parties->count = 0;
+	memset(parties->dropped_ns, 0, sizeof(parties->dropped_ns));
+	memset(parties->unseen_ns, 0, sizeof(parties->unseen_ns));
+}
+
+int device_parties_add(struct device_parties *parties, uint32_t device, uint32_t process,
+		       uint32_t container, uint64_t busy_ns)
+{
+	if (ARRAY_RESERVE(parties->entries, parties->size, parties->count + 1) < 0) {
+		parties->dropped_ns[device] += busy_ns;
+		return -ENOMEM;
+	}
+	parties->entries[parties->count++] =
+		(struct device_entry){ device, { process, container }, busy_ns };
+	return 0;
+}
+
+void device_parties_add_dropped(struct device_parties *parties, uint32_t device, uint64_t busy_ns)
+{
+	parties->dropped_ns[device] += busy_ns;
+}
+
+void device_parties_add_unseen(struct device_parties *parties, uint32_t device, uint64_t busy_ns)
+{
+	parties->unseen_ns[device] += busy_ns;
+}
+
+static void drop_all(struct device_parties *parties)
+{
+	for (size_t i = 0; i < parties->count; i++)
+		parties->dropped_ns[parties->entries[i].device] += parties->entries[i].busy_ns;
+	parties->count = 0;
+}
+
+static void count_entries(struct device_parties *parties)
+{
+	uint32_t *first = parties->first;
+
+	memset(first, 0, sizeof(parties->first));
+	for (size_t i = 0; i < parties->count; i++)
+		first[parties->entries[i].device + 1]++;
+	for (size_t device = 0; device < DEVICES_MAX; device++)
+		first[device + 1] += first[device];
+}
+
+int device_parties_close(struct device_parties *parties, enum idle_share share)
+{
+	struct parties *sorted = &parties->sorted;
+	uint32_t next[DEVICES_MAX];
+	int r;
+
+	parties_begin(sorted, 0);
+	r = parties_reserve(sorted, parties->count);
+	if (r < 0)
+		drop_all(parties);
+	count_entries(parties);
+	memcpy(next, parties->first, sizeof(next));
+	for (size_t i = 0; i < parties->count; i++) {
+		const struct device_entry *entry = &parties->entries[i];
+		uint32_t at = next[entry->device]++;
+
+		sorted->party[at] = entry->party;
+		sorted->cpu_ns[at] = entry->busy_ns;
+		sorted->idle_weight[at] = share == IDLE_SHARE_EQUAL ? 1 : entry->busy_ns;
+	}
+	sorted->count = parties->count;
+	return r;
+}
+
+void device_parties_work(const struct device_parties *parties, uint32_t device,
+			 struct device_work *ret)
+{
+	const struct parties *sorted = &parties->sorted;
+	uint32_t first = parties->first[device];
+
+	*ret = (struct device_work){
+		.count = parties->first[device + 1] - first,
+		.dropped_ns = parties->dropped_ns[device],
+		.unseen_ns = parties->unseen_ns[device],
+	};
+	if (!ret->count)
+		return;
+	ret->party = sorted->party + first;
+	ret->busy_ns = sorted->cpu_ns + first;
+	ret->idle_weight = sorted->idle_weight + first;
+	for (enum energy_mode mode = 0; mode < MODE_COUNT; mode++)
+		ret->parts[mode] = sorted->parts[mode] + first;
+}
+
+uint64_t device_parties_busy_ns(const struct device_parties *parties, uint32_t device)
+{
+	uint64_t busy_ns = parties->dropped_ns[device] + parties->unseen_ns[device];
+
+	for (uint32_t i = parties->first[device]; i < parties->first[device + 1]; i++)
+		busy_ns += parties->sorted.cpu_ns[i];
+	return busy_ns;
+}
+
+void device_parties_release(struct device_parties *parties)
+{
+	free(parties->entries);
+	parties_release(&parties->sorted);
+	*parties = (struct device_parties){ 0 };
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "attribution/device_parties.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+static void each_device_has_its_own(void **state)
+{
+	(void)state;
+	struct device_parties parties = { 0 };
+	struct device_work work;
+
+	device_parties_begin(&parties);
+	assert_int_equal(device_parties_add(&parties, 3, 7, 1, 30), 0);
+	assert_int_equal(device_parties_add(&parties, 0, 8, 2, 10), 0);
+	assert_int_equal(device_parties_add(&parties, 3, 9, 1, 50), 0);
+	assert_int_equal(device_parties_add(&parties, DEVICES_MAX - 1, 7, 1, 5), 0);
+	device_parties_add_dropped(&parties, 3, 4);
+	device_parties_add_unseen(&parties, 1, 6);
+	assert_int_equal(device_parties_close(&parties, IDLE_SHARE_USAGE), 0);
+
+	device_parties_work(&parties, 3, &work);
+	assert_int_equal(work.count, 2);
+	assert_int_equal(work.party[0].process, 7);
+	assert_int_equal(work.party[1].process, 9);
+	assert_int_equal(work.busy_ns[0], 30);
+	assert_int_equal(work.idle_weight[1], 50);
+	assert_int_equal(work.dropped_ns, 4);
+	assert_int_equal(work.unseen_ns, 0);
+	assert_int_equal(device_parties_busy_ns(&parties, 3), 84);
+
+	device_parties_work(&parties, 0, &work);
+	assert_int_equal(work.count, 1);
+	assert_int_equal(work.party[0].container, 2);
+	device_parties_work(&parties, DEVICES_MAX - 1, &work);
+	assert_int_equal(work.count, 1);
+	device_parties_work(&parties, 1, &work);
+	assert_int_equal(work.count, 0);
+	assert_int_equal(work.unseen_ns, 6);
+	assert_int_equal(device_parties_busy_ns(&parties, 1), 6);
+	device_parties_release(&parties);
+}
+
+static void nothing_is_left_of_the_last_interval(void **state)
+{
+	(void)state;
+	struct device_parties parties = { 0 };
+	struct device_work work;
+
+	device_parties_begin(&parties);
+	assert_int_equal(device_parties_add(&parties, 2, 7, 1, 30), 0);
+	device_parties_add_dropped(&parties, 2, 4);
+	device_parties_add_unseen(&parties, 2, 5);
+	assert_int_equal(device_parties_close(&parties, IDLE_SHARE_NODE), 0);
+	device_parties_begin(&parties);
+	assert_int_equal(device_parties_close(&parties, IDLE_SHARE_NODE), 0);
+	device_parties_work(&parties, 2, &work);
+	assert_int_equal(work.count, 0);
+	assert_int_equal(device_parties_busy_ns(&parties, 2), 0);
+	device_parties_release(&parties);
+}
+
+static void equal_shares_are_of_those_that_used_it(void **state)
+{
+	(void)state;
+	struct device_parties parties = { 0 };
+	struct device_work work;
+
+	device_parties_begin(&parties);
+	assert_int_equal(device_parties_add(&parties, 0, 7, 1, 30), 0);
+	assert_int_equal(device_parties_add(&parties, 0, 8, 1, 900), 0);
+	assert_int_equal(device_parties_close(&parties, IDLE_SHARE_EQUAL), 0);
+	device_parties_work(&parties, 0, &work);
+	assert_int_equal(work.idle_weight[0], 1);
+	assert_int_equal(work.idle_weight[1], 1);
+	assert_int_equal(work.busy_ns[1], 900);
+	device_parties_release(&parties);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_device_has_its_own),
+		cmocka_unit_test(nothing_is_left_of_the_last_interval),
+		cmocka_unit_test(equal_shares_are_of_those_that_used_it),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

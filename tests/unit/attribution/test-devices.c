@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A package and two GPUs: the energy of each GPU goes to what used it, whatever ran on the CPUs. */
+#include "attribution/accountant.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "base/num.h"
+#include "tests/rig/test_owner.h"
+
+#define ZONES 3
+#define J     1000000
+
+static const struct idle_options options = { .mode = IDLE_MODE_LEARNED };
+
+struct house {
+	struct zone zones[ZONES]; /* the package, GPU 0, GPU 1 */
+	struct accountant accountant;
+	struct parties parties;
+	struct device_parties devices;
+	struct zone_status status[ZONES];
+	bool is_quiet[ZONES];
+	uint64_t read_ns[ZONES], energy_uj[ZONES], metered_uj[ZONES];
+	uint64_t now_ns, busy_ns;
+	uint32_t owner[3]; /* containers */
+};
+
+static void set_up(struct house *house)
+{
+	const struct owner_names overflow = {
+		.text = { [LABEL_CONTAINER_ID] = "system_processes" },
+	};
+	const struct ledger_options ledger = {
+		.max_processes = 64,
+		.max_containers = 16,
+		.overflow = &overflow,
+	};
+
+	*house = (struct house){
+		.zones = { { .kind = ZONE_PACKAGE, .instance = "0", .source = "told" },
+			   { .kind = ZONE_GPU,
+			     .instance = "GPU-a",
+			     .source = "gpus",
+			     .domain = { DOMAIN_DEVICE, 0 } },
+			   { .kind = ZONE_GPU,
+			     .instance = "GPU-b",
+			     .source = "gpus",
+			     .domain = { DOMAIN_DEVICE, 1 } } },
+		.now_ns = NSEC_PER_SEC,
+	};
+	assert_int_equal(ledger_new(&ledger, &house->accountant.ledger), 0);
+	accountant_configure(&house->accountant, &options, 0);
+	for (uint32_t z = 0; z < ZONES; z++) {
+		house->status[z] = (struct zone_status){ .state = ZONE_UP };
+		assert_int_equal(ledger_add_zone(house->accountant.ledger, &house->zones[z]), 0);
+		accountant_adopt(&house->accountant, &house->zones[z], &options, 0);
+	}
+}
+
+static void tear_down(struct house *house)
+{
+	accountant_release(&house->accountant);
+	parties_release(&house->parties);
+	device_parties_release(&house->devices);
+	ledger_free(house->accountant.ledger);
+}
+
+static void begin(struct house *house)
+{
+	struct ledger *ledger = house->accountant.ledger;
+	static const char *const ids[] = { "a", "b", "c" };
+
+	house->now_ns += NSEC_PER_SEC;
+	house->busy_ns = 0;
+	ledger_begin(ledger, house->now_ns);
+	for (size_t i = 0; i < 3; i++) {
+		const struct test_owner owner = {
+			.names.text = { [LABEL_CONTAINER_ID] = ids[i],
+					[LABEL_CONTAINER_NAME] = ids[i] },
+		};
+
+		house->owner[i] = enter_owner(ledger, &owner);
+	}
+	parties_begin(&house->parties, 0);
+	assert_int_equal(parties_reserve(&house->parties, 8), 0);
+	device_parties_begin(&house->devices);
+}
+
+static void ran(struct house *house, size_t who, uint64_t ns)
+{
+	parties_add(&house->parties, LEDGER_NONE, house->owner[who], ns, NULL);
+	house->busy_ns += ns;
+}
+
+static void used(struct house *house, size_t who, uint32_t device, uint64_t ns)
+{
+	assert_int_equal(
+		device_parties_add(&house->devices, device, LEDGER_NONE, house->owner[who], ns), 0);
+}
+
+/* After a second in which the zones drew so much. */
+static void end(struct house *house, uint64_t package_uj, uint64_t first_uj, uint64_t second_uj)
+{
+	const uint64_t drawn_uj[ZONES] = { package_uj, first_uj, second_uj };
+	struct energy_span spans[ZONES];
+	struct interval interval = {
+		.time_ns = house->now_ns,
+		.status = house->status,
+		.spans = spans,
+		.work = { .busy_ns = house->busy_ns },
+		.measured = { .dt_ns = NSEC_PER_SEC, .utilisation = 0.5 },
+		.parties = &house->parties,
+		.devices = &house->devices,
+	};
+
+	for (uint32_t z = 0; z < ZONES; z++) {
+		bool has_begun = house->read_ns[z] > 0;
+
+		house->energy_uj[z] += drawn_uj[z];
+		if (house->status[z].state != ZONE_UP || house->is_quiet[z])
+			continue;
+		spans[interval.span_count++] = (struct energy_span){
+			.zone = z,
+			.known = has_begun,
+			.from_ns = house->read_ns[z],
+			.to_ns = house->now_ns,
+			.energy_uj = has_begun ? house->energy_uj[z] : 0,
+		};
+		house->metered_uj[z] += has_begun ? house->energy_uj[z] : 0;
+		house->read_ns[z] = house->now_ns;
+		house->energy_uj[z] = 0;
+	}
+	accountant_book(&house->accountant, &interval);
+	ledger_close(house->accountant.ledger);
+}
+
+static uint64_t gpu_uj(const struct house *house, size_t who)
+{
+	const struct ledger *ledger = house->accountant.ledger;
+
+	return ledger_values(ledger, LEVEL_CONTAINER,
+			     house->owner[who])[ledger_column(ledger, 1, MODE_DYNAMIC)];
+}
+
+static uint64_t package_uj(const struct house *house, size_t who)
+{
+	const struct ledger *ledger = house->accountant.ledger;
+
+	return ledger_values(ledger, LEVEL_CONTAINER,
+			     house->owner[who])[ledger_column(ledger, 0, MODE_DYNAMIC)];
+}
+
+static uint64_t unattributed_uj(const struct house *house, uint32_t z,
+				enum unattributed_reason reason)
+{
+	return ledger_unattributed_value(house->accountant.ledger, z, MODE_DYNAMIC, reason);
+}
+
+/* Both GPUs are one column of a row: what rows have, and what none has, is what was metered. */
+static void check_law(const struct house *house)
+{
+	uint64_t sum_uj = 0;
+
+	for (size_t who = 0; who < 3; who++)
+		sum_uj += gpu_uj(house, who);
+	for (uint32_t z = 1; z < ZONES; z++) {
+		for (enum unattributed_reason reason = 0; reason < UNATTRIBUTED_REASON_COUNT;
+		     reason++)
+			sum_uj += unattributed_uj(house, z, reason);
+	}
+	assert_int_equal(sum_uj, house->metered_uj[1] + house->metered_uj[2]);
+}
+
+static void a_device_is_what_used_it(void **state)
+{
+	(void)state;
+	struct house house;
+
+	set_up(&house);
+	begin(&house);
+	end(&house, 0, 0, 0);
+	begin(&house);
+	ran(&house, 0, NSEC_PER_SEC);
+	used(&house, 1, 0, 300 * NSEC_PER_MSEC);
+	used(&house, 2, 0, 100 * NSEC_PER_MSEC);
+	used(&house, 2, 1, 800 * NSEC_PER_MSEC);
+	end(&house, 45 * J, 200 * J + 1, 400 * J);
+	assert_int_equal(package_uj(&house, 0), 45 * J);
+	assert_int_equal(gpu_uj(&house, 0), 0);
+	assert_in_range(gpu_uj(&house, 1), 150 * J, 150 * J + 1);
+	assert_in_range(gpu_uj(&house, 2), 450 * J, 450 * J + 1);
+	check_law(&house);
+	assert_float_equal(house.accountant.zones[1].learner.x_max, 0.4, 1e-9);
+	assert_float_equal(house.accountant.zones[2].learner.x_max, 0.8, 1e-9);
+	tear_down(&house);
+}
+
+static void what_has_no_name_has_its_part(void **state)
+{
+	(void)state;
+	struct house house;
+
+	set_up(&house);
+	begin(&house);
+	end(&house, 0, 0, 0);
+	begin(&house);
+	ran(&house, 0, NSEC_PER_SEC);
+	used(&house, 1, 0, 100 * NSEC_PER_MSEC);
+	device_parties_add_dropped(&house.devices, 0, 100 * NSEC_PER_MSEC);
+	device_parties_add_unseen(&house.devices, 0, 200 * NSEC_PER_MSEC);
+	end(&house, 0, 100 * J, 7 * J);
+	assert_int_equal(gpu_uj(&house, 1), 25 * J);
+	assert_int_equal(unattributed_uj(&house, 1, UNATTRIBUTED_DROPPED), 25 * J);
+	assert_int_equal(unattributed_uj(&house, 1, UNATTRIBUTED_UNSEEN), 50 * J);
+	assert_int_equal(unattributed_uj(&house, 2, UNATTRIBUTED_NO_ACTIVITY), 7 * J);
+	check_law(&house);
+	tear_down(&house);
+}
+
+/* The use comes with the energy: an interval without either loses nothing, and keeps nothing. */
+static void a_reading_that_is_late_has_no_gap(void **state)
+{
+	(void)state;
+	struct house house;
+
+	set_up(&house);
+	begin(&house);
+	end(&house, 0, 0, 0);
+	house.is_quiet[1] = true;
+	begin(&house);
+	ran(&house, 0, NSEC_PER_SEC);
+	end(&house, 9 * J, 30 * J, 0);
+	assert_int_equal(house.accountant.gaps.used, 0);
+	house.is_quiet[1] = false;
+	begin(&house);
+	used(&house, 1, 0, 400 * NSEC_PER_MSEC);
+	used(&house, 2, 0, 200 * NSEC_PER_MSEC);
+	end(&house, 9 * J, 30 * J, 0);
+	assert_int_equal(gpu_uj(&house, 1), 40 * J);
+	assert_int_equal(gpu_uj(&house, 2), 20 * J);
+	check_law(&house);
+	tear_down(&house);
+}
+
+/* Each device for itself, also where all are lost at once. */
+static void use_is_kept_while_energy_cannot_be_read(void **state)
+{
+	(void)state;
+	struct house house;
+
+	set_up(&house);
+	begin(&house);
+	end(&house, 0, 0, 0);
+	house.status[1].state = house.status[2].state = ZONE_ERROR;
+	for (size_t who = 0; who < 2; who++) {
+		begin(&house);
+		used(&house, who, 0, 500 * NSEC_PER_MSEC);
+		used(&house, 2, 1, 10 * NSEC_PER_MSEC);
+		end(&house, 0, 30 * J, 10 * J);
+	}
+	assert_int_equal(house.accountant.gaps.used, 2);
+	house.status[1].state = house.status[2].state = ZONE_UP;
+	begin(&house);
+	end(&house, 0, 30 * J, 10 * J);
+	assert_int_equal(gpu_uj(&house, 0), 45 * J);
+	assert_int_equal(gpu_uj(&house, 1), 45 * J);
+	assert_int_equal(gpu_uj(&house, 2), 30 * J);
+	assert_int_equal(house.accountant.gaps.used, 0);
+	check_law(&house);
+	tear_down(&house);
+}
+
+/* What runs beside a GPU and does not use it has no part of its idle energy, whatever the share. */
+static void idle_energy_is_of_those_that_used_it(void **state)
+{
+	(void)state;
+	static const enum idle_share shares[] = { IDLE_SHARE_USAGE, IDLE_SHARE_SIZE,
+						  IDLE_SHARE_EQUAL };
+
+	for (size_t i = 0; i < sizeof(shares) / sizeof(*shares); i++) {
+		struct house house;
+		uint32_t column;
+		const struct ledger *ledger;
+
+		set_up(&house);
+		house.accountant.zones[1].idle_state = IDLE_FIXED;
+		house.accountant.zones[1].idle_power_uw = 40 * J;
+		house.accountant.idle_share = shares[i];
+		assert_int_equal(ledger_bear_idle(house.accountant.ledger), 0);
+		begin(&house);
+		end(&house, 0, 0, 0);
+		begin(&house);
+		ran(&house, 0, NSEC_PER_SEC);
+		used(&house, 1, 0, 300 * NSEC_PER_MSEC);
+		used(&house, 2, 0, 100 * NSEC_PER_MSEC);
+		device_parties_add_dropped(&house.devices, 0, 400 * NSEC_PER_MSEC);
+		end(&house, 0, 100 * J, 0);
+		ledger = house.accountant.ledger;
+		column = ledger_column(ledger, 1, MODE_IDLE);
+		assert_int_equal(ledger_values(ledger, LEVEL_CONTAINER, house.owner[0])[column], 0);
+		assert_int_equal(ledger_values(ledger, LEVEL_CONTAINER, house.owner[2])[column],
+				 shares[i] == IDLE_SHARE_EQUAL ? 20 * J : 5 * J);
+		assert_int_equal(2 * gpu_uj(&house, 1), 45 * J);
+		tear_down(&house);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_device_is_what_used_it),
+		cmocka_unit_test(what_has_no_name_has_its_part),
+		cmocka_unit_test(a_reading_that_is_late_has_no_gap),
+		cmocka_unit_test(use_is_kept_while_energy_cannot_be_read),
+		cmocka_unit_test(idle_energy_is_of_those_that_used_it),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
