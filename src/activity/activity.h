@@ -31,7 +31,7 @@ void activity_drain(struct activity_reader *reader);
 void activity_get_info(const struct activity_reader *reader, struct activity_info *ret);
 /*
  * Calls @fn with a sample for each living process that the reader knows, whether it ran or not; its
- * cpu_ns is 0, and it is valid during the call (idle.share=equal).
+ * cpu_ns is 0, and it is valid during the call (idle.share=equal, users of devices).
  */
 void activity_visit(struct activity_reader *reader, activity_visit_fn *fn, void *userdata);
 /*

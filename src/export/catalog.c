@@ -21,6 +21,7 @@
 #define CLASSIC   SCHEMA_CLASSIC
 #define CURRENT   SCHEMA_CURRENT
 #define BOTH      SCHEMA_BOTH
+#define ALONE     SCHEMA_CURRENT_ALONE
 
 #define DYNAMIC   (1U << MODE_DYNAMIC)
 #define IDLE      (1U << MODE_IDLE)
@@ -68,6 +69,11 @@
 #define L_CUR_ZONE           LABELS(POINT_ZONE, POINT_PATH, POINT_NODE_NAME)
 #define L_CUR_ROW            LABELS(POINT_ZONE, POINT_ROW_PATH, POINT_NODE_NAME)
 #define L_CUR_STATE          LABELS(POINT_STATE, POINT_ZONE, POINT_ROW_PATH, POINT_NODE_NAME)
+#define L_GPU                LABELS(POINT_GPU, POINT_GPU_UUID, POINT_NODE_NAME)
+#define L_GPU_ROW            LABELS(POINT_ROW_GPU, POINT_ROW_GPU_UUID, POINT_ROW_PATH,          \
+                                    POINT_NODE_NAME)
+#define L_GPU_STATE          LABELS(POINT_STATE, POINT_ROW_GPU, POINT_ROW_GPU_UUID,             \
+                                    POINT_ROW_PATH, POINT_NODE_NAME)
 
 static const struct variant lookups[] = {
 	{ "found", SELF(names_found, 0), 0 },
@@ -256,10 +262,37 @@ static const struct family table[] = {
 	{ "kepler_node_cpu_idle_watts", GAUGE, "watts", CURRENT,
 	  OF_MEASURED_ZONES, PART(watts, 0, IDLE), L_CUR_ZONE,
 	  "Idle part of the zone's power.", NULL },
+	{ "kepler_node_gpu_joules", COUNTER, "joules", ALONE,
+	  OF_DEVICE_ZONES, PART(node_uj, 6, TOTAL), L_GPU,
+	  "Measured energy of the GPU since Kepler started.", NULL },
+	{ "kepler_node_gpu_active_joules", COUNTER, "joules", CURRENT,
+	  OF_DEVICE_ZONES, PART(node_uj, 6, DYNAMIC), L_GPU,
+	  "Part of the GPU's energy above its idle power.", NULL },
+	{ "kepler_node_gpu_idle_joules", COUNTER, "joules", CURRENT,
+	  OF_DEVICE_ZONES, PART(node_uj, 6, IDLE), L_GPU,
+	  "Part of the GPU's energy that its idle power makes.", NULL },
+	{ "kepler_node_gpu_watts", GAUGE, "watts", ALONE,
+	  OF_DEVICE_ZONES, PART(watts, 0, TOTAL), L_GPU,
+	  "Measured mean power of the GPU over the last interval.", NULL },
+	{ "kepler_node_gpu_active_watts", GAUGE, "watts", CURRENT,
+	  OF_DEVICE_ZONES, PART(watts, 0, DYNAMIC), L_GPU,
+	  "Part of the GPU's power above its idle power.", NULL },
+	{ "kepler_node_gpu_idle_watts", GAUGE, "watts", CURRENT,
+	  OF_DEVICE_ZONES, PART(watts, 0, IDLE), L_GPU,
+	  "Idle part of the GPU's power.", NULL },
 	{ "kepler_platform_watts", GAUGE, "watts", CURRENT,
 	  OF_PLATFORM_ZONES, PART(watts, 0, TOTAL),
 	  LABELS(POINT_SOURCE, POINT_NODE_NAME, POINT_SOURCE_ID, POINT_QUALITY, POINT_SCOPE),
 	  "Power of the whole machine; quality says whether it is measured or estimated.", NULL },
+	{ "kepler_container_gpu_joules", COUNTER, "joules", ALONE,
+	  OF_ROWS_DEVICES, ROWS(LEVEL_CONTAINER, 6), L_GPU_STATE,
+	  "Active energy of the container in GPUs, by its use of each.", NULL },
+	{ "kepler_container_gpu_retired_joules", COUNTER, "joules", ALONE,
+	  OF_RETIRED_DEVICES, ROWS(LEVEL_CONTAINER, 6), L_GPU_ROW,
+	  "Active energy in GPUs of containers of this namespace that are no longer shown.", NULL },
+	{ "kepler_container_gpu_watts", GAUGE, "watts", ALONE,
+	  OF_ROWS_DEVICES, ROWS(LEVEL_CONTAINER, 6), L_GPU_STATE,
+	  "Active power of the container in GPUs over the last interval.", NULL },
 	{ "kepler_container_cpu_joules", COUNTER, "joules", CURRENT,
 	  OF_ROWS, ROWS(LEVEL_CONTAINER, 6), L_CUR_STATE,
 	  "Active energy of the container in a measured zone.", NULL },
@@ -272,6 +305,15 @@ static const struct family table[] = {
 	{ "kepler_container_cpu_seconds", COUNTER, "seconds", CURRENT,
 	  OF_ROWS_CPU, ROWS(LEVEL_CONTAINER, 9), L_NODE,
 	  "CPU time of the container's processes.", NULL },
+	{ "kepler_pod_gpu_joules", COUNTER, "joules", ALONE,
+	  OF_ROWS_DEVICES, ROWS(LEVEL_POD, 6), L_GPU_STATE,
+	  "Active energy of the pod in GPUs, by its use of each.", NULL },
+	{ "kepler_pod_gpu_retired_joules", COUNTER, "joules", ALONE,
+	  OF_RETIRED_DEVICES, ROWS(LEVEL_POD, 6), L_GPU_ROW,
+	  "Active energy in GPUs of pods of this namespace that are no longer shown.", NULL },
+	{ "kepler_pod_gpu_watts", GAUGE, "watts", ALONE,
+	  OF_ROWS_DEVICES, ROWS(LEVEL_POD, 6), L_GPU_STATE,
+	  "Active power of the pod in GPUs over the last interval.", NULL },
 	{ "kepler_pod_cpu_joules", COUNTER, "joules", CURRENT,
 	  OF_ROWS, ROWS(LEVEL_POD, 6), L_CUR_STATE,
 	  "Active energy of the pod in a measured zone.", NULL },
@@ -284,6 +326,15 @@ static const struct family table[] = {
 	{ "kepler_pod_cpu_seconds", COUNTER, "seconds", CURRENT,
 	  OF_ROWS_CPU, ROWS(LEVEL_POD, 9), L_NODE,
 	  "CPU time of the pod.", NULL },
+	{ "kepler_vm_gpu_joules", COUNTER, "joules", ALONE,
+	  OF_ROWS_DEVICES, ROWS(LEVEL_VM, 6), L_GPU_STATE,
+	  "Active energy of the virtual machine in GPUs, by its use of each.", NULL },
+	{ "kepler_vm_gpu_retired_joules", COUNTER, "joules", ALONE,
+	  OF_RETIRED_DEVICES, ROWS(LEVEL_VM, 6), L_GPU_ROW,
+	  "Active energy in GPUs of virtual machines that are no longer shown.", NULL },
+	{ "kepler_vm_gpu_watts", GAUGE, "watts", ALONE,
+	  OF_ROWS_DEVICES, ROWS(LEVEL_VM, 6), L_GPU_STATE,
+	  "Active power of the virtual machine in GPUs over the last interval.", NULL },
 	{ "kepler_vm_cpu_joules", COUNTER, "joules", CURRENT,
 	  OF_ROWS, ROWS(LEVEL_VM, 6), L_CUR_STATE,
 	  "Active energy of the virtual machine in a measured zone.", NULL },
@@ -296,12 +347,27 @@ static const struct family table[] = {
 	{ "kepler_vm_cpu_seconds", COUNTER, "seconds", CURRENT,
 	  OF_ROWS_CPU, ROWS(LEVEL_VM, 9), L_NODE,
 	  "CPU time of the virtual machine.", NULL },
+	{ "kepler_namespace_gpu_joules", COUNTER, "joules", ALONE,
+	  OF_ROWS_DEVICES, ROWS(LEVEL_NAMESPACE, 6), L_GPU_STATE,
+	  "Active energy of the namespace in GPUs, by its use of each.", NULL },
+	{ "kepler_namespace_gpu_retired_joules", COUNTER, "joules", ALONE,
+	  OF_RETIRED_DEVICES, ROWS(LEVEL_NAMESPACE, 6), L_GPU_ROW,
+	  "Active energy in GPUs of namespaces that are no longer shown.", NULL },
 	{ "kepler_namespace_cpu_joules", COUNTER, "joules", CURRENT,
 	  OF_ROWS, ROWS(LEVEL_NAMESPACE, 6), L_CUR_STATE,
 	  "Active energy of the namespace in a measured zone.", NULL },
 	{ "kepler_namespace_cpu_retired_joules", COUNTER, "joules", CURRENT,
 	  OF_RETIRED, ROWS(LEVEL_NAMESPACE, 6), L_CUR_ROW,
 	  "Active energy of namespaces that are no longer shown.", NULL },
+	{ "kepler_process_gpu_joules", COUNTER, "joules", ALONE,
+	  OF_ROWS_DEVICES, ROWS(LEVEL_PROCESS, 6), L_GPU_STATE,
+	  "Active energy of the process in GPUs, by its use of each.", NULL },
+	{ "kepler_process_gpu_retired_joules", COUNTER, "joules", ALONE,
+	  OF_RETIRED_DEVICES, ROWS(LEVEL_PROCESS, 6), L_GPU_ROW,
+	  "Active energy in GPUs of the container's processes that are no longer shown.", NULL },
+	{ "kepler_process_gpu_watts", GAUGE, "watts", ALONE,
+	  OF_ROWS_DEVICES, ROWS(LEVEL_PROCESS, 6), L_GPU_STATE,
+	  "Active power of the process in GPUs over the last interval.", NULL },
 	{ "kepler_process_cpu_joules", COUNTER, "joules", CURRENT,
 	  OF_ROWS, ROWS(LEVEL_PROCESS, 6), L_CUR_STATE,
 	  "Active energy of the process in a measured zone.", NULL },

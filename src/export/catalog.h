@@ -17,7 +17,13 @@
 #define FAMILY_ZONE     "<zone>" /* in a name: one family for each kind of zone the node has */
 #define FAMILY_NAME_MAX 96
 
-enum metrics_schema { SCHEMA_CLASSIC = 1, SCHEMA_CURRENT = 2, SCHEMA_BOTH = 3 };
+/* The last is of families alone: current names that classic ones would clash with. */
+enum metrics_schema {
+	SCHEMA_CLASSIC = 1,
+	SCHEMA_CURRENT = 2,
+	SCHEMA_BOTH = 3,
+	SCHEMA_CURRENT_ALONE = 4,
+};
 enum family_type { FAMILY_COUNTER, FAMILY_GAUGE, FAMILY_INFO, FAMILY_HISTOGRAM };
 
 /* What has the values of a family, and so how many points it has. */
@@ -33,6 +39,7 @@ enum family_of {
 	OF_ZONE_MODES,     /* one for each mode that the node has; an array by mode */
 	OF_ZONE_REASONS,   /* one for each mode and reason that can be */
 	OF_MEASURED_ZONES, /* measured parts of the machine: the sum of where.modes */
+	OF_DEVICE_ZONES,   /* its devices: likewise */
 	OF_PLATFORM_ZONES, /* the whole machine: likewise */
 	OF_TOTALS,         /* for each source and mode, the sum of zones (energy/total.h) */
 	OF_PENDING,      /* columns of the levels' pending: one for each level, account and mode */
@@ -41,11 +48,13 @@ enum family_of {
 	OF_INTERVALS,    /* the histogram of intervals */
 	OF_STEPS,        /* those of the loop's steps */
 	/* Rows of where.level, for each account (snapshot.h) and mode: */
-	OF_ROWS,       /* counters: energy; gauges: power */
-	OF_ROW_TOTALS, /* energy, as OF_TOTALS */
-	OF_RETIRED,    /* energy */
-	OF_ROWS_CPU,   /* CPU time */
-	OF_PODS,       /* one point for each pod with an id */
+	OF_ROWS,         /* counters: energy; gauges: power */
+	OF_ROWS_DEVICES, /* likewise, of devices */
+	OF_ROW_TOTALS,   /* energy, as OF_TOTALS */
+	OF_RETIRED,      /* energy */
+	OF_RETIRED_DEVICES,
+	OF_ROWS_CPU, /* CPU time */
+	OF_PODS,     /* one point for each pod with an id */
 };
 
 enum value_type { AS_ONE, AS_U64, AS_I64, AS_BOOL, AS_DOUBLE, AS_ZONE_STATE };
@@ -79,6 +88,8 @@ enum point_label {
 	POINT_CPU_MODEL,
 	POINT_CPU_VENDOR,
 	POINT_CUT_REASON,
+	POINT_GPU,
+	POINT_GPU_UUID,
 	POINT_IDLE_STATE,
 	POINT_IN_TOTAL,
 	POINT_KERNEL,
@@ -100,7 +111,9 @@ enum point_label {
 	POINT_REASON,
 	POINT_RESULT,
 	POINT_REVISION,
-	POINT_ROW_PACKAGE, /* of rows, where they tell zones of a kind apart */
+	POINT_ROW_GPU, /* of rows, where they tell zones of a kind apart */
+	POINT_ROW_GPU_UUID,
+	POINT_ROW_PACKAGE,
 	POINT_ROW_PATH,
 	POINT_SCOPE,
 	POINT_SOURCE,

@@ -69,6 +69,8 @@ static bool is_left_out(const struct cursor *cursor, enum point_label key)
 {
 	if (cursor->view->snapshot->by_zone)
 		return false;
+	if (key == POINT_ROW_GPU || key == POINT_ROW_GPU_UUID)
+		return true;
 	if (key == POINT_ROW_PACKAGE)
 		return !has_earlier_account(cursor, same_source);
 	return key == POINT_ROW_PATH && !has_earlier_account(cursor, same_quality);
@@ -121,6 +123,13 @@ static const char *cpu_number_of(struct cursor *cursor, unsigned field, uint32_t
 	return text;
 }
 
+static const char *device_of(struct cursor *cursor)
+{
+	(void)snprintf(cursor->device, sizeof(cursor->device), "%u",
+		       cursor->zone->zone.domain.number);
+	return cursor->device;
+}
+
 static const char *node_quality_of(const struct snapshot *snapshot)
 {
 	bool measured = false, estimated = false;
@@ -138,6 +147,7 @@ static const char *node_quality_of(const struct snapshot *snapshot)
 
 #define SELF(field)  IN_SELF, offsetof(struct snapshot_self, field), NULL
 #define PATH         IN_ZONE, offsetof(struct snapshot_zone, zone.path), NULL
+#define INSTANCE     IN_ZONE, offsetof(struct snapshot_zone, zone.instance), NULL
 #define NAMES(field) IN_NAMES, offsetof(struct snapshot_name_source, field), NULL
 #define FACT(key)    IN_FACTS, key, NULL
 #define TEXT(text)   IN_TEXT, 0, text
@@ -151,6 +161,7 @@ enum text_from {
 	IN_TEXT,
 	FROM_ACTIVITY,
 	FROM_CORE,
+	FROM_DEVICE,
 	FROM_IDLE_STATE,
 	FROM_IN_TOTAL,
 	FROM_KIND,
@@ -188,6 +199,8 @@ static const struct {
 	[POINT_CPU_MODEL] = { "model_name", SELF(cpu_model) },
 	[POINT_CPU_VENDOR] = { "vendor_id", SELF(cpu_vendor) },
 	[POINT_CUT_REASON] = { "reason", FROM(VARIANT) },
+	[POINT_GPU] = { "gpu", FROM(DEVICE) },
+	[POINT_GPU_UUID] = { "gpu_uuid", INSTANCE },
 	[POINT_IDLE_STATE] = { "idle_state", FROM(IDLE_STATE) },
 	[POINT_IN_TOTAL] = { "in_total", FROM(IN_TOTAL) },
 	[POINT_KERNEL] = { "kernel", SELF(kernel) },
@@ -209,6 +222,8 @@ static const struct {
 	[POINT_REASON] = { "reason", FROM(REASON) },
 	[POINT_RESULT] = { "result", FROM(VARIANT) },
 	[POINT_REVISION] = { "revision", SELF(revision) },
+	[POINT_ROW_GPU] = { "gpu", FROM(DEVICE) },
+	[POINT_ROW_GPU_UUID] = { "gpu_uuid", INSTANCE },
 	[POINT_ROW_PACKAGE] = { "package", FROM(ROW_PACKAGE) },
 	[POINT_ROW_PATH] = { "path", FROM(ROW_PATH) },
 	[POINT_SCOPE] = { "scope", FROM(SCOPE) },
@@ -241,6 +256,8 @@ static const char *text_of(struct cursor *cursor, enum point_label key)
 		return activity_source_of(cursor);
 	case FROM_CORE:
 		return cpu_number_of(cursor, 2, cursor->cpu->core);
+	case FROM_DEVICE:
+		return device_of(cursor);
 	case FROM_IDLE_STATE:
 		return idle_state_name(zone->idle_state);
 	case FROM_IN_TOTAL:

@@ -129,11 +129,18 @@ static const struct snapshot_zone *set_zone(struct walk *walk, uint32_t zone)
 
 /*
  * A zone whose energy belongs under the current kepler_*_cpu_* names: those that RAPL counts, psys
- * among them, which the current Kepler has there, too.
+ * among them, which the current Kepler has there, too, and no devices.
  */
 static bool is_measured_cpu(const struct zone *zone)
 {
-	return zone->quality == QUALITY_MEASURED && zone->kind != ZONE_PLATFORM;
+	return zone->quality == QUALITY_MEASURED && zone->kind != ZONE_PLATFORM &&
+	       !zone_kind_is_device(zone->kind);
+}
+
+/* Likewise kepler_*_gpu_*. */
+static bool is_measured_device(const struct zone *zone)
+{
+	return zone->quality == QUALITY_MEASURED && zone_kind_is_device(zone->kind);
 }
 
 /* Idle power's policy leaves idle energy: another series could never be but 0. */
@@ -175,6 +182,10 @@ static bool is_of_family(const struct walk *walk, const struct snapshot_zone *zo
 		return false;
 	if (of == OF_ZONES_IN_USE)
 		return !zone->ended; /* it will not come back, and need not */
+	if (of == OF_DEVICE_ZONES)
+		return is_measured_device(&zone->zone) &&
+		       (walk->at.family->where.modes != 1U << MODE_IDLE ||
+			zone->has_mode[MODE_IDLE]);
 	if (of == OF_PLATFORM_ZONES)
 		return zone->zone.kind == ZONE_PLATFORM;
 	if (of == OF_MEASURED_ZONES && walk->at.family->where.modes == 1U << MODE_IDLE)
@@ -300,12 +311,13 @@ static void walk_steps(struct walk *walk)
 static void put_rows(struct walk *walk, uint32_t columns, uint64_t watts_span_ns)
 {
 	const struct family *family = walk->at.family;
-	enum row_kind kind = family->of == OF_RETIRED ? ROWS_RETIRED : ROWS_LIVING;
+	bool is_retired = family->of == OF_RETIRED || family->of == OF_RETIRED_DEVICES;
+	enum row_kind kind = is_retired ? ROWS_RETIRED : ROWS_LIVING;
 	struct label_pair labels[2][POINT_LABELS_MAX];
 	struct row_block block = {
 		.view = &walk->at.view->rows[family->where.level][kind],
-		.names = family->schemas == SCHEMA_CURRENT || walk->current_only ? NAMES_CURRENT
-										 : NAMES_CLASSIC,
+		.names = !(family->schemas & SCHEMA_CLASSIC) || walk->current_only ? NAMES_CURRENT
+										   : NAMES_CLASSIC,
 		.columns = walk->columns,
 		.column_count = columns,
 		.decimals = family->where.decimals,
@@ -332,6 +344,8 @@ static bool rows_show(const struct walk *walk, const struct snapshot_account *ac
 {
 	if (!account->rows_have_mode[mode])
 		return false;
+	if (walk->at.family->of == OF_ROWS_DEVICES || walk->at.family->of == OF_RETIRED_DEVICES)
+		return mode == MODE_DYNAMIC && is_measured_device(&walk->at.zone->zone);
 	if (walk->at.family->schemas == SCHEMA_CURRENT)
 		return mode == MODE_DYNAMIC && is_measured_cpu(&walk->at.zone->zone);
 	return true;
@@ -469,7 +483,9 @@ static void walk_family(struct walk *walk)
 		walk_steps(walk);
 		break;
 	case OF_ROWS:
+	case OF_ROWS_DEVICES:
 	case OF_RETIRED:
+	case OF_RETIRED_DEVICES:
 		walk_rows(walk);
 		break;
 	case OF_ROWS_CPU:
@@ -488,6 +504,7 @@ static void walk_family(struct walk *walk)
 	case OF_ZONE_MODES:
 	case OF_ZONE_REASONS:
 	case OF_MEASURED_ZONES:
+	case OF_DEVICE_ZONES:
 	case OF_PLATFORM_ZONES:
 	default:
 		walk_zones(walk);
@@ -517,6 +534,8 @@ void catalog_walk(const struct catalog_view *view, unsigned schemas, struct sink
 	const struct family *families;
 	size_t count;
 
+	if (schemas == SCHEMA_CURRENT)
+		schemas |= SCHEMA_CURRENT_ALONE;
 	families = catalog(&count);
 	for (size_t i = 0; i < count; i++) {
 		unsigned walked = 0; /* kinds */

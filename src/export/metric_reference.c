@@ -25,18 +25,20 @@ static const char intro[] =
 	"  rows + retired + pending + unattributed = node. Pods and VMs likewise add up to what "
 	"the "
 	"containers with a pod, and those that are VMs, have used.\n"
-	"* `<zone>` stands for `package`, `core`, `uncore`, `dram`, `psys` or `platform`. Zones "
+	"* `<zone>` stands for `package`, `core`, `uncore`, `dram`, `psys`, `platform` or `gpu`. "
+	"Zones "
 	"overlap (`core` is part of `package`): do not add "
 	"them up. A zone that the machine lacks has no series.\n"
 	"* `kepler_node_joules_total`, `kepler_process_joules_total` and their like are totals: "
 	"the sum of the zones with `in_total=\"true\"` in `kepler_zone_info`, in which no energy "
 	"is "
-	"twice: `platform`, else `psys`, else `package` and `dram`. An estimate is in a total only "
-	"where "
-	"nothing is measured. Each `source` has a total of its own; where meters take over from an "
+	"twice: `platform`, else `psys`, else `package`, `dram` and `gpu`. An estimate is in a "
+	"total only where nothing but GPUs is measured, which it does not contain. Each `source` "
+	"has a total of its own; where meters take over from an "
 	"estimate, its total stands still. The sums above hold for totals as well, over these "
 	"zones. A page of the current schema alone has their rows in its own names.\n"
-	"* `package` is the number in the zone's name; `path` is where the zone was found. The "
+	"* `package` is the number in the zone's name, of a GPU its UUID; `path` is where the zone "
+	"was found. The "
 	"node, "
 	"unattributed energy and the zones themselves have them. Processes, containers, pods, VMs "
 	"and namespaces, retired and pending energy have one series a kind, the sum over "
@@ -147,7 +149,8 @@ static const char *row_labels_of(const struct family *family)
 
 	if (family->of < OF_ROWS)
 		return NULL;
-	if (family->of == OF_RETIRED && family->where.level == LEVEL_PROCESS)
+	if ((family->of == OF_RETIRED || family->of == OF_RETIRED_DEVICES) &&
+	    family->where.level == LEVEL_PROCESS)
 		return OWNER;
 	return rows[family->where.level]
 		   [family->schemas != SCHEMA_CLASSIC && family->of != OF_ROW_TOTALS];
@@ -159,7 +162,8 @@ static void add_labels(struct strbuf *out, const struct family *family)
 
 	strbuf_add_str(out, row ? row : "");
 	for (const enum point_label *key = family->labels; key && *key != POINT_LABELS_END; key++) {
-		bool optional = *key == POINT_ROW_PACKAGE || *key == POINT_ROW_PATH;
+		bool optional = *key == POINT_ROW_PACKAGE || *key == POINT_ROW_PATH ||
+				*key == POINT_ROW_GPU || *key == POINT_ROW_GPU_UUID;
 
 		strbuf_addf(out, "%s%s%s%s", before, optional ? "(" : "", label_name(*key),
 			    optional ? ")" : "");

@@ -18,6 +18,7 @@
 #include "base/macro.h"
 #include "base/num.h"
 #include "export/prometheus.h"
+#include "gpu/nvml_library.h"
 #include "meter/hwmon_rule.h"
 #include "net/http_host.h"
 #include "net/http_listen.h"
@@ -171,6 +172,11 @@ static const struct option meter_rows[] = {
 		  "ina226@1-0040/power1=platform. CHANNEL is energyN, powerN, inN (times currN) or "
 		  "a label. ZONE is a kind of zone, with a number where there are several "
 		  "(package-1), or none. kepler doctor lists the sensors that have no rule." },
+	{ "meter.nvml-library", NULL, OPTION_STRING, FIELD(meter_options, nvml_library),
+	  .default_text = NVML_LIBRARY_NAME, .metavar = "FILE", .may_be_empty = true,
+	  .help = "NVIDIA's management library, through which its GPUs are read: a name is loaded "
+		  "at the start where the driver's /dev/nvidiactl exists, a path with a slash in "
+		  "any case. Empty: NVIDIA GPUs are not read." },
 };
 
 static const struct option model_rows[] = {
@@ -463,6 +469,8 @@ unsigned config_needs(const struct config *config)
 		needs |= NEED_BPF | NEED_CGROUP_HANDLE;
 	if (config->meter_enabled)
 		needs |= NEED_READ_ENERGY;
+	if (config->meter_enabled && nvml_is_wanted(config->meter.nvml_library))
+		needs |= NEED_GPU;
 	if (config->runtimes_enabled || config->options.file[0])
 		needs |= NEED_READ_FILES;
 	if (config_wants_kubernetes(config))

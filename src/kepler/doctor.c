@@ -116,15 +116,15 @@ static void examine_remarks(struct findings *findings, const struct sources *sou
 static void examine_energy(struct findings *findings, const struct sources *sources,
 			   const struct config *config, const struct interval_engine *engine)
 {
-	if (!sources_have_meters(sources)) {
+	if (!sources_have_meters(sources))
 		examine_estimate(findings, sources, config);
-		examine_remarks(findings, sources);
-		return;
+	for (size_t z = 0; z < interval_engine_zone_count(engine); z++) {
+		const struct zone *zone = interval_engine_zone(engine, z);
+
+		if (zone->quality == QUALITY_MEASURED)
+			examine_zone(findings, zone, interval_engine_status(engine, z));
 	}
-	for (size_t z = 0; z < interval_engine_zone_count(engine); z++)
-		examine_zone(findings, interval_engine_zone(engine, z),
-			     interval_engine_status(engine, z));
-	if (meter_table_ignored(sources->meters))
+	if (sources->meters && meter_table_ignored(sources->meters))
 		findings_add(findings, FINDING_NOTE, "energy", NULL,
 			     "%zu further zone(s) are left out: %s",
 			     meter_table_ignored(sources->meters), sources_why_left_out(sources));

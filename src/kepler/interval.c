@@ -3,7 +3,8 @@
  * The order inside an interval:
  *
  *   1. read all zones, then the processes, back to back (each with its own time);
- *   2. resolve owners and find the ledger rows of those that ran: the "parties" of this interval;
+ *   2. resolve owners and find the ledger rows of those that ran, or used a device: the "parties"
+ *      of this interval;
  *   3. book it: each zone's energy over the parties, into the ledger (accountant.h);
  *   4. publish.
  */
@@ -18,6 +19,7 @@
 #include "base/clock.h"
 #include "base/map.h"
 #include "base/num.h"
+#include "kepler/device_users.h"
 #include "kepler/explain_round.h"
 #include "kepler/owner.h"
 #include "kepler/self_stats.h"
@@ -39,6 +41,8 @@ struct interval_engine {
 	struct energy_span spans[ZONES_MAX]; /* of this interval, in the order of zones */
 	size_t span_count;
 	struct parties parties;
+	const struct device_uses *device_uses; /* of this interval; NULL: there are no meters */
+	struct device_users device_users;
 	struct explain_round round;                /* questions that this interval answers */
 	struct snapshot_zone published[ZONES_MAX]; /* what a snapshot says of each */
 	uint64_t slept_ns;                         /* when sleepers were looked at */
@@ -146,6 +150,7 @@ int interval_engine_new(const struct interval_sources *sources, const struct con
 	if (!engine)
 		return -ENOMEM;
 	engine->sources = *sources;
+	device_users_init(&engine->device_users);
 	engine->config = config;
 	r = ledger_new(&options, &engine->ledger);
 	if (r == 0) {
@@ -171,6 +176,7 @@ void interval_engine_free(struct interval_engine *engine)
 	publisher_free(engine->publisher);
 	ledger_free(engine->ledger);
 	parties_release(&engine->parties);
+	device_users_release(&engine->device_users);
 	accountant_release(&engine->accountant);
 	free(engine);
 }
@@ -392,6 +398,7 @@ static void read_zones(struct interval_engine *engine)
 		engine->spans[i].zone += (uint32_t)estimated;
 	}
 	engine->span_count = pass.span_count;
+	engine->device_uses = pass.uses;
 }
 
 /* What a failed pass did not see comes with the next, and so must its time. */
@@ -450,6 +457,7 @@ static void book(struct interval_engine *engine, const struct activity *activity
 		.work = { activity->busy_ns, activity->dropped_ns, activity->unseen_ns },
 		.measured = *measured,
 		.parties = &engine->parties,
+		.devices = &engine->device_users.parties,
 	};
 
 	copy_places(engine->sources.sockets, &interval.places);
@@ -518,6 +526,10 @@ int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
 	entered = enter_activity(engine, &activity);
 	if (entered < 0)
 		engine->parties.count = 0;
+	if (engine->device_uses)
+		device_users_enter(&engine->device_users, engine->device_uses, &activity,
+				   engine->sources.activity, engine->sources.identities,
+				   engine->ledger);
 	enter_step(engine, STEP_ATTRIBUTION);
 	take_questions(engine, &activity, pass < 0 ? pass : entered, realtime_ms);
 	book(engine, &activity, &measured);

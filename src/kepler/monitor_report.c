@@ -43,7 +43,10 @@ void monitor_show_table(struct monitor *monitor)
 		(void)live_screen_show(&monitor->screen, STDOUT_FILENO, &monitor->frame);
 }
 
-/* What told of the whole machine, and what of its parts; of several sources the first. */
+/*
+ * What told of the whole machine, and what of its parts, devices apart; of several sources the
+ * first.
+ */
 static void name_power_sources(const struct interval_engine *engine, bool measured,
 			       struct snapshot_self *self)
 {
@@ -53,7 +56,8 @@ static void name_power_sources(const struct interval_engine *engine, bool measur
 		char *name = zone_kind_is_whole(zone->kind) ? self->platform_source
 							    : self->components_source;
 
-		if ((zone->quality == QUALITY_MEASURED) == measured && !name[0])
+		if ((zone->quality == QUALITY_MEASURED) == measured && !name[0] &&
+		    !zone_kind_is_device(zone->kind))
 			(void)snprintf(name, sizeof(self->platform_source), "%s", zone->source);
 	}
 }

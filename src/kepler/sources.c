@@ -8,6 +8,7 @@
 
 #include "base/macro.h"
 #include "base/num.h"
+#include "base/strbuf.h"
 #include "kepler/host_override.h"
 #include "model/platform_power.h"
 #include "service/privileges.h"
@@ -104,7 +105,7 @@ static int open_energy(const struct config *config, struct sources *sources, str
 		if (r < 0)
 			return diag_set(diag, r, "%s: cannot look for meters: %s",
 					config->host.sysfs, strerrordesc_np(-r));
-		if (meter_table_count(sources->meters) > 0)
+		if (sources_have_meters(sources))
 			return 0;
 	}
 	r = estimated_meter_new(&platform_power_model, &sources->host, &sources->estimate);
@@ -152,7 +153,11 @@ void sources_close(struct sources *sources)
 
 bool sources_have_meters(const struct sources *sources)
 {
-	return sources->meters && meter_table_count(sources->meters) > 0;
+	for (size_t z = 0; sources->meters && z < meter_table_count(sources->meters); z++) {
+		if (!zone_kind_is_device(meter_table_zone(sources->meters, z)->kind))
+			return true;
+	}
+	return false;
 }
 
 bool sources_are_searched(const struct sources *sources)
@@ -169,28 +174,39 @@ static const char *why_estimated(const struct sources *sources)
 					    : "no meter here";
 }
 
-void sources_describe(const struct sources *sources, bool estimated, char *buf, size_t size)
+/* "measured (nvml): gpu-GPU-1, gpu-GPU-2", of devices only or of all. */
+static void add_measured(const struct meter_table *meters, bool devices_only, struct strbuf *out)
 {
 	const char *source = NULL;
-	size_t len;
 
-	if (estimated) {
-		(void)snprintf(buf, size, "estimated, %s: model %s of %s%s", why_estimated(sources),
-			       platform_power_model.name, platform_power_model.trained_on,
-			       sources->host.is_vm ? "; dynamic power of this VM only" : "");
-		return;
-	}
-	len = (size_t)snprintf(buf, size, "measured");
-	for (size_t z = 0; z < meter_table_count(sources->meters) && len < size; z++) {
-		const struct zone *zone = meter_table_zone(sources->meters, z);
+	for (size_t z = 0; z < meter_table_count(meters); z++) {
+		const struct zone *zone = meter_table_zone(meters, z);
 		char id[ZONE_ID_MAX];
 
+		if (devices_only && !zone_kind_is_device(zone->kind))
+			continue;
 		zone_id(zone, id);
 		if (zone->source == source)
-			len += (size_t)snprintf(buf + len, size - len, ", %s", id);
+			strbuf_addf(out, ", %s", id);
 		else
-			len += (size_t)snprintf(buf + len, size - len, "%s (%s): %s",
-						source ? ";" : "", zone->source, id);
+			strbuf_addf(out, "%s (%s): %s", source ? ";" : "measured", zone->source,
+				    id);
 		source = zone->source;
 	}
+}
+
+void sources_describe(const struct sources *sources, bool estimated, char *buf, size_t size)
+{
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
+	CLEANUP(strbuf_release) struct strbuf measured = STRBUF_INIT;
+
+	if (sources->meters)
+		add_measured(sources->meters, estimated, &measured);
+	if (estimated)
+		strbuf_addf(&text, "estimated, %s: model %s of %s%s%s", why_estimated(sources),
+			    platform_power_model.name, platform_power_model.trained_on,
+			    sources->host.is_vm ? "; dynamic power of this VM only" : "",
+			    measured.len ? "; " : "");
+	(void)snprintf(buf, size, "%s%s", text.data ? text.data : "",
+		       measured.data ? measured.data : "measured");
 }

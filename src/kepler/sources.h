@@ -44,7 +44,10 @@ void sources_close(struct sources *sources);
 bool sources_core_is_one_core(const struct sources *sources);
 /* Why zones that were found are left out here (meter_table_ignored()), for people. */
 const char *sources_why_left_out(const struct sources *sources);
-/* Whether there is a meter; where none was at start, one may still be found. */
+/*
+ * Whether there is a meter of the machine or its parts, devices apart, so that none is estimated;
+ * where none was at start, one may still be found.
+ */
 bool sources_have_meters(const struct sources *sources);
 /* Whether the first search for meters is still going on: until it ends, energy is estimated. */
 bool sources_are_searched(const struct sources *sources);

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "energy/span.h"
+#include "meter/device_uses.h"
 
 enum sample_kind {
 	SAMPLE_COUNTER, /* µJ; starts again at 0 behind range_uj */
@@ -67,12 +68,20 @@ struct meter_ops {
 	 * Indexes stay.
 	 */
 	int (*rescan)(struct meter *meter);
+	/*
+	 * NULL: no zone is a device's. What used the device of the zone, as the last read_raw() of
+	 * it has found, whether that failed or not; on its thread, and valid until the next.
+	 */
+	const struct device_use *(*uses)(struct meter *meter, size_t index, size_t *ret_count);
 	void (*close)(struct meter *meter);
 };
 
 extern const struct meter_ops rapl_sysfs_meter;
 extern const struct meter_ops cray_pm_meter;
 extern const struct meter_ops hwmon_meter;
+extern const struct meter_ops nvml_meter;
+/* Whether NVML is to be loaded from there: a path, or where the NVIDIA driver's device exists. */
+bool nvml_is_wanted(const char *library_name);
 
 /* All sources that there are, in the order in which their zones are numbered; NULL ends it. */
 #define METERS_MAX 8
@@ -104,6 +113,7 @@ struct meter_options {
 	bool core_is_one_core;
 	char *hwmon_rules[METER_HWMON_RULES_MAX]; /* meter/hwmon_rule.h; borrowed */
 	size_t hwmon_rule_count;
+	char *nvml_library; /* a path, or a name, see nvml_is_wanted(); "": none; borrowed */
 };
 
 /*
@@ -137,6 +147,7 @@ struct meter_pass {
 	size_t zone_count;
 	const struct energy_span *spans;
 	size_t span_count;
+	const struct device_uses *uses; /* of devices, since the last pass */
 };
 /* Returns the number of zones that are up. The first span of a zone is not known: its baseline. */
 size_t meter_table_read(struct meter_table *table, struct meter_pass *ret);

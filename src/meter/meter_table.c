@@ -24,7 +24,7 @@
 #define FIRST_SEARCH_NS (2 * NSEC_PER_SEC)
 
 const struct meter_ops *const meter_sources[] = { &rapl_sysfs_meter, &cray_pm_meter, &hwmon_meter,
-						  NULL };
+						  &nvml_meter, NULL };
 
 /* One that is open: read in each pass, or polled. */
 struct source {
@@ -52,6 +52,7 @@ struct meter_table {
 	size_t count;
 	struct energy_span spans[METER_ZONES_MAX]; /* of the last pass */
 	size_t span_count;
+	struct device_uses uses; /* likewise */
 };
 
 static struct meter *meter_of(const struct source *source)
@@ -138,7 +139,7 @@ static void read_source(struct meter_table *table, struct source *source, uint64
 	if (source->reader)
 		count = reader_pass(source->reader, rescan, deadline_ns, source->results);
 	else
-		count = poller_collect(source->poller, rescan, source->results);
+		count = poller_collect(source->poller, rescan, source->results, &table->uses);
 	source->passes_since_rescan = rescan ? 0 : source->passes_since_rescan + 1;
 	adopt_zones(table, source, count);
 }
@@ -155,6 +156,7 @@ static uint64_t deadline_of_one(const struct meter_table *table)
 
 static void run_pass(struct meter_table *table)
 {
+	device_uses_clear(&table->uses);
 	for (size_t i = 0; i < table->source_count; i++)
 		read_source(table, &table->sources[i], deadline_of_one(table));
 	table->span_count = 0;
@@ -169,7 +171,8 @@ size_t meter_table_read(struct meter_table *table, struct meter_pass *ret)
 	run_pass(table);
 	for (size_t i = 0; i < table->count; i++)
 		up += table->status[i].state == ZONE_UP;
-	*ret = (struct meter_pass){ table->status, table->count, table->spans, table->span_count };
+	*ret = (struct meter_pass){ table->status, table->count, table->spans, table->span_count,
+				    &table->uses };
 	return up;
 }
 
@@ -235,6 +238,7 @@ void meter_table_close(struct meter_table *table)
 		reader_free(table->sources[i].reader, table->options.read_deadline_ns);
 		poller_free(table->sources[i].poller, table->options.read_deadline_ns);
 	}
+	device_uses_release(&table->uses);
 	free(table);
 }
 

@@ -38,6 +38,7 @@ struct poller {
 	size_t zone_count;
 	struct polled_zone *zones; /* [zones_size]; moves in a search only, when none is polled */
 	size_t zones_size;
+	struct device_uses uses; /* since the last collection */
 };
 
 /* Called with the lock held, which it releases. */
@@ -53,6 +54,7 @@ static void unref_unlock(struct poller *poller)
 	(void)pthread_cond_destroy(&poller->changed);
 	(void)pthread_mutex_destroy(&poller->lock);
 	free(poller->zones);
+	device_uses_release(&poller->uses);
 	free(poller);
 }
 
@@ -97,6 +99,8 @@ static void poll_zone(struct poller *poller, size_t index)
 	struct polled_zone *zone = &poller->zones[index];
 	struct raw_reading raw = { 0 };
 	struct reading_time when = { .begun_ns = clock_ns(CLOCK_MONOTONIC) };
+	const struct device_use *uses = NULL;
+	size_t use_count = 0;
 	int r;
 
 	poller->begun_ns = when.begun_ns;
@@ -104,8 +108,11 @@ static void poll_zone(struct poller *poller, size_t index)
 	r = poller->ops->read_raw(poller->meter, index, &raw);
 	when.time_ns = clock_ns(CLOCK_MONOTONIC);
 	when.boottime_ns = clock_ns(CLOCK_BOOTTIME);
+	if (poller->ops->uses)
+		uses = poller->ops->uses(poller->meter, index, &use_count);
 	pthread_mutex_lock(&poller->lock);
 	poller->begun_ns = 0;
+	device_uses_add(&poller->uses, uses, use_count);
 	r = zone_samples_take(&zone->samples, r, &raw, &when);
 	if (r == -EAGAIN)
 		return;
@@ -270,7 +277,7 @@ static struct read_result collect_zone(struct polled_zone *zone, bool is_stalled
 }
 
 size_t poller_collect(struct poller *poller, bool rescan,
-		      struct read_result results[static METER_ZONES_MAX])
+		      struct read_result results[static METER_ZONES_MAX], struct device_uses *uses)
 {
 	uint64_t patience_ns = POLLER_PATIENCE_PERIODS * poller->ops->period_ns;
 	bool is_stalled;
@@ -284,6 +291,7 @@ size_t poller_collect(struct poller *poller, bool rescan,
 	for (size_t i = 0; i < poller->zone_count; i++)
 		results[i] = collect_zone(&poller->zones[i], is_stalled);
 	count = poller->zone_count;
+	device_uses_move(&poller->uses, uses);
 	pthread_mutex_unlock(&poller->lock);
 	return count;
 }

@@ -38,10 +38,11 @@ size_t poller_search(struct poller *poller, uint64_t deadline_ns);
 void poller_free(struct poller *poller, uint64_t deadline_ns);
 /*
  * The results polled since the last call: fills results[0..number of zones known), which it
- * returns. With @rescan the tree is searched again before the next poll.
+ * returns, and adds to @uses what used its devices. The use of a device comes with the reading that
+ * it was found with. With @rescan the tree is searched again before the next poll.
  */
 size_t poller_collect(struct poller *poller, bool rescan,
-		      struct read_result results[static METER_ZONES_MAX]);
+		      struct read_result results[static METER_ZONES_MAX], struct device_uses *uses);
 /* A search for zones has come to its end, at least once. */
 bool poller_has_searched(struct poller *poller);
 /*

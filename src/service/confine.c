@@ -177,6 +177,14 @@ static const struct call_rule bpf_rules[] = {
 	{ "bpf", SCMP_A0_32(SCMP_CMP_EQ, BPF_ITER_CREATE) },
 };
 
+/*
+ * For NEED_GPU: requests of NVIDIA's drivers have the type 'F' (NV_IOCTL_MAGIC of its open kernel
+ * modules).
+ */
+static const struct call_rule gpu_rules[] = {
+	{ "ioctl", SCMP_A1_32(SCMP_CMP_MASKED_EQ, 0xff00U, 'F' << 8) },
+};
+
 /* For NEED_CGROUP_HANDLE. */
 static const char *const handle_calls[] = { "open_by_handle_at" };
 
@@ -329,6 +337,8 @@ static int allow(scmp_filter_ctx filter, unsigned needs)
 		r = add_rules(filter, SCMP_ACT_ALLOW, rules, ARRAY_SIZE(rules));
 	if (r == 0 && (needs & NEED_BPF))
 		r = add_rules(filter, SCMP_ACT_ALLOW, bpf_rules, ARRAY_SIZE(bpf_rules));
+	if (r == 0 && (needs & NEED_GPU))
+		r = add_rules(filter, SCMP_ACT_ALLOW, gpu_rules, ARRAY_SIZE(gpu_rules));
 	if (r == 0 && (needs & NEED_CGROUP_HANDLE))
 		r = add_names(filter, SCMP_ACT_ALLOW, handle_calls, ARRAY_SIZE(handle_calls));
 	if (r == 0 && (needs & NEED_CLIENTS))

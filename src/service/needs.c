@@ -20,6 +20,8 @@ const struct need_row need_rows[NEED_COUNT] = {
 	  BIT(CAP_DAC_READ_SEARCH), BIT(CAP_DAC_READ_SEARCH), false, NULL },
 	{ NEED_CLIENTS, "clients", "Threads without capabilities ask other programs for names", 0,
 	  0, false, NULL },
+	{ NEED_GPU, "gpu", "The GPU vendor's library asks its driver, through the devices of that",
+	  0, 0, false, NULL, "char-nvidia* rw" },
 };
 
 /* Those that a row may name, as units and containers spell them. */
@@ -77,6 +79,16 @@ static void add_unit_capabilities(const char *key, uint64_t bits, struct strbuf 
 	strbuf_add_char(out, '\n');
 }
 
+/* The unit has a /dev of its own, without them. */
+static void add_devices(unsigned needs, struct strbuf *out)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(need_rows); i++) {
+		if ((needs & need_rows[i].need) && need_rows[i].devices)
+			strbuf_addf(out, "PrivateDevices=no\nDevicePolicy=closed\nDeviceAllow=%s\n",
+				    need_rows[i].devices);
+	}
+}
+
 void needs_write_unit(unsigned needs, struct strbuf *out)
 {
 	const uint64_t capabilities = needs_capabilities(needs);
@@ -101,4 +113,5 @@ void needs_write_unit(unsigned needs, struct strbuf *out)
 				    needs & need_rows[i].need ? "" : "~",
 				    need_rows[i].system_calls);
 	}
+	add_devices(needs, out);
 }

@@ -6,7 +6,7 @@
  * program keeps after its start: capabilities (service/privileges.h) and system calls
  * (service/confine.h). They also decide what the program has to be granted: needs_write_unit()
  * writes that as a drop-in of a systemd unit, and the shipped unit and manifests grant the sum of
- * all rows.
+ * all rows, devices apart: few machines have them.
  */
 #pragma once
 
@@ -22,8 +22,9 @@ enum need {
 	NEED_READ_ENERGY = 1 << 2,   /* files that only root may read: energy_uj, mode 0400 */
 	NEED_READ_FILES = 1 << 3,    /* other files that only root may read */
 	NEED_CLIENTS = 1 << 4,       /* connections that this program opens */
+	NEED_GPU = 1 << 5,           /* a vendor's library that controls its driver */
 };
-#define NEED_COUNT 5
+#define NEED_COUNT 6
 #define NEEDS_ALL  ((1U << NEED_COUNT) - 1)
 
 struct need_row {
@@ -34,6 +35,7 @@ struct need_row {
 	uint64_t capabilities, kept_capabilities;
 	bool locks_memory;        /* before kernel 5.11, where RLIMIT_MEMLOCK limits BPF memory */
 	const char *system_calls; /* that the unit's filter has to allow beyond @system-service */
+	const char *devices;      /* that the unit has to allow; NULL: none */
 };
 
 extern const struct need_row need_rows[NEED_COUNT];

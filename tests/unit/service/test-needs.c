@@ -73,7 +73,10 @@ static void the_drop_in_grants_them_and_no_more(void **state)
 			       "CapabilityBoundingSet=CAP_BPF CAP_PERFMON CAP_DAC_READ_SEARCH\n"
 			       "LimitMEMLOCK=infinity\n"
 			       "SystemCallFilter=bpf\n"
-			       "SystemCallFilter=open_by_handle_at\n");
+			       "SystemCallFilter=open_by_handle_at\n"
+			       "PrivateDevices=no\n"
+			       "DevicePolicy=closed\n"
+			       "DeviceAllow=char-nvidia* rw\n");
 	expect_unit(NEED_READ_ENERGY, "[Service]\n"
 				      "AmbientCapabilities=\n"
 				      "AmbientCapabilities=CAP_DAC_READ_SEARCH\n"

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kepler/device_users.h"
+
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "kepler/owner.h"
+
+void device_users_init(struct device_users *users)
+{
+	map_init(&users->by_pid, DEVICE_USES_MAX);
+}
+
+void device_users_release(struct device_users *users)
+{
+	device_parties_release(&users->parties);
+	map_release(&users->by_pid);
+	free(users->users);
+}
+
+static struct map_key key_of(uint32_t pid)
+{
+	return (struct map_key){ 0, pid };
+}
+
+static struct device_user *find_user(struct device_users *users, uint32_t pid)
+{
+	uint32_t at = map_find(&users->by_pid, key_of(pid));
+
+	return at == MAP_NONE ? NULL : &users->users[at];
+}
+
+/* Without memory it is not looked for, and its time is dropped. */
+static void look_for(struct device_users *users, uint32_t pid)
+{
+	if (find_user(users, pid) ||
+	    ARRAY_RESERVE(users->users, users->size, users->count + 1) < 0 ||
+	    map_put(&users->by_pid, key_of(pid), (uint32_t)users->count) < 0)
+		return;
+	users->users[users->count++] = (struct device_user){ .sample.key.pid = pid };
+}
+
+/* Of two with one pid, the one that was started last. */
+static void note_process(void *userdata, const struct activity_sample *sample)
+{
+	struct device_user *user = find_user(userdata, sample->key.pid);
+
+	if (!user || (user->found && user->sample.key.start_ns >= sample->key.start_ns))
+		return;
+	user->found = true;
+	user->sample = *sample;
+}
+
+static void find_processes(struct device_users *users, const struct device_uses *uses,
+			   const struct activity *activity, struct activity_reader *reader)
+{
+	while (users->count)
+		(void)map_remove(&users->by_pid,
+				 key_of(users->users[--users->count].sample.key.pid));
+	for (size_t i = 0; i < uses->count; i++) {
+		if (uses->use[i].pid)
+			look_for(users, uses->use[i].pid);
+	}
+	if (!users->count)
+		return;
+	activity_visit(reader, note_process, users);
+	for (size_t i = 0; i < activity->count; i++) {
+		if (activity->samples[i].flags & ACTIVITY_ENDED)
+			note_process(users, &activity->samples[i]);
+	}
+}
+
+static void enter_use(struct device_users *users, const struct device_use *use,
+		      struct identity_resolver *identities, struct ledger *ledger)
+{
+	const struct device_user *user = find_user(users, use->pid);
+	struct process_ref ref;
+	struct ledger_owner owner;
+	uint32_t container, process;
+
+	if (!user || !user->found) {
+		device_parties_add_dropped(&users->parties, use->device, use->busy_ns);
+		return;
+	}
+	ref = process_ref_of(&user->sample);
+	owner = ledger_owner_of(identity_resolve(identities, &ref));
+	container = ledger_container(ledger, &owner);
+	process = ledger_process(ledger, user->sample.key.pid, user->sample.key.start_ns,
+				 user->sample.comm, container);
+	(void)device_parties_add(&users->parties, use->device, process, container, use->busy_ns);
+}
+
+void device_users_enter(struct device_users *users, const struct device_uses *uses,
+			const struct activity *activity, struct activity_reader *reader,
+			struct identity_resolver *identities, struct ledger *ledger)
+{
+	device_parties_begin(&users->parties);
+	find_processes(users, uses, activity, reader);
+	for (size_t i = 0; i < uses->count; i++) {
+		const struct device_use *use = &uses->use[i];
+
+		if (use->pid)
+			enter_use(users, use, identities, ledger);
+		else
+			device_parties_add_unseen(&users->parties, use->device, use->busy_ns);
+	}
+	for (uint32_t device = 0; device < DEVICES_MAX; device++)
+		device_parties_add_unseen(&users->parties, device, uses->nameless_ns[device]);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From the use of devices by pid, as meters tell it, to the rows that it is charged to. A process
+ * that used a device may not have run on a CPU meanwhile: it is found among all that live, by the
+ * reader of activity, and gets its row as any other.
+ *
+ * The time of a process that is not found any more is dropped, that without a process is unseen.
+ */
+#pragma once
+
+#include "activity/activity.h"
+#include "attribution/device_parties.h"
+#include "base/map.h"
+#include "meter/device_uses.h"
+#include "workload/identity.h"
+
+struct device_user {
+	bool found;
+	struct activity_sample sample; /* pid alone is set until it is found */
+};
+
+struct device_users {
+	struct device_parties parties; /* of this interval, until the next */
+	struct map by_pid;
+	struct device_user *users;
+	size_t count, size;
+};
+
+void device_users_init(struct device_users *users);
+/* Between ledger_begin() and the booking, after what ran has been entered. */
+void device_users_enter(struct device_users *users, const struct device_uses *uses,
+			const struct activity *activity, struct activity_reader *reader,
+			struct identity_resolver *identities, struct ledger *ledger);
+void device_users_release(struct device_users *users);

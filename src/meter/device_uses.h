@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What used devices, from their readings to the pass that shares their energy. A list, bounded: of
+ * uses beyond the limit, or without memory, the time is kept by device, without the process.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "energy/work.h"
+
+#define DEVICE_USES_MAX 16384
+
+struct device_uses {
+	struct device_use *use;
+	size_t count, size;
+	uint64_t nameless_ns[DEVICES_MAX]; /* beyond the list */
+};
+
+/* Those of a device >= DEVICES_MAX, or of no time, are left out. */
+void device_uses_add(struct device_uses *uses, const struct device_use *use, size_t count);
+/* Adds all of @from to @to, and clears @from. */
+void device_uses_move(struct device_uses *from, struct device_uses *to);
+void device_uses_clear(struct device_uses *uses);
+void device_uses_release(struct device_uses *uses);

@@ -1,0 +1,222 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""NVIDIA GPUs, by a library that stands in for the driver's: energy to the millijoule, each process by its own use of each board,
+and boards that fail, are lost or hang while everything else goes on."""
+import contextlib
+import os
+import pathlib
+import subprocess
+import tempfile
+import time
+
+from rig import BUILD, KEPLER, OTHERS_ENVIRONMENT, Exporter, Sensors, balanced, close, load, load_result, rapl_zone, run_tests
+
+OPTIONS = ("--monitor.interval=500ms", "--metrics.settle=0s", "--metrics.process.min-joules=0", "--idle.mode=off")
+GPU = "kepler_{}_gpu_joules_total"
+
+
+def uuid(index):
+    return f"GPU-{index:08x}-0000-4000-8000-{index:012x}"
+
+
+class Gpus:
+    """Boards, by what the library is told of them."""
+
+    def __init__(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="kepler-gpu-")
+        self.state = pathlib.Path(self.folder.name, "state")
+        self.truth = tempfile.TemporaryFile()
+        self.env = {"NVML_LAB_STATE": str(self.state), "NVML_LAB_TRUTH": str(self.truth.fileno())}
+        self.option = f"--meter.nvml-library={BUILD}/tests/lab/nvml.so"
+
+    def say(self, *lines):
+        new = self.state.with_suffix(".new")
+        new.write_text("".join(line + "\n" for line in lines))
+        os.rename(new, self.state)
+
+    def told_mj(self):
+        """What each board's energy was when it was last read."""
+        return [int(line) for line in os.pread(self.truth.fileno(), 32 * 128, 0).split()]
+
+
+@contextlib.contextmanager
+def machine(*lines, options=()):
+    gpus = Gpus()
+    gpus.say(*lines)
+    with gpus.folder, Sensors(rapl_zone("intel-rapl:0", "package-0", 50)) as sensors, \
+            Exporter(f"--host.sysfs={sensors.mount}", gpus.option, *OPTIONS, *options, env=gpus.env,
+                     pass_fds=(gpus.truth.fileno(),)) as exporter:
+        yield gpus, exporter
+        assert exporter.stop() == 0
+
+
+@contextlib.contextmanager
+def sleepers(count):
+    """Processes that do not run: what they use of a board is theirs all the same."""
+    processes = [subprocess.Popen(["sleep", "1000"]) for _ in range(count)]
+    try:
+        yield [process.pid for process in processes]
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
+def node_uj(metrics, index):
+    return int(metrics.sum(GPU.format("node"), package=uuid(index)) * 10**6)
+
+
+def process_j(metrics, pid):
+    return float(metrics.sum(GPU.format("process"), pid=str(pid)))
+
+
+def wait_until(exporter, condition, seconds=20):
+    """The first page that fulfils the condition; all that come meanwhile sum."""
+    deadline = time.monotonic() + seconds
+    while True:
+        metrics = balanced(exporter.intervals(1))
+        if condition(metrics):
+            return metrics
+        assert time.monotonic() < deadline, metrics.text
+
+
+def is_up(metrics, index):
+    return metrics.value("kepler_exporter_source_up", zone="gpu", package=uuid(index)) == 1
+
+
+def settled(gpus, exporter):
+    """A page, and what it has of each board's energy: nothing flows meanwhile."""
+    told = None
+    for _ in range(20):
+        told, before = gpus.told_mj(), told
+        metrics = balanced(exporter.intervals(3))
+        if told == before == gpus.told_mj():
+            return metrics, told
+    raise AssertionError("energy flows all the time")
+
+
+def each_process_has_what_it_used():
+    idle = ["gpu 0 0", "gpu 1 0"]
+    with sleepers(3) as (first, second, third), machine(*idle) as (gpus, exporter):
+        wait_until(exporter, lambda metrics: is_up(metrics, 0) and is_up(metrics, 1))
+        began, first_mj = settled(gpus, exporter)
+        burner = load("span", 5)
+        gpus.say("gpu 0 300000", "gpu 1 100000", f"proc 0 {first} 60 1000", f"proc 0 {second} 30 9000", f"proc 1 {third} 50 100",
+                 f"proc 1 {second} 0 5000")
+        for _ in range(10):
+            balanced(exporter.intervals(1))
+        load_result(burner)
+        gpus.say(*idle)
+        metrics, last_mj = settled(gpus, exporter)
+        for index in (0, 1):
+            got, want = node_uj(metrics, index) - node_uj(began, index), (last_mj[index] - first_mj[index]) * 1000
+            assert got == want and want > 100_000_000, (index, got, want)
+        drawn = [(last - before) / 1e3 for before, last in zip(first_mj, last_mj)]
+        lost = sum(float(metrics.sum("kepler_node_unattributed_joules_total", zone="gpu", package=uuid(index))) for index in (0, 1))
+        print(f"  {drawn[0]:.0f} and {drawn[1]:.0f} J, {lost:.0f} J before the first and after the last use")
+        close("of two on a board", process_j(metrics, first) / process_j(metrics, second), 2, 2)
+        close("alone on a board", (process_j(metrics, third) + lost * drawn[1] / sum(drawn)) / drawn[1], 1, 8)
+        assert process_j(metrics, burner.pid) == 0 and process_j(metrics, os.getpid()) == 0
+        total = {labels["zone"] for labels, _ in metrics.select("kepler_zone_info", in_total="true")}
+        assert total == {"package", "gpu"}, total
+        sources = {labels["source"] for labels, _ in metrics.select("kepler_node_joules_total")}
+        assert sources == {"rapl-sysfs", "nvml"}, sources
+
+
+def without_samples_memory_decides():
+    with sleepers(2) as (first, second), \
+            machine("gpu 0 200000", "nosamples 0", f"proc 0 {first} 0 3000", f"proc 0 {second} 0 1000") as (_, exporter):
+        metrics = wait_until(exporter, lambda metrics: process_j(metrics, second) > 100)
+        close("by memory", process_j(metrics, first) / process_j(metrics, second), 3, 0.1)
+
+
+def without_a_counter_power_is_summed():
+    with sleepers(1) as (only,), machine("gpu 0 200000", "nocounter 0", f"proc 0 {only} 100 3000") as (_, exporter):
+        began = wait_until(exporter, lambda metrics: process_j(metrics, only) > 0)
+        began_s, began_uj = time.monotonic(), node_uj(began, 0)
+        metrics = wait_until(exporter, lambda metrics: node_uj(metrics, 0) > began_uj + 1_000_000_000)
+        close("power", (node_uj(metrics, 0) - began_uj) / 1e6 / (time.monotonic() - began_s), 200, 15)
+        assert metrics.value("kepler_exporter_source_up", zone="gpu") == 1
+
+
+def a_board_that_fails_is_down_alone():
+    with sleepers(2) as (first, second):
+        boards = ["gpu 0 300000", "gpu 1 100000", f"proc 0 {first} 50 1000", f"proc 1 {second} 50 1000"]
+        with machine(*boards) as (gpus, exporter):
+            wait_until(exporter, lambda metrics: process_j(metrics, first) > 0 and process_j(metrics, second) > 0)
+            for code in (999, 15):
+                gpus.say(*boards, f"error 0 {code}")
+                down = wait_until(exporter, lambda metrics: not is_up(metrics, 0))
+                later = wait_until(exporter, lambda metrics: node_uj(metrics, 1) > node_uj(down, 1) + 100_000_000)
+                assert is_up(later, 1) and node_uj(later, 0) == node_uj(down, 0)
+                gpus.say(*boards)
+                back = wait_until(exporter, lambda metrics: is_up(metrics, 0))
+                assert back.value("kepler_exporter_source_up", zone="package") == 1
+            # What an error hid is charged, to what used the board meanwhile.
+            wait_until(exporter, lambda metrics: process_j(metrics, first) > 2 * process_j(metrics, second))
+
+
+def a_driver_that_hangs_costs_its_boards_alone():
+    with machine("gpu 0 300000") as (gpus, exporter):
+        wait_until(exporter, lambda metrics: is_up(metrics, 0))
+        gpus.say("gpu 0 300000", "delay 0 8000")
+        began = wait_until(exporter, lambda metrics: not is_up(metrics, 0))
+        began_s = time.monotonic()
+        later = balanced(exporter.intervals(6))
+        assert time.monotonic() - began_s < 6, "intervals wait for the driver"
+        name = "kepler_node_package_joules_total"
+        assert later.sum(name) > began.sum(name) and later.value("kepler_exporter_source_up", zone="package") == 1
+        gpus.say("gpu 0 300000")
+        wait_until(exporter, lambda metrics: is_up(metrics, 0), 30)
+
+
+def many_boards_are_one_column():
+    lines = [f"gpu {index} {10000 + index}" for index in range(64)]
+    with sleepers(2) as (first, second):
+        lines += [f"proc {index} {first if index % 2 else second} 80 10" for index in range(64)]
+        with machine(*lines) as (_, exporter):
+            metrics = wait_until(exporter, lambda metrics: all(is_up(metrics, index) for index in range(64)))
+            metrics = wait_until(exporter, lambda metrics: process_j(metrics, first) > 0 and process_j(metrics, second) > 0)
+            own = [labels for labels, _ in metrics.select(GPU.format("process"), pid=str(first), mode="dynamic")]
+            assert len(own) == 1 and "package" not in own[0], own
+
+
+def current_names_are_of_gpus_too():
+    with sleepers(1) as (only,):
+        lines = ["gpu 0 100000", "gpu 1 200000", f"proc 1 {only} 80 10"]
+        with machine(*lines, options=("--metrics.schema=current",)) as (_, exporter):
+            metrics = wait_until(exporter, lambda metrics: metrics.sum("kepler_process_gpu_joules_total", pid=str(only)) > 200)
+            node = metrics.sum("kepler_node_gpu_joules_total")
+            assert node == metrics.sum("kepler_node_gpu_active_joules_total") > 300
+            for level in ("process", "container", "namespace"):
+                parts = metrics.sum("kepler_node_unattributed_joules_total", zone="gpu")
+                parts += metrics.sum("kepler_pending_joules", level=level, zone="gpu")
+                parts += metrics.sum(f"kepler_{level}_gpu_joules_total") + metrics.sum(f"kepler_{level}_gpu_retired_joules_total")
+                assert parts == node, (level, parts, node)
+            boards = {(labels["gpu"], labels["gpu_uuid"]) for labels, _ in metrics.select("kepler_node_gpu_watts")}
+            assert boards == {("0", uuid(0)), ("1", uuid(1))}, boards
+            assert not metrics.select("kepler_node_cpu_joules_total", zone="gpu"), "a GPU is no CPU"
+        with machine(*lines, options=("--metrics.schema=both",)) as (_, exporter):
+            metrics = wait_until(exporter, lambda metrics: process_j(metrics, only) > 200)
+            assert metrics.sum("kepler_node_gpu_active_joules_total") == metrics.sum(GPU.format("node"))
+
+
+def doctor(gpus, option):
+    return subprocess.run([KEPLER, "doctor", "--config.file=/dev/null", option], text=True, capture_output=True, check=False,
+                          env={**OTHERS_ENVIRONMENT, "NVML_LAB_STATE": str(gpus.state)}).stdout
+
+
+def what_cannot_be_read_is_said():
+    gpus = Gpus()
+    with gpus.folder:
+        gpus.say("gpu 0 1000")
+        assert uuid(0) in doctor(gpus, gpus.option)
+        gpus.say("init 18")
+        assert "another version" in doctor(gpus, gpus.option)
+        assert "cannot be loaded" in doctor(gpus, "--meter.nvml-library=/nowhere/nvml.so")
+        assert "NVML" not in doctor(gpus, "--meter.nvml-library=")
+
+
+run_tests([each_process_has_what_it_used, without_samples_memory_decides, without_a_counter_power_is_summed,
+           current_names_are_of_gpus_too, a_board_that_fails_is_down_alone, a_driver_that_hangs_costs_its_boards_alone,
+           many_boards_are_one_column, what_cannot_be_read_is_said])

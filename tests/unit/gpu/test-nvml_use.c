@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpu/nvml_use.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "base/num.h"
+
+#define SECOND NSEC_PER_SEC
+
+static void per_cent_is_time(void **state)
+{
+	(void)state;
+	const struct nvml_process_sample samples[] = {
+		{ .pid = 10, .sm = 60 },
+		{ .pid = 11, .sm = 0, .memory = 40 },
+		{ .pid = 12, .sm = 5, .encoder = 30, .decoder = 10 },
+		{ .pid = 13, .sm = 255 },
+	};
+	struct device_use uses[4];
+
+	assert_int_equal(nvml_use_of_samples(samples, 4, 7, SECOND, uses), 3);
+	assert_int_equal(uses[0].device, 7);
+	assert_int_equal(uses[0].pid, 10);
+	assert_int_equal(uses[0].busy_ns, 600 * NSEC_PER_MSEC);
+	assert_int_equal(uses[1].pid, 12);
+	assert_int_equal(uses[1].busy_ns, 300 * NSEC_PER_MSEC);
+	assert_int_equal(uses[2].busy_ns, SECOND);
+}
+
+/* A process that came late has fewer samples, and each is of the same time. */
+static void several_samples_are_parts_of_the_time(void **state)
+{
+	(void)state;
+	const struct nvml_process_sample samples[] = {
+		{ .pid = 10, .sm = 50 }, { .pid = 11, .sm = 100 }, { .pid = 10, .sm = 100 },
+		{ .pid = 10, .sm = 30 }, { .pid = 10, .sm = 20 },
+	};
+	struct device_use uses[5];
+	uint64_t sum_ns[2] = { 0 };
+	size_t count = nvml_use_of_samples(samples, 5, 0, SECOND, uses);
+
+	for (size_t i = 0; i < count; i++)
+		sum_ns[uses[i].pid - 10] += uses[i].busy_ns;
+	assert_int_equal(sum_ns[0], SECOND / 2);
+	assert_int_equal(sum_ns[1], SECOND / 4);
+}
+
+static void memory_splits_the_busy_time(void **state)
+{
+	(void)state;
+	const struct nvml_process processes[] = {
+		{ .pid = 10, .memory_bytes = 3ULL << 30 },
+		{ .pid = 11, .memory_bytes = 1ULL << 30 },
+		{ .pid = 10, .memory_bytes = 3ULL << 30 }, /* graphics as well */
+		{ .pid = 12, .memory_bytes = NVML_MEMORY_UNKNOWN },
+	};
+	struct device_use uses[4];
+
+	assert_int_equal(nvml_use_by_memory(processes, 4, 1, SECOND, uses), 3);
+	assert_int_equal(uses[0].busy_ns, 3 * SECOND / 4);
+	assert_int_equal(uses[1].busy_ns, SECOND / 4);
+	assert_int_equal(uses[2].busy_ns, 0);
+}
+
+static void without_memory_all_are_equal(void **state)
+{
+	(void)state;
+	const struct nvml_process processes[] = {
+		{ .pid = 10, .memory_bytes = NVML_MEMORY_UNKNOWN },
+		{ .pid = 11, .memory_bytes = NVML_MEMORY_UNKNOWN },
+		{ .pid = 12 },
+	};
+	struct device_use uses[3];
+
+	assert_int_equal(nvml_use_by_memory(processes, 3, 1, 100, uses), 3);
+	assert_int_equal(uses[0].busy_ns, 33);
+	assert_int_equal(uses[1].busy_ns + uses[2].busy_ns, 67);
+}
+
+static void time_without_processes_is_the_board_s(void **state)
+{
+	(void)state;
+	struct device_use use;
+
+	assert_int_equal(nvml_use_by_memory(NULL, 0, 3, SECOND, &use), 1);
+	assert_int_equal(use.device, 3);
+	assert_int_equal(use.pid, 0);
+	assert_int_equal(use.busy_ns, SECOND);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(per_cent_is_time),
+		cmocka_unit_test(several_samples_are_parts_of_the_time),
+		cmocka_unit_test(memory_splits_the_busy_time),
+		cmocka_unit_test(without_memory_all_are_equal),
+		cmocka_unit_test(time_without_processes_is_the_board_s),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "meter/device_uses.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+static void what_is_moved_is_there_once(void **state)
+{
+	(void)state;
+	struct device_uses from = { 0 }, to = { 0 };
+	const struct device_use some[] = { { 0, 10, 5 }, { 1, 10, 7 } };
+
+	device_uses_add(&from, some, 2);
+	device_uses_move(&from, &to);
+	device_uses_move(&from, &to);
+	assert_int_equal(from.count, 0);
+	assert_int_equal(to.count, 2);
+	assert_int_equal(to.use[1].device, 1);
+	assert_int_equal(to.use[1].busy_ns, 7);
+	device_uses_release(&from);
+	device_uses_release(&to);
+}
+
+static void what_says_nothing_is_left_out(void **state)
+{
+	(void)state;
+	struct device_uses uses = { 0 };
+	const struct device_use some[] = { { 0, 10, 0 }, { DEVICES_MAX, 10, 7 } };
+
+	device_uses_add(&uses, some, 2);
+	assert_int_equal(uses.count, 0);
+	device_uses_release(&uses);
+}
+
+static void the_time_beyond_the_limit_stays_the_device_s(void **state)
+{
+	(void)state;
+	struct device_uses uses = { 0 }, to = { 0 };
+	const struct device_use use = { 2, 10, 3 };
+
+	for (size_t i = 0; i < DEVICE_USES_MAX + 4; i++)
+		device_uses_add(&uses, &use, 1);
+	assert_int_equal(uses.count, DEVICE_USES_MAX);
+	assert_int_equal(uses.nameless_ns[2], 12);
+	device_uses_move(&uses, &to);
+	assert_int_equal(uses.nameless_ns[2], 0);
+	assert_int_equal(to.count, DEVICE_USES_MAX);
+	assert_int_equal(to.nameless_ns[2], 12);
+	device_uses_release(&uses);
+	device_uses_release(&to);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_moved_is_there_once),
+		cmocka_unit_test(what_says_nothing_is_left_out),
+		cmocka_unit_test(the_time_beyond_the_limit_stays_the_device_s),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
