@@ -57,6 +57,7 @@ int nvml_error(int result)
 	case NVML_OK:
 		return 0;
 	case NVML_NOT_SUPPORTED:
+	case NVML_FUNCTION_NOT_FOUND:
 		return -EOPNOTSUPP;
 	case NVML_NO_PERMISSION:
 		return -EACCES;

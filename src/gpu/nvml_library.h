@@ -23,6 +23,7 @@ enum nvml_result {
 	NVML_TOO_SMALL = 7, /* the array; its count is what is needed */
 	NVML_DRIVER_NOT_LOADED = 9,
 	NVML_TIMEOUT = 10,
+	NVML_FUNCTION_NOT_FOUND = 13, /* the driver is older than the library */
 	NVML_GPU_IS_LOST = 15,
 	NVML_VERSION_MISMATCH = 18, /* of library and driver */
 };

@@ -27,7 +27,8 @@
 
 #define PERIOD_NS     NSEC_PER_SEC
 #define RESTART_NS    (30 * NSEC_PER_SEC)
-#define PROCESSES_MAX 2048 /* of one board; the time of more is the board's alone */
+#define PROCESSES_MAX 2048    /* of one board; the time of more is the board's alone */
+#define AHEAD_US      5000000 /* a sample whose time is further ahead is none */
 
 struct gpu {
 	struct zone zone; /* fixed */
@@ -83,9 +84,11 @@ static struct gpu *find_gpu(struct meter *meter, const char *uuid)
 static bool has_counter(const struct nvml_library *library, nvml_device device)
 {
 	unsigned long long energy_mj;
+	int result = NVML_NOT_SUPPORTED;
 
-	return library->total_energy &&
-	       library->total_energy(device, &energy_mj) != NVML_NOT_SUPPORTED;
+	if (library->total_energy)
+		result = library->total_energy(device, &energy_mj);
+	return result != NVML_NOT_SUPPORTED && result != NVML_FUNCTION_NOT_FOUND;
 }
 
 static void describe(struct meter *meter, struct gpu *gpu, const char *uuid)
@@ -118,12 +121,15 @@ static void take(struct meter *meter, nvml_device device, const char *uuid)
 		gpu = &meter->gpus[meter->count];
 		gpu->device = device;
 		gpu->has_counter = has_counter(&meter->library, device);
-		gpu->samples_processes = meter->library.process_samples != NULL;
 		describe(meter, gpu, uuid);
 		meter->count++;
 	}
 	gpu->device = device;
-	gpu->generation += !gpu->is_there; /* a driver that is loaded anew counts anew */
+	if (!gpu->is_there) {
+		gpu->generation++; /* a driver that is loaded anew counts anew */
+		gpu->samples_processes = meter->library.process_samples != NULL;
+		gpu->use_ns = 0;
+	}
 	gpu->is_there = true;
 	gpu->search = meter->search;
 }
@@ -271,17 +277,23 @@ static int read_energy(struct meter *meter, struct gpu *gpu, struct raw_reading 
 /* What was sampled since the last reading. NVML_NOT_FOUND: nothing was. */
 static int read_samples(struct meter *meter, struct gpu *gpu, unsigned *ret_count)
 {
+	uint64_t latest_us = clock_ns(CLOCK_REALTIME) / NSEC_PER_USEC + AHEAD_US;
 	unsigned count = PROCESSES_MAX;
-	int result = meter->library.process_samples(gpu->device, meter->buffer.samples, &count,
-						    gpu->seen_us);
+	int result;
 
 	*ret_count = 0;
+	if (gpu->seen_us > latest_us) /* the clock was set back */
+		gpu->seen_us = latest_us - AHEAD_US;
+	result = meter->library.process_samples(gpu->device, meter->buffer.samples, &count,
+						gpu->seen_us);
+	if (result == NVML_OK && count > PROCESSES_MAX)
+		result = NVML_TOO_SMALL;
 	if (result != NVML_OK)
 		return result;
 	for (unsigned i = 0; i < count; i++) {
 		const struct nvml_process_sample *sample = &meter->buffer.samples[i];
 
-		if (sample->pid && sample->time_us > gpu->seen_us)
+		if (sample->pid && sample->time_us > gpu->seen_us && sample->time_us <= latest_us)
 			meter->buffer.samples[(*ret_count)++] = *sample;
 	}
 	for (unsigned i = 0; i < *ret_count; i++) {
@@ -295,9 +307,10 @@ static int read_samples(struct meter *meter, struct gpu *gpu, unsigned *ret_coun
 static unsigned add_processes(nvml_processes_fn *list, nvml_device device,
 			      struct nvml_process *processes, unsigned have)
 {
-	unsigned count = PROCESSES_MAX - have;
+	const unsigned room = PROCESSES_MAX - have;
+	unsigned count = room;
 
-	if (!list || !count || list(device, &count, processes + have) != NVML_OK)
+	if (!list || !room || list(device, &count, processes + have) != NVML_OK || count > room)
 		return have;
 	return have + count;
 }

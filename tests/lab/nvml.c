@@ -12,6 +12,8 @@
  *   nosamples IDX            processes are not sampled, as with MIG
  *   delay IDX MILLISECONDS   reading its energy takes so long
  *   proc IDX PID SM MEBIBYTE a process, by its per cent of the board and its memory
+ *   ahead IDX SECONDS        samples of processes say that they are of so much later
+ *   boast IDX NUMBER         so many more processes are said to be told than are
  *
  * $NVML_LAB_TRUTH is the number of a descriptor (the program may not be permitted to write files):
  * at IDX × 32 bytes of it the last energy that was told of each board stands, "MILLIJOULE\n".
@@ -41,7 +43,7 @@ enum {
 struct board {
 	int index;
 	bool is_there, has_no_counter, has_no_samples;
-	int error, delay_ms;
+	int error, delay_ms, ahead_s, boast;
 	double power_mw, energy_mj;
 };
 
@@ -104,6 +106,10 @@ static void take_line(const char *line)
 		board->has_no_samples = true;
 	} else if (strcmp(word, "delay") == 0) {
 		board->delay_ms = a;
+	} else if (strcmp(word, "ahead") == 0) {
+		board->ahead_s = a;
+	} else if (strcmp(word, "boast") == 0) {
+		board->boast = a;
 	} else if (strcmp(word, "proc") == 0 && process_count < PROCESSES) {
 		processes[process_count++] =
 			(struct process){ gpu, (unsigned)a, (unsigned)b, (unsigned)c };
@@ -276,24 +282,25 @@ EXPORT int nvmlDeviceGetProcessUtilization(struct board *board, struct sample *r
 EXPORT int nvmlDeviceGetProcessUtilization(struct board *board, struct sample *ret, unsigned *count,
 					   unsigned long long since_us)
 {
-	unsigned long long now_us = (unsigned long long)(now_s(CLOCK_REALTIME) * 1e6);
+	unsigned long long now_us = (unsigned long long)(now_s(CLOCK_REALTIME) * 1e6), time_us;
 	unsigned have, put = 0;
 	int result;
 
 	enter();
 	have = processes_of(board);
+	time_us = now_us + (unsigned long long)board->ahead_s * 1000000;
 	result = board->has_no_samples ? NOT_SUPPORTED : state_of(board);
-	if (result == OK && (!have || since_us >= now_us))
+	if (result == OK && (!have || since_us >= time_us))
 		result = NOT_FOUND;
 	else if (result == OK && (!ret || *count < have))
 		result = TOO_SMALL;
 	for (size_t i = 0; result == OK && i < process_count; i++) {
 		if (processes[i].gpu == board->index)
 			ret[put++] = (struct sample){ .pid = processes[i].pid,
-						      .time_us = now_us,
+						      .time_us = time_us,
 						      .sm = processes[i].sm };
 	}
-	*count = have;
+	*count = have + (unsigned)board->boast;
 	return leave(result);
 }
 
@@ -319,6 +326,6 @@ EXPORT int nvmlDeviceGetComputeRunningProcesses_v3(struct board *board, unsigned
 				.compute_instance = ~0U,
 			};
 	}
-	*count = have;
+	*count = have + (unsigned)board->boast;
 	return leave(result);
 }
