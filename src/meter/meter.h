@@ -42,7 +42,8 @@ struct meter_remark {
  * on a thread of their own. With a period_ns of 0 the zones are read in each pass, back to back
  * with the processes, and several reads may be under way at once (one of them stuck): a reader's.
  * Else they are read once in a period on a thread of the source's own, which nothing waits for: a
- * poller's. The rest is called from any thread and only copies.
+ * poller's, and that closes it, which may hang as well. The rest is called from any thread and only
+ * copies.
  */
 struct meter;
 struct meter_options;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * One thread, one lock. The thread searches and polls in turn; it calls the source without the lock
- * and takes the lock to store the results. The poller, its meter and its lock live until both the
- * owner and the thread have let go of them, so one that hangs in a call is left to end alone.
+ * One thread, one lock. The thread searches, polls and closes; it calls the source without the lock
+ * and takes the lock to store the results. The poller and its lock live until both the owner and
+ * the thread have let go of them, so one that hangs in a call is left to end alone.
  */
 #include "meter/poller.h"
 
@@ -49,7 +49,6 @@ static void unref_unlock(struct poller *poller)
 	pthread_mutex_unlock(&poller->lock);
 	if (!last)
 		return;
-	poller->ops->close(poller->meter);
 	(void)pthread_cond_destroy(&poller->wake);
 	(void)pthread_cond_destroy(&poller->changed);
 	(void)pthread_mutex_destroy(&poller->lock);
@@ -161,6 +160,9 @@ static void *poller_main(void *arg)
 		due_ns = poller_next_due_ns(due_ns, clock_ns(CLOCK_MONOTONIC),
 					    poller->ops->period_ns);
 	}
+	pthread_mutex_unlock(&poller->lock);
+	poller->ops->close(poller->meter);
+	pthread_mutex_lock(&poller->lock);
 	poller->running = false;
 	pthread_cond_signal(&poller->changed);
 	unref_unlock(poller);
@@ -209,6 +211,7 @@ int poller_new(const struct meter_ops *ops, struct meter *meter, uint64_t max_po
 	(void)pthread_condattr_destroy(&attr);
 	r = start(poller);
 	if (r < 0) {
+		ops->close(meter); /* it was asked for nothing yet */
 		pthread_mutex_lock(&poller->lock);
 		unref_unlock(poller);
 		return r;

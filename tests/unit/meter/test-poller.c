@@ -23,6 +23,7 @@
 #include "base/clock.h"
 
 #define PATIENCE_S 120 /* only a failure takes long */
+#define CLOSE_S    10
 #define STEP_UJ    7000000
 #define SLEEPS     "voluntary_ctxt_switches:"
 
@@ -30,7 +31,7 @@
 static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	bool stuck;
+	bool stuck, is_closing_stuck;
 	int error;
 	enum sample_kind kind;
 	uint64_t value;  /* of the last answer */
@@ -147,10 +148,18 @@ static int slow_read(struct meter *meter, size_t index, struct raw_reading *ret)
 	return r;
 }
 
+/* A close that waits for one that waits for it comes back nevertheless, later. */
 static void close_one(struct meter *meter)
 {
-	free(meter);
+	struct timespec end;
+
+	(void)clock_gettime(CLOCK_REALTIME, &end);
+	end.tv_sec += CLOSE_S;
 	pthread_mutex_lock(&slow.lock);
+	while (meter->is_slow && slow.is_closing_stuck &&
+	       pthread_cond_timedwait(&slow.changed, &slow.lock, &end) == 0)
+		;
+	free(meter);
 	slow.open_meters--;
 	pthread_cond_broadcast(&slow.changed);
 	pthread_mutex_unlock(&slow.lock);
@@ -418,6 +427,27 @@ static void test_an_end_does_not_wait_for_a_poll_that_hangs(void **state)
 	close_both(NULL);
 }
 
+/* A driver that is stuck may not even let go. */
+static void test_an_end_does_not_wait_for_a_close_that_hangs(void **state)
+{
+	const struct meter_options options = { "/sys", 200 * NSEC_PER_MSEC, 0, false };
+	struct meter_table *table;
+
+	(void)state;
+	set(false, 0);
+	assert_int_equal(meter_table_open_source(&slow_meter, &options, &table), 0);
+	pthread_mutex_lock(&slow.lock);
+	slow.is_closing_stuck = true;
+	pthread_mutex_unlock(&slow.lock);
+	meter_table_close(table);
+	pthread_mutex_lock(&slow.lock);
+	assert_int_equal(slow.open_meters, 1);
+	slow.is_closing_stuck = false;
+	pthread_cond_broadcast(&slow.changed);
+	pthread_mutex_unlock(&slow.lock);
+	close_both(NULL);
+}
+
 static void test_a_poll_that_fails_is_said_once(void **state)
 {
 	struct meter_table *table = open_both(SAMPLE_TOTAL);
@@ -457,6 +487,7 @@ int main(void)
 		cmocka_unit_test(test_a_poll_that_fails_is_said_once),
 		cmocka_unit_test(test_a_source_without_zones_costs_nothing),
 		cmocka_unit_test(test_an_end_does_not_wait_for_a_poll_that_hangs),
+		cmocka_unit_test(test_an_end_does_not_wait_for_a_close_that_hangs),
 		cmocka_unit_test(a_slow_source_rests_between_two_polls),
 	};
 
