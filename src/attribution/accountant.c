@@ -287,24 +287,42 @@ static void collect_gaps(struct accountant *accountant, const struct interval *i
 	}
 }
 
-/* The utilisation of the CPUs, or of the device, that zone @z is charged by. */
-static double utilisation_of(const struct accountant *accountant, size_t z,
-			     const struct interval *interval)
+/* The utilisation of the CPUs that a zone at @place is charged by. */
+static double utilisation_of(const struct interval *interval, uint32_t place)
 {
 	const struct zone_activity *measured = &interval->measured;
 	const struct parties *parties = interval->parties;
-	uint32_t place = place_of(accountant, interval, z), device;
 	uint64_t busy_ns;
 
-	if (work_place_is_device(place, &device)) {
-		busy_ns = interval->devices ? device_parties_busy_ns(interval->devices, device) : 0;
-		return measured->dt_ns ? fmin(1.0, (double)busy_ns / (double)measured->dt_ns) : 0;
-	}
 	if (place >= parties->sockets || !measured->dt_ns || !interval->places.cpus[place])
 		return measured->utilisation;
 	busy_ns = parties_of_socket(parties, place, interval->work.busy_ns);
 	return fmin(1.0,
 		    (double)busy_ns / ((double)measured->dt_ns * interval->places.cpus[place]));
+}
+
+/*
+ * What was going on in the span of zone @z. The use of a device has come with the span, and so is
+ * of its time, however long the interval is; but for a gap, in which use was kept.
+ */
+static struct zone_activity activity_of(const struct accountant *accountant, size_t z,
+					const struct interval *interval,
+					const struct energy_span *span)
+{
+	struct zone_activity seen = interval->measured;
+	uint32_t place = place_of(accountant, interval, z), device;
+	uint64_t busy_ns = 0;
+
+	if (!work_place_is_device(place, &device)) {
+		seen.utilisation = utilisation_of(interval, place);
+		return seen;
+	}
+	if (span && accountant->gap_of[z] == GAP_NONE)
+		seen.dt_ns = span->to_ns - span->from_ns;
+	if (interval->devices)
+		busy_ns = device_parties_busy_ns(interval->devices, device);
+	seen.utilisation = seen.dt_ns ? fmin(1.0, (double)busy_ns / (double)seen.dt_ns) : 0;
+	return seen;
 }
 
 /* For whatever asked about this interval: the span of a zone, before that is booked. */
@@ -381,7 +399,7 @@ static void book_zone(struct accountant *accountant, uint32_t z, const struct in
 	struct zone_account *state = &accountant->zones[z];
 	uint32_t waits_in = span ? accountant->gap_of[z] : GAP_NONE;
 	const struct gap *gap = waits_in < GAPS_MAX ? &accountant->gaps.gap[waits_in] : NULL;
-	struct zone_activity seen = interval->measured;
+	struct zone_activity seen = activity_of(accountant, z, interval, span);
 	struct shared_work work;
 	struct zone_interval flow;
 
@@ -391,7 +409,6 @@ static void book_zone(struct accountant *accountant, uint32_t z, const struct in
 		seen.asleep_ns = gap->asleep_ns;
 	if (state->zone->quality == QUALITY_ESTIMATED)
 		seen.asleep_ns = 0; /* the model's clock stood still as well */
-	seen.utilisation = utilisation_of(accountant, z, interval);
 	flow = zone_account_advance(state, &interval->status[z], span, &seen,
 				    accountant->settle_ns);
 	if (flow.energy_uj && waits_in != GAP_NONE) {

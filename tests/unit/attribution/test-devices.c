@@ -246,6 +246,26 @@ static void a_reading_that_is_late_has_no_gap(void **state)
 	tear_down(&house);
 }
 
+/* Its idle power is learned from that, also where intervals are shorter than its period. */
+static void use_is_of_the_time_of_its_reading(void **state)
+{
+	(void)state;
+	struct house house;
+
+	set_up(&house);
+	begin(&house);
+	end(&house, 0, 0, 0);
+	house.is_quiet[1] = true;
+	begin(&house);
+	end(&house, 0, 30 * J, 0);
+	house.is_quiet[1] = false;
+	begin(&house);
+	used(&house, 1, 0, 1200 * NSEC_PER_MSEC);
+	end(&house, 0, 30 * J, 0);
+	assert_float_equal(house.accountant.zones[1].learner.x_max, 0.6, 1e-9);
+	tear_down(&house);
+}
+
 /* Each device for itself, also where all are lost at once. */
 static void use_is_kept_while_energy_cannot_be_read(void **state)
 {
@@ -270,6 +290,7 @@ static void use_is_kept_while_energy_cannot_be_read(void **state)
 	assert_int_equal(gpu_uj(&house, 1), 45 * J);
 	assert_int_equal(gpu_uj(&house, 2), 30 * J);
 	assert_int_equal(house.accountant.gaps.used, 0);
+	assert_float_equal(house.accountant.zones[1].learner.w, 0, 1e-9);
 	check_law(&house);
 	tear_down(&house);
 }
@@ -315,6 +336,7 @@ int main(void)
 		cmocka_unit_test(a_device_is_what_used_it),
 		cmocka_unit_test(what_has_no_name_has_its_part),
 		cmocka_unit_test(a_reading_that_is_late_has_no_gap),
+		cmocka_unit_test(use_is_of_the_time_of_its_reading),
 		cmocka_unit_test(use_is_kept_while_energy_cannot_be_read),
 		cmocka_unit_test(idle_energy_is_of_those_that_used_it),
 	};
