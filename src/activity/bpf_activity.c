@@ -32,7 +32,7 @@ struct bpf_reader {
 	struct unseen *unseen;
 	struct activity_sample *samples; /* room for those of a pass and the unseen's */
 	size_t samples_size;
-	const struct cpu_sockets *sockets; /* NULL: not told apart */
+	const struct cpu_sockets *sockets; /* NULL: not distinguished */
 	uint64_t *socket_ns;               /* of samples, likewise */
 	size_t socket_cells;
 	uint64_t full_boottime_ns; /* of the last full pass */
@@ -83,7 +83,7 @@ static uint64_t take_lost(struct bpf_reader *self)
 	self->drops += lost.count;
 	thread_table_lost_old(self->table, lost.old_count, lost.old_run_ns);
 	thread_table_lost_node(self->table, lost.young_run_ns);
-	thread_table_untold_exits(self->table, lost.exits, lost.exits_run_ns);
+	thread_table_unreported_exits(self->table, lost.exits, lost.exits_run_ns);
 	return lost.coming_ns;
 }
 

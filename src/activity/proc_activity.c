@@ -75,7 +75,7 @@ struct proc_reader {
 	bool left_out, left_out_before; /* some had no room, in this pass and in the last */
 	uint64_t last_boottime_ns;      /* of the last pass */
 	uint32_t passes, climbs;
-	uint64_t errors, overflows, met, reread;
+	uint64_t errors, overflows, looked_at, reread;
 	char text[4096];
 };
 
@@ -216,11 +216,11 @@ static bool read_process(struct proc_reader *self, struct proc_row *row)
 	return true;
 }
 
-static void meet(struct proc_reader *self, uint32_t pid)
+static void look_at(struct proc_reader *self, uint32_t pid)
 {
 	uint32_t index = map_find(&self->map, pid_key(pid));
 
-	self->met++;
+	self->looked_at++;
 	if (index != MAP_NONE) {
 		if (read_process(self, &self->rows[index])) {
 			self->rows[index].pass = self->passes;
@@ -245,7 +245,7 @@ static void meet(struct proc_reader *self, uint32_t pid)
 	self->rows[index].pass = self->passes;
 }
 
-static int meet_all(struct proc_reader *self)
+static int look_at_all(struct proc_reader *self)
 {
 	struct dirent *entry;
 
@@ -258,7 +258,7 @@ static int meet_all(struct proc_reader *self)
 		if (!entry)
 			return -errno;
 		if (parse_u64(entry->d_name, strlen(entry->d_name), &pid) == 0 && pid <= UINT32_MAX)
-			meet(self, (uint32_t)pid);
+			look_at(self, (uint32_t)pid);
 	}
 }
 
@@ -450,10 +450,10 @@ static int proc_read(struct activity_reader *reader, struct activity *activity)
 	};
 	int r;
 
-	self->met = self->reread = 0;
+	self->looked_at = self->reread = 0;
 	self->left_out_before = self->left_out;
 	self->left_out = false;
-	r = meet_all(self);
+	r = look_at_all(self);
 	if (r == 0)
 		r = ARRAY_RESERVE(self->samples, self->samples_size, self->rows_size);
 	if (r < 0) {
@@ -477,7 +477,7 @@ static void proc_get_info(const struct activity_reader *reader, struct activity_
 		.reader = "procfs",
 		.passes = self->passes,
 		.errors = self->errors,
-		.tasks_walked = self->met,
+		.tasks_walked = self->looked_at,
 		.tasks_sent = self->reread,
 		.threads_known = self->map.used,
 		.overflows = self->overflows,

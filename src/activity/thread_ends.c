@@ -46,7 +46,7 @@ static bool is_unseen_life(const struct thread_table *table, const struct kepler
  * young nor remembered either started after the full pass before the last one, or was swept: then
  * it cannot have run for longer than since that pass.
  */
-static uint64_t told_of_ended(struct thread_table *table, const struct kepler_thread *record)
+static uint64_t reported_of_ended(struct thread_table *table, const struct kepler_thread *record)
 {
 	uint64_t longest_ns = table->now_ns - table->before_full_ns;
 
@@ -58,18 +58,18 @@ static uint64_t told_of_ended(struct thread_table *table, const struct kepler_th
 /* An end of a thread that has no row. */
 static void add_ended(struct thread_table *table, const struct kepler_thread *record)
 {
-	uint64_t run_ns = record->run_ns, told_ns;
+	uint64_t run_ns = record->run_ns, reported_ns;
 	uint32_t process;
 
-	if (thread_swept_take(table, record, &told_ns)) {
-		run_ns -= told_ns;
+	if (thread_swept_take(table, record, &reported_ns)) {
+		run_ns -= reported_ns;
 	} else if (is_unseen_life(table, record)) {
 		return; /* such as one that left the list of tasks before the baseline */
 	} else if (table->untracked && !(record->flags & KEPLER_YOUNG)) {
 		table->balance_ns += (int64_t)run_ns;
 		return;
 	} else {
-		run_ns -= told_of_ended(table, record);
+		run_ns -= reported_of_ended(table, record);
 	}
 	process = thread_rows_find_process(table, record);
 	if (process == MAP_NONE && record->flags & KEPLER_START_UNKNOWN) {
@@ -92,9 +92,9 @@ static void add_ended(struct thread_table *table, const struct kepler_thread *re
 /* The row of a thread that is not known yet but exits; its time is charged when it has ended. */
 static uint32_t add_exiting(struct thread_table *table, const struct kepler_thread *record)
 {
-	struct kepler_thread untold = *record;
+	struct kepler_thread unreported = *record;
 	uint32_t process, thread;
-	uint64_t told_ns;
+	uint64_t reported_ns;
 
 	if (is_unseen_life(table, record) || (table->untracked && !(record->flags & KEPLER_YOUNG)))
 		return MAP_NONE; /* its end is another matter, see add_ended() */
@@ -105,9 +105,10 @@ static uint32_t add_exiting(struct thread_table *table, const struct kepler_thre
 		process = thread_rows_add_process(table, record);
 	if (process == MAP_NONE)
 		return MAP_NONE;
-	untold.run_ns =
-		thread_swept_take(table, record, &told_ns) ? told_ns : told_of_ended(table, record);
-	thread = thread_rows_add_thread(table, process, &untold);
+	unreported.run_ns = thread_swept_take(table, record, &reported_ns)
+				    ? reported_ns
+				    : reported_of_ended(table, record);
+	thread = thread_rows_add_thread(table, process, &unreported);
 	if (!table->processes[process].threads && !table->processes[process].active)
 		thread_rows_remove_process(table, process);
 	return thread;
@@ -190,37 +191,37 @@ void thread_table_ended(struct thread_table *table, const struct kepler_thread *
 
 /* ---- what is known to come ---- */
 
-void thread_table_untold_exits(struct thread_table *table, uint64_t count, uint64_t run_ns)
+void thread_table_unreported_exits(struct thread_table *table, uint64_t count, uint64_t run_ns)
 {
-	table->untold[0].threads += count;
-	table->untold[0].run_ns += run_ns;
+	table->unreported[0].threads += count;
+	table->unreported[0].run_ns += run_ns;
 }
 
 /*
  * It is unknown which ends belong to them: they are expected for as long as those of other exits.
  */
-static void age_untold(struct thread_table *table)
+static void age_unreported(struct thread_table *table)
 {
-	if (table->now_ns - table->untold_since_ns < OVERDUE_NS)
+	if (table->now_ns - table->unreported_since_ns < OVERDUE_NS)
 		return;
-	table->untold[1] = table->untold[0];
-	table->untold[0] = (struct coming_time){ 0 };
-	table->untold_since_ns = table->now_ns;
+	table->unreported[1] = table->unreported[0];
+	table->unreported[0] = (struct coming_time){ 0 };
+	table->unreported_since_ns = table->now_ns;
 }
 
 void thread_table_tell_coming(struct thread_table *table, struct activity *activity)
 {
 	uint64_t threads = table->coming.threads, run_ns = table->coming.run_ns;
 
-	/* As long as it is negative, so much of what is found to have been run is not told. */
+	/* As long as it is negative, so much of what is found to have been run is not reported. */
 	run_ns += table->balance_ns < 0 ? -(uint64_t)table->balance_ns : 0;
 	for (size_t i = 0; i < ARRAY_SIZE(table->held_ns); i++)
 		run_ns += table->held_ns[i];
-	for (size_t i = 0; i < ARRAY_SIZE(table->untold); i++) {
-		threads += table->untold[i].threads;
-		run_ns += table->untold[i].run_ns;
+	for (size_t i = 0; i < ARRAY_SIZE(table->unreported); i++) {
+		threads += table->unreported[i].threads;
+		run_ns += table->unreported[i].run_ns;
 	}
 	activity->coming_ns = run_ns;
 	activity->coming_threads = threads < UINT32_MAX ? (uint32_t)threads : UINT32_MAX;
-	age_untold(table);
+	age_unreported(table);
 }

@@ -6,11 +6,11 @@
 #include "activity/thread_table_parts.h"
 #include "base/macro.h"
 
-static void empty_told_list(struct thread_table *table)
+static void empty_reported_list(struct thread_table *table)
 {
-	if (table->lost_told)
+	if (table->lost_reported)
 		table->lost_count = 0;
-	table->lost_told = false;
+	table->lost_reported = false;
 }
 
 void thread_table_lost_old(struct thread_table *table, uint64_t old_count, uint64_t old_run_ns)
@@ -27,7 +27,7 @@ void thread_table_lost_cgroup(struct thread_table *table, uint64_t cgroup_id, ui
 {
 	if (thread_table_is_baseline(table) || !run_ns)
 		return;
-	empty_told_list(table);
+	empty_reported_list(table);
 	table->lost_ns = table->now_ns;
 	for (uint32_t i = 0; i < table->lost_count; i++) {
 		if (table->lost[i].cgroup_id == cgroup_id) {
@@ -50,10 +50,10 @@ void thread_table_lost_node(struct thread_table *table, uint64_t run_ns)
 
 void thread_table_tell_lost(struct thread_table *table, struct activity *activity)
 {
-	empty_told_list(table);
+	empty_reported_list(table);
 	activity->dropped_cgroups = table->lost;
 	activity->dropped_cgroup_count = table->lost_count;
 	for (uint32_t i = 0; i < table->lost_count; i++)
 		activity->busy_ns += table->lost[i].cpu_ns;
-	table->lost_told = true;
+	table->lost_reported = true;
 }

@@ -92,7 +92,7 @@ static bool is_it(const struct swept_thread *row, const struct kepler_thread *re
 }
 
 bool thread_swept_take(struct thread_table *table, const struct kepler_thread *record,
-		       uint64_t *ret_told_ns)
+		       uint64_t *ret_reported_ns)
 {
 	struct thread_swept *swept = &table->swept;
 	uint32_t index;
@@ -104,7 +104,7 @@ bool thread_swept_take(struct thread_table *table, const struct kepler_thread *r
 		index = map_find(&swept->map, thread_rows_key(record->key, record->tgid));
 	if (index == MAP_NONE || !is_it(&swept->rows[index], record))
 		return false;
-	*ret_told_ns = swept->rows[index].run_ns;
+	*ret_reported_ns = swept->rows[index].run_ns;
 	if (swept->rows[index].as_lost) { /* it was not: the lost one is still to be found */
 		table->old_lost++;
 		table->balance_ns += (int64_t)swept->rows[index].run_ns;

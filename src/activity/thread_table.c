@@ -89,13 +89,13 @@ void thread_table_begin(struct thread_table *table, bool full, uint64_t now_ns)
  * last full pass should have reported and did not is new only to this table: its run time was never
  * seen.
  */
-static uint64_t told_of_living(struct thread_table *table, const struct kepler_thread *record,
-			       bool is_process_known)
+static uint64_t reported_of_living(struct thread_table *table, const struct kepler_thread *record,
+				   bool is_process_known)
 {
-	uint64_t told_ns;
+	uint64_t reported_ns;
 
-	if (thread_swept_take(table, record, &told_ns))
-		return told_ns;
+	if (thread_swept_take(table, record, &reported_ns))
+		return reported_ns;
 	if (!is_process_known && !table->untracked &&
 	    record->process_start_ns + FORK_NS < table->full_ns)
 		return record->run_ns;
@@ -106,7 +106,7 @@ static uint64_t told_of_living(struct thread_table *table, const struct kepler_t
 static void add_living(struct thread_table *table, const struct kepler_thread *record)
 {
 	uint32_t process = thread_rows_find_process(table, record);
-	uint64_t told_ns = told_of_living(table, record, process != MAP_NONE);
+	uint64_t reported_ns = reported_of_living(table, record, process != MAP_NONE);
 	uint32_t thread = MAP_NONE;
 
 	if (process == MAP_NONE)
@@ -127,9 +127,9 @@ static void add_living(struct thread_table *table, const struct kepler_thread *r
 		return;
 	}
 	if (thread == MAP_NONE || table->untracked)
-		table->balance_ns += (int64_t)(record->run_ns - told_ns);
+		table->balance_ns += (int64_t)(record->run_ns - reported_ns);
 	else
-		thread_rows_charge(table, process, record->run_ns - told_ns, record->cpu);
+		thread_rows_charge(table, process, record->run_ns - reported_ns, record->cpu);
 }
 
 static void take_living(struct thread_table *table, const struct kepler_thread *record)
@@ -182,7 +182,7 @@ static void sweep(struct thread_table *table)
 /* Settles the account of run time without a process; returns the part that can be reported. */
 static uint64_t settle(struct thread_table *table)
 {
-	uint64_t held_ns = 0, told_ns;
+	uint64_t held_ns = 0, reported_ns;
 
 	table->balance_ns -= (int64_t)table->untracked_ns;
 	table->untracked_ns = table->untracked_next_ns;
@@ -196,9 +196,9 @@ static uint64_t settle(struct thread_table *table)
 	table->held_ns[0] = 0;
 	if (!held_ns && !table->missing)
 		table->old_lost = 0; /* the others were never reported, so they have no rows */
-	told_ns = table->balance_ns > 0 ? (uint64_t)table->balance_ns : 0;
-	table->balance_ns -= (int64_t)told_ns;
-	return told_ns;
+	reported_ns = table->balance_ns > 0 ? (uint64_t)table->balance_ns : 0;
+	table->balance_ns -= (int64_t)reported_ns;
+	return reported_ns;
 }
 
 static void fill_sample(struct activity_sample *sample, const struct process_row *process)

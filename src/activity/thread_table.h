@@ -55,7 +55,7 @@ void thread_table_lost_old(struct thread_table *table, uint64_t old_count, uint6
 void thread_table_lost_cgroup(struct thread_table *table, uint64_t cgroup_id, uint64_t run_ns);
 void thread_table_lost_node(struct thread_table *table, uint64_t run_ns);
 /* Exits that could not be reported: @count threads, which had run @run_ns. Their ends will come. */
-void thread_table_untold_exits(struct thread_table *table, uint64_t count, uint64_t run_ns);
+void thread_table_unreported_exits(struct thread_table *table, uint64_t count, uint64_t run_ns);
 /*
  * Ends the pass and fills @activity except its times; the first is the baseline. -ENOMEM: no sample
  * is returned and none is lost, the next pass returns both.

@@ -16,7 +16,7 @@
 
 struct thread_row {
 	uint64_t task;
-	uint64_t run_ns;      /* told so far */
+	uint64_t run_ns;      /* reported so far */
 	uint64_t exit_run_ns; /* from its exit: charged if its end does not come; 0: no more */
 	uint32_t tid;
 	uint32_t process; /* index, MAP_NONE: the row is free */
@@ -50,7 +50,7 @@ struct awaited_end {
 /* A swept row: its end may still come. */
 struct swept_thread {
 	uint64_t task;     /* 0: the row is free */
-	uint64_t run_ns;   /* told so far */
+	uint64_t run_ns;   /* reported so far */
 	uint64_t swept_ns; /* clock of the passes */
 	struct process_key key;
 	uint32_t tid;
@@ -92,7 +92,7 @@ struct thread_table {
 	uint32_t samples_size;
 	struct dropped_cgroup lost[KEPLER_DROPS_MAX];
 	uint32_t lost_count;
-	bool lost_told; /* by the last finish: the next begin empties the list */
+	bool lost_reported; /* by the last finish: the next begin empties the list */
 
 	struct awaited_end *awaited; /* oldest first */
 	uint32_t awaited_count, awaited_size;
@@ -116,9 +116,9 @@ struct thread_table {
 	bool untracked, untracked_next;
 	uint64_t old_lost; /* rows that may yet turn out to be those of lost ends */
 	uint64_t held_ns[HELD_PASSES];
-	struct coming_time coming;    /* of rows that have exited */
-	struct coming_time untold[2]; /* of unreported exits: these seconds, and before */
-	uint64_t untold_since_ns;
+	struct coming_time coming;        /* of rows that have exited */
+	struct coming_time unreported[2]; /* of unreported exits: these seconds, and before */
+	uint64_t unreported_since_ns;
 };
 
 /* ---- thread_rows.c ---- */
@@ -161,7 +161,7 @@ void thread_swept_release(struct thread_swept *swept);
 void thread_swept_keep(struct thread_table *table, const struct thread_row *thread);
 /* Whether @record is of a swept thread, and its reported time; the thread is then forgotten. */
 bool thread_swept_take(struct thread_table *table, const struct kepler_thread *record,
-		       uint64_t *ret_told_ns);
+		       uint64_t *ret_reported_ns);
 void thread_swept_expire(struct thread_table *table);
 
 /* ---- thread_lost.c ---- */

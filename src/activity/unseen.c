@@ -44,7 +44,7 @@ struct unseen {
 };
 
 /* The pids that the passes reported. */
-struct told {
+struct reported_pids {
 	uint8_t *pids; /* a bit each */
 	uint32_t own_pid;
 	uint64_t own_start_ns, tick_ns;
@@ -107,19 +107,19 @@ static int read_start(const struct unseen *unseen, const char *process, uint32_t
 static void mark(void *userdata, const struct activity_sample *sample)
 {
 	const struct process_key *key = &sample->key;
-	struct told *told = userdata;
+	struct reported_pids *reported = userdata;
 
 	if (key->pid >= PID_LIMIT)
 		return;
-	told->pids[key->pid / 8] |= (uint8_t)(1U << key->pid % 8);
-	if (key->pid == told->own_pid && key->start_ns >= told->own_start_ns &&
-	    key->start_ns - told->own_start_ns < START_TICKS * told->tick_ns)
-		told->has_own = true;
+	reported->pids[key->pid / 8] |= (uint8_t)(1U << key->pid % 8);
+	if (key->pid == reported->own_pid && key->start_ns >= reported->own_start_ns &&
+	    key->start_ns - reported->own_start_ns < START_TICKS * reported->tick_ns)
+		reported->has_own = true;
 }
 
-static bool is_told(const struct told *told, uint32_t pid)
+static bool is_reported(const struct reported_pids *reported, uint32_t pid)
 {
-	return pid >= PID_LIMIT || told->pids[pid / 8] >> pid % 8 & 1;
+	return pid >= PID_LIMIT || reported->pids[pid / 8] >> pid % 8 & 1;
 }
 
 /* Its run time until now does not count. */
@@ -154,22 +154,22 @@ static struct unseen_process *find(struct unseen_process *processes, uint32_t co
 }
 
 /* Its start, or -errno; -ENOENT: it is not a process, has ended, or is reported by passes. */
-static int examine(const struct unseen *unseen, const struct told *told, const char *name,
-		   struct unseen_process *ret)
+static int examine(const struct unseen *unseen, const struct reported_pids *reported,
+		   const char *name, struct unseen_process *ret)
 {
 	size_t digits = strspn(name, "0123456789");
 	uint64_t pid;
 	int r;
 
 	if (digits > 10 || parse_u64(name, digits, &pid) < 0 || name[digits] ||
-	    is_told(told, (uint32_t)pid))
+	    is_reported(reported, (uint32_t)pid))
 		return -ENOENT;
 	r = read_start(unseen, name, &ret->pid, &ret->start_ns);
 	return r == -ESRCH ? -ENOENT : r;
 }
 
 /* Reads /proc to its end, or until @found is full. 0 or -errno. */
-static int read_list(const struct unseen *unseen, const struct told *told,
+static int read_list(const struct unseen *unseen, const struct reported_pids *reported,
 		     uint64_t full_boottime_ns, DIR *dir, struct unseen_process *found,
 		     uint32_t *ret_count)
 {
@@ -182,7 +182,7 @@ static int read_list(const struct unseen *unseen, const struct told *told,
 		entry = readdir(dir);
 		if (!entry)
 			return -errno;
-		r = examine(unseen, told, entry->d_name, &process);
+		r = examine(unseen, reported, entry->d_name, &process);
 		if (r < 0 && r != -ENOENT)
 			return r;
 		if (r == 0 && process.start_ns + START_TICKS * unseen->tick_ns < full_boottime_ns)
@@ -192,7 +192,7 @@ static int read_list(const struct unseen *unseen, const struct told *told,
 }
 
 /* Lists /proc. 0, or -errno where it could not be read to its end. */
-static int list_unseen(const struct unseen *unseen, const struct told *told,
+static int list_unseen(const struct unseen *unseen, const struct reported_pids *reported,
 		       uint64_t full_boottime_ns, struct unseen_process *found, uint32_t *ret_count)
 {
 	int fd = openat(unseen->dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -205,7 +205,7 @@ static int list_unseen(const struct unseen *unseen, const struct told *told,
 			(void)close(fd);
 		return r;
 	}
-	r = read_list(unseen, told, full_boottime_ns, dir, found, ret_count);
+	r = read_list(unseen, reported, full_boottime_ns, dir, found, ret_count);
 	(void)closedir(dir);
 	return r;
 }
@@ -235,8 +235,8 @@ static void keep(struct unseen *unseen, struct unseen_process *found, uint32_t c
 }
 
 /* The pids that the passes reported; -errno if this procfs cannot be compared with them. */
-static int take_told(const struct unseen *unseen, const struct thread_table *table,
-		     struct told *told)
+static int take_reported(const struct unseen *unseen, const struct thread_table *table,
+			 struct reported_pids *reported)
 {
 	uint32_t kthreadd;
 	uint64_t start_ns;
@@ -244,11 +244,11 @@ static int take_told(const struct unseen *unseen, const struct thread_table *tab
 
 	if (!thread_table_is_complete(table))
 		return -EAGAIN;
-	r = read_start(unseen, "self", &told->own_pid, &told->own_start_ns);
+	r = read_start(unseen, "self", &reported->own_pid, &reported->own_start_ns);
 	if (r < 0)
 		return r;
-	thread_table_visit(table, mark, told);
-	if (!told->has_own)
+	thread_table_visit(table, mark, reported);
+	if (!reported->has_own)
 		return -EXDEV;
 	r = read_start(unseen, KTHREADD, &kthreadd, &start_ns);
 	return r == -ENOENT || r == -EPERM ? -EACCES : r;
@@ -258,16 +258,16 @@ int unseen_look(struct unseen *unseen, const struct thread_table *table, uint64_
 {
 	CLEANUP_FREE uint8_t *pids = calloc(PID_LIMIT / 8, 1);
 	struct unseen_process found[UNSEEN_MAX];
-	struct told told = { .pids = pids, .tick_ns = unseen->tick_ns };
+	struct reported_pids reported = { .pids = pids, .tick_ns = unseen->tick_ns };
 	uint32_t count;
 	int r;
 
 	if (!pids)
 		return -ENOMEM;
-	r = take_told(unseen, table, &told);
+	r = take_reported(unseen, table, &reported);
 	if (r < 0)
 		return r;
-	r = list_unseen(unseen, &told, full_boottime_ns, found, &count);
+	r = list_unseen(unseen, &reported, full_boottime_ns, found, &count);
 	if (r < 0)
 		return r;
 	keep(unseen, found, count);

@@ -87,7 +87,8 @@ static int share_idle(const struct attribution_input *input, struct attribution_
 	return share_out(input, input->idle_weights, by_usage, MODE_IDLE, result, scratch);
 }
 
-static void give_to_nobody(const struct attribution_input *input, struct attribution_result *result)
+static void leave_unattributed(const struct attribution_input *input,
+			       struct attribution_result *result)
 {
 	memset(result->unattributed_uj, 0, sizeof(result->unattributed_uj));
 	for (enum energy_mode mode = MODE_DYNAMIC; mode < MODE_COUNT; mode++) {
@@ -111,6 +112,6 @@ int attribute_zone(const struct attribution_input *input, struct attribution_res
 	if (r == 0)
 		r = share_idle(input, result, scratch);
 	if (r < 0)
-		give_to_nobody(input, result);
+		leave_unattributed(input, result);
 	return r;
 }

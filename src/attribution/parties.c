@@ -137,7 +137,7 @@ static int read_sizes(struct parties *parties, const struct ledger *ledger, uint
 	return 0;
 }
 
-/* Who asked for a part of the machine bears its idle power, also while it sleeps. */
+/* What asked for a part of the machine bears its idle power, also while it sleeps. */
 static int weigh_by_size(struct parties *parties, const struct ledger *ledger, uint64_t dt_ns)
 {
 	uint32_t slots = ledger_slots(ledger, LEVEL_CONTAINER);

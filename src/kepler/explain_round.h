@@ -25,7 +25,7 @@ struct explain_times {
 	int error;        /* -errno: processes could not be read */
 };
 
-/* Who published an interval, and where. */
+/* What published an interval, and where. */
 struct explain_publication {
 	const struct publisher *publisher;
 	struct snapshot_holder *holder;

@@ -320,9 +320,9 @@ static int enter_activity(struct interval_engine *engine, const struct activity 
 	enter_samples(engine, activity, sockets);
 	for (size_t i = 0; i < activity->dropped_cgroup_count; i++) {
 		const struct dropped_cgroup *dropped = &activity->dropped_cgroups[i];
-		const struct process_ref nobody = { .cgroup_id = dropped->cgroup_id, .comm = "" };
+		const struct process_ref unknown = { .cgroup_id = dropped->cgroup_id, .comm = "" };
 
-		parties_add(&engine->parties, LEDGER_NONE, container_of(engine, &nobody),
+		parties_add(&engine->parties, LEDGER_NONE, container_of(engine, &unknown),
 			    dropped->cpu_ns, NULL);
 	}
 	parties_spread_sockets(&engine->parties);

@@ -490,8 +490,8 @@ bool machines_find_served(const struct machines *machines, uint32_t pid, struct 
 void machines_note_other(struct machines *machines, const struct process_ref *process,
 			 uint64_t now_ns)
 {
-	const struct machine_claim nobody = { .rank = CLAIM_TRUSTED };
-	struct machine row = new_row(process, &nobody);
+	const struct machine_claim unclaimed = { .rank = CLAIM_TRUSTED };
+	struct machine row = new_row(process, &unclaimed);
 
 	(void)add_row(machines, &row, now_ns);
 }

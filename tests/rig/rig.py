@@ -119,7 +119,7 @@ class Metrics:
 
     def zones(self):
         """(kind, package) of each zone of the node whose energy is shown."""
-        found = ((re.match(r"kepler_node_(package|core|uncore|dram|psys|platform)_joules_total$", name), rows)
+        found = ((re.match(r"kepler_node_(package|core|uncore|dram|psys|platform|gpu)_joules_total$", name), rows)
                  for name, rows in self.named.items())
         return {(match[1], labels.get("package", "")) for match, rows in found if match for labels, _ in rows}
 
@@ -129,10 +129,10 @@ class Metrics:
         keys = ("mode", "source", "package") if by_package else ("mode", "source")
         out = []
         for name, rows in self.named.items():
-            match = re.match(r"kepler_node_(package|core|uncore|dram|psys|platform)_joules_total$", name)
+            match = re.match(r"kepler_node_(package|core|uncore|dram|psys|platform|gpu)_joules_total$", name)
             for labels, _ in rows if match else []:
                 account = (match[1], {key: labels[key] for key in keys if labels.get(key)})
-                if account not in out:
+                if "mode" in labels and account not in out:  # else the current name of a GPU's
                     out.append(account)
         return out
 
@@ -141,9 +141,9 @@ class Metrics:
         wrong = {}
         for zone, at in self.accounts():
             node = self.sum(f"kepler_node_{zone}_joules_total", **at)
-            nobody = self.sum("kepler_node_unattributed_joules_total", zone=zone, **at)
+            unattributed = self.sum("kepler_node_unattributed_joules_total", zone=zone, **at)
             for level in ("process", "container", "namespace"):
-                error = self.level_sum(level, zone, at) + nobody - node
+                error = self.level_sum(level, zone, at) + unattributed - node
                 if error:
                     wrong[(level, zone, *at.values())] = int(error * 1000000)
         return wrong | self.total_imbalance_uj()

@@ -260,7 +260,7 @@ def terminal_is_stopped():
         assert exporter.process.wait(10) == 0
 
 
-def nobody_reads_the_log():
+def the_log_is_not_read():
     """Standard error is a pipe or a socket that is full: the loop and the server go on, and what was lost is counted and told."""
     for make in (os.pipe, lambda: [s.detach() for s in socket.socketpair()]):
         reader, writer = make()
@@ -320,4 +320,4 @@ def answers(exporter):
 
 if __name__ == "__main__":
     run_tests([hung_loop, limit_follows_interval, signal_storm, stray_signals, listens_before_the_baseline, configuration_hangs,
-               state_hangs, terminal_is_stopped, nobody_reads_the_log])
+               state_hangs, terminal_is_stopped, the_log_is_not_read])

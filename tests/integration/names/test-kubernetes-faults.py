@@ -77,7 +77,7 @@ def asked_again(scene, exporter, status):
     """Waits for the first request from now on: a watch that is cut is asked for again after 1 to 2 s."""
     began = time.monotonic()
     while not scene.proxy.since(began):
-        assert time.monotonic() - began < 25, "nobody asks"
+        assert time.monotonic() - began < 25, "the API server is not asked"
         goes_on(exporter, 1)
     assert scene.proxy.since(began)[0][3] == status, scene.proxy.since(began)[0][3]
 
@@ -175,7 +175,7 @@ def slow_watch(scene):
         scene.new_watch()
         began = time.monotonic()
         while not scene.proxy.since(began):
-            assert time.monotonic() - began < 25, "nobody asks"
+            assert time.monotonic() - began < 25, "the API server is not asked"
             goes_on(exporter, 1)
         pod = scene.pod()
         while len(scene.proxy.since(began)) < 2:

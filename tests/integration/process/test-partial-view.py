@@ -49,7 +49,7 @@ def cpu_s(pid):
     return time.clock_gettime((~pid << 3) | 2)
 
 
-def nobody_gets_it(exporter, name, burner):
+def it_is_unattributed(exporter, name, burner):
     """The hidden burner's energy goes to "unseen", the machine's utilisation is its own, and that view is said to be partial."""
     before = exporter.intervals(4)
     busy_s, burner_s, began = machine_busy_s(), cpu_s(burner), time.monotonic()
@@ -77,7 +77,7 @@ def own_pid_namespace():
     prefix = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"]
     with Sensors(zone()) as sensors, hidden_burner() as burner, \
             Exporter(f"--host.sysfs={sensors.mount}", *FAST, NO_BPF, prefix=prefix) as exporter:
-        nobody_gets_it(exporter, "package", burner)
+        it_is_unattributed(exporter, "package", burner)
 
 
 def hidepid():
@@ -92,13 +92,13 @@ def hidepid():
             with hidden_burner() as burner, \
                     Exporter(f"--host.procfs={procfs}", *FAST, NO_BPF, "--no-meter.enabled", "--idle.mode=off",
                              prefix=["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]) as exporter:
-                nobody_gets_it(exporter, "platform", burner)
+                it_is_unattributed(exporter, "platform", burner)
                 assert exporter.stop() == 0
         finally:
             subprocess.run(["umount", "-l", procfs], check=True)
 
 
-def children_that_nobody_waits_for():
+def children_that_are_not_waited_for():
     """A build of short children, each waited for, beside a parent that ignores SIGCHLD: its ended children pay for no other's."""
     ignore = ("import signal, subprocess, sys, time\nsignal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
               "while True:\n    subprocess.Popen([sys.argv[1], 'span', '1'], stdout=subprocess.DEVNULL)\n    time.sleep(1)\n")
@@ -138,4 +138,4 @@ def nothing_is_unseen():
         assert exporter.stop() == 0
 
 
-run_tests([own_pid_namespace, hidepid, children_that_nobody_waits_for, nothing_is_unseen])
+run_tests([own_pid_namespace, hidepid, children_that_are_not_waited_for, nothing_is_unseen])

@@ -45,11 +45,11 @@ def imbalance_current_uj(metrics):
     wrong = {}
     for labels, node in metrics.select("kepler_node_cpu_active_joules_total"):
         zone = labels["zone"]
-        nobody = metrics.sum("kepler_node_unattributed_joules_total", zone=zone, mode="dynamic")
+        unattributed = metrics.sum("kepler_node_unattributed_joules_total", zone=zone, mode="dynamic")
         for level in ("process", "container"):
             error = metrics.sum(f"kepler_{level}_cpu_joules_total", zone=zone) \
                 + metrics.sum(f"kepler_{level}_cpu_retired_joules_total", zone=zone) \
-                + metrics.sum("kepler_pending_joules", level=level, zone=zone, mode="dynamic") + nobody - node
+                + metrics.sum("kepler_pending_joules", level=level, zone=zone, mode="dynamic") + unattributed - node
             if error:
                 wrong[("current", level, zone)] = int(error * 1000000)
     return wrong

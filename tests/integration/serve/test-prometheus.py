@@ -104,7 +104,7 @@ def check_increase(prometheus, level, end, others):
                 + increase(prometheus, 'kepler_node_unattributed_joules_total{zone="package"}', at))
         held = held_back(prometheus, level, at) - held_back(prometheus, level, at - WINDOW)
         errors.append(((seen / node - 1) * 100, ((seen + held) / node - 1) * 100))
-        print(f"{end - at:.0f} s ago: node {node:.1f} J, {level} series and nobody {errors[-1][0]:+.3f} %, "
+        print(f"{end - at:.0f} s ago: node {node:.1f} J, {level} series and unattributed {errors[-1][0]:+.3f} %, "
               f"with {held:+.1f} J held back {errors[-1][1]:+.3f} %")
     bare, full = (statistics.median(error) for error in zip(*errors, strict=True))
     print(f"{level}: medians {bare:+.3f} %, {full:+.3f} %; others had {others * 100:.1f} % of the CPU time")

@@ -14,7 +14,7 @@ from web_rig import LargePage, MemoryLimit, SteadyReader, serve_beside, slow_rea
 PEERS = 400
 
 
-def slow_readers_keep_nobody_out(page):
+def slow_readers_keep_no_other_out(page):
     attacks = [dict(), dict(source="127.0.0.2", bytes_each_s=4000), dict(mss=0, receive_buffer=0)]
     for attack in attacks:
         with slow_readers(page.exporter, PEERS, **attack):
@@ -47,7 +47,7 @@ def large_page():
     with LargePage(9000, "--monitor.interval=1s") as page:
         print(f"  page {page.bytes / 1e6:.1f} MB")
         assert page.bytes > 4e6
-        slow_readers_keep_nobody_out(page)
+        slow_readers_keep_no_other_out(page)
         a_slow_link_has_its_page(page)
         assert page.exporter.stop() == 0
 

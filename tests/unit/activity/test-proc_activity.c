@@ -286,7 +286,7 @@ static void test_whoever_reaps_does_not_pay_for_a_life(void **state)
  * A build whose short children ran 100 ticks in each pass, beside a parent that ignores SIGCHLD
  * (its children of 50 ticks come and go) and kernel threads that end.
  */
-static void test_who_is_not_waited_for_pays_for_nobody(void **state)
+static void test_what_is_not_waited_for_pays_for_nothing_else(void **state)
 {
 	struct tree *tree = *state;
 	uint64_t built = 0;
@@ -551,7 +551,7 @@ int main(void)
 		TEST(test_short_children_go_to_their_parent),
 		TEST(test_known_child_is_not_charged_again),
 		TEST(test_whoever_reaps_does_not_pay_for_a_life),
-		TEST(test_who_is_not_waited_for_pays_for_nobody),
+		TEST(test_what_is_not_waited_for_pays_for_nothing_else),
 		TEST(test_a_grandchild_is_not_charged_again),
 		TEST(test_an_orphan_is_waited_for_above),
 		TEST(test_many_generations_end_at_once),

@@ -268,8 +268,8 @@ static void test_exits_that_are_not_told_are_known_to_come(void **state)
 {
 	struct activity activity;
 
-	thread_table_untold_exits(*state, 5, 700);
-	thread_table_untold_exits(*state, 1, 50);
+	thread_table_unreported_exits(*state, 5, 700);
+	thread_table_unreported_exits(*state, 1, 50);
 	for (int pass = 0; pass < 3; pass++) {
 		begin(*state, false);
 		activity = finish(*state);

@@ -116,7 +116,7 @@ static void test_unseen_usage_has_its_share(void **state)
 	split_scratch_release(&f.scratch);
 }
 
-static void test_nobody_ran(void **state)
+static void test_nothing_ran(void **state)
 {
 	struct fixture f = { 0 };
 	const uint64_t none[PARTIES] = { 0 };
@@ -139,7 +139,7 @@ static void test_nobody_ran(void **state)
 	split_scratch_release(&f.scratch);
 }
 
-static void test_overflow_gives_to_nobody(void **state)
+static void test_overflow_is_unattributed(void **state)
 {
 	struct fixture f = { 0 };
 	const uint64_t huge[PARTIES] = { UINT64_MAX, 1, 0 };
@@ -246,8 +246,8 @@ int main(void)
 		cmocka_unit_test(test_idle_is_shared_by_size),
 		cmocka_unit_test(test_nameless_usage_has_its_idle_share),
 		cmocka_unit_test(test_unseen_usage_has_its_share),
-		cmocka_unit_test(test_nobody_ran),
-		cmocka_unit_test(test_overflow_gives_to_nobody),
+		cmocka_unit_test(test_nothing_ran),
+		cmocka_unit_test(test_overflow_is_unattributed),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_random_cases),
 	};

@@ -154,7 +154,7 @@ static void test_quality_of_service_may_come_late(void **state)
 	ledger_free(ledger);
 }
 
-static void test_nobody_waits_for_ever(void **state)
+static void test_no_row_waits_for_ever(void **state)
 {
 	struct ledger *ledger = new_ledger(10, 10, 1);
 	const struct test_owner early = { .names.text[LABEL_CONTAINER_ID] = "c1", .waiting = true };
@@ -263,7 +263,7 @@ int main(void)
 		cmocka_unit_test(test_waiting_row_is_renamed),
 		cmocka_unit_test(test_pod_does_not_wait_for_its_containers),
 		cmocka_unit_test(test_quality_of_service_may_come_late),
-		cmocka_unit_test(test_nobody_waits_for_ever),
+		cmocka_unit_test(test_no_row_waits_for_ever),
 		cmocka_unit_test(test_new_names_make_a_new_row),
 		cmocka_unit_test(test_pod_labels_move_the_pod_only),
 		cmocka_unit_test(test_too_many_pods_are_other),

@@ -247,7 +247,7 @@ static void an_abandoned_job_is_dropped_when_it_ends(void **state)
 	close_pipe(fds);
 }
 
-static void the_end_waits_for_nobody(void **state)
+static void the_end_waits_for_nothing(void **state)
 {
 	struct offload *offload = new_pool(1, 4);
 	uint64_t start_ns;
@@ -333,7 +333,7 @@ int main(void)
 		cmocka_unit_test(a_thread_is_ready_before_it_is_wanted),
 		cmocka_unit_test(a_full_pool_says_so),
 		cmocka_unit_test(an_abandoned_job_is_dropped_when_it_ends),
-		cmocka_unit_test(the_end_waits_for_nobody),
+		cmocka_unit_test(the_end_waits_for_nothing),
 		cmocka_unit_test(signals_are_not_its_business),
 		cmocka_unit_test(none_is_lost_or_seen_twice),
 	};

@@ -4,13 +4,13 @@
 #include <errno.h>
 #include <math.h>
 
-#include "told_machine.h"
+#include "made_up_machine.h"
 
 static void test_an_estimate_is_not_thinned_by_sleep(void **state)
 {
 	struct machine machine;
 	struct snapshot_zone awake, slept;
-	uint64_t nobody_uj;
+	uint64_t unattributed_uj;
 
 	(void)state;
 	machine_start(&machine, true);
@@ -19,10 +19,10 @@ static void test_an_estimate_is_not_thinned_by_sleep(void **state)
 	awake = zone_now(&machine);
 	assert_int_equal(pass(&machine, 102, 3600, NSEC_PER_SEC), 0);
 	slept = zone_now(&machine);
-	nobody_uj = slept.unattributed_uj[MODE_DYNAMIC][UNATTRIBUTED_NO_ACTIVITY];
+	unattributed_uj = slept.unattributed_uj[MODE_DYNAMIC][UNATTRIBUTED_NO_ACTIVITY];
 	assert_true(awake.watts[MODE_DYNAMIC] > 0);
 	assert_true(fabs(slept.watts[MODE_DYNAMIC] - awake.watts[MODE_DYNAMIC]) < 1e-5);
-	assert_int_equal(nobody_uj, 0);
+	assert_int_equal(unattributed_uj, 0);
 	machine_stop(&machine);
 }
 
@@ -76,7 +76,7 @@ static void pass_of_machine(struct machine *machine, uint64_t time_s, uint64_t c
 		interval_engine_run(machine->engine, (int64_t)time_s * 1000, &machine->self), 0);
 }
 
-static void test_what_is_unseen_is_nobodys(void **state)
+static void test_what_is_unseen_is_unattributed(void **state)
 {
 	struct machine part, whole;
 	struct snapshot_zone zone;
@@ -345,7 +345,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_an_estimate_is_not_thinned_by_sleep),
 		cmocka_unit_test(test_a_failed_pass_is_not_an_idle_machine),
-		cmocka_unit_test(test_what_is_unseen_is_nobodys),
+		cmocka_unit_test(test_what_is_unseen_is_unattributed),
 		cmocka_unit_test(test_cpus_come_and_go),
 		cmocka_unit_test(test_an_account_of_fewer_cpus_is_a_containers),
 		cmocka_unit_test(test_counts_of_passes_add_up),

@@ -12,8 +12,8 @@
 #include "energy/total.h"
 #include "kepler/interval.h"
 #include "kepler/monitor_parts.h"
+#include "made_up_machine.h"
 #include "meter/meter.h"
-#include "told_machine.h"
 
 /* Calls that are refused yet. */
 static unsigned memory_refused;

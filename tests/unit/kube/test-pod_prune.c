@@ -27,7 +27,7 @@ static void check(const char *text, const char *expected)
 	free(out);
 }
 
-static void trees_that_nobody_reads_go(void **state)
+static void trees_that_are_not_read_go(void **state)
 {
 	(void)state;
 	check("{\"env\":[{\"name\":\"A\"}],\"name\":\"main\"}", "{\"env\":0,\"name\":\"main\"}");
@@ -73,7 +73,7 @@ static void what_is_broken_stays_broken(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(trees_that_nobody_reads_go),
+		cmocka_unit_test(trees_that_are_not_read_go),
 		cmocka_unit_test(what_may_be_read_stays),
 		cmocka_unit_test(what_is_broken_stays_broken),
 	};

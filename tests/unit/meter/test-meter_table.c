@@ -327,7 +327,7 @@ static void test_gone_zone_makes_the_tree_be_searched(void **state)
 }
 
 /* The stuck zone costs itself; the others are read in the same pass, which keeps its deadline. */
-static void test_stalled_zone_costs_nobody_else(void **state)
+static void test_stalled_zone_costs_no_other(void **state)
 {
 	struct meter_table *table = open_table(2000);
 	uint64_t start_ns, took_ns;
@@ -615,7 +615,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_kernel_errors_are_state_and_pass, let_all_go),
 		cmocka_unit_test_teardown(test_gone_zone_makes_the_tree_be_searched, let_all_go),
-		cmocka_unit_test_teardown(test_stalled_zone_costs_nobody_else, let_all_go),
+		cmocka_unit_test_teardown(test_stalled_zone_costs_no_other, let_all_go),
 		cmocka_unit_test_teardown(test_slow_zones_that_keep_the_deadline_are_up,
 					  let_all_go),
 		cmocka_unit_test_teardown(test_making_a_thread_hangs_no_pass, let_all_go),

@@ -345,7 +345,7 @@ static void test_zone_that_appears_later_is_found(void **state)
 }
 
 /* R5 without a special file system: opening a FIFO without a writer hangs as long as we like. */
-static void test_hanging_rescan_hangs_nobody(void **state)
+static void test_hanging_rescan_hangs_nothing_else(void **state)
 {
 	struct fixture *fixture = *state;
 	struct meter_options options = { fixture->tree.sysfs, 2 * NSEC_PER_SEC, 2000000000, false };
@@ -394,7 +394,7 @@ int main(void)
 		TREE_TEST(test_duplicates_are_counted),
 		TREE_TEST(test_a_core_that_is_only_one_is_left_out),
 		TREE_TEST(test_zone_that_appears_later_is_found),
-		TREE_TEST(test_hanging_rescan_hangs_nobody),
+		TREE_TEST(test_hanging_rescan_hangs_nothing_else),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

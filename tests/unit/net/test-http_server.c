@@ -220,7 +220,7 @@ static void cuts_a_reader_that_drips(void **state)
 	http_server_stop(server);
 }
 
-static void silent_peers_keep_nobody_out(void **state)
+static void silent_peers_keep_no_other_out(void **state)
 {
 	struct http_server *server = start(4);
 	struct http_stats stats;
@@ -394,7 +394,7 @@ int main(void)
 		cmocka_unit_test(drops_the_body_of_a_get),
 		cmocka_unit_test(cuts_a_request_that_drips),
 		cmocka_unit_test(cuts_a_reader_that_drips),
-		cmocka_unit_test(silent_peers_keep_nobody_out),
+		cmocka_unit_test(silent_peers_keep_no_other_out),
 		cmocka_unit_test(closes_when_connections_run_short),
 		cmocka_unit_test(stop_closes_everything),
 		cmocka_unit_test(listens_in_several_places),

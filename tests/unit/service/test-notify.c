@@ -71,7 +71,7 @@ static void talk(const char *name)
 	notify_watchdog(notify, NSEC_PER_SEC); /* none is kept */
 	expect_nothing(fd);
 	assert_int_equal(close(fd), 0);
-	notify_status(notify, "nobody there"); /* no signal, no harm */
+	notify_status(notify, "nothing there"); /* no signal, no harm */
 	notify_close(notify);
 }
 
@@ -125,7 +125,7 @@ static void watchdog(void **state)
 	assert_int_equal(close(fd), 0);
 }
 
-static void nobody_listens(void **state)
+static void nothing_listens(void **state)
 {
 	char longer[300];
 
@@ -153,7 +153,7 @@ int main(void)
 		cmocka_unit_test(path_socket),
 		cmocka_unit_test(abstract_socket),
 		cmocka_unit_test(watchdog),
-		cmocka_unit_test(nobody_listens),
+		cmocka_unit_test(nothing_listens),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -89,7 +89,7 @@ static uint64_t sum_column(const uint64_t *values, size_t rows, size_t columns, 
 	return sum;
 }
 
-/* Σ rows + Σ retired + pending = what was used, which is the node's less what nobody got. */
+/* Σ rows + Σ retired + pending = what was used, which is the node's less what is unattributed. */
 static const char *check_identities(const struct snapshot *snapshot, size_t level,
 				    const struct snapshot_truth *truth)
 {

@@ -139,7 +139,7 @@ static void test_reused_pid_replaces_its_namesake(void **state)
 	open_stage(&s, &options);
 	use(&s, 5, 5, "job", 400);
 	publish(&s, 1);
-	use(&s, 5, 77, "job", 200); /* nobody saw the old one end */
+	use(&s, 5, 77, "job", 200); /* the end of the old one was not seen */
 	publish(&s, 14);
 	assert_int_equal(shown(&s, 5, "job"), 400); /* still there to be scraped */
 	assert_int_equal(other(&s), 200);
@@ -257,7 +257,7 @@ static void test_slot_of_a_folded_process_starts_clean(void **state)
 	close_stage(&s);
 }
 
-/* What was used of a zone that has ended keeps nobody's place, and nobody out. */
+/* What was used of a zone that has ended keeps no place, and keeps no other out. */
 static void test_an_ended_zone_earns_no_series(void **state)
 {
 	struct publisher_options options = default_options();

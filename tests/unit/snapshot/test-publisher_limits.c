@@ -259,7 +259,7 @@ static void test_smallest_sleeper_makes_room(void **state)
 }
 
 /* With a share of idle energy for everybody, every row is charged in each interval. */
-static void test_idle_energy_keeps_nobody_in_a_row(void **state)
+static void test_idle_energy_keeps_nothing_in_a_row(void **state)
 {
 	const struct publisher_options options = default_options();
 	struct stage s;
@@ -332,7 +332,7 @@ int main(void)
 		cmocka_unit_test(test_node_beyond_the_default_limits),
 		cmocka_unit_test(test_rows_of_owners_count),
 		cmocka_unit_test(test_smallest_sleeper_makes_room),
-		cmocka_unit_test(test_idle_energy_keeps_nobody_in_a_row),
+		cmocka_unit_test(test_idle_energy_keeps_nothing_in_a_row),
 		cmocka_unit_test(test_series_are_not_forgotten),
 		cmocka_unit_test(test_last_row_of_a_container_stays),
 	};

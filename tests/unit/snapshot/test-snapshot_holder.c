@@ -50,7 +50,7 @@ static void test_buffers_are_used_again(void **state)
 	assert_ptr_not_equal(third, first);
 	snapshot_put(holder, held);
 	assert_int_equal(snapshot_holder_oldest(holder), 2);
-	third = snapshot_holder_take(holder, 100); /* one of the two that nobody reads */
+	third = snapshot_holder_take(holder, 100); /* one of the two that are not read */
 	assert_ptr_not_equal(third, second);
 	snapshot_holder_free(holder);
 	snapshot_holder_free(NULL);

@@ -63,7 +63,7 @@ static void test_a_name_alone_makes_no_machine(void **state)
 }
 
 /* Met first or last, a stranger with the same words changes nothing for root's machine. */
-static void test_a_users_machine_is_nobody_elses(void **state)
+static void test_a_users_machine_is_no_others(void **state)
 {
 	const struct identity *identity;
 
@@ -144,7 +144,7 @@ static void test_a_dead_parent_has_no_family(void **state)
 	machine_check(6, 1, VM "-6");
 }
 
-static void test_impostors_push_nobody_out(void **state)
+static void test_impostors_push_no_other_out(void **state)
 {
 	(void)state;
 	for (uint32_t pid = 20; pid < 120; pid++) {
@@ -312,7 +312,7 @@ static void test_the_end_leaves_what_hangs(void **state)
 }
 
 /* An answer is of the process that was asked, not of the one that has its pid now. */
-static void test_a_late_answer_is_nobody_elses(void **state)
+static void test_a_late_answer_is_no_others(void **state)
 {
 	const struct process_ref other = { 7, 9 * S, 1, COMM, false };
 	int fd;
@@ -338,18 +338,18 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define MACHINE_TEST(f) cmocka_unit_test_setup_teardown(f, machine_setup, machine_teardown)
 		MACHINE_TEST(test_a_name_alone_makes_no_machine),
-		MACHINE_TEST(test_a_users_machine_is_nobody_elses),
+		MACHINE_TEST(test_a_users_machine_is_no_others),
 		MACHINE_TEST(test_a_long_name_hides_no_user),
 		MACHINE_TEST(test_no_two_living_machines_have_one_name),
 		MACHINE_TEST(test_a_reused_pid_has_no_family),
 		MACHINE_TEST(test_a_dead_parent_has_no_family),
-		MACHINE_TEST(test_impostors_push_nobody_out),
+		MACHINE_TEST(test_impostors_push_no_other_out),
 		MACHINE_TEST(test_users_of_managers_are_trusted),
 #define HANGING_TEST(f) cmocka_unit_test_setup_teardown(f, impatient_setup, machine_teardown)
 		HANGING_TEST(test_what_hangs_is_its_cgroups_until_it_answers),
 		HANGING_TEST(test_who_hangs_takes_no_threads_from_others),
 		HANGING_TEST(test_the_end_leaves_what_hangs),
-		HANGING_TEST(test_a_late_answer_is_nobody_elses),
+		HANGING_TEST(test_a_late_answer_is_no_others),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -149,7 +149,7 @@ static void test_a_pod_waits_a_minute_and_no_longer(void **state)
 	assert_string_equal(at(world, 1)->names->text[LABEL_POD_NAME], "till-7");
 }
 
-static void test_nobody_waits_for_a_source_that_is_away(void **state)
+static void test_nothing_waits_for_a_source_that_is_away(void **state)
 {
 	struct world *world = *state;
 
@@ -508,7 +508,7 @@ int main(void)
 		WORLD_TEST(test_names_come_at_once),
 		WORLD_TEST(test_a_pod_waits_for_kubernetes),
 		WORLD_TEST(test_a_pod_waits_a_minute_and_no_longer),
-		WORLD_TEST(test_nobody_waits_for_a_source_that_is_away),
+		WORLD_TEST(test_nothing_waits_for_a_source_that_is_away),
 		WORLD_TEST(test_a_wait_ends_when_the_source_goes_away),
 		WORLD_TEST(test_others_wait_shortly_for_their_runtime),
 		WORLD_TEST(test_a_pod_is_named_before_its_container),
