@@ -562,6 +562,10 @@ static const struct family table[] = {
 	  OF_LOOKUPS, VARIANTS, LABELS(POINT_RESULT),
 	  "Containers looked up by id: found, unknown so far, refused because the directory is "
 	  "full.", lookups },
+	{ "kepler_exporter_series_limit", GAUGE, "", BOTH,
+	  OF_SNAPSHOT, SELF(max_series, 0), L_NONE,
+	  "Series that the rows of one response may have, in each schema (--metrics.max-series).",
+	  NULL },
 	{ "kepler_exporter_series_folded", COUNTER, "", BOTH,
 	  OF_LEVELS, AT(struct snapshot_table, folded, 0), LABELS(POINT_LEVEL),
 	  "Rows that were moved to retired before their time because of a limit.", NULL },

@@ -304,6 +304,22 @@ static void examine_limits(struct findings *findings, const struct config *confi
 			"its parameter lsm=)");
 }
 
+static void examine_series(struct findings *findings, const struct config *config)
+{
+	uint64_t settle_ns = config->publication.settle_ns;
+
+	if (settle_ns == SETTLE_AUTO)
+		findings_add(findings, FINDING_OK, "series", NULL,
+			     "a new series shows 0 for as long as the scrapes of a running "
+			     "exporter need (--metrics.settle=auto); see "
+			     "kepler_exporter_settle_seconds");
+	else
+		findings_add(findings, FINDING_NOTE, "series", NULL,
+			     "a new series shows 0 for %g s (--metrics.settle): of one that is "
+			     "scraped less often increase() loses the first joules",
+			     (double)settle_ns / 1e9);
+}
+
 /* A second's measurement, shown as the first frame of the live table. */
 static void examine_users(struct findings *findings, const struct interval_engine *engine)
 {
@@ -372,6 +388,7 @@ static void examine_sources(struct findings *findings, struct sources *sources,
 		examine_names(findings, sources);
 		examine_idle(findings, engine, config);
 		examine_state(findings, config);
+		examine_series(findings, config);
 		examine_limits(findings, config);
 		examine_users(findings, engine);
 	}

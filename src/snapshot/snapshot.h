@@ -144,6 +144,7 @@ struct snapshot_self {
 	uint64_t interval_count;
 	double interval_sum_s;
 	uint64_t intervals_missed;
+	uint64_t max_series;     /* of rows, in one response: --metrics.max-series */
 	double settle_s;         /* how long a series that is born shows 0 */
 	uint64_t scrape_clients; /* the clients that determine it */
 	uint64_t scrape_clients_forgotten;
