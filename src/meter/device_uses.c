@@ -6,12 +6,26 @@
 
 #include "base/array.h"
 
+static struct map_key key_of(const struct device_use *use)
+{
+	return (struct map_key){ use->device, use->pid };
+}
+
 static void add(struct device_uses *uses, const struct device_use *use)
 {
+	uint32_t at;
+
 	if (use->device >= DEVICES_MAX || !use->busy_ns)
 		return;
-	if (uses->count >= DEVICE_USES_MAX ||
-	    ARRAY_RESERVE(uses->use, uses->size, uses->count + 1) < 0)
+	at = map_find(&uses->known, key_of(use));
+	if (at != MAP_NONE) {
+		uses->use[at].busy_ns += use->busy_ns;
+		return;
+	}
+	if (!uses->known.limit)
+		map_init(&uses->known, DEVICE_USES_MAX);
+	if (ARRAY_RESERVE(uses->use, uses->size, uses->count + 1) < 0 ||
+	    map_put(&uses->known, key_of(use), (uint32_t)uses->count) < 0)
 		uses->nameless_ns[use->device] += use->busy_ns;
 	else
 		uses->use[uses->count++] = *use;
@@ -33,12 +47,14 @@ void device_uses_move(struct device_uses *from, struct device_uses *to)
 
 void device_uses_clear(struct device_uses *uses)
 {
-	uses->count = 0;
+	while (uses->count)
+		(void)map_remove(&uses->known, key_of(&uses->use[--uses->count]));
 	memset(uses->nameless_ns, 0, sizeof(uses->nameless_ns));
 }
 
 void device_uses_release(struct device_uses *uses)
 {
 	free(uses->use);
+	map_release(&uses->known);
 	*uses = (struct device_uses){ 0 };
 }

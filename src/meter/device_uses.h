@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What used devices, from their readings to the pass that shares their energy. A list, bounded: of
- * uses beyond the limit, or without memory, the time is kept by device, without the process.
+ * What used devices, from their readings to the pass that shares their energy: a sum for each
+ * device and process, however many readings that takes. Bounded: of others beyond the limit, or
+ * without memory, the time is kept by device, without the process.
  */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/map.h"
 #include "energy/work.h"
 
 #define DEVICE_USES_MAX 16384
 
 struct device_uses {
-	struct device_use *use;
+	struct device_use *use; /* one a device and process */
 	size_t count, size;
+	struct map known;                  /* by device and pid, where in @use */
 	uint64_t nameless_ns[DEVICES_MAX]; /* beyond the list */
 };
 

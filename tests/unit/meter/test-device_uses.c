@@ -24,6 +24,26 @@ static void what_is_moved_is_there_once(void **state)
 	device_uses_release(&to);
 }
 
+/* An interval of an hour has as many uses as one of a second. */
+static void readings_of_one_process_are_one_use(void **state)
+{
+	(void)state;
+	struct device_uses uses = { 0 };
+	const struct device_use some[] = { { 0, 10, 5 }, { 1, 10, 7 }, { 1, 0, 2 } };
+
+	for (size_t i = 0; i < DEVICE_USES_MAX; i++)
+		device_uses_add(&uses, some, 3);
+	assert_int_equal(uses.count, 3);
+	assert_int_equal(uses.use[0].busy_ns, 5 * DEVICE_USES_MAX);
+	assert_int_equal(uses.use[1].busy_ns, 7 * DEVICE_USES_MAX);
+	assert_int_equal(uses.nameless_ns[0] + uses.nameless_ns[1], 0);
+	device_uses_clear(&uses);
+	device_uses_add(&uses, some, 1);
+	assert_int_equal(uses.count, 1);
+	assert_int_equal(uses.use[0].busy_ns, 5);
+	device_uses_release(&uses);
+}
+
 static void what_says_nothing_is_left_out(void **state)
 {
 	(void)state;
@@ -39,10 +59,9 @@ static void the_time_beyond_the_limit_stays_the_device_s(void **state)
 {
 	(void)state;
 	struct device_uses uses = { 0 }, to = { 0 };
-	const struct device_use use = { 2, 10, 3 };
 
-	for (size_t i = 0; i < DEVICE_USES_MAX + 4; i++)
-		device_uses_add(&uses, &use, 1);
+	for (uint32_t pid = 1; pid <= DEVICE_USES_MAX + 4; pid++)
+		device_uses_add(&uses, &(struct device_use){ 2, pid, 3 }, 1);
 	assert_int_equal(uses.count, DEVICE_USES_MAX);
 	assert_int_equal(uses.nameless_ns[2], 12);
 	device_uses_move(&uses, &to);
@@ -57,6 +76,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_moved_is_there_once),
+		cmocka_unit_test(readings_of_one_process_are_one_use),
 		cmocka_unit_test(what_says_nothing_is_left_out),
 		cmocka_unit_test(the_time_beyond_the_limit_stays_the_device_s),
 	};
