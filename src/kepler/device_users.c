@@ -2,6 +2,7 @@
 #include "kepler/device_users.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "kepler/owner.h"
@@ -23,10 +24,22 @@ static struct map_key key_of(uint32_t pid)
 	return (struct map_key){ 0, pid };
 }
 
+static uint64_t *word_of(struct device_users *users, uint32_t pid)
+{
+	return &users->some[pid % DEVICE_USERS_BITS / 64];
+}
+
+static uint64_t bit_of(uint32_t pid)
+{
+	return 1ULL << pid % 64;
+}
+
 static struct device_user *find_user(struct device_users *users, uint32_t pid)
 {
-	uint32_t at = map_find(&users->by_pid, key_of(pid));
+	uint32_t at = MAP_NONE;
 
+	if (*word_of(users, pid) & bit_of(pid))
+		at = map_find(&users->by_pid, key_of(pid));
 	return at == MAP_NONE ? NULL : &users->users[at];
 }
 
@@ -38,6 +51,7 @@ static void look_for(struct device_users *users, uint32_t pid)
 	    map_put(&users->by_pid, key_of(pid), (uint32_t)users->count) < 0)
 		return;
 	users->users[users->count++] = (struct device_user){ .sample.key.pid = pid };
+	*word_of(users, pid) |= bit_of(pid);
 }
 
 /* Of two with one pid, the one that was started last. */
@@ -51,12 +65,19 @@ static void note_process(void *userdata, const struct activity_sample *sample)
 	user->sample = *sample;
 }
 
-static void find_processes(struct device_users *users, const struct device_uses *uses,
-			   const struct activity *activity, struct activity_reader *reader)
+static void forget_all(struct device_users *users)
 {
 	while (users->count)
 		(void)map_remove(&users->by_pid,
 				 key_of(users->users[--users->count].sample.key.pid));
+	memset(users->some, 0, sizeof(users->some));
+}
+
+static void find_processes(struct device_users *users, const struct device_uses *uses,
+			   const struct activity *activity, struct activity_reader *reader)
+{
+	if (users->count)
+		forget_all(users);
 	for (size_t i = 0; i < uses->count; i++) {
 		if (uses->use[i].pid)
 			look_for(users, uses->use[i].pid);

@@ -19,9 +19,13 @@ struct device_user {
 	struct activity_sample sample; /* pid alone is set until it is found */
 };
 
+/* Most processes use no device: one bit is looked at for each, by its pid. */
+#define DEVICE_USERS_BITS 16384
+
 struct device_users {
 	struct device_parties parties; /* of this interval, until the next */
 	struct map by_pid;
+	uint64_t some[DEVICE_USERS_BITS / 64]; /* some pid with this remainder is looked for */
 	struct device_user *users;
 	size_t count, size;
 };
