@@ -12,12 +12,15 @@ static unsigned most(unsigned a, unsigned b)
 	return a > b ? a : b;
 }
 
-/* Its busiest engine: a process that only encodes uses no SM. */
+/*
+ * Its busiest engine: a process that only encodes uses no SM. Some drivers have samples of over a
+ * hundred per cent, of which nothing is right.
+ */
 static uint64_t activity_of(const struct nvml_process_sample *sample)
 {
 	unsigned per_cent = most(sample->sm, most(sample->encoder, sample->decoder));
 
-	return per_cent < PER_CENT ? per_cent : PER_CENT;
+	return per_cent <= PER_CENT ? per_cent : 0;
 }
 
 /* Of a process that has been there all the time: each sample stands for a part of it. */

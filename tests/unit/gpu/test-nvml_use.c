@@ -18,11 +18,12 @@ static void per_cent_is_time(void **state)
 		{ .pid = 10, .sm = 60 },
 		{ .pid = 11, .sm = 0, .memory = 40 },
 		{ .pid = 12, .sm = 5, .encoder = 30, .decoder = 10 },
-		{ .pid = 13, .sm = 255 },
+		{ .pid = 13, .sm = 100 },
+		{ .pid = 14, .sm = 101 }, /* garbage */
 	};
-	struct device_use uses[4];
+	struct device_use uses[5];
 
-	assert_int_equal(nvml_use_of_samples(samples, 4, 7, SECOND, uses), 3);
+	assert_int_equal(nvml_use_of_samples(samples, 5, 7, SECOND, uses), 3);
 	assert_int_equal(uses[0].device, 7);
 	assert_int_equal(uses[0].pid, 10);
 	assert_int_equal(uses[0].busy_ns, 600 * NSEC_PER_MSEC);
