@@ -25,6 +25,7 @@
 #include "kube/kube_access.h"
 #include "net/http_unix.h"
 #include "service/landlock.h"
+#include "service/needs.h"
 #include "service/privileges.h"
 
 #define PATIENCE_NS (5 * NSEC_PER_SEC) /* for one thread, on a machine that is busy */
@@ -53,6 +54,7 @@ struct limits_job {
 	char *texts[TEXTS]; /* of its own; NULL: none */
 	char socket_folders[CONFIG_LISTEN_MAX][HTTP_UNIX_PATH_MAX + 1];
 	size_t socket_folder_count;
+	bool uses_gpus;
 	struct hanging hanging;
 	pthread_mutex_t lock; /* of `touched` */
 	char touched[PATH_MAX];
@@ -133,6 +135,8 @@ static void job_run(struct offload_job *base)
 	}
 	for (size_t i = 0; i < job->socket_folder_count; i++)
 		paths.sockets[paths.socket_count++] = job->socket_folders[i];
+	if (job->uses_gpus)
+		paths.devices = "/dev/nvidia"; /* their libraries open them for writing */
 	job->result = landlock_rules(&paths, may_touch, job, &job->diag);
 }
 
@@ -175,6 +179,7 @@ static struct limits_job *job_new(const struct config *config, const struct hang
 	job->hanging = *hanging;
 	(void)pthread_mutex_init(&job->lock, NULL);
 	add_socket_folders(job, config);
+	job->uses_gpus = (config_needs(config) & NEED_GPU) != 0;
 	for (size_t i = 0; i < TEXTS; i++) {
 		job->texts[i] = given[i] && given[i][0] ? strdup(given[i]) : NULL;
 		if (given[i] && given[i][0] && !job->texts[i]) {

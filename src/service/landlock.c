@@ -12,6 +12,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <limits.h>
 #include <linux/landlock.h>
 #include <stdbool.h>
@@ -32,6 +33,7 @@
 #define ACCESS_WRITE                                                                               \
 	(LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_FILE |                          \
 	 LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SOCK)
+#define ACCESS_DEVICE  (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE)
 #define ACCESS_SOCKETS (LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_REMOVE_FILE)
 #define ACCESS_NEVER                                                                               \
 	(LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_MAKE_CHAR |                            \
@@ -139,6 +141,22 @@ static int allow_use(const struct rules *rules, const char *path)
 	return r;
 }
 
+/* Each by itself: what else is in /dev stays as it is. */
+static int allow_devices(const struct rules *rules, const char *prefix)
+{
+	char pattern[NAME_MAX + 2];
+	glob_t found = { 0 };
+	int r = 0;
+
+	(void)snprintf(pattern, sizeof(pattern), "%s*", prefix);
+	if (glob(pattern, GLOB_NOSORT, NULL, &found) == 0) {
+		for (size_t i = 0; r >= 0 && i < found.gl_pathc; i++)
+			r = allow(rules, found.gl_pathv[i], ACCESS_DEVICE);
+	}
+	globfree(&found);
+	return r;
+}
+
 static int allow_all(const struct rules *rules, const struct landlock_paths *paths,
 		     uint64_t truncate)
 {
@@ -150,6 +168,8 @@ static int allow_all(const struct rules *rules, const struct landlock_paths *pat
 		r = allow(rules, paths->writable[i], ACCESS_READ | ACCESS_WRITE | truncate);
 	for (size_t i = 0; r >= 0 && i < paths->socket_count; i++)
 		r = allow(rules, paths->sockets[i], ACCESS_SOCKETS);
+	if (r >= 0 && paths->devices)
+		r = allow_devices(rules, paths->devices);
 	return r;
 }
 

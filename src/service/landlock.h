@@ -29,6 +29,8 @@ struct landlock_paths {
 	 */
 	const char *used[LANDLOCK_PATHS_MAX];
 	size_t used_count;
+	/* "/dev/nvidia": files whose paths begin so, and exist now, can be written; NULL: none. */
+	const char *devices;
 };
 
 /* The version that the kernel has, from 1; 0: none. */

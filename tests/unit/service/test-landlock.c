@@ -84,6 +84,32 @@ static bool is_refused(int result)
 	return result < 0 && errno == EACCES;
 }
 
+/* What begins as they do can be written, and is neither removed nor joined by others. */
+static int writes_devices(const void *argument)
+{
+	const struct place *place = argument;
+	char prefix[80], new_file[80];
+	struct landlock_paths paths = { .devices = prefix };
+	struct diag diag;
+	int fd;
+
+	(void)snprintf(prefix, sizeof(prefix), "%s/fi", place->other);
+	(void)snprintf(new_file, sizeof(new_file), "%s/fi2", place->other);
+	fd = landlock_rules(&paths, NULL, NULL, &diag);
+	if (fd < 0 || landlock_enter(fd, &diag) <= 0)
+		return 42;
+	if (open(place->file, O_RDWR | O_CLOEXEC) < 0)
+		return 1;
+	if (!is_refused(open(new_file, O_RDWR | O_CREAT | O_CLOEXEC, 0600)))
+		return 2;
+	return is_refused(unlink(place->file)) ? 0 : 3;
+}
+
+static void devices_can_be_written(void **state)
+{
+	assert_int_equal(in_child(writes_devices, *state), 0);
+}
+
 static void *try_in_thread(void *argument)
 {
 	return is_refused(open(argument, O_WRONLY | O_CLOEXEC)) ? argument : NULL;
@@ -225,6 +251,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(only_what_is_named_is_written, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(devices_can_be_written, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(private_places_are_not_read, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(of_private_places_what_is_used_is_read,
 						set_up_private, tear_down),
