@@ -24,14 +24,14 @@ static void make_zone(struct world *world, enum zone_type type, uint32_t socket,
 		.type = type,
 		.socket = socket,
 		.die = die,
-		.source = type < TYPE_PSYS ? socket % world->sources : 0,
+		.source = is_of_socket(type) ? socket % world->sources : 0,
 		.range_uj = world_has(world, FEATURE_TURNS) ? ranges[draw % 5] : ranges[4],
 		.max_power_uw = type == TYPE_DRAM ? 1000000000ULL : 2000000000ULL,
 		.base_uw = chance_below(&world->machine, 60) * 1000000,
 		.full_uw = 1000 + chance_below(&world->machine, 500000000),
 		.generation = 1,
 	};
-	if (type >= TYPE_PSYS)
+	if (!is_of_socket(type))
 		zone->max_power_uw = 20000000000ULL;
 	if (chance_one_in(&world->machine, 40))
 		zone->base_uw = zone->full_uw = 0; /* some machines have such counters */
@@ -79,6 +79,31 @@ static size_t draw_limit(struct world *world)
 	return size == 1 ? WORLD_ZONES_MANY : size < 4 ? 24 : 6;
 }
 
+/* Boards have a source of their own, and chances, so that machines without are as they were. */
+static void make_boards(struct world *world)
+{
+	uint64_t draw = chance_next(&world->gpus);
+	struct chance machine = world->machine;
+
+	if (world_has(world, FEATURE_GPUS) && draw % 3 == 0)
+		world->boards = 1 + (uint32_t)(draw / 3 % 8);
+	if (world->boards && draw / 64 % 12 == 0)
+		world->boards = WORLD_BOARDS_MAX;
+	world->machine = world->gpus;
+	for (uint32_t board = 0; board < world->boards; board++) {
+		struct meter_zone *zone = &world->zones[world->zone_count];
+
+		if (world->zone_count == WORLD_ZONES_MAX)
+			break;
+		make_zone(world, TYPE_GPU, 0, 0);
+		zone->board = board;
+		zone->source = WORLD_SOURCES_MAX;
+		zone->max_power_uw = 4000000000ULL;
+	}
+	world->gpus = world->machine;
+	world->machine = machine;
+}
+
 void meters_begin(struct world *world)
 {
 	size_t limit = draw_limit(world);
@@ -96,6 +121,7 @@ void meters_begin(struct world *world)
 		if (world->zone_count == 0 || chance_one_in(&world->machine, 3))
 			make_zone(world, type, 0, 0);
 	}
+	make_boards(world);
 	/* Zones keep their index in the order in which they are found. */
 	for (size_t z = 1; z < world->zone_count; z++) {
 		if (world->zones[z].found_at < world->zones[z - 1].found_at)
@@ -153,6 +179,11 @@ static uint64_t drawn_uj(struct world *world, const struct meter_zone *zone)
 	uint64_t busy = interval->busy_ns < capacity ? interval->busy_ns : capacity;
 	unsigned __int128 power_uw = zone->full_uw;
 
+	if (zone->type == TYPE_GPU) {
+		capacity = interval->dt_ns;
+		busy = interval->board_busy_ns[zone->board];
+		busy = busy < capacity ? busy : capacity;
+	}
 	power_uw = capacity ? power_uw * busy / capacity : 0;
 	power_uw += zone->base_uw;
 	power_uw += power_uw * chance_below(&world->power, 64) / 1024;

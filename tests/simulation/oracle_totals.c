@@ -9,13 +9,15 @@
 
 /* What each type counts, by its parts. */
 static const unsigned parts[] = {
-	[TYPE_CORE] = 1, [TYPE_UNCORE] = 2, [TYPE_PACKAGE] = 7,
-	[TYPE_DRAM] = 8, [TYPE_PSYS] = 31,  [TYPE_PLATFORM] = 63,
+	[TYPE_CORE] = 1,  [TYPE_UNCORE] = 2,     [TYPE_PACKAGE] = 7, [TYPE_DRAM] = 8,
+	[TYPE_PSYS] = 95, [TYPE_PLATFORM] = 127, [TYPE_GPU] = 64,
 };
 
 static bool of_one_place(const struct meter_zone *a, const struct meter_zone *b)
 {
-	return a->type >= TYPE_PSYS || b->type >= TYPE_PSYS ||
+	if (a->type == TYPE_GPU && b->type == TYPE_GPU)
+		return a->board == b->board;
+	return !is_of_socket(a->type) || !is_of_socket(b->type) ||
 	       (a->socket == b->socket && a->die == b->die);
 }
 

@@ -9,7 +9,9 @@
 #include "oracle.h"
 
 #define WHOLE     WORLD_SOCKETS_MAX /* the place of what follows all work */
-#define GAPS_KEPT 16
+#define BOARDS    (WHOLE + 1)       /* and up: those of boards */
+#define PLACES    (BOARDS + WORLD_BOARDS_MAX)
+#define GAPS_KEPT 80
 
 struct known {
 	uint64_t key, start_ns; /* of a process; 0: an empty place */
@@ -35,7 +37,7 @@ struct work {
 struct work_book {
 	struct known *known;
 	size_t size, count; /* size: a power of two */
-	struct work now[WORLD_SOCKETS_MAX + 1];
+	struct work now[PLACES];
 	struct work gap[WORLD_ZONES_MAX];
 	int64_t gap_begun_ms[WORLD_ZONES_MAX];
 	bool gap_lost[WORLD_ZONES_MAX]; /* too many gaps when it began: its work is not kept */
@@ -180,6 +182,11 @@ static void see_sample(struct work_book *book, const struct world *world,
 	for (uint32_t socket = 0; socket < world->sockets; socket++)
 		add_work(&book->now[socket], sample->owner, sample->socket_ns[socket], 1);
 	add_work(&book->now[WHOLE], sample->owner, sample->cpu_ns, 1);
+	for (size_t i = 0; i < WORLD_USES_MAX; i++) {
+		if (sample->board_ns[i])
+			add_work(&book->now[BOARDS + sample->board[i]], sample->owner,
+				 sample->board_ns[i], 1);
+	}
 }
 
 /* To the nanosecond: with little work a nanosecond is several microjoules. */
@@ -207,13 +214,32 @@ static void see_unnamed(struct work_book *book, const struct world *world)
 	whole->unnamed_ns = interval->dropped_ns + interval->unseen_ns;
 	if (interval->dropped_owner_ns)
 		add_work(whole, interval->dropped_owner, interval->dropped_owner_ns, 1);
+	for (uint32_t board = 0; board < world->boards; board++)
+		book->now[BOARDS + board].unnamed_ns =
+			interval->board_dropped_ns[board] + interval->board_unseen_ns[board];
 }
 
 static size_t place_of(const struct world *world, const struct meter_zone *zone)
 {
-	return zone->type < TYPE_PSYS && world->sockets > 1 && !world->interval.pass_failed
+	if (zone->type == TYPE_GPU)
+		return BOARDS + zone->board;
+	return is_of_socket(zone->type) && world->sockets > 1 && !world->interval.pass_failed
 		       ? zone->socket
 		       : WHOLE;
+}
+
+/* What the process of @sample did in a place. */
+static uint64_t work_in(const struct sample *sample, size_t place)
+{
+	uint64_t ns = 0;
+
+	if (place == WHOLE)
+		return sample->cpu_ns;
+	if (place < WHOLE)
+		return sample->socket_ns[place];
+	for (size_t i = 0; i < WORLD_USES_MAX; i++)
+		ns += sample->board[i] == place - BOARDS ? sample->board_ns[i] : 0;
+	return ns;
 }
 
 /* How many zones wait at once: only GAPS_KEPT gaps are kept. */
@@ -261,7 +287,7 @@ static void see_owners(struct work_book *book, const struct world *world)
 
 void work_book_see(struct work_book *book, const struct world *world)
 {
-	memset(book->now, 0, sizeof(book->now));
+	memset(book->now, 0, (BOARDS + world->boards) * sizeof(*book->now));
 	book->interval = world->interval.number;
 	see_owners(book, world);
 	for (size_t i = 0; i < world->interval.count; i++)
@@ -360,6 +386,7 @@ static const char *check_process(const struct work_book *book, const struct worl
 	const struct sample *sample = known->sample;
 	uint64_t got = row->deltas[picture_column(account, PICTURE_DYNAMIC)];
 	struct due due = { 0 };
+	bool uses = false;
 
 	if (!row->pid || known->reused)
 		return NULL;
@@ -373,9 +400,12 @@ static const char *check_process(const struct work_book *book, const struct worl
 	for (size_t z = 0; z < shares->count; z++) {
 		size_t place = place_of(world, &world->zones[shares->share[z].zone]);
 
-		add_due(&due, &shares->share[z],
-			place == WHOLE ? sample->cpu_ns : sample->socket_ns[place], 1);
+		add_due(&due, &shares->share[z], work_in(sample, place), WORLD_USES_MAX);
+		uses |= place >= BOARDS ? work_in(sample, place) > 0 : true;
 	}
+	if (!uses && row->deltas[picture_column(account, PICTURE_IDLE)])
+		return oracle_say("account %zu: %s used no board, and got idle energy of one",
+				  account, row->text);
 	if (is_due(&due, got))
 		return NULL;
 	return oracle_say("account %zu of %zu zones: %s got %llu uJ, due are %llu", account,

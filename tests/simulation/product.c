@@ -32,6 +32,7 @@ struct product {
 	struct idle_options idle;
 	struct accountant accountant;
 	struct parties parties;
+	struct device_parties devices;
 	size_t chosen; /* zones of which it is decided whether they are in a total */
 	struct zone zones[WORLD_ZONES_MAX];
 	struct zone_samples samples[WORLD_ZONES_MAX];
@@ -178,6 +179,7 @@ void product_free(struct product *product)
 	publisher_free(product->publisher);
 	accountant_release(&product->accountant);
 	parties_release(&product->parties);
+	device_parties_release(&product->devices);
 	for (size_t i = 0; i < WORLD_OWNERS_MAX; i++)
 		owner_names_unref(product->owners[i].names);
 	ledger_free(product->ledger);
@@ -186,20 +188,23 @@ void product_free(struct product *product)
 
 static void describe(struct product *product, const struct world *world, size_t z)
 {
-	static const enum zone_kind kinds[] = { ZONE_PACKAGE, ZONE_CORE, ZONE_UNCORE,
-						ZONE_DRAM,    ZONE_PSYS, ZONE_PLATFORM };
-	static const char *const sources[WORLD_SOURCES_MAX] = { "simulation", "other", "third",
-								"fourth" };
+	static const enum zone_kind kinds[] = { ZONE_PACKAGE, ZONE_CORE,     ZONE_UNCORE, ZONE_DRAM,
+						ZONE_PSYS,    ZONE_PLATFORM, ZONE_GPU };
+	static const char *const sources[WORLD_SOURCES_MAX + 1] = { "simulation", "other", "third",
+								    "fourth", "gpus" };
 	const struct meter_zone *from = &world->zones[z];
 	struct zone *zone = &product->zones[z];
 
 	*zone = (struct zone){ .kind = kinds[from->type], .source = sources[from->source] };
-	if (from->type < TYPE_PSYS && !from->die)
+	if (from->type == TYPE_GPU)
+		(void)snprintf(zone->instance, sizeof(zone->instance), "GPU-%u", from->board);
+	else if (is_of_socket(from->type) && !from->die)
 		zone->instance[0] = (char)('0' + from->socket);
-	else if (from->type < TYPE_PSYS)
+	else if (is_of_socket(from->type))
 		(void)snprintf(zone->instance, sizeof(zone->instance), "%u-die-%u",
 			       from->socket % 10, from->die % 1000);
-	zone->domain = zone_domain(zone->kind, zone->instance);
+	zone->domain = from->type == TYPE_GPU ? (struct domain){ DOMAIN_DEVICE, from->board }
+					      : zone_domain(zone->kind, zone->instance);
 	product->samples[z].max_power_uw = from->max_power_uw;
 }
 
@@ -362,6 +367,37 @@ static void enter_samples(struct product *product, const struct world *world)
 	parties_spread_sockets(&product->parties);
 }
 
+/* Also of what did not run on a CPU. */
+static void enter_uses(struct product *product, const struct world *world,
+		       const struct sample *sample)
+{
+	uint32_t container, process;
+
+	if (!sample->board_ns[0] && !sample->board_ns[1])
+		return;
+	container = container_of(product, world, sample->owner);
+	process = ledger_process(product->ledger, sample->pid, sample->start_ns, sample->comm,
+				 container);
+	for (size_t i = 0; i < WORLD_USES_MAX; i++) {
+		if (sample->board_ns[i])
+			(void)device_parties_add(&product->devices, sample->board[i], process,
+						 container, sample->board_ns[i]);
+	}
+}
+
+static void enter_boards(struct product *product, const struct world *world)
+{
+	const struct world_interval *from = &world->interval;
+
+	device_parties_begin(&product->devices);
+	for (size_t i = 0; world->boards && i < from->count; i++)
+		enter_uses(product, world, &from->samples[i]);
+	for (uint32_t board = 0; board < world->boards; board++) {
+		device_parties_add_dropped(&product->devices, board, from->board_dropped_ns[board]);
+		device_parties_add_unseen(&product->devices, board, from->board_unseen_ns[board]);
+	}
+}
+
 static void book(struct product *product, const struct world *world)
 {
 	const struct world_interval *from = &world->interval;
@@ -376,6 +412,7 @@ static void book(struct product *product, const struct world *world)
 		.measured = { .dt_ns = from->pass_failed ? 0 : from->dt_ns,
 			      .asleep_ns = from->asleep_ns },
 		.parties = &product->parties,
+		.devices = &product->devices,
 	};
 
 	for (uint32_t place = 0; place < world->sockets; place++) {
@@ -455,6 +492,7 @@ enum product_result product_interval(struct product *product, struct world *worl
 	if (!world->interval.pass_failed)
 		name_waiting(product, world);
 	enter_samples(product, world);
+	enter_boards(product, world);
 	book(product, world);
 	end_processes(product, world);
 	look_at_sleepers(product, world);

@@ -136,6 +136,8 @@ static void count_machine(const struct run *run, struct finding *finding)
 	finding->many_zones += zones > WORLD_ZONES_MANY;
 	finding->most_zones = larger(finding->most_zones, zones);
 	finding->most_sockets = larger(finding->most_sockets, run->world.sockets);
+	finding->with_boards += run->world.boards > 0;
+	finding->most_boards = larger(finding->most_boards, run->world.boards);
 }
 
 static void run_machine(const struct plan *plan, uint64_t seed, uint64_t limit,

@@ -12,6 +12,7 @@ struct finding {
 	/* Over all machines of the run. */
 	uint64_t done, pictures, refused;
 	uint64_t machines, many_zones, most_zones, most_sockets; /* many: above WORLD_ZONES_MANY */
+	uint64_t with_boards, most_boards;
 };
 
 struct plan {

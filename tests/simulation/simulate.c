@@ -146,9 +146,10 @@ int main(int argc, char **argv)
 	       " refused requests for memory, %.1f s\n",
 	       finding.done, finding.pictures, finding.refused, seconds_now() - begun);
 	printf("# %" PRIu64 " machines, of up to %" PRIu64 " sockets and %" PRIu64
-	       " zones; %" PRIu64 " with more than %d zones\n",
+	       " zones; %" PRIu64 " with more than %d zones, %" PRIu64
+	       " with GPUs, of up to %" PRIu64 "\n",
 	       finding.machines, finding.most_sockets, finding.most_zones, finding.many_zones,
-	       WORLD_ZONES_MANY);
+	       WORLD_ZONES_MANY, finding.with_boards, finding.most_boards);
 	if (!finding.failed)
 		return EXIT_SUCCESS;
 	printf("# FAILED: seed %" PRIu64 ", interval %" PRIu64 ": %s\n", finding.seed,

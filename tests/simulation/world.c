@@ -18,6 +18,7 @@ const char *feature_name(enum feature feature)
 		[FEATURE_NAMES] = "names",   [FEATURE_IDLE] = "idle",
 		[FEATURE_RELOAD] = "reload", [FEATURE_LIMITS] = "limits",
 		[FEATURE_MEMORY] = "memory", [FEATURE_CLIENTS] = "clients",
+		[FEATURE_GPUS] = "gpus",
 	};
 
 	return names[feature];
@@ -165,6 +166,7 @@ void world_begin(struct world *world, uint64_t seed, uint32_t features)
 	world->options = chance_stream(seed, 6);
 	world->memory = chance_stream(seed, 7);
 	world->clients = chance_stream(seed, 8);
+	world->gpus = chance_stream(seed, 9);
 	world->interval.now_ns = world->interval.boot_ns = 1000 * SECOND_NS;
 	world->sockets =
 		(uint32_t)chance_from(machine, 1, chance_below(machine, 2) ? 1 : WORLD_SOCKETS_MAX);
@@ -209,13 +211,13 @@ static void step_time(struct world *world)
 		world_has(world, FEATURE_PASSES) && interval->number > 1 && draw % 97 == 0;
 }
 
-static void add_sample(struct world *world, struct task *task, uint64_t cpu_ns)
+static struct sample *add_sample(struct world *world, struct task *task, uint64_t cpu_ns)
 {
 	struct world_interval *interval = &world->interval;
 	struct sample *sample = &world->samples[interval->count];
 
 	if (interval->count == WORLD_SAMPLES_MAX)
-		return;
+		return NULL;
 	interval->count++;
 	*sample = (struct sample){
 		.pid = task->pid,
@@ -230,6 +232,7 @@ static void add_sample(struct world *world, struct task *task, uint64_t cpu_ns)
 		task->socket = (uint32_t)chance_below(&world->tasks_chance, world->sockets);
 	sample->socket_ns[task->socket] += cpu_ns / 3;
 	interval->busy_ns += cpu_ns;
+	return sample;
 }
 
 static uint64_t run_time(struct world *world, const struct task *task)
@@ -240,6 +243,52 @@ static uint64_t run_time(struct world *world, const struct task *task)
 	if (!load)
 		load = chance_one_in(chance, 40) ? 1 : 0;
 	return load * (world->interval.dt_ns / 1024) * chance_below(chance, 1024) / 1024;
+}
+
+/* Processes come to boards and leave them, whether they run on a CPU or not. */
+static void change_boards(struct world *world, struct task *task)
+{
+	uint64_t draw = chance_next(&world->gpus);
+
+	if (draw % 8)
+		return;
+	task->boards = (uint32_t)(draw / 8 % (WORLD_USES_MAX + 2));
+	task->boards = task->boards > WORLD_USES_MAX ? 0 : task->boards;
+	task->board = (uint32_t)(draw / 64 % world->boards);
+}
+
+/* For so long, of the boards that it uses; they may be one. */
+static void use_boards(struct world *world, const struct task *task, struct sample *sample)
+{
+	struct world_interval *interval = &world->interval;
+
+	for (uint32_t i = 0; i < task->boards; i++) {
+		uint32_t board = (task->board + i) % world->boards;
+		uint64_t ns = chance_below(&world->gpus, 1 + interval->dt_ns / 4);
+
+		sample->board[i] = board;
+		sample->board_ns[i] = ns;
+		interval->board_busy_ns[board] += ns;
+	}
+}
+
+/* Time of a board that no process is known for. */
+static void step_boards(struct world *world)
+{
+	struct world_interval *interval = &world->interval;
+
+	for (uint32_t board = 0; board < world->boards; board++) {
+		uint64_t draw = chance_next(&world->gpus);
+		bool unnamed = world_has(world, FEATURE_UNNAMED) && interval->number > 1 &&
+			       !interval->pass_failed;
+
+		interval->board_dropped_ns[board] =
+			unnamed && draw % 16 == 0 ? draw / 256 % 90000000 : 0;
+		interval->board_unseen_ns[board] =
+			unnamed && draw / 16 % 16 == 0 ? draw / 65536 % 90000000 : 0;
+		interval->board_busy_ns[board] +=
+			interval->board_dropped_ns[board] + interval->board_unseen_ns[board];
+	}
 }
 
 static void change_task(struct world *world, struct task *task)
@@ -259,11 +308,12 @@ static void change_task(struct world *world, struct task *task)
 
 static void step_task(struct world *world, struct task *task)
 {
+	struct sample *sample = NULL;
 	uint64_t cpu_ns;
 
 	if (!task->alive) {
 		if (task->remainder_ns) /* of a thread with a late report of its end */
-			add_sample(world, task, task->remainder_ns);
+			(void)add_sample(world, task, task->remainder_ns);
 		task->remainder_ns = 0;
 		if (world_has(world, FEATURE_BRIEF) && chance_one_in(&world->tasks_chance, 6))
 			begin_task(world, task);
@@ -271,8 +321,12 @@ static void step_task(struct world *world, struct task *task)
 	}
 	change_task(world, task);
 	cpu_ns = world->interval.number > 1 ? run_time(world, task) : 0;
-	if (cpu_ns || !task->alive || world->interval.number == 1)
-		add_sample(world, task, cpu_ns);
+	if (world->boards)
+		change_boards(world, task);
+	if (cpu_ns || !task->alive || world->interval.number == 1 || task->boards)
+		sample = add_sample(world, task, cpu_ns);
+	if (sample && world->interval.number > 1)
+		use_boards(world, task, sample);
 }
 
 /* Born and gone between two passes. */
@@ -285,7 +339,7 @@ static void add_brief(struct world *world, uint32_t count)
 		if (!brief.alive)
 			continue;
 		task_ends(world, &brief);
-		add_sample(world, &brief, chance_below(&world->tasks_chance, 30000000));
+		(void)add_sample(world, &brief, chance_below(&world->tasks_chance, 30000000));
 	}
 }
 
@@ -296,6 +350,7 @@ static void step_tasks(struct world *world)
 
 	interval->count = 0;
 	interval->busy_ns = 0;
+	memset(interval->board_busy_ns, 0, sizeof(interval->board_busy_ns));
 	interval->samples = world->samples;
 	if (interval->pass_failed)
 		return;
@@ -385,5 +440,6 @@ void world_step(struct world *world)
 	}
 	step_tasks(world);
 	step_unnamed(world);
+	step_boards(world);
 	meters_step(world);
 }

@@ -14,6 +14,8 @@
 #define WORLD_ZONES_MANY    64 /* more than that are many */
 #define WORLD_SOURCES_MAX   4
 #define WORLD_SOCKETS_MAX   8
+#define WORLD_BOARDS_MAX    64
+#define WORLD_USES_MAX      2 /* boards that a process uses in an interval */
 #define WORLD_OWNERS_MAX    160
 #define WORLD_TASKS_MAX     4096
 #define WORLD_SAMPLES_MAX   (2 * WORLD_TASKS_MAX)
@@ -43,6 +45,7 @@ enum feature {
 	FEATURE_LIMITS,  /* small tables */
 	FEATURE_MEMORY,  /* memory that is refused */
 	FEATURE_CLIENTS, /* snapshots that are held */
+	FEATURE_GPUS,    /* boards, and processes that use them */
 	FEATURE_COUNT
 };
 const char *feature_name(enum feature feature);
@@ -74,16 +77,31 @@ struct sample {
 	uint64_t start_ns;
 	char comm[16];
 	uint64_t cpu_ns, socket_ns[WORLD_SOCKETS_MAX];
+	uint32_t board[WORLD_USES_MAX];
+	uint64_t board_ns[WORLD_USES_MAX]; /* for which it kept the board busy */
 	bool ended;
 };
 
-enum zone_type { TYPE_PACKAGE, TYPE_CORE, TYPE_UNCORE, TYPE_DRAM, TYPE_PSYS, TYPE_PLATFORM };
+enum zone_type {
+	TYPE_PACKAGE,
+	TYPE_CORE,
+	TYPE_UNCORE,
+	TYPE_DRAM,
+	TYPE_PSYS,
+	TYPE_PLATFORM,
+	TYPE_GPU,
+};
+static inline bool is_of_socket(enum zone_type type)
+{
+	return type < TYPE_PSYS;
+}
 enum fault { FAULT_NONE, FAULT_ERROR, FAULT_STALLED, FAULT_MISSED, FAULT_ABSENT };
 
 /* A meter's zone, and what is true of it. Sums are of 128 bits, in µJ. */
 struct meter_zone {
 	enum zone_type type;
 	uint32_t socket, die; /* with a type of one socket: its dies are metered one by one */
+	uint32_t board;       /* of a GPU */
 	uint32_t source;      /* which of the machine's sources counts it */
 	size_t account; /* which of a row's sums it is part of: by the order of their first zones */
 	uint64_t range_uj, max_power_uw;
@@ -125,6 +143,9 @@ struct world_interval {
 	bool sockets_vague; /* some work is of no known socket */
 	bool reload;
 	uint32_t refuse_one_in; /* requests for memory that are refused; 0: none */
+	/* Of each board: all its busy time, and of that what has no name, or no process. */
+	uint64_t board_busy_ns[WORLD_BOARDS_MAX];
+	uint64_t board_dropped_ns[WORLD_BOARDS_MAX], board_unseen_ns[WORLD_BOARDS_MAX];
 };
 
 struct task {
@@ -135,13 +156,15 @@ struct task {
 	uint32_t load; /* of a CPU, 1/1024 */
 	uint32_t socket;
 	uint64_t remainder_ns; /* reported after its end */
+	uint32_t boards;       /* that it uses now */
+	uint32_t board;        /* the first of them */
 };
 
 struct world {
 	uint64_t seed;
 	uint32_t features;
-	struct chance machine, power, faults, tasks_chance, names, options, memory, clients;
-	uint32_t sockets, cpus_a_socket;
+	struct chance machine, power, faults, tasks_chance, names, options, memory, clients, gpus;
+	uint32_t sockets, cpus_a_socket, boards;
 	bool has_booked;
 	size_t zone_count;
 	struct meter_zone zones[WORLD_ZONES_MAX];
