@@ -32,12 +32,25 @@ static const struct {
 	SYMBOL(compute_processes, "DeviceGetComputeRunningProcesses_v3", false),
 	SYMBOL(graphics_processes, "DeviceGetGraphicsRunningProcesses_v3", false),
 	SYMBOL(mps_processes, "DeviceGetMPSComputeRunningProcesses_v3", false),
+	/* Of older drivers, with the same structure: where the one above is missing. */
+	SYMBOL(compute_processes, "DeviceGetComputeRunningProcesses_v2", false),
+	SYMBOL(graphics_processes, "DeviceGetGraphicsRunningProcesses_v2", false),
+	SYMBOL(mps_processes, "DeviceGetMPSComputeRunningProcesses_v2", false),
 };
+
+static bool has_function(const struct nvml_library *library, size_t offset)
+{
+	void *function;
+
+	memcpy(&function, (const char *)library + offset, sizeof(function));
+	return function != NULL;
+}
 
 int nvml_library_load(const char *name, struct nvml_library *ret, struct diag *diag)
 {
 	void *handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
 
+	*ret = (struct nvml_library){ 0 };
 	if (!handle)
 		return diag_set(diag, -ENOENT, "%s cannot be loaded: %s", name, dlerror());
 	for (size_t i = 0; i < ARRAY_SIZE(symbols); i++) {
@@ -46,7 +59,8 @@ int nvml_library_load(const char *name, struct nvml_library *ret, struct diag *d
 		if (!function && symbols[i].is_needed)
 			return diag_set(diag, -ENOSYS, "%s is too old: it lacks %s", name,
 					symbols[i].name);
-		memcpy((char *)ret + symbols[i].offset, &function, sizeof(function));
+		if (!has_function(ret, symbols[i].offset))
+			memcpy((char *)ret + symbols[i].offset, &function, sizeof(function));
 	}
 	return 0;
 }

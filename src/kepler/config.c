@@ -469,7 +469,7 @@ unsigned config_needs(const struct config *config)
 		needs |= NEED_BPF | NEED_CGROUP_HANDLE;
 	if (config->meter_enabled)
 		needs |= NEED_READ_ENERGY;
-	if (config->meter_enabled && nvml_is_wanted(config->meter.nvml_library))
+	if (config->meter_enabled && nvml_is_wanted(&config->meter))
 		needs |= NEED_GPU;
 	if (config->runtimes_enabled || config->options.file[0])
 		needs |= NEED_READ_FILES;

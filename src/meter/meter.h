@@ -50,6 +50,8 @@ struct meter_options;
 struct meter_ops {
 	const char *name;   /* "rapl-sysfs" */
 	uint64_t period_ns; /* power (SAMPLE_POWER) needs one: it is no energy without */
+	/* False: the machine cannot have it, or the options say no. NULL: it is always wanted. */
+	bool (*is_wanted)(const struct meter_options *options);
 	/* 0 or -ENOMEM; *ret is given, released by close(). The first rescan() finds zones. */
 	int (*open)(const struct meter_options *options, struct meter **ret);
 	size_t (*zone_count)(struct meter *meter);
@@ -81,8 +83,8 @@ extern const struct meter_ops rapl_sysfs_meter;
 extern const struct meter_ops cray_pm_meter;
 extern const struct meter_ops hwmon_meter;
 extern const struct meter_ops nvml_meter;
-/* Whether NVML is to be loaded from there: a path, or where the NVIDIA driver's device exists. */
-bool nvml_is_wanted(const char *library_name);
+/* Whether NVML is to be loaded: by a path, or where the NVIDIA driver's device exists. */
+bool nvml_is_wanted(const struct meter_options *options);
 
 /* All sources that there are, in the order in which their zones are numbered; NULL ends it. */
 #define METERS_MAX 8

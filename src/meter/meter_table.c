@@ -291,8 +291,12 @@ int meter_table_open_sources(const struct meter_ops *const *sources,
 		return -ENOMEM;
 	table->options = *options;
 	table->options.sysfs = NULL; /* a meter has its own copy */
-	for (size_t i = 0; sources[i] && r == 0; i++)
-		r = i < METERS_MAX ? open_source(table, sources[i], options) : -E2BIG;
+	for (size_t i = 0; sources[i] && r == 0; i++) {
+		if (i == METERS_MAX)
+			r = -E2BIG;
+		else if (!sources[i]->is_wanted || sources[i]->is_wanted(options))
+			r = open_source(table, sources[i], options);
+	}
 	if (r < 0) {
 		meter_table_close(table);
 		return r;

@@ -4,8 +4,8 @@
  * UUID: its number may change when the driver is loaded anew.
  *
  * Energy is the board's counter (mJ, from Volta on), else its power at that moment. What used the
- * board is read right after it, so that both are of the same time: per cent of the board by
- * process, as the driver samples it; where the driver does not, its busy time by memory held.
+ * board is read with it, so that both are of the same time: per cent of the board by process, as
+ * the driver samples it; where the driver does not, its busy time by memory held.
  *
  * The library is loaded where the driver's device exists when Kepler starts, and only then: later
  * no program code can be loaded any more (service/confine.h). A driver that is loaded later is
@@ -26,7 +26,9 @@
 #include "meter/meter.h"
 
 #define PERIOD_NS     NSEC_PER_SEC
-#define RESTART_NS    (30 * NSEC_PER_SEC)
+#define RESTART_NS    (30 * NSEC_PER_SEC) /* twice as long after each in vain */
+#define RESTARTS_NS   (960 * NSEC_PER_SEC)
+#define PATIENCE_NS   (5 * PERIOD_NS / 2)
 #define PROCESSES_MAX 2048    /* of one board; the time of more is the board's alone */
 #define AHEAD_US      5000000 /* a sample whose time is further ahead is none */
 
@@ -40,6 +42,7 @@ struct gpu {
 	uint32_t generation;
 	uint64_t use_ns;            /* MONOTONIC; what used it is known until then; 0: not yet */
 	unsigned long long seen_us; /* the newest sample */
+	bool was_used;              /* as of the last reading */
 };
 
 /* One reading of what used a board. */
@@ -52,7 +55,7 @@ struct use_buffer {
 
 struct meter {
 	char *library_name;
-	bool is_wanted; /* it may be loaded */
+	bool may_load; /* it was not tried yet */
 	struct nvml_library library;
 	bool is_loaded, is_up;
 	struct diag why_not;
@@ -60,6 +63,7 @@ struct meter {
 	size_t count, beyond;
 	uint32_t search;     /* number of the last one */
 	uint64_t started_ns; /* MONOTONIC, the library */
+	uint64_t restart_ns; /* how long it runs at least while a board is lost */
 	struct use_buffer buffer;
 	/*
 	 * Of the last search, for other threads. All else, but for what is fixed of a zone that is
@@ -150,7 +154,7 @@ static int find_all(struct meter *meter)
 		    library->device_uuid(device, uuid, sizeof(uuid)) == NVML_OK)
 			take(meter, device, uuid);
 	}
-	for (size_t i = 0; result == NVML_OK && i < meter->count; i++)
+	for (size_t i = 0; i < meter->count; i++)
 		meter->gpus[i].is_there &= meter->gpus[i].search == meter->search;
 	return nvml_error(result);
 }
@@ -160,11 +164,11 @@ static int load(struct meter *meter)
 	struct diag diag = { "" };
 	int r;
 
-	if (meter->is_loaded || !meter->is_wanted)
+	if (!meter->may_load)
 		return 0;
+	meter->may_load = false;
 	r = nvml_library_load(meter->library_name, &meter->library, &diag);
 	meter->is_loaded = r == 0;
-	meter->is_wanted = r == 0; /* once only */
 	meter->why_not = diag;
 	return r;
 }
@@ -180,16 +184,20 @@ static bool any_is_lost(const struct meter *meter)
 
 /*
  * A board that was lost is seen again only after a start of the library, which may take seconds and
- * keeps the others waiting: not too often.
+ * keeps the others waiting: less and less often while it is in vain.
  */
 static int start(struct meter *meter)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 	int r;
 
-	if (meter->is_up && any_is_lost(meter) && now_ns - meter->started_ns > RESTART_NS) {
+	if (meter->is_up && !any_is_lost(meter)) {
+		meter->restart_ns = RESTART_NS;
+	} else if (meter->is_up && now_ns - meter->started_ns > meter->restart_ns) {
 		(void)meter->library.shut_down();
 		meter->is_up = false;
+		if (meter->restart_ns < RESTARTS_NS)
+			meter->restart_ns *= 2;
 	}
 	if (meter->is_up)
 		return 0;
@@ -338,18 +346,26 @@ static size_t use_by_memory(struct meter *meter, struct gpu *gpu, uint64_t elaps
 				  read_busy_ns(meter, gpu, elapsed_ns), meter->buffer.uses);
 }
 
-static void read_use(struct meter *meter, struct gpu *gpu)
+/*
+ * The driver samples processes once a second or more often. Where it has nothing new of a board
+ * that was in use, its energy waits, so that it is shared by the use of its own time; not for long,
+ * for what used it may have ended.
+ */
+static bool awaits_samples(const struct gpu *gpu, int result, uint64_t now_ns)
 {
-	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	return result == NVML_NOT_FOUND && gpu->has_counter && gpu->was_used &&
+	       now_ns - gpu->use_ns < PATIENCE_NS;
+}
+
+/* @result and @count: of read_samples(). */
+static void note_use(struct meter *meter, struct gpu *gpu, int result, unsigned count,
+		     uint64_t now_ns)
+{
 	uint64_t elapsed_ns = gpu->use_ns ? now_ns - gpu->use_ns : 0;
 	struct use_buffer *buffer = &meter->buffer;
-	int result = NVML_NOT_SUPPORTED;
-	unsigned count = 0;
 
-	if (gpu->samples_processes)
-		result = read_samples(meter, gpu, &count);
-	gpu->samples_processes &= result != NVML_NOT_SUPPORTED;
 	gpu->use_ns = now_ns;
+	gpu->was_used = result == NVML_OK && count > 0;
 	if (!elapsed_ns)
 		return; /* the first: what was before is not known to be of our time */
 	if (result == NVML_OK)
@@ -362,14 +378,21 @@ static void read_use(struct meter *meter, struct gpu *gpu)
 static int nvml_read_raw(struct meter *meter, size_t index, struct raw_reading *ret)
 {
 	struct gpu *gpu = &meter->gpus[index];
-	int r;
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	int result = NVML_NOT_SUPPORTED, r;
+	unsigned count = 0;
 
 	meter->buffer.use_count = 0;
 	if (!gpu->is_there || !meter->is_up)
 		return -ENODEV;
+	if (gpu->samples_processes)
+		result = read_samples(meter, gpu, &count);
+	gpu->samples_processes &= result != NVML_NOT_SUPPORTED;
+	if (awaits_samples(gpu, result, now_ns))
+		return -EAGAIN;
 	r = read_energy(meter, gpu, ret);
 	if (gpu->is_there)
-		read_use(meter, gpu);
+		note_use(meter, gpu, result, count, now_ns);
 	return r;
 }
 
@@ -434,7 +457,6 @@ static void nvml_close(struct meter *meter)
 	free(meter);
 }
 
-/* Buffers of a machine without the device would be memory for nothing. */
 static int make_buffers(struct use_buffer *buffer)
 {
 	if (ARRAY_RESIZE(buffer->samples, PROCESSES_MAX) < 0 ||
@@ -444,28 +466,26 @@ static int make_buffers(struct use_buffer *buffer)
 	return 0;
 }
 
-bool nvml_is_wanted(const char *library_name)
+bool nvml_is_wanted(const struct meter_options *options)
 {
-	return library_name && library_name[0] &&
-	       (strchr(library_name, '/') || access("/dev/nvidiactl", F_OK) == 0);
+	const char *name = options->nvml_library;
+
+	return name && name[0] && (strchr(name, '/') || access("/dev/nvidiactl", F_OK) == 0);
 }
 
 static int nvml_open(const struct meter_options *options, struct meter **ret)
 {
 	struct meter *meter = calloc(1, sizeof(*meter));
-	int r = 0;
 
 	if (!meter)
 		return -ENOMEM;
 	(void)pthread_mutex_init(&meter->lock, NULL); /* cannot fail with default attributes */
-	meter->is_wanted = nvml_is_wanted(options->nvml_library);
-	if (meter->is_wanted) {
-		meter->library_name = strdup(options->nvml_library);
-		r = meter->library_name ? make_buffers(&meter->buffer) : -ENOMEM;
-	}
-	if (r < 0) {
+	meter->may_load = true;
+	meter->restart_ns = RESTART_NS;
+	meter->library_name = strdup(options->nvml_library);
+	if (!meter->library_name || make_buffers(&meter->buffer) < 0) {
 		nvml_close(meter);
-		return r;
+		return -ENOMEM;
 	}
 	*ret = meter;
 	return 0;
@@ -474,6 +494,7 @@ static int nvml_open(const struct meter_options *options, struct meter **ret)
 const struct meter_ops nvml_meter = {
 	.name = "nvml",
 	.period_ns = PERIOD_NS,
+	.is_wanted = nvml_is_wanted,
 	.open = nvml_open,
 	.zone_count = nvml_zone_count,
 	.zone_at = nvml_zone_at,

@@ -13,6 +13,7 @@
  *   delay IDX MILLISECONDS   reading its energy takes so long
  *   proc IDX PID SM MEBIBYTE a process, by its per cent of the board and its memory
  *   ahead IDX SECONDS        samples of processes say that they are of so much later
+ *   stale IDX                there is no newer sample of processes
  *   boast IDX NUMBER         so many more processes are said to be told than are
  *
  * $NVML_LAB_TRUTH is the number of a descriptor (the program may not be permitted to write files):
@@ -42,7 +43,7 @@ enum {
 
 struct board {
 	int index;
-	bool is_there, has_no_counter, has_no_samples;
+	bool is_there, has_no_counter, has_no_samples, is_stale;
 	int error, delay_ms, ahead_s, boast;
 	double power_mw, energy_mj;
 };
@@ -104,6 +105,8 @@ static void take_line(const char *line)
 		board->has_no_counter = true;
 	} else if (strcmp(word, "nosamples") == 0) {
 		board->has_no_samples = true;
+	} else if (strcmp(word, "stale") == 0) {
+		board->is_stale = true;
 	} else if (strcmp(word, "delay") == 0) {
 		board->delay_ms = a;
 	} else if (strcmp(word, "ahead") == 0) {
@@ -290,7 +293,7 @@ EXPORT int nvmlDeviceGetProcessUtilization(struct board *board, struct sample *r
 	have = processes_of(board);
 	time_us = now_us + (unsigned long long)board->ahead_s * 1000000;
 	result = board->has_no_samples ? NOT_SUPPORTED : state_of(board);
-	if (result == OK && (!have || since_us >= time_us))
+	if (result == OK && (!have || board->is_stale || since_us >= time_us))
 		result = NOT_FOUND;
 	else if (result == OK && (!ret || *count < have))
 		result = TOO_SMALL;

@@ -327,6 +327,36 @@ static void test_gone_zone_makes_the_tree_be_searched(void **state)
 }
 
 /* The stuck zone costs itself; the others are read in the same pass, which keeps its deadline. */
+static bool never(const struct meter_options *options)
+{
+	(void)options;
+	return false;
+}
+
+static int fail_open(const struct meter_options *options, struct meter **ret)
+{
+	(void)options;
+	(void)ret;
+	fail_msg("a source that is not wanted is opened");
+	return -EIO;
+}
+
+static void test_what_is_not_wanted_is_not_opened(void **state)
+{
+	const struct meter_ops unwanted = { .name = "unwanted",
+					    .is_wanted = never,
+					    .open = fail_open };
+	const struct meter_options options = { .sysfs = "/nowhere",
+					       .read_deadline_ns = NSEC_PER_SEC };
+	struct meter_table *table;
+
+	(void)state;
+	assert_int_equal(meter_table_open_source(&unwanted, &options, &table), 0);
+	assert_int_equal(meter_table_count(table), 0);
+	assert_true(meter_table_has_searched(table));
+	meter_table_close(table);
+}
+
 static void test_stalled_zone_costs_no_other(void **state)
 {
 	struct meter_table *table = open_table(2000);
@@ -615,6 +645,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_kernel_errors_are_state_and_pass, let_all_go),
 		cmocka_unit_test_teardown(test_gone_zone_makes_the_tree_be_searched, let_all_go),
+		cmocka_unit_test(test_what_is_not_wanted_is_not_opened),
 		cmocka_unit_test_teardown(test_stalled_zone_costs_no_other, let_all_go),
 		cmocka_unit_test_teardown(test_slow_zones_that_keep_the_deadline_are_up,
 					  let_all_go),

@@ -131,6 +131,41 @@ static void a_board_that_is_back_begins_anew(void **state)
 	nvml_meter.close(meter);
 }
 
+/* The driver samples more seldom than it is asked: nothing of the time between is without use. */
+static void energy_waits_for_the_next_sample(void **state)
+{
+	struct meter *meter = open_meter("gpu 0 100000\nproc 0 10 50 100\n");
+	struct raw_reading raw;
+	size_t count;
+
+	(void)state;
+	(void)read_use(meter, 10, &count);
+	assert_true(read_use(meter, 10, &count) > 0);
+	say("gpu 0 100000\nproc 0 10 50 100\nstale 0\n");
+	for (unsigned i = 0; i < 2; i++) {
+		(void)usleep(5000);
+		assert_int_equal(nvml_meter.read_raw(meter, 0, &raw), -EAGAIN);
+		(void)nvml_meter.uses(meter, 0, &count);
+		assert_int_equal(count, 0);
+	}
+	say("gpu 0 100000\nproc 0 10 50 100\n");
+	assert_true(read_use(meter, 10, &count) >= 6 * NSEC_PER_MSEC); /* half of 12 ms */
+	nvml_meter.close(meter);
+}
+
+static void energy_of_an_idle_board_waits_for_nothing(void **state)
+{
+	struct meter *meter = open_meter("gpu 0 100000\nproc 0 10 50 100\nstale 0\n");
+	size_t count;
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++) {
+		assert_int_equal(read_use(meter, 10, &count), 0);
+		assert_int_equal(count, 0);
+	}
+	nvml_meter.close(meter);
+}
+
 /* 13: the library has the function, and the driver does not. */
 static void what_the_driver_is_too_old_for_is_not_used(void **state)
 {
@@ -153,6 +188,8 @@ int main(void)
 		cmocka_unit_test(more_than_there_is_room_for_is_not_read),
 		cmocka_unit_test(a_sample_of_the_future_is_none),
 		cmocka_unit_test(a_board_that_is_back_begins_anew),
+		cmocka_unit_test(energy_waits_for_the_next_sample),
+		cmocka_unit_test(energy_of_an_idle_board_waits_for_nothing),
 		cmocka_unit_test(what_the_driver_is_too_old_for_is_not_used),
 	};
 	int fd = mkstemp(state_file), r;
