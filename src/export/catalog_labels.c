@@ -18,20 +18,30 @@ static bool same_labels(const struct zone *a, const struct zone *b)
 	       strcmp(a->source, b->source) == 0;
 }
 
-/* Zones that no label would tell apart get their number behind it: "0#3". */
+void cursor_find_namesakes(struct cursor *cursor)
+{
+	const struct snapshot *snapshot = cursor->view->snapshot;
+
+	for (uint32_t z = 0; z < snapshot->zone_count; z++) {
+		uint32_t earlier = 0;
+
+		while (earlier < z &&
+		       !same_labels(&snapshot->zones[earlier].zone, &snapshot->zones[z].zone))
+			earlier++;
+		cursor->has_namesake[z] = earlier < z;
+	}
+}
+
+/* Zones that have the labels of another get their number behind the package: "0#3". */
 static const char *package_of(struct cursor *cursor)
 {
-	const struct snapshot_zone *zones = cursor->view->snapshot->zones;
 	const struct zone *zone = &cursor->zone->zone;
 
-	for (uint32_t earlier = 0; earlier < cursor->zone_index; earlier++) {
-		if (same_labels(&zones[earlier].zone, zone)) {
-			(void)snprintf(cursor->package, sizeof(cursor->package), "%s#%u",
-				       zone->instance, cursor->zone_index);
-			return cursor->package;
-		}
-	}
-	return zone->instance;
+	if (!cursor->has_namesake[cursor->zone_index])
+		return zone->instance;
+	(void)snprintf(cursor->package, sizeof(cursor->package), "%s#%u", zone->instance,
+		       cursor->zone_index);
+	return cursor->package;
 }
 
 static bool same_source(const struct zone *a, const struct zone *b)

@@ -24,6 +24,7 @@ struct cursor {
 	const struct snapshot_step *step;
 	const struct snapshot_cpu *cpu;
 	const struct snapshot_row *row;
+	bool has_namesake[ZONES_MAX]; /* another zone before it has its kind, instance and source */
 	char package[PACKAGE_LABEL_MAX];
 	char activity_source[16]; /* "bpf", "procfs" */
 	char cpu_number[3][11];   /* texts of *cpu */
@@ -31,6 +32,8 @@ struct cursor {
 };
 
 const char *label_name(enum point_label key);
+/* To be called once, before labels are asked for: it compares all zones with each other. */
+void cursor_find_namesakes(struct cursor *cursor);
 /*
  * The texts of @keys, borrowed from the cursor and the snapshot; their number. Keys that say
  * nothing here are left out.

@@ -534,6 +534,7 @@ void catalog_walk(const struct catalog_view *view, unsigned schemas, struct sink
 	const struct family *families;
 	size_t count;
 
+	cursor_find_namesakes(&walk.at);
 	if (schemas == SCHEMA_CURRENT)
 		schemas |= SCHEMA_CURRENT_ALONE;
 	families = catalog(&count);
