@@ -470,9 +470,9 @@ static const char *check_gone(const struct oracle *oracle, const struct world *w
 			  *before = &oracle->sides[!oracle->now];
 	size_t level;
 	const struct picture_row *gone = row_at(before, place, &level);
-	bool folded = now->picture.level[level].folded > before->picture.level[level].folded;
-	bool container_folded = now->picture.level[PICTURE_CONTAINER].folded >
-				before->picture.level[PICTURE_CONTAINER].folded;
+	bool merged = now->picture.level[level].merged > before->picture.level[level].merged;
+	bool container_merged = now->picture.level[PICTURE_CONTAINER].merged >
+				before->picture.level[PICTURE_CONTAINER].merged;
 	uint64_t kept_ns = kept_for(oracle, place, gone, missed_ns);
 	bool settled_long = kept_ns >= oracle->settle_ns;
 	bool lives = work_book_lives(oracle->work, world, level, gone);
@@ -481,12 +481,12 @@ static const char *check_gone(const struct oracle *oracle, const struct world *w
 	if (gone->retired && (level != PICTURE_PROCESS || (find(now, gone->container) != NOTHING &&
 							   !is_born(oracle, gone->container))))
 		return oracle_say("the retired %s is gone", gone->text);
-	if (gone->retired || (level <= PICTURE_CONTAINER && (folded || container_folded)))
+	if (gone->retired || (level <= PICTURE_CONTAINER && (merged || container_merged)))
 		return NULL;
 	if (lives || (gone->pid && !gone->ended && !missed_ns))
 		return oracle_say("%s (pid %u) lives, and lost its series", gone->text, gone->pid);
 	if (settled_long &&
-	    (kept_ns >= oracle->keep_ns || folded || (gone->pid && is_born(oracle, gone->key))))
+	    (kept_ns >= oracle->keep_ns || merged || (gone->pid && is_born(oracle, gone->key))))
 		return NULL;
 	/* Its place is taken; the one that takes it had no memory for a series yet. */
 	if (refused && gone->pid && settled_long && work_book_ran(oracle->work, gone))

@@ -378,6 +378,20 @@ static const char *check_owner(const struct work_book *book, const struct world 
 			  (unsigned long long)due.fair_uj, shares->has_gap ? ", with a gap" : "");
 }
 
+/* Idle energy of boards is of what used them: @sample, NULL if it did not run, or used none. */
+static bool may_bear_idle(const struct world *world, const struct shares *shares,
+			  const struct sample *sample)
+{
+	bool may = shares->count == 0;
+
+	for (size_t z = 0; z < shares->count; z++) {
+		size_t place = place_of(world, &world->zones[shares->share[z].zone]);
+
+		may |= place < BOARDS || (sample && work_in(sample, place));
+	}
+	return may;
+}
+
 static const char *check_process(const struct work_book *book, const struct world *world,
 				 size_t account, const struct shares *shares,
 				 const struct picture_row *row)
@@ -386,11 +400,15 @@ static const char *check_process(const struct work_book *book, const struct worl
 	const struct sample *sample = known->sample;
 	uint64_t got = row->deltas[picture_column(account, PICTURE_DYNAMIC)];
 	struct due due = { 0 };
-	bool uses = false;
+	bool ran = known->interval == world->interval.number;
 
 	if (!row->pid || known->reused)
 		return NULL;
-	if (known->interval != world->interval.number)
+	if (row->deltas[picture_column(account, PICTURE_IDLE)] &&
+	    !may_bear_idle(world, shares, ran ? sample : NULL))
+		return oracle_say("account %zu: %s used no board, and got idle energy of one",
+				  account, row->text);
+	if (!ran)
 		return got ? oracle_say("account %zu: %s did not run, and got %llu uJ", account,
 					row->text, (unsigned long long)got)
 			   : NULL;
@@ -400,12 +418,9 @@ static const char *check_process(const struct work_book *book, const struct worl
 	for (size_t z = 0; z < shares->count; z++) {
 		size_t place = place_of(world, &world->zones[shares->share[z].zone]);
 
-		add_due(&due, &shares->share[z], work_in(sample, place), WORLD_USES_MAX);
-		uses |= place >= BOARDS ? work_in(sample, place) > 0 : true;
+		add_due(&due, &shares->share[z], work_in(sample, place),
+			place < BOARDS ? 1 : WORLD_USES_MAX);
 	}
-	if (!uses && row->deltas[picture_column(account, PICTURE_IDLE)])
-		return oracle_say("account %zu: %s used no board, and got idle energy of one",
-				  account, row->text);
 	if (is_due(&due, got))
 		return NULL;
 	return oracle_say("account %zu of %zu zones: %s got %llu uJ, due are %llu", account,

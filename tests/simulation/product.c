@@ -634,7 +634,7 @@ static void draw_table(struct picture *picture, const struct snapshot *snapshot,
 	_Static_assert((int)PICTURE_NAMESPACE == LEVEL_NAMESPACE, "levels in the same order");
 	table->count = from->count;
 	table->retired_count = from->retired_count;
-	table->folded = from->folded;
+	table->merged = from->merged;
 	table->overflows = from->overflows;
 	table->rows = carve(picture, rows * sizeof(*table->rows));
 	for (size_t i = 0; i < rows; i++) {
