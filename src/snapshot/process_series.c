@@ -137,17 +137,17 @@ void process_series_expire(struct process_series *processes, const struct moment
 		retention = retention_of_process(processes, series, at);
 		early = retention == RETENTION_EARLY &&
 			(crowded || (containers_crowded && holds_container(processes, series)));
-		table->folded += early;
+		table->merged += early;
 		if (early || retention == RETENTION_OVER)
 			close_series(processes, series->row, at);
 	}
 }
 
-/* Folds a series: it had to go for want of room. One that lives on starts over. */
-static void fold(struct process_series *processes, uint32_t process, const struct moment *at)
+/* Merges a series: it had to go for want of room. One that lives on starts over. */
+static void merge(struct process_series *processes, uint32_t process, const struct moment *at)
 {
 	close_series(processes, process, at);
-	table_of(processes)->folded++;
+	table_of(processes)->merged++;
 }
 
 /* The @wanted smallest series, in order, in processes->smallest; none without memory. */
@@ -177,18 +177,18 @@ static uint32_t limit_of(const struct process_series *processes)
 	return max_rows > taken ? max_rows - taken : 0;
 }
 
-/* Folds series until at most @limit are open: settled ones first, the smallest first. */
-static void fold_excess(struct process_series *processes, uint32_t limit, const struct moment *at)
+/* Merges series until at most @limit are open: settled ones first, the smallest first. */
+static void merge_excess(struct process_series *processes, uint32_t limit, const struct moment *at)
 {
 	const struct series_table *table = table_of(processes);
 
 	for (int settled_only = 1; settled_only >= 0 && table->count > limit; settled_only--) {
 		find_smallest(processes, table->count - limit, settled_only);
 		for (uint32_t i = 0; i < processes->smallest.count; i++)
-			fold(processes, processes->smallest.ranked[i].row, at);
+			merge(processes, processes->smallest.ranked[i].row, at);
 	}
 	while (table->count > limit) /* without memory to choose: the newest rows */
-		fold(processes, table->series[table->count - 1].row, at);
+		merge(processes, table->series[table->count - 1].row, at);
 }
 
 /*
@@ -254,7 +254,7 @@ static void find_contenders(struct process_series *processes)
 	}
 }
 
-/* Makes room for a contender at the limit: folds the next smallest series if that is smaller. */
+/* Makes room for a contender at the limit: merges the next smallest series if that is smaller. */
 static bool find_room(struct process_series *processes, uint32_t limit,
 		      const struct ranked *contender, uint32_t *next_smallest,
 		      const struct moment *at)
@@ -269,7 +269,7 @@ static bool find_room(struct process_series *processes, uint32_t limit,
 			return false;
 		++*next_smallest;
 		if (series_find(table, smallest->row))
-			fold(processes, smallest->row, at);
+			merge(processes, smallest->row, at);
 	}
 	return true;
 }
@@ -279,7 +279,7 @@ void process_series_admit(struct process_series *processes, const struct moment 
 	const struct ranking *contenders = &processes->contenders;
 	uint32_t limit = limit_of(processes), room, next_smallest = 0;
 
-	fold_excess(processes, limit, at);
+	merge_excess(processes, limit, at);
 	find_contenders(processes);
 	room = limit - table_of(processes)->count;
 	if (contenders->count > room) {
@@ -363,7 +363,7 @@ void process_series_forget(struct process_series *processes, const struct moment
 	}
 }
 
-void process_series_release_folding(struct process_series *processes, const struct moment *at)
+void process_series_release_merging(struct process_series *processes, const struct moment *at)
 {
 	const struct publication *publication = processes->publication;
 	uint32_t slots = ledger_slots(publication->ledger, LEVEL_PROCESS);
@@ -373,7 +373,7 @@ void process_series_release_folding(struct process_series *processes, const stru
 		const struct series *container =
 			series_find(&publication->series[LEVEL_CONTAINER], row->container);
 
-		if (row->row.used && container && container->folding)
+		if (row->row.used && container && container->merging)
 			release_row(processes, i, at);
 	}
 }

@@ -45,5 +45,5 @@ void process_series_apply(struct process_series *processes, bool missed, const s
  */
 void process_series_forget(struct process_series *processes, const struct moment *at);
 
-/* Folds all process rows of containers that are marked as folding. */
-void process_series_release_folding(struct process_series *processes, const struct moment *at);
+/* Merges all process rows of containers that are marked as merging. */
+void process_series_release_merging(struct process_series *processes, const struct moment *at);

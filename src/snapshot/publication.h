@@ -80,5 +80,5 @@ bool publication_has_run(const struct publication *publication, enum level level
 uint32_t publication_owner_rows(const struct publication *publication);
 /* Most of the level's rows of the ledger, or of max_rows, are taken: what has ended goes early. */
 bool publication_is_crowded(const struct publication *publication, enum level level);
-/* dynamic + idle of the largest zone that counts: what admission and folding go by. */
+/* dynamic + idle of the largest zone that counts: what admission and merging go by. */
 uint64_t publication_usage_uj(const struct publication *publication, const uint64_t *values);

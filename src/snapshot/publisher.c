@@ -2,7 +2,7 @@
 /*
  * One interval of the publisher, in the order that keeps its promises: what went quiet leaves first
  * and makes room, then newcomers get their series, then the interval is booked (so that a newcomer
- * has the interval of its admission, and a folded one has not), then the picture is taken. Only
+ * has the interval of its admission, and a merged one has not), then the picture is taken. Only
  * containers for which there is no room any more go after that, and are not in the next one.
  *
  * Memory is reserved before anything changes. Where it runs out the old snapshot stays, and the
@@ -178,7 +178,7 @@ static void expire(struct publication *publication, enum level level, const stru
 		use = last_use_of(ledger, level, series->row);
 		retention = retention_of(&series->age, use.last_ns, &publication->options, at);
 		early = retention == RETENTION_EARLY && crowded && use.yields;
-		table->folded += early;
+		table->merged += early;
 		if (early || retention == RETENTION_OVER)
 			retire(publication, level, i, at);
 	}
@@ -196,7 +196,7 @@ static uint32_t excess_containers(const struct publication *publication)
  * Was shown. That it did not run in this interval is asked of those that make room for others: one
  * that runs would be back at once.
  */
-static bool may_be_folded(const struct publication *publication, const struct series *series,
+static bool may_be_merged(const struct publication *publication, const struct series *series,
 			  bool runs)
 {
 	const struct ledger_container *row = ledger_container_at(publication->ledger, series->row);
@@ -210,7 +210,7 @@ static bool may_be_folded(const struct publication *publication, const struct se
  * go, with their process rows. So do the smallest of all while there are more than a snapshot may
  * show.
  */
-static void fold_containers(struct publisher *publisher, const struct moment *at)
+static void merge_containers(struct publisher *publisher, const struct moment *at)
 {
 	struct publication *publication = &publisher->publication;
 	struct series_table *table = &publication->series[LEVEL_CONTAINER];
@@ -223,7 +223,7 @@ static void fold_containers(struct publisher *publisher, const struct moment *at
 	for (uint32_t i = 0; i < table->count; i++) {
 		const struct series *series = &table->series[i];
 
-		if (may_be_folded(publication, series, excess > 0))
+		if (may_be_merged(publication, series, excess > 0))
 			ranking_offer(
 				smallest,
 				publication_usage_uj(publication,
@@ -234,12 +234,12 @@ static void fold_containers(struct publisher *publisher, const struct moment *at
 	if (smallest->count == 0)
 		return;
 	for (uint32_t i = 0; i < smallest->count; i++)
-		series_find(table, smallest->ranked[i].row)->folding = true;
-	process_series_release_folding(&publisher->processes, at);
+		series_find(table, smallest->ranked[i].row)->merging = true;
+	process_series_release_merging(&publisher->processes, at);
 	for (uint32_t i = 0; i < smallest->count; i++)
 		retire(publication, LEVEL_CONTAINER, series_index(table, smallest->ranked[i].row),
 		       at);
-	table->folded += smallest->count;
+	table->merged += smallest->count;
 }
 
 static int reserve(struct publisher *publisher)
@@ -296,7 +296,7 @@ int publisher_publish(struct publisher *publisher, uint64_t now_ns, int64_t real
 	publisher->published = true;
 	publisher->is_hidden = false;
 	publisher->visible_ns = at.visible_ns;
-	fold_containers(publisher, &at); /* what they were given in this interval is shown */
+	merge_containers(publisher, &at); /* what they were given in this interval is shown */
 	limit_containers(publication);
 	return 0;
 }

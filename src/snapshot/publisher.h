@@ -14,13 +14,13 @@
  *    later settle too. Retired series do not (they only receive what was visible before).
  *  - Keeping. An ended process keeps its last value for keep_ns after it ended (and after it
  *    settled), scraped or not; for settle_ns where that is more.
- *  - Retiring. When it is removed, or folded at the limit of rows, its total moves to the retired
+ *  - Retiring. When it is removed, or merged at the limit of rows, its total moves to the retired
  *    row of its container, never to "other".
  *  - The limit. max_rows are those of all levels; those of owners come first, with all that they
  *    may come to need (publication.h), processes have the rest. One that asks for a series when
  *    that is taken gets it if the smallest settled series is smaller than what it used itself;
- *    that one is folded, and counted. A folded process that lives on is charged to "other" from
- *    then on, until it has used min_uj again. When max_rows is lowered, the smallest are folded,
+ *    that one is merged, and counted. A merged process that lives on is charged to "other" from
+ *    then on, until it has used min_uj again. When max_rows is lowered, the smallest are merged,
  *    settled ones first.
  *  - No series twice. Two rows of one snapshot never have equal labels (start times are no
  *    label). A process that comes back to labels it had (after an exec, or from another cgroup)
@@ -46,7 +46,7 @@
  * of its own (born then) and of its pod, VM and namespace.
  *
  * Owners beyond max_rows. Where the next container might not fit, the ledger's rows of containers
- * are full. Where there are more already, the smallest that have settled are folded, running ones
+ * are full. Where there are more already, the smallest that have settled are merged, running ones
  * too.
  *
  * The ledger's limits. When more than 7/8 of its rows (of processes, containers, pods, VMs or
@@ -54,7 +54,7 @@
  * room for a process, what it used is in the "other" of its container, and the smallest processes
  * without a series that did not run in this interval are forgotten: when they run again they begin
  * anew. When there was no room for an owner, the smallest containers that did not run in this
- * interval are folded: all that they have is retired, and when they run again they are new. What
+ * interval are merged: all that they have is retired, and when they run again they are new. What
  * ran meanwhile without a row is in the owner "other" of its namespace and stays there.
  *
  * Cost: per interval, in proportion to the rows that were touched, plus one pass over the published

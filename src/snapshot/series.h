@@ -24,7 +24,7 @@ struct series {
 	uint32_t row;        /* of the ledger */
 	uint16_t retires_to; /* number of a namespace; not of a process */
 	bool ended;          /* of a process, as of the last interval that touched it */
-	bool folding;        /* scratch: goes in this interval */
+	bool merging;        /* scratch: goes in this interval */
 };
 
 struct series_table {
@@ -34,7 +34,7 @@ struct series_table {
 	struct value_table values; /* [count], or of no columns: the ledger's are shown */
 	uint32_t *series_of;       /* [slots] by row of the ledger, or SERIES_NONE */
 	uint32_t slots;
-	uint64_t folded; /* that went early because of a limit, so far */
+	uint64_t merged; /* that went early because of a limit, so far */
 };
 
 /* @columns: 0 where the ledger's values are shown. */

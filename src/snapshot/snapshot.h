@@ -66,7 +66,7 @@ struct snapshot_table {
 	const struct snapshot_row *retired;
 	const uint64_t *retired_values; /* [retired_count][columns] */
 	const uint64_t *pending;        /* [columns] */
-	uint64_t folded;                /* rows that went early because of a limit, so far */
+	uint64_t merged;                /* rows that went early because of a limit, so far */
 	uint64_t overflows;             /* pods, VMs, namespaces that found no room in the ledger */
 };
 

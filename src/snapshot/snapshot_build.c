@@ -281,7 +281,7 @@ static void draw_zones(const struct publication *publication, const struct snaps
 static void count_limits(const struct publication *publication, struct snapshot_table *level)
 {
 	for (enum level i = 0; i < LEVEL_COUNT; i++) {
-		level[i].folded = publication->series[i].folded;
+		level[i].merged = publication->series[i].merged;
 		if (i >= LEVEL_POD)
 			level[i].overflows = ledger_overflows(publication->ledger, i);
 	}

@@ -166,14 +166,14 @@ def series_limit():
             assert limited <= limit, f"{limited} series"
         load_result(storm)
         assert most > rows / 4, f"{most} of {rows} rows were used: the test tests nothing"
-        before = exporter.scrape().value("kepler_exporter_series_folded_total", level="process")
+        before = exporter.scrape().value("kepler_exporter_series_merged_total", level="process")
         large = load("span", 1)
         load_result(large)
         metrics = balanced(exporter.intervals(2))
-        folded = metrics.value("kepler_exporter_series_folded_total", level="process")
+        merged = metrics.value("kepler_exporter_series_merged_total", level="process")
         retired = metrics.sum("kepler_process_retired_joules_total", zone="package")
-        print(f"  {folded} rows folded, {folded - before} of them for a large one; {retired} J retired")
-        assert folded > before and retired > 0
+        print(f"  {merged} rows merged, {merged - before} of them for a large one; {retired} J retired")
+        assert merged > before and retired > 0
         assert metrics.select("kepler_process_package_joules_total", pid=str(large.pid)), "the largest has no series"
         assert exporter.stop() == 0
 

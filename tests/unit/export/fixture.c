@@ -269,7 +269,7 @@ static void make_table(struct fixture *fixture, enum level level, size_t count)
 	table->retired = make_rows(fixture->retired_labels[level], 1);
 	table->retired_values = make_cells(fixture, 1, 17);
 	table->pending = pending;
-	table->folded = 4;
+	table->merged = 4;
 }
 
 static uint64_t table_sum(const struct fixture *fixture, enum level level, uint32_t column)

@@ -89,8 +89,8 @@ static void another_process_with_the_pid_is_not_shown(void **state)
 	close_asked(&a, &s);
 }
 
-/* Folded, it needs min_uj anew; back again, a part of it is retired. */
-static void a_folded_process_starts_over(void **state)
+/* Merged, it needs min_uj anew; back again, a part of it is retired. */
+static void a_merged_process_starts_over(void **state)
 {
 	struct publisher_options options = default_options();
 	const struct explain_answer *answer;
@@ -205,7 +205,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(another_process_with_the_pid_is_not_shown),
-		cmocka_unit_test(a_folded_process_starts_over),
+		cmocka_unit_test(a_merged_process_starts_over),
 		cmocka_unit_test(what_counted_for_a_zone_that_ended_earns_nothing),
 		cmocka_unit_test(what_has_ended_gets_no_series_any_more),
 		cmocka_unit_test(an_interval_that_is_not_published_is_not_compared),

@@ -27,7 +27,7 @@ struct snapshot_check {
 	struct seen *series;
 	size_t count, size;
 	uint64_t adopted[LEVEL_COUNT][COLUMNS_MAX]; /* shown beyond the sum of deltas */
-	uint64_t sequence, folded[LEVEL_COUNT];
+	uint64_t sequence, merged[LEVEL_COUNT];
 };
 
 struct snapshot_check *snapshot_check_new(void)
@@ -299,17 +299,17 @@ static const char *check_gone(const struct snapshot_check *check, const struct s
 			      const struct seen *gone, const struct publisher_options *options)
 {
 	uint64_t kept_ns = snapshot->monotonic_ns - gone->changed_ns;
-	bool folded = snapshot->level[gone->level].folded > check->folded[gone->level];
-	bool container_folded =
-		snapshot->level[LEVEL_CONTAINER].folded > check->folded[LEVEL_CONTAINER];
+	bool merged = snapshot->level[gone->level].merged > check->merged[gone->level];
+	bool container_merged =
+		snapshot->level[LEVEL_CONTAINER].merged > check->merged[LEVEL_CONTAINER];
 
-	if (gone->level == LEVEL_PROCESS && container_folded)
+	if (gone->level == LEVEL_PROCESS && container_merged)
 		return NULL; /* whole containers go together */
-	if (gone->retired || (gone->level <= LEVEL_CONTAINER && folded))
+	if (gone->retired || (gone->level <= LEVEL_CONTAINER && merged))
 		return NULL;
 	if (gone->pid && !gone->ended)
 		return "a living process lost its series";
-	if (kept_ns >= options->keep_ns || (folded && kept_ns >= options->settle_ns))
+	if (kept_ns >= options->keep_ns || (merged && kept_ns >= options->settle_ns))
 		return NULL;
 	if (gone->pid && is_replaced(check, snapshot, gone) && kept_ns >= options->settle_ns)
 		return NULL;
@@ -367,7 +367,7 @@ const char *snapshot_check_next(struct snapshot_check *check, const struct snaps
 	if (!wrong)
 		wrong = check_all_series(check, snapshot, options, truth);
 	for (size_t level = 0; level < LEVEL_COUNT; level++)
-		check->folded[level] = snapshot->level[level].folded;
+		check->merged[level] = snapshot->level[level].merged;
 	check->sequence = snapshot->sequence;
 	return wrong;
 }

@@ -193,7 +193,7 @@ static void test_process_that_comes_back_goes_on(void **state)
 	close_stage(&s);
 }
 
-static void test_smallest_is_folded_at_the_limit(void **state)
+static void test_smallest_is_merged_at_the_limit(void **state)
 {
 	struct publisher_options options = default_options();
 	struct stage s;
@@ -207,7 +207,7 @@ static void test_smallest_is_folded_at_the_limit(void **state)
 	use(&s, 3, 3, "tiny", 150);
 	publish(&s, 1);
 	assert_int_equal(shown(&s, 3, "tiny"), NOT_SHOWN);
-	assert_int_equal(s.snapshot->level[LEVEL_PROCESS].folded, 0);
+	assert_int_equal(s.snapshot->level[LEVEL_PROCESS].merged, 0);
 	use(&s, 3, 3, "tiny", 300); /* 450 in all: more than the smallest */
 	use(&s, 2, 2, "small", 10);
 	publish(&s, 1);
@@ -216,7 +216,7 @@ static void test_smallest_is_folded_at_the_limit(void **state)
 	assert_int_equal(shown(&s, 3, "tiny"), 300);
 	assert_int_equal(retired(&s), 200);
 	assert_int_equal(other(&s), 150 + 10);
-	assert_int_equal(s.snapshot->level[LEVEL_PROCESS].folded, 1);
+	assert_int_equal(s.snapshot->level[LEVEL_PROCESS].merged, 1);
 	use(&s, 2, 2, "small", MIN_UJ - 1); /* starts over */
 	options.max_rows = OWNER_ROWS + 3;
 	publisher_set_options(s.publisher, &options);
@@ -229,29 +229,29 @@ static void test_smallest_is_folded_at_the_limit(void **state)
 	publisher_set_options(s.publisher, &options);
 	publish(&s, 1);
 	assert_int_equal(shown(&s, 1, "big"), 900);
-	assert_int_equal(s.snapshot->level[LEVEL_PROCESS].folded, 3);
+	assert_int_equal(s.snapshot->level[LEVEL_PROCESS].merged, 3);
 	close_stage(&s);
 }
 
 /* A slot of the ledger must not hand its last owner's baseline to the next. */
-static void test_slot_of_a_folded_process_starts_clean(void **state)
+static void test_slot_of_a_merged_process_starts_clean(void **state)
 {
 	struct publisher_options options = default_options();
 	struct stage s;
-	uint32_t folded;
+	uint32_t merged;
 
 	(void)state;
 	open_stage(&s, &options);
-	folded = use(&s, 1, 1, "a", 500);
+	merged = use(&s, 1, 1, "a", 500);
 	publish(&s, 1);
 	options.max_rows = OWNER_ROWS + 0;
 	publisher_set_options(s.publisher, &options);
 	publish(&s, 1);
-	ledger_end_process(s.ledger, folded);
+	ledger_end_process(s.ledger, merged);
 	publish(&s, 1);
 	options.max_rows = OWNER_ROWS + 1;
 	publisher_set_options(s.publisher, &options);
-	assert_int_equal(use(&s, 2, 2, "b", MIN_UJ), folded);
+	assert_int_equal(use(&s, 2, 2, "b", MIN_UJ), merged);
 	publish(&s, 1);
 	assert_int_equal(shown(&s, 2, "b"), 0);
 	close_stage(&s);
@@ -271,7 +271,7 @@ static void test_an_ended_zone_earns_no_series(void **state)
 	process = use(&s, 1, 1, "heavy", 5000);
 	publish(&s, 1);
 	use(&s, 2, 2, "heavier", 6000);
-	publish(&s, 1); /* heavy is folded, and would have to use 5000 more */
+	publish(&s, 1); /* heavy is merged, and would have to use 5000 more */
 	assert_int_equal(shown(&s, 1, "heavy"), NOT_SHOWN);
 	assert_int_equal(test_add_zones(s.ledger, 2), 0);
 	publish(&s, 1);
@@ -400,8 +400,8 @@ int main(void)
 		cmocka_unit_test(test_reused_pid_replaces_its_namesake),
 		cmocka_unit_test(test_late_run_time_of_a_dead_namesake),
 		cmocka_unit_test(test_process_that_comes_back_goes_on),
-		cmocka_unit_test(test_smallest_is_folded_at_the_limit),
-		cmocka_unit_test(test_slot_of_a_folded_process_starts_clean),
+		cmocka_unit_test(test_smallest_is_merged_at_the_limit),
+		cmocka_unit_test(test_slot_of_a_merged_process_starts_clean),
 		cmocka_unit_test(test_an_ended_zone_earns_no_series),
 		cmocka_unit_test(test_container_goes_to_its_namespace),
 		cmocka_unit_test(test_a_container_that_sleeps_has_not_ended),

@@ -251,7 +251,7 @@ static void test_idle_container_makes_room(void **state)
 		assert_int_equal(shown_at(&s, LEVEL_CONTAINER, "c200"), round ? 0 : NOT_SHOWN);
 	}
 	assert_int_equal(retired_at(&s, LEVEL_CONTAINER), 50);
-	assert_int_equal(s.snapshot->level[LEVEL_CONTAINER].folded, 1);
+	assert_int_equal(s.snapshot->level[LEVEL_CONTAINER].merged, 1);
 	assert_int_equal(ledger_overflows(s.ledger, LEVEL_CONTAINER), 1);
 	assert_int_equal(ledger_find_process(s.ledger, 1, 1), LEDGER_NONE);
 	publish(&s, 15);
@@ -283,8 +283,8 @@ static void test_churn_leaves_room(void **state)
 	}
 	assert_int_equal(ledger_overflows(s.ledger, LEVEL_CONTAINER), 0);
 	assert_int_equal(ledger_overflows(s.ledger, LEVEL_POD), 0);
-	assert_true(s.snapshot->level[LEVEL_POD].folded > 800);
-	assert_true(s.snapshot->level[LEVEL_CONTAINER].folded > 800);
+	assert_true(s.snapshot->level[LEVEL_POD].merged > 800);
+	assert_true(s.snapshot->level[LEVEL_CONTAINER].merged > 800);
 	close_stage(&s);
 }
 

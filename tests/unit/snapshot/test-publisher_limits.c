@@ -140,7 +140,7 @@ static void test_node_beyond_the_default_limits(void **state)
 	assert_true(ledger_overflows(s->ledger, LEVEL_CONTAINER) >=
 		    CONTAINERS - MAX_CONTAINERS + 1);
 	assert_int_equal(s->snapshot->level[LEVEL_CONTAINER].count, MAX_CONTAINERS + NAMESPACES);
-	assert_int_equal(s->snapshot->level[LEVEL_CONTAINER].folded, 0); /* all of them ran */
+	assert_int_equal(s->snapshot->level[LEVEL_CONTAINER].merged, 0); /* all of them ran */
 
 	run_containers(&node, CONTAINERS - 100, CONTAINERS);
 	publish(s, 1);
@@ -148,11 +148,11 @@ static void test_node_beyond_the_default_limits(void **state)
 	run_containers(&node, CONTAINERS - 100, CONTAINERS);
 	publish(s, 1);
 	check_sums(&node);
-	assert_int_equal(s->snapshot->level[LEVEL_CONTAINER].folded, LEDGER_REFUSED_MAX);
+	assert_int_equal(s->snapshot->level[LEVEL_CONTAINER].merged, LEDGER_REFUSED_MAX);
 	publish(s, 1);
 	check_sums(&node);
 	assert_true(shown_container(s->snapshot, "c-1400", "ns-0") != NOT_SHOWN);
-	assert_int_equal(s->snapshot->level[LEVEL_CONTAINER].folded, 100);
+	assert_int_equal(s->snapshot->level[LEVEL_CONTAINER].merged, 100);
 	assert_true(ledger_find_process(s->ledger, 1 + 1400 * PER_CONTAINER,
 					1 + 1400 * PER_CONTAINER) != LEDGER_NONE);
 	assert_true(s->snapshot->level[LEVEL_CONTAINER].count <= MAX_CONTAINERS + NAMESPACES);
@@ -201,7 +201,7 @@ static void test_rows_of_owners_count(void **state)
 	run_all(&node, 5);
 	containers = &s->snapshot->level[LEVEL_CONTAINER];
 	assert_true(all_rows(s->snapshot) <= options.max_rows);
-	assert_true(containers->folded > 0 && containers->count > 20);
+	assert_true(containers->merged > 0 && containers->count > 20);
 
 	options.max_rows = 10000; /* all come back */
 	publisher_set_options(s->publisher, &options);
@@ -299,7 +299,7 @@ static void test_series_are_not_forgotten(void **state)
 	assert_int_equal(shown(&s, 1, "one"), 900);
 	assert_int_equal(shown(&s, 2, "two"), 800);
 	assert_int_equal(other(&s), 5000);
-	assert_int_equal(s.snapshot->level[LEVEL_PROCESS].folded, 0);
+	assert_int_equal(s.snapshot->level[LEVEL_PROCESS].merged, 0);
 	close_stage(&s);
 }
 
