@@ -179,7 +179,7 @@ static struct shared_work work_of_device(const struct device_parties *devices, u
 	};
 }
 
-/* Of the socket at @place, if sockets were told apart in the interval, else of all. */
+/* Of the socket at @place, if sockets were distinguished in the interval, else of all. */
 static struct shared_work work_of_cpus(const struct interval *interval, uint32_t place,
 				       enum idle_share share)
 {
@@ -215,7 +215,7 @@ static struct shared_work work_of(struct accountant *accountant, const struct in
 
 /* Likewise, of all that ran since a zone was read last; without a gap nothing is known of it. */
 static struct shared_work gap_work(struct accountant *accountant, const struct interval *interval,
-				   const struct gap *gap)
+				   uint32_t place, const struct gap *gap)
 {
 	struct parties *parties = &accountant->gap_parties;
 	uint64_t dropped = gap ? gap->dropped : 0;
@@ -229,7 +229,7 @@ static struct shared_work gap_work(struct accountant *accountant, const struct i
 		work.input.dropped_weight = dropped;
 		work.input.unseen_weight = gap->unseen;
 	}
-	work.input.idle_share = share_of(accountant, interval, gap ? gap->place : PLACE_NONE);
+	work.input.idle_share = share_of(accountant, interval, place);
 	return work;
 }
 
@@ -412,7 +412,7 @@ static void book_zone(struct accountant *accountant, uint32_t z, const struct in
 	flow = zone_account_advance(state, &interval->status[z], span, &seen,
 				    accountant->settle_ns);
 	if (flow.energy_uj && waits_in != GAP_NONE) {
-		work = gap_work(accountant, interval, gap);
+		work = gap_work(accountant, interval, place_of(accountant, interval, z), gap);
 		attribute(accountant, z, &flow, &work, seen.asleep_ns);
 	} else if (flow.energy_uj) {
 		work = work_of(accountant, interval, place_of(accountant, interval, z));

@@ -330,6 +330,36 @@ static void idle_energy_is_of_those_that_used_it(void **state)
 	}
 }
 
+/* Nothing is known of what used it then, but the rule of its idle energy is the device's. */
+static void a_gap_that_was_not_kept_has_the_rule_of_a_device(void **state)
+{
+	(void)state;
+	struct house house;
+	struct explanation *explained = calloc(1, sizeof(*explained));
+
+	assert_non_null(explained);
+	set_up(&house);
+	house.accountant.zones[1].idle_state = IDLE_FIXED;
+	house.accountant.zones[1].idle_power_uw = 40 * J;
+	house.accountant.idle_share = IDLE_SHARE_SIZE;
+	assert_int_equal(ledger_bear_idle(house.accountant.ledger), 0);
+	begin(&house);
+	end(&house, 0, 0, 0);
+	begin(&house);
+	*explained = (struct explanation){ .level = LEVEL_CONTAINER, .row = house.owner[1] };
+	house.accountant.explained = &explained;
+	house.accountant.explained_count = 1;
+	house.accountant.gap_of[1] = GAP_LOST;
+	used(&house, 1, 0, 400 * NSEC_PER_MSEC);
+	end(&house, 0, 100 * J, 0);
+	assert_true(explained->zone[1].was_gap);
+	assert_int_equal(explained->zone[1].idle_share, IDLE_SHARE_USAGE);
+	assert_int_equal(gpu_uj(&house, 1), 0);
+	assert_int_equal(unattributed_uj(&house, 1, UNATTRIBUTED_NO_ACTIVITY), 60 * J);
+	tear_down(&house);
+	free(explained);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -339,6 +369,7 @@ int main(void)
 		cmocka_unit_test(use_is_of_the_time_of_its_reading),
 		cmocka_unit_test(use_is_kept_while_energy_cannot_be_read),
 		cmocka_unit_test(idle_energy_is_of_those_that_used_it),
+		cmocka_unit_test(a_gap_that_was_not_kept_has_the_rule_of_a_device),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
