@@ -73,8 +73,8 @@ static void forget_all(struct device_users *users)
 	memset(users->some, 0, sizeof(users->some));
 }
 
-static void find_processes(struct device_users *users, const struct device_uses *uses,
-			   const struct activity *activity, struct activity_reader *reader)
+void device_users_find(struct device_users *users, const struct device_uses *uses,
+		       const struct activity *activity, struct activity_reader *reader)
 {
 	if (users->count)
 		forget_all(users);
@@ -88,6 +88,16 @@ static void find_processes(struct device_users *users, const struct device_uses 
 	for (size_t i = 0; i < activity->count; i++) {
 		if (activity->samples[i].flags & ACTIVITY_ENDED)
 			note_process(users, &activity->samples[i]);
+	}
+}
+
+void device_users_announce(const struct device_users *users, struct identity_resolver *identities)
+{
+	for (size_t i = 0; i < users->count; i++) {
+		struct process_ref ref = process_ref_of(&users->users[i].sample);
+
+		if (users->users[i].found)
+			identity_resolver_announce(identities, &ref);
 	}
 }
 
@@ -112,11 +122,9 @@ static void enter_use(struct device_users *users, const struct device_use *use,
 }
 
 void device_users_enter(struct device_users *users, const struct device_uses *uses,
-			const struct activity *activity, struct activity_reader *reader,
 			struct identity_resolver *identities, struct ledger *ledger)
 {
 	device_parties_begin(&users->parties);
-	find_processes(users, uses, activity, reader);
 	for (size_t i = 0; i < uses->count; i++) {
 		const struct device_use *use = &uses->use[i];
 

@@ -31,8 +31,12 @@ struct device_users {
 };
 
 void device_users_init(struct device_users *users);
+/* Which processes used devices, after the pass. */
+void device_users_find(struct device_users *users, const struct device_uses *uses,
+		       const struct activity *activity, struct activity_reader *reader);
+/* Before owners are asked for (workload/identity.h). */
+void device_users_announce(const struct device_users *users, struct identity_resolver *identities);
 /* Between ledger_begin() and the booking, after what ran has been entered. */
 void device_users_enter(struct device_users *users, const struct device_uses *uses,
-			const struct activity *activity, struct activity_reader *reader,
 			struct identity_resolver *identities, struct ledger *ledger);
 void device_users_release(struct device_users *users);

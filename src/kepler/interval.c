@@ -236,7 +236,7 @@ static void enter_sample(struct interval_engine *engine, const struct activity_s
 		parties_add(&engine->parties, process, container, sample->cpu_ns, socket_ns);
 }
 
-/* What sleeps, or ended, before its names come is not met: it is looked up by its id. */
+/* What sleeps, or ended, before its names come has no sample: it is looked up by its id. */
 static void name_waiting(struct interval_engine *engine)
 {
 	uint32_t left = ledger_waiting(engine->ledger);
@@ -288,6 +288,7 @@ static void announce_processes(struct interval_engine *engine, const struct acti
 
 			identity_resolver_announce(identities, &process);
 		}
+		device_users_announce(&engine->device_users, identities);
 	} while (identity_resolver_await(identities) && ++rounds < ANNOUNCE_ROUNDS);
 }
 
@@ -524,13 +525,15 @@ int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
 		name_waiting(engine);
 		enter_sleepers(engine);
 	}
+	if (engine->device_uses)
+		device_users_find(&engine->device_users, engine->device_uses, &activity,
+				  engine->sources.activity);
 	entered = enter_activity(engine, &activity);
 	if (entered < 0)
 		engine->parties.count = 0;
 	if (engine->device_uses)
-		device_users_enter(&engine->device_users, engine->device_uses, &activity,
-				   engine->sources.activity, engine->sources.identities,
-				   engine->ledger);
+		device_users_enter(&engine->device_users, engine->device_uses,
+				   engine->sources.identities, engine->ledger);
 	enter_step(engine, STEP_ATTRIBUTION);
 	take_questions(engine, &activity, pass < 0 ? pass : entered, realtime_ms);
 	book(engine, &activity, &measured);
