@@ -286,8 +286,8 @@ static const struct call_rule deadly_rules[] = {
 };
 
 /*
- * Executable memory that is not part of the program. libc loads modules with NEED_CLIENTS, so these
- * are denied only without it.
+ * Executable memory that is not part of the program. libc loads modules with NEED_CLIENTS. With
+ * NEED_GPU a vendor's library may try to, which is denied, and must not end the program.
  */
 static const struct call_rule executable_memory[] = {
 	{ "mmap", SCMP_A2_32(SCMP_CMP_MASKED_EQ, PROT_EXEC, PROT_EXEC) },
@@ -353,7 +353,7 @@ static int forbid(scmp_filter_ctx filter, unsigned needs)
 	if (r == 0)
 		r = add_rules(filter, SCMP_ACT_KILL_PROCESS, deadly_rules,
 			      ARRAY_SIZE(deadly_rules));
-	if (r == 0 && !(needs & NEED_CLIENTS))
+	if (r == 0 && !(needs & (NEED_CLIENTS | NEED_GPU)))
 		r = add_rules(filter, SCMP_ACT_KILL_PROCESS, executable_memory,
 			      ARRAY_SIZE(executable_memory));
 	return r;

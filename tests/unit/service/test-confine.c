@@ -277,6 +277,26 @@ static void threads_do_not_block_the_answer(void **state)
 	assert_int_equal(in_child(try_with_signals_blocked, NULL), 0);
 }
 
+static int try_with_a_vendors_library(const void *argument)
+{
+	struct diag diag;
+
+	(void)argument;
+	if (confine_apply(USUAL | NEED_GPU, false, &diag) < 0)
+		return 42;
+	return try_executable_memory() == -1 && errno == EPERM && try_make_executable() == -1 &&
+			       errno == EPERM
+		       ? 0
+		       : 1;
+}
+
+/* It may try to, for reasons of its own: it gets none, and the program goes on. */
+static void a_vendors_library_may_ask_for_executable_memory(void **state)
+{
+	(void)state;
+	assert_int_equal(in_child(try_with_a_vendors_library, NULL), 0);
+}
+
 static int told_try(const void *argument)
 {
 	const int *log = argument;
@@ -482,6 +502,7 @@ int main(void)
 		cmocka_unit_test(deadly_kills),
 		cmocka_unit_test(others_are_denied),
 		cmocka_unit_test(threads_do_not_block_the_answer),
+		cmocka_unit_test(a_vendors_library_may_ask_for_executable_memory),
 		cmocka_unit_test(each_is_told_once),
 		cmocka_unit_test(log_only_lets_pass),
 		cmocka_unit_test(allowed_passes),
