@@ -51,7 +51,9 @@ static void examine_zone(struct findings *findings, const struct zone *zone,
 			     zone->path, zone->source);
 		return;
 	}
-	if (status->error == -EACCES || status->error == -EPERM)
+	if (zone_kind_is_device(zone->kind))
+		fix = "ask the vendor's own tool (nvidia-smi), and look at dmesg";
+	else if (status->error == -EACCES || status->error == -EPERM)
 		fix = privileges_denied(NEED_READ_ENERGY).remedy;
 	else if (status->state == ZONE_MISSED)
 		fix = "other zones took the time that there is for reading, or no thread could be "
@@ -109,7 +111,7 @@ static void examine_remarks(struct findings *findings, const struct sources *sou
 	struct meter_remark remark;
 
 	for (size_t i = 0; sources->meters && meter_table_remark(sources->meters, i, &remark); i++)
-		findings_add(findings, FINDING_NOTE, "energy",
+		findings_add(findings, remark.is_failure ? FINDING_FIX : FINDING_NOTE, "energy",
 			     remark.option[0] ? remark.option : NULL, "%s", remark.what);
 }
 

@@ -85,7 +85,8 @@ static void log_unread_zones(const struct interval_engine *engine, size_t first)
 
 		if (status->state == ZONE_UP)
 			continue;
-		if (status->error == -EACCES || status->error == -EPERM)
+		if (!zone_kind_is_device(zone->kind) &&
+		    (status->error == -EACCES || status->error == -EPERM))
 			gap = privileges_denied(NEED_READ_ENERGY);
 		zone_id(zone, id);
 		log_warn("energy of %s (%s) is not read: %s%s%s%s%s", id, zone->path,
@@ -94,6 +95,15 @@ static void log_unread_zones(const struct interval_engine *engine, size_t first)
 			 gap.missing ? "; missing " : "", gap.missing ? gap.missing : "",
 			 gap.remedy[0] ? "; " : "", gap.remedy);
 	}
+}
+
+static void log_failed_meters(const struct sources *sources)
+{
+	struct meter_remark remark;
+
+	for (size_t i = 0; sources->meters && meter_table_remark(sources->meters, i, &remark); i++)
+		if (remark.is_failure)
+			log_warn("%s", remark.what);
 }
 
 /*
@@ -167,6 +177,7 @@ void monitor_log_start(const struct monitor *monitor)
 			 "the system; mount the host's /sys and point --host.cgroupfs there",
 			 monitor->config->host.cgroupfs);
 	log_unread_zones(monitor->engine, 0);
+	log_failed_meters(&monitor->sources);
 	if (monitor->searching)
 		log_warn("the search for meters has not come to its end: a driver does not answer; "
 			 "until it does, energy is estimated");

@@ -29,7 +29,7 @@
 #include "meter/sysfs_number.h"
 
 #define PERIOD_NS   NSEC_PER_SEC
-#define REMARKS_MAX 24 /* what is beyond is not told: a machine has a few */
+#define REMARKS_MAX 24 /* others are not reported: a machine has a few */
 
 struct hwmon_zone {
 	struct zone zone; /* this and the next two are fixed */

@@ -35,6 +35,7 @@ struct raw_reading {
 struct meter_remark {
 	char what[256];
 	char option[160]; /* "" where none would */
+	bool is_failure;  /* something is there that should be read, and cannot be */
 };
 
 /*

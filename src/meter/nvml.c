@@ -436,7 +436,7 @@ static bool nvml_remark(struct meter *meter, size_t index, struct meter_remark *
 
 	pthread_mutex_lock(&meter->lock);
 	has_one = index == 0 && meter->found.why_not[0];
-	*ret = (struct meter_remark){ "", "" };
+	*ret = (struct meter_remark){ .is_failure = true };
 	if (has_one)
 		memcpy(ret->what, meter->found.why_not, sizeof(ret->what));
 	pthread_mutex_unlock(&meter->lock);

@@ -215,6 +215,8 @@ def what_cannot_be_read_is_said():
         assert "another version" in doctor(gpus, gpus.option)
         assert "cannot be loaded" in doctor(gpus, "--meter.nvml-library=/nowhere/nvml.so")
         assert "NVML" not in doctor(gpus, "--meter.nvml-library=")
+    with machine("init 18") as (_, exporter):
+        assert "level=warn" in exporter.output() and "another version" in exporter.output(), exporter.output()
 
 
 run_tests([each_process_has_what_it_used, without_samples_memory_decides, without_a_counter_power_is_summed,
