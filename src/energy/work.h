@@ -29,7 +29,7 @@ struct work_sums {
 	uint64_t unseen_ns;  /* and what was not seen, but the machine counts */
 };
 
-/* Busy time of a device since it was last told, that one process made. */
+/* For how long one process kept a device busy since the reading before. */
 struct device_use {
 	uint32_t device; /* its number in struct domain */
 	uint32_t pid;    /* in the initial pid namespace; 0: nothing is known but the time */

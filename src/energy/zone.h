@@ -4,8 +4,8 @@
  * finds it, attribution splits its energy, a snapshot shows it, an exporter names it.
  *
  * Zones overlap: core and uncore are inside a package, package, dram and GPUs are inside psys and
- * platform. So the energies of two kinds are never added up; those of one
- * kind, of several sockets or devices, are.
+ * platform. So the energies of two kinds are never added up; those of one kind, of several sockets
+ * or devices, are.
  */
 #pragma once
 

@@ -104,7 +104,7 @@ static void a_sample_of_the_future_is_none(void **state)
 	nvml_meter.close(meter);
 }
 
-/* What used it before it was lost, and while it was, is of energy that nobody counted. */
+/* What used it before it was lost, and while it was, is of energy that was not counted. */
 static void a_board_that_is_back_begins_anew(void **state)
 {
 	static const char there[] = "gpu 0 100000\ngpu 1 100000\nproc 0 10 50 100\n";
