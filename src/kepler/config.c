@@ -154,6 +154,14 @@ static const struct option meter_own_rows[] = {
 		  "meter exists." },
 };
 
+static const struct option meters_rows[] = {
+	{ "meters", NULL, OPTION_STRING, FIELD(meter_options, sources), .default_text = METERS_AUTO,
+	  .metavar = "NAMES", .check = meter_check_sources,
+	  .help = "Sources of energy that are read, separated by commas: auto for those that "
+		  "the machine has, and names of docs/meters.md. Without auto only those that "
+		  "are named are read. kepler doctor says what was found, and what is charged." },
+};
+
 static const struct option meter_rows[] = {
 	{ "meter.read-deadline", NULL, OPTION_DURATION, FIELD(meter_options, read_deadline_ns),
 	  RANGE(NSEC_PER_MSEC, 60 * NSEC_PER_SEC), .default_text = "100ms", .metavar = "DURATION",
@@ -176,7 +184,7 @@ static const struct option meter_rows[] = {
 	  .default_text = NVML_LIBRARY_NAME, .metavar = "FILE", .may_be_empty = true,
 	  .help = "NVIDIA's management library, through which its GPUs are read: a name is loaded "
 		  "at the start where the driver's /dev/nvidiactl exists, a path with a slash in "
-		  "any case. Empty: NVIDIA GPUs are not read." },
+		  "any case. Empty: they are not read, unless meters names nvml." },
 };
 
 static const struct option model_rows[] = {
@@ -358,6 +366,7 @@ static const struct option_section sections[] = {
 	SECTION(host_rows, host),
 	SECTION(monitor_rows, monitor),
 	SECTION(bpf_rows, activity),
+	SECTION(meters_rows, meter),
 	{ meter_own_rows, ARRAY_SIZE(meter_own_rows), 0 },
 	SECTION(meter_rows, meter),
 	{ model_rows, ARRAY_SIZE(model_rows), 0 },
@@ -469,7 +478,7 @@ unsigned config_needs(const struct config *config)
 		needs |= NEED_BPF | NEED_CGROUP_HANDLE;
 	if (config->meter_enabled)
 		needs |= NEED_READ_ENERGY;
-	if (config->meter_enabled && nvml_is_wanted(&config->meter))
+	if (config->meter_enabled && meter_is_chosen(&nvml_meter, &config->meter))
 		needs |= NEED_GPU;
 	if (config->runtimes_enabled || config->options.file[0])
 		needs |= NEED_READ_FILES;

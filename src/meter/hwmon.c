@@ -231,6 +231,7 @@ static void remark_unused(struct meter *meter, const struct hwmon_channel *chann
 	    ARRAY_RESERVE(meter->remarks, meter->remarks_size, meter->remark_count + 1) < 0)
 		return;
 	remark = &meter->remarks[meter->remark_count++];
+	remark->is_failure = false;
 	(void)snprintf(remark->what, sizeof(remark->what), "%s%s%s%s is not counted: %s", key,
 		       channel->label[0] ? " (" : "", channel->label, channel->label[0] ? ")" : "",
 		       why);

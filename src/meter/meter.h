@@ -15,6 +15,8 @@
 #include "energy/span.h"
 #include "meter/device_uses.h"
 
+struct diag;
+
 enum sample_kind {
 	SAMPLE_COUNTER, /* µJ; starts again at 0 behind range_uj */
 	SAMPLE_TOTAL,   /* µJ; never starts again: one that falls was reset */
@@ -51,7 +53,10 @@ struct meter_options;
 struct meter_ops {
 	const char *name;   /* "rapl-sysfs" */
 	uint64_t period_ns; /* power (SAMPLE_POWER) needs one: it is no energy without */
-	/* False: the machine cannot have it, or the options say no. NULL: it is always wanted. */
+	/*
+	 * Of a source that nothing names: whether it is opened. False: the machine cannot have it,
+	 * or it is read only by request. NULL: always.
+	 */
 	bool (*is_wanted)(const struct meter_options *options);
 	/* 0 or -ENOMEM; *ret is given, released by close(). The first rescan() finds zones. */
 	int (*open)(const struct meter_options *options, struct meter **ret);
@@ -84,12 +89,16 @@ extern const struct meter_ops rapl_sysfs_meter;
 extern const struct meter_ops cray_pm_meter;
 extern const struct meter_ops hwmon_meter;
 extern const struct meter_ops nvml_meter;
-/* Whether NVML is to be loaded: by a path, or where the NVIDIA driver's device exists. */
-bool nvml_is_wanted(const struct meter_options *options);
 
 /* All sources that there are, in the order in which their zones are numbered; NULL ends it. */
-#define METERS_MAX 8
+#define METERS_MAX 16
 extern const struct meter_ops *const meter_sources[];
+/* A list of sources: their names, separated by commas, and for all that are wanted this. */
+#define METERS_AUTO "auto"
+/* 0, or -EINVAL with the names that there are. */
+int meter_check_sources(const char *list, struct diag *diag);
+/* Whether @ops is opened: @options name it, or are "auto" and it is wanted. */
+bool meter_is_chosen(const struct meter_ops *ops, const struct meter_options *options);
 
 /*
  * The table of all zones that the program reads: those of all sources.
@@ -117,7 +126,8 @@ struct meter_options {
 	bool core_is_one_core;
 	char *hwmon_rules[METER_HWMON_RULES_MAX]; /* meter/hwmon_rule.h; borrowed */
 	size_t hwmon_rule_count;
-	char *nvml_library; /* a path, or a name, see nvml_is_wanted(); "": none; borrowed */
+	char *nvml_library; /* a path, or a name, loaded where the driver is; "": none; borrowed */
+	char *sources;      /* "auto,rapl-msr": see meter_is_chosen(); NULL: auto; borrowed */
 };
 
 /*

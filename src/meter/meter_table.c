@@ -6,9 +6,12 @@
  * returned one is read within two) and, in case something new appeared, now and then.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
+#include "base/diag.h"
 #include "base/macro.h"
 #include "base/num.h"
 #include "meter/meter.h"
@@ -25,6 +28,56 @@
 
 const struct meter_ops *const meter_sources[] = { &rapl_sysfs_meter, &cray_pm_meter, &hwmon_meter,
 						  &nvml_meter, NULL };
+
+/* Whether the list @names has @name, all of it. */
+static bool has_name(const char *names, const char *name)
+{
+	size_t len = strlen(name), here;
+
+	for (; *names; names += here + (names[here] == ',')) {
+		here = strcspn(names, ",");
+		if (here == len && memcmp(names, name, len) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool is_known(const char *name)
+{
+	bool known = strcmp(name, METERS_AUTO) == 0;
+
+	for (size_t i = 0; meter_sources[i]; i++)
+		known |= strcmp(name, meter_sources[i]->name) == 0;
+	return known;
+}
+
+int meter_check_sources(const char *list, struct diag *diag)
+{
+	char names[METERS_MAX * 20] = METERS_AUTO, name[32];
+	size_t end = strlen(names), len;
+
+	for (size_t i = 0; meter_sources[i] && end < sizeof(names); i++)
+		end += (size_t)snprintf(names + end, sizeof(names) - end, ", %s",
+					meter_sources[i]->name);
+	for (;; list += len + 1) {
+		len = strcspn(list, ",");
+		(void)snprintf(name, sizeof(name), "%.*s", (int)len, list);
+		if (!is_known(name))
+			return diag_set(diag, -EINVAL,
+					"\"%.*s\" is no source of energy; there are %s",
+					(int)(len < 60 ? len : 60), list, names);
+		if (!list[len])
+			return 0;
+	}
+}
+
+bool meter_is_chosen(const struct meter_ops *ops, const struct meter_options *options)
+{
+	const char *names = options->sources ? options->sources : METERS_AUTO;
+
+	return has_name(names, ops->name) ||
+	       (has_name(names, METERS_AUTO) && (!ops->is_wanted || ops->is_wanted(options)));
+}
 
 /* One that is open: read in each pass, or polled. */
 struct source {
@@ -294,7 +347,7 @@ int meter_table_open_sources(const struct meter_ops *const *sources,
 	for (size_t i = 0; sources[i] && r == 0; i++) {
 		if (i == METERS_MAX)
 			r = -E2BIG;
-		else if (!sources[i]->is_wanted || sources[i]->is_wanted(options))
+		else if (meter_is_chosen(sources[i], options))
 			r = open_source(table, sources[i], options);
 	}
 	if (r < 0) {

@@ -466,7 +466,7 @@ static int make_buffers(struct use_buffer *buffer)
 	return 0;
 }
 
-bool nvml_is_wanted(const struct meter_options *options)
+static bool nvml_is_wanted(const struct meter_options *options)
 {
 	const char *name = options->nvml_library;
 
@@ -482,7 +482,9 @@ static int nvml_open(const struct meter_options *options, struct meter **ret)
 	(void)pthread_mutex_init(&meter->lock, NULL); /* cannot fail with default attributes */
 	meter->may_load = true;
 	meter->restart_ns = RESTART_NS;
-	meter->library_name = strdup(options->nvml_library);
+	meter->library_name =
+		strdup(options->nvml_library && options->nvml_library[0] ? options->nvml_library
+									 : NVML_LIBRARY_NAME);
 	if (!meter->library_name || make_buffers(&meter->buffer) < 0) {
 		nvml_close(meter);
 		return -ENOMEM;

@@ -144,7 +144,7 @@ def check_doctor(sensors):
     done = subprocess.run([KEPLER, "doctor", "--config.file=/dev/null", "--host.state-dir=", f"--host.sysfs={sensors.mount}",
                            "--meter.hwmon=apm_xgene/IO power=none"], capture_output=True, text=True, timeout=60, check=False,
                           env=OTHERS_ENVIRONMENT)
-    assert "platform is read from power_meter@ACPI000D:00/power1 (hwmon)" in done.stdout, done.stdout
+    assert "platform is read from power_meter@ACPI000D:00/power1 (hwmon)" in done.stdout, done.stdout + done.stderr
     text = " ".join(done.stdout.split())
     assert "ina226@1-0040/power1 is not counted: what such a chip measures depends on the board" in text, done.stdout
     assert "--meter.hwmon=ina226@1-0040/power1=ZONE" in text, done.stdout
@@ -163,6 +163,18 @@ def check_rival():
         assert exporter.stop() == 0
 
 
+def check_choice():
+    """What --meters does not name is not read, though it is there."""
+    tree = chip(0, "apm_xgene", "platform/APMC0D29:00") + [f"{HWMON}/hwmon0/power1_label text CPU power",
+                                                           f"{HWMON}/hwmon0/power1_input gauge 40000000"]
+    with Sensors(tree + rapl_zone("intel-rapl:0", "package-3", 20)) as sensors:
+        for names, sources in (("hwmon", {"hwmon"}), ("rapl-sysfs,nvml", {"rapl-sysfs"}), ("auto", {"hwmon", "rapl-sysfs"})):
+            with Exporter(f"--host.sysfs={sensors.mount}", f"--meters={names}", *OPTIONS) as exporter:
+                metrics = balanced(exporter.intervals(1))
+                assert {labels["source"] for labels, _ in metrics.select("kepler_zone_info")} == sources
+                assert exporter.stop() == 0
+
+
 def main():
     with Sensors(TREE) as sensors:
         check_doctor(sensors)
@@ -176,6 +188,7 @@ def main():
             check_stall(sensors, exporter)
             assert exporter.stop() == 0
     check_rival()
+    check_choice()
 
 
 main()
