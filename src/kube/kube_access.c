@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "base/macro.h"
+#include "base/secret_file.h"
 
 #define TOKEN_MAX 16384
 
@@ -74,46 +75,9 @@ int kube_access_in_cluster(const char *dir, const char *host, const char *port,
 	return 0;
 }
 
-/*
- * Whether @path, with the status @st, is a credential that systemd passes to this service.
- * Credentials are in one flat directory. From systemd 254 on they are owned by root, with an ACL
- * entry for the service's user: stat() then shows the ACL's mask in place of the group's rights,
- * mode 0440, although only root and this user can read the file.
- */
-static bool is_credential(const char *path, const struct stat *st)
-{
-	const char *dir = getenv("CREDENTIALS_DIRECTORY"), *slash = strrchr(path, '/');
-	struct stat credentials, parent, itself;
-	char parent_path[4096];
-
-	if (!dir || *dir != '/' || !slash || (size_t)(slash - path) >= sizeof(parent_path) - 1)
-		return false;
-	(void)snprintf(parent_path, sizeof(parent_path), "%.*s", (int)(slash - path + 1), path);
-	if (stat(dir, &credentials) < 0 || stat(parent_path, &parent) < 0 ||
-	    lstat(path, &itself) < 0)
-		return false;
-	return parent.st_dev == credentials.st_dev && parent.st_ino == credentials.st_ino &&
-	       S_ISREG(itself.st_mode) && (st->st_uid == 0 || st->st_uid == geteuid()) &&
-	       (st->st_mode & (S_IWGRP | S_IXGRP | S_IRWXO)) == 0;
-}
-
-int kube_access_check_private(const char *path, struct diag *diag)
-{
-	struct stat st;
-
-	if (stat(path, &st) < 0 || (st.st_mode & (S_IRWXG | S_IRWXO)) == 0 ||
-	    is_credential(path, &st))
-		return 0;
-	return diag_set(diag, -EPERM,
-			"%s holds a secret and others can read it (mode %04o): chmod 600 %s", path,
-			(unsigned)st.st_mode & 07777, path);
-}
-
 int kube_access_check_key(const struct kube_access *access, struct diag *diag)
 {
-	return access->client_key_is_private
-		       ? kube_access_check_private(access->client_key_file, diag)
-		       : 0;
+	return access->client_key_is_private ? secret_file_check(access->client_key_file, diag) : 0;
 }
 
 int kube_access_token(const struct kube_access *access, char **ret, struct diag *diag)
@@ -128,7 +92,7 @@ int kube_access_token(const struct kube_access *access, char **ret, struct diag 
 		*ret = token;
 		return access->token && !token ? diag_set(diag, -ENOMEM, "out of memory") : 0;
 	}
-	r = access->token_file_is_private ? kube_access_check_private(access->token_file, diag) : 0;
+	r = access->token_file_is_private ? secret_file_check(access->token_file, diag) : 0;
 	if (r < 0)
 		return r;
 	r = read_file_alloc(access->token_file, TOKEN_MAX, &token, &len);

@@ -38,9 +38,7 @@ struct kube_access {
 
 void kube_access_init(struct kube_access *access);
 void kube_access_release(struct kube_access *access);
-/* 0; -EPERM with diag when other users can read @path; a missing file is not an error. */
-int kube_access_check_private(const char *path, struct diag *diag);
-/* The same of the client's key, for each use. */
+/* 0; -EPERM with diag when other users can read the client's key; for each use of it. */
 int kube_access_check_key(const struct kube_access *access, struct diag *diag);
 /*
  * Reads @context (NULL: current-context) of the kubeconfig at @path. 0, or -errno with diag that

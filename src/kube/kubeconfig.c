@@ -13,6 +13,7 @@
 
 #include "base/file.h"
 #include "base/macro.h"
+#include "base/secret_file.h"
 #include "kube/base64.h"
 #include "kube/kube_access.h"
 #include "net/http_tls_name.h"
@@ -203,7 +204,7 @@ static int read_proxy(struct kubeconfig *config, const yaml_node_t *cluster)
 		if (strncmp(url, schemes[i][0], len) != 0 || !url[len])
 			continue;
 		if (http_url_has_user(url)) {
-			int r = kube_access_check_private(config->path, config->diag);
+			int r = secret_file_check(config->path, config->diag);
 
 			if (r < 0)
 				return r;
@@ -314,9 +315,9 @@ static int check_secrets(struct kubeconfig *config, const yaml_node_t *user)
 
 	/* A token that is unused because of a tokenFile is a secret all the same. */
 	if (find_text(config, user, "token") || find_text(config, user, "client-key-data"))
-		r = kube_access_check_private(config->path, config->diag);
+		r = secret_file_check(config->path, config->diag);
 	if (r == 0 && access->token_file)
-		r = kube_access_check_private(access->token_file, config->diag);
+		r = secret_file_check(access->token_file, config->diag);
 	return r == 0 ? kube_access_check_key(access, config->diag) : r;
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * GET requests through libcurl's multi interface with one transfer at a time, because only that can
- * be woken through a descriptor while it waits for a peer.
+ * Requests through libcurl's multi interface with one transfer at a time, because only that can be
+ * woken through a descriptor while it waits for a peer.
  *
  * libcurl enforces the limits that it knows (connection, whole request); the others are enforced
  * here: decoded bytes (a gzip bomb), bytes of headers, time until the headers are whole, a deadline
- * that moves. TLS is always verified; sessions are not resumed, so that each connection looks at
- * the CA file again.
+ * that moves. TLS is verified unless a client says otherwise; sessions are not resumed, so that
+ * each connection looks at the CA file again.
  */
 #include "net/http_client.h"
 
@@ -32,7 +32,7 @@ struct http_client {
 	CURLM *multi;
 	char *unix_socket, *ca_file, *client_cert_file, *client_key_file, *user_agent;
 	char *tls_server_name, *proxy_url;
-	bool environment_proxy;
+	bool environment_proxy, insecure;
 	int cancel_fd;
 	char error[CURL_ERROR_SIZE];
 };
@@ -41,6 +41,7 @@ struct http_client {
 struct transfer {
 	struct http_client *client;
 	http_status_fn *status;
+	http_header_fn *header;
 	http_body_fn *body;
 	void *userdata;
 	uint64_t max_bytes, body_bytes, header_bytes;
@@ -58,6 +59,7 @@ static int copy_options(struct http_client *client, const struct http_client_opt
 {
 	client->environment_proxy = options->environment_proxy;
 	client->cancel_fd = options->cancel_fd;
+	client->insecure = options->insecure;
 	if (copy_text(options->unix_socket, &client->unix_socket) < 0 ||
 	    copy_text(options->ca_file, &client->ca_file) < 0 ||
 	    copy_text(options->client_cert_file, &client->client_cert_file) < 0 ||
@@ -155,6 +157,27 @@ static void end_headers(struct transfer *transfer)
 		transfer->status(transfer->userdata, (int)status);
 }
 
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+/* A line without a colon is the status. */
+static void pass_header(const struct transfer *transfer, const char *line, size_t len)
+{
+	const char *colon = memchr(line, ':', len), *value;
+
+	if (!transfer->header || !colon)
+		return;
+	value = colon + 1;
+	len -= (size_t)(value - line);
+	for (; len && is_blank(*value); len--)
+		value++;
+	while (len && is_blank(value[len - 1]))
+		len--;
+	transfer->header(transfer->userdata, line, (size_t)(colon - line), value, len);
+}
+
 static size_t take_header(char *bytes, size_t size, size_t count, void *userdata)
 {
 	struct transfer *transfer = userdata;
@@ -165,6 +188,8 @@ static size_t take_header(char *bytes, size_t size, size_t count, void *userdata
 		transfer->stopped = -EMSGSIZE;
 	else if (len <= 2 && (*bytes == '\r' || *bytes == '\n'))
 		end_headers(transfer);
+	else
+		pass_header(transfer, bytes, len);
 	return transfer->stopped ? 0 : len;
 }
 
@@ -222,6 +247,10 @@ static void set_peer(struct setting *setting)
 
 	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
 		set_number(setting, numbers[i].option, numbers[i].value);
+	if (client->insecure) {
+		set_number(setting, CURLOPT_SSL_VERIFYPEER, 0);
+		set_number(setting, CURLOPT_SSL_VERIFYHOST, 0);
+	}
 	set_pointer(setting, CURLOPT_PROTOCOLS_STR, "http,https");
 	if (client->ca_file) {
 		set_pointer(setting, CURLOPT_CAINFO, client->ca_file);
@@ -239,6 +268,20 @@ struct outgoing {
 	struct http_tls_name route;
 };
 
+/* A body makes it a POST. */
+static void set_method(struct setting *setting, const struct http_request_options *request)
+{
+	if (request->content || request->method == HTTP_POST)
+		set_pointer(setting, CURLOPT_POSTFIELDS, request->content ? request->content : "");
+	if (request->method == HTTP_DELETE)
+		set_pointer(setting, CURLOPT_CUSTOMREQUEST, "DELETE");
+	if (request->user) {
+		set_number(setting, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
+		set_pointer(setting, CURLOPT_USERNAME, request->user);
+		set_text_if_any(setting, CURLOPT_PASSWORD, request->password);
+	}
+}
+
 static void set_request(struct setting *setting, const struct http_request_options *request,
 			const struct outgoing *outgoing, const struct transfer *transfer)
 {
@@ -251,6 +294,7 @@ static void set_request(struct setting *setting, const struct http_request_optio
 	set_pointer(setting, CURLOPT_CONNECT_TO, outgoing->connect_to);
 	set_pointer(setting, CURLOPT_ACCEPT_ENCODING, "gzip");
 	set_text_if_any(setting, CURLOPT_USERAGENT, client->user_agent);
+	set_method(setting, request);
 	set_number(setting, CURLOPT_CONNECTTIMEOUT_MS, (long)request->connect_timeout_ms);
 	set_number(setting, CURLOPT_TIMEOUT_MS, (long)request->timeout_ms);
 	set_pointer(setting, CURLOPT_WRITEDATA, transfer);
@@ -451,6 +495,17 @@ static int add_header(const struct curl_library *curl, const char *name, const c
 	return r;
 }
 
+/* NULL is none. */
+static bool is_token(const char *token)
+{
+	return !token || (is_header_value(token) && strlen(token) <= TOKEN_MAX);
+}
+
+static bool has_secret(const struct http_request_options *request)
+{
+	return request->bearer_token || request->auth_token || request->user || request->content;
+}
+
 static int make_headers(const struct http_client *client,
 			const struct http_request_options *request, struct curl_slist **headers,
 			struct diag *diag)
@@ -458,17 +513,21 @@ static int make_headers(const struct http_client *client,
 	const char *token = request->bearer_token, *url = request->url;
 	int r = 0;
 
-	if (token && (!is_header_value(token) || strlen(token) > TOKEN_MAX))
+	if (!is_token(token) || !is_token(request->auth_token))
 		return diag_set(diag, -EINVAL,
 				"%.*s: the token is too long or has invalid characters",
 				host_length(url), url);
-	if (token && !http_url_is_https(url))
-		return diag_set(diag, -EINVAL, "%.*s: a token is only sent over https",
-				host_length(url), url);
+	if (has_secret(request) && !http_url_is_https(url))
+		return diag_set(diag, -EINVAL, "%.*s: a %s is only sent over https",
+				host_length(url), url, request->user ? "password" : "token");
 	if (request->accept)
 		r = add_header(client->curl, "Accept: ", request->accept, headers);
+	if (r == 0 && request->content)
+		r = add_header(client->curl, "Content-Type: ", "application/json", headers);
 	if (r == 0 && token)
 		r = add_header(client->curl, "Authorization: Bearer ", token, headers);
+	if (r == 0 && request->auth_token)
+		r = add_header(client->curl, "X-Auth-Token: ", request->auth_token, headers);
 	return r < 0 ? diag_set(diag, r, "out of memory") : 0;
 }
 
@@ -544,6 +603,7 @@ int http_client_get(struct http_client *client, const struct http_request_option
 	struct transfer transfer = {
 		.client = client,
 		.status = request->status,
+		.header = request->header,
 		.body = body,
 		.userdata = userdata,
 		.max_bytes = request->max_bytes,
@@ -571,6 +631,8 @@ int http_client_get(struct http_client *client, const struct http_request_option
 		(void)client->curl->easy_setopt(client->easy, CURLOPT_HTTPHEADER, NULL);
 		(void)client->curl->easy_setopt(client->easy, CURLOPT_CONNECT_TO, NULL);
 		(void)client->curl->easy_setopt(client->easy, CURLOPT_ERRORBUFFER, NULL);
+		(void)client->curl->easy_setopt(client->easy, CURLOPT_USERNAME, NULL);
+		(void)client->curl->easy_setopt(client->easy, CURLOPT_PASSWORD, NULL);
 	}
 	outgoing_release(client->curl, &outgoing);
 	return r;

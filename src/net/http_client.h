@@ -5,8 +5,8 @@
  * The library (libcurl, GnuTLS flavour) is loaded when the first client is made, and only then: it
  * costs 5 MB. A client belongs to one thread and keeps its connection alive between requests. Every
  * request can be ended from another thread through a descriptor (@cancel_fd), so that a stop never
- * waits for a peer. Redirects are not followed, and a bearer token is never sent over plain http,
- * so credentials reach no other server.
+ * waits for a peer. Redirects are not followed, and no credentials (a token, a password, a body)
+ * are ever sent over plain http, so they reach no other server.
  */
 #pragma once
 
@@ -19,6 +19,9 @@
 /* Gets decoded bytes as they arrive; a result other than 0 ends the request with that error. */
 typedef int http_body_fn(void *userdata, const char *bytes, size_t len);
 typedef void http_status_fn(void *userdata, int status);
+/* A header of an answer: @value is not terminated, and has no blanks around it. */
+typedef void http_header_fn(void *userdata, const char *name, size_t name_len, const char *value,
+			    size_t value_len);
 
 struct http_client_options {
 	const char *unix_socket; /* path, or NULL: TCP */
@@ -40,12 +43,23 @@ struct http_client_options {
 	/* false: no proxy. true: the proxy of the environment (http_proxy.h). */
 	bool environment_proxy;
 	int cancel_fd; /* readable: requests end with -ECANCELED; -1 none */
+	/* The peer is not verified, neither its certificate nor its name. */
+	bool insecure;
 };
+
+enum http_method { HTTP_GET, HTTP_POST, HTTP_DELETE };
 
 struct http_request_options {
 	const char *url;          /* http:// or https:// */
 	const char *bearer_token; /* or NULL; never logged; https:// only, else -EINVAL */
 	const char *accept;       /* "application/json" */
+	/* https:// only, as the bearer token: HTTP Basic, X-Auth-Token; NULL: none. */
+	const char *user, *password, *auth_token;
+	/* A body of application/json, https:// only; NULL: none. */
+	const char *content;
+	enum http_method method;
+	/* Called for each header, with the same @userdata; may be NULL. */
+	http_header_fn *header;
 	/*
 	 * Called once the answer has begun, before its body, with the same @userdata; may be NULL.
 	 */
@@ -81,10 +95,11 @@ void http_client_free(struct http_client *client);
  */
 int http_client_check(const struct http_client *client, const char *url, struct diag *diag);
 /*
- * GET. 0 once there was a complete answer, with any status (the body is passed to @body for every
- * status); else -errno, and diag has the URL's host and the reason: -ETIMEDOUT, -ECONNREFUSED,
- * -EHOSTUNREACH (no such host), -ECANCELED, -EMSGSIZE, -EPROTO (cut or malformed), -EACCES (TLS:
- * one side could not verify the other), -EINVAL, -ENOMEM, -EIO. *ret is always written.
+ * A request. 0 once there was a complete answer, with any status (the body is passed to @body for
+ * every status); else -errno, and diag has the URL's host and the reason: -ETIMEDOUT,
+ * -ECONNREFUSED, -EHOSTUNREACH (no such host), -ECANCELED, -EMSGSIZE, -EPROTO (cut or malformed),
+ * -EACCES (TLS: one side could not verify the other), -EINVAL, -ENOMEM, -EIO. *ret is always
+ * written.
  */
 int http_client_get(struct http_client *client, const struct http_request_options *request,
 		    http_body_fn *body, void *userdata, struct http_reply *ret, struct diag *diag);

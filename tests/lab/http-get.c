@@ -4,14 +4,16 @@
  *
  *     RESULT STATUS RETRY_AFTER_MS BYTES REACHED CONNECTED STATUS_TOLD DIAGNOSIS
  *
- * All of them go through one client. The last body goes to --body. --idle is a deadline that moves
- * with each piece of the body. --cancel-ms ends everything after so long from another thread.
+ * --heard NAME prints a line of that header's value before. All of them go through one client. The
+ * last body goes to --body. --idle is a deadline that moves with each piece of the body.
+ * --cancel-ms ends everything after so long from another thread.
  */
 #include <errno.h>
 #include <getopt.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/eventfd.h>
 
 #include "base/clock.h"
@@ -26,6 +28,7 @@ static struct {
 
 struct sink {
 	FILE *body;
+	const char *heard;
 	int status;
 	uint64_t idle_ms, deadline_ns; /* 0 none */
 };
@@ -54,6 +57,16 @@ static void take_status(void *userdata, int status)
 	move_deadline(sink);
 }
 
+static void take_header(void *userdata, const char *name, size_t name_len, const char *value,
+			size_t value_len)
+{
+	const struct sink *sink = userdata;
+
+	if (sink->heard && name_len == strlen(sink->heard) &&
+	    strncasecmp(name, sink->heard, name_len) == 0)
+		(void)printf("[%.*s]\n", (int)value_len, value);
+}
+
 static int take_body(void *userdata, const char *bytes, size_t len)
 {
 	struct sink *sink = userdata;
@@ -78,7 +91,7 @@ static uint64_t number(const char *text)
 struct arguments {
 	struct http_client_options client;
 	struct http_request_options request;
-	const char *body;
+	const char *body, *heard;
 	uint64_t idle_ms;
 };
 
@@ -86,6 +99,7 @@ static void get(struct http_client *client, struct arguments *arguments, const c
 {
 	const char *body = arguments->body;
 	struct sink sink = { .body = body ? fopen(body, "w") : NULL,
+			     .heard = arguments->heard,
 			     .idle_ms = arguments->idle_ms };
 	struct diag diag = { "" };
 	struct http_reply reply;
@@ -110,7 +124,11 @@ static const struct option option_names[] = {
 	{ "idle", 1, NULL, 'I' },      { "timeout", 1, NULL, 'T' },
 	{ "max", 1, NULL, 'M' },       { "body", 1, NULL, 'b' },
 	{ "cancel-ms", 1, NULL, 'x' }, { "server-name", 1, NULL, 'n' },
-	{ "proxy-url", 1, NULL, 'P' }, { NULL, 0, NULL, 0 },
+	{ "proxy-url", 1, NULL, 'P' }, { "user", 1, NULL, 'u' },
+	{ "password", 1, NULL, 'w' },  { "auth-token", 1, NULL, 'X' },
+	{ "content", 1, NULL, 'd' },   { "heard", 1, NULL, 'H' },
+	{ "insecure", 0, NULL, 'i' },  { "delete", 0, NULL, 'D' },
+	{ NULL, 0, NULL, 0 },
 };
 
 static void read_text(struct arguments *arguments, int option, const char *text)
@@ -127,6 +145,11 @@ static void read_text(struct arguments *arguments, int option, const char *text)
 		{ 'n', &arguments->client.tls_server_name },
 		{ 'P', &arguments->client.proxy_url },
 		{ 'b', &arguments->body },
+		{ 'u', &arguments->request.user },
+		{ 'w', &arguments->request.password },
+		{ 'X', &arguments->request.auth_token },
+		{ 'd', &arguments->request.content },
+		{ 'H', &arguments->heard },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
@@ -164,6 +187,9 @@ static void read_arguments(int argc, char **argv, struct arguments *arguments)
 			exit(2);
 		if (option == 'p')
 			arguments->client.environment_proxy = true;
+		arguments->client.insecure |= option == 'i';
+		if (option == 'D')
+			arguments->request.method = HTTP_DELETE;
 		read_text(arguments, option, optarg);
 		read_number(arguments, option, optarg);
 	}
@@ -175,6 +201,7 @@ int main(int argc, char **argv)
 		.client = { .user_agent = "http-get", .cancel_fd = -1 },
 		.request = { .accept = "application/json",
 			     .status = take_status,
+			     .header = take_header,
 			     .connect_timeout_ms = 5000 },
 	};
 	struct http_client *client = NULL;

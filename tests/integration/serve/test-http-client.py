@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The HTTP client against servers that do what servers should not; one function each."""
+import base64
 import contextlib
 import gzip
 import os
 import pathlib
+import re
 import socket
 import ssl
 import subprocess
@@ -23,6 +25,9 @@ OK = b"HTTP/1.1 200 OK\r\n"
 
 class Result:
     def __init__(self, line):
+        self.line = line
+        if line.startswith("["):
+            return  # what was heard
         words = line.split(" ", 7)
         self.error, self.text = words[0], words[7]
         self.status, self.retry_after_ms, self.bytes, self.reached, self.connected, self.told = map(int, words[1:7])
@@ -70,12 +75,14 @@ class Server:
     @staticmethod
     def read(connection):
         request = b""
-        while not request.endswith(b"\r\n\r\n"):
+        while b"\r\n\r\n" not in request:
             more = connection.recv(4096)
             if not more:
                 return b""
             request += more
-        return request
+        length = re.search(rb"\r\nContent-Length: (\d+)\r\n", request)
+        missing = int(length[1]) + request.index(b"\r\n\r\n") + 4 - len(request) if length else 0
+        return request + (connection.recv(missing) if missing else b"")
 
 
 def get(*arguments, env=None):
@@ -372,6 +379,31 @@ def tls_is_verified(directory):
     assert not wrong_host.requests and not expired.requests and len(good.requests) == before
 
 
+def nothing_is_verified_where_that_was_asked_for(directory):
+    unknown = Server(plain(b"secret"), Authority(directory, "others").server_context("other", "DNS:example.org", days=-1))
+    for result in get("--insecure", "--user", "me", "--password", "pa:ss word", unknown.url, unknown.url):
+        expect(result, "0", bytes=6, status=200)
+    expect(get("--user", "me", "--password", "word", unknown.url), "EACCES")
+    word = base64.b64encode(b"me:pa:ss word").decode()
+    assert [f"Authorization: Basic {word}\r\n" in request for request in unknown.requests] == [True, True]
+
+
+def bodies_headers_and_deletion(directory):
+    ours = Authority(directory)
+    server = Server(plain(b"{}", b"201 Created", b"x-auth-TOKEN:  a b \t\r\nLocation:/x\r\n"), ours.server_context())
+    results = get("--ca", ours.file, "--heard", "X-Auth-Token", "--content", '{"a": 1}', "--auth-token", "abc", server.url)
+    assert results[0].line == "[a b]", results
+    expect(results[1], "0", status=201)
+    request = server.requests[0]
+    assert request.startswith("POST / ") and request.endswith('\r\n\r\n{"a": 1}'), request
+    assert "Content-Type: application/json\r\n" in request and "X-Auth-Token: abc\r\n" in request
+    results = get("--ca", ours.file, "--delete", server.url, server.url)
+    assert [result.status for result in results] == [201, 201] and server.connections == 2
+    assert server.requests[1].startswith("DELETE / ") and "X-Auth-Token" not in server.requests[1]
+    result = get("--ca", ours.file, "--auth-token", "a\r\nb", server.url)
+    expect(result, "EINVAL", connected=0)
+
+
 def authority_is_read_for_each_connection(directory):
     ours, others = Authority(directory), Authority(directory, "others")
     bundle = directory / "bundle"
@@ -412,7 +444,8 @@ def old_tls_is_refused(directory):
 
 def tokens_stay_where_they_belong(directory):
     server = Server(plain(b""))
-    expect(get("--token", "abc", server.url), "EINVAL", connected=0)
+    for secret in (["--token", "abc"], ["--auth-token", "abc"], ["--user", "me", "--password", "abc"], ["--content", "abc"]):
+        expect(get(*secret, server.url), "EINVAL", connected=0)
     ours = Authority(directory)
     secure = Server(plain(b""), ours.server_context())
     for token in ("a b", "a\r\nX: y", "x" * 20000):
@@ -434,7 +467,8 @@ def main():
     cases = [connection_is_kept, statuses_are_answers, redirects_are_not_followed, gzip_is_decoded, too_large, cut, slow, cancelled,
              not_there, there_without_tls, over_a_unix_socket, proxies_only_where_asked, through_a_proxy_that_was_named,
              called_by_another_name, no_proxy_is_for_the_host_that_is_asked, tls_is_verified, authority_is_read_for_each_connection,
-             client_certificates, old_tls_is_refused, tokens_stay_where_they_belong, missing_library]
+             nothing_is_verified_where_that_was_asked_for,
+             bodies_headers_and_deletion, client_certificates, old_tls_is_refused, tokens_stay_where_they_belong, missing_library]
     chosen = sys.argv[1:]
     for case in cases:
         if not chosen or case.__name__ in chosen:

@@ -289,45 +289,6 @@ static void secrets_are_their_owners_alone(void **state)
 }
 
 /* systemd 254 and later shows a credential as 0440, for an ACL that lets its service alone read. */
-static void a_credential_of_systemd_is_private(void **state)
-{
-	static const mode_t others[] = { 0444, 0460, 0450, 0441, 0604 };
-	struct rig *rig = *state;
-	struct diag diag = { "" };
-	char link[112], around[160];
-
-	write_text(rig->path, CONFIG("", ""));
-	assert_int_equal(chmod(rig->path, 0440), 0);
-	assert_int_equal(kube_access_check_private(rig->path, &diag), -EPERM); /* no service */
-	assert_int_equal(setenv("CREDENTIALS_DIRECTORY", rig->dir, 1), 0);
-	assert_int_equal(kube_access_check_private(rig->path, &diag), 0);
-	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
-		assert_int_equal(chmod(rig->path, others[i]), 0);
-		assert_int_equal(kube_access_check_private(rig->path, &diag), -EPERM);
-	}
-	assert_int_equal(chmod(rig->path, 0440), 0);
-	if (geteuid() == 0) { /* its owner can open it to others at any time */
-		assert_int_equal(chown(rig->path, 65534, 0), 0);
-		assert_int_equal(kube_access_check_private(rig->path, &diag), -EPERM);
-		assert_int_equal(chown(rig->path, 0, 0), 0);
-	}
-
-	/* What lies elsewhere is none, whatever way leads to it. */
-	assert_int_equal(setenv("CREDENTIALS_DIRECTORY", "/tmp", 1), 0);
-	assert_int_equal(kube_access_check_private(rig->path, &diag), -EPERM);
-	(void)snprintf(link, sizeof(link), "%s/credentials", rig->dir);
-	assert_int_equal(mkdir(link, 0700), 0);
-	assert_int_equal(setenv("CREDENTIALS_DIRECTORY", link, 1), 0);
-	(void)snprintf(around, sizeof(around), "%s/../config", link);
-	assert_int_equal(kube_access_check_private(around, &diag), -EPERM);
-	(void)snprintf(around, sizeof(around), "%s/link", link);
-	assert_int_equal(symlink("../config", around), 0);
-	assert_int_equal(kube_access_check_private(around, &diag), -EPERM);
-	assert_int_equal(unlink(around), 0);
-	assert_int_equal(rmdir(link), 0);
-	assert_int_equal(unsetenv("CREDENTIALS_DIRECTORY"), 0);
-}
-
 static void broken_files_are_named(void **state)
 {
 	static const char *const clusters[] = { "", "clusters: 5\n", "clusters: [1, {name: c}]\n" };
@@ -424,7 +385,6 @@ int main(void)
 		cmocka_unit_test(another_name_and_another_way),
 		cmocka_unit_test(secrets_in_the_file_itself),
 		cmocka_unit_test(secrets_are_their_owners_alone),
-		cmocka_unit_test(a_credential_of_systemd_is_private),
 		cmocka_unit_test(broken_files_are_named),
 		cmocka_unit_test(a_missing_file_is_named),
 		cmocka_unit_test(the_cluster_we_are_in),
