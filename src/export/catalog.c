@@ -162,6 +162,12 @@ static const struct family table[] = {
 	  "A zone: where its energy comes from, measured or estimated, how its idle power is "
 	  "known, and whether it is part of the totals.", NULL },
 
+	{ "kepler_zone_deviation_ratio", GAUGE, "ratio", BOTH,
+	  OF_ZONES, ZONE(deviation_ratio, 0), L_ZONE,
+	  "How much more than the source that is charged this one reads of the same energy: 0.02 "
+	  "is 2 % more. Over the last minute; in the first, since it began. None where a source is "
+	  "alone, or is the one that is charged.", NULL },
+
 	{ "kepler_container_joules", COUNTER, "joules", BOTH,
 	  OF_ROW_TOTALS, ROWS(LEVEL_CONTAINER, 6), L_TOTAL,
 	  "Energy charged to the container: the sum of the zones that "

@@ -23,6 +23,9 @@
 #include "service/landlock.h"
 #include "service/privileges.h"
 
+/* Sources that are polled have their first reading within two, and are compared from 3 s on. */
+#define COMPARE_SECONDS 6
+
 static void examine_machine(struct findings *findings, const struct host_info *host)
 {
 	findings_add(
@@ -39,16 +42,35 @@ static void examine_machine(struct findings *findings, const struct host_info *h
 			host->hypervisor);
 }
 
-static void examine_zone(struct findings *findings, const struct zone *zone,
-			 const struct zone_status *status)
+/* One that is read: that, and whether it is charged. */
+static void examine_reading(struct findings *findings, const struct interval_engine *engine,
+			    size_t z, const char *id)
 {
+	const struct zone *zone = interval_engine_zone(engine, z);
+	double ratio = interval_engine_deviation(engine, z);
+	char compared[64] = "";
+
+	if (!isnan(ratio))
+		(void)snprintf(compared, sizeof(compared), "; it reads %.1f %% %s",
+			       fabs(ratio) * 100, ratio < 0 ? "less" : "more");
+	findings_add(findings, FINDING_OK, "energy", NULL, "%s is read from %s (%s)%s%s", id,
+		     zone->path, zone->source,
+		     interval_engine_is_charged(engine, z)
+			     ? ""
+			     : ", and not charged: another source of the same goes before it",
+		     compared);
+}
+
+static void examine_zone(struct findings *findings, const struct interval_engine *engine, size_t z)
+{
+	const struct zone *zone = interval_engine_zone(engine, z);
+	const struct zone_status *status = interval_engine_status(engine, z);
 	const char *fix = NULL;
 	char id[ZONE_ID_MAX];
 
 	zone_id(zone, id);
 	if (status->state == ZONE_UP) {
-		findings_add(findings, FINDING_OK, "energy", NULL, "%s is read from %s (%s)", id,
-			     zone->path, zone->source);
+		examine_reading(findings, engine, z, id);
 		return;
 	}
 	if (zone_kind_is_device(zone->kind))
@@ -121,10 +143,8 @@ static void examine_energy(struct findings *findings, const struct sources *sour
 	if (!sources_have_meters(sources))
 		examine_estimate(findings, sources, config);
 	for (size_t z = 0; z < interval_engine_zone_count(engine); z++) {
-		const struct zone *zone = interval_engine_zone(engine, z);
-
-		if (zone->quality == QUALITY_MEASURED)
-			examine_zone(findings, zone, interval_engine_status(engine, z));
+		if (interval_engine_zone(engine, z)->quality == QUALITY_MEASURED)
+			examine_zone(findings, engine, z);
 	}
 	if (sources->meters && meter_table_ignored(sources->meters))
 		findings_add(findings, FINDING_NOTE, "energy", NULL,
@@ -345,14 +365,29 @@ static void wait_a_second(void)
 	(void)nanosleep(&second, NULL);
 }
 
+static bool has_rivals(const struct interval_engine *engine)
+{
+	bool some = false;
+
+	for (size_t z = 0; z < interval_engine_zone_count(engine); z++)
+		some |= !interval_engine_is_charged(engine, z) &&
+			interval_engine_zone(engine, z)->quality == QUALITY_MEASURED;
+	return some;
+}
+
+/* A second; where sources can be compared, for as long as that takes. */
 static int measure(struct interval_engine *engine, struct self_stats *stats)
 {
 	int r = interval_engine_run(engine, 0, &stats->self);
+	int seconds = 1;
 
-	if (r < 0)
-		return r;
-	wait_a_second();
-	return interval_engine_run(engine, 1000, &stats->self);
+	for (int second = 1; r == 0 && second <= seconds; second++) {
+		wait_a_second();
+		r = interval_engine_run(engine, second * 1000LL, &stats->self);
+		if (second == 1 && has_rivals(engine))
+			seconds += COMPARE_SECONDS;
+	}
+	return r;
 }
 
 static void examine_sources(struct findings *findings, struct sources *sources,

@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "base/map.h"
 #include "base/num.h"
+#include "energy/deviation.h"
 #include "kepler/device_users.h"
 #include "kepler/explain_round.h"
 #include "kepler/owner.h"
@@ -43,6 +44,7 @@ struct interval_engine {
 	struct parties parties;
 	const struct device_uses *device_uses; /* of this interval; NULL: there are no meters */
 	struct device_users device_users;
+	struct deviations deviations;              /* of what is read and not charged */
 	struct explain_round round;                /* questions that this interval answers */
 	struct snapshot_zone published[ZONES_MAX]; /* what a snapshot says of each */
 	uint64_t slept_ns;                         /* when sleepers were looked at */
@@ -464,9 +466,13 @@ static void book(struct interval_engine *engine, const struct activity *activity
 
 	copy_places(engine->sources.sockets, &interval.places);
 	accountant_book(accountant, &interval);
-	for (size_t z = 0; z < accountant->zone_count; z++)
+	deviations_add(&engine->deviations, accountant->contenders, accountant->zone_count,
+		       engine->spans, engine->span_count, activity->time_ns);
+	for (size_t z = 0; z < accountant->zone_count; z++) {
 		zone_picture(&accountant->zones[z], accountant_has_ended(accountant, z),
 			     activity->time_ns, &engine->published[z]);
+		engine->published[z].deviation_ratio = deviations_ratio(&engine->deviations, z);
+	}
 }
 
 static void take_questions(struct interval_engine *engine, const struct activity *activity,
@@ -579,6 +585,16 @@ const struct zone *interval_engine_zone(const struct interval_engine *engine, si
 enum idle_state interval_engine_idle_state(const struct interval_engine *engine, size_t index)
 {
 	return engine->accountant.zones[index].idle_state;
+}
+
+bool interval_engine_is_charged(const struct interval_engine *engine, size_t index)
+{
+	return engine->accountant.contenders[index].standing == STANDING_COUNTS;
+}
+
+double interval_engine_deviation(const struct interval_engine *engine, size_t index)
+{
+	return deviations_ratio(&engine->deviations, index);
 }
 
 const struct idle_learner *interval_engine_learner(const struct interval_engine *engine,

@@ -71,6 +71,10 @@ bool interval_engine_is_estimated(const struct interval_engine *engine);
 /* Idle power that was learned, for the state file: key "package-0" and the learner. */
 size_t interval_engine_zone_count(const struct interval_engine *engine);
 const struct zone *interval_engine_zone(const struct interval_engine *engine, size_t index);
+/* Whether its energy is charged; else that of another source is, which counts the same. */
+bool interval_engine_is_charged(const struct interval_engine *engine, size_t index);
+/* How far it reads from the one that is charged: deviations_ratio() (energy). */
+double interval_engine_deviation(const struct interval_engine *engine, size_t index);
 enum idle_state interval_engine_idle_state(const struct interval_engine *engine, size_t index);
 const struct idle_learner *interval_engine_learner(const struct interval_engine *engine,
 						   size_t index);

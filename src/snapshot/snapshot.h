@@ -89,6 +89,7 @@ struct snapshot_zone {
 	/* Time that its energy of the last interval took, more after a gap. 0: none is known. */
 	uint64_t span_ns;
 	double idle_estimate_w; /* NaN when there is none */
+	double deviation_ratio; /* from the source that is charged instead; NaN: not known */
 	uint64_t reads, errors, dropped, wraps;
 	double age_s; /* of the last good reading */
 	int64_t created_ms;

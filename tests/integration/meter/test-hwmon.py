@@ -7,6 +7,7 @@ An ACPI power meter has its files in hwmonN/device, as up to Linux 6.14; other c
 is not counted again, and a chip that no rule names is listed by doctor.
 """
 import os
+import re
 import subprocess
 import time
 
@@ -140,15 +141,20 @@ def check_stall(sensors, exporter):
     wait_state(exporter, "platform", True, seconds=20)
 
 
+def doctor(sensors, *options):
+    """What it says, in one line."""
+    command = [KEPLER, "doctor", "--config.file=/dev/null", "--host.state-dir=", f"--host.sysfs={sensors.mount}", *options]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env=OTHERS_ENVIRONMENT)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return " ".join(done.stdout.split())
+
+
 def check_doctor(sensors):
-    done = subprocess.run([KEPLER, "doctor", "--config.file=/dev/null", "--host.state-dir=", f"--host.sysfs={sensors.mount}",
-                           "--meter.hwmon=apm_xgene/IO power=none"], capture_output=True, text=True, timeout=60, check=False,
-                          env=OTHERS_ENVIRONMENT)
-    assert "platform is read from power_meter@ACPI000D:00/power1 (hwmon)" in done.stdout, done.stdout + done.stderr
-    text = " ".join(done.stdout.split())
-    assert "ina226@1-0040/power1 is not counted: what such a chip measures depends on the board" in text, done.stdout
-    assert "--meter.hwmon=ina226@1-0040/power1=ZONE" in text, done.stdout
-    assert "IO power" not in text and "coretemp" not in text, done.stdout
+    text = doctor(sensors, "--meter.hwmon=apm_xgene/IO power=none")
+    assert "platform is read from power_meter@ACPI000D:00/power1 (hwmon)" in text, text
+    assert "ina226@1-0040/power1 is not counted: what such a chip measures depends on the board" in text, text
+    assert "--meter.hwmon=ina226@1-0040/power1=ZONE" in text, text
+    assert "IO power" not in text and "coretemp" not in text, text
 
 
 def check_rival():
@@ -160,7 +166,14 @@ def check_rival():
         metrics = balanced(exporter.intervals(15))
         counted = {labels["source"] for labels, value in metrics.select("kepler_node_package_joules_total") if value}
         assert counted == {"rapl-sysfs"}, counted
+        while not metrics.select("kepler_zone_deviation_ratio"):
+            metrics = balanced(exporter.intervals(1))
+        (labels, ratio), = metrics.select("kepler_zone_deviation_ratio")
+        assert labels["source"] == "hwmon" and 0.35 < ratio < 0.65, (labels, ratio)
         assert exporter.stop() == 0
+        said = doctor(sensors)
+        assert "(hwmon), and not charged: another source of the same goes before it" in said, said
+        assert re.search(r"it reads [3-6]\d\.\d % more", said), said
 
 
 def check_choice():
