@@ -38,11 +38,13 @@ enum zone_kind {
 enum zone_quality { QUALITY_MEASURED, QUALITY_ESTIMATED };
 
 /*
- * Of a source: a counter that the part itself keeps, as RAPL, goes before one that the board's
+ * Of a source: a counter that the part itself keeps, as RAPL (by way of powercap, perf or MSRs, of
+ * which the first needs the least), goes before one that the board's
  * controller keeps, that before a sensor, a counter before a power that is read now and then, and
  * what measures before what estimates.
  */
 #define RANK_MEASURED      0
+#define RANK_MEASURED_PERF 1
 #define RANK_BOARD_ENERGY  10
 #define RANK_SENSOR_ENERGY 20
 #define RANK_SENSOR_POWER  30

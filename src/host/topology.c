@@ -48,6 +48,20 @@ static bool parse_range(const char **at, unsigned *ret_first, unsigned *ret_last
 	return true;
 }
 
+size_t topology_list_cpus(const char *list, unsigned *ret_cpus, size_t max)
+{
+	unsigned first, last;
+	size_t count = 0;
+
+	while (*list && *list != '\n') {
+		if (!parse_range(&list, &first, &last))
+			return 0;
+		for (unsigned cpu = first; cpu <= last && count < max; cpu++)
+			ret_cpus[count++] = cpu;
+	}
+	return count;
+}
+
 unsigned topology_count_cpus(const char *list)
 {
 	unsigned first, last, count = 0;
@@ -111,6 +125,23 @@ static int open_cpus(const char *sysfs, char *list, size_t size)
 	if (dir_fd < 0 || read_file_nowait_at(dir_fd, "online", list, size) < 0)
 		return -1;
 	return TAKE_FD(dir_fd);
+}
+
+bool topology_place(const char *sysfs, unsigned cpu, struct cpu_place *ret)
+{
+	struct cpu_place place = { 0, 0 };
+	CLEANUP_FD int dir_fd = -1;
+	char path[4096];
+
+	if (path_join(path, sizeof(path), sysfs, "devices/system/cpu") < 0)
+		return false;
+	dir_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir_fd < 0 || !read_id(dir_fd, cpu, "physical_package_id", &place.package))
+		return false;
+	if (!read_id(dir_fd, cpu, "die_id", &place.die))
+		place.die = 0;
+	*ret = place;
+	return true;
 }
 
 void topology_visit(const char *sysfs, topology_cpu_fn *fn, void *userdata)

@@ -470,6 +470,14 @@ bool config_wants_kubernetes(const struct config *config)
 	return config->kube.source != KUBE_OFF;
 }
 
+static bool is_chosen(const struct config *config, const struct meter_ops *meter)
+{
+	struct meter_options options = config->meter;
+
+	options.sysfs = config->host.sysfs;
+	return meter_is_chosen(meter, &options);
+}
+
 unsigned config_needs(const struct config *config)
 {
 	unsigned needs = 0;
@@ -478,7 +486,9 @@ unsigned config_needs(const struct config *config)
 		needs |= NEED_BPF | NEED_CGROUP_HANDLE;
 	if (config->meter_enabled)
 		needs |= NEED_READ_ENERGY;
-	if (config->meter_enabled && meter_is_chosen(&nvml_meter, &config->meter))
+	if (config->meter_enabled && is_chosen(config, &rapl_perf_meter))
+		needs |= NEED_PERF_ENERGY;
+	if (config->meter_enabled && is_chosen(config, &nvml_meter))
 		needs |= NEED_GPU;
 	if (config->runtimes_enabled || config->options.file[0])
 		needs |= NEED_READ_FILES;

@@ -89,6 +89,14 @@ static unsigned needs_left(const struct monitor *monitor)
 	return info.by_bpf ? needs : needs & ~(unsigned)(NEED_BPF | NEED_CGROUP_HANDLE);
 }
 
+/* Those of meters are known for good once they are open: a driver may be loaded at any time. */
+static unsigned needs_of_meters(const struct monitor *monitor)
+{
+	const struct meter_table *meters = monitor->sources.meters;
+
+	return meters && meter_table_has_source(meters, &rapl_perf_meter) ? NEED_PERF_ENERGY : 0;
+}
+
 /* All that needs privilege. */
 static int open_processes(struct monitor *monitor)
 {
@@ -143,8 +151,10 @@ static void confine(struct monitor *monitor)
 {
 	struct diag diag = { "" };
 
+	const unsigned needs = needs_left(monitor) | needs_of_meters(monitor);
+
 	if (monitor->config->security.seccomp &&
-	    confine_enter(needs_left(monitor), monitor->config->security.seccomp_log, &diag) < 0)
+	    confine_enter(needs, monitor->config->security.seccomp_log, &diag) < 0)
 		log_warn("system calls are not confined: %s", diag.text);
 }
 

@@ -63,6 +63,7 @@ static void set_baseline(struct energy_counter *counter, const struct raw_readin
 {
 	counter->raw_uj = reading->value;
 	counter->range_uj = reading->range_uj;
+	counter->unread_max_uj = reading->unread_max_uj;
 	counter->generation = reading->generation;
 	counter->when = *when;
 	counter->has_baseline = true;
@@ -110,10 +111,13 @@ int energy_counter_advance(struct energy_counter *counter, const struct raw_read
 uint64_t energy_counter_period_ns(const struct energy_counter *counter, uint64_t max_power_uw)
 {
 	unsigned __int128 period_ns;
+	uint64_t wrap_uj = counter->range_uj;
 
+	if (counter->unread_max_uj && counter->unread_max_uj < wrap_uj)
+		wrap_uj = counter->unread_max_uj;
 	if (!counter->has_baseline || max_power_uw == 0)
 		return UINT64_MAX;
-	period_ns = (unsigned __int128)counter->range_uj * (NSEC_PER_SEC / 2) / max_power_uw;
+	period_ns = (unsigned __int128)wrap_uj * (NSEC_PER_SEC / 2) / max_power_uw;
 	if (period_ns < COUNTER_PERIOD_MIN_NS)
 		return COUNTER_PERIOD_MIN_NS;
 	return period_ns > UINT64_MAX ? UINT64_MAX : (uint64_t)period_ns;

@@ -39,6 +39,7 @@ struct energy_counter {
 	uint64_t energy_uj; /* counted since the first reading, or since it was taken (set to 0) */
 	uint64_t raw_uj;    /* last accepted reading, the baseline of the next */
 	uint64_t range_uj;
+	uint64_t unread_max_uj; /* struct raw_reading */
 	struct reading_time when;
 	uint32_t generation;
 	bool has_baseline;
@@ -58,7 +59,7 @@ int energy_counter_advance(struct energy_counter *counter, const struct raw_read
 			   const struct reading_time *when, uint64_t max_power_uw);
 
 /*
- * Half of the time in which the counter wraps at @max_power_uw; UINT64_MAX while there is no
- * baseline.
+ * Half of the time in which the counter, or one that feeds it, wraps at @max_power_uw; UINT64_MAX
+ * while there is no baseline.
  */
 uint64_t energy_counter_period_ns(const struct energy_counter *counter, uint64_t max_power_uw);

@@ -31,6 +31,11 @@ struct raw_reading {
 	enum sample_kind kind;
 	/* MONOTONIC, where the source knows of when it is; to_ns 0: of when it is read. */
 	uint64_t from_ns, to_ns;
+	/*
+	 * Of a counter that is fed from a smaller one when it is read: the energy in which that one
+	 * starts again, so that it must be read before. 0: there is none.
+	 */
+	uint64_t unread_max_uj;
 };
 
 /* Of something that was found and is no zone: what it is, and the option that would make it one. */
@@ -86,6 +91,7 @@ struct meter_ops {
 };
 
 extern const struct meter_ops rapl_sysfs_meter;
+extern const struct meter_ops rapl_perf_meter;
 extern const struct meter_ops cray_pm_meter;
 extern const struct meter_ops hwmon_meter;
 extern const struct meter_ops nvml_meter;
@@ -112,6 +118,13 @@ bool meter_is_chosen(const struct meter_ops *ops, const struct meter_options *op
  */
 struct meter_table;
 
+/*
+ * perf_event_open(2), on @cpu and for all processes: a descriptor, or -errno. @group_fd: of the
+ * group's leader, or -1.
+ */
+struct perf_event_attr;
+typedef int meter_perf_open_fn(const struct perf_event_attr *attr, int cpu, int group_fd);
+
 #define METER_HWMON_RULES_MAX 32
 struct meter_options {
 	const char *sysfs;         /* root of sensors, "/sys" */
@@ -128,6 +141,7 @@ struct meter_options {
 	size_t hwmon_rule_count;
 	char *nvml_library; /* a path, or a name, loaded where the driver is; "": none; borrowed */
 	char *sources;      /* "auto,rapl-msr": see meter_is_chosen(); NULL: auto; borrowed */
+	meter_perf_open_fn *open_perf_event; /* NULL: the kernel's; a test has its own */
 };
 
 /*
@@ -167,6 +181,8 @@ struct meter_pass {
 size_t meter_table_read(struct meter_table *table, struct meter_pass *ret);
 /* Zones that were found but not taken (limit, duplicates by intel-rapl-mmio), for doctor. */
 size_t meter_table_ignored(const struct meter_table *table);
+/* Whether a source is read (it may have no zones yet). */
+bool meter_table_has_source(const struct meter_table *table, const struct meter_ops *ops);
 /* The remarks of all sources, from index 0 on; false behind the last one. For doctor. */
 bool meter_table_remark(const struct meter_table *table, size_t index, struct meter_remark *ret);
 

@@ -26,8 +26,9 @@
  */
 #define FIRST_SEARCH_NS (2 * NSEC_PER_SEC)
 
-const struct meter_ops *const meter_sources[] = { &rapl_sysfs_meter, &cray_pm_meter, &hwmon_meter,
-						  &nvml_meter, NULL };
+const struct meter_ops *const meter_sources[] = { &rapl_sysfs_meter, &rapl_perf_meter,
+						  &cray_pm_meter,    &hwmon_meter,
+						  &nvml_meter,       NULL };
 
 /* Whether the list @names has @name, all of it. */
 static bool has_name(const char *names, const char *name)
@@ -264,6 +265,15 @@ size_t meter_table_ignored(const struct meter_table *table)
 		ignored += source->ops->ignored(meter_of(source)) + source->beyond;
 	}
 	return ignored;
+}
+
+bool meter_table_has_source(const struct meter_table *table, const struct meter_ops *ops)
+{
+	for (size_t i = 0; i < table->source_count; i++) {
+		if (table->sources[i].ops == ops)
+			return true;
+	}
+	return false;
 }
 
 bool meter_table_remark(const struct meter_table *table, size_t index, struct meter_remark *ret)

@@ -5,6 +5,7 @@
  */
 #include "meter/rapl_name.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/macro.h"
@@ -71,6 +72,15 @@ bool rapl_name_parse(const char *text, size_t len, struct rapl_name *ret)
 			return true;
 	}
 	return false;
+}
+
+void rapl_zone_instance(enum zone_kind kind, const struct cpu_place *place, bool is_by_die,
+			char ret[ZONE_INSTANCE_MAX])
+{
+	int len = snprintf(ret, ZONE_INSTANCE_MAX, "%u", place->package);
+
+	if (is_by_die && kind != ZONE_PSYS)
+		(void)snprintf(ret + len, ZONE_INSTANCE_MAX - (size_t)len, "-die-%u", place->die);
 }
 
 bool rapl_dir_is_mmio(const char *name)

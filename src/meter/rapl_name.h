@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "energy/zone.h"
+#include "host/topology.h"
 
 struct rapl_name {
 	enum zone_kind kind;
@@ -19,6 +20,13 @@ struct rapl_name {
 
 /* false when @text (with or without a trailing newline) names no zone that we know. */
 bool rapl_name_parse(const char *text, size_t len, struct rapl_name *ret);
+
+/*
+ * The instance of a zone of @kind, by its place, as powercap names it: "1", or "1-die-0" where
+ * packages have counters for each of their dies. A psys is the package's in any case.
+ */
+void rapl_zone_instance(enum zone_kind kind, const struct cpu_place *place, bool is_by_die,
+			char ret[ZONE_INSTANCE_MAX]);
 
 /*
  * Whether the zone directory @name is of the memory-mapped interface, which shows the package of

@@ -185,6 +185,11 @@ static const struct call_rule gpu_rules[] = {
 	{ "ioctl", SCMP_A1_32(SCMP_CMP_MASKED_EQ, 0xff00U, 'F' << 8) },
 };
 
+/* For NEED_PERF_ENERGY: events of a CPU, and not of a process. */
+static const struct call_rule perf_rules[] = {
+	{ "perf_event_open", SCMP_A1_32(SCMP_CMP_EQ, UINT32_MAX) },
+};
+
 /* For NEED_CGROUP_HANDLE. */
 static const char *const handle_calls[] = { "open_by_handle_at" };
 
@@ -244,7 +249,6 @@ static const char *const deadly[] = {
 	"process_madvise",
 	"pidfd_getfd",
 	"userfaultfd",
-	"perf_event_open",
 	"mount",
 	"umount",
 	"umount2",
@@ -339,6 +343,8 @@ static int allow(scmp_filter_ctx filter, unsigned needs)
 		r = add_rules(filter, SCMP_ACT_ALLOW, bpf_rules, ARRAY_SIZE(bpf_rules));
 	if (r == 0 && (needs & NEED_GPU))
 		r = add_rules(filter, SCMP_ACT_ALLOW, gpu_rules, ARRAY_SIZE(gpu_rules));
+	if (r == 0 && (needs & NEED_PERF_ENERGY))
+		r = add_rules(filter, SCMP_ACT_ALLOW, perf_rules, ARRAY_SIZE(perf_rules));
 	if (r == 0 && (needs & NEED_CGROUP_HANDLE))
 		r = add_names(filter, SCMP_ACT_ALLOW, handle_calls, ARRAY_SIZE(handle_calls));
 	if (r == 0 && (needs & NEED_CLIENTS))
@@ -353,6 +359,8 @@ static int forbid(scmp_filter_ctx filter, unsigned needs)
 	if (r == 0)
 		r = add_rules(filter, SCMP_ACT_KILL_PROCESS, deadly_rules,
 			      ARRAY_SIZE(deadly_rules));
+	if (r == 0 && !(needs & NEED_PERF_ENERGY))
+		r = add_rule(filter, SCMP_ACT_KILL_PROCESS, "perf_event_open", NULL);
 	if (r == 0 && !(needs & (NEED_CLIENTS | NEED_GPU)))
 		r = add_rules(filter, SCMP_ACT_KILL_PROCESS, executable_memory,
 			      ARRAY_SIZE(executable_memory));

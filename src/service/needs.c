@@ -22,6 +22,9 @@ const struct need_row need_rows[NEED_COUNT] = {
 	  0, false, NULL },
 	{ NEED_GPU, "gpu", "The GPU vendor's library asks its driver, through the devices of that",
 	  0, 0, false, NULL, "char-nvidia* rw" },
+	{ NEED_PERF_ENERGY, "perf-energy",
+	  "Energy is counted by events of the perf PMU, opened again when a CPU comes back",
+	  BIT(CAP_PERFMON), BIT(CAP_PERFMON), false, "perf_event_open" },
 };
 
 /* Those that a row may name, as units and containers spell them. */

@@ -23,8 +23,9 @@ enum need {
 	NEED_READ_FILES = 1 << 3,    /* other files that only root may read */
 	NEED_CLIENTS = 1 << 4,       /* connections that this program opens */
 	NEED_GPU = 1 << 5,           /* a vendor's library that controls its driver */
+	NEED_PERF_ENERGY = 1 << 6,   /* events of CPUs, opened anew when these come and go */
 };
-#define NEED_COUNT 6
+#define NEED_COUNT 7
 #define NEEDS_ALL  ((1U << NEED_COUNT) - 1)
 
 struct need_row {

@@ -24,6 +24,34 @@ static void test_lists_of_cpus(void **state)
 	assert_int_equal(topology_count_cpus("-1"), 0);
 }
 
+static void test_cpus_of_a_list(void **state)
+{
+	unsigned cpus[4] = { 9, 9, 9, 9 };
+
+	(void)state;
+	assert_int_equal(topology_list_cpus("0,64-65\n", cpus, 4), 3);
+	assert_true(cpus[0] == 0 && cpus[1] == 64 && cpus[2] == 65 && cpus[3] == 9);
+	assert_int_equal(topology_list_cpus("1-8\n", cpus, 2), 2);
+	assert_true(cpus[0] == 1 && cpus[1] == 2 && cpus[2] == 65);
+	assert_int_equal(topology_list_cpus("1,x\n", cpus, 4), 0);
+	assert_int_equal(topology_list_cpus("\n", cpus, 4), 0);
+}
+
+static void test_place_of_a_cpu(void **state)
+{
+	struct cpu_place place = { 7, 7 };
+
+	(void)state;
+	assert_false(topology_place("/nonexistent", 0, &place));
+	put("devices/system/cpu/cpu3/topology/physical_package_id", "1\n");
+	assert_true(topology_place(root, 3, &place));
+	assert_true(place.package == 1 && place.die == 0); /* before 5.2 */
+	put("devices/system/cpu/cpu3/topology/die_id", "2\n");
+	assert_true(topology_place(root, 3, &place));
+	assert_true(place.package == 1 && place.die == 2);
+	assert_false(topology_place(root, 4, &place));
+}
+
 static void test_tree_without_cpus(void **state)
 {
 	struct topology topology = { 1, 1, 1 };
@@ -74,6 +102,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lists_of_cpus),
+		cmocka_unit_test(test_cpus_of_a_list),
+		cmocka_unit_test_setup_teardown(test_place_of_a_cpu, setup, teardown),
 		cmocka_unit_test(test_tree_without_cpus),
 		cmocka_unit_test_setup_teardown(test_threads_cores_and_sockets, setup, teardown),
 		cmocka_unit_test(test_this_machine),

@@ -305,6 +305,28 @@ static void test_period_is_half_a_turn(void **state)
 	assert_int_equal(energy_counter_period_ns(&counter, 1), UINT64_MAX);
 }
 
+/* A long counter that is fed from a short one has the period of that, and no shorter range. */
+static void test_period_of_a_counter_that_is_fed(void **state)
+{
+	struct raw_reading reading = { .range_uj = UINT64_MAX, .unread_max_uj = 65536000000 };
+	struct energy_counter counter = { 0 };
+	struct reading_time when = { NSEC_PER_SEC, NSEC_PER_SEC, NSEC_PER_SEC };
+
+	(void)state;
+	assert_int_equal(energy_counter_advance(&counter, &reading, &when, MAX_POWER_UW), 0);
+	assert_int_equal(energy_counter_period_ns(&counter, MAX_POWER_UW), 16384000000);
+	reading.value = 1000000000;
+	when = (struct reading_time){ 3600 * NSEC_PER_SEC, 3600 * NSEC_PER_SEC,
+				      3600 * NSEC_PER_SEC };
+	assert_int_equal(energy_counter_advance(&counter, &reading, &when, MAX_POWER_UW), 0);
+	assert_false(counter.refused);
+	assert_int_equal(counter.energy_uj, 1000000000);
+	reading.range_uj = 1000000;
+	reading.value = 0;
+	assert_int_equal(energy_counter_advance(&counter, &reading, &when, MAX_POWER_UW), 0);
+	assert_int_equal(energy_counter_period_ns(&counter, MAX_POWER_UW), COUNTER_PERIOD_MIN_NS);
+}
+
 /* Whatever the raw values do: the energy never falls and never implies more than the limit. */
 static void test_never_falls_nor_spikes_on_random_input(void **state)
 {
@@ -344,6 +366,7 @@ int main(void)
 		cmocka_unit_test(test_slow_reads_count_with_their_whole_length),
 		cmocka_unit_test(test_refusals_in_a_row_are_told),
 		cmocka_unit_test(test_period_is_half_a_turn),
+		cmocka_unit_test(test_period_of_a_counter_that_is_fed),
 		cmocka_unit_test(test_never_falls_nor_spikes_on_random_input),
 	};
 

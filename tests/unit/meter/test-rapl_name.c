@@ -66,6 +66,20 @@ static void test_parent_by_directory_name(void **state)
 	assert_false(rapl_dir_parent("intel-rapl-mmio:0:1", parent, sizeof(parent)));
 }
 
+static void test_instances_by_place(void **state)
+{
+	const struct cpu_place place = { 1, 2 };
+	char instance[ZONE_INSTANCE_MAX];
+
+	(void)state;
+	rapl_zone_instance(ZONE_PACKAGE, &place, false, instance);
+	assert_string_equal(instance, "1");
+	rapl_zone_instance(ZONE_DRAM, &place, true, instance);
+	assert_string_equal(instance, "1-die-2");
+	rapl_zone_instance(ZONE_PSYS, &place, true, instance);
+	assert_string_equal(instance, "1");
+}
+
 static void test_memory_mapped_twin(void **state)
 {
 	(void)state;
@@ -79,6 +93,7 @@ int main(void)
 		cmocka_unit_test(test_names_of_the_kernel),
 		cmocka_unit_test(test_other_names_are_refused),
 		cmocka_unit_test(test_parent_by_directory_name),
+		cmocka_unit_test(test_instances_by_place),
 		cmocka_unit_test(test_memory_mapped_twin),
 	};
 

@@ -297,6 +297,25 @@ static void a_vendors_library_may_ask_for_executable_memory(void **state)
 	assert_int_equal(in_child(try_with_a_vendors_library, NULL), 0);
 }
 
+static int try_events_of_a_meter(const void *argument)
+{
+	struct diag diag;
+
+	(void)argument;
+	if (confine_apply(USUAL | NEED_PERF_ENERGY, false, &diag) < 0)
+		return 42;
+	if (syscall(SYS_perf_event_open, NULL, -1, 0, -1, 0) != -1 || errno != EFAULT)
+		return 1;
+	return syscall(SYS_perf_event_open, NULL, 0, -1, -1, 0) == -1 && errno == EPERM ? 0 : 2;
+}
+
+/* Of CPUs, and not of processes. */
+static void a_meter_may_open_events(void **state)
+{
+	(void)state;
+	assert_int_equal(in_child(try_events_of_a_meter, NULL), 0);
+}
+
 static int told_try(const void *argument)
 {
 	const int *log = argument;
@@ -503,6 +522,7 @@ int main(void)
 		cmocka_unit_test(others_are_denied),
 		cmocka_unit_test(threads_do_not_block_the_answer),
 		cmocka_unit_test(a_vendors_library_may_ask_for_executable_memory),
+		cmocka_unit_test(a_meter_may_open_events),
 		cmocka_unit_test(each_is_told_once),
 		cmocka_unit_test(log_only_lets_pass),
 		cmocka_unit_test(allowed_passes),

@@ -37,7 +37,8 @@ static void capabilities_are_those_of_the_needs(void **state)
 		/* CAP_PERFMON is for the load alone. */
 		{ NEED_BPF, BIT(CAP_BPF) | BIT(CAP_PERFMON), BIT(CAP_BPF) },
 		{ NEEDS_ALL, BIT(CAP_BPF) | BIT(CAP_PERFMON) | BIT(CAP_DAC_READ_SEARCH),
-		  BIT(CAP_BPF) | BIT(CAP_DAC_READ_SEARCH) },
+		  BIT(CAP_BPF) | BIT(CAP_PERFMON) | BIT(CAP_DAC_READ_SEARCH) },
+		{ NEED_PERF_ENERGY, BIT(CAP_PERFMON), BIT(CAP_PERFMON) },
 	};
 
 	(void)state;
@@ -74,6 +75,7 @@ static void the_drop_in_grants_them_and_no_more(void **state)
 			       "LimitMEMLOCK=infinity\n"
 			       "SystemCallFilter=bpf\n"
 			       "SystemCallFilter=open_by_handle_at\n"
+			       "SystemCallFilter=perf_event_open\n"
 			       "PrivateDevices=no\n"
 			       "DevicePolicy=closed\n"
 			       "DeviceAllow=char-nvidia* rw\n");
@@ -84,13 +86,15 @@ static void the_drop_in_grants_them_and_no_more(void **state)
 				      "CapabilityBoundingSet=CAP_DAC_READ_SEARCH\n"
 				      "LimitMEMLOCK=8M\n"
 				      "SystemCallFilter=~bpf\n"
-				      "SystemCallFilter=~open_by_handle_at\n");
+				      "SystemCallFilter=~open_by_handle_at\n"
+				      "SystemCallFilter=~perf_event_open\n");
 	expect_unit(0, "[Service]\n"
 		       "AmbientCapabilities=\n"
 		       "CapabilityBoundingSet=\n"
 		       "LimitMEMLOCK=8M\n"
 		       "SystemCallFilter=~bpf\n"
-		       "SystemCallFilter=~open_by_handle_at\n");
+		       "SystemCallFilter=~open_by_handle_at\n"
+		       "SystemCallFilter=~perf_event_open\n");
 }
 
 int main(void)

@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""RAPL through perf, with the kernel's own events: a sysfs in which the PMU "power" has the events of a clock, so that each zone
+draws a power that is known. Where powercap shows the zones, too, that is charged from then on. And the PMU itself, where a machine
+has it.
+"""
+import ctypes
+import os
+import pathlib
+import platform
+import tempfile
+import time
+
+from rig import Exporter, balanced, load, load_result, skip
+
+SECONDS = 6
+SYS_PERF_EVENT_OPEN = {"x86_64": 298, "aarch64": 241}
+PMU = "bus/event_source/devices/power"
+REAL = pathlib.Path("/sys") / PMU
+CPUS = "devices/system/cpu"
+# Joules a nanosecond, of PERF_COUNT_SW_CPU_CLOCK of one CPU.
+WATTS = {"pkg": ("package", 40), "cores": ("core", 25), "ram": ("dram", 4)}
+OPTIONS = ("--monitor.interval=200ms", "--metrics.settle=0s")
+
+
+def may_open_events():
+    if platform.machine() not in SYS_PERF_EVENT_OPEN:
+        return False
+    attr = ctypes.create_string_buffer(bytes([1, 0, 0, 0, 64]), 64)  # PERF_TYPE_SOFTWARE, size
+    fd = ctypes.CDLL(None, use_errno=True).syscall(SYS_PERF_EVENT_OPEN[platform.machine()], attr, -1, 0, -1, 8)
+    if fd >= 0:
+        os.close(fd)
+    return fd >= 0
+
+
+def put(root, name, text):
+    path = root / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text + "\n", encoding="ascii")
+
+
+def make_tree(root):
+    (root / CPUS).parent.mkdir(parents=True)
+    (root / CPUS).symlink_to(f"/sys/{CPUS}")
+    put(root, f"{PMU}/type", "1")
+    put(root, f"{PMU}/cpumask", "0")
+    put(root, f"{PMU}/format/event", "config:0-7")
+    for event, (_, watts) in WATTS.items():
+        put(root, f"{PMU}/events/energy-{event}", "event=0x00")
+        put(root, f"{PMU}/events/energy-{event}.scale", f"{watts}e-9")
+        put(root, f"{PMU}/events/energy-{event}.unit", "Joules")
+
+
+def joules(metrics, zone, source):
+    return float(metrics.sum(f"kepler_node_{zone}_joules_total", source=source))
+
+
+def check_powers(exporter):
+    """Energy is that of the clock, in each interval, and adds up."""
+    work = load("span", SECONDS)
+    end = time.monotonic() + SECONDS
+    worst = 0
+    while time.monotonic() < end:
+        metrics = balanced(exporter.intervals(1))
+        for zone, watts in WATTS.values():
+            worst = max(worst, abs(float(metrics.value(f"kepler_node_{zone}_watts", source="rapl-perf")) / watts - 1))
+    load_result(work)
+    print(f"  powers of three zones: at most {worst * 100:.3f} % off")
+    assert worst < 0.005, worst
+    share = joules(metrics, "package", "rapl-perf")
+    assert share >= WATTS["pkg"][1] * (SECONDS - 1), share
+    assert not metrics.select("kepler_node_platform_joules_total"), "an estimate beside a meter"
+    assert {labels["source"] for labels, _ in metrics.select("kepler_zone_info")} == {"rapl-perf"}
+
+
+def check_takeover(root, exporter):
+    """The same energy by way of powercap: charged instead, and the other one not any more."""
+    zone = "class/powercap/intel-rapl:0"
+    put(root, f"{zone}/max_energy_range_uj", "262143328850")
+    put(root, f"{zone}/energy_uj", "1000")
+    put(root, f"{zone}/name", "package-0")
+    deadline, counter = time.monotonic() + 30, 1000
+    while joules(exporter.intervals(1), "package", "rapl-sysfs") < 5:
+        assert time.monotonic() < deadline, "powercap does not take over\n" + exporter.output()
+        counter += 2000000
+        (root / f"{zone}/energy_uj").write_text(f"{counter}\n", encoding="ascii")
+    first = exporter.intervals(1)
+    last = balanced(exporter.intervals(3))
+    assert joules(last, "package", "rapl-perf") == joules(first, "package", "rapl-perf"), "charged twice"
+    assert joules(last, "dram", "rapl-perf") > joules(first, "dram", "rapl-perf")
+
+
+def check_real():
+    """RAPL itself, beside powercap: its zones are read."""
+    if not REAL.exists():
+        print('  no PMU "power" on this machine: its events were not read')
+        return
+    with Exporter("--meters=rapl-sysfs,rapl-perf", *OPTIONS) as exporter:
+        exporter.intervals(5)
+        metrics = balanced(exporter.intervals(5))
+        assert metrics.select("kepler_zone_info", source="rapl-perf"), exporter.output()
+        assert exporter.stop() == 0
+
+
+def main():
+    if not may_open_events():
+        skip("perf events may not be opened here")
+    with tempfile.TemporaryDirectory(prefix="kepler-perf-") as folder:
+        root = pathlib.Path(folder)
+        root.chmod(0o755)
+        make_tree(root)
+        with Exporter(f"--host.sysfs={root}", *OPTIONS) as exporter:
+            exporter.intervals(2)
+            check_powers(exporter)
+            check_takeover(root, exporter)
+            assert exporter.stop() == 0
+    check_real()
+
+
+main()
