@@ -39,15 +39,16 @@ enum zone_quality { QUALITY_MEASURED, QUALITY_ESTIMATED };
 
 /*
  * Of a source: a counter that the part itself keeps, as RAPL (by way of powercap, perf or MSRs, of
- * which the first needs the least), goes before one that the board's
- * controller keeps, that before a sensor, a counter before a power that is read now and then, and
- * what measures before what estimates.
+ * which the first needs the least), goes before one that the board's controller keeps, that before
+ * a sensor, a counter before a power that is read now and then, what is read in the machine before
+ * what is asked for over a network, and what measures before what estimates.
  */
 #define RANK_MEASURED      0
 #define RANK_MEASURED_PERF 1
 #define RANK_BOARD_ENERGY  10
 #define RANK_SENSOR_ENERGY 20
 #define RANK_SENSOR_POWER  30
+#define RANK_REMOTE        50
 #define RANK_ESTIMATED     UINT8_MAX
 
 /*
@@ -84,6 +85,8 @@ struct zone {
 	enum zone_quality quality;
 	enum zone_scope scope; /* SCOPE_VM_DYNAMIC: it has no idle part at all */
 	bool knows_idle;       /* the source itself knows the idle part of the energy */
+	bool is_remote;        /* it is asked for over a network */
+	bool is_unverified;    /* and the certificate of what answers is not verified */
 	/*
 	 * Tells zones of one kind apart: the number of the package (for core, uncore and dram of
 	 * the one that they are in), the UUID of a GPU; "" where there is one of the kind.

@@ -455,6 +455,10 @@ static const struct family table[] = {
 	{ "kepler_exporter_source_age_seconds", GAUGE, "seconds", BOTH,
 	  OF_ZONES_IN_USE, ZONE(age_s, 0), L_ZONE,
 	  "Age of the zone's last good reading.", NULL },
+	{ "kepler_exporter_source_unverified", GAUGE, "", BOTH,
+	  OF_REMOTE_ZONES, ZONE(zone.is_unverified, 0), L_ZONE,
+	  "Is the zone asked for over a network without a look at the certificate of what answers? "
+	  "1 or 0; only of zones that are asked for over a network.", NULL },
 	{ "kepler_exporter_source_reads", COUNTER, "", BOTH,
 	  OF_ZONES, ZONE(reads, 0), L_ZONE,
 	  "Readings of the zone that were tried, those that failed included.", NULL },

@@ -36,6 +36,7 @@ enum family_of {
 	/* struct snapshot_zone: */
 	OF_ZONES,
 	OF_ZONES_IN_USE,   /* without those that another source has taken over from */
+	OF_REMOTE_ZONES,   /* that are asked for over a network */
 	OF_ZONE_MODES,     /* one for each mode that the node has; an array by mode */
 	OF_ZONE_REASONS,   /* one for each mode and reason that can be */
 	OF_MEASURED_ZONES, /* measured parts of the machine: the sum of where.modes */

@@ -182,6 +182,8 @@ static bool is_of_family(const struct walk *walk, const struct snapshot_zone *zo
 		return false;
 	if (of == OF_ZONES_IN_USE)
 		return !zone->ended; /* it will not come back, and need not */
+	if (of == OF_REMOTE_ZONES)
+		return zone->zone.is_remote;
 	if (of == OF_DEVICE_ZONES)
 		return is_measured_device(&zone->zone) &&
 		       (walk->at.family->where.modes != 1U << MODE_IDLE ||
@@ -447,6 +449,12 @@ static void walk_pods(struct walk *walk)
 	}
 }
 
+static void walk_cpu_rows(struct walk *walk)
+{
+	walk->columns[0] = walk->at.view->snapshot->columns - 1;
+	put_rows(walk, 1, 0);
+}
+
 static void walk_family(struct walk *walk)
 {
 	const struct catalog_view *view = walk->at.view;
@@ -489,8 +497,7 @@ static void walk_family(struct walk *walk)
 		walk_rows(walk);
 		break;
 	case OF_ROWS_CPU:
-		walk->columns[0] = view->snapshot->columns - 1;
-		put_rows(walk, 1, 0);
+		walk_cpu_rows(walk);
 		break;
 	case OF_TOTALS:
 	case OF_ROW_TOTALS:
@@ -501,6 +508,7 @@ static void walk_family(struct walk *walk)
 		break;
 	case OF_ZONES:
 	case OF_ZONES_IN_USE:
+	case OF_REMOTE_ZONES:
 	case OF_ZONE_MODES:
 	case OF_ZONE_REASONS:
 	case OF_MEASURED_ZONES:

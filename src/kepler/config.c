@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "base/macro.h"
 #include "base/num.h"
+#include "bmc/redfish_target.h"
 #include "export/prometheus.h"
 #include "gpu/nvml_library.h"
 #include "meter/hwmon_rule.h"
@@ -66,6 +67,9 @@ static const struct option_choice kube_pods[] = { { "auto", KUBE_AUTO },
 						  { "apiserver", KUBE_APISERVER },
 						  { "off", KUBE_OFF },
 						  { 0 } };
+static const struct option_choice redfish_logins[] = { { "session", REDFISH_LOGIN_SESSION },
+						       { "basic", REDFISH_LOGIN_BASIC },
+						       { 0 } };
 static const struct option_choice services[] = { { "unit", SERVICES_UNIT },
 						 { "merged", SERVICES_MERGED },
 						 { 0 } };
@@ -75,6 +79,11 @@ static int check_mode(const char *text, struct diag *diag)
 	mode_t mode;
 
 	return http_unix_parse_mode(text, &mode, diag);
+}
+
+static int check_bmc_url(const char *text, struct diag *diag)
+{
+	return *text ? redfish_url_check(text, diag) : 0;
 }
 
 static const struct option file_rows[] = {
@@ -185,6 +194,46 @@ static const struct option meter_rows[] = {
 	  .help = "NVIDIA's management library, through which its GPUs are read: a name is loaded "
 		  "at the start where the driver's /dev/nvidiactl exists, a path with a slash in "
 		  "any case. Empty: they are not read, unless meters names nvml." },
+};
+
+static const struct option redfish_rows[] = {
+	{ "meter.redfish.url", NULL, OPTION_STRING, FIELD(meter_options, redfish_url),
+	  .default_text = "", .metavar = "URL", .may_be_empty = true, .check = check_bmc_url,
+	  .help = "Address of this machine's BMC, whose Redfish service has the power of the "
+		  "whole machine: https://HOST or https://HOST:PORT. Empty: the address is in "
+		  "the credentials file, or there is no BMC to ask." },
+	{ "meter.redfish.credentials", NULL, OPTION_STRING,
+	  FIELD(meter_options, redfish_credentials), .default_text = "", .metavar = "FILE",
+	  .may_be_empty = true,
+	  .help = "File that only its owner can read (chmod 600), with the line USER,PASSWORD, or "
+		  "with a line NODE,USER,PASSWORD,https://HOST for each of several machines, as "
+		  "classic Kepler has it." },
+	{ "meter.redfish.ca-file", NULL, OPTION_STRING, FIELD(meter_options, redfish_ca_file),
+	  .default_text = "", .metavar = "FILE", .may_be_empty = true,
+	  .help = "Authority of the BMC's certificate (PEM), or that certificate itself. Empty: "
+		  "the system's authorities." },
+	{ "meter.redfish.insecure", NULL, OPTION_BOOL, FIELD(meter_options, redfish_insecure),
+	  .default_text = "false",
+	  .help = "Do not verify the BMC's certificate. What is between can then read the "
+		  "password. kepler_exporter_source_unverified shows it." },
+	{ "meter.redfish.login", NULL, OPTION_ENUM, FIELD(meter_options, redfish_login),
+	  .choices = redfish_logins, .default_text = "session", .metavar = "HOW",
+	  .help = "Log in to a session, which is kept and ended at the end, or send the password "
+		  "with each request (basic). A BMC without sessions always gets the latter." },
+	{ "meter.redfish.system", NULL, OPTION_STRING, FIELD(meter_options, redfish_system),
+	  .default_text = "", .metavar = "ID", .may_be_empty = true,
+	  .help = "Which of several machines of the BMC this is, by its id under "
+		  "/redfish/v1/Systems. Empty: the only one." },
+	{ "meter.redfish.period", NULL, OPTION_DURATION, FIELD(meter_options, redfish_period_ns),
+	  RANGE(NSEC_PER_SEC, 3600 * NSEC_PER_SEC), .default_text = "10s", .metavar = "DURATION",
+	  .help = "How often the BMC is asked." },
+	{ "meter.redfish.window", NULL, OPTION_DURATION, FIELD(meter_options, redfish_window_ns),
+	  RANGE(0, 3600 * NSEC_PER_SEC), .default_text = "0s", .metavar = "DURATION",
+	  .help = "Time over which the BMC averages power. 0: as the BMC says, else the power is "
+		  "taken as that of the moment." },
+	{ "meter.redfish.delay", NULL, OPTION_DURATION, FIELD(meter_options, redfish_delay_ns),
+	  RANGE(0, 600 * NSEC_PER_SEC), .default_text = "0s", .metavar = "DURATION",
+	  .help = "How late the BMC's power is." },
 };
 
 static const struct option model_rows[] = {
@@ -369,6 +418,7 @@ static const struct option_section sections[] = {
 	SECTION(meters_rows, meter),
 	{ meter_own_rows, ARRAY_SIZE(meter_own_rows), 0 },
 	SECTION(meter_rows, meter),
+	SECTION(redfish_rows, meter),
 	{ model_rows, ARRAY_SIZE(model_rows), 0 },
 	SECTION(idle_rows, idle),
 	SECTION(kube_rows, kube),
@@ -493,6 +543,8 @@ unsigned config_needs(const struct config *config)
 	if (config->runtimes_enabled || config->options.file[0])
 		needs |= NEED_READ_FILES;
 	if (config_wants_kubernetes(config))
+		needs |= NEED_CLIENTS;
+	if (config->meter_enabled && meter_is_chosen(&redfish_meter, &config->meter))
 		needs |= NEED_CLIENTS;
 	if (config->runtimes_enabled &&
 	    (config->runtimes.docker_socket[0] || config->runtimes.podman_socket[0]))

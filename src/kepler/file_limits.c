@@ -40,6 +40,8 @@ enum text {
 	TEXT_PROCFS,
 	TEXT_CGROUPFS,
 	TEXT_KUBELET_CA,
+	TEXT_REDFISH_CREDENTIALS,
+	TEXT_REDFISH_CA,
 	TEXTS
 };
 
@@ -168,6 +170,8 @@ static struct limits_job *job_new(const struct config *config, const struct hang
 		[TEXT_PROCFS] = config->host.procfs,
 		[TEXT_CGROUPFS] = config->host.cgroupfs,
 		[TEXT_KUBELET_CA] = config->kube.kubelet_ca_file,
+		[TEXT_REDFISH_CREDENTIALS] = config->meter.redfish_credentials,
+		[TEXT_REDFISH_CA] = config->meter.redfish_ca_file,
 	};
 	struct limits_job *job = calloc(1, sizeof(*job));
 

@@ -99,6 +99,7 @@ static int open_energy(const struct config *config, struct sources *sources, str
 	int r;
 
 	options.sysfs = config->host.sysfs;
+	options.node_name = sources->host.node_name;
 	options.core_is_one_core = sources_core_is_one_core(sources);
 	if (config->meter_enabled) {
 		r = meter_table_open(&options, &sources->meters);

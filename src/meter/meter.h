@@ -58,6 +58,9 @@ struct meter_options;
 struct meter_ops {
 	const char *name;   /* "rapl-sysfs" */
 	uint64_t period_ns; /* power (SAMPLE_POWER) needs one: it is no energy without */
+	uint64_t close_ns;  /* how long the end waits for close(); less than the deadline: that */
+	/* NULL: period_ns. Else the period of this one, which is fixed. */
+	uint64_t (*own_period_ns)(const struct meter *meter);
 	/*
 	 * Of a source that nothing names: whether it is opened. False: the machine cannot have it,
 	 * or it is read only by request. NULL: always.
@@ -87,6 +90,8 @@ struct meter_ops {
 	 * it has found, whether that failed or not; on its thread, and valid until the next.
 	 */
 	const struct device_use *(*uses)(struct meter *meter, size_t index, size_t *ret_count);
+	/* NULL: nothing. From any thread: what is under way ends soon, and close() comes. */
+	void (*stop)(struct meter *meter);
 	void (*close)(struct meter *meter);
 };
 
@@ -95,6 +100,7 @@ extern const struct meter_ops rapl_perf_meter;
 extern const struct meter_ops cray_pm_meter;
 extern const struct meter_ops hwmon_meter;
 extern const struct meter_ops nvml_meter;
+extern const struct meter_ops redfish_meter;
 
 /* All sources that there are, in the order in which their zones are numbered; NULL ends it. */
 #define METERS_MAX 16
@@ -125,6 +131,9 @@ struct meter_table;
 struct perf_event_attr;
 typedef int meter_perf_open_fn(const struct perf_event_attr *attr, int cpu, int group_fd);
 
+/* How a Redfish service is told who asks: by a session where it has sessions, or each time. */
+enum redfish_login { REDFISH_LOGIN_SESSION, REDFISH_LOGIN_BASIC };
+
 #define METER_HWMON_RULES_MAX 32
 struct meter_options {
 	const char *sysfs;         /* root of sensors, "/sys" */
@@ -140,7 +149,14 @@ struct meter_options {
 	char *hwmon_rules[METER_HWMON_RULES_MAX]; /* meter/hwmon_rule.h; borrowed */
 	size_t hwmon_rule_count;
 	char *nvml_library; /* a path, or a name, loaded where the driver is; "": none; borrowed */
-	char *sources;      /* "auto,rapl-msr": see meter_is_chosen(); NULL: auto; borrowed */
+	/* Borrowed; "" or NULL: none. The file's lines are those of bmc/redfish_target.h. */
+	char *redfish_url, *redfish_credentials, *redfish_ca_file, *redfish_system;
+	int redfish_login; /* enum redfish_login */
+	bool redfish_insecure;
+	/* 0: 10 s; what the BMC says of its averaging; no delay */
+	uint64_t redfish_period_ns, redfish_window_ns, redfish_delay_ns;
+	const char *node_name; /* this machine's, in files of several; borrowed */
+	char *sources;         /* "auto,rapl-msr": see meter_is_chosen(); NULL: auto; borrowed */
 	meter_perf_open_fn *open_perf_event; /* NULL: the kernel's; a test has its own */
 };
 

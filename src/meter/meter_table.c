@@ -26,9 +26,13 @@
  */
 #define FIRST_SEARCH_NS (2 * NSEC_PER_SEC)
 
-const struct meter_ops *const meter_sources[] = { &rapl_sysfs_meter, &rapl_perf_meter,
-						  &cray_pm_meter,    &hwmon_meter,
-						  &nvml_meter,       NULL };
+const struct meter_ops *const meter_sources[] = { &rapl_sysfs_meter,
+						  &rapl_perf_meter,
+						  &cray_pm_meter,
+						  &hwmon_meter,
+						  &nvml_meter,
+						  &redfish_meter,
+						  NULL };
 
 /* Whether the list @names has @name, all of it. */
 static bool has_name(const char *names, const char *name)
@@ -298,8 +302,13 @@ void meter_table_close(struct meter_table *table)
 	if (!table)
 		return;
 	for (size_t i = 0; i < table->source_count; i++) {
-		reader_free(table->sources[i].reader, table->options.read_deadline_ns);
-		poller_free(table->sources[i].poller, table->options.read_deadline_ns);
+		const struct meter_ops *ops = table->sources[i].ops;
+		uint64_t patience_ns = table->options.read_deadline_ns;
+
+		if (ops->close_ns > patience_ns)
+			patience_ns = ops->close_ns;
+		reader_free(table->sources[i].reader, patience_ns);
+		poller_free(table->sources[i].poller, patience_ns);
 	}
 	device_uses_release(&table->uses);
 	free(table);

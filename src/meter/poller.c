@@ -24,6 +24,7 @@ struct polled_zone {
 struct poller {
 	const struct meter_ops *ops;
 	struct meter *meter;
+	uint64_t period_ns;
 	uint64_t max_power_uw;  /* 0: by kind */
 	pthread_mutex_t lock;   /* all below */
 	pthread_cond_t wake;    /* for the thread: closing, or a search is asked for */
@@ -74,7 +75,7 @@ static void adopt_zones(struct poller *poller)
 			.samples.max_power_uw = poller->max_power_uw
 							? poller->max_power_uw
 							: zone_kind_max_power_uw(zone->kind),
-			.samples.bridge_ns = POWER_BRIDGE_PERIODS * poller->ops->period_ns,
+			.samples.bridge_ns = POWER_BRIDGE_PERIODS * poller->period_ns,
 		};
 	}
 }
@@ -157,8 +158,7 @@ static void *poller_main(void *arg)
 			poll_zone(poller, i);
 		poller->polled = true;
 		pthread_cond_signal(&poller->changed);
-		due_ns = poller_next_due_ns(due_ns, clock_ns(CLOCK_MONOTONIC),
-					    poller->ops->period_ns);
+		due_ns = poller_next_due_ns(due_ns, clock_ns(CLOCK_MONOTONIC), poller->period_ns);
 	}
 	pthread_mutex_unlock(&poller->lock);
 	poller->ops->close(poller->meter);
@@ -201,6 +201,7 @@ int poller_new(const struct meter_ops *ops, struct meter *meter, uint64_t max_po
 	}
 	poller->ops = ops;
 	poller->meter = meter;
+	poller->period_ns = ops->own_period_ns ? ops->own_period_ns(meter) : ops->period_ns;
 	poller->max_power_uw = max_power_uw;
 	poller->search_again = true;
 	(void)pthread_mutex_init(&poller->lock, NULL); /* these cannot fail on Linux */
@@ -244,6 +245,8 @@ void poller_free(struct poller *poller, uint64_t deadline_ns)
 
 	if (!poller)
 		return;
+	if (poller->ops->stop)
+		poller->ops->stop(poller->meter);
 	pthread_mutex_lock(&poller->lock);
 	poller->closing = true;
 	pthread_cond_signal(&poller->wake);
@@ -282,7 +285,7 @@ static struct read_result collect_zone(struct polled_zone *zone, bool is_stalled
 size_t poller_collect(struct poller *poller, bool rescan,
 		      struct read_result results[static METER_ZONES_MAX], struct device_uses *uses)
 {
-	uint64_t patience_ns = POLLER_PATIENCE_PERIODS * poller->ops->period_ns;
+	uint64_t patience_ns = POLLER_PATIENCE_PERIODS * poller->period_ns;
 	bool is_stalled;
 	size_t count;
 

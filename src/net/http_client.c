@@ -89,6 +89,13 @@ void http_client_free(struct http_client *client)
 	free(client);
 }
 
+int http_client_load(struct diag *diag)
+{
+	const struct curl_library *unused;
+
+	return curl_library_get(&unused, diag);
+}
+
 int http_client_new(const struct http_client_options *options, struct http_client **ret,
 		    struct diag *diag)
 {

@@ -85,6 +85,12 @@ struct http_reply {
 
 struct http_client;
 
+/*
+ * Loads the library now rather than with the first client. As http_client_new(), which fails in the
+ * same way.
+ */
+int http_client_load(struct diag *diag);
+
 /* 0; -ENOENT or -ENOSYS: no fitting library (diag says which package); -EINVAL; -ENOMEM. */
 int http_client_new(const struct http_client_options *options, struct http_client **ret,
 		    struct diag *diag);

@@ -18,7 +18,7 @@ const struct need_row need_rows[NEED_COUNT] = {
 	{ NEED_READ_FILES, "read-files",
 	  "State of container runtimes, and a configuration file, may be readable by root alone",
 	  BIT(CAP_DAC_READ_SEARCH), BIT(CAP_DAC_READ_SEARCH), false, NULL },
-	{ NEED_CLIENTS, "clients", "Threads without capabilities ask other programs for names", 0,
+	{ NEED_CLIENTS, "clients", "Threads ask other programs for names, and the BMC for power", 0,
 	  0, false, NULL },
 	{ NEED_GPU, "gpu", "The GPU vendor's library asks its driver, through the devices of that",
 	  0, 0, false, NULL, "char-nvidia* rw" },

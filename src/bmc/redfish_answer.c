@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bmc/redfish_answer.h"
+
+#include <math.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/json_scan.h"
+#include "base/macro.h"
+#include "base/num.h"
+
+#define WATTS_MAX    1e6 /* more than a rack draws */
+#define KWH_MAX      4e6 /* 400 years of a kilowatt; more is no energy_uj */
+#define UW_PER_W     1e6
+#define UJ_PER_KWH   3.6e12
+#define WINDOW_MAX_S 3600.0
+#define SERVICE      "/redfish/"
+
+json_t *redfish_parse(const char *text, size_t len)
+{
+	json_t *object;
+
+	if (!text || json_is_too_deep(text, len))
+		return NULL;
+	object = json_loadb(text, len, 0, NULL);
+	if (json_is_object(object))
+		return object;
+	json_decref(object);
+	return NULL;
+}
+
+/* ---- paths ---- */
+
+void redfish_path_take(const char *text, struct redfish_path *ret)
+{
+	size_t len = text ? strcspn(text, "#") : 0;
+
+	*ret = (struct redfish_path){ .has_slash = len && text[len - 1] == '/' };
+	while (len && text[len - 1] == '/')
+		len--;
+	if (len >= REDFISH_PATH_MAX || len <= strlen(SERVICE) ||
+	    strncmp(text, SERVICE, strlen(SERVICE)) != 0)
+		return;
+	for (size_t i = 0; i < len; i++) {
+		if (text[i] <= ' ' || text[i] > '~')
+			return;
+	}
+	memcpy(ret->text, text, len);
+	ret->text[len] = '\0';
+}
+
+bool redfish_path_is_same(const struct redfish_path *a, const struct redfish_path *b)
+{
+	return a->text[0] && strcmp(a->text, b->text) == 0;
+}
+
+const char *redfish_path_id(const struct redfish_path *path)
+{
+	const char *slash = strrchr(path->text, '/');
+
+	return slash ? slash + 1 : path->text;
+}
+
+static struct redfish_path path_of(const json_t *reference)
+{
+	struct redfish_path path;
+
+	redfish_path_take(json_string_value(json_object_get(reference, "@odata.id")), &path);
+	return path;
+}
+
+struct redfish_path redfish_link(const json_t *object, const char *key)
+{
+	return path_of(json_object_get(object, key));
+}
+
+/* The paths in @array, up to @max of them. */
+static size_t read_paths(const json_t *array, struct redfish_path *ret, size_t max)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < json_array_size(array) && count < max; i++) {
+		ret[count] = path_of(json_array_get(array, i));
+		count += ret[count].text[0] != '\0';
+	}
+	return count;
+}
+
+void redfish_members_read(const json_t *collection, struct redfish_members *ret)
+{
+	ret->count =
+		read_paths(json_object_get(collection, "Members"), ret->paths, REDFISH_MEMBERS_MAX);
+}
+
+const char *redfish_message(const json_t *error)
+{
+	const json_t *inner = json_object_get(error, "error");
+	const json_t *extended = json_object_get(inner, "@Message.ExtendedInfo");
+	const char *text =
+		json_string_value(json_object_get(json_array_get(extended, 0), "Message"));
+
+	if (!text)
+		text = json_string_value(json_object_get(inner, "message"));
+	return text ? text : "";
+}
+
+/* ---- values ---- */
+
+static bool read_number(const json_t *value, double max, double *ret)
+{
+	double number = json_is_number(value) ? json_number_value(value) : -1;
+
+	if (!(number >= 0 && number <= max)) /* nor where it is no number */
+		return false;
+	*ret = number;
+	return true;
+}
+
+static void take_watts(const json_t *value, struct redfish_reading *ret)
+{
+	double watts;
+
+	ret->has_power = read_number(value, WATTS_MAX, &watts);
+	if (ret->has_power)
+		ret->power_uw = (uint64_t)llround(watts * UW_PER_W);
+}
+
+static const char *text_of(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text ? text : "";
+}
+
+static bool is_one_of(const char *text, const char *const *words)
+{
+	for (; *words; words++) {
+		if (strcasecmp(text, *words) == 0)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * A duration as Redfish has it (DSP0266 §9.4.6; ISO 8601 without years and months): P1DT2H3M4.5S.
+ * 0 where it is none, or more than an hour.
+ */
+static uint64_t duration_ns(const char *text)
+{
+	static const struct {
+		char unit;
+		double seconds;
+	} units[] = { { 'D', 86400 }, { 'H', 3600 }, { 'M', 60 }, { 'S', 1 } };
+	double sum_s = 0;
+
+	if (*text++ != 'P')
+		return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
+		size_t len;
+		char digits[16];
+		double number;
+
+		if (*text == 'T')
+			text++;
+		len = strspn(text, "0123456789.");
+		if (!len || text[len] != units[i].unit || len >= sizeof(digits))
+			continue;
+		memcpy(digits, text, len);
+		digits[len] = '\0';
+		if (parse_double(digits, &number) < 0)
+			return 0;
+		sum_s += number * units[i].seconds;
+		text += len + 1;
+	}
+	return *text || sum_s > WINDOW_MAX_S ? 0 : (uint64_t)(sum_s * (double)NSEC_PER_SEC);
+}
+
+/* ---- chassis ---- */
+
+void redfish_chassis_read(const json_t *chassis, const struct redfish_path *path,
+			  struct redfish_chassis *ret)
+{
+	static const char *const components[] = { "Component", "Module", "Card",      "Zone",
+						  "Cartridge", "Row",    "Expansion", NULL };
+	const json_t *links = json_object_get(chassis, "Links");
+
+	*ret = (struct redfish_chassis){
+		.path = *path,
+		.contained_by = redfish_link(links, "ContainedBy"),
+		.is_component = is_one_of(text_of(chassis, "ChassisType"), components),
+		.environment = redfish_link(chassis, "EnvironmentMetrics"),
+		.subsystem = redfish_link(chassis, "PowerSubsystem"),
+		.power = redfish_link(chassis, "Power"),
+		.sensors = redfish_link(chassis, "Sensors"),
+	};
+	ret->system_count = read_paths(json_object_get(links, "ComputerSystems"), ret->systems,
+				       REDFISH_SYSTEMS_MAX);
+}
+
+static bool holds(const struct redfish_chassis *chassis, const struct redfish_path *system)
+{
+	for (size_t i = 0; i < chassis->system_count; i++) {
+		if (redfish_path_is_same(&chassis->systems[i], system))
+			return true;
+	}
+	return false;
+}
+
+static bool is_own(const struct redfish_chassis *chassis, const struct redfish_path *system)
+{
+	return chassis->system_count == 1 && holds(chassis, system);
+}
+
+/* How far it is from being all of the machine: in another one of the machine's, or a component. */
+static unsigned distance(const struct redfish_chassis *list, size_t count,
+			 const struct redfish_chassis *chassis, const struct redfish_path *system)
+{
+	unsigned sum = chassis->is_component ? 2 : 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (is_own(&list[i], system) &&
+		    redfish_path_is_same(&list[i].path, &chassis->contained_by))
+			return sum + 1;
+	}
+	return sum;
+}
+
+size_t redfish_chassis_choose(const struct redfish_chassis *list, size_t count,
+			      const struct redfish_path *system, size_t *order, bool *ret_shared)
+{
+	bool any_says = false;
+	size_t chosen = 0;
+
+	*ret_shared = false;
+	for (size_t i = 0; i < count; i++) {
+		any_says |= list[i].system_count > 0;
+		*ret_shared |= list[i].system_count > 1 && holds(&list[i], system);
+	}
+	for (unsigned away = 0; away <= 3; away++) {
+		for (size_t i = 0; i < count; i++) {
+			if (is_own(&list[i], system) &&
+			    distance(list, count, &list[i], system) == away)
+				order[chosen++] = i;
+		}
+	}
+	if (!any_says && count == 1)
+		order[chosen++] = 0;
+	return chosen;
+}
+
+/* ---- power ---- */
+
+void redfish_environment_read(const json_t *metrics, struct redfish_reading *ret,
+			      struct redfish_path *ret_sensor)
+{
+	const json_t *power = json_object_get(metrics, "PowerWatts");
+	const json_t *energy = json_object_get(metrics, "EnergykWh");
+	double kwh;
+
+	*ret = (struct redfish_reading){ 0 };
+	take_watts(json_object_get(power, "Reading"), ret);
+	ret->has_energy = read_number(json_object_get(energy, "Reading"), KWH_MAX, &kwh);
+	if (ret->has_energy)
+		ret->energy_uj = (uint64_t)(kwh * UJ_PER_KWH);
+	redfish_path_take(text_of(power, "DataSourceUri"), ret_sensor);
+}
+
+static bool is_of_a_part(const json_t *control)
+{
+	static const char *const parts[] = {
+		"CPU",     "CPUSubsystem",     "Memory",      "MemorySubsystem",
+		"GPU",     "GPUSubsystem",     "Fan",         "StorageDevice",
+		"Storage", "StorageSubsystem", "Accelerator", NULL
+	};
+
+	return is_one_of(text_of(control, "PhysicalContext"), parts);
+}
+
+void redfish_power_control_read(const json_t *power, struct redfish_reading *ret)
+{
+	const json_t *controls = json_object_get(power, "PowerControl"), *control = NULL, *metrics;
+	double minutes;
+
+	*ret = (struct redfish_reading){ 0 };
+	for (size_t i = 0; i < json_array_size(controls) && !control; i++) {
+		const json_t *candidate = json_array_get(controls, i);
+
+		control = is_of_a_part(candidate) ? NULL : candidate;
+	}
+	take_watts(json_object_get(control, "PowerConsumedWatts"), ret);
+	if (ret->has_power)
+		return;
+	metrics = json_object_get(control, "PowerMetrics");
+	if (!read_number(json_object_get(metrics, "IntervalInMin"), WINDOW_MAX_S / 60, &minutes) ||
+	    minutes <= 0)
+		return;
+	take_watts(json_object_get(metrics, "AverageConsumedWatts"), ret);
+	ret->window_ns = (uint64_t)(minutes * 60) * NSEC_PER_SEC;
+}
+
+bool redfish_supply_is_absent(const json_t *supply)
+{
+	return strcmp(text_of(json_object_get(supply, "Status"), "State"), "Absent") == 0;
+}
+
+void redfish_supply_metrics_read(const json_t *metrics, struct redfish_reading *ret)
+{
+	*ret = (struct redfish_reading){ 0 };
+	take_watts(json_object_get(json_object_get(metrics, "InputPowerWatts"), "Reading"), ret);
+}
+
+void redfish_sensor_read(const json_t *sensor, struct redfish_reading *ret)
+{
+	const char *units = text_of(sensor, "ReadingUnits");
+
+	*ret = (struct redfish_reading){ 0 };
+	if (strcmp(text_of(sensor, "ReadingType"), "Power") != 0 ||
+	    (*units && strcmp(units, "W") != 0))
+		return;
+	take_watts(json_object_get(sensor, "Reading"), ret);
+	ret->window_ns = duration_ns(text_of(sensor, "AveragingInterval"));
+}
+
+bool redfish_sensor_is_total(const char *id)
+{
+	static const char *const power[] = { "power", "pwr", "watts" };
+	static const char *const whole[] = { "total", "sys", "chassis", "node", "platform" };
+	bool is_power = false, is_whole = false;
+
+	for (size_t i = 0; i < ARRAY_SIZE(power); i++)
+		is_power |= strcasestr(id, power[i]) != NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(whole); i++)
+		is_whole |= strcasestr(id, whole[i]) != NULL;
+	return is_power && is_whole;
+}

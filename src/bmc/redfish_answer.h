@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a Redfish service says of power, taken out of its answers (DMTF DSP0266; schemas of DSP8010:
+ * Chassis, EnvironmentMetrics, PowerSupplyMetrics, Power, Sensor). Pure.
+ *
+ * Answers come from a machine on the network and are checked as such. A value that is missing,
+ * null, negative, beyond all reason or of another type than its schema has is none: never 0. Paths
+ * are taken only where they are of the service itself ("/redfish/…").
+ */
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define REDFISH_PATH_MAX    256
+#define REDFISH_MEMBERS_MAX 64 /* of a collection; those behind it are not looked at */
+#define REDFISH_SYSTEMS_MAX 8  /* that a chassis is said to hold; more are "several", too */
+
+struct redfish_path {
+	char text[REDFISH_PATH_MAX]; /* "/redfish/v1/Chassis/1"; "": none */
+	bool has_slash;              /* at its end: some services want it there, others not */
+};
+
+struct redfish_members {
+	struct redfish_path paths[REDFISH_MEMBERS_MAX];
+	size_t count;
+};
+
+/* Power and energy of what was asked for; what is not known is not there. */
+struct redfish_reading {
+	bool has_power, has_energy;
+	uint64_t power_uw, energy_uj; /* the energy is a counter */
+	uint64_t window_ns;           /* over which the power is a mean; 0: not known */
+};
+
+struct redfish_chassis {
+	struct redfish_path path, contained_by;
+	struct redfish_path systems[REDFISH_SYSTEMS_MAX]; /* that are in it */
+	size_t system_count;
+	bool is_component; /* a card, a module or a zone in a machine, as it says itself */
+	struct redfish_path environment, subsystem, power, sensors;
+};
+
+/* NULL: no JSON object, too deep (base/json_scan.h), or no memory. */
+json_t *redfish_parse(const char *text, size_t len);
+/* A path of the service, without a fragment; "" where it is none. */
+void redfish_path_take(const char *text, struct redfish_path *ret);
+bool redfish_path_is_same(const struct redfish_path *a, const struct redfish_path *b);
+/* Its last part: the "1" of "/redfish/v1/Chassis/1". */
+const char *redfish_path_id(const struct redfish_path *path);
+/* Where @object's @key leads to: {"@odata.id": …}. */
+struct redfish_path redfish_link(const json_t *object, const char *key);
+/* Where the "Members" of a collection are. */
+void redfish_members_read(const json_t *collection, struct redfish_members *ret);
+/* The message of an error (extended or not), for people; "" where there is none. */
+const char *redfish_message(const json_t *error);
+
+void redfish_chassis_read(const json_t *chassis, const struct redfish_path *path,
+			  struct redfish_chassis *ret);
+/*
+ * Which of @count chassis are those of the machine @system and of no other, the best first: one
+ * that holds others before those in it, and a machine before a component. Fills order[0..count);
+ * their number. Where no chassis says what is in it, and there is but one, that is it.
+ * *ret_shared: one that has the system has others as well, as the enclosure of blades does.
+ */
+size_t redfish_chassis_choose(const struct redfish_chassis *list, size_t count,
+			      const struct redfish_path *system, size_t *order, bool *ret_shared);
+
+/* EnvironmentMetrics: PowerWatts, EnergykWh. *ret_sensor: where the power is described, or "". */
+void redfish_environment_read(const json_t *metrics, struct redfish_reading *ret,
+			      struct redfish_path *ret_sensor);
+/*
+ * PowerControl of Power: the first that is the whole machine's; some vendors list processors and
+ * memory behind it. PowerConsumedWatts, else AverageConsumedWatts over IntervalInMin.
+ */
+void redfish_power_control_read(const json_t *power, struct redfish_reading *ret);
+/* A bay without a power supply has no power; any other one must have some. */
+bool redfish_supply_is_absent(const json_t *supply);
+/* PowerSupplyMetrics: InputPowerWatts. */
+void redfish_supply_metrics_read(const json_t *metrics, struct redfish_reading *ret);
+/* A Sensor of power, and the time over which it averages. */
+void redfish_sensor_read(const json_t *sensor, struct redfish_reading *ret);
+/* Whether a sensor of this id may be of all of the machine's power: total_power, SysBoardPwr. */
+bool redfish_sensor_is_total(const char *id);

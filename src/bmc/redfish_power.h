@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where a Redfish service has the power of one machine, and what it is now.
+ *
+ * First the machine: the only one of the service, or the one that is named. Then the chassis that
+ * are that machine's alone (redfish_chassis_choose()); of them, from the first on, the first of
+ * these that has a value:
+ *
+ * 1. EnvironmentMetrics: PowerWatts, and the counter EnergykWh beside it
+ * 2. PowerSubsystem/PowerSupplies: input power, of all supplies that are there or none
+ * 3. Power: PowerControl, PowerConsumedWatts, else AverageConsumedWatts with its interval
+ * 4. Sensors: one of power by whose name it is the machine's
+ *
+ * What is found is kept; a search takes many requests, a reading one (one for each supply).
+ */
+#pragma once
+
+#include "base/diag.h"
+#include "bmc/redfish_answer.h"
+#include "bmc/redfish_client.h"
+
+enum redfish_method {
+	REDFISH_NOTHING,
+	REDFISH_ENVIRONMENT,
+	REDFISH_SUPPLIES,
+	REDFISH_POWER_CONTROL,
+	REDFISH_SENSOR,
+};
+
+#define REDFISH_SUPPLIES_MAX 16
+
+struct redfish_power {
+	enum redfish_method method;
+	struct redfish_path chassis;
+	struct redfish_path paths[REDFISH_SUPPLIES_MAX]; /* to be read; more than one is a sum */
+	size_t path_count;
+	uint64_t window_ns; /* as described apart from the value; 0: not known */
+};
+
+/*
+ * Searches; @system is the id of the machine ("Self", "System.Embedded.1"), "" the only one.
+ * 0; -ENODATA: there is no power; -EXDEV: it is not known which machine, or the power is that of
+ * several; or as redfish_client_get(). diag says which and what to do.
+ */
+int redfish_power_find(struct redfish_client *client, const char *system, struct redfish_power *ret,
+		       struct diag *diag);
+/* 0, with a power or a counter; -ENODATA: there is no value now; or as redfish_client_get(). */
+int redfish_power_read(struct redfish_client *client, const struct redfish_power *power,
+		       struct redfish_reading *ret, struct diag *diag);
+/* "EnvironmentMetrics", "PowerSupplies", "PowerControl", "Sensors" */
+const char *redfish_method_name(enum redfish_method method);
