@@ -55,6 +55,8 @@ struct monitor {
 	bool searching;         /* the first search for them has not come to its end */
 	size_t described_zones; /* by the names of sources */
 	bool told_unseen;
+	uint32_t failed_meters; /* what was logged of them last, as a hash; 0: nothing */
+	unsigned looks_at_failed_meters;
 	struct strbuf frame;
 	struct live_screen screen;
 	char url[128];
@@ -79,7 +81,7 @@ void monitor_finish(struct monitor *monitor);
 
 /* The parts of the configuration that were ignored, and why. */
 void monitor_log_warnings(const struct config *config);
-void monitor_log_start(const struct monitor *monitor);
+void monitor_log_start(struct monitor *monitor);
 /* Where energy comes from, for metrics, table and service manager. */
 void monitor_describe_sources(struct monitor *monitor);
 /* After each interval: meters that were found or begin to count, processes that BPF cannot see. */

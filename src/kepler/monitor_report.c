@@ -6,10 +6,13 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "base/log.h"
 #include "kepler/live_table.h"
 #include "kepler/monitor_parts.h"
 #include "service/privileges.h"
+
+#define LOOK_AT_FAILED_METERS 10 /* intervals */
 
 void monitor_log_warnings(const struct config *config)
 {
@@ -97,6 +100,18 @@ static void log_unread_zones(const struct interval_engine *engine, size_t first)
 	}
 }
 
+/* Of all that meters cannot read, as one number: 0 where there is nothing. */
+static uint32_t hash_failed_meters(const struct sources *sources)
+{
+	struct meter_remark remark;
+	uint32_t hash = 0;
+
+	for (size_t i = 0; sources->meters && meter_table_remark(sources->meters, i, &remark); i++)
+		if (remark.is_failure)
+			hash = hash32_bytes(hash + 1, remark.what, strlen(remark.what));
+	return hash;
+}
+
 static void log_failed_meters(const struct sources *sources)
 {
 	struct meter_remark remark;
@@ -104,6 +119,19 @@ static void log_failed_meters(const struct sources *sources)
 	for (size_t i = 0; sources->meters && meter_table_remark(sources->meters, i, &remark); i++)
 		if (remark.is_failure)
 			log_warn("%s", remark.what);
+}
+
+/* A BMC that hangs is known to fail after the start; and what fails may change. */
+static void follow_failed_meters(struct monitor *monitor)
+{
+	uint32_t failed;
+
+	if (++monitor->looks_at_failed_meters % LOOK_AT_FAILED_METERS != 0)
+		return;
+	failed = hash_failed_meters(&monitor->sources);
+	if (failed != monitor->failed_meters)
+		log_failed_meters(&monitor->sources);
+	monitor->failed_meters = failed;
 }
 
 /*
@@ -133,6 +161,7 @@ void monitor_follow_meters(struct monitor *monitor)
 	}
 	idle_state_restore(&monitor->idle_state, monitor->engine);
 	log_unread_zones(monitor->engine, first_new);
+	follow_failed_meters(monitor);
 	monitor->searching = searching;
 	monitor->stats.self.meters_searching = searching;
 }
@@ -151,7 +180,7 @@ void monitor_tell_of_unseen(struct monitor *monitor)
 		 info.unseen, info.unseen_pid);
 }
 
-void monitor_log_start(const struct monitor *monitor)
+void monitor_log_start(struct monitor *monitor)
 {
 	struct activity_info info;
 
@@ -178,6 +207,7 @@ void monitor_log_start(const struct monitor *monitor)
 			 monitor->config->host.cgroupfs);
 	log_unread_zones(monitor->engine, 0);
 	log_failed_meters(&monitor->sources);
+	monitor->failed_meters = hash_failed_meters(&monitor->sources);
 	if (monitor->searching)
 		log_warn("the search for meters has not come to its end: a driver does not answer; "
 			 "until it does, energy is estimated");

@@ -65,6 +65,7 @@ def machine(*options, **service):
             with Sensors(rapl_zone("intel-rapl:0", "package-0", 50)) as sensors, \
                     Exporter(f"--host.sysfs={sensors.mount}", *lab.options, *options) as exporter:
                 yield lab, exporter
+                look_around(exporter)
                 assert exporter.stop() == 0, exporter.output()
                 look_for_secrets(exporter.output())
         finally:
@@ -74,6 +75,17 @@ def machine(*options, **service):
 def look_for_secrets(text):
     for secret in (SECRET, "canary-bmc"):
         assert secret not in text, text
+
+
+def look_around(exporter):
+    """Nothing of the password in what others can see, and nothing that the system call filter denied."""
+    if exporter.process.poll() is not None:
+        return
+    for name in ("cmdline", "environ", "comm"):
+        look_for_secrets(pathlib.Path(f"/proc/{exporter.process.pid}/{name}").read_text(errors="replace"))
+    for path in ("/metrics", "/", "/healthz"):
+        look_for_secrets(exporter.get(path)[2].decode())
+    assert exporter.scrape().sum("kepler_exporter_denied_system_calls_total") == 0, exporter.output()
 
 
 def wait_until(exporter, condition, seconds=20):
@@ -234,6 +246,7 @@ def a_wrong_password_is_not_tried_again_and_again():
         wait_until(exporter, lambda metrics: not is_up(metrics), DOWN_S)
         before = lab.bmc.logins
         time.sleep(8)
+        assert "user or password are refused" in exporter.output(), exporter.output()
         assert lab.bmc.logins - before <= 4, lab.bmc.logins - before  # 1, 2, 4 s
         lab.write("kepler,another\n")
         wait_until(exporter, is_up, DOWN_S)
