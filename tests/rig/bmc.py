@@ -24,9 +24,9 @@ class Law:
     def watts(self):
         return self.mean + self.swing * math.sin(2 * math.pi * (time.monotonic() - self.began) / self.period)
 
-    def joules(self):
-        """Since the beginning."""
-        elapsed = time.monotonic() - self.began
+    def joules(self, ago=0):
+        """Since the beginning, as it was so many seconds ago."""
+        elapsed = max(0, time.monotonic() - self.began - ago)
         turn = 2 * math.pi / self.period
         return self.mean * elapsed + self.swing / turn * (1 - math.cos(turn * elapsed))
 
@@ -129,6 +129,16 @@ def counting(law):
     return tree
 
 
+def averaging(law):
+    """A service whose power is a mean over the last four seconds, and which says so."""
+    tree = idrac(law)
+    box = V1 + "/Chassis/System.Embedded.1"
+    mean = (law.joules() - law.joules(ago=4)) / 4
+    tree[box + "/EnvironmentMetrics"]["PowerWatts"]["Reading"] = mean
+    tree[box + "/Sensors/SystemBoardPwrConsumption"] = sensor(mean, AveragingInterval="PT4S")
+    return tree
+
+
 def blades(law):
     """Four nodes in an enclosure: each a chassis of its own, and one that has them all."""
     hosts = [f"{V1}/Systems/Node{i}" for i in range(1, 5)]
@@ -149,7 +159,8 @@ class Bmc:
     """Answers on 127.0.0.1. Faults are attributes that a test sets:
 
     delay (s before each answer), status and retry_after (of all answers), body (in place of each), cut (bytes off the end), null
-    (no power), text (power as a string), redirect (where to). sessions: False where there are none; slash: paths end with one.
+    (no power), text (power as a string), redirect (where to), drip (s between two bytes).
+    sessions: False where there are none; slash: paths end with one.
     """
 
     def __init__(self, context, law, shape=idrac, user="kepler", password="canary-bmc,\"p4ss", sessions=True, slash=False):
@@ -198,7 +209,7 @@ class Bmc:
 
     def calm(self):
         self.delay, self.status, self.retry_after, self.body, self.cut = 0, 0, None, None, 0
-        self.null, self.text, self.redirect = False, False, None
+        self.null, self.text, self.redirect, self.drip = False, False, None, 0
 
     def close(self):
         self.server.shutdown()
@@ -230,7 +241,10 @@ class Bmc:
         for name, text in (*usual, *headers):
             handler.send_header(name, text)
         handler.end_headers()
-        handler.wfile.write(body[:len(body) - self.cut])
+        for byte in body if self.drip else b"":
+            handler.wfile.write(bytes([byte]))
+            time.sleep(self.drip)
+        handler.wfile.write(b"" if self.drip else body[:len(body) - self.cut])
         if self.cut:
             handler.close_connection = True
 
