@@ -13,7 +13,8 @@ struct host_info {
 	char kernel[64];     /* uname -r */
 	char machine[16];    /* uname -m */
 	char cpu_vendor[32]; /* "GenuineIntel" */
-	char cpu_model[64];  /* "AMD EPYC 7763 64-Core Processor" */
+	unsigned cpu_family, cpu_model_number; /* cpuinfo.h */
+	char cpu_model[64];                    /* "AMD EPYC 7763 64-Core Processor" */
 	char cpu_architecture
 		[64];      /* microarchitecture in words: "Zen 3", "Sapphire Rapids"; "unknown" */
 	unsigned cpu_year; /* year class of that family, 0 unknown */

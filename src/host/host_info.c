@@ -121,6 +121,8 @@ static void set_cpu(struct host_info *info, const struct cpuinfo *cpu)
 	const char *architecture = "unknown";
 
 	memcpy(info->cpu_vendor, cpu->vendor, sizeof(info->cpu_vendor));
+	info->cpu_family = cpu->family;
+	info->cpu_model_number = cpu->model_number;
 	memcpy(info->cpu_model, cpu->model, sizeof(info->cpu_model));
 	(void)host_microarchitecture(cpu->vendor, cpu->family, cpu->model_number, cpu->stepping,
 				     &architecture, &info->cpu_year);

@@ -189,6 +189,10 @@ static const struct option meter_rows[] = {
 		  "ina226@1-0040/power1=platform. CHANNEL is energyN, powerN, inN (times currN) or "
 		  "a label. ZONE is a kind of zone, with a number where there are several "
 		  "(package-1), or none. kepler doctor lists the sensors that have no rule." },
+	{ "meter.msr-devices", NULL, OPTION_STRING, FIELD(meter_options, msr_devices),
+	  .default_text = METER_MSR_DEVICES, .metavar = "DIR",
+	  .help = "Where the processors' registers are (N/msr), for the source rapl-msr. It is "
+		  "read only where meters names it." },
 	{ "meter.nvml-library", NULL, OPTION_STRING, FIELD(meter_options, nvml_library),
 	  .default_text = NVML_LIBRARY_NAME, .metavar = "FILE", .may_be_empty = true,
 	  .help = "NVIDIA's management library, through which its GPUs are read: a name is loaded "
@@ -538,6 +542,8 @@ unsigned config_needs(const struct config *config)
 		needs |= NEED_READ_ENERGY;
 	if (config->meter_enabled && is_chosen(config, &rapl_perf_meter))
 		needs |= NEED_PERF_ENERGY;
+	if (config->meter_enabled && is_chosen(config, &rapl_msr_meter))
+		needs |= NEED_MSR;
 	if (config->meter_enabled && is_chosen(config, &nvml_meter))
 		needs |= NEED_GPU;
 	if (config->runtimes_enabled || config->options.file[0])

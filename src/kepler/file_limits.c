@@ -42,6 +42,7 @@ enum text {
 	TEXT_KUBELET_CA,
 	TEXT_REDFISH_CREDENTIALS,
 	TEXT_REDFISH_CA,
+	TEXT_MSR_DEVICES,
 	TEXTS
 };
 
@@ -160,6 +161,7 @@ static void add_socket_folders(struct limits_job *job, const struct config *conf
 
 static struct limits_job *job_new(const struct config *config, const struct hanging *hanging)
 {
+	const unsigned needs = config_needs(config);
 	const char *const given[TEXTS] = {
 		[TEXT_STATE_DIR] = config->host.state_dir,
 		[TEXT_KUBECONFIG] =
@@ -172,6 +174,7 @@ static struct limits_job *job_new(const struct config *config, const struct hang
 		[TEXT_KUBELET_CA] = config->kube.kubelet_ca_file,
 		[TEXT_REDFISH_CREDENTIALS] = config->meter.redfish_credentials,
 		[TEXT_REDFISH_CA] = config->meter.redfish_ca_file,
+		[TEXT_MSR_DEVICES] = needs & NEED_MSR ? config->meter.msr_devices : NULL,
 	};
 	struct limits_job *job = calloc(1, sizeof(*job));
 
@@ -183,7 +186,7 @@ static struct limits_job *job_new(const struct config *config, const struct hang
 	job->hanging = *hanging;
 	(void)pthread_mutex_init(&job->lock, NULL);
 	add_socket_folders(job, config);
-	job->uses_gpus = (config_needs(config) & NEED_GPU) != 0;
+	job->uses_gpus = (needs & NEED_GPU) != 0;
 	for (size_t i = 0; i < TEXTS; i++) {
 		job->texts[i] = given[i] && given[i][0] ? strdup(given[i]) : NULL;
 		if (given[i] && given[i][0] && !job->texts[i]) {

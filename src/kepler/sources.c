@@ -101,6 +101,9 @@ static int open_energy(const struct config *config, struct sources *sources, str
 	options.sysfs = config->host.sysfs;
 	options.node_name = sources->host.node_name;
 	options.core_is_one_core = sources_core_is_one_core(sources);
+	options.cpu_vendor = sources->host.cpu_vendor;
+	options.cpu_family = sources->host.cpu_family;
+	options.cpu_model = sources->host.cpu_model_number;
 	if (config->meter_enabled) {
 		r = meter_table_open(&options, &sources->meters);
 		if (r < 0)

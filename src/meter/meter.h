@@ -97,6 +97,7 @@ struct meter_ops {
 
 extern const struct meter_ops rapl_sysfs_meter;
 extern const struct meter_ops rapl_perf_meter;
+extern const struct meter_ops rapl_msr_meter;
 extern const struct meter_ops cray_pm_meter;
 extern const struct meter_ops hwmon_meter;
 extern const struct meter_ops nvml_meter;
@@ -134,6 +135,7 @@ typedef int meter_perf_open_fn(const struct perf_event_attr *attr, int cpu, int 
 /* How a Redfish service is told who asks: by a session where it has sessions, or each time. */
 enum redfish_login { REDFISH_LOGIN_SESSION, REDFISH_LOGIN_BASIC };
 
+#define METER_MSR_DEVICES     "/dev/cpu"
 #define METER_HWMON_RULES_MAX 32
 struct meter_options {
 	const char *sysfs;         /* root of sensors, "/sys" */
@@ -158,6 +160,10 @@ struct meter_options {
 	const char *node_name; /* this machine's, in files of several; borrowed */
 	char *sources;         /* "auto,rapl-msr": see meter_is_chosen(); NULL: auto; borrowed */
 	meter_perf_open_fn *open_perf_event; /* NULL: the kernel's; a test has its own */
+	char *msr_devices; /* the folder of N/msr; NULL: METER_MSR_DEVICES; borrowed */
+	/* As CPUID has them: "GenuineIntel", see meter/rapl_units.h. NULL and 0: unknown. */
+	const char *cpu_vendor; /* borrowed */
+	unsigned cpu_family, cpu_model;
 };
 
 /*

@@ -338,12 +338,14 @@ static void note(struct meter *meter, const struct rapl_pmu *pmu, int error)
 	meter->ignored = pmu->unknown_count;
 	meter->why_not[0] = '\0';
 	if (error < 0 && error != -ENOENT)
-		(void)snprintf(meter->why_not, sizeof(meter->why_not),
-			       "the events of the perf PMU \"power\" (RAPL) cannot be opened: %s%s",
-			       strerrordesc_np(-error),
-			       error == -EACCES || error == -EPERM
-				       ? "; CAP_PERFMON is needed (before Linux 5.8 CAP_SYS_ADMIN)"
-				       : "");
+		(void)snprintf(
+			meter->why_not, sizeof(meter->why_not),
+			"the events of the perf PMU \"power\" (RAPL) cannot be opened: %s%s",
+			strerrordesc_np(-error),
+			error == -EACCES || error == -EPERM
+				? "; CAP_PERFMON is needed (before Linux 5.8 CAP_SYS_ADMIN), "
+				  "and kernel.perf_event_paranoid not above 2"
+				: "");
 	pthread_mutex_unlock(&meter->lock);
 }
 

@@ -25,6 +25,9 @@ const struct need_row need_rows[NEED_COUNT] = {
 	{ NEED_PERF_ENERGY, "perf-energy",
 	  "Energy is counted by events of the perf PMU, opened again when a CPU comes back",
 	  BIT(CAP_PERFMON), BIT(CAP_PERFMON), false, "perf_event_open" },
+	{ NEED_MSR, "msr", "Energy registers are read through the devices of the driver msr",
+	  BIT(CAP_SYS_RAWIO) | BIT(CAP_DAC_READ_SEARCH),
+	  BIT(CAP_SYS_RAWIO) | BIT(CAP_DAC_READ_SEARCH), false, NULL, "char-cpu/msr r" },
 };
 
 /* Those that a row may name, as units and containers spell them. */
@@ -33,7 +36,8 @@ static const struct {
 	const char *name;
 } capability_names[] = { { CAP_BPF, "BPF" },
 			 { CAP_PERFMON, "PERFMON" },
-			 { CAP_DAC_READ_SEARCH, "DAC_READ_SEARCH" } };
+			 { CAP_DAC_READ_SEARCH, "DAC_READ_SEARCH" },
+			 { CAP_SYS_RAWIO, "SYS_RAWIO" } };
 
 uint64_t needs_capabilities(unsigned needs)
 {
@@ -85,10 +89,15 @@ static void add_unit_capabilities(const char *key, uint64_t bits, struct strbuf 
 /* The unit has a /dev of its own, without them. */
 static void add_devices(unsigned needs, struct strbuf *out)
 {
+	bool is_first = true;
+
 	for (size_t i = 0; i < ARRAY_SIZE(need_rows); i++) {
-		if ((needs & need_rows[i].need) && need_rows[i].devices)
-			strbuf_addf(out, "PrivateDevices=no\nDevicePolicy=closed\nDeviceAllow=%s\n",
-				    need_rows[i].devices);
+		if (!(needs & need_rows[i].need) || !need_rows[i].devices)
+			continue;
+		if (is_first)
+			strbuf_add_str(out, "PrivateDevices=no\nDevicePolicy=closed\n");
+		strbuf_addf(out, "DeviceAllow=%s\n", need_rows[i].devices);
+		is_first = false;
 	}
 }
 

@@ -6,7 +6,7 @@
  * program keeps after its start: capabilities (service/privileges.h) and system calls
  * (service/confine.h). They also decide what the program has to be granted: needs_write_unit()
  * writes that as a drop-in of a systemd unit, and the shipped unit and manifests grant the sum of
- * all rows, devices apart: few machines have them.
+ * all rows but those with devices: few machines have them, or they are read by request alone.
  */
 #pragma once
 
@@ -24,8 +24,9 @@ enum need {
 	NEED_CLIENTS = 1 << 4,       /* connections that this program opens */
 	NEED_GPU = 1 << 5,           /* a vendor's library that controls its driver */
 	NEED_PERF_ENERGY = 1 << 6,   /* events of CPUs, opened anew when these come and go */
+	NEED_MSR = 1 << 7,           /* registers of CPUs, likewise; by request alone */
 };
-#define NEED_COUNT 7
+#define NEED_COUNT 8
 #define NEEDS_ALL  ((1U << NEED_COUNT) - 1)
 
 struct need_row {

@@ -173,6 +173,8 @@ static int simulate(int cpu, u32 msr, u64 *ret)
 	int domain = domain_of_msr(msr, amd), package = package_of(cpu);
 	unsigned long flags;
 
+	if (!cpu_online(cpu))
+		return 1; /* the driver's own answer: ENXIO */
 	if (msr == (amd ? MSR_AMD_UNIT : MSR_INTEL_UNIT)) {
 		*ret = 0x000a0003 | ENERGY_UNIT << 8;
 		return 0;

@@ -36,7 +36,10 @@ static void capabilities_are_those_of_the_needs(void **state)
 		{ NEED_READ_ENERGY, BIT(CAP_DAC_READ_SEARCH), BIT(CAP_DAC_READ_SEARCH) },
 		/* CAP_PERFMON is for the load alone. */
 		{ NEED_BPF, BIT(CAP_BPF) | BIT(CAP_PERFMON), BIT(CAP_BPF) },
-		{ NEEDS_ALL, BIT(CAP_BPF) | BIT(CAP_PERFMON) | BIT(CAP_DAC_READ_SEARCH),
+		{ NEED_MSR, BIT(CAP_SYS_RAWIO) | BIT(CAP_DAC_READ_SEARCH),
+		  BIT(CAP_SYS_RAWIO) | BIT(CAP_DAC_READ_SEARCH) },
+		{ NEEDS_ALL & ~(unsigned)NEED_MSR,
+		  BIT(CAP_BPF) | BIT(CAP_PERFMON) | BIT(CAP_DAC_READ_SEARCH),
 		  BIT(CAP_BPF) | BIT(CAP_PERFMON) | BIT(CAP_DAC_READ_SEARCH) },
 		{ NEED_PERF_ENERGY, BIT(CAP_PERFMON), BIT(CAP_PERFMON) },
 	};
@@ -69,16 +72,19 @@ static void the_drop_in_grants_them_and_no_more(void **state)
 	(void)state;
 	expect_unit(NEEDS_ALL, "[Service]\n"
 			       "AmbientCapabilities=\n"
-			       "AmbientCapabilities=CAP_BPF CAP_PERFMON CAP_DAC_READ_SEARCH\n"
+			       "AmbientCapabilities=CAP_BPF CAP_PERFMON CAP_DAC_READ_SEARCH "
+			       "CAP_SYS_RAWIO\n"
 			       "CapabilityBoundingSet=\n"
-			       "CapabilityBoundingSet=CAP_BPF CAP_PERFMON CAP_DAC_READ_SEARCH\n"
+			       "CapabilityBoundingSet=CAP_BPF CAP_PERFMON CAP_DAC_READ_SEARCH "
+			       "CAP_SYS_RAWIO\n"
 			       "LimitMEMLOCK=infinity\n"
 			       "SystemCallFilter=bpf\n"
 			       "SystemCallFilter=open_by_handle_at\n"
 			       "SystemCallFilter=perf_event_open\n"
 			       "PrivateDevices=no\n"
 			       "DevicePolicy=closed\n"
-			       "DeviceAllow=char-nvidia* rw\n");
+			       "DeviceAllow=char-nvidia* rw\n"
+			       "DeviceAllow=char-cpu/msr r\n");
 	expect_unit(NEED_READ_ENERGY, "[Service]\n"
 				      "AmbientCapabilities=\n"
 				      "AmbientCapabilities=CAP_DAC_READ_SEARCH\n"

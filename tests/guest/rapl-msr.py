@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""RAPL three ways, on the kernel's own drivers over simulated registers: by powercap and by /dev/cpu/N/msr at once. Both count what
+the module says was used; the CPU that is read may go offline, and a socket go and return. And the events of perf, of a clock: those
+of a CPU that goes offline are opened anew on the next one of the mask, under the filter of system calls.
+
+The argument is the vendor: of AMD's the package alone is read.
+"""
+import os
+import pathlib
+import subprocess
+import sys
+import time
+
+from guestlib import AT_ONCE, DOCUMENTED, Exporter, assert_balanced, case, unprivileged
+
+PARAMETERS = pathlib.Path('/sys/module/labmsr/parameters')
+IS_AMD = sys.argv[1:] == ['amd']
+ZONES = ('package',) if IS_AMD else ('package', 'core', 'uncore', 'dram', 'psys')
+PACKAGES = ('0',) if IS_AMD else ('0', '1')
+IDLE_MW, DYNAMIC_MW = (20000, 5000, 500, 3000, 20000), (15000, 12000, 0, 1500, 15000)
+STEP_UJ = 62  # 2^-14 J; dram's is 15.3
+OPTIONS = (*AT_ONCE, '--monitor.interval=500ms', '--meter.read-deadline=5s', '--metrics.per-package')
+
+
+def set_parameter(name, *values):
+    (PARAMETERS / name).write_text(','.join(map(str, values)), encoding='ascii')
+
+
+def run_on():
+    set_parameter('idle_mw', *IDLE_MW)
+    set_parameter('dyn_mw', *DYNAMIC_MW)
+
+
+def online(cpu, on):
+    pathlib.Path(f'/sys/devices/system/cpu/cpu{cpu}/online').write_text('1' if on else '0', encoding='ascii')
+
+
+def keys():
+    return [(package, zone) for package in PACKAGES for zone in ZONES]
+
+
+def sum_of(metrics, name, key):
+    return metrics.sum(name, package=key[0], zone=key[1])
+
+
+def counted_uj(metrics):
+    return {key: int(metrics.sum(f'kepler_node_{key[1]}_joules_total', package=key[0]) * 1000000) for key in keys()}
+
+
+def truth_uj():
+    lines = pathlib.Path('/sys/kernel/debug/labmsr/truth').read_text(encoding='ascii').split('\n')
+    truth = {(package, zone): int(nj) // 1000 for package, zone, nj in (line.split() for line in lines if line)}
+    return {key: truth[key] for key in keys()}
+
+
+def snapshot_of(exporter):
+    """(counted, true) with counters that stand still, when each zone was read since."""
+    set_parameter('idle_mw', *[0] * 5)
+    set_parameter('dyn_mw', *[0] * 5)
+    reads = {key: 0 for key in keys()}
+    metrics, deadline = exporter.intervals(1), time.monotonic() + 60
+    first = {key: sum_of(metrics, 'kepler_exporter_source_reads_total', key) for key in keys()}
+    while any(reads[key] < first[key] + 3 for key in keys()):
+        assert time.monotonic() < deadline, 'not read\n' + exporter.output()
+        metrics = exporter.intervals(1)
+        reads = {key: sum_of(metrics, 'kepler_exporter_source_reads_total', key) for key in keys()}
+    assert_balanced(metrics)
+    return counted_uj(metrics), truth_uj()
+
+
+def worst_uj(before, after, packages=PACKAGES):
+    return max(abs((after[0][key] - before[0][key]) - (after[1][key] - before[1][key]))
+               for key in keys() if key[0] in packages)
+
+
+def check_law(msr, powercap):
+    """The registers turn over meanwhile: they begin at 0xfff00000."""
+    before = snapshot_of(msr), snapshot_of(powercap)
+    run_on()
+    burner = subprocess.Popen(['timeout', '10', 'sh', '-c', 'while :; do :; done'])
+    while burner.poll() is None:
+        assert_balanced(msr.intervals(1))
+    after = snapshot_of(msr), snapshot_of(powercap)
+    wraps = int(msr.scrape().sum('kepler_exporter_source_wraps_total'))
+    worst = worst_uj(before[0], after[0])
+    assert worst <= 2 * STEP_UJ, worst
+    used = {key: after[0][1][key] - before[0][1][key] for key in keys()}
+    assert min(used.values()) > 1000000, used
+    # The driver takes a step of 61.03515625 µJ for 61.035 µJ, and its range is the largest value, a step short.
+    for key, uj in used.items():
+        apart = (after[0][0][key] - before[0][0][key]) - (after[1][0][key] - before[1][0][key])
+        assert abs(apart) <= 4 * STEP_UJ + uj * 4e-6, (key, apart)
+    case(f'{len(used)} zones, {wraps} wraps: by registers at most {worst} µJ off the truth, and so by powercap')
+
+
+def check_hotplug(msr):
+    before = snapshot_of(msr)
+    run_on()
+    errors = msr.intervals(1).sum('kepler_exporter_source_read_errors_total', package='1')
+    online(2, False)  # that is read of socket 1; CPU 3 is left
+    deadline = time.monotonic() + 120
+    while msr.intervals(1).sum('kepler_exporter_source_read_errors_total', package='1') == errors:
+        assert time.monotonic() < deadline, 'a CPU that is gone is read'
+    while msr.intervals(2).sum('kepler_exporter_source_up', package='1') < len(ZONES):
+        assert time.monotonic() < deadline, 'the other CPU is not read\n' + msr.output()
+    online(3, False)
+    while msr.intervals(1).sum('kepler_exporter_source_up', package='1') > 0:
+        assert time.monotonic() < deadline, 'a socket that is gone is up'
+    gone = counted_uj(msr.intervals(2))
+    later = counted_uj(msr.intervals(3))
+    assert gone[('1', 'package')] == later[('1', 'package')] and gone[('0', 'package')] < later[('0', 'package')]
+    for cpu in (2, 3):
+        online(cpu, True)
+    while counted_uj(msr.intervals(1))[('1', 'package')] <= later[('1', 'package')]:
+        assert time.monotonic() < deadline, 'it does not return\n' + msr.output()
+    after = snapshot_of(msr)
+    worst = worst_uj(before, after, packages=('0',))
+    assert worst <= 2 * STEP_UJ, worst
+    assert all(after[0][key] - before[0][key] <= after[1][key] - before[1][key] + 2 * STEP_UJ for key in keys())
+    case(f'the CPU that is read and a socket went and returned: socket 0 at most {worst} µJ off, '
+         'socket 1 nothing twice')
+
+
+def make_clock(root, cpumask):
+    pmu = root / 'bus/event_source/devices/power'
+    files = {'type': '1', 'cpumask': cpumask, 'format/event': 'config:0-7', 'events/energy-pkg': 'event=0x00',
+             'events/energy-pkg.scale': '4e-8', 'events/energy-pkg.unit': 'Joules'}
+    for name, text in files.items():
+        path = pmu / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text + '\n', encoding='ascii')
+    return pmu
+
+
+def check_events():
+    """40 W a socket, of a clock on one of its CPUs."""
+    # Debian's 3 denies events to all but CAP_SYS_ADMIN.
+    pathlib.Path('/proc/sys/kernel/perf_event_paranoid').write_text('2', encoding='ascii')
+    root = pathlib.Path('/tmp/events')
+    pmu = make_clock(root, '0,2')
+    (root / 'devices/system').mkdir(parents=True)
+    (root / 'devices/system/cpu').symlink_to('/sys/devices/system/cpu')
+    with Exporter(*OPTIONS, f'--host.sysfs={root}', prefix=unprivileged(*DOCUMENTED)) as exporter:
+        def watts():
+            metrics = exporter.intervals(1)
+            assert_balanced(metrics)
+            return [float(metrics.sum('kepler_node_package_watts', package=package)) for package in PACKAGES]
+        deadline = time.monotonic() + 90
+        while not all(39 < power < 41 for power in watts()):
+            assert time.monotonic() < deadline, 'no power of the clock\n' + exporter.output()
+        online(2, False)  # these events are moved by no driver
+        while exporter.intervals(1).value('kepler_exporter_source_up', package='1') == 1:
+            assert time.monotonic() < deadline, 'events that stand still are not noticed'
+        (pmu / 'cpumask').write_text('0,3\n', encoding='ascii')
+        while not all(39 < power < 41 for power in watts()):
+            assert time.monotonic() < deadline, 'the events are not opened anew\n' + exporter.output()
+        online(2, True)
+        assert exporter.stop() == 0
+    case('events of a CPU that went offline are opened anew on another one, by a confined process')
+
+
+def check_without_rawio():
+    doctor = subprocess.run([*unprivileged(*DOCUMENTED), os.environ['KEPLER'], 'doctor', '--meters=auto,rapl-msr'],
+                            capture_output=True, text=True, check=False)
+    assert doctor.returncode == 1 and 'CAP_SYS_RAWIO' in doctor.stdout, doctor
+    case('without sys_rawio doctor says what is missing')
+
+
+def main():
+    subprocess.run(['insmod', '/lab/labmsr.ko', 'start_raw=0xfff00000'], check=True)
+    for module in ('msr', 'intel_rapl_msr'):
+        subprocess.run(['modprobe', module], check=True)
+    prefix = unprivileged(*DOCUMENTED, 'sys_rawio')
+    with Exporter(*OPTIONS, '--meters=rapl-msr', prefix=prefix) as msr, \
+            Exporter(*OPTIONS, '--meters=rapl-sysfs', prefix=unprivileged(*DOCUMENTED)) as powercap:
+        metrics = msr.intervals(2)
+        assert {label['source'] for label, _ in metrics.select('kepler_zone_info')} == {'rapl-msr'}, metrics.text
+        assert metrics.zones() == {(zone, package) for zone in ZONES for package in PACKAGES}, metrics.zones()
+        check_law(msr, powercap)
+        assert powercap.stop() == 0
+        if not IS_AMD:
+            check_hotplug(msr)
+        assert msr.stop() == 0
+    if not IS_AMD:
+        check_without_rawio()
+        check_events()
+
+
+main()
