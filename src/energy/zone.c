@@ -70,6 +70,40 @@ void zone_id(const struct zone *zone, char ret[ZONE_ID_MAX])
 		       zone->instance[0] ? "-" : "", zone->instance);
 }
 
+bool zone_instance_of_number(const char *number, size_t len, char ret[static ZONE_INSTANCE_MAX])
+{
+	for (size_t i = 0; i < len; i++) {
+		if (number[i] < '0' || number[i] > '9')
+			return false;
+	}
+	for (; len > 1 && *number == '0'; len--)
+		number++;
+	if (!len || len >= ZONE_PACKAGE_MAX)
+		return false;
+	memcpy(ret, number, len);
+	ret[len] = '\0';
+	return true;
+}
+
+bool zone_id_parse(const char *text, size_t len, enum zone_kind *ret_kind,
+		   char ret_instance[static ZONE_INSTANCE_MAX])
+{
+	const char *dash = memchr(text, '-', len);
+	size_t kind_len = dash ? (size_t)(dash - text) : len;
+
+	for (enum zone_kind kind = 0; kind < ZONE_KIND_COUNT; kind++) {
+		const char *name = zone_kind_name(kind);
+
+		if (zone_kind_is_device(kind) || strlen(name) != kind_len ||
+		    memcmp(name, text, kind_len) != 0)
+			continue;
+		*ret_kind = kind;
+		ret_instance[0] = '\0';
+		return !dash || zone_instance_of_number(dash + 1, len - kind_len - 1, ret_instance);
+	}
+	return false;
+}
+
 bool zone_has_id(const struct zone *zone, const char *id)
 {
 	char own[ZONE_ID_MAX];

@@ -112,6 +112,14 @@ const char *zone_scope_name(enum zone_scope scope);       /* "node", "vm_dynamic
 struct domain zone_domain(enum zone_kind kind, const char *instance);
 /* What a person calls it, and options do: "package-0"; "platform" where there is but one. */
 void zone_id(const struct zone *zone, char ret[ZONE_ID_MAX]);
+/*
+ * Reads what zone_id() writes of a zone that is no device, as people name one: a kind, and "" or a
+ * number as its instance.
+ */
+bool zone_id_parse(const char *text, size_t len, enum zone_kind *ret_kind,
+		   char ret_instance[static ZONE_INSTANCE_MAX]);
+/* The instance of a number: "0" and "00" are one. False where it is none, or too long. */
+bool zone_instance_of_number(const char *number, size_t len, char ret[static ZONE_INSTANCE_MAX]);
 /* Whether @id is the zone's, or its kind's name. */
 bool zone_has_id(const struct zone *zone, const char *id);
 /*

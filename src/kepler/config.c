@@ -193,6 +193,12 @@ static const struct option meter_rows[] = {
 	  .default_text = METER_MSR_DEVICES, .metavar = "DIR",
 	  .help = "Where the processors' registers are (N/msr), for the source rapl-msr. It is "
 		  "read only where meters names it." },
+	{ "meter.external", NULL, OPTION_STRINGS,
+	  LIST(meter_options, external, external_count, METER_EXTERNAL_MAX), .default_text = "",
+	  .metavar = "FILE",
+	  .help = "A file in which another program writes what its meter reads: a smart plug, a "
+		  "PDU, an instrument. Its first line is \"kepler-meter 1\", further lines are as "
+		  "zone=platform uw=215300000 time=1763912345.25. docs/meters.md has the format." },
 	{ "meter.nvml-library", NULL, OPTION_STRING, FIELD(meter_options, nvml_library),
 	  .default_text = NVML_LIBRARY_NAME, .metavar = "FILE", .may_be_empty = true,
 	  .help = "NVIDIA's management library, through which its GPUs are read: a name is loaded "

@@ -43,7 +43,8 @@ enum text {
 	TEXT_REDFISH_CREDENTIALS,
 	TEXT_REDFISH_CA,
 	TEXT_MSR_DEVICES,
-	TEXTS
+	TEXT_EXTERNAL, /* and those behind it: files of meters */
+	TEXTS = TEXT_EXTERNAL + METER_EXTERNAL_MAX
 };
 
 /* Paths that hang: those that were found before, and last the current one. */
@@ -162,7 +163,7 @@ static void add_socket_folders(struct limits_job *job, const struct config *conf
 static struct limits_job *job_new(const struct config *config, const struct hanging *hanging)
 {
 	const unsigned needs = config_needs(config);
-	const char *const given[TEXTS] = {
+	const char *given[TEXTS] = {
 		[TEXT_STATE_DIR] = config->host.state_dir,
 		[TEXT_KUBECONFIG] =
 			config_wants_kubernetes(config) ? config->kube.kubeconfig : NULL,
@@ -180,6 +181,8 @@ static struct limits_job *job_new(const struct config *config, const struct hang
 
 	if (!job)
 		return NULL;
+	for (size_t i = 0; i < config->meter.external_count; i++)
+		given[TEXT_EXTERNAL + i] = config->meter.external[i];
 	job->job.run = job_run;
 	job->job.drop = job_drop;
 	job->result = -ETIMEDOUT;

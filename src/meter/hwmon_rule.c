@@ -139,18 +139,6 @@ static bool matches(const char *pattern, const char *text, const char **ret_numb
 	return *text == '\0';
 }
 
-/* Without leading zeros, as "0" and "00" are one; false where it is too long. */
-static bool copy_number(const char *number, size_t len, char ret[static ZONE_INSTANCE_MAX])
-{
-	for (; len > 1 && *number == '0'; len--)
-		number++;
-	if (len >= ZONE_PACKAGE_MAX)
-		return false;
-	memcpy(ret, number, len);
-	ret[len] = '\0';
-	return true;
-}
-
 static bool row_fits(const struct row *row, const struct hwmon_channel *channel,
 		     struct hwmon_meaning *ret)
 {
@@ -167,8 +155,9 @@ static bool row_fits(const struct row *row, const struct hwmon_channel *channel,
 				       .kind = row->kind,
 				       .by_order = row->numbering == NUMBER_ORDER };
 	if (row->numbering == NUMBER_FIRST)
-		return copy_number("0", 1, ret->instance);
-	return row->numbering != NUMBER_LABEL || copy_number(number, len, ret->instance);
+		return zone_instance_of_number("0", 1, ret->instance);
+	return row->numbering != NUMBER_LABEL ||
+	       zone_instance_of_number(number, len, ret->instance);
 }
 
 void hwmon_channel_name(const struct hwmon_channel *channel, char *buf, size_t size)
@@ -254,24 +243,14 @@ static bool rule_split(const char *rule, struct rule_parts *ret)
  */
 static bool zone_parse(const char *text, struct hwmon_meaning *ret)
 {
-	size_t len = strcspn(text, "-");
-	const char *number = text + len + (text[len] == '-');
-
 	*ret = (struct hwmon_meaning){ .use = HWMON_UNUSED };
 	if (strcmp(text, "none") == 0)
 		return true;
-	for (enum zone_kind kind = 0; kind < ZONE_KIND_COUNT; kind++) {
-		const char *name = zone_kind_name(kind);
-
-		if (zone_kind_is_device(kind) || strlen(name) != len ||
-		    strncmp(name, text, len) != 0)
-			continue;
-		*ret = (struct hwmon_meaning){ .use = HWMON_COUNTED, .kind = kind };
-		ret->by_order = !text[len] && !zone_kind_is_whole(kind);
-		return !text[len] || (*number && strspn(number, "0123456789") == strlen(number) &&
-				      copy_number(number, strlen(number), ret->instance));
-	}
-	return false;
+	ret->use = HWMON_COUNTED;
+	if (!zone_id_parse(text, strlen(text), &ret->kind, ret->instance))
+		return false;
+	ret->by_order = !ret->instance[0] && !zone_kind_is_whole(ret->kind);
+	return true;
 }
 
 static bool is_text(const char *part, size_t len, const char *text)

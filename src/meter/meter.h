@@ -100,6 +100,7 @@ extern const struct meter_ops rapl_perf_meter;
 extern const struct meter_ops rapl_msr_meter;
 extern const struct meter_ops cray_pm_meter;
 extern const struct meter_ops hwmon_meter;
+extern const struct meter_ops external_meter;
 extern const struct meter_ops nvml_meter;
 extern const struct meter_ops redfish_meter;
 
@@ -137,6 +138,7 @@ enum redfish_login { REDFISH_LOGIN_SESSION, REDFISH_LOGIN_BASIC };
 
 #define METER_MSR_DEVICES     "/dev/cpu"
 #define METER_HWMON_RULES_MAX 32
+#define METER_EXTERNAL_MAX    8
 struct meter_options {
 	const char *sysfs;         /* root of sensors, "/sys" */
 	uint64_t read_deadline_ns; /* per pass over all zones */
@@ -151,6 +153,8 @@ struct meter_options {
 	char *hwmon_rules[METER_HWMON_RULES_MAX]; /* meter/hwmon_rule.h; borrowed */
 	size_t hwmon_rule_count;
 	char *nvml_library; /* a path, or a name, loaded where the driver is; "": none; borrowed */
+	char *external[METER_EXTERNAL_MAX]; /* files, meter/external_text.h; borrowed */
+	size_t external_count;
 	/* Borrowed; "" or NULL: none. The file's lines are those of bmc/redfish_target.h. */
 	char *redfish_url, *redfish_credentials, *redfish_ca_file, *redfish_system;
 	int redfish_login; /* enum redfish_login */

@@ -23,14 +23,18 @@ static struct reading_time time_of(const struct raw_reading *raw, const struct r
 	};
 }
 
-/* Whether this power and that of the reading before stand for all the time between them. */
+/*
+ * Whether this power and that of the reading before stand for all the time between them: a mean
+ * that reaches back to it does, however long that is.
+ */
 static bool is_bridged(const struct zone_samples *samples, const struct raw_reading *raw,
 		       const struct reading_time *when)
 {
 	const struct energy_counter *counter = &samples->counter;
 
 	return counter->has_baseline && counter->generation == raw->generation &&
-	       when->time_ns - counter->when.time_ns <= samples->bridge_ns;
+	       (when->time_ns - counter->when.time_ns <= samples->bridge_ns ||
+		(raw->from_ns && raw->from_ns <= counter->when.time_ns));
 }
 
 /* A mean stands for all of its time; two momentary powers are averaged. */

@@ -15,7 +15,7 @@
 
 #include "base/diag.h"
 
-#define LANDLOCK_PATHS_MAX 16
+#define LANDLOCK_PATHS_MAX 24
 
 struct landlock_paths {
 	const char *writable[LANDLOCK_PATHS_MAX]; /* directories, writable; must exist */

@@ -61,6 +61,10 @@ static void random_value(const struct option *option, uint64_t *seed, char *buf,
 			random_text(seed, buf, size);
 		break;
 	case OPTION_STRINGS:
+		if (!option->check) {
+			random_text(seed, buf, size);
+			break;
+		}
 		(void)snprintf(buf, size, "10.0.0.%u:%u", (unsigned)(random_u64(seed) % 255),
 			       (unsigned)(random_u64(seed) % 65536));
 		if (option->check(buf, &diag) < 0) /* no address: a name */

@@ -192,6 +192,23 @@ static void test_a_hole_of_more_than_three_periods_is_not_bridged(void **state)
 	assert_int_equal(take_power_at(&samples, 100, 0, 191), -ENOTSUP);
 }
 
+/* A BMC whose mean is over a minute has a value once a minute. */
+static void test_a_mean_stands_for_all_of_its_time(void **state)
+{
+	struct zone_samples samples = { .max_power_uw = MAX_POWER_UW, .bridge_ns = NSEC_PER_SEC };
+	struct energy_span span;
+
+	(void)state;
+	(void)take_power_at(&samples, 100, 40, 100);
+	(void)zone_samples_span(&samples);
+	(void)take_power_at(&samples, 300, 100, 160);
+	span = zone_samples_span(&samples);
+	assert_true(span.known);
+	assert_int_equal(span.energy_uj, 18000000000);
+	(void)take_power_at(&samples, 100, 161, 220); /* nothing is known of a second */
+	assert_false(zone_samples_span(&samples).known);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -203,6 +220,7 @@ int main(void)
 		cmocka_unit_test(test_a_total_that_falls_was_reset),
 		cmocka_unit_test(test_power_is_energy_over_its_time),
 		cmocka_unit_test(test_a_hole_of_more_than_three_periods_is_not_bridged),
+		cmocka_unit_test(test_a_mean_stands_for_all_of_its_time),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a meter outside this program says: lines of text, which any script can write. Pure.
+ *
+ *     kepler-meter 1
+ *     # a plug between the machine and the mains
+ *     zone=platform uw=215300000 time=1763912345.25 name=shelly-rack3
+ *     zone=dram-0 uj=81234567
+ *
+ * The first line is the format and its version. Then each line is a zone, of key=value pairs in any
+ * order; empty lines and those that begin with # say nothing.
+ *
+ * - zone: a kind of zone, with a number where there are several. Each is there once.
+ * - uj or uw, one of them: energy in µJ, as a counter that only rises and begins anew at will; or
+ *   power in µW.
+ * - time: when the value was so, in seconds since 1970 (UTC).
+ * - window: of a power, for how many seconds up to then it is the mean. Without it the power is
+ *   that of the moment.
+ * - name: of the instrument, for people.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "energy/zone.h"
+#include "meter/meter.h"
+
+#define EXTERNAL_NAME_MAX 32
+
+struct external_record {
+	enum zone_kind kind;
+	char instance[ZONE_INSTANCE_MAX];
+	char name[EXTERNAL_NAME_MAX]; /* letters, digits and "._-:/"; "" none */
+	enum sample_kind sample;      /* SAMPLE_TOTAL or SAMPLE_POWER */
+	uint64_t value;               /* µJ or µW */
+	uint64_t time_ns;             /* since 1970; 0: it is not given */
+	uint64_t window_ns;           /* only of SAMPLE_POWER; 0: momentary */
+};
+
+/* A text that is being read. */
+struct external_text {
+	const char *at, *end;
+	unsigned line; /* of the last record, from 1 on */
+};
+
+/*
+ * 0, -EBADMSG (it is cut: no newline at its end) or -EINVAL (another format, or a version that is
+ * not known), with why.
+ */
+int external_text_begin(struct external_text *text, const char *start, size_t len,
+			struct diag *diag);
+/*
+ * 1 with the next record, 0 at the end. -EINVAL for a line that is none, with what is wrong there;
+ * the next call goes on behind it.
+ */
+int external_text_next(struct external_text *text, struct external_record *ret, struct diag *diag);

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "meter/external_text.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/macro.h"
+#include "base/num.h"
+
+#define HEADER "kepler-meter 1\n"
+
+static int begin(const char *start, struct external_text *text, struct diag *diag)
+{
+	return external_text_begin(text, start, strlen(start), diag);
+}
+
+static void lines_are_zones(void **state)
+{
+	static const char text[] = HEADER
+		"# a plug\n"
+		"\n"
+		"zone=platform uw=215300000 time=1763912345.25 window=30.5 name=shelly-rack3\n"
+		"  name=pdu:3/b \tuj=18446744073709551615   zone=dram-07\r\n"
+		"zone=package-1 uj=0 time=1763912345.123456789";
+	char whole[sizeof(text) + 1];
+	struct external_text reading;
+	struct external_record record;
+	struct diag diag;
+
+	(void)state;
+	(void)snprintf(whole, sizeof(whole), "%s\n", text);
+	assert_int_equal(begin(whole, &reading, &diag), 0);
+	assert_int_equal(external_text_next(&reading, &record, &diag), 1);
+	assert_int_equal(record.kind, ZONE_PLATFORM);
+	assert_string_equal(record.instance, "");
+	assert_int_equal(record.sample, SAMPLE_POWER);
+	assert_int_equal(record.value, 215300000);
+	assert_int_equal(record.time_ns, 1763912345250000000ULL);
+	assert_int_equal(record.window_ns, 30500000000ULL);
+	assert_string_equal(record.name, "shelly-rack3");
+	assert_int_equal(external_text_next(&reading, &record, &diag), 1);
+	assert_int_equal(record.kind, ZONE_DRAM);
+	assert_string_equal(record.instance, "7");
+	assert_int_equal(record.sample, SAMPLE_TOTAL);
+	assert_int_equal(record.value, UINT64_MAX);
+	assert_int_equal(record.time_ns, 0);
+	assert_string_equal(record.name, "pdu:3/b");
+	assert_int_equal(external_text_next(&reading, &record, &diag), 1);
+	assert_int_equal(record.time_ns, 1763912345123456789ULL);
+	assert_string_equal(record.name, "");
+	assert_int_equal(external_text_next(&reading, &record, &diag), 0);
+	assert_int_equal(external_text_next(&reading, &record, &diag), 0);
+}
+
+static void what_is_no_such_text_is_refused(void **state)
+{
+	static const struct {
+		const char *text;
+		int error;
+	} table[] = {
+		{ "", -EBADMSG },
+		{ "kepler-meter 1", -EBADMSG },
+		{ HEADER "zone=platform uw=2153", -EBADMSG },
+		{ "kepler-meter 2\n", -EINVAL },
+		{ "zone=platform uw=1\n", -EINVAL },
+		{ "\n" HEADER, -EINVAL },
+	};
+	struct external_text reading;
+	struct diag diag;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
+		assert_int_equal(begin(table[i].text, &reading, &diag), table[i].error);
+}
+
+/* Each is told with its line, and those behind it are read. */
+static void a_bad_line_costs_itself(void **state)
+{
+	static const struct {
+		const char *line, *why;
+	} table[] = {
+		{ "zone=platform", "must have one of uj= and uw=" },
+		{ "zone=platform uw=1 uj=1", "must have one of" },
+		{ "uw=1", "no zone=" },
+		{ "zone=gpu uw=1", "gpu is no value of zone" },
+		{ "zone=package- uw=1", "no value of zone" },
+		{ "zone=package-x uw=1", "no value of zone" },
+		{ "zone=platform uw=-1", "-1 is no value of uw" },
+		{ "zone=platform uw=1.5", "no value of uw" },
+		{ "zone=platform uw=18446744073709551616", "no value of uw" },
+		{ "zone=platform uw= ", "no value of uw" },
+		{ "zone=platform uw=1 watts=1", "\"watts=1\" is none of" },
+		{ "zone=platform uw=1 uw", "\"uw\" is none of" },
+		{ "zone=platform uw=1 uw=1", "uw is there twice" },
+		{ "zone=platform uj=1 window=1", "window= is of a power" },
+		{ "zone=platform uw=1 window=3601", "no value of window" },
+		{ "zone=platform uw=1 time=1763912345.1234567890", "no value of time" },
+		{ "zone=platform uw=1 time=1763912345.", "no value of time" },
+		{ "zone=platform uw=1 time=18446744074", "no value of time" },
+		{ "zone=platform uw=1 name=", "no value of name" },
+		{ "zone=platform uw=1 name=a\"b", "no value of name" },
+		{ "zone=platform uw=1 name=0123456789012345678901234567890123",
+		  "no value of name" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		char text[256];
+		struct external_text reading;
+		struct external_record record;
+		struct diag diag;
+
+		(void)snprintf(text, sizeof(text), HEADER "%s\nzone=psys uw=5\n", table[i].line);
+		assert_int_equal(begin(text, &reading, &diag), 0);
+		assert_int_equal(external_text_next(&reading, &record, &diag), -EINVAL);
+		if (!strstr(diag.text, table[i].why) || strncmp(diag.text, "line 2: ", 8) != 0)
+			fail_msg("%s: %s", table[i].line, diag.text);
+		assert_int_equal(external_text_next(&reading, &record, &diag), 1);
+		assert_int_equal(record.kind, ZONE_PSYS);
+		assert_int_equal(record.value, 5);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lines_are_zones),
+		cmocka_unit_test(what_is_no_such_text_is_refused),
+		cmocka_unit_test(a_bad_line_costs_itself),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
