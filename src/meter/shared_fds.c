@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "meter/shared_fds.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,7 +16,6 @@ struct shared_fds *shared_fds_new(const int *fds, size_t count, uint32_t generat
 {
 	struct shared_fds *shared = calloc(1, sizeof(*shared));
 
-	assert(count <= SHARED_FDS_MAX);
 	if (!shared) {
 		close_all(fds, count);
 		return NULL;
