@@ -530,12 +530,12 @@ bool config_wants_kubernetes(const struct config *config)
 	return config->kube.source != KUBE_OFF;
 }
 
-static bool is_chosen(const struct config *config, const struct meter_ops *meter)
+bool config_reads_meter(const struct config *config, const struct meter_ops *meter)
 {
 	struct meter_options options = config->meter;
 
 	options.sysfs = config->host.sysfs;
-	return meter_is_chosen(meter, &options);
+	return config->meter_enabled && meter_is_chosen(meter, &options);
 }
 
 unsigned config_needs(const struct config *config)
@@ -546,17 +546,17 @@ unsigned config_needs(const struct config *config)
 		needs |= NEED_BPF | NEED_CGROUP_HANDLE;
 	if (config->meter_enabled)
 		needs |= NEED_READ_ENERGY;
-	if (config->meter_enabled && is_chosen(config, &rapl_perf_meter))
+	if (config_reads_meter(config, &rapl_perf_meter))
 		needs |= NEED_PERF_ENERGY;
-	if (config->meter_enabled && is_chosen(config, &rapl_msr_meter))
+	if (config_reads_meter(config, &rapl_msr_meter))
 		needs |= NEED_MSR;
-	if (config->meter_enabled && is_chosen(config, &nvml_meter))
+	if (config_reads_meter(config, &nvml_meter))
 		needs |= NEED_GPU;
 	if (config->runtimes_enabled || config->options.file[0])
 		needs |= NEED_READ_FILES;
 	if (config_wants_kubernetes(config))
 		needs |= NEED_CLIENTS;
-	if (config->meter_enabled && meter_is_chosen(&redfish_meter, &config->meter))
+	if (config_reads_meter(config, &redfish_meter))
 		needs |= NEED_CLIENTS;
 	if (config->runtimes_enabled &&
 	    (config->runtimes.docker_socket[0] || config->runtimes.podman_socket[0]))

@@ -125,7 +125,12 @@ int config_check(const struct option_values *values, struct diag *diag);
 
 /* Does the configuration (and the environment) ask for Kubernetes? */
 bool config_wants_kubernetes(const struct config *config);
-/* What the parts that @config asks for need from the kernel: bits of enum need. */
+/* Whether @meter is opened: meter_is_chosen(), which may look at the hardware. */
+bool config_reads_meter(const struct config *config, const struct meter_ops *meter);
+/*
+ * What the parts that @config asks for need from the kernel: bits of enum need. It looks into
+ * sysfs, which may hang.
+ */
 unsigned config_needs(const struct config *config);
 
 /* `kepler config show`: as options_show(). */

@@ -23,9 +23,9 @@
 #include "base/offload.h"
 #include "kepler/names.h"
 #include "kube/kube_access.h"
+#include "meter/meter.h"
 #include "net/http_unix.h"
 #include "service/landlock.h"
-#include "service/needs.h"
 #include "service/privileges.h"
 
 #define PATIENCE_NS (5 * NSEC_PER_SEC) /* for one thread, on a machine that is busy */
@@ -160,9 +160,9 @@ static void add_socket_folders(struct limits_job *job, const struct config *conf
 	}
 }
 
+/* It runs before anything is served: nothing here may look into a file system that hangs. */
 static struct limits_job *job_new(const struct config *config, const struct hanging *hanging)
 {
-	const unsigned needs = config_needs(config);
 	const char *given[TEXTS] = {
 		[TEXT_STATE_DIR] = config->host.state_dir,
 		[TEXT_KUBECONFIG] =
@@ -175,7 +175,9 @@ static struct limits_job *job_new(const struct config *config, const struct hang
 		[TEXT_KUBELET_CA] = config->kube.kubelet_ca_file,
 		[TEXT_REDFISH_CREDENTIALS] = config->meter.redfish_credentials,
 		[TEXT_REDFISH_CA] = config->meter.redfish_ca_file,
-		[TEXT_MSR_DEVICES] = needs & NEED_MSR ? config->meter.msr_devices : NULL,
+		[TEXT_MSR_DEVICES] = config_reads_meter(config, &rapl_msr_meter)
+					     ? config->meter.msr_devices
+					     : NULL,
 	};
 	struct limits_job *job = calloc(1, sizeof(*job));
 
@@ -189,7 +191,7 @@ static struct limits_job *job_new(const struct config *config, const struct hang
 	job->hanging = *hanging;
 	(void)pthread_mutex_init(&job->lock, NULL);
 	add_socket_folders(job, config);
-	job->uses_gpus = (needs & NEED_GPU) != 0;
+	job->uses_gpus = config_reads_meter(config, &nvml_meter);
 	for (size_t i = 0; i < TEXTS; i++) {
 		job->texts[i] = given[i] && given[i][0] ? strdup(given[i]) : NULL;
 		if (given[i] && given[i][0] && !job->texts[i]) {

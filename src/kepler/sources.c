@@ -211,6 +211,8 @@ void sources_describe(const struct sources *sources, bool estimated, char *buf, 
 			    platform_power_model.name, platform_power_model.trained_on,
 			    sources->host.is_vm ? "; dynamic power of this VM only" : "",
 			    measured.len ? "; " : "");
+	else if (!measured.len)
+		strbuf_add_str(&text, "measured");
 	(void)snprintf(buf, size, "%s%s", text.data ? text.data : "",
-		       measured.data ? measured.data : "measured");
+		       measured.data ? measured.data : "");
 }
