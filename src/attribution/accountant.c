@@ -16,6 +16,7 @@ void accountant_release(struct accountant *accountant)
 {
 	gaps_release(&accountant->gaps);
 	parties_release(&accountant->gap_parties);
+	energy_parties_release(&accountant->parts);
 	split_scratch_release(&accountant->scratch);
 }
 
@@ -63,6 +64,7 @@ void accountant_adopt(struct accountant *accountant, const struct zone *zone,
 	zone_account_init(&accountant->zones[z], zone, options, realtime_ms);
 	accountant->zones[z].late = accountant->has_begun;
 	accountant->gap_of[z] = GAP_NONE;
+	accountant->has_parts |= zone->domain.kind == DOMAIN_PARTS;
 	accountant->contenders[z] = (struct contender){ .zone = zone };
 	rank_enter(accountant->contenders, accountant->zone_count);
 	follow_standings(accountant);
@@ -179,6 +181,17 @@ static struct shared_work work_of_device(const struct device_parties *devices, u
 	};
 }
 
+static struct shared_work work_of_parts(const struct energy_parties *parts, enum idle_share share)
+{
+	struct shared_work work = work_of_parties(&parts->parties);
+
+	work.input.dropped_weight = parts->dropped_uj;
+	work.input.unseen_weight = parts->unseen_uj;
+	if (share == IDLE_SHARE_USAGE)
+		work.input.idle_weights = work.input.dynamic_weights;
+	return work;
+}
+
 /* Of the socket at @place, if sockets were distinguished in the interval, else of all. */
 static struct shared_work work_of_cpus(const struct interval *interval, uint32_t place,
 				       enum idle_share share)
@@ -205,10 +218,14 @@ static struct shared_work work_of(struct accountant *accountant, const struct in
 {
 	enum idle_share share = share_of(accountant, interval, place);
 	uint32_t device;
-	struct shared_work work = work_place_is_device(place, &device)
-					  ? work_of_device(interval->devices, device)
-					  : work_of_cpus(interval, place, share);
+	struct shared_work work;
 
+	if (work_place_is_device(place, &device))
+		work = work_of_device(interval->devices, device);
+	else if (place == PLACE_PARTS)
+		work = work_of_parts(&accountant->parts, share);
+	else
+		work = work_of_cpus(interval, place, share);
 	work.input.idle_share = share;
 	return work;
 }
@@ -269,17 +286,23 @@ static const struct energy_span *take_span(const struct interval *interval, size
 	return &interval->spans[(*next)++];
 }
 
-static void collect_gaps(struct accountant *accountant, const struct interval *interval)
+static void follow_gaps(struct accountant *accountant, const struct interval *interval)
 {
 	size_t next = 0;
 
 	for (size_t z = 0; z < accountant->zone_count; z++)
 		follow_gap(accountant, z, interval, take_span(interval, z, &next));
+}
+
+/* Those of the parts' energy, or all others. */
+static void collect_gaps(struct accountant *accountant, const struct interval *interval,
+			 bool of_parts)
+{
 	for (uint32_t i = 0; accountant->gaps.used && i < GAPS_MAX; i++) {
 		struct gap *gap = &accountant->gaps.gap[i];
 		struct shared_work work;
 
-		if (!gap->zones)
+		if (!gap->zones || (gap->place == PLACE_PARTS) != of_parts)
 			continue;
 		work = work_of(accountant, interval, gap->place);
 		gap_collect(gap, accountant->ledger, work.party, &work.input,
@@ -343,7 +366,8 @@ static void explain_span(struct accountant *accountant, uint32_t z, const struct
 		zone->by_socket = place < interval->parties->sockets;
 		zone->package = zone->by_socket ? interval->places.package[place] : 0;
 		zone->by_device = work_place_is_device(place, &device);
-		accountant->explained[i]->zone_count = z + 1;
+		zone->by_parts = place == PLACE_PARTS;
+		accountant->explained[i]->zone_count = (uint32_t)accountant->zone_count;
 	}
 }
 
@@ -379,6 +403,8 @@ static void attribute(struct accountant *accountant, uint32_t z, const struct zo
 	/* On failure all of it is in unattributed, and so still accounted for. */
 	(void)attribute_zone(&input, &result, &accountant->scratch);
 	explain_split(accountant, z, &input, &result, work->party, asleep_uj, asleep_ns);
+	if (accountant->is_part[z])
+		energy_parties_add(&accountant->parts, work->party, input.count, &result);
 	result.mode_uj[MODE_DYNAMIC] += asleep_uj;
 	result.unattributed_uj[MODE_DYNAMIC][UNATTRIBUTED_NO_ACTIVITY] += asleep_uj;
 	for (enum energy_mode mode = MODE_DYNAMIC; mode < MODE_COUNT; mode++) {
@@ -437,10 +463,34 @@ static void note_reading(struct accountant *accountant, size_t z, const struct i
 	contender->is_ready = is_up && span && span->to_ns >= accountant->zones[z].count_from_ns;
 }
 
+/* What follows the parts' energy, or all others. */
+static void book_zones(struct accountant *accountant, const struct interval *interval,
+		       bool of_parts)
+{
+	bool bears_idle = accountant->idle_share != IDLE_SHARE_NODE &&
+			  ledger_layout(accountant->ledger)->bears_idle;
+	size_t next = 0;
+
+	for (size_t z = 0; z < accountant->zone_count; z++) {
+		const struct energy_span *span = take_span(interval, z, &next);
+
+		if ((place_of(accountant, interval, z) == PLACE_PARTS) != of_parts)
+			continue;
+		book_zone(accountant, (uint32_t)z, interval, span);
+		note_reading(accountant, z, interval, span);
+		zone_account_bear_series(&accountant->zones[z], bears_idle);
+	}
+}
+
+void accountant_follow(struct accountant *accountant, const struct remainder *remainder)
+{
+	for (size_t z = 0; z < accountant->zone_count; z++)
+		accountant->is_part[z] = remainder_has_part(remainder, z);
+}
+
 void accountant_book(struct accountant *accountant, const struct interval *interval)
 {
 	struct ledger *ledger = accountant->ledger;
-	size_t next = 0;
 
 	if (parties_weigh_idle(interval->parties, ledger, share_at(accountant, interval->time_ns),
 			       interval->measured.dt_ns) < 0)
@@ -448,15 +498,14 @@ void accountant_book(struct accountant *accountant, const struct interval *inter
 	if (interval->devices)                /* likewise */
 		(void)device_parties_close(interval->devices,
 					   share_at(accountant, interval->time_ns));
-	collect_gaps(accountant, interval);
-	for (size_t z = 0; z < accountant->zone_count; z++) {
-		const struct energy_span *span = take_span(interval, z, &next);
-
-		book_zone(accountant, (uint32_t)z, interval, span);
-		note_reading(accountant, z, interval, span);
-		zone_account_bear_series(&accountant->zones[z],
-					 accountant->idle_share != IDLE_SHARE_NODE &&
-						 ledger_layout(ledger)->bears_idle);
+	if (accountant->has_parts)
+		energy_parties_begin(&accountant->parts, interval->parties);
+	follow_gaps(accountant, interval);
+	collect_gaps(accountant, interval, false);
+	book_zones(accountant, interval, false);
+	if (accountant->has_parts) { /* which are known now */
+		collect_gaps(accountant, interval, true);
+		book_zones(accountant, interval, true);
 	}
 	charge(ledger, interval->parties->party, interval->parties->count,
 	       ledger_cpu_column(ledger), interval->parties->cpu_ns);

@@ -14,6 +14,7 @@
 #pragma once
 
 #include "attribution/device_parties.h"
+#include "attribution/energy_parties.h"
 #include "attribution/explanation.h"
 #include "attribution/gaps.h"
 #include "attribution/ledger.h"
@@ -21,6 +22,7 @@
 #include "attribution/split.h"
 #include "attribution/zone_account.h"
 #include "energy/rank.h"
+#include "energy/remainder.h"
 #include "energy/work.h"
 
 /* All that the arithmetic of one interval depends on. Borrowed for the call. */
@@ -50,8 +52,11 @@ struct accountant {
 	uint64_t shared_from_ns; /* ... and idle energy is shared from here on */
 	uint64_t settle_ns;      /* how long a series that is born shows 0 */
 	struct gaps gaps;
-	uint32_t gap_of[ZONES_MAX]; /* that the zone waits in, or GAP_NONE, GAP_LOST */
-	struct parties gap_parties; /* of the zone whose gap ends just now */
+	uint32_t gap_of[ZONES_MAX];  /* that the zone waits in, or GAP_NONE, GAP_LOST */
+	struct parties gap_parties;  /* of the zone whose gap ends just now */
+	bool has_parts;              /* there is a zone of what they leave */
+	bool is_part[ZONES_MAX];     /* see accountant_follow() */
+	struct energy_parties parts; /* of an interval: what has used the energy of such zones */
 	struct split_scratch scratch;
 	/*
 	 * What is to be noted of the interval that is booked next, with its level and row set;
@@ -80,6 +85,11 @@ void accountant_choose_total(struct accountant *accountant, size_t known);
  * ledger, too.
  */
 void accountant_settle_ranks(struct accountant *accountant);
+/*
+ * Between two intervals: which zones are parts of the machine. What has used their energy in an
+ * interval shares that of the zone with DOMAIN_PARTS, where there is one.
+ */
+void accountant_follow(struct accountant *accountant, const struct remainder *remainder);
 /* Whether a better source of its energy is charged, for good. */
 bool accountant_has_ended(const struct accountant *accountant, size_t zone);
 /* Between ledger_begin() and ledger_close(). */

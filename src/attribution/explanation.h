@@ -65,6 +65,7 @@ struct explained_zone {
 	bool by_socket; /* shared by the work of the CPUs of @package; else of all */
 	uint32_t package;
 	bool by_device; /* shared by the time for which each kept the device busy */
+	bool by_parts;  /* shared by the energy that each used of the machine's parts, in µJ */
 	struct explained_mode mode[MODE_COUNT];
 };
 

@@ -9,9 +9,9 @@
 
 /* What has all energy of the kind in it; the outermost is its own. */
 static const enum zone_kind whole_of[ZONE_KIND_COUNT] = {
-	[ZONE_PACKAGE] = ZONE_PSYS, [ZONE_CORE] = ZONE_PACKAGE,  [ZONE_UNCORE] = ZONE_PACKAGE,
-	[ZONE_DRAM] = ZONE_PSYS,    [ZONE_PSYS] = ZONE_PLATFORM, [ZONE_PLATFORM] = ZONE_PLATFORM,
-	[ZONE_GPU] = ZONE_PSYS,
+	[ZONE_PACKAGE] = ZONE_PSYS, [ZONE_CORE] = ZONE_PACKAGE,   [ZONE_UNCORE] = ZONE_PACKAGE,
+	[ZONE_DRAM] = ZONE_PSYS,    [ZONE_PSYS] = ZONE_PLATFORM,  [ZONE_PLATFORM] = ZONE_PLATFORM,
+	[ZONE_GPU] = ZONE_PSYS,     [ZONE_OTHER] = ZONE_PLATFORM,
 };
 
 static bool is_in(enum zone_kind part, enum zone_kind whole)
@@ -101,7 +101,7 @@ uint32_t total_choose(const struct zone *const zones[], size_t known, size_t cou
 {
 	static const enum zone_kind outermost_first[] = { ZONE_PLATFORM, ZONE_PSYS, ZONE_PACKAGE,
 							  ZONE_DRAM,     ZONE_CORE, ZONE_UNCORE,
-							  ZONE_GPU };
+							  ZONE_GPU,      ZONE_OTHER };
 	bool measured = any_measured(zones, count);
 
 	for (size_t z = known; z < count; z++)

@@ -14,7 +14,8 @@
 
 #define PLACES_MAX  16
 #define DEVICES_MAX 128
-#define PLACE_NONE  UINT32_MAX /* the whole machine's */
+#define PLACE_NONE  UINT32_MAX                 /* the whole machine's */
+#define PLACE_PARTS (PLACES_MAX + DEVICES_MAX) /* what has used the parts' energy */
 
 struct work_places {
 	uint32_t count;               /* packages that are told apart; 0: none */

@@ -10,9 +10,9 @@
 const char *zone_kind_name(enum zone_kind kind)
 {
 	static const char *const names[ZONE_KIND_COUNT] = {
-		[ZONE_PACKAGE] = "package", [ZONE_CORE] = "core", [ZONE_UNCORE] = "uncore",
-		[ZONE_DRAM] = "dram",       [ZONE_PSYS] = "psys", [ZONE_PLATFORM] = "platform",
-		[ZONE_GPU] = "gpu",
+		[ZONE_PACKAGE] = "package", [ZONE_CORE] = "core",   [ZONE_UNCORE] = "uncore",
+		[ZONE_DRAM] = "dram",       [ZONE_PSYS] = "psys",   [ZONE_PLATFORM] = "platform",
+		[ZONE_GPU] = "gpu",         [ZONE_OTHER] = "other",
 	};
 
 	return (unsigned)kind < ZONE_KIND_COUNT ? names[kind] : "unknown";
@@ -51,6 +51,11 @@ bool zone_kind_is_whole(enum zone_kind kind)
 bool zone_kind_is_device(enum zone_kind kind)
 {
 	return kind == ZONE_GPU;
+}
+
+bool zone_kind_is_metered(enum zone_kind kind)
+{
+	return kind != ZONE_OTHER;
 }
 
 struct domain zone_domain(enum zone_kind kind, const char *instance)
@@ -94,8 +99,8 @@ bool zone_id_parse(const char *text, size_t len, enum zone_kind *ret_kind,
 	for (enum zone_kind kind = 0; kind < ZONE_KIND_COUNT; kind++) {
 		const char *name = zone_kind_name(kind);
 
-		if (zone_kind_is_device(kind) || strlen(name) != kind_len ||
-		    memcmp(name, text, kind_len) != 0)
+		if (zone_kind_is_device(kind) || !zone_kind_is_metered(kind) ||
+		    strlen(name) != kind_len || memcmp(name, text, kind_len) != 0)
 			continue;
 		*ret_kind = kind;
 		ret_instance[0] = '\0';
@@ -123,7 +128,7 @@ bool zone_kind_to_show(const bool has[static ZONE_KIND_COUNT], enum zone_kind *r
 {
 	static const enum zone_kind preferred[] = { ZONE_PACKAGE, ZONE_PLATFORM, ZONE_PSYS,
 						    ZONE_CORE,    ZONE_DRAM,     ZONE_UNCORE,
-						    ZONE_GPU };
+						    ZONE_GPU,     ZONE_OTHER };
 
 	for (size_t i = 0; i < ARRAY_SIZE(preferred); i++) {
 		if (has[preferred[i]]) {
@@ -137,9 +142,9 @@ bool zone_kind_to_show(const bool has[static ZONE_KIND_COUNT], enum zone_kind *r
 uint64_t zone_kind_max_power_uw(enum zone_kind kind)
 {
 	static const uint64_t watts[ZONE_KIND_COUNT] = {
-		[ZONE_PACKAGE] = 2000, [ZONE_CORE] = 2000,  [ZONE_UNCORE] = 2000,
-		[ZONE_DRAM] = 1000,    [ZONE_PSYS] = 20000, [ZONE_PLATFORM] = 20000,
-		[ZONE_GPU] = 4000,
+		[ZONE_PACKAGE] = 2000, [ZONE_CORE] = 2000,   [ZONE_UNCORE] = 2000,
+		[ZONE_DRAM] = 1000,    [ZONE_PSYS] = 20000,  [ZONE_PLATFORM] = 20000,
+		[ZONE_GPU] = 4000,     [ZONE_OTHER] = 20000,
 	};
 
 	return watts[kind] * 1000000;

@@ -18,7 +18,7 @@
  * on zeroed memory of which only the places that are taken become resident.
  */
 #define METER_ZONES_MAX   1024
-#define ZONES_MAX         (METER_ZONES_MAX + 1) /* and the estimate that they may follow */
+#define ZONES_MAX         (METER_ZONES_MAX + 2) /* and an estimate, and what they leave */
 #define ZONE_INSTANCE_MAX 48                    /* "0", "1-die-0", a GPU's UUID */
 #define ZONE_PACKAGE_MAX  16                    /* of them, the numbers of packages */
 #define ZONE_PATH_MAX     64                    /* "intel-rapl:0" */
@@ -32,6 +32,7 @@ enum zone_kind {
 	ZONE_PSYS,
 	ZONE_PLATFORM,
 	ZONE_GPU,
+	ZONE_OTHER, /* what no part of the platform counts: energy/remainder.h */
 	ZONE_KIND_COUNT,
 };
 
@@ -54,9 +55,10 @@ enum zone_quality { QUALITY_MEASURED, QUALITY_ESTIMATED };
 
 /*
  * Whose work a zone's energy follows: that of all CPUs, of those in one package, or the use of one
- * device (energy/work.h), which its meter reads with its energy.
+ * device (energy/work.h), which its meter reads with its energy; or what has used the energy of the
+ * parts, as that of the remainder does.
  */
-enum domain_kind { DOMAIN_NODE, DOMAIN_SOCKET, DOMAIN_DEVICE };
+enum domain_kind { DOMAIN_NODE, DOMAIN_SOCKET, DOMAIN_DEVICE, DOMAIN_PARTS };
 struct domain {
 	enum domain_kind kind;
 	/* With DOMAIN_SOCKET the physical_package_id, with DOMAIN_DEVICE < DEVICES_MAX. */
@@ -113,8 +115,8 @@ struct domain zone_domain(enum zone_kind kind, const char *instance);
 /* What a person calls it, and options do: "package-0"; "platform" where there is but one. */
 void zone_id(const struct zone *zone, char ret[ZONE_ID_MAX]);
 /*
- * Reads what zone_id() writes of a zone that is no device, as people name one: a kind, and "" or a
- * number as its instance.
+ * Reads what zone_id() writes of a zone that a meter may have and that is no device, as people name
+ * one: a kind, and "" or a number as its instance.
  */
 bool zone_id_parse(const char *text, size_t len, enum zone_kind *ret_kind,
 		   char ret_instance[static ZONE_INSTANCE_MAX]);
@@ -131,6 +133,8 @@ bool zone_are_alike(const struct zone *a, const struct zone *b);
 bool zone_kind_is_whole(enum zone_kind kind);
 /* Whether zones of @kind are devices, of which an estimate of the machine knows nothing. */
 bool zone_kind_is_device(enum zone_kind kind);
+/* Whether meters count zones of @kind; else they are computed (energy/remainder.h). */
+bool zone_kind_is_metered(enum zone_kind kind);
 /* Whether @part's energy is also in @whole, which the same source counts in the same package. */
 bool zone_is_inside(const struct zone *part, const struct zone *whole);
 /*
@@ -148,8 +152,8 @@ bool zone_kind_to_show(const bool has[static ZONE_KIND_COUNT], enum zone_kind *r
  *   6980P), a module that is an accelerator at 750 W (AMD Instinct MI300X); core and uncore are
  *   parts of a package.
  * - dram: 1,000 W, of one socket: our own bound, 12 channels of 2 modules at some 25 W are 600 W.
- * - psys, platform: 20,000 W, the whole machine. A server of 8 accelerators is specified at up to
- *   10.2 kW (NVIDIA DGX H100) and 14.3 kW (DGX B200).
+ * - psys, platform, other: 20,000 W, the whole machine. A server of 8 accelerators is specified at
+ *   up to 10.2 kW (NVIDIA DGX H100) and 14.3 kW (DGX B200).
  * - gpu: 4,000 W, one board. Boards are sold at up to 1,400 W (NVIDIA GB300, AMD MI355X).
  */
 uint64_t zone_kind_max_power_uw(enum zone_kind kind);

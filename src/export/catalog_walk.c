@@ -129,12 +129,12 @@ static const struct snapshot_zone *set_zone(struct walk *walk, uint32_t zone)
 
 /*
  * A zone whose energy belongs under the current kepler_*_cpu_* names: those that RAPL counts, psys
- * among them, which the current Kepler has there, too, and no devices.
+ * among them, which the current Kepler has there, too, and neither devices nor what is left.
  */
 static bool is_measured_cpu(const struct zone *zone)
 {
 	return zone->quality == QUALITY_MEASURED && zone->kind != ZONE_PLATFORM &&
-	       !zone_kind_is_device(zone->kind);
+	       !zone_kind_is_device(zone->kind) && zone_kind_is_metered(zone->kind);
 }
 
 /* Likewise kepler_*_gpu_*. */

@@ -69,6 +69,12 @@ static void examine_zone(struct findings *findings, const struct interval_engine
 	char id[ZONE_ID_MAX];
 
 	zone_id(zone, id);
+	if (!zone_kind_is_metered(zone->kind)) {
+		findings_add(findings, FINDING_OK, "energy", NULL,
+			     "%s is %s: it is shared as the energy of these parts is", id,
+			     zone->path);
+		return;
+	}
 	if (status->state == ZONE_UP) {
 		examine_reading(findings, engine, z, id);
 		return;

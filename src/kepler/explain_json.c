@@ -107,6 +107,8 @@ static void add_zone(const struct explained_zone *zone, struct strbuf *out)
 	add_text(out, "idle_share", idle_share_name(zone->idle_share));
 	if (zone->by_socket)
 		add_number(out, "socket", zone->package);
+	if (zone->by_parts)
+		strbuf_add_str(out, "\"by_parts\":true,");
 	if (zone->by_device)
 		add_number(out, "device", zone->zone.domain.number);
 	for (enum energy_mode mode = MODE_DYNAMIC; mode < MODE_COUNT; mode++)

@@ -338,7 +338,11 @@ static void add_dynamic(const struct explained_zone *zone, struct strbuf *out)
 	const char *since = zone->was_gap ? " since the previous reading" : "";
 	const char *energy = COUNT(zone->mode[MODE_DYNAMIC].energy_uj);
 
-	if (zone->by_device)
+	if (zone->by_parts)
+		say(out, "dynamic",
+		    "%s µJ, shared by the dynamic energy that each used of the parts%s:", energy,
+		    since);
+	else if (zone->by_device)
 		say(out, "dynamic",
 		    "%s µJ, shared by the time for which each process kept it busy%s:", energy,
 		    since);
@@ -348,7 +352,7 @@ static void add_dynamic(const struct explained_zone *zone, struct strbuf *out)
 	else
 		say(out, "dynamic", "%s µJ, shared by the CPU time of the machine%s:", energy,
 		    since);
-	add_share(&zone->mode[MODE_DYNAMIC], " ns", out);
+	add_share(&zone->mode[MODE_DYNAMIC], zone->by_parts ? " µJ" : " ns", out);
 }
 
 static const char *why_no_idle(const struct explained_zone *zone)
@@ -389,7 +393,16 @@ static void add_idle(const struct explained_zone *zone, struct strbuf *out)
 		[IDLE_SHARE_EQUAL] = "shared equally by the processes that used it "
 				     "(--idle.share=equal):",
 	};
-	const char *const *rule = zone->by_device ? device_rules : rules;
+	static const char *const parts_rules[] = {
+		[IDLE_SHARE_NODE] = "stays with the node (--idle.share=node, or another that has "
+				    "not settled yet): unattributed (idle_policy)",
+		[IDLE_SHARE_SIZE] = "shared by the idle energy that each has of the parts:",
+		[IDLE_SHARE_USAGE] = "shared by the dynamic energy that each used of the parts:",
+		[IDLE_SHARE_EQUAL] = "shared by the idle energy that each has of the parts:",
+	};
+	const char *const *rule = zone->by_parts    ? parts_rules
+				  : zone->by_device ? device_rules
+						    : rules;
 	char power[96] = "";
 	bool limited = !zone->asleep_ns &&
 		       mode->energy_uj < muldiv_u64(zone->idle_power_uw,
@@ -407,7 +420,11 @@ static void add_idle(const struct explained_zone *zone, struct strbuf *out)
 		(void)snprintf(power, sizeof(power), " (as the source says)");
 	say(out, "idle", "%s µJ%s, %s", COUNT(mode->energy_uj), power, rule[zone->idle_share]);
 	if (zone->idle_share != IDLE_SHARE_NODE)
-		add_share(mode, zone->idle_share == IDLE_SHARE_EQUAL ? "" : " ns", out);
+		add_share(mode,
+			  zone->by_parts                         ? " µJ"
+			  : zone->idle_share == IDLE_SHARE_EQUAL ? ""
+								 : " ns",
+			  out);
 }
 
 static void add_unread(const struct explained_zone *zone, struct strbuf *out)

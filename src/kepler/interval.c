@@ -20,6 +20,7 @@
 #include "base/map.h"
 #include "base/num.h"
 #include "energy/deviation.h"
+#include "energy/remainder.h"
 #include "kepler/device_users.h"
 #include "kepler/explain_round.h"
 #include "kepler/owner.h"
@@ -44,6 +45,9 @@ struct interval_engine {
 	struct parties parties;
 	const struct device_uses *device_uses; /* of this interval; NULL: there are no meters */
 	struct device_users device_users;
+	struct remainder remainder;
+	size_t remainder_at;                       /* its zone; SIZE_MAX: none yet */
+	size_t meters_known;                       /* zones of the meters that are adopted */
 	struct deviations deviations;              /* of what is read and not charged */
 	struct explain_round round;                /* questions that this interval answers */
 	struct snapshot_zone published[ZONES_MAX]; /* what a snapshot says of each */
@@ -97,29 +101,67 @@ static void set_publication(struct interval_engine *engine)
 		publisher_set_options(engine->publisher, &engine->publication);
 }
 
+/* What no part of the machine counts. */
+static const struct zone remainder_zone = {
+	.kind = ZONE_OTHER,
+	.domain = { .kind = DOMAIN_PARTS },
+	.path = "platform less what its parts count",
+	.source = "remainder",
+	.rank = RANK_SENSOR_POWER,
+};
+
+/* The index of zone @at of the meters. */
+static size_t zone_of_meter(const struct interval_engine *engine, size_t at)
+{
+	size_t z = at + (engine->sources.estimate ? 1 : 0);
+
+	return z + (z >= engine->remainder_at);
+}
+
+static int adopt(struct interval_engine *engine, const struct zone *zone, int64_t realtime_ms)
+{
+	int r = ledger_add_zone(engine->ledger, zone);
+
+	if (r == 0)
+		accountant_adopt(&engine->accountant, zone, &engine->config->idle, realtime_ms);
+	return r;
+}
+
+/* Behind the zones that it is made of. */
+static int find_remainder(struct interval_engine *engine, int64_t realtime_ms)
+{
+	struct accountant *accountant = &engine->accountant;
+	int r = remainder_follow(&engine->remainder, accountant->contenders,
+				 accountant->zone_count);
+
+	if (r < 0 || !remainder_exists(&engine->remainder) || engine->remainder_at != SIZE_MAX)
+		return r;
+	r = adopt(engine, &remainder_zone, realtime_ms);
+	if (r == 0)
+		engine->remainder_at = accountant->zone_count - 1;
+	return r;
+}
+
 /* Zones can appear while we run (a socket comes online); they never leave their index. */
 int interval_engine_find_zones(struct interval_engine *engine, int64_t realtime_ms)
 {
-	const struct idle_options *options = &engine->config->idle;
 	const struct meter_table *meters = engine->sources.meters;
 	struct accountant *accountant = &engine->accountant;
-	size_t estimated = engine->sources.estimate ? 1 : 0;
-	size_t count = estimated + (meters ? meter_table_count(meters) : 0);
+	size_t count = meters ? meter_table_count(meters) : 0;
 	uint32_t columns = ledger_columns(engine->ledger);
 	int r = 0;
 
 	if (accountant->idle_share != IDLE_SHARE_NODE)
 		r = ledger_bear_idle(engine->ledger);
 	/* Without memory new ones wait; those that there are count on. */
-	for (size_t z = accountant->zone_count; r == 0 && z < count; z++) {
-		const struct zone *zone = z < estimated
-						  ? estimated_meter_zone(engine->sources.estimate)
-						  : meter_table_zone(meters, z - estimated);
-
-		r = ledger_add_zone(engine->ledger, zone);
-		if (r == 0)
-			accountant_adopt(accountant, zone, options, realtime_ms);
+	if (r == 0 && engine->sources.estimate && !accountant->zone_count)
+		r = adopt(engine, estimated_meter_zone(engine->sources.estimate), realtime_ms);
+	for (size_t at = engine->meters_known; r == 0 && at < count; at++) {
+		r = adopt(engine, meter_table_zone(meters, at), realtime_ms);
+		engine->meters_known += r == 0;
 	}
+	if (r == 0)
+		r = find_remainder(engine, realtime_ms);
 	if (engine->chosen < accountant->zone_count) {
 		accountant_choose_total(accountant, engine->chosen);
 		engine->chosen = accountant->zone_count;
@@ -152,6 +194,7 @@ int interval_engine_new(const struct interval_sources *sources, const struct con
 	if (!engine)
 		return -ENOMEM;
 	engine->sources = *sources;
+	engine->remainder_at = SIZE_MAX;
 	device_users_init(&engine->device_users);
 	engine->config = config;
 	r = ledger_new(&options, &engine->ledger);
@@ -180,6 +223,7 @@ void interval_engine_free(struct interval_engine *engine)
 	parties_release(&engine->parties);
 	device_users_release(&engine->device_users);
 	accountant_release(&engine->accountant);
+	remainder_release(&engine->remainder);
 	free(engine);
 }
 
@@ -389,16 +433,15 @@ static struct zone_activity measure_activity(struct interval_engine *engine,
 
 static void read_zones(struct interval_engine *engine)
 {
-	size_t estimated = engine->sources.estimate ? 1 : 0;
 	struct meter_pass pass = { 0 };
 
 	if (engine->sources.meters)
 		(void)meter_table_read(engine->sources.meters, &pass);
 	for (size_t i = 0; i < pass.zone_count; i++)
-		engine->status[estimated + i] = pass.status[i];
+		engine->status[zone_of_meter(engine, i)] = pass.status[i];
 	for (size_t i = 0; i < pass.span_count; i++) {
 		engine->spans[i] = pass.spans[i];
-		engine->spans[i].zone += (uint32_t)estimated;
+		engine->spans[i].zone = (uint32_t)zone_of_meter(engine, pass.spans[i].zone);
 	}
 	engine->span_count = pass.span_count;
 	engine->device_uses = pass.uses;
@@ -421,6 +464,55 @@ static void advance_estimate(struct interval_engine *engine, const struct activi
 	memmove(engine->spans + 1, engine->spans, engine->span_count * sizeof(span));
 	engine->spans[0] = span;
 	engine->span_count++;
+}
+
+/* It can be told as far as all can that it is made of. */
+static struct zone_status status_of_remainder(const struct interval_engine *engine)
+{
+	const struct remainder *remainder = &engine->remainder;
+	struct zone_status status = engine->status[engine->remainder_at];
+
+	status.state = remainder_exists(remainder) ? ZONE_UP : ZONE_ABSENT;
+	status.error = 0;
+	for (size_t i = 0; status.state == ZONE_UP && i < remainder->count; i++) {
+		const struct zone_status *one = &engine->status[remainder->curves[i].zone];
+
+		status.state = one->state;
+		status.error = one->error;
+	}
+	status.errors += status.state != ZONE_UP;
+	return status;
+}
+
+static void insert_span(struct interval_engine *engine, const struct energy_span *span)
+{
+	size_t at = 0;
+
+	while (at < engine->span_count && engine->spans[at].zone < span->zone)
+		at++;
+	memmove(engine->spans + at + 1, engine->spans + at,
+		(engine->span_count - at) * sizeof(*engine->spans));
+	engine->spans[at] = *span;
+	engine->span_count++;
+}
+
+/* When all other spans are there, and it is decided which zones count. */
+static void advance_remainder(struct interval_engine *engine)
+{
+	struct accountant *accountant = &engine->accountant;
+	struct energy_span span;
+
+	/* Without memory it goes on as it was. */
+	(void)remainder_follow(&engine->remainder, accountant->contenders, accountant->zone_count);
+	if (engine->remainder_at == SIZE_MAX)
+		return;
+	accountant_follow(accountant, &engine->remainder);
+	engine->status[engine->remainder_at] = status_of_remainder(engine);
+	if (!remainder_advance(&engine->remainder, engine->spans, engine->span_count, &span))
+		return;
+	engine->status[engine->remainder_at].reads++;
+	span.zone = (uint32_t)engine->remainder_at;
+	insert_span(engine, &span);
 }
 
 static void describe_self(struct interval_engine *engine, const struct zone_activity *measured,
@@ -523,6 +615,7 @@ int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
 	accountant_settle_ranks(&engine->accountant);
 	if (engine->sources.estimate)
 		advance_estimate(engine, &activity, pass == 0);
+	advance_remainder(engine);
 	if (pass == 0) {
 		measured = measure_activity(engine, &activity);
 		identity_resolver_begin(engine->sources.identities, activity.boottime_ns);

@@ -60,7 +60,7 @@ static void name_power_sources(const struct interval_engine *engine, bool measur
 							    : self->components_source;
 
 		if ((zone->quality == QUALITY_MEASURED) == measured && !name[0] &&
-		    !zone_kind_is_device(zone->kind))
+		    !zone_kind_is_device(zone->kind) && zone_kind_is_metered(zone->kind))
 			(void)snprintf(name, sizeof(self->platform_source), "%s", zone->source);
 	}
 }
@@ -86,7 +86,7 @@ static void log_unread_zones(const struct interval_engine *engine, size_t first)
 		struct privilege_gap gap = { .remedy = "" };
 		char id[ZONE_ID_MAX];
 
-		if (status->state == ZONE_UP)
+		if (status->state == ZONE_UP || !zone_kind_is_metered(zone->kind))
 			continue;
 		if (!zone_kind_is_device(zone->kind) &&
 		    (status->error == -EACCES || status->error == -EPERM))

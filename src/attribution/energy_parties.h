@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Among what is the energy shared that no part of the machine counts (energy/remainder.h)? Among
+ * what has used its parts, in proportion to the energy that it was charged of them: a fan turns,
+ * and a power supply gets warm, for whatever draws power.
+ *
+ * That is a rule, and no measurement. Dynamic energy follows dynamic energy, idle energy follows
+ * idle energy, or with --idle.share=usage dynamic energy, too.
+ */
+#pragma once
+
+#include "attribution/parties.h"
+
+struct energy_parties {
+	/* Weights in µJ: cpu_ns has the dynamic, idle_weight the idle ones. */
+	struct parties parties;
+	const struct party
+		*cpu_party; /* of the interval: the first cpu_count parties are the same */
+	size_t cpu_count;
+	uint64_t dropped_uj, unseen_uj; /* dynamic, of what has no name */
+};
+
+/* A new interval, in which @cpu ran; unchanged until its energy has been added. */
+void energy_parties_begin(struct energy_parties *parties, const struct parties *cpu);
+/*
+ * What the split of a part's energy among @party [count] has given to each. Without memory it is
+ * dropped.
+ */
+void energy_parties_add(struct energy_parties *parties, const struct party *party, size_t count,
+			const struct attribution_result *result);
+void energy_parties_release(struct energy_parties *parties);

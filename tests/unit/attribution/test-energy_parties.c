@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A package, a GPU, and what the machine draws beside them: whatever used the two shares that, by
+ * the energy that it was charged of them.
+ */
+#include "attribution/accountant.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/num.h"
+#include "tests/rig/test_owner.h"
+
+enum { OTHER, PACKAGE, GPU, DRAM, ZONES }; /* it may be found before its parts are */
+enum { ALICE, BOB, CAROL, OWNERS };
+
+#define J UJ_PER_J
+
+static const struct idle_options options = { .mode = IDLE_MODE_LEARNED };
+
+struct house {
+	struct zone zones[ZONES];
+	struct accountant accountant;
+	struct parties parties;
+	struct device_parties devices;
+	struct zone_status status[ZONES];
+	bool is_quiet[ZONES]; /* no reading: what flows comes with the next */
+	uint64_t read_ns[ZONES], energy_uj[ZONES], metered_uj[ZONES];
+	uint64_t now_ns, busy_ns, dropped_ns;
+	uint64_t dram_uj;       /* that it draws in a second */
+	uint32_t owner[OWNERS]; /* containers */
+};
+
+static void set_up(struct house *house)
+{
+	const struct owner_names overflow = {
+		.text = { [LABEL_CONTAINER_ID] = "system_processes" },
+	};
+	const struct ledger_options ledger = {
+		.max_processes = 64,
+		.max_containers = 16,
+		.overflow = &overflow,
+	};
+
+	*house = (struct house){
+		.zones = { [OTHER] = { .kind = ZONE_OTHER,
+				       .source = "remainder",
+				       .domain = { DOMAIN_PARTS, 0 } },
+			   [PACKAGE] = { .kind = ZONE_PACKAGE, .instance = "0", .source = "told" },
+			   [GPU] = { .kind = ZONE_GPU,
+				     .instance = "GPU-a",
+				     .source = "gpus",
+				     .domain = { DOMAIN_DEVICE, 0 } },
+			   [DRAM] = { .kind = ZONE_DRAM, .instance = "0", .source = "told" } },
+		.now_ns = NSEC_PER_SEC,
+	};
+	assert_int_equal(ledger_new(&ledger, &house->accountant.ledger), 0);
+	accountant_configure(&house->accountant, &options, 0);
+	for (uint32_t z = 0; z < ZONES; z++) {
+		house->status[z] = (struct zone_status){ .state = ZONE_UP };
+		assert_int_equal(ledger_add_zone(house->accountant.ledger, &house->zones[z]), 0);
+		accountant_adopt(&house->accountant, &house->zones[z], &options, 0);
+		house->accountant.is_part[z] = z != OTHER;
+	}
+}
+
+static void tear_down(struct house *house)
+{
+	accountant_release(&house->accountant);
+	parties_release(&house->parties);
+	device_parties_release(&house->devices);
+	ledger_free(house->accountant.ledger);
+}
+
+static void begin(struct house *house)
+{
+	static const char *const ids[] = { "alice", "bob", "carol" };
+	struct ledger *ledger = house->accountant.ledger;
+
+	house->now_ns += NSEC_PER_SEC;
+	house->busy_ns = house->dropped_ns = 0;
+	ledger_begin(ledger, house->now_ns);
+	for (size_t i = 0; i < OWNERS; i++) {
+		const struct test_owner owner = {
+			.names.text = { [LABEL_CONTAINER_ID] = ids[i],
+					[LABEL_CONTAINER_NAME] = ids[i] },
+		};
+
+		house->owner[i] = enter_owner(ledger, &owner);
+	}
+	parties_begin(&house->parties, 0);
+	assert_int_equal(parties_reserve(&house->parties, 8), 0);
+	device_parties_begin(&house->devices);
+}
+
+static void ran(struct house *house, size_t who, uint64_t ms)
+{
+	parties_add(&house->parties, LEDGER_NONE, house->owner[who], ms * NSEC_PER_MSEC, NULL);
+	house->busy_ns += ms * NSEC_PER_MSEC;
+}
+
+static void used(struct house *house, size_t who, uint64_t ms)
+{
+	assert_int_equal(device_parties_add(&house->devices, 0, LEDGER_NONE, house->owner[who],
+					    ms * NSEC_PER_MSEC),
+			 0);
+}
+
+/* After a second in which the zones drew so much. */
+static void end(struct house *house, uint64_t package_uj, uint64_t gpu_uj, uint64_t other_uj)
+{
+	const uint64_t drawn_uj[ZONES] = {
+		[OTHER] = other_uj, [PACKAGE] = package_uj, [GPU] = gpu_uj, [DRAM] = house->dram_uj
+	};
+	struct energy_span spans[ZONES];
+	struct interval interval = {
+		.time_ns = house->now_ns,
+		.status = house->status,
+		.spans = spans,
+		.work = { .busy_ns = house->busy_ns, .dropped_ns = house->dropped_ns },
+		.measured = { .dt_ns = NSEC_PER_SEC, .utilisation = 0.5 },
+		.parties = &house->parties,
+		.devices = &house->devices,
+	};
+
+	for (uint32_t z = 0; z < ZONES; z++) {
+		bool has_begun = house->read_ns[z] > 0;
+
+		house->energy_uj[z] += drawn_uj[z];
+		if (house->is_quiet[z])
+			continue;
+		spans[interval.span_count++] = (struct energy_span){
+			.zone = z,
+			.known = has_begun,
+			.from_ns = house->read_ns[z],
+			.to_ns = house->now_ns,
+			.energy_uj = has_begun ? house->energy_uj[z] : 0,
+		};
+		house->metered_uj[z] += has_begun ? house->energy_uj[z] : 0;
+		house->read_ns[z] = house->now_ns;
+		house->energy_uj[z] = 0;
+	}
+	accountant_book(&house->accountant, &interval);
+	ledger_close(house->accountant.ledger);
+}
+
+static uint64_t other_uj(const struct house *house, size_t who, enum energy_mode mode)
+{
+	const struct ledger *ledger = house->accountant.ledger;
+
+	return ledger_values(ledger, LEVEL_CONTAINER,
+			     house->owner[who])[ledger_column(ledger, OTHER, mode)];
+}
+
+static uint64_t unattributed_uj(const struct house *house, enum energy_mode mode,
+				enum unattributed_reason reason)
+{
+	return ledger_unattributed_value(house->accountant.ledger, OTHER, mode, reason);
+}
+
+static void check_law(const struct house *house)
+{
+	uint64_t sum_uj = 0;
+
+	for (size_t who = 0; who < OWNERS; who++)
+		sum_uj += other_uj(house, who, MODE_DYNAMIC);
+	for (enum unattributed_reason reason = 0; reason < UNATTRIBUTED_REASON_COUNT; reason++)
+		sum_uj += unattributed_uj(house, MODE_DYNAMIC, reason);
+	assert_int_equal(sum_uj, house->metered_uj[OTHER]);
+}
+
+static void it_follows_the_energy_of_the_parts(void **state)
+{
+	(void)state;
+	struct house house;
+
+	set_up(&house);
+	begin(&house);
+	end(&house, 0, 0, 0);
+	begin(&house);
+	ran(&house, ALICE, 300);
+	ran(&house, BOB, 100);
+	used(&house, BOB, 200);
+	used(&house, CAROL, 600);
+	end(&house, 40 * J, 160 * J, 50 * J + 1); /* alice 30, bob 10 + 40, carol 120 of 200 J */
+	assert_in_range(other_uj(&house, ALICE, MODE_DYNAMIC), 7500000, 7500001);
+	assert_in_range(other_uj(&house, BOB, MODE_DYNAMIC), 12500000, 12500001);
+	assert_in_range(other_uj(&house, CAROL, MODE_DYNAMIC), 30000000, 30000001);
+	check_law(&house);
+	tear_down(&house);
+}
+
+static void what_is_split_as_another_part_adds_to_it(void **state)
+{
+	(void)state;
+	struct house house;
+
+	set_up(&house);
+	begin(&house);
+	end(&house, 0, 0, 0);
+	house.dram_uj = 20 * J;
+	begin(&house);
+	ran(&house, ALICE, 300);
+	used(&house, BOB, 200);
+	end(&house, 40 * J, 40 * J, 50 * J); /* alice 60, bob 40 */
+	assert_int_equal(other_uj(&house, ALICE, MODE_DYNAMIC), 30 * J);
+	assert_int_equal(other_uj(&house, BOB, MODE_DYNAMIC), 20 * J);
+	check_law(&house);
+	tear_down(&house);
+}
+
+/* A board whose driver names no users: what it explains is theirs, whoever they are. */
+static void a_part_that_nothing_is_known_to_use_has_its_share(void **state)
+{
+	(void)state;
+	struct house house;
+
+	set_up(&house);
+	begin(&house);
+	end(&house, 0, 0, 0);
+	begin(&house);
+	ran(&house, ALICE, 300);
+	end(&house, 10 * J, 90 * J, 50 * J);
+	assert_int_equal(other_uj(&house, ALICE, MODE_DYNAMIC), 5 * J);
+	assert_int_equal(unattributed_uj(&house, MODE_DYNAMIC, UNATTRIBUTED_UNSEEN), 45 * J);
+	check_law(&house);
+	tear_down(&house);
+}
+
+/* A BMC tells seldom: then it is of what used the parts since it did so last. */
+static void it_follows_them_through_its_gaps(void **state)
+{
+	(void)state;
+	struct house house;
+
+	set_up(&house);
+	begin(&house);
+	end(&house, 0, 0, 0);
+	house.is_quiet[OTHER] = true;
+	begin(&house);
+	ran(&house, ALICE, 1000);
+	end(&house, 60 * J, 0, 10 * J);
+	begin(&house);
+	used(&house, BOB, 1000);
+	end(&house, 0, 30 * J, 10 * J);
+	house.is_quiet[OTHER] = false;
+	begin(&house);
+	ran(&house, CAROL, 1000);
+	end(&house, 10 * J, 0, 10 * J);
+	assert_int_equal(other_uj(&house, ALICE, MODE_DYNAMIC), 18 * J);
+	assert_int_equal(other_uj(&house, BOB, MODE_DYNAMIC), 9 * J);
+	assert_int_equal(other_uj(&house, CAROL, MODE_DYNAMIC), 3 * J);
+	assert_int_equal(house.accountant.gaps.used, 0);
+	check_law(&house);
+	tear_down(&house);
+}
+
+/* The package cannot be read for a while: its energy comes late, and with it what it explains. */
+static void energy_that_comes_late_weighs_when_it_comes(void **state)
+{
+	(void)state;
+	struct house house;
+
+	set_up(&house);
+	begin(&house);
+	end(&house, 0, 0, 0);
+	house.is_quiet[PACKAGE] = house.is_quiet[OTHER] = true;
+	begin(&house);
+	ran(&house, ALICE, 1000);
+	end(&house, 30 * J, 0, 10 * J);
+	house.is_quiet[PACKAGE] = house.is_quiet[OTHER] = false;
+	begin(&house);
+	ran(&house, BOB, 1000);
+	end(&house, 30 * J, 0, 10 * J);
+	assert_int_equal(other_uj(&house, ALICE, MODE_DYNAMIC), 10 * J);
+	assert_int_equal(other_uj(&house, BOB, MODE_DYNAMIC), 10 * J);
+	check_law(&house);
+	tear_down(&house);
+}
+
+static void what_has_no_name_has_its_part(void **state)
+{
+	(void)state;
+	struct house house;
+
+	set_up(&house);
+	begin(&house);
+	end(&house, 0, 0, 0);
+	begin(&house);
+	ran(&house, ALICE, 300);
+	house.dropped_ns = 100 * NSEC_PER_MSEC;
+	end(&house, 40 * J, 0, 20 * J);
+	assert_int_equal(other_uj(&house, ALICE, MODE_DYNAMIC), 15 * J);
+	assert_int_equal(unattributed_uj(&house, MODE_DYNAMIC, UNATTRIBUTED_DROPPED), 5 * J);
+	begin(&house);
+	end(&house, 0, 0, 7 * J); /* nothing used anything */
+	assert_int_equal(unattributed_uj(&house, MODE_DYNAMIC, UNATTRIBUTED_NO_ACTIVITY), 7 * J);
+	check_law(&house);
+	tear_down(&house);
+}
+
+/* Idle energy of it follows the idle energy of the parts, or with usage what was used. */
+static void idle_energy_follows_idle_energy(void **state)
+{
+	(void)state;
+	static const enum idle_share shares[] = { IDLE_SHARE_EQUAL, IDLE_SHARE_USAGE };
+
+	for (size_t i = 0; i < 2; i++) {
+		struct house house;
+
+		set_up(&house);
+		for (size_t z = 0; z < ZONES; z++) {
+			house.accountant.zones[z].idle_state = IDLE_FIXED;
+			house.accountant.zones[z].idle_power_uw = z == GPU ? 0 : 20 * J;
+		}
+		house.accountant.idle_share = shares[i];
+		assert_int_equal(ledger_bear_idle(house.accountant.ledger), 0);
+		begin(&house);
+		end(&house, 0, 0, 0);
+		begin(&house);
+		ran(&house, ALICE, 300);
+		ran(&house, BOB, 100);
+		end(&house, 60 * J, 0, 24 * J);
+		assert_int_equal(other_uj(&house, ALICE, MODE_DYNAMIC), 3 * J);
+		assert_int_equal(other_uj(&house, BOB, MODE_DYNAMIC), 1 * J);
+		if (shares[i] == IDLE_SHARE_USAGE) {
+			assert_int_equal(other_uj(&house, ALICE, MODE_IDLE), 15 * J);
+			assert_int_equal(other_uj(&house, BOB, MODE_IDLE), 5 * J);
+		}
+		tear_down(&house);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(it_follows_the_energy_of_the_parts),
+		cmocka_unit_test(what_is_split_as_another_part_adds_to_it),
+		cmocka_unit_test(a_part_that_nothing_is_known_to_use_has_its_share),
+		cmocka_unit_test(it_follows_them_through_its_gaps),
+		cmocka_unit_test(energy_that_comes_late_weighs_when_it_comes),
+		cmocka_unit_test(what_has_no_name_has_its_part),
+		cmocka_unit_test(idle_energy_follows_idle_energy),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
