@@ -50,6 +50,7 @@ enum zone_quality { QUALITY_MEASURED, QUALITY_ESTIMATED };
 #define RANK_BOARD_ENERGY  10
 #define RANK_SENSOR_ENERGY 20
 #define RANK_SENSOR_POWER  30
+#define RANK_CONTROLLER    40 /* of what a BMC says in the machine */
 #define RANK_REMOTE        50
 #define RANK_ESTIMATED     UINT8_MAX
 

@@ -204,6 +204,14 @@ static const struct option meter_rows[] = {
 	  .help = "NVIDIA's management library, through which its GPUs are read: a name is loaded "
 		  "at the start where the driver's /dev/nvidiactl exists, a path with a slash in "
 		  "any case. Empty: they are not read, unless meters names nvml." },
+	{ "meter.ipmi.device", NULL, OPTION_STRING, FIELD(meter_options, ipmi_device),
+	  .default_text = METER_IPMI_DEVICE, .metavar = "FILE", .may_be_empty = true,
+	  .help = "The kernel's device to this machine's BMC, which is asked for the machine's "
+		  "power (DCMI) where the device exists when Kepler starts. Empty: it is not "
+		  "asked." },
+	{ "meter.ipmi.period", NULL, OPTION_DURATION, FIELD(meter_options, ipmi_period_ns),
+	  RANGE(NSEC_PER_SEC, 3600 * NSEC_PER_SEC), .default_text = "5s", .metavar = "DURATION",
+	  .help = "How often that BMC is asked." },
 };
 
 static const struct option redfish_rows[] = {
@@ -552,6 +560,8 @@ unsigned config_needs(const struct config *config)
 		needs |= NEED_MSR;
 	if (config_reads_meter(config, &nvml_meter))
 		needs |= NEED_GPU;
+	if (config_reads_meter(config, &ipmi_meter))
+		needs |= NEED_IPMI;
 	if (config->runtimes_enabled || config->options.file[0])
 		needs |= NEED_READ_FILES;
 	if (config_wants_kubernetes(config))

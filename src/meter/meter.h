@@ -53,6 +53,7 @@ struct meter_remark {
  * poller's, and that closes it, which may hang as well. The rest is called from any thread and only
  * copies.
  */
+struct ipmi_system; /* bmc/ipmi_device.h */
 struct meter;
 struct meter_options;
 struct meter_ops {
@@ -103,6 +104,7 @@ extern const struct meter_ops hwmon_meter;
 extern const struct meter_ops external_meter;
 extern const struct meter_ops nvml_meter;
 extern const struct meter_ops redfish_meter;
+extern const struct meter_ops ipmi_meter;
 
 /* All sources that there are, in the order in which their zones are numbered; NULL ends it. */
 #define METERS_MAX 16
@@ -137,6 +139,7 @@ typedef int meter_perf_open_fn(const struct perf_event_attr *attr, int cpu, int 
 enum redfish_login { REDFISH_LOGIN_SESSION, REDFISH_LOGIN_BASIC };
 
 #define METER_MSR_DEVICES     "/dev/cpu"
+#define METER_IPMI_DEVICE     "/dev/ipmi0"
 #define METER_HWMON_RULES_MAX 32
 #define METER_EXTERNAL_MAX    8
 struct meter_options {
@@ -161,8 +164,11 @@ struct meter_options {
 	bool redfish_insecure;
 	/* 0: 10 s; what the BMC says of its averaging; no delay */
 	uint64_t redfish_period_ns, redfish_window_ns, redfish_delay_ns;
-	const char *node_name; /* this machine's, in files of several; borrowed */
-	char *sources;         /* "auto,rapl-msr": see meter_is_chosen(); NULL: auto; borrowed */
+	char *ipmi_device;                     /* "/dev/ipmi0"; NULL or "": none; borrowed */
+	uint64_t ipmi_period_ns;               /* 0: 5 s */
+	const struct ipmi_system *ipmi_system; /* NULL: the real one; a test has its own */
+	const char *node_name;                 /* this machine's, in files of several; borrowed */
+	char *sources; /* "auto,rapl-msr": see meter_is_chosen(); NULL: auto; borrowed */
 	meter_perf_open_fn *open_perf_event; /* NULL: the kernel's; a test has its own */
 	char *msr_devices; /* the folder of N/msr; NULL: METER_MSR_DEVICES; borrowed */
 	/* As CPUID has them: "GenuineIntel", see meter/rapl_units.h. NULL and 0: unknown. */

@@ -21,6 +21,7 @@
 #ifdef HAVE_SECCOMP
 
 #include <linux/bpf.h>
+#include <linux/ipmi.h>
 #include <linux/sockios.h>
 #include <net/if.h>
 #include <sched.h>
@@ -190,6 +191,12 @@ static const struct call_rule perf_rules[] = {
 	{ "perf_event_open", SCMP_A1_32(SCMP_CMP_EQ, UINT32_MAX) },
 };
 
+/* For NEED_IPMI: to send a request, and to take its answer. */
+static const struct call_rule ipmi_rules[] = {
+	{ "ioctl", SCMP_A1_32(SCMP_CMP_EQ, IPMICTL_SEND_COMMAND) },
+	{ "ioctl", SCMP_A1_32(SCMP_CMP_EQ, IPMICTL_RECEIVE_MSG_TRUNC) },
+};
+
 /* For NEED_CGROUP_HANDLE. */
 static const char *const handle_calls[] = { "open_by_handle_at" };
 
@@ -343,6 +350,8 @@ static int allow(scmp_filter_ctx filter, unsigned needs)
 		r = add_rules(filter, SCMP_ACT_ALLOW, bpf_rules, ARRAY_SIZE(bpf_rules));
 	if (r == 0 && (needs & NEED_GPU))
 		r = add_rules(filter, SCMP_ACT_ALLOW, gpu_rules, ARRAY_SIZE(gpu_rules));
+	if (r == 0 && (needs & NEED_IPMI))
+		r = add_rules(filter, SCMP_ACT_ALLOW, ipmi_rules, ARRAY_SIZE(ipmi_rules));
 	if (r == 0 && (needs & NEED_PERF_ENERGY))
 		r = add_rules(filter, SCMP_ACT_ALLOW, perf_rules, ARRAY_SIZE(perf_rules));
 	if (r == 0 && (needs & NEED_CGROUP_HANDLE))

@@ -28,6 +28,8 @@ const struct need_row need_rows[NEED_COUNT] = {
 	{ NEED_MSR, "msr", "Energy registers are read through the devices of the driver msr",
 	  BIT(CAP_SYS_RAWIO) | BIT(CAP_DAC_READ_SEARCH),
 	  BIT(CAP_SYS_RAWIO) | BIT(CAP_DAC_READ_SEARCH), false, NULL, "char-cpu/msr r" },
+	{ NEED_IPMI, "ipmi", "The BMC is asked for power through the kernel's IPMI device",
+	  BIT(CAP_DAC_READ_SEARCH), BIT(CAP_DAC_READ_SEARCH), false, NULL, "char-ipmidev r" },
 };
 
 /* Those that a row may name, as units and containers spell them. */

@@ -25,8 +25,9 @@ enum need {
 	NEED_GPU = 1 << 5,           /* a vendor's library that controls its driver */
 	NEED_PERF_ENERGY = 1 << 6,   /* events of CPUs, opened anew when these come and go */
 	NEED_MSR = 1 << 7,           /* registers of CPUs, likewise; by request alone */
+	NEED_IPMI = 1 << 8,          /* the kernel's device to the BMC */
 };
-#define NEED_COUNT 8
+#define NEED_COUNT 9
 #define NEEDS_ALL  ((1U << NEED_COUNT) - 1)
 
 struct need_row {

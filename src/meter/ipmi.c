@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The machine's power, as its management controller (BMC) measures it, asked from inside: by DCMI
+ * (bmc/ipmi_dcmi.h) through the kernel's device (bmc/ipmi_device.h). One zone, "platform", from the
+ * first answer on that has power: many machines have such a device and no such answer.
+ *
+ * The power of the moment is integrated; the mean that the BMC has as well is over a time of its
+ * own choice, which is often that since its start. Polled: a controller may take seconds.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/num.h"
+#include "bmc/ipmi_dcmi.h"
+#include "bmc/ipmi_device.h"
+#include "meter/meter.h"
+
+#define CLOSE_NS    (NSEC_PER_SEC / 2)
+#define SEARCH_ASKS 3 /* of a BMC that is busy, in one search */
+
+struct meter {
+	char *path;
+	uint64_t period_ns;
+	const struct ipmi_system *system;
+	int cancel_fd;
+	struct ipmi_device device; /* of the poller's thread */
+	struct zone zone;          /* fixed once it is counted */
+	pthread_mutex_t lock;      /* of what follows */
+	struct {
+		size_t count;
+		bool is_refusal; /* the BMC works, and has no power to say */
+		char why_not[sizeof(((struct meter_remark *)NULL)->what)];
+	} shown;
+};
+
+static void show(struct meter *meter, const char *why_not, bool is_refusal)
+{
+	pthread_mutex_lock(&meter->lock);
+	(void)snprintf(meter->shown.why_not, sizeof(meter->shown.why_not), "%.*s",
+		       (int)sizeof(meter->shown.why_not) - 1, why_not);
+	meter->shown.is_refusal = is_refusal;
+	pthread_mutex_unlock(&meter->lock);
+}
+
+/* What the BMC says of its power is about the BMC, what the device says has its path already. */
+static int ask_power(struct meter *meter, uint64_t *ret_uw, struct diag *diag)
+{
+	struct ipmi_request request;
+	struct ipmi_answer answer;
+	struct dcmi_power power;
+	struct diag why = { "" };
+	int r;
+
+	dcmi_power_request(&request);
+	r = ipmi_device_ask(&meter->device, &request, &answer, diag);
+	if (r < 0)
+		return r;
+	r = dcmi_power_parse(&answer, &power, &why);
+	if (r == 0)
+		r = dcmi_power_current(&power, ret_uw, &why);
+	return r < 0 ? diag_set(diag, r, "%s: the BMC has no power by DCMI: %.120s", meter->path,
+				why.text)
+		     : 0;
+}
+
+static int ipmi_read_raw(struct meter *meter, size_t index, struct raw_reading *ret)
+{
+	struct diag diag = { "" };
+	uint64_t power_uw;
+	int r = ask_power(meter, &power_uw, &diag);
+
+	(void)index;
+	if (r != -ECANCELED)
+		show(meter, diag.text, false);
+	if (r < 0)
+		return r;
+	*ret = (struct raw_reading){ .value = power_uw,
+				     .kind = SAMPLE_POWER,
+				     .to_ns = meter->system->now_ns() };
+	return 0;
+}
+
+static void add_zone(struct meter *meter)
+{
+	pthread_mutex_lock(&meter->lock);
+	meter->zone = (struct zone){ .kind = ZONE_PLATFORM,
+				     .domain = zone_domain(ZONE_PLATFORM, ""),
+				     .source = ipmi_meter.name,
+				     .rank = RANK_CONTROLLER };
+	(void)snprintf(meter->zone.path, sizeof(meter->zone.path), "%.*s",
+		       (int)sizeof(meter->zone.path) - 1, meter->path);
+	meter->shown.count = 1;
+	pthread_mutex_unlock(&meter->lock);
+}
+
+static size_t ipmi_zone_count(struct meter *meter)
+{
+	size_t count;
+
+	pthread_mutex_lock(&meter->lock);
+	count = meter->shown.count;
+	pthread_mutex_unlock(&meter->lock);
+	return count;
+}
+
+/* A zone that is known is found again by its readings. */
+static int ipmi_rescan(struct meter *meter)
+{
+	struct diag diag = { "" };
+	uint64_t unused_uw;
+	int r = -EBUSY;
+
+	if (ipmi_zone_count(meter))
+		return 0;
+	for (int i = 0; i < SEARCH_ASKS && r == -EBUSY; i++)
+		r = ask_power(meter, &unused_uw, &diag);
+	if (r == -ECANCELED)
+		return r;
+	show(meter, r < 0 ? diag.text : "", r == -EOPNOTSUPP || r == -ENODATA);
+	if (r == 0)
+		add_zone(meter);
+	return r;
+}
+
+static const struct zone *ipmi_zone_at(struct meter *meter, size_t index)
+{
+	(void)index;
+	return &meter->zone;
+}
+
+static size_t ipmi_ignored(struct meter *meter)
+{
+	(void)meter;
+	return 0;
+}
+
+static bool ipmi_remark(struct meter *meter, size_t index, struct meter_remark *ret)
+{
+	bool has_one;
+
+	*ret = (struct meter_remark){ .what = "" };
+	pthread_mutex_lock(&meter->lock);
+	has_one = meter->shown.why_not[0] && index == 0;
+	if (has_one) {
+		memcpy(ret->what, meter->shown.why_not, sizeof(ret->what));
+		ret->is_failure = !meter->shown.is_refusal;
+	}
+	pthread_mutex_unlock(&meter->lock);
+	return has_one;
+}
+
+static uint64_t ipmi_period_ns(const struct meter *meter)
+{
+	return meter->period_ns;
+}
+
+static void ipmi_stop(struct meter *meter)
+{
+	(void)eventfd_write(meter->cancel_fd, 1);
+}
+
+static void ipmi_close(struct meter *meter)
+{
+	if (!meter)
+		return;
+	ipmi_device_release(&meter->device);
+	if (meter->cancel_fd >= 0)
+		(void)close(meter->cancel_fd);
+	(void)pthread_mutex_destroy(&meter->lock);
+	free(meter->path);
+	free(meter);
+}
+
+static int ipmi_open(const struct meter_options *options, struct meter **ret)
+{
+	const char *path = options->ipmi_device;
+	struct meter *meter = calloc(1, sizeof(*meter));
+
+	if (!meter)
+		return -ENOMEM;
+	(void)pthread_mutex_init(&meter->lock, NULL); /* cannot fail with default attributes */
+	meter->path = strdup(path && path[0] ? path : METER_IPMI_DEVICE);
+	meter->period_ns = options->ipmi_period_ns ? options->ipmi_period_ns : ipmi_meter.period_ns;
+	meter->system = options->ipmi_system ? options->ipmi_system : &ipmi_real_system;
+	meter->cancel_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	ipmi_device_init(&meter->device, meter->system, meter->path, meter->cancel_fd);
+	if (meter->cancel_fd < 0 || !meter->path) {
+		ipmi_close(meter);
+		return -ENOMEM;
+	}
+	*ret = meter;
+	return 0;
+}
+
+static bool ipmi_is_wanted(const struct meter_options *options)
+{
+	const char *path = options->ipmi_device;
+
+	return path && path[0] && access(path, F_OK) == 0;
+}
+
+const struct meter_ops ipmi_meter = {
+	.name = "ipmi",
+	.period_ns = 5 * NSEC_PER_SEC,
+	.close_ns = CLOSE_NS,
+	.own_period_ns = ipmi_period_ns,
+	.is_wanted = ipmi_is_wanted,
+	.open = ipmi_open,
+	.zone_count = ipmi_zone_count,
+	.zone_at = ipmi_zone_at,
+	.ignored = ipmi_ignored,
+	.remark = ipmi_remark,
+	.read_raw = ipmi_read_raw,
+	.rescan = ipmi_rescan,
+	.stop = ipmi_stop,
+	.close = ipmi_close,
+};

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Power by the kernel's IPMI device: one request at a time, late answers, faults; injected time. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "fake_bmc.h"
+
+#include "base/num.h"
+#include "meter/meter.h"
+
+static int setup(void **state)
+{
+	static char path[] = "/dev/ipmi-test";
+	const struct meter_options options = { .ipmi_device = path, .ipmi_system = &fake_system };
+	struct meter *meter;
+
+	fake_reset();
+	assert_int_equal(ipmi_meter.open(&options, &meter), 0);
+	*state = meter;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	ipmi_meter.close(*state);
+	return 0;
+}
+
+static int read_power(struct meter *meter, uint64_t *ret_uw)
+{
+	struct raw_reading reading = { 0 };
+	int r = ipmi_meter.read_raw(meter, 0, &reading);
+
+	if (r == 0) {
+		assert_int_equal(reading.kind, SAMPLE_POWER);
+		assert_int_equal(reading.from_ns, 0);
+		assert_int_equal(reading.to_ns, bmc.now_ns);
+		*ret_uw = reading.value;
+	}
+	return r;
+}
+
+static void expect_power(struct meter *meter, unsigned watts)
+{
+	uint64_t uw;
+
+	fake_power((uint16_t)watts);
+	assert_int_equal(read_power(meter, &uw), 0);
+	assert_int_equal(uw, watts * 1000000ULL);
+}
+
+static void expect_remark(struct meter *meter, const char *text, bool is_failure)
+{
+	struct meter_remark remark;
+
+	assert_true(ipmi_meter.remark(meter, 0, &remark));
+	assert_non_null(strstr(remark.what, text));
+	assert_int_equal(remark.is_failure, is_failure);
+	assert_false(ipmi_meter.remark(meter, 1, &remark));
+}
+
+static void a_zone_from_the_first_answer_on(void **state)
+{
+	struct meter *meter = *state;
+	const struct zone *zone;
+	struct meter_remark remark;
+
+	assert_int_equal(ipmi_meter.zone_count(meter), 0);
+	fake_power(411);
+	assert_int_equal(ipmi_meter.rescan(meter), 0);
+	assert_int_equal(ipmi_meter.zone_count(meter), 1);
+	zone = ipmi_meter.zone_at(meter, 0);
+	assert_int_equal(zone->kind, ZONE_PLATFORM);
+	assert_int_equal(zone->quality, QUALITY_MEASURED);
+	assert_true(RANK_SENSOR_POWER < zone->rank && zone->rank < RANK_REMOTE);
+	assert_false(zone->is_remote);
+	assert_string_equal(zone->path, "/dev/ipmi-test");
+	assert_false(ipmi_meter.remark(meter, 0, &remark));
+	expect_power(meter, 123);
+	assert_int_equal(bmc.request[0], 0xDC);
+	assert_int_equal(bmc.opened, 1);
+}
+
+static void a_second_between_two_requests(void **state)
+{
+	struct meter *meter = *state;
+
+	expect_power(meter, 100);
+	expect_power(meter, 101);
+	bmc.now_ns += 7 * NSEC_PER_SEC;
+	expect_power(meter, 102);
+	assert_int_equal(bmc.sent_ns[1] - bmc.sent_ns[0], NSEC_PER_SEC);
+	assert_int_equal(bmc.sent_ns[2] - bmc.sent_ns[1], 7 * NSEC_PER_SEC);
+}
+
+static void a_bmc_without_power_has_no_zone(void **state)
+{
+	struct meter *meter = *state;
+
+	fake_completion(0xC1);
+	assert_int_equal(ipmi_meter.rescan(meter), -EOPNOTSUPP);
+	expect_remark(meter, "does not know the command", false);
+	assert_int_equal(bmc.sent, 1);
+	fake_power(0);
+	assert_int_equal(ipmi_meter.rescan(meter), -ENODATA);
+	expect_remark(meter, "0 W", false);
+	fake_power(5);
+	bmc.next.data[18] = 0;
+	assert_int_equal(ipmi_meter.rescan(meter), -ENODATA);
+	expect_remark(meter, "not active", false);
+	assert_int_equal(ipmi_meter.zone_count(meter), 0);
+}
+
+static void a_busy_bmc_is_asked_again(void **state)
+{
+	struct meter *meter = *state;
+
+	fake_completion(0xC0);
+	assert_int_equal(ipmi_meter.rescan(meter), -EBUSY);
+	assert_int_equal(bmc.sent, 3);
+	expect_remark(meter, "busy", true);
+	expect_power(meter, 200);
+}
+
+static void one_that_never_answers(void **state)
+{
+	struct meter *meter = *state;
+	uint64_t uw, begun_ns = bmc.now_ns;
+
+	bmc.next.len = 0;
+	assert_int_equal(read_power(meter, &uw), -ETIMEDOUT);
+	assert_int_equal(bmc.now_ns - begun_ns, 2 * NSEC_PER_SEC);
+	expect_remark(meter, "not answered in 2 s", true);
+	/* Nothing is sent meanwhile, and nothing waited for. */
+	fake_power(300);
+	bmc.now_ns += 5 * NSEC_PER_SEC;
+	assert_int_equal(read_power(meter, &uw), -ETIMEDOUT);
+	assert_int_equal(bmc.sent, 1);
+	assert_int_equal(bmc.now_ns - begun_ns, 7 * NSEC_PER_SEC);
+	/* A kernel that has forgotten it: on a new descriptor. */
+	bmc.now_ns += 60 * NSEC_PER_SEC;
+	expect_power(meter, 300);
+	assert_int_equal(bmc.opened, 2);
+}
+
+static void a_late_answer_is_not_the_next(void **state)
+{
+	struct meter *meter = *state;
+	uint64_t uw;
+
+	fake_power(111);
+	bmc.next.delay_ns = 3 * NSEC_PER_SEC;
+	assert_int_equal(read_power(meter, &uw), -ETIMEDOUT);
+	bmc.now_ns += 3 * NSEC_PER_SEC;
+	expect_power(meter, 222);
+	assert_int_equal(bmc.opened, 1);
+}
+
+static void messages_of_others_are_passed_over(void **state)
+{
+	struct meter *meter = *state;
+
+	expect_power(meter, 1);
+	bmc.queue[0] = (struct fake_answer){ .id = 99, .recv_type = IPMI_RESPONSE_RECV_TYPE };
+	bmc.queue[1] = (struct fake_answer){ .id = 2, .recv_type = IPMI_ASYNC_EVENT_RECV_TYPE };
+	bmc.queued = 2;
+	expect_power(meter, 2);
+}
+
+static void answers_that_are_none(void **state)
+{
+	struct meter *meter = *state;
+	uint64_t uw;
+
+	expect_power(meter, 1);
+	bmc.next.len = 18;
+	assert_int_equal(read_power(meter, &uw), -EBADMSG);
+	bmc.next.len = 80; /* longer than there is room: its beginning */
+	assert_int_equal(read_power(meter, &uw), 0);
+	bmc.next.command = 0x33;
+	assert_int_equal(read_power(meter, &uw), -EBADMSG);
+	expect_remark(meter, "to another request", true);
+	expect_power(meter, 2);
+}
+
+static void a_device_that_cannot_be_opened(void **state)
+{
+	struct meter *meter = *state;
+	uint64_t uw;
+
+	bmc.open_error = -EACCES;
+	assert_int_equal(ipmi_meter.rescan(meter), -EACCES);
+	expect_remark(meter, "kepler config needs", true);
+	bmc.open_error = -ENOENT;
+	assert_int_equal(read_power(meter, &uw), -ENODEV);
+	expect_remark(meter, "ipmi_devintf", true);
+	bmc.open_error = 0;
+	expect_power(meter, 5);
+}
+
+static void a_driver_that_is_unloaded(void **state)
+{
+	struct meter *meter = *state;
+	uint64_t uw;
+
+	expect_power(meter, 5);
+	bmc.send_error = -ENODEV;
+	assert_int_equal(read_power(meter, &uw), -ENODEV);
+	bmc.send_error = 0;
+	expect_power(meter, 6);
+	assert_int_equal(bmc.opened, 2);
+}
+
+static void the_end_waits_for_nothing(void **state)
+{
+	struct meter *meter = *state;
+	uint64_t uw, begun_ns = bmc.now_ns;
+
+	bmc.next.len = 0;
+	bmc.is_cancelled = true;
+	assert_int_equal(read_power(meter, &uw), -ECANCELED);
+	assert_int_equal(bmc.now_ns, begun_ns);
+}
+
+static void only_where_the_device_is(void **state)
+{
+	char there[] = "/dev/null", nowhere[] = "/dev/ipmi-test", none[] = "";
+
+	(void)state;
+	assert_true(ipmi_meter.is_wanted(&(struct meter_options){ .ipmi_device = there }));
+	assert_false(ipmi_meter.is_wanted(&(struct meter_options){ .ipmi_device = nowhere }));
+	assert_false(ipmi_meter.is_wanted(&(struct meter_options){ .ipmi_device = none }));
+	assert_false(ipmi_meter.is_wanted(&(struct meter_options){ 0 }));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_zone_from_the_first_answer_on),
+		TEST(a_second_between_two_requests),
+		TEST(a_bmc_without_power_has_no_zone),
+		TEST(a_busy_bmc_is_asked_again),
+		TEST(one_that_never_answers),
+		TEST(a_late_answer_is_not_the_next),
+		TEST(messages_of_others_are_passed_over),
+		TEST(answers_that_are_none),
+		TEST(a_device_that_cannot_be_opened),
+		TEST(a_driver_that_is_unloaded),
+		TEST(the_end_waits_for_nothing),
+		cmocka_unit_test(only_where_the_device_is),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
