@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The power of a machine by its own IPMI device: the kernel's driver, and a BMC behind QEMU's KCS interface (tests/rig/ipmi_bmc.py).
+Right power for a confined program with the documented capability, faults that are down and back, and at most one request a second."""
+import os
+import pathlib
+import subprocess
+import time
+
+from guestlib import Exporter, case, unprivileged
+
+BMC, LOG = pathlib.Path('/lab/bmc'), pathlib.Path('/lab/bmc.log')
+DEVICE = pathlib.Path('/dev/ipmi0')
+OPTIONS = ('--meter.ipmi.period=1s', '--monitor.interval=1s', '--metrics.settle=0s', '--idle.mode=off')
+UP = 'kepler_exporter_source_up'
+
+
+def say(text):
+    BMC.write_text(text, encoding='ascii')
+
+
+def node_j(metrics):
+    return float(metrics.sum('kepler_node_platform_joules_total'))
+
+
+def is_up(metrics):
+    return bool(metrics.select(UP, zone='platform')) and metrics.value(UP, zone='platform') == 1
+
+
+def wait_until(exporter, condition, seconds=90):
+    deadline = time.monotonic() + seconds
+    while True:
+        metrics = exporter.intervals(1)
+        if condition(metrics):
+            return metrics
+        assert time.monotonic() < deadline, metrics.text + exporter.output()
+
+
+def power_is_right(exporter, watts):
+    """Between two readings, whose times are those of a page and its age: no start is in it."""
+    ends = []
+    for pause in (12, 0):
+        before = node_j(exporter.intervals(1))
+        metrics = wait_until(exporter, lambda metrics: node_j(metrics) > before)  # pylint: disable=cell-var-from-loop
+        age = float(metrics.value('kepler_exporter_source_age_seconds', zone='platform'))
+        ends.append((float(metrics.value('kepler_exporter_snapshot_timestamp_seconds')) - age, node_j(metrics)))
+        time.sleep(pause)
+    (began, first), (ended, last) = ends
+    got = (last - first) / (ended - began)
+    case(f'{got:.2f} W of {watts} W')
+    assert abs(got - watts) <= watts * 0.02, got
+
+
+def faults_are_down_and_back(exporter):
+    for fault in ('231 c0', '231 c1', '231 d4', '231 ff', '231 0 0 00', '0', '231 0 4'):
+        before = wait_until(exporter, is_up)
+        began = time.monotonic()
+        say(fault)
+        wait_until(exporter, lambda metrics: not is_up(metrics))
+        down_s = time.monotonic() - began
+        say('231')
+        after = wait_until(exporter, is_up)
+        gained = node_j(after) - node_j(before)
+        assert gained <= 231 * (time.monotonic() - began + 3), (fault, gained)
+        case(f'"{fault}": down after {down_s:.1f} s, back after {time.monotonic() - began:.1f} s, {gained:.0f} J')
+
+
+def a_driver_that_goes_and_returns(exporter):
+    hotmod = pathlib.Path('/sys/module/ipmi_si/parameters/hotmod')
+    hotmod.write_text('remove,kcs,i/o,0xca2', encoding='ascii')
+    wait_until(exporter, lambda metrics: not is_up(metrics))
+    assert not DEVICE.exists()
+    hotmod.write_text('add,kcs,i/o,0xca2', encoding='ascii')
+    wait_until(exporter, is_up)
+    case('the driver went and returned')
+
+
+def at_most_one_a_second():
+    """By the BMC's own clock; what QEMU and an emulated CPU delay is a tenth of a second."""
+    times = [float(line) for line in LOG.read_text(encoding='ascii').split()]
+    shortest = min(b - a for a, b in zip(times, times[1:]))
+    case(f'{len(times)} requests, the closest {shortest:.2f} s apart')
+    assert shortest > 0.9, times
+
+
+def documented_needs():
+    words = subprocess.run([os.environ['KEPLER'], 'config', 'needs'], check=True, capture_output=True, text=True).stdout
+    assert 'DeviceAllow=char-ipmidev r' in words, words
+    with pathlib.Path('/proc/devices').open(encoding='ascii') as devices:
+        assert any(line.split()[1:] == ['ipmidev'] for line in devices), 'the unit names a device that there is not'
+
+
+def main():
+    assert DEVICE.exists(), 'the driver has found no BMC'
+    DEVICE.chmod(0o600)
+    documented_needs()
+    with Exporter(*OPTIONS, prefix=unprivileged()) as exporter:
+        metrics = exporter.intervals(2)
+        assert not metrics.select(UP, zone='platform', source='ipmi'), metrics.text
+        assert '/dev/ipmi0: it cannot be opened: Permission denied' in exporter.output(), exporter.output()
+        case('without the capability it says so')
+    with Exporter(*OPTIONS, prefix=unprivileged('bpf', 'perfmon', 'dac_read_search')) as exporter:
+        wait_until(exporter, lambda metrics: is_up(metrics) and node_j(metrics) > 0)
+        power_is_right(exporter, 231)
+        faults_are_down_and_back(exporter)
+        a_driver_that_goes_and_returns(exporter)
+        denied = exporter.scrape().sum('kepler_exporter_denied_system_calls_total')
+        assert denied == 0, exporter.output()
+        began = time.monotonic()
+        assert exporter.stop() == 0, exporter.output()
+        case(f'ended in {time.monotonic() - began:.1f} s')
+    at_most_one_a_second()
+
+
+main()
