@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """ipmi_bmc.py SOCKET CONTROL LOG - a management controller for QEMU's device ipmi-bmc-extern, which connects to the socket.
 
-It speaks the protocol of OpenIPMI's lanserv for virtual machines (QEMU: hw/ipmi/ipmi_bmc_extern.c): messages with a checksum, ended
-by A0, commands ended by A1, and AA before what is escaped. It answers what the kernel's driver asks at its start, and DCMI's Get Power
-Reading as the file CONTROL says, which is read for each request: "WATTS [COMPLETION [DELAY-S [STATE]]]". Each power request is a line
-of LOG: its time.
+It speaks the protocol of OpenIPMI's lanserv for virtual machines (QEMU: hw/ipmi/ipmi_bmc_extern.c): messages with a checksum,
+ended by A0, commands ended by A1, and AA before what is escaped. It answers what the kernel's driver asks at its start, and
+DCMI's Get Power Reading as the file CONTROL says, which is read for each request: "WATTS [COMPLETION [DELAY-S [STATE]]]". Each
+power request is a line of LOG: its time.
 """
 import os
 import pathlib
