@@ -77,13 +77,10 @@ static int open_device(struct ipmi_device *device, struct diag *diag)
 	}
 	if (fd == -ENOENT || fd == -ENXIO || fd == -ENODEV)
 		return diag_set(diag, -ENODEV,
-				"%s: there is no such device: is the module "
-				"ipmi_devintf loaded?",
-				device->path);
+				"there is no such device: is the module ipmi_devintf loaded?");
 	if (fd == -EPERM)
 		fd = -EACCES;
-	return diag_set(diag, fd, "%s: it cannot be opened: %s%s", device->path,
-			strerrordesc_np(-fd),
+	return diag_set(diag, fd, "it cannot be opened: %s%s", strerrordesc_np(-fd),
 			fd == -EACCES ? " (kepler config needs prints what it takes)" : "");
 }
 
@@ -97,7 +94,7 @@ static int refuse(struct ipmi_device *device, int r, const char *what, struct di
 		r = -EACCES;
 	else if (r == -EAGAIN)
 		r = -EBUSY;
-	return diag_set(diag, r, "%s: %s: %s", device->path, what, strerrordesc_np(-r));
+	return diag_set(diag, r, "%s: %s", what, strerrordesc_np(-r));
 }
 
 /*
@@ -160,8 +157,7 @@ static int forget_last(struct ipmi_device *device, const struct ipmi_request *re
 	if (!device->is_waited_for)
 		return 0;
 	if (device->system->now_ns() - device->sent_ns < IPMI_FORGET_NS)
-		return diag_set(diag, -ETIMEDOUT, "%s: the BMC has not answered the last request",
-				device->path);
+		return diag_set(diag, -ETIMEDOUT, "the BMC has not answered the last request");
 	ipmi_device_release(device);
 	return open_device(device, diag);
 }
@@ -205,8 +201,8 @@ int ipmi_device_ask(struct ipmi_device *device, const struct ipmi_request *reque
 	for (;;) {
 		r = wait_until(device, device->fd, device->sent_ns + IPMI_TIMEOUT_NS);
 		if (r == 0)
-			return diag_set(diag, -ETIMEDOUT, "%s: the BMC has not answered in %u s",
-					device->path, (unsigned)(IPMI_TIMEOUT_NS / NSEC_PER_SEC));
+			return diag_set(diag, -ETIMEDOUT, "the BMC has not answered in %u s",
+					(unsigned)(IPMI_TIMEOUT_NS / NSEC_PER_SEC));
 		if (r == -ECANCELED)
 			return r;
 		if (r > 0)
@@ -216,7 +212,6 @@ int ipmi_device_ask(struct ipmi_device *device, const struct ipmi_request *reque
 		if (r > 0)
 			return 0;
 		if (!device->is_waited_for)
-			return diag_set(diag, -EBADMSG, "%s: the answer is to another request",
-					device->path);
+			return diag_set(diag, -EBADMSG, "the answer is to another request");
 	}
 }

@@ -15,6 +15,7 @@ static const struct {
 	{ 0xC1, -EOPNOTSUPP, "it does not know the command" },
 	{ 0xC2, -EOPNOTSUPP, "it does not know the command on this unit" },
 	{ 0xC3, -ETIMEDOUT, "it did not answer in time" },
+	{ 0xC5, -ESTALE, "its records have changed" },
 	{ 0xC7, -EOPNOTSUPP, "it refuses the length of the request" },
 	{ 0xC9, -EOPNOTSUPP, "it refuses a parameter" },
 	{ 0xCB, -ENODATA, "what was asked for is not present" },

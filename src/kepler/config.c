@@ -207,7 +207,8 @@ static const struct option meter_rows[] = {
 	{ "meter.ipmi.device", NULL, OPTION_STRING, FIELD(meter_options, ipmi_device),
 	  .default_text = METER_IPMI_DEVICE, .metavar = "FILE", .may_be_empty = true,
 	  .help = "The kernel's device to this machine's BMC, which is asked for the machine's "
-		  "power (DCMI) where the device exists when Kepler starts. Empty: it is not "
+		  "power (DCMI, sensors) where the device exists when Kepler starts. Empty: it is "
+		  "not "
 		  "asked." },
 	{ "meter.ipmi.period", NULL, OPTION_DURATION, FIELD(meter_options, ipmi_period_ns),
 	  RANGE(NSEC_PER_SEC, 3600 * NSEC_PER_SEC), .default_text = "5s", .metavar = "DURATION",

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The machine's power, as its management controller (BMC) measures it, asked from inside: by DCMI
- * (bmc/ipmi_dcmi.h) through the kernel's device (bmc/ipmi_device.h). One zone, "platform", from the
- * first answer on that has power: many machines have such a device and no such answer.
+ * (bmc/ipmi_dcmi.h), or where it has none by its sensors (bmc/ipmi_sensors.h), through the kernel's
+ * device (bmc/ipmi_device.h). One zone, "platform", from the first answer on that has power: many
+ * machines have such a device and no such answer. To look through all sensors takes minutes.
  *
  * The power of the moment is integrated; the mean that the BMC has as well is over a time of its
  * own choice, which is often that since its start. Polled: a controller may take seconds.
@@ -18,19 +19,26 @@
 #include "base/num.h"
 #include "bmc/ipmi_dcmi.h"
 #include "bmc/ipmi_device.h"
+#include "bmc/ipmi_sensors.h"
 #include "meter/meter.h"
 
 #define CLOSE_NS    (NSEC_PER_SEC / 2)
-#define SEARCH_ASKS 3 /* of a BMC that is busy, in one search */
+#define SEARCH_ASKS 3                     /* of a BMC that is busy, in one search */
+#define VAIN_NS     (3600 * NSEC_PER_SEC) /* from a search of all sensors in vain to the next */
 
 struct meter {
 	char *path;
 	uint64_t period_ns;
 	const struct ipmi_system *system;
 	int cancel_fd;
-	struct ipmi_device device; /* of the poller's thread */
-	struct zone zone;          /* fixed once it is counted */
-	pthread_mutex_t lock;      /* of what follows */
+	/* Of the poller's thread: */
+	struct ipmi_device device;
+	struct ipmi_sensors sensors; /* none: power is asked for by DCMI */
+	uint64_t vain_ns;            /* MONOTONIC, the last search of sensors in vain; 0: none */
+	bool is_refused;             /* DCMI was, in an earlier search */
+	struct raw_reading found;    /* with which the zone was found; to_ns 0: it was taken */
+	struct zone zone;            /* fixed once it is counted */
+	pthread_mutex_t lock;        /* of what follows */
 	struct {
 		size_t count;
 		bool is_refusal; /* the BMC works, and has no power to say */
@@ -41,14 +49,13 @@ struct meter {
 static void show(struct meter *meter, const char *why_not, bool is_refusal)
 {
 	pthread_mutex_lock(&meter->lock);
-	(void)snprintf(meter->shown.why_not, sizeof(meter->shown.why_not), "%.*s",
-		       (int)sizeof(meter->shown.why_not) - 1, why_not);
+	(void)snprintf(meter->shown.why_not, sizeof(meter->shown.why_not), "%s%s%.200s",
+		       *why_not ? meter->path : "", *why_not ? ": " : "", why_not);
 	meter->shown.is_refusal = is_refusal;
 	pthread_mutex_unlock(&meter->lock);
 }
 
-/* What the BMC says of its power is about the BMC, what the device says has its path already. */
-static int ask_power(struct meter *meter, uint64_t *ret_uw, struct diag *diag)
+static int ask_dcmi(struct meter *meter, uint64_t *ret_uw, struct diag *diag)
 {
 	struct ipmi_request request;
 	struct ipmi_answer answer;
@@ -63,26 +70,66 @@ static int ask_power(struct meter *meter, uint64_t *ret_uw, struct diag *diag)
 	r = dcmi_power_parse(&answer, &power, &why);
 	if (r == 0)
 		r = dcmi_power_current(&power, ret_uw, &why);
-	return r < 0 ? diag_set(diag, r, "%s: the BMC has no power by DCMI: %.120s", meter->path,
-				why.text)
-		     : 0;
+	return r < 0 ? diag_set(diag, r, "the BMC has no power by DCMI: %.120s", why.text) : 0;
+}
+
+static int ask_power(struct meter *meter, uint64_t *ret_uw, struct diag *diag)
+{
+	return meter->sensors.count
+		       ? ipmi_sensors_read(&meter->device, &meter->sensors, ret_uw, diag)
+		       : ask_dcmi(meter, ret_uw, diag);
+}
+
+/* Where DCMI is refused, for the reason in @diag. */
+static int find_sensors(struct meter *meter, struct diag *diag)
+{
+	uint64_t now_ns = meter->system->now_ns();
+	struct ipmi_sensors sensors;
+	struct diag why = { "" }, refusal = *diag;
+	int r;
+
+	/* The first search is that of the start, which waits for it. */
+	if (!meter->is_refused) {
+		meter->is_refused = true;
+		return -EOPNOTSUPP;
+	}
+	if (meter->vain_ns && now_ns - meter->vain_ns < VAIN_NS)
+		return -EOPNOTSUPP;
+	r = ipmi_sensors_find(&meter->device, &sensors, &why);
+	if (r == 0)
+		meter->sensors = sensors;
+	if (r == -EOPNOTSUPP)
+		meter->vain_ns = meter->system->now_ns();
+	return r < 0 ? diag_set(diag, r, "%.150s; sensors: %.90s", refusal.text, why.text) : 0;
+}
+
+static int read_power(struct meter *meter, struct raw_reading *ret, struct diag *diag)
+{
+	uint64_t power_uw;
+	int r = ask_power(meter, &power_uw, diag);
+
+	if (r == 0)
+		*ret = (struct raw_reading){ .value = power_uw,
+					     .kind = SAMPLE_POWER,
+					     .to_ns = meter->system->now_ns() };
+	return r;
 }
 
 static int ipmi_read_raw(struct meter *meter, size_t index, struct raw_reading *ret)
 {
 	struct diag diag = { "" };
-	uint64_t power_uw;
-	int r = ask_power(meter, &power_uw, &diag);
+	int r;
 
 	(void)index;
+	if (meter->found.to_ns) {
+		*ret = meter->found;
+		meter->found.to_ns = 0;
+		return 0;
+	}
+	r = read_power(meter, ret, &diag);
 	if (r != -ECANCELED)
 		show(meter, diag.text, false);
-	if (r < 0)
-		return r;
-	*ret = (struct raw_reading){ .value = power_uw,
-				     .kind = SAMPLE_POWER,
-				     .to_ns = meter->system->now_ns() };
-	return 0;
+	return r;
 }
 
 static void add_zone(struct meter *meter)
@@ -112,13 +159,17 @@ static size_t ipmi_zone_count(struct meter *meter)
 static int ipmi_rescan(struct meter *meter)
 {
 	struct diag diag = { "" };
-	uint64_t unused_uw;
 	int r = -EBUSY;
 
 	if (ipmi_zone_count(meter))
 		return 0;
 	for (int i = 0; i < SEARCH_ASKS && r == -EBUSY; i++)
-		r = ask_power(meter, &unused_uw, &diag);
+		r = read_power(meter, &meter->found, &diag);
+	if (r == -EOPNOTSUPP || r == -ENODATA) {
+		r = find_sensors(meter, &diag);
+		if (r == 0)
+			r = read_power(meter, &meter->found, &diag);
+	}
 	if (r == -ECANCELED)
 		return r;
 	show(meter, r < 0 ? diag.text : "", r == -EOPNOTSUPP || r == -ENODATA);

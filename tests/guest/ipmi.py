@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The power of a machine by its own IPMI device: the kernel's driver, and a BMC behind QEMU's KCS interface (tests/rig/ipmi_bmc.py).
-Right power for a confined program with the documented capability, faults that are down and back, and at most one request a second."""
+"""The power of a machine by its own IPMI device: the kernel's driver, and a BMC behind QEMU's KCS interface, which is
+tests/rig/ipmi_bmc.py. Right power for a confined program with the documented capability, by DCMI and by sensors; faults that are
+down and back; and at most one request a second."""
 import os
 import pathlib
 import subprocess
@@ -110,6 +111,13 @@ def main():
         assert exporter.stop() == 0, exporter.output()
         case(f'ended in {time.monotonic() - began:.1f} s')
     at_most_one_a_second()
+    say('0 c1 0 40 25')  # two supplies take 25 steps of 8 W each
+    with Exporter(*OPTIONS, prefix=unprivileged('bpf', 'perfmon', 'dac_read_search')) as exporter:
+        # Until they are found energy is estimated.
+        wait_until(exporter, lambda metrics: 'the meters count from now on: measured (ipmi)' in exporter.output(), 200)
+        exporter.intervals(3)
+        power_is_right(exporter, 400)
+        assert exporter.stop() == 0, exporter.output()
 
 
 main()

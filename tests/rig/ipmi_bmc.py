@@ -4,8 +4,9 @@
 
 It speaks the protocol of OpenIPMI's lanserv for virtual machines (QEMU: hw/ipmi/ipmi_bmc_extern.c): messages with a checksum,
 ended by A0, commands ended by A1, and AA before what is escaped. It answers what the kernel's driver asks at its start, and
-DCMI's Get Power Reading as the file CONTROL says, which is read for each request: "WATTS [COMPLETION [DELAY-S [STATE]]]". Each
-power request is a line of LOG: its time.
+DCMI's Get Power Reading as the file CONTROL says, which is read for each request: "WATTS [COMPLETION [DELAY-S [STATE
+[SENSORS]]]]". SENSORS is what each of three sensors of power supplies reads, in steps of 8 W. Each power request is a line of
+LOG: its time.
 """
 import os
 import pathlib
@@ -25,9 +26,31 @@ def packed(data, end):
     return bytes(out) + bytes([end])
 
 
-def power_reading(control):
+def settings(control):
     words = control.read_text(encoding='ascii').split()
-    watts, code, delay_s, state = (words + ['0', '0', '0', '40'][len(words):])[:4]
+    return words + ['0', '0', '0', '40', '0'][len(words):]
+
+
+def sensor_record(number, following, name):
+    """A full sensor record in watts, in steps of 8 W, of a power supply; and the id of the next one."""
+    record = bytearray(64)
+    record[:14] = [number, 0, 0x51, 1, 59, 0x20, 0, number, 10, number, 0x7F, 0x68, 0x0B, 1]
+    record[21], record[24], record[47] = 6, 8, 0xC0 | len(name)
+    record[48:48 + len(name)] = name
+    return following, bytes(record)
+
+
+RECORDS = {0: sensor_record(1, 2, b'PS1 Output Power'), 2: sensor_record(2, 3, b'PS1 Input Power'),
+           3: sensor_record(3, 0xFFFF, b'PS2 Input Power')}
+
+
+def record_part(data):
+    following, record = RECORDS[data[2]]
+    return bytes([0]) + following.to_bytes(2, 'little') + record[data[4]:data[4] + data[5]]
+
+
+def power_reading(control):
+    watts, code, delay_s, state, _ = settings(control)
     time.sleep(float(delay_s))
     if int(code, 16):
         return bytes([int(code, 16)])
@@ -36,8 +59,14 @@ def power_reading(control):
         + bytes([int(state, 16)])
 
 
-def answer(function, command, control, log):
+def answer(function, command, data, control, log):
     """The data of an answer, from its completion code on."""
+    if (function, command) == (0x0A, 0x22):
+        return bytes([0, 1, 0])  # a reservation
+    if (function, command) == (0x0A, 0x23):
+        return record_part(data)
+    if (function, command) == (0x04, 0x2D):
+        return bytes([0, int(settings(control)[4]), 0xC0])
     if (function, command) == (0x2C, 0x02):
         with log.open('a', encoding='ascii') as out:
             print(time.monotonic(), file=out)
@@ -61,7 +90,7 @@ def serve(connection, control, log):
             if byte == MESSAGE_END:
                 sequence, function, command = message[0], message[1] >> 2, message[2]
                 assert sum(message) & 0xFF == 0, message.hex()
-                body = bytes([sequence, (function | 1) << 2, command]) + answer(function, command, control, log)
+                body = bytes([sequence, (function | 1) << 2, command]) + answer(function, command, message[3:-1], control, log)
                 connection.sendall(packed(body + bytes([-sum(body) & 0xFF]), MESSAGE_END))
                 message.clear()
             elif byte == COMMAND_END:

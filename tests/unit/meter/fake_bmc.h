@@ -17,6 +17,7 @@
 
 struct fake_answer {
 	long id; /* 0: of the request */
+	uint8_t function;
 	uint64_t delay_ns;
 	int recv_type;   /* 0: a response */
 	uint8_t command; /* 0: of the request */
@@ -33,6 +34,11 @@ static struct {
 	size_t queued, opened, sent;
 	uint64_t sent_ns[FAKE_ANSWERS_MAX];
 	uint8_t request[8];
+	/* Sensors: their records, the reading of each by its number, and requests to them. */
+	const uint8_t (*records)[64];
+	size_t record_count, asked;
+	uint8_t reading[256], state;
+	bool has_reservation;
 } bmc;
 
 static int fake_open(const char *path)
@@ -45,6 +51,34 @@ static int fake_open(const char *path)
 	return open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
+/* What a BMC with sensors answers to requests about them. */
+static struct fake_answer fake_sensors(const struct ipmi_msg *request)
+{
+	const uint8_t *data = request->data;
+	struct fake_answer answer = { .len = 3 };
+	size_t record = data[2], count = data[5];
+
+	bmc.asked++;
+	if (request->cmd == 0x2D) {
+		answer.data[1] = bmc.reading[data[0]];
+		answer.data[2] = bmc.state;
+	} else if (request->cmd == 0x22) {
+		bmc.has_reservation = true;
+		answer.data[1] = 7;
+	} else if (!bmc.has_reservation || data[0] != 7) {
+		answer = (struct fake_answer){ .len = 1, .data = { 0xC5 } };
+	} else if (record >= bmc.record_count || data[4] + count > 5U + bmc.records[record][4]) {
+		answer = (struct fake_answer){ .len = 1, .data = { 0xC9 } };
+	} else {
+		answer.len = 3 + count;
+		answer.data[1] = (uint8_t)(record + 1);
+		if (record + 1 == bmc.record_count)
+			answer.data[1] = answer.data[2] = 0xFF;
+		memcpy(answer.data + 3, bmc.records[record] + data[4], count);
+	}
+	return answer;
+}
+
 static int fake_send(const struct ipmi_req *request)
 {
 	struct fake_answer *answer = &bmc.queue[bmc.queued % FAKE_ANSWERS_MAX];
@@ -53,9 +87,13 @@ static int fake_send(const struct ipmi_req *request)
 		return bmc.send_error;
 	bmc.sent_ns[bmc.sent++ % FAKE_ANSWERS_MAX] = bmc.now_ns;
 	memcpy(bmc.request, request->msg.data, request->msg.data_len);
-	if (!bmc.next.len)
+	if (bmc.records && request->msg.netfn != 0x2C)
+		*answer = fake_sensors(&request->msg);
+	else if (bmc.next.len)
+		*answer = bmc.next;
+	else
 		return 0;
-	*answer = bmc.next;
+	answer->function = request->msg.netfn | 1;
 	answer->delay_ns += bmc.now_ns;
 	answer->id = answer->id ? answer->id : request->msgid;
 	answer->command = answer->command ? answer->command : request->msg.cmd;
@@ -75,7 +113,7 @@ static int fake_receive(struct ipmi_recv *message)
 	memmove(bmc.queue, bmc.queue + 1, sizeof(bmc.queue) - sizeof(bmc.queue[0]));
 	message->recv_type = answer.recv_type;
 	message->msgid = answer.id;
-	message->msg.netfn = 0x2D;
+	message->msg.netfn = answer.function;
 	message->msg.cmd = answer.command;
 	message->msg.data_len = (unsigned short)(answer.len < room ? answer.len : room);
 	memcpy(message->msg.data, answer.data, message->msg.data_len);

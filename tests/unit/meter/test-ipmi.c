@@ -71,6 +71,7 @@ static void a_zone_from_the_first_answer_on(void **state)
 	struct meter *meter = *state;
 	const struct zone *zone;
 	struct meter_remark remark;
+	uint64_t uw;
 
 	assert_int_equal(ipmi_meter.zone_count(meter), 0);
 	fake_power(411);
@@ -83,7 +84,12 @@ static void a_zone_from_the_first_answer_on(void **state)
 	assert_false(zone->is_remote);
 	assert_string_equal(zone->path, "/dev/ipmi-test");
 	assert_false(ipmi_meter.remark(meter, 0, &remark));
+	/* The reading with which it was found is the first one. */
+	assert_int_equal(read_power(meter, &uw), 0);
+	assert_int_equal(uw, 411000000);
+	assert_int_equal(bmc.sent, 1);
 	expect_power(meter, 123);
+	assert_int_equal(bmc.sent, 2);
 	assert_int_equal(bmc.request[0], 0xDC);
 	assert_int_equal(bmc.opened, 1);
 }
@@ -107,13 +113,12 @@ static void a_bmc_without_power_has_no_zone(void **state)
 	fake_completion(0xC1);
 	assert_int_equal(ipmi_meter.rescan(meter), -EOPNOTSUPP);
 	expect_remark(meter, "does not know the command", false);
-	assert_int_equal(bmc.sent, 1);
 	fake_power(0);
-	assert_int_equal(ipmi_meter.rescan(meter), -ENODATA);
+	assert_true(ipmi_meter.rescan(meter) < 0);
 	expect_remark(meter, "0 W", false);
 	fake_power(5);
 	bmc.next.data[18] = 0;
-	assert_int_equal(ipmi_meter.rescan(meter), -ENODATA);
+	assert_true(ipmi_meter.rescan(meter) < 0);
 	expect_remark(meter, "not active", false);
 	assert_int_equal(ipmi_meter.zone_count(meter), 0);
 }
@@ -229,6 +234,98 @@ static void the_end_waits_for_nothing(void **state)
 	assert_int_equal(bmc.now_ns, begun_ns);
 }
 
+/* A record of 64 bytes: linear, M is 8, of the BMC's own. */
+static void fill(uint8_t *record, uint8_t type, uint8_t entity, uint8_t number, uint8_t unit,
+		 const char *name)
+{
+	const uint8_t usual[] = { 0,    0,    0x51, type, 59, 0x20, 0, number, entity, 1,
+				  0x7F, 0x68, 0x0B, 1,    0,  0,    0, 0,      0,      0,
+				  0,    unit, 0,    0,    8,  0,    0, 0,      0,      0 };
+
+	memset(record, 0, 64);
+	memcpy(record, usual, sizeof(usual));
+	record[47] = (uint8_t)(0xC0 | strlen(name));
+	memcpy(record + 48, name, strlen(name));
+}
+
+/* The first search, which a start waits for, looks through no sensors. */
+static void refuse_dcmi(struct meter *meter)
+{
+	fake_completion(0xC1);
+	assert_int_equal(ipmi_meter.rescan(meter), -EOPNOTSUPP);
+	assert_int_equal(bmc.asked, 0);
+}
+
+static void power_supplies_where_dcmi_is_refused(void **state)
+{
+	struct meter *meter = *state;
+	uint8_t records[5][64];
+	uint64_t uw;
+
+	fill(records[0], 0x12, 0, 0, 0, "BMC");
+	fill(records[1], 0x01, 3, 1, 1, "CPU Temp");
+	fill(records[2], 0x01, 10, 2, 6, "PS1 Input Power");
+	fill(records[3], 0x01, 10, 3, 6, "PS1 Output Power");
+	fill(records[4], 0x01, 10, 4, 6, "PS2 Input Power");
+	bmc.records = (const uint8_t(*)[64])records;
+	bmc.record_count = 5;
+	bmc.reading[2] = 20;
+	bmc.reading[4] = 30;
+	bmc.state = 0xC0;
+	refuse_dcmi(meter);
+	assert_int_equal(ipmi_meter.rescan(meter), 0);
+	assert_int_equal(ipmi_meter.zone_count(meter), 1);
+	assert_int_equal(read_power(meter, &uw), 0);
+	assert_int_equal(uw, (20 + 30) * 8 * 1000000ULL);
+	bmc.state = 0xE0; /* one is not available: no sum */
+	assert_int_equal(read_power(meter, &uw), -ENODATA);
+	expect_remark(meter, "sensor 2 has no reading now", true);
+	bmc.state = 0xC0;
+	bmc.reading[2] = bmc.reading[4] = 0;
+	assert_int_equal(read_power(meter, &uw), -ENODATA);
+	assert_true(bmc.now_ns >= bmc.asked * NSEC_PER_SEC);
+}
+
+static void the_machines_sensor_goes_before_its_supplies(void **state)
+{
+	struct meter *meter = *state;
+	uint8_t records[3][64];
+	uint64_t uw;
+
+	fill(records[0], 0x01, 10, 2, 6, "PS1 Input Power");
+	fill(records[1], 0x01, 7, 9, 6, "Pwr Consumption");
+	fill(records[2], 0x01, 7, 5, 6, "Total_Power");
+	bmc.records = (const uint8_t(*)[64])records;
+	bmc.record_count = 3;
+	bmc.reading[2] = 10;
+	bmc.reading[9] = 42;
+	bmc.state = 0xC0;
+	refuse_dcmi(meter);
+	assert_int_equal(ipmi_meter.rescan(meter), 0);
+	assert_int_equal(read_power(meter, &uw), 0);
+	assert_int_equal(uw, 42 * 8 * 1000000ULL);
+}
+
+static void sensors_are_not_looked_through_again_at_once(void **state)
+{
+	struct meter *meter = *state;
+	uint8_t records[1][64];
+	size_t asked;
+
+	fill(records[0], 0x01, 3, 1, 1, "CPU Temp");
+	bmc.records = (const uint8_t(*)[64])records;
+	bmc.record_count = 1;
+	refuse_dcmi(meter);
+	assert_int_equal(ipmi_meter.rescan(meter), -EOPNOTSUPP);
+	expect_remark(meter, "no sensor of the machine's power", false);
+	asked = bmc.asked;
+	assert_int_equal(ipmi_meter.rescan(meter), -EOPNOTSUPP);
+	assert_int_equal(bmc.asked, asked);
+	bmc.now_ns += 3601 * NSEC_PER_SEC;
+	assert_int_equal(ipmi_meter.rescan(meter), -EOPNOTSUPP);
+	assert_true(bmc.asked > asked);
+}
+
 static void only_where_the_device_is(void **state)
 {
 	char there[] = "/dev/null", nowhere[] = "/dev/ipmi-test", none[] = "";
@@ -256,6 +353,9 @@ int main(void)
 		TEST(a_device_that_cannot_be_opened),
 		TEST(a_driver_that_is_unloaded),
 		TEST(the_end_waits_for_nothing),
+		TEST(power_supplies_where_dcmi_is_refused),
+		TEST(the_machines_sensor_goes_before_its_supplies),
+		TEST(sensors_are_not_looked_through_again_at_once),
 		cmocka_unit_test(only_where_the_device_is),
 	};
 

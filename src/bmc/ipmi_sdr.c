@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Records say that a sensor is of power, and of which part (the entity), but not which power of
+ * that part it is: that only its name tells, and names are the vendor's. So a name is taken that
+ * says it plainly, without its blanks and signs; all others are no power of the machine.
+ */
+#include "bmc/ipmi_sdr.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/macro.h"
+
+#define STORAGE       0x0A /* NetFn */
+#define SENSOR_EVENT  0x04
+#define RESERVE       0x22
+#define GET_SDR       0x23
+#define GET_READING   0x2D
+#define OWNER_BMC     0x20
+#define UNIT_WATTS    6
+#define ENTITY_CPU    3
+#define ENTITY_MEMORY 8
+#define ENTITY_SUPPLY 10
+#define ENTITY_CARD   11
+#define ENTITY_MODULE 32
+#define FORMAT_ONES   0x40 /* of units1: complement */
+#define FORMAT_TWOS   0x80
+#define FORMAT_NONE   0xC0
+#define SCANNING      0x40 /* of a reading */
+#define UNAVAILABLE   0x20
+#define NAME_LATIN    0xC0 /* type of a name: 8 bits a letter */
+#define NAME_SIZE     17
+
+static const char *const machine_names[] = { "pwrconsumption", "powerconsumption", "syspower",
+					     "syspwr",         "systempower",      "systempwr",
+					     "totalpower",     "totalpwr",         "powermeter",
+					     "nodepower",      "nodepwr" };
+static const char *const supply_names[] = { "inputpower", "inputpwr", "powerin", "pwrin",
+					    "inpower",    "inpwr",    "pin" };
+
+void sdr_reserve_request(struct ipmi_request *ret)
+{
+	*ret = (struct ipmi_request){ .function = STORAGE, .command = RESERVE };
+}
+
+int sdr_reserve_parse(const struct ipmi_answer *answer, uint16_t *ret_reservation,
+		      struct diag *diag)
+{
+	int r = ipmi_answer_check(answer, diag);
+
+	if (r < 0)
+		return r;
+	if (answer->len < 3)
+		return diag_set(diag, -EBADMSG, "the reservation has %zu bytes of 3", answer->len);
+	*ret_reservation = (uint16_t)(answer->data[1] | answer->data[2] << 8);
+	return 0;
+}
+
+void sdr_get_request(uint16_t reservation, uint16_t id, size_t offset, size_t count,
+		     struct ipmi_request *ret)
+{
+	*ret = (struct ipmi_request){ .function = STORAGE,
+				      .command = GET_SDR,
+				      .len = 6,
+				      .data = { (uint8_t)reservation, (uint8_t)(reservation >> 8),
+						(uint8_t)id, (uint8_t)(id >> 8), (uint8_t)offset,
+						(uint8_t)count } };
+}
+
+int sdr_get_parse(const struct ipmi_answer *answer, size_t count, uint16_t *ret_next, uint8_t *ret,
+		  struct diag *diag)
+{
+	int r = ipmi_answer_check(answer, diag);
+
+	if (r < 0)
+		return r;
+	if (answer->len < 3 + count)
+		return diag_set(diag, -EBADMSG, "the part of a record has %zu bytes of %zu",
+				answer->len, 3 + count);
+	*ret_next = (uint16_t)(answer->data[1] | answer->data[2] << 8);
+	memcpy(ret, answer->data + 3, count);
+	return 0;
+}
+
+size_t sdr_length(const uint8_t head[static 5])
+{
+	return 5U + head[4];
+}
+
+bool sdr_has_watts(const uint8_t record[static SDR_UNITS_AT + SDR_PART_SIZE])
+{
+	/* No rate, no modifier, no percentage. */
+	return (record[20] & FORMAT_NONE) != FORMAT_NONE && !(record[20] & 0x3F) &&
+	       record[21] == UNIT_WATTS && (record[23] & 0x7F) == 0;
+}
+
+/* Letters and digits of a name, small. */
+static void plain_name(const uint8_t *record, size_t len, char ret[static NAME_SIZE])
+{
+	size_t count = record[SDR_NAME_AT - 1] & 0x1F, used = 0;
+
+	if ((record[SDR_NAME_AT - 1] & 0xC0) != NAME_LATIN)
+		count = 0;
+	for (size_t i = 0; i < count && SDR_NAME_AT + i < len && used < NAME_SIZE - 1; i++) {
+		uint8_t c = record[SDR_NAME_AT + i];
+
+		if (c >= 'A' && c <= 'Z')
+			c = (uint8_t)(c - 'A' + 'a');
+		if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'))
+			ret[used++] = (char)c;
+	}
+	ret[used] = '\0';
+}
+
+static bool has_any(const char *name, const char *const *words, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (strstr(name, words[i]))
+			return true;
+	}
+	return false;
+}
+
+static enum sdr_role role_of(uint8_t entity, const char *name)
+{
+	switch (entity) {
+	case ENTITY_CPU:
+	case ENTITY_MEMORY:
+	case ENTITY_CARD:
+	case ENTITY_MODULE:
+		return SDR_OTHER;
+	case ENTITY_SUPPLY:
+		return has_any(name, supply_names, ARRAY_SIZE(supply_names)) ? SDR_SUPPLY
+									     : SDR_OTHER;
+	default:
+		return has_any(name, machine_names, ARRAY_SIZE(machine_names)) ? SDR_MACHINE
+									       : SDR_OTHER;
+	}
+}
+
+/* Two's complement of @bits bits. */
+static int signed_bits(unsigned value, unsigned bits)
+{
+	return value & 1U << (bits - 1) ? (int)value - (1 << bits) : (int)value;
+}
+
+enum sdr_role sdr_read(const uint8_t *record, size_t len, struct sdr_sensor *ret)
+{
+	char name[NAME_SIZE];
+
+	if (len < SDR_NAME_AT || record[3] != SDR_FULL_SENSOR || record[5] != OWNER_BMC ||
+	    record[6] != 0 || !sdr_has_watts(record))
+		return SDR_OTHER;
+	plain_name(record, len, name);
+	*ret = (struct sdr_sensor){
+		.number = record[7],
+		.format = record[20] & FORMAT_NONE,
+		.m = (int16_t)signed_bits(record[24] | (record[25] & 0xC0U) << 2, 10),
+		.b = (int16_t)signed_bits(record[26] | (record[27] & 0xC0U) << 2, 10),
+		.exponent = (int8_t)signed_bits(record[29] >> 4, 4),
+		.b_exponent = (int8_t)signed_bits(record[29] & 0x0F, 4),
+	};
+	return role_of(record[8], name);
+}
+
+void sdr_reading_request(const struct sdr_sensor *sensor, struct ipmi_request *ret)
+{
+	*ret = (struct ipmi_request){ .function = SENSOR_EVENT,
+				      .command = GET_READING,
+				      .len = 1,
+				      .data = { sensor->number } };
+}
+
+static int raw_value(const struct sdr_sensor *sensor, uint8_t raw)
+{
+	if (sensor->format == FORMAT_TWOS)
+		return signed_bits(raw, 8);
+	if (sensor->format == FORMAT_ONES)
+		return raw & 0x80 ? -(int)(uint8_t)~raw : raw;
+	return raw;
+}
+
+int sdr_reading_parse(const struct ipmi_answer *answer, const struct sdr_sensor *sensor,
+		      uint64_t *ret_uw, struct diag *diag)
+{
+	int r = ipmi_answer_check(answer, diag);
+	double watts;
+
+	if (r < 0)
+		return r;
+	if (answer->len < 3)
+		return diag_set(diag, -EBADMSG, "the reading has %zu bytes of 3", answer->len);
+	if (!(answer->data[2] & SCANNING) || (answer->data[2] & UNAVAILABLE))
+		return diag_set(diag, -ENODATA, "sensor %u has no reading now", sensor->number);
+	watts = (sensor->m * raw_value(sensor, answer->data[1]) +
+		 sensor->b * pow(10, sensor->b_exponent)) *
+		pow(10, sensor->exponent);
+	if (watts < 0)
+		return diag_set(diag, -ENODATA, "sensor %u reads less than 0 W", sensor->number);
+	if (watts > 1e6)
+		return diag_set(diag, -ENODATA, "sensor %u reads over 1 MW", sensor->number);
+	*ret_uw = (uint64_t)llround(watts * 1e6);
+	return 0;
+}
