@@ -14,8 +14,11 @@
 
 #define PLACES_MAX  16
 #define DEVICES_MAX 128
-#define PLACE_NONE  UINT32_MAX                 /* the whole machine's */
-#define PLACE_PARTS (PLACES_MAX + DEVICES_MAX) /* what has used the parts' energy */
+/* A device's number is its source's to give: the first are NVML's boards, the others DRM's. */
+#define DEVICES_NVML 96
+#define DEVICES_DRM  (DEVICES_MAX - DEVICES_NVML)
+#define PLACE_NONE   UINT32_MAX                 /* the whole machine's */
+#define PLACE_PARTS  (PLACES_MAX + DEVICES_MAX) /* what has used the parts' energy */
 
 struct work_places {
 	uint32_t count;               /* packages that are told apart; 0: none */

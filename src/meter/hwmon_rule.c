@@ -108,6 +108,11 @@ static const struct row rows[] = {
 	{ "tps%", NULL, HWMON_READINGS, HWMON_BOARD, 0, 0 },
 	{ "ucd%", NULL, HWMON_READINGS, HWMON_BOARD, 0, 0 },
 	{ "pmbus", NULL, HWMON_READINGS, HWMON_BOARD, 0, 0 },
+
+	/* GPUs: of meter/drm.c, which knows what uses them. */
+	{ "amdgpu", NULL, HWMON_READINGS, HWMON_PART, 0, 0 },
+	{ "i915", NULL, HWMON_READINGS, HWMON_PART, 0, 0 },
+	{ "xe", NULL, HWMON_READINGS, HWMON_PART, 0, 0 },
 };
 
 /*

@@ -38,7 +38,7 @@ struct hwmon_channel {
 
 enum hwmon_use {
 	HWMON_COUNTED, /* as a zone */
-	HWMON_PART,    /* not: its energy is in another channel of the same chip */
+	HWMON_PART,    /* not: its energy is in another channel of the chip, or another source's */
 	HWMON_BOARD,   /* not: what it measures depends on the board */
 	HWMON_UNKNOWN, /* not: no rule names it */
 	HWMON_UNUSED,  /* not: the user says so */

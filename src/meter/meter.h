@@ -103,6 +103,7 @@ extern const struct meter_ops cray_pm_meter;
 extern const struct meter_ops hwmon_meter;
 extern const struct meter_ops external_meter;
 extern const struct meter_ops nvml_meter;
+extern const struct meter_ops drm_meter;
 extern const struct meter_ops redfish_meter;
 extern const struct meter_ops ipmi_meter;
 

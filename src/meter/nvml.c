@@ -117,7 +117,7 @@ static void take(struct meter *meter, nvml_device device, const char *uuid)
 {
 	struct gpu *gpu = find_gpu(meter, uuid);
 
-	if (!gpu && (meter->count == DEVICES_MAX || strlen(uuid) >= ZONE_INSTANCE_MAX)) {
+	if (!gpu && (meter->count == DEVICES_NVML || strlen(uuid) >= ZONE_INSTANCE_MAX)) {
 		meter->beyond++;
 		return;
 	}

@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * GPUs of AMD and Intel, by the kernel's drivers: a zone is a board, known by its PCI address, and
+ * its energy is that of the sensors of its hwmon. cardN and hwmonN change from start to start and
+ * are used for the search alone.
+ *
+ * A GPU that is a part of the processor is none: what amdgpu shows of an APU is the power of all of
+ * it, CPU included, which is in "package" already; i915 and xe show no energy of one.
+ *
+ * A board that sleeps (runtime power management) is not woken for a reading: nothing is new then.
+ * Polled: a sensor is asked through the board's firmware, which may hang.
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/macro.h"
+#include "meter/meter.h"
+#include "meter/sysfs_number.h"
+
+#define PERIOD_NS  NSEC_PER_SEC
+#define BOARDS_MAX DEVICES_DRM
+
+/*
+ * Files by driver, the first that is there: kernel, Documentation/gpu/amdgpu/thermal.rst and
+ * Documentation/ABI/testing/sysfs-driver-intel-{i915,xe}-hwmon. Of xe the first counter is the
+ * board's, the second its package's, which is what some boards have alone.
+ */
+struct sensor {
+	const char *driver, *file;
+	enum sample_kind kind;
+};
+
+static const struct sensor sensors[] = {
+	{ "amdgpu", "power1_average", SAMPLE_POWER }, { "amdgpu", "power1_input", SAMPLE_POWER },
+	{ "i915", "energy1_input", SAMPLE_TOTAL },    { "xe", "energy1_input", SAMPLE_TOTAL },
+	{ "xe", "energy2_input", SAMPLE_TOTAL },
+};
+
+struct board {
+	struct zone zone; /* this and the next are fixed */
+	const struct sensor *sensor;
+	char *hwmon_path;  /* NULL while it is gone */
+	char *status_path; /* "active", or "suspended" */
+	uint32_t generation;
+	uint32_t search; /* the last one that found it */
+};
+
+struct meter {
+	char *class_path;
+	struct board boards[BOARDS_MAX];
+	size_t count, beyond;
+	uint32_t search; /* number of the last one */
+	/*
+	 * Of the last search, for other threads. All else, but for what is fixed of a zone that is
+	 * counted here, is the poller's thread's.
+	 */
+	pthread_mutex_t lock;
+	struct {
+		size_t count, beyond;
+	} found;
+};
+
+static const char *last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* "card0"; "card0-DP-1" is a connector, and render nodes are of the same boards. */
+static bool is_card(const char *name)
+{
+	size_t len = strlen("card");
+
+	if (strncmp(name, "card", len) != 0 || !name[len])
+		return false;
+	while (isdigit((unsigned char)name[len]))
+		len++;
+	return !name[len];
+}
+
+/* Where the board is in the tree of devices, and its driver. */
+static bool find_device(const char *class_path, const char *card, char ret_path[PATH_MAX],
+			char *ret_driver, size_t driver_size)
+{
+	char link[PATH_MAX], target[PATH_MAX];
+
+	if ((size_t)snprintf(link, sizeof(link), "%s/%s/device", class_path, card) >=
+		    sizeof(link) ||
+	    !realpath(link, ret_path) || path_join(link, sizeof(link), ret_path, "driver") < 0 ||
+	    !realpath(link, target))
+		return false;
+	(void)snprintf(ret_driver, driver_size, "%.*s", (int)driver_size - 1, last_part(target));
+	return true;
+}
+
+static bool driver_is_known(const char *driver)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(sensors); i++) {
+		if (strcmp(sensors[i].driver, driver) == 0)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Whether amdgpu's power is that of a board. Of an APU it shows no limit of power (power1_cap), and
+ * of the one that has one, Van Gogh, it calls the limit "slowPPT".
+ */
+static bool is_apu(int hwmon_fd)
+{
+	char label[32];
+	ssize_t len = read_file_at(hwmon_fd, "power1_label", label, sizeof(label));
+
+	return faccessat(hwmon_fd, "power1_cap", F_OK, 0) < 0 ||
+	       (len > 0 && strncmp(label, "slowPPT", strlen("slowPPT")) == 0);
+}
+
+static const struct sensor *choose_sensor(int hwmon_fd, const char *driver)
+{
+	if (strcmp(driver, "amdgpu") == 0 && is_apu(hwmon_fd))
+		return NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(sensors); i++) {
+		if (strcmp(sensors[i].driver, driver) == 0 &&
+		    faccessat(hwmon_fd, sensors[i].file, F_OK, 0) == 0)
+			return &sensors[i];
+	}
+	return NULL;
+}
+
+/* The board's hwmonN with a sensor, as a path that is given; NULL: it has none. */
+static char *find_hwmon(const char *device_path, const char *driver,
+			const struct sensor **ret_sensor)
+{
+	char path[PATH_MAX], inner[PATH_MAX];
+	const struct dirent *entry;
+	const struct sensor *sensor = NULL;
+	DIR *dir = path_join(path, sizeof(path), device_path, "hwmon") == 0 ? opendir(path) : NULL;
+
+	while (dir && !sensor && (entry = readdir(dir))) {
+		CLEANUP_FD int fd = -1;
+
+		if (entry->d_name[0] == '.' ||
+		    path_join(inner, sizeof(inner), path, entry->d_name) < 0)
+			continue;
+		fd = open(inner, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		sensor = fd < 0 ? NULL : choose_sensor(fd, driver);
+	}
+	if (dir)
+		(void)closedir(dir);
+	if (!sensor)
+		return NULL;
+	*ret_sensor = sensor;
+	return strdup(inner);
+}
+
+static struct board *find_board(struct meter *meter, const char *address)
+{
+	for (size_t i = 0; i < meter->count; i++) {
+		if (strcmp(meter->boards[i].zone.instance, address) == 0)
+			return &meter->boards[i];
+	}
+	return NULL;
+}
+
+static void describe(struct meter *meter, struct board *board, const char *address,
+		     const char *card, const struct sensor *sensor)
+{
+	bool is_counter = sensor->kind == SAMPLE_TOTAL;
+
+	board->sensor = sensor;
+	board->zone = (struct zone){
+		.kind = ZONE_GPU,
+		.domain = { DOMAIN_DEVICE, DEVICES_NVML + (uint32_t)(board - meter->boards) },
+		.source = drm_meter.name,
+		.rank = is_counter ? RANK_SENSOR_ENERGY : RANK_SENSOR_POWER,
+	};
+	(void)snprintf(board->zone.instance, sizeof(board->zone.instance), "%s", address);
+	(void)snprintf(board->zone.path, sizeof(board->zone.path), "%.16s/%s", card, sensor->file);
+}
+
+static void lose(struct board *board)
+{
+	free(board->hwmon_path);
+	free(board->status_path);
+	board->hwmon_path = board->status_path = NULL;
+}
+
+/* The board at @address, new or known; NULL: there is no room for it. */
+static struct board *board_at(struct meter *meter, const char *address, const char *card,
+			      const struct sensor *sensor)
+{
+	struct board *board = find_board(meter, address);
+
+	if (board)
+		return board;
+	if (meter->count == BOARDS_MAX || strlen(address) >= ZONE_INSTANCE_MAX) {
+		meter->beyond++;
+		return NULL;
+	}
+	board = &meter->boards[meter->count++];
+	describe(meter, board, address, card, sensor);
+	return board;
+}
+
+/* Takes over the paths. */
+static void find_again(struct board *board, char *hwmon_path, char *status_path)
+{
+	board->generation += !board->hwmon_path; /* a driver that is loaded anew counts anew */
+	lose(board);
+	board->hwmon_path = hwmon_path;
+	board->status_path = status_path;
+}
+
+static int take_board(struct meter *meter, const char *card, const char *device_path,
+		      const char *driver)
+{
+	const struct sensor *sensor = NULL;
+	CLEANUP_FREE char *hwmon_path = find_hwmon(device_path, driver, &sensor);
+	CLEANUP_FREE char *status_path = NULL;
+	struct board *board;
+
+	if (!hwmon_path)
+		return 0;
+	if (asprintf(&status_path, "%s/power/runtime_status", device_path) < 0) {
+		status_path = NULL;
+		return -ENOMEM;
+	}
+	board = board_at(meter, last_part(device_path), card, sensor);
+	/* With another sensor it would be another zone: its energy is of another kind. */
+	if (!board || board->sensor != sensor)
+		return 0;
+	board->search = meter->search;
+	find_again(board, TAKE_PTR(hwmon_path), TAKE_PTR(status_path));
+	return 0;
+}
+
+static int drm_rescan(struct meter *meter)
+{
+	DIR *dir = opendir(meter->class_path);
+	const struct dirent *entry;
+	int r = 0;
+
+	meter->search++;
+	meter->beyond = 0;
+	while (dir && r == 0 && (entry = readdir(dir))) {
+		char device_path[PATH_MAX], driver[32];
+
+		if (is_card(entry->d_name) &&
+		    find_device(meter->class_path, entry->d_name, device_path, driver,
+				sizeof(driver)) &&
+		    driver_is_known(driver))
+			r = take_board(meter, entry->d_name, device_path, driver);
+	}
+	for (size_t i = 0; r == 0 && i < meter->count; i++) {
+		if (meter->boards[i].search != meter->search)
+			lose(&meter->boards[i]);
+	}
+	pthread_mutex_lock(&meter->lock);
+	meter->found.count = meter->count;
+	meter->found.beyond = meter->beyond;
+	pthread_mutex_unlock(&meter->lock);
+	if (dir)
+		(void)closedir(dir);
+	return r;
+}
+
+static bool is_asleep(const struct board *board)
+{
+	char text[32];
+	ssize_t len = read_file_at(AT_FDCWD, board->status_path, text, sizeof(text));
+
+	return len > 0 && strncmp(text, "suspended", strlen("suspended")) == 0;
+}
+
+static int drm_read_raw(struct meter *meter, size_t index, struct raw_reading *ret)
+{
+	struct board *board = &meter->boards[index];
+	struct raw_reading raw = { .kind = board->sensor->kind, .generation = board->generation };
+	char path[PATH_MAX], text[32];
+	int r;
+
+	if (!board->hwmon_path)
+		return -ENODEV;
+	if (is_asleep(board))
+		return -EAGAIN;
+	r = path_join(path, sizeof(path), board->hwmon_path, board->sensor->file);
+	if (r == 0)
+		r = sysfs_number_parse(text, read_file_at(AT_FDCWD, path, text, sizeof(text)),
+				       &raw.value);
+	if (r == -ENOENT || r == -ENODEV)
+		lose(board);
+	if (r < 0)
+		return r;
+	*ret = raw;
+	return 0;
+}
+
+static size_t drm_zone_count(struct meter *meter)
+{
+	size_t count;
+
+	pthread_mutex_lock(&meter->lock);
+	count = meter->found.count;
+	pthread_mutex_unlock(&meter->lock);
+	return count;
+}
+
+static const struct zone *drm_zone_at(struct meter *meter, size_t index)
+{
+	return &meter->boards[index].zone;
+}
+
+static size_t drm_ignored(struct meter *meter)
+{
+	size_t beyond;
+
+	pthread_mutex_lock(&meter->lock);
+	beyond = meter->found.beyond;
+	pthread_mutex_unlock(&meter->lock);
+	return beyond;
+}
+
+static void drm_close(struct meter *meter)
+{
+	if (!meter)
+		return;
+	for (size_t i = 0; i < meter->count; i++)
+		lose(&meter->boards[i]);
+	(void)pthread_mutex_destroy(&meter->lock);
+	free(meter->class_path);
+	free(meter);
+}
+
+static bool drm_is_wanted(const struct meter_options *options)
+{
+	char class_path[PATH_MAX], device_path[PATH_MAX], driver[32];
+	const struct dirent *entry;
+	bool is_wanted = false;
+	DIR *dir;
+
+	if (path_join(class_path, sizeof(class_path), options->sysfs, "class/drm") < 0)
+		return false;
+	dir = opendir(class_path);
+	while (dir && !is_wanted && (entry = readdir(dir)))
+		is_wanted = is_card(entry->d_name) &&
+			    find_device(class_path, entry->d_name, device_path, driver,
+					sizeof(driver)) &&
+			    driver_is_known(driver);
+	if (dir)
+		(void)closedir(dir);
+	return is_wanted;
+}
+
+static int drm_open(const struct meter_options *options, struct meter **ret)
+{
+	struct meter *meter = calloc(1, sizeof(*meter));
+	char path[PATH_MAX];
+
+	if (!meter)
+		return -ENOMEM;
+	(void)pthread_mutex_init(&meter->lock, NULL); /* cannot fail with default attributes */
+	if (path_join(path, sizeof(path), options->sysfs, "class/drm") == 0)
+		meter->class_path = strdup(path);
+	if (!meter->class_path) {
+		drm_close(meter);
+		return -ENOMEM;
+	}
+	*ret = meter;
+	return 0;
+}
+
+const struct meter_ops drm_meter = {
+	.name = "drm",
+	.period_ns = PERIOD_NS,
+	.is_wanted = drm_is_wanted,
+	.open = drm_open,
+	.zone_count = drm_zone_count,
+	.zone_at = drm_zone_at,
+	.ignored = drm_ignored,
+	.read_raw = drm_read_raw,
+	.rescan = drm_rescan,
+	.close = drm_close,
+};
