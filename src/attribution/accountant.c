@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * For each zone: what of its span counts (zone_account.h), whose work it follows (of a socket, of a
- * device or of all; of this interval or of a gap), the split over that (attribute.h), and the
- * charges. The weights of a gap are collected before, also of those gaps that end now.
+ * device or of all; of this interval, of a gap, or of a time before), the split over that
+ * (attribute.h), and the charges. Weights of gaps and of histories are collected before, also of
+ * those gaps that end now.
  */
 #include "attribution/accountant.h"
 
@@ -12,9 +13,12 @@
 #include "base/num.h"
 #include "energy/total.h"
 
+#define LATE_SPAN_NS (60 * NSEC_PER_SEC)
+
 void accountant_release(struct accountant *accountant)
 {
 	gaps_release(&accountant->gaps);
+	work_histories_release(&accountant->histories);
 	parties_release(&accountant->gap_parties);
 	energy_parties_release(&accountant->parts);
 	split_scratch_release(&accountant->scratch);
@@ -26,9 +30,17 @@ void accountant_configure(struct accountant *accountant, const struct idle_optio
 	if (accountant->has_begun && accountant->idle_share == IDLE_SHARE_NODE)
 		accountant->share_is_new = options->share != IDLE_SHARE_NODE;
 	accountant->idle_share = options->share;
+	accountant->device_idle = options->device;
 	accountant->settle_ns = settle_ns;
 	for (size_t z = 0; z < accountant->zone_count; z++)
 		zone_account_configure(&accountant->zones[z], options);
+}
+
+bool accountant_shares_idle(const struct accountant *accountant, const struct domain *domain)
+{
+	if (domain->kind == DOMAIN_DEVICE && accountant->device_idle != DEVICE_IDLE_AUTO)
+		return accountant->device_idle != DEVICE_IDLE_NODE;
+	return accountant->idle_share != IDLE_SHARE_NODE;
 }
 
 void accountant_set_settle(struct accountant *accountant, uint64_t settle_ns)
@@ -128,15 +140,32 @@ static enum idle_share share_at(struct accountant *accountant, uint64_t now_ns)
 	return now_ns < accountant->shared_from_ns ? IDLE_SHARE_NODE : accountant->idle_share;
 }
 
-/* What did not use a device has no part of its idle energy: that is not shared by requested CPU. */
+/* What has nothing to do with a device has no part of its idle energy, however large it is. */
+static enum idle_share device_share_at(struct accountant *accountant, uint64_t now_ns)
+{
+	enum idle_share share = share_at(accountant, now_ns);
+
+	if (accountant->device_idle == DEVICE_IDLE_AUTO)
+		return share == IDLE_SHARE_SIZE ? IDLE_SHARE_USAGE : share;
+	if (accountant->device_idle == DEVICE_IDLE_NODE ||
+	    !ledger_layout(accountant->ledger)->bears_idle)
+		return IDLE_SHARE_NODE;
+	return accountant->device_idle == DEVICE_IDLE_HOLDER ? IDLE_SHARE_HOLDER : IDLE_SHARE_USAGE;
+}
+
 static enum idle_share share_of(struct accountant *accountant, const struct interval *interval,
 				uint32_t place)
 {
-	enum idle_share share = share_at(accountant, interval->time_ns);
+	struct device_work used = { 0 };
+	enum idle_share share;
 	uint32_t device;
 
-	return share == IDLE_SHARE_SIZE && work_place_is_device(place, &device) ? IDLE_SHARE_USAGE
-										: share;
+	if (!work_place_is_device(place, &device))
+		return share_at(accountant, interval->time_ns);
+	share = device_share_at(accountant, interval->time_ns);
+	if (interval->devices)
+		device_parties_work(interval->devices, device, &used);
+	return share == IDLE_SHARE_HOLDER && !used.has_holders ? IDLE_SHARE_USAGE : share;
 }
 
 /* The package or device that zone @z is charged by; PLACE_NONE: the whole machine. */
@@ -294,22 +323,6 @@ static void follow_gaps(struct accountant *accountant, const struct interval *in
 		follow_gap(accountant, z, interval, take_span(interval, z, &next));
 }
 
-/* Those of the parts' energy, or all others. */
-static void collect_gaps(struct accountant *accountant, const struct interval *interval,
-			 bool of_parts)
-{
-	for (uint32_t i = 0; accountant->gaps.used && i < GAPS_MAX; i++) {
-		struct gap *gap = &accountant->gaps.gap[i];
-		struct shared_work work;
-
-		if (!gap->zones || (gap->place == PLACE_PARTS) != of_parts)
-			continue;
-		work = work_of(accountant, interval, gap->place);
-		gap_collect(gap, accountant->ledger, work.party, &work.input,
-			    interval->measured.asleep_ns);
-	}
-}
-
 /* The utilisation of the CPUs that a zone at @place is charged by. */
 static double utilisation_of(const struct interval *interval, uint32_t place)
 {
@@ -322,6 +335,56 @@ static double utilisation_of(const struct interval *interval, uint32_t place)
 	busy_ns = parties_of_socket(parties, place, interval->work.busy_ns);
 	return fmin(1.0,
 		    (double)busy_ns / ((double)measured->dt_ns * interval->places.cpus[place]));
+}
+
+/* What the machine did in this interval, as far as a zone at @place is concerned. */
+static struct zone_activity activity_at(const struct interval *interval, uint32_t place)
+{
+	struct zone_activity activity = interval->measured;
+
+	activity.utilisation = utilisation_of(interval, place);
+	return activity;
+}
+
+static void collect_gaps(struct accountant *accountant, const struct interval *interval,
+			 bool of_parts)
+{
+	for (uint32_t i = 0; accountant->gaps.used && i < GAPS_MAX; i++) {
+		struct gap *gap = &accountant->gaps.gap[i];
+		struct zone_activity activity;
+		struct shared_work work;
+
+		if (!gap->zones || (gap->place == PLACE_PARTS) != of_parts)
+			continue;
+		work = work_of(accountant, interval, gap->place);
+		activity = activity_at(interval, gap->place);
+		gap_collect(gap, accountant->ledger, work.party, &work.input, &activity);
+	}
+}
+
+static void collect_histories(struct accountant *accountant, const struct interval *interval,
+			      bool of_parts)
+{
+	for (size_t i = 0; i < accountant->histories.count; i++) {
+		struct work_history *history = &accountant->histories.history[i];
+		struct zone_activity activity;
+		struct shared_work work;
+
+		if (!history->reach_ns || (history->place == PLACE_PARTS) != of_parts)
+			continue;
+		work = work_of(accountant, interval, history->place);
+		activity = activity_at(interval, history->place);
+		work_history_add(history, accountant->ledger, work.party, &work.input, &activity,
+				 interval->time_ns);
+	}
+}
+
+/* What ran: where zones follow the parts' energy, that; or all else. */
+static void collect_work(struct accountant *accountant, const struct interval *interval,
+			 bool of_parts)
+{
+	collect_gaps(accountant, interval, of_parts);
+	collect_histories(accountant, interval, of_parts);
 }
 
 /*
@@ -350,7 +413,7 @@ static struct zone_activity activity_of(const struct accountant *accountant, siz
 
 /* For whatever asked about this interval: the span of a zone, before that is booked. */
 static void explain_span(struct accountant *accountant, uint32_t z, const struct interval *interval,
-			 const struct energy_span *span)
+			 const struct energy_span *span, bool is_late)
 {
 	uint32_t waits_in = accountant->gap_of[z];
 	uint32_t place = place_of(accountant, interval, z), device;
@@ -361,7 +424,8 @@ static void explain_span(struct accountant *accountant, uint32_t z, const struct
 		struct explained_zone *zone = &accountant->explained[i]->zone[z];
 
 		explanation_note_span(zone, &accountant->zones[z], &interval->status[z], span);
-		zone->was_gap = waits_in != GAP_NONE;
+		zone->was_gap = waits_in != GAP_NONE && !is_late;
+		zone->was_late = is_late;
 		zone->idle_share = share_of(accountant, interval, place);
 		zone->by_socket = place < interval->parties->sockets;
 		zone->package = zone->by_socket ? interval->places.package[place] : 0;
@@ -418,32 +482,108 @@ static void attribute(struct accountant *accountant, uint32_t z, const struct zo
 	}
 }
 
+/* When the work began that the energy of @span is of. */
+static uint64_t work_since(const struct energy_span *span)
+{
+	return span->since_ns ? span->since_ns : span->from_ns;
+}
+
+/*
+ * Whether what ran in this interval, or since the zone was read last, is not the work of the energy
+ * of @span: that flowed before, or is a mean of more than its own time. The use of devices comes
+ * with their energy, and is never late.
+ */
+static bool is_late(const struct interval *interval, uint32_t place, const struct energy_span *span)
+{
+	uint32_t device;
+
+	return span && interval->measured.dt_ns && !work_place_is_device(place, &device) &&
+	       (span->since_ns || span->to_ns + interval->measured.dt_ns < interval->time_ns);
+}
+
+/* How far back work is to be kept. A long span, after an outage, is not what is usual. */
+static uint64_t reach_of(const struct interval *interval, const struct energy_span *span)
+{
+	uint64_t length_ns = span->from_ns ? span->to_ns - span->from_ns : 0;
+
+	if (span->since_ns)
+		length_ns = span->to_ns - span->since_ns;
+	else if (length_ns > LATE_SPAN_NS)
+		length_ns = LATE_SPAN_NS;
+	return interval->time_ns - span->to_ns + length_ns + interval->measured.dt_ns;
+}
+
+/*
+ * The work of the time of a late @span, into @ret. False: it is not late, or it is not known any
+ * more, or not yet, what ran then.
+ */
+static bool find_past(struct accountant *accountant, const struct interval *interval,
+		      uint32_t place, const struct energy_span *span, struct gap *ret)
+{
+	const struct work_history *history;
+
+	if (!is_late(interval, place, span))
+		return false;
+	work_histories_want(&accountant->histories, place, reach_of(interval, span),
+			    interval->time_ns);
+	history = work_histories_find(&accountant->histories, place);
+	if (!history || !span->known ||
+	    !work_history_covers(history, work_since(span), span->to_ns))
+		return false;
+	work_history_collect(history, accountant->ledger, work_since(span), span->to_ns,
+			     share_of(accountant, interval, place), ret);
+	return true;
+}
+
+/* What the machine did while the energy of @span flowed, of which @work has what ran. */
+static struct zone_activity activity_of_work(const struct gap *work, const struct energy_span *span,
+					     bool is_past)
+{
+	struct zone_activity seen = work->activity;
+	uint64_t span_ns = span->to_ns - span->from_ns;
+
+	if (!is_past)
+		return seen;
+	/* A mean is of more than its span. */
+	seen.asleep_ns = muldiv_u64(seen.asleep_ns, span_ns, span->to_ns - work_since(span));
+	seen.dt_ns = span_ns;
+	return seen;
+}
+
 /* A span that began before this interval is the work's of all that time: of the gap's. */
 static void book_zone(struct accountant *accountant, uint32_t z, const struct interval *interval,
 		      const struct energy_span *span)
 {
 	struct zone_account *state = &accountant->zones[z];
 	uint32_t waits_in = span ? accountant->gap_of[z] : GAP_NONE;
-	const struct gap *gap = waits_in < GAPS_MAX ? &accountant->gaps.gap[waits_in] : NULL;
+	uint32_t place = place_of(accountant, interval, z), device;
+	struct gap past = { 0 };
+	bool is_past = find_past(accountant, interval, place, span, &past);
+	const struct gap *gap = is_past               ? &past
+				: waits_in < GAPS_MAX ? &accountant->gaps.gap[waits_in]
+						      : NULL;
 	struct zone_activity seen = activity_of(accountant, z, interval, span);
 	struct shared_work work;
 	struct zone_interval flow;
 
 	if (accountant->explained_count)
-		explain_span(accountant, z, interval, span);
-	if (gap)
-		seen.asleep_ns = gap->asleep_ns;
+		explain_span(accountant, z, interval, span, is_past);
+	if (gap && work_place_is_device(place, &device))
+		seen.asleep_ns = gap->activity.asleep_ns;
+	else if (gap)
+		seen = activity_of_work(gap, span, is_past);
 	if (state->zone->quality == QUALITY_ESTIMATED)
 		seen.asleep_ns = 0; /* the model's clock stood still as well */
 	flow = zone_account_advance(state, &interval->status[z], span, &seen,
 				    accountant->settle_ns);
-	if (flow.energy_uj && waits_in != GAP_NONE) {
-		work = gap_work(accountant, interval, place_of(accountant, interval, z), gap);
+	if (flow.energy_uj && (gap || waits_in != GAP_NONE)) {
+		work = gap_work(accountant, interval, place, gap);
 		attribute(accountant, z, &flow, &work, seen.asleep_ns);
 	} else if (flow.energy_uj) {
-		work = work_of(accountant, interval, place_of(accountant, interval, z));
+		work = work_of(accountant, interval, place);
 		attribute(accountant, z, &flow, &work, seen.asleep_ns);
 	}
+	gap_release(&past);
 	if (span) {
 		gaps_leave(&accountant->gaps, waits_in);
 		accountant->gap_of[z] = GAP_NONE;
@@ -467,18 +607,20 @@ static void note_reading(struct accountant *accountant, size_t z, const struct i
 static void book_zones(struct accountant *accountant, const struct interval *interval,
 		       bool of_parts)
 {
-	bool bears_idle = accountant->idle_share != IDLE_SHARE_NODE &&
-			  ledger_layout(accountant->ledger)->bears_idle;
+	bool has_columns = ledger_layout(accountant->ledger)->bears_idle;
 	size_t next = 0;
 
 	for (size_t z = 0; z < accountant->zone_count; z++) {
+		struct zone_account *state = &accountant->zones[z];
 		const struct energy_span *span = take_span(interval, z, &next);
 
 		if ((place_of(accountant, interval, z) == PLACE_PARTS) != of_parts)
 			continue;
 		book_zone(accountant, (uint32_t)z, interval, span);
 		note_reading(accountant, z, interval, span);
-		zone_account_bear_series(&accountant->zones[z], bears_idle);
+		zone_account_bear_series(
+			state,
+			has_columns && accountant_shares_idle(accountant, &state->zone->domain));
 	}
 }
 
@@ -497,14 +639,14 @@ void accountant_book(struct accountant *accountant, const struct interval *inter
 		interval->parties->count = 0; /* no memory: nothing is charged, nothing is lost */
 	if (interval->devices)                /* likewise */
 		(void)device_parties_close(interval->devices,
-					   share_at(accountant, interval->time_ns));
+					   device_share_at(accountant, interval->time_ns));
 	if (accountant->has_parts)
 		energy_parties_begin(&accountant->parts, interval->parties);
 	follow_gaps(accountant, interval);
-	collect_gaps(accountant, interval, false);
+	collect_work(accountant, interval, false);
 	book_zones(accountant, interval, false);
 	if (accountant->has_parts) { /* which are known now */
-		collect_gaps(accountant, interval, true);
+		collect_work(accountant, interval, true);
 		book_zones(accountant, interval, true);
 	}
 	charge(ledger, interval->parties->party, interval->parties->count,

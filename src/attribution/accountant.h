@@ -4,8 +4,9 @@
  *
  * Pure: what was read and what ran come as a value (struct interval), and all that is kept from one
  * interval to the next is here: each zone's status and what is known of its idle part, the
- * gaps of zones that could not be read, and when shared idle energy begins to count. Whatever
- * fails, what cannot be charged is unattributed, and the parts sum to what the meters said.
+ * gaps of zones that could not be read, what ran before for those that tell late, and when shared
+ * idle energy begins to count. Whatever fails, what cannot be charged is unattributed, and the
+ * parts sum to what the meters said.
  *
  * Zones keep their index. Of those that rival each other the best that counts is charged
  * (energy/rank.h); what a better one tells counts from the span on that begins where the worse one
@@ -20,6 +21,7 @@
 #include "attribution/ledger.h"
 #include "attribution/parties.h"
 #include "attribution/split.h"
+#include "attribution/work_history.h"
 #include "attribution/zone_account.h"
 #include "energy/rank.h"
 #include "energy/remainder.h"
@@ -48,12 +50,14 @@ struct accountant {
 	uint64_t booked_ns;                     /* the end of the last interval that was booked */
 	bool has_begun;                         /* zones that appear from now on are late */
 	enum idle_share idle_share;
+	enum device_idle device_idle;
 	bool share_is_new;       /* a reload has given rows idle series: they show 0 ... */
 	uint64_t shared_from_ns; /* ... and idle energy is shared from here on */
 	uint64_t settle_ns;      /* how long a series that is born shows 0 */
 	struct gaps gaps;
-	uint32_t gap_of[ZONES_MAX];  /* that the zone waits in, or GAP_NONE, GAP_LOST */
-	struct parties gap_parties;  /* of the zone whose gap ends just now */
+	uint32_t gap_of[ZONES_MAX]; /* that the zone waits in, or GAP_NONE, GAP_LOST */
+	struct parties gap_parties; /* of the zone whose gap ends just now, or which is late */
+	struct work_histories histories;
 	bool has_parts;              /* there is a zone of what they leave */
 	bool is_part[ZONES_MAX];     /* see accountant_follow() */
 	struct energy_parties parts; /* of an interval: what has used the energy of such zones */
@@ -75,6 +79,8 @@ void accountant_configure(struct accountant *accountant, const struct idle_optio
  * that long since its birth, too; one that has turned stays.
  */
 void accountant_set_settle(struct accountant *accountant, uint64_t settle_ns);
+/* Whether rows have a part of the idle energy of zones in @domain, so that they need columns. */
+bool accountant_shares_idle(const struct accountant *accountant, const struct domain *domain);
 /* There must be room: zone_count < ZONES_MAX. @zone lives as long as the accountant. */
 void accountant_adopt(struct accountant *accountant, const struct zone *zone,
 		      const struct idle_options *options, int64_t realtime_ms);

@@ -31,7 +31,7 @@ const char *unattributed_reason_name(enum unattributed_reason reason)
 
 const char *idle_share_name(enum idle_share share)
 {
-	static const char *const names[] = { "node", "size", "usage", "equal" };
+	static const char *const names[] = { "node", "size", "usage", "equal", "holder" };
 
 	return (size_t)share < ARRAY_SIZE(names) ? names[share] : "unknown";
 }

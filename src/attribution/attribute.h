@@ -21,7 +21,13 @@ enum unattributed_reason {
 	UNATTRIBUTED_REASON_COUNT,
 };
 
-enum idle_share { IDLE_SHARE_NODE, IDLE_SHARE_SIZE, IDLE_SHARE_USAGE, IDLE_SHARE_EQUAL };
+enum idle_share {
+	IDLE_SHARE_NODE,
+	IDLE_SHARE_SIZE,
+	IDLE_SHARE_USAGE,
+	IDLE_SHARE_EQUAL,
+	IDLE_SHARE_HOLDER, /* of a device: equally among what holds it, busy or not */
+};
 
 const char *energy_mode_name(enum energy_mode mode);                   /* "dynamic", "idle" */
 const char *unattributed_reason_name(enum unattributed_reason reason); /* "idle_policy", … */

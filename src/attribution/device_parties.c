@@ -13,17 +13,19 @@ void device_parties_begin(struct device_parties *parties)
 	parties->count = 0;
 	memset(parties->dropped_ns, 0, sizeof(parties->dropped_ns));
 	memset(parties->unseen_ns, 0, sizeof(parties->unseen_ns));
+	memset(parties->holders, 0, sizeof(parties->holders));
 }
 
 int device_parties_add(struct device_parties *parties, uint32_t device, uint32_t process,
-		       uint32_t container, uint64_t busy_ns)
+		       uint32_t container, uint64_t busy_ns, bool is_held)
 {
 	if (ARRAY_RESERVE(parties->entries, parties->size, parties->count + 1) < 0) {
 		parties->dropped_ns[device] += busy_ns;
 		return -ENOMEM;
 	}
 	parties->entries[parties->count++] =
-		(struct device_entry){ device, { process, container }, busy_ns };
+		(struct device_entry){ device, { process, container }, busy_ns, is_held };
+	parties->holders[device] += is_held;
 	return 0;
 }
 
@@ -39,6 +41,7 @@ void device_parties_add_unseen(struct device_parties *parties, uint32_t device, 
 
 static void drop_all(struct device_parties *parties)
 {
+	memset(parties->holders, 0, sizeof(parties->holders));
 	for (size_t i = 0; i < parties->count; i++)
 		parties->dropped_ns[parties->entries[i].device] += parties->entries[i].busy_ns;
 	parties->count = 0;
@@ -53,6 +56,16 @@ static void count_entries(struct device_parties *parties)
 		first[parties->entries[i].device + 1]++;
 	for (size_t device = 0; device < DEVICES_MAX; device++)
 		first[device + 1] += first[device];
+}
+
+static uint64_t idle_weight(const struct device_parties *parties, const struct device_entry *entry,
+			    enum idle_share share)
+{
+	if (share == IDLE_SHARE_HOLDER && parties->holders[entry->device])
+		return entry->is_held;
+	if (share == IDLE_SHARE_EQUAL)
+		return entry->busy_ns > 0;
+	return entry->busy_ns;
 }
 
 int device_parties_close(struct device_parties *parties, enum idle_share share)
@@ -73,7 +86,7 @@ int device_parties_close(struct device_parties *parties, enum idle_share share)
 
 		sorted->party[at] = entry->party;
 		sorted->cpu_ns[at] = entry->busy_ns;
-		sorted->idle_weight[at] = share == IDLE_SHARE_EQUAL ? 1 : entry->busy_ns;
+		sorted->idle_weight[at] = idle_weight(parties, entry, share);
 	}
 	sorted->count = parties->count;
 	return r;
@@ -89,6 +102,7 @@ void device_parties_work(const struct device_parties *parties, uint32_t device,
 		.count = parties->first[device + 1] - first,
 		.dropped_ns = parties->dropped_ns[device],
 		.unseen_ns = parties->unseen_ns[device],
+		.has_holders = parties->holders[device] > 0,
 	};
 	if (!ret->count)
 		return;

@@ -4,8 +4,8 @@
  * it kept the device busy. Most processes use no device, and most devices are used by few: so these
  * are lists, one after the other in the order of devices, and cost nothing where nothing is used.
  *
- * Idle energy of a device is shared among what used it: by use, or equally. What did not use it has
- * no part of it.
+ * Idle energy of a device is shared among what used it, by use or equally, or among what holds it.
+ * What does neither has no part of it. Where nothing is known to hold a device, use decides.
  */
 #pragma once
 
@@ -16,6 +16,7 @@ struct device_entry {
 	uint32_t device;
 	struct party party;
 	uint64_t busy_ns;
+	bool is_held;
 };
 
 struct device_parties {
@@ -25,6 +26,7 @@ struct device_parties {
 	uint32_t first[DEVICES_MAX + 1];  /* of each device, in @sorted; the last is the end */
 	uint64_t dropped_ns[DEVICES_MAX]; /* time of what cannot be named any more */
 	uint64_t unseen_ns[DEVICES_MAX];  /* time that no process is known for */
+	uint32_t holders[DEVICES_MAX];    /* entries that hold it */
 };
 
 /* The work of one device: weights for a split, and what they belong to. */
@@ -35,13 +37,14 @@ struct device_work {
 	uint64_t *parts[MODE_COUNT]; /* [count], room for the splitting */
 	size_t count;
 	uint64_t dropped_ns, unseen_ns;
+	bool has_holders;
 };
 
 /* A new interval. */
 void device_parties_begin(struct device_parties *parties);
 /* @device < DEVICES_MAX. 0 or -ENOMEM: its time is dropped then. */
 int device_parties_add(struct device_parties *parties, uint32_t device, uint32_t process,
-		       uint32_t container, uint64_t busy_ns);
+		       uint32_t container, uint64_t busy_ns, bool is_held);
 void device_parties_add_dropped(struct device_parties *parties, uint32_t device, uint64_t busy_ns);
 void device_parties_add_unseen(struct device_parties *parties, uint32_t device, uint64_t busy_ns);
 /*

@@ -57,7 +57,8 @@ struct explained_zone {
 	uint64_t counter_uj;     /* all that was counted of the zone, with it */
 	uint64_t asleep_uj;      /* of it, while the machine was suspended: unattributed */
 	uint64_t asleep_ns;
-	bool was_gap; /* the span began before this interval */
+	bool was_gap;  /* the span began before this interval */
+	bool was_late; /* it ended before this interval: shared by the work of its own time */
 	enum idle_state idle_state;
 	uint64_t idle_power_uw; /* with IDLE_LEARNED and IDLE_FIXED */
 	bool idle_settles;      /* the idle series is new, and shows 0 for a while */

@@ -33,7 +33,7 @@ uint32_t gaps_enter(struct gaps *gaps, uint64_t now_ns, uint32_t place)
 	return unused;
 }
 
-static void release(struct gap *gap)
+void gap_release(struct gap *gap)
 {
 	free(gap->processes.cell);
 	free(gap->containers.cell);
@@ -44,14 +44,14 @@ void gaps_leave(struct gaps *gaps, uint32_t gap)
 {
 	if (gap >= GAPS_MAX || --gaps->gap[gap].zones)
 		return;
-	release(&gaps->gap[gap]);
+	gap_release(&gaps->gap[gap]);
 	gaps->used--;
 }
 
 void gaps_release(struct gaps *gaps)
 {
 	for (uint32_t i = 0; i < GAPS_MAX; i++)
-		release(&gaps->gap[i]);
+		gap_release(&gaps->gap[i]);
 	gaps->used = 0;
 }
 
@@ -122,11 +122,11 @@ static void forget_idle(struct gap_cells *cells)
 }
 
 void gap_collect(struct gap *gap, const struct ledger *ledger, const struct party *party,
-		 const struct attribution_input *work, uint64_t asleep_ns)
+		 const struct attribution_input *work, const struct zone_activity *activity)
 {
 	gap->dropped += work->dropped_weight;
 	gap->unseen += work->unseen_weight;
-	gap->asleep_ns += asleep_ns;
+	zone_activity_add(&gap->activity, activity);
 	if (reserve(&gap->processes, ledger_slots(ledger, LEVEL_PROCESS)) < 0 ||
 	    reserve(&gap->containers, ledger_slots(ledger, LEVEL_CONTAINER)) < 0)
 		gap->incomplete = true;

@@ -12,6 +12,7 @@
 #pragma once
 
 #include "attribution/parties.h"
+#include "attribution/zone_account.h"
 
 /* As many as a large machine has sockets and devices, each of which has a gap of its own. */
 #define GAPS_MAX 80
@@ -39,8 +40,8 @@ struct gap {
 	bool incomplete;            /* memory was refused */
 	enum idle_share idle_share; /* that the idle weights are of */
 	struct gap_cells processes, containers;
-	uint64_t dropped, unseen; /* weights without a name */
-	uint64_t asleep_ns;       /* the machine was suspended for so long meanwhile */
+	uint64_t dropped, unseen;      /* weights without a name */
+	struct zone_activity activity; /* of all of it */
 };
 
 struct gaps {
@@ -57,11 +58,11 @@ uint32_t gaps_enter(struct gaps *gaps, uint64_t now_ns, uint32_t place);
 void gaps_leave(struct gaps *gaps, uint32_t gap);
 /*
  * Adds an interval's work: the weights of @work (its energies do not matter), which belong to
- * @party [work->count], and for how long the machine was suspended. Idle weights of another policy
- * than that of @work, of before a reload, are forgotten: their units differ.
+ * @party [work->count], and what else the machine did. Idle weights of another policy than that of
+ * @work, of before a reload, are forgotten: their units differ.
  */
 void gap_collect(struct gap *gap, const struct ledger *ledger, const struct party *party,
-		 const struct attribution_input *work, uint64_t asleep_ns);
+		 const struct attribution_input *work, const struct zone_activity *activity);
 /*
  * What was collected, as the parties of one long interval: their weights are in cpu_ns and
  * idle_weight. What has no row any more is added to @ret_dropped. 0 or -ENOMEM, also where memory
@@ -69,4 +70,6 @@ void gap_collect(struct gap *gap, const struct ledger *ledger, const struct part
  */
 int gap_parties(const struct gap *gap, const struct ledger *ledger, struct parties *ret,
 		uint64_t *ret_dropped);
+/* A gap that is not one of struct gaps: what it has collected goes. */
+void gap_release(struct gap *gap);
 void gaps_release(struct gaps *gaps);

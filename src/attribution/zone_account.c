@@ -66,6 +66,18 @@ void zone_account_settle(struct zone_account *state, uint64_t before_ns, uint64_
 	state->split_from_ns = settle_anew(state->split_from_ns, before_ns, settle_ns, booked_ns);
 }
 
+void zone_activity_add(struct zone_activity *sum, const struct zone_activity *one)
+{
+	uint64_t dt_ns = sum->dt_ns + one->dt_ns;
+
+	if (dt_ns)
+		sum->utilisation = (sum->utilisation * (double)sum->dt_ns +
+				    one->utilisation * (double)one->dt_ns) /
+				   (double)dt_ns;
+	sum->dt_ns = dt_ns;
+	sum->asleep_ns += one->asleep_ns;
+}
+
 void zone_account_init(struct zone_account *state, const struct zone *zone,
 		       const struct idle_options *options, int64_t realtime_ms)
 {

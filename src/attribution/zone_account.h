@@ -58,6 +58,9 @@ struct zone_activity {
 	double utilisation; /* 0..1 */
 };
 
+/* @sum goes on by @one: times are added, the utilisation is that of all of it. */
+void zone_activity_add(struct zone_activity *sum, const struct zone_activity *one);
+
 void zone_account_init(struct zone_account *state, const struct zone *zone,
 		       const struct idle_options *options, int64_t realtime_ms);
 /*

@@ -20,6 +20,7 @@ struct energy_span {
 	bool known;
 	uint64_t from_ns;   /* MONOTONIC; 0: there was no reading before */
 	uint64_t to_ns;     /* > from_ns */
+	uint64_t since_ns;  /* < from_ns: it is a mean of the time since then; 0: of the span */
 	uint64_t energy_uj; /* 0 unless it is known */
 	uint64_t idle_uj;   /* only where the zone knows_idle; <= energy_uj */
 };

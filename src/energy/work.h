@@ -33,11 +33,12 @@ struct work_sums {
 	uint64_t unseen_ns;  /* and what was not seen, but the machine counts */
 };
 
-/* For how long one process kept a device busy since the reading before. */
+/* For how long one process kept a device busy since the reading before, and whether it holds it. */
 struct device_use {
 	uint32_t device; /* its number in struct domain */
 	uint32_t pid;    /* in the initial pid namespace; 0: nothing is known but the time */
 	uint64_t busy_ns;
+	bool is_held; /* it has the device open, busy or not; only where that is asked for */
 };
 
 static inline uint32_t work_device_place(uint32_t device)

@@ -47,7 +47,7 @@ static const char intro[] =
 	"that of all its sockets is known for the same time.\n"
 	"* `mode` is `dynamic` (caused by work) or `idle` (drawn without any work). Idle "
 	"series exist only where idle power is known, and at "
-	"process and container level only where it is shared out (`--idle.share`).\n"
+	"process and container level only where it is shared out (`--idle.share`, `--gpu.idle`).\n"
 	"* `source` is a meter (`rapl-sysfs`) or a model (`trained_power_model`); "
 	"`kepler_zone_info` says `measured` or `estimated`. An "
 	"estimate never appears under the `kepler_*_cpu_*` names: those are measured only. On a "

@@ -48,7 +48,9 @@ size_t nvml_use_of_samples(const struct nvml_process_sample *samples, size_t cou
 		uint64_t busy_ns = muldiv_u64(per_sample_ns, activity_of(&samples[i]), PER_CENT);
 
 		if (busy_ns)
-			ret[uses++] = (struct device_use){ device, samples[i].pid, busy_ns };
+			ret[uses++] = (struct device_use){ .device = device,
+							   .pid = samples[i].pid,
+							   .busy_ns = busy_ns };
 	}
 	return uses;
 }
@@ -82,7 +84,7 @@ size_t nvml_use_by_memory(const struct nvml_process *processes, size_t count, ui
 						   memory_of(&processes[i]) >> 10 };
 	}
 	if (!uses) {
-		ret[0] = (struct device_use){ device, 0, busy_ns };
+		ret[0] = (struct device_use){ .device = device, .busy_ns = busy_ns };
 		return 1;
 	}
 	equally = sum == 0;

@@ -50,6 +50,11 @@ static const struct option_choice idle_modes[] = { { "learned", IDLE_MODE_LEARNE
 						   { "fixed", IDLE_MODE_FIXED },
 						   { "off", IDLE_MODE_OFF },
 						   { 0 } };
+static const struct option_choice device_idles[] = { { "auto", DEVICE_IDLE_AUTO },
+						     { "node", DEVICE_IDLE_NODE },
+						     { "users", DEVICE_IDLE_USERS },
+						     { "holder", DEVICE_IDLE_HOLDER },
+						     { 0 } };
 static const struct option_choice idle_shares[] = { { "node", IDLE_SHARE_NODE },
 						    { "size", IDLE_SHARE_SIZE },
 						    { "usage", IDLE_SHARE_USAGE },
@@ -278,6 +283,14 @@ static const struct option idle_rows[] = {
 		  "workloads by their size or by their usage, or among all of them equally." },
 };
 
+static const struct option device_idle_rows[] = {
+	{ "gpu.idle", NULL, OPTION_ENUM, FIELD(idle_options, device), .choices = device_idles,
+	  .default_text = "auto", .metavar = "POLICY",
+	  .help = "What bears the idle energy of a GPU: the node, the processes that used it in "
+		  "that time, or equally all that hold it open, busy or not. auto: the node or "
+		  "the users, as idle.share says." },
+};
+
 static const struct option kube_rows[] = {
 	{ "kube.pods", NULL, OPTION_ENUM, FIELD(kube_options, source), .choices = kube_pods,
 	  .default_text = "auto", .metavar = "SOURCE",
@@ -440,6 +453,7 @@ static const struct option_section sections[] = {
 	SECTION(redfish_rows, meter),
 	{ model_rows, ARRAY_SIZE(model_rows), 0 },
 	SECTION(idle_rows, idle),
+	SECTION(device_idle_rows, idle),
 	SECTION(kube_rows, kube),
 	{ runtimes_own_rows, ARRAY_SIZE(runtimes_own_rows), 0 },
 	SECTION(runtimes_rows, runtimes),

@@ -118,7 +118,8 @@ static void enter_use(struct device_users *users, const struct device_use *use,
 	container = ledger_container(ledger, &owner);
 	process = ledger_process(ledger, user->sample.key.pid, user->sample.key.start_ns,
 				 user->sample.comm, container);
-	(void)device_parties_add(&users->parties, use->device, process, container, use->busy_ns);
+	(void)device_parties_add(&users->parties, use->device, process, container, use->busy_ns,
+				 use->is_held);
 }
 
 void device_users_enter(struct device_users *users, const struct device_uses *uses,

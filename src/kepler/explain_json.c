@@ -102,6 +102,7 @@ static void add_zone(const struct explained_zone *zone, struct strbuf *out)
 	add_number(out, "counter_uj", zone->counter_uj);
 	add_number(out, "asleep_uj", zone->asleep_uj);
 	strbuf_addf(out, "\"gap\":%s,", zone->was_gap ? "true" : "false");
+	strbuf_addf(out, "\"late\":%s,", zone->was_late ? "true" : "false");
 	add_text(out, "idle_state", idle_state_name(zone->idle_state));
 	add_number(out, "idle_power_uw", zone->idle_power_uw);
 	add_text(out, "idle_share", idle_share_name(zone->idle_share));

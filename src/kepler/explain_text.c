@@ -335,7 +335,9 @@ static void add_share(const struct explained_mode *mode, const char *unit, struc
 
 static void add_dynamic(const struct explained_zone *zone, struct strbuf *out)
 {
-	const char *since = zone->was_gap ? " since the previous reading" : "";
+	const char *since = zone->was_late  ? " while that energy flowed"
+			    : zone->was_gap ? " since the previous reading"
+					    : "";
 	const char *energy = COUNT(zone->mode[MODE_DYNAMIC].energy_uj);
 
 	if (zone->by_parts)
@@ -387,11 +389,13 @@ static void add_idle(const struct explained_zone *zone, struct strbuf *out)
 		[IDLE_SHARE_EQUAL] = "shared equally by all processes (--idle.share=equal):",
 	};
 	static const char *const device_rules[] = {
-		[IDLE_SHARE_NODE] = "stays with the node (--idle.share=node, or another that has "
-				    "not settled yet): unattributed (idle_policy)",
+		[IDLE_SHARE_NODE] = "stays with the node (--gpu.idle, --idle.share, or a policy "
+				    "that has not settled yet): unattributed (idle_policy)",
 		[IDLE_SHARE_USAGE] = "shared by the time for which each process kept it busy:",
 		[IDLE_SHARE_EQUAL] = "shared equally by the processes that used it "
 				     "(--idle.share=equal):",
+		[IDLE_SHARE_HOLDER] = "shared equally by the processes that hold it "
+				      "(--gpu.idle=holder):",
 	};
 	static const char *const parts_rules[] = {
 		[IDLE_SHARE_NODE] = "stays with the node (--idle.share=node, or another that has "
@@ -421,9 +425,10 @@ static void add_idle(const struct explained_zone *zone, struct strbuf *out)
 	say(out, "idle", "%s µJ%s, %s", COUNT(mode->energy_uj), power, rule[zone->idle_share]);
 	if (zone->idle_share != IDLE_SHARE_NODE)
 		add_share(mode,
-			  zone->by_parts                         ? " µJ"
-			  : zone->idle_share == IDLE_SHARE_EQUAL ? ""
-								 : " ns",
+			  zone->by_parts                          ? " µJ"
+			  : zone->idle_share == IDLE_SHARE_EQUAL  ? ""
+			  : zone->idle_share == IDLE_SHARE_HOLDER ? ""
+								  : " ns",
 			  out);
 }
 
@@ -470,7 +475,9 @@ static void add_reading(const struct explained_zone *zone, struct strbuf *out)
 	}
 	say(out, "counted", "%s µJ so far, %s µJ %.6f s earlier%s", COUNT(zone->counter_uj),
 	    COUNT(zone->counter_uj - zone->energy_uj), (double)(zone->to_ns - zone->from_ns) / 1e9,
-	    zone->was_gap ? " (after a gap)" : "");
+	    zone->was_late  ? " (read late)"
+	    : zone->was_gap ? " (after a gap)"
+			    : "");
 }
 
 static void add_zone(const struct explained_zone *zone, struct strbuf *out)

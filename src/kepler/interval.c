@@ -142,6 +142,20 @@ static int find_remainder(struct interval_engine *engine, int64_t realtime_ms)
 	return r;
 }
 
+/* Whether any zone that there is, or that the first @count of the meters bring, has idle energy. */
+static bool shares_idle(const struct interval_engine *engine, size_t count)
+{
+	const struct accountant *accountant = &engine->accountant;
+
+	for (size_t at = 0; at < count; at++) {
+		const struct zone *zone = meter_table_zone(engine->sources.meters, at);
+
+		if (accountant_shares_idle(accountant, &zone->domain))
+			return true;
+	}
+	return accountant->idle_share != IDLE_SHARE_NODE;
+}
+
 /* Zones can appear while we run (a socket comes online); they never leave their index. */
 int interval_engine_find_zones(struct interval_engine *engine, int64_t realtime_ms)
 {
@@ -151,7 +165,7 @@ int interval_engine_find_zones(struct interval_engine *engine, int64_t realtime_
 	uint32_t columns = ledger_columns(engine->ledger);
 	int r = 0;
 
-	if (accountant->idle_share != IDLE_SHARE_NODE)
+	if (shares_idle(engine, count))
 		r = ledger_bear_idle(engine->ledger);
 	/* Without memory new ones wait; those that there are count on. */
 	if (r == 0 && engine->sources.estimate && !accountant->zone_count)

@@ -100,6 +100,7 @@ static int open_energy(const struct config *config, struct sources *sources, str
 
 	options.sysfs = config->host.sysfs;
 	options.node_name = sources->host.node_name;
+	options.wants_holders = config->idle.device == DEVICE_IDLE_HOLDER;
 	options.core_is_one_core = sources_core_is_one_core(sources);
 	options.cpu_vendor = sources->host.cpu_vendor;
 	options.cpu_family = sources->host.cpu_family;

@@ -156,6 +156,7 @@ struct meter_options {
 	bool core_is_one_core;
 	char *hwmon_rules[METER_HWMON_RULES_MAX]; /* meter/hwmon_rule.h; borrowed */
 	size_t hwmon_rule_count;
+	bool wants_holders; /* also: which processes hold a device, busy or not */
 	char *nvml_library; /* a path, or a name, loaded where the driver is; "": none; borrowed */
 	char *external[METER_EXTERNAL_MAX]; /* files, meter/external_text.h; borrowed */
 	size_t external_count;

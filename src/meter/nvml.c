@@ -56,10 +56,11 @@ struct use_buffer {
 struct meter {
 	char *library_name;
 	bool may_load; /* it was not tried yet */
+	bool wants_holders;
 	struct nvml_library library;
 	bool is_loaded, is_up;
 	struct diag why_not;
-	struct gpu gpus[DEVICES_MAX];
+	struct gpu gpus[DEVICES_NVML];
 	size_t count, beyond;
 	uint32_t search;     /* number of the last one */
 	uint64_t started_ns; /* MONOTONIC, the library */
@@ -334,16 +335,38 @@ static uint64_t read_busy_ns(struct meter *meter, struct gpu *gpu, uint64_t elap
 	return muldiv_u64(elapsed_ns, utilization.gpu < 100 ? utilization.gpu : 100, 100);
 }
 
-static size_t use_by_memory(struct meter *meter, struct gpu *gpu, uint64_t elapsed_ns)
+/* What holds the board, into the buffer; a process may be there twice. */
+static unsigned read_processes(struct meter *meter, struct gpu *gpu)
 {
 	const struct nvml_library *library = &meter->library;
 	struct nvml_process *processes = meter->buffer.processes;
 	unsigned count = add_processes(library->compute_processes, gpu->device, processes, 0);
 
 	count = add_processes(library->graphics_processes, gpu->device, processes, count);
-	count = add_processes(library->mps_processes, gpu->device, processes, count);
-	return nvml_use_by_memory(processes, count, gpu->zone.domain.number,
+	return add_processes(library->mps_processes, gpu->device, processes, count);
+}
+
+static size_t use_by_memory(struct meter *meter, struct gpu *gpu, uint64_t elapsed_ns)
+{
+	unsigned count = read_processes(meter, gpu);
+
+	return nvml_use_by_memory(meter->buffer.processes, count, gpu->zone.domain.number,
 				  read_busy_ns(meter, gpu, elapsed_ns), meter->buffer.uses);
+}
+
+/* Behind those that used it; what holds and uses it becomes one (device_uses.h). */
+static void note_holders(struct meter *meter, struct gpu *gpu)
+{
+	struct use_buffer *buffer = &meter->buffer;
+	unsigned count = read_processes(meter, gpu);
+
+	for (unsigned i = 0; i < count; i++) {
+		if (buffer->processes[i].pid)
+			buffer->uses[buffer->use_count++] =
+				(struct device_use){ .device = gpu->zone.domain.number,
+						     .pid = buffer->processes[i].pid,
+						     .is_held = true };
+	}
 }
 
 /*
@@ -393,6 +416,8 @@ static int nvml_read_raw(struct meter *meter, size_t index, struct raw_reading *
 	r = read_energy(meter, gpu, ret);
 	if (gpu->is_there)
 		note_use(meter, gpu, result, count, now_ns);
+	if (gpu->is_there && meter->wants_holders)
+		note_holders(meter, gpu);
 	return r;
 }
 
@@ -461,7 +486,7 @@ static int make_buffers(struct use_buffer *buffer)
 {
 	if (ARRAY_RESIZE(buffer->samples, PROCESSES_MAX) < 0 ||
 	    ARRAY_RESIZE(buffer->processes, PROCESSES_MAX) < 0 ||
-	    ARRAY_RESIZE(buffer->uses, PROCESSES_MAX) < 0)
+	    ARRAY_RESIZE(buffer->uses, 2 * PROCESSES_MAX) < 0) /* used, and held */
 		return -ENOMEM;
 	return 0;
 }
@@ -481,6 +506,7 @@ static int nvml_open(const struct meter_options *options, struct meter **ret)
 		return -ENOMEM;
 	(void)pthread_mutex_init(&meter->lock, NULL); /* cannot fail with default attributes */
 	meter->may_load = true;
+	meter->wants_holders = options->wants_holders;
 	meter->restart_ns = RESTART_NS;
 	meter->library_name =
 		strdup(options->nvml_library && options->nvml_library[0] ? options->nvml_library

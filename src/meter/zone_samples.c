@@ -59,6 +59,8 @@ static int take_power(struct zone_samples *samples, const struct raw_reading *ra
 	if (!counter->restarted)
 		counter->energy_uj += power_integral_add(&samples->power, mean_power(samples, raw),
 							 when->time_ns - counter->when.time_ns);
+	if (!samples->since_ns && raw->from_ns && raw->from_ns < samples->from_ns)
+		samples->since_ns = raw->from_ns;
 	/* A reading that is refused says nothing about the time after it either. */
 	counter->has_baseline = !counter->refused;
 	counter->generation = raw->generation;
@@ -110,10 +112,11 @@ struct energy_span zone_samples_span(struct zone_samples *samples)
 		.known = !samples->restarted,
 		.from_ns = samples->from_ns,
 		.to_ns = samples->counter.when.time_ns,
+		.since_ns = samples->since_ns,
 		.energy_uj = samples->restarted ? 0 : samples->counter.energy_uj,
 	};
 
-	samples->counter.energy_uj = 0;
+	samples->counter.energy_uj = samples->since_ns = 0;
 	samples->from_ns = span.to_ns;
 	samples->restarted = samples->refused = false;
 	return span;

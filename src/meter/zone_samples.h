@@ -23,6 +23,7 @@ struct zone_samples {
 	uint64_t tried_ns; /* MONOTONIC begin of the last attempt, good or not */
 	uint64_t reads;    /* attempts */
 	uint64_t from_ns;  /* MONOTONIC; the end of the last span; 0: none yet */
+	uint64_t since_ns; /* of the span that is going on: as it has it */
 	/* In the span that is going on: a reading was a new baseline, or was refused. */
 	bool restarted, refused;
 };

@@ -31,6 +31,25 @@ class Law:
         return self.mean * elapsed + self.swing / turn * (1 - math.cos(turn * elapsed))
 
 
+class Steps:
+    """Watts that a test sets, from then on."""
+
+    def __init__(self, watts):
+        self.steps = [(time.monotonic(), watts)]
+
+    def set(self, watts):
+        self.steps.append((time.monotonic(), watts))
+
+    def watts(self):
+        return self.steps[-1][1]
+
+    def joules(self, ago=0):
+        """Since the beginning, as it was so many seconds ago."""
+        now = time.monotonic() - ago
+        ends = [began for began, _ in self.steps[1:]] + [math.inf]
+        return sum(watts * max(0, min(end, now) - began) for (began, watts), end in zip(self.steps, ends))
+
+
 def link(path):
     return {"@odata.id": path}
 
@@ -129,13 +148,13 @@ def counting(law):
     return tree
 
 
-def averaging(law):
-    """A service whose power is a mean over the last four seconds, and which says so."""
+def averaging(law, seconds=4, delay=0):
+    """A service whose power is a mean over some seconds, and which says so; it does not say that it is late."""
     tree = idrac(law)
     box = V1 + "/Chassis/System.Embedded.1"
-    mean = (law.joules() - law.joules(ago=4)) / 4
+    mean = (law.joules(ago=delay) - law.joules(ago=delay + seconds)) / seconds
     tree[box + "/EnvironmentMetrics"]["PowerWatts"]["Reading"] = mean
-    tree[box + "/Sensors/SystemBoardPwrConsumption"] = sensor(mean, AveragingInterval="PT4S")
+    tree[box + "/Sensors/SystemBoardPwrConsumption"] = sensor(mean, AveragingInterval=f"PT{seconds}S")
     return tree
 
 

@@ -123,6 +123,33 @@ def each_process_has_what_it_used():
         assert sources == {"rapl-sysfs", "nvml"}, sources
 
 
+def idle_j(metrics, pid):
+    return float(metrics.sum(GPU.format("process"), pid=str(pid), mode="idle"))
+
+
+def what_holds_a_board_bears_its_idle_energy():
+    """One works, one does nothing and holds it, one holds nothing: to the microjoule. The package's is the node's all the same."""
+    idle = ("--idle.mode=fixed", "--idle.watts=gpu=60", "--idle.watts=package=20")
+    for policy in ("holder", "users", "node"):
+        with sleepers(3) as (busy, quiet, other), \
+                machine("gpu 0 200000", "gpu 1 0", f"proc 0 {busy} 50 1000", f"proc 0 {quiet} 0 1000",
+                        options=(*idle, f"--gpu.idle={policy}")) as (gpus, exporter):
+            metrics = wait_until(exporter, lambda metrics: process_j(metrics, busy) > 500)
+            idle_all = float(metrics.sum("kepler_node_gpu_joules_total", mode="idle", package=uuid(0)))
+            unattributed = float(metrics.sum("kepler_node_unattributed_joules_total", zone="gpu", mode="idle", package=uuid(0)))
+            shares = [idle_j(metrics, pid) for pid in (busy, quiet, other)]
+            print(f"  {policy}: {idle_all:.1f} J of idle energy, {shares}, {unattributed:.1f} J unattributed")
+            assert idle_all > 100 and abs(sum(shares) + unattributed - idle_all) < 1e-5, metrics.text
+            assert shares[2] == 0 and metrics.sum("kepler_process_package_joules_total", mode="idle") == 0
+            if policy == "holder":
+                close("of what works over what only holds it", shares[0] / shares[1], 1, 2)
+                assert unattributed < 0.2 * idle_all
+            elif policy == "users":
+                assert shares[1] == 0 and shares[0] > 0.8 * idle_all
+            else:
+                assert shares[0] == shares[1] == 0
+
+
 def without_samples_memory_decides():
     with sleepers(2) as (first, second), \
             machine("gpu 0 200000", "nosamples 0", f"proc 0 {first} 0 3000", f"proc 0 {second} 0 1000") as (_, exporter):
@@ -219,6 +246,6 @@ def what_cannot_be_read_is_said():
         assert "level=warn" in exporter.output() and "another version" in exporter.output(), exporter.output()
 
 
-run_tests([each_process_has_what_it_used, without_samples_memory_decides, without_a_counter_power_is_summed,
-           current_names_are_of_gpus_too, a_board_that_fails_is_down_alone, a_driver_that_hangs_costs_its_boards_alone,
-           many_boards_are_one_column, what_cannot_be_read_is_said])
+run_tests([each_process_has_what_it_used, what_holds_a_board_bears_its_idle_energy, without_samples_memory_decides,
+           without_a_counter_power_is_summed, current_names_are_of_gpus_too, a_board_that_fails_is_down_alone,
+           a_driver_that_hangs_costs_its_boards_alone, many_boards_are_one_column, what_cannot_be_read_is_said])

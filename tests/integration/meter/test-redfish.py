@@ -6,6 +6,7 @@ import contextlib
 import functools
 import os
 import pathlib
+import signal
 import subprocess
 import tempfile
 import time
@@ -13,7 +14,7 @@ import time
 import bmc
 from bmc import Bmc, Law
 from certificates import Authority
-from rig import KEPLER, OTHERS_ENVIRONMENT, Exporter, Sensors, balanced, close, rapl_zone, run_tests
+from rig import KEPLER, OTHERS_ENVIRONMENT, Exporter, Sensors, balanced, close, load, rapl_zone, run_tests
 
 OPTIONS = ("--monitor.interval=500ms", "--metrics.settle=0s", "--idle.mode=off", "--meter.redfish.period=1s")
 NODE_J = "kepler_node_platform_joules_total"
@@ -223,6 +224,62 @@ def ten_minutes_of_varying_load():
             assert abs(counted - flowed) <= flowed * 0.02 + (2 * 2 * 150 if shape is bmc.averaging else 0), (counted, flowed)
 
 
+def process_j(metrics, pid):
+    return float(metrics.sum("kepler_process_platform_joules_total", pid=str(pid)))
+
+
+@contextlib.contextmanager
+def worker():
+    """It works when it is let, and not yet."""
+    process = load("span", 3600)
+    process.send_signal(signal.SIGSTOP)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def work(process, seconds):
+    process.send_signal(signal.SIGCONT)
+    time.sleep(seconds)
+    process.send_signal(signal.SIGSTOP)
+
+
+def what_is_late_goes_to_what_worked_then():
+    """A mean of four seconds that is six seconds late: when the second one works, the energy of the first one comes in."""
+    law = bmc.Steps(1)
+    with machine("--meter.redfish.delay=6s", "--metrics.process.min-joules=0", law=law,
+                 shape=functools.partial(bmc.averaging, seconds=4, delay=6)) as (_, exporter), worker() as first, worker() as then:
+        time.sleep(14)
+        for process, watts in ((first, 200), (then, 400)):
+            law.set(watts)
+            work(process, 10)
+            law.set(1)
+            time.sleep(5)
+        time.sleep(8)
+        metrics = balanced(exporter.intervals(1))
+        joules = [process_j(metrics, process.pid) for process in (first, then)]
+        print(f"  {joules[0]:.0f} J of 2000, {joules[1]:.0f} J of 4000")
+        close("the second one over the first one", joules[1] / joules[0], 2, 8)
+        assert sum(joules) > 0.8 * 6000, joules
+
+
+def two_in_turns_get_their_own():
+    """At night: equal work in turns of ten seconds, ten minutes long, and a mean of half a minute."""
+    with machine("--metrics.process.min-joules=0", "--meter.redfish.period=10s", law=bmc.Steps(300),
+                 shape=functools.partial(bmc.averaging, seconds=30)) as (_, exporter), worker() as first, worker() as then:
+        for _ in range(30):
+            work(first, 10)
+            work(then, 10)
+        time.sleep(45)
+        metrics = balanced(exporter.intervals(1))
+        joules = [process_j(metrics, process.pid) for process in (first, then)]
+        print(f"  {joules[0]:.0f} J and {joules[1]:.0f} J")
+        for own in joules:
+            close("its own over what both got", own / sum(joules), 0.5, 3)
+
+
 def a_machine_without_a_bmc_loads_nothing():
     with Exporter("--host.sysfs=/nonexistent") as exporter:
         exporter.intervals(2)
@@ -363,8 +420,10 @@ def a_failure_is_logged_and_an_insecure_one_shown():
         assert metrics.value("kepler_exporter_source_unverified", zone="platform") == 1
 
 
+AT_NIGHT = [two_in_turns_get_their_own] if os.environ.get("KEPLER_LONG_TESTS") else []
+
 run_tests([every_vendors_shape_counts, power_is_exact_between_two_readings, a_fine_counter_is_read, faults_are_down_and_back,
-           ten_minutes_of_varying_load, a_machine_without_a_bmc_loads_nothing,
+           ten_minutes_of_varying_load, what_is_late_goes_to_what_worked_then, *AT_NIGHT, a_machine_without_a_bmc_loads_nothing,
            an_ended_session_is_made_anew, without_sessions_the_password_goes_along, a_bmc_that_hangs_delays_nothing,
            a_wrong_password_is_not_tried_again_and_again, retry_after_is_kept, no_session_is_left_after_many_starts,
            what_is_wrong_is_one_clear_line, a_failure_is_logged_and_an_insecure_one_shown])

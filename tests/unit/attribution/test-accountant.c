@@ -23,6 +23,7 @@ struct house {
 	struct zone_status status[2];
 	bool is_quiet[2];                  /* up, and nothing new in this interval */
 	uint64_t read_ns[2], energy_uj[2]; /* the end of its last span; not told since */
+	uint64_t late_ns, window_ns;       /* of zone 0: how old what it tells is, and its mean */
 	uint64_t now_ns, busy_ns, asleep_ns;
 	uint32_t owner[2]; /* containers */
 };
@@ -100,11 +101,12 @@ static struct energy_span span_of(struct house *house, uint32_t z)
 		.zone = z,
 		.known = house->read_ns[z] > 0,
 		.from_ns = house->read_ns[z],
-		.to_ns = house->now_ns,
+		.to_ns = house->now_ns - (z ? 0 : house->late_ns),
+		.since_ns = z || !house->window_ns ? 0 : house->now_ns - house->window_ns,
 		.energy_uj = house->read_ns[z] ? house->energy_uj[z] : 0,
 	};
 
-	house->read_ns[z] = house->now_ns;
+	house->read_ns[z] = span.to_ns;
 	house->energy_uj[z] = 0;
 	return span;
 }
@@ -296,6 +298,79 @@ static void what_a_slow_source_tells_is_shared_over_its_time(void **state)
 		assert_int_equal(joules(&house, 1, 0), 30 * (round + 1));
 		assert_int_equal(house.accountant.gaps.used, 0);
 	}
+	/* Its idle power can be learned: how busy the machine was is known of all its time. */
+	assert_float_equal(house.accountant.zones[0].learner.x_max, 1, 1e-9);
+	tear_down_house(&house);
+}
+
+/* A controller that shows now what was some seconds ago. */
+static void what_is_told_late_is_of_what_ran_then(void **state)
+{
+	(void)state;
+	struct house house;
+	const uint64_t late_s = 4;
+	uint64_t told_j[40] = { 0 };
+
+	set_up_house(&house);
+	house.late_ns = late_s * NSEC_PER_SEC;
+	house.now_ns = 100 * NSEC_PER_SEC;
+	for (unsigned i = 0; i < 30; i++) {
+		unsigned who = i >= 15;
+
+		begin(&house, 2);
+		if (i >= 10 && i < 20) { /* five seconds each; one draws more than the other */
+			ran(&house, who, 0, NSEC_PER_SEC / (1 + who));
+			told_j[i + late_s] = who ? 4 : 10;
+		}
+		end(&house, told_j[i], 0);
+	}
+	assert_int_equal(joules(&house, 0, 0), 50);
+	assert_int_equal(joules(&house, 1, 0), 20);
+	assert_int_equal(ledger_node_value(house.accountant.ledger, 0, MODE_DYNAMIC), 70000000);
+	/* What the zone draws goes with how busy its CPU was then. */
+	assert_true(house.accountant.zones[0].learner.readings > 15);
+	assert_float_equal(house.accountant.zones[0].learner.x_max, 1, 0.05);
+	tear_down_house(&house);
+}
+
+/* A mean of six seconds, each second: two that work in turns have drawn the same. */
+static void a_mean_is_of_what_ran_in_all_of_it(void **state)
+{
+	(void)state;
+	struct house house;
+
+	set_up_house(&house);
+	house.window_ns = 6 * NSEC_PER_SEC;
+	house.now_ns = 100 * NSEC_PER_SEC;
+	for (unsigned i = 0; i < 12; i++) { /* until what ran is known as far back as that */
+		begin(&house, 2);
+		end(&house, 0, 0);
+	}
+	for (unsigned i = 0; i < 12; i++) {
+		begin(&house, 2);
+		ran(&house, i / 3 % 2, 0, NSEC_PER_SEC);
+		end(&house, i == 5 || i == 6 ? 30 : 0, 0);
+	}
+	assert_int_equal(joules(&house, 0, 0), 30);
+	assert_int_equal(joules(&house, 1, 0), 30);
+	tear_down_house(&house);
+}
+
+/* Until it is known what ran at that time, the time since the last reading stands for it. */
+static void without_a_past_it_is_of_what_ran_since(void **state)
+{
+	(void)state;
+	struct house house;
+
+	set_up_house(&house);
+	house.late_ns = 20 * NSEC_PER_SEC;
+	house.now_ns = 100 * NSEC_PER_SEC;
+	for (unsigned i = 0; i < 4; i++) {
+		begin(&house, 2);
+		ran(&house, 0, 0, NSEC_PER_SEC);
+		end(&house, 10, 0);
+	}
+	assert_int_equal(joules(&house, 0, 0), 30);
 	tear_down_house(&house);
 }
 
@@ -541,6 +616,9 @@ int main(void)
 		cmocka_unit_test(idle_energy_waits_for_its_columns),
 		cmocka_unit_test(a_gap_is_what_ran_in_it),
 		cmocka_unit_test(what_a_slow_source_tells_is_shared_over_its_time),
+		cmocka_unit_test(what_is_told_late_is_of_what_ran_then),
+		cmocka_unit_test(a_mean_is_of_what_ran_in_all_of_it),
+		cmocka_unit_test(without_a_past_it_is_of_what_ran_since),
 		cmocka_unit_test(sleep_in_a_gap_is_of_nothing),
 		cmocka_unit_test(a_zone_that_is_gone_has_no_gap),
 		cmocka_unit_test(a_zone_that_fails_from_the_first_has_no_gap),

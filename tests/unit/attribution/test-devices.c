@@ -96,10 +96,18 @@ static void ran(struct house *house, size_t who, uint64_t ns)
 	house->busy_ns += ns;
 }
 
+static void held(struct house *house, size_t who, uint32_t device, uint64_t ns)
+{
+	assert_int_equal(device_parties_add(&house->devices, device, LEDGER_NONE, house->owner[who],
+					    ns, true),
+			 0);
+}
+
 static void used(struct house *house, size_t who, uint32_t device, uint64_t ns)
 {
-	assert_int_equal(
-		device_parties_add(&house->devices, device, LEDGER_NONE, house->owner[who], ns), 0);
+	assert_int_equal(device_parties_add(&house->devices, device, LEDGER_NONE, house->owner[who],
+					    ns, false),
+			 0);
 }
 
 /* After a second in which the zones drew so much. */
@@ -330,6 +338,65 @@ static void idle_energy_is_of_those_that_used_it(void **state)
 	}
 }
 
+/* Busy or not, while the idle energy of all else is the node's. */
+static void a_board_that_is_held_is_its_holders(void **state)
+{
+	(void)state;
+	struct house house;
+	struct accountant *accountant = &house.accountant;
+	const uint64_t *values;
+	uint64_t sum_uj = 0;
+
+	set_up(&house);
+	for (uint32_t z = 0; z < ZONES; z++) {
+		accountant->zones[z].idle_state = IDLE_FIXED;
+		accountant->zones[z].idle_power_uw = 40 * J + z;
+	}
+	accountant->device_idle = DEVICE_IDLE_HOLDER;
+	assert_true(accountant_shares_idle(accountant, &house.zones[1].domain));
+	assert_false(accountant_shares_idle(accountant, &house.zones[0].domain));
+	assert_int_equal(ledger_bear_idle(accountant->ledger), 0);
+	begin(&house);
+	end(&house, 0, 0, 0);
+	begin(&house);
+	ran(&house, 0, NSEC_PER_SEC);
+	used(&house, 0, 0, NSEC_PER_SEC / 2); /* by a way that is not seen as held */
+	held(&house, 1, 0, 0);
+	held(&house, 2, 0, NSEC_PER_SEC / 2);
+	end(&house, 100 * J, 100 * J, 100 * J);
+	for (size_t who = 0; who < 3; who++) {
+		values = ledger_values(accountant->ledger, LEVEL_CONTAINER, house.owner[who]);
+		sum_uj += values[ledger_column(accountant->ledger, 1, MODE_IDLE)];
+		if (who > 0)
+			assert_in_range(values[ledger_column(accountant->ledger, 1, MODE_IDLE)],
+					20 * J, 20 * J + 1);
+		assert_int_equal(values[ledger_column(accountant->ledger, 0, MODE_IDLE)], 0);
+	}
+	assert_int_equal(sum_uj, 40 * J + 1);
+	/* The other board is held by nothing, and used by nothing. */
+	assert_int_equal(ledger_unattributed_value(accountant->ledger, 2, MODE_IDLE,
+						   UNATTRIBUTED_NO_ACTIVITY),
+			 40 * J + 2);
+	assert_int_equal(ledger_unattributed_value(accountant->ledger, 0, MODE_IDLE,
+						   UNATTRIBUTED_IDLE_POLICY),
+			 40 * J);
+	assert_true(accountant->zones[1].rows_have_mode[MODE_IDLE]);
+	assert_false(accountant->zones[0].rows_have_mode[MODE_IDLE]);
+	begin(&house); /* nothing holds it any more: what uses it bears it */
+	used(&house, 0, 0, NSEC_PER_SEC / 2);
+	end(&house, 0, 100 * J, 0);
+	values = ledger_values(accountant->ledger, LEVEL_CONTAINER, house.owner[0]);
+	assert_int_equal(values[ledger_column(accountant->ledger, 1, MODE_IDLE)], 40 * J + 1);
+	accountant->device_idle = DEVICE_IDLE_NODE;
+	begin(&house);
+	held(&house, 0, 0, NSEC_PER_SEC / 2);
+	end(&house, 0, 100 * J, 0);
+	assert_int_equal(ledger_unattributed_value(accountant->ledger, 1, MODE_IDLE,
+						   UNATTRIBUTED_IDLE_POLICY),
+			 40 * J + 1);
+	tear_down(&house);
+}
+
 /* Nothing is known of what used it then, but the rule of its idle energy is the device's. */
 static void a_gap_that_was_not_kept_has_the_rule_of_a_device(void **state)
 {
@@ -369,6 +436,7 @@ int main(void)
 		cmocka_unit_test(use_is_of_the_time_of_its_reading),
 		cmocka_unit_test(use_is_kept_while_energy_cannot_be_read),
 		cmocka_unit_test(idle_energy_is_of_those_that_used_it),
+		cmocka_unit_test(a_board_that_is_held_is_its_holders),
 		cmocka_unit_test(a_gap_that_was_not_kept_has_the_rule_of_a_device),
 	};
 

@@ -14,6 +14,8 @@
 
 #define BEGAN_NS (5 * NSEC_PER_SEC)
 
+static const struct zone_activity nothing = { 0 };
+
 struct book {
 	struct ledger *ledger;
 	struct parties parties;
@@ -87,7 +89,7 @@ static void end(struct book *book, uint64_t dropped, uint64_t unseen)
 		.unseen_weight = unseen,
 	};
 
-	gap_collect(&book->gaps.gap[book->gap], book->ledger, book->parties.party, &work, 0);
+	gap_collect(&book->gaps.gap[book->gap], book->ledger, book->parties.party, &work, &nothing);
 }
 
 /* Weights of the whole gap: of the process at @row, or with LEDGER_NONE of the container alone. */
@@ -181,7 +183,7 @@ static void idle_weights_are_of_one_policy(void **state)
 	work.count = book.parties.count;
 	work.dynamic_weights = book.parties.cpu_ns;
 	work.idle_weights = book.parties.idle_weight;
-	gap_collect(&book.gaps.gap[book.gap], book.ledger, book.parties.party, &work, 0);
+	gap_collect(&book.gaps.gap[book.gap], book.ledger, book.parties.party, &work, &nothing);
 	assert_int_equal(gap_parties(&book.gaps.gap[book.gap], book.ledger, &parties, &dropped), 0);
 	assert_int_equal(parties.cpu_ns[0], 12);
 	assert_int_equal(parties.idle_weight[0], 10);

@@ -309,7 +309,8 @@ static bool set_other(size_t index, struct config *config, const struct config *
 	static const char *const texts[] = { "/elsewhere",    "false",   "true",   "1m",
 					     "333",           "2MiB",    ":9",     "off",
 					     "both",          "kubelet", "merged", "always",
-					     "a/power1=dram", "hwmon",   "basic",  "https://a" };
+					     "a/power1=dram", "hwmon",   "basic",  "https://a",
+					     "holder" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
 		struct diag diag = { "" };

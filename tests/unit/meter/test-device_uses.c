@@ -55,6 +55,23 @@ static void what_says_nothing_is_left_out(void **state)
 	device_uses_release(&uses);
 }
 
+/* Whether it is busy or not, and however often that is said. */
+static void what_is_held_is_kept(void **state)
+{
+	(void)state;
+	struct device_uses uses = { 0 };
+	const struct device_use some[] = { { 0, 10, 4, false }, { 0, 10, 0, true },
+					   { 0, 11, 0, true },  { 0, 11, 0, true },
+					   { 0, 10, 5, false }, { 0, 12, 6, false } };
+
+	device_uses_add(&uses, some, 6);
+	assert_int_equal(uses.count, 3);
+	assert_true(uses.use[0].is_held && uses.use[0].busy_ns == 9);
+	assert_true(uses.use[1].is_held && uses.use[1].busy_ns == 0);
+	assert_false(uses.use[2].is_held);
+	device_uses_release(&uses);
+}
+
 static void the_time_beyond_the_limit_stays_the_device_s(void **state)
 {
 	(void)state;
@@ -78,6 +95,7 @@ int main(void)
 		cmocka_unit_test(what_is_moved_is_there_once),
 		cmocka_unit_test(readings_of_one_process_are_one_use),
 		cmocka_unit_test(what_says_nothing_is_left_out),
+		cmocka_unit_test(what_is_held_is_kept),
 		cmocka_unit_test(the_time_beyond_the_limit_stays_the_device_s),
 	};
 

@@ -205,8 +205,14 @@ static void test_a_mean_stands_for_all_of_its_time(void **state)
 	span = zone_samples_span(&samples);
 	assert_true(span.known);
 	assert_int_equal(span.energy_uj, 18000000000);
-	(void)take_power_at(&samples, 100, 161, 220); /* nothing is known of a second */
-	assert_false(zone_samples_span(&samples).known);
+	assert_int_equal(span.since_ns, 0); /* of the span alone */
+	(void)take_power_at(&samples, 300, 130, 190);
+	span = zone_samples_span(&samples);
+	assert_true(span.known && span.to_ns - span.from_ns == 30 * NSEC_PER_SEC);
+	assert_true(span.from_ns - span.since_ns == 30 * NSEC_PER_SEC);
+	(void)take_power_at(&samples, 100, 191, 250); /* nothing is known of a second */
+	span = zone_samples_span(&samples);
+	assert_true(!span.known && !span.since_ns);
 }
 
 int main(void)

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What ran some time ago, for meters that tell late: the power that a management controller shows
+ * is that of some seconds before, or the mean of half a minute. Its energy goes to the work of that
+ * time, and not to what runs when it is told.
+ *
+ * A history keeps the work at one place as slices, which follow each other, as far back as the
+ * latest meter of that place needs; there is none where no meter is late. A slice is an interval
+ * or, where the history reaches far back, some intervals together; what lies in a part of a slice
+ * is taken in proportion to its time. Bounded: at a limit the oldest slices go. Pure.
+ */
+#pragma once
+
+#include "attribution/gaps.h"
+#include "attribution/zone_account.h"
+
+#define HISTORIES_MAX        8     /* places */
+#define HISTORY_SLICES       32    /* over all that a history reaches back, or shorter ones */
+#define HISTORY_SLICES_MAX   128   /* while it grows */
+#define HISTORY_ENTRIES_MAX  65536 /* of all slices of one history */
+#define HISTORY_REACH_MAX_NS (3900 * 1000000000ULL)
+
+struct history_entry {
+	struct party party;
+	/* Of the ledger's rows: whether they are still those of this process, this container. */
+	uint64_t process_serial, container_serial;
+	uint64_t dynamic, idle; /* weights */
+};
+
+struct history_slice {
+	uint64_t from_ns, to_ns; /* MONOTONIC */
+	struct history_entry *entries;
+	size_t count, size;
+	uint64_t dropped, unseen;      /* weights without a name */
+	struct zone_activity activity; /* of all of it */
+	enum idle_share idle_share;    /* that the idle weights are of */
+};
+
+struct work_history {
+	uint32_t place;    /* as in struct gap */
+	uint64_t reach_ns; /* how far back it is to go; 0: not in use */
+	uint64_t asked_ns; /* when a meter was last late */
+	struct history_slice slices[HISTORY_SLICES_MAX]; /* the oldest first */
+	size_t count, entries;
+};
+
+/* Zeroed: none. */
+struct work_histories {
+	struct work_history *history; /* [HISTORIES_MAX] once there is one */
+	size_t count;                 /* as many have been in use at once */
+};
+
+/*
+ * A meter at @place told at @now_ns of a time that began @reach_ns ago: from now on so much is
+ * kept. Without memory, or beyond HISTORIES_MAX places, there is no history.
+ */
+void work_histories_want(struct work_histories *histories, uint32_t place, uint64_t reach_ns,
+			 uint64_t now_ns);
+/* NULL: there is none. */
+struct work_history *work_histories_find(const struct work_histories *histories, uint32_t place);
+void work_histories_release(struct work_histories *histories);
+
+/*
+ * Adds the interval that ended at @now_ns and took activity->dt_ns, as gap_collect(). What no meter
+ * has needed for ten times what it reaches back goes, and the history with it.
+ */
+void work_history_add(struct work_history *history, const struct ledger *ledger,
+		      const struct party *party, const struct attribution_input *work,
+		      const struct zone_activity *activity, uint64_t now_ns);
+/* Whether it has all of the time from @from_ns to @to_ns. */
+bool work_history_covers(const struct work_history *history, uint64_t from_ns, uint64_t to_ns);
+/*
+ * Adds the work of that time, which it has, to @gap. Weights of idle energy of another policy than
+ * @share are left out.
+ */
+void work_history_collect(const struct work_history *history, const struct ledger *ledger,
+			  uint64_t from_ns, uint64_t to_ns, enum idle_share share, struct gap *gap);
