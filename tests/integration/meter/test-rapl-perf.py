@@ -56,17 +56,18 @@ def joules(metrics, zone, source):
 
 
 def check_powers(exporter):
-    """Energy is that of the clock, in each interval, and adds up."""
+    """Energy is that of the clock, in each interval, and adds up. An interval in which a zone could not be read has no power."""
     work = load("span", SECONDS)
     end = time.monotonic() + SECONDS
-    worst = 0
+    worst = shown = 0
     while time.monotonic() < end:
         metrics = balanced(exporter.intervals(1))
         for zone, watts in WATTS.values():
-            worst = max(worst, abs(float(metrics.value(f"kepler_node_{zone}_watts", source="rapl-perf")) / watts - 1))
+            for _, power in metrics.select(f"kepler_node_{zone}_watts", source="rapl-perf"):
+                worst, shown = max(worst, abs(float(power) / watts - 1)), shown + 1
     load_result(work)
     print(f"  powers of three zones: at most {worst * 100:.3f} % off")
-    assert worst < 0.005, worst
+    assert worst < 0.005 and shown >= 5 * SECONDS, (worst, shown)
     share = joules(metrics, "package", "rapl-perf")
     assert share >= WATTS["pkg"][1] * (SECONDS - 1), share
     assert not metrics.select("kepler_node_platform_joules_total"), "an estimate beside a meter"
