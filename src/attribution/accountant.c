@@ -513,17 +513,25 @@ static uint64_t reach_of(const struct interval *interval, const struct energy_sp
 	return interval->time_ns - span->to_ns + length_ns + interval->measured.dt_ns;
 }
 
+/* For people: by how much the span of the zone is late, if it is. */
+static void note_lateness(struct zone_account *state, const struct interval *interval,
+			  const struct energy_span *span, bool is_late)
+{
+	if (!span)
+		return;
+	state->delay_ns = is_late ? interval->time_ns - span->to_ns : 0;
+	state->window_ns = is_late && span->since_ns ? span->to_ns - span->since_ns : 0;
+}
+
 /*
- * The work of the time of a late @span, into @ret. False: it is not late, or it is not known any
- * more, or not yet, what ran then.
+ * The work of the time of a late @span, into @ret. False: it is not known any more, or not yet,
+ * what ran then.
  */
 static bool find_past(struct accountant *accountant, const struct interval *interval,
 		      uint32_t place, const struct energy_span *span, struct gap *ret)
 {
 	const struct work_history *history;
 
-	if (!is_late(interval, place, span))
-		return false;
 	work_histories_want(&accountant->histories, place, reach_of(interval, span),
 			    interval->time_ns);
 	history = work_histories_find(&accountant->histories, place);
@@ -558,7 +566,8 @@ static void book_zone(struct accountant *accountant, uint32_t z, const struct in
 	uint32_t waits_in = span ? accountant->gap_of[z] : GAP_NONE;
 	uint32_t place = place_of(accountant, interval, z), device;
 	struct gap past = { 0 };
-	bool is_past = find_past(accountant, interval, place, span, &past);
+	bool late = is_late(interval, place, span);
+	bool is_past = late && find_past(accountant, interval, place, span, &past);
 	const struct gap *gap = is_past               ? &past
 				: waits_in < GAPS_MAX ? &accountant->gaps.gap[waits_in]
 						      : NULL;
@@ -566,6 +575,7 @@ static void book_zone(struct accountant *accountant, uint32_t z, const struct in
 	struct shared_work work;
 	struct zone_interval flow;
 
+	note_lateness(state, interval, span, late);
 	if (accountant->explained_count)
 		explain_span(accountant, z, interval, span, is_past);
 	if (gap && work_place_is_device(place, &device))

@@ -42,6 +42,8 @@ struct zone_account {
 	/* By enum energy_mode, of the last interval; NaN: not known, or nothing counts yet. */
 	double watts[MODE_COUNT];
 	uint64_t span_ns; /* time that the last interval's energy took; 0 while not known */
+	/* Of the last span, if it was late: how long it had ended, of how long it is a mean. */
+	uint64_t delay_ns, window_ns; /* 0: it was not, or is no mean */
 };
 
 /* The energy of a span, as far as it counts. */

@@ -167,6 +167,14 @@ static const struct family table[] = {
 	  "How much more than the source that is charged this one reads of the same energy: 0.02 "
 	  "is 2 % more. Over the last minute; in the first, since it began. None where a source is "
 	  "alone, or is the one that is charged.", NULL },
+	{ "kepler_zone_delay_seconds", GAUGE, "seconds", BOTH,
+	  OF_ZONES, ZONE(delay_s, 0), L_ZONE,
+	  "How long ago the energy flowed that was counted last, where a source shows it late or "
+	  "gives a mean: it is shared by what ran then. None of other sources.", NULL },
+	{ "kepler_zone_window_seconds", GAUGE, "seconds", BOTH,
+	  OF_ZONES, ZONE(window_s, 0), L_ZONE,
+	  "Over how much time the power is a mean that such a source gives. None of other sources.",
+	  NULL },
 
 	{ "kepler_container_joules", COUNTER, "joules", BOTH,
 	  OF_ROW_TOTALS, ROWS(LEVEL_CONTAINER, 6), L_TOTAL,

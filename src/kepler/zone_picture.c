@@ -3,6 +3,11 @@
 
 #include <math.h>
 
+static double seconds(uint64_t ns)
+{
+	return ns ? (double)ns / 1e9 : (double)NAN;
+}
+
 void zone_picture(const struct zone_account *account, bool ended, uint64_t now_ns,
 		  struct snapshot_zone *ret)
 {
@@ -24,6 +29,8 @@ void zone_picture(const struct zone_account *account, bool ended, uint64_t now_n
 		.wraps = last->wraps,
 		.age_s = account->up_time_ns ? (double)(now_ns - account->up_time_ns) / 1e9
 					     : (double)NAN,
+		.delay_s = seconds(account->delay_ns),
+		.window_s = seconds(account->window_ns),
 		.created_ms = account->created_ms,
 	};
 	for (enum energy_mode mode = MODE_DYNAMIC; mode < MODE_COUNT; mode++) {

@@ -90,6 +90,8 @@ struct snapshot_zone {
 	uint64_t span_ns;
 	double idle_estimate_w; /* NaN when there is none */
 	double deviation_ratio; /* from the source that is charged instead; NaN: not known */
+	double delay_s;         /* of a source that is late, or gives means; else NaN, likewise: */
+	double window_s;
 	uint64_t reads, errors, dropped, wraps;
 	double age_s; /* of the last good reading */
 	int64_t created_ms;

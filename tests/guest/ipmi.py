@@ -2,10 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The power of a machine by its own IPMI device: the kernel's driver, and a BMC behind QEMU's KCS interface, which is
 tests/rig/ipmi_bmc.py. Right power for a confined program with the documented capability, by DCMI and by sensors; faults that are
-down and back; and at most one request a second."""
+down and back; and at most one request a second. With an argument: so many seconds of varying load, and that alone.
+"""
 import os
 import pathlib
+import random
 import subprocess
+import sys
 import time
 
 from guestlib import Exporter, case, unprivileged
@@ -37,19 +40,38 @@ def wait_until(exporter, condition, seconds=90):
         assert time.monotonic() < deadline, metrics.text + exporter.output()
 
 
+def counted(exporter):
+    """What a page has counted, and when its last reading was made: of one that has just come."""
+    before = node_j(exporter.intervals(1))
+    metrics = wait_until(exporter, lambda metrics: node_j(metrics) > before)
+    age = float(metrics.value('kepler_exporter_source_age_seconds', zone='platform'))
+    return float(metrics.value('kepler_exporter_snapshot_timestamp_seconds')) - age, node_j(metrics)
+
+
 def power_is_right(exporter, watts):
     """Between two readings, whose times are those of a page and its age: no start is in it."""
-    ends = []
-    for pause in (12, 0):
-        before = node_j(exporter.intervals(1))
-        metrics = wait_until(exporter, lambda metrics: node_j(metrics) > before)  # pylint: disable=cell-var-from-loop
-        age = float(metrics.value('kepler_exporter_source_age_seconds', zone='platform'))
-        ends.append((float(metrics.value('kepler_exporter_snapshot_timestamp_seconds')) - age, node_j(metrics)))
-        time.sleep(pause)
-    (began, first), (ended, last) = ends
+    began, first = counted(exporter)
+    time.sleep(12)
+    ended, last = counted(exporter)
     got = (last - first) / (ended - began)
     case(f'{got:.2f} W of {watts} W')
     assert abs(got - watts) <= watts * 0.02, got
+
+
+def varying_load_is_right(exporter, seconds):
+    """Another power every few seconds, from an idle server's to a busy one's, within the 2 % of what is read once a second."""
+    draw, flowed_j, watts = random.Random(1), 0.0, 231
+    began, first = counted(exporter)
+    since = began
+    while time.time() < began + seconds:
+        time.sleep(draw.uniform(4, 12))
+        say(str(chosen := draw.randrange(80, 900)))
+        flowed_j, since, watts = flowed_j + watts * (time.time() - since), time.time(), chosen
+    time.sleep(5)
+    ended, last = counted(exporter)
+    flowed_j += watts * (ended - since)
+    case(f'{last - first:.0f} J of {flowed_j:.0f} J in {ended - began:.0f} s, {((last - first) / flowed_j - 1) * 100:+.2f} %')
+    assert abs(last - first - flowed_j) <= flowed_j * 0.02, (last - first, flowed_j)
 
 
 def faults_are_down_and_back(exporter):
@@ -91,9 +113,19 @@ def documented_needs():
         assert any(line.split()[1:] == ['ipmidev'] for line in devices), 'the unit names a device that there is not'
 
 
+def long_run(seconds):
+    with Exporter(*OPTIONS, prefix=unprivileged('bpf', 'perfmon', 'dac_read_search')) as exporter:
+        wait_until(exporter, lambda metrics: is_up(metrics) and node_j(metrics) > 0)
+        varying_load_is_right(exporter, seconds)
+        assert exporter.stop() == 0, exporter.output()
+
+
 def main():
     assert DEVICE.exists(), 'the driver has found no BMC'
     DEVICE.chmod(0o600)
+    if sys.argv[1:]:
+        long_run(int(sys.argv[1]))
+        return
     documented_needs()
     with Exporter(*OPTIONS, prefix=unprivileged()) as exporter:
         metrics = exporter.intervals(2)

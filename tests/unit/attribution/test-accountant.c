@@ -330,6 +330,9 @@ static void what_is_told_late_is_of_what_ran_then(void **state)
 	/* What the zone draws goes with how busy its CPU was then. */
 	assert_true(house.accountant.zones[0].learner.readings > 15);
 	assert_float_equal(house.accountant.zones[0].learner.x_max, 1, 0.05);
+	assert_int_equal(house.accountant.zones[0].delay_ns, house.late_ns);
+	assert_int_equal(house.accountant.zones[0].window_ns, 0);
+	assert_int_equal(house.accountant.zones[1].delay_ns, 0);
 	tear_down_house(&house);
 }
 
@@ -353,6 +356,7 @@ static void a_mean_is_of_what_ran_in_all_of_it(void **state)
 	}
 	assert_int_equal(joules(&house, 0, 0), 30);
 	assert_int_equal(joules(&house, 1, 0), 30);
+	assert_int_equal(house.accountant.zones[0].window_ns, house.window_ns);
 	tear_down_house(&house);
 }
 
