@@ -80,7 +80,7 @@ static void examine_zone(struct findings *findings, const struct interval_engine
 		return;
 	}
 	if (zone_kind_is_device(zone->kind))
-		fix = "ask the vendor's own tool (nvidia-smi), and look at dmesg";
+		fix = "ask the vendor's own tool (nvidia-smi, amd-smi), and look at dmesg";
 	else if (status->error == -EACCES || status->error == -EPERM)
 		fix = privileges_denied(NEED_READ_ENERGY).remedy;
 	else if (status->state == ZONE_MISSED)

@@ -58,7 +58,7 @@ void findings_print(const struct findings *findings, bool colour, struct strbuf 
 	}
 	strbuf_addf(out, "\n%s\n",
 		    findings_exit_status(findings)
-			    ? "Some of the above can be improved; each → says how."
+			    ? "Some of the above can be improved: each FIX says what, and → how."
 			    : "Everything this machine offers is in use.");
 }
 

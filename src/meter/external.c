@@ -224,6 +224,9 @@ static bool external_remark(struct meter *meter, size_t index, struct meter_rema
 		if (!meter->remarks[file][0] || index-- != 0)
 			continue;
 		memcpy(ret->what, meter->remarks[file], sizeof(ret->what));
+		(void)snprintf(ret->option, sizeof(ret->option),
+			       "a program writes it, in the format of \"Meters outside\" in "
+			       "docs/meters.md");
 		has_one = true;
 	}
 	pthread_mutex_unlock(&meter->lock);
