@@ -17,15 +17,15 @@ void device_parties_begin(struct device_parties *parties)
 }
 
 int device_parties_add(struct device_parties *parties, uint32_t device, uint32_t process,
-		       uint32_t container, uint64_t busy_ns, bool is_held)
+		       uint32_t container, uint64_t busy_ns, uint32_t held)
 {
 	if (ARRAY_RESERVE(parties->entries, parties->size, parties->count + 1) < 0) {
 		parties->dropped_ns[device] += busy_ns;
 		return -ENOMEM;
 	}
 	parties->entries[parties->count++] =
-		(struct device_entry){ device, { process, container }, busy_ns, is_held };
-	parties->holders[device] += is_held;
+		(struct device_entry){ device, { process, container }, busy_ns, held };
+	parties->holders[device] += held > 0;
 	return 0;
 }
 
@@ -62,7 +62,7 @@ static uint64_t idle_weight(const struct device_parties *parties, const struct d
 			    enum idle_share share)
 {
 	if (share == IDLE_SHARE_HOLDER && parties->holders[entry->device])
-		return entry->is_held;
+		return entry->held;
 	if (share == IDLE_SHARE_EQUAL)
 		return entry->busy_ns > 0;
 	return entry->busy_ns;

@@ -4,7 +4,8 @@
  * it kept the device busy. Most processes use no device, and most devices are used by few: so these
  * are lists, one after the other in the order of devices, and cost nothing where nothing is used.
  *
- * Idle energy of a device is shared among what used it, by use or equally, or among what holds it.
+ * Idle energy of a device is shared among what used it, by use or equally, or among what holds it,
+ * by how much of it that is.
  * What does neither has no part of it. Where nothing is known to hold a device, use decides.
  */
 #pragma once
@@ -16,7 +17,7 @@ struct device_entry {
 	uint32_t device;
 	struct party party;
 	uint64_t busy_ns;
-	bool is_held;
+	uint32_t held; /* of DEVICE_WHOLE */
 };
 
 struct device_parties {
@@ -44,7 +45,7 @@ struct device_work {
 void device_parties_begin(struct device_parties *parties);
 /* @device < DEVICES_MAX. 0 or -ENOMEM: its time is dropped then. */
 int device_parties_add(struct device_parties *parties, uint32_t device, uint32_t process,
-		       uint32_t container, uint64_t busy_ns, bool is_held);
+		       uint32_t container, uint64_t busy_ns, uint32_t held);
 void device_parties_add_dropped(struct device_parties *parties, uint32_t device, uint64_t busy_ns);
 void device_parties_add_unseen(struct device_parties *parties, uint32_t device, uint64_t busy_ns);
 /*

@@ -14,9 +14,10 @@
 
 #define PLACES_MAX  16
 #define DEVICES_MAX 128
-/* A device's number is its source's to give: the first are NVML's boards, the others DRM's. */
-#define DEVICES_NVML 96
-#define DEVICES_DRM  (DEVICES_MAX - DEVICES_NVML)
+/* A device's number is its source's to give: NVML's boards are first, then DRM's, then HLML's. */
+#define DEVICES_NVML 80
+#define DEVICES_DRM  32
+#define DEVICES_HLML (DEVICES_MAX - DEVICES_NVML - DEVICES_DRM)
 #define PLACE_NONE   UINT32_MAX                 /* the whole machine's */
 #define PLACE_PARTS  (PLACES_MAX + DEVICES_MAX) /* what has used the parts' energy */
 
@@ -33,12 +34,15 @@ struct work_sums {
 	uint64_t unseen_ns;  /* and what was not seen, but the machine counts */
 };
 
-/* For how long one process kept a device busy since the reading before, and whether it holds it. */
+/* What is held of a device, in parts of it: each of up to eight slices is a whole number. */
+#define DEVICE_WHOLE 840000
+
+/* For how long one process kept a device busy since the reading before, and how much it holds. */
 struct device_use {
 	uint32_t device; /* its number in struct domain */
 	uint32_t pid;    /* in the initial pid namespace; 0: nothing is known but the time */
 	uint64_t busy_ns;
-	bool is_held; /* it has the device open, busy or not; only where that is asked for */
+	uint32_t held; /* of DEVICE_WHOLE: what it has open, busy or not; where that is asked for */
 };
 
 static inline uint32_t work_device_place(uint32_t device)

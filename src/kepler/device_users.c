@@ -119,7 +119,7 @@ static void enter_use(struct device_users *users, const struct device_use *use,
 	process = ledger_process(ledger, user->sample.key.pid, user->sample.key.start_ns,
 				 user->sample.comm, container);
 	(void)device_parties_add(&users->parties, use->device, process, container, use->busy_ns,
-				 use->is_held);
+				 use->held);
 }
 
 void device_users_enter(struct device_users *users, const struct device_uses *uses,

@@ -15,12 +15,13 @@ static void add(struct device_uses *uses, const struct device_use *use)
 {
 	uint32_t at;
 
-	if (use->device >= DEVICES_MAX || (!use->busy_ns && !use->is_held))
+	if (use->device >= DEVICES_MAX || (!use->busy_ns && !use->held))
 		return;
 	at = map_find(&uses->known, key_of(use));
 	if (at != MAP_NONE) {
 		uses->use[at].busy_ns += use->busy_ns;
-		uses->use[at].is_held |= use->is_held;
+		if (uses->use[at].held < use->held)
+			uses->use[at].held = use->held;
 		return;
 	}
 	if (!uses->known.limit)

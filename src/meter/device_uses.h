@@ -21,7 +21,10 @@ struct device_uses {
 	uint64_t nameless_ns[DEVICES_MAX]; /* beyond the list */
 };
 
-/* Those of a device >= DEVICES_MAX are left out, and of no time unless it is held. */
+/*
+ * Those of a device >= DEVICES_MAX are left out, and of no time unless it is held. What is held is
+ * the most that any reading says.
+ */
 void device_uses_add(struct device_uses *uses, const struct device_use *use, size_t count);
 /* Adds all of @from to @to, and clears @from. */
 void device_uses_move(struct device_uses *from, struct device_uses *to);

@@ -365,7 +365,7 @@ static void note_holders(struct meter *meter, struct gpu *gpu)
 			buffer->uses[buffer->use_count++] =
 				(struct device_use){ .device = gpu->zone.domain.number,
 						     .pid = buffer->processes[i].pid,
-						     .is_held = true };
+						     .held = DEVICE_WHOLE };
 	}
 }
 

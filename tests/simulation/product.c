@@ -381,7 +381,7 @@ static void enter_uses(struct product *product, const struct world *world,
 	for (size_t i = 0; i < WORLD_USES_MAX; i++) {
 		if (sample->board_ns[i])
 			(void)device_parties_add(&product->devices, sample->board[i], process,
-						 container, sample->board_ns[i], false);
+						 container, sample->board_ns[i], 0);
 	}
 }
 

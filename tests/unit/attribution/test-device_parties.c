@@ -14,10 +14,10 @@ static void each_device_has_its_own(void **state)
 	struct device_work work;
 
 	device_parties_begin(&parties);
-	assert_int_equal(device_parties_add(&parties, 3, 7, 1, 30, false), 0);
-	assert_int_equal(device_parties_add(&parties, 0, 8, 2, 10, false), 0);
-	assert_int_equal(device_parties_add(&parties, 3, 9, 1, 50, false), 0);
-	assert_int_equal(device_parties_add(&parties, DEVICES_MAX - 1, 7, 1, 5, false), 0);
+	assert_int_equal(device_parties_add(&parties, 3, 7, 1, 30, 0), 0);
+	assert_int_equal(device_parties_add(&parties, 0, 8, 2, 10, 0), 0);
+	assert_int_equal(device_parties_add(&parties, 3, 9, 1, 50, 0), 0);
+	assert_int_equal(device_parties_add(&parties, DEVICES_MAX - 1, 7, 1, 5, 0), 0);
 	device_parties_add_dropped(&parties, 3, 4);
 	device_parties_add_unseen(&parties, 1, 6);
 	assert_int_equal(device_parties_close(&parties, IDLE_SHARE_USAGE), 0);
@@ -51,7 +51,7 @@ static void nothing_is_left_of_the_last_interval(void **state)
 	struct device_work work;
 
 	device_parties_begin(&parties);
-	assert_int_equal(device_parties_add(&parties, 2, 7, 1, 30, false), 0);
+	assert_int_equal(device_parties_add(&parties, 2, 7, 1, 30, 0), 0);
 	device_parties_add_dropped(&parties, 2, 4);
 	device_parties_add_unseen(&parties, 2, 5);
 	assert_int_equal(device_parties_close(&parties, IDLE_SHARE_NODE), 0);
@@ -70,8 +70,8 @@ static void equal_shares_are_of_those_that_used_it(void **state)
 	struct device_work work;
 
 	device_parties_begin(&parties);
-	assert_int_equal(device_parties_add(&parties, 0, 7, 1, 30, false), 0);
-	assert_int_equal(device_parties_add(&parties, 0, 8, 1, 900, false), 0);
+	assert_int_equal(device_parties_add(&parties, 0, 7, 1, 30, 0), 0);
+	assert_int_equal(device_parties_add(&parties, 0, 8, 1, 900, 0), 0);
 	assert_int_equal(device_parties_close(&parties, IDLE_SHARE_EQUAL), 0);
 	device_parties_work(&parties, 0, &work);
 	assert_int_equal(work.idle_weight[0], 1);
@@ -80,23 +80,23 @@ static void equal_shares_are_of_those_that_used_it(void **state)
 	device_parties_release(&parties);
 }
 
-static void holders_share_equally_where_there_are_any(void **state)
+static void holders_share_by_what_they_hold(void **state)
 {
 	(void)state;
 	struct device_parties parties = { 0 };
 	struct device_work work;
 
 	device_parties_begin(&parties);
-	assert_int_equal(device_parties_add(&parties, 0, 7, 1, 30, false), 0);
-	assert_int_equal(device_parties_add(&parties, 0, 8, 1, 900, true), 0);
-	assert_int_equal(device_parties_add(&parties, 0, 9, 1, 0, true), 0);
-	assert_int_equal(device_parties_add(&parties, 1, 7, 1, 30, false), 0);
+	assert_int_equal(device_parties_add(&parties, 0, 7, 1, 30, 0), 0);
+	assert_int_equal(device_parties_add(&parties, 0, 8, 1, 900, 1), 0);
+	assert_int_equal(device_parties_add(&parties, 0, 9, 1, 0, 3), 0);
+	assert_int_equal(device_parties_add(&parties, 1, 7, 1, 30, 0), 0);
 	assert_int_equal(device_parties_close(&parties, IDLE_SHARE_HOLDER), 0);
 	device_parties_work(&parties, 0, &work);
 	assert_true(work.has_holders);
 	assert_int_equal(work.idle_weight[0], 0);
 	assert_int_equal(work.idle_weight[1], 1);
-	assert_int_equal(work.idle_weight[2], 1);
+	assert_int_equal(work.idle_weight[2], 3);
 	device_parties_work(&parties, 1, &work);
 	assert_false(work.has_holders);
 	assert_int_equal(work.idle_weight[0], 30);
@@ -118,7 +118,7 @@ int main(void)
 		cmocka_unit_test(each_device_has_its_own),
 		cmocka_unit_test(nothing_is_left_of_the_last_interval),
 		cmocka_unit_test(equal_shares_are_of_those_that_used_it),
-		cmocka_unit_test(holders_share_equally_where_there_are_any),
+		cmocka_unit_test(holders_share_by_what_they_hold),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -99,14 +99,14 @@ static void ran(struct house *house, size_t who, uint64_t ns)
 static void held(struct house *house, size_t who, uint32_t device, uint64_t ns)
 {
 	assert_int_equal(device_parties_add(&house->devices, device, LEDGER_NONE, house->owner[who],
-					    ns, true),
+					    ns, DEVICE_WHOLE),
 			 0);
 }
 
 static void used(struct house *house, size_t who, uint32_t device, uint64_t ns)
 {
 	assert_int_equal(device_parties_add(&house->devices, device, LEDGER_NONE, house->owner[who],
-					    ns, false),
+					    ns, 0),
 			 0);
 }
 

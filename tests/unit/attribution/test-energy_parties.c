@@ -106,7 +106,7 @@ static void ran(struct house *house, size_t who, uint64_t ms)
 static void used(struct house *house, size_t who, uint64_t ms)
 {
 	assert_int_equal(device_parties_add(&house->devices, 0, LEDGER_NONE, house->owner[who],
-					    ms * NSEC_PER_MSEC, false),
+					    ms * NSEC_PER_MSEC, 0),
 			 0);
 }
 

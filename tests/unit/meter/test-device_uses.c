@@ -60,15 +60,15 @@ static void what_is_held_is_kept(void **state)
 {
 	(void)state;
 	struct device_uses uses = { 0 };
-	const struct device_use some[] = { { 0, 10, 4, false }, { 0, 10, 0, true },
-					   { 0, 11, 0, true },  { 0, 11, 0, true },
-					   { 0, 10, 5, false }, { 0, 12, 6, false } };
+	const struct device_use some[] = { { 0, 10, 4, 0 }, { 0, 10, 0, 7 },
+					   { 0, 11, 0, 3 }, { 0, 11, 0, 2 },
+					   { 0, 10, 5, 0 }, { 0, 12, 6, 0 } };
 
 	device_uses_add(&uses, some, 6);
 	assert_int_equal(uses.count, 3);
-	assert_true(uses.use[0].is_held && uses.use[0].busy_ns == 9);
-	assert_true(uses.use[1].is_held && uses.use[1].busy_ns == 0);
-	assert_false(uses.use[2].is_held);
+	assert_true(uses.use[0].held == 7 && uses.use[0].busy_ns == 9);
+	assert_true(uses.use[1].held == 3 && uses.use[1].busy_ns == 0);
+	assert_int_equal(uses.use[2].held, 0);
 	device_uses_release(&uses);
 }
 
