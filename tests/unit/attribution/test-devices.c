@@ -105,9 +105,9 @@ static void held(struct house *house, size_t who, uint32_t device, uint64_t ns)
 
 static void used(struct house *house, size_t who, uint32_t device, uint64_t ns)
 {
-	assert_int_equal(device_parties_add(&house->devices, device, LEDGER_NONE, house->owner[who],
-					    ns, 0),
-			 0);
+	assert_int_equal(
+		device_parties_add(&house->devices, device, LEDGER_NONE, house->owner[who], ns, 0),
+		0);
 }
 
 /* After a second in which the zones drew so much. */

@@ -60,9 +60,8 @@ static void what_is_held_is_kept(void **state)
 {
 	(void)state;
 	struct device_uses uses = { 0 };
-	const struct device_use some[] = { { 0, 10, 4, 0 }, { 0, 10, 0, 7 },
-					   { 0, 11, 0, 3 }, { 0, 11, 0, 2 },
-					   { 0, 10, 5, 0 }, { 0, 12, 6, 0 } };
+	const struct device_use some[] = { { 0, 10, 4, 0 }, { 0, 10, 0, 7 }, { 0, 11, 0, 3 },
+					   { 0, 11, 0, 2 }, { 0, 10, 5, 0 }, { 0, 12, 6, 0 } };
 
 	device_uses_add(&uses, some, 6);
 	assert_int_equal(uses.count, 3);
