@@ -69,32 +69,80 @@ static bool is_listed_before(const struct nvml_process *processes, size_t at)
 	return false;
 }
 
+/* Busy times are weights before, of which @sum is the sum; without any all are equal. */
+static void split(struct device_use *uses, size_t count, uint64_t sum, uint64_t busy_ns)
+{
+	uint64_t left = sum ? sum : count, left_ns = busy_ns;
+
+	for (size_t i = 0; i < count; i++) {
+		uint64_t weight = sum ? uses[i].busy_ns : 1;
+
+		uses[i].busy_ns = left ? muldiv_u64(left_ns, weight, left) : 0;
+		left_ns -= uses[i].busy_ns;
+		left -= weight;
+	}
+}
+
 size_t nvml_use_by_memory(const struct nvml_process *processes, size_t count, uint32_t device,
 			  uint64_t busy_ns, struct device_use *ret)
 {
-	uint64_t sum = 0, left, left_ns = busy_ns;
+	uint64_t sum = 0;
 	size_t uses = 0;
-	bool equally;
 
 	for (size_t i = 0; i < count; i++) {
 		if (is_listed_before(processes, i))
 			continue;
 		sum += memory_of(&processes[i]) >> 10; /* KiB: sums of any boards fit */
-		ret[uses++] = (struct device_use){ device, processes[i].pid,
-						   memory_of(&processes[i]) >> 10 };
+		ret[uses++] = (struct device_use){ .device = device,
+						   .pid = processes[i].pid,
+						   .busy_ns = memory_of(&processes[i]) >> 10 };
 	}
 	if (!uses) {
 		ret[0] = (struct device_use){ .device = device, .busy_ns = busy_ns };
 		return 1;
 	}
-	equally = sum == 0;
-	left = equally ? uses : sum;
-	for (size_t i = 0; i < uses; i++) {
-		uint64_t weight = equally ? 1 : ret[i].busy_ns;
-
-		ret[i].busy_ns = left ? muldiv_u64(left_ns, weight, left) : 0;
-		left_ns -= ret[i].busy_ns;
-		left -= weight;
-	}
+	split(ret, uses, sum, busy_ns);
 	return uses;
+}
+
+size_t nvml_use_by_samples(const struct nvml_process_sample *samples, size_t count, uint32_t device,
+			   uint64_t busy_ns, struct device_use *ret)
+{
+	size_t uses = nvml_use_of_samples(samples, count, device, PER_CENT * count, ret);
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < uses; i++)
+		sum += ret[i].busy_ns;
+	split(ret, uses, sum, busy_ns);
+	return uses;
+}
+
+size_t nvml_use_of_holders(const struct nvml_process *processes, size_t count, uint32_t device,
+			   uint32_t held, struct device_use *ret)
+{
+	size_t uses = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (processes[i].pid && !is_listed_before(processes, i))
+			ret[uses++] =
+				(struct device_use){ .device = device, .pid = processes[i].pid };
+	}
+	for (size_t i = 0; i < uses; i++)
+		ret[i].held = held / (uint32_t)uses;
+	return uses;
+}
+
+size_t nvml_processes_of(struct nvml_process *processes, size_t count, uint32_t gpu_instance)
+{
+	size_t own = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct nvml_process process = processes[i];
+
+		if (process.gpu_instance != gpu_instance)
+			continue;
+		processes[i] = processes[own];
+		processes[own++] = process;
+	}
+	return own;
 }

@@ -3,8 +3,9 @@
  * From what NVML says of processes to the time for which each kept the board busy. Pure.
  *
  * The driver samples what processes do, as per cent of the board, and gives one sample a process or
- * several, according to its version. Where it does not, as with MIG, the board's busy time is
- * shared by the memory that each process holds: what holds none, or is not known, shares equally.
+ * several, according to its version. Where it does not, as with MIG, the busy time of a board, or
+ * of an instance of it, is shared by the memory that each process holds: where none is known,
+ * equally.
  */
 #pragma once
 
@@ -25,3 +26,14 @@ size_t nvml_use_of_samples(const struct nvml_process_sample *samples, size_t cou
  */
 size_t nvml_use_by_memory(const struct nvml_process *processes, size_t count, uint32_t device,
 			  uint64_t busy_ns, struct device_use *ret);
+/*
+ * Splits @busy_ns to the nanosecond as samples have used it; returns at most @count uses, and none
+ * where none of them has used anything.
+ */
+size_t nvml_use_by_samples(const struct nvml_process_sample *samples, size_t count, uint32_t device,
+			   uint64_t busy_ns, struct device_use *ret);
+/* Splits @held equally over @processes, each once; at most @count uses, of no time. */
+size_t nvml_use_of_holders(const struct nvml_process *processes, size_t count, uint32_t device,
+			   uint32_t held, struct device_use *ret);
+/* Sorts those of @gpu_instance to the front; returns how many they are. */
+size_t nvml_processes_of(struct nvml_process *processes, size_t count, uint32_t gpu_instance);

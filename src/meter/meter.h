@@ -23,6 +23,12 @@ enum sample_kind {
 	SAMPLE_POWER,   /* µW; the mean from from_ns to to_ns, or at to_ns where from_ns is 0 */
 };
 
+/* A device, or a part of it that software is given by a name of its own. */
+struct device_part {
+	uint32_t device; /* its number in struct domain */
+	uint32_t held;   /* of DEVICE_WHOLE */
+};
+
 /* One value as the source has it. */
 struct raw_reading {
 	uint64_t value;
@@ -91,6 +97,11 @@ struct meter_ops {
 	 * it has found, whether that failed or not; on its thread, and valid until the next.
 	 */
 	const struct device_use *(*uses)(struct meter *meter, size_t index, size_t *ret_count);
+	/*
+	 * NULL: no device has parts. The part of a device that has that UUID ("MIG-…"), as of the
+	 * last reading; false: there is none.
+	 */
+	bool (*find_part)(struct meter *meter, const char *uuid, struct device_part *ret);
 	/* NULL: nothing. From any thread: what is under way ends soon, and close() comes. */
 	void (*stop)(struct meter *meter);
 	void (*close)(struct meter *meter);
@@ -213,6 +224,9 @@ struct meter_pass {
 };
 /* Returns the number of zones that are up. The first span of a zone is not known: its baseline. */
 size_t meter_table_read(struct meter_table *table, struct meter_pass *ret);
+/* The device that has that UUID, all of it, or a part that has: "GPU-…", "MIG-…". */
+bool meter_table_find_device(const struct meter_table *table, const char *uuid,
+			     struct device_part *ret);
 /* Zones that were found but not taken (limit, duplicates by intel-rapl-mmio), for doctor. */
 size_t meter_table_ignored(const struct meter_table *table);
 /* Whether a source is read (it may have no zones yet). */

@@ -284,6 +284,26 @@ bool meter_table_has_source(const struct meter_table *table, const struct meter_
 	return false;
 }
 
+bool meter_table_find_device(const struct meter_table *table, const char *uuid,
+			     struct device_part *ret)
+{
+	for (size_t i = 0; i < table->count; i++) {
+		const struct zone *zone = meter_table_zone(table, i);
+
+		if (zone->domain.kind != DOMAIN_DEVICE || strcmp(zone->instance, uuid) != 0)
+			continue;
+		*ret = (struct device_part){ zone->domain.number, DEVICE_WHOLE };
+		return true;
+	}
+	for (size_t i = 0; i < table->source_count; i++) {
+		const struct source *source = &table->sources[i];
+
+		if (source->ops->find_part && source->ops->find_part(meter_of(source), uuid, ret))
+			return true;
+	}
+	return false;
+}
+
 bool meter_table_remark(const struct meter_table *table, size_t index, struct meter_remark *ret)
 {
 	for (size_t i = 0; i < table->source_count; i++) {

@@ -4,12 +4,15 @@
  *
  * What used a board is read with its energy, so that both are of the same time: per cent of the
  * board by process, as the driver samples it; where the driver does not, its busy time by memory
- * held.
+ * held. Of a board in MIG mode, the zone is the board as well, and its energy is divided by what
+ * each instance did (gpu/nvml_mig.h).
  *
  * The library is loaded where the driver's device exists when Kepler starts. A driver that is
  * loaded later is found when Kepler starts again. Polled: the driver may hang.
  */
 #include <errno.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -18,30 +21,44 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/num.h"
+#include "gpu/nvml_mig.h"
 #include "gpu/nvml_use.h"
 #include "meter/library_boards.h"
 #include "meter/meter.h"
 
 #define PERIOD_NS     NSEC_PER_SEC
 #define PATIENCE_NS   (5 * PERIOD_NS / 2)
-#define PROCESSES_MAX 2048    /* of one board; the time of more is the board's alone */
+#define PROCESSES_MAX 2048 /* of one board; the time of more is the board's alone */
+#define USES_MAX      (3 * PROCESSES_MAX + NVML_INSTANCES_MAX) /* sampled, listed, held, nameless */
 #define AHEAD_US      5000000 /* a sample whose time is further ahead is none */
+
+/* Of a board that has been in MIG mode. */
+struct instances {
+	struct nvml_mig mig;
+	bool is_sampled; /* the driver samples processes in instances */
+	/* As of the last reading, for other threads. */
+	struct nvml_mig_device shown[NVML_INSTANCES_MAX];
+	size_t shown_count;
+	bool is_by_rule; /* the activity of some is not measured */
+};
 
 /* What is known of the use of a board. */
 struct gpu {
 	const struct board *board; /* its zone and its device */
 	uint32_t generation;       /* the board's, of which all this is */
 	bool samples_processes;
-	uint64_t use_ns;            /* MONOTONIC; what used it is known until then; 0: not yet */
-	unsigned long long seen_us; /* the newest sample */
-	bool was_used;              /* as of the last reading */
+	uint64_t use_ns;             /* MONOTONIC; what used it is known until then; 0: not yet */
+	unsigned long long seen_us;  /* the newest sample */
+	bool was_used;               /* as of the last reading */
+	struct instances *instances; /* NULL: it never had any */
 };
 
 /* One reading of what used a board. */
 struct use_buffer {
-	struct nvml_process_sample *samples;
+	struct nvml_process_sample *samples; /* [PROCESSES_MAX], as the next */
 	struct nvml_process *processes;
-	struct device_use *uses;
+	struct device_use *uses; /* [USES_MAX] */
+	unsigned sample_count;
 	size_t use_count;
 };
 
@@ -51,6 +68,7 @@ struct meter {
 	bool wants_holders;
 	struct gpu gpus[DEVICES_NVML];
 	struct use_buffer buffer;
+	pthread_mutex_t lock; /* of what instances show, and of which boards have any */
 };
 
 /* ---- energy ---- */
@@ -82,33 +100,39 @@ static const struct library_kind nvml_kind = {
 
 /* ---- use ---- */
 
-/* What was sampled since the last reading. VENDOR_NOT_FOUND: nothing was. */
-static int read_samples(struct meter *meter, struct gpu *gpu, unsigned *ret_count)
+/*
+ * What was sampled since @seen_us, behind the samples in the buffer; *ret_count of them.
+ * VENDOR_NOT_FOUND: nothing was.
+ */
+static int read_samples(struct meter *meter, vendor_device device, unsigned long long *seen_us,
+			unsigned *ret_count)
 {
-	uint64_t latest_us = clock_ns(CLOCK_REALTIME) / NSEC_PER_USEC + AHEAD_US;
-	unsigned count = PROCESSES_MAX;
+	struct use_buffer *buffer = &meter->buffer;
+	struct nvml_process_sample *samples = buffer->samples + buffer->sample_count;
+	const unsigned room = PROCESSES_MAX - buffer->sample_count;
+	const uint64_t latest_us = clock_ns(CLOCK_REALTIME) / NSEC_PER_USEC + AHEAD_US;
+	unsigned long long since_us = *seen_us;
+	unsigned count = room;
 	int result;
 
 	*ret_count = 0;
-	if (gpu->seen_us > latest_us) /* the clock was set back */
-		gpu->seen_us = latest_us - AHEAD_US;
-	result = meter->library.process_samples(gpu->board->device, meter->buffer.samples, &count,
-						gpu->seen_us);
-	if (result == VENDOR_OK && count > PROCESSES_MAX)
+	if (since_us > latest_us) /* the clock was set back */
+		since_us = latest_us - AHEAD_US;
+	*seen_us = since_us;
+	result = meter->library.process_samples(device, samples, &count, since_us);
+	if (result == VENDOR_OK && count > room)
 		result = VENDOR_TOO_SMALL;
 	if (result != VENDOR_OK)
 		return result;
 	for (unsigned i = 0; i < count; i++) {
-		const struct nvml_process_sample *sample = &meter->buffer.samples[i];
+		struct nvml_process_sample sample = samples[i];
 
-		if (sample->pid && sample->time_us > gpu->seen_us && sample->time_us <= latest_us)
-			meter->buffer.samples[(*ret_count)++] = *sample;
+		if (!sample.pid || sample.time_us <= since_us || sample.time_us > latest_us)
+			continue;
+		samples[(*ret_count)++] = sample;
+		*seen_us = sample.time_us > *seen_us ? sample.time_us : *seen_us;
 	}
-	for (unsigned i = 0; i < *ret_count; i++) {
-		unsigned long long time_us = meter->buffer.samples[i].time_us;
-
-		gpu->seen_us = time_us > gpu->seen_us ? time_us : gpu->seen_us;
-	}
+	buffer->sample_count += *ret_count;
 	return VENDOR_OK;
 }
 
@@ -134,21 +158,20 @@ static uint64_t read_busy_ns(struct meter *meter, struct gpu *gpu, uint64_t elap
 	return muldiv_u64(elapsed_ns, utilization.gpu < 100 ? utilization.gpu : 100, 100);
 }
 
-/* What holds the board, into the buffer; a process may be there twice. */
-static unsigned read_processes(struct meter *meter, struct gpu *gpu)
+/* What holds the device, behind @have in the buffer; a process may be there twice. */
+static unsigned read_processes(struct meter *meter, vendor_device device, unsigned have)
 {
 	const struct nvml_library *library = &meter->library;
 	struct nvml_process *processes = meter->buffer.processes;
-	unsigned count =
-		add_processes(library->compute_processes, gpu->board->device, processes, 0);
+	unsigned count = add_processes(library->compute_processes, device, processes, have);
 
-	count = add_processes(library->graphics_processes, gpu->board->device, processes, count);
-	return add_processes(library->mps_processes, gpu->board->device, processes, count);
+	count = add_processes(library->graphics_processes, device, processes, count);
+	return add_processes(library->mps_processes, device, processes, count);
 }
 
 static size_t use_by_memory(struct meter *meter, struct gpu *gpu, uint64_t elapsed_ns)
 {
-	unsigned count = read_processes(meter, gpu);
+	unsigned count = read_processes(meter, gpu->board->device, 0);
 
 	return nvml_use_by_memory(meter->buffer.processes, count, gpu->board->zone.domain.number,
 				  read_busy_ns(meter, gpu, elapsed_ns), meter->buffer.uses);
@@ -158,15 +181,11 @@ static size_t use_by_memory(struct meter *meter, struct gpu *gpu, uint64_t elaps
 static void note_holders(struct meter *meter, struct gpu *gpu)
 {
 	struct use_buffer *buffer = &meter->buffer;
-	unsigned count = read_processes(meter, gpu);
+	unsigned count = read_processes(meter, gpu->board->device, 0);
 
-	for (unsigned i = 0; i < count; i++) {
-		if (buffer->processes[i].pid)
-			buffer->uses[buffer->use_count++] =
-				(struct device_use){ .device = gpu->board->zone.domain.number,
-						     .pid = buffer->processes[i].pid,
-						     .held = DEVICE_WHOLE };
-	}
+	buffer->use_count +=
+		nvml_use_of_holders(buffer->processes, count, gpu->board->zone.domain.number,
+				    DEVICE_WHOLE, buffer->uses + buffer->use_count);
 }
 
 /*
@@ -180,24 +199,162 @@ static bool awaits_samples(const struct gpu *gpu, int result, uint64_t now_ns)
 	       now_ns - gpu->use_ns < PATIENCE_NS;
 }
 
-/* @result and @count: of read_samples(). */
-static void note_use(struct meter *meter, struct gpu *gpu, int result, unsigned count,
-		     uint64_t now_ns)
+/* @result: of read_samples(). */
+static void note_use(struct meter *meter, struct gpu *gpu, int result, uint64_t elapsed_ns)
 {
-	uint64_t elapsed_ns = gpu->use_ns ? now_ns - gpu->use_ns : 0;
 	struct use_buffer *buffer = &meter->buffer;
 
-	gpu->use_ns = now_ns;
-	gpu->was_used = result == VENDOR_OK && count > 0;
+	gpu->was_used = result == VENDOR_OK && buffer->sample_count > 0;
 	if (!elapsed_ns)
 		return; /* the first: what was before is not known to be of our time */
 	if (result == VENDOR_OK)
-		buffer->use_count =
-			nvml_use_of_samples(buffer->samples, count, gpu->board->zone.domain.number,
-					    elapsed_ns, buffer->uses);
+		buffer->use_count = nvml_use_of_samples(buffer->samples, buffer->sample_count,
+							gpu->board->zone.domain.number, elapsed_ns,
+							buffer->uses);
 	else if (result != VENDOR_NOT_FOUND)
 		buffer->use_count = use_by_memory(meter, gpu, elapsed_ns);
 }
+
+/* ---- use of instances ---- */
+
+static void end_instances(struct meter *meter, struct gpu *gpu)
+{
+	struct instances *instances = gpu->instances;
+
+	if (!instances)
+		return;
+	nvml_mig_clear(&meter->library, &instances->mig);
+	instances->is_sampled = meter->library.process_samples != NULL;
+	pthread_mutex_lock(&meter->lock);
+	instances->shown_count = 0;
+	instances->is_by_rule = false;
+	pthread_mutex_unlock(&meter->lock);
+}
+
+static bool has_instances(struct meter *meter, struct gpu *gpu)
+{
+	struct instances *made;
+
+	if (!nvml_mig_is_on(&meter->library, gpu->board->device)) {
+		end_instances(meter, gpu);
+		return false;
+	}
+	if (gpu->instances)
+		return true;
+	made = calloc(1, sizeof(*made));
+	if (!made)
+		return false;
+	made->is_sampled = meter->library.process_samples != NULL;
+	pthread_mutex_lock(&meter->lock);
+	gpu->instances = made;
+	pthread_mutex_unlock(&meter->lock);
+	return true;
+}
+
+static void show_instances(struct meter *meter, struct instances *instances, bool is_first)
+{
+	const struct nvml_mig *mig = &instances->mig;
+	bool is_by_rule = !mig->has_gpm;
+
+	for (size_t i = 0; !is_first && i < mig->count; i++)
+		is_by_rule |= isnan(mig->instances[i].activity);
+	pthread_mutex_lock(&meter->lock);
+	memcpy(instances->shown, mig->devices, sizeof(instances->shown));
+	instances->shown_count = mig->device_count;
+	instances->is_by_rule = is_by_rule;
+	pthread_mutex_unlock(&meter->lock);
+}
+
+/*
+ * The board lists what runs in all instances only to callers with privileges; else each of its
+ * devices does.
+ */
+static unsigned read_instance_processes(struct meter *meter, const struct gpu *gpu)
+{
+	const struct nvml_mig *mig = &gpu->instances->mig;
+	struct nvml_process *processes = meter->buffer.processes;
+	unsigned count = read_processes(meter, gpu->board->device, 0);
+
+	for (size_t i = 0; i < mig->count; i++) {
+		if (nvml_processes_of(processes, count, mig->instances[i].id))
+			return count;
+	}
+	count = 0;
+	for (size_t i = 0; i < mig->device_count; i++) {
+		const struct nvml_mig_device *device = &mig->devices[i];
+		unsigned first = count;
+
+		count = read_processes(meter, device->device, first);
+		for (unsigned p = first; p < count; p++)
+			processes[p].gpu_instance = device->instance;
+	}
+	return count;
+}
+
+/* Behind the samples in the buffer; how many. */
+static unsigned read_instance_samples(struct meter *meter, struct instances *instances,
+				      struct nvml_instance *instance)
+{
+	unsigned long long since_us = instance->seen_us;
+	unsigned sum = 0, count;
+
+	for (size_t i = 0; instances->is_sampled && i < instances->mig.device_count; i++) {
+		const struct nvml_mig_device *device = &instances->mig.devices[i];
+		unsigned long long seen_us = since_us;
+
+		if (device->instance != instance->id)
+			continue;
+		instances->is_sampled = read_samples(meter, device->device, &seen_us, &count) !=
+					VENDOR_NOT_SUPPORTED;
+		sum += count;
+		instance->seen_us = seen_us > instance->seen_us ? seen_us : instance->seen_us;
+	}
+	return sum;
+}
+
+/* @processes: those in it. */
+static void note_instance(struct meter *meter, struct gpu *gpu, struct nvml_instance *instance,
+			  const struct nvml_process *processes, size_t count, uint64_t busy_ns)
+{
+	struct use_buffer *buffer = &meter->buffer;
+	struct device_use *uses = buffer->uses + buffer->use_count;
+	const uint32_t device = gpu->board->zone.domain.number;
+	unsigned first = buffer->sample_count;
+	unsigned samples = read_instance_samples(meter, gpu->instances, instance);
+	size_t used = 0;
+
+	if (busy_ns)
+		used = nvml_use_by_samples(buffer->samples + first, samples, device, busy_ns, uses);
+	if (busy_ns && !used)
+		used = nvml_use_by_memory(processes, count, device, busy_ns, uses);
+	if (meter->wants_holders)
+		used += nvml_use_of_holders(processes, count, device, instance->held, uses + used);
+	buffer->use_count += used;
+}
+
+static void note_instances(struct meter *meter, struct gpu *gpu, uint64_t elapsed_ns)
+{
+	struct instances *instances = gpu->instances;
+	struct nvml_mig *mig = &instances->mig;
+	struct nvml_process *processes = meter->buffer.processes;
+	unsigned left;
+	uint64_t board_busy_ns = read_busy_ns(meter, gpu, elapsed_ns);
+
+	nvml_mig_read(&meter->library, gpu->board->device, mig);
+	show_instances(meter, instances, !elapsed_ns);
+	left = read_instance_processes(meter, gpu);
+	for (size_t i = 0; i < mig->count; i++) {
+		struct nvml_instance *instance = &mig->instances[i];
+		size_t own = nvml_processes_of(processes, left, instance->id);
+
+		note_instance(meter, gpu, instance, processes, own,
+			      nvml_instance_busy_ns(instance, elapsed_ns, board_busy_ns, own > 0));
+		processes += own;
+		left -= (unsigned)own;
+	}
+}
+
+/* ---- a reading ---- */
 
 /* A board that is new, or was gone: what used it before is of energy that was not counted. */
 static void begin(struct meter *meter, struct gpu *gpu, const struct board *board)
@@ -206,30 +363,41 @@ static void begin(struct meter *meter, struct gpu *gpu, const struct board *boar
 	gpu->generation = board->generation;
 	gpu->samples_processes = meter->library.process_samples != NULL;
 	gpu->use_ns = 0;
+	end_instances(meter, gpu);
 }
 
 static int nvml_read_raw(struct meter *meter, size_t index, struct raw_reading *ret)
 {
 	struct board *board = library_boards_find(&meter->boards, index);
 	struct gpu *gpu = &meter->gpus[index];
-	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), elapsed_ns;
 	int result = VENDOR_NOT_SUPPORTED, r;
-	unsigned count = 0;
+	bool is_divided;
+	unsigned count;
 
-	meter->buffer.use_count = 0;
+	meter->buffer.use_count = meter->buffer.sample_count = 0;
 	if (!board)
 		return -ENODEV;
 	if (gpu->generation != board->generation)
 		begin(meter, gpu, board);
-	if (gpu->samples_processes)
-		result = read_samples(meter, gpu, &count);
-	gpu->samples_processes &= result != VENDOR_NOT_SUPPORTED;
+	is_divided = has_instances(meter, gpu);
+	if (gpu->samples_processes && !is_divided) {
+		result = read_samples(meter, board->device, &gpu->seen_us, &count);
+		gpu->samples_processes = result != VENDOR_NOT_SUPPORTED;
+	}
 	if (awaits_samples(gpu, result, now_ns))
 		return -EAGAIN;
 	r = library_boards_read(&meter->boards, board, ret);
-	if (board->is_there)
-		note_use(meter, gpu, result, count, now_ns);
-	if (board->is_there && meter->wants_holders)
+	if (!board->is_there)
+		return r;
+	elapsed_ns = gpu->use_ns ? now_ns - gpu->use_ns : 0;
+	gpu->use_ns = now_ns;
+	if (is_divided) {
+		note_instances(meter, gpu, elapsed_ns);
+		return r;
+	}
+	note_use(meter, gpu, result, elapsed_ns);
+	if (meter->wants_holders)
 		note_holders(meter, gpu);
 	return r;
 }
@@ -263,16 +431,62 @@ static size_t nvml_ignored(struct meter *meter)
 	return library_boards_ignored(&meter->boards);
 }
 
+/* The library's, then one a board whose instances do not show what they do. */
 static bool nvml_remark(struct meter *meter, size_t index, struct meter_remark *ret)
 {
-	return library_boards_remark(&meter->boards, index, ret);
+	const size_t boards = library_boards_count(&meter->boards);
+	size_t own = 0;
+	bool found = false;
+
+	if (library_boards_remark(&meter->boards, 0, ret) && index-- == 0)
+		return true;
+	pthread_mutex_lock(&meter->lock);
+	for (size_t i = 0; i < boards && !found; i++) {
+		const struct instances *instances = meter->gpus[i].instances;
+
+		if (!instances || !instances->is_by_rule || own++ != index)
+			continue;
+		*ret = (struct meter_remark){ .is_failure = false };
+		(void)snprintf(ret->what, sizeof(ret->what),
+			       "%s does not show the activity of its MIG instances: its energy is "
+			       "divided among those in use by their size",
+			       meter->boards.boards[i].zone.instance);
+		found = true;
+	}
+	pthread_mutex_unlock(&meter->lock);
+	return found;
+}
+
+static bool nvml_find_part(struct meter *meter, const char *uuid, struct device_part *ret)
+{
+	const size_t boards = library_boards_count(&meter->boards);
+	bool found = false;
+
+	pthread_mutex_lock(&meter->lock);
+	for (size_t i = 0; i < boards && !found; i++) {
+		const struct instances *instances = meter->gpus[i].instances;
+
+		for (size_t d = 0; instances && !found && d < instances->shown_count; d++) {
+			found = strcmp(instances->shown[d].uuid, uuid) == 0;
+			if (found)
+				*ret = (struct device_part){ (uint32_t)i,
+							     instances->shown[d].held };
+		}
+	}
+	pthread_mutex_unlock(&meter->lock);
+	return found;
 }
 
 static void nvml_close(struct meter *meter)
 {
 	if (!meter)
 		return;
+	for (size_t i = 0; i < DEVICES_NVML; i++) {
+		end_instances(meter, &meter->gpus[i]);
+		free(meter->gpus[i].instances);
+	}
 	library_boards_release(&meter->boards);
+	(void)pthread_mutex_destroy(&meter->lock);
 	free(meter->buffer.samples);
 	free(meter->buffer.processes);
 	free(meter->buffer.uses);
@@ -283,7 +497,7 @@ static int make_buffers(struct use_buffer *buffer)
 {
 	if (ARRAY_RESIZE(buffer->samples, PROCESSES_MAX) < 0 ||
 	    ARRAY_RESIZE(buffer->processes, PROCESSES_MAX) < 0 ||
-	    ARRAY_RESIZE(buffer->uses, 2 * PROCESSES_MAX) < 0) /* used, and held */
+	    ARRAY_RESIZE(buffer->uses, USES_MAX) < 0)
 		return -ENOMEM;
 	return 0;
 }
@@ -302,6 +516,7 @@ static int nvml_open(const struct meter_options *options, struct meter **ret)
 
 	if (!meter)
 		return -ENOMEM;
+	(void)pthread_mutex_init(&meter->lock, NULL); /* cannot fail with default attributes */
 	meter->wants_holders = options->wants_holders;
 	if (library_boards_init(&meter->boards, &nvml_kind,
 				name && name[0] ? name : NVML_LIBRARY_NAME,
@@ -325,6 +540,7 @@ const struct meter_ops nvml_meter = {
 	.remark = nvml_remark,
 	.read_raw = nvml_read_raw,
 	.uses = nvml_uses,
+	.find_part = nvml_find_part,
 	.rescan = nvml_rescan,
 	.close = nvml_close,
 };

@@ -11,7 +11,16 @@
  *   nocounter IDX            it has no counter of energy, as before Volta
  *   nosamples IDX            processes are not sampled, as with MIG
  *   delay IDX MILLISECONDS   reading its energy takes so long
- *   proc IDX PID SM MEBIBYTE a process, by its per cent of the board and its memory
+ *   proc IDX PID SM MEBIBYTE [GI]  a process, by its per cent of the board and its memory; where
+ *                            it runs
+ *   mps IDX PID SM MEBIBYTE  the same of a client of MPS: it is in the list of those, too
+ *   mig IDX GI SMS SLICES PERCENT  a GPU instance with one compute instance, and its activity; the
+ *                            board is in MIG mode then
+ *   sms IDX SMS              the board's multiprocessors (132)
+ *   gpm IDX NUMBER           what it has of GPM: 0 nothing, 1 the activity of multiprocessors, 2
+ *                            only that of anything
+ *   private IDX              in MIG mode the board does not list processes, its devices do
+ *   migsamples IDX           processes are sampled in instances
  *   ahead IDX SECONDS        samples of processes say that they are of so much later
  *   stale IDX                there is no newer sample of processes
  *   boast IDX NUMBER         so many more processes are said to be told than are
@@ -28,6 +37,8 @@
 #include <unistd.h>
 
 #define GPUS      128
+#define INSTANCES 8
+#define SLICES    7 /* of each board in MIG mode */
 #define PROCESSES 4096
 #define EXPORT    __attribute__((visibility("default")))
 
@@ -36,21 +47,33 @@ enum {
 	UNINITIALIZED = 1,
 	INVALID = 2,
 	NOT_SUPPORTED = 3,
+	NO_PERMISSION = 4,
 	NOT_FOUND = 6,
 	TOO_SMALL = 7,
 	LOST = 15,
 };
 
+struct instance {
+	int id, sms, slices, per_cent;
+	double busy_s; /* in all, of one second a second */
+};
+
+/* Or a MIG device: that instance of the board of that index. */
 struct board {
 	int index;
-	bool is_there, has_no_counter, has_no_samples, is_stale;
-	int error, delay_ms, ahead_s, boast;
+	const struct instance *instance;
+	bool is_there, has_no_counter, has_no_samples, is_stale, is_private, samples_instances;
+	int error, delay_ms, ahead_s, boast, sms, gpm;
 	double power_mw, energy_mj;
+	struct instance instances[INSTANCES];
+	int instance_count;
 };
 
 struct process {
 	int gpu;
 	unsigned pid, sm, memory_mib;
+	int instance; /* -1: none */
+	bool is_mps;
 };
 
 struct sample {
@@ -65,12 +88,46 @@ struct running {
 	unsigned gpu_instance, compute_instance;
 };
 
+struct attributes {
+	unsigned multiprocessors, copy_engines, decoders, encoders, jpeg, ofa;
+	unsigned gpu_slices, compute_slices;
+	unsigned long long memory_mib;
+};
+
+struct profile {
+	unsigned id, p2p, slices, instances, multiprocessors, copy_engines, decoders, encoders,
+		jpeg;
+	unsigned ofa;
+	unsigned long long memory_mib;
+};
+
+struct gpm_sample {
+	const struct board *board;
+	double time_s, busy_s;
+};
+
+struct gpm_support {
+	unsigned version, is_supported;
+};
+
+struct gpm_request {
+	unsigned version, count;
+	const struct gpm_sample *from, *to;
+	struct {
+		unsigned id;
+		int result;
+		double value;
+		const char *names[3];
+	} metrics[];
+};
+
 struct rates {
 	unsigned gpu, memory;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct board boards[GPUS];
+static struct board mig_devices[GPUS][INSTANCES];
 static struct process processes[PROCESSES];
 static size_t process_count;
 static int init_code;
@@ -85,22 +142,28 @@ static double now_s(clockid_t clock)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-static void take_line(const char *line)
+/* Known ones stay what they are, busy time and all. */
+static void add_instance(struct board *board, const struct instance *what)
 {
-	char word[16];
-	int gpu, a = 0, b = 0, c = 0;
-	int fields = sscanf(line, "%15s %d %d %d %d", word, &gpu, &a, &b, &c);
-	struct board *board = &boards[fields >= 2 && gpu >= 0 && gpu < GPUS ? gpu : 0];
+	struct board *device;
+	struct instance *instance;
 
-	if (fields < 2)
+	if (board->instance_count == INSTANCES)
 		return;
-	if (strcmp(word, "init") == 0) {
-		init_code = gpu;
-	} else if (strcmp(word, "gpu") == 0) {
+	device = &mig_devices[board->index][board->instance_count];
+	instance = &board->instances[board->instance_count++];
+	*instance = (struct instance){ what->id, what->sms, what->slices, what->per_cent,
+				       instance->id == what->id ? instance->busy_s : 0 };
+	*device = (struct board){ .index = board->index, .instance = instance };
+}
+
+static void take_board_line(const char *word, struct board *board, const int number[4])
+{
+	if (strcmp(word, "gpu") == 0) {
 		board->is_there = true;
-		board->power_mw = a;
+		board->power_mw = number[0];
 	} else if (strcmp(word, "error") == 0) {
-		board->error = a;
+		board->error = number[0];
 	} else if (strcmp(word, "nocounter") == 0) {
 		board->has_no_counter = true;
 	} else if (strcmp(word, "nosamples") == 0) {
@@ -108,18 +171,60 @@ static void take_line(const char *line)
 	} else if (strcmp(word, "stale") == 0) {
 		board->is_stale = true;
 	} else if (strcmp(word, "delay") == 0) {
-		board->delay_ms = a;
+		board->delay_ms = number[0];
 	} else if (strcmp(word, "ahead") == 0) {
-		board->ahead_s = a;
+		board->ahead_s = number[0];
 	} else if (strcmp(word, "boast") == 0) {
-		board->boast = a;
-	} else if (strcmp(word, "proc") == 0 && process_count < PROCESSES) {
-		processes[process_count++] =
-			(struct process){ gpu, (unsigned)a, (unsigned)b, (unsigned)c };
+		board->boast = number[0];
+	} else if (strcmp(word, "mig") == 0) {
+		add_instance(board,
+			     &(struct instance){ number[0], number[1], number[2], number[3], 0 });
+	} else if (strcmp(word, "sms") == 0) {
+		board->sms = number[0];
+	} else if (strcmp(word, "gpm") == 0) {
+		board->gpm = number[0];
+	} else if (strcmp(word, "private") == 0) {
+		board->is_private = true;
+	} else if (strcmp(word, "migsamples") == 0) {
+		board->samples_instances = true;
 	}
 }
 
-/* Boards draw what was said before until now. */
+static void take_line(const char *line)
+{
+	char word[16];
+	int gpu, number[4] = { 0 };
+	int fields = sscanf(line, "%15s %d %d %d %d %d", word, &gpu, &number[0], &number[1],
+			    &number[2], &number[3]);
+	bool is_mps = strcmp(word, "mps") == 0;
+
+	if (fields < 2)
+		return;
+	if (strcmp(word, "init") == 0)
+		init_code = gpu;
+	else if ((is_mps || strcmp(word, "proc") == 0) && process_count < PROCESSES)
+		processes[process_count++] = (struct process){ gpu,
+							       (unsigned)number[0],
+							       (unsigned)number[1],
+							       (unsigned)number[2],
+							       fields > 5 ? number[3] : -1,
+							       is_mps };
+	else if (gpu >= 0 && gpu < GPUS)
+		take_board_line(word, &boards[gpu], number);
+}
+
+/* Boards draw what was said before until now, and instances are as busy. */
+static void pass_time(struct board *board, double passed_s)
+{
+	struct board next = { .index = (int)(board - boards), .sms = 132, .gpm = 1 };
+
+	next.energy_mj = board->energy_mj + board->power_mw * passed_s;
+	memcpy(next.instances, board->instances, sizeof(next.instances));
+	for (int i = 0; i < board->instance_count; i++)
+		next.instances[i].busy_s += next.instances[i].per_cent / 100.0 * passed_s;
+	*board = next;
+}
+
 static void read_state(void)
 {
 	const char *path = getenv("NVML_LAB_STATE");
@@ -128,11 +233,8 @@ static void read_state(void)
 	char line[256];
 
 	read_s = now;
-	for (int i = 0; i < GPUS; i++) {
-		double energy_mj = boards[i].energy_mj + boards[i].power_mw * passed_s;
-
-		boards[i] = (struct board){ .index = i, .energy_mj = energy_mj };
-	}
+	for (int i = 0; i < GPUS; i++)
+		pass_time(&boards[i], passed_s);
 	process_count = 0;
 	init_code = OK;
 	while (file && fgets(line, sizeof(line), file))
@@ -210,8 +312,9 @@ EXPORT int nvmlDeviceGetHandleByIndex_v2(unsigned index, struct board **ret)
 EXPORT int nvmlDeviceGetUUID(struct board *board, char *ret, unsigned size);
 EXPORT int nvmlDeviceGetUUID(struct board *board, char *ret, unsigned size)
 {
-	int len = snprintf(ret, size, "GPU-%08x-0000-4000-8000-%012x", (unsigned)board->index,
-			   (unsigned)board->index);
+	int len = snprintf(ret, size, "%s-%08x-0000-4000-8000-%012x",
+			   board->instance ? "MIG" : "GPU", (unsigned)board->index,
+			   (unsigned)(board->instance ? board->instance->id : board->index));
 
 	return len < (int)size ? OK : TOO_SMALL;
 }
@@ -225,6 +328,7 @@ EXPORT int nvmlDeviceGetMinorNumber(struct board *board, unsigned *ret)
 
 static int state_of(const struct board *board)
 {
+	board = &boards[board->index];
 	if (!starts)
 		return UNINITIALIZED;
 	return board->is_there ? board->error : LOST;
@@ -268,7 +372,14 @@ EXPORT int nvmlDeviceGetUtilizationRates(struct board *board, struct rates *ret)
 	*ret = (struct rates){ 0 };
 	for (size_t i = 0; i < process_count; i++)
 		ret->gpu += processes[i].gpu == board->index ? processes[i].sm : 0;
-	return leave(board->has_no_samples ? NOT_SUPPORTED : state_of(board));
+	return leave(board->has_no_samples || board->instance_count ? NOT_SUPPORTED
+								    : state_of(board));
+}
+
+static bool is_on(const struct process *process, const struct board *board)
+{
+	return process->gpu == board->index &&
+	       (!board->instance || process->instance == board->instance->id);
 }
 
 static unsigned processes_of(const struct board *board)
@@ -276,8 +387,15 @@ static unsigned processes_of(const struct board *board)
 	unsigned count = 0;
 
 	for (size_t i = 0; i < process_count; i++)
-		count += processes[i].gpu == board->index;
+		count += is_on(&processes[i], board);
 	return count;
+}
+
+static bool is_sampled(const struct board *board)
+{
+	if (board->instance)
+		return boards[board->index].samples_instances;
+	return !board->has_no_samples && !board->instance_count;
 }
 
 EXPORT int nvmlDeviceGetProcessUtilization(struct board *board, struct sample *ret, unsigned *count,
@@ -292,13 +410,13 @@ EXPORT int nvmlDeviceGetProcessUtilization(struct board *board, struct sample *r
 	enter();
 	have = processes_of(board);
 	time_us = now_us + (unsigned long long)board->ahead_s * 1000000;
-	result = board->has_no_samples ? NOT_SUPPORTED : state_of(board);
+	result = is_sampled(board) ? state_of(board) : NOT_SUPPORTED;
 	if (result == OK && (!have || board->is_stale || since_us >= time_us))
 		result = NOT_FOUND;
 	else if (result == OK && (!ret || *count < have))
 		result = TOO_SMALL;
 	for (size_t i = 0; result == OK && i < process_count; i++) {
-		if (processes[i].gpu == board->index)
+		if (is_on(&processes[i], board))
 			ret[put++] = (struct sample){ .pid = processes[i].pid,
 						      .time_us = time_us,
 						      .sm = processes[i].sm };
@@ -307,28 +425,169 @@ EXPORT int nvmlDeviceGetProcessUtilization(struct board *board, struct sample *r
 	return leave(result);
 }
 
+static int list_processes(struct board *board, bool mps_alone, unsigned *count, struct running *ret)
+{
+	unsigned put = 0, have = 0;
+	int result;
+
+	enter();
+	result = state_of(board);
+	if (result == OK && board->is_private && board->instance_count)
+		result = NO_PERMISSION;
+	for (size_t i = 0; i < process_count; i++)
+		have += is_on(&processes[i], board) && (processes[i].is_mps || !mps_alone);
+	if (result == OK && have > *count)
+		result = TOO_SMALL;
+	for (size_t i = 0; result == OK && i < process_count; i++) {
+		if (is_on(&processes[i], board) && (processes[i].is_mps || !mps_alone))
+			ret[put++] = (struct running){
+				.pid = processes[i].pid,
+				.memory_bytes = (unsigned long long)processes[i].memory_mib << 20,
+				.gpu_instance =
+					board->instance ? ~0U : (unsigned)processes[i].instance,
+				.compute_instance = ~0U,
+			};
+	}
+	*count = have + (unsigned)(mps_alone ? 0 : board->boast);
+	return leave(result);
+}
+
 EXPORT int nvmlDeviceGetComputeRunningProcesses_v3(struct board *board, unsigned *count,
 						   struct running *ret);
 EXPORT int nvmlDeviceGetComputeRunningProcesses_v3(struct board *board, unsigned *count,
 						   struct running *ret)
 {
-	unsigned have, put = 0;
+	return list_processes(board, false, count, ret);
+}
+
+EXPORT int nvmlDeviceGetMPSComputeRunningProcesses_v3(struct board *board, unsigned *count,
+						      struct running *ret);
+EXPORT int nvmlDeviceGetMPSComputeRunningProcesses_v3(struct board *board, unsigned *count,
+						      struct running *ret)
+{
+	return list_processes(board, true, count, ret);
+}
+
+/* ---- MIG ---- */
+
+EXPORT int nvmlDeviceGetMigMode(struct board *board, unsigned *current, unsigned *pending);
+EXPORT int nvmlDeviceGetMigMode(struct board *board, unsigned *current, unsigned *pending)
+{
+	enter();
+	*current = *pending = board->instance_count > 0;
+	return leave(state_of(board));
+}
+
+EXPORT int nvmlDeviceGetMaxMigDeviceCount(struct board *board, unsigned *ret);
+EXPORT int nvmlDeviceGetMaxMigDeviceCount(struct board *board, unsigned *ret)
+{
+	enter();
+	*ret = board->instance_count ? SLICES : 0;
+	return leave(state_of(board));
+}
+
+EXPORT int nvmlDeviceGetMigDeviceHandleByIndex(struct board *board, unsigned index,
+					       struct board **ret);
+EXPORT int nvmlDeviceGetMigDeviceHandleByIndex(struct board *board, unsigned index,
+					       struct board **ret)
+{
 	int result;
 
 	enter();
-	have = processes_of(board);
 	result = state_of(board);
-	if (result == OK && have > *count)
-		result = TOO_SMALL;
-	for (size_t i = 0; result == OK && i < process_count; i++) {
-		if (processes[i].gpu == board->index)
-			ret[put++] = (struct running){
-				.pid = processes[i].pid,
-				.memory_bytes = (unsigned long long)processes[i].memory_mib << 20,
-				.gpu_instance = ~0U,
-				.compute_instance = ~0U,
-			};
-	}
-	*count = have + (unsigned)board->boast;
+	if (result == OK && index >= (unsigned)board->instance_count)
+		result = NOT_FOUND;
+	if (result == OK)
+		*ret = &mig_devices[board->index][index];
 	return leave(result);
+}
+
+EXPORT int nvmlDeviceGetGpuInstanceId(struct board *device, unsigned *ret);
+EXPORT int nvmlDeviceGetGpuInstanceId(struct board *device, unsigned *ret)
+{
+	enter();
+	*ret = device->instance ? (unsigned)device->instance->id : 0;
+	return leave(device->instance ? OK : INVALID);
+}
+
+EXPORT int nvmlDeviceGetAttributes_v2(struct board *device, struct attributes *ret);
+EXPORT int nvmlDeviceGetAttributes_v2(struct board *device, struct attributes *ret)
+{
+	enter();
+	if (!device->instance)
+		return leave(INVALID);
+	*ret = (struct attributes){ .multiprocessors = (unsigned)device->instance->sms,
+				    .gpu_slices = (unsigned)device->instance->slices,
+				    .compute_slices = (unsigned)device->instance->slices };
+	return leave(OK);
+}
+
+EXPORT int nvmlDeviceGetGpuInstanceProfileInfo(struct board *board, unsigned profile,
+					       struct profile *ret);
+EXPORT int nvmlDeviceGetGpuInstanceProfileInfo(struct board *board, unsigned profile,
+					       struct profile *ret)
+{
+	enter();
+	if (profile != 0 && profile != 4) /* of one slice, of seven */
+		return leave(profile < 18 ? NOT_SUPPORTED : INVALID);
+	*ret = (struct profile){ .slices = profile ? SLICES : 1,
+				 .multiprocessors =
+					 (unsigned)(profile ? board->sms : board->sms / SLICES) };
+	return leave(OK);
+}
+
+EXPORT int nvmlGpmQueryDeviceSupport(struct board *board, struct gpm_support *ret);
+EXPORT int nvmlGpmQueryDeviceSupport(struct board *board, struct gpm_support *ret)
+{
+	enter();
+	ret->is_supported = board->gpm > 0;
+	return leave(ret->version == 1 ? OK : INVALID);
+}
+
+EXPORT int nvmlGpmSampleAlloc(struct gpm_sample **ret);
+EXPORT int nvmlGpmSampleAlloc(struct gpm_sample **ret)
+{
+	*ret = calloc(1, sizeof(**ret));
+	return *ret ? OK : INVALID;
+}
+
+EXPORT int nvmlGpmSampleFree(struct gpm_sample *sample);
+EXPORT int nvmlGpmSampleFree(struct gpm_sample *sample)
+{
+	free(sample);
+	return OK;
+}
+
+EXPORT int nvmlGpmMigSampleGet(struct board *board, unsigned id, struct gpm_sample *sample);
+EXPORT int nvmlGpmMigSampleGet(struct board *board, unsigned id, struct gpm_sample *sample)
+{
+	int result = INVALID;
+
+	enter();
+	for (int i = 0; i < board->instance_count; i++) {
+		if (board->instances[i].id != (int)id)
+			continue;
+		*sample = (struct gpm_sample){ board, read_s, board->instances[i].busy_s };
+		result = state_of(board);
+	}
+	return leave(board->gpm ? result : NOT_SUPPORTED);
+}
+
+EXPORT int nvmlGpmMetricsGet(struct gpm_request *request);
+EXPORT int nvmlGpmMetricsGet(struct gpm_request *request)
+{
+	const struct gpm_sample *from = request->from, *to = request->to;
+
+	enter();
+	if (request->version != 1 || from->board != to->board || to->time_s <= from->time_s)
+		return leave(INVALID);
+	for (unsigned i = 0; i < request->count; i++) {
+		unsigned id = request->metrics[i].id; /* 1: anything; 2: multiprocessors */
+
+		request->metrics[i].result =
+			id == 1 || (id == 2 && to->board->gpm == 1) ? OK : NOT_SUPPORTED;
+		request->metrics[i].value =
+			100 * (to->busy_s - from->busy_s) / (to->time_s - from->time_s);
+	}
+	return leave(OK);
 }

@@ -93,6 +93,64 @@ static void time_without_processes_is_the_board_s(void **state)
 	assert_int_equal(use.busy_ns, SECOND);
 }
 
+/* The activity of an instance is known, and what each process in it has of that. */
+static void samples_split_the_busy_time(void **state)
+{
+	(void)state;
+	const struct nvml_process_sample samples[] = {
+		{ .pid = 10, .sm = 30 },
+		{ .pid = 11, .sm = 20 },
+		{ .pid = 10, .sm = 30 },
+		{ .pid = 12, .sm = 0 },
+	};
+	struct device_use uses[4];
+
+	assert_int_equal(nvml_use_by_samples(samples, 4, 5, 1000, uses), 3);
+	assert_int_equal(uses[0].device, 5);
+	assert_int_equal(uses[0].busy_ns, 375);
+	assert_int_equal(uses[1].pid, 11);
+	assert_int_equal(uses[1].busy_ns, 250);
+	assert_int_equal(uses[2].busy_ns, 375);
+	assert_int_equal(nvml_use_by_samples(samples + 3, 1, 5, 1000, uses), 0);
+	assert_int_equal(nvml_use_by_samples(samples, 0, 5, 1000, uses), 0);
+}
+
+static void holders_have_equal_parts(void **state)
+{
+	(void)state;
+	const struct nvml_process processes[] = {
+		{ .pid = 10 }, { .pid = 11 }, { .pid = 10 }, { .pid = 0 }, { .pid = 12 },
+	};
+	struct device_use uses[5];
+
+	assert_int_equal(nvml_use_of_holders(processes, 5, 1, 300, uses), 3);
+	for (size_t i = 0; i < 3; i++) {
+		assert_int_equal(uses[i].pid, 10 + i);
+		assert_int_equal(uses[i].held, 100);
+		assert_int_equal(uses[i].busy_ns, 0);
+	}
+	assert_int_equal(nvml_use_of_holders(processes, 0, 1, 300, uses), 0);
+}
+
+static void processes_are_sorted_by_instance(void **state)
+{
+	(void)state;
+	struct nvml_process processes[] = {
+		{ .pid = 10, .gpu_instance = 2 }, { .pid = 11, .gpu_instance = 1 },
+		{ .pid = 12, .gpu_instance = 2 }, { .pid = 13, .gpu_instance = ~0U },
+		{ .pid = 14, .gpu_instance = 1 },
+	};
+	unsigned sum = 0;
+
+	assert_int_equal(nvml_processes_of(processes, 5, 1), 2);
+	assert_int_equal(processes[0].gpu_instance + processes[1].gpu_instance, 2);
+	assert_int_equal(nvml_processes_of(processes + 2, 3, 2), 2);
+	assert_int_equal(nvml_processes_of(processes, 5, 7), 0);
+	for (size_t i = 0; i < 5; i++)
+		sum += processes[i].pid;
+	assert_int_equal(sum, 60);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -101,6 +159,9 @@ int main(void)
 		cmocka_unit_test(memory_splits_the_busy_time),
 		cmocka_unit_test(without_memory_all_are_equal),
 		cmocka_unit_test(time_without_processes_is_the_board_s),
+		cmocka_unit_test(samples_split_the_busy_time),
+		cmocka_unit_test(holders_have_equal_parts),
+		cmocka_unit_test(processes_are_sorted_by_instance),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -4,6 +4,7 @@
  * driver's ($NVML_LAB): what it answers that is wrong, late, or not there.
  */
 #include <errno.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -181,6 +182,157 @@ static void what_the_driver_is_too_old_for_is_not_used(void **state)
 	nvml_meter.close(meter);
 }
 
+#define MIG_BOARD "gpu 0 100000\nmig 0 1 60 3 75\nmig 0 2 60 3 25\n"
+
+static void assert_ratio(uint64_t one_ns, uint64_t other_ns, double ratio)
+{
+	assert_true(other_ns > 0);
+	assert_true(fabs((double)one_ns / (double)other_ns / ratio - 1) < 0.02);
+}
+
+/* Two pods on one board: each has what its own instance did, whatever memory it has. */
+static void instances_have_their_own_activity(void **state)
+{
+	struct meter *meter = open_meter(MIG_BOARD "proc 0 10 0 1 1\nproc 0 11 0 900 2\n");
+	uint64_t busy_ns[2];
+	size_t count;
+
+	(void)state;
+	(void)read_use(meter, 10, &count);
+	assert_int_equal(count, 0);
+	busy_ns[0] = read_use(meter, 10, &count);
+	assert_int_equal(count, 2);
+	for (size_t i = 0; i < count; i++) {
+		const struct device_use *use = &nvml_meter.uses(meter, 0, &count)[i];
+
+		busy_ns[use->pid - 10] = use->busy_ns;
+	}
+	assert_ratio(busy_ns[0], busy_ns[1], 3);
+	assert_true(busy_ns[0] > 60 * 75 * 2 * NSEC_PER_MSEC / 132 / 100);
+	nvml_meter.close(meter);
+}
+
+/* What is in no instance of the list, and what is in one that does nothing. */
+static void within_an_instance_memory_or_samples_decide(void **state)
+{
+	static const char processes[] = "proc 0 10 10 300 1\nproc 0 11 90 100 1\nproc 0 12 0 1 2\n";
+	char text[256];
+	struct meter *meter;
+	uint64_t first_ns;
+	size_t count;
+
+	(void)state;
+	(void)snprintf(text, sizeof(text), "%s%s", MIG_BOARD, processes);
+	meter = open_meter(text);
+	for (unsigned is_private = 0; is_private < 2; is_private++) {
+		(void)snprintf(text, sizeof(text), "%s%s%s", MIG_BOARD, processes,
+			       is_private ? "private 0\n" : "");
+		say(text);
+		(void)read_use(meter, 10, &count);
+		first_ns = read_use(meter, 10, &count);
+		assert_int_equal(count, 3);
+		assert_ratio(first_ns, nvml_meter.uses(meter, 0, &count)[1].busy_ns, 3);
+	}
+	nvml_meter.close(meter);
+	(void)snprintf(text, sizeof(text), "%s%smigsamples 0\n", MIG_BOARD, processes);
+	meter = open_meter(text);
+	(void)read_use(meter, 10, &count);
+	first_ns = read_use(meter, 10, &count);
+	assert_ratio(nvml_meter.uses(meter, 0, &count)[1].busy_ns, first_ns, 9);
+	nvml_meter.close(meter);
+}
+
+static void an_instance_without_activity_is_as_large_as_it_is(void **state)
+{
+	struct meter *meter = open_meter("gpu 0 100000\nmig 0 1 64 4 0\nmig 0 2 32 2 0\n"
+					 "mig 0 3 16 1 0\ngpm 0 0\n"
+					 "proc 0 10 0 10 1\nproc 0 11 0 10 2\n");
+	struct meter_remark remark;
+	uint64_t busy_ns;
+	size_t count;
+
+	(void)state;
+	(void)read_use(meter, 10, &count);
+	busy_ns = read_use(meter, 10, &count);
+	assert_int_equal(count, 2);
+	assert_ratio(busy_ns, nvml_meter.uses(meter, 0, &count)[1].busy_ns, 2);
+	assert_true(nvml_meter.remark(meter, 0, &remark));
+	assert_false(remark.is_failure);
+	assert_non_null(strstr(remark.what, "by their size"));
+	assert_false(nvml_meter.remark(meter, 1, &remark));
+	say(MIG_BOARD);
+	(void)read_use(meter, 10, &count); /* the board is the same: what it can do is known */
+	assert_true(nvml_meter.remark(meter, 0, &remark));
+	nvml_meter.close(meter);
+}
+
+/* Without a process it did its work all the same. */
+static void activity_without_a_process_is_the_board_s(void **state)
+{
+	struct meter *meter = open_meter(MIG_BOARD "proc 0 11 0 900 2\n");
+	struct meter_remark remark;
+	uint64_t first_ns;
+	size_t count;
+
+	(void)state;
+	(void)read_use(meter, 0, &count);
+	first_ns = read_use(meter, 0, &count);
+	assert_ratio(first_ns, nvml_meter.uses(meter, 0, &count)[1].busy_ns, 3);
+	assert_int_equal(count, 2);
+	assert_false(nvml_meter.remark(meter, 0, &remark));
+	nvml_meter.close(meter);
+}
+
+static void a_board_leaves_mig_mode(void **state)
+{
+	struct meter *meter = open_meter(MIG_BOARD "proc 0 10 50 100 1\n");
+	struct device_part part;
+	uint64_t first_ns;
+	size_t count;
+
+	(void)state;
+	(void)read_use(meter, 10, &count);
+	assert_true(read_use(meter, 10, &count) > 0);
+	assert_true(nvml_meter.find_part(meter, "MIG-00000000-0000-4000-8000-000000000002", &part));
+	assert_int_equal(part.device, 0);
+	assert_int_equal(part.held, DEVICE_WHOLE / 7 * 3);
+	assert_false(
+		nvml_meter.find_part(meter, "MIG-00000000-0000-4000-8000-000000000003", &part));
+	say("gpu 0 100000\nproc 0 10 50 100\nproc 0 11 25 100\n");
+	(void)read_use(meter, 10, &count);
+	first_ns = read_use(meter, 10, &count);
+	assert_ratio(first_ns, nvml_meter.uses(meter, 0, &count)[1].busy_ns, 2);
+	assert_false(
+		nvml_meter.find_part(meter, "MIG-00000000-0000-4000-8000-000000000002", &part));
+	nvml_meter.close(meter);
+}
+
+/* Two hold one of three slices, one holds four. */
+static void holders_have_their_slices(void **state)
+{
+	const struct meter_options options = { .nvml_library = getenv("NVML_LAB"),
+					       .wants_holders = true };
+	const struct device_use *uses;
+	struct meter *meter;
+	struct raw_reading raw;
+	uint32_t held[3] = { 0 };
+	size_t count;
+
+	(void)state;
+	say("gpu 0 100000\nmig 0 1 60 3 0\nmig 0 2 64 4 0\n"
+	    "proc 0 10 0 1 1\nproc 0 11 0 1 1\nproc 0 12 0 1 2\n");
+	assert_int_equal(nvml_meter.open(&options, &meter), 0);
+	assert_int_equal(nvml_meter.rescan(meter), 0);
+	assert_int_equal(nvml_meter.read_raw(meter, 0, &raw), 0);
+	uses = nvml_meter.uses(meter, 0, &count);
+	for (size_t i = 0; i < count; i++)
+		held[uses[i].pid - 10] += uses[i].held;
+	assert_int_equal(held[0], DEVICE_WHOLE / 14 * 3);
+	assert_int_equal(held[1], DEVICE_WHOLE / 14 * 3);
+	assert_int_equal(held[2], DEVICE_WHOLE / 7 * 4);
+	nvml_meter.close(meter);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -191,6 +343,12 @@ int main(void)
 		cmocka_unit_test(energy_waits_for_the_next_sample),
 		cmocka_unit_test(energy_of_an_idle_board_waits_for_nothing),
 		cmocka_unit_test(what_the_driver_is_too_old_for_is_not_used),
+		cmocka_unit_test(instances_have_their_own_activity),
+		cmocka_unit_test(within_an_instance_memory_or_samples_decide),
+		cmocka_unit_test(an_instance_without_activity_is_as_large_as_it_is),
+		cmocka_unit_test(activity_without_a_process_is_the_board_s),
+		cmocka_unit_test(a_board_leaves_mig_mode),
+		cmocka_unit_test(holders_have_their_slices),
 	};
 	int fd = mkstemp(state_file), r;
 
