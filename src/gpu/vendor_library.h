@@ -36,6 +36,7 @@ struct vendor_library {
 	int (*device_count)(unsigned *ret);
 	int (*device_by_index)(unsigned index, vendor_device *ret);
 	int (*device_uuid)(vendor_device device, char *ret, unsigned size);
+	int (*device_serial)(vendor_device device, char *ret, unsigned size);
 	int (*device_minor)(vendor_device device, unsigned *ret); /* N of its device */
 	int (*total_energy)(vendor_device device,
 			    unsigned long long *ret_mj); /* since the driver */

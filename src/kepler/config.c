@@ -19,6 +19,7 @@
 #include "base/num.h"
 #include "bmc/redfish_target.h"
 #include "export/prometheus.h"
+#include "gpu/hlml_library.h"
 #include "gpu/nvml_library.h"
 #include "meter/hwmon_rule.h"
 #include "net/http_host.h"
@@ -209,6 +210,11 @@ static const struct option meter_rows[] = {
 	  .help = "NVIDIA's management library, through which its GPUs are read: a name is loaded "
 		  "at the start where the driver's /dev/nvidiactl exists, a path with a slash in "
 		  "any case. Empty: they are not read, unless meters names nvml." },
+	{ "meter.hlml-library", NULL, OPTION_STRING, FIELD(meter_options, hlml_library),
+	  .default_text = HLML_LIBRARY_NAME, .metavar = "FILE", .may_be_empty = true,
+	  .help = "The management library of Intel's Gaudi: a name is loaded at the start where "
+		  "a board of the driver habanalabs exists, also from /usr/lib/habanalabs, a path "
+		  "with a slash in any case. Empty: they are not read, unless meters names hlml." },
 	{ "meter.ipmi.device", NULL, OPTION_STRING, FIELD(meter_options, ipmi_device),
 	  .default_text = METER_IPMI_DEVICE, .metavar = "FILE", .may_be_empty = true,
 	  .help = "The kernel's device to this machine's BMC, which is asked for the machine's "
@@ -575,6 +581,8 @@ unsigned config_needs(const struct config *config)
 		needs |= NEED_MSR;
 	if (config_reads_meter(config, &nvml_meter))
 		needs |= NEED_GPU;
+	if (config_reads_meter(config, &hlml_meter))
+		needs |= NEED_GAUDI;
 	if (config_reads_meter(config, &ipmi_meter))
 		needs |= NEED_IPMI;
 	if (config->runtimes_enabled || config->options.file[0])

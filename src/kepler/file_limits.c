@@ -58,7 +58,7 @@ struct limits_job {
 	char *texts[TEXTS]; /* of its own; NULL: none */
 	char socket_folders[CONFIG_LISTEN_MAX][HTTP_UNIX_PATH_MAX + 1];
 	size_t socket_folder_count;
-	bool uses_gpus;
+	const char *devices[LANDLOCK_DEVICES_MAX]; /* static */
 	struct hanging hanging;
 	pthread_mutex_t lock; /* of `touched` */
 	char touched[PATH_MAX];
@@ -139,8 +139,7 @@ static void job_run(struct offload_job *base)
 	}
 	for (size_t i = 0; i < job->socket_folder_count; i++)
 		paths.sockets[paths.socket_count++] = job->socket_folders[i];
-	if (job->uses_gpus)
-		paths.devices = "/dev/nvidia"; /* their libraries open them for writing */
+	memcpy(paths.devices, job->devices, sizeof(paths.devices));
 	job->result = landlock_rules(&paths, may_touch, job, &job->diag);
 }
 
@@ -157,6 +156,19 @@ static void add_socket_folders(struct limits_job *job, const struct config *conf
 		(void)snprintf(folder, HTTP_UNIX_PATH_MAX + 1, "%.*s",
 			       end > path ? (int)(end - path) : 1, path);
 		job->socket_folder_count++;
+	}
+}
+
+/* Vendors' libraries open them for writing. */
+static void add_devices(struct limits_job *job, const struct config *config)
+{
+	size_t count = 0;
+
+	if (config_reads_meter(config, &nvml_meter))
+		job->devices[count++] = "/dev/nvidia";
+	if (config_reads_meter(config, &hlml_meter)) {
+		job->devices[count++] = "/dev/accel/";
+		job->devices[count++] = "/dev/hl";
 	}
 }
 
@@ -191,7 +203,7 @@ static struct limits_job *job_new(const struct config *config, const struct hang
 	job->hanging = *hanging;
 	(void)pthread_mutex_init(&job->lock, NULL);
 	add_socket_folders(job, config);
-	job->uses_gpus = config_reads_meter(config, &nvml_meter);
+	add_devices(job, config);
 	for (size_t i = 0; i < TEXTS; i++) {
 		job->texts[i] = given[i] && given[i][0] ? strdup(given[i]) : NULL;
 		if (given[i] && given[i][0] && !job->texts[i]) {

@@ -77,6 +77,17 @@ static void take(struct library_boards *boards, vendor_device device, const char
 	board->search = boards->search;
 }
 
+/* Its UUID; where it has none, its serial number. */
+static int read_name(const struct vendor_library *library, vendor_device device,
+		     char ret[VENDOR_UUID_MAX])
+{
+	int result = library->device_uuid(device, ret, VENDOR_UUID_MAX);
+
+	if ((result != VENDOR_OK || !ret[0]) && library->device_serial)
+		result = library->device_serial(device, ret, VENDOR_UUID_MAX);
+	return result;
+}
+
 static int find_all(struct library_boards *boards)
 {
 	const struct vendor_library *library = boards->library;
@@ -86,12 +97,12 @@ static int find_all(struct library_boards *boards)
 	boards->beyond = 0;
 	boards->search++;
 	for (unsigned i = 0; result == VENDOR_OK && i < count; i++) {
-		char uuid[VENDOR_UUID_MAX];
+		char name[VENDOR_UUID_MAX] = "";
 		vendor_device device;
 
 		if (library->device_by_index(i, &device) == VENDOR_OK &&
-		    library->device_uuid(device, uuid, sizeof(uuid)) == VENDOR_OK)
-			take(boards, device, uuid);
+		    read_name(library, device, name) == VENDOR_OK)
+			take(boards, device, name);
 	}
 	for (size_t i = 0; i < boards->count; i++)
 		boards->boards[i].is_there &= boards->boards[i].search == boards->search;

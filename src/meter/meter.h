@@ -115,6 +115,7 @@ extern const struct meter_ops hwmon_meter;
 extern const struct meter_ops external_meter;
 extern const struct meter_ops nvml_meter;
 extern const struct meter_ops drm_meter;
+extern const struct meter_ops hlml_meter;
 extern const struct meter_ops redfish_meter;
 extern const struct meter_ops ipmi_meter;
 
@@ -168,7 +169,8 @@ struct meter_options {
 	char *hwmon_rules[METER_HWMON_RULES_MAX]; /* meter/hwmon_rule.h; borrowed */
 	size_t hwmon_rule_count;
 	bool wants_holders; /* also: which processes hold a device, busy or not */
-	char *nvml_library; /* a path, or a name, loaded where the driver is; "": none; borrowed */
+	/* Paths, or names, loaded where the driver is; "": none; borrowed. */
+	char *nvml_library, *hlml_library;
 	char *external[METER_EXTERNAL_MAX]; /* files, meter/external_text.h; borrowed */
 	size_t external_count;
 	/* Borrowed; "" or NULL: none. The file's lines are those of bmc/redfish_target.h. */

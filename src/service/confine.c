@@ -186,6 +186,15 @@ static const struct call_rule gpu_rules[] = {
 	{ "ioctl", SCMP_A1_32(SCMP_CMP_MASKED_EQ, 0xff00U, 'F' << 8) },
 };
 
+/*
+ * For NEED_GAUDI: to ask the driver for information (HL_INFO), of all sizes that it has; in
+ * include/uapi/drm/habanalabs_accel.h, and in its own header before.
+ */
+static const struct call_rule gaudi_rules[] = {
+	{ "ioctl", SCMP_A1_32(SCMP_CMP_MASKED_EQ, 0xffffU, 'd' << 8 | 0x40) },
+	{ "ioctl", SCMP_A1_32(SCMP_CMP_MASKED_EQ, 0xffffU, 'H' << 8 | 0x01) },
+};
+
 /* For NEED_PERF_ENERGY: events of a CPU, and not of a process. */
 static const struct call_rule perf_rules[] = {
 	{ "perf_event_open", SCMP_A1_32(SCMP_CMP_EQ, UINT32_MAX) },
@@ -298,7 +307,7 @@ static const struct call_rule deadly_rules[] = {
 
 /*
  * Executable memory that is not part of the program. libc loads modules with NEED_CLIENTS. With
- * NEED_GPU a vendor's library may try to, which is denied, and must not end the program.
+ * NEED_GPU or NEED_GAUDI a vendor's library may try to, which is denied, and must not end the program.
  */
 static const struct call_rule executable_memory[] = {
 	{ "mmap", SCMP_A2_32(SCMP_CMP_MASKED_EQ, PROT_EXEC, PROT_EXEC) },
@@ -350,6 +359,8 @@ static int allow(scmp_filter_ctx filter, unsigned needs)
 		r = add_rules(filter, SCMP_ACT_ALLOW, bpf_rules, ARRAY_SIZE(bpf_rules));
 	if (r == 0 && (needs & NEED_GPU))
 		r = add_rules(filter, SCMP_ACT_ALLOW, gpu_rules, ARRAY_SIZE(gpu_rules));
+	if (r == 0 && (needs & NEED_GAUDI))
+		r = add_rules(filter, SCMP_ACT_ALLOW, gaudi_rules, ARRAY_SIZE(gaudi_rules));
 	if (r == 0 && (needs & NEED_IPMI))
 		r = add_rules(filter, SCMP_ACT_ALLOW, ipmi_rules, ARRAY_SIZE(ipmi_rules));
 	if (r == 0 && (needs & NEED_PERF_ENERGY))
@@ -370,7 +381,7 @@ static int forbid(scmp_filter_ctx filter, unsigned needs)
 			      ARRAY_SIZE(deadly_rules));
 	if (r == 0 && !(needs & NEED_PERF_ENERGY))
 		r = add_rule(filter, SCMP_ACT_KILL_PROCESS, "perf_event_open", NULL);
-	if (r == 0 && !(needs & (NEED_CLIENTS | NEED_GPU)))
+	if (r == 0 && !(needs & (NEED_CLIENTS | NEED_GPU | NEED_GAUDI)))
 		r = add_rules(filter, SCMP_ACT_KILL_PROCESS, executable_memory,
 			      ARRAY_SIZE(executable_memory));
 	return r;

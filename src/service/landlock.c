@@ -168,8 +168,8 @@ static int allow_all(const struct rules *rules, const struct landlock_paths *pat
 		r = allow(rules, paths->writable[i], ACCESS_READ | ACCESS_WRITE | truncate);
 	for (size_t i = 0; r >= 0 && i < paths->socket_count; i++)
 		r = allow(rules, paths->sockets[i], ACCESS_SOCKETS);
-	if (r >= 0 && paths->devices)
-		r = allow_devices(rules, paths->devices);
+	for (size_t i = 0; r >= 0 && i < LANDLOCK_DEVICES_MAX && paths->devices[i]; i++)
+		r = allow_devices(rules, paths->devices[i]);
 	return r;
 }
 

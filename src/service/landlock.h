@@ -15,7 +15,8 @@
 
 #include "base/diag.h"
 
-#define LANDLOCK_PATHS_MAX 24
+#define LANDLOCK_PATHS_MAX   24
+#define LANDLOCK_DEVICES_MAX 3
 
 struct landlock_paths {
 	const char *writable[LANDLOCK_PATHS_MAX]; /* directories, writable; must exist */
@@ -30,7 +31,7 @@ struct landlock_paths {
 	const char *used[LANDLOCK_PATHS_MAX];
 	size_t used_count;
 	/* "/dev/nvidia": files whose paths begin so, and exist now, can be written; NULL: none. */
-	const char *devices;
+	const char *devices[LANDLOCK_DEVICES_MAX];
 };
 
 /* The version that the kernel has, from 1; 0: none. */

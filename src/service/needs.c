@@ -30,6 +30,8 @@ const struct need_row need_rows[NEED_COUNT] = {
 	  BIT(CAP_SYS_RAWIO) | BIT(CAP_DAC_READ_SEARCH), false, NULL, "char-cpu/msr r" },
 	{ NEED_IPMI, "ipmi", "The BMC is asked for power through the kernel's IPMI device",
 	  BIT(CAP_DAC_READ_SEARCH), BIT(CAP_DAC_READ_SEARCH), false, NULL, "char-ipmidev r" },
+	{ NEED_GAUDI, "gaudi", "Gaudi's library asks its driver, through the devices of that", 0, 0,
+	  false, NULL, "char-accel rw", "char-habanalabs rw" },
 };
 
 /* Those that a row may name, as units and containers spell them. */
@@ -88,18 +90,26 @@ static void add_unit_capabilities(const char *key, uint64_t bits, struct strbuf 
 	strbuf_add_char(out, '\n');
 }
 
+static void add_device(const char *device, bool *has_any, struct strbuf *out)
+{
+	if (!device)
+		return;
+	if (!*has_any)
+		strbuf_add_str(out, "PrivateDevices=no\nDevicePolicy=closed\n");
+	strbuf_addf(out, "DeviceAllow=%s\n", device);
+	*has_any = true;
+}
+
 /* The unit has a /dev of its own, without them. */
 static void add_devices(unsigned needs, struct strbuf *out)
 {
-	bool is_first = true;
+	bool has_any = false;
 
 	for (size_t i = 0; i < ARRAY_SIZE(need_rows); i++) {
-		if (!(needs & need_rows[i].need) || !need_rows[i].devices)
+		if (!(needs & need_rows[i].need))
 			continue;
-		if (is_first)
-			strbuf_add_str(out, "PrivateDevices=no\nDevicePolicy=closed\n");
-		strbuf_addf(out, "DeviceAllow=%s\n", need_rows[i].devices);
-		is_first = false;
+		add_device(need_rows[i].devices, &has_any, out);
+		add_device(need_rows[i].other_devices, &has_any, out);
 	}
 }
 

@@ -26,8 +26,9 @@ enum need {
 	NEED_PERF_ENERGY = 1 << 6,   /* events of CPUs, opened anew when these come and go */
 	NEED_MSR = 1 << 7,           /* registers of CPUs, likewise; by request alone */
 	NEED_IPMI = 1 << 8,          /* the kernel's device to the BMC */
+	NEED_GAUDI = 1 << 9,         /* as NEED_GPU, of another driver */
 };
-#define NEED_COUNT 9
+#define NEED_COUNT 10
 #define NEEDS_ALL  ((1U << NEED_COUNT) - 1)
 
 struct need_row {
@@ -38,7 +39,7 @@ struct need_row {
 	uint64_t capabilities, kept_capabilities;
 	bool locks_memory;        /* before kernel 5.11, where RLIMIT_MEMLOCK limits BPF memory */
 	const char *system_calls; /* that the unit's filter has to allow beyond @system-service */
-	const char *devices;      /* that the unit has to allow; NULL: none */
+	const char *devices, *other_devices; /* that the unit has to allow; NULL: none */
 };
 
 extern const struct need_row need_rows[NEED_COUNT];

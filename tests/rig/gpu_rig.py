@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Boards of a library that stands in for NVIDIA's (tests/lab/nvml.c), and an exporter that reads them."""
+"""Boards of a library that stands in for NVIDIA's, or another vendor's (tests/lab/nvml.c, hlml.c), and an exporter that reads them."""
 import contextlib
 import os
 import pathlib
@@ -20,12 +20,12 @@ def uuid(index):
 class Gpus:
     """Boards, by what the library is told of them."""
 
-    def __init__(self):
+    def __init__(self, library="nvml"):
         self.folder = tempfile.TemporaryDirectory(prefix="kepler-gpu-")
         self.state = pathlib.Path(self.folder.name, "state")
         self.truth = tempfile.TemporaryFile()
-        self.env = {"NVML_LAB_STATE": str(self.state), "NVML_LAB_TRUTH": str(self.truth.fileno())}
-        self.option = f"--meter.nvml-library={BUILD}/tests/lab/nvml.so"
+        self.env = {f"{library.upper()}_LAB_STATE": str(self.state), f"{library.upper()}_LAB_TRUTH": str(self.truth.fileno())}
+        self.option = f"--meter.{library}-library={BUILD}/tests/lab/{library}.so"
 
     def say(self, *lines):
         new = self.state.with_suffix(".new")
@@ -38,8 +38,8 @@ class Gpus:
 
 
 @contextlib.contextmanager
-def machine(*lines, options=()):
-    gpus = Gpus()
+def machine(*lines, options=(), library="nvml"):
+    gpus = Gpus(library)
     gpus.say(*lines)
     with gpus.folder, Sensors(rapl_zone("intel-rapl:0", "package-0", 50)) as sensors, \
             Exporter(f"--host.sysfs={sensors.mount}", gpus.option, *OPTIONS, *options, env=gpus.env,

@@ -279,10 +279,10 @@ static void threads_do_not_block_the_answer(void **state)
 
 static int try_with_a_vendors_library(const void *argument)
 {
+	const unsigned *need = argument;
 	struct diag diag;
 
-	(void)argument;
-	if (confine_apply(USUAL | NEED_GPU, false, &diag) < 0)
+	if (confine_apply(USUAL | *need, false, &diag) < 0)
 		return 42;
 	return try_executable_memory() == -1 && errno == EPERM && try_make_executable() == -1 &&
 			       errno == EPERM
@@ -293,8 +293,39 @@ static int try_with_a_vendors_library(const void *argument)
 /* It may try to, for reasons of its own: it gets none, and the program goes on. */
 static void a_vendors_library_may_ask_for_executable_memory(void **state)
 {
+	const unsigned needs[] = { NEED_GPU, NEED_GAUDI };
+
 	(void)state;
-	assert_int_equal(in_child(try_with_a_vendors_library, NULL), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(needs); i++)
+		assert_int_equal(in_child(try_with_a_vendors_library, &needs[i]), 0);
+}
+
+static bool is_request_denied(unsigned long request)
+{
+	return ioctl(-1, request, NULL) == -1 && errno == EPERM;
+}
+
+static int try_requests_of_gaudi(const void *argument)
+{
+	struct diag diag;
+
+	(void)argument;
+	if (confine_apply(USUAL | NEED_GAUDI, false, &diag) < 0)
+		return 42;
+	if (is_request_denied(_IOC(_IOC_READ | _IOC_WRITE, 'd', 0x40, 24)) ||
+	    is_request_denied(_IOC(_IOC_READ | _IOC_WRITE, 'H', 0x01, 24)))
+		return 1;
+	/* To submit work. */
+	if (!is_request_denied(_IOC(_IOC_READ | _IOC_WRITE, 'd', 0x42, 32)) ||
+	    !is_request_denied(_IOC(_IOC_READ | _IOC_WRITE, 'H', 0x03, 32)))
+		return 2;
+	return 0;
+}
+
+static void gaudi_is_asked_for_information_alone(void **state)
+{
+	(void)state;
+	assert_int_equal(in_child(try_requests_of_gaudi, NULL), 0);
 }
 
 static int try_events_of_a_meter(const void *argument)
@@ -522,6 +553,7 @@ int main(void)
 		cmocka_unit_test(others_are_denied),
 		cmocka_unit_test(threads_do_not_block_the_answer),
 		cmocka_unit_test(a_vendors_library_may_ask_for_executable_memory),
+		cmocka_unit_test(gaudi_is_asked_for_information_alone),
 		cmocka_unit_test(a_meter_may_open_events),
 		cmocka_unit_test(each_is_told_once),
 		cmocka_unit_test(log_only_lets_pass),

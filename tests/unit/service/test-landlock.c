@@ -89,7 +89,7 @@ static int writes_devices(const void *argument)
 {
 	const struct place *place = argument;
 	char prefix[80], new_file[80];
-	struct landlock_paths paths = { .devices = prefix };
+	struct landlock_paths paths = { .devices = { prefix } };
 	struct diag diag;
 	int fd;
 

@@ -85,7 +85,9 @@ static void the_drop_in_grants_them_and_no_more(void **state)
 			       "DevicePolicy=closed\n"
 			       "DeviceAllow=char-nvidia* rw\n"
 			       "DeviceAllow=char-cpu/msr r\n"
-			       "DeviceAllow=char-ipmidev r\n");
+			       "DeviceAllow=char-ipmidev r\n"
+			       "DeviceAllow=char-accel rw\n"
+			       "DeviceAllow=char-habanalabs rw\n");
 	expect_unit(NEED_READ_ENERGY, "[Service]\n"
 				      "AmbientCapabilities=\n"
 				      "AmbientCapabilities=CAP_DAC_READ_SEARCH\n"
