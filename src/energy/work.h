@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/uuid.h"
 #include "energy/zone.h"
 
 #define PLACES_MAX  16
@@ -40,9 +41,10 @@ struct work_sums {
 /* For how long one process kept a device busy since the reading before, and how much it holds. */
 struct device_use {
 	uint32_t device; /* its number in struct domain */
-	uint32_t pid;    /* in the initial pid namespace; 0: nothing is known but the time */
+	uint32_t pid;    /* in the initial pid namespace; 0: not known */
 	uint64_t busy_ns;
 	uint32_t held; /* of DEVICE_WHOLE: what it has open, busy or not; where that is asked for */
+	struct uuid vm; /* without a pid: the virtual machine, where that is known */
 };
 
 static inline uint32_t work_device_place(uint32_t device)

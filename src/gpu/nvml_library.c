@@ -33,6 +33,9 @@ const struct vendor_function nvml_functions[] = {
 	FUNCTION(gpm_sample_free, "GpmSampleFree", false),
 	FUNCTION(gpm_mig_sample, "GpmMigSampleGet", false),
 	FUNCTION(gpm_metrics, "GpmMetricsGet", false),
+	FUNCTION(active_vgpus, "DeviceGetActiveVgpus", false),
+	FUNCTION(vgpu_samples, "DeviceGetVgpuUtilization", false),
+	FUNCTION(vgpu_vm_id, "VgpuInstanceGetVmID", false),
 	/* Of older drivers, with the same structure: where the one above is missing. */
 	FUNCTION(compute_processes, "DeviceGetComputeRunningProcesses_v2", false),
 	FUNCTION(graphics_processes, "DeviceGetGraphicsRunningProcesses_v2", false),

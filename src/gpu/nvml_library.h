@@ -27,22 +27,34 @@ struct nvml_process {
 };
 #define NVML_MEMORY_UNKNOWN (~0ULL)
 
+/* nvmlValue_t, of one of these types: */
+union nvml_value {
+	double as_double;
+	unsigned as_unsigned;
+	unsigned long as_ulong;
+	unsigned long long as_ulonglong;
+	long long as_longlong;
+};
+#define NVML_VALUE_DOUBLE   0
+#define NVML_VALUE_UNSIGNED 1
+
 /* nvmlFieldValue_t */
 struct nvml_field {
 	unsigned id, scope;
 	long long time_us, latency_us;
-	unsigned type; /* of the value: */
+	unsigned type; /* of the value */
 	int result;
-	union {
-		double as_double;
-		unsigned as_unsigned;
-		unsigned long as_ulong;
-		unsigned long long as_ulonglong;
-		long long as_longlong;
-	} value;
+	union nvml_value value;
 };
 #define NVML_FIELD_POWER_INSTANT 186 /* mW, unsigned */
-#define NVML_VALUE_UNSIGNED      1
+
+/* nvmlVgpuInstanceUtilizationSample_t: in per cent of the board. */
+struct nvml_vgpu_sample {
+	unsigned vgpu;
+	unsigned long long time_us;
+	union nvml_value sm, memory, encoder, decoder;
+};
+#define NVML_VM_ID_UUID 1 /* nvmlVgpuVmIdType_t; 0: the number of a domain */
 
 /* nvmlDeviceAttributes_t: of a MIG device, which is a compute instance in a GPU instance. */
 struct nvml_attributes {
@@ -107,6 +119,11 @@ struct nvml_library {
 	int (*gpm_sample_free)(nvml_gpm_sample sample);
 	int (*gpm_mig_sample)(vendor_device device, unsigned gpu_instance, nvml_gpm_sample sample);
 	int (*gpm_metrics)(struct nvml_gpm_request *request);
+	/* Virtual GPUs, on the host. */
+	int (*active_vgpus)(vendor_device device, unsigned *count, unsigned *ret);
+	int (*vgpu_samples)(vendor_device device, unsigned long long since_us, unsigned *ret_type,
+			    unsigned *count, struct nvml_vgpu_sample *ret);
+	int (*vgpu_vm_id)(unsigned vgpu, char *ret, unsigned size, unsigned *ret_type);
 };
 
 extern const struct vendor_function nvml_functions[];

@@ -73,14 +73,25 @@ static void forget_all(struct device_users *users)
 	memset(users->some, 0, sizeof(users->some));
 }
 
+/* 0: it is not known. */
+static uint32_t pid_of(const struct device_use *use, const struct identity_resolver *identities)
+{
+	if (use->pid || !uuid_is_set(&use->vm))
+		return use->pid;
+	return identity_machine_pid(identities, &use->vm);
+}
+
 void device_users_find(struct device_users *users, const struct device_uses *uses,
-		       const struct activity *activity, struct activity_reader *reader)
+		       const struct identity_resolver *identities, const struct activity *activity,
+		       struct activity_reader *reader)
 {
 	if (users->count)
 		forget_all(users);
 	for (size_t i = 0; i < uses->count; i++) {
-		if (uses->use[i].pid)
-			look_for(users, uses->use[i].pid);
+		uint32_t pid = pid_of(&uses->use[i], identities);
+
+		if (pid)
+			look_for(users, pid);
 	}
 	if (!users->count)
 		return;
@@ -101,14 +112,18 @@ void device_users_announce(const struct device_users *users, struct identity_res
 	}
 }
 
-static void enter_use(struct device_users *users, const struct device_use *use,
+static void enter_use(struct device_users *users, const struct device_use *use, uint32_t pid,
 		      struct identity_resolver *identities, struct ledger *ledger)
 {
-	const struct device_user *user = find_user(users, use->pid);
+	const struct device_user *user = find_user(users, pid);
 	struct process_ref ref;
 	struct ledger_owner owner;
 	uint32_t container, process;
 
+	if (!user && !use->pid) { /* the machine has become known only now */
+		device_parties_add_unseen(&users->parties, use->device, use->busy_ns);
+		return;
+	}
 	if (!user || !user->found) {
 		device_parties_add_dropped(&users->parties, use->device, use->busy_ns);
 		return;
@@ -129,8 +144,10 @@ void device_users_enter(struct device_users *users, const struct device_uses *us
 	for (size_t i = 0; i < uses->count; i++) {
 		const struct device_use *use = &uses->use[i];
 
-		if (use->pid)
-			enter_use(users, use, identities, ledger);
+		uint32_t pid = pid_of(use, identities);
+
+		if (pid)
+			enter_use(users, use, pid, identities, ledger);
 		else
 			device_parties_add_unseen(&users->parties, use->device, use->busy_ns);
 	}

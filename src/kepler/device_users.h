@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From the use of devices by pid, as meters tell it, to the rows that it is charged to. A process
+ * From the use of devices by pid, as meters tell it, to the rows that it is charged to; that of a
+ * virtual machine is of the process that runs it, as soon as that is known. A process
  * that used a device may not have run on a CPU meanwhile: it is found among all that live, by the
  * reader of activity, and gets its row as any other.
  *
@@ -33,7 +34,8 @@ struct device_users {
 void device_users_init(struct device_users *users);
 /* Which processes used devices, after the pass. */
 void device_users_find(struct device_users *users, const struct device_uses *uses,
-		       const struct activity *activity, struct activity_reader *reader);
+		       const struct identity_resolver *identities, const struct activity *activity,
+		       struct activity_reader *reader);
 /* Before owners are asked for (workload/identity.h). */
 void device_users_announce(const struct device_users *users, struct identity_resolver *identities);
 /* Between ledger_begin() and the booking, after what ran has been entered. */

@@ -639,8 +639,8 @@ int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
 		enter_sleepers(engine);
 	}
 	if (engine->device_uses)
-		device_users_find(&engine->device_users, engine->device_uses, &activity,
-				  engine->sources.activity);
+		device_users_find(&engine->device_users, engine->device_uses,
+				  engine->sources.identities, &activity, engine->sources.activity);
 	entered = enter_activity(engine, &activity);
 	if (entered < 0)
 		engine->parties.count = 0;

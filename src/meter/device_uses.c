@@ -8,7 +8,13 @@
 
 static struct map_key key_of(const struct device_use *use)
 {
-	return (struct map_key){ use->device, use->pid };
+	return (struct map_key){ use->device ^ use->vm.high, use->pid ^ use->vm.low };
+}
+
+static bool is_same(const struct device_use *one, const struct device_use *other)
+{
+	return one->device == other->device && one->pid == other->pid &&
+	       uuid_is_same(&one->vm, &other->vm);
 }
 
 static void add(struct device_uses *uses, const struct device_use *use)
@@ -18,6 +24,10 @@ static void add(struct device_uses *uses, const struct device_use *use)
 	if (use->device >= DEVICES_MAX || (!use->busy_ns && !use->held))
 		return;
 	at = map_find(&uses->known, key_of(use));
+	if (at != MAP_NONE && !is_same(&uses->use[at], use)) {
+		uses->nameless_ns[use->device] += use->busy_ns; /* a UUID that was made to be */
+		return;
+	}
 	if (at != MAP_NONE) {
 		uses->use[at].busy_ns += use->busy_ns;
 		if (uses->use[at].held < use->held)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What used devices, from their readings to the pass that shares their energy: a sum for each
- * device and process, however many readings that takes. Bounded: of others beyond the limit, or
+ * device and process, or virtual machine, however many readings that takes. Bounded: of others beyond the limit, or
  * without memory, the time is kept by device, without the process.
  */
 #pragma once
@@ -15,9 +15,9 @@
 #define DEVICE_USES_MAX 16384
 
 struct device_uses {
-	struct device_use *use; /* one a device and process */
+	struct device_use *use; /* one a device and process or machine */
 	size_t count, size;
-	struct map known;                  /* by device and pid, where in @use */
+	struct map known;                  /* by device and pid or machine, where in @use */
 	uint64_t nameless_ns[DEVICES_MAX]; /* beyond the list */
 };
 

@@ -23,6 +23,7 @@
 #include "base/num.h"
 #include "gpu/nvml_mig.h"
 #include "gpu/nvml_use.h"
+#include "gpu/nvml_vgpu.h"
 #include "meter/library_boards.h"
 #include "meter/meter.h"
 
@@ -46,7 +47,7 @@ struct instances {
 struct gpu {
 	const struct board *board; /* its zone and its device */
 	uint32_t generation;       /* the board's, of which all this is */
-	bool samples_processes;
+	bool samples_processes, may_have_vgpus;
 	uint64_t use_ns;             /* MONOTONIC; what used it is known until then; 0: not yet */
 	unsigned long long seen_us;  /* the newest sample */
 	bool was_used;               /* as of the last reading */
@@ -68,7 +69,8 @@ struct meter {
 	bool wants_holders;
 	struct gpu gpus[DEVICES_NVML];
 	struct use_buffer buffer;
-	pthread_mutex_t lock; /* of what instances show, and of which boards have any */
+	struct nvml_vgpus vgpus; /* of the board that is read */
+	pthread_mutex_t lock;    /* of what instances show, and of which boards have any */
 };
 
 /* ---- energy ---- */
@@ -100,6 +102,15 @@ static const struct library_kind nvml_kind = {
 
 /* ---- use ---- */
 
+/* Of processes, or of the board's vGPUs where it has any. */
+static int ask_samples(struct meter *meter, vendor_device device, unsigned long long since_us,
+		       struct nvml_process_sample *ret, unsigned *count)
+{
+	if (meter->vgpus.count)
+		return nvml_vgpu_samples(&meter->library, device, since_us, ret, count);
+	return meter->library.process_samples(device, ret, count, since_us);
+}
+
 /*
  * What was sampled since @seen_us, behind the samples in the buffer; *ret_count of them.
  * VENDOR_NOT_FOUND: nothing was.
@@ -119,7 +130,7 @@ static int read_samples(struct meter *meter, vendor_device device, unsigned long
 	if (since_us > latest_us) /* the clock was set back */
 		since_us = latest_us - AHEAD_US;
 	*seen_us = since_us;
-	result = meter->library.process_samples(device, samples, &count, since_us);
+	result = ask_samples(meter, device, since_us, samples, &count);
 	if (result == VENDOR_OK && count > room)
 		result = VENDOR_TOO_SMALL;
 	if (result != VENDOR_OK)
@@ -181,8 +192,16 @@ static size_t use_by_memory(struct meter *meter, struct gpu *gpu, uint64_t elaps
 static void note_holders(struct meter *meter, struct gpu *gpu)
 {
 	struct use_buffer *buffer = &meter->buffer;
-	unsigned count = read_processes(meter, gpu->board->device, 0);
+	unsigned count;
 
+	for (unsigned i = 0; i < meter->vgpus.count; i++)
+		buffer->uses[buffer->use_count++] =
+			(struct device_use){ .device = gpu->board->zone.domain.number,
+					     .held = DEVICE_WHOLE / meter->vgpus.count,
+					     .vm = meter->vgpus.vm[i] };
+	if (meter->vgpus.count)
+		return;
+	count = read_processes(meter, gpu->board->device, 0);
 	buffer->use_count +=
 		nvml_use_of_holders(buffer->processes, count, gpu->board->zone.domain.number,
 				    DEVICE_WHOLE, buffer->uses + buffer->use_count);
@@ -213,6 +232,13 @@ static void note_use(struct meter *meter, struct gpu *gpu, int result, uint64_t 
 							buffer->uses);
 	else if (result != VENDOR_NOT_FOUND)
 		buffer->use_count = use_by_memory(meter, gpu, elapsed_ns);
+	for (size_t i = 0; result == VENDOR_OK && meter->vgpus.count && i < buffer->use_count;
+	     i++) {
+		struct device_use *use = &buffer->uses[i];
+
+		use->vm = nvml_vgpu_machine(&meter->vgpus, use->pid);
+		use->pid = 0;
+	}
 }
 
 /* ---- use of instances ---- */
@@ -362,8 +388,18 @@ static void begin(struct meter *meter, struct gpu *gpu, const struct board *boar
 	gpu->board = board;
 	gpu->generation = board->generation;
 	gpu->samples_processes = meter->library.process_samples != NULL;
+	gpu->may_have_vgpus = true;
 	gpu->use_ns = 0;
 	end_instances(meter, gpu);
+}
+
+static bool has_vgpus(struct meter *meter, struct gpu *gpu)
+{
+	meter->vgpus.count = 0;
+	if (gpu->may_have_vgpus)
+		gpu->may_have_vgpus = nvml_vgpus_read(&meter->library, gpu->board->device,
+						      &meter->vgpus) != VENDOR_NOT_SUPPORTED;
+	return meter->vgpus.count > 0;
 }
 
 static int nvml_read_raw(struct meter *meter, size_t index, struct raw_reading *ret)
@@ -372,7 +408,7 @@ static int nvml_read_raw(struct meter *meter, size_t index, struct raw_reading *
 	struct gpu *gpu = &meter->gpus[index];
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), elapsed_ns;
 	int result = VENDOR_NOT_SUPPORTED, r;
-	bool is_divided;
+	bool is_shared, is_divided;
 	unsigned count;
 
 	meter->buffer.use_count = meter->buffer.sample_count = 0;
@@ -380,11 +416,12 @@ static int nvml_read_raw(struct meter *meter, size_t index, struct raw_reading *
 		return -ENODEV;
 	if (gpu->generation != board->generation)
 		begin(meter, gpu, board);
-	is_divided = has_instances(meter, gpu);
-	if (gpu->samples_processes && !is_divided) {
+	is_shared = has_vgpus(meter, gpu);
+	is_divided = !is_shared && has_instances(meter, gpu);
+	if (is_shared || (gpu->samples_processes && !is_divided))
 		result = read_samples(meter, board->device, &gpu->seen_us, &count);
+	if (!is_shared && !is_divided)
 		gpu->samples_processes = result != VENDOR_NOT_SUPPORTED;
-	}
 	if (awaits_samples(gpu, result, now_ns))
 		return -EAGAIN;
 	r = library_boards_read(&meter->boards, board, ret);

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/uuid.h"
 #include "energy/owner_names.h"
 
 #define IDENTITY_NAME_MAX 128
@@ -148,6 +149,8 @@ void identity_resolver_get_info(const struct identity_resolver *resolver,
  */
 const struct identity *identity_resolve(struct identity_resolver *resolver,
 					const struct process_ref *process);
+/* The process of the virtual machine of that UUID; 0: none is known to run it. */
+uint32_t identity_machine_pid(const struct identity_resolver *resolver, const struct uuid *uuid);
 /*
  * The owner of that container_id as long as its cgroup is cached, removed or not; else NULL. For an
  * owner that ended before its names came.

@@ -293,6 +293,11 @@ const struct identity *identity_find(struct identity_resolver *resolver, const c
 	return owner ? show(resolver, owner) : NULL;
 }
 
+uint32_t identity_machine_pid(const struct identity_resolver *resolver, const struct uuid *uuid)
+{
+	return machines_find_uuid(&resolver->machines, uuid);
+}
+
 bool identity_cgroup_exists(struct identity_resolver *resolver, const char *container_id)
 {
 	const struct owner *owner = owner_table_find(&resolver->owners, container_id);

@@ -38,6 +38,7 @@ struct machine {
 	struct owner *around;      /* held: its cgroup's owner at that time */
 	struct owner *owner;       /* held: its owner; NULL: not a machine */
 	struct cgroup_owner *what; /* id, name and hypervisor; NULL: no machine */
+	struct uuid uuid;          /* of its command line */
 };
 
 static struct map_key key_of(uint32_t pid)
@@ -441,6 +442,7 @@ static bool add_machine(struct machines *machines, const struct process_ref *pro
 		if (!row.what)
 			return false;
 		describe(row.what, &read->vm, around, &row);
+		(void)uuid_parse(read->vm.uuid, strlen(read->vm.uuid), &row.uuid);
 		claim_text(machines, &row, false);
 		claim_text(machines, &row, true);
 	}
@@ -485,6 +487,26 @@ bool machines_find_served(const struct machines *machines, uint32_t pid, struct 
 		return false;
 	*ret = row->owner;
 	return true;
+}
+
+static bool is_better(const struct machine *row, const struct machine *other)
+{
+	if (row->claim.rank != other->claim.rank)
+		return row->claim.rank > other->claim.rank;
+	return row->start_ns > other->start_ns;
+}
+
+uint32_t machines_find_uuid(const struct machines *machines, const struct uuid *uuid)
+{
+	const struct machine *best = NULL;
+
+	for (uint32_t i = 0; i < machines->count; i++) {
+		const struct machine *row = &machines->rows[i];
+
+		if (row->what && uuid_is_same(&row->uuid, uuid) && (!best || is_better(row, best)))
+			best = row;
+	}
+	return best ? best->pid : 0;
 }
 
 void machines_note_other(struct machines *machines, const struct process_ref *process,

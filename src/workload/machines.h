@@ -15,6 +15,7 @@
  */
 #pragma once
 
+#include "base/uuid.h"
 #include "workload/cmdline_reads.h"
 #include "workload/owner_table.h"
 #include "workload/vm_users.h"
@@ -75,6 +76,11 @@ struct owner *machines_resolve(struct machines *machines, const struct process_r
  * *ret is it, or that there is none (NULL).
  */
 bool machines_find_served(const struct machines *machines, uint32_t pid, struct owner **ret);
+/*
+ * The process that runs the machine of that UUID; 0: none is known. Of several that claim it, the
+ * one with the strongest claim, and then the newest.
+ */
+uint32_t machines_find_uuid(const struct machines *machines, const struct uuid *uuid);
 /*
  * Remembers that a process is not a machine, so that it is not read again for its kernel threads.
  */

@@ -21,6 +21,7 @@
  *                            only that of anything
  *   private IDX              in MIG mode the board does not list processes, its devices do
  *   migsamples IDX           processes are sampled in instances
+ *   vgpu IDX PERCENT UUID    a vGPU of the virtual machine of that UUID, and how busy it is
  *   ahead IDX SECONDS        samples of processes say that they are of so much later
  *   stale IDX                there is no newer sample of processes
  *   boast IDX NUMBER         so many more processes are said to be told than are
@@ -40,6 +41,7 @@
 #define INSTANCES 8
 #define SLICES    7 /* of each board in MIG mode */
 #define PROCESSES 4096
+#define VGPUS     16
 #define EXPORT    __attribute__((visibility("default")))
 
 enum {
@@ -69,6 +71,12 @@ struct board {
 	int instance_count;
 };
 
+struct vgpu {
+	int gpu;
+	unsigned per_cent;
+	char uuid[40];
+};
+
 struct process {
 	int gpu;
 	unsigned pid, sm, memory_mib;
@@ -80,6 +88,12 @@ struct sample {
 	unsigned pid;
 	unsigned long long time_us;
 	unsigned sm, memory, encoder, decoder;
+};
+
+struct vgpu_sample {
+	unsigned id;
+	unsigned long long time_us;
+	unsigned long long sm, memory, encoder, decoder; /* an unsigned in a union */
 };
 
 struct running {
@@ -130,6 +144,8 @@ static struct board boards[GPUS];
 static struct board mig_devices[GPUS][INSTANCES];
 static struct process processes[PROCESSES];
 static size_t process_count;
+static struct vgpu vgpus[VGPUS]; /* the number of one is 100 + its index here */
+static size_t vgpu_count;
 static int init_code;
 static unsigned starts;
 static double read_s; /* when the state was read last */
@@ -197,9 +213,13 @@ static void take_line(const char *line)
 	int fields = sscanf(line, "%15s %d %d %d %d %d", word, &gpu, &number[0], &number[1],
 			    &number[2], &number[3]);
 	bool is_mps = strcmp(word, "mps") == 0;
+	struct vgpu vgpu;
 
 	if (fields < 2)
 		return;
+	if (sscanf(line, "vgpu %d %u %39s", &vgpu.gpu, &vgpu.per_cent, vgpu.uuid) == 3 &&
+	    vgpu_count < VGPUS)
+		vgpus[vgpu_count++] = vgpu;
 	if (strcmp(word, "init") == 0)
 		init_code = gpu;
 	else if ((is_mps || strcmp(word, "proc") == 0) && process_count < PROCESSES)
@@ -235,7 +255,7 @@ static void read_state(void)
 	read_s = now;
 	for (int i = 0; i < GPUS; i++)
 		pass_time(&boards[i], passed_s);
-	process_count = 0;
+	process_count = vgpu_count = 0;
 	init_code = OK;
 	while (file && fgets(line, sizeof(line), file))
 		take_line(line);
@@ -590,4 +610,53 @@ EXPORT int nvmlGpmMetricsGet(struct gpm_request *request)
 			100 * (to->busy_s - from->busy_s) / (to->time_s - from->time_s);
 	}
 	return leave(OK);
+}
+
+/* ---- vGPU ---- */
+
+EXPORT int nvmlDeviceGetActiveVgpus(struct board *board, unsigned *count, unsigned *ret);
+EXPORT int nvmlDeviceGetActiveVgpus(struct board *board, unsigned *count, unsigned *ret)
+{
+	unsigned put = 0;
+
+	enter();
+	for (unsigned i = 0; i < vgpu_count; i++) {
+		if (vgpus[i].gpu == board->index && put < *count)
+			ret[put++] = 100 + i;
+	}
+	*count = put;
+	return leave(put ? state_of(board) : NOT_SUPPORTED);
+}
+
+EXPORT int nvmlDeviceGetVgpuUtilization(struct board *board, unsigned long long since_us,
+					unsigned *type, unsigned *count, struct vgpu_sample *ret);
+EXPORT int nvmlDeviceGetVgpuUtilization(struct board *board, unsigned long long since_us,
+					unsigned *type, unsigned *count, struct vgpu_sample *ret)
+{
+	unsigned long long now_us = (unsigned long long)(now_s(CLOCK_REALTIME) * 1e6);
+	unsigned put = 0;
+
+	enter();
+	for (unsigned i = 0; now_us > since_us && i < vgpu_count; i++) {
+		if (vgpus[i].gpu == board->index && put < *count)
+			ret[put++] = (struct vgpu_sample){ .id = 100 + i,
+							   .time_us = now_us,
+							   .sm = vgpus[i].per_cent };
+	}
+	*count = put;
+	*type = 1; /* unsigned */
+	return leave(put ? state_of(board) : NOT_FOUND);
+}
+
+EXPORT int nvmlVgpuInstanceGetVmID(unsigned vgpu, char *ret, unsigned size, unsigned *type);
+EXPORT int nvmlVgpuInstanceGetVmID(unsigned vgpu, char *ret, unsigned size, unsigned *type)
+{
+	int result = INVALID;
+
+	enter();
+	*type = 1; /* a UUID */
+	if (vgpu >= 100 && vgpu - 100 < vgpu_count)
+		result = snprintf(ret, size, "%s", vgpus[vgpu - 100].uuid) < (int)size ? OK
+										       : TOO_SMALL;
+	return leave(result);
 }

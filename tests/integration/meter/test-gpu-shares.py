@@ -2,6 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """One board of NVIDIA's and several at once that use it: instances (MIG), clients of MPS, and processes that take turns. Each gets
 its own part, and the parts sum to the board's energy, to the microjoule."""
+import contextlib
+import shutil
+import subprocess
+import tempfile
+import uuid as uuids
+
 from gpu_rig import machine, node_uj, process_j, settled, sleepers, uuid, wait_until
 from rig import close, run_tests
 
@@ -61,5 +67,35 @@ def instances_hold_their_slices():
         close("two that hold the same", second / third, 1, 1)
 
 
+@contextlib.contextmanager
+def hypervisors(count):
+    """Processes that run, and are virtual machines by their name and command line: their UUIDs, and pids."""
+    with tempfile.TemporaryDirectory() as folder:
+        program = shutil.copy("/bin/sh", f"{folder}/qemu-system-x86_64")
+        names = [str(uuids.uuid4()) for _ in range(count)]
+        loop = "while :; do sleep 0.1; done"
+        processes = [subprocess.Popen([program, "-c", loop, "-name", f"guest=vm{at}", "-uuid", name]) for at, name in enumerate(names)]
+        try:
+            yield names, [process.pid for process in processes]
+        finally:
+            for process in processes:
+                process.kill()
+                process.wait()
+
+
+def virtual_machines_have_their_vgpus():
+    """One of them has two; one has a machine that runs elsewhere, whose part is no other's."""
+    with hypervisors(2) as (names, pids):
+        lines = [f"vgpu 0 30 {names[0].upper()}", f"vgpu 0 15 {names[1]}", f"vgpu 0 30 {names[0]}", f"vgpu 0 15 {uuids.uuid4()}"]
+        with machine(BOARD, *lines) as (_, exporter):
+            metrics = wait_until(exporter, lambda metrics: all(process_j(metrics, pid) > 100 for pid in pids))
+            unseen = float(metrics.sum("kepler_node_unattributed_joules_total", zone="gpu", reason="unseen"))
+            first, second = (process_j(metrics, pid) for pid in pids)
+            close("two vGPUs of one", first / second, 4, 5)
+            assert unseen > second * 0.95, (unseen, second)
+            rows = {labels["vm_id"] for labels, value in metrics.select("kepler_vm_gpu_joules_total") if float(value) > 0}
+            assert rows == set(names), rows
+
+
 run_tests([instances_have_their_own_activity, clients_of_mps_share_by_use, processes_that_take_turns_share_by_use,
-           instances_hold_their_slices])
+           instances_hold_their_slices, virtual_machines_have_their_vgpus])

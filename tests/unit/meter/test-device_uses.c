@@ -71,6 +71,34 @@ static void what_is_held_is_kept(void **state)
 	device_uses_release(&uses);
 }
 
+/* They have no pid here, and are no process without a name. */
+static void machines_are_kept_by_uuid(void **state)
+{
+	(void)state;
+	struct device_uses uses = { 0 };
+	const struct uuid one = { 1, 2 }, other = { 1, 3 };
+	const struct device_use some[] = {
+		{ .device = 0, .busy_ns = 4, .vm = one },
+		{ .device = 0, .busy_ns = 5, .vm = other },
+		{ .device = 0, .busy_ns = 6, .vm = one },
+		{ .device = 1, .busy_ns = 7, .vm = one },
+		{ .device = 0, .busy_ns = 8 },
+	};
+	/* It would be found where the first one is. */
+	const struct device_use made = { .device = 3, .busy_ns = 9, .vm = { 1 ^ 3, 2 } };
+
+	device_uses_add(&uses, some, 5);
+	assert_int_equal(uses.count, 4);
+	assert_int_equal(uses.use[0].busy_ns, 10);
+	assert_int_equal(uses.use[3].busy_ns, 8);
+	assert_false(uuid_is_set(&uses.use[3].vm));
+	device_uses_add(&uses, &made, 1);
+	assert_int_equal(uses.count, 4);
+	assert_int_equal(uses.use[0].busy_ns, 10);
+	assert_int_equal(uses.nameless_ns[3], 9);
+	device_uses_release(&uses);
+}
+
 static void the_time_beyond_the_limit_stays_the_device_s(void **state)
 {
 	(void)state;
@@ -95,6 +123,7 @@ int main(void)
 		cmocka_unit_test(readings_of_one_process_are_one_use),
 		cmocka_unit_test(what_says_nothing_is_left_out),
 		cmocka_unit_test(what_is_held_is_kept),
+		cmocka_unit_test(machines_are_kept_by_uuid),
 		cmocka_unit_test(the_time_beyond_the_limit_stays_the_device_s),
 	};
 

@@ -333,6 +333,34 @@ static void holders_have_their_slices(void **state)
 	nvml_meter.close(meter);
 }
 
+/* Use and idle power are the machines', and not those of the driver's own processes. */
+static void vgpus_are_their_machines(void **state)
+{
+	const struct meter_options options = { .nvml_library = getenv("NVML_LAB"),
+					       .wants_holders = true };
+	const struct device_use *uses;
+	struct meter *meter;
+	size_t count;
+
+	(void)state;
+	say("gpu 0 100000\nproc 0 10 90 100\n"
+	    "vgpu 0 60 00000000-0000-0000-0000-000000000001\n"
+	    "vgpu 0 20 00000000-0000-0000-0000-000000000002\n");
+	assert_int_equal(nvml_meter.open(&options, &meter), 0);
+	assert_int_equal(nvml_meter.rescan(meter), 0);
+	(void)read_use(meter, 0, &count);
+	assert_int_equal(read_use(meter, 10, &count), 0);
+	uses = nvml_meter.uses(meter, 0, &count);
+	assert_int_equal(count, 4);
+	assert_ratio(uses[0].busy_ns, uses[1].busy_ns, 3);
+	for (size_t i = 0; i < count; i++) {
+		assert_int_equal(uses[i].pid, 0);
+		assert_int_equal(uses[i].vm.low, 1 + i % 2);
+		assert_int_equal(uses[i].held, i < 2 ? 0 : DEVICE_WHOLE / 2);
+	}
+	nvml_meter.close(meter);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -349,6 +377,7 @@ int main(void)
 		cmocka_unit_test(activity_without_a_process_is_the_board_s),
 		cmocka_unit_test(a_board_leaves_mig_mode),
 		cmocka_unit_test(holders_have_their_slices),
+		cmocka_unit_test(vgpus_are_their_machines),
 	};
 	int fd = mkstemp(state_file), r;
 

@@ -92,6 +92,24 @@ static void test_a_managed_machine_takes_its_id_from_a_stranger(void **state)
 	machine_check(8, 2, VM);
 }
 
+/* The one that a manager started, whatever a user's process says of itself; else the newest. */
+static void test_the_process_of_a_uuid(void **state)
+{
+	struct uuid uuid, other;
+
+	(void)state;
+	assert_true(uuid_parse(VM, strlen(VM), &uuid));
+	other = (struct uuid){ uuid.high, uuid.low + 1 };
+	assert_int_equal(identity_machine_pid(resolver, &uuid), 0);
+	machine_start(8, SCOPE, WORDS);
+	machine_check(8, 1, VM);
+	assert_int_equal(identity_machine_pid(resolver, &uuid), 8);
+	machine_start(7, SHELL, WORDS);
+	machine_check(7, 1, VM "-7");
+	assert_int_equal(identity_machine_pid(resolver, &uuid), 8);
+	assert_int_equal(identity_machine_pid(resolver, &other), 0);
+}
+
 static void test_parent_and_child_are_one_machine(void **state)
 {
 	(void)state;
@@ -229,6 +247,7 @@ int main(void)
 		MACHINE_TEST(test_all_of_a_scope_is_the_machine),
 		MACHINE_TEST(test_no_two_living_machines_have_one_id),
 		MACHINE_TEST(test_a_managed_machine_takes_its_id_from_a_stranger),
+		MACHINE_TEST(test_the_process_of_a_uuid),
 		MACHINE_TEST(test_parent_and_child_are_one_machine),
 		MACHINE_TEST(test_machines_without_uuid),
 		MACHINE_TEST(test_what_is_no_machine_stays_where_it_is),
