@@ -83,10 +83,12 @@ class Files:
         self.thread.join()
 
 
-def gpus(folder, boards, users):
+def gpus(folder, boards, users, instances=0):
     state = folder / "boards"
     state.write_text("".join([f"gpu {i} {100000 + i}\n" for i in range(boards)] +
-                             [f"proc {i % boards} {pid} {90 * boards // len(users)} 100\n" for i, pid in enumerate(users)]))
+                             [f"mig {i} {at} 16 1 50\n" for i in range(boards) for at in range(instances)] +
+                             [f"proc {i % boards} {pid} {90 * boards // len(users)} 100 {i // boards % max(instances, 1)}\n"
+                              for i, pid in enumerate(users)]))
     return {"NVML_LAB_STATE": str(state)}
 
 
@@ -121,8 +123,9 @@ def cases(stack, users):
     def bmc_of(shape, *options):
         return lambda folder, files: ([*redfish(folder, stack, shape), *options], {})
 
-    def boards(*options):
-        return lambda folder, files: ([f"--meter.nvml-library={BUILD}/tests/lab/nvml.so", *options], gpus(folder, 8, users))
+    def boards(*options, instances=0):
+        library = f"--meter.nvml-library={BUILD}/tests/lab/nvml.so"
+        return lambda folder, files: ([library, *options], gpus(folder, 8, users, instances))
 
     def external(folder, files):
         files.external()
@@ -135,6 +138,7 @@ def cases(stack, users):
         ("a file of another program", external),
         ("8 GPUs, 200 processes that use them", boards()),
         ("… with `--gpu.idle=holder`", boards("--gpu.idle=holder")),
+        ("… each in 7 instances", boards(instances=7)),
         ("Redfish, each 2 s", bmc_of(bmc.supermicro)),
         ("… a mean of 30 s", bmc_of(lambda law: bmc.averaging(law, seconds=30))))]
 

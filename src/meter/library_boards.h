@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The boards that a vendor's library shows, each a zone that is known by its UUID, or else its
- * serial number: its index may change when the driver is loaded anew. Energy is a board's counter (mJ), else its power.
+ * serial number: its index may change when the driver is loaded anew. Energy is a board's counter
+ * (mJ), else its power.
  *
  * The library is loaded in the first search and only then: later no program code can be loaded any
  * more (service/confine.h). It is started anew for a board that is lost.

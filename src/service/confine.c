@@ -307,7 +307,8 @@ static const struct call_rule deadly_rules[] = {
 
 /*
  * Executable memory that is not part of the program. libc loads modules with NEED_CLIENTS. With
- * NEED_GPU or NEED_GAUDI a vendor's library may try to, which is denied, and must not end the program.
+ * NEED_GPU or NEED_GAUDI a vendor's library may try to, which is denied, and must not end the
+ * program.
  */
 static const struct call_rule executable_memory[] = {
 	{ "mmap", SCMP_A2_32(SCMP_CMP_MASKED_EQ, PROT_EXEC, PROT_EXEC) },

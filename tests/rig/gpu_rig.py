@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Boards of a library that stands in for NVIDIA's, or another vendor's (tests/lab/nvml.c, hlml.c), and an exporter that reads them."""
+"""Boards of a library that stands in for a vendor's (tests/lab/nvml.c, hlml.c), and an exporter that reads them."""
 import contextlib
 import os
 import pathlib

@@ -34,7 +34,8 @@ def instances_have_their_own_activity():
         metrics, last_mj = settled(gpus, exporter)
         assert node_uj(metrics, 0) - node_uj(began, 0) == (last_mj[0] - first_mj[0]) * 1000
         close("of two instances", process_j(metrics, first) / process_j(metrics, second), 3, 2)
-        close("both of the board", (process_j(metrics, first) + process_j(metrics, second)) / (last_mj[0] - first_mj[0]) * 1000, 1, 1)
+        both_j = process_j(metrics, first) + process_j(metrics, second)
+        close("both of the board", both_j / (last_mj[0] - first_mj[0]) * 1000, 1, 1)
 
 
 def clients_of_mps_share_by_use():
@@ -74,7 +75,7 @@ def hypervisors(count):
         program = shutil.copy("/bin/sh", f"{folder}/qemu-system-x86_64")
         names = [str(uuids.uuid4()) for _ in range(count)]
         loop = "while :; do sleep 0.1; done"
-        processes = [subprocess.Popen([program, "-c", loop, "-name", f"guest=vm{at}", "-uuid", name]) for at, name in enumerate(names)]
+        processes = [subprocess.Popen([program, "-c", loop, "-name", f"guest={name[:8]}", "-uuid", name]) for name in names]
         try:
             yield names, [process.pid for process in processes]
         finally:

@@ -15,6 +15,7 @@
 
 #include "base/num.h"
 #include "meter/meter.h"
+#include "tests/rig/lab_state.h"
 #include "tests/rig/remove_tree.h"
 
 #define FIRST_DEVICE (DEVICES_NVML + DEVICES_DRM)
@@ -22,14 +23,9 @@
 static char folder[] = "/tmp/kepler-hlml-XXXXXX";
 static char state_file[64];
 
-/* From here on the library says this. */
 static void say(const char *text)
 {
-	FILE *file = fopen(state_file, "we");
-
-	assert_non_null(file);
-	assert_true(fputs(text, file) >= 0);
-	assert_int_equal(fclose(file), 0);
+	lab_say(state_file, text);
 }
 
 static struct meter *open_meter(const char *text)
