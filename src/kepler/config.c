@@ -293,7 +293,8 @@ static const struct option device_idle_rows[] = {
 	{ "gpu.idle", NULL, OPTION_ENUM, FIELD(idle_options, device), .choices = device_idles,
 	  .default_text = "auto", .metavar = "POLICY",
 	  .help = "What bears the idle energy of a GPU: the node, the processes that used it in "
-		  "that time, or equally all that hold it open, busy or not. auto: the node or "
+		  "that time, or all that hold it open, busy or not, by how much of it each holds. "
+		  "auto: the node or "
 		  "the users, as idle.share says." },
 };
 

@@ -394,8 +394,8 @@ static void add_idle(const struct explained_zone *zone, struct strbuf *out)
 		[IDLE_SHARE_USAGE] = "shared by the time for which each process kept it busy:",
 		[IDLE_SHARE_EQUAL] = "shared equally by the processes that used it "
 				     "(--idle.share=equal):",
-		[IDLE_SHARE_HOLDER] = "shared equally by the processes that hold it "
-				      "(--gpu.idle=holder):",
+		[IDLE_SHARE_HOLDER] = "shared by the processes that hold it, by how much of it "
+				      "each holds (--gpu.idle=holder):",
 	};
 	static const char *const parts_rules[] = {
 		[IDLE_SHARE_NODE] = "stays with the node (--idle.share=node, or another that has "

@@ -102,7 +102,7 @@ static void test_the_process_of_a_uuid(void **state)
 	other = (struct uuid){ uuid.high, uuid.low + 1 };
 	assert_int_equal(identity_machine_pid(resolver, &uuid), 0);
 	machine_start(8, SCOPE, WORDS);
-	machine_check(8, 1, VM);
+	machine_check(8, 2, VM);
 	assert_int_equal(identity_machine_pid(resolver, &uuid), 8);
 	machine_start(7, SHELL, WORDS);
 	machine_check(7, 1, VM "-7");
