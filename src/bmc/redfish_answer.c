@@ -5,9 +5,9 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/json_scan.h"
 #include "base/macro.h"
 #include "base/num.h"
+#include "bmc/answer_object.h"
 
 #define WATTS_MAX    1e6 /* more than a rack draws */
 #define KWH_MAX      4e6 /* 400 years of a kilowatt; more is no energy_uj */
@@ -15,19 +15,6 @@
 #define UJ_PER_KWH   3.6e12
 #define WINDOW_MAX_S 3600.0
 #define SERVICE      "/redfish/"
-
-json_t *redfish_parse(const char *text, size_t len)
-{
-	json_t *object;
-
-	if (!text || json_is_too_deep(text, len))
-		return NULL;
-	object = json_loadb(text, len, 0, NULL);
-	if (json_is_object(object))
-		return object;
-	json_decref(object);
-	return NULL;
-}
 
 /* ---- paths ---- */
 
@@ -106,30 +93,13 @@ const char *redfish_message(const json_t *error)
 
 /* ---- values ---- */
 
-static bool read_number(const json_t *value, double max, double *ret)
-{
-	double number = json_is_number(value) ? json_number_value(value) : -1;
-
-	if (!(number >= 0 && number <= max)) /* nor where it is no number */
-		return false;
-	*ret = number;
-	return true;
-}
-
 static void take_watts(const json_t *value, struct redfish_reading *ret)
 {
 	double watts;
 
-	ret->has_power = read_number(value, WATTS_MAX, &watts);
+	ret->has_power = answer_number(value, WATTS_MAX, &watts);
 	if (ret->has_power)
 		ret->power_uw = (uint64_t)llround(watts * UW_PER_W);
-}
-
-static const char *text_of(const json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-
-	return text ? text : "";
 }
 
 static bool is_one_of(const char *text, const char *const *words)
@@ -187,7 +157,7 @@ void redfish_chassis_read(const json_t *chassis, const struct redfish_path *path
 	*ret = (struct redfish_chassis){
 		.path = *path,
 		.contained_by = redfish_link(links, "ContainedBy"),
-		.is_component = is_one_of(text_of(chassis, "ChassisType"), components),
+		.is_component = is_one_of(answer_text(chassis, "ChassisType"), components),
 		.environment = redfish_link(chassis, "EnvironmentMetrics"),
 		.subsystem = redfish_link(chassis, "PowerSubsystem"),
 		.power = redfish_link(chassis, "Power"),
@@ -259,10 +229,10 @@ void redfish_environment_read(const json_t *metrics, struct redfish_reading *ret
 
 	*ret = (struct redfish_reading){ 0 };
 	take_watts(json_object_get(power, "Reading"), ret);
-	ret->has_energy = read_number(json_object_get(energy, "Reading"), KWH_MAX, &kwh);
+	ret->has_energy = answer_number(json_object_get(energy, "Reading"), KWH_MAX, &kwh);
 	if (ret->has_energy)
 		ret->energy_uj = (uint64_t)(kwh * UJ_PER_KWH);
-	redfish_path_take(text_of(power, "DataSourceUri"), ret_sensor);
+	redfish_path_take(answer_text(power, "DataSourceUri"), ret_sensor);
 }
 
 static bool is_of_a_part(const json_t *control)
@@ -273,7 +243,7 @@ static bool is_of_a_part(const json_t *control)
 		"Storage", "StorageSubsystem", "Accelerator", NULL
 	};
 
-	return is_one_of(text_of(control, "PhysicalContext"), parts);
+	return is_one_of(answer_text(control, "PhysicalContext"), parts);
 }
 
 void redfish_power_control_read(const json_t *power, struct redfish_reading *ret)
@@ -291,7 +261,8 @@ void redfish_power_control_read(const json_t *power, struct redfish_reading *ret
 	if (ret->has_power)
 		return;
 	metrics = json_object_get(control, "PowerMetrics");
-	if (!read_number(json_object_get(metrics, "IntervalInMin"), WINDOW_MAX_S / 60, &minutes) ||
+	if (!answer_number(json_object_get(metrics, "IntervalInMin"), WINDOW_MAX_S / 60,
+			   &minutes) ||
 	    minutes <= 0)
 		return;
 	take_watts(json_object_get(metrics, "AverageConsumedWatts"), ret);
@@ -300,7 +271,7 @@ void redfish_power_control_read(const json_t *power, struct redfish_reading *ret
 
 bool redfish_supply_is_absent(const json_t *supply)
 {
-	return strcmp(text_of(json_object_get(supply, "Status"), "State"), "Absent") == 0;
+	return strcmp(answer_text(json_object_get(supply, "Status"), "State"), "Absent") == 0;
 }
 
 void redfish_supply_metrics_read(const json_t *metrics, struct redfish_reading *ret)
@@ -311,14 +282,14 @@ void redfish_supply_metrics_read(const json_t *metrics, struct redfish_reading *
 
 void redfish_sensor_read(const json_t *sensor, struct redfish_reading *ret)
 {
-	const char *units = text_of(sensor, "ReadingUnits");
+	const char *units = answer_text(sensor, "ReadingUnits");
 
 	*ret = (struct redfish_reading){ 0 };
-	if (strcmp(text_of(sensor, "ReadingType"), "Power") != 0 ||
+	if (strcmp(answer_text(sensor, "ReadingType"), "Power") != 0 ||
 	    (*units && strcmp(units, "W") != 0))
 		return;
 	take_watts(json_object_get(sensor, "Reading"), ret);
-	ret->window_ns = duration_ns(text_of(sensor, "AveragingInterval"));
+	ret->window_ns = duration_ns(answer_text(sensor, "AveragingInterval"));
 }
 
 bool redfish_sensor_is_total(const char *id)

@@ -43,8 +43,6 @@ struct redfish_chassis {
 	struct redfish_path environment, subsystem, power, sensors;
 };
 
-/* NULL: no JSON object, too deep (base/json_scan.h), or no memory. */
-json_t *redfish_parse(const char *text, size_t len);
 /* A path of the service, without a fragment; "" where it is none. */
 void redfish_path_take(const char *text, struct redfish_path *ret);
 bool redfish_path_is_same(const struct redfish_path *a, const struct redfish_path *b);

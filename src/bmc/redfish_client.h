@@ -30,8 +30,6 @@ struct redfish_client_options {
 
 struct redfish_client;
 
-/* Loads what clients need (http_client_load()), on a thread that still may. */
-int redfish_client_load(struct diag *diag);
 /* Asks nothing yet. 0, or -errno with diag: see http_client_new(). */
 int redfish_client_new(const struct redfish_client_options *options, struct redfish_client **ret,
 		       struct diag *diag);

@@ -7,14 +7,10 @@
 
 #include "base/macro.h"
 #include "base/strbuf.h"
+#include "bmc/answer_object.h"
 
 #define CHASSIS_MAX 32 /* that are looked at */
 #define SENSORS_MAX 8  /* likewise, of those whose name fits */
-
-static void json_free(json_t **object)
-{
-	json_decref(*object);
-}
 
 const char *redfish_method_name(enum redfish_method method)
 {
@@ -27,7 +23,7 @@ const char *redfish_method_name(enum redfish_method method)
 static int read_members(struct redfish_client *client, const struct redfish_path *collection,
 			struct redfish_members *ret, struct diag *diag)
 {
-	CLEANUP(json_free) json_t *object = NULL;
+	CLEANUP(answer_object_release) json_t *object = NULL;
 	int r = redfish_client_get(client, collection, &object, diag);
 
 	if (r == 0)
@@ -67,7 +63,7 @@ int redfish_power_read(struct redfish_client *client, const struct redfish_power
 	struct redfish_reading sum = { 0 };
 
 	for (size_t i = 0; i < power->path_count; i++) {
-		CLEANUP(json_free) json_t *object = NULL;
+		CLEANUP(answer_object_release) json_t *object = NULL;
 		struct redfish_reading reading;
 		int r = redfish_client_get(client, &power->paths[i], &object, diag);
 
@@ -114,8 +110,8 @@ static int try_one(struct redfish_client *client, enum redfish_method method,
 static int learn_window(struct redfish_client *client, struct redfish_power *power,
 			struct diag *diag)
 {
-	CLEANUP(json_free) json_t *metrics = NULL;
-	CLEANUP(json_free) json_t *sensor = NULL;
+	CLEANUP(answer_object_release) json_t *metrics = NULL;
+	CLEANUP(answer_object_release) json_t *sensor = NULL;
 	struct redfish_reading reading;
 	struct redfish_path path;
 	int r = redfish_client_get(client, &power->paths[0], &metrics, diag);
@@ -144,7 +140,7 @@ static int try_environment(struct redfish_client *client, const struct redfish_c
 static int try_supplies(struct redfish_client *client, const struct redfish_chassis *chassis,
 			struct redfish_power *power, struct diag *diag)
 {
-	CLEANUP(json_free) json_t *subsystem = NULL;
+	CLEANUP(answer_object_release) json_t *subsystem = NULL;
 	CLEANUP_FREE struct redfish_members *supplies = calloc(1, sizeof(*supplies));
 	struct redfish_reading reading;
 	struct redfish_path path;
@@ -162,7 +158,7 @@ static int try_supplies(struct redfish_client *client, const struct redfish_chas
 	power->method = REDFISH_SUPPLIES;
 	power->path_count = 0;
 	for (size_t i = 0; r == 0 && i < supplies->count; i++) {
-		CLEANUP(json_free) json_t *supply = NULL;
+		CLEANUP(answer_object_release) json_t *supply = NULL;
 
 		r = redfish_client_get(client, &supplies->paths[i], &supply, diag);
 		if (r < 0 || redfish_supply_is_absent(supply))
@@ -290,7 +286,7 @@ static int read_all_chassis(struct redfish_client *client, const json_t *root,
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < members->count && *ret_count < CHASSIS_MAX; i++) {
-		CLEANUP(json_free) json_t *chassis = NULL;
+		CLEANUP(answer_object_release) json_t *chassis = NULL;
 
 		r = redfish_client_get(client, &members->paths[i], &chassis, diag);
 		if (ends_search(r))
@@ -331,7 +327,7 @@ int redfish_power_find(struct redfish_client *client, const char *system, struct
 		       struct diag *diag)
 {
 	CLEANUP_FREE struct redfish_chassis *list = calloc(CHASSIS_MAX, sizeof(*list));
-	CLEANUP(json_free) json_t *root = NULL;
+	CLEANUP(answer_object_release) json_t *root = NULL;
 	struct redfish_path ours;
 	size_t count = 0;
 	int r;

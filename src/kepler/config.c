@@ -17,7 +17,7 @@
 #include "base/log.h"
 #include "base/macro.h"
 #include "base/num.h"
-#include "bmc/redfish_target.h"
+#include "bmc/service_target.h"
 #include "export/prometheus.h"
 #include "gpu/hlml_library.h"
 #include "gpu/nvml_library.h"
@@ -87,9 +87,9 @@ static int check_mode(const char *text, struct diag *diag)
 	return http_unix_parse_mode(text, &mode, diag);
 }
 
-static int check_bmc_url(const char *text, struct diag *diag)
+static int check_service_url(const char *text, struct diag *diag)
 {
-	return *text ? redfish_url_check(text, diag) : 0;
+	return *text ? service_url_check(text, diag) : 0;
 }
 
 static const struct option file_rows[] = {
@@ -228,7 +228,7 @@ static const struct option meter_rows[] = {
 
 static const struct option redfish_rows[] = {
 	{ "meter.redfish.url", NULL, OPTION_STRING, FIELD(meter_options, redfish_url),
-	  .default_text = "", .metavar = "URL", .may_be_empty = true, .check = check_bmc_url,
+	  .default_text = "", .metavar = "URL", .may_be_empty = true, .check = check_service_url,
 	  .help = "Address of this machine's BMC, whose Redfish service has the power of the "
 		  "whole machine: https://HOST or https://HOST:PORT. Empty: the address is in "
 		  "the credentials file, or there is no BMC to ask." },

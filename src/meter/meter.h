@@ -173,7 +173,7 @@ struct meter_options {
 	char *nvml_library, *hlml_library;
 	char *external[METER_EXTERNAL_MAX]; /* files, meter/external_text.h; borrowed */
 	size_t external_count;
-	/* Borrowed; "" or NULL: none. The file's lines are those of bmc/redfish_target.h. */
+	/* Borrowed; "" or NULL: none. The file's lines are those of bmc/service_target.h. */
 	char *redfish_url, *redfish_credentials, *redfish_ca_file, *redfish_system;
 	int redfish_login; /* enum redfish_login */
 	bool redfish_insecure;

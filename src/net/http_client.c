@@ -510,7 +510,8 @@ static bool is_token(const char *token)
 
 static bool has_secret(const struct http_request_options *request)
 {
-	return request->bearer_token || request->auth_token || request->user || request->content;
+	return request->bearer_token || request->auth_token || request->api_session ||
+	       request->user || request->content;
 }
 
 static int make_headers(const struct http_client *client,
@@ -520,7 +521,7 @@ static int make_headers(const struct http_client *client,
 	const char *token = request->bearer_token, *url = request->url;
 	int r = 0;
 
-	if (!is_token(token) || !is_token(request->auth_token))
+	if (!is_token(token) || !is_token(request->auth_token) || !is_token(request->api_session))
 		return diag_set(diag, -EINVAL,
 				"%.*s: the token is too long or has invalid characters",
 				host_length(url), url);
@@ -535,6 +536,8 @@ static int make_headers(const struct http_client *client,
 		r = add_header(client->curl, "Authorization: Bearer ", token, headers);
 	if (r == 0 && request->auth_token)
 		r = add_header(client->curl, "X-Auth-Token: ", request->auth_token, headers);
+	if (r == 0 && request->api_session)
+		r = add_header(client->curl, "X-API-Session: ", request->api_session, headers);
 	return r < 0 ? diag_set(diag, r, "out of memory") : 0;
 }
 

@@ -53,8 +53,9 @@ struct http_request_options {
 	const char *url;          /* http:// or https:// */
 	const char *bearer_token; /* or NULL; never logged; https:// only, else -EINVAL */
 	const char *accept;       /* "application/json" */
-	/* https:// only, as the bearer token: HTTP Basic, X-Auth-Token; NULL: none. */
-	const char *user, *password, *auth_token;
+	/* https:// only, as the bearer token: HTTP Basic, X-Auth-Token, X-API-Session; NULL: none.
+	 */
+	const char *user, *password, *auth_token, *api_session;
 	/* A body of application/json, https:// only; NULL: none. */
 	const char *content;
 	enum http_method method;

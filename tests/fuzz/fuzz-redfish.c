@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bmc/answer_object.h"
 #include "bmc/redfish_answer.h"
-#include "bmc/redfish_target.h"
+#include "bmc/service_target.h"
 
 #define POWER_MAX_UW  1000000000000ULL
 #define WINDOW_MAX_NS 3600000000000ULL
@@ -68,8 +69,8 @@ static void read_places(const json_t *object)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	json_t *object = redfish_parse((const char *)data, size);
-	struct redfish_target target;
+	json_t *object = answer_object((const char *)data, size);
+	struct service_target target;
 
 	if (object) {
 		read_powers(object);
@@ -78,9 +79,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		(void)redfish_sensor_is_total(redfish_message(object));
 		json_decref(object);
 	}
-	if (redfish_target_parse("FILE", (const char *)data, size, "node", "", &target, NULL) ==
+	if (service_target_parse("FILE", (const char *)data, size, "node", "", &target, NULL) ==
 		    0 &&
-	    (redfish_url_check(target.url, NULL) < 0 || !target.user[0] || !target.password[0]))
+	    (service_url_check(target.url, NULL) < 0 || !target.user[0] || !target.password[0]))
 		abort();
 	return 0;
 }

@@ -7,132 +7,55 @@ import functools
 import os
 import pathlib
 import signal
-import subprocess
 import tempfile
 import time
 
 import bmc
 from bmc import Bmc, Law
 from certificates import Authority
-from rig import KEPLER, OTHERS_ENVIRONMENT, Exporter, Sensors, balanced, close, load, rapl_zone, run_tests
+from remote_rig import DOWN_S, READ_ERRORS, UP, Machine, authority, counted_and_flowed, doctor, is_up, keys, node_j, \
+    server_context, wait_until, watched, watts_between_readings
+from rig import Exporter, balanced, close, load, run_tests
 
-OPTIONS = ("--monitor.interval=500ms", "--metrics.settle=0s", "--idle.mode=off", "--meter.redfish.period=1s")
-NODE_J = "kepler_node_platform_joules_total"
-UP = "kepler_exporter_source_up"
-AGE = "kepler_exporter_source_age_seconds"
-SECRET = 'canary-bmc,"p4ss'
 QUOTED = '"canary-bmc,""p4ss"'
-DOWN_S = 6  # two periods, an interval, and a busy machine
 
 
-class Machine:
-    """Of one test: its authority, its BMC, and the options with which it is found."""
-
-    def __init__(self, directory, law=None, context=None, **service):
-        self.dir = pathlib.Path(directory)
-        self.authority = authority()
-        self.bmc = Bmc(context or server_context(), law or Law(200), **service)
-        self.credentials = self.dir / "credentials"
-        self.write(f"kepler,{QUOTED}\n")
-        self.options = [*OPTIONS, f"--meter.redfish.url={self.bmc.url}", f"--meter.redfish.credentials={self.credentials}",
-                        f"--meter.redfish.ca-file={self.authority.file}"]
-
-    def write(self, text, mode=0o600):
-        new = self.credentials.with_suffix(".new")
-        new.touch(0o600)
-        new.write_text(text)
-        new.chmod(mode)
-        new.rename(self.credentials)
-
-
-@functools.cache
-def keys():
-    return tempfile.TemporaryDirectory(prefix="kepler-redfish-")
-
-
-@functools.cache
-def authority():
-    return Authority(keys().name)
-
-
-@functools.cache
-def server_context():
-    return authority().server_context()
+def new_machine(directory, law=None, context=None, **service):
+    return Machine(directory, "redfish", Bmc(context or server_context(), law or Law(200), **service), QUOTED)
 
 
 @contextlib.contextmanager
 def machine(*options, **service):
     with tempfile.TemporaryDirectory(prefix="kepler-redfish-") as directory:
-        lab = Machine(directory, **service)
-        try:
-            with Sensors(rapl_zone("intel-rapl:0", "package-0", 50)) as sensors, \
-                    Exporter(f"--host.sysfs={sensors.mount}", *lab.options, *options) as exporter:
-                yield lab, exporter
-                look_around(exporter)
-                assert exporter.stop() == 0, exporter.output()
-                look_for_secrets(exporter.output())
-        finally:
-            lab.bmc.close()
-
-
-def look_for_secrets(text):
-    for secret in (SECRET, "canary-bmc"):
-        assert secret not in text, text
-
-
-def look_around(exporter):
-    """Nothing of the password in what others can see, and nothing that the system call filter denied."""
-    if exporter.process.poll() is not None:
-        return
-    for name in ("cmdline", "environ", "comm"):
-        look_for_secrets(pathlib.Path(f"/proc/{exporter.process.pid}/{name}").read_text(errors="replace"))
-    for path in ("/metrics", "/", "/healthz"):
-        look_for_secrets(exporter.get(path)[2].decode())
-    assert exporter.scrape().sum("kepler_exporter_denied_system_calls_total") == 0, exporter.output()
-
-
-def wait_until(exporter, condition, seconds=20):
-    """The first page that fulfils the condition; all that come meanwhile sum."""
-    deadline = time.monotonic() + seconds
-    while True:
-        metrics = balanced(exporter.intervals(1))
-        if condition(metrics):
-            return metrics
-        assert time.monotonic() < deadline, metrics.text + exporter.output()
-
-
-def is_up(metrics):
-    return bool(metrics.select(UP, zone="platform")) and metrics.value(UP, zone="platform") == 1
-
-
-def node_j(metrics):
-    return float(metrics.sum(NODE_J))
+        lab = new_machine(directory, **service)
+        with watched(lab, *options) as exporter:
+            yield lab, exporter
 
 
 def counts(shape, *options, slash=False, percent=4, seconds=6):
     """What flows while it is watched, between two changes of the counter: the law knows how much that is."""
     with machine(*options, law=Law(300, 100, 3), shape=shape, slash=slash) as (lab, exporter):
         first = wait_until(exporter, lambda metrics: is_up(metrics) and node_j(metrics) > 0)
-        began, first_j = lab.bmc.law.joules(), node_j(first)
+        began, first_j = lab.service.law.joules(), node_j(first)
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             last = balanced(exporter.intervals(1))
         # A page is up to a period and an interval behind.
-        flowed, counted = lab.bmc.law.joules() - began, node_j(last) - first_j
+        flowed, counted = lab.service.law.joules() - began, node_j(last) - first_j
         print(f"  {shape.__name__}: {counted:.0f} J counted, {flowed:.0f} J flowed")
         assert abs(counted - flowed) <= flowed * percent / 100 + 1.6 * 400, (counted, flowed)
         assert last.value("kepler_exporter_source_unverified", zone="platform") == 0
-        assert lab.bmc.most_at_once == 1 and lab.bmc.denied == 0
+        assert lab.service.most_at_once == 1 and lab.service.denied == 0
         sums = {labels["zone"] for labels, _ in last.select("kepler_zone_info", in_total="true")}
         assert sums == {"platform"}, sums
-    assert not lab.bmc.tokens, "a session is left"
+    assert not lab.service.tokens, "a session is left"
     return lab
 
 
 def every_vendors_shape_counts():
     counts(bmc.idrac)
     lab = counts(bmc.ilo, slash=True)
-    again = [path for _, path, _ in lab.bmc.seen if not path.endswith("/")]
+    again = [path for _, path, _ in lab.service.seen if not path.endswith("/")]
     assert len(again) <= 4, again  # paths that it gave with a slash are asked with it
     counts(bmc.xcc)
     counts(bmc.supermicro)
@@ -141,19 +64,8 @@ def every_vendors_shape_counts():
 
 
 def power_is_exact_between_two_readings():
-    """A constant power, over the time between two states of the counter: no start and no end is in it."""
     with machine(law=Law(250)) as (_, exporter):
-        wait_until(exporter, lambda metrics: node_j(metrics) > 0)
-        times = []
-        while len(times) < 2:
-            before = node_j(exporter.intervals(1))
-            metrics = wait_until(exporter, lambda metrics: node_j(metrics) > before)
-            read = float(metrics.value("kepler_exporter_snapshot_timestamp_seconds"))
-            age = float(metrics.value(AGE, zone="platform"))
-            times.append((read - age, node_j(metrics)))
-            time.sleep(4 if len(times) == 1 else 0)
-        (began, first), (ended, last) = times
-        close("watts", (last - first) / (ended - began), 250, 2)
+        close("watts", watts_between_readings(exporter), 250, 2)
 
 
 def a_fine_counter_is_read():
@@ -162,14 +74,14 @@ def a_fine_counter_is_read():
         time.sleep(10)  # it proves itself
         # An outage of a counter loses nothing: what flowed meanwhile is counted when it is back.
         first = balanced(exporter.intervals(2))
-        began = lab.bmc.law.joules()
-        lab.bmc.status = 500
+        began = lab.service.law.joules()
+        lab.service.status = 500
         wait_until(exporter, lambda metrics: not is_up(metrics))
         time.sleep(3)
-        lab.bmc.calm()
+        lab.service.calm()
         wait_until(exporter, is_up)
         last = balanced(exporter.intervals(2))
-        flowed, counted = lab.bmc.law.joules() - began, node_j(last) - node_j(first)
+        flowed, counted = lab.service.law.joules() - began, node_j(last) - node_j(first)
         print(f"  {counted:.0f} J counted, {flowed:.0f} J flowed, an outage among them")
         assert abs(counted - flowed) <= 1.6 * 700, (counted, flowed)
 
@@ -184,27 +96,20 @@ def faults_are_down_and_back():
         for fault, value in faults:
             before = exporter.intervals(1)
             began = time.monotonic()
-            errors = before.value("kepler_exporter_source_read_errors_total", zone="platform")
-            setattr(lab.bmc, fault, value)
+            errors = before.value(READ_ERRORS, zone="platform")
+            setattr(lab.service, fault, value)
             down = wait_until(exporter, lambda metrics: not is_up(metrics), DOWN_S)
             assert down.value(UP, zone="package") == 1
-            assert down.value("kepler_exporter_source_read_errors_total", zone="platform") > errors
-            lab.bmc.calm()
+            assert down.value(READ_ERRORS, zone="platform") > errors
+            lab.service.calm()
             back = wait_until(exporter, is_up, DOWN_S + 4)
             later = balanced(exporter.intervals(3))
             assert node_j(later) - node_j(before) <= 200 * (time.monotonic() - began + 2), fault
             print(f"  {fault}={str(value)[:20]}: {time.monotonic() - began:.1f} s, {node_j(back) - node_j(before):.0f} J")
         output = exporter.output()
-    assert not lab.bmc.tokens or len(lab.bmc.tokens) <= 2, lab.bmc.tokens
-    assert "other.example" not in str(lab.bmc.seen)
+    assert not lab.service.tokens or len(lab.service.tokens) <= 2, lab.service.tokens
+    assert "other.example" not in str(lab.service.seen)
     return output
-
-
-def counted_and_flowed(lab, exporter):
-    """What a page has counted, and what had flowed when its last reading was made."""
-    metrics = balanced(exporter.intervals(1))
-    read = metrics.value("kepler_exporter_snapshot_timestamp_seconds") - metrics.value(AGE, zone="platform")
-    return node_j(metrics), lab.bmc.law.joules(ago=time.time() - float(read))
 
 
 def ten_minutes_of_varying_load():
@@ -214,10 +119,10 @@ def ten_minutes_of_varying_load():
         labs = [(shape, *stack.enter_context(machine(law=Law(300, 150, 20), shape=shape)))
                 for shape in (bmc.supermicro, bmc.averaging, bmc.counting)]
         time.sleep(12)  # the counter proves itself
-        began = [counted_and_flowed(lab, exporter) for _, lab, exporter in labs]
+        began = [counted_and_flowed(lab.service.law, exporter) for _, lab, exporter in labs]
         time.sleep(seconds)
         for (shape, lab, exporter), (first_j, began_j) in zip(labs, began):
-            counted, flowed = counted_and_flowed(lab, exporter)
+            counted, flowed = counted_and_flowed(lab.service.law, exporter)
             counted, flowed = counted - first_j, flowed - began_j
             print(f"  {shape.__name__}: {counted:.0f} J counted, {flowed:.0f} J flowed, {(counted / flowed - 1) * 100:+.2f} %")
             # A mean is late by half of its time, at both ends.
@@ -292,26 +197,26 @@ def an_ended_session_is_made_anew():
     with machine(law=Law(200)) as (lab, exporter):
         wait_until(exporter, lambda metrics: node_j(metrics) > 0)
         for _ in range(3):
-            lab.bmc.tokens.clear()
-            logins = lab.bmc.logins
-            wait_until(exporter, lambda metrics: lab.bmc.logins > logins)
+            lab.service.tokens.clear()
+            logins = lab.service.logins
+            wait_until(exporter, lambda metrics: lab.service.logins > logins)
             assert is_up(balanced(exporter.intervals(4)))
-        assert exporter.scrape().value("kepler_exporter_source_read_errors_total", zone="platform") == 0
-    assert not lab.bmc.tokens
+        assert exporter.scrape().value(READ_ERRORS, zone="platform") == 0
+    assert not lab.service.tokens
 
 
 def without_sessions_the_password_goes_along():
     for sessions, options in ((False, ()), (True, ("--meter.redfish.login=basic",))):
         with machine(*options, law=Law(200), sessions=sessions) as (lab, exporter):
             wait_until(exporter, lambda metrics: node_j(metrics) > 0)
-            assert any("Authorization" in headers for _, _, headers in lab.bmc.seen)
-        assert lab.bmc.logins == 0 and not lab.bmc.tokens
+            assert any("Authorization" in headers for _, _, headers in lab.service.seen)
+        assert lab.service.logins == 0 and not lab.service.tokens
 
 
 def a_bmc_that_hangs_delays_nothing():
     with machine(law=Law(200)) as (lab, exporter):
         wait_until(exporter, lambda metrics: node_j(metrics) > 0)
-        lab.bmc.delay = 30
+        lab.service.delay = 30
         wait_until(exporter, lambda metrics: not is_up(metrics), DOWN_S)
         first, began = exporter.intervals(1), time.monotonic()
         slowest = 0
@@ -333,13 +238,13 @@ def a_bmc_that_hangs_delays_nothing():
 def a_wrong_password_is_not_tried_again_and_again():
     with machine(law=Law(200)) as (lab, exporter):
         wait_until(exporter, lambda metrics: node_j(metrics) > 0)
-        lab.bmc.password = "another"
-        lab.bmc.tokens.clear()
+        lab.service.password = "another"
+        lab.service.tokens.clear()
         wait_until(exporter, lambda metrics: not is_up(metrics), DOWN_S)
-        before = lab.bmc.logins
+        before = lab.service.logins
         time.sleep(8)
         assert "user or password are refused" in exporter.output(), exporter.output()
-        assert lab.bmc.logins - before <= 4, lab.bmc.logins - before  # 1, 2, 4 s
+        assert lab.service.logins - before <= 4, lab.service.logins - before  # 1, 2, 4 s
         lab.write("kepler,another\n")
         wait_until(exporter, is_up, DOWN_S)
 
@@ -347,42 +252,35 @@ def a_wrong_password_is_not_tried_again_and_again():
 def retry_after_is_kept():
     with machine(law=Law(200)) as (lab, exporter):
         wait_until(exporter, lambda metrics: node_j(metrics) > 0)
-        lab.bmc.status, lab.bmc.retry_after = 503, 5
+        lab.service.status, lab.service.retry_after = 503, 5
         wait_until(exporter, lambda metrics: not is_up(metrics), DOWN_S)
-        asked = len(lab.bmc.seen)
+        asked = len(lab.service.seen)
         time.sleep(3)
-        assert len(lab.bmc.seen) == asked, "it was to be left alone"
-        lab.bmc.calm()
+        assert len(lab.service.seen) == asked, "it was to be left alone"
+        lab.service.calm()
         wait_until(exporter, is_up, 12)
 
 
 def no_session_is_left_after_many_starts():
     with tempfile.TemporaryDirectory(prefix="kepler-redfish-") as directory:
-        lab = Machine(directory)
+        lab = new_machine(directory)
         for _ in range(8):
             with Exporter("--host.sysfs=/nonexistent", *lab.options) as exporter:
                 wait_until(exporter, is_up)
                 assert exporter.stop() == 0
-            assert not lab.bmc.tokens, lab.bmc.tokens
-        lab.bmc.close()
-
-
-def doctor(*options):
-    done = subprocess.run([KEPLER, "doctor", "--config.file=/dev/null", "--host.sysfs=/nonexistent", *options], text=True,
-                          capture_output=True, check=False, timeout=60, env=OTHERS_ENVIRONMENT)
-    look_for_secrets(done.stdout + done.stderr)
-    return done.stdout
+            assert not lab.service.tokens, lab.service.tokens
+        lab.service.close()
 
 
 def what_is_wrong_is_one_clear_line():
     with tempfile.TemporaryDirectory(prefix="kepler-redfish-") as directory:
-        lab = Machine(directory)
+        lab = new_machine(directory)
         says = doctor(*lab.options)
         assert "platform" in says and "redfish" in says, says
         cases = []
         others = Authority(directory, "others")
         cases.append((f"--meter.redfish.ca-file={others.file}", "its certificate has expired, is of another name"))
-        cases.append((f"--meter.redfish.url=https://127.0.0.1:{lab.bmc.port + 1 if lab.bmc.port < 65535 else 1}",
+        cases.append((f"--meter.redfish.url=https://127.0.0.1:{lab.service.port + 1 if lab.service.port < 65535 else 1}",
                       "is the address of the BMC right?"))
         cases.append(("--meter.redfish.url=https://bmc.invalid", "is the address of the BMC right?"))
         cases.append(("--meter.redfish.credentials=/nowhere", "No such file"))
@@ -401,13 +299,13 @@ def what_is_wrong_is_one_clear_line():
         lab.write(f"kepler,{QUOTED}\n", 0o644)
         says = doctor(*lab.options)
         assert "chmod 600" in says, says
-        lab.write(f"some-node,kepler,{QUOTED},{lab.bmc.url}\n")
+        lab.write(f"some-node,kepler,{QUOTED},{lab.service.url}\n")
         assert "there is no line of the machine" in doctor(*lab.options)
-        lab.write(f"*,kepler,{QUOTED},{lab.bmc.url}\n")
-        lab.bmc.shape = bmc.blades
+        lab.write(f"*,kepler,{QUOTED},{lab.service.url}\n")
+        lab.service.shape = bmc.blades
         says = doctor(*lab.options)
         assert "Node1, Node2, Node3, Node4" in says and "meter.redfish.system" in says, says
-        lab.bmc.close()
+        lab.service.close()
 
 
 def a_failure_is_logged_and_an_insecure_one_shown():

@@ -13,12 +13,13 @@
 
 #include "base/macro.h"
 #include "base/num.h"
+#include "bmc/answer_object.h"
 
 #define WATT 1000000
 
 static json_t *parse(const char *text)
 {
-	json_t *object = redfish_parse(text, strlen(text));
+	json_t *object = answer_object(text, strlen(text));
 
 	assert_non_null(object);
 	return object;
@@ -217,10 +218,10 @@ static void only_objects_are_answers(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++)
-		assert_null(redfish_parse(wrong[i], strlen(wrong[i])));
+		assert_null(answer_object(wrong[i], strlen(wrong[i])));
 	memset(deep, '[', sizeof(deep));
-	assert_null(redfish_parse(deep, sizeof(deep)));
-	assert_null(redfish_parse(NULL, 0));
+	assert_null(answer_object(deep, sizeof(deep)));
+	assert_null(answer_object(NULL, 0));
 }
 
 static void members_beyond_the_limit_are_left_out(void **state)

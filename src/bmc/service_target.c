@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bmc/redfish_target.h"
+#include "bmc/service_target.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -17,13 +17,13 @@ enum field { FIELD_NODE, FIELD_USER, FIELD_PASSWORD, FIELD_URL, FIELD_INSECURE }
 
 /* A line in parts, without their quotes. */
 struct line {
-	char fields[FIELDS_MAX][REDFISH_SECRET_MAX];
+	char fields[FIELDS_MAX][SERVICE_SECRET_MAX];
 	size_t count;
 };
 
-_Static_assert(REDFISH_URL_MAX >= REDFISH_SECRET_MAX, "a field fits");
+_Static_assert(SERVICE_URL_MAX >= SERVICE_SECRET_MAX, "a field fits");
 
-int redfish_url_check(const char *url, struct diag *diag)
+int service_url_check(const char *url, struct diag *diag)
 {
 	size_t scheme = strlen(SCHEME), len = strlen(url);
 
@@ -33,7 +33,7 @@ int redfish_url_check(const char *url, struct diag *diag)
 		return diag_set(diag, -EINVAL,
 				"must begin with https://, as in https://10.0.0.5: a password is "
 				"not sent without TLS");
-	if (len == scheme || len >= REDFISH_URL_MAX ||
+	if (len == scheme || len >= SERVICE_URL_MAX ||
 	    strcspn(url + scheme, "/?#@\\ ,\"") + scheme < len)
 		return diag_set(
 			diag, -EINVAL,
@@ -46,7 +46,7 @@ int redfish_url_check(const char *url, struct diag *diag)
 }
 
 /* One field from @at on, up to a comma or @end: where it ends, or NULL. */
-static const char *read_field(const char *at, const char *end, char ret[REDFISH_SECRET_MAX])
+static const char *read_field(const char *at, const char *end, char ret[SERVICE_SECRET_MAX])
 {
 	bool quoted = at < end && *at == '"';
 	size_t len = 0;
@@ -56,7 +56,7 @@ static const char *read_field(const char *at, const char *end, char ret[REDFISH_
 			break; /* its end; the quote of two is a character */
 		if (at == end || (!quoted && *at == ','))
 			break;
-		if (!*at || len + 1 == REDFISH_SECRET_MAX)
+		if (!*at || len + 1 == SERVICE_SECRET_MAX)
 			return NULL;
 		ret[len++] = *at;
 	}
@@ -84,29 +84,29 @@ static void shift_short_line(struct line *line)
 {
 	if (line->count != 2)
 		return;
-	memcpy(line->fields[FIELD_PASSWORD], line->fields[1], REDFISH_SECRET_MAX);
-	memcpy(line->fields[FIELD_USER], line->fields[0], REDFISH_SECRET_MAX);
-	(void)snprintf(line->fields[FIELD_NODE], REDFISH_SECRET_MAX, "*");
+	memcpy(line->fields[FIELD_PASSWORD], line->fields[1], SERVICE_SECRET_MAX);
+	memcpy(line->fields[FIELD_USER], line->fields[0], SERVICE_SECRET_MAX);
+	(void)snprintf(line->fields[FIELD_NODE], SERVICE_SECRET_MAX, "*");
 	line->fields[FIELD_URL][0] = '\0';
 	line->count = 4;
 }
 
-static int take_line(const struct line *line, const char *url, struct redfish_target *ret,
+static int take_line(const struct line *line, const char *url, struct service_target *ret,
 		     struct diag *diag)
 {
 	const char *insecure = line->count > FIELD_INSECURE ? line->fields[FIELD_INSECURE] : "";
-	struct redfish_target target = { .insecure = strcmp(insecure, "insecure") == 0 };
+	struct service_target target = { .insecure = strcmp(insecure, "insecure") == 0 };
 	size_t len;
 
 	if (!*url)
 		url = line->fields[FIELD_URL];
 	if (!*url)
-		return diag_set(diag, -EINVAL, "no address: meter.redfish.url is not given");
+		return diag_set(diag, -EINVAL, "it has no address, and the option url gives none");
 	if (*insecure && !target.insecure)
 		return diag_set(diag, -EINVAL, "behind the address only \"insecure\" may stand");
 	if (!line->fields[FIELD_USER][0] || !line->fields[FIELD_PASSWORD][0])
 		return diag_set(diag, -EINVAL, "user and password must not be empty");
-	if (redfish_url_check(url, diag) < 0)
+	if (service_url_check(url, diag) < 0)
 		return -EINVAL;
 	len = strlen(url);
 	while (url[len - 1] == '/')
@@ -115,14 +115,14 @@ static int take_line(const struct line *line, const char *url, struct redfish_ta
 	memcpy(target.user, line->fields[FIELD_USER], sizeof(target.user));
 	memcpy(target.password, line->fields[FIELD_PASSWORD], sizeof(target.password));
 	*ret = target;
-	redfish_target_wipe(&target);
+	service_target_wipe(&target);
 	return 0;
 }
 
 /* What is looked for in a file, and found. */
 struct search {
 	const char *node, *url;
-	struct redfish_target *target;
+	struct service_target *target;
 	bool is_any; /* of a line that names no machine */
 	bool found;
 };
@@ -147,10 +147,10 @@ static int take_if_ours(struct search *search, struct line *line, struct diag *d
 	return take_line(line, search->url, search->target, diag);
 }
 
-int redfish_target_parse(const char *name, const char *text, size_t len, const char *node,
-			 const char *url, struct redfish_target *ret, struct diag *diag)
+int service_target_parse(const char *name, const char *text, size_t len, const char *node,
+			 const char *url, struct service_target *ret, struct diag *diag)
 {
-	struct redfish_target target = { .url = "" };
+	struct service_target target = { .url = "" };
 	struct search search = { .node = node, .url = url, .target = &target };
 	const char *end = text + len;
 	struct line line;
@@ -178,12 +178,12 @@ int redfish_target_parse(const char *name, const char *text, size_t len, const c
 			     node);
 	if (r == 0)
 		*ret = target;
-	redfish_target_wipe(&target);
+	service_target_wipe(&target);
 	return r;
 }
 
-int redfish_target_read(const char *path, const char *node, const char *url,
-			struct redfish_target *ret, struct diag *diag)
+int service_target_read(const char *path, const char *node, const char *url,
+			struct service_target *ret, struct diag *diag)
 {
 	char *text = NULL;
 	size_t len = 0;
@@ -194,13 +194,13 @@ int redfish_target_read(const char *path, const char *node, const char *url,
 	r = read_file_alloc(path, FILE_BYTES_MAX, &text, &len);
 	if (r < 0)
 		return diag_set(diag, r, "%s: %s", path, strerror(-r));
-	r = redfish_target_parse(path, text, len, node, url, ret, diag);
+	r = service_target_parse(path, text, len, node, url, ret, diag);
 	explicit_bzero(text, len);
 	free(text);
 	return r;
 }
 
-void redfish_target_wipe(struct redfish_target *target)
+void service_target_wipe(struct service_target *target)
 {
 	explicit_bzero(target, sizeof(*target));
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where a machine's BMC is and who may ask it: a file of lines, one for each machine,
+ * Where a machine's management controller or console is, and who may ask it: a file of lines, one
+ * for each machine,
  *
  *     NODE,USER,PASSWORD,https://HOST[:PORT][,insecure]
  *
@@ -16,24 +17,24 @@
 
 #include "base/diag.h"
 
-#define REDFISH_URL_MAX    256
-#define REDFISH_SECRET_MAX 256
+#define SERVICE_URL_MAX    256
+#define SERVICE_SECRET_MAX 256
 
-struct redfish_target {
-	char url[REDFISH_URL_MAX]; /* "https://10.0.0.5", no slash at its end */
-	char user[REDFISH_SECRET_MAX], password[REDFISH_SECRET_MAX];
+struct service_target {
+	char url[SERVICE_URL_MAX]; /* "https://10.0.0.5", no slash at its end */
+	char user[SERVICE_SECRET_MAX], password[SERVICE_SECRET_MAX];
 	bool insecure; /* its certificate is not verified */
 };
 
 /* 0; -EINVAL with diag. An address with a path, a user or without https:// is refused. */
-int redfish_url_check(const char *url, struct diag *diag);
+int service_url_check(const char *url, struct diag *diag);
 /*
  * The line of the machine @node in @text; @url counts where it is not "". @name stands for the file
  * in messages. 0; -EINVAL; -ENOENT: none is of this machine. Pure.
  */
-int redfish_target_parse(const char *name, const char *text, size_t len, const char *node,
-			 const char *url, struct redfish_target *ret, struct diag *diag);
+int service_target_parse(const char *name, const char *text, size_t len, const char *node,
+			 const char *url, struct service_target *ret, struct diag *diag);
 /* The same of a file, which only its owner may be able to read: else -EPERM. */
-int redfish_target_read(const char *path, const char *node, const char *url,
-			struct redfish_target *ret, struct diag *diag);
-void redfish_target_wipe(struct redfish_target *target);
+int service_target_read(const char *path, const char *node, const char *url,
+			struct service_target *ret, struct diag *diag);
+void service_target_wipe(struct service_target *target);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bmc/redfish_target.h"
+#include "bmc/service_target.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -15,15 +15,15 @@
 #include "base/file.h"
 #include "base/macro.h"
 
-static int parse(const char *text, const char *node, const char *url, struct redfish_target *ret,
+static int parse(const char *text, const char *node, const char *url, struct service_target *ret,
 		 struct diag *diag)
 {
-	return redfish_target_parse("FILE", text, strlen(text), node, url, ret, diag);
+	return service_target_parse("FILE", text, strlen(text), node, url, ret, diag);
 }
 
-static void check(const char *text, const char *url, const struct redfish_target *want)
+static void check(const char *text, const char *url, const struct service_target *want)
 {
-	struct redfish_target target;
+	struct service_target target;
 	struct diag diag = { "" };
 
 	assert_int_equal(parse(text, "node-2", url, &target, &diag), 0);
@@ -37,10 +37,10 @@ static void the_line_of_this_machine(void **state)
 {
 	static const char classic[] = "node-1,root,one,https://10.0.0.1\r\n"
 				      "node-2,root,two,https://10.0.0.2/\r\n";
-	const struct redfish_target second = { "https://10.0.0.2", "root", "two", false };
-	const struct redfish_target insecure = { "https://b:8443", "u", "p", true };
-	const struct redfish_target quoted = { "https://b", "u", "a,\"b\"", false };
-	const struct redfish_target elsewhere = { "https://[::1]:4", "root", "two", false };
+	const struct service_target second = { "https://10.0.0.2", "root", "two", false };
+	const struct service_target insecure = { "https://b:8443", "u", "p", true };
+	const struct service_target quoted = { "https://b", "u", "a,\"b\"", false };
+	const struct service_target elsewhere = { "https://[::1]:4", "root", "two", false };
 
 	(void)state;
 	check(classic, "", &second);
@@ -51,8 +51,8 @@ static void the_line_of_this_machine(void **state)
 
 static void a_line_of_any_machine(void **state)
 {
-	const struct redfish_target any = { "https://any", "u", "p", false };
-	const struct redfish_target own = { "https://own", "u", "p", false };
+	const struct service_target any = { "https://any", "u", "p", false };
+	const struct service_target own = { "https://own", "u", "p", false };
 
 	(void)state;
 	check("*,u,p,https://any\nnode-1,u,p,https://one\n", "", &any);
@@ -63,7 +63,7 @@ static void a_line_of_any_machine(void **state)
 
 static void refuse(const char *text, const char *url, int err, const char *words)
 {
-	struct redfish_target target = { .url = "untouched" };
+	struct service_target target = { .url = "untouched" };
 	struct diag diag = { "" };
 
 	assert_int_equal(parse(text, "node-2", url, &target, &diag), err);
@@ -87,7 +87,7 @@ static void what_is_wrong_is_named_without_its_secret(void **state)
 	refuse("node-2,u,s3cret,https://a,verified\n", "", -EINVAL, "insecure");
 	refuse("node-2,,s3cret,https://a\n", "", -EINVAL, "must not be empty");
 	refuse("node-2,u,,https://a\n", "", -EINVAL, "must not be empty");
-	refuse("u,s3cret\n", "", -EINVAL, "meter.redfish.url");
+	refuse("u,s3cret\n", "", -EINVAL, "the option url gives none");
 	refuse("node-2,u,\"s3cret,https://a\n", "", -EINVAL, "FILE:1:");
 	refuse("node-2,u,\"s3cret\"x,https://a\n", "", -EINVAL, "CSV");
 	refuse("node-2,u,s3cret,https://a,insecure,more\n", "", -EINVAL, "CSV");
@@ -97,7 +97,7 @@ static void what_is_wrong_is_named_without_its_secret(void **state)
 
 static void a_field_has_a_limit(void **state)
 {
-	char text[2 * REDFISH_SECRET_MAX];
+	char text[2 * SERVICE_SECRET_MAX];
 
 	(void)state;
 	memset(text, 'x', sizeof(text) - 1);
@@ -108,21 +108,21 @@ static void a_field_has_a_limit(void **state)
 
 static void others_must_not_read_the_file(void **state)
 {
-	static const char path[] = "/tmp/test-redfish-target", text[] = "u,s3cret\n";
-	struct redfish_target target;
+	static const char path[] = "/tmp/test-service-target", text[] = "u,s3cret\n";
+	struct service_target target;
 	struct diag diag = { "" };
 
 	(void)state;
 	assert_int_equal(write_file_atomic(path, text, strlen(text), 0600), 0);
-	assert_int_equal(redfish_target_read(path, "n", "https://a", &target, &diag), 0);
+	assert_int_equal(service_target_read(path, "n", "https://a", &target, &diag), 0);
 	assert_string_equal(target.password, "s3cret");
-	redfish_target_wipe(&target);
+	service_target_wipe(&target);
 	assert_string_equal(target.password, "");
 	assert_int_equal(chmod(path, 0640), 0);
-	assert_int_equal(redfish_target_read(path, "n", "https://a", &target, &diag), -EPERM);
+	assert_int_equal(service_target_read(path, "n", "https://a", &target, &diag), -EPERM);
 	assert_non_null(strstr(diag.text, "chmod 600"));
 	assert_int_equal(unlink(path), 0);
-	assert_int_equal(redfish_target_read(path, "n", "https://a", &target, &diag), -ENOENT);
+	assert_int_equal(service_target_read(path, "n", "https://a", &target, &diag), -ENOENT);
 	assert_non_null(strstr(diag.text, path));
 }
 

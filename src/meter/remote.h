@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the sources have in common that ask a service over a network, with a password: the one zone,
+ * the reason why there is no value, and when to ask again.
+ *
+ * A service that does not answer is asked again in the next period, one that asks to be left alone
+ * after the time that it names, and one that refuses the password more and more seldom, because it
+ * may lock the account; at once when the file with the password has changed.
+ */
+#pragma once
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+
+#include "base/diag.h"
+#include "meter/meter.h"
+
+#define REMOTE_END_MS   1500                    /* for the end of a session */
+#define REMOTE_CLOSE_NS (2000 * 1000 * 1000ULL) /* meter_ops.close_ns: with that and the rest */
+
+/* What people are told; all static. */
+struct remote_words {
+	const char *name;      /* "BMC" */
+	const char *ca_option; /* what verifies its certificate: "--meter.redfish.ca-file=FILE" */
+};
+
+/* Of the file with the password: whether it has changed. */
+struct remote_stamp {
+	ino_t inode;
+	struct timespec changed;
+};
+
+struct remote {
+	const struct remote_words *words;
+	uint64_t period_ns;
+	int cancel_fd; /* readable: what is under way ends */
+	/* Of the poller's thread: */
+	struct remote_stamp stamp;
+	uint64_t denied_ns;     /* the last wait after a refusal; 0: none */
+	uint64_t not_before_ns; /* MONOTONIC; 0: at any time */
+	int error;              /* of the last attempt */
+	struct zone zone;       /* fixed once it is counted */
+	pthread_mutex_t lock;   /* of what follows */
+	struct {
+		size_t count;
+		bool is_unverified, has_answered;
+		char failure[sizeof(((struct meter_remark *)NULL)->what)];
+		struct meter_remark note; /* what there is to say of its value; "": nothing */
+	} shown;
+};
+
+/* 0, or -errno; released either way. */
+int remote_init(struct remote *remote, const struct remote_words *words, uint64_t period_ns);
+/* Of @remote all zero as well. */
+void remote_release(struct remote *remote);
+/* The deadline of one request: a period, 2 s to 10 s. */
+uint64_t remote_timeout_ms(const struct remote *remote);
+
+/* ---- on the poller's thread ---- */
+
+/*
+ * Whether the file with the password at @path is another one than at the last call that said so,
+ * or the first. Then the service is asked at once.
+ */
+bool remote_settings_changed(struct remote *remote, const char *path);
+/* Whether the service is to be left alone now: remote->error stands. */
+bool remote_rests(const struct remote *remote);
+/*
+ * An attempt has failed with @r, and the service asked to be left alone for @retry_after_ns (0: it
+ * did not). The error of the zone: none that would mean that it is gone (-ENOENT, -ENODEV), or that
+ * Kepler has no right (-EPERM, -EACCES).
+ */
+int remote_fail(struct remote *remote, int r, uint64_t retry_after_ns, const struct diag *diag);
+void remote_succeed(struct remote *remote);
+/* The zone is @zone from now on, if there was none. @is_unverified: the service's certificate. */
+void remote_show_zone(struct remote *remote, const struct zone *zone, bool is_unverified);
+void remote_show_failure(struct remote *remote, const char *text);
+/* What people should know of the value; "": nothing. */
+void remote_show_note(struct remote *remote, const char *text);
+
+/* ---- on any thread; of struct meter_ops ---- */
+
+size_t remote_zone_count(struct remote *remote);
+bool remote_remark(struct remote *remote, size_t index, struct meter_remark *ret);
+void remote_stop(struct remote *remote);
+/* Before the end of a session is asked for: what was under way has ended, and this is not to. */
+void remote_begin_close(struct remote *remote);
