@@ -582,7 +582,7 @@ static void book_zone(struct accountant *accountant, uint32_t z, const struct in
 		seen.asleep_ns = gap->activity.asleep_ns;
 	else if (gap)
 		seen = activity_of_work(gap, span, is_past);
-	if (state->zone->quality == QUALITY_ESTIMATED)
+	if (zone_is_modelled(state->zone))
 		seen.asleep_ns = 0; /* the model's clock stood still as well */
 	flow = zone_account_advance(state, &interval->status[z], span, &seen,
 				    accountant->settle_ns);

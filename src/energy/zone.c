@@ -38,6 +38,11 @@ const char *zone_scope_name(enum zone_scope scope)
 	return scope == SCOPE_VM_DYNAMIC ? "vm_dynamic" : "node";
 }
 
+bool zone_is_modelled(const struct zone *zone)
+{
+	return zone->rank == RANK_ESTIMATED;
+}
+
 bool zone_are_alike(const struct zone *a, const struct zone *b)
 {
 	return a->kind == b->kind && a->quality == b->quality && strcmp(a->source, b->source) == 0;

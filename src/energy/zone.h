@@ -52,6 +52,7 @@ enum zone_quality { QUALITY_MEASURED, QUALITY_ESTIMATED };
 #define RANK_SENSOR_POWER  30
 #define RANK_CONTROLLER    40 /* of what a BMC says in the machine */
 #define RANK_REMOTE        50
+#define RANK_SHARE         60 /* estimated from what is measured of more than the machine */
 #define RANK_ESTIMATED     UINT8_MAX
 
 /*
@@ -125,6 +126,11 @@ bool zone_id_parse(const char *text, size_t len, enum zone_kind *ret_kind,
 bool zone_instance_of_number(const char *number, size_t len, char ret[static ZONE_INSTANCE_MAX]);
 /* Whether @id is the zone's, or its kind's name. */
 bool zone_has_id(const struct zone *zone, const char *id);
+/*
+ * Whether the zone is a model's, which stands where nothing is measured at all; an estimate may
+ * also be a part of what is measured.
+ */
+bool zone_is_modelled(const struct zone *zone);
 /*
  * Of one kind, source and quality. The energies of such zones are of different parts: they are
  * added up.

@@ -266,6 +266,37 @@ static const struct option redfish_rows[] = {
 	  .help = "How late the BMC's power is." },
 };
 
+static const struct option hmc_rows[] = {
+	{ "meter.hmc.url", NULL, OPTION_STRING, FIELD(meter_options, hmc_url), .default_text = "",
+	  .metavar = "URL", .may_be_empty = true, .check = check_service_url,
+	  .help = "On IBM Z and LinuxONE: address of the Hardware Management Console (HMC), whose "
+		  "Web Services have the power of the machine, and of its partitions from z16 on: "
+		  "https://HOST or https://HOST:PORT, the port 6794 by default. Empty: the address "
+		  "is in the credentials file, or there is no HMC to ask." },
+	{ "meter.hmc.credentials", NULL, OPTION_STRING, FIELD(meter_options, hmc_credentials),
+	  .default_text = "", .metavar = "FILE", .may_be_empty = true,
+	  .help = "File that only its owner can read (chmod 600), with the line USER,PASSWORD of a "
+		  "user of the HMC, or lines as for meter.redfish.credentials." },
+	{ "meter.hmc.ca-file", NULL, OPTION_STRING, FIELD(meter_options, hmc_ca_file),
+	  .default_text = "", .metavar = "FILE", .may_be_empty = true,
+	  .help = "Authority of the HMC's certificate (PEM), or that certificate itself. Empty: "
+		  "the system's authorities." },
+	{ "meter.hmc.insecure", NULL, OPTION_BOOL, FIELD(meter_options, hmc_insecure),
+	  .default_text = "false",
+	  .help = "Do not verify the HMC's certificate. What is between can then read the "
+		  "password. kepler_exporter_source_unverified shows it." },
+	{ "meter.hmc.cpc", NULL, OPTION_STRING, FIELD(meter_options, hmc_cpc), .default_text = "",
+	  .metavar = "NAME", .may_be_empty = true,
+	  .help = "Name of the CPC, as the HMC has it, of which this machine is a partition. "
+		  "Empty: the one that has the partition." },
+	{ "meter.hmc.partition", NULL, OPTION_STRING, FIELD(meter_options, hmc_partition),
+	  .default_text = "", .metavar = "NAME", .may_be_empty = true,
+	  .help = "Name of the partition that this machine is. Empty: as /proc/sysinfo says." },
+	{ "meter.hmc.period", NULL, OPTION_DURATION, FIELD(meter_options, hmc_period_ns),
+	  RANGE(NSEC_PER_SEC, 3600 * NSEC_PER_SEC), .default_text = "15s", .metavar = "DURATION",
+	  .help = "How often the HMC is asked. It has a new value every 15 s." },
+};
+
 static const struct option model_rows[] = {
 	{ "model.machine", NULL, OPTION_STRING, FIELD(config, model_machine), .default_text = "",
 	  .metavar = "FACTS", .may_be_empty = true,
@@ -458,6 +489,7 @@ static const struct option_section sections[] = {
 	{ meter_own_rows, ARRAY_SIZE(meter_own_rows), 0 },
 	SECTION(meter_rows, meter),
 	SECTION(redfish_rows, meter),
+	SECTION(hmc_rows, meter),
 	{ model_rows, ARRAY_SIZE(model_rows), 0 },
 	SECTION(idle_rows, idle),
 	SECTION(device_idle_rows, idle),
@@ -590,7 +622,7 @@ unsigned config_needs(const struct config *config)
 		needs |= NEED_READ_FILES;
 	if (config_wants_kubernetes(config))
 		needs |= NEED_CLIENTS;
-	if (config_reads_meter(config, &redfish_meter))
+	if (config_reads_meter(config, &redfish_meter) || config_reads_meter(config, &hmc_meter))
 		needs |= NEED_CLIENTS;
 	if (config->runtimes_enabled &&
 	    (config->runtimes.docker_socket[0] || config->runtimes.podman_socket[0]))

@@ -149,7 +149,7 @@ static void examine_energy(struct findings *findings, const struct sources *sour
 	if (!sources_have_meters(sources))
 		examine_estimate(findings, sources, config);
 	for (size_t z = 0; z < interval_engine_zone_count(engine); z++) {
-		if (interval_engine_zone(engine, z)->quality == QUALITY_MEASURED)
+		if (!zone_is_modelled(interval_engine_zone(engine, z)))
 			examine_zone(findings, engine, z);
 	}
 	if (sources->meters && meter_table_ignored(sources->meters))

@@ -434,7 +434,7 @@ static void add_idle(const struct explained_zone *zone, struct strbuf *out)
 
 static void add_unread(const struct explained_zone *zone, struct strbuf *out)
 {
-	if (zone->state == ZONE_ABSENT && zone->zone.quality == QUALITY_ESTIMATED)
+	if (zone->state == ZONE_ABSENT && zone_is_modelled(&zone->zone))
 		say(out, "reading", "none: the estimate has ended, a meter is used instead");
 	else if (zone->state == ZONE_ABSENT)
 		say(out, "reading",

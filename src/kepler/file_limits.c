@@ -42,6 +42,8 @@ enum text {
 	TEXT_KUBELET_CA,
 	TEXT_REDFISH_CREDENTIALS,
 	TEXT_REDFISH_CA,
+	TEXT_HMC_CREDENTIALS,
+	TEXT_HMC_CA,
 	TEXT_MSR_DEVICES,
 	TEXT_EXTERNAL, /* and those behind it: files of meters */
 	TEXTS = TEXT_EXTERNAL + METER_EXTERNAL_MAX
@@ -187,6 +189,8 @@ static struct limits_job *job_new(const struct config *config, const struct hang
 		[TEXT_KUBELET_CA] = config->kube.kubelet_ca_file,
 		[TEXT_REDFISH_CREDENTIALS] = config->meter.redfish_credentials,
 		[TEXT_REDFISH_CA] = config->meter.redfish_ca_file,
+		[TEXT_HMC_CREDENTIALS] = config->meter.hmc_credentials,
+		[TEXT_HMC_CA] = config->meter.hmc_ca_file,
 		[TEXT_MSR_DEVICES] = config_reads_meter(config, &rapl_msr_meter)
 					     ? config->meter.msr_devices
 					     : NULL,

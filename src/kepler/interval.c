@@ -678,7 +678,7 @@ bool interval_engine_is_estimated(const struct interval_engine *engine)
 	bool is_estimated = engine->sources.estimate != NULL;
 
 	for (size_t z = 0; z < accountant->zone_count; z++) {
-		if (accountant->zones[z].zone->quality == QUALITY_ESTIMATED)
+		if (zone_is_modelled(accountant->zones[z].zone))
 			is_estimated &= !accountant_has_ended(accountant, z);
 	}
 	return is_estimated;

@@ -59,7 +59,7 @@ static void name_power_sources(const struct interval_engine *engine, bool measur
 		char *name = zone_kind_is_whole(zone->kind) ? self->platform_source
 							    : self->components_source;
 
-		if ((zone->quality == QUALITY_MEASURED) == measured && !name[0] &&
+		if (!zone_is_modelled(zone) == measured && !name[0] &&
 		    !zone_kind_is_device(zone->kind) && zone_kind_is_metered(zone->kind))
 			(void)snprintf(name, sizeof(self->platform_source), "%s", zone->source);
 	}

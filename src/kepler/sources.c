@@ -99,6 +99,7 @@ static int open_energy(const struct config *config, struct sources *sources, str
 	int r;
 
 	options.sysfs = config->host.sysfs;
+	options.procfs = config->host.procfs;
 	options.node_name = sources->host.node_name;
 	options.wants_holders = config->idle.device == DEVICE_IDLE_HOLDER;
 	options.core_is_one_core = sources_core_is_one_core(sources);
@@ -179,8 +180,8 @@ static const char *why_estimated(const struct sources *sources)
 					    : "no meter here";
 }
 
-/* "measured (nvml): gpu-GPU-1, gpu-GPU-2", of devices only or of all. */
-static void add_measured(const struct meter_table *meters, bool devices_only, struct strbuf *out)
+/* "measured (nvml): gpu-GPU-1, gpu-GPU-2", of devices only or of all that meters count. */
+static void add_metered(const struct meter_table *meters, bool devices_only, struct strbuf *out)
 {
 	const char *source = NULL;
 
@@ -194,8 +195,8 @@ static void add_measured(const struct meter_table *meters, bool devices_only, st
 		if (zone->source == source)
 			strbuf_addf(out, ", %s", id);
 		else
-			strbuf_addf(out, "%s (%s): %s", source ? ";" : "measured", zone->source,
-				    id);
+			strbuf_addf(out, "%s%s (%s): %s", source ? "; " : "",
+				    zone_quality_name(zone->quality), zone->source, id);
 		source = zone->source;
 	}
 }
@@ -203,17 +204,17 @@ static void add_measured(const struct meter_table *meters, bool devices_only, st
 void sources_describe(const struct sources *sources, bool estimated, char *buf, size_t size)
 {
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
-	CLEANUP(strbuf_release) struct strbuf measured = STRBUF_INIT;
+	CLEANUP(strbuf_release) struct strbuf metered = STRBUF_INIT;
 
 	if (sources->meters)
-		add_measured(sources->meters, estimated, &measured);
+		add_metered(sources->meters, estimated, &metered);
 	if (estimated)
 		strbuf_addf(&text, "estimated, %s: model %s of %s%s%s", why_estimated(sources),
 			    platform_power_model.name, platform_power_model.trained_on,
 			    sources->host.is_vm ? "; dynamic power of this VM only" : "",
-			    measured.len ? "; " : "");
-	else if (!measured.len)
+			    metered.len ? "; " : "");
+	else if (!metered.len)
 		strbuf_add_str(&text, "measured");
 	(void)snprintf(buf, size, "%s%s", text.data ? text.data : "",
-		       measured.data ? measured.data : "");
+		       metered.data ? metered.data : "");
 }

@@ -118,6 +118,7 @@ extern const struct meter_ops drm_meter;
 extern const struct meter_ops hlml_meter;
 extern const struct meter_ops redfish_meter;
 extern const struct meter_ops ipmi_meter;
+extern const struct meter_ops hmc_meter;
 
 /* All sources that there are, in the order in which their zones are numbered; NULL ends it. */
 #define METERS_MAX 16
@@ -179,10 +180,15 @@ struct meter_options {
 	bool redfish_insecure;
 	/* 0: 10 s; what the BMC says of its averaging; no delay */
 	uint64_t redfish_period_ns, redfish_window_ns, redfish_delay_ns;
+	/* Of an IBM Z's console, likewise: the file's lines are the same. Period 0: 15 s. */
+	char *hmc_url, *hmc_credentials, *hmc_ca_file, *hmc_cpc, *hmc_partition;
+	bool hmc_insecure;
+	uint64_t hmc_period_ns;
 	char *ipmi_device;                     /* "/dev/ipmi0"; NULL or "": none; borrowed */
 	uint64_t ipmi_period_ns;               /* 0: 5 s */
 	const struct ipmi_system *ipmi_system; /* NULL: the real one; a test has its own */
 	const char *node_name;                 /* this machine's, in files of several; borrowed */
+	const char *procfs;                    /* "/proc"; borrowed; NULL: none */
 	char *sources; /* "auto,rapl-msr": see meter_is_chosen(); NULL: auto; borrowed */
 	meter_perf_open_fn *open_perf_event; /* NULL: the kernel's; a test has its own */
 	char *msr_devices; /* the folder of N/msr; NULL: METER_MSR_DEVICES; borrowed */

@@ -27,9 +27,9 @@
 #define FIRST_SEARCH_NS (2 * NSEC_PER_SEC)
 
 const struct meter_ops *const meter_sources[] = {
-	&rapl_sysfs_meter, &rapl_perf_meter, &rapl_msr_meter, &cray_pm_meter,
-	&hwmon_meter,      &external_meter,  &nvml_meter,     &drm_meter,
-	&hlml_meter,       &ipmi_meter,      &redfish_meter,  NULL
+	&rapl_sysfs_meter, &rapl_perf_meter, &rapl_msr_meter, &cray_pm_meter, &hwmon_meter,
+	&external_meter,   &nvml_meter,      &drm_meter,      &hlml_meter,    &ipmi_meter,
+	&redfish_meter,    &hmc_meter,       NULL
 };
 
 /* Whether the list @names has @name, all of it. */
@@ -380,7 +380,7 @@ int meter_table_open_sources(const struct meter_ops *const *sources,
 	if (!table)
 		return -ENOMEM;
 	table->options = *options;
-	table->options.sysfs = NULL; /* a meter has its own copy */
+	table->options.sysfs = table->options.procfs = NULL; /* a meter has its own copy */
 	for (size_t i = 0; sources[i] && r == 0; i++) {
 		if (i == METERS_MAX)
 			r = -E2BIG;

@@ -254,11 +254,14 @@ class Bmc:
                 self.spoil(inner)
 
     def send(self, handler, status, value, headers=()):
-        body = (self.body if self.body is not None and handler.command == "GET" else json.dumps(value)).encode()
+        text = self.body if self.body is not None and handler.command == "GET" else json.dumps(value)
+        self.send_text(handler, status, text, [("Content-Type", "application/json"), ("OData-Version", "4.0"), *headers])
+
+    def send_text(self, handler, status, text, headers):
+        body = text.encode()
         handler.send_response(status)
-        usual = ("Content-Type", "application/json"), ("OData-Version", "4.0"), ("Content-Length", str(len(body)))
-        for name, text in (*usual, *headers):
-            handler.send_header(name, text)
+        for name, value in ("Content-Length", str(len(body))), *headers:
+            handler.send_header(name, value)
         handler.end_headers()
         for byte in body if self.drip else b"":
             handler.wfile.write(bytes([byte]))

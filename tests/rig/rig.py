@@ -4,6 +4,7 @@
 Used by the integration tests. Values are read as integers of microjoules (Decimal inside), never as floats, so that a
 test can ask for 0 µJ of error. Standard library only.
 """
+import concurrent.futures
 import contextlib
 import functools
 import gzip
@@ -391,17 +392,20 @@ def check_machine(before, after, unread_s=0):
     assert (least - unread_s) * 0.995 <= got <= most * 1.005
 
 
-def run_tests(tests):
-    """Runs all, or those named on the command line."""
+def run_tests(tests, at_once=1):
+    """Runs all, or those named on the command line; of those that only wait several at once."""
     need_root()
     wanted = sys.argv[1:] or [test.__name__ for test in tests]
-    for test in tests:
-        if test.__name__ not in wanted:
-            continue
+
+    def run(test):
         began = time.monotonic()
         print(test.__name__, flush=True)
         test()
         print(f"{test.__name__}: ok, {time.monotonic() - began:.1f} s", flush=True)
+
+    with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
+        for done in [pool.submit(run, test) for test in tests if test.__name__ in wanted]:
+            done.result()
 
 
 def load(*args):
