@@ -2,7 +2,7 @@
 /*
  * One table, in which the first row that fits decides. Counters stand before powers of the same
  * thing. A row gives facts of the driver's page in the kernel's Documentation/hwmon, or, for Grace,
- * of NVIDIA's tuning guide.
+ * of NVIDIA's tuning guide, and for HSMP of Documentation/arch/x86.
  */
 #include "meter/hwmon_rule.h"
 
@@ -56,6 +56,12 @@ static const struct row rows[] = {
 	/* amd_energy.rst: a socket's counter, and one of each core. */
 	{ "amd_energy", "Esocket%", HWMON_ENERGY, HWMON_COUNTED, ZONE_PACKAGE, NUMBER_LABEL },
 	{ "amd_energy", "Ecore%", HWMON_ENERGY, HWMON_PART, 0, 0 },
+
+	/*
+	 * amd_hsmp.rst: power of a socket, as its firmware tells, one chip for each of them. Their
+	 * order is that of sockets: devices of ACPI, or one device with a chip for each.
+	 */
+	{ "amd_hsmp_hwmon", NULL, HWMON_POWER, HWMON_COUNTED, ZONE_PACKAGE, NUMBER_ORDER },
 
 	/* fam15h_power.rst: power of the processor, on average or now. */
 	{ "fam15h_power", NULL, HWMON_AVERAGE, HWMON_COUNTED, ZONE_PACKAGE, NUMBER_ORDER },

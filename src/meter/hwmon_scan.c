@@ -211,7 +211,34 @@ static int compare_found(const void *left, const void *right)
 		return by_reading ? by_reading : by_device;
 	if (by_chip)
 		return by_chip;
-	return a->number < b->number ? -1 : a->number > b->number;
+	if (a->number != b->number)
+		return a->number < b->number ? -1 : 1;
+	return strverscmp(((const struct hwmon_found *)left)->dir_path,
+			  ((const struct hwmon_found *)right)->dir_path);
+}
+
+/*
+ * A device can have several chips of one name, as that of AMD's HSMP with one for each socket. They
+ * are in the order in which the driver made them, and from the second one on have a number.
+ */
+static void tell_twins_apart(const struct hwmon_scan *scan)
+{
+	struct hwmon_channel model = { .number = 0 };
+	unsigned number = 0;
+
+	for (size_t i = 0; i < scan->count; i++) {
+		struct hwmon_channel *channel = &scan->found[i].channel;
+		bool is_twin = channel->device[0] && model.number == channel->number &&
+			       strcmp(model.device, channel->device) == 0 &&
+			       strcmp(model.chip, channel->chip) == 0;
+
+		number = is_twin ? number + 1 : 0;
+		if (is_twin)
+			(void)snprintf(channel->device, sizeof(channel->device), "%.36s.%u",
+				       model.device, number);
+		else
+			model = *channel;
+	}
 }
 
 int hwmon_scan_read(const char *sysfs, struct hwmon_scan *ret)
@@ -235,6 +262,7 @@ int hwmon_scan_read(const char *sysfs, struct hwmon_scan *ret)
 	}
 	if (walk.scan.count)
 		qsort(walk.scan.found, walk.scan.count, sizeof(*walk.scan.found), compare_found);
+	tell_twins_apart(&walk.scan);
 	*ret = walk.scan;
 	return 0;
 }

@@ -310,6 +310,46 @@ static void test_zones_without_a_number_get_one(void **state)
 	check_zone(fixture, 1, "package-1", "fam15h_power@0000:00:19.4/power1");
 }
 
+/*
+ * HSMP's chip of each socket: of a device each where ACPI describes them, else all of one device,
+ * in the order in which they were made. The kernel has numbers for them as they come.
+ */
+static void test_sockets_of_hsmp(void **state)
+{
+	struct fixture *fixture = *state;
+
+	for (unsigned socket = 0; socket < 2; socket++) {
+		static const char *const chips[] = { "hwmon9", "hwmon10" };
+		char path[64];
+
+		hwmon_chip(&fixture->tree, chips[socket], "amd_hsmp_hwmon\n", "platform/amd_hsmp");
+		(void)snprintf(path, sizeof(path), "%s/power1_input", chips[socket]);
+		hwmon_put(&fixture->tree, path, socket ? "250000000\n" : "120000000\n");
+		(void)snprintf(path, sizeof(path), "%s/power1_cap", chips[socket]);
+		hwmon_put(&fixture->tree, path, "400000000\n");
+	}
+	open_with(fixture, NULL);
+	assert_int_equal(hwmon_meter.zone_count(fixture->meter), 2);
+	check_zone(fixture, 0, "package-0", "amd_hsmp_hwmon@amd_hsmp/power1");
+	check_zone(fixture, 1, "package-1", "amd_hsmp_hwmon@amd_hsmp.1/power1");
+	assert_int_equal(read_zone(fixture, 0).value, 120000000);
+	assert_int_equal(read_zone(fixture, 1).value, 250000000);
+}
+
+static void test_sockets_of_hsmp_by_acpi(void **state)
+{
+	struct fixture *fixture = *state;
+
+	hwmon_chip(&fixture->tree, "hwmon3", "amd_hsmp_hwmon\n", "platform/AMDI0097:01");
+	hwmon_put(&fixture->tree, "hwmon3/power1_input", "250000000\n");
+	hwmon_chip(&fixture->tree, "hwmon4", "amd_hsmp_hwmon\n", "platform/AMDI0097:00");
+	hwmon_put(&fixture->tree, "hwmon4/power1_input", "120000000\n");
+	open_with(fixture, NULL);
+	assert_int_equal(hwmon_meter.zone_count(fixture->meter), 2);
+	check_zone(fixture, 0, "package-0", "amd_hsmp_hwmon@AMDI0097:00/power1");
+	check_zone(fixture, 1, "package-1", "amd_hsmp_hwmon@AMDI0097:01/power1");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -324,6 +364,8 @@ int main(void)
 		TREE_TEST(test_a_rule_of_the_user),
 		TREE_TEST(test_the_same_energy_is_one_zone),
 		TREE_TEST(test_zones_without_a_number_get_one),
+		TREE_TEST(test_sockets_of_hsmp),
+		TREE_TEST(test_sockets_of_hsmp_by_acpi),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -78,6 +78,7 @@ static void test_what_drivers_say(void **state)
 		{ "amd_energy", "Esocket1", HWMON_ENERGY, "package-1" },
 		{ "amd_energy", "Ecore063", HWMON_ENERGY, "part" },
 		{ "fam15h_power", "", HWMON_POWER, "package-*" },
+		{ "amd_hsmp_hwmon", "", HWMON_POWER, "package-*" },
 		{ "ibmpowernv", "System", HWMON_POWER, "platform" },
 		{ "ibmpowernv", "System", HWMON_ENERGY, "platform" },
 		{ "ibmpowernv", "Chip 8", HWMON_ENERGY, "package-8" },
