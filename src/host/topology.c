@@ -144,6 +144,18 @@ bool topology_place(const char *sysfs, unsigned cpu, struct cpu_place *ret)
 	return true;
 }
 
+bool topology_is_first_of_core(const char *sysfs, unsigned cpu)
+{
+	char dir[4096], path[4096 + 64], list[LIST_MAX];
+	unsigned first;
+
+	if (path_join(dir, sizeof(dir), sysfs, "devices/system/cpu") < 0)
+		return false;
+	(void)snprintf(path, sizeof(path), "%s/cpu%u/topology/thread_siblings_list", dir, cpu);
+	return read_file_nowait_at(AT_FDCWD, path, list, sizeof(list)) >= 0 &&
+	       topology_list_cpus(list, &first, 1) == 1 && first == cpu;
+}
+
 void topology_visit(const char *sysfs, topology_cpu_fn *fn, void *userdata)
 {
 	char list[LIST_MAX];

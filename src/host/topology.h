@@ -30,6 +30,12 @@ struct cpu_place {
 bool topology_place(const char *sysfs, unsigned cpu, struct cpu_place *ret);
 
 /*
+ * Whether @cpu is the first of its core's CPUs that are online (thread_siblings_list). False where
+ * that is not known.
+ */
+bool topology_is_first_of_core(const char *sysfs, unsigned cpu);
+
+/*
  * Writes the first @max CPUs in a list like "0-3,8,10-11\n"; their number, 0 when it is not a list.
  * Pure.
  */

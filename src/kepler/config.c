@@ -199,6 +199,10 @@ static const struct option meter_rows[] = {
 	  .default_text = METER_MSR_DEVICES, .metavar = "DIR",
 	  .help = "Where the processors' registers are (N/msr), for the source rapl-msr. It is "
 		  "read only where meters names it." },
+	{ "meter.msr-cores", NULL, OPTION_BOOL, FIELD(meter_options, msr_cores),
+	  .default_text = "false",
+	  .help = "Let rapl-msr read the energy of each core on AMD too, as the zone core. That "
+		  "takes a read on each core in each interval, which wakes cores that sleep." },
 	{ "meter.external", NULL, OPTION_STRINGS,
 	  LIST(meter_options, external, external_count, METER_EXTERNAL_MAX), .default_text = "",
 	  .metavar = "FILE",

@@ -192,6 +192,7 @@ struct meter_options {
 	char *sources; /* "auto,rapl-msr": see meter_is_chosen(); NULL: auto; borrowed */
 	meter_perf_open_fn *open_perf_event; /* NULL: the kernel's; a test has its own */
 	char *msr_devices; /* the folder of N/msr; NULL: METER_MSR_DEVICES; borrowed */
+	bool msr_cores;    /* also: registers that count a single core (AMD) */
 	/* As CPUID has them: "GenuineIntel", see meter/rapl_units.h. NULL and 0: unknown. */
 	const char *cpu_vendor; /* borrowed */
 	unsigned cpu_family, cpu_model;

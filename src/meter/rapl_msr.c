@@ -6,7 +6,8 @@
  *
  * A register that is 0 counts nothing, as for the kernel's own driver. Where the CPU that is read
  * goes offline, reads fail with ENXIO: the device is closed, and a later rescan opens that of
- * another CPU, as a new generation, for the package may have been off meanwhile.
+ * another CPU, as a new generation, for the package may have been off meanwhile. Registers that
+ * count a single core are read on one CPU of each, where that is asked for (rapl_cores.h).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,12 +15,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/clock.h"
+#include "base/array.h"
 #include "base/macro.h"
 #include "host/topology.h"
 #include "meter/meter.h"
+#include "meter/rapl_cores.h"
 #include "meter/rapl_name.h"
 #include "meter/rapl_units.h"
 #include "meter/shared_fds.h"
@@ -37,13 +38,18 @@ struct package {
 	struct shared_fds *device; /* NULL: not open */
 	uint32_t generation;
 	uint64_t unit_value;
+	struct shared_fds *cores; /* of one CPU of each core; NULL: not open */
+	uint32_t cores_generation;
+	unsigned *core_cpus; /* [core_count]: these CPUs */
+	size_t core_count;
 };
 
 struct msr_zone {
 	struct zone zone; /* fixed once the zone is counted, as all of this */
 	struct package *package;
 	uint32_t msr;
-	uint64_t unit; /* rapl_unit() */
+	uint64_t unit;             /* rapl_unit() */
+	struct rapl_core_sum *sum; /* of all cores of the package; NULL: it has one register */
 };
 
 struct meter {
@@ -52,6 +58,7 @@ struct meter {
 	char cpu_text[80];
 	bool is_by_die; /* of rescan() alone, as is has_places */
 	bool has_places;
+	bool wants_cores;
 	pthread_mutex_t lock; /* all below; never held over I/O */
 	struct package packages[PACKAGES_MAX];
 	size_t package_count;
@@ -62,46 +69,41 @@ struct meter {
 	char why_not[sizeof(((struct meter_remark *)NULL)->what)];
 };
 
-/* 0, or -errno; -ENODEV where the CPU is offline. */
-static int read_register(int fd, uint32_t msr, uint64_t *ret)
-{
-	uint64_t value;
-	ssize_t n = pread(fd, &value, sizeof(value), (off_t)msr);
-
-	if (n < 0)
-		return errno == ENXIO ? -ENODEV : -errno;
-	if (n != (ssize_t)sizeof(value))
-		return -EIO;
-	*ret = value;
-	return 0;
-}
-
-static void lose_device(struct meter *meter, struct package *package, uint32_t generation)
+/* Of what @place has, unless it was opened anew meanwhile. */
+static void lose(struct meter *meter, struct shared_fds **place, const struct shared_fds *lost)
 {
 	struct shared_fds *old = NULL;
 
 	pthread_mutex_lock(&meter->lock);
-	if (package->generation == generation)
-		old = TAKE_PTR(package->device);
+	if (*place == lost)
+		old = TAKE_PTR(*place);
 	pthread_mutex_unlock(&meter->lock);
 	shared_fds_unref(old);
 }
 
-static int msr_read_raw(struct meter *meter, size_t index, struct raw_reading *ret)
+/* The registers of cores are read before any of them can start again twice. */
+static int read_cores(const struct msr_zone *zone, const struct shared_fds *cores,
+		      struct raw_reading *ret)
 {
-	CLEANUP(shared_fds_release) struct shared_fds *device = NULL;
-	const struct msr_zone *zone = &meter->zones[index];
-	uint64_t value = 0;
-	int r;
+	int r = rapl_core_sum_read(zone->sum, cores, zone->msr);
 
-	pthread_mutex_lock(&meter->lock);
-	device = shared_fds_ref(zone->package->device);
-	pthread_mutex_unlock(&meter->lock);
-	if (!device)
-		return -ENODEV;
-	r = read_register(device->fds[0], zone->msr, &value);
-	if (r == -ENODEV)
-		lose_device(meter, zone->package, device->generation);
+	if (r < 0)
+		return r;
+	*ret = (struct raw_reading){
+		.value = (uint64_t)((unsigned __int128)zone->sum->counts * zone->unit >> 32),
+		.kind = SAMPLE_TOTAL,
+		.generation = cores->generation,
+		.unread_max_uj = zone->unit,
+	};
+	return 0;
+}
+
+static int read_package(const struct msr_zone *zone, const struct shared_fds *device,
+			struct raw_reading *ret)
+{
+	uint64_t value = 0;
+	int r = rapl_register_read(device->fds[0], zone->msr, &value);
+
 	if (r < 0)
 		return r;
 	*ret = (struct raw_reading){ .value = rapl_register_uj(value, zone->unit),
@@ -110,22 +112,67 @@ static int msr_read_raw(struct meter *meter, size_t index, struct raw_reading *r
 	return 0;
 }
 
+static int msr_read_raw(struct meter *meter, size_t index, struct raw_reading *ret)
+{
+	CLEANUP(shared_fds_release) struct shared_fds *device = NULL;
+	const struct msr_zone *zone = &meter->zones[index];
+	struct shared_fds **place = zone->sum ? &zone->package->cores : &zone->package->device;
+	int r;
+
+	pthread_mutex_lock(&meter->lock);
+	device = shared_fds_ref(*place);
+	pthread_mutex_unlock(&meter->lock);
+	if (!device)
+		return -ENODEV;
+	r = zone->sum ? read_cores(zone, device, ret) : read_package(zone, device, ret);
+	if (r == -ENODEV)
+		lose(meter, place, device);
+	return r;
+}
+
 /* ---- searching ---- */
 
-/* CPUs of a search: the first one of each place. */
+/* CPUs of a search: the first one of each place, and, where they are read, of each core. */
 struct found {
 	const struct meter *meter;
 	struct cpu_place places[PACKAGES_MAX];
 	unsigned cpus[PACKAGES_MAX];
 	size_t count;
 	size_t beyond;
+	unsigned *core_cpus; /* [core_count]; in packages core_packages[] */
+	uint32_t *core_packages;
+	size_t core_count, core_size, core_package_size;
+	bool no_memory;
 };
+
+static void found_release(struct found *found)
+{
+	free(found->core_cpus);
+	free(found->core_packages);
+}
+
+static void take_core(struct found *found, unsigned cpu, uint32_t package)
+{
+	size_t count = found->core_count + 1;
+
+	if (!topology_is_first_of_core(found->meter->sysfs, cpu))
+		return;
+	if (ARRAY_RESERVE(found->core_cpus, found->core_size, count) < 0 ||
+	    ARRAY_RESERVE(found->core_packages, found->core_package_size, count) < 0) {
+		found->no_memory = true;
+		return;
+	}
+	found->core_cpus[found->core_count] = cpu;
+	found->core_packages[found->core_count++] = package;
+}
 
 static void take_cpu(void *userdata, unsigned cpu, uint32_t package)
 {
 	struct found *found = userdata;
 	struct cpu_place place = { package, 0 };
 
+	if (found->meter->wants_cores)
+		take_core(found, cpu, package);
 	if (found->meter->cpu->is_by_die && !topology_place(found->meter->sysfs, cpu, &place))
 		return;
 	for (size_t i = 0; i < found->count; i++) {
@@ -161,18 +208,17 @@ static bool has_zone(const struct meter *meter, enum zone_kind kind, const char 
 	return false;
 }
 
-/* Called with the lock held. */
+/* Called with the lock held. @sum is taken over; NULL: the register is the package's. */
 static void add_zone(struct meter *meter, struct package *package,
-		     const struct rapl_register *counter)
+		     const struct rapl_register *counter, struct rapl_core_sum *sum)
 {
 	struct msr_zone *zone = &meter->zones[meter->count];
 	char instance[ZONE_INSTANCE_MAX];
 
 	rapl_zone_instance(counter->kind, &package->place, meter->is_by_die, instance);
-	if (has_zone(meter, counter->kind, instance))
-		return;
-	if (meter->count == METER_ZONES_MAX) {
-		meter->ignored++;
+	if (has_zone(meter, counter->kind, instance) || meter->count == METER_ZONES_MAX) {
+		meter->ignored += !has_zone(meter, counter->kind, instance);
+		free(sum);
 		return;
 	}
 	*zone = (struct msr_zone){
@@ -183,6 +229,7 @@ static void add_zone(struct meter *meter, struct package *package,
 		.package = package,
 		.msr = counter->msr,
 		.unit = rapl_unit(meter->cpu, counter->kind, package->unit_value),
+		.sum = sum,
 	};
 	(void)snprintf(zone->zone.instance, sizeof(zone->zone.instance), "%s", instance);
 	(void)snprintf(zone->zone.path, sizeof(zone->zone.path), "msr/0x%x@%.*s", counter->msr,
@@ -197,7 +244,8 @@ static unsigned find_counters(const struct rapl_cpu *cpu, int fd)
 	uint64_t value = 0;
 
 	for (size_t i = 0; i < cpu->register_count; i++) {
-		if (read_register(fd, cpu->registers[i].msr, &value) == 0 && (value & UINT32_MAX))
+		if (rapl_register_read(fd, cpu->registers[i].msr, &value) == 0 &&
+		    (value & UINT32_MAX))
 			counters |= 1U << i;
 	}
 	return counters;
@@ -208,9 +256,9 @@ static bool is_filtered(int fd)
 {
 	uint64_t value = 0;
 
-	return read_register(fd, MSR_ARCH_CAPABILITIES, &value) == 0 &&
+	return rapl_register_read(fd, MSR_ARCH_CAPABILITIES, &value) == 0 &&
 	       (value & HAS_ENERGY_FILTERING) &&
-	       read_register(fd, MSR_MISC_PACKAGE_CTLS, &value) == 0 &&
+	       rapl_register_read(fd, MSR_MISC_PACKAGE_CTLS, &value) == 0 &&
 	       (value & ENERGY_IS_FILTERED);
 }
 
@@ -237,7 +285,7 @@ static int open_package(struct meter *meter, struct package *package, unsigned c
 
 	if (fd < 0)
 		return fd == -ENXIO ? -ENODEV : fd;
-	r = read_register(fd, meter->cpu->unit_msr, &unit_value);
+	r = rapl_register_read(fd, meter->cpu->unit_msr, &unit_value);
 	if (r < 0)
 		return r;
 	counters = find_counters(meter->cpu, fd);
@@ -253,7 +301,7 @@ static int open_package(struct meter *meter, struct package *package, unsigned c
 	meter->is_filtered |= filtered;
 	for (size_t i = 0; i < meter->cpu->register_count; i++) {
 		if (counters & 1U << i)
-			add_zone(meter, package, &meter->cpu->registers[i]);
+			add_zone(meter, package, &meter->cpu->registers[i], NULL);
 	}
 	pthread_mutex_unlock(&meter->lock);
 	return 0;
@@ -280,6 +328,91 @@ static int take_place(struct meter *meter, const struct cpu_place *place, unsign
 	return is_open ? 0 : open_package(meter, package, cpu);
 }
 
+/* ---- cores ---- */
+
+static bool any_counts(const struct shared_fds *cores, uint32_t msr)
+{
+	uint64_t value = 0;
+
+	for (size_t i = 0; i < cores->count; i++) {
+		if (rapl_register_read(cores->fds[i], msr, &value) == 0 && (value & UINT32_MAX))
+			return true;
+	}
+	return false;
+}
+
+/* All of @cpus, or none. */
+static int open_cores(const struct meter *meter, const unsigned *cpus, size_t count,
+		      uint32_t generation, struct shared_fds **ret)
+{
+	CLEANUP_FREE int *fds = calloc(count, sizeof(*fds));
+	struct shared_fds *cores;
+	size_t opened = 0;
+	int fd = 0;
+
+	if (!fds)
+		return -ENOMEM;
+	while (opened < count && (fd = open_device(meter, cpus[opened])) >= 0)
+		fds[opened++] = fd;
+	cores = shared_fds_new(fds, opened, generation);
+	if (fd < 0 || !cores) {
+		shared_fds_unref(cores);
+		return fd < 0 ? fd == -ENXIO ? -ENODEV : fd : -ENOMEM;
+	}
+	*ret = cores;
+	return 0;
+}
+
+/* @cpus is taken over: from now on the cores of the package are read on these. */
+static void adopt_cores(struct meter *meter, struct package *package, struct shared_fds *cores,
+			unsigned *cpus)
+{
+	const struct rapl_register counter = { ZONE_CORE, meter->cpu->core_msr };
+	struct rapl_core_sum *sum = any_counts(cores, counter.msr) ? calloc(1, sizeof(*sum)) : NULL;
+	struct shared_fds *old;
+
+	pthread_mutex_lock(&meter->lock);
+	old = package->cores;
+	package->cores = cores;
+	package->cores_generation = cores->generation;
+	if (sum)
+		add_zone(meter, package, &counter, sum);
+	pthread_mutex_unlock(&meter->lock);
+	shared_fds_unref(old);
+	free(package->core_cpus);
+	package->core_cpus = cpus;
+	package->core_count = cores->count;
+}
+
+/* Opens the cores of @package that were found, unless these are open. */
+static int take_cores(struct meter *meter, struct package *package, const struct found *found)
+{
+	CLEANUP_FREE unsigned *cpus = calloc(RAPL_CORES_MAX, sizeof(*cpus));
+	struct shared_fds *cores = NULL;
+	size_t count = 0;
+	bool is_open;
+	int r;
+
+	if (!cpus)
+		return -ENOMEM;
+	for (size_t i = 0; i < found->core_count && count < RAPL_CORES_MAX; i++) {
+		if (found->core_packages[i] == package->place.package)
+			cpus[count++] = found->core_cpus[i];
+	}
+	pthread_mutex_lock(&meter->lock);
+	is_open = package->cores != NULL;
+	pthread_mutex_unlock(&meter->lock);
+	if (!count || (is_open && count == package->core_count &&
+		       memcmp(cpus, package->core_cpus, count * sizeof(*cpus)) == 0))
+		return 0;
+	r = open_cores(meter, cpus, count, package->cores_generation + 1, &cores);
+	if (r == 0)
+		adopt_cores(meter, package, cores, TAKE_PTR(cpus));
+	return r;
+}
+
+/* ---- a search ---- */
+
 static void note(struct meter *meter, size_t beyond, int error)
 {
 	const char *why = error == -ENOENT ? "; is the module msr loaded (modprobe msr)?" : "";
@@ -303,16 +436,24 @@ static void note(struct meter *meter, size_t beyond, int error)
 
 static int msr_rescan(struct meter *meter)
 {
-	struct found found = { .meter = meter };
+	CLEANUP(found_release) struct found found = { .meter = meter };
 	int worst = 0;
 
 	if (meter->cpu)
 		topology_visit(meter->sysfs, take_cpu, &found);
+	if (found.no_memory)
+		return -ENOMEM;
 	learn_dies(meter, &found);
 	for (size_t i = 0; i < found.count; i++) {
 		int r = take_place(meter, &found.places[i], found.cpus[i]);
 
 		/* A CPU that has just gone offline: its package is searched for. */
+		worst = r < 0 && r != -ENODEV ? r : worst;
+	}
+	for (size_t i = 0; i < meter->package_count && meter->wants_cores; i++) {
+		bool has_unit = meter->packages[i].generation > 0;
+		int r = has_unit ? take_cores(meter, &meter->packages[i], &found) : 0;
+
 		worst = r < 0 && r != -ENODEV ? r : worst;
 	}
 	note(meter, found.beyond, worst);
@@ -373,8 +514,16 @@ static void msr_close(struct meter *meter)
 {
 	if (!meter)
 		return;
-	for (size_t i = 0; i < meter->package_count; i++)
+	for (size_t i = 0; i < meter->package_count; i++) {
 		shared_fds_unref(meter->packages[i].device);
+		shared_fds_unref(meter->packages[i].cores);
+		free(meter->packages[i].core_cpus);
+	}
+	for (size_t i = 0; i < meter->count; i++) {
+		if (meter->zones[i].sum)
+			rapl_core_sum_release(meter->zones[i].sum);
+		free(meter->zones[i].sum);
+	}
 	(void)pthread_mutex_destroy(&meter->lock);
 	free(meter->sysfs);
 	free(meter->devices);
@@ -396,6 +545,7 @@ static int msr_open(const struct meter_options *options, struct meter **ret)
 		return -ENOMEM;
 	(void)pthread_mutex_init(&meter->lock, NULL); /* cannot fail with default attributes */
 	meter->cpu = rapl_cpu_find(vendor, options->cpu_family, options->cpu_model);
+	meter->wants_cores = options->msr_cores && meter->cpu && meter->cpu->core_msr;
 	(void)snprintf(meter->cpu_text, sizeof(meter->cpu_text), "%.32s, family %u, model %u",
 		       vendor, options->cpu_family, options->cpu_model);
 	meter->sysfs = strdup(options->sysfs);

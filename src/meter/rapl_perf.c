@@ -39,8 +39,6 @@
  */
 #define UNREAD_MAX_UJ (65536 * UJ_PER_J)
 
-_Static_assert(RAPL_PMU_EVENTS_MAX <= SHARED_FDS_MAX, "a group has a descriptor for each event");
-
 /* PERF_FORMAT_GROUP with both times: perf_event_open(2). */
 struct group_reading {
 	uint64_t count;

@@ -28,10 +28,10 @@ static const struct rapl_cpu intel_core = { INTEL };
 static const struct rapl_cpu intel_server = { INTEL, .dram_unit = UNIT_DRAM };
 static const struct rapl_cpu intel_server_of_2023 = { INTEL, .psys_unit = UNIT_1_J };
 static const struct rapl_cpu intel_atom = { INTEL, .is_in_microjoule = true };
-/* C001_029A, energy of a core, is not here: to read it of all cores wakes each of them. */
 static const struct rapl_cpu amd = { .unit_msr = 0xc0010299,
 				     .registers = { { ZONE_PACKAGE, 0xc001029b } },
-				     .register_count = 1 };
+				     .register_count = 1,
+				     .core_msr = 0xc001029a };
 
 /* Family 6. */
 static const struct {

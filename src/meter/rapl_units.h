@@ -23,7 +23,8 @@ struct rapl_cpu {
 	uint32_t unit_msr;
 	struct rapl_register registers[RAPL_REGISTERS_MAX];
 	size_t register_count;
-	bool is_by_die; /* a die of a package has registers of its own, if there are several */
+	uint32_t core_msr; /* energy of one core, on each of its CPUs; 0: it has none */
+	bool is_by_die;    /* a die of a package has registers of its own, if there are several */
 	bool is_in_microjoule;         /* the unit is 2^ESU µJ, and not 2^-ESU J */
 	uint64_t dram_unit, psys_unit; /* fixed ones, as rapl_unit(); 0: as of the others */
 };

@@ -14,7 +14,7 @@ static void close_all(const int *fds, size_t count)
 
 struct shared_fds *shared_fds_new(const int *fds, size_t count, uint32_t generation)
 {
-	struct shared_fds *shared = calloc(1, sizeof(*shared));
+	struct shared_fds *shared = calloc(1, sizeof(*shared) + count * sizeof(*fds));
 
 	if (!shared) {
 		close_all(fds, count);

@@ -9,18 +9,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SHARED_FDS_MAX 8
-
 struct shared_fds {
 	atomic_uint refs;
 	uint32_t generation; /* struct raw_reading */
 	size_t count;
-	int fds[SHARED_FDS_MAX];
+	int fds[]; /* [count] */
 };
 
 /*
- * Takes over the @count descriptors, at most SHARED_FDS_MAX, also on failure. The reference is
- * given; NULL: no memory.
+ * Takes over the @count descriptors, also on failure. The reference is given; NULL: no memory.
  */
 struct shared_fds *shared_fds_new(const int *fds, size_t count, uint32_t generation);
 /* Another reference; NULL for NULL. */

@@ -4,7 +4,8 @@
 the module says was used; the CPU that is read may go offline, and a socket go and return. And the events of perf, of a clock: those
 of a CPU that goes offline are opened anew on the next one of the mask, under the filter of system calls.
 
-The argument is the vendor: of AMD's the package alone is read.
+The argument is the vendor: of AMD's the package alone is read, and by request the cores, each of which shows here what the module
+has for all of them.
 """
 import os
 import pathlib
@@ -122,6 +123,48 @@ def check_hotplug(msr):
          'socket 1 nothing twice')
 
 
+def core_uj(exporter, cores):
+    """(counted, true) of the sum of cores, with counters that stand still."""
+    set_parameter('idle_mw', *[0] * 5)
+    set_parameter('dyn_mw', *[0] * 5)
+    metrics = exporter.intervals(3)
+    assert_balanced(metrics)
+    lines = pathlib.Path('/sys/kernel/debug/labmsr/truth').read_text(encoding='ascii').splitlines()
+    truth = dict(line.rsplit(' ', 1) for line in lines)
+    return int(metrics.sum('kepler_node_core_joules_total') * 1000000), int(truth['0 core']) * cores // 1000
+
+
+def check_cores(exporter):
+    """By law, and a core goes and returns."""
+    cores = os.cpu_count()
+    before = core_uj(exporter, cores)
+    run_on()
+    assert_balanced(exporter.intervals(10))
+    after = core_uj(exporter, cores)
+    worst = abs((after[0] - before[0]) - (after[1] - before[1]))
+    assert worst <= 2 * STEP_UJ * cores and after[1] - before[1] > 1000000, (before, after)
+    run_on()
+    deadline = time.monotonic() + 120
+    for on in (False, True):
+        dropped = exporter.intervals(1).sum('kepler_exporter_source_read_errors_total', zone='core')
+        online(cores - 1, on)
+        while not on and exporter.intervals(1).sum('kepler_exporter_source_read_errors_total', zone='core') == dropped:
+            assert time.monotonic() < deadline, 'a core that is gone is read'
+        while exporter.intervals(1).sum('kepler_exporter_source_up', zone='core') < 1:
+            assert time.monotonic() < deadline, 'the other cores are not read\n' + exporter.output()
+        earlier = exporter.scrape().sum('kepler_node_core_joules_total')
+        assert exporter.intervals(4).sum('kepler_node_core_joules_total') > earlier
+    last = core_uj(exporter, cores)
+    assert last[0] - after[0] <= last[1] - after[1] + 2 * STEP_UJ * cores, (after, last)
+    began = time.perf_counter()
+    device = os.open(f'/dev/cpu/{cores - 1}/msr', os.O_RDONLY)
+    for _ in range(1000):
+        os.pread(device, 8, 0xc001029a)
+    os.close(device)
+    case(f'{cores} cores are one sum, at most {worst} µJ off; a core went and returned; '
+         f'{(time.perf_counter() - began) * 1e3:.1f} µs for a register of another CPU')
+
+
 def make_clock(root, cpumask):
     pmu = root / 'bus/event_source/devices/power'
     files = {'type': '1', 'cpumask': cpumask, 'format/event': 'config:0-7', 'events/energy-pkg': 'event=0x00',
@@ -182,6 +225,10 @@ def main():
         if not IS_AMD:
             check_hotplug(msr)
         assert msr.stop() == 0
+    if IS_AMD:
+        with Exporter(*OPTIONS, '--meters=rapl-msr', '--meter.msr-cores', prefix=prefix) as exporter:
+            check_cores(exporter)
+            assert exporter.stop() == 0
     if not IS_AMD:
         check_without_rawio()
         check_events()

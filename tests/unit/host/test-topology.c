@@ -52,6 +52,18 @@ static void test_place_of_a_cpu(void **state)
 	assert_false(topology_place(root, 4, &place));
 }
 
+static void test_first_cpu_of_a_core(void **state)
+{
+	(void)state;
+	assert_false(topology_is_first_of_core("/nonexistent", 0));
+	put("devices/system/cpu/cpu3/topology/thread_siblings_list", "3,67\n");
+	put("devices/system/cpu/cpu4/topology/thread_siblings_list", "3-4\n");
+	put("devices/system/cpu/cpu5/topology/thread_siblings_list", "\n");
+	assert_true(topology_is_first_of_core(root, 3));
+	assert_false(topology_is_first_of_core(root, 4));
+	assert_false(topology_is_first_of_core(root, 5));
+}
+
 static void test_tree_without_cpus(void **state)
 {
 	struct topology topology = { 1, 1, 1 };
@@ -104,6 +116,7 @@ int main(void)
 		cmocka_unit_test(test_lists_of_cpus),
 		cmocka_unit_test(test_cpus_of_a_list),
 		cmocka_unit_test_setup_teardown(test_place_of_a_cpu, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_first_cpu_of_a_core, setup, teardown),
 		cmocka_unit_test(test_tree_without_cpus),
 		cmocka_unit_test_setup_teardown(test_threads_cores_and_sockets, setup, teardown),
 		cmocka_unit_test(test_this_machine),

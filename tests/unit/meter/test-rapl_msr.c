@@ -27,6 +27,7 @@
 #define UNCORE   0x641
 #define PSYS     0x64d
 #define AMD_UNIT 0xc0010299
+#define AMD_CORE 0xc001029a
 #define AMD_PKG  0xc001029b
 
 static char msr_alone[] = "rapl-msr";
@@ -188,7 +189,7 @@ static void test_dies(void **state)
 	expect_zone(fixture, 3, ZONE_PACKAGE, "0-die-1", "msr/0x611@0-die-1");
 }
 
-/* AMD's package is one, whatever dies it has; energy of cores is not read. */
+/* AMD's package is one, whatever dies it has; energy of cores is not read unless that is asked. */
 static void test_amd(void **state)
 {
 	struct fixture *fixture = *state;
@@ -208,6 +209,140 @@ static void test_amd(void **state)
 	assert_int_equal(rapl_msr_meter.zone_count(fixture->meter), 1);
 	expect_zone(fixture, 0, ZONE_PACKAGE, "0", "msr/0xc001029b@0");
 	expect_energy(fixture, 0, 2 * UJ_PER_J, 65536 * UJ_PER_J, 1);
+}
+
+/*
+ * Registers of a file are as far apart as their numbers, so the bytes of these lie over each other:
+ * the lowest of a core's counter is the unit's exponent, the others are the package's.
+ */
+static void put_counts(const struct fixture *fixture, unsigned cpu, uint32_t counts)
+{
+	put_register(fixture, cpu, AMD_CORE, counts | 0x10);
+}
+
+static void put_core(const struct fixture *fixture, unsigned cpu, unsigned package,
+		     const char *siblings, uint32_t counts)
+{
+	char name[96];
+
+	rapl_put_cpu(&fixture->tree, cpu, package, 0);
+	(void)snprintf(name, sizeof(name), "devices/system/cpu/cpu%u/topology/thread_siblings_list",
+		       cpu);
+	rapl_put(&fixture->tree, name, siblings);
+	put_register(fixture, cpu, AMD_PKG, 0x20000);
+	put_register(fixture, cpu, AMD_UNIT, 0xa1003);
+	put_counts(fixture, cpu, counts);
+}
+
+/* Two sockets of two cores; those of the first have two CPUs each, which show the same. */
+static void make_cores(const struct fixture *fixture)
+{
+	put_online(fixture, "0-5\n");
+	put_core(fixture, 0, 0, "0,2\n", 0xffff0000);
+	put_core(fixture, 1, 0, "1,3\n", 0x10000);
+	put_core(fixture, 2, 0, "0,2\n", 0xffff0000);
+	put_core(fixture, 3, 0, "1,3\n", 0x10000);
+	put_core(fixture, 4, 1, "4\n", 0x30000);
+	put_core(fixture, 5, 1, "5\n", 0x40000);
+}
+
+static void open_amd(struct fixture *fixture, bool cores)
+{
+	struct meter_options options = options_of(fixture);
+
+	options.cpu_vendor = "AuthenticAMD";
+	options.cpu_family = 0x19;
+	options.cpu_model = 1;
+	options.msr_cores = cores;
+	open_meter(fixture, &options);
+	assert_int_equal(rapl_msr_meter.rescan(fixture->meter), 0);
+}
+
+static struct raw_reading read_zone(const struct fixture *fixture, size_t index)
+{
+	struct raw_reading raw;
+
+	assert_int_equal(rapl_msr_meter.read_raw(fixture->meter, index, &raw), 0);
+	return raw;
+}
+
+/* Each is read once, and one that starts again is corrected by itself. */
+static void test_cores_of_amd_are_summed(void **state)
+{
+	struct fixture *fixture = *state;
+	struct raw_reading raw;
+
+	make_cores(fixture);
+	open_amd(fixture, true);
+	assert_int_equal(rapl_msr_meter.zone_count(fixture->meter), 4);
+	expect_zone(fixture, 2, ZONE_CORE, "0", "msr/0xc001029a@0");
+	expect_zone(fixture, 3, ZONE_CORE, "1", "msr/0xc001029a@1");
+	raw = read_zone(fixture, 2);
+	assert_int_equal(raw.value, 0);
+	assert_int_equal(raw.kind, SAMPLE_TOTAL);
+	assert_int_equal(raw.generation, 1);
+	assert_int_equal(raw.unread_max_uj, 65536 * UJ_PER_J);
+	put_counts(fixture, 0, 0x30000); /* 4 J on, by way of 0 */
+	put_counts(fixture, 1, 0x18000); /* 0.5 J */
+	put_counts(fixture, 2, 0x99990000);
+	assert_int_equal(read_zone(fixture, 2).value, 9 * UJ_PER_J / 2);
+	(void)read_zone(fixture, 3);
+	put_counts(fixture, 5, 0x50000);
+	assert_int_equal(read_zone(fixture, 3).value, UJ_PER_J);
+	put_counts(fixture, 1, 0x28000);
+	assert_int_equal(read_zone(fixture, 2).value, 11 * UJ_PER_J / 2);
+}
+
+static void test_cores_are_not_read_unasked(void **state)
+{
+	struct fixture *fixture = *state;
+
+	make_cores(fixture);
+	open_amd(fixture, false);
+	assert_int_equal(rapl_msr_meter.zone_count(fixture->meter), 2);
+}
+
+/* The sum of other cores is another counter; that of the same ones goes on. */
+static void test_a_core_goes_and_comes_back(void **state)
+{
+	struct fixture *fixture = *state;
+
+	make_cores(fixture);
+	open_amd(fixture, true);
+	(void)read_zone(fixture, 2);
+	put_counts(fixture, 1, 0x20000);
+	assert_int_equal(read_zone(fixture, 2).value, UJ_PER_J);
+	assert_int_equal(rapl_msr_meter.rescan(fixture->meter), 0);
+	assert_int_equal(read_zone(fixture, 2).generation, 1);
+	put_online(fixture, "0,2,4-5\n"); /* core 1 is off */
+	assert_int_equal(rapl_msr_meter.rescan(fixture->meter), 0);
+	assert_int_equal(read_zone(fixture, 2).generation, 2);
+	put_counts(fixture, 0, 0); /* 1 J on */
+	assert_int_equal(read_zone(fixture, 2).value, 2 * UJ_PER_J);
+	put_online(fixture, "0-5\n");
+	put_counts(fixture, 1, 0); /* it was reset */
+	assert_int_equal(rapl_msr_meter.rescan(fixture->meter), 0);
+	assert_int_equal(read_zone(fixture, 2).generation, 3);
+	put_counts(fixture, 1, 0x10000);
+	assert_int_equal(read_zone(fixture, 2).value, 3 * UJ_PER_J);
+	assert_int_equal(read_zone(fixture, 3).generation, 1);
+}
+
+/* Where the CPU that is read goes, its sibling is read instead. */
+static void test_another_cpu_of_the_core_is_read(void **state)
+{
+	struct fixture *fixture = *state;
+
+	make_cores(fixture);
+	open_amd(fixture, true);
+	(void)read_zone(fixture, 2);
+	put_online(fixture, "1-5\n");
+	put_core(fixture, 2, 0, "2\n", 0xffff0000);
+	assert_int_equal(rapl_msr_meter.rescan(fixture->meter), 0);
+	assert_int_equal(read_zone(fixture, 2).generation, 2);
+	put_counts(fixture, 2, 0);
+	put_counts(fixture, 0, 0x77770000);
+	assert_int_equal(read_zone(fixture, 2).value, UJ_PER_J);
 }
 
 static const char *remark(const struct fixture *fixture, bool is_failure)
@@ -321,6 +456,10 @@ int main(void)
 		TREE_TEST(test_wrap),
 		TREE_TEST(test_dies),
 		TREE_TEST(test_amd),
+		TREE_TEST(test_cores_of_amd_are_summed),
+		TREE_TEST(test_cores_are_not_read_unasked),
+		TREE_TEST(test_a_core_goes_and_comes_back),
+		TREE_TEST(test_another_cpu_of_the_core_is_read),
 		TREE_TEST(test_what_cannot_be_read),
 		TREE_TEST(test_a_processor_that_is_not_known),
 		TREE_TEST(test_filtered_energy_is_said),
