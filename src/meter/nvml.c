@@ -249,6 +249,8 @@ static void end_instances(struct meter *meter, struct gpu *gpu)
 
 	if (!instances)
 		return;
+	if (instances->mig.was_asked) /* it leaves MIG mode: its processes may be sampled now */
+		gpu->samples_processes = meter->library.process_samples != NULL;
 	nvml_mig_clear(&meter->library, &instances->mig);
 	instances->is_sampled = meter->library.process_samples != NULL;
 	pthread_mutex_lock(&meter->lock);

@@ -283,6 +283,7 @@ static void a_board_leaves_mig_mode(void **state)
 {
 	struct meter *meter = open_meter(MIG_BOARD "proc 0 10 50 100 1\n");
 	struct device_part part;
+	struct raw_reading raw;
 	uint64_t first_ns;
 	size_t count;
 
@@ -294,6 +295,10 @@ static void a_board_leaves_mig_mode(void **state)
 	assert_int_equal(part.held, DEVICE_WHOLE / 7 * 3);
 	assert_false(
 		nvml_meter.find_part(meter, "MIG-00000000-0000-4000-8000-000000000003", &part));
+	say(MIG_BOARD "error 0 10\n"); /* the driver does not answer meanwhile */
+	assert_int_equal(nvml_meter.read_raw(meter, 0, &raw), -ETIMEDOUT);
+	say(MIG_BOARD);
+	assert_int_equal(nvml_meter.read_raw(meter, 0, &raw), 0);
 	say("gpu 0 100000\nproc 0 10 50 100\nproc 0 11 25 100\n");
 	(void)read_use(meter, 10, &count);
 	first_ns = read_use(meter, 10, &count);
