@@ -106,8 +106,9 @@ static void examine_estimate(struct findings *findings, const struct sources *so
 			     "meters are switched off by the configuration");
 	else if (sources_are_searched(sources))
 		findings_add(findings, FINDING_FIX, "energy",
-			     "a driver does not answer; see dmesg. Meters that are found later "
-			     "take over from the estimate",
+			     "a driver does not answer (see dmesg), or a service on the network "
+			     "has no values yet. Meters that are found later take over from the "
+			     "estimate",
 			     "the search for meters in %s/class/powercap has not come to its end",
 			     config->host.sysfs);
 	else if (sources->host.is_vm)

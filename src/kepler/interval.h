@@ -65,7 +65,7 @@ int interval_engine_find_zones(struct interval_engine *engine, int64_t realtime_
 int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
 			struct snapshot_self *self);
 
-/* Whether energy is estimated now; false from the first interval that a meter counts. */
+/* Whether the model estimates energy now; false from the first interval that a meter counts. */
 bool interval_engine_is_estimated(const struct interval_engine *engine);
 
 /* Idle power that was learned, for the state file: key "package-0" and the learner. */

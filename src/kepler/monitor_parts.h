@@ -51,7 +51,7 @@ struct monitor {
 	bool on_terminal;
 	bool found; /* meters, at start or since */
 	struct zone_watch zones;
-	bool measured;          /* they count: energy is not estimated now */
+	bool measured;          /* they count: no model stands for them now */
 	bool searching;         /* the first search for them has not come to its end */
 	size_t described_zones; /* by the names of sources */
 	bool told_unseen;

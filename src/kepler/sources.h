@@ -53,6 +53,6 @@ bool sources_have_meters(const struct sources *sources);
 bool sources_are_searched(const struct sources *sources);
 /*
  * Where energy comes from now, as a line for people: "measured (rapl-sysfs): package-0, dram-0", or
- * "estimated, no meter here: model …", which @estimated says.
+ * "estimated, no meter here: model …" where the model counts, which @estimated says.
  */
 void sources_describe(const struct sources *sources, bool estimated, char *buf, size_t size);

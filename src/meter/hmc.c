@@ -154,6 +154,10 @@ static int decide(struct meter *meter, struct hmc_power *power, struct diag *dia
 	struct pollfd cancel = { .fd = meter->remote.cancel_fd, .events = POLLIN };
 	int r = hmc_power_decide(meter->client, power, diag);
 
+	if (r == -ENODATA)
+		remote_show_note(&meter->remote,
+				 "the HMC was asked for power, and has no values yet: the first "
+				 "ones can take 20 s");
 	for (int i = 0; r == -ENODATA && i < FIRST_TRIES; i++) {
 		if (poll(&cancel, 1, FIRST_WAIT_MS) > 0)
 			return -ECANCELED;

@@ -14,8 +14,6 @@
 
 #include "meter/shared_fds.h"
 
-#define RAPL_CORES_MAX 1024 /* of a package */
-
 /* Zeroed: nothing was read yet. Of one reader at a time. */
 struct rapl_core_sum {
 	uint32_t generation; /* of the cores that were read last */

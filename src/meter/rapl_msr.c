@@ -81,7 +81,7 @@ static void lose(struct meter *meter, struct shared_fds **place, const struct sh
 	shared_fds_unref(old);
 }
 
-/* The registers of cores are read before any of them can start again twice. */
+/* While all together have used less than one of them can count, none has turned over twice. */
 static int read_cores(const struct msr_zone *zone, const struct shared_fds *cores,
 		      struct raw_reading *ret)
 {
@@ -387,7 +387,7 @@ static void adopt_cores(struct meter *meter, struct package *package, struct sha
 /* Opens the cores of @package that were found, unless these are open. */
 static int take_cores(struct meter *meter, struct package *package, const struct found *found)
 {
-	CLEANUP_FREE unsigned *cpus = calloc(RAPL_CORES_MAX, sizeof(*cpus));
+	CLEANUP_FREE unsigned *cpus = calloc(found->core_count + 1, sizeof(*cpus));
 	struct shared_fds *cores = NULL;
 	size_t count = 0;
 	bool is_open;
@@ -395,7 +395,7 @@ static int take_cores(struct meter *meter, struct package *package, const struct
 
 	if (!cpus)
 		return -ENOMEM;
-	for (size_t i = 0; i < found->core_count && count < RAPL_CORES_MAX; i++) {
+	for (size_t i = 0; i < found->core_count; i++) {
 		if (found->core_packages[i] == package->place.package)
 			cpus[count++] = found->core_cpus[i];
 	}

@@ -91,6 +91,18 @@ static void a_meter_alone_knows_which_device_it_is(void **state)
 	assert_int_equal(zone_domain(ZONE_DRAM, "0").kind, DOMAIN_SOCKET);
 }
 
+/* A part of what is measured is an estimate as well, and none of a model. */
+static void an_estimate_need_not_be_a_models(void **state)
+{
+	const struct zone share = { .quality = QUALITY_ESTIMATED, .rank = RANK_SHARE };
+	const struct zone model = { .quality = QUALITY_ESTIMATED, .rank = RANK_ESTIMATED };
+	const struct zone meter = { .quality = QUALITY_MEASURED, .rank = RANK_REMOTE };
+
+	(void)state;
+	assert_true(zone_is_modelled(&model));
+	assert_false(zone_is_modelled(&share) || zone_is_modelled(&meter));
+}
+
 static void words_are_those_of_the_metrics(void **state)
 {
 	(void)state;
@@ -110,6 +122,7 @@ int main(void)
 		cmocka_unit_test(parts_are_inside_their_own_package_only),
 		cmocka_unit_test(one_kind_is_shown),
 		cmocka_unit_test(a_meter_alone_knows_which_device_it_is),
+		cmocka_unit_test(an_estimate_need_not_be_a_models),
 		cmocka_unit_test(words_are_those_of_the_metrics),
 	};
 
