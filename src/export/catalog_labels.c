@@ -8,6 +8,12 @@
 #define ARCH "amd64"
 #elif defined(__aarch64__)
 #define ARCH "arm64"
+#elif defined(__s390x__)
+#define ARCH "s390x"
+#elif defined(__powerpc64__) && defined(__LITTLE_ENDIAN__)
+#define ARCH "ppc64le"
+#elif defined(__riscv) && __riscv_xlen == 64
+#define ARCH "riscv64"
 #else
 #define ARCH "other"
 #endif
