@@ -63,6 +63,45 @@ static void set_result(ucontext_t *context, int result)
 {
 	context->uc_mcontext.regs[0] = (unsigned long long)result;
 }
+#elif defined(__s390x__)
+static void get_arguments(const ucontext_t *context, uint32_t arguments[2])
+{
+	arguments[0] = (uint32_t)context->uc_mcontext.gregs[2];
+	arguments[1] = (uint32_t)context->uc_mcontext.gregs[3];
+}
+static void set_result(ucontext_t *context, int result)
+{
+	context->uc_mcontext.gregs[2] = (unsigned long)result;
+}
+#elif defined(__powerpc64__)
+static void get_arguments(const ucontext_t *context, uint32_t arguments[2])
+{
+	/* register 3 may have been rewritten as a result already */
+	arguments[0] = (uint32_t)context->uc_mcontext.gp_regs[PT_ORIG_R3];
+	arguments[1] = (uint32_t)context->uc_mcontext.gp_regs[PT_R4];
+}
+static void set_result(ucontext_t *context, int result)
+{
+	unsigned long *registers = context->uc_mcontext.gp_regs;
+
+	/* `scv` returns -errno; `sc` returns errno and sets the bit of summary overflow. */
+	if ((registers[PT_TRAP] & ~0xfUL) == 0x3000) {
+		registers[PT_R3] = (unsigned long)result;
+	} else {
+		registers[PT_R3] = (unsigned long)-result;
+		registers[PT_CCR] |= 0x10000000;
+	}
+}
+#elif defined(__riscv) && __riscv_xlen == 64
+static void get_arguments(const ucontext_t *context, uint32_t arguments[2])
+{
+	arguments[0] = (uint32_t)context->uc_mcontext.__gregs[REG_A0];
+	arguments[1] = (uint32_t)context->uc_mcontext.__gregs[REG_A0 + 1];
+}
+static void set_result(ucontext_t *context, int result)
+{
+	context->uc_mcontext.__gregs[REG_A0] = (unsigned long)result;
+}
 #else
 #error "how does a system call of this architecture get its arguments and result?"
 #endif
