@@ -82,6 +82,12 @@ def is_up(metrics, index):
     return metrics.value("kepler_exporter_source_up", zone="gpu", package=uuid(index)) == 1
 
 
+def read_at(metrics):
+    """When the board's last reading was made, where there is one board."""
+    return float(metrics.value("kepler_exporter_snapshot_timestamp_seconds") -
+                 metrics.value("kepler_exporter_source_age_seconds", zone="gpu"))
+
+
 def settled(gpus, exporter):
     """A page, and what it has of each board's energy: nothing flows meanwhile."""
     told = None

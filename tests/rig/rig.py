@@ -393,19 +393,33 @@ def check_machine(before, after, unread_s=0):
 
 
 def run_tests(tests, at_once=1):
-    """Runs all, or those named on the command line; of those that only wait several at once."""
+    """Runs all, or those named on the command line. More than one at once, each in a process of its own: for tests that wait most
+    of the time and judge neither CPU time nor shares of it."""
     need_root()
-    wanted = sys.argv[1:] or [test.__name__ for test in tests]
-
-    def run(test):
+    wanted = [test for test in tests if test.__name__ in sys.argv[1:]] if sys.argv[1:] else tests
+    if at_once > 1 and len(wanted) > 1:
+        run_at_once([test.__name__ for test in wanted], at_once)
+        return
+    for test in wanted:
         began = time.monotonic()
         print(test.__name__, flush=True)
         test()
         print(f"{test.__name__}: ok, {time.monotonic() - began:.1f} s", flush=True)
 
-    with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
-        for done in [pool.submit(run, test) for test in tests if test.__name__ in wanted]:
-            done.result()
+
+def run_at_once(names, count):
+    """Each name is an argument of this program, run again. All of them end, whether one fails or not; a skip is one of the whole."""
+    def run(name):
+        done = subprocess.run([sys.executable, sys.argv[0], name], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              check=False)
+        print(done.stdout, end="", flush=True)
+        return done.returncode
+    with concurrent.futures.ThreadPoolExecutor(count) as pool:
+        statuses = list(pool.map(run, names))
+    failed = [name for name, status in zip(names, statuses) if status not in (0, SKIP)]
+    if failed or SKIP in statuses:
+        print("failed: " + ", ".join(failed) if failed else "SKIP: see above", flush=True)
+        sys.exit(1 if failed else SKIP)
 
 
 def load(*args):

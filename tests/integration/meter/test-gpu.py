@@ -6,7 +6,7 @@ import os
 import subprocess
 import time
 
-from gpu_rig import GPU, Gpus, is_up, machine, node_uj, process_j, settled, sleepers, uuid, wait_until
+from gpu_rig import GPU, Gpus, is_up, machine, node_uj, process_j, read_at, settled, sleepers, uuid, wait_until
 from rig import KEPLER, OTHERS_ENVIRONMENT, balanced, close, load, load_result, run_tests
 
 
@@ -75,9 +75,9 @@ def without_samples_memory_decides():
 def without_a_counter_power_is_summed():
     with sleepers(1) as (only,), machine("gpu 0 200000", "nocounter 0", f"proc 0 {only} 100 3000") as (_, exporter):
         began = wait_until(exporter, lambda metrics: process_j(metrics, only) > 0)
-        began_s, began_uj = time.monotonic(), node_uj(began, 0)
+        began_s, began_uj = read_at(began), node_uj(began, 0)
         metrics = wait_until(exporter, lambda metrics: node_uj(metrics, 0) > began_uj + 1_000_000_000)
-        close("power", (node_uj(metrics, 0) - began_uj) / 1e6 / (time.monotonic() - began_s), 200, 15)
+        close("power", (node_uj(metrics, 0) - began_uj) / 1e6 / (read_at(metrics) - began_s), 200, 15)
         assert metrics.value("kepler_exporter_source_up", zone="gpu") == 1
 
 
@@ -163,4 +163,4 @@ def what_cannot_be_read_is_said():
 
 run_tests([each_process_has_what_it_used, what_holds_a_board_bears_its_idle_energy, without_samples_memory_decides,
            without_a_counter_power_is_summed, current_names_are_of_gpus_too, a_board_that_fails_is_down_alone,
-           a_driver_that_hangs_costs_its_boards_alone, many_boards_are_one_column, what_cannot_be_read_is_said])
+           a_driver_that_hangs_costs_its_boards_alone, many_boards_are_one_column, what_cannot_be_read_is_said], at_once=4)

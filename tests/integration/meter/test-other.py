@@ -121,4 +121,4 @@ def without_packages_there_is_none():
 
 
 run_tests([it_is_what_is_left, it_goes_to_what_used_the_parts, parts_that_count_more_leave_nothing, it_waits_for_a_meter_that_fails,
-           without_packages_there_is_none])
+           without_packages_there_is_none], at_once=3)

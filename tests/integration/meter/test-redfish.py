@@ -3,33 +3,18 @@
 """Power of the machine from its BMC by Redfish, over TLS: every vendor's shape counts what flowed, faults are down and back,
 counted and never a spike, a BMC that hangs delays nothing, sessions end, and the password is in no log and no page."""
 import contextlib
-import functools
 import os
 import pathlib
-import signal
 import tempfile
 import time
 
 import bmc
 from bmc import Bmc, Law
 from certificates import Authority
-from remote_rig import DOWN_S, READ_ERRORS, UP, Machine, authority, counted_and_flowed, doctor, is_up, keys, node_j, \
-    server_context, wait_until, watched, watts_between_readings
-from rig import Exporter, balanced, close, load, run_tests
-
-QUOTED = '"canary-bmc,""p4ss"'
-
-
-def new_machine(directory, law=None, context=None, **service):
-    return Machine(directory, "redfish", Bmc(context or server_context(), law or Law(200), **service), QUOTED)
-
-
-@contextlib.contextmanager
-def machine(*options, **service):
-    with tempfile.TemporaryDirectory(prefix="kepler-redfish-") as directory:
-        lab = new_machine(directory, **service)
-        with watched(lab, *options) as exporter:
-            yield lab, exporter
+from redfish_rig import QUOTED, machine, new_machine
+from remote_rig import DOWN_S, READ_ERRORS, UP, authority, counted_and_flowed, doctor, is_up, keys, node_j, server_context, \
+    wait_until, watched, watts_between_readings
+from rig import Exporter, balanced, close, run_tests
 
 
 def counts(shape, *options, slash=False, percent=4, seconds=6):
@@ -52,14 +37,29 @@ def counts(shape, *options, slash=False, percent=4, seconds=6):
     return lab
 
 
-def every_vendors_shape_counts():
+def idrac_counts():
     counts(bmc.idrac)
+
+
+def ilo_counts():
     lab = counts(bmc.ilo, slash=True)
     again = [path for _, path, _ in lab.service.seen if not path.endswith("/")]
     assert len(again) <= 4, again  # paths that it gave with a slash are asked with it
+
+
+def xcc_counts():
     counts(bmc.xcc)
+
+
+def supermicro_counts():
     counts(bmc.supermicro)
+
+
+def openbmc_counts():
     counts(bmc.openbmc)
+
+
+def a_blade_counts():
     counts(bmc.blades, "--meter.redfish.system=Node3")
 
 
@@ -86,11 +86,8 @@ def a_fine_counter_is_read():
         assert abs(counted - flowed) <= 1.6 * 700, (counted, flowed)
 
 
-def faults_are_down_and_back():
+def faults_are_down_and_back(*faults):
     """Each for as long as it takes to be noticed, and as many joules as the power could have made, never more."""
-    faults = [("status", 401), ("status", 503), ("status", 500), ("null", True), ("text", True), ("body", "<html>"),
-              ("body", "[1]"), ("body", '{"a":' + "[" * 1000), ("body", '{"a":"' + "x" * 10_000_000 + '"}'), ("cut", 20),
-              ("drip", 0.5), ("redirect", "https://other.example/redfish/v1")]
     with machine(law=Law(200)) as (lab, exporter):
         wait_until(exporter, lambda metrics: node_j(metrics) > 0)
         for fault, value in faults:
@@ -106,10 +103,20 @@ def faults_are_down_and_back():
             later = balanced(exporter.intervals(3))
             assert node_j(later) - node_j(before) <= 200 * (time.monotonic() - began + 2), fault
             print(f"  {fault}={str(value)[:20]}: {time.monotonic() - began:.1f} s, {node_j(back) - node_j(before):.0f} J")
-        output = exporter.output()
     assert not lab.service.tokens or len(lab.service.tokens) <= 2, lab.service.tokens
     assert "other.example" not in str(lab.service.seen)
-    return output
+
+
+def refusals_are_down_and_back():
+    faults_are_down_and_back(("status", 401), ("status", 503), ("status", 500), ("redirect", "https://other.example/redfish/v1"))
+
+
+def nonsense_is_down_and_back():
+    faults_are_down_and_back(("null", True), ("text", True), ("body", "<html>"), ("body", "[1]"))
+
+
+def broken_answers_are_down_and_back():
+    faults_are_down_and_back(("body", '{"a":' + "[" * 1000), ("body", '{"a":"' + "x" * 10_000_000 + '"}'), ("cut", 20), ("drip", 0.5))
 
 
 def ten_minutes_of_varying_load():
@@ -127,62 +134,6 @@ def ten_minutes_of_varying_load():
             print(f"  {shape.__name__}: {counted:.0f} J counted, {flowed:.0f} J flowed, {(counted / flowed - 1) * 100:+.2f} %")
             # A mean is late by half of its time, at both ends.
             assert abs(counted - flowed) <= flowed * 0.02 + (2 * 2 * 150 if shape is bmc.averaging else 0), (counted, flowed)
-
-
-def process_j(metrics, pid):
-    return float(metrics.sum("kepler_process_platform_joules_total", pid=str(pid)))
-
-
-@contextlib.contextmanager
-def worker():
-    """It works when it is let, and not yet."""
-    process = load("span", 3600)
-    process.send_signal(signal.SIGSTOP)
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.communicate()
-
-
-def work(process, seconds):
-    process.send_signal(signal.SIGCONT)
-    time.sleep(seconds)
-    process.send_signal(signal.SIGSTOP)
-
-
-def what_is_late_goes_to_what_worked_then():
-    """A mean of four seconds that is six seconds late: when the second one works, the energy of the first one comes in."""
-    law = bmc.Steps(1)
-    with machine("--meter.redfish.delay=6s", "--metrics.process.min-joules=0", law=law,
-                 shape=functools.partial(bmc.averaging, seconds=4, delay=6)) as (_, exporter), worker() as first, worker() as then:
-        time.sleep(14)
-        for process, watts in ((first, 200), (then, 400)):
-            law.set(watts)
-            work(process, 10)
-            law.set(1)
-            time.sleep(5)
-        time.sleep(8)
-        metrics = balanced(exporter.intervals(1))
-        joules = [process_j(metrics, process.pid) for process in (first, then)]
-        print(f"  {joules[0]:.0f} J of 2000, {joules[1]:.0f} J of 4000")
-        close("the second one over the first one", joules[1] / joules[0], 2, 8)
-        assert sum(joules) > 0.8 * 6000, joules
-
-
-def two_in_turns_get_their_own():
-    """At night: equal work in turns of ten seconds, ten minutes long, and a mean of half a minute."""
-    with machine("--metrics.process.min-joules=0", "--meter.redfish.period=10s", law=bmc.Steps(300),
-                 shape=functools.partial(bmc.averaging, seconds=30)) as (_, exporter), worker() as first, worker() as then:
-        for _ in range(30):
-            work(first, 10)
-            work(then, 10)
-        time.sleep(45)
-        metrics = balanced(exporter.intervals(1))
-        joules = [process_j(metrics, process.pid) for process in (first, then)]
-        print(f"  {joules[0]:.0f} J and {joules[1]:.0f} J")
-        for own in joules:
-            close("its own over what both got", own / sum(joules), 0.5, 3)
 
 
 def a_machine_without_a_bmc_loads_nothing():
@@ -318,10 +269,9 @@ def a_failure_is_logged_and_an_insecure_one_shown():
         assert metrics.value("kepler_exporter_source_unverified", zone="platform") == 1
 
 
-AT_NIGHT = [two_in_turns_get_their_own] if os.environ.get("KEPLER_LONG_TESTS") else []
-
-run_tests([every_vendors_shape_counts, power_is_exact_between_two_readings, a_fine_counter_is_read, faults_are_down_and_back,
-           ten_minutes_of_varying_load, what_is_late_goes_to_what_worked_then, *AT_NIGHT, a_machine_without_a_bmc_loads_nothing,
-           an_ended_session_is_made_anew, without_sessions_the_password_goes_along, a_bmc_that_hangs_delays_nothing,
-           a_wrong_password_is_not_tried_again_and_again, retry_after_is_kept, no_session_is_left_after_many_starts,
-           what_is_wrong_is_one_clear_line, a_failure_is_logged_and_an_insecure_one_shown])
+run_tests([ten_minutes_of_varying_load, refusals_are_down_and_back, nonsense_is_down_and_back, broken_answers_are_down_and_back,
+           a_fine_counter_is_read, power_is_exact_between_two_readings, idrac_counts, ilo_counts, xcc_counts, supermicro_counts,
+           openbmc_counts, a_blade_counts, a_machine_without_a_bmc_loads_nothing, an_ended_session_is_made_anew,
+           without_sessions_the_password_goes_along, a_bmc_that_hangs_delays_nothing, a_wrong_password_is_not_tried_again_and_again,
+           retry_after_is_kept, no_session_is_left_after_many_starts, what_is_wrong_is_one_clear_line,
+           a_failure_is_logged_and_an_insecure_one_shown], at_once=5)
