@@ -408,7 +408,7 @@ def run_tests(tests, at_once=1):
 
 
 def run_at_once(names, count):
-    """Each name is an argument of this program, run again. All of them end, whether one fails or not; a skip is one of the whole."""
+    """Each name is an argument of this program, run again. All of them end, whether one fails or not; a skip is the whole's."""
     def run(name):
         done = subprocess.run([sys.executable, sys.argv[0], name], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                               check=False)

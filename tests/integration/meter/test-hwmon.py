@@ -11,7 +11,7 @@ import re
 import subprocess
 import time
 
-from rig import KEPLER, OTHERS_ENVIRONMENT, Exporter, Sensors, balanced, close, load, load_result, rapl_zone
+from rig import KEPLER, OTHERS_ENVIRONMENT, Exporter, Sensors, balanced, close, load, load_result, rapl_zone, run_tests
 
 SECONDS = 600 if os.environ.get("KEPLER_LONG_TESTS") else 12
 HWMON = "class/hwmon"
@@ -157,7 +157,7 @@ def check_doctor(sensors):
     assert "IO power" not in text and "coretemp" not in text, text
 
 
-def check_rival():
+def rapl_goes_before_a_sensor():
     """RAPL and a sensor count the same socket: RAPL's is charged."""
     tree = chip(0, "amd_energy", "platform/amd_energy.0") + [
         f"{HWMON}/hwmon0/energy1_label text Esocket0", f"{HWMON}/hwmon0/energy1_input counter 30000000 {1 << 60}"]
@@ -176,7 +176,7 @@ def check_rival():
         assert re.search(r"it reads [3-6]\d\.\d % more", said), said
 
 
-def check_choice():
+def what_is_not_chosen_is_not_read():
     """What --meters does not name is not read, though it is there."""
     tree = chip(0, "apm_xgene", "platform/APMC0D29:00") + [f"{HWMON}/hwmon0/power1_label text CPU power",
                                                            f"{HWMON}/hwmon0/power1_input gauge 40000000"]
@@ -188,7 +188,7 @@ def check_choice():
                 assert exporter.stop() == 0
 
 
-def main():
+def each_costs_its_own_source_alone():
     with Sensors(TREE) as sensors:
         check_doctor(sensors)
         with Exporter(f"--host.sysfs={sensors.mount}", *OPTIONS) as exporter:
@@ -200,8 +200,6 @@ def main():
             check_move(sensors, exporter)
             check_stall(sensors, exporter)
             assert exporter.stop() == 0
-    check_rival()
-    check_choice()
 
 
-main()
+run_tests([each_costs_its_own_source_alone, rapl_goes_before_a_sensor, what_is_not_chosen_is_not_read], at_once=3)

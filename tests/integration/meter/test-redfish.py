@@ -116,7 +116,8 @@ def nonsense_is_down_and_back():
 
 
 def broken_answers_are_down_and_back():
-    faults_are_down_and_back(("body", '{"a":' + "[" * 1000), ("body", '{"a":"' + "x" * 10_000_000 + '"}'), ("cut", 20), ("drip", 0.5))
+    faults_are_down_and_back(("body", '{"a":' + "[" * 1000), ("body", '{"a":"' + "x" * 10_000_000 + '"}'), ("cut", 20),
+                             ("drip", 0.5))
 
 
 def ten_minutes_of_varying_load():

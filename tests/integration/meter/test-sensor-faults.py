@@ -3,7 +3,7 @@
 """Sensors that reset, vanish, return elsewhere, lie or hang (R2 to R5): the others go on, nothing jumps, all is counted."""
 import time
 
-from rig import Exporter, Sensors, rapl_zone
+from rig import Exporter, Sensors, rapl_zone, run_tests
 
 PACKAGE = "class/powercap/intel-rapl:0/energy_uj"
 DRAM = "class/powercap/intel-rapl:0/intel-rapl:0:0/energy_uj"
@@ -93,7 +93,7 @@ def power_sources(metrics):
     return labels["components_power_source"], labels["platform_power_source"]
 
 
-def check_psys_alone():
+def psys_alone():
     """psys is the whole machine's, and no part of it."""
     with Sensors(rapl_zone("intel-rapl:0", "psys", 60)) as sensors, Exporter(f"--host.sysfs={sensors.mount}") as exporter:
         assert power_sources(exporter.scrape()) == ("", "rapl-sysfs"), power_sources(exporter.scrape())
@@ -157,11 +157,14 @@ def check_found_but_refused(lines, driver):
             assert exporter.stop() == 0
 
 
-def main():
-    lines = rapl_zone("intel-rapl:0", "package-0", 45, start_uj=1000000) + \
-        rapl_zone("intel-rapl:0:0", "dram", 5, 65712999613, parent="intel-rapl:0")
-    with Sensors(lines) as sensors, Exporter(f"--host.sysfs={sensors.mount}", "--monitor.interval=200ms",
-                                          "--meter.read-deadline=1s") as exporter:
+LINES = rapl_zone("intel-rapl:0", "package-0", 45, start_uj=1000000) + \
+    rapl_zone("intel-rapl:0:0", "dram", 5, 65712999613, parent="intel-rapl:0")
+DRIVER = "class/powercap/intel-rapl:0"
+
+
+def the_others_go_on():
+    with Sensors(LINES) as sensors, Exporter(f"--host.sysfs={sensors.mount}", "--monitor.interval=200ms",
+                                             "--meter.read-deadline=1s") as exporter:
         exporter.intervals(2)
         check_reset(sensors, exporter)
         for error in (5, 13, 1, 22):  # EIO, EACCES, EPERM, EINVAL
@@ -171,12 +174,18 @@ def main():
         check_vanish(sensors, exporter)
         check_stall(sensors, exporter)
         assert exporter.stop() == 0
-    check_psys_alone()
-    driver = "class/powercap/intel-rapl:0"
-    check_found_later(lines, f"{driver} rename gone", f"gone rename {driver}", 0)
-    check_found_but_refused(rapl_zone("intel-rapl:0", "package-0", 45), driver)
-    check_found_later(lines, f"{driver}/name stall 15000", f"{driver}/name stall 0", 1)
-    print("resets, errors, garbage, vanishing and stalls: as they should be")
 
 
-main()
+def found_later():
+    check_found_later(LINES, f"{DRIVER} rename gone", f"gone rename {DRIVER}", 0)
+
+
+def found_slowly():
+    check_found_later(LINES, f"{DRIVER}/name stall 15000", f"{DRIVER}/name stall 0", 1)
+
+
+def found_but_refused():
+    check_found_but_refused(rapl_zone("intel-rapl:0", "package-0", 45), DRIVER)
+
+
+run_tests([the_others_go_on, found_slowly, found_later, found_but_refused, psys_alone], at_once=3)
