@@ -9,7 +9,6 @@ a thread moves on. The loop's part is the step "meters" of kepler_exporter_loop_
 outside. Each figure is the median, over windows of a few seconds, of the case less the case with one zone of RAPL.
 """
 import contextlib
-import os
 import pathlib
 import statistics
 import subprocess

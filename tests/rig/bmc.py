@@ -10,7 +10,6 @@ import http.server
 import json
 import math
 import secrets
-import ssl
 import threading
 import time
 

@@ -12,8 +12,8 @@ import bmc
 from bmc import Bmc, Law
 from certificates import Authority
 from redfish_rig import QUOTED, machine, new_machine
-from remote_rig import DOWN_S, READ_ERRORS, UP, authority, counted_and_flowed, doctor, is_up, keys, node_j, server_context, \
-    wait_until, watched, watts_between_readings
+from remote_rig import DOWN_S, READ_ERRORS, UP, authority, counted_and_flowed, doctor, is_up, keys, node_j, \
+    wait_until, watts_between_readings
 from rig import Exporter, balanced, close, run_tests
 
 
