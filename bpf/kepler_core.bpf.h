@@ -50,8 +50,14 @@ struct path {
 	struct dentry *dentry;
 };
 
+struct inode {
+	__u16 i_mode;
+	__u32 i_rdev;
+};
+
 struct file {
 	struct path f_path;
+	struct inode *f_inode;
 };
 
 struct mm_struct {
@@ -99,6 +105,12 @@ struct bpf_iter_meta {
 struct bpf_iter__task {
 	struct bpf_iter_meta *meta;
 	struct task_struct *task;
+};
+struct bpf_iter__task_file {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+	__u32 fd;
+	struct file *file;
 };
 
 #pragma clang attribute pop

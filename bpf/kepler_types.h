@@ -76,6 +76,13 @@ struct kepler_new_cgroup {
 	char path[KEPLER_CGROUP_PATH_MAX]; /* terminated; one that fills it was cut */
 };
 
+/* A descriptor of a process that is a character device (bpf/open_devices.bpf.c). */
+#define KEPLER_DEVICE_MAJORS 2
+struct kepler_open_device {
+	__u32 pid, fd;
+	__u32 major, minor;
+};
+
 /* Young dropped ends: key and value of the table. */
 struct kepler_drop_key {
 	__u64 cgroup_id;

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Over a tree of links as /proc has them: none of their targets exists here. */
+#include "host/open_devices.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/macro.h"
+#include "tests/rig/in_child.h"
+#include "tests/rig/remove_tree.h"
+
+#define NOBODY 65534
+
+static const struct device_kind kinds[] = { { "/dev/dri/renderD", 226 },
+					    { "/dev/dri/card", 226 },
+					    { "/dev/accel/accel", 261 } };
+
+static char root[32];
+
+static int setup(void **state)
+{
+	(void)state;
+	(void)snprintf(root, sizeof(root), "/tmp/kepler-test-XXXXXX");
+	return mkdtemp(root) ? chmod(root, 0755) : -1;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	return remove_tree(root);
+}
+
+static void put_process(unsigned pid)
+{
+	char path[128];
+
+	(void)snprintf(path, sizeof(path), "%s/%u", root, pid);
+	assert_int_equal(mkdir(path, 0755), 0);
+	(void)snprintf(path, sizeof(path), "%s/%u/fd", root, pid);
+	assert_int_equal(mkdir(path, 0755), 0);
+}
+
+static void put_link(unsigned pid, const char *fd, const char *target)
+{
+	char path[128];
+
+	(void)snprintf(path, sizeof(path), "%s/%u/fd/%s", root, pid, fd);
+	assert_int_equal(symlink(target, path), 0);
+}
+
+static int look(struct open_device *list, size_t max, struct open_devices *ret)
+{
+	CLEANUP_FD int fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return open_devices_search(fd, kinds, ARRAY_SIZE(kinds), list, max, ret);
+}
+
+static bool has(const struct open_device *list, size_t count, struct open_device wanted)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (memcmp(&list[i], &wanted, sizeof(wanted)) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void descriptors_of_these_devices_are_found(void **state)
+{
+	struct open_device list[8];
+	struct open_devices found;
+
+	(void)state;
+	put_process(10);
+	put_link(10, "0", "/dev/null");
+	put_link(10, "5", "/dev/dri/renderD128");
+	put_link(10, "12", "/dev/dri/card1");
+	put_process(11);
+	put_link(11, "3", "socket:[4711]");
+	put_link(11, "4", "/dev/accel/accel0");
+	put_link(11, "5", "/dev/dri/renderD128 (deleted)");
+	put_link(11, "6", "/dev/dri/card1-DP-1");
+	put_link(11, "7", "/dev/dri/renderD");
+	put_link(11, "8", "/home/x/dev/dri/renderD128");
+	put_link(11, "9", "/dev/dri/renderD99999999999");
+	put_link(11, "x", "/dev/dri/renderD128");
+	assert_int_equal(look(list, 8, &found), 0);
+	assert_int_equal(found.count, 3);
+	assert_true(has(list, 3, (struct open_device){ 10, 5, 226, 128 }));
+	assert_true(has(list, 3, (struct open_device){ 10, 12, 226, 1 }));
+	assert_true(has(list, 3, (struct open_device){ 11, 4, 261, 0 }));
+	assert_int_equal(found.beyond, 0);
+	assert_int_equal(found.hidden, 0);
+}
+
+static void more_than_there_is_room_for_are_counted(void **state)
+{
+	struct open_device list[2];
+	struct open_devices found;
+	char fd[8];
+
+	(void)state;
+	put_process(10);
+	for (unsigned i = 0; i < 5; i++) {
+		(void)snprintf(fd, sizeof(fd), "%u", i);
+		put_link(10, fd, "/dev/dri/renderD128");
+	}
+	assert_int_equal(look(list, 2, &found), 0);
+	assert_int_equal(found.count, 2);
+	assert_int_equal(found.beyond, 3);
+}
+
+static int look_as_nobody(const void *argument)
+{
+	struct open_device list[2];
+	struct open_devices found;
+
+	(void)argument;
+	if (setgid(NOBODY) < 0 || setuid(NOBODY) < 0 || look(list, 2, &found) < 0)
+		return 1;
+	return found.count == 1 && found.hidden == 1 && list[0].pid == 10 ? 0 : 2;
+}
+
+static void processes_that_cannot_be_seen_are_counted(void **state)
+{
+	char path[128];
+
+	(void)state;
+	if (geteuid() != 0) /* nothing is hidden from the owner of a folder */
+		return;
+	put_process(10);
+	put_link(10, "5", "/dev/dri/renderD128");
+	put_process(11);
+	put_link(11, "5", "/dev/dri/renderD128");
+	(void)snprintf(path, sizeof(path), "%s/11/fd", root);
+	assert_int_equal(chmod(path, 0700), 0);
+	assert_int_equal(in_child(look_as_nobody, NULL), 0);
+}
+
+static void a_proc_that_is_none_is_an_error(void **state)
+{
+	struct open_devices found;
+
+	(void)state;
+	assert_int_equal(open_devices_search(-1, kinds, 1, NULL, 0, &found), -EBADF);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(descriptors_of_these_devices_are_found, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(more_than_there_is_room_for_are_counted, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(processes_that_cannot_be_seen_are_counted, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_proc_that_is_none_is_an_error, setup, teardown),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
