@@ -405,6 +405,39 @@ static int load(scmp_filter_ctx filter, unsigned needs, bool log_only)
 	return r < 0 ? r : seccomp_load(filter);
 }
 
+/* All that service/fdinfo_helper.c calls, and the C library for it. */
+static const char *const helper_calls[] = {
+	"recvfrom", "sendmsg",      "openat",     "readlinkat", "getdents64",    "close",   "fstat",
+	"fcntl",    "brk",          "newfstatat", "munmap",     "mremap",        "madvise", "futex",
+	"lseek",    "rt_sigreturn", "exit",       "exit_group", "clock_gettime",
+};
+/* Memory is not executable. */
+static const struct call_rule helper_rules[] = {
+	{ "mmap", SCMP_A2_32(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0) },
+	{ "mprotect", SCMP_A2_32(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0) },
+};
+
+int confine_fdinfo_helper(struct diag *diag)
+{
+	scmp_filter_ctx filter;
+	int r;
+
+	if (!confine_is_supported(diag))
+		return -EOPNOTSUPP;
+	filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
+	if (!filter)
+		return diag_set(diag, -ENOMEM, "out of memory");
+	r = add_names(filter, SCMP_ACT_ALLOW, helper_calls, ARRAY_SIZE(helper_calls));
+	if (r == 0)
+		r = add_rules(filter, SCMP_ACT_ALLOW, helper_rules, ARRAY_SIZE(helper_rules));
+	if (r == 0)
+		r = seccomp_load(filter);
+	seccomp_release(filter);
+	return r < 0 ? diag_set(diag, r, "the kernel refuses the system call filter: %s",
+				strerrordesc_np(-r))
+		     : 0;
+}
+
 int confine_apply(unsigned needs, bool log_only, struct diag *diag)
 {
 	scmp_filter_ctx filter = seccomp_init(log_only ? SCMP_ACT_LOG : SCMP_ACT_TRAP);
@@ -437,6 +470,11 @@ int confine_apply(unsigned needs, bool log_only, struct diag *diag)
 {
 	(void)needs;
 	(void)log_only;
+	return diag_set(diag, -EOPNOTSUPP, "this build has no libseccomp");
+}
+
+int confine_fdinfo_helper(struct diag *diag)
+{
 	return diag_set(diag, -EOPNOTSUPP, "this build has no libseccomp");
 }
 

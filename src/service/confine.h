@@ -31,5 +31,11 @@ bool confine_is_supported(struct diag *diag);
  */
 int confine_enter(unsigned needs, bool log_only, struct diag *diag);
 
+/*
+ * For the process that reads fdinfo (service/fdinfo_helper.h): any call but its own ends it. As
+ * confine_enter().
+ */
+int confine_fdinfo_helper(struct diag *diag);
+
 /* The filter alone, whatever the build: for tests. */
 int confine_apply(unsigned needs, bool log_only, struct diag *diag);

@@ -32,6 +32,9 @@ const struct need_row need_rows[NEED_COUNT] = {
 	  BIT(CAP_DAC_READ_SEARCH), BIT(CAP_DAC_READ_SEARCH), false, NULL, "char-ipmidev r" },
 	{ NEED_GAUDI, "gaudi", "Gaudi's library asks its driver, through the devices of that", 0, 0,
 	  false, NULL, "char-accel rw", "char-habanalabs rw" },
+	{ NEED_DEVICE_USERS, "device-users",
+	  "A process beside Kepler reads /proc/PID/fdinfo of the processes that use a GPU",
+	  BIT(CAP_SYS_PTRACE) | BIT(CAP_DAC_READ_SEARCH), 0, false, NULL },
 };
 
 /* Those that a row may name, as units and containers spell them. */
@@ -41,7 +44,8 @@ static const struct {
 } capability_names[] = { { CAP_BPF, "BPF" },
 			 { CAP_PERFMON, "PERFMON" },
 			 { CAP_DAC_READ_SEARCH, "DAC_READ_SEARCH" },
-			 { CAP_SYS_RAWIO, "SYS_RAWIO" } };
+			 { CAP_SYS_RAWIO, "SYS_RAWIO" },
+			 { CAP_SYS_PTRACE, "SYS_PTRACE" } };
 
 uint64_t needs_capabilities(unsigned needs)
 {

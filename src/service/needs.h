@@ -6,7 +6,8 @@
  * program keeps after its start: capabilities (service/privileges.h) and system calls
  * (service/confine.h). They also decide what the program has to be granted: needs_write_unit()
  * writes that as a drop-in of a systemd unit, and the shipped unit and manifests grant the sum of
- * all rows but those with devices: few machines have them, or they are read by request alone.
+ * all rows but "device-users" and those with devices: few machines have them, or they are read by
+ * request alone.
  */
 #pragma once
 
@@ -27,6 +28,8 @@ enum need {
 	NEED_MSR = 1 << 7,           /* registers of CPUs, likewise; by request alone */
 	NEED_IPMI = 1 << 8,          /* the kernel's device to the BMC */
 	NEED_GAUDI = 1 << 9,         /* as NEED_GPU, of another driver */
+	/* what processes use of GPUs; its capabilities are the helper's (service/fdinfo_helper.h) */
+	NEED_DEVICE_USERS = 1 << 9,
 };
 #define NEED_COUNT 10
 #define NEEDS_ALL  ((1U << NEED_COUNT) - 1)

@@ -158,16 +158,23 @@ static bool holds_only(uint64_t bits)
 	return true;
 }
 
-/* The capabilities that @needs keep, that this process holds and that this kernel requires. */
-static uint64_t capabilities_to_keep(unsigned needs)
+/* Those of @wanted that this process holds. */
+static uint64_t held_of(uint64_t wanted)
 {
-	const uint64_t wanted = needs_kept_capabilities(needs);
 	uint64_t bits = 0;
 
 	for (unsigned capability = 0; capability <= CAP_LAST_CAP; capability++) {
 		if ((wanted & BIT(capability)) && have(capability))
 			bits |= BIT(capability);
 	}
+	return bits;
+}
+
+/* The capabilities that @needs keep, that this process holds and that this kernel requires. */
+static uint64_t capabilities_to_keep(unsigned needs)
+{
+	uint64_t bits = held_of(needs_kept_capabilities(needs));
+
 	if ((bits & BIT(CAP_BPF)) && !bpf_run_wants_capability())
 		bits &= ~BIT(CAP_BPF);
 	return bits;
@@ -186,12 +193,9 @@ static void forbid_inspection(void)
 #endif
 }
 
-int privileges_drop(unsigned needs, struct diag *diag)
+/* Those of @kept are held. */
+static int drop_others(uint64_t kept, struct diag *diag)
 {
-	uint64_t kept;
-
-	(void)capng_get_caps_process(); /* on failure none is held and none kept */
-	kept = capabilities_to_keep(needs);
 	capng_clear(CAPNG_SELECT_ALL);
 	if (keep_capabilities(kept) < 0)
 		return diag_set(diag, -EINVAL, "libcap-ng refuses the capabilities to keep");
@@ -206,6 +210,18 @@ int privileges_drop(unsigned needs, struct diag *diag)
 	if (!holds_only(kept))
 		return diag_set(diag, -EPERM, "more capabilities are left than are needed");
 	return 0;
+}
+
+int privileges_drop(unsigned needs, struct diag *diag)
+{
+	(void)capng_get_caps_process(); /* on failure none is held and none kept */
+	return drop_others(capabilities_to_keep(needs), diag);
+}
+
+int privileges_keep(uint64_t capabilities, struct diag *diag)
+{
+	(void)capng_get_caps_process();
+	return drop_others(held_of(capabilities), diag);
 }
 
 struct bare_call {

@@ -14,6 +14,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/diag.h"
 #include "service/needs.h"
@@ -58,6 +59,8 @@ size_t privileges_check(unsigned needs, struct privilege_gap gaps[PRIVILEGE_GAPS
  * or -errno with a diagnosis when the process still holds more.
  */
 int privileges_drop(unsigned needs, struct diag *diag);
+/* The same, but for these capabilities (bits of linux/capability.h), as far as they are held. */
+int privileges_keep(uint64_t capabilities, struct diag *diag);
 
 /*
  * Calls @call on a thread that holds no capability and can gain none; the same is true for threads

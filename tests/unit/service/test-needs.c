@@ -38,7 +38,9 @@ static void capabilities_are_those_of_the_needs(void **state)
 		{ NEED_BPF, BIT(CAP_BPF) | BIT(CAP_PERFMON), BIT(CAP_BPF) },
 		{ NEED_MSR, BIT(CAP_SYS_RAWIO) | BIT(CAP_DAC_READ_SEARCH),
 		  BIT(CAP_SYS_RAWIO) | BIT(CAP_DAC_READ_SEARCH) },
-		{ NEEDS_ALL & ~(unsigned)NEED_MSR,
+		/* The helper's, which is a process of its own. */
+		{ NEED_DEVICE_USERS, BIT(CAP_SYS_PTRACE) | BIT(CAP_DAC_READ_SEARCH), 0 },
+		{ NEEDS_ALL & ~(unsigned)(NEED_MSR | NEED_DEVICE_USERS),
 		  BIT(CAP_BPF) | BIT(CAP_PERFMON) | BIT(CAP_DAC_READ_SEARCH),
 		  BIT(CAP_BPF) | BIT(CAP_PERFMON) | BIT(CAP_DAC_READ_SEARCH) },
 		{ NEED_PERF_ENERGY, BIT(CAP_PERFMON), BIT(CAP_PERFMON) },
@@ -73,10 +75,10 @@ static void the_drop_in_grants_them_and_no_more(void **state)
 	expect_unit(NEEDS_ALL, "[Service]\n"
 			       "AmbientCapabilities=\n"
 			       "AmbientCapabilities=CAP_BPF CAP_PERFMON CAP_DAC_READ_SEARCH "
-			       "CAP_SYS_RAWIO\n"
+			       "CAP_SYS_RAWIO CAP_SYS_PTRACE\n"
 			       "CapabilityBoundingSet=\n"
 			       "CapabilityBoundingSet=CAP_BPF CAP_PERFMON CAP_DAC_READ_SEARCH "
-			       "CAP_SYS_RAWIO\n"
+			       "CAP_SYS_RAWIO CAP_SYS_PTRACE\n"
 			       "LimitMEMLOCK=infinity\n"
 			       "SystemCallFilter=bpf\n"
 			       "SystemCallFilter=open_by_handle_at\n"

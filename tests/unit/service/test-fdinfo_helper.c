@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A process in Landlock that reads fdinfo of another: the kernel refuses it that, with all
+ * capabilities, and the helper opens it. Each in a process of its own.
+ */
+#include "service/fdinfo_helper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pty.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/file.h"
+#include "base/macro.h"
+#include "service/landlock.h"
+#include "service/privileges.h"
+#include "tests/rig/in_child.h"
+
+/* Terminals stand for GPUs: /dev/pts/N, whose major number the search takes as it is given. */
+static const struct device_kind kinds[] = { { "/dev/pts/", 136 } };
+
+static struct fdinfo_helper *start(const char *procfs)
+{
+	const struct fdinfo_helper_options options = { procfs, kinds, ARRAY_SIZE(kinds), true };
+	struct fdinfo_helper *helper = NULL;
+	struct diag diag;
+
+	return fdinfo_helper_start(&options, &helper, &diag) == 0 ? helper : NULL;
+}
+
+static bool enter_landlock(void)
+{
+	const struct landlock_paths paths = { .writable_count = 0 };
+	struct diag diag;
+	int rules = landlock_rules(&paths, NULL, NULL, &diag);
+
+	return rules >= 0 && landlock_enter(rules, &diag) > 0;
+}
+
+static bool says(int fd, const char *wanted)
+{
+	char text[1024];
+
+	return read_fd(fd, text, sizeof(text)) > 0 && strstr(text, wanted);
+}
+
+/* Where the kernel has no Landlock a capability is given up, which has the same effect. */
+static bool become_confined(void)
+{
+	struct diag diag;
+
+	return landlock_abi() ? enter_landlock() : privileges_keep(0, &diag) == 0;
+}
+
+static int read_of_another(const void *argument)
+{
+	const pid_t *pid = argument;
+	struct fdinfo_helper *helper = start("/proc");
+	char path[64];
+	CLEANUP_FD int info = -1;
+
+	if (!helper || !become_confined())
+		return 1;
+	(void)snprintf(path, sizeof(path), "/proc/%d/fdinfo/0", *pid);
+	if (open(path, O_RDONLY | O_CLOEXEC) >= 0 || errno != EACCES)
+		return 2;
+	info = fdinfo_helper_open(helper, (uint32_t)*pid, 0);
+	if (info < 0)
+		return 3;
+	/* The text is the current one: where the other process is in its file. */
+	if (!says(info, "pos:\t0\n") || kill(*pid, SIGUSR1) < 0)
+		return 4;
+	while (!says(info, "pos:\t1\n"))
+		;
+	if (fdinfo_helper_open(helper, (uint32_t)*pid, 9999) != -ENOENT)
+		return 5;
+	fdinfo_helper_stop(helper);
+	return 0;
+}
+
+static int files[2];
+
+static void read_a_byte(int signal)
+{
+	char byte;
+
+	(void)signal;
+	(void)!read(STDIN_FILENO, &byte, 1);
+}
+
+static pid_t start_other(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		(void)signal(SIGUSR1, read_a_byte);
+		(void)dup2(open("/proc/self/status", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
+		(void)!write(files[1], "", 1);
+		for (;;)
+			(void)pause();
+	}
+	(void)!read(files[0], &(char){ 0 }, 1);
+	return pid;
+}
+
+static void what_landlock_forbids_the_helper_opens(void **state)
+{
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(pipe(files), 0);
+	pid = start_other();
+	assert_true(pid > 0);
+	assert_int_equal(in_child(read_of_another, &pid), 0);
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+static int search_all(const void *argument)
+{
+	static struct open_device list[4096];
+	struct fdinfo_helper *helper = start("/proc");
+	struct open_devices found;
+	size_t own = 0;
+	int terminals[2];
+
+	(void)argument;
+	if (!helper || openpty(&terminals[0], &terminals[1], NULL, NULL, NULL) < 0)
+		return 1;
+	for (int i = 0; i < 600; i++) /* more than a packet has */
+		(void)!dup(terminals[1]);
+	if (!become_confined() || fdinfo_helper_search(helper, list, 4096, &found) < 0)
+		return 2;
+	for (size_t i = 0; i < found.count; i++)
+		own += list[i].pid == (uint32_t)getpid() && list[i].major == 136;
+	if (own != 601 || !found.cpu_ns)
+		return 3;
+	if (fdinfo_helper_search(helper, list, 10, &found) < 0 || found.count != 10 ||
+	    found.beyond < 591)
+		return 4;
+	fdinfo_helper_stop(helper);
+	return 0;
+}
+
+static void it_searches_what_it_may_see(void **state)
+{
+	(void)state;
+	assert_int_equal(in_child(search_all, NULL), 0);
+}
+
+static pid_t only_child(void)
+{
+	char path[64], text[32];
+
+	(void)snprintf(path, sizeof(path), "/proc/self/task/%d/children", getpid());
+	return read_file_at(AT_FDCWD, path, text, sizeof(text)) > 0 ? (pid_t)strtol(text, NULL, 10)
+								    : -1;
+}
+
+static int end_it(const void *argument)
+{
+	struct fdinfo_helper *helper = start("/proc");
+	struct open_devices found;
+	struct open_device device;
+	int status;
+
+	(void)argument;
+	if (!helper || fdinfo_helper_open(helper, (uint32_t)getpid(), 0) < 0)
+		return 1;
+	fdinfo_helper_stop(helper);
+	if (wait(&status) < 0 || status != 0) /* it ends by itself */
+		return 2;
+	helper = start("/nonexistent");
+	if (!helper || fdinfo_helper_search(helper, &device, 1, &found) != -EBADF)
+		return 3;
+	if (fdinfo_helper_open(helper, 1, 0) != -EBADF)
+		return 4;
+	if (kill(only_child(), SIGKILL) < 0 || wait(&status) < 0)
+		return 5;
+	if (fdinfo_helper_open(helper, 1, 0) != -EPIPE ||
+	    fdinfo_helper_search(helper, &device, 1, &found) != -EPIPE)
+		return 6;
+	fdinfo_helper_stop(helper);
+	return 0;
+}
+
+static void an_end_of_it_is_no_end_of_ours(void **state)
+{
+	(void)state;
+	assert_int_equal(in_child(end_it, NULL), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_landlock_forbids_the_helper_opens),
+		cmocka_unit_test(it_searches_what_it_may_see),
+		cmocka_unit_test(an_end_of_it_is_no_end_of_ours),
+	};
+
+	if (geteuid() != 0) {
+		(void)puts("1..0 # SKIP needs root");
+		return 0;
+	}
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
