@@ -28,6 +28,7 @@
 struct monitor {
 	struct option_args args;
 	struct config *config;
+	struct device_holders *holders; /* until the sources take them over */
 	struct sources sources;
 	struct snapshot_holder *holder;
 	struct interval_engine *engine;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Start: config → files limited (Landlock) → server → BPF and processes (all that needs privilege)
- * → privileges dropped → meters and names, with their threads → system calls confined → first
- * snapshot → READY. So no thread but this one ever held a capability that is not needed, as the
- * one that talks to the network begins without any, and whatever may take long, or hang, finds
- * /healthz answering, and a signal to stop obeyed.
+ * Start: config → the process that reads fdinfo, where there are such GPUs → files limited
+ * (Landlock) → server → BPF and processes (all that needs privilege) → privileges dropped → meters
+ * and names, with their threads → system calls confined → first snapshot → READY. So no thread but
+ * this one ever held a capability that is not needed, as the one that talks to the network begins
+ * without any, and whatever may take long, or hang, finds /healthz answering, and a signal to stop
+ * obeyed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -101,12 +102,13 @@ static unsigned needs_of_meters(const struct monitor *monitor)
 static int open_processes(struct monitor *monitor)
 {
 	struct diag diag = { "" };
-	int r = sources_open_processes(monitor->config, &monitor->sources, &diag);
+	int r = sources_open_processes(monitor->config, monitor->holders, &monitor->sources, &diag);
 
 	if (r < 0) {
 		log_error("%s", diag.text);
 		return r;
 	}
+	monitor->holders = NULL; /* taken over */
 	if (monitor->config->security.drop_capabilities &&
 	    privileges_drop(needs_left(monitor), &diag) < 0)
 		log_warn("more privileges than needed are kept: %s", diag.text);
@@ -232,11 +234,15 @@ static int open_watched(struct monitor *monitor)
 
 int monitor_start(struct monitor *monitor)
 {
+	struct diag diag = { "" };
 	int r = signals_open();
 
 	if (r < 0)
 		return log_error_errno(r, "cannot receive signals");
 	monitor->signal_fd = r;
+	if (device_holders_start(monitor->config, &monitor->holders, &diag) < 0)
+		log_warn("which processes use the GPUs of AMD and Intel is not known: %s",
+			 diag.text);
 	monitor->landlock_abi = file_limits_enter(monitor->config);
 	r = listen_early(monitor);
 	return r < 0 ? r : open_watched(monitor);
@@ -262,6 +268,7 @@ void monitor_finish(struct monitor *monitor)
 	snapshot_holder_free(monitor->holder);
 	scrape_pace_release(&monitor->pace);
 	sources_close(&monitor->sources);
+	device_holders_release(monitor->holders);
 	self_stats_close(&monitor->stats);
 	notify_close(monitor->notify);
 	live_screen_close(&monitor->screen, SCREEN_PATIENCE_NS);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/macro.h"
 #include "base/num.h"
 #include "base/strbuf.h"
@@ -53,7 +54,8 @@ static int open_processes(const struct config *config, struct sources *sources, 
 	return 0;
 }
 
-int sources_open_processes(const struct config *config, struct sources *ret, struct diag *diag)
+int sources_open_processes(const struct config *config, struct device_holders *holders,
+			   struct sources *ret, struct diag *diag)
 {
 	struct sources sources = { 0 };
 	int r = host_info_read(config->host.procfs, config->host.sysfs, &sources.host);
@@ -71,6 +73,8 @@ int sources_open_processes(const struct config *config, struct sources *ret, str
 		sources_close(&sources);
 		return r;
 	}
+	device_holders_load(holders, config);
+	sources.holders = holders;
 	*ret = sources;
 	return 0;
 }
@@ -101,6 +105,7 @@ static int open_energy(const struct config *config, struct sources *sources, str
 	options.sysfs = config->host.sysfs;
 	options.procfs = config->host.procfs;
 	options.node_name = sources->host.node_name;
+	options.device_files = device_holders_files(sources->holders);
 	options.wants_holders = config->idle.device == DEVICE_IDLE_HOLDER;
 	options.core_is_one_core = sources_core_is_one_core(sources);
 	options.cpu_vendor = sources->host.cpu_vendor;
@@ -130,11 +135,17 @@ int sources_open_meters(const struct config *config, struct sources *sources, st
 
 int sources_open(const struct config *config, struct sources *ret, struct diag *diag)
 {
+	struct device_holders *holders = NULL;
 	struct sources sources = { 0 };
-	int r = sources_open_processes(config, &sources, diag);
+	int r = device_holders_start(config, &holders, diag);
 
 	if (r < 0)
+		log_warn("%s", diag->text);
+	r = sources_open_processes(config, holders, &sources, diag);
+	if (r < 0) {
+		device_holders_release(holders);
 		return r;
+	}
 	r = sources_open_meters(config, &sources, diag);
 	if (r < 0) {
 		sources_close(&sources);
@@ -147,6 +158,7 @@ int sources_open(const struct config *config, struct sources *ret, struct diag *
 void sources_close(struct sources *sources)
 {
 	meter_table_close(sources->meters);
+	device_holders_release(sources->holders);
 	estimated_meter_free(sources->estimate);
 	activity_close(sources->activity);
 	identity_resolver_close(sources->identities);

@@ -9,6 +9,7 @@
 #include "base/diag.h"
 #include "host/host.h"
 #include "kepler/config.h"
+#include "kepler/device_holders.h"
 #include "kepler/interval.h"
 #include "kepler/names.h"
 #include "meter/meter.h"
@@ -22,6 +23,7 @@ struct sources {
 	struct activity_reader *activity;
 	struct names names;
 	struct identity_resolver *identities;
+	struct device_holders *holders; /* NULL: what uses devices is not known by the kernel */
 };
 
 /*
@@ -29,15 +31,16 @@ struct sources {
  * later does, and meters are read by threads, which keep what the thread that starts them holds.
  *
  * The first: the machine's facts, its processes and their owners. 0, or -errno with a diagnosis of
- * what cannot be done without: /proc.
+ * what cannot be done without: /proc. @holders may be NULL, and is taken over unless that fails.
  */
-int sources_open_processes(const struct config *config, struct sources *ret, struct diag *diag);
+int sources_open_processes(const struct config *config, struct device_holders *holders,
+			   struct sources *ret, struct diag *diag);
 /*
  * The second: meters or their stand-in, and the sources of containers' names, which are optional
  * and take a second at most. 0, or -errno with a diagnosis; the processes stay open.
  */
 int sources_open_meters(const struct config *config, struct sources *sources, struct diag *diag);
-/* Both, for commands that keep their privileges until they end. */
+/* Both, and @holders, for commands that keep their privileges until they end. */
 int sources_open(const struct config *config, struct sources *ret, struct diag *diag);
 void sources_close(struct sources *sources);
 /* Whether a zone "core" would be one core of the package only, and is left out (AMD). */

@@ -9,11 +9,15 @@
  *
  * A board that sleeps (runtime power management) is not woken for a reading: nothing is new then.
  * Polled: a sensor is asked through the board's firmware, which may hang.
+ *
+ * What used a board is read with it (drm_users.h). What is computed through AMD's KFD, as ROCm
+ * does, is in no fdinfo: where KFD has processes, the time for which a board was busy beyond that
+ * of the processes found is of no process that is known.
  */
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -23,6 +27,8 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/macro.h"
+#include "base/num.h"
+#include "meter/drm_users.h"
 #include "meter/meter.h"
 #include "meter/sysfs_number.h"
 
@@ -48,14 +54,15 @@ static const struct sensor sensors[] = {
 struct board {
 	struct zone zone; /* this and the next are fixed */
 	const struct sensor *sensor;
-	char *hwmon_path;  /* NULL while it is gone */
-	char *status_path; /* "active", or "suspended" */
+	char *hwmon_path; /* NULL while it is gone */
+	char *device_path;
 	uint32_t generation;
 	uint32_t search; /* the last one that found it */
 };
 
 struct meter {
-	char *class_path;
+	char *class_path, *kfd_path;
+	struct drm_users *users; /* NULL: they are not looked for */
 	struct board boards[BOARDS_MAX];
 	size_t count, beyond;
 	uint32_t search; /* number of the last one */
@@ -66,6 +73,7 @@ struct meter {
 	pthread_mutex_t lock;
 	struct {
 		size_t count, beyond;
+		struct drm_users_state users;
 	} found;
 };
 
@@ -76,16 +84,25 @@ static const char *last_part(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* "card0"; "card0-DP-1" is a connector, and render nodes are of the same boards. */
+/* @prefix and a number, which a device file has as its minor; "card0-DP-1" is a connector. */
+static bool is_node(const char *name, const char *prefix, uint32_t *ret_minor)
+{
+	size_t len = strlen(prefix);
+	uint64_t minor;
+
+	if (strncmp(name, prefix, len) != 0 ||
+	    parse_u64(name + len, strlen(name + len), &minor) < 0 || minor > UINT32_MAX)
+		return false;
+	*ret_minor = (uint32_t)minor;
+	return true;
+}
+
+/* "card0"; render nodes are of the same boards. */
 static bool is_card(const char *name)
 {
-	size_t len = strlen("card");
+	uint32_t minor;
 
-	if (strncmp(name, "card", len) != 0 || !name[len])
-		return false;
-	while (isdigit((unsigned char)name[len]))
-		len++;
-	return !name[len];
+	return is_node(name, "card", &minor);
 }
 
 /* Where the board is in the tree of devices, and its driver. */
@@ -191,8 +208,8 @@ static void describe(struct meter *meter, struct board *board, const char *addre
 static void lose(struct board *board)
 {
 	free(board->hwmon_path);
-	free(board->status_path);
-	board->hwmon_path = board->status_path = NULL;
+	free(board->device_path);
+	board->hwmon_path = board->device_path = NULL;
 }
 
 /* The board at @address, new or known; NULL: there is no room for it. */
@@ -213,12 +230,12 @@ static struct board *board_at(struct meter *meter, const char *address, const ch
 }
 
 /* Takes over the paths. */
-static void find_again(struct board *board, char *hwmon_path, char *status_path)
+static void find_again(struct board *board, char *hwmon_path, char *device_path)
 {
 	board->generation += !board->hwmon_path; /* a driver that is loaded anew counts anew */
 	lose(board);
 	board->hwmon_path = hwmon_path;
-	board->status_path = status_path;
+	board->device_path = device_path;
 }
 
 static int take_board(struct meter *meter, const char *card, const char *device_path,
@@ -226,22 +243,44 @@ static int take_board(struct meter *meter, const char *card, const char *device_
 {
 	const struct sensor *sensor = NULL;
 	CLEANUP_FREE char *hwmon_path = find_hwmon(device_path, driver, &sensor);
-	CLEANUP_FREE char *status_path = NULL;
+	CLEANUP_FREE char *own_path = NULL;
 	struct board *board;
 
 	if (!hwmon_path)
 		return 0;
-	if (asprintf(&status_path, "%s/power/runtime_status", device_path) < 0) {
-		status_path = NULL;
+	own_path = strdup(device_path);
+	if (!own_path)
 		return -ENOMEM;
-	}
 	board = board_at(meter, last_part(device_path), card, sensor);
 	/* With another sensor it would be another zone: its energy is of another kind. */
 	if (!board || board->sensor != sensor)
 		return 0;
 	board->search = meter->search;
-	find_again(board, TAKE_PTR(hwmon_path), TAKE_PTR(status_path));
+	find_again(board, TAKE_PTR(hwmon_path), TAKE_PTR(own_path));
 	return 0;
+}
+
+/* The device files of the boards, which is what programs open. */
+static void find_nodes(struct meter *meter, DIR *dir)
+{
+	const struct dirent *entry;
+
+	drm_users_forget_nodes(meter->users);
+	rewinddir(dir);
+	while ((entry = readdir(dir))) {
+		char device_path[PATH_MAX], driver[32];
+		struct board *board;
+		uint32_t minor;
+
+		if ((!is_node(entry->d_name, "card", &minor) &&
+		     !is_node(entry->d_name, "renderD", &minor)) ||
+		    !find_device(meter->class_path, entry->d_name, device_path, driver,
+				 sizeof(driver)))
+			continue;
+		board = find_board(meter, last_part(device_path));
+		if (board && board->hwmon_path)
+			drm_users_add_node(meter->users, minor, (uint32_t)(board - meter->boards));
+	}
 }
 
 static int drm_rescan(struct meter *meter)
@@ -265,6 +304,8 @@ static int drm_rescan(struct meter *meter)
 		if (meter->boards[i].search != meter->search)
 			lose(&meter->boards[i]);
 	}
+	if (dir && meter->users)
+		find_nodes(meter, dir);
 	pthread_mutex_lock(&meter->lock);
 	meter->found.count = meter->count;
 	meter->found.beyond = meter->beyond;
@@ -274,12 +315,60 @@ static int drm_rescan(struct meter *meter)
 	return r;
 }
 
+/* A file of the board's device. */
+static ssize_t read_device(const struct board *board, const char *name, char *text, size_t size)
+{
+	char path[PATH_MAX];
+
+	return path_join(path, sizeof(path), board->device_path, name) < 0
+		       ? -ENAMETOOLONG
+		       : read_file_at(AT_FDCWD, path, text, size);
+}
+
 static bool is_asleep(const struct board *board)
 {
 	char text[32];
-	ssize_t len = read_file_at(AT_FDCWD, board->status_path, text, sizeof(text));
+	ssize_t len = read_device(board, "power/runtime_status", text, sizeof(text));
 
 	return len > 0 && strncmp(text, "suspended", strlen("suspended")) == 0;
+}
+
+static bool kfd_has_processes(const struct meter *meter)
+{
+	DIR *dir = opendir(meter->kfd_path);
+	const struct dirent *entry;
+	bool is_there = false;
+
+	while (dir && !is_there && (entry = readdir(dir)))
+		is_there = entry->d_name[0] != '.';
+	if (dir)
+		(void)closedir(dir);
+	return is_there;
+}
+
+/* Per cent of the time for which it was busy, by whatever. */
+static bool read_busy(const struct board *board, uint64_t *ret_percent)
+{
+	char text[32];
+	ssize_t len = read_device(board, "gpu_busy_percent", text, sizeof(text));
+
+	return len > 0 && sysfs_number_parse(text, len, ret_percent) == 0 && *ret_percent <= 100;
+}
+
+static void read_users(struct meter *meter, size_t index)
+{
+	const struct board *board = &meter->boards[index];
+	uint32_t device = board->zone.domain.number;
+	uint64_t elapsed_ns = drm_users_read(meter->users, (uint32_t)index, device,
+					     board->zone.instance, clock_ns(CLOCK_MONOTONIC));
+	uint64_t percent;
+
+	if (strcmp(board->sensor->driver, "amdgpu") == 0 && kfd_has_processes(meter) &&
+	    read_busy(board, &percent))
+		drm_users_add_rest(meter->users, device, muldiv_u64(elapsed_ns, percent, 100));
+	pthread_mutex_lock(&meter->lock);
+	meter->found.users = drm_users_state(meter->users);
+	pthread_mutex_unlock(&meter->lock);
 }
 
 static int drm_read_raw(struct meter *meter, size_t index, struct raw_reading *ret)
@@ -289,6 +378,8 @@ static int drm_read_raw(struct meter *meter, size_t index, struct raw_reading *r
 	char path[PATH_MAX], text[32];
 	int r;
 
+	if (meter->users)
+		drm_users_clear(meter->users);
 	if (!board->hwmon_path)
 		return -ENODEV;
 	if (is_asleep(board))
@@ -299,10 +390,83 @@ static int drm_read_raw(struct meter *meter, size_t index, struct raw_reading *r
 				       &raw.value);
 	if (r == -ENOENT || r == -ENODEV)
 		lose(board);
+	else if (meter->users)
+		read_users(meter, index);
 	if (r < 0)
 		return r;
 	*ret = raw;
 	return 0;
+}
+
+static const struct device_use *drm_uses(struct meter *meter, size_t index, size_t *ret_count)
+{
+	(void)index;
+	*ret_count = 0;
+	return meter->users ? drm_users_uses(meter->users, ret_count) : NULL;
+}
+
+static const char not_known[] = "which processes use the GPUs of AMD and Intel is not known";
+
+/*
+ * Why that is not known, or not of all; false: it is. Numbers change all the time: they are beside
+ * the text, which is logged when it changes.
+ */
+static bool describe_users(const struct drm_users_state *users, struct meter_remark *ret)
+{
+	char *what = ret->what, *option = ret->option;
+
+	*ret = (struct meter_remark){ .is_failure = true };
+	if (users->error < 0) {
+		(void)snprintf(what, sizeof(ret->what), "%s: open files cannot be searched for: %s",
+			       not_known, strerrordesc_np(-users->error));
+	} else if (users->denied || users->hidden) {
+		(void)snprintf(what, sizeof(ret->what),
+			       "%s of all users: without CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH "
+			       "/proc/PID/fdinfo of others cannot be read",
+			       not_known);
+		(void)snprintf(option, sizeof(ret->option),
+			       "kepler config needs prints the unit's drop-in (now unread: %" PRIu64
+			       " device files; unseen: %" PRIu64 " processes)",
+			       users->denied, users->hidden);
+	} else if (users->beyond) {
+		(void)snprintf(what, sizeof(ret->what),
+			       "%s of all: more device files of GPUs are open than can be read",
+			       not_known);
+		(void)snprintf(option, sizeof(ret->option),
+			       "raise LimitNOFILE= or ulimit -n (now unread: %" PRIu64
+			       " device files)",
+			       users->beyond);
+	} else if (users->silent && !users->speaking) {
+		(void)snprintf(what, sizeof(ret->what),
+			       "%s: this kernel's driver does not say so (amdgpu and i915 do from "
+			       "5.19 on, xe from 6.11)",
+			       not_known);
+		ret->is_failure = false;
+	} else {
+		return false;
+	}
+	return true;
+}
+
+static bool drm_remark(struct meter *meter, size_t index, struct meter_remark *ret)
+{
+	struct drm_users_state users;
+	size_t count;
+
+	if (index > 0)
+		return false;
+	pthread_mutex_lock(&meter->lock);
+	users = meter->found.users;
+	count = meter->found.count;
+	pthread_mutex_unlock(&meter->lock);
+	if (!count || meter->users)
+		return count && describe_users(&users, ret);
+	*ret = (struct meter_remark){ 0 };
+	(void)snprintf(ret->what, sizeof(ret->what),
+		       "%s: Kepler has a pid namespace of its own, or could not start the process "
+		       "that reads fdinfo",
+		       not_known);
+	return true;
 }
 
 static size_t drm_zone_count(struct meter *meter)
@@ -336,8 +500,10 @@ static void drm_close(struct meter *meter)
 		return;
 	for (size_t i = 0; i < meter->count; i++)
 		lose(&meter->boards[i]);
+	drm_users_free(meter->users);
 	(void)pthread_mutex_destroy(&meter->lock);
 	free(meter->class_path);
+	free(meter->kfd_path);
 	free(meter);
 }
 
@@ -371,7 +537,11 @@ static int drm_open(const struct meter_options *options, struct meter **ret)
 	(void)pthread_mutex_init(&meter->lock, NULL); /* cannot fail with default attributes */
 	if (path_join(path, sizeof(path), options->sysfs, "class/drm") == 0)
 		meter->class_path = strdup(path);
-	if (!meter->class_path) {
+	if (path_join(path, sizeof(path), options->sysfs, "class/kfd/kfd/proc") == 0)
+		meter->kfd_path = strdup(path);
+	if (!meter->class_path || !meter->kfd_path ||
+	    (options->device_files &&
+	     drm_users_new(options->device_files, options->wants_holders, &meter->users) < 0)) {
 		drm_close(meter);
 		return -ENOMEM;
 	}
@@ -387,7 +557,9 @@ const struct meter_ops drm_meter = {
 	.zone_count = drm_zone_count,
 	.zone_at = drm_zone_at,
 	.ignored = drm_ignored,
+	.remark = drm_remark,
 	.read_raw = drm_read_raw,
+	.uses = drm_uses,
 	.rescan = drm_rescan,
 	.close = drm_close,
 };

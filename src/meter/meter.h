@@ -59,7 +59,8 @@ struct meter_remark {
  * poller's, and that closes it, which may hang as well. The rest is called from any thread and only
  * copies.
  */
-struct ipmi_system; /* bmc/ipmi_device.h */
+struct device_files; /* meter/device_files.h */
+struct ipmi_system;  /* bmc/ipmi_device.h */
 struct meter;
 struct meter_options;
 struct meter_ops {
@@ -169,7 +170,8 @@ struct meter_options {
 	bool core_is_one_core;
 	char *hwmon_rules[METER_HWMON_RULES_MAX]; /* meter/hwmon_rule.h; borrowed */
 	size_t hwmon_rule_count;
-	bool wants_holders; /* also: which processes hold a device, busy or not */
+	bool wants_holders;                /* also: which processes hold a device, busy or not */
+	struct device_files *device_files; /* NULL: what uses DRM's boards is not known; borrowed */
 	/* Paths, or names, loaded where the driver is; "": none; borrowed. */
 	char *nvml_library, *hlml_library;
 	char *external[METER_EXTERNAL_MAX]; /* files, meter/external_text.h; borrowed */

@@ -28,7 +28,7 @@ enum need {
 	NEED_MSR = 1 << 7,           /* registers of CPUs, likewise; by request alone */
 	NEED_IPMI = 1 << 8,          /* the kernel's device to the BMC */
 	NEED_GAUDI = 1 << 9,         /* as NEED_GPU, of another driver */
-	/* what processes use of GPUs; its capabilities are the helper's (service/fdinfo_helper.h) */
+	/* use of GPUs by processes; its capabilities are those of service/fdinfo_helper.h */
 	NEED_DEVICE_USERS = 1 << 9,
 };
 #define NEED_COUNT 10

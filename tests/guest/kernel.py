@@ -134,6 +134,14 @@ def check_own_namespace():
     case(f'in a pid namespace of its own: {charged:.3f} s charged, {busy:.3f} s ran')
 
 
+def check_open_devices():
+    """Holders of devices by BPF are those that /proc shows."""
+    test = os.environ['KEPLER_BUILD'] + '/tests/integration/test-open-devices'
+    done = subprocess.run([test], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done
+    case('open devices: ' + done.stdout.split('# ')[1].splitlines()[0])
+
+
 def check_doctor():
     done = subprocess.run([os.environ['KEPLER'], 'doctor'], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode in (0, 1), done
@@ -149,6 +157,7 @@ def main():
     check_memlock()
     check_without_btf()
     check_own_namespace()
+    check_open_devices()
     check_doctor()
 
 

@@ -22,7 +22,7 @@ from rig import BUILD, ROOT, Exporter, Sensors, need_program, need_root, rapl_zo
 CAPABILITIES = {"dac_read_search": 2, "perfmon": 38, "bpf": 39}
 NOBODY = 65534
 FAST = ["--monitor.interval=200ms"]
-SCENARIOS = ["life/lifecycle", "life/peer-failures", "meter/sensor-faults", "process/hanging-process"]
+SCENARIOS = ["life/lifecycle", "life/peer-failures", "meter/drm-users", "meter/sensor-faults", "process/hanging-process"]
 
 
 def release_binary():

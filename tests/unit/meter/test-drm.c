@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "fake_device_files.h"
 #include "hwmon_tree.h"
 
 #include "energy/work.h"
@@ -233,6 +234,132 @@ static void test_more_boards_than_there_are_rows(void **state)
 	assert_int_equal(drm_meter.ignored(fixture->meter), 1);
 }
 
+static void put_node(const struct fixture *fixture, const char *node, const char *address)
+{
+	char path[256], target[256];
+
+	(void)snprintf(path, sizeof(path), "../drm/%s/dev", node);
+	hwmon_put(&fixture->tree, path, "");
+	(void)snprintf(path, sizeof(path), "class/drm/%s/device", node);
+	(void)snprintf(target, sizeof(target), "../../../devices/pci0000:00/%s", address);
+	link_to(fixture, path, target);
+}
+
+static uint64_t time_of(const struct fixture *fixture, uint32_t pid)
+{
+	size_t count;
+	const struct device_use *uses = drm_meter.uses(fixture->meter, 0, &count);
+	uint64_t busy_ns = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		assert_int_equal(uses[i].device, DEVICES_NVML);
+		busy_ns += uses[i].pid == pid ? uses[i].busy_ns : 0;
+	}
+	return busy_ns;
+}
+
+static void open_again(struct fixture *fixture, struct fake_device_files *fake)
+{
+	struct meter_options options = options_of(fixture);
+
+	options.device_files = &fake->files;
+	drm_meter.close(fixture->meter);
+	assert_int_equal(drm_meter.open(&options, &fixture->meter), 0);
+	assert_int_equal(drm_meter.rescan(fixture->meter), 0);
+}
+
+static void open_with_users(struct fixture *fixture, struct fake_device_files *fake)
+{
+	fake_files_init(fake);
+	put_card(fixture, "card1", AMD, "amdgpu");
+	put_node(fixture, "renderD129", AMD);
+	put(fixture, AMD, "hwmon/hwmon5/power1_cap", "300000000\n");
+	put(fixture, AMD, "hwmon/hwmon5/power1_input", "21000000\n");
+	open_again(fixture, fake);
+}
+
+/* Also of one whose sensor fails, but of none that sleeps, which its driver would wake. */
+static void test_what_used_a_board_comes_with_its_energy(void **state)
+{
+	struct fixture *fixture = *state;
+	struct fake_device_files fake;
+	struct raw_reading raw;
+
+	open_with_users(fixture, &fake);
+	fake_client(&fake, 10, 5, 129, AMD, 1, 100);
+	fake_client(&fake, 11, 5, 1, AMD, 2, 100);
+	check_reading(fixture, 0, SAMPLE_POWER, 21000000);
+	fake_client(&fake, 10, 5, 129, AMD, 1, 300);
+	fake_client(&fake, 11, 5, 1, AMD, 2, 400);
+	check_reading(fixture, 0, SAMPLE_POWER, 21000000);
+	assert_int_equal(time_of(fixture, 10), 200 * NSEC_PER_MSEC);
+	assert_int_equal(time_of(fixture, 11), 300 * NSEC_PER_MSEC);
+	put(fixture, AMD, "hwmon/hwmon5/power1_input", "no number\n");
+	fake_client(&fake, 10, 5, 129, AMD, 1, 350);
+	assert_int_equal(drm_meter.read_raw(fixture->meter, 0, &raw), -EINVAL);
+	assert_int_equal(time_of(fixture, 10), 50 * NSEC_PER_MSEC);
+	put(fixture, AMD, "power/runtime_status", "suspended\n");
+	fake_client(&fake, 10, 5, 129, AMD, 1, 450);
+	assert_int_equal(drm_meter.read_raw(fixture->meter, 0, &raw), -EAGAIN);
+	assert_int_equal(time_of(fixture, 10), 0);
+	fake_files_release(&fake);
+}
+
+static void test_what_kfd_computes_is_no_process_s(void **state)
+{
+	struct fixture *fixture = *state;
+	struct fake_device_files fake;
+
+	open_with_users(fixture, &fake);
+	put(fixture, AMD, "gpu_busy_percent", "100\n");
+	check_reading(fixture, 0, SAMPLE_POWER, 21000000);
+	check_reading(fixture, 0, SAMPLE_POWER, 21000000);
+	assert_int_equal(time_of(fixture, 0), 0); /* without KFD it is what is in fdinfo */
+	hwmon_put(&fixture->tree, "../kfd/kfd/proc/4711/pasid", "1\n");
+	check_reading(fixture, 0, SAMPLE_POWER, 21000000);
+	assert_int_not_equal(time_of(fixture, 0), 0);
+	fake_files_release(&fake);
+}
+
+static void check_remark(const struct fixture *fixture, const char *what, const char *option)
+{
+	struct meter_remark remark;
+	struct raw_reading raw;
+
+	(void)drm_meter.read_raw(fixture->meter, 0, &raw);
+	assert_int_equal(drm_meter.remark(fixture->meter, 0, &remark), what != NULL);
+	assert_false(drm_meter.remark(fixture->meter, 1, &remark));
+	if (!what)
+		return;
+	(void)drm_meter.remark(fixture->meter, 0, &remark);
+	assert_non_null(strstr(remark.what, what));
+	assert_non_null(strstr(remark.option, option));
+}
+
+static void test_what_is_not_known_is_said(void **state)
+{
+	struct fixture *fixture = *state;
+	struct fake_device_files fake;
+
+	open_with_users(fixture, &fake);
+	check_remark(fixture, NULL, "");
+	drm_meter.close(fixture->meter);
+	open_meter(fixture);
+	check_remark(fixture, "pid namespace of its own", "");
+	fake_text(&fake, 11, 5, 129, "pos:\t0\n");
+	fake_denied(&fake, 10, 5, 129);
+	open_again(fixture, &fake);
+	check_remark(fixture, "CAP_SYS_PTRACE", "unread: 1 device files");
+	fake.count = 1;
+	fake.also.beyond = 7;
+	open_again(fixture, &fake);
+	check_remark(fixture, "than can be read", "unread: 7 device files");
+	fake.error = -EPIPE;
+	open_again(fixture, &fake);
+	check_remark(fixture, "Broken pipe", "");
+	fake_files_release(&fake);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -244,6 +371,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_a_driver_that_is_loaded_anew, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_more_boards_than_there_are_rows, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(test_what_used_a_board_comes_with_its_energy, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_what_kfd_computes_is_no_process_s, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_what_is_not_known_is_said, setup, teardown),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who has device files open, for meters (meter/device_files.h). They are found by BPF where it can
+ * be loaded, else in /proc by the helper (service/fdinfo_helper.h), which also opens their fdinfo.
+ */
+#pragma once
+
+#include "base/diag.h"
+#include "kepler/config.h"
+#include "meter/device_files.h"
+
+struct device_holders;
+
+/*
+ * Starts the helper where this configuration and machine need it (NEED_DEVICE_USERS); elsewhere,
+ * and in a pid namespace of its own, whose /proc is not the machine's, *ret is NULL. Call it before
+ * Landlock is entered and any thread is started. 0, or -errno with a diagnosis.
+ */
+int device_holders_start(const struct config *config, struct device_holders **ret,
+			 struct diag *diag);
+/* Loads the BPF program, while privileges are held; without it /proc is searched. */
+void device_holders_load(struct device_holders *holders, const struct config *config);
+/* For struct meter_options; NULL for NULL. */
+struct device_files *device_holders_files(struct device_holders *holders);
+/* Drops the owner's reference. */
+void device_holders_release(struct device_holders *holders);

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which processes use the boards of the source "drm", and for how long: by the fdinfo of their open
+ * device files (gpu/drm_fdinfo.h).
+ *
+ * Open files are searched for with each reading, or as seldom as is needed for searches to take
+ * 0.4 per cent of a CPU, at least once in 30 s. What is found is read with each reading of its
+ * board. A file that is copied, inherited or passed on is one client, and counts once:
+ *
+ * - of a render node it is that of the process with the lowest pid: the one that opened it, whose
+ *   children only inherit it;
+ * - of a primary node (cardN) it is no process's: a session manager opens it for others and keeps
+ *   it, and the kernel does not say which of them uses it.
+ *
+ * Used by one thread.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "energy/work.h"
+#include "meter/device_files.h"
+
+struct drm_users;
+
+/* Of the last search and the readings since. */
+struct drm_users_state {
+	int error;         /* of the search: 0 or -errno */
+	uint64_t denied;   /* files that may not be read */
+	uint64_t hidden;   /* processes whose files cannot be seen */
+	uint64_t beyond;   /* files beyond the limits: not read, their use is not known */
+	uint64_t speaking; /* files whose driver says what they use */
+	uint64_t silent;   /* files whose driver does not */
+};
+
+/* Takes a reference to @files. @wants_holders: also what has a board open without using it. */
+int drm_users_new(struct device_files *files, bool wants_holders, struct drm_users **ret);
+void drm_users_free(struct drm_users *users);
+/* The boards are looked for again: none has a device file until drm_users_add_node(). */
+void drm_users_forget_nodes(struct drm_users *users);
+/* A device file of @board (< DEVICES_DRM); one of too many is left out. */
+void drm_users_add_node(struct drm_users *users, uint32_t minor, uint32_t board);
+/*
+ * Reads what has used @board, which has @device as its number and @address on PCI, since it was
+ * read last; its first reading finds nothing. For how long that is, in ns; 0: it is the first.
+ */
+uint64_t drm_users_read(struct drm_users *users, uint32_t board, uint32_t device,
+			const char *address, uint64_t now_ns);
+/* The board was busy for @busy_ns in all: what is not of the processes found is none's. */
+void drm_users_add_rest(struct drm_users *users, uint32_t device, uint64_t busy_ns);
+/* Nothing was read: it used nothing. */
+void drm_users_clear(struct drm_users *users);
+/* Of the last drm_users_read(); valid until the next. */
+const struct device_use *drm_users_uses(const struct drm_users *users, size_t *ret_count);
+struct drm_users_state drm_users_state(const struct drm_users *users);

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Board 3 has the nodes card1 and renderD129; time is the test's. */
+#include "meter/drm_users.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "fake_device_files.h"
+
+#define ADDRESS "0000:4d:00.0"
+#define BOARD   3
+#define DEVICE  99
+#define CARD    1
+#define RENDER  129
+#define MS      NSEC_PER_MSEC
+
+static struct fake_device_files fake;
+static struct drm_users *users;
+static uint64_t now_ns;
+
+static void open_users(bool wants_holders)
+{
+	assert_int_equal(drm_users_new(&fake.files, wants_holders, &users), 0);
+	drm_users_add_node(users, CARD, BOARD);
+	drm_users_add_node(users, RENDER, BOARD);
+	now_ns = 1000 * NSEC_PER_SEC;
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	fake_files_init(&fake);
+	open_users(false);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	drm_users_free(users);
+	assert_int_equal(fake.refs, 0);
+	fake_files_release(&fake);
+	return 0;
+}
+
+/* A second later. */
+static void look(void)
+{
+	now_ns += NSEC_PER_SEC;
+	(void)drm_users_read(users, BOARD, DEVICE, ADDRESS, now_ns);
+}
+
+static void client(uint32_t pid, uint32_t fd, unsigned id, unsigned busy_ms)
+{
+	fake_client(&fake, pid, fd, RENDER, ADDRESS, id, busy_ms);
+}
+
+static void expect(uint32_t pid, uint64_t busy_ms)
+{
+	size_t count;
+	const struct device_use *uses = drm_users_uses(users, &count);
+	uint64_t busy_ns = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		assert_int_equal(uses[i].device, DEVICE);
+		busy_ns += uses[i].pid == pid ? uses[i].busy_ns : 0;
+	}
+	assert_int_equal(busy_ns, busy_ms * MS);
+}
+
+static void expect_none(void)
+{
+	size_t count;
+
+	(void)drm_users_uses(users, &count);
+	assert_int_equal(count, 0);
+}
+
+static void each_has_what_it_used(void **state)
+{
+	(void)state;
+	client(10, 5, 1, 4000);
+	client(11, 5, 2, 100);
+	look();
+	expect_none();
+	client(10, 5, 1, 4600);
+	client(11, 5, 2, 400);
+	look();
+	expect(10, 600);
+	expect(11, 300);
+	assert_int_equal(fake.opened, 2); /* once each */
+	drm_users_clear(users);
+	expect_none();
+}
+
+static void one_that_was_opened_since_counts_from_its_beginning(void **state)
+{
+	(void)state;
+	client(10, 5, 1, 0);
+	look();
+	client(11, 5, 2, 250);
+	look();
+	expect(11, 250);
+	/* After a search that failed, or was cut, it may have been there for longer. */
+	fake.also.beyond = 1;
+	look();
+	client(12, 5, 3, 250);
+	look();
+	expect(12, 0);
+	fake.also.beyond = 0;
+	fake.error = -EIO;
+	look();
+	assert_int_equal(drm_users_state(users).error, -EIO);
+	fake.error = 0;
+	client(13, 5, 4, 250);
+	look();
+	expect(13, 0);
+	assert_int_equal(drm_users_state(users).error, 0);
+}
+
+/* What is copied, or inherited by a child, is one client: of the lowest pid, while that lives. */
+static void a_client_counts_once(void **state)
+{
+	(void)state;
+	client(12, 5, 1, 1000); /* the child is found first */
+	client(10, 5, 1, 1000);
+	client(10, 6, 1, 1000);
+	look();
+	client(12, 5, 1, 1400);
+	client(10, 5, 1, 1400);
+	client(10, 6, 1, 1400);
+	look();
+	expect(10, 400);
+	expect(12, 0);
+	fake_close(&fake, 10, 5);
+	client(10, 6, 1, 1500);
+	client(12, 5, 1, 1500);
+	look();
+	expect(10, 100); /* by its other descriptor */
+	expect(12, 0);
+	fake_close(&fake, 10, 6);
+	client(12, 5, 1, 1800);
+	look();
+	expect(12, 300);
+}
+
+/* The descriptor of one that was a copy is another file's now: found at the tenth search. */
+static void a_copy_may_become_another_client(void **state)
+{
+	unsigned seconds = 0;
+
+	(void)state;
+	client(10, 5, 1, 0);
+	client(10, 6, 1, 0);
+	look();
+	look();
+	for (unsigned busy_ms = 0; seconds < 12; seconds++) {
+		client(10, 6, 2, busy_ms += 100);
+		look();
+	}
+	expect(10, 100);
+}
+
+static void a_primary_node_that_is_shared_is_nobody_s(void **state)
+{
+	(void)state;
+	fake_client(&fake, 10, 5, CARD, ADDRESS, 1, 0); /* the session manager */
+	fake_client(&fake, 11, 5, CARD, ADDRESS, 1, 0);
+	look();
+	fake_client(&fake, 10, 5, CARD, ADDRESS, 1, 500);
+	look();
+	expect(10, 0);
+	expect(0, 500);
+	fake_close(&fake, 11, 5);
+	look();
+	fake_client(&fake, 10, 5, CARD, ADDRESS, 1, 700);
+	look();
+	expect(10, 200);
+}
+
+static void what_ends_is_found_again(void **state)
+{
+	(void)state;
+	client(10, 5, 1, 100);
+	look();
+	fake_close(&fake, 10, 5);
+	look();
+	expect_none();
+	client(10, 5, 9, 5000); /* another client with the same number, since the last search */
+	look();
+	expect(10, 1000);
+	client(10, 5, 9, 5300);
+	look();
+	expect(10, 300);
+}
+
+static void files_of_other_boards_are_left_alone(void **state)
+{
+	(void)state;
+	fake_client(&fake, 10, 5, 128, "0000:03:00.0", 1, 0);
+	look();
+	assert_int_equal(fake.opened, 0);
+	fake_client(&fake, 10, 6, RENDER, "0000:03:00.0", 1, 0); /* says that it is another's */
+	look();
+	fake_client(&fake, 10, 6, RENDER, "0000:03:00.0", 1, 500);
+	look();
+	expect_none();
+	assert_int_equal(fake.opened, 1);
+	client(10, 7, 2, 0);
+	look();
+	drm_users_forget_nodes(users); /* the driver is unloaded */
+	client(10, 7, 2, 500);
+	look();
+	expect_none();
+}
+
+static void what_holds_the_board_is_reported_where_asked_for(void **state)
+{
+	const struct device_use *uses;
+	size_t count;
+
+	(void)state;
+	drm_users_free(users);
+	open_users(true);
+	client(10, 5, 1, 0);
+	fake_denied(&fake, 11, 5, RENDER);
+	look();
+	uses = drm_users_uses(users, &count);
+	assert_int_equal(count, 2);
+	assert_true(uses[0].is_held && uses[1].is_held && uses[1].pid == 11);
+}
+
+static void what_is_not_known_is_counted(void **state)
+{
+	struct drm_users_state seen;
+
+	(void)state;
+	client(10, 5, 1, 0);
+	fake_denied(&fake, 11, 5, RENDER);
+	fake_text(&fake, 12, 5, RENDER, "pos:\t0\nflags:\t02\n");
+	fake.also.hidden = 7;
+	look();
+	look();
+	seen = drm_users_state(users);
+	assert_int_equal(seen.denied, 1);
+	assert_int_equal(seen.hidden, 7);
+	assert_int_equal(seen.silent, 1);
+	assert_int_equal(seen.speaking, 1);
+	assert_int_equal(fake.opened, 3); /* not again and again */
+}
+
+/* Each takes 12 ms of a CPU: there is one in 3 s. And one that takes a minute comes in 30 s. */
+static void searches_take_a_part_of_a_cpu_at_most(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 10; i++)
+		look();
+	assert_int_equal(fake.searches, 10);
+	fake.also.cpu_ns = 12 * MS;
+	for (int i = 0; i < 10; i++)
+		look();
+	assert_int_equal(fake.searches, 14);
+	fake.also.cpu_ns = 60 * NSEC_PER_SEC;
+	for (int i = 0; i < 33; i++)
+		look();
+	assert_int_equal(fake.searches, 16);
+}
+
+static void the_rest_is_no_process_s(void **state)
+{
+	(void)state;
+	client(10, 5, 1, 0);
+	look();
+	client(10, 5, 1, 200);
+	look();
+	drm_users_add_rest(users, DEVICE, 150 * MS);
+	expect(0, 0);
+	drm_users_add_rest(users, DEVICE, 800 * MS);
+	expect(10, 200);
+	expect(0, 600);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(each_has_what_it_used, setup, teardown),
+		cmocka_unit_test_setup_teardown(one_that_was_opened_since_counts_from_its_beginning,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(a_client_counts_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_copy_may_become_another_client, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_primary_node_that_is_shared_is_nobody_s, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(what_ends_is_found_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(files_of_other_boards_are_left_alone, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(what_holds_the_board_is_reported_where_asked_for,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_not_known_is_counted, setup, teardown),
+		cmocka_unit_test_setup_teardown(searches_take_a_part_of_a_cpu_at_most, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(the_rest_is_no_process_s, setup, teardown),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
