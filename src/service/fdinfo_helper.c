@@ -151,31 +151,41 @@ _Noreturn static void run(const struct fdinfo_helper_options *options, int socke
 
 /* ---- its owner ---- */
 
-int fdinfo_helper_start(const struct fdinfo_helper_options *options, struct fdinfo_helper **ret,
-			struct diag *diag)
+static int start_process(const struct fdinfo_helper_options *options, int *ret_socket)
 {
-	CLEANUP_FREE struct fdinfo_helper *helper = calloc(1, sizeof(*helper));
-	int sockets[2];
+	int sockets[2], r = 0;
 	pid_t pid;
 
-	if (!helper)
-		return diag_set(diag, -ENOMEM, "out of memory");
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) < 0)
-		return diag_set(diag, -errno, "no socket for the helper that reads fdinfo: %s",
-				strerrordesc_np(errno));
+		return -errno;
 	pid = fork();
 	if (pid == 0)
 		run(options, sockets[1]);
+	if (pid < 0)
+		r = -errno;
 	(void)close(sockets[1]);
-	if (pid < 0) {
-		int r = -errno;
-
+	if (r < 0)
 		(void)close(sockets[0]);
-		return diag_set(diag, r, "the helper that reads fdinfo cannot be started: %s",
+	else
+		*ret_socket = sockets[0];
+	return r;
+}
+
+int fdinfo_helper_start(const struct fdinfo_helper_options *options, struct fdinfo_helper **ret,
+			struct diag *diag)
+{
+	CLEANUP_FD int socket = -1;
+	struct fdinfo_helper *helper;
+	int r = start_process(options, &socket);
+
+	if (r < 0)
+		return diag_set(diag, r, "the process that reads fdinfo cannot be started: %s",
 				strerrordesc_np(-r));
-	}
-	helper->socket = sockets[0];
-	*ret = TAKE_PTR(helper);
+	helper = calloc(1, sizeof(*helper));
+	if (!helper)
+		return diag_set(diag, -ENOMEM, "out of memory");
+	helper->socket = TAKE_FD(socket);
+	*ret = helper;
 	return 0;
 }
 

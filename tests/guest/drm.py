@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What holds a GPU, by real DRM device files (virtio-gpu, whose sensor and driver's name are files of ours): the confined
-program, with the documented capabilities, finds the processes of other users by BPF, the process beside it opens their fdinfo, and no
-call is denied."""
+program, with the documented capabilities, finds the processes of other users by BPF, the process beside it opens their fdinfo, and
+no call is denied."""
 import json
 import os
 import pathlib
