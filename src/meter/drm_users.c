@@ -348,7 +348,7 @@ static void list_uses(struct drm_users *users, uint32_t board, uint32_t device)
 		if (users->table[i].board == board)
 			add_use(users, &(struct device_use){ .device = device,
 							     .pid = users->table[i].device.pid,
-							     .is_held = true });
+							     .held = DEVICE_WHOLE });
 	}
 }
 

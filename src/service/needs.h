@@ -29,9 +29,9 @@ enum need {
 	NEED_IPMI = 1 << 8,          /* the kernel's device to the BMC */
 	NEED_GAUDI = 1 << 9,         /* as NEED_GPU, of another driver */
 	/* use of GPUs by processes; its capabilities are those of service/fdinfo_helper.h */
-	NEED_DEVICE_USERS = 1 << 9,
+	NEED_DEVICE_USERS = 1 << 10,
 };
-#define NEED_COUNT 10
+#define NEED_COUNT 11
 #define NEEDS_ALL  ((1U << NEED_COUNT) - 1)
 
 struct need_row {

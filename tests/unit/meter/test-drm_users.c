@@ -230,7 +230,7 @@ static void what_holds_the_board_is_reported_where_asked_for(void **state)
 	look();
 	uses = drm_users_uses(users, &count);
 	assert_int_equal(count, 2);
-	assert_true(uses[0].is_held && uses[1].is_held && uses[1].pid == 11);
+	assert_true(uses[0].held && uses[1].held && uses[1].pid == 11);
 }
 
 static void what_is_not_known_is_counted(void **state)
