@@ -622,7 +622,7 @@ unsigned config_needs(const struct config *config)
 		needs |= NEED_GAUDI;
 	if (config_reads_meter(config, &ipmi_meter))
 		needs |= NEED_IPMI;
-	if (config_reads_meter(config, &drm_meter))
+	if (config_reads_meter(config, &drm_meter) && drm_has_board(config->host.sysfs))
 		needs |= NEED_DEVICE_USERS;
 	if (config->runtimes_enabled || config->options.file[0])
 		needs |= NEED_READ_FILES;

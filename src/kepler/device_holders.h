@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who has device files open, for meters (meter/device_files.h). They are found by BPF where it can
- * be loaded, else in /proc by the helper (service/fdinfo_helper.h), which also opens their fdinfo.
+ * Which processes have device files open, for meters (meter/device_files.h). They are found by BPF
+ * where that can be loaded, else in /proc by the helper (service/fdinfo_helper.h), which also opens
+ * their fdinfo.
  */
 #pragma once
 

@@ -23,7 +23,7 @@ struct sources {
 	struct activity_reader *activity;
 	struct names names;
 	struct identity_resolver *identities;
-	struct device_holders *holders; /* NULL: what uses devices is not known by the kernel */
+	struct device_holders *holders; /* NULL: none is needed, or could be had */
 };
 
 /*
@@ -40,7 +40,7 @@ int sources_open_processes(const struct config *config, struct device_holders *h
  * and take a second at most. 0, or -errno with a diagnosis; the processes stay open.
  */
 int sources_open_meters(const struct config *config, struct sources *sources, struct diag *diag);
-/* Both, and @holders, for commands that keep their privileges until they end. */
+/* Both, with holders of its own, for commands that keep their privileges until they end. */
 int sources_open(const struct config *config, struct sources *ret, struct diag *diag);
 void sources_close(struct sources *sources);
 /* Whether a zone "core" would be one core of the package only, and is left out (AMD). */

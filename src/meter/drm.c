@@ -462,10 +462,11 @@ static bool drm_remark(struct meter *meter, size_t index, struct meter_remark *r
 	if (!count || meter->users)
 		return count && describe_users(&users, ret);
 	*ret = (struct meter_remark){ 0 };
-	(void)snprintf(ret->what, sizeof(ret->what),
-		       "%s: Kepler has a pid namespace of its own, or could not start the process "
-		       "that reads fdinfo",
-		       not_known);
+	(void)snprintf(
+		ret->what, sizeof(ret->what),
+		"%s: the board was not there when Kepler started, Kepler has a pid namespace "
+		"of its own, or could not start the process that reads fdinfo",
+		not_known);
 	return true;
 }
 
@@ -507,24 +508,42 @@ static void drm_close(struct meter *meter)
 	free(meter);
 }
 
-static bool drm_is_wanted(const struct meter_options *options)
+/* Whether there is a card of a driver that is known; with @needs_sensor, one that is a board. */
+static bool has_card(const char *sysfs, bool needs_sensor)
 {
 	char class_path[PATH_MAX], device_path[PATH_MAX], driver[32];
+	const struct sensor *sensor;
 	const struct dirent *entry;
-	bool is_wanted = false;
+	bool has_one = false;
 	DIR *dir;
 
-	if (path_join(class_path, sizeof(class_path), options->sysfs, "class/drm") < 0)
+	if (path_join(class_path, sizeof(class_path), sysfs, "class/drm") < 0)
 		return false;
 	dir = opendir(class_path);
-	while (dir && !is_wanted && (entry = readdir(dir)))
-		is_wanted = is_card(entry->d_name) &&
-			    find_device(class_path, entry->d_name, device_path, driver,
-					sizeof(driver)) &&
-			    driver_is_known(driver);
+	while (dir && !has_one && (entry = readdir(dir))) {
+		CLEANUP_FREE char *hwmon_path = NULL;
+
+		if (!is_card(entry->d_name) ||
+		    !find_device(class_path, entry->d_name, device_path, driver, sizeof(driver)) ||
+		    !driver_is_known(driver))
+			continue;
+		if (needs_sensor)
+			hwmon_path = find_hwmon(device_path, driver, &sensor);
+		has_one = !needs_sensor || hwmon_path;
+	}
 	if (dir)
 		(void)closedir(dir);
-	return is_wanted;
+	return has_one;
+}
+
+static bool drm_is_wanted(const struct meter_options *options)
+{
+	return has_card(options->sysfs, false);
+}
+
+bool drm_has_board(const char *sysfs)
+{
+	return has_card(sysfs, true);
 }
 
 static int drm_open(const struct meter_options *options, struct meter **ret)

@@ -117,6 +117,8 @@ extern const struct meter_ops external_meter;
 extern const struct meter_ops nvml_meter;
 extern const struct meter_ops drm_meter;
 extern const struct meter_ops hlml_meter;
+/* Whether the source "drm" has a board now, whose users can be read; not so graphics in the CPU. */
+bool drm_has_board(const char *sysfs);
 extern const struct meter_ops redfish_meter;
 extern const struct meter_ops ipmi_meter;
 extern const struct meter_ops hmc_meter;
