@@ -165,6 +165,8 @@ static enum idle_share share_of(struct accountant *accountant, const struct inte
 	share = device_share_at(accountant, interval->time_ns);
 	if (interval->devices)
 		device_parties_work(interval->devices, device, &used);
+	if (share == IDLE_SHARE_HOLDER && used.is_allocated)
+		return IDLE_SHARE_ALLOCATION;
 	return share == IDLE_SHARE_HOLDER && !used.has_holders ? IDLE_SHARE_USAGE : share;
 }
 
@@ -204,7 +206,8 @@ static struct shared_work work_of_device(const struct device_parties *devices, u
 			   .dynamic_weights = used.busy_ns,
 			   .dropped_weight = used.dropped_ns,
 			   .unseen_weight = used.unseen_ns,
-			   .idle_weights = used.idle_weight },
+			   .idle_weights = used.idle_weight,
+			   .idle_dropped_weight = used.nameless_weight },
 		.party = used.party,
 		.parts = { used.parts[MODE_DYNAMIC], used.parts[MODE_IDLE] },
 	};
@@ -274,6 +277,7 @@ static struct shared_work gap_work(struct accountant *accountant, const struct i
 		work = work_of_parties(parties);
 		work.input.dropped_weight = dropped;
 		work.input.unseen_weight = gap->unseen;
+		work.input.idle_dropped_weight = gap->idle_dropped;
 	}
 	work.input.idle_share = share_of(accountant, interval, place);
 	return work;

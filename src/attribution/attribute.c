@@ -31,7 +31,8 @@ const char *unattributed_reason_name(enum unattributed_reason reason)
 
 const char *idle_share_name(enum idle_share share)
 {
-	static const char *const names[] = { "node", "size", "usage", "equal", "holder" };
+	static const char *const names[] = { "node",  "size",   "usage",
+					     "equal", "holder", "allocation" };
 
 	return (size_t)share < ARRAY_SIZE(names) ? names[share] : "unknown";
 }
@@ -42,22 +43,24 @@ static void clear_parts(uint64_t *parts, size_t count)
 		memset(parts, 0, count * sizeof(*parts));
 }
 
-/*
- * Parts the energy of @mode between the @weights and, where it is shared @by_usage, what has no
- * process. -EOVERFLOW, -ENOMEM or 0.
- */
-static int share_out(const struct attribution_input *input, const uint64_t *weights, bool by_usage,
-		     enum energy_mode mode, struct attribution_result *result,
-		     struct split_scratch *scratch)
+/* What the energy of a mode is parted between. */
+struct sharers {
+	const uint64_t *weights; /* of processes */
+	size_t count;
+	uint64_t dropped, unseen; /* weights of what has none */
+};
+
+/* Parts the energy of @mode. -EOVERFLOW, -ENOMEM or 0. */
+static int share_out(const struct sharers *sharers, enum energy_mode mode,
+		     struct attribution_result *result, struct split_scratch *scratch)
 {
-	uint64_t sides[] = { 0, by_usage ? input->dropped_weight : 0,
-			     by_usage ? input->unseen_weight : 0 };
+	uint64_t sides[] = { 0, sharers->dropped, sharers->unseen };
 	uint64_t energies[ARRAY_SIZE(sides)];
 	uint64_t *unattributed = result->unattributed_uj[mode];
 	int r;
 
-	for (size_t i = 0; i < input->count; i++) {
-		if (__builtin_add_overflow(sides[0], weights[i], &sides[0]))
+	for (size_t i = 0; i < sharers->count; i++) {
+		if (__builtin_add_overflow(sides[0], sharers->weights[i], &sides[0]))
 			return -EOVERFLOW;
 	}
 	r = split_exact(result->mode_uj[mode], sides, ARRAY_SIZE(sides), energies, scratch);
@@ -71,20 +74,27 @@ static int share_out(const struct attribution_input *input, const uint64_t *weig
 	unattributed[UNATTRIBUTED_UNSEEN] = energies[2];
 	if (!sides[0])
 		return 0;
-	return split_exact(energies[0], weights, input->count, result->parts[mode], scratch);
+	return split_exact(energies[0], sharers->weights, sharers->count, result->parts[mode],
+			   scratch);
 }
 
 static int share_idle(const struct attribution_input *input, struct attribution_result *result,
 		      struct split_scratch *scratch)
 {
-	bool by_usage = input->idle_share == IDLE_SHARE_USAGE;
+	struct sharers sharers = { .weights = input->idle_weights, .count = input->count };
 
 	if (input->idle_share == IDLE_SHARE_NODE) {
 		result->unattributed_uj[MODE_IDLE][UNATTRIBUTED_IDLE_POLICY] =
 			result->mode_uj[MODE_IDLE];
 		return 0;
 	}
-	return share_out(input, input->idle_weights, by_usage, MODE_IDLE, result, scratch);
+	if (input->idle_share == IDLE_SHARE_USAGE) {
+		sharers.dropped = input->dropped_weight;
+		sharers.unseen = input->unseen_weight;
+	} else if (input->idle_share == IDLE_SHARE_ALLOCATION) {
+		sharers.dropped = input->idle_dropped_weight;
+	}
+	return share_out(&sharers, MODE_IDLE, result, scratch);
 }
 
 static void leave_unattributed(const struct attribution_input *input,
@@ -101,6 +111,8 @@ int attribute_zone(const struct attribution_input *input, struct attribution_res
 		   struct split_scratch *scratch)
 {
 	uint64_t idle_uj = input->idle_uj < input->energy_uj ? input->idle_uj : input->energy_uj;
+	const struct sharers sharers = { input->dynamic_weights, input->count,
+					 input->dropped_weight, input->unseen_weight };
 	int r;
 
 	result->mode_uj[MODE_IDLE] = idle_uj;
@@ -108,7 +120,7 @@ int attribute_zone(const struct attribution_input *input, struct attribution_res
 	memset(result->unattributed_uj, 0, sizeof(result->unattributed_uj));
 	clear_parts(result->parts[MODE_DYNAMIC], input->count);
 	clear_parts(result->parts[MODE_IDLE], input->count);
-	r = share_out(input, input->dynamic_weights, true, MODE_DYNAMIC, result, scratch);
+	r = share_out(&sharers, MODE_DYNAMIC, result, scratch);
 	if (r == 0)
 		r = share_idle(input, result, scratch);
 	if (r < 0)

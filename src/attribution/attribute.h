@@ -26,7 +26,8 @@ enum idle_share {
 	IDLE_SHARE_SIZE,
 	IDLE_SHARE_USAGE,
 	IDLE_SHARE_EQUAL,
-	IDLE_SHARE_HOLDER, /* of a device: equally among what holds it, busy or not */
+	IDLE_SHARE_HOLDER,     /* of a device: equally among what holds it, busy or not */
+	IDLE_SHARE_ALLOCATION, /* of a device: among containers, by what each was allocated */
 };
 
 const char *energy_mode_name(enum energy_mode mode);                   /* "dynamic", "idle" */
@@ -42,6 +43,7 @@ struct attribution_input {
 	uint64_t unseen_weight;          /* same unit: activity that is known from its sum only */
 	enum idle_share idle_share;
 	const uint64_t *idle_weights; /* [count]; unused with IDLE_SHARE_NODE */
+	uint64_t idle_dropped_weight; /* with IDLE_SHARE_ALLOCATION: allocated, without a name */
 };
 
 struct attribution_result {
@@ -55,7 +57,8 @@ struct attribution_result {
  * unattributed, reason no_activity, so that the sum still holds.
  *
  * Activity without a name, and unseen activity, takes its share of the dynamic energy, and of the
- * idle energy where that is shared by usage, to the reason "dropped" or "unseen".
+ * idle energy where that is shared by usage, to the reason "dropped" or "unseen". So does what has
+ * no name and was allocated, of idle energy that is shared by that.
  */
 int attribute_zone(const struct attribution_input *input, struct attribution_result *result,
 		   struct split_scratch *scratch);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Sorted by counting, so that entries of a device keep their order. */
+/*
+ * Sorted by counting, so that entries of a device keep their order. A container that holds a device
+ * and has no process with it open gets an entry of its own.
+ */
 #include "attribution/device_parties.h"
 
 #include <errno.h>
@@ -11,6 +14,9 @@
 void device_parties_begin(struct device_parties *parties)
 {
 	parties->count = 0;
+	parties->allocation_count = 0;
+	memset(parties->allocated, 0, sizeof(parties->allocated));
+	memset(parties->nameless, 0, sizeof(parties->nameless));
 	memset(parties->dropped_ns, 0, sizeof(parties->dropped_ns));
 	memset(parties->unseen_ns, 0, sizeof(parties->unseen_ns));
 	memset(parties->holders, 0, sizeof(parties->holders));
@@ -39,8 +45,111 @@ void device_parties_add_unseen(struct device_parties *parties, uint32_t device, 
 	parties->unseen_ns[device] += busy_ns;
 }
 
+/* ---- allocations ---- */
+
+int device_parties_allocate(struct device_parties *parties, uint32_t device, uint32_t container,
+			    uint64_t ids)
+{
+	if (ARRAY_RESERVE(parties->allocations, parties->allocation_size,
+			  parties->allocation_count + 1) < 0) {
+		device_parties_allocate_nameless(parties, device, ids);
+		return -ENOMEM;
+	}
+	parties->allocations[parties->allocation_count++] =
+		(struct device_allocation){ .device = device, .container = container, .ids = ids };
+	parties->allocated[device] += ids;
+	return 0;
+}
+
+void device_parties_allocate_nameless(struct device_parties *parties, uint32_t device, uint64_t ids)
+{
+	parties->nameless[device] += ids;
+}
+
+static int by_device_and_container(const void *one, const void *other)
+{
+	const struct device_allocation *a = one, *b = other;
+
+	if (a->device != b->device)
+		return a->device < b->device ? -1 : 1;
+	return a->container < b->container ? -1 : a->container > b->container;
+}
+
+static struct device_allocation *find_allocation(struct device_parties *parties,
+						 const struct device_entry *entry)
+{
+	const struct device_allocation key = { .device = entry->device,
+					       .container = entry->party.container };
+
+	if (!parties->allocation_count)
+		return NULL;
+	return bsearch(&key, parties->allocations, parties->allocation_count, sizeof(key),
+		       by_device_and_container);
+}
+
+static void merge_allocations(struct device_parties *parties)
+{
+	struct device_allocation *all = parties->allocations;
+	size_t kept = 0;
+
+	qsort(all, parties->allocation_count, sizeof(*all), by_device_and_container);
+	for (size_t i = 1; i < parties->allocation_count; i++) {
+		if (by_device_and_container(&all[kept], &all[i]) == 0)
+			all[kept].ids += all[i].ids;
+		else
+			all[++kept] = all[i];
+	}
+	parties->allocation_count = kept + 1;
+}
+
+/* Each allocation has at least one entry that bears its part; without memory it is nameless. */
+static void find_members(struct device_parties *parties)
+{
+	for (size_t i = 0; i < parties->count; i++) {
+		struct device_allocation *its =
+			parties->entries[i].is_held ? find_allocation(parties, &parties->entries[i])
+						    : NULL;
+
+		if (its)
+			its->members++;
+	}
+	for (size_t i = 0; i < parties->allocation_count; i++) {
+		struct device_allocation *its = &parties->allocations[i];
+
+		if (its->members)
+			continue;
+		its->members = 1;
+		if (device_parties_add(parties, its->device, LEDGER_NONE, its->container, 0, true) <
+		    0) {
+			parties->allocated[its->device] -= its->ids;
+			device_parties_allocate_nameless(parties, its->device, its->ids);
+		}
+	}
+}
+
+static void settle_allocations(struct device_parties *parties)
+{
+	if (!parties->allocation_count)
+		return;
+	merge_allocations(parties);
+	for (size_t i = 0; i < parties->allocation_count; i++)
+		parties->allocations[i].members = parties->allocations[i].served = 0;
+	find_members(parties);
+}
+
+/* To the last millionth: what does not divide goes to the first of them. */
+static uint64_t next_part(struct device_allocation *its)
+{
+	uint64_t all = its->ids * DEVICE_ID_WEIGHT;
+
+	return all / its->members + (its->served++ < all % its->members);
+}
+
+/* ---- all ---- */
+
 static void drop_all(struct device_parties *parties)
 {
+	memset(parties->allocated, 0, sizeof(parties->allocated));
 	memset(parties->holders, 0, sizeof(parties->holders));
 	for (size_t i = 0; i < parties->count; i++)
 		parties->dropped_ns[parties->entries[i].device] += parties->entries[i].busy_ns;
@@ -58,9 +167,15 @@ static void count_entries(struct device_parties *parties)
 		first[device + 1] += first[device];
 }
 
-static uint64_t idle_weight(const struct device_parties *parties, const struct device_entry *entry,
+static uint64_t idle_weight(struct device_parties *parties, const struct device_entry *entry,
 			    enum idle_share share)
 {
+	struct device_allocation *its;
+
+	if (share == IDLE_SHARE_HOLDER && parties->allocated[entry->device]) {
+		its = entry->is_held ? find_allocation(parties, entry) : NULL;
+		return its ? next_part(its) : 0;
+	}
 	if (share == IDLE_SHARE_HOLDER && parties->holders[entry->device])
 		return entry->held;
 	if (share == IDLE_SHARE_EQUAL)
@@ -74,6 +189,8 @@ int device_parties_close(struct device_parties *parties, enum idle_share share)
 	uint32_t next[DEVICES_MAX];
 	int r;
 
+	if (share == IDLE_SHARE_HOLDER)
+		settle_allocations(parties);
 	parties_begin(sorted, 0);
 	r = parties_reserve(sorted, parties->count);
 	if (r < 0)
@@ -103,6 +220,8 @@ void device_parties_work(const struct device_parties *parties, uint32_t device,
 		.dropped_ns = parties->dropped_ns[device],
 		.unseen_ns = parties->unseen_ns[device],
 		.has_holders = parties->holders[device] > 0,
+		.is_allocated = parties->allocated[device] > 0,
+		.nameless_weight = parties->nameless[device] * DEVICE_ID_WEIGHT,
 	};
 	if (!ret->count)
 		return;
@@ -125,6 +244,7 @@ uint64_t device_parties_busy_ns(const struct device_parties *parties, uint32_t d
 void device_parties_release(struct device_parties *parties)
 {
 	free(parties->entries);
+	free(parties->allocations);
 	parties_release(&parties->sorted);
 	*parties = (struct device_parties){ 0 };
 }

@@ -73,6 +73,8 @@ void explanation_note_split(const struct explanation *explanation, struct explai
 	dynamic->dropped_weight = input->dropped_weight;
 	dynamic->unseen_weight = input->unseen_weight;
 	idle->dropped_weight = by_usage ? input->dropped_weight : 0;
+	if (input->idle_share == IDLE_SHARE_ALLOCATION)
+		idle->dropped_weight = input->idle_dropped_weight;
 	idle->unseen_weight = by_usage ? input->unseen_weight : 0;
 	for (size_t i = 0; i < input->count; i++) {
 		bool its = explanation_has_party(explanation, ledger, party[i].process,

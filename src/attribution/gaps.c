@@ -135,8 +135,10 @@ void gap_collect(struct gap *gap, const struct ledger *ledger, const struct part
 	if (gap->idle_share != work->idle_share) {
 		forget_idle(&gap->processes);
 		forget_idle(&gap->containers);
+		gap->idle_dropped = 0;
 		gap->idle_share = work->idle_share;
 	}
+	gap->idle_dropped += work->idle_dropped_weight;
 	for (size_t i = 0; i < work->count; i++) {
 		uint32_t container = party[i].container;
 		struct gap_cell *cell;

@@ -41,6 +41,7 @@ struct gap {
 	enum idle_share idle_share; /* that the idle weights are of */
 	struct gap_cells processes, containers;
 	uint64_t dropped, unseen;      /* weights without a name */
+	uint64_t idle_dropped;         /* likewise, of idle energy by allocation */
 	struct zone_activity activity; /* of all of it */
 };
 

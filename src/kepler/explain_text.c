@@ -396,6 +396,8 @@ static void add_idle(const struct explained_zone *zone, struct strbuf *out)
 				     "(--idle.share=equal):",
 		[IDLE_SHARE_HOLDER] = "shared by the processes that hold it, by how much of it "
 				      "each holds (--gpu.idle=holder):",
+		[IDLE_SHARE_ALLOCATION] = "shared by the ids of it, in millionths, that the "
+					  "kubelet gave to each container (--gpu.idle=holder):",
 	};
 	static const char *const parts_rules[] = {
 		[IDLE_SHARE_NODE] = "stays with the node (--idle.share=node, or another that has "
@@ -425,10 +427,11 @@ static void add_idle(const struct explained_zone *zone, struct strbuf *out)
 	say(out, "idle", "%s µJ%s, %s", COUNT(mode->energy_uj), power, rule[zone->idle_share]);
 	if (zone->idle_share != IDLE_SHARE_NODE)
 		add_share(mode,
-			  zone->by_parts                          ? " µJ"
-			  : zone->idle_share == IDLE_SHARE_EQUAL  ? ""
-			  : zone->idle_share == IDLE_SHARE_HOLDER ? ""
-								  : " ns",
+			  zone->by_parts                              ? " µJ"
+			  : zone->idle_share == IDLE_SHARE_EQUAL      ? ""
+			  : zone->idle_share == IDLE_SHARE_HOLDER     ? ""
+			  : zone->idle_share == IDLE_SHARE_ALLOCATION ? ""
+								      : " ns",
 			  out);
 }
 

@@ -112,6 +112,107 @@ static void holders_share_by_what_they_hold(void **state)
 	device_parties_release(&parties);
 }
 
+static uint64_t weight_of(const struct device_work *work, uint32_t process, uint32_t container)
+{
+	uint64_t weight = 0;
+
+	for (size_t i = 0; i < work->count; i++) {
+		if (work->party[i].process == process && work->party[i].container == container)
+			weight += work->idle_weight[i];
+	}
+	return weight;
+}
+
+/* Container 1 has three ids and two processes, 2 has one id and no process, 3 only looks on. */
+static void containers_share_by_what_was_allocated(void **state)
+{
+	(void)state;
+	struct device_parties parties = { 0 };
+	struct device_work work;
+
+	device_parties_begin(&parties);
+	assert_int_equal(device_parties_add(&parties, 4, 7, 1, 0, true), 0);
+	assert_int_equal(device_parties_add(&parties, 4, 8, 1, 20, true), 0);
+	assert_int_equal(device_parties_add(&parties, 4, 6, 1, 30, false), 0);
+	assert_int_equal(device_parties_add(&parties, 4, 9, 3, 500, true), 0);
+	assert_int_equal(device_parties_add(&parties, 5, 9, 3, 0, true), 0);
+	assert_int_equal(device_parties_allocate(&parties, 4, 2, 1), 0);
+	assert_int_equal(device_parties_allocate(&parties, 4, 1, 2), 0);
+	assert_int_equal(device_parties_allocate(&parties, 4, 1, 1), 0);
+	for (int twice = 0; twice < 2; twice++) {
+		assert_int_equal(device_parties_close(&parties, IDLE_SHARE_HOLDER), 0);
+		device_parties_work(&parties, 4, &work);
+		assert_true(work.is_allocated);
+		assert_int_equal(work.nameless_weight, 0);
+		assert_int_equal(weight_of(&work, 7, 1), 3 * DEVICE_ID_WEIGHT / 2);
+		assert_int_equal(weight_of(&work, 8, 1), 3 * DEVICE_ID_WEIGHT / 2);
+		assert_int_equal(weight_of(&work, 6, 1), 0);
+		assert_int_equal(weight_of(&work, 9, 3), 0);
+		assert_int_equal(weight_of(&work, LEDGER_NONE, 2), DEVICE_ID_WEIGHT);
+		assert_int_equal(device_parties_busy_ns(&parties, 4), 550);
+		device_parties_work(&parties, 5, &work);
+		assert_false(work.is_allocated);
+		assert_int_equal(weight_of(&work, 9, 3), 1);
+	}
+	device_parties_begin(&parties);
+	assert_int_equal(device_parties_add(&parties, 4, 9, 3, 0, true), 0);
+	assert_int_equal(device_parties_close(&parties, IDLE_SHARE_HOLDER), 0);
+	device_parties_work(&parties, 4, &work);
+	assert_false(work.is_allocated);
+	assert_int_equal(weight_of(&work, 9, 3), 1);
+	device_parties_release(&parties);
+}
+
+/* To the last millionth of an id, however many processes there are. */
+static void parts_of_processes_are_all_of_their_container(void **state)
+{
+	(void)state;
+	struct device_parties parties = { 0 };
+	struct device_work work;
+	uint64_t sum = 0;
+
+	device_parties_begin(&parties);
+	for (uint32_t process = 0; process < 7; process++)
+		assert_int_equal(device_parties_add(&parties, 0, process, 1, 0, true), 0);
+	assert_int_equal(device_parties_allocate(&parties, 0, 1, 1), 0);
+	device_parties_allocate_nameless(&parties, 0, 3);
+	assert_int_equal(device_parties_close(&parties, IDLE_SHARE_HOLDER), 0);
+	device_parties_work(&parties, 0, &work);
+	assert_int_equal(work.count, 7);
+	for (size_t i = 0; i < work.count; i++) {
+		assert_in_range(work.idle_weight[i], DEVICE_ID_WEIGHT / 7,
+				DEVICE_ID_WEIGHT / 7 + 1);
+		sum += work.idle_weight[i];
+	}
+	assert_int_equal(sum, DEVICE_ID_WEIGHT);
+	assert_int_equal(work.nameless_weight, 3 * DEVICE_ID_WEIGHT);
+	device_parties_release(&parties);
+}
+
+/* What is allocated to containers of which none is known has the rule of processes. */
+static void the_nameless_alone_are_no_holders(void **state)
+{
+	(void)state;
+	struct device_parties parties = { 0 };
+	struct device_work work;
+
+	device_parties_begin(&parties);
+	assert_int_equal(device_parties_add(&parties, 0, 7, 1, 30, true), 0);
+	device_parties_allocate_nameless(&parties, 0, 3);
+	assert_int_equal(device_parties_close(&parties, IDLE_SHARE_HOLDER), 0);
+	device_parties_work(&parties, 0, &work);
+	assert_false(work.is_allocated);
+	assert_true(work.has_holders);
+	assert_int_equal(weight_of(&work, 7, 1), 1);
+	/* Another policy knows no allocations. */
+	assert_int_equal(device_parties_allocate(&parties, 0, 2, 1), 0);
+	assert_int_equal(device_parties_close(&parties, IDLE_SHARE_USAGE), 0);
+	device_parties_work(&parties, 0, &work);
+	assert_int_equal(weight_of(&work, 7, 1), 30);
+	assert_int_equal(weight_of(&work, LEDGER_NONE, 2), 0);
+	device_parties_release(&parties);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -119,6 +220,9 @@ int main(void)
 		cmocka_unit_test(nothing_is_left_of_the_last_interval),
 		cmocka_unit_test(equal_shares_are_of_those_that_used_it),
 		cmocka_unit_test(holders_share_by_what_they_hold),
+		cmocka_unit_test(containers_share_by_what_was_allocated),
+		cmocka_unit_test(parts_of_processes_are_all_of_their_container),
+		cmocka_unit_test(the_nameless_alone_are_no_holders),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -397,6 +397,85 @@ static void a_board_that_is_held_is_its_holders(void **state)
 	tear_down(&house);
 }
 
+static uint64_t idle_gpu_uj(const struct house *house, size_t who)
+{
+	const struct ledger *ledger = house->accountant.ledger;
+
+	return ledger_values(ledger, LEVEL_CONTAINER,
+			     house->owner[who])[ledger_column(ledger, 1, MODE_IDLE)];
+}
+
+/* A board that does nothing: three of its ids are one's, one another's, and one's without a name. */
+static void a_board_that_was_allocated_is_its_containers(void **state)
+{
+	(void)state;
+	struct house house;
+	struct accountant *accountant = &house.accountant;
+	uint64_t lost_uj;
+
+	set_up(&house);
+	accountant->zones[1].idle_state = IDLE_FIXED;
+	accountant->zones[1].idle_power_uw = 40 * J + 1;
+	accountant->device_idle = DEVICE_IDLE_HOLDER;
+	assert_int_equal(ledger_bear_idle(accountant->ledger), 0);
+	begin(&house);
+	end(&house, 0, 0, 0);
+	for (int nameless = 0; nameless < 2; nameless++) {
+		const uint64_t before_uj[] = { idle_gpu_uj(&house, 0), idle_gpu_uj(&house, 1) };
+		const uint64_t ids = nameless ? 5 : 4;
+
+		begin(&house);
+		held(&house, 2, 0,
+		     NSEC_PER_SEC / 2); /* which looks on, or computes without right */
+		assert_int_equal(device_parties_allocate(&house.devices, 0, house.owner[0], 3), 0);
+		assert_int_equal(device_parties_allocate(&house.devices, 0, house.owner[1], 1), 0);
+		if (nameless)
+			device_parties_allocate_nameless(&house.devices, 0, 1);
+		end(&house, 0, 100 * J, 0);
+		assert_in_range(idle_gpu_uj(&house, 0) - before_uj[0], 3 * (40 * J + 1) / ids,
+				3 * (40 * J + 1) / ids + 1);
+		assert_in_range(idle_gpu_uj(&house, 1) - before_uj[1], (40 * J + 1) / ids,
+				(40 * J + 1) / ids + 1);
+		assert_int_equal(idle_gpu_uj(&house, 2), 0);
+	}
+	lost_uj = ledger_unattributed_value(accountant->ledger, 1, MODE_IDLE, UNATTRIBUTED_DROPPED);
+	assert_in_range(lost_uj, (40 * J + 1) / 5, (40 * J + 1) / 5 + 1);
+	assert_int_equal(idle_gpu_uj(&house, 0) + idle_gpu_uj(&house, 1) + lost_uj,
+			 2 * (40 * J + 1));
+	tear_down(&house);
+}
+
+/* Also what has no name keeps its part of a time without readings. */
+static void a_gap_keeps_what_was_allocated(void **state)
+{
+	(void)state;
+	struct house house;
+	struct accountant *accountant = &house.accountant;
+
+	set_up(&house);
+	accountant->zones[1].idle_state = IDLE_FIXED;
+	accountant->zones[1].idle_power_uw = 40 * J;
+	accountant->device_idle = DEVICE_IDLE_HOLDER;
+	assert_int_equal(ledger_bear_idle(accountant->ledger), 0);
+	begin(&house);
+	end(&house, 0, 0, 0);
+	house.status[1].state = ZONE_ERROR;
+	for (int second = 0; second < 2; second++) {
+		begin(&house);
+		used(&house, 0, 0, NSEC_PER_SEC / 2);
+		assert_int_equal(device_parties_allocate(&house.devices, 0, house.owner[1], 1), 0);
+		device_parties_allocate_nameless(&house.devices, 0, 1);
+		if (second == 1)
+			house.status[1].state = ZONE_UP;
+		end(&house, 0, second ? 200 * J : 0, 0);
+	}
+	assert_int_equal(idle_gpu_uj(&house, 1), 40 * J);
+	assert_int_equal(
+		ledger_unattributed_value(accountant->ledger, 1, MODE_IDLE, UNATTRIBUTED_DROPPED),
+		40 * J);
+	tear_down(&house);
+}
+
 /* Nothing is known of what used it then, but the rule of its idle energy is the device's. */
 static void a_gap_that_was_not_kept_has_the_rule_of_a_device(void **state)
 {
@@ -437,6 +516,8 @@ int main(void)
 		cmocka_unit_test(use_is_kept_while_energy_cannot_be_read),
 		cmocka_unit_test(idle_energy_is_of_those_that_used_it),
 		cmocka_unit_test(a_board_that_is_held_is_its_holders),
+		cmocka_unit_test(a_board_that_was_allocated_is_its_containers),
+		cmocka_unit_test(a_gap_keeps_what_was_allocated),
 		cmocka_unit_test(a_gap_that_was_not_kept_has_the_rule_of_a_device),
 	};
 
