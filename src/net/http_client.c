@@ -32,7 +32,7 @@ struct http_client {
 	CURLM *multi;
 	char *unix_socket, *ca_file, *client_cert_file, *client_key_file, *user_agent;
 	char *tls_server_name, *proxy_url;
-	bool environment_proxy, insecure;
+	bool environment_proxy, insecure, http2;
 	int cancel_fd;
 	char error[CURL_ERROR_SIZE];
 };
@@ -60,6 +60,7 @@ static int copy_options(struct http_client *client, const struct http_client_opt
 	client->environment_proxy = options->environment_proxy;
 	client->cancel_fd = options->cancel_fd;
 	client->insecure = options->insecure;
+	client->http2 = options->http2;
 	if (copy_text(options->unix_socket, &client->unix_socket) < 0 ||
 	    copy_text(options->ca_file, &client->ca_file) < 0 ||
 	    copy_text(options->client_cert_file, &client->client_cert_file) < 0 ||
@@ -254,6 +255,8 @@ static void set_peer(struct setting *setting)
 
 	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
 		set_number(setting, numbers[i].option, numbers[i].value);
+	if (client->http2)
+		set_number(setting, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE);
 	if (client->insecure) {
 		set_number(setting, CURLOPT_SSL_VERIFYPEER, 0);
 		set_number(setting, CURLOPT_SSL_VERIFYHOST, 0);
@@ -280,6 +283,8 @@ static void set_method(struct setting *setting, const struct http_request_option
 {
 	if (request->content || request->method == HTTP_POST)
 		set_pointer(setting, CURLOPT_POSTFIELDS, request->content ? request->content : "");
+	if (request->content_len)
+		set_number(setting, CURLOPT_POSTFIELDSIZE, (long)request->content_len);
 	if (request->method == HTTP_DELETE)
 		set_pointer(setting, CURLOPT_CUSTOMREQUEST, "DELETE");
 	if (request->user) {
@@ -508,10 +513,19 @@ static bool is_token(const char *token)
 	return !token || (is_header_value(token) && strlen(token) <= TOKEN_MAX);
 }
 
-static bool has_secret(const struct http_request_options *request)
+static bool has_secret(const struct http_client *client, const struct http_request_options *request)
 {
 	return request->bearer_token || request->auth_token || request->api_session ||
-	       request->user || request->content;
+	       request->user ||
+	       (request->content && !client->unix_socket);
+}
+
+static int add_content_type(const struct http_client *client,
+			    const struct http_request_options *request, struct curl_slist **headers)
+{
+	const char *type = request->content_type ? request->content_type : "application/json";
+
+	return request->content ? add_header(client->curl, "Content-Type: ", type, headers) : 0;
 }
 
 static int make_headers(const struct http_client *client,
@@ -525,13 +539,15 @@ static int make_headers(const struct http_client *client,
 		return diag_set(diag, -EINVAL,
 				"%.*s: the token is too long or has invalid characters",
 				host_length(url), url);
-	if (has_secret(request) && !http_url_is_https(url))
+	if (has_secret(client, request) && !http_url_is_https(url))
 		return diag_set(diag, -EINVAL, "%.*s: a %s is only sent over https",
 				host_length(url), url, request->user ? "password" : "token");
 	if (request->accept)
 		r = add_header(client->curl, "Accept: ", request->accept, headers);
-	if (r == 0 && request->content)
-		r = add_header(client->curl, "Content-Type: ", "application/json", headers);
+	if (r == 0)
+		r = add_content_type(client, request, headers);
+	if (r == 0 && request->wants_trailers)
+		r = add_header(client->curl, "TE: ", "trailers", headers);
 	if (r == 0 && token)
 		r = add_header(client->curl, "Authorization: Bearer ", token, headers);
 	if (r == 0 && request->auth_token)

@@ -6,7 +6,7 @@
  * costs 5 MB. A client belongs to one thread and keeps its connection alive between requests. Every
  * request can be ended from another thread through a descriptor (@cancel_fd), so that a stop never
  * waits for a peer. Redirects are not followed, and no credentials (a token, a password, a body)
- * are ever sent over plain http, so they reach no other server.
+ * are ever sent over plain http, so they reach no other server; a body is sent to a unix socket.
  */
 #pragma once
 
@@ -45,6 +45,8 @@ struct http_client_options {
 	int cancel_fd; /* readable: requests end with -ECANCELED; -1 none */
 	/* The peer is not verified, neither its certificate nor its name. */
 	bool insecure;
+	/* HTTP/2 from the first byte on, without asking the peer whether it has that; http:// only. */
+	bool http2;
 };
 
 enum http_method { HTTP_GET, HTTP_POST, HTTP_DELETE };
@@ -56,8 +58,11 @@ struct http_request_options {
 	/* https:// only, as the bearer token: HTTP Basic, X-Auth-Token, X-API-Session; NULL: none.
 	 */
 	const char *user, *password, *auth_token, *api_session;
-	/* A body of application/json, https:// only; NULL: none. */
+	/* A body, to https:// or a unix socket only; NULL: none. */
 	const char *content;
+	size_t content_len;       /* 0: it is a text */
+	const char *content_type; /* NULL: application/json */
+	bool wants_trailers;      /* headers after the body, which then go to @header, too */
 	enum http_method method;
 	/* Called for each header, with the same @userdata; may be NULL. */
 	http_header_fn *header;
