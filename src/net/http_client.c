@@ -255,8 +255,11 @@ static void set_peer(struct setting *setting)
 
 	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
 		set_number(setting, numbers[i].option, numbers[i].value);
-	if (client->http2)
+	if (client->http2) {
 		set_number(setting, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE);
+		/* The second request of such a connection fails in libcurl 7.88. */
+		set_number(setting, CURLOPT_FORBID_REUSE, 1);
+	}
 	if (client->insecure) {
 		set_number(setting, CURLOPT_SSL_VERIFYPEER, 0);
 		set_number(setting, CURLOPT_SSL_VERIFYHOST, 0);

@@ -45,7 +45,10 @@ struct http_client_options {
 	int cancel_fd; /* readable: requests end with -ECANCELED; -1 none */
 	/* The peer is not verified, neither its certificate nor its name. */
 	bool insecure;
-	/* HTTP/2 from the first byte on, without asking the peer whether it has that; http:// only. */
+	/*
+	 * HTTP/2 from the first byte on, without asking the peer whether it has that; http:// only.
+	 * Each request has a connection of its own.
+	 */
 	bool http2;
 };
 

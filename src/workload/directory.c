@@ -425,6 +425,37 @@ bool directory_find_pod(struct directory *directory, const char *pod_id, struct 
 	return found;
 }
 
+/* What a runtime knows comes from annotations, which authors of images and pods write. */
+static bool is_called(const struct row *row, const struct directory_name *name)
+{
+	const struct said *said = &row->said[DIRECTORY_KUBERNETES];
+	const char *const *text;
+
+	if (!said->record.names || said->removed_ns)
+		return false;
+	text = said->record.names->text;
+	return strcmp(text[LABEL_CONTAINER_NAME], name->container) == 0 &&
+	       strcmp(text[LABEL_POD_NAME], name->pod) == 0 &&
+	       strcmp(text[LABEL_NAMESPACE], name->namespace_) == 0;
+}
+
+size_t directory_find_named(struct directory *directory, const struct directory_name *name,
+			    char (*ret)[DIRECTORY_ID_MAX + 1], size_t max)
+{
+	size_t found = 0;
+
+	(void)pthread_mutex_lock(&directory->lock);
+	for (uint32_t i = 0; found < max && i < directory->count; i++) {
+		const char *id = id_of(&directory->rows[i]);
+
+		if (!is_called(&directory->rows[i], name) || strlen(id) > DIRECTORY_ID_MAX)
+			continue;
+		memcpy(ret[found++], id, strlen(id) + 1);
+	}
+	(void)pthread_mutex_unlock(&directory->lock);
+	return found;
+}
+
 void directory_get_stats(struct directory *directory, struct directory_stats *ret)
 {
 	(void)pthread_mutex_lock(&directory->lock);

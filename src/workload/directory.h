@@ -86,6 +86,20 @@ bool directory_peek(struct directory *directory, const char *container_id,
 bool directory_find_pod(struct directory *directory, const char *pod_id, struct names_table *table,
 			struct directory_record *ret);
 
+/* A container as Kubernetes names it. */
+struct directory_name {
+	const char *namespace_, *pod, *container;
+};
+
+/*
+ * The ids of the containers of that name that Kubernetes has not withdrawn: of one that was started
+ * again the last one before as well, and in no order. At most @max ids are written; one that is
+ * longer than DIRECTORY_ID_MAX is left out. Looks through the whole directory; from any thread.
+ */
+#define DIRECTORY_ID_MAX 71
+size_t directory_find_named(struct directory *directory, const struct directory_name *name,
+			    char (*ret)[DIRECTORY_ID_MAX + 1], size_t max);
+
 struct directory_stats {
 	uint64_t containers[DIRECTORY_SOURCE_COUNT];
 	uint64_t refused, found, not_found;

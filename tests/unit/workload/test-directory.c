@@ -374,6 +374,50 @@ static void test_ids_are_found_as_they_were_said(void **state)
 	directory_free(directory);
 }
 
+static void put_named(struct directory *directory, enum directory_source source, const char *id,
+		      const char *pod)
+{
+	const struct container_names names = {
+		.names.text = { [LABEL_CONTAINER_ID] = id,
+				[LABEL_CONTAINER_NAME] = "main",
+				[LABEL_POD_NAME] = pod,
+				[LABEL_NAMESPACE] = "prod" },
+	};
+
+	assert_int_equal(directory_put(directory, source, &names), 0);
+}
+
+/* By Kubernetes' word alone, as long as it stands. */
+static void test_containers_are_found_by_name(void **state)
+{
+	(void)state;
+	struct directory *directory = open_directory(16);
+	const struct directory_name web = { "prod", "web", "main" };
+	const struct directory_name others[] = { { "dev", "web", "main" },
+						 { "prod", "we", "main" },
+						 { "prod", "web", "side" } };
+	char ids[4][DIRECTORY_ID_MAX + 1], long_id[DIRECTORY_ID_MAX + 2];
+
+	put_named(directory, DIRECTORY_RUNTIME, "cccc", "web");
+	assert_int_equal((int)directory_find_named(directory, &web, ids, 4), 0);
+	put_named(directory, DIRECTORY_KUBERNETES, "aaaa", "web");
+	put_named(directory, DIRECTORY_KUBERNETES, "bbbb", "web");
+	put_named(directory, DIRECTORY_KUBERNETES, "dddd", "db");
+	memset(long_id, 'e', sizeof(long_id) - 1);
+	long_id[sizeof(long_id) - 1] = '\0';
+	put_named(directory, DIRECTORY_KUBERNETES, long_id, "web");
+	assert_int_equal((int)directory_find_named(directory, &web, ids, 4), 2);
+	assert_string_equal(ids[0], "aaaa");
+	assert_string_equal(ids[1], "bbbb");
+	assert_int_equal((int)directory_find_named(directory, &web, ids, 1), 1);
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		assert_int_equal((int)directory_find_named(directory, &others[i], ids, 4), 0);
+	directory_remove(directory, DIRECTORY_KUBERNETES, "aaaa", T0);
+	assert_int_equal((int)directory_find_named(directory, &web, ids, 4), 1);
+	assert_string_equal(ids[0], "bbbb");
+	directory_free(directory);
+}
+
 static void *put_many(void *userdata)
 {
 	struct directory *directory = userdata;
@@ -427,6 +471,7 @@ int main(void)
 		cmocka_unit_test(test_kubernetes_is_told_of_what_only_a_runtime_knows),
 		cmocka_unit_test(test_long_strings_are_cut),
 		cmocka_unit_test(test_ids_are_found_as_they_were_said),
+		cmocka_unit_test(test_containers_are_found_by_name),
 		cmocka_unit_test(test_sources_and_loop_at_once),
 	};
 
