@@ -81,6 +81,13 @@ static const struct variant lookups[] = {
 	{ "refused", SELF(names_refused, 0), 0 },
 	{ 0 },
 };
+static const struct variant allocations[] = {
+	{ "held", SELF(pod_resources.held, 0), 0 },
+	{ "nameless", SELF(pod_resources.nameless, 0), 0 },
+	{ "unknown", SELF(pod_resources.unknown, 0), 0 },
+	{ "beyond", SELF(pod_resources.beyond, 0), 0 },
+	{ 0 },
+};
 static const struct variant overflows[] = {
 	{ "processes", SELF(process_overflows, 0), 0 },
 	{ "containers", SELF(container_overflows, 0), 0 },
@@ -580,6 +587,24 @@ static const struct family table[] = {
 	  OF_LOOKUPS, VARIANTS, LABELS(POINT_RESULT),
 	  "Containers looked up by id: found, unknown so far, refused because the directory is "
 	  "full.", lookups },
+	{ "kepler_exporter_pod_resources_up", GAUGE, "", BOTH,
+	  OF_HOLDERS, SELF(pod_resources.up, 0), L_NONE,
+	  "Does the kubelet say which containers hold devices? 1 or 0.", NULL },
+	{ "kepler_exporter_pod_resources_requests", COUNTER, "", BOTH,
+	  OF_HOLDERS, SELF(pod_resources.requests, 0), L_NONE,
+	  "Calls of the kubelet's PodResources API that the kubelet saw.", NULL },
+	{ "kepler_exporter_pod_resources_failures", COUNTER, "", BOTH,
+	  OF_HOLDERS, SELF(pod_resources.failures, 0), L_NONE,
+	  "Calls of the kubelet's PodResources API that failed.", NULL },
+	{ "kepler_exporter_pod_resources_bad", COUNTER, "", BOTH,
+	  OF_HOLDERS, SELF(pod_resources.bad, 0), L_NONE,
+	  "Pods, containers and devices that the kubelet described in a way that cannot be right; "
+	  "skipped.", NULL },
+	{ "kepler_exporter_pod_resources_ids", GAUGE, "", BOTH,
+	  OF_HOLDERS, VARIANTS, LABELS(POINT_RESULT),
+	  "Ids of GPUs that the kubelet has allocated: held by a container that runs here, "
+	  "nameless as the container is not known here or does not run, unknown as no zone is "
+	  "that GPU (a part of one, as with MIG), beyond the room for them.", allocations },
 	{ "kepler_exporter_series_limit", GAUGE, "", BOTH,
 	  OF_SNAPSHOT, SELF(max_series, 0), L_NONE,
 	  "Series that the rows of one response may have, in each schema (--metrics.max-series).",

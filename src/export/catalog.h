@@ -32,6 +32,7 @@ enum family_of {
 	OF_SNAPSHOT, /* struct snapshot, likewise */
 	OF_CPUS,     /* struct snapshot_cpu */
 	OF_LOOKUPS,  /* likewise, where a source of names is configured */
+	OF_HOLDERS,  /* likewise, where the kubelet is asked which containers hold devices */
 	OF_HTTP,     /* struct http_stats, likewise; none without a server */
 	/* struct snapshot_zone: */
 	OF_ZONES,

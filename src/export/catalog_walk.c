@@ -455,6 +455,15 @@ static void walk_cpu_rows(struct walk *walk)
 	put_rows(walk, 1, 0);
 }
 
+/* What a family of the snapshot's is about. */
+static bool is_configured(struct walk *walk)
+{
+	if (walk->at.family->of == OF_LOOKUPS)
+		return walk_name_sources(walk, false);
+	return walk->at.family->of != OF_HOLDERS ||
+	       walk->at.view->snapshot->self.pod_resources.is_asked;
+}
+
 static void walk_family(struct walk *walk)
 {
 	const struct catalog_view *view = walk->at.view;
@@ -464,11 +473,10 @@ static void walk_family(struct walk *walk)
 		walk_struct(walk, view);
 		break;
 	case OF_LOOKUPS:
-		if (!walk_name_sources(walk, false))
-			break;
-		/* fall through */
+	case OF_HOLDERS:
 	case OF_SNAPSHOT:
-		walk_struct(walk, view->snapshot);
+		if (is_configured(walk))
+			walk_struct(walk, view->snapshot);
 		break;
 	case OF_CPUS:
 		walk_cpus(walk);

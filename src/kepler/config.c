@@ -10,7 +10,9 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "attribution/attribute.h"
 #include "attribution/idle.h"
@@ -21,12 +23,16 @@
 #include "export/prometheus.h"
 #include "gpu/hlml_library.h"
 #include "gpu/nvml_library.h"
+#include "kube/pod_resources.h"
 #include "meter/hwmon_rule.h"
 #include "net/http_host.h"
 #include "net/http_listen.h"
 #include "net/http_unix.h"
 #include "options/render.h"
 #include "service/needs.h"
+
+#define POD_RESOURCES_AUTO "auto"
+#define POD_RESOURCES_OFF  "off"
 
 _Static_assert(offsetof(struct config, options) == 0, "as src/options knows it");
 
@@ -85,6 +91,16 @@ static int check_mode(const char *text, struct diag *diag)
 	mode_t mode;
 
 	return http_unix_parse_mode(text, &mode, diag);
+}
+
+static int check_pod_resources(const char *text, struct diag *diag)
+{
+	if (strcmp(text, POD_RESOURCES_AUTO) == 0 || strcmp(text, POD_RESOURCES_OFF) == 0)
+		return 0;
+	if (text[0] == '/' && strlen(text) <= HTTP_UNIX_PATH_MAX)
+		return 0;
+	return diag_set(diag, -EINVAL,
+			"must be auto, off or the absolute path of a socket, not \"%.100s\"", text);
 }
 
 static int check_service_url(const char *text, struct diag *diag)
@@ -328,8 +344,9 @@ static const struct option device_idle_rows[] = {
 	{ "gpu.idle", NULL, OPTION_ENUM, FIELD(idle_options, device), .choices = device_idles,
 	  .default_text = "auto", .metavar = "POLICY",
 	  .help = "What bears the idle energy of a GPU: the node, the processes that used it in "
-		  "that time, or all that hold it open, busy or not, by how much of it each holds. "
-		  "auto: the node or "
+		  "that time, or its holders, busy or not. Holders are the containers that "
+		  "Kubernetes gave it to, by the number of ids that each got, else all "
+		  "processes that hold it open, by how much of it each holds. auto: the node or "
 		  "the users, as idle.share says." },
 };
 
@@ -361,6 +378,12 @@ static const struct option kube_rows[] = {
 	  .default_text = "", .metavar = "NAMES", .may_be_empty = true,
 	  .help = "Labels and annotations of pods to show on the series of pods, separated by "
 		  "commas: app,team." },
+	{ "kube.pod-resources", NULL, OPTION_STRING, FIELD(kube_options, pod_resources),
+	  .default_text = POD_RESOURCES_AUTO, .metavar = "PATH", .check = check_pod_resources,
+	  .help = "The kubelet's socket that says which containers hold which GPUs: a path, "
+		  "off, or auto for " POD_RESOURCES_SOCKET ", where its directory exists when "
+		  "Kepler starts and Kubernetes is asked for names. It is asked with "
+		  "gpu.idle=holder only." },
 };
 
 static const struct option runtimes_own_rows[] = {
@@ -604,6 +627,20 @@ bool config_reads_meter(const struct config *config, const struct meter_ops *met
 	return config->meter_enabled && meter_is_chosen(meter, &options);
 }
 
+const char *config_pod_resources(const struct config *config)
+{
+	const char *socket = config->kube.pod_resources;
+
+	if (!config->meter_enabled || config->idle.device != DEVICE_IDLE_HOLDER ||
+	    strcmp(socket, POD_RESOURCES_OFF) == 0)
+		return NULL;
+	if (strcmp(socket, POD_RESOURCES_AUTO) != 0)
+		return socket;
+	return config_wants_kubernetes(config) && access(POD_RESOURCES_DIR, F_OK) == 0
+		       ? POD_RESOURCES_SOCKET
+		       : NULL;
+}
+
 unsigned config_needs(const struct config *config)
 {
 	unsigned needs = 0;
@@ -630,6 +667,8 @@ unsigned config_needs(const struct config *config)
 		needs |= NEED_CLIENTS;
 	if (config_reads_meter(config, &redfish_meter) || config_reads_meter(config, &hmc_meter))
 		needs |= NEED_CLIENTS;
+	if (config_pod_resources(config))
+		needs |= NEED_CLIENTS | NEED_POD_RESOURCES;
 	if (config->runtimes_enabled &&
 	    (config->runtimes.docker_socket[0] || config->runtimes.podman_socket[0]))
 		needs |= NEED_CLIENTS;

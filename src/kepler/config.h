@@ -125,6 +125,11 @@ int config_check(const struct option_values *values, struct diag *diag);
 
 /* Does the configuration (and the environment) ask for Kubernetes? */
 bool config_wants_kubernetes(const struct config *config);
+/*
+ * The kubelet's socket that is to be asked which containers hold devices, or NULL: that would
+ * decide nothing, or it is not there. Looks for its directory.
+ */
+const char *config_pod_resources(const struct config *config);
 /* Whether @meter is opened: meter_is_chosen(), which may look at the hardware. */
 bool config_reads_meter(const struct config *config, const struct meter_ops *meter);
 /*

@@ -21,6 +21,7 @@
 #include "base/num.h"
 #include "energy/deviation.h"
 #include "energy/remainder.h"
+#include "kepler/device_allocations.h"
 #include "kepler/device_users.h"
 #include "kepler/explain_round.h"
 #include "kepler/owner.h"
@@ -598,6 +599,23 @@ static void take_questions(struct interval_engine *engine, const struct activity
 	engine->accountant.explained_count = engine->round.found_count;
 }
 
+/* What used devices, and the containers that hold them. */
+static void enter_devices(struct interval_engine *engine)
+{
+	const struct accountant *accountant = &engine->accountant;
+	const struct interval_sources *sources = &engine->sources;
+	const struct zone *zones[ZONES_MAX];
+
+	device_users_enter(&engine->device_users, engine->device_uses, sources->identities,
+			   engine->ledger);
+	if (!sources->holders)
+		return;
+	for (size_t z = 0; z < accountant->zone_count; z++)
+		zones[z] = accountant->zones[z].zone;
+	device_allocations_enter(sources->holders, zones, accountant->zone_count, sources->identities,
+			     engine->ledger, &engine->device_users.parties);
+}
+
 static void enter_step(const struct interval_engine *engine, enum loop_step step)
 {
 	if (engine->sources.steps)
@@ -645,8 +663,7 @@ int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
 	if (entered < 0)
 		engine->parties.count = 0;
 	if (engine->device_uses)
-		device_users_enter(&engine->device_users, engine->device_uses,
-				   engine->sources.identities, engine->ledger);
+		enter_devices(engine);
 	enter_step(engine, STEP_ATTRIBUTION);
 	take_questions(engine, &activity, pass < 0 ? pass : entered, realtime_ms);
 	book(engine, &activity, &measured);

@@ -23,6 +23,7 @@
 #include "snapshot/snapshot.h"
 #include "workload/identity.h"
 
+struct device_allocations;
 struct interval_engine;
 
 /*
@@ -35,6 +36,7 @@ struct interval_sources {
 	struct estimated_meter *estimate;
 	struct activity_reader *activity;
 	struct identity_resolver *identities;
+	struct device_allocations *holders; /* NULL: which containers hold devices is not asked */
 	struct snapshot_holder *holder;
 	struct scrape_pace *pace; /* NULL: nothing is known of scrapes */
 	unsigned cpus;

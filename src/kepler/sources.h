@@ -10,6 +10,7 @@
 #include "host/host.h"
 #include "kepler/config.h"
 #include "kepler/device_holders.h"
+#include "kepler/device_allocations.h"
 #include "kepler/interval.h"
 #include "kepler/names.h"
 #include "meter/meter.h"
@@ -24,6 +25,7 @@ struct sources {
 	struct names names;
 	struct identity_resolver *identities;
 	struct device_holders *holders; /* NULL: none is needed, or could be had */
+	struct device_allocations holders;
 };
 
 /*

@@ -35,6 +35,9 @@ const struct need_row need_rows[NEED_COUNT] = {
 	{ NEED_DEVICE_USERS, "device-users",
 	  "A process beside Kepler reads /proc/PID/fdinfo of the processes that use a GPU",
 	  BIT(CAP_SYS_PTRACE) | BIT(CAP_DAC_READ_SEARCH), 0, false, NULL },
+	{ NEED_POD_RESOURCES, "pod-resources",
+	  "The kubelet's socket belongs to root, and only root may connect to it", 0, 0, false,
+	  NULL, NULL, NULL, true },
 };
 
 /* Those that a row may name, as units and containers spell them. */
@@ -120,7 +123,7 @@ static void add_devices(unsigned needs, struct strbuf *out)
 void needs_write_unit(unsigned needs, struct strbuf *out)
 {
 	const uint64_t capabilities = needs_capabilities(needs);
-	bool locks_memory = false;
+	bool locks_memory = false, is_root = false;
 
 	strbuf_add_str(out, "# What this configuration needs, as a drop-in of kepler.service.\n");
 	for (size_t i = 0; i < ARRAY_SIZE(need_rows); i++) {
@@ -128,10 +131,13 @@ void needs_write_unit(unsigned needs, struct strbuf *out)
 			continue;
 		strbuf_addf(out, "# %s: %s.\n", need_rows[i].name, need_rows[i].purpose);
 		locks_memory |= need_rows[i].locks_memory;
+		is_root |= need_rows[i].is_root;
 	}
 	strbuf_add_str(out, "# In a container: securityContext.capabilities: {drop: [ALL], add: [");
 	add_capabilities(capabilities, "", ", ", out);
 	strbuf_add_str(out, "]}\n[Service]\n");
+	if (is_root)
+		strbuf_add_str(out, "DynamicUser=no\nUser=root\n");
 	add_unit_capabilities("AmbientCapabilities", capabilities, out);
 	add_unit_capabilities("CapabilityBoundingSet", capabilities, out);
 	strbuf_addf(out, "LimitMEMLOCK=%s\n", locks_memory ? "infinity" : "8M");

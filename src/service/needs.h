@@ -6,8 +6,9 @@
  * program keeps after its start: capabilities (service/privileges.h) and system calls
  * (service/confine.h). They also decide what the program has to be granted: needs_write_unit()
  * writes that as a drop-in of a systemd unit, and the shipped unit and manifests grant the sum of
- * all rows but "device-users" and those with devices: few machines have them, or they are read by
- * request alone.
+ * all rows but "device-users" and those with devices, or for root: few machines have them, or they are read by
+ * request
+ * alone.
  */
 #pragma once
 
@@ -30,8 +31,9 @@ enum need {
 	NEED_GAUDI = 1 << 9,         /* as NEED_GPU, of another driver */
 	/* use of GPUs by processes; its capabilities are those of service/fdinfo_helper.h */
 	NEED_DEVICE_USERS = 1 << 10,
+	NEED_POD_RESOURCES = 1 << 11, /* a socket that root alone may connect to */
 };
-#define NEED_COUNT 11
+#define NEED_COUNT 12
 #define NEEDS_ALL  ((1U << NEED_COUNT) - 1)
 
 struct need_row {
@@ -43,6 +45,7 @@ struct need_row {
 	bool locks_memory;        /* before kernel 5.11, where RLIMIT_MEMLOCK limits BPF memory */
 	const char *system_calls; /* that the unit's filter has to allow beyond @system-service */
 	const char *devices, *other_devices; /* that the unit has to allow; NULL: none */
+	bool is_root; /* the user root, for what belongs to it; no capability makes up for that */
 };
 
 extern const struct need_row need_rows[NEED_COUNT];

@@ -119,6 +119,14 @@ struct snapshot_name_source {
 	double age_s; /* since it last said something; NaN before */
 };
 
+/* The kubelet's word on which containers hold devices; counters of ids are of the last interval. */
+struct snapshot_pod_resources {
+	bool is_asked;
+	bool up;
+	uint64_t requests, failures, bad;
+	uint64_t held, nameless, unknown, beyond;
+};
+
 /* How long one step of the loop takes. */
 struct snapshot_step {
 	const char *name;                              /* static */
@@ -180,6 +188,7 @@ struct snapshot_self {
 	uint64_t log_lost_lines;
 	struct snapshot_name_source names[SNAPSHOT_NAME_SOURCES];
 	uint64_t names_found, names_unknown, names_refused;
+	struct snapshot_pod_resources pod_resources;
 	double node_busy_ratio; /* 0..1 of the last interval */
 	uint64_t node_cpu_ns;
 	uint32_t cpus;

@@ -405,7 +405,7 @@ static uint64_t idle_gpu_uj(const struct house *house, size_t who)
 			     house->owner[who])[ledger_column(ledger, 1, MODE_IDLE)];
 }
 
-/* A board that does nothing: three of its ids are one's, one another's, and one's without a name. */
+/* A board that does nothing: three ids are one's, one another's, one of what has no name. */
 static void a_board_that_was_allocated_is_its_containers(void **state)
 {
 	(void)state;

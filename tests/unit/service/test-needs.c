@@ -73,6 +73,8 @@ static void the_drop_in_grants_them_and_no_more(void **state)
 {
 	(void)state;
 	expect_unit(NEEDS_ALL, "[Service]\n"
+			       "DynamicUser=no\n"
+			       "User=root\n"
 			       "AmbientCapabilities=\n"
 			       "AmbientCapabilities=CAP_BPF CAP_PERFMON CAP_DAC_READ_SEARCH "
 			       "CAP_SYS_RAWIO CAP_SYS_PTRACE\n"
