@@ -107,8 +107,8 @@ static void find_members(struct device_parties *parties)
 {
 	for (size_t i = 0; i < parties->count; i++) {
 		struct device_allocation *its =
-			parties->entries[i].is_held ? find_allocation(parties, &parties->entries[i])
-						    : NULL;
+			parties->entries[i].held ? find_allocation(parties, &parties->entries[i])
+						 : NULL;
 
 		if (its)
 			its->members++;
@@ -119,8 +119,8 @@ static void find_members(struct device_parties *parties)
 		if (its->members)
 			continue;
 		its->members = 1;
-		if (device_parties_add(parties, its->device, LEDGER_NONE, its->container, 0, true) <
-		    0) {
+		if (device_parties_add(parties, its->device, LEDGER_NONE, its->container, 0,
+				       DEVICE_WHOLE) < 0) {
 			parties->allocated[its->device] -= its->ids;
 			device_parties_allocate_nameless(parties, its->device, its->ids);
 		}
@@ -173,7 +173,7 @@ static uint64_t idle_weight(struct device_parties *parties, const struct device_
 	struct device_allocation *its;
 
 	if (share == IDLE_SHARE_HOLDER && parties->allocated[entry->device]) {
-		its = entry->is_held ? find_allocation(parties, entry) : NULL;
+		its = entry->held ? find_allocation(parties, entry) : NULL;
 		return its ? next_part(its) : 0;
 	}
 	if (share == IDLE_SHARE_HOLDER && parties->holders[entry->device])

@@ -44,14 +44,15 @@ struct device_allocations {
 };
 
 /* Nothing is opened yet. @socket is copied; NULL: the kubelet is not asked. */
-void device_allocations_init(struct device_allocations *holders, const char *socket,
-			 struct directory *directory);
-void device_allocations_release(struct device_allocations *holders);
+void device_allocations_init(struct device_allocations *allocations, const char *socket,
+			     struct directory *directory);
+void device_allocations_release(struct device_allocations *allocations);
 /* Between device_parties_begin() and the booking. @zones: all that there are. */
-void device_allocations_enter(struct device_allocations *holders, const struct zone *const *zones,
-			  size_t zone_count, struct identity_resolver *identities,
-			  struct ledger *ledger, struct device_parties *parties);
+void device_allocations_enter(struct device_allocations *allocations, const struct zone *const *zones,
+			      size_t zone_count, struct identity_resolver *identities,
+			      struct ledger *ledger, struct device_parties *parties);
 /* Once an interval: logs when and why the kubelet does not answer, and when it does again. */
-void device_allocations_tell(struct device_allocations *holders);
+void device_allocations_report(struct device_allocations *allocations);
 /* For metrics. */
-void device_allocations_describe(const struct device_allocations *holders, struct snapshot_self *self);
+void device_allocations_describe(const struct device_allocations *allocations,
+				 struct snapshot_self *self);

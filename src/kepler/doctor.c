@@ -282,30 +282,30 @@ static void examine_names(struct findings *findings, const struct sources *sourc
 }
 
 /* Only where that decides what bears idle energy: with --gpu.idle=holder, and a GPU. */
-static void examine_holders(struct findings *findings, const struct device_allocations *holders)
+static void examine_allocations(struct findings *findings, const struct device_allocations *allocations)
 {
 	struct pod_resources_stats stats = { 0 };
 
-	if (!holders->was_tried)
+	if (!allocations->was_tried)
 		return;
-	if (holders->source)
-		pod_resources_get_stats(holders->source, &stats);
+	if (allocations->source)
+		pod_resources_get_stats(allocations->source, &stats);
 	if (stats.reachable)
 		findings_add(findings,
-			     holders->nameless || holders->unknown ? FINDING_NOTE : FINDING_OK,
+			     allocations->nameless || allocations->unknown ? FINDING_NOTE : FINDING_OK,
 			     "owners", NULL,
 			     "the kubelet says which containers hold GPUs: %llu ids of %zu "
 			     "containers; of others %llu in containers that are not known here, "
 			     "%llu of GPUs, or parts of them, that are not known here",
-			     (unsigned long long)(holders->held - holders->nameless),
-			     holders->list.container_count, (unsigned long long)holders->nameless,
-			     (unsigned long long)holders->unknown);
+			     (unsigned long long)(allocations->held - allocations->nameless),
+			     allocations->list.container_count, (unsigned long long)allocations->nameless,
+			     (unsigned long long)allocations->unknown);
 	else
 		findings_add(findings, FINDING_FIX, "owners",
 			     "look at --kube.pod-resources, and whether Kepler is root and its "
 			     "container has that directory",
 			     "the kubelet does not say which containers hold GPUs: %s",
-			     holders->error[0]     ? holders->error
+			     allocations->error[0]     ? allocations->error
 			     : stats.last_error[0] ? stats.last_error
 						   : "no answer yet");
 }
@@ -441,7 +441,7 @@ static void examine_sources(struct findings *findings, struct sources *sources,
 			.estimate = sources->estimate,
 			.activity = sources->activity,
 			.identities = sources->identities,
-			.holders = &sources->holders,
+			.allocations = &sources->allocations,
 			.holder = holder,
 			.cpus = sources->host.cpus,
 			.sockets = sources->sockets,
@@ -460,7 +460,7 @@ static void examine_sources(struct findings *findings, struct sources *sources,
 		examine_processes(findings, sources);
 		examine_owners(findings, sources, config);
 		examine_names(findings, sources);
-		examine_holders(findings, &sources->holders);
+		examine_allocations(findings, &sources->allocations);
 		examine_idle(findings, engine, config);
 		examine_state(findings, config);
 		examine_series(findings, config);

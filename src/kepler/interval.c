@@ -608,12 +608,13 @@ static void enter_devices(struct interval_engine *engine)
 
 	device_users_enter(&engine->device_users, engine->device_uses, sources->identities,
 			   engine->ledger);
-	if (!sources->holders)
+	if (!sources->allocations)
 		return;
 	for (size_t z = 0; z < accountant->zone_count; z++)
 		zones[z] = accountant->zones[z].zone;
-	device_allocations_enter(sources->holders, zones, accountant->zone_count, sources->identities,
-			     engine->ledger, &engine->device_users.parties);
+	device_allocations_enter(sources->allocations, zones, accountant->zone_count,
+				 sources->identities, engine->ledger,
+				 &engine->device_users.parties);
 }
 
 static void enter_step(const struct interval_engine *engine, enum loop_step step)

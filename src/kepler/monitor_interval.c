@@ -33,8 +33,8 @@ void monitor_run_interval(struct monitor *monitor)
 	monitor->stats.self.log_lost_lines = log_lost_lines();
 	names_tell(&monitor->sources.names, began_ns);
 	names_describe(&monitor->sources.names, &monitor->stats.self);
-	device_allocations_tell(&monitor->sources.holders);
-	device_allocations_describe(&monitor->sources.holders, &monitor->stats.self);
+	device_allocations_report(&monitor->sources.allocations);
+	device_allocations_describe(&monitor->sources.allocations, &monitor->stats.self);
 	zone_watch_describe(&monitor->zones, &monitor->sources, &monitor->stats.self);
 	r = interval_engine_run(monitor->engine, monitor_realtime_ms(), &monitor->stats.self);
 	monitor_enter_step(monitor, STEP_SELF);

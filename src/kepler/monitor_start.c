@@ -68,7 +68,7 @@ static int open_engine(struct monitor *monitor)
 		.estimate = monitor->sources.estimate,
 		.activity = monitor->sources.activity,
 		.identities = monitor->sources.identities,
-		.holders = &monitor->sources.holders,
+		.allocations = &monitor->sources.allocations,
 		.holder = monitor->holder,
 		.pace = &monitor->pace,
 		.cpus = monitor->sources.host.cpus,

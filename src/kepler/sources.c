@@ -37,8 +37,8 @@ static int open_processes(const struct config *config, struct sources *sources, 
 	if (r < 0)
 		return r;
 	identity.directory = sources->names.directory;
-	device_allocations_init(&sources->holders, config_pod_resources(config),
-			    sources->names.directory);
+	device_allocations_init(&sources->allocations, config_pod_resources(config),
+				sources->names.directory);
 	r = identity_resolver_open(&identity, &sources->identities);
 	if (r < 0)
 		return diag_set(diag, r, "cannot set up the resolver of cgroups: %s",
@@ -164,7 +164,7 @@ void sources_close(struct sources *sources)
 	estimated_meter_free(sources->estimate);
 	activity_close(sources->activity);
 	identity_resolver_close(sources->identities);
-	device_allocations_release(&sources->holders);
+	device_allocations_release(&sources->allocations);
 	names_close(&sources->names);
 	if (sources->sockets)
 		cpu_sockets_release(sources->sockets);

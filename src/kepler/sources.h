@@ -9,8 +9,8 @@
 #include "base/diag.h"
 #include "host/host.h"
 #include "kepler/config.h"
-#include "kepler/device_holders.h"
 #include "kepler/device_allocations.h"
+#include "kepler/device_holders.h"
 #include "kepler/interval.h"
 #include "kepler/names.h"
 #include "meter/meter.h"
@@ -25,7 +25,7 @@ struct sources {
 	struct names names;
 	struct identity_resolver *identities;
 	struct device_holders *holders; /* NULL: none is needed, or could be had */
-	struct device_allocations holders;
+	struct device_allocations allocations; /* of devices to containers */
 };
 
 /*

@@ -519,8 +519,7 @@ static bool is_token(const char *token)
 static bool has_secret(const struct http_client *client, const struct http_request_options *request)
 {
 	return request->bearer_token || request->auth_token || request->api_session ||
-	       request->user ||
-	       (request->content && !client->unix_socket);
+	       request->user || (request->content && !client->unix_socket);
 }
 
 static int add_content_type(const struct http_client *client,
