@@ -16,7 +16,8 @@ void device_allocations_init(struct device_allocations *allocations, const char 
 			     struct directory *directory)
 {
 	*allocations = (struct device_allocations){ .directory = directory };
-	(void)snprintf(allocations->socket, sizeof(allocations->socket), "%s", socket ? socket : "");
+	(void)snprintf(allocations->socket, sizeof(allocations->socket), "%s",
+		       socket ? socket : "");
 }
 
 void device_allocations_release(struct device_allocations *allocations)
@@ -107,13 +108,15 @@ static void allocate(struct device_allocations *allocations, struct device_parti
 			continue;
 		allocations->nameless += device->ids;
 		if (row == LEDGER_NONE)
-			device_parties_allocate_nameless(parties, allocations->device[i], device->ids);
+			device_parties_allocate_nameless(parties, allocations->device[i],
+							 device->ids);
 	}
 }
 
-void device_allocations_enter(struct device_allocations *allocations, const struct zone *const *zones,
-			      size_t zone_count, struct identity_resolver *identities,
-			      struct ledger *ledger, struct device_parties *parties)
+void device_allocations_enter(struct device_allocations *allocations,
+			      const struct zone *const *zones, size_t zone_count,
+			      struct identity_resolver *identities, struct ledger *ledger,
+			      struct device_parties *parties)
 {
 	allocations->held = allocations->nameless = 0;
 	if (!allocations->socket[0] || !has_device(zones, zone_count))
@@ -126,7 +129,8 @@ void device_allocations_enter(struct device_allocations *allocations, const stru
 	    allocations->zones_known != zone_count)
 		find_devices(allocations, zones, zone_count);
 	for (size_t i = 0; i < allocations->list.container_count; i++)
-		allocations->row[i] = find_row(&allocations->list.containers[i], identities, ledger);
+		allocations->row[i] =
+			find_row(&allocations->list.containers[i], identities, ledger);
 	allocate(allocations, parties);
 }
 
@@ -140,7 +144,8 @@ void device_allocations_report(struct device_allocations *allocations)
 	if (allocations->source)
 		pod_resources_get_stats(allocations->source, &stats);
 	else
-		(void)snprintf(stats.last_error, sizeof(stats.last_error), "%s", allocations->error);
+		(void)snprintf(stats.last_error, sizeof(stats.last_error), "%s",
+			       allocations->error);
 	is_away = !stats.reachable && stats.last_error[0]; /* else it has not been asked yet */
 	if (is_away == allocations->is_away)
 		return;

@@ -48,9 +48,10 @@ void device_allocations_init(struct device_allocations *allocations, const char 
 			     struct directory *directory);
 void device_allocations_release(struct device_allocations *allocations);
 /* Between device_parties_begin() and the booking. @zones: all that there are. */
-void device_allocations_enter(struct device_allocations *allocations, const struct zone *const *zones,
-			      size_t zone_count, struct identity_resolver *identities,
-			      struct ledger *ledger, struct device_parties *parties);
+void device_allocations_enter(struct device_allocations *allocations,
+			      const struct zone *const *zones, size_t zone_count,
+			      struct identity_resolver *identities, struct ledger *ledger,
+			      struct device_parties *parties);
 /* Once an interval: logs when and why the kubelet does not answer, and when it does again. */
 void device_allocations_report(struct device_allocations *allocations);
 /* For metrics. */

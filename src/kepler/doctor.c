@@ -282,8 +282,10 @@ static void examine_names(struct findings *findings, const struct sources *sourc
 }
 
 /* Only where that decides what bears idle energy: with --gpu.idle=holder, and a GPU. */
-static void examine_allocations(struct findings *findings, const struct device_allocations *allocations)
+static void examine_allocations(struct findings *findings,
+				const struct device_allocations *allocations)
 {
+	unsigned long long nameless = allocations->nameless, unknown = allocations->unknown;
 	struct pod_resources_stats stats = { 0 };
 
 	if (!allocations->was_tried)
@@ -291,21 +293,19 @@ static void examine_allocations(struct findings *findings, const struct device_a
 	if (allocations->source)
 		pod_resources_get_stats(allocations->source, &stats);
 	if (stats.reachable)
-		findings_add(findings,
-			     allocations->nameless || allocations->unknown ? FINDING_NOTE : FINDING_OK,
-			     "owners", NULL,
+		findings_add(findings, nameless || unknown ? FINDING_NOTE : FINDING_OK, "owners",
+			     NULL,
 			     "the kubelet says which containers hold GPUs: %llu ids of %zu "
 			     "containers; of others %llu in containers that are not known here, "
 			     "%llu of GPUs, or parts of them, that are not known here",
-			     (unsigned long long)(allocations->held - allocations->nameless),
-			     allocations->list.container_count, (unsigned long long)allocations->nameless,
-			     (unsigned long long)allocations->unknown);
+			     allocations->held - nameless, allocations->list.container_count,
+			     nameless, unknown);
 	else
 		findings_add(findings, FINDING_FIX, "owners",
 			     "look at --kube.pod-resources, and whether Kepler is root and its "
 			     "container has that directory",
 			     "the kubelet does not say which containers hold GPUs: %s",
-			     allocations->error[0]     ? allocations->error
+			     allocations->error[0] ? allocations->error
 			     : stats.last_error[0] ? stats.last_error
 						   : "no answer yet");
 }

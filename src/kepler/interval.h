@@ -36,7 +36,7 @@ struct interval_sources {
 	struct estimated_meter *estimate;
 	struct activity_reader *activity;
 	struct identity_resolver *identities;
-	struct device_allocations *allocations; /* NULL: of devices to containers nothing is asked */
+	struct device_allocations *allocations; /* of devices to containers; NULL: unasked */
 	struct snapshot_holder *holder;
 	struct scrape_pace *pace; /* NULL: nothing is known of scrapes */
 	unsigned cpus;

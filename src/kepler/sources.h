@@ -24,7 +24,7 @@ struct sources {
 	struct activity_reader *activity;
 	struct names names;
 	struct identity_resolver *identities;
-	struct device_holders *holders; /* NULL: none is needed, or could be had */
+	struct device_holders *holders;        /* NULL: none is needed, or could be had */
 	struct device_allocations allocations; /* of devices to containers */
 };
 

@@ -6,9 +6,8 @@
  * program keeps after its start: capabilities (service/privileges.h) and system calls
  * (service/confine.h). They also decide what the program has to be granted: needs_write_unit()
  * writes that as a drop-in of a systemd unit, and the shipped unit and manifests grant the sum of
- * all rows but "device-users" and those with devices, or for root: few machines have them, or they are read by
- * request
- * alone.
+ * all rows but "device-users" and those with devices or for root: few machines have them, or they
+ * are read by request alone.
  */
 #pragma once
 
