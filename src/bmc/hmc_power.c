@@ -61,22 +61,21 @@ static int has_short_name(struct hmc_client *client, const struct hmc_object *pa
 	return r < 0 ? r : strcmp(answer_text(properties, "short-name"), name) == 0;
 }
 
+/* Likewise of a list; *ret_index: which of it. */
 static int find_in_list(struct hmc_client *client, const struct hmc_list *list, const char *name,
-			bool is_dpm, const struct hmc_object **ret, struct diag *diag)
+			bool is_dpm, size_t *ret_index, struct diag *diag)
 {
 	for (size_t i = 0; i < list->count; i++) {
-		if (strcmp(list->objects[i].name, name) == 0) {
-			*ret = &list->objects[i];
+		*ret_index = i;
+		if (strcmp(list->objects[i].name, name) == 0)
 			return 1;
-		}
 	}
 	for (size_t i = 0; i < list->count && is_dpm; i++) {
 		int r = list->objects[i].is_active
 				? has_short_name(client, &list->objects[i], name, diag)
 				: 0;
 
-		if (r)
-			*ret = &list->objects[i];
+		*ret_index = i;
 		if (r)
 			return r;
 	}
@@ -89,8 +88,8 @@ static int find_in_cpc(struct hmc_client *client, const struct hmc_object *cpc, 
 {
 	CLEANUP(answer_object_release) json_t *properties = NULL;
 	CLEANUP_FREE struct hmc_list *list = calloc(1, sizeof(*list));
-	const struct hmc_object *partition = NULL;
 	struct hmc_cpc facts;
+	size_t index = 0;
 	int r;
 
 	if (!list)
@@ -101,11 +100,12 @@ static int find_in_cpc(struct hmc_client *client, const struct hmc_object *cpc, 
 	hmc_cpc_read(properties, &facts);
 	r = read_partitions(client, cpc, facts.is_dpm, list, diag);
 	if (r == 0)
-		r = find_in_list(client, list, name, facts.is_dpm, &partition, diag);
-	if (r <= 0)
-		return r;
-	*ret = (struct hmc_power){ .cpc = *cpc, .partition = *partition, .is_dpm = facts.is_dpm };
-	return 1;
+		r = find_in_list(client, list, name, facts.is_dpm, &index, diag);
+	if (r > 0)
+		*ret = (struct hmc_power){ .cpc = *cpc,
+					   .partition = list->objects[index],
+					   .is_dpm = facts.is_dpm };
+	return r;
 }
 
 static void add_names(const struct hmc_list *list, struct strbuf *out)
@@ -143,9 +143,11 @@ int hmc_power_find(struct hmc_client *client, const char *cpc, const char *parti
 	CLEANUP_FREE struct hmc_list *cpcs = calloc(1, sizeof(*cpcs));
 	struct hmc_power power = { 0 };
 	unsigned found = 0;
-	int r = cpcs ? read_list(client, CPCS, "cpcs", cpcs, diag)
-		     : diag_set(diag, -ENOMEM, "out of memory");
+	int r;
 
+	if (!cpcs)
+		return diag_set(diag, -ENOMEM, "out of memory");
+	r = read_list(client, CPCS, "cpcs", cpcs, diag);
 	for (size_t i = 0; r == 0 && i < cpcs->count; i++) {
 		if (*cpc && strcmp(cpcs->objects[i].name, cpc) != 0)
 			continue;
