@@ -48,22 +48,24 @@ void device_parties_add_unseen(struct device_parties *parties, uint32_t device, 
 /* ---- allocations ---- */
 
 int device_parties_allocate(struct device_parties *parties, uint32_t device, uint32_t container,
-			    uint64_t ids)
+			    uint64_t held)
 {
 	if (ARRAY_RESERVE(parties->allocations, parties->allocation_size,
 			  parties->allocation_count + 1) < 0) {
-		device_parties_allocate_nameless(parties, device, ids);
+		device_parties_allocate_nameless(parties, device, held);
 		return -ENOMEM;
 	}
-	parties->allocations[parties->allocation_count++] =
-		(struct device_allocation){ .device = device, .container = container, .ids = ids };
-	parties->allocated[device] += ids;
+	parties->allocations[parties->allocation_count++] = (struct device_allocation){
+		.device = device, .container = container, .held = held
+	};
+	parties->allocated[device] += held;
 	return 0;
 }
 
-void device_parties_allocate_nameless(struct device_parties *parties, uint32_t device, uint64_t ids)
+void device_parties_allocate_nameless(struct device_parties *parties, uint32_t device,
+				      uint64_t held)
 {
-	parties->nameless[device] += ids;
+	parties->nameless[device] += held;
 }
 
 static int by_device_and_container(const void *one, const void *other)
@@ -95,7 +97,7 @@ static void merge_allocations(struct device_parties *parties)
 	qsort(all, parties->allocation_count, sizeof(*all), by_device_and_container);
 	for (size_t i = 1; i < parties->allocation_count; i++) {
 		if (by_device_and_container(&all[kept], &all[i]) == 0)
-			all[kept].ids += all[i].ids;
+			all[kept].held += all[i].held;
 		else
 			all[++kept] = all[i];
 	}
@@ -121,8 +123,8 @@ static void find_members(struct device_parties *parties)
 		its->members = 1;
 		if (device_parties_add(parties, its->device, LEDGER_NONE, its->container, 0,
 				       DEVICE_WHOLE) < 0) {
-			parties->allocated[its->device] -= its->ids;
-			device_parties_allocate_nameless(parties, its->device, its->ids);
+			parties->allocated[its->device] -= its->held;
+			device_parties_allocate_nameless(parties, its->device, its->held);
 		}
 	}
 }
@@ -137,12 +139,10 @@ static void settle_allocations(struct device_parties *parties)
 	find_members(parties);
 }
 
-/* To the last millionth: what does not divide goes to the first of them. */
+/* What does not divide goes to the first of them. */
 static uint64_t next_part(struct device_allocation *its)
 {
-	uint64_t all = its->ids * DEVICE_ID_WEIGHT;
-
-	return all / its->members + (its->served++ < all % its->members);
+	return its->held / its->members + (its->served++ < its->held % its->members);
 }
 
 /* ---- all ---- */
@@ -221,7 +221,7 @@ void device_parties_work(const struct device_parties *parties, uint32_t device,
 		.unseen_ns = parties->unseen_ns[device],
 		.has_holders = parties->holders[device] > 0,
 		.is_allocated = parties->allocated[device] > 0,
-		.nameless_weight = parties->nameless[device] * DEVICE_ID_WEIGHT,
+		.nameless_weight = parties->nameless[device],
 	};
 	if (!ret->count)
 		return;

@@ -9,9 +9,9 @@
  * What does neither has no part of it. Where nothing is known to hold a device, use decides.
  *
  * Containers to which a device was allocated are its holders, and nothing else is. They share in
- * proportion to the number of its ids that each got (replicas of one device have an id each), and
- * the processes of a container that have the device open share its part equally; where none has,
- * the container itself bears it.
+ * proportion to how much of it each got (replicas of one device count as a device each), and the
+ * processes of a container that have the device open share its part equally; where none has, the
+ * container itself bears it.
  */
 #pragma once
 
@@ -25,15 +25,12 @@ struct device_entry {
 	uint32_t held; /* of DEVICE_WHOLE */
 };
 
-/* Idle weights of allocations are millionths of an id, so that processes can share one. */
-#define DEVICE_ID_WEIGHT 1000000ULL
-
 struct device_allocation {
 	uint32_t device;
 	uint32_t container; /* ledger row */
-	uint64_t ids;
-	uint64_t members; /* of its entries, those that hold the device */
-	uint64_t served;  /* of them, those that have their weight */
+	uint64_t held;      /* of DEVICE_WHOLE, for each id */
+	uint64_t members;   /* of its entries, those that hold the device */
+	uint64_t served;    /* of them, those that have their weight */
 };
 
 struct device_parties {
@@ -41,8 +38,8 @@ struct device_parties {
 	size_t count, size;
 	struct device_allocation *allocations; /* in order of device and container once closed */
 	size_t allocation_count, allocation_size;
-	uint64_t allocated[DEVICES_MAX];  /* ids with a container */
-	uint64_t nameless[DEVICES_MAX];   /* ids of containers that are not known */
+	uint64_t allocated[DEVICES_MAX];  /* to containers, of DEVICE_WHOLE for each id */
+	uint64_t nameless[DEVICES_MAX];   /* to containers that are not known */
 	struct parties sorted;            /* by device */
 	uint32_t first[DEVICES_MAX + 1];  /* of each device, in @sorted; the last is the end */
 	uint64_t dropped_ns[DEVICES_MAX]; /* time of what cannot be named any more */
@@ -72,14 +69,14 @@ int device_parties_add(struct device_parties *parties, uint32_t device, uint32_t
 void device_parties_add_dropped(struct device_parties *parties, uint32_t device, uint64_t busy_ns);
 void device_parties_add_unseen(struct device_parties *parties, uint32_t device, uint64_t busy_ns);
 /*
- * @ids of the device were allocated to @container, a row of the ledger; several calls add up. 0 or
- * -ENOMEM: they count as nameless then.
+ * @held of the device, DEVICE_WHOLE for each replica, was allocated to @container, a row of the
+ * ledger; several calls add up. 0 or -ENOMEM: it counts as nameless then.
  */
 int device_parties_allocate(struct device_parties *parties, uint32_t device, uint32_t container,
-			    uint64_t ids);
+			    uint64_t held);
 /* The same, to a container that is not known. */
 void device_parties_allocate_nameless(struct device_parties *parties, uint32_t device,
-				      uint64_t ids);
+				      uint64_t held);
 /*
  * When all has been added, before device_parties_work(). 0 or -ENOMEM: all time is dropped then.
  */

@@ -24,7 +24,7 @@ void device_allocations_release(struct device_allocations *allocations)
 {
 	pod_resources_stop(allocations->source);
 	pod_devices_release(&allocations->list);
-	free(allocations->device);
+	free(allocations->part);
 	free(allocations->row);
 	*allocations = (struct device_allocations){ 0 };
 }
@@ -56,20 +56,32 @@ static void start(struct device_allocations *allocations)
 		(void)snprintf(allocations->error, sizeof(allocations->error), "%.255s", diag.text);
 }
 
+static struct device_part find_part(const struct device_ref *ref, const struct meter_table *meters,
+				    const struct zone *const *zones, size_t count)
+{
+	struct device_part part = { DEVICE_REF_NONE, DEVICE_WHOLE };
+
+	if (ref->kind == DEVICE_PART)
+		(void)meter_table_find_device(meters, ref->text, &part);
+	else
+		part.device = device_ref_find(ref, zones, count);
+	return part;
+}
+
 /* Without memory nothing is held. */
-static void find_devices(struct device_allocations *allocations, const struct zone *const *zones,
-			 size_t count)
+static void find_devices(struct device_allocations *allocations, const struct meter_table *meters,
+			 const struct zone *const *zones, size_t count)
 {
 	struct pod_devices *list = &allocations->list;
 
 	allocations->zones_known = count;
 	allocations->unknown = list->unknown;
-	if (ARRAY_RESERVE(allocations->device, allocations->device_size, list->device_count) < 0 ||
+	if (ARRAY_RESERVE(allocations->part, allocations->part_size, list->device_count) < 0 ||
 	    ARRAY_RESERVE(allocations->row, allocations->row_size, list->container_count) < 0)
 		pod_devices_clear(list);
 	for (size_t i = 0; i < list->device_count; i++) {
-		allocations->device[i] = device_ref_find(&list->devices[i].ref, zones, count);
-		if (allocations->device[i] == DEVICE_REF_NONE)
+		allocations->part[i] = find_part(&list->devices[i].ref, meters, zones, count);
+		if (allocations->part[i].device == DEVICE_REF_NONE)
 			allocations->unknown += list->devices[i].ids;
 	}
 }
@@ -98,25 +110,26 @@ static void allocate(struct device_allocations *allocations, struct device_parti
 
 	for (size_t i = 0; i < list->device_count; i++) {
 		const struct pod_device *device = &list->devices[i];
+		const struct device_part *part = &allocations->part[i];
 		uint32_t row = allocations->row[device->container];
+		uint64_t held = device->ids * part->held;
 
-		if (allocations->device[i] == DEVICE_REF_NONE)
+		if (part->device == DEVICE_REF_NONE)
 			continue;
 		allocations->held += device->ids;
 		if (row != LEDGER_NONE &&
-		    device_parties_allocate(parties, allocations->device[i], row, device->ids) == 0)
+		    device_parties_allocate(parties, part->device, row, held) == 0)
 			continue;
 		allocations->nameless += device->ids;
 		if (row == LEDGER_NONE)
-			device_parties_allocate_nameless(parties, allocations->device[i],
-							 device->ids);
+			device_parties_allocate_nameless(parties, part->device, held);
 	}
 }
 
 void device_allocations_enter(struct device_allocations *allocations,
-			      const struct zone *const *zones, size_t zone_count,
-			      struct identity_resolver *identities, struct ledger *ledger,
-			      struct device_parties *parties)
+			      const struct meter_table *meters, const struct zone *const *zones,
+			      size_t zone_count, struct identity_resolver *identities,
+			      struct ledger *ledger, struct device_parties *parties)
 {
 	allocations->held = allocations->nameless = 0;
 	if (!allocations->socket[0] || !has_device(zones, zone_count))
@@ -127,7 +140,7 @@ void device_allocations_enter(struct device_allocations *allocations,
 		return;
 	if (pod_resources_take(allocations->source, &allocations->list) ||
 	    allocations->zones_known != zone_count)
-		find_devices(allocations, zones, zone_count);
+		find_devices(allocations, meters, zones, zone_count);
 	for (size_t i = 0; i < allocations->list.container_count; i++)
 		allocations->row[i] =
 			find_row(&allocations->list.containers[i], identities, ledger);

@@ -17,6 +17,7 @@
 #include "energy/zone.h"
 #include "kube/pod_devices.h"
 #include "kube/pod_resources.h"
+#include "meter/meter.h"
 #include "net/http_unix.h"
 #include "workload/identity.h"
 
@@ -34,8 +35,8 @@ struct device_allocations {
 	bool is_away;      /* the kubelet, as reported last */
 	uint64_t tried_ns; /* MONOTONIC, the last start */
 	struct pod_devices list;
-	uint32_t *device; /* [list.device_count]: its number, or DEVICE_REF_NONE */
-	size_t device_size;
+	struct device_part *part; /* [list.device_count]: of which device, or DEVICE_REF_NONE */
+	size_t part_size;
 	size_t zones_known; /* when they were found */
 	uint32_t *row;      /* [list.container_count]: in the ledger, or LEDGER_NONE */
 	size_t row_size;
@@ -47,11 +48,11 @@ struct device_allocations {
 void device_allocations_init(struct device_allocations *allocations, const char *socket,
 			     struct directory *directory);
 void device_allocations_release(struct device_allocations *allocations);
-/* Between device_parties_begin() and the booking. @zones: all that there are. */
+/* Between device_parties_begin() and the booking. @zones: all that there are, of @meters. */
 void device_allocations_enter(struct device_allocations *allocations,
-			      const struct zone *const *zones, size_t zone_count,
-			      struct identity_resolver *identities, struct ledger *ledger,
-			      struct device_parties *parties);
+			      const struct meter_table *meters, const struct zone *const *zones,
+			      size_t zone_count, struct identity_resolver *identities,
+			      struct ledger *ledger, struct device_parties *parties);
 /* Once an interval: logs when and why the kubelet does not answer, and when it does again. */
 void device_allocations_report(struct device_allocations *allocations);
 /* For metrics. */

@@ -608,12 +608,12 @@ static void enter_devices(struct interval_engine *engine)
 
 	device_users_enter(&engine->device_users, engine->device_uses, sources->identities,
 			   engine->ledger);
-	if (!sources->allocations)
+	if (!sources->allocations || !sources->meters)
 		return;
 	for (size_t z = 0; z < accountant->zone_count; z++)
 		zones[z] = accountant->zones[z].zone;
-	device_allocations_enter(sources->allocations, zones, accountant->zone_count,
-				 sources->identities, engine->ledger,
+	device_allocations_enter(sources->allocations, sources->meters, zones,
+				 accountant->zone_count, sources->identities, engine->ledger,
 				 &engine->device_users.parties);
 }
 

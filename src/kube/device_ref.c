@@ -37,13 +37,12 @@ static struct device_ref ref_of_text(enum device_ref_kind kind, const char *text
 	return ref;
 }
 
-/* "GPU-…", without the number of its replica. */
-static struct device_ref ref_of_uuid(const char *uuid)
+/* "GPU-…" or "MIG-…", without the number of its replica. */
+static struct device_ref ref_of_uuid(enum device_ref_kind kind, const char *uuid)
 {
 	const char *replica = strstr(uuid, "::");
 
-	return ref_of_text(DEVICE_INSTANCE, uuid,
-			   replica ? (size_t)(replica - uuid) : strlen(uuid));
+	return ref_of_text(kind, uuid, replica ? (size_t)(replica - uuid) : strlen(uuid));
 }
 
 /* As 0000:03:00.0, with @colon and @dot in their places. */
@@ -116,7 +115,9 @@ static struct device_ref ref_of_claim(const struct listed_device *device)
 	if (strcmp(device->resource, "gpu.nvidia.com") != 0)
 		return (struct device_ref){ .kind = DEVICE_UNKNOWN };
 	if (name && has_prefix(name + 1, "GPU-"))
-		return ref_of_uuid(name + 1);
+		return ref_of_uuid(DEVICE_INSTANCE, name + 1);
+	if (name && has_prefix(name + 1, "MIG-"))
+		return ref_of_uuid(DEVICE_PART, name + 1);
 	if (has_prefix(device->id, "gpu-"))
 		return ref_of_number(device->id + strlen("gpu-"));
 	return (struct device_ref){ .kind = DEVICE_UNKNOWN };
@@ -128,9 +129,9 @@ struct device_ref device_ref_of(const struct listed_device *device)
 	size_t len;
 
 	if (has_prefix(id, "GPU-"))
-		return ref_of_uuid(id);
+		return ref_of_uuid(DEVICE_INSTANCE, id);
 	if (has_prefix(id, "MIG-"))
-		return (struct device_ref){ .kind = DEVICE_UNKNOWN };
+		return ref_of_uuid(DEVICE_PART, id);
 	/* Network cards have such addresses, too: they are no zone's. */
 	if (is_pci_address(id, ':', '.') && !id[PCI_ADDRESS_LEN] && is_of_gpus(device->resource))
 		return ref_of_pci_address(id);
@@ -190,6 +191,7 @@ static bool is_meant(const struct device_ref *ref, const struct zone *zone)
 		return has_prefix(zone->instance, "GPU-") && zone->domain.number == ref->number;
 	case DEVICE_NO_GPU:
 	case DEVICE_UNKNOWN:
+	case DEVICE_PART:
 		break;
 	}
 	return false;

@@ -6,7 +6,7 @@
  *   who                              its name                          is the board
  *   NVIDIA's plugin                  GPU-UUID                          with that UUID
  *     time-slicing, MPS              GPU-UUID::3                       likewise, a replica of it
- *     MIG                            MIG-UUID, MIG-GPU-UUID/1/0        not known: a part of one
+ *     MIG                            MIG-UUID, MIG-GPU-UUID/1/0        that has it as a part
  *   GKE's plugin                     nvidia0, nvidia0/vgpu2            /dev/nvidia0
  *     MIG                            nvidia0/gi3, nvidia0/gi3/vgpu1    not known: a part of one
  *   AMD's plugin                     0000:03:00.0                      at that PCI address
@@ -36,6 +36,7 @@ enum device_ref_kind {
 	DEVICE_INSTANCE, /* by the zone's instance: a UUID, or a PCI address */
 	DEVICE_NODE,     /* by the first word of the zone's path: "nvidia0", "card1" */
 	DEVICE_NUMBER,   /* by the number of NVIDIA's boards */
+	DEVICE_PART,     /* a part of one, by its UUID: the driver knows of which */
 };
 
 struct device_ref {
@@ -50,7 +51,7 @@ struct device_ref device_ref_of(const struct listed_device *device);
 bool device_ref_is_same(const struct device_ref *a, const struct device_ref *b);
 /*
  * The number in struct domain of the device among @zones, which may be others, too; or
- * DEVICE_REF_NONE.
+ * DEVICE_REF_NONE, as for all parts.
  */
 uint32_t device_ref_find(const struct device_ref *ref, const struct zone *const *zones,
 			 size_t count);

@@ -30,6 +30,10 @@ def uuid(index):
     return f"GPU-{index:08x}-0000-4000-8000-{index:012x}"
 
 
+def instance(number):
+    return f"MIG-00000000-0000-4000-8000-{number:012x}"
+
+
 class Pod:
     """A pod that Kubernetes knows, with a container in which `count` processes sleep."""
 
@@ -155,6 +159,23 @@ def pods_that_share_a_board_bear_their_shares():
         assert after.value(IDS, result="unknown") == 1 and after.value(IDS, result="nameless") == 0
 
 
+def pods_with_an_instance_bear_its_slices():
+    """Of seven slices in MIG mode four and three; neither pod has opened its instance."""
+    stack, node_ = node()
+    with stack:
+        large, small = node_.pod("large"), node_.pod("small")
+        node_.serve(pod("large", container("main", devices("nvidia.com/mig-4g.40gb", instance(1)))) +
+                    pod("small", container("main", devices("nvidia.com/mig-3g.40gb", f"{instance(2)}::0"))))
+        node_.start("gpu 0 60000", "mig 0 1 60 4 0", "mig 0 2 60 3 0")
+        before = node_.until(lambda m: held(m) == 2 and m.sum(ROW, container_id=small.id, mode="idle") > 0)
+        after = node_.until(lambda m: uj(m, ROW, container_id=large.id) > uj(before, ROW, container_id=large.id) + 40_000_000)
+        parts = [grown(before, after, ROW, container_id=one.id) for one in (large, small)]
+        want = grown(before, after, "kepler_node_gpu_joules_total")
+        print(f"  {parts} µJ of {want} µJ")
+        assert sum(parts) == want and abs(3 * parts[0] - 4 * parts[1]) <= 7 * (1 + want // 8_000_000), parts
+        assert after.value(IDS, result="unknown") == 0
+
+
 def what_is_held_where_no_pod_is_known_is_no_others():
     """A share of a container that Kubernetes has not named: dropped, and not its neighbour's."""
     stack, node_ = node()
@@ -255,4 +276,5 @@ def what_it_lists_has_limits():
 
 need_root()
 run_tests([a_board_that_nothing_has_opened_is_its_pods, pods_that_share_a_board_bear_their_shares,
-           what_is_held_where_no_pod_is_known_is_no_others, a_socket_that_lies_costs_nothing_else, what_it_lists_has_limits])
+           pods_with_an_instance_bear_its_slices, what_is_held_where_no_pod_is_known_is_no_others,
+           a_socket_that_lies_costs_nothing_else, what_it_lists_has_limits])

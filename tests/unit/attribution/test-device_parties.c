@@ -136,19 +136,19 @@ static void containers_share_by_what_was_allocated(void **state)
 	assert_int_equal(device_parties_add(&parties, 4, 6, 1, 30, false), 0);
 	assert_int_equal(device_parties_add(&parties, 4, 9, 3, 500, true), 0);
 	assert_int_equal(device_parties_add(&parties, 5, 9, 3, 0, true), 0);
-	assert_int_equal(device_parties_allocate(&parties, 4, 2, 1), 0);
-	assert_int_equal(device_parties_allocate(&parties, 4, 1, 2), 0);
-	assert_int_equal(device_parties_allocate(&parties, 4, 1, 1), 0);
+	assert_int_equal(device_parties_allocate(&parties, 4, 2, DEVICE_WHOLE), 0);
+	assert_int_equal(device_parties_allocate(&parties, 4, 1, 2 * DEVICE_WHOLE), 0);
+	assert_int_equal(device_parties_allocate(&parties, 4, 1, DEVICE_WHOLE), 0);
 	for (int twice = 0; twice < 2; twice++) {
 		assert_int_equal(device_parties_close(&parties, IDLE_SHARE_HOLDER), 0);
 		device_parties_work(&parties, 4, &work);
 		assert_true(work.is_allocated);
 		assert_int_equal(work.nameless_weight, 0);
-		assert_int_equal(weight_of(&work, 7, 1), 3 * DEVICE_ID_WEIGHT / 2);
-		assert_int_equal(weight_of(&work, 8, 1), 3 * DEVICE_ID_WEIGHT / 2);
+		assert_int_equal(weight_of(&work, 7, 1), 3 * DEVICE_WHOLE / 2);
+		assert_int_equal(weight_of(&work, 8, 1), 3 * DEVICE_WHOLE / 2);
 		assert_int_equal(weight_of(&work, 6, 1), 0);
 		assert_int_equal(weight_of(&work, 9, 3), 0);
-		assert_int_equal(weight_of(&work, LEDGER_NONE, 2), DEVICE_ID_WEIGHT);
+		assert_int_equal(weight_of(&work, LEDGER_NONE, 2), DEVICE_WHOLE);
 		assert_int_equal(device_parties_busy_ns(&parties, 4), 550);
 		device_parties_work(&parties, 5, &work);
 		assert_false(work.is_allocated);
@@ -163,7 +163,7 @@ static void containers_share_by_what_was_allocated(void **state)
 	device_parties_release(&parties);
 }
 
-/* To the last millionth of an id, however many processes there are. */
+/* To the last of it, however many processes there are. */
 static void parts_of_processes_are_all_of_their_container(void **state)
 {
 	(void)state;
@@ -174,18 +174,17 @@ static void parts_of_processes_are_all_of_their_container(void **state)
 	device_parties_begin(&parties);
 	for (uint32_t process = 0; process < 7; process++)
 		assert_int_equal(device_parties_add(&parties, 0, process, 1, 0, true), 0);
-	assert_int_equal(device_parties_allocate(&parties, 0, 1, 1), 0);
-	device_parties_allocate_nameless(&parties, 0, 3);
+	assert_int_equal(device_parties_allocate(&parties, 0, 1, DEVICE_WHOLE), 0);
+	device_parties_allocate_nameless(&parties, 0, 3 * DEVICE_WHOLE);
 	assert_int_equal(device_parties_close(&parties, IDLE_SHARE_HOLDER), 0);
 	device_parties_work(&parties, 0, &work);
 	assert_int_equal(work.count, 7);
 	for (size_t i = 0; i < work.count; i++) {
-		assert_in_range(work.idle_weight[i], DEVICE_ID_WEIGHT / 7,
-				DEVICE_ID_WEIGHT / 7 + 1);
+		assert_in_range(work.idle_weight[i], DEVICE_WHOLE / 7, DEVICE_WHOLE / 7 + 1);
 		sum += work.idle_weight[i];
 	}
-	assert_int_equal(sum, DEVICE_ID_WEIGHT);
-	assert_int_equal(work.nameless_weight, 3 * DEVICE_ID_WEIGHT);
+	assert_int_equal(sum, DEVICE_WHOLE);
+	assert_int_equal(work.nameless_weight, 3 * DEVICE_WHOLE);
 	device_parties_release(&parties);
 }
 
@@ -198,14 +197,14 @@ static void the_nameless_alone_are_no_holders(void **state)
 
 	device_parties_begin(&parties);
 	assert_int_equal(device_parties_add(&parties, 0, 7, 1, 30, true), 0);
-	device_parties_allocate_nameless(&parties, 0, 3);
+	device_parties_allocate_nameless(&parties, 0, 3 * DEVICE_WHOLE);
 	assert_int_equal(device_parties_close(&parties, IDLE_SHARE_HOLDER), 0);
 	device_parties_work(&parties, 0, &work);
 	assert_false(work.is_allocated);
 	assert_true(work.has_holders);
 	assert_int_equal(weight_of(&work, 7, 1), 1);
 	/* Another policy knows no allocations. */
-	assert_int_equal(device_parties_allocate(&parties, 0, 2, 1), 0);
+	assert_int_equal(device_parties_allocate(&parties, 0, 2, DEVICE_WHOLE), 0);
 	assert_int_equal(device_parties_close(&parties, IDLE_SHARE_USAGE), 0);
 	device_parties_work(&parties, 0, &work);
 	assert_int_equal(weight_of(&work, 7, 1), 30);

@@ -427,10 +427,14 @@ static void a_board_that_was_allocated_is_its_containers(void **state)
 		begin(&house);
 		held(&house, 2, 0,
 		     NSEC_PER_SEC / 2); /* which looks on, or computes without right */
-		assert_int_equal(device_parties_allocate(&house.devices, 0, house.owner[0], 3), 0);
-		assert_int_equal(device_parties_allocate(&house.devices, 0, house.owner[1], 1), 0);
+		assert_int_equal(device_parties_allocate(&house.devices, 0, house.owner[0],
+							 3 * DEVICE_WHOLE),
+				 0);
+		assert_int_equal(
+			device_parties_allocate(&house.devices, 0, house.owner[1], DEVICE_WHOLE),
+			0);
 		if (nameless)
-			device_parties_allocate_nameless(&house.devices, 0, 1);
+			device_parties_allocate_nameless(&house.devices, 0, DEVICE_WHOLE);
 		end(&house, 0, 100 * J, 0);
 		assert_in_range(idle_gpu_uj(&house, 0) - before_uj[0], 3 * (40 * J + 1) / ids,
 				3 * (40 * J + 1) / ids + 1);
@@ -463,8 +467,10 @@ static void a_gap_keeps_what_was_allocated(void **state)
 	for (int second = 0; second < 2; second++) {
 		begin(&house);
 		used(&house, 0, 0, NSEC_PER_SEC / 2);
-		assert_int_equal(device_parties_allocate(&house.devices, 0, house.owner[1], 1), 0);
-		device_parties_allocate_nameless(&house.devices, 0, 1);
+		assert_int_equal(
+			device_parties_allocate(&house.devices, 0, house.owner[1], DEVICE_WHOLE),
+			0);
+		device_parties_allocate_nameless(&house.devices, 0, DEVICE_WHOLE);
 		if (second == 1)
 			house.status[1].state = ZONE_UP;
 		end(&house, 0, second ? 200 * J : 0, 0);

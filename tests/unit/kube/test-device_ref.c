@@ -46,6 +46,22 @@ static uint32_t find(const char *resource, const char *id, const char *cdi,
 	return device_ref_find(&ref, some, count);
 }
 
+static void a_part_is_known_by_its_uuid(void **state)
+{
+	(void)state;
+	struct listed_device replica = { .resource = "nvidia.com/mig-1g.5gb", .id = "MIG-aa::2" };
+	struct listed_device claim = { .resource = "gpu.nvidia.com",
+				       .id = "gpu-0-mig-9-0-1",
+				       .cdi = "k8s.gpu.nvidia.com/claim=MIG-bb" };
+	struct device_ref ref = device_ref_of(&replica);
+
+	assert_int_equal(ref.kind, DEVICE_PART);
+	assert_string_equal(ref.text, "MIG-aa");
+	ref = device_ref_of(&claim);
+	assert_int_equal(ref.kind, DEVICE_PART);
+	assert_string_equal(ref.text, "MIG-bb");
+}
+
 static void each_vendor_has_its_names(void **state)
 {
 	(void)state;
@@ -122,6 +138,7 @@ static void a_number_is_used_where_all_agree(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_part_is_known_by_its_uuid),
 		cmocka_unit_test(each_vendor_has_its_names),
 		cmocka_unit_test(a_number_is_used_where_all_agree),
 	};
