@@ -15,10 +15,14 @@
 
 #define PLACES_MAX  16
 #define DEVICES_MAX 128
-/* A device's number is its source's to give: NVML's boards are first, then DRM's, then HLML's. */
+/*
+ * A device's number is its source's to give: NVML's boards are first, then DRM's, then HLML's; the
+ * last one is all accelerators of a node together.
+ */
 #define DEVICES_NVML 80
 #define DEVICES_DRM  32
-#define DEVICES_HLML (DEVICES_MAX - DEVICES_NVML - DEVICES_DRM)
+#define DEVICES_HLML 15
+#define DEVICE_ALL   (DEVICES_MAX - 1)
 #define PLACE_NONE   UINT32_MAX                 /* the whole machine's */
 #define PLACE_PARTS  (PLACES_MAX + DEVICES_MAX) /* what has used the parts' energy */
 

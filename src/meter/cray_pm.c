@@ -2,8 +2,11 @@
 /*
  * HPE Cray EX and Cray XC: counters of the blade's controller in SYSFS/cray/pm_counters (HPE, "User
  * Access to Compute Node Power Data"). "energy" is the node's, with its accelerators; cpu_energy
- * and memory_energy are parts of it; cpuN_energy is a socket's. They are in joules, each with the
- * time of its sample, and sampled ten times a second.
+ * and memory_energy are parts of it; cpuN_energy is a socket's, accelN_energy an accelerator's. They
+ * are in joules, each with the time of its sample, and sampled ten times a second.
+ *
+ * Accelerators are one zone, their sum: nothing says which board N is, nor what used it, so it is a
+ * rival of the boards that their drivers show (energy/rank.h), and gives way to them.
  *
  * "startup" counts the starts of the controller: with each the counters begin anew. ("generation"
  * counts changes of power limits.) A time that stands still means that the controller does not
@@ -29,14 +32,15 @@
 #define PERIOD_NS      NSEC_PER_SEC
 #define STALE_NS       (3 * PERIOD_NS)
 #define CPUS_MAX       16
-#define ZONES_SIZE     (2 + CPUS_MAX + 1)
+#define ACCELS_MAX     16
+#define ZONES_SIZE     (2 + CPUS_MAX + 2)
 #define FILE_NAME_SIZE 32
 
 struct cray_zone {
-	struct zone zone; /* this and the next are fixed */
-	char name[FILE_NAME_SIZE];
-	uint64_t time_us;  /* of the last sample; 0: none, or it says no time */
-	uint64_t fresh_ns; /* MONOTONIC; when a new sample was seen last */
+	struct zone zone;          /* this and the next are fixed */
+	char name[FILE_NAME_SIZE]; /* "": the sum of all accelerators */
+	uint64_t time_us;          /* of the last sample; 0: none, or it says no time */
+	uint64_t fresh_ns;         /* MONOTONIC; when a new sample was seen last */
 };
 
 struct meter {
@@ -45,6 +49,7 @@ struct meter {
 		lock; /* of `count`; zones are the poller's thread's, but for what is fixed */
 	struct cray_zone zones[ZONES_SIZE];
 	size_t count;
+	unsigned accelerators; /* that the sum is of */
 };
 
 /* 0 where there is no such file. */
@@ -71,19 +76,51 @@ static int check_time(struct cray_zone *zone, uint64_t time_us)
 	return 0;
 }
 
+static int read_file(int dir_fd, const char *name, uint64_t *ret_uj, uint64_t *ret_time_us)
+{
+	char text[64];
+
+	return cray_pm_energy_parse(text, read_file_at(dir_fd, name, text, sizeof(text)), ret_uj,
+				    ret_time_us);
+}
+
+static void name_accelerator(unsigned number, char ret[static FILE_NAME_SIZE])
+{
+	(void)snprintf(ret, FILE_NAME_SIZE, "accel%u_energy", number);
+}
+
+/* All or nothing; *ret_time_us: of the last one. */
+static int read_accelerators(int dir_fd, unsigned count, uint64_t *ret_uj, uint64_t *ret_time_us)
+{
+	uint64_t sum_uj = 0, energy_uj;
+	int r = 0;
+
+	for (unsigned number = 0; r == 0 && number < count; number++) {
+		char name[FILE_NAME_SIZE];
+
+		name_accelerator(number, name);
+		r = read_file(dir_fd, name, &energy_uj, ret_time_us);
+		if (r == 0 && __builtin_add_overflow(sum_uj, energy_uj, &sum_uj))
+			r = -ERANGE;
+	}
+	*ret_uj = sum_uj;
+	return r;
+}
+
 static int cray_read_raw(struct meter *meter, size_t index, struct raw_reading *ret)
 {
 	CLEANUP_FD int dir_fd = open(meter->dir_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct cray_zone *zone = &meter->zones[index];
 	struct raw_reading raw = { .kind = SAMPLE_TOTAL };
-	uint64_t time_us;
-	char text[64];
+	uint64_t time_us = 0;
 	int r;
 
 	if (dir_fd < 0)
 		return -errno;
-	r = cray_pm_energy_parse(text, read_file_at(dir_fd, zone->name, text, sizeof(text)),
-				 &raw.value, &time_us);
+	if (zone->name[0])
+		r = read_file(dir_fd, zone->name, &raw.value, &time_us);
+	else
+		r = read_accelerators(dir_fd, meter->accelerators, &raw.value, &time_us);
 	if (r == 0)
 		r = check_time(zone, time_us);
 	if (r < 0)
@@ -123,6 +160,29 @@ static bool take(struct meter *meter, int dir_fd, const char *name, enum zone_ki
 	return true;
 }
 
+/* As many as there are when the first one is found: with another number it would be another sum. */
+static void take_accelerators(struct meter *meter, int dir_fd)
+{
+	struct cray_zone *zone = &meter->zones[meter->count];
+	char name[FILE_NAME_SIZE];
+	unsigned count = 0;
+
+	if (meter->accelerators || meter->count == ZONES_SIZE)
+		return;
+	name_accelerator(count, name);
+	while (count < ACCELS_MAX && faccessat(dir_fd, name, F_OK, 0) == 0)
+		name_accelerator(++count, name);
+	if (!count)
+		return;
+	*zone = (struct cray_zone){ .zone = { .kind = ZONE_GPU,
+					      .domain = { DOMAIN_DEVICE, DEVICE_ALL },
+					      .source = cray_pm_meter.name,
+					      .rank = RANK_CONTROLLER,
+					      .path = "pm_counters/accelN_energy" } };
+	meter->accelerators = count;
+	meter->count++;
+}
+
 static int cray_rescan(struct meter *meter)
 {
 	CLEANUP_FD int dir_fd = open(meter->dir_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -142,6 +202,7 @@ static int cray_rescan(struct meter *meter)
 	}
 	if (!has_sockets)
 		(void)take(meter, dir_fd, "cpu_energy", ZONE_PACKAGE, "");
+	take_accelerators(meter, dir_fd);
 	pthread_mutex_unlock(&meter->lock);
 	return 0;
 }

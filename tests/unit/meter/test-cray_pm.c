@@ -113,6 +113,36 @@ static void test_sockets(void **state)
 }
 
 /* A sample is taken once; a new one is new, whatever it says. */
+/* One zone that is their sum, or nothing where one of them has no energy. */
+static void test_accelerators(void **state)
+{
+	static const char *const ids[] = { "gpu" };
+	struct fixture *fixture = *state;
+	struct raw_reading raw;
+	const struct zone *zone;
+
+	hwmon_put(&fixture->tree, PM "accel0_energy", "1000 J 100 us\n");
+	hwmon_put(&fixture->tree, PM "accel1_energy", "20 J 100 us\n");
+	hwmon_put(&fixture->tree, PM "accel3_energy", "7 J 100 us\n"); /* not the next one */
+	open_meter(fixture);
+	check_zones(fixture, ids, 1);
+	zone = cray_pm_meter.zone_at(fixture->meter, 0);
+	assert_int_equal(zone->domain.kind, DOMAIN_DEVICE);
+	assert_true(zone->rank > RANK_SENSOR_POWER); /* the drivers of boards go before it */
+	assert_int_equal(cray_pm_meter.read_raw(fixture->meter, 0, &raw), 0);
+	assert_int_equal(raw.value, 1020000000);
+	assert_int_equal(cray_pm_meter.read_raw(fixture->meter, 0, &raw), -EAGAIN);
+	hwmon_put(&fixture->tree, PM "accel0_energy", "nonsense\n");
+	hwmon_put(&fixture->tree, PM "accel1_energy", "21 J 200 us\n");
+	assert_true(cray_pm_meter.read_raw(fixture->meter, 0, &raw) < 0);
+	hwmon_put(&fixture->tree, PM "accel0_energy", "1100 J 300 us\n");
+	hwmon_put(&fixture->tree, PM "accel1_energy", "30 J 300 us\n");
+	assert_int_equal(cray_pm_meter.rescan(fixture->meter), 0);
+	check_zones(fixture, ids, 1);
+	assert_int_equal(cray_pm_meter.read_raw(fixture->meter, 0, &raw), 0);
+	assert_int_equal(raw.value, 1130000000);
+}
+
 static void test_samples_have_a_time(void **state)
 {
 	struct fixture *fixture = *state;
@@ -156,8 +186,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define TREE_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-		TREE_TEST(test_another_machine), TREE_TEST(test_a_node),
-		TREE_TEST(test_sockets),         TREE_TEST(test_samples_have_a_time),
+		TREE_TEST(test_another_machine),
+		TREE_TEST(test_a_node),
+		TREE_TEST(test_sockets),
+		TREE_TEST(test_accelerators),
+		TREE_TEST(test_samples_have_a_time),
 		TREE_TEST(test_faults),
 	};
 
