@@ -427,13 +427,16 @@ void http_answer_connection(void *cls, struct MHD_Connection *mhd, void **socket
 {
 	struct http_answerer *answerer = cls;
 	struct http_connection *connection = *socket_state;
-	const union MHD_ConnectionInfo *fd, *address;
+	const union MHD_ConnectionInfo *info;
+	int fd;
 
 	if (what == MHD_CONNECTION_NOTIFY_STARTED) {
-		fd = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
-		address = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-		connection = http_connections_add(answerer->connections, fd->connect_fd,
-						  address ? address->client_addr : NULL,
+		/* From 1.0 on the next call overwrites what one call returns. */
+		info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
+		fd = info->connect_fd;
+		info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+		connection = http_connections_add(answerer->connections, fd,
+						  info ? info->client_addr : NULL,
 						  clock_ns(CLOCK_MONOTONIC));
 		*socket_state = connection;
 		http_count(&answerer->stats.connections_total, 1);
