@@ -2,8 +2,8 @@
 /*
  * HPE Cray EX and Cray XC: counters of the blade's controller in SYSFS/cray/pm_counters (HPE, "User
  * Access to Compute Node Power Data"). "energy" is the node's, with its accelerators; cpu_energy
- * and memory_energy are parts of it; cpuN_energy is a socket's, accelN_energy an accelerator's. They
- * are in joules, each with the time of its sample, and sampled ten times a second.
+ * and memory_energy are parts of it; cpuN_energy is a socket's, accelN_energy an accelerator's.
+ * They are in joules, each with the time of its sample, and sampled ten times a second.
  *
  * Accelerators are one zone, their sum: nothing says which board N is, nor what used it, so it is a
  * rival of the boards that their drivers show (energy/rank.h), and gives way to them.
