@@ -176,11 +176,17 @@ static void take_model(struct cpuinfo *info, const struct entry *entry)
 			       implementer_name(info->family));
 }
 
+/* Whether what follows is of another CPU. s390x calls them so, behind lines of all of them. */
+static bool begins_cpu(const struct entry *entry)
+{
+	return key_is(entry, "processor") || key_is(entry, "cpu number");
+}
+
 static void take_topology(struct topology *topology, const struct entry *entry)
 {
 	unsigned core;
 
-	if (key_is(entry, "processor")) {
+	if (begins_cpu(entry)) {
 		topology->socket = 0;
 	} else if (key_is(entry, "physical id")) {
 		topology->has_socket |= entry_number(entry, &topology->socket);
@@ -224,7 +230,7 @@ int cpuinfo_parse(const char *text, struct cpuinfo *ret)
 		struct entry entry;
 
 		if (split_line(line, len, &entry)) {
-			info.cpus += key_is(&entry, "processor");
+			info.cpus += begins_cpu(&entry);
 			if (info.cpus <= 1)
 				take_model(&info, &entry);
 			take_topology(&topology, &entry);
@@ -257,10 +263,10 @@ static int begin_cpu(struct cpu_list *list, const struct entry *entry)
 	return 0;
 }
 
-/* Into the last one of the list; a "processor" begins one. 0 or -ENOMEM. */
+/* Into the last one of the list. 0 or -ENOMEM. */
 static int take_cpu(struct cpu_list *list, const struct entry *entry)
 {
-	if (key_is(entry, "processor"))
+	if (begins_cpu(entry))
 		return begin_cpu(list, entry);
 	if (list->count > 0 && !list->is_full) {
 		struct cpuinfo_cpu *cpu = &list->cpus[list->count - 1];

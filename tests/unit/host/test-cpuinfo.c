@@ -80,6 +80,37 @@ static void test_arm64_numbers(void **state)
 	assert_int_equal(info.cpus, 2);
 }
 
+/* The numbers of all CPUs first, each with a key of its own, and then each CPU. */
+static void test_s390x(void **state)
+{
+	(void)state;
+	static const char text[] =
+		"vendor_id       : IBM/S390\n"
+		"# processors    : 3\n"
+		"bogomips per cpu: 3241.00\n"
+		"processor 0: version = FF,  identification = 0133E8,  machine = 8561\n"
+		"processor 1: version = FF,  identification = 0133E8,  machine = 8561\n"
+		"processor 2: version = FF,  identification = 0133E8,  machine = 8561\n"
+		"\n"
+		"cpu number      : 0\nphysical id     : 1\ncore id         : 4\n"
+		"cpu MHz dynamic : 5200\n\n"
+		"cpu number      : 1\nphysical id     : 1\ncore id         : 4\n\n"
+		"cpu number      : 2\nphysical id     : 2\ncore id         : 4\n";
+	struct cpuinfo_cpu *cpus;
+	struct cpuinfo info;
+	size_t count;
+
+	assert_int_equal(cpuinfo_parse(text, &info), 0);
+	assert_int_equal(info.cpus, 3);
+	assert_int_equal(info.cores, 2);
+	assert_int_equal(info.sockets, 2);
+	assert_int_equal(cpuinfo_list(text, &cpus, &count), 0);
+	assert_int_equal(count, 3);
+	assert_int_equal(cpus[2].processor, 2);
+	assert_int_equal(cpus[2].package, 2);
+	free(cpus);
+}
+
 static void test_hostile_text(void **state)
 {
 	char *big = malloc(100001);
@@ -152,6 +183,7 @@ int main(void)
 		cmocka_unit_test(test_x86_with_two_sockets_and_threads),
 		cmocka_unit_test(test_virtual_machine),
 		cmocka_unit_test(test_arm64_numbers),
+		cmocka_unit_test(test_s390x),
 		cmocka_unit_test(test_hostile_text),
 		cmocka_unit_test(test_each_cpu_is_listed),
 		cmocka_unit_test(cpus_beyond_the_bound_are_left_out),
