@@ -286,7 +286,7 @@ static void open_with_users(struct fixture *fixture, struct fake_device_files *f
 static void test_what_used_a_board_comes_with_its_energy(void **state)
 {
 	struct fixture *fixture = *state;
-	struct fake_device_files fake;
+	static struct fake_device_files fake; /* it outlives the test: the meter closes later */
 	struct raw_reading raw;
 
 	open_with_users(fixture, &fake);
@@ -312,7 +312,7 @@ static void test_what_used_a_board_comes_with_its_energy(void **state)
 static void test_what_kfd_computes_is_no_process_s(void **state)
 {
 	struct fixture *fixture = *state;
-	struct fake_device_files fake;
+	static struct fake_device_files fake; /* it outlives the test: the meter closes later */
 
 	open_with_users(fixture, &fake);
 	put(fixture, AMD, "gpu_busy_percent", "100\n");
@@ -343,7 +343,7 @@ static void check_remark(const struct fixture *fixture, const char *what, const 
 static void test_what_is_not_known_is_said(void **state)
 {
 	struct fixture *fixture = *state;
-	struct fake_device_files fake;
+	static struct fake_device_files fake; /* it outlives the test: the meter closes later */
 
 	open_with_users(fixture, &fake);
 	check_remark(fixture, NULL, "");
