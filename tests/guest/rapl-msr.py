@@ -4,8 +4,8 @@
 the module says was used; the CPU that is read may go offline, and a socket go and return. And the events of perf, of a clock: those
 of a CPU that goes offline are opened anew on the next one of the mask, under the filter of system calls.
 
-The argument is the vendor: of AMD's the package alone is read, and by request the cores, each of which shows here what the module
-has for all of them.
+The first argument is the vendor: of AMD's the package alone is read, and by request the cores, each of which shows here what the
+module has for all of them. With a second one: so many seconds of varying load, and that alone.
 """
 import os
 import pathlib
@@ -16,7 +16,10 @@ import time
 from guestlib import AT_ONCE, DOCUMENTED, Exporter, assert_balanced, case, unprivileged
 
 PARAMETERS = pathlib.Path('/sys/module/labmsr/parameters')
-IS_AMD = sys.argv[1:] == ['amd']
+IS_AMD = sys.argv[1] == 'amd'
+LONG_SECONDS = int(sys.argv[2]) if sys.argv[2:] else 0
+# So that two CPUs are busy by turns.
+LOAD = 'while :; do timeout 7 sh -c "while :; do :; done"; sleep 4; done' if LONG_SECONDS else 'while :; do :; done'
 ZONES = ('package',) if IS_AMD else ('package', 'core', 'uncore', 'dram', 'psys')
 PACKAGES = ('0',) if IS_AMD else ('0', '1')
 IDLE_MW, DYNAMIC_MW = (20000, 5000, 500, 3000, 20000), (15000, 12000, 0, 1500, 15000)
@@ -79,7 +82,7 @@ def check_law(msr, powercap):
     """The registers turn over meanwhile: they begin at 0xfff00000."""
     before = snapshot_of(msr), snapshot_of(powercap)
     run_on()
-    burner = subprocess.Popen(['timeout', '10', 'sh', '-c', 'while :; do :; done'])
+    burner = subprocess.Popen(['timeout', str(LONG_SECONDS or 10), 'sh', '-c', LOAD])
     while burner.poll() is None:
         assert_balanced(msr.intervals(1))
     after = snapshot_of(msr), snapshot_of(powercap)
@@ -222,9 +225,11 @@ def main():
         assert metrics.zones() == {(zone, package) for zone in ZONES for package in PACKAGES}, metrics.zones()
         check_law(msr, powercap)
         assert powercap.stop() == 0
-        if not IS_AMD:
+        if not IS_AMD and not LONG_SECONDS:
             check_hotplug(msr)
         assert msr.stop() == 0
+    if LONG_SECONDS:
+        return
     if IS_AMD:
         with Exporter(*OPTIONS, '--meters=rapl-msr', '--meter.msr-cores', prefix=prefix) as exporter:
             check_cores(exporter)

@@ -4,6 +4,7 @@
 that ends, writes nonsense or comes back. The file is in a directory that Kepler otherwise keeps itself from reading (/root)."""
 import os
 import pathlib
+import random
 import subprocess
 import tempfile
 import threading
@@ -54,6 +55,10 @@ def counter(instrument, now):
 
 def power(instrument, now):
     return f"zone=platform uw={int(instrument.power_w * 1e6)} time={now:.6f}"
+
+
+def package_power(instrument, now):
+    return f"zone=package-0 uw={int(instrument.power_w * 1e6)} time={now:.6f}"
 
 
 def private_folder():
@@ -155,5 +160,29 @@ def doctor_says_what_is_wrong():
         assert 'plug (--meter.external): line 2: "watts=5" is none of zone=' in text, done.stdout + done.stderr
 
 
-run_tests([a_counter_is_charged_to_the_microjoule, a_power_is_integrated, a_script_that_fails_costs_its_zone,
+def ten_minutes_of_varying_load():
+    """At night: a counter to the microjoule, and a power that is a mean of each tenth of a second, within 1 %."""
+    draw, end = random.Random(1), time.monotonic() + 600
+    with private_folder() as folder, Instrument(pathlib.Path(folder, "plug"), counter) as plug, \
+            Instrument(pathlib.Path(folder, "board"), package_power) as board, \
+            Exporter("--host.sysfs=/nonexistent", *(f"--meter.external={one.path}" for one in (plug, board)), *OPTIONS) as exporter:
+        wait_state(exporter, True)
+        plug.power_w = board.power_w = 0.0
+        began, first = balanced(exporter.intervals(8)), (plug.energy_uj, board.energy_uj)
+        while time.monotonic() < end:
+            plug.power_w, board.power_w = draw.uniform(50, 900), draw.uniform(20, 400)
+            quiet = time.monotonic() + draw.uniform(8, 20)
+            while time.monotonic() < quiet:
+                balanced(exporter.intervals(1))
+        plug.power_w = board.power_w = 0.0
+        metrics = balanced(exporter.intervals(8))
+        assert node_uj(metrics) - node_uj(began) == plug.energy_uj - first[0], "not to the microjoule"
+        name = NODE.format("package")
+        counted = float(metrics.sum(name, source="external") - began.sum(name, source="external"))
+        close("power", counted, (board.energy_uj - first[1]) / 1e6, 1)
+
+
+AT_NIGHT = [ten_minutes_of_varying_load] if os.environ.get("KEPLER_LONG_TESTS") else []
+
+run_tests([*AT_NIGHT, a_counter_is_charged_to_the_microjoule, a_power_is_integrated, a_script_that_fails_costs_its_zone,
            doctor_says_what_is_wrong], at_once=4)

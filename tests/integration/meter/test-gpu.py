@@ -3,6 +3,7 @@
 """NVIDIA GPUs, by a library that stands in for the driver's: energy to the millijoule, each process by its own use of each board,
 and boards that fail, are lost or hang while everything else goes on."""
 import os
+import random
 import subprocess
 import time
 
@@ -161,6 +162,41 @@ def what_cannot_be_read_is_said():
         assert "level=warn" in exporter.output() and "another version" in exporter.output(), exporter.output()
 
 
-run_tests([each_process_has_what_it_used, what_holds_a_board_bears_its_idle_energy, without_samples_memory_decides,
+def ten_minutes_of_varying_load():
+    """At night: boards that draw another power every few seconds, fail, and once hang for half a minute; each to the microjoule."""
+    draw, end = random.Random(1), time.monotonic() + 600
+    with sleepers(2) as (first, second):
+        processes = [f"proc {index} {pid} {sm} 1000" for index in (0, 1) for pid, sm in ((first, 60), (second, 30))]
+        with machine("gpu 0 0", "gpu 1 0", *processes) as (gpus, exporter):
+            began, first_mj = settled(gpus, exporter)
+            while time.monotonic() < end:
+                powers = [f"gpu {index} {draw.randrange(700_000)}" for index in (0, 1)]
+                gpus.say(*powers, *processes, *draw.choice(([], ["error 1 10"], ["error 0 10"])))
+                quiet = time.monotonic() + draw.uniform(3, 9)
+                while time.monotonic() < quiet:
+                    balanced(exporter.intervals(1))
+            gpus.say("gpu 0 300000", "gpu 1 300000", "delay 1 30000", *processes)
+            down = wait_until(exporter, lambda metrics: not is_up(metrics, 1))
+            stalled, slowest = time.monotonic(), 0
+            while time.monotonic() < stalled + 30:
+                asked = time.monotonic()
+                exporter.scrape()
+                slowest = max(slowest, time.monotonic() - asked)
+                time.sleep(0.1)
+            name = "kepler_node_package_joules_total"
+            assert slowest < 1 and exporter.scrape().sum(name) > down.sum(name) + 20 * 50, slowest
+            gpus.say("gpu 0 0", "gpu 1 0", *processes)
+            wait_until(exporter, lambda metrics: is_up(metrics, 0) and is_up(metrics, 1), 90)
+            metrics, last_mj = settled(gpus, exporter)
+            for index in (0, 1):
+                got, want = node_uj(metrics, index) - node_uj(began, index), (last_mj[index] - first_mj[index]) * 1000
+                print(f"  board {index}: {got / 1e6:.3f} J of {want / 1e6:.3f} J; the slowest page took {slowest:.3f} s")
+                assert got == want > 10**10, (got, want)
+            close("one process over the other", process_j(metrics, first) / process_j(metrics, second), 2, 2)
+
+
+AT_NIGHT = [ten_minutes_of_varying_load] if os.environ.get("KEPLER_LONG_TESTS") else []
+
+run_tests([*AT_NIGHT, each_process_has_what_it_used, what_holds_a_board_bears_its_idle_energy, without_samples_memory_decides,
            without_a_counter_power_is_summed, current_names_are_of_gpus_too, a_board_that_fails_is_down_alone,
            a_driver_that_hangs_costs_its_boards_alone, many_boards_are_one_column, what_cannot_be_read_is_said], at_once=4)
