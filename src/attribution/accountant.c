@@ -553,11 +553,12 @@ static struct zone_activity activity_of_work(const struct gap *work, const struc
 {
 	struct zone_activity seen = work->activity;
 	uint64_t span_ns = span->to_ns - span->from_ns;
+	uint64_t work_ns = span->to_ns - work_since(span);
 
-	if (!is_past)
+	if (!is_past || !work_ns)
 		return seen;
 	/* A mean is of more than its span. */
-	seen.asleep_ns = muldiv_u64(seen.asleep_ns, span_ns, span->to_ns - work_since(span));
+	seen.asleep_ns = muldiv_u64(seen.asleep_ns, span_ns, work_ns);
 	seen.dt_ns = span_ns;
 	return seen;
 }
