@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/macro.h"
 #include "base/pid_namespace.h"
+#include "host/char_driver.h"
 #include "service/fdinfo_helper.h"
 #include "service/needs.h"
 
@@ -62,6 +63,11 @@ static void unref(struct device_files *files)
 	free(holders);
 }
 
+static bool is_needed(const void *config)
+{
+	return config_needs(config) & NEED_DEVICE_USERS;
+}
+
 int device_holders_start(const struct config *config, struct device_holders **ret,
 			 struct diag *diag)
 {
@@ -70,12 +76,15 @@ int device_holders_start(const struct config *config, struct device_holders **re
 		.kinds = kinds,
 		.kind_count = ARRAY_SIZE(kinds),
 		.is_confined = config->security.seccomp && !config->security.seccomp_log,
+		.is_needed = is_needed,
+		.userdata = config,
 	};
 	CLEANUP_FREE struct device_holders *holders = NULL;
 	int r;
 
 	*ret = NULL;
-	if (!(config_needs(config) & NEED_DEVICE_USERS) || pid_namespace_is_own())
+	if (!config->meter_enabled || !char_driver_is_loaded(config->host.procfs, "drm") ||
+	    pid_namespace_is_own())
 		return 0;
 	holders = calloc(1, sizeof(*holders));
 	if (!holders)
@@ -92,7 +101,7 @@ void device_holders_load(struct device_holders *holders, const struct config *co
 {
 	int r;
 
-	if (!holders || !config->activity.allow_bpf)
+	if (!holders || !config->activity.allow_bpf || !is_needed(config))
 		return;
 	r = open_device_finder_open(kinds, ARRAY_SIZE(kinds), &holders->finder);
 	if (r < 0)

@@ -21,6 +21,7 @@
 #include "base/macro.h"
 #include "base/num.h"
 #include "base/offload.h"
+#include "host/char_driver.h"
 #include "kepler/names.h"
 #include "kube/kube_access.h"
 #include "meter/meter.h"
@@ -168,7 +169,8 @@ static void add_devices(struct limits_job *job, const struct config *config)
 
 	if (config_reads_meter(config, &nvml_meter))
 		job->devices[count++] = "/dev/nvidia";
-	if (config_reads_meter(config, &hlml_meter)) {
+	if (config->meter_enabled && (char_driver_is_loaded(config->host.procfs, "accel") ||
+				      char_driver_is_loaded(config->host.procfs, "habanalabs"))) {
 		job->devices[count++] = "/dev/accel/";
 		job->devices[count++] = "/dev/hl";
 	}

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -140,6 +141,9 @@ _Noreturn static void run(const struct fdinfo_helper_options *options, int socke
 	struct diag unused = { "" };
 
 	(void)prctl(PR_SET_NAME, "kepler-fdinfo", 0, 0, 0);
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0); /* where it hangs, a socket ends nothing */
+	if (options->is_needed && !options->is_needed(options->userdata))
+		_exit(0);
 	server.proc_fd = open(options->procfs, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	(void)privileges_keep(needs_capabilities(NEED_DEVICE_USERS), &unused);
 	if (options->is_confined)
@@ -158,6 +162,7 @@ static int start_process(const struct fdinfo_helper_options *options, int *ret_s
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) < 0)
 		return -errno;
+	(void)signal(SIGCHLD, SIG_IGN); /* nothing is left of it when it ends */
 	pid = fork();
 	if (pid == 0)
 		run(options, sockets[1]);
