@@ -93,7 +93,10 @@ struct sample {
 struct vgpu_sample {
 	unsigned id;
 	unsigned long long time_us;
-	unsigned long long sm, memory, encoder, decoder; /* an unsigned in a union */
+	union {
+		double as_double; /* so large is the union */
+		unsigned as_unsigned;
+	} sm, memory, encoder, decoder;
 };
 
 struct running {
@@ -641,7 +644,7 @@ EXPORT int nvmlDeviceGetVgpuUtilization(struct board *board, unsigned long long 
 		if (vgpus[i].gpu == board->index && put < *count)
 			ret[put++] = (struct vgpu_sample){ .id = 100 + i,
 							   .time_us = now_us,
-							   .sm = vgpus[i].per_cent };
+							   .sm.as_unsigned = vgpus[i].per_cent };
 	}
 	*count = put;
 	*type = 1; /* unsigned */

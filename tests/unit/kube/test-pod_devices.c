@@ -49,17 +49,19 @@ static void ids_of_one_device_are_one_entry(void **state)
 		add(&devices, directory, &first, "GPU-2");
 		add(&devices, directory, &first, "GPU-1::1");
 		add(&devices, directory, &first, "MIG-1");
+		add(&devices, directory, &first, "nvidia1/gi0"); /* an instance without a UUID */
 		add(&devices, directory, &second, "GPU-1::2");
 		assert_int_equal(devices.container_count, 2);
 		assert_int_equal(devices.containers[0].id_count, 2);
 		assert_int_equal(devices.containers[1].id_count, 0);
 		assert_int_equal(devices.nameless, 1);
 		assert_int_equal(devices.unknown, 1);
-		assert_int_equal(devices.device_count, 3);
+		assert_int_equal(devices.device_count, 4);
 		assert_string_equal(devices.devices[0].ref.text, "GPU-1");
 		assert_int_equal(devices.devices[0].ids, 2);
 		assert_int_equal(devices.devices[1].ids, 1);
-		assert_int_equal(devices.devices[2].container, 1);
+		assert_string_equal(devices.devices[2].ref.text, "MIG-1");
+		assert_int_equal(devices.devices[3].container, 1);
 	}
 	pod_devices_release(&devices);
 	directory_free(directory);
