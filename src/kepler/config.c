@@ -289,8 +289,9 @@ static const struct option redfish_rows[] = {
 static const struct option hmc_rows[] = {
 	{ "meter.hmc.url", NULL, OPTION_STRING, FIELD(meter_options, hmc_url), .default_text = "",
 	  .metavar = "URL", .may_be_empty = true, .check = check_service_url,
-	  .help = "On IBM Z and LinuxONE: address of the Hardware Management Console (HMC), whose "
-		  "Web Services have the power of the machine, and of its partitions from z16 on: "
+	  .help = "On IBM Z and LinuxONE: address of the Hardware Management Console (HMC). Its "
+		  "Web "
+		  "Services have the power of the machine, and of its partitions from z16 on. "
 		  "https://HOST or https://HOST:PORT, the port 6794 by default. Empty: the address "
 		  "is in the credentials file, or there is no HMC to ask." },
 	{ "meter.hmc.credentials", NULL, OPTION_STRING, FIELD(meter_options, hmc_credentials),

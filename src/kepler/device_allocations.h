@@ -4,7 +4,7 @@
  *
  * The kubelet is asked only where that decides anything: with --gpu.idle=holder, and from the first
  * zone of a device on. A container that is not known here, or has no cgroup any more, is nameless:
- * its part of a device is nobody else's.
+ * its part of a device goes to no other container.
  */
 #pragma once
 

@@ -3,7 +3,7 @@
  * Which of our zones a device of Kubernetes is: device plugins and drivers of dynamic resource
  * allocation (DRA) name devices each in its own way. Pure.
  *
- *   who                              its name                          is the board
+ *   source                           its name                          is the board
  *   NVIDIA's plugin                  GPU-UUID                          with that UUID
  *     time-slicing, MPS              GPU-UUID::3                       likewise, a replica of it
  *     MIG                            MIG-UUID, MIG-GPU-UUID/1/0        that has it as a part
