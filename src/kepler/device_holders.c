@@ -10,7 +10,6 @@
 #include "base/log.h"
 #include "base/macro.h"
 #include "base/pid_namespace.h"
-#include "host/char_driver.h"
 #include "service/fdinfo_helper.h"
 #include "service/needs.h"
 
@@ -83,8 +82,7 @@ int device_holders_start(const struct config *config, struct device_holders **re
 	int r;
 
 	*ret = NULL;
-	if (!config->meter_enabled || !char_driver_is_loaded(config->host.procfs, "drm") ||
-	    pid_namespace_is_own())
+	if (!config->meter_enabled || pid_namespace_is_own())
 		return 0;
 	holders = calloc(1, sizeof(*holders));
 	if (!holders)

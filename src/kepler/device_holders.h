@@ -14,10 +14,9 @@ struct device_holders;
 
 /*
  * Starts the helper, which ends at once where this configuration and machine do not need it
- * (NEED_DEVICE_USERS): that is looked for in sysfs, which may hang. Without meters, without DRM in
- * the kernel, and in a pid namespace of its own, whose /proc is not the machine's, there is none,
- * and *ret is NULL. Call it before Landlock is entered and any thread is started. 0, or -errno with
- * a diagnosis.
+ * (NEED_DEVICE_USERS): that is looked for in sysfs, which may hang. Without meters, and in a pid
+ * namespace of its own, whose /proc is not the machine's, there is none, and *ret is NULL. Call it
+ * before Landlock is entered and any thread is started. 0, or -errno with a diagnosis.
  */
 int device_holders_start(const struct config *config, struct device_holders **ret,
 			 struct diag *diag);

@@ -21,7 +21,6 @@
 #include "base/macro.h"
 #include "base/num.h"
 #include "base/offload.h"
-#include "host/char_driver.h"
 #include "kepler/names.h"
 #include "kube/kube_access.h"
 #include "meter/meter.h"
@@ -162,15 +161,17 @@ static void add_socket_folders(struct limits_job *job, const struct config *conf
 	}
 }
 
-/* Vendors' libraries open them for writing. */
+/*
+ * Vendors' libraries open them for writing. Whether there is a board is not asked: it would be
+ * looked for in sysfs, and what is not there cannot be opened.
+ */
 static void add_devices(struct limits_job *job, const struct config *config)
 {
 	size_t count = 0;
 
 	if (config_reads_meter(config, &nvml_meter))
 		job->devices[count++] = "/dev/nvidia";
-	if (config->meter_enabled && (char_driver_is_loaded(config->host.procfs, "accel") ||
-				      char_driver_is_loaded(config->host.procfs, "habanalabs"))) {
+	if (config->meter_enabled) {
 		job->devices[count++] = "/dev/accel/";
 		job->devices[count++] = "/dev/hl";
 	}
