@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include "activity/unseen_time.h"
+#include "energy/signal.h"
 #include "host/cpu_sockets.h"
 #include "host/proc.h"
 
@@ -64,6 +65,12 @@ struct dropped_cgroup {
 	uint64_t cpu_ns;
 };
 
+/* Signals of a cgroup, beside those of samples: of what no process is known for. */
+struct cgroup_signals {
+	uint64_t cgroup_id;
+	uint64_t amount[SIGNAL_COUNT];
+};
+
 /* One pass. Arrays belong to the reader and are valid until the next pass. */
 struct activity {
 	uint64_t time_ns;     /* CLOCK_MONOTONIC of the pass */
@@ -75,7 +82,12 @@ struct activity {
 	 * was run on CPUs with an unknown socket. NULL: sockets are not distinguished.
 	 */
 	const uint64_t *socket_ns;
-	uint32_t sockets;    /* places in struct cpu_sockets */
+	uint32_t sockets; /* places in struct cpu_sockets */
+	uint32_t signals; /* SIGNAL_BIT() of those that are known, all 0 or not */
+	/* [count] each, of the samples; NULL: 0 in all. */
+	const uint64_t *signal[SIGNAL_COUNT];
+	const struct cgroup_signals *cgroup_signals;
+	size_t cgroup_signal_count;
 	uint64_t busy_ns;    /* time of all tasks but the idle task: the sum of all that follows */
 	uint64_t dropped_ns; /* run time without a known process */
 	uint64_t unseen_ns;  /* run time that the reader did not see, but the machine counts */

@@ -18,6 +18,8 @@ void parties_release(struct parties *parties)
 	free(parties->owner);
 	for (uint32_t place = 0; place < PLACES_MAX; place++)
 		free(parties->socket_ns[place]);
+	for (size_t signal = 0; signal < SIGNAL_COUNT; signal++)
+		free(parties->signal[signal]);
 	free(parties->container_millicpu);
 	free(parties->container_has_party);
 	idle_size_scratch_release(&parties->scratch);
@@ -42,6 +44,11 @@ int parties_reserve(struct parties *parties, size_t count)
 		if (ARRAY_RESIZE(parties->socket_ns[place], size) < 0)
 			return -ENOMEM;
 	}
+	for (size_t signal = 0; signal < SIGNAL_COUNT; signal++) {
+		if (parties->signals & SIGNAL_BIT(signal) &&
+		    ARRAY_RESIZE(parties->signal[signal], size) < 0)
+			return -ENOMEM;
+	}
 	parties->size = size;
 	return 0;
 }
@@ -53,7 +60,18 @@ void parties_begin(struct parties *parties, uint32_t sockets)
 	if (sockets > parties->sockets)
 		parties->size = 0; /* reserved anew: more arrays than before */
 	parties->sockets = sockets;
+	parties->signals = 0;
 	memset(parties->socket_sum_ns, 0, sizeof(parties->socket_sum_ns));
+}
+
+void parties_know(struct parties *parties, uint32_t signals)
+{
+	for (size_t signal = 0; signal < SIGNAL_COUNT; signal++) {
+		if (signals & SIGNAL_BIT(signal) && !parties->signal[signal])
+			parties->size = 0; /* reserved anew: more arrays than before */
+	}
+	parties->signals = signals;
+	memset(parties->signal_sum, 0, sizeof(parties->signal_sum));
 }
 
 void parties_add(struct parties *parties, uint32_t process, uint32_t container, uint64_t cpu_ns,
@@ -66,9 +84,17 @@ void parties_add(struct parties *parties, uint32_t process, uint32_t container, 
 		parties->socket_sum_ns[place] += parties->socket_ns[place][i];
 	}
 
+	for (uint32_t left = parties->signals; left; left &= left - 1)
+		parties->signal[__builtin_ctz(left)][i] = 0;
 	parties->party[i] = (struct party){ process, container };
 	parties->cpu_ns[i] = cpu_ns;
 	parties->idle_weight[i] = 0;
+}
+
+void parties_add_signal(struct parties *parties, enum signal signal, uint64_t amount)
+{
+	parties->signal[signal][parties->count - 1] += amount;
+	parties->signal_sum[signal] += amount;
 }
 
 uint64_t parties_of_socket(const struct parties *parties, uint32_t place, uint64_t amount)

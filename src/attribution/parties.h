@@ -9,6 +9,7 @@
 #include "attribution/attribute.h"
 #include "attribution/idle_size.h"
 #include "attribution/ledger.h"
+#include "energy/signal.h"
 #include "energy/work.h"
 
 struct party {
@@ -22,7 +23,10 @@ struct parties {
 	uint64_t *cpu_ns;
 	uint64_t *socket_ns[PLACES_MAX]; /* of cpu_ns, by place; [0..sockets) */
 	uint64_t socket_sum_ns[PLACES_MAX];
-	uint32_t sockets; /* that are told apart; 0: none */
+	uint32_t sockets;               /* that are told apart; 0: none */
+	uint64_t *signal[SIGNAL_COUNT]; /* of those that are in @signals */
+	uint64_t signal_sum[SIGNAL_COUNT];
+	uint32_t signals; /* SIGNAL_BIT(): what is known of this interval's work */
 	uint64_t *idle_weight;
 	uint64_t *parts[MODE_COUNT]; /* room for the splitting */
 	uint32_t *owner;             /* container, for weights by size */
@@ -38,9 +42,13 @@ struct parties {
 int parties_reserve(struct parties *parties, size_t count);
 /* A new interval, in which @sockets places are told apart; at most PLACES_MAX. */
 void parties_begin(struct parties *parties, uint32_t sockets);
+/* Of these signals each party has an amount. After parties_begin(), before parties_reserve(). */
+void parties_know(struct parties *parties, uint32_t signals);
 /* There must be room. @socket_ns [sockets] may be NULL: not known. */
 void parties_add(struct parties *parties, uint32_t process, uint32_t container, uint64_t cpu_ns,
 		 const uint64_t *socket_ns);
+/* Of the party that was added last: 0 until this is called. @signal is one of those known. */
+void parties_add_signal(struct parties *parties, enum signal signal, uint64_t amount);
 /*
  * What was run in a socket that is not known is spread over all as what is known. To be called when
  * all that ran has been added, and before socket_ns is read: each party's is cpu_ns in sum then.

@@ -275,11 +275,11 @@ static uint32_t container_of(struct interval_engine *engine, const struct proces
 }
 
 /*
- * Those that ran become parties. In the baseline nothing is charged, but every owner gets its row,
+ * Those that ran become parties; whether this one did. In the baseline nothing is charged, but every owner gets its row,
  * so that its series are there from the first snapshot on; with an equal share of idle energy so
  * does every process.
  */
-static void enter_sample(struct interval_engine *engine, const struct activity_sample *sample,
+static bool enter_sample(struct interval_engine *engine, const struct activity_sample *sample,
 			 const uint64_t *socket_ns)
 {
 	const struct process_ref ref = process_ref_of(sample);
@@ -287,14 +287,16 @@ static void enter_sample(struct interval_engine *engine, const struct activity_s
 	bool wanted = sample->cpu_ns > 0 || engine->accountant.idle_share == IDLE_SHARE_EQUAL;
 
 	if (!wanted && engine->accountant.has_begun)
-		return;
+		return false;
 	container = container_of(engine, &ref);
 	if (!wanted)
-		return;
+		return false;
 	process = ledger_process(engine->ledger, sample->key.pid, sample->key.start_ns,
 				 sample->comm, container);
-	if (sample->cpu_ns > 0)
-		parties_add(&engine->parties, process, container, sample->cpu_ns, socket_ns);
+	if (!sample->cpu_ns)
+		return false;
+	parties_add(&engine->parties, process, container, sample->cpu_ns, socket_ns);
+	return true;
 }
 
 /* What sleeps, or ended, before its names come has no sample: it is looked up by its id. */
@@ -322,7 +324,7 @@ static void name_waiting(struct interval_engine *engine)
 /* What has slept since the start has no row yet, but a part of idle energy that all share. */
 static void enter_sleeper(void *userdata, const struct activity_sample *sample)
 {
-	enter_sample(userdata, sample, NULL);
+	(void)enter_sample(userdata, sample, NULL);
 }
 
 static void enter_sleepers(struct interval_engine *engine)
@@ -353,6 +355,27 @@ static void announce_processes(struct interval_engine *engine, const struct acti
 	} while (identity_resolver_await(identities) && ++rounds < ANNOUNCE_ROUNDS);
 }
 
+/* Of sample @i, which is the party that was added last. */
+static void enter_signals(struct interval_engine *engine, const struct activity *activity, size_t i)
+{
+	for (enum signal signal = 0; signal < SIGNAL_COUNT; signal++) {
+		if (activity->signal[signal] && activity->signal[signal][i])
+			parties_add_signal(&engine->parties, signal, activity->signal[signal][i]);
+	}
+}
+
+/* They ran nothing of their own: what they have caused is their container's. */
+static void enter_cgroup_signals(struct interval_engine *engine, const struct cgroup_signals *its)
+{
+	const struct process_ref unknown = { .cgroup_id = its->cgroup_id, .comm = "" };
+
+	parties_add(&engine->parties, LEDGER_NONE, container_of(engine, &unknown), 0, NULL);
+	for (enum signal signal = 0; signal < SIGNAL_COUNT; signal++) {
+		if (its->amount[signal])
+			parties_add_signal(&engine->parties, signal, its->amount[signal]);
+	}
+}
+
 static void enter_samples(struct interval_engine *engine, const struct activity *activity,
 			  uint32_t sockets)
 {
@@ -364,8 +387,10 @@ static void enter_samples(struct interval_engine *engine, const struct activity 
 
 			ledger_prefetch_process(engine->ledger, next->pid, next->start_ns);
 		}
-		enter_sample(engine, &activity->samples[i],
-			     sockets ? activity->socket_ns + i * sockets : NULL);
+		if (enter_sample(engine, &activity->samples[i],
+				 sockets ? activity->socket_ns + i * sockets : NULL) &&
+		    activity->signals)
+			enter_signals(engine, activity, i);
 	}
 }
 
@@ -375,7 +400,9 @@ static int enter_activity(struct interval_engine *engine, const struct activity 
 	int r;
 
 	parties_begin(&engine->parties, sockets);
-	r = parties_reserve(&engine->parties, activity->count + activity->dropped_cgroup_count);
+	parties_know(&engine->parties, activity->signals);
+	r = parties_reserve(&engine->parties, activity->count + activity->dropped_cgroup_count +
+						      activity->cgroup_signal_count);
 	if (r < 0)
 		return r;
 	announce_processes(engine, activity);
@@ -387,6 +414,8 @@ static int enter_activity(struct interval_engine *engine, const struct activity 
 		parties_add(&engine->parties, LEDGER_NONE, container_of(engine, &unknown),
 			    dropped->cpu_ns, NULL);
 	}
+	for (size_t i = 0; i < activity->cgroup_signal_count; i++)
+		enter_cgroup_signals(engine, &activity->cgroup_signals[i]);
 	parties_spread_sockets(&engine->parties);
 	return 0;
 }

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Signals: what is counted of work beside its CPU time, and tells how much energy that took. Each
+ * is a column of amounts, one a process or container, in an interval. Providers bring columns; each
+ * may be missing by itself, and what is missing is not 0.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum signal {
+	/*
+	 * Run time that the context switches have shown, in ns: the signals down to cache misses
+	 * are of that. The rest of the CPU time ran without being counted.
+	 */
+	SIGNAL_COUNTED_TIME,
+	SIGNAL_PAIRED_TIME,  /* of it, ns in which the core's other thread was busy, too */
+	SIGNAL_CPU_CYCLES,   /* of the core, at the frequency that it had */
+	SIGNAL_REF_CYCLES,   /* at a constant frequency, while not halted */
+	SIGNAL_INSTRUCTIONS, /* retired */
+	SIGNAL_CACHE_MISSES, /* of the last level */
+	SIGNAL_PAGE_CACHE_HITS,
+	SIGNAL_NET_TX_IRQ, /* softirqs */
+	SIGNAL_NET_RX_IRQ,
+	SIGNAL_BLOCK_IRQ,
+	SIGNAL_SOFTIRQ_TIME,   /* ns in these three, of what has caused them */
+	SIGNAL_NET_BYTES,      /* sent and received */
+	SIGNAL_BLOCK_BYTES,    /* read from and written to block devices */
+	SIGNAL_MEMORY_TRAFFIC, /* bytes between the last level of cache and memory */
+	SIGNAL_RESIDENT,       /* bytes of memory that are held */
+	SIGNAL_COUNT
+};
+
+#define SIGNAL_BIT(signal) (1U << (signal))
+
+/* "cpu_cycles": as metrics and options name it. */
+const char *signal_name(enum signal signal);
