@@ -62,11 +62,6 @@ static void unref(struct device_files *files)
 	free(holders);
 }
 
-static bool is_needed(const void *config)
-{
-	return config_needs(config) & NEED_DEVICE_USERS;
-}
-
 int device_holders_start(const struct config *config, struct device_holders **ret,
 			 struct diag *diag)
 {
@@ -75,8 +70,6 @@ int device_holders_start(const struct config *config, struct device_holders **re
 		.kinds = kinds,
 		.kind_count = ARRAY_SIZE(kinds),
 		.is_confined = config->security.seccomp && !config->security.seccomp_log,
-		.is_needed = is_needed,
-		.userdata = config,
 	};
 	CLEANUP_FREE struct device_holders *holders = NULL;
 	int r;
@@ -99,7 +92,13 @@ void device_holders_load(struct device_holders *holders, const struct config *co
 {
 	int r;
 
-	if (!holders || !config->activity.allow_bpf || !is_needed(config))
+	if (!holders)
+		return;
+	if (!(config_needs(config) & NEED_DEVICE_USERS)) {
+		fdinfo_helper_stop(TAKE_PTR(holders->helper));
+		return;
+	}
+	if (!config->activity.allow_bpf)
 		return;
 	r = open_device_finder_open(kinds, ARRAY_SIZE(kinds), &holders->finder);
 	if (r < 0)
@@ -109,7 +108,7 @@ void device_holders_load(struct device_holders *holders, const struct config *co
 
 struct device_files *device_holders_files(struct device_holders *holders)
 {
-	return holders ? &holders->files : NULL;
+	return holders && holders->helper ? &holders->files : NULL;
 }
 
 void device_holders_release(struct device_holders *holders)

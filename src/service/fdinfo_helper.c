@@ -142,8 +142,6 @@ _Noreturn static void run(const struct fdinfo_helper_options *options, int socke
 
 	(void)prctl(PR_SET_NAME, "kepler-fdinfo", 0, 0, 0);
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0); /* where it hangs, a socket ends nothing */
-	if (options->is_needed && !options->is_needed(options->userdata))
-		_exit(0);
 	server.proc_fd = open(options->procfs, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	(void)privileges_keep(needs_capabilities(NEED_DEVICE_USERS), &unused);
 	if (options->is_confined)

@@ -25,12 +25,6 @@ struct fdinfo_helper_options {
 	const struct device_kind *kinds;
 	size_t kind_count;
 	bool is_confined; /* its system calls */
-	/*
-	 * Asked in the helper, which ends at once where it says no: it may look into file systems
-	 * that hang, and the start does not wait for them. NULL: it is needed.
-	 */
-	bool (*is_needed)(const void *userdata);
-	const void *userdata;
 };
 
 /*
