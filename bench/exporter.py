@@ -66,16 +66,24 @@ def status_mb(pid, key):
     return int(re.search(rf"^{key}:\s+(\d+) kB", text, re.M)[1]) / 1024
 
 
+def waits(pid):
+    """How often its threads have waited: as often as they woke a CPU, at most."""
+    status = [path.read_text() for path in pathlib.Path(f"/proc/{pid}/task").glob("*/status")]
+    return sum(int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", text, re.M)[1]) for text in status)
+
+
 def steady(sensors, label):
     with Exporter(f"--host.sysfs={sensors.mount}", "--monitor.interval=1s") as exporter:
         pid = exporter.process.pid
         time.sleep(SETTLE_SECONDS)
-        costs = []
+        costs, wakes = [], []
         for _ in range(WINDOWS):
-            began = cpu_seconds(pid)
+            began, woke = cpu_seconds(pid), waits(pid)
             time.sleep(WINDOW_SECONDS)
             costs.append((cpu_seconds(pid) - began) / WINDOW_SECONDS * 1e3)
+            wakes.append((waits(pid) - woke) / WINDOW_SECONDS)
         row(f"CPU per 1 s interval, {label}", costs, "ms")
+        row(f"wake-ups per 1 s interval, {label}", wakes, "", 1)
         exporter.scrape()
         row(f"VmRSS, {label}", [status_mb(pid, "VmRSS")], "MB", 1)
         row(f"VmHWM, {label}", [status_mb(pid, "VmHWM")], "MB", 1)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Start: config → the process that reads fdinfo, where there are such GPUs → files limited
+ * Start: config → the process that reads fdinfo (it ends where there is no such GPU) → files limited
  * (Landlock) → server → BPF and processes (all that needs privilege) → privileges dropped → meters
  * and names, with their threads → system calls confined → first snapshot → READY. So no thread but
  * this one ever held a capability that is not needed, as the one that talks to the network begins
@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -31,6 +32,12 @@
 #define START_PATIENCE_NS (2 * NSEC_PER_SEC)
 /* How long the end waits for a terminal. */
 #define SCREEN_PATIENCE_NS (100 * NSEC_PER_MSEC)
+
+/*
+ * Waits end so much later at most than they have to: one wake-up of a CPU can serve several timers
+ * then. Energy and work are read with their own times, so that nothing depends on it.
+ */
+#define TIMER_SLACK_NS (5 * NSEC_PER_MSEC)
 
 /*
  * Where descriptors are few, what takes many (BPF: two dozen) or is optional must leave some for
@@ -238,6 +245,8 @@ int monitor_start(struct monitor *monitor)
 	struct diag diag = { "" };
 	int r = signals_open();
 
+	/* All threads inherit it. */
+	(void)prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS, 0, 0, 0);
 	if (r < 0)
 		return log_error_errno(r, "cannot receive signals");
 	monitor->signal_fd = r;

@@ -99,8 +99,10 @@ void self_stats_update(struct self_stats *stats)
 
 	self->cpu_seconds = (double)clock_ns(CLOCK_PROCESS_CPUTIME_ID) / 1e9;
 	read_stat(stats);
-	if (getrusage(RUSAGE_SELF, &usage) == 0)
+	if (getrusage(RUSAGE_SELF, &usage) == 0) {
 		self->max_rss_bytes = (uint64_t)usage.ru_maxrss * 1024;
+		self->wakeups = (uint64_t)usage.ru_nvcsw;
+	}
 	if (self->interval_count % FD_COUNT_EVERY == 0)
 		self->open_fds = count_open_fds();
 }

@@ -147,6 +147,7 @@ struct snapshot_self {
 	char node_name[64], cpu_architecture[64], kernel[64];
 	char components_source[32], platform_source[32]; /* "" when absent */
 	double cpu_seconds;
+	uint64_t wakeups; /* of all threads, also those that have ended */
 	uint64_t rss_bytes, max_rss_bytes, open_fds, threads;
 	double start_time_s; /* realtime */
 	double interval_s;   /* configured */

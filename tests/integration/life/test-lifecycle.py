@@ -341,10 +341,31 @@ def start_time():
         assert exporter.stop() == 0
 
 
+def wakeups():
+    """Nothing to answer and nothing to look for: an interval takes the loop's timer, the reader's turn, and little else."""
+    wakes = "kepler_exporter_wakeups_total"
+    with tempfile.TemporaryDirectory() as sysfs:
+        zone = pathlib.Path(sysfs, "class/powercap/intel-rapl:0")
+        zone.mkdir(parents=True)
+        for name, text in (("name", "package-0"), ("energy_uj", "1000000"), ("max_energy_range_uj", "262143328850")):
+            (zone / name).write_text(text + "\n")
+        with Exporter(f"--host.sysfs={sysfs}", "--monitor.interval=200ms") as exporter:
+            before = exporter.intervals(5)
+            time.sleep(6)
+            after = exporter.scrape()
+            snapshots = after.value("kepler_exporter_snapshots_total") - before.value("kepler_exporter_snapshots_total")
+            each = (after.value(wakes) - before.value(wakes)) / snapshots
+            assert snapshots > 10 and 1 <= each < 10, f"{each:.1f} wake-ups an interval, {snapshots} intervals"
+            with open(f"/proc/{exporter.process.pid}/timerslack_ns", encoding="ascii") as file:
+                assert int(file.read()) == 5_000_000
+            assert exporter.stop() == 0
+
+
 def main():
     need_root()
     print(f"{BUILD}, sanitized: {SANITIZED}")
-    tests = (start_time, clean_stop, kill_at_random, reload, unwritable_state, other_versions, little_memory, little_cpu)
+    tests = (start_time, clean_stop, kill_at_random, reload, unwritable_state, other_versions, little_memory, little_cpu,
+             wakeups)
     wanted = sys.argv[1:] or ([kill_at_random.__name__] if LONG else [test.__name__ for test in tests])
     for test in tests:
         if test.__name__ not in wanted:

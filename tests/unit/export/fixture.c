@@ -67,6 +67,7 @@ static void make_self(struct snapshot_self *self)
 	SET(self->components_source, "rapl-sysfs");
 	SET(self->activity_reader, "bpf-walk");
 	self->cpu_seconds = 1.5;
+	self->wakeups = 40;
 	self->rss_bytes = 9000000;
 	self->max_rss_bytes = 9500000;
 	self->open_fds = 12;
