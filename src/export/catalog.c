@@ -417,7 +417,9 @@ static const struct family table[] = {
 	  "CPU time that Kepler used, its passes over the threads in the kernel included.", NULL },
 	{ "kepler_exporter_wakeups", COUNTER, "", BOTH,
 	  OF_SNAPSHOT, SELF(wakeups, 0), L_NONE,
-	  "How often a thread of Kepler had waited and ran again (voluntary context switches).", NULL },
+	  "How often a thread of Kepler had waited and ran again (voluntary context "
+	  "switches).",
+	  NULL },
 	{ "kepler_exporter_bpf_seconds", COUNTER, "seconds", BOTH,
 	  OF_SNAPSHOT, SELF(bpf_seconds, 0), L_NONE,
 	  "Part of Kepler's CPU time that was spent in BPF passes over the threads. What the hooks "

@@ -275,9 +275,9 @@ static uint32_t container_of(struct interval_engine *engine, const struct proces
 }
 
 /*
- * Those that ran become parties; whether this one did. In the baseline nothing is charged, but every owner gets its row,
- * so that its series are there from the first snapshot on; with an equal share of idle energy so
- * does every process.
+ * Those that ran become parties; whether this one did. In the baseline nothing is charged, but
+ * every owner gets its row, so that its series are there from the first snapshot on; with an equal
+ * share of idle energy so does every process.
  */
 static bool enter_sample(struct interval_engine *engine, const struct activity_sample *sample,
 			 const uint64_t *socket_ns)

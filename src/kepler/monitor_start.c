@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Start: config → the process that reads fdinfo (it ends where there is no such GPU) → files limited
- * (Landlock) → server → BPF and processes (all that needs privilege) → privileges dropped → meters
- * and names, with their threads → system calls confined → first snapshot → READY. So no thread but
- * this one ever held a capability that is not needed, as the one that talks to the network begins
- * without any, and whatever may take long, or hang, finds /healthz answering, and a signal to stop
- * obeyed.
+ * Start: config → the process that reads fdinfo (it ends where there is no such GPU) → files
+ * limited (Landlock) → server → BPF and processes (all that needs privilege) → privileges dropped →
+ * meters and names, with their threads → system calls confined → first snapshot → READY. So no
+ * thread but this one ever held a capability that is not needed, as the one that talks to the
+ * network begins without any, and whatever may take long, or hang, finds /healthz answering, and a
+ * signal to stop obeyed.
  */
 #include <errno.h>
 #include <fcntl.h>
