@@ -55,6 +55,11 @@ uint32_t layout_columns_with_idle(const struct layout *layout)
 	return columns;
 }
 
+uint32_t layout_columns_with_counters(const struct layout *layout, uint32_t signals)
+{
+	return layout->columns + (uint32_t)__builtin_popcount(signals & ~layout->counters);
+}
+
 /* It takes the place of the one of CPU time, which moves on. */
 static uint32_t take_column(struct layout *layout)
 {
@@ -107,4 +112,14 @@ void layout_bear_idle(struct layout *layout)
 			layout->accounts[i].column[MODE_IDLE] = take_column(layout);
 	}
 	layout->bears_idle = true;
+}
+
+void layout_count(struct layout *layout, uint32_t signals)
+{
+	for (enum signal signal = 0; signal < SIGNAL_COUNT; signal++) {
+		if (!(signals & ~layout->counters & SIGNAL_BIT(signal)))
+			continue;
+		layout->counter[signal] = take_column(layout);
+		layout->counters |= SIGNAL_BIT(signal);
+	}
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a row has counters of: one a kind of energy and not one a zone, so that a process costs the
+ * Which columns a row has: of energy one a kind and not one a zone, so that a process costs the
  * same on a machine of eight sockets as on one of one.
  *
  * An account is all zones of one kind that the same source counts with the same quality: the
@@ -9,8 +9,9 @@
  * the account's column of that mode. So what holds for each of its zones (ledger.h) holds for their
  * sum. Where zones are to be told apart on rows, an account is one zone.
  *
- * Columns of idle energy are there only once rows can have any. The last column is CPU time; new
- * ones come before it, and the others keep their number. Pure.
+ * Columns of idle energy are there only once rows can have any, and those of counters (signals of
+ * work, energy/signal.h: instructions, packets) once they are known. The last column is CPU time;
+ * new ones come before it, and the others keep their number. Pure.
  */
 #pragma once
 
@@ -18,6 +19,7 @@
 #include <stdint.h>
 
 #include "attribution/attribute.h"
+#include "energy/signal.h"
 #include "energy/zone.h"
 
 #define COLUMN_NONE  UINT32_MAX
@@ -46,23 +48,31 @@ struct layout {
 	uint32_t account_count, account_room;
 	struct layout_zone *zones; /* [zone_count] */
 	uint32_t zone_count, zone_room;
-	uint32_t columns; /* > 0 */
-	uint32_t ended;   /* how many zones have */
+	uint32_t columns;               /* > 0 */
+	uint32_t ended;                 /* how many zones have */
+	uint32_t counters;              /* SIGNAL_BIT() of those that rows have a column of */
+	uint32_t counter[SIGNAL_COUNT]; /* where; of others undefined */
 };
 
 void layout_init(struct layout *layout, bool by_zone);
 void layout_release(struct layout *layout);
 /* Makes room for one more zone: layout_add_zone() cannot fail then. 0 or -ENOMEM. */
 int layout_reserve(struct layout *layout);
-/* How many columns there are with @zone, too; how many once rows bear idle energy. */
+/*
+ * How many columns there are with @zone, too; how many once rows bear idle energy; how many once
+ * they have counters of @signals, as SIGNAL_BIT().
+ */
 uint32_t layout_columns_with(const struct layout *layout, const struct zone *zone);
 uint32_t layout_columns_with_idle(const struct layout *layout);
+uint32_t layout_columns_with_counters(const struct layout *layout, uint32_t signals);
 /* @zone lives as long as the layout; its number is zone_count before the call. */
 void layout_add_zone(struct layout *layout, const struct zone *zone);
 /* Its energy is charged by another source from now on. Again without effect. */
 void layout_end_zone(struct layout *layout, uint32_t zone);
 /* From now on rows can have idle energy, where a zone has any. */
 void layout_bear_idle(struct layout *layout);
+/* From now on rows have a counter of each of @signals, and keep it. */
+void layout_count(struct layout *layout, uint32_t signals);
 
 static inline const struct account *layout_account_of(const struct layout *layout, uint32_t zone)
 {
@@ -74,6 +84,12 @@ static inline uint32_t layout_column(const struct layout *layout, uint32_t zone,
 				     enum energy_mode mode)
 {
 	return layout_account_of(layout, zone)->column[mode];
+}
+
+/* Where a row has its counter of @signal; COLUMN_NONE: no row has one. */
+static inline uint32_t layout_counter(const struct layout *layout, enum signal signal)
+{
+	return layout->counters & SIGNAL_BIT(signal) ? layout->counter[signal] : COLUMN_NONE;
 }
 
 /* What all zones of an account share. */

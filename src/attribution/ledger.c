@@ -45,6 +45,7 @@ struct ledger {
 	uint32_t max_containers; /* max_rows of containers, or more */
 	struct layout layout;
 	struct ledger_zone *zone; /* [layout.zone_count] */
+	uint64_t node_counter[SIGNAL_COUNT], unattributed_counter[SIGNAL_COUNT];
 	uint64_t node_cpu_ns;
 	uint64_t now_ns;
 	struct names_table *names;
@@ -706,6 +707,15 @@ int ledger_bear_idle(struct ledger *ledger)
 	return r;
 }
 
+int ledger_count(struct ledger *ledger, uint32_t signals)
+{
+	int r = widen_rows(ledger, layout_columns_with_counters(&ledger->layout, signals));
+
+	if (r == 0)
+		layout_count(&ledger->layout, signals);
+	return r;
+}
+
 void ledger_begin(struct ledger *ledger, uint64_t now_ns)
 {
 	ledger_close(ledger);
@@ -758,6 +768,13 @@ void ledger_unattributed(struct ledger *ledger, uint32_t zone, enum energy_mode 
 void ledger_node_cpu(struct ledger *ledger, uint64_t busy_ns)
 {
 	ledger->node_cpu_ns += busy_ns;
+}
+
+void ledger_node_counter(struct ledger *ledger, enum signal signal, uint64_t amount,
+			 uint64_t unattributed)
+{
+	ledger->node_counter[signal] += amount;
+	ledger->unattributed_counter[signal] += unattributed;
 }
 
 static void release_process(struct ledger *ledger, uint32_t process)
@@ -886,4 +903,14 @@ uint64_t ledger_unattributed_value(const struct ledger *ledger, uint32_t zone,
 uint64_t ledger_node_cpu_value(const struct ledger *ledger)
 {
 	return ledger->node_cpu_ns;
+}
+
+uint64_t ledger_node_counter_value(const struct ledger *ledger, enum signal signal)
+{
+	return ledger->node_counter[signal];
+}
+
+uint64_t ledger_unattributed_counter_value(const struct ledger *ledger, enum signal signal)
+{
+	return ledger->unattributed_counter[signal];
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Energy and CPU time of all workloads: one row for each process, container, pod, VM and namespace,
- * cumulative, in integers. Pure: no clock, no I/O.
+ * Energy, counters and CPU time of all workloads: one row for each process, container, pod, VM and
+ * namespace, cumulative, in integers. Pure: no clock, no I/O.
  *
  * A row has one value a column (layout.h): the energy of an account in one mode (µJ), where an
- * account is one zone or several of a kind; the last column is CPU time (ns). A process row is one
+ * account is one zone or several of a kind; a counter of work, in what its signal counts; the last
+ * column is CPU time (ns). A process row is one
  * set of labels: pid, start time, comm and container; when any of them changes (exec, a move to
  * another cgroup) the old row ends with its sums and a new one begins. A process that returns to
  * the labels of a row that is still kept continues in that row. A container's values are the sum of
@@ -23,6 +24,8 @@
  * every interval, for every account a with its zones z, and every mode m:
  *
  *     Σ rows delta[a][m] + Σ z, reasons unattributed delta[z][m] = Σ z node delta[z][m]
+ *
+ * and for every counter Σ rows delta + unattributed delta = node delta.
  *
  * Life of an interval: ledger_begin() –
  * ledger_container()/ledger_process()/ledger_charge()/ledger_node() – ledger_close() – the
@@ -144,6 +147,11 @@ void ledger_end_zone(struct ledger *ledger, uint32_t zone);
  * (nothing changed).
  */
 int ledger_bear_idle(struct ledger *ledger);
+/*
+ * From now on rows have counters of @signals, as SIGNAL_BIT(), which begin at 0. 0 or -ENOMEM
+ * (nothing changed).
+ */
+int ledger_count(struct ledger *ledger, uint32_t signals);
 /* The table of its names, to which those of ledger_container() must belong. */
 struct names_table *ledger_names(const struct ledger *ledger);
 /* The columns. Valid until the next one is added. */
@@ -202,6 +210,9 @@ void ledger_node(struct ledger *ledger, uint32_t zone, enum energy_mode mode, ui
 void ledger_unattributed(struct ledger *ledger, uint32_t zone, enum energy_mode mode,
 			 enum unattributed_reason reason, uint64_t amount_uj);
 void ledger_node_cpu(struct ledger *ledger, uint64_t busy_ns);
+/* All of @signal, and the part of it that no row got. */
+void ledger_node_counter(struct ledger *ledger, enum signal signal, uint64_t amount,
+			 uint64_t unattributed);
 
 /*
  * Ends the charges of an interval: adds them to the groups; a row that waited LEDGER_WAIT_NS waits
@@ -274,6 +285,8 @@ uint64_t ledger_node_delta(const struct ledger *ledger, uint32_t zone, enum ener
 uint64_t ledger_unattributed_value(const struct ledger *ledger, uint32_t zone,
 				   enum energy_mode mode, enum unattributed_reason reason);
 uint64_t ledger_node_cpu_value(const struct ledger *ledger);
+uint64_t ledger_node_counter_value(const struct ledger *ledger, enum signal signal);
+uint64_t ledger_unattributed_counter_value(const struct ledger *ledger, enum signal signal);
 
 /*
  * Frees a row with its values; its container and groups keep theirs. A living process is ended

@@ -101,12 +101,45 @@ static void idle_columns_come_once_rows_bear_idle(void **state)
 	layout_release(&layout);
 }
 
+/* None until they are known; each keeps its number, and CPU time stays the last. */
+static void counters_have_a_column_once_they_are_known(void **state)
+{
+	struct layout layout;
+
+	(void)state;
+	layout_init(&layout, false);
+	add(&layout, &package_0);
+	for (enum signal signal = 0; signal < SIGNAL_COUNT; signal++)
+		assert_int_equal(layout_counter(&layout, signal), COLUMN_NONE);
+	assert_int_equal(layout_columns_with_counters(&layout, 0), 2);
+	assert_int_equal(
+		layout_columns_with_counters(&layout, SIGNAL_BIT(SIGNAL_NET_BYTES) | SIGNAL_BIT(0)),
+		4);
+	layout_count(&layout, SIGNAL_BIT(SIGNAL_NET_BYTES));
+	assert_int_equal(layout.columns, 3);
+	add(&layout, &dram_0);
+	layout_bear_idle(&layout);
+	assert_int_equal(
+		layout_columns_with_counters(&layout, SIGNAL_BIT(SIGNAL_NET_BYTES) | SIGNAL_BIT(0)),
+		layout.columns + 1);
+	layout_count(&layout, SIGNAL_BIT(SIGNAL_NET_BYTES) | SIGNAL_BIT(0));
+	assert_int_equal(layout.columns, 7);
+	assert_int_equal(layout_counter(&layout, SIGNAL_NET_BYTES), 1);
+	assert_int_equal(layout_column(&layout, 1, MODE_DYNAMIC), 2);
+	assert_int_equal(layout_column(&layout, 0, MODE_IDLE), 3);
+	assert_int_equal(layout_counter(&layout, 0), 5);
+	layout_count(&layout, layout.counters);
+	assert_int_equal(layout.columns, 7);
+	layout_release(&layout);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(zones_of_a_kind_and_source_are_one_account),
 		cmocka_unit_test(by_zone_each_is_an_account),
 		cmocka_unit_test(idle_columns_come_once_rows_bear_idle),
+		cmocka_unit_test(counters_have_a_column_once_they_are_known),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Counters of rows: what processes and containers did beside using CPU time, in cycles,
+ * instructions, packets or bytes. Each is a signal (energy/signal.h) that is added up, exactly as
+ * its provider counts it; the others are shares, levels or times, which say nothing as a sum.
+ *
+ * Rows get the column of a counter in the interval in which its signal is first known. Where that
+ * is the first interval, it counts from there on. Else its series are new on rows that are shown
+ * already: as every new series they show 0 until they have settled, and what comes before that is
+ * in no row and not in the node's sum. A counter whose signal is lost stands still. Pure.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "attribution/ledger.h"
+#include "attribution/parties.h"
+#include "energy/signal.h"
+
+/* Those signals that can be counters, as SIGNAL_BIT(). */
+#define SIGNALS_COUNTERS                                                                           \
+	(SIGNAL_BIT(SIGNAL_CPU_CYCLES) | SIGNAL_BIT(SIGNAL_REF_CYCLES) |                           \
+	 SIGNAL_BIT(SIGNAL_INSTRUCTIONS) | SIGNAL_BIT(SIGNAL_CACHE_MISSES) |                       \
+	 SIGNAL_BIT(SIGNAL_PAGE_CACHE_HITS) | SIGNAL_BIT(SIGNAL_NET_TX_IRQ) |                      \
+	 SIGNAL_BIT(SIGNAL_NET_RX_IRQ) | SIGNAL_BIT(SIGNAL_BLOCK_IRQ) |                            \
+	 SIGNAL_BIT(SIGNAL_NET_BYTES) | SIGNAL_BIT(SIGNAL_BLOCK_BYTES))
+
+struct counters {
+	uint32_t begun;                 /* SIGNAL_BIT() of those that count */
+	uint64_t born_ns[SIGNAL_COUNT]; /* of those that have a column and do not count yet */
+};
+
+/*
+ * @known are the signals that are known of the interval that ends at @now_ns: those that can be
+ * counters and are new get their columns. @first: the interval is the first of all. Before
+ * ledger_begin(), or at least before the first charge. 0, or -ENOMEM: those that are new wait.
+ */
+int counters_follow(struct counters *counters, struct ledger *ledger, uint32_t known, bool first,
+		    uint64_t now_ns);
+/*
+ * Charges the signals of @parties to their rows, of those that have counted for @settle_ns or from
+ * the start. @node [SIGNAL_COUNT] is all that was counted; what no party has of it is unattributed.
+ * Between ledger_begin() and ledger_close().
+ */
+void counters_book(struct counters *counters, struct ledger *ledger, const struct parties *parties,
+		   const uint64_t *node, uint64_t now_ns, uint64_t settle_ns);
