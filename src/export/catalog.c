@@ -47,9 +47,11 @@
 #define ZONE(field, decimals)           AT(struct snapshot_zone, field, decimals)
 #define HTTP(field)                     AT(struct http_stats, field, 0)
 #define NAMES(field)                    AT(struct snapshot_name_source, field, 0)
+#define COUNT(field)                    AT(struct snapshot_counter, field, 0)
 #define ZONE_IS_UP                                                                                 \
 	{ .offset = offsetof(struct snapshot_zone, state), .type = AS_ZONE_STATE }
 #define MICROJOULES                     { .type = AS_U64, .decimals = 6 } /* where the walk is */
+#define COUNTED                         { .type = AS_U64 } /* likewise */
 #define ROWS(level_, decimals_)         { .level = (level_), .decimals = (decimals_) }
 #define ONE                             { .type = AS_ONE }
 #define VARIANTS                        ONE /* each has its own */
@@ -153,6 +155,16 @@ static const struct family table[] = {
 	{ "kepler_node_bpf_cpu_time_ms", COUNTER, "", CLASSIC,
 	  OF_SNAPSHOT, SELF(node_cpu_ns, 6), L_CPU,
 	  "CPU time that was used on the node, in milliseconds.", NULL },
+	{ "kepler_node_<counter>", COUNTER, "", BOTH,
+	  OF_COUNTERS, COUNT(node), L_CPU,
+	  "Of all processes and containers of the node: <counter>.", NULL },
+	{ "kepler_node_unattributed_<counter>", COUNTER, "", BOTH,
+	  OF_COUNTERS, COUNT(unattributed), L_CPU,
+	  "Part of the node's sum that belongs to no process or container: <counter>.", NULL },
+	{ "kepler_pending_<counter>", GAUGE, "", BOTH,
+	  OF_PENDING_COUNTERS, COUNTED, LABELS(POINT_LEVEL, POINT_ACTIVITY_SOURCE),
+	  "Already counted, by series that still show 0 so that a scrape sees them start, or whose "
+	  "owner's names are awaited: <counter>.", NULL },
 	{ "kepler_node_cpu_usage_ratio", GAUGE, "ratio", BOTH,
 	  OF_SNAPSHOT, SELF(node_busy_ratio, 0), L_NODE,
 	  "Share of all CPUs that was busy in the last interval, 0 to 1.", NULL },
@@ -199,6 +211,15 @@ static const struct family table[] = {
 	{ "kepler_container_bpf_cpu_time_ms", COUNTER, "", CLASSIC,
 	  OF_ROWS_CPU, ROWS(LEVEL_CONTAINER, 6), L_CPU,
 	  "CPU time of the container's processes, in milliseconds.", NULL },
+	{ "kepler_container_<counter>", COUNTER, "", BOTH,
+	  OF_ROWS_COUNTERS, ROWS(LEVEL_CONTAINER, 0), L_CPU,
+	  "Of the container's processes: <counter>.", NULL },
+	{ "kepler_container_retired_<counter>", COUNTER, "", BOTH,
+	  OF_RETIRED_COUNTERS, ROWS(LEVEL_CONTAINER, 0), L_CPU,
+	  "Of containers of this namespace that are no longer shown: <counter>.", NULL },
+	{ "kepler_container_bpf_<event>", COUNTER, "", CLASSIC,
+	  OF_ROWS_COUNTERS, ROWS(LEVEL_CONTAINER, 0), L_CPU,
+	  "Of the container's processes: <counter>.", NULL },
 	{ "kepler_pod_joules", COUNTER, "joules", BOTH,
 	  OF_ROW_TOTALS, ROWS(LEVEL_POD, 6), L_TOTAL,
 	  "Energy charged to the pod: the sum of the zones that "
@@ -215,6 +236,15 @@ static const struct family table[] = {
 	{ "kepler_pod_bpf_cpu_time_ms", COUNTER, "", CLASSIC,
 	  OF_ROWS_CPU, ROWS(LEVEL_POD, 6), L_CPU,
 	  "CPU time of the pod, in milliseconds.", NULL },
+	{ "kepler_pod_<counter>", COUNTER, "", BOTH,
+	  OF_ROWS_COUNTERS, ROWS(LEVEL_POD, 0), L_CPU,
+	  "Of the pod: <counter>.", NULL },
+	{ "kepler_pod_retired_<counter>", COUNTER, "", BOTH,
+	  OF_RETIRED_COUNTERS, ROWS(LEVEL_POD, 0), L_CPU,
+	  "Of pods of this namespace that are no longer shown: <counter>.", NULL },
+	{ "kepler_pod_bpf_<event>", COUNTER, "", CLASSIC,
+	  OF_ROWS_COUNTERS, ROWS(LEVEL_POD, 0), L_CPU,
+	  "Of the pod: <counter>.", NULL },
 	{ "kepler_pod", INFO, "", BOTH,
 	  OF_PODS, ROWS(LEVEL_POD, 0), LABELS(POINT_QOS_CLASS),
 	  "A pod that is shown. qos_class is Guaranteed, Burstable or BestEffort, as Kubernetes "
@@ -235,6 +265,15 @@ static const struct family table[] = {
 	{ "kepler_vm_bpf_cpu_time_ms", COUNTER, "", CLASSIC,
 	  OF_ROWS_CPU, ROWS(LEVEL_VM, 6), L_CPU,
 	  "CPU time of the virtual machine, in milliseconds.", NULL },
+	{ "kepler_vm_<counter>", COUNTER, "", BOTH,
+	  OF_ROWS_COUNTERS, ROWS(LEVEL_VM, 0), L_CPU,
+	  "Of the virtual machine: <counter>.", NULL },
+	{ "kepler_vm_retired_<counter>", COUNTER, "", BOTH,
+	  OF_RETIRED_COUNTERS, ROWS(LEVEL_VM, 0), L_CPU,
+	  "Of virtual machines that are no longer shown: <counter>.", NULL },
+	{ "kepler_vm_bpf_<event>", COUNTER, "", CLASSIC,
+	  OF_ROWS_COUNTERS, ROWS(LEVEL_VM, 0), L_CPU,
+	  "Of the virtual machine: <counter>.", NULL },
 	{ "kepler_namespace_joules", COUNTER, "joules", BOTH,
 	  OF_ROW_TOTALS, ROWS(LEVEL_NAMESPACE, 6), L_TOTAL,
 	  "Energy charged to the namespace: the sum of the zones that "
@@ -259,6 +298,15 @@ static const struct family table[] = {
 	{ "kepler_process_bpf_cpu_time_ms", COUNTER, "", CLASSIC,
 	  OF_ROWS_CPU, ROWS(LEVEL_PROCESS, 6), L_CPU,
 	  "CPU time of the process, in milliseconds.", NULL },
+	{ "kepler_process_<counter>", COUNTER, "", BOTH,
+	  OF_ROWS_COUNTERS, ROWS(LEVEL_PROCESS, 0), L_CPU,
+	  "Of the process: <counter>.", NULL },
+	{ "kepler_process_retired_<counter>", COUNTER, "", BOTH,
+	  OF_RETIRED_COUNTERS, ROWS(LEVEL_PROCESS, 0), L_CPU,
+	  "Of the container's processes that are no longer shown: <counter>.", NULL },
+	{ "kepler_process_bpf_<event>", COUNTER, "", CLASSIC,
+	  OF_ROWS_COUNTERS, ROWS(LEVEL_PROCESS, 0), L_CPU,
+	  "Of the process: <counter>.", NULL },
 
 	{ "kepler_node_cpu", INFO, "", CURRENT,
 	  OF_CPUS, ONE,
@@ -683,16 +731,23 @@ const char *family_suffix(const struct family *family)
 	return family->type == FAMILY_INFO ? "_info" : "";
 }
 
+enum family_each family_each(const struct family *family)
+{
+	if (strstr(family->name, FAMILY_ZONE))
+		return EACH_ZONE;
+	return strchr(family->name, '<') ? EACH_COUNTER : EACH_ONE;
+}
+
 /*
- * Zone names come from one table of ours (energy), but a name in the exposition must hold whatever
- * comes.
+ * Names of zones and signals come from tables of ours (energy), but a name in the exposition must
+ * hold whatever comes.
  */
-static size_t add_zone_name(char *to, size_t room, const char *zone)
+static size_t add_part(char *to, size_t room, const char *part)
 {
 	size_t len = 0;
 
-	for (; len < room && zone[len]; len++) {
-		char c = zone[len];
+	for (; len < room && part[len]; len++) {
+		char c = part[len];
 		bool fine = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
 
 		to[len] = fine ? c : '_';
@@ -700,18 +755,19 @@ static size_t add_zone_name(char *to, size_t room, const char *zone)
 	return len;
 }
 
-void family_name(const struct family *family, const char *zone, char ret[FAMILY_NAME_MAX])
+void family_name(const struct family *family, const char *one, char ret[FAMILY_NAME_MAX])
 {
-	const char *hole = strstr(family->name, FAMILY_ZONE);
-	size_t len, rest;
+	const char *hole = strchr(family->name, '<'), *rest;
+	size_t len, rest_len;
 
 	if (!hole) {
 		(void)snprintf(ret, FAMILY_NAME_MAX, "%s", family->name);
 		return;
 	}
 	len = (size_t)(hole - family->name);
-	rest = strlen(hole + strlen(FAMILY_ZONE));
+	rest = strchr(hole, '>') + 1;
+	rest_len = strlen(rest);
 	memcpy(ret, family->name, len); /* the table's names are short: a test says so */
-	len += add_zone_name(ret + len, FAMILY_NAME_MAX - 1 - len - rest, zone);
-	memcpy(ret + len, hole + strlen(FAMILY_ZONE), rest + 1);
+	len += add_part(ret + len, FAMILY_NAME_MAX - 1 - len - rest_len, one);
+	memcpy(ret + len, rest, rest_len + 1);
 }

@@ -14,7 +14,10 @@
 #include "net/http_handler.h"
 #include "snapshot/snapshot.h"
 
-#define FAMILY_ZONE     "<zone>" /* in a name: one family for each kind of zone the node has */
+/* In a name: one family for each kind of zone the node has, for each counter, each event. */
+#define FAMILY_ZONE     "<zone>"
+#define FAMILY_SIGNAL   "<counter>" /* in a help text, too */
+#define FAMILY_EVENT    "<event>"
 #define FAMILY_NAME_MAX 96
 
 /* The last is of families alone: current names that classic ones would clash with. */
@@ -44,11 +47,14 @@ enum family_of {
 	OF_DEVICE_ZONES,   /* its devices: likewise */
 	OF_PLATFORM_ZONES, /* the whole machine: likewise */
 	OF_TOTALS,         /* for each source and mode, the sum of zones (energy/total.h) */
-	OF_PENDING,      /* columns of the levels' pending: one for each level, account and mode */
-	OF_LEVELS,       /* struct snapshot_table */
-	OF_NAME_SOURCES, /* struct snapshot_name_source */
-	OF_INTERVALS,    /* the histogram of intervals */
-	OF_STEPS,        /* those of the loop's steps */
+	OF_PENDING, /* columns of the levels' pending: one for each level, account and mode */
+	OF_LEVELS,  /* struct snapshot_table */
+	/* struct snapshot_counter: */
+	OF_COUNTERS,
+	OF_PENDING_COUNTERS, /* its columns of the levels' pending */
+	OF_NAME_SOURCES,     /* struct snapshot_name_source */
+	OF_INTERVALS,        /* the histogram of intervals */
+	OF_STEPS,            /* those of the loop's steps */
 	/* Rows of where.level, for each account (snapshot.h) and mode: */
 	OF_ROWS,         /* counters: energy; gauges: power */
 	OF_ROWS_DEVICES, /* likewise, of devices */
@@ -56,7 +62,9 @@ enum family_of {
 	OF_RETIRED,      /* energy */
 	OF_RETIRED_DEVICES,
 	OF_ROWS_CPU, /* CPU time */
-	OF_PODS,     /* one point for each pod with an id */
+	OF_ROWS_COUNTERS,
+	OF_RETIRED_COUNTERS,
+	OF_PODS, /* one point for each pod with an id */
 };
 
 enum value_type { AS_ONE, AS_U64, AS_I64, AS_BOOL, AS_DOUBLE, AS_ZONE_STATE };
@@ -155,8 +163,11 @@ struct catalog_view {
 const struct family *catalog(size_t *ret_count);
 /* "_total", "_info" or "". */
 const char *family_suffix(const struct family *family);
-/* The name for a kind of zone, which replaces <zone>: cut to size, and fit for a name. */
-void family_name(const struct family *family, const char *zone, char ret[FAMILY_NAME_MAX]);
+/* What the name of each of its families has in the place of <zone>, or <counter>. */
+enum family_each { EACH_ONE, EACH_ZONE, EACH_COUNTER };
+enum family_each family_each(const struct family *family);
+/* The name for @one, which replaces <zone> or the like: cut to size, and fit for a name. */
+void family_name(const struct family *family, const char *one, char ret[FAMILY_NAME_MAX]);
 
 /* docs/metrics.md. 0 or -ENOMEM. */
 int metric_reference(struct strbuf *out);

@@ -1,23 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * A family whose name has <zone> in it is walked once for each kind of zone that the node has, in
- * the order in which they first appear, so that each family stands in one piece.
+ * the order in which they first appear, so that each family stands in one piece; one with <counter>
+ * or <event>, once for each counter that rows have.
  */
 #include "export/catalog_walk.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "export/catalog_counters.h"
 #include "export/catalog_labels.h"
 
 struct walk {
 	struct cursor at;
 	struct sink *sink;
-	bool is_of_kind;             /* the family has <zone> in its name, which stands for ... */
-	enum zone_kind kind;         /* ... this kind now */
-	bool current_only;           /* no family of the classic schema is on the page */
-	uint32_t columns[ZONES_MAX]; /* of a block of rows */
-	uint64_t total_uj;           /* of the node */
+	bool is_of_kind;     /* the family has <zone> in its name, which stands for ... */
+	enum zone_kind kind; /* ... this kind now */
+	const struct snapshot_counter *counter; /* likewise <counter>; else NULL */
+	struct counter_family of_counter;       /* the family, for it */
+	bool current_only;                      /* no family of the classic schema is on the page */
+	uint32_t columns[ZONES_MAX];            /* of a block of rows */
+	uint64_t total_uj;                      /* of the node */
 };
 
 static struct value read_one(const struct cursor *at, const struct where *where, size_t index)
@@ -305,6 +309,14 @@ static void walk_steps(struct walk *walk)
 	}
 }
 
+static void walk_histograms(struct walk *walk)
+{
+	if (walk->at.family->of == OF_STEPS)
+		walk_steps(walk);
+	else
+		walk_intervals(walk);
+}
+
 /*
  * The rows of the first @columns columns of the walk. A counter is "running" for as long as it is
  * shown: with another state its series would end where it is and another begin at its full value,
@@ -313,7 +325,8 @@ static void walk_steps(struct walk *walk)
 static void put_rows(struct walk *walk, uint32_t columns, uint64_t watts_span_ns)
 {
 	const struct family *family = walk->at.family;
-	bool is_retired = family->of == OF_RETIRED || family->of == OF_RETIRED_DEVICES;
+	bool is_retired = family->of == OF_RETIRED || family->of == OF_RETIRED_DEVICES ||
+			  family->of == OF_RETIRED_COUNTERS;
 	enum row_kind kind = is_retired ? ROWS_RETIRED : ROWS_LIVING;
 	struct label_pair labels[2][POINT_LABELS_MAX];
 	struct row_block block = {
@@ -353,7 +366,7 @@ static bool rows_show(const struct walk *walk, const struct snapshot_account *ac
 	return true;
 }
 
-static void walk_rows(struct walk *walk)
+static void walk_account_rows(struct walk *walk)
 {
 	bool watts = walk->at.family->type == FAMILY_GAUGE;
 
@@ -449,10 +462,40 @@ static void walk_pods(struct walk *walk)
 	}
 }
 
-static void walk_cpu_rows(struct walk *walk)
+/* Of one column that is no energy. */
+static void walk_column(struct walk *walk, uint32_t column)
 {
-	walk->columns[0] = walk->at.view->snapshot->columns - 1;
+	walk->columns[0] = column;
 	put_rows(walk, 1, 0);
+}
+
+static void walk_rows(struct walk *walk)
+{
+	if (walk->at.family->of == OF_ROWS_CPU)
+		walk_column(walk, walk->at.view->snapshot->columns - 1);
+	else
+		walk_account_rows(walk);
+}
+
+/* Namespaces have no counters on pages: they are the sums of their containers'. */
+static void walk_pending_counter(struct walk *walk)
+{
+	for (enum level level = 0; level < LEVEL_NAMESPACE; level++) {
+		walk->at.level = level;
+		walk->at.base = walk->at.view->snapshot->level[level].pending;
+		walk->at.index = walk->counter->column;
+		put_point(walk, NULL, NULL);
+	}
+}
+
+static void walk_counter(struct walk *walk)
+{
+	if (walk->at.family->of == OF_COUNTERS)
+		walk_struct(walk, walk->counter);
+	else if (walk->at.family->of == OF_PENDING_COUNTERS)
+		walk_pending_counter(walk);
+	else
+		walk_column(walk, walk->counter->column);
 }
 
 /* What a family of the snapshot's is about. */
@@ -466,24 +509,22 @@ static bool is_configured(struct walk *walk)
 
 static void walk_family(struct walk *walk)
 {
-	const struct catalog_view *view = walk->at.view;
-
 	switch (walk->at.family->of) {
 	case OF_PAGE:
-		walk_struct(walk, view);
+		walk_struct(walk, walk->at.view);
 		break;
 	case OF_LOOKUPS:
 	case OF_HOLDERS:
 	case OF_SNAPSHOT:
 		if (is_configured(walk))
-			walk_struct(walk, view->snapshot);
+			walk_struct(walk, walk->at.view->snapshot);
 		break;
 	case OF_CPUS:
 		walk_cpus(walk);
 		break;
 	case OF_HTTP:
-		if (view->http)
-			walk_struct(walk, view->http);
+		if (walk->at.view->http)
+			walk_struct(walk, walk->at.view->http);
 		break;
 	case OF_PENDING:
 	case OF_LEVELS:
@@ -493,19 +534,21 @@ static void walk_family(struct walk *walk)
 		(void)walk_name_sources(walk, true);
 		break;
 	case OF_INTERVALS:
-		walk_intervals(walk);
-		break;
 	case OF_STEPS:
-		walk_steps(walk);
+		walk_histograms(walk);
 		break;
 	case OF_ROWS:
 	case OF_ROWS_DEVICES:
 	case OF_RETIRED:
 	case OF_RETIRED_DEVICES:
+	case OF_ROWS_CPU:
 		walk_rows(walk);
 		break;
-	case OF_ROWS_CPU:
-		walk_cpu_rows(walk);
+	case OF_COUNTERS:
+	case OF_PENDING_COUNTERS:
+	case OF_ROWS_COUNTERS:
+	case OF_RETIRED_COUNTERS:
+		walk_counter(walk);
 		break;
 	case OF_TOTALS:
 	case OF_ROW_TOTALS:
@@ -527,16 +570,46 @@ static void walk_family(struct walk *walk)
 	}
 }
 
-static void begin_family(struct walk *walk, const char *zone)
+static void begin_family(struct walk *walk, const char *one)
 {
 	char name[FAMILY_NAME_MAX];
 
-	family_name(walk->at.family, zone, name);
+	family_name(walk->at.family, one, name);
 	walk->at.base = walk->at.view;
 	walk->at.index = 0;
 	walk->at.zone = NULL;
 	walk->sink->family(walk->sink, walk->at.family, name);
 	walk_family(walk);
+}
+
+static void walk_kinds(struct walk *walk)
+{
+	const struct snapshot *snapshot = walk->at.view->snapshot;
+	unsigned walked = 0; /* kinds */
+
+	walk->is_of_kind = true;
+	for (uint32_t z = 0; z < snapshot->zone_count; z++) {
+		walk->kind = snapshot->zones[z].zone.kind;
+		if (!(walked & 1U << walk->kind))
+			begin_family(walk, zone_kind_name(walk->kind));
+		walked |= 1U << walk->kind;
+	}
+	walk->is_of_kind = false;
+}
+
+static void walk_counters(struct walk *walk, unsigned schemas)
+{
+	const struct snapshot *snapshot = walk->at.view->snapshot;
+	const struct family *family = walk->at.family;
+
+	walk->at.family = &walk->of_counter.family;
+	for (uint32_t i = 0; i < snapshot->counter_count; i++) {
+		walk->counter = &snapshot->counters[i];
+		if (!counter_is_of_family(family, walk->counter->signal, schemas))
+			continue;
+		counter_family(family, walk->counter->signal, &walk->of_counter);
+		begin_family(walk, signal_name(walk->counter->signal));
+	}
 }
 
 void catalog_walk(const struct catalog_view *view, unsigned schemas, struct sink *sink)
@@ -546,7 +619,6 @@ void catalog_walk(const struct catalog_view *view, unsigned schemas, struct sink
 		.sink = sink,
 		.current_only = schemas == SCHEMA_CURRENT,
 	};
-	const struct snapshot *snapshot = view->snapshot;
 	const struct family *families;
 	size_t count;
 
@@ -555,19 +627,16 @@ void catalog_walk(const struct catalog_view *view, unsigned schemas, struct sink
 		schemas |= SCHEMA_CURRENT_ALONE;
 	families = catalog(&count);
 	for (size_t i = 0; i < count; i++) {
-		unsigned walked = 0; /* kinds */
+		enum family_each each = family_each(&families[i]);
 
 		walk.at.family = &families[i];
-		walk.is_of_kind = strstr(families[i].name, FAMILY_ZONE) != NULL;
 		if (!(families[i].schemas & schemas))
 			continue;
-		if (!walk.is_of_kind)
+		if (each == EACH_ZONE)
+			walk_kinds(&walk);
+		else if (each == EACH_COUNTER)
+			walk_counters(&walk, schemas);
+		else
 			begin_family(&walk, "");
-		for (uint32_t z = 0; walk.is_of_kind && z < snapshot->zone_count; z++) {
-			walk.kind = snapshot->zones[z].zone.kind;
-			if (!(walked & 1U << walk.kind))
-				begin_family(&walk, zone_kind_name(walk.kind));
-			walked |= 1U << walk.kind;
-		}
 	}
 }

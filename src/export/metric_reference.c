@@ -6,6 +6,8 @@
 #include "export/catalog.h"
 #include "export/catalog_labels.h"
 
+#include <string.h>
+
 static const char intro[] =
 	"# Metrics\n\n"
 	"<!-- Made by tools/write-metrics-reference.c from src/export/catalog.c. Do not edit. "
@@ -67,8 +69,17 @@ static const char intro[] =
 	"have used too little for a series of their own "
 	"(`--metrics.process.min-joules`). Series that are no longer shown are in the *retired* "
 	"families.\n"
-	"* `kepler_*_bpf_cpu_time_ms_total` keep their classic names; `source` is the reader in "
-	"use, `bpf` or `procfs`.\n"
+	"* `kepler_*_bpf_cpu_time_ms_total` keep their classic names; `source` of these and of "
+	"counters is the reader in use, `bpf` or `procfs`.\n"
+	"* `<counter>` stands for `cpu_cycles`, `cpu_ref_cycles`, `cpu_instructions`, "
+	"`cache_miss` (of the last level), `page_cache_hit`, `net_tx_irq`, `net_rx_irq`, "
+	"`block_irq` (softirqs), `net_bytes` or `block_bytes`. Classic names have `bpf_` before "
+	"an `<event>`, which is `page_cache_hit`, `net_tx_irq`, `net_rx_irq` or `block_irq`. A "
+	"counter that the machine lacks, or `--metrics.counters=off`, has no series; one that "
+	"is known later than the node's first interval begins when its series have settled. "
+	"Counters are of the task, container or VM that caused what is counted, as far as that "
+	"is known; else it is unattributed. For each counter, at the levels process and container: "
+	"rows + retired + pending + unattributed = node.\n"
 	"* Label values are at most 256 bytes. Control bytes and invalid UTF-8 become U+FFFD; a "
 	"container id with any of these gets a hash appended, so "
 	"that two never become one. Two zones with the same labels get their number "
@@ -149,11 +160,13 @@ static const char *row_labels_of(const struct family *family)
 
 	if (family->of < OF_ROWS)
 		return NULL;
-	if ((family->of == OF_RETIRED || family->of == OF_RETIRED_DEVICES) &&
+	if ((family->of == OF_RETIRED || family->of == OF_RETIRED_DEVICES ||
+	     family->of == OF_RETIRED_COUNTERS) &&
 	    family->where.level == LEVEL_PROCESS)
 		return OWNER;
-	return rows[family->where.level]
-		   [family->schemas != SCHEMA_CLASSIC && family->of != OF_ROW_TOTALS];
+	return rows[family->where.level][family->schemas != SCHEMA_CLASSIC &&
+					 family->of != OF_ROW_TOTALS &&
+					 family_each(family) != EACH_COUNTER];
 }
 
 static void add_labels(struct strbuf *out, const struct family *family)
@@ -173,6 +186,17 @@ static void add_labels(struct strbuf *out, const struct family *family)
 		strbuf_addf(out, "%sle", before);
 }
 
+/* <counter> in it as code: else it were a tag. */
+static void add_help(struct strbuf *out, const struct family *family)
+{
+	const char *hole = strstr(family->help, FAMILY_SIGNAL);
+	int before = (int)(hole ? hole - family->help : (ptrdiff_t)strlen(family->help));
+
+	strbuf_addf(out, "%.*s", before, family->help);
+	if (hole)
+		strbuf_addf(out, "`%s`%s", FAMILY_SIGNAL, hole + strlen(FAMILY_SIGNAL));
+}
+
 int metric_reference(struct strbuf *out)
 {
 	const struct family *families;
@@ -188,7 +212,9 @@ int metric_reference(struct strbuf *out)
 		strbuf_addf(out, "| `%s%s` | %s | ", family->name, family_suffix(family),
 			    type_of(family));
 		add_labels(out, family);
-		strbuf_addf(out, " | %s | %s |\n", schema_of(family), family->help);
+		strbuf_addf(out, " | %s | ", schema_of(family));
+		add_help(out, family);
+		strbuf_add_str(out, " |\n");
 	}
 	return strbuf_error(out);
 }

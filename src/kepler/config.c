@@ -85,6 +85,9 @@ static const struct option_choice redfish_logins[] = { { "session", REDFISH_LOGI
 static const struct option_choice services[] = { { "unit", SERVICES_UNIT },
 						 { "merged", SERVICES_MERGED },
 						 { 0 } };
+static const struct option_choice counters[] = { { "auto", COUNTERS_AUTO },
+						 { "off", COUNTERS_OFF },
+						 { 0 } };
 
 static int check_mode(const char *text, struct diag *diag)
 {
@@ -452,6 +455,11 @@ static const struct option metrics_rows[] = {
 		  "socket, with the label package (and path under current names). Without it they "
 		  "have one series a kind of zone, the sum over all sockets, as both Keplers have "
 		  "it. Memory and series grow with the number of sockets." },
+	{ "metrics.counters", NULL, OPTION_ENUM, FIELD(config_metrics, counters),
+	  .choices = counters, .default_text = "auto", .metavar = "HOW",
+	  .help = "Show what processes, containers, pods and VMs did beside using CPU time, such "
+		  "as instructions and network packets. auto: each counter that this machine has. "
+		  "off: none of them; energy may still be divided by them." },
 };
 
 static const struct option web_rows[] = {

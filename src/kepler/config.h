@@ -33,6 +33,7 @@
 
 enum config_table_mode { TABLE_AUTO, TABLE_ALWAYS, TABLE_NEVER };
 enum config_services { SERVICES_UNIT, SERVICES_MERGED };
+enum config_counters { COUNTERS_AUTO, COUNTERS_OFF };
 
 /* Members are named like their options; strings are owned and never NULL after a load. */
 struct config_host {
@@ -54,6 +55,7 @@ struct config_metrics {
 	uint32_t max_series;           /* 50000 */
 	enum config_services services; /* unit */
 	bool per_package;              /* false */
+	enum config_counters counters; /* auto */
 };
 
 struct config_web {

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "attribution/accountant.h"
+#include "attribution/counters.h"
 #include "base/clock.h"
 #include "base/map.h"
 #include "base/num.h"
@@ -40,6 +41,7 @@ struct interval_engine {
 	size_t chosen;         /* zones of which it is decided whether they are in the total */
 	bool sleepers_are_due; /* a reload has given what sleeps a part of idle energy, too */
 	struct accountant accountant;
+	struct counters counters; /* of rows, where the configuration wants them */
 	struct zone_status status[ZONES_MAX];
 	struct energy_span spans[ZONES_MAX]; /* of this interval, in the order of zones */
 	size_t span_count;
@@ -75,7 +77,8 @@ static struct scrape_pace_state settle_at(const struct interval_engine *engine, 
 
 /*
  * Of a row of any level, at most: classic names are one an account and mode, today's are one an
- * account for joules and one for watts; each schema has CPU time, both the totals of each mode.
+ * account for joules and one for watts; each schema has CPU time and the counters, both the totals
+ * of each mode.
  */
 static uint32_t series_per_row(const struct interval_engine *engine)
 {
@@ -86,7 +89,8 @@ static uint32_t series_per_row(const struct interval_engine *engine)
 	if (engine->config->pages.schema != SCHEMA_CURRENT)
 		series += layout->columns;
 	if (engine->config->pages.schema != SCHEMA_CLASSIC)
-		series += layout->account_count * 2 + 1;
+		series += layout->account_count * 2 + 1 +
+			  (uint32_t)__builtin_popcount(layout->counters);
 	return series;
 }
 
@@ -187,6 +191,20 @@ int interval_engine_find_zones(struct interval_engine *engine, int64_t realtime_
 	return r;
 }
 
+static int follow_counters(struct interval_engine *engine, const struct activity *activity)
+{
+	uint32_t columns = ledger_columns(engine->ledger);
+	int r;
+
+	if (engine->config->metrics.counters == COUNTERS_OFF)
+		return 0;
+	r = counters_follow(&engine->counters, engine->ledger, activity->signals,
+			    !engine->accountant.has_begun, activity->time_ns);
+	if (ledger_columns(engine->ledger) != columns)
+		set_publication(engine);
+	return r;
+}
+
 int interval_engine_new(const struct interval_sources *sources, const struct config *config,
 			struct interval_engine **ret)
 {
@@ -275,16 +293,17 @@ static uint32_t container_of(struct interval_engine *engine, const struct proces
 }
 
 /*
- * Those that ran become parties; whether this one did. In the baseline nothing is charged, but
- * every owner gets its row, so that its series are there from the first snapshot on; with an equal
- * share of idle energy so does every process.
+ * Those that ran, or caused what a signal counts, become parties; whether this one did. In the
+ * baseline nothing is charged, but every owner gets its row, so that its series are there from the
+ * first snapshot on; with an equal share of idle energy so does every process.
  */
 static bool enter_sample(struct interval_engine *engine, const struct activity_sample *sample,
-			 const uint64_t *socket_ns)
+			 const uint64_t *socket_ns, bool has_signals)
 {
 	const struct process_ref ref = process_ref_of(sample);
 	uint32_t container, process = LEDGER_NONE;
-	bool wanted = sample->cpu_ns > 0 || engine->accountant.idle_share == IDLE_SHARE_EQUAL;
+	bool has_work = sample->cpu_ns > 0 || has_signals;
+	bool wanted = has_work || engine->accountant.idle_share == IDLE_SHARE_EQUAL;
 
 	if (!wanted && engine->accountant.has_begun)
 		return false;
@@ -293,7 +312,7 @@ static bool enter_sample(struct interval_engine *engine, const struct activity_s
 		return false;
 	process = ledger_process(engine->ledger, sample->key.pid, sample->key.start_ns,
 				 sample->comm, container);
-	if (!sample->cpu_ns)
+	if (!has_work)
 		return false;
 	parties_add(&engine->parties, process, container, sample->cpu_ns, socket_ns);
 	return true;
@@ -324,7 +343,7 @@ static void name_waiting(struct interval_engine *engine)
 /* What has slept since the start has no row yet, but a part of idle energy that all share. */
 static void enter_sleeper(void *userdata, const struct activity_sample *sample)
 {
-	(void)enter_sample(userdata, sample, NULL);
+	(void)enter_sample(userdata, sample, NULL, false);
 }
 
 static void enter_sleepers(struct interval_engine *engine)
@@ -353,6 +372,19 @@ static void announce_processes(struct interval_engine *engine, const struct acti
 		}
 		device_users_announce(&engine->device_users, identities);
 	} while (identity_resolver_await(identities) && ++rounds < ANNOUNCE_ROUNDS);
+}
+
+/* Whether sample @i has caused anything that rows count, be it without CPU time. */
+static bool has_signals(const struct activity *activity, size_t i)
+{
+	bool has = false;
+
+	for (uint32_t left = activity->signals & SIGNALS_COUNTERS; left && !has; left &= left - 1) {
+		const uint64_t *amounts = activity->signal[__builtin_ctz(left)];
+
+		has = amounts && amounts[i];
+	}
+	return has;
 }
 
 /* Of sample @i, which is the party that was added last. */
@@ -388,7 +420,8 @@ static void enter_samples(struct interval_engine *engine, const struct activity 
 			ledger_prefetch_process(engine->ledger, next->pid, next->start_ns);
 		}
 		if (enter_sample(engine, &activity->samples[i],
-				 sockets ? activity->socket_ns + i * sockets : NULL) &&
+				 sockets ? activity->socket_ns + i * sockets : NULL,
+				 has_signals(activity, i)) &&
 		    activity->signals)
 			enter_signals(engine, activity, i);
 	}
@@ -585,6 +618,32 @@ static void copy_places(const struct cpu_sockets *sockets, struct work_places *r
 	}
 }
 
+/* All that @activity says of @signal, whether it found its party or not. */
+static uint64_t sum_signal(const struct activity *activity, enum signal signal)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; activity->signal[signal] && i < activity->count; i++)
+		sum += activity->signal[signal][i];
+	for (size_t i = 0; i < activity->cgroup_signal_count; i++)
+		sum += activity->cgroup_signals[i].amount[signal];
+	return sum;
+}
+
+static void book_counters(struct interval_engine *engine, const struct activity *activity)
+{
+	uint64_t node[SIGNAL_COUNT] = { 0 };
+
+	for (uint32_t left = ledger_layout(engine->ledger)->counters & activity->signals; left;
+	     left &= left - 1) {
+		enum signal signal = (enum signal)__builtin_ctz(left);
+
+		node[signal] = sum_signal(activity, signal);
+	}
+	counters_book(&engine->counters, engine->ledger, &engine->parties, node, activity->time_ns,
+		      engine->accountant.settle_ns);
+}
+
 static void book(struct interval_engine *engine, const struct activity *activity,
 		 const struct zone_activity *measured)
 {
@@ -601,6 +660,7 @@ static void book(struct interval_engine *engine, const struct activity *activity
 	};
 
 	copy_places(engine->sources.sockets, &interval.places);
+	book_counters(engine, activity);
 	accountant_book(accountant, &interval);
 	deviations_add(&engine->deviations, accountant->contenders, accountant->zone_count,
 		       engine->spans, engine->span_count, activity->time_ns);
@@ -671,6 +731,8 @@ int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
 	}
 	enter_step(engine, STEP_IDENTITY);
 	r = interval_engine_find_zones(engine, realtime_ms);
+	if (r == 0)
+		r = follow_counters(engine, &activity);
 	ledger_begin(engine->ledger, activity.time_ns);
 	follow_scrapes(engine, activity.time_ns, self);
 	follow_cpus(engine, activity.cpus);

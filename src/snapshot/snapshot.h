@@ -13,6 +13,8 @@
  *     container: Σ rows + Σ retired + pending + Σ unattributed[reason] = node
  *     namespace: Σ rows + Σ retired + pending + Σ unattributed[reason] = node
  *     pod, VM:   Σ rows + Σ retired + pending = what owners with a pod (that are a VM) used
+ *
+ * and for each counter of work likewise, with one unattributed part.
  */
 #pragma once
 
@@ -103,6 +105,13 @@ struct snapshot_account {
 	uint32_t column[MODE_COUNT]; /* of rows; COLUMN_NONE without rows_have_mode */
 	bool rows_have_mode[MODE_COUNT];
 	uint64_t span_ns; /* time that the rows' deltas took; 0: no power is known */
+};
+
+/* A counter of work that rows have, and the node's sum of it (attribution/counters.h). */
+struct snapshot_counter {
+	enum signal signal;
+	uint32_t column; /* of rows */
+	uint64_t node, unattributed;
 };
 
 #define SNAPSHOT_HISTOGRAM_BUCKETS 12
@@ -208,6 +217,8 @@ struct snapshot {
 	bool by_zone; /* an account is one zone: rows tell the zones of a kind apart */
 	uint32_t account_count;
 	const struct snapshot_account *accounts;
+	uint32_t counter_count;
+	struct snapshot_counter counters[SIGNAL_COUNT]; /* of the signals that are counted */
 	struct snapshot_table level[LEVEL_COUNT];
 	struct snapshot_self self;
 };

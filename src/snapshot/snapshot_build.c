@@ -278,6 +278,23 @@ static void draw_zones(const struct publication *publication, const struct snaps
 	}
 }
 
+static void draw_counters(const struct publication *publication, struct snapshot *snapshot)
+{
+	const struct ledger *ledger = publication->ledger;
+	uint32_t left = ledger_layout(ledger)->counters;
+
+	for (; left; left &= left - 1) {
+		enum signal signal = (enum signal)__builtin_ctz(left);
+
+		snapshot->counters[snapshot->counter_count++] = (struct snapshot_counter){
+			.signal = signal,
+			.column = layout_counter(ledger_layout(ledger), signal),
+			.node = ledger_node_counter_value(ledger, signal),
+			.unattributed = ledger_unattributed_counter_value(ledger, signal),
+		};
+	}
+}
+
 static void count_limits(const struct publication *publication, struct snapshot_table *level)
 {
 	for (enum level i = 0; i < LEVEL_COUNT; i++) {
@@ -338,6 +355,7 @@ int snapshot_build(struct publication *publication, const struct moment *at,
 	};
 	for (enum level level = 0; level < LEVEL_COUNT; level++)
 		buffer->snapshot.level[level] = table_of(&canvas[level], &counts, level);
+	draw_counters(publication, &buffer->snapshot);
 	count_limits(publication, buffer->snapshot.level);
 	snapshot_holder_publish(publication->holder, buffer);
 	return 0;

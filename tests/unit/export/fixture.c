@@ -328,6 +328,11 @@ void fixture_balance(struct fixture *fixture)
 		for (enum energy_mode mode = 0; mode < MODE_COUNT; mode++)
 			balance_zone(fixture, layout_account_of(&fixture->layout, z), z, mode);
 	}
+	for (uint32_t i = 0; i < fixture->snapshot.counter_count; i++) {
+		struct snapshot_counter *counter = &fixture->snapshot.counters[i];
+
+		counter->node = balance_column(fixture, counter->column) + counter->unattributed;
+	}
 }
 
 static void choose_total(struct fixture *fixture, uint32_t known, uint32_t count)
@@ -349,6 +354,22 @@ void fixture_follow_zones(struct fixture *fixture)
 	account_pictures(&fixture->layout, fixture->zones, fixture->accounts);
 }
 
+static void make_counters(struct fixture *fixture, uint32_t signals)
+{
+	struct snapshot *snapshot = &fixture->snapshot;
+
+	layout_count(&fixture->layout, signals);
+	for (; signals; signals &= signals - 1) {
+		enum signal signal = (enum signal)__builtin_ctz(signals);
+
+		snapshot->counters[snapshot->counter_count++] = (struct snapshot_counter){
+			.signal = signal,
+			.column = layout_counter(&fixture->layout, signal),
+			.unattributed = 1000 + signal,
+		};
+	}
+}
+
 static void make_accounts(struct fixture *fixture, const struct fixture_shape *shape)
 {
 	struct snapshot *snapshot = &fixture->snapshot;
@@ -363,6 +384,7 @@ static void make_accounts(struct fixture *fixture, const struct fixture_shape *s
 		(void)r;
 		layout_add_zone(&fixture->layout, &fixture->zones[z].zone);
 	}
+	make_counters(fixture, shape->counters);
 	fixture->accounts = zalloc(fixture->layout.account_count, sizeof(*fixture->accounts));
 	fixture_follow_zones(fixture);
 	snapshot->by_zone = shape->by_zone;
@@ -424,6 +446,20 @@ void fixture_node(struct fixture *fixture)
 	fixture->zones[2].window_s = 30;
 	fixture->zones[2].state = ZONE_ERROR;
 	fixture_follow_zones(fixture);
+}
+
+void fixture_counters(struct fixture *fixture)
+{
+	static const struct fixture_shape shape = {
+		.zones = 1,
+		.containers = 1,
+		.processes = 2,
+		.groups = true,
+		.counters = SIGNAL_BIT(SIGNAL_INSTRUCTIONS) | SIGNAL_BIT(SIGNAL_PAGE_CACHE_HITS) |
+			    SIGNAL_BIT(SIGNAL_NET_BYTES),
+	};
+
+	fixture_make(fixture, &shape);
 }
 
 void fixture_vm(struct fixture *fixture)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Snapshots made by hand, whose sums hold: node = rows + retired + pending + unattributed, at all
- * levels but those of pods and VMs, for each account and mode. Everything is owned by the fixture
- * and borrowed from it.
+ * levels but those of pods and VMs, for each account and mode, and each counter. Everything is
+ * owned by the fixture and borrowed from it.
  */
 #pragma once
 
@@ -31,13 +31,16 @@ struct fixture_shape {
 	uint32_t containers; /* living */
 	uint32_t processes;  /* living, "other" rows included */
 	bool idle_on_rows;
-	bool by_zone;    /* rows tell the two packages apart */
-	bool taken_over; /* the first zone is an estimate that has ended since, not package 0 */
-	bool groups;     /* two pods, two VMs; else there is a namespace alone */
+	bool by_zone;      /* rows tell the two packages apart */
+	bool taken_over;   /* the first zone is an estimate that has ended since, not package 0 */
+	uint32_t counters; /* that rows have, as SIGNAL_BIT() */
+	bool groups;       /* two pods, two VMs; else there is a namespace alone */
 };
 
 /* A measured node with awkward names, 2 sockets, retired rows, idle on the node. */
 void fixture_node(struct fixture *fixture);
+/* A node that counts instructions, page cache hits and bytes of networks, too. */
+void fixture_counters(struct fixture *fixture);
 /* A virtual machine without a meter: one estimated platform zone, dynamic only. */
 void fixture_vm(struct fixture *fixture);
 /* No zone at all: CPU time only. */

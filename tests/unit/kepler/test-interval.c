@@ -306,7 +306,89 @@ static void test_a_birth_settles_until_it_was_scraped(void **state)
 	births_follow_the_scraper(5, 168); /* as if two scrapers were one: 10 and 15 s */
 }
 
-static size_t rows_within(uint32_t max_series)
+/* As pass(), of a process that retired @instructions beside a cgroup's 40 bytes. */
+static int counting_pass(struct machine *machine, uint64_t time_s, uint64_t cpu_ns,
+			 uint64_t instructions)
+{
+	static const struct cgroup_signals others = { .amount[SIGNAL_NET_BYTES] = 40 };
+	struct told_reader *reader = &machine->reader;
+
+	reader->sample = (struct activity_sample){
+		.key = { .pid = 7, .start_ns = 1 },
+		.cpu_ns = cpu_ns,
+		.comm = "burner",
+	};
+	reader->activity = (struct activity){
+		.time_ns = time_s * NSEC_PER_SEC,
+		.boottime_ns = time_s * NSEC_PER_SEC,
+		.samples = &reader->sample,
+		.count = 1,
+		.busy_ns = cpu_ns,
+		.signals = SIGNAL_BIT(SIGNAL_INSTRUCTIONS) | SIGNAL_BIT(SIGNAL_NET_BYTES),
+		.signal[SIGNAL_INSTRUCTIONS] = &instructions,
+		.cgroup_signals = &others,
+		.cgroup_signal_count = 1,
+	};
+	return interval_engine_run(machine->engine, (int64_t)time_s * 1000, &machine->self);
+}
+
+static uint64_t sum_of_level(const struct snapshot *snapshot, enum level level, uint32_t column)
+{
+	const struct snapshot_table *table = &snapshot->level[level];
+	uint64_t sum = table->pending[column];
+
+	for (size_t row = 0; row < table->count; row++)
+		sum += table->values[row * snapshot->columns + column];
+	for (size_t row = 0; row < table->retired_count; row++)
+		sum += table->retired_values[row * snapshot->columns + column];
+	return sum;
+}
+
+/* What a process caused without CPU time is its own as well. */
+static void test_counters_of_rows_add_up_to_the_node(void **state)
+{
+	static const uint64_t want[] = { 530, 120 };
+	const struct snapshot *snapshot;
+	struct machine machine;
+
+	(void)state;
+	machine_start(&machine, true);
+	assert_int_equal(counting_pass(&machine, 100, 0, 0), 0);
+	assert_int_equal(counting_pass(&machine, 101, NSEC_PER_SEC, 500), 0);
+	assert_int_equal(counting_pass(&machine, 102, 0, 30), 0);
+	snapshot = snapshot_get(machine.holder);
+	assert_int_equal(snapshot->counter_count, 2);
+	for (uint32_t i = 0; i < 2; i++) {
+		const struct snapshot_counter *counter = &snapshot->counters[i];
+
+		assert_int_equal(counter->node, want[i]);
+		assert_int_equal(counter->unattributed, 0);
+		for (enum level level = 0; level <= LEVEL_CONTAINER; level++)
+			assert_int_equal(sum_of_level(snapshot, level, counter->column), want[i]);
+	}
+	assert_int_equal(snapshot->counters[0].signal, SIGNAL_INSTRUCTIONS);
+	snapshot_put(machine.holder, snapshot);
+	machine_stop(&machine);
+}
+
+static void test_counters_can_be_off(void **state)
+{
+	const struct snapshot *snapshot;
+	struct machine machine;
+
+	(void)state;
+	machine_start(&machine, true);
+	machine.config.metrics.counters = COUNTERS_OFF;
+	assert_int_equal(counting_pass(&machine, 100, 0, 0), 0);
+	assert_int_equal(counting_pass(&machine, 101, NSEC_PER_SEC, 500), 0);
+	snapshot = snapshot_get(machine.holder);
+	assert_int_equal(snapshot->counter_count, 0);
+	assert_int_equal(snapshot->columns, 2);
+	snapshot_put(machine.holder, snapshot);
+	machine_stop(&machine);
+}
+
+static size_t rows_within(uint32_t max_series, bool counting)
 {
 	const struct snapshot *snapshot;
 	struct machine machine;
@@ -316,8 +398,14 @@ static size_t rows_within(uint32_t max_series)
 	machine.config.metrics.max_series = max_series;
 	machine.config.pages.schema = SCHEMA_CLASSIC;
 	interval_engine_reconfigure(machine.engine, &machine.config);
-	(void)pass(&machine, 100, 0, 0);
-	(void)pass(&machine, 101, 0, NSEC_PER_SEC);
+	for (uint64_t time_s = 100; time_s < 102; time_s++) {
+		uint64_t cpu_ns = time_s == 100 ? 0 : NSEC_PER_SEC;
+
+		if (counting)
+			(void)counting_pass(&machine, time_s, cpu_ns, cpu_ns);
+		else
+			(void)pass(&machine, time_s, 0, cpu_ns);
+	}
 	snapshot = snapshot_get(machine.holder);
 	for (enum level level = 0; level < LEVEL_COUNT; level++)
 		rows += snapshot->level[level].count;
@@ -326,18 +414,25 @@ static size_t rows_within(uint32_t max_series)
 	return rows;
 }
 
-/* Each has a joules counter of the zone, CPU time, and the total. */
-static void test_rows_have_the_total_as_a_series(void **state)
+/* How many series there must be room for, for all rows to be shown. */
+static uint32_t room_needed(uint32_t series, bool counting)
 {
-	size_t rows = rows_within(1000);
-	uint32_t room = 3;
+	size_t rows = rows_within(1000, counting);
+	uint32_t room = series;
 
-	(void)state;
-	while (room < 1000 && rows_within(room) < rows)
+	while (room < 1000 && rows_within(room, counting) < rows)
 		room++;
 	assert_true(rows > 0);
-	assert_int_equal(room % 3, 0); /* room for one more row */
-	assert_int_equal(rows_within(room - 1) < rows, room > 3);
+	assert_int_equal(room % series, 0); /* room for one more row */
+	assert_int_equal(rows_within(room - 1, counting) < rows, room > series);
+	return room;
+}
+
+/* Each has a joules counter of the zone, CPU time, and the total; and each counter. */
+static void test_rows_have_the_total_as_a_series(void **state)
+{
+	(void)state;
+	assert_int_equal(room_needed(3, false) / 3, room_needed(5, true) / 5);
 }
 
 int main(void)
@@ -354,6 +449,8 @@ int main(void)
 		cmocka_unit_test(test_a_reload_gives_sleepers_their_equal_share),
 		cmocka_unit_test(test_a_birth_settles_until_it_was_scraped),
 		cmocka_unit_test(test_rows_have_the_total_as_a_series),
+		cmocka_unit_test(test_counters_of_rows_add_up_to_the_node),
+		cmocka_unit_test(test_counters_can_be_off),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
