@@ -45,7 +45,8 @@ int parties_reserve(struct parties *parties, size_t count)
 			return -ENOMEM;
 	}
 	for (size_t signal = 0; signal < SIGNAL_COUNT; signal++) {
-		if (parties->signals & SIGNAL_BIT(signal) &&
+		/* One that is not known now may be again: all that there are have one size. */
+		if ((parties->signals & SIGNAL_BIT(signal) || parties->signal[signal]) &&
 		    ARRAY_RESIZE(parties->signal[signal], size) < 0)
 			return -ENOMEM;
 	}

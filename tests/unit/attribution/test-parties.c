@@ -171,6 +171,29 @@ static void sockets_of_unknown_work_are_those_of_known(void **state)
 	close_book(&book);
 }
 
+/* There may be more parties when it is known again: it has room for all of them. */
+static void a_signal_that_was_lost_has_room_again(void **state)
+{
+	struct parties parties = { 0 };
+
+	(void)state;
+	for (uint32_t round = 0; round < 3; round++) {
+		bool known = round != 1;
+		size_t count = round == 0 ? 10 : 5000;
+
+		parties_begin(&parties, 0);
+		parties_know(&parties, known ? SIGNAL_BIT(SIGNAL_NET_BYTES) : 0);
+		assert_int_equal(parties_reserve(&parties, count), 0);
+		for (size_t i = 0; i < count; i++) {
+			parties_add(&parties, LEDGER_NONE, 0, 1, NULL);
+			if (known)
+				parties_add_signal(&parties, SIGNAL_NET_BYTES, 2);
+		}
+		assert_int_equal(parties.signal_sum[SIGNAL_NET_BYTES], known ? 2 * count : 0);
+	}
+	parties_release(&parties);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -179,6 +202,7 @@ int main(void)
 		cmocka_unit_test(equal_shares_are_of_all_that_live),
 		cmocka_unit_test(by_usage_weights_are_what_ran),
 		cmocka_unit_test(sockets_of_unknown_work_are_those_of_known),
+		cmocka_unit_test(a_signal_that_was_lost_has_room_again),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
