@@ -39,6 +39,7 @@ struct oracle {
 	bool has_before;
 	uint64_t settle_ns, keep_ns; /* the least that was asked for since the previous one */
 	struct work_book *work;
+	struct counter_book *counters;
 	struct mode_birth births[2][WORLD_ZONES_MAX][PICTURE_MODES];
 	uint64_t *serial_of; /* [slots] */
 	uint64_t *key_of;    /* likewise */
@@ -64,6 +65,7 @@ struct oracle *oracle_new(void)
 	if (!oracle)
 		abort();
 	oracle->work = work_book_new();
+	oracle->counters = counter_book_new();
 	oracle->settle_ns = oracle->keep_ns = UINT64_MAX;
 	return oracle;
 }
@@ -76,6 +78,7 @@ void oracle_free(struct oracle *oracle)
 		free(oracle->sides[i].index);
 	}
 	work_book_free(oracle->work);
+	counter_book_free(oracle->counters);
 	free(oracle->serial_of);
 	free(oracle->key_of);
 	free(oracle);
@@ -91,6 +94,7 @@ void oracle_see(struct oracle *oracle, const struct world *world)
 	struct mode_birth *births = &oracle->births[0][0][0];
 
 	work_book_see(oracle->work, world);
+	counter_book_see(oracle->counters, world);
 	oracle->settle_ns = least(oracle->settle_ns, world->policy.settle_ns);
 	oracle->keep_ns = least(oracle->keep_ns, world->policy.keep_ns);
 	for (size_t i = 0; i < sizeof(oracle->births) / sizeof(*births); i++)
@@ -203,7 +207,8 @@ static struct account_sums account_sums(const struct world *world, const struct 
 static const char *check_level(const struct world *world, const struct picture *picture,
 			       const struct picture *before, size_t level, size_t column)
 {
-	size_t account = (column - 1) / PICTURE_MODES, mode = (column - 1) % PICTURE_MODES;
+	size_t account = (column - PICTURE_NO_ENERGY) / PICTURE_MODES;
+	size_t mode = (column - PICTURE_NO_ENERGY) % PICTURE_MODES;
 	struct account_sums sums = account_sums(world, picture, account, mode);
 	unsigned __int128 rows = oracle_sum(&picture->level[level], column);
 	unsigned __int128 others = sums.unattributed, whole = sums.node;
@@ -231,7 +236,7 @@ static const char *check_sums(const struct world *world, const struct picture *p
 	const struct picture_table *tables = picture->level;
 	const char *wrong = NULL;
 
-	for (size_t column = 1; column < picture->columns && !wrong; column++) {
+	for (size_t column = PICTURE_NO_ENERGY; column < picture->columns && !wrong; column++) {
 		for (size_t level = 0; level < PICTURE_LEVELS && !wrong; level++)
 			wrong = check_level(world, picture, before, level, column);
 	}
@@ -559,6 +564,19 @@ static const char *check_series(struct oracle *oracle, const struct world *world
 	return wrong;
 }
 
+static const char *check_work(struct oracle *oracle, const struct world *world,
+			      const struct picture *picture, const struct picture *before)
+{
+	const char *wrong = work_book_check(oracle->work, world, picture, before);
+
+	if (!wrong)
+		wrong = counter_book_check(oracle->counters, world, picture, before);
+	for (size_t c = 0; c < WORLD_COUNTERS && !wrong; c++)
+		wrong = work_book_check_counter(oracle->work, world, c,
+						counter_book_counts(oracle->counters, c), picture);
+	return wrong;
+}
+
 const char *oracle_check(struct oracle *oracle, const struct world *world, uint64_t missed_ns,
 			 bool refused)
 {
@@ -570,6 +588,8 @@ const char *oracle_check(struct oracle *oracle, const struct world *world, uint6
 
 	if (!wrong)
 		wrong = check_sums(world, picture, before);
+	if (!wrong)
+		wrong = counter_book_check_sums(picture);
 	if (!wrong)
 		wrong = totals_check(world, picture, before);
 	if (!wrong)
@@ -583,7 +603,7 @@ const char *oracle_check(struct oracle *oracle, const struct world *world, uint6
 	if (!wrong)
 		wrong = check_pending(oracle, world, picture);
 	if (!wrong && before && !missed_ns && !refused && !picture->container_overflows)
-		wrong = work_book_check(oracle->work, world, picture, before);
+		wrong = check_work(oracle, world, picture, before);
 	oracle->now = !oracle->now;
 	oracle->has_before = true;
 	oracle->settle_ns = oracle->keep_ns = UINT64_MAX;

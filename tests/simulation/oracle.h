@@ -31,6 +31,9 @@ void work_book_see(struct work_book *book, const struct world *world);
 /* Beside the picture of the interval before. */
 const char *work_book_check(struct work_book *book, const struct world *world,
 			    const struct picture *picture, const struct picture *before);
+/* What rows counted of @counter in the last interval; @counts: it was counted at all. */
+const char *work_book_check_counter(struct work_book *book, const struct world *world,
+				    size_t counter, bool counts, const struct picture *picture);
 /* Has the process of this row ever run in the container with this id? Or its owner, if pid is 0. */
 bool work_book_knows(const struct work_book *book, const struct picture_row *row);
 /* Did a process with its labels run in the last interval? */
@@ -43,6 +46,18 @@ bool work_book_reused(const struct work_book *book, const struct picture_row *ro
  */
 bool work_book_lives(const struct work_book *book, const struct world *world, size_t level,
 		     const struct picture_row *row);
+
+/* oracle_counters.c: is all that is counted there, from when on it should be? */
+struct counter_book;
+struct counter_book *counter_book_new(void);
+void counter_book_free(struct counter_book *book);
+void counter_book_see(struct counter_book *book, const struct world *world);
+/* Whether the counter counts what the last interval has of it. */
+bool counter_book_counts(const struct counter_book *book, size_t counter);
+const char *counter_book_check_sums(const struct picture *picture);
+/* Beside the picture of the interval before. */
+const char *counter_book_check(const struct counter_book *book, const struct world *world,
+			       const struct picture *picture, const struct picture *before);
 
 /* oracle_totals.c: which zones make a total, and do rows and the node add up to it? */
 const char *totals_check(const struct world *world, const struct picture *picture,

@@ -509,3 +509,59 @@ const char *work_book_check(struct work_book *book, const struct world *world,
 		wrong = check_account(book, world, account, picture, before);
 	return wrong;
 }
+
+static const char *check_counts_of_owner(const struct work_book *book, const struct world *world,
+					 size_t i, size_t counter, uint64_t want)
+{
+	const struct picture_row *row = book->owner_rows[i];
+
+	if (!row && want)
+		return oracle_say("container %s has counted, and has no series",
+				  world->owners[i].id);
+	if (!row || row->deltas[picture_counter(counter)] == want)
+		return NULL;
+	return oracle_say("counter %zu: container %s got %llu of %llu", counter,
+			  world->owners[i].id,
+			  (unsigned long long)row->deltas[picture_counter(counter)],
+			  (unsigned long long)want);
+}
+
+static const char *check_counts_of_process(const struct work_book *book, const struct world *world,
+					   const struct picture_row *row, size_t counter,
+					   bool counts)
+{
+	const struct known *known = find(book, row->process);
+	const struct sample *sample = known->sample;
+	uint64_t got = row->deltas[picture_counter(counter)];
+	bool ran = known->interval == world->interval.number;
+
+	if (!row->pid || known->reused)
+		return NULL;
+	if (ran && (world->owners[sample->owner].waiting ||
+		    row->container != book->owner_keys[sample->owner]))
+		return NULL;
+	if (got == (ran && counts ? sample->counted[counter] : 0))
+		return NULL;
+	return oracle_say("counter %zu: %s got %llu", counter, row->text, (unsigned long long)got);
+}
+
+const char *work_book_check_counter(struct work_book *book, const struct world *world,
+				    size_t counter, bool counts, const struct picture *picture)
+{
+	const struct picture_table *processes = &picture->level[PICTURE_PROCESS];
+	const struct world_interval *interval = &world->interval;
+	uint64_t want[WORLD_OWNERS_MAX] = { 0 };
+	const char *wrong = NULL;
+
+	for (size_t i = 0; counts && i < interval->count; i++)
+		want[world->samples[i].owner] += world->samples[i].counted[counter];
+	if (counts)
+		want[interval->counter_owner] += interval->owner_counted[counter];
+	for (size_t i = 0; i < world->owner_count && !wrong; i++) {
+		if (!world->owners[i].waiting)
+			wrong = check_counts_of_owner(book, world, i, counter, want[i]);
+	}
+	for (size_t i = 0; i < processes->count && !wrong; i++)
+		wrong = check_counts_of_process(book, world, &processes->rows[i], counter, counts);
+	return wrong;
+}

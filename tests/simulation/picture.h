@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a client sees of one snapshot, in plain values: the simulation's own words for it. A line of
- * values begins with CPU time (ns), then each account's dynamic and idle energy (µJ): that of one
- * zone, or of all of a type.
+ * values begins with CPU time (ns) and counters of work, 0 where they are not there; then each
+ * account's dynamic and idle energy (µJ): that of one zone, or of all of a type.
  */
 #pragma once
 
@@ -30,10 +30,15 @@ enum picture_reason {
 	PICTURE_REASONS
 };
 
-#define PICTURE_COLUMNS_MAX (1 + PICTURE_MODES * WORLD_ZONES_MAX)
+#define PICTURE_NO_ENERGY   (1 + WORLD_COUNTERS) /* columns before those of energy */
+#define PICTURE_COLUMNS_MAX (PICTURE_NO_ENERGY + PICTURE_MODES * WORLD_ZONES_MAX)
+static inline size_t picture_counter(size_t counter)
+{
+	return 1 + counter;
+}
 static inline size_t picture_column(size_t account, enum picture_mode mode)
 {
-	return 1 + account * PICTURE_MODES + mode;
+	return PICTURE_NO_ENERGY + account * PICTURE_MODES + mode;
 }
 
 struct picture_row {
@@ -67,10 +72,16 @@ struct picture_zone {
 	int64_t created_ms;
 };
 
+struct picture_counter {
+	bool is_there;
+	uint64_t node, unattributed;
+};
+
 struct picture {
 	uint64_t sequence, now_ns;
 	size_t zone_count, account_count, columns;
 	struct picture_zone zones[WORLD_ZONES_MAX];
+	struct picture_counter counters[WORLD_COUNTERS];
 	struct picture_table level[PICTURE_LEVELS];
 	uint64_t cpu_ns;
 	uint64_t process_overflows, container_overflows;

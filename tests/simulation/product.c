@@ -15,9 +15,12 @@
 #include <string.h>
 
 #include "attribution/accountant.h"
+#include "attribution/counters.h"
 #include "kepler/zone_picture.h"
 #include "meter/zone_samples.h"
 #include "snapshot/publisher.h"
+
+static const enum signal signals[WORLD_COUNTERS] = { SIGNAL_NET_BYTES, SIGNAL_INSTRUCTIONS };
 
 struct known_owner {
 	const struct owner_names *names;
@@ -31,6 +34,7 @@ struct product {
 	struct publisher_options publication;
 	struct idle_options idle;
 	struct accountant accountant;
+	struct counters counters;
 	struct parties parties;
 	struct device_parties devices;
 	size_t chosen; /* zones of which it is decided whether they are in a total */
@@ -331,11 +335,30 @@ static void name_waiting(struct product *product, const struct world *world)
 	}
 }
 
+static uint32_t known_signals(const struct world *world)
+{
+	uint32_t known = 0;
+
+	for (size_t c = 0; c < WORLD_COUNTERS; c++)
+		known |= world->interval.counter_is_known[c] ? SIGNAL_BIT(signals[c]) : 0;
+	return known;
+}
+
+/* Of the party that was added last. */
+static void add_counted(struct product *product, const uint64_t *counted)
+{
+	for (size_t c = 0; c < WORLD_COUNTERS; c++) {
+		if (counted[c])
+			parties_add_signal(&product->parties, signals[c], counted[c]);
+	}
+}
+
 static void enter_sample(struct product *product, const struct world *world,
 			 const struct sample *sample)
 {
 	bool equal = product->accountant.idle_share == IDLE_SHARE_EQUAL;
-	bool wanted = sample->cpu_ns > 0 || equal;
+	bool has_work = sample->cpu_ns > 0 || sample->counted[0] || sample->counted[1];
+	bool wanted = has_work || equal;
 	uint32_t container, process;
 
 	if (!wanted && product->accountant.has_begun)
@@ -345,9 +368,10 @@ static void enter_sample(struct product *product, const struct world *world,
 		return;
 	process = ledger_process(product->ledger, sample->pid, sample->start_ns, sample->comm,
 				 container);
-	if (sample->cpu_ns > 0)
-		parties_add(&product->parties, process, container, sample->cpu_ns,
-			    sample->socket_ns);
+	if (!has_work)
+		return;
+	parties_add(&product->parties, process, container, sample->cpu_ns, sample->socket_ns);
+	add_counted(product, sample->counted);
 }
 
 static void enter_samples(struct product *product, const struct world *world)
@@ -356,7 +380,8 @@ static void enter_samples(struct product *product, const struct world *world)
 	uint32_t sockets = world->sockets > 1 && !from->pass_failed ? world->sockets : 0;
 
 	parties_begin(&product->parties, sockets);
-	if (parties_reserve(&product->parties, from->count + 1) < 0)
+	parties_know(&product->parties, known_signals(world));
+	if (parties_reserve(&product->parties, from->count + 2) < 0)
 		return;
 	for (size_t i = 0; i < from->count; i++)
 		enter_sample(product, world, &from->samples[i]);
@@ -364,6 +389,11 @@ static void enter_samples(struct product *product, const struct world *world)
 		parties_add(&product->parties, LEDGER_NONE,
 			    container_of(product, world, from->dropped_owner),
 			    from->dropped_owner_ns, NULL);
+	if (from->owner_counted[0] || from->owner_counted[1]) {
+		parties_add(&product->parties, LEDGER_NONE,
+			    container_of(product, world, from->counter_owner), 0, NULL);
+		add_counted(product, from->owner_counted);
+	}
 	parties_spread_sockets(&product->parties);
 }
 
@@ -398,6 +428,16 @@ static void enter_boards(struct product *product, const struct world *world)
 	}
 }
 
+static void book_counters(struct product *product, const struct world *world)
+{
+	uint64_t node[SIGNAL_COUNT] = { 0 };
+
+	for (size_t c = 0; c < WORLD_COUNTERS; c++)
+		node[signals[c]] = world->interval.counted[c];
+	counters_book(&product->counters, product->ledger, &product->parties, node,
+		      world->interval.now_ns, product->accountant.settle_ns);
+}
+
 static void book(struct product *product, const struct world *world)
 {
 	const struct world_interval *from = &world->interval;
@@ -422,6 +462,7 @@ static void book(struct product *product, const struct world *world)
 	if (interval.measured.dt_ns)
 		interval.measured.utilisation =
 			fmin(1.0, (double)from->busy_ns / ((double)from->dt_ns * from->cpus));
+	book_counters(product, world);
 	accountant_book(accountant, &interval);
 	for (size_t z = 0; z < accountant->zone_count; z++)
 		zone_picture(&accountant->zones[z], false, from->now_ns, &product->published[z]);
@@ -487,6 +528,8 @@ enum product_result product_interval(struct product *product, struct world *worl
 	}
 	may_refuse(world);
 	find_zones(product, world);
+	(void)counters_follow(&product->counters, product->ledger, known_signals(world),
+			      !product->accountant.has_begun, world->interval.now_ns);
 	ledger_begin(product->ledger, world->interval.now_ns);
 	follow_settle(product, world);
 	if (!world->interval.pass_failed)
@@ -540,7 +583,9 @@ static void append(struct picture *picture, const char *text)
 
 static size_t memory_for(const struct snapshot *snapshot)
 {
-	size_t size = 0, line = (1 + PICTURE_MODES * snapshot->account_count) * sizeof(uint64_t);
+	size_t size = 0;
+	size_t line =
+		(PICTURE_NO_ENERGY + PICTURE_MODES * snapshot->account_count) * sizeof(uint64_t);
 
 	for (size_t level = 0; level < LEVEL_COUNT; level++) {
 		const struct snapshot_table *table = &snapshot->level[level];
@@ -571,11 +616,26 @@ static const char *draw_text(struct picture *picture, const struct series_labels
 	return text;
 }
 
+static const struct snapshot_counter *find_counter(const struct snapshot *snapshot,
+						   enum signal signal)
+{
+	for (uint32_t i = 0; i < snapshot->counter_count; i++) {
+		if (snapshot->counters[i].signal == signal)
+			return &snapshot->counters[i];
+	}
+	return NULL;
+}
+
 /* CPU time is the ledger's last column and a picture's first. */
 static void draw_values(const struct snapshot *snapshot, const uint64_t *from, uint64_t *line)
 {
 	_Static_assert(MODE_DYNAMIC == 0 && MODE_IDLE == 1 && MODE_COUNT == 2, "as in a picture");
 	*line++ = from[snapshot->columns - 1];
+	for (size_t c = 0; c < WORLD_COUNTERS; c++) {
+		const struct snapshot_counter *counter = find_counter(snapshot, signals[c]);
+
+		*line++ = counter ? from[counter->column] : 0;
+	}
 	for (uint32_t i = 0; i < snapshot->account_count; i++) {
 		for (enum energy_mode mode = 0; mode < MODE_COUNT; mode++) {
 			uint32_t column = snapshot->accounts[i].column[mode];
@@ -685,12 +745,20 @@ void product_draw(const struct held *held, struct picture *picture)
 	picture->now_ns = snapshot->monotonic_ns;
 	picture->zone_count = snapshot->zone_count;
 	picture->account_count = snapshot->account_count;
-	picture->columns = 1 + PICTURE_MODES * picture->account_count;
+	picture->columns = PICTURE_NO_ENERGY + PICTURE_MODES * picture->account_count;
 	picture->cpu_ns = 0;
 	picture->process_overflows = held->product->process_overflows;
 	picture->container_overflows = held->product->container_overflows;
 	for (size_t z = 0; z < picture->zone_count; z++)
 		draw_zone(&snapshot->zones[z], &picture->zones[z]);
+	for (size_t c = 0; c < WORLD_COUNTERS; c++) {
+		const struct snapshot_counter *counter = find_counter(snapshot, signals[c]);
+
+		picture->counters[c] = (struct picture_counter){ 0 };
+		if (counter)
+			picture->counters[c] = (struct picture_counter){ true, counter->node,
+									 counter->unattributed };
+	}
 	for (enum level level = 0; level < LEVEL_COUNT; level++)
 		draw_table(picture, snapshot, level);
 }

@@ -18,7 +18,7 @@ const char *feature_name(enum feature feature)
 		[FEATURE_NAMES] = "names",   [FEATURE_IDLE] = "idle",
 		[FEATURE_RELOAD] = "reload", [FEATURE_LIMITS] = "limits",
 		[FEATURE_MEMORY] = "memory", [FEATURE_CLIENTS] = "clients",
-		[FEATURE_GPUS] = "gpus",
+		[FEATURE_GPUS] = "gpus",     [FEATURE_COUNTERS] = "counters",
 	};
 
 	return names[feature];
@@ -167,6 +167,7 @@ void world_begin(struct world *world, uint64_t seed, uint32_t features)
 	world->memory = chance_stream(seed, 7);
 	world->clients = chance_stream(seed, 8);
 	world->gpus = chance_stream(seed, 9);
+	world->counting = chance_stream(seed, 10);
 	world->interval.now_ns = world->interval.boot_ns = 1000 * SECOND_NS;
 	world->sockets =
 		(uint32_t)chance_from(machine, 1, chance_below(machine, 2) ? 1 : WORLD_SOCKETS_MAX);
@@ -182,6 +183,7 @@ void world_begin(struct world *world, uint64_t seed, uint32_t features)
 		world->max_containers = (uint32_t)chance_from(machine, 1, 12);
 	}
 	meters_begin(world);
+	counters_begin(world);
 	for (size_t i = 0; i < world->owner_count; i++) {
 		draw_names(world, &world->owners[i]);
 		begin_owner(world, &world->owners[i]);
@@ -232,6 +234,7 @@ static struct sample *add_sample(struct world *world, struct task *task, uint64_
 		task->socket = (uint32_t)chance_below(&world->tasks_chance, world->sockets);
 	sample->socket_ns[task->socket] += cpu_ns / 3;
 	interval->busy_ns += cpu_ns;
+	counters_count(world, sample);
 	return sample;
 }
 
@@ -438,6 +441,7 @@ void world_step(struct world *world)
 		if (world->owners[i].waiting)
 			world->waited_ns = world->interval.now_ns;
 	}
+	counters_step(world);
 	step_tasks(world);
 	step_unnamed(world);
 	step_boards(world);

@@ -16,6 +16,7 @@
 #define WORLD_SOCKETS_MAX   8
 #define WORLD_BOARDS_MAX    64
 #define WORLD_USES_MAX      2 /* boards that a process uses in an interval */
+#define WORLD_COUNTERS      2
 #define WORLD_OWNERS_MAX    160
 #define WORLD_TASKS_MAX     4096
 #define WORLD_SAMPLES_MAX   (2 * WORLD_TASKS_MAX)
@@ -27,25 +28,26 @@
 
 /* What can be switched off, to find what a failure needs. */
 enum feature {
-	FEATURE_FAULTS,  /* meters: errors, stalled, missed, absent and back */
-	FEATURE_JUMPS,   /* meters: counters that are reset, opened anew, or step */
-	FEATURE_TURNS,   /* meters: small ranges, so that counters turn */
-	FEATURE_LATE,    /* zones that are found later */
-	FEATURE_SLEEP,   /* the machine is suspended */
-	FEATURE_SOCKETS, /* more than one socket */
-	FEATURE_PASSES,  /* passes over the processes that fail */
-	FEATURE_UNNAMED, /* work that has no name, or is seen by its sum only */
-	FEATURE_BRIEF,   /* processes that end, short ones, pids used again */
-	FEATURE_EXEC,    /* other commands, other owners */
-	FEATURE_CROWD,   /* thousands of processes, at times */
-	FEATURE_RESTART, /* containers begin anew under another id */
-	FEATURE_NAMES,   /* names that come late, or change */
-	FEATURE_IDLE,    /* idle power, and shares of it */
-	FEATURE_RELOAD,  /* other options while it runs */
-	FEATURE_LIMITS,  /* small tables */
-	FEATURE_MEMORY,  /* memory that is refused */
-	FEATURE_CLIENTS, /* snapshots that are held */
-	FEATURE_GPUS,    /* boards, and processes that use them */
+	FEATURE_FAULTS,   /* meters: errors, stalled, missed, absent and back */
+	FEATURE_JUMPS,    /* meters: counters that are reset, opened anew, or step */
+	FEATURE_TURNS,    /* meters: small ranges, so that counters turn */
+	FEATURE_LATE,     /* zones that are found later */
+	FEATURE_SLEEP,    /* the machine is suspended */
+	FEATURE_SOCKETS,  /* more than one socket */
+	FEATURE_PASSES,   /* passes over the processes that fail */
+	FEATURE_UNNAMED,  /* work that has no name, or is seen by its sum only */
+	FEATURE_BRIEF,    /* processes that end, short ones, pids used again */
+	FEATURE_EXEC,     /* other commands, other owners */
+	FEATURE_CROWD,    /* thousands of processes, at times */
+	FEATURE_RESTART,  /* containers begin anew under another id */
+	FEATURE_NAMES,    /* names that come late, or change */
+	FEATURE_IDLE,     /* idle power, and shares of it */
+	FEATURE_RELOAD,   /* other options while it runs */
+	FEATURE_LIMITS,   /* small tables */
+	FEATURE_MEMORY,   /* memory that is refused */
+	FEATURE_CLIENTS,  /* snapshots that are held */
+	FEATURE_GPUS,     /* boards, and processes that use them */
+	FEATURE_COUNTERS, /* of work beside its CPU time, that come late and are lost at times */
 	FEATURE_COUNT
 };
 const char *feature_name(enum feature feature);
@@ -79,6 +81,7 @@ struct sample {
 	uint64_t cpu_ns, socket_ns[WORLD_SOCKETS_MAX];
 	uint32_t board[WORLD_USES_MAX];
 	uint64_t board_ns[WORLD_USES_MAX]; /* for which it kept the board busy */
+	uint64_t counted[WORLD_COUNTERS];
 	bool ended;
 };
 
@@ -146,6 +149,11 @@ struct world_interval {
 	/* Of each board: all its busy time, and of that what has no name, or no process. */
 	uint64_t board_busy_ns[WORLD_BOARDS_MAX];
 	uint64_t board_dropped_ns[WORLD_BOARDS_MAX], board_unseen_ns[WORLD_BOARDS_MAX];
+	/* Of each counter. What is neither a sample's nor that owner's is of no known owner. */
+	bool counter_is_known[WORLD_COUNTERS];
+	uint64_t counted[WORLD_COUNTERS]; /* all of it */
+	uint32_t counter_owner;           /* whose cgroup has counted, ... */
+	uint64_t owner_counted[WORLD_COUNTERS];
 };
 
 struct task {
@@ -164,6 +172,8 @@ struct world {
 	uint64_t seed;
 	uint32_t features;
 	struct chance machine, power, faults, tasks_chance, names, options, memory, clients, gpus;
+	struct chance counting;
+	uint64_t counted_from[WORLD_COUNTERS]; /* number of the interval; 0: never */
 	uint32_t sockets, cpus_a_socket, boards;
 	bool has_booked;
 	size_t zone_count;
@@ -190,6 +200,12 @@ static inline bool world_has(const struct world *world, enum feature feature)
 }
 /* Makes up the next interval: world->interval, its samples, and what meters drew. */
 void world_step(struct world *world);
+
+/* counters.c */
+void counters_begin(struct world *world);
+/* Which are known, before the samples are made up; then what each of these has counted. */
+void counters_step(struct world *world);
+void counters_count(struct world *world, struct sample *sample);
 
 /* meters.c */
 void meters_begin(struct world *world);
