@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The cost of an interval in the ledger and the publisher. Medians over many intervals, and the
- * memory of it all, for rows with a series and rows without. Three zones: seven columns.
+ * memory of it all, for rows with a series and rows without. Three zones: seven columns, and one for
+ * each counter.
  *
- *     bench-publisher [ROWS [ACTIVE [CONTAINERS]]]        10000 100 100
+ *     bench-publisher [ROWS [ACTIVE [CONTAINERS [COUNTERS]]]]        10000 100 100 0
  */
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "attribution/counters.h"
 #include "base/clock.h"
 #include "base/macro.h"
 #include "snapshot/publisher.h"
@@ -21,7 +23,7 @@ struct bench {
 	struct snapshot_holder *holder;
 	struct publisher *publisher;
 	struct ledger_owner *owners; /* [containers] */
-	uint32_t rows, active, containers;
+	uint32_t rows, active, containers, counters;
 	uint64_t now_ns, min_uj;
 };
 
@@ -42,7 +44,7 @@ static void name_owners(struct bench *b)
 }
 
 /* Rows have idle energy, too: the dearest case. */
-static int add_zones(struct ledger *ledger)
+static int add_columns(struct ledger *ledger, uint32_t counters)
 {
 	static const struct zone zones[ZONES] = {
 		{ .kind = ZONE_PACKAGE, .source = "bench" },
@@ -53,6 +55,12 @@ static int add_zones(struct ledger *ledger)
 
 	for (size_t z = 0; r == 0 && z < ZONES; z++)
 		r = ledger_add_zone(ledger, &zones[z]);
+	for (enum signal signal = 0; r == 0 && counters && signal < SIGNAL_COUNT; signal++) {
+		if (!(SIGNALS_COUNTERS & SIGNAL_BIT(signal)))
+			continue;
+		r = ledger_count(ledger, SIGNAL_BIT(signal));
+		counters--;
+	}
 	return r;
 }
 
@@ -140,7 +148,7 @@ static void measure(const struct bench *shape, const char *name, uint64_t first_
 	size_t before = heap_bytes();
 
 	b.now_ns = NSEC_PER_SEC;
-	if (ledger_new(&book, &b.ledger) < 0 || add_zones(b.ledger) < 0 ||
+	if (ledger_new(&book, &b.ledger) < 0 || add_columns(b.ledger, b.counters) < 0 ||
 	    snapshot_holder_new(&b.holder) < 0 ||
 	    publisher_new(&options, b.ledger, b.holder, &b.publisher) < 0)
 		exit(1);
@@ -172,10 +180,12 @@ int main(int argc, char **argv)
 	struct bench shape = { .rows = argument(argc, argv, 1, 10000),
 			       .active = argument(argc, argv, 2, 100),
 			       .containers = argument(argc, argv, 3, 100),
+			       .counters = argument(argc, argv, 4, 0),
 			       .min_uj = 1000000 };
 
 	(void)mallopt(M_ARENA_MAX, 1);
-	printf("%u rows, %u active, %u containers\n", shape.rows, shape.active, shape.containers);
+	printf("%u rows, %u active, %u containers, %u counters\n", shape.rows, shape.active,
+	       shape.containers, shape.counters);
 	measure(&shape, "rows without a series", 1);
 	measure(&shape, "rows with a series", 1000000);
 	return 0;

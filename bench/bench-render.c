@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The cost of a scrape. CPU of rendering (first of a snapshot, warm label cache), of gzip, and of
- * answering again over loopback, for about SERIES series (argument, default 10,000). Medians of
- * RUNS; the answer's figure is the CPU of the server's thread alone.
+ * answering again over loopback, for about SERIES series (argument, default 10,000), and with all
+ * counters of work where "counters" is the second argument. Medians of RUNS; the answer's figure is the CPU of the server's thread alone.
  */
 #include <arpa/inet.h>
 #include <pthread.h>
@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 
+#include "attribution/counters.h"
 #include "base/clock.h"
 #include "base/macro.h"
 #include "export/gzip_body.h"
@@ -171,7 +172,11 @@ static void bench_server(const struct snapshot *snapshot)
 int main(int argc, char **argv)
 {
 	uint32_t series = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 10000;
-	struct fixture_shape shape = { .zones = 3, .containers = 50, .processes = series / 4 };
+	bool counting = argc > 2 && strcmp(argv[2], "counters") == 0;
+	struct fixture_shape shape = { .zones = 3,
+				       .containers = 50,
+				       .processes = series / 4,
+				       .counters = counting ? SIGNALS_COUNTERS : 0 };
 	struct fixture fixture;
 
 	fixture_make(&fixture, &shape);
