@@ -88,6 +88,7 @@ struct activity {
 	const uint64_t *signal[SIGNAL_COUNT];
 	const struct cgroup_signals *cgroup_signals;
 	size_t cgroup_signal_count;
+	uint64_t unknown_signal[SIGNAL_COUNT]; /* of what neither is known for */
 	uint64_t busy_ns;    /* time of all tasks but the idle task: the sum of all that follows */
 	uint64_t dropped_ns; /* run time without a known process */
 	uint64_t unseen_ns;  /* run time that the reader did not see, but the machine counts */

@@ -621,7 +621,7 @@ static void copy_places(const struct cpu_sockets *sockets, struct work_places *r
 /* All that @activity says of @signal, whether it found its party or not. */
 static uint64_t sum_signal(const struct activity *activity, enum signal signal)
 {
-	uint64_t sum = 0;
+	uint64_t sum = activity->unknown_signal[signal];
 
 	for (size_t i = 0; activity->signal[signal] && i < activity->count; i++)
 		sum += activity->signal[signal][i];

@@ -306,7 +306,7 @@ static void test_a_birth_settles_until_it_was_scraped(void **state)
 	births_follow_the_scraper(5, 168); /* as if two scrapers were one: 10 and 15 s */
 }
 
-/* As pass(), of a process that retired @instructions beside a cgroup's 40 bytes. */
+/* As pass(), of a process that retired @instructions beside a cgroup's 40 bytes, and 2 unknown. */
 static int counting_pass(struct machine *machine, uint64_t time_s, uint64_t cpu_ns,
 			 uint64_t instructions)
 {
@@ -328,6 +328,7 @@ static int counting_pass(struct machine *machine, uint64_t time_s, uint64_t cpu_
 		.signal[SIGNAL_INSTRUCTIONS] = &instructions,
 		.cgroup_signals = &others,
 		.cgroup_signal_count = 1,
+		.unknown_signal[SIGNAL_NET_BYTES] = 2,
 	};
 	return interval_engine_run(machine->engine, (int64_t)time_s * 1000, &machine->self);
 }
@@ -347,7 +348,7 @@ static uint64_t sum_of_level(const struct snapshot *snapshot, enum level level, 
 /* What a process caused without CPU time is its own as well. */
 static void test_counters_of_rows_add_up_to_the_node(void **state)
 {
-	static const uint64_t want[] = { 530, 120 };
+	static const uint64_t want[] = { 530, 126 }, unattributed[] = { 0, 6 };
 	const struct snapshot *snapshot;
 	struct machine machine;
 
@@ -362,9 +363,11 @@ static void test_counters_of_rows_add_up_to_the_node(void **state)
 		const struct snapshot_counter *counter = &snapshot->counters[i];
 
 		assert_int_equal(counter->node, want[i]);
-		assert_int_equal(counter->unattributed, 0);
+		assert_int_equal(counter->unattributed, unattributed[i]);
 		for (enum level level = 0; level <= LEVEL_CONTAINER; level++)
-			assert_int_equal(sum_of_level(snapshot, level, counter->column), want[i]);
+			assert_int_equal(sum_of_level(snapshot, level, counter->column) +
+						 counter->unattributed,
+					 want[i]);
 	}
 	assert_int_equal(snapshot->counters[0].signal, SIGNAL_INSTRUCTIONS);
 	snapshot_put(machine.holder, snapshot);
