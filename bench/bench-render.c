@@ -2,7 +2,8 @@
 /*
  * The cost of a scrape. CPU of rendering (first of a snapshot, warm label cache), of gzip, and of
  * answering again over loopback, for about SERIES series (argument, default 10,000), and with all
- * counters of work where "counters" is the second argument. Medians of RUNS; the answer's figure is the CPU of the server's thread alone.
+ * counters of work where "counters" is the second argument. Medians of RUNS; the answer's figure is
+ * the CPU of the server's thread alone.
  */
 #include <arpa/inet.h>
 #include <pthread.h>
