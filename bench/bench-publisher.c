@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The cost of an interval in the ledger and the publisher. Medians over many intervals, and the
- * memory of it all, for rows with a series and rows without. Three zones: seven columns, and one for
- * each counter.
+ * memory of it all, for rows with a series and rows without. Three zones: seven columns, and one
+ * for each counter.
  *
  *     bench-publisher [ROWS [ACTIVE [CONTAINERS [COUNTERS]]]]        10000 100 100 0
  */
