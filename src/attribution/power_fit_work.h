@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Work as the features that a zone's power is regressed on. A party's features are a function of
+ * its own signals only, so those of all parties are the sum of theirs, and what is learned of the
+ * sum can be said of each.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "energy/signal.h"
+
+/*
+ * What power is regressed on. Cycles are those of the core's clock; where they are not known, run
+ * time stands in for them and the features of frequency are missing. Reference cycles are run time
+ * in another unit and have no feature of their own.
+ */
+enum power_fit_feature {
+	POWER_FIT_ALONE,  /* 1e9 cycles (else seconds) while the core's other thread was idle */
+	POWER_FIT_PAIRED, /* likewise while it was busy */
+	POWER_FIT_INSTRUCTIONS, /* 1e9 */
+	/* Each of these × (the party's frequency in GHz)²: at a higher voltage it costs more. */
+	POWER_FIT_ALONE_FAST,
+	POWER_FIT_PAIRED_FAST,
+	POWER_FIT_INSTRUCTIONS_FAST,
+	POWER_FIT_TRAFFIC, /* 1e9 bytes to and from memory, else 1e9 misses of the last cache */
+	POWER_FIT_FEATURES
+};
+
+/* Of a party, or the sum over parties. */
+struct power_fit_work {
+	double amount[POWER_FIT_FEATURES]; /* >= 0 */
+	double time_s;                     /* the run time of these amounts */
+	double time2_s2; /* the sum of its squares over parties: on how few of them it falls */
+};
+
+/*
+ * The features of one party's @amounts of @signals (SIGNAL_BIT()s), which are of the same time and
+ * place: scaled by the caller where only a part of the run time was counted, or ran in this place.
+ * All is 0 without SIGNAL_COUNTED_TIME.
+ */
+void power_fit_work_of(const uint64_t amounts[SIGNAL_COUNT], uint32_t signals,
+		       struct power_fit_work *ret);
+void power_fit_work_add(struct power_fit_work *sum, const struct power_fit_work *work);
+
+/* The signals that features are made of, of @signals that are known; 0: there are no features. */
+uint32_t power_fit_work_signals(uint32_t signals);
