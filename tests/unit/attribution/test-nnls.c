@@ -12,7 +12,7 @@
 
 #include "../../rig/property.h"
 
-#define ALL 0xffU
+#define ALL 0xffffU
 
 static bool is_near(double a, double b)
 {
@@ -111,7 +111,8 @@ static double draw_number(struct property_source *source)
 static const char *is_the_least(struct property_source *source, void *userdata)
 {
 	size_t n = 1 + draw_below(source, NNLS_MAX), rows = n + 2 + draw_below(source, 20);
-	double a[NNLS_MAX * (NNLS_MAX + 1) / 2] = { 0 }, b[NNLS_MAX] = { 0 }, x[NNLS_MAX], row[8];
+	double a[NNLS_MAX * (NNLS_MAX + 1) / 2] = { 0 }, b[NNLS_MAX] = { 0 }, x[NNLS_MAX],
+					     row[NNLS_MAX];
 
 	(void)userdata;
 	for (size_t r = 0; r < rows; r++) {
