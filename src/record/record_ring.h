@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A ring of recordings in a directory: kepler-TIME-N.krec, of which the oldest are removed when
+ * they are older than is kept, or all are larger than they may be. Each is a recording of its own.
+ * Files of other names are left alone.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+
+#define RECORD_RING_PARTS 8 /* files that the time, or the size, is divided into */
+#define RECORD_RING_FILES 4096
+
+struct record_ring {
+	const char *dir; /* borrowed */
+	uint64_t keep_ms;
+	uint64_t max_bytes;
+	uint32_t number; /* of the last file of this process */
+};
+
+/* A new, empty file, which may be written to; -errno with a diagnosis. */
+int record_ring_open_next(struct record_ring *ring, int64_t now_ms, struct diag *diag);
+/* Whether a file of @bytes that was begun @age_ms ago is to be followed by another. */
+bool record_ring_is_due(const struct record_ring *ring, uint64_t bytes, uint64_t age_ms);
+/*
+ * Removes what is too old or too much, but not the newest file. The bytes that are left; -errno
+ * with a diagnosis.
+ */
+int64_t record_ring_trim(const struct record_ring *ring, int64_t now_ms, struct diag *diag);
