@@ -503,6 +503,8 @@ static bool is_configured(struct walk *walk)
 {
 	if (walk->at.family->of == OF_LOOKUPS)
 		return walk_name_sources(walk, false);
+	if (walk->at.family->of == OF_RECORDING)
+		return walk->at.view->snapshot->self.recording.is_on;
 	return walk->at.family->of != OF_HOLDERS ||
 	       walk->at.view->snapshot->self.pod_resources.is_asked;
 }
@@ -515,6 +517,7 @@ static void walk_family(struct walk *walk)
 		break;
 	case OF_LOOKUPS:
 	case OF_HOLDERS:
+	case OF_RECORDING:
 	case OF_SNAPSHOT:
 		if (is_configured(walk))
 			walk_struct(walk, walk->at.view->snapshot);

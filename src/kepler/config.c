@@ -462,6 +462,25 @@ static const struct option metrics_rows[] = {
 		  "off: none of them; energy may still be divided by them." },
 };
 
+static const struct option record_rows[] = {
+	{ "record.dir", NULL, OPTION_STRING, FIELD(config_record, dir), .default_text = "",
+	  .metavar = "DIR", .may_be_empty = true,
+	  .help = "Directory in which all that the attribution of energy depends on is recorded, "
+		  "so that kepler replay can book it again with other options. It must exist. "
+		  "Empty: nothing is recorded." },
+	{ "record.keep", NULL, OPTION_DURATION, FIELD(config_record, keep_ns),
+	  RANGE(60 * NSEC_PER_SEC, 30 * 24 * 3600 * NSEC_PER_SEC), .default_text = "1h",
+	  .metavar = "DURATION", .help = "How long recordings are kept there." },
+	{ "record.max-size", NULL, OPTION_SIZE, FIELD(config_record, max_bytes),
+	  RANGE(1024, 2097152), .default_text = "256MiB", .metavar = "SIZE",
+	  .help = "Limit on the size of all recordings there, of which the oldest are removed "
+		  "first." },
+	{ "record.anonymize", NULL, OPTION_BOOL, FIELD(config_record, anonymize),
+	  .default_text = "false",
+	  .help = "Replace names, process ids and device ids in recordings by keyed hashes. The "
+		  "key is random, and kept nowhere." },
+};
+
 static const struct option web_rows[] = {
 	{ "web.listen-address", "web.listenAddresses", OPTION_STRINGS,
 	  LIST(config_web, listen, listen_count, CONFIG_LISTEN_MAX),
@@ -507,8 +526,9 @@ static const struct option security_rows[] = {
 		  "deny." },
 	{ "security.landlock", NULL, OPTION_BOOL, FIELD(config_security, landlock),
 	  .default_text = "true",
-	  .help = "Have the kernel refuse to write any file outside host.state-dir, and to "
-		  "read any file in /home, /root, /srv, /boot, /mnt and /media except those "
+	  .help = "Have the kernel refuse to write any file outside host.state-dir and "
+		  "record.dir, and to read any file in /home, /root, /srv, /boot, /mnt and /media "
+		  "except those "
 		  "that options name." },
 	{ "security.drop-capabilities", NULL, OPTION_BOOL,
 	  FIELD(config_security, drop_capabilities), .default_text = "true",
@@ -535,6 +555,7 @@ static const struct option_section sections[] = {
 	SECTION(pages_rows, pages),
 	SECTION(publication_rows, publication),
 	SECTION(metrics_rows, metrics),
+	SECTION(record_rows, record),
 	SECTION(web_rows, web),
 	{ table_rows, ARRAY_SIZE(table_rows), 0 },
 	SECTION(security_rows, security),

@@ -68,6 +68,14 @@ struct config_web {
 	uint32_t max_connections; /* 128 */
 };
 
+/* --record.…: what was measured, kept on disk so that it can be booked again. */
+struct config_record {
+	char *dir;          /* "": nothing is recorded */
+	uint64_t keep_ns;   /* 1h */
+	uint32_t max_bytes; /* 256MiB */
+	bool anonymize;     /* false */
+};
+
 struct config_security {
 	bool seccomp;           /* true */
 	bool seccomp_log;       /* false: log what it would deny */
@@ -96,6 +104,7 @@ struct config {
 	/* --metrics.process.min-joules, --metrics.settle (or SETTLE_AUTO), --metrics.keep */
 	struct publisher_options publication;
 	struct config_metrics metrics;
+	struct config_record record;
 	struct config_web web;
 	enum config_table_mode table; /* --table: live table on the terminal */
 	struct config_security security;

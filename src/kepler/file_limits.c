@@ -33,6 +33,7 @@
 
 enum text {
 	TEXT_STATE_DIR,
+	TEXT_RECORD_DIR,
 	TEXT_KUBECONFIG,
 	TEXT_KUBE_CONTEXT,
 	TEXT_CONFIG_FILE,
@@ -139,6 +140,8 @@ static void job_run(struct offload_job *base)
 		(void)mkdir(state_dir, 0755);
 		paths.writable[paths.writable_count++] = state_dir;
 	}
+	if (job->texts[TEXT_RECORD_DIR] && may_touch(job, job->texts[TEXT_RECORD_DIR]))
+		paths.writable[paths.writable_count++] = job->texts[TEXT_RECORD_DIR];
 	for (size_t i = 0; i < job->socket_folder_count; i++)
 		paths.sockets[paths.socket_count++] = job->socket_folders[i];
 	memcpy(paths.devices, job->devices, sizeof(paths.devices));
@@ -182,6 +185,7 @@ static struct limits_job *job_new(const struct config *config, const struct hang
 {
 	const char *given[TEXTS] = {
 		[TEXT_STATE_DIR] = config->host.state_dir,
+		[TEXT_RECORD_DIR] = config->record.dir,
 		[TEXT_KUBECONFIG] =
 			config_wants_kubernetes(config) ? config->kube.kubeconfig : NULL,
 		[TEXT_KUBE_CONTEXT] = config->kube.context,

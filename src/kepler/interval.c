@@ -26,6 +26,7 @@
 #include "kepler/device_users.h"
 #include "kepler/explain_round.h"
 #include "kepler/owner.h"
+#include "kepler/record_tap.h"
 #include "kepler/self_stats.h"
 #include "kepler/sleepers.h"
 #include "kepler/zone_picture.h"
@@ -266,6 +267,8 @@ void interval_engine_reconfigure(struct interval_engine *engine, const struct co
 		engine->sleepers_are_due = config->idle.share == IDLE_SHARE_EQUAL;
 	engine->config = config;
 	accountant_configure(&engine->accountant, &config->idle, engine->accountant.settle_ns);
+	if (engine->sources.tap)
+		record_tap_reconfigure(engine->sources.tap, config);
 	set_publication(engine);
 }
 
@@ -645,8 +648,9 @@ static void book_counters(struct interval_engine *engine, const struct activity 
 }
 
 static void book(struct interval_engine *engine, const struct activity *activity,
-		 const struct zone_activity *measured)
+		 const struct zone_activity *measured, int64_t realtime_ms)
 {
+	const struct record_moment moment = { activity->boottime_ns, realtime_ms, activity };
 	struct accountant *accountant = &engine->accountant;
 	struct interval interval = {
 		.time_ns = activity->time_ns,
@@ -661,6 +665,8 @@ static void book(struct interval_engine *engine, const struct activity *activity
 
 	copy_places(engine->sources.sockets, &interval.places);
 	book_counters(engine, activity);
+	if (engine->sources.tap)
+		record_tap_tell(engine->sources.tap, accountant, &interval, &moment);
 	accountant_book(accountant, &interval);
 	deviations_add(&engine->deviations, accountant->contenders, accountant->zone_count,
 		       engine->spans, engine->span_count, activity->time_ns);
@@ -758,7 +764,7 @@ int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
 		enter_devices(engine);
 	enter_step(engine, STEP_ATTRIBUTION);
 	take_questions(engine, &activity, pass < 0 ? pass : entered, realtime_ms);
-	book(engine, &activity, &measured);
+	book(engine, &activity, &measured, realtime_ms);
 	end_processes(engine, &activity);
 	sleepers_look(engine->ledger, engine->sources.identities, activity.time_ns,
 		      &engine->slept_ns);
@@ -824,6 +830,8 @@ void interval_engine_restore(struct interval_engine *engine, size_t index,
 {
 	engine->accountant.zones[index].learner = *learner;
 	zone_account_configure(&engine->accountant.zones[index], &engine->config->idle);
+	if (engine->sources.tap)
+		record_tap_restored(engine->sources.tap, index);
 }
 
 const struct zone_status *interval_engine_status(const struct interval_engine *engine, size_t index)

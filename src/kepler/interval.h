@@ -25,6 +25,7 @@
 
 struct device_allocations;
 struct interval_engine;
+struct record_tap;
 
 /*
  * What the engine works with; borrowed, must outlive it. Either may be NULL: no meter, no estimate.
@@ -43,6 +44,7 @@ struct interval_sources {
 	struct cpu_sockets *sockets; /* NULL: not told apart; read again when CPUs come or go */
 	struct loop_steps *steps;    /* NULL: not timed */
 	struct explain_desk *desk;   /* where questions about rows come from; NULL: none do */
+	struct record_tap *tap;      /* which records each interval; NULL: none is recorded */
 };
 
 int interval_engine_new(const struct interval_sources *sources, const struct config *config,

@@ -6,6 +6,8 @@
 #include "kepler/doctor.h"
 #include "kepler/explain.h"
 #include "kepler/monitor.h"
+#include "kepler/record.h"
+#include "kepler/replay.h"
 #include "options/program.h"
 
 static const struct command commands[] = {
@@ -28,6 +30,23 @@ static const struct command commands[] = {
 		  "Takes the options of run (kepler --help), of which web.listen-address says "
 		  "where to ask,\nand:",
 	  .options = &explain_options },
+	{ "record", record_main, "record FILE [--duration=DURATION]",
+	  "keep what was measured, for replay", .operands = "FILE",
+	  .what = "Measures as run does, serves nothing, and writes all that the attribution of "
+		  "energy depends\n"
+		  "on to FILE, which must not exist. Takes the options of run (kepler --help), of "
+		  "which\n"
+		  "record.anonymize removes names, and:",
+	  .options = &record_options },
+	{ "replay", replay_main, "replay FILE...", "book what was recorded again",
+	  .operands = "FILE...",
+	  .what = "Books recordings of kepler record, or of --record.dir, again, in the order "
+		  "given, and prints\n"
+		  "what each container or process used. Options of run that decide how energy is "
+		  "shared (idle.…,\n"
+		  "gpu.idle) are those that were recorded, but for those that are given here. "
+		  "Takes also:",
+	  .options = &replay_options },
 	{ "config", config_command_main, "config COMMAND",
 	  "the configuration:", .more = config_command_usage },
 };

@@ -82,6 +82,7 @@ static int open_engine(struct monitor *monitor)
 		.sockets = monitor->sources.sockets,
 		.steps = &monitor->steps,
 		.desk = monitor->desk,
+		.tap = recorder_tap(&monitor->recorder),
 	};
 	int r = interval_engine_new(&from, monitor->config, &monitor->engine);
 
@@ -185,6 +186,9 @@ static int start_measuring(struct monitor *monitor)
 	self_stats_cpus(&monitor->stats, monitor->config->host.procfs);
 	monitor->stats.self.landlock_abi = (uint64_t)monitor->landlock_abi;
 	loop_steps_init(&monitor->steps, &monitor->stats.self, &monitor->heartbeat);
+	if (recorder_open_ring(&monitor->recorder, monitor->config, monitor->sources.host.cpus,
+			       &diag) < 0)
+		log_warn("nothing is recorded: %s", diag.text);
 	r = open_engine(monitor);
 	if (r < 0)
 		return r;
@@ -274,6 +278,8 @@ void monitor_finish(struct monitor *monitor)
 	close_state(monitor);
 	offload_free(monitor->jobs, PATIENCE_NS);
 	interval_engine_free(monitor->engine);
+	if (recorder_close(&monitor->recorder, PATIENCE_NS) < 0)
+		log_warn("the last intervals may not be recorded: the disk does not answer");
 	explain_desk_free(monitor->desk);
 	snapshot_holder_free(monitor->holder);
 	scrape_pace_release(&monitor->pace);

@@ -136,6 +136,12 @@ struct snapshot_pod_resources {
 	uint64_t held, nameless, unknown, beyond;
 };
 
+/* Of --record.dir. */
+struct snapshot_recording {
+	bool is_on;
+	uint64_t intervals, lost, errors, bytes;
+};
+
 /* How long one step of the loop takes. */
 struct snapshot_step {
 	const char *name;                              /* static */
@@ -199,6 +205,7 @@ struct snapshot_self {
 	struct snapshot_name_source names[SNAPSHOT_NAME_SOURCES];
 	uint64_t names_found, names_unknown, names_refused;
 	struct snapshot_pod_resources pod_resources;
+	struct snapshot_recording recording;
 	double node_busy_ratio; /* 0..1 of the last interval */
 	uint64_t node_cpu_ns;
 	uint32_t cpus;

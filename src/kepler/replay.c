@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Options that were recorded are put before the command line, as flags, so that they go before the
+ * environment and the configuration file of this machine, which is another one. All files are read
+ * once for that, and once to be booked.
+ */
+#include "kepler/replay.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/macro.h"
+#include "kepler/config.h"
+#include "kepler/operands.h"
+#include "kepler/replay_books.h"
+#include "kepler/replay_options.h"
+#include "kepler/replay_rivals.h"
+#include "kepler/replay_table.h"
+#include "record/record_reader.h"
+
+#define EXIT_DAMAGED 1
+#define EXIT_USAGE   2
+#define FLAGS_MAX    256
+
+struct replay_config {
+	struct config config;
+	int by, format, compare;
+	uint32_t top;
+	bool diff;
+};
+
+static const struct option_choice levels[] = {
+	{ "process", LEVEL_PROCESS }, { "container", LEVEL_CONTAINER }, { "pod", LEVEL_POD },
+	{ "vm", LEVEL_VM },           { "namespace", LEVEL_NAMESPACE }, { 0 }
+};
+static const struct option_choice formats[] = {
+	{ "table", REPLAY_TABLE }, { "json", REPLAY_JSON }, { "csv", REPLAY_CSV }, { 0 }
+};
+static const struct option_choice rivals[] = { { "none", RIVAL_NONE },
+					       { "classic", RIVAL_CLASSIC },
+					       { "proc-ratio", RIVAL_PROC_RATIO },
+					       { 0 } };
+
+#define OWN(member) .offset = offsetof(struct replay_config, member)
+
+static const struct option own_rows[] = {
+	{ "by", NULL, OPTION_ENUM, OWN(by), .choices = levels, .default_text = "container",
+	  .metavar = "WHAT", .only_flag = true,
+	  .help = "What has a line of its own: each process, container, pod, vm or namespace." },
+	{ "format", NULL, OPTION_ENUM, OWN(format), .choices = formats, .default_text = "table",
+	  .metavar = "FORMAT", .only_flag = true,
+	  .help = "A table in joules for people; JSON or CSV with whole microjoules." },
+	{ "top", NULL, OPTION_U32, OWN(top), .max = 10000000, .default_text = "0", .metavar = "N",
+	  .only_flag = true, .help = "Lines of the table; the rest is added up. 0: all." },
+	{ "diff", NULL, OPTION_BOOL, OWN(diff), .default_text = "false", .only_flag = true,
+	  .help = "Show the result with the options that were in effect when this was recorded, "
+		  "beside it that with the options given, and the difference." },
+	{ "compare", NULL, OPTION_ENUM, OWN(compare), .choices = rivals, .default_text = "none",
+	  .metavar = "METHOD", .only_flag = true,
+	  .help = "Show beside it what another method would have said: classic is the ratio of "
+		  "Kepler up to 0.9, proc-ratio shares by the CPU time that polling /proc shows." },
+};
+static const struct option_section own_sections[] = { { own_rows, ARRAY_SIZE(own_rows), 0 } };
+
+static int check(const struct option_values *values, struct diag *diag)
+{
+	const struct replay_config *own = (const struct replay_config *)(const void *)values;
+
+	if (own->diff && own->compare != RIVAL_NONE)
+		return diag_set(diag, -EINVAL, "diff: not together with compare");
+	return config_check(values, diag);
+}
+
+const struct option_set replay_options = {
+	.program = &config_program,
+	.base = &config_options,
+	.sections = own_sections,
+	.section_count = ARRAY_SIZE(own_sections),
+	.size = sizeof(struct replay_config),
+	.check = check,
+};
+
+/* Flags of what was recorded; owned. */
+struct recorded_flags {
+	char *flags[FLAGS_MAX];
+	size_t count;
+};
+
+static void recorded_flags_release(struct recorded_flags *flags)
+{
+	for (size_t i = 0; i < flags->count; i++)
+		free(flags->flags[i]);
+	flags->count = 0;
+}
+
+/* Of the first file: all are of one run. 0; what is wrong in it is said when it is booked. */
+static int read_flags(const char *path, struct recorded_flags *ret, struct diag *diag)
+{
+	struct record_reader *reader = NULL;
+	CLEANUP_FREE struct record *record = calloc(1, sizeof(*record));
+	struct diag unused = { "" };
+	int r = record ? record_reader_open(path, &reader, diag) : -ENOMEM;
+
+	while (r == 0 && ret->count < FLAGS_MAX &&
+	       record_reader_next(reader, record, &unused) > 0 && record->type != RECORD_INTERVAL) {
+		const struct recorded_pair *pair = &record->pair;
+
+		if (record->type != RECORD_OPTION || !replay_options_has(pair->name) ||
+		    option_find(&config_options, pair->name) == OPTION_NONE)
+			continue;
+		if (asprintf(&ret->flags[ret->count], "--%s=%s", pair->name, pair->value) < 0)
+			r = -ENOMEM;
+		else
+			ret->count++;
+	}
+	record_reader_close(reader);
+	return r;
+}
+
+/* The recorded options that no flag of @operands overrides, then those flags. */
+static int load(const struct recorded_flags *recorded, const struct operands *operands,
+		bool only_recorded, char *const *environ_, struct replay_config *ret,
+		struct diag *diag)
+{
+	struct option_args args = { .environ_ = environ_, .default_file = "" };
+	CLEANUP_FREE char **argv =
+		calloc(recorded->count + operands->flag_count + 1, sizeof(*argv));
+	size_t count = 0;
+
+	if (!argv)
+		return diag_set(diag, -ENOMEM, "out of memory");
+	for (size_t i = 0; i < recorded->count; i++) {
+		char name[OPTION_NAME_MAX];
+
+		(void)snprintf(name, sizeof(name), "%.*s",
+			       (int)strcspn(recorded->flags[i] + 2, "="), recorded->flags[i] + 2);
+		if (only_recorded || !operands_have_flag(operands, name))
+			argv[count++] = recorded->flags[i];
+	}
+	for (size_t i = 0; !only_recorded && i < operands->flag_count; i++)
+		argv[count++] = operands->flags[i];
+	args.argc = (int)count;
+	args.argv = argv;
+	return options_load(&replay_options, &args, &ret->config.options, diag);
+}
+
+/* One set of books, and what is told of the files. */
+struct replay {
+	struct replay_books *books;
+	struct replay_rivals *rivals;
+	uint64_t intervals, lost, length_ns;
+};
+
+static void replay_release(struct replay *replay)
+{
+	replay_books_free(replay->books);
+	replay_rivals_free(replay->rivals);
+}
+
+static int take(struct replay *replay, const struct record *record, struct diag *diag)
+{
+	struct replay_moment moment;
+	int r = replay_books_take(replay->books, record, &moment, diag);
+
+	if (r > 0) {
+		replay->intervals++;
+		replay->length_ns += record->interval.length_ns;
+		if (replay->rivals)
+			r = replay_rivals_take(replay->rivals, replay->books, &moment);
+	}
+	if (record->type == RECORD_END)
+		replay->lost += record->end.lost;
+	if (r == -ENOMEM)
+		(void)diag_set(diag, r, "out of memory");
+	return r < 0 ? r : 0;
+}
+
+/* 0; -EBADMSG with a diagnosis: what is before the damage was booked; or -errno. */
+static int book_file(struct replay *replay, const char *path, struct diag *diag)
+{
+	CLEANUP_FREE struct record *record = calloc(1, sizeof(*record));
+	struct record_reader *reader = NULL;
+	struct diag why = { "" };
+	int r = record ? record_reader_open(path, &reader, diag) : -ENOMEM;
+	int got = 0;
+
+	while (r == 0 && (got = record_reader_next(reader, record, diag)) > 0) {
+		r = take(replay, record, &why);
+		if (r < 0)
+			(void)diag_set(diag, r, "%.200s: after interval %llu: %.200s", path,
+				       (unsigned long long)replay->intervals, why.text);
+	}
+	if (r == 0 && got == 0 && record_reader_is_cut(reader))
+		(void)fprintf(stderr,
+			      "kepler: %s: the end is missing, as after a crash or while it is "
+			      "written; all up to there is booked\n",
+			      path);
+	record_reader_close(reader);
+	return r < 0 ? r : got;
+}
+
+static int book_all(struct replay *replay, const struct config *config, enum replay_rival rival,
+		    const struct operands *files, struct diag *diag)
+{
+	int r = replay_books_new(config, &replay->books);
+
+	if (r == 0 && rival != RIVAL_NONE)
+		r = replay_rivals_new(rival, &replay->rivals);
+	for (size_t i = 0; r == 0 && i < files->count; i++) {
+		if (i)
+			replay_books_next_file(replay->books);
+		r = book_file(replay, files->words[i], diag);
+	}
+	return r;
+}
+
+static int print(const struct replay_config *own, const struct replay *replay,
+		 const struct replay_books *other)
+{
+	static const char *const names[] = { "", "classic", "proc-ratio" };
+	const struct replay_view view = {
+		.books = replay->books,
+		.other = other,
+		.rivals = replay->rivals,
+		.first = other ? "recorded" : "Kepler",
+		.second = other ? "given" : names[own->compare],
+		.level = (enum level)own->by,
+		.top = own->top,
+		.intervals = replay->intervals,
+		.lost = replay->lost,
+		.length_ns = replay->length_ns,
+	};
+	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
+
+	if (replay_table_print(&view, (enum replay_format)own->format, &out) < 0 ||
+	    fwrite(out.data, 1, out.len, stdout) != out.len || fflush(stdout) != 0) {
+		(void)fputs("kepler: cannot write\n", stderr);
+		return EXIT_DAMAGED;
+	}
+	if (replay_table_imbalance_uj(replay->books) ||
+	    (other && replay_table_imbalance_uj(other))) {
+		(void)fputs("kepler: the sums do not hold; please report this\n", stderr);
+		return EXIT_DAMAGED;
+	}
+	return 0;
+}
+
+static int replay(const struct replay_config *own, const struct replay_config *recorded,
+		  const struct operands *files)
+{
+	CLEANUP(replay_release) struct replay first = { 0 };
+	CLEANUP(replay_release) struct replay second = { 0 };
+	struct diag diag = { "" };
+	const struct config *config = own->diff ? &recorded->config : &own->config;
+	int r = book_all(&first, config, (enum replay_rival)own->compare, files, &diag);
+	int status;
+
+	if (own->diff && (r == 0 || first.intervals))
+		r = book_all(&second, &own->config, RIVAL_NONE, files, &diag);
+	if (r < 0)
+		(void)fprintf(stderr, "kepler: %s\n", diag.text[0] ? diag.text : "out of memory");
+	if (r < 0 && !first.intervals)
+		return EXIT_USAGE;
+	status = print(own, &first, second.books);
+	return r < 0 ? EXIT_DAMAGED : status;
+}
+
+static int run(const struct operands *operands, char *const *environ_)
+{
+	CLEANUP(recorded_flags_release) struct recorded_flags flags = { .count = 0 };
+	struct replay_config own = { .by = 0 }, recorded = { .by = 0 };
+	struct diag diag = { "" };
+	int status = EXIT_USAGE;
+	int r = read_flags(operands->words[0], &flags, &diag);
+
+	if (r == 0)
+		r = load(&flags, operands, false, environ_, &own, &diag);
+	if (r == 0)
+		r = load(&flags, operands, true, NULL, &recorded, &diag);
+	if (r < 0)
+		(void)fprintf(stderr, "kepler: %s\n", diag.text[0] ? diag.text : "out of memory");
+	else
+		status = replay(&own, &recorded, operands);
+	options_release(&replay_options, &own.config.options);
+	options_release(&replay_options, &recorded.config.options);
+	return status;
+}
+
+int replay_main(int argc, char *const *argv, char *const *environ_)
+{
+	CLEANUP(operands_release) struct operands operands = { .count = 0 };
+
+	if (operands_sort(&replay_options, argc, argv, &operands) < 0 || !operands.count) {
+		(void)fputs("usage: kepler replay FILE... [--by=WHAT] [--format=FORMAT] [--diff | "
+			    "--compare=METHOD] [OPTION]...\n",
+			    stderr);
+		return EXIT_USAGE;
+	}
+	return run(&operands, environ_);
+}

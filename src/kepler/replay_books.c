@@ -1,0 +1,546 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Definitions are kept until the interval that follows them, because rows are made between
+ * ledger_begin() and ledger_close() only.
+ */
+#include "kepler/replay_books.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "energy/remainder.h"
+
+#define ROWS_MAX       RECORD_IDS_MAX
+#define CONTAINERS_MAX 1048576
+
+struct book_owner {
+	const struct owner_names *names; /* a reference; NULL: not defined */
+	uint32_t size_millicpu;
+	bool waiting, has_pod_names;
+	bool is_new;
+	uint32_t row; /* LEDGER_NONE: none yet */
+};
+
+struct book_process {
+	bool is_defined, is_new;
+	uint32_t pid, owner;
+	uint64_t start_ns;
+	char comm[LEDGER_COMM_MAX];
+	uint32_t row;
+};
+
+struct replay_books {
+	const struct config *config;
+	struct ledger *ledger;
+	struct accountant accountant;
+	struct remainder remainder;
+	struct parties parties;
+	struct device_parties devices;
+	struct replay_zone zones[ZONES_MAX];
+	size_t zone_count; /* that are defined; the accountant has those that were adopted */
+	struct zone_status status[ZONES_MAX];
+	struct energy_span spans[ZONES_MAX];
+	struct recorded_state state[ZONES_MAX]; /* of zones that had begun before */
+	bool has_state[ZONES_MAX];
+	struct idle_learner learner[ZONES_MAX];
+	bool has_learner[ZONES_MAX];
+	struct book_owner *owners;
+	size_t owner_size;
+	struct book_process *processes;
+	size_t process_size;
+	uint32_t *fresh; /* numbers as recorded_party_process(): definitions that wait */
+	size_t fresh_count, fresh_size;
+};
+
+int replay_books_new(const struct config *config, struct replay_books **ret)
+{
+	static const struct owner_names overflow = {
+		.text = { [LABEL_CONTAINER_ID] = "system_processes",
+			  [LABEL_CONTAINER_NAME] = "system_processes",
+			  [LABEL_NAMESPACE] = "system",
+			  [LABEL_POD_NAME] = "system_processes" },
+	};
+	const struct ledger_options options = {
+		.max_processes = ROWS_MAX,
+		.max_containers = CONTAINERS_MAX,
+		.overflow = &overflow,
+		.by_zone = config->metrics.per_package,
+	};
+	struct replay_books *books = calloc(1, sizeof(*books));
+	int r = books ? ledger_new(&options, &books->ledger) : -ENOMEM;
+
+	if (r < 0) {
+		free(books);
+		return r;
+	}
+	books->config = config;
+	books->accountant.ledger = books->ledger;
+	accountant_configure(&books->accountant, &config->idle, 0);
+	*ret = books;
+	return 0;
+}
+
+void replay_books_free(struct replay_books *books)
+{
+	if (!books)
+		return;
+	for (size_t i = 0; i < books->owner_size; i++)
+		owner_names_unref(books->owners[i].names);
+	free(books->owners);
+	free(books->processes);
+	free(books->fresh);
+	ledger_free(books->ledger);
+	accountant_release(&books->accountant);
+	remainder_release(&books->remainder);
+	parties_release(&books->parties);
+	device_parties_release(&books->devices);
+	free(books);
+}
+
+void replay_books_next_file(struct replay_books *books)
+{
+	for (size_t i = 0; i < books->owner_size; i++) {
+		owner_names_unref(books->owners[i].names);
+		books->owners[i] = (struct book_owner){ .row = LEDGER_NONE };
+	}
+	for (size_t i = 0; i < books->process_size; i++)
+		books->processes[i] = (struct book_process){ .row = LEDGER_NONE };
+	books->fresh_count = 0;
+}
+
+/* ---- definitions ---- */
+
+static int note_fresh(struct replay_books *books, uint32_t number)
+{
+	if (ARRAY_RESERVE(books->fresh, books->fresh_size, books->fresh_count + 1) < 0)
+		return -ENOMEM;
+	books->fresh[books->fresh_count++] = number;
+	return 0;
+}
+
+static int take_zone(struct replay_books *books, const struct recorded_zone *zone,
+		     struct diag *diag)
+{
+	struct replay_zone *kept = &books->zones[zone->index];
+
+	if (zone->index < books->zone_count) {
+		const struct zone *before = &kept->recorded.zone;
+
+		if (before->kind == zone->zone.kind &&
+		    strcmp(before->instance, zone->zone.instance) == 0 &&
+		    strcmp(before->source, zone->source) == 0)
+			return 0; /* told again */
+		return diag_set(diag, -EBADMSG,
+				"zone %u is another one than before; a recording of another run is "
+				"to be replayed by itself",
+				zone->index);
+	}
+	if (zone->index > books->zone_count)
+		return diag_set(diag, -EBADMSG, "zone %u comes before zone %zu", zone->index,
+				books->zone_count);
+	kept->recorded = *zone;
+	kept->recorded.zone.source = kept->recorded.source;
+	books->zone_count++;
+	return 0;
+}
+
+static int take_idle(struct replay_books *books, const struct recorded_idle *idle,
+		     struct diag *diag)
+{
+	struct idle_learner learner;
+
+	if (idle->zone >= books->zone_count || idle_learner_parse(idle->line, &learner) < 0)
+		return diag_set(diag, -EBADMSG, "idle power of zone %u that no learner can hold",
+				idle->zone);
+	books->learner[idle->zone] = learner;
+	books->has_learner[idle->zone] = true;
+	return 0;
+}
+
+static int take_state(struct replay_books *books, const struct recorded_state *state,
+		      struct diag *diag)
+{
+	if (state->zone >= books->zone_count)
+		return diag_set(diag, -EBADMSG, "state of zone %u, which is not defined",
+				state->zone);
+	books->state[state->zone] = *state;
+	books->has_state[state->zone] = !books->accountant.has_begun;
+	return 0;
+}
+
+static int take_owner(struct replay_books *books, const struct recorded_owner *owner)
+{
+	struct owner_names names = owner->names;
+	char id[OWNER_NAME_MAX + 1];
+	size_t had = books->owner_size;
+	const struct owner_names *interned;
+	struct book_owner *kept;
+
+	if (owner->is_other) { /* without an id it would be the system's processes */
+		(void)snprintf(id, sizeof(id), "other/%.100s",
+			       names.text[LABEL_NAMESPACE] ? names.text[LABEL_NAMESPACE] : "");
+		names.text[LABEL_CONTAINER_ID] = id;
+	}
+	interned = owner_names_intern(ledger_names(books->ledger), &names);
+	if (!interned ||
+	    ARRAY_RESERVE(books->owners, books->owner_size, (size_t)owner->id + 1) < 0) {
+		owner_names_unref(interned);
+		return -ENOMEM;
+	}
+	memset(books->owners + had, 0, (books->owner_size - had) * sizeof(*books->owners));
+	kept = &books->owners[owner->id];
+	owner_names_unref(kept->names);
+	*kept = (struct book_owner){ .names = interned,
+				     .size_millicpu = owner->size_millicpu,
+				     .waiting = owner->waiting,
+				     .has_pod_names = owner->has_pod_names,
+				     .is_new = true,
+				     .row = LEDGER_NONE };
+	return note_fresh(books, recorded_party_owner(owner->id));
+}
+
+static int take_process(struct replay_books *books, const struct recorded_process *process,
+			struct diag *diag)
+{
+	size_t had = books->process_size;
+	struct book_process *kept;
+
+	if (process->owner >= books->owner_size || !books->owners[process->owner].names)
+		return diag_set(diag, -EBADMSG, "process %u of owner %u, which is not defined",
+				process->id, process->owner);
+	if (ARRAY_RESERVE(books->processes, books->process_size, (size_t)process->id + 1) < 0)
+		return -ENOMEM;
+	memset(books->processes + had, 0, (books->process_size - had) * sizeof(*books->processes));
+	kept = &books->processes[process->id];
+	if (kept->is_defined && kept->row != LEDGER_NONE &&
+	    (kept->pid != process->pid || kept->start_ns != process->start_ns))
+		ledger_end_process(books->ledger, kept->row);
+	*kept = (struct book_process){ .is_defined = true,
+				       .is_new = true,
+				       .pid = process->pid,
+				       .owner = process->owner,
+				       .start_ns = process->start_ns,
+				       .row = LEDGER_NONE };
+	memcpy(kept->comm, process->comm, sizeof(kept->comm));
+	return note_fresh(books, recorded_party_process(process->id));
+}
+
+static uint32_t owner_row(struct replay_books *books, struct book_owner *owner)
+{
+	const struct ledger_owner is = { .names = owner->names,
+					 .size_millicpu = owner->size_millicpu,
+					 .waiting = owner->waiting,
+					 .has_pod_names = owner->has_pod_names };
+
+	if (owner->is_new)
+		owner->row = ledger_container(books->ledger, &is);
+	owner->is_new = false;
+	return owner->row;
+}
+
+static uint32_t process_row(struct replay_books *books, struct book_process *process)
+{
+	if (process->is_new)
+		process->row = ledger_process(books->ledger, process->pid, process->start_ns,
+					      process->comm,
+					      owner_row(books, &books->owners[process->owner]));
+	process->is_new = false;
+	return process->row;
+}
+
+static void enter_fresh(struct replay_books *books)
+{
+	for (size_t i = 0; i < books->fresh_count; i++) {
+		uint32_t id = recorded_party_id(books->fresh[i]);
+
+		if (recorded_party_is_process(books->fresh[i]))
+			(void)process_row(books, &books->processes[id]);
+		else
+			(void)owner_row(books, &books->owners[id]);
+	}
+	books->fresh_count = 0;
+}
+
+/* Of a process or an owner that is defined; false: it is not. */
+static bool find_party(struct replay_books *books, uint32_t number, struct party *ret)
+{
+	uint32_t id = recorded_party_id(number), owner = id;
+
+	ret->process = LEDGER_NONE;
+	if (recorded_party_is_process(number)) {
+		if (id >= books->process_size || !books->processes[id].is_defined)
+			return false;
+		ret->process = process_row(books, &books->processes[id]);
+		owner = books->processes[id].owner;
+	}
+	if (owner >= books->owner_size || !books->owners[owner].names)
+		return false;
+	ret->container = owner_row(books, &books->owners[owner]);
+	return true;
+}
+
+/* ---- zones ---- */
+
+static void apply_state(struct replay_books *books, size_t z)
+{
+	const struct recorded_state *state = &books->state[z];
+	struct zone_account *account = &books->accountant.zones[z];
+
+	account->has_span = state->has_span;
+	account->late = state->late;
+	account->has_begun = state->has_begun;
+	account->held = state->held;
+	account->count_from_ns = state->count_from_ns;
+	account->split_from_ns = state->split_from_ns;
+	books->accountant.contenders[z].standing = state->standing;
+	books->accountant.contenders[z].has_begun = state->rank_begun;
+	books->accountant.contenders[z].was_read = state->was_read;
+	books->accountant.contenders[z].is_due = state->is_due;
+	books->accountant.contenders[z].is_ready = state->is_ready;
+}
+
+static bool shares_idle(const struct replay_books *books)
+{
+	for (size_t z = 0; z < books->zone_count; z++) {
+		if (accountant_shares_idle(&books->accountant,
+					   &books->zones[z].recorded.zone.domain))
+			return true;
+	}
+	return false;
+}
+
+static int adopt_zones(struct replay_books *books)
+{
+	struct accountant *accountant = &books->accountant;
+	size_t known = accountant->zone_count;
+	int r = shares_idle(books) ? ledger_bear_idle(books->ledger) : 0;
+
+	while (r == 0 && accountant->zone_count < books->zone_count) {
+		struct recorded_zone *zone = &books->zones[accountant->zone_count].recorded;
+
+		r = ledger_add_zone(books->ledger, &zone->zone);
+		if (r == 0)
+			accountant_adopt(accountant, &zone->zone, &books->config->idle,
+					 zone->found_ms);
+	}
+	if (r == 0 && known < accountant->zone_count)
+		accountant_choose_total(accountant, known);
+	for (size_t z = 0; r == 0 && z < accountant->zone_count; z++) {
+		if (books->has_state[z])
+			apply_state(books, z);
+		books->has_state[z] = false;
+		if (!books->has_learner[z])
+			continue;
+		accountant->zones[z].learner = books->learner[z];
+		zone_account_configure(&accountant->zones[z], &books->config->idle);
+		books->has_learner[z] = false;
+	}
+	return r;
+}
+
+static size_t take_readings(struct replay_books *books, const struct recorded_interval *interval)
+{
+	size_t spans = 0;
+
+	for (size_t z = 0; z < interval->reading_count; z++) {
+		const struct recorded_reading *reading = &interval->readings[z];
+		struct replay_zone *zone = &books->zones[z];
+
+		books->status[z].state = reading->state;
+		books->status[z].error = reading->error;
+		zone->errors += reading->state != ZONE_UP;
+		if (!reading->has_span)
+			continue;
+		books->spans[spans++] = reading->span;
+		zone->spans++;
+		zone->read_uj += reading->span.energy_uj;
+	}
+	return spans;
+}
+
+/* ---- intervals ---- */
+
+static int enter_parties(struct replay_books *books, const struct recorded_interval *interval,
+			 struct diag *diag)
+{
+	struct parties *parties = &books->parties;
+	int r;
+
+	parties_begin(parties, interval->sockets);
+	parties_know(parties, interval->signals);
+	r = parties_reserve(parties, interval->party_count);
+	for (size_t i = 0; r == 0 && i < interval->party_count; i++) {
+		uint64_t socket_ns[PLACES_MAX];
+		struct party party;
+
+		if (!find_party(books, interval->parties[i], &party))
+			return diag_set(diag, -EBADMSG, "party %zu of an interval is not defined",
+					i);
+		for (uint32_t place = 0; place < interval->sockets; place++)
+			socket_ns[place] = interval->socket_ns[place][i];
+		parties_add(parties, party.process, party.container, interval->cpu_ns[i],
+			    interval->sockets ? socket_ns : NULL);
+		for (enum signal signal = 0; signal < SIGNAL_COUNT; signal++) {
+			if (interval->signals & SIGNAL_BIT(signal))
+				parties_add_signal(parties, signal, interval->signal[signal][i]);
+		}
+	}
+	parties_spread_sockets(parties);
+	return r;
+}
+
+static int enter_devices(struct replay_books *books, const struct recorded_interval *interval,
+			 struct diag *diag)
+{
+	struct device_parties *devices = &books->devices;
+	struct party party;
+	int r = 0;
+
+	device_parties_begin(devices);
+	for (size_t i = 0; i < interval->nameless_count; i++) {
+		const struct recorded_nameless *nameless = &interval->nameless[i];
+
+		device_parties_add_dropped(devices, nameless->device, nameless->dropped_ns);
+		device_parties_add_unseen(devices, nameless->device, nameless->unseen_ns);
+		device_parties_allocate_nameless(devices, nameless->device, nameless->allocated);
+	}
+	for (size_t i = 0; r == 0 && i < interval->use_count; i++) {
+		const struct recorded_use *use = &interval->uses[i];
+
+		if (!find_party(books, use->party, &party))
+			return diag_set(diag, -EBADMSG, "a user of a device is not defined");
+		r = device_parties_add(devices, use->device, party.process, party.container,
+				       use->busy_ns, use->held);
+	}
+	for (size_t i = 0; r == 0 && i < interval->allocation_count; i++) {
+		const struct recorded_allocation *its = &interval->allocations[i];
+
+		if (!find_party(books, recorded_party_owner(its->owner), &party))
+			return diag_set(diag, -EBADMSG, "a holder of a device is not defined");
+		r = device_parties_allocate(devices, its->device, party.container, its->held);
+	}
+	return r;
+}
+
+static void end_processes(struct replay_books *books, const struct recorded_interval *interval)
+{
+	for (size_t i = 0; i < interval->ended_count; i++) {
+		uint32_t row = replay_books_process(books, interval->ended[i]);
+
+		if (row != LEDGER_NONE)
+			ledger_end_process(books->ledger, row);
+	}
+}
+
+static void note_uncounted(struct replay_books *books, size_t spans)
+{
+	for (size_t i = 0; i < spans; i++) {
+		uint32_t z = books->spans[i].zone;
+		uint64_t booked_uj = ledger_node_delta(books->ledger, z, MODE_DYNAMIC) +
+				     ledger_node_delta(books->ledger, z, MODE_IDLE);
+
+		if (booked_uj < books->spans[i].energy_uj)
+			books->zones[z].uncounted_uj += books->spans[i].energy_uj - booked_uj;
+	}
+}
+
+static int enter(struct replay_books *books, const struct recorded_interval *interval,
+		 struct diag *diag)
+{
+	struct accountant *accountant = &books->accountant;
+	int r;
+
+	if (interval->time_ns <= accountant->booked_ns)
+		return diag_set(diag, -EBADMSG, "an interval that ends before the one before it");
+	if (interval->reading_count != books->zone_count)
+		return diag_set(diag, -EBADMSG, "an interval with %zu of %zu zones",
+				interval->reading_count, books->zone_count);
+	r = adopt_zones(books);
+	if (r < 0)
+		return r;
+	ledger_begin(books->ledger, interval->time_ns);
+	if (interval->settle_ns != accountant->settle_ns)
+		accountant_set_settle(accountant, interval->settle_ns);
+	accountant_settle_ranks(accountant);
+	(void)remainder_follow(&books->remainder, accountant->contenders, accountant->zone_count);
+	accountant_follow(accountant, &books->remainder);
+	enter_fresh(books);
+	r = enter_parties(books, interval, diag);
+	return r < 0 ? r : enter_devices(books, interval, diag);
+}
+
+static int book(struct replay_books *books, const struct recorded_interval *interval,
+		struct replay_moment *ret, struct diag *diag)
+{
+	int r = enter(books, interval, diag);
+	const struct interval inputs = {
+		.time_ns = interval->time_ns,
+		.status = books->status,
+		.spans = books->spans,
+		.span_count = r < 0 ? 0 : take_readings(books, interval),
+		.work = interval->work,
+		.places = interval->places,
+		.measured = { interval->length_ns, interval->asleep_ns, interval->utilisation },
+		.parties = &books->parties,
+		.devices = &books->devices,
+	};
+
+	if (r < 0)
+		return r;
+	accountant_book(&books->accountant, &inputs);
+	note_uncounted(books, inputs.span_count);
+	end_processes(books, interval);
+	ledger_close(books->ledger);
+	*ret = (struct replay_moment){ interval, &books->parties };
+	return 1;
+}
+
+int replay_books_take(struct replay_books *books, const struct record *record,
+		      struct replay_moment *ret, struct diag *diag)
+{
+	switch (record->type) {
+	case RECORD_ZONE:
+		return take_zone(books, &record->zone, diag);
+	case RECORD_IDLE:
+		return take_idle(books, &record->idle, diag);
+	case RECORD_OWNER:
+		return take_owner(books, &record->owner);
+	case RECORD_PROCESS:
+		return take_process(books, &record->process, diag);
+	case RECORD_STATE:
+		return take_state(books, &record->state, diag);
+	case RECORD_INTERVAL:
+		return book(books, &record->interval, ret, diag);
+	case RECORD_FACT:
+	case RECORD_OPTION:
+	case RECORD_END:
+	case RECORD_TRUTH:
+		break;
+	}
+	return 0;
+}
+
+const struct ledger *replay_books_ledger(const struct replay_books *books)
+{
+	return books->ledger;
+}
+
+size_t replay_books_zone_count(const struct replay_books *books)
+{
+	return books->accountant.zone_count;
+}
+
+const struct replay_zone *replay_books_zone(const struct replay_books *books, size_t index)
+{
+	return &books->zones[index];
+}
+
+uint32_t replay_books_process(const struct replay_books *books, uint32_t id)
+{
+	if (id >= books->process_size || !books->processes[id].is_defined)
+		return LEDGER_NONE;
+	return books->processes[id].row;
+}

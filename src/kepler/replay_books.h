@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Books a recording again: record by record into an accountant and a ledger of its own, as the
+ * exporter's engine (interval.h) did. With the options that were in effect the sums are the same to
+ * the microjoule.
+ *
+ * No row is ever released, so that rows are numbered alike whatever the options are, and sums of
+ * two books can be compared row by row. A recording is limited by its ids instead.
+ */
+#pragma once
+
+#include "attribution/accountant.h"
+#include "base/diag.h"
+#include "kepler/config.h"
+#include "record/recording.h"
+
+struct replay_zone {
+	struct recorded_zone recorded;
+	uint64_t read_uj;      /* of all its spans with a known energy */
+	uint64_t uncounted_uj; /* of them, what the accounting has left out */
+	uint64_t spans, errors;
+};
+
+struct replay_books;
+
+/* What has been booked of the interval that was last, for whatever compares. */
+struct replay_moment {
+	const struct recorded_interval *interval;
+	const struct parties *parties; /* the first interval->party_count are those of it */
+};
+
+/* @config is borrowed: its attribution options count. 0 or -ENOMEM. */
+int replay_books_new(const struct config *config, struct replay_books **ret);
+void replay_books_free(struct replay_books *books);
+/*
+ * What follows is another file, of the same run: its ids are its own, its zones are the same.
+ */
+void replay_books_next_file(struct replay_books *books);
+/*
+ * Takes a record. 1: an interval was booked, which is in @ret until the next record; 0: another
+ * record; -EBADMSG with a diagnosis: it refers to something that is not there; -ENOMEM.
+ */
+int replay_books_take(struct replay_books *books, const struct record *record,
+		      struct replay_moment *ret, struct diag *diag);
+
+const struct ledger *replay_books_ledger(const struct replay_books *books);
+size_t replay_books_zone_count(const struct replay_books *books);
+const struct replay_zone *replay_books_zone(const struct replay_books *books, size_t index);
+/* The row of the process with that id; LEDGER_NONE: it has none. */
+uint32_t replay_books_process(const struct replay_books *books, uint32_t id);
