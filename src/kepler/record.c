@@ -40,7 +40,7 @@ static const struct option own_rows[] = {
 	  .help = "Time from one reading to the next, from 100ms on. 0s: as monitor.interval "
 		  "says." },
 	{ "max-size", NULL, OPTION_SIZE, OWN(max_bytes), .min = 1024, .max = 2097152,
-	  .default_text = "1GiB", .metavar = "SIZE", .only_flag = true,
+	  .default_text = "1024MiB", .metavar = "SIZE", .only_flag = true,
 	  .help = "Size of the file at which the recording ends." },
 };
 static const struct option_section own_sections[] = { { own_rows, ARRAY_SIZE(own_rows), 0 } };

@@ -10,7 +10,7 @@
 /* Its own options, beside those of all commands. */
 extern const struct option_set replay_options;
 /*
- * The command. Returns the exit status: 0; 1 a file is damaged, or sums do not hold; 2 wrong use, or
- * a file that cannot be read at all.
+ * The command. Returns the exit status: 0; 1: a file is damaged, or sums do not hold; 2: wrong use,
+ * or a file that cannot be read at all.
  */
 int replay_main(int argc, char *const *argv, char *const *environ_);

@@ -4,9 +4,9 @@
  * a known program, restated; neither is used for anything but comparison.
  *
  * classic: the ratio that Kepler used up to 0.9. The dynamic energy of a zone is shared by one
- * counter: instructions, for dram cache misses, where they are recorded; else CPU time. Where nothing
- * was counted, and of uncore and other always, it is shared evenly among all that live; so is the
- * idle energy.
+ * counter: instructions, for dram cache misses, where they are recorded; else CPU time. Where
+ * nothing was counted, and of uncore and other always, it is shared evenly among all that live; so
+ * is the idle energy.
  *
  * proc-ratio: the ratio of CPU time in /proc, as programs have it that poll it. All of a zone's
  * energy is shared by the CPU time of processes in clock ticks of 10 ms, of that of the machine.

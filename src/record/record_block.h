@@ -14,7 +14,7 @@
 #define RECORD_BLOCK_HEAD   20
 
 void record_block_add_header(struct strbuf *out);
-/* A compressed block of @records, which are at most RECORD_BLOCK_MAX bytes. 0, -EFBIG or -ENOMEM. */
+/* A compressed block of @records, RECORD_BLOCK_MAX bytes at most. 0, -EFBIG or -ENOMEM. */
 int record_block_add(struct strbuf *out, const struct strbuf *records);
 
 /* 0, or -EBADMSG with a diagnosis: no recording, or of another version. */

@@ -48,7 +48,8 @@ struct record_store {
 	uint64_t max_bytes;
 	void (*start_thread)(void);
 	int fd;
-	uint64_t written, intervals, file_lost;
+	uint64_t written, intervals;
+	uint64_t told_lost; /* in the ends of earlier files */
 	int64_t began_ms;
 	struct strbuf pending, packed;
 	uint64_t pending_intervals, pending_since_ns;
@@ -162,7 +163,8 @@ static void end_file(struct record_store *store)
 	if (store->fd < 0)
 		return;
 	(void)pthread_mutex_lock(&store->lock);
-	last.lost = store->stats.lost - store->file_lost;
+	last.lost = store->stats.lost - store->told_lost;
+	store->told_lost = store->stats.lost;
 	(void)pthread_mutex_unlock(&store->lock);
 	last.intervals = store->intervals + store->pending_intervals;
 	record_encode_end(&store->pending, &last);
@@ -213,9 +215,6 @@ static void begin_file(struct record_store *store)
 		fail(store, why.text);
 		return;
 	}
-	(void)pthread_mutex_lock(&store->lock);
-	store->file_lost = store->stats.lost;
-	(void)pthread_mutex_unlock(&store->lock);
 	strbuf_reset(&store->packed);
 	record_block_add_header(&store->packed);
 	write_packed(store);

@@ -49,7 +49,8 @@ def framed(tag, body):
 
 
 class Writer:
-    """Zones, owners and processes are numbered by their definitions; energies in µJ, times in ns. A block has @block_bytes or little more."""
+    """Zones, owners and processes are numbered by their definitions; energies in µJ, times in ns. A block has @block_bytes, or
+    little more."""
 
     def __init__(self, path, compress=False, block_bytes=64 * 1024):
         self.file = open(path, 'wb')
@@ -159,8 +160,8 @@ class Writer:
         cpu = [ns for _, ns in parties] + [ns for _, ns in owner_parties]
         if busy_ns is None:
             busy_ns = sum(cpu) + dropped_ns + unseen_ns
-        body = framed(TIME, varints(end_ns, end_ns) + signed(now_ms) + varints(length_ns, asleep_ns) + struct.pack('<d', utilisation) +
-                      varint(settle_ns))
+        body = framed(TIME, varints(end_ns, end_ns) + signed(now_ms) + varints(length_ns, asleep_ns) +
+                      struct.pack('<d', utilisation) + varint(settle_ns))
         body += framed(WORK, varints(busy_ns, dropped_ns, unseen_ns))
         if places:
             body += framed(PLACES, varint(len(places)) + b''.join(varints(*place) for place in places))
@@ -219,7 +220,7 @@ class Bytes:
 
 
 class Reader:
-    """facts, options, zones, owners, processes as they are at the interval that came last; is_cut where the file's end is missing."""
+    """facts, options, zones, owners, processes as they are at the interval that came last; is_cut where the end is missing."""
 
     def __init__(self, path):
         with open(path, 'rb') as file:
