@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The thread gathers intervals to blocks of BLOCK_BYTES, which compress well, and holds none back
- * for longer than BLOCK_NS, so that a crash costs little.
+ * The thread gathers intervals to blocks of BLOCK_BYTES, which compress well (smaller ones for a
+ * small ring), and holds none back for longer than BLOCK_NS, so that a crash costs little.
  */
 #include "record/record_store.h"
 
@@ -46,6 +46,7 @@ struct record_store {
 	char *file, *dir;
 	struct record_ring ring;
 	uint64_t max_bytes;
+	size_t block_bytes;
 	void (*start_thread)(void);
 	int fd;
 	uint64_t written, intervals;
@@ -236,7 +237,7 @@ static void take_chunk(struct record_store *store, struct chunk *chunk)
 		flush(store);
 	strbuf_add(&store->pending, chunk->records.data, chunk->records.len);
 	store->pending_intervals++;
-	if (store->pending.len >= BLOCK_BYTES)
+	if (store->pending.len >= store->block_bytes)
 		flush(store);
 	if (store->dir && record_ring_is_due(&store->ring, store->written,
 					     (uint64_t)(now_ms() - store->began_ms))) {
@@ -337,6 +338,9 @@ static int prepare(struct record_store *store, const struct record_store_options
 					    .keep_ms = options->keep_ms,
 					    .max_bytes = options->max_bytes };
 	store->max_bytes = options->max_bytes;
+	store->block_bytes = BLOCK_BYTES;
+	if (store->dir && options->max_bytes / RECORD_RING_PARTS < BLOCK_BYTES)
+		store->block_bytes = options->max_bytes / RECORD_RING_PARTS;
 	store->start_thread = options->start_thread;
 	store->needs_definitions = true;
 	if (!store->file)

@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 import time
 
+import gpu_rig
 from record_file import Reader
 from rig import KEPLER, Exporter, Sensors, load, load_result, rapl_zone, run_tests
 
@@ -78,18 +79,19 @@ def run_and_record(folder, *options):
 def check_same(*options):
     with tempfile.TemporaryDirectory() as folder:
         metrics, files = run_and_record(folder, *options)
-        result = replay_json(*files)
-        assert result["off_uj"] == 0 and result["lost"] == 0 and result["intervals"] > 20, result["off_uj"]
-        for zone in result["sums"]:
-            node = uj(metrics.sum(f"kepler_node_{zone['zone']}_joules_total"))
-            assert node == zone["node_uj"] > 10_000_000, (zone, node)
-            none = uj(metrics.sum("kepler_node_unattributed_joules_total", zone=zone["zone"]))
-            assert none == zone["unattributed_uj"], (zone, none)
-        wrong = set(containers_of(metrics).items()) ^ set(rows_of(result).items())
-        assert not wrong, sorted(wrong)[:20]
-        print(f"  {result['intervals']} intervals, {sum(file.stat().st_size for file in files)} bytes, "
-              f"{len(rows_of(result))} values of containers: 0 µJ off")
-        return metrics
+        check_equal(metrics, replay_json(*files))
+
+
+def check_equal(metrics, result):
+    assert result["off_uj"] == 0 and result["lost"] == 0 and result["intervals"] > 20, result["off_uj"]
+    for zone in result["sums"]:
+        node = uj(metrics.sum(f"kepler_node_{zone['zone']}_joules_total"))
+        assert node == zone["node_uj"] > 10_000_000, (zone, node)
+        none = uj(metrics.sum("kepler_node_unattributed_joules_total", zone=zone["zone"]))
+        assert none == zone["unattributed_uj"], (zone, none)
+    wrong = set(containers_of(metrics).items()) ^ set(rows_of(result).items())
+    assert not wrong, sorted(wrong)[:20]
+    print(f"  {result['intervals']} intervals, {len(rows_of(result))} values of containers: 0 µJ off")
 
 
 def as_the_exporter():
@@ -116,6 +118,71 @@ def with_other_options():
         for row in both["rows"]:
             for zone, given in zip(row["zones"], by_id[row["container_id"]]["zones"]):
                 assert zone["idle_uj"] == 0 and zone["other_uj"] == given["dynamic_uj"] + given["idle_uj"], row
+
+
+def across_files():
+    """A ring of several files is one recording; each of them is one, too."""
+    lines, paths = tree()
+    with tempfile.TemporaryDirectory() as folder:
+        with Sensors(lines) as sensors, Exporter(f"--host.sysfs={sensors.mount}", f"--record.dir={folder}", "--record.keep=1m",
+                                                 "--idle.mode=fixed", "--idle.watts=package=10", "--idle.share=usage",
+                                                 *FAST) as exporter:
+            storm = load("storm", 20, 5, 16)
+            while len(list(pathlib.Path(folder).glob("*.krec"))) < 3:
+                exporter.intervals(5)
+            for path in paths:
+                sensors.control(f"{path} power 0")
+            metrics = exporter.intervals(5)
+            storm.kill()
+            storm.communicate()
+            assert exporter.stop() == 0
+        files = sorted(pathlib.Path(folder).glob("*.krec"))
+        check_equal(metrics, replay_json(*files))
+        alone = [replay_json(file) for file in files]
+        for number in range(2):
+            assert sum(result["sums"][number]["node_uj"] for result in alone) == \
+                replay_json(*files)["sums"][number]["node_uj"], alone
+
+
+def with_a_gpu():
+    """What used a device, and holds it, is recorded with the rest."""
+    with tempfile.TemporaryDirectory() as folder, gpu_rig.sleepers(2) as (first, second):
+        processes = [f"proc 0 {first} 60 100", f"proc 0 {second} 20 100"]
+        options = (f"--record.dir={folder}", "--gpu.idle=holder", "--idle.mode=fixed", "--idle.watts=gpu=50")
+        with gpu_rig.machine("gpu 0 0", options=options) as (gpus, exporter):
+            began, _ = gpu_rig.settled(gpus, exporter)
+            gpus.say("gpu 0 300000", *processes)
+            gpu_rig.wait_until(exporter, lambda metrics: gpu_rig.node_uj(metrics, 0) - gpu_rig.node_uj(began, 0) > 1e9)
+            gpus.say("gpu 0 0", *processes)
+            metrics, _ = gpu_rig.settled(gpus, exporter)
+            said = {pid: uj(metrics.sum("kepler_process_gpu_joules_total", pid=str(pid))) for pid in (first, second)}
+        got = {int(row["pid"]): sum(zone["dynamic_uj"] + zone["idle_uj"] for zone in row["zones"] if zone["zone"] == "gpu")
+               for row in replay_json(*sorted(pathlib.Path(folder).glob("*.krec")), "--by=process")["rows"]}
+        assert {pid: got[pid] for pid in said} == said and said[first] > said[second] > 100_000_000, (said, got)
+        print(f"  {said} µJ of two users of a board: 0 µJ off")
+
+
+def the_ring_is_bounded():
+    """Old files go, and no system call is denied for that."""
+    with tempfile.TemporaryDirectory() as folder:
+        sleepers = [subprocess.Popen(["sh", "-c", "while :; do sleep 0.05; done"]) for _ in range(40)]
+        try:
+            with Exporter(f"--record.dir={folder}", "--record.max-size=64KiB", *FAST) as exporter:
+                exporter.intervals(1)
+                first = sorted(pathlib.Path(folder).glob("*.krec"))[0]
+                deadline = time.monotonic() + 120
+                while first.exists():
+                    assert time.monotonic() < deadline, list(pathlib.Path(folder).iterdir())
+                    metrics = exporter.intervals(5)
+                assert metrics.value("kepler_exporter_denied_system_calls_total") == 0
+                assert exporter.stop() == 0
+            files = sorted(pathlib.Path(folder).glob("*.krec"))
+            assert sum(file.stat().st_size for file in files) < 128 * 1024 and len(files) > 1, files
+            assert replay_json(*files)["lost"] == 0
+        finally:
+            for sleeper in sleepers:
+                sleeper.kill()
+                sleeper.wait()
 
 
 def of_one_file():
@@ -199,4 +266,5 @@ def on_a_full_disk():
             subprocess.run(["umount", "-l", folder], check=False)
 
 
-run_tests([as_the_exporter, with_idle_by_usage, with_other_options, of_one_file, without_names, on_a_full_disk])
+run_tests([across_files, as_the_exporter, with_idle_by_usage, with_other_options, the_ring_is_bounded, with_a_gpu, of_one_file,
+           without_names, on_a_full_disk], at_once=4)
