@@ -471,8 +471,8 @@ static const struct option record_rows[] = {
 	{ "record.keep", NULL, OPTION_DURATION, FIELD(config_record, keep_ns),
 	  RANGE(60 * NSEC_PER_SEC, 30 * 24 * 3600 * NSEC_PER_SEC), .default_text = "1h",
 	  .metavar = "DURATION", .help = "How long recordings are kept there." },
-	{ "record.max-size", NULL, OPTION_SIZE, FIELD(config_record, max_bytes),
-	  RANGE(64, 2097152), .default_text = "256MiB", .metavar = "SIZE",
+	{ "record.max-size", NULL, OPTION_SIZE, FIELD(config_record, max_bytes), RANGE(64, 2097152),
+	  .default_text = "256MiB", .metavar = "SIZE",
 	  .help = "Limit on the size of all recordings there, of which the oldest are removed "
 		  "first." },
 	{ "record.anonymize", NULL, OPTION_BOOL, FIELD(config_record, anonymize),

@@ -42,6 +42,7 @@ static const struct option_choice formats[] = {
 static const struct option_choice rivals[] = { { "none", RIVAL_NONE },
 					       { "classic", RIVAL_CLASSIC },
 					       { "proc-ratio", RIVAL_PROC_RATIO },
+					       { "truth", RIVAL_TRUTH },
 					       { 0 } };
 
 #define OWN(member) .offset = offsetof(struct replay_config, member)
@@ -61,7 +62,8 @@ static const struct option own_rows[] = {
 	{ "compare", NULL, OPTION_ENUM, OWN(compare), .choices = rivals, .default_text = "none",
 	  .metavar = "METHOD", .only_flag = true,
 	  .help = "Show beside it what another method would have said: classic is the ratio of "
-		  "Kepler up to 0.9, proc-ratio shares by the CPU time that polling /proc shows." },
+		  "Kepler up to 0.9, proc-ratio shares by the CPU time that polling /proc shows, "
+		  "truth is what a simulation wrote into the recording." },
 };
 static const struct option_section own_sections[] = { { own_rows, ARRAY_SIZE(own_rows), 0 } };
 
@@ -151,7 +153,7 @@ static int load(const struct recorded_flags *recorded, const struct operands *op
 struct replay {
 	struct replay_books *books;
 	struct replay_rivals *rivals;
-	uint64_t intervals, lost, length_ns;
+	uint64_t intervals, lost, length_ns, truths;
 };
 
 static void replay_release(struct replay *replay)
@@ -171,6 +173,9 @@ static int take(struct replay *replay, const struct record *record, struct diag 
 		if (replay->rivals)
 			r = replay_rivals_take(replay->rivals, replay->books, &moment);
 	}
+	replay->truths += record->type == RECORD_TRUTH;
+	if (record->type == RECORD_TRUTH && replay->rivals)
+		replay_rivals_take_truth(replay->rivals, replay->books, &record->truth);
 	if (record->type == RECORD_END)
 		replay->lost += record->end.lost;
 	if (r == -ENOMEM)
@@ -220,7 +225,7 @@ static int book_all(struct replay *replay, const struct config *config, enum rep
 static int print(const struct replay_config *own, const struct replay *replay,
 		 const struct replay_books *other)
 {
-	static const char *const names[] = { "", "classic", "proc-ratio" };
+	static const char *const names[] = { "", "classic", "proc-ratio", "truth" };
 	const struct replay_view view = {
 		.books = replay->books,
 		.other = other,
@@ -264,6 +269,12 @@ static int replay(const struct replay_config *own, const struct replay_config *r
 		(void)fprintf(stderr, "kepler: %s\n", diag.text[0] ? diag.text : "out of memory");
 	if (r < 0 && !first.intervals)
 		return EXIT_USAGE;
+	if (own->compare == RIVAL_TRUTH && !first.truths) {
+		(void)fputs("kepler: compare: there is no truth in the recording, which only a "
+			    "simulation writes\n",
+			    stderr);
+		return EXIT_USAGE;
+	}
 	status = print(own, &first, second.books);
 	return r < 0 ? EXIT_DAMAGED : status;
 }

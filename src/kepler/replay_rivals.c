@@ -220,6 +220,8 @@ int replay_rivals_take(struct replay_rivals *rivals, const struct replay_books *
 
 	if (r < 0)
 		return r;
+	if (rivals->rival == RIVAL_TRUTH)
+		return 0;
 	collect(rivals, moment);
 	for (uint32_t zone = 0; zone < ledger_zones(ledger); zone++) {
 		if (rivals->rival == RIVAL_CLASSIC)
@@ -229,6 +231,22 @@ int replay_rivals_take(struct replay_rivals *rivals, const struct replay_books *
 	}
 	end_interval(rivals);
 	return 0;
+}
+
+void replay_rivals_take_truth(struct replay_rivals *rivals, const struct replay_books *books,
+			      const struct recorded_truth *truth)
+{
+	const struct layout *layout = ledger_layout(replay_books_ledger(books));
+
+	if (rivals->rival != RIVAL_TRUTH || truth->zone >= layout->zone_count)
+		return;
+	for (size_t i = 0; i < truth->count; i++) {
+		uint32_t row = replay_books_process(books, truth->process[i]);
+
+		if (row < rivals->row_count)
+			add(rivals, row, layout->zones[truth->zone].account,
+			    (double)truth->energy_uj[i]);
+	}
 }
 
 double replay_rivals_process_uj(const struct replay_rivals *rivals, uint32_t process,

@@ -11,6 +11,8 @@
  * proc-ratio: the ratio of CPU time in /proc, as programs have it that poll it. All of a zone's
  * energy is shared by the CPU time of processes in clock ticks of 10 ms, of that of the machine.
  * What ended since the last poll is not seen; its part stays with the node.
+ *
+ * truth: what a simulation has written into the recording, because it knows it.
  */
 #pragma once
 
@@ -18,7 +20,7 @@
 
 #include "kepler/replay_books.h"
 
-enum replay_rival { RIVAL_NONE, RIVAL_CLASSIC, RIVAL_PROC_RATIO };
+enum replay_rival { RIVAL_NONE, RIVAL_CLASSIC, RIVAL_PROC_RATIO, RIVAL_TRUTH };
 
 struct replay_rivals;
 
@@ -28,6 +30,9 @@ void replay_rivals_free(struct replay_rivals *rivals);
 /* After each interval that @books have booked. 0 or -ENOMEM. */
 int replay_rivals_take(struct replay_rivals *rivals, const struct replay_books *books,
 		       const struct replay_moment *moment);
+/* What processes really used in the interval that was taken last; ignored but by the truth. */
+void replay_rivals_take_truth(struct replay_rivals *rivals, const struct replay_books *books,
+			      const struct recorded_truth *truth);
 /* µJ of all zones of @account of the books' layout, dynamic and idle, for a process row. */
 double replay_rivals_process_uj(const struct replay_rivals *rivals, uint32_t process,
 				uint32_t account);

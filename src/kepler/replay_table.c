@@ -128,30 +128,38 @@ uint64_t replay_table_imbalance_uj(const struct replay_books *books)
 
 /* ---- what is beside our own ---- */
 
-static bool belongs(const struct ledger *ledger, uint32_t process, enum level level, uint32_t row)
+/* The row of the level that a process belongs to; LEDGER_NONE: none. */
+static uint32_t row_of_process(const struct ledger *ledger, enum level level, uint32_t process)
 {
 	uint32_t container = ledger_process_at(ledger, process)->container;
 
 	if (level == LEVEL_PROCESS)
-		return process == row;
+		return process;
 	if (level == LEVEL_CONTAINER)
-		return container == row;
-	return ledger_group_of(ledger_container_at(ledger, container), level) == row;
+		return container;
+	return ledger_group_of(ledger_container_at(ledger, container), level);
 }
 
-static double rival_uj(const struct replay_view *view, uint32_t row, uint32_t account)
+/* [row][account] of the level; NULL without memory. */
+static double *sum_rivals(const struct replay_view *view)
 {
 	const struct ledger *ledger = replay_books_ledger(view->books);
-	double sum_uj = 0;
+	size_t accounts = ledger_layout(ledger)->account_count;
+	double *cells = calloc(((size_t)ledger_slots(ledger, view->level) + 1) * (accounts + 1),
+			       sizeof(*cells));
 
-	if (view->level == LEVEL_PROCESS)
-		return replay_rivals_process_uj(view->rivals, row, account);
-	for (uint32_t process = 0; process < ledger_slots(ledger, LEVEL_PROCESS); process++) {
-		if (is_used(ledger, LEVEL_PROCESS, process) &&
-		    belongs(ledger, process, view->level, row))
-			sum_uj += replay_rivals_process_uj(view->rivals, process, account);
+	for (uint32_t process = 0; cells && process < ledger_slots(ledger, LEVEL_PROCESS);
+	     process++) {
+		uint32_t row;
+
+		if (!is_used(ledger, LEVEL_PROCESS, process))
+			continue;
+		row = row_of_process(ledger, view->level, process);
+		for (uint32_t account = 0; row != LEDGER_NONE && account < accounts; account++)
+			cells[row * accounts + account] +=
+				replay_rivals_process_uj(view->rivals, process, account);
 	}
-	return sum_uj;
+	return cells;
 }
 
 static bool has_other(const struct replay_view *view)
@@ -162,7 +170,9 @@ static bool has_other(const struct replay_view *view)
 static double other_uj(const struct replay_view *view, uint32_t row, uint32_t account)
 {
 	if (view->rivals)
-		return rival_uj(view, row, account);
+		return view->rival_uj[row * ledger_layout(replay_books_ledger(view->books))
+						      ->account_count +
+				      account];
 	return (double)account_sum_uj(view->other, view->level, row, account);
 }
 
@@ -321,25 +331,29 @@ static void add_rest(const struct replay_view *view, const struct line *lines, s
 	strbuf_release(&cells);
 }
 
+/* What is in no row, of the other way of sharing. */
+static double other_unattributed_uj(const struct replay_view *view, uint32_t account)
+{
+	const struct ledger *ledger = replay_books_ledger(view->books);
+	double left_uj = (double)node_uj(view->books, account);
+
+	if (view->other)
+		return (double)unattributed_uj(view->other, account);
+	for (uint32_t row = 0; row < ledger_slots(ledger, LEVEL_PROCESS); row++)
+		left_uj -= replay_rivals_process_uj(view->rivals, row, account);
+	return fabs(left_uj) < 0.5 ? 0 : left_uj;
+}
+
 static void add_sums(const struct replay_view *view, struct strbuf *out)
 {
 	uint32_t accounts = ledger_layout(replay_books_ledger(view->books))->account_count;
 
 	strbuf_addf(out, "%-*s %10s", NAME_COLUMNS, "unattributed", "");
 	for (uint32_t account = 0; account < accounts; account++) {
-		double first = (double)unattributed_uj(view->books, account), second = first;
+		double first = (double)unattributed_uj(view->books, account);
 
-		if (view->other)
-			second = (double)unattributed_uj(view->other, account);
-		if (view->rivals) {
-			second = (double)node_uj(view->books, account);
-			for (uint32_t row = 0;
-			     row < ledger_slots(replay_books_ledger(view->books), LEVEL_PROCESS);
-			     row++)
-				second -= replay_rivals_process_uj(view->rivals, row, account);
-			second = fabs(second) < 0.5 ? 0 : second;
-		}
-		add_cells(out, has_other(view), first, second);
+		add_cells(out, has_other(view), first,
+			  has_other(view) ? other_unattributed_uj(view, account) : first);
 	}
 	strbuf_addf(out, "\n%-*s %10s", NAME_COLUMNS, "node", "");
 	for (uint32_t account = 0; account < accounts; account++) {
@@ -349,6 +363,33 @@ static void add_sums(const struct replay_view *view, struct strbuf *out)
 			  view->other ? (double)node_uj(view->other, account) : first);
 	}
 	strbuf_add_char(out, '\n');
+}
+
+/* How much of the energy of an account is not where the other way of sharing has it: 0 to 1. */
+static double displaced(const struct replay_view *view, const struct line *lines, size_t count,
+			uint32_t account)
+{
+	double whole_uj = (double)node_uj(view->books, account);
+	double sum_uj = fabs((double)unattributed_uj(view->books, account) -
+			     other_unattributed_uj(view, account));
+
+	for (size_t i = 0; i < count; i++)
+		sum_uj += fabs(
+			(double)account_sum_uj(view->books, view->level, lines[i].row, account) -
+			other_uj(view, lines[i].row, account));
+	return whole_uj > 0 ? sum_uj / 2 / whole_uj : 0;
+}
+
+static void add_displaced(const struct replay_view *view, const struct line *lines, size_t count,
+			  struct strbuf *out)
+{
+	const struct layout *layout = ledger_layout(replay_books_ledger(view->books));
+
+	strbuf_add_char(out, '\n');
+	for (uint32_t account = 0; account < layout->account_count; account++)
+		strbuf_addf(out, "%s: %.3f %% of the energy is at another %s\n",
+			    zone_kind_name(layout_account_zone(layout, account)->kind),
+			    100 * displaced(view, lines, count, account), level_names[view->level]);
 }
 
 static void add_proof(const struct replay_view *view, struct strbuf *out)
@@ -390,6 +431,8 @@ static void print_table(const struct replay_view *view, const struct line *lines
 		add_line(view, lines[i].row, out);
 	add_rest(view, lines, count, shown, out);
 	add_sums(view, out);
+	if (has_other(view))
+		add_displaced(view, lines, count, out);
 	add_proof(view, out);
 }
 
@@ -564,8 +607,7 @@ static void print_csv(const struct replay_view *view, const struct line *lines, 
 	}
 }
 
-int replay_table_print(const struct replay_view *view, enum replay_format format,
-		       struct strbuf *out)
+static int print(const struct replay_view *view, enum replay_format format, struct strbuf *out)
 {
 	CLEANUP_FREE struct line *lines = NULL;
 	size_t count = 0;
@@ -580,4 +622,16 @@ int replay_table_print(const struct replay_view *view, enum replay_format format
 	else
 		print_table(view, lines, count, out);
 	return strbuf_error(out);
+}
+
+int replay_table_print(const struct replay_view *view, enum replay_format format,
+		       struct strbuf *out)
+{
+	CLEANUP_FREE double *cells = view->rivals ? sum_rivals(view) : NULL;
+	struct replay_view own = *view;
+
+	if (view->rivals && !cells)
+		return -ENOMEM;
+	own.rival_uj = cells;
+	return print(&own, format, out);
 }

@@ -21,6 +21,8 @@ WAYS = (('--by=process',), ('--by=container', '--idle.share=usage', '--diff'), (
         ('--by=container', '--idle.share=size', '--diff'), ('--by=process', '--compare=classic'),
         ('--by=process', '--compare=proc-ratio'), ('--by=pod', '--format=csv'), ('--by=namespace', '--format=json'))
 
+TRUTH = ('--by=container', '--compare=truth')
+
 
 def replay(file, way):
     environment = {key: value for key, value in os.environ.items() if not key.startswith('KEPLER_')}
@@ -35,7 +37,8 @@ def main():
         write_cases.main_in(pathlib.Path(folder))
         for case in write_cases.CASES:
             file = pathlib.Path(folder, f'{case.__name__}.krec')
-            got = ''.join(replay(file, way) for way in WAYS)
+            ways = WAYS + ((TRUTH,) if case is write_cases.intensity else ())
+            got = ''.join(replay(file, way) for way in ways)
             golden = HERE / f'{case.__name__}.golden'
             if os.environ.get('TEST_UPDATE_GOLDEN'):
                 golden.write_text(got, encoding='utf-8')

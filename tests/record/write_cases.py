@@ -81,6 +81,8 @@ def intensity(path):
                          parties=[(nginx, S // 2), (postgres, S // 2)], utilisation=0.5,
                          signals={'counted_time': [S // 2, S // 2], 'cpu_cycles': [10**9, 10**9],
                                   'cpu_instructions': [3 * 10**9, 10**9], 'cache_miss': [0, 10**6]})
+            out.truth(package, {nginx: 12 * J, postgres: 8 * J})
+            out.truth(dram, {nginx: J // 2, postgres: 7 * J // 2})
 
 
 def two_sockets(path):
