@@ -169,7 +169,7 @@ static bool has_other(const struct replay_view *view)
 
 static double other_uj(const struct replay_view *view, uint32_t row, uint32_t account)
 {
-	if (view->rivals)
+	if (view->rival_uj)
 		return view->rival_uj[row * ledger_layout(replay_books_ledger(view->books))
 						      ->account_count +
 				      account];

@@ -7,13 +7,13 @@
 
 void record_encode_pair(struct strbuf *out, enum record_type type, const char *name,
 			const char *value);
-void record_encode_zone(struct strbuf *out, const struct recorded_zone *zone);
+void record_encode_zone(struct strbuf *out, const struct recorded_zone *recorded);
 void record_encode_idle(struct strbuf *out, uint32_t zone, const char *line);
 void record_encode_owner(struct strbuf *out, const struct recorded_owner *owner);
 void record_encode_process(struct strbuf *out, const struct recorded_process *process);
 void record_encode_state(struct strbuf *out, const struct recorded_state *state);
 void record_encode_interval(struct strbuf *out, const struct recorded_interval *interval);
-void record_encode_end(struct strbuf *out, const struct recorded_end *end);
+void record_encode_end(struct strbuf *out, const struct recorded_end *last);
 
 /* The key of a name in OWNER: "container_id". */
 const char *record_label_name(enum label_key key);

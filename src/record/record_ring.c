@@ -97,9 +97,9 @@ int64_t record_ring_trim(const struct record_ring *ring, int64_t now_ms, struct 
 	uint64_t bytes = 0;
 	int r = 0;
 
-	for (int64_t i = 0; i < count; i++)
+	for (int64_t i = 0; files && i < count; i++)
 		bytes += files[i].bytes;
-	for (int64_t i = 0; i + 1 < count; i++) {
+	for (int64_t i = 0; files && i + 1 < count; i++) {
 		bool is_old = now_ms - files[i].changed_ms > (int64_t)ring->keep_ms;
 
 		if (!is_old && bytes <= ring->max_bytes)
