@@ -151,6 +151,8 @@ static int load(const struct recorded_flags *recorded, const struct operands *op
 
 /* One set of books, and what is told of the files. */
 struct replay {
+	const struct recorded_flags *flags; /* of the first file */
+	bool told_options;
 	struct replay_books *books;
 	struct replay_rivals *rivals;
 	uint64_t intervals, lost, length_ns, truths;
@@ -160,6 +162,27 @@ static void replay_release(struct replay *replay)
 {
 	replay_books_free(replay->books);
 	replay_rivals_free(replay->rivals);
+}
+
+/* A file of the ring that a reload has begun. */
+static void look_at_option(struct replay *replay, const char *path,
+			   const struct recorded_pair *pair)
+{
+	if (replay->told_options || !replay_options_has(pair->name))
+		return;
+	for (size_t i = 0; i < replay->flags->count; i++) {
+		const char *flag = replay->flags->flags[i] + 2;
+		size_t len = strlen(pair->name);
+
+		if (strncmp(flag, pair->name, len) == 0 && flag[len] == '=' &&
+		    strcmp(flag + len + 1, pair->value) == 0)
+			return;
+	}
+	replay->told_options = true;
+	(void)fprintf(stderr,
+		      "kepler: %s: recorded with another %s than the first file, whose options "
+		      "are used; replay it by itself for its own\n",
+		      path, pair->name);
 }
 
 static int take(struct replay *replay, const struct record *record, struct diag *diag)
@@ -193,6 +216,8 @@ static int book_file(struct replay *replay, const char *path, struct diag *diag)
 	int got = 0;
 
 	while (r == 0 && (got = record_reader_next(reader, record, diag)) > 0) {
+		if (record->type == RECORD_OPTION)
+			look_at_option(replay, path, &record->pair);
 		r = take(replay, record, &why);
 		if (r < 0)
 			(void)diag_set(diag, r, "%.200s: after interval %llu: %.200s", path,
@@ -254,10 +279,10 @@ static int print(const struct replay_config *own, const struct replay *replay,
 }
 
 static int replay(const struct replay_config *own, const struct replay_config *recorded,
-		  const struct operands *files)
+		  const struct recorded_flags *flags, const struct operands *files)
 {
-	CLEANUP(replay_release) struct replay first = { 0 };
-	CLEANUP(replay_release) struct replay second = { 0 };
+	CLEANUP(replay_release) struct replay first = { .flags = flags };
+	CLEANUP(replay_release) struct replay second = { .flags = flags, .told_options = true };
 	struct diag diag = { "" };
 	const struct config *config = own->diff ? &recorded->config : &own->config;
 	int r = book_all(&first, config, (enum replay_rival)own->compare, files, &diag);
@@ -294,7 +319,7 @@ static int run(const struct operands *operands, char *const *environ_)
 	if (r < 0)
 		(void)fprintf(stderr, "kepler: %s\n", diag.text[0] ? diag.text : "out of memory");
 	else
-		status = replay(&own, &recorded, operands);
+		status = replay(&own, &recorded, &flags, operands);
 	options_release(&replay_options, &own.config.options);
 	options_release(&replay_options, &recorded.config.options);
 	return status;

@@ -6,6 +6,7 @@ The meters' power is 0 at the end, so that a response and the recording are of t
 """
 import json
 import pathlib
+import signal
 import subprocess
 import tempfile
 import time
@@ -100,6 +101,31 @@ def as_the_exporter():
 
 def with_idle_by_usage():
     check_same("--idle.mode=fixed", "--idle.watts=package=10", "--idle.share=usage")
+
+
+def with_idle_shared_equally():
+    check_same("--idle.mode=fixed", "--idle.watts=package=10", "--idle.share=equal")
+
+
+def across_a_reload():
+    """A reload begins a file with the new options; the first file's are used for all, and the replay says so."""
+    lines, _ = tree()
+    with tempfile.TemporaryDirectory() as folder, Sensors(lines) as sensors:
+        config = pathlib.Path(folder, "kepler.yaml")
+        config.write_text("idle: {mode: fixed, watts: [package=10]}\n")
+        with Exporter(f"--host.sysfs={sensors.mount}", f"--record.dir={folder}", f"--config.file={config}", *FAST) as exporter:
+            exporter.intervals(5)
+            config.write_text("idle: {mode: off}\n")
+            exporter.process.send_signal(signal.SIGHUP)
+            while len(list(pathlib.Path(folder).glob("*.krec"))) < 2:
+                exporter.intervals(1)
+            exporter.intervals(5)
+            assert exporter.stop() == 0
+        files = sorted(pathlib.Path(folder).glob("*.krec"))
+        assert len(files) == 2, files
+        done = subprocess.run([KEPLER, "replay", *files], capture_output=True, text=True, check=False)
+        assert done.returncode == 0 and f"{files[1]}: recorded with another idle.mode" in done.stderr, done
+        replay(files[1])
 
 
 def with_other_options():
@@ -266,5 +292,5 @@ def on_a_full_disk():
             subprocess.run(["umount", "-l", folder], check=False)
 
 
-run_tests([across_files, as_the_exporter, with_idle_by_usage, with_other_options, the_ring_is_bounded, with_a_gpu, of_one_file,
-           without_names, on_a_full_disk], at_once=4)
+run_tests([across_files, as_the_exporter, with_idle_by_usage, with_idle_shared_equally, across_a_reload, with_other_options,
+           the_ring_is_bounded, with_a_gpu, of_one_file, without_names, on_a_full_disk], at_once=4)
