@@ -121,9 +121,13 @@ void record_mask_process(const struct record_mask *mask, struct recorded_process
 
 void record_mask_zone(const struct record_mask *mask, struct recorded_zone *zone)
 {
-	char instance[RECORD_MASK_TEXT];
+	char path[RECORD_MASK_TEXT], instance[RECORD_MASK_TEXT];
 
-	if (!mask->on || !zone_kind_is_device(zone->zone.kind))
+	if (!mask->on)
+		return;
+	record_mask_text(mask, zone->zone.path, path);
+	(void)snprintf(zone->zone.path, sizeof(zone->zone.path), "%s", path);
+	if (!zone_kind_is_device(zone->zone.kind))
 		return;
 	record_mask_text(mask, zone->zone.instance, instance);
 	(void)snprintf(zone->zone.instance, sizeof(zone->zone.instance), "%s", instance);

@@ -37,5 +37,5 @@ void record_mask_text(const struct record_mask *mask, const char *text,
 void record_mask_owner(const struct record_mask *mask, struct recorded_owner *owner,
 		       struct masked_owner *texts);
 void record_mask_process(const struct record_mask *mask, struct recorded_process *process);
-/* The UUID of a device. */
+/* The UUID of a device, and where a zone was found: a path of a user, perhaps. */
 void record_mask_zone(const struct record_mask *mask, struct recorded_zone *zone);

@@ -57,7 +57,9 @@ static void what_names_nothing_stays(void **state)
 {
 	struct recorded_owner owner = { .names = { .text = { [LABEL_CONTAINER_ID] =
 								     "kernel_processes" } } };
-	struct recorded_zone package = { .zone = { .kind = ZONE_PACKAGE, .instance = "0" } };
+	struct recorded_zone package = {
+		.zone = { .kind = ZONE_PACKAGE, .instance = "0", .path = "/home/me/meter" }
+	};
 	struct recorded_zone gpu = { .zone = { .kind = ZONE_GPU, .instance = "GPU-1" } };
 	struct recorded_process idle = { .pid = 0 };
 	struct record_mask mask;
@@ -70,6 +72,7 @@ static void what_names_nothing_stays(void **state)
 	record_mask_zone(&mask, &package);
 	record_mask_zone(&mask, &gpu);
 	assert_string_equal(package.zone.instance, "0");
+	assert_int_equal(package.zone.path[0], 'x');
 	assert_string_not_equal(gpu.zone.instance, "GPU-1");
 	record_mask_process(&mask, &idle);
 	assert_int_equal(idle.pid, 0);
