@@ -275,7 +275,7 @@ static int describe_parties(struct record_tap *tap, const struct ledger *ledger,
 	ret->sockets = parties->sockets;
 	for (uint32_t place = 0; place < parties->sockets; place++)
 		ret->socket_ns[place] = parties->socket_ns[place];
-	ret->signals = parties->count ? parties->signals : 0;
+	ret->signals = parties->signals;
 	for (enum signal signal = 0; signal < SIGNAL_COUNT; signal++)
 		ret->signal[signal] = parties->signal[signal];
 	return 0;
