@@ -21,7 +21,13 @@ void accountant_release(struct accountant *accountant)
 	work_histories_release(&accountant->histories);
 	parties_release(&accountant->gap_parties);
 	energy_parties_release(&accountant->parts);
+	share_weights_release(&accountant->weights);
 	split_scratch_release(&accountant->scratch);
+}
+
+void accountant_share_by(struct accountant *accountant, const struct share_options *options)
+{
+	accountant->share = *options;
 }
 
 void accountant_configure(struct accountant *accountant, const struct idle_options *options,
@@ -202,7 +208,8 @@ static struct shared_work work_of_device(const struct device_parties *devices, u
 	if (devices)
 		device_parties_work(devices, device, &used);
 	return (struct shared_work){
-		.input = { .count = used.count,
+		.input = { .rule = SHARE_DEVICE_TIME,
+			   .count = used.count,
 			   .dynamic_weights = used.busy_ns,
 			   .dropped_weight = used.dropped_ns,
 			   .unseen_weight = used.unseen_ns,
@@ -217,6 +224,7 @@ static struct shared_work work_of_parts(const struct energy_parties *parts, enum
 {
 	struct shared_work work = work_of_parties(&parts->parties);
 
+	work.input.rule = SHARE_PARTS;
 	work.input.dropped_weight = parts->dropped_uj;
 	work.input.unseen_weight = parts->unseen_uj;
 	if (share == IDLE_SHARE_USAGE)
@@ -244,9 +252,62 @@ static struct shared_work work_of_cpus(const struct interval *interval, uint32_t
 	return work;
 }
 
-/* This interval's work at @place. */
+/*
+ * By which rule the energy of zone @z is shared. An interval without a pass over the processes says
+ * nothing of signals: then by that of the one before.
+ */
+static enum share_rule rule_of(const struct accountant *accountant, const struct interval *interval,
+			       size_t z)
+{
+	const struct zone_account *state = &accountant->zones[z];
+	uint32_t place = place_of(accountant, interval, z), device;
+
+	if (work_place_is_device(place, &device))
+		return SHARE_DEVICE_TIME;
+	if (place == PLACE_PARTS)
+		return SHARE_PARTS;
+	if (!interval->measured.dt_ns)
+		return state->rule;
+	return share_rule_choose(&accountant->share, state->zone->kind, accountant->signals);
+}
+
+static bool make_weights(struct accountant *accountant, const struct interval *interval,
+			 uint32_t place, enum share_rule rule, const struct attribution_input *time)
+{
+	struct share_of_weights *made = &accountant->weights_of;
+
+	if (made->rule == rule && made->place == place)
+		return true;
+	made->rule = SHARE_CPU_TIME;
+	if (share_rule_signals(rule) & ~accountant->signals ||
+	    share_weights_make(&accountant->weights, interval->parties, rule,
+			       accountant->share.smt_ppm, place, time->dropped_weight,
+			       time->unseen_weight) < 0)
+		return false;
+	*made = (struct share_of_weights){ place, rule };
+	return true;
+}
+
+/* Weighs @work, which is in CPU time, by @rule, if its signals are known. */
+static void weigh_by(struct accountant *accountant, const struct interval *interval, uint32_t place,
+		     enum share_rule rule, struct attribution_input *work)
+{
+	const struct share_weights *weights = &accountant->weights;
+
+	if (!share_rule_has_signals(rule) || !make_weights(accountant, interval, place, rule, work))
+		return;
+	work->time_weights = work->dynamic_weights;
+	work->time_dropped = work->dropped_weight;
+	work->time_unseen = work->unseen_weight;
+	work->rule = rule;
+	work->dynamic_weights = weights->weight;
+	work->dropped_weight = weights->dropped;
+	work->unseen_weight = weights->unseen;
+}
+
+/* This interval's work at @place, by @rule if it can be weighed by that. */
 static struct shared_work work_of(struct accountant *accountant, const struct interval *interval,
-				  uint32_t place)
+				  uint32_t place, enum share_rule rule)
 {
 	enum idle_share share = share_of(accountant, interval, place);
 	uint32_t device;
@@ -258,6 +319,7 @@ static struct shared_work work_of(struct accountant *accountant, const struct in
 		work = work_of_parts(&accountant->parts, share);
 	else
 		work = work_of_cpus(interval, place, share);
+	weigh_by(accountant, interval, place, rule, &work.input);
 	work.input.idle_share = share;
 	return work;
 }
@@ -267,16 +329,19 @@ static struct shared_work gap_work(struct accountant *accountant, const struct i
 				   uint32_t place, const struct gap *gap)
 {
 	struct parties *parties = &accountant->gap_parties;
-	uint64_t dropped = gap ? gap->dropped : 0;
+	struct gap_nameless nameless;
 	struct shared_work work;
 
-	if (!gap || gap_parties(gap, accountant->ledger, parties, &dropped) < 0) {
+	if (!gap || gap_parties(gap, accountant->ledger, parties, &nameless) < 0) {
 		parties->count = 0;
 		work = (struct shared_work){ 0 };
 	} else {
 		work = work_of_parties(parties);
-		work.input.dropped_weight = dropped;
-		work.input.unseen_weight = gap->unseen;
+		work.input.rule = gap_rule(gap);
+		work.input.dropped_weight = nameless.dropped;
+		work.input.unseen_weight = nameless.unseen;
+		work.input.time_dropped = nameless.time_dropped;
+		work.input.time_unseen = nameless.time_unseen;
 		work.input.idle_dropped_weight = gap->idle_dropped;
 	}
 	work.input.idle_share = share_of(accountant, interval, place);
@@ -307,7 +372,8 @@ static void follow_gap(struct accountant *accountant, size_t z, const struct int
 		*waits_in = GAP_NONE;
 	} else if (*waits_in == GAP_NONE && !has_span && accountant->zones[z].has_span &&
 		   has_work(interval, place)) {
-		*waits_in = gaps_enter(&accountant->gaps, interval->time_ns, place);
+		*waits_in = gaps_enter(&accountant->gaps, interval->time_ns, place,
+				       rule_of(accountant, interval, z));
 	}
 }
 
@@ -360,7 +426,7 @@ static void collect_gaps(struct accountant *accountant, const struct interval *i
 
 		if (!gap->zones || (gap->place == PLACE_PARTS) != of_parts)
 			continue;
-		work = work_of(accountant, interval, gap->place);
+		work = work_of(accountant, interval, gap->place, gap->rule);
 		activity = activity_at(interval, gap->place);
 		gap_collect(gap, accountant->ledger, work.party, &work.input, &activity);
 	}
@@ -376,7 +442,7 @@ static void collect_histories(struct accountant *accountant, const struct interv
 
 		if (!history->reach_ns || (history->place == PLACE_PARTS) != of_parts)
 			continue;
-		work = work_of(accountant, interval, history->place);
+		work = work_of(accountant, interval, history->place, history->rule);
 		activity = activity_at(interval, history->place);
 		work_history_add(history, accountant->ledger, work.party, &work.input, &activity,
 				 interval->time_ns);
@@ -444,8 +510,13 @@ static void explain_split(struct accountant *accountant, uint32_t z,
 			  const struct attribution_result *result, const struct party *party,
 			  uint64_t asleep_uj, uint64_t asleep_ns)
 {
+	bool tells_pairs = (input->rule == SHARE_SMT_TIME || input->rule == SHARE_CYCLES) &&
+			   accountant->signals & SIGNAL_BIT(SIGNAL_PAIRED_TIME);
+
 	for (size_t i = 0; i < accountant->explained_count; i++) {
 		struct explanation *explanation = accountant->explained[i];
+
+		explanation->zone[z].smt_ppm = tells_pairs ? accountant->share.smt_ppm : SHARE_PPM;
 
 		explanation_note_split(explanation, &explanation->zone[z], input, result, party,
 				       accountant->ledger);
@@ -464,6 +535,9 @@ static void attribute(struct accountant *accountant, uint32_t z, const struct zo
 		.parts = { work->parts[MODE_DYNAMIC], work->parts[MODE_IDLE] },
 	};
 
+	/* No misses, and no packets: what ran has used the energy all the same. */
+	if (input.time_weights && !attribution_has_weights(&input))
+		attribution_use_time(&input);
 	input.energy_uj = flow->energy_uj - asleep_uj;
 	input.idle_uj = flow->idle_uj;
 	if (ledger_column(ledger, z, MODE_IDLE) == COLUMN_NONE)
@@ -528,19 +602,19 @@ static void note_lateness(struct zone_account *state, const struct interval *int
 }
 
 /*
- * The work of the time of a late @span, into @ret. False: it is not known any more, or not yet,
- * what ran then.
+ * The work of the time of a late @span, by the rule of @ret, into that. False: it is not known any
+ * more, or not yet, what ran then.
  */
 static bool find_past(struct accountant *accountant, const struct interval *interval,
 		      uint32_t place, const struct energy_span *span, struct gap *ret)
 {
 	const struct work_history *history;
 
-	work_histories_want(&accountant->histories, place, reach_of(interval, span),
+	work_histories_want(&accountant->histories, place, ret->rule, reach_of(interval, span),
 			    interval->time_ns);
-	history = work_histories_find(&accountant->histories, place);
-	if (!history || !span->known ||
-	    !work_history_covers(history, work_since(span), span->to_ns))
+	history = work_histories_find_covering(&accountant->histories, place, ret->rule,
+					       work_since(span), span->to_ns);
+	if (!history || !span->known)
 		return false;
 	work_history_collect(history, accountant->ledger, work_since(span), span->to_ns,
 			     share_of(accountant, interval, place), ret);
@@ -570,7 +644,7 @@ static void book_zone(struct accountant *accountant, uint32_t z, const struct in
 	struct zone_account *state = &accountant->zones[z];
 	uint32_t waits_in = span ? accountant->gap_of[z] : GAP_NONE;
 	uint32_t place = place_of(accountant, interval, z), device;
-	struct gap past = { 0 };
+	struct gap past = { .rule = rule_of(accountant, interval, z) };
 	bool late = is_late(interval, place, span);
 	bool is_past = late && find_past(accountant, interval, place, span, &past);
 	const struct gap *gap = is_past               ? &past
@@ -580,6 +654,7 @@ static void book_zone(struct accountant *accountant, uint32_t z, const struct in
 	struct shared_work work;
 	struct zone_interval flow;
 
+	state->rule = past.rule;
 	note_lateness(state, interval, span, late);
 	if (accountant->explained_count)
 		explain_span(accountant, z, interval, span, is_past);
@@ -595,7 +670,7 @@ static void book_zone(struct accountant *accountant, uint32_t z, const struct in
 		work = gap_work(accountant, interval, place, gap);
 		attribute(accountant, z, &flow, &work, seen.asleep_ns);
 	} else if (flow.energy_uj) {
-		work = work_of(accountant, interval, place);
+		work = work_of(accountant, interval, place, state->rule);
 		attribute(accountant, z, &flow, &work, seen.asleep_ns);
 	}
 	gap_release(&past);
@@ -655,6 +730,8 @@ void accountant_book(struct accountant *accountant, const struct interval *inter
 	if (interval->devices)                /* likewise */
 		(void)device_parties_close(interval->devices,
 					   device_share_at(accountant, interval->time_ns));
+	accountant->signals = share_weights_signals(interval->parties);
+	accountant->weights_of.rule = SHARE_CPU_TIME;
 	if (accountant->has_parts)
 		energy_parties_begin(&accountant->parts, interval->parties);
 	follow_gaps(accountant, interval);

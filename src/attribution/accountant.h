@@ -5,7 +5,8 @@
  * Pure: what was read and what ran come as a value (struct interval), and all that is kept from one
  * interval to the next is here: each zone's status and what is known of its idle part, the
  * gaps of zones that could not be read, what ran before for those that tell late, and when shared
- * idle energy begins to count. Whatever fails, what cannot be charged is unattributed, and the
+ * idle energy begins to count. Dynamic energy is shared by the rule of the zone's kind
+ * (share_rule.h). Whatever fails, what cannot be charged is unattributed, and the
  * parts sum to what the meters said.
  *
  * Zones keep their index. Of those that rival each other the best that counts is charged
@@ -20,6 +21,8 @@
 #include "attribution/gaps.h"
 #include "attribution/ledger.h"
 #include "attribution/parties.h"
+#include "attribution/share_rule.h"
+#include "attribution/share_weights.h"
 #include "attribution/split.h"
 #include "attribution/work_history.h"
 #include "attribution/zone_account.h"
@@ -41,6 +44,12 @@ struct interval {
 	struct device_parties *devices;
 };
 
+/* Weights of the interval are kept for the zones that follow with the same place and rule. */
+struct share_of_weights {
+	uint32_t place;
+	enum share_rule rule; /* SHARE_CPU_TIME: there are none */
+};
+
 struct accountant {
 	struct ledger *ledger; /* borrowed, and written to */
 	struct zone_account zones[ZONES_MAX];
@@ -58,9 +67,13 @@ struct accountant {
 	uint32_t gap_of[ZONES_MAX]; /* that the zone waits in, or GAP_NONE, GAP_LOST */
 	struct parties gap_parties; /* of the zone whose gap ends just now, or which is late */
 	struct work_histories histories;
-	bool has_parts;              /* there is a zone of what they leave */
-	bool is_part[ZONES_MAX];     /* see accountant_follow() */
-	struct energy_parties parts; /* of an interval: what has used the energy of such zones */
+	bool has_parts;               /* there is a zone of what they leave */
+	bool is_part[ZONES_MAX];      /* see accountant_follow() */
+	struct energy_parties parts;  /* of an interval: what has used the energy of such zones */
+	struct share_options share;   /* see accountant_share_by() */
+	uint32_t signals;             /* SIGNAL_BIT()s that can weigh the interval that is booked */
+	struct share_weights weights; /* the last that were made, ... */
+	struct share_of_weights weights_of; /* ... and of what they are */
 	struct split_scratch scratch;
 	/*
 	 * What is to be noted of the interval that is booked next, with its level and row set;
@@ -74,6 +87,8 @@ void accountant_release(struct accountant *accountant);
 /* At the start and after a reload, of which the zones that there are already learn, too. */
 void accountant_configure(struct accountant *accountant, const struct idle_options *options,
 			  uint64_t settle_ns);
+/* At the start and after a reload: by which rules dynamic energy is shared. */
+void accountant_share_by(struct accountant *accountant, const struct share_options *options);
 /*
  * From the next interval on a series shows 0 for @settle_ns. One that still shows 0 does so for
  * that long since its birth, too; one that has turned stays.

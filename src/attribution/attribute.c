@@ -37,6 +37,35 @@ const char *idle_share_name(enum idle_share share)
 	return (size_t)share < ARRAY_SIZE(names) ? names[share] : "unknown";
 }
 
+void attribution_use_time(struct attribution_input *input)
+{
+	input->rule = SHARE_CPU_TIME;
+	input->dynamic_weights = input->time_weights;
+	input->dropped_weight = input->time_dropped;
+	input->unseen_weight = input->time_unseen;
+	input->time_weights = NULL;
+	input->time_dropped = input->time_unseen = 0;
+}
+
+uint64_t attribution_time_dropped(const struct attribution_input *input)
+{
+	return share_rule_has_signals(input->rule) ? input->time_dropped : input->dropped_weight;
+}
+
+uint64_t attribution_time_unseen(const struct attribution_input *input)
+{
+	return share_rule_has_signals(input->rule) ? input->time_unseen : input->unseen_weight;
+}
+
+bool attribution_has_weights(const struct attribution_input *input)
+{
+	bool has = input->dropped_weight || input->unseen_weight;
+
+	for (size_t i = 0; i < input->count && !has; i++)
+		has = input->dynamic_weights[i] != 0;
+	return has;
+}
+
 static void clear_parts(uint64_t *parts, size_t count)
 {
 	if (count)
@@ -89,8 +118,8 @@ static int share_idle(const struct attribution_input *input, struct attribution_
 		return 0;
 	}
 	if (input->idle_share == IDLE_SHARE_USAGE) {
-		sharers.dropped = input->dropped_weight;
-		sharers.unseen = input->unseen_weight;
+		sharers.dropped = attribution_time_dropped(input);
+		sharers.unseen = attribution_time_unseen(input);
 	} else if (input->idle_share == IDLE_SHARE_ALLOCATION) {
 		sharers.dropped = input->idle_dropped_weight;
 	}

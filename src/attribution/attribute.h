@@ -6,9 +6,11 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "attribution/share_rule.h"
 #include "attribution/split.h"
 
 enum energy_mode { MODE_DYNAMIC, MODE_IDLE, MODE_COUNT };
@@ -38,9 +40,16 @@ struct attribution_input {
 	uint64_t energy_uj;              /* what the meter measured in the interval */
 	uint64_t idle_uj;                /* its idle part; at most energy_uj counts */
 	size_t count;                    /* processes */
+	enum share_rule rule;            /* that the weights of dynamic energy are of */
 	const uint64_t *dynamic_weights; /* [count] */
 	uint64_t dropped_weight;         /* same unit: activity without a name */
 	uint64_t unseen_weight;          /* same unit: activity that is known from its sum only */
+	/*
+	 * With a rule that has signals: the same work in CPU time, by which idle energy is shared
+	 * with IDLE_SHARE_USAGE. The array may be NULL where nothing else needs it.
+	 */
+	const uint64_t *time_weights; /* [count] */
+	uint64_t time_dropped, time_unseen;
 	enum idle_share idle_share;
 	const uint64_t *idle_weights; /* [count]; unused with IDLE_SHARE_NODE */
 	uint64_t idle_dropped_weight; /* with IDLE_SHARE_ALLOCATION: allocated, without a name */
@@ -52,6 +61,15 @@ struct attribution_result {
 	uint64_t unattributed_uj[MODE_COUNT][UNATTRIBUTED_REASON_COUNT];
 };
 
+/*
+ * Makes of @input whose rule has signals one by CPU time, which it has in time_weights.
+ */
+void attribution_use_time(struct attribution_input *input);
+/* Work without a name in CPU time, or in the unit of a rule that has no signals. */
+uint64_t attribution_time_dropped(const struct attribution_input *input);
+uint64_t attribution_time_unseen(const struct attribution_input *input);
+/* Of weights by the rule: whether there are any at all. */
+bool attribution_has_weights(const struct attribution_input *input);
 /*
  * 0, -ENOMEM or -EOVERFLOW (as split_exact); on failure every part is 0 and everything is in
  * unattributed, reason no_activity, so that the sum still holds.

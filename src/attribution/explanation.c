@@ -67,15 +67,16 @@ void explanation_note_split(const struct explanation *explanation, struct explai
 	bool shared = input->idle_share != IDLE_SHARE_NODE;
 	struct explained_mode *dynamic = &zone->mode[MODE_DYNAMIC], *idle = &zone->mode[MODE_IDLE];
 
+	zone->rule = input->rule;
 	zone->idle_share = input->idle_share;
 	note_mode(dynamic, result, MODE_DYNAMIC);
 	note_mode(idle, result, MODE_IDLE);
 	dynamic->dropped_weight = input->dropped_weight;
 	dynamic->unseen_weight = input->unseen_weight;
-	idle->dropped_weight = by_usage ? input->dropped_weight : 0;
+	idle->dropped_weight = by_usage ? attribution_time_dropped(input) : 0;
 	if (input->idle_share == IDLE_SHARE_ALLOCATION)
 		idle->dropped_weight = input->idle_dropped_weight;
-	idle->unseen_weight = by_usage ? input->unseen_weight : 0;
+	idle->unseen_weight = by_usage ? attribution_time_unseen(input) : 0;
 	for (size_t i = 0; i < input->count; i++) {
 		bool its = explanation_has_party(explanation, ledger, party[i].process,
 						 party[i].container);

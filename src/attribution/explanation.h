@@ -32,7 +32,7 @@ struct explained_mode {
 	uint64_t energy_uj; /* of the zone in this mode, all of it */
 	uint64_t named_uj;  /* of it to what has a row */
 	uint64_t unattributed_uj[UNATTRIBUTED_REASON_COUNT]; /* the rest */
-	/* In ns of CPU time or of a device's, or what the idle share goes by. */
+	/* In the unit of the zone's rule, or what the idle share goes by. */
 	uint64_t named_weight, dropped_weight, unseen_weight;
 	uint64_t weight;     /* the row's, of named_weight */
 	uint64_t charged_uj; /* to the row */
@@ -67,6 +67,8 @@ struct explained_zone {
 	uint32_t package;
 	bool by_device; /* shared by the time for which each kept the device busy */
 	bool by_parts;  /* shared by the energy that each used of the machine's parts, in µJ */
+	enum share_rule rule; /* of the dynamic weights, as the split used it */
+	uint64_t smt_ppm; /* at which work beside a busy sibling is in them; SHARE_PPM: in full */
 	struct explained_mode mode[MODE_COUNT];
 };
 

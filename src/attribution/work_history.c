@@ -30,12 +30,13 @@ static void forget(struct work_history *history)
 	history->reach_ns = 0;
 }
 
-struct work_history *work_histories_find(const struct work_histories *histories, uint32_t place)
+struct work_history *work_histories_find(const struct work_histories *histories, uint32_t place,
+					 enum share_rule rule)
 {
 	for (size_t i = 0; i < histories->count; i++) {
 		struct work_history *history = &histories->history[i];
 
-		if (history->reach_ns && history->place == place)
+		if (history->reach_ns && history->place == place && history->rule == rule)
 			return history;
 	}
 	return NULL;
@@ -54,10 +55,27 @@ static struct work_history *take_unused(struct work_histories *histories)
 	return histories->history ? &histories->history[histories->count++] : NULL;
 }
 
-void work_histories_want(struct work_histories *histories, uint32_t place, uint64_t reach_ns,
-			 uint64_t now_ns)
+struct work_history *work_histories_find_covering(const struct work_histories *histories,
+						  uint32_t place, enum share_rule rule,
+						  uint64_t from_ns, uint64_t to_ns)
 {
-	struct work_history *history = work_histories_find(histories, place);
+	struct work_history *found = NULL;
+
+	for (size_t i = 0; i < histories->count; i++) {
+		struct work_history *history = &histories->history[i];
+
+		if (history->reach_ns && history->place == place &&
+		    work_history_covers(history, from_ns, to_ns) &&
+		    (!found || history->rule == rule))
+			found = history;
+	}
+	return found;
+}
+
+void work_histories_want(struct work_histories *histories, uint32_t place, enum share_rule rule,
+			 uint64_t reach_ns, uint64_t now_ns)
+{
+	struct work_history *history = work_histories_find(histories, place, rule);
 
 	if (!history)
 		history = take_unused(histories);
@@ -66,6 +84,7 @@ void work_histories_want(struct work_histories *histories, uint32_t place, uint6
 	if (reach_ns > HISTORY_REACH_MAX_NS)
 		reach_ns = HISTORY_REACH_MAX_NS;
 	history->place = place;
+	history->rule = rule;
 	history->asked_ns = now_ns;
 	if (history->reach_ns < reach_ns)
 		history->reach_ns = reach_ns;
@@ -99,27 +118,31 @@ static void release_oldest(struct work_history *history, size_t more, uint64_t n
 
 /* The last slice, while it is short, else a new one. */
 static struct history_slice *open_slice(struct work_history *history, uint64_t from_ns,
-					uint64_t to_ns, enum idle_share share)
+					uint64_t to_ns, const struct attribution_input *work)
 {
 	uint64_t most_ns = history->reach_ns / HISTORY_SLICES;
 	struct history_slice *last = history->count ? &history->slices[history->count - 1] : NULL;
 
-	if (last && last->to_ns == from_ns && last->idle_share == share &&
-	    to_ns - last->from_ns <= most_ns) {
+	if (last && last->to_ns == from_ns && last->idle_share == work->idle_share &&
+	    last->rule == work->rule && to_ns - last->from_ns <= most_ns) {
 		last->to_ns = to_ns;
 		return last;
 	}
 	last = &history->slices[history->count++];
-	*last = (struct history_slice){ .from_ns = from_ns, .to_ns = to_ns, .idle_share = share };
+	*last = (struct history_slice){ .from_ns = from_ns,
+					.to_ns = to_ns,
+					.rule = work->rule,
+					.idle_share = work->idle_share };
 	return last;
 }
 
 static void add_entry(struct history_slice *slice, const struct ledger *ledger,
-		      const struct party *party, uint64_t dynamic, uint64_t idle)
+		      const struct party *party, const struct history_entry *weights)
 {
 	struct history_entry *entry = &slice->entries[slice->count++];
 
-	*entry = (struct history_entry){ .party = *party, .dynamic = dynamic, .idle = idle };
+	*entry = *weights;
+	entry->party = *party;
 	entry->container_serial = ledger_container_at(ledger, party->container)->row.serial;
 	if (party->process != LEDGER_NONE)
 		entry->process_serial = ledger_process_at(ledger, party->process)->row.serial;
@@ -139,11 +162,13 @@ void work_history_add(struct work_history *history, const struct ledger *ledger,
 		return;
 	}
 	release_oldest(history, work->count, now_ns);
-	slice = open_slice(history, now_ns - activity->dt_ns, now_ns, work->idle_share);
+	slice = open_slice(history, now_ns - activity->dt_ns, now_ns, work);
 	before = slice->count;
 	zone_activity_add(&slice->activity, activity);
 	slice->dropped += work->dropped_weight;
 	slice->unseen += work->unseen_weight;
+	slice->time_dropped += work->time_dropped;
+	slice->time_unseen += work->time_unseen;
 	/* Without memory the history begins anew: what it has is not all that ran. */
 	if (work->count > HISTORY_ENTRIES_MAX ||
 	    ARRAY_RESERVE(slice->entries, slice->size, before + work->count) < 0) {
@@ -151,10 +176,14 @@ void work_history_add(struct work_history *history, const struct ledger *ledger,
 		return;
 	}
 	for (size_t i = 0; i < work->count; i++) {
-		uint64_t idle = work->idle_weights ? work->idle_weights[i] : 0;
+		const struct history_entry weights = {
+			.dynamic = work->dynamic_weights[i],
+			.idle = work->idle_weights ? work->idle_weights[i] : 0,
+			.time = work->time_weights ? work->time_weights[i] : 0,
+		};
 
-		if (work->dynamic_weights[i] || idle)
-			add_entry(slice, ledger, &party[i], work->dynamic_weights[i], idle);
+		if (weights.dynamic || weights.idle || weights.time)
+			add_entry(slice, ledger, &party[i], &weights);
 	}
 	history->entries += slice->count - before;
 }
@@ -186,6 +215,7 @@ static void collect_entry(const struct history_entry *entry, const struct ledger
 	} else {
 		work.count = 0;
 		work.dropped_weight = *work.dynamic_weights;
+		work.time_dropped = *work.time_weights;
 	}
 	gap_collect(gap, ledger, &party, &work, &none);
 }
@@ -193,10 +223,13 @@ static void collect_entry(const struct history_entry *entry, const struct ledger
 static void collect_slice(const struct history_slice *slice, const struct ledger *ledger,
 			  uint64_t part_ns, enum idle_share share, struct gap *gap)
 {
-	uint64_t whole_ns = slice->to_ns - slice->from_ns, dynamic, idle;
+	uint64_t whole_ns = slice->to_ns - slice->from_ns, dynamic, idle, time;
 	const struct attribution_input sums = {
+		.rule = slice->rule,
 		.dropped_weight = muldiv_u64(slice->dropped, part_ns, whole_ns),
 		.unseen_weight = muldiv_u64(slice->unseen, part_ns, whole_ns),
+		.time_dropped = muldiv_u64(slice->time_dropped, part_ns, whole_ns),
+		.time_unseen = muldiv_u64(slice->time_unseen, part_ns, whole_ns),
 		.idle_share = share,
 	};
 	const struct zone_activity activity = {
@@ -205,7 +238,9 @@ static void collect_slice(const struct history_slice *slice, const struct ledger
 		.utilisation = slice->activity.utilisation,
 	};
 	const struct attribution_input one = {
+		.rule = slice->rule,
 		.dynamic_weights = &dynamic,
+		.time_weights = &time,
 		.idle_weights = &idle,
 		.idle_share = share,
 	};
@@ -215,6 +250,7 @@ static void collect_slice(const struct history_slice *slice, const struct ledger
 		const struct history_entry *entry = &slice->entries[i];
 
 		dynamic = muldiv_u64(entry->dynamic, part_ns, whole_ns);
+		time = muldiv_u64(entry->time, part_ns, whole_ns);
 		idle = slice->idle_share == share ? muldiv_u64(entry->idle, part_ns, whole_ns) : 0;
 		collect_entry(entry, ledger, &one, gap);
 	}

@@ -4,17 +4,18 @@
  * is that of some seconds before, or the mean of half a minute. Its energy goes to the work of that
  * time, and not to what runs when it is told.
  *
- * A history keeps the work at one place as slices, which follow each other, as far back as the
- * latest meter of that place needs; there is none where no meter is late. A slice is an interval
- * or, where the history reaches far back, some intervals together; what lies in a part of a slice
- * is taken in proportion to its time. Bounded: at a limit the oldest slices go. Pure.
+ * A history keeps the work at one place, weighed by one rule and in CPU time, as slices, which
+ * follow each other, as far back as the latest meter of that place needs; there is none where no
+ * meter is late. A slice is an interval or, where the history reaches far back, some intervals
+ * together; what lies in a part of a slice is taken in proportion to its time. Bounded: at a limit
+ * the oldest slices go. Pure.
  */
 #pragma once
 
 #include "attribution/gaps.h"
 #include "attribution/zone_account.h"
 
-#define HISTORIES_MAX        8     /* places */
+#define HISTORIES_MAX        16    /* places and rules */
 #define HISTORY_SLICES       32    /* over all that a history reaches back, or shorter ones */
 #define HISTORY_SLICES_MAX   128   /* while it grows */
 #define HISTORY_ENTRIES_MAX  65536 /* of all slices of one history */
@@ -25,19 +26,23 @@ struct history_entry {
 	/* Of the ledger's rows: whether they are still those of this process, this container. */
 	uint64_t process_serial, container_serial;
 	uint64_t dynamic, idle; /* weights */
+	uint64_t time;          /* as dynamic, in the unit of SHARE_CPU_TIME */
 };
 
 struct history_slice {
 	uint64_t from_ns, to_ns; /* MONOTONIC */
 	struct history_entry *entries;
 	size_t count, size;
-	uint64_t dropped, unseen;      /* weights without a name */
+	enum share_rule rule;     /* that the dynamic weights are of */
+	uint64_t dropped, unseen; /* weights without a name */
+	uint64_t time_dropped, time_unseen;
 	struct zone_activity activity; /* of all of it */
 	enum idle_share idle_share;    /* that the idle weights are of */
 };
 
 struct work_history {
-	uint32_t place;    /* as in struct gap */
+	uint32_t place; /* as in struct gap */
+	enum share_rule rule;
 	uint64_t reach_ns; /* how far back it is to go; 0: not in use */
 	uint64_t asked_ns; /* when a meter was last late */
 	struct history_slice slices[HISTORY_SLICES_MAX]; /* the oldest first */
@@ -52,12 +57,20 @@ struct work_histories {
 
 /*
  * A meter at @place told at @now_ns of a time that began @reach_ns ago: from now on so much is
- * kept. Without memory, or beyond HISTORIES_MAX places, there is no history.
+ * kept of work weighed by @rule. Without memory, or beyond HISTORIES_MAX, there is no history.
  */
-void work_histories_want(struct work_histories *histories, uint32_t place, uint64_t reach_ns,
-			 uint64_t now_ns);
+void work_histories_want(struct work_histories *histories, uint32_t place, enum share_rule rule,
+			 uint64_t reach_ns, uint64_t now_ns);
 /* NULL: there is none. */
-struct work_history *work_histories_find(const struct work_histories *histories, uint32_t place);
+struct work_history *work_histories_find(const struct work_histories *histories, uint32_t place,
+					 enum share_rule rule);
+/*
+ * What has all of the time from @from_ns to @to_ns at @place: by @rule, else by another one, whose
+ * CPU time is of use. NULL: there is none.
+ */
+struct work_history *work_histories_find_covering(const struct work_histories *histories,
+						  uint32_t place, enum share_rule rule,
+						  uint64_t from_ns, uint64_t to_ns);
 void work_histories_release(struct work_histories *histories);
 
 /*

@@ -14,6 +14,7 @@
 #include "attribution/attribute.h"
 #include "attribution/idle.h"
 #include "attribution/idle_options.h"
+#include "attribution/share_rule.h"
 #include "energy/span.h"
 
 struct zone_account {
@@ -23,6 +24,7 @@ struct zone_account {
 	uint32_t total;          /* that it is in, or TOTAL_NONE (energy/total.h) */
 	uint64_t up_time_ns;     /* the end of the last span with which the zone was up */
 	struct idle_learner learner;
+	enum share_rule rule; /* by which its dynamic energy is shared, as of the last interval */
 	enum idle_state idle_state;
 	uint64_t idle_power_uw; /* with IDLE_LEARNED and IDLE_FIXED */
 	/* Its series appear among others that were seen: they show 0 until count_from_ns. */

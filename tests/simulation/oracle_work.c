@@ -11,7 +11,7 @@
 #define WHOLE     WORLD_SOCKETS_MAX /* the place of what follows all work */
 #define BOARDS    (WHOLE + 1)       /* and up: those of boards */
 #define PLACES    (BOARDS + WORLD_BOARDS_MAX)
-#define GAPS_KEPT 80
+#define GAPS_KEPT 96
 
 struct known {
 	uint64_t key, start_ns; /* of a process; 0: an empty place */

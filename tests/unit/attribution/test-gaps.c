@@ -38,7 +38,7 @@ static void open_book(struct book *book)
 	*book = (struct book){ .now_ns = BEGAN_NS };
 	assert_int_equal(ledger_new(&options, &book->ledger), 0);
 	assert_int_equal(test_add_zones(book->ledger, 1), 0);
-	book->gap = gaps_enter(&book->gaps, BEGAN_NS, PLACE_NONE);
+	book->gap = gaps_enter(&book->gaps, BEGAN_NS, PLACE_NONE, SHARE_CPU_TIME);
 	assert_in_range(book->gap, 0, GAPS_MAX - 1);
 }
 
@@ -97,11 +97,12 @@ static uint64_t collected(struct book *book, uint32_t row, const char *id, uint6
 {
 	uint32_t owner = container(book, id);
 	struct parties parties = { 0 };
+	struct gap_nameless nameless;
 	uint64_t sum = 0;
 
-	*ret_dropped = book->gaps.gap[book->gap].dropped;
-	assert_int_equal(
-		gap_parties(&book->gaps.gap[book->gap], book->ledger, &parties, ret_dropped), 0);
+	assert_int_equal(gap_parties(&book->gaps.gap[book->gap], book->ledger, &parties, &nameless),
+			 0);
+	*ret_dropped = nameless.dropped;
 	for (size_t i = 0; i < parties.count; i++) {
 		assert_int_equal(parties.idle_weight[i], 2 * parties.cpu_ns[i]);
 		if (parties.party[i].process == row && parties.party[i].container == owner)
@@ -170,7 +171,7 @@ static void idle_weights_are_of_one_policy(void **state)
 	struct book book;
 	struct attribution_input work = { .idle_share = IDLE_SHARE_USAGE };
 	struct parties parties = { 0 };
-	uint64_t dropped = 0;
+	struct gap_nameless nameless;
 
 	open_book(&book);
 	begin(&book);
@@ -184,7 +185,8 @@ static void idle_weights_are_of_one_policy(void **state)
 	work.dynamic_weights = book.parties.cpu_ns;
 	work.idle_weights = book.parties.idle_weight;
 	gap_collect(&book.gaps.gap[book.gap], book.ledger, book.parties.party, &work, &nothing);
-	assert_int_equal(gap_parties(&book.gaps.gap[book.gap], book.ledger, &parties, &dropped), 0);
+	assert_int_equal(gap_parties(&book.gaps.gap[book.gap], book.ledger, &parties, &nameless),
+			 0);
 	assert_int_equal(parties.cpu_ns[0], 12);
 	assert_int_equal(parties.idle_weight[0], 10);
 	assert_int_equal(parties.cpu_ns[1], 5);
@@ -222,21 +224,22 @@ static void gaps_are_shared_and_bounded(void **state)
 {
 	(void)state;
 	struct gaps gaps = { 0 };
-	uint32_t first = gaps_enter(&gaps, 1, PLACE_NONE);
+	uint32_t first = gaps_enter(&gaps, 1, PLACE_NONE, SHARE_CPU_TIME);
 
-	assert_int_equal(gaps_enter(&gaps, 1, PLACE_NONE), first);
-	assert_int_not_equal(gaps_enter(&gaps, 1, 0), first);
-	assert_int_not_equal(gaps_enter(&gaps, 2, PLACE_NONE), first);
-	for (uint32_t i = 3; i < GAPS_MAX; i++)
-		assert_in_range(gaps_enter(&gaps, i, PLACE_NONE), 0, GAPS_MAX - 1);
-	assert_int_equal(gaps_enter(&gaps, GAPS_MAX, PLACE_NONE), GAP_LOST);
+	assert_int_equal(gaps_enter(&gaps, 1, PLACE_NONE, SHARE_CPU_TIME), first);
+	assert_int_not_equal(gaps_enter(&gaps, 1, 0, SHARE_CPU_TIME), first);
+	assert_int_not_equal(gaps_enter(&gaps, 2, PLACE_NONE, SHARE_CPU_TIME), first);
+	assert_int_not_equal(gaps_enter(&gaps, 1, PLACE_NONE, SHARE_CYCLES), first);
+	for (uint32_t i = 4; i < GAPS_MAX; i++)
+		assert_in_range(gaps_enter(&gaps, i, PLACE_NONE, SHARE_CPU_TIME), 0, GAPS_MAX - 1);
+	assert_int_equal(gaps_enter(&gaps, GAPS_MAX, PLACE_NONE, SHARE_CPU_TIME), GAP_LOST);
 	assert_int_equal(gaps.used, GAPS_MAX);
 	gaps_leave(&gaps, GAP_NONE);
 	gaps_leave(&gaps, GAP_LOST);
 	gaps_leave(&gaps, first);
-	assert_int_equal(gaps_enter(&gaps, GAPS_MAX, PLACE_NONE), GAP_LOST);
+	assert_int_equal(gaps_enter(&gaps, GAPS_MAX, PLACE_NONE, SHARE_CPU_TIME), GAP_LOST);
 	gaps_leave(&gaps, first);
-	assert_int_equal(gaps_enter(&gaps, GAPS_MAX, PLACE_NONE), first);
+	assert_int_equal(gaps_enter(&gaps, GAPS_MAX, PLACE_NONE, SHARE_CPU_TIME), first);
 	gaps_release(&gaps);
 }
 
@@ -244,7 +247,7 @@ static void without_memory_nothing_is_known(void **state)
 {
 	(void)state;
 	struct book book;
-	uint64_t dropped = 0;
+	struct gap_nameless nameless;
 	struct parties parties = { 0 };
 
 	open_book(&book);
@@ -252,7 +255,7 @@ static void without_memory_nothing_is_known(void **state)
 	begin(&book);
 	(void)run(&book, 10, "a", 7);
 	end(&book, 0, 0);
-	assert_int_equal(gap_parties(&book.gaps.gap[book.gap], book.ledger, &parties, &dropped),
+	assert_int_equal(gap_parties(&book.gaps.gap[book.gap], book.ledger, &parties, &nameless),
 			 -ENOMEM);
 	assert_int_equal(parties.count, 0);
 	close_book(&book);

@@ -34,7 +34,7 @@ static void open_past(struct past *past)
 	*past = (struct past){ .now_ns = 100 * NSEC_PER_SEC };
 	assert_int_equal(ledger_new(&options, &past->ledger), 0);
 	assert_int_equal(test_add_zones(past->ledger, 1), 0);
-	work_histories_want(&past->histories, PLACE_NONE, REACH_NS, past->now_ns);
+	work_histories_want(&past->histories, PLACE_NONE, SHARE_CPU_TIME, REACH_NS, past->now_ns);
 }
 
 static void close_past(struct past *past)
@@ -46,7 +46,7 @@ static void close_past(struct past *past)
 
 static struct work_history *history(const struct past *past)
 {
-	return work_histories_find(&past->histories, PLACE_NONE);
+	return work_histories_find(&past->histories, PLACE_NONE, SHARE_CPU_TIME);
 }
 
 static uint32_t container(struct past *past, const char *id)
@@ -89,12 +89,13 @@ static uint64_t had(struct past *past, uint32_t row, uint64_t from_ms, uint64_t 
 	uint64_t from_ns = past->now_ns - from_ms * NSEC_PER_MSEC;
 	uint64_t to_ns = past->now_ns - to_ms * NSEC_PER_MSEC;
 	struct parties parties = { 0 };
+	struct gap_nameless nameless;
 	struct gap gap = { 0 };
 	uint64_t sum = 0;
 
 	assert_true(work_history_covers(history(past), from_ns, to_ns));
 	work_history_collect(history(past), past->ledger, from_ns, to_ns, IDLE_SHARE_NODE, &gap);
-	assert_int_equal(gap_parties(&gap, past->ledger, &parties, &gap.dropped), 0);
+	assert_int_equal(gap_parties(&gap, past->ledger, &parties, &nameless), 0);
 	for (size_t i = 0; i < parties.count; i++) {
 		assert_int_equal(parties.idle_weight[i], 2 * parties.cpu_ns[i]);
 		if (parties.party[i].process == row)
@@ -102,7 +103,7 @@ static uint64_t had(struct past *past, uint32_t row, uint64_t from_ms, uint64_t 
 	}
 	parties_release(&parties);
 	if (ret)
-		*ret = (struct gap){ .dropped = gap.dropped,
+		*ret = (struct gap){ .dropped = nameless.dropped,
 				     .unseen = gap.unseen,
 				     .activity = gap.activity };
 	gap_release(&gap);
@@ -160,7 +161,8 @@ static void a_long_one_has_long_slices(void **state)
 	uint32_t row = 0;
 
 	open_past(&past);
-	work_histories_want(&past.histories, PLACE_NONE, 320 * NSEC_PER_SEC, past.now_ns);
+	work_histories_want(&past.histories, PLACE_NONE, SHARE_CPU_TIME, 320 * NSEC_PER_SEC,
+			    past.now_ns);
 	for (unsigned i = 0; i < 400; i++)
 		row = second(&past, 10, "a", 1000);
 	assert_in_range(history(&past)->count, 32, 34);
@@ -211,9 +213,10 @@ static void places_are_limited(void **state)
 
 	open_past(&past);
 	for (uint32_t place = 0; place < HISTORIES_MAX; place++)
-		work_histories_want(&past.histories, place, NSEC_PER_SEC, past.now_ns);
-	assert_non_null(work_histories_find(&past.histories, HISTORIES_MAX - 2));
-	assert_null(work_histories_find(&past.histories, HISTORIES_MAX - 1));
+		work_histories_want(&past.histories, place, SHARE_CPU_TIME, NSEC_PER_SEC,
+				    past.now_ns);
+	assert_non_null(work_histories_find(&past.histories, HISTORIES_MAX - 2, SHARE_CPU_TIME));
+	assert_null(work_histories_find(&past.histories, HISTORIES_MAX - 1, SHARE_CPU_TIME));
 	close_past(&past);
 }
 

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * By what is the dynamic energy of a zone shared? A rule names the signals (energy/signal.h) that
+ * weigh the work, and each kind of zone has a list of rules, the best first: the first one is used
+ * whose signals are known in the interval. CPU time is known always, and ends each list. The lists
+ * are data; docs/attribution.md has the reasons.
+ *
+ * A rule is chosen anew for each interval, without hysteresis: an interval is split by weights of
+ * one rule only, so that a change costs nothing, and what is collected over several intervals
+ * (gaps.h, work_history.h) is split by CPU time if their rules differ. Units never mix. Pure.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "energy/signal.h"
+#include "energy/zone.h"
+
+enum share_rule {
+	SHARE_CPU_TIME,
+	SHARE_SMT_TIME,     /* CPU time; beside a busy sibling it counts less: smt_ppm */
+	SHARE_CYCLES,       /* of the core's clock; likewise, where pairing is known */
+	SHARE_INSTRUCTIONS, /* retired */
+	SHARE_CACHE_MISSES, /* of the last level */
+	SHARE_MEMORY_TRAFFIC,
+	SHARE_RESIDENT, /* memory that is held */
+	SHARE_NETWORK,  /* softirqs of sending and receiving */
+	SHARE_BLOCK,    /* bytes of block devices */
+	/* What follows is the domain's, and cannot be chosen. */
+	SHARE_DEVICE_TIME, /* for which each kept a device busy */
+	SHARE_PARTS,       /* the energy that each used of the machine's parts */
+	SHARE_RULE_COUNT,
+	SHARE_AUTO = SHARE_RULE_COUNT, /* as an option: by the list of the zone's kind */
+};
+
+/*
+ * Energy of a cycle (or of run time) of a thread beside a busy sibling, over that of a thread that
+ * has the core for itself. METRION (arXiv 2512.06806) measures that the second thread adds some
+ * 15 % to the power of a core: (1 + 0.15) / 2. That the two states must be told apart is HaPPy's
+ * finding (Zhai et al., USENIX ATC 2014).
+ */
+#define SHARE_SMT_PPM 575000
+#define SHARE_PPM     1000000
+
+struct share_options {
+	enum share_rule rule[ZONE_KIND_COUNT]; /* SHARE_AUTO, or one to be used where it can be */
+	uint64_t smt_ppm;                      /* of SHARE_PPM; at most that */
+};
+
+/* "cycles": as options, metrics and pages name it. */
+const char *share_rule_name(enum share_rule rule);
+/* "cycles": what a weight of the rule is counted in. */
+const char *share_rule_unit(enum share_rule rule);
+/* "CPU cycles": what the energy is shared by, in a sentence. */
+const char *share_rule_words(enum share_rule rule);
+/* SIGNAL_BIT()s that it needs; 0: none, or it is the domain's. */
+uint32_t share_rule_signals(enum share_rule rule);
+/* Whether its weights are made of signals (share_weights.h), and not of time or energy alone. */
+bool share_rule_has_signals(enum share_rule rule);
+/* Whether its signals are of the time that context switches have shown (SIGNAL_COUNTED_TIME). */
+bool share_rule_is_of_counted_time(enum share_rule rule);
+/* Rule @index of the list of @kind, the best first. False where the list ends. */
+bool share_rule_in_list(enum zone_kind kind, uint32_t index, enum share_rule *ret);
+/*
+ * The rule for zones of @kind where @signals are known: the one that is asked for if its signals
+ * are, else the first of the list of which that is true.
+ */
+enum share_rule share_rule_choose(const struct share_options *options, enum zone_kind kind,
+				  uint32_t signals);

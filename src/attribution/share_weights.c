@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Two passes over the parties: the weights of what was counted and their mean per nanosecond, then
+ * those of all that ran. Then the part of the place, and last the work without a name.
+ */
+#include "attribution/share_weights.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/num.h"
+
+/* Of one party, so that a sum of as many as fit into memory fits 128 bits. */
+#define WEIGHT_MAX SHARE_WEIGHTS_MAX
+
+typedef unsigned __int128 wide;
+
+void share_weights_release(struct share_weights *weights)
+{
+	free(weights->weight);
+	*weights = (struct share_weights){ 0 };
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* a × b / c, or WEIGHT_MAX if that is more; 0 if @c is 0. */
+static uint64_t scaled(wide a, uint64_t b, wide c)
+{
+	wide product;
+
+	if (!c || !a || !b)
+		return 0;
+	if (a > UINT64_MAX) /* more than any machine counts in an interval: fewer digits do */
+		return scaled(a >> 32, b, (c >> 32) + 1);
+	product = a * b / c;
+	return product < WEIGHT_MAX ? (uint64_t)product : WEIGHT_MAX;
+}
+
+static uint64_t amount_of(const struct parties *parties, enum signal signal, size_t i)
+{
+	return parties->signals & SIGNAL_BIT(signal) ? parties->signal[signal][i] : 0;
+}
+
+/* The CPU time of party @i that signals of counted time are of: all, where that is not known. */
+static uint64_t counted_ns(const struct parties *parties, size_t i)
+{
+	uint64_t cpu_ns = parties->cpu_ns[i];
+
+	if (!(parties->signals & SIGNAL_BIT(SIGNAL_COUNTED_TIME)))
+		return cpu_ns;
+	return least(parties->signal[SIGNAL_COUNTED_TIME][i], cpu_ns);
+}
+
+uint32_t share_weights_signals(const struct parties *parties)
+{
+	const uint32_t of_counted_time =
+		SIGNAL_BIT(SIGNAL_COUNTED_TIME) | SIGNAL_BIT(SIGNAL_PAIRED_TIME) |
+		SIGNAL_BIT(SIGNAL_CPU_CYCLES) | SIGNAL_BIT(SIGNAL_REF_CYCLES) |
+		SIGNAL_BIT(SIGNAL_INSTRUCTIONS) | SIGNAL_BIT(SIGNAL_CACHE_MISSES);
+	wide all_ns = 0, seen_ns = 0;
+
+	if (!(parties->signals & of_counted_time))
+		return parties->signals;
+	for (size_t i = 0; i < parties->count; i++) {
+		all_ns += parties->cpu_ns[i];
+		seen_ns += counted_ns(parties, i);
+	}
+	return seen_ns * 2 >= all_ns ? parties->signals : parties->signals & ~of_counted_time;
+}
+
+/* @whole, of which what was beside a busy sibling counts smt_ppm. */
+static uint64_t weigh_pairing(const struct parties *parties, size_t i, uint64_t whole,
+			      uint64_t smt_ppm)
+{
+	uint64_t time_ns = amount_of(parties, SIGNAL_COUNTED_TIME, i);
+	uint64_t paired_ns = least(amount_of(parties, SIGNAL_PAIRED_TIME, i), time_ns);
+	uint64_t paired = scaled(whole, paired_ns, time_ns);
+
+	return whole - scaled(paired, SHARE_PPM - smt_ppm, SHARE_PPM);
+}
+
+static uint64_t sum_of_two(const struct parties *parties, size_t i, enum signal a, enum signal b)
+{
+	return least(amount_of(parties, a, i), WEIGHT_MAX / 2) +
+	       least(amount_of(parties, b, i), WEIGHT_MAX / 2);
+}
+
+/* Of what is known of party @i. */
+static uint64_t weigh(const struct parties *parties, size_t i, enum share_rule rule,
+		      uint64_t smt_ppm)
+{
+	uint32_t signals = share_rule_signals(rule);
+	uint64_t amount;
+
+	if (rule == SHARE_SMT_TIME)
+		return weigh_pairing(parties, i, counted_ns(parties, i), smt_ppm);
+	if (rule == SHARE_NETWORK)
+		return sum_of_two(parties, i, SIGNAL_NET_TX_IRQ, SIGNAL_NET_RX_IRQ);
+	/* One signal. */
+	amount = least(amount_of(parties, (enum signal)__builtin_ctz(signals), i), WEIGHT_MAX);
+	return rule == SHARE_CYCLES ? weigh_pairing(parties, i, amount, smt_ppm) : amount;
+}
+
+/* Of all parties: what was weighed, in which time. */
+struct mean {
+	wide weight, time_ns;
+};
+
+static struct mean weigh_counted(struct share_weights *weights, const struct parties *parties,
+				 enum share_rule rule, uint64_t smt_ppm)
+{
+	bool is_of_counted_time = share_rule_is_of_counted_time(rule);
+	struct mean mean = { 0 };
+
+	for (size_t i = 0; i < parties->count; i++) {
+		uint64_t weight = weigh(parties, i, rule, smt_ppm);
+
+		weights->weight[i] = weight;
+		mean.weight += weight;
+		mean.time_ns += is_of_counted_time ? counted_ns(parties, i) : parties->cpu_ns[i];
+	}
+	return mean;
+}
+
+/* For the CPU time that no context switch has shown. */
+static void add_uncounted(struct share_weights *weights, const struct parties *parties,
+			  const struct mean *mean)
+{
+	for (size_t i = 0; i < parties->count; i++) {
+		uint64_t cpu_ns = parties->cpu_ns[i], seen_ns = counted_ns(parties, i);
+		uint64_t *weight = &weights->weight[i];
+
+		if (seen_ns == cpu_ns)
+			continue;
+		if (seen_ns && seen_ns >= cpu_ns / SHARE_COUNTED_PART)
+			*weight = scaled(*weight, cpu_ns, seen_ns);
+		else
+			*weight = least(
+				*weight + scaled(mean->weight, cpu_ns - seen_ns, mean->time_ns),
+				WEIGHT_MAX);
+	}
+}
+
+static void take_part_of_place(struct share_weights *weights, const struct parties *parties,
+			       uint32_t place)
+{
+	for (size_t i = 0; i < parties->count; i++) {
+		uint64_t *weight = &weights->weight[i];
+
+		*weight = parties->cpu_ns[i] ? scaled(*weight, parties->socket_ns[place][i],
+						      parties->cpu_ns[i])
+					     : parties_of_socket(parties, place, *weight);
+	}
+}
+
+static void halve_to_fit(struct share_weights *weights, size_t count)
+{
+	wide sum = (wide)weights->dropped + weights->unseen;
+	unsigned halvings = 0;
+
+	for (size_t i = 0; i < count; i++)
+		sum += weights->weight[i];
+	while (sum >> halvings > SHARE_WEIGHTS_MAX)
+		halvings++;
+	if (!halvings)
+		return;
+	for (size_t i = 0; i < count; i++)
+		weights->weight[i] >>= halvings;
+	weights->dropped >>= halvings;
+	weights->unseen >>= halvings;
+}
+
+int share_weights_make(struct share_weights *weights, const struct parties *parties,
+		       enum share_rule rule, uint64_t smt_ppm, uint32_t place, uint64_t dropped_ns,
+		       uint64_t unseen_ns)
+{
+	struct mean mean;
+
+	if (parties->count > weights->size &&
+	    ARRAY_RESERVE(weights->weight, weights->size, parties->count) < 0)
+		return -ENOMEM;
+	mean = weigh_counted(weights, parties, rule, smt_ppm);
+	if (share_rule_is_of_counted_time(rule))
+		add_uncounted(weights, parties, &mean);
+	if (place < parties->sockets)
+		take_part_of_place(weights, parties, place);
+	weights->dropped = scaled(mean.weight, dropped_ns, mean.time_ns);
+	weights->unseen = scaled(mean.weight, unseen_ns, mean.time_ns);
+	halve_to_fit(weights, parties->count);
+	return 0;
+}

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "attribution/share_weights.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "attribution/attribute.h"
+#include "base/macro.h"
+#include "base/num.h"
+#include "tests/rig/property.h"
+
+#define COUNTERS                                                                                   \
+	(SIGNAL_BIT(SIGNAL_COUNTED_TIME) | SIGNAL_BIT(SIGNAL_PAIRED_TIME) |                        \
+	 SIGNAL_BIT(SIGNAL_CPU_CYCLES) | SIGNAL_BIT(SIGNAL_CACHE_MISSES))
+#define MS  1000000ULL
+#define ALL UINT32_MAX /* no socket: the whole machine */
+
+/* What one party did; times in ms, cycles and misses in millions. */
+struct did {
+	uint64_t cpu_ms, counted_ms, paired_ms, cycles, misses;
+};
+
+static void begin(struct parties *parties, uint32_t sockets, uint32_t signals)
+{
+	parties_begin(parties, sockets);
+	parties_know(parties, signals);
+	assert_int_equal(parties_reserve(parties, 16), 0);
+}
+
+static void add(struct parties *parties, const struct did *did)
+{
+	parties_add(parties, LEDGER_NONE, (uint32_t)parties->count, did->cpu_ms * MS, NULL);
+	parties_add_signal(parties, SIGNAL_COUNTED_TIME, did->counted_ms * MS);
+	parties_add_signal(parties, SIGNAL_PAIRED_TIME, did->paired_ms * MS);
+	parties_add_signal(parties, SIGNAL_CPU_CYCLES, did->cycles * MS);
+	parties_add_signal(parties, SIGNAL_CACHE_MISSES, did->misses * MS);
+}
+
+/* The example of docs/attribution.md. */
+static const struct did example[] = {
+	{ 1000, 1000, 0, 3000, 1 },
+	{ 1000, 1000, 1000, 3000, 9 },
+	{ 1000, 1000, 1000, 3000, 2 },
+	{ 400, 200, 0, 400, 0 },
+};
+#define EXAMPLE_DROPPED_NS (100 * MS)
+
+static void enter_example(struct parties *parties)
+{
+	begin(parties, 0, COUNTERS);
+	for (size_t i = 0; i < ARRAY_SIZE(example); i++)
+		add(parties, &example[i]);
+}
+
+static void split_example(enum share_rule rule, uint64_t energy_uj, uint64_t weights[static 5],
+			  uint64_t parts[static 5])
+{
+	uint64_t idle[ARRAY_SIZE(example)];
+	struct parties parties = { 0 };
+	struct share_weights made = { 0 };
+	struct split_scratch scratch = { 0 };
+	struct attribution_result result = { .parts = { parts, idle } };
+	struct attribution_input input = { .energy_uj = energy_uj, .rule = rule };
+
+	enter_example(&parties);
+	input.count = parties.count;
+	assert_int_equal(share_weights_make(&made, &parties, rule, SHARE_SMT_PPM, ALL,
+					    EXAMPLE_DROPPED_NS, 0),
+			 0);
+	input.dynamic_weights = made.weight;
+	input.dropped_weight = made.dropped;
+	assert_int_equal(attribute_zone(&input, &result, &scratch), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(example); i++)
+		weights[i] = made.weight[i];
+	weights[4] = made.dropped;
+	parts[4] = result.unattributed_uj[MODE_DYNAMIC][UNATTRIBUTED_DROPPED];
+	split_scratch_release(&scratch);
+	share_weights_release(&made);
+	parties_release(&parties);
+}
+
+static void the_example_of_the_page_is_right(void **state)
+{
+	static const struct {
+		enum share_rule rule;
+		uint64_t energy_uj, weights[5], parts[5];
+	} cases[] = {
+		{ SHARE_CYCLES,
+		  30000000,
+		  { 3000000000, 1725000000, 1725000000, 800000000, 214062500 },
+		  { 12057777, 6933222, 6933221, 3215407, 860373 } },
+		{ SHARE_CACHE_MISSES,
+		  6000000,
+		  { 1000000, 9000000, 2000000, 0, 375000 },
+		  { 484849, 4363636, 969697, 0, 181818 } },
+	};
+
+	(void)state;
+	for (size_t c = 0; c < ARRAY_SIZE(cases); c++) {
+		uint64_t weights[5], parts[5], sum_uj = 0;
+
+		split_example(cases[c].rule, cases[c].energy_uj, weights, parts);
+		for (size_t i = 0; i < 5; i++) {
+			assert_int_equal(weights[i], cases[c].weights[i]);
+			assert_int_equal(parts[i], cases[c].parts[i]);
+			sum_uj += parts[i];
+		}
+		assert_int_equal(sum_uj, cases[c].energy_uj);
+	}
+}
+
+static void pairing_takes_off_what_the_factor_says(void **state)
+{
+	static const struct did half_paired = { 1000, 1000, 500, 2000, 0 };
+	struct parties parties = { 0 };
+	struct share_weights made = { 0 };
+
+	(void)state;
+	begin(&parties, 0, COUNTERS);
+	add(&parties, &half_paired);
+	assert_int_equal(share_weights_make(&made, &parties, SHARE_SMT_TIME, 600000, ALL, 0, 0), 0);
+	assert_int_equal(made.weight[0], 800 * MS); /* 500 + 0.6 × 500 */
+	assert_int_equal(share_weights_make(&made, &parties, SHARE_CYCLES, 600000, ALL, 0, 0), 0);
+	assert_int_equal(made.weight[0], 1600 * MS);
+	assert_int_equal(share_weights_make(&made, &parties, SHARE_CYCLES, SHARE_PPM, ALL, 0, 0),
+			 0);
+	assert_int_equal(made.weight[0], 2000 * MS);
+	/* Without pairing each cycle is whole. */
+	parties.signals &= ~SIGNAL_BIT(SIGNAL_PAIRED_TIME);
+	assert_int_equal(share_weights_make(&made, &parties, SHARE_CYCLES, 600000, ALL, 0, 0), 0);
+	assert_int_equal(made.weight[0], 2000 * MS);
+	share_weights_release(&made);
+	parties_release(&parties);
+}
+
+/* A large part that was counted speaks for the rest; for others the mean of all does. */
+static void what_was_not_counted_weighs_as_well(void **state)
+{
+	static const struct did did[] = {
+		{ 1000, 1000, 0, 3000, 0 }, { 800, 100, 0, 100, 0 }, /* an eighth: at 1 GHz */
+		{ 800, 50, 0, 50, 0 },                               /* less than that */
+		{ 100, 0, 0, 0, 0 },                                 /* nothing */
+		{ 100, 200, 0, 900, 0 }, /* more than it ran, by the time of the readings */
+	};
+	struct parties parties = { 0 };
+	struct share_weights made = { 0 };
+	uint64_t cycles = 3000 + 100 + 50 + 900, ms = 1000 + 100 + 50 + 100;
+
+	(void)state;
+	begin(&parties, 0, COUNTERS);
+	for (size_t i = 0; i < ARRAY_SIZE(did); i++)
+		add(&parties, &did[i]);
+	assert_int_equal(share_weights_make(&made, &parties, SHARE_CYCLES, SHARE_SMT_PPM, ALL,
+					    10 * MS, 20 * MS),
+			 0);
+	assert_int_equal(made.weight[0], 3000 * MS);
+	assert_int_equal(made.weight[1], 800 * MS);
+	assert_int_equal(made.weight[2], 50 * MS + muldiv_u64(cycles * MS, 750, ms));
+	assert_int_equal(made.weight[3], muldiv_u64(cycles * MS, 100, ms));
+	assert_int_equal(made.weight[4], 900 * MS);
+	assert_int_equal(made.dropped, muldiv_u64(cycles * MS, 10, ms));
+	assert_int_equal(made.unseen, muldiv_u64(cycles * MS, 20, ms));
+	share_weights_release(&made);
+	parties_release(&parties);
+}
+
+static void a_socket_has_the_part_that_ran_there(void **state)
+{
+	struct parties parties = { 0 };
+	struct share_weights made = { 0 };
+	const uint64_t socket_ns[] = { 100 * MS, 300 * MS };
+	const uint32_t signals = SIGNAL_BIT(SIGNAL_NET_TX_IRQ) | SIGNAL_BIT(SIGNAL_NET_RX_IRQ);
+
+	(void)state;
+	begin(&parties, 2, signals);
+	parties_add(&parties, LEDGER_NONE, 0, 400 * MS, socket_ns);
+	parties_add_signal(&parties, SIGNAL_NET_TX_IRQ, 3000);
+	parties_add_signal(&parties, SIGNAL_NET_RX_IRQ, 1000);
+	parties_add(&parties, LEDGER_NONE, 1, 0, NULL); /* known by its cgroup alone */
+	parties_add_signal(&parties, SIGNAL_NET_RX_IRQ, 800);
+	for (uint32_t place = 0; place < 2; place++) {
+		assert_int_equal(share_weights_make(&made, &parties, SHARE_NETWORK, SHARE_SMT_PPM,
+						    place, 0, 0),
+				 0);
+		assert_int_equal(made.weight[0], place ? 3000 : 1000);
+		assert_int_equal(made.weight[1], place ? 600 : 200);
+	}
+	share_weights_release(&made);
+	parties_release(&parties);
+}
+
+static void counters_of_less_than_half_are_not_used(void **state)
+{
+	static const struct did did[] = { { 1000, 600, 0, 1, 1 }, { 1000, 400, 0, 1, 1 } };
+	struct parties parties = { 0 };
+	const uint32_t bytes = SIGNAL_BIT(SIGNAL_NET_BYTES);
+
+	(void)state;
+	begin(&parties, 0, COUNTERS | bytes);
+	add(&parties, &did[0]);
+	add(&parties, &did[1]);
+	assert_int_equal(share_weights_signals(&parties), COUNTERS | bytes);
+	parties.signal[SIGNAL_COUNTED_TIME][1]--;
+	assert_int_equal(share_weights_signals(&parties), bytes);
+	parties_release(&parties);
+}
+
+/* Whatever is counted, the weights are there, and their sum fits. */
+static const char *weights_fit(struct property_source *source, void *userdata)
+{
+	struct parties *parties = userdata;
+	static struct share_weights made;
+	static const enum share_rule rules[] = { SHARE_SMT_TIME, SHARE_CYCLES, SHARE_INSTRUCTIONS,
+						 SHARE_RESIDENT, SHARE_NETWORK };
+	uint32_t sockets = (uint32_t)draw_below(source, 3);
+	size_t count = draw_below(source, 12);
+	enum share_rule rule = rules[draw_below(source, ARRAY_SIZE(rules))];
+	unsigned __int128 sum;
+
+	begin(parties, sockets, SIGNAL_BIT(SIGNAL_COUNT) - 1);
+	for (size_t i = 0; i < count; i++) {
+		uint64_t cpu_ns = draw_scaled(source) >> 8;
+		const uint64_t socket_ns[] = { cpu_ns / 3, cpu_ns - cpu_ns / 3 };
+
+		parties_add(parties, LEDGER_NONE, (uint32_t)i, cpu_ns, socket_ns);
+		for (enum signal signal = 0; signal < SIGNAL_COUNT; signal++)
+			parties_add_signal(parties, signal, draw_scaled(source));
+	}
+	parties_spread_sockets(parties);
+	if (share_weights_make(&made, parties, rule, draw_below(source, SHARE_PPM + 1),
+			       (uint32_t)draw_below(source, 3), draw_scaled(source) >> 8,
+			       draw_scaled(source) >> 8) < 0)
+		return "no memory";
+	sum = (unsigned __int128)made.dropped + made.unseen;
+	for (size_t i = 0; i < count; i++)
+		sum += made.weight[i];
+	return sum <= SHARE_WEIGHTS_MAX ? NULL : "more than fits";
+}
+
+static void no_amount_is_too_large(void **state)
+{
+	struct parties parties = { 0 };
+
+	(void)state;
+	assert_true(property_check("weights fit", weights_fit, &parties, 20000));
+	parties_release(&parties);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_example_of_the_page_is_right),
+		cmocka_unit_test(pairing_takes_off_what_the_factor_says),
+		cmocka_unit_test(what_was_not_counted_weighs_as_well),
+		cmocka_unit_test(a_socket_has_the_part_that_ran_there),
+		cmocka_unit_test(counters_of_less_than_half_are_not_used),
+		cmocka_unit_test(no_amount_is_too_large),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
