@@ -181,6 +181,11 @@ static const struct family table[] = {
 	  "A zone: where its energy comes from, measured or estimated, how its idle power is "
 	  "known, and whether it is part of the totals.", NULL },
 
+	{ "kepler_attribution", INFO, "", BOTH,
+	  OF_ZONES_IN_USE, ONE, LABELS(POINT_ZONE, POINT_PACKAGE, POINT_SOURCE, POINT_SIGNAL),
+	  "The rule by which the dynamic energy of a zone is shared: one of --attribution.package, "
+	  "device-time (of GPUs: the time for which each process kept it busy), or parts (of the "
+	  "zone other: the energy that each used of the machine's parts).", NULL },
 	{ "kepler_zone_deviation_ratio", GAUGE, "ratio", BOTH,
 	  OF_ZONES, ZONE(deviation_ratio, 0), L_ZONE,
 	  "How much more than the source that is charged this one reads of the same energy: 0.02 "

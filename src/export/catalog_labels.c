@@ -191,6 +191,7 @@ enum text_from {
 	FROM_REASON,
 	FROM_ROW_PACKAGE,
 	FROM_ROW_PATH,
+	FROM_RULE,
 	FROM_SCOPE,
 	FROM_SOURCE,
 	FROM_STATE,
@@ -243,6 +244,7 @@ static const struct {
 	[POINT_ROW_PACKAGE] = { "package", FROM(ROW_PACKAGE) },
 	[POINT_ROW_PATH] = { "path", FROM(ROW_PATH) },
 	[POINT_SCOPE] = { "scope", FROM(SCOPE) },
+	[POINT_SIGNAL] = { "signal", FROM(RULE) },
 	[POINT_SOURCE] = { "source", FROM(SOURCE) },
 	[POINT_SOURCE_ID] = { "source_id", PATH },
 	[POINT_STATE] = { "state", FROM(STATE) },
@@ -300,6 +302,8 @@ static const char *text_of(struct cursor *cursor, enum point_label key)
 		return row_package_of(cursor);
 	case FROM_ROW_PATH:
 		return row_path_of(cursor);
+	case FROM_RULE:
+		return share_rule_name(zone->rule);
 	case FROM_SCOPE:
 		return zone_scope_name(zone->zone.scope);
 	case FROM_SOURCE:

@@ -67,6 +67,17 @@ static const struct option_choice idle_shares[] = { { "node", IDLE_SHARE_NODE },
 						    { "usage", IDLE_SHARE_USAGE },
 						    { "equal", IDLE_SHARE_EQUAL },
 						    { 0 } };
+static const struct option_choice share_rules[] = { { "auto", SHARE_AUTO },
+						    { "cpu-time", SHARE_CPU_TIME },
+						    { "smt-time", SHARE_SMT_TIME },
+						    { "cycles", SHARE_CYCLES },
+						    { "instructions", SHARE_INSTRUCTIONS },
+						    { "cache-misses", SHARE_CACHE_MISSES },
+						    { "memory-traffic", SHARE_MEMORY_TRAFFIC },
+						    { "resident", SHARE_RESIDENT },
+						    { "network", SHARE_NETWORK },
+						    { "block", SHARE_BLOCK },
+						    { 0 } };
 static const struct option_choice schemas[] = {
 	{ "classic", SCHEMA_CLASSIC }, { "current", SCHEMA_CURRENT }, { "both", SCHEMA_BOTH }, { 0 }
 };
@@ -344,6 +355,36 @@ static const struct option idle_rows[] = {
 		  "workloads by their size or by their usage, or among all of them equally." },
 };
 
+static const struct option share_rows[] = {
+	{ "attribution.package", NULL, OPTION_ENUM, FIELD(share_options, rule[ZONE_PACKAGE]),
+	  .choices = share_rules, .default_text = "auto", .metavar = "RULE", .reloadable = true,
+	  .help = "Rule by which the dynamic energy of packages is shared. auto: the best one for "
+		  "such zones that the known signals permit (docs/attribution.md). smt-time and "
+		  "cycles reduce what a thread did beside a busy sibling by "
+		  "attribution.smt-factor. In an interval without the signals of a rule, that of "
+		  "auto replaces it. kepler_attribution_info shows the rule in use." },
+	{ "attribution.core", NULL, OPTION_ENUM, FIELD(share_options, rule[ZONE_CORE]),
+	  .choices = share_rules, .default_text = "auto", .metavar = "RULE", .reloadable = true,
+	  .help = "The same for cores." },
+	{ "attribution.uncore", NULL, OPTION_ENUM, FIELD(share_options, rule[ZONE_UNCORE]),
+	  .choices = share_rules, .default_text = "auto", .metavar = "RULE", .reloadable = true,
+	  .help = "The same for uncore zones." },
+	{ "attribution.dram", NULL, OPTION_ENUM, FIELD(share_options, rule[ZONE_DRAM]),
+	  .choices = share_rules, .default_text = "auto", .metavar = "RULE", .reloadable = true,
+	  .help = "The same for dram zones." },
+	{ "attribution.psys", NULL, OPTION_ENUM, FIELD(share_options, rule[ZONE_PSYS]),
+	  .choices = share_rules, .default_text = "auto", .metavar = "RULE", .reloadable = true,
+	  .help = "The same for psys." },
+	{ "attribution.platform", NULL, OPTION_ENUM, FIELD(share_options, rule[ZONE_PLATFORM]),
+	  .choices = share_rules, .default_text = "auto", .metavar = "RULE", .reloadable = true,
+	  .help = "The same for platform zones." },
+	{ "attribution.smt-factor", NULL, OPTION_MICRO, FIELD(share_options, smt_ppm), RANGE(0, 1),
+	  .default_text = "0.575", .metavar = "FACTOR", .reloadable = true,
+	  .help = "Energy of a cycle of a thread while its core's other thread is busy, over that "
+		  "of a cycle of a thread that has the core for itself. The default is what "
+		  "METRION (2025) measured: the second thread adds 15 %." },
+};
+
 static const struct option device_idle_rows[] = {
 	{ "gpu.idle", NULL, OPTION_ENUM, FIELD(idle_options, device), .choices = device_idles,
 	  .default_text = "auto", .metavar = "POLICY",
@@ -549,6 +590,7 @@ static const struct option_section sections[] = {
 	{ model_rows, ARRAY_SIZE(model_rows), 0 },
 	SECTION(idle_rows, idle),
 	SECTION(device_idle_rows, idle),
+	SECTION(share_rows, share),
 	SECTION(kube_rows, kube),
 	{ runtimes_own_rows, ARRAY_SIZE(runtimes_own_rows), 0 },
 	SECTION(runtimes_rows, runtimes),

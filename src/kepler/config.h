@@ -13,6 +13,7 @@
 
 #include "activity/activity.h"
 #include "attribution/idle_options.h"
+#include "attribution/share_rule.h"
 #include "base/diag.h"
 #include "base/log.h"
 #include "base/strbuf.h"
@@ -97,6 +98,7 @@ struct config {
 	struct meter_options meter;
 	char *model_machine; /* --model.machine: "cores=8,year=2021,…" overrides facts; "" none */
 	struct idle_options idle;
+	struct share_options share; /* --attribution.… */
 	struct kube_options kube;
 	bool runtimes_enabled; /* --runtimes.enabled=true */
 	struct runtimes_options runtimes;

@@ -339,22 +339,27 @@ static void add_dynamic(const struct explained_zone *zone, struct strbuf *out)
 			    : zone->was_gap ? " since the previous reading"
 					    : "";
 	const char *energy = COUNT(zone->mode[MODE_DYNAMIC].energy_uj);
+	enum share_rule rule = zone->by_parts    ? SHARE_PARTS
+			       : zone->by_device ? SHARE_DEVICE_TIME
+						 : zone->rule;
+	const char *words = share_rule_words(rule);
+	char unit[32];
 
-	if (zone->by_parts)
-		say(out, "dynamic",
-		    "%s µJ, shared by the dynamic energy that each used of the parts%s:", energy,
-		    since);
-	else if (zone->by_device)
-		say(out, "dynamic",
-		    "%s µJ, shared by the time for which each process kept it busy%s:", energy,
-		    since);
+	(void)snprintf(unit, sizeof(unit), " %s", share_rule_unit(rule));
+	if (zone->by_parts || zone->by_device)
+		say(out, "dynamic", "%s µJ, shared by the %s%s:", energy, words, since);
 	else if (zone->by_socket)
-		say(out, "dynamic", "%s µJ, shared by the CPU time of socket %u%s:", energy,
+		say(out, "dynamic", "%s µJ, shared by the %s of socket %u%s:", energy, words,
 		    zone->package, since);
 	else
-		say(out, "dynamic", "%s µJ, shared by the CPU time of the machine%s:", energy,
+		say(out, "dynamic", "%s µJ, shared by the %s of the machine%s:", energy, words,
 		    since);
-	add_share(&zone->mode[MODE_DYNAMIC], zone->by_parts ? " µJ" : " ns", out);
+	if (zone->smt_ppm < SHARE_PPM && (rule == SHARE_SMT_TIME || rule == SHARE_CYCLES))
+		say(out, "",
+		    "(what ran beside a busy thread of its core counts %.3f of that, "
+		    "--attribution.smt-factor)",
+		    (double)zone->smt_ppm / SHARE_PPM);
+	add_share(&zone->mode[MODE_DYNAMIC], unit, out);
 }
 
 static const char *why_no_idle(const struct explained_zone *zone)

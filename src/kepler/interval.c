@@ -236,6 +236,7 @@ int interval_engine_new(const struct interval_sources *sources, const struct con
 		engine->accountant.ledger = engine->ledger;
 		accountant_configure(&engine->accountant, &config->idle,
 				     settle_at(engine, 0).settle_ns);
+		accountant_share_by(&engine->accountant, &config->share);
 		set_publication(engine);
 		r = publisher_new(&engine->publication, engine->ledger, sources->holder,
 				  &engine->publisher);
@@ -269,6 +270,7 @@ void interval_engine_reconfigure(struct interval_engine *engine, const struct co
 	accountant_configure(&engine->accountant, &config->idle, engine->accountant.settle_ns);
 	if (engine->sources.tap)
 		record_tap_reconfigure(engine->sources.tap, config);
+	accountant_share_by(&engine->accountant, &config->share);
 	set_publication(engine);
 }
 

@@ -24,6 +24,7 @@
 
 #include "attribution/idle.h"
 #include "attribution/ledger.h"
+#include "attribution/share_rule.h"
 #include "energy/total.h"
 #include "energy/zone.h"
 
@@ -75,6 +76,7 @@ struct snapshot_table {
 struct snapshot_zone {
 	struct zone zone;
 	enum zone_state state;
+	enum share_rule rule; /* by which its dynamic energy is shared */
 	enum idle_state idle_state;
 	bool ended;     /* another source has taken over: its counters stand still for good */
 	bool has_begun; /* energy of it has been counted */

@@ -164,6 +164,16 @@ static void a_gpu_process(struct explain_answer *answer)
 	explanation->account[0].zone = zone->zone;
 }
 
+/* Likewise by cycles, of which those beside a busy thread count less. */
+static void a_process_by_cycles(struct explain_answer *answer)
+{
+	struct explained_zone *zone = answer->explanation.zone;
+
+	a_process(answer);
+	zone->rule = SHARE_CYCLES;
+	zone->smt_ppm = SHARE_SMT_PPM;
+}
+
 static void nothing(struct explain_answer *answer)
 {
 	*answer = (struct explain_answer){
@@ -213,9 +223,8 @@ static void is_as_the_golden_texts(void **state)
 		void (*fill)(struct explain_answer *);
 		const char *file;
 	} cases[] = {
-		{ a_process, "explain-process.txt" },
-		{ a_container, "explain-container.txt" },
-		{ a_gpu_process, "explain-gpu.txt" },
+		{ a_process, "explain-process.txt" }, { a_container, "explain-container.txt" },
+		{ a_gpu_process, "explain-gpu.txt" }, { a_process_by_cycles, "explain-cycles.txt" },
 		{ nothing, "explain-nothing.txt" },
 	};
 	static struct explain_answer answer;
@@ -281,6 +290,8 @@ static void json_has_every_number(void **state)
 	assert_int_equal(json_integer_value(json_object_get(mode, "charged_uj")), 833343);
 	assert_int_equal(json_integer_value(json_object_get(zone, "energy_uj")), 45123456);
 	assert_null(json_object_get(zone, "socket"));
+	assert_string_equal(json_string_value(json_object_get(zone, "signal")), "cpu-time");
+	assert_string_equal(json_string_value(json_object_get(zone, "unit")), "ns");
 	json_decref(root);
 	strbuf_reset(&out);
 	nothing(&answer);
