@@ -194,6 +194,28 @@ static void a_signal_that_was_lost_has_room_again(void **state)
 	parties_release(&parties);
 }
 
+/* In between there were more parties than ever. */
+static void a_signal_that_comes_back_has_room(void **state)
+{
+	struct parties parties = { 0 };
+	const uint32_t signals = SIGNAL_BIT(SIGNAL_CPU_CYCLES);
+
+	(void)state;
+	for (size_t turn = 0; turn < 3; turn++) {
+		size_t count = turn ? 5000 : 10;
+
+		parties_begin(&parties, 0);
+		parties_know(&parties, turn == 1 ? 0 : signals);
+		assert_int_equal(parties_reserve(&parties, count), 0);
+		for (size_t i = 0; i < count; i++)
+			parties_add(&parties, LEDGER_NONE, 0, i, NULL);
+	}
+	parties_add_signal(&parties, SIGNAL_CPU_CYCLES, 7);
+	assert_int_equal(parties.signal[SIGNAL_CPU_CYCLES][4999], 7);
+	assert_int_equal(parties.signal_sum[SIGNAL_CPU_CYCLES], 7);
+	parties_release(&parties);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -203,6 +225,7 @@ int main(void)
 		cmocka_unit_test(by_usage_weights_are_what_ran),
 		cmocka_unit_test(sockets_of_unknown_work_are_those_of_known),
 		cmocka_unit_test(a_signal_that_was_lost_has_room_again),
+		cmocka_unit_test(a_signal_that_comes_back_has_room),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
