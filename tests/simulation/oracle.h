@@ -59,6 +59,19 @@ const char *counter_book_check_sums(const struct picture *picture);
 const char *counter_book_check(const struct counter_book *book, const struct world *world,
 			       const struct picture *picture, const struct picture *before);
 
+/* oracle_share.c: by what is energy shared, and what does each weigh by that? */
+enum basis { BASIS_TIME, BASIS_SMT, BASIS_CYCLES, BASIS_MISSES, BASIS_TRAFFIC, BASIS_COUNT };
+/* Of an interval; by BASIS_TIME the weights are the samples' own. */
+struct basis_weights {
+	bool known[BASIS_COUNT];
+	double sample[BASIS_COUNT][WORLD_SAMPLES_MAX];
+	double mean[BASIS_COUNT];           /* per ns of CPU time */
+	double nameless_owner[BASIS_COUNT]; /* of world_interval.dropped_owner_ns */
+};
+void basis_weigh(struct basis_weights *weights, const struct world *world);
+/* For zones of @type, in an interval with a pass. */
+enum basis basis_choose(const struct basis_weights *weights, enum zone_type type);
+
 /* oracle_totals.c: which zones make a total, and do rows and the node add up to it? */
 const char *totals_check(const struct world *world, const struct picture *picture,
 			 const struct picture *before);

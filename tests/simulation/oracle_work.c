@@ -3,6 +3,7 @@
  * What ran, by the simulation's own account, and the share of each zone's energy that follows from
  * it: of an interval, or of the whole time that a zone gave no reading.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,11 +27,18 @@ struct living {
 	uint32_t owner;
 };
 
+/* The same work by another basis than time. */
+struct weighed {
+	double owner[WORLD_OWNERS_MAX], named, unnamed;
+};
+
 /* Work of some time in one place. */
 struct work {
 	uint64_t owner_ns[WORLD_OWNERS_MAX];
 	uint32_t owner_parts[WORLD_OWNERS_MAX];
 	uint64_t named_ns, unnamed_ns;
+	struct weighed by[BASIS_COUNT]; /* but for BASIS_TIME */
+	uint32_t parts;                 /* of all owners */
 	bool vague, asleep;
 };
 
@@ -40,7 +48,11 @@ struct work_book {
 	struct work now[PLACES];
 	struct work gap[WORLD_ZONES_MAX];
 	int64_t gap_begun_ms[WORLD_ZONES_MAX];
-	bool gap_lost[WORLD_ZONES_MAX]; /* too many gaps when it began: its work is not kept */
+	struct basis_weights weights;
+	enum basis basis[WORLD_ZONES_MAX]; /* of the last interval with a pass */
+	enum basis gap_basis[WORLD_ZONES_MAX];
+	bool gap_is_mixed[WORLD_ZONES_MAX]; /* in some interval that basis was not known */
+	bool gap_lost[WORLD_ZONES_MAX];     /* too many gaps when it began: its work is not kept */
 	struct living living[WORLD_PIDS];
 	uint64_t interval; /* the last one that was seen */
 	uint64_t owner_keys[WORLD_OWNERS_MAX], owner_ids[WORLD_OWNERS_MAX];
@@ -153,7 +165,40 @@ static void add_work(struct work *work, uint32_t owner, uint64_t ns, uint32_t pa
 {
 	work->owner_ns[owner] += ns;
 	work->owner_parts[owner] += parts;
+	work->parts += parts;
 	work->named_ns += ns;
+}
+
+static void add_weight(struct weighed *weighed, uint32_t owner, double weight)
+{
+	weighed->owner[owner] += weight;
+	weighed->named += weight;
+}
+
+/* What the sample weighs in a socket, or in all. */
+static double weight_in(const struct work_book *book, const struct world *world,
+			const struct sample *sample, size_t place, enum basis basis)
+{
+	double weight = book->weights.sample[basis][sample - world->samples];
+
+	if (place == WHOLE)
+		return weight;
+	return sample->cpu_ns ? weight * (double)sample->socket_ns[place] / (double)sample->cpu_ns
+			      : 0;
+}
+
+static void see_weights(struct work_book *book, const struct world *world,
+			const struct sample *sample)
+{
+	for (enum basis basis = BASIS_SMT; basis < BASIS_COUNT; basis++) {
+		if (!book->weights.known[basis] || basis == BASIS_TRAFFIC)
+			continue;
+		for (uint32_t socket = 0; socket < world->sockets; socket++)
+			add_weight(&book->now[socket].by[basis], sample->owner,
+				   weight_in(book, world, sample, socket, basis));
+		add_weight(&book->now[WHOLE].by[basis], sample->owner,
+			   weight_in(book, world, sample, WHOLE, basis));
+	}
 }
 
 /* A late report of an end may come when another process has the pid. */
@@ -179,6 +224,7 @@ static void see_sample(struct work_book *book, const struct world *world,
 	known->interval = world->interval.number;
 	known->sample = sample;
 	follow_life(book, key, sample);
+	see_weights(book, world, sample);
 	for (uint32_t socket = 0; socket < world->sockets; socket++)
 		add_work(&book->now[socket], sample->owner, sample->socket_ns[socket], 1);
 	add_work(&book->now[WHOLE], sample->owner, sample->cpu_ns, 1);
@@ -196,6 +242,46 @@ static uint64_t part_of(const struct world *world, uint64_t ns, const struct wor
 	if (!whole->named_ns)
 		return ns / world->sockets;
 	return (uint64_t)((unsigned __int128)ns * work->named_ns / whole->named_ns);
+}
+
+/* What is known of owners, in sockets as all work is. */
+static void see_traffic(struct work_book *book, const struct world *world)
+{
+	const struct work *whole = &book->now[WHOLE];
+
+	for (uint32_t i = 0; book->weights.known[BASIS_TRAFFIC] && i < world->owner_count; i++) {
+		double bytes = (double)world->interval.owner_traffic[i];
+
+		for (uint32_t socket = 0; bytes > 0 && socket < world->sockets; socket++) {
+			struct work *work = &book->now[socket];
+			double part = whole->named_ns
+					      ? (double)work->named_ns / (double)whole->named_ns
+					      : 1.0 / world->sockets;
+
+			add_weight(&work->by[BASIS_TRAFFIC], i, bytes * part);
+			add_work(work, i, 0, 1);
+		}
+		if (bytes > 0) {
+			add_weight(&book->now[WHOLE].by[BASIS_TRAFFIC], i, bytes);
+			add_work(&book->now[WHOLE], i, 0, 1);
+		}
+	}
+}
+
+static void weigh_unnamed(struct work_book *book, const struct world *world)
+{
+	const struct world_interval *interval = &world->interval;
+
+	for (enum basis basis = BASIS_SMT; basis < BASIS_COUNT; basis++) {
+		double mean = book->weights.known[basis] ? book->weights.mean[basis] : 0;
+
+		for (size_t place = 0; place <= WHOLE; place++)
+			book->now[place].by[basis].unnamed =
+				mean * (double)book->now[place].unnamed_ns;
+		if (book->weights.known[basis] && interval->dropped_owner_ns)
+			add_weight(&book->now[WHOLE].by[basis], interval->dropped_owner,
+				   book->weights.nameless_owner[basis]);
+	}
 }
 
 static void see_unnamed(struct work_book *book, const struct world *world)
@@ -252,6 +338,28 @@ static size_t gaps_now(const struct world *world)
 	return gaps;
 }
 
+static void collect_weights(struct work_book *book, size_t z, const struct work *now)
+{
+	enum basis basis = book->gap_basis[z];
+	struct weighed *gap = &book->gap[z].by[basis];
+	const struct weighed *by = &now->by[basis];
+
+	if (!book->weights.known[basis] && (now->named_ns || now->unnamed_ns))
+		book->gap_is_mixed[z] = true;
+	for (uint32_t i = 0; basis != BASIS_TIME && i < WORLD_OWNERS_MAX; i++)
+		add_weight(gap, i, by->owner[i]);
+	gap->unnamed += by->unnamed;
+}
+
+/* Which basis each zone has from this interval on. */
+static void choose_bases(struct work_book *book, const struct world *world)
+{
+	for (size_t z = 0; z < world->zone_count && !world->interval.pass_failed; z++) {
+		if (world->zones[z].adopted)
+			book->basis[z] = basis_choose(&book->weights, world->zones[z].type);
+	}
+}
+
 static void collect(struct work_book *book, const struct world *world, size_t z)
 {
 	const struct meter_zone *zone = &world->zones[z];
@@ -264,9 +372,12 @@ static void collect(struct work_book *book, const struct world *world, size_t z)
 		*gap = (struct work){ 0 };
 		book->gap_begun_ms[z] = world->interval.realtime_ms;
 		book->gap_lost[z] = gaps_now(world) > GAPS_KEPT;
+		book->gap_basis[z] = book->basis[z];
+		book->gap_is_mixed[z] = false;
 	}
 	for (size_t i = 0; i < world->owner_count; i++)
 		add_work(gap, (uint32_t)i, now->owner_ns[i], now->owner_parts[i]);
+	collect_weights(book, z, now);
 	gap->unnamed_ns += now->unnamed_ns;
 	gap->vague |= now->vague;
 	gap->asleep |= world->interval.asleep_ns > 0;
@@ -290,9 +401,13 @@ void work_book_see(struct work_book *book, const struct world *world)
 	memset(book->now, 0, (BOARDS + world->boards) * sizeof(*book->now));
 	book->interval = world->interval.number;
 	see_owners(book, world);
+	basis_weigh(&book->weights, world);
+	choose_bases(book, world);
 	for (size_t i = 0; i < world->interval.count; i++)
 		see_sample(book, world, &world->samples[i]);
 	see_unnamed(book, world);
+	weigh_unnamed(book, world);
+	see_traffic(book, world);
 	for (size_t z = 0; z < world->zone_count; z++)
 		collect(book, world, z);
 }
@@ -302,6 +417,7 @@ struct share {
 	size_t zone;
 	uint64_t energy_uj;
 	const struct work *work;
+	enum basis basis;
 	bool is_gap;
 	uint64_t gap_begun;
 	int64_t gap_begun_ms;
@@ -323,6 +439,20 @@ struct due {
 	unsigned __int128 fair_uj;
 	uint64_t rounding_uj;
 };
+
+/*
+ * Likewise by another basis than time. Weights are whole numbers there, each a few units from these
+ * at most, as is what they are made of.
+ */
+static void add_due_by(struct due *due, const struct share *share, double weight, uint64_t parts)
+{
+	const struct weighed *by = &share->work->by[share->basis];
+	double all = by->named + by->unnamed, energy_uj = (double)share->energy_uj;
+	double units = 4 * ((double)parts + (double)(share->work->parts + 2) * weight / all);
+
+	due->fair_uj += (unsigned __int128)(energy_uj * weight / all);
+	due->rounding_uj += parts + 2 + (uint64_t)(energy_uj * fmin(1, units / all));
+}
 
 /* The share of @weight in all work, except for the rounding of @parts parts. */
 static void add_due(struct due *due, const struct share *share, uint64_t weight, uint64_t parts)
@@ -368,7 +498,11 @@ static const char *check_owner(const struct work_book *book, const struct world 
 		if (share->is_gap &&
 		    (owner->changed >= share->gap_begun || row->created_ms >= share->gap_begun_ms))
 			return NULL; /* its row began in the gap, maybe anew */
-		add_due(&due, share, share->work->owner_ns[i], share->work->owner_parts[i]);
+		if (share->basis == BASIS_TIME)
+			add_due(&due, share, share->work->owner_ns[i], share->work->owner_parts[i]);
+		else
+			add_due_by(&due, share, share->work->by[share->basis].owner[i],
+				   share->work->owner_parts[i]);
 	}
 	got = row->deltas[picture_column(account, PICTURE_DYNAMIC)];
 	if (is_due(&due, got))
@@ -418,8 +552,13 @@ static const char *check_process(const struct work_book *book, const struct worl
 	for (size_t z = 0; z < shares->count; z++) {
 		size_t place = place_of(world, &world->zones[shares->share[z].zone]);
 
-		add_due(&due, &shares->share[z], work_in(sample, place),
-			place < BOARDS ? 1 : WORLD_USES_MAX);
+		if (shares->share[z].basis == BASIS_TIME)
+			add_due(&due, &shares->share[z], work_in(sample, place),
+				place < BOARDS ? 1 : WORLD_USES_MAX);
+		else
+			add_due_by(&due, &shares->share[z],
+				   weight_in(book, world, sample, place, shares->share[z].basis),
+				   1);
 	}
 	if (is_due(&due, got))
 		return NULL;
@@ -444,6 +583,16 @@ static const char *check_rows(const struct work_book *book, const struct world *
 	return wrong;
 }
 
+static enum basis basis_of(const struct work_book *book, const struct world *world, size_t z,
+			   const struct work *work, bool is_gap)
+{
+	enum basis basis = is_gap ? book->gap_basis[z] : book->basis[z];
+
+	if (is_gap ? book->gap_is_mixed[z] : world->interval.pass_failed)
+		return BASIS_TIME;
+	return work->by[basis].named + work->by[basis].unnamed > 0 ? basis : BASIS_TIME;
+}
+
 /* What of zone @z was split, and over what. False: too little is known of it. */
 static bool find_share(const struct work_book *book, const struct world *world, size_t z,
 		       const struct picture *picture, const struct picture *before,
@@ -465,6 +614,7 @@ static bool find_share(const struct work_book *book, const struct world *world, 
 		.gap_begun = zone->gap_of_moved,
 		.gap_begun_ms = book->gap_begun_ms[z],
 	};
+	ret->basis = basis_of(book, world, z, ret->work, is_gap);
 	asleep |= is_gap && ret->work->asleep;
 	if (ret->work->vague)
 		return false;

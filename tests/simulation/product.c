@@ -16,6 +16,7 @@
 
 #include "attribution/accountant.h"
 #include "attribution/counters.h"
+#include "base/macro.h"
 #include "kepler/zone_picture.h"
 #include "meter/zone_samples.h"
 #include "snapshot/publisher.h"
@@ -143,6 +144,15 @@ static void follow_settle(struct product *product, const struct world *world)
 	publisher_set_options(product->publisher, &product->publication);
 }
 
+static void share_by_the_best(struct product *product)
+{
+	struct share_options options = { .smt_ppm = SHARE_SMT_PPM };
+
+	for (size_t kind = 0; kind < ZONE_KIND_COUNT; kind++)
+		options.rule[kind] = SHARE_AUTO;
+	accountant_share_by(&product->accountant, &options);
+}
+
 struct product *product_new(const struct world *world)
 {
 	static const struct owner_names overflow = {
@@ -162,6 +172,7 @@ struct product *product_new(const struct world *world)
 	product->references = 1;
 	product->accountant.ledger = product->ledger;
 	take_policy(product, world);
+	share_by_the_best(product);
 	if (snapshot_holder_new(&product->holder) < 0 ||
 	    publisher_new(&product->publication, product->ledger, product->holder,
 			  &product->publisher) < 0)
@@ -353,6 +364,24 @@ static void add_counted(struct product *product, const uint64_t *counted)
 	}
 }
 
+static void enter_signals(struct parties *parties, const struct sample *sample)
+{
+	const struct {
+		enum signal signal;
+		uint64_t amount;
+	} known[] = {
+		{ SIGNAL_COUNTED_TIME, sample->counted_ns },
+		{ SIGNAL_PAIRED_TIME, sample->paired_ns },
+		{ SIGNAL_CPU_CYCLES, sample->cycles },
+		{ SIGNAL_CACHE_MISSES, sample->misses },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
+		if (parties->signals & SIGNAL_BIT(known[i].signal))
+			parties_add_signal(parties, known[i].signal, known[i].amount);
+	}
+}
+
 static void enter_sample(struct product *product, const struct world *world,
 			 const struct sample *sample)
 {
@@ -372,6 +401,31 @@ static void enter_sample(struct product *product, const struct world *world,
 		return;
 	parties_add(&product->parties, process, container, sample->cpu_ns, sample->socket_ns);
 	add_counted(product, sample->counted);
+	enter_signals(&product->parties, sample);
+}
+
+/* Of a container, by its cgroup. */
+static void enter_traffic(struct product *product, const struct world *world)
+{
+	const struct world_interval *from = &world->interval;
+
+	for (uint32_t i = 0; from->counted & COUNTED_TRAFFIC && i < world->owner_count; i++) {
+		if (!from->owner_traffic[i])
+			continue;
+		parties_add(&product->parties, LEDGER_NONE, container_of(product, world, i), 0,
+			    NULL);
+		parties_add_signal(&product->parties, SIGNAL_MEMORY_TRAFFIC,
+				   from->owner_traffic[i]);
+	}
+}
+
+static uint32_t signals_of(uint32_t counted)
+{
+	return (counted & COUNTED_TIME ? SIGNAL_BIT(SIGNAL_COUNTED_TIME) : 0) |
+	       (counted & COUNTED_PAIRED ? SIGNAL_BIT(SIGNAL_PAIRED_TIME) : 0) |
+	       (counted & COUNTED_CYCLES ? SIGNAL_BIT(SIGNAL_CPU_CYCLES) : 0) |
+	       (counted & COUNTED_MISSES ? SIGNAL_BIT(SIGNAL_CACHE_MISSES) : 0) |
+	       (counted & COUNTED_TRAFFIC ? SIGNAL_BIT(SIGNAL_MEMORY_TRAFFIC) : 0);
 }
 
 static void enter_samples(struct product *product, const struct world *world)
@@ -380,8 +434,8 @@ static void enter_samples(struct product *product, const struct world *world)
 	uint32_t sockets = world->sockets > 1 && !from->pass_failed ? world->sockets : 0;
 
 	parties_begin(&product->parties, sockets);
-	parties_know(&product->parties, known_signals(world));
-	if (parties_reserve(&product->parties, from->count + 2) < 0)
+	parties_know(&product->parties, known_signals(world) | signals_of(from->counted));
+	if (parties_reserve(&product->parties, from->count + 2 + world->owner_count) < 0)
 		return;
 	for (size_t i = 0; i < from->count; i++)
 		enter_sample(product, world, &from->samples[i]);
@@ -394,6 +448,7 @@ static void enter_samples(struct product *product, const struct world *world)
 			    container_of(product, world, from->counter_owner), 0, NULL);
 		add_counted(product, from->owner_counted);
 	}
+	enter_traffic(product, world);
 	parties_spread_sockets(&product->parties);
 }
 

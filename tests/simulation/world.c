@@ -9,16 +9,17 @@
 const char *feature_name(enum feature feature)
 {
 	static const char *const names[FEATURE_COUNT] = {
-		[FEATURE_FAULTS] = "faults", [FEATURE_JUMPS] = "jumps",
-		[FEATURE_TURNS] = "turns",   [FEATURE_LATE] = "late",
-		[FEATURE_SLEEP] = "sleep",   [FEATURE_SOCKETS] = "sockets",
-		[FEATURE_PASSES] = "passes", [FEATURE_UNNAMED] = "unnamed",
-		[FEATURE_BRIEF] = "brief",   [FEATURE_EXEC] = "exec",
-		[FEATURE_CROWD] = "crowd",   [FEATURE_RESTART] = "restart",
-		[FEATURE_NAMES] = "names",   [FEATURE_IDLE] = "idle",
-		[FEATURE_RELOAD] = "reload", [FEATURE_LIMITS] = "limits",
-		[FEATURE_MEMORY] = "memory", [FEATURE_CLIENTS] = "clients",
-		[FEATURE_GPUS] = "gpus",     [FEATURE_COUNTERS] = "counters",
+		[FEATURE_FAULTS] = "faults",   [FEATURE_JUMPS] = "jumps",
+		[FEATURE_TURNS] = "turns",     [FEATURE_LATE] = "late",
+		[FEATURE_SLEEP] = "sleep",     [FEATURE_SOCKETS] = "sockets",
+		[FEATURE_PASSES] = "passes",   [FEATURE_UNNAMED] = "unnamed",
+		[FEATURE_BRIEF] = "brief",     [FEATURE_EXEC] = "exec",
+		[FEATURE_CROWD] = "crowd",     [FEATURE_RESTART] = "restart",
+		[FEATURE_NAMES] = "names",     [FEATURE_IDLE] = "idle",
+		[FEATURE_RELOAD] = "reload",   [FEATURE_LIMITS] = "limits",
+		[FEATURE_MEMORY] = "memory",   [FEATURE_CLIENTS] = "clients",
+		[FEATURE_GPUS] = "gpus",       [FEATURE_COUNTERS] = "counters",
+		[FEATURE_SIGNALS] = "signals",
 	};
 
 	return names[feature];
@@ -168,6 +169,7 @@ void world_begin(struct world *world, uint64_t seed, uint32_t features)
 	world->clients = chance_stream(seed, 8);
 	world->gpus = chance_stream(seed, 9);
 	world->counting = chance_stream(seed, 10);
+	world->signals = chance_stream(seed, 11);
 	world->interval.now_ns = world->interval.boot_ns = 1000 * SECOND_NS;
 	world->sockets =
 		(uint32_t)chance_from(machine, 1, chance_below(machine, 2) ? 1 : WORLD_SOCKETS_MAX);
@@ -184,6 +186,7 @@ void world_begin(struct world *world, uint64_t seed, uint32_t features)
 	}
 	meters_begin(world);
 	counters_begin(world);
+	signals_begin(world);
 	for (size_t i = 0; i < world->owner_count; i++) {
 		draw_names(world, &world->owners[i]);
 		begin_owner(world, &world->owners[i]);
@@ -445,5 +448,6 @@ void world_step(struct world *world)
 	step_tasks(world);
 	step_unnamed(world);
 	step_boards(world);
+	signals_step(world);
 	meters_step(world);
 }

@@ -48,10 +48,20 @@ enum feature {
 	FEATURE_CLIENTS,  /* snapshots that are held */
 	FEATURE_GPUS,     /* boards, and processes that use them */
 	FEATURE_COUNTERS, /* of work beside its CPU time, that come late and are lost at times */
+	FEATURE_SIGNALS,  /* counters of the work, which may be missing at times */
 	FEATURE_COUNT
 };
 const char *feature_name(enum feature feature);
 #define FEATURES_ALL ((1U << FEATURE_COUNT) - 1)
+
+/* What is counted of the work beside its CPU time. */
+enum counted {
+	COUNTED_TIME = 1 << 0, /* how much of it context switches have shown */
+	COUNTED_PAIRED = 1 << 1,
+	COUNTED_CYCLES = 1 << 2,
+	COUNTED_MISSES = 1 << 3,
+	COUNTED_TRAFFIC = 1 << 4, /* of owners only */
+};
 
 enum policy_idle { POLICY_IDLE_OFF, POLICY_IDLE_FIXED, POLICY_IDLE_LEARNED };
 enum policy_share { POLICY_NODE, POLICY_SIZE, POLICY_USAGE, POLICY_EQUAL };
@@ -82,6 +92,7 @@ struct sample {
 	uint32_t board[WORLD_USES_MAX];
 	uint64_t board_ns[WORLD_USES_MAX]; /* for which it kept the board busy */
 	uint64_t counted[WORLD_COUNTERS];
+	uint64_t counted_ns, paired_ns, cycles, misses;
 	bool ended;
 };
 
@@ -142,6 +153,8 @@ struct world_interval {
 	uint64_t busy_ns, dropped_ns, unseen_ns;
 	uint32_t dropped_owner; /* whose cgroup is known, of work without a name */
 	uint64_t dropped_owner_ns;
+	uint32_t counted;                         /* enum counted; 0 where the pass has failed */
+	uint64_t owner_traffic[WORLD_OWNERS_MAX]; /* of those that ran */
 	uint32_t cpus, socket_cpus[WORLD_SOCKETS_MAX];
 	bool sockets_vague; /* some work is of no known socket */
 	bool reload;
@@ -171,10 +184,12 @@ struct task {
 struct world {
 	uint64_t seed;
 	uint32_t features;
-	struct chance machine, power, faults, tasks_chance, names, options, memory, clients, gpus;
+	struct chance machine, power, faults, tasks_chance, names, options, memory, clients, gpus,
+		signals;
 	struct chance counting;
 	uint64_t counted_from[WORLD_COUNTERS]; /* number of the interval; 0: never */
 	uint32_t sockets, cpus_a_socket, boards;
+	uint32_t can_count; /* enum counted */
 	bool has_booked;
 	size_t zone_count;
 	struct meter_zone zones[WORLD_ZONES_MAX];
@@ -206,6 +221,11 @@ void counters_begin(struct world *world);
 /* Which are known, before the samples are made up; then what each of these has counted. */
 void counters_step(struct world *world);
 void counters_count(struct world *world, struct sample *sample);
+
+/* signals.c */
+void signals_begin(struct world *world);
+/* What is counted of the samples of this interval. */
+void signals_step(struct world *world);
 
 /* meters.c */
 void meters_begin(struct world *world);
