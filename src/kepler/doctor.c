@@ -329,6 +329,71 @@ static void examine_idle(struct findings *findings, const struct interval_engine
 	}
 }
 
+/* "smt-time (needs counted_time, paired_time)" */
+static void add_rule(struct strbuf *out, enum share_rule rule, uint32_t signals)
+{
+	uint32_t missing = share_rule_signals(rule) & ~signals;
+	const char *before = " (needs ";
+
+	strbuf_addf(out, "%s%s", out->len ? ", " : "", share_rule_name(rule));
+	for (enum signal signal = 0; signal < SIGNAL_COUNT; signal++) {
+		if (!(missing & SIGNAL_BIT(signal)))
+			continue;
+		strbuf_addf(out, "%s%s", before, signal_name(signal));
+		before = ", ";
+	}
+	strbuf_add_str(out, missing ? ")" : "");
+}
+
+/* What goes before @used: the rule that is asked for, and those of the list. */
+static void add_better(struct strbuf *out, enum zone_kind kind, enum share_rule used,
+		       enum share_rule asked, uint32_t signals)
+{
+	enum share_rule rule;
+
+	if (asked != SHARE_AUTO)
+		add_rule(out, asked, signals);
+	for (uint32_t i = 0; share_rule_in_list(kind, i, &rule) && rule != used; i++) {
+		if (rule != asked)
+			add_rule(out, rule, signals);
+	}
+}
+
+/* Of a kind of zones, by the first of them that is charged. */
+static void examine_rule(struct findings *findings, const struct interval_engine *engine, size_t z,
+			 const struct config *config)
+{
+	CLEANUP(strbuf_release) struct strbuf better = STRBUF_INIT;
+	enum zone_kind kind = interval_engine_zone(engine, z)->kind;
+	enum share_rule rule = interval_engine_rule(engine, z);
+	enum share_rule asked = config->share.rule[kind];
+	bool has_option = zone_kind_is_metered(kind) && !zone_kind_is_device(kind);
+	bool is_asked = has_option && asked == rule;
+	const char *kind_name = zone_kind_name(kind);
+
+	if (has_option && !is_asked)
+		add_better(&better, kind, rule, asked, interval_engine_signals(engine));
+	findings_add(findings, FINDING_NOTE, "attribution", NULL,
+		     "%s: dynamic energy is shared by %s (%s)%s%s%s%s", kind_name,
+		     share_rule_words(rule), share_rule_name(rule),
+		     is_asked ? ", as --attribution." : "", is_asked ? kind_name : "",
+		     better.len ? "; not possible here: " : "", better.len ? better.data : "");
+}
+
+static void examine_rules(struct findings *findings, const struct interval_engine *engine,
+			  const struct config *config)
+{
+	bool has[ZONE_KIND_COUNT] = { false };
+
+	for (size_t z = 0; z < interval_engine_zone_count(engine); z++) {
+		enum zone_kind kind = interval_engine_zone(engine, z)->kind;
+
+		if (!has[kind] && interval_engine_is_charged(engine, z))
+			examine_rule(findings, engine, z, config);
+		has[kind] |= interval_engine_is_charged(engine, z);
+	}
+}
+
 static void examine_state(struct findings *findings, const struct config *config)
 {
 	if (!config->host.state_dir[0])
@@ -462,6 +527,7 @@ static void examine_sources(struct findings *findings, struct sources *sources,
 		examine_names(findings, sources);
 		examine_allocations(findings, &sources->allocations);
 		examine_idle(findings, engine, config);
+		examine_rules(findings, engine, config);
 		examine_state(findings, config);
 		examine_series(findings, config);
 		examine_limits(findings, config);

@@ -821,6 +821,16 @@ double interval_engine_deviation(const struct interval_engine *engine, size_t in
 	return deviations_ratio(&engine->deviations, index);
 }
 
+enum share_rule interval_engine_rule(const struct interval_engine *engine, size_t index)
+{
+	return engine->accountant.zones[index].rule;
+}
+
+uint32_t interval_engine_signals(const struct interval_engine *engine)
+{
+	return engine->accountant.signals;
+}
+
 const struct idle_learner *interval_engine_learner(const struct interval_engine *engine,
 						   size_t index)
 {

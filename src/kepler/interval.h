@@ -14,6 +14,7 @@
 #include "activity/activity.h"
 #include "attribution/idle.h"
 #include "attribution/ledger.h"
+#include "attribution/share_rule.h"
 #include "export/scrape_pace.h"
 #include "kepler/config.h"
 #include "kepler/explain_desk.h"
@@ -80,6 +81,10 @@ bool interval_engine_is_charged(const struct interval_engine *engine, size_t ind
 /* How far it reads from the one that is charged: deviations_ratio() (energy). */
 double interval_engine_deviation(const struct interval_engine *engine, size_t index);
 enum idle_state interval_engine_idle_state(const struct interval_engine *engine, size_t index);
+/* By which its dynamic energy was shared in the last interval. */
+enum share_rule interval_engine_rule(const struct interval_engine *engine, size_t index);
+/* SIGNAL_BIT()s of what could weigh the work of the last interval. */
+uint32_t interval_engine_signals(const struct interval_engine *engine);
 const struct idle_learner *interval_engine_learner(const struct interval_engine *engine,
 						   size_t index);
 void interval_engine_restore(struct interval_engine *engine, size_t index,

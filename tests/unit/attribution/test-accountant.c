@@ -25,6 +25,7 @@ struct house {
 	uint64_t read_ns[2], energy_uj[2]; /* the end of its last span; not told since */
 	uint64_t late_ns, window_ns;       /* of zone 0: how old what it tells is, and its mean */
 	uint64_t now_ns, busy_ns, asleep_ns;
+	bool pass_fails;
 	uint32_t owner[2]; /* containers */
 };
 
@@ -111,6 +112,20 @@ static struct energy_span span_of(struct house *house, uint32_t z)
 	return span;
 }
 
+/* After begin(): cycles are known of this interval. */
+static void count_cycles(struct house *house)
+{
+	parties_know(&house->parties, SIGNAL_BIT(SIGNAL_CPU_CYCLES));
+	assert_int_equal(parties_reserve(&house->parties, 8), 0);
+}
+
+/* As ran(), at so many GHz. */
+static void ran_at(struct house *house, size_t who, uint32_t place, uint64_t ns, uint64_t ghz)
+{
+	ran(house, who, place, ns);
+	parties_add_signal(&house->parties, SIGNAL_CPU_CYCLES, ns * ghz);
+}
+
 /* The interval is one second; each zone that is up drew so many joules in it. */
 static void end(struct house *house, uint64_t first_j, uint64_t second_j)
 {
@@ -121,7 +136,7 @@ static void end(struct house *house, uint64_t first_j, uint64_t second_j)
 		.spans = spans,
 		.work = { .busy_ns = house->busy_ns },
 		.places = { .count = 2, .package = { 0, 1 }, .cpus = { 1, 1 } },
-		.measured = { .dt_ns = NSEC_PER_SEC,
+		.measured = { .dt_ns = house->pass_fails ? 0 : NSEC_PER_SEC,
 			      .asleep_ns = house->asleep_ns,
 			      .utilisation = (double)house->busy_ns / (2.0 * NSEC_PER_SEC) },
 		.parties = &house->parties,
@@ -276,6 +291,137 @@ static void a_gap_is_what_ran_in_it(void **state)
 	end(&house, 30, 9);
 	assert_int_equal(joules(&house, 1, 0), 60); /* an interval like any other again */
 	tear_down_house(&house);
+}
+
+static void share_by_cycles(struct house *house)
+{
+	const struct share_options options = {
+		.rule = { [ZONE_PACKAGE] = SHARE_AUTO },
+		.smt_ppm = SHARE_SMT_PPM,
+	};
+
+	accountant_share_by(&house->accountant, &options);
+}
+
+static void cycles_weigh_what_ran(void **state)
+{
+	(void)state;
+	struct house house;
+
+	set_up_house(&house);
+	share_by_cycles(&house);
+	begin(&house, 2);
+	end(&house, 0, 0);
+	assert_int_equal(house.accountant.zones[0].rule, SHARE_CPU_TIME);
+	begin(&house, 2);
+	count_cycles(&house);
+	ran_at(&house, 0, 0, NSEC_PER_SEC / 2, 3);
+	ran_at(&house, 1, 0, NSEC_PER_SEC / 2, 1);
+	ran_at(&house, 1, 1, NSEC_PER_SEC / 2, 1);
+	end(&house, 40, 12);
+	assert_int_equal(joules(&house, 0, 0), 30);
+	assert_int_equal(joules(&house, 1, 0), 10);
+	assert_int_equal(joules(&house, 1, 1), 12);
+	assert_int_equal(house.accountant.zones[0].rule, SHARE_CYCLES);
+	begin(&house, 2); /* without them, by CPU time again */
+	ran(&house, 0, 0, NSEC_PER_SEC / 2);
+	ran(&house, 1, 0, NSEC_PER_SEC / 2);
+	end(&house, 40, 0);
+	assert_int_equal(joules(&house, 0, 0), 50);
+	assert_int_equal(joules(&house, 1, 0), 30);
+	tear_down_house(&house);
+}
+
+/* All its weights are 0: what ran has used the energy all the same. */
+static void without_a_cycle_time_weighs(void **state)
+{
+	(void)state;
+	struct house house;
+
+	set_up_house(&house);
+	share_by_cycles(&house);
+	begin(&house, 2);
+	end(&house, 0, 0);
+	begin(&house, 2);
+	count_cycles(&house);
+	ran_at(&house, 0, 0, NSEC_PER_SEC / 4, 0);
+	ran_at(&house, 1, 0, NSEC_PER_SEC / 2, 0);
+	end(&house, 30, 0);
+	assert_int_equal(joules(&house, 0, 0), 10);
+	assert_int_equal(joules(&house, 1, 0), 20);
+	tear_down_house(&house);
+}
+
+/* By cycles if they are known in all of it; where a pass fails, nothing ran that would need them. */
+static void a_gap_has_one_rule(void **state)
+{
+	(void)state;
+
+	for (unsigned lacks = 0; lacks < 2; lacks++) {
+		struct house house;
+
+		set_up_house(&house);
+		share_by_cycles(&house);
+		begin(&house, 2);
+		count_cycles(&house);
+		end(&house, 0, 0);
+		house.status[0].state = ZONE_ERROR;
+		house.pass_fails = true;
+		begin(&house, 0);
+		end(&house, 20, 0);
+		house.pass_fails = false;
+		begin(&house, 2);
+		if (!lacks)
+			count_cycles(&house);
+		if (lacks)
+			ran(&house, 0, 0, NSEC_PER_SEC / 2);
+		else
+			ran_at(&house, 0, 0, NSEC_PER_SEC / 2, 3);
+		end(&house, 20, 0);
+		house.status[0].state = ZONE_UP;
+		begin(&house, 2);
+		count_cycles(&house);
+		ran_at(&house, 1, 0, NSEC_PER_SEC / 2, 1);
+		end(&house, 20, 0);
+		assert_int_equal(joules(&house, 0, 0), lacks ? 30 : 45);
+		assert_int_equal(joules(&house, 1, 0), lacks ? 30 : 15);
+		tear_down_house(&house);
+	}
+}
+
+/* A mean of two seconds, each second; at the end cycles are lost, and time is known of before. */
+static void what_is_late_has_one_rule(void **state)
+{
+	(void)state;
+
+	for (unsigned lacks = 0; lacks < 2; lacks++) {
+		struct house house;
+
+		set_up_house(&house);
+		share_by_cycles(&house);
+		house.window_ns = 2 * NSEC_PER_SEC;
+		house.now_ns = 100 * NSEC_PER_SEC;
+		for (unsigned i = 0; i < 8; i++) {
+			begin(&house, 2);
+			count_cycles(&house);
+			end(&house, 0, 0);
+		}
+		begin(&house, 2);
+		count_cycles(&house);
+		ran_at(&house, 0, 0, NSEC_PER_SEC / 2, 3);
+		end(&house, 0, 0);
+		begin(&house, 2);
+		if (!lacks)
+			count_cycles(&house);
+		if (lacks)
+			ran(&house, 1, 0, NSEC_PER_SEC / 2);
+		else
+			ran_at(&house, 1, 0, NSEC_PER_SEC / 2, 1);
+		end(&house, 40, 0);
+		assert_int_equal(joules(&house, 0, 0), lacks ? 20 : 30);
+		assert_int_equal(joules(&house, 1, 0), lacks ? 20 : 10);
+		tear_down_house(&house);
+	}
 }
 
 /* A source that tells once in ten intervals: up all the time, and no span in nine of them. */
@@ -619,6 +765,10 @@ int main(void)
 		cmocka_unit_test(rows_sum_the_sockets_where_zones_are_not_told_apart),
 		cmocka_unit_test(idle_energy_waits_for_its_columns),
 		cmocka_unit_test(a_gap_is_what_ran_in_it),
+		cmocka_unit_test(cycles_weigh_what_ran),
+		cmocka_unit_test(without_a_cycle_time_weighs),
+		cmocka_unit_test(a_gap_has_one_rule),
+		cmocka_unit_test(what_is_late_has_one_rule),
 		cmocka_unit_test(what_a_slow_source_tells_is_shared_over_its_time),
 		cmocka_unit_test(what_is_told_late_is_of_what_ran_then),
 		cmocka_unit_test(a_mean_is_of_what_ran_in_all_of_it),

@@ -91,6 +91,30 @@ static void test_nameless_usage_has_its_idle_share(void **state)
 	split_scratch_release(&f.scratch);
 }
 
+/* Work without a name has its part of shared idle energy by CPU time, whatever the rule is. */
+static void test_idle_usage_is_cpu_time(void **state)
+{
+	struct fixture f = { 0 };
+	const struct attribution_input input = { .energy_uj = 1600,
+						 .idle_uj = 800,
+						 .count = PARTIES,
+						 .rule = SHARE_CYCLES,
+						 .dynamic_weights = usage,
+						 .dropped_weight = 0,
+						 .idle_share = IDLE_SHARE_USAGE,
+						 .idle_weights = usage,
+						 .time_weights = usage,
+						 .time_dropped = 40 };
+
+	(void)state;
+	assert_int_equal(attribute(&f, &input), 0);
+	assert_int_equal(f.parts[MODE_DYNAMIC][1], 600);
+	assert_int_equal(f.parts[MODE_IDLE][1], 300);
+	assert_int_equal(f.result.unattributed_uj[MODE_DYNAMIC][UNATTRIBUTED_DROPPED], 0);
+	assert_int_equal(f.result.unattributed_uj[MODE_IDLE][UNATTRIBUTED_DROPPED], 400);
+	split_scratch_release(&f.scratch);
+}
+
 static void test_unseen_usage_has_its_share(void **state)
 {
 	struct fixture f = { 0 };
@@ -245,6 +269,7 @@ int main(void)
 		cmocka_unit_test(test_idle_stays_on_the_node),
 		cmocka_unit_test(test_idle_is_shared_by_size),
 		cmocka_unit_test(test_nameless_usage_has_its_idle_share),
+		cmocka_unit_test(test_idle_usage_is_cpu_time),
 		cmocka_unit_test(test_unseen_usage_has_its_share),
 		cmocka_unit_test(test_nothing_ran),
 		cmocka_unit_test(test_overflow_is_unattributed),

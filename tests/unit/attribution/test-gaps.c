@@ -92,6 +92,23 @@ static void end(struct book *book, uint64_t dropped, uint64_t unseen)
 	gap_collect(&book->gaps.gap[book->gap], book->ledger, book->parties.party, &work, &nothing);
 }
 
+/* So many cycles a ns. */
+static void end_by_cycles(struct book *book, uint64_t cycles)
+{
+	uint64_t weights[8];
+	const struct attribution_input work = {
+		.rule = SHARE_CYCLES,
+		.count = book->parties.count,
+		.dynamic_weights = weights,
+		.time_weights = book->parties.cpu_ns,
+		.idle_weights = book->parties.idle_weight,
+	};
+
+	for (size_t i = 0; i < work.count; i++)
+		weights[i] = book->parties.cpu_ns[i] * cycles;
+	gap_collect(&book->gaps.gap[book->gap], book->ledger, book->parties.party, &work, &nothing);
+}
+
 /* Weights of the whole gap: of the process at @row, or with LEDGER_NONE of the container alone. */
 static uint64_t collected(struct book *book, uint32_t row, const char *id, uint64_t *ret_dropped)
 {
@@ -104,7 +121,8 @@ static uint64_t collected(struct book *book, uint32_t row, const char *id, uint6
 			 0);
 	*ret_dropped = nameless.dropped;
 	for (size_t i = 0; i < parties.count; i++) {
-		assert_int_equal(parties.idle_weight[i], 2 * parties.cpu_ns[i]);
+		if (gap_rule(&book->gaps.gap[book->gap]) == SHARE_CPU_TIME)
+			assert_int_equal(parties.idle_weight[i], 2 * parties.cpu_ns[i]);
 		if (parties.party[i].process == row && parties.party[i].container == owner)
 			sum += parties.cpu_ns[i];
 	}
@@ -220,6 +238,36 @@ static void what_has_no_owner_is_nameless(void **state)
 	close_book(&book);
 }
 
+/* What has lost its row is nameless in CPU time, too, by which a gap of two rules is split. */
+static void a_gap_of_two_rules_is_of_time(void **state)
+{
+	(void)state;
+	struct book book;
+	uint32_t row, owner;
+	uint64_t dropped;
+	struct gap *gap;
+
+	open_book(&book);
+	gap = &book.gaps.gap[book.gap];
+	gap->rule = SHARE_CYCLES;
+	begin(&book);
+	row = run(&book, 10, "a", 7);
+	end_by_cycles(&book, 1000);
+	assert_int_equal(gap_rule(gap), SHARE_CYCLES);
+	assert_int_equal(collected(&book, row, "a", &dropped), 7000);
+	owner = container(&book, "a");
+	ledger_end_process(book.ledger, row);
+	ledger_release(book.ledger, LEVEL_PROCESS, row);
+	ledger_release(book.ledger, LEVEL_CONTAINER, owner);
+	begin(&book);
+	row = run(&book, 11, "b", 5);
+	end(&book, 0, 0);
+	assert_int_equal(gap_rule(gap), SHARE_CPU_TIME);
+	assert_int_equal(collected(&book, row, "b", &dropped), 5);
+	assert_int_equal(dropped, 7);
+	close_book(&book);
+}
+
 static void gaps_are_shared_and_bounded(void **state)
 {
 	(void)state;
@@ -268,6 +316,7 @@ int main(void)
 		cmocka_unit_test(what_ended_is_not_lost),
 		cmocka_unit_test(idle_weights_are_of_one_policy),
 		cmocka_unit_test(what_has_no_owner_is_nameless),
+		cmocka_unit_test(a_gap_of_two_rules_is_of_time),
 		cmocka_unit_test(gaps_are_shared_and_bounded),
 		cmocka_unit_test(without_memory_nothing_is_known),
 	};
