@@ -40,6 +40,22 @@ def the_doctor_takes_it_anywhere_but_as_a_value():
     assert not doctor("--host.state-dir", "--json").startswith("{")
 
 
+def the_doctor_names_the_rules_of_attribution():
+    """Of each kind of zones that this machine has; a rule that is asked for is there, or what it lacks."""
+    def rules(*words):
+        found = json.loads(kepler("doctor", *QUIET, "--json", *words, status=None))["findings"]
+        return [finding["text"] for finding in found if finding["topic"] == "attribution"]
+
+    kinds = ("package", "core", "uncore", "dram", "psys", "platform")
+    texts = rules()
+    assert texts and all("dynamic energy is shared by " in text for text in texts), texts
+    for text in rules(*(f"--attribution.{kind}=cpu-time" for kind in kinds)):
+        kind = text.partition(":")[0]
+        assert kind not in kinds or f"(cpu-time), as --attribution.{kind}" in text, text
+    texts = rules("--no-bpf.enabled", *(f"--attribution.{kind}=block" for kind in kinds))
+    assert any("not possible here: block (needs block_bytes)" in text for text in texts), texts
+
+
 def needs_are_those_of_the_configuration():
     """As the unit grants them by default, and fewer where parts are off."""
     def needs(*words):
@@ -96,5 +112,5 @@ def a_program_without_commands_says_so():
 
 
 run_tests([a_command_tells_its_own_options, what_is_the_doctors_is_no_one_elses, the_doctor_takes_it_anywhere_but_as_a_value,
-           needs_are_those_of_the_configuration, each_program_says_what_it_is_and_refuses_alike,
-           a_program_without_commands_says_so])
+           the_doctor_names_the_rules_of_attribution, needs_are_those_of_the_configuration,
+           each_program_says_what_it_is_and_refuses_alike, a_program_without_commands_says_so])

@@ -352,7 +352,7 @@ static void without_a_cycle_time_weighs(void **state)
 	tear_down_house(&house);
 }
 
-/* By cycles if they are known in all of it; where a pass fails, nothing ran that would need them. */
+/* By cycles if they are known in all of it; a pass that fails has nothing that would need them. */
 static void a_gap_has_one_rule(void **state)
 {
 	(void)state;
