@@ -22,6 +22,7 @@ void accountant_release(struct accountant *accountant)
 	parties_release(&accountant->gap_parties);
 	energy_parties_release(&accountant->parts);
 	share_weights_release(&accountant->weights);
+	zone_fits_release(&accountant->fits);
 	split_scratch_release(&accountant->scratch);
 }
 
@@ -266,7 +267,7 @@ static enum share_rule rule_of(const struct accountant *accountant, const struct
 		return SHARE_DEVICE_TIME;
 	if (place == PLACE_PARTS)
 		return SHARE_PARTS;
-	if (!interval->measured.dt_ns)
+	if (!interval->measured.dt_ns && state->rule != SHARE_FIT)
 		return state->rule;
 	return share_rule_choose(&accountant->share, state->zone->kind, accountant->signals);
 }
@@ -637,6 +638,78 @@ static struct zone_activity activity_of_work(const struct gap *work, const struc
 	return seen;
 }
 
+/* Whether zone @z can have a regression in this interval: of CPUs, measured, and by no option. */
+static bool may_fit(const struct accountant *accountant, const struct interval *interval, size_t z)
+{
+	const struct zone *zone = accountant->zones[z].zone;
+	uint32_t place = place_of(accountant, interval, z), device;
+
+	return accountant->share.may_fit && accountant->share.rule[zone->kind] == SHARE_AUTO &&
+	       !zone_is_modelled(zone) && !work_place_is_device(place, &device) &&
+	       place != PLACE_PARTS && accountant->signals & SIGNAL_BIT(SIGNAL_COUNTED_TIME);
+}
+
+/* The work of this interval by the regression of zone @z, where that is the better one. */
+static bool work_by_fit(struct accountant *accountant, const struct interval *interval, size_t z,
+			struct shared_work *ret)
+{
+	uint32_t place = place_of(accountant, interval, z);
+	double coefficient[POWER_FIT_FEATURES];
+
+	if (!may_fit(accountant, interval, z) ||
+	    !zone_fits_use(&accountant->fits, z, accountant->signals, coefficient))
+		return false;
+	memcpy(accountant->weights.coefficient, coefficient, sizeof(coefficient));
+	accountant->weights_of.rule = SHARE_CPU_TIME; /* what is kept is of another zone */
+	*ret = work_of(accountant, interval, place, SHARE_FIT);
+	accountant->weights_of.rule = SHARE_CPU_TIME;
+	return ret->input.rule == SHARE_FIT;
+}
+
+/* From @flow, whose work is that of this interval. */
+static void learn_fit(struct accountant *accountant, const struct interval *interval, size_t z,
+		      const struct zone_interval *flow)
+{
+	const struct zone_account *state = &accountant->zones[z];
+	bool knows_idle = state->idle_state == IDLE_LEARNED || state->idle_state == IDLE_FIXED;
+	uint64_t dt_ns = interval->measured.dt_ns, nameless_ns;
+	struct zone_fit_interval fit = {
+		.energy_uj = flow->energy_uj,
+		.span_ns = flow->dt_ns,
+		.idle_w = knows_idle ? (double)state->idle_power_uw / 1e6 : -1,
+		.smt_ppm = accountant->share.smt_ppm,
+		.signals = accountant->signals,
+		.place = place_of(accountant, interval, z),
+	};
+
+	if (!may_fit(accountant, interval, z) || interval->measured.asleep_ns ||
+	    flow->dt_ns > dt_ns + dt_ns / 10 || flow->dt_ns < dt_ns - dt_ns / 10)
+		return;
+	nameless_ns = interval->work.dropped_ns + interval->work.unseen_ns;
+	fit.nameless_ns = fit.place < interval->parties->sockets
+				  ? parties_of_socket(interval->parties, fit.place, nameless_ns)
+				  : nameless_ns;
+	fit.rule = share_rule_choose(&accountant->share, state->zone->kind, accountant->signals);
+	zone_fits_learn(&accountant->fits, z, interval->parties, &fit);
+}
+
+/* What flowed in this interval, or of which the time is not known, by what ran in it. */
+static void book_flow(struct accountant *accountant, const struct interval *interval, uint32_t z,
+		      const struct zone_interval *flow, uint64_t asleep_ns, bool is_late)
+{
+	struct zone_account *state = &accountant->zones[z];
+	struct shared_work work;
+
+	if (!is_late && work_by_fit(accountant, interval, z, &work))
+		state->rule = SHARE_FIT;
+	else
+		work = work_of(accountant, interval, place_of(accountant, interval, z),
+			       state->rule);
+	attribute(accountant, z, flow, &work, asleep_ns);
+	if (!is_late)
+		learn_fit(accountant, interval, z, flow);
+}
+
 /* A span that began before this interval is the work's of all that time: of the gap's. */
 static void book_zone(struct accountant *accountant, uint32_t z, const struct interval *interval,
 		      const struct energy_span *span)
@@ -670,8 +743,7 @@ static void book_zone(struct accountant *accountant, uint32_t z, const struct in
 		work = gap_work(accountant, interval, place, gap);
 		attribute(accountant, z, &flow, &work, seen.asleep_ns);
 	} else if (flow.energy_uj) {
-		work = work_of(accountant, interval, place, state->rule);
-		attribute(accountant, z, &flow, &work, seen.asleep_ns);
+		book_flow(accountant, interval, z, &flow, seen.asleep_ns, late);
 	}
 	gap_release(&past);
 	if (span) {

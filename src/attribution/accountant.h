@@ -26,6 +26,7 @@
 #include "attribution/split.h"
 #include "attribution/work_history.h"
 #include "attribution/zone_account.h"
+#include "attribution/zone_fits.h"
 #include "energy/rank.h"
 #include "energy/remainder.h"
 #include "energy/work.h"
@@ -67,10 +68,11 @@ struct accountant {
 	uint32_t gap_of[ZONES_MAX]; /* that the zone waits in, or GAP_NONE, GAP_LOST */
 	struct parties gap_parties; /* of the zone whose gap ends just now, or which is late */
 	struct work_histories histories;
-	bool has_parts;               /* there is a zone of what they leave */
-	bool is_part[ZONES_MAX];      /* see accountant_follow() */
-	struct energy_parties parts;  /* of an interval: what has used the energy of such zones */
-	struct share_options share;   /* see accountant_share_by() */
+	bool has_parts;              /* there is a zone of what they leave */
+	bool is_part[ZONES_MAX];     /* see accountant_follow() */
+	struct energy_parties parts; /* of an interval: what has used the energy of such zones */
+	struct share_options share;  /* see accountant_share_by() */
+	struct zone_fits fits;
 	uint32_t signals;             /* SIGNAL_BIT()s that can weigh the interval that is booked */
 	struct share_weights weights; /* the last that were made, ... */
 	struct share_of_weights weights_of; /* ... and of what they are */

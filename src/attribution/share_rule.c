@@ -25,6 +25,8 @@ static const struct {
 			    SIGNAL_BIT(SIGNAL_NET_TX_IRQ) | SIGNAL_BIT(SIGNAL_NET_RX_IRQ), false },
 	[SHARE_BLOCK] = { "block", "bytes", "bytes of block devices",
 			  SIGNAL_BIT(SIGNAL_BLOCK_BYTES), false },
+	[SHARE_FIT] = { "fit", "nJ", "regression of power on counters",
+			SIGNAL_BIT(SIGNAL_COUNTED_TIME), true },
 	[SHARE_DEVICE_TIME] = { "device-time", "ns", "time for which each process kept it busy", 0,
 				false },
 	[SHARE_PARTS] = { "parts", "µJ", "dynamic energy that each used of the parts", 0, false },

@@ -27,6 +27,7 @@ enum share_rule {
 	SHARE_RESIDENT, /* memory that is held */
 	SHARE_NETWORK,  /* softirqs of sending and receiving */
 	SHARE_BLOCK,    /* bytes of block devices */
+	SHARE_FIT,      /* nJ, as the zone's power was regressed on counters (zone_fits.h) */
 	/* What follows is the domain's, and cannot be chosen. */
 	SHARE_DEVICE_TIME, /* for which each kept a device busy */
 	SHARE_PARTS,       /* the energy that each used of the machine's parts */
@@ -46,6 +47,7 @@ enum share_rule {
 struct share_options {
 	enum share_rule rule[ZONE_KIND_COUNT]; /* SHARE_AUTO, or one to be used where it can be */
 	uint64_t smt_ppm;                      /* of SHARE_PPM; at most that */
+	bool may_fit; /* with SHARE_AUTO: regressions are learned, and used where they are better */
 };
 
 /* "cycles": as options, metrics and pages name it. */

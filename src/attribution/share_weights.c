@@ -89,6 +89,18 @@ static uint64_t sum_of_two(const struct parties *parties, size_t i, enum signal 
 	       least(amount_of(parties, b, i), WEIGHT_MAX / 2);
 }
 
+static uint64_t weigh_by_fit(const struct parties *parties, size_t i,
+			     const double coefficient[POWER_FIT_FEATURES])
+{
+	uint64_t amounts[SIGNAL_COUNT];
+	struct power_fit_work work;
+
+	for (enum signal signal = 0; signal < SIGNAL_COUNT; signal++)
+		amounts[signal] = amount_of(parties, signal, i);
+	power_fit_work_of(amounts, parties->signals, &work);
+	return least(power_fit_weight(coefficient, &work), WEIGHT_MAX);
+}
+
 /* Of what is known of party @i. */
 static uint64_t weigh(const struct parties *parties, size_t i, enum share_rule rule,
 		      uint64_t smt_ppm)
@@ -117,7 +129,8 @@ static struct mean weigh_counted(struct share_weights *weights, const struct par
 	struct mean mean = { 0 };
 
 	for (size_t i = 0; i < parties->count; i++) {
-		uint64_t weight = weigh(parties, i, rule, smt_ppm);
+		uint64_t weight = rule == SHARE_FIT ? weigh_by_fit(parties, i, weights->coefficient)
+						    : weigh(parties, i, rule, smt_ppm);
 
 		weights->weight[i] = weight;
 		mean.weight += weight;

@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "attribution/parties.h"
+#include "attribution/power_fit.h"
 #include "attribution/share_rule.h"
 
 #define SHARE_COUNTED_PART 8
@@ -30,6 +31,7 @@ struct share_weights {
 	uint64_t *weight; /* [size], as many as there are parties */
 	size_t size;
 	uint64_t dropped, unseen;
+	double coefficient[POWER_FIT_FEATURES]; /* with SHARE_FIT, to be set before */
 };
 
 /*

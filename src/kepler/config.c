@@ -378,6 +378,12 @@ static const struct option share_rows[] = {
 	{ "attribution.platform", NULL, OPTION_ENUM, FIELD(share_options, rule[ZONE_PLATFORM]),
 	  .choices = share_rules, .default_text = "auto", .metavar = "RULE", .reloadable = true,
 	  .help = "The same for platform zones." },
+	{ "attribution.fit", NULL, OPTION_BOOL, FIELD(share_options, may_fit),
+	  .default_text = "true", .reloadable = true,
+	  .help = "With auto: learn what a unit of work costs from each zone's own meter, and "
+		  "share "
+		  "by that (fit) while it predicts the zone's power better than the rule that it "
+		  "replaces." },
 	{ "attribution.smt-factor", NULL, OPTION_MICRO, FIELD(share_options, smt_ppm), RANGE(0, 1),
 	  .default_text = "0.575", .metavar = "FACTOR", .reloadable = true,
 	  .help = "Energy of a cycle of a thread while its core's other thread is busy, over that "

@@ -371,7 +371,7 @@ static void examine_rule(struct findings *findings, const struct interval_engine
 	bool is_asked = has_option && asked == rule;
 	const char *kind_name = zone_kind_name(kind);
 
-	if (has_option && !is_asked)
+	if (has_option && !is_asked && rule != SHARE_FIT)
 		add_better(&better, kind, rule, asked, interval_engine_signals(engine));
 	findings_add(findings, FINDING_NOTE, "attribution", NULL,
 		     "%s: dynamic energy is shared by %s (%s)%s%s%s%s", kind_name,

@@ -602,7 +602,8 @@ const char *oracle_check(struct oracle *oracle, const struct world *world, uint6
 		wrong = check_series(oracle, world, missed_ns, refused);
 	if (!wrong)
 		wrong = check_pending(oracle, world, picture);
-	if (!wrong && before && !missed_ns && !refused && !picture->container_overflows)
+	if (!wrong && before && !missed_ns && !refused && !picture->container_overflows &&
+	    !world->may_fit)
 		wrong = check_work(oracle, world, picture, before);
 	oracle->now = !oracle->now;
 	oracle->has_before = true;

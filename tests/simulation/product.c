@@ -144,9 +144,9 @@ static void follow_settle(struct product *product, const struct world *world)
 	publisher_set_options(product->publisher, &product->publication);
 }
 
-static void share_by_the_best(struct product *product)
+static void share_by_the_best(struct product *product, bool may_fit)
 {
-	struct share_options options = { .smt_ppm = SHARE_SMT_PPM };
+	struct share_options options = { .smt_ppm = SHARE_SMT_PPM, .may_fit = may_fit };
 
 	for (size_t kind = 0; kind < ZONE_KIND_COUNT; kind++)
 		options.rule[kind] = SHARE_AUTO;
@@ -172,7 +172,7 @@ struct product *product_new(const struct world *world)
 	product->references = 1;
 	product->accountant.ledger = product->ledger;
 	take_policy(product, world);
-	share_by_the_best(product);
+	share_by_the_best(product, world->may_fit);
 	if (snapshot_holder_new(&product->holder) < 0 ||
 	    publisher_new(&product->publication, product->ledger, product->holder,
 			  &product->publisher) < 0)

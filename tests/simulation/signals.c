@@ -16,13 +16,15 @@ void signals_begin(struct world *world)
 	if (!world_has(world, FEATURE_SIGNALS) || draw % 4 == 0)
 		return;
 	world->can_count = (uint32_t)(draw / 4 % 32);
+	world->may_fit = world->can_count & COUNTED_TIME && draw / 128 % 4 == 0;
 	world->interval.counted = world->can_count;
 }
 
 /* Of so much of the time of a sample signals are known. */
 static uint64_t counted_of(struct world *world, uint64_t cpu_ns)
 {
-	switch (chance_below(&world->signals, 12)) {
+	/* Else nothing is learned. */
+	switch (world->may_fit ? 12 : chance_below(&world->signals, 12)) {
 	case 0:
 		return cpu_ns / 2;
 	case 1:

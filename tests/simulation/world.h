@@ -190,6 +190,7 @@ struct world {
 	uint64_t counted_from[WORLD_COUNTERS]; /* number of the interval; 0: never */
 	uint32_t sockets, cpus_a_socket, boards;
 	uint32_t can_count; /* enum counted */
+	bool may_fit;       /* shares are learned from the meters: only sums are judged */
 	bool has_booked;
 	size_t zone_count;
 	struct meter_zone zones[WORLD_ZONES_MAX];

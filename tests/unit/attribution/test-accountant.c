@@ -424,6 +424,63 @@ static void what_is_late_has_one_rule(void **state)
 	}
 }
 
+static void count_all(struct house *house)
+{
+	parties_know(&house->parties, SIGNAL_BIT(SIGNAL_COUNTED_TIME) |
+					      SIGNAL_BIT(SIGNAL_CPU_CYCLES) |
+					      SIGNAL_BIT(SIGNAL_INSTRUCTIONS));
+	assert_int_equal(parties_reserve(&house->parties, 8), 0);
+}
+
+/* For so many halves of a second; a has instructions and cycles, b has cycles only. */
+static void run_halves(struct house *house, size_t who, uint64_t halves)
+{
+	uint64_t ns = halves * NSEC_PER_SEC / 2;
+
+	ran(house, who, 0, ns);
+	parties_add_signal(&house->parties, SIGNAL_COUNTED_TIME, ns);
+	parties_add_signal(&house->parties, SIGNAL_CPU_CYCLES, ns * 2);
+	parties_add_signal(&house->parties, SIGNAL_INSTRUCTIONS, who ? 0 : ns * 4);
+}
+
+/* 10 W, 3 J for 1e9 cycles, 5 J for 1e9 instructions: what differs in these differs in energy. */
+static void a_regression_is_used_where_it_is_better(void **state)
+{
+	(void)state;
+	struct house house;
+	uint64_t before_j[2];
+
+	set_up_house(&house);
+	share_by_cycles(&house);
+	house.accountant.share.may_fit = true;
+	begin(&house, 2);
+	end(&house, 0, 0);
+	for (uint64_t i = 0; i < 400; i++) {
+		uint64_t a = i * 7 % 5 % 3, b = i * 11 % 7 % 3;
+
+		begin(&house, 2);
+		count_all(&house);
+		a = i == 399 ? 1 : a;
+		b = i == 399 ? 1 : b;
+		before_j[0] = joules(&house, 0, 0);
+		before_j[1] = joules(&house, 1, 0);
+		run_halves(&house, 0, a);
+		run_halves(&house, 1, b);
+		end(&house, 10 + 13 * a + 3 * b, 0);
+		assert_true(i > 10 || house.accountant.zones[0].rule == SHARE_CYCLES);
+	}
+	assert_int_equal(house.accountant.zones[0].rule, SHARE_FIT);
+	assert_in_range(joules(&house, 0, 0) - before_j[0], 12, 22); /* 13 of 16, and of idle */
+	assert_in_range(joules(&house, 1, 0) - before_j[1], 2, 6);
+	house.accountant.share.may_fit = false;
+	begin(&house, 2);
+	count_all(&house);
+	run_halves(&house, 0, 1);
+	end(&house, 10, 0);
+	assert_int_equal(house.accountant.zones[0].rule, SHARE_CYCLES);
+	tear_down_house(&house);
+}
+
 /* A source that tells once in ten intervals: up all the time, and no span in nine of them. */
 static void what_a_slow_source_tells_is_shared_over_its_time(void **state)
 {
@@ -767,6 +824,7 @@ int main(void)
 		cmocka_unit_test(a_gap_is_what_ran_in_it),
 		cmocka_unit_test(cycles_weigh_what_ran),
 		cmocka_unit_test(without_a_cycle_time_weighs),
+		cmocka_unit_test(a_regression_is_used_where_it_is_better),
 		cmocka_unit_test(a_gap_has_one_rule),
 		cmocka_unit_test(what_is_late_has_one_rule),
 		cmocka_unit_test(what_a_slow_source_tells_is_shared_over_its_time),
