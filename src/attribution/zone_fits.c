@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "attribution/zone_fits.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/num.h"
@@ -22,6 +23,15 @@ bool zone_fits_use(const struct zone_fits *fits, size_t z, uint32_t signals,
 		return false;
 	power_fit_coefficients(fit, ret);
 	return true;
+}
+
+double zone_fits_error_ratio(const struct zone_fits *fits, size_t z)
+{
+	struct power_fit_quality quality;
+
+	if (!fits->fit[z] || !power_fit_quality(fits->fit[z], &quality))
+		return (double)NAN;
+	return quality.error_ratio;
 }
 
 /* The plain ratio is the rule that the zone has without the regression. */

@@ -37,4 +37,9 @@ bool zone_fits_use(const struct zone_fits *fits, size_t z, uint32_t signals,
 		   double ret[POWER_FIT_FEATURES]);
 void zone_fits_learn(struct zone_fits *fits, size_t z, const struct parties *parties,
 		     const struct zone_fit_interval *interval);
+/*
+ * Root mean square of the errors by which the rule in use has predicted the zone's power in the
+ * last minutes, over its mean power. NaN: nothing is learned.
+ */
+double zone_fits_error_ratio(const struct zone_fits *fits, size_t z);
 void zone_fits_release(struct zone_fits *fits);

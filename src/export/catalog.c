@@ -186,6 +186,11 @@ static const struct family table[] = {
 	  "The rule by which the dynamic energy of a zone is shared: one of --attribution.package, "
 	  "device-time (of GPUs: the time for which each process kept it busy), or parts (of the "
 	  "zone other: the energy that each used of the machine's parts).", NULL },
+	{ "kepler_attribution_error_ratio", GAUGE, "ratio", BOTH,
+	  OF_ZONES_IN_USE, ZONE(share_error_ratio, 0), L_ZONE,
+	  "By how much the power that follows from the weights of all work is off from the meter: "
+	  "root mean square of the last minutes, over the zone's mean power. The error of a single "
+	  "share is another. None where nothing is learned: see kepler_attribution_info.", NULL },
 	{ "kepler_zone_deviation_ratio", GAUGE, "ratio", BOTH,
 	  OF_ZONES, ZONE(deviation_ratio, 0), L_ZONE,
 	  "How much more than the source that is charged this one reads of the same energy: 0.02 "

@@ -676,6 +676,8 @@ static void book(struct interval_engine *engine, const struct activity *activity
 		zone_picture(&accountant->zones[z], accountant_has_ended(accountant, z),
 			     activity->time_ns, &engine->published[z]);
 		engine->published[z].deviation_ratio = deviations_ratio(&engine->deviations, z);
+		engine->published[z].share_error_ratio =
+			zone_fits_error_ratio(&accountant->fits, z);
 	}
 }
 

@@ -92,9 +92,10 @@ struct snapshot_zone {
 	double watts[MODE_COUNT]; /* mean of the last interval; NaN while it is not known */
 	/* Time that its energy of the last interval took, more after a gap. 0: none is known. */
 	uint64_t span_ns;
-	double idle_estimate_w; /* NaN when there is none */
-	double deviation_ratio; /* from the source that is charged instead; NaN: not known */
-	double delay_s;         /* of a source that is late, or gives means; else NaN, likewise: */
+	double idle_estimate_w;   /* NaN when there is none */
+	double deviation_ratio;   /* from the source that is charged instead; NaN: not known */
+	double share_error_ratio; /* of the power that its shares say; NaN: not known */
+	double delay_s; /* of a source that is late, or gives means; else NaN, likewise: */
 	double window_s;
 	uint64_t reads, errors, dropped, wraps;
 	double age_s; /* of the last good reading */

@@ -2,6 +2,7 @@
 /* Two sockets of one CPU each, a package in each, and intervals that are made up. */
 #include "attribution/accountant.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -470,6 +471,8 @@ static void a_regression_is_used_where_it_is_better(void **state)
 		assert_true(i > 10 || house.accountant.zones[0].rule == SHARE_CYCLES);
 	}
 	assert_int_equal(house.accountant.zones[0].rule, SHARE_FIT);
+	assert_true(zone_fits_error_ratio(&house.accountant.fits, 0) < 0.05);
+	assert_true(isnan(zone_fits_error_ratio(&house.accountant.fits, 2)));
 	assert_in_range(joules(&house, 0, 0) - before_j[0], 12, 22); /* 13 of 16, and of idle */
 	assert_in_range(joules(&house, 1, 0) - before_j[1], 2, 6);
 	house.accountant.share.may_fit = false;
