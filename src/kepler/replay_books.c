@@ -79,6 +79,7 @@ int replay_books_new(const struct config *config, struct replay_books **ret)
 	books->config = config;
 	books->accountant.ledger = books->ledger;
 	accountant_configure(&books->accountant, &config->idle, 0);
+	accountant_share_by(&books->accountant, &config->share);
 	*ret = books;
 	return 0;
 }

@@ -12,7 +12,7 @@
 
 static double seen_of(const struct world_interval *interval, const struct sample *sample)
 {
-	if (!(interval->counted & COUNTED_TIME))
+	if (!(interval->counting & COUNTED_TIME))
 		return (double)sample->cpu_ns;
 	return fmin((double)sample->counted_ns, (double)sample->cpu_ns);
 }
@@ -23,7 +23,7 @@ static double unpaired(const struct world_interval *interval, const struct sampl
 {
 	double paired;
 
-	if (!(interval->counted & COUNTED_TIME) || !(interval->counted & COUNTED_PAIRED) ||
+	if (!(interval->counting & COUNTED_TIME) || !(interval->counting & COUNTED_PAIRED) ||
 	    !sample->counted_ns)
 		return whole;
 	paired = fmin(1, (double)sample->paired_ns / (double)sample->counted_ns);
@@ -55,7 +55,7 @@ static bool is_counted(const struct world *world)
 	const struct world_interval *interval = &world->interval;
 	double seen = 0, all = (double)interval->dropped_owner_ns;
 
-	if (!(interval->counted & COUNTED_TIME)) /* of a cgroup without processes nothing is */
+	if (!(interval->counting & COUNTED_TIME)) /* of a cgroup without processes nothing is */
 		return true;
 	for (size_t i = 0; i < interval->count; i++) {
 		seen += seen_of(interval, &world->samples[i]);
@@ -66,7 +66,7 @@ static bool is_counted(const struct world *world)
 
 static void find_known(struct basis_weights *weights, const struct world *world)
 {
-	uint32_t counted = world->interval.counted;
+	uint32_t counted = world->interval.counting;
 	bool usable = is_counted(world);
 	bool *known = weights->known;
 
@@ -80,7 +80,7 @@ static void find_known(struct basis_weights *weights, const struct world *world)
 static double mean_of(const struct world *world, enum basis basis)
 {
 	const struct world_interval *interval = &world->interval;
-	bool by_time = basis == BASIS_TRAFFIC || !(interval->counted & COUNTED_TIME);
+	bool by_time = basis == BASIS_TRAFFIC || !(interval->counting & COUNTED_TIME);
 	double weight = 0, ns = by_time ? (double)interval->dropped_owner_ns : 0;
 
 	for (size_t i = 0; i < interval->count; i++) {
@@ -117,7 +117,7 @@ void basis_weigh(struct basis_weights *weights, const struct world *world)
 							      basis, weights->mean[basis]);
 		/* Of a cgroup without processes nothing is counted. */
 		weights->nameless_owner[basis] =
-			basis == BASIS_TRAFFIC || !(world->interval.counted & COUNTED_TIME)
+			basis == BASIS_TRAFFIC || !(world->interval.counting & COUNTED_TIME)
 				? 0
 				: weights->mean[basis] * (double)world->interval.dropped_owner_ns;
 	}

@@ -409,7 +409,7 @@ static void enter_traffic(struct product *product, const struct world *world)
 {
 	const struct world_interval *from = &world->interval;
 
-	for (uint32_t i = 0; from->counted & COUNTED_TRAFFIC && i < world->owner_count; i++) {
+	for (uint32_t i = 0; from->counting & COUNTED_TRAFFIC && i < world->owner_count; i++) {
 		if (!from->owner_traffic[i])
 			continue;
 		parties_add(&product->parties, LEDGER_NONE, container_of(product, world, i), 0,
@@ -434,7 +434,7 @@ static void enter_samples(struct product *product, const struct world *world)
 	uint32_t sockets = world->sockets > 1 && !from->pass_failed ? world->sockets : 0;
 
 	parties_begin(&product->parties, sockets);
-	parties_know(&product->parties, known_signals(world) | signals_of(from->counted));
+	parties_know(&product->parties, known_signals(world) | signals_of(from->counting));
 	if (parties_reserve(&product->parties, from->count + 2 + world->owner_count) < 0)
 		return;
 	for (size_t i = 0; i < from->count; i++)

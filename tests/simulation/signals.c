@@ -17,7 +17,7 @@ void signals_begin(struct world *world)
 		return;
 	world->can_count = (uint32_t)(draw / 4 % 32);
 	world->may_fit = world->can_count & COUNTED_TIME && draw / 128 % 4 == 0;
-	world->interval.counted = world->can_count;
+	world->interval.counting = world->can_count;
 }
 
 /* Of so much of the time of a sample signals are known. */
@@ -46,7 +46,7 @@ static void count(struct world *world, struct sample *sample)
 	uint64_t ns;
 
 	sample->counted_ns = counted_of(world, sample->cpu_ns);
-	ns = world->interval.counted & COUNTED_TIME ? sample->counted_ns : sample->cpu_ns;
+	ns = world->interval.counting & COUNTED_TIME ? sample->counted_ns : sample->cpu_ns;
 	sample->paired_ns = draw % 3 == 0 ? 0 : (uint64_t)((double)ns * (double)(draw % 97) / 96);
 	sample->cycles = ns * mhz / 1000;
 	sample->misses = draw % 5 == 0 ? 0 : ns * (sample->pid % 61) / 16;
@@ -61,11 +61,11 @@ void signals_step(struct world *world)
 
 	memset(interval->owner_traffic, 0, sizeof(interval->owner_traffic));
 	if (draw % 12 == 0)
-		interval->counted = world->can_count & (uint32_t)(draw / 64);
-	else if (draw % 12 < 3 || !interval->counted)
-		interval->counted = world->can_count;
+		interval->counting = world->can_count & (uint32_t)(draw / 64);
+	else if (draw % 12 < 3 || !interval->counting)
+		interval->counting = world->can_count;
 	if (interval->pass_failed)
-		interval->counted = 0;
-	for (size_t i = 0; interval->counted && i < interval->count; i++)
+		interval->counting = 0;
+	for (size_t i = 0; interval->counting && i < interval->count; i++)
 		count(world, &world->samples[i]);
 }

@@ -153,7 +153,7 @@ struct world_interval {
 	uint64_t busy_ns, dropped_ns, unseen_ns;
 	uint32_t dropped_owner; /* whose cgroup is known, of work without a name */
 	uint64_t dropped_owner_ns;
-	uint32_t counted;                         /* enum counted; 0 where the pass has failed */
+	uint32_t counting;                        /* enum counted; 0 where the pass has failed */
 	uint64_t owner_traffic[WORLD_OWNERS_MAX]; /* of those that ran */
 	uint32_t cpus, socket_cpus[WORLD_SOCKETS_MAX];
 	bool sockets_vague; /* some work is of no known socket */
