@@ -91,3 +91,43 @@ struct kepler_drop_key {
 struct kepler_drop {
 	__u64 run_ns;
 };
+
+/* ---- bpf/io.bpf.c ---- */
+
+#define KEPLER_IO_CGROUPS_MAX 2048 /* with amounts of their own */
+#define KEPLER_IO_CAUSES_MAX  8192 /* sockets and requests with a known cgroup */
+
+enum kepler_io_amount {
+	KEPLER_IO_NET_TX, /* softirqs */
+	KEPLER_IO_NET_RX,
+	KEPLER_IO_BLOCK,
+	KEPLER_IO_SOFTIRQ_NS, /* in these three */
+	KEPLER_IO_NET_BYTES,
+	KEPLER_IO_BLOCK_BYTES,
+	KEPLER_IO_PAGE_CACHE, /* folios read from it, and made dirty */
+	KEPLER_IO_COUNT
+};
+
+/* Of a cgroup, on one CPU; cumulative. */
+struct kepler_io {
+	__u64 amount[KEPLER_IO_COUNT];
+};
+
+/* Of a CPU. */
+struct kepler_io_cpu {
+	struct kepler_io without_cause; /* cumulative */
+	__u64 dropped; /* cumulative: times that a cgroup found no room; the amounts are above */
+	/* The softirq that runs, for the kernel side only. */
+	__u64 since_ns; /* time that is not charged yet begins here */
+	__u64 cause;    /* address of a socket or bio */
+	__u64 cgroup;   /* of it; 0: no cause has been seen in this softirq */
+	__u32 vector;   /* 0: none of the three */
+	__u32 reserved;
+};
+
+/* Whether time in interrupts is part of the run time of the task that was interrupted. */
+enum kepler_irq_time {
+	KEPLER_IRQ_TIME_UNKNOWN,
+	KEPLER_IRQ_TIME_APART,    /* CONFIG_IRQ_TIME_ACCOUNTING: no */
+	KEPLER_IRQ_TIME_OF_TASKS, /* yes */
+};

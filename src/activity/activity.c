@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "activity/io_signals.h"
 #include "base/clock.h"
 #include "base/num.h"
 #include "base/pid_namespace.h"
@@ -43,6 +44,8 @@ int activity_open(const struct activity_options *options, struct activity_reader
 		complete.max_processes = MAX_PROCESSES_DEFAULT;
 	if (complete.allow_bpf)
 		r = bpf_activity_open(&complete, &reader, why, sizeof(why));
+	if (r == 0 && complete.io != IO_WANTED_OFF)
+		reader->io_err = io_signals_open(&complete, &reader->io);
 	if (r < 0) {
 		r = proc_activity_open(&complete, &reader);
 		if (r < 0)
@@ -62,6 +65,7 @@ void activity_close(struct activity_reader *reader)
 	if (!reader)
 		return;
 	machine_clock_close(reader->clock);
+	io_signals_close(reader->io);
 	reader->ops->close(reader);
 }
 
@@ -78,6 +82,8 @@ int activity_read(struct activity_reader *reader, struct activity *activity)
 	/*
 	 * Work that a failed pass did not report comes with the next pass, and is compared there.
 	 */
+	if (r == 0 && reader->io)
+		io_signals_read(reader->io, activity);
 	if (r < 0 || !has_account)
 		return r;
 	if (!reader->unseen_time.has_last && machine_clock_read(reader->clock, &now) < 0)
@@ -106,6 +112,9 @@ void activity_get_info(const struct activity_reader *reader, struct activity_inf
 {
 	reader->ops->get_info(reader, ret);
 	ret->unseen_ns = reader->unseen_ns;
+	if (reader->io)
+		io_signals_get_info(reader->io, &ret->io);
+	ret->io.err = reader->io_err;
 	ret->account = MACHINE_ACCOUNT_MISSING;
 	if (reader->unseen_time.has_last)
 		ret->account = reader->unseen_time.is_static ? MACHINE_ACCOUNT_STATIC

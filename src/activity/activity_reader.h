@@ -106,6 +106,33 @@ enum machine_account {
 	MACHINE_ACCOUNT_GOOD,
 };
 
+/* What is counted of input and output, as the option bpf.io says. */
+enum io_wanted {
+	IO_WANTED_OFF,
+	IO_WANTED_AUTO, /* all but the page cache, whose programs run in each read() */
+	IO_WANTED_ALL,
+};
+
+/* Whether time in interrupts is part of the run time of the task that was interrupted. */
+enum irq_time {
+	IRQ_TIME_UNKNOWN, /* no softirq of a device has been seen yet */
+	IRQ_TIME_APART,
+	IRQ_TIME_OF_TASKS,
+};
+
+/* State of io_signals.h; counters are cumulative. */
+struct io_info {
+	int err;          /* none is known, because of this -errno; 0: or none is wanted */
+	uint32_t signals; /* SIGNAL_BIT() of those that are known */
+	uint32_t missing; /* of those that are wanted, but not known */
+	char missing_text[ACTIVITY_WHY_MAX]; /* which programs are missing, and why; "" none */
+	unsigned int refused;                /* of them: refused, though the tracepoint is there */
+	uint64_t softirqs_without_cause;
+	uint64_t softirq_ns_without_cause;
+	uint64_t dropped; /* times that a cgroup found no room; its amounts have no cause */
+	enum irq_time irq_time;
+};
+
 /* State for metrics and doctor; counters are cumulative. */
 struct activity_info {
 	const char *reader; /* "bpf-walk", "bpf-iter", "procfs" */
@@ -130,6 +157,7 @@ struct activity_info {
 	unsigned int refused;   /* BPF programs that this kernel should accept and refuses */
 	char refused_text[ACTIVITY_WHY_MAX]; /* which, why, and what that costs */
 	char why_not_bpf[ACTIVITY_WHY_MAX];  /* with procfs: why BPF was refused, and the remedy */
+	struct io_info io;
 };
 
 struct activity_reader;
@@ -143,6 +171,7 @@ struct activity_options {
 	uint32_t max_processes;        /* limit of every table, default 65,536 */
 	/* Borrowed, may change between passes; NULL: sockets are not distinguished. */
 	const struct cpu_sockets *sockets;
+	enum io_wanted io;         /* with BPF only */
 	const char *spoil_program; /* for tests: changed so that the kernel refuses it; or NULL */
 };
 
@@ -164,6 +193,8 @@ struct activity_ops {
 struct activity_reader {
 	const struct activity_ops *ops; /* first member of each reader */
 	struct machine_clock *clock;    /* NULL: the machine's account cannot be read */
+	struct io_signals *io;          /* NULL: not wanted, or not to be had */
+	int io_err;                     /* why not, -errno; 0: not wanted */
 	struct unseen_time unseen_time;
 	uint64_t unseen_ns;
 	bool own_pid_namespace;

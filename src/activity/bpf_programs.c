@@ -59,8 +59,8 @@ __attribute__((format(printf, 2, 0))) static int log_libbpf(enum libbpf_print_le
 	return 0;
 }
 
-/* Order of the object's own enum cgroup_subsys_id. */
-static int32_t controller_number(const char *name)
+/* Order of the objects' own enum cgroup_subsys_id. */
+int32_t bpf_controller_number(const char *name)
 {
 	static const char *const names[] = { "cpuset",     "cpu",      "cpuacct", "blkio",
 					     "memory",     "devices",  "freezer", "net_cls",
@@ -117,7 +117,7 @@ static int load(const struct activity_options *options, const struct choice *cho
 
 	if (!skeleton)
 		return -errno;
-	skeleton->rodata->cgroup_controller = controller_number(options->cgroup_controller);
+	skeleton->rodata->cgroup_controller = bpf_controller_number(options->cgroup_controller);
 	skeleton->rodata->ring_half_bytes = ring_bytes / 2;
 	skeleton->rodata->has_kfuncs = choice->way[BPF_PART_WALK] >= 0;
 	choose(skeleton, options, choice);

@@ -90,6 +90,9 @@ static const struct option_choice kube_pods[] = { { "auto", KUBE_AUTO },
 						  { "apiserver", KUBE_APISERVER },
 						  { "off", KUBE_OFF },
 						  { 0 } };
+static const struct option_choice bpf_ios[] = {
+	{ "auto", IO_WANTED_AUTO }, { "all", IO_WANTED_ALL }, { "off", IO_WANTED_OFF }, { 0 }
+};
 static const struct option_choice redfish_logins[] = { { "session", REDFISH_LOGIN_SESSION },
 						       { "basic", REDFISH_LOGIN_BASIC },
 						       { 0 } };
@@ -191,6 +194,12 @@ static const struct option bpf_rows[] = {
 	  .help = "Buffer for processes that end between two readings. Processes that do not "
 		  "fit are counted, and charged to their cgroup if it is known, else to the "
 		  "node as unattributed." },
+	{ "bpf.io", NULL, OPTION_ENUM, FIELD(activity_options, io), .choices = bpf_ios,
+	  .default_text = "auto", .metavar = "WHAT",
+	  .help = "What is counted with BPF of the kernel's work for input and output, by the "
+		  "container that has caused it. auto: softirqs of network and block devices, "
+		  "their time, and bytes. all: also pages of the page cache (from Linux 6.14), "
+		  "which takes a program in each read() of a file." },
 };
 
 static const struct option meter_own_rows[] = {
