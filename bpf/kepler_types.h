@@ -121,7 +121,7 @@ struct kepler_io_cpu {
 	__u64 since_ns; /* time that is not charged yet begins here */
 	__u64 cause;    /* address of a socket or bio */
 	__u64 cgroup;   /* of it; 0: no cause has been seen in this softirq */
-	__u32 vector;   /* 0: none of the three */
+	__u32 softirq;  /* the vector and 1; 0: none runs */
 	__u32 reserved;
 };
 

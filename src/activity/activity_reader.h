@@ -115,7 +115,7 @@ enum io_wanted {
 
 /* Whether time in interrupts is part of the run time of the task that was interrupted. */
 enum irq_time {
-	IRQ_TIME_UNKNOWN, /* no softirq of a device has been seen yet */
+	IRQ_TIME_UNKNOWN, /* no softirq has been seen yet */
 	IRQ_TIME_APART,
 	IRQ_TIME_OF_TASKS,
 };
