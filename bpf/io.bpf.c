@@ -2,8 +2,8 @@
 /*
  * Work of the kernel for input and output, by the cgroup that has caused it: softirqs of network
  * and block devices with their time, bytes, pages of the page cache. An object of its own, because
- * it is loaded only where it is wanted. All programs are on tracepoints and each is attached by
- * itself, so what a kernel lacks costs one signal.
+ * it is loaded only where it is wanted. User space attaches each program to the tracepoints that it
+ * is for (src/activity/io_signals.c), so what a kernel lacks costs one signal.
  *
  * A softirq runs on top of whatever task was there, so the task says nothing about the cause. The
  * cause is a socket or a request for a block device, of which tracepoints show some between entry
@@ -37,7 +37,11 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* Set before load: before Linux 5.11 tracepoints of bios had the queue as their first argument. */
+/*
+ * Set before load. Linux 5.11 brought a task for plain loads, of which a chain takes a small part of
+ * that of probe reads; and tracepoints of bios lost the queue as their first argument.
+ */
+const volatile bool has_typed_task = false;
 const volatile bool has_queue_argument = false;
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -84,12 +88,6 @@ struct request {
 
 #pragma clang attribute pop
 
-struct irqtime {
-	__u64 total; /* exists with CONFIG_IRQ_TIME_ACCOUNTING only */
-} __attribute__((preserve_access_index));
-
-__u32 irq_time = KEPLER_IRQ_TIME_UNKNOWN;
-
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
 	__uint(max_entries, KEPLER_IO_CGROUPS_MAX); /* user space sets it */
@@ -124,14 +122,11 @@ static __always_inline bool is_of_v2(void)
 	return controller_index() < 0;
 }
 
-/* From 5.11: a task for plain loads, of which a chain takes a tenth of that of probe reads. */
-#define HAS_TYPED_TASK bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_get_current_task_btf)
-
 static __always_inline bool is_kernel_thread(void)
 {
 	struct task_struct *task;
 
-	if (HAS_TYPED_TASK)
+	if (has_typed_task)
 		return bpf_get_current_task_btf()->flags & PF_KTHREAD;
 	task = (struct task_struct *)bpf_get_current_task();
 	return BPF_CORE_READ(task, flags) & PF_KTHREAD;
@@ -143,7 +138,7 @@ static __always_inline __u64 current_cgroup(void)
 	struct task_struct *task;
 	struct css_set *set;
 
-	if (HAS_TYPED_TASK) {
+	if (has_typed_task) {
 		set = bpf_get_current_task_btf()->cgroups;
 		return index < 0 ? set->dfl_cgrp->kn->id : set->subsys[index]->cgroup->kn->id;
 	}
@@ -273,7 +268,7 @@ static __always_inline void see_socket(struct sock *sk)
 /* ---- softirqs ---- */
 
 /* Of all kinds: in a softirq the task says nothing about the cause. */
-SEC("raw_tp/softirq_entry")
+SEC("raw_tp")
 int BPF_PROG(softirq_begins, __u32 vector)
 {
 	struct kepler_io_cpu *cpu = this_cpu();
@@ -288,16 +283,13 @@ int BPF_PROG(softirq_begins, __u32 vector)
 	return 0;
 }
 
-SEC("raw_tp/softirq_exit")
+SEC("raw_tp")
 int BPF_PROG(softirq_ends, __u32 vector)
 {
 	struct kepler_io_cpu *cpu = this_cpu();
 	__u32 softirq = vector + 1, began;
 	struct kepler_io *io;
 
-	if (irq_time == KEPLER_IRQ_TIME_UNKNOWN)
-		irq_time = bpf_core_type_exists(struct irqtime) ? KEPLER_IRQ_TIME_APART
-								: KEPLER_IRQ_TIME_OF_TASKS;
 	if (!cpu)
 		return 0;
 	began = cpu->softirq;
@@ -317,23 +309,15 @@ int BPF_PROG(softirq_ends, __u32 vector)
 
 /* ---- network ---- */
 
-/* TCP begins with a segment, also one without data. */
-SEC("raw_tp/tcp_probe")
-int BPF_PROG(tcp_receives, struct sock *sk)
+/* TCP begins with a segment, also one without data; or data waits in a socket of any kind. */
+SEC("raw_tp")
+int BPF_PROG(socket_is_met, struct sock *sk)
 {
 	see_socket(sk);
 	return 0;
 }
 
-/* Data waits in a socket of any kind; from 6.3. */
-SEC("raw_tp/sk_data_ready")
-int BPF_PROG(data_is_ready, struct sock *sk)
-{
-	see_socket(sk);
-	return 0;
-}
-
-SEC("raw_tp/net_dev_start_xmit")
+SEC("raw_tp")
 int BPF_PROG(packet_leaves, struct sk_buff *skb)
 {
 	struct kepler_io_cpu *cpu = this_cpu();
@@ -351,34 +335,22 @@ int BPF_PROG(packet_leaves, struct sk_buff *skb)
 	return 0;
 }
 
-/* Bytes that a process has sent or received, as its calls return them; from 6.3. */
-static __always_inline void count_bytes(struct sock *sk, int bytes)
+/* Bytes that a process has sent or received, as its calls return them. */
+SEC("raw_tp")
+int BPF_PROG(bytes_are_moved, struct sock *sk, int bytes)
 {
 	unsigned short family;
 	__u64 cgroup;
 
 	if (bytes <= 0)
-		return;
+		return 0;
 	family = BPF_CORE_READ(sk, __sk_common.skc_family);
 	if (family != AF_INET && family != AF_INET6)
-		return;
+		return 0;
 	cgroup = current_cgroup();
 	add(cgroup, KEPLER_IO_NET_BYTES, (__u32)bytes);
 	if (!is_of_v2() && !is_kernel_thread())
 		note_cause((__u64)sk, cgroup);
-}
-
-SEC("raw_tp/sock_send_length")
-int BPF_PROG(bytes_sent, struct sock *sk, int bytes)
-{
-	count_bytes(sk, bytes);
-	return 0;
-}
-
-SEC("raw_tp/sock_recv_length")
-int BPF_PROG(bytes_received, struct sock *sk, int bytes)
-{
-	count_bytes(sk, bytes);
 	return 0;
 }
 
@@ -397,7 +369,7 @@ static __always_inline __u64 count_bio(struct bio *bio)
 	return cgroup;
 }
 
-SEC("raw_tp/block_getrq")
+SEC("raw_tp")
 int request_is_made(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct bio *bio = (struct bio *)(has_queue_argument ? ctx->args[1] : ctx->args[0]);
@@ -411,7 +383,7 @@ int request_is_made(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-SEC("raw_tp/block_bio_backmerge")
+SEC("raw_tp")
 int bio_is_appended(struct bpf_raw_tracepoint_args *ctx)
 {
 	count_bio((struct bio *)(has_queue_argument ? ctx->args[2] : ctx->args[0]));
@@ -419,7 +391,7 @@ int bio_is_appended(struct bpf_raw_tracepoint_args *ctx)
 }
 
 /* The bio becomes the first of its request. */
-SEC("raw_tp/block_bio_frontmerge")
+SEC("raw_tp")
 int bio_is_prepended(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct bio *bio = (struct bio *)(has_queue_argument ? ctx->args[2] : ctx->args[0]);
@@ -430,7 +402,7 @@ int bio_is_prepended(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-SEC("raw_tp/block_rq_complete")
+SEC("raw_tp")
 int BPF_PROG(request_ends, struct request *request)
 {
 	struct kepler_io_cpu *cpu = this_cpu();
@@ -450,7 +422,7 @@ int BPF_PROG(request_ends, struct request *request)
  * Folios that a read finds there, or has brought in before. The range is all that is left of the
  * call, of which one lookup takes a batch; from 6.14.
  */
-SEC("raw_tp/mm_filemap_get_pages")
+SEC("raw_tp")
 int BPF_PROG(pages_are_read, void *mapping, __u64 first, __u64 last)
 {
 	__u64 count = last - first + 1;
@@ -459,7 +431,7 @@ int BPF_PROG(pages_are_read, void *mapping, __u64 first, __u64 last)
 	return 0;
 }
 
-SEC("raw_tp/writeback_dirty_folio")
+SEC("raw_tp")
 int BPF_PROG(page_is_written, void *folio)
 {
 	add(current_cgroup(), KEPLER_IO_PAGE_CACHE, 1);

@@ -124,10 +124,3 @@ struct kepler_io_cpu {
 	__u32 softirq;  /* the vector and 1; 0: none runs */
 	__u32 reserved;
 };
-
-/* Whether time in interrupts is part of the run time of the task that was interrupted. */
-enum kepler_irq_time {
-	KEPLER_IRQ_TIME_UNKNOWN,
-	KEPLER_IRQ_TIME_APART,    /* CONFIG_IRQ_TIME_ACCOUNTING: no */
-	KEPLER_IRQ_TIME_OF_TASKS, /* yes */
-};

@@ -113,13 +113,6 @@ enum io_wanted {
 	IO_WANTED_ALL,
 };
 
-/* Whether time in interrupts is part of the run time of the task that was interrupted. */
-enum irq_time {
-	IRQ_TIME_UNKNOWN, /* no softirq has been seen yet */
-	IRQ_TIME_APART,
-	IRQ_TIME_OF_TASKS,
-};
-
 /* State of io_signals.h; counters are cumulative. */
 struct io_info {
 	int err;          /* none is known, because of this -errno; 0: or none is wanted */
@@ -130,7 +123,6 @@ struct io_info {
 	uint64_t softirqs_without_cause;
 	uint64_t softirq_ns_without_cause;
 	uint64_t dropped; /* times that a cgroup found no room; its amounts have no cause */
-	enum irq_time irq_time;
 };
 
 /* State for metrics and doctor; counters are cumulative. */

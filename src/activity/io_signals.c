@@ -20,10 +20,10 @@
 #include "base/macro.h"
 #include "host/kernel_version.h"
 
-#define TABLE_BYTES   (8U * 1024 * 1024) /* of the kernel's table of amounts, at most */
-#define CGROUPS_MIN   256
-#define BIO_ARG_MAJOR 5 /* from here on tracepoints of bios have the bio alone */
-#define BIO_ARG_MINOR 11
+#define TABLE_BYTES (8U * 1024 * 1024) /* of the kernel's table of amounts, at most */
+#define CGROUPS_MIN 256
+#define TYPED_MAJOR 5 /* Linux 5.11: bpf/io.bpf.c says what it brought */
+#define TYPED_MINOR 11
 
 enum part {
 	PART_BEGINS,
@@ -42,20 +42,22 @@ enum part {
 	PARTS
 };
 
-static const char *const programs[PARTS] = {
-	[PART_BEGINS] = "softirq_begins",
-	[PART_ENDS] = "softirq_ends",
-	[PART_TCP] = "tcp_receives",
-	[PART_READY] = "data_is_ready",
-	[PART_LEAVES] = "packet_leaves",
-	[PART_SENT] = "bytes_sent",
-	[PART_RECEIVED] = "bytes_received",
-	[PART_MADE] = "request_is_made",
-	[PART_APPENDED] = "bio_is_appended",
-	[PART_PREPENDED] = "bio_is_prepended",
-	[PART_REQUEST_ENDS] = "request_ends",
-	[PART_PAGES_READ] = "pages_are_read",
-	[PART_PAGE_WRITTEN] = "page_is_written",
+static const struct {
+	const char *program, *tracepoint;
+} parts[PARTS] = {
+	[PART_BEGINS] = { "softirq_begins", "softirq_entry" },
+	[PART_ENDS] = { "softirq_ends", "softirq_exit" },
+	[PART_TCP] = { "socket_is_met", "tcp_probe" },
+	[PART_READY] = { "socket_is_met", "sk_data_ready" }, /* from 6.3 */
+	[PART_LEAVES] = { "packet_leaves", "net_dev_start_xmit" },
+	[PART_SENT] = { "bytes_are_moved", "sock_send_length" }, /* from 6.3, as the next */
+	[PART_RECEIVED] = { "bytes_are_moved", "sock_recv_length" },
+	[PART_MADE] = { "request_is_made", "block_getrq" },
+	[PART_APPENDED] = { "bio_is_appended", "block_bio_backmerge" },
+	[PART_PREPENDED] = { "bio_is_prepended", "block_bio_frontmerge" },
+	[PART_REQUEST_ENDS] = { "request_ends", "block_rq_complete" },
+	[PART_PAGES_READ] = { "pages_are_read", "mm_filemap_get_pages" }, /* from 6.14 */
+	[PART_PAGE_WRITTEN] = { "page_is_written", "writeback_dirty_folio" },
 };
 
 #define P(name)  (1U << PART_##name)
@@ -102,31 +104,39 @@ static uint32_t wanted_parts(enum io_wanted wanted)
 
 /* ---- loading ---- */
 
-static int load(const struct activity_options *options, uint32_t parts, uint32_t cgroups,
+static void choose(struct io_bpf *skeleton, uint32_t wanted, const char *spoil)
+{
+	struct bpf_program *program;
+
+	bpf_object__for_each_program(program, skeleton->obj)
+	{
+		const char *name = bpf_program__name(program);
+		bool is_wanted = false;
+
+		for (int part = 0; part < PARTS; part++)
+			is_wanted |= (wanted >> part & 1) && strcmp(parts[part].program, name) == 0;
+		(void)bpf_program__set_autoload(program, is_wanted);
+		if (spoil && strcmp(spoil, name) == 0)
+			(void)bpf_program__set_type(program, BPF_PROG_TYPE_SOCKET_FILTER);
+	}
+}
+
+static int load(const struct activity_options *options, uint32_t wanted, uint32_t cgroups,
 		struct io_bpf **ret)
 {
+	bool is_old = kernel_version_is_before(kernel_version_read(), TYPED_MAJOR, TYPED_MINOR);
 	struct io_bpf *skeleton = io_bpf__open();
 	int r;
 
 	if (!skeleton)
 		return -errno;
 	skeleton->rodata->cgroup_controller = bpf_controller_number(options->cgroup_controller);
-	skeleton->rodata->has_queue_argument =
-		kernel_version_is_before(kernel_version_read(), BIO_ARG_MAJOR, BIO_ARG_MINOR);
-	for (int part = 0; part < PARTS; part++) {
-		struct bpf_program *program =
-			bpf_object__find_program_by_name(skeleton->obj, programs[part]);
-
-		(void)bpf_program__set_autoload(program, parts >> part & 1);
-		if (options->spoil_program && strcmp(options->spoil_program, programs[part]) == 0)
-			(void)bpf_program__set_type(program, BPF_PROG_TYPE_SOCKET_FILTER);
-	}
+	skeleton->rodata->has_typed_task = !is_old;
+	skeleton->rodata->has_queue_argument = is_old;
+	choose(skeleton, wanted, options->spoil_program);
 	r = bpf_map__set_max_entries(skeleton->maps.amounts, cgroups);
 	if (r == 0)
 		r = io_bpf__load(skeleton);
-	/* Where libbpf's probe of maps that can be mapped failed it loads all, and maps nothing. */
-	if (r == 0 && !skeleton->bss)
-		r = -ENOMEM;
 	if (r < 0) {
 		io_bpf__destroy(skeleton);
 		return r;
@@ -158,16 +168,18 @@ static void attach(struct io_signals *io)
 {
 	for (int part = 0; part < PARTS; part++) {
 		struct bpf_program *program =
-			bpf_object__find_program_by_name(io->skeleton->obj, programs[part]);
+			bpf_object__find_program_by_name(io->skeleton->obj, parts[part].program);
 
 		if (!(io->wanted >> part & 1) || io->err[part] < 0)
 			continue;
-		io->links[part] = bpf_program__attach(program);
+		io->links[part] =
+			bpf_program__attach_raw_tracepoint(program, parts[part].tracepoint);
 		if (io->links[part])
 			continue;
 		io->err[part] = -errno;
 		io->lacks[part] = errno == ENOENT;
-		log_debug("BPF program %s is not attached: %d", programs[part], io->err[part]);
+		log_debug("BPF program %s is not attached to %s: %d", parts[part].program,
+			  parts[part].tracepoint, io->err[part]);
 	}
 }
 
@@ -298,11 +310,12 @@ static void add_missing(const struct io_signals *io, struct io_info *info)
 			continue;
 		info->refused += !io->lacks[part];
 		if (len < sizeof(info->missing_text))
-			len += (size_t)snprintf(info->missing_text + len,
-						sizeof(info->missing_text) - len, "%s%s: %s",
-						len ? "; " : "", programs[part],
-						io->lacks[part] ? "no such tracepoint"
-								: strerrordesc_np(-io->err[part]));
+			len += (size_t)snprintf(
+				info->missing_text + len, sizeof(info->missing_text) - len,
+				"%s%s: %s", len ? "; " : "",
+				io->lacks[part] ? parts[part].tracepoint : parts[part].program,
+				io->lacks[part] ? "no such tracepoint"
+						: strerrordesc_np(-io->err[part]));
 	}
 }
 
@@ -316,12 +329,4 @@ void io_signals_get_info(const struct io_signals *io, struct io_info *ret)
 		.dropped = io->dropped,
 	};
 	add_missing(io, ret);
-	switch (io->skeleton->bss->irq_time) {
-	case KEPLER_IRQ_TIME_APART:
-		ret->irq_time = IRQ_TIME_APART;
-		break;
-	case KEPLER_IRQ_TIME_OF_TASKS:
-		ret->irq_time = IRQ_TIME_OF_TASKS;
-		break;
-	}
 }

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "activity/irq_time.h"
 #include "base/clock.h"
 #include "base/macro.h"
 #include "base/num.h"
@@ -236,7 +237,6 @@ static void examine_io(struct findings *findings, const struct io_info *io)
 	else if (io->missing_text[0])
 		findings_add(findings, FINDING_NOTE, "signals", NULL,
 			     "causes of softirqs are seen in part (%s)", io->missing_text);
-	examine_irq_time(findings, io->irq_time);
 }
 
 static void examine_processes(struct findings *findings, const struct sources *sources)
@@ -271,6 +271,7 @@ static void examine_processes(struct findings *findings, const struct sources *s
 			     "needs a kernel with BTF tracepoints",
 			     "processes that end between two readings are not seen");
 	examine_io(findings, &info.io);
+	examine_irq_time(findings, irq_time_read());
 }
 
 static void examine_owners(struct findings *findings, const struct sources *sources,

@@ -398,12 +398,11 @@ static void test_each_program_refused(void **state)
 	} cases[] = {
 		{ "softirq_begins", ALL_SOFTIRQS },
 		{ "softirq_ends", ALL_SOFTIRQS },
-		{ "tcp_receives", SIGNAL_BIT(SIGNAL_NET_RX_IRQ) | SIGNAL_BIT(SIGNAL_SOFTIRQ_TIME) },
-		{ "data_is_ready", 0 },
+		{ "socket_is_met",
+		  SIGNAL_BIT(SIGNAL_NET_RX_IRQ) | SIGNAL_BIT(SIGNAL_SOFTIRQ_TIME) },
 		{ "packet_leaves",
 		  SIGNAL_BIT(SIGNAL_NET_TX_IRQ) | SIGNAL_BIT(SIGNAL_SOFTIRQ_TIME) },
-		{ "bytes_sent", SIGNAL_BIT(SIGNAL_NET_BYTES) },
-		{ "bytes_received", SIGNAL_BIT(SIGNAL_NET_BYTES) },
+		{ "bytes_are_moved", SIGNAL_BIT(SIGNAL_NET_BYTES) },
 		{ "request_is_made", SIGNAL_BIT(SIGNAL_BLOCK_IRQ) |
 					     SIGNAL_BIT(SIGNAL_SOFTIRQ_TIME) |
 					     SIGNAL_BIT(SIGNAL_BLOCK_BYTES) },
@@ -428,7 +427,7 @@ static void test_each_program_refused(void **state)
 		begin(IO_WANTED_ALL, cases[i].program);
 		info = io_info();
 		print_message("# without %s: %s\n", cases[i].program, info.missing_text);
-		assert_int_equal(info.refused, 1);
+		assert_true(info.refused > 0);
 		assert_non_null(strstr(info.missing_text, cases[i].program));
 		assert_int_equal(info.signals, whole.signals & ~cases[i].costs);
 		assert_int_equal(info.missing, whole.missing | cases[i].costs);

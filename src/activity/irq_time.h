@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Whether time in interrupts and softirqs is part of the run time of the task that was interrupted.
+ * With CONFIG_IRQ_TIME_ACCOUNTING the scheduler takes it out. The kernel's types tell: a structure
+ * exists only then. Reading them takes 10 ms, so only doctor asks.
+ */
+#pragma once
+
+enum irq_time {
+	IRQ_TIME_UNKNOWN, /* the kernel has no BTF, or it cannot be read */
+	IRQ_TIME_APART,
+	IRQ_TIME_OF_TASKS,
+};
+
+enum irq_time irq_time_read(void);
