@@ -13,8 +13,8 @@
  * and time are added up without a cgroup.
  *
  * A socket has a cgroup of v2 only. Where ids are taken from v1 a table notes the cgroup of the
- * task that last sent or received through a socket. Requests are noted in it as well, by their first
- * bio, everywhere: a bio's own cgroup may be an ancestor, if the controller io is not enabled
+ * task that last sent or received through a socket. Requests are noted in it as well, by their
+ * first bio, everywhere: a bio's own cgroup may be an ancestor, if the controller io is not enabled
  * further down, and kernels do not agree in which hierarchy it is.
  */
 #include "kepler_cgroup.bpf.h"
@@ -38,8 +38,8 @@
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 /*
- * Set before load. Linux 5.11 brought a task for plain loads, of which a chain takes a small part of
- * that of probe reads; and tracepoints of bios lost the queue as their first argument.
+ * Set before load. Linux 5.11 brought a task for plain loads, of which a chain takes a small part
+ * of that of probe reads; and tracepoints of bios lost the queue as their first argument.
  */
 const volatile bool has_typed_task = false;
 const volatile bool has_queue_argument = false;
@@ -358,8 +358,8 @@ int BPF_PROG(bytes_are_moved, struct sock *sk, int bytes)
 
 /*
  * Only the lowest of stacked devices takes a bio into a request, so nothing counts twice. A task
- * submits what it reads, and what it writes itself; what the kernel's threads write later is that of
- * the cgroup that has made the pages dirty.
+ * submits what it reads, and what it writes itself; what the kernel's threads write later is that
+ * of the cgroup that has made the pages dirty.
  */
 static __always_inline __u64 count_bio(struct bio *bio)
 {

@@ -12,10 +12,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "activity/irq_time.h"
 #include "base/clock.h"
 #include "base/macro.h"
 #include "base/num.h"
+#include "kepler/doctor_io.h"
 #include "kepler/interval.h"
 #include "kepler/live_table.h"
 #include "kepler/self_stats.h"
@@ -187,58 +187,6 @@ static void examine_view(struct findings *findings, const struct activity_info *
 			     "shared among what is");
 }
 
-#define SIGNALS_TEXT_MAX 320
-
-/* "net_tx_irq, net_rx_irq". */
-static void list_signals(uint32_t signals, char *text, size_t size)
-{
-	size_t len = 0;
-
-	text[0] = '\0';
-	for (enum signal signal = 0; signal < SIGNAL_COUNT && len < size; signal++) {
-		if (signals & SIGNAL_BIT(signal))
-			len += (size_t)snprintf(text + len, size - len, "%s%s", len ? ", " : "",
-						signal_name(signal));
-	}
-}
-
-static void examine_irq_time(struct findings *findings, enum irq_time irq_time)
-{
-	if (irq_time == IRQ_TIME_APART)
-		findings_add(findings, FINDING_OK, "signals", NULL,
-			     "this kernel keeps time in interrupts apart from the run time of "
-			     "tasks");
-	else if (irq_time == IRQ_TIME_OF_TASKS)
-		findings_add(findings, FINDING_NOTE, "signals", NULL,
-			     "this kernel counts time in interrupts as run time of the task that "
-			     "was interrupted (it is built without "
-			     "CONFIG_IRQ_TIME_ACCOUNTING), so the owner of that task is charged "
-			     "for it");
-}
-
-/* What is counted of input and output beside CPU time. */
-static void examine_io(struct findings *findings, const struct io_info *io)
-{
-	char known[SIGNALS_TEXT_MAX], missing[SIGNALS_TEXT_MAX];
-
-	list_signals(io->signals, known, sizeof(known));
-	list_signals(io->missing, missing, sizeof(missing));
-	if (io->err)
-		findings_add(findings, FINDING_NOTE, "signals", NULL,
-			     "the kernel refuses the BPF programs of bpf.io (%s): what containers "
-			     "cause in input and output is not counted",
-			     strerrordesc_np(-io->err));
-	if (io->signals)
-		findings_add(findings, FINDING_OK, "signals", NULL,
-			     "counted by the container that has caused them: %s", known);
-	if (io->missing)
-		findings_add(findings, FINDING_NOTE, "signals", NULL,
-			     "not counted on this kernel: %s (%s)", missing, io->missing_text);
-	else if (io->missing_text[0])
-		findings_add(findings, FINDING_NOTE, "signals", NULL,
-			     "causes of softirqs are seen in part (%s)", io->missing_text);
-}
-
 static void examine_processes(struct findings *findings, const struct sources *sources)
 {
 	struct activity_info info;
@@ -270,8 +218,7 @@ static void examine_processes(struct findings *findings, const struct sources *s
 		findings_add(findings, FINDING_FIX, "processes",
 			     "needs a kernel with BTF tracepoints",
 			     "processes that end between two readings are not seen");
-	examine_io(findings, &info.io);
-	examine_irq_time(findings, irq_time_read());
+	doctor_examine_io(findings, &info.io);
 }
 
 static void examine_owners(struct findings *findings, const struct sources *sources,

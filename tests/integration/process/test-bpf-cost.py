@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """R26: what our BPF programs cost a machine that switches between tasks 200,000 times a second and more.
 
-Nothing of ours runs on a context switch: programs are attached to the ends of tasks and to new cgroups, and what reads run times is
-called once an interval. Its price is the kernel's own figure (kernel.bpf_stats_enabled), for each thread that it looks at.
+Nothing of ours runs on a context switch: without bpf.io, which bench/io.py measures, programs are attached to the ends of tasks
+and to new cgroups, and what reads run times is called once an interval. Its price is the kernel's own figure (kernel.bpf_stats_enabled), for each thread that it looks at.
 bench/compare.py compares the whole program of two builds, and fails at 10 % more.
 """
 import contextlib
@@ -74,7 +74,7 @@ def kernel_count(name):
 
 
 def bpf_exporter(*args):
-    exporter = Exporter("--monitor.interval=200ms", *args, binary=release_binary())
+    exporter = Exporter("--monitor.interval=200ms", "--bpf.io=off", *args, binary=release_binary())
     if exporter.scrape().select("kepler_exporter_activity_reader_info", reader="procfs"):
         exporter.stop()
         skip("BPF is refused here")
