@@ -572,6 +572,18 @@ static const struct family table[] = {
 	  OF_SNAPSHOT, SELF(bpf_programs_refused, 0), L_NONE,
 	  "BPF programs that this kernel should accept and refuses; the log and doctor "
 	  "report which, and the consequences.", NULL },
+	{ "kepler_exporter_io_dropped", COUNTER, "", BOTH,
+	  OF_SNAPSHOT, SELF(io_dropped, 0), L_NONE,
+	  "Events of input and output that belong to no container because the kernel's table of "
+	  "cgroups was full.", NULL },
+	{ "kepler_exporter_softirqs_without_cause", COUNTER, "", BOTH,
+	  OF_SNAPSHOT, SELF(softirqs_without_cause, 0), L_NONE,
+	  "Softirqs of network and block devices that belong to no container because no socket or "
+	  "request was seen in them. 0 where softirqs are not counted.", NULL },
+	{ "kepler_exporter_softirq_seconds_without_cause", COUNTER, "", BOTH,
+	  OF_SNAPSHOT, SELF(softirq_seconds_without_cause, 0), L_NONE,
+	  "Time of softirqs of network and block devices that belongs to no container, likewise, in "
+	  "seconds.", NULL },
 	{ "kepler_exporter_own_pid_namespace", GAUGE, "", BOTH,
 	  OF_SNAPSHOT, SELF(own_pid_namespace, 0), L_NONE,
 	  "Is Kepler in a pid namespace of its own, so that /proc is not the machine's? 1 or 0.",

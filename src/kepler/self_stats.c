@@ -119,7 +119,10 @@ void self_stats_activity(struct snapshot_self *self, const struct activity_info 
 	self->unseen_processes = info->unseen;
 	self->unseen_cpu_seconds = (double)info->unseen_cpu_ns / 1e9;
 	self->unseen_work_seconds = (double)info->unseen_ns / 1e9;
-	self->bpf_programs_refused = info->refused;
+	self->bpf_programs_refused = info->refused + info->io.refused;
+	self->io_dropped = info->io.dropped;
+	self->softirqs_without_cause = info->io.softirqs_without_cause;
+	self->softirq_seconds_without_cause = (double)info->io.softirq_ns_without_cause / 1e9;
 	self->own_pid_namespace = info->own_pid_namespace;
 	self->activity_partial = info->sees_part;
 	self->machine_time_up = info->account == MACHINE_ACCOUNT_GOOD;

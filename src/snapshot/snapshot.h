@@ -185,6 +185,9 @@ struct snapshot_self {
 	uint64_t cgroups_missed;
 	uint64_t unseen_processes; /* that /proc shows and no pass does */
 	uint64_t bpf_programs_refused;
+	uint64_t io_dropped; /* times that a cgroup found no room for what it causes */
+	uint64_t softirqs_without_cause;
+	double softirq_seconds_without_cause;
 	uint64_t own_pid_namespace;         /* 1 or 0 */
 	uint64_t process_reads_outstanding; /* of files in /proc that can hang */
 	uint64_t process_reads_late;
