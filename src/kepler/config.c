@@ -171,6 +171,10 @@ static const struct option monitor_rows[] = {
 	  .reloadable = true,
 	  .help = "How long the measuring loop may stand still before /healthz and /metrics "
 		  "answer 503. Three intervals are always allowed." },
+	{ "monitor.resident-every", NULL, OPTION_DURATION, FIELD(config_monitor, resident_every_ns),
+	  RANGE(0, 3600 * NSEC_PER_SEC), .default_text = "0s", .metavar = "DURATION",
+	  .help = "How often the memory that a container holds is read, page cache included, as a "
+		  "signal that energy can be shared by. 0: not at all." },
 	{ "monitor.max-processes", NULL, OPTION_U32, FIELD(config_monitor, max_processes),
 	  RANGE(256, 4194304), .default_text = "20000", .metavar = "N",
 	  .help = "How many processes have a row of their own. Above this limit the smallest are "

@@ -46,10 +46,11 @@ struct config_host {
 };
 
 struct config_monitor {
-	uint64_t interval_ns;    /* 1s, 100ms..1h */
-	uint64_t hang_limit_ns;  /* 30s: of the loop, for /healthz */
-	uint32_t max_processes;  /* 20000 */
-	uint32_t max_containers; /* 1000 */
+	uint64_t interval_ns;       /* 1s, 100ms..1h */
+	uint64_t hang_limit_ns;     /* 30s: of the loop, for /healthz */
+	uint64_t resident_every_ns; /* 0s: memory of containers is not read */
+	uint32_t max_processes;     /* 20000 */
+	uint32_t max_containers;    /* 1000 */
 };
 
 struct config_metrics {

@@ -25,6 +25,7 @@
 #include "kepler/device_allocations.h"
 #include "kepler/device_users.h"
 #include "kepler/explain_round.h"
+#include "kepler/memory_signals.h"
 #include "kepler/owner.h"
 #include "kepler/record_tap.h"
 #include "kepler/self_stats.h"
@@ -735,6 +736,8 @@ int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
 	read_zones(engine);
 	enter_step(engine, STEP_ACTIVITY);
 	pass = activity_read(engine->sources.activity, &activity);
+	if (pass == 0 && engine->sources.memory)
+		memory_signals_add(engine->sources.memory, &activity);
 	if (pass < 0) {
 		activity = (struct activity){ .time_ns = clock_ns(CLOCK_MONOTONIC),
 					      .boottime_ns = clock_ns(CLOCK_BOOTTIME) };

@@ -39,6 +39,7 @@ struct interval_sources {
 	struct activity_reader *activity;
 	struct identity_resolver *identities;
 	struct device_allocations *allocations; /* of devices to containers; NULL: unasked */
+	struct memory_signals *memory;          /* NULL: memory is not read */
 	struct snapshot_holder *holder;
 	struct scrape_pace *pace; /* NULL: nothing is known of scrapes */
 	unsigned cpus;

@@ -74,6 +74,7 @@ static int open_engine(struct monitor *monitor)
 		.meters = monitor->sources.meters,
 		.estimate = monitor->sources.estimate,
 		.activity = monitor->sources.activity,
+		.memory = monitor->sources.memory,
 		.identities = monitor->sources.identities,
 		.allocations = &monitor->sources.allocations,
 		.holder = monitor->holder,

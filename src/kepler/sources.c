@@ -23,6 +23,17 @@
 /* How long a start waits for Kubernetes' files. */
 #define NAMES_PATIENCE_NS (1 * NSEC_PER_SEC)
 
+static void open_memory(const struct config *config, struct sources *sources)
+{
+	int r = memory_signals_open(config->host.cgroupfs, config->monitor.resident_every_ns,
+				    &sources->memory);
+
+	if (r < 0)
+		log_warn("%s: the memory that containers hold cannot be read: %s; is the memory "
+			 "controller enabled?",
+			 config->host.cgroupfs, strerrordesc_np(-r));
+}
+
 static int open_processes(const struct config *config, struct sources *sources, struct diag *diag)
 {
 	struct identity_options identity = {
@@ -43,6 +54,8 @@ static int open_processes(const struct config *config, struct sources *sources, 
 	if (r < 0)
 		return diag_set(diag, r, "cannot set up the resolver of cgroups: %s",
 				strerrordesc_np(-r));
+	if (config->monitor.resident_every_ns)
+		open_memory(config, sources);
 	activity.sockets = sources->sockets;
 	activity.procfs = config->host.procfs;
 	activity.allow_walk = true;
@@ -163,6 +176,7 @@ void sources_close(struct sources *sources)
 	device_holders_release(sources->holders);
 	estimated_meter_free(sources->estimate);
 	activity_close(sources->activity);
+	memory_signals_close(sources->memory);
 	identity_resolver_close(sources->identities);
 	device_allocations_release(&sources->allocations);
 	names_close(&sources->names);

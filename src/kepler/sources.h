@@ -12,6 +12,7 @@
 #include "kepler/device_allocations.h"
 #include "kepler/device_holders.h"
 #include "kepler/interval.h"
+#include "kepler/memory_signals.h"
 #include "kepler/names.h"
 #include "meter/meter.h"
 #include "workload/identity.h"
@@ -22,6 +23,7 @@ struct sources {
 	struct meter_table *meters;       /* NULL with --no-meter.enabled */
 	struct estimated_meter *estimate; /* only where no meter was found at start */
 	struct activity_reader *activity;
+	struct memory_signals *memory; /* NULL: not wanted, or there is no controller */
 	struct names names;
 	struct identity_resolver *identities;
 	struct device_holders *holders;        /* NULL: none is needed, or could be had */

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How much memory each cgroup holds, as the kernel's memory controller counts it, page cache
+ * included. Values change slowly and each takes three system calls, so a value is kept for a time,
+ * and few are read at once.
+ *
+ * With v2 it is memory.current, which includes cgroups below; there processes are in cgroups without
+ * others below them only. With v1 it is the cgroup's own part in memory.stat, at the same path in
+ * the hierarchy of that controller as in that of the ids. A cgroup without such a file has no value.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define RESIDENT_CGROUPS_MAX 4096
+#define RESIDENT_READS       64 /* in one refresh */
+
+struct resident_cgroup {
+	uint64_t cgroup_id;
+	uint64_t read_ns; /* when it was read, or looked for */
+	int64_t bytes;    /* -1: no value */
+};
+
+struct resident_memory;
+
+/* 0 or -errno: -ENODEV without a cgroup file system or a memory controller. */
+int resident_memory_open(const char *cgroupfs, uint64_t every_ns, struct resident_memory **ret);
+void resident_memory_close(struct resident_memory *memory);
+/* A cgroup in which processes run. Beyond the limit it is not followed. */
+void resident_memory_follow(struct resident_memory *memory, uint64_t cgroup_id);
+/* Reads what is due; a cgroup that is gone is followed no more. */
+void resident_memory_refresh(struct resident_memory *memory, uint64_t now_ns);
+/* What is known; valid until the next call of the above. */
+const struct resident_cgroup *resident_memory_list(const struct resident_memory *memory,
+						   size_t *ret_count);
+
+/* Pure: of the text of a v1 memory.stat, the cgroup's own memory in bytes, or -1. */
+int64_t resident_memory_of_stat(const char *text);
