@@ -578,12 +578,12 @@ static const struct family table[] = {
 	  "cgroups was full.", NULL },
 	{ "kepler_exporter_softirqs_without_cause", COUNTER, "", BOTH,
 	  OF_SNAPSHOT, SELF(softirqs_without_cause, 0), L_NONE,
-	  "Softirqs of network and block devices that belong to no container because no socket or "
-	  "request was seen in them. 0 where softirqs are not counted.", NULL },
+	  "Softirqs of network and block devices that belong to no container because no socket "
+	  "or request was seen in them. 0 where softirqs are not counted.", NULL },
 	{ "kepler_exporter_softirq_seconds_without_cause", COUNTER, "", BOTH,
 	  OF_SNAPSHOT, SELF(softirq_seconds_without_cause, 0), L_NONE,
-	  "Time of softirqs of network and block devices that belongs to no container, likewise, in "
-	  "seconds.", NULL },
+	  "Time of softirqs of network and block devices that belongs to no container, likewise, "
+	  "in seconds.", NULL },
 	{ "kepler_exporter_own_pid_namespace", GAUGE, "", BOTH,
 	  OF_SNAPSHOT, SELF(own_pid_namespace, 0), L_NONE,
 	  "Is Kepler in a pid namespace of its own, so that /proc is not the machine's? 1 or 0.",

@@ -4,9 +4,10 @@
  * included. Values change slowly and each takes three system calls, so a value is kept for a time,
  * and few are read at once.
  *
- * With v2 it is memory.current, which includes cgroups below; there processes are in cgroups without
- * others below them only. With v1 it is the cgroup's own part in memory.stat, at the same path in
- * the hierarchy of that controller as in that of the ids. A cgroup without such a file has no value.
+ * With v2 it is memory.current, which includes cgroups below; there processes are in cgroups
+ * without others below them only. With v1 it is the cgroup's own part in memory.stat, at the same
+ * path in the hierarchy of that controller as in that of the ids. A cgroup without such a file has
+ * no value.
  */
 #pragma once
 

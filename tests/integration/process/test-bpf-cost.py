@@ -3,8 +3,9 @@
 """R26: what our BPF programs cost a machine that switches between tasks 200,000 times a second and more.
 
 Nothing of ours runs on a context switch: without bpf.io, which bench/io.py measures, programs are attached to the ends of tasks
-and to new cgroups, and what reads run times is called once an interval. Its price is the kernel's own figure (kernel.bpf_stats_enabled), for each thread that it looks at.
-bench/compare.py compares the whole program of two builds, and fails at 10 % more.
+and to new cgroups, and what reads run times is called once an interval. Its price is the kernel's own figure
+(kernel.bpf_stats_enabled), for each thread that it looks at. bench/compare.py compares the whole program of two builds, and fails
+at 10 % more.
 """
 import contextlib
 import json
