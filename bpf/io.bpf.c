@@ -43,6 +43,8 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
  */
 const volatile bool has_typed_task = false;
 const volatile bool has_queue_argument = false;
+/* From 6.3 calls show the owners of sockets; before, only packets do. */
+const volatile bool has_socket_calls = false;
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
@@ -323,7 +325,7 @@ int BPF_PROG(packet_leaves, struct sk_buff *skb)
 	struct kepler_io_cpu *cpu = this_cpu();
 	struct sock *sk;
 
-	if (!cpu || (!cpu->softirq && is_of_v2()))
+	if (!cpu || (!cpu->softirq && (is_of_v2() || has_socket_calls)))
 		return 0;
 	sk = BPF_CORE_READ(skb, sk);
 	if (!sk)

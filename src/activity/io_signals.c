@@ -24,6 +24,8 @@
 #define CGROUPS_MIN 256
 #define TYPED_MAJOR 5 /* Linux 5.11: bpf/io.bpf.c says what it brought */
 #define TYPED_MINOR 11
+#define CALLS_MAJOR 6
+#define CALLS_MINOR 3
 
 enum part {
 	PART_BEGINS,
@@ -133,6 +135,8 @@ static int load(const struct activity_options *options, uint32_t wanted, uint32_
 	skeleton->rodata->cgroup_controller = bpf_controller_number(options->cgroup_controller);
 	skeleton->rodata->has_typed_task = !is_old;
 	skeleton->rodata->has_queue_argument = is_old;
+	skeleton->rodata->has_socket_calls =
+		!kernel_version_is_before(kernel_version_read(), CALLS_MAJOR, CALLS_MINOR);
 	choose(skeleton, wanted, options->spoil_program);
 	r = bpf_map__set_max_entries(skeleton->maps.amounts, cgroups);
 	if (r == 0)
