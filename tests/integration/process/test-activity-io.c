@@ -21,6 +21,7 @@
 
 #include <cmocka.h>
 
+#include "base/file.h"
 #include "workload/hierarchy.h"
 
 #define TCP_BYTES   (32U * 1024 * 1024)
@@ -327,8 +328,26 @@ static bool make_file(bool direct)
 	return !direct || fd >= 0;
 }
 
+/* As the kernel itself counts them, on all CPUs. */
+static uint64_t block_softirqs(void)
+{
+	static char text[1 << 20];
+	uint64_t sum = 0;
+	char *at;
+
+	assert_true(read_file_at(AT_FDCWD, "/proc/softirqs", text, sizeof(text)) > 0);
+	at = strstr(text, "BLOCK:");
+	assert_non_null(at);
+	at += strlen("BLOCK:");
+	while (*at == ' ')
+		sum += strtoull(at, &at, 10);
+	return sum;
+}
+
 static void test_a_block_device(void **state)
 {
+	uint64_t softirqs;
+
 	(void)state;
 	begin(IO_WANTED_AUTO, NULL);
 	if (!make_file(true)) {
@@ -337,14 +356,17 @@ static void test_a_block_device(void **state)
 		pass();
 		memset(sums, 0, sizeof(sums));
 		memset(all, 0, sizeof(all));
+		softirqs = block_softirqs();
 		wait_for(rig_fork("writer", write_directly, NULL));
+		softirqs = block_softirqs() - softirqs;
 		pass();
 		print_sums("block");
 		/* A file system in memory or of another machine has no block device. */
 		if (all[SIGNAL_BLOCK_BYTES])
 			assert_in_range(sums[SENDER][SIGNAL_BLOCK_BYTES], BLOCK_BYTES,
 					BLOCK_BYTES + BLOCK_BYTES / 20);
-		if (all[SIGNAL_BLOCK_IRQ])
+		/* Not every device has a softirq for each of its requests. */
+		if (softirqs >= BLOCK_BYTES / BLOCK_ONCE)
 			assert_true(sums[SENDER][SIGNAL_BLOCK_IRQ] > 0);
 	}
 	(void)unlink(file);
