@@ -109,7 +109,7 @@ enum machine_account {
 /* What is counted of input and output, as the option bpf.io says. */
 enum io_wanted {
 	IO_WANTED_OFF,
-	IO_WANTED_AUTO, /* all but the page cache, whose programs run in each read() */
+	IO_WANTED_ON, /* all but the page cache, whose programs run in each read() */
 	IO_WANTED_ALL,
 };
 

@@ -256,7 +256,7 @@ static void check_network(uint64_t bytes)
 static void test_a_stream(void **state)
 {
 	(void)state;
-	begin(IO_WANTED_AUTO, NULL);
+	begin(IO_WANTED_ON, NULL);
 	transfer(SOCK_STREAM);
 	pass();
 	print_sums("stream");
@@ -268,7 +268,7 @@ static void test_a_stream(void **state)
 static void test_datagrams(void **state)
 {
 	(void)state;
-	begin(IO_WANTED_AUTO, NULL);
+	begin(IO_WANTED_ON, NULL);
 	transfer(SOCK_DGRAM);
 	pass();
 	print_sums("datagrams");
@@ -281,7 +281,7 @@ static void test_datagrams(void **state)
 static void test_after_a_long_rest(void **state)
 {
 	(void)state;
-	begin(IO_WANTED_AUTO, NULL);
+	begin(IO_WANTED_ON, NULL);
 	for (int i = 0; i < 2; i++) {
 		memset(sums, 0, sizeof(sums));
 		transfer(SOCK_STREAM);
@@ -349,7 +349,7 @@ static void test_a_block_device(void **state)
 	uint64_t softirqs;
 
 	(void)state;
-	begin(IO_WANTED_AUTO, NULL);
+	begin(IO_WANTED_ON, NULL);
 	if (!make_file(true)) {
 		print_message("# not possible here: no O_DIRECT in /var/tmp\n");
 	} else if (knows(SIGNAL_BLOCK_BYTES)) {
@@ -404,7 +404,7 @@ static void test_the_page_cache(void **state)
 static void test_the_page_cache_is_not_counted_unasked(void **state)
 {
 	(void)state;
-	begin(IO_WANTED_AUTO, NULL);
+	begin(IO_WANTED_ON, NULL);
 	assert_false(io_info().signals & SIGNAL_BIT(SIGNAL_PAGE_CACHE_HITS));
 	assert_false(io_info().missing & SIGNAL_BIT(SIGNAL_PAGE_CACHE_HITS));
 	end();
