@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * Run times of threads. Nothing here runs at a context switch: once per interval a pass walks all
- * threads (`walk` from 6.7, `iterate` from 5.8) and reports those that ran since the last pass;
- * `ended` reports threads that end in between.
+ * Run times of threads, for which nothing runs at a context switch; what does is in switches.bpf.h,
+ * and is loaded only where it is wanted. Once per interval a pass walks all threads (`walk` from
+ * 6.7, `iterate` from 5.8) and reports those that ran since the last pass; `ended` reports threads
+ * that end in between.
  *
  * A thread is skipped if it last arrived on a CPU before the last pass began, is on none now, and
  * was on none when the last pass checked it. All three conditions are needed: a thread that runs
@@ -23,6 +24,7 @@
 #include "kepler_cgroup.bpf.h"
 #include "kepler_core.bpf.h"
 #include "kepler_types.h"
+#include "switches.bpf.h"
 
 #define PF_KTHREAD      0x00200000
 #define NO_CPU          (~0U)       /* unknown */
@@ -33,10 +35,14 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 /* Set before load. */
 const volatile __u64 ring_half_bytes = 0;
 const volatile bool has_kfuncs = false; /* those of 6.7: the walk is loaded as well */
+const volatile bool has_work = false;   /* the programs of switches.bpf.h are loaded */
 
 struct kepler_pass pass;
 struct kepler_ends ends_lost;
 __u64 cgroups_lost;
+__u64 work_lost_ns;                   /* counted time of ends that did not fit */
+__u64 threads_without_work;           /* no memory for their storage */
+struct kepler_thread_work fresh_work; /* a pass is alone, so one is enough */
 __u64 marks[2][KEPLER_MARK_WORDS];
 volatile __u64 scratch_key; /* a pass is alone, so one is enough */
 /*
@@ -54,6 +60,15 @@ struct {
 	__type(key, __u32);
 	__type(value, struct kepler_thread);
 } records SEC(".maps");
+
+/* What the switches have shown of the records' threads, since the last pass. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1); /* user space sets it, with has_work */
+	__type(key, __u32);
+	__type(value, struct kepler_work);
+} works SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -77,6 +92,49 @@ static __always_inline __u32 task_last_cpu(struct task_struct *task)
 	if (bpf_core_field_exists(task->thread_info.cpu))
 		return BPF_CORE_READ(task, thread_info.cpu);
 	return bpf_core_field_exists(task->cpu) ? BPF_CORE_READ(task, cpu) : NO_CPU;
+}
+
+/* ---- what the switches have shown ---- */
+
+static __always_inline __u64 take_one(const __u64 *all, __u64 *handed_over)
+{
+	__u64 now = *(const volatile __u64 *)all, difference = now - *handed_over;
+
+	*handed_over = now;
+	return difference;
+}
+
+/* Hands over what the thread with this storage did since the last time. */
+static __always_inline void take_work(struct kepler_thread_work *storage, struct kepler_work *ret)
+{
+	struct kepler_work *done = &storage->handed_over;
+
+	ret->counted_ns = take_one(&storage->all.counted_ns, &done->counted_ns);
+	ret->paired_ns = take_one(&storage->all.paired_ns, &done->paired_ns);
+#pragma unroll
+	for (int i = 0; i < KEPLER_COUNTERS_MAX; i++)
+		ret->counters[i] = take_one(&storage->all.counters[i], &done->counters[i]);
+#pragma unroll
+	for (int i = 0; i < KEPLER_PLACES_MAX; i++)
+		ret->place_ns[i] = take_one(&storage->all.place_ns[i], &done->place_ns[i]);
+}
+
+/*
+ * The storage of a living thread. One that was there before the switches were counted gets it, with
+ * what it has run until then, in one step: it may run now, and a switch must not find half of that.
+ */
+static __always_inline struct kepler_thread_work *work_of_living(struct task_struct *task)
+{
+	struct kepler_thread_work *storage = bpf_task_storage_get(&thread_work, task, NULL, 0);
+
+	if (storage)
+		return storage;
+	fresh_work.run_ns = task->se.sum_exec_runtime;
+	storage = bpf_task_storage_get(&thread_work, task, &fresh_work,
+				       BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!storage)
+		__sync_fetch_and_add(&threads_without_work, 1);
+	return storage;
 }
 
 /* ---- the pass over the living ---- */
@@ -256,6 +314,20 @@ static __always_inline bool is_in_slice(__u64 key)
 	return (__u64)hash * now->slices >> 32 == now->slice;
 }
 
+static __always_inline void hand_over(struct task_struct *task, __u32 slot)
+{
+	struct kepler_work *work = bpf_map_lookup_elem(&works, &slot);
+	struct kepler_thread_work *storage;
+
+	if (!work)
+		return;
+	storage = work_of_living(task);
+	if (storage)
+		take_work(storage, work);
+	else
+		__builtin_memset(work, 0, sizeof(*work));
+}
+
 SEC("syscall")
 int walk(void *ctx)
 {
@@ -281,14 +353,47 @@ int walk(void *ctx)
 			continue;
 		slot = sent++;
 		record = bpf_map_lookup_elem(&records, &slot);
-		if (record)
-			describe(record, readable(task), key);
+		if (!record)
+			continue;
+		describe(record, readable(task), key);
+		if (has_work)
+			hand_over(task, slot);
 	}
 	bpf_iter_task_destroy(&it);
 	bpf_rcu_read_unlock();
 	pass.looked_at = looked_at - 1; /* less the idle task */
 	pass.sent = sent;
 	return 0;
+}
+
+/*
+ * Writes a record, and what belongs to it. The thread's work counts as handed over only once it is
+ * written: where the buffer is full the kernel calls again with this task.
+ */
+static __always_inline int write_counted(struct bpf_iter__task *ctx, struct task_struct *task,
+					 const struct kepler_thread *record)
+{
+	struct kepler_counted_thread counted = { .thread = *record };
+	struct kepler_thread_work *storage = work_of_living(task);
+	struct kepler_work before = {};
+	long r;
+
+	if (storage) {
+		before = storage->handed_over;
+		take_work(storage, &counted.work);
+	}
+	r = bpf_seq_write(ctx->meta->seq, &counted, sizeof(counted));
+	if (r && storage)
+		storage->handed_over = before;
+	return r;
+}
+
+static __always_inline int write_record(struct bpf_iter__task *ctx, struct task_struct *task,
+					const struct kepler_thread *record)
+{
+	if (has_work)
+		return write_counted(ctx, task, record);
+	return bpf_seq_write(ctx->meta->seq, record, sizeof(*record));
 }
 
 SEC("iter/task")
@@ -306,7 +411,7 @@ int iterate(struct bpf_iter__task *ctx)
 	if (may_have_run(task, key)) {
 		last_set.set = last_set.cgroup_id = 0;
 		describe(&record, readable(task), key);
-		if (bpf_seq_write(ctx->meta->seq, &record, sizeof(record)))
+		if (write_record(ctx, task, &record))
 			return 0; /* the buffer is full: the kernel calls again with this task */
 		pass.sent++;
 	}
@@ -393,6 +498,11 @@ static __always_inline bool is_ring_half_full(void)
 	return bpf_ringbuf_query(&ends, BPF_RB_AVAIL_DATA) >= ring_half_bytes;
 }
 
+static __always_inline __u64 wakeup(void)
+{
+	return is_ring_half_full() ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
+}
+
 static __always_inline int tell_end(struct task_struct *task)
 {
 	struct kepler_thread *record = bpf_ringbuf_reserve(&ends, sizeof(*record), 0);
@@ -402,7 +512,30 @@ static __always_inline int tell_end(struct task_struct *task)
 		return 0;
 	}
 	fill_end(record, task);
-	bpf_ringbuf_submit(record, is_ring_half_full() ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
+	bpf_ringbuf_submit(record, wakeup());
+	return 0;
+}
+
+/* The same with what the switches have shown of the thread. */
+static __always_inline int tell_counted_end(struct task_struct *task)
+{
+	struct kepler_thread_work *storage = bpf_task_storage_get(&thread_work, task, NULL, 0);
+	struct kepler_counted_thread *record = bpf_ringbuf_reserve(&ends, sizeof(*record), 0);
+
+	if (!record) {
+		if (storage)
+			__sync_fetch_and_add(&work_lost_ns,
+					     storage->all.counted_ns -
+						     storage->handed_over.counted_ns);
+		count_lost(task);
+		return 0;
+	}
+	fill_end(&record->thread, task);
+	if (storage)
+		take_work(storage, &record->work);
+	else
+		__builtin_memset(&record->work, 0, sizeof(record->work));
+	bpf_ringbuf_submit(record, wakeup());
 	return 0;
 }
 
@@ -434,10 +567,10 @@ int BPF_PROG(exiting, struct task_struct *task)
 SEC("tp_btf/sched_process_free")
 int BPF_PROG(ended, struct task_struct *task)
 {
-	return tell_end(task);
+	return has_work ? tell_counted_end(task) : tell_end(task);
 }
 
-/* The same where typed tracepoints are refused. */
+/* The same where typed tracepoints are refused; without a type a task's storage is out of reach. */
 SEC("raw_tp/sched_process_exit")
 int BPF_PROG(exiting_raw, struct task_struct *task)
 {

@@ -38,6 +38,8 @@ int activity_open(const struct activity_options *options, struct activity_reader
 
 	if (!complete.procfs)
 		complete.procfs = "/proc";
+	if (!complete.sysfs)
+		complete.sysfs = "/sys";
 	if (!complete.cgroup_controller)
 		complete.cgroup_controller = "";
 	if (!complete.max_processes)

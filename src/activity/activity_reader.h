@@ -20,6 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "activity/switch_options.h"
 #include "activity/unseen_time.h"
 #include "energy/signal.h"
 #include "host/cpu_sockets.h"
@@ -144,6 +145,15 @@ struct activity_info {
 	uint64_t unseen_cpu_ns;  /* cumulative */
 	uint64_t unseen_ns;      /* cumulative, of all passes: activity.unseen_ns */
 	bool sees_part;          /* some of the machine's processes are hidden from the reader */
+	bool counts_switches;    /* so activity.signals has some */
+	uint32_t signals;        /* SIGNAL_BIT() of those */
+	unsigned int
+		uncounted_cpus; /* online, and an event of the processor is not counted there */
+	bool is_late;           /* a thread's work is told when it leaves its CPU */
+	bool has_wide_cores;    /* cores have more threads than two: see switch_reader.h */
+	uint64_t threads_without_work; /* cumulative: no memory in the kernel for their work */
+	uint64_t work_lost_ns;         /* cumulative: counted time that no process got */
+	char why_not_counted[ACTIVITY_WHY_MAX]; /* switches, or some of the events; or "" */
 	enum machine_account account;
 	bool own_pid_namespace; /* so /proc is not the machine's */
 	unsigned int refused;   /* BPF programs that this kernel should accept and refuses */
@@ -164,6 +174,8 @@ struct activity_options {
 	/* Borrowed, may change between passes; NULL: sockets are not distinguished. */
 	const struct cpu_sockets *sockets;
 	enum io_wanted io;         /* with BPF only */
+	const char *sysfs; /* "/sys" */
+	struct switch_options switches;
 	const char *spoil_program; /* for tests: changed so that the kernel refuses it; or NULL */
 };
 

@@ -8,26 +8,34 @@
  * end, a clock that jumped) do not last.
  */
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "activity/activity_reader.h"
 #include "activity/bpf_kernel_side.h"
+#include "activity/bpf_programs.h"
 #include "activity/bpf_refused.h"
+#include "activity/switch_reader.h"
 #include "activity/thread_table.h"
 #include "activity/unseen.h"
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/macro.h"
+#include "host/kernel_version.h"
 
-#define FULL_EVERY              256  /* passes */
-#define FULL_EVERY_WITHOUT_ENDS 8    /* rows of ended threads are found only so */
+#define FULL_EVERY              256 /* passes */
+#define FULL_EVERY_WITHOUT_ENDS 8   /* rows of ended threads are found only so */
+#define STORAGE_MAJOR           5 /* the first kernel that keeps storage of a thread for tracing */
+#define STORAGE_MINOR           12
 #define LOOK_EVERY              4096 /* for processes that are not seen: all of /proc is listed */
 
 struct bpf_reader {
 	struct activity_reader base;
 	struct bpf_kernel_side *side;
+	struct switch_reader *switches; /* NULL: not counted */
 	struct thread_table *table;
 	struct unseen *unseen;
 	struct activity_sample *samples; /* room for those of a pass and the unseen's */
@@ -35,11 +43,14 @@ struct bpf_reader {
 	const struct cpu_sockets *sockets; /* NULL: not distinguished */
 	uint64_t *socket_ns;               /* of samples, likewise */
 	size_t socket_cells;
+	uint64_t *signals[SIGNAL_COUNT]; /* of samples, likewise */
+	size_t signals_size;
 	uint64_t full_boottime_ns; /* of the last full pass */
 	uint64_t look_due;         /* pass */
 	uint64_t passes, drops, errors, run_ns;
 	unsigned int refused; /* programs */
 	char refused_text[ACTIVITY_WHY_MAX];
+	char why_not_counted[ACTIVITY_WHY_MAX];
 };
 
 static struct bpf_reader *to_bpf_reader(struct activity_reader *reader)
@@ -47,14 +58,16 @@ static struct bpf_reader *to_bpf_reader(struct activity_reader *reader)
 	return (struct bpf_reader *)reader; /* base is its first member */
 }
 
-static void take_living(void *userdata, const struct kepler_thread *records, size_t count)
+static void take_living(void *userdata, const struct kepler_thread *records,
+			const struct kepler_work *works, size_t count)
 {
-	thread_table_living(userdata, records, count);
+	thread_table_living(userdata, records, works, count);
 }
 
-static void take_ended(void *userdata, const struct kepler_thread *record)
+static void take_ended(void *userdata, const struct kepler_thread *record,
+		       const struct kepler_work *work)
 {
-	thread_table_ended(userdata, record);
+	thread_table_ended(userdata, record, work);
 }
 
 static void take_lost_cgroup(void *userdata, uint64_t cgroup_id, uint64_t run_ns)
@@ -136,6 +149,34 @@ static void add_unseen_sockets(struct bpf_reader *self, struct activity *activit
 	activity->socket_ns = self->socket_ns;
 }
 
+/* Room for signals of @wanted samples; the arrays share one size. */
+static int reserve_signals(struct bpf_reader *self, uint32_t signals, size_t wanted)
+{
+	if (wanted <= self->signals_size)
+		return 0;
+	for (; signals; signals &= signals - 1) {
+		if (ARRAY_RESIZE(self->signals[__builtin_ctz(signals)], wanted) < 0)
+			return -ENOMEM;
+	}
+	self->signals_size = wanted;
+	return 0;
+}
+
+/* Nothing is counted of the @added. */
+static void add_unseen_signals(struct bpf_reader *self, struct activity *activity, size_t added)
+{
+	for (uint32_t left = activity->signals; left; left &= left - 1) {
+		int signal = __builtin_ctz(left);
+		uint64_t *amounts = self->signals[signal];
+
+		if (activity->count)
+			memcpy(amounts, activity->signal[signal],
+			       activity->count * sizeof(*amounts));
+		memset(amounts + activity->count, 0, added * sizeof(*amounts));
+		activity->signal[signal] = amounts;
+	}
+}
+
 /* Samples of processes that are guarded from BPF. Without memory for them they come later. */
 static void add_unseen(struct bpf_reader *self, struct activity *activity)
 {
@@ -145,7 +186,8 @@ static void add_unseen(struct bpf_reader *self, struct activity *activity)
 		return;
 	if (ARRAY_RESERVE(self->samples, self->samples_size, wanted) < 0 ||
 	    (activity->socket_ns &&
-	     ARRAY_RESERVE(self->socket_ns, self->socket_cells, wanted * activity->sockets) < 0))
+	     ARRAY_RESERVE(self->socket_ns, self->socket_cells, wanted * activity->sockets) < 0) ||
+	    reserve_signals(self, activity->signals, wanted) < 0)
 		return;
 	if (activity->count)
 		memcpy(self->samples, activity->samples, activity->count * sizeof(*self->samples));
@@ -154,6 +196,7 @@ static void add_unseen(struct bpf_reader *self, struct activity *activity)
 		activity->busy_ns += self->samples[activity->count + i].cpu_ns;
 	if (activity->socket_ns)
 		add_unseen_sockets(self, activity, added);
+	add_unseen_signals(self, activity, added);
 	activity->samples = self->samples;
 	activity->count += added;
 }
@@ -170,6 +213,8 @@ static int bpf_read(struct activity_reader *reader, struct activity *activity)
 	coming_ns = take_lost(self);
 	full = is_full_due(self);
 	cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	if (self->switches)
+		switch_reader_flush(self->switches);
 	result.time_ns = clock_ns(CLOCK_MONOTONIC);
 	result.boottime_ns = clock_ns(CLOCK_BOOTTIME);
 	thread_table_begin(self->table, full, result.boottime_ns);
@@ -213,8 +258,17 @@ static void bpf_get_info(const struct activity_reader *reader, struct activity_i
 		.unseen_cpu_ns = unseen_cpu_ns(self->unseen),
 		.sees_part = bpf_kernel_side_sees_part(self->side),
 		.refused = self->refused,
+		.counts_switches = self->switches,
+		.signals = switch_reader_signals(self->switches),
+		.uncounted_cpus = switch_reader_uncounted_cpus(self->switches),
+		.is_late = switch_reader_is_late(self->switches),
+		.has_wide_cores = switch_reader_has_wide_cores(self->switches),
+		.threads_without_work = bpf_kernel_side_without_work(self->side),
+		.work_lost_ns = thread_table_work_lost_ns(self->table) +
+				bpf_kernel_side_work_lost_ns(self->side),
 	};
 	memcpy(ret->refused_text, self->refused_text, sizeof(ret->refused_text));
+	memcpy(ret->why_not_counted, self->why_not_counted, sizeof(ret->why_not_counted));
 }
 
 static void bpf_visit(struct activity_reader *reader, activity_visit_fn *fn, void *userdata)
@@ -236,11 +290,14 @@ static void bpf_close(struct activity_reader *reader)
 {
 	struct bpf_reader *self = to_bpf_reader(reader);
 
+	switch_reader_close(self->switches); /* which uses the programs of the other */
 	bpf_kernel_side_close(self->side);
 	thread_table_free(self->table);
 	unseen_close(self->unseen);
 	free(self->samples);
 	free(self->socket_ns);
+	for (size_t signal = 0; signal < SIGNAL_COUNT; signal++)
+		free(self->signals[signal]);
 	free(self);
 }
 
@@ -260,6 +317,63 @@ static void cleanup_reader(struct bpf_reader **self)
 		bpf_close(&(*self)->base);
 }
 
+/* 0 or -errno; sets how many programs are refused. */
+static int open_side(struct bpf_reader *self, const struct activity_options *options,
+		     struct switch_reader *switches)
+{
+	int r = bpf_kernel_side_open(options, switches, &self->side);
+
+	self->refused = 0;
+	if (r == 0)
+		self->refused = bpf_kernel_side_refused(self->side, self->refused_text,
+							sizeof(self->refused_text));
+	return r;
+}
+
+/* Opened again without the switches, some of @refused programs may be accepted. */
+static int try_without_switches(struct bpf_reader *self, const struct activity_options *options,
+				int err)
+{
+	const unsigned int refused = err < 0 ? UINT_MAX : self->refused;
+	struct switch_reader *switches = TAKE_PTR(self->switches);
+	char text[ACTIVITY_WHY_MAX];
+	int r;
+
+	if (kernel_version_is_before(kernel_version_read(), STORAGE_MAJOR, STORAGE_MINOR))
+		(void)snprintf(text, sizeof(text), "that takes Linux %d.%d", STORAGE_MAJOR,
+			       STORAGE_MINOR);
+	else
+		(void)snprintf(text, sizeof(text), "%s",
+			       err < 0 ? strerrordesc_np(-err) : self->refused_text);
+	switch_reader_stop(switches);
+	bpf_kernel_side_close(TAKE_PTR(self->side));
+	r = open_side(self, options, NULL);
+	if (r == 0 && self->refused == refused) {
+		bpf_kernel_side_close(TAKE_PTR(self->side));
+		self->switches = switches;
+		return open_side(self, options, switches);
+	}
+	switch_reader_close(switches);
+	(void)snprintf(self->why_not_counted, sizeof(self->why_not_counted),
+		       "the kernel refuses to count at switches: %.200s", text);
+	return r;
+}
+
+static int open_kernel_side(struct bpf_reader *self, const struct activity_options *options)
+{
+	int r;
+
+	bpf_programs_log();
+	r = switch_reader_plan(options, &self->switches, self->why_not_counted,
+			       sizeof(self->why_not_counted));
+	if (r < 0)
+		return r;
+	r = open_side(self, options, self->switches);
+	if (!self->switches || (r == 0 && !self->refused))
+		return r;
+	return try_without_switches(self, options, r);
+}
+
 int bpf_activity_open(const struct activity_options *options, struct activity_reader **ret,
 		      char *why, size_t why_size)
 {
@@ -277,7 +391,7 @@ int bpf_activity_open(const struct activity_options *options, struct activity_re
 	thread_table_tell_sockets(self->table, options->sockets);
 	if (unseen_open(options->procfs, &self->unseen) < 0)
 		self->unseen = NULL; /* only a report, which energy does not depend on */
-	r = bpf_kernel_side_open(options, &self->side);
+	r = open_kernel_side(self, options);
 	if (r < 0) {
 		bpf_refusal_inspect(r, &refusal);
 		bpf_refusal_explain(&refusal, why, why_size);
@@ -285,8 +399,7 @@ int bpf_activity_open(const struct activity_options *options, struct activity_re
 	}
 	if (bpf_kernel_side_sees_part(self->side))
 		thread_table_sees_part(self->table);
-	self->refused =
-		bpf_kernel_side_refused(self->side, self->refused_text, sizeof(self->refused_text));
+	thread_table_tell_signals(self->table, switch_reader_signals(self->switches));
 	*ret = &TAKE_PTR(self)->base;
 	return 0;
 }

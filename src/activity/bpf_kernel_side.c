@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "activity/bpf_programs.h"
+#include "activity/switch_reader.h"
 #include "base/clock.h"
 #include "base/hostile.h"
 #include "base/log.h"
@@ -45,6 +46,7 @@ struct bpf_kernel_side {
 	void *cgroup_userdata;
 	uint64_t cut_paths;
 	const struct kepler_thread *records;
+	const struct kepler_work *works; /* of the records; NULL: not counted */
 	bool walks;
 	bool own_pids;         /* a pid namespace of our own */
 	bool failed;           /* the last read: the next is full */
@@ -53,15 +55,24 @@ struct bpf_kernel_side {
 	struct kepler_ends lost_before;
 	int lost_reads_left;    /* of the table of cgroups */
 	uint64_t lost_taken_ns; /* of it */
-	struct kepler_thread stream[STREAM_RECORDS];
+	union {
+		struct kepler_thread threads[STREAM_RECORDS];
+		struct kepler_counted_thread counted[STREAM_RECORDS]; /* with works */
+		char bytes[1];
+	} stream;
+	struct kepler_thread stream_threads[STREAM_RECORDS];
+	struct kepler_work stream_works[STREAM_RECORDS];
 };
 
 static int take_end(void *userdata, void *data, size_t size)
 {
 	struct bpf_kernel_side *side = userdata;
+	const struct kepler_counted_thread *record = data;
 
-	if (size >= sizeof(struct kepler_thread))
-		side->end_fn(side->end_userdata, data);
+	if (size >= sizeof(*record))
+		side->end_fn(side->end_userdata, &record->thread, &record->work);
+	else if (size >= sizeof(record->thread))
+		side->end_fn(side->end_userdata, &record->thread, NULL);
 	return 0;
 }
 
@@ -115,14 +126,45 @@ static void attach_cgroups(struct bpf_kernel_side *side)
 	side->cgroups = attach_part(side, BPF_PART_CGROUPS);
 }
 
+static int map_array(const struct bpf_map *map, size_t element, const void **ret)
+{
+	void *array = mmap(NULL, element * KEPLER_RECORDS_MAX, PROT_READ, MAP_SHARED,
+			   bpf_map__fd(map), 0);
+
+	if (array == MAP_FAILED)
+		return -errno;
+	*ret = array;
+	return 0;
+}
+
+static void unmap_array(const void *array, size_t element)
+{
+	if (array)
+		(void)munmap((void *)(uintptr_t)array, element * KEPLER_RECORDS_MAX);
+}
+
+static int map_records(struct bpf_kernel_side *side)
+{
+	const void *array = NULL;
+	int r = map_array(side->skeleton->maps.records, sizeof(*side->records), &array);
+
+	if (r < 0)
+		return r;
+	side->records = array;
+	if (!side->skeleton->rodata->has_work)
+		return 0;
+	r = map_array(side->skeleton->maps.works, sizeof(*side->works), &array);
+	if (r == 0)
+		side->works = array;
+	return r;
+}
+
 static int attach(struct bpf_kernel_side *side)
 {
-	void *records = mmap(NULL, sizeof(struct kepler_thread) * KEPLER_RECORDS_MAX, PROT_READ,
-			     MAP_SHARED, bpf_map__fd(side->skeleton->maps.records), 0);
+	int r = map_records(side);
 
-	if (records == MAP_FAILED)
-		return -errno;
-	side->records = records;
+	if (r < 0)
+		return r;
 	side->walks = side->programs.parts[BPF_PART_WALK];
 	side->iterator = attach_part(side, BPF_PART_ITERATE);
 	if (!side->iterator && !side->walks)
@@ -137,7 +179,19 @@ static void cleanup_side(struct bpf_kernel_side **side)
 	bpf_kernel_side_close(*side);
 }
 
-int bpf_kernel_side_open(const struct activity_options *options, struct bpf_kernel_side **ret)
+/* Before the first pass, which then finds what these miss. */
+static int start_switches(struct bpf_kernel_side *side, struct switch_reader *switches)
+{
+	const struct bpf_programs *programs = &side->programs;
+
+	if (!programs->parts[BPF_PART_SWITCHES] || !programs->parts[BPF_PART_THREADS])
+		return -EOPNOTSUPP;
+	return switch_reader_start(switches, side->skeleton, programs->parts[BPF_PART_SWITCHES],
+				   programs->parts[BPF_PART_FLUSH]);
+}
+
+int bpf_kernel_side_open(const struct activity_options *options, struct switch_reader *switches,
+			 struct bpf_kernel_side **ret)
 {
 	CLEANUP(cleanup_side) struct bpf_kernel_side *side = calloc(1, sizeof(*side));
 	int r;
@@ -145,11 +199,13 @@ int bpf_kernel_side_open(const struct activity_options *options, struct bpf_kern
 	if (!side)
 		return -ENOMEM;
 	side->own_pids = pid_namespace_is_own();
-	r = bpf_programs_load(options, !side->own_pids, &side->programs);
+	r = bpf_programs_load(options, !side->own_pids, switches, &side->programs);
 	if (r < 0)
 		return r;
 	side->skeleton = side->programs.skeleton;
 	r = attach(side);
+	if (r == 0 && switches)
+		r = start_switches(side, switches);
 	if (r < 0)
 		return r;
 	side->failed = true; /* nothing was read yet */
@@ -167,9 +223,8 @@ void bpf_kernel_side_close(struct bpf_kernel_side *side)
 	bpf_link__destroy(side->iterator);
 	ring_buffer__free(side->cgroup_ring);
 	ring_buffer__free(side->ring);
-	if (side->records)
-		(void)munmap((void *)(uintptr_t)side->records,
-			     sizeof(struct kepler_thread) * KEPLER_RECORDS_MAX);
+	unmap_array(side->records, sizeof(*side->records));
+	unmap_array(side->works, sizeof(*side->works));
 	bpf_programs_unload(&side->programs);
 	free(side);
 }
@@ -259,18 +314,38 @@ static void prepare_pass(struct bpf_kernel_side *side, bool full)
 	       sizeof(side->skeleton->bss->marks[0]));
 }
 
+static size_t stream_record_size(const struct bpf_kernel_side *side)
+{
+	return side->works ? sizeof(struct kepler_counted_thread) : sizeof(struct kepler_thread);
+}
+
+static void pass_on_stream(struct bpf_kernel_side *side, size_t count, bpf_records_fn *fn,
+			   void *userdata)
+{
+	if (!side->works) {
+		fn(userdata, side->stream.threads, NULL, count);
+		return;
+	}
+	for (size_t i = 0; i < count; i++) {
+		side->stream_threads[i] = side->stream.counted[i].thread;
+		side->stream_works[i] = side->stream.counted[i].work;
+	}
+	fn(userdata, side->stream_threads, side->stream_works, count);
+}
+
 /* Reads the stream of one iteration; a read may end inside a record. */
 static int run_iterator(struct bpf_kernel_side *side, bpf_records_fn *fn, void *userdata)
 {
 	CLEANUP_FD int fd = bpf_iter_create(bpf_link__fd(side->iterator));
+	const size_t size = stream_record_size(side);
 	size_t have = 0;
 
 	if (fd < 0)
 		return fd;
 	side->skeleton->bss->pass.looked_at = side->skeleton->bss->pass.sent = 0;
 	for (;;) {
-		ssize_t n = read(fd, (char *)side->stream + have,
-				 HOSTILE_LEAST(HOSTILE_PROC_READ, sizeof(side->stream) - have));
+		ssize_t n = read(fd, side->stream.bytes + have,
+				 HOSTILE_LEAST(HOSTILE_PROC_READ, STREAM_RECORDS * size - have));
 		size_t count;
 
 		if (n < 0 && (errno == EINTR || errno == EAGAIN))
@@ -280,10 +355,10 @@ static int run_iterator(struct bpf_kernel_side *side, bpf_records_fn *fn, void *
 		if (n == 0)
 			return 0;
 		have += (size_t)n;
-		count = have / sizeof(side->stream[0]);
-		fn(userdata, side->stream, count);
-		have -= count * sizeof(side->stream[0]);
-		memmove(side->stream, &side->stream[count], have);
+		count = have / size;
+		pass_on_stream(side, count, fn, userdata);
+		have -= count * size;
+		memmove(side->stream.bytes, side->stream.bytes + count * size, have);
 	}
 }
 
@@ -313,9 +388,12 @@ static int walk_slices(struct bpf_kernel_side *side, uint32_t slices, bpf_record
 	for (uint32_t slice = 0; slice < slices; slice++) {
 		int r = run_walk(side, slice, slices);
 
+		/* What an overflowing walk has handed over of work comes no second time. */
+		if (r == 0 || (r == -EOVERFLOW && side->works))
+			fn(userdata, side->records, side->works,
+			   pass->sent < KEPLER_RECORDS_MAX ? pass->sent : KEPLER_RECORDS_MAX);
 		if (r < 0)
 			return r;
-		fn(userdata, side->records, pass->sent);
 		sent += pass->sent;
 	}
 	pass->sent = sent;
@@ -380,6 +458,16 @@ uint64_t bpf_kernel_side_looked_at(const struct bpf_kernel_side *side)
 uint64_t bpf_kernel_side_sent(const struct bpf_kernel_side *side)
 {
 	return side->skeleton->bss->pass.sent;
+}
+
+uint64_t bpf_kernel_side_work_lost_ns(const struct bpf_kernel_side *side)
+{
+	return side->skeleton->bss->work_lost_ns;
+}
+
+uint64_t bpf_kernel_side_without_work(const struct bpf_kernel_side *side)
+{
+	return side->skeleton->bss->threads_without_work;
 }
 
 /* ---- lost ends ---- */

@@ -14,15 +14,24 @@
 #include <stdint.h>
 
 #include "activity/activity_reader.h"
-#include "bpf/kepler_types.h"
+#include "bpf/kepler_work.h"
 
 struct bpf_kernel_side;
-typedef void bpf_record_fn(void *userdata, const struct kepler_thread *record);
-typedef void bpf_records_fn(void *userdata, const struct kepler_thread *records, size_t count);
+/* With what the switches have shown of each thread, or NULL. */
+typedef void bpf_record_fn(void *userdata, const struct kepler_thread *record,
+			   const struct kepler_work *work);
+typedef void bpf_records_fn(void *userdata, const struct kepler_thread *records,
+			    const struct kepler_work *works, size_t count);
 typedef void bpf_lost_fn(void *userdata, uint64_t cgroup_id, uint64_t run_ns);
 
-/* Loads the best set of programs that this kernel accepts. 0 or -errno. */
-int bpf_kernel_side_open(const struct activity_options *options, struct bpf_kernel_side **ret);
+struct switch_reader;
+
+/*
+ * Loads the best set of programs that this kernel accepts, and starts @switches (or NULL) with
+ * them, which is borrowed. 0 or -errno; -EOPNOTSUPP where switches cannot be counted.
+ */
+int bpf_kernel_side_open(const struct activity_options *options, struct switch_reader *switches,
+			 struct bpf_kernel_side **ret);
 void bpf_kernel_side_close(struct bpf_kernel_side *side);
 
 bool bpf_kernel_side_walks(const struct bpf_kernel_side *side); /* else it iterates */
@@ -56,6 +65,9 @@ int bpf_kernel_side_read(struct bpf_kernel_side *side, bool full, size_t expecte
 			 bpf_records_fn *fn, void *userdata);
 uint64_t bpf_kernel_side_looked_at(const struct bpf_kernel_side *side);
 uint64_t bpf_kernel_side_sent(const struct bpf_kernel_side *side);
+/* Cumulative: counted time of ends that did not fit; threads without memory for their work. */
+uint64_t bpf_kernel_side_work_lost_ns(const struct bpf_kernel_side *side);
+uint64_t bpf_kernel_side_without_work(const struct bpf_kernel_side *side);
 
 /* Ends lost since the last call, by kind; see struct kepler_ends. */
 struct bpf_lost {

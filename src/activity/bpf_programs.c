@@ -13,9 +13,10 @@
 #include <string.h>
 
 #include "activity/bpf_refused.h"
+#include "activity/switch_reader.h"
 #include "base/log.h"
 #include "base/macro.h"
-#include "bpf/kepler_types.h"
+#include "bpf/kepler_work.h"
 
 #include <kepler.skel.h>
 
@@ -37,11 +38,15 @@ static const struct part {
 			     "last run" },
 	[BPF_PART_CGROUPS] = { { "cgroup_made" },
 			       "work in a short-lived cgroup may lack an owner" },
+	[BPF_PART_SWITCHES] = { { "switch_typed", "switch_raw" }, "only CPU time is counted" },
+	[BPF_PART_THREADS] = { { "thread_made" }, "only CPU time is counted" },
+	[BPF_PART_FLUSH] = { { "flush" }, "running threads are charged when they leave their CPU" },
 };
 
 /* How each part is to be loaded; -1: not at all. */
 struct choice {
 	int way[BPF_PARTS];
+	const struct switch_reader *switches; /* NULL: those parts are not wanted */
 };
 
 __attribute__((format(printf, 2, 0))) static int log_libbpf(enum libbpf_print_level level,
@@ -57,6 +62,11 @@ __attribute__((format(printf, 2, 0))) static int log_libbpf(enum libbpf_print_le
 		line[--len] = '\0';
 	log_debug("libbpf%s: %s", level == LIBBPF_WARN ? " warns" : "", line);
 	return 0;
+}
+
+void bpf_programs_log(void)
+{
+	(void)libbpf_set_print(log_libbpf);
 }
 
 /* Order of the objects' own enum cgroup_subsys_id. */
@@ -123,6 +133,8 @@ static int load(const struct activity_options *options, const struct choice *cho
 	choose(skeleton, options, choice);
 	r = bpf_map__set_max_entries(skeleton->maps.ends, ring_bytes);
 	if (r == 0)
+		r = switch_reader_configure(choice->switches, skeleton);
+	if (r == 0)
 		r = kepler_bpf__load(skeleton);
 	/* Where libbpf's probe of maps that can be mapped failed it loads all, and maps nothing. */
 	if (r == 0 && !skeleton->bss)
@@ -142,9 +154,10 @@ static bool is_hopeless(int err)
 }
 
 /* Whether the kernel accepts this program of a part. 0 or -errno. */
-static int try_alone(const struct activity_options *options, int part, int way)
+static int try_alone(const struct activity_options *options, int part, int way,
+		     const struct switch_reader *switches)
 {
-	struct choice choice;
+	struct choice choice = { .switches = switches };
 	struct kepler_bpf *skeleton;
 	int r;
 
@@ -166,7 +179,7 @@ static void try_each(const struct activity_options *options, struct choice *choi
 		if (choice->way[part] < 0)
 			continue;
 		for (int way = 0; way < WAYS && parts[part].programs[way]; way++) {
-			int r = try_alone(options, part, way);
+			int r = try_alone(options, part, way, choice->switches);
 
 			choice->way[part] = r == 0 ? way : -1;
 			if (r == 0) {
@@ -207,21 +220,26 @@ static int load_best(const struct activity_options *options, struct choice *choi
 }
 
 int bpf_programs_load(const struct activity_options *options, bool iterate,
-		      struct bpf_programs *ret)
+		      const struct switch_reader *switches, struct bpf_programs *ret)
 {
+	const int with_switches = switches ? 0 : -1;
 	struct choice choice = { .way = {
 					 [BPF_PART_WALK] = options->allow_walk ? 0 : -1,
 					 [BPF_PART_ITERATE] = iterate ? 0 : -1,
-				 } };
+					 [BPF_PART_SWITCHES] = with_switches,
+					 [BPF_PART_THREADS] = with_switches,
+					 [BPF_PART_FLUSH] = with_switches,
+				 },
+				 .switches = switches };
 	struct bpf_programs programs = { 0 };
 	int r;
 
-	(void)libbpf_set_print(log_libbpf);
 	r = load_best(options, &choice, &programs);
 	if (r < 0)
 		return r;
 	/* Only the walk may write there, even if another process gets hold of the map. From 5.2. */
 	(void)bpf_map_freeze(bpf_map__fd(programs.skeleton->maps.records));
+	(void)bpf_map_freeze(bpf_map__fd(programs.skeleton->maps.works));
 	for (int part = 0; part < BPF_PARTS; part++) {
 		if (choice.way[part] >= 0)
 			programs.parts[part] = bpf_object__find_program_by_name(

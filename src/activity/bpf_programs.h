@@ -13,14 +13,18 @@
 
 struct kepler_bpf;
 struct bpf_program;
+struct switch_reader;
 
 /* What programs are for. */
 enum bpf_part {
-	BPF_PART_WALK,    /* threads, of the whole machine, from 6.7 */
-	BPF_PART_ITERATE, /* threads, of the reader's pid namespace, from 5.8 */
-	BPF_PART_ENDS,    /* threads that end */
-	BPF_PART_EXITS,   /* threads that are about to end */
-	BPF_PART_CGROUPS, /* cgroups that are made */
+	BPF_PART_WALK,     /* threads, of the whole machine, from 6.7 */
+	BPF_PART_ITERATE,  /* threads, of the reader's pid namespace, from 5.8 */
+	BPF_PART_ENDS,     /* threads that end */
+	BPF_PART_EXITS,    /* threads that are about to end */
+	BPF_PART_CGROUPS,  /* cgroups that are made */
+	BPF_PART_SWITCHES, /* what threads do between context switches; with these two: */
+	BPF_PART_THREADS,  /* threads that are made */
+	BPF_PART_FLUSH,    /* threads that run now */
 	BPF_PARTS
 };
 
@@ -30,12 +34,15 @@ struct bpf_programs {
 	int refused[BPF_PARTS];               /* -errno of wanted parts, else 0 */
 };
 
+/* From now on what libbpf says goes to the log, at level debug. */
+void bpf_programs_log(void);
 /*
  * Loads the programs that this kernel accepts; @iterate: whether the iterator is wanted where a
- * walk is possible. Without a walk it always is. 0, or -errno when neither is accepted.
+ * walk is possible. Without a walk it always is. @switches: what is counted at context switches, or
+ * NULL. 0, or -errno when neither is accepted.
  */
 int bpf_programs_load(const struct activity_options *options, bool iterate,
-		      struct bpf_programs *ret);
+		      const struct switch_reader *switches, struct bpf_programs *ret);
 void bpf_programs_unload(struct bpf_programs *programs);
 /* A part was loaded, but cannot be attached. */
 void bpf_programs_refuse(struct bpf_programs *programs, enum bpf_part part, int err);

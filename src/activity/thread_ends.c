@@ -56,7 +56,8 @@ static uint64_t reported_of_ended(struct thread_table *table, const struct keple
 }
 
 /* An end of a thread that has no row. */
-static void add_ended(struct thread_table *table, const struct kepler_thread *record)
+static void add_ended(struct thread_table *table, const struct kepler_thread *record,
+		      const struct kepler_work *work)
 {
 	uint64_t run_ns = record->run_ns, reported_ns;
 	uint32_t process;
@@ -67,6 +68,7 @@ static void add_ended(struct thread_table *table, const struct kepler_thread *re
 		return; /* such as one that left the list of tasks before the baseline */
 	} else if (table->untracked && !(record->flags & KEPLER_YOUNG)) {
 		table->balance_ns += (int64_t)run_ns;
+		thread_work_lose(table, work);
 		return;
 	} else {
 		run_ns -= reported_of_ended(table, record);
@@ -74,6 +76,7 @@ static void add_ended(struct thread_table *table, const struct kepler_thread *re
 	process = thread_rows_find_process(table, record);
 	if (process == MAP_NONE && record->flags & KEPLER_START_UNKNOWN) {
 		thread_table_lost_cgroup(table, record->cgroup_id, run_ns);
+		thread_work_lose(table, work);
 		return;
 	}
 	if (process == MAP_NONE)
@@ -81,11 +84,12 @@ static void add_ended(struct thread_table *table, const struct kepler_thread *re
 	if (process == MAP_NONE) {
 		table->overflows++;
 		thread_table_lost_node(table, run_ns);
+		thread_work_lose(table, work);
 		return;
 	}
 	if (record->flags & KEPLER_LEADER)
 		thread_rows_describe_process(&table->processes[process], record);
-	thread_rows_charge(table, process, run_ns, record->cpu);
+	thread_rows_charge(table, process, run_ns, record->cpu, work);
 	thread_rows_activate(table, process);
 }
 
@@ -155,7 +159,7 @@ void thread_table_charge_overdue(struct thread_table *table)
 		run_ns = thread->run_ns;
 		if (thread->exit_run_ns > run_ns && table->lost_ns < end->exit_ns) {
 			thread_rows_charge(table, thread->process, thread->exit_run_ns - run_ns,
-					   end->cpu);
+					   end->cpu, NULL);
 			run_ns = thread->exit_run_ns;
 		}
 		thread_rows_set_run(table, index, run_ns, 0);
@@ -166,7 +170,8 @@ void thread_table_charge_overdue(struct thread_table *table)
 		table->awaited_count * sizeof(*table->awaited));
 }
 
-void thread_table_ended(struct thread_table *table, const struct kepler_thread *record)
+void thread_table_ended(struct thread_table *table, const struct kepler_thread *record,
+			const struct kepler_work *work)
 {
 	uint32_t index, process;
 
@@ -178,14 +183,14 @@ void thread_table_ended(struct thread_table *table, const struct kepler_thread *
 	}
 	index = thread_rows_find_thread(table, record);
 	if (index == MAP_NONE) {
-		add_ended(table, record);
+		add_ended(table, record, work);
 		return;
 	}
 	process = table->threads[index].process;
 	if (record->flags & KEPLER_LEADER)
 		thread_rows_describe_process(&table->processes[process], record);
 	thread_rows_charge(table, process, record->run_ns - table->threads[index].run_ns,
-			   record->cpu);
+			   record->cpu, work);
 	thread_rows_remove_thread(table, index);
 }
 

@@ -60,7 +60,7 @@ static bool reserve_process(struct thread_table *table)
 
 	if (table->processes_free != MAP_NONE)
 		return true;
-	if (!reserve_sockets(table))
+	if (!reserve_sockets(table) || !thread_work_reserve(table))
 		return false;
 	if (table->processes_high < table->processes_size)
 		return true;
@@ -79,17 +79,28 @@ void thread_rows_activate(struct thread_table *table, uint32_t index)
 	table->active[table->active_count++] = index;
 }
 
-void thread_rows_charge(struct thread_table *table, uint32_t index, uint64_t run_ns, uint32_t cpu)
+static void charge_sockets(struct thread_table *table, uint32_t index, uint64_t run_ns,
+			   uint32_t cpu, const struct kepler_work *work)
 {
+	uint64_t *pending_ns = table->pending_socket_ns + (size_t)index * table->places;
+	uint32_t place = cpu_sockets_of(table->sockets, cpu);
+
+	if (work && thread_work_spread(work, table->places, run_ns, pending_ns))
+		return;
+	if (place < table->places)
+		pending_ns[place] += run_ns;
+}
+
+void thread_rows_charge(struct thread_table *table, uint32_t index, uint64_t run_ns, uint32_t cpu,
+			const struct kepler_work *work)
+{
+	if (thread_work_charge(table, index, work))
+		thread_rows_activate(table, index);
 	if (!run_ns)
 		return;
 	table->processes[index].pending_ns += run_ns;
-	if (table->places) {
-		uint32_t place = cpu_sockets_of(table->sockets, cpu);
-
-		if (place < table->places)
-			table->pending_socket_ns[(size_t)index * table->places + place] += run_ns;
-	}
+	if (table->places)
+		charge_sockets(table, index, run_ns, cpu, work);
 	thread_rows_activate(table, index);
 }
 

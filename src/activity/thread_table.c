@@ -51,6 +51,7 @@ void thread_table_free(struct thread_table *table)
 	free(table->samples);
 	free(table->pending_socket_ns);
 	free(table->sample_socket_ns);
+	thread_work_release(table);
 	free(table->awaited);
 	free(table);
 }
@@ -103,7 +104,8 @@ static uint64_t reported_of_living(struct thread_table *table, const struct kepl
 }
 
 /* A living thread seen for the first time, or without room before. */
-static void add_living(struct thread_table *table, const struct kepler_thread *record)
+static void add_living(struct thread_table *table, const struct kepler_thread *record,
+		       const struct kepler_work *work)
 {
 	uint32_t process = thread_rows_find_process(table, record);
 	uint64_t reported_ns = reported_of_living(table, record, process != MAP_NONE);
@@ -126,19 +128,22 @@ static void add_living(struct thread_table *table, const struct kepler_thread *r
 			thread_rows_activate(table, process);
 		return;
 	}
-	if (thread == MAP_NONE || table->untracked)
+	if (thread == MAP_NONE || table->untracked) {
 		table->balance_ns += (int64_t)(record->run_ns - reported_ns);
-	else
-		thread_rows_charge(table, process, record->run_ns - reported_ns, record->cpu);
+		thread_work_lose(table, work);
+	} else {
+		thread_rows_charge(table, process, record->run_ns - reported_ns, record->cpu, work);
+	}
 }
 
-static void take_living(struct thread_table *table, const struct kepler_thread *record)
+static void take_living(struct thread_table *table, const struct kepler_thread *record,
+			const struct kepler_work *work)
 {
 	uint32_t index = thread_rows_find_thread(table, record);
 	struct thread_row *thread;
 
 	if (index == MAP_NONE) {
-		add_living(table, record);
+		add_living(table, record, work);
 		return;
 	}
 	thread = &table->threads[index];
@@ -148,17 +153,18 @@ static void take_living(struct thread_table *table, const struct kepler_thread *
 		table->missing--;
 	}
 	thread_rows_describe_process(&table->processes[thread->process], record);
-	thread_rows_charge(table, thread->process, record->run_ns - thread->run_ns, record->cpu);
+	thread_rows_charge(table, thread->process, record->run_ns - thread->run_ns, record->cpu,
+			   work);
 	thread_rows_set_run(table, index, record->run_ns, thread->exit_run_ns);
 }
 
 void thread_table_living(struct thread_table *table, const struct kepler_thread *records,
-			 size_t count)
+			 const struct kepler_work *works, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		if (i + MAP_AHEAD < count)
 			thread_rows_prefetch(table, &records[i + MAP_AHEAD]);
-		take_living(table, &records[i]);
+		take_living(table, &records[i], works ? &works[i] : NULL);
 	}
 }
 
@@ -235,6 +241,8 @@ static uint64_t take_samples(struct thread_table *table)
 		fill_sample(&table->samples[i], process);
 		if (table->places)
 			take_sockets(table, index, i);
+		if (table->signals)
+			thread_work_take(table, index, i);
 		busy_ns += process->pending_ns;
 		process->pending_ns = 0;
 		process->active = false;
@@ -261,7 +269,8 @@ int thread_table_finish(struct thread_table *table, struct activity *activity)
 	count = table->active_count;
 	if (ARRAY_RESERVE(table->samples, table->samples_size, count) < 0 ||
 	    ARRAY_RESERVE(table->sample_socket_ns, table->sample_cells,
-			  (size_t)count * table->places) < 0)
+			  (size_t)count * table->places) < 0 ||
+	    thread_work_begin_samples(table, count, activity) < 0)
 		return -ENOMEM;
 	activity->samples = table->samples;
 	activity->count = count;

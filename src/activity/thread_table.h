@@ -18,6 +18,7 @@
 
 #include "activity/activity_reader.h"
 #include "bpf/kepler_types.h"
+#include "bpf/kepler_work.h"
 
 struct thread_table;
 
@@ -34,6 +35,11 @@ void thread_table_free(struct thread_table *table);
  */
 void thread_table_tell_sockets(struct thread_table *table, const struct cpu_sockets *sockets);
 /*
+ * From now on records come with what the context switches have shown, and samples have these
+ * @signals of it; a record without it has none of them.
+ */
+void thread_table_tell_signals(struct thread_table *table, uint32_t signals);
+/*
  * Declares that passes do not report every process of the machine, but ends do: the end of a
  * process that no pass reported is not charged, because it ran unseen.
  */
@@ -43,10 +49,12 @@ void thread_table_sees_part(struct thread_table *table);
 bool thread_table_wants_full(const struct thread_table *table);
 /* A pass begins, at @now_ns of CLOCK_BOOTTIME; @full: every living thread will be reported. */
 void thread_table_begin(struct thread_table *table, bool full, uint64_t now_ns);
+/* @works: of the records, or NULL. */
 void thread_table_living(struct thread_table *table, const struct kepler_thread *records,
-			 size_t count);
-/* An end, or (KEPLER_EXITING) the announcement of one. */
-void thread_table_ended(struct thread_table *table, const struct kepler_thread *record);
+			 const struct kepler_work *works, size_t count);
+/* An end, or (KEPLER_EXITING) the announcement of one. @work may be NULL. */
+void thread_table_ended(struct thread_table *table, const struct kepler_thread *record,
+			const struct kepler_work *work);
 /*
  * Lost ends of @old_count threads that a pass may have reported, with their whole run time ...
  */
@@ -69,6 +77,8 @@ size_t thread_table_count(const struct thread_table *table); /* threads known */
  * since the full passes that swept them.
  */
 uint64_t thread_table_overflows(const struct thread_table *table);
+/* Counted time (SIGNAL_COUNTED_TIME) of threads without a process, in ns: no sample has it. */
+uint64_t thread_table_work_lost_ns(const struct thread_table *table);
 /* Whether every thread of the last pass did fit. */
 bool thread_table_is_complete(const struct thread_table *table);
 void thread_table_visit(const struct thread_table *table, activity_visit_fn *fn, void *userdata);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The parts of a thread table, for its own files only: thread_rows.c finds, adds and removes rows,
- * thread_ends.c books what has ended, thread_swept.c remembers what may end late, thread_table.c
- * makes passes of it.
+ * thread_ends.c books what has ended, thread_swept.c remembers what may end late, thread_work.c
+ * adds up what the context switches have shown, thread_table.c makes passes of it.
  */
 #pragma once
 
@@ -10,9 +10,11 @@
 #include "base/map.h"
 #include "base/num.h"
 
-#define HELD_PASSES 3 /* a lost end's row is gone two passes after the loss is known */
-#define LATE_NS     (60 * NSEC_PER_SEC) /* an end comes no later: lazy callbacks wait 10 s */
-#define FORK_NS     NSEC_PER_SEC        /* between a start and a place in the list of tasks */
+#define WORK_SIGNALS (SIGNAL_CACHE_MISSES + 1) /* the first ones, which switches show */
+
+#define HELD_PASSES  3 /* a lost end's row is gone two passes after the loss is known */
+#define LATE_NS      (60 * NSEC_PER_SEC) /* an end comes no later: lazy callbacks wait 10 s */
+#define FORK_NS      NSEC_PER_SEC        /* between a start and a place in the list of tasks */
 
 struct thread_row {
 	uint64_t task;
@@ -86,6 +88,12 @@ struct thread_table {
 	uint64_t *sample_socket_ns;        /* [samples][places] */
 	uint32_t pending_cells, sample_cells;
 
+	uint32_t signals;          /* of samples; 0: work is not counted */
+	uint64_t *pending_signals; /* [processes][WORK_SIGNALS] */
+	uint64_t *sample_signals;  /* [WORK_SIGNALS][samples] */
+	uint32_t pending_signal_cells, sample_signal_cells;
+	uint64_t work_lost_ns;
+
 	uint32_t *active; /* as long as processes */
 	uint32_t active_count;
 	struct activity_sample *samples;
@@ -149,8 +157,36 @@ void thread_rows_forget_thread(struct thread_table *table, uint32_t index);
 void thread_rows_activate(struct thread_table *table, uint32_t index);
 /* Takes over the number of sockets, at the begin of a pass. */
 void thread_rows_follow_sockets(struct thread_table *table);
-/* Adds run time on a CPU to the next sample of a process. */
-void thread_rows_charge(struct thread_table *table, uint32_t index, uint64_t run_ns, uint32_t cpu);
+/*
+ * Adds run time to the next sample of a process. The switches, if they have shown the thread's
+ * @work, know the sockets in which it ran; else it ran on @cpu.
+ */
+void thread_rows_charge(struct thread_table *table, uint32_t index, uint64_t run_ns, uint32_t cpu,
+			const struct kepler_work *work);
+
+/* ---- thread_work.c ---- */
+
+/* Room for one process more than there are rows. */
+bool thread_work_reserve(struct thread_table *table);
+/*
+ * Adds @work, which may be NULL, to the next sample of a process. Whether there is something that
+ * a sample is needed for.
+ */
+bool thread_work_charge(struct thread_table *table, uint32_t index, const struct kepler_work *work);
+/* It belongs to no process. */
+void thread_work_lose(struct thread_table *table, const struct kepler_work *work);
+/*
+ * Divides @run_ns among the sockets in which @work was counted, and adds each part to @pending_ns,
+ * which has a place for each. False where it was counted in none.
+ */
+bool thread_work_spread(const struct kepler_work *work, uint32_t places, uint64_t run_ns,
+			uint64_t *pending_ns);
+/* Room for the signals of @count samples; 0 or -ENOMEM. */
+int thread_work_begin_samples(struct thread_table *table, uint32_t count,
+			      struct activity *activity);
+/* Moves the pending amounts of a process into its sample. */
+void thread_work_take(struct thread_table *table, uint32_t index, uint32_t sample);
+void thread_work_release(struct thread_table *table);
 
 /* ---- thread_swept.c ---- */
 

@@ -58,6 +58,7 @@ static int open_processes(const struct config *config, struct sources *sources, 
 		open_memory(config, sources);
 	activity.sockets = sources->sockets;
 	activity.procfs = config->host.procfs;
+	activity.sysfs = config->host.sysfs;
 	activity.allow_walk = true;
 	activity.max_processes = config->monitor.max_processes * READER_FACTOR;
 	activity.cgroup_controller = identity_resolver_controller(sources->identities);

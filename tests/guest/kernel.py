@@ -11,6 +11,7 @@ from guestlib import (AT_ONCE, DOCUMENTED, ExactAccount, Exporter, assert_balanc
                       held_capabilities, kernel_version, reader_of, seen_with_truth, unprivileged)
 
 HAS_WALK = kernel_version() >= (6, 7)
+HAS_TASK_STORAGE = kernel_version() >= (5, 12)
 OLD = '''
 import time
 while time.process_time() < 4: pass
@@ -142,6 +143,27 @@ def check_open_devices():
     case('open devices: ' + done.stdout.split('# ')[1].splitlines()[0])
 
 
+def check_switches():
+    """What context switches show, where the kernel can keep it for each thread; CPU time is right in any case."""
+    options = ('--counters.switches=true', '--counters.cycles=cpu-clock', '--counters.instructions=none')
+    # As root: Debian's kernels want CAP_SYS_ADMIN for events (perf_event_paranoid=3).
+    with Exporter(*AT_ONCE, *options) as exporter:
+        burner = check_burner(exporter)
+        metrics = exporter.scrape()
+        assert metrics.value('kepler_exporter_switches_counted') == HAS_TASK_STORAGE, exporter.output()
+        assert metrics.value('kepler_exporter_counters') == HAS_TASK_STORAGE
+        assert metrics.value('kepler_exporter_counters_uncounted_cpus') == 0
+        assert metrics.value('kepler_exporter_threads_without_work_total') == 0
+        assert ('switch_typed' in loaded_programs()) == HAS_TASK_STORAGE
+        case(f'context switches: {"looked at" if HAS_TASK_STORAGE else "left alone"}, burner {burner}')
+        assert exporter.stop() == 0
+    if HAS_TASK_STORAGE:
+        test = os.environ['KEPLER_BUILD'] + '/tests/integration/test-activity-switches'
+        done = subprocess.run([test, 'test_adds*'], capture_output=True, text=True, timeout=120, check=False)
+        assert done.returncode == 0, done
+        case('counted by the switches: ' + next(line for line in done.stdout.splitlines() if 'counted time of burners' in line))
+
+
 def check_doctor():
     done = subprocess.run([os.environ['KEPLER'], 'doctor'], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode in (0, 1), done
@@ -158,6 +180,7 @@ def main():
     check_without_btf()
     check_own_namespace()
     check_open_devices()
+    check_switches()
     check_doctor()
 
 

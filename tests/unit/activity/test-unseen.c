@@ -66,7 +66,7 @@ static void tell(const struct scene *s, unsigned pid, uint64_t start_ns)
 		.comm = "p",
 	};
 
-	thread_table_living(s->table, &record, 1);
+	thread_table_living(s->table, &record, NULL, 1);
 }
 
 static void begin_scene(struct scene *s, uint32_t max_processes)

@@ -39,12 +39,12 @@ static inline struct kepler_thread young(struct kepler_thread record)
 
 static inline void living(struct thread_table *table, struct kepler_thread record)
 {
-	thread_table_living(table, &record, 1);
+	thread_table_living(table, &record, NULL, 1);
 }
 
 static inline void ended(struct thread_table *table, struct kepler_thread record)
 {
-	thread_table_ended(table, &record);
+	thread_table_ended(table, &record, NULL);
 }
 
 static inline struct activity finish(struct thread_table *table)

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An event of the processor by its name, as the options --counters.… have it:
+ *
+ *   none                    not counted
+ *   auto                    the kernel's own event for that purpose
+ *   cycles, instructions …  the kernel's generic events, see generic[] in counter_event.c
+ *   PMU/TERM=VALUE,…/       as perf(1) writes it: terms of the PMU's folder `format`, or
+ *                           config=VALUE; one term without a value is of its folder `events`
+ *   PMU:CONFIG              the PMU by name, "msr:0x0"
+ *   TYPE:CONFIG             the PMU by the number of its type, "1:0x2"
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+
+struct counter_event {
+	bool is_counted; /* false: "none" */
+	uint32_t type;   /* of struct perf_event_attr */
+	uint64_t config;
+};
+
+/* Which event "auto" is for. The order is that of the counters in bpf/kepler_work.h. */
+enum counter_use {
+	COUNTER_CYCLES,
+	COUNTER_REF_CYCLES,
+	COUNTER_INSTRUCTIONS,
+	COUNTER_CACHE_MISSES,
+	COUNTER_USES
+};
+
+/* Whether @text has the form of an event; PMUs are not looked for. 0 or -EINVAL with @diag. */
+int counter_event_check(const char *text, struct diag *diag);
+/*
+ * Finds the event @text below @sysfs. 0; -EINVAL where the text is no event, -ENOENT where this
+ * machine has no such PMU or event, -ERANGE where a value does not fit its term.
+ */
+int counter_event_find(const char *sysfs, const char *text, enum counter_use use,
+		       struct counter_event *ret);
+/*
+ * A term's value in the bits that a file of the folder `format` describes, like "config:0-7,32-35".
+ * 0, -EBADMSG, -ENOENT for another word than config, or -ERANGE. Pure.
+ */
+int counter_event_place_bits(const char *format, uint64_t value, uint64_t *config);

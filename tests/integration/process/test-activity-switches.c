@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * What the context switches show, on this kernel: it adds up to the CPU time, nothing of short
+ * processes is lost, and each program that the kernel refuses costs what it does.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/num.h"
+#include "tests/rig/activity_rig.h"
+
+#include <cmocka.h>
+
+#include "tests/rig/remove_tree.h"
+
+#define SHORT_LIVES 500
+
+/* Everywhere: cpu-clock counts ns. Where the PMU msr is, its event 0 is the time stamp counter. */
+#define CLOCK SIGNAL_CPU_CYCLES
+#define TSC   SIGNAL_REF_CYCLES
+
+static bool has_msr(void)
+{
+	return access("/sys/bus/event_source/devices/msr/type", R_OK) == 0;
+}
+
+static struct activity_options options_of(void)
+{
+	return (struct activity_options){
+		.allow_bpf = true,
+		.allow_walk = true,
+		.switches = { .switches = SWITCH_ALWAYS,
+			      .counters = SWITCH_ALWAYS,
+			      .events = { "cpu-clock", has_msr() ? "msr:0x0" : "none",
+					  "page-faults", "none" } },
+	};
+}
+
+/* Sums over passes: of all samples, and of those with a name. */
+struct sums {
+	uint64_t cpu_ns, all[SIGNAL_COUNT], named[SIGNAL_COUNT], named_cpu_ns;
+	unsigned ended;
+};
+
+static void add_pass(struct activity_reader *reader, const char *comm, struct sums *sums)
+{
+	struct activity activity;
+
+	assert_int_equal(activity_read(reader, &activity), 0);
+	sums->cpu_ns += activity.busy_ns - activity.unseen_ns;
+	for (size_t i = 0; i < activity.count; i++) {
+		bool is_named = strcmp(activity.samples[i].comm, comm) == 0;
+
+		if (is_named) {
+			sums->named_cpu_ns += activity.samples[i].cpu_ns;
+			sums->ended += activity.samples[i].flags & ACTIVITY_ENDED ? 1 : 0;
+		}
+		for (int signal = 0; signal < SIGNAL_COUNT; signal++) {
+			uint64_t amount = activity.signal[signal] ? activity.signal[signal][i] : 0;
+
+			sums->all[signal] += amount;
+			sums->named[signal] += is_named ? amount : 0;
+		}
+	}
+}
+
+static struct activity_reader *open_counting(const struct activity_options *options)
+{
+	struct activity_reader *reader = rig_open(options);
+	struct activity_info info;
+
+	activity_get_info(reader, &info);
+	printf("# %s, signals %#x, %s\n", info.reader, info.signals,
+	       info.why_not_counted[0] ? info.why_not_counted : "all counted");
+	return reader;
+}
+
+static void burn(void *arg)
+{
+	rig_burn_ms(*(unsigned *)arg);
+}
+
+static void test_adds_up_to_the_cpu_time(void **state)
+{
+	const struct activity_options options = options_of();
+	struct activity_reader *reader = open_counting(&options);
+	unsigned ms = 700;
+	struct sums sums = { 0 };
+	pid_t burners[3];
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++)
+		burners[i] = rig_fork(rig_comm(), burn, &ms);
+	for (int i = 0; i < 6; i++) {
+		rig_sleep_ms(150);
+		add_pass(reader, rig_comm(), &sums);
+	}
+	for (size_t i = 0; i < 3; i++)
+		(void)rig_wait(burners[i]);
+	rig_wait_for_frees();
+	for (int i = 0; i < 3; i++)
+		add_pass(reader, rig_comm(), &sums);
+	printf("# CPU %.1f ms, counted %.1f, clock %.1f; burners %.1f, %.1f, %.1f\n",
+	       (double)sums.cpu_ns / 1e6, (double)sums.all[SIGNAL_COUNTED_TIME] / 1e6,
+	       (double)sums.all[CLOCK] / 1e6, (double)sums.named_cpu_ns / 1e6,
+	       (double)sums.named[SIGNAL_COUNTED_TIME] / 1e6, (double)sums.named[CLOCK] / 1e6);
+	rig_assert_near("counted time", sums.all[SIGNAL_COUNTED_TIME], sums.cpu_ns, 20);
+	rig_assert_near("counted time of burners", sums.named[SIGNAL_COUNTED_TIME],
+			sums.named_cpu_ns, 10);
+	rig_assert_near("cpu-clock of burners", sums.named[CLOCK], sums.named[SIGNAL_COUNTED_TIME],
+			10);
+	activity_close(reader);
+}
+
+/* The time stamp counter ticks at one rate, whatever runs. */
+static void test_counts_what_the_processor_counts(void **state)
+{
+	const struct activity_options options = options_of();
+	struct activity_reader *reader;
+	struct sums sums = { 0 };
+	unsigned ms = 300;
+	double burners, others;
+
+	(void)state;
+	if (!has_msr()) {
+		print_message("# not possible here: there is no PMU msr\n");
+		return;
+	}
+	reader = open_counting(&options);
+	(void)rig_wait(rig_fork(rig_comm(), burn, &ms));
+	rig_wait_for_frees();
+	for (int i = 0; i < 3; i++)
+		add_pass(reader, rig_comm(), &sums);
+	assert_true(sums.named[TSC] > 0);
+	burners = (double)sums.named[TSC] / (double)sums.named[SIGNAL_COUNTED_TIME];
+	others = (double)(sums.all[TSC] - sums.named[TSC]) /
+		 (double)(sums.all[SIGNAL_COUNTED_TIME] - sums.named[SIGNAL_COUNTED_TIME]);
+	printf("# ticks a ns: burner %.4f, all others %.4f\n", burners, others);
+	assert_true(burners > 0.1 && burners < 10);
+	assert_true(others > burners * 0.97 && others < burners * 1.03);
+	activity_close(reader);
+}
+
+static void test_short_lives_are_not_lost(void **state)
+{
+	const struct activity_options options = options_of();
+	struct activity_reader *reader = open_counting(&options);
+	struct sums sums = { 0 };
+	uint64_t truth_ns = 0;
+	unsigned ms = 2;
+
+	(void)state;
+	for (int i = 0; i < SHORT_LIVES; i++)
+		truth_ns += rig_wait(rig_fork(rig_comm(), burn, &ms));
+	for (int i = 0; i < 40 && sums.ended < SHORT_LIVES; i++) {
+		rig_wait_for_frees();
+		add_pass(reader, rig_comm(), &sums);
+	}
+	printf("# %u ended, %.1f of %.1f ms, %.1f counted\n", sums.ended,
+	       (double)sums.named_cpu_ns / 1e6, (double)truth_ns / 1e6,
+	       (double)sums.named[SIGNAL_COUNTED_TIME] / 1e6);
+	assert_int_equal(sums.ended, SHORT_LIVES);
+	rig_assert_near("counted time", sums.named[SIGNAL_COUNTED_TIME], sums.named_cpu_ns, 20);
+	rig_assert_near("cpu-clock", sums.named[CLOCK], sums.named[SIGNAL_COUNTED_TIME], 20);
+	activity_close(reader);
+}
+
+/* A process that never leaves its CPU is charged in each pass. */
+static void test_what_runs_is_charged_at_once(void **state)
+{
+	const struct activity_options options = options_of();
+	struct activity_reader *reader = open_counting(&options);
+	unsigned ms = 600;
+	pid_t burner = rig_fork(rig_comm(), burn, &ms);
+	struct sums sums = { 0 };
+
+	(void)state;
+	rig_sleep_ms(50);
+	add_pass(reader, rig_comm(), &sums);
+	for (int i = 0; i < 4; i++) {
+		uint64_t began_ns = clock_ns(CLOCK_MONOTONIC);
+		struct sums pass = { 0 };
+
+		rig_sleep_ms(100);
+		add_pass(reader, rig_comm(), &pass);
+		printf("# %.1f ms of %.1f ms\n", (double)pass.named[SIGNAL_COUNTED_TIME] / 1e6,
+		       (double)(clock_ns(CLOCK_MONOTONIC) - began_ns) / 1e6);
+		rig_assert_between("counted time", pass.named[SIGNAL_COUNTED_TIME],
+				   pass.named_cpu_ns, 100, 100);
+		assert_true(pass.named[SIGNAL_COUNTED_TIME] > 20 * NSEC_PER_MSEC);
+	}
+	(void)rig_wait(burner);
+	activity_close(reader);
+}
+
+/* A tree in which the CPUs 0 and 1 are threads of one core. */
+static void make_sysfs(char *sysfs)
+{
+	char path[128];
+	FILE *file;
+
+	assert_non_null(mkdtemp(sysfs));
+	for (int cpu = 0; cpu < 2; cpu++) {
+		(void)snprintf(path, sizeof(path), "mkdir -p %s/devices/system/cpu/cpu%d/topology",
+			       sysfs, cpu);
+		assert_int_equal(system(path), 0);
+		(void)snprintf(path, sizeof(path),
+			       "%s/devices/system/cpu/cpu%d/topology/thread_siblings_list", sysfs,
+			       cpu);
+		file = fopen(path, "w");
+		assert_non_null(file);
+		(void)fputs("0-1\n", file);
+		(void)fclose(file);
+	}
+	(void)snprintf(path, sizeof(path), "%s/devices/system/cpu/online", sysfs);
+	file = fopen(path, "w");
+	assert_non_null(file);
+	(void)fputs("0-1\n", file);
+	(void)fclose(file);
+}
+
+/* Two burners beside each other are paired for as long as both run, and one alone is not. */
+static void test_busy_siblings_are_seen(void **state)
+{
+	char sysfs[] = "/tmp/kepler-test-sysfs.XXXXXX";
+	struct activity_options options = options_of();
+	struct activity_reader *reader;
+	struct sums alone = { 0 }, both = { 0 };
+	unsigned ms = 400;
+	pid_t other;
+
+	(void)state;
+	make_sysfs(sysfs);
+	options.sysfs = sysfs;
+	options.switches.counters = SWITCH_NEVER;
+	reader = open_counting(&options);
+	(void)rig_wait(rig_fork(rig_comm(), burn, &ms));
+	rig_wait_for_frees();
+	add_pass(reader, rig_comm(), &alone);
+	other = rig_fork(rig_comm(), burn, &ms);
+	(void)rig_wait(rig_fork(rig_comm(), burn, &ms));
+	(void)rig_wait(other);
+	rig_wait_for_frees();
+	add_pass(reader, rig_comm(), &both);
+	printf("# one: %.1f of %.1f ms paired; two: %.1f of %.1f ms\n",
+	       (double)alone.named[SIGNAL_PAIRED_TIME] / 1e6,
+	       (double)alone.named[SIGNAL_COUNTED_TIME] / 1e6,
+	       (double)both.named[SIGNAL_PAIRED_TIME] / 1e6,
+	       (double)both.named[SIGNAL_COUNTED_TIME] / 1e6);
+	/* Other work of the machine runs beside them, too, so one may be paired as well. */
+	assert_true(both.named[SIGNAL_PAIRED_TIME] > both.named[SIGNAL_COUNTED_TIME] * 7 / 10);
+	assert_true((double)alone.named[SIGNAL_PAIRED_TIME] /
+			    (double)alone.named[SIGNAL_COUNTED_TIME] <=
+		    0.02 + (double)both.named[SIGNAL_PAIRED_TIME] /
+				    (double)both.named[SIGNAL_COUNTED_TIME]);
+	activity_close(reader);
+	assert_int_equal(remove_tree(sysfs), 0);
+}
+
+static void check_without(const char *program, bool is_counted)
+{
+	struct activity_options options = options_of();
+	struct activity_reader *reader;
+	struct activity_info info;
+	struct sums sums = { 0 };
+	unsigned ms = 100;
+
+	options.spoil_program = program;
+	printf("# without %s\n", program);
+	reader = open_counting(&options);
+	(void)rig_wait(rig_fork(rig_comm(), burn, &ms));
+	rig_wait_for_frees();
+	for (int i = 0; i < 3; i++)
+		add_pass(reader, rig_comm(), &sums);
+	activity_get_info(reader, &info);
+	assert_int_equal(info.counts_switches, is_counted);
+	assert_int_equal(info.why_not_counted[0] != '\0', !is_counted);
+	if (is_counted)
+		rig_assert_near(program, sums.named[SIGNAL_COUNTED_TIME], sums.named_cpu_ns, 30);
+	assert_true(sums.named_cpu_ns > 20 * NSEC_PER_MSEC);
+	assert_int_equal(info.is_late, strcmp(program, "flush") == 0);
+	activity_close(reader);
+}
+
+static void test_refused_programs(void **state)
+{
+	(void)state;
+	check_without("switch_typed", true); /* the raw one does */
+	check_without("flush", true);        /* what runs is charged later: */
+	check_without("thread_made", false);
+	check_without("walk", true);
+	check_without("iterate", true);
+	check_without("cgroup_made", true);
+}
+
+static void test_is_off_where_it_tells_nothing(void **state)
+{
+	struct activity_options options = { .allow_bpf = true, .allow_walk = true };
+	struct activity_reader *reader;
+	struct activity_info info;
+
+	(void)state;
+	options.switches.switches = SWITCH_NEVER;
+	reader = open_counting(&options);
+	activity_get_info(reader, &info);
+	assert_false(info.counts_switches);
+	assert_int_equal(info.signals, 0);
+	assert_non_null(strstr(info.why_not_counted, "--counters.switches"));
+	activity_close(reader);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_adds_up_to_the_cpu_time),
+		cmocka_unit_test(test_counts_what_the_processor_counts),
+		cmocka_unit_test(test_short_lives_are_not_lost),
+		cmocka_unit_test(test_what_runs_is_charged_at_once),
+		cmocka_unit_test(test_busy_siblings_are_seen),
+		cmocka_unit_test(test_refused_programs),
+		cmocka_unit_test(test_is_off_where_it_tells_nothing),
+	};
+
+	/* Skips where BPF is refused altogether. */
+	activity_close(rig_open(&(const struct activity_options){ .allow_bpf = true }));
+	rig_calibrate();
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
