@@ -53,6 +53,9 @@ static const struct option_choice log_levels[] = { { "debug", LOG_LEVEL_DEBUG },
 static const struct option_choice log_formats[] = { { "text", LOG_FORMAT_TEXT },
 						    { "json", LOG_FORMAT_JSON },
 						    { 0 } };
+static const struct option_choice switch_modes[] = {
+	{ "auto", SWITCH_AUTO }, { "true", SWITCH_ALWAYS }, { "false", SWITCH_NEVER }, { 0 }
+};
 static const struct option_choice idle_modes[] = { { "learned", IDLE_MODE_LEARNED },
 						   { "fixed", IDLE_MODE_FIXED },
 						   { "off", IDLE_MODE_OFF },
@@ -188,6 +191,17 @@ static const struct option monitor_rows[] = {
 		  "counted." },
 };
 
+#define EVENT(flag, use, what)                                                                     \
+	{                                                                                          \
+		"counters." flag, NULL, OPTION_STRING,                                             \
+			FIELD(activity_options, switches.events[use]),                             \
+			.default_text = "auto", .metavar = "EVENT", .check = counter_event_check,  \
+			.help = what COUNTER_HELP                                                  \
+	}
+#define COUNTER_HELP                                                                               \
+	" auto is the kernel's own event, and none counts nothing; else it is a name of perf "     \
+	"(LLC-load-misses), PMU/TERM=VALUE/, PMU:CONFIG or TYPE:CONFIG."
+
 static const struct option bpf_rows[] = {
 	{ "bpf.enabled", NULL, OPTION_BOOL, FIELD(activity_options, allow_bpf),
 	  .default_text = "true",
@@ -204,6 +218,25 @@ static const struct option bpf_rows[] = {
 		  "container that has caused it. on: softirqs of network and block devices, their "
 		  "time, and bytes, which takes some 0.4 us a packet. all: also pages of the page "
 		  "cache (from Linux 6.14), which takes a program in each read() of a file." },
+};
+
+static const struct option counter_rows[] = {
+	{ "counters.enabled", NULL, OPTION_ENUM, FIELD(activity_options, switches.counters),
+	  .choices = switch_modes, .default_text = "auto", .metavar = "MODE",
+	  .help = "Count events of the processor (cycles, instructions, cache misses) for each "
+		  "process, with BPF. auto counts those that open at the start; true keeps the "
+		  "privilege that it takes to count on CPUs that come later, too." },
+	{ "counters.switches", NULL, OPTION_ENUM, FIELD(activity_options, switches.switches),
+	  .choices = switch_modes, .default_text = "auto", .metavar = "MODE",
+	  .help = "Look at each context switch, which counters need, and which also shows the time "
+		  "that a thread runs beside a busy thread of the same core, and its exact time in "
+		  "each socket. auto does so where one of these tells something." },
+	EVENT("cycles", COUNTER_CYCLES, "Event of the processor that counts cycles of the core."),
+	EVENT("ref-cycles", COUNTER_REF_CYCLES,
+	      "Event that counts cycles of a constant frequency while the core runs."),
+	EVENT("instructions", COUNTER_INSTRUCTIONS, "Event that counts retired instructions."),
+	EVENT("cache-misses", COUNTER_CACHE_MISSES,
+	      "Event that counts misses of the last level of the cache."),
 };
 
 static const struct option meter_own_rows[] = {
@@ -601,6 +634,7 @@ static const struct option_section sections[] = {
 	SECTION(host_rows, host),
 	SECTION(monitor_rows, monitor),
 	SECTION(bpf_rows, activity),
+	SECTION(counter_rows, activity),
 	SECTION(meters_rows, meter),
 	{ meter_own_rows, ARRAY_SIZE(meter_own_rows), 0 },
 	SECTION(meter_rows, meter),
@@ -732,12 +766,21 @@ const char *config_pod_resources(const struct config *config)
 		       : NULL;
 }
 
+static unsigned needs_of_counters(enum switch_mode mode)
+{
+	if (mode == SWITCH_NEVER)
+		return 0;
+	return mode == SWITCH_ALWAYS ? NEED_COUNTERS | NEED_PERF_ENERGY : NEED_COUNTERS;
+}
+
 unsigned config_needs(const struct config *config)
 {
 	unsigned needs = 0;
 
 	if (config->activity.allow_bpf)
 		needs |= NEED_BPF | NEED_CGROUP_HANDLE;
+	if (config->activity.allow_bpf && config->activity.switches.switches != SWITCH_NEVER)
+		needs |= needs_of_counters(config->activity.switches.counters);
 	if (config->meter_enabled)
 		needs |= NEED_READ_ENERGY;
 	if (config_reads_meter(config, &rapl_perf_meter))

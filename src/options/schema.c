@@ -10,11 +10,15 @@
 
 #define DURATION_PATTERN "0|([0-9]+(\\\\.[0-9]+)?(ns|us|ms|s|m|h))+)$"
 
+/* A word that YAML takes for a boolean is allowed as both. */
 static void add_choices(struct strbuf *out, const struct option_choice *choice)
 {
 	strbuf_add_str(out, "\"enum\":[");
-	for (const struct option_choice *c = choice; c->name; c++)
+	for (const struct option_choice *c = choice; c->name; c++) {
 		strbuf_addf(out, "%s\"%s\"", c == choice ? "" : ",", c->name);
+		if (strcmp(c->name, "true") == 0 || strcmp(c->name, "false") == 0)
+			strbuf_addf(out, ",%s", c->name);
+	}
 	strbuf_add_char(out, ']');
 }
 

@@ -2,6 +2,7 @@
 #include "service/needs.h"
 
 #include <linux/capability.h>
+#include <string.h>
 
 #include "base/macro.h"
 
@@ -23,7 +24,8 @@ const struct need_row need_rows[NEED_COUNT] = {
 	{ NEED_GPU, "gpu", "The GPU vendor's library asks its driver, through the devices of that",
 	  0, 0, false, NULL, "char-nvidia* rw" },
 	{ NEED_PERF_ENERGY, "perf-energy",
-	  "Energy is counted by events of the perf PMU, opened again when a CPU comes back",
+	  "Energy, or the processor's events, are counted by perf, and opened again when a CPU "
+	  "comes back",
 	  BIT(CAP_PERFMON), BIT(CAP_PERFMON), false, "perf_event_open" },
 	{ NEED_MSR, "msr", "Energy registers are read through the devices of the driver msr",
 	  BIT(CAP_SYS_RAWIO) | BIT(CAP_DAC_READ_SEARCH),
@@ -38,6 +40,8 @@ const struct need_row need_rows[NEED_COUNT] = {
 	{ NEED_POD_RESOURCES, "pod-resources",
 	  "The kubelet's socket belongs to root, and only root may connect to it", 0, 0, false,
 	  NULL, NULL, NULL, true },
+	{ NEED_COUNTERS, "counters", "Events of the processor are opened at the start",
+	  BIT(CAP_PERFMON), 0, false, "perf_event_open" },
 };
 
 /* Those that a row may name, as units and containers spell them. */
@@ -120,6 +124,32 @@ static void add_devices(unsigned needs, struct strbuf *out)
 	}
 }
 
+/* Several rows may have the same calls. */
+static bool needs_calls(unsigned needs, const char *system_calls)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(need_rows); i++) {
+		if (needs & need_rows[i].need && need_rows[i].system_calls &&
+		    strcmp(need_rows[i].system_calls, system_calls) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void add_system_calls(unsigned needs, struct strbuf *out)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(need_rows); i++) {
+		const char *calls = need_rows[i].system_calls;
+		bool is_first = true;
+
+		for (size_t j = 0; calls && j < i; j++)
+			is_first &= !need_rows[j].system_calls ||
+				    strcmp(need_rows[j].system_calls, calls) != 0;
+		if (calls && is_first)
+			strbuf_addf(out, "SystemCallFilter=%s%s\n",
+				    needs_calls(needs, calls) ? "" : "~", calls);
+	}
+}
+
 void needs_write_unit(unsigned needs, struct strbuf *out)
 {
 	const uint64_t capabilities = needs_capabilities(needs);
@@ -141,11 +171,6 @@ void needs_write_unit(unsigned needs, struct strbuf *out)
 	add_unit_capabilities("AmbientCapabilities", capabilities, out);
 	add_unit_capabilities("CapabilityBoundingSet", capabilities, out);
 	strbuf_addf(out, "LimitMEMLOCK=%s\n", locks_memory ? "infinity" : "8M");
-	for (size_t i = 0; i < ARRAY_SIZE(need_rows); i++) {
-		if (need_rows[i].system_calls)
-			strbuf_addf(out, "SystemCallFilter=%s%s\n",
-				    needs & need_rows[i].need ? "" : "~",
-				    need_rows[i].system_calls);
-	}
+	add_system_calls(needs, out);
 	add_devices(needs, out);
 }

@@ -31,8 +31,9 @@ enum need {
 	/* use of GPUs by processes; its capabilities are those of service/fdinfo_helper.h */
 	NEED_DEVICE_USERS = 1 << 10,
 	NEED_POD_RESOURCES = 1 << 11, /* a socket that root alone may connect to */
+	NEED_COUNTERS = 1 << 12,      /* the processor's events, opened at the start */
 };
-#define NEED_COUNT 12
+#define NEED_COUNT 13
 #define NEEDS_ALL  ((1U << NEED_COUNT) - 1)
 
 struct need_row {
