@@ -584,6 +584,29 @@ static const struct family table[] = {
 	  OF_SNAPSHOT, SELF(softirq_seconds_without_cause, 0), L_NONE,
 	  "Time of softirqs of network and block devices that belongs to no container, likewise, "
 	  "in seconds.", NULL },
+	{ "kepler_exporter_switches_counted", GAUGE, "", BOTH,
+	  OF_SNAPSHOT, SELF(switches_counted, 0), L_NONE,
+	  "Does Kepler look at each context switch (counters.switches)? 1 or 0.", NULL },
+	{ "kepler_exporter_counters", GAUGE, "", BOTH,
+	  OF_SNAPSHOT, SELF(counters, 0), L_NONE,
+	  "Events of the processor that are counted for each process; doctor reports which, and "
+	  "why others are not.",
+	  NULL },
+	{ "kepler_exporter_counters_uncounted_cpus", GAUGE, "cpus", BOTH,
+	  OF_SNAPSHOT, SELF(counters_uncounted_cpus, 0), L_NONE,
+	  "Online CPUs on which such an event is not counted: they came after the start, which "
+	  "takes counters.enabled=true, or their kind of core lacks it.",
+	  NULL },
+	{ "kepler_exporter_threads_without_work", COUNTER, "", BOTH,
+	  OF_SNAPSHOT, SELF(threads_without_work, 0), L_NONE,
+	  "Times that the kernel had no memory for what a thread does between context switches: "
+	  "nothing of it is counted but its run time.",
+	  NULL },
+	{ "kepler_exporter_work_lost_seconds", COUNTER, "seconds", BOTH,
+	  OF_SNAPSHOT, SELF(work_lost_seconds, 0), L_NONE,
+	  "Run time that was counted at context switches and that no process got, because a "
+	  "buffer or a table was full.",
+	  NULL },
 	{ "kepler_exporter_own_pid_namespace", GAUGE, "", BOTH,
 	  OF_SNAPSHOT, SELF(own_pid_namespace, 0), L_NONE,
 	  "Is Kepler in a pid namespace of its own, so that /proc is not the machine's? 1 or 0.",

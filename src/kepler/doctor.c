@@ -187,6 +187,52 @@ static void examine_view(struct findings *findings, const struct activity_info *
 			     "shared among what is");
 }
 
+/* "cpu_cycles, cpu_instructions". */
+static void list_counters(uint32_t signals, char *buf, size_t size)
+{
+	size_t len = 0;
+
+	(void)snprintf(buf, size, "none");
+	for (enum signal signal = SIGNAL_CPU_CYCLES; signal <= SIGNAL_CACHE_MISSES; signal++) {
+		if (signals & SIGNAL_BIT(signal) && len < size)
+			len += (size_t)snprintf(buf + len, size - len, "%s%s", len ? ", " : "",
+						signal_name(signal));
+	}
+}
+
+/* What context switches show beside CPU time. */
+static void examine_switches(struct findings *findings, const struct activity_info *info)
+{
+	char counters[128];
+
+	if (!info->counts_switches) {
+		findings_add(findings, FINDING_NOTE, "processes", NULL,
+			     "context switches are not looked at, so nothing but CPU time is "
+			     "counted: %s",
+			     info->why_not_counted[0] ? info->why_not_counted
+						      : "nothing else can be counted here");
+		return;
+	}
+	list_counters(info->signals, counters, sizeof(counters));
+	findings_add(findings, FINDING_OK, "processes", NULL,
+		     "each context switch is looked at; events of the processor: %s", counters);
+	if (info->why_not_counted[0])
+		findings_add(findings, FINDING_NOTE, "processes", NULL,
+			     "events that are not counted: %s", info->why_not_counted);
+	if (info->uncounted_cpus)
+		findings_add(findings, FINDING_NOTE, "processes", NULL,
+			     "on %u CPUs not all of these events are counted",
+			     info->uncounted_cpus);
+	if (info->has_wide_cores)
+		findings_add(findings, FINDING_NOTE, "processes", NULL,
+			     "cores have more than two threads: only pairs of them are taken as "
+			     "busy side by side");
+	if (info->is_late)
+		findings_add(findings, FINDING_NOTE, "processes", NULL,
+			     "what a thread does is charged when it leaves its CPU, which may be "
+			     "in a later interval");
+}
+
 static void examine_processes(struct findings *findings, const struct sources *sources)
 {
 	struct activity_info info;
@@ -206,6 +252,7 @@ static void examine_processes(struct findings *findings, const struct sources *s
 	if (info.refused)
 		findings_add(findings, FINDING_NOTE, "processes", NULL,
 			     "the kernel refuses BPF programs: %s", info.refused_text);
+	examine_switches(findings, &info);
 	if (info.unseen)
 		findings_add(findings, FINDING_NOTE, "processes", NULL,
 			     "%u of them, the first is pid %u, are in /proc but guarded from BPF "

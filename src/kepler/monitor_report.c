@@ -199,6 +199,11 @@ void monitor_log_start(struct monitor *monitor)
 		log_warn("%s/stat does not tell what the machine runs: the energy of what is not "
 			 "seen is shared among what is",
 			 monitor->config->host.procfs);
+	if (info.by_bpf && info.why_not_counted[0])
+		log_info("%s: %s",
+			 info.counts_switches ? "events of the processor that are not counted"
+					      : "context switches are not looked at",
+			 info.why_not_counted);
 	if (info.refused)
 		log_warn("the kernel refuses BPF programs: %s", info.refused_text);
 	if (identity_resolver_sees_part(monitor->sources.identities))

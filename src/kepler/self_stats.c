@@ -123,6 +123,11 @@ void self_stats_activity(struct snapshot_self *self, const struct activity_info 
 	self->io_dropped = info->io.dropped;
 	self->softirqs_without_cause = info->io.softirqs_without_cause;
 	self->softirq_seconds_without_cause = (double)info->io.softirq_ns_without_cause / 1e9;
+	self->switches_counted = info->counts_switches;
+	self->counters = (uint64_t)__builtin_popcount(info->signals >> SIGNAL_CPU_CYCLES);
+	self->counters_uncounted_cpus = info->uncounted_cpus;
+	self->threads_without_work = info->threads_without_work;
+	self->work_lost_seconds = (double)info->work_lost_ns / 1e9;
 	self->own_pid_namespace = info->own_pid_namespace;
 	self->activity_partial = info->sees_part;
 	self->machine_time_up = info->account == MACHINE_ACCOUNT_GOOD;

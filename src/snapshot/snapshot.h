@@ -188,6 +188,11 @@ struct snapshot_self {
 	uint64_t io_dropped; /* times that a cgroup found no room for what it causes */
 	uint64_t softirqs_without_cause;
 	double softirq_seconds_without_cause;
+	uint64_t switches_counted; /* 1: each context switch is looked at */
+	uint64_t counters;         /* events of the processor that are counted */
+	uint64_t counters_uncounted_cpus;
+	uint64_t threads_without_work;      /* no memory in the kernel for what they do */
+	double work_lost_seconds;           /* counted run time that no process got */
 	uint64_t own_pid_namespace;         /* 1 or 0 */
 	uint64_t process_reads_outstanding; /* of files in /proc that can hang */
 	uint64_t process_reads_late;
