@@ -143,6 +143,8 @@ static __always_inline void charge(struct kepler_cpu *cpu, __u32 number, struct 
 
 	if (has_siblings) {
 		paired_ns = paired_time(cpu, now_ns - cpu->since_ns, now_ns);
+		if (!cpu->is_seen)
+			paired_ns = 0; /* there is no slice yet */
 		cpu->since_ns = now_ns;
 	}
 	if (task->pid)
