@@ -40,9 +40,8 @@ const volatile bool has_work = false;   /* the programs of switches.bpf.h are lo
 struct kepler_pass pass;
 struct kepler_ends ends_lost;
 __u64 cgroups_lost;
-__u64 work_lost_ns;                   /* counted time of ends that did not fit */
-__u64 threads_without_work;           /* no memory for their storage */
-struct kepler_thread_work fresh_work; /* a pass is alone, so one is enough */
+__u64 work_lost_ns;         /* counted time of ends that did not fit */
+__u64 threads_without_work; /* no memory for their storage */
 __u64 marks[2][KEPLER_MARK_WORDS];
 volatile __u64 scratch_key; /* a pass is alone, so one is enough */
 /*
@@ -119,19 +118,14 @@ static __always_inline void take_work(struct kepler_thread_work *storage, struct
 		ret->place_ns[i] = take_one(&storage->all.place_ns[i], &done->place_ns[i]);
 }
 
-/*
- * The storage of a living thread. One that was there before the switches were counted gets it, with
- * what it has run until then, in one step: it may run now, and a switch must not find half of that.
- */
+/* The storage of a living thread; one that was there before the switches were counted gets it. */
 static __always_inline struct kepler_thread_work *work_of_living(struct task_struct *task)
 {
 	struct kepler_thread_work *storage = bpf_task_storage_get(&thread_work, task, NULL, 0);
 
 	if (storage)
 		return storage;
-	fresh_work.run_ns = task->se.sum_exec_runtime;
-	storage = bpf_task_storage_get(&thread_work, task, &fresh_work,
-				       BPF_LOCAL_STORAGE_GET_F_CREATE);
+	storage = bpf_task_storage_get(&thread_work, task, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!storage)
 		__sync_fetch_and_add(&threads_without_work, 1);
 	return storage;

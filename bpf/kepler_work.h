@@ -24,7 +24,6 @@ struct kepler_work {
  * difference is what was not handed over yet. What a switch needs is in one cache line.
  */
 struct kepler_thread_work {
-	__u64 run_ns; /* the scheduler's account of the thread, as far as it is in `all` */
 	struct kepler_work all;
 	struct kepler_work handed_over;
 };
@@ -57,9 +56,11 @@ struct kepler_cpu {
 	__u32 turn;            /* counts switches */
 	__u32 valid;           /* bit i: last[i] was read at the last switch */
 	__u32 shared;          /* bit i: the event shares its counter with others */
-	__u32 reserved[4];
+	__u32 running;         /* the thread that the last switch has brought */
+	__u32 reserved[3];
+	__u64 came_run_ns; /* what that thread had run by then */
 	struct kepler_counter_value last[KEPLER_COUNTERS_MAX];
-	__u64 reserved_too[12]; /* whole cache lines */
+	__u64 reserved_too[11]; /* whole cache lines */
 };
 
 /* For how long a CPU has been idle until @now_ns, by the word of struct kepler_cpu. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
  * What each thread did while it ran, taken at the context switches: events of the processor, the
- * time beside a busy sibling, the time in each socket. It is an object of its own, because it is
- * loaded only where one of these tells something; CPU time itself needs no hook (kepler.bpf.c).
+ * time beside a busy sibling, the time in each socket. Its programs are loaded only where there is
+ * something to count; CPU time itself needs no hook (kepler.bpf.c).
  *
  * At a switch the difference since the CPU's last one goes to the thread that leaves. It is kept in
  * the thread's own storage, which a switch only looks up: memory is reserved when a thread is made,
@@ -121,24 +121,17 @@ unknown:
 }
 
 /*
- * The scheduler's own account of the thread has grown by this since it was charged last: it is
- * brought up to date right before a switch. So no clock is read, and the sum is the run time that
- * the passes report.
+ * @task leaves the CPU, or is charged while it runs; @now_ns is 0 without siblings. Run time is the
+ * scheduler's own account, which is up to date right before a switch: no clock is read.
+ *
+ * Where a kernel guards a process from BPF no program runs at its switches: a slice of another
+ * thread than the one that came is of several, and neither its time nor its events are counted.
  */
-static __always_inline __u64 take_run_time(struct kepler_thread_work *storage,
-					   const struct task_struct *task)
-{
-	__u64 run_ns = task->se.sum_exec_runtime, difference_ns = run_ns - storage->run_ns;
-
-	storage->run_ns = run_ns;
-	return difference_ns;
-}
-
-/* @task leaves the CPU, or is charged while it runs; @now_ns is 0 without siblings. */
 static __always_inline void charge(struct kepler_cpu *cpu, __u32 number, struct task_struct *task,
 				   __u64 now_ns, bool is_turn)
 {
 	struct kepler_thread_work *storage = NULL;
+	bool is_own_slice = cpu->running == (__u32)task->pid;
 	__u64 paired_ns = 0, run_ns;
 
 	if (has_siblings) {
@@ -147,10 +140,10 @@ static __always_inline void charge(struct kepler_cpu *cpu, __u32 number, struct 
 			paired_ns = 0; /* there is no slice yet */
 		cpu->since_ns = now_ns;
 	}
-	if (task->pid)
+	if (task->pid && is_own_slice)
 		storage = bpf_task_storage_get(&thread_work, task, NULL, 0);
 	if (storage) {
-		run_ns = take_run_time(storage, task);
+		run_ns = task->se.sum_exec_runtime - cpu->came_run_ns;
 		storage->all.counted_ns += run_ns;
 		if (has_siblings)
 			storage->all.paired_ns += paired_ns < run_ns ? paired_ns : run_ns;
@@ -178,7 +171,8 @@ static __always_inline void set_idle(struct kepler_cpu *cpu, bool is_idle, __u64
 		cpu->idle -= (__s64)now_ns;
 }
 
-static __always_inline int switched(struct task_struct *prev, int next_pid)
+/* @next_run_ns: what the thread that comes has run so far. */
+static __always_inline int switched(struct task_struct *prev, int next_pid, __u64 next_run_ns)
 {
 	__u32 number = bpf_get_smp_processor_id();
 	struct kepler_cpu *cpu = bpf_map_lookup_elem(&cpus, &number);
@@ -190,6 +184,8 @@ static __always_inline int switched(struct task_struct *prev, int next_pid)
 		now_ns = bpf_ktime_get_ns();
 	charge(cpu, number, prev, now_ns, counters && !(cpu->turn++ % CHECK_EVERY));
 	set_idle(cpu, next_pid == 0, now_ns);
+	cpu->running = (__u32)next_pid;
+	cpu->came_run_ns = next_run_ns;
 	cpu->is_seen = 1;
 	return 0;
 }
@@ -197,14 +193,15 @@ static __always_inline int switched(struct task_struct *prev, int next_pid)
 SEC("tp_btf/sched_switch")
 int BPF_PROG(switch_typed, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
-	return switched(prev, next->pid);
+	return switched(prev, next->pid, next->se.sum_exec_runtime);
 }
 
 /* The same where typed tracepoints are refused: the thread that leaves is still the current one. */
 SEC("raw_tp/sched_switch")
 int BPF_PROG(switch_raw, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
-	return switched(bpf_get_current_task_btf(), BPF_CORE_READ(next, pid));
+	return switched(bpf_get_current_task_btf(), BPF_CORE_READ(next, pid),
+			BPF_CORE_READ(next, se.sum_exec_runtime));
 }
 
 /* Charges the thread that runs on this CPU; the first time it says what the CPU does. */
@@ -223,6 +220,8 @@ int flush(void *ctx)
 	charge(cpu, number, task, now_ns, true);
 	if (!cpu->is_seen)
 		set_idle(cpu, task->pid == 0, now_ns);
+	cpu->running = (__u32)task->pid;
+	cpu->came_run_ns = task->se.sum_exec_runtime;
 	cpu->is_seen = 1;
 	return 0;
 }

@@ -173,7 +173,7 @@ struct activity_options {
 	uint32_t max_processes;        /* limit of every table, default 65,536 */
 	/* Borrowed, may change between passes; NULL: sockets are not distinguished. */
 	const struct cpu_sockets *sockets;
-	enum io_wanted io;         /* with BPF only */
+	enum io_wanted io; /* with BPF only */
 	const char *sysfs; /* "/sys" */
 	struct switch_options switches;
 	const char *spoil_program; /* for tests: changed so that the kernel refuses it; or NULL */

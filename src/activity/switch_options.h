@@ -7,7 +7,7 @@
 enum switch_mode { SWITCH_AUTO, SWITCH_ALWAYS, SWITCH_NEVER };
 
 struct switch_options {
-	/* AUTO: where there are events, several sockets, or cores with several threads. */
+	/* AUTO: where there are events. */
 	enum switch_mode switches;
 	/*
 	 * AUTO: what opens at the start, without a privilege that is kept; ALWAYS: also on CPUs

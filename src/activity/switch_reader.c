@@ -187,10 +187,8 @@ static int find_counters(struct switch_reader *reader, const struct activity_opt
 
 static bool is_wanted(const struct switch_reader *reader, const struct activity_options *options)
 {
-	if (options->switches.switches == SWITCH_NEVER)
-		return false;
-	return options->switches.switches == SWITCH_ALWAYS || counters_mask(reader->counters) ||
-	       reader->has_siblings || reader->has_places;
+	return options->switches.switches == SWITCH_ALWAYS ||
+	       (options->switches.switches == SWITCH_AUTO && counters_mask(reader->counters));
 }
 
 static void find_topology(struct switch_reader *reader)

@@ -230,7 +230,7 @@ static const struct option counter_rows[] = {
 	  .choices = switch_modes, .default_text = "auto", .metavar = "MODE",
 	  .help = "Look at each context switch, which counters need, and which also shows the time "
 		  "that a thread runs beside a busy thread of the same core, and its exact time in "
-		  "each socket. auto does so where one of these tells something." },
+		  "each socket. auto does so where the processor has counters." },
 	EVENT("cycles", COUNTER_CYCLES, "Event of the processor that counts cycles of the core."),
 	EVENT("ref-cycles", COUNTER_REF_CYCLES,
 	      "Event that counts cycles of a constant frequency while the core runs."),

@@ -51,6 +51,19 @@ struct sums {
 	unsigned ended;
 };
 
+/*
+ * Where a process is guarded from BPF, its switches are not seen, and the slices of what ran before
+ * and after it are not counted: then counted time is less.
+ */
+static void assert_counted(struct activity_reader *reader, const char *what, uint64_t counted_ns,
+			   uint64_t run_ns)
+{
+	struct activity_info info;
+
+	activity_get_info(reader, &info);
+	rig_assert_between(what, counted_ns, run_ns, info.unseen ? 400 : 10, 10);
+}
+
 static void add_pass(struct activity_reader *reader, const char *comm, struct sums *sums)
 {
 	struct activity activity;
@@ -113,41 +126,50 @@ static void test_adds_up_to_the_cpu_time(void **state)
 	       (double)sums.cpu_ns / 1e6, (double)sums.all[SIGNAL_COUNTED_TIME] / 1e6,
 	       (double)sums.all[CLOCK] / 1e6, (double)sums.named_cpu_ns / 1e6,
 	       (double)sums.named[SIGNAL_COUNTED_TIME] / 1e6, (double)sums.named[CLOCK] / 1e6);
-	rig_assert_near("counted time", sums.all[SIGNAL_COUNTED_TIME], sums.cpu_ns, 20);
-	rig_assert_near("counted time of burners", sums.named[SIGNAL_COUNTED_TIME],
-			sums.named_cpu_ns, 10);
+	assert_counted(reader, "counted time", sums.all[SIGNAL_COUNTED_TIME], sums.cpu_ns);
+	assert_counted(reader, "counted time of burners", sums.named[SIGNAL_COUNTED_TIME],
+		       sums.named_cpu_ns);
 	rig_assert_near("cpu-clock of burners", sums.named[CLOCK], sums.named[SIGNAL_COUNTED_TIME],
 			10);
 	activity_close(reader);
 }
 
-/* The time stamp counter ticks at one rate, whatever runs. */
-static void test_counts_what_the_processor_counts(void **state)
+/* How many ticks a nanosecond had, of a burner and of all else. */
+static void tick_rates(double *ret_burner, double *ret_others)
 {
 	const struct activity_options options = options_of();
-	struct activity_reader *reader;
+	struct activity_reader *reader = open_counting(&options);
 	struct sums sums = { 0 };
 	unsigned ms = 300;
-	double burners, others;
+
+	(void)rig_wait(rig_fork(rig_comm(), burn, &ms));
+	rig_wait_for_frees();
+	for (int i = 0; i < 3; i++)
+		add_pass(reader, rig_comm(), &sums);
+	activity_close(reader);
+	assert_true(sums.named[TSC] > 0);
+	*ret_burner = (double)sums.named[TSC] / (double)sums.named[SIGNAL_COUNTED_TIME];
+	*ret_others = (double)(sums.all[TSC] - sums.named[TSC]) /
+		      (double)(sums.all[SIGNAL_COUNTED_TIME] - sums.named[SIGNAL_COUNTED_TIME]);
+	printf("# ticks a ns: burner %.4f, all others %.4f\n", *ret_burner, *ret_others);
+}
+
+/*
+ * The time stamp counter ticks at one rate, whatever runs. All else runs for some microseconds at a
+ * time, of which the scheduler's account and the switches have not the same beginning.
+ */
+static void test_counts_what_the_processor_counts(void **state)
+{
+	double burner = 0, others = 0;
 
 	(void)state;
 	if (!has_msr()) {
 		print_message("# not possible here: there is no PMU msr\n");
 		return;
 	}
-	reader = open_counting(&options);
-	(void)rig_wait(rig_fork(rig_comm(), burn, &ms));
-	rig_wait_for_frees();
-	for (int i = 0; i < 3; i++)
-		add_pass(reader, rig_comm(), &sums);
-	assert_true(sums.named[TSC] > 0);
-	burners = (double)sums.named[TSC] / (double)sums.named[SIGNAL_COUNTED_TIME];
-	others = (double)(sums.all[TSC] - sums.named[TSC]) /
-		 (double)(sums.all[SIGNAL_COUNTED_TIME] - sums.named[SIGNAL_COUNTED_TIME]);
-	printf("# ticks a ns: burner %.4f, all others %.4f\n", burners, others);
-	assert_true(burners > 0.1 && burners < 10);
-	assert_true(others > burners * 0.97 && others < burners * 1.03);
-	activity_close(reader);
+	tick_rates(&burner, &others);
+	assert_true(burner > 0.1 && burner < 10);
+	assert_true(others > burner * 0.8 && others < burner * 1.03);
 }
 
 static void test_short_lives_are_not_lost(void **state)
@@ -169,7 +191,7 @@ static void test_short_lives_are_not_lost(void **state)
 	       (double)sums.named_cpu_ns / 1e6, (double)truth_ns / 1e6,
 	       (double)sums.named[SIGNAL_COUNTED_TIME] / 1e6);
 	assert_int_equal(sums.ended, SHORT_LIVES);
-	rig_assert_near("counted time", sums.named[SIGNAL_COUNTED_TIME], sums.named_cpu_ns, 20);
+	assert_counted(reader, "counted time", sums.named[SIGNAL_COUNTED_TIME], sums.named_cpu_ns);
 	rig_assert_near("cpu-clock", sums.named[CLOCK], sums.named[SIGNAL_COUNTED_TIME], 20);
 	activity_close(reader);
 }
@@ -372,7 +394,7 @@ static void check_without(const char *program, bool is_counted)
 	assert_int_equal(info.counts_switches, is_counted);
 	assert_int_equal(info.why_not_counted[0] != '\0', !is_counted);
 	if (is_counted)
-		rig_assert_near(program, sums.named[SIGNAL_COUNTED_TIME], sums.named_cpu_ns, 30);
+		assert_counted(reader, program, sums.named[SIGNAL_COUNTED_TIME], sums.named_cpu_ns);
 	assert_true(sums.named_cpu_ns > 20 * NSEC_PER_MSEC);
 	assert_int_equal(info.is_late, strcmp(program, "flush") == 0);
 	activity_close(reader);

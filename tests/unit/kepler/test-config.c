@@ -310,7 +310,7 @@ static bool set_other(size_t index, struct config *config, const struct config *
 					     "333",           "2MiB",    ":9",     "off",
 					     "both",          "kubelet", "merged", "always",
 					     "a/power1=dram", "hwmon",   "basic",  "https://a",
-					     "holder",        "cycles" };
+					     "holder",        "cycles",  "on" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
 		struct diag diag = { "" };
@@ -328,7 +328,7 @@ static void unreloadable_stay(void **state)
 {
 	struct config defaults, old, fresh;
 	struct diag diag;
-	char names[1024];
+	char names[4096];
 	size_t count = option_count(&config_options), fixed = 0;
 
 	(void)state;
