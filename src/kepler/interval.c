@@ -723,6 +723,16 @@ static void enter_step(const struct interval_engine *engine, enum loop_step step
 		loop_steps_enter(engine->sources.steps, step, clock_ns(CLOCK_MONOTONIC));
 }
 
+/* Owners that are new, or whose names are awaited, and what sleeps. */
+static void enter_identities(struct interval_engine *engine, uint64_t boottime_ns)
+{
+	identity_resolver_begin(engine->sources.identities, boottime_ns);
+	activity_visit_new_cgroups(engine->sources.activity, learn_cgroup,
+				   engine->sources.identities);
+	name_waiting(engine);
+	enter_sleepers(engine);
+}
+
 int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
 			struct snapshot_self *self)
 {
@@ -755,11 +765,7 @@ int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
 	advance_remainder(engine);
 	if (pass == 0) {
 		measured = measure_activity(engine, &activity);
-		identity_resolver_begin(engine->sources.identities, activity.boottime_ns);
-		activity_visit_new_cgroups(engine->sources.activity, learn_cgroup,
-					   engine->sources.identities);
-		name_waiting(engine);
-		enter_sleepers(engine);
+		enter_identities(engine, activity.boottime_ns);
 	}
 	if (engine->device_uses)
 		device_users_find(&engine->device_users, engine->device_uses,
