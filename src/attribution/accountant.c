@@ -511,14 +511,13 @@ static void explain_split(struct accountant *accountant, uint32_t z,
 			  const struct attribution_result *result, const struct party *party,
 			  uint64_t asleep_uj, uint64_t asleep_ns)
 {
-	bool tells_pairs = (input->rule == SHARE_SMT_TIME || input->rule == SHARE_CYCLES) &&
-			   accountant->signals & SIGNAL_BIT(SIGNAL_PAIRED_TIME);
+	bool knows_pairs = accountant->signals & SIGNAL_BIT(SIGNAL_PAIRED_TIME);
+	uint64_t smt_ppm = share_rule_pairing_ppm(input->rule, accountant->share.smt_ppm);
 
 	for (size_t i = 0; i < accountant->explained_count; i++) {
 		struct explanation *explanation = accountant->explained[i];
 
-		explanation->zone[z].smt_ppm = tells_pairs ? accountant->share.smt_ppm : SHARE_PPM;
-
+		explanation->zone[z].smt_ppm = knows_pairs ? smt_ppm : SHARE_PPM;
 		explanation_note_split(explanation, &explanation->zone[z], input, result, party,
 				       accountant->ledger);
 		explanation->zone[z].asleep_uj = asleep_uj;

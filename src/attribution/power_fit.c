@@ -57,6 +57,11 @@ void power_fit_init(struct power_fit *fit, const double unit[POWER_FIT_FEATURES]
 	memcpy(fit->unit, unit, sizeof(fit->unit));
 }
 
+void power_fit_compete(struct power_fit *fit, const double unit[POWER_FIT_FEATURES])
+{
+	memcpy(fit->unit, unit, sizeof(fit->unit));
+}
+
 /* All groups but @without (POWER_FIT_GROUPS: all of them). */
 static void sums_of_groups(const struct power_fit *fit, size_t without, struct power_fit_sums *ret)
 {

@@ -84,6 +84,9 @@ struct power_fit {
  */
 void power_fit_init(struct power_fit *fit, const double unit[POWER_FIT_FEATURES]);
 
+/* Likewise, from the next interval on: what is learned stays. */
+void power_fit_compete(struct power_fit *fit, const double unit[POWER_FIT_FEATURES]);
+
 /*
  * Predicts one interval, compares, and learns. False when the interval is ignored: numbers that no
  * machine has, or signals other than those learned from (half a minute of these starts the fit

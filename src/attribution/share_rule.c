@@ -13,6 +13,11 @@ static const struct {
 			     SIGNAL_BIT(SIGNAL_COUNTED_TIME) | SIGNAL_BIT(SIGNAL_PAIRED_TIME),
 			     true },
 	[SHARE_CYCLES] = { "cycles", "cycles", "CPU cycles", SIGNAL_BIT(SIGNAL_CPU_CYCLES), true },
+	[SHARE_CYCLES_INSTRUCTIONS] = { "cycles-instructions", "cycle equivalents",
+					"CPU cycles and instructions",
+					SIGNAL_BIT(SIGNAL_CPU_CYCLES) |
+						SIGNAL_BIT(SIGNAL_INSTRUCTIONS),
+					true },
 	[SHARE_INSTRUCTIONS] = { "instructions", "instructions", "instructions",
 				 SIGNAL_BIT(SIGNAL_INSTRUCTIONS), true },
 	[SHARE_CACHE_MISSES] = { "cache-misses", "misses", "misses of the last-level cache",
@@ -33,16 +38,17 @@ static const struct {
 };
 
 /* Each ends with SHARE_CPU_TIME, which is 0: what is not named here has that alone. */
-#define RULES_MAX 5
+#define RULES_MAX 6
 
 static const enum share_rule lists[ZONE_KIND_COUNT][RULES_MAX] = {
-	[ZONE_PACKAGE] = { SHARE_CYCLES, SHARE_SMT_TIME },
-	[ZONE_CORE] = { SHARE_CYCLES, SHARE_SMT_TIME },
+	[ZONE_PACKAGE] = { SHARE_CYCLES_INSTRUCTIONS, SHARE_CYCLES, SHARE_SMT_TIME },
+	[ZONE_CORE] = { SHARE_CYCLES_INSTRUCTIONS, SHARE_CYCLES, SHARE_SMT_TIME },
 	/* What the last level of cache and the fabric move; else as the package. */
-	[ZONE_UNCORE] = { SHARE_CACHE_MISSES, SHARE_MEMORY_TRAFFIC, SHARE_CYCLES, SHARE_SMT_TIME },
-	[ZONE_DRAM] = { SHARE_CACHE_MISSES, SHARE_MEMORY_TRAFFIC },
-	[ZONE_PSYS] = { SHARE_CYCLES, SHARE_SMT_TIME },
-	[ZONE_PLATFORM] = { SHARE_CYCLES, SHARE_SMT_TIME },
+	[ZONE_UNCORE] = { SHARE_MEMORY_TRAFFIC, SHARE_CACHE_MISSES, SHARE_CYCLES_INSTRUCTIONS,
+			  SHARE_CYCLES, SHARE_SMT_TIME },
+	[ZONE_DRAM] = { SHARE_MEMORY_TRAFFIC, SHARE_CACHE_MISSES },
+	[ZONE_PSYS] = { SHARE_CYCLES_INSTRUCTIONS, SHARE_CYCLES, SHARE_SMT_TIME },
+	[ZONE_PLATFORM] = { SHARE_CYCLES_INSTRUCTIONS, SHARE_CYCLES, SHARE_SMT_TIME },
 };
 
 const char *share_rule_name(enum share_rule rule)
@@ -73,6 +79,13 @@ bool share_rule_has_signals(enum share_rule rule)
 bool share_rule_is_of_counted_time(enum share_rule rule)
 {
 	return rules[rule].is_counted;
+}
+
+uint64_t share_rule_pairing_ppm(enum share_rule rule, uint64_t smt_ppm)
+{
+	if (rule == SHARE_CYCLES_INSTRUCTIONS)
+		return SHARE_MIX_PAIRED_PPM;
+	return rule == SHARE_SMT_TIME || rule == SHARE_CYCLES ? smt_ppm : SHARE_PPM;
 }
 
 bool share_rule_in_list(enum zone_kind kind, uint32_t index, enum share_rule *ret)

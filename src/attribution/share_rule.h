@@ -19,10 +19,11 @@
 
 enum share_rule {
 	SHARE_CPU_TIME,
-	SHARE_SMT_TIME,     /* CPU time; beside a busy sibling it counts less: smt_ppm */
-	SHARE_CYCLES,       /* of the core's clock; likewise, where pairing is known */
-	SHARE_INSTRUCTIONS, /* retired */
-	SHARE_CACHE_MISSES, /* of the last level */
+	SHARE_SMT_TIME,            /* CPU time; beside a busy sibling it counts less: smt_ppm */
+	SHARE_CYCLES,              /* of the core's clock; likewise, where pairing is known */
+	SHARE_CYCLES_INSTRUCTIONS, /* both: see SHARE_MIX_* */
+	SHARE_INSTRUCTIONS,        /* retired */
+	SHARE_CACHE_MISSES,        /* of the last level */
 	SHARE_MEMORY_TRAFFIC,
 	SHARE_RESIDENT, /* memory that is held */
 	SHARE_NETWORK,  /* softirqs of sending and receiving */
@@ -43,10 +44,17 @@ enum share_rule {
  */
 #define SHARE_SMT_PPM 575000
 #define SHARE_PPM     1000000
+/*
+ * In SHARE_CYCLES_INSTRUCTIONS, relative to a cycle of a thread that has the core for itself: a
+ * cycle beside a busy sibling is half of what keeps the core awake, whatever smt_ppm says, because
+ * what the second thread adds is in its instructions. docs/attribution.md has the reasons.
+ */
+#define SHARE_MIX_PAIRED_PPM      500000
+#define SHARE_MIX_INSTRUCTION_PPM 750000
 
 struct share_options {
 	enum share_rule rule[ZONE_KIND_COUNT]; /* SHARE_AUTO, or one to be used where it can be */
-	uint64_t smt_ppm;                      /* of SHARE_PPM; at most that */
+	uint64_t smt_ppm; /* of SHARE_PPM, and at most that: of SHARE_SMT_TIME and SHARE_CYCLES */
 	bool may_fit; /* with SHARE_AUTO: regressions are learned, and used where they are better */
 };
 
@@ -62,6 +70,11 @@ uint32_t share_rule_signals(enum share_rule rule);
 bool share_rule_has_signals(enum share_rule rule);
 /* Whether its signals are of the time that context switches have shown (SIGNAL_COUNTED_TIME). */
 bool share_rule_is_of_counted_time(enum share_rule rule);
+/*
+ * What time or a cycle beside a busy sibling counts of one alone, where pairing is known: @smt_ppm,
+ * the rule's own factor, or SHARE_PPM if the rule does not distinguish the two.
+ */
+uint64_t share_rule_pairing_ppm(enum share_rule rule, uint64_t smt_ppm);
 /* Rule @index of the list of @kind, the best first. False where the list ends. */
 bool share_rule_in_list(enum zone_kind kind, uint32_t index, enum share_rule *ret);
 /*

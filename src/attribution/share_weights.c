@@ -89,6 +89,16 @@ static uint64_t sum_of_two(const struct parties *parties, size_t i, enum signal 
 	       least(amount_of(parties, b, i), WEIGHT_MAX / 2);
 }
 
+static uint64_t weigh_mix(const struct parties *parties, size_t i, uint64_t pairing_ppm)
+{
+	uint64_t cycles =
+		weigh_pairing(parties, i, amount_of(parties, SIGNAL_CPU_CYCLES, i), pairing_ppm);
+	uint64_t instructions = scaled(amount_of(parties, SIGNAL_INSTRUCTIONS, i),
+				       SHARE_MIX_INSTRUCTION_PPM, SHARE_PPM);
+
+	return least(cycles, WEIGHT_MAX / 2) + least(instructions, WEIGHT_MAX / 2);
+}
+
 static uint64_t weigh_by_fit(const struct parties *parties, size_t i,
 			     const double coefficient[POWER_FIT_FEATURES])
 {
@@ -106,15 +116,17 @@ static uint64_t weigh(const struct parties *parties, size_t i, enum share_rule r
 		      uint64_t smt_ppm)
 {
 	uint32_t signals = share_rule_signals(rule);
-	uint64_t amount;
+	uint64_t pairing_ppm = share_rule_pairing_ppm(rule, smt_ppm), amount;
 
 	if (rule == SHARE_SMT_TIME)
-		return weigh_pairing(parties, i, counted_ns(parties, i), smt_ppm);
+		return weigh_pairing(parties, i, counted_ns(parties, i), pairing_ppm);
+	if (rule == SHARE_CYCLES_INSTRUCTIONS)
+		return weigh_mix(parties, i, pairing_ppm);
 	if (rule == SHARE_NETWORK)
 		return sum_of_two(parties, i, SIGNAL_NET_TX_IRQ, SIGNAL_NET_RX_IRQ);
 	/* One signal. */
 	amount = least(amount_of(parties, (enum signal)__builtin_ctz(signals), i), WEIGHT_MAX);
-	return rule == SHARE_CYCLES ? weigh_pairing(parties, i, amount, smt_ppm) : amount;
+	return rule == SHARE_CYCLES ? weigh_pairing(parties, i, amount, pairing_ppm) : amount;
 }
 
 /* Of all parties: what was weighed, in which time. */

@@ -3,7 +3,7 @@
  * What does each party of an interval weigh at a place, by a rule of share_rule.h that has signals?
  *
  * - A party's weight is made of its amounts: the cycles, the softirqs of both directions. Time or
- *   cycles beside a busy sibling count smt_ppm of what they would alone.
+ *   cycles beside a busy sibling count share_rule_pairing_ppm() of what they would alone.
  * - Signals of the context switches are of the time that these have shown. A party of which at
  *   least 1 / SHARE_COUNTED_PART of its CPU time was counted is taken to have gone on like that in
  *   the rest; of another, the rest weighs as much per nanosecond as that of all parties does.

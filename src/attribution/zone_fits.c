@@ -38,22 +38,26 @@ double zone_fits_error_ratio(const struct zone_fits *fits, size_t z)
 static struct power_fit *fit_of(struct zone_fits *fits, size_t z,
 				const struct zone_fit_interval *interval)
 {
+	enum share_rule rule = interval->rule;
 	double unit[POWER_FIT_FEATURES] = { 0 };
 
-	if (fits->fit[z])
-		return fits->fit[z];
-	if (interval->rule == SHARE_CACHE_MISSES || interval->rule == SHARE_MEMORY_TRAFFIC) {
+	if (rule == SHARE_CACHE_MISSES || rule == SHARE_MEMORY_TRAFFIC) {
 		unit[POWER_FIT_TRAFFIC] = 1;
 	} else {
-		bool tells_pairs =
-			interval->rule == SHARE_CYCLES || interval->rule == SHARE_SMT_TIME;
-
 		unit[POWER_FIT_ALONE] = 1;
-		unit[POWER_FIT_PAIRED] = tells_pairs ? (double)interval->smt_ppm / SHARE_PPM : 1;
+		unit[POWER_FIT_PAIRED] =
+			(double)share_rule_pairing_ppm(rule, interval->smt_ppm) / SHARE_PPM;
+		if (rule == SHARE_CYCLES_INSTRUCTIONS)
+			unit[POWER_FIT_INSTRUCTIONS] =
+				(double)SHARE_MIX_INSTRUCTION_PPM / SHARE_PPM;
 	}
-	fits->fit[z] = calloc(1, sizeof(*fits->fit[z]));
-	if (fits->fit[z])
-		power_fit_init(fits->fit[z], unit);
+	if (!fits->fit[z]) {
+		fits->fit[z] = calloc(1, sizeof(*fits->fit[z]));
+		if (fits->fit[z])
+			power_fit_init(fits->fit[z], unit);
+	} else {
+		power_fit_compete(fits->fit[z], unit); /* the factor of a reload, a new signal */
+	}
 	return fits->fit[z];
 }
 

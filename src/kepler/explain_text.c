@@ -359,6 +359,12 @@ static void add_dynamic(const struct explained_zone *zone, struct strbuf *out)
 		    "(what ran beside a busy thread of its core counts %.3f of that, "
 		    "--attribution.smt-factor)",
 		    (double)zone->smt_ppm / SHARE_PPM);
+	if (zone->smt_ppm < SHARE_PPM && rule == SHARE_CYCLES_INSTRUCTIONS)
+		say(out, "",
+		    "(a cycle beside a busy thread of its core counts %.3f, "
+		    "an instruction %.3f of a cycle alone)",
+		    (double)zone->smt_ppm / SHARE_PPM,
+		    (double)SHARE_MIX_INSTRUCTION_PPM / SHARE_PPM);
 	add_share(&zone->mode[MODE_DYNAMIC], unit, out);
 }
 

@@ -14,7 +14,7 @@ CANDIDATES = {
     "CPU time × SMT": lambda trace, zone: rules.by_weight(trace, zone, rules.RATIOS["smt-time"]),
     "cycles × SMT": lambda trace, zone: rules.by_weight(trace, zone, rules.RATIOS["cycles-smt"]),
     "instructions": lambda trace, zone: rules.by_weight(trace, zone, rules.RATIOS["instructions"]),
-    "cycles + instructions": lambda trace, zone: rules.by_weight(trace, zone, rules.RATIOS["half-half"]),
+    "cycles + instructions": lambda trace, zone: rules.by_weight(trace, zone, rules.RATIOS["mix"]),
     "misses": lambda trace, zone: rules.by_weight(trace, zone, rules.RATIOS["misses"]),
     "memory traffic": lambda trace, zone: rules.by_weight(trace, zone, rules.RATIOS["traffic"]),
     "regression": lambda trace, zone: rules.fitted(trace, zone, rules.PLAIN if zone == "pkg" else rules.MISSES),

@@ -7,6 +7,7 @@ zone's dynamic energy.
 The dynamic energy is the meter's less the idle power, which is given here, to all rules alike: these figures are those of the
 split.
 """
+MIX_INSTRUCTION = 0.75  # of a cycle of a thread that has its core for itself
 SMT_FACTOR = 0.575  # of a cycle with a busy sibling: the second thread adds 15 % (METRION), 1.15 / 2
 
 
@@ -100,9 +101,8 @@ RATIOS = {
     "instructions-v2": lambda row: row.instr * volts(row),
     "misses": lambda row: row.miss,
     "traffic": lambda row: row.lines,
-    # Half by the cycles, half by the instructions, at the ratio of 1 to 1.
-    "half-half": lambda row: row.cycles * effective(row, 0.5) + row.instr,
-    "half-half-v2": lambda row: (row.cycles * effective(row, 0.5) + row.instr) * volts(row),
+    # What keeps a core clocked, and what a thread does in it.
+    "mix": lambda row: row.cycles * effective(row, 0.5) + MIX_INSTRUCTION * row.instr,
 }
 
 def alone_cycles(row):
@@ -217,7 +217,7 @@ def fitted(trace, zone, features, own=False, memory=600):
             weights = [sum(c * x for c, x in zip(fit.c, amount)) for amount in amounts]
             predicted = None
             if fit.weight < 20 or sum(weights) <= 0.0:
-                weights = [RATIOS["half-half"](row) for row in rows]
+                weights = [RATIOS["mix"](row) for row in rows]
             elif own:
                 weights = [weight * factor.of(row.name) for row, weight in zip(rows, weights)]
                 predicted = sum(weights)

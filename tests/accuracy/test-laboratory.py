@@ -52,7 +52,8 @@ def check_pair():
 def check_same(program):
     """Rules that are in both: each block of each container, in joules."""
     import replayed
-    rules = {"cpu-time": "CPU time", "cycles": "cycles × SMT", "instructions": "instructions"}
+    rules = {"cpu-time": "CPU time", "cycles": "cycles × SMT", "cycles-instructions": "cycles + instructions",
+             "instructions": "instructions"}
     for name in ("smt", "sockets-mixed", "short"):
         trace = laboratory.trace_of(name, 0)
         for option, rule in rules.items():

@@ -60,7 +60,15 @@ const char *counter_book_check(const struct counter_book *book, const struct wor
 			       const struct picture *picture, const struct picture *before);
 
 /* oracle_share.c: by what is energy shared, and what does each weigh by that? */
-enum basis { BASIS_TIME, BASIS_SMT, BASIS_CYCLES, BASIS_MISSES, BASIS_TRAFFIC, BASIS_COUNT };
+enum basis {
+	BASIS_TIME,
+	BASIS_SMT,
+	BASIS_CYCLES,
+	BASIS_MIX, /* of cycles and instructions */
+	BASIS_MISSES,
+	BASIS_TRAFFIC,
+	BASIS_COUNT
+};
 /* Of an interval; by BASIS_TIME the weights are the samples' own. */
 struct basis_weights {
 	bool known[BASIS_COUNT];

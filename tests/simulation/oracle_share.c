@@ -8,7 +8,9 @@
 #include <math.h>
 #include <string.h>
 
-#define SMT_FACTOR 0.575
+#define SMT_FACTOR      0.575
+#define MIX_PAIRED      0.5
+#define MIX_INSTRUCTION 0.75
 
 static double seen_of(const struct world_interval *interval, const struct sample *sample)
 {
@@ -17,9 +19,9 @@ static double seen_of(const struct world_interval *interval, const struct sample
 	return fmin((double)sample->counted_ns, (double)sample->cpu_ns);
 }
 
-/* @whole without what a busy sibling takes off. */
+/* @whole, of which what was beside a busy sibling counts @factor. */
 static double unpaired(const struct world_interval *interval, const struct sample *sample,
-		       double whole)
+		       double whole, double factor)
 {
 	double paired;
 
@@ -27,7 +29,7 @@ static double unpaired(const struct world_interval *interval, const struct sampl
 	    !sample->counted_ns)
 		return whole;
 	paired = fmin(1, (double)sample->paired_ns / (double)sample->counted_ns);
-	return whole * (1 - (1 - SMT_FACTOR) * paired);
+	return whole * (1 - (1 - factor) * paired);
 }
 
 static double raw_weight(const struct world_interval *interval, const struct sample *sample,
@@ -35,9 +37,12 @@ static double raw_weight(const struct world_interval *interval, const struct sam
 {
 	switch (basis) {
 	case BASIS_SMT:
-		return unpaired(interval, sample, seen_of(interval, sample));
+		return unpaired(interval, sample, seen_of(interval, sample), SMT_FACTOR);
 	case BASIS_CYCLES:
-		return unpaired(interval, sample, (double)sample->cycles);
+		return unpaired(interval, sample, (double)sample->cycles, SMT_FACTOR);
+	case BASIS_MIX:
+		return unpaired(interval, sample, (double)sample->cycles, MIX_PAIRED) +
+		       MIX_INSTRUCTION * (double)sample->instructions;
 	case BASIS_MISSES:
 		return (double)sample->misses;
 	case BASIS_TIME:
@@ -73,6 +78,7 @@ static void find_known(struct basis_weights *weights, const struct world *world)
 	known[BASIS_TIME] = true;
 	known[BASIS_SMT] = usable && counted & COUNTED_TIME && counted & COUNTED_PAIRED;
 	known[BASIS_CYCLES] = usable && counted & COUNTED_CYCLES;
+	known[BASIS_MIX] = known[BASIS_CYCLES] && counted & COUNTED_INSTRUCTIONS;
 	known[BASIS_MISSES] = usable && counted & COUNTED_MISSES;
 	known[BASIS_TRAFFIC] = counted & COUNTED_TRAFFIC;
 }
@@ -125,10 +131,10 @@ void basis_weigh(struct basis_weights *weights, const struct world *world)
 
 enum basis basis_choose(const struct basis_weights *weights, enum zone_type type)
 {
-	static const enum basis cores[] = { BASIS_CYCLES, BASIS_SMT, BASIS_TIME };
-	static const enum basis uncore[] = { BASIS_MISSES, BASIS_TRAFFIC, BASIS_CYCLES, BASIS_SMT,
-					     BASIS_TIME };
-	static const enum basis memory[] = { BASIS_MISSES, BASIS_TRAFFIC, BASIS_TIME };
+	static const enum basis cores[] = { BASIS_MIX, BASIS_CYCLES, BASIS_SMT, BASIS_TIME };
+	static const enum basis uncore[] = { BASIS_TRAFFIC, BASIS_MISSES, BASIS_MIX,
+					     BASIS_CYCLES,  BASIS_SMT,    BASIS_TIME };
+	static const enum basis memory[] = { BASIS_TRAFFIC, BASIS_MISSES, BASIS_TIME };
 	const enum basis *list = type == TYPE_UNCORE ? uncore : type == TYPE_DRAM ? memory : cores;
 
 	if (type == TYPE_GPU)

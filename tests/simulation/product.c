@@ -21,7 +21,7 @@
 #include "meter/zone_samples.h"
 #include "snapshot/publisher.h"
 
-static const enum signal signals[WORLD_COUNTERS] = { SIGNAL_NET_BYTES, SIGNAL_INSTRUCTIONS };
+static const enum signal signals[WORLD_COUNTERS] = { SIGNAL_NET_BYTES, SIGNAL_BLOCK_BYTES };
 
 struct known_owner {
 	const struct owner_names *names;
@@ -374,6 +374,7 @@ static void enter_signals(struct parties *parties, const struct sample *sample)
 		{ SIGNAL_PAIRED_TIME, sample->paired_ns },
 		{ SIGNAL_CPU_CYCLES, sample->cycles },
 		{ SIGNAL_CACHE_MISSES, sample->misses },
+		{ SIGNAL_INSTRUCTIONS, sample->instructions },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
@@ -424,6 +425,7 @@ static uint32_t signals_of(uint32_t counted)
 	return (counted & COUNTED_TIME ? SIGNAL_BIT(SIGNAL_COUNTED_TIME) : 0) |
 	       (counted & COUNTED_PAIRED ? SIGNAL_BIT(SIGNAL_PAIRED_TIME) : 0) |
 	       (counted & COUNTED_CYCLES ? SIGNAL_BIT(SIGNAL_CPU_CYCLES) : 0) |
+	       (counted & COUNTED_INSTRUCTIONS ? SIGNAL_BIT(SIGNAL_INSTRUCTIONS) : 0) |
 	       (counted & COUNTED_MISSES ? SIGNAL_BIT(SIGNAL_CACHE_MISSES) : 0) |
 	       (counted & COUNTED_TRAFFIC ? SIGNAL_BIT(SIGNAL_MEMORY_TRAFFIC) : 0);
 }

@@ -15,8 +15,8 @@ void signals_begin(struct world *world)
 	world->can_count = 0;
 	if (!world_has(world, FEATURE_SIGNALS) || draw % 4 == 0)
 		return;
-	world->can_count = (uint32_t)(draw / 4 % 32);
-	world->may_fit = world->can_count & COUNTED_TIME && draw / 128 % 4 == 0;
+	world->can_count = (uint32_t)(draw / 4 % 64);
+	world->may_fit = world->can_count & COUNTED_TIME && draw / 256 % 4 == 0;
 	world->interval.counting = world->can_count;
 }
 
@@ -49,6 +49,7 @@ static void count(struct world *world, struct sample *sample)
 	ns = world->interval.counting & COUNTED_TIME ? sample->counted_ns : sample->cpu_ns;
 	sample->paired_ns = draw % 3 == 0 ? 0 : (uint64_t)((double)ns * (double)(draw % 97) / 96);
 	sample->cycles = ns * mhz / 1000;
+	sample->instructions = sample->cycles / 8 * (1 + sample->pid % 23);
 	sample->misses = draw % 5 == 0 ? 0 : ns * (sample->pid % 61) / 16;
 	if (draw / 512 % 9 == 0)
 		world->interval.owner_traffic[sample->owner] += ns * (draw / 65536 % 64);

@@ -61,6 +61,7 @@ enum counted {
 	COUNTED_CYCLES = 1 << 2,
 	COUNTED_MISSES = 1 << 3,
 	COUNTED_TRAFFIC = 1 << 4, /* of owners only */
+	COUNTED_INSTRUCTIONS = 1 << 5,
 };
 
 enum policy_idle { POLICY_IDLE_OFF, POLICY_IDLE_FIXED, POLICY_IDLE_LEARNED };
@@ -92,7 +93,7 @@ struct sample {
 	uint32_t board[WORLD_USES_MAX];
 	uint64_t board_ns[WORLD_USES_MAX]; /* for which it kept the board busy */
 	uint64_t counted[WORLD_COUNTERS];
-	uint64_t counted_ns, paired_ns, cycles, misses;
+	uint64_t counted_ns, paired_ns, cycles, misses, instructions;
 	bool ended;
 };
 

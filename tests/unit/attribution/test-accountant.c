@@ -468,7 +468,7 @@ static void a_regression_is_used_where_it_is_better(void **state)
 		run_halves(&house, 0, a);
 		run_halves(&house, 1, b);
 		end(&house, 10 + 13 * a + 3 * b, 0);
-		assert_true(i > 10 || house.accountant.zones[0].rule == SHARE_CYCLES);
+		assert_true(i > 10 || house.accountant.zones[0].rule == SHARE_CYCLES_INSTRUCTIONS);
 	}
 	assert_int_equal(house.accountant.zones[0].rule, SHARE_FIT);
 	assert_true(zone_fits_error_ratio(&house.accountant.fits, 0) < 0.05);
@@ -480,7 +480,7 @@ static void a_regression_is_used_where_it_is_better(void **state)
 	count_all(&house);
 	run_halves(&house, 0, 1);
 	end(&house, 10, 0);
-	assert_int_equal(house.accountant.zones[0].rule, SHARE_CYCLES);
+	assert_int_equal(house.accountant.zones[0].rule, SHARE_CYCLES_INSTRUCTIONS);
 	tear_down_house(&house);
 }
 

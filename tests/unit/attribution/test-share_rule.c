@@ -10,14 +10,15 @@
 
 #include "base/macro.h"
 
-#define ALL     (SIGNAL_BIT(SIGNAL_COUNT) - 1)
-#define COUNTED SIGNAL_BIT(SIGNAL_COUNTED_TIME)
-#define PAIRED  (COUNTED | SIGNAL_BIT(SIGNAL_PAIRED_TIME))
-#define CYCLES  SIGNAL_BIT(SIGNAL_CPU_CYCLES)
-#define MISSES  SIGNAL_BIT(SIGNAL_CACHE_MISSES)
-#define TRAFFIC SIGNAL_BIT(SIGNAL_MEMORY_TRAFFIC)
-#define TX      SIGNAL_BIT(SIGNAL_NET_TX_IRQ)
-#define RX      SIGNAL_BIT(SIGNAL_NET_RX_IRQ)
+#define ALL          (SIGNAL_BIT(SIGNAL_COUNT) - 1)
+#define COUNTED      SIGNAL_BIT(SIGNAL_COUNTED_TIME)
+#define PAIRED       (COUNTED | SIGNAL_BIT(SIGNAL_PAIRED_TIME))
+#define CYCLES       SIGNAL_BIT(SIGNAL_CPU_CYCLES)
+#define INSTRUCTIONS SIGNAL_BIT(SIGNAL_INSTRUCTIONS)
+#define MISSES       SIGNAL_BIT(SIGNAL_CACHE_MISSES)
+#define TRAFFIC      SIGNAL_BIT(SIGNAL_MEMORY_TRAFFIC)
+#define TX           SIGNAL_BIT(SIGNAL_NET_TX_IRQ)
+#define RX           SIGNAL_BIT(SIGNAL_NET_RX_IRQ)
 
 static struct share_options all_auto(void)
 {
@@ -35,18 +36,24 @@ static void the_best_known_signal_is_used(void **state)
 		uint32_t signals;
 		enum share_rule want;
 	} cases[] = {
-		{ ZONE_PACKAGE, ALL, SHARE_CYCLES },
+		{ ZONE_PACKAGE, ALL, SHARE_CYCLES_INSTRUCTIONS },
+		{ ZONE_PACKAGE, CYCLES, SHARE_CYCLES },
+		{ ZONE_CORE, ALL & ~INSTRUCTIONS, SHARE_CYCLES },
 		{ ZONE_CORE, ALL & ~CYCLES, SHARE_SMT_TIME },
 		{ ZONE_PACKAGE, COUNTED, SHARE_CPU_TIME }, /* pairing is not known */
 		{ ZONE_PACKAGE, 0, SHARE_CPU_TIME },
-		{ ZONE_UNCORE, ALL, SHARE_CACHE_MISSES },
-		{ ZONE_UNCORE, TRAFFIC | PAIRED, SHARE_MEMORY_TRAFFIC },
-		{ ZONE_UNCORE, CYCLES, SHARE_CYCLES }, /* as the package */
+		{ ZONE_UNCORE, ALL, SHARE_MEMORY_TRAFFIC },
+		{ ZONE_UNCORE, MISSES | CYCLES | INSTRUCTIONS, SHARE_CACHE_MISSES },
+		{ ZONE_UNCORE, CYCLES | INSTRUCTIONS,
+		  SHARE_CYCLES_INSTRUCTIONS }, /* as the package */
+		{ ZONE_UNCORE, CYCLES, SHARE_CYCLES },
 		{ ZONE_UNCORE, PAIRED, SHARE_SMT_TIME },
 		{ ZONE_DRAM, MISSES | CYCLES, SHARE_CACHE_MISSES },
+		{ ZONE_DRAM, ALL, SHARE_MEMORY_TRAFFIC },
 		{ ZONE_DRAM, TRAFFIC | CYCLES, SHARE_MEMORY_TRAFFIC },
 		{ ZONE_DRAM, CYCLES | PAIRED, SHARE_CPU_TIME }, /* cycles move no memory */
-		{ ZONE_PSYS, CYCLES, SHARE_CYCLES },
+		{ ZONE_PSYS, CYCLES | INSTRUCTIONS, SHARE_CYCLES_INSTRUCTIONS },
+		{ ZONE_PLATFORM, ALL, SHARE_CYCLES_INSTRUCTIONS },
 		{ ZONE_PLATFORM, PAIRED, SHARE_SMT_TIME },
 		{ ZONE_GPU, ALL, SHARE_CPU_TIME },
 		{ ZONE_OTHER, ALL, SHARE_CPU_TIME },
@@ -85,6 +92,17 @@ static void lists_end_with_what_is_always_known(void **state)
 	}
 }
 
+/* The factor of the option is of one signal alone; the mix has its own. */
+static void pairing_counts_as_the_rule_says(void **state)
+{
+	(void)state;
+	assert_int_equal(share_rule_pairing_ppm(SHARE_CYCLES, 600000), 600000);
+	assert_int_equal(share_rule_pairing_ppm(SHARE_SMT_TIME, 600000), 600000);
+	assert_int_equal(share_rule_pairing_ppm(SHARE_CYCLES_INSTRUCTIONS, 600000), 500000);
+	assert_int_equal(share_rule_pairing_ppm(SHARE_INSTRUCTIONS, 600000), SHARE_PPM);
+	assert_int_equal(share_rule_pairing_ppm(SHARE_CPU_TIME, 600000), SHARE_PPM);
+}
+
 static void each_rule_has_its_words(void **state)
 {
 	(void)state;
@@ -104,6 +122,7 @@ int main(void)
 		cmocka_unit_test(the_best_known_signal_is_used),
 		cmocka_unit_test(what_is_asked_for_goes_first),
 		cmocka_unit_test(lists_end_with_what_is_always_known),
+		cmocka_unit_test(pairing_counts_as_the_rule_says),
 		cmocka_unit_test(each_rule_has_its_words),
 	};
 

@@ -14,13 +14,14 @@
 
 #define COUNTERS                                                                                   \
 	(SIGNAL_BIT(SIGNAL_COUNTED_TIME) | SIGNAL_BIT(SIGNAL_PAIRED_TIME) |                        \
-	 SIGNAL_BIT(SIGNAL_CPU_CYCLES) | SIGNAL_BIT(SIGNAL_CACHE_MISSES))
+	 SIGNAL_BIT(SIGNAL_CPU_CYCLES) | SIGNAL_BIT(SIGNAL_CACHE_MISSES) |                         \
+	 SIGNAL_BIT(SIGNAL_INSTRUCTIONS))
 #define MS  1000000ULL
 #define ALL UINT32_MAX /* no socket: the whole machine */
 
-/* What one party did; times in ms, cycles and misses in millions. */
+/* What one party did; times in ms, the others in millions. */
 struct did {
-	uint64_t cpu_ms, counted_ms, paired_ms, cycles, misses;
+	uint64_t cpu_ms, counted_ms, paired_ms, cycles, misses, instructions;
 };
 
 static void begin(struct parties *parties, uint32_t sockets, uint32_t signals)
@@ -37,14 +38,15 @@ static void add(struct parties *parties, const struct did *did)
 	parties_add_signal(parties, SIGNAL_PAIRED_TIME, did->paired_ms * MS);
 	parties_add_signal(parties, SIGNAL_CPU_CYCLES, did->cycles * MS);
 	parties_add_signal(parties, SIGNAL_CACHE_MISSES, did->misses * MS);
+	parties_add_signal(parties, SIGNAL_INSTRUCTIONS, did->instructions * MS);
 }
 
 /* The example of docs/attribution.md. */
 static const struct did example[] = {
-	{ 1000, 1000, 0, 3000, 1 },
-	{ 1000, 1000, 1000, 3000, 9 },
-	{ 1000, 1000, 1000, 3000, 2 },
-	{ 400, 200, 0, 400, 0 },
+	{ 1000, 1000, 0, 3000, 1, 6000 },
+	{ 1000, 1000, 1000, 3000, 9, 600 },
+	{ 1000, 1000, 1000, 3000, 2, 3000 },
+	{ 400, 200, 0, 400, 0, 400 },
 };
 #define EXAMPLE_DROPPED_NS (100 * MS)
 
@@ -88,6 +90,10 @@ static void the_example_of_the_page_is_right(void **state)
 		enum share_rule rule;
 		uint64_t energy_uj, weights[5], parts[5];
 	} cases[] = {
+		{ SHARE_CYCLES_INSTRUCTIONS,
+		  30000000,
+		  { 7500000000, 1950000000, 3750000000, 1400000000, 434375000 },
+		  { 14965703, 3891083, 7482852, 2793598, 866764 } },
 		{ SHARE_CYCLES,
 		  30000000,
 		  { 3000000000, 1725000000, 1725000000, 800000000, 214062500 },
@@ -114,7 +120,7 @@ static void the_example_of_the_page_is_right(void **state)
 
 static void pairing_takes_off_what_the_factor_says(void **state)
 {
-	static const struct did half_paired = { 1000, 1000, 500, 2000, 0 };
+	static const struct did half_paired = { 1000, 1000, 500, 2000, 0, 4000 };
 	struct parties parties = { 0 };
 	struct share_weights made = { 0 };
 
@@ -128,6 +134,11 @@ static void pairing_takes_off_what_the_factor_says(void **state)
 	assert_int_equal(share_weights_make(&made, &parties, SHARE_CYCLES, SHARE_PPM, ALL, 0, 0),
 			 0);
 	assert_int_equal(made.weight[0], 2000 * MS);
+	/* With instructions the factor is the rule's own: 1000 + 0.5 × 1000 + 0.75 × 4000. */
+	assert_int_equal(
+		share_weights_make(&made, &parties, SHARE_CYCLES_INSTRUCTIONS, 600000, ALL, 0, 0),
+		0);
+	assert_int_equal(made.weight[0], 4500 * MS);
 	/* Without pairing each cycle is whole. */
 	parties.signals &= ~SIGNAL_BIT(SIGNAL_PAIRED_TIME);
 	assert_int_equal(share_weights_make(&made, &parties, SHARE_CYCLES, 600000, ALL, 0, 0), 0);
@@ -140,10 +151,10 @@ static void pairing_takes_off_what_the_factor_says(void **state)
 static void what_was_not_counted_weighs_as_well(void **state)
 {
 	static const struct did did[] = {
-		{ 1000, 1000, 0, 3000, 0 }, { 800, 100, 0, 100, 0 }, /* an eighth: at 1 GHz */
-		{ 800, 50, 0, 50, 0 },                               /* less than that */
-		{ 100, 0, 0, 0, 0 },                                 /* nothing */
-		{ 100, 200, 0, 900, 0 }, /* more than it ran, by the time of the readings */
+		{ 1000, 1000, 0, 3000, 0, 0 }, { 800, 100, 0, 100, 0, 0 }, /* an eighth: at 1 GHz */
+		{ 800, 50, 0, 50, 0, 0 },                                  /* less than that */
+		{ 100, 0, 0, 0, 0, 0 },                                    /* nothing */
+		{ 100, 200, 0, 900, 0, 0 }, /* more than it ran, by the time of the readings */
 	};
 	struct parties parties = { 0 };
 	struct share_weights made = { 0 };
@@ -194,7 +205,7 @@ static void a_socket_has_the_part_that_ran_there(void **state)
 
 static void counters_of_less_than_half_are_not_used(void **state)
 {
-	static const struct did did[] = { { 1000, 600, 0, 1, 1 }, { 1000, 400, 0, 1, 1 } };
+	static const struct did did[] = { { 1000, 600, 0, 1, 1, 1 }, { 1000, 400, 0, 1, 1, 1 } };
 	struct parties parties = { 0 };
 	const uint32_t bytes = SIGNAL_BIT(SIGNAL_NET_BYTES);
 
@@ -213,8 +224,10 @@ static const char *weights_fit(struct property_source *source, void *userdata)
 {
 	struct parties *parties = userdata;
 	static struct share_weights made;
-	static const enum share_rule rules[] = { SHARE_SMT_TIME, SHARE_CYCLES, SHARE_INSTRUCTIONS,
-						 SHARE_RESIDENT, SHARE_NETWORK };
+	static const enum share_rule rules[] = {
+		SHARE_SMT_TIME,     SHARE_CYCLES,   SHARE_CYCLES_INSTRUCTIONS,
+		SHARE_INSTRUCTIONS, SHARE_RESIDENT, SHARE_NETWORK
+	};
 	uint32_t sockets = (uint32_t)draw_below(source, 3);
 	size_t count = draw_below(source, 12);
 	enum share_rule rule = rules[draw_below(source, ARRAY_SIZE(rules))];
