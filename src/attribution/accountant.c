@@ -653,16 +653,28 @@ static bool work_by_fit(struct accountant *accountant, const struct interval *in
 			struct shared_work *ret)
 {
 	uint32_t place = place_of(accountant, interval, z);
-	double coefficient[POWER_FIT_FEATURES];
+	struct zone_fit_weights learned;
 
 	if (!may_fit(accountant, interval, z) ||
-	    !zone_fits_use(&accountant->fits, z, accountant->signals, coefficient))
+	    !zone_fits_use(&accountant->fits, z, accountant->signals, interval->parties,
+			   accountant->ledger, &learned))
 		return false;
-	memcpy(accountant->weights.coefficient, coefficient, sizeof(coefficient));
+	memcpy(accountant->weights.coefficient, learned.coefficient, sizeof(learned.coefficient));
+	accountant->weights.factor = learned.factor;
 	accountant->weights_of.rule = SHARE_CPU_TIME; /* what is kept is of another zone */
 	*ret = work_of(accountant, interval, place, SHARE_FIT);
 	accountant->weights_of.rule = SHARE_CPU_TIME;
 	return ret->input.rule == SHARE_FIT;
+}
+
+/* Negative: it is not known. */
+static double known_idle_w(const struct zone_account *state, const struct zone_interval *flow)
+{
+	if (state->idle_state == IDLE_LEARNED || state->idle_state == IDLE_FIXED)
+		return (double)state->idle_power_uw / 1e6;
+	if (state->idle_state == IDLE_MODEL && flow->dt_ns) /* the source says it */
+		return (double)flow->idle_uj * 1e3 / (double)flow->dt_ns;
+	return -1;
 }
 
 /* From @flow, whose work is that of this interval. */
@@ -670,15 +682,15 @@ static void learn_fit(struct accountant *accountant, const struct interval *inte
 		      const struct zone_interval *flow)
 {
 	const struct zone_account *state = &accountant->zones[z];
-	bool knows_idle = state->idle_state == IDLE_LEARNED || state->idle_state == IDLE_FIXED;
 	uint64_t dt_ns = interval->measured.dt_ns, nameless_ns;
 	struct zone_fit_interval fit = {
 		.energy_uj = flow->energy_uj,
 		.span_ns = flow->dt_ns,
-		.idle_w = knows_idle ? (double)state->idle_power_uw / 1e6 : -1,
+		.idle_w = known_idle_w(state, flow),
 		.smt_ppm = accountant->share.smt_ppm,
 		.signals = accountant->signals,
 		.place = place_of(accountant, interval, z),
+		.ledger = accountant->ledger,
 	};
 
 	if (!may_fit(accountant, interval, z) || interval->measured.asleep_ns ||

@@ -99,14 +99,17 @@ static uint64_t weigh_mix(const struct parties *parties, size_t i, uint64_t pair
 	return least(cycles, WEIGHT_MAX / 2) + least(instructions, WEIGHT_MAX / 2);
 }
 
-static uint64_t weigh_by_fit(const struct parties *parties, size_t i,
-			     const double coefficient[POWER_FIT_FEATURES])
+static uint64_t weigh_by_fit(const struct share_weights *weights, const struct parties *parties,
+			     size_t i)
 {
+	double coefficient[POWER_FIT_FEATURES], factor = weights->factor ? weights->factor[i] : 1;
 	uint64_t amounts[SIGNAL_COUNT];
 	struct power_fit_work work;
 
 	for (enum signal signal = 0; signal < SIGNAL_COUNT; signal++)
 		amounts[signal] = amount_of(parties, signal, i);
+	for (size_t f = 0; f < POWER_FIT_FEATURES; f++)
+		coefficient[f] = weights->coefficient[f] * factor;
 	power_fit_work_of(amounts, parties->signals, &work);
 	return least(power_fit_weight(coefficient, &work), WEIGHT_MAX);
 }
@@ -141,7 +144,7 @@ static struct mean weigh_counted(struct share_weights *weights, const struct par
 	struct mean mean = { 0 };
 
 	for (size_t i = 0; i < parties->count; i++) {
-		uint64_t weight = rule == SHARE_FIT ? weigh_by_fit(parties, i, weights->coefficient)
+		uint64_t weight = rule == SHARE_FIT ? weigh_by_fit(weights, parties, i)
 						    : weigh(parties, i, rule, smt_ppm);
 
 		weights->weight[i] = weight;

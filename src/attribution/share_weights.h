@@ -31,7 +31,9 @@ struct share_weights {
 	uint64_t *weight; /* [size], as many as there are parties */
 	size_t size;
 	uint64_t dropped, unseen;
-	double coefficient[POWER_FIT_FEATURES]; /* with SHARE_FIT, to be set before */
+	/* With SHARE_FIT, to be set before: joules per unit, and borrowed, by party, or NULL: 1. */
+	double coefficient[POWER_FIT_FEATURES];
+	const double *factor;
 };
 
 /*

@@ -3,40 +3,84 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/array.h"
 #include "base/num.h"
 
 void zone_fits_release(struct zone_fits *fits)
 {
 	for (size_t z = 0; z < ZONES_MAX; z++)
 		free(fits->fit[z]);
+	free(fits->key);
+	for (size_t base = 0; base < ZONE_FIT_BASES; base++)
+		free(fits->work_w[base]);
+	free(fits->factor);
 	*fits = (struct zone_fits){ 0 };
 }
 
-bool zone_fits_use(const struct zone_fits *fits, size_t z, uint32_t signals,
-		   double ret[POWER_FIT_FEATURES])
+/* The factors that go with the model in use. */
+static const struct power_owners *owners_of(const struct zone_fit *fit)
 {
-	const struct power_fit *fit = fits->fit[z];
+	bool is_regression = power_fit_model(&fit->fit) == POWER_FIT_REGRESSION;
 
-	if (!fit || power_fit_model(fit) != POWER_FIT_REGRESSION ||
-	    fit->signals != power_fit_work_signals(signals))
+	return &fit->owners[is_regression ? ZONE_FIT_REGRESSION : ZONE_FIT_RATIO];
+}
+
+static uint64_t key_of(const struct ledger *ledger, uint32_t container)
+{
+	return ledger_container_at(ledger, container)->row.serial;
+}
+
+static bool find_factors(struct zone_fits *fits, const struct power_owners *owners,
+			 const struct parties *parties, const struct ledger *ledger)
+{
+	if (parties->count > fits->factor_size &&
+	    ARRAY_RESERVE(fits->factor, fits->factor_size, parties->count) < 0)
 		return false;
-	power_fit_coefficients(fit, ret);
+	for (size_t i = 0; i < parties->count; i++)
+		fits->factor[i] =
+			power_owners_factor(owners, key_of(ledger, parties->party[i].container));
+	return true;
+}
+
+bool zone_fits_use(struct zone_fits *fits, size_t z, uint32_t signals,
+		   const struct parties *parties, const struct ledger *ledger,
+		   struct zone_fit_weights *ret)
+{
+	const struct zone_fit *fit = fits->fit[z];
+	enum power_fit_model model;
+	double error_w;
+	bool has_factors;
+
+	if (!fit || fit->fit.signals != power_fit_work_signals(signals))
+		return false;
+	model = power_fit_model(&fit->fit);
+	has_factors = model != POWER_FIT_LEARNING && power_owners_error(owners_of(fit), &error_w) &&
+		      find_factors(fits, owners_of(fit), parties, ledger);
+	if (model != POWER_FIT_REGRESSION && !has_factors)
+		return false;
+	power_fit_coefficients(&fit->fit, ret->coefficient);
+	ret->factor = has_factors ? fits->factor : NULL;
 	return true;
 }
 
 double zone_fits_error_ratio(const struct zone_fits *fits, size_t z)
 {
+	const struct zone_fit *fit = fits->fit[z];
 	struct power_fit_quality quality;
+	double error_w;
 
-	if (!fits->fit[z] || !power_fit_quality(fits->fit[z], &quality))
+	if (!fit || !power_fit_quality(&fit->fit, &quality))
 		return (double)NAN;
+	if (fit->fit.mean_w > 0 && power_owners_error(owners_of(fit), &error_w))
+		return error_w / fit->fit.mean_w;
 	return quality.error_ratio;
 }
 
 /* The plain ratio is the rule that the zone has without the regression. */
-static struct power_fit *fit_of(struct zone_fits *fits, size_t z,
-				const struct zone_fit_interval *interval)
+static struct zone_fit *fit_of(struct zone_fits *fits, size_t z,
+			       const struct zone_fit_interval *interval)
 {
 	enum share_rule rule = interval->rule;
 	double unit[POWER_FIT_FEATURES] = { 0 };
@@ -54,9 +98,10 @@ static struct power_fit *fit_of(struct zone_fits *fits, size_t z,
 	if (!fits->fit[z]) {
 		fits->fit[z] = calloc(1, sizeof(*fits->fit[z]));
 		if (fits->fit[z])
-			power_fit_init(fits->fit[z], unit);
+			power_fit_init(&fits->fit[z]->fit, unit);
 	} else {
-		power_fit_compete(fits->fit[z], unit); /* the factor of a reload, a new signal */
+		power_fit_compete(&fits->fit[z]->fit,
+				  unit); /* the factor of a reload, a new signal */
 	}
 	return fits->fit[z];
 }
@@ -84,6 +129,87 @@ static bool work_of(const struct parties *parties, size_t i,
 	return true;
 }
 
+/* Room for the owners of an interval, all of them with nothing. */
+static bool begin_owners(struct zone_fits *fits, size_t slots)
+{
+	if (slots > fits->owner_size) {
+		fits->owner_size = 0;
+		if (ARRAY_RESIZE(fits->key, slots) < 0 ||
+		    ARRAY_RESIZE(fits->work_w[ZONE_FIT_RATIO], slots) < 0 ||
+		    ARRAY_RESIZE(fits->work_w[ZONE_FIT_REGRESSION], slots) < 0)
+			return false;
+		fits->owner_size = slots;
+	}
+	memset(fits->key, 0, slots * sizeof(*fits->key));
+	for (size_t base = 0; base < ZONE_FIT_BASES; base++)
+		memset(fits->work_w[base], 0, slots * sizeof(*fits->work_w[base]));
+	return true;
+}
+
+/* The watts that both models say of each container that ran; how many there are. */
+static size_t say_watts(struct zone_fits *fits, const struct power_fit *fit,
+			const struct parties *parties, const struct zone_fit_interval *interval)
+{
+	const double *terms[ZONE_FIT_BASES] = { fit->ratio, fit->coefficient };
+	size_t slots = ledger_slots(interval->ledger, LEVEL_CONTAINER), count = 0;
+	double span_s = (double)interval->span_ns / 1e9;
+	struct power_fit_work work;
+
+	if (!begin_owners(fits, slots))
+		return 0;
+	for (size_t i = 0; i < parties->count; i++) {
+		uint32_t row = parties->party[i].container;
+
+		if (!work_of(parties, i, interval, &work))
+			continue;
+		fits->key[row] = key_of(interval->ledger, row);
+		for (size_t base = 0; base < ZONE_FIT_BASES; base++)
+			fits->work_w[base][row] +=
+				power_fit_product(terms[base], work.amount, POWER_FIT_FEATURES) /
+				span_s;
+	}
+	for (size_t row = 0; row < slots; row++) {
+		if (!fits->key[row])
+			continue;
+		fits->key[count] = fits->key[row];
+		for (size_t base = 0; base < ZONE_FIT_BASES; base++)
+			fits->work_w[base][count] = fits->work_w[base][row];
+		count++;
+	}
+	return count;
+}
+
+/* Predicted by what was known before the interval; so factors are on top of that. */
+static void learn_with_factors(struct zone_fits *fits, struct zone_fit *fit,
+			       const struct parties *parties,
+			       const struct zone_fit_interval *interval,
+			       const struct power_fit_sample *sample)
+{
+	bool is_known = fit->fit.has_evidence;
+	double base_w[ZONE_FIT_BASES] = { fit->fit.ratio[POWER_FIT_BASE],
+					  fit->fit.coefficient[POWER_FIT_BASE] };
+	size_t count = is_known ? say_watts(fits, &fit->fit, parties, interval) : 0;
+	uint32_t signals = fit->fit.signals;
+
+	if (!power_fit_add(&fit->fit, sample))
+		return;
+	if (fit->fit.signals != signals) /* of other features: learned anew */
+		memset(fit->owners, 0, sizeof(fit->owners));
+	for (size_t base = 0; is_known && fit->fit.signals == signals && base < ZONE_FIT_BASES;
+	     base++) {
+		struct power_owners_sample watts = {
+			.power_w = sample->energy_j * 1e9 / (double)sample->span_ns - base_w[base],
+			.span_ns = sample->span_ns,
+			.key = fits->key,
+			.work_w = fits->work_w[base],
+			.count = count,
+		};
+
+		if (count)
+			(void)power_owners_add(&fit->owners[base], &watts);
+	}
+}
+
 void zone_fits_learn(struct zone_fits *fits, size_t z, const struct parties *parties,
 		     const struct zone_fit_interval *interval)
 {
@@ -94,7 +220,7 @@ void zone_fits_learn(struct zone_fits *fits, size_t z, const struct parties *par
 		.signals = interval->signals,
 	};
 	double counted_s = 0, all_s = (double)interval->nameless_ns / 1e9, most_s = 0;
-	struct power_fit *fit;
+	struct zone_fit *fit;
 
 	if (!(interval->signals & SIGNAL_BIT(SIGNAL_COUNTED_TIME)) || !interval->span_ns)
 		return;
@@ -117,5 +243,5 @@ void zone_fits_learn(struct zone_fits *fits, size_t z, const struct parties *par
 	sample.largest_share = counted_s > 0 ? most_s / counted_s : 0;
 	fit = fit_of(fits, z, interval);
 	if (fit)
-		(void)power_fit_add(fit, &sample);
+		learn_with_factors(fits, fit, parties, interval, &sample);
 }

@@ -484,6 +484,59 @@ static void a_regression_is_used_where_it_is_better(void **state)
 	tear_down_house(&house);
 }
 
+/* Both at 2 GHz, with 2 instructions to a cycle: no counter tells them apart. */
+static void run_alike(struct house *house, size_t who, uint64_t halves)
+{
+	uint64_t ns = halves * NSEC_PER_SEC / 2;
+
+	ran(house, who, 0, ns);
+	parties_add_signal(&house->parties, SIGNAL_COUNTED_TIME, ns);
+	parties_add_signal(&house->parties, SIGNAL_CPU_CYCLES, ns * 2);
+	parties_add_signal(&house->parties, SIGNAL_INSTRUCTIONS, ns * 4);
+}
+
+/* 10 W, 12 J for half a second of a, 4 J for one of b: only factors distinguish the two. */
+static void what_no_counter_shows_is_learned_of_containers(void **state)
+{
+	(void)state;
+	struct house house;
+	uint64_t before_j[2];
+	double error_ratio;
+
+	set_up_house(&house);
+	share_by_cycles(&house);
+	house.accountant.share.may_fit = true;
+	begin(&house, 2);
+	end(&house, 0, 0);
+	for (uint64_t i = 0; i < 600; i++) {
+		uint64_t a = i == 599 ? 1 : i * 7 % 5 % 3, b = i == 599 ? 1 : i * 11 % 7 % 3;
+
+		begin(&house, 2);
+		count_all(&house);
+		before_j[0] = joules(&house, 0, 0);
+		before_j[1] = joules(&house, 1, 0);
+		run_alike(&house, 0, a);
+		run_alike(&house, 1, b);
+		end(&house, 10 + 12 * a + 4 * b, 0);
+	}
+	assert_int_equal(house.accountant.zones[0].rule, SHARE_FIT);
+	/* Of 26 J, or 16 J without idle energy; by counters each has half of it. */
+	assert_in_range(
+		(joules(&house, 0, 0) - before_j[0]) * 100 /
+			(joules(&house, 0, 0) - before_j[0] + joules(&house, 1, 0) - before_j[1]),
+		68, 80);
+	/* The error is that of what is used. */
+	error_ratio = zone_fits_error_ratio(&house.accountant.fits, 0);
+	assert_true(error_ratio < 0.05);
+	begin(&house, 2); /* signals of another kind: by what is known of them */
+	count_cycles(&house);
+	ran_at(&house, 0, 0, NSEC_PER_SEC / 2, 1);
+	ran_at(&house, 1, 0, NSEC_PER_SEC / 2, 1);
+	end(&house, 10, 0);
+	assert_int_equal(house.accountant.zones[0].rule, SHARE_CYCLES);
+	tear_down_house(&house);
+}
+
 /* A source that tells once in ten intervals: up all the time, and no span in nine of them. */
 static void what_a_slow_source_tells_is_shared_over_its_time(void **state)
 {
@@ -828,6 +881,7 @@ int main(void)
 		cmocka_unit_test(cycles_weigh_what_ran),
 		cmocka_unit_test(without_a_cycle_time_weighs),
 		cmocka_unit_test(a_regression_is_used_where_it_is_better),
+		cmocka_unit_test(what_no_counter_shows_is_learned_of_containers),
 		cmocka_unit_test(a_gap_has_one_rule),
 		cmocka_unit_test(what_is_late_has_one_rule),
 		cmocka_unit_test(what_a_slow_source_tells_is_shared_over_its_time),
