@@ -11,7 +11,6 @@
 #include "attribution/power_fit.h"
 #include "base/macro.h"
 
-#define MEMORY_S   600.0 /* time constant of the sums */
 #define MEAN_S     120.0 /* of an owner's power */
 #define ERROR_S    300.0 /* of the errors of predictions */
 #define CHANGE_S   30.0  /* for which factors must be better, or worse */
@@ -140,9 +139,22 @@ static double compare(struct power_owners *owners, const struct reading *reading
 	return rest_w2 > 0 ? weight * owners->error_w2 / (owners->error_w2 + rest_w2) : weight;
 }
 
+void power_owners_restate(struct power_owners *owners, uint64_t key, double ratio)
+{
+	size_t at = find(owners, key);
+
+	if (!key || at == POWER_OWNERS || !(ratio >= 0.1 && ratio <= 10))
+		return;
+	for (size_t i = 0; i < POWER_OWNERS; i++)
+		owners->xx[i <= at ? nnls_at(at, i) : nnls_at(i, at)] *= ratio;
+	owners->xx[nnls_at(at, at)] *= ratio;
+	owners->xy[at] *= ratio;
+	owners->owner[at].mean_w *= ratio;
+}
+
 static void learn(struct power_owners *owners, const struct reading *reading, double weight)
 {
-	double keep = exp(-reading->span_s / MEMORY_S);
+	double keep = exp(-reading->span_s / POWER_OWNERS_MEMORY_S);
 	double towards = -expm1(-reading->span_s / MEAN_S);
 
 	for (size_t i = 0; i < POWER_OWNERS; i++) {

@@ -18,8 +18,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define POWER_OWNERS     16 /* with a factor at a time: those with the most watts */
-#define POWER_OWNERS_MAX 4.0
+#define POWER_OWNERS          16 /* with a factor at a time: those with the most watts */
+#define POWER_OWNERS_MAX      4.0
+#define POWER_OWNERS_MEMORY_S 600.0 /* time constant of what is learned */
 
 struct power_owner {
 	uint64_t key; /* 0: none */
@@ -48,6 +49,11 @@ struct power_owners_sample {
 void power_owners_init(struct power_owners *owners);
 /* Predicts, compares, learns. False when the interval is ignored: numbers that no machine has. */
 bool power_owners_add(struct power_owners *owners, const struct power_owners_sample *sample);
+/*
+ * The regression says @ratio times as much of the past work of owner @key now as it did: what is
+ * learned of that is restated. Ratios that no learning gives are ignored.
+ */
+void power_owners_restate(struct power_owners *owners, uint64_t key, double ratio);
 /* By which the weights of the owner's parties are multiplied; 1 where there is none to be used. */
 double power_owners_factor(const struct power_owners *owners, uint64_t key);
 /* Whether factors are in use, and the root mean square of their predictions' errors. */

@@ -13,6 +13,7 @@ void zone_fits_release(struct zone_fits *fits)
 	for (size_t z = 0; z < ZONES_MAX; z++)
 		free(fits->fit[z]);
 	free(fits->key);
+	free(fits->work);
 	for (size_t base = 0; base < ZONE_FIT_BASES; base++)
 		free(fits->work_w[base]);
 	free(fits->factor);
@@ -134,15 +135,14 @@ static bool begin_owners(struct zone_fits *fits, size_t slots)
 {
 	if (slots > fits->owner_size) {
 		fits->owner_size = 0;
-		if (ARRAY_RESIZE(fits->key, slots) < 0 ||
+		if (ARRAY_RESIZE(fits->key, slots) < 0 || ARRAY_RESIZE(fits->work, slots) < 0 ||
 		    ARRAY_RESIZE(fits->work_w[ZONE_FIT_RATIO], slots) < 0 ||
 		    ARRAY_RESIZE(fits->work_w[ZONE_FIT_REGRESSION], slots) < 0)
 			return false;
 		fits->owner_size = slots;
 	}
 	memset(fits->key, 0, slots * sizeof(*fits->key));
-	for (size_t base = 0; base < ZONE_FIT_BASES; base++)
-		memset(fits->work_w[base], 0, slots * sizeof(*fits->work_w[base]));
+	memset(fits->work, 0, slots * sizeof(*fits->work));
 	return true;
 }
 
@@ -163,20 +163,54 @@ static size_t say_watts(struct zone_fits *fits, const struct power_fit *fit,
 		if (!work_of(parties, i, interval, &work))
 			continue;
 		fits->key[row] = key_of(interval->ledger, row);
-		for (size_t base = 0; base < ZONE_FIT_BASES; base++)
-			fits->work_w[base][row] +=
-				power_fit_product(terms[base], work.amount, POWER_FIT_FEATURES) /
-				span_s;
+		power_fit_work_add(&fits->work[row], &work);
 	}
 	for (size_t row = 0; row < slots; row++) {
 		if (!fits->key[row])
 			continue;
 		fits->key[count] = fits->key[row];
+		fits->work[count] = fits->work[row];
 		for (size_t base = 0; base < ZONE_FIT_BASES; base++)
-			fits->work_w[base][count] = fits->work_w[base][row];
+			fits->work_w[base][count] =
+				power_fit_product(terms[base], fits->work[row].amount,
+						  POWER_FIT_FEATURES) /
+				span_s;
 		count++;
 	}
 	return count;
+}
+
+/* @did is of the owner with @key, which did what it did in this interval, too. */
+static void add_work(const struct zone_fits *fits, size_t count, uint64_t key, double keep,
+		     struct zone_fit_owner *did)
+{
+	if (did->key != key)
+		*did = (struct zone_fit_owner){ .key = key };
+	for (size_t f = 0; f < POWER_FIT_FEATURES; f++)
+		did->amount[f] *= keep;
+	for (size_t i = 0; key && i < count; i++) {
+		for (size_t f = 0; fits->key[i] == key && f < POWER_FIT_FEATURES; f++)
+			did->amount[f] += fits->work[i].amount[f];
+	}
+}
+
+/* What coefficients @before said of the work that factors are learned from, @now restates. */
+static void restate(const struct zone_fits *fits, struct zone_fit *fit, size_t base, size_t count,
+		    double span_s, const double *before, const double *now)
+{
+	double keep = exp(-span_s / POWER_OWNERS_MEMORY_S);
+
+	for (size_t at = 0; at < POWER_OWNERS; at++) {
+		struct zone_fit_owner *did = &fit->did[base][at];
+		double before_j;
+
+		add_work(fits, count, fit->owners[base].owner[at].key, keep, did);
+		before_j = power_fit_product(before, did->amount, POWER_FIT_FEATURES);
+		if (before_j > 0)
+			power_owners_restate(
+				&fit->owners[base], did->key,
+				power_fit_product(now, did->amount, POWER_FIT_FEATURES) / before_j);
+	}
 }
 
 /* Predicted by what was known before the interval; so factors are on top of that. */
@@ -186,27 +220,31 @@ static void learn_with_factors(struct zone_fits *fits, struct zone_fit *fit,
 			       const struct power_fit_sample *sample)
 {
 	bool is_known = fit->fit.has_evidence;
-	double base_w[ZONE_FIT_BASES] = { fit->fit.ratio[POWER_FIT_BASE],
-					  fit->fit.coefficient[POWER_FIT_BASE] };
+	const double *now[ZONE_FIT_BASES] = { fit->fit.ratio, fit->fit.coefficient };
+	double before[ZONE_FIT_BASES][POWER_FIT_TERMS];
 	size_t count = is_known ? say_watts(fits, &fit->fit, parties, interval) : 0;
+	double span_s = (double)sample->span_ns / 1e9;
 	uint32_t signals = fit->fit.signals;
 
+	for (size_t base = 0; base < ZONE_FIT_BASES; base++)
+		memcpy(before[base], now[base], sizeof(before[base]));
 	if (!power_fit_add(&fit->fit, sample))
 		return;
-	if (fit->fit.signals != signals) /* of other features: learned anew */
-		memset(fit->owners, 0, sizeof(fit->owners));
+	if (fit->fit.signals != signals)                     /* of other features: learned anew */
+		memset(fit->owners, 0, sizeof(fit->owners)); /* and what they did, by its key */
 	for (size_t base = 0; is_known && fit->fit.signals == signals && base < ZONE_FIT_BASES;
 	     base++) {
 		struct power_owners_sample watts = {
-			.power_w = sample->energy_j * 1e9 / (double)sample->span_ns - base_w[base],
+			.power_w = sample->energy_j / span_s - before[base][POWER_FIT_BASE],
 			.span_ns = sample->span_ns,
 			.key = fits->key,
 			.work_w = fits->work_w[base],
 			.count = count,
 		};
 
-		if (count)
-			(void)power_owners_add(&fit->owners[base], &watts);
+		if (!count || !power_owners_add(&fit->owners[base], &watts))
+			continue;
+		restate(fits, fit, base, count, span_s, before[base], now[base]);
 	}
 }
 

@@ -7,7 +7,8 @@
  * - coefficients of counters (power_fit.h), against the plain ratio, which is the rule that the
  *   zone has otherwise;
  * - factors of containers (power_owners.h), for what no counter shows of their work, on top of the
- *   plain ratio and of the regression: those on top of the model in use are used.
+ *   plain ratio and of the regression: those on top of the model in use are used. As coefficients
+ *   change, what they said before is restated.
  *
  * Learned from are intervals of which the work is known: the span is this interval's, context
  * switches have shown nine tenths of the CPU time, and nothing slept. A container is known by its
@@ -26,15 +27,23 @@
 /* On top of which coefficients factors are learned. */
 enum zone_fit_base { ZONE_FIT_RATIO, ZONE_FIT_REGRESSION, ZONE_FIT_BASES };
 
+/* What an owner with a factor did, forgotten as its watts are. */
+struct zone_fit_owner {
+	uint64_t key; /* 0: none */
+	double amount[POWER_FIT_FEATURES];
+};
+
 struct zone_fit {
 	struct power_fit fit;
 	struct power_owners owners[ZONE_FIT_BASES];
+	struct zone_fit_owner did[ZONE_FIT_BASES][POWER_OWNERS]; /* by place of the owner */
 };
 
 struct zone_fits {
 	struct zone_fit *fit[ZONES_MAX]; /* NULL: not begun */
 	/* Of an interval: containers by row, then those that ran, one after the other. */
 	uint64_t *key;                  /* [owner_size] */
+	struct power_fit_work *work;    /* likewise */
 	double *work_w[ZONE_FIT_BASES]; /* likewise */
 	size_t owner_size;
 	double *factor; /* [factor_size], by party */

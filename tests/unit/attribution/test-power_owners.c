@@ -102,6 +102,28 @@ static void test_factors_are_learned(void **state)
 	}
 }
 
+/* Half of the watts are said of one owner, before and from now on: its factor is twice as large. */
+static void test_what_is_restated_has_another_factor(void **state)
+{
+	struct power_owners owners;
+	struct load load;
+
+	(void)state;
+	load_init(&load, 3, 8);
+	power_owners_init(&owners);
+	learn(&owners, &load, 900);
+	power_owners_restate(&owners, load.key[2], 0.5);
+	power_owners_restate(&owners, load.key[1], 0); /* no learning gives that */
+	power_owners_restate(&owners, 7, 0.5);         /* it has no place */
+	load.truth[2] *= 2;
+	load.work_w[2] /= 2;
+	load.scale_w[2] /= 2;
+	learn(&owners, &load, 1);
+	for (size_t i = 0; i < load.count; i++)
+		assert_true(
+			is_near(power_owners_factor(&owners, load.key[i]), load.truth[i], 0.06));
+}
+
 static void test_none_are_used_where_one_is_right(void **state)
 {
 	struct power_owners owners;
@@ -277,6 +299,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_factors_are_learned),
+		cmocka_unit_test(test_what_is_restated_has_another_factor),
 		cmocka_unit_test(test_none_are_used_where_one_is_right),
 		cmocka_unit_test(test_a_steady_load_shows_no_differences),
 		cmocka_unit_test(test_little_work_has_no_place),
