@@ -367,9 +367,11 @@ void switch_reader_flush(struct switch_reader *reader)
 	follow_cpus(reader);
 	follow_places(reader);
 	for (uint32_t cpu = 0; reader->flush_fd >= 0 && cpu < reader->cpu_count; cpu++) {
-		LIBBPF_OPTS(bpf_test_run_opts, run, .flags = BPF_F_TEST_RUN_ON_CPU, .cpu = cpu);
+		LIBBPF_OPTS(bpf_test_run_opts, run);
 		int r;
 
+		run.flags = BPF_F_TEST_RUN_ON_CPU;
+		run.cpu = cpu;
 		if (!reader->is_online[cpu] || !is_busy(&reader->cpus[cpu]))
 			continue;
 		r = bpf_prog_test_run_opts(reader->flush_fd, &run);

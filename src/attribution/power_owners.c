@@ -115,7 +115,7 @@ static double clip(const struct power_owners *owners, double error_w)
 /* The weight of an interval for learning: 1 but for outliers, and where much work has no place. */
 static double compare(struct power_owners *owners, const struct reading *reading)
 {
-	double error_w = reading->power_w, one_w = reading->power_w, clipped_w, margin, weight;
+	double error_w = reading->power_w, one_w = error_w, clipped_w, margin, weight;
 	double rest_w2 = DEVIATION * DEVIATION * reading->rest_w2;
 	bool better;
 
