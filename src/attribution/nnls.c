@@ -7,7 +7,6 @@
  */
 #include "attribution/nnls.h"
 
-#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -146,8 +145,7 @@ bool nnls_solve(const double *a, const double *b, size_t n, uint32_t mask, doubl
 {
 	struct problem p = { .n = n };
 
-	assert(n <= NNLS_MAX);
-	if (!set_up(&p, a, b, mask, x))
+	if (n > NNLS_MAX || !set_up(&p, a, b, mask, x))
 		return false;
 	descend(&p);
 	/* More steps than this are rounding: the last of them is as good as any. */
