@@ -19,8 +19,9 @@ static inline size_t nnls_at(size_t i, size_t j)
 }
 
 /*
- * @a is such a triangle of @n rows, NNLS_MAX at most: X'X, symmetric, without negative eigenvalues but for rounding;
- * @b is X'y. Only variables of @mask (bit i) may be above 0, and none that has 0 in the diagonal.
+ * @a is such a triangle of @n rows, NNLS_MAX at most: X'X, symmetric, without negative eigenvalues
+ * but for rounding; @b is X'y. Only variables of @mask (bit i) may be above 0, and none that has 0
+ * in the diagonal.
  * @x is where the search begins, the solution of similar equations or zeros, and is the solution
  * in the end. Variables are scaled inside, so units do not matter; columns that are nearly the same
  * share what they explain. False, with @x as it was, when a number is not finite.

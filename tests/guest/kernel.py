@@ -164,6 +164,18 @@ def check_switches():
         case('counted by the switches: ' + next(line for line in done.stdout.splitlines() if 'counted time of burners' in line))
 
 
+def check_io():
+    """What this kernel can count of input and output; CPU time is right in any case, and no program is refused."""
+    with Exporter(*AT_ONCE, '--bpf.io=all') as exporter:
+        burner = check_burner(exporter)
+        assert exporter.scrape().value('kepler_exporter_bpf_programs_refused') == 0, exporter.output()
+        assert exporter.stop() == 0
+    done = subprocess.run([os.environ['KEPLER'], 'doctor', '--bpf.io=all'], capture_output=True, text=True, timeout=60, check=False)
+    lines = [line for line in done.stdout.splitlines() if 'counted' in line and 'caused' in line or 'not counted on' in line]
+    assert any('net_rx_irq' in line for line in lines), done
+    case(f'input and output: burner {burner}\n' + '\n'.join(lines))
+
+
 def check_doctor():
     done = subprocess.run([os.environ['KEPLER'], 'doctor'], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode in (0, 1), done
@@ -181,6 +193,7 @@ def main():
     check_own_namespace()
     check_open_devices()
     check_switches()
+    check_io()
     check_doctor()
 
 
