@@ -165,11 +165,15 @@ def check_switches():
 
 
 def check_io():
-    """What this kernel can count of input and output; CPU time is right in any case, and no program is refused."""
+    """What this kernel can count of input and output; CPU time is right in any case. 5.10 refuses some of the programs."""
     with Exporter(*AT_ONCE, '--bpf.io=all') as exporter:
         burner = check_burner(exporter)
-        assert exporter.scrape().value('kepler_exporter_bpf_programs_refused') == 0, exporter.output()
+        refused = exporter.scrape().value('kepler_exporter_bpf_programs_refused')
+        assert (refused == 0) == HAS_TASK_STORAGE, (refused, exporter.output())
         assert exporter.stop() == 0
+    if not HAS_TASK_STORAGE:
+        case(f'input and output: {refused:.0f} programs refused, burner {burner}')
+        return
     done = subprocess.run([os.environ['KEPLER'], 'doctor', '--bpf.io=all'], capture_output=True, text=True, timeout=60, check=False)
     lines = [line for line in done.stdout.splitlines() if 'counted' in line and 'caused' in line or 'not counted on' in line]
     assert any('net_rx_irq' in line for line in lines), done
