@@ -149,7 +149,7 @@ struct activity_info {
 	uint32_t signals;        /* SIGNAL_BIT() of those */
 	unsigned int
 		uncounted_cpus; /* online, and an event of the processor is not counted there */
-	bool is_late;           /* a thread's work is told when it leaves its CPU */
+	bool is_late;           /* a thread's work is reported when it leaves its CPU */
 	bool has_wide_cores;    /* cores have more threads than two: see switch_reader.h */
 	uint64_t threads_without_work; /* cumulative: no memory in the kernel for their work */
 	uint64_t work_lost_ns;         /* cumulative: counted time that no process got */

@@ -51,5 +51,5 @@ void bpf_programs_refuse(struct bpf_programs *programs, enum bpf_part part, int 
  * consequence; "" for none.
  */
 unsigned int bpf_programs_refused(const struct bpf_programs *programs, char *text, size_t size);
-/* How BPF objects are told of the v1 controller @name; -1: none, so of the v2 hierarchy. */
+/* The number of the v1 controller @name in BPF objects; -1: none, so of the v2 hierarchy. */
 int32_t bpf_controller_number(const char *name);

@@ -51,7 +51,7 @@ void power_fit_solve_drawn(const struct power_fit_sums *sums, double idle_w,
 			   double coefficient[POWER_FIT_TERMS]);
 /*
  * The energy of a paired cycle over that of a cycle alone, at the mean frequency. All that such a
- * cycle brings with it is included, so counters of what it did are left out. 0: it cannot be told.
+ * cycle brings with it is included, so counters of what it did are left out. 0: it is not known.
  */
 double power_fit_solve_smt_factor(const struct power_fit_sums *sums, double idle_w);
 

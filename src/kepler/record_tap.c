@@ -12,14 +12,14 @@
 #include "record/record_encode.h"
 
 /* What the file says of a row; names NULL: nothing yet. */
-struct told_owner {
+struct written_owner {
 	const struct owner_names *names; /* a reference */
 	uint32_t size_millicpu;
 	bool waiting, has_pod_names;
 };
 
-struct told_process {
-	bool is_told;
+struct written_process {
+	bool is_written;
 	uint32_t pid, container;
 	uint64_t start_ns;
 	char comm[LEDGER_COMM_MAX];
@@ -42,7 +42,7 @@ static void forget_all(struct record_tap *tap)
 		memset(tap->owners, 0, tap->owner_size * sizeof(*tap->owners));
 	if (tap->process_size)
 		memset(tap->processes, 0, tap->process_size * sizeof(*tap->processes));
-	tap->zones_told = 0;
+	tap->zones_written = 0;
 }
 
 void record_tap_release(struct record_tap *tap)
@@ -72,7 +72,7 @@ void record_tap_restored(struct record_tap *tap, size_t zone)
 
 /* ---- definitions ---- */
 
-static void tell_options(struct record_tap *tap)
+static void write_options(struct record_tap *tap)
 {
 	char cpus[16];
 
@@ -85,7 +85,7 @@ static void tell_options(struct record_tap *tap)
 	replay_options_tell(tap->config, &tap->records);
 }
 
-static void tell_learner(struct record_tap *tap, const struct accountant *accountant, size_t z)
+static void write_learner(struct record_tap *tap, const struct accountant *accountant, size_t z)
 {
 	char line[IDLE_LINE_MAX];
 
@@ -95,7 +95,7 @@ static void tell_learner(struct record_tap *tap, const struct accountant *accoun
 		record_encode_idle(&tap->records, (uint32_t)z, line);
 }
 
-static void tell_zone(struct record_tap *tap, const struct accountant *accountant, size_t z)
+static void write_zone(struct record_tap *tap, const struct accountant *accountant, size_t z)
 {
 	struct recorded_zone zone = { .index = (uint32_t)z,
 				      .zone = *accountant->zones[z].zone,
@@ -103,10 +103,10 @@ static void tell_zone(struct record_tap *tap, const struct accountant *accountan
 
 	record_mask_zone(&tap->mask, &zone);
 	record_encode_zone(&tap->records, &zone);
-	tell_learner(tap, accountant, z);
+	write_learner(tap, accountant, z);
 }
 
-static void tell_state(struct record_tap *tap, const struct accountant *accountant, size_t z)
+static void write_state(struct record_tap *tap, const struct accountant *accountant, size_t z)
 {
 	const struct zone_account *account = &accountant->zones[z];
 	const struct contender *contender = &accountant->contenders[z];
@@ -128,21 +128,21 @@ static void tell_state(struct record_tap *tap, const struct accountant *accounta
 	record_encode_state(&tap->records, &state);
 }
 
-static void tell_zones(struct record_tap *tap, const struct accountant *accountant,
-		       bool is_complete)
+static void write_zones(struct record_tap *tap, const struct accountant *accountant,
+			bool is_complete)
 {
-	for (; tap->zones_told < accountant->zone_count; tap->zones_told++)
-		tell_zone(tap, accountant, tap->zones_told);
+	for (; tap->zones_written < accountant->zone_count; tap->zones_written++)
+		write_zone(tap, accountant, tap->zones_written);
 	for (size_t z = 0; z < accountant->zone_count; z++) {
 		if (tap->restored[z])
-			tell_learner(tap, accountant, z);
+			write_learner(tap, accountant, z);
 		if (is_complete && accountant->has_begun && accountant->zones[z].has_span)
-			tell_state(tap, accountant, z);
+			write_state(tap, accountant, z);
 	}
 }
 
 /* 0 or -ENOMEM. */
-static int tell_owner(struct record_tap *tap, const struct ledger *ledger, uint32_t row)
+static int write_owner(struct record_tap *tap, const struct ledger *ledger, uint32_t row)
 {
 	const struct ledger_container *container = ledger_container_at(ledger, row);
 	size_t had = tap->owner_size;
@@ -155,25 +155,28 @@ static int tell_owner(struct record_tap *tap, const struct ledger *ledger, uint3
 		.size_millicpu = container->size_millicpu,
 		.names = *container->names,
 	};
-	struct told_owner *told;
+	struct written_owner *written;
 
 	if (ARRAY_RESERVE(tap->owners, tap->owner_size, (size_t)row + 1) < 0)
 		return -ENOMEM;
 	memset(tap->owners + had, 0, (tap->owner_size - had) * sizeof(*tap->owners));
-	told = &tap->owners[row];
-	if (told->names == container->names && told->size_millicpu == container->size_millicpu &&
-	    told->waiting == container->waiting && told->has_pod_names == container->has_pod_names)
+	written = &tap->owners[row];
+	if (written->names == container->names &&
+	    written->size_millicpu == container->size_millicpu &&
+	    written->waiting == container->waiting &&
+	    written->has_pod_names == container->has_pod_names)
 		return 0;
-	owner_names_unref(told->names);
-	*told = (struct told_owner){ owner_names_ref(container->names), container->size_millicpu,
-				     container->waiting, container->has_pod_names };
+	owner_names_unref(written->names);
+	*written =
+		(struct written_owner){ owner_names_ref(container->names), container->size_millicpu,
+					container->waiting, container->has_pod_names };
 	record_mask_owner(&tap->mask, &owner, &masked);
 	record_encode_owner(&tap->records, &owner);
 	return 0;
 }
 
 /* Its owner as well. */
-static int tell_process(struct record_tap *tap, const struct ledger *ledger, uint32_t row)
+static int write_process(struct record_tap *tap, const struct ledger *ledger, uint32_t row)
 {
 	const struct ledger_process *process = ledger_process_at(ledger, row);
 	size_t had = tap->process_size;
@@ -181,21 +184,22 @@ static int tell_process(struct record_tap *tap, const struct ledger *ledger, uin
 					     .pid = process->pid,
 					     .start_ns = process->start_ns,
 					     .owner = process->container };
-	struct told_process *told;
-	int r = tell_owner(tap, ledger, process->container);
+	struct written_process *written;
+	int r = write_owner(tap, ledger, process->container);
 
 	if (r < 0 || ARRAY_RESERVE(tap->processes, tap->process_size, (size_t)row + 1) < 0)
 		return -ENOMEM;
 	memset(tap->processes + had, 0, (tap->process_size - had) * sizeof(*tap->processes));
-	told = &tap->processes[row];
-	if (told->is_told && told->pid == process->pid && told->start_ns == process->start_ns &&
-	    told->container == process->container && strcmp(told->comm, process->comm) == 0)
+	written = &tap->processes[row];
+	if (written->is_written && written->pid == process->pid &&
+	    written->start_ns == process->start_ns && written->container == process->container &&
+	    strcmp(written->comm, process->comm) == 0)
 		return 0;
-	*told = (struct told_process){ .is_told = true,
-				       .pid = process->pid,
-				       .container = process->container,
-				       .start_ns = process->start_ns };
-	memcpy(told->comm, process->comm, sizeof(told->comm));
+	*written = (struct written_process){ .is_written = true,
+					     .pid = process->pid,
+					     .container = process->container,
+					     .start_ns = process->start_ns };
+	memcpy(written->comm, process->comm, sizeof(written->comm));
 	memcpy(recorded.comm, process->comm, sizeof(recorded.comm));
 	record_mask_process(&tap->mask, &recorded);
 	record_encode_process(&tap->records, &recorded);
@@ -205,8 +209,8 @@ static int tell_process(struct record_tap *tap, const struct ledger *ledger, uin
 static int tell_party(struct record_tap *tap, const struct ledger *ledger,
 		      const struct party *party)
 {
-	return party->process != LEDGER_NONE ? tell_process(tap, ledger, party->process)
-					     : tell_owner(tap, ledger, party->container);
+	return party->process != LEDGER_NONE ? write_process(tap, ledger, party->process)
+					     : write_owner(tap, ledger, party->container);
 }
 
 /* All that is there. */
@@ -218,13 +222,13 @@ static int tell_rows(struct record_tap *tap, const struct ledger *ledger)
 		const struct ledger_container *container = ledger_container_at(ledger, row);
 
 		if (container->row.used && !container->replaced)
-			r = tell_owner(tap, ledger, row);
+			r = write_owner(tap, ledger, row);
 	}
 	for (uint32_t row = 0; r == 0 && row < ledger_slots(ledger, LEVEL_PROCESS); row++) {
 		const struct ledger_process *process = ledger_process_at(ledger, row);
 
 		if (process->row.used && !process->row.ended)
-			r = tell_process(tap, ledger, row);
+			r = write_process(tap, ledger, row);
 	}
 	return r;
 }
@@ -239,14 +243,14 @@ static int tell_touched(struct record_tap *tap, const struct ledger *ledger)
 	touched = ledger_touched(ledger, LEVEL_CONTAINER, &count);
 	for (size_t i = 0; r == 0 && i < count; i++) {
 		if (ledger_container_at(ledger, touched[i])->row.used)
-			r = tell_owner(tap, ledger, touched[i]);
+			r = write_owner(tap, ledger, touched[i]);
 	}
 	touched = ledger_touched(ledger, LEVEL_PROCESS, &count);
 	for (size_t i = 0; r == 0 && i < count; i++) {
 		const struct ledger_process *process = ledger_process_at(ledger, touched[i]);
 
 		if (process->row.used && !process->row.ended)
-			r = tell_process(tap, ledger, touched[i]);
+			r = write_process(tap, ledger, touched[i]);
 	}
 	return r;
 }
@@ -299,7 +303,7 @@ static int describe_uses(struct record_tap *tap, const struct ledger *ledger,
 	for (size_t i = 0; i < devices->allocation_count; i++) {
 		const struct device_allocation *its = &devices->allocations[i];
 
-		if (tell_owner(tap, ledger, its->container) < 0)
+		if (write_owner(tap, ledger, its->container) < 0)
 			return -ENOMEM;
 		tap->allocations[i] =
 			(struct recorded_allocation){ its->device, its->container, its->held };
@@ -356,7 +360,7 @@ static int describe_ended(struct record_tap *tap, const struct ledger *ledger,
 		if (row == LEDGER_NONE)
 			continue;
 		if (ARRAY_RESERVE(tap->ended, tap->ended_size, count + 1) < 0 ||
-		    tell_process(tap, ledger, row) < 0)
+		    write_process(tap, ledger, row) < 0)
 			return -ENOMEM;
 		tap->ended[count++] = row;
 	}
@@ -385,9 +389,9 @@ static int tell(struct record_tap *tap, const struct accountant *accountant,
 
 	if (is_complete) {
 		forget_all(tap);
-		tell_options(tap);
+		write_options(tap);
 	}
-	tell_zones(tap, accountant, is_complete);
+	write_zones(tap, accountant, is_complete);
 	r = is_complete ? tell_rows(tap, ledger) : 0;
 	if (r == 0)
 		r = tell_touched(tap, ledger);

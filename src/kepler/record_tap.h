@@ -16,8 +16,8 @@
 #include "record/record_mask.h"
 #include "record/record_store.h"
 
-struct told_process;
-struct told_owner;
+struct written_process;
+struct written_owner;
 
 struct record_tap {
 	struct record_store *store; /* borrowed */
@@ -27,11 +27,11 @@ struct record_tap {
 	bool anonymize, is_ring;
 	bool is_due; /* all definitions come with the next interval, whatever the store says */
 	struct strbuf records;
-	size_t zones_told;
+	size_t zones_written;
 	bool restored[ZONES_MAX]; /* learners that have changed from outside */
-	struct told_process *processes;
+	struct written_process *processes;
 	size_t process_size;
-	struct told_owner *owners;
+	struct written_owner *owners;
 	size_t owner_size;
 	/* Room for one interval. */
 	struct recorded_reading *readings;

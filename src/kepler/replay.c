@@ -149,7 +149,7 @@ static int load(const struct recorded_flags *recorded, const struct operands *op
 	return options_load(&replay_options, &args, &ret->config.options, diag);
 }
 
-/* One set of books, and what is told of the files. */
+/* One set of books, and what the files report. */
 struct replay {
 	const struct recorded_flags *flags; /* of the first file */
 	bool told_options;

@@ -133,7 +133,7 @@ static int take_zone(struct replay_books *books, const struct recorded_zone *zon
 		if (before->kind == zone->zone.kind &&
 		    strcmp(before->instance, zone->zone.instance) == 0 &&
 		    strcmp(before->source, zone->source) == 0)
-			return 0; /* told again */
+			return 0; /* reported again */
 		return diag_set(diag, -EBADMSG,
 				"zone %u is another one than before; a recording of another run is "
 				"to be replayed by itself",
