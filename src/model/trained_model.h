@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A trained power model: what a node or a process does, as features with names → watts by component
+ * ("package", "core", "dram", "platform"), with what is known of its error, its origin and the rows
+ * that it has learned from. Pure: text in, values out.
+ *
+ * Files of upstream's model server (weights, XGBoost JSON) become the same structure as files of our
+ * own; docs/models.md has the formats, and what each kind of model is for. A model is read whole and
+ * checked, or refused with the reason.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "base/strbuf.h"
+#include "model/predictor.h"
+
+#define MODEL_NAME_MAX       96
+#define MODEL_FILE_MAX       (16U * 1024 * 1024) /* bytes of one that is read */
+#define MODEL_COMPONENTS_MAX 8
+
+/* Idle power included, of a node; or without it, of a node or of what runs on it. */
+enum model_output { MODEL_ABS_POWER, MODEL_DYN_POWER, MODEL_OUTPUT_COUNT };
+
+struct model_feature {
+	char name[MODEL_NAME_MAX]; /* "bpf_cpu_time_ms": its metric, without prefix and _total */
+	double scale;              /* the value is divided by it; 0: the feature counts as 0 */
+	double minimum, maximum;   /* of the training rows, unscaled; NAN unknown */
+};
+
+/* Of rows that the model had not seen. NAN: unknown, never 0. */
+struct model_error {
+	double mae_w;
+	double mape_percent;
+	/*
+	 * Nine of ten predictions lie within ± this, and, where the error grows with power, within
+	 * ± the second times the prediction: the larger of the two counts.
+	 */
+	double bound_w;
+	double bound_ratio;
+	uint64_t rows; /* that it was found on; 0 unknown */
+	bool blocked;  /* whole blocks of time or machines were held out, not single rows */
+};
+
+struct model_component {
+	char name[MODEL_NAME_MAX];
+	struct model_feature *features;
+	size_t feature_count; /* == predictor.features */
+	struct predictor predictor;
+	struct model_error error;
+	double minimum_w, maximum_w; /* of the training rows; NAN unknown */
+};
+
+/* "" and 0 where unknown. Compared by what is known. */
+struct machine_spec {
+	char vendor[32];
+	char processor[MODEL_NAME_MAX]; /* "intel_xeon_e5_2686v4": as node types are named */
+	uint32_t cores;                 /* logical */
+	uint32_t chips;
+	uint32_t memory_gb;
+	uint32_t frequency_mhz; /* highest */
+	uint32_t threads_per_core;
+};
+
+struct model_origin {
+	char trainer[MODEL_NAME_MAX]; /* "XgboostFitTrainer" or a form's name */
+	char data[128];               /* what it was trained on, in words */
+	char licence[64];
+	char publisher[64];
+	char trained_at[32]; /* ISO 8601 */
+	char tool[64];       /* name and version of what wrote it */
+};
+
+struct trained_model {
+	char name[MODEL_NAME_MAX];
+	enum model_output output;
+	char source[MODEL_NAME_MAX];        /* of the energy: "rapl-sysfs", "acpi" */
+	char feature_group[MODEL_NAME_MAX]; /* "CounterOnly"; "" none of the known ones */
+	int32_t node_type;                  /* -1 unknown */
+	struct machine_spec machine;
+	struct model_origin origin;
+	struct model_component *components;
+	size_t component_count;
+};
+
+/*
+ * Reads a model in any of the formats that it recognises: our own, upstream's weights, an XGBoost
+ * model of one component. @name stands for the file in messages. 0, or -EINVAL with FILE: what is
+ * wrong and where, -E2BIG, -ENOMEM. A pickle or an archive is refused with what to do instead.
+ */
+int trained_model_parse(struct trained_model *ret, const char *name, const char *text, size_t size,
+			struct diag *diag);
+/* Our own format: one JSON object, schema version 1; reads back to the same predictions. */
+int trained_model_write(const struct trained_model *model, struct strbuf *out);
+/* Frees what the model owns; all zero afterwards. */
+void trained_model_release(struct trained_model *model);
+
+/*
+ * What makes a model unusable, whatever its file's syntax: an idle power that is negative, power that
+ * falls as a feature of load grows, what is not finite or beyond what a machine can draw. 0, or
+ * -EINVAL with the component, the feature and the value.
+ */
+int trained_model_check(const struct trained_model *model, struct diag *diag);
+
+/* What a prediction is worth. */
+struct model_answer {
+	double watts;   /* >= 0, finite; clipped to what is physical */
+	double bound_w; /* half-width of the 90 % interval; NAN unknown */
+	bool outside;   /* a feature is beyond the range of the training rows */
+};
+
+/* For each feature of a component, the column of a caller's table that has it. */
+struct model_columns {
+	size_t column[PREDICTOR_FEATURES_MAX];
+};
+
+/*
+ * Finds the features of component @component among @names, once. 0, or -ENOENT with the first one
+ * that is missing.
+ */
+int trained_model_bind(const struct trained_model *model, size_t component,
+		       const char *const *names, size_t count, struct model_columns *ret,
+		       struct diag *diag);
+/* @values: one a name that was bound, in the features' own units. Allocates nothing. */
+void trained_model_predict(const struct trained_model *model, size_t component,
+			   const struct model_columns *columns, const double *values,
+			   struct model_answer *ret);

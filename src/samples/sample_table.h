@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Samples: what a machine did and how much power its parts drew, row by row, as power models are
+ * trained on it. Columns have names; a row is one step of one owner (a node, or a container). Values
+ * are rates: features in their unit per second, power in W.
+ *
+ * A table is in memory, or is streamed in blocks of rows (sample_reader.h). NAN is "not measured",
+ * which is not 0.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "base/strbuf.h"
+
+#define SAMPLE_COLUMNS_MAX 256
+#define SAMPLE_NAME_MAX    96
+
+struct sample_table {
+	char (*names)[SAMPLE_NAME_MAX]; /* of columns */
+	double **columns;               /* each has rows values */
+	size_t column_count;
+	size_t rows;
+	size_t size; /* rows that there is room for */
+};
+
+#define SAMPLE_COLUMN_NONE SIZE_MAX
+
+/* Adds a column, all NAN; its index, or -ENOMEM, -ENOSPC, -EEXIST. */
+int sample_table_add_column(struct sample_table *table, const char *name, size_t *ret);
+/* Index of the column, or SAMPLE_COLUMN_NONE. */
+size_t sample_table_find(const struct sample_table *table, const char *name);
+/* Adds a row, all NAN: 0 or -ENOMEM. Its index is rows - 1. */
+int sample_table_add_row(struct sample_table *table);
+void sample_table_release(struct sample_table *table);
+
+/*
+ * CSV with a line of names (RFC 4180). A cell that is empty, or that is no number, is NAN; a column
+ * without a number is left out. 0, or -EINVAL with FILE:LINE: what is wrong, -ENOMEM, -ENOSPC.
+ */
+int sample_table_parse_csv(struct sample_table *ret, const char *name, const char *text,
+			   size_t size, struct diag *diag);
+int sample_table_write_csv(const struct sample_table *table, struct strbuf *out);
