@@ -7,6 +7,7 @@
 static const struct {
 	const char *meaning;
 	bool is_event;
+	const char *unit; /* NULL: what the family has */
 } counters[SIGNAL_COUNT] = {
 	[SIGNAL_CPU_CYCLES] = { "cycles of the CPU, at the frequency that it had", false },
 	[SIGNAL_REF_CYCLES] = { "cycles at a constant frequency, while not halted", false },
@@ -16,8 +17,8 @@ static const struct {
 	[SIGNAL_NET_TX_IRQ] = { "softirqs for packets that were sent", true },
 	[SIGNAL_NET_RX_IRQ] = { "softirqs for packets that were received", true },
 	[SIGNAL_BLOCK_IRQ] = { "softirqs for requests of block devices", true },
-	[SIGNAL_NET_BYTES] = { "bytes sent and received over networks", false },
-	[SIGNAL_BLOCK_BYTES] = { "bytes read from and written to block devices", false },
+	[SIGNAL_NET_BYTES] = { "bytes sent and received over networks", false, "bytes" },
+	[SIGNAL_BLOCK_BYTES] = { "bytes read from and written to block devices", false, "bytes" },
 };
 
 bool counter_is_event(enum signal signal)
@@ -35,6 +36,8 @@ void counter_family(const struct family *family, enum signal signal, struct coun
 		       hole ? counters[signal].meaning : "",
 		       hole ? hole + strlen(FAMILY_SIGNAL) : "");
 	ret->family.help = ret->help;
+	if (counters[signal].unit)
+		ret->family.unit = counters[signal].unit;
 }
 
 bool counter_is_of_family(const struct family *family, enum signal signal, unsigned schemas)

@@ -10,8 +10,7 @@
 
 static const char intro[] =
 	"# Metrics\n\n"
-	"<!-- Made by tools/write-metrics-reference.c from src/export/catalog.c. Do not edit. "
-	"-->\n\n"
+	"<!-- Made from src/export/catalog.c: `ninja -C DIR docs-update`. Do not edit. -->\n\n"
 	"Kepler serves them at `/metrics`, as Prometheus text (0.0.4, or 1.0.0), OpenMetrics (1.0, "
 	"or 2.0 where `version=2.0.0` is asked for) or Prometheus protobuf, whichever `Accept` "
 	"prefers, plain or as gzip. "

@@ -69,7 +69,7 @@ static void the_reference_is_current(void **state)
 	assert_int_equal(metric_reference(&want), 0);
 	if (read_file_alloc(path, 1 << 20, &have, &len) < 0 || strcmp(have, want.data) != 0) {
 		print_error("docs/metrics.md is not what src/export/catalog.c says: build "
-			    "and run src/export/write-metrics-reference\n");
+			    "and run ninja -C DIR docs-update\n");
 		fail();
 	}
 }

@@ -129,6 +129,9 @@ static void sums_hold_on_the_text(void **state)
 	(void)state;
 	fixture_counters(&fixture);
 	render(&fixture.snapshot, SCHEMA_CURRENT, EXPOSITION_OPENMETRICS, &page);
+	assert_non_null(strstr(page.data, "# UNIT kepler_process_net_bytes bytes\n"));
+	assert_non_null(strstr(page.data, "# UNIT kepler_pending_net_bytes bytes\n"));
+	assert_null(strstr(page.data, "_instructions instructions\n"));
 	for (size_t i = 0; i < ARRAY_SIZE(counted); i++) {
 		struct sums sums = { .counter = signal_name(counted[i]) };
 
