@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Shows the node's name, the sources of its power and the largest consumers. Names are untrusted:
- * all text goes through add_text(), which escapes it.
+ * all text goes through html_add_text().
  */
 #include "export/landing_page.h"
 
 #include <math.h>
 #include <stdio.h>
 
+#include "base/html.h"
 #include "base/macro.h"
-#include "base/utf8.h"
 
 #define TOP_MAX 10
 
@@ -32,50 +32,6 @@ static const char tail[] = "<nav aria-label=\"Pages\"><ul>"
 			   "<li><a href=\"/healthz\">Is it alive?</a></li>"
 			   "<li><a href=\"/readyz\">Are its readings fresh?</a></li>"
 			   "</ul></nav>\n</main></body></html>\n";
-
-static void add_byte(struct strbuf *out, char c)
-{
-	switch (c) {
-	case '&':
-		strbuf_add_str(out, "&amp;");
-		break;
-	case '<':
-		strbuf_add_str(out, "&lt;");
-		break;
-	case '>':
-		strbuf_add_str(out, "&gt;");
-		break;
-	case '"':
-		strbuf_add_str(out, "&quot;");
-		break;
-	case '\'':
-		strbuf_add_str(out, "&#39;");
-		break;
-	default:
-		strbuf_add_char(out, c);
-	}
-}
-
-static void add_text(struct strbuf *out, const char *text, size_t max)
-{
-	size_t len = strnlen(text, max);
-
-	for (size_t i = 0; i < len;) {
-		size_t n = utf8_char_len(text + i, len - i);
-		unsigned char c = (unsigned char)text[i];
-
-		if (n == 0 || c < 0x20 || c == 0x7f) {
-			strbuf_add_str(out, "\xef\xbf\xbd"); /* U+FFFD */
-			i++;
-			continue;
-		}
-		if (n == 1)
-			add_byte(out, text[i]);
-		else
-			strbuf_add(out, text + i, n);
-		i += n;
-	}
-}
 
 static void add_watts(struct strbuf *out, double watts)
 {
@@ -116,7 +72,7 @@ static void add_zones(struct strbuf *out, const struct snapshot *snapshot)
 		strbuf_add_str(out, "<tr><td>");
 		strbuf_add_str(out, zone_kind_name(zone->zone.kind));
 		strbuf_add_char(out, ' ');
-		add_text(out, zone->zone.instance, sizeof(zone->zone.instance));
+		html_add_text(out, zone->zone.instance, sizeof(zone->zone.instance));
 		strbuf_addf(out, "</td><td>%s</td><td>%s", zone->zone.source,
 			    zone_quality_name(zone->zone.quality));
 		strbuf_add_str(out, "</td><td class=\"n\">");
@@ -208,11 +164,11 @@ static void add_consumers(struct strbuf *out, const struct snapshot *snapshot)
 			snapshot->level[LEVEL_PROCESS].rows[top[i].row].labels;
 
 		strbuf_add_str(out, "<tr><td>");
-		add_text(out, labels->command, sizeof(labels->command));
+		html_add_text(out, labels->command, sizeof(labels->command));
 		if (labels->pid)
 			strbuf_addf(out, " (%u)", labels->pid);
 		strbuf_add_str(out, "</td><td>");
-		add_text(out, labels->names->text[LABEL_CONTAINER_NAME], OWNER_NAME_MAX + 1);
+		html_add_text(out, labels->names->text[LABEL_CONTAINER_NAME], OWNER_NAME_MAX + 1);
 		strbuf_add_str(out, "</td><td class=\"n\">");
 		add_watts(out, top[i].watts);
 		strbuf_add_str(out, "</td></tr>\n");
@@ -225,9 +181,9 @@ int landing_page(const struct snapshot *snapshot, struct strbuf *out)
 	strbuf_add_str(out, head);
 	if (snapshot) {
 		strbuf_add_str(out, "<p>Power of the node <strong>");
-		add_text(out, snapshot->self.node_name, sizeof(snapshot->self.node_name));
+		html_add_text(out, snapshot->self.node_name, sizeof(snapshot->self.node_name));
 		strbuf_add_str(out, "</strong>, Kepler ");
-		add_text(out, snapshot->self.version, sizeof(snapshot->self.version));
+		html_add_text(out, snapshot->self.version, sizeof(snapshot->self.version));
 		strbuf_add_str(out, ".</p>\n");
 		add_zones(out, snapshot);
 		add_consumers(out, snapshot);
