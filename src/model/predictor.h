@@ -20,6 +20,7 @@
 #define PREDICTOR_TREES_MAX    10000
 #define PREDICTOR_NODES_MAX    4000000 /* of all trees */
 #define PREDICTOR_ROWS_MAX     200000  /* neighbours, support vectors */
+#define PREDICTOR_NEAREST_MAX  64      /* k of neighbours */
 
 enum predictor_form {
 	PREDICTOR_LINEAR,      /* w0 + Σ wj xj */
@@ -33,7 +34,10 @@ enum predictor_form {
 	PREDICTOR_FORM_COUNT
 };
 
-/* A leaf has left == 0: no tree's root is a child. */
+/*
+ * A leaf has left == 0: no tree's root is a child. Children stand behind their parent, so that a
+ * walk ends.
+ */
 struct tree_node {
 	uint32_t left; /* index among all nodes; right is left + 1 */
 	uint16_t feature;
@@ -61,7 +65,11 @@ struct predictor {
 			uint32_t *roots;
 			size_t root_count;
 			double base;
-			double rate; /* leaves are multiplied by it; 1 for XGBoost */
+			/*
+			 * Leaves are multiplied by it. 1: XGBoost, whose sums are in single
+			 * precision, and so are these, to be equal to it.
+			 */
+			double rate;
 		} trees;
 		struct {
 			double *rows;   /* row_count × features */
@@ -74,6 +82,8 @@ struct predictor {
 	};
 };
 
+/* Weights of a linear (or polynomial) form over @features, the intercept among them. */
+size_t predictor_terms(enum predictor_form form, size_t features);
 /* Sizes, indices and numbers of a predictor that came from elsewhere: 0, or -EINVAL with what. */
 int predictor_check(const struct predictor *predictor, struct diag *diag);
 /* Watts, not clipped. @row has predictor->features numbers, none of them NaN but for trees. */
@@ -82,3 +92,5 @@ double predictor_watts(const struct predictor *predictor, const double *row);
 void predictor_release(struct predictor *predictor);
 /* "linear", "polynomial", …: as files and messages name it. */
 const char *predictor_form_name(enum predictor_form form);
+/* The form of that name; PREDICTOR_FORM_COUNT: there is none. */
+enum predictor_form predictor_form_find(const char *name);

@@ -21,6 +21,7 @@
 #define MODEL_NAME_MAX       96
 #define MODEL_FILE_MAX       (16U * 1024 * 1024) /* bytes of one that is read */
 #define MODEL_COMPONENTS_MAX 8
+#define MODEL_WATTS_MAX      100000.0 /* more than any machine draws */
 
 /* Idle power included, of a node; or without it, of a node or of what runs on it. */
 enum model_output { MODEL_ABS_POWER, MODEL_DYN_POWER, MODEL_OUTPUT_COUNT };
@@ -97,6 +98,14 @@ int trained_model_parse(struct trained_model *ret, const char *name, const char 
 int trained_model_write(const struct trained_model *model, struct strbuf *out);
 /* Frees what the model owns; all zero afterwards. */
 void trained_model_release(struct trained_model *model);
+
+/*
+ * What the form of a component gives for @values, one a feature in their order and own units, before
+ * it is clipped to what is physical; it can be negative or no number. Values beyond the range of the
+ * training rows are taken as at its edge; *outside becomes true then.
+ */
+double model_component_form_watts(const struct model_component *component, const double *values,
+				  bool *outside);
 
 /*
  * What makes a model unusable, whatever its file's syntax: an idle power that is negative, power that

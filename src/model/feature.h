@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Features that models are made of: their names, units, groups, and which of them show load. The
+ * names and groups are those of upstream's model server, a name being that of the metric without
+ * prefix and "_total". Values are rates by the second of the node or process, but for levels. Pure.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct feature {
+	const char *name;
+	const char *unit; /* of its values: "ms/s", "1/s", "Hz" */
+	bool is_load;     /* the more of it, the more power; not so a frequency, or memory held */
+};
+
+/* NULL: no known one. */
+const struct feature *feature_find(const char *name);
+/* Its unit, or "" where it is not known. */
+const char *feature_unit(const char *name);
+
+#define FEATURE_GROUP_MAX 16 /* features of one */
+struct feature_group {
+	const char *name;                            /* "BPFOnly" */
+	const char *features[FEATURE_GROUP_MAX + 1]; /* by name; NULL ends it */
+};
+
+/* All groups, the ones with fewest features first; a NULL name ends them. */
+extern const struct feature_group feature_groups[];
+/* NULL: none of that name. */
+const struct feature_group *feature_group_find(const char *name);
+/* The group that has exactly these features, in any order; NULL: none has. */
+const struct feature_group *feature_group_of(const char *const *names, size_t count);
+/*
+ * The one feature that a curve of @component sees, as upstream's trainers choose it: an index of
+ * @names. That is bpf_cpu_time_ms, without it cpu_instructions; of dram bpf_page_cache_hit,
+ * without it cache_miss. 0 where none of these is there.
+ */
+size_t feature_main(const char *const *names, size_t count, const char *component);

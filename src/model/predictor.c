@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A step down a tree depends on the step before it, so that one tree at a time leaves most of a
+ * processor waiting. Several trees are descended side by side, without branches that depend on the
+ * row: a leaf is its own next node, until all of them have reached one.
+ */
+#include "model/predictor.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/macro.h"
+
+#define TREES_AT_ONCE 10
+
+static const char *const form_names[] = {
+	[PREDICTOR_LINEAR] = "linear",           [PREDICTOR_POLYNOMIAL] = "polynomial",
+	[PREDICTOR_LOGARITHMIC] = "logarithmic", [PREDICTOR_LOGISTIC] = "logistic",
+	[PREDICTOR_EXPONENTIAL] = "exponential", [PREDICTOR_TREES] = "trees",
+	[PREDICTOR_NEIGHBOURS] = "neighbours",   [PREDICTOR_KERNEL] = "kernel",
+};
+
+_Static_assert(ARRAY_SIZE(form_names) == PREDICTOR_FORM_COUNT, "each form has a name");
+
+const char *predictor_form_name(enum predictor_form form)
+{
+	return form < PREDICTOR_FORM_COUNT ? form_names[form] : "unknown";
+}
+
+enum predictor_form predictor_form_find(const char *name)
+{
+	unsigned form = 0;
+
+	while (form < PREDICTOR_FORM_COUNT && strcmp(form_names[form], name) != 0)
+		form++;
+	return (enum predictor_form)form;
+}
+
+size_t predictor_terms(enum predictor_form form, size_t features)
+{
+	size_t terms = 1 + features;
+
+	return form == PREDICTOR_POLYNOMIAL ? terms + features * (features + 1) / 2 : terms;
+}
+
+static int check_numbers(const double *numbers, size_t count, const char *what, struct diag *diag)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (!isfinite(numbers[i]))
+			return diag_set(diag, -EINVAL, "%s %zu is %g, not a finite number", what, i,
+					numbers[i]);
+	}
+	return 0;
+}
+
+static int check_linear(const struct predictor *predictor, struct diag *diag)
+{
+	size_t terms = predictor_terms(predictor->form, predictor->features);
+
+	if (!predictor->linear.weights || predictor->linear.terms != terms)
+		return diag_set(diag, -EINVAL,
+				"a %s form of %zu features has %zu weights, and there are %zu",
+				predictor_form_name(predictor->form), predictor->features, terms,
+				predictor->linear.terms);
+	return check_numbers(predictor->linear.weights, terms, "weight", diag);
+}
+
+static int check_curve(const struct predictor *predictor, struct diag *diag)
+{
+	if (predictor->curve.feature >= predictor->features)
+		return diag_set(diag, -EINVAL, "the curve's feature is number %zu of %zu",
+				predictor->curve.feature, predictor->features);
+	return check_numbers(predictor->curve.c, ARRAY_SIZE(predictor->curve.c), "curve weight",
+			     diag);
+}
+
+static int check_node(const struct predictor *predictor, size_t index, struct diag *diag)
+{
+	const struct tree_node *node = &predictor->trees.nodes[index];
+
+	if (node->left && (node->left <= index || node->left + 1 >= predictor->trees.node_count ||
+			   node->left == UINT32_MAX))
+		return diag_set(diag, -EINVAL,
+				"tree node %zu has its children at %u, outside %zu..%zu", index,
+				node->left, index + 1, predictor->trees.node_count - 1);
+	if (node->feature >= predictor->features)
+		return diag_set(diag, -EINVAL, "tree node %zu asks for feature %u of %zu", index,
+				node->feature, predictor->features);
+	if (!isfinite(node->threshold))
+		return diag_set(diag, -EINVAL,
+				"tree node %zu has the value %g, not a finite number", index,
+				(double)node->threshold);
+	return 0;
+}
+
+static int check_trees(const struct predictor *predictor, struct diag *diag)
+{
+	size_t nodes = predictor->trees.node_count, roots = predictor->trees.root_count;
+	int r = 0;
+
+	if (nodes > PREDICTOR_NODES_MAX || roots > PREDICTOR_TREES_MAX)
+		return diag_set(diag, -EINVAL, "%zu trees of %zu nodes, more than %d of %d", roots,
+				nodes, PREDICTOR_TREES_MAX, PREDICTOR_NODES_MAX);
+	if (!isfinite(predictor->trees.base) || !isfinite(predictor->trees.rate))
+		return diag_set(diag, -EINVAL, "base or rate is not a finite number");
+	for (size_t i = 0; i < roots; i++) {
+		if (predictor->trees.roots[i] >= nodes)
+			return diag_set(diag, -EINVAL, "tree %zu begins at node %u of %zu", i,
+					predictor->trees.roots[i], nodes);
+	}
+	for (size_t i = 0; i < nodes && r == 0; i++)
+		r = check_node(predictor, i, diag);
+	return r;
+}
+
+static int check_rows(const struct predictor *predictor, struct diag *diag)
+{
+	size_t rows = predictor->rows.row_count;
+	int r;
+
+	if (rows > PREDICTOR_ROWS_MAX || (rows == 0 && predictor->form == PREDICTOR_NEIGHBOURS))
+		return diag_set(diag, -EINVAL, "%zu rows, not 1 to %d", rows, PREDICTOR_ROWS_MAX);
+	if (predictor->form == PREDICTOR_NEIGHBOURS &&
+	    (predictor->rows.nearest == 0 || predictor->rows.nearest > rows ||
+	     predictor->rows.nearest > PREDICTOR_NEAREST_MAX))
+		return diag_set(diag, -EINVAL, "%zu nearest of %zu rows, not 1 to %d",
+				predictor->rows.nearest, rows, PREDICTOR_NEAREST_MAX);
+	if (predictor->form == PREDICTOR_KERNEL &&
+	    (!isfinite(predictor->rows.intercept) || !isfinite(predictor->rows.gamma) ||
+	     predictor->rows.gamma < 0))
+		return diag_set(diag, -EINVAL,
+				"gamma is negative, or it or the intercept is not "
+				"finite");
+	r = check_numbers(predictor->rows.rows, rows * predictor->features, "number of rows", diag);
+	return r < 0 ? r : check_numbers(predictor->rows.values, rows, "value", diag);
+}
+
+int predictor_check(const struct predictor *predictor, struct diag *diag)
+{
+	if (predictor->features == 0 || predictor->features > PREDICTOR_FEATURES_MAX)
+		return diag_set(diag, -EINVAL, "%zu features, not 1 to %d", predictor->features,
+				PREDICTOR_FEATURES_MAX);
+	switch (predictor->form) {
+	case PREDICTOR_LINEAR:
+	case PREDICTOR_POLYNOMIAL:
+		return check_linear(predictor, diag);
+	case PREDICTOR_LOGARITHMIC:
+	case PREDICTOR_LOGISTIC:
+	case PREDICTOR_EXPONENTIAL:
+		return check_curve(predictor, diag);
+	case PREDICTOR_TREES:
+		return check_trees(predictor, diag);
+	case PREDICTOR_NEIGHBOURS:
+	case PREDICTOR_KERNEL:
+		return check_rows(predictor, diag);
+	case PREDICTOR_FORM_COUNT:
+		break;
+	}
+	return diag_set(diag, -EINVAL, "unknown form %d", (int)predictor->form);
+}
+
+static double linear_watts(const struct predictor *predictor, const double *row)
+{
+	const double *weight = predictor->linear.weights;
+	double sum = *weight++;
+
+	for (size_t i = 0; i < predictor->features; i++)
+		sum += *weight++ * row[i];
+	if (predictor->form == PREDICTOR_LINEAR)
+		return sum;
+	for (size_t i = 0; i < predictor->features; i++) {
+		for (size_t j = i; j < predictor->features; j++)
+			sum += *weight++ * row[i] * row[j];
+	}
+	return sum;
+}
+
+static double curve_watts(const struct predictor *predictor, const double *row)
+{
+	const double *c = predictor->curve.c;
+	double x = row[predictor->curve.feature];
+
+	if (predictor->form == PREDICTOR_LOGARITHMIC)
+		return c[0] * log(c[1] * x + 1) + c[2];
+	if (predictor->form == PREDICTOR_EXPONENTIAL)
+		return c[0] * exp(c[1] * x) + c[2];
+	return c[0] / (1 + exp(-c[2] * (x - c[1]))) + c[3];
+}
+
+/* The child of a node that @value leads to; of a leaf, the leaf @here. */
+static inline uint32_t next_node(const struct tree_node *node, float value, uint32_t here)
+{
+	bool left = node->or_equal ? value <= node->threshold : value < node->threshold;
+
+	left |= isnan(value) & node->missing_left;
+	return node->left ? node->left + !left : here;
+}
+
+/* Adds the leaves of @count trees, in their order. */
+static inline void add_leaves(const struct predictor *predictor, size_t first, size_t count,
+			      const float *row, float *single, double *sum)
+{
+	const struct tree_node *nodes = predictor->trees.nodes;
+	uint32_t at[TREES_AT_ONCE], inner;
+
+	memcpy(at, predictor->trees.roots + first, count * sizeof(*at));
+	do {
+		inner = 0;
+		for (size_t i = 0; i < count; i++) {
+			const struct tree_node *node = &nodes[at[i]];
+
+			inner |= node->left;
+			at[i] = next_node(node, row[node->feature], at[i]);
+		}
+	} while (inner);
+	for (size_t i = 0; i < count; i++) {
+		*single += nodes[at[i]].threshold;
+		*sum += (double)nodes[at[i]].threshold;
+	}
+}
+
+static double trees_watts(const struct predictor *predictor, const double *row)
+{
+	size_t count = predictor->trees.root_count, i = 0;
+	float values[PREDICTOR_FEATURES_MAX];
+	float single = (float)predictor->trees.base;
+	double sum = 0;
+
+	for (size_t j = 0; j < predictor->features; j++)
+		values[j] = (float)row[j];
+	for (; i + TREES_AT_ONCE <= count; i += TREES_AT_ONCE)
+		add_leaves(predictor, i, TREES_AT_ONCE, values, &single, &sum);
+	for (; i < count; i++)
+		add_leaves(predictor, i, 1, values, &single, &sum);
+	if (predictor->trees.rate < 1 || predictor->trees.rate > 1)
+		return predictor->trees.base + predictor->trees.rate * sum;
+	return (double)single;
+}
+
+static double distance_squared(const double *a, const double *b, size_t count)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < count; i++)
+		sum += (a[i] - b[i]) * (a[i] - b[i]);
+	return sum;
+}
+
+/* The nearest so far are kept in order; of equally near ones, those that come first. */
+static double neighbours_watts(const struct predictor *predictor, const double *row)
+{
+	double distances[PREDICTOR_NEAREST_MAX], values[PREDICTOR_NEAREST_MAX], sum = 0;
+	size_t nearest = predictor->rows.nearest, known = 0, place;
+
+	for (size_t i = 0; i < predictor->rows.row_count; i++) {
+		double distance = distance_squared(predictor->rows.rows + i * predictor->features,
+						   row, predictor->features);
+
+		if (known == nearest && !(distance < distances[known - 1]))
+			continue;
+		place = known < nearest ? known++ : known - 1;
+		for (; place > 0 && distance < distances[place - 1]; place--) {
+			distances[place] = distances[place - 1];
+			values[place] = values[place - 1];
+		}
+		distances[place] = distance;
+		values[place] = predictor->rows.values[i];
+	}
+	for (size_t i = 0; i < known; i++)
+		sum += values[i];
+	return sum / (double)known;
+}
+
+static double kernel_watts(const struct predictor *predictor, const double *row)
+{
+	double sum = predictor->rows.intercept;
+
+	for (size_t i = 0; i < predictor->rows.row_count; i++)
+		sum += predictor->rows.values[i] *
+		       exp(-predictor->rows.gamma *
+			   distance_squared(predictor->rows.rows + i * predictor->features, row,
+					    predictor->features));
+	return sum;
+}
+
+static double form_value(const struct predictor *predictor, const double *row)
+{
+	switch (predictor->form) {
+	case PREDICTOR_LINEAR:
+	case PREDICTOR_POLYNOMIAL:
+		return linear_watts(predictor, row);
+	case PREDICTOR_LOGARITHMIC:
+	case PREDICTOR_LOGISTIC:
+	case PREDICTOR_EXPONENTIAL:
+		return curve_watts(predictor, row);
+	case PREDICTOR_TREES:
+		return trees_watts(predictor, row);
+	case PREDICTOR_NEIGHBOURS:
+		return neighbours_watts(predictor, row);
+	case PREDICTOR_KERNEL:
+		return kernel_watts(predictor, row);
+	case PREDICTOR_FORM_COUNT:
+		break;
+	}
+	return 0;
+}
+
+double predictor_watts(const struct predictor *predictor, const double *row)
+{
+	double value = form_value(predictor, row);
+
+	return predictor->log_output ? exp(value) : value;
+}
+
+void predictor_release(struct predictor *predictor)
+{
+	switch (predictor->form) {
+	case PREDICTOR_LINEAR:
+	case PREDICTOR_POLYNOMIAL:
+		free(predictor->linear.weights);
+		break;
+	case PREDICTOR_TREES:
+		free(predictor->trees.nodes);
+		free(predictor->trees.roots);
+		break;
+	case PREDICTOR_NEIGHBOURS:
+	case PREDICTOR_KERNEL:
+		free(predictor->rows.rows);
+		free(predictor->rows.values);
+		break;
+	case PREDICTOR_LOGARITHMIC:
+	case PREDICTOR_LOGISTIC:
+	case PREDICTOR_EXPONENTIAL:
+	case PREDICTOR_FORM_COUNT:
+		break;
+	}
+	*predictor = (struct predictor){ 0 };
+}
