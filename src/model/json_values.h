@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Values out of a model's JSON, each checked, with messages that begin with FILE: PLACE. A key that
- * is missing is an error unless the function says otherwise. All return 0, -EINVAL or -ENOMEM. Pure.
+ * is missing is an error unless the function says otherwise. All return 0, -EINVAL or -ENOMEM.
+ * Pure.
  */
 #pragma once
 

@@ -3,8 +3,8 @@
  * A model is tried along its load: all features that show load grow together, as they do on a
  * machine, from nothing to the highest of the training rows. Each alone may well lower the power at
  * the same of the others: more instructions in as many cycles stall less. Other features (a
- * frequency) stand at the bottom, middle and top of their range meanwhile. Then each feature is tried
- * alone for what is no number or beyond any machine.
+ * frequency) stand at the bottom, middle and top of their range meanwhile. Then each feature is
+ * tried alone for what is no number or beyond any machine.
  *
  * Forms that follow single rows (trees, neighbours) are not smooth, and may fall a little.
  */

@@ -4,9 +4,9 @@
  * ("package", "core", "dram", "platform"), with what is known of its error, its origin and the rows
  * that it has learned from. Pure: text in, values out.
  *
- * Files of upstream's model server (weights, XGBoost JSON) become the same structure as files of our
- * own; docs/models.md has the formats, and what each kind of model is for. A model is read whole and
- * checked, or refused with the reason.
+ * Files of upstream's model server (weights, XGBoost JSON) become the same structure as files of
+ * our own; docs/models.md has the formats, and what each kind of model is for. A model is read
+ * whole and checked, or refused with the reason.
  */
 #pragma once
 
@@ -100,17 +100,17 @@ int trained_model_write(const struct trained_model *model, struct strbuf *out);
 void trained_model_release(struct trained_model *model);
 
 /*
- * What the form of a component gives for @values, one a feature in their order and own units, before
- * it is clipped to what is physical; it can be negative or no number. Values beyond the range of the
- * training rows are taken as at its edge; *outside becomes true then.
+ * What the form of a component gives for @values, one a feature in their order and own units,
+ * before it is clipped to what is physical; it can be negative or no number. Values beyond the
+ * range of the training rows are taken as at its edge; *outside becomes true then.
  */
 double model_component_form_watts(const struct model_component *component, const double *values,
 				  bool *outside);
 
 /*
- * What makes a model unusable, whatever its file's syntax: an idle power that is negative, power that
- * falls as a feature of load grows, what is not finite or beyond what a machine can draw. 0, or
- * -EINVAL with the component, the feature and the value.
+ * What makes a model unusable, whatever its file's syntax: an idle power that is negative, power
+ * that falls as the load grows, what is not finite or beyond what a machine can draw. 0, or -EINVAL
+ * with the component, the feature and the value.
  */
 int trained_model_check(const struct trained_model *model, struct diag *diag);
 

@@ -137,9 +137,14 @@ static int read_feature(const struct json_source *source, const char *key, const
 	if ((r = json_value_number_or(source, json, place, "scale", 0, &feature->scale)) < 0 ||
 	    (r = json_value_number_or(source, json, place, "weight", 0, ret_weight)) < 0)
 		return r;
+	r = read_mean(source, json, place, ret_mean);
+	if (r < 0)
+		return r;
 	feature->minimum = (double)NAN;
-	feature->maximum = feature->scale > 0 ? feature->scale : (double)NAN;
-	return read_mean(source, json, place, ret_mean);
+	/* Beside a mean the scale is a deviation. */
+	feature->maximum =
+		feature->scale > 0 && !(fabs(*ret_mean) > 0) ? feature->scale : (double)NAN;
+	return 0;
 }
 
 /* Fills in features, and in @weights the intercept and a weight each. */

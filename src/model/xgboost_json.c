@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A tree comes as parallel arrays over its nodes, whose children may be anywhere. Nodes are numbered
- * anew, level by level, so that the two children of one are neighbours and stand behind it; a file
- * whose nodes form a circle runs out of numbers.
+ * A tree comes as parallel arrays over its nodes, whose children may be anywhere. Nodes are
+ * numbered anew, level by level, so that the two children of one are neighbours and stand behind
+ * it; where nodes form a circle, there are not enough numbers.
  */
 #include "model/xgboost_json.h"
 

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/feature.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/macro.h"
+
+static void test_units_and_load(void **state)
+{
+	(void)state;
+	assert_true(feature_find("bpf_cpu_time_ms")->is_load);
+	assert_false(feature_find("cpu_scaling_frequency_hertz")->is_load);
+	assert_string_equal(feature_unit("bpf_cpu_time_ms"), "ms/s");
+	assert_string_equal(feature_unit("f0"), "");
+	assert_null(feature_find("bpf_cpu_time"));
+}
+
+static void test_a_group_is_its_features_in_any_order(void **state)
+{
+	const char *const counters[] = { "cpu_instructions", "cache_miss", "cpu_cycles" };
+
+	(void)state;
+	assert_string_equal(feature_group_of(counters, 3)->name, "CounterOnly");
+	assert_null(feature_group_of(counters, 2));
+	assert_string_equal(feature_group_find("Full")->name, "Full");
+	assert_null(feature_group_find("Counter"));
+}
+
+static void test_all_features_of_groups_are_known(void **state)
+{
+	(void)state;
+	for (const struct feature_group *group = feature_groups; group->name; group++) {
+		for (size_t i = 0; group->features[i]; i++)
+			assert_non_null(feature_find(group->features[i]));
+	}
+}
+
+static void test_what_a_curve_sees(void **state)
+{
+	const char *const basic[] = { "bpf_cpu_time_ms", "bpf_page_cache_hit", "cache_miss",
+				      "cpu_cycles", "cpu_instructions" };
+	const char *const counters[] = { "cache_miss", "cpu_cycles", "cpu_instructions" };
+
+	(void)state;
+	assert_int_equal(feature_main(basic, 5, "package"), 0);
+	assert_int_equal(feature_main(basic, 5, "dram"), 1);
+	assert_int_equal(feature_main(counters, 3, "package"), 2);
+	assert_int_equal(feature_main(counters, 3, "dram"), 0);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_units_and_load),
+		cmocka_unit_test(test_a_group_is_its_features_in_any_order),
+		cmocka_unit_test(test_all_features_of_groups_are_known),
+		cmocka_unit_test(test_what_a_curve_sees),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
