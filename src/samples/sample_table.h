@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Samples: what a machine did and how much power its parts drew, row by row, as power models are
- * trained on it. Columns have names; a row is one step of one owner (a node, or a container). Values
- * are rates: features in their unit per second, power in W.
- *
- * A table is in memory, or is streamed in blocks of rows (sample_reader.h). NAN is "not measured",
- * which is not 0.
+ * trained on it. Columns have names; a row is one step of one owner (a node, or a container).
+ * Values are rates: features in their unit per second, power in W. NAN is "not measured", which is
+ * not 0.
  */
 #pragma once
 
@@ -38,8 +36,10 @@ void sample_table_release(struct sample_table *table);
 
 /*
  * CSV with a line of names (RFC 4180). A cell that is empty, or that is no number, is NAN; a column
- * without a number is left out. 0, or -EINVAL with FILE:LINE: what is wrong, -ENOMEM, -ENOSPC.
+ * without a number, or without a name, is left out. 0, or with a diagnosis -EINVAL (FILE:LINE: what
+ * is wrong), -ENOMEM or -ENOSPC; @ret only on success.
  */
 int sample_table_parse_csv(struct sample_table *ret, const char *name, const char *text,
 			   size_t size, struct diag *diag);
+/* What reads back as the same values; what is not finite is an empty cell. 0 or -ENOMEM. */
 int sample_table_write_csv(const struct sample_table *table, struct strbuf *out);
