@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Samples as trainers take them: the features of one component as numbers that are divided by their
+ * largest value, and its watts.
+ *
+ * A feature "A/B" is the ratio of two columns, such as "cpu_instructions/cpu_cycles"; it is 0 where
+ * B is 0.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "model/trained_model.h"
+#include "samples/sample_table.h"
+#include "training/task.h"
+
+struct training_rows {
+	struct model_feature *features; /* [feature_count], with their scales and ranges */
+	size_t feature_count;
+	size_t main_feature;
+	bool *is_load;    /* [feature_count] */
+	double *x;        /* rows × feature_count */
+	double *y;        /* W */
+	uint32_t *source; /* the row of the table */
+	size_t rows;
+	size_t left_out; /* rows in which a feature or the power was not measured */
+};
+
+/*
+ * @component's watts are the column "COMPONENT_power". 0; -ENOENT with the column that is missing,
+ * -EINVAL when no row has all of them, -ENOMEM.
+ */
+int training_rows_read(const struct sample_table *table, const char *const *features, size_t count,
+		       const char *component, struct training_rows *ret, struct diag *diag);
+void training_rows_release(struct training_rows *rows);
+
+/* Some of the rows, as a task; what it needs of memory is in @x and @y. */
+struct training_part {
+	double *x, *y;
+	size_t rows;
+};
+
+/* The rows of which @is_in [rows] is @wanted: 0 or -ENOMEM. */
+int training_rows_take(const struct training_rows *rows, const bool *is_in, bool wanted,
+		       struct training_part *ret);
+void training_part_release(struct training_part *part);
+/* A task over all rows, or over a part of them. */
+struct training_task training_task_of(const struct training_rows *rows,
+				      const struct training_part *part, uint64_t seed);

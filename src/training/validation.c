@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/validation.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/macro.h"
+#include "training/random.h"
+
+#define BOOTSTRAPS 200U
+#define TAIL       (BOOTSTRAPS / 20) /* 5 % on each side */
+
+static int compare_doubles(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Groups in an order of chance, dealt to the folds one after the other. */
+static int deal_groups(const struct validation_plan *plan, size_t rows, uint32_t *ret,
+		       struct diag *diag)
+{
+	CLEANUP_FREE double *sorted = calloc(rows, sizeof(*sorted));
+	CLEANUP_FREE uint32_t *order = calloc(rows, sizeof(*order));
+	struct random random = { plan->seed };
+	size_t groups = 0;
+
+	if (!sorted || !order)
+		return -ENOMEM;
+	for (size_t i = 0; i < rows; i++)
+		sorted[i] = plan->group[i];
+	qsort(sorted, rows, sizeof(*sorted), compare_doubles);
+	for (size_t i = 0; i < rows; i++) {
+		if (i == 0 || sorted[i] > sorted[groups - 1])
+			sorted[groups++] = sorted[i];
+	}
+	if (groups < plan->folds)
+		return diag_set(diag, -EINVAL,
+				"%u folds of whole groups need as many groups, and there are %zu",
+				plan->folds, groups);
+	random_order(&random, order, groups);
+	for (size_t i = 0; i < rows; i++) {
+		const double *found =
+			bsearch(&plan->group[i], sorted, groups, sizeof(*sorted), compare_doubles);
+
+		ret[i] = found ? order[found - sorted] % plan->folds : 0;
+	}
+	return 0;
+}
+
+static int deal_rows(const struct validation_plan *plan, size_t rows, uint32_t *ret)
+{
+	CLEANUP_FREE uint32_t *order = calloc(rows, sizeof(*order));
+	struct random random = { plan->seed };
+
+	if (!order)
+		return -ENOMEM;
+	random_order(&random, order, rows);
+	for (size_t i = 0; i < rows; i++)
+		ret[order[i]] = (uint32_t)(i % plan->folds);
+	return 0;
+}
+
+int validation_folds(const struct validation_plan *plan, size_t rows, uint32_t *ret,
+		     struct diag *diag)
+{
+	if (plan->folds < FOLDS_MIN || plan->folds > FOLDS_MAX || plan->folds > rows)
+		return diag_set(diag, -EINVAL, "%zu rows cannot be divided into %u folds", rows,
+				plan->folds);
+	if (plan->kind == FOLDS_GROUPS)
+		return deal_groups(plan, rows, ret, diag);
+	if (plan->kind == FOLDS_RANDOM)
+		return deal_rows(plan, rows, ret);
+	for (size_t i = 0; i < rows; i++)
+		ret[i] = (uint32_t)(((i + 1) * plan->folds - 1) / rows);
+	return 0;
+}
+
+int validation_predict_split(const struct trainer *trainer, const struct training_rows *rows,
+			     const bool *held_out, uint64_t seed, double *ret, struct diag *diag)
+{
+	CLEANUP(training_part_release) struct training_part part = { .rows = 0 };
+	CLEANUP(predictor_release) struct predictor predictor = { .features = 0 };
+	double stretch[PREDICTOR_FEATURES_MAX], x[PREDICTOR_FEATURES_MAX];
+	struct training_task task;
+	int r = training_rows_take(rows, held_out, false, &part);
+
+	if (r < 0)
+		return r;
+	task = training_task_of(rows, &part, seed);
+	r = trainer_train(trainer, &task, stretch, &predictor, diag);
+	for (size_t row = 0; r == 0 && row < rows->rows; row++) {
+		if (!held_out[row])
+			continue;
+		for (size_t i = 0; i < rows->feature_count; i++)
+			x[i] = rows->x[row * rows->feature_count + i] * stretch[i];
+		ret[row] = fmax(predictor_watts(&predictor, x), 0);
+	}
+	return r;
+}
+
+int validation_predict(const struct trainer *trainer, const struct training_rows *rows,
+		       const struct validation_plan *plan, double *ret, struct diag *diag)
+{
+	CLEANUP_FREE uint32_t *folds = calloc(rows->rows, sizeof(*folds));
+	CLEANUP_FREE bool *held_out = calloc(rows->rows, sizeof(*held_out));
+	int r = folds && held_out ? validation_folds(plan, rows->rows, folds, diag) : -ENOMEM;
+
+	for (unsigned fold = 0; r == 0 && fold < plan->folds; fold++) {
+		for (size_t i = 0; i < rows->rows; i++)
+			held_out[i] = folds[i] == fold;
+		r = validation_predict_split(trainer, rows, held_out, plan->seed + fold, ret, diag);
+	}
+	return r;
+}
+
+static double mean_error(const double *watts, const double *predicted, size_t rows)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < rows; i++)
+		sum += fabs(predicted[i] - watts[i]);
+	return sum / (double)rows;
+}
+
+static void bootstrap(const double *watts, const double *predicted, size_t rows, uint64_t seed,
+		      struct validation_score *ret)
+{
+	struct random random = { seed };
+	double means[BOOTSTRAPS];
+
+	for (unsigned turn = 0; turn < BOOTSTRAPS; turn++) {
+		means[turn] = 0;
+		for (size_t i = 0; i < rows; i++) {
+			size_t row = random_below(&random, rows);
+
+			means[turn] += fabs(predicted[row] - watts[row]) / (double)rows;
+		}
+	}
+	qsort(means, BOOTSTRAPS, sizeof(*means), compare_doubles);
+	ret->low_w = means[TAIL];
+	ret->high_w = means[BOOTSTRAPS - 1 - TAIL];
+}
+
+void validation_score(const double *watts, const double *predicted, size_t rows, uint64_t seed,
+		      struct validation_score *ret)
+{
+	double ratios = 0, power = 0, low = watts[0], high = watts[0];
+	size_t positive = 0;
+
+	*ret = (struct validation_score){ .mae_w = mean_error(watts, predicted, rows),
+					  .rows = rows };
+	for (size_t i = 0; i < rows; i++) {
+		power += watts[i];
+		low = fmin(low, watts[i]);
+		high = fmax(high, watts[i]);
+		if (watts[i] > 0) {
+			ratios += fabs(predicted[i] - watts[i]) / watts[i];
+			positive++;
+		}
+	}
+	ret->mape_percent = positive ? 100 * ratios / (double)positive : (double)NAN;
+	ret->weighted_percent = power > 0 ? 100 * ret->mae_w * (double)rows / power : (double)NAN;
+	ret->range_percent = high > low ? 100 * ret->mae_w / (high - low) : (double)NAN;
+	bootstrap(watts, predicted, rows, seed, ret);
+}
