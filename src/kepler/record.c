@@ -13,10 +13,10 @@
 #include "base/num.h"
 #include "kepler/config.h"
 #include "kepler/interval.h"
-#include "kepler/operands.h"
 #include "kepler/recorder.h"
 #include "kepler/self_stats.h"
 #include "kepler/sources.h"
+#include "options/operands.h"
 #include "service/schedule.h"
 #include "service/signals.h"
 

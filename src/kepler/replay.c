@@ -14,11 +14,11 @@
 #include "base/array.h"
 #include "base/macro.h"
 #include "kepler/config.h"
-#include "kepler/operands.h"
 #include "kepler/replay_books.h"
 #include "kepler/replay_options.h"
 #include "kepler/replay_rivals.h"
 #include "kepler/replay_table.h"
+#include "options/operands.h"
 #include "record/record_reader.h"
 
 #define EXIT_DAMAGED 1

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler/operands.h"
+#include "options/operands.h"
 
 #include <errno.h>
 #include <stdio.h>
