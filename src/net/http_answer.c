@@ -19,8 +19,10 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/macro.h"
+#include "base/num.h"
 #include "net/http_accept.h"
 #include "net/http_peer.h"
+#include "net/http_upload.h"
 
 #define LOCAL_BLOCK 65536
 
@@ -30,7 +32,6 @@ struct header {
 };
 
 static const struct header every_answer[] = {
-	{ MHD_HTTP_HEADER_CACHE_CONTROL, "no-store" },
 	{ MHD_HTTP_HEADER_X_CONTENT_TYPE_OPTIONS, "nosniff" },
 	{ "X-Frame-Options", "DENY" },
 	{ "Referrer-Policy", "no-referrer" },
@@ -96,6 +97,18 @@ static uint64_t client_of(struct MHD_Connection *mhd, const struct http_connecti
 			   header_or_empty(mhd, "X-Prometheus-Scrape-Timeout-Seconds"));
 }
 
+const char *http_request_argument(const struct http_request *request, const char *name)
+{
+	const char *value = NULL;
+	size_t len = 0;
+
+	if (request->source &&
+	    MHD_lookup_connection_value_n(request->source, MHD_GET_ARGUMENT_KIND, name,
+					  strlen(name), &value, &len) == MHD_YES)
+		return value ? value : "";
+	return NULL;
+}
+
 static void ask_handler(const struct http_route *route, struct MHD_Connection *mhd,
 			const struct http_connection *connection, const char *path, bool head,
 			struct http_response *response)
@@ -105,7 +118,16 @@ static void ask_handler(const struct http_route *route, struct MHD_Connection *m
 		.accept = header_or_empty(mhd, MHD_HTTP_HEADER_ACCEPT),
 		.head = head,
 		.client = client_of(mhd, connection),
+		.if_none_match = header_or_empty(mhd, MHD_HTTP_HEADER_IF_NONE_MATCH),
+		.authorization = header_or_empty(mhd, MHD_HTTP_HEADER_AUTHORIZATION),
+		.source = mhd,
 	};
+	const struct http_upload *upload = connection->upload;
+
+	if (upload) {
+		request.body = upload->data ? upload->data : "";
+		request.body_len = upload->len;
+	}
 
 	request.accepts_gzip =
 		http_accepts_gzip(header_or_empty(mhd, MHD_HTTP_HEADER_ACCEPT_ENCODING));
@@ -227,8 +249,16 @@ static void add_header(struct MHD_Response *wrapped, const char *name, const cha
 	(void)MHD_add_response_header(wrapped, name, value);
 }
 
+static void add_file_name(struct MHD_Response *wrapped, const char *file_name)
+{
+	char value[192];
+
+	(void)snprintf(value, sizeof(value), "attachment; filename=\"%s\"", file_name);
+	add_header(wrapped, MHD_HTTP_HEADER_CONTENT_DISPOSITION, value);
+}
+
 static void add_headers(struct MHD_Response *wrapped, const struct http_response *response,
-			bool close)
+			bool close, bool post)
 {
 	char seconds[16];
 
@@ -238,8 +268,16 @@ static void add_headers(struct MHD_Response *wrapped, const struct http_response
 		add_header(wrapped, MHD_HTTP_HEADER_CONTENT_TYPE, response->content_type);
 	if (response->content_encoding)
 		add_header(wrapped, MHD_HTTP_HEADER_CONTENT_ENCODING, response->content_encoding);
+	add_header(wrapped, MHD_HTTP_HEADER_CACHE_CONTROL,
+		   response->etag ? "no-cache" : "no-store");
+	if (response->etag)
+		add_header(wrapped, MHD_HTTP_HEADER_ETAG, response->etag);
+	if (response->file_name)
+		add_file_name(wrapped, response->file_name);
+	if (response->status == MHD_HTTP_UNAUTHORIZED)
+		add_header(wrapped, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
 	if (response->status == MHD_HTTP_METHOD_NOT_ALLOWED)
-		add_header(wrapped, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
+		add_header(wrapped, MHD_HTTP_HEADER_ALLOW, post ? "POST" : "GET, HEAD");
 	if (response->retry_after_s) {
 		(void)snprintf(seconds, sizeof(seconds), "%u", response->retry_after_s);
 		add_header(wrapped, MHD_HTTP_HEADER_RETRY_AFTER, seconds);
@@ -250,16 +288,19 @@ static void add_headers(struct MHD_Response *wrapped, const struct http_response
 
 static enum MHD_Result queue_answer(struct http_answerer *answerer, struct MHD_Connection *mhd,
 				    struct http_connection *connection,
-				    const struct http_response *response, bool page, bool head)
+				    const struct http_response *response,
+				    const struct http_route *route, bool head)
 {
 	struct MHD_Response *wrapped = wrap_body(response, connection);
+	bool page = route && !route->spare;
 	bool close = response->status == MHD_HTTP_METHOD_NOT_ALLOWED ||
+		     response->status == MHD_HTTP_CONTENT_TOO_LARGE ||
 		     http_connections_used(answerer->connections) >= answerer->busy_connections;
 	enum MHD_Result result;
 
 	if (!wrapped)
 		return MHD_NO;
-	add_headers(wrapped, response, close);
+	add_headers(wrapped, response, close, route && route->post_max);
 	connection->answer_len = head ? 0 : response->len;
 	http_connections_begin_answer(answerer->connections, connection, response->owner,
 				      page && response->release && response->status == MHD_HTTP_OK,
@@ -284,25 +325,72 @@ static enum MHD_Result refuse_headers(struct http_answerer *answerer,
 		"431: more than 8 KiB of header lines";
 
 	/* Nothing was sent before on an idle socket, so that it fits or the peer has gone. */
-	(void)send(connection->fd, text, sizeof(text) - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+	if (!answerer->tls)
+		(void)send(connection->fd, text, sizeof(text) - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 	count_status(answerer, MHD_HTTP_REQUEST_HEADER_FIELDS_TOO_LARGE);
 	return MHD_NO;
 }
 
+static void too_long_answer(struct http_response *response)
+{
+	static_answer(response, MHD_HTTP_CONTENT_TOO_LARGE,
+		      "413: the body of the request is too long\n");
+}
+
+/* A body that says its length is refused before it comes. */
+static enum MHD_Result begin_upload(struct http_answerer *answerer, struct MHD_Connection *mhd,
+				    struct http_connection *connection,
+				    const struct http_route *route)
+{
+	const char *length = header_or_empty(mhd, MHD_HTTP_HEADER_CONTENT_LENGTH);
+	struct http_response response = { 0 };
+	uint64_t bytes = 0;
+
+	if (*length && (parse_u64(length, strlen(length), &bytes) < 0 || bytes > route->post_max)) {
+		too_long_answer(&response);
+		return queue_answer(answerer, mhd, connection, &response, route, false);
+	}
+	http_upload_free(connection->upload);
+	connection->upload = http_upload_new(route->post_max);
+	return connection->upload ? MHD_YES : MHD_NO;
+}
+
+/* false: the body is here whole. */
+static bool upload_is_unfit(const struct http_upload *upload, struct http_response *response)
+{
+	if (upload && upload->too_long)
+		too_long_answer(response);
+	else if (upload && upload->failed)
+		static_answer(response, MHD_HTTP_SERVICE_UNAVAILABLE, "503: out of memory\n");
+	return response->status != HTTP_ASK_AGAIN;
+}
+
 /* The request's headers are here, its end is not. */
 static enum MHD_Result begin_request(struct http_answerer *answerer, struct MHD_Connection *mhd,
-				     struct http_connection *connection, const char *method)
+				     struct http_connection *connection, const char *target,
+				     const char *method)
 {
+	const char *host;
+	size_t host_len;
+	const struct http_route *route =
+		find_route(answerer, http_target_path(target, &host, &host_len));
 	const union MHD_ConnectionInfo *header =
 		MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
 	struct http_response response = { 0 };
 
 	if (header && header->header_size > HTTP_HEADER_MAX)
 		return refuse_headers(answerer, connection);
-	if (strcmp(method, MHD_HTTP_METHOD_HEAD) == 0 || strcmp(method, MHD_HTTP_METHOD_GET) == 0)
-		return MHD_YES;
-	static_answer(&response, MHD_HTTP_METHOD_NOT_ALLOWED, "405: GET and HEAD only\n");
-	return queue_answer(answerer, mhd, connection, &response, false, false);
+	if (route && route->post_max) {
+		if (strcmp(method, MHD_HTTP_METHOD_POST) == 0)
+			return begin_upload(answerer, mhd, connection, route);
+		static_answer(&response, MHD_HTTP_METHOD_NOT_ALLOWED, "405: POST only\n");
+	} else {
+		if (strcmp(method, MHD_HTTP_METHOD_HEAD) == 0 ||
+		    strcmp(method, MHD_HTTP_METHOD_GET) == 0)
+			return MHD_YES;
+		static_answer(&response, MHD_HTTP_METHOD_NOT_ALLOWED, "405: GET and HEAD only\n");
+	}
+	return queue_answer(answerer, mhd, connection, &response, route, false);
 }
 
 struct host_check {
@@ -377,11 +465,13 @@ static enum MHD_Result answer_request(struct http_answerer *answerer, struct MHD
 		static_answer(&response, MHD_HTTP_FORBIDDEN,
 			      "403: only clients on this machine can read this, over loopback or a "
 			      "unix socket, not by a proxy\n");
+	else if (upload_is_unfit(connection->upload, &response))
+		; /* it has the answer */
 	else if (route->spare)
 		ask_handler(route, mhd, connection, path, head, &response);
 	else if (!ask_for_page(answerer, route, mhd, connection, path, head, &response))
 		return MHD_YES;
-	return queue_answer(answerer, mhd, connection, &response, route && !route->spare, head);
+	return queue_answer(answerer, mhd, connection, &response, route, head);
 }
 
 enum MHD_Result http_answer_request(void *cls, struct MHD_Connection *mhd, const char *url,
@@ -393,14 +483,15 @@ enum MHD_Result http_answer_request(void *cls, struct MHD_Connection *mhd, const
 	struct http_connection *connection = connection_of(mhd);
 
 	(void)version;
-	(void)upload_data;
 	if (!connection)
 		return MHD_NO;
 	if (!*request_state) { /* the headers have arrived; the next call is at the end */
 		*request_state = connection;
-		return begin_request(answerer, mhd, connection, method);
+		return begin_request(answerer, mhd, connection, url, method);
 	}
 	if (*upload_data_size) {
+		if (connection->upload)
+			http_upload_add(connection->upload, upload_data, *upload_data_size);
 		*upload_data_size = 0;
 		return MHD_YES;
 	}
@@ -417,6 +508,7 @@ void http_answer_completed(void *cls, struct MHD_Connection *mhd, void **request
 	*request_state = NULL;
 	if (!connection)
 		return;
+	http_upload_free(TAKE_PTR(connection->upload));
 	if (how == MHD_REQUEST_TERMINATED_COMPLETED_OK)
 		http_count(&answerer->stats.bytes_sent, connection->answer_len);
 	http_connections_end_answer(answerer->connections, connection, clock_ns(CLOCK_MONOTONIC));

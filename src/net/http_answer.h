@@ -21,6 +21,7 @@ struct http_answerer {
 	size_t route_count;
 	struct http_hosts hosts;   /* borrowed: which hosts requests may name */
 	unsigned busy_connections; /* from this many on, answers close theirs */
+	bool tls;                  /* nothing may be sent beside the library */
 	struct http_stats stats;   /* by atomic operations only */
 };
 

@@ -66,6 +66,7 @@ struct http_connection {
 	uint64_t mark_ns;      /* when its last progress was seen */
 	void *held;            /* its request waits for room: the server's handle of it, or NULL */
 	uint64_t held_ns;      /* since when it waits, from the first time on; 0: not at all */
+	void *upload;          /* the body of its request (http_upload.h), or NULL */
 };
 
 struct http_connections {

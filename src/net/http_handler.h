@@ -23,7 +23,19 @@ struct http_request {
 	 * hash: nothing may trust in it.
 	 */
 	uint64_t client;
+	const char *if_none_match; /* header or "" */
+	const char *authorization; /* header or "" */
+	/* Of a route that takes POST: what was sent. NULL and 0 for GET. */
+	const char *body;
+	size_t body_len;
+	void *source; /* the server's, for http_request_argument() */
 };
+
+/*
+ * The value of @name in the query of the request's target, as it was sent (http_url_unescape());
+ * "" without a value, NULL where there is no such name.
+ */
+const char *http_request_argument(const struct http_request *request, const char *name);
 
 /*
  * What a handler answers. The body is borrowed from @owner until release(owner) is called, from any
@@ -38,6 +50,12 @@ struct http_response {
 	void (*release)(void *owner); /* NULL for static bodies */
 	void *owner;
 	unsigned retry_after_s; /* with 202 and 503; 0: none */
+	/*
+	 * Copied at once. A body with an entity tag, quotes included, may be kept by clients that
+	 * ask again whether it still is the newest; all others are never stored.
+	 */
+	const char *etag;
+	const char *file_name; /* under which a client saves the body; letters, digits, "._-" */
 };
 
 /*
@@ -57,6 +75,7 @@ struct http_route {
 	bool spare;      /* small, and answered whatever other peers do: for health probes */
 	bool prefix;     /* all paths that begin with @path, which ends with a slash */
 	bool local_only; /* 403 for peers that are not on this machine (http_peer.h) */
+	size_t post_max; /* takes POST instead of GET, with a body of up to so many bytes; or 0 */
 };
 
 struct http_stats {

@@ -39,6 +39,7 @@
 #define SPARE_FDS        2  /* for connections, when all other descriptors are in use */
 #define ACCEPT_BATCH     32 /* a listener and turn, so that those inside are served too */
 #define LISTENERS_MAX    8
+#define TLS_PRIORITIES   "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"
 
 struct http_server {
 	struct MHD_Daemon *daemon;
@@ -268,9 +269,17 @@ static int open_listeners(struct http_server *server, const struct http_options 
 	return 0;
 }
 
-static int start_daemon(struct http_server *server)
+static int start_daemon(struct http_server *server, const struct http_options *options)
 {
 	struct http_answerer *answerer = &server->answerer;
+	/* A pointer that is NULL ends nothing: the list of options is empty without TLS. */
+	struct MHD_OptionItem tls[] = {
+		{ MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)(uintptr_t)options->tls_certificate },
+		{ MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)(uintptr_t)options->tls_key },
+		{ MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)(uintptr_t)TLS_PRIORITIES },
+		{ MHD_OPTION_END, 0, NULL },
+	};
+	unsigned tls_flag = options->tls_certificate ? MHD_USE_TLS : 0;
 
 	MHD_set_panic_func(panic_from_library, NULL);
 	errno = 0;
@@ -280,13 +289,14 @@ static int start_daemon(struct http_server *server)
 	 */
 	server->daemon = MHD_start_daemon(
 		MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ERROR_LOG |
-			MHD_ALLOW_SUSPEND_RESUME,
+			MHD_ALLOW_SUSPEND_RESUME | tls_flag,
 		0, NULL, NULL, http_answer_request, answerer, MHD_OPTION_EXTERNAL_LOGGER,
 		log_from_library, NULL, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADER_MEMORY,
 		MHD_OPTION_CONNECTION_LIMIT, server->connections.max + 1,
 		MHD_OPTION_NOTIFY_COMPLETED, http_answer_completed, answerer,
 		MHD_OPTION_NOTIFY_CONNECTION, http_answer_connection, answerer,
-		MHD_OPTION_UNESCAPE_CALLBACK, http_answer_no_unescape, NULL, MHD_OPTION_END);
+		MHD_OPTION_UNESCAPE_CALLBACK, http_answer_no_unescape, NULL, MHD_OPTION_ARRAY,
+		tls_flag ? tls : &tls[ARRAY_SIZE(tls) - 1], MHD_OPTION_END);
 	return server->daemon ? 0 : errno ? -errno : -ENOMEM;
 }
 
@@ -343,10 +353,11 @@ int http_server_start(const struct http_options *options, struct http_server **r
 		.route_count = options->route_count,
 		.hosts = options->hosts,
 		.busy_connections = max - max / 4,
+		.tls = options->tls_certificate,
 	};
 	r = http_connections_init(&server->connections, max);
 	if (r == 0)
-		r = start_daemon(server);
+		r = start_daemon(server, options);
 	if (r == 0)
 		r = start_watching(server);
 	if (r == 0)

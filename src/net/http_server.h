@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An HTTP server for a few read-only pages, over libmicrohttpd, on a thread of its own.
+ * An HTTP server for a few pages, over libmicrohttpd, on a thread of its own.
  *
  * Peers are assumed to be hostile: at most http_options.max_connections, 8 KiB of header, 5 s for a
- * request to arrive, a minute for an answer to leave, GET and HEAD only. When connections run
- * short, answers close their connections and the slowest readers are cut (http_connections.h), so
- * that no client can block the others. Handlers run on the server's thread and answer from memory;
- * they never wait.
+ * request to arrive, a minute for an answer to leave, GET and HEAD only, but for routes that take
+ * POST with a body of limited size. When connections run short, answers close their connections and
+ * the slowest readers are cut (http_connections.h), so that no client can block the others.
+ * Handlers run on the server's thread and answer from memory; they never wait.
  */
 #pragma once
 
@@ -28,6 +28,8 @@ struct http_options {
 	const struct http_route *routes; /* borrowed for the server's life */
 	size_t route_count;
 	struct http_hosts hosts; /* borrowed, too: names that requests may be for beside our own */
+	/* PEM, copied: the chain of certificates and the key of TLS 1.2 and 1.3; NULL: no TLS */
+	const char *tls_certificate, *tls_key;
 };
 
 struct http_server;
