@@ -1,12 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Power models, on a workstation or a server. No command exists yet: the table is empty. */
+/*
+ * Power models, on a workstation or a server: its commands, each a function in a file of its own.
+ */
+#include "base/macro.h"
+#include "kepler-model/repo.h"
+#include "kepler-model/serve.h"
 #include "options/program.h"
+
+static const struct command commands[] = {
+	{ "repo", repo_main, "repo COMMAND DIR", "a repository of models:", .more = repo_usage,
+	  .operands = "list|verify|best DIR",
+	  .what = "Lists the models of a repository, which has the layout of upstream's model-db, "
+		  "reads them\n"
+		  "to say what is wrong, or chooses the best ones for a machine.",
+	  .options = &repo_options },
+	{ "serve", serve_main, "serve DIR", "serve the models of a repository over HTTP",
+	  .operands = "DIR",
+	  .what = "Serves the models of a repository to Kepler and to estimators, by the API of "
+		  "upstream's model\n"
+		  "server and by a second one (docs/model-server.md). A change of the repository "
+		  "is noticed.",
+	  .options = &serve_options },
+};
 
 static const struct program kepler_model = {
 	.name = "kepler-model",
-	.about = "Power models: how many watts a machine draws, from what it does. This version "
-		 "has no\n"
-		 "command yet: it prints this help and its version, and does nothing else.",
+	.about = "Power models: how many watts a machine draws, from what it does.",
+	.commands = commands,
+	.count = ARRAY_SIZE(commands),
 };
 
 int main(int argc, char **argv)

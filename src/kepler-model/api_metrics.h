@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the model server says of itself: text for Prometheus. */
+#pragma once
+
+#include "base/strbuf.h"
+#include "kepler-model/api_state.h"
+
+#define API_METRICS_TYPE "text/plain; version=0.0.4; charset=utf-8"
+
+/* The caller holds the lock of @api. */
+void api_metrics_print(const struct model_api *api, struct strbuf *out);

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the pages of the model server answer from, and what they count (model_api.h). */
+#pragma once
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "kepler-model/access_tokens.h"
+#include "kepler-model/edition.h"
+#include "net/http_server.h"
+
+enum api_kind { API_MODEL, API_BEST, API_V2_MODELS, API_V2_MODEL, API_V2_FILE, API_KIND_COUNT };
+
+struct model_api {
+	pthread_mutex_t lock;
+	struct edition *edition;
+	struct access_tokens tokens;
+	double max_looseness; /* of all choices */
+	double max_error_w;
+	bool refuses_pickles;
+	uint64_t answered[API_KIND_COUNT], refused[API_KIND_COUNT];
+	uint64_t unauthorized;
+	uint64_t reloads, failed_reloads; /* under the lock */
+	const struct http_server *server; /* for /metrics; set before it is asked */
+};

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The pages of the model server: upstream's POST /model and GET /best-models, the second API below
+ * /api/v2/, /metrics, /healthz and /readyz. docs/model-server.md describes them.
+ *
+ * All answers come from one edition of the repository (edition.h). The server's thread holds the
+ * lock while it answers, the main thread while it puts a new edition in place of the old one.
+ */
+#pragma once
+
+#include "kepler-model/api_state.h"
+
+#define MODEL_API_ROUTES      8
+#define MODEL_API_REQUEST_MAX (64U << 10) /* bytes of a request of POST /model */
+
+/* Fills @routes with all pages of @api. */
+void model_api_routes(struct model_api *api, struct http_route routes[MODEL_API_ROUTES]);
+/* Replaces edition and tokens, which are taken over. */
+void model_api_replace(struct model_api *api, struct edition *edition,
+		       struct access_tokens *tokens);
+void model_api_note_failure(struct model_api *api);

@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kepler-model/repo.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/macro.h"
+#include "kepler-model/machine_file.h"
+#include "kepler-model/settings.h"
+#include "options/layers.h"
+#include "options/program.h"
+#include "repository/archive.h"
+#include "repository/choice.h"
+#include "repository/json_read.h"
+#include "repository/model_report.h"
+
+const char repo_usage[] =
+	"  repo list DIR        list the models with their errors\n"
+	"  repo verify DIR      read each file and say what is wrong\n"
+	"  repo best DIR        choose the best model for a machine, by output and group\n";
+
+struct repo_config {
+	struct settings settings;
+	char *source, *group, *trainer, *filter, *machine;
+	int output; /* enum model_output, or -1 */
+	bool json;
+};
+
+static const struct option_choice outputs[] = {
+	{ "any", -1 }, { "AbsPower", MODEL_ABS_POWER }, { "DynPower", MODEL_DYN_POWER }, { NULL }
+};
+
+#define OWN(member) .offset = offsetof(struct repo_config, member)
+
+static const struct option own_rows[] = {
+	{ "energy-source", NULL, OPTION_STRING, OWN(source), .default_text = "", .metavar = "NAME",
+	  .may_be_empty = true, .only_flag = true,
+	  .help = "Only models of this source of energy, such as rapl-sysfs or acpi." },
+	{ "output-type", NULL, OPTION_ENUM, OWN(output), .choices = outputs, .default_text = "any",
+	  .metavar = "TYPE", .only_flag = true,
+	  .help = "Only models of this output: AbsPower has the idle power in it, DynPower not." },
+	{ "feature-group", NULL, OPTION_STRING, OWN(group), .default_text = "", .metavar = "NAME",
+	  .may_be_empty = true, .only_flag = true,
+	  .help = "Only models of this feature group, such as BPFOnly." },
+	{ "trainer", NULL, OPTION_STRING, OWN(trainer), .default_text = "", .metavar = "NAME",
+	  .may_be_empty = true, .only_flag = true,
+	  .help = "Only models of this trainer, such as XgboostFitTrainer." },
+	{ "filter", NULL, OPTION_STRING, OWN(filter), .default_text = "", .metavar = "FILTER",
+	  .may_be_empty = true, .only_flag = true,
+	  .help = "Only models that pass ATTRIBUTE:VALUE;…: mae, mape, package_mae and the like "
+		  "are at most VALUE, others (node_type, processor, cores) are equal." },
+	{ "machine-spec", NULL, OPTION_STRING, OWN(machine), .default_text = "", .metavar = "FILE",
+	  .may_be_empty = true, .only_flag = true,
+	  .help = "The machine that a model is for, as a JSON object of processor, cores, chips, "
+		  "memory and frequency. By default it is this machine." },
+	{ "json", NULL, OPTION_BOOL, OWN(json), .default_text = "false", .only_flag = true,
+	  .help = "Print JSON, for machines." },
+};
+static const struct option_section own_sections[] = { { own_rows, ARRAY_SIZE(own_rows), 0 } };
+
+const struct option_set repo_options = {
+	.program = &settings_program,
+	.base = &settings_options,
+	.sections = own_sections,
+	.section_count = ARRAY_SIZE(own_sections),
+	.size = sizeof(struct repo_config),
+};
+
+/* ---- list ---- */
+
+/* 1, 0, or -EINVAL with what is wrong in the filter. */
+static int is_wanted(const struct repo_config *config, const struct model_entry *entry,
+		     struct diag *diag)
+{
+	if ((*config->source &&
+	     strcmp(choice_source(config->source), choice_source(entry->source)) != 0) ||
+	    (config->output >= 0 && config->output != (int)entry->output) ||
+	    (*config->group && strcmp(config->group, entry->group) != 0) ||
+	    (*config->trainer && strcmp(config->trainer, entry->trainer) != 0))
+		return 0;
+	return choice_passes_filter(entry, config->filter, diag);
+}
+
+static void add_number(struct strbuf *out, double number)
+{
+	if (isfinite(number))
+		strbuf_addf(out, "%9.2f", number);
+	else
+		strbuf_addf(out, "%9s", "-");
+}
+
+static const char *forms_of(const struct model_entry *entry)
+{
+	if (model_entry_is_pickled(entry))
+		return "pickle";
+	if (entry->weights_are_bad)
+		return entry->files & FILE_ARCHIVE ? "bad, archive" : "bad";
+	if (!(entry->files & FILE_WEIGHTS))
+		return "archive";
+	return entry->files & FILE_ARCHIVE ? "weights, archive" : "weights";
+}
+
+static void add_line(const struct repository *repository, const struct model_entry *entry,
+		     struct strbuf *out)
+{
+	strbuf_addf(out, "%-18s %-11s %-9s %-19s %-40s ",
+		    repository->pipelines[entry->pipeline].name, entry->source,
+		    model_output_name(entry->output), entry->group, entry->name);
+	add_number(out, entry->mae_w);
+	add_number(out, entry->mape_percent);
+	strbuf_addf(out, "  %-17s %s\n", forms_of(entry), entry->machine.processor);
+}
+
+static int list(const struct repo_config *config, const struct repository *repository,
+		struct strbuf *out, struct diag *diag)
+{
+	CLEANUP(json_read_release) json_t *reports = json_object();
+	json_t *models = json_array();
+
+	(void)json_object_set_new(reports, "models", models);
+	if (!config->json)
+		strbuf_addf(out, "%-18s %-11s %-9s %-19s %-40s %9s%9s  %-17s %s\n", "PIPELINE",
+			    "SOURCE", "OUTPUT", "GROUP", "MODEL", "MAE W", "MAPE %", "FORM",
+			    "PROCESSOR");
+	for (size_t i = 0; i < repository->entry_count; i++) {
+		const struct model_entry *entry = &repository->entries[i];
+		int r = is_wanted(config, entry, diag);
+
+		if (r < 0)
+			return r;
+		if (r && config->json)
+			(void)json_array_append_new(models, model_report(repository, entry));
+		else if (r)
+			add_line(repository, entry, out);
+	}
+	if (config->json)
+		(void)json_read_dump(reports, out); /* out notes a failure */
+	return 0;
+}
+
+/* ---- verify ---- */
+
+struct verdict {
+	size_t files, bad, pickled;
+	struct strbuf *out;
+};
+
+static void add_fault(struct verdict *verdict, const struct repository *repository,
+		      const struct model_entry *entry, enum model_file file, const char *fault)
+{
+	char path[REPOSITORY_PATH_MAX] = "";
+
+	(void)repository_path(repository, entry, file, path, sizeof(path));
+	strbuf_addf(verdict->out, "bad     %s: %s\n", path, fault);
+	verdict->bad++;
+}
+
+static int verify_archive(const char *name, const char *bytes, size_t len, struct diag *diag)
+{
+	CLEANUP(archive_cleanup) struct archive *archive = NULL;
+	int r = archive_open(name, bytes, len, &archive, diag);
+
+	for (size_t i = 0; r == 0 && i < archive_count(archive); i++) {
+		CLEANUP_FREE char *text = NULL;
+		size_t text_len;
+
+		r = archive_read(archive, i, &text, &text_len, diag);
+	}
+	if (r == 0 && archive_find(archive, "metadata.json") == SIZE_MAX)
+		r = diag_set(diag, -EINVAL, "has no metadata.json");
+	return r;
+}
+
+static int verify_weights(const char *name, const char *bytes, size_t len, struct diag *diag)
+{
+	struct trained_model model = { 0 };
+	int r = trained_model_parse(&model, name, bytes, len, diag);
+
+	if (r == 0)
+		r = trained_model_check(&model, diag);
+	trained_model_release(&model);
+	return r;
+}
+
+static void verify_file(struct verdict *verdict, const struct repository *repository,
+			const struct model_entry *entry, enum model_file file)
+{
+	CLEANUP_FREE char *bytes = NULL;
+	struct diag diag = { "" };
+	size_t len = 0;
+	int r;
+
+	if (!(entry->files & file))
+		return;
+	verdict->files++;
+	r = repository_read(repository, entry, file, &bytes, &len, &diag);
+	if (r == 0)
+		r = file == FILE_ARCHIVE ? verify_archive(entry->name, bytes, len, &diag)
+					 : verify_weights(entry->name, bytes, len, &diag);
+	if (r < 0)
+		add_fault(verdict, repository, entry, file, diag.text);
+}
+
+static int verify(const struct repository *repository, struct strbuf *out)
+{
+	struct verdict verdict = { .out = out };
+
+	for (size_t i = 0; i < repository->entry_count; i++) {
+		const struct model_entry *entry = &repository->entries[i];
+
+		verify_file(&verdict, repository, entry, FILE_WEIGHTS);
+		verify_file(&verdict, repository, entry, FILE_ARCHIVE);
+		verdict.pickled += model_entry_is_pickled(entry);
+	}
+	for (size_t i = 0; i < repository->problem_count && i < REPOSITORY_PROBLEMS_MAX; i++)
+		strbuf_addf(out, "bad     %s\n", repository->problems[i]);
+	strbuf_addf(out, "%zu models in %zu pipelines, %zu files: %zu bad\n",
+		    repository->entry_count, repository->pipeline_count, verdict.files,
+		    verdict.bad + repository->problem_count);
+	if (verdict.pickled)
+		strbuf_addf(
+			out,
+			"%zu models are pickles of Python. They are listed and served to clients "
+			"that ask for an archive, but nothing here loads them, because loading a "
+			"pickle runs the code in it. Train them again with kepler-model, or use "
+			"a model of the same machine with weights or XGBoost trees.\n",
+			verdict.pickled);
+	return verdict.bad || repository->problem_count ? -EINVAL : 0;
+}
+
+/* ---- best ---- */
+
+static void add_choice(const struct repository *repository, const struct choice *choice,
+		       struct strbuf *out)
+{
+	add_line(repository, choice->entry, out);
+	strbuf_addf(out, "  match %s, looseness %.2f, uncertainty %.2f, core ratio %.2f",
+		    machine_match_name(choice->likeness.match), choice->likeness.looseness,
+		    choice->likeness.uncertainty, choice->core_ratio);
+	if (isfinite(choice->expected_error_w))
+		strbuf_addf(out, ", expected error %.2f W", choice->expected_error_w);
+	strbuf_add_char(out, '\n');
+}
+
+static json_t *choice_object(const struct repository *repository, const struct choice *choice)
+{
+	json_t *object = json_object();
+
+	(void)json_object_set_new(object, "model", model_report(repository, choice->entry));
+	(void)json_object_set_new(object, "match", choice_report(choice));
+	return object;
+}
+
+/* The best one of each source, output and group that the repository has. */
+static bool is_first_of_its_kind(const struct repository *repository, size_t i)
+{
+	const struct model_entry *entry = &repository->entries[i];
+
+	for (size_t j = 0; j < i; j++)
+		if (repository->entries[j].output == entry->output &&
+		    strcmp(repository->entries[j].group, entry->group) == 0 &&
+		    strcmp(choice_source(repository->entries[j].source),
+			   choice_source(entry->source)) == 0)
+			return false;
+	return true;
+}
+
+static int best_of_kind(const struct repo_config *config, const struct repository *repository,
+			const struct machine_spec *machine, const struct model_entry *kind,
+			struct choice *ret, struct diag *diag)
+{
+	const struct choice_request request = {
+		.source = kind->source,
+		.output = kind->output,
+		.group = kind->group,
+		.trainer = config->trainer,
+		.pipeline = "",
+		.node_type = -1,
+		.machine = *machine,
+		.no_pickles = true,
+		.filter = config->filter,
+		.max_error_w = (double)INFINITY,
+		.max_looseness = 1,
+	};
+
+	return choice_make(repository, &request, ret, diag);
+}
+
+static int best(const struct repo_config *config, const struct repository *repository,
+		const struct machine_spec *machine, struct strbuf *out, struct diag *diag)
+{
+	CLEANUP(json_read_release) json_t *reports = json_object();
+	json_t *models = json_array();
+	size_t found = 0;
+
+	(void)json_object_set_new(reports, "best", models);
+	for (size_t i = 0; i < repository->entry_count; i++) {
+		const struct model_entry *kind = &repository->entries[i];
+		struct choice choice;
+		int r;
+
+		if (!is_first_of_its_kind(repository, i) ||
+		    (*config->source &&
+		     strcmp(choice_source(config->source), choice_source(kind->source)) != 0) ||
+		    (config->output >= 0 && config->output != (int)kind->output) ||
+		    (*config->group && strcmp(config->group, kind->group) != 0))
+			continue;
+		r = best_of_kind(config, repository, machine, kind, &choice, diag);
+		if (r == -EINVAL)
+			return r;
+		if (r < 0)
+			continue;
+		found++;
+		if (config->json)
+			(void)json_array_append_new(models, choice_object(repository, &choice));
+		else
+			add_choice(repository, &choice, out);
+	}
+	if (config->json)
+		(void)json_read_dump(reports, out); /* out notes a failure */
+	return found ? 0 : diag_set(diag, -ENOENT, "no model fits");
+}
+
+/* ---- the command ---- */
+
+static int find_machine(const struct repo_config *config, struct machine_spec *ret,
+			struct diag *diag)
+{
+	if (*config->machine)
+		return machine_file_read(config->machine, ret, diag);
+	machine_file_discover(ret);
+	return 0;
+}
+
+static int run(const struct repo_config *config, const char *command, const char *root,
+	       struct strbuf *out, struct diag *diag)
+{
+	CLEANUP(repository_cleanup) struct repository *repository = NULL;
+	struct machine_spec machine;
+	int r = repository_open(root, &repository, diag);
+
+	if (r < 0)
+		return r;
+	if (strcmp(command, "list") == 0)
+		return list(config, repository, out, diag);
+	if (strcmp(command, "verify") == 0)
+		return verify(repository, out);
+	if (strcmp(command, "best") != 0)
+		return diag_set(diag, -EINVAL, "repo: must be list, verify or best, not \"%.40s\"",
+				command);
+	r = find_machine(config, &machine, diag);
+	return r < 0 ? r : best(config, repository, &machine, out, diag);
+}
+
+int repo_main(int argc, char *const *argv, char *const *environ_)
+{
+	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
+	struct repo_config config = { 0 };
+	struct operands operands;
+	struct diag diag = { "" };
+	int status = settings_load(&repo_options, argc, argv, environ_, 2, 2, &config.settings,
+				   &operands);
+	int r;
+
+	if (status != 0)
+		return status;
+	r = run(&config, operands.words[0], operands.words[1], &out, &diag);
+	if (out.len)
+		status = settings_print(&out);
+	if (r < 0 && diag.text[0])
+		(void)settings_fail(&diag);
+	operands_release(&operands);
+	options_release(&repo_options, &config.settings.options);
+	return r < 0 ? EXIT_FAILURE : status;
+}

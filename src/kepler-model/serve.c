@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The main thread waits for signals and looks now and then whether the repository has changed; a
+ * new edition is read beside the one that is being served, and replaces it only when it has models.
+ */
+#include "kepler-model/serve.h"
+
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/macro.h"
+#include "base/secret_file.h"
+#include "kepler-model/model_api.h"
+#include "kepler-model/settings.h"
+#include "net/http_listen.h"
+#include "net/http_server.h"
+#include "options/layers.h"
+#include "service/notify.h"
+#include "service/signals.h"
+
+#define LISTEN_MAX 8
+#define HOSTS_MAX  64
+#define PEM_MAX    (1U << 20)
+#define MICRO      1e6
+#define POLL_MS    1000
+
+struct serve_config {
+	struct settings settings;
+	char *listen[LISTEN_MAX];
+	size_t listen_count;
+	char *allowed_hosts[HOSTS_MAX];
+	size_t allowed_hosts_count;
+	char *socket_mode, *certificate, *key, *tokens, *signing_key;
+	uint32_t max_connections;
+	uint64_t rescan_ns, max_looseness, max_error;
+	bool pickles;
+};
+
+#define OWN(member) .offset = offsetof(struct serve_config, member)
+#define LIST(member, max)                                                                          \
+	.offset = offsetof(struct serve_config, member),                                           \
+	.count_offset = offsetof(struct serve_config, member##_count), .list_max = (max)
+
+static int check_mode(const char *text, struct diag *diag)
+{
+	mode_t mode;
+
+	return http_unix_parse_mode(text, &mode, diag);
+}
+
+static const struct option rows[] = {
+	{ "web.listen-address", NULL, OPTION_STRINGS, LIST(listen, LISTEN_MAX),
+	  .default_text = "127.0.0.1:8100", .metavar = "ADDRESS", .check = http_listen_check,
+	  .help = "HOST:PORT, [IPV6]:PORT, :PORT for all addresses, or unix:PATH for a socket in "
+		  "an existing directory." },
+	{ "web.socket-mode", NULL, OPTION_STRING, OWN(socket_mode), .default_text = "0660",
+	  .metavar = "MODE", .check = check_mode,
+	  .help = "Mode of a unix socket, in octal; write permission allows a process to "
+		  "connect." },
+	{ "web.allowed-hosts", NULL, OPTION_STRINGS, LIST(allowed_hosts, HOSTS_MAX),
+	  .default_text = "", .metavar = "NAME", .check = http_host_check_name,
+	  .help = "Names that are accepted in the Host header of a request, besides addresses, "
+		  "names without a dot, *.svc and *.cluster.local: NAME, *.NAME for all names "
+		  "below "
+		  "it, or * for any." },
+	{ "web.max-connections", NULL, OPTION_U32, OWN(max_connections), .min = 4, .max = 10000,
+	  .default_text = "512", .metavar = "N",
+	  .help = "Limit on the connections that are open at once." },
+	{ "web.tls-certificate", NULL, OPTION_STRING, OWN(certificate), .default_text = "",
+	  .metavar = "FILE", .may_be_empty = true,
+	  .help = "The server's certificate and those that it is signed with, in PEM. With it all "
+		  "addresses speak TLS 1.2 or 1.3." },
+	{ "web.tls-key", NULL, OPTION_STRING, OWN(key), .default_text = "", .metavar = "FILE",
+	  .may_be_empty = true,
+	  .help = "The certificate's private key in PEM, in a file that only its owner may read." },
+	{ "web.token-file", NULL, OPTION_STRING, OWN(tokens), .default_text = "", .metavar = "FILE",
+	  .may_be_empty = true,
+	  .help = "A file with a token in each line, which only its owner may read. With it "
+		  "clients "
+		  "have to send one of them (Authorization: Bearer TOKEN), except for /healthz and "
+		  "/readyz. It is read again with the repository." },
+	{ "models.rescan", NULL, OPTION_DURATION, OWN(rescan_ns), .min = NSEC_PER_SEC,
+	  .max = 86400 * NSEC_PER_SEC, .default_text = "10s", .metavar = "DURATION",
+	  .help = "How often the server looks whether the repository has changed. SIGHUP makes it "
+		  "read the repository at once." },
+	{ "models.max-looseness", NULL, OPTION_MICRO, OWN(max_looseness), .max = 1000000,
+	  .default_text = "1", .metavar = "NUMBER",
+	  .help = "The highest looseness of a match: 0 serves only models of the very machine that "
+		  "is asked for, 1 those of any machine." },
+	{ "models.max-error", NULL, OPTION_MICRO, OWN(max_error), .max = 1000000000000ULL,
+	  .default_text = "0", .metavar = "WATTS",
+	  .help = "The highest expected error of a model that is served. 0: any, also an unknown "
+		  "one." },
+	{ "models.pickles", NULL, OPTION_BOOL, OWN(pickles), .default_text = "true",
+	  .help = "Serve archives of models that are pickles of Python to clients that ask for an "
+		  "archive, as upstream's estimator does. The server never loads them; a client "
+		  "that does runs the code in them." },
+	{ "models.signing-key", NULL, OPTION_STRING, OWN(signing_key), .default_text = "",
+	  .metavar = "FILE", .may_be_empty = true,
+	  .help = "An Ed25519 private key in PEM, which only its owner may read. Files are signed "
+		  "with it in the second API." },
+};
+static const struct option_section sections[] = { { rows, ARRAY_SIZE(rows), 0 } };
+
+static int check(const struct option_values *values, struct diag *diag)
+{
+	const struct serve_config *config = (const struct serve_config *)(const void *)values;
+
+	if (!*config->certificate != !*config->key)
+		return diag_set(diag, -EINVAL,
+				"web.tls-certificate, web.tls-key: must be given together");
+	return 0;
+}
+
+const struct option_set serve_options = {
+	.program = &settings_program,
+	.base = &settings_options,
+	.sections = sections,
+	.section_count = ARRAY_SIZE(sections),
+	.size = sizeof(struct serve_config),
+	.check = check,
+};
+
+struct serving {
+	const struct serve_config *config;
+	const char *root;
+	struct signing_key *signing_key;
+	struct model_api api;
+	struct http_route routes[MODEL_API_ROUTES];
+	struct http_server *server;
+	struct notify *notify;
+	uint64_t fingerprint, looked_ns;
+};
+
+/* ---- editions ---- */
+
+static int read_edition(const struct serving *serving, struct edition **ret,
+			struct access_tokens *ret_tokens, struct diag *diag)
+{
+	struct repository *repository;
+	int r = 0;
+
+	if (*serving->config->tokens)
+		r = access_tokens_read(serving->config->tokens, ret_tokens, diag);
+	if (r == 0)
+		r = repository_open(serving->root, &repository, diag);
+	if (r < 0)
+		return r;
+	if (repository->entry_count == 0) {
+		repository_free(repository);
+		return diag_set(diag, -ENOENT,
+				"%s: has no model; it must have PIPELINE/SOURCE/OUTPUT/GROUP/"
+				"TRAINER_NODETYPE.zip or .json",
+				serving->root);
+	}
+	*ret = edition_new(repository, serving->signing_key);
+	return *ret ? 0 : diag_set(diag, -ENOMEM, "out of memory");
+}
+
+static int load(struct serving *serving, struct diag *diag)
+{
+	CLEANUP(access_tokens_release) struct access_tokens tokens = { 0 };
+	uint64_t fingerprint = repository_fingerprint(serving->root);
+	struct edition *edition = NULL;
+	const struct repository *repository;
+	int r = read_edition(serving, &edition, &tokens, diag);
+
+	serving->fingerprint = fingerprint;
+	if (r < 0)
+		return r;
+	repository = edition->repository;
+	for (size_t i = 0; i < repository->problem_count && i < REPOSITORY_PROBLEMS_MAX; i++)
+		log_warn("%s", repository->problems[i] ? repository->problems[i] : "out of memory");
+	log_info("%s: %zu models in %zu pipelines, %zu problems", serving->root,
+		 repository->entry_count, repository->pipeline_count, repository->problem_count);
+	model_api_replace(&serving->api, edition, &tokens);
+	return 0;
+}
+
+static void reload(struct serving *serving)
+{
+	struct diag diag = { "" };
+
+	notify_reloading(serving->notify, clock_ns(CLOCK_MONOTONIC));
+	if (load(serving, &diag) < 0) {
+		model_api_note_failure(&serving->api);
+		log_error("the models that were read before stay: %s", diag.text);
+	}
+	notify_ready(serving->notify, NULL);
+}
+
+static void look_for_changes(struct serving *serving, uint64_t now_ns)
+{
+	if (now_ns - serving->looked_ns < serving->config->rescan_ns)
+		return;
+	serving->looked_ns = now_ns;
+	if (repository_fingerprint(serving->root) != serving->fingerprint)
+		reload(serving);
+}
+
+/* ---- life ---- */
+
+static int read_pem(const char *path, bool secret, char **ret, struct diag *diag)
+{
+	size_t len = 0;
+	int r = secret ? secret_file_check(path, diag) : 0;
+
+	if (r < 0)
+		return r;
+	r = read_file_alloc(path, PEM_MAX, ret, &len);
+	return r < 0 ? diag_set(diag, r, "%s: cannot be read: %s", path, strerrordesc_np(-r)) : 0;
+}
+
+static int read_signing_key(struct serving *serving, struct diag *diag)
+{
+	const char *path = serving->config->signing_key;
+	CLEANUP_FREE char *pem = NULL;
+	int r;
+
+	if (!*path)
+		return 0;
+	r = read_pem(path, true, &pem, diag);
+	return r < 0 ? r : signing_key_parse(path, pem, strlen(pem), &serving->signing_key, diag);
+}
+
+static int start_server(struct serving *serving, struct diag *diag)
+{
+	const struct serve_config *config = serving->config;
+	CLEANUP_FREE char *certificate = NULL;
+	CLEANUP_FREE char *key = NULL;
+	struct http_options options = {
+		.listen = (const char *const *)config->listen,
+		.listen_count = config->listen_count,
+		.max_connections = config->max_connections,
+		.routes = serving->routes,
+		.route_count = ARRAY_SIZE(serving->routes),
+		.hosts = { (const char *const *)config->allowed_hosts,
+			   config->allowed_hosts_count },
+	};
+	int r = http_unix_parse_mode(config->socket_mode, &options.socket_mode, diag);
+
+	if (r == 0 && *config->certificate)
+		r = read_pem(config->certificate, false, &certificate, diag);
+	if (r == 0 && *config->key)
+		r = read_pem(config->key, true, &key, diag);
+	if (r < 0)
+		return r;
+	options.tls_certificate = certificate;
+	options.tls_key = key;
+	return http_server_start(&options, &serving->server, diag);
+}
+
+static int start(struct serving *serving, struct diag *diag)
+{
+	struct model_api *api = &serving->api;
+	int r = read_signing_key(serving, diag);
+
+	api->max_looseness = (double)serving->config->max_looseness / MICRO;
+	api->max_error_w = serving->config->max_error ? (double)serving->config->max_error / MICRO
+						      : (double)INFINITY;
+	api->refuses_pickles = !serving->config->pickles;
+	if (r == 0)
+		r = load(serving, diag);
+	if (r < 0)
+		return r;
+	model_api_routes(api, serving->routes);
+	r = start_server(serving, diag);
+	if (r < 0)
+		return r;
+	(void)pthread_mutex_lock(&api->lock);
+	api->server = serving->server;
+	(void)pthread_mutex_unlock(&api->lock);
+	return 0;
+}
+
+static void say_addresses(const struct serving *serving)
+{
+	char address[128];
+
+	for (size_t i = 0; http_server_address(serving->server, i, address, sizeof(address)) == 0;
+	     i++)
+		log_info("listening on %s%s", address,
+			 *serving->config->certificate ? " with TLS" : "");
+}
+
+/* Until a signal asks for the end. */
+static void wait_for_signals(struct serving *serving, int signal_fd)
+{
+	unsigned wishes = 0;
+
+	serving->looked_ns = clock_ns(CLOCK_MONOTONIC);
+	notify_ready(serving->notify, NULL);
+	while (!(wishes & SIGNAL_STOP)) {
+		struct pollfd waits = { .fd = signal_fd, .events = POLLIN };
+		uint64_t now_ns;
+
+		(void)poll(&waits, 1, POLL_MS);
+		wishes = signals_take(signal_fd);
+		now_ns = clock_ns(CLOCK_MONOTONIC);
+		notify_watchdog(serving->notify, now_ns);
+		if (wishes & SIGNAL_RELOAD)
+			reload(serving);
+		else
+			look_for_changes(serving, now_ns);
+	}
+	notify_stopping(serving->notify);
+}
+
+static void stop(struct serving *serving)
+{
+	struct access_tokens none = { 0 };
+
+	http_server_stop(serving->server);
+	model_api_replace(&serving->api, NULL, &none);
+	signing_key_free(serving->signing_key);
+	notify_close(serving->notify);
+}
+
+static int serve(const struct serve_config *config, const char *root, struct diag *diag)
+{
+	struct serving serving = { .config = config,
+				   .root = root,
+				   .api = { .lock = PTHREAD_MUTEX_INITIALIZER } };
+	int signal_fd = signals_open();
+	int r = signal_fd < 0 ? diag_set(diag, signal_fd, "cannot take signals: %s",
+					 strerrordesc_np(-signal_fd))
+			      : start(&serving, diag);
+
+	if (r == 0) {
+		serving.notify = notify_open();
+		say_addresses(&serving);
+		wait_for_signals(&serving, signal_fd);
+	}
+	stop(&serving);
+	if (signal_fd >= 0)
+		(void)close(signal_fd);
+	return r;
+}
+
+int serve_main(int argc, char *const *argv, char *const *environ_)
+{
+	struct serve_config config = { 0 };
+	struct operands operands;
+	struct diag diag = { "" };
+	int status = settings_load(&serve_options, argc, argv, environ_, 1, 1, &config.settings,
+				   &operands);
+
+	if (status != 0)
+		return status;
+	if (serve(&config, operands.words[0], &diag) < 0)
+		status = settings_fail(&diag);
+	operands_release(&operands);
+	options_release(&serve_options, &config.settings.options);
+	return status;
+}

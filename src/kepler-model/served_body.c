@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kepler-model/served_body.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/macro.h"
+
+struct served_body *served_body_new(int status, const char *type, char *data, size_t len,
+				    const char *file_name)
+{
+	struct served_body *body = data ? calloc(1, sizeof(*body)) : NULL;
+
+	if (!body || checksum_of(data, len, body->sha256) < 0) {
+		free(data);
+		free(body);
+		return NULL;
+	}
+	body->refs = 1;
+	body->status = status;
+	body->type = type;
+	body->data = data;
+	body->len = len;
+	(void)snprintf(body->etag, sizeof(body->etag), "\"%s\"", body->sha256);
+	if (file_name)
+		(void)snprintf(body->file_name, sizeof(body->file_name), "%s", file_name);
+	return body;
+}
+
+struct served_body *served_body_ref(struct served_body *body)
+{
+	__atomic_fetch_add(&body->refs, 1, __ATOMIC_RELAXED);
+	return body;
+}
+
+void served_body_unref(struct served_body *body)
+{
+	if (!body || __atomic_sub_fetch(&body->refs, 1, __ATOMIC_ACQ_REL) > 0)
+		return;
+	free(body->signature);
+	free(body->data);
+	free(body);
+}
+
+static void release(void *owner)
+{
+	served_body_unref(owner);
+}
+
+/* RFC 9110 §13.1.2: "*" or a list of tags; a weak tag compares like a strong one. */
+bool etag_is_among(const char *if_none_match, const char *etag)
+{
+	const char *found;
+
+	if (strcmp(if_none_match, "*") == 0)
+		return true;
+	found = strstr(if_none_match, etag);
+	return found &&
+	       (found == if_none_match || found[-1] == ' ' || found[-1] == ',' || found[-1] == '/');
+}
+
+void served_body_answer(struct served_body *body, const struct http_request *request,
+			struct http_response *response)
+{
+	bool tagged = body->status == 200 && !request->body;
+
+	*response = (struct http_response){
+		.status = body->status,
+		.content_type = body->type,
+		.body = body->data,
+		.len = body->len,
+		.release = release,
+		.owner = body,
+		.etag = tagged ? body->etag : NULL,
+		.file_name = body->file_name[0] ? body->file_name : NULL,
+	};
+	if (tagged && etag_is_among(request->if_none_match, body->etag)) {
+		response->status = 304;
+		response->len = 0;
+	}
+	(void)served_body_ref(body);
+}

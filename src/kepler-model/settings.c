@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kepler-model/settings.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/macro.h"
+#include "options/layers.h"
+#include "options/program.h"
+
+const struct option_program settings_program = {
+	.name = "kepler-model",
+	.prefix = "KEPLER_MODEL_",
+	.default_file = "",
+	.reference_head = "",
+};
+
+static const struct option_choice levels[] = { { "debug", LOG_LEVEL_DEBUG },
+					       { "info", LOG_LEVEL_INFO },
+					       { "warn", LOG_LEVEL_WARN },
+					       { "error", LOG_LEVEL_ERROR },
+					       { NULL } };
+static const struct option_choice formats[] = { { "text", LOG_FORMAT_TEXT },
+						{ "json", LOG_FORMAT_JSON },
+						{ NULL } };
+
+static const struct option rows[] = {
+	{ "config.file", NULL, OPTION_STRING, .offset = offsetof(struct settings, options.file),
+	  .default_text = "", .metavar = "FILE", .may_be_empty = true, .not_in_file = true,
+	  .help = "A YAML file with options of this command." },
+	{ "log.level", NULL, OPTION_ENUM, .offset = offsetof(struct settings, log.level),
+	  .choices = levels, .default_text = "info", .metavar = "LEVEL",
+	  .help = "The least severe messages that are logged." },
+	{ "log.format", NULL, OPTION_ENUM, .offset = offsetof(struct settings, log.format),
+	  .choices = formats, .default_text = "text", .metavar = "FORMAT",
+	  .help = "logfmt or JSON lines on standard error." },
+};
+static const struct option_section sections[] = { { rows, ARRAY_SIZE(rows), 0 } };
+
+const struct option_set settings_options = {
+	.program = &settings_program,
+	.sections = sections,
+	.section_count = ARRAY_SIZE(sections),
+	.size = sizeof(struct settings),
+};
+
+static int load(const struct option_set *set, char *const *environ_, size_t min, size_t max,
+		const struct operands *operands, struct settings *ret, struct diag *diag)
+{
+	const struct option_args args = { .argc = (int)operands->flag_count,
+					  .argv = operands->flags,
+					  .environ_ = environ_ };
+
+	if (operands->count < min)
+		return diag_set(diag, -EINVAL, "too few words: see --help");
+	if (operands->count > max)
+		return diag_set(diag, -EINVAL, "\"%.80s\" is one word too many: see --help",
+				operands->words[max]);
+	return options_load(set, &args, &ret->options, diag);
+}
+
+int settings_load(const struct option_set *set, int argc, char *const *argv, char *const *environ_,
+		  size_t min, size_t max, struct settings *ret, struct operands *operands)
+{
+	struct diag diag = { "out of memory" };
+	int r = operands_sort(set, argc, argv, operands);
+
+	if (r < 0) {
+		(void)settings_fail(&diag);
+		return PROGRAM_USAGE;
+	}
+	r = load(set, environ_, min, max, operands, ret, &diag);
+	if (r < 0) {
+		(void)settings_fail(&diag);
+		operands_release(operands);
+		return PROGRAM_USAGE;
+	}
+	log_setup(ret->log.level, ret->log.format);
+	if (ret->options.warnings[0])
+		log_warn("%s", ret->options.warnings);
+	return 0;
+}
+
+int settings_print(const struct strbuf *text)
+{
+	if (strbuf_error(text) == 0 && fwrite(text->data, 1, text->len, stdout) == text->len &&
+	    fflush(stdout) == 0)
+		return EXIT_SUCCESS;
+	(void)fprintf(stderr, "kepler-model: standard output: %s\n", strerrordesc_np(errno));
+	return EXIT_FAILURE;
+}
+
+int settings_fail(const struct diag *diag)
+{
+	(void)fprintf(stderr, "kepler-model: %s\n", diag->text);
+	return EXIT_FAILURE;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the commands of kepler-model have in common: the options that each of them takes, and the
+ * words behind the options.
+ */
+#pragma once
+
+#include <stdio.h>
+
+#include "base/diag.h"
+#include "base/log.h"
+#include "base/strbuf.h"
+#include "options/operands.h"
+#include "options/option_set.h"
+
+/* The beginning of each command's own struct. */
+struct settings {
+	struct option_values options;
+	struct log_options log;
+};
+
+extern const struct option_program settings_program;
+extern const struct option_set settings_options; /* the base of each command's set */
+
+/*
+ * Reads @set from the command line into @ret, and into @operands the words beside it, of which
+ * there must be @min to @max; says what is wrong. 0, or PROGRAM_USAGE. On success both are to be
+ * released, by options_release() and operands_release().
+ */
+int settings_load(const struct option_set *set, int argc, char *const *argv, char *const *environ_,
+		  size_t min, size_t max, struct settings *ret, struct operands *operands);
+/* Prints @text on standard output: EXIT_SUCCESS, or EXIT_FAILURE with the reason on stderr. */
+int settings_print(const struct strbuf *text);
+/* Prints "kepler-model: @diag" on standard error; EXIT_FAILURE. */
+int settings_fail(const struct diag *diag);

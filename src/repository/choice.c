@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "repository/choice.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/macro.h"
+#include "base/num.h"
+
+/* Conditions, in the order in which they are looked at: for the answer why nothing was left. */
+enum condition {
+	WANTS_SOURCE,
+	WANTS_OUTPUT,
+	WANTS_FEATURES,
+	WANTS_TRAINER,
+	WANTS_FILE,
+	WANTS_FILTER,
+	WANTS_MACHINE,
+	WANTS_ERROR,
+	CONDITION_COUNT,
+};
+
+static const char *const lacking[CONDITION_COUNT] = {
+	[WANTS_SOURCE] = "there is no model of this source and pipeline",
+	[WANTS_OUTPUT] = "there is no model with this output",
+	[WANTS_FEATURES] = "each model needs features that are not in the request's metrics",
+	[WANTS_TRAINER] = "there is no model of this trainer",
+	[WANTS_FILE] = "there is no model in this form",
+	[WANTS_FILTER] = "no model passes the filter",
+	[WANTS_MACHINE] = "there is no model of this machine, or of one that is enough alike",
+	[WANTS_ERROR] = "the expected errors are above the limit",
+};
+
+const char *choice_source(const char *source)
+{
+	return !*source || strstr(source, "rapl") ? "rapl-sysfs" : source;
+}
+
+/* ---- filters ---- */
+
+/* The text of attribute @name, or NULL. */
+static const char *text_of(const struct model_entry *entry, const char *name)
+{
+	const struct {
+		const char *name, *value;
+	} texts[] = {
+		{ "trainer", entry->trainer },
+		{ "model_name", entry->name },
+		{ "model_class", entry->kind },
+		{ "feature_group", entry->group },
+		{ "source", entry->source },
+		{ "output_type", model_output_name(entry->output) },
+		{ "processor", entry->machine.processor },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		if (strcmp(texts[i].name, name) == 0)
+			return texts[i].value;
+	return NULL;
+}
+
+/* An error of the entry, of which a filter gives the highest. False: @name is none. */
+static bool error_of(const struct model_entry *entry, const char *name, double *ret)
+{
+	char own[32];
+
+	*ret = NAN;
+	if (strcmp(name, "mae") == 0 || strcmp(name, "mape") == 0) {
+		*ret = name[2] == 'e' ? entry->mae_w : entry->mape_percent;
+		return true;
+	}
+	for (size_t i = 0; i < entry->error_count; i++) {
+		const struct entry_error *error = &entry->errors[i];
+
+		(void)snprintf(own, sizeof(own), "%s_mae", error->component);
+		if (strcmp(own, name) == 0)
+			*ret = error->mae_w;
+		(void)snprintf(own, sizeof(own), "%s_mape", error->component);
+		if (strcmp(own, name) == 0)
+			*ret = error->mape_percent;
+	}
+	/* Another model may have the component that this one lacks. */
+	return strlen(name) > 4 && (strcmp(name + strlen(name) - 4, "_mae") == 0 ||
+				    strcmp(name + strlen(name) - 5, "_mape") == 0);
+}
+
+/* A number that must be the same, or NULL. */
+static bool number_of(const struct model_entry *entry, const char *name, double *ret)
+{
+	const struct {
+		const char *name;
+		double value;
+	} numbers[] = {
+		{ "node_type", entry->node_type },
+		{ "cores", entry->machine.cores },
+		{ "chips", entry->machine.chips },
+		{ "memory", entry->machine.memory_gb },
+		{ "frequency", entry->machine.frequency_mhz },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
+		if (strcmp(numbers[i].name, name) == 0) {
+			*ret = numbers[i].value;
+			return true;
+		}
+	return false;
+}
+
+static int passes(const struct model_entry *entry, const char *name, const char *value,
+		  struct diag *diag)
+{
+	const char *text = text_of(entry, name);
+	double own, wanted;
+	bool is_error;
+
+	if (text)
+		return strcmp(text, value) == 0;
+	is_error = error_of(entry, name, &own);
+	if (!is_error && !number_of(entry, name, &own))
+		return diag_set(diag, -EINVAL,
+				"filter: there is no attribute \"%.40s\"; known are mae, mape, "
+				"COMPONENT_mae, COMPONENT_mape (at most), node_type, cores, chips, "
+				"memory, frequency, processor, trainer, model_name, model_class, "
+				"feature_group, source, output_type (equal)",
+				name);
+	if (parse_double(value, &wanted) < 0)
+		return diag_set(diag, -EINVAL, "filter: %.40s: must be a number, not \"%.40s\"",
+				name, value);
+	return is_error ? own <= wanted : fabs(own - wanted) < 1e-9;
+}
+
+int choice_passes_filter(const struct model_entry *entry, const char *filter, struct diag *diag)
+{
+	int r = 1;
+
+	for (size_t i = 0; r == 1 && *filter; i++) {
+		char part[160], *value;
+		size_t len = strcspn(filter, ";");
+
+		if (i == CHOICE_FILTERS_MAX || len >= sizeof(part))
+			return diag_set(diag, -EINVAL, "filter: is too long");
+		(void)snprintf(part, sizeof(part), "%.*s", (int)len, filter);
+		filter += len + (filter[len] == ';');
+		value = strchr(part, ':');
+		if (!value)
+			return diag_set(diag, -EINVAL,
+					"filter: must be ATTRIBUTE:VALUE;…, not \"%.40s\"", part);
+		*value++ = '\0';
+		r = passes(entry, part, value, diag);
+	}
+	return r;
+}
+
+/* ---- conditions ---- */
+
+static bool is_of(const char *wanted, const char *own)
+{
+	return !*wanted || strcmp(wanted, own) == 0;
+}
+
+static bool is_among(const char *feature, size_t len, const char *const *names, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strncmp(names[i], feature, len) == 0 && !names[i][len])
+			return true;
+	return false;
+}
+
+/* Whether each of @features ("a,b,c") is among @names. None is in none. */
+static bool features_are_in(const char *features, const char *const *names, size_t count)
+{
+	if (!*features)
+		return false;
+	while (*features) {
+		size_t len = strcspn(features, ",");
+
+		if (!is_among(features, len, names, count))
+			return false;
+		features += len + (features[len] == ',');
+	}
+	return true;
+}
+
+static bool has_file(const struct choice_request *request, const struct model_entry *entry)
+{
+	unsigned files = entry->files;
+
+	if (entry->weights_are_bad)
+		files &= ~(unsigned)FILE_WEIGHTS;
+	return (request->files ? files & request->files : files) &&
+	       !(request->upstream_only && strcmp(entry->kind, "kepler") == 0) &&
+	       !(request->no_pickles && model_entry_is_pickled(entry));
+}
+
+static struct machine_likeness likeness_of(const struct choice_request *request,
+					   const struct model_entry *entry)
+{
+	if (request->node_type >= 0)
+		return (struct machine_likeness){
+			request->node_type == entry->node_type ? MATCH_EXACT : MATCH_OTHER,
+			request->node_type == entry->node_type ? 0 : 1,
+			0,
+		};
+	return machine_likeness(&request->machine, &entry->machine);
+}
+
+static double core_ratio(const struct machine_spec *machine, const struct machine_spec *model)
+{
+	return machine->cores && model->cores ? (double)machine->cores / (double)model->cores : 1;
+}
+
+/* CONDITION_COUNT: it fits; else what it lacks; -EINVAL. */
+static int examine(const struct repository *repository, const struct choice_request *request,
+		   const struct model_entry *entry, struct choice *ret, struct diag *diag)
+{
+	int passed;
+
+	if (strcmp(choice_source(request->source), choice_source(entry->source)) != 0 ||
+	    !is_of(request->pipeline, repository->pipelines[entry->pipeline].name))
+		return WANTS_SOURCE;
+	if (entry->output != request->output)
+		return WANTS_OUTPUT;
+	if (!is_of(request->group, entry->group) ||
+	    (request->features &&
+	     !features_are_in(entry->features, request->features, request->feature_count)))
+		return WANTS_FEATURES;
+	if (!is_of(request->trainer, entry->trainer))
+		return WANTS_TRAINER;
+	if (!has_file(request, entry))
+		return WANTS_FILE;
+	passed = choice_passes_filter(entry, request->filter, diag);
+	if (passed <= 0)
+		return passed < 0 ? passed : WANTS_FILTER;
+	ret->entry = entry;
+	ret->likeness = likeness_of(request, entry);
+	if (ret->likeness.looseness > request->max_looseness ||
+	    (request->exact && ret->likeness.match != MATCH_EXACT))
+		return WANTS_MACHINE;
+	ret->expected_error_w = ret->likeness.match == MATCH_EXACT ? entry->mae_w : (double)NAN;
+	ret->core_ratio = core_ratio(&request->machine, &entry->machine);
+	if (isfinite(request->max_error_w) && !(ret->expected_error_w <= request->max_error_w))
+		return WANTS_ERROR;
+	return CONDITION_COUNT;
+}
+
+static bool is_lower(double one, double other)
+{
+	return isnan(other) ? !isnan(one) : one < other;
+}
+
+static bool is_better(const struct choice *one, const struct choice *other, bool machine_is_known)
+{
+	if (!other->entry)
+		return true;
+	if (one->likeness.match != other->likeness.match)
+		return one->likeness.match < other->likeness.match;
+	if (!machine_is_known && one->entry->machine.cores != other->entry->machine.cores)
+		return one->entry->machine.cores > other->entry->machine.cores;
+	if (fabs(one->likeness.looseness - other->likeness.looseness) > 1e-9)
+		return one->likeness.looseness < other->likeness.looseness;
+	return is_lower(one->entry->mae_w, other->entry->mae_w);
+}
+
+int choice_make(const struct repository *repository, const struct choice_request *request,
+		struct choice *ret, struct diag *diag)
+{
+	struct choice best = { 0 };
+	int furthest = WANTS_SOURCE;
+	bool known = request->node_type >= 0 || !machine_spec_is_empty(&request->machine);
+
+	for (size_t i = 0; i < repository->entry_count; i++) {
+		struct choice choice = { 0 };
+		int r = examine(repository, request, &repository->entries[i], &choice, diag);
+
+		if (r < 0)
+			return r;
+		if (r > furthest)
+			furthest = r;
+		if (r == CONDITION_COUNT && is_better(&choice, &best, known))
+			best = choice;
+	}
+	if (!best.entry)
+		return diag_set(diag, -ENOENT, "cannot find model for %s from %s: %s",
+				model_output_name(request->output), choice_source(request->source),
+				lacking[furthest]);
+	*ret = best;
+	return 0;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which model of a repository fits a machine and the features that it can measure, by expected
+ * error; and how well it fits.
+ *
+ * Bad weights count as none. All of source, output, features, trainer, pipeline and filters must
+ * hold; node types and names are compared whole. Bad weights count as none. Of those that are left,
+ * the ones of the machine that is most alike win (node_type.h: exact, same processor, same family,
+ * any other; then the less loose match), and among them the one with the lowest published error.
+ * Where nothing is known of the machine, those of the machines with the most cores come first, as
+ * upstream has it. A model without a known error comes last.
+ *
+ * An error is published of rows of the model's own machine. So it is what to expect of the same
+ * machine; of another one nothing is known, and nothing is said. Pure.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "repository/repository.h"
+
+#define CHOICE_FILTERS_MAX 16
+
+struct choice_request {
+	const char *source; /* "" → rapl-sysfs, as all names with "rapl" */
+	enum model_output output;
+	const char *const *features; /* that can be measured; NULL: all */
+	size_t feature_count;
+	const char *group;    /* "" any */
+	const char *trainer;  /* "" any */
+	const char *pipeline; /* "" any */
+	int32_t node_type;    /* -1: by the machine */
+	struct machine_spec machine;
+	bool exact; /* only a machine that is the same */
+	/*
+	 * Which files there must be, of enum model_file; 0 any. Weights only: as Kepler evaluates.
+	 */
+	unsigned files;
+	/* not models of our own format, which upstream's programs cannot read */
+	bool upstream_only;
+	bool no_pickles;      /* only models that can be used without one */
+	const char *filter;   /* "mae:10;trainer:XgboostFitTrainer" */
+	double max_error_w;   /* INFINITY: any, of unknown error too */
+	double max_looseness; /* 1: any */
+};
+
+struct choice {
+	const struct model_entry *entry;
+	struct machine_likeness likeness;
+	double expected_error_w; /* of the same machine; NAN unknown */
+	double core_ratio;       /* cores of the machine to cores of the model's; 1 unknown */
+};
+
+/*
+ * 0; -EINVAL: the filter is wrong; -ENOENT: no model fits. Both with what was asked for, and for
+ * which of the conditions none was left.
+ */
+int choice_make(const struct repository *repository, const struct choice_request *request,
+		struct choice *ret, struct diag *diag);
+/* Whether @entry passes @filter: 1 or 0; -EINVAL with what is wrong in the filter. */
+int choice_passes_filter(const struct model_entry *entry, const char *filter, struct diag *diag);
+/* "intel_rapl", "rapl-msr", "" → "rapl-sysfs"; others as they are. */
+const char *choice_source(const char *source);

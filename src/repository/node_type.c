@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "repository/node_type.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/ascii.h"
+#include "base/macro.h"
+#include "base/num.h"
+#include "repository/json_read.h"
+
+/* Of 8: what each attribute weighs when machines are compared. */
+#define WEIGHT_PROCESSOR 5.0
+#define WEIGHT_CORES     1.0
+#define WEIGHT_CHIPS     1.0
+#define WEIGHT_MEMORY    0.5
+#define WEIGHT_FREQUENCY 0.5
+#define WEIGHT_ALL       8.0
+#define WORDS_MAX        16
+
+/* ---- names of processors ---- */
+
+/* Length of "2.30GHz", "933 mhz" at @text, or 0. */
+static size_t frequency_len(const char *text)
+{
+	size_t digits = strspn(text, "0123456789.");
+	const char *unit = text + digits + (text[digits] == ' ');
+
+	if (!digits || !ascii_is_alnum(text[0]) || strlen(unit) < 3)
+		return 0;
+	return strchr("gGmM", unit[0]) && strncasecmp(unit + 1, "hz", 2) == 0
+		       ? (size_t)(unit + 3 - text)
+		       : 0;
+}
+
+/* Length of "64-Bit Multi-Core" at @text, or 0. */
+static size_t bits_len(const char *text)
+{
+	static const char words[] = "-Bit Multi-Core";
+	size_t digits = strspn(text, "0123456789");
+
+	return digits && strncasecmp(text + digits, words, sizeof(words) - 1) == 0
+		       ? digits + sizeof(words) - 1
+		       : 0;
+}
+
+/* Length of a word that names nothing, at the beginning of a word; or 0. */
+static size_t filler_len(const char *text)
+{
+	static const char *const words[] = { "CPU", "Processor" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		size_t len = strlen(words[i]);
+
+		if (strncasecmp(text, words[i], len) == 0 && !ascii_is_alnum(text[len]))
+			return len;
+	}
+	return bits_len(text) ? bits_len(text) : frequency_len(text);
+}
+
+/* Length of marks inside words, and of what brackets enclose. */
+static size_t mark_len(const char *text)
+{
+	if (strncasecmp(text, "(R)", 3) == 0)
+		return 3;
+	if (strncasecmp(text, "(TM)", 4) == 0)
+		return 4;
+	if (strncmp(text, "\xc2\xae", 2) == 0) /* ® */
+		return 2;
+	if (*text == '(' || *text == '[') {
+		size_t inside = strcspn(text, *text == '(' ? ")" : "]");
+
+		return inside + (text[inside] != '\0');
+	}
+	return *text == '@' || *text == ',' ? 1 : 0;
+}
+
+void processor_name(const char *text, char *buf, size_t size)
+{
+	bool begins = true;
+	size_t len = 0;
+
+	while (*text && len + 1 < size) {
+		size_t skipped = mark_len(text);
+		char c = *text;
+
+		if (!skipped && begins)
+			skipped = filler_len(text);
+		if (skipped) {
+			text += skipped;
+			continue;
+		}
+		text++;
+		begins = !ascii_is_alnum(c) && c != '.' && c != '+';
+		if (!begins)
+			buf[len++] = ascii_lower(c);
+		else if (len && buf[len - 1] != '_')
+			buf[len++] = '_';
+		/* A version is part of the word before it: "2686 v4". */
+		if (len > 1 && buf[len - 1] == 'v' && buf[len - 2] == '_' && isdigit(*text))
+			buf[--len - 1] = 'v';
+	}
+	while (len && buf[len - 1] == '_')
+		len--;
+	if (size)
+		buf[len] = '\0';
+}
+
+/* ---- specs ---- */
+
+void machine_spec_read(const json_t *object, struct machine_spec *ret)
+{
+	*ret = (struct machine_spec){
+		.cores = json_read_u32(object, "cores", 0),
+		.chips = json_read_u32(object, "chips", 0),
+		.memory_gb = json_read_u32(object, "memory", 0),
+		.frequency_mhz = json_read_u32(object, "frequency", 0),
+		.threads_per_core = json_read_u32(object, "threads_per_core", 0),
+	};
+	processor_name(json_read_text(object, "processor"), ret->processor, sizeof(ret->processor));
+	(void)snprintf(ret->vendor, sizeof(ret->vendor), "%s", json_read_text(object, "vendor"));
+}
+
+static void set_known(json_t *object, const char *key, uint32_t value)
+{
+	if (value)
+		(void)json_object_set_new(object, key, json_integer(value));
+}
+
+json_t *machine_spec_write(const struct machine_spec *machine)
+{
+	json_t *object = json_object();
+
+	if (!object)
+		return NULL;
+	if (machine->vendor[0])
+		(void)json_object_set_new(object, "vendor", json_string(machine->vendor));
+	if (machine->processor[0])
+		(void)json_object_set_new(object, "processor", json_string(machine->processor));
+	set_known(object, "cores", machine->cores);
+	set_known(object, "chips", machine->chips);
+	set_known(object, "memory", machine->memory_gb);
+	set_known(object, "frequency", machine->frequency_mhz);
+	set_known(object, "threads_per_core", machine->threads_per_core);
+	return object;
+}
+
+bool machine_spec_is_empty(const struct machine_spec *machine)
+{
+	return !machine->processor[0] && !machine->cores && !machine->chips &&
+	       !machine->memory_gb && !machine->frequency_mhz;
+}
+
+/* ---- the index ---- */
+
+static int read_type(const char *name, const char *key, const json_t *value, struct node_type *ret,
+		     struct diag *diag)
+{
+	const json_t *members = json_object_get(value, "members");
+	uint64_t number;
+
+	if (parse_u64(key, strlen(key), &number) < 0 || number > INT32_MAX)
+		return diag_set(diag, -EINVAL, "%s: a node type must be a number", name);
+	if (!json_is_object(json_object_get(value, "attrs")))
+		return diag_set(diag, -EINVAL, "%s: node type %llu has no \"attrs\"", name,
+				(unsigned long long)number);
+	if (json_array_size(members) > NODE_MEMBERS_MAX)
+		return diag_set(diag, -EINVAL, "%s: node type %llu has too many members", name,
+				(unsigned long long)number);
+	ret->number = (int32_t)number;
+	ret->members = json_array_size(members);
+	machine_spec_read(json_object_get(value, "attrs"), &ret->machine);
+	return 0;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	int32_t one = ((const struct node_type *)a)->number;
+	int32_t other = ((const struct node_type *)b)->number;
+
+	return (one > other) - (one < other);
+}
+
+int node_types_parse(const char *name, const char *text, size_t size, struct node_types *ret,
+		     struct diag *diag)
+{
+	CLEANUP(json_read_release) json_t *object = json_read_object(name, text, size, diag);
+	CLEANUP(node_types_release) struct node_types types = { 0 };
+	const char *key;
+	json_t *value;
+
+	if (!object)
+		return -EINVAL;
+	if (json_object_size(object) > NODE_TYPES_MAX)
+		return diag_set(diag, -EINVAL, "%s: more than %d node types", name, NODE_TYPES_MAX);
+	types.types = calloc(json_object_size(object) + 1, sizeof(*types.types));
+	if (!types.types)
+		return diag_set(diag, -ENOMEM, "out of memory");
+	json_object_foreach(object, key, value)
+	{
+		int r = read_type(name, key, value, &types.types[types.count], diag);
+
+		if (r < 0)
+			return r;
+		types.count++;
+	}
+	qsort(types.types, types.count, sizeof(*types.types), by_number);
+	*ret = types;
+	types = (struct node_types){ 0 };
+	return 0;
+}
+
+void node_types_release(struct node_types *types)
+{
+	free(types->types);
+	*types = (struct node_types){ 0 };
+}
+
+const struct node_type *node_types_find(const struct node_types *types, int32_t number)
+{
+	const struct node_type key = { .number = number };
+
+	return types->count ? bsearch(&key, types->types, types->count, sizeof(key), by_number)
+			    : NULL;
+}
+
+/* ---- likeness ---- */
+
+struct words {
+	const char *begin[WORDS_MAX];
+	size_t len[WORDS_MAX];
+	size_t count;
+};
+
+static void split(const char *name, struct words *ret)
+{
+	ret->count = 0;
+	while (*name && ret->count < WORDS_MAX) {
+		size_t len = strcspn(name, "_");
+
+		ret->begin[ret->count] = name;
+		ret->len[ret->count++] = len;
+		name += len + (name[len] == '_');
+	}
+}
+
+static bool has_word(const struct words *words, const char *word, size_t len)
+{
+	for (size_t i = 0; i < words->count; i++)
+		if (words->len[i] == len && memcmp(words->begin[i], word, len) == 0)
+			return true;
+	return false;
+}
+
+/* Of the words of both, the part that they have in common. */
+static double names_likeness(const char *one, const char *other)
+{
+	struct words a, b;
+	size_t common = 0;
+
+	split(one, &a);
+	split(other, &b);
+	for (size_t i = 0; i < a.count; i++)
+		common += has_word(&b, a.begin[i], a.len[i]);
+	return a.count + b.count > common ? (double)common / (double)(a.count + b.count - common)
+					  : 0;
+}
+
+static double numbers_likeness(uint32_t one, uint32_t other)
+{
+	double mean = ((double)one + (double)other) / 2;
+	double likeness = mean > 0 ? 1 - fabs((double)one - (double)other) / mean : 0;
+
+	return likeness > 0 ? likeness : 0;
+}
+
+/* The same maker and line: the first two words ("intel_xeon"), or one and a model alike. */
+static bool is_same_family(const char *one, const char *other)
+{
+	struct words a, b;
+
+	split(one, &a);
+	split(other, &b);
+	for (size_t i = 0; i < 2; i++)
+		if (i >= a.count || i >= b.count || a.len[i] != b.len[i] ||
+		    memcmp(a.begin[i], b.begin[i], a.len[i]) != 0)
+			return false;
+	return true;
+}
+
+static void compare_number(uint32_t asked, uint32_t of_model, double weight, double *likeness,
+			   double *known)
+{
+	if (!asked)
+		return;
+	*known += weight;
+	*likeness += weight * numbers_likeness(asked, of_model);
+}
+
+struct machine_likeness machine_likeness(const struct machine_spec *machine,
+					 const struct machine_spec *model)
+{
+	struct machine_likeness ret = { MATCH_OTHER, 1, 1 };
+	bool same = machine->processor[0] && strcmp(machine->processor, model->processor) == 0;
+	double likeness = 0, known = 0;
+
+	if (machine->processor[0]) {
+		known += WEIGHT_PROCESSOR;
+		likeness += WEIGHT_PROCESSOR *
+			    (same ? 1 : 0.5 * names_likeness(machine->processor, model->processor));
+	}
+	compare_number(machine->cores, model->cores, WEIGHT_CORES, &likeness, &known);
+	compare_number(machine->chips, model->chips, WEIGHT_CHIPS, &likeness, &known);
+	compare_number(machine->memory_gb, model->memory_gb, WEIGHT_MEMORY, &likeness, &known);
+	compare_number(machine->frequency_mhz, model->frequency_mhz, WEIGHT_FREQUENCY, &likeness,
+		       &known);
+	if (known > 0) {
+		ret.looseness = likeness >= known ? 0 : 1 - likeness / known;
+		ret.uncertainty = 1 - known / WEIGHT_ALL;
+	}
+	if (known > 0 && likeness >= known)
+		ret.match = MATCH_EXACT;
+	else if (same)
+		ret.match = MATCH_PROCESSOR;
+	else if (machine->processor[0] && is_same_family(machine->processor, model->processor))
+		ret.match = MATCH_FAMILY;
+	return ret;
+}
+
+const char *machine_match_name(enum machine_match match)
+{
+	static const char *const names[MATCH_COUNT] = { "exact", "processor", "family", "other" };
+
+	return names[match];
+}
