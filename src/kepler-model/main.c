@@ -3,11 +3,17 @@
  * Power models, on a workstation or a server: its commands, each a function in a file of its own.
  */
 #include "base/macro.h"
+#include "kepler-model/extract.h"
 #include "kepler-model/repo.h"
 #include "kepler-model/serve.h"
 #include "options/program.h"
 
 static const struct command commands[] = {
+	{ "extract", extract_main, "extract FILE", "samples from series that were collected",
+	  .operands = "FILE",
+	  .what = "Turns the series of an exporter into rows: power of the node beside what ran, "
+		  "step by step.",
+	  .options = &extract_command_options },
 	{ "repo", repo_main, "repo COMMAND DIR", "a repository of models:", .more = repo_usage,
 	  .operands = "list|verify|best DIR",
 	  .what = "Lists the models of a repository, which has the layout of upstream's model-db, "

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kepler-model/extract.h"
+
+#include <stdio.h>
+
+#include "base/macro.h"
+#include "kepler-model/command_line.h"
+#include "kepler-model/extract_options.h"
+#include "options/layers.h"
+#include "options/program.h"
+
+struct extract_config {
+	struct option_values options;
+	struct extract_values extract;
+};
+
+static const struct option_section sections[] = { { extract_rows_of_options, EXTRACT_OPTION_COUNT,
+						    offsetof(struct extract_config, extract) } };
+
+const struct option_set extract_command_options = {
+	.program = &model_program,
+	.base = &model_base_options,
+	.sections = sections,
+	.section_count = ARRAY_SIZE(sections),
+	.size = sizeof(struct extract_config),
+};
+
+static const struct short_flag shorts[] = { { "-i", "input" },
+					    { "-o", "output" },
+					    { "-e", "energy-source" },
+					    { "-ot", "output-type" },
+					    { NULL, NULL } };
+
+static int extract(struct extract_config *config, const char *path)
+{
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
+	CLEANUP(extraction_release) struct extraction extraction = { .step_us = 0 };
+	struct extract_options options;
+	struct diag diag = { "" };
+	int r;
+
+	extract_options_make(&config->extract, &options);
+	r = extraction_of_file(&options, path, &extraction, &diag);
+	if (r == 0) {
+		extract_print_summary("extract", &extraction);
+		(void)extraction_write_csv(&extraction, &text);
+		r = extract_write(config->extract.output, &text, &diag);
+	}
+	if (r < 0)
+		(void)fprintf(stderr, "kepler-model extract: %s\n", diag.text);
+	return r < 0;
+}
+
+int extract_main(int argc, char *const *argv, char *const *environ_)
+{
+	struct extract_config config = { .extract = { .level = 0 } };
+	struct command_line line;
+	struct diag diag = { "" };
+	const char *path;
+	int status;
+
+	(void)environ_;
+	if (command_line_load(&extract_command_options, shorts, argc, argv, &config.options, &line,
+			      &diag) < 0) {
+		(void)fprintf(stderr, "kepler-model extract: %s\n", diag.text);
+		return PROGRAM_USAGE;
+	}
+	path = line.count ? line.operands[0] : config.extract.input;
+	if (!*path || line.count > 1) {
+		(void)fputs("usage: kepler-model extract FILE [--output=FILE] [OPTION]...\n",
+			    stderr);
+		status = PROGRAM_USAGE;
+	} else {
+		status = extract(&config, path);
+	}
+	options_release(&extract_command_options, &config.options);
+	return status;
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kepler-model/extract_options.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/macro.h"
+
+#define SMOOTH_ROWS 30 /* as the model server's extractor of that name has it */
+
+#define OWN(member) .offset = offsetof(struct extract_values, member)
+
+static const struct option_choice levels[] = { { "container", METRIC_CONTAINER },
+					       { "process", METRIC_PROCESS },
+					       { "vm", METRIC_VM },
+					       { "node", METRIC_NODE },
+					       { 0 } };
+static const struct option_choice extractors[] = { { "default", EXTRACTOR_DEFAULT },
+						   { "smooth", EXTRACTOR_SMOOTH },
+						   { 0 } };
+static const struct option_choice outputs[] = { { "AbsPower", OUTPUT_ABS_POWER },
+						{ "DynPower", OUTPUT_DYN_POWER },
+						{ 0 } };
+
+const struct option extract_rows_of_options[EXTRACT_OPTION_COUNT] = {
+	{ "input", NULL, OPTION_STRING, OWN(input), .default_text = "", .metavar = "FILE",
+	  .may_be_empty = true, .only_flag = true,
+	  .help = "Series that were collected: JSON of \"kepler-model collect\" or of the model "
+		  "server's query. An operand does as well." },
+	{ "output", NULL, OPTION_STRING, OWN(output), .default_text = "-", .metavar = "FILE",
+	  .only_flag = true, .help = "Where the rows go, as CSV. -: standard output." },
+	{ "energy-source", NULL, OPTION_STRINGS, OWN(sources),
+	  .count_offset = offsetof(struct extract_values, source_count),
+	  .list_max = EXTRACT_SOURCES_MAX, .default_text = "rapl-sysfs", .metavar = "SOURCE",
+	  .only_flag = true,
+	  .help = "Sources of the energy; of a component the first that has it. rapl, intel_rapl "
+		  "and rapl-sysfs are one; series without a source are of any." },
+	{ "level", NULL, OPTION_ENUM, OWN(level), .choices = levels, .default_text = "container",
+	  .metavar = "LEVEL", .only_flag = true,
+	  .help = "Of what the counters are that become features: they are added up over all "
+		  "containers, processes or virtual machines; node takes the node's own." },
+	{ "vm-train", NULL, OPTION_BOOL, OWN(vm_train), .default_text = "false", .only_flag = true,
+	  .help = "The same as --level=process." },
+	{ "extractor", NULL, OPTION_ENUM, OWN(extractor), .choices = extractors,
+	  .default_text = "default", .metavar = "NAME", .only_flag = true,
+	  .help = "smooth writes the mean of each 30 rows instead." },
+	{ "output-type", NULL, OPTION_ENUM, OWN(output_type), .choices = outputs,
+	  .default_text = "AbsPower", .metavar = "TYPE", .only_flag = true,
+	  .help = "AbsPower: a row is a step of the node. DynPower: a row is a step of one "
+		  "container, beside the power of the node." },
+	{ "per-package", NULL, OPTION_BOOL, OWN(per_package), .default_text = "false",
+	  .only_flag = true,
+	  .help = "Also write the power of each package, and its share of what ran." },
+	{ "node", NULL, OPTION_STRING, OWN(node), .default_text = "", .metavar = "NAME",
+	  .may_be_empty = true, .only_flag = true,
+	  .help = "The instance whose series are taken, where there are several; any: they are one "
+		  "machine that had several addresses." },
+};
+
+/* "rapl-sysfs,acpi" as two. */
+static void add_sources(char *text, struct extract_options *ret)
+{
+	while (text && ret->source_count < EXTRACT_SOURCES_MAX)
+		ret->sources[ret->source_count++] = strsep(&text, ",");
+}
+
+void extract_options_make(struct extract_values *values, struct extract_options *ret)
+{
+	*ret = (struct extract_options){
+		.level = values->vm_train ? METRIC_PROCESS : (enum metric_level)values->level,
+		.node = values->node,
+		.by_package = values->per_package,
+		.by_owner = values->output_type == OUTPUT_DYN_POWER,
+		.smooth = values->extractor == EXTRACTOR_SMOOTH ? SMOOTH_ROWS : 0,
+	};
+	for (size_t i = 0; i < values->source_count; i++)
+		add_sources(values->sources[i], ret);
+}
+
+void extract_print_summary(const char *command, const struct extraction *extraction)
+{
+	(void)fprintf(stderr, "kepler-model %s: %zu rows of %g s from %llu series", command,
+		      extraction->table.rows, (double)extraction->step_us / 1e6,
+		      (unsigned long long)extraction->series);
+	for (size_t i = 0; i < extraction->component_count; i++) {
+		const struct extraction_component *component = &extraction->components[i];
+
+		if (component->energy_j > 0)
+			(void)fprintf(stderr, "; %s %.1f to %.1f W, %.3f J", component->name,
+				      component->minimum_w, component->maximum_w,
+				      component->energy_j);
+	}
+	(void)fprintf(stderr, "\n");
+	if (extraction->steps_left_out || extraction->faults.resets || extraction->faults.gaps ||
+	    extraction->faults.disorder || extraction->faults.not_numbers ||
+	    extraction->duplicates || extraction->implausible)
+		(void)fprintf(stderr,
+			      "kepler-model %s: left out: %llu steps without power; found: %llu "
+			      "resets, %llu gaps, %llu points out of order, %llu that are no "
+			      "number, %llu counted twice, %llu beyond what can be drawn\n",
+			      command, (unsigned long long)extraction->steps_left_out,
+			      (unsigned long long)extraction->faults.resets,
+			      (unsigned long long)extraction->faults.gaps,
+			      (unsigned long long)extraction->faults.disorder,
+			      (unsigned long long)extraction->faults.not_numbers,
+			      (unsigned long long)extraction->duplicates,
+			      (unsigned long long)extraction->implausible);
+}
+
+int extract_write(const char *path, const struct strbuf *text, struct diag *diag)
+{
+	int r = strbuf_error(text);
+
+	if (r < 0)
+		return diag_set(diag, r, "out of memory");
+	if (strcmp(path, "-") == 0)
+		return fwrite(text->data, 1, text->len, stdout) == text->len && fflush(stdout) == 0
+			       ? 0
+			       : diag_set(diag, -EIO, "cannot write to standard output");
+	r = write_file_atomic(path, text->data, text->len, 0644);
+	return r < 0 ? diag_set(diag, r, "%s: cannot be written: %s", path, strerrordesc_np(-r))
+		     : 0;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Options of all commands that extract samples from series. */
+#pragma once
+
+#include "options/option.h"
+#include "samples/extraction.h"
+
+#define EXTRACT_OPTION_COUNT 9
+
+struct extract_values {
+	char *sources[EXTRACT_SOURCES_MAX];
+	size_t source_count;
+	char *input, *node;
+	int level, extractor, output_type;
+	bool per_package, vm_train;
+	char *output;
+};
+
+enum { EXTRACTOR_DEFAULT, EXTRACTOR_SMOOTH };
+enum { OUTPUT_ABS_POWER, OUTPUT_DYN_POWER };
+
+/* Rows over struct extract_values. */
+extern const struct option extract_rows_of_options[EXTRACT_OPTION_COUNT];
+
+/* What they ask for; texts are borrowed, and lists with commas are taken apart in place. */
+void extract_options_make(struct extract_values *values, struct extract_options *ret);
+/* One line about what was extracted to standard error, and one about what was left out. */
+void extract_print_summary(const char *command, const struct extraction *extraction);
+/* Writes @text to the file, or to standard output for "-": 0 or -errno with a diagnosis. */
+int extract_write(const char *path, const struct strbuf *text, struct diag *diag);

@@ -1,0 +1,600 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "samples/extraction.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/hash.h"
+#include "base/macro.h"
+#include "base/num.h"
+#include "samples/extraction_parts.h"
+
+#define OWNER_NAME_MAX 512
+#define OWNER_NONE     UINT32_MAX
+
+static int no_memory(struct extract_work *work)
+{
+	return diag_set(work->diag, -ENOMEM, "out of memory");
+}
+
+/* Independent of the labels' order; labels that say how it was scraped count as well. */
+static struct map_key labels_key(const struct series_labels *labels)
+{
+	struct map_key key = { 0 };
+
+	for (size_t i = 0; i < labels->count; i++) {
+		uint64_t hash =
+			hash64_text(hash64_byte(hash64_text(HASH64_START, labels->name[i]), '\0'),
+				    labels->value[i]);
+
+		key.hi += hash;
+		key.lo += hash64_text(hash ^ 0x9e3779b97f4a7c15ULL, labels->value[i]) * (hash | 1);
+	}
+	return key;
+}
+
+static bool is_of_node(const struct extract_work *work, const struct series_labels *labels)
+{
+	static const char *const names[] = { "instance", "exported_instance", "node_name" };
+	const char *node = work->options->node;
+
+	if (!*node || strcmp(node, "any") == 0)
+		return true;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (strcmp(series_label(labels, names[i]), node) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Place of a source among those that are wanted; -1 none. */
+static int source_order(const struct extract_work *work, const char *source)
+{
+	for (size_t i = 0; i < work->options->source_count; i++) {
+		if (metric_source_matches(source, work->options->sources[i]))
+			return (int)i;
+	}
+	return -1;
+}
+
+static void note_text(char (*texts)[SAMPLE_NAME_MAX], size_t *count, size_t max, const char *text)
+{
+	for (size_t i = 0; i < *count; i++) {
+		if (strcmp(texts[i], text) == 0)
+			return;
+	}
+	if (*count < max)
+		(void)snprintf(texts[(*count)++], SAMPLE_NAME_MAX, "%.*s", SAMPLE_NAME_MAX - 1,
+			       text);
+}
+
+/* ---- the first pass: steps ---- */
+
+static int begin_steps(void *userdata, const struct series_labels *labels)
+{
+	struct extract_work *work = userdata;
+	const char *source = series_label(labels, "source");
+	struct metric_kind kind;
+
+	metric_kind_find(labels, work->options->level, &kind);
+	work->has_current = false;
+	if (kind.subject != METRIC_POWER || !is_of_node(work, labels))
+		return 0;
+	note_text(work->seen_sources, &work->seen_source_count, ARRAY_SIZE(work->seen_sources),
+		  *source ? source : "(none)");
+	if (source_order(work, source) < 0)
+		return 0;
+	note_text(work->nodes, &work->node_count, EXTRACT_NODES_MAX,
+		  series_label(labels, "instance"));
+	work->has_current = true;
+	return 0;
+}
+
+static int take_step(void *userdata, const struct series_point *point)
+{
+	struct extract_work *work = userdata;
+	int r;
+
+	if (!work->has_current || isnan(point->value))
+		return 0;
+	/* Whole series have the same times: the list is made short before it is long. */
+	if (work->grid.edge_count >= 2 * GRID_EDGES_MAX / 3)
+		grid_finish(&work->grid);
+	r = grid_add_edge(&work->grid, point->time_us);
+	if (r == -ENOSPC)
+		return diag_set(work->diag, r, "more than %u points in time: extract a part",
+				GRID_EDGES_MAX);
+	return r < 0 ? no_memory(work) : 0;
+}
+
+static void list(struct strbuf *out, char (*texts)[SAMPLE_NAME_MAX], size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		strbuf_add_str(out, i ? ", " : "");
+		strbuf_add_str(out, texts[i]);
+	}
+}
+
+static int check_steps(struct extract_work *work)
+{
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
+
+	if (work->node_count > 1 && !*work->options->node) {
+		list(&text, work->nodes, work->node_count);
+		return diag_set(work->diag, -EINVAL,
+				"the power of %zu instances (%.300s): choose one with node, or any "
+				"where they are one machine under several addresses",
+				work->node_count, text.data ? text.data : "");
+	}
+	if (grid_steps(&work->grid))
+		return 0;
+	list(&text, work->seen_sources, work->seen_source_count);
+	return diag_set(work->diag, -ENODATA,
+			"no power of %s%s: the series have %.300s; choose with energy-source",
+			work->options->source_count ? work->options->sources[0] : "any source",
+			work->options->source_count > 1 ? " or the other sources" : "",
+			text.data ? text.data : "no energy of a node at all");
+}
+
+/* ---- the second pass: values ---- */
+
+static int new_amounts(const struct extract_work *work, double **ret)
+{
+	*ret = *ret ? *ret : calloc(grid_steps(&work->grid) + 1, sizeof(**ret));
+	return *ret ? 0 : -ENOMEM;
+}
+
+/* Sizes of memory were named as counters, and are none. */
+static enum points_kind kind_of_points(const struct metric_kind *kind)
+{
+	if (kind->is_gauge)
+		return POINTS_LEVEL;
+	return strstr(kind->name, "memory") && strstr(kind->name, "bytes") ? POINTS_SIZE
+									   : POINTS_COUNTER;
+}
+
+static int find_column(struct extract_work *work, const struct metric_kind *kind, bool background)
+{
+	struct feature_column *column = NULL;
+
+	for (size_t i = 0; i < work->column_count && !column; i++) {
+		if (strcmp(work->columns[i].name, kind->name) == 0 &&
+		    work->columns[i].rank == kind->rank)
+			column = &work->columns[i];
+	}
+	if (!column && work->column_count == EXTRACT_FEATURES_MAX)
+		return diag_set(work->diag, -ENOSPC, "more than %d features", EXTRACT_FEATURES_MAX);
+	if (!column) {
+		column = &work->columns[work->column_count++];
+		*column =
+			(struct feature_column){ .rank = kind->rank, .kind = kind_of_points(kind) };
+		(void)snprintf(column->name, sizeof(column->name), "%s", kind->name);
+	}
+	if (new_amounts(work, &column->amounts[background]) < 0)
+		return no_memory(work);
+	return (int)(column - work->columns);
+}
+
+static int find_owner(struct extract_work *work, const char *name, uint32_t *ret)
+{
+	const struct map_key key = { hash64_text(HASH64_START, name),
+				     hash64_text(~HASH64_START, name) };
+	struct strbuf *names = &work->result->owners;
+	struct extract_owner *owner;
+
+	*ret = map_find(&work->by_owner, key);
+	if (*ret != MAP_NONE)
+		return 0;
+	if (ARRAY_RESERVE(work->owners, work->owner_size, work->owner_count + 1) < 0 ||
+	    map_put(&work->by_owner, key, (uint32_t)work->owner_count) < 0)
+		return no_memory(work);
+	owner = &work->owners[work->owner_count];
+	*owner = (struct extract_owner){ .name_at = names->len };
+	owner->background = work->options->is_background &&
+			    work->options->is_background(work->options->userdata, name);
+	strbuf_add(names, name, strlen(name) + 1);
+	*ret = (uint32_t)work->owner_count++;
+	return strbuf_error(names) < 0 ? no_memory(work) : 0;
+}
+
+/* What a thing's times are counted by: a series that goes on under other labels is the same. */
+static int find_cover(struct extract_work *work, const struct tracked_series *series, uint32_t *ret)
+{
+	const struct map_key key = { (uint64_t)series->subject << 32 | series->place,
+				     series->owner };
+
+	*ret = map_find(&work->by_cover, key);
+	if (*ret != MAP_NONE)
+		return 0;
+	if (ARRAY_RESERVE(work->covers, work->cover_size, work->cover_count + 1) < 0 ||
+	    map_put(&work->by_cover, key, (uint32_t)work->cover_count) < 0)
+		return no_memory(work);
+	work->covers[work->cover_count] = (struct grid_cover){ .count = 0 };
+	*ret = (uint32_t)work->cover_count++;
+	return 0;
+}
+
+static int begin_power(struct extract_work *work, const struct series_labels *labels,
+		       const struct metric_kind *kind, struct tracked_series *series)
+{
+	int order = source_order(work, series_label(labels, "source"));
+	int index;
+
+	if (order < 0) {
+		series->subject = METRIC_IGNORED;
+		return 0;
+	}
+	index = power_accounts_find(&work->power, kind, metric_package(labels),
+				    strcmp(series_label(labels, "mode"), "idle") == 0,
+				    (unsigned)order * 4 + kind->rank, grid_steps(&work->grid));
+	if (index == -ENOSPC)
+		return diag_set(work->diag, index, "more than %d series of the node's energy",
+				POWER_ACCOUNTS_MAX);
+	if (index < 0)
+		return no_memory(work);
+	series->place = (uint32_t)index;
+	return 0;
+}
+
+static int begin_feature(struct extract_work *work, const struct series_labels *labels,
+			 const struct metric_kind *kind, struct tracked_series *series)
+{
+	char name[OWNER_NAME_MAX];
+	int r;
+
+	metric_owner(labels, work->options->level, name, sizeof(name));
+	r = find_owner(work, name, &series->owner);
+	if (r < 0)
+		return r;
+	series->background = work->owners[series->owner].background;
+	if (kind->subject == METRIC_RATIO) {
+		series->place = metric_package(labels) % EXTRACT_PACKAGES_MAX;
+		r = new_amounts(work, &work->ratios[series->place]);
+		return r < 0 ? no_memory(work) : find_cover(work, series, &series->cover);
+	}
+	r = find_column(work, kind, series->background);
+	if (r < 0)
+		return r;
+	series->place = (uint32_t)r;
+	return find_cover(work, series, &series->cover);
+}
+
+static int begin_fact(struct extract_work *work, const struct series_labels *labels,
+		      struct tracked_series *series)
+{
+	struct feature_column *column =
+		series->subject == METRIC_FREQUENCY ? &work->frequency : &work->node_type;
+
+	series->owner = (uint32_t)hash64_text(HASH64_START, series_label(labels, "cpu"));
+	if (new_amounts(work, &column->amounts[0]) < 0 || new_amounts(work, &column->covered) < 0)
+		return no_memory(work);
+	return find_cover(work, series, &series->cover);
+}
+
+static int begin_series(struct extract_work *work, const struct series_labels *labels,
+			struct tracked_series *series)
+{
+	struct metric_kind kind;
+
+	metric_kind_find(labels, work->options->level, &kind);
+	*series = (struct tracked_series){ .subject = kind.subject,
+					   .factor = kind.factor,
+					   .owner = OWNER_NONE };
+	if (kind.subject == METRIC_IGNORED || !is_of_node(work, labels)) {
+		series->subject = METRIC_IGNORED;
+		return 0;
+	}
+	if (kind.subject == METRIC_POWER)
+		return begin_power(work, labels, &kind, series);
+	if (kind.subject == METRIC_FREQUENCY || kind.subject == METRIC_NODE_TYPE)
+		return begin_fact(work, labels, series);
+	return begin_feature(work, labels, &kind, series);
+}
+
+static int begin_values(void *userdata, const struct series_labels *labels)
+{
+	struct extract_work *work = userdata;
+	struct map_key key = labels_key(labels);
+	struct tracked_series series;
+	int r;
+
+	work->has_current = true;
+	work->result->series++;
+	work->current = map_find(&work->by_labels, key);
+	if (work->current != MAP_NONE)
+		return 0; /* its next part */
+	r = begin_series(work, labels, &series);
+	if (r < 0)
+		return r;
+	if (series.subject == METRIC_IGNORED) {
+		work->has_current = false;
+		return 0;
+	}
+	if (ARRAY_RESERVE(work->series, work->series_size, work->series_count + 1) < 0)
+		return no_memory(work);
+	r = map_put(&work->by_labels, key, (uint32_t)work->series_count);
+	if (r == -ENOSPC)
+		return diag_set(work->diag, r, "more than %u series", EXTRACT_SERIES_MAX);
+	if (r < 0)
+		return no_memory(work);
+	work->current = (uint32_t)work->series_count;
+	work->series[work->series_count++] = series;
+	return 0;
+}
+
+/* Where rows are by owner: its own amounts beside the sum. NULL where memory ends. */
+static double *owner_amounts(struct extract_work *work, const struct tracked_series *series)
+{
+	struct extract_owner *owner = &work->owners[series->owner];
+	size_t bytes = (grid_steps(&work->grid) + 1) * sizeof(double);
+
+	if (!owner->amounts)
+		owner->amounts = calloc(EXTRACT_FEATURES_MAX, sizeof(*owner->amounts));
+	if (!owner->amounts || owner->amounts[series->place])
+		return owner->amounts ? owner->amounts[series->place] : NULL;
+	if (work->memory + bytes > EXTRACT_MEMORY_MAX)
+		return NULL;
+	work->memory += bytes;
+	owner->amounts[series->place] = calloc(1, bytes);
+	return owner->amounts[series->place];
+}
+
+static int spread(struct extract_work *work, const struct tracked_series *series,
+		  const struct points_flow *flow, double *amounts, double *covered, double *own)
+{
+	struct grid_part parts[COVER_PARTS_MAX + 1];
+	double length = (double)(flow->to_us - flow->from_us);
+	size_t count =
+		grid_cover_add(&work->covers[series->cover], flow->from_us, flow->to_us, parts);
+
+	work->result->duplicates += count == 0;
+	for (size_t i = 0; i < count; i++) {
+		double amount = flow->amount * series->factor *
+				((double)(parts[i].to_us - parts[i].from_us) / length);
+
+		grid_spread(&work->grid, parts[i].from_us, parts[i].to_us, amount, amounts,
+			    covered);
+		if (own)
+			grid_spread(&work->grid, parts[i].from_us, parts[i].to_us, amount, own,
+				    NULL);
+	}
+	return 0;
+}
+
+static int book_feature(struct extract_work *work, const struct tracked_series *series,
+			const struct points_flow *flow)
+{
+	double *own = NULL;
+
+	if (work->options->by_owner) {
+		own = owner_amounts(work, series);
+		if (!own)
+			return diag_set(work->diag, -ENOSPC,
+					"rows by owner need more than %u MiB: extract a shorter "
+					"time",
+					EXTRACT_MEMORY_MAX >> 20);
+	}
+	return spread(work, series, flow, work->columns[series->place].amounts[series->background],
+		      NULL, own);
+}
+
+static int book(struct extract_work *work, const struct tracked_series *series,
+		const struct points_flow *flow)
+{
+	struct feature_column *fact =
+		series->subject == METRIC_FREQUENCY ? &work->frequency : &work->node_type;
+
+	switch (series->subject) {
+	case METRIC_POWER:
+		power_accounts_add(&work->power, series->place, &work->grid, flow->from_us,
+				   flow->to_us, flow->amount * series->factor);
+		return 0;
+	case METRIC_FEATURE:
+		return book_feature(work, series, flow);
+	case METRIC_RATIO:
+		return spread(work, series, flow, work->ratios[series->place], NULL, NULL);
+	case METRIC_FREQUENCY:
+	case METRIC_NODE_TYPE:
+		return spread(work, series, flow, fact->amounts[0], fact->covered, NULL);
+	case METRIC_IGNORED:
+		break;
+	}
+	return 0;
+}
+
+static enum points_kind kind_of_series(const struct extract_work *work,
+				       const struct tracked_series *series)
+{
+	if (series->subject == METRIC_FEATURE)
+		return work->columns[series->place].kind;
+	if (series->subject != METRIC_POWER)
+		return POINTS_LEVEL;
+	return work->power.accounts[series->place].order % 4 == 2 ? POINTS_LEVEL : POINTS_ENERGY;
+}
+
+/* The usual step of a series: that of the power, or its own where that is longer. */
+static int64_t usual_step(struct extract_work *work, const struct tracked_series *series,
+			  int64_t time_us)
+{
+	int64_t since_us = time_us - series->points.last_us;
+	struct feature_column *column;
+
+	if (series->subject != METRIC_FEATURE || !series->points.has_last || since_us <= 0)
+		return work->step_us;
+	column = &work->columns[series->place];
+	if (!column->step_us || since_us < column->step_us)
+		column->step_us = since_us;
+	return column->step_us > work->step_us ? column->step_us : work->step_us;
+}
+
+static int take_value(void *userdata, const struct series_point *point)
+{
+	struct extract_work *work = userdata;
+	struct tracked_series *series;
+	struct points_flow flow;
+	int64_t step_us;
+
+	if (!work->has_current)
+		return 0;
+	series = &work->series[work->current];
+	work->result->points++;
+	step_us = usual_step(work, series, point->time_us);
+	if (!counter_points_take(&series->points, kind_of_series(work, series), step_us,
+				 point->time_us, point->value, &flow, &work->result->faults))
+		return 0;
+	return book(work, series, &flow);
+}
+
+/* ---- both ---- */
+
+static void release_column(struct feature_column *column)
+{
+	free(column->amounts[0]);
+	free(column->amounts[1]);
+	free(column->covered);
+}
+
+static void work_release(struct extract_work *work)
+{
+	grid_release(&work->grid);
+	power_accounts_release(&work->power);
+	for (size_t i = 0; i < work->column_count; i++)
+		release_column(&work->columns[i]);
+	release_column(&work->frequency);
+	release_column(&work->node_type);
+	for (size_t i = 0; i < EXTRACT_PACKAGES_MAX; i++)
+		free(work->ratios[i]);
+	for (size_t i = 0; i < work->owner_count; i++) {
+		for (size_t j = 0; work->owners[i].amounts && j < EXTRACT_FEATURES_MAX; j++)
+			free(work->owners[i].amounts[j]);
+		free(work->owners[i].amounts);
+	}
+	map_release(&work->by_labels);
+	map_release(&work->by_cover);
+	map_release(&work->by_owner);
+	free(work->series);
+	free(work->covers);
+	free(work->owners);
+}
+
+static int run(struct extract_work *work, extract_source_fn *source, void *userdata)
+{
+	const struct series_sink steps = { begin_steps, take_step, work };
+	const struct series_sink values = { begin_values, take_value, work };
+	int r = source(userdata, &steps, work->diag);
+
+	if (r == 0) {
+		grid_finish(&work->grid);
+		work->step_us = work->result->step_us = grid_typical_us(&work->grid);
+		r = check_steps(work);
+	}
+	if (r == 0)
+		r = source(userdata, &values, work->diag);
+	if (r == 0)
+		r = extract_rows(work);
+	if (r == -ENOMEM)
+		(void)no_memory(work);
+	return r;
+}
+
+int extraction_run(const struct extract_options *options, extract_source_fn *source, void *userdata,
+		   struct extraction *ret, struct diag *diag)
+{
+	struct extract_work *work = calloc(1, sizeof(*work));
+	struct extraction result = { .step_us = 0 };
+	struct diag why = { "" };
+	int r;
+
+	if (!work)
+		return diag_set(diag, -ENOMEM, "out of memory");
+	work->options = options;
+	work->result = &result;
+	work->diag = diag ? diag : &why;
+	map_init(&work->by_labels, EXTRACT_SERIES_MAX);
+	map_init(&work->by_cover, EXTRACT_SERIES_MAX);
+	map_init(&work->by_owner, EXTRACT_OWNERS_MAX);
+	r = run(work, source, userdata);
+	result.implausible = work->power.implausible;
+	result.duplicates += work->power.duplicates;
+	work_release(work);
+	free(work);
+	if (r < 0)
+		extraction_release(&result);
+	else
+		*ret = result;
+	return r;
+}
+
+static int read_file(void *userdata, const struct series_sink *sink, struct diag *diag)
+{
+	return series_read_file(userdata, sink, diag);
+}
+
+int extraction_of_file(const struct extract_options *options, const char *path,
+		       struct extraction *ret, struct diag *diag)
+{
+	CLEANUP_FREE char *own = strdup(path);
+	struct diag why = { "" };
+	int r = own ? extraction_run(options, read_file, own, ret, &why) : -ENOMEM;
+
+	if (r < 0 && strncmp(why.text, path, strlen(path)) == 0)
+		return diag_set(diag, r, "%s", why.text);
+	return r < 0 ? diag_set(diag, r, "%s: %.400s", path, why.text) : 0;
+}
+
+static void add_cell(struct strbuf *out, double value)
+{
+	char digits[FORMAT_DOUBLE_MAX];
+
+	if (isfinite(value))
+		strbuf_add(out, digits, format_double(digits, value));
+}
+
+/* A name with what CSV needs quotes for. */
+static void add_text_cell(struct strbuf *out, const char *text)
+{
+	strbuf_add_char(out, '"');
+	for (; *text; text++) {
+		if (*text == '"')
+			strbuf_add_char(out, '"');
+		strbuf_add_char(out, *text);
+	}
+	strbuf_add_char(out, '"');
+}
+
+int extraction_write_csv(const struct extraction *extraction, struct strbuf *out)
+{
+	const struct sample_table *table = &extraction->table;
+
+	if (!extraction->owner_at)
+		return sample_table_write_csv(table, out);
+	strbuf_add_str(out, "timestamp,owner");
+	for (size_t i = 1; i < table->column_count; i++) {
+		strbuf_add_char(out, ',');
+		strbuf_add_str(out, table->names[i]);
+	}
+	strbuf_add_char(out, '\n');
+	for (size_t row = 0; row < table->rows; row++) {
+		add_cell(out, table->columns[0][row]);
+		strbuf_add_char(out, ',');
+		add_text_cell(out, extraction->owners.data + extraction->owner_at[row]);
+		for (size_t i = 1; i < table->column_count; i++) {
+			strbuf_add_char(out, ',');
+			add_cell(out, table->columns[i][row]);
+		}
+		strbuf_add_char(out, '\n');
+	}
+	return strbuf_error(out);
+}
+
+void extraction_release(struct extraction *extraction)
+{
+	sample_table_release(&extraction->table);
+	strbuf_release(&extraction->owners);
+	free(extraction->owner_at);
+	*extraction = (struct extraction){ .step_us = 0 };
+}
