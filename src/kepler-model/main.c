@@ -4,6 +4,7 @@
  */
 #include "base/macro.h"
 #include "kepler-model/extract.h"
+#include "kepler-model/plot.h"
 #include "kepler-model/repo.h"
 #include "kepler-model/serve.h"
 #include "options/program.h"
@@ -14,6 +15,12 @@ static const struct command commands[] = {
 	  .what = "Turns the series of an exporter into rows: power of the node beside what ran, "
 		  "step by step.",
 	  .options = &extract_command_options },
+	{ "plot", plot_main, "plot MODEL CSV", "a model's errors and curves as a page",
+	  .operands = "MODEL CSV",
+	  .what = "Writes a page of HTML that shows a model on samples: measured beside predicted "
+		  "power, residuals,\n"
+		  "power by load, and which features matter. The page needs nothing else.",
+	  .options = &plot_options },
 	{ "repo", repo_main, "repo COMMAND DIR", "a repository of models:", .more = repo_usage,
 	  .operands = "list|verify|best DIR",
 	  .what = "Lists the models of a repository, which has the layout of upstream's model-db, "

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A chart as an SVG element that stands in a page of HTML: points, a line or bars over two linear
+ * axes. Pure: numbers in, text out. Colours are the page's (report_style), so that a chart follows
+ * a light or dark theme and can be read by those who see no colours: series differ in form, too.
+ *
+ * Numbers that are not finite are left out. Points of one series are one path, so that thousands of
+ * them are small.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/strbuf.h"
+
+#define CHART_SERIES_MAX 4
+#define CHART_BARS_MAX   64
+
+enum chart_form {
+	CHART_POINTS,
+	CHART_LINE, /* in the order of the values; one that is not finite interrupts it */
+	CHART_BARS, /* from 0; x is the left edge, the next x the right one */
+	CHART_BAND, /* between y and y2 */
+};
+
+struct chart_series {
+	const char *name;
+	enum chart_form form;
+	const double *x;
+	const double *y;
+	const double *y2; /* of a band */
+	size_t count;
+	double bar_width; /* of bars, in x's unit */
+};
+
+struct chart {
+	const char *title; /* what a reader of the page's text is told of it */
+	const char *x_label;
+	const char *y_label;
+	const struct chart_series *series;
+	size_t series_count;
+	bool diagonal;  /* both axes alike, and the line y = x */
+	bool zero_line; /* a line at y = 0 */
+	bool from_zero; /* both axes begin at 0 where no value is negative */
+};
+
+void chart_add(struct strbuf *out, const struct chart *chart);
+
+/* Named amounts as horizontal bars, in the order given. */
+struct chart_amount {
+	const char *name;
+	double value; /* >= 0 */
+};
+
+void chart_add_amounts(struct strbuf *out, const char *title, const char *unit,
+		       const struct chart_amount *amounts, size_t count);
+
+/* Steps of an axis from @low to @high with about @wanted steps: 1, 2 or 5 times a power of ten. */
+double chart_step(double low, double high, unsigned wanted);

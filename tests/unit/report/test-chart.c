@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/chart.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/macro.h"
+
+static size_t count(const char *text, const char *what)
+{
+	size_t found = 0;
+
+	for (; (text = strstr(text, what)); text += strlen(what))
+		found++;
+	return found;
+}
+
+static void draw(const struct chart *chart, struct strbuf *out)
+{
+	chart_add(out, chart);
+	strbuf_add_char(out, '\0');
+	assert_int_equal(strbuf_error(out), 0);
+	assert_int_equal(strncmp(out->data, "<svg ", 5), 0);
+	assert_non_null(strstr(out->data, "</svg>\n"));
+	assert_null(strstr(out->data, "nan"));
+	assert_null(strstr(out->data, "inf"));
+}
+
+static void steps_are_round(void **state)
+{
+	(void)state;
+	assert_true(fabs(chart_step(0, 100, 5) - 20) < 1e-12);
+	assert_true(fabs(chart_step(0, 1, 5) - 0.2) < 1e-12);
+	assert_true(fabs(chart_step(0, 12, 5) - 2) < 1e-12);
+	assert_true(fabs(chart_step(0, 26, 5) - 5) < 1e-12);
+	assert_true(fabs(chart_step(0, 4.2e9, 5) - 1e9) < 1);
+}
+
+static void points_are_where_their_values_are(void **state)
+{
+	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
+	const double x[] = { 0, 50, 100 }, y[] = { 0, 10, 20 };
+	const struct chart_series series = { "a", CHART_POINTS, x, y, .count = 3 };
+	const struct chart chart = { "t", "x", "y", &series, 1, .from_zero = true };
+
+	(void)state;
+	draw(&chart, &out);
+	/* Corners and centre of the plane: 58 … 546 by 296 … 28. */
+	assert_non_null(strstr(out.data, "d=\"M58 296h0M302 162h0M546 28h0\""));
+	assert_non_null(strstr(out.data, ">100</text>"));
+	assert_non_null(strstr(out.data, ">20</text>"));
+}
+
+static void what_is_not_finite_is_left_out(void **state)
+{
+	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
+	const double x[] = { 0, 1, 2, 3, 4 }, y[] = { 1, 2, (double)NAN, 4, (double)INFINITY };
+	const struct chart_series series = { "a", CHART_LINE, x, y, .count = 5 };
+	const struct chart chart = { "t", "x", "y", &series, 1, .from_zero = true };
+
+	(void)state;
+	draw(&chart, &out);
+	/* A gap: two parts, the second of one point. */
+	assert_int_equal(count(strstr(out.data, "class=\"n s0\""), "M"), 2);
+}
+
+static void draws_without_values_and_without_extent(void **state)
+{
+	CLEANUP(strbuf_release) struct strbuf none = STRBUF_INIT, one = STRBUF_INIT;
+	const double x[] = { 7 }, y[] = { -3 };
+	const struct chart_series nothing = { "a", CHART_POINTS, x, y, .count = 0 };
+	const struct chart_series point = { "a", CHART_POINTS, x, y, .count = 1 };
+	const struct chart empty = { "t", "x", "y", &nothing, 1, .zero_line = true };
+	const struct chart single = { "t", "x", "y", &point, 1, .diagonal = true };
+
+	(void)state;
+	draw(&empty, &none);
+	draw(&single, &one);
+	assert_int_equal(count(one.data, "h0"), 1);
+}
+
+static void bars_stand_on_zero(void **state)
+{
+	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
+	const double x[] = { 0, 1, 2, 3 }, y[] = { 10, 20, 5, 1 };
+	const struct chart_series series = { "a", CHART_BARS, x, y, .count = 4, .bar_width = 1 };
+	const struct chart chart = { "t", "x", "y", &series, 1 };
+
+	(void)state;
+	draw(&chart, &out);
+	assert_int_equal(count(strstr(out.data, "class=\"b s0\""), "z"), 4);
+	assert_non_null(strstr(out.data, "M58.5 296V"));
+}
+
+static void names_are_escaped_and_listed(void **state)
+{
+	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
+	const double x[] = { 0, 1 }, y[] = { 10, 20 }, top[] = { 12, 25 };
+	const struct chart_series series[] = {
+		{ "<b>", CHART_BAND, x, y, top, .count = 2 },
+		{ "line", CHART_LINE, x, y, .count = 2 },
+	};
+	const struct chart chart = { "a & b", "x<", "y", series, 2 };
+
+	(void)state;
+	draw(&chart, &out);
+	assert_null(strstr(out.data, "<b>"));
+	assert_non_null(strstr(out.data, "&lt;b&gt;</text>"));
+	assert_non_null(strstr(out.data, "<title>a &amp; b</title>"));
+	assert_int_equal(count(out.data, "class=\"k s"), 2);
+}
+
+static void large_numbers_are_short(void **state)
+{
+	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
+	const double x[] = { 0, 4e10 }, y[] = { 0.001, 0.004 };
+	const struct chart_series series = { "a", CHART_POINTS, x, y, .count = 2 };
+	const struct chart chart = { "t", "x", "y", &series, 1 };
+
+	(void)state;
+	draw(&chart, &out);
+	assert_non_null(strstr(out.data, ">40G</text>"));
+	assert_non_null(strstr(out.data, ">0.004</text>"));
+	assert_null(strstr(out.data, "00000"));
+}
+
+static void amounts_are_as_long_as_they_are_large(void **state)
+{
+	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
+	const struct chart_amount amounts[] = { { "cpu", 8 }, { "memory", 4 }, { "none", 0 } };
+
+	(void)state;
+	chart_add_amounts(&out, "t", "W", amounts, ARRAY_SIZE(amounts));
+	strbuf_add_char(&out, '\0');
+	assert_non_null(strstr(out.data, "h290v"));
+	assert_non_null(strstr(out.data, "h145v"));
+	assert_non_null(strstr(out.data, "h0v"));
+	assert_non_null(strstr(out.data, ">8 W</text>"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(steps_are_round),
+		cmocka_unit_test(points_are_where_their_values_are),
+		cmocka_unit_test(what_is_not_finite_is_left_out),
+		cmocka_unit_test(draws_without_values_and_without_extent),
+		cmocka_unit_test(bars_stand_on_zero),
+		cmocka_unit_test(names_are_escaped_and_listed),
+		cmocka_unit_test(large_numbers_are_short),
+		cmocka_unit_test(amounts_are_as_long_as_they_are_large),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
