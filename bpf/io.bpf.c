@@ -359,6 +359,24 @@ int BPF_PROG(bytes_are_moved, struct sock *sk, int bytes)
 /* ---- block devices ---- */
 
 /*
+ * The bio is the first argument of its tracepoints; where there is a queue it has the number
+ * @with_queue. The barrier keeps two loads: the compiler would make one of them, at a computed
+ * offset, and verifiers accept only constant offsets of a context.
+ */
+static __always_inline struct bio *bio_of(struct bpf_raw_tracepoint_args *ctx, int with_queue)
+{
+	__u64 bio;
+
+	if (has_queue_argument) {
+		bio = ctx->args[with_queue];
+		barrier_var(bio);
+	} else {
+		bio = ctx->args[0];
+	}
+	return (struct bio *)bio;
+}
+
+/*
  * Only the lowest of stacked devices takes a bio into a request, so nothing counts twice. A task
  * submits what it reads, and what it writes itself; what the kernel's threads write later is that
  * of the cgroup that has made the pages dirty.
@@ -374,7 +392,7 @@ static __always_inline __u64 count_bio(struct bio *bio)
 SEC("raw_tp")
 int request_is_made(struct bpf_raw_tracepoint_args *ctx)
 {
-	struct bio *bio = (struct bio *)(has_queue_argument ? ctx->args[1] : ctx->args[0]);
+	struct bio *bio = bio_of(ctx, 1);
 	__u64 cgroup;
 
 	if (!bio)
@@ -388,7 +406,7 @@ int request_is_made(struct bpf_raw_tracepoint_args *ctx)
 SEC("raw_tp")
 int bio_is_appended(struct bpf_raw_tracepoint_args *ctx)
 {
-	count_bio((struct bio *)(has_queue_argument ? ctx->args[2] : ctx->args[0]));
+	count_bio(bio_of(ctx, 2));
 	return 0;
 }
 
@@ -396,7 +414,7 @@ int bio_is_appended(struct bpf_raw_tracepoint_args *ctx)
 SEC("raw_tp")
 int bio_is_prepended(struct bpf_raw_tracepoint_args *ctx)
 {
-	struct bio *bio = (struct bio *)(has_queue_argument ? ctx->args[2] : ctx->args[0]);
+	struct bio *bio = bio_of(ctx, 2);
 	__u64 cgroup = count_bio(bio);
 
 	if (cgroup)

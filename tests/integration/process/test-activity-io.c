@@ -508,11 +508,13 @@ static int run_in(const char *cgroupfs)
 	return r;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	int r, of_hybrid;
 
 	rig_calibrate();
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
 	r = run_in("/sys/fs/cgroup");
 	if (r == 77) {
 		printf("SKIP: no cgroup can be made here\n");

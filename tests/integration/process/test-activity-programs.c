@@ -267,7 +267,7 @@ static void test_exits_are_told_where_proc_says_nothing(void **state)
 	activity_close(tally.reader);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_without_walk),
@@ -285,6 +285,8 @@ int main(void)
 	/* Skips where BPF is refused altogether. */
 	activity_close(rig_open(&(const struct activity_options){ .allow_bpf = true }));
 	rig_calibrate();
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
