@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "activity/io_signals.h"
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/num.h"
 #include "base/pid_namespace.h"
@@ -56,6 +57,7 @@ int activity_open(const struct activity_options *options, struct activity_reader
 	}
 	if (machine_clock_open(complete.procfs, &reader->clock) < 0)
 		reader->clock = NULL; /* unseen time stays unknown, and is reported as such */
+	reader->frequencies = complete.frequencies;
 	unseen_time_init(&reader->unseen_time, kernel_tick_ns());
 	reader->own_pid_namespace = pid_namespace_is_own();
 	*ret = reader;
@@ -68,7 +70,29 @@ void activity_close(struct activity_reader *reader)
 		return;
 	machine_clock_close(reader->clock);
 	io_signals_close(reader->io);
+	free(reader->frequency_time);
 	reader->ops->close(reader);
+}
+
+/* Run time × frequency of each sample. Without memory for that the pass does not have it. */
+static void add_frequency_time(struct activity_reader *reader, struct activity *activity)
+{
+	const struct cpu_frequencies *frequencies = reader->frequencies;
+
+	if (!frequencies || !frequencies->mean_khz ||
+	    ARRAY_RESERVE(reader->frequency_time, reader->frequency_cells, activity->count) < 0)
+		return;
+	for (size_t i = 0; i < activity->count; i++) {
+		const struct activity_sample *sample = &activity->samples[i];
+
+		reader->frequency_time[i] =
+			sample->cycles
+				? sample->cycles
+				: cpu_frequencies_cycles(frequencies, sample->cpu, sample->cpu_ns);
+	}
+	activity->signals |= SIGNAL_BIT(SIGNAL_FREQUENCY_TIME);
+	activity->signal[SIGNAL_FREQUENCY_TIME] = activity->count ? reader->frequency_time : NULL;
+	activity->mean_khz = frequencies->mean_khz;
 }
 
 /*
@@ -86,6 +110,8 @@ int activity_read(struct activity_reader *reader, struct activity *activity)
 	 */
 	if (r == 0 && reader->io)
 		io_signals_read(reader->io, activity);
+	if (r == 0)
+		add_frequency_time(reader, activity);
 	if (r < 0 || !has_account)
 		return r;
 	if (!reader->unseen_time.has_last && machine_clock_read(reader->clock, &now) < 0)

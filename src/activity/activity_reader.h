@@ -23,6 +23,7 @@
 #include "activity/switch_options.h"
 #include "activity/unseen_time.h"
 #include "energy/signal.h"
+#include "host/cpu_frequency.h"
 #include "host/cpu_sockets.h"
 #include "host/proc.h"
 
@@ -55,6 +56,7 @@ struct activity_sample {
 	uint64_t cpu_ns;     /* run time since the last pass, all threads */
 	uint64_t cgroup_id;  /* in the hierarchy of activity_info; 0 unknown (procfs reader) */
 	uint64_t cgroup_set; /* opaque: changes when it moved in any hierarchy; 0 unknown */
+	uint64_t cycles;     /* by the frequency of each thread's CPU; 0: not known by thread */
 	uint32_t cpu;        /* where it ran last; UINT32_MAX: not known of all of cpu_ns */
 	uint32_t flags;      /* enum activity_flag */
 	char comm[COMM_MAX]; /* raw bytes, terminated */
@@ -96,6 +98,7 @@ struct activity {
 	uint64_t coming_ns;  /* not in busy_ns: known run time that a later pass reports */
 	uint32_t coming_threads; /* threads of coming_ns, each of which may lack up to a tick */
 	uint32_t cpus;           /* online; 0 unknown */
+	uint32_t mean_khz;       /* of CPUs; with SIGNAL_FREQUENCY_TIME only */
 	const struct dropped_cgroup *dropped_cgroups; /* not in dropped_ns, but in busy_ns */
 	size_t dropped_cgroup_count;
 };
@@ -173,8 +176,9 @@ struct activity_options {
 	uint32_t max_processes;        /* limit of every table, default 65,536 */
 	/* Borrowed, may change between passes; NULL: sockets are not distinguished. */
 	const struct cpu_sockets *sockets;
-	enum io_wanted io; /* with BPF only */
-	const char *sysfs; /* "/sys" */
+	const struct cpu_frequencies *frequencies; /* likewise; NULL: not known */
+	enum io_wanted io;                         /* with BPF only */
+	const char *sysfs;                         /* "/sys" */
 	struct switch_options switches;
 	const char *spoil_program; /* for tests: changed so that the kernel refuses it; or NULL */
 };
@@ -195,10 +199,13 @@ struct activity_ops {
 	void (*new_cgroups)(struct activity_reader *reader, activity_cgroup_fn *fn, void *userdata);
 };
 struct activity_reader {
-	const struct activity_ops *ops; /* first member of each reader */
-	struct machine_clock *clock;    /* NULL: the machine's account cannot be read */
-	struct io_signals *io;          /* NULL: not wanted, or not to be had */
-	int io_err;                     /* why not, -errno; 0: not wanted */
+	const struct activity_ops *ops;            /* first member of each reader */
+	struct machine_clock *clock;               /* NULL: the machine's account cannot be read */
+	struct io_signals *io;                     /* NULL: not wanted, or not to be had */
+	int io_err;                                /* why not, -errno; 0: not wanted */
+	const struct cpu_frequencies *frequencies; /* NULL: not known */
+	uint64_t *frequency_time;                  /* of samples, with frequencies */
+	uint32_t frequency_cells;
 	struct unseen_time unseen_time;
 	uint64_t unseen_ns;
 	bool own_pid_namespace;

@@ -389,6 +389,7 @@ int bpf_activity_open(const struct activity_options *options, struct activity_re
 		return r;
 	self->sockets = options->sockets;
 	thread_table_tell_sockets(self->table, options->sockets);
+	thread_table_tell_frequencies(self->table, options->frequencies);
 	if (unseen_open(options->procfs, &self->unseen) < 0)
 		self->unseen = NULL; /* only a report, which energy does not depend on */
 	r = open_kernel_side(self, options);

@@ -99,6 +99,8 @@ void thread_rows_charge(struct thread_table *table, uint32_t index, uint64_t run
 	if (!run_ns)
 		return;
 	table->processes[index].pending_ns += run_ns;
+	table->processes[index].pending_cycles +=
+		cpu_frequencies_cycles(table->frequencies, cpu, run_ns);
 	if (table->places)
 		charge_sockets(table, index, run_ns, cpu, work);
 	thread_rows_activate(table, index);

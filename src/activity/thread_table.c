@@ -61,6 +61,12 @@ void thread_table_tell_sockets(struct thread_table *table, const struct cpu_sock
 	table->sockets = sockets;
 }
 
+void thread_table_tell_frequencies(struct thread_table *table,
+				   const struct cpu_frequencies *frequencies)
+{
+	table->frequencies = frequencies;
+}
+
 void thread_table_sees_part(struct thread_table *table)
 {
 	table->sees_part = true;
@@ -212,6 +218,7 @@ static void fill_sample(struct activity_sample *sample, const struct process_row
 	*sample = (struct activity_sample){
 		.key = process->key,
 		.cpu_ns = process->pending_ns,
+		.cycles = process->pending_cycles,
 		.cgroup_id = process->cgroup_id,
 		.cgroup_set = process->cgroup_set,
 		.cpu = process->cpu,
@@ -244,7 +251,7 @@ static uint64_t take_samples(struct thread_table *table)
 		if (table->signals)
 			thread_work_take(table, index, i);
 		busy_ns += process->pending_ns;
-		process->pending_ns = 0;
+		process->pending_ns = process->pending_cycles = 0;
 		process->active = false;
 		if (!process->threads)
 			thread_rows_remove_process(table, index);
@@ -309,7 +316,7 @@ void thread_table_visit(const struct thread_table *table, activity_visit_fn *fn,
 		if (!table->processes[i].used || !table->processes[i].threads)
 			continue;
 		fill_sample(&sample, &table->processes[i]);
-		sample.cpu_ns = 0; /* pending time comes with the pass */
+		sample.cpu_ns = sample.cycles = 0; /* pending time comes with the pass */
 		fn(userdata, &sample);
 	}
 }

@@ -35,6 +35,12 @@ void thread_table_free(struct thread_table *table);
  */
 void thread_table_tell_sockets(struct thread_table *table, const struct cpu_sockets *sockets);
 /*
+ * From now on samples have their cycles, by the frequency of each thread's CPU at the time of the
+ * pass; borrowed, and changes between passes. NULL: they have none.
+ */
+void thread_table_tell_frequencies(struct thread_table *table,
+				   const struct cpu_frequencies *frequencies);
+/*
  * From now on records come with what the context switches have shown, and samples have these
  * @signals of it; a record without it has none of them.
  */

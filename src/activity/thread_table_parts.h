@@ -30,9 +30,10 @@ struct process_row {
 	struct process_key key;
 	uint64_t cgroup_id;
 	uint64_t cgroup_set;
-	uint64_t pending_ns;  /* for the next sample */
-	uint64_t leader_task; /* 0: not seen yet */
-	uint32_t threads;     /* rows */
+	uint64_t pending_ns;     /* for the next sample */
+	uint64_t pending_cycles; /* likewise, by frequency */
+	uint64_t leader_task;    /* 0: not seen yet */
+	uint32_t threads;        /* rows */
 	uint32_t cpu;
 	uint32_t flags;
 	uint32_t next_free; /* in a free row */
@@ -87,6 +88,8 @@ struct thread_table {
 	uint64_t *pending_socket_ns;       /* [processes][places], of pending_ns */
 	uint64_t *sample_socket_ns;        /* [samples][places] */
 	uint32_t pending_cells, sample_cells;
+
+	const struct cpu_frequencies *frequencies; /* NULL: not known */
 
 	uint32_t signals;          /* of samples; 0: work is not counted */
 	uint64_t *pending_signals; /* [processes][WORK_SIGNALS] */

@@ -20,6 +20,8 @@ static const struct {
 					true },
 	[SHARE_INSTRUCTIONS] = { "instructions", "instructions", "instructions",
 				 SIGNAL_BIT(SIGNAL_INSTRUCTIONS), true },
+	[SHARE_FREQUENCY_TIME] = { "frequency-time", "cycles", "CPU time times frequency",
+				   SIGNAL_BIT(SIGNAL_FREQUENCY_TIME), false },
 	[SHARE_CACHE_MISSES] = { "cache-misses", "misses", "misses of the last-level cache",
 				 SIGNAL_BIT(SIGNAL_CACHE_MISSES), true },
 	[SHARE_MEMORY_TRAFFIC] = { "memory-traffic", "bytes", "memory traffic",
@@ -38,17 +40,21 @@ static const struct {
 };
 
 /* Each ends with SHARE_CPU_TIME, which is 0: what is not named here has that alone. */
-#define RULES_MAX 6
+#define RULES_MAX 7
 
 static const enum share_rule lists[ZONE_KIND_COUNT][RULES_MAX] = {
-	[ZONE_PACKAGE] = { SHARE_CYCLES_INSTRUCTIONS, SHARE_CYCLES, SHARE_SMT_TIME },
-	[ZONE_CORE] = { SHARE_CYCLES_INSTRUCTIONS, SHARE_CYCLES, SHARE_SMT_TIME },
+	[ZONE_PACKAGE] = { SHARE_CYCLES_INSTRUCTIONS, SHARE_CYCLES, SHARE_FREQUENCY_TIME,
+			   SHARE_SMT_TIME },
+	[ZONE_CORE] = { SHARE_CYCLES_INSTRUCTIONS, SHARE_CYCLES, SHARE_FREQUENCY_TIME,
+			SHARE_SMT_TIME },
 	/* What the last level of cache and the fabric move; else as the package. */
 	[ZONE_UNCORE] = { SHARE_MEMORY_TRAFFIC, SHARE_CACHE_MISSES, SHARE_CYCLES_INSTRUCTIONS,
-			  SHARE_CYCLES, SHARE_SMT_TIME },
+			  SHARE_CYCLES, SHARE_FREQUENCY_TIME, SHARE_SMT_TIME },
 	[ZONE_DRAM] = { SHARE_MEMORY_TRAFFIC, SHARE_CACHE_MISSES },
-	[ZONE_PSYS] = { SHARE_CYCLES_INSTRUCTIONS, SHARE_CYCLES, SHARE_SMT_TIME },
-	[ZONE_PLATFORM] = { SHARE_CYCLES_INSTRUCTIONS, SHARE_CYCLES, SHARE_SMT_TIME },
+	[ZONE_PSYS] = { SHARE_CYCLES_INSTRUCTIONS, SHARE_CYCLES, SHARE_FREQUENCY_TIME,
+			SHARE_SMT_TIME },
+	[ZONE_PLATFORM] = { SHARE_CYCLES_INSTRUCTIONS, SHARE_CYCLES, SHARE_FREQUENCY_TIME,
+			    SHARE_SMT_TIME },
 };
 
 const char *share_rule_name(enum share_rule rule)
@@ -85,7 +91,9 @@ uint64_t share_rule_pairing_ppm(enum share_rule rule, uint64_t smt_ppm)
 {
 	if (rule == SHARE_CYCLES_INSTRUCTIONS)
 		return SHARE_MIX_PAIRED_PPM;
-	return rule == SHARE_SMT_TIME || rule == SHARE_CYCLES ? smt_ppm : SHARE_PPM;
+	return rule == SHARE_SMT_TIME || rule == SHARE_CYCLES || rule == SHARE_FREQUENCY_TIME
+		       ? smt_ppm
+		       : SHARE_PPM;
 }
 
 bool share_rule_in_list(enum zone_kind kind, uint32_t index, enum share_rule *ret)

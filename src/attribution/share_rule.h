@@ -23,6 +23,7 @@ enum share_rule {
 	SHARE_CYCLES,              /* of the core's clock; likewise, where pairing is known */
 	SHARE_CYCLES_INSTRUCTIONS, /* both: see SHARE_MIX_* */
 	SHARE_INSTRUCTIONS,        /* retired */
+	SHARE_FREQUENCY_TIME,      /* run time × frequency; paired as SHARE_CYCLES */
 	SHARE_CACHE_MISSES,        /* of the last level */
 	SHARE_MEMORY_TRAFFIC,
 	SHARE_RESIDENT, /* memory that is held */
@@ -54,7 +55,8 @@ enum share_rule {
 
 struct share_options {
 	enum share_rule rule[ZONE_KIND_COUNT]; /* SHARE_AUTO, or one to be used where it can be */
-	uint64_t smt_ppm; /* of SHARE_PPM, and at most that: of SHARE_SMT_TIME and SHARE_CYCLES */
+	/* Of SHARE_PPM, and at most that: of SHARE_SMT_TIME, SHARE_CYCLES, SHARE_FREQUENCY_TIME. */
+	uint64_t smt_ppm;
 	bool may_fit; /* with SHARE_AUTO: regressions are learned, and used where they are better */
 };
 

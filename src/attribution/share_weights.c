@@ -57,10 +57,7 @@ static uint64_t counted_ns(const struct parties *parties, size_t i)
 
 uint32_t share_weights_signals(const struct parties *parties)
 {
-	const uint32_t of_counted_time =
-		SIGNAL_BIT(SIGNAL_COUNTED_TIME) | SIGNAL_BIT(SIGNAL_PAIRED_TIME) |
-		SIGNAL_BIT(SIGNAL_CPU_CYCLES) | SIGNAL_BIT(SIGNAL_REF_CYCLES) |
-		SIGNAL_BIT(SIGNAL_INSTRUCTIONS) | SIGNAL_BIT(SIGNAL_CACHE_MISSES);
+	const uint32_t of_counted_time = (SIGNAL_BIT(SIGNAL_CACHE_MISSES) << 1) - 1;
 	wide all_ns = 0, seen_ns = 0;
 
 	if (!(parties->signals & of_counted_time))
@@ -106,8 +103,13 @@ static uint64_t weigh_by_fit(const struct share_weights *weights, const struct p
 	uint64_t amounts[SIGNAL_COUNT];
 	struct power_fit_work work;
 
-	for (enum signal signal = 0; signal < SIGNAL_COUNT; signal++)
+	for (enum signal signal = 0; signal < SIGNAL_COUNT; signal++) {
 		amounts[signal] = amount_of(parties, signal, i);
+		/* As much as was counted: add_uncounted() takes the rest of all signals alike. */
+		if (!signal_is_of_counted_time(signal))
+			amounts[signal] =
+				scaled(amounts[signal], counted_ns(parties, i), parties->cpu_ns[i]);
+	}
 	for (size_t f = 0; f < POWER_FIT_FEATURES; f++)
 		coefficient[f] = weights->coefficient[f] * factor;
 	power_fit_work_of(amounts, parties->signals, &work);
@@ -129,7 +131,9 @@ static uint64_t weigh(const struct parties *parties, size_t i, enum share_rule r
 		return sum_of_two(parties, i, SIGNAL_NET_TX_IRQ, SIGNAL_NET_RX_IRQ);
 	/* One signal. */
 	amount = least(amount_of(parties, (enum signal)__builtin_ctz(signals), i), WEIGHT_MAX);
-	return rule == SHARE_CYCLES ? weigh_pairing(parties, i, amount, pairing_ppm) : amount;
+	return rule == SHARE_CYCLES || rule == SHARE_FREQUENCY_TIME
+		       ? weigh_pairing(parties, i, amount, pairing_ppm)
+		       : amount;
 }
 
 /* Of all parties: what was weighed, in which time. */

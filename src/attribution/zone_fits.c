@@ -120,11 +120,12 @@ static bool work_of(const struct parties *parties, size_t i,
 	if (!seen_ns || seen_ns < parties->cpu_ns[i] / 8)
 		return false;
 	for (uint32_t left = interval->signals; left; left &= left - 1) {
-		unsigned signal = (unsigned)__builtin_ctz(left);
+		enum signal signal = (enum signal)__builtin_ctz(left);
+		uint64_t of_ns = signal_is_of_counted_time(signal) ? seen_ns : parties->cpu_ns[i];
 
 		if (parties->signal[signal][i] >> 56)
 			return false; /* no machine counts so much */
-		amounts[signal] = muldiv_u64(parties->signal[signal][i], there_ns, seen_ns);
+		amounts[signal] = muldiv_u64(parties->signal[signal][i], there_ns, of_ns);
 	}
 	power_fit_work_of(amounts, interval->signals, ret);
 	return true;

@@ -19,6 +19,7 @@ const char *signal_name(enum signal signal)
 		[SIGNAL_BLOCK_BYTES] = "block_bytes",
 		[SIGNAL_MEMORY_TRAFFIC] = "memory_traffic",
 		[SIGNAL_RESIDENT] = "resident",
+		[SIGNAL_FREQUENCY_TIME] = "frequency_time",
 	};
 
 	return names[signal];

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,10 +30,21 @@ enum signal {
 	SIGNAL_BLOCK_BYTES,    /* read from and written to block devices */
 	SIGNAL_MEMORY_TRAFFIC, /* bytes between the last level of cache and memory */
 	SIGNAL_RESIDENT,       /* bytes of memory that are held */
+	/*
+	 * Cycles by run time × frequency, as cpufreq reports it when an interval ends: coarse, and
+	 * a stand-in where the processor counts none.
+	 */
+	SIGNAL_FREQUENCY_TIME,
 	SIGNAL_COUNT
 };
 
 #define SIGNAL_BIT(signal) (1U << (signal))
+
+/* Whether it is of the time that context switches have shown (SIGNAL_COUNTED_TIME). */
+static inline bool signal_is_of_counted_time(enum signal signal)
+{
+	return signal <= SIGNAL_CACHE_MISSES;
+}
 
 /* "cpu_cycles": as metrics and options name it. */
 const char *signal_name(enum signal signal);

@@ -74,6 +74,7 @@ static const struct option_choice share_rules[] = { { "auto", SHARE_AUTO },
 						    { "cpu-time", SHARE_CPU_TIME },
 						    { "smt-time", SHARE_SMT_TIME },
 						    { "cycles", SHARE_CYCLES },
+						    { "frequency-time", SHARE_FREQUENCY_TIME },
 						    { "cycles-instructions",
 						      SHARE_CYCLES_INSTRUCTIONS },
 						    { "instructions", SHARE_INSTRUCTIONS },
@@ -407,8 +408,8 @@ static const struct option share_rows[] = {
 	{ "attribution.package", NULL, OPTION_ENUM, FIELD(share_options, rule[ZONE_PACKAGE]),
 	  .choices = share_rules, .default_text = "auto", .metavar = "RULE", .reloadable = true,
 	  .help = "Rule by which the dynamic energy of packages is shared. auto: the best one for "
-		  "such zones that the known signals permit (docs/attribution.md). smt-time and "
-		  "cycles reduce what a thread did beside a busy sibling by "
+		  "such zones that the known signals permit (docs/attribution.md). smt-time, "
+		  "cycles and frequency-time reduce what a thread did beside a busy sibling by "
 		  "attribution.smt-factor; in cycles-instructions its cycles count half. In an "
 		  "interval without the signals of a rule, that of "
 		  "auto replaces it. kepler_attribution_info shows the rule in use." },
@@ -436,8 +437,9 @@ static const struct option share_rows[] = {
 	{ "attribution.smt-factor", NULL, OPTION_MICRO, FIELD(share_options, smt_ppm), RANGE(0, 1),
 	  .default_text = "0.575", .metavar = "FACTOR", .reloadable = true,
 	  .help = "Energy of a cycle of a thread while its core's other thread is busy, over that "
-		  "of a cycle of a thread that has the core for itself: of the rules smt-time and "
-		  "cycles. The default is what METRION (2025) measured: the second thread adds "
+		  "of a cycle of a thread that has the core for itself: of the rules smt-time, "
+		  "cycles and frequency-time. The default is what METRION (2025) measured: the "
+		  "second thread adds "
 		  "15 %." },
 };
 

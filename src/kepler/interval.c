@@ -25,6 +25,7 @@
 #include "kepler/device_allocations.h"
 #include "kepler/device_users.h"
 #include "kepler/explain_round.h"
+#include "kepler/machine_reads.h"
 #include "kepler/memory_signals.h"
 #include "kepler/owner.h"
 #include "kepler/record_tap.h"
@@ -452,6 +453,10 @@ static int enter_activity(struct interval_engine *engine, const struct activity 
 
 		parties_add(&engine->parties, LEDGER_NONE, container_of(engine, &unknown),
 			    dropped->cpu_ns, NULL);
+		if (activity->signals & SIGNAL_BIT(SIGNAL_FREQUENCY_TIME))
+			parties_add_signal(
+				&engine->parties, SIGNAL_FREQUENCY_TIME,
+				muldiv_u64(dropped->cpu_ns, activity->mean_khz, NSEC_PER_MSEC));
 	}
 	for (size_t i = 0; i < activity->cgroup_signal_count; i++)
 		enter_cgroup_signals(engine, &activity->cgroup_signals[i]);
@@ -733,6 +738,29 @@ static void enter_identities(struct interval_engine *engine, uint64_t boottime_n
 	enter_sleepers(engine);
 }
 
+/* Meters, then the pass, back to back. 0, or the -errno of a pass that failed. */
+static int read_all(struct interval_engine *engine, struct activity *activity)
+{
+	const struct interval_sources *sources = &engine->sources;
+	int pass;
+
+	enter_step(engine, STEP_METERS);
+	if (sources->reads)
+		machine_reads_begin(sources->reads, clock_ns(CLOCK_MONOTONIC));
+	read_zones(engine);
+	enter_step(engine, STEP_ACTIVITY);
+	if (sources->reads)
+		machine_reads_take(sources->reads);
+	pass = activity_read(sources->activity, activity);
+	if (pass == 0 && sources->memory)
+		memory_signals_add(sources->memory, activity);
+	if (pass < 0) {
+		*activity = (struct activity){ .time_ns = clock_ns(CLOCK_MONOTONIC),
+					       .boottime_ns = clock_ns(CLOCK_BOOTTIME) };
+	}
+	return pass;
+}
+
 int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
 			struct snapshot_self *self)
 {
@@ -742,16 +770,7 @@ int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
 	int r, pass, entered;
 
 	engine->elapsed_ns = 0;
-	enter_step(engine, STEP_METERS);
-	read_zones(engine);
-	enter_step(engine, STEP_ACTIVITY);
-	pass = activity_read(engine->sources.activity, &activity);
-	if (pass == 0 && engine->sources.memory)
-		memory_signals_add(engine->sources.memory, &activity);
-	if (pass < 0) {
-		activity = (struct activity){ .time_ns = clock_ns(CLOCK_MONOTONIC),
-					      .boottime_ns = clock_ns(CLOCK_BOOTTIME) };
-	}
+	pass = read_all(engine, &activity);
 	enter_step(engine, STEP_IDENTITY);
 	r = interval_engine_find_zones(engine, realtime_ms);
 	if (r == 0)

@@ -26,6 +26,7 @@
 
 struct device_allocations;
 struct interval_engine;
+struct machine_reads;
 struct record_tap;
 
 /*
@@ -40,6 +41,7 @@ struct interval_sources {
 	struct identity_resolver *identities;
 	struct device_allocations *allocations; /* of devices to containers; NULL: unasked */
 	struct memory_signals *memory;          /* NULL: memory is not read */
+	struct machine_reads *reads;            /* NULL: nothing more is read of the machine */
 	struct snapshot_holder *holder;
 	struct scrape_pace *pace; /* NULL: nothing is known of scrapes */
 	unsigned cpus;

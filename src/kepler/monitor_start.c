@@ -75,6 +75,7 @@ static int open_engine(struct monitor *monitor)
 		.estimate = monitor->sources.estimate,
 		.activity = monitor->sources.activity,
 		.memory = monitor->sources.memory,
+		.reads = monitor->sources.reads,
 		.identities = monitor->sources.identities,
 		.allocations = &monitor->sources.allocations,
 		.holder = monitor->holder,

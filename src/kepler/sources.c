@@ -56,6 +56,8 @@ static int open_processes(const struct config *config, struct sources *sources, 
 				strerrordesc_np(-r));
 	if (config->monitor.resident_every_ns)
 		open_memory(config, sources);
+	if (machine_reads_open(config->host.sysfs, privileges_drop_thread, &sources->reads) == 0)
+		activity.frequencies = machine_reads_frequencies(sources->reads);
 	activity.sockets = sources->sockets;
 	activity.procfs = config->host.procfs;
 	activity.sysfs = config->host.sysfs;
@@ -178,6 +180,7 @@ void sources_close(struct sources *sources)
 	estimated_meter_free(sources->estimate);
 	activity_close(sources->activity);
 	memory_signals_close(sources->memory);
+	machine_reads_close(sources->reads);
 	identity_resolver_close(sources->identities);
 	device_allocations_release(&sources->allocations);
 	names_close(&sources->names);

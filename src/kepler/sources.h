@@ -12,6 +12,7 @@
 #include "kepler/device_allocations.h"
 #include "kepler/device_holders.h"
 #include "kepler/interval.h"
+#include "kepler/machine_reads.h"
 #include "kepler/memory_signals.h"
 #include "kepler/names.h"
 #include "meter/meter.h"
@@ -24,6 +25,7 @@ struct sources {
 	struct estimated_meter *estimate; /* only where no meter was found at start */
 	struct activity_reader *activity;
 	struct memory_signals *memory; /* NULL: not wanted, or there is no controller */
+	struct machine_reads *reads;   /* NULL: without memory */
 	struct names names;
 	struct identity_resolver *identities;
 	struct device_holders *holders;        /* NULL: none is needed, or could be had */

@@ -176,12 +176,16 @@ class Process:
     def clear(self):
         self.cpu = self.paired = self.cycles = self.ref = self.instr = self.miss = self.lines = 0.0
         self.socket = [0.0] * self.container.sockets
+        self.ran_on = {}  # thread -> seconds, and the core where it ran last
 
 
 class Share:
-    """What Kepler's readers show of a process that lived in an interval; @jiffies: what a poll of /proc at its end shows."""
+    """
+    What Kepler's readers show of a process that lived in an interval; @jiffies: what a poll of /proc at its end shows; @clock: run
+    time x the frequency that each thread's core had last.
+    """
     __slots__ = ("pid", "name", "start", "cpu", "paired", "cycles", "ref", "instr", "miss", "lines", "socket", "ended", "jiffies",
-                 "resident")
+                 "resident", "clock")
 
 
 class Interval:
@@ -210,6 +214,7 @@ class Machine:
         self.threads, self.processes, self.next_pid = [], [], 1000
         self.containers = {program.name: Container(program.name, params.sockets) for program in programs}
         self.tail = [() for _ in range(params.sockets * params.cores)]  # containers of the step before
+        self.last_ghz = [params.nominal_ghz] * (params.sockets * params.cores)
         self.throttle = [1.0] * params.sockets
         self.power = [0.0] * params.sockets
         self.traffic = [0.0] * params.sockets  # bytes/s of the step before
@@ -296,6 +301,7 @@ class Machine:
         """Energy of one core that is awake, and what its threads did. Returns the joules of the package."""
         p = self.p
         ghz = self.frequency(threads, awake, socket)
+        self.last_ghz[core] = ghz
         volt = voltage(ghz)
         scale = volt * volt * 1e-9
         load = min(0.95, self.traffic[socket] / (p.bandwidth_gbs * 1e9))
@@ -332,6 +338,7 @@ class Machine:
             process.miss += miss
             process.lines += lines
             thread.ran += STEP
+            process.ran_on[thread] = (process.ran_on.get(thread, (0.0, core))[0] + STEP, core)
             total += joules
             self.step_lines[socket] += lines
         awake_j = p.e_cycle_nj * cycles * scale + p.leak_core_w * STEP * volt * self.heat(socket)
@@ -457,6 +464,7 @@ class Machine:
             setattr(share, field, getattr(process, field))
         for field in ("cycles", "instr", "miss", "lines"):
             setattr(share, field, getattr(process, field) * (1.0 + process.noise.gauss(0.0, noise)))
+        share.clock = sum(seconds * self.last_ghz[core] * 1e9 for seconds, core in process.ran_on.values())
         share.socket = process.socket
         share.ended = process.end is not None
         # A poll of /proc at the interval's end sees the whole jiffies of what still lives.

@@ -31,6 +31,7 @@ def signals_of(shares):
         "cpu_instructions": [round(share.instr) for share in shares],
         "cache_miss": [round(share.miss) for share in shares],
         "memory_traffic": [round(share.lines * 64) for share in shares],
+        "frequency_time": [round(share.clock) for share in shares],
         "resident": [share.resident for share in shares],
     }
 

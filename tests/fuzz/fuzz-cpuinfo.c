@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* /proc/cpuinfo, and the same bytes as a list of CPUs. */
+/* /proc/cpuinfo, and the same bytes as lists of CPUs. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/cpu_frequency.h"
 #include "host/cpuinfo.h"
 #include "host/topology.h"
 
@@ -14,6 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char *text = malloc(size + 1);
 	struct cpuinfo_cpu *cpus;
 	struct cpuinfo info;
+	unsigned numbers[16];
 	size_t count;
 
 	if (!text)
@@ -25,6 +27,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (cpuinfo_list(text, &cpus, &count) == 0)
 		free(cpus);
 	(void)topology_count_cpus(text);
+	if (cpu_frequency_list(text, numbers, 16) > 16)
+		abort();
 	free(text);
 	return 0;
 }

@@ -57,6 +57,33 @@ static void test_end_before_baseline_is_not_charged(void **state)
 	assert_int_equal(finish(*state).count, 0);
 }
 
+/* Each thread's at the frequency of its own CPU, and once only. */
+static void test_cycles_are_of_each_thread_s_cpu(void **state)
+{
+	uint32_t khz[] = { 0, 1000000, 0, 3000000 };
+	const struct cpu_frequencies frequencies = { 2000000, 4, khz };
+	struct kepler_thread a = thread(TASK_A, 100, 100, 1000001000);
+	struct kepler_thread b = thread(TASK_B, 100, 101, 500);
+	struct activity activity;
+
+	thread_table_tell_frequencies(*state, &frequencies);
+	thread_table_begin(*state, false, now_ns);
+	a.cpu = 1;
+	b.cpu = 3;
+	living(*state, a);
+	living(*state, b);
+	activity = finish(*state);
+	assert_int_equal(activity.count, 1);
+	assert_int_equal(activity.samples[0].cpu_ns, 1500);
+	assert_int_equal(activity.samples[0].cycles, 1000 + 1500);
+	thread_table_begin(*state, false, now_ns);
+	a.run_ns += 100;
+	a.cpu = 2; /* not known: the mean */
+	living(*state, a);
+	activity = finish(*state);
+	assert_int_equal(activity.samples[0].cycles, 200);
+}
+
 static void test_living_thread_is_charged_its_growth(void **state)
 {
 	struct activity activity;
@@ -496,6 +523,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_baseline_shows_all_and_charges_none),
 		TEST(test_end_before_baseline_is_not_charged),
+		TEST(test_cycles_are_of_each_thread_s_cpu),
 		TEST(test_living_thread_is_charged_its_growth),
 		TEST(test_idle_process_has_no_sample),
 		TEST(test_end_is_charged_once_even_late),

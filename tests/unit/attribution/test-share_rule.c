@@ -17,6 +17,7 @@
 #define INSTRUCTIONS SIGNAL_BIT(SIGNAL_INSTRUCTIONS)
 #define MISSES       SIGNAL_BIT(SIGNAL_CACHE_MISSES)
 #define TRAFFIC      SIGNAL_BIT(SIGNAL_MEMORY_TRAFFIC)
+#define FREQUENCY    SIGNAL_BIT(SIGNAL_FREQUENCY_TIME)
 #define TX           SIGNAL_BIT(SIGNAL_NET_TX_IRQ)
 #define RX           SIGNAL_BIT(SIGNAL_NET_RX_IRQ)
 
@@ -39,7 +40,12 @@ static void the_best_known_signal_is_used(void **state)
 		{ ZONE_PACKAGE, ALL, SHARE_CYCLES_INSTRUCTIONS },
 		{ ZONE_PACKAGE, CYCLES, SHARE_CYCLES },
 		{ ZONE_CORE, ALL & ~INSTRUCTIONS, SHARE_CYCLES },
-		{ ZONE_CORE, ALL & ~CYCLES, SHARE_SMT_TIME },
+		{ ZONE_CORE, ALL & ~CYCLES, SHARE_FREQUENCY_TIME },
+		{ ZONE_CORE, ALL & ~CYCLES & ~FREQUENCY, SHARE_SMT_TIME },
+		{ ZONE_PACKAGE, FREQUENCY, SHARE_FREQUENCY_TIME },
+		{ ZONE_PACKAGE, FREQUENCY | CYCLES, SHARE_CYCLES },
+		{ ZONE_UNCORE, FREQUENCY | PAIRED, SHARE_FREQUENCY_TIME },
+		{ ZONE_DRAM, FREQUENCY, SHARE_CPU_TIME },
 		{ ZONE_PACKAGE, COUNTED, SHARE_CPU_TIME }, /* pairing is not known */
 		{ ZONE_PACKAGE, 0, SHARE_CPU_TIME },
 		{ ZONE_UNCORE, ALL, SHARE_MEMORY_TRAFFIC },
@@ -98,6 +104,7 @@ static void pairing_counts_as_the_rule_says(void **state)
 	(void)state;
 	assert_int_equal(share_rule_pairing_ppm(SHARE_CYCLES, 600000), 600000);
 	assert_int_equal(share_rule_pairing_ppm(SHARE_SMT_TIME, 600000), 600000);
+	assert_int_equal(share_rule_pairing_ppm(SHARE_FREQUENCY_TIME, 600000), 600000);
 	assert_int_equal(share_rule_pairing_ppm(SHARE_CYCLES_INSTRUCTIONS, 600000), 500000);
 	assert_int_equal(share_rule_pairing_ppm(SHARE_INSTRUCTIONS, 600000), SHARE_PPM);
 	assert_int_equal(share_rule_pairing_ppm(SHARE_CPU_TIME, 600000), SHARE_PPM);

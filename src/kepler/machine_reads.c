@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The readers belong to one side at a time: to the job while it is submitted, else to the loop. The
+ * loop keeps a copy of what passes need, so that a late job takes nothing away from them.
+ */
+#include "kepler/machine_reads.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+
+#include "base/macro.h"
+#include "base/num.h"
+#include "base/offload.h"
+
+#define SCAN_EVERY_NS (60 * NSEC_PER_SEC) /* files come with drivers, mounts and CPUs */
+#define END_PATIENCE  (100 * NSEC_PER_MSEC)
+
+/* First the job: the two are one address. */
+struct read_job {
+	struct offload_job job;
+	bool is_scan; /* looks for what there is, too */
+	bool has_any;
+	struct cpu_frequency *frequency;
+};
+
+struct machine_reads {
+	struct offload *pool;
+	struct read_job *job; /* the loop's unless it is away */
+	bool is_away, is_due; /* due: the loop has not waited for it yet */
+	uint64_t scanned_ns;  /* 0: not yet */
+	struct cpu_frequencies frequencies;
+};
+
+static void job_free(struct read_job *job)
+{
+	if (!job)
+		return;
+	cpu_frequency_close(job->frequency);
+	free(job);
+}
+
+static void job_drop(struct offload_job *base)
+{
+	job_free((struct read_job *)base);
+}
+
+static void job_run(struct offload_job *base)
+{
+	struct read_job *job = (struct read_job *)base;
+
+	/* Without memory there are none until the next time. */
+	if (job->is_scan)
+		(void)cpu_frequency_scan(job->frequency);
+	job->has_any = cpu_frequency_read(job->frequency);
+}
+
+static int job_new(const char *sysfs, struct read_job **ret)
+{
+	struct read_job *job = calloc(1, sizeof(*job));
+
+	if (!job || cpu_frequency_open(sysfs, &job->frequency) < 0) {
+		job_free(job);
+		return -ENOMEM;
+	}
+	job->job.run = job_run;
+	job->job.drop = job_drop;
+	*ret = job;
+	return 0;
+}
+
+int machine_reads_open(const char *sysfs, void (*start_thread)(void), struct machine_reads **ret)
+{
+	const struct offload_options options = { .max_threads = 1, .start_thread = start_thread };
+	struct machine_reads *reads = calloc(1, sizeof(*reads));
+	int r = reads ? job_new(sysfs, &reads->job) : -ENOMEM;
+
+	if (r == 0)
+		r = offload_new(&options, &reads->pool);
+	if (r < 0) {
+		machine_reads_close(reads);
+		return r;
+	}
+	*ret = reads;
+	return 0;
+}
+
+void machine_reads_close(struct machine_reads *reads)
+{
+	if (!reads)
+		return;
+	offload_free(reads->pool, END_PATIENCE);
+	if (!reads->is_away)
+		job_free(reads->job);
+	cpu_frequencies_release(&reads->frequencies);
+	free(reads);
+}
+
+void machine_reads_begin(struct machine_reads *reads, uint64_t now_ns)
+{
+	struct read_job *job = reads->job;
+
+	if (reads->is_away)
+		return;
+	job->is_scan = !reads->scanned_ns || now_ns - reads->scanned_ns >= SCAN_EVERY_NS;
+	if (!job->is_scan && !job->has_any)
+		return;
+	if (offload_submit(reads->pool, &job->job) < 0)
+		return; /* no thread: tried again in the next interval */
+	reads->is_away = reads->is_due = true;
+	if (job->is_scan)
+		reads->scanned_ns = now_ns;
+}
+
+void machine_reads_take(struct machine_reads *reads)
+{
+	struct pollfd done = { .fd = offload_fd(reads->pool), .events = POLLIN };
+	int patience_ms = reads->is_due ? (int)(MACHINE_READS_PATIENCE_NS / NSEC_PER_MSEC) : 0;
+
+	if (!reads->is_away)
+		return;
+	reads->is_due = false;
+	if (poll(&done, 1, patience_ms) != 1 || !offload_take(reads->pool))
+		return;
+	reads->is_away = false;
+	/* Without memory the frequencies of before stay. */
+	(void)cpu_frequencies_copy(&reads->frequencies, cpu_frequency_get(reads->job->frequency));
+}
+
+const struct cpu_frequencies *machine_reads_frequencies(const struct machine_reads *reads)
+{
+	return &reads->frequencies;
+}

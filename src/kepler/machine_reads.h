@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is read of the machine once an interval beside its meters and its processes: files of sysfs,
+ * behind which firmware may be slow or a mount may hang. So a thread reads them while the meters
+ * are read, and the loop waits for it for a moment at most; what comes later counts for the next
+ * interval, and a thread that hangs costs these signals only.
+ *
+ * A machine that has none of these files is looked at once a minute. Everything here is called by
+ * one thread, the loop's; nothing is read before machine_reads_begin() is called.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "host/cpu_frequency.h"
+
+#define MACHINE_READS_PATIENCE_NS 20000000ULL
+
+struct machine_reads;
+
+/* Reads below @sysfs. @start_thread: see offload.h. 0 or -errno. */
+int machine_reads_open(const char *sysfs, void (*start_thread)(void), struct machine_reads **ret);
+void machine_reads_close(struct machine_reads *reads);
+/* Begins to read, unless the last time has not ended. */
+void machine_reads_begin(struct machine_reads *reads, uint64_t now_ns);
+/* Takes what was read, and waits once for MACHINE_READS_PATIENCE_NS at most. */
+void machine_reads_take(struct machine_reads *reads);
+/* Of each CPU, as of the last time that was taken; stays valid, and changes only there. */
+const struct cpu_frequencies *machine_reads_frequencies(const struct machine_reads *reads);
