@@ -16,16 +16,14 @@ void power_fit_work_of(const uint64_t amounts[SIGNAL_COUNT], uint32_t signals,
 	double time_s = giga(amounts, signals, SIGNAL_COUNTED_TIME), paired, base,
 	       frequency_ghz = 0, voltage2;
 	bool has_traffic = signals & SIGNAL_BIT(SIGNAL_MEMORY_TRAFFIC);
-	bool has_cycles = signals & SIGNAL_BIT(SIGNAL_CPU_CYCLES);
 
 	*ret = (struct power_fit_work){ .time_s = time_s, .time2_s2 = time_s * time_s };
 	if (time_s <= 0)
 		return;
 	paired = fmin(giga(amounts, signals, SIGNAL_PAIRED_TIME) / time_s, 1);
 	base = time_s;
-	if (has_cycles || signals & SIGNAL_BIT(SIGNAL_FREQUENCY_TIME)) {
-		base = giga(amounts, signals,
-			    has_cycles ? SIGNAL_CPU_CYCLES : SIGNAL_FREQUENCY_TIME);
+	if (signals & SIGNAL_BIT(SIGNAL_CPU_CYCLES)) {
+		base = giga(amounts, signals, SIGNAL_CPU_CYCLES);
 		frequency_ghz = base / time_s;
 	}
 	voltage2 = frequency_ghz * frequency_ghz;
@@ -51,12 +49,9 @@ uint32_t power_fit_work_signals(uint32_t signals)
 	uint32_t memory = signals & SIGNAL_BIT(SIGNAL_MEMORY_TRAFFIC)
 				  ? SIGNAL_BIT(SIGNAL_MEMORY_TRAFFIC)
 				  : SIGNAL_BIT(SIGNAL_CACHE_MISSES);
-	uint32_t clock = signals & SIGNAL_BIT(SIGNAL_CPU_CYCLES)
-				 ? SIGNAL_BIT(SIGNAL_CPU_CYCLES)
-				 : SIGNAL_BIT(SIGNAL_FREQUENCY_TIME);
 
 	if (!(signals & SIGNAL_BIT(SIGNAL_COUNTED_TIME)))
 		return 0;
-	return signals & (SIGNAL_BIT(SIGNAL_COUNTED_TIME) | SIGNAL_BIT(SIGNAL_PAIRED_TIME) | clock |
-			  SIGNAL_BIT(SIGNAL_INSTRUCTIONS) | memory);
+	return signals & (SIGNAL_BIT(SIGNAL_COUNTED_TIME) | SIGNAL_BIT(SIGNAL_PAIRED_TIME) |
+			  SIGNAL_BIT(SIGNAL_CPU_CYCLES) | SIGNAL_BIT(SIGNAL_INSTRUCTIONS) | memory);
 }

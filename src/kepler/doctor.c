@@ -16,6 +16,7 @@
 #include "base/macro.h"
 #include "base/num.h"
 #include "kepler/doctor_io.h"
+#include "kepler/doctor_reads.h"
 #include "kepler/interval.h"
 #include "kepler/live_table.h"
 #include "kepler/self_stats.h"
@@ -231,6 +232,16 @@ static void examine_switches(struct findings *findings, const struct activity_in
 		findings_add(findings, FINDING_NOTE, "processes", NULL,
 			     "what a thread does is charged when it leaves its CPU, which may be "
 			     "in a later interval");
+}
+
+static void examine_reads(struct findings *findings, const struct sources *sources)
+{
+	struct machine_reads_info info;
+
+	if (!sources->reads)
+		return;
+	machine_reads_get_info(sources->reads, &info);
+	doctor_examine_reads(findings, &info);
 }
 
 static void examine_processes(struct findings *findings, const struct sources *sources)
@@ -574,6 +585,7 @@ static void examine_sources(struct findings *findings, struct sources *sources,
 	} else {
 		examine_energy(findings, sources, config, engine);
 		examine_processes(findings, sources);
+		examine_reads(findings, sources);
 		examine_owners(findings, sources, config);
 		examine_names(findings, sources);
 		examine_allocations(findings, &sources->allocations);

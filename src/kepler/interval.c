@@ -752,6 +752,8 @@ static int read_all(struct interval_engine *engine, struct activity *activity)
 	if (sources->reads)
 		machine_reads_take(sources->reads);
 	pass = activity_read(sources->activity, activity);
+	if (pass == 0 && sources->reads)
+		machine_reads_add(sources->reads, activity);
 	if (pass == 0 && sources->memory)
 		memory_signals_add(sources->memory, activity);
 	if (pass < 0) {

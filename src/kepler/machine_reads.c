@@ -9,27 +9,34 @@
 #include <poll.h>
 #include <stdlib.h>
 
+#include "activity/memory_traffic.h"
+#include "activity/resctrl.h"
 #include "base/macro.h"
 #include "base/num.h"
 #include "base/offload.h"
 
-#define SCAN_EVERY_NS (60 * NSEC_PER_SEC) /* files come with drivers, mounts and CPUs */
-#define END_PATIENCE  (100 * NSEC_PER_MSEC)
+#define SCAN_EVERY_NS  (60 * NSEC_PER_SEC) /* files come with drivers, mounts and CPUs */
+#define TASKS_EVERY_NS (10 * NSEC_PER_SEC) /* groups, where there are any, and what is in them */
+#define END_PATIENCE   (100 * NSEC_PER_MSEC)
 
 /* First the job: the two are one address. */
 struct read_job {
 	struct offload_job job;
 	bool is_scan; /* looks for what there is, too */
-	bool has_any;
+	bool has_frequency, has_traffic;
 	struct cpu_frequency *frequency;
+	struct resctrl *resctrl;
 };
 
 struct machine_reads {
 	struct offload *pool;
 	struct read_job *job; /* the loop's unless it is away */
 	bool is_away, is_due; /* due: the loop has not waited for it yet */
+	bool is_new;          /* taken in this interval */
 	uint64_t scanned_ns;  /* 0: not yet */
 	struct cpu_frequencies frequencies;
+	struct memory_traffic *traffic;
+	struct machine_reads_info info;
 };
 
 static void job_free(struct read_job *job)
@@ -37,6 +44,7 @@ static void job_free(struct read_job *job)
 	if (!job)
 		return;
 	cpu_frequency_close(job->frequency);
+	resctrl_close(job->resctrl);
 	free(job);
 }
 
@@ -50,16 +58,20 @@ static void job_run(struct offload_job *base)
 	struct read_job *job = (struct read_job *)base;
 
 	/* Without memory there are none until the next time. */
-	if (job->is_scan)
+	if (job->is_scan) {
 		(void)cpu_frequency_scan(job->frequency);
-	job->has_any = cpu_frequency_read(job->frequency);
+		(void)resctrl_scan(job->resctrl);
+	}
+	job->has_frequency = cpu_frequency_read(job->frequency);
+	job->has_traffic = resctrl_read(job->resctrl);
 }
 
 static int job_new(const char *sysfs, struct read_job **ret)
 {
 	struct read_job *job = calloc(1, sizeof(*job));
 
-	if (!job || cpu_frequency_open(sysfs, &job->frequency) < 0) {
+	if (!job || cpu_frequency_open(sysfs, &job->frequency) < 0 ||
+	    resctrl_open(sysfs, &job->resctrl) < 0) {
 		job_free(job);
 		return -ENOMEM;
 	}
@@ -75,6 +87,8 @@ int machine_reads_open(const char *sysfs, void (*start_thread)(void), struct mac
 	struct machine_reads *reads = calloc(1, sizeof(*reads));
 	int r = reads ? job_new(sysfs, &reads->job) : -ENOMEM;
 
+	if (r == 0)
+		r = memory_traffic_new(&reads->traffic);
 	if (r == 0)
 		r = offload_new(&options, &reads->pool);
 	if (r < 0) {
@@ -93,23 +107,38 @@ void machine_reads_close(struct machine_reads *reads)
 	if (!reads->is_away)
 		job_free(reads->job);
 	cpu_frequencies_release(&reads->frequencies);
+	memory_traffic_free(reads->traffic);
 	free(reads);
 }
 
 void machine_reads_begin(struct machine_reads *reads, uint64_t now_ns)
 {
 	struct read_job *job = reads->job;
+	uint64_t every_ns;
 
+	reads->is_new = false;
 	if (reads->is_away)
 		return;
-	job->is_scan = !reads->scanned_ns || now_ns - reads->scanned_ns >= SCAN_EVERY_NS;
-	if (!job->is_scan && !job->has_any)
+	every_ns = job->has_traffic ? TASKS_EVERY_NS : SCAN_EVERY_NS;
+	job->is_scan = !reads->scanned_ns || now_ns - reads->scanned_ns >= every_ns;
+	if (!job->is_scan && !job->has_frequency && !job->has_traffic)
 		return;
 	if (offload_submit(reads->pool, &job->job) < 0)
 		return; /* no thread: tried again in the next interval */
 	reads->is_away = reads->is_due = true;
 	if (job->is_scan)
 		reads->scanned_ns = now_ns;
+}
+
+static void look_at(struct machine_reads *reads)
+{
+	const struct resctrl_reading reading = resctrl_get(reads->job->resctrl);
+
+	reads->info = (struct machine_reads_info){
+		.mean_khz = reads->frequencies.mean_khz,
+		.traffic_groups = reading.pid_count ? reading.group_count : 0,
+		.traffic_is_known = reading.is_known,
+	};
 }
 
 void machine_reads_take(struct machine_reads *reads)
@@ -123,11 +152,28 @@ void machine_reads_take(struct machine_reads *reads)
 	if (poll(&done, 1, patience_ms) != 1 || !offload_take(reads->pool))
 		return;
 	reads->is_away = false;
+	reads->is_new = true;
 	/* Without memory the frequencies of before stay. */
 	(void)cpu_frequencies_copy(&reads->frequencies, cpu_frequency_get(reads->job->frequency));
+	look_at(reads);
 }
 
 const struct cpu_frequencies *machine_reads_frequencies(const struct machine_reads *reads)
 {
 	return &reads->frequencies;
+}
+
+void machine_reads_add(struct machine_reads *reads, struct activity *activity)
+{
+	struct resctrl_reading reading;
+
+	if (!reads->is_new)
+		return;
+	reading = resctrl_get(reads->job->resctrl);
+	memory_traffic_add(reads->traffic, &reading, activity);
+}
+
+void machine_reads_get_info(const struct machine_reads *reads, struct machine_reads_info *ret)
+{
+	*ret = reads->info;
 }

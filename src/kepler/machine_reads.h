@@ -10,8 +10,10 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
+#include "activity/activity.h"
 #include "host/cpu_frequency.h"
 
 #define MACHINE_READS_PATIENCE_NS 20000000ULL
@@ -27,3 +29,13 @@ void machine_reads_begin(struct machine_reads *reads, uint64_t now_ns);
 void machine_reads_take(struct machine_reads *reads);
 /* Of each CPU, as of the last time that was taken; stays valid, and changes only there. */
 const struct cpu_frequencies *machine_reads_frequencies(const struct machine_reads *reads);
+/* Adds to a pass what was taken in this interval: memory traffic, where groups of resctrl tell. */
+void machine_reads_add(struct machine_reads *reads, struct activity *activity);
+
+/* State, for doctor. */
+struct machine_reads_info {
+	uint32_t mean_khz;       /* of CPUs; 0: not known */
+	uint32_t traffic_groups; /* of resctrl, with tasks or the default one; 0: none */
+	bool traffic_is_known;   /* as of the last time */
+};
+void machine_reads_get_info(const struct machine_reads *reads, struct machine_reads_info *ret);

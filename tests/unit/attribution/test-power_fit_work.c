@@ -9,12 +9,11 @@
 
 #include <cmocka.h>
 
-#define TIME      SIGNAL_BIT(SIGNAL_COUNTED_TIME)
-#define PAIRED    SIGNAL_BIT(SIGNAL_PAIRED_TIME)
-#define CYCLES    SIGNAL_BIT(SIGNAL_CPU_CYCLES)
-#define MISSES    SIGNAL_BIT(SIGNAL_CACHE_MISSES)
-#define FREQUENCY SIGNAL_BIT(SIGNAL_FREQUENCY_TIME)
-#define TRAFFIC   SIGNAL_BIT(SIGNAL_MEMORY_TRAFFIC)
+#define TIME    SIGNAL_BIT(SIGNAL_COUNTED_TIME)
+#define PAIRED  SIGNAL_BIT(SIGNAL_PAIRED_TIME)
+#define CYCLES  SIGNAL_BIT(SIGNAL_CPU_CYCLES)
+#define MISSES  SIGNAL_BIT(SIGNAL_CACHE_MISSES)
+#define TRAFFIC SIGNAL_BIT(SIGNAL_MEMORY_TRAFFIC)
 
 /* Two seconds at 3 GHz, half a second of them paired. */
 static const uint64_t amounts[SIGNAL_COUNT] = {
@@ -57,23 +56,6 @@ static void test_time_stands_in_for_cycles(void **state)
 	(void)state;
 	power_fit_work_of(amounts, TIME | PAIRED, &work);
 	assert_true(has_amounts(&work, expected));
-}
-
-/* Two seconds at 2.5 GHz as cpufreq says. */
-static void test_a_frequency_stands_in_for_cycles(void **state)
-{
-	const double expected[POWER_FIT_FEATURES] = { 3.75, 1.25, 0, 23.4375, 7.8125 };
-	struct power_fit_work work;
-	uint64_t known[SIGNAL_COUNT] = { [SIGNAL_COUNTED_TIME] = 2000000000,
-					 [SIGNAL_PAIRED_TIME] = 500000000,
-					 [SIGNAL_FREQUENCY_TIME] = 5000000000 };
-
-	(void)state;
-	power_fit_work_of(known, TIME | PAIRED | FREQUENCY, &work);
-	assert_true(has_amounts(&work, expected));
-	known[SIGNAL_CPU_CYCLES] = 6000000000;
-	power_fit_work_of(known, TIME | CYCLES | FREQUENCY, &work);
-	assert_true(is_near(work.amount[POWER_FIT_ALONE], 6));
 }
 
 static void test_misses_stand_in_for_traffic(void **state)
@@ -133,8 +115,6 @@ static void test_which_signals_matter(void **state)
 	assert_int_equal(power_fit_work_signals(CYCLES | MISSES), 0);
 	assert_int_equal(power_fit_work_signals(TIME | MISSES), TIME | MISSES);
 	assert_int_equal(power_fit_work_signals(TIME | MISSES | TRAFFIC), TIME | TRAFFIC);
-	assert_int_equal(power_fit_work_signals(TIME | FREQUENCY), TIME | FREQUENCY);
-	assert_int_equal(power_fit_work_signals(TIME | CYCLES | FREQUENCY), TIME | CYCLES);
 	assert_int_equal(power_fit_work_signals(TIME | SIGNAL_BIT(SIGNAL_NET_BYTES) |
 						SIGNAL_BIT(SIGNAL_REF_CYCLES)),
 			 TIME);
@@ -145,7 +125,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_all_signals),
 		cmocka_unit_test(test_time_stands_in_for_cycles),
-		cmocka_unit_test(test_a_frequency_stands_in_for_cycles),
 		cmocka_unit_test(test_misses_stand_in_for_traffic),
 		cmocka_unit_test(test_nothing_without_counted_time),
 		cmocka_unit_test(test_paired_time_is_at_most_all),

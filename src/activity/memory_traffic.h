@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What moved the memory that resctrl's groups counted: adds the signal SIGNAL_MEMORY_TRAFFIC to a
+ * pass.
+ *
+ * - A process is in the group that lists its leader. One that is not listed yet is in the group of
+ *   the others in its cgroup, if these are in one group: a child begins in its parent's group. Else
+ *   it is in the default group.
+ * - The bytes of a group are divided among its processes that ran, by their cache misses where
+ *   these are known, else by their CPU time, to the byte. So what is in no group but the default
+ *   one shares the rest of the machine's traffic, as it would share the energy without groups.
+ * - A group of which nothing ran has its bytes divided as those of the default group.
+ *
+ * In an interval in which not all groups could be read the signal is not known. No I/O.
+ */
+#pragma once
+
+#include "activity/activity_reader.h"
+#include "activity/resctrl.h"
+
+struct memory_traffic;
+
+/* 0 or -ENOMEM. */
+int memory_traffic_new(struct memory_traffic **ret);
+void memory_traffic_free(struct memory_traffic *traffic);
+/*
+ * Adds the signal to @activity, whose column then belongs to @traffic, until the next call. Without
+ * memory for that the pass is as it was.
+ */
+void memory_traffic_add(struct memory_traffic *traffic, const struct resctrl_reading *reading,
+			struct activity *activity);
