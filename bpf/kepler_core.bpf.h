@@ -64,8 +64,17 @@ struct mm_struct {
 	struct file *exe_file;
 };
 
+struct rq {
+	__u64 clock; /* ns */
+};
+
+struct cfs_rq {
+	struct rq *rq; /* of its CPU */
+};
+
 struct sched_entity {
 	__u64 sum_exec_runtime;
+	struct cfs_rq *cfs_rq; /* with CONFIG_FAIR_GROUP_SCHED, of tasks of every class */
 };
 
 struct sched_info {

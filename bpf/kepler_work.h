@@ -10,6 +10,7 @@
 #define KEPLER_COUNTERS_MAX 4           /* events of the processor, each in its fixed place */
 #define KEPLER_PLACES_MAX   8           /* sockets with a run time of their own */
 #define KEPLER_CPU_NONE     0xffffffffU /* no sibling, no place */
+#define KEPLER_TICK_NS_MAX  10000000    /* the scheduler's tick, at 100 Hz */
 
 struct kepler_work {
 	__u64 counted_ns; /* run time between the switches */
@@ -48,7 +49,7 @@ struct kepler_cpu {
 	 * is 0 or -1, because no clock is read.
 	 */
 	__s64 idle;
-	__u64 since_ns;        /* CLOCK_MONOTONIC of the last switch, with siblings */
+	__u64 since_ns;        /* the time of the last switch, with siblings */
 	__s64 sibling_idle_ns; /* at that switch, of the sibling */
 	__u32 sibling;         /* the core's other CPU, or KEPLER_CPU_NONE */
 	__u32 place;           /* of the socket, or KEPLER_CPU_NONE */
@@ -67,6 +68,20 @@ struct kepler_cpu {
 static inline __s64 kepler_idle_ns_at(__s64 idle, __u64 now_ns)
 {
 	return idle < 0 ? idle + (__s64)now_ns : idle;
+}
+
+/*
+ * The same, where it was @before_ns at the last look. The clock of a CPU that has not switched for
+ * a tick is late: a sibling that has become idle since is not idle yet by that clock, and what the
+ * word says is less than before.
+ */
+static inline __s64 kepler_idle_ns_since(__s64 before_ns, __s64 idle, __u64 now_ns)
+{
+	__s64 idle_ns = kepler_idle_ns_at(idle, now_ns);
+
+	if (idle_ns < before_ns && before_ns - idle_ns < KEPLER_TICK_NS_MAX)
+		return before_ns;
+	return idle_ns;
 }
 
 /*

@@ -199,6 +199,20 @@ static void test_idle_time_is_one_word(void **state)
 	assert_int_equal(kepler_idle_ns_at(-4000, 4000), 0);
 }
 
+/* Looks of a CPU whose clock is a tick late; the sibling is idle since 4,000. */
+static void test_idle_time_does_not_go_back(void **state)
+{
+	const int64_t idle = 300 - 4000;
+	const int64_t before_ns = 300;
+	int64_t late_ns = kepler_idle_ns_since(before_ns, idle, 3500);
+
+	(void)state;
+	assert_int_equal(late_ns, 300);
+	assert_int_equal(kepler_idle_ns_since(late_ns, idle, 5000), 1300);
+	/* another sibling, which was idle for less */
+	assert_int_equal(kepler_idle_ns_since(5000000000, 300, 5000), 300);
+}
+
 static void test_a_slice_is_paired_while_the_sibling_is_busy(void **state)
 {
 	(void)state;
@@ -221,6 +235,7 @@ int main(void)
 		cmocka_unit_test(test_a_shared_counter_is_extrapolated),
 		cmocka_unit_test(test_an_event_that_was_opened_anew_counts_nothing),
 		cmocka_unit_test(test_idle_time_is_one_word),
+		cmocka_unit_test(test_idle_time_does_not_go_back),
 		cmocka_unit_test(test_a_slice_is_paired_while_the_sibling_is_busy),
 	};
 
