@@ -330,11 +330,16 @@ static int open_side(struct bpf_reader *self, const struct activity_options *opt
 	return r;
 }
 
-/* Opened again without the switches, some of @refused programs may be accepted. */
+static unsigned int refused_besides_flush(const struct bpf_reader *self)
+{
+	return self->refused - bpf_kernel_side_lacks_flush(self->side);
+}
+
+/* Opened again without the switches, some of the refused programs may be accepted. */
 static int try_without_switches(struct bpf_reader *self, const struct activity_options *options,
 				int err)
 {
-	const unsigned int refused = err < 0 ? UINT_MAX : self->refused;
+	const unsigned int refused = err < 0 ? UINT_MAX : refused_besides_flush(self);
 	struct switch_reader *switches = TAKE_PTR(self->switches);
 	char text[ACTIVITY_WHY_MAX];
 	int r;
@@ -369,7 +374,7 @@ static int open_kernel_side(struct bpf_reader *self, const struct activity_optio
 	if (r < 0)
 		return r;
 	r = open_side(self, options, self->switches);
-	if (!self->switches || (r == 0 && !self->refused))
+	if (!self->switches || (r == 0 && !refused_besides_flush(self)))
 		return r;
 	return try_without_switches(self, options, r);
 }

@@ -244,6 +244,11 @@ unsigned int bpf_kernel_side_refused(const struct bpf_kernel_side *side, char *t
 	return bpf_programs_refused(&side->programs, text, size);
 }
 
+bool bpf_kernel_side_lacks_flush(const struct bpf_kernel_side *side)
+{
+	return side->programs.refused[BPF_PART_FLUSH] != 0;
+}
+
 bool bpf_kernel_side_sees_ends(const struct bpf_kernel_side *side)
 {
 	return side->ends;

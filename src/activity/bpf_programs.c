@@ -113,7 +113,7 @@ static void choose(struct kepler_bpf *skeleton, const struct activity_options *o
 		}
 		(void)bpf_program__set_autoload(program, wanted);
 		if (options->spoil_program && strcmp(options->spoil_program, name) == 0)
-			(void)bpf_program__set_type(program, BPF_PROG_TYPE_SOCKET_FILTER);
+			(void)bpf_program__set_flags(program, BPF_FLAGS_REFUSED);
 	}
 }
 

@@ -15,6 +15,8 @@ struct kepler_bpf;
 struct bpf_program;
 struct switch_reader;
 
+#define BPF_FLAGS_REFUSED 0x80000000U /* of a program: no kernel knows them; for tests */
+
 /* What programs are for. */
 enum bpf_part {
 	BPF_PART_WALK,     /* threads, of the whole machine, from 6.7 */

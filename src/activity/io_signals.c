@@ -119,7 +119,7 @@ static void choose(struct io_bpf *skeleton, uint32_t wanted, const char *spoil)
 			is_wanted |= (wanted >> part & 1) && strcmp(parts[part].program, name) == 0;
 		(void)bpf_program__set_autoload(program, is_wanted);
 		if (spoil && strcmp(spoil, name) == 0)
-			(void)bpf_program__set_type(program, BPF_PROG_TYPE_SOCKET_FILTER);
+			(void)bpf_program__set_flags(program, BPF_FLAGS_REFUSED);
 	}
 }
 
