@@ -325,6 +325,23 @@ static struct shared_work work_of(struct accountant *accountant, const struct in
 	return work;
 }
 
+/*
+ * Memory draws its idle power for what it holds: where the size of workloads is asked for, that of
+ * memory is the memory that each holds, if it is known. Not after a gap, whose work zones share.
+ */
+static void weigh_idle_memory(const struct zone_account *state, const struct interval *interval,
+			      struct attribution_input *work)
+{
+	const struct parties *parties = interval->parties;
+
+	if (work->idle_share != IDLE_SHARE_SIZE || state->zone->kind != ZONE_DRAM ||
+	    !(parties->signals & SIGNAL_BIT(SIGNAL_RESIDENT)) ||
+	    !parties->signal_sum[SIGNAL_RESIDENT])
+		return;
+	work->idle_share = IDLE_SHARE_RESIDENT;
+	work->idle_weights = parties->signal[SIGNAL_RESIDENT];
+}
+
 /* Likewise, of all that ran since a zone was read last; without a gap nothing is known of it. */
 static struct shared_work gap_work(struct accountant *accountant, const struct interval *interval,
 				   uint32_t place, const struct gap *gap)
@@ -716,6 +733,8 @@ static void book_flow(struct accountant *accountant, const struct interval *inte
 	else
 		work = work_of(accountant, interval, place_of(accountant, interval, z),
 			       state->rule);
+	if (!is_late)
+		weigh_idle_memory(state, interval, &work.input);
 	attribute(accountant, z, flow, &work, asleep_ns);
 	if (!is_late)
 		learn_fit(accountant, interval, z, flow);

@@ -31,8 +31,8 @@ const char *unattributed_reason_name(enum unattributed_reason reason)
 
 const char *idle_share_name(enum idle_share share)
 {
-	static const char *const names[] = { "node",  "size",   "usage",
-					     "equal", "holder", "allocation" };
+	static const char *const names[] = { "node",   "size",       "usage",   "equal",
+					     "holder", "allocation", "resident" };
 
 	return (size_t)share < ARRAY_SIZE(names) ? names[share] : "unknown";
 }

@@ -30,6 +30,7 @@ enum idle_share {
 	IDLE_SHARE_EQUAL,
 	IDLE_SHARE_HOLDER,     /* of a device: equally among what holds it, busy or not */
 	IDLE_SHARE_ALLOCATION, /* of a device: among containers, by what each was allocated */
+	IDLE_SHARE_RESIDENT,   /* of memory, with IDLE_SHARE_SIZE: by what each container holds */
 };
 
 const char *energy_mode_name(enum energy_mode mode);                   /* "dynamic", "idle" */

@@ -401,7 +401,10 @@ static const struct option idle_rows[] = {
 	{ "idle.share", NULL, OPTION_ENUM, FIELD(idle_options, share), .choices = idle_shares,
 	  .default_text = "node", .metavar = "POLICY", .reloadable = true,
 	  .help = "How idle energy is shared: not at all (it stays with the node), among "
-		  "workloads by their size or by their usage, or among all of them equally." },
+		  "workloads by their size or by their usage, or among all of them equally. Size "
+		  "is "
+		  "the CPU that each requested; of dram, with monitor.resident-every, the memory "
+		  "that each holds." },
 };
 
 static const struct option share_rows[] = {

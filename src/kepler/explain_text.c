@@ -398,6 +398,8 @@ static void add_idle(const struct explained_zone *zone, struct strbuf *out)
 		[IDLE_SHARE_SIZE] = "shared by requested CPU (--idle.share=size):",
 		[IDLE_SHARE_USAGE] = "shared by CPU time (--idle.share=usage):",
 		[IDLE_SHARE_EQUAL] = "shared equally by all processes (--idle.share=equal):",
+		[IDLE_SHARE_RESIDENT] = "shared by the memory that each container holds "
+					"(--idle.share=size):",
 	};
 	static const char *const device_rules[] = {
 		[IDLE_SHARE_NODE] = "stays with the node (--gpu.idle, --idle.share, or a policy "
@@ -442,6 +444,7 @@ static void add_idle(const struct explained_zone *zone, struct strbuf *out)
 			  : zone->idle_share == IDLE_SHARE_EQUAL      ? ""
 			  : zone->idle_share == IDLE_SHARE_HOLDER     ? ""
 			  : zone->idle_share == IDLE_SHARE_ALLOCATION ? ""
+			  : zone->idle_share == IDLE_SHARE_RESIDENT   ? " B"
 								      : " ns",
 			  out);
 }

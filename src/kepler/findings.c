@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/macro.h"
 
@@ -43,7 +44,7 @@ void findings_print(const struct findings *findings, bool colour, struct strbuf 
 	for (size_t i = 0; i < findings->count; i++) {
 		const struct finding *finding = &findings->list[i];
 
-		if (finding->topic != topic)
+		if (strcmp(finding->topic, topic) != 0)
 			strbuf_addf(out, "%s%s%s%s\n", i ? "\n" : "", colour ? "\033[1m" : "",
 				    finding->topic, colour ? "\033[0m" : "");
 		topic = finding->topic;

@@ -871,6 +871,42 @@ static void what_is_found_later_ends_no_total(void **state)
 	accountant_release(&house.accountant);
 }
 
+/* The idle energy of memory is of what it holds, and of a package of what was requested. */
+static void idle_memory_is_shared_by_what_is_held(void **state)
+{
+	const struct idle_options by_size = { .mode = IDLE_MODE_FIXED,
+					      .share = IDLE_SHARE_SIZE,
+					      .watts = { { "package", 8 }, { "dram", 8 } },
+					      .watts_count = 2 };
+	struct ledger *ledger;
+	struct house house;
+
+	(void)state;
+	set_up_house(&house);
+	ledger = house.accountant.ledger;
+	house.zones[1].kind = ZONE_DRAM;
+	accountant_configure(&house.accountant, &by_size, 0);
+	assert_int_equal(ledger_bear_idle(ledger), 0);
+	for (int interval = 0; interval < 3; interval++) {
+		begin(&house, 2);
+		parties_know(&house.parties, SIGNAL_BIT(SIGNAL_RESIDENT));
+		assert_int_equal(parties_reserve(&house.parties, 8), 0);
+		ran(&house, 0, 0, 500000000);
+		parties_add_signal(&house.parties, SIGNAL_RESIDENT, 3000);
+		ran(&house, 1, 1, 500000000);
+		parties_add_signal(&house.parties, SIGNAL_RESIDENT, 1000);
+		end(&house, 10, 10);
+	}
+	for (size_t who = 0; who < 2; who++) {
+		const uint64_t *sums = ledger_values(ledger, LEVEL_CONTAINER, house.owner[who]);
+
+		assert_int_equal(sums[ledger_column(ledger, 0, MODE_IDLE)], 8000000);
+		assert_int_equal(sums[ledger_column(ledger, 1, MODE_IDLE)],
+				 who ? 4000000 : 12000000);
+	}
+	tear_down_house(&house);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -896,6 +932,7 @@ int main(void)
 		cmocka_unit_test(a_birth_settles_as_long_as_is_needed_now),
 		cmocka_unit_test(a_late_scrape_holds_a_birth_back),
 		cmocka_unit_test(what_is_found_later_ends_no_total),
+		cmocka_unit_test(idle_memory_is_shared_by_what_is_held),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
