@@ -47,6 +47,7 @@
 #define ZONE(field, decimals)           AT(struct snapshot_zone, field, decimals)
 #define HTTP(field)                     AT(struct http_stats, field, 0)
 #define NAMES(field)                    AT(struct snapshot_name_source, field, 0)
+#define IDLE_STATE(field)                     AT(struct snapshot_idle_state, field, 0)
 #define COUNT(field)                    AT(struct snapshot_counter, field, 0)
 #define ZONE_IS_UP                                                                                 \
 	{ .offset = offsetof(struct snapshot_zone, state), .type = AS_ZONE_STATE }
@@ -168,6 +169,10 @@ static const struct family table[] = {
 	{ "kepler_node_cpu_usage_ratio", GAUGE, "ratio", BOTH,
 	  OF_SNAPSHOT, SELF(node_busy_ratio, 0), L_NODE,
 	  "Share of all CPUs that was busy in the last interval, 0 to 1.", NULL },
+	{ "kepler_node_cpu_idle_state_seconds", COUNTER, "seconds", BOTH,
+	  OF_IDLE_STATES, IDLE_STATE(seconds), LABELS(POINT_CPU_IDLE_STATE),
+	  "Time that all CPUs together were in this idle state since Kepler started, as cpuidle "
+	  "asked for it; read every 10 s.", NULL },
 	{ "kepler_node", INFO, "", BOTH,
 	  OF_SNAPSHOT, ONE,
 	  LABELS(POINT_CPU_ARCHITECTURE, POINT_COMPONENTS_SOURCE, POINT_PLATFORM_SOURCE,

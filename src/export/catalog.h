@@ -31,13 +31,14 @@ enum family_type { FAMILY_COUNTER, FAMILY_GAUGE, FAMILY_INFO, FAMILY_HISTOGRAM }
 
 /* What has the values of a family, and so how many points it has. */
 enum family_of {
-	OF_PAGE,      /* struct catalog_view: one point, or one for each variant */
-	OF_SNAPSHOT,  /* struct snapshot, likewise */
-	OF_CPUS,      /* struct snapshot_cpu */
-	OF_LOOKUPS,   /* likewise, where a source of names is configured */
-	OF_HOLDERS,   /* likewise, where the kubelet is asked which containers hold devices */
-	OF_RECORDING, /* likewise, where intervals are recorded */
-	OF_HTTP,      /* struct http_stats, likewise; none without a server */
+	OF_PAGE,        /* struct catalog_view: one point, or one for each variant */
+	OF_SNAPSHOT,    /* struct snapshot, likewise */
+	OF_CPUS,        /* struct snapshot_cpu */
+	OF_IDLE_STATES, /* struct snapshot_idle_state */
+	OF_LOOKUPS,     /* likewise, where a source of names is configured */
+	OF_HOLDERS,     /* likewise, where the kubelet is asked which containers hold devices */
+	OF_RECORDING,   /* likewise, where intervals are recorded */
+	OF_HTTP,        /* struct http_stats, likewise; none without a server */
 	/* struct snapshot_zone: */
 	OF_ZONES,
 	OF_ZONES_IN_USE,   /* without those that another source has taken over from */
@@ -96,6 +97,7 @@ enum point_label {
 	POINT_COMPONENTS_SOURCE,
 	POINT_CORE_ID,
 	POINT_CPU_ARCHITECTURE,
+	POINT_CPU_IDLE_STATE,
 	POINT_CPU_MODEL,
 	POINT_CPU_VENDOR,
 	POINT_CUT_REASON,

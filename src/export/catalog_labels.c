@@ -165,6 +165,7 @@ static const char *node_quality_of(const struct snapshot *snapshot)
 #define PATH         IN_ZONE, offsetof(struct snapshot_zone, zone.path), NULL
 #define INSTANCE     IN_ZONE, offsetof(struct snapshot_zone, zone.instance), NULL
 #define NAMES(field) IN_NAMES, offsetof(struct snapshot_name_source, field), NULL
+#define STATE(field) IN_IDLE, offsetof(struct snapshot_idle_state, field), NULL
 #define FACT(key)    IN_FACTS, key, NULL
 #define TEXT(text)   IN_TEXT, 0, text
 #define FROM(what)   FROM_##what, 0, NULL
@@ -173,6 +174,7 @@ enum text_from {
 	IN_SELF,
 	IN_ZONE,
 	IN_NAMES,
+	IN_IDLE,
 	IN_FACTS, /* of the row's pod */
 	IN_TEXT,
 	FROM_ACTIVITY,
@@ -213,6 +215,7 @@ static const struct {
 	[POINT_COMPONENTS_SOURCE] = { "components_power_source", SELF(components_source) },
 	[POINT_CORE_ID] = { "core_id", FROM(CORE) },
 	[POINT_CPU_ARCHITECTURE] = { "cpu_architecture", SELF(cpu_architecture) },
+	[POINT_CPU_IDLE_STATE] = { "state", STATE(name) },
 	[POINT_CPU_MODEL] = { "model_name", SELF(cpu_model) },
 	[POINT_CPU_VENDOR] = { "vendor_id", SELF(cpu_vendor) },
 	[POINT_CUT_REASON] = { "reason", FROM(VARIANT) },
@@ -266,6 +269,8 @@ static const char *text_of(struct cursor *cursor, enum point_label key)
 		return (const char *)zone + labels[key].offset;
 	case IN_NAMES:
 		return (const char *)cursor->names + labels[key].offset;
+	case IN_IDLE:
+		return (const char *)cursor->idle_state + labels[key].offset;
 	case IN_FACTS:
 		return fact_of(cursor, labels[key].offset);
 	case IN_TEXT:

@@ -279,6 +279,16 @@ static void walk_cpus(struct walk *walk)
 	}
 }
 
+static void walk_idle_states(struct walk *walk)
+{
+	const struct snapshot_self *self = &walk->at.view->snapshot->self;
+
+	for (uint32_t i = 0; i < self->idle_state_count; i++) {
+		walk->at.idle_state = &self->idle_states[i];
+		walk_struct(walk, walk->at.idle_state);
+	}
+}
+
 static void walk_intervals(struct walk *walk)
 {
 	const struct snapshot_self *self = &walk->at.view->snapshot->self;
@@ -524,6 +534,9 @@ static void walk_family(struct walk *walk)
 		break;
 	case OF_CPUS:
 		walk_cpus(walk);
+		break;
+	case OF_IDLE_STATES:
+		walk_idle_states(walk);
 		break;
 	case OF_HTTP:
 		if (walk->at.view->http)

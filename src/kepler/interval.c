@@ -611,6 +611,8 @@ static void describe_self(struct interval_engine *engine, const struct zone_acti
 	activity_get_info(engine->sources.activity, &info);
 	self_stats_activity(self, &info);
 	self_stats_identities(self, engine->sources.identities);
+	if (engine->sources.reads)
+		self_stats_idle_states(self, engine->sources.reads);
 	self->process_overflows = ledger_overflows(engine->ledger, LEVEL_PROCESS) + info.overflows;
 	self->container_overflows = ledger_overflows(engine->ledger, LEVEL_CONTAINER);
 	self->node_busy_ratio = measured->dt_ns ? measured->utilisation : (double)NAN;

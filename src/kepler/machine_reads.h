@@ -15,6 +15,7 @@
 
 #include "activity/activity.h"
 #include "host/cpu_frequency.h"
+#include "host/cpu_idle.h"
 
 #define MACHINE_READS_PATIENCE_NS 20000000ULL
 
@@ -31,6 +32,10 @@ void machine_reads_take(struct machine_reads *reads);
 const struct cpu_frequencies *machine_reads_frequencies(const struct machine_reads *reads);
 /* Adds to a pass what was taken in this interval: memory traffic, where groups of resctrl tell. */
 void machine_reads_add(struct machine_reads *reads, struct activity *activity);
+
+/* Time of CPUs in idle states; valid until the next call of machine_reads_take(). */
+const struct cpu_idle_state *machine_reads_idle(const struct machine_reads *reads,
+						size_t *ret_count);
 
 /* State, for doctor. */
 struct machine_reads_info {

@@ -147,6 +147,20 @@ void self_stats_identities(struct snapshot_self *self, const struct identity_res
 	self->machine_overflows = info.machine_overflows;
 }
 
+void self_stats_idle_states(struct snapshot_self *self, const struct machine_reads *reads)
+{
+	size_t count;
+	const struct cpu_idle_state *states = machine_reads_idle(reads, &count);
+
+	_Static_assert(SNAPSHOT_IDLE_STATES >= CPU_IDLE_STATES_MAX, "room for each");
+	_Static_assert(sizeof(self->idle_states->name) == CPU_IDLE_NAME_MAX, "a copy is as good");
+	for (size_t i = 0; i < count; i++) {
+		memcpy(self->idle_states[i].name, states[i].name, CPU_IDLE_NAME_MAX);
+		self->idle_states[i].seconds = (double)states[i].time_us / 1e6;
+	}
+	self->idle_state_count = (uint32_t)count;
+}
+
 void self_stats_interval(struct self_stats *stats, uint64_t ns)
 {
 	double seconds = (double)ns / 1e9;

@@ -10,6 +10,7 @@
 
 #include "activity/activity.h"
 #include "host/host.h"
+#include "kepler/machine_reads.h"
 #include "snapshot/snapshot.h"
 #include "workload/identity.h"
 
@@ -34,5 +35,7 @@ void self_stats_update(struct self_stats *stats);
 void self_stats_activity(struct snapshot_self *self, const struct activity_info *info);
 /* Takes the state of the resolver of owners; logs once that a read hangs. */
 void self_stats_identities(struct snapshot_self *self, const struct identity_resolver *identities);
+/* Takes the time of CPUs in idle states. */
+void self_stats_idle_states(struct snapshot_self *self, const struct machine_reads *reads);
 /* Counts one interval that took @ns of the loop's time. */
 void self_stats_interval(struct self_stats *stats, uint64_t ns);

@@ -122,6 +122,14 @@ struct snapshot_counter {
 #define SNAPSHOT_STEPS             8
 #define SNAPSHOT_NAME_SOURCES      2
 
+#define SNAPSHOT_IDLE_STATES       12
+
+/* Idle state of CPUs, and the time that all of them were in it. */
+struct snapshot_idle_state {
+	char name[16]; /* "C6" */
+	double seconds;
+};
+
 /* A source of containers' names. */
 struct snapshot_name_source {
 	char source[16]; /* "kubernetes", "runtimes"; "" not configured */
@@ -221,6 +229,8 @@ struct snapshot_self {
 	uint64_t node_cpu_ns;
 	uint32_t cpus;
 	char cpu_vendor[32], cpu_model[64];
+	struct snapshot_idle_state idle_states[SNAPSHOT_IDLE_STATES];
+	uint32_t idle_state_count;
 	const struct snapshot_cpu *cpu_list; /* [cpu_list_count], longer there than snapshots */
 	uint32_t cpu_list_count;
 };

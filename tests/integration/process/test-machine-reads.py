@@ -8,6 +8,7 @@ from rig import BUILD, Exporter, Sensors, Service, balanced, close, rapl_zone, r
 
 LOAD = str(BUILD / "tests/lab/load")
 POLICY = "devices/system/cpu/cpufreq/policy0"
+IDLE = "devices/system/cpu/cpu0/cpuidle"
 FREQUENCY = f"{POLICY}/scaling_cur_freq"
 OPTIONS = ("--monitor.interval=200ms", "--metrics.settle=0s", "--idle.mode=off", "--counters.switches=false")
 HANG_MS = 8000
@@ -48,6 +49,19 @@ def a_file_that_hangs():
             assert exporter.stop() == 0  # no process ends before FUSE has answered its thread
 
 
+def idle_states_are_shown():
+    """By the names that cpuidle has; a machine without has no such series."""
+    zones = rapl_zone("intel-rapl:0", "package-0", 30)
+    states = ["devices/system/cpu/online text 0", *(f"{IDLE}/state{number}/name text {name}" for number, name in enumerate(("C1", "C6"))),
+              f"{IDLE}/state0/time counter 100000 {2**62} 5000000", f"{IDLE}/state1/time counter 900000 {2**62} 7000000"]
+    for more in (states, []):
+        with Sensors(zones + more) as sensors, Exporter(f"--host.sysfs={sensors.mount}", *OPTIONS) as exporter:
+            metrics = balanced(exporter.intervals(2))
+            shown = {labels["state"]: value for labels, value in metrics.select("kepler_node_cpu_idle_state_seconds_total")}
+            assert shown == ({"C1": 0, "C6": 0} if more else {}), shown
+            assert exporter.stop() == 0
+
+
 def group(path, tasks, rate):
     """A group of resctrl whose counter grows by @rate bytes a second."""
     at = f"fs/resctrl/{path}/" if path else "fs/resctrl/"
@@ -85,4 +99,4 @@ def traffic_shares_memory():
 
 
 if __name__ == "__main__":
-    run_tests([a_frequency_is_the_rule, a_file_that_hangs, traffic_shares_memory])
+    run_tests([a_frequency_is_the_rule, a_file_that_hangs, traffic_shares_memory, idle_states_are_shown])

@@ -90,6 +90,9 @@ static void make_self(struct snapshot_self *self)
 	self->cpus = 2;
 	SET(self->cpu_vendor, "AuthenticAMD");
 	SET(self->cpu_model, "AMD EPYC 7763 64-Core Processor");
+	self->idle_states[0] = (struct snapshot_idle_state){ "C1E", 12.5 };
+	self->idle_states[1] = (struct snapshot_idle_state){ "C6", 8000.25 };
+	self->idle_state_count = 2;
 	self->cpu_list = cpus;
 	self->cpu_list_count = ARRAY_SIZE(cpus);
 	self->reloads = 2;
