@@ -41,7 +41,7 @@ static void run_party(size_t party, struct power_fit_work *ret)
 int main(int argc, char **argv)
 {
 	const double unit[POWER_FIT_FEATURES] = { 1, POWER_FIT_SMT_FACTOR };
-	const double cost[POWER_FIT_FEATURES] = { 1, 0.6, 0.8, 0.02, 0.01, 0, 5 };
+	const double cost[POWER_FIT_FEATURES] = { 1, 0.6, 0.8, 0.02, 0.01, 0, 5, 3 };
 	long intervals = argc > 1 ? strtol(argv[1], NULL, 10) : 100000;
 	uint64_t fit_ns = 0, owners_ns = 0, begin_ns;
 	static struct power_fit fit;
@@ -55,19 +55,30 @@ int main(int argc, char **argv)
 						   .signals = SIGNALS };
 		struct power_fit_work work[PARTIES];
 		uint64_t key[PARTIES];
-		double work_w[PARTIES];
-		struct power_owners_sample shares = {
-			.span_ns = NSEC_PER_SEC, .key = key, .work_w = work_w, .count = PARTIES
-		};
+		double awake_ratio;
+		struct power_owners_sample shares = { .idle_w = -1,
+						      .power_w = 20,
+						      .span_ns = NSEC_PER_SEC,
+						      .all = &sample.work,
+						      .unit = unit,
+						      .key = key,
+						      .work = work,
+						      .count = PARTIES };
 
 		for (size_t p = 0; p < PARTIES; p++) {
 			run_party(p, &work[p]);
 			power_fit_work_add(&sample.work, &work[p]);
 			key[p] = p + 1;
-			work_w[p] = power_fit_product(cost, work[p].amount, POWER_FIT_FEATURES);
-			shares.power_w += work_w[p] * (0.7 + 0.04 * (double)p);
+			shares.power_w += power_fit_product(cost, work[p].amount, POWER_FIT_AWAKE) *
+					  (0.7 + 0.04 * (double)p);
 		}
-		sample.energy_j = 20 + shares.power_w + random_unit();
+		awake_ratio = power_fit_work_awake_ratio(sample.work.time_s, 1);
+		power_fit_work_set_awake(&sample.work, awake_ratio);
+		for (size_t p = 0; p < PARTIES; p++)
+			power_fit_work_set_awake(&work[p], awake_ratio);
+		shares.power_w += cost[POWER_FIT_AWAKE] * sample.work.amount[POWER_FIT_AWAKE];
+		shares.power_w += random_unit();
+		sample.energy_j = shares.power_w;
 		begin_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 		(void)power_fit_add(&fit, &sample);
 		fit_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns;

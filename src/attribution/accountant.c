@@ -670,13 +670,19 @@ static bool work_by_fit(struct accountant *accountant, const struct interval *in
 			struct shared_work *ret)
 {
 	uint32_t place = place_of(accountant, interval, z);
+	struct zone_fit_interval work = {
+		.span_ns = interval->measured.dt_ns,
+		.signals = accountant->signals,
+		.place = place,
+		.ledger = accountant->ledger,
+	};
 	struct zone_fit_weights learned;
 
 	if (!may_fit(accountant, interval, z) ||
-	    !zone_fits_use(&accountant->fits, z, accountant->signals, interval->parties,
-			   accountant->ledger, &learned))
+	    !zone_fits_use(&accountant->fits, z, interval->parties, &work, &learned))
 		return false;
 	memcpy(accountant->weights.coefficient, learned.coefficient, sizeof(learned.coefficient));
+	accountant->weights.awake_ratio = learned.awake_ratio;
 	accountant->weights.factor = learned.factor;
 	accountant->weights_of.rule = SHARE_CPU_TIME; /* what is kept is of another zone */
 	*ret = work_of(accountant, interval, place, SHARE_FIT);

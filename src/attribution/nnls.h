@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NNLS_MAX 16 /* variables */
+#define NNLS_MAX 25 /* variables */
 
 /* Where row @i and column @j <= i are in a lower triangle that is stored by rows. */
 static inline size_t nnls_at(size_t i, size_t j)

@@ -301,6 +301,11 @@ void power_fit_coefficients(const struct power_fit *fit, double ret[POWER_FIT_FE
 		memcpy(ret, fit->unit, sizeof(fit->unit));
 }
 
+void power_fit_terms(const struct power_fit *fit, double ret[POWER_FIT_TERMS])
+{
+	memcpy(ret, terms_in_use(fit), POWER_FIT_TERMS * sizeof(*ret));
+}
+
 uint64_t power_fit_weight(const double coefficient[POWER_FIT_FEATURES],
 			  const struct power_fit_work *work)
 {

@@ -98,6 +98,8 @@ bool power_fit_add(struct power_fit *fit, const struct power_fit_sample *sample)
 enum power_fit_model power_fit_model(const struct power_fit *fit);
 /* Joules per unit of each feature, >= 0, of the model in use; at least one is above 0. */
 void power_fit_coefficients(const struct power_fit *fit, double ret[POWER_FIT_FEATURES]);
+/* Likewise with the base, which predict the zone's power; all 0 while it is learning. */
+void power_fit_terms(const struct power_fit *fit, double ret[POWER_FIT_TERMS]);
 /* Σ coefficient × amount in nJ, as a weight; at most 2^62. */
 uint64_t power_fit_weight(const double coefficient[POWER_FIT_FEATURES],
 			  const struct power_fit_work *work);

@@ -137,7 +137,8 @@ void power_fit_solve_drawn(const struct power_fit_sums *sums, double idle_w,
 double power_fit_solve_smt_factor(const struct power_fit_sums *sums, double idle_w)
 {
 	uint32_t mask = 1U << POWER_FIT_ALONE | 1U << POWER_FIT_PAIRED |
-			1U << POWER_FIT_ALONE_FAST | 1U << POWER_FIT_PAIRED_FAST | 1U << BASE;
+			1U << POWER_FIT_ALONE_FAST | 1U << POWER_FIT_PAIRED_FAST |
+			1U << POWER_FIT_AWAKE | 1U << BASE;
 	double x[POWER_FIT_TERMS] = { 0 }, xy[POWER_FIT_TERMS], fast, alone, cycles;
 
 	mask &= hold_base(sums, idle_w, xy);

@@ -44,6 +44,16 @@ void power_fit_work_add(struct power_fit_work *sum, const struct power_fit_work 
 	sum->time2_s2 += work->time2_s2;
 }
 
+double power_fit_work_awake_ratio(double time_s, double span_s)
+{
+	return time_s > span_s && span_s > 0 ? span_s / time_s : 1;
+}
+
+void power_fit_work_set_awake(struct power_fit_work *work, double awake_ratio)
+{
+	work->amount[POWER_FIT_AWAKE] = work->time_s * awake_ratio;
+}
+
 uint32_t power_fit_work_signals(uint32_t signals)
 {
 	uint32_t memory = signals & SIGNAL_BIT(SIGNAL_MEMORY_TRAFFIC)

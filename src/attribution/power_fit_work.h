@@ -2,7 +2,8 @@
 /*
  * Work as the features that a zone's power is regressed on. A party's features are a function of
  * its own signals only, so those of all parties are the sum of theirs, and what is learned of the
- * sum can be said of each.
+ * sum can be said of each. The exception is the time for which the zone was awake: of that, a party
+ * has the part that its run time is of all run time.
  */
 #pragma once
 
@@ -26,6 +27,7 @@ enum power_fit_feature {
 	POWER_FIT_PAIRED_FAST,
 	POWER_FIT_INSTRUCTIONS_FAST,
 	POWER_FIT_TRAFFIC, /* 1e9 bytes to and from memory, else 1e9 misses of the last cache */
+	POWER_FIT_AWAKE,   /* s in which anything ran: power that is there once, for all that run */
 	POWER_FIT_FEATURES
 };
 
@@ -44,6 +46,13 @@ struct power_fit_work {
 void power_fit_work_of(const uint64_t amounts[SIGNAL_COUNT], uint32_t signals,
 		       struct power_fit_work *ret);
 void power_fit_work_add(struct power_fit_work *sum, const struct power_fit_work *work);
+/*
+ * For how many seconds of @span_s anything ran, per second of run time, where parties ran for
+ * @time_s in all: the span, or the run time where that is less.
+ */
+double power_fit_work_awake_ratio(double time_s, double span_s);
+/* Sets the party's part of the time that the zone was awake, or that time itself in a sum. */
+void power_fit_work_set_awake(struct power_fit_work *work, double awake_ratio);
 
 /* The signals that features are made of, of @signals that are known; 0: there are no features. */
 uint32_t power_fit_work_signals(uint32_t signals);

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What no counter shows of work: an instruction of one kind takes twice as much energy as one of
- * another. A factor for each owner of much work corrects what the regression says of it, learned
- * from the zone's power on line, as power_fit.h's coefficients are:
+ * another. A factor for each owner of much work corrects what coefficients say of it. Both are
+ * learned together from the zone's power, on line:
  *
- *     power above the base = Σ factor × watts that the regression says of the owner
+ *     power = base + Σ coefficient × amount per second + Σ (factor - 1) × watts said of the owner
  *
- * A factor is drawn to 1 as by Bayes' rule, with a normal prior of the deviation 0.35, by as much
- * as the errors that are measured leave it open; it is 0 to POWER_OWNERS_MAX. Factors are used
- * while they predict better than 1 does, before they learn from an interval, by POWER_FIT_MARGIN
- * and half a minute. Owners that do little have no factor. Pure; one for each zone and place.
- * docs/design/power-fit.md
+ * A coefficient is drawn to the plain ratio's, as in power_fit.h, and a factor to 1, as by Bayes'
+ * rule with a normal prior of the deviation 0.35: both by as much as the errors leave them open. So
+ * there is an estimate from the first half minute on, which is the plain ratio where nothing can be
+ * told apart. A factor is 0 to POWER_OWNERS_MAX, and is not of the time that the zone is awake.
+ * What is learned is used while it predicts better than what would be used without it, before it
+ * learns from an interval, by POWER_FIT_MARGIN and half a minute. Owners that do little have no
+ * factor. Intervals with little work are forgotten slowly: a quiet night takes nothing away. Pure;
+ * one for each zone and place. docs/design/power-fit.md
  */
 #pragma once
 
@@ -18,43 +21,54 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define POWER_OWNERS          16 /* with a factor at a time: those with the most watts */
-#define POWER_OWNERS_MAX      4.0
-#define POWER_OWNERS_MEMORY_S 600.0 /* time constant of what is learned */
+#include "attribution/power_fit_sums.h"
+
+#define POWER_OWNERS     16 /* with a factor at a time: those with the most watts */
+#define POWER_OWNERS_MAX 4.0
 
 struct power_owner {
 	uint64_t key; /* 0: none */
 	double factor;
-	double mean_w; /* of the last minutes */
+	double mean_w;                     /* of the last minutes */
+	double amount[POWER_FIT_FEATURES]; /* what it did, forgotten as the sums are */
+	/* Σ of its watts × terms, and × power. */
+	double cross[POWER_FIT_TERMS], power;
 };
 
 struct power_owners {
 	struct power_owner owner[POWER_OWNERS];
-	/* Forgotten exponentially; a lower triangle by rows, as nnls.h has it. */
-	double xx[POWER_OWNERS * (POWER_OWNERS + 1) / 2], xy[POWER_OWNERS];
-	double error_w2, one_error_w2; /* mean squares of predictions: with factors, with 1 */
-	double compared_s, other_s;    /* as in struct power_fit */
+	struct power_fit_sums sums; /* of all work, forgotten exponentially */
+	/* Σ watts × watts of two owners; a lower triangle by rows, as nnls.h has it. */
+	double xx[POWER_OWNERS * (POWER_OWNERS + 1) / 2];
+	double coefficient[POWER_FIT_TERMS];
+	double work_w2;                  /* mean square of the power of the work in the sums */
+	double noise_w2;                 /* of the sums, what is not explained */
+	double error_w2, other_error_w2; /* mean squares of predictions: of these, without them */
+	double compared_s, other_s;      /* as in struct power_fit */
+	bool is_known;                   /* the coefficients are learned */
 	bool is_better;
 };
 
-/* One interval of a zone, of which the regression must be in use. */
+/* One interval of a zone. */
 struct power_owners_sample {
-	double power_w; /* above the base; may be negative, by noise */
+	double power_w;
+	double idle_w; /* the base; negative: not known */
 	uint64_t span_ns;
-	const uint64_t *key;  /* [count] of owners, each once and none 0 */
-	const double *work_w; /* [count] what the regression says of their work; >= 0 */
+	const struct power_fit_work *all;
+	const uint64_t *key;               /* [count] of owners, each once and none 0 */
+	const struct power_fit_work *work; /* [count] of theirs */
 	size_t count;
+	const double *unit; /* [POWER_FIT_FEATURES] of the plain ratio */
+	/* What predicts without factors, [POWER_FIT_TERMS]; NULL: the plain ratio of the sums. */
+	const double *other;
 };
 
 void power_owners_init(struct power_owners *owners);
 /* Predicts, compares, learns. False when the interval is ignored: numbers that no machine has. */
 bool power_owners_add(struct power_owners *owners, const struct power_owners_sample *sample);
-/*
- * The regression says @ratio times as much of the past work of owner @key now as it did: what is
- * learned of that is restated. Ratios that no learning gives are ignored.
- */
-void power_owners_restate(struct power_owners *owners, uint64_t key, double ratio);
+/* Whether they are in use, and the root mean square of their predictions' errors. */
+bool power_owners_error(const struct power_owners *owners, double *ret_error_w);
+/* The mean power in what is learned; 0 before. */
+double power_owners_mean_w(const struct power_owners *owners);
 /* By which the weights of the owner's parties are multiplied; 1 where there is none to be used. */
 double power_owners_factor(const struct power_owners *owners, uint64_t key);
-/* Whether factors are in use, and the root mean square of their predictions' errors. */
-bool power_owners_error(const struct power_owners *owners, double *ret_error_w);

@@ -111,8 +111,9 @@ static uint64_t weigh_by_fit(const struct share_weights *weights, const struct p
 				scaled(amounts[signal], counted_ns(parties, i), parties->cpu_ns[i]);
 	}
 	for (size_t f = 0; f < POWER_FIT_FEATURES; f++)
-		coefficient[f] = weights->coefficient[f] * factor;
+		coefficient[f] = weights->coefficient[f] * (f == POWER_FIT_AWAKE ? 1 : factor);
 	power_fit_work_of(amounts, parties->signals, &work);
+	power_fit_work_set_awake(&work, weights->awake_ratio);
 	return least(power_fit_weight(coefficient, &work), WEIGHT_MAX);
 }
 

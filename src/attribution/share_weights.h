@@ -33,6 +33,7 @@ struct share_weights {
 	uint64_t dropped, unseen;
 	/* With SHARE_FIT, to be set before: joules per unit, and borrowed, by party, or NULL: 1. */
 	double coefficient[POWER_FIT_FEATURES];
+	double awake_ratio; /* power_fit_work.h */
 	const double *factor;
 };
 

@@ -6,7 +6,16 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/hash.h"
 #include "base/num.h"
+#include "energy/owner_names.h"
+
+uint64_t zone_fits_key(const struct owner_names *names)
+{
+	uint64_t hash = hash64_text(HASH64_START, names->text[LABEL_CONTAINER_ID]);
+
+	return hash ? hash : 1;
+}
 
 void zone_fits_release(struct zone_fits *fits)
 {
@@ -14,56 +23,55 @@ void zone_fits_release(struct zone_fits *fits)
 		free(fits->fit[z]);
 	free(fits->key);
 	free(fits->work);
-	for (size_t base = 0; base < ZONE_FIT_BASES; base++)
-		free(fits->work_w[base]);
+	free(fits->known);
 	free(fits->factor);
 	*fits = (struct zone_fits){ 0 };
 }
 
-/* The factors that go with the model in use. */
-static const struct power_owners *owners_of(const struct zone_fit *fit)
+/* The id of a container that row @container has now, as a number; hashed when the row is new. */
+static uint64_t key_of(struct zone_fits *fits, const struct ledger *ledger, uint32_t container)
 {
-	bool is_regression = power_fit_model(&fit->fit) == POWER_FIT_REGRESSION;
+	const struct ledger_container *row = ledger_container_at(ledger, container);
+	struct zone_fit_key *known = &fits->known[container];
 
-	return &fit->owners[is_regression ? ZONE_FIT_REGRESSION : ZONE_FIT_RATIO];
+	if (known->serial != row->row.serial)
+		*known = (struct zone_fit_key){ row->row.serial, zone_fits_key(row->names) };
+	return known->key;
 }
 
-static uint64_t key_of(const struct ledger *ledger, uint32_t container)
+/* Room for the keys of rows. */
+static bool begin_keys(struct zone_fits *fits, const struct ledger *ledger)
 {
-	return ledger_container_at(ledger, container)->row.serial;
+	size_t slots = ledger_slots(ledger, LEVEL_CONTAINER), before = fits->known_size;
+
+	if (slots <= before)
+		return true;
+	if (ARRAY_RESERVE(fits->known, fits->known_size, slots) < 0)
+		return false;
+	memset(fits->known + before, 0, (fits->known_size - before) * sizeof(*fits->known));
+	return true;
 }
 
 static bool find_factors(struct zone_fits *fits, const struct power_owners *owners,
 			 const struct parties *parties, const struct ledger *ledger)
 {
-	if (parties->count > fits->factor_size &&
-	    ARRAY_RESERVE(fits->factor, fits->factor_size, parties->count) < 0)
+	if (!begin_keys(fits, ledger) ||
+	    (parties->count > fits->factor_size &&
+	     ARRAY_RESERVE(fits->factor, fits->factor_size, parties->count) < 0))
 		return false;
 	for (size_t i = 0; i < parties->count; i++)
-		fits->factor[i] =
-			power_owners_factor(owners, key_of(ledger, parties->party[i].container));
+		fits->factor[i] = power_owners_factor(
+			owners, key_of(fits, ledger, parties->party[i].container));
 	return true;
 }
 
-bool zone_fits_use(struct zone_fits *fits, size_t z, uint32_t signals,
-		   const struct parties *parties, const struct ledger *ledger,
-		   struct zone_fit_weights *ret)
+/* Whether any feature costs something. */
+static bool have_any(const double *coefficient)
 {
-	const struct zone_fit *fit = fits->fit[z];
-	enum power_fit_model model;
-	double error_w;
-	bool has_factors;
-
-	if (!fit || fit->fit.signals != power_fit_work_signals(signals))
-		return false;
-	model = power_fit_model(&fit->fit);
-	has_factors = model != POWER_FIT_LEARNING && power_owners_error(owners_of(fit), &error_w) &&
-		      find_factors(fits, owners_of(fit), parties, ledger);
-	if (model != POWER_FIT_REGRESSION && !has_factors)
-		return false;
-	power_fit_coefficients(&fit->fit, ret->coefficient);
-	ret->factor = has_factors ? fits->factor : NULL;
-	return true;
+	for (size_t f = 0; f < POWER_FIT_FEATURES; f++)
+		if (coefficient[f] > 0)
+			return true;
+	return false;
 }
 
 double zone_fits_error_ratio(const struct zone_fits *fits, size_t z)
@@ -72,11 +80,11 @@ double zone_fits_error_ratio(const struct zone_fits *fits, size_t z)
 	struct power_fit_quality quality;
 	double error_w;
 
-	if (!fit || !power_fit_quality(&fit->fit, &quality))
+	if (!fit)
 		return (double)NAN;
-	if (fit->fit.mean_w > 0 && power_owners_error(owners_of(fit), &error_w))
-		return error_w / fit->fit.mean_w;
-	return quality.error_ratio;
+	if (power_owners_error(&fit->owners, &error_w))
+		return error_w / power_owners_mean_w(&fit->owners);
+	return power_fit_quality(&fit->fit, &quality) ? quality.error_ratio : (double)NAN;
 }
 
 /* The plain ratio is the rule that the zone has without the regression. */
@@ -131,14 +139,47 @@ static bool work_of(const struct parties *parties, size_t i,
 	return true;
 }
 
+/* The run time at the place of all parties, as their features have it. */
+static double time_at(const struct parties *parties, const struct zone_fit_interval *interval)
+{
+	struct power_fit_work work;
+	double time_s = 0;
+
+	for (size_t i = 0; i < parties->count; i++)
+		if (work_of(parties, i, interval, &work))
+			time_s += work.time_s;
+	return time_s;
+}
+
+bool zone_fits_use(struct zone_fits *fits, size_t z, const struct parties *parties,
+		   const struct zone_fit_interval *interval, struct zone_fit_weights *ret)
+{
+	const struct zone_fit *fit = fits->fit[z];
+	double error_w;
+
+	*ret = (struct zone_fit_weights){ 0 };
+	if (!fit || fit->fit.signals != power_fit_work_signals(interval->signals))
+		return false;
+	ret->awake_ratio = power_fit_work_awake_ratio(time_at(parties, interval),
+						      (double)interval->span_ns / 1e9);
+	if (power_owners_error(&fit->owners, &error_w) && have_any(fit->owners.coefficient) &&
+	    find_factors(fits, &fit->owners, parties, interval->ledger)) {
+		memcpy(ret->coefficient, fit->owners.coefficient, sizeof(ret->coefficient));
+		ret->factor = fits->factor;
+		return true;
+	}
+	if (power_fit_model(&fit->fit) != POWER_FIT_REGRESSION)
+		return false;
+	power_fit_coefficients(&fit->fit, ret->coefficient);
+	return true;
+}
+
 /* Room for the owners of an interval, all of them with nothing. */
 static bool begin_owners(struct zone_fits *fits, size_t slots)
 {
 	if (slots > fits->owner_size) {
 		fits->owner_size = 0;
-		if (ARRAY_RESIZE(fits->key, slots) < 0 || ARRAY_RESIZE(fits->work, slots) < 0 ||
-		    ARRAY_RESIZE(fits->work_w[ZONE_FIT_RATIO], slots) < 0 ||
-		    ARRAY_RESIZE(fits->work_w[ZONE_FIT_REGRESSION], slots) < 0)
+		if (ARRAY_RESIZE(fits->key, slots) < 0 || ARRAY_RESIZE(fits->work, slots) < 0)
 			return false;
 		fits->owner_size = slots;
 	}
@@ -147,23 +188,21 @@ static bool begin_owners(struct zone_fits *fits, size_t slots)
 	return true;
 }
 
-/* The watts that both models say of each container that ran; how many there are. */
-static size_t say_watts(struct zone_fits *fits, const struct power_fit *fit,
-			const struct parties *parties, const struct zone_fit_interval *interval)
+/* The work of each container that ran; how many there are. */
+static size_t collect_owners(struct zone_fits *fits, const struct parties *parties,
+			     const struct zone_fit_interval *interval, double awake_ratio)
 {
-	const double *terms[ZONE_FIT_BASES] = { fit->ratio, fit->coefficient };
 	size_t slots = ledger_slots(interval->ledger, LEVEL_CONTAINER), count = 0;
-	double span_s = (double)interval->span_ns / 1e9;
 	struct power_fit_work work;
 
-	if (!begin_owners(fits, slots))
+	if (!begin_keys(fits, interval->ledger) || !begin_owners(fits, slots))
 		return 0;
 	for (size_t i = 0; i < parties->count; i++) {
 		uint32_t row = parties->party[i].container;
 
 		if (!work_of(parties, i, interval, &work))
 			continue;
-		fits->key[row] = key_of(interval->ledger, row);
+		fits->key[row] = key_of(fits, interval->ledger, row);
 		power_fit_work_add(&fits->work[row], &work);
 	}
 	for (size_t row = 0; row < slots; row++) {
@@ -171,82 +210,39 @@ static size_t say_watts(struct zone_fits *fits, const struct power_fit *fit,
 			continue;
 		fits->key[count] = fits->key[row];
 		fits->work[count] = fits->work[row];
-		for (size_t base = 0; base < ZONE_FIT_BASES; base++)
-			fits->work_w[base][count] =
-				power_fit_product(terms[base], fits->work[row].amount,
-						  POWER_FIT_FEATURES) /
-				span_s;
+		power_fit_work_set_awake(&fits->work[count], awake_ratio);
 		count++;
 	}
 	return count;
 }
 
-/* @did is of the owner with @key, which did what it did in this interval, too. */
-static void add_work(const struct zone_fits *fits, size_t count, uint64_t key, double keep,
-		     struct zone_fit_owner *did)
-{
-	if (did->key != key)
-		*did = (struct zone_fit_owner){ .key = key };
-	for (size_t f = 0; f < POWER_FIT_FEATURES; f++)
-		did->amount[f] *= keep;
-	for (size_t i = 0; key && i < count; i++) {
-		for (size_t f = 0; fits->key[i] == key && f < POWER_FIT_FEATURES; f++)
-			did->amount[f] += fits->work[i].amount[f];
-	}
-}
-
-/* What coefficients @before said of the work that factors are learned from, @now restates. */
-static void restate(const struct zone_fits *fits, struct zone_fit *fit, size_t base, size_t count,
-		    double span_s, const double *before, const double *now)
-{
-	double keep = exp(-span_s / POWER_OWNERS_MEMORY_S);
-
-	for (size_t at = 0; at < POWER_OWNERS; at++) {
-		struct zone_fit_owner *did = &fit->did[base][at];
-		double before_j;
-
-		add_work(fits, count, fit->owners[base].owner[at].key, keep, did);
-		before_j = power_fit_product(before, did->amount, POWER_FIT_FEATURES);
-		if (before_j > 0)
-			power_owners_restate(
-				&fit->owners[base], did->key,
-				power_fit_product(now, did->amount, POWER_FIT_FEATURES) / before_j);
-	}
-}
-
-/* Predicted by what was known before the interval; so factors are on top of that. */
+/* Factors are compared with what would be used without them. */
 static void learn_with_factors(struct zone_fits *fits, struct zone_fit *fit,
 			       const struct parties *parties,
 			       const struct zone_fit_interval *interval,
-			       const struct power_fit_sample *sample)
+			       const struct power_fit_sample *sample, double awake_ratio)
 {
-	bool is_known = fit->fit.has_evidence;
-	const double *now[ZONE_FIT_BASES] = { fit->fit.ratio, fit->fit.coefficient };
-	double before[ZONE_FIT_BASES][POWER_FIT_TERMS];
-	size_t count = is_known ? say_watts(fits, &fit->fit, parties, interval) : 0;
-	double span_s = (double)sample->span_ns / 1e9;
+	double without[POWER_FIT_TERMS];
+	bool is_learning = power_fit_model(&fit->fit) == POWER_FIT_LEARNING;
 	uint32_t signals = fit->fit.signals;
+	struct power_owners_sample owners = {
+		.power_w = sample->energy_j * 1e9 / (double)sample->span_ns,
+		.idle_w = sample->idle_w,
+		.span_ns = sample->span_ns,
+		.all = &sample->work,
+		.unit = fit->fit.unit,
+		.other = is_learning ? NULL : without,
+	};
 
-	for (size_t base = 0; base < ZONE_FIT_BASES; base++)
-		memcpy(before[base], now[base], sizeof(before[base]));
+	power_fit_terms(&fit->fit, without);
 	if (!power_fit_add(&fit->fit, sample))
 		return;
-	if (fit->fit.signals != signals)                     /* of other features: learned anew */
-		memset(fit->owners, 0, sizeof(fit->owners)); /* and what they did, by its key */
-	for (size_t base = 0; is_known && fit->fit.signals == signals && base < ZONE_FIT_BASES;
-	     base++) {
-		struct power_owners_sample watts = {
-			.power_w = sample->energy_j / span_s - before[base][POWER_FIT_BASE],
-			.span_ns = sample->span_ns,
-			.key = fits->key,
-			.work_w = fits->work_w[base],
-			.count = count,
-		};
-
-		if (!count || !power_owners_add(&fit->owners[base], &watts))
-			continue;
-		restate(fits, fit, base, count, span_s, before[base], now[base]);
-	}
+	if (signals && fit->fit.signals != signals) /* of other features: learned anew */
+		power_owners_init(&fit->owners);
+	owners.count = collect_owners(fits, parties, interval, awake_ratio);
+	owners.key = fits->key;
+	owners.work = fits->work;
+	(void)power_owners_add(&fit->owners, &owners); /* it is ignored, as by the regression */
 }
 
 void zone_fits_learn(struct zone_fits *fits, size_t z, const struct parties *parties,
@@ -258,7 +254,7 @@ void zone_fits_learn(struct zone_fits *fits, size_t z, const struct parties *par
 		.span_ns = interval->span_ns,
 		.signals = interval->signals,
 	};
-	double counted_s = 0, all_s = (double)interval->nameless_ns / 1e9, most_s = 0;
+	double counted_s = 0, all_s = (double)interval->nameless_ns / 1e9, most_s = 0, awake_ratio;
 	struct zone_fit *fit;
 
 	if (!(interval->signals & SIGNAL_BIT(SIGNAL_COUNTED_TIME)) || !interval->span_ns)
@@ -280,7 +276,10 @@ void zone_fits_learn(struct zone_fits *fits, size_t z, const struct parties *par
 	if (counted_s < 0.9 * all_s)
 		return;
 	sample.largest_share = counted_s > 0 ? most_s / counted_s : 0;
+	awake_ratio =
+		power_fit_work_awake_ratio(sample.work.time_s, (double)interval->span_ns / 1e9);
+	power_fit_work_set_awake(&sample.work, awake_ratio);
 	fit = fit_of(fits, z, interval);
 	if (fit)
-		learn_with_factors(fits, fit, parties, interval, &sample);
+		learn_with_factors(fits, fit, parties, interval, &sample, awake_ratio);
 }

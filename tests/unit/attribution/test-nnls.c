@@ -12,7 +12,7 @@
 
 #include "../../rig/property.h"
 
-#define ALL 0xffffU
+#define ALL ((1U << NNLS_MAX) - 1)
 
 static bool is_near(double a, double b)
 {
@@ -107,6 +107,9 @@ static double draw_number(struct property_source *source)
 	return ((double)draw_below(source, 201) - 100) / 100;
 }
 
+/* Of sums up to 50; up to 25 columns can be the same, which costs digits. */
+#define NO_GRADIENT 1e-5
+
 /* A gradient of 0 where x is above 0, and none that wants x above 0 elsewhere. */
 static const char *is_the_least(struct property_source *source, void *userdata)
 {
@@ -131,7 +134,7 @@ static const char *is_the_least(struct property_source *source, void *userdata)
 			gradient -= a[i >= j ? nnls_at(i, j) : nnls_at(j, i)] * x[j];
 		if (x[i] < 0)
 			return "a variable is below 0";
-		if (gradient > 1e-5 || (x[i] > 0 && gradient < -1e-5))
+		if (gradient > NO_GRADIENT || (x[i] > 0 && gradient < -NO_GRADIENT))
 			return "there is a better solution";
 	}
 	return NULL;

@@ -109,6 +109,24 @@ static void test_a_sum_is_that_of_all_its_parts(void **state)
 	assert_true(is_near(sum.time2_s2, 8)); /* of two parties, not of one with 4 s */
 }
 
+/* Of a second, two parties of which one ran for 0.5 s and the other for 1.5 s, on several CPUs. */
+static void test_the_time_awake_is_shared_by_run_time(void **state)
+{
+	struct power_fit_work a = { .time_s = 0.5 }, b = { .time_s = 1.5 };
+	double ratio = power_fit_work_awake_ratio(2, 1);
+
+	(void)state;
+	power_fit_work_set_awake(&a, ratio);
+	power_fit_work_set_awake(&b, ratio);
+	assert_true(is_near(a.amount[POWER_FIT_AWAKE], 0.25));
+	assert_true(is_near(b.amount[POWER_FIT_AWAKE], 0.75));
+	ratio = power_fit_work_awake_ratio(0.5, 1); /* alone in it: no longer than it ran */
+	power_fit_work_set_awake(&a, ratio);
+	assert_true(is_near(a.amount[POWER_FIT_AWAKE], 0.5));
+	assert_true(is_near(power_fit_work_awake_ratio(0, 1), 1));
+	assert_true(is_near(power_fit_work_awake_ratio(2, 0), 1));
+}
+
 static void test_which_signals_matter(void **state)
 {
 	(void)state;
@@ -129,6 +147,7 @@ int main(void)
 		cmocka_unit_test(test_nothing_without_counted_time),
 		cmocka_unit_test(test_paired_time_is_at_most_all),
 		cmocka_unit_test(test_a_sum_is_that_of_all_its_parts),
+		cmocka_unit_test(test_the_time_awake_is_shared_by_run_time),
 		cmocka_unit_test(test_which_signals_matter),
 	};
 

@@ -262,9 +262,37 @@ static void no_amount_is_too_large(void **state)
 	parties_release(&parties);
 }
 
+/*
+ * 2 J for 1e9 cycles, × the factor of the party; and 6 J for a second that the zone is awake, of
+ * which a party has a part by its time alone.
+ */
+static void learned_power_of_being_awake_is_shared_by_time(void **state)
+{
+	const struct did did[] = { { 500, 500, 0, 1000, 0, 0 }, { 1500, 1500, 0, 3000, 0, 0 } };
+	const double factor[] = { 3, 1 };
+	struct parties parties = { 0 };
+	struct share_weights made = {
+		.coefficient = { [POWER_FIT_ALONE] = 2, [POWER_FIT_AWAKE] = 6 },
+		.awake_ratio = power_fit_work_awake_ratio(2, 1),
+		.factor = factor,
+	};
+
+	(void)state;
+	begin(&parties, 0, COUNTERS);
+	for (size_t i = 0; i < ARRAY_SIZE(did); i++)
+		add(&parties, &did[i]);
+	assert_int_equal(share_weights_make(&made, &parties, SHARE_FIT, SHARE_SMT_PPM, ALL, 0, 0),
+			 0);
+	assert_in_range(made.weight[0], 7499999999, 7500000001); /* nJ: 2 × 3 + 6 / 4 */
+	assert_in_range(made.weight[1], 10499999999, 10500000001);
+	share_weights_release(&made);
+	parties_release(&parties);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(learned_power_of_being_awake_is_shared_by_time),
 		cmocka_unit_test(the_example_of_the_page_is_right),
 		cmocka_unit_test(pairing_takes_off_what_the_factor_says),
 		cmocka_unit_test(what_was_not_counted_weighs_as_well),
