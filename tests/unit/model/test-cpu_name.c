@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/cpu_name.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/macro.h"
+#include "model/cpu_tdp.h"
+
+static void test_key_segment_and_power_of_names(void **state)
+{
+	static const struct {
+		const char *name, *key;
+		enum cpu_segment segment;
+		unsigned tdp_w;
+		bool low_power;
+	} cases[] = {
+		{ "Intel(R) Xeon(R) CPU E5-2660 v2 @ 2.20GHz", "xeone52660v2", CPU_SEGMENT_OTHER,
+		  95, false },
+		{ "intel_xeon_e5_2660v2", "xeone52660v2", CPU_SEGMENT_OTHER, 95, false },
+		{ "Intel(R) Xeon(R) Platinum 8490H", "xeon8490h", CPU_SEGMENT_OTHER, 350, false },
+		{ "intel_xeon_8592+", "xeon8592+", CPU_SEGMENT_OTHER, 350, false },
+		{ "Intel(R) Xeon(R) Platinum 8380HL CPU @ 2.90GHz", "xeon8380hl",
+		  CPU_SEGMENT_EXPANDED, 250, false },
+		{ "Intel(R) Xeon(R) CPU           X7560  @ 2.27GHz", "xeonx7560",
+		  CPU_SEGMENT_EXPANDED, 130, false },
+		{ "Intel(R) Xeon(R) CPU E7- 8870  @ 2.40GHz", "xeone78870", CPU_SEGMENT_EXPANDED,
+		  130, false },
+		{ "Intel(R) Xeon(R) CPU E3-1260L v5 @ 2.90GHz", "xeone31260lv5", CPU_SEGMENT_SMALL,
+		  45, true },
+		{ "Intel(R) Xeon(R) E-2176G CPU @ 3.70GHz", "xeone2176g", CPU_SEGMENT_SMALL, 80,
+		  false },
+		{ "Intel(R) Core(TM) i3 CPU         540  @ 3.07GHz", "corei3540", CPU_SEGMENT_SMALL,
+		  73, false },
+		{ "Intel(R) Xeon(R) CPU           E5420  @ 2.50GHz", "xeone5420", CPU_SEGMENT_BUS,
+		  80, false },
+		{ "Intel(R) Xeon(R) CPU E5-2420 0 @ 1.90GHz", "xeone52420", CPU_SEGMENT_ENTRY, 95,
+		  false },
+		{ "AMD EPYC 7763 64-Core Processor", "epyc7763", CPU_SEGMENT_OTHER, 280, false },
+		{ "AMD EPYC 8324P 32-Core Processor", "epyc8324p", CPU_SEGMENT_EDGE, 180, false },
+		{ "AMD Opteron(tm) Processor 6276", "opteron6276", CPU_SEGMENT_QUAD, 115, false },
+		{ "Intel(R) Xeon(R) Gold 6136 CPU @ 3.00GHz", "xeon6136", CPU_SEGMENT_OTHER, 150,
+		  false },
+		{ "Quad-Core AMD Opteron(tm) Processor 2376 HE", "opteron2376he", CPU_SEGMENT_OTHER,
+		  79, true },
+		{ "six_core_amd_opteron_8425_he", "opteron8425he", CPU_SEGMENT_EXPANDED, 79, true },
+		{ "ampere_altra_max_m128_30", "altram12830", CPU_SEGMENT_OTHER, 250, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct cpu_name cpu;
+
+		cpu_name_read(cases[i].name, &cpu);
+		assert_string_equal(cpu.key, cases[i].key);
+		assert_int_equal(cpu.segment, cases[i].segment);
+		assert_int_equal(cpu.tdp_w, cases[i].tdp_w);
+		assert_int_equal(cpu.low_power, cases[i].low_power);
+	}
+}
+
+static void test_names_without_a_model_say_nothing(void **state)
+{
+	static const char *const names[] = { "", "Intel(R) Xeon(R) Processor @ 2.30GHz", "((((",
+					     "AMD EPYC Processor", "intel_xeon" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		struct cpu_name cpu;
+
+		cpu_name_read(names[i], &cpu);
+		assert_string_equal(cpu.key, "");
+		assert_int_equal(cpu.segment, CPU_SEGMENT_OTHER);
+		assert_int_equal(cpu.tdp_w, 0);
+		assert_false(cpu.low_power);
+	}
+}
+
+static void test_any_text_is_bounded(void **state)
+{
+	char name[1000];
+	struct cpu_name cpu;
+
+	(void)state;
+	memset(name, '7', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	cpu_name_read(name, &cpu);
+	assert_true(strlen(cpu.key) < sizeof(cpu.key));
+	for (size_t i = 0; i + 1 < sizeof(name); i++)
+		name[i] = (char)(i % 5 ? (int)(i * 31 % 255) + 1 : ' ');
+	cpu_name_read(name, &cpu);
+	assert_true(strlen(cpu.key) < sizeof(cpu.key));
+}
+
+static void test_each_model_is_in_the_table_once(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < cpu_tdp_count; i++) {
+		assert_true(strlen(cpu_tdps[i].key) < CPU_KEY_MAX);
+		assert_in_range(cpu_tdps[i].watts, 10, 500);
+		for (size_t j = 0; j < i; j++)
+			assert_string_not_equal(cpu_tdps[i].key, cpu_tdps[j].key);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_key_segment_and_power_of_names),
+		cmocka_unit_test(test_names_without_a_model_say_nothing),
+		cmocka_unit_test(test_any_text_is_bounded),
+		cmocka_unit_test(test_each_model_is_in_the_table_once),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
