@@ -46,7 +46,7 @@ int json_value_object(const struct json_source *source, const json_t *object, co
 int json_value_array(const struct json_source *source, const json_t *object, const char *place,
 		     const char *key, size_t max, const json_t **ret)
 {
-	const json_t *array;
+	const json_t *array = NULL;
 	int r = get(source, object, place, key, JSON_ARRAY, "an array", &array);
 
 	if (r < 0)
@@ -131,7 +131,7 @@ int json_value_numbers(const struct json_source *source, const json_t *object, c
 		       const char *key, size_t max, double **ret, size_t *ret_count)
 {
 	CLEANUP_FREE double *numbers = NULL;
-	const json_t *array;
+	const json_t *array = NULL;
 	size_t count;
 	int r = json_value_array(source, object, place, key, max, &array);
 
@@ -157,7 +157,7 @@ int json_value_counts(const struct json_source *source, const json_t *object, co
 		      const char *key, size_t count, uint32_t max, uint32_t **ret)
 {
 	CLEANUP_FREE uint32_t *numbers = NULL;
-	const json_t *array;
+	const json_t *array = NULL;
 	int r = json_value_array(source, object, place, key, count, &array);
 
 	if (r < 0)

@@ -36,8 +36,8 @@ static int read_tree_nodes(const struct json_source *source, const json_t *json,
 	CLEANUP_FREE uint32_t *left = NULL;
 	CLEANUP_FREE uint32_t *feature = NULL;
 	CLEANUP_FREE uint32_t *missing = NULL;
-	CLEANUP_FREE uint32_t *equal = NULL;
 	CLEANUP_FREE double *threshold = NULL;
+	bool or_equal = json_is_true(json_object_get(json, "or_equal"));
 	uint32_t last_feature = (uint32_t)predictor->features - 1;
 	size_t count;
 	int r = json_value_numbers(source, json, place, "threshold", PREDICTOR_NODES_MAX,
@@ -47,8 +47,7 @@ static int read_tree_nodes(const struct json_source *source, const json_t *json,
 	    (r = json_value_counts(source, json, place, "left", count, UINT32_MAX, &left)) < 0 ||
 	    (r = json_value_counts(source, json, place, "feature", count, last_feature, &feature)) <
 		    0 ||
-	    (r = json_value_counts(source, json, place, "missing_left", count, 1, &missing)) < 0 ||
-	    (r = json_value_counts(source, json, place, "or_equal", count, 1, &equal)) < 0)
+	    (r = json_value_counts(source, json, place, "missing_left", count, 1, &missing)) < 0)
 		return r;
 	predictor->trees.nodes = calloc(count + 1, sizeof(*predictor->trees.nodes));
 	if (!predictor->trees.nodes)
@@ -61,7 +60,7 @@ static int read_tree_nodes(const struct json_source *source, const json_t *json,
 			.left = left[i],
 			.feature = (uint16_t)feature[i],
 			.missing_left = missing[i] != 0,
-			.or_equal = equal[i] != 0,
+			.or_equal = or_equal,
 			.threshold = (float)threshold[i],
 		};
 	}
@@ -474,6 +473,12 @@ static void write_count(struct writer *writer, const char *key, uint64_t value)
 	strbuf_add_u64(writer->out, value);
 }
 
+static void write_flag(struct writer *writer, const char *key, bool value)
+{
+	write_key(writer, key);
+	strbuf_add_str(writer->out, value ? "true" : "false");
+}
+
 static void write_numbers(struct writer *writer, const char *key, const double *numbers,
 			  size_t count)
 {
@@ -499,7 +504,7 @@ static void add_single(struct strbuf *out, float value)
 	strbuf_add(out, text, (size_t)len);
 }
 
-enum node_part { PART_LEFT, PART_FEATURE, PART_THRESHOLD, PART_MISSING, PART_EQUAL };
+enum node_part { PART_LEFT, PART_FEATURE, PART_THRESHOLD, PART_MISSING };
 
 static void add_node_part(struct strbuf *out, const struct tree_node *node, enum node_part part)
 {
@@ -515,9 +520,6 @@ static void add_node_part(struct strbuf *out, const struct tree_node *node, enum
 		break;
 	case PART_MISSING:
 		strbuf_add_u64(out, node->missing_left);
-		break;
-	case PART_EQUAL:
-		strbuf_add_u64(out, node->or_equal);
 		break;
 	}
 }
@@ -539,6 +541,8 @@ static void write_trees(struct writer *writer, const struct predictor *predictor
 {
 	write_number(writer, "base", predictor->trees.base);
 	write_number(writer, "rate", predictor->trees.rate);
+	if (predictor->trees.node_count > 0)
+		write_flag(writer, "or_equal", predictor->trees.nodes[0].or_equal);
 	write_key(writer, "roots");
 	strbuf_add_char(writer->out, '[');
 	for (size_t i = 0; i < predictor->trees.root_count; i++)
@@ -548,7 +552,6 @@ static void write_trees(struct writer *writer, const struct predictor *predictor
 	write_nodes(writer, "feature", predictor, PART_FEATURE);
 	write_nodes(writer, "threshold", predictor, PART_THRESHOLD);
 	write_nodes(writer, "missing_left", predictor, PART_MISSING);
-	write_nodes(writer, "or_equal", predictor, PART_EQUAL);
 }
 
 static void write_curve(struct writer *writer, const struct predictor *predictor)
@@ -577,10 +580,8 @@ static void write_predictor(struct writer *writer, const struct predictor *predi
 	write_key(writer, "predictor");
 	open_object(writer, '{');
 	write_text(writer, "form", predictor_form_name(predictor->form));
-	if (predictor->log_output) {
-		write_key(writer, "log_output");
-		strbuf_add_str(writer->out, "true");
-	}
+	if (predictor->log_output)
+		write_flag(writer, "log_output", true);
 	switch (predictor->form) {
 	case PREDICTOR_LINEAR:
 	case PREDICTOR_POLYNOMIAL:
@@ -633,8 +634,7 @@ static void write_error(struct writer *writer, const struct model_error *error)
 	write_number(writer, "bound_w", error->bound_w);
 	write_number(writer, "bound_ratio", error->bound_ratio);
 	write_count(writer, "rows", error->rows);
-	write_key(writer, "blocked");
-	strbuf_add_str(writer->out, error->blocked ? "true" : "false");
+	write_flag(writer, "blocked", error->blocked);
 	close_object(writer, '}');
 }
 

@@ -14,6 +14,14 @@
 #include "base/macro.h"
 
 #define TREES_AT_ONCE 10
+/* So that arguments that are constant cost nothing. */
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+
+/* Of leaves: as XGBoost adds them up, and as scikit-learn does. */
+struct tree_sum {
+	float single;
+	double full;
+};
 
 static const char *const form_names[] = {
 	[PREDICTOR_LINEAR] = "linear",           [PREDICTOR_POLYNOMIAL] = "polynomial",
@@ -88,6 +96,11 @@ static int check_node(const struct predictor *predictor, size_t index, struct di
 	if (node->feature >= predictor->features)
 		return diag_set(diag, -EINVAL, "tree node %zu asks for feature %u of %zu", index,
 				node->feature, predictor->features);
+	if (node->or_equal != predictor->trees.nodes[0].or_equal)
+		return diag_set(diag, -EINVAL,
+				"tree node %zu goes left at other values than node 0 does: at the "
+				"threshold itself, or only below it",
+				index);
 	if (!isfinite(node->threshold))
 		return diag_set(diag, -EINVAL,
 				"tree node %zu has the value %g, not a finite number", index,
@@ -190,17 +203,20 @@ static double curve_watts(const struct predictor *predictor, const double *row)
 }
 
 /* The child of a node that @value leads to; of a leaf, the leaf @here. */
-static inline uint32_t next_node(const struct tree_node *node, float value, uint32_t here)
+static ALWAYS_INLINE uint32_t next_node(const struct tree_node *node, float value, uint32_t here,
+					bool plain)
 {
-	bool left = node->or_equal ? value <= node->threshold : value < node->threshold;
+	bool left = value < node->threshold;
 
-	left |= isnan(value) & node->missing_left;
+	if (!plain)
+		left |= (node->or_equal & (value <= node->threshold)) |
+			(isnan(value) & node->missing_left);
 	return node->left ? node->left + !left : here;
 }
 
 /* Adds the leaves of @count trees, in their order. */
-static inline void add_leaves(const struct predictor *predictor, size_t first, size_t count,
-			      const float *row, float *single, double *sum)
+static ALWAYS_INLINE void add_leaves(const struct predictor *predictor, size_t first, size_t count,
+				     const float *row, bool plain, struct tree_sum *sum)
 {
 	const struct tree_node *nodes = predictor->trees.nodes;
 	uint32_t at[TREES_AT_ONCE], inner;
@@ -208,35 +224,50 @@ static inline void add_leaves(const struct predictor *predictor, size_t first, s
 	memcpy(at, predictor->trees.roots + first, count * sizeof(*at));
 	do {
 		inner = 0;
+#ifndef __clang__ /* which does so by itself */
+#pragma GCC unroll 10
+#endif
 		for (size_t i = 0; i < count; i++) {
 			const struct tree_node *node = &nodes[at[i]];
 
 			inner |= node->left;
-			at[i] = next_node(node, row[node->feature], at[i]);
+			at[i] = next_node(node, row[node->feature], at[i], plain);
 		}
 	} while (inner);
 	for (size_t i = 0; i < count; i++) {
-		*single += nodes[at[i]].threshold;
-		*sum += (double)nodes[at[i]].threshold;
+		sum->single += nodes[at[i]].threshold;
+		sum->full += (double)nodes[at[i]].threshold;
 	}
+}
+
+static ALWAYS_INLINE void add_all_leaves(const struct predictor *predictor, const float *row,
+					 bool plain, struct tree_sum *sum)
+{
+	size_t count = predictor->trees.root_count, i = 0;
+
+	for (; i + TREES_AT_ONCE <= count; i += TREES_AT_ONCE)
+		add_leaves(predictor, i, TREES_AT_ONCE, row, plain, sum);
+	for (; i < count; i++)
+		add_leaves(predictor, i, 1, row, plain, sum);
 }
 
 static double trees_watts(const struct predictor *predictor, const double *row)
 {
-	size_t count = predictor->trees.root_count, i = 0;
-	float values[PREDICTOR_FEATURES_MAX];
-	float single = (float)predictor->trees.base;
-	double sum = 0;
+	struct tree_sum sum = { .single = (float)predictor->trees.base };
+	bool plain = predictor->trees.node_count == 0 || !predictor->trees.nodes[0].or_equal;
+	float single[PREDICTOR_FEATURES_MAX];
 
-	for (size_t j = 0; j < predictor->features; j++)
-		values[j] = (float)row[j];
-	for (; i + TREES_AT_ONCE <= count; i += TREES_AT_ONCE)
-		add_leaves(predictor, i, TREES_AT_ONCE, values, &single, &sum);
-	for (; i < count; i++)
-		add_leaves(predictor, i, 1, values, &single, &sum);
+	for (size_t j = 0; j < predictor->features; j++) {
+		single[j] = (float)row[j];
+		plain &= !isnan(row[j]);
+	}
+	if (plain)
+		add_all_leaves(predictor, single, true, &sum);
+	else
+		add_all_leaves(predictor, single, false, &sum);
 	if (predictor->trees.rate < 1 || predictor->trees.rate > 1)
-		return predictor->trees.base + predictor->trees.rate * sum;
-	return (double)single;
+		return predictor->trees.base + predictor->trees.rate * sum.full;
+	return (double)sum.single;
 }
 
 static double distance_squared(const double *a, const double *b, size_t count)

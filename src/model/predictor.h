@@ -42,8 +42,11 @@ struct tree_node {
 	uint32_t left; /* index among all nodes; right is left + 1 */
 	uint16_t feature;
 	bool missing_left; /* where a value that is NaN goes */
-	bool or_equal;     /* left at x <= threshold (scikit-learn), else at x < it (XGBoost) */
-	float threshold;   /* of a leaf: its value */
+	/*
+	 * Left at x <= threshold (scikit-learn), else at x < it (XGBoost); the same in all nodes.
+	 */
+	bool or_equal;
+	float threshold; /* of a leaf: its value */
 };
 
 struct predictor {

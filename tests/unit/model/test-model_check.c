@@ -102,7 +102,7 @@ static void test_more_than_any_machine_is_refused(void **state)
 	"\"AbsPower\", \"components\": [{\"name\": \"core\", \"features\": [{\"name\": "           \
 	"\"cpu_cycles\", \"scale\": 1, \"maximum\": 8}], \"predictor\": {\"form\": \"trees\", "    \
 	"\"base\": 0, \"roots\": [0], \"left\": [1,0,0], \"feature\": [0,0,0], "                   \
-	"\"threshold\": [4,100," high "], \"missing_left\": [0,0,0], \"or_equal\": [0,0,0]}}]}"
+	"\"threshold\": [4,100," high "], \"missing_left\": [0,0,0], \"or_equal\": false}}]}"
 
 static void test_trees_may_fall_a_little(void **state)
 {

@@ -20,13 +20,13 @@
 static double linear[] = { 1.0 / 3, -2e-300, 7 };
 static double polynomial[] = { 0.1, 0.2, 0.3, 0.4, 0.5, 0.6 };
 static struct tree_node nodes[NODES] = {
-	{ .left = 1, .feature = 1, .threshold = 1.0F / 3, .missing_left = true },
+	{ .left = 1, .feature = 1, .threshold = 1.0F / 3, .missing_left = true, .or_equal = true },
 	{ .left = 3, .feature = 0, .threshold = 2.5e-30F, .or_equal = true },
-	{ .threshold = 4 },
-	{ .threshold = -1e30F },
-	{ .threshold = 2 },
-	{ .threshold = 3 },
-	{ .threshold = 16777215 },
+	{ .threshold = 4, .or_equal = true },
+	{ .threshold = -1e30F, .or_equal = true },
+	{ .threshold = 2, .or_equal = true },
+	{ .threshold = 3, .or_equal = true },
+	{ .threshold = 16777215, .or_equal = true },
 };
 static uint32_t roots[] = { 0, 5, 6 };
 static double rows[] = { 0, 1.0 / 7, 2, 3 }, values[] = { 10, 20 };
@@ -169,7 +169,7 @@ static void test_what_is_wrong_is_said(void **state)
 
 #define TREES(left)                                                                                \
 	"\"trees\", \"base\": 1, \"roots\": [0], \"left\": " left ", \"threshold\": [1, 2, 3], "   \
-	"\"feature\": [0, 0, 0], \"missing_left\": [0, 0, 0], \"or_equal\": [0, 0, 1]"
+	"\"feature\": [0, 0, 0], \"missing_left\": [0, 0, 0], \"or_equal\": false"
 
 static void test_trees_in_a_circle_are_refused(void **state)
 {

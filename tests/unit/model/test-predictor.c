@@ -66,14 +66,14 @@ static void test_curves(void **state)
 	assert_true(predictor_check(&predictor, NULL) < 0);
 }
 
-/* x0 < 5 ? (x1 <= 2 ? 1 : 2) : 4, and a tree that is a leaf. */
+/* x0 <= 5 ? (x1 <= 2 ? 1 : 2) : 4, and a tree that is a leaf. */
 static struct tree_node nodes[] = {
-	{ .left = 1, .feature = 0, .threshold = 5, .missing_left = true },
+	{ .left = 1, .feature = 0, .threshold = 5, .missing_left = true, .or_equal = true },
 	{ .left = 3, .feature = 1, .threshold = 2, .or_equal = true },
-	{ .threshold = 4 },
-	{ .threshold = 1 },
-	{ .threshold = 2 },
-	{ .threshold = 100 },
+	{ .threshold = 4, .or_equal = true },
+	{ .threshold = 1, .or_equal = true },
+	{ .threshold = 2, .or_equal = true },
+	{ .threshold = 100, .or_equal = true },
 };
 
 static void test_trees(void **state)
@@ -89,11 +89,21 @@ static void test_trees(void **state)
 	assert_int_equal(predictor_check(&predictor, NULL), 0);
 	assert_near(predictor_watts(&predictor, (double[]){ 4, 2 }), 1101);
 	assert_near(predictor_watts(&predictor, (double[]){ 4, 2.1 }), 1102);
-	assert_near(predictor_watts(&predictor, (double[]){ 5, 0 }), 1104);
+	assert_near(predictor_watts(&predictor, (double[]){ 5, 0 }), 1101);
+	assert_near(predictor_watts(&predictor, (double[]){ 5.1, 0 }), 1104);
 	assert_near(predictor_watts(&predictor, (double[]){ (double)NAN, 0 }), 1101);
 	assert_near(predictor_watts(&predictor, (double[]){ 0, (double)NAN }), 1102);
 	predictor.trees.rate = 0.5;
-	assert_near(predictor_watts(&predictor, (double[]){ 5, 0 }), 1052);
+	assert_near(predictor_watts(&predictor, (double[]){ 6, 0 }), 1052);
+	predictor.trees.rate = 1;
+	for (size_t i = 0; i < ARRAY_SIZE(nodes); i++)
+		nodes[i].or_equal = false;
+	assert_near(predictor_watts(&predictor, (double[]){ 5, 0 }), 1104);
+	assert_near(predictor_watts(&predictor, (double[]){ 4, 2 }), 1102);
+	assert_near(predictor_watts(&predictor, (double[]){ (double)NAN, 2 }), 1102);
+	nodes[3].or_equal = true;
+	assert_true(predictor_check(&predictor, NULL) < 0);
+	nodes[3].or_equal = false;
 }
 
 /* Whether more trees than are descended at once are all counted, of any depths. */
