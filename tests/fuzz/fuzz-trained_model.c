@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A model's file in any format. What is read can be checked, evaluated anywhere with physical answers,
- * and written; what was written reads back, and says the same.
+ * A model's file in any format. What is read can be checked, evaluated anywhere with physical
+ * answers, and written; what was written reads back, and says the same.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * All models that upstream has published, as far as they lie in ../shared/data beside the checkout
- * (or in the folder that KEPLER_SHARED names): each is read, or refused with the reason; boosters predict what
- * libxgboost does.
+ * (or in the folder that KEPLER_SHARED names): each is read, or refused with the reason; boosters
+ * predict what libxgboost does.
  */
 #include <fts.h>
 #include <math.h>
