@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/selection.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/macro.h"
+#include "model/processor_family.h"
+
+/* Of a model whose error nothing is known of. */
+#define ERROR_UNKNOWN 0.3
+/* Of two sizes of which one is not known: half or twice. */
+#define DISTANCE_UNKNOWN 0.7
+
+/* What another machine adds to the error: at no distance in size, and with it. */
+static const struct {
+	const char *name;
+	double base, slope;
+} matches[] = {
+	[MATCH_MACHINE] = { "machine", 0, 0 },    [MATCH_PROCESSOR] = { "processor", 0.16, 0.04 },
+	[MATCH_FAMILY] = { "family", 0.16, 0.2 }, [MATCH_POOLED] = { "pooled", 0, 0 },
+	[MATCH_LINE] = { "line", 0.3, 0.2 },      [MATCH_OTHER] = { "other", 0.6, 0.1 },
+};
+
+const char *model_match_name(enum model_match match)
+{
+	return matches[match].name;
+}
+
+/* What a source counts: those of RAPL are parts of the processor, others the whole machine. */
+static bool is_rapl(const char *source)
+{
+	static const char *const names[] = { "rapl-sysfs", "rapl-msr",   "rapl-perf",
+					     "rapl",       "intel_rapl", "trained_power_model" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (strcmp(names[i], source) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool has_name(const char *const *names, size_t count, const char *name)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (strcmp(names[i], name) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool is_usable(const struct model_candidate *candidate, const struct model_request *request)
+{
+	bool same_source = !request->source[0] || strcmp(candidate->source, request->source) == 0 ||
+			   (is_rapl(candidate->source) && is_rapl(request->source));
+
+	for (size_t i = 0; i < candidate->feature_count; i++) {
+		if (!has_name(request->features, request->feature_count, candidate->features[i]))
+			return false;
+	}
+	return same_source && candidate->output == request->output;
+}
+
+static double log_ratio(double a, double b)
+{
+	return a > 0 && b > 0 ? fabs(log(a / b)) : DISTANCE_UNKNOWN;
+}
+
+/* Cores count most: memory and sockets grow with them. */
+static double distance(const struct machine_spec *a, const struct machine_spec *b)
+{
+	return log_ratio(a->cores, b->cores) + log_ratio(a->frequency_mhz, b->frequency_mhz) +
+	       log_ratio(a->chips, b->chips) / 2 + log_ratio(a->memory_gb, b->memory_gb) / 2;
+}
+
+static bool same_machine(const struct machine_spec *a, const struct machine_spec *b)
+{
+	return a->cores && a->cores == b->cores && a->chips == b->chips &&
+	       a->memory_gb == b->memory_gb && a->frequency_mhz == b->frequency_mhz;
+}
+
+static enum model_match match_of(const struct model_candidate *candidate,
+				 const struct model_request *request)
+{
+	const struct machine_spec *own = candidate->machine, *wanted = request->machine;
+	struct processor_family a, b;
+
+	if (candidate->is_pooled)
+		return MATCH_POOLED;
+	if (!own->processor[0] || !wanted->processor[0])
+		return MATCH_OTHER;
+	if (strcmp(own->processor, wanted->processor) == 0)
+		return same_machine(own, wanted) ? MATCH_MACHINE : MATCH_PROCESSOR;
+	processor_family_of(own->processor, &a);
+	processor_family_of(wanted->processor, &b);
+	if (processor_family_same(&a, &b))
+		return MATCH_FAMILY;
+	return processor_family_same_line(&a, &b) ? MATCH_LINE : MATCH_OTHER;
+}
+
+static void judge(const struct model_candidate *candidate, const struct model_request *request,
+		  struct model_choice *choice)
+{
+	double error = isnan(candidate->error_ratio) ? ERROR_UNKNOWN : candidate->error_ratio;
+	const struct machine_spec *own = candidate->machine, *wanted = request->machine;
+
+	choice->match = match_of(candidate, request);
+	choice->looseness = matches[choice->match].base;
+	choice->core_ratio = 1;
+	if (matches[choice->match].slope > 0) {
+		choice->looseness += matches[choice->match].slope * distance(own, wanted);
+		if (own->cores && wanted->cores)
+			choice->core_ratio = (double)wanted->cores / own->cores;
+	}
+	choice->expected_error = hypot(error, choice->looseness);
+}
+
+static void explain(const struct model_candidate *candidate, struct model_choice *choice)
+{
+	static const char *const words[] = {
+		[MATCH_MACHINE] = "trained on this very type of machine",
+		[MATCH_PROCESSOR] = "trained on another machine with this processor",
+		[MATCH_FAMILY] = "trained on a processor of the same family",
+		[MATCH_POOLED] = "trained on many machines, for one that none is known of",
+		[MATCH_LINE] = "trained on another generation of this line of processors",
+		[MATCH_OTHER] = "trained on a processor of another kind",
+	};
+
+	(void)snprintf(choice->reason, sizeof(choice->reason),
+		       "%s%s%.60s%s; expected error %.0f %%, of which the other machine brings "
+		       "%.0f %%",
+		       words[choice->match], candidate->machine->processor[0] ? " (" : "",
+		       candidate->machine->processor, candidate->machine->processor[0] ? ")" : "",
+		       choice->expected_error * 100, choice->looseness * 100);
+}
+
+int model_select(const struct model_candidate *candidates, size_t count,
+		 const struct model_request *request, struct model_choice *ret, struct diag *diag)
+{
+	double limit = request->error_max > 0 ? request->error_max : SELECTION_ERROR_MAX;
+	struct model_choice best = { .expected_error = INFINITY }, choice = { 0 };
+
+	for (size_t i = 0; i < count; i++) {
+		if (!is_usable(&candidates[i], request))
+			continue;
+		choice.index = i;
+		judge(&candidates[i], request, &choice);
+		if (choice.expected_error < best.expected_error)
+			best = choice;
+	}
+	if (isinf(best.expected_error))
+		return diag_set(diag, -ENOENT,
+				"none of %zu models has the output and the source that are wanted, "
+				"and only features that are there",
+				count);
+	explain(&candidates[best.index], &best);
+	if (best.expected_error > limit)
+		return diag_set(diag, -ERANGE,
+				"the best of %zu models is %s; at most %.0f %% are accepted", count,
+				best.reason, limit * 100);
+	*ret = best;
+	return 0;
+}
