@@ -5,6 +5,7 @@
 #include "base/macro.h"
 #include "kepler-model/extract.h"
 #include "kepler-model/plot.h"
+#include "kepler-model/estimate.h"
 #include "kepler-model/repo.h"
 #include "kepler-model/serve.h"
 #include "options/program.h"
@@ -21,6 +22,13 @@ static const struct command commands[] = {
 		  "power, residuals,\n"
 		  "power by load, and which features matter. The page needs nothing else.",
 	  .options = &plot_options },
+	{ "estimate", estimate_main, "estimate DIR", "answer estimates of power on a unix socket",
+	  .operands = "DIR",
+	  .what = "Answers Kepler's requests for estimates by the protocol of upstream's "
+		  "estimator, "
+		  "with the models\n"
+		  "of a repository (docs/model-server.md).",
+	  .options = &estimate_options },
 	{ "repo", repo_main, "repo COMMAND DIR", "a repository of models:", .more = repo_usage,
 	  .operands = "list|verify|best DIR",
 	  .what = "Lists the models of a repository, which has the layout of upstream's model-db, "

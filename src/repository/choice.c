@@ -272,7 +272,10 @@ int choice_make(const struct repository *repository, const struct choice_request
 
 	for (size_t i = 0; i < repository->entry_count; i++) {
 		struct choice choice = { 0 };
-		int r = examine(repository, request, &repository->entries[i], &choice, diag);
+		bool excluded = request->excluded && request->excluded[i];
+		int r = excluded ? 0
+				 : examine(repository, request, &repository->entries[i], &choice,
+					   diag);
 
 		if (r < 0)
 			return r;

@@ -42,6 +42,7 @@ struct choice_request {
 	/* not models of our own format, which upstream's programs cannot read */
 	bool upstream_only;
 	bool no_pickles;      /* only models that can be used without one */
+	const bool *excluded; /* of each entry of the repository; NULL: none */
 	const char *filter;   /* "mae:10;trainer:XgboostFitTrainer" */
 	double max_error_w;   /* INFINITY: any, of unknown error too */
 	double max_looseness; /* 1: any */
