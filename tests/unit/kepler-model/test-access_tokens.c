@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kepler-model/access_tokens.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/macro.h"
+
+#define ONE   "0123456789abcdef"
+#define OTHER "the-other-token-of-this-test"
+
+static void one_of_them_is_enough(void **state)
+{
+	struct access_tokens tokens;
+
+	(void)state;
+	assert_int_equal(access_tokens_parse("f", "# a note\n" ONE "\r\n\n" OTHER, &tokens, NULL),
+			 0);
+	assert_int_equal(tokens.count, 2);
+	assert_true(access_tokens_admit(&tokens, "Bearer " ONE));
+	assert_true(access_tokens_admit(&tokens, "bearer  " OTHER));
+	assert_false(access_tokens_admit(&tokens, ""));
+	assert_false(access_tokens_admit(&tokens, ONE));
+	assert_false(access_tokens_admit(&tokens, "Bearer "));
+	assert_false(access_tokens_admit(&tokens, "Bearer " ONE "x"));
+	assert_false(access_tokens_admit(&tokens, "Bearer 0123456789abcde"));
+	assert_false(access_tokens_admit(&tokens, "Basic " ONE));
+	access_tokens_release(&tokens);
+}
+
+static void without_tokens_all_may_ask(void **state)
+{
+	const struct access_tokens none = { 0 };
+
+	(void)state;
+	assert_true(access_tokens_admit(&none, ""));
+	assert_true(access_tokens_admit(&none, "Bearer x"));
+}
+
+static void weak_files_are_refused(void **state)
+{
+	static const struct {
+		const char *text, *why;
+	} cases[] = {
+		{ "", "has no token" },
+		{ "# only a note\n", "has no token" },
+		{ "\nshort\n", "f:2:" },
+		{ "has a blank in it, so it is two\n", "f:1:" },
+	};
+	struct access_tokens tokens;
+	struct diag diag;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		diag.text[0] = '\0';
+		assert_int_equal(access_tokens_parse("f", cases[i].text, &tokens, &diag), -EINVAL);
+		assert_non_null(strstr(diag.text, cases[i].why));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_of_them_is_enough),
+		cmocka_unit_test(without_tokens_all_may_ask),
+		cmocka_unit_test(weak_files_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Choices from a repository that is made of values. */
+#include "repository/choice.h"
+
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/macro.h"
+
+static struct pipeline pipelines[] = { { .name = "one" }, { .name = "two" } };
+static struct model_entry entries[8];
+static struct repository repository = { .pipelines = pipelines,
+					.pipeline_count = 2,
+					.entries = entries };
+
+static struct model_entry *add(const char *name, double mae_w)
+{
+	struct model_entry *entry = &entries[repository.entry_count++];
+
+	*entry = (struct model_entry){ .source = "rapl-sysfs",
+				       .group = "BPFOnly",
+				       .files = FILE_WEIGHTS,
+				       .features = "bpf_cpu_time_ms,bpf_page_cache_hit",
+				       .mae_w = mae_w,
+				       .mape_percent = (double)NAN };
+	assert_true(model_entry_take_name(entry, name));
+	return entry;
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	repository.entry_count = 0;
+	return 0;
+}
+
+static struct choice_request anything(void)
+{
+	return (struct choice_request){ .source = "",
+					.group = "",
+					.trainer = "",
+					.pipeline = "",
+					.filter = "",
+					.node_type = -1,
+					.max_error_w = (double)INFINITY,
+					.max_looseness = 1 };
+}
+
+static const char *chosen(const struct choice_request *request)
+{
+	struct choice choice;
+
+	return choice_make(&repository, request, &choice, NULL) == 0 ? choice.entry->name : "";
+}
+
+/* Upstream looks for "_1" in names, so that a model of type 10 passes for one of type 1. */
+static void node_types_are_compared_whole(void **state)
+{
+	struct choice_request request = anything();
+
+	(void)state;
+	add("SGDRegressorTrainer_10", 1);
+	add("SGDRegressorTrainer_109", 1);
+	add("SGDRegressorTrainer_1", 9);
+	request.node_type = 1;
+	assert_string_equal(chosen(&request), "SGDRegressorTrainer_1");
+	request.node_type = 0;
+	request.exact = true;
+	assert_string_equal(chosen(&request), "");
+}
+
+static void the_lowest_error_wins(void **state)
+{
+	struct choice_request request = anything();
+
+	(void)state;
+	add("A_1", (double)NAN);
+	add("B_1", 5);
+	add("C_1", 3);
+	assert_string_equal(chosen(&request), "C_1");
+	request.max_error_w = 2;
+	assert_string_equal(chosen(&request), "");
+}
+
+static void filters_are_applied(void **state)
+{
+	struct choice_request request = anything();
+	struct choice choice;
+	struct diag diag = { "" };
+
+	(void)state;
+	add("A_1", 3)->errors[0] = (struct entry_error){ "dram", 2, (double)NAN };
+	entries[0].error_count = 1;
+	add("B_1", 5);
+	request.filter = "mae:4";
+	assert_string_equal(chosen(&request), "A_1");
+	request.filter = "trainer:B;mae:10";
+	assert_string_equal(chosen(&request), "B_1");
+	request.filter = "dram_mae:1";
+	assert_string_equal(chosen(&request), "");
+	request.filter = "dram_mae:2;node_type:1";
+	assert_string_equal(chosen(&request), "A_1");
+	request.filter = "colour:blue";
+	assert_int_equal(choice_make(&repository, &request, &choice, &diag), -EINVAL);
+	assert_non_null(strstr(diag.text, "colour"));
+	request.filter = "mae";
+	assert_int_equal(choice_make(&repository, &request, &choice, &diag), -EINVAL);
+	request.filter = "mae:x";
+	assert_int_equal(choice_make(&repository, &request, &choice, &diag), -EINVAL);
+}
+
+static void features_must_all_be_there(void **state)
+{
+	const char *const enough[] = { "bpf_page_cache_hit", "bpf_cpu_time_ms", "cpu_cycles" };
+	const char *const similar[] = { "bpf_page_cache_hit", "bpf_cpu_time_ms2", "bpf_cpu_time" };
+	struct choice_request request = anything();
+	struct choice choice;
+	struct diag diag = { "" };
+
+	(void)state;
+	add("A_1", 3);
+	request.features = enough;
+	request.feature_count = ARRAY_SIZE(enough);
+	assert_string_equal(chosen(&request), "A_1");
+	request.features = similar;
+	assert_int_equal(choice_make(&repository, &request, &choice, &diag), -ENOENT);
+	assert_non_null(strstr(diag.text, "features"));
+}
+
+static void a_machine_alike_comes_first(void **state)
+{
+	struct choice_request request = anything();
+	struct choice choice;
+
+	(void)state;
+	add("A_1", 1)->machine = (struct machine_spec){ .processor = "amd_epyc_7763", .cores = 8 };
+	add("B_2", 50)->machine =
+		(struct machine_spec){ .processor = "intel_xeon_e5", .cores = 96 };
+	request.machine = (struct machine_spec){ .processor = "intel_xeon_e5", .cores = 48 };
+	assert_int_equal(choice_make(&repository, &request, &choice, NULL), 0);
+	assert_string_equal(choice.entry->name, "B_2");
+	assert_int_equal(choice.likeness.match, MATCH_PROCESSOR);
+	assert_true(fabs(choice.core_ratio - 0.5) < 1e-9);
+	assert_true(isnan(choice.expected_error_w)); /* its error is of another machine */
+	request.machine.cores = 96;
+	assert_int_equal(choice_make(&repository, &request, &choice, NULL), 0);
+	assert_true(fabs(choice.expected_error_w - 50) < 1e-9);
+	request.machine.cores = 48;
+	request.max_looseness = 0.01;
+	assert_string_equal(chosen(&request), "");
+	request = anything();
+	assert_string_equal(chosen(&request), "B_2"); /* the most cores */
+}
+
+static void forms_and_sources_must_fit(void **state)
+{
+	const bool excluded[] = { true, false };
+	struct choice_request request = anything();
+
+	(void)state;
+	add("A_1", 1)->weights_are_bad = true;
+	add("B_1", 2);
+	request.files = FILE_WEIGHTS;
+	request.source = "intel_rapl";
+	assert_string_equal(chosen(&request), "B_1");
+	request.files = FILE_ARCHIVE;
+	assert_string_equal(chosen(&request), "");
+	request.files = 0;
+	entries[0].weights_are_bad = false;
+	assert_string_equal(chosen(&request), "A_1");
+	request.excluded = excluded;
+	assert_string_equal(chosen(&request), "B_1");
+	request.pipeline = "two";
+	assert_string_equal(chosen(&request), "");
+	request.pipeline = "";
+	request.source = "acpi";
+	assert_string_equal(chosen(&request), "");
+}
+
+static void pickles_can_be_left_out(void **state)
+{
+	struct choice_request request = anything();
+
+	(void)state;
+	add("A_1", 1)->files = FILE_ARCHIVE;
+	(void)snprintf(entries[0].kind, sizeof(entries[0].kind), "scikit");
+	assert_true(model_entry_is_pickled(&entries[0]));
+	assert_string_equal(chosen(&request), "A_1");
+	request.no_pickles = true;
+	assert_string_equal(chosen(&request), "");
+	(void)snprintf(entries[0].kind, sizeof(entries[0].kind), "xgboost");
+	assert_string_equal(chosen(&request), "A_1");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(node_types_are_compared_whole, begin),
+		cmocka_unit_test_setup(the_lowest_error_wins, begin),
+		cmocka_unit_test_setup(filters_are_applied, begin),
+		cmocka_unit_test_setup(features_must_all_be_there, begin),
+		cmocka_unit_test_setup(a_machine_alike_comes_first, begin),
+		cmocka_unit_test_setup(forms_and_sources_must_fit, begin),
+		cmocka_unit_test_setup(pickles_can_be_left_out, begin),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

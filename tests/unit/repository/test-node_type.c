@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "repository/node_type.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/macro.h"
+
+static void processors_are_named_as_upstream_does(void **state)
+{
+	static const struct {
+		const char *text, *name;
+	} cases[] = {
+		{ "Intel(R) Xeon(R) CPU E5-2686 v4 @ 2.30GHz", "intel_xeon_e5_2686v4" },
+		{ "Intel(R) Xeon(R) Platinum 8259CL CPU @ 2.50GHz", "intel_xeon_platinum_8259cl" },
+		{ "AMD EPYC 7763 64-Core Processor", "amd_epyc_7763_64_core" },
+		{ "Intel Xeon X3360 (2.83 GHz)", "intel_xeon_x3360" },
+		{ "intel_xeon_e5_2686v4", "intel_xeon_e5_2686v4" },
+		{ "Quad 64-Bit Multi-Core CPU, 2.4GHz [x]", "quad" },
+		{ "", "" },
+	};
+	char name[64], cut[6];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		processor_name(cases[i].text, name, sizeof(name));
+		assert_string_equal(name, cases[i].name);
+	}
+	processor_name("Intel Xeon", cut, sizeof(cut));
+	assert_string_equal(cut, "intel");
+}
+
+static const char index_text[] =
+	"{\"10\": {\"attrs\": {\"processor\": \"amd_epyc_7763\", \"cores\": 128}, \"members\": []},"
+	" \"1\": {\"attrs\": {\"processor\": \"intel_xeon_e5_2686v4\", \"cores\": 72, \"chips\": 2,"
+	" \"memory\": 503, \"frequency\": 3000}, \"members\": [\"a\", \"b\"]}}";
+
+static void an_index_is_read_by_number(void **state)
+{
+	struct node_types types;
+
+	(void)state;
+	assert_int_equal(node_types_parse("f", index_text, strlen(index_text), &types, NULL), 0);
+	assert_int_equal(types.count, 2);
+	assert_int_equal(node_types_find(&types, 1)->machine.memory_gb, 503);
+	assert_int_equal(node_types_find(&types, 1)->members, 2);
+	assert_string_equal(node_types_find(&types, 10)->machine.processor, "amd_epyc_7763");
+	assert_null(node_types_find(&types, 0));
+	node_types_release(&types);
+}
+
+static void bad_indexes_are_refused(void **state)
+{
+	static const char *const texts[] = {
+		"[]",
+		"{",
+		"{\"x\": {\"attrs\": {}}}",
+		"{\"1\": {}}",
+		"{\"-1\": {\"attrs\": {}}}",
+		"{\"1\": {\"attrs\": {}}, \"1\": {\"attrs\": {}}}",
+	};
+	struct node_types types;
+	struct diag diag;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		diag.text[0] = '\0';
+		assert_int_equal(
+			node_types_parse("index", texts[i], strlen(texts[i]), &types, &diag),
+			-EINVAL);
+		assert_int_equal(strncmp(diag.text, "index", 5), 0);
+	}
+}
+
+static const struct machine_spec big = { .processor = "intel_xeon_platinum_8259cl",
+					 .cores = 96,
+					 .chips = 2,
+					 .memory_gb = 377,
+					 .frequency_mhz = 3500 };
+
+static void likeness_has_an_order(void **state)
+{
+	struct machine_spec other = big;
+	struct machine_likeness likeness = machine_likeness(&big, &other);
+
+	(void)state;
+	assert_int_equal(likeness.match, MATCH_EXACT);
+	assert_true(likeness.looseness < 1e-9 && likeness.uncertainty < 1e-9);
+	other.memory_gb = 755;
+	likeness = machine_likeness(&big, &other);
+	assert_int_equal(likeness.match, MATCH_PROCESSOR);
+	assert_true(likeness.looseness > 0.01 && likeness.looseness < 0.1);
+	memcpy(other.processor, "intel_xeon_e5_2686v4", sizeof("intel_xeon_e5_2686v4"));
+	assert_int_equal(machine_likeness(&big, &other).match, MATCH_FAMILY);
+	assert_true(machine_likeness(&big, &other).looseness > likeness.looseness);
+	memcpy(other.processor, "amd_epyc_7763", sizeof("amd_epyc_7763"));
+	assert_int_equal(machine_likeness(&big, &other).match, MATCH_OTHER);
+}
+
+static void what_is_not_known_is_uncertain(void **state)
+{
+	const struct machine_spec nothing = { .processor = "" };
+	const struct machine_spec cores = { .cores = 96 };
+	struct machine_likeness likeness = machine_likeness(&nothing, &big);
+
+	(void)state;
+	assert_int_equal(likeness.match, MATCH_OTHER);
+	assert_true(likeness.uncertainty > 0.99);
+	likeness = machine_likeness(&cores, &big);
+	assert_int_equal(likeness.match, MATCH_EXACT);
+	assert_true(likeness.uncertainty > 0.8 && likeness.uncertainty < 0.9);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(processors_are_named_as_upstream_does),
+		cmocka_unit_test(an_index_is_read_by_number),
+		cmocka_unit_test(bad_indexes_are_refused),
+		cmocka_unit_test(likeness_has_an_order),
+		cmocka_unit_test(what_is_not_known_is_uncertain),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
