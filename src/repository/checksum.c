@@ -70,7 +70,8 @@ int signing_key_sign(const struct signing_key *key, const void *data, size_t siz
 {
 	const gnutls_datum_t text = datum(data, size);
 	gnutls_datum_t signature = { 0 }, base64 = { 0 };
-	int r = gnutls_privkey_sign_data(key->key, GNUTLS_DIG_UNKNOWN, 0, &text, &signature);
+	int r = gnutls_privkey_sign_data2(key->key, GNUTLS_SIGN_EDDSA_ED25519, 0, &text,
+					  &signature);
 
 	if (r == 0)
 		r = gnutls_base64_encode2(&signature, &base64);

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -73,12 +74,32 @@ static void handle_health(void *userdata, const struct http_request *request,
 	*response = (struct http_response){ .status = 200, .body = "ok\n", .len = 3 };
 }
 
+static void handle_echo(void *userdata, const struct http_request *request,
+			struct http_response *response)
+{
+	const char *argument = http_request_argument(request, "say");
+	char *copy = strndup(request->body, request->body_len);
+
+	(void)userdata;
+	assert_non_null(copy);
+	*response = (struct http_response){
+		.status = argument && strcmp(argument, "no") == 0 ? 401 : 200,
+		.body = copy,
+		.len = request->body_len,
+		.release = free,
+		.owner = copy,
+		.etag = "\"tag\"",
+		.file_name = "echo.txt",
+	};
+}
+
 char hello[] = "hello\n";
 const struct http_route routes[ROUTES] = {
 	{ "/", handle_hello, hello, false },
 	{ "/big", handle_big, NULL, false },
 	{ "/later", handle_later, NULL, false },
 	{ "/healthz", handle_health, NULL, true },
+	{ "/echo", handle_echo, NULL, .post_max = ECHO_MAX },
 };
 
 struct http_server *start(unsigned max_connections)

@@ -10,12 +10,13 @@
 
 #define CLIENT_PATIENCE_MS 20000 /* a test fails after that, it never waits for that */
 #define BIG_BODY           (4 << 20)
-#define ROUTES             4
+#define ROUTES             5
+#define ECHO_MAX           1000
 
 extern const char big_body[BIG_BODY];
 extern unsigned releases; /* bodies that were given back since start() */
 extern char hello[];
-extern const struct http_route routes[ROUTES]; /* "/", "/big", "/later", "/healthz" */
+extern const struct http_route routes[ROUTES]; /* "/", "/big", "/later", "/healthz", "/echo" */
 
 struct http_server *start(unsigned max_connections);
 int dial(const struct http_server *server);

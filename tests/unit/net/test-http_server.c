@@ -67,6 +67,59 @@ static void knows_methods_paths_and_versions(void **state)
 	http_server_stop(server);
 }
 
+#define POST "POST /echo HTTP/1.1\r\nHost: h\r\n"
+
+static void takes_posts_where_a_route_does(void **state)
+{
+	struct http_server *server = start(0);
+	const char *answer =
+		exchange(server, POST "Connection: close\r\nContent-Length: 5\r\n\r\nabcde");
+
+	(void)state;
+	assert_starts(answer, "HTTP/1.1 200 ");
+	assert_has(answer, "\r\n\r\nabcde");
+	assert_has(answer, "\r\nETag: \"tag\"\r\n");
+	assert_has(answer, "\r\nCache-Control: no-cache\r\n");
+	assert_has(answer, "\r\nContent-Disposition: attachment; filename=\"echo.txt\"\r\n");
+	answer = exchange(server, POST "Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
+				       "3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n");
+	assert_has(answer, "\r\n\r\nabcde");
+	assert_has(exchange(server, POST "Connection: close\r\n\r\n"), "\r\nContent-Length: 0");
+	answer = exchange(server, "GET /echo HTTP/1.1\r\nHost: h\r\n\r\n");
+	assert_starts(answer, "HTTP/1.1 405 ");
+	assert_has(answer, "\r\nAllow: POST\r\n");
+	answer = exchange(server, "POST /echo?say=no HTTP/1.1\r\nHost: h\r\nConnection: close\r\n"
+				  "Content-Length: 0\r\n\r\n");
+	assert_starts(answer, "HTTP/1.1 401 ");
+	assert_has(answer, "\r\nWWW-Authenticate: Bearer\r\n");
+	http_server_stop(server);
+}
+
+/* Whether the length is said or not; and the next request on the connection is one of its own. */
+static void bodies_have_a_limit(void **state)
+{
+	struct http_server *server = start(0);
+	char chunked[2 * ECHO_MAX + 300], body[ECHO_MAX + 2];
+
+	(void)state;
+	assert_starts(exchange(server, POST "Content-Length: 1001\r\n\r\n"), "HTTP/1.1 413 ");
+	assert_starts(exchange(server, POST "Content-Length: 99999999999999999999\r\n\r\n"),
+		      "HTTP/1.1 4");
+	memset(body, 'x', sizeof(body));
+	body[ECHO_MAX + 1] = '\0';
+	(void)snprintf(chunked, sizeof(chunked),
+		       POST "Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n",
+		       (unsigned)strlen(body), body);
+	assert_starts(exchange(server, chunked), "HTTP/1.1 413 ");
+	body[ECHO_MAX] = '\0';
+	(void)snprintf(chunked, sizeof(chunked),
+		       POST "Content-Length: %zu\r\n\r\n%s" POST
+			    "Connection: close\r\nContent-Length: 2\r\n\r\nyz",
+		       strlen(body), body);
+	assert_has(exchange(server, chunked), "\r\n\r\nyz");
+	http_server_stop(server);
+}
+
 static void serves_pipelined_requests_in_order(void **state)
 {
 	struct http_server *server = start(0);
@@ -388,6 +441,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(answers_with_its_headers),
 		cmocka_unit_test(knows_methods_paths_and_versions),
+		cmocka_unit_test(takes_posts_where_a_route_does),
+		cmocka_unit_test(bodies_have_a_limit),
 		cmocka_unit_test(serves_pipelined_requests_in_order),
 		cmocka_unit_test(refuses_too_long_headers),
 		cmocka_unit_test(survives_bad_requests),

@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""kepler-model serve: an old Kepler's requests, the second API, access, hostile clients, a change of the repository."""
+import base64
+import concurrent.futures
+import hashlib
+import http.client
+import io
+import json
+import os
+import pathlib
+import signal
+import socket
+import ssl
+import subprocess
+import tempfile
+import time
+import zipfile
+
+from certificates import Authority, openssl
+from model_rig import BPF, Program, Repository, serving, weights
+from rig import Metrics, run_tests
+
+QUIET = "--web.listen-address=127.0.0.1:0"
+# What Kepler sends: node type 0, whatever the machine is.
+KEPLER = {"metrics": [*BPF, "cpu_architecture"], "output_type": "AbsPower", "source": "intel_rapl", "node_type": 0, "weight": True,
+          "trainer_name": "SGDRegressorTrainer", "filter": "",
+          "machine_spec": {"vendor": "genuineintel", "processor": "intel_xeon_e5_2686v4", "cores": 72, "chips": 2, "memory": 503,
+                           "frequency": 2300, "threads_per_core": 2}}
+# What the estimator sends.
+ESTIMATOR = {"metrics": BPF, "output_type": "AbsPower", "source": "rapl-sysfs", "node_type": -1, "weight": False, "trainer_name": "",
+             "filter": "", "machine_spec": None}
+
+
+def ask(server, method, path, body=None, headers={}, context=None):
+    host, port = server.address.rsplit(":", 1)
+    peer = http.client.HTTPSConnection(host, port, timeout=20, context=context) if context else \
+        http.client.HTTPConnection(host, port, timeout=20)
+    peer.request(method, path, json.dumps(body) if isinstance(body, dict) else body, headers)
+    answer = peer.getresponse()
+    data = answer.read()
+    peer.close()
+    return answer.status, data, answer.headers
+
+
+def an_old_keplers_request():
+    with serving("serve", QUIET) as (_, server):
+        status, body, headers = ask(server, "POST", "/model", KEPLER)
+        model = json.loads(body)
+        assert status == 200 and headers["Content-Type"] == "application/json"
+        assert model["model_name"] == "SGDRegressorTrainer_1" and model["machine_spec"]["cores"] == 72 and model["mae"] == 7.0
+        assert model["package"]["All_Weights"]["Bias_Weight"] == 101
+        assert ask(server, "POST", "/model", KEPLER)[1] == body  # from memory
+        status, body, _ = ask(server, "POST", "/model", {**KEPLER, "metrics": ["cpu_cycles"]})
+        assert status == 400 and body.startswith(b"cannot find model for AbsPower"), body
+        status, body, _ = ask(server, "POST", "/model", {**KEPLER, "filter": "mae:6"})
+        assert json.loads(body)["model_name"] == "SGDRegressorTrainer_0", body  # filters work
+        explicit = {**KEPLER, "machine_spec": None, "node_type": 1}
+        assert json.loads(ask(server, "POST", "/model", explicit)[1])["model_name"] == "SGDRegressorTrainer_1"  # not _10
+
+
+def an_old_estimators_request():
+    with serving("serve", QUIET) as (_, server):
+        status, body, headers = ask(server, "POST", "/model", ESTIMATOR)
+        assert status == 200 and headers["Content-Type"] == "application/zip"
+        assert headers["Content-Disposition"] == 'attachment; filename="SGDRegressorTrainer_10.zip"'  # the most cores
+        with zipfile.ZipFile(io.BytesIO(body)) as packed:
+            assert json.loads(packed.read("metadata.json"))["model_name"] == "SGDRegressorTrainer_10"
+        status, body, _ = ask(server, "GET", "/best-models")
+        assert status == 200 and json.loads(body) == {"AbsPower": {"BPFOnly": "SGDRegressorTrainer_10"}, "DynPower": {}}, body
+        status, body, _ = ask(server, "GET", "/best-models?output-type=AbsPower&feature-group=BPFOnly&node-type=1")
+        assert json.loads(body) == {"AbsPower": {"BPFOnly": "KNeighborsRegressorTrainer_1"}}
+        assert ask(server, "GET", "/best-models?output-type=Power")[0] == 400
+        assert ask(server, "GET", "/best-models?filter=colour:blue")[0] == 400
+    with serving("serve", QUIET, "--no-models.pickles") as (_, server):
+        status, body, _ = ask(server, "POST", "/model", {**ESTIMATOR, "trainer_name": "KNeighborsRegressorTrainer"})
+        assert status == 400
+        assert ask(server, "GET", "/api/v2/files/ec2/rapl-sysfs/AbsPower/BPFOnly/KNeighborsRegressorTrainer_1.zip")[0] == 404
+
+
+def the_second_api():
+    with tempfile.TemporaryDirectory() as directory:
+        key = pathlib.Path(directory, "key.pem")
+        openssl("genpkey", "-algorithm", "ed25519", "-out", key)
+        openssl("pkey", "-in", key, "-pubout", "-out", directory + "/public.pem")
+        key.chmod(0o600)
+        with serving("serve", QUIET, f"--models.signing-key={key}") as (_, server):
+            query = "features=bpf_cpu_time_ms,bpf_page_cache_hit&processor=Intel(R)%20Xeon(R)%20E5-2686%20v4&cores=72"
+            status, body, headers = ask(server, "GET", "/api/v2/model?" + query)
+            said = json.loads(body)
+            assert status == 200 and said["model"]["name"] == "SGDRegressorTrainer_1", body
+            assert said["match"]["kind"] == "exact" and said["match"]["expected_error_watts"] == 7.0
+            assert said["model"]["error"]["components"]["package"] == {"mae_watts": 7.0, "mape_percent": 4.0}
+            assert ask(server, "GET", "/api/v2/model?" + query, headers={"If-None-Match": headers["ETag"]})[:2] == (304, b"")
+            status, file, headers = ask(server, "GET", said["file"]["url"])
+            assert hashlib.sha256(file).hexdigest() == said["file"]["sha256"] and len(file) == said["file"]["size"]
+            assert headers["ETag"] == f'"{said["file"]["sha256"]}"'
+            pathlib.Path(directory, "file").write_bytes(file)
+            pathlib.Path(directory, "signature").write_bytes(base64.b64decode(said["file"]["signature"]))
+            openssl("pkeyutl", "-verify", "-pubin", "-inkey", directory + "/public.pem", "-rawin", "-in", directory + "/file",
+                    "-sigfile", directory + "/signature")
+            status, body, _ = ask(server, "GET", "/api/v2/model?features=bpf_cpu_time_ms,bpf_page_cache_hit&processor=other_x&exact=true")
+            assert status == 400 and b"machine" in body
+            listed = json.loads(ask(server, "GET", "/api/v2/models?limit=2&trainer=SGDRegressorTrainer")[1])
+            assert listed["total"] == 3 and [m["name"] for m in listed["models"]] == ["SGDRegressorTrainer_0", "SGDRegressorTrainer_1"]
+            for path in ("../../etc/passwd", "%2e%2e/%2e%2e/etc/passwd", "ec2/node_type_index.json", "", "%00"):
+                assert ask(server, "GET", "/api/v2/files/" + path)[0] == 404, path
+
+
+def access_by_tls_and_token():
+    with tempfile.TemporaryDirectory() as directory:
+        authority = Authority(directory)
+        certificate, key = authority.sign("server")
+        key.chmod(0o600)
+        tokens = pathlib.Path(directory, "tokens")
+        tokens.touch(0o600)
+        tokens.write_text("0123456789abcdef\n")
+        context = ssl.create_default_context(cafile=str(authority.file))
+        with serving("serve", QUIET, f"--web.tls-certificate={certificate}", f"--web.tls-key={key}",
+                     f"--web.token-file={tokens}") as (_, server):
+            right = {"Authorization": "Bearer 0123456789abcdef"}
+            status, _, headers = ask(server, "POST", "/model", KEPLER, context=context)
+            assert status == 401 and headers["WWW-Authenticate"] == "Bearer"
+            assert ask(server, "POST", "/model", KEPLER, right, context)[0] == 200
+            assert ask(server, "GET", "/metrics", context=context)[0] == 401
+            assert ask(server, "GET", "/healthz", context=context)[:2] == (200, b"ok\n")
+            assert ask(server, "GET", "/readyz", context=context)[0] == 200
+            metrics = Metrics(ask(server, "GET", "/metrics", headers=right, context=context)[1].decode())
+            assert metrics.value("kepler_model_server_unauthorized_total") == 2
+            assert metrics.value("kepler_model_server_requests_total", page="/model", result="answered") == 1
+        tokens.chmod(0o644)
+        with Repository() as repository, Program("serve", repository.path, QUIET, f"--web.token-file={tokens}", expect=1) as server:
+            assert server.process.wait(20) == 1 and str(tokens) in server.output()
+
+
+def a_change_of_the_repository():
+    with serving("serve", QUIET, "--models.rescan=1s") as (repository, server):
+        repository.add("SGDRegressorTrainer_2", 0.5, weights(1, 2))
+        repository.put("ec2/node_type_index.json", json.dumps({"2": {"attrs": KEPLER["machine_spec"], "members": []}}))
+        server.wait_for("5 models")
+        assert json.loads(ask(server, "POST", "/model", KEPLER)[1])["model_name"] == "SGDRegressorTrainer_2"
+        os.rename(repository.path / "ec2", repository.path / ".away")
+        server.process.send_signal(signal.SIGHUP)
+        server.wait_for("the models that were read before stay")
+        assert ask(server, "POST", "/model", KEPLER)[0] == 200
+        metrics = Metrics(ask(server, "GET", "/metrics")[1].decode())
+        assert metrics.value("kepler_model_server_reloads_total", result="failure") >= 1
+        assert metrics.value("kepler_model_server_models") == 5
+        os.rename(repository.path / ".away", repository.path / "ec2")
+
+
+def hostile_clients():
+    with serving("serve", QUIET) as (_, server):
+        for body, status in ((b"", 400), (b"\x80\x04pickle", 400), (b"{" * 10000, 400), (b"[" * 100, 400), (b'{"metrics":["a"]' * 2, 400),
+                             (b" " * 70000, 413), (b'{"metrics": ["\\u0000"]}', 400), (json.dumps({"metrics": ["x"] * 300}), 400)):
+            assert ask(server, "POST", "/model", body)[0] == status, body[:40]
+        assert ask(server, "GET", "/model")[0] == 405 and ask(server, "GET", "/model")[2]["Allow"] == "POST"
+        assert ask(server, "POST", "/best-models", b"x")[0] == 405
+        assert ask(server, "PUT", "/model", b"x")[0] == 405
+        assert ask(server, "GET", "/healthz", headers={"Host": "evil.example.com"})[0] == 421
+        host, port = server.address.rsplit(":", 1)
+        with socket.create_connection((host, int(port))) as slow:  # chunked, and longer than is allowed
+            slow.sendall(b"POST /model HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n")
+            for _ in range(40):
+                slow.sendall(b"1000\r\n" + b" " * 4096 + b"\r\n")
+            slow.sendall(b"0\r\n\r\n")
+            assert slow.recv(4096).startswith(b"HTTP/1.1 413 ")
+        before = server.rss_bytes()
+        with concurrent.futures.ThreadPoolExecutor(100) as pool:
+            bodies = [{**KEPLER, "filter": f"mae:{n + 8}"} for n in range(1000)]
+            assert {status for status, *_ in pool.map(lambda b: ask(server, "POST", "/model", b), bodies)} == {200}
+        assert server.rss_bytes() - before < 100 << 20
+        assert ask(server, "POST", "/model", KEPLER)[0] == 200
+
+
+def the_repository_command():
+    with Repository() as repository:
+        repository.put("ec2/rapl-sysfs/AbsPower/BPFOnly/SGDRegressorTrainer_3.json", json.dumps(weights(-5, 1)))
+        run = Program("repo", "list", str(repository.path), "--json", expect=1)
+        assert run.process.wait(20) == 0
+        models = {m["name"]: m for m in json.loads(run.output())["models"]}
+        assert len(models) == 5 and models["SGDRegressorTrainer_1"]["machine_spec"]["cores"] == 72
+        run = Program("repo", "verify", str(repository.path), expect=1)
+        assert run.process.wait(20) == 1
+        assert "SGDRegressorTrainer_3.json" in run.output() and "1 models are pickles" in run.output(), run.output()
+        spec = repository.path / "spec.json"
+        spec.write_text(json.dumps(KEPLER["machine_spec"]))
+        run = Program("repo", "best", str(repository.path), f"--machine-spec={spec}", expect=1)
+        assert run.process.wait(20) == 0 and "SGDRegressorTrainer_1 " in run.output() and "match processor" in run.output()
+        run = Program("repo", "burn", str(repository.path), expect=1)
+        assert run.process.wait(20) == 1 and "must be list, verify or best" in run.output()
+
+
+run_tests([an_old_keplers_request, an_old_estimators_request, the_second_api, access_by_tls_and_token, a_change_of_the_repository,
+           hostile_clients, the_repository_command])
