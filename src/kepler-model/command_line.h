@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The command line of a command of kepler-model: options of its table, operands, and the short names
- * that the model server's program has ("-i" for "--input"). Neither environment nor configuration
- * file: each run says all that it does.
+ * The command line of a command of kepler-model: options of its table, operands, and the short
+ * names that the model server's program has ("-i" for "--input"). There is no default file.
  */
 #pragma once
 

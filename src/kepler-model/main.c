@@ -3,6 +3,7 @@
  * Power models, on a workstation or a server: its commands, each a function in a file of its own.
  */
 #include "base/macro.h"
+#include "kepler-model/collect.h"
 #include "kepler-model/extract.h"
 #include "kepler-model/plot.h"
 #include "kepler-model/estimate.h"
@@ -11,6 +12,21 @@
 #include "options/program.h"
 
 static const struct command commands[] = {
+	{ .name = "collect",
+	  .run = collect_main,
+	  .synopsis = "collect FILE [OPTION]...",
+	  .summary = "series of exporters from a Prometheus",
+	  .operands = "FILE",
+	  .what = "Asks a Prometheus for all points of Kepler's metrics in some time, and writes "
+		  "them to FILE. A run that was broken off is continued when it is run again.",
+	  .options = &collect_command_options },
+	{ .name = "query",
+	  .run = collect_main,
+	  .synopsis = "query [OPTION]...",
+	  .summary = "the same, by the name that the model server has for it",
+	  .operands = "[FILE]",
+	  .what = "The same as collect.",
+	  .options = &collect_command_options },
 	{ "extract", extract_main, "extract FILE", "samples from series that were collected",
 	  .operands = "FILE",
 	  .what = "Turns the series of an exporter into rows: power of the node beside what ran, "

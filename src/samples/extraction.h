@@ -2,10 +2,11 @@
 /*
  * From series of an exporter to samples: power by component beside the counters of what ran.
  *
- * Series are read twice, each time as a stream: first the times at which power is known, which make
- * the steps, then all values. Memory is needed by steps and features, and for rows by owner by
- * owners, too; never by points. Each series has time steps of its own (sample_grid.h); resets, gaps, duplicates and series
- * that go on under other labels are in counter_points.h and power_accounts.h.
+ * Series are read twice, each time as a stream: first the times at which power is known, which
+ * make the steps, then all values. Memory is needed by steps and features, and for rows by owner by
+ * owners, too; never by points. Each series has time steps of its own (sample_grid.h); resets,
+ * gaps, duplicates and series that go on under other labels are in counter_points.h and
+ * power_accounts.h.
  *
  * Columns: timestamp (the end of the step, s), a feature each in its unit per second, then
  * cpu_scaling_frequency_hertz and node_type where they are known, COMPONENT_power in W, and by

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kepler-model/collect.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/macro.h"
+#include "base/secret_file.h"
+#include "kepler-model/command_line.h"
+#include "kepler-model/times.h"
+#include "options/layers.h"
+#include "options/program.h"
+#include "samples/collection.h"
+#include "samples/metric_kind.h"
+#include "samples/prometheus_query.h"
+
+#define METRICS_LIST_MAX 64
+#define SECRET_MAX       16384
+#define BAR_WIDTH        30
+
+struct collect_config {
+	struct option_values options;
+	char *server, *input, *output, *interval, *start_time, *end_time, *step, *prefix, *match;
+	char *ca_file, *token_file, *user, *password_file;
+	char *thirdparty[METRICS_LIST_MAX];
+	size_t thirdparty_count;
+	bool insecure, vm_train;
+	uint64_t timeout_ns;
+};
+
+#define OWN(member) .offset = offsetof(struct collect_config, member)
+
+static const struct option rows[] = {
+	{ "server", NULL, OPTION_STRING, OWN(server), .default_text = "http://localhost:9090",
+	  .metavar = "URL", .only_flag = true, .help = "The Prometheus, or what speaks its API." },
+	{ "output", NULL, OPTION_STRING, OWN(output), .default_text = "output.json",
+	  .metavar = "FILE", .only_flag = true,
+	  .help = "The file that is written, unless an operand names it." },
+	{ "input", NULL, OPTION_STRING, OWN(input), .default_text = "", .metavar = "FILE",
+	  .may_be_empty = true, .only_flag = true,
+	  .help = "A log of \"kepler-model stress\", or any JSON with startTimeUTC and endTimeUTC: "
+		  "the time that is collected." },
+	{ "start-time", NULL, OPTION_STRING, OWN(start_time), .default_text = "", .metavar = "TIME",
+	  .may_be_empty = true, .only_flag = true,
+	  .help = "Where the time begins: 2026-11-24T13:00:00Z, or seconds since 1970." },
+	{ "end-time", NULL, OPTION_STRING, OWN(end_time), .default_text = "", .metavar = "TIME",
+	  .may_be_empty = true, .only_flag = true, .help = "Where it ends; otherwise now." },
+	{ "interval", NULL, OPTION_STRING, OWN(interval), .default_text = "300",
+	  .metavar = "DURATION", .only_flag = true,
+	  .help = "How long it is where it has no beginning: seconds, or 5m." },
+	{ "step", NULL, OPTION_STRING, OWN(step), .default_text = "3", .metavar = "DURATION",
+	  .only_flag = true,
+	  .help = "Time between two points: seconds, or 3s. As long as the scrape interval: "
+		  "shorter ones repeat points." },
+	{ "metric-prefix", NULL, OPTION_STRING, OWN(prefix), .default_text = "kepler_",
+	  .metavar = "TEXT", .only_flag = true, .help = "How names of metrics begin." },
+	{ "thirdparty-metrics", NULL, OPTION_STRINGS, OWN(thirdparty),
+	  .count_offset = offsetof(struct collect_config, thirdparty_count),
+	  .list_max = METRICS_LIST_MAX, .default_text = "", .metavar = "METRIC", .only_flag = true,
+	  .help = "A metric that is also collected. May be repeated." },
+	{ "match", NULL, OPTION_STRING, OWN(match), .default_text = "", .metavar = "MATCHERS",
+	  .may_be_empty = true, .only_flag = true,
+	  .help = "What series have to match, as PromQL has it between braces: "
+		  "instance=\"node1:28282\"." },
+	{ "vm-train", NULL, OPTION_BOOL, OWN(vm_train), .default_text = "false", .only_flag = true,
+	  .help = "Accepted for the model server's sake: all levels are collected anyway." },
+	{ "ca-file", NULL, OPTION_STRING, OWN(ca_file), .default_text = "", .metavar = "FILE",
+	  .may_be_empty = true, .only_flag = true,
+	  .help = "Authorities (PEM) for https. Empty: the system's." },
+	{ "insecure", NULL, OPTION_BOOL, OWN(insecure), .default_text = "false", .only_flag = true,
+	  .help = "Do not verify the server's certificate." },
+	{ "token-file", NULL, OPTION_STRING, OWN(token_file), .default_text = "", .metavar = "FILE",
+	  .may_be_empty = true, .only_flag = true,
+	  .help = "A file with a bearer token, which only its owner may read. Over https only." },
+	{ "user", NULL, OPTION_STRING, OWN(user), .default_text = "", .metavar = "NAME",
+	  .may_be_empty = true, .only_flag = true,
+	  .help = "User for basic authentication. Over https only." },
+	{ "password-file", NULL, OPTION_STRING, OWN(password_file), .default_text = "",
+	  .metavar = "FILE", .may_be_empty = true, .only_flag = true,
+	  .help = "A file with the user's password, which only its owner may read." },
+	{ "timeout", NULL, OPTION_DURATION, OWN(timeout_ns), .min = NSEC_PER_SEC,
+	  .max = 3600 * NSEC_PER_SEC, .default_text = "1m", .metavar = "DURATION",
+	  .only_flag = true, .help = "How long one answer may take." },
+};
+static const struct option_section sections[] = { { rows, ARRAY_SIZE(rows), 0 } };
+
+static int check(const struct option_values *values, struct diag *diag)
+{
+	const struct collect_config *config = (const struct collect_config *)(const void *)values;
+	int64_t us;
+
+	if (strncmp(config->server, "http://", 7) != 0 &&
+	    strncmp(config->server, "https://", 8) != 0)
+		return diag_set(diag, -EINVAL, "server: must begin with http:// or https://");
+	if (*config->start_time && time_parse(config->start_time, &us) < 0)
+		return diag_set(diag, -EINVAL,
+				"start-time: must be such as 2026-11-24T13:00:00Z, or seconds "
+				"since 1970");
+	if (*config->end_time && time_parse(config->end_time, &us) < 0)
+		return diag_set(diag, -EINVAL,
+				"end-time: must be such as 2026-11-24T13:00:00Z, or seconds since "
+				"1970");
+	if (seconds_parse(config->interval, &us) < 0)
+		return diag_set(diag, -EINVAL, "interval: must be seconds, or such as 5m");
+	if (seconds_parse(config->step, &us) < 0 || us < 1000)
+		return diag_set(diag, -EINVAL, "step: must be seconds, or such as 3s");
+	return 0;
+}
+
+const struct option_set collect_command_options = {
+	.program = &model_program,
+	.base = &model_base_options,
+	.sections = sections,
+	.section_count = ARRAY_SIZE(sections),
+	.size = sizeof(struct collect_config),
+	.check = check,
+};
+
+static const struct short_flag shorts[] = { { "-i", "input" },
+					    { "-o", "output" },
+					    { "-s", "server" },
+					    { "-tm", "thirdparty-metrics" },
+					    { NULL, NULL } };
+
+/* The first line of a file with a secret; "" where there is none to read. Owned. */
+static int read_secret(const char *path, char **ret, struct diag *diag)
+{
+	size_t len;
+	int r;
+
+	*ret = NULL;
+	if (!*path) {
+		*ret = strdup("");
+		return *ret ? 0 : diag_set(diag, -ENOMEM, "out of memory");
+	}
+	r = secret_file_check(path, diag);
+	if (r < 0)
+		return r;
+	r = read_file_alloc(path, SECRET_MAX, ret, &len);
+	if (r < 0)
+		return diag_set(diag, r, "%s: cannot be read: %s", path, strerrordesc_np(-r));
+	(*ret)[strcspn(*ret, "\r\n")] = '\0';
+	return 0;
+}
+
+static int find_times(const struct collect_config *config, struct collect_plan *plan,
+		      struct diag *diag)
+{
+	int64_t now_us = (int64_t)(clock_ns(CLOCK_REALTIME) / NSEC_PER_USEC), interval_us = 0;
+
+	(void)seconds_parse(config->step, &plan->step_us);
+	(void)seconds_parse(config->interval, &interval_us);
+	if (*config->input)
+		return times_of_log(config->input, &plan->start_us, &plan->end_us, diag);
+	plan->end_us = now_us;
+	if (*config->end_time)
+		(void)time_parse(config->end_time, &plan->end_us);
+	plan->start_us = plan->end_us - interval_us;
+	if (*config->start_time)
+		(void)time_parse(config->start_time, &plan->start_us);
+	/* On whole milliseconds, which is what a Prometheus knows. */
+	plan->start_us -= plan->start_us % 1000;
+	if (plan->start_us < 0 || plan->start_us >= plan->end_us)
+		return diag_set(diag, -EINVAL, "the time must end after it begins");
+	return 0;
+}
+
+static bool wants(void *userdata, const char *name)
+{
+	const struct collect_config *config = userdata;
+
+	for (size_t i = 0; i < config->thirdparty_count; i++) {
+		if (strcmp(config->thirdparty[i], name) == 0)
+			return true;
+	}
+	return strncmp(name, config->prefix, strlen(config->prefix)) == 0 &&
+	       (strncmp(config->prefix, "kepler_", 7) != 0 || metric_is_collected(name));
+}
+
+/* What a run needs, and its result. */
+struct session {
+	struct collect_config *config;
+	struct prometheus *prometheus;
+	struct collect_plan plan;
+	bool on_terminal, has_bar;
+};
+
+static int session_query(void *userdata, const struct collect_range *range,
+			 const struct series_sink *sink, struct diag *diag)
+{
+	struct session *session = userdata;
+
+	return prometheus_range(session->prometheus, range, sink, diag);
+}
+
+static int session_wait(void *userdata, unsigned seconds)
+{
+	(void)userdata;
+	(void)fprintf(stderr, "kepler-model collect: no answer; asking again in %u s\n", seconds);
+	(void)sleep(seconds);
+	return 0;
+}
+
+static void session_progress(void *userdata, const char *metric, double done)
+{
+	struct session *session = userdata;
+	char bar[BAR_WIDTH + 1];
+
+	if (!session->on_terminal)
+		return;
+	for (int i = 0; i < BAR_WIDTH; i++)
+		bar[i] = i < (int)(done * BAR_WIDTH) ? '#' : '.';
+	bar[BAR_WIDTH] = '\0';
+	(void)fprintf(stderr, "\r\033[K[%s] %3.0f %% %.48s", bar, done * 100, metric);
+	session->has_bar = true;
+}
+
+static int make_plan(struct session *session, const char *path, char **ret_source,
+		     struct diag *diag)
+{
+	struct collect_config *config = session->config;
+	int r = collection_find_plan(path, &session->plan, ret_source, diag);
+
+	if (r == 1 && strcmp(*ret_source, config->server) != 0)
+		return diag_set(
+			diag, -EINVAL,
+			"%s.progress: of %s, not of %s; remove it and %s.part to begin anew", path,
+			*ret_source, config->server, path);
+	if (r != 0)
+		return r < 0 ? r : 0;
+	session->plan.source = config->server;
+	r = find_times(config, &session->plan, diag);
+	if (r == 0)
+		r = prometheus_metrics(session->prometheus, session->plan.start_us,
+				       session->plan.end_us, wants, config, &session->plan.metrics,
+				       &session->plan.metric_count, diag);
+	if (r == 0 && session->plan.metric_count == 0)
+		return diag_set(diag, -ENODATA,
+				"%s: no metric there begins with %s in that time: does it scrape "
+				"Kepler?",
+				config->server, config->prefix);
+	return r;
+}
+
+static void print_result(const struct session *session, const char *path,
+			 const struct collect_result *result)
+{
+	char start[32], end[32];
+
+	time_format(session->plan.start_us, start, sizeof(start));
+	time_format(session->plan.end_us, end, sizeof(end));
+	(void)fprintf(
+		stderr,
+		"kepler-model collect: %s: %s to %s: %zu metrics, %llu series, %llu points in "
+		"%llu queries%s\n",
+		path, start, end, session->plan.metric_count, (unsigned long long)result->series,
+		(unsigned long long)result->points, (unsigned long long)result->queries,
+		result->was_resumed ? " since it was continued" : "");
+}
+
+static int collect(struct session *session, const char *path, struct diag *diag)
+{
+	const struct collect_hooks hooks = { session_query, session_wait, session_progress,
+					     session };
+	CLEANUP_FREE char *source = NULL;
+	struct collect_result result = { 0 };
+	int r = make_plan(session, path, &source, diag);
+
+	if (r == 0)
+		r = collection_run(path, &session->plan, &hooks, &result, diag);
+	if (session->has_bar)
+		(void)fputs("\r\033[K", stderr);
+	if (r == 0)
+		print_result(session, path, &result);
+	free(session->plan.metrics);
+	return r;
+}
+
+static int run(struct collect_config *config, const char *path)
+{
+	CLEANUP_FREE char *token = NULL;
+	CLEANUP_FREE char *password = NULL;
+	struct session session = { .config = config, .on_terminal = isatty(STDERR_FILENO) };
+	struct diag diag = { "" };
+	int r = read_secret(config->token_file, &token, &diag);
+
+	if (r == 0)
+		r = read_secret(config->password_file, &password, &diag);
+	if (r == 0) {
+		const struct prometheus_options options = {
+			.url = config->server,
+			.ca_file = config->ca_file,
+			.bearer_token = token,
+			.user = config->user,
+			.password = password,
+			.matchers = config->match,
+			.insecure = config->insecure,
+			.timeout_ms = config->timeout_ns / NSEC_PER_MSEC,
+		};
+
+		r = prometheus_new(&options, &session.prometheus, &diag);
+	}
+	if (r == 0)
+		r = collect(&session, path, &diag);
+	prometheus_free(session.prometheus);
+	if (r < 0)
+		(void)fprintf(stderr, "kepler-model collect: %s\n", diag.text);
+	return r < 0;
+}
+
+int collect_main(int argc, char *const *argv, char *const *environ_)
+{
+	struct collect_config config = { .insecure = false };
+	struct command_line line;
+	struct diag diag = { "" };
+	int status;
+
+	(void)environ_;
+	if (command_line_load(&collect_command_options, shorts, argc, argv, &config.options, &line,
+			      &diag) < 0) {
+		(void)fprintf(stderr, "kepler-model collect: %s\n", diag.text);
+		return PROGRAM_USAGE;
+	}
+	if (line.count > 1) {
+		(void)fputs("usage: kepler-model collect FILE [--server=URL] [OPTION]...\n",
+			    stderr);
+		status = PROGRAM_USAGE;
+	} else {
+		status = run(&config, line.count ? line.operands[0] : config.output);
+	}
+	options_release(&collect_command_options, &config.options);
+	return status;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A collection: all points of some metrics in some time, as a file that grows and can be continued.
+ *
+ * It is asked for metric by metric, each in chunks of time, so that no answer is large. FILE.part
+ * has what was written, FILE.progress how far it is known to be good; both are synced after each
+ * chunk. A collection that is run again after a crash cuts FILE.part there and goes on. At the end
+ * FILE.part becomes FILE: JSON {metric: [{"metric": {labels}, "values": [[seconds, "value"]]}]}, in
+ * which a series has an item for each chunk.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "samples/collection_plan.h"
+#include "samples/series_reader.h"
+
+#define COLLECT_CHUNK_POINTS     2000 /* of a series in one answer, at first */
+#define COLLECT_CHUNK_POINTS_MIN 50
+
+struct collect_range {
+	const char *metric;
+	int64_t from_us, to_us, step_us; /* both ends included */
+};
+
+/*
+ * Asks for a metric: 0; -E2BIG where the answer would be too large for the server, so that a
+ * shorter time is asked for; -EAGAIN where the same may succeed later; -ECANCELED from the sink,
+ * which has said why; else -errno. A diagnosis with each.
+ */
+typedef int collect_query_fn(void *userdata, const struct collect_range *range,
+			     const struct series_sink *sink, struct diag *diag);
+
+struct collect_hooks {
+	collect_query_fn *query;
+	/* Waits before a repetition; a result other than 0 ends the collection with it. */
+	int (*wait)(void *userdata, unsigned seconds);
+	void (*progress)(void *userdata, const char *metric, double done); /* 0..1; NULL: none */
+	void *userdata;
+};
+
+struct collect_result {
+	uint64_t series, points, queries, repeated;
+	bool was_resumed;
+};
+
+/*
+ * Runs or continues: 0, or -errno with a diagnosis; the file can then be continued. -EEXIST where
+ * FILE is there already, -EINVAL where FILE.progress is of another plan.
+ */
+int collection_run(const char *path, const struct collect_plan *plan,
+		   const struct collect_hooks *hooks, struct collect_result *ret,
+		   struct diag *diag);
+/*
+ * The plan that FILE.progress continues, so that a run "of the last five minutes" is continued with
+ * the times that it had: 1; 0 where there is none; -EINVAL with a diagnosis. @ret is owned.
+ */
+int collection_find_plan(const char *path, struct collect_plan *ret, char **ret_source,
+			 struct diag *diag);

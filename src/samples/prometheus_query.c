@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "samples/prometheus_query.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/macro.h"
+#include "base/strbuf.h"
+#include "net/http_client.h"
+
+#define CONNECT_MS    10000
+#define NAMES_BYTES   (64ULL * 1024 * 1024)
+#define USEC_PER_SEC  1000000
+#define REASON_LENGTH 200
+
+struct prometheus {
+	struct prometheus_options options;
+	struct http_client *http;
+};
+
+int prometheus_new(const struct prometheus_options *options, struct prometheus **ret,
+		   struct diag *diag)
+{
+	const struct http_client_options http = {
+		.ca_file = *options->ca_file ? options->ca_file : NULL,
+		.user_agent = "kepler-model",
+		.environment_proxy = true,
+		.cancel_fd = -1,
+		.insecure = options->insecure,
+	};
+	struct prometheus *prometheus = calloc(1, sizeof(*prometheus));
+	int r;
+
+	if (!prometheus)
+		return diag_set(diag, -ENOMEM, "out of memory");
+	prometheus->options = *options;
+	r = http_client_new(&http, &prometheus->http, diag);
+	if (r < 0)
+		prometheus_free(prometheus);
+	else
+		*ret = prometheus;
+	return r;
+}
+
+void prometheus_free(struct prometheus *prometheus)
+{
+	if (prometheus)
+		http_client_free(prometheus->http);
+	free(prometheus);
+}
+
+static void add_escaped(struct strbuf *out, const char *text)
+{
+	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				    "0123456789-_.~";
+
+	for (; *text; text++) {
+		if (strchr(plain, *text))
+			strbuf_add_char(out, *text);
+		else
+			strbuf_addf(out, "%%%02X", (unsigned)(unsigned char)*text);
+	}
+}
+
+static void add_time(struct strbuf *out, const char *name, int64_t time_us)
+{
+	strbuf_addf(out, "&%s=%lld.%06lld", name, (long long)(time_us / USEC_PER_SEC),
+		    (long long)(time_us % USEC_PER_SEC));
+}
+
+static void add_path(const struct prometheus *prometheus, struct strbuf *out, const char *path)
+{
+	const char *url = prometheus->options.url;
+	size_t len = strlen(url);
+
+	while (len && url[len - 1] == '/')
+		len--;
+	strbuf_add(out, url, len);
+	strbuf_add_str(out, path);
+}
+
+static const char *or_null(const char *text)
+{
+	return text && *text ? text : NULL;
+}
+
+/* What answers of a query are read by. */
+struct answer {
+	struct series_reader *series;
+	struct json_stream *names;
+	struct strbuf error; /* the beginning of an answer that is no success */
+	int status;
+	struct diag *diag;
+};
+
+static void note_status(void *userdata, int status)
+{
+	struct answer *answer = userdata;
+
+	answer->status = status;
+}
+
+static int take_body(void *userdata, const char *bytes, size_t len)
+{
+	struct answer *answer = userdata;
+	size_t room = REASON_LENGTH * 4 - answer->error.len;
+
+	if (answer->status != 200) {
+		strbuf_add(&answer->error, bytes, len < room ? len : room);
+		return 0;
+	}
+	return answer->series ? series_reader_feed(answer->series, bytes, len, answer->diag)
+			      : json_stream_feed(answer->names, bytes, len, answer->diag);
+}
+
+/* Of JSON {"error": "…"}, what it says; else the beginning of the answer. */
+static void find_reason(const struct answer *answer, char ret[static REASON_LENGTH])
+{
+	const char *text = answer->error.data ? answer->error.data : "";
+	const char *at = strstr(text, "\"error\":\"");
+
+	(void)snprintf(ret, REASON_LENGTH, "%.*s", REASON_LENGTH - 1, at ? at + 9 : text);
+	ret[strcspn(ret, at ? "\"" : "\r\n")] = '\0';
+	for (char *c = ret; *c; c++)
+		*c = (unsigned char)*c < 0x20 || *c == 0x7f ? '?' : *c;
+}
+
+static int judge_status(const struct prometheus *prometheus, const struct answer *answer,
+			struct diag *diag)
+{
+	const char *url = prometheus->options.url;
+	char reason[REASON_LENGTH];
+
+	find_reason(answer, reason);
+	if (answer->status == 401 || answer->status == 403)
+		return diag_set(diag, -EACCES,
+				"%s: refused (%d): check token-file, user and password-file", url,
+				answer->status);
+	if (strstr(reason, "too many samples") || strstr(reason, "maximum resolution"))
+		return diag_set(diag, -E2BIG, "%s: %s", url, reason);
+	if (answer->status == 429 || answer->status >= 500)
+		return diag_set(diag, -EAGAIN, "%s: answered %d: %s", url, answer->status, reason);
+	return diag_set(diag, -EPROTO, "%s: answered %d: %s", url, answer->status, reason);
+}
+
+static bool may_succeed_later(int err)
+{
+	return err == -ETIMEDOUT || err == -ECONNREFUSED || err == -EHOSTUNREACH || err == -EIO ||
+	       err == -ECONNRESET;
+}
+
+static int get(struct prometheus *prometheus, const char *url, struct answer *answer,
+	       uint64_t max_bytes, struct diag *diag)
+{
+	const struct prometheus_options *options = &prometheus->options;
+	struct http_request_options request = {
+		.url = url,
+		.bearer_token = or_null(options->bearer_token),
+		.accept = "application/json",
+		.user = or_null(options->user),
+		.password = or_null(options->user) ? options->password : NULL,
+		.status = note_status,
+		.connect_timeout_ms = CONNECT_MS,
+		.timeout_ms = options->timeout_ms,
+		.max_bytes = max_bytes,
+	};
+	struct diag why = { "" }, of_answer = { "" };
+	struct http_reply reply;
+	int r;
+
+	answer->diag = &of_answer;
+	r = http_client_get(prometheus->http, &request, take_body, answer, &reply, &why);
+	if (r == -ECANCELED)
+		return r;
+	if (r == 0 && reply.status != 200)
+		return judge_status(prometheus, answer, diag);
+	if (r == 0)
+		r = answer->series ? series_reader_end(answer->series, &of_answer)
+				   : json_stream_end(answer->names, &of_answer);
+	if (r < 0 && of_answer.text[0])
+		return diag_set(diag, r, "%s: the answer is malformed: %s", options->url,
+				of_answer.text);
+	if (r < 0)
+		(void)diag_set(diag, r, "%s: %s", options->url,
+			       why.text[0] ? why.text : strerrordesc_np(-r));
+	return may_succeed_later(r) ? -EAGAIN : r;
+}
+
+/* ---- names ---- */
+
+struct names {
+	char (*names)[COLLECT_NAME_MAX];
+	size_t count, size;
+	bool (*wants)(void *userdata, const char *name);
+	void *userdata;
+	unsigned depth;
+	bool in_data;
+};
+
+static int add_name(struct names *names, const char *name, size_t len)
+{
+	if (len >= COLLECT_NAME_MAX || !names->wants(names->userdata, name))
+		return 0;
+	if (names->count == COLLECT_METRICS_MAX)
+		return -ENOSPC;
+	if (ARRAY_RESERVE(names->names, names->size, names->count + 1) < 0)
+		return -ENOMEM;
+	memset(names->names[names->count], 0, COLLECT_NAME_MAX);
+	memcpy(names->names[names->count++], name, len);
+	return 0;
+}
+
+/* {"status": "success", "data": ["a", "b"]} */
+static int take_name(void *userdata, enum json_token token, const char *text, size_t len)
+{
+	struct names *names = userdata;
+
+	if (token == JSON_TOKEN_OBJECT || token == JSON_TOKEN_ARRAY)
+		names->depth++;
+	else if (token == JSON_TOKEN_OBJECT_END || token == JSON_TOKEN_ARRAY_END)
+		names->depth--;
+	else if (token == JSON_TOKEN_KEY && names->depth == 1)
+		names->in_data = strcmp(text, "data") == 0;
+	else if (token == JSON_TOKEN_STRING && names->depth == 2 && names->in_data)
+		return add_name(names, text, len);
+	return 0;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
+int prometheus_metrics(struct prometheus *prometheus, int64_t start_us, int64_t end_us,
+		       bool (*wants)(void *userdata, const char *name), void *userdata,
+		       char (**ret)[COLLECT_NAME_MAX], size_t *ret_count, struct diag *diag)
+{
+	struct names names = { .wants = wants, .userdata = userdata };
+	CLEANUP(strbuf_release) struct strbuf url = STRBUF_INIT;
+	CLEANUP(json_stream_release) struct json_stream stream;
+	struct answer answer = { .names = &stream };
+	int r;
+
+	json_stream_init(&stream, take_name, &names);
+	add_path(prometheus, &url, "/api/v1/label/__name__/values?");
+	add_time(&url, "start", start_us);
+	add_time(&url, "end", end_us);
+	if (*prometheus->options.matchers) {
+		strbuf_add_str(&url, "&match%5B%5D=");
+		add_escaped(&url, "{");
+		add_escaped(&url, prometheus->options.matchers);
+		add_escaped(&url, "}");
+	}
+	r = strbuf_error(&url);
+	if (r == 0)
+		r = get(prometheus, url.data, &answer, NAMES_BYTES, diag);
+	strbuf_release(&answer.error);
+	if (r == -ENOSPC)
+		(void)diag_set(diag, r, "more than %d metrics: choose with metric-prefix",
+			       COLLECT_METRICS_MAX);
+	if (r < 0) {
+		free(names.names);
+		return r;
+	}
+	if (names.count)
+		qsort(names.names, names.count, sizeof(*names.names), compare_names);
+	*ret = names.names;
+	*ret_count = names.count;
+	return 0;
+}
+
+/* ---- points ---- */
+
+int prometheus_range(struct prometheus *prometheus, const struct collect_range *range,
+		     const struct series_sink *sink, struct diag *diag)
+{
+	CLEANUP(strbuf_release) struct strbuf url = STRBUF_INIT;
+	CLEANUP(series_reader_release) struct series_reader reader;
+	struct answer answer = { .series = &reader };
+	int r;
+
+	series_reader_init(&reader, sink);
+	add_path(prometheus, &url, "/api/v1/query_range?query=");
+	add_escaped(&url, range->metric);
+	add_escaped(&url, "{");
+	add_escaped(&url, prometheus->options.matchers);
+	add_escaped(&url, "}");
+	add_time(&url, "start", range->from_us);
+	add_time(&url, "end", range->to_us);
+	add_time(&url, "step", range->step_us);
+	r = strbuf_error(&url);
+	if (r == 0)
+		r = get(prometheus, url.data, &answer, PROMETHEUS_ANSWER_MAX, diag);
+	strbuf_release(&answer.error);
+	if (r == 0 && !reader.is_success)
+		return diag_set(diag, -EPROTO, "%s: %s", prometheus->options.url,
+				reader.error[0] ? reader.error
+						: "the answer is none of a Prometheus");
+	return r;
+}
