@@ -9,6 +9,7 @@
 #include "kepler-model/estimate.h"
 #include "kepler-model/repo.h"
 #include "kepler-model/serve.h"
+#include "kepler-model/isolate.h"
 #include "options/program.h"
 
 static const struct command commands[] = {
@@ -58,6 +59,14 @@ static const struct command commands[] = {
 		  "server and by a second one (docs/model-server.md). A change of the repository "
 		  "is noticed.",
 	  .options = &serve_options },
+	{ .name = "isolate",
+	  .run = isolate_main,
+	  .synopsis = "isolate FILE [OPTION]...",
+	  .summary = "rows without what the machine draws anyway",
+	  .operands = "FILE",
+	  .what = "Takes idle power, or that of the background, off the power of rows, or of "
+		  "series that are extracted for that.",
+	  .options = &isolate_command_options },
 };
 
 static const struct program kepler_model = {

@@ -46,7 +46,8 @@ struct extract_options {
 
 struct extraction_component {
 	char name[METRIC_FEATURE_MAX];
-	double minimum_w, maximum_w, energy_j; /* of the rows */
+	double minimum_w, maximum_w, energy_j; /* of the steps that have rows */
+	double seconds;                        /* that these are */
 };
 
 struct extraction {

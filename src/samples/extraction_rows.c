@@ -259,6 +259,8 @@ static int add_rows_by_owner(struct extract_work *work, const struct places *pla
 static void note_powers(struct extraction *result, const struct sample_grid *grid, size_t step,
 			const double *powers)
 {
+	double seconds = (double)grid_step_us(grid, step) / USEC_PER_SEC;
+
 	for (size_t i = 0; i < result->component_count; i++) {
 		struct extraction_component *component = &result->components[i];
 
@@ -266,8 +268,8 @@ static void note_powers(struct extraction *result, const struct sample_grid *gri
 			continue;
 		component->minimum_w = fmin(component->minimum_w, powers[i]);
 		component->maximum_w = fmax(component->maximum_w, powers[i]);
-		component->energy_j +=
-			powers[i] * ((double)grid_step_us(grid, step) / USEC_PER_SEC);
+		component->energy_j += powers[i] * seconds;
+		component->seconds += seconds;
 	}
 }
 

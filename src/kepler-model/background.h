@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The background: what runs on a machine beside that of which a model is trained. Its owners are
+ * those that ran in an idle time already, or that hints name.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/diag.h"
+#include "samples/extraction.h"
+
+#define HINTS_MAX 64
+
+struct background {
+	const char *const *hints, *const *target_hints; /* parts of names; borrowed */
+	size_t hint_count, target_hint_count;
+	struct extraction idle; /* of the idle time, by owner; no rows: none */
+};
+
+/* Reads the idle time's series. 0, or -errno with a diagnosis. */
+int background_read(struct background *background, const struct extract_options *options,
+		    const char *path, struct diag *diag);
+/* As extract_options.is_background has it, with a struct background. */
+bool background_has(void *userdata, const char *owner);
+/* Mean power of a column in the idle time; NAN where it has none. */
+double background_watts(const struct background *background, const char *column);
+void background_release(struct background *background);

@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kepler-model/isolate.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/macro.h"
+#include "kepler-model/background.h"
+#include "kepler-model/command_line.h"
+#include "kepler-model/extract_options.h"
+#include "model/trained_model.h"
+#include "options/layers.h"
+#include "options/program.h"
+#include "samples/isolation.h"
+
+#define CSV_MAX           (256U * 1024 * 1024)
+#define BACKGROUND_PREFIX "background_"
+
+enum isolator {
+	ISOLATOR_NONE,
+	ISOLATOR_MIN,
+	ISOLATOR_IDLE,
+	ISOLATOR_PROFILE,
+	ISOLATOR_TRAINER,
+};
+
+struct isolate_config {
+	struct option_values options;
+	struct extract_values extract;
+	int isolator;
+	char *profile, *model;
+	char *target_hints[HINTS_MAX], *bg_hints[HINTS_MAX];
+	size_t target_hint_count, bg_hint_count;
+};
+
+#define OWN(member) .offset = offsetof(struct isolate_config, member)
+
+static const struct option_choice isolators[] = {
+	{ "none", ISOLATOR_NONE },       { "min", ISOLATOR_MIN },         { "idle", ISOLATOR_IDLE },
+	{ "profile", ISOLATOR_PROFILE }, { "trainer", ISOLATOR_TRAINER }, { 0 }
+};
+
+static const struct option rows[] = {
+	{ "isolator", NULL, OPTION_ENUM, OWN(isolator), .choices = isolators, .default_text = "min",
+	  .metavar = "NAME", .only_flag = true,
+	  .help = "What is taken off the power. none: nothing. min: the lowest power that was "
+		  "measured. idle: the power of the rows in which nothing ran, or of a line at no "
+		  "load. profile: the mean power of an idle time (--profile), whose containers are "
+		  "left out. trainer: what a model (--abs-model) says of those containers." },
+	{ "profile", NULL, OPTION_STRING, OWN(profile), .default_text = "", .metavar = "FILE",
+	  .may_be_empty = true, .only_flag = true,
+	  .help = "Series of a time in which the machine was idle." },
+	{ "abs-model", NULL, OPTION_STRING, OWN(model), .default_text = "", .metavar = "FILE",
+	  .may_be_empty = true, .only_flag = true,
+	  .help = "A model of the whole power of this machine (AbsPower)." },
+	{ "bg-hints", NULL, OPTION_STRINGS, OWN(bg_hints),
+	  .count_offset = offsetof(struct isolate_config, bg_hint_count), .list_max = HINTS_MAX,
+	  .default_text = "", .metavar = "TEXT", .only_flag = true,
+	  .help = "A part of the names of containers that are background. May be repeated." },
+	{ "target-hints", NULL, OPTION_STRINGS, OWN(target_hints),
+	  .count_offset = offsetof(struct isolate_config, target_hint_count), .list_max = HINTS_MAX,
+	  .default_text = "", .metavar = "TEXT", .only_flag = true,
+	  .help = "A part of the names of containers that are none; without --profile all others "
+		  "are background. May be repeated." },
+};
+
+static const struct option_section sections[] = {
+	{ extract_rows_of_options, EXTRACT_OPTION_COUNT, offsetof(struct isolate_config, extract) },
+	{ rows, ARRAY_SIZE(rows), 0 },
+};
+
+static int check(const struct option_values *values, struct diag *diag)
+{
+	const struct isolate_config *config = (const struct isolate_config *)(const void *)values;
+	bool has_background =
+		*config->profile || config->bg_hint_count || config->target_hint_count;
+
+	if (config->isolator == ISOLATOR_PROFILE && !*config->profile)
+		return diag_set(diag, -EINVAL, "isolator: profile needs --profile");
+	if (config->isolator == ISOLATOR_TRAINER && (!*config->model || !has_background))
+		return diag_set(diag, -EINVAL,
+				"isolator: trainer needs --abs-model, and --profile or hints");
+	if (config->extract.output_type == OUTPUT_DYN_POWER)
+		return diag_set(diag, -EINVAL,
+				"output-type: isolated rows are steps of the node: AbsPower");
+	return 0;
+}
+
+const struct option_set isolate_command_options = {
+	.program = &model_program,
+	.base = &model_base_options,
+	.sections = sections,
+	.section_count = ARRAY_SIZE(sections),
+	.size = sizeof(struct isolate_config),
+	.check = check,
+};
+
+static const struct short_flag shorts[] = {
+	{ "-i", "input" }, { "-o", "output" }, { "-e", "energy-source" }, { NULL, NULL }
+};
+
+static void tell(const char *column, double watts, const char *what)
+{
+	(void)fprintf(stderr, "kepler-model isolate: %s: %.3f W taken off, %s\n", column, watts,
+		      what);
+}
+
+/* ---- by the rows alone ---- */
+
+static int isolate_rows(struct sample_table *table, enum isolator isolator, struct diag *diag)
+{
+	static const char *const ways[] = {
+		[ISOLATION_MINIMUM] = "the lowest of all rows",
+		[ISOLATION_IDLE_ROWS_FOUND] = "the mean of rows in which nothing ran",
+		[ISOLATION_INTERCEPT] = "of a line at no load: no row was idle",
+	};
+	struct isolated_power powers[ISOLATION_COLUMNS_MAX];
+	const char *load = isolator == ISOLATOR_IDLE ? isolation_load(table) : NULL;
+	size_t count;
+
+	if (isolator == ISOLATOR_NONE)
+		return 0;
+	if (isolator == ISOLATOR_IDLE && !load)
+		return diag_set(
+			diag, -EINVAL,
+			"isolator: idle needs CPU time, cycles or instructions in the rows");
+	count = isolation_find(table, load, powers);
+	for (size_t i = 0; i < count; i++) {
+		tell(table->names[powers[i].column], powers[i].idle_w, ways[powers[i].way]);
+		isolation_subtract(table, powers[i].column, powers[i].idle_w);
+	}
+	return 0;
+}
+
+/* ---- by the background ---- */
+
+static void isolate_by_profile(struct sample_table *table, const struct background *background)
+{
+	struct isolated_power powers[ISOLATION_COLUMNS_MAX];
+	size_t count = isolation_find(table, NULL, powers);
+
+	for (size_t i = 0; i < count; i++) {
+		const char *name = table->names[powers[i].column];
+		double watts = background_watts(background, name);
+
+		if (isnan(watts))
+			watts = powers[i].idle_w;
+		tell(name, watts,
+		     sample_table_find(&background->idle.table, name) == SAMPLE_COLUMN_NONE
+			     ? "the lowest of all rows: the idle time has no such power"
+			     : "the mean of the idle time");
+		isolation_subtract(table, powers[i].column, watts);
+	}
+}
+
+/* Columns of the background under the names of features, for a model. */
+struct background_columns {
+	const char *names[SAMPLE_COLUMNS_MAX];
+	size_t columns[SAMPLE_COLUMNS_MAX];
+	size_t count;
+};
+
+static void find_background(const struct sample_table *table, struct background_columns *ret)
+{
+	size_t before = strlen(BACKGROUND_PREFIX);
+
+	ret->count = 0;
+	for (size_t i = 0; i < table->column_count; i++) {
+		if (strncmp(table->names[i], BACKGROUND_PREFIX, before) != 0)
+			continue;
+		ret->names[ret->count] = table->names[i] + before;
+		ret->columns[ret->count++] = i;
+	}
+}
+
+static void subtract_predictions(struct sample_table *table, size_t power,
+				 const struct trained_model *model, size_t component,
+				 const struct model_columns *bound,
+				 const struct background_columns *background)
+{
+	double values[SAMPLE_COLUMNS_MAX], sum = 0;
+	struct model_answer answer;
+
+	for (size_t row = 0; row < table->rows; row++) {
+		double *cell = &table->columns[power][row];
+
+		for (size_t i = 0; i < background->count; i++)
+			values[i] = table->columns[background->columns[i]][row];
+		trained_model_predict(model, component, bound, values, &answer);
+		sum += answer.watts;
+		if (!isnan(*cell))
+			*cell = *cell > answer.watts ? *cell - answer.watts : 0;
+	}
+	if (table->rows)
+		tell(table->names[power], sum / (double)table->rows,
+		     "the mean of what the model says of the background");
+}
+
+static int isolate_by_model(struct sample_table *table, const struct trained_model *model,
+			    struct diag *diag)
+{
+	struct background_columns background;
+	size_t found = 0;
+
+	find_background(table, &background);
+	for (size_t i = 0; i < model->component_count; i++) {
+		char name[MODEL_NAME_MAX + 8];
+		struct model_columns bound;
+		size_t power;
+		int r;
+
+		(void)snprintf(name, sizeof(name), "%s_power", model->components[i].name);
+		power = sample_table_find(table, name);
+		if (power == SAMPLE_COLUMN_NONE)
+			continue;
+		r = trained_model_bind(model, i, background.names, background.count, &bound, diag);
+		if (r < 0)
+			return r;
+		subtract_predictions(table, power, model, i, &bound, &background);
+		found++;
+	}
+	return found ? 0
+		     : diag_set(diag, -ENODATA,
+				"abs-model: it has no component of which the rows have the power");
+}
+
+static int read_model(const char *path, struct trained_model *ret, struct diag *diag)
+{
+	CLEANUP_FREE char *text = NULL;
+	size_t len;
+	int r = read_file_alloc(path, MODEL_FILE_MAX, &text, &len);
+
+	if (r < 0)
+		return diag_set(diag, r, "%s: cannot be read: %s", path, strerrordesc_np(-r));
+	r = trained_model_parse(ret, path, text, len, diag);
+	if (r == 0 && ret->output != MODEL_ABS_POWER)
+		return diag_set(diag, -EINVAL, "%s: not a model of the whole power (AbsPower)",
+				path);
+	return r;
+}
+
+/* Rows of the target, whose columns of the background have no further use. */
+static int drop_background(const struct sample_table *table, struct sample_table *ret)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < table->rows; i++)
+		r = sample_table_add_row(ret);
+	for (size_t i = 0; r == 0 && i < table->column_count; i++) {
+		size_t column;
+
+		if (strncmp(table->names[i], BACKGROUND_PREFIX, strlen(BACKGROUND_PREFIX)) == 0)
+			continue;
+		r = sample_table_add_column(ret, table->names[i], &column);
+		if (r == 0 && table->rows)
+			memcpy(ret->columns[column], table->columns[i],
+			       table->rows * sizeof(double));
+	}
+	return r;
+}
+
+static int write_rows(const struct isolate_config *config, const struct sample_table *table,
+		      struct diag *diag)
+{
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
+
+	(void)sample_table_write_csv(table, &text);
+	return extract_write(config->extract.output, &text, diag);
+}
+
+static int isolate_extraction(const struct isolate_config *config,
+			      const struct background *background, struct extraction *extraction,
+			      struct diag *diag)
+{
+	CLEANUP(sample_table_release) struct sample_table target = { .rows = 0 };
+	CLEANUP(trained_model_release) struct trained_model model = { .node_type = -1 };
+	enum isolator isolator = (enum isolator)config->isolator;
+	int r = 0;
+
+	if (isolator == ISOLATOR_PROFILE)
+		isolate_by_profile(&extraction->table, background);
+	else if (isolator != ISOLATOR_TRAINER)
+		r = isolate_rows(&extraction->table, isolator, diag);
+	else
+		r = read_model(config->model, &model, diag);
+	if (r == 0 && isolator == ISOLATOR_TRAINER)
+		r = isolate_by_model(&extraction->table, &model, diag);
+	if (r == 0) {
+		r = drop_background(&extraction->table, &target);
+		if (r < 0)
+			(void)diag_set(diag, r, "out of memory");
+	}
+	return r < 0 ? r : write_rows(config, &target, diag);
+}
+
+static const char *const *borrow(char *const *texts)
+{
+	return (const char *const *)texts;
+}
+
+static int isolate_series(struct isolate_config *config, const char *path, struct diag *diag)
+{
+	CLEANUP(background_release)
+	struct background background = {
+		.hints = borrow(config->bg_hints),
+		.hint_count = config->bg_hint_count,
+		.target_hints = borrow(config->target_hints),
+		.target_hint_count = config->target_hint_count,
+	};
+	CLEANUP(extraction_release) struct extraction extraction = { .step_us = 0 };
+	struct extract_options options;
+	int r = 0;
+
+	extract_options_make(&config->extract, &options);
+	if (*config->profile)
+		r = background_read(&background, &options, config->profile, diag);
+	if (r < 0)
+		return r;
+	if (*config->profile || config->bg_hint_count || config->target_hint_count) {
+		options.is_background = background_has;
+		options.userdata = &background;
+	}
+	r = extraction_of_file(&options, path, &extraction, diag);
+	if (r < 0)
+		return r;
+	extract_print_summary("isolate", &extraction);
+	return isolate_extraction(config, &background, &extraction, diag);
+}
+
+/* ---- rows that were extracted before ---- */
+
+static int isolate_csv(const struct isolate_config *config, const char *path, const char *text,
+		       size_t len, struct diag *diag)
+{
+	CLEANUP(sample_table_release) struct sample_table table = { .rows = 0 };
+	int r;
+
+	if (config->isolator == ISOLATOR_PROFILE || config->isolator == ISOLATOR_TRAINER)
+		return diag_set(diag, -EINVAL,
+				"%s: rows do not say which container ran: this isolator needs the "
+				"series (JSON)",
+				path);
+	r = sample_table_parse_csv(&table, path, text, len, diag);
+	if (r == 0)
+		r = isolate_rows(&table, (enum isolator)config->isolator, diag);
+	return r < 0 ? r : write_rows(config, &table, diag);
+}
+
+static bool is_json(const char *path)
+{
+	char begin[16] = "";
+	FILE *file = fopen(path, "re");
+	size_t len = file ? fread(begin, 1, sizeof(begin) - 1, file) : 0;
+
+	if (file)
+		(void)fclose(file);
+	return len && strchr("{[", begin[strspn(begin, " \t\r\n")]);
+}
+
+static int isolate(struct isolate_config *config, const char *path, struct diag *diag)
+{
+	CLEANUP_FREE char *text = NULL;
+	size_t len;
+	int r;
+
+	if (is_json(path))
+		return isolate_series(config, path, diag);
+	r = read_file_alloc(path, CSV_MAX, &text, &len);
+	if (r < 0)
+		return diag_set(diag, r, "%s: cannot be read: %s", path, strerrordesc_np(-r));
+	return isolate_csv(config, path, text, len, diag);
+}
+
+int isolate_main(int argc, char *const *argv, char *const *environ_)
+{
+	struct isolate_config config = { .isolator = ISOLATOR_MIN };
+	struct command_line line;
+	struct diag diag = { "" };
+	const char *path;
+	int status = PROGRAM_USAGE;
+
+	(void)environ_;
+	if (command_line_load(&isolate_command_options, shorts, argc, argv, &config.options, &line,
+			      &diag) < 0) {
+		(void)fprintf(stderr, "kepler-model isolate: %s\n", diag.text);
+		return PROGRAM_USAGE;
+	}
+	path = line.count ? line.operands[0] : config.extract.input;
+	if (!*path || line.count > 1) {
+		(void)fputs("usage: kepler-model isolate FILE [--isolator=NAME] [OPTION]...\n",
+			    stderr);
+	} else {
+		status = isolate(&config, path, &diag) < 0;
+		if (status)
+			(void)fprintf(stderr, "kepler-model isolate: %s\n", diag.text);
+	}
+	options_release(&isolate_command_options, &config.options);
+	return status;
+}

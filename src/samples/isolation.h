@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From the power of a machine to the dynamic part: what its idle power is, and rows without it.
+ * Pure.
+ *
+ * The lowest power that was measured is no idle power where nothing was idle. So rows are looked for
+ * in which next to nothing ran; without them a line is fitted to the lower half of the load, and its
+ * power at no load is taken.
+ */
+#pragma once
+
+#include <stddef.h>
+
+#include "samples/sample_table.h"
+
+#define ISOLATION_COLUMNS_MAX 80
+#define ISOLATION_IDLE_SHARE  0.01 /* of the highest load: below it a row is idle */
+#define ISOLATION_IDLE_ROWS   5    /* that are needed */
+
+enum isolation_way { ISOLATION_MINIMUM, ISOLATION_IDLE_ROWS_FOUND, ISOLATION_INTERCEPT };
+
+struct isolated_power {
+	size_t column; /* NAME_power in the table */
+	double idle_w; /* never more than the lowest power of the rows */
+	enum isolation_way way;
+};
+
+/*
+ * Idle power of each column of power: the lowest that was measured, or, with @load, of which the
+ * name is given, by the load. Returns how many there are; those without a number have none.
+ */
+size_t isolation_find(const struct sample_table *table, const char *load,
+		      struct isolated_power ret[static ISOLATION_COLUMNS_MAX]);
+/* The column that tells best how much runs: CPU time, else cycles, …; NULL where there is none. */
+const char *isolation_load(const struct sample_table *table);
+/* Takes @watts off a column; what would be negative is 0. */
+void isolation_subtract(struct sample_table *table, size_t column, double watts);
