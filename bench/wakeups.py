@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""wakeups.py [SECONDS] - what Kepler's own wake-ups do to the machine: interrupts and idle states of the CPUs, with it and without.
+"""wakeups.py [SECONDS] - what Kepler's own wake-ups do to the machine: interrupts and idle states, with it and without.
 
-KEPLER_BUILD=build bench/wakeups.py 60: in turn so many seconds without Kepler and with it (an interval of 1 s, one scrape at the end),
-three times. A figure is the median of the three, and behind it the lowest and the highest. Without cpuidle there is no residency.
+KEPLER_BUILD=build bench/wakeups.py 60: in turn so many seconds without Kepler and with it (an interval of 1 s, no scrapes), three
+times. A figure is the median of the three, and behind it the lowest and the highest. Without cpuidle there is no residency.
 """
 import os
 import pathlib

@@ -258,19 +258,26 @@ static const struct {
 	[POINT_ZONE] = { "zone", FROM(KIND) },
 };
 
+/* What has the text as an array of char. */
+static const char *struct_of(const struct cursor *cursor, enum text_from from)
+{
+	if (from == IN_SELF)
+		return (const char *)&cursor->view->snapshot->self;
+	if (from == IN_ZONE)
+		return (const char *)cursor->zone;
+	return from == IN_NAMES ? (const char *)cursor->names : (const char *)cursor->idle_state;
+}
+
 static const char *text_of(struct cursor *cursor, enum point_label key)
 {
 	const struct snapshot_zone *zone = cursor->zone;
 
 	switch (labels[key].from) {
 	case IN_SELF:
-		return (const char *)&cursor->view->snapshot->self + labels[key].offset;
 	case IN_ZONE:
-		return (const char *)zone + labels[key].offset;
 	case IN_NAMES:
-		return (const char *)cursor->names + labels[key].offset;
 	case IN_IDLE:
-		return (const char *)cursor->idle_state + labels[key].offset;
+		return struct_of(cursor, labels[key].from) + labels[key].offset;
 	case IN_FACTS:
 		return fact_of(cursor, labels[key].offset);
 	case IN_TEXT:

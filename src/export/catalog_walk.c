@@ -269,16 +269,6 @@ static bool walk_name_sources(struct walk *walk, bool put)
 	return any;
 }
 
-static void walk_cpus(struct walk *walk)
-{
-	const struct snapshot_self *self = &walk->at.view->snapshot->self;
-
-	for (uint32_t i = 0; i < self->cpu_list_count; i++) {
-		walk->at.cpu = &self->cpu_list[i];
-		put_point(walk, NULL, NULL);
-	}
-}
-
 static void walk_idle_states(struct walk *walk)
 {
 	const struct snapshot_self *self = &walk->at.view->snapshot->self;
@@ -286,6 +276,21 @@ static void walk_idle_states(struct walk *walk)
 	for (uint32_t i = 0; i < self->idle_state_count; i++) {
 		walk->at.idle_state = &self->idle_states[i];
 		walk_struct(walk, walk->at.idle_state);
+	}
+}
+
+/* A CPU each, or what they do together. */
+static void walk_cpus(struct walk *walk)
+{
+	const struct snapshot_self *self = &walk->at.view->snapshot->self;
+
+	if (walk->at.family->of == OF_IDLE_STATES) {
+		walk_idle_states(walk);
+		return;
+	}
+	for (uint32_t i = 0; i < self->cpu_list_count; i++) {
+		walk->at.cpu = &self->cpu_list[i];
+		put_point(walk, NULL, NULL);
 	}
 }
 
@@ -519,6 +524,12 @@ static bool is_configured(struct walk *walk)
 	       walk->at.view->snapshot->self.pod_resources.is_asked;
 }
 
+static void walk_http(struct walk *walk)
+{
+	if (walk->at.view->http)
+		walk_struct(walk, walk->at.view->http);
+}
+
 static void walk_family(struct walk *walk)
 {
 	switch (walk->at.family->of) {
@@ -533,14 +544,11 @@ static void walk_family(struct walk *walk)
 			walk_struct(walk, walk->at.view->snapshot);
 		break;
 	case OF_CPUS:
+	case OF_IDLE_STATES:
 		walk_cpus(walk);
 		break;
-	case OF_IDLE_STATES:
-		walk_idle_states(walk);
-		break;
 	case OF_HTTP:
-		if (walk->at.view->http)
-			walk_struct(walk, walk->at.view->http);
+		walk_http(walk);
 		break;
 	case OF_PENDING:
 	case OF_LEVELS:

@@ -52,7 +52,7 @@ def a_file_that_hangs():
 def idle_states_are_shown():
     """By the names that cpuidle has; a machine without has no such series."""
     zones = rapl_zone("intel-rapl:0", "package-0", 30)
-    states = ["devices/system/cpu/online text 0", *(f"{IDLE}/state{number}/name text {name}" for number, name in enumerate(("C1", "C6"))),
+    states = ["devices/system/cpu/online text 0", f"{IDLE}/state0/name text C1", f"{IDLE}/state1/name text C6",
               f"{IDLE}/state0/time counter 100000 {2**62} 5000000", f"{IDLE}/state1/time counter 900000 {2**62} 7000000"]
     for more in (states, []):
         with Sensors(zones + more) as sensors, Exporter(f"--host.sysfs={sensors.mount}", *OPTIONS) as exporter:
