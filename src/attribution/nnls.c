@@ -161,3 +161,23 @@ bool nnls_solve(const double *a, const double *b, size_t n, uint32_t mask, doubl
 		x[i] = p.x[i] * p.scale[i];
 	return true;
 }
+
+double nnls_variance(const double *a, size_t n, uint32_t mask, const double *x,
+		     const double *gradient)
+{
+	struct problem p = { .n = n };
+	double l[NNLS_MAX][NNLS_MAX] = { 0 }, y[NNLS_MAX], variance = 0;
+	size_t index[NNLS_MAX] = { 0 }, count;
+
+	if (n > NNLS_MAX || !set_up(&p, a, gradient, mask, x))
+		return -1;
+	count = decompose(&p, l, index);
+	for (size_t i = 0; i < count; i++) { /* p.b is the gradient, scaled */
+		y[i] = p.b[index[i]];
+		for (size_t k = 0; k < i; k++)
+			y[i] -= l[i][k] * y[k];
+		y[i] /= l[i][i];
+		variance += y[i] * y[i];
+	}
+	return isfinite(variance) ? variance : -1;
+}

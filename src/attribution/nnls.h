@@ -27,3 +27,11 @@ static inline size_t nnls_at(size_t i, size_t j)
  * share what they explain. False, with @x as it was, when a number is not finite.
  */
 bool nnls_solve(const double *a, const double *b, size_t n, uint32_t mask, double *x);
+
+/*
+ * @gradient' A⁻¹ @gradient over the variables of @mask that are above 0 in the solution @x: where
+ * errors of A's readings have the variance 1, that of a sum which changes with x as @gradient says.
+ * Negative when a number is not finite.
+ */
+double nnls_variance(const double *a, size_t n, uint32_t mask, const double *x,
+		     const double *gradient);

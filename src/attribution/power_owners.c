@@ -17,7 +17,9 @@
 #define BASE        POWER_FIT_BASE
 #define TERMS       POWER_FIT_TERMS
 #define VARIABLES   (TERMS + POWER_OWNERS)
-#define MEMORY_S    600.0 /* time constant of the sums, under load */
+#define MEMORY_S    600.0 /* time constant of the sums, under load; */
+#define EARLY       2.0   /* it is at most this many times what they have learned, ... */
+#define EARLY_S     60.0  /* ... and not less than this */
 #define MEAN_S      120.0 /* of an owner's power */
 #define ERROR_S     300.0 /* of the errors of predictions */
 #define CHANGE_S    30.0  /* for which factors must be better, or worse */
@@ -25,9 +27,11 @@
 #define DEVIATION   0.35  /* of the factors of kinds of work */
 #define PRIOR       10.0  /* of a coefficient, as in power_fit.c */
 #define CORRELATED  4.0   /* errors of neighbouring intervals resemble each other */
+#define CHANCE      0.03  /* covariance over variance of noise, in ERROR_S */
 #define OUTLIER     3.0   /* errors; beyond, an interval counts as one at that distance */
 #define FIRST_NOISE 0.01  /* of the square of the power, before it is known */
 #define MIN_NOISE   1e-3  /* of the power, as meters have steps */
+#define NORMAL_95   1.645 /* quantile of the normal distribution */
 #define MAX_SPAN_S  300.0
 #define WEIGHT_S    10.0 /* that a long interval counts at most */
 #define MAX_W       1e6
@@ -182,6 +186,10 @@ static double compare(struct power_owners *owners, const struct power_owners_sam
 	clipped_w = clip(owners, error_w, power_w);
 	average(&owners->error_w2, clipped_w * clipped_w, span_s, owners->compared_s);
 	average(&owners->other_error_w2, other_w * other_w, span_s, owners->compared_s);
+	if (owners->compared_s > 0)
+		average(&owners->lasting_w2, clipped_w * owners->last_error_w, span_s,
+			owners->compared_s);
+	owners->last_error_w = clipped_w;
 	owners->compared_s = fmin(owners->compared_s + span_s, ERROR_S);
 	margin = owners->is_better ? 1 + POWER_FIT_MARGIN : 1 - POWER_FIT_MARGIN;
 	better = owners->error_w2 <= owners->other_error_w2 * margin * margin;
@@ -229,10 +237,16 @@ static void add_owner(struct power_owners *owners, size_t at, const struct readi
 		(reading->work_w[at] - owner->mean_w) * -expm1(-reading->all.span_s / MEAN_S);
 }
 
+/* What was said of owners at first was said by poor coefficients: it is forgotten sooner. */
+static double memory_s(const struct power_owners *owners)
+{
+	return fmin(fmax(EARLY * power_fit_sums_weight(&owners->sums), EARLY_S), MEMORY_S);
+}
+
 static void learn(struct power_owners *owners, struct reading *reading, double weight)
 {
 	double part = part_of(owners, reading);
-	double keep = exp(-reading->all.span_s * part / MEMORY_S);
+	double keep = exp(-reading->all.span_s * part / memory_s(owners));
 	double rest_w2 = DEVIATION * DEVIATION * reading->rest_w2;
 	double noise_w2 = owners->is_known ? owners->noise_w2 : FIRST_NOISE * owners->work_w2;
 
@@ -334,7 +348,82 @@ static void restate(struct power_owners *owners, const double *before)
 	}
 }
 
-static void solve(struct power_owners *owners, const struct power_owners_sample *sample)
+/* The owner with the most power in an interval, and that of all. */
+struct most {
+	size_t owner; /* of the sample */
+	size_t place; /* POWER_OWNERS: it has none */
+	double work_w, all_w;
+};
+
+static struct most find_most(const struct power_owners *owners,
+			     const struct power_owners_sample *sample,
+			     const struct reading *reading)
+{
+	struct most most = { .place = POWER_OWNERS };
+	double span_s = reading->all.span_s;
+
+	most.all_w = power_fit_product(owners->coefficient, reading->all.x, POWER_FIT_FEATURES);
+	for (size_t i = 0; i < POWER_OWNERS; i++)
+		most.all_w += (owners->owner[i].factor - 1) * reading->work_w[i];
+	for (size_t i = 0; i < sample->count; i++) {
+		size_t place = find(owners, sample->key[i]);
+		double factor = place < POWER_OWNERS ? owners->owner[place].factor : 1;
+		double work_w = factor * said_w(owners, sample, i);
+
+		work_w += owners->coefficient[POWER_FIT_AWAKE] *
+			  sample->work[i].amount[POWER_FIT_AWAKE] / span_s;
+		if (work_w > most.work_w)
+			most = (struct most){ i, place, work_w, most.all_w };
+	}
+	return most;
+}
+
+/* How the share of that owner changes with each variable. */
+static void change_share(const struct power_owners_sample *sample, const struct reading *reading,
+			 const struct most *most, double factor, double gradient[VARIABLES])
+{
+	double share = most->work_w / most->all_w;
+
+	for (size_t t = 0; t < POWER_FIT_FEATURES; t++) {
+		double own = sample->work[most->owner].amount[t] / reading->all.span_s;
+
+		if (t != POWER_FIT_AWAKE)
+			own *= factor;
+		gradient[t] = (own - share * reading->all.x[t]) / most->all_w;
+	}
+	gradient[BASE] = 0;
+	for (size_t i = 0; i < POWER_OWNERS; i++) {
+		double own = i == most->place ? reading->work_w[i] : 0;
+
+		gradient[TERMS + i] = (own - share * reading->work_w[i]) / most->all_w;
+	}
+}
+
+static double half_width_of(const struct power_owners *owners,
+			    const struct power_owners_sample *sample, const struct reading *reading,
+			    const struct equations *drawn, uint32_t mask)
+{
+	struct most most = find_most(owners, sample, reading);
+	double factor = most.place < POWER_OWNERS ? owners->owner[most.place].factor : 1;
+	double gradient[VARIABLES], solution[VARIABLES], variance, blind;
+
+	if (!(most.work_w > 0) || !(most.all_w > 0))
+		return -1;
+	change_share(sample, reading, &most, factor, gradient);
+	memcpy(solution, owners->coefficient, sizeof(owners->coefficient));
+	for (size_t i = 0; i < POWER_OWNERS; i++)
+		solution[TERMS + i] = owners->owner[i].factor;
+	variance = nnls_variance(drawn->a, VARIABLES, mask, solution, gradient);
+	if (variance < 0)
+		return -1;
+	blind = (1 - most.work_w / most.all_w) / most.all_w;
+	variance *= owners->noise_w2;
+	variance += blind * blind * fmax(owners->lasting_w2 - CHANCE * owners->error_w2, 0);
+	return fmin(NORMAL_95 * sqrt(variance), 1);
+}
+
+static void solve(struct power_owners *owners, const struct power_owners_sample *sample,
+		  const struct reading *reading)
 {
 	double before[TERMS], prior[TERMS], solution[VARIABLES], noise_w2 = owners->noise_w2;
 	struct equations sums, drawn;
@@ -361,6 +450,7 @@ static void solve(struct power_owners *owners, const struct power_owners_sample 
 		solution[TERMS + i] = owners->owner[i].factor - 1;
 	}
 	owners->noise_w2 = left_w2(owners, &sums, solution);
+	owners->half_width = half_width_of(owners, sample, reading, &drawn, mask);
 	owners->is_known = true;
 	restate(owners, before);
 }
@@ -428,7 +518,15 @@ bool power_owners_add(struct power_owners *owners, const struct power_owners_sam
 		weight = compare(owners, sample, &reading);
 	learn(owners, &reading, weight);
 	if (power_fit_sums_weight(&owners->sums) >= FIRST_S)
-		solve(owners, sample);
+		solve(owners, sample, &reading);
+	return true;
+}
+
+bool power_owners_half_width(const struct power_owners *owners, double *ret)
+{
+	if (!owners->is_better || owners->half_width < 0)
+		return false;
+	*ret = owners->half_width;
 	return true;
 }
 

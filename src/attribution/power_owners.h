@@ -44,7 +44,9 @@ struct power_owners {
 	double work_w2;                  /* mean square of the power of the work in the sums */
 	double noise_w2;                 /* of the sums, what is not explained */
 	double error_w2, other_error_w2; /* mean squares of predictions: of these, without them */
+	double lasting_w2, last_error_w; /* covariance of an error and the next; the last error */
 	double compared_s, other_s;      /* as in struct power_fit */
+	double half_width;               /* power_owners_half_width(); negative: it is not known */
 	bool is_known;                   /* the coefficients are learned */
 	bool is_better;
 };
@@ -70,5 +72,13 @@ bool power_owners_add(struct power_owners *owners, const struct power_owners_sam
 bool power_owners_error(const struct power_owners *owners, double *ret_error_w);
 /* The mean power in what is learned; 0 before. */
 double power_owners_mean_w(const struct power_owners *owners);
+/*
+ * Half the width of the 90 % interval of the share (0..1) that the owner with most of the last
+ * interval's power had in it. Two causes are known: what is learned is uncertain (the normal
+ * distribution after the sums and the prior), and work differs in ways that none of it shows:
+ * errors that persist from one interval to the next, all of which are taken for that owner's. False
+ * where these shares are not in use.
+ */
+bool power_owners_half_width(const struct power_owners *owners, double *ret);
 /* By which the weights of the owner's parties are multiplied; 1 where there is none to be used. */
 double power_owners_factor(const struct power_owners *owners, uint64_t key);

@@ -87,6 +87,27 @@ double zone_fits_error_ratio(const struct zone_fits *fits, size_t z)
 	return power_fit_quality(&fit->fit, &quality) ? quality.error_ratio : (double)NAN;
 }
 
+double zone_fits_share_half_width(const struct zone_fits *fits, size_t z)
+{
+	const struct zone_fit *fit = fits->fit[z];
+	double half_width, error_w;
+
+	if (!fit)
+		return (double)NAN;
+	if (power_owners_error(&fit->owners, &error_w))
+		return power_owners_half_width(&fit->owners, &half_width) ? half_width
+									  : (double)NAN;
+	return fit->half_width >= 0 ? fit->half_width : (double)NAN;
+}
+
+double zone_fits_smt_factor(const struct zone_fits *fits, size_t z)
+{
+	const struct zone_fit *fit = fits->fit[z];
+	double factor;
+
+	return fit && power_fit_smt_factor(&fit->fit, &factor) ? factor : (double)NAN;
+}
+
 /* The plain ratio is the rule that the zone has without the regression. */
 static struct zone_fit *fit_of(struct zone_fits *fits, size_t z,
 			       const struct zone_fit_interval *interval)
@@ -106,8 +127,10 @@ static struct zone_fit *fit_of(struct zone_fits *fits, size_t z,
 	}
 	if (!fits->fit[z]) {
 		fits->fit[z] = calloc(1, sizeof(*fits->fit[z]));
-		if (fits->fit[z])
+		if (fits->fit[z]) {
 			power_fit_init(&fits->fit[z]->fit, unit);
+			fits->fit[z]->half_width = -1;
+		}
 	} else {
 		power_fit_compete(&fits->fit[z]->fit,
 				  unit); /* the factor of a reload, a new signal */
@@ -216,6 +239,29 @@ static size_t collect_owners(struct zone_fits *fits, const struct parties *parti
 	return count;
 }
 
+/* By the regression, of the container with most of the power that it says of each. */
+static double half_width_of(const struct zone_fits *fits, size_t count, const struct power_fit *fit,
+			    const struct power_fit_work *all)
+{
+	double coefficient[POWER_FIT_FEATURES], half_width;
+	uint64_t most = 0;
+	size_t found = count;
+
+	power_fit_coefficients(fit, coefficient);
+	for (size_t i = 0; i < count; i++) {
+		uint64_t weight = power_fit_weight(coefficient, &fits->work[i]);
+
+		if (weight > most) {
+			most = weight;
+			found = i;
+		}
+	}
+	if (found == count ||
+	    !power_fit_share_half_width(fit, &fits->work[found], all, &half_width))
+		return -1;
+	return half_width;
+}
+
 /* Factors are compared with what would be used without them. */
 static void learn_with_factors(struct zone_fits *fits, struct zone_fit *fit,
 			       const struct parties *parties,
@@ -242,6 +288,7 @@ static void learn_with_factors(struct zone_fits *fits, struct zone_fit *fit,
 	owners.count = collect_owners(fits, parties, interval, awake_ratio);
 	owners.key = fits->key;
 	owners.work = fits->work;
+	fit->half_width = half_width_of(fits, owners.count, &fit->fit, &sample->work);
 	(void)power_owners_add(&fit->owners, &owners); /* it is ignored, as by the regression */
 }
 

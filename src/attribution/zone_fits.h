@@ -25,6 +25,7 @@
 
 struct zone_fit {
 	struct power_fit fit;
+	double half_width; /* of the regression; negative: it is not known */
 	struct power_owners owners;
 };
 
@@ -80,4 +81,11 @@ void zone_fits_learn(struct zone_fits *fits, size_t z, const struct parties *par
  * last minutes, over its mean power. NaN: nothing is learned.
  */
 double zone_fits_error_ratio(const struct zone_fits *fits, size_t z);
+/*
+ * Half the width of the 90 % interval of the share of the container with most of the zone's power
+ * in the last interval. NaN: it is not known.
+ */
+double zone_fits_share_half_width(const struct zone_fits *fits, size_t z);
+/* The energy of a cycle beside a busy thread over that of one alone, where the meter shows it. */
+double zone_fits_smt_factor(const struct zone_fits *fits, size_t z);
 void zone_fits_release(struct zone_fits *fits);

@@ -686,6 +686,9 @@ static void book(struct interval_engine *engine, const struct activity *activity
 		engine->published[z].deviation_ratio = deviations_ratio(&engine->deviations, z);
 		engine->published[z].share_error_ratio =
 			zone_fits_error_ratio(&accountant->fits, z);
+		engine->published[z].share_half_width =
+			zone_fits_share_half_width(&accountant->fits, z);
+		engine->published[z].smt_factor = zone_fits_smt_factor(&accountant->fits, z);
 	}
 }
 

@@ -94,7 +94,9 @@ struct snapshot_zone {
 	uint64_t span_ns;
 	double idle_estimate_w;   /* NaN when there is none */
 	double deviation_ratio;   /* from the source that is charged instead; NaN: not known */
-	double share_error_ratio; /* of the power that its shares say; NaN: not known */
+	double share_error_ratio; /* of the power that its shares say; NaN: not known, likewise: */
+	double share_half_width;  /* of the 90 % interval of its largest share */
+	double smt_factor;        /* that its meter shows */
 	double delay_s; /* of a source that is late, or gives means; else NaN, likewise: */
 	double window_s;
 	uint64_t reads, errors, dropped, wraps;

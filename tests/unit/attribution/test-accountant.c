@@ -528,6 +528,10 @@ static void what_no_counter_shows_is_learned_of_containers(void **state)
 	/* The error is that of what is used. */
 	error_ratio = zone_fits_error_ratio(&house.accountant.fits, 0);
 	assert_true(error_ratio < 0.05);
+	/* How much of the base is there only while anything runs is not known here. */
+	assert_true(zone_fits_share_half_width(&house.accountant.fits, 0) < 0.1);
+	assert_true(isnan(zone_fits_share_half_width(&house.accountant.fits, 2)));
+	assert_true(isnan(zone_fits_smt_factor(&house.accountant.fits, 0))); /* nothing is paired */
 	begin(&house, 2); /* signals of another kind: by what is known of them */
 	count_cycles(&house);
 	ran_at(&house, 0, 0, NSEC_PER_SEC / 2, 1);

@@ -101,6 +101,19 @@ static void test_numbers_that_are_not_finite_are_refused(void **state)
 	assert_true(is_near(x[0], 3) && is_near(x[1], 4));
 }
 
+/* Of the inverse of [2 1; 1 2], which is [2 -1; -1 2] / 3; a variable that is 0 has none. */
+static void test_the_variance_of_a_sum(void **state)
+{
+	double a[] = { 2, 1, 2, 0, 0, 5 }, x[] = { 1, 4, 0 }, gradient[] = { 1, 2, 9 };
+
+	(void)state;
+	assert_true(is_near(nnls_variance(a, 3, ALL, x, gradient), 2));
+	assert_true(is_near(nnls_variance(a, 3, 2, x, gradient), 2)); /* 2² / 2 */
+	assert_true(is_near(nnls_variance(a, 3, 1, x, gradient), 0.5));
+	gradient[0] = (double)NAN;
+	assert_true(nnls_variance(a, 3, ALL, x, gradient) < 0);
+}
+
 /* -1..1 in steps that reach 0 at times */
 static double draw_number(struct property_source *source)
 {
@@ -156,6 +169,7 @@ int main(void)
 		cmocka_unit_test(test_equal_columns_are_solved),
 		cmocka_unit_test(test_units_do_not_matter),
 		cmocka_unit_test(test_numbers_that_are_not_finite_are_refused),
+		cmocka_unit_test(test_the_variance_of_a_sum),
 		cmocka_unit_test(test_no_solution_is_better),
 	};
 

@@ -172,6 +172,61 @@ static void test_costs_and_factors_are_learned(void **state)
 	}
 }
 
+/* Of the owner with most of the power in the last interval: its share, as said and really. */
+static double largest_share(const struct power_owners *owners, const struct load *load,
+			    double *ret_really)
+{
+	double said_w, all_w = 0, really_w = 0, most_w = 0;
+
+	for (size_t i = 0; i < load->count; i++) {
+		said_w = power_owners_factor(owners, load->key[i]) *
+				 power_fit_product(owners->coefficient, load->work[i].amount,
+						   POWER_FIT_AWAKE) +
+			 owners->coefficient[POWER_FIT_AWAKE] *
+				 load->work[i].amount[POWER_FIT_AWAKE];
+		all_w += said_w;
+		really_w += load->work_w[i];
+		if (said_w > most_w) {
+			most_w = said_w;
+			*ret_really = load->work_w[i];
+		}
+	}
+	*ret_really /= really_w;
+	return most_w / all_w;
+}
+
+static void test_nine_of_ten_shares_are_in_their_interval(void **state)
+{
+	int inside = 0, all = 0, wide = 0;
+
+	(void)state;
+	for (uint64_t seed = 0; seed < 40; seed++) {
+		struct power_owners owners;
+		struct load load;
+		double half_width, share, really = 0;
+
+		load_init(&load, seed, 6);
+		load.noise_w = 0.5;
+		power_owners_init(&owners);
+		assert_false(power_owners_half_width(&owners, &half_width));
+		learn(&owners, &load, 80);
+		for (int i = 0; i < 600; i++) {
+			learn(&owners, &load, 1);
+			if (!power_owners_half_width(&owners, &half_width))
+				continue;
+			share = largest_share(&owners, &load, &really);
+			inside += fabs(share - really) <= half_width;
+			wide += half_width > 0.1;
+			all++;
+		}
+	}
+	print_message("# %.1f %% of %d shares, %d of them wider than 0.1\n", 100.0 * inside / all,
+		      all, wide);
+	assert_true(all > 20000);
+	assert_in_range(1000 * inside / all, 880, 995);
+	assert_true(wide < all / 20);
+}
+
 /* Then the base is found with the rest. */
 static void test_idle_power_may_be_unknown(void **state)
 {
@@ -408,6 +463,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_costs_and_factors_are_learned),
+		cmocka_unit_test(test_nine_of_ten_shares_are_in_their_interval),
 		cmocka_unit_test(test_idle_power_may_be_unknown),
 		cmocka_unit_test(test_none_are_used_where_one_is_right),
 		cmocka_unit_test(test_they_are_compared_with_what_is_used_otherwise),

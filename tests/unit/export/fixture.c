@@ -38,7 +38,7 @@ static void make_zone(struct snapshot_zone *zone, enum zone_kind kind, const cha
 	zone->span_ns = 1000000000;
 	zone->idle_estimate_w = 7.5;
 	zone->deviation_ratio = zone->delay_s = zone->window_s = (double)NAN;
-	zone->share_error_ratio = (double)NAN;
+	zone->share_error_ratio = zone->share_half_width = zone->smt_factor = (double)NAN;
 	zone->unattributed_uj[MODE_IDLE][UNATTRIBUTED_IDLE_POLICY] = 123456789;
 	zone->unattributed_uj[MODE_DYNAMIC][UNATTRIBUTED_NO_ACTIVITY] = 1;
 	zone->unattributed_uj[MODE_DYNAMIC][UNATTRIBUTED_DROPPED] = 2000000;
@@ -447,6 +447,8 @@ void fixture_node(struct fixture *fixture)
 	fixture->zones[2].idle_estimate_w = (double)NAN;
 	fixture->zones[2].deviation_ratio = -0.0625;
 	fixture->zones[2].share_error_ratio = 0.0625;
+	fixture->zones[2].share_half_width = 0.03125;
+	fixture->zones[2].smt_factor = 0.625;
 	fixture->zones[2].delay_s = 6.25;
 	fixture->zones[2].window_s = 30;
 	fixture->zones[2].state = ZONE_ERROR;
