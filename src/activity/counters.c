@@ -99,6 +99,14 @@ static uint64_t type_of_core(const struct counters *counters, unsigned cpu)
 	return 0;
 }
 
+uint64_t counters_config(const struct counters *counters, const struct counter_event *event,
+			 unsigned cpu)
+{
+	if (event->type != PERF_TYPE_HARDWARE && event->type != PERF_TYPE_HW_CACHE)
+		return event->config;
+	return event->config | type_of_core(counters, cpu);
+}
+
 /* A descriptor or -errno. */
 static int open_event(const struct counters *counters, const struct counter_event *event,
 		      unsigned cpu)
@@ -106,13 +114,10 @@ static int open_event(const struct counters *counters, const struct counter_even
 	struct perf_event_attr attr = {
 		.type = event->type,
 		.size = sizeof(attr),
-		.config = event->config,
+		.config = counters_config(counters, event, cpu),
 	};
-	long fd;
+	long fd = syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
 
-	if (event->type == PERF_TYPE_HARDWARE || event->type == PERF_TYPE_HW_CACHE)
-		attr.config |= type_of_core(counters, cpu);
-	fd = syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
 	return fd < 0 ? -errno : (int)fd;
 }
 

@@ -22,6 +22,12 @@ int counters_find(const char *sysfs, const char *const names[COUNTER_USES], cons
 void counters_free(struct counters *counters);
 /* Bit i: event i is counted. */
 uint32_t counters_mask(const struct counters *counters);
+/*
+ * The config with which @event is opened on @cpu: that of a generic event names the PMU of the
+ * CPU's kind of core, where there are several kinds.
+ */
+uint64_t counters_config(const struct counters *counters, const struct counter_event *event,
+			 unsigned cpu);
 /* Opens the events of @cpu, and enters them into @map_fd. The number of those that failed. */
 unsigned counters_open_cpu(const struct counters *counters, int map_fd, unsigned cpu);
 /* Closes them. */
