@@ -11,6 +11,7 @@
 #define KEPLER_PLACES_MAX   8           /* sockets with a run time of their own */
 #define KEPLER_CPU_NONE     0xffffffffU /* no sibling, no place */
 #define KEPLER_TICK_NS_MAX  10000000    /* the scheduler's tick, at 100 Hz */
+#define KEPLER_DUTY_NS      (1U << 28)  /* of struct kepler_counter_duty, at most */
 
 struct kepler_work {
 	__u64 counted_ns; /* run time between the switches */
@@ -40,6 +41,11 @@ struct kepler_counter_value {
 	__u64 enabled_ns, running_ns; /* these differ while an event shares its counter */
 };
 
+/* The same times of the last tenths of a second: for how much of them an event had its counter. */
+struct kepler_counter_duty {
+	__u64 enabled_ns, running_ns;
+};
+
 /* One CPU. User space sets `sibling` and `place`, and the CPU itself the rest. */
 struct kepler_cpu {
 	/*
@@ -61,7 +67,8 @@ struct kepler_cpu {
 	__u32 reserved[3];
 	__u64 came_run_ns; /* what that thread had run by then */
 	struct kepler_counter_value last[KEPLER_COUNTERS_MAX];
-	__u64 reserved_too[11]; /* whole cache lines */
+	struct kepler_counter_duty duty[KEPLER_COUNTERS_MAX]; /* of shared events */
+	__u64 reserved_too[3];                                /* whole cache lines */
 };
 
 /* For how long a CPU has been idle until @now_ns, by the word of struct kepler_cpu. */
@@ -97,20 +104,8 @@ static inline __u64 kepler_paired_ns(__u64 slice_ns, __s64 before_ns, __s64 now_
 	return (__u64)idle_ns < slice_ns ? slice_ns - (__u64)idle_ns : 0;
 }
 
-/*
- * What was counted from @before to @now. An event that had its counter for a part of that time is
- * extrapolated; one that never had it, or that was opened anew in between, counts nothing.
- */
-static inline __u64 kepler_counter_difference(const struct kepler_counter_value *before,
-					      const struct kepler_counter_value *now)
+static inline __u64 kepler_extrapolate(__u64 count, __u64 enabled_ns, __u64 running_ns)
 {
-	__u64 enabled_ns = now->enabled_ns - before->enabled_ns;
-	__u64 running_ns = now->running_ns - before->running_ns;
-	__u64 count = now->count - before->count;
-
-	if (now->count < before->count || now->enabled_ns < before->enabled_ns ||
-	    now->running_ns < before->running_ns)
-		return 0;
 	if (running_ns >= enabled_ns)
 		return count;
 	if (enabled_ns >> 32) { /* longer than 4 s: less exact, so that no product overflows */
@@ -120,4 +115,44 @@ static inline __u64 kepler_counter_difference(const struct kepler_counter_value 
 	if (!running_ns)
 		return 0;
 	return count / running_ns * enabled_ns + count % running_ns * enabled_ns / running_ns;
+}
+
+/* @enabled_ns is less than KEPLER_DUTY_NS. */
+static inline void kepler_duty_add(struct kepler_counter_duty *duty, __u64 enabled_ns,
+				   __u64 running_ns)
+{
+	duty->enabled_ns += enabled_ns;
+	duty->running_ns += running_ns;
+	if (duty->enabled_ns >= KEPLER_DUTY_NS) {
+		duty->enabled_ns /= 2;
+		duty->running_ns /= 2;
+	}
+}
+
+/*
+ * What was counted from @before to @now. An event that had its counter for a part of that time is
+ * extrapolated; one that was opened anew in between counts nothing.
+ *
+ * Events take turns at a counter, some milliseconds each. A slice that is not much longer than that
+ * has the counter for all of its time or for none, so it is extrapolated by the turns of the last
+ * tenths of a second: its own times would make nothing of the slices without a counter, and no more
+ * of the others.
+ */
+static inline __u64 kepler_counter_difference(const struct kepler_counter_value *before,
+					      const struct kepler_counter_value *now,
+					      struct kepler_counter_duty *duty)
+{
+	__u64 enabled_ns = now->enabled_ns - before->enabled_ns;
+	__u64 running_ns = now->running_ns - before->running_ns;
+	__u64 count = now->count - before->count;
+
+	if (now->count < before->count || now->enabled_ns < before->enabled_ns ||
+	    now->running_ns < before->running_ns)
+		return 0;
+	if (enabled_ns >= KEPLER_DUTY_NS) {
+		duty->enabled_ns = duty->running_ns = 0;
+		return kepler_extrapolate(count, enabled_ns, running_ns);
+	}
+	kepler_duty_add(duty, enabled_ns, running_ns);
+	return kepler_extrapolate(count, duty->enabled_ns, duty->running_ns);
 }

@@ -18,8 +18,9 @@
 #include "kepler_core.bpf.h"
 #include "kepler_work.h"
 
-#define CHECK_EVERY 64   /* switches */
-#define ERRORS      4095 /* of an errno, as a number without a sign */
+#define CHECK_EVERY    64      /* switches */
+#define CHECK_AFTER_NS 1000000 /* of a thread's run time */
+#define ERRORS         4095    /* of an errno, as a number without a sign */
 
 /* Set before load: what is not counted costs nothing, because the verifier removes its code. */
 const volatile __u32 counters = 0; /* bit i: events has event i */
@@ -99,9 +100,27 @@ static __always_inline bool read_count(__u32 number, __u32 i, __u64 *ret)
 }
 
 /*
+ * What event @i, which was not known to share its counter, has counted since the last switch. Its
+ * times are those since the last time that they were looked at.
+ */
+static __always_inline __u64 find_shared(struct kepler_cpu *cpu, __u32 i,
+					 const struct kepler_counter_value *now)
+{
+	const struct kepler_counter_value *last = &cpu->last[i];
+	__u64 enabled_ns = now->enabled_ns - last->enabled_ns;
+	__u64 running_ns = now->running_ns - last->running_ns;
+
+	if (enabled_ns <= running_ns)
+		return now->count - last->count;
+	cpu->shared |= 1U << i;
+	cpu->duty[i] = (struct kepler_counter_duty){ 0 };
+	return kepler_extrapolate(now->count - last->count, enabled_ns, running_ns);
+}
+
+/*
  * What event @i of this CPU has counted since the last switch. Events are taken to have a counter
- * of their own; every now and then (@is_turn) their times show whether that is so, and from then
- * on those are read each time.
+ * of their own; every now and then, and after long slices (@is_turn), their times show whether that
+ * is so, and from then on those are read each time.
  */
 static __always_inline __u64 count(struct kepler_cpu *cpu, __u32 number, __u32 i, bool is_turn)
 {
@@ -121,11 +140,9 @@ static __always_inline __u64 count(struct kepler_cpu *cpu, __u32 number, __u32 i
 	if (!read_all(number, i, &now))
 		goto unknown;
 	if (was_valid && is_shared)
-		counted = kepler_counter_difference(last, &now);
-	else if (was_valid && now.count > last->count)
-		counted = now.count - last->count;
-	if (was_valid && now.enabled_ns - last->enabled_ns > now.running_ns - last->running_ns)
-		cpu->shared |= 1U << i;
+		counted = kepler_counter_difference(last, &now, &cpu->duty[i]);
+	else if (was_valid && now.count >= last->count)
+		counted = find_shared(cpu, i, &now);
 	*last = now;
 	cpu->valid |= 1U << i;
 	return counted;
@@ -146,7 +163,7 @@ static __always_inline void charge(struct kepler_cpu *cpu, __u32 number, struct 
 {
 	struct kepler_thread_work *storage = NULL;
 	bool is_own_slice = cpu->running == (__u32)task->pid;
-	__u64 paired_ns = 0, run_ns;
+	__u64 paired_ns = 0, run_ns = task->se.sum_exec_runtime - cpu->came_run_ns;
 
 	if (has_siblings) {
 		paired_ns = paired_time(cpu, now_ns - cpu->since_ns, now_ns);
@@ -157,13 +174,13 @@ static __always_inline void charge(struct kepler_cpu *cpu, __u32 number, struct 
 	if (task->pid && is_own_slice)
 		storage = bpf_task_storage_get(&thread_work, task, NULL, 0);
 	if (storage) {
-		run_ns = task->se.sum_exec_runtime - cpu->came_run_ns;
 		storage->all.counted_ns += run_ns;
 		if (has_siblings)
 			storage->all.paired_ns += paired_ns < run_ns ? paired_ns : run_ns;
 		if (has_places && cpu->place < KEPLER_PLACES_MAX)
 			storage->all.place_ns[cpu->place] += run_ns;
 	}
+	is_turn |= is_own_slice && run_ns > CHECK_AFTER_NS;
 #pragma unroll
 	for (__u32 i = 0; i < KEPLER_COUNTERS_MAX; i++) {
 		if (counters & 1U << i) {

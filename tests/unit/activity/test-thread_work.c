@@ -162,8 +162,9 @@ static uint64_t difference(uint64_t count, uint64_t enabled_ns, uint64_t running
 {
 	const struct kepler_counter_value before = { 100, 50, 50 };
 	const struct kepler_counter_value now = { 100 + count, 50 + enabled_ns, 50 + running_ns };
+	struct kepler_counter_duty duty = { 0 };
 
-	return kepler_counter_difference(&before, &now);
+	return kepler_counter_difference(&before, &now, &duty);
 }
 
 static void test_a_shared_counter_is_extrapolated(void **state)
@@ -186,9 +187,55 @@ static void test_an_event_that_was_opened_anew_counts_nothing(void **state)
 	const struct kepler_counter_value before = { 1000, 500, 500 };
 	const struct kepler_counter_value less = { 10, 600, 600 }, younger = { 2000, 20, 20 };
 
+	struct kepler_counter_duty duty = { 0 };
+
 	(void)state;
-	assert_int_equal(kepler_counter_difference(&before, &less), 0);
-	assert_int_equal(kepler_counter_difference(&before, &younger), 0);
+	assert_int_equal(kepler_counter_difference(&before, &less, &duty), 0);
+	assert_int_equal(kepler_counter_difference(&before, &younger, &duty), 0);
+	assert_int_equal(duty.enabled_ns, 0);
+}
+
+/*
+ * Slices of 1 ms, of which two threads have every other one, and an event that has the counter for
+ * 4 of 12 ms. Each thread counts 1,000 a slice.
+ */
+static void test_short_slices_are_extrapolated_by_the_turns(void **state)
+{
+	struct kepler_counter_value before = { 0 }, now = { 0 };
+	struct kepler_counter_duty duty = { 0 };
+	uint64_t counted[2] = { 0 };
+
+	(void)state;
+	for (unsigned slice = 0; slice < 12000; slice++) {
+		bool has_counter = slice % 12 < 4;
+
+		now.enabled_ns += 1000000;
+		now.running_ns += has_counter ? 1000000 : 0;
+		now.count += has_counter ? 1000 : 0;
+		counted[slice & 1] += kepler_counter_difference(&before, &now, &duty);
+		before = now;
+	}
+	assert_in_range(counted[0], 5900000, 6100000);
+	assert_in_range(counted[1], 5900000, 6100000);
+	assert_true(duty.enabled_ns < KEPLER_DUTY_NS);
+}
+
+/* An event that has its counter for itself again is soon not extrapolated any more. */
+static void test_turns_of_long_ago_do_not_count(void **state)
+{
+	struct kepler_counter_value before = { 0 }, now = { 0 };
+	struct kepler_counter_duty duty = { .enabled_ns = 200000000, .running_ns = 50000000 };
+	uint64_t last = 0;
+
+	(void)state;
+	for (unsigned slice = 0; slice < 3000; slice++) {
+		now.enabled_ns += 1000000;
+		now.running_ns += 1000000;
+		now.count += 1000;
+		last = kepler_counter_difference(&before, &now, &duty);
+		before = now;
+	}
+	assert_in_range(last, 1000, 1001);
 }
 
 static void test_idle_time_is_one_word(void **state)
@@ -234,6 +281,8 @@ int main(void)
 		cmocka_unit_test(test_work_without_a_process_is_counted_as_lost),
 		cmocka_unit_test(test_a_shared_counter_is_extrapolated),
 		cmocka_unit_test(test_an_event_that_was_opened_anew_counts_nothing),
+		cmocka_unit_test(test_short_slices_are_extrapolated_by_the_turns),
+		cmocka_unit_test(test_turns_of_long_ago_do_not_count),
 		cmocka_unit_test(test_idle_time_is_one_word),
 		cmocka_unit_test(test_idle_time_does_not_go_back),
 		cmocka_unit_test(test_a_slice_is_paired_while_the_sibling_is_busy),
