@@ -51,7 +51,7 @@ static const char *vendor_name(const struct host_info *host)
  */
 static void set_vm_facts(struct estimated_meter *meter, const struct machine_facts *facts)
 {
-	struct machine_facts host = { .year = facts->year };
+	struct machine_facts host = { .year = facts->year, .cpu = facts->cpu };
 
 	memcpy(host.vendor, facts->vendor, sizeof(host.vendor));
 	power_model_complete_facts(meter->model, &host, &host);
@@ -78,6 +78,7 @@ static void set_facts(struct estimated_meter *meter, const struct host_info *hos
 	};
 
 	(void)snprintf(facts.vendor, sizeof(facts.vendor), "%s", vendor_name(host));
+	cpu_name_read(host->cpu_model, &facts.cpu);
 	if (host->is_vm) {
 		set_vm_facts(meter, &facts);
 	} else {

@@ -15,7 +15,8 @@
 
 #define WORD_MAX 24
 
-static const char *const series_names[] = { "xeon", "core", "opteron", "epyc", "altra" };
+static const char *const series_names[] = { "xeon", "core",    "opteron", "epyc",  "altra",
+					    "atom", "celeron", "pentium", "ryzen", "athlon" };
 
 /* Of no model alone. */
 static const char *const common_words[] = { "intel",   "amd",       "ampere",   "r",     "tm",
@@ -49,6 +50,10 @@ static const struct segment_pattern {
 static const char *const low_power_patterns[] = {
 	"xeonl####",     "xeone5####l*",  "xeone3####l*", "opteron####he",
 	"opteron####ee", "opteron####p*", "epyc8###pn",
+};
+
+static const char *const desktop_patterns[] = {
+	"core*", "atom*", "celeron*", "pentium*", "ryzen*", "athlon*", "xeonn###",
 };
 
 static bool fits(const char *pattern, const char *key)
@@ -117,6 +122,15 @@ static void cut(const char *name, char series[static WORD_MAX], char model[stati
 	}
 }
 
+static bool fits_any(const char *const *patterns, size_t count, const char *key)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (fits(patterns[i], key))
+			return true;
+	}
+	return false;
+}
+
 static unsigned find_tdp(const char *key)
 {
 	for (size_t i = 0; i < cpu_tdp_count; i++) {
@@ -152,8 +166,9 @@ void cpu_name_read(const char *name, struct cpu_name *ret)
 	if (known.key[0]) {
 		known.tdp_w = find_tdp(known.key);
 		known.segment = find_segment(known.key);
-		for (size_t i = 0; i < ARRAY_SIZE(low_power_patterns); i++)
-			known.low_power |= fits(low_power_patterns[i], known.key);
+		known.low_power =
+			fits_any(low_power_patterns, ARRAY_SIZE(low_power_patterns), known.key);
+		known.desktop = fits_any(desktop_patterns, ARRAY_SIZE(desktop_patterns), known.key);
 	}
 	*ret = known;
 }

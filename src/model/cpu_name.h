@@ -30,6 +30,7 @@ struct cpu_name {
 	enum cpu_segment segment;
 	unsigned tdp_w; /* of one package, 0 unknown */
 	bool low_power; /* a variant of its series that is sold as such */
+	bool desktop;   /* of a series that is not made for servers: desktop, mobile, embedded */
 };
 
 /* Any text; what it does not say is 0, false, "" or CPU_SEGMENT_OTHER. */

@@ -11,6 +11,9 @@
 /* clang-format off */
 const struct cpu_tdp cpu_tdps[] = {
 	{ "corei3540", 73 }, { "corei3530", 73 }, { "corei7610e", 35 },
+	{ "atoms1220", 8 }, { "atoms1240", 6 }, { "atoms1260", 9 }, { "atomc2350", 6 }, { "atomc2358", 7 },
+	{ "atomc2538", 15 }, { "atomc2550", 14 }, { "atomc2558", 15 }, { "atomc2750", 20 }, { "atomc2758", 20 },
+	{ "atomc3338", 9 }, { "atomc3538", 15 }, { "atomc3558", 16 }, { "atomc3758", 25 }, { "atomc3958", 31 },
 	{ "xeon3040", 65 }, { "xeon3050", 65 }, { "xeon3060", 65 }, { "xeon3065", 65 },
 	{ "xeon3070", 65 }, { "xeon3075", 65 }, { "xeonx3210", 105 }, { "xeonx3220", 105 },
 	{ "xeonx3230", 95 }, { "xeonx3320", 95 }, { "xeonx3330", 95 }, { "xeonx3350", 95 },

@@ -1,23 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Power at idle and at full load are each the exponential of a weighted sum of features (so both
- * are positive and scale by factors); between them the power follows a curve with a value at each
- * tenth of load that only rises. The curve and the year terms model the changes of two decades:
- * idle power fell, then rose again with cores and memory. Facts outside the population that the
- * weights were fitted to are clamped to its bounds: there is no extrapolation.
+ * ln of the power at idle and at each tenth of load is a sum: a linear part of the machine's facts;
+ * bumps around centres among them, for what is particular of machines that are alike; and what the
+ * generation of the CPU and its model add. So power is positive and scales by factors. Between the
+ * levels it is linear, and it never falls as load rises.
+ *
+ * Facts outside the population that the weights were fitted to are clamped to its ranges: there is
+ * no extrapolation. The result of such a machine is marked, its bound is doubled, and no result is
+ * further from the CPUs' design power than the population's machines are.
  */
 #include "model/platform_power.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/macro.h"
+#include "model/platform_features.h"
 
-#define YEAR_ORIGIN 2014 /* of trends */
-#define ZEN_YEAR    2017
+#define OUTSIDE_FACTOR 2.0
+#define NEAR_ENOUGH    0.3 /* similarity to the nearest centre; none of the population has below 0.5 */
+
+/* The power of one machine at each level, and what it is worth. */
+struct curve {
+	double watts[POWER_LEVELS];
+	enum power_familiarity familiarity;
+	bool outside;
+};
 
 static double clamp(double value, double low, double high)
 {
@@ -26,11 +34,13 @@ static double clamp(double value, double low, double high)
 	return value < high ? value : high;
 }
 
-static unsigned clamp_unsigned(unsigned value, unsigned low, unsigned high)
+/* Clamps @value to @range; whether it was beyond it by more than a rounding. */
+static bool confine(double *value, const struct power_range *range)
 {
-	if (value < low)
-		return low;
-	return value < high ? value : high;
+	bool beyond = !(*value >= range->least * 0.98 && *value <= range->most * 1.02);
+
+	*value = clamp(*value, range->least, range->most);
+	return beyond;
 }
 
 static const struct typical_machine *typical_of(const struct power_model_weights *weights,
@@ -43,16 +53,66 @@ static const struct typical_machine *typical_of(const struct power_model_weights
 	return &weights->typical[row];
 }
 
-static bool is_arm(const struct machine_facts *facts)
+static bool is_vendor(const struct machine_facts *facts, const char *vendor)
 {
-	return strcmp(facts->vendor, "arm") == 0;
+	return strcmp(facts->vendor, vendor) == 0;
+}
+
+/*
+ * The machine within the population's ranges; whether it is outside them. All facts but the design
+ * power are known.
+ */
+static bool settle(const struct power_model_weights *weights, const struct machine_facts *facts,
+		   struct platform_machine *ret)
+{
+	struct platform_machine machine = {
+		.amd = is_vendor(facts, "amd"),
+		.arm = is_vendor(facts, "arm"),
+		.year = facts->year,
+		.cores = facts->cores,
+		.sockets = facts->sockets,
+		.memory_gib = facts->memory_gib,
+		.frequency_ghz = facts->frequency_ghz,
+		.segment = facts->cpu.segment,
+		.low_power = facts->cpu.low_power,
+	};
+	bool outside =
+		(!machine.amd && !machine.arm && !is_vendor(facts, "intel")) || facts->cpu.desktop;
+
+	/* All are confined, whichever is found to be outside. */
+	if (facts->year < weights->year.least || facts->year > weights->year.most)
+		outside = true;
+	machine.year = clamp(machine.year, weights->year.least, weights->year.most);
+	outside = confine(&machine.cores, &weights->cores) || outside;
+	outside = confine(&machine.sockets, &weights->sockets) || outside;
+	outside = confine(&machine.memory_gib, &weights->memory_gib) || outside;
+	outside = confine(&machine.frequency_ghz, &weights->frequency_ghz) || outside;
+	machine.cores_per_socket = machine.cores / machine.sockets;
+	machine.memory_gib_per_core = machine.memory_gib / machine.cores;
+	outside = confine(&machine.cores_per_socket, &weights->cores_per_socket) || outside;
+	outside = confine(&machine.memory_gib_per_core, &weights->memory_gib_per_core) || outside;
+	*ret = machine;
+	return outside;
+}
+
+static unsigned likely_tdp(const struct power_model_weights *weights,
+			   const struct machine_facts *facts)
+{
+	double features[POWER_TDP_COUNT], ln_w = 0;
+	struct platform_machine machine;
+
+	(void)settle(weights, facts, &machine);
+	platform_tdp_features(&machine, features);
+	for (size_t i = 0; i < POWER_TDP_COUNT; i++)
+		ln_w += weights->tdp[i] * features[i];
+	return (unsigned)clamp(round(exp(ln_w)), 1, weights->tdp_w.most);
 }
 
 void power_model_complete_facts(const struct power_model *model, const struct machine_facts *facts,
 				struct machine_facts *ret)
 {
 	struct machine_facts full = *facts;
-	unsigned smt = is_arm(facts) ? 1 : 2;
+	unsigned smt = is_vendor(facts, "arm") ? 1 : 2;
 	const struct typical_machine *typical;
 
 	if (full.year == 0)
@@ -72,80 +132,147 @@ void power_model_complete_facts(const struct power_model *model, const struct ma
 		full.memory_gib = typical->memory_gib_per_core * full.cores;
 	if (!(full.frequency_ghz > 0))
 		full.frequency_ghz = typical->frequency_ghz;
+	if (full.cpu.tdp_w == 0)
+		full.cpu.tdp_w = likely_tdp(model->weights, &full);
 	*ret = full;
 }
 
-static void make_features(const struct power_model_weights *weights,
-			  const struct machine_facts *facts, unsigned year,
-			  double features[static POWER_FEATURE_COUNT])
+static void add_linear(const struct power_model_weights *weights,
+		       const struct platform_machine *machine, double ln_w[static POWER_LEVELS])
 {
-	double memory = clamp(facts->memory_gib, weights->memory_gib_min, weights->memory_gib_max);
-	double ghz =
-		clamp(facts->frequency_ghz, weights->frequency_ghz_min, weights->frequency_ghz_max);
-	bool amd = strcmp(facts->vendor, "amd") == 0;
+	double features[POWER_FEATURE_COUNT];
 
-	features[POWER_FEATURE_ONE] = 1;
-	features[POWER_FEATURE_LN_CORES] = log(clamp_unsigned(facts->cores, 1, weights->cores_max));
-	features[POWER_FEATURE_LN_CHIPS] =
-		log(clamp_unsigned(facts->sockets, 1, weights->sockets_max));
-	features[POWER_FEATURE_LN_MEMORY] = log(memory);
-	features[POWER_FEATURE_LN_GHZ] = log(ghz);
-	features[POWER_FEATURE_YEAR] = ((double)year - 2000) / 10;
-	for (size_t i = 0; i < POWER_YEAR_KNOTS; i++)
-		features[POWER_FEATURE_YEAR_2007 + i] =
-			year > weights->year_knots[i] ? (year - weights->year_knots[i]) / 10.0 : 0;
-	features[POWER_FEATURE_AMD] = amd;
-	features[POWER_FEATURE_ARM] = is_arm(facts);
-	features[POWER_FEATURE_ZEN] = amd && year >= ZEN_YEAR;
-	features[POWER_FEATURE_LN_GHZ_BY_YEAR] = log(ghz) * ((double)year - YEAR_ORIGIN) / 10;
-}
-
-static double watts(const double weights[static POWER_FEATURE_COUNT],
-		    const double features[static POWER_FEATURE_COUNT])
-{
-	double ln_w = 0;
-
-	for (size_t i = 0; i < POWER_FEATURE_COUNT; i++)
-		ln_w += weights[i] * features[i];
-	return exp(ln_w);
-}
-
-/* Share of the dynamic range in use at @utilisation: 0 at 0, 1 at 1, never falling. */
-static double curve_at(const struct power_model_weights *weights, unsigned year, double utilisation)
-{
-	double decades = ((double)year - YEAR_ORIGIN) / 10;
-	double position = utilisation * POWER_CURVE_LEVELS;
-	double below = 0, above = 0;
-	unsigned level;
-
-	for (level = 0; level < POWER_CURVE_LEVELS; level++) {
-		below = above;
-		above = 1;
-		if (level + 1 < POWER_CURVE_LEVELS)
-			above = clamp(weights->curve[level][0] + weights->curve[level][1] * decades,
-				      below, 1);
-		if (position <= level + 1)
-			break;
+	platform_features(machine, features);
+	for (size_t i = 0; i < POWER_FEATURE_COUNT; i++) {
+		for (size_t level = 0; level < POWER_LEVELS; level++)
+			ln_w[level] += weights->linear[i][level] * features[i];
 	}
-	return below + (above - below) * (position - level);
+}
+
+/* Returns how similar the machine is to the nearest centre, 0..1. */
+static double add_bumps(const struct power_model_weights *weights,
+			const struct platform_machine *machine, double ln_w[static POWER_LEVELS])
+{
+	double place[POWER_BUMP_COUNT], nearest = 0;
+
+	platform_place(machine, weights->reach, place);
+	for (size_t c = 0; c < POWER_CENTERS; c++) {
+		const struct power_center *center = &weights->centers[c];
+		double square = 0, similarity;
+
+		for (size_t i = 0; i < POWER_BUMP_COUNT; i++)
+			square += (place[i] - center->at[i]) * (place[i] - center->at[i]);
+		similarity = exp(-square / 2);
+		nearest = similarity > nearest ? similarity : nearest;
+		for (size_t level = 0; level < POWER_LEVELS; level++)
+			ln_w[level] += center->ln_w[level] * similarity;
+	}
+	return nearest;
+}
+
+static bool add_generation(const struct power_model_weights *weights,
+			   const struct machine_facts *facts, double ln_w[static POWER_LEVELS])
+{
+	bool small = facts->cpu.segment == CPU_SEGMENT_SMALL;
+
+	for (size_t i = 0; i < weights->generation_count; i++) {
+		const struct power_generation *row = &weights->generations[i];
+
+		if (row->year != facts->year || row->small != small ||
+		    !is_vendor(facts, row->vendor))
+			continue;
+		for (size_t level = 0; level < POWER_LEVELS; level++)
+			ln_w[level] += row->ln_w[level];
+		return true;
+	}
+	return false;
+}
+
+static bool add_cpu(const struct power_model_weights *weights, const struct machine_facts *facts,
+		    double ln_w[static POWER_LEVELS])
+{
+	for (size_t i = 0; i < weights->cpu_count && facts->cpu.key[0]; i++) {
+		const struct power_cpu *row = &weights->cpus[i];
+
+		if (strcmp(row->key, facts->cpu.key) != 0)
+			continue;
+		ln_w[0] += row->idle_ln_w;
+		for (size_t level = 1; level < POWER_LEVELS; level++)
+			ln_w[level] += row->load_ln_w;
+		return true;
+	}
+	return false;
+}
+
+/* W from ln W: within what machines of that design power draw, and never falling. */
+static void finish(const struct power_model_weights *weights,
+		   const struct platform_machine *machine, double tdp_w,
+		   const double ln_w[static POWER_LEVELS], double watts[static POWER_LEVELS])
+{
+	double design_w = tdp_w * machine->sockets;
+	const struct power_limits *limits = &weights->limits[POWER_LIMIT_CLASSES - 1];
+	const struct power_range *idle, *full;
+
+	while (limits > weights->limits && limits->year_from > machine->year)
+		limits--;
+	idle = &limits->idle;
+	full = &limits->full;
+
+	for (size_t level = 0; level < POWER_LEVELS; level++)
+		watts[level] = clamp(exp(ln_w[level]), level == 0 ? idle->least * design_w : 0,
+				     level == 0 ? idle->most * design_w : full->most * design_w);
+	watts[POWER_LEVELS - 1] =
+		clamp(watts[POWER_LEVELS - 1], full->least * design_w, full->most * design_w);
+	for (size_t level = 1; level < POWER_LEVELS; level++)
+		watts[level] = watts[level] > watts[level - 1] ? watts[level] : watts[level - 1];
+}
+
+static void make_curve(const struct power_model *model, const struct machine_facts *facts,
+		       struct curve *ret)
+{
+	const struct power_model_weights *weights = model->weights;
+	double ln_w[POWER_LEVELS] = { 0 };
+	struct platform_machine machine;
+	struct machine_facts known;
+
+	power_model_complete_facts(model, facts, &known);
+	ret->outside = settle(weights, &known, &machine);
+	machine.tdp_w = known.cpu.tdp_w;
+	ret->outside = confine(&machine.tdp_w, &weights->tdp_w) || ret->outside;
+	add_linear(weights, &machine, ln_w);
+	if (add_bumps(weights, &machine, ln_w) < NEAR_ENOUGH)
+		ret->outside = true;
+	ret->familiarity = add_generation(weights, &known, ln_w) ? POWER_KNOWN_GENERATION
+								 : POWER_UNKNOWN_GENERATION;
+	if (add_cpu(weights, &known, ln_w))
+		ret->familiarity = POWER_KNOWN_CPU;
+	finish(weights, &machine, clamp(known.cpu.tdp_w, 1, weights->tdp_w.most), ln_w, ret->watts);
+}
+
+static double between(const double levels[static POWER_LEVELS], double utilisation)
+{
+	double position = utilisation * (POWER_LEVELS - 1);
+	size_t level = (size_t)position;
+
+	if (level >= POWER_LEVELS - 1)
+		return levels[POWER_LEVELS - 1];
+	return levels[level] + (levels[level + 1] - levels[level]) * (position - (double)level);
 }
 
 void power_model_estimate(const struct power_model *model, const struct machine_facts *facts,
 			  double utilisation, struct power_estimate *ret)
 {
 	const struct power_model_weights *weights = model->weights;
-	double features[POWER_FEATURE_COUNT];
-	struct machine_facts known;
-	double idle_w, full_w;
-	unsigned year;
+	enum power_familiarity familiarity;
+	struct curve curve;
+	double watts, u = clamp(utilisation, 0, 1);
 
-	power_model_complete_facts(model, facts, &known);
-	year = clamp_unsigned(known.year, weights->year_min, weights->year_max);
-	make_features(weights, &known, year, features);
-	idle_w = watts(weights->idle, features);
-	full_w = watts(weights->full, features);
-	ret->idle_w = idle_w;
-	ret->dynamic_w = full_w > idle_w ? (full_w - idle_w) *
-						   curve_at(weights, year, clamp(utilisation, 0, 1))
-					 : 0;
+	make_curve(model, facts, &curve);
+	watts = between(curve.watts, u);
+	ret->idle_w = curve.watts[0];
+	ret->dynamic_w = watts > ret->idle_w ? watts - ret->idle_w : 0;
+	ret->outside = curve.outside;
+	familiarity = curve.outside ? POWER_UNKNOWN_GENERATION : curve.familiarity;
+	ret->bound_w = watts * between(weights->bound[familiarity], u) *
+		       (curve.outside ? OUTSIDE_FACTOR : 1);
 }

@@ -4,12 +4,14 @@
  *
  * It is used where no meter exists. The weights are fitted by tools/fit-platform-power.py to the
  * wall power that SPECpower_ssj2008 submitters measured; docs/design/platform-power-model.md has
- * the form, how it was chosen, and its leave-one-machine-out error.
+ * the form, how it was chosen, and its errors of machines that were held out.
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
+#include "model/cpu_name.h"
 #include "model/platform_power_weights.h"
 
 /*
@@ -24,21 +26,25 @@ struct machine_facts {
 	unsigned year;        /* class: when its CPU family came out; 0 unknown */
 	double frequency_ghz; /* nominal */
 	double memory_gib;
+	struct cpu_name cpu; /* cpu_name_read() */
 };
 
 struct power_estimate {
 	double idle_w;
 	double dynamic_w; /* above idle */
+	double bound_w;   /* nine of ten machines lie within idle + dynamic ± this */
+	bool outside;     /* a fact is beyond the population: the bound is no more than a guess */
 };
 
 /*
  * Replaces unknown @facts by typical values of the model's population: of the machines of its year
- * class, or of all. An unknown year is the population's median. @ret may be @facts.
+ * class, or of all. An unknown year is the population's median; an unknown design power is what
+ * the other facts make likely. @ret may be @facts.
  */
 void power_model_complete_facts(const struct power_model *model, const struct machine_facts *facts,
 				struct machine_facts *ret);
 /*
- * @utilisation 0..1 of all logical CPUs; clamped. Both results are finite and >= 0; dynamic_w never
+ * @utilisation 0..1 of all logical CPUs; clamped. All results are finite and >= 0; dynamic_w never
  * falls with utilisation.
  */
 void power_model_estimate(const struct power_model *model, const struct machine_facts *facts,

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "base/macro.h"
+#include "platform_power_expected.h"
 
 static const struct power_model *const model = &platform_power_model;
 
@@ -26,6 +27,7 @@ static struct machine_facts server(void)
 		.year = 2019,
 		.frequency_ghz = 2.7,
 		.memory_gib = 192,
+		.cpu = { .key = "xeon8280", .tdp_w = 205 },
 	};
 }
 
@@ -36,6 +38,7 @@ static double total_w(const struct machine_facts *facts, double utilisation)
 	power_model_estimate(model, facts, utilisation, &power);
 	assert_true(isfinite(power.idle_w) && power.idle_w >= 0);
 	assert_true(isfinite(power.dynamic_w) && power.dynamic_w >= 0);
+	assert_true(isfinite(power.bound_w) && power.bound_w > 0);
 	return power.idle_w + power.dynamic_w;
 }
 
@@ -59,6 +62,107 @@ static void test_known_size_of_a_known_class(void **state)
 	(void)state; /* two sockets of 2019: some 50 W idle, 350–500 W full */
 	assert_in_range((uintmax_t)total_w(&facts, 0), 35, 90);
 	assert_in_range((uintmax_t)total_w(&facts, 1), 300, 550);
+}
+
+/* The program applies the weights as the tool that fitted them does. */
+static void test_gives_what_the_tool_expects(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(expected_power); i++) {
+		struct machine_facts facts = {
+			.cores = expected_power[i].cores,
+			.sockets = expected_power[i].sockets,
+			.year = expected_power[i].year,
+			.frequency_ghz = expected_power[i].frequency_ghz,
+			.memory_gib = expected_power[i].memory_gib,
+		};
+
+		(void)snprintf(facts.vendor, sizeof(facts.vendor), "%s", expected_power[i].vendor);
+		cpu_name_read(expected_power[i].cpu, &facts.cpu);
+		assert_true(fabs(total_w(&facts, 0) / expected_power[i].idle_w - 1) < 0.005);
+		assert_true(fabs(total_w(&facts, 1.0 / 3) / expected_power[i].third_w - 1) < 0.005);
+		assert_true(fabs(total_w(&facts, 1) / expected_power[i].full_w - 1) < 0.005);
+	}
+}
+
+static struct power_estimate full_load(const struct machine_facts *facts)
+{
+	struct power_estimate power;
+
+	power_model_estimate(model, facts, 1, &power);
+	return power;
+}
+
+static double full_bound_ratio(const struct machine_facts *facts)
+{
+	struct power_estimate power = full_load(facts);
+
+	return power.bound_w / (power.idle_w + power.dynamic_w);
+}
+
+static void test_bound_grows_with_what_is_unknown(void **state)
+{
+	struct machine_facts known = server(), new_cpu = server(), new_generation = server();
+
+	(void)state;
+	(void)snprintf(new_cpu.cpu.key, sizeof(new_cpu.cpu.key), "xeon9999");
+	(void)snprintf(new_generation.vendor, sizeof(new_generation.vendor), "amd");
+	(void)snprintf(new_generation.cpu.key, sizeof(new_generation.cpu.key), "epyc9999");
+	new_generation.year = 2020; /* without a generation of AMD's */
+	assert_false(full_load(&known).outside);
+	assert_false(full_load(&new_cpu).outside);
+	assert_false(full_load(&new_generation).outside);
+	assert_true(full_bound_ratio(&known) < full_bound_ratio(&new_cpu));
+	assert_true(full_bound_ratio(&new_cpu) < full_bound_ratio(&new_generation));
+	assert_true(full_bound_ratio(&new_generation) < 0.5);
+}
+
+static void test_facts_beyond_the_population_are_outside(void **state)
+{
+	struct machine_facts facts[9], inside = server();
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(facts); i++)
+		facts[i] = server();
+	facts[0].sockets = 24; /* a chassis of small nodes, counted as one machine */
+	facts[0].cores = 24;
+	facts[1].year = 2026;
+	facts[2].memory_gib = 1;
+	facts[3].frequency_ghz = 6;
+	facts[4].cpu.tdp_w = 1000;
+	facts[5].vendor[0] = 'x';
+	facts[6].cores = 2000;
+	facts[7].year = 2007; /* each fact is known, but not of one machine */
+	facts[8].cpu.desktop = true;
+	for (size_t i = 0; i < ARRAY_SIZE(facts); i++) {
+		assert_true(full_load(&facts[i]).outside);
+		assert_true(full_bound_ratio(&facts[i]) > 2 * full_bound_ratio(&inside));
+	}
+}
+
+/* A chassis of two dozen nodes of 5 W a socket is not taken for a server of eight sockets. */
+static void test_power_is_limited_by_the_design_power(void **state)
+{
+	struct machine_facts facts = server();
+
+	(void)state;
+	facts.sockets = 8;
+	facts.cores = 480;
+	facts.memory_gib = 2048;
+	facts.cpu = (struct cpu_name){ .tdp_w = 5 };
+	assert_true(total_w(&facts, 1) <=
+		    model->weights->limits[POWER_LIMIT_CLASSES - 1].full.most * 5 * 8 * 1.0001);
+	assert_true(full_load(&facts).outside);
+}
+
+static void test_unknown_design_power_is_guessed(void **state)
+{
+	struct machine_facts facts = server();
+
+	(void)state;
+	facts.cpu = (struct cpu_name){ 0 };
+	power_model_complete_facts(model, &facts, &facts);
+	assert_in_range(facts.cpu.tdp_w, 150, 260); /* 205 W */
 }
 
 static void test_never_falls_with_utilisation(void **state)
@@ -163,6 +267,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_idle_is_all_at_zero_and_constant),
 		cmocka_unit_test(test_known_size_of_a_known_class),
+		cmocka_unit_test(test_gives_what_the_tool_expects),
+		cmocka_unit_test(test_bound_grows_with_what_is_unknown),
+		cmocka_unit_test(test_facts_beyond_the_population_are_outside),
+		cmocka_unit_test(test_power_is_limited_by_the_design_power),
+		cmocka_unit_test(test_unknown_design_power_is_guessed),
 		cmocka_unit_test(test_never_falls_with_utilisation),
 		cmocka_unit_test(test_sane_from_1_to_512_cores),
 		cmocka_unit_test(test_absurd_facts_and_utilisations_are_bounded),
