@@ -5,8 +5,9 @@
 
 static bool stands_for(const struct zone *estimate, const struct zone *zone)
 {
-	return estimate->quality == QUALITY_ESTIMATED && zone_kind_is_whole(estimate->kind) &&
-	       zone->quality == QUALITY_MEASURED && !zone_kind_is_device(zone->kind);
+	return estimate->quality == QUALITY_ESTIMATED && estimate->rank != RANK_MODEL &&
+	       zone_kind_is_whole(estimate->kind) && zone->quality == QUALITY_MEASURED &&
+	       !zone_kind_is_device(zone->kind);
 }
 
 /* One without an instance is of all there are of the kind. */

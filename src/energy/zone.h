@@ -17,12 +17,13 @@
  * Of one node's meters; what is beyond is counted, not read. Tables of zones have that many places,
  * on zeroed memory of which only the places that are taken become resident.
  */
-#define METER_ZONES_MAX   1024
-#define ZONES_MAX         (METER_ZONES_MAX + 2) /* and an estimate, and what they leave */
-#define ZONE_INSTANCE_MAX 48                    /* "0", "1-die-0", a GPU's UUID */
-#define ZONE_PACKAGE_MAX  16                    /* of them, the numbers of packages */
-#define ZONE_PATH_MAX     64                    /* "intel-rapl:0" */
-#define ZONE_ID_MAX       64                    /* "package-1-die-0" */
+#define METER_ZONES_MAX 1024
+/* And an estimate, five of trained models, and what they leave. */
+#define ZONES_MAX         (METER_ZONES_MAX + 7)
+#define ZONE_INSTANCE_MAX 48 /* "0", "1-die-0", a GPU's UUID */
+#define ZONE_PACKAGE_MAX  16 /* of them, the numbers of packages */
+#define ZONE_PATH_MAX     64 /* "intel-rapl:0" */
+#define ZONE_ID_MAX       64 /* "package-1-die-0" */
 
 enum zone_kind {
 	ZONE_PACKAGE,
@@ -53,7 +54,9 @@ enum zone_quality { QUALITY_MEASURED, QUALITY_ESTIMATED };
 #define RANK_CONTROLLER    40 /* of what a BMC says in the machine */
 #define RANK_REMOTE        50
 #define RANK_SHARE         60 /* estimated from what is measured of more than the machine */
-#define RANK_ESTIMATED     UINT8_MAX
+/* A trained model of one kind: it stands beside what is measured of others. */
+#define RANK_MODEL     (UINT8_MAX - 1)
+#define RANK_ESTIMATED UINT8_MAX /* the machine, where nothing of it is measured */
 
 /*
  * Whose work a zone's energy follows: that of all CPUs, of those in one package, or the use of one
@@ -126,10 +129,7 @@ bool zone_id_parse(const char *text, size_t len, enum zone_kind *ret_kind,
 bool zone_instance_of_number(const char *number, size_t len, char ret[static ZONE_INSTANCE_MAX]);
 /* Whether @id is the zone's, or its kind's name. */
 bool zone_has_id(const struct zone *zone, const char *id);
-/*
- * Whether the zone is a model's, which stands where nothing is measured at all; an estimate may
- * also be a part of what is measured.
- */
+/* Whether the zone is a model's; an estimate may also be a part of what is measured. */
 bool zone_is_modelled(const struct zone *zone);
 /*
  * Of one kind, source and quality. The energies of such zones are of different parts: they are

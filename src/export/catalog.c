@@ -153,6 +153,21 @@ static const struct family table[] = {
 	{ "kepler_node_idle_estimate_watts", GAUGE, "watts", BOTH,
 	  OF_ZONES, ZONE(idle_estimate_w, 0), L_ZONE,
 	  "Power that the zone is believed to draw when nothing runs.", NULL },
+	{ "kepler_node_model", INFO, "", BOTH,
+	  OF_ZONES_OF_MODELS, ONE,
+	  LABELS(POINT_ZONE, POINT_SOURCE, POINT_MODEL, POINT_MODEL_OUTPUT, POINT_MODEL_FEATURES,
+	         POINT_MODEL_MACHINE),
+	  "The trained model (--model.file) that estimates a zone: its output, the features that it "
+	  "sees, and the processor that it was trained on.", NULL },
+	{ "kepler_node_model_error_watts", GAUGE, "watts", BOTH,
+	  OF_ZONES_OF_MODELS, ZONE(model_error_w, 0), L_ZONE,
+	  "How far the power that a trained model estimates may be off: in nine of ten cases it is "
+	  "within this, by the rows that the model had not seen. None where that was not found.",
+	  NULL },
+	{ "kepler_node_model_outside", GAUGE, "", BOTH,
+	  OF_ZONES_OF_MODELS, ZONE(model_outside, 0), L_ZONE,
+	  "Whether the node does more, or less, than the rows that a trained model has seen: 1 or "
+	  "0. Its estimate is that of the edge then, and its error is wider.", NULL },
 	{ "kepler_node_bpf_cpu_time_ms", COUNTER, "", CLASSIC,
 	  OF_SNAPSHOT, SELF(node_cpu_ns, 6), L_CPU,
 	  "CPU time that was used on the node, in milliseconds.", NULL },

@@ -41,14 +41,15 @@ enum family_of {
 	OF_HTTP,        /* struct http_stats, likewise; none without a server */
 	/* struct snapshot_zone: */
 	OF_ZONES,
-	OF_ZONES_IN_USE,   /* without those that another source has taken over from */
-	OF_REMOTE_ZONES,   /* that are asked for over a network */
-	OF_ZONE_MODES,     /* one for each mode that the node has; an array by mode */
-	OF_ZONE_REASONS,   /* one for each mode and reason that can be */
-	OF_MEASURED_ZONES, /* measured parts of the machine: the sum of where.modes */
-	OF_DEVICE_ZONES,   /* its devices: likewise */
-	OF_PLATFORM_ZONES, /* the whole machine: likewise */
-	OF_TOTALS,         /* for each source and mode, the sum of zones (energy/total.h) */
+	OF_ZONES_OF_MODELS, /* trained ones */
+	OF_ZONES_IN_USE,    /* without those that another source has taken over from */
+	OF_REMOTE_ZONES,    /* that are asked for over a network */
+	OF_ZONE_MODES,      /* one for each mode that the node has; an array by mode */
+	OF_ZONE_REASONS,    /* one for each mode and reason that can be */
+	OF_MEASURED_ZONES,  /* measured parts of the machine: the sum of where.modes */
+	OF_DEVICE_ZONES,    /* its devices: likewise */
+	OF_PLATFORM_ZONES,  /* the whole machine: likewise */
+	OF_TOTALS,          /* for each source and mode, the sum of zones (energy/total.h) */
 	OF_PENDING, /* columns of the levels' pending: one for each level, account and mode */
 	OF_LEVELS,  /* struct snapshot_table */
 	/* struct snapshot_counter: */
@@ -108,6 +109,10 @@ enum point_label {
 	POINT_KERNEL,
 	POINT_LEVEL,
 	POINT_MODE,
+	POINT_MODEL,
+	POINT_MODEL_FEATURES,
+	POINT_MODEL_MACHINE,
+	POINT_MODEL_OUTPUT,
 	POINT_NAME_SOURCE,
 	POINT_NODE_NAME,
 	POINT_NODE_QUALITY,

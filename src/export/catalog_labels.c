@@ -164,6 +164,7 @@ static const char *node_quality_of(const struct snapshot *snapshot)
 #define SELF(field)  IN_SELF, offsetof(struct snapshot_self, field), NULL
 #define PATH         IN_ZONE, offsetof(struct snapshot_zone, zone.path), NULL
 #define INSTANCE     IN_ZONE, offsetof(struct snapshot_zone, zone.instance), NULL
+#define MODEL(field) IN_MODEL, offsetof(struct snapshot_model, field), NULL
 #define NAMES(field) IN_NAMES, offsetof(struct snapshot_name_source, field), NULL
 #define STATE(field) IN_IDLE, offsetof(struct snapshot_idle_state, field), NULL
 #define FACT(key)    IN_FACTS, key, NULL
@@ -173,6 +174,7 @@ static const char *node_quality_of(const struct snapshot *snapshot)
 enum text_from {
 	IN_SELF,
 	IN_ZONE,
+	IN_MODEL,
 	IN_NAMES,
 	IN_IDLE,
 	IN_FACTS, /* of the row's pod */
@@ -226,6 +228,10 @@ static const struct {
 	[POINT_KERNEL] = { "kernel", SELF(kernel) },
 	[POINT_LEVEL] = { "level", FROM(LEVEL) },
 	[POINT_MODE] = { "mode", FROM(MODE) },
+	[POINT_MODEL] = { "model", MODEL(name) },
+	[POINT_MODEL_FEATURES] = { "features", MODEL(features) },
+	[POINT_MODEL_MACHINE] = { "machine", MODEL(machine) },
+	[POINT_MODEL_OUTPUT] = { "output", MODEL(output) },
 	[POINT_NAME_SOURCE] = { "source", NAMES(source) },
 	[POINT_NODE_NAME] = { "node_name", SELF(node_name) },
 	[POINT_NODE_QUALITY] = { "quality", FROM(NODE) },
@@ -268,6 +274,15 @@ static const char *struct_of(const struct cursor *cursor, enum text_from from)
 	return from == IN_NAMES ? (const char *)cursor->names : (const char *)cursor->idle_state;
 }
 
+/* Of a pointer, unlike other members. */
+static const char *model_text(const struct snapshot_zone *zone, size_t offset)
+{
+	const char *text;
+
+	memcpy(&text, (const char *)&zone->model + offset, sizeof(text));
+	return text;
+}
+
 static const char *text_of(struct cursor *cursor, enum point_label key)
 {
 	const struct snapshot_zone *zone = cursor->zone;
@@ -278,6 +293,8 @@ static const char *text_of(struct cursor *cursor, enum point_label key)
 	case IN_NAMES:
 	case IN_IDLE:
 		return struct_of(cursor, labels[key].from) + labels[key].offset;
+	case IN_MODEL:
+		return model_text(zone, labels[key].offset);
 	case IN_FACTS:
 		return fact_of(cursor, labels[key].offset);
 	case IN_TEXT:

@@ -186,6 +186,8 @@ static bool is_of_family(const struct walk *walk, const struct snapshot_zone *zo
 		return false;
 	if (of == OF_ZONES_IN_USE)
 		return !zone->ended; /* it will not come back, and need not */
+	if (of == OF_ZONES_OF_MODELS)
+		return zone->model.name != NULL;
 	if (of == OF_REMOTE_ZONES)
 		return zone->zone.is_remote;
 	if (of == OF_DEVICE_ZONES)
@@ -582,6 +584,7 @@ static void walk_family(struct walk *walk)
 		walk_pods(walk);
 		break;
 	case OF_ZONES:
+	case OF_ZONES_OF_MODELS:
 	case OF_ZONES_IN_USE:
 	case OF_REMOTE_ZONES:
 	case OF_ZONE_MODES:

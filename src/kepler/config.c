@@ -382,6 +382,13 @@ static const struct option hmc_rows[] = {
 };
 
 static const struct option model_rows[] = {
+	{ "model.file", NULL, OPTION_STRINGS,
+	  LIST(config, model_files, model_file_count, CONFIG_MODELS_MAX), .default_text = "",
+	  .metavar = "FILE",
+	  .help = "A trained power model, which estimates what no meter of this machine measures: "
+		  "platform, package, core, uncore or dram, from the node's own counters. "
+		  "docs/models.md has the formats. Of several with the same component the first "
+		  "counts." },
 	{ "model.machine", NULL, OPTION_STRING, FIELD(config, model_machine), .default_text = "",
 	  .metavar = "FACTS", .may_be_empty = true,
 	  .help = "Overrides facts about this machine that the power model uses, as in "

@@ -25,6 +25,7 @@
 #include "runtimes/runtimes.h"
 #include "snapshot/publisher.h"
 
+#define CONFIG_MODELS_MAX   4
 #define CONFIG_LISTEN_MAX   8
 #define CONFIG_HOSTS_MAX    32
 #define CONFIG_DEFAULT_FILE "/etc/kepler/kepler.yaml"
@@ -97,6 +98,8 @@ struct config {
 	struct activity_options activity; /* --bpf.… */
 	bool meter_enabled; /* --meter.enabled=true; false: estimate even where a meter exists */
 	struct meter_options meter;
+	char *model_files[CONFIG_MODELS_MAX]; /* --model.file */
+	size_t model_file_count;
 	char *model_machine; /* --model.machine: "cores=8,year=2021,…" overrides facts; "" none */
 	struct idle_options idle;
 	struct share_options share; /* --attribution.… */

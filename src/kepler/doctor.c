@@ -98,11 +98,49 @@ static void examine_zone(struct findings *findings, const struct interval_engine
 		     status->error ? strerrordesc_np(-status->error) : "no reading yet");
 }
 
-static void examine_estimate(struct findings *findings, const struct sources *sources,
-			     const struct config *config)
+/* Trained models, and why one is not used. */
+static void examine_models(struct findings *findings, const struct sources *sources)
+{
+	const struct model_meter *models = sources->models;
+
+	if (sources->models_refused.text[0])
+		findings_add(findings, FINDING_FIX, "energy",
+			     "train or fetch another one; docs/models.md says what makes a model "
+			     "unusable",
+			     "a model of --model.file is not used: %s",
+			     sources->models_refused.text);
+	for (size_t i = 0; models && i < model_meter_count(models); i++) {
+		struct model_state state;
+		char error[48] = "its error is not known";
+
+		model_meter_state(models, i, &state);
+		if (!isnan(state.error_w))
+			(void)snprintf(error, sizeof(error), "90 %% of its errors are below %.1f W",
+				       state.error_w);
+		findings_add(findings, FINDING_NOTE, "energy", NULL,
+			     "the zone \"%s\" is ESTIMATED by the trained model %s (%s%s%s); %s%s",
+			     zone_kind_name(model_meter_zone(models, i)->kind), state.model,
+			     state.output, state.machine[0] ? ", of " : "", state.machine, error,
+			     state.outside ? "; this machine does now what the model has not seen"
+					   : "");
+	}
+}
+
+static void examine_stand_in(struct findings *findings)
 {
 	const struct power_model *model = &platform_power_model;
 
+	findings_add(findings, FINDING_NOTE, "energy", NULL,
+		     "the zone \"platform\" is ESTIMATED by model %s, fitted to %s; its error for "
+		     "a machine it "
+		     "never saw is %.0f %% on average (%.0f W); every series says "
+		     "source=\"trained_power_model\"",
+		     model->name, model->trained_on, model->loo_mape_percent, model->loo_mae_w);
+}
+
+static void examine_estimate(struct findings *findings, const struct sources *sources,
+			     const struct config *config)
+{
 	if (!config->meter_enabled)
 		findings_add(findings, FINDING_FIX, "energy", "remove --no-meter.enabled",
 			     "meters are switched off by the configuration");
@@ -123,12 +161,8 @@ static void examine_estimate(struct findings *findings, const struct sources *so
 			     "on Intel or AMD: modprobe intel_rapl_msr (kernel option "
 			     "CONFIG_INTEL_RAPL)",
 			     "no meter: %s/class/powercap has no zones", config->host.sysfs);
-	findings_add(findings, FINDING_NOTE, "energy", NULL,
-		     "the zone \"platform\" is ESTIMATED by model %s, fitted to %s; its error for "
-		     "a machine it "
-		     "never saw is %.0f %% on average (%.0f W); every series says "
-		     "source=\"trained_power_model\"",
-		     model->name, model->trained_on, model->loo_mape_percent, model->loo_mae_w);
+	if (sources->estimate)
+		examine_stand_in(findings);
 	if (sources->host.is_vm)
 		findings_add(findings, FINDING_NOTE, "energy", NULL,
 			     "in a VM only the dynamic power of its own vCPUs is estimated; idle "
@@ -151,6 +185,7 @@ static void examine_energy(struct findings *findings, const struct sources *sour
 {
 	if (!sources_have_meters(sources))
 		examine_estimate(findings, sources, config);
+	examine_models(findings, sources);
 	for (size_t z = 0; z < interval_engine_zone_count(engine); z++) {
 		if (!zone_is_modelled(interval_engine_zone(engine, z)))
 			examine_zone(findings, engine, z);
@@ -564,6 +599,7 @@ static void examine_sources(struct findings *findings, struct sources *sources,
 		const struct interval_sources from = {
 			.meters = sources->meters,
 			.estimate = sources->estimate,
+			.models = sources->models,
 			.activity = sources->activity,
 			.memory = sources->memory,
 			.reads = sources->reads,

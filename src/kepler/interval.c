@@ -53,7 +53,8 @@ struct interval_engine {
 	struct device_users device_users;
 	struct remainder remainder;
 	size_t remainder_at;                       /* its zone; SIZE_MAX: none yet */
-	size_t meters_known;                       /* zones of the meters that are adopted */
+	size_t models_known;                       /* zones of trained models that are adopted */
+	size_t meters_known;                       /* likewise of the meters */
 	struct deviations deviations;              /* of what is read and not charged */
 	struct explain_round round;                /* questions that this interval answers */
 	struct snapshot_zone published[ZONES_MAX]; /* what a snapshot says of each */
@@ -118,10 +119,21 @@ static const struct zone remainder_zone = {
 	.rank = RANK_SENSOR_POWER,
 };
 
+/* The index of the first zone of the trained models. */
+static size_t first_of_models(const struct interval_engine *engine)
+{
+	return engine->sources.estimate ? 1 : 0;
+}
+
+static size_t count_of_models(const struct interval_engine *engine)
+{
+	return engine->sources.models ? model_meter_count(engine->sources.models) : 0;
+}
+
 /* The index of zone @at of the meters. */
 static size_t zone_of_meter(const struct interval_engine *engine, size_t at)
 {
-	size_t z = at + (engine->sources.estimate ? 1 : 0);
+	size_t z = at + first_of_models(engine) + count_of_models(engine);
 
 	return z + (z >= engine->remainder_at);
 }
@@ -178,6 +190,10 @@ int interval_engine_find_zones(struct interval_engine *engine, int64_t realtime_
 	/* Without memory new ones wait; those that there are count on. */
 	if (r == 0 && engine->sources.estimate && !accountant->zone_count)
 		r = adopt(engine, estimated_meter_zone(engine->sources.estimate), realtime_ms);
+	for (size_t at = engine->models_known; r == 0 && at < count_of_models(engine); at++) {
+		r = adopt(engine, model_meter_zone(engine->sources.models, at), realtime_ms);
+		engine->models_known += r == 0;
+	}
 	for (size_t at = engine->meters_known; r == 0 && at < count; at++) {
 		r = adopt(engine, meter_table_zone(meters, at), realtime_ms);
 		engine->meters_known += r == 0;
@@ -491,6 +507,8 @@ static void follow_cpus(struct interval_engine *engine, uint32_t online)
 			(void)cpu_sockets_read(engine->config->host.sysfs, engine->sources.sockets);
 		if (engine->sources.estimate)
 			estimated_meter_set_cpus(engine->sources.estimate, online);
+		if (engine->sources.models)
+			model_meter_set_cpus(engine->sources.models, online);
 	}
 	if (online)
 		engine->online = online;
@@ -584,6 +602,58 @@ static void insert_span(struct interval_engine *engine, const struct energy_span
 	engine->span_count++;
 }
 
+/* All that @activity says of @signal, whether it found its party or not. */
+static uint64_t sum_signal(const struct activity *activity, enum signal signal)
+{
+	uint64_t sum = activity->unknown_signal[signal];
+
+	for (size_t i = 0; activity->signal[signal] && i < activity->count; i++)
+		sum += activity->signal[signal][i];
+	for (size_t i = 0; i < activity->cgroup_signal_count; i++)
+		sum += activity->cgroup_signals[i].amount[signal];
+	return sum;
+}
+
+static void feed_models(struct interval_engine *engine, const struct activity *activity)
+{
+	struct node_work work = {
+		.time_ns = activity->time_ns,
+		.busy_ns = activity->busy_ns,
+		.signals = activity->signals,
+	};
+
+	for (uint32_t left = activity->signals; left; left &= left - 1) {
+		enum signal signal = (enum signal)__builtin_ctz(left);
+
+		work.amount[signal] = sum_signal(activity, signal);
+	}
+	model_meter_feed(engine->sources.models, &work);
+}
+
+/* As the estimate: what a failed pass did not see comes with the next. */
+static void advance_models(struct interval_engine *engine, const struct activity *activity,
+			   bool has_passed)
+{
+	struct energy_span span;
+
+	if (has_passed)
+		feed_models(engine, activity);
+	for (size_t i = 0; i < engine->models_known; i++) {
+		size_t z = first_of_models(engine) + i;
+		struct zone_status *status = &engine->status[z];
+
+		status->state =
+			accountant_has_ended(&engine->accountant, z) ? ZONE_ABSENT : ZONE_UP;
+		if (status->state != ZONE_UP || !has_passed)
+			continue;
+		status->reads++;
+		if (!model_meter_advance(engine->sources.models, i, &span))
+			continue;
+		span.zone = (uint32_t)z;
+		insert_span(engine, &span);
+	}
+}
+
 /* When all other spans are there, and it is decided which zones count. */
 static void advance_remainder(struct interval_engine *engine)
 {
@@ -631,18 +701,6 @@ static void copy_places(const struct cpu_sockets *sockets, struct work_places *r
 	}
 }
 
-/* All that @activity says of @signal, whether it found its party or not. */
-static uint64_t sum_signal(const struct activity *activity, enum signal signal)
-{
-	uint64_t sum = activity->unknown_signal[signal];
-
-	for (size_t i = 0; activity->signal[signal] && i < activity->count; i++)
-		sum += activity->signal[signal][i];
-	for (size_t i = 0; i < activity->cgroup_signal_count; i++)
-		sum += activity->cgroup_signals[i].amount[signal];
-	return sum;
-}
-
 static void book_counters(struct interval_engine *engine, const struct activity *activity)
 {
 	uint64_t node[SIGNAL_COUNT] = { 0 };
@@ -655,6 +713,22 @@ static void book_counters(struct interval_engine *engine, const struct activity 
 	}
 	counters_book(&engine->counters, engine->ledger, &engine->parties, node, activity->time_ns,
 		      engine->accountant.settle_ns);
+}
+
+/* What a snapshot says of the models behind zones. */
+static void picture_models(struct interval_engine *engine)
+{
+	for (size_t i = 0; i < engine->models_known; i++) {
+		struct snapshot_zone *zone = &engine->published[first_of_models(engine) + i];
+		struct model_state state;
+
+		model_meter_state(engine->sources.models, i, &state);
+		zone->model = (struct snapshot_model){ state.model, state.output, state.features,
+						       state.machine };
+		zone->model_error_w = zone->ended ? (double)NAN : state.error_w;
+		zone->model_outside =
+			zone->ended || !state.has_estimate ? (double)NAN : state.outside;
+	}
 }
 
 static void book(struct interval_engine *engine, const struct activity *activity,
@@ -690,6 +764,7 @@ static void book(struct interval_engine *engine, const struct activity *activity
 			zone_fits_share_half_width(&accountant->fits, z);
 		engine->published[z].smt_factor = zone_fits_smt_factor(&accountant->fits, z);
 	}
+	picture_models(engine);
 }
 
 static void take_questions(struct interval_engine *engine, const struct activity *activity,
@@ -788,6 +863,8 @@ int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
 	accountant_settle_ranks(&engine->accountant);
 	if (engine->sources.estimate)
 		advance_estimate(engine, &activity, pass == 0);
+	if (engine->sources.models)
+		advance_models(engine, &activity, pass == 0);
 	advance_remainder(engine);
 	if (pass == 0) {
 		measured = measure_activity(engine, &activity);
@@ -829,11 +906,16 @@ size_t interval_engine_zone_count(const struct interval_engine *engine)
 bool interval_engine_is_estimated(const struct interval_engine *engine)
 {
 	const struct accountant *accountant = &engine->accountant;
-	bool is_estimated = engine->sources.estimate != NULL;
+	bool is_estimated = engine->sources.estimate || engine->sources.models;
 
 	for (size_t z = 0; z < accountant->zone_count; z++) {
-		if (zone_is_modelled(accountant->zones[z].zone))
+		const struct zone *zone = accountant->zones[z].zone;
+
+		if (zone->rank == RANK_ESTIMATED)
 			is_estimated &= !accountant_has_ended(accountant, z);
+		else if (zone->rank != RANK_MODEL && !zone_kind_is_device(zone->kind) &&
+			 zone_kind_is_metered(zone->kind))
+			is_estimated &= !interval_engine_is_charged(engine, z);
 	}
 	return is_estimated;
 }

@@ -20,6 +20,7 @@
 #include "kepler/explain_desk.h"
 #include "kepler/loop_steps.h"
 #include "meter/meter.h"
+#include "meter/model_meter.h"
 #include "snapshot/publisher.h"
 #include "snapshot/snapshot.h"
 #include "workload/identity.h"
@@ -37,6 +38,7 @@ struct record_tap;
 struct interval_sources {
 	struct meter_table *meters;
 	struct estimated_meter *estimate;
+	struct model_meter *models; /* of kinds that no meter has; NULL: no trained model */
 	struct activity_reader *activity;
 	struct identity_resolver *identities;
 	struct device_allocations *allocations; /* of devices to containers; NULL: unasked */
@@ -73,7 +75,7 @@ int interval_engine_find_zones(struct interval_engine *engine, int64_t realtime_
 int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
 			struct snapshot_self *self);
 
-/* Whether the model estimates energy now; false from the first interval that a meter counts. */
+/* Whether models estimate all energy now; false from the first interval that a meter counts. */
 bool interval_engine_is_estimated(const struct interval_engine *engine);
 
 /* Idle power that was learned, for the state file: key "package-0" and the learner. */

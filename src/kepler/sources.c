@@ -11,6 +11,7 @@
 #include "base/num.h"
 #include "base/strbuf.h"
 #include "kepler/host_override.h"
+#include "kepler/model_files.h"
 #include "model/platform_power.h"
 #include "service/privileges.h"
 
@@ -114,6 +115,7 @@ const char *sources_why_left_out(const struct sources *sources)
 /*
  * A machine with zones that cannot be read has a meter that is down: no estimate takes its place
  * unasked. Where no zone was found the table stays open: a driver may be loaded, or answer, later.
+ * Trained models say more of this machine than the one that is built in, which then stays out.
  */
 static int open_energy(const struct config *config, struct sources *sources, struct diag *diag)
 {
@@ -134,9 +136,12 @@ static int open_energy(const struct config *config, struct sources *sources, str
 		if (r < 0)
 			return diag_set(diag, r, "%s: cannot look for meters: %s",
 					config->host.sysfs, strerrordesc_np(-r));
-		if (sources_have_meters(sources))
-			return 0;
 	}
+	r = model_files_open(config, sources, &sources->models, &sources->models_refused);
+	if (r < 0)
+		return diag_set(diag, r, "cannot set up the trained models");
+	if (sources_have_meters(sources) || sources->models)
+		return 0;
 	r = estimated_meter_new(&platform_power_model, &sources->host, &sources->estimate);
 	return r < 0 ? diag_set(diag, r, "cannot set up the power model: %s", strerrordesc_np(-r))
 		     : 0;
@@ -178,6 +183,7 @@ void sources_close(struct sources *sources)
 	meter_table_close(sources->meters);
 	device_holders_release(sources->holders);
 	estimated_meter_free(sources->estimate);
+	model_meter_free(sources->models);
 	activity_close(sources->activity);
 	memory_signals_close(sources->memory);
 	machine_reads_close(sources->reads);
@@ -234,6 +240,25 @@ static void add_metered(const struct meter_table *meters, bool devices_only, str
 	}
 }
 
+/* "; estimated (NAME): package, dram", by the trained models. */
+static void add_models(const struct model_meter *models, struct strbuf *out)
+{
+	const char *name = NULL;
+
+	for (size_t i = 0; models && i < model_meter_count(models); i++) {
+		struct model_state state;
+
+		model_meter_state(models, i, &state);
+		if (state.model == name)
+			strbuf_add_str(out, ", ");
+		else
+			strbuf_addf(out, "%sestimated (model %s): ", out->len ? "; " : "",
+				    state.model);
+		strbuf_add_str(out, zone_kind_name(model_meter_zone(models, i)->kind));
+		name = state.model;
+	}
+}
+
 void sources_describe(const struct sources *sources, bool estimated, char *buf, size_t size)
 {
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
@@ -241,7 +266,10 @@ void sources_describe(const struct sources *sources, bool estimated, char *buf, 
 
 	if (sources->meters)
 		add_metered(sources->meters, estimated, &metered);
-	if (estimated)
+	add_models(sources->models, &metered);
+	if (estimated && !sources->estimate)
+		strbuf_addf(&text, "%s: ", why_estimated(sources));
+	else if (estimated)
 		strbuf_addf(&text, "estimated, %s: model %s of %s%s%s", why_estimated(sources),
 			    platform_power_model.name, platform_power_model.trained_on,
 			    sources->host.is_vm ? "; dynamic power of this VM only" : "",

@@ -16,6 +16,7 @@
 #include "kepler/memory_signals.h"
 #include "kepler/names.h"
 #include "meter/meter.h"
+#include "meter/model_meter.h"
 #include "workload/identity.h"
 
 struct sources {
@@ -23,6 +24,8 @@ struct sources {
 	struct cpu_sockets *sockets;      /* NULL without memory: not told apart */
 	struct meter_table *meters;       /* NULL with --no-meter.enabled */
 	struct estimated_meter *estimate; /* only where no meter was found at start */
+	struct model_meter *models;       /* instead; NULL: no --model.file, or none can be used */
+	struct diag models_refused;       /* the last reason why one cannot; "" none */
 	struct activity_reader *activity;
 	struct memory_signals *memory; /* NULL: not wanted, or there is no controller */
 	struct machine_reads *reads;   /* NULL: without memory */

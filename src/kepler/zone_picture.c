@@ -30,6 +30,8 @@ void zone_picture(const struct zone_account *account, bool ended, uint64_t now_n
 		.wraps = last->wraps,
 		.age_s = account->up_time_ns ? (double)(now_ns - account->up_time_ns) / 1e9
 					     : (double)NAN,
+		.model_error_w = (double)NAN,
+		.model_outside = (double)NAN,
 		.delay_s = seconds(account->delay_ns),
 		.window_s = seconds(account->window_ns),
 		.created_ms = account->created_ms,

@@ -206,7 +206,7 @@ static uint32_t take_id(struct cursor *from)
 
 static uint32_t take_zone(struct cursor *from)
 {
-	return take_up_to(from, ZONES_MAX - 1, "a zone beyond the 1,026th");
+	return take_up_to(from, ZONES_MAX - 1, "a zone beyond the 1,031th");
 }
 
 static uint32_t take_device(struct cursor *from)
@@ -444,7 +444,7 @@ static void decode_span(struct cursor *from, uint32_t flags, uint64_t time_ns,
 static void decode_readings(struct record_decoder *decoder, struct cursor *from,
 			    struct recorded_interval *ret)
 {
-	uint32_t count = take_up_to(from, ZONES_MAX, "more than 1,026 zones");
+	uint32_t count = take_up_to(from, ZONES_MAX, "more than 1,031 zones");
 
 	if (ARRAY_RESERVE(decoder->readings, decoder->reading_size, count + 1) < 0) {
 		fail_memory(from);

@@ -73,6 +73,11 @@ struct snapshot_table {
 	uint64_t overflows;             /* pods, VMs, namespaces that found no room in the ledger */
 };
 
+/* Of the trained model behind a zone, as long as the program runs; NULL, all of them: none. */
+struct snapshot_model {
+	const char *name, *output, *features, *machine;
+};
+
 struct snapshot_zone {
 	struct zone zone;
 	enum zone_state state;
@@ -97,7 +102,10 @@ struct snapshot_zone {
 	double share_error_ratio; /* of the power that its shares say; NaN: not known, likewise: */
 	double share_half_width;  /* of the 90 % interval of its largest share */
 	double smt_factor;        /* that its meter shows */
-	double delay_s; /* of a source that is late, or gives means; else NaN, likewise: */
+	struct snapshot_model model;
+	double model_error_w; /* half-width of its 90 % interval; NaN: not known */
+	double model_outside; /* 1: the node does what the model has not seen; NaN: not known */
+	double delay_s;       /* of a source that is late, or gives means; else NaN, likewise: */
 	double window_s;
 	uint64_t reads, errors, dropped, wraps;
 	double age_s; /* of the last good reading */

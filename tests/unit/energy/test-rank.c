@@ -31,6 +31,12 @@ static const struct zone guess = { .kind = ZONE_PLATFORM,
 				   .quality = QUALITY_ESTIMATED,
 				   .source = "guess",
 				   .rank = RANK_ESTIMATED };
+/* Of a trained model: it stands beside what is measured of other kinds. */
+static const struct zone trained = { .kind = ZONE_PLATFORM,
+				     .quality = QUALITY_ESTIMATED,
+				     .source = "trained",
+				     .rank = RANK_MODEL };
+static const struct zone plug = { .kind = ZONE_PLATFORM, .source = "plug", .rank = 5 };
 
 static void rivals_are_of_one_thing(void **state)
 {
@@ -44,6 +50,8 @@ static void rivals_are_of_one_thing(void **state)
 		{ &best, &next, false },   { &good, &next, false },  { &all, &best, true },
 		{ &all, &other, true },    { &all, &memory, false }, { &all, &all, false },
 		{ &board, &guess, false }, { &board, &best, false },
+		{ &trained, &best, false }, { &trained, &plug, true },
+		{ &trained, &guess, true },
 	};
 
 	(void)state;

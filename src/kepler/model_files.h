@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Trained models from files (--model.file), for what no meter of this machine measures. */
+#pragma once
+
+#include "base/diag.h"
+#include "kepler/config.h"
+#include "meter/model_meter.h"
+
+struct sources;
+
+/*
+ * Reads and checks the files in their order: of two that have the same component the first counts.
+ * A file that cannot be used is left out, and logged; @refused has the last reason, "" none. *ret is
+ * given, NULL where no file can be used or none is named. 0 or -ENOMEM.
+ */
+int model_files_open(const struct config *config, const struct sources *sources,
+		     struct model_meter **ret, struct diag *refused);

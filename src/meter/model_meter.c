@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "meter/model_meter.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/macro.h"
+#include "base/num.h"
+#include "meter/power_integral.h"
+
+#define MODELS_MAX    MODEL_ZONES_MAX
+#define FEATURE_COUNT 10
+
+/* Features that the node's own counters give, and how many of a signal are one of them. */
+static const struct {
+	const char *name;
+	enum signal signal; /* SIGNAL_COUNT: CPU time */
+	double divisor;
+} features[FEATURE_COUNT] = {
+	{ "bpf_cpu_time_ms", SIGNAL_COUNT, 1e6 },
+	{ "bpf_cpu_time_us", SIGNAL_COUNT, 1e3 },
+	{ "cpu_cycles", SIGNAL_CPU_CYCLES, 1 },
+	{ "cpu_ref_cycles", SIGNAL_REF_CYCLES, 1 },
+	{ "cpu_instructions", SIGNAL_INSTRUCTIONS, 1 },
+	{ "cache_miss", SIGNAL_CACHE_MISSES, 1 },
+	{ "bpf_page_cache_hit", SIGNAL_PAGE_CACHE_HITS, 1 },
+	{ "bpf_net_tx_irq", SIGNAL_NET_TX_IRQ, 1 },
+	{ "bpf_net_rx_irq", SIGNAL_NET_RX_IRQ, 1 },
+	{ "bpf_block_irq", SIGNAL_BLOCK_IRQ, 1 },
+};
+
+struct model_zone {
+	struct zone zone;
+	const struct trained_model *model;
+	size_t component;
+	struct model_columns columns; /* of features[] */
+	uint32_t needed;              /* SIGNAL_BIT()s */
+	bool started, has_estimate;
+	uint64_t last_ns;
+	struct power_integral idle, dynamic;
+	struct model_answer answer; /* the last one, of this machine */
+};
+
+struct model_meter {
+	struct model_meter_options options;
+	struct trained_model models[MODELS_MAX];
+	size_t model_count;
+	struct model_zone zones[MODEL_ZONES_MAX];
+	size_t zone_count;
+	uint64_t fed_ns; /* when work was fed last; 0: never */
+	uint64_t dt_ns;  /* that it took */
+	struct node_work work;
+};
+
+static uint32_t bit_of(size_t feature)
+{
+	enum signal signal = features[feature].signal;
+
+	return signal == SIGNAL_COUNT ? 0 : SIGNAL_BIT(signal);
+}
+
+int model_meter_new(const struct model_meter_options *options, struct model_meter **ret)
+{
+	struct model_meter *meter = calloc(1, sizeof(*meter));
+
+	if (!meter)
+		return -ENOMEM;
+	meter->options = *options;
+	model_meter_set_cpus(meter, options->cpus);
+	*ret = meter;
+	return 0;
+}
+
+void model_meter_free(struct model_meter *meter)
+{
+	if (!meter)
+		return;
+	for (size_t i = 0; i < meter->model_count; i++)
+		trained_model_release(&meter->models[i]);
+	free(meter);
+}
+
+/* ZONE_KIND_COUNT: of no kind that a model can stand for. */
+static enum zone_kind kind_of(const char *component)
+{
+	static const enum zone_kind kinds[] = { ZONE_PLATFORM, ZONE_PACKAGE, ZONE_CORE, ZONE_UNCORE,
+						ZONE_DRAM };
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		if (strcmp(zone_kind_name(kinds[i]), component) == 0)
+			return kinds[i];
+	}
+	return ZONE_KIND_COUNT;
+}
+
+/* A whole machine is not compared with its parts: each kind stands for itself. */
+static bool is_free(const struct model_meter *meter, enum zone_kind kind)
+{
+	if (kind == ZONE_KIND_COUNT || meter->options.is_measured[kind])
+		return false;
+	for (size_t i = 0; i < meter->zone_count; i++) {
+		if (meter->zones[i].zone.kind == kind)
+			return false;
+	}
+	return meter->zone_count < MODEL_ZONES_MAX;
+}
+
+/* Columns are those of features[]; what is not counted here has a name that no model asks for. */
+static int bind_features(const struct model_meter *meter, const struct trained_model *model,
+			 size_t component, struct model_zone *zone, struct diag *diag)
+{
+	const char *names[FEATURE_COUNT];
+	int r;
+
+	for (size_t i = 0; i < FEATURE_COUNT; i++)
+		names[i] = bit_of(i) & ~meter->options.signals ? "" : features[i].name;
+	r = trained_model_bind(model, component, names, FEATURE_COUNT, &zone->columns, diag);
+	if (r < 0)
+		return r;
+	zone->needed = 0;
+	for (size_t i = 0; i < model->components[component].feature_count; i++)
+		zone->needed |= bit_of(zone->columns.column[i]);
+	return 0;
+}
+
+/* Cores of the model's machine to those of this one. */
+static double core_ratio(const struct model_meter *meter, const struct trained_model *model)
+{
+	uint32_t cores = model->machine.cores;
+
+	return cores ? (double)cores / meter->options.cpus : 1;
+}
+
+/* What this machine draws when it does @values. */
+static void predict(const struct model_meter *meter, const struct model_zone *zone,
+		    const double *values, struct model_answer *ret)
+{
+	double ratio = core_ratio(meter, zone->model), scaled[FEATURE_COUNT];
+
+	for (size_t i = 0; i < FEATURE_COUNT; i++)
+		scaled[i] = values[i] * ratio;
+	trained_model_predict(zone->model, zone->component, &zone->columns, scaled, ret);
+	ret->watts /= ratio;
+	ret->bound_w /= ratio;
+}
+
+/* Whether the component ever draws anything: upstream's models have parts that are always 0. */
+static bool draws_power(const struct model_meter *meter, const struct model_zone *zone)
+{
+	const struct model_component *component = &zone->model->components[zone->component];
+	double values[FEATURE_COUNT] = { 0 };
+	struct model_answer answer;
+
+	for (size_t i = 0; i < component->feature_count; i++) {
+		double most = component->features[i].maximum;
+
+		values[zone->columns.column[i]] =
+			(isnan(most) ? component->features[i].scale : most) /
+			core_ratio(meter, zone->model);
+	}
+	predict(meter, zone, values, &answer);
+	return answer.watts > 0;
+}
+
+static int add_zone(struct model_meter *meter, const struct trained_model *model, size_t component,
+		    struct diag *diag)
+{
+	enum zone_kind kind = kind_of(model->components[component].name);
+	struct model_zone *zone = &meter->zones[meter->zone_count];
+	int r;
+
+	if (!is_free(meter, kind))
+		return diag_set(diag, -ENOENT,
+				"model \"%s\": each of its components is measured here, is "
+				"estimated by another model, or is no part of a machine",
+				model->name);
+	*zone = (struct model_zone){ .model = model, .component = component };
+	r = bind_features(meter, model, component, zone, diag);
+	if (r < 0)
+		return r;
+	if (!draws_power(meter, zone))
+		return diag_set(diag, -ENOENT, "model \"%s\": \"%s\" is always 0 W", model->name,
+				model->components[component].name);
+	zone->zone = (struct zone){
+		.kind = kind,
+		.source = "trained_power_model",
+		.quality = QUALITY_ESTIMATED,
+		.rank = RANK_MODEL,
+		.scope = meter->options.is_vm ? SCOPE_VM_DYNAMIC : SCOPE_NODE,
+		.knows_idle = !meter->options.is_vm,
+	};
+	memcpy(zone->zone.path, model->name, strnlen(model->name, ZONE_PATH_MAX - 1));
+	meter->zone_count++;
+	return 0;
+}
+
+int model_meter_add(struct model_meter *meter, struct trained_model *model, struct diag *diag)
+{
+	size_t zones = meter->zone_count;
+	struct trained_model *own;
+	int r = 0;
+
+	if (meter->model_count == MODELS_MAX)
+		r = diag_set(diag, -ENOENT, "model \"%s\": there are %d models already",
+			     model->name, MODELS_MAX);
+	else if (model->output == MODEL_DYN_POWER && !meter->options.is_vm)
+		r = diag_set(diag, -ENOENT,
+			     "model \"%s\" knows no idle power (DynPower): it is of use in a "
+			     "virtual machine only; take an AbsPower model",
+			     model->name);
+	if (r < 0) {
+		trained_model_release(model);
+		return r;
+	}
+	own = &meter->models[meter->model_count];
+	*own = *model;
+	memset(model, 0, sizeof(*model));
+	for (size_t i = 0; i < own->component_count; i++)
+		r = add_zone(meter, own, i, diag);
+	if (meter->zone_count == zones) {
+		trained_model_release(own);
+		return r < 0 ? r : -ENOENT;
+	}
+	meter->model_count++;
+	return 0;
+}
+
+size_t model_meter_count(const struct model_meter *meter)
+{
+	return meter->zone_count;
+}
+
+const struct zone *model_meter_zone(const struct model_meter *meter, size_t index)
+{
+	return &meter->zones[index].zone;
+}
+
+void model_meter_set_cpus(struct model_meter *meter, unsigned cpus)
+{
+	meter->options.cpus = cpus ? cpus : 1;
+}
+
+void model_meter_feed(struct model_meter *meter, const struct node_work *work)
+{
+	meter->dt_ns =
+		meter->fed_ns && work->time_ns > meter->fed_ns ? work->time_ns - meter->fed_ns : 0;
+	meter->fed_ns = work->time_ns;
+	meter->work = *work;
+}
+
+static void rates(const struct model_meter *meter, double *ret)
+{
+	double dt_s = (double)meter->dt_ns / 1e9;
+
+	for (size_t i = 0; i < FEATURE_COUNT; i++) {
+		uint64_t amount = features[i].signal == SIGNAL_COUNT
+					  ? meter->work.busy_ns
+					  : meter->work.amount[features[i].signal];
+
+		ret[i] = (double)amount / features[i].divisor / dt_s;
+	}
+}
+
+static uint64_t microwatts(double watts)
+{
+	return watts > 0 ? (uint64_t)llround(watts * 1e6) : 0;
+}
+
+static void integrate(const struct model_meter *meter, struct model_zone *zone,
+		      struct energy_span *span)
+{
+	uint64_t dt_ns = span->to_ns - span->from_ns;
+	double values[FEATURE_COUNT], nothing[FEATURE_COUNT] = { 0 }, idle_w = 0;
+	struct model_answer idle;
+
+	rates(meter, values);
+	predict(meter, zone, values, &zone->answer);
+	if (zone->model->output == MODEL_ABS_POWER) {
+		predict(meter, zone, nothing, &idle);
+		idle_w = fmin(idle.watts, zone->answer.watts);
+	}
+	span->energy_uj =
+		power_integral_add(&zone->dynamic, microwatts(zone->answer.watts - idle_w), dt_ns);
+	if (zone->zone.knows_idle)
+		span->idle_uj = power_integral_add(&zone->idle, microwatts(idle_w), dt_ns);
+	span->energy_uj += span->idle_uj;
+	zone->has_estimate = true;
+}
+
+bool model_meter_advance(struct model_meter *meter, size_t index, struct energy_span *ret)
+{
+	struct model_zone *zone = &meter->zones[index];
+	struct energy_span span = {
+		.known = zone->started,
+		.from_ns = zone->last_ns,
+		.to_ns = meter->fed_ns,
+	};
+
+	if (zone->started && (!meter->dt_ns || zone->needed & ~meter->work.signals))
+		return false;
+	if (zone->started)
+		integrate(meter, zone, &span);
+	zone->started = true;
+	zone->last_ns = meter->fed_ns;
+	*ret = span;
+	return true;
+}
+
+void model_meter_state(const struct model_meter *meter, size_t index, struct model_state *ret)
+{
+	const struct model_zone *zone = &meter->zones[index];
+
+	*ret = (struct model_state){
+		.model = zone->model->name,
+		.features = zone->model->feature_group,
+		.machine = zone->model->machine.processor,
+		.output = zone->model->output == MODEL_ABS_POWER ? "AbsPower" : "DynPower",
+		.has_estimate = zone->has_estimate,
+		.error_w = zone->has_estimate ? zone->answer.bound_w : (double)NAN,
+		.outside = zone->answer.outside,
+	};
+}

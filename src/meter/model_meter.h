@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Zones whose energy trained models estimate (model/trained_model.h), of the kinds that nothing
+ * measures. They are fed, not read: each interval gives what the node has done, and the meter
+ * integrates the models' watts over it. That is after the pass over the processes, as the stand-in
+ * is fed (meter.h): energy and activity are of the same time by themselves.
+ *
+ * A model of another machine is asked for what that one would do at the same load of each core, and
+ * its answer is multiplied by the ratio of cores. Idle power is the model's answer at no load. In a
+ * virtual machine only dynamic power is estimated, as by the stand-in.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "energy/signal.h"
+#include "energy/span.h"
+#include "energy/zone.h"
+#include "model/trained_model.h"
+
+#define MODEL_ZONES_MAX 5 /* platform, package, core, uncore, dram */
+
+/* What the node has done since the last pass. */
+struct node_work {
+	uint64_t time_ns; /* MONOTONIC, of this pass */
+	uint64_t busy_ns; /* CPU time of all tasks */
+	uint32_t signals; /* SIGNAL_BIT() of those that are known */
+	uint64_t amount[SIGNAL_COUNT];
+};
+
+struct model_meter_options {
+	unsigned cpus; /* logical, of this machine */
+	bool is_vm;
+	uint32_t signals; /* SIGNAL_BIT() of those that are counted here */
+	bool is_measured[ZONE_KIND_COUNT];
+};
+
+/* What is known of a zone's estimate. */
+struct model_state {
+	const char *model, *features, *machine; /* "" unknown; as long as the meter lives */
+	const char *output;
+	double error_w; /* half-width of the 90 % interval; NAN unknown, or no estimate yet */
+	bool has_estimate;
+	bool outside; /* the node does more, or less, than the model has seen */
+};
+
+struct model_meter;
+
+/* 0 or -ENOMEM. */
+int model_meter_new(const struct model_meter_options *options, struct model_meter **ret);
+void model_meter_free(struct model_meter *meter);
+/*
+ * Takes @model over, and makes zones of its components of kinds that have none yet. 0; -ENOENT with
+ * @diag where it can give none: its features are not counted here, it has no idle power and this is
+ * no virtual machine, or all its kinds are measured. @model is released then.
+ */
+int model_meter_add(struct model_meter *meter, struct trained_model *model, struct diag *diag);
+size_t model_meter_count(const struct model_meter *meter);
+/* Fixed, once the meter is used. */
+const struct zone *model_meter_zone(const struct model_meter *meter, size_t index);
+/* CPUs came or went: the node's load is spread over @cpus from here on. */
+void model_meter_set_cpus(struct model_meter *meter, unsigned cpus);
+/* Once a pass, before the zones are advanced. */
+void model_meter_feed(struct model_meter *meter, const struct node_work *work);
+/*
+ * The energy of zone @index from its last span to the work that was fed last. False where a signal
+ * that it needs is not known in this interval: the next span has that time as well.
+ */
+bool model_meter_advance(struct model_meter *meter, size_t index, struct energy_span *ret);
+void model_meter_state(const struct model_meter *meter, size_t index, struct model_state *ret);

@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Trained models (--model.file): what no meter measures is estimated to the microjoule of a known formula, beside what is measured;
+a model that cannot be used is left out, with the reason."""
+import json
+import pathlib
+import subprocess
+import tempfile
+
+from rig import KEPLER, Exporter, Sensors, balanced, load, load_result, rapl_zone, run_tests
+
+OPTIONS = ("--monitor.interval=500ms", "--metrics.settle=0s", "--metrics.process.min-joules=0")
+IDLE_W, BUSY_W = 20.0, 80.0  # of the machine with all its CPUs busy
+
+
+def write_model(folder, components, name="lab-1", idle_w=IDLE_W):
+    cpus = len([line for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("processor")])
+    most = 1000 * cpus
+    feature = {"name": "bpf_cpu_time_ms", "unit": "ms/s", "scale": most, "minimum": 0, "maximum": most}
+    model = {"format": "kepler-model", "version": 1, "name": name, "output": "AbsPower",
+             "machine": {"processor": "lab", "cores": cpus},
+             "components": [{"name": component, "features": [feature], "error": {"mae_w": 1, "bound_w": 3},
+                             "predictor": {"form": "linear", "weights": [idle_w, BUSY_W]}} for component in components]}
+    path = pathlib.Path(folder) / f"{name}.json"
+    path.write_text(json.dumps(model))
+    return f"--model.file={path}"
+
+
+def zone_w(metrics, zone, mode):
+    return float(metrics.value(f"kepler_node_{zone}_watts", mode=mode, source="trained_power_model"))
+
+
+def check_formula(metrics, zone):
+    """Idle power is the formula's constant; dynamic power follows the share of CPUs that was busy in the same interval."""
+    busy = float(metrics.value("kepler_node_cpu_usage_ratio"))
+    assert abs(zone_w(metrics, zone, "idle") - IDLE_W) < 1e-5, zone_w(metrics, zone, "idle")
+    over_w = zone_w(metrics, zone, "dynamic") - BUSY_W * busy  # the ratio ends at 1, run time is a little late at times
+    assert -0.01 < over_w < (BUSY_W / 10 if busy == 1 else 0.01), (over_w, busy)
+    assert metrics.value("kepler_node_model_error_watts", zone=zone) == 3
+    assert metrics.value("kepler_node_model_outside", zone=zone) == 0
+    assert metrics.value("kepler_node_model_info", zone=zone, model="lab-1", output="AbsPower", machine="lab") == 1
+
+
+def beside_what_is_measured():
+    """With a meter of the package, only dram and platform are estimated, and are in no total of what is measured."""
+    with Sensors(rapl_zone("intel-rapl:0", "package-0", 50)) as sensors, tempfile.TemporaryDirectory() as folder:
+        options = [f"--host.sysfs={sensors.mount}", "--model.machine=vm=false", write_model(folder, ["package", "dram", "platform"])]
+        burner = load("span", 6)
+        with Exporter(*OPTIONS, *options) as exporter:
+            metrics = balanced(exporter.intervals(4))
+            check_formula(metrics, "dram")
+            check_formula(metrics, "platform")
+            assert not metrics.select("kepler_node_package_joules_total", source="trained_power_model")
+            assert metrics.value("kepler_exporter_source_up", zone="package") == 1
+            assert not metrics.select("kepler_node_joules_total", source="trained_power_model"), "an estimate is in a total"
+            assert exporter.stop() == 0
+        load_result(burner)
+
+
+def without_a_meter():
+    """All parts are estimated, and processes share the dynamic energy; the model that is built in stays out."""
+    with Sensors([]) as sensors, tempfile.TemporaryDirectory() as folder:
+        options = [f"--host.sysfs={sensors.mount}", "--model.machine=vm=false", write_model(folder, ["package", "dram"])]
+        with Exporter(*OPTIONS, *options) as exporter:
+            metrics = balanced(exporter.intervals(4))
+            check_formula(metrics, "package")
+            check_formula(metrics, "dram")
+            assert metrics.sum("kepler_process_package_joules_total", mode="dynamic", source="trained_power_model") > 0
+            assert not metrics.select("kepler_node_platform_joules_total")
+            assert "estimated (model lab-1): package, dram" in exporter.output()
+            assert exporter.stop() == 0
+
+
+def one_that_is_refused():
+    """With a negative idle power: the reason is logged, and the model that is built in takes its place."""
+    with Sensors([]) as sensors, tempfile.TemporaryDirectory() as folder:
+        options = [f"--host.sysfs={sensors.mount}", write_model(folder, ["platform"], idle_w=-5)]
+        with Exporter(*OPTIONS, *options) as exporter:
+            metrics = balanced(exporter.intervals(2))
+            assert metrics.select("kepler_zone_info", zone="platform", path="specpower-platform-1")
+            assert not metrics.select("kepler_node_model_info")
+            assert "gives an idle power of -5 W" in exporter.output()
+            assert exporter.stop() == 0
+        said = subprocess.run([KEPLER, "doctor", *options], capture_output=True, text=True, check=False).stdout
+        assert "gives an idle power of -5 W" in said, said
+
+
+run_tests([beside_what_is_measured, without_a_meter, one_that_is_refused], at_once=3)

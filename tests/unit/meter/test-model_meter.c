@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "meter/model_meter.h"
+
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/num.h"
+
+#define FEATURE(name, most)                                                                        \
+	"{\"name\": \"" name "\", \"scale\": " most ", \"minimum\": 0, \"maximum\": " most "}"
+#define COMPONENT(name, features, weights)                                                         \
+	"{\"name\": \"" name "\", \"error\": {\"bound_w\": 4}, \"features\": [" features           \
+	"], \"predictor\": {\"form\": \"linear\", \"weights\": [" weights "]}}"
+#define MODEL(output, cores, components)                                                           \
+	"{\"format\": \"kepler-model\", \"version\": 1, \"name\": \"m\", \"output\": \"" output    \
+	"\", \"machine\": {\"cores\": " cores "}, \"components\": [" components "]}"
+#define TIME FEATURE("bpf_cpu_time_ms", "4000")
+
+/* 20 W idle, 80 W more when all four CPUs are busy. */
+#define PACKAGE MODEL("AbsPower", "4", COMPONENT("package", TIME, "20, 80"))
+
+static struct model_meter *meter_of(const struct model_meter_options *options)
+{
+	struct model_meter *meter;
+
+	assert_int_equal(model_meter_new(options, &meter), 0);
+	return meter;
+}
+
+static int add(struct model_meter *meter, const char *text, struct diag *diag)
+{
+	struct trained_model model;
+
+	if (trained_model_parse(&model, "m.json", text, strlen(text), diag) < 0)
+		fail_msg("%s", diag->text);
+	return model_meter_add(meter, &model, diag);
+}
+
+static struct model_meter *meter_with(const struct model_meter_options *options, const char *text)
+{
+	struct model_meter *meter = meter_of(options);
+	struct diag diag = { "" };
+
+	if (add(meter, text, &diag) < 0)
+		fail_msg("%s", diag.text);
+	return meter;
+}
+
+/* At @second: @busy_ms of CPU time since the last. */
+static bool pass(struct model_meter *meter, unsigned second, unsigned busy_ms,
+		 struct energy_span *ret)
+{
+	const struct node_work work = {
+		.time_ns = second * NSEC_PER_SEC,
+		.busy_ns = busy_ms * NSEC_PER_MSEC,
+	};
+
+	model_meter_feed(meter, &work);
+	return model_meter_advance(meter, 0, ret);
+}
+
+static void test_idle_and_dynamic_power(void **state)
+{
+	const struct model_meter_options options = { .cpus = 4 };
+	struct model_meter *meter = meter_with(&options, PACKAGE);
+	const struct zone *zone = model_meter_zone(meter, 0);
+	struct energy_span span;
+
+	(void)state;
+	assert_int_equal(model_meter_count(meter), 1);
+	assert_int_equal(zone->kind, ZONE_PACKAGE);
+	assert_int_equal(zone->quality, QUALITY_ESTIMATED);
+	assert_true(zone->knows_idle);
+	assert_string_equal(zone->path, "m");
+	assert_true(pass(meter, 10, 0, &span));
+	assert_false(span.known);
+	assert_true(pass(meter, 12, 4000, &span)); /* half of four CPUs for two seconds */
+	assert_true(span.known);
+	assert_int_equal(span.energy_uj, 2 * 60 * UJ_PER_J);
+	assert_int_equal(span.idle_uj, 2 * 20 * UJ_PER_J);
+	assert_int_equal(span.from_ns, 10 * NSEC_PER_SEC);
+	assert_int_equal(span.to_ns, 12 * NSEC_PER_SEC);
+	assert_false(pass(meter, 12, 0, &span)); /* the clock stands still */
+	model_meter_free(meter);
+}
+
+/* The same load of each core as on the model's machine draws a share of it. */
+static void test_a_machine_of_another_size(void **state)
+{
+	const struct model_meter_options options = { .cpus = 2 };
+	struct model_meter *meter = meter_with(&options, PACKAGE);
+	struct model_state known;
+	struct energy_span span;
+
+	(void)state;
+	assert_true(pass(meter, 10, 0, &span));
+	assert_true(pass(meter, 11, 1000, &span));
+	assert_int_equal(span.energy_uj, 30 * UJ_PER_J);
+	assert_int_equal(span.idle_uj, 10 * UJ_PER_J);
+	model_meter_state(meter, 0, &known);
+	assert_true(fabs(known.error_w - 2) < 1e-9);
+	model_meter_set_cpus(meter, 8);
+	assert_true(pass(meter, 12, 8000, &span));
+	assert_int_equal(span.energy_uj, 200 * UJ_PER_J);
+	model_meter_free(meter);
+}
+
+static void test_a_virtual_machine_has_no_idle_power(void **state)
+{
+	const struct model_meter_options options = { .cpus = 2, .is_vm = true };
+	struct model_meter *meter = meter_with(&options, PACKAGE);
+	struct energy_span span;
+
+	(void)state;
+	assert_int_equal(model_meter_zone(meter, 0)->scope, SCOPE_VM_DYNAMIC);
+	assert_false(model_meter_zone(meter, 0)->knows_idle);
+	assert_true(pass(meter, 10, 0, &span));
+	assert_true(pass(meter, 11, 1000, &span));
+	assert_int_equal(span.energy_uj, 20 * UJ_PER_J);
+	assert_int_equal(span.idle_uj, 0);
+	model_meter_free(meter);
+}
+
+static void test_dynamic_models_are_for_virtual_machines(void **state)
+{
+	static const char text[] = MODEL("DynPower", "4", COMPONENT("package", TIME, "0, 80"));
+	const struct model_meter_options real = { .cpus = 4 };
+	const struct model_meter_options virtual = { .cpus = 4, .is_vm = true };
+	struct model_meter *meter = meter_of(&real);
+	struct energy_span span;
+	struct diag diag = { "" };
+
+	(void)state;
+	assert_int_equal(add(meter, text, &diag), -ENOENT);
+	assert_non_null(strstr(diag.text, "knows no idle power"));
+	model_meter_free(meter);
+	meter = meter_with(&virtual, text);
+	assert_true(pass(meter, 10, 0, &span));
+	assert_true(pass(meter, 11, 2000, &span));
+	assert_int_equal(span.energy_uj, 40 * UJ_PER_J);
+	model_meter_free(meter);
+}
+
+static void test_only_what_nothing_measures(void **state)
+{
+	struct model_meter_options options = { .cpus = 4 };
+	struct model_meter *meter;
+	struct diag diag = { "" };
+
+	(void)state;
+	options.is_measured[ZONE_PACKAGE] = true;
+	meter = meter_of(&options);
+	assert_int_equal(add(meter, PACKAGE, &diag), -ENOENT);
+	assert_non_null(strstr(diag.text, "is measured here"));
+	assert_int_equal(
+		add(meter,
+		    MODEL("AbsPower", "4",
+			  COMPONENT("package", TIME, "20, 80") "," COMPONENT(
+				  "dram", TIME,
+				  "3, 4") "," COMPONENT("core", TIME,
+							"0, 0") "," COMPONENT("wheel", TIME,
+									      "1, 1")),
+		    &diag),
+		0);
+	assert_int_equal(model_meter_count(meter), 1); /* core is always 0: absent */
+	assert_int_equal(model_meter_zone(meter, 0)->kind, ZONE_DRAM);
+	assert_int_equal(add(meter, MODEL("AbsPower", "4", COMPONENT("dram", TIME, "9, 9")), &diag),
+			 -ENOENT);
+	model_meter_free(meter);
+}
+
+#define CYCLES MODEL("AbsPower", "4", COMPONENT("package", FEATURE("cpu_cycles", "1e10"), "20, 80"))
+
+/* An interval without the signal gives no span; the next one covers it. */
+static void test_signals(void **state)
+{
+	struct model_meter_options options = { .cpus = 4 };
+	struct node_work work = { .time_ns = NSEC_PER_SEC };
+	struct model_meter *meter = meter_of(&options);
+	struct energy_span span;
+	struct diag diag = { "" };
+
+	(void)state;
+	assert_int_equal(add(meter, CYCLES, &diag), -ENOENT);
+	assert_non_null(strstr(diag.text, "needs the feature \"cpu_cycles\""));
+	model_meter_free(meter);
+	options.signals = SIGNAL_BIT(SIGNAL_CPU_CYCLES);
+	meter = meter_with(&options, CYCLES);
+	model_meter_feed(meter, &work);
+	assert_true(model_meter_advance(meter, 0, &span));
+	work.time_ns = 2 * NSEC_PER_SEC;
+	model_meter_feed(meter, &work);
+	assert_false(model_meter_advance(meter, 0, &span));
+	work.time_ns = 3 * NSEC_PER_SEC;
+	work.signals = options.signals;
+	work.amount[SIGNAL_CPU_CYCLES] = 5000000000;
+	model_meter_feed(meter, &work);
+	assert_true(model_meter_advance(meter, 0, &span));
+	assert_int_equal(span.energy_uj, 2 * 60 * UJ_PER_J);
+	model_meter_free(meter);
+}
+
+static void test_outside_what_the_model_has_seen(void **state)
+{
+	const struct model_meter_options options = { .cpus = 4 };
+	struct model_meter *meter = meter_with(&options, PACKAGE);
+	struct model_state known;
+	struct energy_span span;
+
+	(void)state;
+	model_meter_state(meter, 0, &known);
+	assert_true(!known.has_estimate && isnan(known.error_w));
+	assert_true(pass(meter, 10, 0, &span));
+	assert_true(pass(meter, 11, 6000, &span));
+	assert_int_equal(span.energy_uj, 108 * UJ_PER_J); /* at the edge, a tenth further */
+	model_meter_state(meter, 0, &known);
+	assert_true(known.outside && known.error_w > 8);
+	model_meter_free(meter);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_idle_and_dynamic_power),
+		cmocka_unit_test(test_a_machine_of_another_size),
+		cmocka_unit_test(test_a_virtual_machine_has_no_idle_power),
+		cmocka_unit_test(test_dynamic_models_are_for_virtual_machines),
+		cmocka_unit_test(test_only_what_nothing_measures),
+		cmocka_unit_test(test_signals),
+		cmocka_unit_test(test_outside_what_the_model_has_seen),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
