@@ -10,6 +10,7 @@
 #include "kepler-model/repo.h"
 #include "kepler-model/serve.h"
 #include "kepler-model/isolate.h"
+#include "kepler-model/stress.h"
 #include "options/program.h"
 
 static const struct command commands[] = {
@@ -67,6 +68,13 @@ static const struct command commands[] = {
 	  .what = "Takes idle power, or that of the background, off the power of rows, or of "
 		  "series that are extracted for that.",
 	  .options = &isolate_command_options },
+	{ .name = "stress",
+	  .run = stress_main,
+	  .synopsis = "stress [OPTION]...",
+	  .summary = "loads for a machine, one after the other",
+	  .what = "Runs each load of stress-ng with each number of processes at each highest "
+		  "frequency, and notes when. Frequencies are restored, however it ends.",
+	  .options = &stress_command_options },
 };
 
 static const struct program kepler_model = {

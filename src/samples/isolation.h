@@ -3,9 +3,9 @@
  * From the power of a machine to the dynamic part: what its idle power is, and rows without it.
  * Pure.
  *
- * The lowest power that was measured is no idle power where nothing was idle. So rows are looked for
- * in which next to nothing ran; without them a line is fitted to the lower half of the load, and its
- * power at no load is taken.
+ * The lowest power that was measured is no idle power where nothing was idle. So rows are looked
+ * for in which next to nothing ran; without them a line is fitted to the lower half of the load,
+ * and its power at no load is taken.
  */
 #pragma once
 
