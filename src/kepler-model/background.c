@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "kepler-model/extract_options.h"
+
 int background_read(struct background *background, const struct extract_options *options,
 		    const char *path, struct diag *diag)
 {
@@ -13,7 +15,7 @@ int background_read(struct background *background, const struct extract_options 
 	by_owner.by_package = false;
 	by_owner.is_background = NULL;
 	by_owner.smooth = 0;
-	return extraction_of_file(&by_owner, path, &background->idle, diag);
+	return extract_any(&by_owner, path, &background->idle, diag);
 }
 
 static bool has_hint(const char *const *hints, size_t count, const char *owner)

@@ -40,7 +40,7 @@ static int extract(struct extract_config *config, const char *path)
 	int r;
 
 	extract_options_make(&config->extract, &options);
-	r = extraction_of_file(&options, path, &extraction, &diag);
+	r = extract_any(&options, path, &extraction, &diag);
 	if (r == 0) {
 		extract_print_summary("extract", &extraction);
 		(void)extraction_write_csv(&extraction, &text);

@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/macro.h"
+#include "samples/recorded_series.h"
 
 #define SMOOTH_ROWS 30 /* as the model server's extractor of that name has it */
 
@@ -28,7 +29,7 @@ const struct option extract_rows_of_options[EXTRACT_OPTION_COUNT] = {
 	{ "input", NULL, OPTION_STRING, OWN(input), .default_text = "", .metavar = "FILE",
 	  .may_be_empty = true, .only_flag = true,
 	  .help = "Series that were collected: JSON of \"kepler-model collect\" or of the model "
-		  "server's query. An operand does as well." },
+		  "server's query, or a recording of \"kepler record\". An operand does as well." },
 	{ "output", NULL, OPTION_STRING, OWN(output), .default_text = "-", .metavar = "FILE",
 	  .only_flag = true, .help = "Where the rows go, as CSV. -: standard output." },
 	{ "energy-source", NULL, OPTION_STRINGS, OWN(sources),
@@ -77,6 +78,13 @@ void extract_options_make(struct extract_values *values, struct extract_options 
 	};
 	for (size_t i = 0; i < values->source_count; i++)
 		add_sources(values->sources[i], ret);
+}
+
+int extract_any(const struct extract_options *options, const char *path, struct extraction *ret,
+		struct diag *diag)
+{
+	return recorded_series_is(path) ? extraction_of_recording(options, path, ret, diag)
+					: extraction_of_file(options, path, ret, diag);
 }
 
 void extract_print_summary(const char *command, const struct extraction *extraction)

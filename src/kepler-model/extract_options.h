@@ -24,6 +24,9 @@ extern const struct option extract_rows_of_options[EXTRACT_OPTION_COUNT];
 
 /* What they ask for; texts are borrowed, and lists with commas are taken apart in place. */
 void extract_options_make(struct extract_values *values, struct extract_options *ret);
+/* Of a file with series, or of a recording: as extraction_of_file(). */
+int extract_any(const struct extract_options *options, const char *path, struct extraction *ret,
+		struct diag *diag);
 /* One line about what was extracted to standard error, and one about what was left out. */
 void extract_print_summary(const char *command, const struct extraction *extraction);
 /* Writes @text to the file, or to standard output for "-": 0 or -errno with a diagnosis. */

@@ -16,6 +16,7 @@
 #include "options/layers.h"
 #include "options/program.h"
 #include "samples/isolation.h"
+#include "samples/recorded_series.h"
 
 #define CSV_MAX           (256U * 1024 * 1024)
 #define BACKGROUND_PREFIX "background_"
@@ -324,7 +325,7 @@ static int isolate_series(struct isolate_config *config, const char *path, struc
 		options.is_background = background_has;
 		options.userdata = &background;
 	}
-	r = extraction_of_file(&options, path, &extraction, diag);
+	r = extract_any(&options, path, &extraction, diag);
 	if (r < 0)
 		return r;
 	extract_print_summary("isolate", &extraction);
@@ -367,7 +368,7 @@ static int isolate(struct isolate_config *config, const char *path, struct diag 
 	size_t len;
 	int r;
 
-	if (is_json(path))
+	if (is_json(path) || recorded_series_is(path))
 		return isolate_series(config, path, diag);
 	r = read_file_alloc(path, CSV_MAX, &text, &len);
 	if (r < 0)

@@ -67,7 +67,7 @@ typedef int extract_source_fn(void *userdata, const struct series_sink *sink, st
 /* 0; -ENODATA where the series have no such power, -ENOSPC beyond a limit, -ENOMEM. */
 int extraction_run(const struct extract_options *options, extract_source_fn *source, void *userdata,
 		   struct extraction *ret, struct diag *diag);
-/* Of a file; see series_read_file(). */
+/* Of a file with series; see series_read_file(). */
 int extraction_of_file(const struct extract_options *options, const char *path,
 		       struct extraction *ret, struct diag *diag);
 /* CSV; rows by owner have a column "owner" behind their timestamp. 0 or -ENOMEM. */

@@ -11,6 +11,7 @@ import io
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import tempfile
@@ -164,4 +165,37 @@ def times_come_from_a_log():
         assert "does it scrape Kepler?" in nothing.stderr, nothing.stderr
 
 
-run_tests([energy_is_the_sensors, killed_run_is_continued, times_come_from_a_log], at_once=2)
+def recording_has_the_same():
+    lines = rapl_zone("intel-rapl:0", "package-0", 0) + rapl_zone("intel-rapl:1", "package-1", 0) + \
+        rapl_zone("intel-rapl:0:0", "dram", 0, parent="intel-rapl:0")
+    with Sensors(lines) as sensors, tempfile.TemporaryDirectory() as folder:
+        with Exporter(f"--host.sysfs={sensors.mount}", f"--record.dir={folder}", "--monitor.interval=200ms",
+                      "--metrics.settle=0s") as exporter:
+            exporter.intervals(2)
+            before = sensors.truth_uj()
+            for path, watts in WATTS.items():
+                sensors.control(f"{path} power {watts * 1000000}")
+            load_result(load("span", 3))
+            for path in WATTS:
+                sensors.control(f"{path} power 0")
+            after = sensors.truth_uj()
+            exporter.intervals(5)
+            assert exporter.stop() == 0
+        truth = {path: (after[path] - before[path]) / 1e6 for path in WATTS}
+        recording = next(pathlib.Path(folder).glob("*.krec"))
+        for level in ("container", "node"):
+            done = program("extract", recording, f"--level={level}")
+            print(done.stderr.strip())
+            energy = {name: float(joules) for name, joules in re.findall(r"(\w+) [\d.]+ to [\d.]+ W, ([\d.]+) J", done.stderr)}
+            package = truth["class/powercap/intel-rapl:0/energy_uj"] + truth["class/powercap/intel-rapl:1/energy_uj"]
+            assert abs(energy["package"] - package) < 1e-3, (energy, truth)
+            assert abs(energy["dram"] - truth["class/powercap/intel-rapl:0/intel-rapl:0:0/energy_uj"]) < 1e-3, (energy, truth)
+            rows = list(csv.DictReader(io.StringIO(done.stdout)))
+            assert len(rows) > 12 and max(float(row["bpf_cpu_time_ms"]) for row in rows) > 500, rows
+        owners = rows_of(recording, "--output-type=DynPower")
+        assert any(row["owner"] for row in owners) and len(owners) > len(rows)
+        refused = program("extract", recording, "--level=vm", status=1)
+        assert "levels container and node" in refused.stderr, refused.stderr
+
+
+run_tests([recording_has_the_same, energy_is_the_sensors, killed_run_is_continued, times_come_from_a_log], at_once=2)

@@ -72,7 +72,8 @@ def plan_is_run_and_noted():
         assert {(2000000, 2000000), (2800000, 2800000)} <= seen, seen
         assert limits(folder) == LIMITS
         said = log(folder)
-        assert said["complete"] and [(step["load"], step["instances"], step["max_khz"], step["failed"]) for step in said["steps"]] == [
+        steps = [(step["load"], step["instances"], step["max_khz"], step["failed"]) for step in said["steps"]]
+        assert said["complete"] and steps == [
             ("idle", 0, 0, 0), ("cpu", 2, 2000000, 0), ("sleep", 2, 2000000, 0), ("cpu", 2, 2800000, 0), ("sleep", 2, 2800000, 0)]
         times = [when for step in said["steps"] for when in (step["start"], step["end"])]
         assert times == sorted(times) and before - 0.01 <= times[0] and times[-1] <= time.time(), times

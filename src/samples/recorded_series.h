@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A recording of "kepler record" as the series that an exporter would have shown: energy by zone,
+ * and the counters of each container. So rows are extracted from it as from a Prometheus, and with
+ * the exact times of readings.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "samples/extraction.h"
+
+/* Whether the file begins as a recording does. */
+bool recorded_series_is(const char *path);
+/* As extraction_of_file(); levels container and node only, else -EINVAL. */
+int extraction_of_recording(const struct extract_options *options, const char *path,
+			    struct extraction *ret, struct diag *diag);
