@@ -125,6 +125,21 @@ static void test_file_reads_back(void **state)
 	assert_int_equal(unlink(path), 0);
 }
 
+/* What a crash leaves behind the last good chunk. */
+static void leave_half_a_chunk(void)
+{
+	char part[96];
+	FILE *file;
+
+	(void)snprintf(part, sizeof(part), "%s.part", path);
+	file = fopen(part, "ae");
+	assert_non_null(file);
+	/* More than what is to come: it has to be cut off, not just written over. */
+	for (unsigned i = 0; i < 100000; i++)
+		assert_true(fputs("{\"metric\":", file) >= 0);
+	assert_int_equal(fclose(file), 0);
+}
+
 /* A crash at any query: the next run makes the same file of it. */
 static void test_crash_at_any_query(void **state)
 {
@@ -141,6 +156,7 @@ static void test_crash_at_any_query(void **state)
 		assert_int_equal(run(&server, &result, &diag), -EPROTO);
 		assert_string_equal(diag.text, "failed");
 		assert_int_equal(access(path, F_OK), -1);
+		leave_half_a_chunk();
 		assert_int_equal(run(&server, &result, &diag), 0);
 		assert_int_equal(result.was_resumed, at > 1);
 		assert_int_equal(result.queries, 10 - at);

@@ -113,14 +113,17 @@ static void test_restart_under_other_labels(void **state)
 	add_series(PACKAGE("0", "dynamic") LABEL("pod", "b"), "[10,\"0\"],[20,\"10\"],[30,\"30\"]");
 	/* Two that scrape the same exporter: nothing is counted twice. */
 	add_series(PACKAGE("0", "dynamic") LABEL("pod", "c"), "[10,\"0\"],[20,\"10\"],[30,\"30\"]");
+	/* A part of the power is no power. */
+	add_series(PACKAGE("1", "dynamic"),
+		   "[10,\"0\"],[20,\"10\"],[30,\"20\"],[40,\"30\"],[50,\"40\"]");
 	assert_int_equal(extract(&usual, &all, &diag), 0);
 	assert_int_equal(all.table.rows, 3);
 	assert_int_equal(all.steps_left_out, 1);
 	assert_int_equal(all.duplicates, 2);
-	assert_near(cell(&all, "package_power", 0), 1, 1e-9);
-	assert_near(cell(&all, "package_power", 1), 2, 1e-9);
+	assert_near(cell(&all, "package_power", 0), 2, 1e-9);
+	assert_near(cell(&all, "package_power", 1), 3, 1e-9);
 	assert_near(cell(&all, "timestamp", 2), 50, 0);
-	assert_near(cell(&all, "package_power", 2), 3, 1e-9);
+	assert_near(cell(&all, "package_power", 2), 4, 1e-9);
 	extraction_release(&all);
 }
 
