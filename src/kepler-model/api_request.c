@@ -9,7 +9,7 @@
 #include "base/macro.h"
 #include "base/num.h"
 #include "net/http_url.h"
-#include "repository/json_read.h"
+#include "repository/model_json.h"
 
 static const struct choice_request anything = {
 	.source = "",
@@ -140,7 +140,7 @@ int api_request_read(const char *text, size_t size, struct api_request *ret, str
 	int r;
 
 	*ret = (struct api_request){ .choice = anything };
-	ret->json = json_read_object("request", text, size, diag);
+	ret->json = model_json_parse("request", text, size, diag);
 	if (!ret->json)
 		return -EINVAL;
 	r = take_all(ret, diag);

@@ -8,7 +8,7 @@
 
 #include "base/hash.h"
 #include "base/macro.h"
-#include "repository/json_read.h"
+#include "repository/model_json.h"
 
 struct kept_answer {
 	char *request;
@@ -109,8 +109,8 @@ struct served_body *edition_file(struct edition *edition, const struct model_ent
 static char *complete_weights(const struct model_entry *entry, const struct served_body *file,
 			      size_t *ret_len, struct diag *diag)
 {
-	CLEANUP(json_read_release)
-	json_t *weights = json_read_object(entry->name, file->data, file->len, diag);
+	CLEANUP(model_json_release)
+	json_t *weights = model_json_parse(entry->name, file->data, file->len, diag);
 	char *text;
 
 	if (!weights)

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/macro.h"
-#include "repository/json_read.h"
 #include "repository/model_entry.h"
+#include "repository/model_json.h"
 
 void estimate_request_release(struct estimate_request *request)
 {
@@ -149,7 +149,7 @@ static int take_all(struct estimate_request *request, struct diag *diag)
 int estimate_request_read(const char *text, size_t size, struct estimate_request *ret,
 			  struct diag *diag)
 {
-	struct estimate_request request = { .json = json_read_object("request", text, size, diag) };
+	struct estimate_request request = { .json = model_json_parse("request", text, size, diag) };
 	int r = request.json ? take_all(&request, diag) : -EINVAL;
 
 	if (r < 0)

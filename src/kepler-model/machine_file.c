@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "base/macro.h"
 #include "host/host.h"
-#include "repository/json_read.h"
+#include "repository/model_json.h"
 #include "repository/node_type.h"
 
 #define SPEC_MAX  65536 /* bytes of a spec */
@@ -18,14 +18,14 @@
 
 int machine_file_read(const char *path, struct machine_spec *ret, struct diag *diag)
 {
-	CLEANUP(json_read_release) json_t *object = NULL;
+	CLEANUP(model_json_release) json_t *object = NULL;
 	CLEANUP_FREE char *text = NULL;
 	size_t len = 0;
 	int r = read_file_alloc(path, SPEC_MAX, &text, &len);
 
 	if (r < 0)
 		return diag_set(diag, r, "%s: cannot be read: %s", path, strerrordesc_np(-r));
-	object = json_read_object(path, text, len, diag);
+	object = model_json_parse(path, text, len, diag);
 	if (!object)
 		return -EINVAL;
 	machine_spec_read(object, ret);

@@ -11,7 +11,7 @@
 #include "kepler-model/api_metrics.h"
 #include "kepler-model/api_request.h"
 #include "net/http_url.h"
-#include "repository/json_read.h"
+#include "repository/model_json.h"
 #include "repository/model_report.h"
 
 #define TEXT_TYPE  "text/plain; charset=utf-8"

@@ -12,7 +12,7 @@
 #include "options/program.h"
 #include "repository/archive.h"
 #include "repository/choice.h"
-#include "repository/json_read.h"
+#include "repository/model_json.h"
 #include "repository/model_report.h"
 
 const char repo_usage[] =
@@ -115,7 +115,7 @@ static void add_line(const struct repository *repository, const struct model_ent
 static int list(const struct repo_config *config, const struct repository *repository,
 		struct strbuf *out, struct diag *diag)
 {
-	CLEANUP(json_read_release) json_t *reports = json_object();
+	CLEANUP(model_json_release) json_t *reports = json_object();
 	json_t *models = json_array();
 
 	(void)json_object_set_new(reports, "models", models);
@@ -135,7 +135,7 @@ static int list(const struct repo_config *config, const struct repository *repos
 			add_line(repository, entry, out);
 	}
 	if (config->json)
-		(void)json_read_dump(reports, out); /* out notes a failure */
+		(void)model_json_dump(reports, out); /* out notes a failure */
 	return 0;
 }
 
@@ -290,7 +290,7 @@ static int best_of_kind(const struct repo_config *config, const struct repositor
 static int best(const struct repo_config *config, const struct repository *repository,
 		const struct machine_spec *machine, struct strbuf *out, struct diag *diag)
 {
-	CLEANUP(json_read_release) json_t *reports = json_object();
+	CLEANUP(model_json_release) json_t *reports = json_object();
 	json_t *models = json_array();
 	size_t found = 0;
 
@@ -318,7 +318,7 @@ static int best(const struct repo_config *config, const struct repository *repos
 			add_choice(repository, &choice, out);
 	}
 	if (config->json)
-		(void)json_read_dump(reports, out); /* out notes a failure */
+		(void)model_json_dump(reports, out); /* out notes a failure */
 	return found ? 0 : diag_set(diag, -ENOENT, "no model fits");
 }
 

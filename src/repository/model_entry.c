@@ -9,7 +9,7 @@
 #include "base/macro.h"
 #include "base/num.h"
 #include "base/strbuf.h"
-#include "repository/json_read.h"
+#include "repository/model_json.h"
 #include "repository/node_type.h"
 
 static const char *const output_names[MODEL_OUTPUT_COUNT] = {
@@ -80,8 +80,8 @@ static void take_errors(struct model_entry *entry, const json_t *metadata)
 			continue;
 		(void)snprintf(error->component, sizeof(error->component), "%.*s", (int)len, key);
 		(void)snprintf(mape, sizeof(mape), "%s_mape", error->component);
-		error->mae_w = error_or_nan(json_read_number(metadata, key));
-		error->mape_percent = error_or_nan(json_read_number(metadata, mape));
+		error->mae_w = error_or_nan(model_json_number(metadata, key));
+		error->mape_percent = error_or_nan(model_json_number(metadata, mape));
 		entry->error_count++;
 	}
 }
@@ -123,12 +123,12 @@ int model_entry_take_metadata(struct model_entry *entry, const json_t *metadata,
 	const struct entry_error *error;
 
 	(void)snprintf(entry->kind, sizeof(entry->kind), "%s",
-		       json_read_text(metadata, "model_class"));
+		       model_json_text(metadata, "model_class"));
 	take_errors(entry, metadata);
 	error = main_error(entry);
-	entry->mae_w = error_or_nan(json_read_number(metadata, "mae"));
+	entry->mae_w = error_or_nan(model_json_number(metadata, "mae"));
 	entry->mape_percent =
-		error ? error->mape_percent : error_or_nan(json_read_number(metadata, "mape"));
+		error ? error->mape_percent : error_or_nan(model_json_number(metadata, "mape"));
 	if (json_is_object(machine) && machine_spec_is_empty(&entry->machine))
 		machine_spec_read(machine, &entry->machine);
 	*ret_features = NULL;

@@ -8,7 +8,7 @@
 
 #include "base/macro.h"
 #include "repository/archive.h"
-#include "repository/json_read.h"
+#include "repository/model_json.h"
 
 /* ---- what the repository knows beside the model ---- */
 
@@ -127,7 +127,7 @@ static int name_features(const json_t *part, struct model_component *component, 
 static int load_component(struct trees *trees, const char *name, const json_t *part)
 {
 	struct trained_model single = { 0 };
-	const char *file = json_read_text(part, "model_file");
+	const char *file = model_json_text(part, "model_file");
 	size_t index = archive_find(trees->archive, file), len = 0;
 	CLEANUP_FREE char *text = NULL;
 	bool scaled = json_array_size(json_object_get(part, "fe_files")) > 0;
@@ -198,7 +198,7 @@ static json_t *read_parts(const struct archive *archive, const char *model, stru
 	}
 	if (archive_read(archive, index, &text, &len, diag) < 0)
 		return NULL;
-	return json_read_object(file, text, len, diag);
+	return model_json_parse(file, text, len, diag);
 }
 
 static int load_trees(const struct repository *repository, const struct model_entry *entry,
@@ -206,7 +206,7 @@ static int load_trees(const struct repository *repository, const struct model_en
 {
 	const struct model_entry *sibling = find_sibling(repository, entry);
 	CLEANUP(archive_cleanup) struct archive *archive = NULL;
-	CLEANUP(json_read_release) json_t *parts = NULL;
+	CLEANUP(model_json_release) json_t *parts = NULL;
 	CLEANUP_FREE char *bytes = NULL;
 	struct trees trees = { .model = ret, .diag = diag };
 	size_t len = 0;

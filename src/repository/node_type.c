@@ -11,7 +11,7 @@
 #include "base/ascii.h"
 #include "base/macro.h"
 #include "base/num.h"
-#include "repository/json_read.h"
+#include "repository/model_json.h"
 
 /* Of 8: what each attribute weighs when machines are compared. */
 #define WEIGHT_PROCESSOR 5.0
@@ -115,14 +115,15 @@ void processor_name(const char *text, char *buf, size_t size)
 void machine_spec_read(const json_t *object, struct machine_spec *ret)
 {
 	*ret = (struct machine_spec){
-		.cores = json_read_u32(object, "cores", 0),
-		.chips = json_read_u32(object, "chips", 0),
-		.memory_gb = json_read_u32(object, "memory", 0),
-		.frequency_mhz = json_read_u32(object, "frequency", 0),
-		.threads_per_core = json_read_u32(object, "threads_per_core", 0),
+		.cores = model_json_u32(object, "cores", 0),
+		.chips = model_json_u32(object, "chips", 0),
+		.memory_gb = model_json_u32(object, "memory", 0),
+		.frequency_mhz = model_json_u32(object, "frequency", 0),
+		.threads_per_core = model_json_u32(object, "threads_per_core", 0),
 	};
-	processor_name(json_read_text(object, "processor"), ret->processor, sizeof(ret->processor));
-	(void)snprintf(ret->vendor, sizeof(ret->vendor), "%s", json_read_text(object, "vendor"));
+	processor_name(model_json_text(object, "processor"), ret->processor,
+		       sizeof(ret->processor));
+	(void)snprintf(ret->vendor, sizeof(ret->vendor), "%s", model_json_text(object, "vendor"));
 }
 
 static void set_known(json_t *object, const char *key, uint32_t value)
@@ -188,7 +189,7 @@ static int by_number(const void *a, const void *b)
 int node_types_parse(const char *name, const char *text, size_t size, struct node_types *ret,
 		     struct diag *diag)
 {
-	CLEANUP(json_read_release) json_t *object = json_read_object(name, text, size, diag);
+	CLEANUP(model_json_release) json_t *object = model_json_parse(name, text, size, diag);
 	CLEANUP(node_types_release) struct node_types types = { 0 };
 	const char *key;
 	json_t *value;

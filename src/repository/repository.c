@@ -17,7 +17,7 @@
 #include "base/strbuf.h"
 #include "model/feature.h"
 #include "repository/archive.h"
-#include "repository/json_read.h"
+#include "repository/model_json.h"
 #include "repository/model_table.h"
 
 #define INDEX_MAX    (16U << 20) /* bytes of node_type_index.json */
@@ -230,8 +230,8 @@ static int take_row(void *userdata, const json_t *row)
 	struct table *table = userdata;
 	struct model_entry key = { 0 }, *found;
 
-	(void)snprintf(key.group, sizeof(key.group), "%s", json_read_text(row, "feature_group"));
-	(void)snprintf(key.name, sizeof(key.name), "%s", json_read_text(row, "model_name"));
+	(void)snprintf(key.group, sizeof(key.group), "%s", model_json_text(row, "feature_group"));
+	(void)snprintf(key.name, sizeof(key.name), "%s", model_json_text(row, "model_name"));
 	if (!table->count)
 		return 0;
 	found = bsearch(&key, table->entries, table->count, sizeof(key), by_group_and_name);
@@ -281,7 +281,7 @@ static int read_archive_metadata(const struct repository *repository,
 	r = archive_read(archive, index, &text, &text_len, diag);
 	if (r < 0)
 		return r;
-	*ret = json_read_object("metadata.json", text, text_len, diag);
+	*ret = model_json_parse("metadata.json", text, text_len, diag);
 	return *ret ? 0 : -EINVAL;
 }
 

@@ -14,17 +14,17 @@
 #include "base/strbuf.h"
 
 /* The object, or NULL with @name, the place and the reason in @diag. */
-json_t *json_read_object(const char *name, const char *text, size_t size, struct diag *diag);
+json_t *model_json_parse(const char *name, const char *text, size_t size, struct diag *diag);
 /* For CLEANUP(). */
-void json_read_release(json_t **value);
+void model_json_release(json_t **value);
 /* The text at @key, "" where there is none. */
-const char *json_read_text(const json_t *object, const char *key);
+const char *model_json_text(const json_t *object, const char *key);
 /* The finite number at @key, or NAN. */
-double json_read_number(const json_t *object, const char *key);
+double model_json_number(const json_t *object, const char *key);
 /* The whole number at @key if it is in 0 … UINT32_MAX; else @none. */
-uint32_t json_read_u32(const json_t *object, const char *key, uint32_t none);
+uint32_t model_json_u32(const json_t *object, const char *key, uint32_t none);
 /*
  * Writes @value sorted by key and indented, so that a change of one value changes one line; false:
  * no memory.
  */
-bool json_read_dump(const json_t *value, struct strbuf *out);
+bool model_json_dump(const json_t *value, struct strbuf *out);

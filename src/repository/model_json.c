@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "repository/json_read.h"
+#include "repository/model_json.h"
 
 #include <errno.h>
 #include <math.h>
@@ -9,7 +9,7 @@
 
 #define DUMP_DIGITS 15
 
-json_t *json_read_object(const char *name, const char *text, size_t size, struct diag *diag)
+json_t *model_json_parse(const char *name, const char *text, size_t size, struct diag *diag)
 {
 	json_error_t error = { 0 };
 	json_t *value;
@@ -33,19 +33,19 @@ json_t *json_read_object(const char *name, const char *text, size_t size, struct
 	return value;
 }
 
-void json_read_release(json_t **value)
+void model_json_release(json_t **value)
 {
 	json_decref(*value);
 }
 
-const char *json_read_text(const json_t *object, const char *key)
+const char *model_json_text(const json_t *object, const char *key)
 {
 	const char *text = json_string_value(json_object_get(object, key));
 
 	return text ? text : "";
 }
 
-double json_read_number(const json_t *object, const char *key)
+double model_json_number(const json_t *object, const char *key)
 {
 	const json_t *value = json_object_get(object, key);
 	double number = json_is_number(value) ? json_number_value(value) : (double)NAN;
@@ -53,9 +53,9 @@ double json_read_number(const json_t *object, const char *key)
 	return isfinite(number) ? number : (double)NAN;
 }
 
-uint32_t json_read_u32(const json_t *object, const char *key, uint32_t none)
+uint32_t model_json_u32(const json_t *object, const char *key, uint32_t none)
 {
-	double number = json_read_number(object, key);
+	double number = model_json_number(object, key);
 
 	return number >= 0 && number <= (double)UINT32_MAX ? (uint32_t)number : none;
 }
@@ -66,7 +66,7 @@ static int add_piece(const char *buffer, size_t size, void *data)
 	return 0;
 }
 
-bool json_read_dump(const json_t *value, struct strbuf *out)
+bool model_json_dump(const json_t *value, struct strbuf *out)
 {
 	int r = json_dump_callback(value, add_piece, out,
 				   JSON_SORT_KEYS | JSON_INDENT(1) |
