@@ -9,16 +9,18 @@
 #include "base/macro.h"
 #include "base/num.h"
 
+#define MACHINES_KEPT 512
+
 /* Conditions, in the order in which they are looked at: for the answer why nothing was left. */
 enum condition {
-	WANTS_SOURCE,
 	WANTS_OUTPUT,
+	WANTS_SOURCE,
 	WANTS_FEATURES,
 	WANTS_TRAINER,
 	WANTS_FILE,
-	WANTS_FILTER,
 	WANTS_MACHINE,
 	WANTS_ERROR,
+	WANTS_FILTER,
 	CONDITION_COUNT,
 };
 
@@ -28,9 +30,9 @@ static const char *const lacking[CONDITION_COUNT] = {
 	[WANTS_FEATURES] = "each model needs features that are not in the request's metrics",
 	[WANTS_TRAINER] = "there is no model of this trainer",
 	[WANTS_FILE] = "there is no model in this form",
-	[WANTS_FILTER] = "no model passes the filter",
 	[WANTS_MACHINE] = "there is no model of this machine, or of one that is enough alike",
 	[WANTS_ERROR] = "the expected errors are above the limit",
+	[WANTS_FILTER] = "no model passes the filter",
 };
 
 const char *choice_source(const char *source)
@@ -131,13 +133,15 @@ static int passes(const struct model_entry *entry, const char *name, const char 
 	return is_error ? own <= wanted : fabs(own - wanted) < 1e-9;
 }
 
+/* All of @filter is read, so that what is wrong in it is found whatever the entry. */
 int choice_passes_filter(const struct model_entry *entry, const char *filter, struct diag *diag)
 {
-	int r = 1;
+	int all = 1;
 
-	for (size_t i = 0; r == 1 && *filter; i++) {
+	for (size_t i = 0; *filter; i++) {
 		char part[160], *value;
 		size_t len = strcspn(filter, ";");
+		int r;
 
 		if (i == CHOICE_FILTERS_MAX || len >= sizeof(part))
 			return diag_set(diag, -EINVAL, "filter: is too long");
@@ -149,8 +153,11 @@ int choice_passes_filter(const struct model_entry *entry, const char *filter, st
 					"filter: must be ATTRIBUTE:VALUE;…, not \"%.40s\"", part);
 		*value++ = '\0';
 		r = passes(entry, part, value, diag);
+		if (r < 0)
+			return r;
+		all = all && r;
 	}
-	return r;
+	return all;
 }
 
 /* ---- conditions ---- */
@@ -194,16 +201,61 @@ static bool has_file(const struct choice_request *request, const struct model_en
 	       !(request->no_pickles && model_entry_is_pickled(entry));
 }
 
-static struct machine_likeness likeness_of(const struct choice_request *request,
+/*
+ * What was found for entries before: many have the same features, and the same machine. A
+ * repository has thousands of models of hundreds of machines, and each request looks at all of
+ * them.
+ */
+struct examination {
+	const struct repository *repository;
+	const struct choice_request *request;
+	const char *source;   /* that is asked for */
+	const char *features; /* of the last entry that was looked at, by address */
+	bool features_fit;
+	struct {
+		uint32_t pipeline;
+		int32_t node_type;
+		bool known;
+		struct machine_likeness likeness;
+	} machines[MACHINES_KEPT];
+};
+
+static bool features_fit(struct examination *examination, const struct model_entry *entry)
+{
+	const struct choice_request *request = examination->request;
+
+	if (!request->features)
+		return true;
+	if (examination->features != entry->features) {
+		examination->features = entry->features;
+		examination->features_fit =
+			features_are_in(entry->features, request->features, request->feature_count);
+	}
+	return examination->features_fit;
+}
+
+static struct machine_likeness likeness_of(struct examination *examination,
 					   const struct model_entry *entry)
 {
+	const struct choice_request *request = examination->request;
+	size_t slot = (uint32_t)entry->node_type % MACHINES_KEPT;
+	bool same = request->node_type == entry->node_type;
+
 	if (request->node_type >= 0)
-		return (struct machine_likeness){
-			request->node_type == entry->node_type ? MATCH_EXACT : MATCH_OTHER,
-			request->node_type == entry->node_type ? 0 : 1,
-			0,
-		};
-	return machine_likeness(&request->machine, &entry->machine);
+		return (struct machine_likeness){ same ? MATCH_EXACT : MATCH_OTHER, same ? 0 : 1,
+						  0 };
+	if (entry->node_type < 0)
+		return machine_likeness(&request->machine, &entry->machine);
+	if (!examination->machines[slot].known ||
+	    examination->machines[slot].pipeline != entry->pipeline ||
+	    examination->machines[slot].node_type != entry->node_type) {
+		examination->machines[slot].known = true;
+		examination->machines[slot].pipeline = entry->pipeline;
+		examination->machines[slot].node_type = entry->node_type;
+		examination->machines[slot].likeness =
+			machine_likeness(&request->machine, &entry->machine);
+	}
+	return examination->machines[slot].likeness;
 }
 
 static double core_ratio(const struct machine_spec *machine, const struct machine_spec *model)
@@ -211,30 +263,25 @@ static double core_ratio(const struct machine_spec *machine, const struct machin
 	return machine->cores && model->cores ? (double)machine->cores / (double)model->cores : 1;
 }
 
-/* CONDITION_COUNT: it fits; else what it lacks; -EINVAL. */
-static int examine(const struct repository *repository, const struct choice_request *request,
-		   const struct model_entry *entry, struct choice *ret, struct diag *diag)
+/* WANTS_FILTER: it fits but for the filter, which is not looked at; else what it lacks. */
+static enum condition examine(struct examination *examination, const struct model_entry *entry,
+			      struct choice *ret)
 {
-	int passed;
+	const struct choice_request *request = examination->request;
 
-	if (strcmp(choice_source(request->source), choice_source(entry->source)) != 0 ||
-	    !is_of(request->pipeline, repository->pipelines[entry->pipeline].name))
-		return WANTS_SOURCE;
 	if (entry->output != request->output)
 		return WANTS_OUTPUT;
-	if (!is_of(request->group, entry->group) ||
-	    (request->features &&
-	     !features_are_in(entry->features, request->features, request->feature_count)))
+	if (strcmp(examination->source, choice_source(entry->source)) != 0 ||
+	    !is_of(request->pipeline, examination->repository->pipelines[entry->pipeline].name))
+		return WANTS_SOURCE;
+	if (!is_of(request->group, entry->group) || !features_fit(examination, entry))
 		return WANTS_FEATURES;
 	if (!is_of(request->trainer, entry->trainer))
 		return WANTS_TRAINER;
 	if (!has_file(request, entry))
 		return WANTS_FILE;
-	passed = choice_passes_filter(entry, request->filter, diag);
-	if (passed <= 0)
-		return passed < 0 ? passed : WANTS_FILTER;
 	ret->entry = entry;
-	ret->likeness = likeness_of(request, entry);
+	ret->likeness = likeness_of(examination, entry);
 	if (ret->likeness.looseness > request->max_looseness ||
 	    (request->exact && ret->likeness.match != MATCH_EXACT))
 		return WANTS_MACHINE;
@@ -242,7 +289,7 @@ static int examine(const struct repository *repository, const struct choice_requ
 	ret->core_ratio = core_ratio(&request->machine, &entry->machine);
 	if (isfinite(request->max_error_w) && !(ret->expected_error_w <= request->max_error_w))
 		return WANTS_ERROR;
-	return CONDITION_COUNT;
+	return WANTS_FILTER;
 }
 
 static bool is_lower(double one, double other)
@@ -266,27 +313,33 @@ static bool is_better(const struct choice *one, const struct choice *other, bool
 int choice_make(const struct repository *repository, const struct choice_request *request,
 		struct choice *ret, struct diag *diag)
 {
-	struct choice best = { 0 };
-	int furthest = WANTS_SOURCE;
+	static const struct model_entry none = { .node_type = -1 };
+	struct examination examination = { .repository = repository,
+					   .request = request,
+					   .source = choice_source(request->source) };
 	bool known = request->node_type >= 0 || !machine_spec_is_empty(&request->machine);
+	enum condition furthest = WANTS_OUTPUT;
+	struct choice best = { 0 };
 
+	if (choice_passes_filter(&none, request->filter, diag) < 0)
+		return -EINVAL;
 	for (size_t i = 0; i < repository->entry_count; i++) {
+		const struct model_entry *entry = &repository->entries[i];
 		struct choice choice = { 0 };
-		bool excluded = request->excluded && request->excluded[i];
-		int r = excluded ? 0
-				 : examine(repository, request, &repository->entries[i], &choice,
-					   diag);
+		enum condition lacks;
 
-		if (r < 0)
-			return r;
-		if (r > furthest)
-			furthest = r;
-		if (r == CONDITION_COUNT && is_better(&choice, &best, known))
+		if (request->excluded && request->excluded[i])
+			continue;
+		lacks = examine(&examination, entry, &choice);
+		if (lacks > furthest)
+			furthest = lacks;
+		if (lacks == WANTS_FILTER && is_better(&choice, &best, known) &&
+		    choice_passes_filter(entry, request->filter, NULL) == 1)
 			best = choice;
 	}
 	if (!best.entry)
 		return diag_set(diag, -ENOENT, "cannot find model for %s from %s: %s",
-				model_output_name(request->output), choice_source(request->source),
+				model_output_name(request->output), examination.source,
 				lacking[furthest]);
 	*ret = best;
 	return 0;
