@@ -47,6 +47,7 @@ struct power_owners {
 	double lasting_w2, last_error_w; /* covariance of an error and the next; the last error */
 	double compared_s, other_s;      /* as in struct power_fit */
 	double half_width;               /* power_owners_half_width(); negative: it is not known */
+	uint32_t signals;                /* that it is learned from, as the caller says */
 	bool is_known;                   /* the coefficients are learned */
 	bool is_better;
 };

@@ -108,6 +108,36 @@ double zone_fits_smt_factor(const struct zone_fits *fits, size_t z)
 	return fit && power_fit_smt_factor(&fit->fit, &factor) ? factor : (double)NAN;
 }
 
+static struct zone_fit *begin_fit(struct zone_fits *fits, size_t z,
+				  const double unit[POWER_FIT_FEATURES])
+{
+	struct zone_fit *fit = calloc(1, sizeof(*fit));
+
+	if (fit) {
+		power_fit_init(&fit->fit, unit);
+		fit->half_width = -1;
+	}
+	fits->fit[z] = fit;
+	return fit;
+}
+
+const struct power_owners *zone_fits_learned(const struct zone_fits *fits, size_t z)
+{
+	return fits->fit[z] ? &fits->fit[z]->owners : NULL;
+}
+
+void zone_fits_restore(struct zone_fits *fits, size_t z, const struct power_owners *owners)
+{
+	const double unit[POWER_FIT_FEATURES] = { 0 }; /* the next interval has that of its rule */
+	struct zone_fit *fit = fits->fit[z] ? fits->fit[z] : begin_fit(fits, z, unit);
+
+	if (!fit || fit->owners.is_known)
+		return;
+	fit->owners = *owners;
+	if (!fit->fit.time_ns)
+		fit->fit.signals = owners->signals;
+}
+
 /* The plain ratio is the rule that the zone has without the regression. */
 static struct zone_fit *fit_of(struct zone_fits *fits, size_t z,
 			       const struct zone_fit_interval *interval)
@@ -125,16 +155,9 @@ static struct zone_fit *fit_of(struct zone_fits *fits, size_t z,
 			unit[POWER_FIT_INSTRUCTIONS] =
 				(double)SHARE_MIX_INSTRUCTION_PPM / SHARE_PPM;
 	}
-	if (!fits->fit[z]) {
-		fits->fit[z] = calloc(1, sizeof(*fits->fit[z]));
-		if (fits->fit[z]) {
-			power_fit_init(&fits->fit[z]->fit, unit);
-			fits->fit[z]->half_width = -1;
-		}
-	} else {
-		power_fit_compete(&fits->fit[z]->fit,
-				  unit); /* the factor of a reload, a new signal */
-	}
+	if (!fits->fit[z])
+		return begin_fit(fits, z, unit);
+	power_fit_compete(&fits->fit[z]->fit, unit); /* the factor of a reload, a new signal */
 	return fits->fit[z];
 }
 
@@ -289,6 +312,7 @@ static void learn_with_factors(struct zone_fits *fits, struct zone_fit *fit,
 	owners.key = fits->key;
 	owners.work = fits->work;
 	fit->half_width = half_width_of(fits, owners.count, &fit->fit, &sample->work);
+	fit->owners.signals = fit->fit.signals;
 	(void)power_owners_add(&fit->owners, &owners); /* it is ignored, as by the regression */
 }
 

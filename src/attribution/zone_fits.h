@@ -86,6 +86,10 @@ double zone_fits_error_ratio(const struct zone_fits *fits, size_t z);
  * in the last interval. NaN: it is not known.
  */
 double zone_fits_share_half_width(const struct zone_fits *fits, size_t z);
+/* What is to be saved of a zone, borrowed; NULL: there is nothing. */
+const struct power_owners *zone_fits_learned(const struct zone_fits *fits, size_t z);
+/* What was saved, unless something was learned already. */
+void zone_fits_restore(struct zone_fits *fits, size_t z, const struct power_owners *owners);
 /* The energy of a cycle beside a busy thread over that of one alone, where the meter shows it. */
 double zone_fits_smt_factor(const struct zone_fits *fits, size_t z);
 void zone_fits_release(struct zone_fits *fits);

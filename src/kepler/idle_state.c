@@ -6,10 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "attribution/power_owners_line.h"
 #include "base/clock.h"
 #include "base/macro.h"
 
 #define MACHINE_ID_PATH "/etc/machine-id"
+#define BOOT_ID_PATH    "/proc/sys/kernel/random/boot_id"
 
 /* One reading or writing; it owns all its data. */
 struct idle_job {
@@ -18,6 +20,7 @@ struct idle_job {
 	char *dir;
 	char facts[256];
 	char machine[STATE_MACHINE_MAX];
+	char boot[STATE_MACHINE_MAX];
 	struct state *state; /* to write; or what was read */
 	int result;
 	struct diag diag;
@@ -46,6 +49,7 @@ static void job_run(struct offload_job *base)
 		return;
 	}
 	state_machine_key(MACHINE_ID_PATH, job->facts, job->machine);
+	state_boot_key(BOOT_ID_PATH, job->boot);
 	job->result = state_load(job->dir, job->machine, job->state, &job->diag);
 }
 
@@ -92,6 +96,7 @@ enum idle_outcome idle_state_take(struct idle_state_keeper *keeper, struct offlo
 	keeper->job = NULL;
 	if (job->is_load) {
 		memcpy(keeper->machine, job->machine, sizeof(keeper->machine));
+		memcpy(keeper->boot, job->boot, sizeof(keeper->boot));
 		if (job->result == 0)
 			keeper->loaded = TAKE_PTR(job->state);
 		outcome = IDLE_READ;
@@ -153,6 +158,34 @@ static void state_key(const struct zone *zone, char key[STATE_KEY_MAX])
 	(void)snprintf(key, STATE_KEY_MAX, "%s/%s", zone->source, id);
 }
 
+/* "fit.0123456789abcdef.1/rapl-sysfs/package-0": line 1 of what was learned in this boot. */
+static void learned_key(const struct idle_state_keeper *keeper, const struct zone *zone,
+			size_t line, char key[STATE_KEY_MAX])
+{
+	char id[ZONE_ID_MAX];
+
+	zone_id(zone, id);
+	(void)snprintf(key, STATE_KEY_MAX, "fit.%s.%zu/%s/%s", keeper->boot, line, zone->source,
+		       id);
+}
+
+static void restore_learned(const struct idle_state_keeper *keeper, struct interval_engine *engine,
+			    size_t index)
+{
+	const char *line[POWER_OWNERS_LINES];
+	CLEANUP_FREE struct power_owners *owners = malloc(sizeof(*owners));
+	char key[STATE_KEY_MAX];
+
+	for (size_t i = 0; i < POWER_OWNERS_LINES; i++) {
+		learned_key(keeper, interval_engine_zone(engine, index), i, key);
+		line[i] = state_find(keeper->loaded, key);
+		if (i == 0 && !line[0])
+			return;
+	}
+	if (owners && keeper->boot[0] && power_owners_parse(line, owners) == 0)
+		interval_engine_restore_learned(engine, index, owners);
+}
+
 static void restore_zone(struct interval_engine *engine, size_t index, const struct state *state)
 {
 	struct idle_learner learner;
@@ -173,8 +206,10 @@ void idle_state_restore(struct idle_state_keeper *keeper, struct interval_engine
 {
 	size_t count = interval_engine_zone_count(engine);
 
-	for (; keeper->loaded && keeper->restored < count; keeper->restored++)
+	for (; keeper->loaded && keeper->restored < count; keeper->restored++) {
 		restore_zone(engine, keeper->restored, keeper->loaded);
+		restore_learned(keeper, engine, keeper->restored);
+	}
 }
 
 /* A zone without learned idle power has nothing to save. */
@@ -191,8 +226,31 @@ static int collect_zone(const struct interval_engine *engine, size_t index, stru
 	return r < 0 ? r : state_put(state, key, line);
 }
 
-static int collect(const struct interval_engine *engine, struct state *state, struct diag *diag)
+/* Where there is no room, there is no more room for others, either: these are learned anew. */
+static int collect_learned(const struct idle_state_keeper *keeper,
+			   const struct interval_engine *engine, size_t index, struct state *state)
 {
+	const struct power_owners *owners = interval_engine_learned(engine, index);
+	char key[STATE_KEY_MAX], line[POWER_OWNERS_LINE_MAX];
+
+	for (size_t i = 0; owners && i < POWER_OWNERS_LINES; i++) {
+		int r = power_owners_format(owners, i, line, sizeof(line));
+
+		if (r == 0)
+			continue;
+		learned_key(keeper, interval_engine_zone(engine, index), i, key);
+		r = r < 0 ? r : state_put(state, key, line);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int collect(const struct idle_state_keeper *keeper, const struct interval_engine *engine,
+		   struct state *state, struct diag *diag)
+{
+	int learned = keeper->boot[0] ? 0 : -ENODATA;
+
 	for (size_t i = 0; i < interval_engine_zone_count(engine); i++) {
 		int r = collect_zone(engine, i, state);
 
@@ -200,6 +258,8 @@ static int collect(const struct interval_engine *engine, struct state *state, st
 			return diag_set(diag, r, "what was learned about zone %zu cannot be saved",
 					i);
 	}
+	for (size_t i = 0; learned == 0 && i < interval_engine_zone_count(engine); i++)
+		learned = collect_learned(keeper, engine, i, state);
 	return 0;
 }
 
@@ -222,7 +282,7 @@ enum idle_outcome idle_state_save(struct idle_state_keeper *keeper,
 		(void)diag_set(diag, -ENOMEM, "out of memory");
 		return IDLE_FAILED;
 	}
-	if (collect(engine, state, diag) < 0)
+	if (collect(keeper, engine, state, diag) < 0)
 		return IDLE_FAILED;
 	if (state->count == 0)
 		return IDLE_NOTHING;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Saves learned idle power in the state file, and restores it after a restart.
+ * Saves what was learned of zones in the state file, and restores it after a restart: idle power,
+ * and what a unit of work costs with the factors of containers (attribution/power_owners.h).
  *
- * A line belongs to a zone of a machine of the same CPU; anything else in the file is ignored. The
+ * A line belongs to a zone of a machine of the same CPU; anything else in the file is ignored. What
+ * is learned of work is of one boot, too: its keys have a hash of the boot's id. The
  * file is read and written off the loop's thread, since its directory may be on a mount that hangs.
  * There is one reading or writing at a time. One that takes longer than IDLE_STATE_LIMIT_NS is an
  * error, and blocks others until it ends. Nothing is written before the file was read, so that its
@@ -29,6 +31,7 @@ struct idle_state_keeper {
 	char *dir;                       /* "" or NULL: no state is kept */
 	char facts[256];                 /* of the machine */
 	char machine[STATE_MACHINE_MAX]; /* known once the file was read */
+	char boot[STATE_MACHINE_MAX];    /* likewise; "": not known */
 	struct state *loaded;            /* content of the file, or NULL */
 	size_t restored;                 /* zones of the engine that had their line */
 	struct idle_job *job;            /* under way, or NULL */

@@ -965,6 +965,18 @@ void interval_engine_restore(struct interval_engine *engine, size_t index,
 		record_tap_restored(engine->sources.tap, index);
 }
 
+const struct power_owners *interval_engine_learned(const struct interval_engine *engine,
+						   size_t index)
+{
+	return zone_fits_learned(&engine->accountant.fits, index);
+}
+
+void interval_engine_restore_learned(struct interval_engine *engine, size_t index,
+				     const struct power_owners *owners)
+{
+	zone_fits_restore(&engine->accountant.fits, index, owners);
+}
+
 const struct zone_status *interval_engine_status(const struct interval_engine *engine, size_t index)
 {
 	return &engine->accountant.zones[index].last;

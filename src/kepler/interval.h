@@ -94,6 +94,11 @@ const struct idle_learner *interval_engine_learner(const struct interval_engine 
 						   size_t index);
 void interval_engine_restore(struct interval_engine *engine, size_t index,
 			     const struct idle_learner *learner);
+/* Likewise what is learned of costs of work, for the state file; NULL: nothing. */
+const struct power_owners *interval_engine_learned(const struct interval_engine *engine,
+						   size_t index);
+void interval_engine_restore_learned(struct interval_engine *engine, size_t index,
+				     const struct power_owners *owners);
 const struct zone_status *interval_engine_status(const struct interval_engine *engine,
 						 size_t index);
 /* Of the interval just run, in the order of zones. */

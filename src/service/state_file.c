@@ -32,6 +32,16 @@ void state_machine_key(const char *machine_id_path, const char *facts, char key[
 	(void)snprintf(key, STATE_MACHINE_MAX, "%016llx", (unsigned long long)hash);
 }
 
+void state_boot_key(const char *boot_id_path, char key[STATE_MACHINE_MAX])
+{
+	CLEANUP_FREE char *id = NULL;
+
+	key[0] = '\0';
+	if (read_file_alloc(boot_id_path, 256, &id, NULL) == 0 && id[0])
+		(void)snprintf(key, STATE_MACHINE_MAX, "%016llx",
+			       (unsigned long long)hash64_text(HASH64_START, id));
+}
+
 static bool is_graphic(char c)
 {
 	return c > ' ' && c <= '~';

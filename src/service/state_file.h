@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * State that survives a restart, as a small text file in the state directory: a line for each zone.
+ * State that survives a restart, as a text file in the state directory: lines, each with a key.
  *
  *     kepler-state 1 MACHINE
- *     ZONE LINE…
+ *     KEY LINE…
  *     crc32 0a1b2c3d
  *
  * The last line is the CRC-32 of all bytes before it, so that an incomplete file is detected. A
@@ -18,9 +18,9 @@
 #include "base/strbuf.h"
 
 #define STATE_FILE_NAME   "kepler.state"
-#define STATE_ENTRIES_MAX 1024
-#define STATE_KEY_MAX     96   /* with the terminator */
-#define STATE_LINE_MAX    1024 /* with the terminator */
+#define STATE_ENTRIES_MAX 4096
+#define STATE_KEY_MAX     160  /* with the terminator */
+#define STATE_LINE_MAX    2048 /* with the terminator */
 #define STATE_FILE_MAX    (STATE_ENTRIES_MAX * (STATE_KEY_MAX + STATE_LINE_MAX) + 256)
 #define STATE_MACHINE_MAX 32 /* with the terminator */
 
@@ -41,6 +41,9 @@ struct state {
  * CPU's model. Without the file, from the facts alone.
  */
 void state_machine_key(const char *machine_id_path, const char *facts, char key[STATE_MACHINE_MAX]);
+
+/* A hash of the boot's id in the file at @boot_id_path; "" where that cannot be read. */
+void state_boot_key(const char *boot_id_path, char key[STATE_MACHINE_MAX]);
 
 /* The line of @key, or NULL. */
 const char *state_find(const struct state *state, const char *key);

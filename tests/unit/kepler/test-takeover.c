@@ -6,9 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "attribution/idle.h"
 #include "attribution/ledger.h"
+#include "attribution/power_owners_line.h"
 #include "energy/total.h"
 #include "kepler/interval.h"
 #include "kepler/monitor_parts.h"
@@ -375,8 +377,66 @@ static void learned_line(char line[static STATE_LINE_MAX])
 	assert_true(idle_learner_format(&learner, line, STATE_LINE_MAX) >= 0);
 }
 
+/* Likewise what work costs, under keys of the boot @boot. */
+static void put_learned(struct state *state, const char *boot)
+{
+	const double unit[POWER_FIT_FEATURES] = { 1 };
+	struct power_owners owners = { .signals = 1 };
+
+	for (unsigned s = 0; s < 60; s++) {
+		struct power_fit_work work = { .amount = { 1 + s % 3 }, .time_s = 1 };
+		uint64_t key = 1;
+		struct power_owners_sample sample = { .power_w = 30 + 10 * (s % 3),
+						      .idle_w = 20,
+						      .span_ns = NSEC_PER_SEC,
+						      .all = &work,
+						      .key = &key,
+						      .work = &work,
+						      .count = 1,
+						      .unit = unit };
+
+		assert_true(power_owners_add(&owners, &sample));
+	}
+	for (size_t i = 0; i < POWER_OWNERS_LINES; i++) {
+		char line[POWER_OWNERS_LINE_MAX], key[STATE_KEY_MAX];
+
+		(void)snprintf(key, sizeof(key), "fit.%s.%zu/late/package-0", boot, i);
+		if (power_owners_format(&owners, i, line, sizeof(line)) > 0)
+			assert_int_equal(state_put(state, key, line), 0);
+	}
+}
+
+/* What is learned is written off the loop, and is read again. */
+static void assert_saved(struct idle_state_keeper *keeper, const struct interval_engine *engine)
+{
+	const struct offload_options options = { .max_threads = 1, .max_waiting = 1 };
+	struct idle_state_keeper again = { 0 };
+	char dir[] = "/tmp/takeover-XXXXXX", path[64];
+	struct state *before = keeper->loaded;
+	struct diag diag = { 0 };
+
+	assert_non_null(mkdtemp(dir));
+	assert_int_equal(offload_new(&options, &keeper->pool), 0);
+	again.pool = keeper->pool;
+	keeper->dir = strdup(dir);
+	keeper->loaded = NULL;
+	(void)snprintf(keeper->machine, sizeof(keeper->machine), "m");
+	assert_int_equal(idle_state_close(keeper, engine, 5 * NSEC_PER_SEC, &diag), IDLE_NOTHING);
+	keeper->loaded = calloc(1, sizeof(*keeper->loaded));
+	assert_non_null(keeper->loaded);
+	assert_int_equal(state_load(dir, "m", keeper->loaded, &diag), 0);
+	for (size_t i = 0; i < before->count; i++)
+		assert_true(!state_find(keeper->loaded, before->entries[i].key) ==
+			    (strncmp(before->entries[i].key, "fit.earlier.", 12) == 0));
+	offload_free(again.pool, 5 * NSEC_PER_SEC);
+	(void)snprintf(path, sizeof(path), "%s/" STATE_FILE_NAME, dir);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(rmdir(dir), 0);
+	free(before);
+}
+
 /* Whenever the engine adopts a zone: also if it is later than the meters were found. */
-static void found_zones_are_restored(unsigned refused)
+static void found_zones_are_restored(unsigned refused, const char *boot)
 {
 	char line[STATE_LINE_MAX];
 	struct machine machine;
@@ -392,6 +452,8 @@ static void found_zones_are_restored(unsigned refused)
 	monitor.idle_state.loaded = calloc(1, sizeof(*monitor.idle_state.loaded));
 	assert_non_null(monitor.idle_state.loaded);
 	assert_int_equal(state_put(monitor.idle_state.loaded, "late/package-0", line), 0);
+	put_learned(monitor.idle_state.loaded, boot);
+	(void)snprintf(monitor.idle_state.boot, sizeof(monitor.idle_state.boot), "now");
 	for (; time_s < 103; time_s++) {
 		(void)pass(&machine, time_s, 0, NSEC_PER_SEC);
 		monitor_follow_meters(&monitor);
@@ -405,6 +467,8 @@ static void found_zones_are_restored(unsigned refused)
 	}
 	assert_int_equal(interval_engine_idle_state(machine.engine, 1), IDLE_LEARNED);
 	assert_int_equal(monitor.described_zones, 2);
+	assert_true(!interval_engine_learned(machine.engine, 1) == (strcmp(boot, "now") != 0));
+	assert_saved(&monitor.idle_state, machine.engine);
 	free(monitor.idle_state.loaded);
 	machine_stop(&machine);
 }
@@ -412,8 +476,9 @@ static void found_zones_are_restored(unsigned refused)
 static void test_zones_that_are_found_are_restored(void **state)
 {
 	(void)state;
-	found_zones_are_restored(0);
-	found_zones_are_restored(3);
+	found_zones_are_restored(0, "now");
+	found_zones_are_restored(3, "now");
+	found_zones_are_restored(0, "earlier");
 }
 
 int main(void)

@@ -172,14 +172,28 @@ static void machine_key(void **state)
 	assert_int_equal(strlen(c), 16);
 }
 
+/* No boot is as another; without an id nothing is of any. */
+static void test_boots_differ(void **state)
+{
+	char now[STATE_MACHINE_MAX], again[STATE_MACHINE_MAX], none[STATE_MACHINE_MAX] = "x";
+
+	(void)state;
+	state_boot_key("/proc/sys/kernel/random/boot_id", now);
+	state_boot_key("/proc/sys/kernel/random/boot_id", again);
+	assert_true(now[0] != '\0');
+	assert_string_equal(now, again);
+	state_boot_key("/proc/sys/kernel/random/uuid", again);
+	assert_string_not_equal(now, again);
+	state_boot_key("/nonexistent", none);
+	assert_string_equal(none, "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(round_trip),
-		cmocka_unit_test(cut_anywhere),
-		cmocka_unit_test(flipped_anywhere),
-		cmocka_unit_test(what_it_cannot_hold),
-		cmocka_unit_test(files),
+		cmocka_unit_test(test_boots_differ),   cmocka_unit_test(round_trip),
+		cmocka_unit_test(cut_anywhere),        cmocka_unit_test(flipped_anywhere),
+		cmocka_unit_test(what_it_cannot_hold), cmocka_unit_test(files),
 		cmocka_unit_test(machine_key),
 	};
 
