@@ -27,6 +27,7 @@
 #include "kepler/explain_round.h"
 #include "kepler/machine_reads.h"
 #include "kepler/memory_signals.h"
+#include "kepler/model_feed.h"
 #include "kepler/owner.h"
 #include "kepler/record_tap.h"
 #include "kepler/self_stats.h"
@@ -602,34 +603,6 @@ static void insert_span(struct interval_engine *engine, const struct energy_span
 	engine->span_count++;
 }
 
-/* All that @activity says of @signal, whether it found its party or not. */
-static uint64_t sum_signal(const struct activity *activity, enum signal signal)
-{
-	uint64_t sum = activity->unknown_signal[signal];
-
-	for (size_t i = 0; activity->signal[signal] && i < activity->count; i++)
-		sum += activity->signal[signal][i];
-	for (size_t i = 0; i < activity->cgroup_signal_count; i++)
-		sum += activity->cgroup_signals[i].amount[signal];
-	return sum;
-}
-
-static void feed_models(struct interval_engine *engine, const struct activity *activity)
-{
-	struct node_work work = {
-		.time_ns = activity->time_ns,
-		.busy_ns = activity->busy_ns,
-		.signals = activity->signals,
-	};
-
-	for (uint32_t left = activity->signals; left; left &= left - 1) {
-		enum signal signal = (enum signal)__builtin_ctz(left);
-
-		work.amount[signal] = sum_signal(activity, signal);
-	}
-	model_meter_feed(engine->sources.models, &work);
-}
-
 /* As the estimate: what a failed pass did not see comes with the next. */
 static void advance_models(struct interval_engine *engine, const struct activity *activity,
 			   bool has_passed)
@@ -637,7 +610,7 @@ static void advance_models(struct interval_engine *engine, const struct activity
 	struct energy_span span;
 
 	if (has_passed)
-		feed_models(engine, activity);
+		model_feed(engine->sources.models, activity);
 	for (size_t i = 0; i < engine->models_known; i++) {
 		size_t z = first_of_models(engine) + i;
 		struct zone_status *status = &engine->status[z];
@@ -709,26 +682,10 @@ static void book_counters(struct interval_engine *engine, const struct activity 
 	     left &= left - 1) {
 		enum signal signal = (enum signal)__builtin_ctz(left);
 
-		node[signal] = sum_signal(activity, signal);
+		node[signal] = activity_signal_sum(activity, signal);
 	}
 	counters_book(&engine->counters, engine->ledger, &engine->parties, node, activity->time_ns,
 		      engine->accountant.settle_ns);
-}
-
-/* What a snapshot says of the models behind zones. */
-static void picture_models(struct interval_engine *engine)
-{
-	for (size_t i = 0; i < engine->models_known; i++) {
-		struct snapshot_zone *zone = &engine->published[first_of_models(engine) + i];
-		struct model_state state;
-
-		model_meter_state(engine->sources.models, i, &state);
-		zone->model = (struct snapshot_model){ state.model, state.output, state.features,
-						       state.machine };
-		zone->model_error_w = zone->ended ? (double)NAN : state.error_w;
-		zone->model_outside =
-			zone->ended || !state.has_estimate ? (double)NAN : state.outside;
-	}
 }
 
 static void book(struct interval_engine *engine, const struct activity *activity,
@@ -764,7 +721,9 @@ static void book(struct interval_engine *engine, const struct activity *activity
 			zone_fits_share_half_width(&accountant->fits, z);
 		engine->published[z].smt_factor = zone_fits_smt_factor(&accountant->fits, z);
 	}
-	picture_models(engine);
+	for (size_t i = 0; i < engine->models_known; i++)
+		model_picture(engine->sources.models, i,
+			      &engine->published[first_of_models(engine) + i]);
 }
 
 static void take_questions(struct interval_engine *engine, const struct activity *activity,

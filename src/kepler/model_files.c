@@ -7,19 +7,18 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/macro.h"
-#include "kepler/sources.h"
 
-static void set_measured(const struct sources *sources, bool *is_measured)
+static void set_measured(const struct model_surroundings *around, bool *is_measured)
 {
-	for (size_t z = 0; sources->meters && z < meter_table_count(sources->meters); z++)
-		is_measured[meter_table_zone(sources->meters, z)->kind] = true;
+	for (size_t z = 0; around->meters && z < meter_table_count(around->meters); z++)
+		is_measured[meter_table_zone(around->meters, z)->kind] = true;
 }
 
-static uint32_t counted_signals(const struct sources *sources)
+static uint32_t counted_signals(const struct model_surroundings *around)
 {
 	struct activity_info info;
 
-	activity_get_info(sources->activity, &info);
+	activity_get_info(around->activity, &info);
 	return (info.counts_switches ? info.signals : 0) | info.io.signals;
 }
 
@@ -43,20 +42,20 @@ static int add_file(const char *path, struct model_meter *meter, struct diag *di
 	return model_meter_add(meter, &model, diag);
 }
 
-int model_files_open(const struct config *config, const struct sources *sources,
+int model_files_open(const struct config *config, const struct model_surroundings *around,
 		     struct model_meter **ret, struct diag *refused)
 {
 	struct model_meter_options options = {
-		.cpus = sources->host.cpus,
-		.is_vm = sources->host.is_vm,
-		.signals = counted_signals(sources),
+		.cpus = around->host->cpus,
+		.is_vm = around->host->is_vm,
+		.signals = counted_signals(around),
 	};
 	struct model_meter *meter = NULL;
 	int r;
 
 	if (config->model_file_count == 0)
 		return 0;
-	set_measured(sources, options.is_measured);
+	set_measured(around, options.is_measured);
 	r = model_meter_new(&options, &meter);
 	if (r < 0)
 		return r;

@@ -2,16 +2,24 @@
 /* Trained models from files (--model.file), for what no meter of this machine measures. */
 #pragma once
 
+#include "activity/activity.h"
 #include "base/diag.h"
+#include "host/host.h"
 #include "kepler/config.h"
+#include "meter/meter.h"
 #include "meter/model_meter.h"
 
-struct sources;
+/* Where the models stand in, and what they can see; borrowed. */
+struct model_surroundings {
+	const struct meter_table *meters; /* NULL: there are none */
+	const struct activity_reader *activity;
+	const struct host_info *host;
+};
 
 /*
  * Reads and checks the files in their order: of two that have the same component the first counts.
- * A file that cannot be used is left out, and logged; @refused has the last reason, "" none. *ret is
- * given, NULL where no file can be used or none is named. 0 or -ENOMEM.
+ * A file that cannot be used is left out, and logged; @refused has the last reason, "" none. *ret
+ * is given, NULL where no file can be used or none is named. 0 or -ENOMEM.
  */
-int model_files_open(const struct config *config, const struct sources *sources,
+int model_files_open(const struct config *config, const struct model_surroundings *around,
 		     struct model_meter **ret, struct diag *refused);

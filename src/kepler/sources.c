@@ -119,6 +119,7 @@ const char *sources_why_left_out(const struct sources *sources)
  */
 static int open_energy(const struct config *config, struct sources *sources, struct diag *diag)
 {
+	struct model_surroundings around = { NULL, sources->activity, &sources->host };
 	struct meter_options options = config->meter;
 	int r;
 
@@ -137,7 +138,8 @@ static int open_energy(const struct config *config, struct sources *sources, str
 			return diag_set(diag, r, "%s: cannot look for meters: %s",
 					config->host.sysfs, strerrordesc_np(-r));
 	}
-	r = model_files_open(config, sources, &sources->models, &sources->models_refused);
+	around.meters = sources->meters;
+	r = model_files_open(config, &around, &sources->models, &sources->models_refused);
 	if (r < 0)
 		return diag_set(diag, r, "cannot set up the trained models");
 	if (sources_have_meters(sources) || sources->models)

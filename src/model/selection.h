@@ -5,9 +5,9 @@
  * on. Pure.
  *
  * A model of another machine is scaled by the number of cores: it is asked for what its own machine
- * would do at the same load of each core, and its answer is multiplied by core_ratio. What that adds
- * to the error was measured on 248 machine types of SPECpower_ssj2008, by predicting each from each
- * other (docs/models.md has the table). A model of many machines has that error already.
+ * would do at the same load of each core, and its answer is multiplied by core_ratio. What that
+ * adds to the error was measured on 248 machine types of SPECpower_ssj2008, by predicting each from
+ * each other (docs/models.md has the table). A model of many machines has that error already.
  */
 #pragma once
 
@@ -43,7 +43,7 @@ struct model_request {
 	const char *source;          /* "": any; sources of RAPL count as one */
 	const char *const *features; /* that can be had */
 	size_t feature_count;
-	double error_max; /* expected error that is still accepted, of power; 0: SELECTION_ERROR_MAX */
+	double error_max; /* that is still accepted, of power; 0: SELECTION_ERROR_MAX */
 };
 
 #define SELECTION_ERROR_MAX 0.5

@@ -44,7 +44,8 @@ def check_formula(metrics, zone):
 def beside_what_is_measured():
     """With a meter of the package, only dram and platform are estimated, and are in no total of what is measured."""
     with Sensors(rapl_zone("intel-rapl:0", "package-0", 50)) as sensors, tempfile.TemporaryDirectory() as folder:
-        options = [f"--host.sysfs={sensors.mount}", "--model.machine=vm=false", write_model(folder, ["package", "dram", "platform"])]
+        model = write_model(folder, ["package", "dram", "platform"])
+        options = [f"--host.sysfs={sensors.mount}", "--model.machine=vm=false", model]
         burner = load("span", 6)
         with Exporter(*OPTIONS, *options) as exporter:
             metrics = balanced(exporter.intervals(4))

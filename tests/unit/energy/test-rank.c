@@ -32,10 +32,9 @@ static const struct zone guess = { .kind = ZONE_PLATFORM,
 				   .source = "guess",
 				   .rank = RANK_ESTIMATED };
 /* Of a trained model: it stands beside what is measured of other kinds. */
-static const struct zone trained = { .kind = ZONE_PLATFORM,
-				     .quality = QUALITY_ESTIMATED,
-				     .source = "trained",
-				     .rank = RANK_MODEL };
+static const struct zone trained = {
+	.kind = ZONE_PLATFORM, .quality = QUALITY_ESTIMATED, .source = "trained", .rank = RANK_MODEL
+};
 static const struct zone plug = { .kind = ZONE_PLATFORM, .source = "plug", .rank = 5 };
 
 static void rivals_are_of_one_thing(void **state)
@@ -44,14 +43,13 @@ static void rivals_are_of_one_thing(void **state)
 		const struct zone *a, *b;
 		bool rivals;
 	} cases[] = {
-		{ &best, &good, true },    { &best, &alike, true },  { &best, &other, false },
-		{ &good, &other, false },  { &best, &guess, true },  { &other, &guess, true },
-		{ &guess, &guess, false }, { &best, &best, false },  { &other, &next, true },
-		{ &best, &next, false },   { &good, &next, false },  { &all, &best, true },
-		{ &all, &other, true },    { &all, &memory, false }, { &all, &all, false },
-		{ &board, &guess, false }, { &board, &best, false },
-		{ &trained, &best, false }, { &trained, &plug, true },
-		{ &trained, &guess, true },
+		{ &best, &good, true },    { &best, &alike, true },    { &best, &other, false },
+		{ &good, &other, false },  { &best, &guess, true },    { &other, &guess, true },
+		{ &guess, &guess, false }, { &best, &best, false },    { &other, &next, true },
+		{ &best, &next, false },   { &good, &next, false },    { &all, &best, true },
+		{ &all, &other, true },    { &all, &memory, false },   { &all, &all, false },
+		{ &board, &guess, false }, { &board, &best, false },   { &trained, &best, false },
+		{ &trained, &plug, true }, { &trained, &guess, true },
 	};
 
 	(void)state;
