@@ -642,10 +642,14 @@ def write_weights(path, date, machines, row_count):
 # ---- what the program must give -------------------------------------------------------------------------------------------
 
 MADE_UP = (  # machines of nobody: name of the CPU, cores, sockets, GiB, GHz, year
-    ("Intel(R) Xeon(R) Gold 6130 CPU @ 2.10GHz", 32, 2, 200, 2.1, 2017), ("AMD EPYC 7443 24-Core Processor", 24, 1, 100, 2.85, 2021),
-    ("Intel(R) Xeon(R) CPU E5-2640 v3 @ 2.60GHz", 16, 2, 100, 2.6, 2014), ("Intel(R) Xeon(R) CPU X5650 @ 2.67GHz", 12, 2, 40, 2.67, 2010),
-    ("Intel(R) Xeon(R) E-2134 CPU @ 3.50GHz", 4, 1, 20, 3.5, 2018), ("AMD EPYC 9654 96-Core Processor", 192, 2, 700, 2.4, 2022),
-    ("Intel(R) Xeon(R) CPU E7-4830 v2 @ 2.20GHz", 40, 4, 300, 2.2, 2013), ("AMD EPYC 7B99 48-Core Processor", 96, 2, 300, 2.5, 2021),
+    ("Intel(R) Xeon(R) Gold 6130 CPU @ 2.10GHz", 32, 2, 200, 2.1, 2017),
+    ("AMD EPYC 7443 24-Core Processor", 24, 1, 100, 2.85, 2021),
+    ("Intel(R) Xeon(R) CPU E5-2640 v3 @ 2.60GHz", 16, 2, 100, 2.6, 2014),
+    ("Intel(R) Xeon(R) CPU E5-2699 v3 @ 2.30GHz", 30, 2, 90, 2.3, 2014),
+    ("Intel(R) Xeon(R) E-2134 CPU @ 3.50GHz", 4, 1, 20, 3.5, 2018),
+    ("AMD EPYC 9654 96-Core Processor", 192, 2, 700, 2.4, 2022),
+    ("Intel(R) Xeon(R) CPU E7-4830 v2 @ 2.20GHz", 40, 4, 300, 2.2, 2013),
+    ("AMD EPYC 7B99 48-Core Processor", 96, 2, 300, 2.5, 2021),
 )
 
 

@@ -99,6 +99,33 @@ static void examine_zone(struct findings *findings, const struct interval_engine
 }
 
 /* Trained models, and why one is not used. */
+/* What the estimate is for this machine, and what that is worth. */
+static void examine_bound(struct findings *findings, const struct sources *sources)
+{
+	struct power_estimate idle, full;
+	struct machine_facts facts;
+	double share;
+
+	if (!sources->estimate)
+		return;
+	estimated_meter_facts(sources->estimate, &facts, &share);
+	power_model_estimate(&platform_power_model, &facts, 0, &idle);
+	power_model_estimate(&platform_power_model, &facts, 1, &full);
+	findings_add(findings, FINDING_NOTE, "energy", NULL,
+		     "for %s of %u cores in %u sockets, design power %u W each, the model gives "
+		     "%.0f W idle and %.0f W at full load; of machines that it never saw nine of "
+		     "ten were within ±%.0f W idle and ±%.0f W at full load",
+		     sources->host.is_vm ? "a typical host of this VM" : "this machine",
+		     facts.cores, facts.sockets, facts.cpu.tdp_w, idle.idle_w,
+		     full.idle_w + full.dynamic_w, idle.bound_w, full.bound_w);
+	if (full.outside)
+		findings_add(findings, FINDING_NOTE, "energy", NULL,
+			     "this machine is outside the model's population (servers of %.0f to "
+			     "%.0f): the bound is doubled, and is no more than a guess",
+			     platform_power_model.weights->year.least,
+			     platform_power_model.weights->year.most);
+}
+
 static void examine_models(struct findings *findings, const struct sources *sources)
 {
 	const struct model_meter *models = sources->models;
@@ -163,6 +190,7 @@ static void examine_estimate(struct findings *findings, const struct sources *so
 			     "no meter: %s/class/powercap has no zones", config->host.sysfs);
 	if (sources->estimate)
 		examine_stand_in(findings);
+	examine_bound(findings, sources);
 	if (sources->host.is_vm)
 		findings_add(findings, FINDING_NOTE, "energy", NULL,
 			     "in a VM only the dynamic power of its own vCPUs is estimated; idle "
