@@ -4,13 +4,15 @@
  */
 #include "base/macro.h"
 #include "kepler-model/collect.h"
-#include "kepler-model/extract.h"
-#include "kepler-model/plot.h"
 #include "kepler-model/estimate.h"
+#include "kepler-model/extract.h"
+#include "kepler-model/isolate.h"
+#include "kepler-model/plot.h"
 #include "kepler-model/repo.h"
 #include "kepler-model/serve.h"
-#include "kepler-model/isolate.h"
 #include "kepler-model/stress.h"
+#include "kepler-model/train.h"
+#include "kepler-model/validate.h"
 #include "options/program.h"
 
 static const struct command commands[] = {
@@ -34,6 +36,30 @@ static const struct command commands[] = {
 	  .what = "Turns the series of an exporter into rows: power of the node beside what ran, "
 		  "step by step.",
 	  .options = &extract_command_options },
+	{ "train-from-data", train_from_data_main, "train-from-data CSV", "a model from rows",
+	  .operands = "CSV",
+	  .what = "Trains a model on rows, such as extract writes them. Each way to train is "
+		  "judged by rows\n"
+		  "that it has not seen; the one with the smallest errors makes the model, from "
+		  "all rows.\n"
+		  "Without --output it prints the errors alone. Options:",
+	  .options = &training_options },
+	{ "train", train_main, "train CSV", "a model for each group of features that the rows have",
+	  .operands = "CSV",
+	  .what = "Does as train-from-data does for each group of features that the rows have, "
+		  "and writes the\n"
+		  "models as SOURCE_TYPE_GROUP.json to a folder. Options:",
+	  .options = &training_options },
+	{ "validate", validate_main, "validate MODEL CSV", "errors of a model on rows",
+	  .operands = "MODEL CSV",
+	  .what = "Prints how far the model's predictions are off on rows, which it should not "
+		  "have been trained\n"
+		  "on, and how many of them lie within its bound. Options:",
+	  .options = &validate_options },
+	{ "compare", compare_main, "compare MODEL... CSV",
+	  "errors of several models on the same rows", .operands = "MODEL... CSV",
+	  .what = "Does as validate does for several models. Options:",
+	  .options = &validate_options },
 	{ "plot", plot_main, "plot MODEL CSV", "a model's errors and curves as a page",
 	  .operands = "MODEL CSV",
 	  .what = "Writes a page of HTML that shows a model on samples: measured beside predicted "

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/macro.h"
+#include "training/blend.h"
 #include "training/boosting.h"
 #include "training/curves.h"
 #include "training/forest.h"
@@ -15,6 +16,8 @@
 
 const struct trainer trainers[] = {
 	{ "ExtraTrees", "the mean of many random trees", train_extra_trees },
+	{ "BlendedTrees", "the mean of random trees and of monotone boosted ones",
+	  train_blended_trees },
 	{ "MonotoneBoosting", "boosted trees of which power never falls as load grows",
 	  train_monotone_boosting, .is_monotone = true },
 	{ "LeastSquares", "a line, by ordinary least squares", train_least_squares },
@@ -37,10 +40,15 @@ const struct trainer trainers[] = {
 
 static bool is_name(const char *full, const char *name)
 {
+	static const char *const ends[] = { "", "Trainer", "FitTrainer", "RegressorTrainer",
+					    "RegressionTrainer" };
 	size_t len = strlen(name);
 
-	return strncmp(full, name, len) == 0 &&
-	       (full[len] == '\0' || strcmp(full + len, "Trainer") == 0);
+	for (size_t i = 0; len > 0 && i < ARRAY_SIZE(ends); i++) {
+		if (strncmp(full, name, len) == 0 && strcmp(full + len, ends[i]) == 0)
+			return true;
+	}
+	return false;
 }
 
 const struct trainer *trainer_find(const char *name)

@@ -32,7 +32,7 @@ struct trainer {
 
 /* All trainers; a NULL name ends them. */
 extern const struct trainer trainers[];
-/* By its name, with or without "Trainer" at its end; NULL: there is none. */
+/* By its name, with or without its end: "Xgboost", "XgboostFit"; NULL: there is none. */
 const struct trainer *trainer_find(const char *name);
 /* Checks the task, trains and checks what comes out. Results as of train(). */
 int trainer_train(const struct trainer *trainer, const struct training_task *task, double *stretch,

@@ -112,6 +112,18 @@ static void fill(struct training_rows *rows, const struct column_pair *pairs, co
 		scale(rows, i);
 }
 
+/* Where cycles are known they are what load is. */
+static void keep_cycles_alone(struct training_rows *rows)
+{
+	size_t cycles = 0;
+
+	while (cycles < rows->feature_count &&
+	       strcmp(rows->features[cycles].name, "cpu_cycles") != 0)
+		cycles++;
+	for (size_t i = 0; cycles < rows->feature_count && i < rows->feature_count; i++)
+		rows->is_load[i] = i == cycles;
+}
+
 int training_rows_read(const struct sample_table *table, const char *const *features, size_t count,
 		       const char *component, struct training_rows *ret, struct diag *diag)
 {
@@ -139,6 +151,7 @@ int training_rows_read(const struct sample_table *table, const char *const *feat
 			       features[i]);
 		rows.is_load[i] = known && known->is_load;
 	}
+	keep_cycles_alone(&rows);
 	rows.main_feature = feature_main(features, count, component);
 	fill(&rows, pairs, power, table->rows);
 	if (rows.rows == 0)

@@ -21,7 +21,12 @@ struct training_rows {
 	struct model_feature *features; /* [feature_count], with their scales and ranges */
 	size_t feature_count;
 	size_t main_feature;
-	bool *is_load;    /* [feature_count] */
+	/*
+	 * [feature_count]: power does not fall as it alone grows. Of cpu_cycles that is so. In as
+	 * many cycles more instructions, or more CPU time at a lower frequency, can draw less, so
+	 * that the others count only where there are no cycles.
+	 */
+	bool *is_load;
 	double *x;        /* rows × feature_count */
 	double *y;        /* W */
 	uint32_t *source; /* the row of the table */

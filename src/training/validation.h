@@ -31,7 +31,7 @@ struct validation_plan {
 /* The fold that holds each row out, into @ret [rows]: 0, or -EINVAL: there are fewer groups. */
 int validation_folds(const struct validation_plan *plan, size_t rows, uint32_t *ret,
 		     struct diag *diag);
-/* Watts of each row, >= 0, by a model that has not seen it, into @ret [rows]. Errors of trainers. */
+/* Watts of each row, by a model that has not seen it, into @ret [rows]. Errors of trainers. */
 int validation_predict(const struct trainer *trainer, const struct training_rows *rows,
 		       const struct validation_plan *plan, double *ret, struct diag *diag);
 /* As of validation_predict(), of the rows of @held_out, from the others, for one split. */

@@ -308,11 +308,9 @@ static void test_trees_and_vectors_follow_steps(void **state)
 		const char *name;
 		double mean_w; /* below it */
 	} cases[] = {
-		{ "ExtraTrees", 0.01 },
-		{ "MonotoneBoosting", 0.3 },
-		{ "GradientBoostingRegressorTrainer", 0.3 },
-		{ "XgboostFitTrainer", 0.3 },
-		{ "SVRRegressorTrainer", 40 },
+		{ "ExtraTrees", 0.01 },       { "BlendedTrees", 4 },
+		{ "MonotoneBoosting", 0.3 },  { "GradientBoostingRegressorTrainer", 0.3 },
+		{ "XgboostFitTrainer", 0.3 }, { "SVRRegressorTrainer", 40 },
 	};
 	struct rows rows;
 	struct training_task task = task_of(&rows, FEATURES);
@@ -364,7 +362,9 @@ static void test_names(void **state)
 {
 	(void)state;
 	assert_ptr_equal(trainer_find("XgboostFit"), trainer_find("XgboostFitTrainer"));
-	assert_null(trainer_find("Xgboost"));
+	assert_ptr_equal(trainer_find("Ridge")->train, trainers[4].train);
+	assert_ptr_equal(trainer_find("KNeighbors"), trainer_find("KNeighborsRegressorTrainer"));
+	assert_null(trainer_find("Xgb"));
 	assert_null(trainer_find(""));
 }
 

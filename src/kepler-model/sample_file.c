@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kepler-model/sample_file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/macro.h"
+
+static int read_whole(const char *path, size_t max, char **ret, size_t *ret_len, struct diag *diag)
+{
+	int r = read_file_alloc(path, max, ret, ret_len);
+
+	if (r == -EFBIG)
+		return diag_set(diag, r, "%.200s: it has more than %zu MiB", path, max >> 20);
+	if (r < 0)
+		return diag_set(diag, r, "%.200s: cannot be read: %s", path, strerrordesc_np(-r));
+	return 0;
+}
+
+int sample_file_read(const char *path, struct sample_table *ret, struct diag *diag)
+{
+	CLEANUP_FREE char *text = NULL;
+	size_t len;
+	int r = read_whole(path, SAMPLE_FILE_MAX, &text, &len, diag);
+
+	return r < 0 ? r : sample_table_parse_csv(ret, path, text, len, diag);
+}
+
+int model_file_load(const char *path, struct trained_model *ret, struct diag *diag)
+{
+	CLEANUP_FREE char *text = NULL;
+	size_t len;
+	int r = read_whole(path, MODEL_FILE_MAX, &text, &len, diag);
+
+	return r < 0 ? r : trained_model_parse(ret, path, text, len, diag);
+}
+
+int model_file_save(const char *path, const struct trained_model *model, struct diag *diag)
+{
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
+	int r = trained_model_write(model, &text);
+
+	if (r < 0)
+		return diag_set(diag, r, "out of memory");
+	if (text.len > MODEL_FILE_MAX)
+		return diag_set(diag, -EFBIG,
+				"%.200s: the model has %zu bytes, and files of models may have %u; "
+				"train on fewer rows, or with another trainer",
+				path, text.len, MODEL_FILE_MAX);
+	r = write_file_atomic(path, text.data, text.len, 0644);
+	return r < 0 ? diag_set(diag, r, "%.200s: cannot be written: %s", path, strerrordesc_np(-r))
+		     : 0;
+}
+
+int text_print(const struct strbuf *text, struct diag *diag)
+{
+	if (strbuf_error(text) < 0)
+		return diag_set(diag, -ENOMEM, "out of memory");
+	if (fwrite(text->data, 1, text->len, stdout) != text->len || fflush(stdout) != 0)
+		return diag_set(diag, -EIO, "cannot write to standard output");
+	return 0;
+}

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kepler-model/training_options.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/macro.h"
+#include "base/num.h"
+#include "model/feature.h"
+#include "options/version.h"
+
+#define OWN(member)  .offset = offsetof(struct training_values, member)
+#define POWER_SUFFIX "_power"
+
+static const struct option_choice outputs[] = { { "AbsPower", MODEL_ABS_POWER },
+						{ "DynPower", MODEL_DYN_POWER },
+						{ 0 } };
+static const struct option_choice validations[] = {
+	{ "random", FOLDS_RANDOM }, { "blocked", FOLDS_BLOCKED }, { "groups", FOLDS_GROUPS }, { 0 }
+};
+static const struct option_choice formats[] = { { "table", TRAINING_TABLE },
+						{ "json", TRAINING_JSON },
+						{ 0 } };
+
+#define TEXT(option, member, variable, text)                                                       \
+	{                                                                                          \
+		option, NULL, OPTION_STRING, OWN(member), .default_text = "", .metavar = variable, \
+							  .may_be_empty = true, .only_flag = true, \
+							  .help = text                             \
+	}
+#define NUMBER(option, member, variable, most, text)                                               \
+	{                                                                                          \
+		option, NULL, OPTION_U32, OWN(member), .max = most, .default_text = "0",           \
+						       .metavar = variable, .only_flag = true,     \
+						       .help = text                                \
+	}
+
+const struct option training_rows_of_options[TRAINING_OPTION_COUNT] = {
+	TEXT("input", input, "FILE", "Rows, as CSV. An operand does as well."),
+	TEXT("output", output, "PATH", "Where the model goes; train: the folder of the models."),
+	TEXT("data-path", data_path, "FOLDER", "Where the names of files begin."),
+	TEXT("feature-group", group, "NAME",
+	     "Train on the features of this group: BPFOnly, CounterOnly, BPFIRQ and the like. By "
+	     "default on all known features that the rows have."),
+	TEXT("features", features, "NAMES",
+	     "Train on these columns instead, separated by commas. A/B is the ratio of two "
+	     "columns."),
+	TEXT("thirdparty-metrics", third_party, "NAMES",
+	     "Columns that are features beside those of the group, separated by commas."),
+	TEXT("trainers", trainers, "NAMES",
+	     "Ways to train, separated by commas; the one with the smallest errors makes the "
+	     "model. By default BlendedTrees, ExtraTrees, XgboostFitTrainer, MonotoneBoosting, "
+	     "GradientBoostingRegressorTrainer, PolynomialRegressionTrainer and "
+	     "LinearRegressionTrainer. There are also LeastSquares, Ridge, SGDRegressorTrainer, "
+	     "KNeighborsRegressorTrainer, SVRRegressorTrainer and Logarithmic-, Logistic- and "
+	     "ExponentialRegressionTrainer."),
+	TEXT("components", components, "NAMES",
+	     "Parts of the machine, separated by commas: the power of package is the column "
+	     "package_power. By default all whose power is above 0."),
+	{ "output-type", NULL, OPTION_ENUM, OWN(output_type), .choices = outputs,
+	  .default_text = "AbsPower", .metavar = "TYPE", .only_flag = true,
+	  .help = "AbsPower: idle power is part of the rows' power. DynPower: it is not." },
+	{ "energy-source", NULL, OPTION_STRING, OWN(source), .default_text = "rapl-sysfs",
+	  .metavar = "SOURCE", .only_flag = true,
+	  .help = "What measured the power; it is noted in the model." },
+	{ "validation", NULL, OPTION_ENUM, OWN(validation), .choices = validations,
+	  .default_text = "blocked", .metavar = "KIND", .only_flag = true,
+	  .help = "How rows are held out. blocked: neighbouring rows together, which is right for "
+		  "rows in the order of their time; random: by chance, for rows in no order; "
+		  "groups: all with the same value of --group-by." },
+	{ "folds", NULL, OPTION_U32, OWN(folds), .min = FOLDS_MIN, .max = FOLDS_MAX,
+	  .default_text = "10", .metavar = "COUNT", .only_flag = true,
+	  .help = "Into how many parts rows are divided, each of which is held out once." },
+	TEXT("group-by", group_by, "COLUMN",
+	     "The column of which equal values are held out together, such as a machine's number. "
+	     "It turns --validation=groups on."),
+	TEXT("split-column", split_column, "COLUMN",
+	     "Hold out the rows with more than 0 in this column, once, instead of folds."),
+	NUMBER("seed", seed, "NUMBER", UINT32_MAX,
+	       "Where chance begins. The same seed gives the same model."),
+	{ "format", NULL, OPTION_ENUM, OWN(format), .choices = formats, .default_text = "table",
+	  .metavar = "FORMAT", .only_flag = true, .help = "Of the errors that are printed." },
+	TEXT("model-name", model_name, "NAME", "By default it is the trainer and the node type."),
+	TEXT("pipeline-name", pipeline, "NAME", "It is noted in the model."),
+	TEXT("id", machine_id, "NAME", "Of the machine; it is noted in the model."),
+	TEXT("node-type", node_type, "NUMBER", "The machine's type in a repository of models."),
+	TEXT("machine.processor", processor, "NAME",
+	     "The machine that the rows are from: its processor, as in a repository's types."),
+	NUMBER("machine.cores", cores, "COUNT", 65536, "Its logical processors; 0: not known."),
+	NUMBER("machine.chips", chips, "COUNT", 4096, "Its sockets; 0: not known."),
+	NUMBER("machine.memory", memory_gb, "GB", 1000000, "Its memory; 0: not known."),
+	NUMBER("machine.frequency", frequency_mhz, "MHZ", 100000,
+	       "Its highest frequency; 0: not known."),
+};
+
+const struct short_flag training_short_flags[] = {
+	{ "-i", "input" },
+	{ "-o", "output" },
+	{ "-e", "energy-source" },
+	{ "-ot", "output-type" },
+	{ "-fg", "feature-group" },
+	{ "-p", "pipeline-name" },
+	{ "-tm", "thirdparty-metrics" },
+	{ NULL, NULL },
+};
+
+static const char *const default_trainers[] = {
+	"BlendedTrees",
+	"ExtraTrees",
+	"XgboostFitTrainer",
+	"MonotoneBoosting",
+	"GradientBoostingRegressorTrainer",
+	"PolynomialRegressionTrainer",
+	"LinearRegressionTrainer",
+};
+
+/* Takes @text apart at its commas. */
+static int add_names(char *text, const char *option, struct name_list *list, struct diag *diag)
+{
+	char *name;
+
+	while ((name = strsep(&text, ",")) != NULL) {
+		if (!*name)
+			continue;
+		if (list->count == NAMES_MAX)
+			return diag_set(diag, -EINVAL, "%s: more than %d names", option, NAMES_MAX);
+		list->names[list->count++] = name;
+	}
+	return 0;
+}
+
+static int make_trainers(struct training_values *values, struct training_request *ret,
+			 struct diag *diag)
+{
+	struct name_list list = { .count = 0 };
+	int r = add_names(values->trainers, "trainers", &list, diag);
+
+	for (size_t i = 0; !list.count && i < ARRAY_SIZE(default_trainers); i++)
+		ret->trainers[ret->trainer_count++] = trainer_find(default_trainers[i]);
+	for (size_t i = 0; r == 0 && i < list.count; i++) {
+		const struct trainer *trainer = trainer_find(list.names[i]);
+
+		if (!trainer)
+			return diag_set(diag, -EINVAL,
+					"trainers: there is no trainer %.80s; --help lists all",
+					list.names[i]);
+		if (ret->trainer_count == TRAINERS_MAX)
+			return diag_set(diag, -EINVAL, "trainers: more than %d", TRAINERS_MAX);
+		ret->trainers[ret->trainer_count++] = trainer;
+	}
+	return r;
+}
+
+/* A component's name from that of its column, into *ret [size]; false: it is none. */
+static bool component_of(const char *column, char *ret, size_t size)
+{
+	size_t len = strlen(column), suffix = strlen(POWER_SUFFIX);
+
+	if (len <= suffix || strcmp(column + len - suffix, POWER_SUFFIX) != 0 ||
+	    strncmp(column, "package_", strlen("package_")) == 0)
+		return strcmp(column, "package" POWER_SUFFIX) == 0 &&
+		       snprintf(ret, size, "package") > 0;
+	(void)snprintf(ret, size, "%.*s", (int)(len - suffix), column);
+	return true;
+}
+
+static bool has_power(const struct sample_table *table, size_t column)
+{
+	for (size_t row = 0; row < table->rows; row++) {
+		if (table->columns[column][row] > 0)
+			return true;
+	}
+	return false;
+}
+
+/* All components with power; their names replace the option's value, which owns them. */
+static int find_components(struct training_values *values, const struct sample_table *table)
+{
+	CLEANUP(strbuf_release) struct strbuf names = STRBUF_INIT;
+	char name[SAMPLE_NAME_MAX];
+
+	for (size_t i = 0; i < table->column_count; i++) {
+		if (component_of(table->names[i], name, sizeof(name)) && has_power(table, i))
+			strbuf_addf(&names, "%s,", name);
+	}
+	if (strbuf_error(&names) < 0 || !names.data)
+		return strbuf_error(&names);
+	free(values->components);
+	values->components = TAKE_PTR(names.data);
+	return 0;
+}
+
+static int make_components(struct training_values *values, const struct sample_table *table,
+			   struct training_names *names, struct diag *diag)
+{
+	int r = *values->components ? 0 : find_components(values, table);
+
+	if (r < 0)
+		return diag_set(diag, r, "out of memory");
+	r = add_names(values->components, "components", &names->components, diag);
+	if (r == 0 && names->components.count == 0)
+		return diag_set(diag, -ENOENT,
+				"no column is the power of a component, such as package_power, or "
+				"all of them are 0");
+	if (r == 0 && names->components.count > MODEL_COMPONENTS_MAX)
+		return diag_set(diag, -EINVAL, "components: more than %d", MODEL_COMPONENTS_MAX);
+	return r;
+}
+
+static int find_features(const struct sample_table *table, struct name_list *list,
+			 struct diag *diag)
+{
+	for (size_t i = 0; i < table->column_count && list->count < NAMES_MAX; i++) {
+		if (feature_find(table->names[i]))
+			list->names[list->count++] = table->names[i];
+	}
+	if (list->count == 0)
+		return diag_set(diag, -ENOENT,
+				"no column is a known feature; name the columns with --features");
+	return 0;
+}
+
+int training_options_use_group(const char *group, const struct sample_table *table,
+			       struct training_names *names, struct training_request *ret,
+			       struct diag *diag)
+{
+	const struct feature_group *found = feature_group_find(group);
+
+	if (!found)
+		return diag_set(diag, -EINVAL, "feature-group: there is no group %.80s", group);
+	names->features.count = 0;
+	for (size_t i = 0; found->features[i]; i++) {
+		if (sample_table_find(table, found->features[i]) == SAMPLE_COLUMN_NONE)
+			return diag_set(diag, -ENOENT,
+					"feature-group: %s needs the column %s, which is not there",
+					group, found->features[i]);
+		names->features.names[names->features.count++] = found->features[i];
+	}
+	ret->features = names->features.names;
+	ret->feature_count = names->features.count;
+	return 0;
+}
+
+static int make_features(struct training_values *values, const struct sample_table *table,
+			 struct training_names *names, struct training_request *ret,
+			 struct diag *diag)
+{
+	int r = 0;
+
+	if (*values->features)
+		r = add_names(values->features, "features", &names->features, diag);
+	else if (*values->group)
+		r = training_options_use_group(values->group, table, names, ret, diag);
+	else
+		r = find_features(table, &names->features, diag);
+	if (r == 0)
+		r = add_names(values->third_party, "thirdparty-metrics", &names->features, diag);
+	ret->features = names->features.names;
+	ret->feature_count = names->features.count;
+	return r;
+}
+
+int training_options_make(struct training_values *values, const struct sample_table *table,
+			  struct training_names *names, struct training_request *ret,
+			  struct diag *diag)
+{
+	int r;
+
+	*names = (struct training_names){ .features = { .count = 0 } };
+	*ret = (struct training_request){
+		.plan = { .kind = *values->group_by ? FOLDS_GROUPS
+						    : (enum fold_kind)values->validation,
+			  .folds = values->folds,
+			  .seed = values->seed },
+		.group_column = values->group_by,
+		.split_column = *values->split_column ? values->split_column : NULL,
+	};
+	if (ret->plan.kind == FOLDS_GROUPS && !*values->group_by)
+		return diag_set(diag, -EINVAL, "validation: groups needs --group-by=COLUMN");
+	r = make_trainers(values, ret, diag);
+	if (r == 0)
+		r = make_components(values, table, names, diag);
+	if (r == 0)
+		r = make_features(values, table, names, ret, diag);
+	ret->components = names->components.names;
+	ret->component_count = names->components.count;
+	return r;
+}
+
+static void describe_origin(const struct training_values *values, const char *data,
+			    struct model_origin *ret)
+{
+	time_t now = time(NULL);
+	struct tm date;
+
+	(void)snprintf(ret->data, sizeof(ret->data), "%s%s%s%s%s", data,
+		       *values->machine_id ? ", " : "", values->machine_id,
+		       *values->pipeline ? ", " : "", values->pipeline);
+	(void)snprintf(ret->tool, sizeof(ret->tool), "kepler-model %s", KEPLER_VERSION);
+	if (gmtime_r(&now, &date))
+		(void)strftime(ret->trained_at, sizeof(ret->trained_at), "%Y-%m-%dT%H:%M:%SZ",
+			       &date);
+}
+
+int training_options_describe(const struct training_values *values, const char *data,
+			      struct trained_model *ret, struct diag *diag)
+{
+	const char *slash = strrchr(data, '/');
+	uint64_t node_type = 0;
+
+	if (*values->node_type &&
+	    (parse_u64(values->node_type, strlen(values->node_type), &node_type) < 0 ||
+	     node_type > INT32_MAX))
+		return diag_set(diag, -EINVAL, "node-type: must be a number, not \"%.40s\"",
+				values->node_type);
+
+	ret->output = (enum model_output)values->output_type;
+	ret->node_type = *values->node_type ? (int32_t)node_type : -1;
+	(void)snprintf(ret->source, sizeof(ret->source), "%s", values->source);
+	(void)snprintf(ret->name, sizeof(ret->name), "%s", values->model_name);
+	(void)snprintf(ret->machine.processor, sizeof(ret->machine.processor), "%s",
+		       values->processor);
+	ret->machine.cores = values->cores;
+	ret->machine.chips = values->chips;
+	ret->machine.memory_gb = values->memory_gb;
+	ret->machine.frequency_mhz = values->frequency_mhz;
+	describe_origin(values, slash ? slash + 1 : data, &ret->origin);
+	return 0;
+}
+
+int training_options_path(const struct training_values *values, const char *name, char **ret)
+{
+	const char *folder = *name == '/' ? "" : values->data_path;
+
+	return asprintf(ret, "%s%s%s", folder, *folder ? "/" : "", name) < 0 ? -ENOMEM : 0;
+}

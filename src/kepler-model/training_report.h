@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Errors of training and validation, as a table or as JSON. */
+#pragma once
+
+#include "base/strbuf.h"
+#include "training/model_training.h"
+
+/* One line of either: a model or trainer, and one of its components. */
+void report_add_head(struct strbuf *out);
+void report_add_line(const char *component, const char *name, const struct training_result *result,
+		     struct strbuf *out);
+/* A JSON object, without what is around it. */
+void report_add_object(const char *component, const char *name,
+		       const struct training_result *result, struct strbuf *out);
+/* All of a training. */
+void report_add_training(const struct training_request *request,
+			 const struct training_report *report, struct strbuf *out);
+void report_add_training_json(const struct training_request *request,
+			      const struct training_report *report, struct strbuf *out);

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kepler-model/validate.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/macro.h"
+#include "kepler-model/command_line.h"
+#include "kepler-model/sample_file.h"
+#include "kepler-model/training_report.h"
+#include "options/layers.h"
+#include "options/program.h"
+
+#define BOOTSTRAP_SEED 1
+
+struct validate_config {
+	struct option_values options;
+	int format;
+	uint32_t limit_percent;
+};
+
+enum { VALIDATE_TABLE, VALIDATE_JSON };
+
+static const struct option_choice formats[] = { { "table", VALIDATE_TABLE },
+						{ "json", VALIDATE_JSON },
+						{ 0 } };
+
+static const struct option rows[] = {
+	{ "format", NULL, OPTION_ENUM, .offset = offsetof(struct validate_config, format),
+	  .choices = formats, .default_text = "table", .metavar = "FORMAT", .only_flag = true,
+	  .help = "Of what is printed." },
+	{ "limit", NULL, OPTION_U32, .offset = offsetof(struct validate_config, limit_percent),
+	  .max = 1000, .default_text = "0", .metavar = "PERCENT", .only_flag = true,
+	  .help = "Exit with 1 if a component's errors, all together, exceed this part of its "
+		  "power; 0: no limit." },
+};
+static const struct option_section sections[] = { { rows, ARRAY_SIZE(rows), 0 } };
+
+const struct option_set validate_options = {
+	.program = &model_program,
+	.base = &model_base_options,
+	.sections = sections,
+	.section_count = ARRAY_SIZE(sections),
+	.size = sizeof(struct validate_config),
+};
+
+static const struct short_flag shorts[] = { { NULL, NULL } };
+
+struct validation {
+	const struct validate_config *config;
+	struct sample_table table;
+	struct strbuf out;
+	size_t lines;
+	bool is_beyond; /* the limit */
+	struct diag diag;
+};
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static int add_component(struct validation *validation, const struct trained_model *model,
+			 const char *path, size_t component)
+{
+	struct training_result result = { .coverage = 0 };
+	const char *name = model->components[component].name;
+	uint32_t limit = validation->config->limit_percent;
+	int r = model_training_validate(model, component, &validation->table, BOOTSTRAP_SEED,
+					&result, &result.failure);
+
+	if (r == -ENOMEM)
+		return diag_set(&validation->diag, r, "out of memory");
+	if (r < 0 || (limit && !(result.score.weighted_percent <= limit)))
+		validation->is_beyond = true;
+	if (validation->config->format == VALIDATE_TABLE) {
+		report_add_line(name, base_name(path), &result, &validation->out);
+	} else {
+		if (validation->lines)
+			strbuf_add_char(&validation->out, ',');
+		report_add_object(name, base_name(path), &result, &validation->out);
+	}
+	validation->lines++;
+	return 0;
+}
+
+static int add_model(struct validation *validation, const char *path)
+{
+	CLEANUP(trained_model_release) struct trained_model model = { .node_type = -1 };
+	int r = model_file_load(path, &model, &validation->diag);
+
+	for (size_t i = 0; r == 0 && i < model.component_count; i++)
+		r = add_component(validation, &model, path, i);
+	return r;
+}
+
+static int run(struct validation *validation, const struct command_line *line)
+{
+	bool json = validation->config->format == VALIDATE_JSON;
+	size_t models = line->count - 1;
+	int r = sample_file_read(line->operands[models], &validation->table, &validation->diag);
+
+	if (r < 0)
+		return r;
+	if (json)
+		strbuf_add_str(&validation->out, "{\"results\":[");
+	else
+		report_add_head(&validation->out);
+	for (size_t i = 0; r == 0 && i < models; i++)
+		r = add_model(validation, line->operands[i]);
+	if (json)
+		strbuf_add_str(&validation->out, "]}\n");
+	if (r == 0)
+		r = text_print(&validation->out, &validation->diag);
+	return r;
+}
+
+static int run_command(const char *name, bool several, int argc, char *const *argv)
+{
+	struct validate_config config = { .format = 0 };
+	struct validation validation = { .config = &config };
+	struct command_line line;
+	int status = PROGRAM_USAGE;
+
+	if (command_line_load(&validate_options, shorts, argc, argv, &config.options, &line,
+			      &validation.diag) < 0) {
+		(void)fprintf(stderr, "kepler-model %s: %s\n", name, validation.diag.text);
+		return PROGRAM_USAGE;
+	}
+	if (line.count < 2 || (!several && line.count > 2)) {
+		(void)fprintf(stderr, "usage: kepler-model %s MODEL%s CSV [OPTION]...\n", name,
+			      several ? "..." : "");
+	} else if (run(&validation, &line) < 0) {
+		(void)fprintf(stderr, "kepler-model %s: %s\n", name, validation.diag.text);
+		status = 1;
+	} else {
+		status = validation.is_beyond;
+	}
+	strbuf_release(&validation.out);
+	sample_table_release(&validation.table);
+	options_release(&validate_options, &config.options);
+	return status;
+}
+
+int validate_main(int argc, char *const *argv, char *const *environ_)
+{
+	(void)environ_;
+	return run_command("validate", false, argc, argv);
+}
+
+int compare_main(int argc, char *const *argv, char *const *environ_)
+{
+	(void)environ_;
+	return run_command("compare", true, argc, argv);
+}

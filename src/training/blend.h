@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The mean of random trees and of boosted ones that never fall with load, as one set of trees. It
+ * is about as accurate as random trees alone, and along the load it falls half as far where they
+ * do. So that idle power is not that of whatever row has the least load, rows are added in which
+ * nothing runs.
+ */
+#pragma once
+
+#include "base/diag.h"
+#include "model/predictor.h"
+#include "training/task.h"
+
+int train_blended_trees(const struct training_task *task, double *stretch, struct predictor *ret,
+			struct diag *diag);

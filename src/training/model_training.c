@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/model_training.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/macro.h"
+#include "training/training_rows.h"
+
+struct job {
+	const struct sample_table *table;
+	const struct training_request *request;
+	struct training_rows rows[MODEL_COMPONENTS_MAX];
+	bool is_named; /* the model, by the caller */
+};
+
+static void job_release(struct job *job)
+{
+	for (size_t i = 0; i < MODEL_COMPONENTS_MAX; i++)
+		training_rows_release(&job->rows[i]);
+}
+
+/* The column's value in each of the rows, into *ret, which is given. */
+static int column_of_rows(const struct job *job, const struct training_rows *rows, const char *name,
+			  double **ret, struct diag *diag)
+{
+	size_t column = sample_table_find(job->table, name);
+
+	if (column == SAMPLE_COLUMN_NONE)
+		return diag_set(diag, -ENOENT, "there is no column %.95s with numbers", name);
+	*ret = calloc(rows->rows, sizeof(**ret));
+	if (!*ret)
+		return -ENOMEM;
+	for (size_t i = 0; i < rows->rows; i++)
+		(*ret)[i] = job->table->columns[column][rows->source[i]];
+	return 0;
+}
+
+/* Scores and bound of rows of which @held_out [rows] is true, or of all when it is NULL. */
+static int score_rows(const double *watts, const double *predicted, const bool *held_out,
+		      size_t rows, uint64_t seed, struct training_result *ret)
+{
+	CLEANUP_FREE double *numbers = calloc(2 * rows + 1, sizeof(*numbers));
+	double *y = numbers, *p = numbers + rows;
+	size_t count = 0;
+	int r;
+
+	if (!numbers)
+		return -ENOMEM;
+	for (size_t i = 0; i < rows; i++) {
+		if (held_out && !held_out[i])
+			continue;
+		y[count] = watts[i];
+		p[count++] = predicted[i];
+	}
+	if (count == 0)
+		return diag_set(&ret->failure, -EINVAL, "no row is held out");
+	validation_score(y, p, count, seed, &ret->score);
+	r = bounds_find(y, p, count, &ret->bound);
+	if (r == 0)
+		ret->coverage = bounds_coverage(&ret->bound, y, p, count);
+	return r;
+}
+
+static int validate_split(const struct job *job, const struct trainer *trainer,
+			  const struct training_rows *rows, double *predicted,
+			  struct training_result *ret)
+{
+	CLEANUP_FREE bool *held_out = calloc(rows->rows, sizeof(*held_out));
+	CLEANUP_FREE double *column = NULL;
+	uint64_t seed = job->request->plan.seed;
+	int r = held_out ? column_of_rows(job, rows, job->request->split_column, &column,
+					  &ret->failure)
+			 : -ENOMEM;
+
+	for (size_t i = 0; r == 0 && i < rows->rows; i++)
+		held_out[i] = column[i] > 0;
+	if (r == 0)
+		r = validation_predict_split(trainer, rows, held_out, seed, predicted,
+					     &ret->failure);
+	return r < 0 ? r : score_rows(rows->y, predicted, held_out, rows->rows, seed, ret);
+}
+
+static int validate(const struct job *job, const struct trainer *trainer,
+		    const struct training_rows *rows, struct training_result *ret)
+{
+	CLEANUP_FREE double *predicted = calloc(rows->rows, sizeof(*predicted));
+	CLEANUP_FREE double *group = NULL;
+	struct validation_plan plan = job->request->plan;
+	int r = predicted ? 0 : -ENOMEM;
+
+	if (r == 0 && job->request->split_column)
+		return validate_split(job, trainer, rows, predicted, ret);
+	if (r == 0 && plan.kind == FOLDS_GROUPS)
+		r = column_of_rows(job, rows, job->request->group_column, &group, &ret->failure);
+	plan.group = group;
+	if (r == 0)
+		r = validation_predict(trainer, rows, &plan, predicted, &ret->failure);
+	return r < 0 ? r : score_rows(rows->y, predicted, NULL, rows->rows, plan.seed, ret);
+}
+
+static int validate_all(const struct job *job, struct training_report *report)
+{
+	const struct training_request *request = job->request;
+
+	for (size_t t = 0; t < request->trainer_count; t++) {
+		for (size_t c = 0; c < request->component_count; c++) {
+			struct training_result *result = &report->results[t][c];
+			int r;
+
+			if (request->progress)
+				request->progress(request->context, request->trainers[t]->name,
+						  request->components[c]);
+			r = validate(job, request->trainers[t], &job->rows[c], result);
+			if (r == -ENOMEM)
+				return r;
+		}
+	}
+	return 0;
+}
+
+/* Of all components in sum; INFINITY when one of them failed. */
+static double total_error(const struct training_request *request,
+			  const struct training_report *report, size_t trainer)
+{
+	double sum = 0;
+
+	for (size_t c = 0; c < request->component_count; c++) {
+		if (report->results[trainer][c].failure.text[0])
+			return (double)INFINITY;
+		sum += report->results[trainer][c].score.mae_w;
+	}
+	return sum;
+}
+
+/* The best one of those not tried yet; trainer_count: none is left. */
+static size_t next_best(const struct training_request *request,
+			const struct training_report *report, const bool *tried)
+{
+	size_t best = request->trainer_count;
+	double lowest = (double)INFINITY;
+
+	for (size_t t = 0; t < request->trainer_count; t++) {
+		double error = total_error(request, report, t);
+
+		if (!tried[t] && error < lowest) {
+			lowest = error;
+			best = t;
+		}
+	}
+	return best;
+}
+
+static void fill_error(const struct job *job, const struct training_result *result,
+		       struct model_error *ret)
+{
+	*ret = (struct model_error){
+		.mae_w = result->score.mae_w,
+		.mape_percent = result->score.mape_percent,
+		.bound_w = result->bound.bound_w,
+		.bound_ratio = result->bound.bound_ratio,
+		.rows = result->score.rows,
+		.blocked = !job->request->split_column && job->request->plan.kind != FOLDS_RANDOM,
+	};
+}
+
+static int make_component(const struct job *job, const struct trainer *trainer, size_t component,
+			  struct model_component *ret, struct diag *diag)
+{
+	const struct training_rows *rows = &job->rows[component];
+	struct training_task task = training_task_of(rows, NULL, job->request->plan.seed);
+	double stretch[PREDICTOR_FEATURES_MAX];
+	int r = trainer_train(trainer, &task, stretch, &ret->predictor, diag);
+
+	if (r < 0)
+		return r;
+	ret->features = calloc(rows->feature_count, sizeof(*ret->features));
+	if (!ret->features)
+		return -ENOMEM;
+	(void)snprintf(ret->name, sizeof(ret->name), "%s", job->request->components[component]);
+	ret->feature_count = rows->feature_count;
+	for (size_t i = 0; i < rows->feature_count; i++) {
+		ret->features[i] = rows->features[i];
+		ret->features[i].scale /= stretch[i];
+	}
+	ret->minimum_w = ret->maximum_w = rows->y[0];
+	for (size_t i = 0; i < rows->rows; i++) {
+		ret->minimum_w = fmin(ret->minimum_w, rows->y[i]);
+		ret->maximum_w = fmax(ret->maximum_w, rows->y[i]);
+	}
+	return 0;
+}
+
+static void drop_components(struct trained_model *model)
+{
+	for (size_t i = 0; i < model->component_count; i++) {
+		predictor_release(&model->components[i].predictor);
+		free(model->components[i].features);
+	}
+	free(model->components);
+	model->components = NULL;
+	model->component_count = 0;
+}
+
+static int make_model(const struct job *job, size_t trainer, const struct training_report *report,
+		      struct trained_model *model, struct diag *diag)
+{
+	const struct training_request *request = job->request;
+	int r = 0;
+
+	drop_components(model);
+	model->components = calloc(request->component_count, sizeof(*model->components));
+	if (!model->components)
+		return -ENOMEM;
+	(void)snprintf(model->origin.trainer, sizeof(model->origin.trainer), "%s",
+		       request->trainers[trainer]->name);
+	if (!job->is_named)
+		(void)snprintf(model->name, sizeof(model->name), "%.80s_%d", model->origin.trainer,
+			       model->node_type < 0 ? 0 : model->node_type);
+	for (size_t c = 0; r == 0 && c < request->component_count; c++) {
+		model->component_count++;
+		r = make_component(job, request->trainers[trainer], c, &model->components[c], diag);
+		fill_error(job, &report->results[trainer][c], &model->components[c].error);
+	}
+	return r < 0 ? r : trained_model_check(model, diag);
+}
+
+static int choose(const struct job *job, struct trained_model *model,
+		  struct training_report *report, struct diag *diag)
+{
+	const struct training_request *request = job->request;
+	bool tried[TRAINERS_MAX] = { false };
+	size_t first = next_best(request, report, tried);
+	size_t best;
+
+	if (first == request->trainer_count)
+		return diag_set(diag, -EINVAL, "no trainer succeeded: %.400s",
+				report->results[0][0].failure.text);
+	while ((best = next_best(request, report, tried)) < request->trainer_count) {
+		int r = make_model(job, best, report, model, &report->unusable[best]);
+
+		if (r == 0) {
+			report->chosen = best;
+			return 0;
+		}
+		drop_components(model);
+		if (r == -ENOMEM)
+			return r;
+		tried[best] = true;
+	}
+	return diag_set(diag, -EINVAL, "no trainer made a model that can be used: %.400s",
+			report->unusable[first].text);
+}
+
+int model_training_run(const struct sample_table *table, const struct training_request *request,
+		       struct trained_model *model, struct training_report *report,
+		       struct diag *diag)
+{
+	CLEANUP(job_release)
+	struct job job = { .table = table, .request = request, .is_named = model->name[0] };
+	int r = 0;
+
+	*report = (struct training_report){ .chosen = request->trainer_count };
+	if (request->component_count == 0 || request->component_count > MODEL_COMPONENTS_MAX ||
+	    request->trainer_count == 0 || request->trainer_count > TRAINERS_MAX)
+		return diag_set(diag, -EINVAL,
+				"a model has 1 to %d components and 1 to %d trainers, not %zu and "
+				"%zu",
+				MODEL_COMPONENTS_MAX, TRAINERS_MAX, request->component_count,
+				request->trainer_count);
+	for (size_t c = 0; r == 0 && c < request->component_count; c++) {
+		r = training_rows_read(table, request->features, request->feature_count,
+				       request->components[c], &job.rows[c], diag);
+		report->rows[c] = job.rows[c].rows;
+		report->left_out[c] = job.rows[c].left_out;
+	}
+	if (r == 0)
+		r = validate_all(&job, report);
+	if (r == 0 && !request->only_errors)
+		r = choose(&job, model, report, diag);
+	return r == -ENOMEM ? diag_set(diag, r, "out of memory") : r;
+}
+
+static bool has_features(const struct trained_model *model, size_t component,
+			 const struct model_columns *columns, const double *values)
+{
+	for (size_t i = 0; i < model->components[component].feature_count; i++) {
+		if (!isfinite(values[columns->column[i]]))
+			return false;
+	}
+	return true;
+}
+
+/* Predictions for each row that has all of the features, and its watts. */
+static size_t predict_rows(const struct trained_model *model, size_t component,
+			   const struct model_columns *columns, const struct sample_table *table,
+			   const double *power, struct training_result *ret, double *watts,
+			   double *predicted)
+{
+	double values[SAMPLE_COLUMNS_MAX];
+	size_t count = 0, inside = 0;
+
+	for (size_t row = 0; row < table->rows; row++) {
+		struct model_answer answer;
+
+		for (size_t i = 0; i < table->column_count; i++)
+			values[i] = table->columns[i][row];
+		if (!isfinite(power[row]) || !has_features(model, component, columns, values))
+			continue;
+		trained_model_predict(model, component, columns, values, &answer);
+		if (!isfinite(answer.watts))
+			continue;
+		watts[count] = power[row];
+		predicted[count++] = answer.watts;
+		inside += fabs(answer.watts - power[row]) <= answer.bound_w;
+	}
+	ret->coverage = count ? (double)inside / (double)count : (double)NAN;
+	return count;
+}
+
+int model_training_validate(const struct trained_model *model, size_t component,
+			    const struct sample_table *table, uint64_t seed,
+			    struct training_result *ret, struct diag *diag)
+{
+	CLEANUP_FREE double *numbers = calloc(2 * table->rows + 1, sizeof(*numbers));
+	const char *names[SAMPLE_COLUMNS_MAX];
+	const struct model_error *error = &model->components[component].error;
+	struct model_columns columns;
+	char power[SAMPLE_NAME_MAX];
+	size_t column, count;
+	int r;
+
+	if (!numbers)
+		return diag_set(diag, -ENOMEM, "out of memory");
+	(void)snprintf(power, sizeof(power), "%.80s_power", model->components[component].name);
+	column = sample_table_find(table, power);
+	if (column == SAMPLE_COLUMN_NONE)
+		return diag_set(diag, -ENOENT, "there is no column %s with numbers", power);
+	for (size_t i = 0; i < table->column_count; i++)
+		names[i] = table->names[i];
+	r = trained_model_bind(model, component, names, table->column_count, &columns, diag);
+	if (r < 0)
+		return r;
+	*ret = (struct training_result){ .bound = { error->bound_w, error->bound_ratio } };
+	count = predict_rows(model, component, &columns, table, table->columns[column], ret,
+			     numbers, numbers + table->rows);
+	if (count == 0)
+		return diag_set(diag, -EINVAL, "no row has all features and %s", power);
+	validation_score(numbers, numbers + table->rows, count, seed, &ret->score);
+	return 0;
+}

@@ -1,0 +1,249 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""kepler-model trains on rows, and is as accurate as what is published about the same rows.
+
+The rows are those of upstream's models (../shared/data, or KEPLER_SHARED): nx12, and bare-metal machines of EC2. Their column
+is_test is the split that was published with them, so neighbours have the published errors. With KEPLER_LONG_TESTS=1 also what takes
+minutes.
+"""
+import csv
+import functools
+import json
+import os
+import pathlib
+import random
+import subprocess
+import tempfile
+
+from rig import BUILD, ROOT, run_tests, skip
+
+MODEL = pathlib.Path(BUILD) / "kepler-model"
+SHARED = pathlib.Path(os.environ.get("KEPLER_SHARED", pathlib.Path(ROOT).parent / "shared"))
+DATA = SHARED / "data"
+LONG = os.environ.get("KEPLER_LONG_TESTS")
+NX12 = DATA / "nx12/preprocess_abs_default_rapl_Basic.csv"
+COUNTERS = "cache_miss,cpu_cycles,cpu_instructions"
+NODE_TYPES = {"m5.metal": "0", "i3.metal": "1", "c5.metal": "2", "r5.metal": "3", "m5zn.metal": "4", "m7i.metal-24xl": "5"}
+
+
+def kepler_model(*words, status=0):
+    done = subprocess.run([MODEL, *map(str, words)], capture_output=True, text=True, timeout=900, check=False)
+    assert done.returncode == status, f"{words}: {done.returncode}, {done.stdout}{done.stderr}"
+    return done.stderr if status else done.stdout
+
+
+def results(*words):
+    """{(component, trainer): its errors}."""
+    report = json.loads(kepler_model("train-from-data", *words, "--format=json"))
+    return {(result["component"], result["model"]): result for result in report["results"]}
+
+
+def need(path):
+    if not path.exists():
+        skip(f"the published rows are not here: {path}; KEPLER_SHARED names their folder")
+    return path
+
+
+def published(table):
+    """{(node type, group): row} of the neighbours' models."""
+    with open(need(table), encoding="utf-8") as file:
+        return {(row.get("node_type"), row["feature_group"]): row for row in csv.DictReader(file)
+                if row["model_name"].startswith("KNeighborsRegressorTrainer")}
+
+
+def neighbours(path, component, *words):
+    return results(path, "--trainers=KNeighborsRegressorTrainer", f"--components={component}", "--split-column=is_test",
+                   *words)[component, "KNeighborsRegressorTrainer"]
+
+
+def neighbours_on_ec2_have_the_published_errors():
+    rows = published(DATA / "models/ec2-0.7.11/rapl-sysfs_AbsPower_model_metadata.csv")
+    paths = sorted((DATA / "ec2").glob("exact_ec2_*.csv"))
+    assert len(paths) >= 14, paths
+    for path in paths:
+        machine, group, component = path.stem.removeprefix("exact_ec2_").split("_")
+        ours, row = neighbours(path, component, f"--feature-group={group}"), rows[NODE_TYPES[machine], group]
+        for key, name in (("mae_w", "mae"), ("mape_percent", "mape")):
+            theirs = float(row[f"{component}_{name}"])
+            assert abs(ours[key] - theirs) <= 0.0051, f"{path.name}: {name} {ours[key]}, published {theirs}"
+
+
+def neighbours_on_nx12_have_the_published_errors():
+    """Its models were scaled by what another machine did, which executed no instruction: so instructions alone were the distance.
+    With CPU time alone many rows are equally near, and which of them are taken is chance."""
+    for source, output, components in (("rapl", "AbsPower", ("package", "dram")), ("acpi", "AbsPower", ("platform",)),
+                                       ("acpi", "DynPower", ("platform",)), ("rapl", "DynPower", ("package", "dram"))):
+        rows = published(DATA / f"models/nx12-v0.6/{source}_{output}_model_metadata.csv")
+        for component in components:
+            for group, words, most in (("CounterOnly", ["--features=cpu_instructions"], 1e-6), ("BPFOnly", [], 0.2)):
+                path = DATA / f"nx12/exact/exact_nx12_{source}_{output}_{group}_{component}.csv"
+                if not path.exists():
+                    continue
+                ours, theirs = neighbours(path, component, *words)["mae_w"], float(rows[None, group][f"{component}_mae"])
+                assert abs(ours - theirs) <= most, f"{path.name}: {ours} W, published {theirs} W"
+
+
+def boosted_trees_are_those_of_the_library_for_python():
+    path = need(DATA / "nx12/exact/exact_nx12_rapl_AbsPower_CounterOnly_package.csv")
+    ours = results(path, "--trainers=XgboostFitTrainer", "--split-column=is_test")["package", "XgboostFitTrainer"]
+    assert abs(ours["mae_w"] - 3.469) < 0.0005 and abs(ours["mape_percent"] - 4.44) < 0.005, ours
+
+
+def trees_on_nx12_are_better_than_what_is_published():
+    """3.53, 12.7 (CPU time alone) and 2.91 W are XGBoost's of upstream's parameters. Blended trees rise with load."""
+    need(NX12)
+    for features, most_w, blended_w in ((COUNTERS, 3.4, 3.5), ("bpf_cpu_time_us,cpu_cycles", 4.0, 4.6),
+                                        (f"bpf_cpu_time_us,{COUNTERS}", 2.9, 2.9)):
+        found = results(NX12, f"--features={features}", "--components=package", "--trainers=ExtraTrees,Xgboost,BlendedTrees",
+                        "--validation=random")
+        best = min(found.values(), key=lambda result: result["mae_w"])
+        assert best["mae_w"] <= most_w, f"{features}: {found}, at most {most_w} W"
+        assert best["mae_low_w"] < best["mae_w"] < best["mae_high_w"], found
+        assert found["package", "BlendedTrees"]["mae_w"] <= blended_w, f"{features}: {found}, at most {blended_w} W"
+    blocked = results(NX12, f"--features={COUNTERS}", "--components=package", "--trainers=BlendedTrees", "--validation=blocked")
+    assert blocked["package", "BlendedTrees"]["mae_w"] <= 6, blocked
+
+
+def split(path, folder, seed):
+    """A fifth of the rows by chance, and the others: two files."""
+    with open(path, encoding="utf-8") as file:
+        head, *lines = file.read().splitlines()
+    random.Random(seed).shuffle(lines)
+    cut, names = len(lines) // 5, (folder / "others.csv", folder / "held-out.csv")
+    for name, part in zip(names, (lines[cut:], lines[:cut])):
+        name.write_text("\n".join([head, *part]) + "\n", encoding="utf-8")
+    return names
+
+
+def nine_of_ten_rows_lie_within_the_bound():
+    """Of rows that neither the model nor its bound has seen."""
+    need(NX12)
+    for trainer, features in (("BlendedTrees", COUNTERS), ("BlendedTrees", "bpf_cpu_time_us,cpu_cycles"),
+                              ("LinearRegressionTrainer", COUNTERS)):
+        within = []
+        for seed in range(10 if LONG else 3):
+            with tempfile.TemporaryDirectory() as name:
+                folder = pathlib.Path(name)
+                others, held_out = split(NX12, folder, seed)
+                kepler_model("train-from-data", others, f"--output={folder}/m.json", f"--features={features}",
+                             "--components=package", f"--trainers={trainer}", "--validation=random", "--folds=5")
+                found = json.loads(kepler_model("validate", folder / "m.json", held_out, "--format=json"))["results"][0]
+                within.append(found["within_bound"])
+        mean = sum(within) / len(within)
+        assert 0.87 <= mean <= 0.93, f"{trainer}: {within}"
+
+
+def on_ec2_random_trees_are_better_than_the_published_kinds():
+    """Of each machine and group that is published, package, on the same folds with five seeds."""
+    kinds = ("KNeighborsRegressorTrainer", "GradientBoostingRegressorTrainer", "XgboostFitTrainer", "PolynomialRegressionTrainer")
+    sums = {kind: 0.0 for kind in ("ExtraTrees", *kinds)}
+    cells = 0
+    for path in sorted(need(DATA / "ec2").glob("ec2_*_package.csv")):
+        errors = {kind: 0.0 for kind in sums}
+        for seed in range(5):
+            found = results(path, f"--trainers={','.join(sums)}", "--validation=random", f"--seed={seed}")
+            for kind in sums:
+                errors[kind] += found["package", kind]["mae_w"] / 5
+        print(path.stem, *(f"{kind.removesuffix('RegressorTrainer')} {error:.2f}" for kind, error in errors.items()))
+        for kind, error in errors.items():
+            sums[kind] += error
+        cells += 1
+    means = {kind: total / cells for kind, total in sums.items()}
+    assert cells >= 20 and means["ExtraTrees"] < min(means[kind] for kind in kinds), means
+
+
+@functools.cache
+def machine():
+    """Rows of a machine that is made up: 40 W idle, 100 W more at full load."""
+    chance = random.Random(1)
+    lines = ["timestamp,bpf_cpu_time_ms,cpu_cycles,package_power,core_power"]
+    for step in range(200):
+        load = chance.random()
+        lines.append(f"{step},{load * 4000},{load * 9e9 * chance.uniform(0.9, 1.1)},{40 + 100 * load + chance.gauss(0, 1)},0")
+    return "\n".join(lines) + "\n"
+
+
+def a_model_is_written_and_read_again():
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        (folder / "rows.csv").write_text(machine(), encoding="utf-8")
+        texts = []
+        for _ in range(2):
+            out = kepler_model("train-from-data", "-i", "rows.csv", "--data-path", folder, "-o", "m.json", "-ot", "AbsPower", "-e",
+                               "acpi", "--seed=5", "--machine.cores=4", "--node-type=3", "-p", "std", "--folds=3",
+                               "--trainers=BlendedTrees,Polynomial")
+            model = json.loads((folder / "m.json").read_text(encoding="utf-8"))
+            model["origin"].pop("trained_at")
+            texts.append(json.dumps(model))
+        assert texts[0] == texts[1], "the same rows and seed give another model"
+        assert "makes the model" in out and "core " not in out, out  # the core's power is 0
+        assert '"acpi"' in texts[0] and "rows.csv, std" in texts[0], texts[0][:600]
+        both = kepler_model("compare", folder / "m.json", folder / "m.json", folder / "rows.csv", "--format=json")
+        found = json.loads(both)["results"]
+        assert len(found) == 2 and found[0]["mae_w"] < 2 and found[0]["rows"] == 200, found
+        kepler_model("validate", folder / "m.json", folder / "rows.csv", "--limit=5")
+        out = kepler_model("train", folder / "rows.csv", f"--output={folder}/models", "--trainers=Ridge", status=1)
+        assert "the features of no group" in out, out
+
+
+def a_model_for_each_group():
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        rows = machine().replace("cpu_cycles", "bpf_page_cache_hit")
+        (folder / "rows.csv").write_text(rows, encoding="utf-8")
+        kepler_model("train", folder / "rows.csv", f"--output={folder}/models", "--trainers=LinearRegression")
+        assert [path.name for path in (folder / "models").iterdir()] == ["rapl-sysfs_AbsPower_BPFOnly.json"]
+
+
+def bad_input_is_refused_with_the_reason():
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        rows, model = folder / "rows.csv", folder / "m.json"
+        rows.write_text(machine(), encoding="utf-8")
+        for text, words, why in (
+                (None, [folder / "none.csv"], "none.csv: cannot be read: No such file"),
+                ("a,b\n1\n", [], "rows.csv:2: this line has 1 cells, the first one has 2"),
+                ("a,package_power\n1,2\n", [], "no column is a known feature"),
+                ("bpf_cpu_time_ms\n1\n", [], "no column is the power of a component"),
+                ("bpf_cpu_time_ms,package_power\nnan,2\n5,inf\n", ["--components=package"], "none of 2 rows has all features"),
+                (None, ["--trainers=RandomForest"], "there is no trainer RandomForest"),
+                (None, ["--feature-group=CounterOnly"], "CounterOnly needs the column cache_miss"),
+                (None, ["--feature-group=Counters"], "there is no group Counters"),
+                (None, ["--validation=groups"], "groups needs --group-by=COLUMN"),
+                (None, ["--group-by=rack"], "there is no column rack"),
+                (None, ["--node-type=x"], "node-type: must be a number")):
+            rows.write_text(text or machine(), encoding="utf-8")
+            inputs = [word for word in words if isinstance(word, pathlib.Path)] or [rows]
+            said = kepler_model("train-from-data", *inputs, f"--output={model}", *(word for word in words if word not in inputs),
+                                status=1)
+            assert why in said, f"{words}: {said}"
+            assert not model.exists(), words
+        model.write_bytes(b"\x80\x04\x95")
+        assert "pickle" in kepler_model("validate", model, rows, status=1)
+        for words in (["train-from-data"], ["train", rows], ["validate", model], ["train-from-data", rows, "--folds=1"]):
+            kepler_model(*words, status=2)
+
+
+def what_falls_with_load_makes_no_model():
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        lines = ["bpf_cpu_time_ms,package_power", *(f"{step * 10},{200 - step}" for step in range(100))]
+        (folder / "rows.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        said = kepler_model("train-from-data", folder / "rows.csv", f"--output={folder}/m.json", "--trainers=LeastSquares",
+                            status=1)
+        assert "no trainer made a model that can be used" in said and "falls" in said, said
+        kepler_model("train-from-data", folder / "rows.csv", f"--output={folder}/m.json",
+                     "--trainers=LeastSquares,LinearRegression")
+
+
+def main():
+    if not MODEL.exists():
+        skip("kepler-model is not built")
+    run_tests((bad_input_is_refused_with_the_reason, a_model_is_written_and_read_again, a_model_for_each_group,
+               what_falls_with_load_makes_no_model, neighbours_on_ec2_have_the_published_errors,
+               neighbours_on_nx12_have_the_published_errors, boosted_trees_are_those_of_the_library_for_python,
+               trees_on_nx12_are_better_than_what_is_published, nine_of_ten_rows_lie_within_the_bound,
+               *([on_ec2_random_trees_are_better_than_the_published_kinds] if LONG else [])))
+
+
+main()

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "training/model_training.h"
+
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/macro.h"
+#include "training/random.h"
+
+#define ROWS 120
+
+static const char *const features[] = { "bpf_cpu_time_ms" };
+static const char *const components[] = { "package", "dram" };
+
+/* 30 W idle and 70 W more at full load, dram a tenth of that; a rack has 20 rows. */
+static struct sample_table make_table(double slope_w)
+{
+	static const char *const names[] = { "bpf_cpu_time_ms", "package_power", "dram_power",
+					     "rack", "is_test" };
+	struct sample_table table = { .rows = 0 };
+	struct random random = { 1 };
+	size_t column;
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		assert_int_equal(sample_table_add_column(&table, names[i], &column), 0);
+	for (size_t row = 0; row < ROWS; row++) {
+		double load = (double)((row * 37) % ROWS) / ROWS;
+
+		assert_int_equal(sample_table_add_row(&table), 0);
+		table.columns[0][row] = 4000 * load;
+		table.columns[1][row] = 30 + slope_w * load + random_part(&random);
+		table.columns[2][row] = 3 + 7 * load;
+		table.columns[3][row] = (double)(row / 20);
+		table.columns[4][row] = row < 12;
+	}
+	return table;
+}
+
+static struct training_request request_of(const char *first, const char *second)
+{
+	struct training_request request = {
+		.trainers = { trainer_find(first), second ? trainer_find(second) : NULL },
+		.trainer_count = second ? 2 : 1,
+		.features = features,
+		.feature_count = 1,
+		.components = components,
+		.component_count = 2,
+		.plan = { .kind = FOLDS_RANDOM, .folds = 5, .seed = 1 },
+	};
+
+	return request;
+}
+
+static void test_the_smallest_error_makes_the_model(void **state)
+{
+	CLEANUP(sample_table_release) struct sample_table table = make_table(70);
+	CLEANUP(trained_model_release) struct trained_model model = { .node_type = 7 };
+	CLEANUP_FREE struct training_report *report = calloc(1, sizeof(*report));
+	struct training_request request = request_of("SVR", "LeastSquares");
+	struct model_columns columns;
+	struct model_answer answer;
+	struct diag diag = { "" };
+	double load = 2000;
+
+	(void)state;
+	assert_int_equal(model_training_run(&table, &request, &model, report, &diag), 0);
+	assert_int_equal(report->chosen, 1);
+	assert_string_equal(model.origin.trainer, "LeastSquares");
+	assert_string_equal(model.name, "LeastSquares_7");
+	assert_int_equal(model.component_count, 2);
+	assert_string_equal(model.components[1].name, "dram");
+	assert_true(model.components[0].minimum_w >= 30 && model.components[0].maximum_w < 101);
+	assert_true(model.components[0].error.rows == ROWS && !model.components[0].error.blocked);
+	assert_true(model.components[0].error.mae_w > 0.1 && model.components[0].error.mae_w < 0.4);
+	assert_int_equal(trained_model_bind(&model, 0, features, 1, &columns, &diag), 0);
+	trained_model_predict(&model, 0, &columns, &load, &answer);
+	assert_true(fabs(answer.watts - 65.5) < 0.5);
+	assert_true(answer.bound_w > 0.2 && answer.bound_w < 0.8);
+}
+
+static void test_an_unusable_model_makes_way(void **state)
+{
+	CLEANUP(sample_table_release) struct sample_table table = make_table(-20);
+	CLEANUP(trained_model_release) struct trained_model model = { .node_type = -1 };
+	CLEANUP_FREE struct training_report *report = calloc(1, sizeof(*report));
+	struct training_request request = request_of("LeastSquares", "LinearRegression");
+	struct diag diag = { "" };
+
+	(void)state;
+	request.component_count = 1;
+	assert_int_equal(model_training_run(&table, &request, &model, report, &diag), 0);
+	assert_int_equal(report->chosen, 1);
+	assert_non_null(strstr(report->unusable[0].text, "falls"));
+	request.trainer_count = 1;
+	assert_int_equal(model_training_run(&table, &request, &model, report, &diag), -EINVAL);
+	assert_non_null(strstr(diag.text, "no trainer made a model that can be used"));
+	assert_int_equal(model.component_count, 0);
+}
+
+static void test_groups_splits_and_errors_alone(void **state)
+{
+	CLEANUP(sample_table_release) struct sample_table table = make_table(70);
+	CLEANUP(trained_model_release) struct trained_model model = { .node_type = -1 };
+	CLEANUP_FREE struct training_report *report = calloc(1, sizeof(*report));
+	struct training_request request = request_of("Ridge", NULL);
+	struct diag diag = { "" };
+
+	(void)state;
+	request.only_errors = true;
+	request.split_column = "is_test";
+	assert_int_equal(model_training_run(&table, &request, &model, report, &diag), 0);
+	assert_int_equal(report->results[0][0].score.rows, 12);
+	assert_int_equal(model.component_count, 0);
+	request.only_errors = false;
+	request.split_column = NULL;
+	request.plan.kind = FOLDS_GROUPS;
+	request.group_column = "rack";
+	assert_int_equal(model_training_run(&table, &request, &model, report, &diag), 0);
+	assert_true(model.components[0].error.blocked);
+	request.group_column = "row";
+	assert_int_equal(model_training_run(&table, &request, &model, report, &diag), -EINVAL);
+	assert_non_null(strstr(diag.text, "there is no column row"));
+}
+
+static void test_errors_of_a_model_on_other_rows(void **state)
+{
+	CLEANUP(sample_table_release) struct sample_table table = make_table(70);
+	CLEANUP(sample_table_release) struct sample_table other = make_table(80);
+	CLEANUP(trained_model_release) struct trained_model model = { .node_type = -1 };
+	CLEANUP_FREE struct training_report *report = calloc(1, sizeof(*report));
+	struct training_request request = request_of("LeastSquares", NULL);
+	struct training_result result;
+	struct diag diag = { "" };
+
+	(void)state;
+	assert_int_equal(model_training_run(&table, &request, &model, report, &diag), 0);
+	other.columns[0][3] = (double)NAN;
+	assert_int_equal(model_training_validate(&model, 0, &other, 1, &result, &diag), 0);
+	assert_int_equal(result.score.rows, ROWS - 1);
+	assert_true(fabs(result.score.mae_w - 5) < 0.5); /* 10 W times the mean load */
+	assert_true(result.coverage < 0.2);
+	(void)snprintf(other.names[0], sizeof(other.names[0]), "bpf_cpu_time");
+	assert_int_equal(model_training_validate(&model, 0, &other, 1, &result, &diag), -ENOENT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_the_smallest_error_makes_the_model),
+		cmocka_unit_test(test_an_unusable_model_makes_way),
+		cmocka_unit_test(test_groups_splits_and_errors_alone),
+		cmocka_unit_test(test_errors_of_a_model_on_other_rows),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
