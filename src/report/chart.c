@@ -316,7 +316,7 @@ void chart_add(struct strbuf *out, const struct chart *chart)
 	measure(chart, &plane);
 	begin(out, chart->title, HEIGHT);
 	add_axes(out, chart, &plane);
-	for (size_t s = 0; s < chart->series_count; s++)
+	for (size_t s = chart->series_count; s-- > 0;)
 		add_series(out, &plane, &chart->series[s], s);
 	add_lines(out, chart, &plane);
 	add_legend(out, chart);

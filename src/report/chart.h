@@ -38,7 +38,7 @@ struct chart {
 	const char *title; /* what a reader of the page's text is told of it */
 	const char *x_label;
 	const char *y_label;
-	const struct chart_series *series;
+	const struct chart_series *series; /* the first one is drawn over the others */
 	size_t series_count;
 	bool diagonal;  /* both axes alike, and the line y = x */
 	bool zero_line; /* a line at y = 0 */

@@ -315,7 +315,7 @@ static int add_course(struct strbuf *out, const struct judged *judged)
 {
 	CLEANUP(thinned_release) struct thinned measured = { 0 }, predicted = { 0 };
 	struct chart_series series[2] = {
-		{ .name = "measured", .form = CHART_LINE },
+		{ .name = "measured", .form = CHART_POINTS },
 		{ .name = "predicted", .form = CHART_LINE },
 	};
 	const struct chart chart = {
@@ -406,23 +406,23 @@ static void add_curve(struct strbuf *out, const struct judged *judged)
 	double most[PREDICTOR_FEATURES_MAX] = { 0 }, values[PREDICTOR_FEATURES_MAX];
 	bool bound = judged->rows && isfinite(judged->bound[0]);
 	const struct chart_series series[2] = {
+		{ .name = "predicted",
+		  .form = CHART_LINE,
+		  .x = load,
+		  .y = watts,
+		  .count = CURVE_POINTS },
 		{ .name = "90 % bound",
 		  .form = CHART_BAND,
 		  .x = load,
 		  .y = low,
 		  .y2 = high,
 		  .count = CURVE_POINTS },
-		{ .name = "predicted",
-		  .form = CHART_LINE,
-		  .x = load,
-		  .y = watts,
-		  .count = CURVE_POINTS },
 	};
 	const struct chart chart = {
 		.title = "Power by load, all features growing together",
 		.x_label = "load, % of the largest of the samples",
 		.y_label = "W",
-		.series = bound ? series : series + 1,
+		.series = series,
 		.series_count = bound ? 2 : 1,
 		.from_zero = true,
 	};
