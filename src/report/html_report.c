@@ -395,7 +395,7 @@ static void add_histogram(struct strbuf *out, const struct judged *judged)
 
 		counts[(size_t)fmin(fmax(at, 0), BINS - 1)]++;
 	}
-	add_figure(out, "How large residuals are", &chart);
+	add_figure(out, "How large residuals are; the outermost bars have the rest", &chart);
 }
 
 /* All features grow together from nothing to the largest load of the samples. */
