@@ -28,6 +28,7 @@ static void test_a_group_is_its_features_in_any_order(void **state)
 	(void)state;
 	assert_string_equal(feature_group_of(counters, 3)->name, "CounterOnly");
 	assert_null(feature_group_of(counters, 2));
+	assert_null(feature_group_of(counters + 1, 2)); /* the first two of the group */
 	assert_string_equal(feature_group_find("Full")->name, "Full");
 	assert_null(feature_group_find("Counter"));
 }

@@ -16,7 +16,7 @@
 
 #define FEATURES                                                                                   \
 	"\"Categorical_Variables\": {}, \"Numerical_Variables\": {\"bpf_cpu_time_ms\": "           \
-	"{\"scale\": 4000, \"weight\": 60}, \"bpf_page_cache_hit\": {\"scale\": 50, \"weight\": "  \
+	"{\"scale\": 4000, \"weight\": 60}, \"bpf_page_cache_hit\": {\"scale\": 100, \"weight\": " \
 	"0.5}}"
 #define COMPONENT(name, rest) "\"" name "\": {\"All_Weights\": {" FEATURES rest "}}"
 
@@ -59,7 +59,7 @@ static void test_linear(void **state)
 	struct diag diag = { "" };
 
 	(void)state;
-	assert_near(watts("m.json", text, "platform"), 64 + 30 + 0.25);
+	assert_near(watts("m.json", text, "platform"), 64 + 30 + 0.125);
 	assert_int_equal(model_of("m.json", text, &model, &diag), 0);
 	assert_string_equal(model.name, "SGDRegressorTrainer_7");
 	assert_string_equal(model.origin.trainer, "SGDRegressorTrainer");
@@ -85,7 +85,7 @@ static void test_curves(void **state)
 		    10 * log(3) + 30);
 	assert_near(watts("ExponentialRegressionTrainer_1.json", three, "package"),
 		    10 * exp(2) + 30);
-	assert_near(watts("ExponentialRegressionTrainer_1.json", three, "dram"), 3 * exp(0.5) + 2);
+	assert_near(watts("ExponentialRegressionTrainer_1.json", three, "dram"), 3 * exp(0.25) + 2);
 	assert_near(watts("m.json", four, "platform"), 70);
 	assert_true(is_refused("m.json", three, "can be logarithmic or exponential"));
 }
