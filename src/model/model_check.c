@@ -128,7 +128,8 @@ static int check_idle(const struct trial *trial, double setting)
 
 static int check_load(const struct trial *trial, double setting)
 {
-	double values[PREDICTOR_FEATURES_MAX], highest = -INFINITY, highest_at = 0, watts, load;
+	double values[PREDICTOR_FEATURES_MAX] = { 0 };
+	double highest = -INFINITY, highest_at = 0, watts, load;
 	size_t first = 0;
 	int r;
 

@@ -364,8 +364,8 @@ static int read_output(const struct json_source *source, const json_t *root,
 /* A file of a later version may mean something else by the same keys. */
 static int read_version(const struct json_source *source, const json_t *root)
 {
-	char format[32];
-	uint64_t version;
+	char format[32] = "";
+	uint64_t version = 0;
 	int r = json_value_text(source, root, "", "format", format, sizeof(format));
 
 	if (r == 0)

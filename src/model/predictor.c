@@ -285,6 +285,8 @@ static double neighbours_watts(const struct predictor *predictor, const double *
 	double distances[PREDICTOR_NEAREST_MAX], values[PREDICTOR_NEAREST_MAX], sum = 0;
 	size_t nearest = predictor->rows.nearest, known = 0, place;
 
+	if (nearest == 0)
+		return 0; /* predictor_check() refuses it */
 	for (size_t i = 0; i < predictor->rows.row_count; i++) {
 		double distance = distance_squared(predictor->rows.rows + i * predictor->features,
 						   row, predictor->features);

@@ -105,7 +105,7 @@ static int read_machine(const struct json_source *source, const json_t *root,
 static int read_mean(const struct json_source *source, const json_t *json, const char *place,
 		     double *ret)
 {
-	double mean, variance;
+	double mean = 0, variance = 0;
 	int r = json_value_number_or(source, json, place, "mean", 0, &mean);
 
 	if (r == 0)

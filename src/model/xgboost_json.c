@@ -58,7 +58,7 @@ static int read_objective(const struct json_source *source, const json_t *learne
 			  struct predictor *predictor)
 {
 	const json_t *objective;
-	char name[64];
+	char name[64] = "";
 	int r = json_value_object(source, learner, "learner", "objective", &objective);
 
 	if (r == 0)
@@ -106,7 +106,7 @@ static int read_parameters(const struct json_source *source, const json_t *learn
 			   struct predictor *predictor)
 {
 	const json_t *parameters;
-	double features, classes, targets, base;
+	double features = 0, classes = 0, targets = 0, base = 0;
 	int r = json_value_object(source, learner, "learner", "learner_model_param", &parameters);
 
 	if (r < 0 || (r = text_number(source, parameters, "num_feature", 0, &features)) < 0 ||
@@ -132,8 +132,8 @@ static int read_parameters(const struct json_source *source, const json_t *learn
 
 static int find_trees(const struct json_source *source, const json_t *learner, const json_t **ret)
 {
-	const json_t *booster, *model;
-	char name[32];
+	const json_t *booster = NULL, *model = NULL;
+	char name[32] = "";
 	int r = json_value_object(source, learner, "learner", "gradient_booster", &booster);
 
 	if (r == 0)
@@ -276,7 +276,7 @@ static int add_tree(const struct json_source *source, const json_t *json, size_t
 {
 	CLEANUP_FREE uint32_t *file_nodes = NULL;
 	struct numbering numbering;
-	struct file_tree tree;
+	struct file_tree tree = { 0 };
 	int r = open_tree(source, json, index, &tree);
 
 	if (r < 0)
@@ -314,7 +314,7 @@ int xgboost_json_read(const struct json_source *source, const json_t *root, stru
 {
 	CLEANUP(predictor_release)
 	struct predictor predictor = { .form = PREDICTOR_TREES, .trees = { .rate = 1 } };
-	const json_t *learner, *trees;
+	const json_t *learner = NULL, *trees = NULL;
 	int r = json_value_object(source, root, "", "learner", &learner);
 
 	if (r < 0 || (r = read_objective(source, learner, &predictor)) < 0 ||

@@ -2,6 +2,7 @@
 /* Models from texts, for tests: read, or refused with words that are expected. */
 #pragma once
 
+#include <stdio.h>
 #include <string.h>
 
 #include "model/trained_model.h"
