@@ -130,7 +130,7 @@ int training_rows_read(const struct sample_table *table, const char *const *feat
 	CLEANUP(training_rows_release) struct training_rows rows = { .rows = 0 };
 	CLEANUP_FREE struct column_pair *pairs = calloc(count + 1, sizeof(*pairs));
 	char name[SAMPLE_NAME_MAX];
-	const double *power;
+	const double *power = NULL;
 	int r;
 
 	if (count == 0 || count > PREDICTOR_FEATURES_MAX)
