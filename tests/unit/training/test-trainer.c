@@ -168,6 +168,28 @@ static void test_no_weight_is_negative(void **state)
 	predictor_release(&predictor);
 }
 
+/* The second column explains most at first, and nothing once the two others are there. */
+static void test_a_weight_that_turns_negative_leaves(void **state)
+{
+	struct random random = { 5 };
+	struct rows rows;
+	struct training_task task = task_of(&rows, FEATURES);
+	struct predictor predictor;
+
+	(void)state;
+	fill_by_chance(&rows, FEATURES);
+	for (size_t i = 0; i < ROWS; i++) {
+		double *x = rows.x + i * FEATURES;
+
+		x[1] = x[0] + x[2] + 0.1 * random_part(&random);
+		rows.y[i] = 20 + 40 * x[0] + 30 * x[2] - 10 * x[1] + random_part(&random);
+	}
+	predictor = train("LinearRegression", &task);
+	assert_true(predictor.linear.weights[2] >= 0 && predictor.linear.weights[2] <= 0);
+	assert_lowest(&task, &predictor, 0, true);
+	predictor_release(&predictor);
+}
+
 static void test_columns_that_are_alike_share(void **state)
 {
 	static const char *const names[] = { "LeastSquares", "Ridge", "SGDRegressorTrainer" };
@@ -425,6 +447,7 @@ int main(void)
 		cmocka_unit_test(test_lines_find_a_line),
 		cmocka_unit_test(test_lines_are_the_least_squares),
 		cmocka_unit_test(test_no_weight_is_negative),
+		cmocka_unit_test(test_a_weight_that_turns_negative_leaves),
 		cmocka_unit_test(test_columns_that_are_alike_share),
 		cmocka_unit_test(test_polynomial_finds_one),
 		cmocka_unit_test(test_penalty_tames_terms_beyond_the_rows),

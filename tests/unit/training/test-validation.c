@@ -88,6 +88,8 @@ static void test_a_row_is_not_predicted_from_itself(void **state)
 		x[i] = (double)i;
 		y[i] = i == 50 ? 5000 : 10;
 	}
+	for (size_t i = 0; i < ROWS; i++)
+		predicted[i] = -1;
 	assert_int_equal(validation_predict(trainer_find("KNeighborsRegressor"), &rows, &plan,
 					    predicted, &diag),
 			 0);
