@@ -45,9 +45,7 @@ const struct option training_rows_of_options[TRAINING_OPTION_COUNT] = {
 	TEXT("feature-group", group, "NAME",
 	     "Train on the features of this group: BPFOnly, CounterOnly, BPFIRQ and the like. By "
 	     "default on all known features that the rows have."),
-	TEXT("features", features, "NAMES",
-	     "Train on these columns instead, separated by commas. A/B is the ratio of two "
-	     "columns."),
+	TEXT("features", features, "NAMES", "Train on these columns instead, separated by commas."),
 	TEXT("thirdparty-metrics", third_party, "NAMES",
 	     "Columns that are features beside those of the group, separated by commas."),
 	TEXT("trainers", trainers, "NAMES",

@@ -12,11 +12,6 @@
 
 #define POWER_SUFFIX "_power"
 
-/* A feature as columns of the table. */
-struct column_pair {
-	const double *values, *divisor; /* NULL: none */
-};
-
 static int find_column(const struct sample_table *table, const char *name, const double **ret,
 		       struct diag *diag)
 {
@@ -28,36 +23,10 @@ static int find_column(const struct sample_table *table, const char *name, const
 	return 0;
 }
 
-static int find_feature(const struct sample_table *table, const char *name, struct column_pair *ret,
-			struct diag *diag)
-{
-	const char *slash = strchr(name, '/');
-	char first[SAMPLE_NAME_MAX];
-	int r;
-
-	ret->divisor = NULL;
-	if (!slash || sample_table_find(table, name) != SAMPLE_COLUMN_NONE)
-		return find_column(table, name, &ret->values, diag);
-	(void)snprintf(first, sizeof(first), "%.*s", (int)(slash - name), name);
-	r = find_column(table, first, &ret->values, diag);
-	return r < 0 ? r : find_column(table, slash + 1, &ret->divisor, diag);
-}
-
-static double value_at(const struct column_pair *pair, size_t row)
-{
-	double value = pair->values[row];
-
-	if (!pair->divisor)
-		return value;
-	if (isnan(value) || isnan(pair->divisor[row]))
-		return (double)NAN;
-	return pair->divisor[row] > 0 ? value / pair->divisor[row] : 0;
-}
-
-static bool is_whole(const struct column_pair *pairs, size_t count, const double *power, size_t row)
+static bool is_whole(const double *const *columns, size_t count, const double *power, size_t row)
 {
 	for (size_t i = 0; i < count; i++) {
-		if (!isfinite(value_at(&pairs[i], row)))
+		if (!isfinite(columns[i][row]))
 			return false;
 	}
 	return isfinite(power[row]);
@@ -95,16 +64,16 @@ static void scale(struct training_rows *rows, size_t i)
 		rows->x[row * rows->feature_count + i] /= feature->scale;
 }
 
-static void fill(struct training_rows *rows, const struct column_pair *pairs, const double *power,
+static void fill(struct training_rows *rows, const double *const *columns, const double *power,
 		 size_t size)
 {
 	for (size_t row = 0; row < size; row++) {
-		if (!is_whole(pairs, rows->feature_count, power, row)) {
+		if (!is_whole(columns, rows->feature_count, power, row)) {
 			rows->left_out++;
 			continue;
 		}
 		for (size_t i = 0; i < rows->feature_count; i++)
-			rows->x[rows->rows * rows->feature_count + i] = value_at(&pairs[i], row);
+			rows->x[rows->rows * rows->feature_count + i] = columns[i][row];
 		rows->source[rows->rows] = (uint32_t)row;
 		rows->y[rows->rows++] = power[row];
 	}
@@ -128,7 +97,7 @@ int training_rows_read(const struct sample_table *table, const char *const *feat
 		       const char *component, struct training_rows *ret, struct diag *diag)
 {
 	CLEANUP(training_rows_release) struct training_rows rows = { .rows = 0 };
-	CLEANUP_FREE struct column_pair *pairs = calloc(count + 1, sizeof(*pairs));
+	CLEANUP_FREE const double **columns = calloc(count + 1, sizeof(*columns));
 	char name[SAMPLE_NAME_MAX];
 	const double *power = NULL;
 	int r;
@@ -137,9 +106,9 @@ int training_rows_read(const struct sample_table *table, const char *const *feat
 		return diag_set(diag, -EINVAL, "there are %zu features, not 1 to %d", count,
 				PREDICTOR_FEATURES_MAX);
 	(void)snprintf(name, sizeof(name), "%.80s" POWER_SUFFIX, component);
-	r = pairs ? find_column(table, name, &power, diag) : -ENOMEM;
+	r = columns ? find_column(table, name, &power, diag) : -ENOMEM;
 	for (size_t i = 0; r == 0 && i < count; i++)
-		r = find_feature(table, features[i], &pairs[i], diag);
+		r = find_column(table, features[i], &columns[i], diag);
 	if (r == 0)
 		r = reserve(&rows, count, table->rows);
 	if (r < 0)
@@ -153,7 +122,7 @@ int training_rows_read(const struct sample_table *table, const char *const *feat
 	}
 	keep_cycles_alone(&rows);
 	rows.main_feature = feature_main(features, count, component);
-	fill(&rows, pairs, power, table->rows);
+	fill(&rows, columns, power, table->rows);
 	if (rows.rows == 0)
 		return diag_set(diag, -EINVAL,
 				"none of %zu rows has all features and the power of %.80s",

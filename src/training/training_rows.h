@@ -2,9 +2,6 @@
 /*
  * Samples as trainers take them: the features of one component as numbers that are divided by their
  * largest value, and its watts.
- *
- * A feature "A/B" is the ratio of two columns, such as "cpu_instructions/cpu_cycles"; it is 0 where
- * B is 0.
  */
 #pragma once
 
