@@ -24,17 +24,8 @@ from collections import defaultdict
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
-# Year in which the CPU's family came to servers; the same classes as src/host/microarchitecture.c.
-YEARS = [
-    (r"epyc(_9754|_8\d\d4|$)", 2023), (r"epyc_9\d\d4", 2022), (r"epyc_7\d\d3", 2021), (r"epyc_7\d\d2", 2019),
-    (r"epyc_7\d\d1", 2017), (r"altra", 2020), (r"opteron_(63|43)", 2012), (r"opteron_62", 2011),
-    (r"opteron_(61|41)", 2010), (r"opteron_(24|84)(19|35|25)", 2009), (r"opteron_(23|83)", 2008), (r"opteron_22", 2005),
-    (r"_(8592|8480|84\d\d|64\d\d)", 2023), (r"d_27", 2021), (r"_83\d\dh", 2020), (r"_(83|53|63)\d\d", 2021),
-    (r"_e_23", 2021), (r"_e_21", 2018), (r"_(82|62|52|42)\d\d", 2019), (r"_(81|61|51|41)\d\d", 2017),
-    (r"e3_.*v6", 2017), (r"e3_.*v5", 2015), (r"e[357]_.*v4", 2016), (r"e[357]_.*v3", 2014), (r"e[357]_.*v2", 2013),
-    (r"e7_8", 2010), (r"e[35]_", 2012), (r"(i3_5|i7_6|[ex]56)", 2010), (r"(x34|[lex]55|x75)", 2009),
-    (r"([lex]54|x52|x33|l33|e31)", 2007), (r"([lex]53|x32|_30|[el]73)", 2006), (r"xeon(_7|$)", 2005),
-]
+# Years of CPUs whose names have no model, as the frequencies and cores of their types tell.
+YEARS_WITHOUT_MODEL = {"amd_epyc": 2023, "intel_xeon": 2005}
 YEAR_KNOTS = (2007, 2010, 2014, 2018)
 TYPICAL_FROM = (0, 2009, 2012, 2016, 2019, 2021, 2023)  # first year of each class of typical machines
 LIMITS_FROM = (0, 2009)  # first year of each class of limits by design power
@@ -71,6 +62,7 @@ class CpuNames:
         code = source("cpu_name.c")
         self.tdp = {k: int(w) for k, w in re.findall(r'\{ "(\S+)", (\d+) \}', source("cpu_tdp.c"))}
         self.segments = re.findall(r'\{ "(\S+)", CPU_SEGMENT_(\w+) \}', code)
+        self.years = re.findall(r'\{ "(\S+)", (\d{4}) \}', code)
         self.series = self.words(code, "series_names")
         self.common = self.words(code, "common_words")
         self.low_power = self.words(code, "low_power_patterns")
@@ -101,15 +93,11 @@ class CpuNames:
     def segment(self, key):
         return next((s for p, s in self.segments if self.fits(p, key)), "OTHER")
 
+    def year(self, key):
+        return next((int(y) for p, y in self.years if self.fits(p, key)), 0)
+
 
 # ---- machines ------------------------------------------------------------------------------------------------------------
-
-def year_of(processor):
-    for pattern, year in YEARS:
-        if re.search(pattern, processor):
-            return year
-    raise SystemExit(f"no year class for {processor}")
-
 
 def vendor_of(processor):
     return "amd" if "amd" in processor else "arm" if "ampere" in processor else "intel"
@@ -121,8 +109,10 @@ class Machine:
     def __init__(self, names, processor, cores, sockets, memory, ghz, year=None, vendor=None):
         self.name, self.vendor = processor, vendor or vendor_of(processor)
         self.cores, self.chips, self.memory, self.ghz = cores, sockets, memory, ghz
-        self.year = year or year_of(processor)
         self.cpu = names.key(processor)
+        self.year = year or names.year(self.cpu) or YEARS_WITHOUT_MODEL.get(processor)
+        if not self.year:
+            raise SystemExit(f"{processor}: src/model/cpu_name.c has no year of it")
         self.segment = names.segment(self.cpu)
         self.low_power = any(names.fits(p, self.cpu) for p in names.low_power)
         self.tdp = names.tdp.get(self.cpu, 0)
@@ -682,7 +672,7 @@ def write_expected(path, names, machines):
         vendor = "amd" if "AMD" in name else "intel"
         ln_w = predict(model, Machine(names, name, float(cores), float(sockets), float(memory), ghz, year, vendor))
         watts = ", ".join(f"{watts_at(ln_w, u):.4f}" for u in (0.0, 1 / 3, 1.0))
-        lines.append(f'\t{{ "{name}", "{vendor}", {cores}, {sockets}, {year}, {memory}, {ghz}, {watts} }},')
+        lines += [f'\t{{ "{name}", "{vendor}",', f"\t  {cores}, {sockets}, {year}, {memory}, {ghz}, {watts} }},"]
     with open(path, "w") as f:
         f.write("\n".join(lines + ["};", "/* clang-format on */"]) + "\n")
 

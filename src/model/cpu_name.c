@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * A name is cut into words of letters and digits. Words that all models of a series share are left
- * out, frequencies and counts of cores too; what remains, behind the name of the series, is the key.
+ * out, frequencies and counts of cores too; the key is what remains, behind the series.
  * tools/fit-platform-power.py makes the same keys.
  */
 #include "model/cpu_name.h"
@@ -25,7 +25,7 @@ static const char *const common_words[] = { "intel",   "amd",       "ampere",   
 					    "dual",    "max",       "dell",     "sku",   "family",
 					    "genuine", "0" };
 
-/* '#' is any digit, '*' any rest. */
+/* '#' is any digit, '*' any text. The first row that fits is taken. */
 static const struct segment_pattern {
 	const char *pattern;
 	enum cpu_segment segment;
@@ -47,6 +47,49 @@ static const struct segment_pattern {
 	{ "xeonl54##", CPU_SEGMENT_BUS },
 };
 
+/* Years of families; the same classes as host/microarchitecture.c has by their numbers. */
+static const struct year_pattern {
+	const char *pattern;
+	unsigned year;
+} year_patterns[] = {
+	{ "epyc97##*", 2023 },     { "epyc8##4*", 2023 },     { "epyc9##4*", 2022 },
+	{ "epyc9##5*", 2024 },     { "epyc7##3*", 2021 },     { "epyc7#f3", 2021 },
+	{ "epyc7##2*", 2019 },     { "epyc7f#2", 2019 },      { "epyc7h12", 2019 },
+	{ "epyc7##1*", 2017 },     { "altra*", 2020 },        { "opteron63##*", 2012 },
+	{ "opteron43##*", 2012 },  { "opteron62##*", 2011 },  { "opteron42##*", 2011 },
+	{ "opteron61##*", 2010 },  { "opteron41##*", 2010 },  { "opteron24##*", 2009 },
+	{ "opteron84##*", 2009 },  { "opteron23##*", 2008 },  { "opteron83##*", 2008 },
+	{ "opteron22##*", 2005 },  { "opteron82##*", 2005 },  { "xeon5110", 2006 },
+	{ "xeon5130", 2006 },      { "xeon5140", 2006 },      { "xeon5148", 2006 },
+	{ "xeon5150", 2006 },      { "xeon5160", 2006 },      { "xeon85##*", 2023 },
+	{ "xeon65##*", 2023 },     { "xeon55##*", 2023 },     { "xeon45##*", 2023 },
+	{ "xeon84##*", 2023 },     { "xeon64##*", 2023 },     { "xeon54##*", 2023 },
+	{ "xeon44##*", 2023 },     { "xeon83##h*", 2020 },    { "xeon63##h", 2020 },
+	{ "xeon53##h", 2020 },     { "xeon83##*", 2021 },     { "xeon63##*", 2021 },
+	{ "xeon53##*", 2021 },     { "xeon43##*", 2021 },     { "xeon92##*", 2019 },
+	{ "xeon82##*", 2019 },     { "xeon62##*", 2019 },     { "xeon52##*", 2019 },
+	{ "xeon42##*", 2019 },     { "xeon32##*", 2019 },     { "xeon81##*", 2017 },
+	{ "xeon61##*", 2017 },     { "xeon51##*", 2017 },     { "xeon41##*", 2017 },
+	{ "xeon31##*", 2017 },     { "xeond27##*", 2021 },    { "xeond17##*", 2021 },
+	{ "xeond21##*", 2017 },    { "xeond15##*", 2016 },    { "xeone23##*", 2021 },
+	{ "xeone22##*", 2018 },    { "xeone21##*", 2018 },    { "xeone3####*v6", 2017 },
+	{ "xeone3####*v5", 2015 }, { "xeone#####*v4", 2016 }, { "xeone#####*v3", 2014 },
+	{ "xeone#####*v2", 2013 }, { "xeone31###*", 2012 },   { "xeone5####*", 2012 },
+	{ "xeone7####*", 2010 },   { "xeone56##", 2010 },     { "xeonx56##", 2010 },
+	{ "xeonl56##", 2010 },     { "corei35##", 2010 },     { "corei76##e", 2010 },
+	{ "corei7e6##", 2010 },    { "xeonx34##", 2009 },     { "xeonl34##", 2009 },
+	{ "xeone55##", 2009 },     { "xeonx55##", 2009 },     { "xeonl55##", 2009 },
+	{ "xeonw55##", 2009 },     { "xeone75##", 2009 },     { "xeonx75##", 2009 },
+	{ "xeonl75##", 2009 },     { "xeone54##", 2007 },     { "xeonx54##", 2007 },
+	{ "xeonl54##", 2007 },     { "xeone52##", 2007 },     { "xeonx52##", 2007 },
+	{ "xeonl52##", 2007 },     { "xeonx33##", 2007 },     { "xeonl33##", 2007 },
+	{ "xeone31##", 2007 },     { "xeonl31##", 2007 },     { "xeone74##", 2007 },
+	{ "xeonx74##", 2007 },     { "xeonl74##", 2007 },     { "xeone53##", 2006 },
+	{ "xeonx53##", 2006 },     { "xeonl53##", 2006 },     { "xeonx32##", 2006 },
+	{ "xeon30##", 2006 },      { "xeone73##", 2006 },     { "xeonx73##", 2006 },
+	{ "xeonl73##", 2006 },     { "xeon7###*", 2005 },
+};
+
 static const char *const low_power_patterns[] = {
 	"xeonl####",     "xeone5####l*",  "xeone3####l*", "opteron####he",
 	"opteron####ee", "opteron####p*", "epyc8###pn",
@@ -58,11 +101,25 @@ static const char *const desktop_patterns[] = {
 
 static bool fits(const char *pattern, const char *key)
 {
-	for (; *pattern && *pattern != '*'; pattern++, key++) {
-		if (*pattern == '#' ? !isdigit((unsigned char)*key) : *pattern != *key)
+	const char *rest = NULL, *rest_key = NULL; /* behind the last '*', and where it began */
+
+	for (;;) {
+		if (*pattern == '*') {
+			rest = ++pattern;
+			rest_key = key;
+		} else if (!*key && !*pattern) {
+			return true;
+		} else if (*pattern &&
+			   (*pattern == '#' ? isdigit((unsigned char)*key) : *pattern == *key)) {
+			pattern++;
+			key++;
+		} else if (rest && *rest_key) {
+			pattern = rest;
+			key = ++rest_key;
+		} else {
 			return false;
+		}
 	}
-	return *pattern == '*' || !*key;
 }
 
 static bool is_among(const char *word, const char *const *words, size_t count)
@@ -149,6 +206,15 @@ static enum cpu_segment find_segment(const char *key)
 	return CPU_SEGMENT_OTHER;
 }
 
+static unsigned find_year(const char *key)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(year_patterns); i++) {
+		if (fits(year_patterns[i].pattern, key))
+			return year_patterns[i].year;
+	}
+	return 0;
+}
+
 void cpu_name_read(const char *name, struct cpu_name *ret)
 {
 	char text[128], series[WORD_MAX] = "", model[WORD_MAX] = "";
@@ -166,6 +232,7 @@ void cpu_name_read(const char *name, struct cpu_name *ret)
 	if (known.key[0]) {
 		known.tdp_w = find_tdp(known.key);
 		known.segment = find_segment(known.key);
+		known.year = find_year(known.key);
 		known.low_power =
 			fits_any(low_power_patterns, ARRAY_SIZE(low_power_patterns), known.key);
 		known.desktop = fits_any(desktop_patterns, ARRAY_SIZE(desktop_patterns), known.key);

@@ -17,7 +17,7 @@
 enum cpu_segment {
 	CPU_SEGMENT_OTHER,    /* what is not below: most servers of two sockets */
 	CPU_SEGMENT_SMALL,    /* one socket, on a desktop's platform: Xeon E3, E, X34xx */
-	CPU_SEGMENT_EXPANDED, /* memory behind buffers, many sockets: Xeon E7, X75xx, Opteron 8000 */
+	CPU_SEGMENT_EXPANDED, /* memory behind buffers: Xeon E7, X75xx, Opteron 8000 */
 	CPU_SEGMENT_ENTRY,    /* two sockets at low cost: Xeon E5-24xx, Opteron 4000 */
 	CPU_SEGMENT_QUAD,     /* four sockets without buffers: Xeon E5-46xx, Opteron 6000 */
 	CPU_SEGMENT_EDGE,     /* EPYC 8004 */
@@ -29,6 +29,7 @@ struct cpu_name {
 	char key[CPU_KEY_MAX]; /* series and model; "" where the name has no model */
 	enum cpu_segment segment;
 	unsigned tdp_w; /* of one package, 0 unknown */
+	unsigned year;  /* class: when its family came to servers; 0 unknown */
 	bool low_power; /* a variant of its series that is sold as such */
 	bool desktop;   /* of a series that is not made for servers: desktop, mobile, embedded */
 };

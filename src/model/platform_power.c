@@ -18,7 +18,7 @@
 #include "model/platform_features.h"
 
 #define OUTSIDE_FACTOR 2.0
-#define NEAR_ENOUGH    0.3 /* similarity to the nearest centre; none of the population has below 0.5 */
+#define NEAR_ENOUGH    0.3 /* similarity to the nearest centre; the population has 0.59 at least */
 
 /* The power of one machine at each level, and what it is worth. */
 struct curve {
@@ -116,7 +116,7 @@ void power_model_complete_facts(const struct power_model *model, const struct ma
 	const struct typical_machine *typical;
 
 	if (full.year == 0)
-		full.year = model->weights->year_typical;
+		full.year = full.cpu.year ? full.cpu.year : model->weights->year_typical;
 	typical = typical_of(model->weights, full.year);
 	if (full.cores == 0 && full.threads > 0)
 		full.cores = (full.threads + smt - 1) / smt;

@@ -69,6 +69,37 @@ static void test_key_segment_and_power_of_names(void **state)
 	}
 }
 
+static void test_years_of_families(void **state)
+{
+	static const struct {
+		const char *name;
+		unsigned year;
+	} cases[] = {
+		{ "Intel(R) Xeon(R) CPU E5-2660 v2 @ 2.20GHz", 2013 },
+		{ "Intel(R) Xeon(R) CPU E5-2660 0 @ 2.20GHz", 2012 },
+		{ "Intel(R) Xeon(R) CPU E3-1260L v5 @ 2.90GHz", 2015 },
+		{ "Intel(R) Xeon(R) CPU E7- 8870  @ 2.40GHz", 2010 },
+		{ "Intel(R) Xeon(R) CPU E5420 @ 2.50GHz", 2007 },
+		{ "Intel(R) Xeon(R) Platinum 8380HL CPU @ 2.90GHz", 2020 },
+		{ "Intel(R) Xeon(R) Platinum 8380 CPU @ 2.30GHz", 2021 },
+		{ "Intel(R) Xeon(R) Gold 5118 CPU @ 2.30GHz", 2017 },
+		{ "Intel(R) Xeon(R) CPU 5130 @ 2.00GHz", 2006 },
+		{ "AMD EPYC 9654 96-Core Processor", 2022 },
+		{ "AMD EPYC 75F3 32-Core Processor", 2021 },
+		{ "AMD Opteron(tm) Processor 6276", 2011 },
+		{ "Intel(R) Atom(TM) CPU  C2758  @ 2.40GHz", 0 },
+		{ "Intel(R) Xeon(R) Processor @ 2.30GHz", 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct cpu_name cpu;
+
+		cpu_name_read(cases[i].name, &cpu);
+		assert_int_equal(cpu.year, cases[i].year);
+	}
+}
+
 static void test_names_without_a_model_say_nothing(void **state)
 {
 	static const char *const names[] = { "", "Intel(R) Xeon(R) Processor @ 2.30GHz", "((((",
@@ -117,6 +148,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_key_segment_and_power_of_names),
+		cmocka_unit_test(test_years_of_families),
 		cmocka_unit_test(test_names_without_a_model_say_nothing),
 		cmocka_unit_test(test_any_text_is_bounded),
 		cmocka_unit_test(test_each_model_is_in_the_table_once),

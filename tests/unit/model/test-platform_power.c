@@ -232,6 +232,16 @@ static void test_unknown_facts_become_typical(void **state)
 	assert_true(full.memory_gib > 0 && full.frequency_ghz > 1);
 }
 
+static void test_unknown_year_is_that_of_the_name(void **state)
+{
+	struct machine_facts facts = { .vendor = "amd", .cores = 64 };
+
+	(void)state;
+	cpu_name_read("AMD EPYC 7763 64-Core Processor", &facts.cpu);
+	power_model_complete_facts(model, &facts, &facts);
+	assert_int_equal(facts.year, 2021);
+}
+
 static void test_known_facts_are_kept(void **state)
 {
 	struct machine_facts facts = server(), full;
@@ -276,6 +286,7 @@ int main(void)
 		cmocka_unit_test(test_sane_from_1_to_512_cores),
 		cmocka_unit_test(test_absurd_facts_and_utilisations_are_bounded),
 		cmocka_unit_test(test_unknown_facts_become_typical),
+		cmocka_unit_test(test_unknown_year_is_that_of_the_name),
 		cmocka_unit_test(test_known_facts_are_kept),
 		cmocka_unit_test(test_threads_alone_give_cores_and_sockets),
 		cmocka_unit_test(test_model_says_how_good_it_is),
