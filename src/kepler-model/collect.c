@@ -12,6 +12,7 @@
 #include "base/macro.h"
 #include "base/secret_file.h"
 #include "kepler-model/command_line.h"
+#include "kepler-model/points_csv.h"
 #include "kepler-model/times.h"
 #include "options/layers.h"
 #include "options/program.h"
@@ -26,10 +27,10 @@
 struct collect_config {
 	struct option_values options;
 	char *server, *input, *output, *interval, *start_time, *end_time, *step, *prefix, *match;
-	char *ca_file, *token_file, *user, *password_file;
+	char *ca_file, *token_file, *user, *password_file, *data_path;
 	char *thirdparty[METRICS_LIST_MAX];
 	size_t thirdparty_count;
-	bool insecure, vm_train;
+	bool insecure, vm_train, to_csv;
 	uint64_t timeout_ns;
 };
 
@@ -69,6 +70,11 @@ static const struct option rows[] = {
 		  "instance=\"node1:28282\"." },
 	{ "vm-train", NULL, OPTION_BOOL, OWN(vm_train), .default_text = "false", .only_flag = true,
 	  .help = "Accepted for the model server's sake: all levels are collected anyway." },
+	{ "to-csv", NULL, OPTION_BOOL, OWN(to_csv), .default_text = "false", .only_flag = true,
+	  .help = "Also write FILE.csv: metric, timestamp, value and labels of each point." },
+	{ "data-path", NULL, OPTION_STRING, OWN(data_path), .default_text = "", .metavar = "FOLDER",
+	  .may_be_empty = true, .only_flag = true,
+	  .help = "Where files are that are named without a path from the root." },
 	{ "ca-file", NULL, OPTION_STRING, OWN(ca_file), .default_text = "", .metavar = "FILE",
 	  .may_be_empty = true, .only_flag = true,
 	  .help = "Authorities (PEM) for https. Empty: the system's." },
@@ -152,11 +158,13 @@ static int find_times(const struct collect_config *config, struct collect_plan *
 		      struct diag *diag)
 {
 	int64_t now_us = (int64_t)(clock_ns(CLOCK_REALTIME) / NSEC_PER_USEC), interval_us = 0;
+	char input[DATA_PATH_SIZE];
 
 	(void)seconds_parse(config->step, &plan->step_us);
 	(void)seconds_parse(config->interval, &interval_us);
 	if (*config->input)
-		return times_of_log(config->input, &plan->start_us, &plan->end_us, diag);
+		return times_of_log(data_path_of(config->data_path, config->input, input),
+				    &plan->start_us, &plan->end_us, diag);
 	plan->end_us = now_us;
 	if (*config->end_time)
 		(void)time_parse(config->end_time, &plan->end_us);
@@ -263,6 +271,14 @@ static void print_result(const struct session *session, const char *path,
 		result->was_resumed ? " since it was continued" : "");
 }
 
+static int write_csv(const char *path, struct diag *diag)
+{
+	char csv[DATA_PATH_SIZE + 8];
+
+	(void)snprintf(csv, sizeof(csv), "%.*s.csv", DATA_PATH_SIZE, path);
+	return points_csv_write(path, csv, diag);
+}
+
 static int collect(struct session *session, const char *path, struct diag *diag)
 {
 	const struct collect_hooks hooks = { session_query, session_wait, session_progress,
@@ -278,7 +294,7 @@ static int collect(struct session *session, const char *path, struct diag *diag)
 	if (r == 0)
 		print_result(session, path, &result);
 	free(session->plan.metrics);
-	return r;
+	return r == 0 && session->config->to_csv ? write_csv(path, diag) : r;
 }
 
 static int run(struct collect_config *config, const char *path)
@@ -318,6 +334,7 @@ int collect_main(int argc, char *const *argv, char *const *environ_)
 	struct collect_config config = { .insecure = false };
 	struct command_line line;
 	struct diag diag = { "" };
+	char path[DATA_PATH_SIZE];
 	int status;
 
 	(void)environ_;
@@ -331,7 +348,9 @@ int collect_main(int argc, char *const *argv, char *const *environ_)
 			    stderr);
 		status = PROGRAM_USAGE;
 	} else {
-		status = run(&config, line.count ? line.operands[0] : config.output);
+		status = run(&config,
+			     data_path_of(config.data_path,
+					  line.count ? line.operands[0] : config.output, path));
 	}
 	options_release(&collect_command_options, &config.options);
 	return status;

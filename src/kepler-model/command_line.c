@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/macro.h"
 #include "options/layers.h"
 
@@ -128,4 +129,12 @@ int command_line_load(const struct option_set *set, const struct short_flag *sho
 	args.argc = (int)flags.count;
 	args.argv = flags.words;
 	return options_load(set, &args, values, diag);
+}
+
+const char *data_path_of(const char *data_path, const char *name, char buf[static DATA_PATH_SIZE])
+{
+	if (!*data_path || !*name || name[0] == '/' || strcmp(name, "-") == 0 ||
+	    path_join(buf, DATA_PATH_SIZE, data_path, name) < 0)
+		return name;
+	return buf;
 }

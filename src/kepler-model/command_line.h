@@ -33,3 +33,11 @@ struct command_line {
 int command_line_load(const struct option_set *set, const struct short_flag *shorts, int argc,
 		      char *const *argv, struct option_values *values, struct command_line *line,
 		      struct diag *diag);
+
+#define DATA_PATH_SIZE 4096
+
+/*
+ * A file's name in the folder @data_path, unless that is "", or the name is absolute or "-": @name,
+ * or @buf with both.
+ */
+const char *data_path_of(const char *data_path, const char *name, char buf[static DATA_PATH_SIZE]);

@@ -25,11 +25,9 @@ const struct option_set extract_command_options = {
 	.size = sizeof(struct extract_config),
 };
 
-static const struct short_flag shorts[] = { { "-i", "input" },
-					    { "-o", "output" },
-					    { "-e", "energy-source" },
-					    { "-ot", "output-type" },
-					    { NULL, NULL } };
+static const struct short_flag shorts[] = { { "-i", "input" },          { "-o", "output" },
+					    { "-e", "energy-source" },  { "-ot", "output-type" },
+					    { "-fg", "feature-group" }, { NULL, NULL } };
 
 static int extract(struct extract_config *config, const char *path)
 {
@@ -37,14 +35,17 @@ static int extract(struct extract_config *config, const char *path)
 	CLEANUP(extraction_release) struct extraction extraction = { .step_us = 0 };
 	struct extract_options options;
 	struct diag diag = { "" };
-	int r;
+	char input[DATA_PATH_SIZE], output[DATA_PATH_SIZE];
+	const char *data_path = config->extract.data_path;
+	int r = extract_options_make(&config->extract, &options, &diag);
 
-	extract_options_make(&config->extract, &options);
-	r = extract_any(&options, path, &extraction, &diag);
+	if (r == 0)
+		r = extract_any(&options, data_path_of(data_path, path, input), &extraction, &diag);
 	if (r == 0) {
 		extract_print_summary("extract", &extraction);
 		(void)extraction_write_csv(&extraction, &text);
-		r = extract_write(config->extract.output, &text, &diag);
+		r = extract_write(data_path_of(data_path, config->extract.output, output), &text,
+				  &diag);
 	}
 	if (r < 0)
 		(void)fprintf(stderr, "kepler-model extract: %s\n", diag.text);

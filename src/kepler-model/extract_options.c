@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/macro.h"
+#include "model/feature.h"
 #include "samples/recorded_series.h"
 
 #define SMOOTH_ROWS 30 /* as the model server's extractor of that name has it */
@@ -32,6 +33,13 @@ const struct option extract_rows_of_options[EXTRACT_OPTION_COUNT] = {
 		  "server's query, or a recording of \"kepler record\". An operand does as well." },
 	{ "output", NULL, OPTION_STRING, OWN(output), .default_text = "-", .metavar = "FILE",
 	  .only_flag = true, .help = "Where the rows go, as CSV. -: standard output." },
+	{ "data-path", NULL, OPTION_STRING, OWN(data_path), .default_text = "", .metavar = "FOLDER",
+	  .may_be_empty = true, .only_flag = true,
+	  .help = "Where files are that are named without a path from the root." },
+	{ "feature-group", NULL, OPTION_STRING, OWN(feature_group), .default_text = "",
+	  .metavar = "NAME", .may_be_empty = true, .only_flag = true,
+	  .help = "Only the features of a group, such as BPFOnly, CounterOnly or Basic. Empty: "
+		  "all that there are." },
 	{ "energy-source", NULL, OPTION_STRINGS, OWN(sources),
 	  .count_offset = offsetof(struct extract_values, source_count),
 	  .list_max = EXTRACT_SOURCES_MAX, .default_text = "rapl-sysfs", .metavar = "SOURCE",
@@ -67,17 +75,27 @@ static void add_sources(char *text, struct extract_options *ret)
 		ret->sources[ret->source_count++] = strsep(&text, ",");
 }
 
-void extract_options_make(struct extract_values *values, struct extract_options *ret)
+int extract_options_make(struct extract_values *values, struct extract_options *ret,
+			 struct diag *diag)
 {
+	const struct feature_group *group = feature_group_find(values->feature_group);
+
+	if (*values->feature_group && !group)
+		return diag_set(
+			diag, -EINVAL,
+			"feature-group: no group of that name, such as BPFOnly, CounterOnly "
+			"or Basic");
 	*ret = (struct extract_options){
 		.level = values->vm_train ? METRIC_PROCESS : (enum metric_level)values->level,
 		.node = values->node,
+		.features = group ? group->features : NULL,
 		.by_package = values->per_package,
 		.by_owner = values->output_type == OUTPUT_DYN_POWER,
 		.smooth = values->extractor == EXTRACTOR_SMOOTH ? SMOOTH_ROWS : 0,
 	};
 	for (size_t i = 0; i < values->source_count; i++)
 		add_sources(values->sources[i], ret);
+	return 0;
 }
 
 int extract_any(const struct extract_options *options, const char *path, struct extraction *ret,

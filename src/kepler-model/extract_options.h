@@ -5,7 +5,7 @@
 #include "options/option.h"
 #include "samples/extraction.h"
 
-#define EXTRACT_OPTION_COUNT 9
+#define EXTRACT_OPTION_COUNT 11
 
 struct extract_values {
 	char *sources[EXTRACT_SOURCES_MAX];
@@ -13,7 +13,7 @@ struct extract_values {
 	char *input, *node;
 	int level, extractor, output_type;
 	bool per_package, vm_train;
-	char *output;
+	char *output, *data_path, *feature_group;
 };
 
 enum { EXTRACTOR_DEFAULT, EXTRACTOR_SMOOTH };
@@ -22,8 +22,12 @@ enum { OUTPUT_ABS_POWER, OUTPUT_DYN_POWER };
 /* Rows over struct extract_values. */
 extern const struct option extract_rows_of_options[EXTRACT_OPTION_COUNT];
 
-/* What they ask for; texts are borrowed, and lists with commas are taken apart in place. */
-void extract_options_make(struct extract_values *values, struct extract_options *ret);
+/*
+ * What they ask for; texts are borrowed, and lists with commas are taken apart in place. 0, or
+ * -EINVAL with a diagnosis.
+ */
+int extract_options_make(struct extract_values *values, struct extract_options *ret,
+			 struct diag *diag);
 /* Of a file with series, or of a recording: as extraction_of_file(). */
 int extract_any(const struct extract_options *options, const char *path, struct extraction *ret,
 		struct diag *diag);

@@ -268,9 +268,12 @@ static int write_rows(const struct isolate_config *config, const struct sample_t
 		      struct diag *diag)
 {
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
+	char output[DATA_PATH_SIZE];
 
 	(void)sample_table_write_csv(table, &text);
-	return extract_write(config->extract.output, &text, diag);
+	return extract_write(
+		data_path_of(config->extract.data_path, config->extract.output, output), &text,
+		diag);
 }
 
 static int isolate_extraction(const struct isolate_config *config,
@@ -314,11 +317,13 @@ static int isolate_series(struct isolate_config *config, const char *path, struc
 	};
 	CLEANUP(extraction_release) struct extraction extraction = { .step_us = 0 };
 	struct extract_options options;
-	int r = 0;
+	char profile[DATA_PATH_SIZE];
+	int r = extract_options_make(&config->extract, &options, diag);
 
-	extract_options_make(&config->extract, &options);
-	if (*config->profile)
-		r = background_read(&background, &options, config->profile, diag);
+	if (r == 0 && *config->profile)
+		r = background_read(
+			&background, &options,
+			data_path_of(config->extract.data_path, config->profile, profile), diag);
 	if (r < 0)
 		return r;
 	if (*config->profile || config->bg_hint_count || config->target_hint_count) {
@@ -382,6 +387,7 @@ int isolate_main(int argc, char *const *argv, char *const *environ_)
 	struct command_line line;
 	struct diag diag = { "" };
 	const char *path;
+	char input[DATA_PATH_SIZE];
 	int status = PROGRAM_USAGE;
 
 	(void)environ_;
@@ -395,6 +401,7 @@ int isolate_main(int argc, char *const *argv, char *const *environ_)
 		(void)fputs("usage: kepler-model isolate FILE [--isolator=NAME] [OPTION]...\n",
 			    stderr);
 	} else {
+		path = data_path_of(config.extract.data_path, path, input);
 		status = isolate(&config, path, &diag) < 0;
 		if (status)
 			(void)fprintf(stderr, "kepler-model isolate: %s\n", diag.text);

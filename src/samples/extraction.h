@@ -32,10 +32,11 @@ struct extract_options {
 	const char *sources[EXTRACT_SOURCES_MAX]; /* of energy; the first that has a component */
 	size_t source_count;
 	enum metric_level level;
-	const char *node; /* instance whose series are taken; "" the only one; "any" */
-	bool by_package;  /* also the power of each package */
-	bool by_owner;    /* a row is a step of one owner, beside the node's power */
-	uint32_t smooth;  /* rows of a rolling mean; 0 or 1: none */
+	const char *node;            /* instance whose series are taken; "" the only one; "any" */
+	const char *const *features; /* that are wanted; NULL ends them; NULL: all */
+	bool by_package;             /* also the power of each package */
+	bool by_owner;               /* a row is a step of one owner, beside the node's power */
+	uint32_t smooth;             /* rows of a rolling mean; 0 or 1: none */
 	/*
 	 * NULL, or whether an owner belongs to the background: its features are in columns of their
 	 * own, background_FEATURE.
@@ -64,7 +65,10 @@ struct extraction {
 /* One pass over all series, in any parts: 0, or -errno with a diagnosis. */
 typedef int extract_source_fn(void *userdata, const struct series_sink *sink, struct diag *diag);
 
-/* 0; -ENODATA where the series have no such power, -ENOSPC beyond a limit, -ENOMEM. */
+/*
+ * 0; -ENODATA where the series have no such power or lack a feature that is wanted, -ENOSPC beyond
+ * a limit, -ENOMEM.
+ */
 int extraction_run(const struct extract_options *options, extract_source_fn *source, void *userdata,
 		   struct extraction *ret, struct diag *diag);
 /* Of a file with series; see series_read_file(). */

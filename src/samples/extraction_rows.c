@@ -31,6 +31,28 @@ static int add_column(struct sample_table *table, size_t *ret, const char *befor
 						     : -ENOSPC;
 }
 
+static bool is_wanted(const struct extract_work *work, const char *name)
+{
+	const char *const *wanted = work->options->features;
+
+	for (; wanted && *wanted; wanted++) {
+		if (strcmp(*wanted, name) == 0)
+			return true;
+	}
+	return !work->options->features;
+}
+
+/* Each feature that is wanted is among the columns. */
+static int check_wanted(const struct extract_work *work)
+{
+	for (const char *const *wanted = work->options->features; wanted && *wanted; wanted++) {
+		if (sample_table_find(&work->result->table, *wanted) == SAMPLE_COLUMN_NONE)
+			return diag_set(work->diag, -ENODATA, "the series have no feature %s",
+					*wanted);
+	}
+	return 0;
+}
+
 /* Of a feature under several names, the one with the lowest rank. */
 static bool is_best(const struct extract_work *work, size_t column)
 {
@@ -65,7 +87,7 @@ static int add_features(struct extract_work *work, struct places *places)
 		size_t i = (size_t)(column - work->columns), side = n / work->column_count;
 
 		places->feature[i][side] = SAMPLE_COLUMN_NONE;
-		if (column->amounts[side] && is_best(work, i))
+		if (column->amounts[side] && is_best(work, i) && is_wanted(work, column->name))
 			r = add_column(table, &places->feature[i][side], before[side], column->name,
 				       "");
 	}
@@ -105,7 +127,7 @@ static int add_columns(struct extract_work *work, struct places *places,
 	if (r == 0)
 		r = add_features(work, places);
 	places->frequency = places->node_type = SAMPLE_COLUMN_NONE;
-	if (r == 0 && work->frequency.covered)
+	if (r == 0 && work->frequency.covered && is_wanted(work, "cpu_scaling_frequency_hertz"))
 		r = add_column(table, &places->frequency, "", "cpu_scaling_frequency_hertz", "");
 	if (r == 0 && work->node_type.covered)
 		r = add_column(table, &places->node_type, "", "node_type", "");
@@ -341,6 +363,8 @@ int extract_rows(struct extract_work *work)
 	size_t size = 0;
 	int r = places ? add_columns(work, places, components, count) : -ENOMEM;
 
+	if (r == 0)
+		r = check_wanted(work);
 	begin_result(work, components, count);
 	for (size_t step = 0; r == 0 && step < grid_steps(&work->grid); step++)
 		r = add_step(work, places, components, count, step, &size);

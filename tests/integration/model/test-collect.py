@@ -156,8 +156,15 @@ def times_come_from_a_log():
         log, path = pathlib.Path(folder, "log.json"), pathlib.Path(folder, "series.json")
         stamp = [time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(when)) for when in (began, ended)]
         log.write_text(json.dumps({"startTimeUTC": stamp[0], "endTimeUTC": stamp[1], "steps": []}))
-        program("query", "-i", log, "-o", path, "-s", f"http://127.0.0.1:{prometheus.port}", "--step", "1", "--to-csv", status=2)
-        program("query", "-i", log, "-o", path, "-s", f"http://127.0.0.1:{prometheus.port}", "--step", "1")
+        program("query", "-i", log, "-o", path, "--no-such-thing", status=2)
+        program("query", "--data-path", folder, "-i", log.name, "-o", path.name, "-s", f"http://127.0.0.1:{prometheus.port}",
+                "--step", "1", "--to-csv")
+        points = list(csv.DictReader(io.StringIO(pathlib.Path(f"{path}.csv").read_text())))
+        stored = [series for metric in json.loads(path.read_text()).values() for series in metric]
+        assert len(points) == sum(len(series["values"]) for series in stored)
+        assert {point["metric"] for point in points} == {series["metric"]["__name__"] for series in stored if series["values"]}
+        lacks = program("extract", path, "-fg", "AcceleratorOnly", status=1)
+        assert "no feature accelerator_intel_qat" in lacks.stderr, lacks.stderr
         got = energy_j(rows_of(path), "dram_power")
         assert abs(got - truth["class/powercap/intel-rapl:0/intel-rapl:0:0/energy_uj"]) < 1e-5, got
         nothing = program("collect", pathlib.Path(folder, "none.json"), f"--server=http://127.0.0.1:{prometheus.port}",

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""kepler-model extract and isolate on series of a machine with known physics: 30 W idle, 0.02 W for each ms of CPU time in a second.
+"""kepler-model isolate on series of a machine with known physics: 30 W idle, 0.02 W for each ms of CPU time in a second.
 
-A daemon works all the time, also while the machine is "idle"; a load comes and goes. Each isolator is judged by what it has to find.
+A daemon works all the time, also while the machine is "idle"; a load comes and goes. Each isolator is judged by what it finds.
 """
 import csv
 import io
@@ -49,8 +49,9 @@ def series(folder, name, loads, daemon_ms=DAEMON_MS):
     power = {"metric": {"__name__": "kepler_node_package_joules_total", "source": "rapl-sysfs", "package": "0", "mode": "dynamic",
                         "instance": "n"}, "values": points([watts(load + daemon_ms) for load in loads])}
     path = pathlib.Path(folder, name)
+    owners = [cpu("daemon", [daemon_ms] * len(loads))] + ([cpu("load", loads)] if any(loads) else [])
     path.write_text(json.dumps({
-        "kepler_container_bpf_cpu_time_ms_total": [cpu("daemon", [daemon_ms] * len(loads))] + ([cpu("load", loads)] if any(loads) else []),
+        "kepler_container_bpf_cpu_time_ms_total": owners,
         "kepler_node_package_joules_total": [power]}))
     return path
 

@@ -233,6 +233,30 @@ static void test_refusals(void **state)
 	extraction_release(&all);
 }
 
+static void test_wanted_features(void **state)
+{
+	static const char *const wanted[] = { "cpu_cycles", NULL }, *const missing[] = { "x",
+											 NULL };
+	struct extract_options options = usual;
+	struct extraction all;
+	struct diag diag = { "" };
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		options.features = i ? missing : wanted;
+		add_series(PACKAGE("0", "dynamic"), "[10,\"0\"],[20,\"10\"]");
+		add_series(CYCLES("a"), "[10,\"0\"],[20,\"50\"]");
+		add_series(NAME("kepler_container_cache_miss_total"), "[10,\"0\"],[20,\"50\"]");
+		assert_int_equal(extract(&options, &all, &diag), i ? -ENODATA : 0);
+		if (i)
+			break;
+		assert_int_equal(all.table.column_count, 3);
+		assert_near(cell(&all, "cpu_cycles", 0), 5, 1e-9);
+		extraction_release(&all);
+	}
+	assert_string_equal(diag.text, "the series have no feature x");
+}
+
 static void test_smooth(void **state)
 {
 	struct extract_options options = usual;
@@ -285,6 +309,7 @@ int main(void)
 		cmocka_unit_test(test_current_names),
 		cmocka_unit_test(test_owners),
 		cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_wanted_features),
 		cmocka_unit_test(test_smooth),
 		cmocka_unit_test(test_recorded_answer), /* the last: where there is one */
 	};
