@@ -67,9 +67,10 @@ static void note_text(char (*texts)[SAMPLE_NAME_MAX], size_t *count, size_t max,
 		if (strcmp(texts[i], text) == 0)
 			return;
 	}
-	if (*count < max)
-		(void)snprintf(texts[(*count)++], SAMPLE_NAME_MAX, "%.*s", SAMPLE_NAME_MAX - 1,
-			       text);
+	if (*count == max)
+		return;
+	(void)snprintf(texts[*count], SAMPLE_NAME_MAX, "%.*s", SAMPLE_NAME_MAX - 1, text);
+	(*count)++;
 }
 
 /* ---- the first pass: steps ---- */
@@ -115,7 +116,7 @@ static void list(struct strbuf *out, char (*texts)[SAMPLE_NAME_MAX], size_t coun
 {
 	for (size_t i = 0; i < count; i++) {
 		strbuf_add_str(out, i ? ", " : "");
-		strbuf_add_str(out, texts[i]);
+		strbuf_add_json(out, texts[i]); /* fit for a terminal */
 	}
 }
 

@@ -11,10 +11,11 @@
 #include "base/strbuf.h"
 #include "net/http_client.h"
 
-#define CONNECT_MS    10000
-#define NAMES_BYTES   (64ULL * 1024 * 1024)
-#define USEC_PER_SEC  1000000
-#define REASON_LENGTH 200
+#define CONNECT_MS      10000
+#define NAMES_BYTES     (64ULL * 1024 * 1024)
+#define USEC_PER_SEC    1000000
+#define REASON_LENGTH   200
+#define NAME_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:"
 
 struct prometheus {
 	struct prometheus_options options;
@@ -116,16 +117,37 @@ static int take_body(void *userdata, const char *bytes, size_t len)
 			      : json_stream_feed(answer->names, bytes, len, answer->diag);
 }
 
-/* Of JSON {"error": "…"}, what it says; else the beginning of the answer. */
+static int ignore_series(void *userdata, const struct series_labels *labels)
+{
+	(void)userdata;
+	(void)labels;
+	return 0;
+}
+
+static int ignore_point(void *userdata, const struct series_point *point)
+{
+	(void)userdata;
+	(void)point;
+	return 0;
+}
+
+/* Of JSON {"error": "…"}, what it says; else the first line of the answer. */
 static void find_reason(const struct answer *answer, char ret[static REASON_LENGTH])
 {
+	static const struct series_sink none = { ignore_series, ignore_point, NULL };
 	const char *text = answer->error.data ? answer->error.data : "";
-	const char *at = strstr(text, "\"error\":\"");
+	CLEANUP(series_reader_release) struct series_reader reader;
+	struct diag unused;
 
-	(void)snprintf(ret, REASON_LENGTH, "%.*s", REASON_LENGTH - 1, at ? at + 9 : text);
-	ret[strcspn(ret, at ? "\"" : "\r\n")] = '\0';
+	series_reader_init(&reader, &none);
+	(void)series_reader_feed(&reader, text, answer->error.len, &unused);
+	(void)snprintf(ret, REASON_LENGTH, "%.*s", REASON_LENGTH - 1,
+		       reader.error[0] ? reader.error : text);
+	if (reader.error[0])
+		return;
+	ret[strcspn(ret, "\r\n")] = '\0';
 	for (char *c = ret; *c; c++)
-		*c = (unsigned char)*c < 0x20 || *c == 0x7f ? '?' : *c;
+		*c = (char)((unsigned char)*c < 0x20 || *c == 0x7f ? '?' : *c);
 }
 
 static int judge_status(const struct prometheus *prometheus, const struct answer *answer,
@@ -202,7 +224,9 @@ struct names {
 
 static int add_name(struct names *names, const char *name, size_t len)
 {
-	if (len >= COLLECT_NAME_MAX || !names->wants(names->userdata, name))
+	/* Names as they always were: others would have to be quoted, and are not Kepler's. */
+	if (len >= COLLECT_NAME_MAX || strspn(name, NAME_CHARACTERS) < len ||
+	    !names->wants(names->userdata, name))
 		return 0;
 	if (names->count == COLLECT_METRICS_MAX)
 		return -ENOSPC;

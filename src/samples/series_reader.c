@@ -148,8 +148,11 @@ static void take_word_of_answer(struct series_reader *reader, const char *text)
 		return;
 	if (strcmp(reader->key, "status") == 0)
 		reader->is_success = strcmp(text, "success") == 0;
-	else if (strcmp(reader->key, "error") == 0)
-		(void)snprintf(reader->error, sizeof(reader->error), "%s", text);
+	if (strcmp(reader->key, "error") != 0)
+		return;
+	(void)snprintf(reader->error, sizeof(reader->error), "%s", text);
+	for (char *c = reader->error; *c; c++)
+		*c = (char)((unsigned char)*c < 0x20 || *c == 0x7f ? '?' : *c);
 }
 
 /* Outside of labels and values. */
