@@ -2,7 +2,6 @@
 #include "kepler-model/api_request.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,8 +18,6 @@ static const struct choice_request anything = {
 	.pipeline = "",
 	.node_type = -1,
 	.filter = "",
-	.max_error_w = (double)INFINITY,
-	.max_looseness = 1,
 };
 
 /* ---- upstream's JSON ---- */
@@ -270,8 +267,7 @@ int api_request_query(api_argument *argument, void *userdata, struct api_request
 	choice->filter = text_of(&query, "filter");
 	choice->exact = strcmp(text_of(&query, "exact"), "true") == 0;
 	choice->no_pickles = strcmp(text_of(&query, "pickles"), "true") != 0;
-	choice->max_error_w = number_of(&query, "max-error", 0, 1e9, (double)INFINITY);
-	choice->max_looseness = number_of(&query, "max-looseness", 0, 1, 1);
+	choice->max_error = number_of(&query, "max-error", 0, 1e6, 0) / 100;
 	choice->node_type = (int32_t)number_of(&query, "node-type", -1, INT32_MAX, -1);
 	take_query_machine(&query, &choice->machine);
 	take_format(&query, text_of(&query, "format"));

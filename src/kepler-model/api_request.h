@@ -36,7 +36,7 @@ void api_request_release(struct api_request *request);
 typedef const char *api_argument(void *userdata, const char *name);
 /*
  * The query of /api/v2/model: features, output, source, group, trainer, pipeline, filter, format,
- * exact, max-error, max-looseness, node-type, processor, cores, chips, memory, frequency.
+ * exact, max-error (in %), node-type, processor, cores, chips, memory, frequency.
  */
 int api_request_query(api_argument *argument, void *userdata, struct api_request *ret,
 		      struct diag *diag);

@@ -16,8 +16,7 @@ struct model_api {
 	pthread_mutex_t lock;
 	struct edition *edition;
 	struct access_tokens tokens;
-	double max_looseness; /* of all choices */
-	double max_error_w;
+	double max_error; /* of all choices; 0: any */
 	bool refuses_pickles;
 	uint64_t answered[API_KIND_COUNT], refused[API_KIND_COUNT];
 	uint64_t unauthorized;

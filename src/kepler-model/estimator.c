@@ -2,7 +2,6 @@
 #include "kepler-model/estimator.h"
 
 #include <errno.h>
-#include <math.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -106,8 +105,6 @@ static int choose(struct estimator *estimator, const struct estimate_request *re
 		.no_pickles = true,
 		.excluded = estimator->unusable,
 		.filter = request->filter,
-		.max_error_w = (double)INFINITY,
-		.max_looseness = 1,
 	};
 
 	for (;;) {

@@ -2,7 +2,6 @@
 #include "kepler-model/model_api.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -93,8 +92,8 @@ static void answer_with(struct model_api *api, enum api_kind kind, make_answer *
 
 static void limit_choice(const struct model_api *api, struct choice_request *choice)
 {
-	choice->max_looseness = fmin(choice->max_looseness, api->max_looseness);
-	choice->max_error_w = fmin(choice->max_error_w, api->max_error_w);
+	if (api->max_error > 0 && !(choice->max_error > 0 && choice->max_error < api->max_error))
+		choice->max_error = api->max_error;
 	choice->no_pickles = choice->no_pickles || api->refuses_pickles;
 }
 

@@ -235,11 +235,11 @@ static void add_choice(const struct repository *repository, const struct choice 
 		       struct strbuf *out)
 {
 	add_line(repository, choice->entry, out);
-	strbuf_addf(out, "  match %s, looseness %.2f, uncertainty %.2f, core ratio %.2f",
-		    machine_match_name(choice->likeness.match), choice->likeness.looseness,
-		    choice->likeness.uncertainty, choice->core_ratio);
-	if (isfinite(choice->expected_error_w))
-		strbuf_addf(out, ", expected error %.2f W", choice->expected_error_w);
+	strbuf_addf(out, "  match %s, looseness %.0f %%, uncertainty %.2f, core ratio %.2f",
+		    model_match_name(choice->match), choice->looseness * 100, choice->uncertainty,
+		    choice->core_ratio);
+	if (isfinite(choice->expected_error))
+		strbuf_addf(out, ", expected error %.0f %%", choice->expected_error * 100);
 	strbuf_add_char(out, '\n');
 }
 
@@ -280,8 +280,6 @@ static int best_of_kind(const struct repo_config *config, const struct repositor
 		.machine = *machine,
 		.no_pickles = true,
 		.filter = config->filter,
-		.max_error_w = (double)INFINITY,
-		.max_looseness = 1,
 	};
 
 	return choice_make(repository, &request, ret, diag);

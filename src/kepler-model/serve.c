@@ -6,7 +6,6 @@
 #include "kepler-model/serve.h"
 
 #include <errno.h>
-#include <math.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -37,7 +36,7 @@ struct serve_config {
 	size_t allowed_hosts_count;
 	char *socket_mode, *certificate, *key, *tokens, *signing_key;
 	uint32_t max_connections;
-	uint64_t rescan_ns, max_looseness, max_error;
+	uint64_t rescan_ns, max_error;
 	bool pickles;
 };
 
@@ -88,14 +87,10 @@ static const struct option rows[] = {
 	  .max = 86400 * NSEC_PER_SEC, .default_text = "10s", .metavar = "DURATION",
 	  .help = "How often the server looks whether the repository has changed. SIGHUP makes it "
 		  "read the repository at once." },
-	{ "models.max-looseness", NULL, OPTION_MICRO, OWN(max_looseness), .max = 1000000,
-	  .default_text = "1", .metavar = "NUMBER",
-	  .help = "The highest looseness of a match: 0 serves only models of the very machine that "
-		  "is asked for, 1 those of any machine." },
-	{ "models.max-error", NULL, OPTION_MICRO, OWN(max_error), .max = 1000000000000ULL,
-	  .default_text = "0", .metavar = "WATTS",
-	  .help = "The highest expected error of a model that is served. 0: any, also an unknown "
-		  "one." },
+	{ "models.max-error", NULL, OPTION_MICRO, OWN(max_error), .max = 1000000000,
+	  .default_text = "0", .metavar = "PERCENT",
+	  .help = "The highest expected error of a model that is served, of power: what it was "
+		  "published with and what another machine brings. 0: any, also an unknown one." },
 	{ "models.pickles", NULL, OPTION_BOOL, OWN(pickles), .default_text = "true",
 	  .help = "Serve archives of models that are pickles of Python to clients that ask for an "
 		  "archive, as upstream's estimator does. The server never loads them; a client "
@@ -260,9 +255,7 @@ static int start(struct serving *serving, struct diag *diag)
 	struct model_api *api = &serving->api;
 	int r = read_signing_key(serving, diag);
 
-	api->max_looseness = (double)serving->config->max_looseness / MICRO;
-	api->max_error_w = serving->config->max_error ? (double)serving->config->max_error / MICRO
-						      : (double)INFINITY;
+	api->max_error = (double)serving->config->max_error / MICRO / 100;
 	api->refuses_pickles = !serving->config->pickles;
 	if (r == 0)
 		r = load(serving, diag);

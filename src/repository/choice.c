@@ -10,6 +10,7 @@
 #include "base/num.h"
 
 #define MACHINES_KEPT 512
+#define ANY_ERROR     1e9
 
 /* Conditions, in the order in which they are looked at: for the answer why nothing was left. */
 enum condition {
@@ -201,6 +202,12 @@ static bool has_file(const struct choice_request *request, const struct model_en
 	       !(request->no_pickles && model_entry_is_pickled(entry));
 }
 
+/* What a model's machine means for the one that is asked for. */
+struct machine_fit {
+	enum model_match match;
+	double looseness, core_ratio;
+};
+
 /*
  * What was found for entries before: many have the same features, and the same machine. A
  * repository has thousands of models of hundreds of machines, and each request looks at all of
@@ -212,11 +219,12 @@ struct examination {
 	const char *source;   /* that is asked for */
 	const char *features; /* of the last entry that was looked at, by address */
 	bool features_fit;
+	double uncertainty;
 	struct {
+		bool known;
 		uint32_t pipeline;
 		int32_t node_type;
-		bool known;
-		struct machine_likeness likeness;
+		struct machine_fit fit;
 	} machines[MACHINES_KEPT];
 };
 
@@ -234,33 +242,39 @@ static bool features_fit(struct examination *examination, const struct model_ent
 	return examination->features_fit;
 }
 
-static struct machine_likeness likeness_of(struct examination *examination,
-					   const struct model_entry *entry)
+/* A model without error of its own: what is left is what the machine brings. */
+static struct machine_fit judge_machine(const struct choice_request *request,
+					const struct model_entry *entry)
+{
+	const struct model_candidate candidate = { .machine = &entry->machine,
+						   .output = entry->output,
+						   .source = entry->source };
+	const struct model_request wanted = { .machine = &request->machine,
+					      .output = entry->output,
+					      .source = "",
+					      .error_max = ANY_ERROR };
+	struct model_choice choice = { .match = MATCH_OTHER, .looseness = 1, .core_ratio = 1 };
+
+	(void)model_select(&candidate, 1, &wanted, &choice, NULL); /* it is the only one */
+	return (struct machine_fit){ choice.match, choice.looseness, choice.core_ratio };
+}
+
+static struct machine_fit fit_of(struct examination *examination, const struct model_entry *entry)
 {
 	const struct choice_request *request = examination->request;
 	size_t slot = (uint32_t)entry->node_type % MACHINES_KEPT;
-	bool same = request->node_type == entry->node_type;
 
-	if (request->node_type >= 0)
-		return (struct machine_likeness){ same ? MATCH_EXACT : MATCH_OTHER, same ? 0 : 1,
-						  0 };
-	if (entry->node_type < 0)
-		return machine_likeness(&request->machine, &entry->machine);
+	if (request->node_type >= 0 && request->node_type == entry->node_type)
+		return (struct machine_fit){ MATCH_MACHINE, 0, 1 };
 	if (!examination->machines[slot].known ||
 	    examination->machines[slot].pipeline != entry->pipeline ||
 	    examination->machines[slot].node_type != entry->node_type) {
 		examination->machines[slot].known = true;
 		examination->machines[slot].pipeline = entry->pipeline;
 		examination->machines[slot].node_type = entry->node_type;
-		examination->machines[slot].likeness =
-			machine_likeness(&request->machine, &entry->machine);
+		examination->machines[slot].fit = judge_machine(request, entry);
 	}
-	return examination->machines[slot].likeness;
-}
-
-static double core_ratio(const struct machine_spec *machine, const struct machine_spec *model)
-{
-	return machine->cores && model->cores ? (double)machine->cores / (double)model->cores : 1;
+	return examination->machines[slot].fit;
 }
 
 /* WANTS_FILTER: it fits but for the filter, which is not looked at; else what it lacks. */
@@ -268,6 +282,7 @@ static enum condition examine(struct examination *examination, const struct mode
 			      struct choice *ret)
 {
 	const struct choice_request *request = examination->request;
+	struct machine_fit fit;
 
 	if (entry->output != request->output)
 		return WANTS_OUTPUT;
@@ -280,14 +295,18 @@ static enum condition examine(struct examination *examination, const struct mode
 		return WANTS_TRAINER;
 	if (!has_file(request, entry))
 		return WANTS_FILE;
-	ret->entry = entry;
-	ret->likeness = likeness_of(examination, entry);
-	if (ret->likeness.looseness > request->max_looseness ||
-	    (request->exact && ret->likeness.match != MATCH_EXACT))
+	fit = fit_of(examination, entry);
+	if (request->exact && fit.match != MATCH_MACHINE)
 		return WANTS_MACHINE;
-	ret->expected_error_w = ret->likeness.match == MATCH_EXACT ? entry->mae_w : (double)NAN;
-	ret->core_ratio = core_ratio(&request->machine, &entry->machine);
-	if (isfinite(request->max_error_w) && !(ret->expected_error_w <= request->max_error_w))
+	*ret = (struct choice){
+		.entry = entry,
+		.match = fit.match,
+		.looseness = fit.looseness,
+		.uncertainty = examination->uncertainty,
+		.core_ratio = fit.core_ratio,
+		.expected_error = hypot(entry->mape_percent / 100, fit.looseness),
+	};
+	if (request->max_error > 0 && !(ret->expected_error <= request->max_error))
 		return WANTS_ERROR;
 	return WANTS_FILTER;
 }
@@ -299,15 +318,16 @@ static bool is_lower(double one, double other)
 
 static bool is_better(const struct choice *one, const struct choice *other, bool machine_is_known)
 {
+	uint32_t cores = one->entry->machine.cores;
+
 	if (!other->entry)
 		return true;
-	if (one->likeness.match != other->likeness.match)
-		return one->likeness.match < other->likeness.match;
-	if (!machine_is_known && one->entry->machine.cores != other->entry->machine.cores)
-		return one->entry->machine.cores > other->entry->machine.cores;
-	if (fabs(one->likeness.looseness - other->likeness.looseness) > 1e-9)
-		return one->likeness.looseness < other->likeness.looseness;
-	return is_lower(one->entry->mae_w, other->entry->mae_w);
+	if (!machine_is_known && cores != other->entry->machine.cores)
+		return cores > other->entry->machine.cores;
+	if (is_lower(one->expected_error, other->expected_error))
+		return true;
+	return !is_lower(other->expected_error, one->expected_error) &&
+	       is_lower(one->entry->mae_w, other->entry->mae_w);
 }
 
 int choice_make(const struct repository *repository, const struct choice_request *request,
@@ -316,7 +336,8 @@ int choice_make(const struct repository *repository, const struct choice_request
 	static const struct model_entry none = { .node_type = -1 };
 	struct examination examination = { .repository = repository,
 					   .request = request,
-					   .source = choice_source(request->source) };
+					   .source = choice_source(request->source),
+					   .uncertainty = machine_spec_unknown(&request->machine) };
 	bool known = request->node_type >= 0 || !machine_spec_is_empty(&request->machine);
 	enum condition furthest = WANTS_OUTPUT;
 	struct choice best = { 0 };

@@ -3,15 +3,11 @@
  * Which model of a repository fits a machine and the features that it can measure, by expected
  * error; and how well it fits.
  *
- * Bad weights count as none. All of source, output, features, trainer, pipeline and filters must
- * hold; node types and names are compared whole. Bad weights count as none. Of those that are left,
- * the ones of the machine that is most alike win (node_type.h: exact, same processor, same family,
- * any other; then the less loose match), and among them the one with the lowest published error.
- * Where nothing is known of the machine, those of the machines with the most cores come first, as
- * upstream has it. A model without a known error comes last.
- *
- * An error is published of rows of the model's own machine. So it is what to expect of the same
- * machine; of another one nothing is known, and nothing is said. Pure.
+ * All of source, output, features, trainer, pipeline and filters must hold; node types and names
+ * are compared whole, and bad weights count as none. Of the models that are left the one with the
+ * least expected error wins: of power, by model/selection.h, from the published error and from what
+ * another machine brings. One without a known error comes last. Where nothing is known of the
+ * machine, those of the machines with the most cores come first, as upstream has it. Pure.
  */
 #pragma once
 
@@ -20,6 +16,7 @@
 #include <stdint.h>
 
 #include "base/diag.h"
+#include "model/selection.h"
 #include "repository/repository.h"
 
 #define CHOICE_FILTERS_MAX 16
@@ -44,15 +41,16 @@ struct choice_request {
 	bool no_pickles;      /* only models that can be used without one */
 	const bool *excluded; /* of each entry of the repository; NULL: none */
 	const char *filter;   /* "mae:10;trainer:XgboostFitTrainer" */
-	double max_error_w;   /* INFINITY: any, of unknown error too */
-	double max_looseness; /* 1: any */
+	double max_error;     /* expected, of power: 0.5 is 50 %; 0: any, of unknown error too */
 };
 
 struct choice {
 	const struct model_entry *entry;
-	struct machine_likeness likeness;
-	double expected_error_w; /* of the same machine; NAN unknown */
-	double core_ratio;       /* cores of the machine to cores of the model's; 1 unknown */
+	enum model_match match;
+	double looseness;      /* what another machine brings to the error, of power */
+	double uncertainty;    /* 0 … 1: how much is not known of the machine */
+	double expected_error; /* of power; NAN unknown */
+	double core_ratio;     /* cores of the machine to cores of the model's; 1 unknown */
 };
 
 /*

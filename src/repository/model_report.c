@@ -89,10 +89,10 @@ json_t *choice_report(const struct choice *choice)
 {
 	json_t *report = json_object();
 
-	set_text(report, "kind", machine_match_name(choice->likeness.match));
-	set_number(report, "looseness", choice->likeness.looseness);
-	set_number(report, "uncertainty", choice->likeness.uncertainty);
-	set_number(report, "expected_error_watts", choice->expected_error_w);
+	set_text(report, "kind", model_match_name(choice->match));
+	set_number(report, "looseness", choice->looseness);
+	set_number(report, "uncertainty", choice->uncertainty);
+	set_number(report, "expected_error_percent", choice->expected_error * 100);
 	set_number(report, "core_ratio", choice->core_ratio);
 	return report;
 }

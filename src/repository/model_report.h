@@ -12,5 +12,5 @@
  * "node_type", "machine_spec", "error", "files"}; what is unknown is left out. NULL: no memory.
  */
 json_t *model_report(const struct repository *repository, const struct model_entry *entry);
-/* {"kind", "looseness", "uncertainty", "expected_error_watts", "core_ratio"} */
+/* {"kind", "looseness", "uncertainty", "expected_error_percent", "core_ratio"} */
 json_t *choice_report(const struct choice *choice);

@@ -3,7 +3,6 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -13,14 +12,13 @@
 #include "base/num.h"
 #include "repository/model_json.h"
 
-/* Of 8: what each attribute weighs when machines are compared. */
+/* Of 8, as upstream weighs them. */
 #define WEIGHT_PROCESSOR 5.0
 #define WEIGHT_CORES     1.0
 #define WEIGHT_CHIPS     1.0
 #define WEIGHT_MEMORY    0.5
 #define WEIGHT_FREQUENCY 0.5
 #define WEIGHT_ALL       8.0
-#define WORDS_MAX        16
 
 /* ---- names of processors ---- */
 
@@ -229,112 +227,14 @@ const struct node_type *node_types_find(const struct node_types *types, int32_t 
 			    : NULL;
 }
 
-/* ---- likeness ---- */
-
-struct words {
-	const char *begin[WORDS_MAX];
-	size_t len[WORDS_MAX];
-	size_t count;
-};
-
-static void split(const char *name, struct words *ret)
+double machine_spec_unknown(const struct machine_spec *machine)
 {
-	ret->count = 0;
-	while (*name && ret->count < WORDS_MAX) {
-		size_t len = strcspn(name, "_");
+	double known = 0;
 
-		ret->begin[ret->count] = name;
-		ret->len[ret->count++] = len;
-		name += len + (name[len] == '_');
-	}
-}
-
-static bool has_word(const struct words *words, const char *word, size_t len)
-{
-	for (size_t i = 0; i < words->count; i++)
-		if (words->len[i] == len && memcmp(words->begin[i], word, len) == 0)
-			return true;
-	return false;
-}
-
-/* Of the words of both, the part that they have in common. */
-static double names_likeness(const char *one, const char *other)
-{
-	struct words a, b;
-	size_t common = 0;
-
-	split(one, &a);
-	split(other, &b);
-	for (size_t i = 0; i < a.count; i++)
-		common += has_word(&b, a.begin[i], a.len[i]);
-	return a.count + b.count > common ? (double)common / (double)(a.count + b.count - common)
-					  : 0;
-}
-
-static double numbers_likeness(uint32_t one, uint32_t other)
-{
-	double mean = ((double)one + (double)other) / 2;
-	double likeness = mean > 0 ? 1 - fabs((double)one - (double)other) / mean : 0;
-
-	return likeness > 0 ? likeness : 0;
-}
-
-/* The same maker and line: the first two words ("intel_xeon"), or one and a model alike. */
-static bool is_same_family(const char *one, const char *other)
-{
-	struct words a, b;
-
-	split(one, &a);
-	split(other, &b);
-	for (size_t i = 0; i < 2; i++)
-		if (i >= a.count || i >= b.count || a.len[i] != b.len[i] ||
-		    memcmp(a.begin[i], b.begin[i], a.len[i]) != 0)
-			return false;
-	return true;
-}
-
-static void compare_number(uint32_t asked, uint32_t of_model, double weight, double *likeness,
-			   double *known)
-{
-	if (!asked)
-		return;
-	*known += weight;
-	*likeness += weight * numbers_likeness(asked, of_model);
-}
-
-struct machine_likeness machine_likeness(const struct machine_spec *machine,
-					 const struct machine_spec *model)
-{
-	struct machine_likeness ret = { MATCH_OTHER, 1, 1 };
-	bool same = machine->processor[0] && strcmp(machine->processor, model->processor) == 0;
-	double likeness = 0, known = 0;
-
-	if (machine->processor[0]) {
-		known += WEIGHT_PROCESSOR;
-		likeness += WEIGHT_PROCESSOR *
-			    (same ? 1 : 0.5 * names_likeness(machine->processor, model->processor));
-	}
-	compare_number(machine->cores, model->cores, WEIGHT_CORES, &likeness, &known);
-	compare_number(machine->chips, model->chips, WEIGHT_CHIPS, &likeness, &known);
-	compare_number(machine->memory_gb, model->memory_gb, WEIGHT_MEMORY, &likeness, &known);
-	compare_number(machine->frequency_mhz, model->frequency_mhz, WEIGHT_FREQUENCY, &likeness,
-		       &known);
-	if (known > 0) {
-		ret.looseness = likeness >= known ? 0 : 1 - likeness / known;
-		ret.uncertainty = 1 - known / WEIGHT_ALL;
-	}
-	if (known > 0 && likeness >= known)
-		ret.match = MATCH_EXACT;
-	else if (same)
-		ret.match = MATCH_PROCESSOR;
-	else if (machine->processor[0] && is_same_family(machine->processor, model->processor))
-		ret.match = MATCH_FAMILY;
-	return ret;
-}
-
-const char *machine_match_name(enum machine_match match)
-{
-	static const char *const names[MATCH_COUNT] = { "exact", "processor", "family", "other" };
-
-	return names[match];
+	known += machine->processor[0] ? WEIGHT_PROCESSOR : 0;
+	known += machine->cores ? WEIGHT_CORES : 0;
+	known += machine->chips ? WEIGHT_CHIPS : 0;
+	known += machine->memory_gb ? WEIGHT_MEMORY : 0;
+	known += machine->frequency_mhz ? WEIGHT_FREQUENCY : 0;
+	return 1 - known / WEIGHT_ALL;
 }

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Node types: the kinds of machine that the models of a pipeline were trained on, by number, as
- * node_type_index.json has them; how a processor is named there; and how like two machines are.
- *
- * Upstream compares processors by the letters that they have in common, and takes the most similar
- * type however unlike it is. Here they are compared word by word, and the answer says by how much
- * it may miss. Pure.
+ * node_type_index.json has them, and how a processor is named there. Pure.
  */
 #pragma once
 
@@ -49,22 +45,5 @@ void machine_spec_read(const json_t *object, struct machine_spec *ret);
 json_t *machine_spec_write(const struct machine_spec *machine); /* NULL: no memory */
 bool machine_spec_is_empty(const struct machine_spec *machine);
 
-enum machine_match {
-	MATCH_EXACT,     /* all that is asked for is the same */
-	MATCH_PROCESSOR, /* the same processor, in another machine */
-	MATCH_FAMILY,    /* processors of one family: their names begin alike */
-	MATCH_OTHER,     /* any other machine, or nothing is known */
-	MATCH_COUNT
-};
-
-struct machine_likeness {
-	enum machine_match match;
-	double looseness;   /* 0 … 1: how unlike the machines are in what is known */
-	double uncertainty; /* 0 … 1: weight of what is not known of the one that asks */
-};
-
-/* Of @machine, for which a model is asked, to the machine of a model. */
-struct machine_likeness machine_likeness(const struct machine_spec *machine,
-					 const struct machine_spec *model);
-/* "exact", "processor", … */
-const char *machine_match_name(enum machine_match match);
+/* Of what is known of a machine for choosing a model, 0 … 1: how much @machine lacks. */
+double machine_spec_unknown(const struct machine_spec *machine);

@@ -20,7 +20,7 @@ static void check(const struct choice_request *choice)
 	struct diag diag = { "" };
 
 	if (choice->feature_count > API_METRICS_MAX || choice->node_type < -1 ||
-	    !(choice->max_looseness >= 0 && choice->max_looseness <= 1))
+	    !(choice->max_error >= 0))
 		abort();
 	for (size_t i = 0; i < choice->feature_count; i++)
 		if (!choice->features[i])

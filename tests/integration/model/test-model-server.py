@@ -86,10 +86,13 @@ def the_second_api():
         key.chmod(0o600)
         with serving("serve", QUIET, f"--models.signing-key={key}") as (_, server):
             query = "features=bpf_cpu_time_ms,bpf_page_cache_hit&processor=Intel(R)%20Xeon(R)%20E5-2686%20v4&cores=72"
+            exact = query + "&chips=2&memory=503&frequency=3000&exact=true"
             status, body, headers = ask(server, "GET", "/api/v2/model?" + query)
             said = json.loads(body)
             assert status == 200 and said["model"]["name"] == "SGDRegressorTrainer_1", body
-            assert said["match"]["kind"] == "exact" and said["match"]["expected_error_watts"] == 7.0
+            assert said["match"]["kind"] == "processor" and 16 < said["match"]["expected_error_percent"] < 30
+            match = json.loads(ask(server, "GET", "/api/v2/model?" + exact)[1])["match"]
+            assert match == {"kind": "machine", "looseness": 0.0, "uncertainty": 0.0, "expected_error_percent": 4.0, "core_ratio": 1.0}, match
             assert said["model"]["error"]["components"]["package"] == {"mae_watts": 7.0, "mape_percent": 4.0}
             assert ask(server, "GET", "/api/v2/model?" + query, headers={"If-None-Match": headers["ETag"]})[:2] == (304, b"")
             status, file, headers = ask(server, "GET", said["file"]["url"])

@@ -116,7 +116,7 @@ static void a_query_is_read(void **state)
 	assert_string_equal(request.choice.features[1], "b_c");
 	assert_string_equal(request.choice.machine.processor, "intel_xeon");
 	assert_int_equal(request.choice.machine.cores, 8);
-	assert_true(fabs(request.choice.max_error_w - 2.5) < 1e-9);
+	assert_true(fabs(request.choice.max_error - 0.025) < 1e-9);
 	assert_int_equal(request.choice.output, MODEL_DYN_POWER);
 	assert_true(request.choice.no_pickles);
 	assert_int_equal(request.choice.files, FILE_WEIGHTS);
@@ -125,7 +125,7 @@ static void a_query_is_read(void **state)
 static void bad_queries_are_refused(void **state)
 {
 	static const char *const bad[] = { "features=%zz", "output=x",     "cores=-1",
-					   "cores=1e99",   "format=shape", "max-looseness=2" };
+					   "cores=1e99",   "format=shape", "max-error=-2" };
 	struct api_request request;
 	struct diag diag;
 

@@ -30,7 +30,7 @@ static struct model_entry *add(const char *name, double mae_w)
 				       .files = FILE_WEIGHTS,
 				       .features = "bpf_cpu_time_ms,bpf_page_cache_hit",
 				       .mae_w = mae_w,
-				       .mape_percent = (double)NAN };
+				       .mape_percent = mae_w };
 	assert_true(model_entry_take_name(entry, name));
 	return entry;
 }
@@ -49,9 +49,7 @@ static struct choice_request anything(void)
 					.trainer = "",
 					.pipeline = "",
 					.filter = "",
-					.node_type = -1,
-					.max_error_w = (double)INFINITY,
-					.max_looseness = 1 };
+					.node_type = -1 };
 }
 
 static const char *chosen(const struct choice_request *request)
@@ -86,7 +84,7 @@ static void the_lowest_error_wins(void **state)
 	add("B_1", 5);
 	add("C_1", 3);
 	assert_string_equal(chosen(&request), "C_1");
-	request.max_error_w = 2;
+	request.max_error = 0.02;
 	assert_string_equal(chosen(&request), "");
 }
 
@@ -135,26 +133,37 @@ static void features_must_all_be_there(void **state)
 	assert_non_null(strstr(diag.text, "features"));
 }
 
-static void a_machine_alike_comes_first(void **state)
+static const struct machine_spec epyc = { .processor = "amd_epyc_7763", .cores = 8 };
+static const struct machine_spec xeon = { .processor = "intel_xeon_e5_2686v4",
+					  .cores = 72,
+					  .chips = 2,
+					  .memory_gb = 503,
+					  .frequency_mhz = 3000 };
+
+/* 20 % of the same machine are less than 1 % and what another processor brings. */
+static void the_least_expected_error_wins(void **state)
 {
 	struct choice_request request = anything();
 	struct choice choice;
 
 	(void)state;
-	add("A_1", 1)->machine = (struct machine_spec){ .processor = "amd_epyc_7763", .cores = 8 };
-	add("B_2", 50)->machine =
-		(struct machine_spec){ .processor = "intel_xeon_e5", .cores = 96 };
-	request.machine = (struct machine_spec){ .processor = "intel_xeon_e5", .cores = 48 };
+	add("A_1", 1)->machine = epyc;
+	add("B_2", 20)->machine = xeon;
+	request.machine = xeon;
 	assert_int_equal(choice_make(&repository, &request, &choice, NULL), 0);
 	assert_string_equal(choice.entry->name, "B_2");
-	assert_int_equal(choice.likeness.match, MATCH_PROCESSOR);
-	assert_true(fabs(choice.core_ratio - 0.5) < 1e-9);
-	assert_true(isnan(choice.expected_error_w)); /* its error is of another machine */
-	request.machine.cores = 96;
+	assert_int_equal(choice.match, MATCH_MACHINE);
+	assert_true(fabs(choice.expected_error - 0.2) < 1e-9);
+	assert_true(choice.looseness < 1e-9 && choice.uncertainty < 1e-9);
+	request.machine.cores = 36;
 	assert_int_equal(choice_make(&repository, &request, &choice, NULL), 0);
-	assert_true(fabs(choice.expected_error_w - 50) < 1e-9);
-	request.machine.cores = 48;
-	request.max_looseness = 0.01;
+	assert_int_equal(choice.match, MATCH_PROCESSOR);
+	assert_true(choice.looseness > 0.1 && choice.expected_error > 0.22);
+	assert_true(fabs(choice.core_ratio - 0.5) < 1e-9);
+	request.max_error = 0.21;
+	assert_string_equal(chosen(&request), "");
+	request.exact = true;
+	request.max_error = 0;
 	assert_string_equal(chosen(&request), "");
 	request = anything();
 	assert_string_equal(chosen(&request), "B_2"); /* the most cores */
@@ -207,7 +216,7 @@ int main(void)
 		cmocka_unit_test_setup(the_lowest_error_wins, begin),
 		cmocka_unit_test_setup(filters_are_applied, begin),
 		cmocka_unit_test_setup(features_must_all_be_there, begin),
-		cmocka_unit_test_setup(a_machine_alike_comes_first, begin),
+		cmocka_unit_test_setup(the_least_expected_error_wins, begin),
 		cmocka_unit_test_setup(forms_and_sources_must_fit, begin),
 		cmocka_unit_test_setup(pickles_can_be_left_out, begin),
 	};
