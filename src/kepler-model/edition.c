@@ -106,6 +106,20 @@ struct served_body *edition_file(struct edition *edition, const struct model_ent
 	return keep(edition, slot, body);
 }
 
+/* A file of our own format has upstream's weights beside its own keys, which are left out. */
+static void keep_upstreams(json_t *weights)
+{
+	const char *key;
+	json_t *value;
+	void *next;
+
+	if (!json_object_get(weights, "format"))
+		return;
+	json_object_foreach_safe(weights, next, key,
+				 value) if (!json_object_get(value, "All_Weights"))(void)
+		json_object_del(weights, key);
+}
+
 static char *complete_weights(const struct model_entry *entry, const struct served_body *file,
 			      size_t *ret_len, struct diag *diag)
 {
@@ -115,6 +129,7 @@ static char *complete_weights(const struct model_entry *entry, const struct serv
 
 	if (!weights)
 		return NULL;
+	keep_upstreams(weights);
 	(void)json_object_set_new(weights, "model_name", json_string(entry->name));
 	if (!machine_spec_is_empty(&entry->machine))
 		(void)json_object_set_new(weights, "machine_spec",

@@ -8,6 +8,7 @@
 #include "kepler-model/extract.h"
 #include "kepler-model/isolate.h"
 #include "kepler-model/plot.h"
+#include "kepler-model/export.h"
 #include "kepler-model/repo.h"
 #include "kepler-model/serve.h"
 #include "kepler-model/stress.h"
@@ -73,6 +74,12 @@ static const struct command commands[] = {
 		  "with the models\n"
 		  "of a repository (docs/model-server.md).",
 	  .options = &estimate_options },
+	{ "export", export_main, "export MODEL...", "put trained models into a repository",
+	  .operands = "MODEL...",
+	  .what = "Puts trained models into a repository in the layout of upstream's model-db, if "
+		  "they are good enough.\n"
+		  "Models that Kepler's own weights can express are also readable for old Keplers.",
+	  .options = &export_options },
 	{ "repo", repo_main, "repo COMMAND DIR", "a repository of models:", .more = repo_usage,
 	  .operands = "list|verify|best DIR",
 	  .what = "Lists the models of a repository, which has the layout of upstream's model-db, "

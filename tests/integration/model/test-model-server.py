@@ -194,5 +194,47 @@ def the_repository_command():
         assert run.process.wait(20) == 1 and "must be list, verify or best" in run.output()
 
 
+def own_model(form, mae, **predictor):
+    return {"format": "kepler-model", "version": 1, "name": "m", "output": "AbsPower", "source": "rapl-sysfs", "feature_group": "BPFOnly",
+            "machine": {"processor": "intel_xeon_e5_2686v4", "cores": 72, "chips": 2, "memory_gb": 503, "frequency_mhz": 3000},
+            "origin": {"trainer": form.capitalize() + "RegressionTrainer"}, "components": [{
+                "name": "package", "error": {"mae_w": mae, "mape_percent": mae / 2, "rows": 50},
+                "features": [{"name": BPF[0], "scale": 1000.0, "minimum": 0, "maximum": 1000}, {"name": BPF[1], "scale": 1.0}],
+                "predictor": {"form": form, **predictor}}]}
+
+
+def exported_models_are_served():
+    with tempfile.TemporaryDirectory() as directory, Repository() as repository:
+        models = {"line": own_model("linear", 1.0, weights=[90.0, 40.0, 0.0]), "bad": own_model("linear", 50.0, weights=[1.0, 1.0, 0.0]),
+                  "polynomial": own_model("polynomial", 0.5, weights=[80.0, 30.0, 0.0, 1.0, 0.0, 0.0])}
+        files = {name: pathlib.Path(directory, name + ".json") for name in models}
+        for name, file in files.items():
+            file.write_text(json.dumps(models[name]))
+        export = ("--output=" + str(repository.path), "--pipeline-name=ec2")
+        run = Program("export", files["bad"], *export, expect=1)
+        assert run.process.wait(20) == 1 and "50.00 W" in run.output(), run.output()
+        trees = []
+        for _ in range(2):  # again: nothing changes
+            run = Program("export", files["line"], str(files["polynomial"]), *export, expect=1)
+            assert run.process.wait(20) == 0, run.output()
+            assert run.output() == "".join(f"ec2/rapl-sysfs/AbsPower/BPFOnly/{name}RegressionTrainer_1.json\n"  # the machine's type
+                                           for name in ("Linear", "Polynomial"))
+            trees.append({path: path.read_bytes() for path in repository.path.rglob("*.*") if path.is_file()})
+        assert trees[0] == trees[1]
+        table = (repository.path / "ec2/rapl-sysfs_AbsPower_model_metadata.csv").read_text()
+        assert table.count("SGDRegressorTrainer_1,") == 1 and "LinearRegressionTrainer_1,scikit," in table, table
+        with Program("serve", repository.path, QUIET) as server:
+            asked = {**KEPLER, "trainer_name": "LinearRegressionTrainer"}
+            served = json.loads(ask(server, "POST", "/model", asked)[1])
+            assert set(served) == {"package", "model_name", "machine_spec", "mae"}, served.keys()
+            assert served["package"]["All_Weights"]["Bias_Weight"] == 90 and served["model_name"] == "LinearRegressionTrainer_1"
+            # Upstream's programs cannot read the other form; the second API offers it.
+            assert ask(server, "POST", "/model", {**asked, "trainer_name": "PolynomialRegressionTrainer"})[0] == 400
+            best = json.loads(ask(server, "GET", "/api/v2/model?features=bpf_cpu_time_ms,bpf_page_cache_hit&node-type=1")[1])
+            assert best["model"]["name"] == "PolynomialRegressionTrainer_1" and best["model"]["class"] == "kepler", best
+            assert json.loads(ask(server, "GET", best["file"]["url"])[1])["format"] == "kepler-model"
+
+
 run_tests([an_old_keplers_request, an_old_estimators_request, the_second_api, access_by_tls_and_token, a_change_of_the_repository,
-           hostile_clients, the_repository_command])
+           hostile_clients, the_repository_command,
+           exported_models_are_served])

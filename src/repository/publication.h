@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Puts a trained model into a repository, in the layout of upstream's model-db: its node type into
+ * the index, its row into the table, its file beside those of its group. What was there stays; the
+ * same models always give the same bytes, so that a repository can lie in git.
+ *
+ * A model is one file, NAME.json, of our own format. Where its form is one of upstream's (a line or
+ * a curve), the file has upstream's weights as well, beside our keys, so that an old Kepler
+ * evaluates it.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/diag.h"
+#include "base/strbuf.h"
+#include "model/trained_model.h"
+
+#define PUBLICATION_NAME_MAX 128
+
+struct publication {
+	const char *root;      /* the repository's folder */
+	const char *pipeline;  /* letters, digits, ".", "-" and "_" */
+	const char *publisher; /* "" unknown */
+};
+
+/*
+ * Whether a model is good enough: no error above 100 W or 100 %, and at most 20 % or 10 W, which is
+ * upstream's rule. 0; -ERANGE with the component and its error; -ENODATA: an error is not known.
+ */
+int publication_judge(const struct trained_model *model, struct diag *diag);
+/* 0 with the file's path below the root in *ret_path; or -errno with a diagnosis. */
+int publication_add(const struct publication *publication, const struct trained_model *model,
+		    char ret_path[PUBLICATION_NAME_MAX * 4], struct diag *diag);
+/* The file of a model, as it is written. 0 or -ENOMEM. */
+int publication_write_model(const struct trained_model *model, const char *name,
+			    struct strbuf *out);
