@@ -115,9 +115,11 @@ static void keep_upstreams(json_t *weights)
 
 	if (!json_object_get(weights, "format"))
 		return;
-	json_object_foreach_safe(weights, next, key,
-				 value) if (!json_object_get(value, "All_Weights"))(void)
-		json_object_del(weights, key);
+	json_object_foreach_safe(weights, next, key, value)
+	{
+		if (!json_object_get(value, "All_Weights"))
+			(void)json_object_del(weights, key);
+	}
 }
 
 static char *complete_weights(const struct model_entry *entry, const struct served_body *file,

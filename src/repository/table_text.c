@@ -72,9 +72,11 @@ static json_t *more_columns(const json_t *rows)
 		const char *key;
 		json_t *value;
 
-		json_object_foreach(json_array_get(rows, i), key,
-				    value) if (!is_fixed(key) && !is_index(key))(void)
-			json_object_set_new(more, key, json_null());
+		json_object_foreach(json_array_get(rows, i), key, value)
+		{
+			if (!is_fixed(key) && !is_index(key))
+				(void)json_object_set_new(more, key, json_null());
+		}
 	}
 	return more;
 }
@@ -128,7 +130,10 @@ int table_text_write(const json_t *rows, struct strbuf *out)
 
 	if (!more || !sorted || !names)
 		return -ENOMEM;
-	json_object_foreach(more, key, value) names[count++] = key;
+	json_object_foreach(more, key, value)
+	{
+		names[count++] = key;
+	}
 	for (size_t i = 0; i < row_count; i++)
 		sorted[i] = json_array_get(rows, i);
 	qsort(names, count, sizeof(*names), by_name);
