@@ -523,6 +523,21 @@ static void explain_span(struct accountant *accountant, uint32_t z, const struct
 	}
 }
 
+/* The factor of the container that the row is, or is of. */
+static double factor_of(const struct accountant *accountant, const struct explanation *explanation,
+			const struct attribution_input *input, const struct party *party)
+{
+	const double *factor = accountant->weights.factor;
+
+	if (input->rule != SHARE_FIT || !factor || explanation->level > LEVEL_CONTAINER)
+		return 0;
+	for (size_t i = 0; i < input->count; i++)
+		if (explanation_has_party(explanation, accountant->ledger, party[i].process,
+					  party[i].container))
+			return factor[i];
+	return 0;
+}
+
 static void explain_split(struct accountant *accountant, uint32_t z,
 			  const struct attribution_input *input,
 			  const struct attribution_result *result, const struct party *party,
@@ -535,6 +550,7 @@ static void explain_split(struct accountant *accountant, uint32_t z,
 		struct explanation *explanation = accountant->explained[i];
 
 		explanation->zone[z].smt_ppm = knows_pairs ? smt_ppm : SHARE_PPM;
+		explanation->zone[z].factor = factor_of(accountant, explanation, input, party);
 		explanation_note_split(explanation, &explanation->zone[z], input, result, party,
 				       accountant->ledger);
 		explanation->zone[z].asleep_uj = asleep_uj;

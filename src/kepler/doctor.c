@@ -17,6 +17,7 @@
 #include "base/num.h"
 #include "kepler/doctor_io.h"
 #include "kepler/doctor_reads.h"
+#include "kepler/doctor_record.h"
 #include "kepler/interval.h"
 #include "kepler/live_table.h"
 #include "kepler/self_stats.h"
@@ -523,11 +524,12 @@ static void examine_state(struct findings *findings, const struct config *config
 		return;
 	if (access(config->host.state_dir, W_OK) == 0)
 		findings_add(findings, FINDING_OK, "state", NULL,
-			     "learned idle power is kept in %s", config->host.state_dir);
+			     "learned idle power and learned costs of work are kept in %s",
+			     config->host.state_dir);
 	else
 		findings_add(findings, FINDING_NOTE, "state", NULL,
-			     "%s: %s; learned idle power is not kept over restarts unless it can "
-			     "be made at start",
+			     "%s: %s; what is learned of zones is not kept over restarts unless it "
+			     "can be made at start",
 			     config->host.state_dir, strerrordesc_np(errno));
 }
 
@@ -656,6 +658,8 @@ static void examine_sources(struct findings *findings, struct sources *sources,
 		examine_idle(findings, engine, config);
 		examine_rules(findings, engine, config);
 		examine_state(findings, config);
+		doctor_examine_record(findings, &config->record, config->monitor.interval_ns,
+				      (int64_t)(clock_ns(CLOCK_REALTIME) / NSEC_PER_MSEC));
 		examine_series(findings, config);
 		examine_limits(findings, config);
 		examine_users(findings, engine);

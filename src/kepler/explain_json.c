@@ -106,6 +106,8 @@ static void add_zone(const struct explained_zone *zone, struct strbuf *out)
 	add_text(out, "idle_state", idle_state_name(zone->idle_state));
 	add_text(out, "signal", share_rule_name(zone->rule));
 	add_text(out, "unit", share_rule_unit(zone->rule));
+	if (zone->factor > 0)
+		strbuf_addf(out, "\"factor\":%.6f,", zone->factor);
 	add_number(out, "idle_power_uw", zone->idle_power_uw);
 	add_text(out, "idle_share", idle_share_name(zone->idle_share));
 	if (zone->by_socket)

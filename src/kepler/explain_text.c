@@ -365,6 +365,11 @@ static void add_dynamic(const struct explained_zone *zone, struct strbuf *out)
 		    "an instruction %.3f of a cycle alone)",
 		    (double)zone->smt_ppm / SHARE_PPM,
 		    (double)SHARE_MIX_INSTRUCTION_PPM / SHARE_PPM);
+	if (zone->factor > 0)
+		say(out, "",
+		    "(what counters say of the container counts %.3f, as learned from the zone's "
+		    "meter)",
+		    zone->factor);
 	add_share(&zone->mode[MODE_DYNAMIC], unit, out);
 }
 

@@ -118,3 +118,24 @@ int64_t record_ring_trim(const struct record_ring *ring, int64_t now_ms, struct 
 				strerrordesc_np(-r));
 	return (int64_t)bytes;
 }
+
+int record_ring_look(const char *path, struct record_ring_content *ret, struct diag *diag)
+{
+	CLEANUP_FREE struct ring_file *files = NULL;
+	struct record_ring_content content = { 0 };
+	DIR *dir = opendir(path);
+	int64_t count = dir ? list(dir, &files) : -errno;
+
+	for (int64_t i = 0; files && i < count; i++) {
+		content.files++;
+		content.bytes += files[i].bytes;
+		if (files[i].changed_ms > content.changed_ms)
+			content.changed_ms = files[i].changed_ms;
+	}
+	if (dir)
+		(void)closedir(dir);
+	if (count < 0)
+		return diag_set(diag, (int)count, "%s: %s", path, strerrordesc_np((int)-count));
+	*ret = content;
+	return 0;
+}

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/diag.h"
@@ -30,3 +31,13 @@ bool record_ring_is_due(const struct record_ring *ring, uint64_t bytes, uint64_t
  * with a diagnosis.
  */
 int64_t record_ring_trim(const struct record_ring *ring, int64_t now_ms, struct diag *diag);
+
+/* What is in a ring's directory. */
+struct record_ring_content {
+	size_t files; /* RECORD_RING_FILES at most are counted */
+	uint64_t bytes;
+	int64_t changed_ms; /* when the newest was written to last; 0 without files */
+};
+
+/* 0, or -errno with a diagnosis. */
+int record_ring_look(const char *path, struct record_ring_content *ret, struct diag *diag);

@@ -500,14 +500,20 @@ static void what_no_counter_shows_is_learned_of_containers(void **state)
 {
 	(void)state;
 	struct house house;
+	static struct explanation explanation;
+	struct explanation *explained = &explanation;
 	uint64_t before_j[2];
 	double error_ratio;
 
 	set_up_house(&house);
 	share_by_cycles(&house);
 	house.accountant.share.may_fit = true;
+	house.accountant.explained = &explained;
+	house.accountant.explained_count = 1;
 	begin(&house, 2);
+	explanation = (struct explanation){ .level = LEVEL_CONTAINER, .row = house.owner[0] };
 	end(&house, 0, 0);
+	assert_true(explanation.zone[0].factor <= 0);
 	for (uint64_t i = 0; i < 600; i++) {
 		uint64_t a = i == 599 ? 1 : i * 7 % 5 % 3, b = i == 599 ? 1 : i * 11 % 7 % 3;
 
@@ -525,6 +531,8 @@ static void what_no_counter_shows_is_learned_of_containers(void **state)
 		(joules(&house, 0, 0) - before_j[0]) * 100 /
 			(joules(&house, 0, 0) - before_j[0] + joules(&house, 1, 0) - before_j[1]),
 		68, 80);
+	assert_true(explanation.zone[0].factor > 1.2 && explanation.zone[0].factor < 1.8);
+	house.accountant.explained_count = 0;
 	/* The error is that of what is used. */
 	error_ratio = zone_fits_error_ratio(&house.accountant.fits, 0);
 	assert_true(error_ratio < 0.05);
@@ -538,6 +546,47 @@ static void what_no_counter_shows_is_learned_of_containers(void **state)
 	ran_at(&house, 1, 0, NSEC_PER_SEC / 2, 1);
 	end(&house, 10, 0);
 	assert_int_equal(house.accountant.zones[0].rule, SHARE_CYCLES);
+	tear_down_house(&house);
+}
+
+/* From the first interval on, for containers that have the same ids in other rows. */
+static void what_was_learned_is_used_after_a_restart(void **state)
+{
+	(void)state;
+	struct power_owners saved;
+	struct house house;
+
+	set_up_house(&house);
+	share_by_cycles(&house);
+	house.accountant.share.may_fit = true;
+	begin(&house, 2);
+	end(&house, 0, 0);
+	assert_null(zone_fits_learned(&house.accountant.fits, 0));
+	for (uint64_t i = 0; i < 300; i++) {
+		begin(&house, 2);
+		count_all(&house);
+		run_alike(&house, 0, i * 7 % 5 % 3);
+		run_alike(&house, 1, i * 11 % 7 % 3);
+		end(&house, 10 + 12 * (i * 7 % 5 % 3) + 4 * (i * 11 % 7 % 3), 0);
+	}
+	saved = *zone_fits_learned(&house.accountant.fits, 0);
+	tear_down_house(&house);
+	set_up_house(&house);
+	share_by_cycles(&house);
+	house.accountant.share.may_fit = true;
+	zone_fits_restore(&house.accountant.fits, 0, &saved);
+	for (uint64_t i = 0; i < 2; i++) {
+		begin(&house, 2);
+		count_all(&house);
+		run_alike(&house, 0, 1);
+		run_alike(&house, 1, 1);
+		end(&house, 26, 0);
+	}
+	assert_int_equal(house.accountant.zones[0].rule, SHARE_FIT);
+	/* Of 26 J, of which 10 J are idle energy that is not known. */
+	assert_in_range(joules(&house, 0, 0), 17, 21);
+	zone_fits_restore(&house.accountant.fits, 0, &saved); /* newer knowledge stays */
+	assert_true(zone_fits_learned(&house.accountant.fits, 0)->compared_s > saved.compared_s);
 	tear_down_house(&house);
 }
 
@@ -921,6 +970,7 @@ int main(void)
 		cmocka_unit_test(cycles_weigh_what_ran),
 		cmocka_unit_test(without_a_cycle_time_weighs),
 		cmocka_unit_test(a_regression_is_used_where_it_is_better),
+		cmocka_unit_test(what_was_learned_is_used_after_a_restart),
 		cmocka_unit_test(what_no_counter_shows_is_learned_of_containers),
 		cmocka_unit_test(a_gap_has_one_rule),
 		cmocka_unit_test(what_is_late_has_one_rule),

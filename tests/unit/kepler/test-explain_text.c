@@ -174,6 +174,14 @@ static void a_process_by_cycles(struct explain_answer *answer)
 	zone->smt_ppm = SHARE_SMT_PPM;
 }
 
+/* Likewise by what was learned of the zone's power, with a factor of the container. */
+static void a_process_by_fit(struct explain_answer *answer)
+{
+	a_process(answer);
+	answer->explanation.zone[0].rule = SHARE_FIT;
+	answer->explanation.zone[0].factor = 1.25;
+}
+
 static void nothing(struct explain_answer *answer)
 {
 	*answer = (struct explain_answer){
@@ -223,8 +231,11 @@ static void is_as_the_golden_texts(void **state)
 		void (*fill)(struct explain_answer *);
 		const char *file;
 	} cases[] = {
-		{ a_process, "explain-process.txt" }, { a_container, "explain-container.txt" },
-		{ a_gpu_process, "explain-gpu.txt" }, { a_process_by_cycles, "explain-cycles.txt" },
+		{ a_process, "explain-process.txt" },
+		{ a_container, "explain-container.txt" },
+		{ a_gpu_process, "explain-gpu.txt" },
+		{ a_process_by_cycles, "explain-cycles.txt" },
+		{ a_process_by_fit, "explain-fit.txt" },
 		{ nothing, "explain-nothing.txt" },
 	};
 	static struct explain_answer answer;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "record/record_ring.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -115,9 +116,27 @@ static void without_a_directory_it_says_so(void **state)
 	assert_true(record_ring_trim(&ring, NOW_MS, &diag) < 0);
 }
 
+static void the_content_is_counted(void **state)
+{
+	struct record_ring ring = { .dir = *state, .keep_ms = 60000, .max_bytes = 1000000 };
+	struct record_ring_content content = { .files = 7 };
+
+	assert_int_equal(record_ring_look(ring.dir, &content, NULL), 0);
+	assert_true(content.files == 0 && content.bytes == 0 && content.changed_ms == 0);
+	make(&ring, 50000, 30);
+	make(&ring, 70000, 20);
+	assert_int_equal(record_ring_look(ring.dir, &content, NULL), 0);
+	assert_int_equal(content.files, 2);
+	assert_int_equal(content.bytes, 50);
+	assert_true(content.changed_ms == NOW_MS - 50000);
+	assert_int_equal(record_ring_look("/nonexistent", &content, NULL), -ENOENT);
+	assert_int_equal(content.files, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(the_content_is_counted, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_old_goes, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_too_much_goes, set_up, tear_down),
 		cmocka_unit_test(a_file_ends_when_it_is_an_eighth),
