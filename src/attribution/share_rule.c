@@ -28,6 +28,8 @@ static const struct {
 				   SIGNAL_BIT(SIGNAL_MEMORY_TRAFFIC), false },
 	[SHARE_RESIDENT] = { "resident", "bytes", "resident memory", SIGNAL_BIT(SIGNAL_RESIDENT),
 			     false },
+	[SHARE_RESIDENT_TIME] = { "resident-time", "ns × MiB", "CPU time times resident memory",
+				  SIGNAL_BIT(SIGNAL_RESIDENT), false },
 	[SHARE_NETWORK] = { "network", "softirqs", "network softirqs",
 			    SIGNAL_BIT(SIGNAL_NET_TX_IRQ) | SIGNAL_BIT(SIGNAL_NET_RX_IRQ), false },
 	[SHARE_BLOCK] = { "block", "bytes", "bytes of block devices",
@@ -50,7 +52,7 @@ static const enum share_rule lists[ZONE_KIND_COUNT][RULES_MAX] = {
 	/* What the last level of cache and the fabric move; else as the package. */
 	[ZONE_UNCORE] = { SHARE_MEMORY_TRAFFIC, SHARE_CACHE_MISSES, SHARE_CYCLES_INSTRUCTIONS,
 			  SHARE_CYCLES, SHARE_FREQUENCY_TIME, SHARE_SMT_TIME },
-	[ZONE_DRAM] = { SHARE_MEMORY_TRAFFIC, SHARE_CACHE_MISSES },
+	[ZONE_DRAM] = { SHARE_MEMORY_TRAFFIC, SHARE_CACHE_MISSES, SHARE_RESIDENT_TIME },
 	[ZONE_PSYS] = { SHARE_CYCLES_INSTRUCTIONS, SHARE_CYCLES, SHARE_FREQUENCY_TIME,
 			SHARE_SMT_TIME },
 	[ZONE_PLATFORM] = { SHARE_CYCLES_INSTRUCTIONS, SHARE_CYCLES, SHARE_FREQUENCY_TIME,

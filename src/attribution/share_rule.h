@@ -26,10 +26,11 @@ enum share_rule {
 	SHARE_FREQUENCY_TIME,      /* run time × frequency; paired as SHARE_CYCLES */
 	SHARE_CACHE_MISSES,        /* of the last level */
 	SHARE_MEMORY_TRAFFIC,
-	SHARE_RESIDENT, /* memory that is held */
-	SHARE_NETWORK,  /* softirqs of sending and receiving */
-	SHARE_BLOCK,    /* bytes of block devices */
-	SHARE_FIT,      /* nJ, as the zone's power was regressed on counters (zone_fits.h) */
+	SHARE_RESIDENT,      /* memory that is held */
+	SHARE_RESIDENT_TIME, /* CPU time × memory that the container holds */
+	SHARE_NETWORK,       /* softirqs of sending and receiving */
+	SHARE_BLOCK,         /* bytes of block devices */
+	SHARE_FIT,           /* nJ, as the zone's power was regressed on counters (zone_fits.h) */
 	/* What follows is the domain's, and cannot be chosen. */
 	SHARE_DEVICE_TIME, /* for which each kept a device busy */
 	SHARE_PARTS,       /* the energy that each used of the machine's parts */

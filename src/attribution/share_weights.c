@@ -7,18 +7,22 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "base/num.h"
 
 /* Of one party, so that a sum of as many as fit into memory fits 128 bits. */
-#define WEIGHT_MAX SHARE_WEIGHTS_MAX
+#define WEIGHT_MAX  SHARE_WEIGHTS_MAX
+#define MEMORY_UNIT (1ULL << 20)
+#define MEMORY_MAX  (1ULL << 60) /* of a container; more than any machine has */
 
 typedef unsigned __int128 wide;
 
 void share_weights_release(struct share_weights *weights)
 {
 	free(weights->weight);
+	free(weights->held);
 	*weights = (struct share_weights){ 0 };
 }
 
@@ -117,6 +121,47 @@ static uint64_t weigh_by_fit(const struct share_weights *weights, const struct p
 	return least(power_fit_weight(coefficient, &work), WEIGHT_MAX);
 }
 
+/*
+ * Adds up the memory of each container. A container of which none is known gets the mean of the
+ * others, by the CPU time that was run in them. 0 or -ENOMEM.
+ */
+static int sum_memory(struct share_weights *weights, const struct parties *parties)
+{
+	wide product = 0, time_ns = 0;
+	size_t containers = 0;
+	uint64_t mean;
+
+	for (size_t i = 0; i < parties->count; i++) {
+		if (parties->party[i].container >= containers)
+			containers = (size_t)parties->party[i].container + 1;
+	}
+	if (ARRAY_RESERVE(weights->held, weights->held_size, containers) < 0)
+		return -ENOMEM;
+	memset(weights->held, 0, containers * sizeof(*weights->held));
+	for (size_t i = 0; i < parties->count; i++) {
+		uint64_t *held = &weights->held[parties->party[i].container];
+
+		*held = least(*held + least(amount_of(parties, SIGNAL_RESIDENT, i), MEMORY_MAX),
+			      MEMORY_MAX);
+	}
+	for (size_t i = 0; i < parties->count; i++) {
+		uint64_t held = weights->held[parties->party[i].container];
+
+		product += (wide)held * parties->cpu_ns[i];
+		time_ns += held ? parties->cpu_ns[i] : 0;
+	}
+	mean = time_ns ? (uint64_t)(product / time_ns) : 0;
+	for (size_t c = 0; c < containers; c++)
+		weights->held[c] = weights->held[c] ? weights->held[c] : mean;
+	return 0;
+}
+
+static uint64_t weigh_by_memory(const struct share_weights *weights, const struct parties *parties,
+				size_t i)
+{
+	return scaled(parties->cpu_ns[i], weights->held[parties->party[i].container], MEMORY_UNIT);
+}
+
 /* Of what is known of party @i. */
 static uint64_t weigh(const struct parties *parties, size_t i, enum share_rule rule,
 		      uint64_t smt_ppm)
@@ -150,7 +195,9 @@ static struct mean weigh_counted(struct share_weights *weights, const struct par
 
 	for (size_t i = 0; i < parties->count; i++) {
 		uint64_t weight = rule == SHARE_FIT ? weigh_by_fit(weights, parties, i)
-						    : weigh(parties, i, rule, smt_ppm);
+				  : rule == SHARE_RESIDENT_TIME
+					  ? weigh_by_memory(weights, parties, i)
+					  : weigh(parties, i, rule, smt_ppm);
 
 		weights->weight[i] = weight;
 		mean.weight += weight;
@@ -215,6 +262,8 @@ int share_weights_make(struct share_weights *weights, const struct parties *part
 
 	if (parties->count > weights->size &&
 	    ARRAY_RESERVE(weights->weight, weights->size, parties->count) < 0)
+		return -ENOMEM;
+	if (rule == SHARE_RESIDENT_TIME && parties->count && sum_memory(weights, parties) < 0)
 		return -ENOMEM;
 	mean = weigh_counted(weights, parties, rule, smt_ppm);
 	if (share_rule_is_of_counted_time(rule))

@@ -81,6 +81,7 @@ static const struct option_choice share_rules[] = { { "auto", SHARE_AUTO },
 						    { "cache-misses", SHARE_CACHE_MISSES },
 						    { "memory-traffic", SHARE_MEMORY_TRAFFIC },
 						    { "resident", SHARE_RESIDENT },
+						    { "resident-time", SHARE_RESIDENT_TIME },
 						    { "network", SHARE_NETWORK },
 						    { "block", SHARE_BLOCK },
 						    { 0 } };

@@ -178,6 +178,36 @@ static void what_was_not_counted_weighs_as_well(void **state)
 	parties_release(&parties);
 }
 
+/* Processes of a container share what it holds; of one of which that is not known, the mean. */
+static void time_is_weighed_by_what_is_held(void **state)
+{
+	const uint64_t mib = 1 << 20;
+	struct parties parties = { 0 };
+	struct share_weights made = { 0 };
+
+	(void)state;
+	begin(&parties, 0, SIGNAL_BIT(SIGNAL_RESIDENT));
+	parties_add(&parties, LEDGER_NONE, 0, 300 * MS, NULL);
+	parties_add(&parties, LEDGER_NONE, 0, 100 * MS, NULL);
+	parties_add(&parties, LEDGER_NONE, 2, 400 * MS, NULL);
+	parties_add(&parties, LEDGER_NONE, 1, 50 * MS, NULL);
+	parties_add(&parties, LEDGER_NONE, 0, 0, NULL); /* the container itself */
+	parties_add_signal(&parties, SIGNAL_RESIDENT, 6 * mib);
+	parties_add(&parties, LEDGER_NONE, 2, 0, NULL);
+	parties_add_signal(&parties, SIGNAL_RESIDENT, 2 * mib);
+	assert_int_equal(share_weights_make(&made, &parties, SHARE_RESIDENT_TIME, SHARE_SMT_PPM,
+					    ALL, 85 * MS, 0),
+			 0);
+	assert_int_equal(made.weight[0], 1800 * MS);
+	assert_int_equal(made.weight[1], 600 * MS);
+	assert_int_equal(made.weight[2], 800 * MS);
+	assert_int_equal(made.weight[3], 50 * 4 * MS);
+	assert_int_equal(made.weight[4], 0);
+	assert_int_equal(made.dropped, 340 * MS);
+	share_weights_release(&made);
+	parties_release(&parties);
+}
+
 static void a_socket_has_the_part_that_ran_there(void **state)
 {
 	struct parties parties = { 0 };
@@ -225,8 +255,8 @@ static const char *weights_fit(struct property_source *source, void *userdata)
 	struct parties *parties = userdata;
 	static struct share_weights made;
 	static const enum share_rule rules[] = {
-		SHARE_SMT_TIME,     SHARE_CYCLES,   SHARE_CYCLES_INSTRUCTIONS,
-		SHARE_INSTRUCTIONS, SHARE_RESIDENT, SHARE_NETWORK
+		SHARE_SMT_TIME, SHARE_CYCLES,  SHARE_CYCLES_INSTRUCTIONS, SHARE_INSTRUCTIONS,
+		SHARE_RESIDENT, SHARE_NETWORK, SHARE_RESIDENT_TIME
 	};
 	uint32_t sockets = (uint32_t)draw_below(source, 3);
 	size_t count = draw_below(source, 12);
@@ -296,6 +326,7 @@ int main(void)
 		cmocka_unit_test(the_example_of_the_page_is_right),
 		cmocka_unit_test(pairing_takes_off_what_the_factor_says),
 		cmocka_unit_test(what_was_not_counted_weighs_as_well),
+		cmocka_unit_test(time_is_weighed_by_what_is_held),
 		cmocka_unit_test(a_socket_has_the_part_that_ran_there),
 		cmocka_unit_test(counters_of_less_than_half_are_not_used),
 		cmocka_unit_test(no_amount_is_too_large),
