@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * bench-switches OBJECT [ROUNDS] - what counting context switches costs at each of them: Kepler's
- * program, the shape of tables (OBJECT is switch_shapes.bpf.o), and a program that does nothing,
- * with 0, 1 and 3 events, between 2 processes and along a ring of 2,000, on one CPU. Then Kepler's
- * program as it is on a core with two threads, without events.
+ * bench-switches OBJECT [ROUNDS | --empty] - what counting context switches costs at each of them:
+ * Kepler's program, the shape of tables (OBJECT is switch_shapes.bpf.o), and a program that does
+ * nothing, with 0, 1 and 3 events, between 2 processes and along a ring of 2,000, on one CPU. Then
+ * Kepler's program as it is on a core with two threads, without events.
  *
  * The kernel itself takes the time of each program (BPF_STATS_RUN_TIME); the cost is the time less
  * that of the program that does nothing. All rounds are of one run, each of all shapes in turn. The
  * events are the time stamp counter (PMU msr), read as others are, with an instruction.
+ *
+ * With --empty: what the program that does nothing takes, in ns, at the switches that others make.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -311,19 +313,41 @@ static void measure_load(const char *path, int load, size_t rounds)
 		     median(paired, rounds) - median(costs[0][0], rounds));
 }
 
+static int measure_empty(const char *path)
+{
+	const struct timespec pause = { .tv_sec = SECONDS };
+	struct bpf_object *object = load_shapes(path, shapes[0], 0);
+	struct bpf_link *link =
+		bpf_program__attach(bpf_object__find_program_by_name(object, shapes[0]));
+	struct bpf_prog_info info;
+
+	if (!link)
+		fail("attach");
+	(void)nanosleep(&pause, NULL);
+	info = find_program(shapes[0]);
+	(void)printf("%.1f\n", (double)info.run_time_ns / (double)(info.run_cnt ?: 1));
+	(void)bpf_link__destroy(link);
+	bpf_object__close(object);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	const struct rlimit files = { 65536, 65536 };
+	bool is_empty = argc > 2 && strcmp(argv[2], "--empty") == 0;
 	size_t rounds = argc > 2 ? strtoul(argv[2], NULL, 10) : 5;
 
-	if (argc < 2 || rounds == 0 || rounds > ROUNDS_MAX) {
-		(void)fprintf(stderr, "usage: bench-switches switch_shapes.bpf.o [ROUNDS]\n");
+	if (argc < 2 || (!is_empty && (rounds == 0 || rounds > ROUNDS_MAX))) {
+		(void)fprintf(stderr,
+			      "usage: bench-switches switch_shapes.bpf.o [ROUNDS | --empty]\n");
 		return 2;
 	}
 	(void)setrlimit(RLIMIT_NOFILE, &files);
 	msr_type = read_msr_type();
 	if (bpf_enable_stats(BPF_STATS_RUN_TIME) < 0)
 		fail("bpf_enable_stats");
+	if (is_empty)
+		return measure_empty(argv[1]);
 	for (int load = 0; load < LOADS; load++)
 		measure_load(argv[1], load, rounds);
 	return 0;

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""R7: CPUs that go off- and online under load, with events of each CPU. Sums hold in every response, utilisation is of the CPUs that
-there are, nothing is unseen, events are opened anew, and neither descriptors nor memory grow. The argument is the number of cycles.
+"""R7: CPUs that go off- and online under load, with events of each CPU. Sums hold in every response, utilisation is of the CPUs
+that there are, nothing is unseen, events are opened anew, and neither descriptors nor memory grow. The argument is the number of
+cycles.
 """
 import os
 import pathlib

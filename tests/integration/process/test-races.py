@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The loop, the server and the meters' readers at once, under ThreadSanitizer: no report, and every response sums (S11).
+"""The loop, the server, the meters' readers and the writer of recordings at once, under ThreadSanitizer: no report, and every
+response sums (S11).
 
-Four scrapers (text, OpenMetrics, gzip, and one that hangs up), reloads that change schema and interval, short processes, and
-sensors that stall, vanish and come back. The build is the test's own, in tsan/ of the build folder.
+Four scrapers (text, OpenMetrics, gzip, and one that hangs up), questions of how a number came about, reloads that change schema and
+interval, short processes, sensors that stall, vanish and come back, and recordings of which the oldest make room; with all that is
+counted at context switches, and of input and output. The build is the test's own, in tsan/ of the build folder.
 """
 import glob
 import os
@@ -141,6 +143,14 @@ def breaker(sensors):
     return fault
 
 
+def asker(exporter):
+    """How did the numbers of this process come about? An answer takes an interval, so most are that it is on its way."""
+    def ask():
+        status = exporter.get(f"/explain/{os.getpid()}")[0]
+        assert status in (200, 202, 404, 429, 503), status
+    return ask
+
+
 def reports(directory):
     return [pathlib.Path(path).read_text() for path in sorted(glob.glob(f"{directory}/tsan.*"))]
 
@@ -148,9 +158,13 @@ def reports(directory):
 def play(binary, directory, sensors):
     config = pathlib.Path(directory, "kepler.yaml")
     config.write_text("monitor: {interval: 100ms}\n")
+    recordings = pathlib.Path(directory, "recordings")
+    recordings.mkdir()
+    more = (f"--record.dir={recordings}", "--record.max-size=64KiB", "--counters.switches=true", "--counters.cycles=cpu-clock",
+            "--bpf.io=on", "--monitor.resident-every=1s")
     options = f"halt_on_error=0 exitcode={REPORT_STATUS} log_path={directory}/tsan second_deadlock_stack=1"
     # Without randomisation of addresses TSan's shadow fits on every kernel.
-    with Exporter(f"--config.file={config}", f"--host.sysfs={sensors.mount}", f"--host.state-dir={directory}",
+    with Exporter(f"--config.file={config}", f"--host.sysfs={sensors.mount}", f"--host.state-dir={directory}", *more,
                   binary=binary, env={"TSAN_OPTIONS": options}, prefix=["setarch", "-R"]) as exporter:
         names = set()
         actors = Actors(SECONDS)
@@ -158,6 +172,7 @@ def play(binary, directory, sensors):
         actors.add("openmetrics", scraper(exporter, names, Accept=OPENMETRICS))
         actors.add("gzip", scraper(exporter, names, **{"Accept-Encoding": "gzip"}))
         actors.add("page", lambda: (exporter.get("/"), exporter.get("/readyz"), exporter.get("/healthz")), 0.1)
+        actors.add("explain", asker(exporter), 0.05)
         actors.add("rude", rude_scraper(exporter), 0.02)
         actors.add("reload", reloader(exporter, config), 0.25)
         actors.add("sensors", breaker(sensors), 0.1)
@@ -166,6 +181,7 @@ def play(binary, directory, sensors):
         load_result(storm)
         assert {"kepler_process_package_joules_total", "kepler_process_cpu_joules_total"} <= names, names
         reloads = exporter.scrape().sum("kepler_exporter_config_reloads_total")
+        assert list(recordings.iterdir()), "nothing was recorded"
         assert reloads >= 6, f"{reloads} reloads: too few to race with each schema twice"
         status = exporter.stop()
         found = reports(directory)
