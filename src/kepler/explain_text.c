@@ -510,8 +510,9 @@ static void add_zone(const struct explained_zone *zone, struct strbuf *out)
 	char id[ZONE_ID_MAX];
 
 	zone_id(&zone->zone, id);
-	strbuf_addf(out, "\n%s, %s by %s\n", id, zone_quality_name(zone->zone.quality),
-		    zone->zone.source);
+	strbuf_addf(out, "\n%s, %s by %s%s%s\n", id, zone_quality_name(zone->zone.quality),
+		    zone->zone.source, zone_is_modelled(&zone->zone) ? ", model " : "",
+		    zone_is_modelled(&zone->zone) ? zone->zone.path : "");
 	add_reading(zone, out);
 	if (zone->flow != EXPLAINED_COUNTED)
 		return;

@@ -134,6 +134,7 @@ static void a_container(struct explain_answer *answer)
 	zone[4] = package(4);
 	zone[4].zone.quality = QUALITY_ESTIMATED;
 	zone[4].zone.source = "trained_power_model";
+	zone[4].zone.rank = RANK_MODEL;
 	zone[4].idle_state = IDLE_FIXED;
 	zone[4].idle_power_uw = 50000000;
 	zone[4].mode[MODE_DYNAMIC] = (struct explained_mode){
