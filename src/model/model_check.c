@@ -79,7 +79,7 @@ static double watts_at(const struct trial *trial, const double *values)
 /* The feature of load that alone, on the way from @from to @to, lowers the power the most. */
 static const char *culprit(const struct trial *trial, double from, double to, double setting)
 {
-	double values[PREDICTOR_FEATURES_MAX], worst = INFINITY, watts;
+	double values[PREDICTOR_FEATURES_MAX], worst = (double)INFINITY, watts;
 	size_t found = 0;
 
 	set_point(trial, from, setting, values);
@@ -129,7 +129,7 @@ static int check_idle(const struct trial *trial, double setting)
 static int check_load(const struct trial *trial, double setting)
 {
 	double values[PREDICTOR_FEATURES_MAX] = { 0 };
-	double highest = -INFINITY, highest_at = 0, watts, load;
+	double highest = -(double)INFINITY, highest_at = 0, watts, load;
 	size_t first = 0;
 	int r;
 

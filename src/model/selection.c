@@ -140,7 +140,7 @@ int model_select(const struct model_candidate *candidates, size_t count,
 		 const struct model_request *request, struct model_choice *ret, struct diag *diag)
 {
 	double limit = request->error_max > 0 ? request->error_max : SELECTION_ERROR_MAX;
-	struct model_choice best = { .expected_error = INFINITY }, choice = { 0 };
+	struct model_choice best = { .expected_error = (double)INFINITY }, choice = { 0 };
 
 	for (size_t i = 0; i < count; i++) {
 		if (!is_usable(&candidates[i], request))
