@@ -46,7 +46,6 @@ static int score_rows(const double *watts, const double *predicted, const bool *
 	CLEANUP_FREE double *numbers = calloc(2 * rows + 1, sizeof(*numbers));
 	double *y = numbers, *p = numbers + rows;
 	size_t count = 0;
-	int r;
 
 	if (!numbers)
 		return -ENOMEM;
@@ -59,10 +58,8 @@ static int score_rows(const double *watts, const double *predicted, const bool *
 	if (count == 0)
 		return diag_set(&ret->failure, -EINVAL, "no row is held out");
 	validation_score(y, p, count, seed, &ret->score);
-	r = bounds_find(y, p, count, &ret->bound);
-	if (r == 0)
-		ret->coverage = bounds_coverage(&ret->bound, y, p, count);
-	return r;
+	ret->coverage = (double)NAN;
+	return bounds_find(y, p, count, &ret->bound);
 }
 
 static int validate_split(const struct job *job, const struct trainer *trainer,

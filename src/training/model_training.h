@@ -39,7 +39,8 @@ struct training_request {
 struct training_result {
 	struct validation_score score;
 	struct error_bound bound;
-	double coverage;     /* of the bound, on the rows that it is from */
+	/* Part of the rows within the bound; NAN where the bound is from these rows. */
+	double coverage;
 	struct diag failure; /* "": none */
 };
 
