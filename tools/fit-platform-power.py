@@ -3,6 +3,7 @@
 """Fits the power model of the platform zone and writes src/model/platform_power_weights.c.
 
 usage: fit-platform-power.py SPECPOWER.csv [--write WEIGHTS.c --date YYYY-MM-DD] [--expect EXPECTED.h] [--table]
+                             [--refit]
 
 The input has one row a measured load level of a SPECpower_ssj2008 result: node_type, processor, cores, chips,
 memory (GiB), frequency (MHz), bpf_cpu_time_ms, platform_power (W). It is not part of this tree.
@@ -14,6 +15,7 @@ Learning", MIT Press 2006, chapters 2, 5.4 and 8.3). docs/design/platform-power-
 Deterministic, standard library only.
 """
 import argparse
+import copy
 import csv
 import math
 import os
@@ -41,7 +43,7 @@ KERNEL = {
     "ln_memory_per_core": 1.2, "amd": 3.3, "arm": 0.2, "small": 0.7, "expanded": 0.55, "entry": 0.3, "quad": 8.6,
     "edge": 2.4, "bus": 2.2,
 }
-CENTERS = 48
+CENTERS = 96
 JITTER = 1e-6
 LINEAR_VARIANCE, CONSTANT_VARIANCE = 1.0, 100.0  # of a feature's weight, in standard deviations of the feature
 # Variances of ln W: bumps, generation, CPU model, what two machines with the same facts differ by. Idle power differs more.
@@ -118,6 +120,13 @@ class Machine:
         self.tdp = names.tdp.get(self.cpu, 0)
         self.generation = (self.vendor, self.year, self.segment == "SMALL")
         self.group = self.cpu or f"{processor} {ghz}"  # what is left out with a CPU model
+
+    def without_name(self):
+        """The same machine where nothing tells its CPU's name."""
+        other = copy.copy(self)
+        other.cpu, other.segment, other.low_power, other.tdp = "", "OTHER", False, 0
+        other.generation = (self.vendor, self.year, False)
+        return other
 
     def features(self, tdp=None):
         year, ln_ghz = (self.year - 2000) / 10, math.log(self.ghz)
@@ -370,6 +379,34 @@ class Surface:
                 out[i] = [y - x for y, x in zip(self.y[i], e)]
         return out
 
+    def covariances(self, machine):
+        """Of ln W of any machine with those that were measured."""
+        d = self.design
+        f = machine.features(tdp_of(machine, d.tdp_weights))
+        h = [p * (f[n] - d.middle[n]) / d.sd[n] for p, n in zip(self.prior, d.linear)]
+        point = [f[n] / s for n, s in KERNEL.items()]
+        near = [bump(point, c) for c in d.centers]
+        k = [dot(h, row) for row in d.h]
+        k = [a + self.bumps * dot(near, list(column)) for a, column in zip(k, zip(*d.to_centers))]
+        return [a + self.generation * (m.generation == machine.generation) + self.cpu * (m.cpu != "" and m.cpu == machine.cpu)
+                for a, m in zip(k, d.machines)]
+
+    def held_out_as(self, groups, asked):
+        """The same as held_out(), but asked for other machines: those of @asked in the groups' places."""
+        members, out = defaultdict(list), [None] * len(self.y)
+        for i, g in enumerate(groups):
+            members[g].append(i)
+        for own in members.values():
+            block = [[self.inverse[i][j] for j in own] for i in own]
+            excess = solve(block, [self.dual[i] for i in own])
+            dual = [[a - b for a, b in zip(row, taken[0])] for row, taken in
+                    zip(self.dual, ([x] for x in product([[r[j] for j in own] for r in self.inverse], excess)))]
+            for i in own:
+                dual[i] = [0.0] * len(self.levels)
+            for i in own:
+                out[i] = product([self.covariances(asked[i])], dual)[0]
+        return out
+
     def linear_weights(self):
         d = self.design
         w = [[p * x for x in row] for p, row in zip(self.prior, product(transposed(d.h), self.dual))]
@@ -396,8 +433,10 @@ class Model:
         self.idle = Surface(self.design, [0], IDLE)
         self.load = Surface(self.design, list(range(1, LEVELS)), LOAD)
 
-    def held_out(self, groups):
-        return [a + b for a, b in zip(self.idle.held_out(groups), self.load.held_out(groups))]
+    def held_out(self, groups, asked=None):
+        """ln W at all levels of each machine, or of @asked in its place, by a model that has not seen its group."""
+        parts = [s.held_out_as(groups, asked) if asked else s.held_out(groups) for s in (self.idle, self.load)]
+        return [a + b for a, b in zip(*parts)]
 
 
 def watts_at(ln_w, u):
@@ -406,6 +445,28 @@ def watts_at(ln_w, u):
         levels.append(max(math.exp(x), levels[-1] if levels else 0))
     k = min(int(u * 10), LEVELS - 2)
     return levels[k] + (levels[k + 1] - levels[k]) * (u * 10 - k)
+
+
+class Predictor:
+    """A fitted model as the program applies it: a CPU model's offset is the same at all levels of load."""
+
+    def __init__(self, model):
+        self.design = model.design
+        self.surfaces = [(s.linear_weights(), s.center_weights(), s.offsets(s.generation, lambda m: m.generation),
+                          s.offsets(s.cpu, lambda m: m.cpu), len(s.levels)) for s in (model.idle, model.load)]
+
+    def ln_w(self, machine):
+        f = machine.features(tdp_of(machine, self.design.tdp_weights))
+        point = [f[n] / s for n, s in KERNEL.items()]
+        near = [bump(point, c) for c in self.design.centers]
+        out = []
+        for linear, centers, generations, cpus, levels in self.surfaces:
+            parts = [[f[n] * w for w in linear[n]] for n in LINEAR]
+            parts += [[c * w for w in row] for c, row in zip(near, centers)]
+            parts.append(generations.get(machine.generation, [0.0] * levels))
+            parts.append([mean(cpus[machine.cpu])] * levels if machine.cpu in cpus else [0.0] * levels)
+            out += [sum(column) for column in zip(*parts)]
+        return out
 
 
 # ---- judging ----------------------------------------------------------------------------------------------------------------
@@ -434,19 +495,19 @@ def errors_of(machine, ln_w):
     return mean(abs(e) for e, _ in rows), mean(abs(e) / w for e, w in rows) * 100
 
 
-def judge(model, groupings):
+def judge(model, groupings, asked=None):
     """Mean and median over types of each type's own error, in W and percent; means over groupings."""
     results = []
     for groups in groupings:
-        e = [errors_of(m, x) for m, x in zip(model.machines, model.held_out(groups))]
+        e = [errors_of(m, x) for m, x in zip(model.machines, model.held_out(groups, asked))]
         mae, mape = [x for x, _ in e], [x for _, x in e]
         results.append((mean(mae), statistics.median(mae), mean(mape), statistics.median(mape)))
     return [mean(c) for c in zip(*results)]
 
 
-def relative_errors(model, groups):
+def relative_errors(model, groups, asked=None):
     """(level, |error| / prediction, weight, type) of each row; each type weighs the same."""
-    for i, (m, ln_w) in enumerate(zip(model.machines, model.held_out(groups))):
+    for i, (m, ln_w) in enumerate(zip(model.machines, model.held_out(groups, asked))):
         for u, w in m.points:
             p = watts_at(ln_w, u)
             yield round(u * 10), abs(w - p) / p, 1 / len(m.points), i
@@ -472,9 +533,9 @@ def bounds(rows, share=0.9):
     return [quantile(by_level[k], min(1, share * n)) for k in range(LEVELS)]
 
 
-def coverage(model, groups, bound_keys):
+def coverage(model, groups, bound_keys, asked=None):
     """Share of rows within bounds found on the other half of @bound_keys' groups, so that neither has seen the other."""
-    rows = list(relative_errors(model, groups))
+    rows = list(relative_errors(model, groups, asked))
     inside = total = 0.0
     for seed in range(10):
         fold = folds(bound_keys, seed)
@@ -485,6 +546,21 @@ def coverage(model, groups, bound_keys):
                     total += weight
                     inside += weight * (error <= b[level])
     return inside / total * 100
+
+
+def print_refits(machines):
+    """The errors of models that were fitted anew for each group: without its machines' centres and design powers, too."""
+    ways = protocols(machines)
+    for name in ("types, 20 groups", "CPU models, 20 groups"):
+        groups, out = ways[name][0], [None] * len(machines)
+        for group in range(FOLDS):
+            predict = Predictor(Model([m for m, g in zip(machines, groups) if g != group]))
+            for i, m in enumerate(machines):
+                if groups[i] == group:
+                    out[i] = errors_of(m, predict.ln_w(m))
+        mae, mape = zip(*out)
+        print(f"{name}, fitted anew: {mean(mae):.1f} ({statistics.median(mae):.1f}) W, "
+              f"{mean(mape):.1f} ({statistics.median(mape):.1f}) %", flush=True)
 
 
 STEPS = ((), ("tdp",), ("tdp", "segment"), ("tdp", "segment", "bumps"), ("tdp", "segment", "bumps", "generation"), PARTS)
@@ -502,6 +578,11 @@ def print_table(machines):
         keys = [str(k) for k in groupings[0]]
         print(f"{name}: bound covers {coverage(model, groupings[0], keys):.1f} %; at each level "
               + " ".join(f"{b:.2f}" for b in bounds(list(relative_errors(model, groupings[0])))))
+    asked, (cpus,) = [m.without_name() for m in machines], protocols(machines)["CPU models, one by one"]
+    e = judge(model, [cpus], asked)
+    print("CPU models, one by one, without names: {:.1f} ({:.1f}) W, {:.1f} ({:.1f}) %; bound covers ".format(*e)
+          + f"{coverage(model, cpus, cpus, asked):.1f} %; at each level "
+          + " ".join(f"{b:.2f}" for b in bounds(list(relative_errors(model, cpus, asked)))))
 
 
 # ---- writing ------------------------------------------------------------------------------------------------------------------
@@ -585,7 +666,10 @@ def write_weights(path, date, machines, row_count):
     model, ways = Model(machines), protocols(machines)
     error = {name: judge(model, groupings) for name, groupings in ways.items()}
     bound = {name: bounds(list(relative_errors(model, ways[name][0]))) for name in ways}
-    one_by_one = ("types, one by one", "CPU models, one by one", "generations, one by one")
+    cpus, asked = ways["CPU models, one by one"], [m.without_name() for m in machines]
+    unnamed = judge(model, cpus, asked)
+    bound["unnamed"] = bounds(list(relative_errors(model, cpus[0], asked)))
+    one_by_one = ("types, one by one", "CPU models, one by one", "generations, one by one", "unnamed")
     lines = [
         "// SPDX-License-Identifier: Apache-2.0",
         "/*",
@@ -596,6 +680,7 @@ def write_weights(path, date, machines, row_count):
         f" {row_count} load levels.",
         " * Errors of machines that were held out, means (medians) over types:",
         *[f" *   {name}: {e[0]:.1f} ({e[1]:.1f}) W, {e[2]:.1f} ({e[3]:.1f}) %" for name, e in error.items()],
+        " *   CPU models, one by one, names of CPUs unknown: {:.1f} ({:.1f}) W, {:.1f} ({:.1f}) %".format(*unnamed),
         " */",
         '#include "model/platform_power_weights.h"',
         "",
@@ -610,7 +695,7 @@ def write_weights(path, date, machines, row_count):
         "\t.generation_count = ARRAY_SIZE(generations),",
         "\t.cpus = cpus,",
         "\t.cpu_count = ARRAY_SIZE(cpus),",
-        "\t.bound = { /* CPU model known; generation known; neither */",
+        "\t.bound = { /* CPU model known; generation known; neither; no name */",
         *[f"\t\t{c_row(round(b, 3) for b in bound[name])}," for name in one_by_one],
         "\t},",
         *population_of(machines, model.design.tdp_weights),
@@ -643,26 +728,9 @@ MADE_UP = (  # machines of nobody: name of the CPU, cores, sockets, GiB, GHz, ye
 )
 
 
-def predict(model, machine):
-    design = model.design
-    f = machine.features(tdp_of(machine, design.tdp_weights))
-    point = [f[n] / s for n, s in KERNEL.items()]
-    near = [bump(point, c) for c in design.centers]
-    out = []
-    for surface in (model.idle, model.load):
-        raw = surface.linear_weights()
-        ln_w = [sum(f[n] * raw[n][k] for n in LINEAR) for k in range(len(surface.levels))]
-        for c, row in zip(near, surface.center_weights()):
-            ln_w = [a + c * b for a, b in zip(ln_w, row)]
-        generation = surface.offsets(surface.generation, lambda m: m.generation).get(machine.generation)
-        cpu = surface.offsets(surface.cpu, lambda m: m.cpu).get(machine.cpu)
-        out += [a + (generation[k] if generation else 0) + (mean(cpu) if cpu else 0) for k, a in enumerate(ln_w)]
-    return out
-
-
 def write_expected(path, names, machines):
     """What the fitted model says of made-up machines, for the test of the program that applies the weights."""
-    model = Model(machines)
+    predictor = Predictor(Model(machines))
     lines = ["/* SPDX-License-Identifier: Apache-2.0 */",
              "/* Written by tools/fit-platform-power.py: what the model says of made-up machines. */", "#pragma once", "",
              "/* clang-format off */", "static const struct {", "\tconst char *cpu, *vendor;",
@@ -670,7 +738,7 @@ def write_expected(path, names, machines):
              "\tdouble idle_w, third_w, full_w;", "} expected_power[] = {"]
     for name, cores, sockets, memory, ghz, year in MADE_UP:
         vendor = "amd" if "AMD" in name else "intel"
-        ln_w = predict(model, Machine(names, name, float(cores), float(sockets), float(memory), ghz, year, vendor))
+        ln_w = predictor.ln_w(Machine(names, name, float(cores), float(sockets), float(memory), ghz, year, vendor))
         watts = ", ".join(f"{watts_at(ln_w, u):.4f}" for u in (0.0, 1 / 3, 1.0))
         lines += [f'\t{{ "{name}", "{vendor}",', f"\t  {cores}, {sockets}, {year}, {memory}, {ghz}, {watts} }},"]
     with open(path, "w") as f:
@@ -684,11 +752,14 @@ def main():
     parser.add_argument("--date", default="an unknown day", help="for the comment: the output has no clock in it")
     parser.add_argument("--expect", metavar="EXPECTED.h", help="what the model says of made-up machines, for its test")
     parser.add_argument("--table", action="store_true", help="errors with and without each part, as Markdown")
+    parser.add_argument("--refit", action="store_true", help="errors of models that are fitted anew for each group; minutes")
     args = parser.parse_args()
     names = CpuNames()
     machines, row_count = load(names, args.csv)
     if args.table:
         print_table(machines)
+    if args.refit:
+        print_refits(machines)
     if args.write:
         write_weights(args.write, args.date, machines, row_count)
     if args.expect:

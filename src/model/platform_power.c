@@ -18,7 +18,7 @@
 #include "model/platform_features.h"
 
 #define OUTSIDE_FACTOR 2.0
-#define NEAR_ENOUGH    0.3 /* similarity to the nearest centre; the population has 0.59 at least */
+#define NEAR_ENOUGH    0.3 /* similarity to the nearest centre; the population has 0.84 at least */
 
 /* The power of one machine at each level, and what it is worth. */
 struct curve {
@@ -246,6 +246,8 @@ static void make_curve(const struct power_model *model, const struct machine_fac
 								 : POWER_UNKNOWN_GENERATION;
 	if (add_cpu(weights, &known, ln_w))
 		ret->familiarity = POWER_KNOWN_CPU;
+	else if (!known.cpu.key[0])
+		ret->familiarity = POWER_UNNAMED;
 	finish(weights, &machine, clamp(known.cpu.tdp_w, 1, weights->tdp_w.most), ln_w, ret->watts);
 }
 
@@ -272,7 +274,7 @@ void power_model_estimate(const struct power_model *model, const struct machine_
 	ret->idle_w = curve.watts[0];
 	ret->dynamic_w = watts > ret->idle_w ? watts - ret->idle_w : 0;
 	ret->outside = curve.outside;
-	familiarity = curve.outside ? POWER_UNKNOWN_GENERATION : curve.familiarity;
+	familiarity = curve.outside ? POWER_UNNAMED : curve.familiarity;
 	ret->bound_w = watts * between(weights->bound[familiarity], u) *
 		       (curve.outside ? OUTSIDE_FACTOR : 1);
 }

@@ -80,7 +80,7 @@ enum power_tdp_feature {
 #define POWER_SEGMENTS        6
 #define POWER_YEAR_KNOTS      4
 #define POWER_LEVELS          11 /* idle, a tenth of the load, … full load */
-#define POWER_CENTERS         48
+#define POWER_CENTERS         96
 #define POWER_TYPICAL_CLASSES 7
 #define POWER_LIMIT_CLASSES   2
 
@@ -134,6 +134,7 @@ enum power_familiarity {
 	POWER_KNOWN_CPU,
 	POWER_KNOWN_GENERATION,
 	POWER_UNKNOWN_GENERATION,
+	POWER_UNNAMED, /* nothing tells the CPU's name */
 	POWER_FAMILIARITY_COUNT
 };
 

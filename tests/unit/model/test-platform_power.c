@@ -102,7 +102,8 @@ static double full_bound_ratio(const struct machine_facts *facts)
 
 static void test_bound_grows_with_what_is_unknown(void **state)
 {
-	struct machine_facts known = server(), new_cpu = server(), new_generation = server();
+	struct machine_facts known = server(), new_cpu = server(), new_generation = server(),
+			     unnamed = server();
 
 	(void)state;
 	(void)snprintf(new_cpu.cpu.key, sizeof(new_cpu.cpu.key), "xeon9999");
@@ -114,7 +115,9 @@ static void test_bound_grows_with_what_is_unknown(void **state)
 	assert_false(full_load(&new_generation).outside);
 	assert_true(full_bound_ratio(&known) < full_bound_ratio(&new_cpu));
 	assert_true(full_bound_ratio(&new_cpu) < full_bound_ratio(&new_generation));
-	assert_true(full_bound_ratio(&new_generation) < 0.5);
+	unnamed.cpu = (struct cpu_name){ 0 };
+	assert_true(full_bound_ratio(&new_generation) < full_bound_ratio(&unnamed));
+	assert_true(full_bound_ratio(&unnamed) < 0.5);
 }
 
 static void test_facts_beyond_the_population_are_outside(void **state)
