@@ -55,7 +55,7 @@ double background_watts(const struct background *background, const char *column)
 		    strcmp(column + len, "_power") == 0)
 			return component->energy_j / component->seconds;
 	}
-	return NAN;
+	return (double)NAN;
 }
 
 void background_release(struct background *background)

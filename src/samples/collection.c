@@ -278,7 +278,7 @@ static int find_beginning(struct collection *collection, const char *path)
 	struct collect_plan plan = { .source = NULL };
 	int r = read_progress(path, &plan, &source, &collection->at, collection->diag);
 
-	if (r == 1 && !is_same_plan(&plan, collection->plan))
+	if (r == 1 && (!source || !is_same_plan(&plan, collection->plan)))
 		r = diag_set(collection->diag, -EINVAL,
 			     "%s: of another collection; remove it and %s to begin anew",
 			     collection->progress, collection->part);

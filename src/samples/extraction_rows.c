@@ -76,20 +76,23 @@ static int add_features(struct extract_work *work, struct places *places)
 	static const char *const before[] = { "", "background_" };
 	const struct feature_column *sorted[EXTRACT_FEATURES_MAX];
 	struct sample_table *table = &work->result->table;
+	size_t count = work->column_count;
 	int r = 0;
 
-	for (size_t i = 0; i < work->column_count; i++)
+	for (size_t i = 0; i < count; i++)
 		sorted[i] = &work->columns[i];
-	if (work->column_count)
-		qsort(sorted, work->column_count, sizeof(sorted[0]), compare_columns);
-	for (size_t n = 0; r == 0 && n < 2 * work->column_count; n++) {
-		const struct feature_column *column = sorted[n % work->column_count];
-		size_t i = (size_t)(column - work->columns), side = n / work->column_count;
+	if (count)
+		qsort(sorted, count, ARRAY_ELEMENT(sorted), compare_columns);
+	for (size_t side = 0; side < ARRAY_SIZE(before); side++) {
+		for (size_t n = 0; r == 0 && n < count; n++) {
+			size_t i = (size_t)(sorted[n] - work->columns);
 
-		places->feature[i][side] = SAMPLE_COLUMN_NONE;
-		if (column->amounts[side] && is_best(work, i) && is_wanted(work, column->name))
-			r = add_column(table, &places->feature[i][side], before[side], column->name,
-				       "");
+			places->feature[i][side] = SAMPLE_COLUMN_NONE;
+			if (sorted[n]->amounts[side] && is_best(work, i) &&
+			    is_wanted(work, sorted[n]->name))
+				r = add_column(table, &places->feature[i][side], before[side],
+					       sorted[n]->name, "");
+		}
 	}
 	return r;
 }
@@ -279,11 +282,11 @@ static int add_rows_by_owner(struct extract_work *work, const struct places *pla
 }
 
 static void note_powers(struct extraction *result, const struct sample_grid *grid, size_t step,
-			const double *powers)
+			const double *powers, size_t count)
 {
 	double seconds = (double)grid_step_us(grid, step) / USEC_PER_SEC;
 
-	for (size_t i = 0; i < result->component_count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		struct extraction_component *component = &result->components[i];
 
 		if (isnan(powers[i]))
@@ -330,7 +333,8 @@ static void begin_result(struct extract_work *work, const struct power_component
 	result->component_count = count;
 	for (size_t i = 0; i < count; i++) {
 		result->components[i] =
-			(struct extraction_component){ .minimum_w = INFINITY, .maximum_w = 0 };
+			(struct extraction_component){ .minimum_w = (double)INFINITY,
+						       .maximum_w = 0 };
 		memcpy(result->components[i].name, components[i].name, sizeof(components[i].name));
 	}
 }
@@ -346,7 +350,7 @@ static int add_step(struct extract_work *work, const struct places *places,
 		work->result->steps_left_out++;
 		return 0;
 	}
-	note_powers(work->result, &work->grid, step, powers);
+	note_powers(work->result, &work->grid, step, powers, count);
 	if (work->options->by_owner)
 		return add_rows_by_owner(work, places, components, count, step, powers, size);
 	r = begin_row(work, places, components, count, step, powers);

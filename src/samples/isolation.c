@@ -30,7 +30,7 @@ const char *isolation_load(const struct sample_table *table)
 
 static double minimum_of(const struct sample_table *table, size_t column)
 {
-	double lowest = INFINITY;
+	double lowest = (double)INFINITY;
 
 	for (size_t i = 0; i < table->rows; i++)
 		lowest = fmin(lowest, table->columns[column][i]);
@@ -77,7 +77,7 @@ static double intercept(const struct sample_table *table, size_t load, size_t po
 	double spread = sums.count * sums.load_load - sums.load * sums.load;
 
 	if (sums.count < 3 || !(spread > 0))
-		return NAN;
+		return (double)NAN;
 	return (sums.power * sums.load_load - sums.load * sums.load_power) / spread;
 }
 

@@ -159,7 +159,7 @@ double power_accounts_watts(const struct power_accounts *accounts,
 		    strcmp(account->component, component->name) != 0)
 			continue;
 		if (!is_known(account, grid, step))
-			return NAN;
+			return (double)NAN;
 		energy_j += account->energy_j[step];
 	}
 	return energy_j / ((double)grid_step_us(grid, step) / USEC_PER_SEC);

@@ -100,13 +100,15 @@ static bool is_no_number(const char *text)
 
 static int take_value(struct series_reader *reader, enum json_token token, const char *text)
 {
-	struct series_point point = { .time_us = reader->time_us, .value = NAN, .text = text };
+	struct series_point point = { .time_us = reader->time_us,
+				      .value = (double)NAN,
+				      .text = text };
 	int r = -EINVAL;
 
 	if (token == JSON_TOKEN_STRING || token == JSON_TOKEN_NUMBER)
 		r = is_no_number(text) ? 0 : parse_double(text, &point.value);
 	if (r == -ERANGE) {
-		point.value = NAN;
+		point.value = (double)NAN;
 		r = 0;
 	}
 	if (r < 0)

@@ -19,7 +19,7 @@ static double last_amount(enum points_kind kind, const double *values, size_t co
 {
 	struct counter_points points = { 0 };
 	struct points_flow flow;
-	double amount = NAN;
+	double amount = (double)NAN;
 
 	*faults = (struct points_faults){ 0 };
 	for (size_t i = 0; i < count; i++) {
@@ -51,7 +51,7 @@ static void test_kinds(void **state)
 /* A point that is no number is passed over: the next one has the increase of both steps. */
 static void test_no_number(void **state)
 {
-	static const double values[] = { 5, NAN, 9 }, huge[] = { -1e308, 1.7e308 };
+	static const double values[] = { 5, (double)NAN, 9 }, huge[] = { -1e308, 1.7e308 };
 	struct points_faults faults;
 
 	(void)state;
