@@ -94,7 +94,7 @@ struct answer {
 	struct json_stream *names;
 	struct strbuf error; /* the beginning of an answer that is no success */
 	int status;
-	struct diag *diag;
+	struct diag malformed; /* what is wrong with the answer */
 };
 
 static void note_status(void *userdata, int status)
@@ -113,8 +113,8 @@ static int take_body(void *userdata, const char *bytes, size_t len)
 		strbuf_add(&answer->error, bytes, len < room ? len : room);
 		return 0;
 	}
-	return answer->series ? series_reader_feed(answer->series, bytes, len, answer->diag)
-			      : json_stream_feed(answer->names, bytes, len, answer->diag);
+	return answer->series ? series_reader_feed(answer->series, bytes, len, &answer->malformed)
+			      : json_stream_feed(answer->names, bytes, len, &answer->malformed);
 }
 
 static int ignore_series(void *userdata, const struct series_labels *labels)
@@ -189,22 +189,21 @@ static int get(struct prometheus *prometheus, const char *url, struct answer *an
 		.timeout_ms = options->timeout_ms,
 		.max_bytes = max_bytes,
 	};
-	struct diag why = { "" }, of_answer = { "" };
+	struct diag why = { "" };
 	struct http_reply reply;
 	int r;
 
-	answer->diag = &of_answer;
 	r = http_client_get(prometheus->http, &request, take_body, answer, &reply, &why);
 	if (r == -ECANCELED)
 		return r;
 	if (r == 0 && reply.status != 200)
 		return judge_status(prometheus, answer, diag);
 	if (r == 0)
-		r = answer->series ? series_reader_end(answer->series, &of_answer)
-				   : json_stream_end(answer->names, &of_answer);
-	if (r < 0 && of_answer.text[0])
+		r = answer->series ? series_reader_end(answer->series, &answer->malformed)
+				   : json_stream_end(answer->names, &answer->malformed);
+	if (r < 0 && answer->malformed.text[0])
 		return diag_set(diag, r, "%s: the answer is malformed: %s", options->url,
-				of_answer.text);
+				answer->malformed.text);
 	if (r < 0)
 		(void)diag_set(diag, r, "%s: %s", options->url,
 			       why.text[0] ? why.text : strerrordesc_np(-r));
