@@ -304,11 +304,36 @@ static int take(struct json_stream *stream, char c, struct diag *diag)
 	return take_between(stream, c, diag);
 }
 
+/* Takes bytes that are plain text of a string or a number at once; how many. */
+static size_t take_run(struct json_stream *stream, const char *bytes, size_t len)
+{
+	size_t run = 0;
+
+	if (stream->state == IN_STRING && !stream->escape && !stream->high) {
+		while (run < len && (unsigned char)bytes[run] >= 0x20 && bytes[run] != '"' &&
+		       bytes[run] != '\\')
+			run++;
+	} else if (stream->state == IN_NUMBER) {
+		while (run < len && bytes[run] >= '0' && bytes[run] <= '9')
+			run++;
+	}
+	/* What is too long is refused byte by byte. */
+	if (stream->text.len + run > (stream->state == IN_STRING ? JSON_STREAM_TEXT_MAX : 64))
+		return 0;
+	strbuf_add(&stream->text, bytes, run);
+	stream->bytes += run;
+	return run;
+}
+
 int json_stream_feed(struct json_stream *stream, const char *bytes, size_t len, struct diag *diag)
 {
 	for (size_t i = 0; i < len; i++) {
-		int r = take(stream, bytes[i], diag);
+		int r;
 
+		i += take_run(stream, bytes + i, len - i);
+		if (i == len)
+			break;
+		r = take(stream, bytes[i], diag);
 		if (r)
 			return r;
 		stream->bytes++;
