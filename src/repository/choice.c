@@ -330,38 +330,75 @@ static bool is_better(const struct choice *one, const struct choice *other, bool
 	       is_lower(one->entry->mae_w, other->entry->mae_w);
 }
 
+/* What was found so far, of all models or of some of them. */
+struct search {
+	struct examination examination;
+	struct choice best;
+	enum condition furthest; /* that a model came without being the best */
+	bool machine_is_known;
+};
+
+/* Of the machine that is asked for, by its type or by its processor and its cores. */
+static bool is_near(const struct choice_request *request, const struct model_entry *entry)
+{
+	if (request->node_type >= 0)
+		return request->node_type == entry->node_type;
+	return request->machine.cores == entry->machine.cores &&
+	       strcmp(request->machine.processor, entry->machine.processor) == 0;
+}
+
+/* Another machine only adds to a model's own error. */
+static bool cannot_win(const struct search *search, const struct model_entry *entry, bool near)
+{
+	double own = entry->mape_percent / 100, least = search->best.expected_error;
+
+	if (!search->best.entry || !search->machine_is_known || isnan(least))
+		return false;
+	return near ? !(own <= least) : !(own < least);
+}
+
+static void look_at(struct search *search, size_t index, bool near)
+{
+	const struct choice_request *request = search->examination.request;
+	const struct model_entry *entry = &search->examination.repository->entries[index];
+	struct choice choice = { 0 };
+	enum condition lacks;
+
+	if ((request->excluded && request->excluded[index]) || cannot_win(search, entry, near))
+		return;
+	lacks = examine(&search->examination, entry, &choice);
+	if (lacks > search->furthest)
+		search->furthest = lacks;
+	if (lacks == WANTS_FILTER && is_better(&choice, &search->best, search->machine_is_known) &&
+	    choice_passes_filter(entry, request->filter, NULL) == 1)
+		search->best = choice;
+}
+
+/* The models of the machine itself first: most others then cannot win, and need no comparison. */
 int choice_make(const struct repository *repository, const struct choice_request *request,
 		struct choice *ret, struct diag *diag)
 {
 	static const struct model_entry none = { .node_type = -1 };
-	struct examination examination = { .repository = repository,
-					   .request = request,
-					   .source = choice_source(request->source),
-					   .uncertainty = machine_spec_unknown(&request->machine) };
-	bool known = request->node_type >= 0 || !machine_spec_is_empty(&request->machine);
-	enum condition furthest = WANTS_OUTPUT;
-	struct choice best = { 0 };
+	struct search search = {
+		.examination = { .repository = repository,
+				 .request = request,
+				 .source = choice_source(request->source),
+				 .uncertainty = machine_spec_unknown(&request->machine) },
+		.furthest = WANTS_OUTPUT,
+		.machine_is_known =
+			request->node_type >= 0 || !machine_spec_is_empty(&request->machine),
+	};
 
 	if (choice_passes_filter(&none, request->filter, diag) < 0)
 		return -EINVAL;
-	for (size_t i = 0; i < repository->entry_count; i++) {
-		const struct model_entry *entry = &repository->entries[i];
-		struct choice choice = { 0 };
-		enum condition lacks;
-
-		if (request->excluded && request->excluded[i])
-			continue;
-		lacks = examine(&examination, entry, &choice);
-		if (lacks > furthest)
-			furthest = lacks;
-		if (lacks == WANTS_FILTER && is_better(&choice, &best, known) &&
-		    choice_passes_filter(entry, request->filter, NULL) == 1)
-			best = choice;
-	}
-	if (!best.entry)
+	for (int near = 1; near >= 0; near--)
+		for (size_t i = 0; i < repository->entry_count; i++)
+			if (is_near(request, &repository->entries[i]) == near)
+				look_at(&search, i, near);
+	if (!search.best.entry)
 		return diag_set(diag, -ENOENT, "cannot find model for %s from %s: %s",
-				model_output_name(request->output), examination.source,
-				lacking[furthest]);
-	*ret = best;
+				model_output_name(request->output), search.examination.source,
+				lacking[search.furthest]);
+	*ret = search.best;
 	return 0;
 }
