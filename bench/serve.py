@@ -4,8 +4,8 @@
 
     KEPLER_BUILD=build bench/serve.py [quick]
 
-A repository as large as upstream's (317 machine types, 10 models of each, half of them with weights, archives of 20 kB) is made, and
-asked over 8 connections that stay open. Server and client share the machine. Medians with the smallest and largest value.
+A repository as large as upstream's (317 machine types, 10 models of each, half of them with weights, archives of 20 kB) is made
+and asked over 8 connections that stay open. Server and client share the machine. Medians with the smallest and largest value.
 """
 import json
 import pathlib
@@ -22,14 +22,16 @@ QUICK = "quick" in sys.argv[1:]
 ROUNDS = 5 if QUICK else 9
 SECONDS = 1 if QUICK else 3
 CONNECTIONS, DEPTH = 8, 16
-TRAINERS = ["SGDRegressorTrainer", "LogarithmicRegressionTrainer2", "LinearRegressionTrainer", "XgboostFitTrainer", "SVRRegressorTrainer",
-            "GradientBoostingRegressorTrainer", "KNeighborsRegressorTrainer", "PolynomialRegressionTrainer", "ATrainer", "BTrainer"]
+TRAINERS = ["SGDRegressorTrainer", "LogarithmicRegressionTrainer2", "LinearRegressionTrainer", "XgboostFitTrainer",
+            "SVRRegressorTrainer", "GradientBoostingRegressorTrainer", "KNeighborsRegressorTrainer",
+            "PolynomialRegressionTrainer", "ATrainer", "BTrainer"]
 TYPES = 317
 
 
 def row(what, values, unit, digits=0):
     values = sorted(values)
-    print(f"| {what} | {statistics.median(values):,.{digits}f} {unit} | {values[0]:,.{digits}f}–{values[-1]:,.{digits}f} |", flush=True)
+    print(f"| {what} | {statistics.median(values):,.{digits}f} {unit} | {values[0]:,.{digits}f}–{values[-1]:,.{digits}f} |",
+          flush=True)
 
 
 def machine(number):
@@ -50,14 +52,16 @@ def fill(repository):
             if index % 2 == 0:
                 (group / f"{name}.json").write_text(json.dumps(weights(100 + number, 50, "platform")))
             mae = 5 + (number * 7 + index * 3) % 40
-            rows.append(f"""0,{name},scikit,{name}.json,"['{BPF[0]}', '{BPF[1]}']",[],AbsPower,{mae},3,{mae},3,{trainer},{number},BPFOnly\n""")
+            rows.append(f"""0,{name},scikit,{name}.json,"['{BPF[0]}', '{BPF[1]}']",[],AbsPower,{mae},3,{mae},3,{trainer},"""
+                        f"{number},BPFOnly\n")
     (base / "acpi_AbsPower_model_metadata.csv").write_text("".join(rows))
     (base / "node_type_index.json").write_text(json.dumps({n: {"attrs": machine(n), "members": ["m"]} for n in range(TYPES)}))
 
 
 def request(number, weight=True, extra=""):
-    body = json.dumps({"metrics": [*BPF, "cpu_architecture"], "output_type": "AbsPower", "source": "acpi", "node_type": 0, "weight": weight,
-                       "trainer_name": "", "filter": extra, "machine_spec": {"vendor": "genuineintel", **machine(number)}}).encode()
+    body = json.dumps({"metrics": [*BPF, "cpu_architecture"], "output_type": "AbsPower", "source": "acpi", "node_type": 0,
+                       "weight": weight, "trainer_name": "", "filter": extra,
+                       "machine_spec": {"vendor": "genuineintel", **machine(number)}}).encode()
     return b"POST /model HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(body) + body
 
 
@@ -118,14 +122,16 @@ def main():
         fill(repository)
         began = time.monotonic()
         with Program("serve", repository.path, "--web.listen-address=127.0.0.1:0", "--log.level=info") as server:
-            print(f"{TYPES * len(TRAINERS)} models; start in {time.monotonic() - began:.2f} s, {server.rss_bytes() / 1e6:.1f} MB resident\n")
+            print(f"{TYPES * len(TRAINERS)} models; start in {time.monotonic() - began:.2f} s, "
+                  f"{server.rss_bytes() / 1e6:.1f} MB resident\n")
             print("| what | median | range |\n|---|---|---|")
             connections = [Connection(server.address) for _ in range(CONNECTIONS)]
             hot = [request(number) for number in range(TYPES)]
             cold = iter(range(1, 1 << 30))
             row("weights, one of 317 requests", [rate(connections, lambda: draw.choice(hot)) for _ in range(ROUNDS)], "requests/s")
-            row("weights, each request a new one", [rate(connections, lambda: request(draw.randrange(TYPES), True, f"mae:{100 + next(cold)}"))
-                                                    for _ in range(ROUNDS)], "requests/s")
+            row("weights, each request a new one",
+                [rate(connections, lambda: request(draw.randrange(TYPES), True, f"mae:{100 + next(cold)}")) for _ in range(ROUNDS)],
+                "requests/s")
             zips = [request(number, False) for number in range(TYPES)]
             row("archives of 20 kB", [rate(connections, lambda: draw.choice(zips)) for _ in range(ROUNDS)], "requests/s")
             row("delay of one request", delays(connections[0], lambda: draw.choice(hot), 2000)[20:-20], "µs")

@@ -58,8 +58,8 @@ class Repository:
     def add(self, name, mae, weight=None, pickled=None):
         trainer, number = name.rsplit("_", 1)
         group = "ec2/rapl-sysfs/AbsPower/BPFOnly/"
-        self.rows.append(f"""0,{name},scikit,{name}.json,"['{BPF[0]}', '{BPF[1]}']",[],AbsPower,{mae},3.0,{mae},4.0,{trainer},{number},"""
-                         "BPFOnly\n")
+        self.rows.append(f"""0,{name},scikit,{name}.json,"['{BPF[0]}', '{BPF[1]}']",[],AbsPower,{mae},3.0,{mae},4.0,"""
+                         f"{trainer},{number},BPFOnly\n")
         self.put("ec2/rapl-sysfs_AbsPower_model_metadata.csv", HEAD + "".join(self.rows))
         if weight:
             self.put(f"{group}{name}.json", json.dumps(weight))
@@ -79,8 +79,8 @@ class Program:
         if not KEPLER_MODEL.exists():
             skip("kepler-model is not built (-Dprograms=kepler-model)")
         self.log = tempfile.NamedTemporaryFile("w+", prefix="kepler-model-log-")
-        self.process = subprocess.Popen([str(binary or KEPLER_MODEL), command, str(directory), *args], stdout=self.log, stderr=self.log,
-                                        stdin=subprocess.DEVNULL, env=OTHERS_ENVIRONMENT)
+        self.process = subprocess.Popen([str(binary or KEPLER_MODEL), command, str(directory), *args],
+                                        stdout=self.log, stderr=self.log, stdin=subprocess.DEVNULL, env=OTHERS_ENVIRONMENT)
         self.address = None if expect else self.wait_for(r'listening on (\S+?)( with TLS)?"')[1]
 
     def output(self):

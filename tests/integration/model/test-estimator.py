@@ -50,7 +50,8 @@ def an_old_keplers_request():
         assert stat.S_IMODE(path.lstat().st_mode) == 0o660
         for _ in range(3):  # the ratio is on each answer, not only on the first one
             answer = ask(path, REQUEST)
-            assert answer == {"powers": {"package": [101, 151]}, "msg": "", "core_ratio": 0.5, "model": "SGDRegressorTrainer_1"}, answer
+            assert answer == {"powers": {"package": [101, 151]}, "msg": "", "core_ratio": 0.5,
+                              "model": "SGDRegressorTrainer_1"}, answer
         answer = ask(path, {**REQUEST, "values": [[n, 0] for n in range(500)]})
         assert len(answer["powers"]["package"]) == 500  # in 4096 bytes
         answer = ask(path, {**REQUEST, "metrics": ["bpf_cpu_time_ms"], "values": [[0]], "system_features": ["bpf_page_cache_hit"],
@@ -60,7 +61,8 @@ def an_old_keplers_request():
 
 def what_is_wrong_is_answered():
     with estimating() as (_, _, path):
-        for request, why in (({**REQUEST, "output_type": "Power"}, "output_type"), ({**REQUEST, "metrics": ["x"], "values": [[1]]}, "features"),
+        for request, why in (({**REQUEST, "output_type": "Power"}, "output_type"),
+                             ({**REQUEST, "metrics": ["x"], "values": [[1]]}, "features"),
                              ({**REQUEST, "source": "acpi"}, "source"), ({**REQUEST, "values": [[1]]}, "row 0"),
                              ({**REQUEST, "filter": "a:b"}, "attribute"), (b"{]", "not JSON"), (b"GET / HTTP/1.1", "JSON object"),
                              (b"\x80\x04}", "JSON object"), (b'{"a": ' * 100 + b"}" * 100, "levels"), (b"}", "JSON object"),

@@ -12,9 +12,7 @@ import pathlib
 import signal
 import socket
 import ssl
-import subprocess
 import tempfile
-import time
 import zipfile
 
 from certificates import Authority, openssl
@@ -28,8 +26,8 @@ KEPLER = {"metrics": [*BPF, "cpu_architecture"], "output_type": "AbsPower", "sou
           "machine_spec": {"vendor": "genuineintel", "processor": "intel_xeon_e5_2686v4", "cores": 72, "chips": 2, "memory": 503,
                            "frequency": 2300, "threads_per_core": 2}}
 # What the estimator sends.
-ESTIMATOR = {"metrics": BPF, "output_type": "AbsPower", "source": "rapl-sysfs", "node_type": -1, "weight": False, "trainer_name": "",
-             "filter": "", "machine_spec": None}
+ESTIMATOR = {"metrics": BPF, "output_type": "AbsPower", "source": "rapl-sysfs", "node_type": -1, "weight": False,
+             "trainer_name": "", "filter": "", "machine_spec": None}
 
 
 def ask(server, method, path, body=None, headers={}, context=None):
@@ -92,7 +90,8 @@ def the_second_api():
             assert status == 200 and said["model"]["name"] == "SGDRegressorTrainer_1", body
             assert said["match"]["kind"] == "processor" and 16 < said["match"]["expected_error_percent"] < 30
             match = json.loads(ask(server, "GET", "/api/v2/model?" + exact)[1])["match"]
-            assert match == {"kind": "machine", "looseness": 0.0, "uncertainty": 0.0, "expected_error_percent": 4.0, "core_ratio": 1.0}, match
+            assert match == {"kind": "machine", "looseness": 0.0, "uncertainty": 0.0, "expected_error_percent": 4.0,
+                             "core_ratio": 1.0}, match
             assert said["model"]["error"]["components"]["package"] == {"mae_watts": 7.0, "mape_percent": 4.0}
             assert ask(server, "GET", "/api/v2/model?" + query, headers={"If-None-Match": headers["ETag"]})[:2] == (304, b"")
             status, file, headers = ask(server, "GET", said["file"]["url"])
@@ -102,10 +101,11 @@ def the_second_api():
             pathlib.Path(directory, "signature").write_bytes(base64.b64decode(said["file"]["signature"]))
             openssl("pkeyutl", "-verify", "-pubin", "-inkey", directory + "/public.pem", "-rawin", "-in", directory + "/file",
                     "-sigfile", directory + "/signature")
-            status, body, _ = ask(server, "GET", "/api/v2/model?features=bpf_cpu_time_ms,bpf_page_cache_hit&processor=other_x&exact=true")
+            status, body, _ = ask(server, "GET", "/api/v2/model?features=" + ",".join(BPF) + "&processor=other_x&exact=true")
             assert status == 400 and b"machine" in body
             listed = json.loads(ask(server, "GET", "/api/v2/models?limit=2&trainer=SGDRegressorTrainer")[1])
-            assert listed["total"] == 3 and [m["name"] for m in listed["models"]] == ["SGDRegressorTrainer_0", "SGDRegressorTrainer_1"]
+            names = [model["name"] for model in listed["models"]]
+            assert listed["total"] == 3 and names == ["SGDRegressorTrainer_0", "SGDRegressorTrainer_1"]
             for path in ("../../etc/passwd", "%2e%2e/%2e%2e/etc/passwd", "ec2/node_type_index.json", "", "%00"):
                 assert ask(server, "GET", "/api/v2/files/" + path)[0] == 404, path
 
@@ -154,8 +154,9 @@ def a_change_of_the_repository():
 
 def hostile_clients():
     with serving("serve", QUIET) as (_, server):
-        for body, status in ((b"", 400), (b"\x80\x04pickle", 400), (b"{" * 10000, 400), (b"[" * 100, 400), (b'{"metrics":["a"]' * 2, 400),
-                             (b" " * 70000, 413), (b'{"metrics": ["\\u0000"]}', 400), (json.dumps({"metrics": ["x"] * 300}), 400)):
+        for body, status in ((b"", 400), (b"\x80\x04pickle", 400), (b"{" * 10000, 400), (b"[" * 100, 400),
+                             (b'{"metrics":["a"]' * 2, 400), (b" " * 70000, 413), (b'{"metrics": ["\\u0000"]}', 400),
+                             (json.dumps({"metrics": ["x"] * 300}), 400)):
             assert ask(server, "POST", "/model", body)[0] == status, body[:40]
         assert ask(server, "GET", "/model")[0] == 405 and ask(server, "GET", "/model")[2]["Allow"] == "POST"
         assert ask(server, "POST", "/best-models", b"x")[0] == 405
@@ -195,8 +196,9 @@ def the_repository_command():
 
 
 def own_model(form, mae, **predictor):
-    return {"format": "kepler-model", "version": 1, "name": "m", "output": "AbsPower", "source": "rapl-sysfs", "feature_group": "BPFOnly",
-            "machine": {"processor": "intel_xeon_e5_2686v4", "cores": 72, "chips": 2, "memory_gb": 503, "frequency_mhz": 3000},
+    return {"format": "kepler-model", "version": 1, "name": "m", "output": "AbsPower", "source": "rapl-sysfs",
+            "feature_group": "BPFOnly", "machine": {"processor": "intel_xeon_e5_2686v4", "cores": 72, "chips": 2, "memory_gb": 503,
+                                                   "frequency_mhz": 3000},
             "origin": {"trainer": form.capitalize() + "RegressionTrainer"}, "components": [{
                 "name": "package", "error": {"mae_w": mae, "mape_percent": mae / 2, "rows": 50},
                 "features": [{"name": BPF[0], "scale": 1000.0, "minimum": 0, "maximum": 1000}, {"name": BPF[1], "scale": 1.0}],
@@ -205,7 +207,8 @@ def own_model(form, mae, **predictor):
 
 def exported_models_are_served():
     with tempfile.TemporaryDirectory() as directory, Repository() as repository:
-        models = {"line": own_model("linear", 1.0, weights=[90.0, 40.0, 0.0]), "bad": own_model("linear", 50.0, weights=[1.0, 1.0, 0.0]),
+        models = {"line": own_model("linear", 1.0, weights=[90.0, 40.0, 0.0]),
+                  "bad": own_model("linear", 50.0, weights=[1.0, 1.0, 0.0]),
                   "polynomial": own_model("polynomial", 0.5, weights=[80.0, 30.0, 0.0, 1.0, 0.0, 0.0])}
         files = {name: pathlib.Path(directory, name + ".json") for name in models}
         for name, file in files.items():
