@@ -161,17 +161,27 @@ static struct zone_fit *fit_of(struct zone_fits *fits, size_t z,
 	return fits->fit[z];
 }
 
-/* What party @i did at the place, scaled from the time that was counted; false: too little was. */
+/* The CPU time of party @i at the place; 0 where too little of it was counted to know its work. */
+static uint64_t time_there_ns(const struct parties *parties, size_t i,
+			      const struct zone_fit_interval *interval)
+{
+	uint64_t seen_ns = parties->signal[SIGNAL_COUNTED_TIME][i];
+
+	if (!seen_ns || seen_ns < parties->cpu_ns[i] / 8)
+		return 0;
+	return interval->place < parties->sockets ? parties->socket_ns[interval->place][i]
+						  : parties->cpu_ns[i];
+}
+
+/* What it did there, scaled from the time that was counted; false: that is not known. */
 static bool work_of(const struct parties *parties, size_t i,
 		    const struct zone_fit_interval *interval, struct power_fit_work *ret)
 {
 	uint64_t amounts[SIGNAL_COUNT] = { 0 };
 	uint64_t seen_ns = parties->signal[SIGNAL_COUNTED_TIME][i];
-	uint64_t there_ns = interval->place < parties->sockets
-				    ? parties->socket_ns[interval->place][i]
-				    : parties->cpu_ns[i];
+	uint64_t there_ns = time_there_ns(parties, i, interval);
 
-	if (!seen_ns || seen_ns < parties->cpu_ns[i] / 8)
+	if (!there_ns)
 		return false;
 	for (uint32_t left = interval->signals; left; left &= left - 1) {
 		enum signal signal = (enum signal)__builtin_ctz(left);
@@ -185,16 +195,14 @@ static bool work_of(const struct parties *parties, size_t i,
 	return true;
 }
 
-/* The run time at the place of all parties, as their features have it. */
+/* Of all parties whose work is known. */
 static double time_at(const struct parties *parties, const struct zone_fit_interval *interval)
 {
-	struct power_fit_work work;
-	double time_s = 0;
+	uint64_t time_ns = 0;
 
 	for (size_t i = 0; i < parties->count; i++)
-		if (work_of(parties, i, interval, &work))
-			time_s += work.time_s;
-	return time_s;
+		time_ns += time_there_ns(parties, i, interval);
+	return (double)time_ns / 1e9;
 }
 
 bool zone_fits_use(struct zone_fits *fits, size_t z, const struct parties *parties,
