@@ -26,6 +26,9 @@ struct memory_traffic {
 	uint64_t *bytes;    /* [size] likewise */
 	size_t size;
 	struct division divisions[RESCTRL_GROUPS_MAX];
+	uint64_t last[RESCTRL_GROUPS_MAX]; /* bytes of the last reading */
+	uint32_t group_count;              /* in it; 0: it was not known, or is too old */
+	uint32_t repeats;
 };
 
 int memory_traffic_new(struct memory_traffic **ret)
@@ -111,16 +114,15 @@ static uint64_t weight_of(const struct activity *activity, size_t i)
 	return misses ? misses[i] : activity->samples[i].cpu_ns;
 }
 
-static void weigh_groups(struct memory_traffic *traffic, const struct resctrl_reading *reading,
-			 const struct activity *activity)
+static void weigh_groups(struct memory_traffic *traffic, const struct activity *activity)
 {
 	struct division *rest = &traffic->divisions[DEFAULT_GROUP];
 
-	for (uint32_t g = 0; g < reading->group_count; g++)
-		traffic->divisions[g] = (struct division){ .bytes = reading->groups[g].bytes };
+	for (uint32_t g = 0; g < traffic->group_count; g++)
+		traffic->divisions[g] = (struct division){ .bytes = traffic->last[g] };
 	for (size_t i = 0; i < activity->count; i++)
 		traffic->divisions[traffic->group[i]].weight += weight_of(activity, i);
-	for (uint32_t g = DEFAULT_GROUP + 1; g < reading->group_count; g++) {
+	for (uint32_t g = DEFAULT_GROUP + 1; g < traffic->group_count; g++) {
 		if (traffic->divisions[g].weight)
 			continue;
 		rest->bytes += traffic->divisions[g].bytes;
@@ -142,23 +144,43 @@ static uint64_t take_part(struct division *division, uint64_t weight)
 	return part;
 }
 
+/* Whether there are bytes to be divided. */
+static bool take_reading(struct memory_traffic *traffic, const struct resctrl_reading *reading)
+{
+	if (!reading) {
+		if (traffic->repeats++ >= MEMORY_TRAFFIC_REPEATS)
+			traffic->group_count = 0;
+		return traffic->group_count;
+	}
+	traffic->repeats = 0;
+	traffic->group_count = reading->is_known ? reading->group_count : 0;
+	for (uint32_t g = 0; g < traffic->group_count; g++)
+		traffic->last[g] = reading->groups[g].bytes;
+	if (reading->is_known)
+		follow_scan(traffic, reading);
+	return reading->is_known;
+}
+
+static bool reserve(struct memory_traffic *traffic, size_t count)
+{
+	if (count <= traffic->size)
+		return true;
+	traffic->size = 0;
+	if (ARRAY_RESIZE(traffic->group, count) < 0 || ARRAY_RESIZE(traffic->bytes, count) < 0)
+		return false;
+	traffic->size = count;
+	return true;
+}
+
 void memory_traffic_add(struct memory_traffic *traffic, const struct resctrl_reading *reading,
 			struct activity *activity)
 {
 	const struct division *rest = &traffic->divisions[DEFAULT_GROUP];
 
-	if (!reading->is_known)
+	if (!take_reading(traffic, reading) || !reserve(traffic, activity->count))
 		return;
-	if (activity->count > traffic->size) {
-		traffic->size = 0;
-		if (ARRAY_RESIZE(traffic->group, activity->count) < 0 ||
-		    ARRAY_RESIZE(traffic->bytes, activity->count) < 0)
-			return;
-		traffic->size = activity->count;
-	}
-	follow_scan(traffic, reading);
 	find_groups(traffic, activity);
-	weigh_groups(traffic, reading, activity);
+	weigh_groups(traffic, activity);
 	for (size_t i = 0; i < activity->count; i++)
 		traffic->bytes[i] =
 			take_part(&traffic->divisions[traffic->group[i]], weight_of(activity, i));

@@ -188,8 +188,10 @@ void machine_reads_add(struct machine_reads *reads, struct activity *activity)
 {
 	struct resctrl_reading reading;
 
-	if (!reads->is_new)
+	if (!reads->is_new) { /* the readers are the thread's */
+		memory_traffic_add(reads->traffic, NULL, activity);
 		return;
+	}
 	reading = resctrl_get(reads->job->resctrl);
 	memory_traffic_add(reads->traffic, &reading, activity);
 }

@@ -126,6 +126,36 @@ static void what_is_not_known_is_no_signal(void **state)
 	memory_traffic_free(traffic);
 }
 
+static void a_reading_that_is_late_is_as_the_last(void **state)
+{
+	const struct activity_sample samples[] = { ran(100, 1, 1000), ran(300, 9, 1000) };
+	struct resctrl_reading unknown = reading;
+	struct memory_traffic *traffic = new_traffic();
+
+	(void)state;
+	for (int pass = 0; pass <= MEMORY_TRAFFIC_REPEATS + 1; pass++) {
+		struct activity activity = { .samples = samples, .count = 2 };
+
+		memory_traffic_add(traffic, pass ? NULL : &reading, &activity);
+		assert_int_equal(activity.signals != 0, pass <= MEMORY_TRAFFIC_REPEATS);
+		if (activity.signals)
+			assert_int_equal(activity.signal[SIGNAL_MEMORY_TRAFFIC][0], 10 * MB);
+	}
+	/* What is known to be unknown is not repeated. */
+	unknown.is_known = false;
+	for (int pass = 0; pass < 3; pass++) {
+		struct activity activity = { .samples = samples, .count = 2 };
+
+		memory_traffic_add(traffic,
+				   pass == 0   ? &reading
+				   : pass == 1 ? &unknown
+					       : NULL,
+				   &activity);
+		assert_int_equal(activity.signals != 0, pass == 0);
+	}
+	memory_traffic_free(traffic);
+}
+
 static const char *the_parts_are_the_whole(struct property_source *source, void *userdata)
 {
 	struct activity_sample samples[32];
@@ -164,6 +194,7 @@ int main(void)
 		cmocka_unit_test(a_child_is_in_the_group_of_its_cgroup),
 		cmocka_unit_test(another_scan_forgets_what_was),
 		cmocka_unit_test(what_is_not_known_is_no_signal),
+		cmocka_unit_test(a_reading_that_is_late_is_as_the_last),
 		cmocka_unit_test(parts_add_up),
 	};
 
