@@ -27,8 +27,8 @@ int memory_traffic_new(struct memory_traffic **ret);
 void memory_traffic_free(struct memory_traffic *traffic);
 /*
  * Adds the signal to @activity, whose column then belongs to @traffic, until the next call. Without
- * a @reading, for none has come in time, each group is taken to have moved what it did before, in at
- * most MEMORY_TRAFFIC_REPEATS passes after one another. Without memory the pass is as it was.
+ * a @reading, for none has come in time, each group is taken to have moved what it did before, in
+ * at most MEMORY_TRAFFIC_REPEATS passes after one another. Without memory the pass is as it was.
  */
 void memory_traffic_add(struct memory_traffic *traffic, const struct resctrl_reading *reading,
 			struct activity *activity);
