@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Zones are read one after the other, some microseconds or milliseconds before their interval
- * ends. A reading that is near to the end counts as one at the end, so that all zones have the same
- * steps; energy is not changed by that.
+ * Zones are read one after the other, in microseconds. The first one that was read in an interval
+ * says where a step ends, and the others, which are near to it, count as read then, so that all have
+ * the same steps; energy is not changed by that. What ran is of the same time: it is read next.
  */
 #include "samples/recorded_series.h"
 
@@ -18,7 +18,8 @@
 #include "base/num.h"
 #include "record/record_reader.h"
 
-#define NEAR_PARTS   10 /* of an interval: its tenth */
+#define NEAR_PARTS   10                    /* of an interval: its tenth */
+#define NEAR_NS      (100 * NSEC_PER_MSEC) /* where it has no length */
 #define FEATURES_MAX (1 + SIGNAL_COUNT)
 
 /* Features by their place: CPU time, then signals; NULL: it is none that power follows. */
@@ -65,7 +66,7 @@ struct recorded_reading_pass {
 	size_t id_count, id_size;
 	uint32_t *process_owners;
 	size_t process_count, process_size;
-	uint64_t time_ns; /* the end of the interval before */
+	uint64_t time_ns; /* the end of the step before */
 	bool has_time;
 	int64_t offset_us; /* of 1970 to the monotonic clock */
 };
@@ -97,22 +98,38 @@ static int put_zone_labels(const struct recorded_reading_pass *pass,
 	return pass->sink->series(pass->sink->userdata, &labels);
 }
 
+static bool is_near(const struct recorded_interval *interval, uint64_t a_ns, uint64_t b_ns)
+{
+	uint64_t apart_ns = a_ns > b_ns ? a_ns - b_ns : b_ns - a_ns;
+
+	return apart_ns < (interval->length_ns ? interval->length_ns / NEAR_PARTS : NEAR_NS);
+}
+
+/* Where the step ends. */
+static uint64_t end_of(const struct recorded_interval *interval)
+{
+	for (size_t i = 0; i < interval->reading_count; i++) {
+		const struct recorded_reading *reading = &interval->readings[i];
+
+		if (reading->has_span && is_near(interval, reading->span.to_ns, interval->time_ns))
+			return reading->span.to_ns;
+	}
+	return interval->time_ns;
+}
+
 /* A span: two points, of which the first is known where the span before ends there. */
 static int put_span(struct recorded_reading_pass *pass, struct recorded_zone_state *zone,
 		    const struct energy_span *span, const struct recorded_interval *interval)
 {
-	uint64_t at_ns = span->to_ns, from_ns = span->from_ns;
+	uint64_t end_ns = end_of(interval), from_ns = span->from_ns;
+	uint64_t at_ns = is_near(interval, span->to_ns, end_ns) ? end_ns : span->to_ns;
 	bool goes_on = zone->has_span && zone->to_ns == span->from_ns;
 	double before = (double)zone->energy_uj / (double)UJ_PER_J;
 	int r;
 
-	if (at_ns <= interval->time_ns &&
-	    interval->time_ns - at_ns < interval->length_ns / NEAR_PARTS)
-		at_ns = interval->time_ns;
 	if (goes_on)
 		from_ns = zone->at_ns;
-	else if (pass->has_time && from_ns <= pass->time_ns &&
-		 pass->time_ns - from_ns < interval->length_ns / NEAR_PARTS)
+	else if (pass->has_time && is_near(interval, from_ns, pass->time_ns))
 		from_ns = pass->time_ns;
 	if (!goes_on)
 		zone->part++;
@@ -141,7 +158,7 @@ static int put_zones(struct recorded_reading_pass *pass, const struct recorded_i
 		if (pass->only_steps) {
 			r = put_zone_labels(pass, zone);
 			if (r == 0)
-				r = put_point(pass, interval->time_ns, 0);
+				r = put_point(pass, end_of(interval), 0);
 		} else if (reading->has_span && reading->span.known &&
 			   reading->span.from_ns < reading->span.to_ns) {
 			r = put_span(pass, zone, &reading->span, interval);
@@ -219,7 +236,7 @@ static int put_owners(struct recorded_reading_pass *pass, const struct recorded_
 	}
 	for (size_t i = 0; r == 0 && i < pass->owner_count; i++) {
 		if (pass->owners[i].is_touched)
-			r = put_owner(pass, &pass->owners[i], interval->time_ns);
+			r = put_owner(pass, &pass->owners[i], end_of(interval));
 	}
 	return r;
 }
@@ -233,9 +250,9 @@ static int take_interval(struct recorded_reading_pass *pass,
 		pass->offset_us =
 			interval->realtime_ms * 1000 - (int64_t)(interval->time_ns / NSEC_PER_USEC);
 	r = put_zones(pass, interval);
-	if (r == 0 && !pass->only_steps && pass->has_time && interval->time_ns > pass->time_ns)
+	if (r == 0 && !pass->only_steps && pass->has_time && end_of(interval) > pass->time_ns)
 		r = put_owners(pass, interval);
-	pass->time_ns = interval->time_ns;
+	pass->time_ns = end_of(interval);
 	pass->has_time = true;
 	return r;
 }

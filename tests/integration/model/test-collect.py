@@ -13,11 +13,13 @@ import os
 import pathlib
 import re
 import signal
+import statistics
 import subprocess
 import tempfile
 import threading
 import time
 import urllib.request
+from decimal import Decimal
 
 from prometheus_rig import Prometheus
 from rig import BUILD, Exporter, Sensors, free_port, load, load_result, rapl_zone, run_tests
@@ -50,6 +52,11 @@ def energy_j(rows, column):
     return sum(float(row[column]) * EVERY_S for row in rows if row[column])
 
 
+def is_stored(prometheus, exporter, name):
+    shown, stored = exporter.scrape().sum(name), prometheus.query(f"sum({name})")
+    return stored and abs(stored[0][1][0] - shown) < Decimal("0.000001")
+
+
 @contextlib.contextmanager
 def scraped(schema):
     """An exporter over sensors, and a Prometheus that has scraped it from before the first joule to behind the last."""
@@ -68,7 +75,9 @@ def scraped(schema):
             sensors.control(f"{path} power 0")
         after = sensors.truth_uj()
         exporter.intervals(2)
-        time.sleep(2 * EVERY_S + 1)
+        name = "kepler_node_package_joules_total" if schema == "classic" else "kepler_node_cpu_joules_total"
+        wait_for(lambda: is_stored(prometheus, exporter, name), "Prometheus does not have the last joules")
+        time.sleep(2 * EVERY_S)
         yield prometheus, began, time.time(), {path: (after[path] - before[path]) / 1e6 for path in WATTS}
 
 
@@ -89,7 +98,7 @@ def energy_is_the_sensors():
             got = energy_j(rows, "package_power"), energy_j(rows, "dram_power")
             print(f"{schema}: {len(rows)} rows, package {got[0]:.6f} J of {package:.6f} J, dram {got[1]:.6f} J of {dram:.6f} J")
             assert abs(got[0] - package) < 1e-5 and abs(got[1] - dram) < 1e-5, (got, package, dram)
-            assert max(float(row["bpf_cpu_time_ms"]) for row in rows) > 300, rows
+            assert max(float(row["bpf_cpu_time_ms"]) for row in rows) > 100, rows
             if schema == "classic":
                 by_package = rows_of(path, "--per-package")
                 for number in (0, 1):
@@ -198,7 +207,9 @@ def recording_has_the_same():
             assert abs(energy["package"] - package) < 1e-3, (energy, truth)
             assert abs(energy["dram"] - truth["class/powercap/intel-rapl:0/intel-rapl:0:0/energy_uj"]) < 1e-3, (energy, truth)
             rows = list(csv.DictReader(io.StringIO(done.stdout)))
-            assert len(rows) > 12 and max(float(row["bpf_cpu_time_ms"]) for row in rows) > 500, rows
+            middle = statistics.median(float(row["package_power"]) for row in rows)
+            assert abs(middle / 71 - 1) < 0.01, rows
+            assert len(rows) > 12 and max(float(row["bpf_cpu_time_ms"]) for row in rows) > 100, rows
         owners = rows_of(recording, "--output-type=DynPower")
         assert any(row["owner"] for row in owners) and len(owners) > len(rows)
         refused = program("extract", recording, "--level=vm", status=1)
