@@ -267,5 +267,6 @@ int main(void)
 		cmocka_unit_test(test_foreign_and_damaged_progress),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -313,9 +313,11 @@ int main(void)
 		cmocka_unit_test(test_smooth),
 		cmocka_unit_test(test_recorded_answer), /* the last: where there is one */
 	};
-	int failed = _cmocka_run_group_tests("extraction", tests, ARRAY_SIZE(tests) - !has_recorded,
-					     NULL, NULL);
+	int failed;
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	failed = _cmocka_run_group_tests("extraction", tests, ARRAY_SIZE(tests) - !has_recorded,
+					 NULL, NULL);
 	strbuf_release(&text);
 	return failed;
 }
