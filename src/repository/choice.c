@@ -22,6 +22,7 @@ enum condition {
 	WANTS_MACHINE,
 	WANTS_ERROR,
 	WANTS_FILTER,
+	WANTS_USE, /* it is excluded */
 	CONDITION_COUNT,
 };
 
@@ -34,6 +35,7 @@ static const char *const lacking[CONDITION_COUNT] = {
 	[WANTS_MACHINE] = "there is no model of this machine, or of one that is enough alike",
 	[WANTS_ERROR] = "the expected errors are above the limit",
 	[WANTS_FILTER] = "no model passes the filter",
+	[WANTS_USE] = "what fits cannot be loaded, or would mislead: the log says why",
 };
 
 const char *choice_source(const char *source)
@@ -69,7 +71,7 @@ static bool error_of(const struct model_entry *entry, const char *name, double *
 {
 	char own[32];
 
-	*ret = NAN;
+	*ret = (double)NAN;
 	if (strcmp(name, "mae") == 0 || strcmp(name, "mape") == 0) {
 		*ret = name[2] == 'e' ? entry->mae_w : entry->mape_percent;
 		return true;
@@ -364,9 +366,11 @@ static void look_at(struct search *search, size_t index, bool near)
 	struct choice choice = { 0 };
 	enum condition lacks;
 
-	if ((request->excluded && request->excluded[index]) || cannot_win(search, entry, near))
+	if (cannot_win(search, entry, near))
 		return;
 	lacks = examine(&search->examination, entry, &choice);
+	if (lacks == WANTS_FILTER && request->excluded && request->excluded[index])
+		lacks = WANTS_USE;
 	if (lacks > search->furthest)
 		search->furthest = lacks;
 	if (lacks == WANTS_FILTER && is_better(&choice, &search->best, search->machine_is_known) &&

@@ -356,8 +356,8 @@ static int add_source(struct repository *repository, const char *path, const cha
 		.pipeline = (uint32_t)(repository->pipeline_count - 1),
 		.node_type = -1,
 		.features = "",
-		.mae_w = NAN,
-		.mape_percent = NAN,
+		.mae_w = (double)NAN,
+		.mape_percent = (double)NAN,
 	};
 	char below[REPOSITORY_PATH_MAX], output[REPOSITORY_PATH_MAX];
 	int r = path_join(below, sizeof(below), path, source);

@@ -173,6 +173,8 @@ static void forms_and_sources_must_fit(void **state)
 {
 	const bool excluded[] = { true, false };
 	struct choice_request request = anything();
+	struct choice choice;
+	struct diag diag = { "" };
 
 	(void)state;
 	add("A_1", 1)->weights_are_bad = true;
@@ -187,6 +189,10 @@ static void forms_and_sources_must_fit(void **state)
 	assert_string_equal(chosen(&request), "A_1");
 	request.excluded = excluded;
 	assert_string_equal(chosen(&request), "B_1");
+	request.trainer = "A";
+	assert_int_equal(choice_make(&repository, &request, &choice, &diag), -ENOENT);
+	assert_non_null(strstr(diag.text, "cannot be loaded"));
+	request.trainer = "";
 	request.pipeline = "two";
 	assert_string_equal(chosen(&request), "");
 	request.pipeline = "";
