@@ -253,11 +253,12 @@ static void take_query_machine(struct query *query, struct machine_spec *machine
 int api_request_query(api_argument *argument, void *userdata, struct api_request *ret,
 		      struct diag *diag)
 {
-	struct query query = { argument, userdata, ret, diag, 0 };
+	struct query query;
 	struct choice_request *choice = &ret->choice;
 	const char *output;
 
 	*ret = (struct api_request){ .choice = anything };
+	query = (struct query){ argument, userdata, ret, diag, 0 };
 	take_features(&query, text_of(&query, "features"));
 	output = text_of(&query, "output");
 	choice->source = text_of(&query, "source");
@@ -277,11 +278,12 @@ int api_request_query(api_argument *argument, void *userdata, struct api_request
 int api_request_best(api_argument *argument, void *userdata, struct api_request *ret,
 		     bool *ret_any_output, struct diag *diag)
 {
-	struct query query = { argument, userdata, ret, diag, 0 };
+	struct query query;
 	struct choice_request *choice = &ret->choice;
 	const char *output;
 
 	*ret = (struct api_request){ .choice = anything };
+	query = (struct query){ argument, userdata, ret, diag, 0 };
 	output = text_of(&query, "output-type");
 	choice->group = text_of(&query, "feature-group");
 	choice->source = text_of(&query, "energy-source");

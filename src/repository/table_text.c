@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/macro.h"
 #include "base/num.h"
 #include "repository/model_json.h"
@@ -137,7 +138,7 @@ int table_text_write(const json_t *rows, struct strbuf *out)
 	for (size_t i = 0; i < row_count; i++)
 		sorted[i] = json_array_get(rows, i);
 	qsort(names, count, sizeof(*names), by_name);
-	qsort(sorted, row_count, sizeof(*sorted), by_row);
+	qsort(sorted, row_count, ARRAY_ELEMENT(sorted), by_row);
 	write_rows(sorted, row_count, names, count, out);
 	return strbuf_error(out);
 }
