@@ -10,6 +10,8 @@
 #include "base/macro.h"
 #include "repository/model_json.h"
 
+#define PREPARE_LEFT (4U << 20) /* bytes that stay free for what is asked for */
+
 struct kept_answer {
 	char *request;
 	size_t len;
@@ -163,6 +165,25 @@ struct served_body *edition_weights(struct edition *edition, const struct model_
 	body = served_body_new(200, "application/json", text, len, NULL);
 	served_body_unref(file);
 	return keep(edition, slot, body);
+}
+
+void edition_prepare(struct edition *edition)
+{
+	static const enum model_file order[] = { FILE_WEIGHTS, FILE_ARCHIVE };
+	const struct repository *repository = edition->repository;
+
+	for (size_t f = 0; f < ARRAY_SIZE(order); f++)
+		for (size_t i = 0; i < repository->entry_count; i++) {
+			const struct model_entry *entry = &repository->entries[i];
+
+			if (edition->kept_bytes >= EDITION_KEPT_MAX - PREPARE_LEFT)
+				return;
+			if (!(entry->files & order[f]))
+				continue;
+			served_body_unref(edition_file(edition, entry, order[f], NULL));
+			if (order[f] == FILE_WEIGHTS && !entry->weights_are_bad)
+				served_body_unref(edition_weights(edition, entry, NULL));
+		}
 }
 
 static struct map_key key_of(const void *request, size_t len)

@@ -4,8 +4,9 @@
  * they have been asked for, and the answers to requests that came before. A change of the
  * repository makes a new edition; answers under way keep the bodies of the old one.
  *
- * What is read stays in memory up to EDITION_KEPT_MAX bytes; a file beyond that is read again for
- * each request. One thread uses an edition, the server's.
+ * Files are read before the first request, weights first, up to EDITION_KEPT_MAX bytes; one beyond
+ * that is read for each request. One thread uses an edition at a time: the one that prepares it,
+ * then the server's.
  */
 #pragma once
 
@@ -36,6 +37,10 @@ struct edition {
 /* Takes @repository over, also on failure. NULL: no memory. */
 struct edition *edition_new(struct repository *repository, const struct signing_key *key);
 void edition_free(struct edition *edition); /* NULL is fine */
+/*
+ * Reads files and makes answers in advance, as far as they are kept; what fails fails again later.
+ */
+void edition_prepare(struct edition *edition);
 
 /*
  * A file of a model, as it is in the repository. A reference is given; NULL with a diagnosis when

@@ -154,7 +154,10 @@ static int read_edition(const struct serving *serving, struct edition **ret,
 				serving->root);
 	}
 	*ret = edition_new(repository, serving->signing_key);
-	return *ret ? 0 : diag_set(diag, -ENOMEM, "out of memory");
+	if (!*ret)
+		return diag_set(diag, -ENOMEM, "out of memory");
+	edition_prepare(*ret);
+	return 0;
 }
 
 static int load(struct serving *serving, struct diag *diag)
