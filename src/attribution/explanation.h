@@ -69,7 +69,7 @@ struct explained_zone {
 	bool by_parts;  /* shared by the energy that each used of the machine's parts, in µJ */
 	enum share_rule rule; /* of the dynamic weights, as the split used it */
 	uint64_t smt_ppm; /* at which work beside a busy sibling is in them; SHARE_PPM: in full */
-	/* By which the container's weight is multiplied, as learned; 0: there is none, or several. */
+	/* The container's weight is multiplied by it, as learned; 0: none, or several. */
 	double factor;
 	struct explained_mode mode[MODE_COUNT];
 };

@@ -157,8 +157,8 @@ static const struct family table[] = {
 	  OF_ZONES_OF_MODELS, ONE,
 	  LABELS(POINT_ZONE, POINT_SOURCE, POINT_MODEL, POINT_MODEL_OUTPUT, POINT_MODEL_FEATURES,
 	         POINT_MODEL_MACHINE),
-	  "The trained model (--model.file) that estimates a zone: its output, the features that it "
-	  "sees, and the processor that it was trained on.", NULL },
+	  "The trained model (--model.file) that estimates a zone: its output, the features that "
+	  "it sees, and the processor that it was trained on.", NULL },
 	{ "kepler_node_model_error_watts", GAUGE, "watts", BOTH,
 	  OF_ZONES_OF_MODELS, ZONE(model_error_w, 0), L_ZONE,
 	  "How far the power that a trained model estimates may be off: in nine of ten cases it is "
@@ -213,15 +213,15 @@ static const struct family table[] = {
 	  "share is another. None where nothing is learned: see kepler_attribution_info.", NULL },
 	{ "kepler_attribution_share_half_width_ratio", GAUGE, "ratio", BOTH,
 	  OF_ZONES_IN_USE, ZONE(share_half_width, 0), L_ZONE,
-	  "By how much the share of the container with most of the zone's dynamic energy may be off "
-	  "in the last interval, 0 to 1: half the width of its 90 % interval, as far as the zone's "
+	  "By how much the share of the container with most of the zone's dynamic energy may be "
+	  "off in the last interval, 0 to 1: half the width of its 90 % interval, as far as the zone's "
 	  "own meter shows. 0.02 at a share of 40 % is 38 to 42 %. None where nothing is learned.",
 	  NULL },
 	{ "kepler_attribution_smt_factor_ratio", GAUGE, "ratio", BOTH,
 	  OF_ZONES_IN_USE, ZONE(smt_factor, 0), L_ZONE,
-	  "Energy of a cycle of a thread while the core's other thread is busy, over that of a cycle "
-	  "alone, as learned from the zone's meter. None where that does not show it to +- 0.1: "
-	  "there --attribution.smt-factor stands.", NULL },
+	  "Energy of a cycle of a thread while the core's other thread is busy, over that of a "
+	  "cycle alone, as learned from the zone's meter. None where that does not show it to +- 0.1: "
+	  "there --attribution.smt-factor is used.", NULL },
 	{ "kepler_zone_deviation_ratio", GAUGE, "ratio", BOTH,
 	  OF_ZONES, ZONE(deviation_ratio, 0), L_ZONE,
 	  "How much more than the source that is charged this one reads of the same energy: 0.02 "

@@ -526,17 +526,23 @@ static bool is_configured(struct walk *walk)
 	       walk->at.view->snapshot->self.pod_resources.is_asked;
 }
 
-static void walk_http(struct walk *walk)
+/* The page's own, or the server's, which is not there where a file is written. */
+static void walk_page(struct walk *walk)
 {
-	if (walk->at.view->http)
-		walk_struct(walk, walk->at.view->http);
+	const struct catalog_view *view = walk->at.view;
+
+	if (walk->at.family->of == OF_PAGE)
+		walk_struct(walk, view);
+	else if (view->http)
+		walk_struct(walk, view->http);
 }
 
 static void walk_family(struct walk *walk)
 {
 	switch (walk->at.family->of) {
 	case OF_PAGE:
-		walk_struct(walk, walk->at.view);
+	case OF_HTTP:
+		walk_page(walk);
 		break;
 	case OF_LOOKUPS:
 	case OF_HOLDERS:
@@ -548,9 +554,6 @@ static void walk_family(struct walk *walk)
 	case OF_CPUS:
 	case OF_IDLE_STATES:
 		walk_cpus(walk);
-		break;
-	case OF_HTTP:
-		walk_http(walk);
 		break;
 	case OF_PENDING:
 	case OF_LEVELS:

@@ -22,8 +22,8 @@
 /*
  * @power_columns: for each component of the model the column with its measured power in W, or
  * SAMPLE_COLUMN_NONE: then the component has its curve alone. Samples that lack a feature or the
- * power are left out, and the page says how many. 0, -ENOENT with the feature that no column has, or
- * -ENOMEM.
+ * power are left out, and the page says how many. 0, -ENOENT with the feature that no column has,
+ * or -ENOMEM.
  */
 int html_report_add(struct strbuf *out, const struct trained_model *model,
 		    const struct sample_table *samples, const size_t *power_columns,

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What is learned of a zone, as lines of a state file: what is accepted is written alike, and goes on learning. */
+/*
+ * What is learned of a zone, as lines of a state file: what is accepted is written alike, and goes
+ * on learning.
+ */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
