@@ -120,8 +120,8 @@ bool power_fit_quality(const struct power_fit *fit, struct power_fit_quality *re
  * Half the width of the 90 % interval of the share (0..1) that @part has of @all, of which two
  * causes are known: the share would be another one if other minutes had been learned from (the
  * jackknife's deviation), and work differs in ways that no feature shows (errors that persist).
- * Where the plain ratio is in use, its distance from the regression is added; where factors of
- * owners are (power_owners.h), the interval is wider than it need be. False while it is not known.
+ * Where the plain ratio is in use, its distance from the regression is added. Of factors of owners
+ * it knows nothing: power_owners_half_width(). False while it is not known.
  */
 bool power_fit_share_half_width(const struct power_fit *fit, const struct power_fit_work *part,
 				const struct power_fit_work *all, double *ret);

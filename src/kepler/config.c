@@ -160,8 +160,8 @@ static const struct option host_rows[] = {
 	  .help = "Where the host's cgroup hierarchy is mounted." },
 	{ "host.state-dir", NULL, OPTION_STRING, FIELD(config_host, state_dir),
 	  .default_text = "/var/lib/kepler", .metavar = "DIR", .may_be_empty = true,
-	  .help = "Directory in which learned idle power survives a restart. Empty: keep no "
-		  "state." },
+	  .help = "Directory in which learned idle power and learned costs of work survive a "
+		  "restart. Empty: keep no state." },
 	{ "host.state-every", NULL, OPTION_DURATION, FIELD(config_host, state_every_ns),
 	  RANGE(NSEC_PER_SEC, 24 * 3600 * NSEC_PER_SEC), .default_text = "5m",
 	  .metavar = "DURATION", .reloadable = true,

@@ -212,7 +212,7 @@ void idle_state_restore(struct idle_state_keeper *keeper, struct interval_engine
 	}
 }
 
-/* A zone without learned idle power has nothing to save. */
+/* A zone without learned idle power has no line of it. */
 static int collect_zone(const struct interval_engine *engine, size_t index, struct state *state)
 {
 	const struct idle_learner *learner = interval_engine_learner(engine, index);

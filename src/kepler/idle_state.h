@@ -58,7 +58,7 @@ enum idle_outcome idle_state_open(struct idle_state_keeper *keeper, const char *
  */
 void idle_state_restore(struct idle_state_keeper *keeper, struct interval_engine *engine);
 /*
- * Begins to write learned idle power. NOTHING: it is under way, or there is nothing to write.
+ * Begins to write what is learned. NOTHING: it is under way, or there is nothing to write.
  * FAILED if it cannot begin, for example because the previous one is still under way.
  */
 enum idle_outcome idle_state_save(struct idle_state_keeper *keeper,

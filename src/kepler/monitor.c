@@ -28,7 +28,7 @@ static void tell_of_state(struct monitor *monitor, enum idle_outcome outcome,
 	if (outcome != IDLE_FAILED)
 		return;
 	monitor->stats.self.state_write_errors++;
-	log_warn("learned idle power is not kept: %s", diag->text);
+	log_warn("what is learned of zones is not kept: %s", diag->text);
 }
 
 static void keep_state(struct monitor *monitor, uint64_t now_ns)

@@ -271,7 +271,7 @@ static void close_state(struct monitor *monitor)
 
 	if (idle_state_close(&monitor->idle_state, monitor->engine, PATIENCE_NS, &diag) ==
 	    IDLE_FAILED)
-		log_warn("learned idle power is not kept: %s", diag.text);
+		log_warn("what is learned of zones is not kept: %s", diag.text);
 }
 
 void monitor_finish(struct monitor *monitor)
