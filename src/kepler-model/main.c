@@ -81,10 +81,11 @@ static const struct command commands[] = {
 		  "Models that Kepler's own weights can express are also readable for old Keplers.",
 	  .options = &export_options },
 	{ "repo", repo_main, "repo COMMAND DIR", "a repository of models:", .more = repo_usage,
-	  .operands = "list|verify|best DIR",
+	  .operands = "list|verify|best DIR | publish DIR OUT",
 	  .what = "Lists the models of a repository, which has the layout of upstream's model-db, "
 		  "reads them\n"
-		  "to say what is wrong, or chooses the best ones for a machine.",
+		  "to say what is wrong, chooses the best ones for a machine, or copies the good "
+		  "ones.",
 	  .options = &repo_options },
 	{ "serve", serve_main, "serve DIR", "serve the models of a repository over HTTP",
 	  .operands = "DIR",

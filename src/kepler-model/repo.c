@@ -14,10 +14,12 @@
 #include "repository/choice.h"
 #include "repository/model_json.h"
 #include "repository/model_report.h"
+#include "repository/published_copy.h"
 
 const char repo_usage[] =
 	"  repo list DIR        list the models with their errors\n"
 	"  repo verify DIR      read each file and say what is wrong\n"
+	"  repo publish DIR OUT copy the models that are good enough to OUT\n"
 	"  repo best DIR        choose the best model for a machine, by output and group\n";
 
 struct repo_config {
@@ -320,6 +322,22 @@ static int best(const struct repo_config *config, const struct repository *repos
 	return found ? 0 : diag_set(diag, -ENOENT, "no model fits");
 }
 
+/* ---- publish ---- */
+
+static int publish(const struct repository *repository, const char *folder, struct strbuf *out,
+		   struct diag *diag)
+{
+	struct published_copy copy = { 0 };
+	int r = published_copy_write(repository, folder, &copy, diag);
+
+	if (r == 0)
+		strbuf_addf(out,
+			    "%zu models in %s; %zu left out: unknown errors, more than 10 W and "
+			    "20 %% off, or bad weights\n",
+			    copy.models, folder, copy.left_out);
+	return r;
+}
+
 /* ---- the command ---- */
 
 static int find_machine(const struct repo_config *config, struct machine_spec *ret,
@@ -331,21 +349,29 @@ static int find_machine(const struct repo_config *config, struct machine_spec *r
 	return 0;
 }
 
-static int run(const struct repo_config *config, const char *command, const char *root,
+static int run(const struct repo_config *config, const struct operands *operands,
 	       struct strbuf *out, struct diag *diag)
 {
+	const char *command = operands->words[0], *root = operands->words[1];
+	bool publishes = strcmp(command, "publish") == 0;
 	CLEANUP(repository_cleanup) struct repository *repository = NULL;
 	struct machine_spec machine;
-	int r = repository_open(root, &repository, diag);
+	int r;
 
+	if (publishes != (operands->count == 3))
+		return diag_set(diag, -EINVAL, "repo: only publish takes a second folder");
+	r = repository_open(root, &repository, diag);
 	if (r < 0)
 		return r;
+	if (publishes)
+		return publish(repository, operands->words[2], out, diag);
 	if (strcmp(command, "list") == 0)
 		return list(config, repository, out, diag);
 	if (strcmp(command, "verify") == 0)
 		return verify(repository, out);
 	if (strcmp(command, "best") != 0)
-		return diag_set(diag, -EINVAL, "repo: must be list, verify or best, not \"%.40s\"",
+		return diag_set(diag, -EINVAL,
+				"repo: must be list, verify, best or publish, not \"%.40s\"",
 				command);
 	r = find_machine(config, &machine, diag);
 	return r < 0 ? r : best(config, repository, &machine, out, diag);
@@ -357,13 +383,13 @@ int repo_main(int argc, char *const *argv, char *const *environ_)
 	struct repo_config config = { 0 };
 	struct operands operands;
 	struct diag diag = { "" };
-	int status = settings_load(&repo_options, argc, argv, environ_, 2, 2, &config.settings,
+	int status = settings_load(&repo_options, argc, argv, environ_, 2, 3, &config.settings,
 				   &operands);
 	int r;
 
 	if (status != 0)
 		return status;
-	r = run(&config, operands.words[0], operands.words[1], &out, &diag);
+	r = run(&config, &operands, &out, &diag);
 	if (out.len)
 		status = settings_print(&out);
 	if (r < 0 && diag.text[0])

@@ -27,6 +27,12 @@
 
 /* ---- judging ---- */
 
+bool publication_error_is_good(double mae_w, double mape_percent)
+{
+	return !(mae_w > ERROR_LIMIT) && !(mape_percent > ERROR_LIMIT) &&
+	       (mae_w <= ERROR_GOOD_W || mape_percent <= ERROR_GOOD_PERCENT);
+}
+
 int publication_judge(const struct trained_model *model, struct diag *diag)
 {
 	for (size_t i = 0; i < model->component_count; i++) {
@@ -36,8 +42,7 @@ int publication_judge(const struct trained_model *model, struct diag *diag)
 		if (isnan(mae_w))
 			return diag_set(diag, -ENODATA, "component %s: its error is not known",
 					component->name);
-		if (mae_w > ERROR_LIMIT || mape > ERROR_LIMIT ||
-		    (mae_w > ERROR_GOOD_W && !(mape <= ERROR_GOOD_PERCENT)))
+		if (!publication_error_is_good(mae_w, mape))
 			return diag_set(diag, -ERANGE,
 					"component %s is off by %.2f W, %.2f %%; a model that is "
 					"published is at most 10 W or 20 %% off",

@@ -24,6 +24,8 @@ struct publication {
 	const char *publisher; /* "" unknown */
 };
 
+/* The rule of publication_judge() for one error; one that is NAN is not known. */
+bool publication_error_is_good(double mae_w, double mape_percent);
 /*
  * Whether a model is good enough: no error above 100 W or 100 %, and at most 20 % or 10 W, which is
  * upstream's rule. 0; -ERANGE with the component and its error; -ENODATA: an error is not known.

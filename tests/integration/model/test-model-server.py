@@ -192,7 +192,23 @@ def the_repository_command():
         run = Program("repo", "best", str(repository.path), f"--machine-spec={spec}", expect=1)
         assert run.process.wait(20) == 0 and "SGDRegressorTrainer_1 " in run.output() and "match processor" in run.output()
         run = Program("repo", "burn", str(repository.path), expect=1)
-        assert run.process.wait(20) == 1 and "must be list, verify or best" in run.output()
+        assert run.process.wait(20) == 1 and "must be list, verify, best or publish" in run.output()
+
+
+def published_copies():
+    with Repository() as repository, tempfile.TemporaryDirectory() as directory:
+        repository.add("SGDRegressorTrainer_2", 300.0, weights(1, 2))
+        repository.put("ec2/rapl-sysfs/AbsPower/BPFOnly/SGDRegressorTrainer_3.json", json.dumps(weights(1, 1)))  # of unknown error
+        trees = []
+        for _ in range(2):
+            run = Program("repo", "publish", str(repository.path), directory, expect=1)
+            assert run.process.wait(20) == 0 and "4 models in" in run.output() and "2 left out" in run.output(), run.output()
+            files = [path for path in pathlib.Path(directory).rglob("*.*") if path.is_file()]
+            trees.append({path.relative_to(directory): path.read_bytes() for path in files})
+        assert trees[0] == trees[1] and len(trees[0]) == 4 + 3 + 2, trees[0].keys()  # archives, weights, table and index
+        assert b"SGDRegressorTrainer_2" not in trees[0][pathlib.Path("ec2/rapl-sysfs_AbsPower_model_metadata.csv")]
+        run = Program("repo", "verify", directory, expect=1)
+        assert run.process.wait(20) == 0 and "4 models in 1 pipelines, 7 files: 0 bad" in run.output(), run.output()
 
 
 def own_model(form, mae, **predictor):
@@ -240,4 +256,4 @@ def exported_models_are_served():
 
 run_tests([an_old_keplers_request, an_old_estimators_request, the_second_api, access_by_tls_and_token, a_change_of_the_repository,
            hostile_clients, the_repository_command,
-           exported_models_are_served])
+           exported_models_are_served, published_copies])
