@@ -214,14 +214,14 @@ static const struct family table[] = {
 	{ "kepler_attribution_share_half_width_ratio", GAUGE, "ratio", BOTH,
 	  OF_ZONES_IN_USE, ZONE(share_half_width, 0), L_ZONE,
 	  "By how much the share of the container with most of the zone's dynamic energy may be "
-	  "off in the last interval, 0 to 1: half the width of its 90 % interval, as far as the zone's "
-	  "own meter shows. 0.02 at a share of 40 % is 38 to 42 %. None where nothing is learned.",
+	  "off in the last interval, 0 to 1: half the width of its 90 % interval, as far as the "
+	  "zone's own meter shows. 0.02 at a share of 40 % is 38 to 42 %. None where nothing is learned.",
 	  NULL },
 	{ "kepler_attribution_smt_factor_ratio", GAUGE, "ratio", BOTH,
 	  OF_ZONES_IN_USE, ZONE(smt_factor, 0), L_ZONE,
 	  "Energy of a cycle of a thread while the core's other thread is busy, over that of a "
-	  "cycle alone, as learned from the zone's meter. None where that does not show it to +- 0.1: "
-	  "there --attribution.smt-factor is used.", NULL },
+	  "cycle alone, as learned from the zone's meter. None where that does not show it to "
+	  "+- 0.1: there --attribution.smt-factor is used.", NULL },
 	{ "kepler_zone_deviation_ratio", GAUGE, "ratio", BOTH,
 	  OF_ZONES, ZONE(deviation_ratio, 0), L_ZONE,
 	  "How much more than the source that is charged this one reads of the same energy: 0.02 "
