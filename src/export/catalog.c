@@ -215,8 +215,8 @@ static const struct family table[] = {
 	  OF_ZONES_IN_USE, ZONE(share_half_width, 0), L_ZONE,
 	  "By how much the share of the container with most of the zone's dynamic energy may be "
 	  "off in the last interval, 0 to 1: half the width of its 90 % interval, as far as the "
-	  "zone's own meter shows. 0.02 at a share of 40 % is 38 to 42 %. None where nothing is learned.",
-	  NULL },
+	  "zone's own meter shows. 0.02 at a share of 40 % is 38 to 42 %. None where nothing is "
+	  "learned.", NULL },
 	{ "kepler_attribution_smt_factor_ratio", GAUGE, "ratio", BOTH,
 	  OF_ZONES_IN_USE, ZONE(smt_factor, 0), L_ZONE,
 	  "Energy of a cycle of a thread while the core's other thread is busy, over that of a "
