@@ -72,5 +72,6 @@ int main(void)
 		cmocka_unit_test(weak_files_are_refused),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

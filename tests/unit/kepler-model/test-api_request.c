@@ -148,5 +148,6 @@ int main(void)
 		cmocka_unit_test(bad_queries_are_refused),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -79,5 +79,6 @@ int main(void)
 		cmocka_unit_test(what_is_wrong_is_said_by_key),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

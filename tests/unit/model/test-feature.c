@@ -64,5 +64,6 @@ int main(void)
 		cmocka_unit_test(test_what_a_curve_sees),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -226,5 +226,6 @@ int main(int argc, char **argv)
 	while (fgets(row, sizeof(row), file))
 		read_row(row);
 	(void)fclose(file);
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

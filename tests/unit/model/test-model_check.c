@@ -124,5 +124,6 @@ int main(void)
 		cmocka_unit_test(test_trees_may_fall_a_little),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -189,5 +189,6 @@ int main(void)
 		cmocka_unit_test(test_trees_in_a_circle_are_refused),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -80,5 +80,6 @@ int main(void)
 		cmocka_unit_test(test_the_group_is_named_after_the_features),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

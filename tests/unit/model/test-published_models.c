@@ -190,5 +190,6 @@ int main(int argc, char **argv)
 		(void)printf("1..0 # SKIP there are no published models in %s\n", folder);
 		return 0;
 	}
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

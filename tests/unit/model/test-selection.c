@@ -153,5 +153,6 @@ int main(void)
 		cmocka_unit_test_setup(test_an_unknown_machine, set_up),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -140,5 +140,6 @@ int main(void)
 		cmocka_unit_test(test_a_booster_in_base64_is_read),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -196,5 +196,6 @@ int main(void)
 		cmocka_unit_test(damage_is_noticed),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -227,5 +227,6 @@ int main(void)
 		cmocka_unit_test_setup(pickles_can_be_left_out, begin),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

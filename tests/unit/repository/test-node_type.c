@@ -103,5 +103,6 @@ int main(void)
 		cmocka_unit_test(what_is_not_known_is_uncertain),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

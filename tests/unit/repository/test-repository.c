@@ -169,5 +169,6 @@ int main(void)
 						model_tree_free),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
