@@ -2,19 +2,28 @@
 #include "training/least_squares.h"
 
 #include <errno.h>
-#include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/macro.h"
 #include "training/design.h"
+#include "training/lapack_library.h"
 
 #define DESCENT_PENALTY 1e-4  /* by row, of columns that are divided by their largest value */
 #define RANK_RATIO      1e-10 /* singular values below this part of the largest one count as 0 */
 #define PENALTY_FIRST   1e-8  /* by row */
 #define PENALTY_STEP    3.1622776601683795
 #define PENALTIES       21 /* up to 100 */
+
+/* LAPACK and the design: what each of the methods begins with. */
+static int begin(const struct training_task *task, bool squares, struct design *design,
+		 const struct lapack_library **lapack, struct diag *diag)
+{
+	int r = lapack_library_get(lapack, diag);
+
+	return r < 0 ? r : design_new(task, squares, design);
+}
 
 int train_least_squares(const struct training_task *task, double *stretch, struct predictor *ret,
 			struct diag *diag)
@@ -24,7 +33,8 @@ int train_least_squares(const struct training_task *task, double *stretch, struc
 	CLEANUP_FREE double *b = NULL;
 	size_t longer = task->rows > task->features ? task->rows : task->features;
 	lapack_int rank, rows = (lapack_int)task->rows, terms = (lapack_int)task->features;
-	int r = singular ? design_new(task, false, &design) : -ENOMEM;
+	const struct lapack_library *lapack;
+	int r = singular ? begin(task, false, &design, &lapack, diag) : -ENOMEM;
 
 	(void)stretch;
 	if (r < 0)
@@ -33,7 +43,7 @@ int train_least_squares(const struct training_task *task, double *stretch, struc
 	if (!b)
 		return -ENOMEM;
 	memcpy(b, design.y, task->rows * sizeof(*b));
-	if (LAPACKE_dgelsd(LAPACK_COL_MAJOR, rows, terms, 1, design.z, rows, b, (lapack_int)longer,
+	if (lapack->dgelsd(LAPACK_COL_MAJOR, rows, terms, 1, design.z, rows, b, (lapack_int)longer,
 			   singular, RANK_RATIO, &rank) != 0)
 		return diag_set(diag, -EINVAL, "least squares did not converge");
 	return design_finish(&design, b, PREDICTOR_LINEAR, task->features, ret);
@@ -68,7 +78,8 @@ int train_gradient_descent(const struct training_task *task, double *stretch, st
 	CLEANUP(design_release) struct design design = { .rows = 0 };
 	CLEANUP_FREE double *a = calloc(n * n, sizeof(*a));
 	CLEANUP_FREE double *b = calloc(n, sizeof(*b));
-	int r = a && b ? design_new(task, false, &design) : -ENOMEM;
+	const struct lapack_library *lapack;
+	int r = a && b ? begin(task, false, &design, &lapack, diag) : -ENOMEM;
 
 	(void)stretch;
 	if (r < 0)
@@ -82,7 +93,7 @@ int train_gradient_descent(const struct training_task *task, double *stretch, st
 							(deviation * deviation)
 					      : 1;
 	}
-	if (LAPACKE_dposv(LAPACK_COL_MAJOR, 'L', (lapack_int)n, 1, a, (lapack_int)n, b,
+	if (lapack->dposv(LAPACK_COL_MAJOR, 'L', (lapack_int)n, 1, a, (lapack_int)n, b,
 			  (lapack_int)n) != 0)
 		return diag_set(diag, -EINVAL, "the normal equations have no solution");
 	return design_finish(&design, b, PREDICTOR_LINEAR, n, ret);
@@ -102,7 +113,8 @@ static void decomposition_release(struct decomposition *d)
 	free(d->uy);
 }
 
-static int decompose(struct design *design, struct decomposition *ret)
+static int decompose(const struct lapack_library *lapack, struct design *design,
+		     struct decomposition *ret)
 {
 	size_t rows = design->rows, terms = design->terms;
 
@@ -113,7 +125,7 @@ static int decompose(struct design *design, struct decomposition *ret)
 	ret->uy = calloc(ret->rank, sizeof(*ret->uy));
 	if (!ret->u || !ret->singular || !ret->vt || !ret->uy)
 		return -ENOMEM;
-	if (LAPACKE_dgesdd(LAPACK_COL_MAJOR, 'S', (lapack_int)rows, (lapack_int)terms, design->z,
+	if (lapack->dgesdd(LAPACK_COL_MAJOR, 'S', (lapack_int)rows, (lapack_int)terms, design->z,
 			   (lapack_int)rows, ret->singular, ret->u, (lapack_int)rows, ret->vt,
 			   (lapack_int)ret->rank) != 0)
 		return -EINVAL;
@@ -173,11 +185,13 @@ static int train_penalised(const struct training_task *task, enum predictor_form
 	CLEANUP(decomposition_release) struct decomposition d = { .rank = 0 };
 	CLEANUP(design_release) struct design design = { .rows = 0 };
 	CLEANUP_FREE double *weights = NULL;
-	int r = design_new(task, form == PREDICTOR_POLYNOMIAL, &design);
+	const struct lapack_library *lapack;
+	int r = begin(task, form == PREDICTOR_POLYNOMIAL, &design, &lapack, diag);
 	double penalty;
 
-	if (r == 0)
-		r = decompose(&design, &d);
+	if (r < 0)
+		return r;
+	r = decompose(lapack, &design, &d);
 	if (r == -EINVAL)
 		return diag_set(diag, r, "the singular values did not converge");
 	if (r < 0)
@@ -211,6 +225,7 @@ int train_polynomial(const struct training_task *task, double *stretch, struct p
 
 /* The normal equations of non-negative least squares while the set of weights above 0 changes. */
 struct active_set {
+	const struct lapack_library *lapack;
 	size_t n;
 	const double *a, *b;
 	bool *free;              /* [n]: may be above 0 */
@@ -237,8 +252,8 @@ static bool solve_free(struct active_set *set)
 		}
 		set->part_b[row++] = set->b[i];
 	}
-	if (m && LAPACKE_dposv(LAPACK_COL_MAJOR, 'L', (lapack_int)m, 1, set->part_a, (lapack_int)m,
-			       set->part_b, (lapack_int)m) != 0)
+	if (m && set->lapack->dposv(LAPACK_COL_MAJOR, 'L', (lapack_int)m, 1, set->part_a,
+				    (lapack_int)m, set->part_b, (lapack_int)m) != 0)
 		return false;
 	row = 0;
 	for (size_t i = 0; i < set->n; i++)
@@ -318,10 +333,9 @@ int train_non_negative(const struct training_task *task, double *stretch, struct
 	CLEANUP_FREE bool *is_free = calloc(n, sizeof(*is_free));
 	double *a = numbers, *b = numbers + n * n;
 	struct active_set set = { .n = n, .a = a, .b = b, .free = is_free };
-	int r = numbers && is_free ? design_new(task, false, &design) : -ENOMEM;
+	int r = numbers && is_free ? begin(task, false, &design, &set.lapack, diag) : -ENOMEM;
 
 	(void)stretch;
-	(void)diag;
 	if (r < 0)
 		return r;
 	set.x = b + n;
