@@ -11,8 +11,9 @@
 #include "base/file.h"
 #include "base/macro.h"
 #include "base/secret_file.h"
-#include "kepler-model/command_line.h"
+#include "kepler-model/data_path.h"
 #include "kepler-model/points_csv.h"
+#include "kepler-model/settings.h"
 #include "kepler-model/times.h"
 #include "options/layers.h"
 #include "options/program.h"
@@ -25,7 +26,7 @@
 #define BAR_WIDTH        30
 
 struct collect_config {
-	struct option_values options;
+	struct settings settings;
 	char *server, *input, *output, *interval, *start_time, *end_time, *step, *prefix, *match;
 	char *ca_file, *token_file, *user, *password_file, *data_path;
 	char *thirdparty[METRICS_LIST_MAX];
@@ -119,8 +120,8 @@ static int check(const struct option_values *values, struct diag *diag)
 }
 
 const struct option_set collect_command_options = {
-	.program = &model_program,
-	.base = &model_base_options,
+	.program = &settings_program,
+	.base = &settings_options,
 	.sections = sections,
 	.section_count = ARRAY_SIZE(sections),
 	.size = sizeof(struct collect_config),
@@ -332,26 +333,27 @@ static int run(struct collect_config *config, const char *path)
 int collect_main(int argc, char *const *argv, char *const *environ_)
 {
 	struct collect_config config = { .insecure = false };
-	struct command_line line;
+	struct operands operands;
 	struct diag diag = { "" };
 	char path[DATA_PATH_SIZE];
 	int status;
 
-	(void)environ_;
-	if (command_line_load(&collect_command_options, shorts, argc, argv, &config.options, &line,
-			      &diag) < 0) {
+	if (settings_read(&collect_command_options, shorts, argc, argv, environ_, &config.settings,
+			  &operands, &diag) < 0) {
 		(void)fprintf(stderr, "kepler-model collect: %s\n", diag.text);
 		return PROGRAM_USAGE;
 	}
-	if (line.count > 1) {
+	if (operands.count > 1) {
 		(void)fputs("usage: kepler-model collect FILE [--server=URL] [OPTION]...\n",
 			    stderr);
 		status = PROGRAM_USAGE;
 	} else {
-		status = run(&config,
-			     data_path_of(config.data_path,
-					  line.count ? line.operands[0] : config.output, path));
+		status =
+			run(&config,
+			    data_path_of(config.data_path,
+					 operands.count ? operands.words[0] : config.output, path));
 	}
-	options_release(&collect_command_options, &config.options);
+	operands_release(&operands);
+	options_release(&collect_command_options, &config.settings.options);
 	return status;
 }

@@ -106,7 +106,7 @@ static int take_rows(struct estimate_request *request, const size_t columns[ESTI
 	if (!json_is_array(rows) || count == 0 || count > ESTIMATE_ROWS_MAX)
 		return diag_set(diag, -EINVAL, "values: must be a list of 1 to %d rows",
 				ESTIMATE_ROWS_MAX);
-	request->values = calloc(count * request->name_count, sizeof(*request->values));
+	request->values = calloc(count * request->name_count + 1, sizeof(*request->values));
 	if (!request->values)
 		return diag_set(diag, -ENOMEM, "out of memory");
 	for (size_t i = 0; i < count; i++) {

@@ -155,7 +155,7 @@ static int add_powers(struct estimator *estimator, const struct estimate_request
 	int r = choose(estimator, request, &choice, &loaded, diag);
 
 	strbuf_add_str(out, "{\"powers\":{");
-	for (size_t i = 0; r == 0 && i < loaded->model.component_count; i++)
+	for (size_t i = 0; r == 0 && loaded && i < loaded->model.component_count; i++)
 		r = add_component(request, &loaded->model, i, out, diag);
 	if (r < 0)
 		return r;

@@ -4,13 +4,14 @@
 #include <stdio.h>
 
 #include "base/macro.h"
-#include "kepler-model/command_line.h"
+#include "kepler-model/data_path.h"
 #include "kepler-model/extract_options.h"
+#include "kepler-model/settings.h"
 #include "options/layers.h"
 #include "options/program.h"
 
 struct extract_config {
-	struct option_values options;
+	struct settings settings;
 	struct extract_values extract;
 };
 
@@ -18,8 +19,8 @@ static const struct option_section sections[] = { { extract_rows_of_options, EXT
 						    offsetof(struct extract_config, extract) } };
 
 const struct option_set extract_command_options = {
-	.program = &model_program,
-	.base = &model_base_options,
+	.program = &settings_program,
+	.base = &settings_options,
 	.sections = sections,
 	.section_count = ARRAY_SIZE(sections),
 	.size = sizeof(struct extract_config),
@@ -55,25 +56,25 @@ static int extract(struct extract_config *config, const char *path)
 int extract_main(int argc, char *const *argv, char *const *environ_)
 {
 	struct extract_config config = { .extract = { .level = 0 } };
-	struct command_line line;
+	struct operands operands;
 	struct diag diag = { "" };
 	const char *path;
 	int status;
 
-	(void)environ_;
-	if (command_line_load(&extract_command_options, shorts, argc, argv, &config.options, &line,
-			      &diag) < 0) {
+	if (settings_read(&extract_command_options, shorts, argc, argv, environ_, &config.settings,
+			  &operands, &diag) < 0) {
 		(void)fprintf(stderr, "kepler-model extract: %s\n", diag.text);
 		return PROGRAM_USAGE;
 	}
-	path = line.count ? line.operands[0] : config.extract.input;
-	if (!*path || line.count > 1) {
+	path = operands.count ? operands.words[0] : config.extract.input;
+	if (!*path || operands.count > 1) {
 		(void)fputs("usage: kepler-model extract FILE [--output=FILE] [OPTION]...\n",
 			    stderr);
 		status = PROGRAM_USAGE;
 	} else {
 		status = extract(&config, path);
 	}
-	options_release(&extract_command_options, &config.options);
+	operands_release(&operands);
+	options_release(&extract_command_options, &config.settings.options);
 	return status;
 }

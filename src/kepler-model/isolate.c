@@ -10,8 +10,9 @@
 #include "base/file.h"
 #include "base/macro.h"
 #include "kepler-model/background.h"
-#include "kepler-model/command_line.h"
+#include "kepler-model/data_path.h"
 #include "kepler-model/extract_options.h"
+#include "kepler-model/settings.h"
 #include "model/trained_model.h"
 #include "options/layers.h"
 #include "options/program.h"
@@ -30,7 +31,7 @@ enum isolator {
 };
 
 struct isolate_config {
-	struct option_values options;
+	struct settings settings;
 	struct extract_values extract;
 	int isolator;
 	char *profile, *model;
@@ -92,8 +93,8 @@ static int check(const struct option_values *values, struct diag *diag)
 }
 
 const struct option_set isolate_command_options = {
-	.program = &model_program,
-	.base = &model_base_options,
+	.program = &settings_program,
+	.base = &settings_options,
 	.sections = sections,
 	.section_count = ARRAY_SIZE(sections),
 	.size = sizeof(struct isolate_config),
@@ -384,20 +385,19 @@ static int isolate(struct isolate_config *config, const char *path, struct diag 
 int isolate_main(int argc, char *const *argv, char *const *environ_)
 {
 	struct isolate_config config = { .isolator = ISOLATOR_MIN };
-	struct command_line line;
+	struct operands operands;
 	struct diag diag = { "" };
 	const char *path;
 	char input[DATA_PATH_SIZE];
 	int status = PROGRAM_USAGE;
 
-	(void)environ_;
-	if (command_line_load(&isolate_command_options, shorts, argc, argv, &config.options, &line,
-			      &diag) < 0) {
+	if (settings_read(&isolate_command_options, shorts, argc, argv, environ_, &config.settings,
+			  &operands, &diag) < 0) {
 		(void)fprintf(stderr, "kepler-model isolate: %s\n", diag.text);
 		return PROGRAM_USAGE;
 	}
-	path = line.count ? line.operands[0] : config.extract.input;
-	if (!*path || line.count > 1) {
+	path = operands.count ? operands.words[0] : config.extract.input;
+	if (!*path || operands.count > 1) {
 		(void)fputs("usage: kepler-model isolate FILE [--isolator=NAME] [OPTION]...\n",
 			    stderr);
 	} else {
@@ -406,6 +406,7 @@ int isolate_main(int argc, char *const *argv, char *const *environ_)
 		if (status)
 			(void)fprintf(stderr, "kepler-model isolate: %s\n", diag.text);
 	}
-	options_release(&isolate_command_options, &config.options);
+	operands_release(&operands);
+	options_release(&isolate_command_options, &config.settings.options);
 	return status;
 }

@@ -137,14 +137,14 @@ struct serving {
 static int read_edition(const struct serving *serving, struct edition **ret,
 			struct access_tokens *ret_tokens, struct diag *diag)
 {
-	struct repository *repository;
+	struct repository *repository = NULL;
 	int r = 0;
 
 	if (*serving->config->tokens)
 		r = access_tokens_read(serving->config->tokens, ret_tokens, diag);
 	if (r == 0)
 		r = repository_open(serving->root, &repository, diag);
-	if (r < 0)
+	if (r < 0 || !repository)
 		return r;
 	if (repository->entry_count == 0) {
 		repository_free(repository);
@@ -169,7 +169,7 @@ static int load(struct serving *serving, struct diag *diag)
 	int r = read_edition(serving, &edition, &tokens, diag);
 
 	serving->fingerprint = fingerprint;
-	if (r < 0)
+	if (r < 0 || !edition)
 		return r;
 	repository = edition->repository;
 	for (size_t i = 0; i < repository->problem_count && i < REPOSITORY_PROBLEMS_MAX; i++)

@@ -44,40 +44,53 @@ const struct option_set settings_options = {
 	.size = sizeof(struct settings),
 };
 
-static int load(const struct option_set *set, char *const *environ_, size_t min, size_t max,
-		const struct operands *operands, struct settings *ret, struct diag *diag)
+int settings_read(const struct option_set *set, const struct short_flag *shorts, int argc,
+		  char *const *argv, char *const *environ_, struct settings *ret,
+		  struct operands *operands, struct diag *diag)
 {
-	const struct option_args args = { .argc = (int)operands->flag_count,
-					  .argv = operands->flags,
-					  .environ_ = environ_ };
+	struct option_args args = { .environ_ = environ_ };
+	int r = operands_sort(set, shorts, argc, argv, operands, diag);
 
+	if (r < 0)
+		return r;
+	args.argc = (int)operands->flag_count;
+	args.argv = operands->flags;
+	r = options_load(set, &args, &ret->options, diag);
+	if (r < 0) {
+		operands_release(operands);
+		return r;
+	}
+	log_setup(ret->log.level, ret->log.format);
+	if (ret->options.warnings[0])
+		log_warn("%s", ret->options.warnings);
+	return 0;
+}
+
+static int check_words(const struct operands *operands, size_t min, size_t max, struct diag *diag)
+{
 	if (operands->count < min)
 		return diag_set(diag, -EINVAL, "too few words: see --help");
 	if (operands->count > max)
 		return diag_set(diag, -EINVAL, "\"%.80s\" is one word too many: see --help",
 				operands->words[max]);
-	return options_load(set, &args, &ret->options, diag);
+	return 0;
 }
 
 int settings_load(const struct option_set *set, int argc, char *const *argv, char *const *environ_,
 		  size_t min, size_t max, struct settings *ret, struct operands *operands)
 {
-	struct diag diag = { "out of memory" };
-	int r = operands_sort(set, argc, argv, operands);
+	struct diag diag = { "" };
 
-	if (r < 0) {
+	if (settings_read(set, NULL, argc, argv, environ_, ret, operands, &diag) < 0) {
 		(void)settings_fail(&diag);
 		return PROGRAM_USAGE;
 	}
-	r = load(set, environ_, min, max, operands, ret, &diag);
-	if (r < 0) {
+	if (check_words(operands, min, max, &diag) < 0) {
 		(void)settings_fail(&diag);
 		operands_release(operands);
+		options_release(set, &ret->options);
 		return PROGRAM_USAGE;
 	}
-	log_setup(ret->log.level, ret->log.format);
-	if (ret->options.warnings[0])
-		log_warn("%s", ret->options.warnings);
 	return 0;
 }
 

@@ -23,9 +23,15 @@ extern const struct option_program settings_program;
 extern const struct option_set settings_options; /* the base of each command's set */
 
 /*
- * Reads @set from the command line into @ret, and into @operands the words beside it, of which
- * there must be @min to @max; says what is wrong. 0, or PROGRAM_USAGE. On success both are to be
- * released, by options_release() and operands_release().
+ * Reads @set from the command line into @ret, and into @operands the words beside it. @shorts are
+ * names that upstream's program has; NULL: none. 0, or -EINVAL, -ENOMEM with a diagnosis. On
+ * success both are to be released, by options_release() and operands_release().
+ */
+int settings_read(const struct option_set *set, const struct short_flag *shorts, int argc,
+		  char *const *argv, char *const *environ_, struct settings *ret,
+		  struct operands *operands, struct diag *diag);
+/*
+ * The same without short names, of @min to @max words; says what is wrong. 0, or PROGRAM_USAGE.
  */
 int settings_load(const struct option_set *set, int argc, char *const *argv, char *const *environ_,
 		  size_t min, size_t max, struct settings *ret, struct operands *operands);

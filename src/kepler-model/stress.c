@@ -9,8 +9,8 @@
 
 #include "base/clock.h"
 #include "base/macro.h"
-#include "kepler-model/command_line.h"
 #include "kepler-model/cpu_frequency.h"
+#include "kepler-model/settings.h"
 #include "kepler-model/stress_guard.h"
 #include "kepler-model/stress_log.h"
 #include "kepler-model/stress_plan.h"
@@ -23,7 +23,7 @@
 #define PATH_SIZE    4096
 
 struct stress_config {
-	struct option_values options;
+	struct settings settings;
 	char *output, *program, *sysfs, *instances, *frequencies;
 	char *loads[STRESS_LOADS_MAX];
 	size_t load_count;
@@ -73,8 +73,8 @@ static const struct option rows[] = {
 static const struct option_section sections[] = { { rows, ARRAY_SIZE(rows), 0 } };
 
 const struct option_set stress_command_options = {
-	.program = &model_program,
-	.base = &model_base_options,
+	.program = &settings_program,
+	.base = &settings_options,
 	.sections = sections,
 	.section_count = ARRAY_SIZE(sections),
 	.size = sizeof(struct stress_config),
@@ -406,21 +406,21 @@ static int run(const struct stress_config *config)
 int stress_main(int argc, char *const *argv, char *const *environ_)
 {
 	struct stress_config config = { .dry_run = false };
-	struct command_line line;
+	struct operands operands;
 	struct diag diag = { "" };
 	int status = PROGRAM_USAGE;
 
-	(void)environ_;
-	if (command_line_load(&stress_command_options, shorts, argc, argv, &config.options, &line,
-			      &diag) < 0) {
+	if (settings_read(&stress_command_options, shorts, argc, argv, environ_, &config.settings,
+			  &operands, &diag) < 0) {
 		(void)fprintf(stderr, "kepler-model stress: %s\n", diag.text);
 		return PROGRAM_USAGE;
 	}
-	if (line.count)
+	if (operands.count)
 		(void)fputs("usage: kepler-model stress [OPTION]...; loads are named with --load\n",
 			    stderr);
 	else
 		status = run(&config);
-	options_release(&stress_command_options, &config.options);
+	operands_release(&operands);
+	options_release(&stress_command_options, &config.settings.options);
 	return status;
 }

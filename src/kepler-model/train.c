@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/macro.h"
-#include "kepler-model/command_line.h"
 #include "kepler-model/sample_file.h"
+#include "kepler-model/settings.h"
 #include "kepler-model/training_options.h"
 #include "kepler-model/training_report.h"
 #include "model/feature.h"
@@ -18,7 +18,7 @@
 #include "options/program.h"
 
 struct training_config {
-	struct option_values options;
+	struct settings settings;
 	struct training_values training;
 };
 
@@ -26,8 +26,8 @@ static const struct option_section sections[] = { { training_rows_of_options, TR
 						    offsetof(struct training_config, training) } };
 
 const struct option_set training_options = {
-	.program = &model_program,
-	.base = &model_base_options,
+	.program = &settings_program,
+	.base = &settings_options,
 	.sections = sections,
 	.section_count = ARRAY_SIZE(sections),
 	.size = sizeof(struct training_config),
@@ -95,7 +95,6 @@ static int print_report(struct training_run *run)
 static int train_one(struct training_run *run, const char *group, const char *path)
 {
 	CLEANUP(trained_model_release) struct trained_model model = { .node_type = -1 };
-	struct diag printing = { "" };
 	int r = training_options_describe(run->values, run->input, &model, &run->diag);
 
 	if (r < 0)
@@ -105,10 +104,11 @@ static int train_one(struct training_run *run, const char *group, const char *pa
 	r = model_training_run(&run->table, &run->request, &model, run->report, &run->diag);
 	end_progress(run);
 	if (r == 0 || r == -EINVAL) {
-		printing = run->diag;
+		struct diag why = run->diag;
+
 		if (print_report(run) < 0)
 			return -EIO;
-		run->diag = printing;
+		run->diag = why;
 	}
 	if (r < 0)
 		return r;
@@ -179,20 +179,20 @@ static int train(struct training_run *run)
 }
 
 static int run_command(const char *name, int (*command)(struct training_run *run),
-		       bool needs_output, int argc, char *const *argv)
+		       bool needs_output, int argc, char *const *argv, char *const *environ_)
 {
 	struct training_config config = { .training = { .format = 0 } };
 	struct training_run run = { .values = &config.training };
-	struct command_line line;
+	struct operands operands;
 	int status = PROGRAM_USAGE;
 
-	if (command_line_load(&training_options, training_short_flags, argc, argv, &config.options,
-			      &line, &run.diag) < 0) {
+	if (settings_read(&training_options, training_short_flags, argc, argv, environ_,
+			  &config.settings, &operands, &run.diag) < 0) {
 		(void)fprintf(stderr, "kepler-model %s: %s\n", name, run.diag.text);
 		return PROGRAM_USAGE;
 	}
-	run.input = line.count ? line.operands[0] : config.training.input;
-	if (line.count > 1 || !*run.input || (needs_output && !*config.training.output)) {
+	run.input = operands.count ? operands.words[0] : config.training.input;
+	if (operands.count > 1 || !*run.input || (needs_output && !*config.training.output)) {
 		(void)fprintf(stderr,
 			      "usage: kepler-model %s CSV --output=%s [OPTION]...; --help lists "
 			      "all options\n",
@@ -203,18 +203,17 @@ static int run_command(const char *name, int (*command)(struct training_run *run
 			(void)fprintf(stderr, "kepler-model %s: %s\n", name, run.diag.text);
 	}
 	close_run(&run);
-	options_release(&training_options, &config.options);
+	operands_release(&operands);
+	options_release(&training_options, &config.settings.options);
 	return status;
 }
 
 int train_from_data_main(int argc, char *const *argv, char *const *environ_)
 {
-	(void)environ_;
-	return run_command("train-from-data", train_from_data, false, argc, argv);
+	return run_command("train-from-data", train_from_data, false, argc, argv, environ_);
 }
 
 int train_main(int argc, char *const *argv, char *const *environ_)
 {
-	(void)environ_;
-	return run_command("train", train, true, argc, argv);
+	return run_command("train", train, true, argc, argv, environ_);
 }

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/diag.h"
-#include "kepler-model/command_line.h"
+#include "options/operands.h"
 #include "samples/sample_table.h"
 #include "training/model_training.h"
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/macro.h"
-#include "kepler-model/command_line.h"
 #include "kepler-model/sample_file.h"
+#include "kepler-model/settings.h"
 #include "kepler-model/training_report.h"
 #include "options/layers.h"
 #include "options/program.h"
@@ -15,7 +15,7 @@
 #define BOOTSTRAP_SEED 1
 
 struct validate_config {
-	struct option_values options;
+	struct settings settings;
 	int format;
 	uint32_t limit_percent;
 };
@@ -38,8 +38,8 @@ static const struct option rows[] = {
 static const struct option_section sections[] = { { rows, ARRAY_SIZE(rows), 0 } };
 
 const struct option_set validate_options = {
-	.program = &model_program,
-	.base = &model_base_options,
+	.program = &settings_program,
+	.base = &settings_options,
 	.sections = sections,
 	.section_count = ARRAY_SIZE(sections),
 	.size = sizeof(struct validate_config),
@@ -97,11 +97,11 @@ static int add_model(struct validation *validation, const char *path)
 	return r;
 }
 
-static int run(struct validation *validation, const struct command_line *line)
+static int run(struct validation *validation, const struct operands *operands)
 {
 	bool json = validation->config->format == VALIDATE_JSON;
-	size_t models = line->count - 1;
-	int r = sample_file_read(line->operands[models], &validation->table, &validation->diag);
+	size_t models = operands->count - 1;
+	int r = sample_file_read(operands->words[models], &validation->table, &validation->diag);
 
 	if (r < 0)
 		return r;
@@ -110,7 +110,7 @@ static int run(struct validation *validation, const struct command_line *line)
 	else
 		report_add_head(&validation->out);
 	for (size_t i = 0; r == 0 && i < models; i++)
-		r = add_model(validation, line->operands[i]);
+		r = add_model(validation, operands->words[i]);
 	if (json)
 		strbuf_add_str(&validation->out, "]}\n");
 	if (r == 0)
@@ -118,22 +118,23 @@ static int run(struct validation *validation, const struct command_line *line)
 	return r;
 }
 
-static int run_command(const char *name, bool several, int argc, char *const *argv)
+static int run_command(const char *name, bool several, int argc, char *const *argv,
+		       char *const *environ_)
 {
 	struct validate_config config = { .format = 0 };
 	struct validation validation = { .config = &config };
-	struct command_line line;
+	struct operands operands;
 	int status = PROGRAM_USAGE;
 
-	if (command_line_load(&validate_options, shorts, argc, argv, &config.options, &line,
-			      &validation.diag) < 0) {
+	if (settings_read(&validate_options, shorts, argc, argv, environ_, &config.settings,
+			  &operands, &validation.diag) < 0) {
 		(void)fprintf(stderr, "kepler-model %s: %s\n", name, validation.diag.text);
 		return PROGRAM_USAGE;
 	}
-	if (line.count < 2 || (!several && line.count > 2)) {
+	if (operands.count < 2 || (!several && operands.count > 2)) {
 		(void)fprintf(stderr, "usage: kepler-model %s MODEL%s CSV [OPTION]...\n", name,
 			      several ? "..." : "");
-	} else if (run(&validation, &line) < 0) {
+	} else if (run(&validation, &operands) < 0) {
 		(void)fprintf(stderr, "kepler-model %s: %s\n", name, validation.diag.text);
 		status = 1;
 	} else {
@@ -141,18 +142,17 @@ static int run_command(const char *name, bool several, int argc, char *const *ar
 	}
 	strbuf_release(&validation.out);
 	sample_table_release(&validation.table);
-	options_release(&validate_options, &config.options);
+	operands_release(&operands);
+	options_release(&validate_options, &config.settings.options);
 	return status;
 }
 
 int validate_main(int argc, char *const *argv, char *const *environ_)
 {
-	(void)environ_;
-	return run_command("validate", false, argc, argv);
+	return run_command("validate", false, argc, argv, environ_);
 }
 
 int compare_main(int argc, char *const *argv, char *const *environ_)
 {
-	(void)environ_;
-	return run_command("compare", true, argc, argv);
+	return run_command("compare", true, argc, argv, environ_);
 }

@@ -394,9 +394,8 @@ static const char *why_no_idle(const struct explained_zone *zone)
 				  : "none in this time";
 }
 
-static void add_idle(const struct explained_zone *zone, struct strbuf *out)
+static const char *idle_rule(const struct explained_zone *zone)
 {
-	const struct explained_mode *mode = &zone->mode[MODE_IDLE];
 	static const char *const rules[] = {
 		[IDLE_SHARE_NODE] = "stays with the node (--idle.share=node, or another that has "
 				    "not settled yet): unattributed (idle_policy)",
@@ -424,9 +423,34 @@ static void add_idle(const struct explained_zone *zone, struct strbuf *out)
 		[IDLE_SHARE_USAGE] = "shared by the dynamic energy that each used of the parts:",
 		[IDLE_SHARE_EQUAL] = "shared by the idle energy that each has of the parts:",
 	};
-	const char *const *rule = zone->by_parts    ? parts_rules
-				  : zone->by_device ? device_rules
-						    : rules;
+
+	if (zone->by_parts)
+		return parts_rules[zone->idle_share];
+	return zone->by_device ? device_rules[zone->idle_share] : rules[zone->idle_share];
+}
+
+static const char *idle_unit(const struct explained_zone *zone)
+{
+	if (zone->by_parts)
+		return " µJ";
+	switch (zone->idle_share) {
+	case IDLE_SHARE_EQUAL:
+	case IDLE_SHARE_HOLDER:
+	case IDLE_SHARE_ALLOCATION:
+		return "";
+	case IDLE_SHARE_RESIDENT:
+		return " B";
+	case IDLE_SHARE_NODE:
+	case IDLE_SHARE_SIZE:
+	case IDLE_SHARE_USAGE:
+	default:
+		return " ns";
+	}
+}
+
+static void add_idle(const struct explained_zone *zone, struct strbuf *out)
+{
+	const struct explained_mode *mode = &zone->mode[MODE_IDLE];
 	char power[96] = "";
 	bool limited = !zone->asleep_ns &&
 		       mode->energy_uj < muldiv_u64(zone->idle_power_uw,
@@ -442,16 +466,9 @@ static void add_idle(const struct explained_zone *zone, struct strbuf *out)
 			       limited ? ", limited to what was measured" : "");
 	else
 		(void)snprintf(power, sizeof(power), " (as the source says)");
-	say(out, "idle", "%s µJ%s, %s", COUNT(mode->energy_uj), power, rule[zone->idle_share]);
+	say(out, "idle", "%s µJ%s, %s", COUNT(mode->energy_uj), power, idle_rule(zone));
 	if (zone->idle_share != IDLE_SHARE_NODE)
-		add_share(mode,
-			  zone->by_parts                              ? " µJ"
-			  : zone->idle_share == IDLE_SHARE_EQUAL      ? ""
-			  : zone->idle_share == IDLE_SHARE_HOLDER     ? ""
-			  : zone->idle_share == IDLE_SHARE_ALLOCATION ? ""
-			  : zone->idle_share == IDLE_SHARE_RESIDENT   ? " B"
-								      : " ns",
-			  out);
+		add_share(mode, idle_unit(zone), out);
 }
 
 static void add_unread(const struct explained_zone *zone, struct strbuf *out)

@@ -219,7 +219,8 @@ int record_main(int argc, char *const *argv, char *const *environ_)
 	struct diag diag = { "" };
 	int status;
 
-	if (operands_sort(&record_options, argc, argv, &operands) < 0 || operands.count != 1) {
+	if (operands_sort(&record_options, NULL, argc, argv, &operands, NULL) < 0 ||
+	    operands.count != 1) {
 		(void)fputs("usage: kepler record FILE [--duration=DURATION] "
 			    "[--interval=DURATION] [OPTION]...\n",
 			    stderr);

@@ -329,7 +329,8 @@ int replay_main(int argc, char *const *argv, char *const *environ_)
 {
 	CLEANUP(operands_release) struct operands operands = { .count = 0 };
 
-	if (operands_sort(&replay_options, argc, argv, &operands) < 0 || !operands.count) {
+	if (operands_sort(&replay_options, NULL, argc, argv, &operands, NULL) < 0 ||
+	    !operands.count) {
 		(void)fputs("usage: kepler replay FILE... [--by=WHAT] [--format=FORMAT] [--diff | "
 			    "--compare=METHOD] [OPTION]...\n",
 			    stderr);

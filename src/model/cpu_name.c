@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/macro.h"
 #include "model/cpu_tdp.h"
 
@@ -136,11 +137,11 @@ static const char *next_word(const char *text, char ret[static WORD_MAX])
 {
 	size_t length = 0;
 
-	while (*text && !isalnum((unsigned char)*text))
+	while (*text && !ascii_is_alnum(*text))
 		text++;
-	for (; isalnum((unsigned char)*text) || *text == '+'; text++) {
+	for (; ascii_is_alnum(*text) || *text == '+'; text++) {
 		if (length + 1 < WORD_MAX)
-			ret[length++] = (char)tolower((unsigned char)*text);
+			ret[length++] = ascii_lower(*text);
 	}
 	ret[length] = '\0';
 	return text;

@@ -17,30 +17,82 @@ static bool takes_next(const struct option_set *set, const char *arg)
 	return index != OPTION_NONE && option_at(set, index)->type != OPTION_BOOL;
 }
 
-int operands_sort(const struct option_set *set, int argc, char *const *argv, struct operands *ret)
+/* "-i" as "input"; NULL: no such flag. */
+static const char *long_name(const struct short_flag *shorts, const char *word)
 {
-	size_t room = (size_t)(argc > 0 ? argc : 0) + 1;
-
-	*ret = (struct operands){ .words = calloc(room, sizeof(*ret->words)),
-				  .flags = calloc(room, sizeof(*ret->flags)) };
-	if (!ret->words || !ret->flags) {
-		operands_release(ret);
-		return -ENOMEM;
+	for (; shorts->name; shorts++) {
+		if (strcmp(shorts->name, word) == 0)
+			return shorts->option;
 	}
+	return NULL;
+}
+
+/* @word, or what it is in full; NULL with a diagnosis. */
+static char *in_full(const struct short_flag *shorts, char *word, struct operands *operands,
+		     struct diag *diag)
+{
+	const char *name;
+	char *full = NULL;
+
+	if (word[1] == '-')
+		return word;
+	name = long_name(shorts, word);
+	if (!name) {
+		(void)diag_set(diag, -EINVAL, "%.40s: unknown flag; --help lists all", word);
+		return NULL;
+	}
+	if (asprintf(&full, "--%s", name) < 0)
+		return NULL;
+	operands->owned[operands->owned_count++] = full;
+	return full;
+}
+
+static bool is_flag(const struct short_flag *shorts, const char *word)
+{
+	return strncmp(word, "--", 2) == 0 || (shorts && word[0] == '-' && word[1]);
+}
+
+static int sort(const struct option_set *set, const struct short_flag *shorts, int argc,
+		char *const *argv, struct operands *ret, struct diag *diag)
+{
 	for (int i = 0; i < argc; i++) {
-		if (strncmp(argv[i], "--", 2) != 0) {
+		char *flag;
+
+		if (!is_flag(shorts, argv[i])) {
 			ret->words[ret->count++] = argv[i];
 			continue;
 		}
-		ret->flags[ret->flag_count++] = argv[i];
-		if (takes_next(set, argv[i]) && i + 1 < argc)
+		flag = in_full(shorts, argv[i], ret, diag);
+		if (!flag)
+			return -EINVAL;
+		ret->flags[ret->flag_count++] = flag;
+		if (takes_next(set, flag) && i + 1 < argc)
 			ret->flags[ret->flag_count++] = argv[++i];
 	}
 	return 0;
 }
 
+int operands_sort(const struct option_set *set, const struct short_flag *shorts, int argc,
+		  char *const *argv, struct operands *ret, struct diag *diag)
+{
+	size_t room = (size_t)(argc > 0 ? argc : 0) + 1;
+	int r = diag_set(diag, -ENOMEM, "out of memory");
+
+	*ret = (struct operands){ .words = calloc(room, sizeof(*ret->words)),
+				  .flags = calloc(room, sizeof(*ret->flags)),
+				  .owned = calloc(room, sizeof(*ret->owned)) };
+	if (ret->words && ret->flags && ret->owned)
+		r = sort(set, shorts, argc, argv, ret, diag);
+	if (r < 0)
+		operands_release(ret);
+	return r;
+}
+
 void operands_release(struct operands *operands)
 {
+	for (size_t i = 0; i < operands->owned_count; i++)
+		free(operands->owned[i]);
+	free(operands->owned);
 	free(operands->words);
 	free(operands->flags);
 	*operands = (struct operands){ 0 };

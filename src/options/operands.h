@@ -5,20 +5,32 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/diag.h"
 #include "options/option_set.h"
+
+/* A short name of an option, as other programs have it. */
+struct short_flag {
+	const char *name; /* "-i"; NULL ends a list */
+	const char *option;
+};
 
 struct operands {
 	const char **words; /* [count], of argv */
 	size_t count;
-	char **flags; /* [flag_count], of argv, for options_load() */
+	char **flags; /* [flag_count], of argv or owned, for options_load() */
 	size_t flag_count;
+	char **owned; /* [owned_count]: what short flags are in full */
+	size_t owned_count;
 };
 
 /*
  * Sorts @argv, where flags may stand before, between and behind the words. A flag without "=" that
- * is no switch of @set takes the next word as its value. 0 or -ENOMEM.
+ * is no switch of @set takes the next word as its value. With @shorts (NULL: there are none) what
+ * begins with one "-" is a short flag, but for "-" itself. 0, -EINVAL with the flag that is
+ * unknown, or -ENOMEM.
  */
-int operands_sort(const struct option_set *set, int argc, char *const *argv, struct operands *ret);
+int operands_sort(const struct option_set *set, const struct short_flag *shorts, int argc,
+		  char *const *argv, struct operands *ret, struct diag *diag);
 void operands_release(struct operands *operands);
 /* Whether a flag sets the option @name. */
 bool operands_have_flag(const struct operands *operands, const char *name);

@@ -78,7 +78,7 @@ int signing_key_sign(const struct signing_key *key, const void *data, size_t siz
 	gnutls_free(signature.data);
 	if (r < 0)
 		return -EIO;
-	*ret = strndup((const char *)base64.data, base64.size);
+	*ret = base64.data ? strndup((const char *)base64.data, base64.size) : NULL;
 	gnutls_free(base64.data);
 	return *ret ? 0 : -ENOMEM;
 }

@@ -209,7 +209,7 @@ int node_types_parse(const char *name, const char *text, size_t size, struct nod
 	}
 	qsort(types.types, types.count, sizeof(*types.types), by_number);
 	*ret = types;
-	types = (struct node_types){ 0 };
+	memset(&types, 0, sizeof(types));
 	return 0;
 }
 

@@ -545,15 +545,18 @@ uint64_t repository_fingerprint(const char *root)
 	if (!walk)
 		return 0;
 	for (size_t files = 0; files < FILES_MAX && (at = fts_read(walk)); files++) {
+		const struct stat *status = at->fts_statp;
 		uint64_t hash = HASH64_START;
-		const int64_t facts[] = { at->fts_statp->st_size, at->fts_statp->st_mtim.tv_sec,
-					  at->fts_statp->st_mtim.tv_nsec };
 
 		if (at->fts_info != FTS_F && at->fts_info != FTS_D)
 			continue;
 		hash = hash64_text(hash, at->fts_path);
-		if (at->fts_info == FTS_F)
+		if (at->fts_info == FTS_F) {
+			const int64_t facts[] = { status->st_size, status->st_mtim.tv_sec,
+						  status->st_mtim.tv_nsec };
+
 			hash = hash64_bytes(hash, (const char *)facts, sizeof(facts));
+		}
 		sum += hash; /* files come in no order */
 	}
 	(void)fts_close(walk);

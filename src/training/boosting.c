@@ -84,10 +84,11 @@ static int new_matrix(const struct training_task *task, DMatrixHandle *ret, stru
 {
 	size_t count = task->rows * task->features;
 	CLEANUP_FREE float *numbers = calloc(count + task->rows, sizeof(*numbers));
-	float *y = numbers + count;
+	float *y;
 
 	if (!numbers)
 		return -ENOMEM;
+	y = numbers + count;
 	for (size_t i = 0; i < count; i++)
 		numbers[i] = (float)task->x[i];
 	for (size_t i = 0; i < task->rows; i++)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/macro.h"
 
@@ -62,7 +63,7 @@ int design_new(const struct training_task *task, bool polynomial, struct design 
 	for (size_t row = 0; row < task->rows; row++)
 		design.y[row] = task->y[row] - design.mean_w;
 	*ret = design;
-	design = (struct design){ 0 };
+	memset(&design, 0, sizeof(design));
 	return 0;
 }
 

@@ -44,11 +44,12 @@ static int score_rows(const double *watts, const double *predicted, const bool *
 		      size_t rows, uint64_t seed, struct training_result *ret)
 {
 	CLEANUP_FREE double *numbers = calloc(2 * rows + 1, sizeof(*numbers));
-	double *y = numbers, *p = numbers + rows;
+	double *y = numbers, *p;
 	size_t count = 0;
 
 	if (!numbers)
 		return -ENOMEM;
+	p = numbers + rows;
 	for (size_t i = 0; i < rows; i++) {
 		if (held_out && !held_out[i])
 			continue;
@@ -73,7 +74,7 @@ static int validate_split(const struct job *job, const struct trainer *trainer,
 					  &ret->failure)
 			 : -ENOMEM;
 
-	for (size_t i = 0; r == 0 && i < rows->rows; i++)
+	for (size_t i = 0; r == 0 && column && i < rows->rows; i++)
 		held_out[i] = column[i] > 0;
 	if (r == 0)
 		r = validation_predict_split(trainer, rows, held_out, seed, predicted,

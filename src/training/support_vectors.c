@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/macro.h"
 
 #define COST      1
@@ -72,7 +73,7 @@ int train_support_vectors(const struct training_task *task, double *stretch, str
 {
 	size_t rows = task->rows;
 	CLEANUP_FREE struct svm_node *nodes = calloc(rows * (task->features + 1), sizeof(*nodes));
-	CLEANUP_FREE struct svm_node **starts = calloc(rows, sizeof(*starts));
+	CLEANUP_FREE struct svm_node **starts = calloc(rows, ARRAY_ELEMENT(starts));
 	CLEANUP_FREE double *y = calloc(rows, sizeof(*y));
 	struct svm_problem problem = { .l = (int)rows, .y = y, .x = starts };
 	struct svm_parameter parameter = {

@@ -111,7 +111,7 @@ int training_rows_read(const struct sample_table *table, const char *const *feat
 		r = find_column(table, features[i], &columns[i], diag);
 	if (r == 0)
 		r = reserve(&rows, count, table->rows);
-	if (r < 0)
+	if (r < 0 || !rows.is_load)
 		return r;
 	for (size_t i = 0; i < count; i++) {
 		const struct feature *known = feature_find(features[i]);

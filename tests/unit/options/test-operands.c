@@ -23,7 +23,8 @@ static void words_may_stand_anywhere(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(given); i++)
 		argv[i] = (char *)(uintptr_t)given[i];
-	assert_int_equal(operands_sort(&config_options, ARRAY_SIZE(given), argv, &operands), 0);
+	assert_int_equal(
+		operands_sort(&config_options, NULL, ARRAY_SIZE(given), argv, &operands, NULL), 0);
 	assert_int_equal(operands.count, 5);
 	assert_string_equal(operands.words[0], "a");
 	assert_string_equal(operands.words[4], "e");
@@ -43,9 +44,9 @@ static void nothing_is_nothing(void **state)
 	CLEANUP(operands_release) struct operands one = { .count = 0 };
 
 	(void)state;
-	assert_int_equal(operands_sort(&config_options, 0, argv, &none), 0);
+	assert_int_equal(operands_sort(&config_options, NULL, 0, argv, &none, NULL), 0);
 	assert_int_equal(none.count + none.flag_count, 0);
-	assert_int_equal(operands_sort(&config_options, 1, argv, &one), 0);
+	assert_int_equal(operands_sort(&config_options, NULL, 1, argv, &one, NULL), 0);
 	assert_int_equal(one.flag_count, 1); /* without its value: an error of the options */
 }
 

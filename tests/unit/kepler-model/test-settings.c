@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kepler-model/command_line.h"
+#include "kepler-model/settings.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -14,7 +14,7 @@
 #include "options/layers.h"
 
 struct values {
-	struct option_values options;
+	struct settings settings;
 	char *input;
 	bool flag;
 };
@@ -26,8 +26,8 @@ static const struct option rows[] = {
 	  .default_text = "false", .only_flag = true, .help = "A switch." },
 };
 static const struct option_section sections[] = { { rows, ARRAY_SIZE(rows), 0 } };
-static const struct option_set set = { .program = &model_program,
-				       .base = &model_base_options,
+static const struct option_set set = { .program = &settings_program,
+				       .base = &settings_options,
 				       .sections = sections,
 				       .section_count = ARRAY_SIZE(sections),
 				       .size = sizeof(struct values) };
@@ -35,7 +35,7 @@ static const struct short_flag shorts[] = { { "-i", "input" }, { NULL, NULL } };
 
 /* Loads words; the result, and what it was in @ret. */
 static int load(const char *a, const char *b, const char *c, struct values *ret,
-		struct command_line *line, struct diag *diag)
+		struct operands *operands, struct diag *diag)
 {
 	char words[3][32];
 	char *argv[3];
@@ -47,30 +47,31 @@ static int load(const char *a, const char *b, const char *c, struct values *ret,
 		argv[argc] = words[argc];
 	}
 	*ret = (struct values){ .flag = false };
-	return command_line_load(&set, shorts, argc, argv, &ret->options, line, diag);
+	return settings_read(&set, shorts, argc, argv, NULL, &ret->settings, operands, diag);
 }
 
 static void expect(const char *a, const char *b, const char *c, const char *input, bool flag,
-		   size_t operands)
+		   size_t words)
 {
-	struct command_line line;
+	struct operands operands;
 	struct diag diag = { "" };
 	struct values values;
 
-	assert_int_equal(load(a, b, c, &values, &line, &diag), 0);
+	assert_int_equal(load(a, b, c, &values, &operands, &diag), 0);
 	assert_string_equal(values.input, input);
 	assert_int_equal(values.flag, flag);
-	assert_int_equal(line.count, operands);
-	options_release(&set, &values.options);
+	assert_int_equal(operands.count, words);
+	operands_release(&operands);
+	options_release(&set, &values.settings.options);
 }
 
 static void refuse(const char *a, const char *why)
 {
-	struct command_line line;
+	struct operands operands;
 	struct diag diag = { "" };
 	struct values values;
 
-	assert_int_equal(load(a, NULL, NULL, &values, &line, &diag), -EINVAL);
+	assert_int_equal(load(a, NULL, NULL, &values, &operands, &diag), -EINVAL);
 	assert_non_null(strstr(diag.text, why));
 }
 
