@@ -6,7 +6,7 @@
  * kubelet: GET /pods every 15 s, and when an unknown container appears, at most once a second;
  * needs only the permission nodes/pods (or nodes/proxy before it existed). apiserver: list and
  * watch of pods with fieldSelector=spec.nodeName: paged (limit/continue), bookmarks, resumed from
- * the last resourceVersion. Faults back off as described in src/kube/backoff.h. A bad pod is
+ * the last resourceVersion. Faults back off as described in src/net/backoff.h. A bad pod is
  * skipped and counted, the others are used. docs/design/kubernetes.md has the reasons.
  */
 #pragma once

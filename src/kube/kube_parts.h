@@ -10,11 +10,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "kube/backoff.h"
 #include "kube/kube.h"
 #include "kube/kube_access.h"
 #include "kube/pod_labels.h"
 #include "kube/pod_table.h"
+#include "net/backoff.h"
 #include "net/http_client.h"
 
 /* The position in the API server's events, so that a watch can be resumed after a fault. */

@@ -19,7 +19,7 @@
 #include "base/macro.h"
 #include "base/num.h"
 #include "base/thread.h"
-#include "kube/backoff.h"
+#include "net/backoff.h"
 #include "net/grpc_call.h"
 
 #define METHOD             "/v1.PodResourcesLister/List"

@@ -5,7 +5,7 @@
  * has the reasons.
  *
  * List of v1 every 5 s, at first every second while the directory does not know a container yet;
- * after a fault as described in src/kube/backoff.h. Each answer replaces the one before; while none
+ * after a fault as described in src/net/backoff.h. Each answer replaces the one before; while none
  * comes the last one stays, for the devices of running containers are not given to others without
  * the kubelet.
  */

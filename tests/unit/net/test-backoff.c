@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kube/backoff.h"
+#include "net/backoff.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

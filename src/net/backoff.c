@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Back-off by the kind of the failure. */
-#include "kube/backoff.h"
+#include "net/backoff.h"
 
 #include "base/num.h"
 
