@@ -53,9 +53,10 @@ struct interval_engine {
 	const struct device_uses *device_uses; /* of this interval; NULL: there are no meters */
 	struct device_users device_users;
 	struct remainder remainder;
-	size_t remainder_at;                       /* its zone; SIZE_MAX: none yet */
-	size_t models_known;                       /* zones of trained models that are adopted */
-	size_t meters_known;                       /* likewise of the meters */
+	size_t remainder_at; /* its zone; SIZE_MAX: none yet */
+	/* Zones of trained models and of meters, as they are adopted: the index of each here. */
+	size_t model_zones[MODEL_ZONES_MAX], models_known;
+	size_t meter_zones[METER_ZONES_MAX], meters_known;
 	struct deviations deviations;              /* of what is read and not charged */
 	struct explain_round round;                /* questions that this interval answers */
 	struct snapshot_zone published[ZONES_MAX]; /* what a snapshot says of each */
@@ -120,23 +121,9 @@ static const struct zone remainder_zone = {
 	.rank = RANK_SENSOR_POWER,
 };
 
-/* The index of the first zone of the trained models. */
-static size_t first_of_models(const struct interval_engine *engine)
-{
-	return engine->sources.estimate ? 1 : 0;
-}
-
 static size_t count_of_models(const struct interval_engine *engine)
 {
 	return engine->sources.models ? model_meter_count(engine->sources.models) : 0;
-}
-
-/* The index of zone @at of the meters. */
-static size_t zone_of_meter(const struct interval_engine *engine, size_t at)
-{
-	size_t z = at + first_of_models(engine) + count_of_models(engine);
-
-	return z + (z >= engine->remainder_at);
 }
 
 static int adopt(struct interval_engine *engine, const struct zone *zone, int64_t realtime_ms)
@@ -146,6 +133,12 @@ static int adopt(struct interval_engine *engine, const struct zone *zone, int64_
 	if (r == 0)
 		accountant_adopt(&engine->accountant, zone, &engine->config->idle, realtime_ms);
 	return r;
+}
+
+/* The index of the zone that was adopted last goes to @zones. */
+static void note_zone(const struct interval_engine *engine, size_t *zones, size_t *known)
+{
+	zones[(*known)++] = engine->accountant.zone_count - 1;
 }
 
 /* Behind the zones that it is made of. */
@@ -177,7 +170,25 @@ static bool shares_idle(const struct interval_engine *engine, size_t count)
 	return accountant->idle_share != IDLE_SHARE_NODE;
 }
 
-/* Zones can appear while we run (a socket comes online); they never leave their index. */
+/* A model that was fetched while we run has new ones. Without memory they wait. */
+static int find_estimated_zones(struct interval_engine *engine, int64_t realtime_ms)
+{
+	int r = 0;
+
+	if (engine->sources.estimate && !engine->accountant.zone_count)
+		r = adopt(engine, estimated_meter_zone(engine->sources.estimate), realtime_ms);
+	for (size_t at = engine->models_known; r == 0 && at < count_of_models(engine); at++) {
+		r = adopt(engine, model_meter_zone(engine->sources.models, at), realtime_ms);
+		if (r == 0)
+			note_zone(engine, engine->model_zones, &engine->models_known);
+	}
+	return r;
+}
+
+/*
+ * Zones can appear while we run (a socket comes online); they never leave their index. Without
+ * memory new ones wait; those that there are count on.
+ */
 int interval_engine_find_zones(struct interval_engine *engine, int64_t realtime_ms)
 {
 	const struct meter_table *meters = engine->sources.meters;
@@ -188,16 +199,12 @@ int interval_engine_find_zones(struct interval_engine *engine, int64_t realtime_
 
 	if (shares_idle(engine, count))
 		r = ledger_bear_idle(engine->ledger);
-	/* Without memory new ones wait; those that there are count on. */
-	if (r == 0 && engine->sources.estimate && !accountant->zone_count)
-		r = adopt(engine, estimated_meter_zone(engine->sources.estimate), realtime_ms);
-	for (size_t at = engine->models_known; r == 0 && at < count_of_models(engine); at++) {
-		r = adopt(engine, model_meter_zone(engine->sources.models, at), realtime_ms);
-		engine->models_known += r == 0;
-	}
+	if (r == 0)
+		r = find_estimated_zones(engine, realtime_ms);
 	for (size_t at = engine->meters_known; r == 0 && at < count; at++) {
 		r = adopt(engine, meter_table_zone(meters, at), realtime_ms);
-		engine->meters_known += r == 0;
+		if (r == 0)
+			note_zone(engine, engine->meter_zones, &engine->meters_known);
 	}
 	if (r == 0)
 		r = find_remainder(engine, realtime_ms);
@@ -538,6 +545,14 @@ static struct zone_activity measure_activity(struct interval_engine *engine,
 	return measured;
 }
 
+/* Of zone @at of the meters: those that are read for the first time are adopted next, in order. */
+static size_t zone_of_meter(const struct interval_engine *engine, size_t at)
+{
+	return at < engine->meters_known
+		       ? engine->meter_zones[at]
+		       : engine->accountant.zone_count + at - engine->meters_known;
+}
+
 static void read_zones(struct interval_engine *engine)
 {
 	struct meter_pass pass = { 0 };
@@ -612,7 +627,7 @@ static void advance_models(struct interval_engine *engine, const struct activity
 	if (has_passed)
 		model_feed(engine->sources.models, activity);
 	for (size_t i = 0; i < engine->models_known; i++) {
-		size_t z = first_of_models(engine) + i;
+		size_t z = engine->model_zones[i];
 		struct zone_status *status = &engine->status[z];
 
 		status->state =
@@ -723,7 +738,7 @@ static void book(struct interval_engine *engine, const struct activity *activity
 	}
 	for (size_t i = 0; i < engine->models_known; i++)
 		model_picture(engine->sources.models, i,
-			      &engine->published[first_of_models(engine) + i]);
+			      &engine->published[engine->model_zones[i]]);
 }
 
 static void take_questions(struct interval_engine *engine, const struct activity *activity,
@@ -811,6 +826,9 @@ int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
 	int r, pass, entered;
 
 	engine->elapsed_ns = 0;
+	/* Before meters are read, which may have new zones, too: these come behind. */
+	if (engine->models_known < count_of_models(engine))
+		(void)interval_engine_find_zones(engine, realtime_ms);
 	pass = read_all(engine, &activity);
 	enter_step(engine, STEP_IDENTITY);
 	r = interval_engine_find_zones(engine, realtime_ms);
@@ -865,7 +883,7 @@ size_t interval_engine_zone_count(const struct interval_engine *engine)
 bool interval_engine_is_estimated(const struct interval_engine *engine)
 {
 	const struct accountant *accountant = &engine->accountant;
-	bool is_estimated = engine->sources.estimate || engine->sources.models;
+	bool is_estimated = engine->sources.estimate || count_of_models(engine);
 
 	for (size_t z = 0; z < accountant->zone_count; z++) {
 		const struct zone *zone = accountant->zones[z].zone;
