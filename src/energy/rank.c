@@ -19,7 +19,7 @@ static bool count_the_same(const struct zone *a, const struct zone *b)
 
 bool rank_are_rivals(const struct zone *a, const struct zone *b)
 {
-	if (strcmp(a->source, b->source) == 0)
+	if (strcmp(a->source, b->source) == 0 && a->rank == b->rank)
 		return false;
 	return count_the_same(a, b) || stands_for(a, b) || stands_for(b, a);
 }

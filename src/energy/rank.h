@@ -2,8 +2,8 @@
 /*
  * Which of several sources of the same energy is charged: the best that counts.
  *
- * Rivals are two zones of different sources of which only one may be charged: they have the same
- * kind and instance, or one of them has none and is of all there are of the kind, or one is
+ * Rivals are two zones of different sources, or of models that are trained and built in, of which
+ * only one may be charged: they have the same kind and instance, or one of them has none and is of all there are of the kind, or one is
  * estimated for the whole machine, where it is no trained model's, and the other is measured. Of
  * rivals the one with the lower rank of its source is better; with the same rank, the one found
  * first.

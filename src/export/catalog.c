@@ -734,6 +734,26 @@ static const struct family table[] = {
 	  "Ids of GPUs that the kubelet has allocated: held by a container that runs here, "
 	  "nameless as the container is not known here or does not run, unknown as no zone is "
 	  "that GPU (a part of one, as with MIG), beyond the room for them.", allocations },
+	{ "kepler_exporter_model_fetch_up", GAUGE, "", BOTH,
+	  OF_MODEL_FETCH, SELF(model_fetch.up, 0), L_NONE,
+	  "Was the last answer of --model.url a model that can be used, or that nothing has "
+	  "changed? 1 or 0.", NULL },
+	{ "kepler_exporter_model_fetch_age_seconds", GAUGE, "seconds", BOTH,
+	  OF_MODEL_FETCH, SELF(model_fetch.age_s, 0), L_NONE,
+	  "Time since the last such answer; none before the first.", NULL },
+	{ "kepler_exporter_model_fetch_newer", GAUGE, "", BOTH,
+	  OF_MODEL_FETCH, SELF(model_fetch.is_newer, 0), L_NONE,
+	  "Was another model fetched, which is used from the next start on? 1 or 0.", NULL },
+	{ "kepler_exporter_model_fetch_requests", COUNTER, "", BOTH,
+	  OF_MODEL_FETCH, SELF(model_fetch.requests, 0), L_NONE,
+	  "Requests that reached the host of --model.url.", NULL },
+	{ "kepler_exporter_model_fetch_failures", COUNTER, "", BOTH,
+	  OF_MODEL_FETCH, SELF(model_fetch.failures, 0), L_NONE,
+	  "Times that no usable model could be had from there, refused ones included.", NULL },
+	{ "kepler_exporter_model_fetch_refused", COUNTER, "", BOTH,
+	  OF_MODEL_FETCH, SELF(model_fetch.refused, 0), L_NONE,
+	  "Models that came from there and were refused: checksum, signature, syntax, or what "
+	  "they predict.", NULL },
 	{ "kepler_exporter_series_limit", GAUGE, "", BOTH,
 	  OF_SNAPSHOT, SELF(max_series, 0), L_NONE,
 	  "Series that the rows of one response may have, in each schema (--metrics.max-series).",

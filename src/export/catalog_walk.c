@@ -520,6 +520,8 @@ static bool is_configured(struct walk *walk)
 {
 	if (walk->at.family->of == OF_LOOKUPS)
 		return walk_name_sources(walk, false);
+	if (walk->at.family->of == OF_MODEL_FETCH)
+		return walk->at.view->snapshot->self.model_fetch.is_wanted;
 	if (walk->at.family->of == OF_RECORDING)
 		return walk->at.view->snapshot->self.recording.is_on;
 	return walk->at.family->of != OF_HOLDERS ||
@@ -546,6 +548,7 @@ static void walk_family(struct walk *walk)
 		break;
 	case OF_LOOKUPS:
 	case OF_HOLDERS:
+	case OF_MODEL_FETCH:
 	case OF_RECORDING:
 	case OF_SNAPSHOT:
 		if (is_configured(walk))

@@ -23,6 +23,7 @@
 #include "export/prometheus.h"
 #include "gpu/hlml_library.h"
 #include "gpu/nvml_library.h"
+#include "kepler/model_url.h"
 #include "kube/pod_resources.h"
 #include "meter/hwmon_rule.h"
 #include "net/http_host.h"
@@ -388,8 +389,31 @@ static const struct option model_rows[] = {
 	  .metavar = "FILE",
 	  .help = "A trained power model, which estimates what no meter of this machine measures: "
 		  "platform, package, core, uncore or dram, from the node's own counters. "
-		  "docs/models.md has the formats. Of several with the same component the first "
-		  "counts." },
+		  "docs/models.md has the formats. Of several with the same component the one with "
+		  "the least expected error counts." },
+	{ "model.url", NULL, OPTION_STRING, FIELD(config, model_url), .default_text = "",
+	  .metavar = "URL", .may_be_empty = true, .check = model_url_check,
+	  .help = "Where a trained model is fetched, as by --model.file, and looked for again: a "
+		  "file, if the URL's path ends in .json, else a model server, which chooses one "
+		  "for this machine. The last good one is kept in host.state-dir." },
+	{ "model.refresh", NULL, OPTION_DURATION, FIELD(config, model_refresh_ns),
+	  RANGE(10 * NSEC_PER_SEC, 30 * 24 * 3600 * NSEC_PER_SEC), .default_text = "1h",
+	  .metavar = "DURATION",
+	  .help = "How often model.url is asked whether there is a newer model, which is used from "
+		  "the next start on." },
+	{ "model.ca-file", NULL, OPTION_STRING, FIELD(config, model_ca_file), .default_text = "",
+	  .metavar = "FILE", .may_be_empty = true,
+	  .help = "Authority of the certificate of model.url (PEM). Empty: the system's "
+		  "authorities." },
+	{ "model.token-file", NULL, OPTION_STRING, FIELD(config, model_token_file),
+	  .default_text = "", .metavar = "FILE", .may_be_empty = true,
+	  .help = "File that only its owner can read (chmod 600), with the token for model.url. It "
+		  "is sent over https only." },
+	{ "model.public-key", NULL, OPTION_STRING, FIELD(config, model_public_key),
+	  .default_text = "", .metavar = "FILE", .may_be_empty = true,
+	  .help = "Public key (Ed25519, PEM) with which the model of a model server must be "
+		  "signed. "
+		  "Empty: no signature is needed." },
 	{ "model.machine", NULL, OPTION_STRING, FIELD(config, model_machine), .default_text = "",
 	  .metavar = "FACTS", .may_be_empty = true,
 	  .help = "Overrides facts about this machine that the power model uses, as in "
@@ -817,6 +841,8 @@ unsigned config_needs(const struct config *config)
 	if (config_wants_kubernetes(config))
 		needs |= NEED_CLIENTS;
 	if (config_reads_meter(config, &redfish_meter) || config_reads_meter(config, &hmc_meter))
+		needs |= NEED_CLIENTS;
+	if (config->model_url[0])
 		needs |= NEED_CLIENTS;
 	if (config_pod_resources(config))
 		needs |= NEED_CLIENTS | NEED_POD_RESOURCES;

@@ -100,6 +100,9 @@ struct config {
 	struct meter_options meter;
 	char *model_files[CONFIG_MODELS_MAX]; /* --model.file */
 	size_t model_file_count;
+	char *model_url; /* --model.url: a model server, or a file; "" none */
+	char *model_ca_file, *model_token_file, *model_public_key;
+	uint64_t model_refresh_ns; /* 1h */
 	char *model_machine; /* --model.machine: "cores=8,year=2021,…" overrides facts; "" none */
 	struct idle_options idle;
 	struct share_options share; /* --attribution.… */

@@ -99,7 +99,6 @@ static void examine_zone(struct findings *findings, const struct interval_engine
 		     status->error ? strerrordesc_np(-status->error) : "no reading yet");
 }
 
-/* Trained models, and why one is not used. */
 /* What the estimate is for this machine, and what that is worth. */
 static void examine_bound(struct findings *findings, const struct sources *sources)
 {
@@ -127,6 +126,36 @@ static void examine_bound(struct findings *findings, const struct sources *sourc
 			     platform_power_model.weights->year.most);
 }
 
+/* What --model.url gives. */
+static void examine_fetch(struct findings *findings, const struct sources *sources,
+			  const struct config *config)
+{
+	const struct model_updates *updates = &sources->updates;
+	struct model_fetch_stats stats;
+
+	if (!updates->is_wanted)
+		return;
+	model_updates_fault(updates, &stats);
+	if (updates->refused.text[0])
+		findings_add(findings, FINDING_FIX, "energy",
+			     "docs/models.md says what a machine must count for which model",
+			     "the model of --model.url is not used: %s", updates->refused.text);
+	if (stats.last_error[0])
+		findings_add(findings, FINDING_FIX, "energy",
+			     "kepler tries again by itself; is model.url right?",
+			     "no newer model: %s; %s", stats.last_error,
+			     stats.model[0] ? "the last good one is used" : "there is none yet");
+	if (stats.cache_error[0])
+		findings_add(findings, FINDING_FIX, "energy", "can kepler write host.state-dir?",
+			     "the fetched model is not cached: %s", stats.cache_error);
+	if (stats.model[0])
+		findings_add(findings, FINDING_NOTE, "energy", NULL,
+			     "the model \"%.90s\" was fetched from %.200s%s", stats.model,
+			     config->model_url,
+			     stats.is_cached ? " at an earlier start (cache)" : "");
+}
+
+/* Trained models, and why one is not used. */
 static void examine_models(struct findings *findings, const struct sources *sources)
 {
 	const struct model_meter *models = sources->models;
@@ -215,6 +244,7 @@ static void examine_energy(struct findings *findings, const struct sources *sour
 	if (!sources_have_meters(sources))
 		examine_estimate(findings, sources, config);
 	examine_models(findings, sources);
+	examine_fetch(findings, sources, config);
 	for (size_t z = 0; z < interval_engine_zone_count(engine); z++) {
 		if (!zone_is_modelled(interval_engine_zone(engine, z)))
 			examine_zone(findings, engine, z);

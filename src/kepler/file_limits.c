@@ -45,8 +45,12 @@ enum text {
 	TEXT_REDFISH_CA,
 	TEXT_HMC_CREDENTIALS,
 	TEXT_HMC_CA,
+	TEXT_MODEL_CA,
+	TEXT_MODEL_TOKEN,
+	TEXT_MODEL_KEY,
 	TEXT_MSR_DEVICES,
-	TEXT_EXTERNAL, /* and those behind it: files of meters */
+	TEXT_MODELS,                                     /* and those behind it: files of models */
+	TEXT_EXTERNAL = TEXT_MODELS + CONFIG_MODELS_MAX, /* likewise of meters */
 	TEXTS = TEXT_EXTERNAL + METER_EXTERNAL_MAX
 };
 
@@ -198,6 +202,9 @@ static struct limits_job *job_new(const struct config *config, const struct hang
 		[TEXT_REDFISH_CA] = config->meter.redfish_ca_file,
 		[TEXT_HMC_CREDENTIALS] = config->meter.hmc_credentials,
 		[TEXT_HMC_CA] = config->meter.hmc_ca_file,
+		[TEXT_MODEL_CA] = config->model_ca_file,
+		[TEXT_MODEL_TOKEN] = config->model_token_file,
+		[TEXT_MODEL_KEY] = config->model_public_key,
 		[TEXT_MSR_DEVICES] = config_reads_meter(config, &rapl_msr_meter)
 					     ? config->meter.msr_devices
 					     : NULL,
@@ -208,6 +215,8 @@ static struct limits_job *job_new(const struct config *config, const struct hang
 		return NULL;
 	for (size_t i = 0; i < config->meter.external_count; i++)
 		given[TEXT_EXTERNAL + i] = config->meter.external[i];
+	for (size_t i = 0; i < config->model_file_count; i++)
+		given[TEXT_MODELS + i] = config->model_files[i];
 	job->job.run = job_run;
 	job->job.drop = job_drop;
 	job->result = -ETIMEDOUT;

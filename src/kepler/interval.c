@@ -889,7 +889,8 @@ bool interval_engine_is_estimated(const struct interval_engine *engine)
 		const struct zone *zone = accountant->zones[z].zone;
 
 		if (zone->rank == RANK_ESTIMATED)
-			is_estimated &= !accountant_has_ended(accountant, z);
+			is_estimated &=
+				engine->models_known || !accountant_has_ended(accountant, z);
 		else if (zone->rank != RANK_MODEL && !zone_kind_is_device(zone->kind) &&
 			 zone_kind_is_metered(zone->kind))
 			is_estimated &= !interval_engine_is_charged(engine, z);

@@ -53,7 +53,7 @@ int model_files_open(const struct config *config, const struct model_surrounding
 	struct model_meter *meter = NULL;
 	int r;
 
-	if (config->model_file_count == 0)
+	if (config->model_file_count == 0 && !config->model_url[0])
 		return 0;
 	set_measured(around, options.is_measured);
 	r = model_meter_new(&options, &meter);
@@ -64,7 +64,7 @@ int model_files_open(const struct config *config, const struct model_surrounding
 			log_warn("--model.file=%s is not used: %s", config->model_files[i],
 				 refused->text);
 	}
-	if (model_meter_count(meter) == 0) {
+	if (model_meter_count(meter) == 0 && !config->model_url[0]) {
 		model_meter_free(meter);
 		meter = NULL;
 	}

@@ -19,7 +19,7 @@ struct model_surroundings {
 /*
  * Reads and checks the files in their order: of two that have the same component the first counts.
  * A file that cannot be used is left out, and logged; @refused has the last reason, "" none. *ret
- * is given, NULL where no file can be used or none is named. 0 or -ENOMEM.
+ * is given, NULL where no file can be used and no --model.url is given. 0 or -ENOMEM.
  */
 int model_files_open(const struct config *config, const struct model_surroundings *around,
 		     struct model_meter **ret, struct diag *refused);

@@ -35,6 +35,8 @@ void monitor_run_interval(struct monitor *monitor)
 	names_describe(&monitor->sources.names, &monitor->stats.self);
 	device_allocations_report(&monitor->sources.allocations);
 	device_allocations_describe(&monitor->sources.allocations, &monitor->stats.self);
+	model_updates_follow(&monitor->sources.updates);
+	model_updates_describe(&monitor->sources.updates, &monitor->stats.self);
 	recorder_report(&monitor->recorder, &monitor->stats.self);
 	zone_watch_describe(&monitor->zones, &monitor->sources, &monitor->stats.self);
 	r = interval_engine_run(monitor->engine, monitor_realtime_ms(), &monitor->stats.self);

@@ -142,7 +142,9 @@ static int open_energy(const struct config *config, struct sources *sources, str
 	r = model_files_open(config, &around, &sources->models, &sources->models_refused);
 	if (r < 0)
 		return diag_set(diag, r, "cannot set up the trained models");
-	if (sources_have_meters(sources) || sources->models)
+	model_updates_start(&sources->updates, config, &sources->host, sources->models);
+	if (sources_have_meters(sources) ||
+	    (sources->models && model_meter_count(sources->models) > 0))
 		return 0;
 	r = estimated_meter_new(&platform_power_model, &sources->host, &sources->estimate);
 	return r < 0 ? diag_set(diag, r, "cannot set up the power model: %s", strerrordesc_np(-r))
@@ -182,6 +184,7 @@ int sources_open(const struct config *config, struct sources *ret, struct diag *
 
 void sources_close(struct sources *sources)
 {
+	model_updates_stop(&sources->updates);
 	meter_table_close(sources->meters);
 	device_holders_release(sources->holders);
 	estimated_meter_free(sources->estimate);
@@ -261,6 +264,16 @@ static void add_models(const struct model_meter *models, struct strbuf *out)
 	}
 }
 
+/* Whether a trained model stands for the whole machine, in the place of the one that is built in. */
+static bool have_whole(const struct model_meter *models)
+{
+	for (size_t i = 0; models && i < model_meter_count(models); i++) {
+		if (zone_kind_is_whole(model_meter_zone(models, i)->kind))
+			return true;
+	}
+	return false;
+}
+
 void sources_describe(const struct sources *sources, bool estimated, char *buf, size_t size)
 {
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
@@ -269,7 +282,7 @@ void sources_describe(const struct sources *sources, bool estimated, char *buf, 
 	if (sources->meters)
 		add_metered(sources->meters, estimated, &metered);
 	add_models(sources->models, &metered);
-	if (estimated && !sources->estimate)
+	if (estimated && (!sources->estimate || have_whole(sources->models)))
 		strbuf_addf(&text, "%s: ", why_estimated(sources));
 	else if (estimated)
 		strbuf_addf(&text, "estimated, %s: model %s of %s%s%s", why_estimated(sources),

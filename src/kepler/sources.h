@@ -14,6 +14,7 @@
 #include "kepler/interval.h"
 #include "kepler/machine_reads.h"
 #include "kepler/memory_signals.h"
+#include "kepler/model_updates.h"
 #include "kepler/names.h"
 #include "meter/meter.h"
 #include "meter/model_meter.h"
@@ -24,7 +25,8 @@ struct sources {
 	struct cpu_sockets *sockets;      /* NULL without memory: not told apart */
 	struct meter_table *meters;       /* NULL with --no-meter.enabled */
 	struct estimated_meter *estimate; /* only where no meter was found at start */
-	struct model_meter *models;       /* instead; NULL: no --model.file, or none can be used */
+	struct model_meter *models;       /* instead; NULL: no --model.file or --model.url */
+	struct model_updates updates;     /* of the model of --model.url */
 	struct diag models_refused;       /* the last reason why one cannot; "" none */
 	struct activity_reader *activity;
 	struct memory_signals *memory; /* NULL: not wanted, or there is no controller */

@@ -228,6 +228,18 @@ int model_meter_add(struct model_meter *meter, struct trained_model *model, stru
 	return 0;
 }
 
+void model_meter_features(const struct model_meter *meter, char *buf, size_t size)
+{
+	size_t len = 0;
+
+	buf[0] = '\0';
+	for (size_t i = 0; i < FEATURE_COUNT && len < size; i++) {
+		if (!(bit_of(i) & ~meter->options.signals))
+			len += (size_t)snprintf(buf + len, size - len, "%s%s", len ? "," : "",
+						features[i].name);
+	}
+}
+
 size_t model_meter_count(const struct model_meter *meter)
 {
 	return meter->zone_count;

@@ -58,6 +58,8 @@ void model_meter_free(struct model_meter *meter);
  * no virtual machine, or all its kinds are measured. @model is released then.
  */
 int model_meter_add(struct model_meter *meter, struct trained_model *model, struct diag *diag);
+/* Names of features that are counted here, separated by commas; cut where @size is too small. */
+void model_meter_features(const struct model_meter *meter, char *buf, size_t size);
 size_t model_meter_count(const struct model_meter *meter);
 /* Fixed, once the meter is used. */
 const struct zone *model_meter_zone(const struct model_meter *meter, size_t index);

@@ -519,7 +519,8 @@ static bool is_token(const char *token)
 static bool has_secret(const struct http_client *client, const struct http_request_options *request)
 {
 	return request->bearer_token || request->auth_token || request->api_session ||
-	       request->user || (request->content && !client->unix_socket);
+	       request->user ||
+	       (request->content && !request->content_is_public && !client->unix_socket);
 }
 
 static int add_content_type(const struct http_client *client,
@@ -546,6 +547,8 @@ static int make_headers(const struct http_client *client,
 				host_length(url), url, request->user ? "password" : "token");
 	if (request->accept)
 		r = add_header(client->curl, "Accept: ", request->accept, headers);
+	if (r == 0 && request->if_none_match)
+		r = add_header(client->curl, "If-None-Match: ", request->if_none_match, headers);
 	if (r == 0)
 		r = add_content_type(client, request, headers);
 	if (r == 0 && request->wants_trailers)

@@ -6,7 +6,8 @@
  * costs 5 MB. A client belongs to one thread and keeps its connection alive between requests. Every
  * request can be ended from another thread through a descriptor (@cancel_fd), so that a stop never
  * waits for a peer. Redirects are not followed, and no credentials (a token, a password, a body)
- * are ever sent over plain http, so they reach no other server; a body is sent to a unix socket.
+ * are ever sent over plain http, so they reach no other server; a body is sent to a unix socket, and
+ * over plain http where the caller says that it is public.
  */
 #pragma once
 
@@ -55,14 +56,16 @@ struct http_client_options {
 enum http_method { HTTP_GET, HTTP_POST, HTTP_DELETE };
 
 struct http_request_options {
-	const char *url;          /* http:// or https:// */
-	const char *bearer_token; /* or NULL; never logged; https:// only, else -EINVAL */
-	const char *accept;       /* "application/json" */
+	const char *url;           /* http:// or https:// */
+	const char *bearer_token;  /* or NULL; never logged; https:// only, else -EINVAL */
+	const char *accept;        /* "application/json" */
+	const char *if_none_match; /* an ETag of an earlier answer; NULL: none */
 	/* https:// only, as the bearer token: HTTP Basic, X-Auth-Token, X-API-Session; NULL: none.
 	 */
 	const char *user, *password, *auth_token, *api_session;
-	/* A body, to https:// or a unix socket only; NULL: none. */
+	/* A body, to https:// or a unix socket only unless it is public; NULL: none. */
 	const char *content;
+	bool content_is_public;   /* it has no secret, and may go over http:// */
 	size_t content_len;       /* 0: it is a text */
 	const char *content_type; /* NULL: application/json */
 	bool wants_trailers;      /* headers after the body, which then go to @header, too */

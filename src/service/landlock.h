@@ -15,7 +15,7 @@
 
 #include "base/diag.h"
 
-#define LANDLOCK_PATHS_MAX   24
+#define LANDLOCK_PATHS_MAX   40
 #define LANDLOCK_DEVICES_MAX 3
 
 struct landlock_paths {

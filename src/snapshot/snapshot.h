@@ -157,6 +157,14 @@ struct snapshot_pod_resources {
 	uint64_t held, nameless, unknown, beyond;
 };
 
+/* Of --model.url. */
+struct snapshot_model_fetch {
+	bool is_wanted;
+	bool up, is_newer;
+	uint64_t requests, failures, refused;
+	double age_s; /* since its last good answer; NaN before */
+};
+
 /* Of --record.dir. */
 struct snapshot_recording {
 	bool is_on;
@@ -234,6 +242,7 @@ struct snapshot_self {
 	struct snapshot_name_source names[SNAPSHOT_NAME_SOURCES];
 	uint64_t names_found, names_unknown, names_refused;
 	struct snapshot_pod_resources pod_resources;
+	struct snapshot_model_fetch model_fetch;
 	struct snapshot_recording recording;
 	double node_busy_ratio; /* 0..1 of the last interval */
 	uint64_t node_cpu_ns;

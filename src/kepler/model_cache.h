@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The model that was fetched last, as a file in the state directory, so that a start needs no
+ * server:
+ *
+ *     kepler-model-cache 1 URL
+ *     etag ETAG
+ *     lengths OFFER MODEL
+ *     crc32 0a1b2c3d
+ *
+ * and behind it the server's answer (of so many bytes, 0 for a file's URL) and the model, as they
+ * came. The CRC-32 is of these two. A file that is cut, changed, or of another URL is treated like
+ * a missing one; what is in it is read as it was when it came over the network.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/diag.h"
+
+#define MODEL_CACHE_NAME     "fetched-model.cache"
+#define MODEL_CACHE_ETAG_MAX 128
+
+/* All owned; all zero: none. */
+struct fetched_model {
+	char etag[MODEL_CACHE_ETAG_MAX]; /* of the file, or of the server's answer; "" none */
+	char *offer;                     /* the server's answer; NULL none */
+	size_t offer_len;
+	char *text; /* of the model */
+	size_t len;
+};
+
+void fetched_model_release(struct fetched_model *model);
+/* Whether @etag can be sent again and kept: printable ASCII, and short enough. */
+bool model_cache_is_etag(const char *etag, size_t len);
+/* 0; -ENOENT: there is none of @url; -EBADMSG: it is broken; or -errno with diag. */
+int model_cache_load(const char *dir, const char *url, struct fetched_model *ret,
+		     struct diag *diag);
+/* Replaces it atomically. 0 or -errno with diag. */
+int model_cache_save(const char *dir, const char *url, const struct fetched_model *model,
+		     struct diag *diag);
+/* The same without a disk: of the file's content. */
+int model_cache_parse(const char *data, size_t size, const char *url, struct fetched_model *ret,
+		      struct diag *diag);

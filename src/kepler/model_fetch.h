@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The trained model that --model.url names, kept up to date by a thread of its own:
+ *
+ * - First the cache in the state directory is read, so that a start needs no server; then the
+ *   server is asked, and again after --model.refresh. What did not change is not sent again (ETag,
+ *   SHA-256). After a failure it is asked again as net/backoff.h says.
+ * - A URL whose path ends in .json is a file's. Any other is that of a model server: its second API
+ *   is asked (docs/model-server.md), and upstream's POST /model where it has none.
+ * - What comes is hostile until it was checked: size, SHA-256, signature, syntax, and whether the
+ *   model can be used. What is refused changes nothing: the last good one stays, also in the cache.
+ *
+ * The first good model is taken over at once, also by a program that runs; later ones are cached,
+ * and used from the next start on, so that no series changes its method while it lives.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "kepler/model_offer.h"
+#include "model/trained_model.h"
+
+/* Milliseconds; 0: the usual ones. */
+struct model_fetch_timing {
+	uint64_t connect, request, retry;
+};
+
+/* Borrowed for model_fetch_start() only; "" none. */
+struct model_fetch_options {
+	const char *url;
+	const char *ca_file;    /* of https; "": the system's authorities */
+	const char *token_file; /* sent over https only */
+	const char *public_key; /* that must have signed the model */
+	const char *state_dir;  /* "": nothing is cached */
+	uint64_t refresh_ns;
+	struct model_wish wish;
+	struct model_fetch_timing timing;
+	void (*start_thread)(void); /* gives up rights; or NULL */
+};
+
+struct model_fetch_stats {
+	bool up;        /* the last answer was good, or said that nothing has changed */
+	bool is_cached; /* the model came from the cache, and no answer was good yet */
+	bool is_newer;  /* another model was fetched, which is used from the next start on */
+	uint64_t requests, failures, refused;
+	double age_s;                    /* since the last good answer; NAN never */
+	char model[MODEL_NAME_MAX];      /* that is in use; "" none */
+	char newer[MODEL_NAME_MAX];      /* of is_newer */
+	char last_error[DIAG_TEXT_MAX];  /* "" where the last answer was good */
+	char cache_error[DIAG_TEXT_MAX]; /* why nothing is cached, or the cache is not used */
+};
+
+struct model_fetch;
+
+/* Loads the libraries, and starts the thread. 0 or -errno with diag. */
+int model_fetch_start(const struct model_fetch_options *options, struct model_fetch **ret,
+		      struct diag *diag);
+/* Waits for the thread for two seconds at most; one that hangs in a file keeps its data. */
+void model_fetch_stop(struct model_fetch *fetch);
+/* Until there is a model to take, or the first request has ended; @patience_ns at most. */
+void model_fetch_await(struct model_fetch *fetch, uint64_t patience_ns);
+/* The first good model, given once; checked (trained_model_check()). */
+bool model_fetch_take(struct model_fetch *fetch, struct trained_model *ret);
+void model_fetch_get_stats(struct model_fetch *fetch, struct model_fetch_stats *ret);

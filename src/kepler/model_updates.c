@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kepler/model_updates.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/num.h"
+#include "service/privileges.h"
+
+/* How long a start waits for the cache, or without one for the first answer. */
+#define PATIENCE_NS (2 * NSEC_PER_SEC)
+
+static void make_wish(const struct host_info *host, const struct model_meter *models,
+		      struct model_wish *wish)
+{
+	*wish = (struct model_wish){
+		.machine = {
+			.cores = host->cpus,
+			.chips = host->sockets,
+			.memory_gb = (uint32_t)host->memory_gib,
+			.frequency_mhz = (uint32_t)lround(host->frequency_ghz * 10) * 100,
+		},
+		.is_vm = host->is_vm,
+	};
+	(void)snprintf(wish->machine.processor, sizeof(wish->machine.processor), "%s",
+		       host->cpu_model);
+	model_meter_features(models, wish->features, sizeof(wish->features));
+}
+
+static void take(struct model_updates *updates)
+{
+	struct trained_model model;
+
+	if (!updates->fetch || !model_fetch_take(updates->fetch, &model))
+		return;
+	log_info("the model \"%.90s\" was fetched", model.name);
+	if (model_meter_add(updates->models, &model, &updates->refused) < 0)
+		log_warn("the fetched model is not used: %s", updates->refused.text);
+	else
+		updates->refused.text[0] = '\0';
+}
+
+void model_updates_start(struct model_updates *updates, const struct config *config,
+			 const struct host_info *host, struct model_meter *models)
+{
+	struct model_fetch_options options = {
+		.url = config->model_url,
+		.ca_file = config->model_ca_file,
+		.token_file = config->model_token_file,
+		.public_key = config->model_public_key,
+		.state_dir = config->host.state_dir,
+		.refresh_ns = config->model_refresh_ns,
+		.start_thread = privileges_drop_thread,
+	};
+
+	*updates = (struct model_updates){ .is_wanted = config->model_url[0] && models,
+					   .models = models };
+	if (!updates->is_wanted)
+		return;
+	make_wish(host, models, &options.wish);
+	if (model_fetch_start(&options, &updates->fetch, &updates->refused) < 0) {
+		log_warn("no model is fetched: %s", updates->refused.text);
+		return;
+	}
+	model_fetch_await(updates->fetch, PATIENCE_NS);
+	take(updates);
+}
+
+void model_updates_stop(struct model_updates *updates)
+{
+	model_fetch_stop(updates->fetch);
+	*updates = (struct model_updates){ 0 };
+}
+
+void model_updates_fault(const struct model_updates *updates, struct model_fetch_stats *ret)
+{
+	*ret = (struct model_fetch_stats){ .age_s = (double)NAN };
+	if (updates->fetch)
+		model_fetch_get_stats(updates->fetch, ret);
+}
+
+/* Each reason once: the log of a server that stays down has one line. */
+static void tell_of_fault(struct model_updates *updates, const struct model_fetch_stats *stats)
+{
+	const char *fault = stats->last_error[0] ? stats->last_error : stats->cache_error;
+
+	if (strcmp(fault, updates->told) == 0)
+		return;
+	if (stats->last_error[0])
+		log_warn("no newer model: %s; retrying. %s", fault,
+			 stats->model[0] ? "The last good one stays" : "There is none yet");
+	else if (stats->cache_error[0])
+		log_warn("the fetched model is not cached: %s", fault);
+	else
+		log_info("model.url answers again");
+	(void)snprintf(updates->told, sizeof(updates->told), "%s", fault);
+}
+
+void model_updates_follow(struct model_updates *updates)
+{
+	struct model_fetch_stats stats;
+
+	if (!updates->fetch)
+		return;
+	take(updates);
+	model_updates_fault(updates, &stats);
+	tell_of_fault(updates, &stats);
+	if (strcmp(stats.newer, updates->told_newer) == 0)
+		return;
+	log_info("another model, \"%.90s\", was fetched: it is used from the next start on",
+		 stats.newer);
+	memcpy(updates->told_newer, stats.newer, sizeof(updates->told_newer));
+}
+
+void model_updates_describe(const struct model_updates *updates, struct snapshot_self *self)
+{
+	struct model_fetch_stats stats;
+
+	model_updates_fault(updates, &stats);
+	self->model_fetch = (struct snapshot_model_fetch){
+		.is_wanted = updates->is_wanted,
+		.up = stats.up,
+		.is_newer = stats.is_newer,
+		.requests = stats.requests,
+		.failures = stats.failures,
+		.refused = stats.refused,
+		.age_s = stats.age_s,
+	};
+}
