@@ -166,6 +166,9 @@ static void examine_models(struct findings *findings, const struct sources *sour
 			     "unusable",
 			     "a model of --model.file is not used: %s",
 			     sources->models_refused.text);
+	if (sources->models_chosen.text[0])
+		findings_add(findings, FINDING_NOTE, "energy", NULL, "of several models: %s",
+			     sources->models_chosen.text);
 	for (size_t i = 0; models && i < model_meter_count(models); i++) {
 		struct model_state state;
 		char error[48] = "its error is not known";

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/num.h"
+#include "kepler/model_choice.h"
 #include "service/privileges.h"
 
 /* How long a start waits for the cache, or without one for the first answer. */
@@ -16,16 +17,9 @@ static void make_wish(const struct host_info *host, const struct model_meter *mo
 		      struct model_wish *wish)
 {
 	*wish = (struct model_wish){
-		.machine = {
-			.cores = host->cpus,
-			.chips = host->sockets,
-			.memory_gb = (uint32_t)host->memory_gib,
-			.frequency_mhz = (uint32_t)lround(host->frequency_ghz * 10) * 100,
-		},
 		.is_vm = host->is_vm,
 	};
-	(void)snprintf(wish->machine.processor, sizeof(wish->machine.processor), "%s",
-		       host->cpu_model);
+	model_choice_machine(host, &wish->machine);
 	model_meter_features(models, wish->features, sizeof(wish->features));
 }
 

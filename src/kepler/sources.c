@@ -139,7 +139,8 @@ static int open_energy(const struct config *config, struct sources *sources, str
 					config->host.sysfs, strerrordesc_np(-r));
 	}
 	around.meters = sources->meters;
-	r = model_files_open(config, &around, &sources->models, &sources->models_refused);
+	r = model_files_open(config, &around, &sources->models, &sources->models_chosen,
+			     &sources->models_refused);
 	if (r < 0)
 		return diag_set(diag, r, "cannot set up the trained models");
 	model_updates_start(&sources->updates, config, &sources->host, sources->models);

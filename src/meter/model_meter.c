@@ -12,7 +12,7 @@
 #include "meter/power_integral.h"
 
 #define MODELS_MAX    MODEL_ZONES_MAX
-#define FEATURE_COUNT 10
+#define FEATURE_COUNT MODEL_METER_FEATURES
 
 /* Features that the node's own counters give, and how many of a signal are one of them. */
 static const struct {
@@ -197,7 +197,8 @@ static int add_zone(struct model_meter *meter, const struct trained_model *model
 	return 0;
 }
 
-int model_meter_add(struct model_meter *meter, struct trained_model *model, struct diag *diag)
+int model_meter_add_parts(struct model_meter *meter, struct trained_model *model, uint32_t parts,
+			  struct diag *diag)
 {
 	size_t zones = meter->zone_count;
 	struct trained_model *own;
@@ -218,8 +219,10 @@ int model_meter_add(struct model_meter *meter, struct trained_model *model, stru
 	own = &meter->models[meter->model_count];
 	*own = *model;
 	memset(model, 0, sizeof(*model));
-	for (size_t i = 0; i < own->component_count; i++)
-		r = add_zone(meter, own, i, diag);
+	for (size_t i = 0; i < own->component_count; i++) {
+		if (parts & 1U << i)
+			r = add_zone(meter, own, i, diag);
+	}
 	if (meter->zone_count == zones) {
 		trained_model_release(own);
 		return r < 0 ? r : -ENOENT;
@@ -228,16 +231,31 @@ int model_meter_add(struct model_meter *meter, struct trained_model *model, stru
 	return 0;
 }
 
+int model_meter_add(struct model_meter *meter, struct trained_model *model, struct diag *diag)
+{
+	return model_meter_add_parts(meter, model, UINT32_MAX, diag);
+}
+
+size_t model_meter_feature_names(const struct model_meter *meter,
+				 const char *ret[MODEL_METER_FEATURES])
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < FEATURE_COUNT; i++) {
+		if (!(bit_of(i) & ~meter->options.signals))
+			ret[count++] = features[i].name;
+	}
+	return count;
+}
+
 void model_meter_features(const struct model_meter *meter, char *buf, size_t size)
 {
-	size_t len = 0;
+	const char *names[MODEL_METER_FEATURES];
+	size_t count = model_meter_feature_names(meter, names), len = 0;
 
 	buf[0] = '\0';
-	for (size_t i = 0; i < FEATURE_COUNT && len < size; i++) {
-		if (!(bit_of(i) & ~meter->options.signals))
-			len += (size_t)snprintf(buf + len, size - len, "%s%s", len ? "," : "",
-						features[i].name);
-	}
+	for (size_t i = 0; i < count && len < size; i++)
+		len += (size_t)snprintf(buf + len, size - len, "%s%s", len ? "," : "", names[i]);
 }
 
 size_t model_meter_count(const struct model_meter *meter)

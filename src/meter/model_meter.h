@@ -21,7 +21,8 @@
 #include "energy/zone.h"
 #include "model/trained_model.h"
 
-#define MODEL_ZONES_MAX 5 /* platform, package, core, uncore, dram */
+#define MODEL_METER_FEATURES 10
+#define MODEL_ZONES_MAX      5 /* platform, package, core, uncore, dram */
 
 /* What the node has done since the last pass. */
 struct node_work {
@@ -53,11 +54,18 @@ struct model_meter;
 int model_meter_new(const struct model_meter_options *options, struct model_meter **ret);
 void model_meter_free(struct model_meter *meter);
 /*
- * Takes @model over, and makes zones of its components of kinds that have none yet. 0; -ENOENT with
+ * Takes @model over, and makes zones of its components, of which @parts has the bits, of kinds that
+ * have none yet. 0; -ENOENT with
  * @diag where it can give none: its features are not counted here, it has no idle power and this is
  * no virtual machine, or all its kinds are measured. @model is released then.
  */
+int model_meter_add_parts(struct model_meter *meter, struct trained_model *model, uint32_t parts,
+			  struct diag *diag);
+/* All components. */
 int model_meter_add(struct model_meter *meter, struct trained_model *model, struct diag *diag);
+/* Names of features that are counted here; how many. */
+size_t model_meter_feature_names(const struct model_meter *meter,
+				 const char *ret[MODEL_METER_FEATURES]);
 /* Names of features that are counted here, separated by commas; cut where @size is too small. */
 void model_meter_features(const struct model_meter *meter, char *buf, size_t size);
 size_t model_meter_count(const struct model_meter *meter);

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/diag.h"
+#include "model/processor_name.h"
 #include "model/trained_model.h"
 
 #define NODE_TYPES_MAX   10000
@@ -33,12 +34,6 @@ int node_types_parse(const char *name, const char *text, size_t size, struct nod
 void node_types_release(struct node_types *types);
 /* NULL: there is none of that number. */
 const struct node_type *node_types_find(const struct node_types *types, int32_t number);
-
-/*
- * "Intel(R) Xeon(R) CPU E5-2686 v4 @ 2.30GHz" → "intel_xeon_e5_2686v4": as machines are named in
- * an index. Text that is named so already stays as it is. Always terminated; cut to @size.
- */
-void processor_name(const char *text, char *buf, size_t size);
 
 /* {"processor": …, "cores": …, "chips": …, "memory": …, "frequency": …}, and back. */
 void machine_spec_read(const json_t *object, struct machine_spec *ret);

@@ -13,13 +13,13 @@ OPTIONS = ("--monitor.interval=500ms", "--metrics.settle=0s", "--metrics.process
 IDLE_W, BUSY_W = 20.0, 80.0  # of the machine with all its CPUs busy
 
 
-def write_model(folder, components, name="lab-1", idle_w=IDLE_W):
+def write_model(folder, components, name="lab-1", idle_w=IDLE_W, mape_percent=5):
     cpus = len([line for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("processor")])
     most = 1000 * cpus
     feature = {"name": "bpf_cpu_time_ms", "unit": "ms/s", "scale": most, "minimum": 0, "maximum": most}
     model = {"format": "kepler-model", "version": 1, "name": name, "output": "AbsPower",
              "machine": {"processor": "lab", "cores": cpus},
-             "components": [{"name": component, "features": [feature], "error": {"mae_w": 1, "bound_w": 3},
+             "components": [{"name": component, "features": [feature], "error": {"mae_w": 1, "mape_percent": mape_percent, "bound_w": 3},
                              "predictor": {"form": "linear", "weights": [idle_w, BUSY_W]}} for component in components]}
     path = pathlib.Path(folder) / f"{name}.json"
     path.write_text(json.dumps(model))
@@ -86,4 +86,18 @@ def one_that_is_refused():
         assert "gives an idle power of -5 W" in said, said
 
 
-run_tests([beside_what_is_measured, without_a_meter, one_that_is_refused], at_once=3)
+def the_best_of_two():
+    """Of two models with the same component the one with the smaller error counts, whatever their order; others are used beside it."""
+    with Sensors([]) as sensors, tempfile.TemporaryDirectory() as folder:
+        options = [f"--host.sysfs={sensors.mount}", "--model.machine=vm=false",
+                   write_model(folder, ["platform", "dram"], "worse", mape_percent=30), write_model(folder, ["platform"], "better")]
+        with Exporter(*OPTIONS, *options) as exporter:
+            metrics = balanced(exporter.intervals(2))
+            assert metrics.value("kepler_node_model_info", zone="platform", model="better") == 1
+            assert metrics.value("kepler_node_model_info", zone="dram", model="worse") == 1
+            assert exporter.stop() == 0
+        said = subprocess.run([KEPLER, "doctor", *options], capture_output=True, text=True, check=False).stdout
+        assert 'of several models: platform of model "better"' in said, said
+
+
+run_tests([beside_what_is_measured, without_a_meter, one_that_is_refused, the_best_of_two], at_once=3)

@@ -35,6 +35,10 @@ static const struct zone guess = { .kind = ZONE_PLATFORM,
 static const struct zone trained = {
 	.kind = ZONE_PLATFORM, .quality = QUALITY_ESTIMATED, .source = "trained", .rank = RANK_MODEL
 };
+/* Of the same source as the model that is built in, in whose place it comes. */
+static const struct zone fetched = {
+	.kind = ZONE_PLATFORM, .quality = QUALITY_ESTIMATED, .source = "guess", .rank = RANK_MODEL
+};
 static const struct zone plug = { .kind = ZONE_PLATFORM, .source = "plug", .rank = 5 };
 
 static void rivals_are_of_one_thing(void **state)
@@ -49,7 +53,7 @@ static void rivals_are_of_one_thing(void **state)
 		{ &best, &next, false },   { &good, &next, false },    { &all, &best, true },
 		{ &all, &other, true },    { &all, &memory, false },   { &all, &all, false },
 		{ &board, &guess, false }, { &board, &best, false },   { &trained, &best, false },
-		{ &trained, &plug, true }, { &trained, &guess, true },
+		{ &trained, &plug, true }, { &trained, &guess, true }, { &fetched, &guess, true },
 	};
 
 	(void)state;
