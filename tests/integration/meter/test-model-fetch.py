@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Fetched models (--model.url): a file's URL, a model server and upstream's; what is bad is refused with the reason and the last good
-one stays; a start without a server uses the cache; a model that comes late takes over from the one that is built in."""
+"""Fetched models (--model.url): a file's URL, a model server and upstream's; what is bad is refused with the reason and the last
+good one stays; a start without a server uses the cache; a model that comes late takes over from the one that is built in."""
 import base64
 import contextlib
 import hashlib
@@ -123,7 +123,8 @@ def file_and_cache():
         expect(url, state, "lab-1", 'the model "lab-1" was fetched', up=1)
         expect(url, state, "lab-1", up=1)
         assert server.conditions[-1] and len(server.asked) == 2, "the ETag of the cache was not sent"
-        for answer, why in (((200, b'{"format": "kepler-model", '), "lab.json"), ((500, b"out of order\n"), "HTTP 500: out of order"),
+        for answer, why in (((200, b'{"format": "kepler-model", '), "lab.json"),
+                            ((500, b"out of order\n"), "HTTP 500: out of order"),
                             ((200, model(idle_w=-5)), "gives an idle power of -5 W"), ((200, b""), "is empty"),
                             ((200, b" " * (17 << 20)), "127.0.0.1")):
             server.pages["GET /lab.json"] = answer
@@ -159,7 +160,8 @@ def sign(folder, body):
         subprocess.run(["openssl", "pkey", "-in", key, "-pubout", "-out", public], check=True, capture_output=True)
     text = pathlib.Path(folder) / "text"
     text.write_bytes(body)
-    made = subprocess.run(["openssl", "pkeyutl", "-sign", "-inkey", key, "-rawin", "-in", text], check=True, capture_output=True).stdout
+    made = subprocess.run(["openssl", "pkeyutl", "-sign", "-inkey", key, "-rawin", "-in", text], check=True,
+                          capture_output=True).stdout
     return f"--model.public-key={public}", base64.b64encode(made).decode()
 
 

@@ -19,7 +19,8 @@ def write_model(folder, components, name="lab-1", idle_w=IDLE_W, mape_percent=5)
     feature = {"name": "bpf_cpu_time_ms", "unit": "ms/s", "scale": most, "minimum": 0, "maximum": most}
     model = {"format": "kepler-model", "version": 1, "name": name, "output": "AbsPower",
              "machine": {"processor": "lab", "cores": cpus},
-             "components": [{"name": component, "features": [feature], "error": {"mae_w": 1, "mape_percent": mape_percent, "bound_w": 3},
+             "components": [{"name": component, "features": [feature],
+                             "error": {"mae_w": 1, "mape_percent": mape_percent, "bound_w": 3},
                              "predictor": {"form": "linear", "weights": [idle_w, BUSY_W]}} for component in components]}
     path = pathlib.Path(folder) / f"{name}.json"
     path.write_text(json.dumps(model))
@@ -78,7 +79,7 @@ def one_that_is_refused():
         options = [f"--host.sysfs={sensors.mount}", write_model(folder, ["platform"], idle_w=-5)]
         with Exporter(*OPTIONS, *options) as exporter:
             metrics = balanced(exporter.intervals(2))
-            assert metrics.select("kepler_zone_info", zone="platform", path="specpower-platform-1")
+            assert metrics.select("kepler_zone_info", zone="platform", path="specpower-platform-2")
             assert not metrics.select("kepler_node_model_info")
             assert "gives an idle power of -5 W" in exporter.output()
             assert exporter.stop() == 0
@@ -87,7 +88,7 @@ def one_that_is_refused():
 
 
 def the_best_of_two():
-    """Of two models with the same component the one with the smaller error counts, whatever their order; others are used beside it."""
+    """Of two models with the same component the one with the smaller error counts, in any order; others stand beside it."""
     with Sensors([]) as sensors, tempfile.TemporaryDirectory() as folder:
         options = [f"--host.sysfs={sensors.mount}", "--model.machine=vm=false",
                    write_model(folder, ["platform", "dram"], "worse", mape_percent=30), write_model(folder, ["platform"], "better")]
