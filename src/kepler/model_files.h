@@ -18,8 +18,8 @@ struct model_surroundings {
 
 /*
  * Reads and checks the files: of those that have the same component the one counts that is expected
- * to be least wrong here, and @chosen says why ("": there was no choice). A file that cannot be used
- * is left out, and logged; @refused has the last reason, "" none. *ret
+ * to be least wrong here, and @chosen says why ("": there was no choice). A file that cannot be
+ * used is left out, and logged; @refused has the last reason, "" none. *ret
  * is given, NULL where no file can be used and no --model.url is given. 0 or -ENOMEM.
  */
 int model_files_open(const struct config *config, const struct model_surroundings *around,

@@ -265,7 +265,7 @@ static void add_models(const struct model_meter *models, struct strbuf *out)
 	}
 }
 
-/* Whether a trained model stands for the whole machine, in the place of the one that is built in. */
+/* Whether a trained model, and not the one that is built in, stands for the whole machine. */
 static bool have_whole(const struct model_meter *models)
 {
 	for (size_t i = 0; models && i < model_meter_count(models); i++) {

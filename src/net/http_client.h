@@ -6,8 +6,8 @@
  * costs 5 MB. A client belongs to one thread and keeps its connection alive between requests. Every
  * request can be ended from another thread through a descriptor (@cancel_fd), so that a stop never
  * waits for a peer. Redirects are not followed, and no credentials (a token, a password, a body)
- * are ever sent over plain http, so they reach no other server; a body is sent to a unix socket, and
- * over plain http where the caller says that it is public.
+ * are ever sent over plain http, so they reach no other server; a body is sent to a unix socket,
+ * and over plain http where the caller says that it is public.
  */
 #pragma once
 
