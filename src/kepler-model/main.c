@@ -3,6 +3,7 @@
  * Power models, on a workstation or a server: its commands, each a function in a file of its own.
  */
 #include "base/macro.h"
+#include "kepler-model/bench.h"
 #include "kepler-model/collect.h"
 #include "kepler-model/estimate.h"
 #include "kepler-model/export.h"
@@ -109,6 +110,15 @@ static const struct command commands[] = {
 	  .what = "Runs each load of stress-ng with each number of processes at each highest "
 		  "frequency, and notes when. Frequencies are restored, however it ends.",
 	  .options = &stress_command_options },
+	{ .name = "bench",
+	  .run = bench_main,
+	  .synopsis = "bench [FOLDER] [OPTION]...",
+	  .summary = "models of this machine, from stress to a report",
+	  .operands = "[FOLDER]",
+	  .what = "Runs stress, collect, extract, isolate, train and plot one after the other. All "
+		  "files go to\n"
+		  "FOLDER; what is there already is not made again. Options:",
+	  .options = &bench_options },
 };
 
 static const struct program kepler_model = {

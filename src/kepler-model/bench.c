@@ -1,0 +1,675 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kepler-model/bench.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/macro.h"
+#include "kepler-model/bench_step.h"
+#include "kepler-model/bench_summary.h"
+#include "kepler-model/collect.h"
+#include "kepler-model/command_line.h"
+#include "kepler-model/extract.h"
+#include "kepler-model/isolate.h"
+#include "kepler-model/machine_file.h"
+#include "kepler-model/plot.h"
+#include "kepler-model/scraper.h"
+#include "kepler-model/stress.h"
+#include "kepler-model/stress_plan.h"
+#include "kepler-model/train.h"
+#include "options/layers.h"
+#include "options/program.h"
+#include "training/validation.h"
+
+#define LOG_MAX        (16U * 1024 * 1024)
+#define PHASE_FILES    4
+#define SCRAPES_BEHIND 2 /* steps after the last load that its energy may take to be stored */
+#define PROBE_FILE     "probe.json"
+
+enum bench_phase {
+	PHASE_STRESS,
+	PHASE_COLLECT,
+	PHASE_EXTRACT,
+	PHASE_ISOLATE,
+	PHASE_TRAIN,
+	PHASE_REPORT,
+	PHASE_COUNT,
+	PHASE_NONE = PHASE_COUNT,
+};
+
+struct bench_config {
+	struct option_values options;
+	char *output, *benchmark, *server, *exporter, *match, *ca_file, *token_file, *user;
+	char *password_file, *instances, *frequencies, *program, *sysfs, *source, *trainers;
+	char *feature_group;
+	char *loads[STRESS_LOADS_MAX];
+	size_t load_count;
+	uint64_t step_ns, load_ns, pause_ns, idle_ns, budget_ns;
+	uint32_t folds;
+	int from, level;
+	bool insecure, dry_run;
+};
+
+#define OWN(member) .offset = offsetof(struct bench_config, member)
+#define TEXT(option, member, value, variable, text)                                                \
+	{                                                                                          \
+		option, NULL, OPTION_STRING, OWN(member),                                          \
+			.default_text = value, .metavar = variable, .may_be_empty = true,          \
+			.only_flag = true, .help = text                                            \
+	}
+
+static const struct option_choice phases_by_name[] = {
+	{ "next", PHASE_NONE },       { "stress", PHASE_STRESS },
+	{ "collect", PHASE_COLLECT }, { "extract", PHASE_EXTRACT },
+	{ "isolate", PHASE_ISOLATE }, { "train", PHASE_TRAIN },
+	{ "report", PHASE_REPORT },   { 0 },
+};
+static const struct option_choice levels[] = { { "container", METRIC_CONTAINER },
+					       { "process", METRIC_PROCESS },
+					       { "vm", METRIC_VM },
+					       { "node", METRIC_NODE },
+					       { 0 } };
+static const char *const level_names[] = { [METRIC_CONTAINER] = "container",
+					   [METRIC_PROCESS] = "process",
+					   [METRIC_VM] = "vm",
+					   [METRIC_NODE] = "node" };
+
+static const struct option rows[] = {
+	TEXT("output", output, "bench", "FOLDER", "Where all files go. An operand does as well."),
+	TEXT("benchmark", benchmark, "stress", "NAME",
+	     "What the log of the stress run is called: NAME.json in the folder."),
+	TEXT("server", server, "http://localhost:9090", "URL",
+	     "The Prometheus that scrapes this machine's Kepler."),
+	TEXT("exporter", exporter, "", "URL",
+	     "Kepler's own page, such as http://localhost:28282/metrics: it is read while the "
+	     "loads run, and no Prometheus is needed."),
+	TEXT("match", match, "", "MATCHERS",
+	     "What series in the Prometheus have to match: instance=\"node1:28282\"."),
+	TEXT("ca-file", ca_file, "", "FILE", "Authorities (PEM) for https. Empty: the system's."),
+	{ "insecure", NULL, OPTION_BOOL, OWN(insecure), .default_text = "false", .only_flag = true,
+	  .help = "Do not verify the server's certificate." },
+	TEXT("token-file", token_file, "", "FILE", "As that of collect."),
+	TEXT("user", user, "", "NAME", "As that of collect."),
+	TEXT("password-file", password_file, "", "FILE", "As that of collect."),
+	{ "step", NULL, OPTION_DURATION, OWN(step_ns), .min = NSEC_PER_SEC,
+	  .max = 3600 * NSEC_PER_SEC, .default_text = "3s", .metavar = "DURATION",
+	  .only_flag = true,
+	  .help = "Time between two points: the scrape interval of the Prometheus." },
+	{ "load", NULL, OPTION_STRINGS, OWN(loads),
+	  .count_offset = offsetof(struct bench_config, load_count), .list_max = STRESS_LOADS_MAX,
+	  .default_text = "cpu,branch,regs,l1cache,cache", .metavar = "LOAD", .only_flag = true,
+	  .help = "As that of stress. May be repeated." },
+	TEXT("instances", instances, "", "N,N", "As those of stress."),
+	TEXT("frequencies", frequencies, "", "MHZ,MHZ", "As those of stress."),
+	{ "load-time", NULL, OPTION_DURATION, OWN(load_ns), .min = NSEC_PER_SEC,
+	  .max = 3600 * NSEC_PER_SEC, .default_text = "20s", .metavar = "DURATION",
+	  .only_flag = true, .help = "How long each load runs: the --step of stress." },
+	{ "pause", NULL, OPTION_DURATION, OWN(pause_ns), .max = 3600 * NSEC_PER_SEC,
+	  .default_text = "5s", .metavar = "DURATION", .only_flag = true,
+	  .help = "Time between two loads." },
+	{ "idle", NULL, OPTION_DURATION, OWN(idle_ns), .max = 24 * 3600 * NSEC_PER_SEC,
+	  .default_text = "1m40s", .metavar = "DURATION", .only_flag = true,
+	  .help = "Time before the first load in which nothing runs: the idle power." },
+	{ "budget", NULL, OPTION_DURATION, OWN(budget_ns), .min = NSEC_PER_SEC,
+	  .max = 30 * 24 * 3600 * NSEC_PER_SEC, .default_text = "5h", .metavar = "DURATION",
+	  .only_flag = true, .help = "A plan of loads that takes longer is not begun." },
+	TEXT("stress-ng", program, "stress-ng", "PROGRAM", "The program, or its path."),
+	TEXT("sysfs", sysfs, "/sys", "FOLDER", "Where frequencies are read and set."),
+	TEXT("energy-source", source, "rapl-sysfs", "SOURCE",
+	     "What measured the power: rapl-sysfs, acpi and the like."),
+	{ "level", NULL, OPTION_ENUM, OWN(level), .choices = levels, .default_text = "container",
+	  .metavar = "LEVEL", .only_flag = true,
+	  .help = "Of what the counters are that become features, as that of extract." },
+	TEXT("feature-group", feature_group, "", "NAME",
+	     "Train on the features of this group alone. Empty: all that are there."),
+	TEXT("trainers", trainers, "", "NAMES", "As those of train-from-data."),
+	{ "folds", NULL, OPTION_U32, OWN(folds), .min = FOLDS_MIN, .max = FOLDS_MAX,
+	  .default_text = "10", .metavar = "COUNT", .only_flag = true,
+	  .help = "Into how many blocks of time rows are divided, each of which is held out "
+		  "once." },
+	{ "from", NULL, OPTION_ENUM, OWN(from), .choices = phases_by_name, .default_text = "next",
+	  .metavar = "PHASE", .only_flag = true,
+	  .help = "Run this phase and all behind it anew. next: the first one without its "
+		  "files." },
+	{ "dry-run", NULL, OPTION_BOOL, OWN(dry_run), .default_text = "false", .only_flag = true,
+	  .help = "Print what would be done and how long it takes, and do nothing." },
+};
+static const struct option_section sections[] = { { rows, ARRAY_SIZE(rows), 0 } };
+
+static int check(const struct option_values *values, struct diag *diag)
+{
+	const struct bench_config *config = (const struct bench_config *)(const void *)values;
+
+	if (*config->exporter && strncmp(config->exporter, "http://", 7) != 0 &&
+	    strncmp(config->exporter, "https://", 8) != 0)
+		return diag_set(diag, -EINVAL, "exporter: must begin with http:// or https://");
+	if (!*config->benchmark || strchr(config->benchmark, '/'))
+		return diag_set(diag, -EINVAL, "benchmark: must be a name without a slash");
+	if (config->step_ns % NSEC_PER_SEC)
+		return diag_set(diag, -EINVAL, "step: must be whole seconds");
+	return 0;
+}
+
+const struct option_set bench_options = {
+	.program = &model_program,
+	.base = &model_base_options,
+	.sections = sections,
+	.section_count = ARRAY_SIZE(sections),
+	.size = sizeof(struct bench_config),
+	.check = check,
+};
+
+static const struct short_flag shorts[] = { { "-o", "output" },
+					    { "-s", "server" },
+					    { "-e", "energy-source" },
+					    { "-fg", "feature-group" },
+					    { NULL, NULL } };
+
+struct bench {
+	const struct bench_config *config;
+	const char *folder;
+	char log[64 + 8]; /* name of the stress run's log */
+	struct machine_spec machine;
+	pid_t scraper;
+	struct diag diag;
+};
+
+/* ---- files ---- */
+
+static const char *path_of(const struct bench *bench, const char *name,
+			   char buf[static DATA_PATH_SIZE])
+{
+	return data_path_of(bench->folder, name, buf);
+}
+
+static bool has_file(const struct bench *bench, const char *name)
+{
+	char path[DATA_PATH_SIZE];
+
+	return access(path_of(bench, name, path), F_OK) == 0;
+}
+
+/* Whether all steps of the plan have run. */
+static bool log_is_complete(const struct bench *bench)
+{
+	CLEANUP_FREE char *text = NULL;
+	char path[DATA_PATH_SIZE];
+	size_t len;
+
+	return read_file_alloc(path_of(bench, bench->log, path), LOG_MAX, &text, &len) == 0 &&
+	       strstr(text, "\"complete\": true");
+}
+
+static void remove_file(const struct bench *bench, const char *name)
+{
+	static const char *const ends[] = { "", ".part", ".progress" };
+	char path[DATA_PATH_SIZE], whole[DATA_PATH_SIZE + 16];
+
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
+		(void)snprintf(whole, sizeof(whole), "%s%s", path_of(bench, name, path), ends[i]);
+		(void)unlink(whole);
+	}
+}
+
+/* ---- phases ---- */
+
+/* Runs @step, and takes its words: 0, BENCH_STOPPED, or EXIT_FAILURE. */
+static int run_step(struct bench_step *step)
+{
+	int status = bench_step_run(step);
+
+	bench_step_release(step);
+	return status == BENCH_STOPPED || status == EXIT_SUCCESS ? status : EXIT_FAILURE;
+}
+
+static int fail(struct bench *bench)
+{
+	(void)fprintf(stderr, "kepler-model bench: %s\n", bench->diag.text);
+	return EXIT_FAILURE;
+}
+
+static unsigned long long seconds_of(uint64_t ns)
+{
+	return ns / NSEC_PER_SEC;
+}
+
+static void add_stress_words(const struct bench *bench, struct bench_step *step)
+{
+	const struct bench_config *config = bench->config;
+	char path[DATA_PATH_SIZE];
+
+	step->run = stress_main;
+	bench_step_add(step, "--output=%s", path_of(bench, bench->log, path));
+	for (size_t i = 0; i < config->load_count; i++)
+		bench_step_add(step, "--load=%s", config->loads[i]);
+	bench_step_add(step, "--instances=%s", config->instances);
+	bench_step_add(step, "--frequencies=%s", config->frequencies);
+	bench_step_add(step, "--step=%llums",
+		       (unsigned long long)(config->load_ns / NSEC_PER_MSEC));
+	bench_step_add(step, "--pause=%llums",
+		       (unsigned long long)(config->pause_ns / NSEC_PER_MSEC));
+	bench_step_add(step, "--idle=%llums",
+		       (unsigned long long)(config->idle_ns / NSEC_PER_MSEC));
+	bench_step_add(step, "--budget=%llus", seconds_of(config->budget_ns));
+	bench_step_add(step, "--stress-ng=%s", config->program);
+	bench_step_add(step, "--sysfs=%s", config->sysfs);
+}
+
+static void add_collect_words(const struct bench *bench, const char *name, struct bench_step *step)
+{
+	const struct bench_config *config = bench->config;
+	char path[DATA_PATH_SIZE];
+
+	step->run = collect_main;
+	bench_step_add(step, "%s", path_of(bench, name, path));
+	bench_step_add(step, "--server=%s", config->server);
+	bench_step_add(step, "--match=%s", config->match);
+	bench_step_add(step, "--ca-file=%s", config->ca_file);
+	bench_step_add(step, "--insecure=%s", config->insecure ? "true" : "false");
+	bench_step_add(step, "--token-file=%s", config->token_file);
+	bench_step_add(step, "--user=%s", config->user);
+	bench_step_add(step, "--password-file=%s", config->password_file);
+	bench_step_add(step, "--step=%llu", seconds_of(config->step_ns));
+}
+
+/* Hours of load are of no use where the Prometheus does not scrape Kepler. */
+static int probe_server(struct bench *bench)
+{
+	struct bench_step step = { .count = 0 };
+	int status;
+
+	remove_file(bench, PROBE_FILE);
+	add_collect_words(bench, PROBE_FILE, &step);
+	bench_step_add(&step, "--interval=%llu", 20 + 2 * seconds_of(bench->config->step_ns));
+	status = run_step(&step);
+	remove_file(bench, PROBE_FILE);
+	return status;
+}
+
+static int start_scraper(struct bench *bench)
+{
+	const struct bench_config *config = bench->config;
+	char path[DATA_PATH_SIZE];
+	const struct scraper_options options = {
+		.url = config->exporter,
+		.path = path_of(bench, "series.json", path),
+		.ca_file = config->ca_file,
+		.insecure = config->insecure,
+		.step_ns = config->step_ns,
+		.level = (enum metric_level)config->level,
+	};
+
+	return scraper_start(&options, &bench->scraper, &bench->diag) < 0 ? fail(bench) : 0;
+}
+
+static int run_stress(struct bench *bench)
+{
+	struct bench_step step = { .count = 0 };
+	int status = *bench->config->exporter ? start_scraper(bench) : probe_server(bench);
+
+	if (status != 0)
+		return status;
+	add_stress_words(bench, &step);
+	step.companion = bench->scraper;
+	status = run_step(&step);
+	if (status == 0)
+		(void)sleep((unsigned)(SCRAPES_BEHIND * seconds_of(bench->config->step_ns)));
+	if (bench->scraper && scraper_end(bench->scraper) < 0 && status == 0) {
+		(void)diag_set(&bench->diag, -EIO, "the exporter's page could not be kept");
+		status = fail(bench);
+	}
+	bench->scraper = 0;
+	return status;
+}
+
+static int run_collect(struct bench *bench)
+{
+	struct bench_step step = { .count = 0 };
+	char path[DATA_PATH_SIZE];
+
+	if (*bench->config->exporter) {
+		if (has_file(bench, "series.json"))
+			return 0; /* from the time of the loads */
+		(void)diag_set(&bench->diag, -ENOENT,
+			       "%s: there is none: the exporter is read while loads run; run again "
+			       "with --from=stress",
+			       path_of(bench, "series.json", path));
+		return fail(bench);
+	}
+	add_collect_words(bench, "series.json", &step);
+	bench_step_add(&step, "--input=%s", path_of(bench, bench->log, path));
+	return run_step(&step);
+}
+
+static int run_extract(struct bench *bench)
+{
+	struct bench_step step = { .run = extract_main };
+	char path[DATA_PATH_SIZE];
+
+	bench_step_add(&step, "%s", path_of(bench, "series.json", path));
+	bench_step_add(&step, "--output=%s", path_of(bench, "rows.csv", path));
+	bench_step_add(&step, "--energy-source=%s", bench->config->source);
+	bench_step_add(&step, "--level=%s", level_names[bench->config->level]);
+	return run_step(&step);
+}
+
+static int run_isolate(struct bench *bench)
+{
+	struct bench_step step = { .run = isolate_main };
+	char path[DATA_PATH_SIZE];
+
+	bench_step_add(&step, "%s", path_of(bench, "rows.csv", path));
+	bench_step_add(&step, "--isolator=idle");
+	bench_step_add(&step, "--output=%s", path_of(bench, "dynamic.csv", path));
+	return run_step(&step);
+}
+
+static int train(struct bench *bench, const char *rows_name, const char *type)
+{
+	const struct bench_config *config = bench->config;
+	const struct machine_spec *machine = &bench->machine;
+	char path[DATA_PATH_SIZE], errors[DATA_PATH_SIZE], name[32];
+	struct bench_step step = { .run = train_from_data_main };
+
+	(void)snprintf(name, sizeof(name), "%s.txt", type);
+	step.output = path_of(bench, name, errors);
+	bench_step_add(&step, "%s", path_of(bench, rows_name, path));
+	(void)snprintf(name, sizeof(name), "%s.json", type);
+	bench_step_add(&step, "--output=%s", path_of(bench, name, path));
+	bench_step_add(&step, "--output-type=%s", type);
+	bench_step_add(&step, "--energy-source=%s", config->source);
+	bench_step_add(&step, "--feature-group=%s", config->feature_group);
+	bench_step_add(&step, "--trainers=%s", config->trainers);
+	bench_step_add(&step, "--validation=blocked");
+	bench_step_add(&step, "--folds=%u", config->folds);
+	bench_step_add(&step, "--machine.processor=%s", machine->processor);
+	bench_step_add(&step, "--machine.cores=%u", machine->cores);
+	bench_step_add(&step, "--machine.chips=%u", machine->chips);
+	bench_step_add(&step, "--machine.memory=%u", machine->memory_gb);
+	bench_step_add(&step, "--machine.frequency=%u", machine->frequency_mhz);
+	return run_step(&step);
+}
+
+static int run_train(struct bench *bench)
+{
+	int status;
+
+	machine_file_discover(&bench->machine);
+	status = train(bench, "rows.csv", "AbsPower");
+	return status ? status : train(bench, "dynamic.csv", "DynPower");
+}
+
+static int plot(struct bench *bench, const char *model, const char *rows_name, const char *page)
+{
+	struct bench_step step = { .run = plot_main };
+	char path[DATA_PATH_SIZE];
+
+	bench_step_add(&step, "%s", path_of(bench, model, path));
+	bench_step_add(&step, "%s", path_of(bench, rows_name, path));
+	bench_step_add(&step, "--output=%s", path_of(bench, page, path));
+	return run_step(&step);
+}
+
+static int write_summary(struct bench *bench)
+{
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
+	char path[DATA_PATH_SIZE];
+	int r = bench_summary_add(bench->folder, "AbsPower.json", &text, &bench->diag);
+
+	if (r == 0)
+		r = bench_summary_add(bench->folder, "DynPower.json", &text, &bench->diag);
+	if (r == 0)
+		r = strbuf_error(&text);
+	if (r == 0) {
+		r = write_file_atomic(path_of(bench, "summary.txt", path), text.data, text.len,
+				      0644);
+		if (r < 0)
+			(void)diag_set(&bench->diag, r, "%s: cannot be written: %s", path,
+				       strerrordesc_np(-r));
+	}
+	return r < 0 ? fail(bench) : 0;
+}
+
+static int run_report(struct bench *bench)
+{
+	int status = plot(bench, "AbsPower.json", "rows.csv", "AbsPower.html");
+
+	if (status == 0)
+		status = plot(bench, "DynPower.json", "dynamic.csv", "DynPower.html");
+	return status ? status : write_summary(bench);
+}
+
+static const struct {
+	const char *name, *what;
+	const char *files[PHASE_FILES]; /* NULL: the log of the stress run */
+	size_t file_count;
+	int (*run)(struct bench *bench);
+} phases[PHASE_COUNT] = {
+	[PHASE_STRESS] = { "stress", "idle time, then loads", { NULL }, 1, run_stress },
+	[PHASE_COLLECT] = { "collect", "series of that time", { "series.json" }, 1, run_collect },
+	[PHASE_EXTRACT] = { "extract", "rows", { "rows.csv" }, 1, run_extract },
+	[PHASE_ISOLATE] = { "isolate",
+			    "rows without idle power",
+			    { "dynamic.csv" },
+			    1,
+			    run_isolate },
+	[PHASE_TRAIN] = { "train",
+			  "models, judged by blocks of time that are held out",
+			  { "AbsPower.json", "DynPower.json", "AbsPower.txt", "DynPower.txt" },
+			  4,
+			  run_train },
+	[PHASE_REPORT] = { "report",
+			   "pages of the models",
+			   { "AbsPower.html", "DynPower.html", "summary.txt" },
+			   3,
+			   run_report },
+};
+
+static const char *file_of(const struct bench *bench, size_t phase, size_t file)
+{
+	return phases[phase].files[file] ? phases[phase].files[file] : bench->log;
+}
+
+static bool has_files(const struct bench *bench, size_t phase)
+{
+	for (size_t i = 0; i < phases[phase].file_count; i++) {
+		if (!has_file(bench, file_of(bench, phase, i)))
+			return false;
+	}
+	return true;
+}
+
+/* Loads that were stopped are done once rows are made of them, by --from. */
+static bool is_done(const struct bench *bench, size_t phase)
+{
+	return has_files(bench, phase) &&
+	       (phase != PHASE_STRESS || log_is_complete(bench) || has_file(bench, "rows.csv"));
+}
+
+/* The phase to begin with, or PHASE_NONE where all are done. */
+static size_t first_phase(const struct bench *bench)
+{
+	size_t phase = 0;
+
+	if (bench->config->from != PHASE_NONE)
+		return (size_t)bench->config->from;
+	while (phase < PHASE_COUNT && is_done(bench, phase))
+		phase++;
+	return phase;
+}
+
+/*
+ * What the phases from @first on have left behind would be of other rows. A collection that is
+ * half done is kept where nothing before it is run again.
+ */
+static void remove_outputs(const struct bench *bench, size_t first)
+{
+	bool keeps_series = first == PHASE_COLLECT &&
+			    (*bench->config->exporter || bench->config->from == PHASE_NONE);
+
+	for (size_t phase = first; phase < PHASE_COUNT; phase++) {
+		if (phase == PHASE_COLLECT && keeps_series)
+			continue;
+		for (size_t i = 0; i < phases[phase].file_count; i++)
+			remove_file(bench, file_of(bench, phase, i));
+	}
+}
+
+static int check_before(struct bench *bench, size_t first)
+{
+	char path[DATA_PATH_SIZE];
+
+	for (size_t phase = 0; phase < first; phase++) {
+		for (size_t i = 0; i < phases[phase].file_count; i++) {
+			if (has_file(bench, file_of(bench, phase, i)))
+				continue;
+			return diag_set(&bench->diag, -ENOENT,
+					"from: %s needs %s, which is not there: begin with "
+					"--from=%s",
+					phases[first].name,
+					path_of(bench, file_of(bench, phase, i), path),
+					phases[phase].name);
+		}
+	}
+	return 0;
+}
+
+/* ---- the run ---- */
+
+static int print_plan(struct bench *bench)
+{
+	struct bench_step step = { .count = 0 };
+	size_t first = first_phase(bench);
+	int status;
+
+	for (size_t phase = 0; phase < PHASE_COUNT; phase++)
+		(void)printf("%zu of %d: %s: %s%s\n", phase + 1, PHASE_COUNT, phases[phase].name,
+			     phases[phase].what, phase < first ? ": done" : "");
+	if (first != PHASE_STRESS)
+		return 0;
+	(void)printf("\nThe loads:\n");
+	add_stress_words(bench, &step);
+	bench_step_add(&step, "--dry-run=true");
+	status = run_step(&step);
+	if (status == 0)
+		(void)printf("Then rows are collected and models trained: minutes for hours of "
+			     "load.\n");
+	return status;
+}
+
+static void tell_stopped(const struct bench *bench, size_t phase)
+{
+	(void)fprintf(stderr, "kepler-model bench: stopped; the same command goes on with %s",
+		      phases[phase].name);
+	if (phase == PHASE_STRESS && has_file(bench, bench->log))
+		(void)fprintf(stderr, " from its beginning; with --from=collect it uses the loads "
+				      "that have run");
+	(void)fputc('\n', stderr);
+}
+
+static int print_summary(struct bench *bench)
+{
+	CLEANUP_FREE char *text = NULL;
+	char path[DATA_PATH_SIZE];
+	size_t len;
+	int r = read_file_alloc(path_of(bench, "summary.txt", path), LOG_MAX, &text, &len);
+
+	if (r < 0) {
+		(void)diag_set(&bench->diag, r, "%s: cannot be read: %s", path,
+			       strerrordesc_np(-r));
+		return fail(bench);
+	}
+	(void)printf("%sThe models and their pages are in %s\n", text, bench->folder);
+	return fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+static int run_phases(struct bench *bench)
+{
+	size_t first = first_phase(bench);
+	int status = 0;
+
+	if (check_before(bench, first) < 0)
+		return fail(bench);
+	remove_outputs(bench, first);
+	for (size_t phase = first; status == 0 && phase < PHASE_COUNT; phase++) {
+		(void)fprintf(stderr, "kepler-model bench: %zu of %d: %s: %s\n", phase + 1,
+			      PHASE_COUNT, phases[phase].name, phases[phase].what);
+		status = phases[phase].run(bench);
+		if (status == BENCH_STOPPED)
+			tell_stopped(bench, phase);
+		else if (status != 0)
+			(void)fprintf(stderr,
+				      "kepler-model bench: %s has failed, for the reason above; "
+				      "the same command tries again\n",
+				      phases[phase].name);
+	}
+	return status ? status : print_summary(bench);
+}
+
+/* Two runs in one folder would mix their files: the descriptor is the lock. */
+static int open_folder(struct bench *bench)
+{
+	int fd;
+
+	if (mkdir(bench->folder, 0755) < 0 && errno != EEXIST)
+		return diag_set(&bench->diag, -errno, "%.200s: cannot be made: %s", bench->folder,
+				strerrordesc_np(errno));
+	fd = open(bench->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return diag_set(&bench->diag, -errno, "%.200s: cannot be opened: %s", bench->folder,
+				strerrordesc_np(errno));
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+		return fd;
+	(void)close(fd);
+	return diag_set(&bench->diag, -EBUSY, "%.200s: another run of bench uses it",
+			bench->folder);
+}
+
+static int run(const struct bench_config *config, const char *folder)
+{
+	struct bench bench = { .config = config, .folder = folder };
+	CLEANUP_FD int lock = -1;
+
+	if (snprintf(bench.log, sizeof(bench.log), "%s.json", config->benchmark) >=
+	    (int)sizeof(bench.log)) {
+		(void)diag_set(&bench.diag, -EINVAL, "benchmark: the name is too long");
+		return fail(&bench);
+	}
+	bench_step_block_signals();
+	if (config->dry_run)
+		return print_plan(&bench);
+	lock = open_folder(&bench);
+	return lock < 0 ? fail(&bench) : run_phases(&bench);
+}
+
+int bench_main(int argc, char *const *argv, char *const *environ_)
+{
+	struct bench_config config = { .dry_run = false };
+	struct command_line line;
+	struct diag diag = { "" };
+	int status = PROGRAM_USAGE;
+
+	(void)environ_;
+	if (command_line_load(&bench_options, shorts, argc, argv, &config.options, &line, &diag) <
+	    0) {
+		(void)fprintf(stderr, "kepler-model bench: %s\n", diag.text);
+		return PROGRAM_USAGE;
+	}
+	if (line.count > 1)
+		(void)fputs("usage: kepler-model bench [FOLDER] [OPTION]...; --help lists all "
+			    "options\n",
+			    stderr);
+	else
+		status = run(&config, line.count ? line.operands[0] : config.output);
+	options_release(&bench_options, &config.options);
+	return status;
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kepler-model/bench_summary.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/macro.h"
+#include "kepler-model/command_line.h"
+#include "kepler-model/sample_file.h"
+
+#define FLAT_RATIO 0.1
+
+static void add_number(struct strbuf *out, const char *before, double value, const char *unit)
+{
+	strbuf_add_str(out, before);
+	if (isnan(value))
+		strbuf_add_str(out, "unknown");
+	else
+		strbuf_addf(out, "%.2f %s", value, unit);
+}
+
+/* Where loads hardly change the power, the error is small and says nothing. */
+static bool is_flat(const struct trained_model *model, const struct model_component *component)
+{
+	return model->output == MODEL_ABS_POWER &&
+	       component->maximum_w - component->minimum_w < FLAT_RATIO * component->maximum_w;
+}
+
+static void add_component(const char *name, const struct model_component *component,
+			  struct strbuf *out)
+{
+	const struct model_error *error = &component->error;
+
+	strbuf_addf(out, "%s: %s: ", name, component->name);
+	add_number(out, "mean error ", error->mae_w, "W");
+	add_number(out, ", ", error->mape_percent, "%");
+	add_number(out, "; nine of ten predictions are within ", error->bound_w, "W");
+	if (error->bound_ratio > 0)
+		strbuf_addf(out, " or %.1f %% of the prediction", error->bound_ratio * 100);
+	strbuf_addf(out, "; power %.2f to %.2f W; ", component->minimum_w, component->maximum_w);
+	if (!error->rows)
+		strbuf_add_str(out, "not judged\n");
+	else
+		strbuf_addf(out, "judged by %llu rows that it had not seen, %s\n",
+			    (unsigned long long)error->rows,
+			    error->blocked ? "in blocks of time" : "chosen at random");
+}
+
+int bench_summary_add(const char *folder, const char *name, struct strbuf *out, struct diag *diag)
+{
+	CLEANUP(trained_model_release) struct trained_model model = { .node_type = -1 };
+	char path[DATA_PATH_SIZE];
+	int r = model_file_load(data_path_of(folder, name, path), &model, diag);
+
+	for (size_t i = 0; r == 0 && i < model.component_count; i++) {
+		add_component(name, &model.components[i], out);
+		if (is_flat(&model, &model.components[i]))
+			strbuf_addf(out,
+				    "%s: %s: the loads changed its power by less than %.0f %%: the "
+				    "model knows little, "
+				    "and its error says little. Was the machine busy before?\n",
+				    name, model.components[i].name, FLAT_RATIO * 100);
+	}
+	return r;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A process that reads an exporter's page again and again, where there is no Prometheus: it writes
+ * what models are trained on to a file that "extract" reads. What the page has of single processes
+ * is left out. The file grows as FILE.part, and becomes FILE when the scraper ends.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/diag.h"
+#include "samples/metric_kind.h"
+
+#define SCRAPER_PAGE_MAX (64U * 1024 * 1024) /* bytes of a page */
+
+struct scraper_options {
+	const char *url;     /* of the page */
+	const char *path;    /* the file */
+	const char *ca_file; /* "": the system's */
+	bool insecure;
+	uint64_t step_ns;
+	enum metric_level level;
+};
+
+/*
+ * Starts it, and waits until it has read the page for the first time: 0, or -errno with a
+ * diagnosis. The process ends with ours. The caller has blocked SIGINT, SIGTERM and SIGHUP.
+ */
+int scraper_start(const struct scraper_options *options, pid_t *ret, struct diag *diag);
+/* Reads the page once more and ends: 0, or -EIO, after it has said why. */
+int scraper_end(pid_t pid);
