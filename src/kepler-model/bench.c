@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/macro.h"
+#include "kepler-model/bench_options.h"
 #include "kepler-model/bench_step.h"
 #include "kepler-model/bench_summary.h"
 #include "kepler-model/collect.h"
@@ -24,155 +25,14 @@
 #include "kepler-model/plot.h"
 #include "kepler-model/scraper.h"
 #include "kepler-model/stress.h"
-#include "kepler-model/stress_plan.h"
 #include "kepler-model/train.h"
 #include "options/layers.h"
 #include "options/program.h"
-#include "training/validation.h"
 
 #define LOG_MAX        (16U * 1024 * 1024)
 #define PHASE_FILES    4
 #define SCRAPES_BEHIND 2 /* steps after the last load that its energy may take to be stored */
 #define PROBE_FILE     "probe.json"
-
-enum bench_phase {
-	PHASE_STRESS,
-	PHASE_COLLECT,
-	PHASE_EXTRACT,
-	PHASE_ISOLATE,
-	PHASE_TRAIN,
-	PHASE_REPORT,
-	PHASE_COUNT,
-	PHASE_NONE = PHASE_COUNT,
-};
-
-struct bench_config {
-	struct option_values options;
-	char *output, *benchmark, *server, *exporter, *match, *ca_file, *token_file, *user;
-	char *password_file, *instances, *frequencies, *program, *sysfs, *source, *trainers;
-	char *feature_group;
-	char *loads[STRESS_LOADS_MAX];
-	size_t load_count;
-	uint64_t step_ns, load_ns, pause_ns, idle_ns, budget_ns;
-	uint32_t folds;
-	int from, level;
-	bool insecure, dry_run;
-};
-
-#define OWN(member) .offset = offsetof(struct bench_config, member)
-#define TEXT(option, member, value, variable, text)                                                \
-	{                                                                                          \
-		option, NULL, OPTION_STRING, OWN(member),                                          \
-			.default_text = value, .metavar = variable, .may_be_empty = true,          \
-			.only_flag = true, .help = text                                            \
-	}
-
-static const struct option_choice phases_by_name[] = {
-	{ "next", PHASE_NONE },       { "stress", PHASE_STRESS },
-	{ "collect", PHASE_COLLECT }, { "extract", PHASE_EXTRACT },
-	{ "isolate", PHASE_ISOLATE }, { "train", PHASE_TRAIN },
-	{ "report", PHASE_REPORT },   { 0 },
-};
-static const struct option_choice levels[] = { { "container", METRIC_CONTAINER },
-					       { "process", METRIC_PROCESS },
-					       { "vm", METRIC_VM },
-					       { "node", METRIC_NODE },
-					       { 0 } };
-static const char *const level_names[] = { [METRIC_CONTAINER] = "container",
-					   [METRIC_PROCESS] = "process",
-					   [METRIC_VM] = "vm",
-					   [METRIC_NODE] = "node" };
-
-static const struct option rows[] = {
-	TEXT("output", output, "bench", "FOLDER", "Where all files go. An operand does as well."),
-	TEXT("benchmark", benchmark, "stress", "NAME",
-	     "What the log of the stress run is called: NAME.json in the folder."),
-	TEXT("server", server, "http://localhost:9090", "URL",
-	     "The Prometheus that scrapes this machine's Kepler."),
-	TEXT("exporter", exporter, "", "URL",
-	     "Kepler's own page, such as http://localhost:28282/metrics: it is read while the "
-	     "loads run, and no Prometheus is needed."),
-	TEXT("match", match, "", "MATCHERS",
-	     "What series in the Prometheus have to match: instance=\"node1:28282\"."),
-	TEXT("ca-file", ca_file, "", "FILE", "Authorities (PEM) for https. Empty: the system's."),
-	{ "insecure", NULL, OPTION_BOOL, OWN(insecure), .default_text = "false", .only_flag = true,
-	  .help = "Do not verify the server's certificate." },
-	TEXT("token-file", token_file, "", "FILE", "As that of collect."),
-	TEXT("user", user, "", "NAME", "As that of collect."),
-	TEXT("password-file", password_file, "", "FILE", "As that of collect."),
-	{ "step", NULL, OPTION_DURATION, OWN(step_ns), .min = NSEC_PER_SEC,
-	  .max = 3600 * NSEC_PER_SEC, .default_text = "3s", .metavar = "DURATION",
-	  .only_flag = true,
-	  .help = "Time between two points: the scrape interval of the Prometheus." },
-	{ "load", NULL, OPTION_STRINGS, OWN(loads),
-	  .count_offset = offsetof(struct bench_config, load_count), .list_max = STRESS_LOADS_MAX,
-	  .default_text = "cpu,branch,regs,l1cache,cache", .metavar = "LOAD", .only_flag = true,
-	  .help = "As that of stress. May be repeated." },
-	TEXT("instances", instances, "", "N,N", "As those of stress."),
-	TEXT("frequencies", frequencies, "", "MHZ,MHZ", "As those of stress."),
-	{ "load-time", NULL, OPTION_DURATION, OWN(load_ns), .min = NSEC_PER_SEC,
-	  .max = 3600 * NSEC_PER_SEC, .default_text = "20s", .metavar = "DURATION",
-	  .only_flag = true, .help = "How long each load runs: the --step of stress." },
-	{ "pause", NULL, OPTION_DURATION, OWN(pause_ns), .max = 3600 * NSEC_PER_SEC,
-	  .default_text = "5s", .metavar = "DURATION", .only_flag = true,
-	  .help = "Time between two loads." },
-	{ "idle", NULL, OPTION_DURATION, OWN(idle_ns), .max = 24 * 3600 * NSEC_PER_SEC,
-	  .default_text = "1m40s", .metavar = "DURATION", .only_flag = true,
-	  .help = "Time before the first load in which nothing runs: the idle power." },
-	{ "budget", NULL, OPTION_DURATION, OWN(budget_ns), .min = NSEC_PER_SEC,
-	  .max = 30 * 24 * 3600 * NSEC_PER_SEC, .default_text = "5h", .metavar = "DURATION",
-	  .only_flag = true, .help = "A plan of loads that takes longer is not begun." },
-	TEXT("stress-ng", program, "stress-ng", "PROGRAM", "The program, or its path."),
-	TEXT("sysfs", sysfs, "/sys", "FOLDER", "Where frequencies are read and set."),
-	TEXT("energy-source", source, "rapl-sysfs", "SOURCE",
-	     "What measured the power: rapl-sysfs, acpi and the like."),
-	{ "level", NULL, OPTION_ENUM, OWN(level), .choices = levels, .default_text = "container",
-	  .metavar = "LEVEL", .only_flag = true,
-	  .help = "Of what the counters are that become features, as that of extract." },
-	TEXT("feature-group", feature_group, "", "NAME",
-	     "Train on the features of this group alone. Empty: all that are there."),
-	TEXT("trainers", trainers, "", "NAMES", "As those of train-from-data."),
-	{ "folds", NULL, OPTION_U32, OWN(folds), .min = FOLDS_MIN, .max = FOLDS_MAX,
-	  .default_text = "10", .metavar = "COUNT", .only_flag = true,
-	  .help = "Into how many blocks of time rows are divided, each of which is held out "
-		  "once." },
-	{ "from", NULL, OPTION_ENUM, OWN(from), .choices = phases_by_name, .default_text = "next",
-	  .metavar = "PHASE", .only_flag = true,
-	  .help = "Run this phase and all behind it anew. next: the first one without its "
-		  "files." },
-	{ "dry-run", NULL, OPTION_BOOL, OWN(dry_run), .default_text = "false", .only_flag = true,
-	  .help = "Print what would be done and how long it takes, and do nothing." },
-};
-static const struct option_section sections[] = { { rows, ARRAY_SIZE(rows), 0 } };
-
-static int check(const struct option_values *values, struct diag *diag)
-{
-	const struct bench_config *config = (const struct bench_config *)(const void *)values;
-
-	if (*config->exporter && strncmp(config->exporter, "http://", 7) != 0 &&
-	    strncmp(config->exporter, "https://", 8) != 0)
-		return diag_set(diag, -EINVAL, "exporter: must begin with http:// or https://");
-	if (!*config->benchmark || strchr(config->benchmark, '/'))
-		return diag_set(diag, -EINVAL, "benchmark: must be a name without a slash");
-	if (config->step_ns % NSEC_PER_SEC)
-		return diag_set(diag, -EINVAL, "step: must be whole seconds");
-	return 0;
-}
-
-const struct option_set bench_options = {
-	.program = &model_program,
-	.base = &model_base_options,
-	.sections = sections,
-	.section_count = ARRAY_SIZE(sections),
-	.size = sizeof(struct bench_config),
-	.check = check,
-};
-
-static const struct short_flag shorts[] = { { "-o", "output" },
-					    { "-s", "server" },
-					    { "-e", "energy-source" },
-					    { "-fg", "feature-group" },
-					    { NULL, NULL } };
 
 struct bench {
 	const struct bench_config *config;
@@ -242,6 +102,11 @@ static unsigned long long seconds_of(uint64_t ns)
 	return ns / NSEC_PER_SEC;
 }
 
+static const char *const level_names[] = { [METRIC_CONTAINER] = "container",
+					   [METRIC_PROCESS] = "process",
+					   [METRIC_VM] = "vm",
+					   [METRIC_NODE] = "node" };
+
 static void add_stress_words(const struct bench *bench, struct bench_step *step)
 {
 	const struct bench_config *config = bench->config;
@@ -298,9 +163,11 @@ static int probe_server(struct bench *bench)
 static int start_scraper(struct bench *bench)
 {
 	const struct bench_config *config = bench->config;
-	char path[DATA_PATH_SIZE];
+	/* Without a path it is Kepler's usual one. */
+	bool has_path = strchr(strstr(config->exporter, "://") + 3, '/');
+	char path[DATA_PATH_SIZE], url[DATA_PATH_SIZE];
 	const struct scraper_options options = {
-		.url = config->exporter,
+		.url = url,
 		.path = path_of(bench, "series.json", path),
 		.ca_file = config->ca_file,
 		.insecure = config->insecure,
@@ -308,6 +175,11 @@ static int start_scraper(struct bench *bench)
 		.level = (enum metric_level)config->level,
 	};
 
+	if (snprintf(url, sizeof(url), "%s%s", config->exporter, has_path ? "" : "/metrics") >=
+	    (int)sizeof(url)) {
+		(void)diag_set(&bench->diag, -ENAMETOOLONG, "exporter: it is too long");
+		return fail(bench);
+	}
 	return scraper_start(&options, &bench->scraper, &bench->diag) < 0 ? fail(bench) : 0;
 }
 
@@ -659,8 +531,8 @@ int bench_main(int argc, char *const *argv, char *const *environ_)
 	int status = PROGRAM_USAGE;
 
 	(void)environ_;
-	if (command_line_load(&bench_options, shorts, argc, argv, &config.options, &line, &diag) <
-	    0) {
+	if (command_line_load(&bench_options, bench_short_flags, argc, argv, &config.options, &line,
+			      &diag) < 0) {
 		(void)fprintf(stderr, "kepler-model bench: %s\n", diag.text);
 		return PROGRAM_USAGE;
 	}

@@ -6,8 +6,4 @@
  */
 #pragma once
 
-#include "options/option_set.h"
-
-extern const struct option_set bench_options;
-
 int bench_main(int argc, char *const *argv, char *const *environ_);

@@ -4,6 +4,7 @@
  */
 #include "base/macro.h"
 #include "kepler-model/bench.h"
+#include "kepler-model/bench_options.h"
 #include "kepler-model/collect.h"
 #include "kepler-model/estimate.h"
 #include "kepler-model/export.h"
