@@ -23,8 +23,10 @@
 #include "kepler-model/isolate.h"
 #include "kepler-model/machine_file.h"
 #include "kepler-model/plot.h"
+#include "kepler-model/recorded_rows.h"
 #include "kepler-model/scraper.h"
 #include "kepler-model/stress.h"
+#include "kepler-model/times.h"
 #include "kepler-model/train.h"
 #include "options/layers.h"
 #include "options/program.h"
@@ -33,6 +35,9 @@
 #define PHASE_FILES    4
 #define SCRAPES_BEHIND 2 /* steps after the last load that its energy may take to be stored */
 #define PROBE_FILE     "probe.json"
+#define SERIES_FILE    "series.json"
+#define RECORDED_FILE  "recorded.csv" /* in its place, of recordings */
+#define RECORDED_S     12             /* until what was recorded is in the file */
 
 struct bench {
 	const struct bench_config *config;
@@ -168,7 +173,7 @@ static int start_scraper(struct bench *bench)
 	char path[DATA_PATH_SIZE], url[DATA_PATH_SIZE];
 	const struct scraper_options options = {
 		.url = url,
-		.path = path_of(bench, "series.json", path),
+		.path = path_of(bench, SERIES_FILE, path),
 		.ca_file = config->ca_file,
 		.insecure = config->insecure,
 		.step_ns = config->step_ns,
@@ -183,10 +188,21 @@ static int start_scraper(struct bench *bench)
 	return scraper_start(&options, &bench->scraper, &bench->diag) < 0 ? fail(bench) : 0;
 }
 
+static int begin_source(struct bench *bench)
+{
+	if (*bench->config->exporter)
+		return start_scraper(bench);
+	if (*bench->config->recordings)
+		return recorded_rows_check(bench->config->recordings, &bench->diag) < 0
+			       ? fail(bench)
+			       : 0;
+	return probe_server(bench);
+}
+
 static int run_stress(struct bench *bench)
 {
 	struct bench_step step = { .count = 0 };
-	int status = *bench->config->exporter ? start_scraper(bench) : probe_server(bench);
+	int status = begin_source(bench);
 
 	if (status != 0)
 		return status;
@@ -194,7 +210,10 @@ static int run_stress(struct bench *bench)
 	step.companion = bench->scraper;
 	status = run_step(&step);
 	if (status == 0)
-		(void)sleep((unsigned)(SCRAPES_BEHIND * seconds_of(bench->config->step_ns)));
+		(void)sleep(
+			*bench->config->recordings
+				? RECORDED_S
+				: (unsigned)(SCRAPES_BEHIND * seconds_of(bench->config->step_ns)));
 	if (bench->scraper && scraper_end(bench->scraper) < 0 && status == 0) {
 		(void)diag_set(&bench->diag, -EIO, "the exporter's page could not be kept");
 		status = fail(bench);
@@ -203,23 +222,55 @@ static int run_stress(struct bench *bench)
 	return status;
 }
 
+static int collect_recordings(struct bench *bench)
+{
+	const struct extract_options options = {
+		.sources = { bench->config->source },
+		.source_count = 1,
+		.level = (enum metric_level)bench->config->level,
+		.node = "",
+	};
+	char path[DATA_PATH_SIZE];
+	int64_t start_us, end_us;
+	int r = times_of_log(path_of(bench, bench->log, path), &start_us, &end_us, &bench->diag);
+
+	if (r == 0)
+		r = recorded_rows_write(bench->config->recordings, &options, start_us, end_us,
+					path_of(bench, RECORDED_FILE, path), &bench->diag);
+	return r < 0 ? fail(bench) : 0;
+}
+
 static int run_collect(struct bench *bench)
 {
 	struct bench_step step = { .count = 0 };
 	char path[DATA_PATH_SIZE];
 
+	if (*bench->config->recordings)
+		return collect_recordings(bench);
 	if (*bench->config->exporter) {
-		if (has_file(bench, "series.json"))
+		if (has_file(bench, SERIES_FILE))
 			return 0; /* from the time of the loads */
 		(void)diag_set(&bench->diag, -ENOENT,
 			       "%s: there is none: the exporter is read while loads run; run again "
 			       "with --from=stress",
-			       path_of(bench, "series.json", path));
+			       path_of(bench, SERIES_FILE, path));
 		return fail(bench);
 	}
-	add_collect_words(bench, "series.json", &step);
+	add_collect_words(bench, SERIES_FILE, &step);
 	bench_step_add(&step, "--input=%s", path_of(bench, bench->log, path));
 	return run_step(&step);
+}
+
+/* Rows of recordings are rows already. */
+static int take_recorded(struct bench *bench)
+{
+	char from[DATA_PATH_SIZE], to[DATA_PATH_SIZE];
+
+	if (link(path_of(bench, RECORDED_FILE, from), path_of(bench, "rows.csv", to)) == 0)
+		return 0;
+	(void)diag_set(&bench->diag, -errno, "%s: cannot be made of %s: %s", to, from,
+		       strerrordesc_np(errno));
+	return fail(bench);
 }
 
 static int run_extract(struct bench *bench)
@@ -227,7 +278,9 @@ static int run_extract(struct bench *bench)
 	struct bench_step step = { .run = extract_main };
 	char path[DATA_PATH_SIZE];
 
-	bench_step_add(&step, "%s", path_of(bench, "series.json", path));
+	if (*bench->config->recordings)
+		return take_recorded(bench);
+	bench_step_add(&step, "%s", path_of(bench, SERIES_FILE, path));
 	bench_step_add(&step, "--output=%s", path_of(bench, "rows.csv", path));
 	bench_step_add(&step, "--energy-source=%s", bench->config->source);
 	bench_step_add(&step, "--level=%s", level_names[bench->config->level]);
@@ -327,7 +380,7 @@ static const struct {
 	int (*run)(struct bench *bench);
 } phases[PHASE_COUNT] = {
 	[PHASE_STRESS] = { "stress", "idle time, then loads", { NULL }, 1, run_stress },
-	[PHASE_COLLECT] = { "collect", "series of that time", { "series.json" }, 1, run_collect },
+	[PHASE_COLLECT] = { "collect", "series of that time", { SERIES_FILE }, 1, run_collect },
 	[PHASE_EXTRACT] = { "extract", "rows", { "rows.csv" }, 1, run_extract },
 	[PHASE_ISOLATE] = { "isolate",
 			    "rows without idle power",
@@ -348,6 +401,8 @@ static const struct {
 
 static const char *file_of(const struct bench *bench, size_t phase, size_t file)
 {
+	if (phase == PHASE_COLLECT && *bench->config->recordings)
+		return RECORDED_FILE;
 	return phases[phase].files[file] ? phases[phase].files[file] : bench->log;
 }
 

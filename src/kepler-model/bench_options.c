@@ -38,6 +38,9 @@ static const struct option rows[] = {
 	TEXT("exporter", exporter, "", "URL",
 	     "Kepler's own page, such as http://localhost:28282/metrics: it is read while the "
 	     "loads run, and no Prometheus is needed."),
+	TEXT("recording-dir", recordings, "", "FOLDER",
+	     "Where a running Kepler keeps its recordings (--record.dir): rows are made of them, "
+	     "and no Prometheus is needed."),
 	TEXT("match", match, "", "MATCHERS",
 	     "What series in the Prometheus have to match: instance=\"node1:28282\"."),
 	TEXT("ca-file", ca_file, "", "FILE", "Authorities (PEM) for https. Empty: the system's."),
@@ -98,6 +101,8 @@ static int check(const struct option_values *values, struct diag *diag)
 	if (*config->exporter && strncmp(config->exporter, "http://", 7) != 0 &&
 	    strncmp(config->exporter, "https://", 8) != 0)
 		return diag_set(diag, -EINVAL, "exporter: must begin with http:// or https://");
+	if (*config->exporter && *config->recordings)
+		return diag_set(diag, -EINVAL, "recording-dir: not together with exporter");
 	if (!*config->benchmark || strchr(config->benchmark, '/'))
 		return diag_set(diag, -EINVAL, "benchmark: must be a name without a slash");
 	if (config->step_ns % NSEC_PER_SEC)

@@ -23,7 +23,8 @@ enum bench_phase {
 
 struct bench_config {
 	struct option_values options;
-	char *output, *benchmark, *server, *exporter, *match, *ca_file, *token_file, *user;
+	char *output, *benchmark, *server, *exporter, *recordings, *match, *ca_file, *token_file,
+		*user;
 	char *password_file, *instances, *frequencies, *program, *sysfs, *source, *trainers;
 	char *feature_group;
 	char *loads[STRESS_LOADS_MAX];

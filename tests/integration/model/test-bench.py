@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """kepler-model bench: one command makes models of a machine whose sensors follow its load, and Kepler estimates with them.
 
-With KEPLER_LONG_TESTS=1 also from a Prometheus.
+With KEPLER_LONG_TESTS=1 also from a Prometheus, and from recordings.
 """
 import contextlib
 import csv
@@ -44,10 +44,10 @@ def bench(folder, *args, status=0, seconds=120):
 
 
 @contextlib.contextmanager
-def metered():
+def metered(*options):
     with Sensors(SENSORS) as sensors, \
             Exporter(f"--host.sysfs={sensors.mount}", "--monitor.interval=500ms", "--metrics.settle=0s",
-                     "--metrics.process.min-joules=0") as exporter:
+                     "--metrics.process.min-joules=0", *options) as exporter:
         yield exporter
 
 
@@ -153,6 +153,19 @@ def from_a_prometheus():
         check_models(folder)
 
 
+def from_recordings():
+    need_program("stress-ng")
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as ring:
+        with metered(f"--record.dir={ring}"):
+            bench(folder, f"--recording-dir={ring}", *PLAN)
+        assert sorted(os.listdir(folder)) == sorted(set(FILES) - {"series.json"} | {"recorded.csv"}), os.listdir(folder)
+        check_models(folder)
+        times = [float(row["timestamp"]) for row in csv.DictReader(pathlib.Path(folder, "rows.csv").open())]
+        steps = json.loads(pathlib.Path(folder, "stress.json").read_text())["steps"]
+        assert steps[0]["start"] - 1 <= times[0] < steps[0]["start"] + 2 and steps[-1]["end"] - 2 < times[-1] <= \
+            steps[-1]["end"] + 2, (times[0], times[-1], steps)
+
+
 def refusals():
     """Before hours of load: nothing has run, and nothing is left."""
     with tempfile.TemporaryDirectory() as folder:
@@ -160,7 +173,8 @@ def refusals():
         for args, why in (([f"--exporter=http://127.0.0.1:{port}/metrics"], "nothing can be read from the exporter"),
                           (["--from=train"], "begin with --from=stress"), (["--folds=1"], "folds"),
                           (["--exporter=localhost:1"], "must begin with http://"), (["--benchmark=a/b"], "without a slash"),
-                          (["--step=1500ms"], "whole seconds")):
+                          (["--step=1500ms"], "whole seconds"),
+                          ([f"--recording-dir={folder}"], "does kepler run with --record.dir?")):
             done = subprocess.run([PROGRAM, "bench", folder, *args], capture_output=True, text=True, check=False, timeout=60)
             assert done.returncode in (1, 2) and why in done.stderr, (args, done.stderr)
             assert not os.path.exists(f"{folder}/stress.json")
@@ -171,4 +185,4 @@ def refusals():
 
 
 TESTS = [without_a_prometheus, stopped_run_is_continued, refusals]
-run_tests(TESTS + [from_a_prometheus] if os.environ.get("KEPLER_LONG_TESTS") else TESTS)
+run_tests(TESTS + [from_a_prometheus, from_recordings] if os.environ.get("KEPLER_LONG_TESTS") else TESTS)
