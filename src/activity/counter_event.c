@@ -59,6 +59,12 @@ static const char *const automatic[COUNTER_USES] = {
 #endif
 };
 
+/* Of the PMU "msr" of x86: each CPU has these counters beside those of its own PMU. */
+static const char *const stand_ins[COUNTER_USES] = {
+	[COUNTER_CYCLES] = "aperf",
+	[COUNTER_REF_CYCLES] = "mperf",
+};
+
 /* The parts of a name: of `PMU/TERMS/` or of `PMU:CONFIG`. */
 struct parts {
 	char pmu[PMU_MAX];
@@ -256,6 +262,19 @@ static int find_of_pmu(const char *sysfs, struct parts *parts, struct counter_ev
 		return 0;
 	r = place_terms(sysfs, parts->pmu, parts->terms, true, &ret->config);
 	return r;
+}
+
+int counter_event_stand_in(const char *sysfs, enum counter_use use, struct counter_event *ret)
+{
+	struct parts parts = { .pmu = "msr" };
+	char text[TERMS_MAX];
+
+	*ret = (struct counter_event){ 0 };
+	if (!stand_ins[use] ||
+	    read_pmu(sysfs, parts.pmu, "events/", stand_ins[use], text, sizeof(text)) < 0)
+		return -ENOENT;
+	memcpy(parts.terms, stand_ins[use], strlen(stand_ins[use]));
+	return find_of_pmu(sysfs, &parts, ret);
 }
 
 int counter_event_find(const char *sysfs, const char *text, enum counter_use use,

@@ -3,7 +3,7 @@
  * An event of the processor by its name, as the options --counters.… have it:
  *
  *   none                    not counted
- *   auto                    the kernel's own event for that purpose
+ *   auto                    the kernel's own event for that purpose, or its stand-in
  *   cycles, instructions …  the kernel's generic events, see generic[] in counter_event.c
  *   PMU/TERM=VALUE,…/       as perf(1) writes it: terms of the PMU's folder `format`, or
  *                           config=VALUE; one term without a value is of its folder `events`
@@ -41,6 +41,13 @@ int counter_event_check(const char *text, struct diag *diag);
  */
 int counter_event_find(const char *sysfs, const char *text, enum counter_use use,
 		       struct counter_event *ret);
+/*
+ * What "auto" counts for @use where the processor's own PMU lacks the event, as in virtual machines
+ * without one: for cycles, APERF of the PMU "msr", and for those at a constant frequency, MPERF.
+ * Both count while a CPU is not halted (Intel's manual, volume 3, chapter "Power and Thermal
+ * Management"; AMD's has them, too). 0, or -ENOENT where there is none.
+ */
+int counter_event_stand_in(const char *sysfs, enum counter_use use, struct counter_event *ret);
 /*
  * A term's value in the bits that a file of the folder `format` describes, like "config:0-7,32-35".
  * 0, -EBADMSG, -ENOENT for another word than config, or -ERANGE. Pure.

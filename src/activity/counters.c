@@ -139,6 +139,29 @@ static int try_event(const struct counters *counters, const struct counter_event
 	return r;
 }
 
+static bool is_missing(int err)
+{
+	return err == -ENOENT || err == -ENODEV || err == -EOPNOTSUPP;
+}
+
+/* Of the event @name, or of its stand-in. 0, or -errno of the event itself. */
+static int find_event(const struct counters *counters, const char *sysfs, const char *name,
+		      enum counter_use use, const unsigned *cpus, size_t cpu_count,
+		      struct counter_event *event)
+{
+	struct counter_event stand_in;
+	int r = counter_event_find(sysfs, name, use, event);
+
+	if (r == 0 && event->is_counted)
+		r = try_event(counters, event, cpus, cpu_count);
+	if (!is_missing(r) || strcmp(name, "auto") != 0 ||
+	    counter_event_stand_in(sysfs, use, &stand_in) < 0 ||
+	    try_event(counters, &stand_in, cpus, cpu_count) < 0)
+		return r;
+	*event = stand_in;
+	return 0;
+}
+
 static bool has_errors(const int errors[COUNTER_USES], int from)
 {
 	for (int use = from; use < COUNTER_USES; use++) {
@@ -150,7 +173,7 @@ static bool has_errors(const int errors[COUNTER_USES], int from)
 
 static const char *explain(int err)
 {
-	if (err == -ENOENT || err == -ENODEV || err == -EOPNOTSUPP)
+	if (is_missing(err))
 		return "this processor, or this virtual machine, has no such event";
 	if (err == -EACCES || err == -EPERM)
 		return "not permitted; it takes CAP_PERFMON, and with kernel.perf_event_paranoid=3 "
@@ -199,10 +222,9 @@ int counters_find(const char *sysfs, const char *const names[COUNTER_USES], cons
 	}
 	for (int use = 0; use < COUNTER_USES; use++) {
 		struct counter_event *event = &counters->events[use];
-		int r = counter_event_find(sysfs, names[use], (enum counter_use)use, event);
+		int r = find_event(counters, sysfs, names[use], (enum counter_use)use, cpus,
+				   cpu_count, event);
 
-		if (r == 0 && event->is_counted)
-			r = try_event(counters, event, cpus, cpu_count);
 		if (r < 0)
 			errors[use] = r;
 		else if (event->is_counted)

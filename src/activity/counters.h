@@ -14,8 +14,9 @@
 struct counters;
 
 /*
- * Finds the events @names, and tries each on one of @cpus; those that do not open are left out, and
- * @why says which and why ("" for none). 0 or -ENOMEM.
+ * Finds the events @names, and tries each on one of @cpus; where that of "auto" is missing, its
+ * stand-in is tried (counter_event_stand_in()). Those that do not open are left out, and @why says
+ * which and why ("" for none). 0 or -ENOMEM.
  */
 int counters_find(const char *sysfs, const char *const names[COUNTER_USES], const unsigned *cpus,
 		  size_t cpu_count, struct counters **ret, char *why, size_t why_size);

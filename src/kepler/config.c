@@ -236,9 +236,12 @@ static const struct option counter_rows[] = {
 	  .help = "Look at each context switch, which counters need, and which also shows the time "
 		  "that a thread runs beside a busy thread of the same core, and its exact time in "
 		  "each socket. auto does so where the processor has counters." },
-	EVENT("cycles", COUNTER_CYCLES, "Event of the processor that counts cycles of the core."),
+	EVENT("cycles", COUNTER_CYCLES,
+	      "Event of the processor that counts cycles of the core. Where the kernel's own is "
+	      "missing, auto takes msr/aperf/."),
 	EVENT("ref-cycles", COUNTER_REF_CYCLES,
-	      "Event that counts cycles of a constant frequency while the core runs."),
+	      "Event that counts cycles of a constant frequency while the core runs. Where the "
+	      "kernel's own is missing, auto takes msr/mperf/."),
 	EVENT("instructions", COUNTER_INSTRUCTIONS, "Event that counts retired instructions."),
 	EVENT("cache-misses", COUNTER_CACHE_MISSES,
 	      "Event that counts misses of the last level of the cache."),

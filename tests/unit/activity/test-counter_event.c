@@ -49,6 +49,8 @@ static int setup(void **state)
 	put(CPU "format/offcore_rsp", "config1:0-63\n");
 	put(CPU "events/cache-misses", "event=0x2e,umask=0x41\n");
 	put("bus/event_source/devices/msr/type", "9\n");
+	put("bus/event_source/devices/msr/format/event", "config:0-63\n");
+	put("bus/event_source/devices/msr/events/tsc", "event=0x00\n");
 	put("bus/event_source/devices/broken/type", "none\n");
 	return 0;
 }
@@ -106,6 +108,28 @@ static void test_auto(void **state)
 	assert_true(
 		(event.type == PERF_TYPE_HARDWARE && event.config == PERF_COUNT_HW_CACHE_MISSES) ||
 		(event.type == PERF_TYPE_HW_CACHE && event.config == 0x10002));
+}
+
+/* As Linux describes the PMU: an event is there only where the processor has its counter. */
+static void test_stand_ins(void **state)
+{
+	struct counter_event event = { .is_counted = true };
+
+	(void)state;
+	assert_int_equal(counter_event_stand_in(root, COUNTER_CYCLES, &event), -ENOENT);
+	assert_false(event.is_counted);
+	assert_refused("msr/aperf/", -ENOENT);
+	put("bus/event_source/devices/msr/events/aperf", "event=0x01\n");
+	put("bus/event_source/devices/msr/events/mperf", "event=0x02\n");
+	assert_event("msr/aperf/", 9, 1);
+	assert_int_equal(counter_event_stand_in(root, COUNTER_CYCLES, &event), 0);
+	assert_true(event.is_counted);
+	assert_int_equal(event.type, 9);
+	assert_int_equal(event.config, 1);
+	assert_int_equal(counter_event_stand_in(root, COUNTER_REF_CYCLES, &event), 0);
+	assert_int_equal(event.config, 2);
+	assert_int_equal(counter_event_stand_in(root, COUNTER_INSTRUCTIONS, &event), -ENOENT);
+	assert_int_equal(counter_event_stand_in(root, COUNTER_CACHE_MISSES, &event), -ENOENT);
 }
 
 static void test_none(void **state)
@@ -216,6 +240,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_generic_names),
 		cmocka_unit_test(test_auto),
+		cmocka_unit_test(test_stand_ins),
 		cmocka_unit_test(test_none),
 		cmocka_unit_test(test_terms),
 		cmocka_unit_test(test_numbers),

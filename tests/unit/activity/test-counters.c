@@ -98,6 +98,38 @@ static void an_event_is_counted_if_one_kind_has_it(void **state)
 	counters_free(counters);
 }
 
+/*
+ * No machine has a PMU of the type that CPU 0 has here, so its cycles fail to open. The PMU "msr"
+ * is that of software events, of which task-clock opens nearly everywhere.
+ */
+static void cycles_have_a_stand_in(void **state)
+{
+	static const char *const automatic[COUNTER_USES] = { "auto", "auto", "auto", "none" };
+	static const char *const named[COUNTER_USES] = { "cycles", "none", "none", "none" };
+	static const unsigned cpus[] = { 0 };
+	struct counters *counters = NULL;
+	char why[256];
+
+	(void)state;
+	put_pmu("cpu_core", "4000000\n", "0\n");
+	put(DEVICES "msr/type", "1\n");
+	put(DEVICES "msr/events/aperf", "config=1\n");
+	assert_int_equal(counters_find(root, automatic, cpus, 1, &counters, why, sizeof(why)), 0);
+	if (strstr(why, "not permitted")) {
+		counters_free(counters);
+		print_message("# events of perf may not be opened here\n");
+		skip();
+	}
+	assert_int_equal(counters_mask(counters), 1U << COUNTER_CYCLES);
+	assert_non_null(strstr(why, "ref-cycles, instructions: "));
+	counters_free(counters);
+	/* An event that is named is counted itself, or not at all. */
+	assert_int_equal(counters_find(root, named, cpus, 1, &counters, why, sizeof(why)), 0);
+	assert_int_equal(counters_mask(counters), 0);
+	assert_non_null(strstr(why, "cycles (cycles): "));
+	counters_free(counters);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -106,6 +138,7 @@ int main(void)
 		TEST(each_kind_has_its_pmu),
 		TEST(what_is_no_pmu_is_no_kind),
 		TEST(an_event_is_counted_if_one_kind_has_it),
+		TEST(cycles_have_a_stand_in),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
