@@ -18,13 +18,14 @@
 #include "kepler-model/bench_step.h"
 #include "kepler-model/bench_summary.h"
 #include "kepler-model/collect.h"
-#include "kepler-model/command_line.h"
+#include "kepler-model/data_path.h"
 #include "kepler-model/extract.h"
 #include "kepler-model/isolate.h"
 #include "kepler-model/machine_file.h"
 #include "kepler-model/plot.h"
 #include "kepler-model/recorded_rows.h"
 #include "kepler-model/scraper.h"
+#include "kepler-model/settings.h"
 #include "kepler-model/stress.h"
 #include "kepler-model/times.h"
 #include "kepler-model/train.h"
@@ -581,22 +582,22 @@ static int run(const struct bench_config *config, const char *folder)
 int bench_main(int argc, char *const *argv, char *const *environ_)
 {
 	struct bench_config config = { .dry_run = false };
-	struct command_line line;
+	struct operands operands;
 	struct diag diag = { "" };
 	int status = PROGRAM_USAGE;
 
-	(void)environ_;
-	if (command_line_load(&bench_options, bench_short_flags, argc, argv, &config.options, &line,
-			      &diag) < 0) {
+	if (settings_read(&bench_options, bench_short_flags, argc, argv, environ_, &config.settings,
+			  &operands, &diag) < 0) {
 		(void)fprintf(stderr, "kepler-model bench: %s\n", diag.text);
 		return PROGRAM_USAGE;
 	}
-	if (line.count > 1)
+	if (operands.count > 1)
 		(void)fputs("usage: kepler-model bench [FOLDER] [OPTION]...; --help lists all "
 			    "options\n",
 			    stderr);
 	else
-		status = run(&config, line.count ? line.operands[0] : config.output);
-	options_release(&bench_options, &config.options);
+		status = run(&config, operands.count ? operands.words[0] : config.output);
+	operands_release(&operands);
+	options_release(&bench_options, &config.settings.options);
 	return status;
 }

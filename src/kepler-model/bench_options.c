@@ -111,8 +111,8 @@ static int check(const struct option_values *values, struct diag *diag)
 }
 
 const struct option_set bench_options = {
-	.program = &model_program,
-	.base = &model_base_options,
+	.program = &settings_program,
+	.base = &settings_options,
 	.sections = sections,
 	.section_count = ARRAY_SIZE(sections),
 	.size = sizeof(struct bench_config),

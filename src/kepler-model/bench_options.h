@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kepler-model/command_line.h"
+#include "kepler-model/settings.h"
 #include "kepler-model/stress_plan.h"
 #include "options/option_set.h"
 
@@ -22,7 +22,7 @@ enum bench_phase {
 };
 
 struct bench_config {
-	struct option_values options;
+	struct settings settings;
 	char *output, *benchmark, *server, *exporter, *recordings, *match, *ca_file, *token_file,
 		*user;
 	char *password_file, *instances, *frequencies, *program, *sysfs, *source, *trainers;

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/macro.h"
-#include "kepler-model/command_line.h"
+#include "kepler-model/data_path.h"
 #include "kepler-model/sample_file.h"
 
 #define FLAT_RATIO 0.1
