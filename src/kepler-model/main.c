@@ -19,6 +19,22 @@
 #include "options/program.h"
 
 static const struct command commands[] = {
+	{ .name = "bench",
+	  .run = bench_main,
+	  .synopsis = "bench [FOLDER] [OPTION]...",
+	  .summary = "models of this machine, from stress to a report",
+	  .operands = "[FOLDER]",
+	  .what = "Runs stress, collect, extract, isolate, train and plot one after the other. All "
+		  "files go to\n"
+		  "FOLDER; what is there already is not made again. Options:",
+	  .options = &bench_options },
+	{ .name = "stress",
+	  .run = stress_main,
+	  .synopsis = "stress [OPTION]...",
+	  .summary = "loads for a machine, one after the other",
+	  .what = "Runs each load of stress-ng with each number of processes at each highest "
+		  "frequency, and notes when. Frequencies are restored, however it ends.",
+	  .options = &stress_command_options },
 	{ .name = "collect",
 	  .run = collect_main,
 	  .synopsis = "collect FILE [OPTION]...",
@@ -39,6 +55,14 @@ static const struct command commands[] = {
 	  .what = "Turns the series of an exporter into rows: power of the node beside what ran, "
 		  "step by step.",
 	  .options = &extract_command_options },
+	{ .name = "isolate",
+	  .run = isolate_main,
+	  .synopsis = "isolate FILE [OPTION]...",
+	  .summary = "rows without what the machine draws anyway",
+	  .operands = "FILE",
+	  .what = "Takes idle power, or that of the background, off the power of rows, or of "
+		  "series that are extracted for that.",
+	  .options = &isolate_command_options },
 	{ "train-from-data", train_from_data_main, "train-from-data CSV", "a model from rows",
 	  .operands = "CSV",
 	  .what = "Trains a model on rows, such as extract writes them. Each way to train is "
@@ -69,13 +93,6 @@ static const struct command commands[] = {
 		  "power, residuals,\n"
 		  "power by load, and which features matter. The page needs nothing else.",
 	  .options = &plot_options },
-	{ "estimate", estimate_main, "estimate DIR", "answer estimates of power on a unix socket",
-	  .operands = "DIR",
-	  .what = "Answers Kepler's requests for estimates by the protocol of upstream's "
-		  "estimator, "
-		  "with the models\n"
-		  "of a repository (docs/model-server.md).",
-	  .options = &estimate_options },
 	{ "export", export_main, "export MODEL...", "put trained models into a repository",
 	  .operands = "MODEL...",
 	  .what = "Puts trained models into a repository in the layout of upstream's model-db, if "
@@ -96,30 +113,13 @@ static const struct command commands[] = {
 		  "server and by a second one (docs/model-server.md). A change of the repository "
 		  "is noticed.",
 	  .options = &serve_options },
-	{ .name = "isolate",
-	  .run = isolate_main,
-	  .synopsis = "isolate FILE [OPTION]...",
-	  .summary = "rows without what the machine draws anyway",
-	  .operands = "FILE",
-	  .what = "Takes idle power, or that of the background, off the power of rows, or of "
-		  "series that are extracted for that.",
-	  .options = &isolate_command_options },
-	{ .name = "stress",
-	  .run = stress_main,
-	  .synopsis = "stress [OPTION]...",
-	  .summary = "loads for a machine, one after the other",
-	  .what = "Runs each load of stress-ng with each number of processes at each highest "
-		  "frequency, and notes when. Frequencies are restored, however it ends.",
-	  .options = &stress_command_options },
-	{ .name = "bench",
-	  .run = bench_main,
-	  .synopsis = "bench [FOLDER] [OPTION]...",
-	  .summary = "models of this machine, from stress to a report",
-	  .operands = "[FOLDER]",
-	  .what = "Runs stress, collect, extract, isolate, train and plot one after the other. All "
-		  "files go to\n"
-		  "FOLDER; what is there already is not made again. Options:",
-	  .options = &bench_options },
+	{ "estimate", estimate_main, "estimate DIR", "answer estimates of power on a unix socket",
+	  .operands = "DIR",
+	  .what = "Answers Kepler's requests for estimates by the protocol of upstream's "
+		  "estimator, "
+		  "with the models\n"
+		  "of a repository (docs/model-server.md).",
+	  .options = &estimate_options },
 };
 
 static const struct program kepler_model = {

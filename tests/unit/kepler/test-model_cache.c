@@ -108,5 +108,6 @@ int main(void)
 		cmocka_unit_test(tags_can_be_sent_again),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

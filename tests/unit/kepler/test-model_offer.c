@@ -171,5 +171,6 @@ int main(void)
 		cmocka_unit_test(a_model_learns_what_its_file_does_not_say),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

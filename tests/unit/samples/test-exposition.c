@@ -126,5 +126,6 @@ int main(void)
 		cmocka_unit_test(the_sink_ends_it),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
