@@ -345,33 +345,15 @@ static int plot(struct bench *bench, const char *model, const char *rows_name, c
 	return run_step(&step);
 }
 
-static int write_summary(struct bench *bench)
-{
-	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
-	char path[DATA_PATH_SIZE];
-	int r = bench_summary_add(bench->folder, "AbsPower.json", &text, &bench->diag);
-
-	if (r == 0)
-		r = bench_summary_add(bench->folder, "DynPower.json", &text, &bench->diag);
-	if (r == 0)
-		r = strbuf_error(&text);
-	if (r == 0) {
-		r = write_file_atomic(path_of(bench, "summary.txt", path), text.data, text.len,
-				      0644);
-		if (r < 0)
-			(void)diag_set(&bench->diag, r, "%s: cannot be written: %s", path,
-				       strerrordesc_np(-r));
-	}
-	return r < 0 ? fail(bench) : 0;
-}
-
 static int run_report(struct bench *bench)
 {
 	int status = plot(bench, "AbsPower.json", "rows.csv", "AbsPower.html");
 
 	if (status == 0)
 		status = plot(bench, "DynPower.json", "dynamic.csv", "DynPower.html");
-	return status ? status : write_summary(bench);
+	if (status != 0)
+		return status;
+	return bench_summary_write(bench->folder, &bench->diag) < 0 ? fail(bench) : 0;
 }
 
 static const struct {
@@ -395,7 +377,7 @@ static const struct {
 			  run_train },
 	[PHASE_REPORT] = { "report",
 			   "pages of the models",
-			   { "AbsPower.html", "DynPower.html", "summary.txt" },
+			   { "AbsPower.html", "DynPower.html", BENCH_SUMMARY_FILE },
 			   3,
 			   run_report },
 };
@@ -504,22 +486,6 @@ static void tell_stopped(const struct bench *bench, size_t phase)
 	(void)fputc('\n', stderr);
 }
 
-static int print_summary(struct bench *bench)
-{
-	CLEANUP_FREE char *text = NULL;
-	char path[DATA_PATH_SIZE];
-	size_t len;
-	int r = read_file_alloc(path_of(bench, "summary.txt", path), LOG_MAX, &text, &len);
-
-	if (r < 0) {
-		(void)diag_set(&bench->diag, r, "%s: cannot be read: %s", path,
-			       strerrordesc_np(-r));
-		return fail(bench);
-	}
-	(void)printf("%sThe models and their pages are in %s\n", text, bench->folder);
-	return fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}
-
 static int run_phases(struct bench *bench)
 {
 	size_t first = first_phase(bench);
@@ -540,7 +506,9 @@ static int run_phases(struct bench *bench)
 				      "the same command tries again\n",
 				      phases[phase].name);
 	}
-	return status ? status : print_summary(bench);
+	if (status != 0)
+		return status;
+	return bench_summary_print(bench->folder, &bench->diag) < 0 ? fail(bench) : 0;
 }
 
 /* Two runs in one folder would mix their files: the descriptor is the lock. */

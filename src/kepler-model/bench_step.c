@@ -53,13 +53,13 @@ void bench_step_block_signals(void)
 static void become(const struct bench_step *step, pid_t parent)
 {
 	sigset_t none;
-	int fd;
 
 	(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent)
 		_exit(EXIT_FAILURE); /* it has ended before that was set */
 	if (step->output) {
-		fd = open(step->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+		int fd = open(step->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+
 		if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0) {
 			(void)fprintf(stderr, "kepler-model bench: %s: cannot be written: %m\n",
 				      step->output);

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kepler-model/bench_summary.h"
 
+#include <errno.h>
 #include <math.h>
-#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "base/file.h"
 #include "base/macro.h"
+#include "base/strbuf.h"
 #include "kepler-model/data_path.h"
 #include "kepler-model/sample_file.h"
 
-#define FLAT_RATIO 0.1
+#define FLAT_RATIO  0.1
+#define SUMMARY_MAX 65536
 
 static void add_number(struct strbuf *out, const char *before, double value, const char *unit)
 {
@@ -46,7 +51,7 @@ static void add_component(const char *name, const struct model_component *compon
 			    error->blocked ? "in blocks of time" : "chosen at random");
 }
 
-int bench_summary_add(const char *folder, const char *name, struct strbuf *out, struct diag *diag)
+static int add_model(const char *folder, const char *name, struct strbuf *out, struct diag *diag)
 {
 	CLEANUP(trained_model_release) struct trained_model model = { .node_type = -1 };
 	char path[DATA_PATH_SIZE];
@@ -62,4 +67,37 @@ int bench_summary_add(const char *folder, const char *name, struct strbuf *out, 
 				    name, model.components[i].name, FLAT_RATIO * 100);
 	}
 	return r;
+}
+
+int bench_summary_write(const char *folder, struct diag *diag)
+{
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
+	char buf[DATA_PATH_SIZE];
+	const char *path = data_path_of(folder, BENCH_SUMMARY_FILE, buf);
+	int r = add_model(folder, "AbsPower.json", &text, diag);
+
+	if (r == 0)
+		r = add_model(folder, "DynPower.json", &text, diag);
+	if (r < 0)
+		return r;
+	if (strbuf_error(&text) < 0)
+		return diag_set(diag, -ENOMEM, "out of memory");
+	r = write_file_atomic(path, text.data, text.len, 0644);
+	return r < 0 ? diag_set(diag, r, "%.200s: cannot be written: %s", path, strerrordesc_np(-r))
+		     : 0;
+}
+
+int bench_summary_print(const char *folder, struct diag *diag)
+{
+	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
+	CLEANUP_FREE char *text = NULL;
+	char buf[DATA_PATH_SIZE];
+	const char *path = data_path_of(folder, BENCH_SUMMARY_FILE, buf);
+	size_t len;
+	int r = read_file_alloc(path, SUMMARY_MAX, &text, &len);
+
+	if (r < 0)
+		return diag_set(diag, r, "%.200s: cannot be read: %s", path, strerrordesc_np(-r));
+	strbuf_addf(&out, "%sThe models and their pages are in %s\n", text, folder);
+	return text_print(&out, diag);
 }

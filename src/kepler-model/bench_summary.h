@@ -3,9 +3,13 @@
 #pragma once
 
 #include "base/diag.h"
-#include "base/strbuf.h"
+
+#define BENCH_SUMMARY_FILE "summary.txt"
 
 /*
- * Adds a line for each component of the model in @folder/@name: 0, or -errno with a diagnosis.
+ * Writes the file: a line for each component of AbsPower.json and DynPower.json in @folder. 0, or
+ * -errno with a diagnosis.
  */
-int bench_summary_add(const char *folder, const char *name, struct strbuf *out, struct diag *diag);
+int bench_summary_write(const char *folder, struct diag *diag);
+/* Prints it on standard output: 0, or -errno with a diagnosis. */
+int bench_summary_print(const char *folder, struct diag *diag);

@@ -131,11 +131,11 @@ int recorded_rows_write(const char *folder, const struct extract_options *option
 	double start_s = (double)start_us * MICROSECOND_S;
 	int r = add_all(folder, options, start_s, (double)end_us * MICROSECOND_S, &table, diag);
 
-	if (r == 0 && !table.rows)
-		r = diag_set(diag, -ENODATA, "%.200s: its recordings have no rows of that time",
-			     folder);
 	if (r < 0)
 		return r;
+	if (!table.rows)
+		return diag_set(diag, -ENODATA, "%.200s: its recordings have no rows of that time",
+				folder);
 	tell(&table, folder, start_s);
 	(void)sample_table_write_csv(&table, &text);
 	return extract_write(output, &text, diag);
