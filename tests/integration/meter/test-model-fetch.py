@@ -13,7 +13,8 @@ import tempfile
 import threading
 import time
 
-from rig import KEPLER, Exporter, Sensors, balanced, run_tests
+from certificates import Authority
+from rig import KEPLER, Exporter, Sensors, balanced, need_program, run_tests
 
 OPTIONS = ("--monitor.interval=500ms", "--metrics.settle=0s", "--model.machine=vm=false")
 CPUS = len([line for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("processor")])
@@ -30,8 +31,8 @@ def model(name="lab-1", idle_w=20.0, busy_w=80.0, component="platform"):
 class Server:
     """Answers with what `pages` has for a path: (status, body), or a function of the request's handler; other paths are 404."""
 
-    def __init__(self, pages, delay_s=0):
-        self.pages, self.asked, self.conditions = dict(pages), [], []
+    def __init__(self, pages, delay_s=0, context=None):
+        self.pages, self.asked, self.conditions, self.tokens = dict(pages), [], [], []
         outer = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -42,6 +43,7 @@ class Server:
                 path = self.path.split("?")[0]
                 outer.body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
                 outer.asked.append(f"{self.command} {self.path}")
+                outer.tokens.append(self.headers.get("Authorization"))
                 outer.conditions.append(self.headers.get("If-None-Match"))
                 time.sleep(delay_s)
                 status, body = outer.pages.get(f"{self.command} {path}", (404, b"404: there is no such page\n"))
@@ -59,7 +61,9 @@ class Server:
 
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        if context:
+            self.server.socket = context.wrap_socket(self.server.socket, server_side=True, do_handshake_on_connect=False)
+        self.url = f"http{'s' if context else ''}://127.0.0.1:{self.server.server_port}"
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     def __enter__(self):
@@ -156,6 +160,7 @@ def make_cache(body, url):
 def sign(folder, body):
     key, public = pathlib.Path(folder) / "key.pem", pathlib.Path(folder) / "public.pem"
     if not key.exists():
+        need_program("openssl")
         subprocess.run(["openssl", "genpkey", "-algorithm", "ed25519", "-out", key], check=True, capture_output=True)
         subprocess.run(["openssl", "pkey", "-in", key, "-pubout", "-out", public], check=True, capture_output=True)
     text = pathlib.Path(folder) / "text"
@@ -217,6 +222,50 @@ def late():
             assert metrics.select("kepler_zone_info", zone="platform", path="lab-1")
 
 
+def while_it_runs():
+    """A server that turns bad and recovers: one line in the log each, and the model stays."""
+    with tempfile.TemporaryDirectory() as state, Server({"GET /lab.json": (200, model())}) as server:
+        with exporter(f"{server.url}/lab.json", state, "--model.refresh=10s") as running:
+            def wait_for(words):
+                deadline = time.monotonic() + 60
+                while words not in running.output():
+                    assert time.monotonic() < deadline, running.output()
+                    time.sleep(0.1)
+
+            wait_for("was fetched")
+            server.pages["GET /lab.json"] = (200, b"[[[")
+            wait_for("The last good one stays")
+            metrics = balanced(running.intervals(2))
+            assert used(metrics) == "lab-1" and metrics.value("kepler_exporter_model_fetch_up") == 0
+            assert metrics.value("kepler_exporter_model_fetch_age_seconds") > 9
+            server.pages["GET /lab.json"] = (200, model())
+            wait_for("model.url answers again")
+            assert running.output().count("no newer model") == 1
+            metrics = balanced(running.intervals(2))
+            assert used(metrics) == "lab-1" and metrics.value("kepler_exporter_model_fetch_newer") == 0
+
+
+def over_https():
+    """The certificate is verified, and a token is sent, but never over plain http."""
+    with tempfile.TemporaryDirectory() as folder:
+        authority = Authority(folder)
+        token = pathlib.Path(folder) / "token"
+        token.write_text("lab-token-0123456789\n")
+        token.chmod(0o600)
+        with Server({"GET /lab.json": (200, model())}, context=authority.server_context()) as server:
+            options = [f"--model.ca-file={authority.file}", f"--model.token-file={token}"]
+            expect(f"{server.url}/lab.json", "", "lab-1", options=options, up=1)
+            assert server.tokens == ["Bearer lab-token-0123456789"], server.tokens
+            expect(f"{server.url}/lab.json", "", "", "There is none yet", up=0)
+            assert len(server.asked) == 1, "a server with an unknown certificate was asked"
+            token.chmod(0o644)
+            expect(f"{server.url}/lab.json", "", "", str(token), options=options, up=0)
+            token.chmod(0o600)
+        with Server({"GET /lab.json": (200, model())}) as server:
+            expect(f"{server.url}/lab.json", "", "", "only sent over https", options=options, up=0)
+            assert not server.asked
+
+
 def doctor():
     """It says which model is fetched, and why none is."""
     with tempfile.TemporaryDirectory() as state, Sensors([]) as sensors, Server({"GET /lab.json": (200, model())}) as server:
@@ -230,4 +279,4 @@ def doctor():
         assert "HTTP 404" in say("none.json")
 
 
-run_tests([file_and_cache, server_of_models, upstream_server, late, doctor], at_once=3)
+run_tests([while_it_runs, file_and_cache, server_of_models, upstream_server, late, over_https, doctor], at_once=3)
