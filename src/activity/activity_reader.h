@@ -91,6 +91,8 @@ struct activity {
 	const uint64_t *signal[SIGNAL_COUNT];
 	const struct cgroup_signals *cgroup_signals;
 	size_t cgroup_signal_count;
+	/* [cgroup_signal_count][sockets], where SIGNAL_RESIDENT of each lies; NULL: not known. */
+	const uint64_t *cgroup_places;
 	uint64_t unknown_signal[SIGNAL_COUNT]; /* of what neither is known for */
 	uint64_t busy_ns;    /* time of all tasks but the idle task: the sum of all that follows */
 	uint64_t dropped_ns; /* run time without a known process */

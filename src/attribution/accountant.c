@@ -327,10 +327,11 @@ static struct shared_work work_of(struct accountant *accountant, const struct in
 
 /*
  * Memory draws its idle power for what it holds: where the size of workloads is asked for, that of
- * memory is the memory that each holds, if it is known. Not after a gap, whose work zones share.
+ * memory is the memory that each holds, if it is known: at the zone's socket, else in all. Not
+ * after a gap, whose work zones share.
  */
 static void weigh_idle_memory(const struct zone_account *state, const struct interval *interval,
-			      struct attribution_input *work)
+			      uint32_t place, struct attribution_input *work)
 {
 	const struct parties *parties = interval->parties;
 
@@ -340,6 +341,8 @@ static void weigh_idle_memory(const struct zone_account *state, const struct int
 		return;
 	work->idle_share = IDLE_SHARE_RESIDENT;
 	work->idle_weights = parties->signal[SIGNAL_RESIDENT];
+	if (parties->knows_held && place < parties->sockets && parties->held_sum[place])
+		work->idle_weights = parties->held[place];
 }
 
 /* Likewise, of all that ran since a zone was read last; without a gap nothing is known of it. */
@@ -756,7 +759,7 @@ static void book_flow(struct accountant *accountant, const struct interval *inte
 		work = work_of(accountant, interval, place_of(accountant, interval, z),
 			       state->rule);
 	if (!is_late)
-		weigh_idle_memory(state, interval, &work.input);
+		weigh_idle_memory(state, interval, place_of(accountant, interval, z), &work.input);
 	attribute(accountant, z, flow, &work, asleep_ns);
 	if (!is_late)
 		learn_fit(accountant, interval, z, flow);

@@ -16,8 +16,10 @@ void parties_release(struct parties *parties)
 	free(parties->parts[MODE_DYNAMIC]);
 	free(parties->parts[MODE_IDLE]);
 	free(parties->owner);
-	for (uint32_t place = 0; place < PLACES_MAX; place++)
+	for (uint32_t place = 0; place < PLACES_MAX; place++) {
 		free(parties->socket_ns[place]);
+		free(parties->held[place]);
+	}
 	for (size_t signal = 0; signal < SIGNAL_COUNT; signal++)
 		free(parties->signal[signal]);
 	free(parties->container_millicpu);
@@ -43,6 +45,9 @@ int parties_reserve(struct parties *parties, size_t count)
 	for (uint32_t place = 0; place < parties->sockets; place++) {
 		if (ARRAY_RESIZE(parties->socket_ns[place], size) < 0)
 			return -ENOMEM;
+		if ((parties->knows_held || parties->held[place]) &&
+		    ARRAY_RESIZE(parties->held[place], size) < 0)
+			return -ENOMEM;
 	}
 	for (size_t signal = 0; signal < SIGNAL_COUNT; signal++) {
 		/* One that is not known now may be again: all that there are have one size. */
@@ -62,6 +67,7 @@ void parties_begin(struct parties *parties, uint32_t sockets)
 		parties->size = 0; /* reserved anew: more arrays than before */
 	parties->sockets = sockets;
 	parties->signals = 0;
+	parties->knows_held = false;
 	memset(parties->socket_sum_ns, 0, sizeof(parties->socket_sum_ns));
 }
 
@@ -75,6 +81,16 @@ void parties_know(struct parties *parties, uint32_t signals)
 	memset(parties->signal_sum, 0, sizeof(parties->signal_sum));
 }
 
+void parties_know_held(struct parties *parties)
+{
+	for (uint32_t place = 0; place < parties->sockets; place++) {
+		if (!parties->held[place])
+			parties->size = 0; /* likewise */
+	}
+	parties->knows_held = true;
+	memset(parties->held_sum, 0, sizeof(parties->held_sum));
+}
+
 void parties_add(struct parties *parties, uint32_t process, uint32_t container, uint64_t cpu_ns,
 		 const uint64_t *socket_ns)
 {
@@ -83,6 +99,8 @@ void parties_add(struct parties *parties, uint32_t process, uint32_t container, 
 	for (uint32_t place = 0; place < parties->sockets; place++) {
 		parties->socket_ns[place][i] = socket_ns ? socket_ns[place] : 0;
 		parties->socket_sum_ns[place] += parties->socket_ns[place][i];
+		if (parties->knows_held)
+			parties->held[place][i] = 0;
 	}
 
 	for (uint32_t left = parties->signals; left; left &= left - 1)
@@ -96,6 +114,14 @@ void parties_add_signal(struct parties *parties, enum signal signal, uint64_t am
 {
 	parties->signal[signal][parties->count - 1] += amount;
 	parties->signal_sum[signal] += amount;
+}
+
+void parties_add_held(struct parties *parties, const uint64_t *bytes)
+{
+	for (uint32_t place = 0; place < parties->sockets; place++) {
+		parties->held[place][parties->count - 1] += bytes[place];
+		parties->held_sum[place] += bytes[place];
+	}
 }
 
 uint64_t parties_of_socket(const struct parties *parties, uint32_t place, uint64_t amount)

@@ -26,6 +26,10 @@ struct parties {
 	uint32_t sockets;               /* that are told apart; 0: none */
 	uint64_t *signal[SIGNAL_COUNT]; /* of those that are in @signals */
 	uint64_t signal_sum[SIGNAL_COUNT];
+	/* Of SIGNAL_RESIDENT, what is at each place; where that is known, and in the sum, too. */
+	uint64_t *held[PLACES_MAX];
+	uint64_t held_sum[PLACES_MAX];
+	bool knows_held;
 	uint32_t signals; /* SIGNAL_BIT(): what is known of this interval's work */
 	uint64_t *idle_weight;
 	uint64_t *parts[MODE_COUNT]; /* room for the splitting */
@@ -44,11 +48,15 @@ int parties_reserve(struct parties *parties, size_t count);
 void parties_begin(struct parties *parties, uint32_t sockets);
 /* Of these signals each party has an amount. After parties_begin(), before parties_reserve(). */
 void parties_know(struct parties *parties, uint32_t signals);
+/* And of the memory that each holds it is known at which place it is. Likewise. */
+void parties_know_held(struct parties *parties);
 /* There must be room. @socket_ns [sockets] may be NULL: not known. */
 void parties_add(struct parties *parties, uint32_t process, uint32_t container, uint64_t cpu_ns,
 		 const uint64_t *socket_ns);
 /* Of the party that was added last: 0 until this is called. @signal is one of those known. */
 void parties_add_signal(struct parties *parties, enum signal signal, uint64_t amount);
+/* What it holds at each place, [sockets], after parties_know_held(). Likewise. */
+void parties_add_held(struct parties *parties, const uint64_t *bytes);
 /*
  * What was run in a socket that is not known is spread over all as what is known. To be called when
  * all that ran has been added, and before socket_ns is read: each party's is cpu_ns in sum then.

@@ -23,6 +23,7 @@ void share_weights_release(struct share_weights *weights)
 {
 	free(weights->weight);
 	free(weights->held);
+	free(weights->held_there);
 	*weights = (struct share_weights){ 0 };
 }
 
@@ -121,11 +122,31 @@ static uint64_t weigh_by_fit(const struct share_weights *weights, const struct p
 	return least(power_fit_weight(coefficient, &work), WEIGHT_MAX);
 }
 
+#define HELD_UNKNOWN UINT64_MAX
+
+/* By container, the memory at @place; unknown where all of it is. 0 or -ENOMEM. */
+static int sum_memory_there(struct share_weights *weights, const struct parties *parties,
+			    uint32_t place, size_t containers)
+{
+	if (ARRAY_RESERVE(weights->held_there, weights->held_there_size, containers) < 0)
+		return -ENOMEM;
+	for (size_t c = 0; c < containers; c++)
+		weights->held_there[c] = parties->knows_held && weights->held[c] ? 0 : HELD_UNKNOWN;
+	for (size_t i = 0; parties->knows_held && i < parties->count; i++) {
+		uint64_t *there = &weights->held_there[parties->party[i].container];
+
+		if (*there != HELD_UNKNOWN)
+			*there = least(*there + least(parties->held[place][i], MEMORY_MAX),
+				       MEMORY_MAX);
+	}
+	return 0;
+}
+
 /*
  * Adds up the memory of each container. A container of which none is known gets the mean of the
  * others, by the CPU time that was run in them. 0 or -ENOMEM.
  */
-static int sum_memory(struct share_weights *weights, const struct parties *parties)
+static int sum_memory(struct share_weights *weights, const struct parties *parties, uint32_t place)
 {
 	wide product = 0, time_ns = 0;
 	size_t containers = 0;
@@ -144,6 +165,8 @@ static int sum_memory(struct share_weights *weights, const struct parties *parti
 		*held = least(*held + least(amount_of(parties, SIGNAL_RESIDENT, i), MEMORY_MAX),
 			      MEMORY_MAX);
 	}
+	if (place < parties->sockets && sum_memory_there(weights, parties, place, containers) < 0)
+		return -ENOMEM;
 	for (size_t i = 0; i < parties->count; i++) {
 		uint64_t held = weights->held[parties->party[i].container];
 
@@ -225,12 +248,27 @@ static void add_uncounted(struct share_weights *weights, const struct parties *p
 	}
 }
 
+/* By where the memory is, with SHARE_RESIDENT_TIME; false where that is not known of party @i. */
+static bool take_part_of_memory(struct share_weights *weights, const struct parties *parties,
+				size_t i)
+{
+	uint32_t container = parties->party[i].container;
+	uint64_t there = weights->held_there[container];
+
+	if (there == HELD_UNKNOWN)
+		return false;
+	weights->weight[i] = scaled(weights->weight[i], there, weights->held[container]);
+	return true;
+}
+
 static void take_part_of_place(struct share_weights *weights, const struct parties *parties,
-			       uint32_t place)
+			       enum share_rule rule, uint32_t place)
 {
 	for (size_t i = 0; i < parties->count; i++) {
 		uint64_t *weight = &weights->weight[i];
 
+		if (rule == SHARE_RESIDENT_TIME && take_part_of_memory(weights, parties, i))
+			continue;
 		*weight = parties->cpu_ns[i] ? scaled(*weight, parties->socket_ns[place][i],
 						      parties->cpu_ns[i])
 					     : parties_of_socket(parties, place, *weight);
@@ -263,13 +301,14 @@ int share_weights_make(struct share_weights *weights, const struct parties *part
 	if (parties->count > weights->size &&
 	    ARRAY_RESERVE(weights->weight, weights->size, parties->count) < 0)
 		return -ENOMEM;
-	if (rule == SHARE_RESIDENT_TIME && parties->count && sum_memory(weights, parties) < 0)
+	if (rule == SHARE_RESIDENT_TIME && parties->count &&
+	    sum_memory(weights, parties, place) < 0)
 		return -ENOMEM;
 	mean = weigh_counted(weights, parties, rule, smt_ppm);
 	if (share_rule_is_of_counted_time(rule))
 		add_uncounted(weights, parties, &mean);
 	if (place < parties->sockets)
-		take_part_of_place(weights, parties, place);
+		take_part_of_place(weights, parties, rule, place);
 	weights->dropped = scaled(mean.weight, dropped_ns, mean.time_ns);
 	weights->unseen = scaled(mean.weight, unseen_ns, mean.time_ns);
 	halve_to_fit(weights, parties->count);

@@ -8,7 +8,8 @@
  *   least 1 / SHARE_COUNTED_PART of its CPU time was counted is taken to have gone on like that in
  *   the rest; of another, the rest weighs as much per nanosecond as that of all parties does.
  * - CPU time times memory takes the memory of a party's container, of all its parties; of one of
- *   which that is not known, the mean of what ran elsewhere.
+ *   which that is not known, the mean of what ran elsewhere. Of a socket a party then has the part
+ *   that its container's memory there is of all its memory, where that is known.
  * - Of a socket, each party has the part that its CPU time there is of all its CPU time; what is
  *   known by its cgroup alone, and has no CPU time, the part that all work has there.
  * - Work without a name has CPU time only; it weighs what all parties weigh per nanosecond.
@@ -34,6 +35,8 @@ struct share_weights {
 	size_t size;
 	uint64_t *held; /* [held_size] memory by container, with SHARE_RESIDENT_TIME */
 	size_t held_size;
+	uint64_t *held_there; /* [held_there_size] likewise, of it at the place, where that is known */
+	size_t held_there_size;
 	uint64_t dropped, unseen;
 	/* With SHARE_FIT, to be set before: joules per unit, and borrowed, by party, or NULL: 1. */
 	double coefficient[POWER_FIT_FEATURES];

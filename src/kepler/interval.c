@@ -428,7 +428,8 @@ static void enter_signals(struct interval_engine *engine, const struct activity 
 }
 
 /* They ran nothing of their own: what they have caused is their container's. */
-static void enter_cgroup_signals(struct interval_engine *engine, const struct cgroup_signals *its)
+static void enter_cgroup_signals(struct interval_engine *engine, const struct cgroup_signals *its,
+				 const uint64_t *places)
 {
 	const struct process_ref unknown = { .cgroup_id = its->cgroup_id, .comm = "" };
 
@@ -437,6 +438,8 @@ static void enter_cgroup_signals(struct interval_engine *engine, const struct cg
 		if (its->amount[signal])
 			parties_add_signal(&engine->parties, signal, its->amount[signal]);
 	}
+	if (places)
+		parties_add_held(&engine->parties, places);
 }
 
 static void enter_samples(struct interval_engine *engine, const struct activity *activity,
@@ -461,10 +464,13 @@ static void enter_samples(struct interval_engine *engine, const struct activity 
 static int enter_activity(struct interval_engine *engine, const struct activity *activity)
 {
 	uint32_t sockets = activity->socket_ns ? activity->sockets : 0;
+	const uint64_t *places = sockets <= PLACES_MAX ? activity->cgroup_places : NULL;
 	int r;
 
 	parties_begin(&engine->parties, sockets);
 	parties_know(&engine->parties, activity->signals);
+	if (places)
+		parties_know_held(&engine->parties);
 	r = parties_reserve(&engine->parties, activity->count + activity->dropped_cgroup_count +
 						      activity->cgroup_signal_count);
 	if (r < 0)
@@ -483,7 +489,8 @@ static int enter_activity(struct interval_engine *engine, const struct activity 
 				muldiv_u64(dropped->cpu_ns, activity->mean_khz, NSEC_PER_MSEC));
 	}
 	for (size_t i = 0; i < activity->cgroup_signal_count; i++)
-		enter_cgroup_signals(engine, &activity->cgroup_signals[i]);
+		enter_cgroup_signals(engine, &activity->cgroup_signals[i],
+				     places ? places + i * sockets : NULL);
 	parties_spread_sockets(&engine->parties);
 	return 0;
 }

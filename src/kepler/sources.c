@@ -26,8 +26,8 @@
 
 static void open_memory(const struct config *config, struct sources *sources)
 {
-	int r = memory_signals_open(config->host.cgroupfs, config->monitor.resident_every_ns,
-				    &sources->memory);
+	int r = memory_signals_open(config->host.cgroupfs, config->host.sysfs, sources->sockets,
+				    config->monitor.resident_every_ns, &sources->memory);
 
 	if (r < 0)
 		log_warn("%s: the memory that containers hold cannot be read: %s; is the memory "

@@ -12,10 +12,13 @@
 #include "base/file.h"
 #include "base/macro.h"
 #include "base/map.h"
+#include "base/num.h"
 #include "workload/hierarchy.h"
+#include "workload/numa_stat.h"
 
 #define PATH_BYTES 4096
 #define STAT_BYTES 8192
+#define NUMA_BYTES 65536 /* lines of v2, each with all nodes */
 
 struct resident_memory {
 	struct hierarchy hierarchy;
@@ -24,7 +27,11 @@ struct resident_memory {
 	struct map places; /* of cgroups in the list */
 	struct resident_cgroup *list;
 	size_t count, size;
-	size_t next; /* where the next refresh goes on */
+	struct numa_nodes nodes;
+	uint64_t (*sockets)[SOCKETS_MAX]; /* [size] of the list, with nodes */
+	size_t sockets_size;
+	char *numa_text; /* [NUMA_BYTES], with nodes */
+	size_t next;     /* where the next refresh goes on */
 };
 
 static struct map_key key_of(uint64_t cgroup_id)
@@ -77,6 +84,8 @@ void resident_memory_close(struct resident_memory *memory)
 		(void)close(memory->memory_fd);
 	map_release(&memory->places);
 	free(memory->list);
+	free(memory->sockets);
+	free(memory->numa_text);
 	free(memory);
 }
 
@@ -100,6 +109,9 @@ static void unfollow(struct resident_memory *memory, size_t place)
 	(void)map_remove(&memory->places, key_of(memory->list[place].cgroup_id));
 	if (place != memory->count - 1) {
 		memory->list[place] = *last;
+		if (last->is_placed)
+			memcpy(memory->sockets[place], memory->sockets[memory->count - 1],
+			       sizeof(*memory->sockets));
 		/* It is in the map already, so this takes no memory. */
 		(void)map_put(&memory->places, key_of(last->cgroup_id), (uint32_t)place);
 	}
@@ -148,6 +160,37 @@ static int64_t read_bytes(const struct resident_memory *memory, const char *path
 	return end != text && number >= 0 ? number : -1;
 }
 
+/* At which sockets the memory of the cgroup at @index of the list is; false: not known. */
+static bool read_places(struct resident_memory *memory, const char *path, size_t index)
+{
+	uint64_t nodes[NUMA_NODES_MAX], sum, bytes = (uint64_t)memory->list[index].bytes;
+	char file[PATH_BYTES];
+	int len = snprintf(file, sizeof(file), "%s/memory.numa_stat", path[1] ? path + 1 : ".");
+
+	if (!memory->nodes.count || memory->list[index].bytes < 0 || len < 0 ||
+	    (size_t)len >= sizeof(file) ||
+	    read_file_at(memory->memory_fd, file, memory->numa_text, NUMA_BYTES) <= 0 ||
+	    !numa_stat_parse(memory->numa_text, is_v2(memory), nodes, &sum) ||
+	    ARRAY_RESERVE(memory->sockets, memory->sockets_size, memory->count) < 0)
+		return false;
+	memset(memory->sockets[index], 0, sizeof(*memory->sockets));
+	for (size_t node = 0; node < NUMA_NODES_MAX; node++) {
+		if (memory->nodes.place[node] < SOCKETS_MAX)
+			memory->sockets[index][memory->nodes.place[node]] +=
+				muldiv_u64(bytes, nodes[node], sum);
+	}
+	return true;
+}
+
+void resident_memory_tell_nodes(struct resident_memory *memory, const struct numa_nodes *nodes)
+{
+	if (nodes->count && !memory->numa_text)
+		memory->numa_text = malloc(NUMA_BYTES);
+	memory->nodes = *nodes;
+	if (!memory->numa_text)
+		memory->nodes.count = 0;
+}
+
 void resident_memory_refresh(struct resident_memory *memory, uint64_t now_ns)
 {
 	int reads = RESIDENT_READS;
@@ -169,6 +212,7 @@ void resident_memory_refresh(struct resident_memory *memory, uint64_t now_ns)
 			continue;
 		}
 		it->bytes = read_bytes(memory, path);
+		it->is_placed = read_places(memory, path, memory->next);
 		it->read_ns = now_ns;
 		memory->next++;
 	}
@@ -179,4 +223,9 @@ const struct resident_cgroup *resident_memory_list(const struct resident_memory 
 {
 	*ret_count = memory->count;
 	return memory->list;
+}
+
+const uint64_t *resident_memory_places(const struct resident_memory *memory, size_t index)
+{
+	return memory->sockets[index];
 }

@@ -73,6 +73,45 @@ static int64_t bytes_at(uint64_t now_ns)
 	return -2;
 }
 
+/* This machine's first node stands for that of the second socket. */
+static void tell_nodes(void)
+{
+	struct numa_nodes nodes = { .count = 1 };
+
+	memset(nodes.place, UINT8_MAX, sizeof(nodes.place));
+	nodes.place[0] = 1;
+	resident_memory_tell_nodes(memory, &nodes);
+}
+
+/* Whether the kernel says on which nodes memory lies. */
+static bool has_numa_stat(void)
+{
+	char file[600];
+
+	(void)snprintf(file, sizeof(file), "%s/memory.numa_stat", memory_path);
+	return access(file, R_OK) == 0;
+}
+
+/* All that is held, and nothing elsewhere, if the machine has one node. */
+static void check_places(int64_t bytes)
+{
+	const struct resident_cgroup *list;
+	const uint64_t *places;
+	size_t count;
+
+	list = resident_memory_list(memory, &count);
+	assert_int_equal(count, 1);
+	assert_int_equal(list[0].is_placed, has_numa_stat());
+	if (!list[0].is_placed)
+		return;
+	places = resident_memory_places(memory, 0);
+	assert_int_equal(places[0], 0);
+	if (access("/sys/devices/system/node/node1", F_OK) == 0)
+		assert_in_range(places[1], 0, bytes);
+	else
+		assert_int_equal(places[1], bytes);
+}
+
 static void test_what_is_held(void **state)
 {
 	uint64_t now_ns = EVERY_NS;
@@ -83,6 +122,7 @@ static void test_what_is_held(void **state)
 	(void)state;
 	assert_int_equal(resident_memory_open("/sys/fs/cgroup", EVERY_NS, &memory), 0);
 	assert_int_equal(bytes_at(now_ns), -2);
+	tell_nodes();
 	resident_memory_follow(memory, cgroup_id);
 	resident_memory_follow(memory, cgroup_id);
 	assert_int_equal(pipe(go_on), 0);
@@ -92,6 +132,7 @@ static void test_what_is_held(void **state)
 	bytes = bytes_at(now_ns);
 	print_message("# %lld of %d bytes\n", (long long)bytes, FILLED);
 	assert_in_range(bytes, FILLED - SLACK, FILLED + 2 * SLACK);
+	check_places(bytes);
 	assert_int_equal(write(go_on[1], "x", 1), 1);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 	/* The value is kept for its time. */

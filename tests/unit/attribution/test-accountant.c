@@ -924,17 +924,18 @@ static void what_is_found_later_ends_no_total(void **state)
 	accountant_release(&house.accountant);
 }
 
-/* The idle energy of memory is of what it holds, and of a package of what was requested. */
+/* The idle energy of memory is of what is held, there or in all; of a package, of requests. */
 static void idle_memory_is_shared_by_what_is_held(void **state)
 {
 	const struct idle_options by_size = { .mode = IDLE_MODE_FIXED,
 					      .share = IDLE_SHARE_SIZE,
 					      .watts = { { "package", 8 }, { "dram", 8 } },
 					      .watts_count = 2 };
+	static const uint64_t held[2][2] = { { 2500, 500 }, { 0, 1000 } };
+	static const uint64_t uj[2][2] = { { 12000000, 4000000 }, { 5333334, 10666666 } };
 	struct ledger *ledger;
 	struct house house;
 
-	(void)state;
 	set_up_house(&house);
 	ledger = house.accountant.ledger;
 	house.zones[1].kind = ZONE_DRAM;
@@ -943,11 +944,15 @@ static void idle_memory_is_shared_by_what_is_held(void **state)
 	for (int interval = 0; interval < 3; interval++) {
 		begin(&house, 2);
 		parties_know(&house.parties, SIGNAL_BIT(SIGNAL_RESIDENT));
+		if (*(const bool *)*state)
+			parties_know_held(&house.parties);
 		assert_int_equal(parties_reserve(&house.parties, 8), 0);
-		ran(&house, 0, 0, 500000000);
-		parties_add_signal(&house.parties, SIGNAL_RESIDENT, 3000);
-		ran(&house, 1, 1, 500000000);
-		parties_add_signal(&house.parties, SIGNAL_RESIDENT, 1000);
+		for (uint32_t who = 0; who < 2; who++) {
+			ran(&house, who, who, 500000000);
+			parties_add_signal(&house.parties, SIGNAL_RESIDENT, who ? 1000 : 3000);
+			if (house.parties.knows_held)
+				parties_add_held(&house.parties, held[who]);
+		}
 		end(&house, 10, 10);
 	}
 	for (size_t who = 0; who < 2; who++) {
@@ -955,7 +960,7 @@ static void idle_memory_is_shared_by_what_is_held(void **state)
 
 		assert_int_equal(sums[ledger_column(ledger, 0, MODE_IDLE)], 8000000);
 		assert_int_equal(sums[ledger_column(ledger, 1, MODE_IDLE)],
-				 who ? 4000000 : 12000000);
+				 uj[house.parties.knows_held][who]);
 	}
 	tear_down_house(&house);
 }
@@ -986,7 +991,8 @@ int main(void)
 		cmocka_unit_test(a_birth_settles_as_long_as_is_needed_now),
 		cmocka_unit_test(a_late_scrape_holds_a_birth_back),
 		cmocka_unit_test(what_is_found_later_ends_no_total),
-		cmocka_unit_test(idle_memory_is_shared_by_what_is_held),
+		cmocka_unit_test_prestate(idle_memory_is_shared_by_what_is_held, &(bool){ false }),
+		cmocka_unit_test_prestate(idle_memory_is_shared_by_what_is_held, &(bool){ true }),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -208,6 +208,40 @@ static void time_is_weighed_by_what_is_held(void **state)
 	parties_release(&parties);
 }
 
+/*
+ * All ran on the first socket, but what the first container holds is at the second, all but a
+ * quarter. Of the second container it is not known: it has the mean, and is where it ran.
+ */
+static void memory_counts_where_it_is(void **state)
+{
+	const uint64_t mib = 1 << 20;
+	const uint64_t socket_ns[] = { 400 * MS, 0 };
+	const uint64_t held[] = { 2 * mib, 6 * mib };
+	struct parties parties = { 0 };
+	struct share_weights made = { 0 };
+
+	(void)state;
+	parties_begin(&parties, 2);
+	parties_know(&parties, SIGNAL_BIT(SIGNAL_RESIDENT));
+	parties_know_held(&parties);
+	assert_int_equal(parties_reserve(&parties, 16), 0);
+	parties_add(&parties, LEDGER_NONE, 0, 400 * MS, socket_ns);
+	parties_add(&parties, LEDGER_NONE, 1, 400 * MS, socket_ns);
+	parties_add(&parties, LEDGER_NONE, 0, 0, NULL); /* the container itself */
+	parties_add_signal(&parties, SIGNAL_RESIDENT, 8 * mib);
+	parties_add_held(&parties, held);
+	for (uint32_t place = 0; place < 2; place++) {
+		assert_int_equal(share_weights_make(&made, &parties, SHARE_RESIDENT_TIME,
+						    SHARE_SMT_PPM, place, 0, 0),
+				 0);
+		assert_int_equal(made.weight[0], (place ? 6ULL : 2ULL) * 400 * MS);
+		assert_int_equal(made.weight[1], place ? 0 : 8 * 400 * MS);
+		assert_int_equal(made.weight[2], 0);
+	}
+	share_weights_release(&made);
+	parties_release(&parties);
+}
+
 static void a_socket_has_the_part_that_ran_there(void **state)
 {
 	struct parties parties = { 0 };
@@ -264,6 +298,11 @@ static const char *weights_fit(struct property_source *source, void *userdata)
 	unsigned __int128 sum;
 
 	begin(parties, sockets, SIGNAL_BIT(SIGNAL_COUNT) - 1);
+	if (draw_below(source, 2)) {
+		parties_know_held(parties);
+		if (parties_reserve(parties, 16) < 0)
+			return "no memory";
+	}
 	for (size_t i = 0; i < count; i++) {
 		uint64_t cpu_ns = draw_scaled(source) >> 8;
 		const uint64_t socket_ns[] = { cpu_ns / 3, cpu_ns - cpu_ns / 3 };
@@ -271,6 +310,11 @@ static const char *weights_fit(struct property_source *source, void *userdata)
 		parties_add(parties, LEDGER_NONE, (uint32_t)i, cpu_ns, socket_ns);
 		for (enum signal signal = 0; signal < SIGNAL_COUNT; signal++)
 			parties_add_signal(parties, signal, draw_scaled(source));
+		if (parties->knows_held && draw_below(source, 2)) {
+			const uint64_t held[] = { draw_scaled(source), draw_scaled(source) };
+
+			parties_add_held(parties, held);
+		}
 	}
 	parties_spread_sockets(parties);
 	if (share_weights_make(&made, parties, rule, draw_below(source, SHARE_PPM + 1),
@@ -327,6 +371,7 @@ int main(void)
 		cmocka_unit_test(pairing_takes_off_what_the_factor_says),
 		cmocka_unit_test(what_was_not_counted_weighs_as_well),
 		cmocka_unit_test(time_is_weighed_by_what_is_held),
+		cmocka_unit_test(memory_counts_where_it_is),
 		cmocka_unit_test(a_socket_has_the_part_that_ran_there),
 		cmocka_unit_test(counters_of_less_than_half_are_not_used),
 		cmocka_unit_test(no_amount_is_too_large),
