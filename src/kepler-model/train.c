@@ -146,7 +146,7 @@ static int train_group(struct training_run *run, const char *group, const char *
 		return diag_set(&run->diag, -ENOMEM, "out of memory");
 	if (r == 0 && run->values->format == TRAINING_TABLE)
 		(void)printf("%s%s\n", run->made ? "\n" : "", group);
-	return r < 0 ? r : train_one(run, group, path);
+	return r < 0 || !path ? r : train_one(run, group, path);
 }
 
 static int train(struct training_run *run)

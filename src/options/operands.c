@@ -90,7 +90,7 @@ int operands_sort(const struct option_set *set, const struct short_flag *shorts,
 
 void operands_release(struct operands *operands)
 {
-	for (size_t i = 0; i < operands->owned_count; i++)
+	for (size_t i = 0; operands->owned && i < operands->owned_count; i++)
 		free(operands->owned[i]);
 	free(operands->owned);
 	free(operands->words);

@@ -552,10 +552,12 @@ uint64_t repository_fingerprint(const char *root)
 			continue;
 		hash = hash64_text(hash, at->fts_path);
 		if (at->fts_info == FTS_F) {
-			const int64_t facts[] = { status->st_size, status->st_mtim.tv_sec,
-						  status->st_mtim.tv_nsec };
+			char facts[96];
 
-			hash = hash64_bytes(hash, (const char *)facts, sizeof(facts));
+			(void)snprintf(facts, sizeof(facts), "%lld %lld %ld",
+				       (long long)status->st_size,
+				       (long long)status->st_mtim.tv_sec, status->st_mtim.tv_nsec);
+			hash = hash64_text(hash, facts);
 		}
 		sum += hash; /* files come in no order */
 	}
