@@ -127,6 +127,7 @@ def file_and_cache():
         expect(url, state, "lab-1", 'the model "lab-1" was fetched', up=1)
         expect(url, state, "lab-1", up=1)
         assert server.conditions[-1] and len(server.asked) == 2, "the ETag of the cache was not sent"
+        expect(url, state, "", "has no signature", options=[f"--model.public-key={state}/none.pem"], up=0)
         for answer, why in (((200, b'{"format": "kepler-model", '), "lab.json"),
                             ((500, b"out of order\n"), "HTTP 500: out of order"),
                             ((200, model(idle_w=-5)), "gives an idle power of -5 W"), ((200, b""), "is empty"),
