@@ -97,12 +97,16 @@ static int parse_lines(char *text, struct collect_plan *plan, char **source,
 int progress_parse(const char *text, size_t len, struct collect_plan *ret_plan, char **ret_source,
 		   struct collect_progress *ret, struct diag *diag)
 {
-	CLEANUP_FREE char *copy = strndup(text, len);
+	CLEANUP_FREE char *copy = calloc(len + 1, 1);
 	CLEANUP_FREE char *source = NULL;
 	struct collect_progress progress;
 	struct collect_plan plan = { .source = NULL };
-	int r = copy ? parse_lines(copy, &plan, &source, &progress) : -ENOMEM;
+	int r = -ENOMEM;
 
+	if (copy) {
+		memcpy(copy, text, len);
+		r = parse_lines(copy, &plan, &source, &progress);
+	}
 	if (r < 0) {
 		free(plan.metrics);
 		return diag_set(diag, r, "%s",

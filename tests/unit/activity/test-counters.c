@@ -6,6 +6,8 @@
 #include "activity/counters.h"
 
 #include <linux/perf_event.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "tests/unit/host/tree.h"
 
@@ -102,6 +104,19 @@ static void an_event_is_counted_if_one_kind_has_it(void **state)
  * No machine has a PMU of the type that CPU 0 has here, so its cycles fail to open. The PMU "msr"
  * is that of software events, of which task-clock opens nearly everywhere.
  */
+/* Of software, which a kernel has whatever the processor is: not under qemu-user. */
+static bool has_events(void)
+{
+	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE,
+					.size = sizeof(attr),
+					.config = PERF_COUNT_SW_TASK_CLOCK };
+	int fd = (int)syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd >= 0)
+		(void)close(fd);
+	return fd >= 0;
+}
+
 static void cycles_have_a_stand_in(void **state)
 {
 	static const char *const automatic[COUNTER_USES] = { "auto", "auto", "auto", "none" };
@@ -111,15 +126,14 @@ static void cycles_have_a_stand_in(void **state)
 	char why[256];
 
 	(void)state;
+	if (!has_events()) {
+		print_message("# not possible here: events of perf may not be opened\n");
+		return;
+	}
 	put_pmu("cpu_core", "4000000\n", "0\n");
 	put(DEVICES "msr/type", "1\n");
 	put(DEVICES "msr/events/aperf", "config=1\n");
 	assert_int_equal(counters_find(root, automatic, cpus, 1, &counters, why, sizeof(why)), 0);
-	if (strstr(why, "not permitted")) {
-		counters_free(counters);
-		print_message("# events of perf may not be opened here\n");
-		skip();
-	}
 	assert_int_equal(counters_mask(counters), 1U << COUNTER_CYCLES);
 	assert_non_null(strstr(why, "ref-cycles, instructions: "));
 	counters_free(counters);

@@ -78,10 +78,11 @@ static void handle_echo(void *userdata, const struct http_request *request,
 			struct http_response *response)
 {
 	const char *argument = http_request_argument(request, "say");
-	char *copy = strndup(request->body, request->body_len);
+	char *copy = calloc(request->body_len + 1, 1);
 
 	(void)userdata;
 	assert_non_null(copy);
+	memcpy(copy, request->body, request->body_len);
 	*response = (struct http_response){
 		.status = argument && strcmp(argument, "no") == 0 ? 401 : 200,
 		.body = copy,
