@@ -272,7 +272,7 @@ def write_weights(path, date, machines, row_count):
 
 # ---- what the program must give -------------------------------------------------------------------------------------------
 
-MADE_UP = (  # machines of nobody: name of the CPU, cores, sockets, GiB, GHz, year
+MADE_UP = (  # machines that do not exist: name of the CPU, cores, sockets, GiB, GHz, year
     ("Intel(R) Xeon(R) Gold 6130 CPU @ 2.10GHz", 32, 2, 200, 2.1, 2017),
     ("AMD EPYC 7443 24-Core Processor", 24, 1, 100, 2.85, 2021),
     ("Intel(R) Xeon(R) CPU E5-2640 v3 @ 2.60GHz", 16, 2, 100, 2.6, 2014),

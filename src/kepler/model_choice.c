@@ -10,7 +10,7 @@
 
 #define MHZ_ROUND      100
 #define CANDIDATES_MAX 8
-#define ANY_ERROR      1e6 /* who names a file wants it, however far off it may be */
+#define ANY_ERROR      1e6 /* a file that is named is wanted, however far off it may be */
 #define SIZE_NOT_THERE SIZE_MAX
 
 void model_choice_machine(const struct host_info *host, struct machine_spec *ret)

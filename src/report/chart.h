@@ -2,7 +2,7 @@
 /*
  * A chart as an SVG element that stands in a page of HTML: points, a line or bars over two linear
  * axes. Pure: numbers in, text out. Colours are the page's (report_style), so that a chart follows
- * a light or dark theme and can be read by those who see no colours: series differ in form, too.
+ * a light or dark theme. Series differ in form, too, for readers that see no colours.
  *
  * Numbers that are not finite are left out. Points of one series are one path, so that thousands of
  * them are small.
@@ -35,7 +35,7 @@ struct chart_series {
 };
 
 struct chart {
-	const char *title; /* what a reader of the page's text is told of it */
+	const char *title; /* its description, for screen readers */
 	const char *x_label;
 	const char *y_label;
 	const struct chart_series *series; /* the first one is drawn over the others */

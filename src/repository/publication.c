@@ -376,7 +376,9 @@ static int check(const struct publication *publication, const struct trained_mod
 				"the model does not say which source of energy it "
 				"is of");
 	if (!is_plain_name(model->feature_group))
-		return diag_set(diag, -EINVAL, "the model's features are no known feature group");
+		return diag_set(diag, -EINVAL,
+				"the model's features are no known feature group: train it with "
+				"--feature-group=BPFOnly or another one");
 	if (!is_plain_name(model->origin.trainer))
 		return diag_set(diag, -EINVAL, "the model does not say which trainer made it");
 	if (machine_spec_is_empty(&model->machine))
