@@ -48,6 +48,14 @@ static struct served_body *json_body(json_t *json)
 	return served_body_new(200, JSON_TYPE, text, text ? strlen(text) : 0, NULL);
 }
 
+/* Of the second API: a request that no model fits is a good one. */
+static int v2_status_of(int result)
+{
+	if (result == -ENOENT)
+		return 404;
+	return result == -EINVAL ? 400 : 503;
+}
+
 /* Status of an answer that says what was wrong with a request. */
 static int status_of(int result)
 {
@@ -240,16 +248,19 @@ static void set_file(json_t *report, const struct edition *edition, const struct
 	(void)json_object_set_new(report, "file", json);
 }
 
+/* NULL with a diagnosis, and the status that it is answered with. */
 static struct served_body *describe_choice(struct model_api *api, const struct api_request *asked,
-					   struct diag *diag)
+					   struct diag *diag, int *ret_status)
 {
 	struct edition *edition = api->edition;
 	struct choice choice;
 	struct served_body *file;
 	enum model_file form;
 	json_t *report;
+	int r = choice_make(edition->repository, &asked->choice, &choice, diag);
 
-	if (choice_make(edition->repository, &asked->choice, &choice, diag) < 0)
+	*ret_status = v2_status_of(r);
+	if (r < 0)
 		return NULL;
 	form = choice.entry->files & FILE_WEIGHTS && asked->choice.files != FILE_ARCHIVE
 		       ? FILE_WEIGHTS
@@ -272,12 +283,13 @@ static struct served_body *make_v2_model(struct model_api *api, const struct htt
 	struct api_request asked;
 	struct diag diag = { "out of memory" };
 	struct served_body *body = NULL;
+	int status = 400;
 
 	if (api_request_query(argument_of, without_const(request), &asked, &diag) == 0) {
 		limit_choice(api, &asked.choice);
-		body = describe_choice(api, &asked, &diag);
+		body = describe_choice(api, &asked, &diag, &status);
 	}
-	return body ? body : text_body(400, diag.text);
+	return body ? body : text_body(status, diag.text);
 }
 
 static void handle_v2_model(void *userdata, const struct http_request *request,

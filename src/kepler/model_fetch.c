@@ -303,14 +303,26 @@ static int fetch_file(struct model_fetch *fetch, struct backoff_failure *failure
 
 /* ---- a model server ---- */
 
-static int fetch_from_upstream(struct model_fetch *fetch, struct backoff_failure *failure,
-			       struct diag *diag)
+/*
+ * @said is the second API's 404: there is none, or no model fits. Upstream's API is asked then,
+ * unless no answer of it could be used: its models have no signature, and it knows nothing of the
+ * URL's arguments. What is reported names the reason of the second API, which knows it better.
+ */
+static int fetch_from_upstream(struct model_fetch *fetch, const struct answer *said,
+			       struct backoff_failure *failure, struct diag *diag)
 {
 	CLEANUP(strbuf_release) struct strbuf url = STRBUF_INIT, body = STRBUF_INIT;
 	CLEANUP(answer_release) struct answer answer = { 0 };
 	struct request request = { .max_bytes = MODEL_FILE_MAX };
+	struct diag why = { "" };
 	int r;
 
+	(void)refuse_status(fetch->url, said, &why);
+	if (fetch->public_key[0] || strchr(fetch->url, '?'))
+		return diag_set(diag, -EPROTO,
+				"%.380s; POST /model is not asked: its models have no signature, "
+				"and it takes no arguments",
+				why.text);
 	model_url_join(fetch->url, "/model", &url);
 	model_wish_body(&fetch->wish, &body);
 	if (strbuf_error(&url) < 0 || strbuf_error(&body) < 0)
@@ -319,6 +331,9 @@ static int fetch_from_upstream(struct model_fetch *fetch, struct backoff_failure
 	request.content = body.data;
 	r = ask(fetch, &request, &answer, diag);
 	*failure = answer.failure;
+	if (r == 0 && answer.status >= 400)
+		return diag_set(diag, -EPROTO, "%.300s; POST /model: HTTP %d", why.text,
+				answer.status);
 	return r < 0 ? r : take_answer(fetch, &answer, diag);
 }
 
@@ -392,7 +407,7 @@ static int fetch_from_server(struct model_fetch *fetch, struct backoff_failure *
 	if (r < 0 || (answer.status == 304 && fetch->held.text))
 		return r;
 	if (answer.status == 404)
-		return fetch_from_upstream(fetch, failure, diag);
+		return fetch_from_upstream(fetch, &answer, failure, diag);
 	if (answer.status != 200)
 		return refuse_status(fetch->url, &answer, diag);
 	r = model_offer_read(answer.body.data ? answer.body.data : "", answer.body.len, &offer,

@@ -15,6 +15,7 @@
 #include "repository/model_json.h"
 #include "repository/model_table.h"
 #include "repository/node_type.h"
+#include "repository/own_group.h"
 #include "repository/table_text.h"
 
 #define ERROR_LIMIT        100.0 /* W and % */
@@ -275,17 +276,18 @@ static void set_errors(json_t *row, const struct trained_model *model)
 	set_error(row, "mape", mape);
 }
 
-static json_t *row_of(const struct trained_model *model, const char *name, const char *trainer,
+static json_t *row_of(const struct trained_model *model, const char *name, const char *group,
 		      int32_t node_type)
 {
+	const char *features_of_all[OWN_GROUP_FEATURES_MAX];
+	size_t feature_count = own_group_features(model, features_of_all);
 	json_t *row = json_object(), *features = json_array();
 	bool linear = model->components[0].predictor.form == PREDICTOR_LINEAR;
 	char file[PUBLICATION_NAME_MAX + 8];
 
 	(void)snprintf(file, sizeof(file), "%s.json", name);
-	for (size_t i = 0; i < model->components[0].feature_count; i++)
-		(void)json_array_append_new(features,
-					    json_string(model->components[0].features[i].name));
+	for (size_t i = 0; i < feature_count; i++)
+		(void)json_array_append_new(features, json_string(features_of_all[i]));
 	(void)json_object_set_new(row, "model_name", json_string(name));
 	(void)json_object_set_new(row, "model_class",
 				  json_string(!has_weights(model) ? "kepler"
@@ -296,9 +298,9 @@ static json_t *row_of(const struct trained_model *model, const char *name, const
 	(void)json_object_set_new(row, "fe_files", json_array());
 	(void)json_object_set_new(row, "output_type",
 				  json_string(model_output_name(model->output)));
-	(void)json_object_set_new(row, "trainer", json_string(trainer));
+	(void)json_object_set_new(row, "trainer", json_string(model->origin.trainer));
 	(void)json_object_set_new(row, "node_type", json_integer(node_type));
-	(void)json_object_set_new(row, "feature_group", json_string(model->feature_group));
+	(void)json_object_set_new(row, "feature_group", json_string(group));
 	set_errors(row, model);
 	return row;
 }
@@ -365,7 +367,7 @@ static int write_metadata(const struct place *place)
 /* ---- all of it ---- */
 
 static int check(const struct publication *publication, const struct trained_model *model,
-		 struct diag *diag)
+		 const char *group, struct diag *diag)
 {
 	if (!is_plain_name(publication->pipeline))
 		return diag_set(diag, -EINVAL,
@@ -375,10 +377,10 @@ static int check(const struct publication *publication, const struct trained_mod
 		return diag_set(diag, -EINVAL,
 				"the model does not say which source of energy it "
 				"is of");
-	if (!is_plain_name(model->feature_group))
+	if (!is_plain_name(group))
 		return diag_set(diag, -EINVAL,
-				"the model's features are no known feature group: train it with "
-				"--feature-group=BPFOnly or another one");
+				"the model's feature_group must have letters, digits, \".\", \"-\" "
+				"and \"_\" only");
 	if (!is_plain_name(model->origin.trainer))
 		return diag_set(diag, -EINVAL, "the model does not say which trainer made it");
 	if (machine_spec_is_empty(&model->machine))
@@ -393,10 +395,12 @@ int publication_add(const struct publication *publication, const struct trained_
 	struct place place = { .publication = publication, .diag = diag };
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
 	CLEANUP(model_json_release) json_t *row = NULL;
-	char name[PUBLICATION_NAME_MAX], file[PUBLICATION_NAME_MAX * 3];
+	char name[PUBLICATION_NAME_MAX], file[PUBLICATION_NAME_MAX * 3], group[ENTRY_NAME_MAX];
 	int32_t number = 0;
-	int r = check(publication, model, diag);
+	int r;
 
+	own_group_name(model, group);
+	r = check(publication, model, group, diag);
 	if (r == 0)
 		r = path_join(place.pipeline, sizeof(place.pipeline), publication->root,
 			      publication->pipeline);
@@ -406,11 +410,11 @@ int publication_add(const struct publication *publication, const struct trained_
 		return r;
 	(void)snprintf(name, sizeof(name), "%.48s_%d", model->origin.trainer, number);
 	(void)snprintf(file, sizeof(file), "%s/%s/%s/%s.json", model->source,
-		       model_output_name(model->output), model->feature_group, name);
+		       model_output_name(model->output), group, name);
 	r = publication_write_model(model, name, &text);
 	if (r == 0)
 		r = write_file(&place, file, &text);
-	row = r == 0 ? row_of(model, name, model->origin.trainer, number) : NULL;
+	row = r == 0 ? row_of(model, name, group, number) : NULL;
 	if (r == 0)
 		r = row ? write_row(&place, model, row) : -ENOMEM;
 	if (r == 0)

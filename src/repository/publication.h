@@ -6,7 +6,8 @@
  *
  * A model is one file, NAME.json, of our own format. Where its form is one of upstream's (a line or
  * a curve), the file has upstream's weights as well, beside our keys, so that an old Kepler
- * evaluates it.
+ * evaluates it. A model whose features are no group of upstream's lies in a group of its own
+ * (repository/own_group.h).
  */
 #pragma once
 

@@ -102,7 +102,8 @@ def the_second_api():
             openssl("pkeyutl", "-verify", "-pubin", "-inkey", directory + "/public.pem", "-rawin", "-in", directory + "/file",
                     "-sigfile", directory + "/signature")
             status, body, _ = ask(server, "GET", "/api/v2/model?features=" + ",".join(BPF) + "&processor=other_x&exact=true")
-            assert status == 400 and b"machine" in body
+            assert status == 404 and b"machine" in body
+            assert ask(server, "GET", "/api/v2/model?features=cpu_cycles&filter=colour:blue")[0] == 400
             listed = json.loads(ask(server, "GET", "/api/v2/models?limit=2&trainer=SGDRegressorTrainer")[1])
             names = [model["name"] for model in listed["models"]]
             assert listed["total"] == 3 and names == ["SGDRegressorTrainer_0", "SGDRegressorTrainer_1"]
