@@ -14,99 +14,7 @@
 #include "base/macro.h"
 #include "base/num.h"
 #include "base/utf8.h"
-
-#define BYTE_ORDER_MARK "\xef\xbb\xbf"
-
-enum cell_end { END_CELL, END_LINE, END_TEXT };
-
-struct csv {
-	const char *name, *at, *end;
-	size_t line; /* that the cell begins in, from 1 */
-	size_t next_line;
-	char cell[SAMPLE_NAME_MAX];
-	bool is_long; /* the cell is cut */
-	enum cell_end cell_end;
-	struct diag *diag;
-};
-
-static int refuse(const struct csv *csv, int err, const char *what)
-{
-	return diag_set(csv->diag, err, "%.200s:%zu: %s", csv->name, csv->line, what);
-}
-
-static void take_char(struct csv *csv, size_t *len, char c)
-{
-	if (*len + 1 < sizeof(csv->cell))
-		csv->cell[(*len)++] = c ? c : '\1'; /* neither a number nor a name has either */
-	else
-		csv->is_long = true;
-	csv->next_line += c == '\n';
-}
-
-/* Behind the opening quote: up to and with the closing one. */
-static int read_quoted(struct csv *csv, size_t *len)
-{
-	for (; csv->at < csv->end; csv->at++) {
-		if (*csv->at != '"') {
-			take_char(csv, len, *csv->at);
-			continue;
-		}
-		csv->at++;
-		if (csv->at == csv->end || *csv->at != '"')
-			return 0;
-		take_char(csv, len, '"');
-	}
-	return refuse(csv, -EINVAL, "a quoted cell does not end; its closing quote is missing");
-}
-
-static int end_cell(struct csv *csv)
-{
-	if (csv->end - csv->at >= 2 && csv->at[0] == '\r' && csv->at[1] == '\n')
-		csv->at++;
-	if (csv->at == csv->end) {
-		csv->cell_end = END_TEXT;
-		return 0;
-	}
-	if (*csv->at != ',' && *csv->at != '\n')
-		return refuse(csv, -EINVAL, "there is text behind the closing quote of a cell");
-	csv->cell_end = *csv->at == ',' ? END_CELL : END_LINE;
-	csv->next_line += *csv->at == '\n';
-	csv->at++;
-	return 0;
-}
-
-static bool is_at_end_of_line(const struct csv *csv)
-{
-	return csv->at == csv->end || *csv->at == '\n' ||
-	       (*csv->at == '\r' && csv->end - csv->at >= 2 && csv->at[1] == '\n');
-}
-
-static int read_cell(struct csv *csv)
-{
-	size_t len = 0;
-	int r = 0;
-
-	csv->is_long = false;
-	csv->line = csv->next_line;
-	if (csv->at < csv->end && *csv->at == '"') {
-		csv->at++;
-		r = read_quoted(csv, &len);
-	} else {
-		for (; !is_at_end_of_line(csv) && *csv->at != ','; csv->at++)
-			take_char(csv, &len, *csv->at);
-	}
-	csv->cell[len] = '\0';
-	return r < 0 ? r : end_cell(csv);
-}
-
-static bool skip_empty_line(struct csv *csv)
-{
-	if (csv->at == csv->end || !is_at_end_of_line(csv))
-		return false;
-	csv->at += *csv->at == '\r' ? 2 : 1;
-	csv->next_line++;
-	return true;
-}
+#include "samples/csv_cells.h"
 
 static bool is_name(const char *text)
 {
@@ -129,18 +37,21 @@ struct csv_columns {
 	size_t count;
 };
 
-static int add_column(struct csv *csv, struct sample_table *table, struct csv_columns *columns)
+static int add_column(struct csv_cells *csv, struct sample_table *table,
+		      struct csv_columns *columns)
 {
 	size_t *column = &columns->column[columns->count];
 	int r = 0;
 
 	if (columns->count == SAMPLE_COLUMNS_MAX)
-		return refuse(csv, -ENOSPC, "there are more than 256 columns");
+		return csv_cells_refuse(csv, -ENOSPC, "there are more than 256 columns");
 	if (csv->is_long)
-		return refuse(csv, -EINVAL, "the name of a column has more than 95 bytes");
+		return csv_cells_refuse(csv, -EINVAL,
+					"the name of a column has more than 95 bytes");
 	if (!is_name(csv->cell))
-		return refuse(csv, -EINVAL,
-			      "the name of a column has control characters or is not UTF-8");
+		return csv_cells_refuse(
+			csv, -EINVAL,
+			"the name of a column has control characters or is not UTF-8");
 	*column = SAMPLE_COLUMN_NONE;
 	if (csv->cell[0])
 		r = sample_table_add_column(table, csv->cell, column);
@@ -151,19 +62,20 @@ static int add_column(struct csv *csv, struct sample_table *table, struct csv_co
 	return r;
 }
 
-static int read_names(struct csv *csv, struct sample_table *table, struct csv_columns *columns)
+static int read_names(struct csv_cells *csv, struct sample_table *table,
+		      struct csv_columns *columns)
 {
 	int r;
 
 	do {
-		r = read_cell(csv);
+		r = csv_cells_read(csv);
 		if (r == 0)
 			r = add_column(csv, table, columns);
-	} while (r == 0 && csv->cell_end == END_CELL);
+	} while (r == 0 && csv->cell_end == CSV_END_CELL);
 	return r;
 }
 
-static void take_number(const struct csv *csv, struct sample_table *table,
+static void take_number(const struct csv_cells *csv, struct sample_table *table,
 			struct csv_columns *columns, size_t cell)
 {
 	size_t column = columns->column[cell];
@@ -175,7 +87,7 @@ static void take_number(const struct csv *csv, struct sample_table *table,
 	columns->has_number[column] = true;
 }
 
-static int read_row(struct csv *csv, struct sample_table *table, struct csv_columns *columns)
+static int read_row(struct csv_cells *csv, struct sample_table *table, struct csv_columns *columns)
 {
 	size_t cell = 0;
 	size_t line = csv->next_line;
@@ -183,11 +95,11 @@ static int read_row(struct csv *csv, struct sample_table *table, struct csv_colu
 
 	do {
 		if (r == 0)
-			r = read_cell(csv);
+			r = csv_cells_read(csv);
 		if (r == 0 && cell < columns->count)
 			take_number(csv, table, columns, cell);
 		cell++;
-	} while (r == 0 && csv->cell_end == END_CELL);
+	} while (r == 0 && csv->cell_end == CSV_END_CELL);
 	if (r == 0 && cell != columns->count)
 		return diag_set(csv->diag, -EINVAL,
 				"%.200s:%zu: this line has %zu cells, the first one has %zu",
@@ -214,24 +126,18 @@ static void leave_out_text(struct sample_table *table, const struct csv_columns 
 int sample_table_parse_csv(struct sample_table *ret, const char *name, const char *text,
 			   size_t size, struct diag *diag)
 {
-	struct csv csv = { .name = name, .at = text, .end = text + size, .diag = diag };
 	CLEANUP(sample_table_release) struct sample_table table = { .rows = 0 };
 	struct csv_columns columns = { .count = 0 };
+	struct csv_cells csv;
 	int r;
 
-	csv.line = csv.next_line = 1;
-	if (size >= strlen(BYTE_ORDER_MARK) &&
-	    memcmp(text, BYTE_ORDER_MARK, strlen(BYTE_ORDER_MARK)) == 0)
-		csv.at += strlen(BYTE_ORDER_MARK);
-	while (skip_empty_line(&csv))
-		;
-	if (csv.at == csv.end)
-		return refuse(&csv, -EINVAL, "it is empty; the first line names the columns");
+	csv_cells_start(&csv, name, text, size, diag);
+	if (!csv_cells_find_line(&csv))
+		return csv_cells_refuse(&csv, -EINVAL,
+					"it is empty; the first line names the columns");
 	r = read_names(&csv, &table, &columns);
-	while (r == 0 && csv.at < csv.end) {
-		if (!skip_empty_line(&csv))
-			r = read_row(&csv, &table, &columns);
-	}
+	while (r == 0 && csv_cells_find_line(&csv))
+		r = read_row(&csv, &table, &columns);
 	if (r == -ENOMEM)
 		(void)diag_set(diag, r, "%.200s: out of memory", name);
 	if (r < 0)
