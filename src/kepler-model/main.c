@@ -5,6 +5,7 @@
 #include "base/macro.h"
 #include "kepler-model/bench.h"
 #include "kepler-model/bench_options.h"
+#include "kepler-model/builtin.h"
 #include "kepler-model/collect.h"
 #include "kepler-model/estimate.h"
 #include "kepler-model/export.h"
@@ -77,6 +78,16 @@ static const struct command commands[] = {
 		  "and writes the\n"
 		  "models as SOURCE_TYPE_GROUP.json to a folder. Options:",
 	  .options = &training_options },
+	{ .name = "train-builtin",
+	  .run = train_builtin_main,
+	  .synopsis = "train-builtin KIND FILE",
+	  .summary = "the models that are built into Kepler, as C",
+	  .operands = "platform SPECPOWER.csv",
+	  .what = "Makes a model that is built into Kepler, prints its errors of machines that "
+		  "it has not seen,\n"
+		  "and writes its weights as C. platform: from a table of SPECpower_ssj2008 "
+		  "results. Options:",
+	  .options = &builtin_options },
 	{ "validate", validate_main, "validate MODEL CSV", "errors of a model on rows",
 	  .operands = "MODEL CSV",
 	  .what = "Prints how far the model's predictions are off on rows, which it should not "

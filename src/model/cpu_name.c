@@ -2,7 +2,6 @@
 /*
  * A name is cut into words of letters and digits. Words that all models of a series share are left
  * out, frequencies and counts of cores too; the key is what remains, behind the series.
- * tools/fit-platform-power.py makes the same keys.
  */
 #include "model/cpu_name.h"
 

@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * tools/fit-platform-power.py makes the same features; tests/unit/model/platform_power_expected.h
- * has what it makes of them.
- */
 #include "model/platform_features.h"
 
 #include <math.h>

@@ -15,7 +15,6 @@
 #include <string.h>
 
 #include "base/macro.h"
-#include "model/platform_features.h"
 
 #define OUTSIDE_FACTOR 2.0
 #define NEAR_ENOUGH    0.3 /* similarity to the nearest centre; the population has 0.84 at least */
@@ -58,14 +57,9 @@ static bool is_vendor(const struct machine_facts *facts, const char *vendor)
 	return strcmp(facts->vendor, vendor) == 0;
 }
 
-/*
- * The machine within the population's ranges; whether it is outside them. All facts but the design
- * power are known.
- */
-static bool settle(const struct power_model_weights *weights, const struct machine_facts *facts,
-		   struct platform_machine *ret)
+void machine_facts_read(const struct machine_facts *facts, struct platform_machine *ret)
 {
-	struct platform_machine machine = {
+	*ret = (struct platform_machine){
 		.amd = is_vendor(facts, "amd"),
 		.arm = is_vendor(facts, "arm"),
 		.year = facts->year,
@@ -73,12 +67,27 @@ static bool settle(const struct power_model_weights *weights, const struct machi
 		.sockets = facts->sockets,
 		.memory_gib = facts->memory_gib,
 		.frequency_ghz = facts->frequency_ghz,
+		.tdp_w = facts->cpu.tdp_w,
+		.cores_per_socket = (double)facts->cores / facts->sockets,
+		.memory_gib_per_core = facts->memory_gib / facts->cores,
 		.segment = facts->cpu.segment,
 		.low_power = facts->cpu.low_power,
 	};
-	bool outside =
-		(!machine.amd && !machine.arm && !is_vendor(facts, "intel")) || facts->cpu.desktop;
+}
 
+/*
+ * The machine within the population's ranges; whether it is outside them. All facts but the design
+ * power are known.
+ */
+static bool settle(const struct power_model_weights *weights, const struct machine_facts *facts,
+		   struct platform_machine *ret)
+{
+	struct platform_machine machine;
+	bool outside;
+
+	machine_facts_read(facts, &machine);
+	outside =
+		(!machine.amd && !machine.arm && !is_vendor(facts, "intel")) || facts->cpu.desktop;
 	/* All are confined, whichever is found to be outside. */
 	if (facts->year < weights->year.least || facts->year > weights->year.most)
 		outside = true;

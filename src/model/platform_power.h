@@ -2,7 +2,7 @@
 /*
  * Estimates the power that a machine draws at the wall at a given utilisation. Pure.
  *
- * It is used where no meter exists. The weights are fitted by tools/fit-platform-power.py to the
+ * It is used where no meter exists. The weights are fitted by kepler-model train-builtin to the
  * wall power that SPECpower_ssj2008 submitters measured; docs/design/platform-power-model.md has
  * the form, how it was chosen, and its errors of machines that were held out.
  */
@@ -12,6 +12,7 @@
 #include <stddef.h>
 
 #include "model/cpu_name.h"
+#include "model/platform_features.h"
 #include "model/platform_power_weights.h"
 
 /*
@@ -28,6 +29,12 @@ struct machine_facts {
 	double memory_gib;
 	struct cpu_name cpu; /* cpu_name_read() */
 };
+
+/*
+ * The numbers of @facts, of which cores and sockets are known, as they are: nothing is confined to
+ * a population.
+ */
+void machine_facts_read(const struct machine_facts *facts, struct platform_machine *ret);
 
 struct power_estimate {
 	double idle_w;

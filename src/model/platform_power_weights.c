@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Written by tools/fit-platform-power.py on 2026-11-24; do not edit. Fitted weights, our own.
+ * Written by kepler-model train-builtin platform on 2026-11-24; do not edit. Fitted
+ * weights, our own.
  *
- * Fitted to results of the SPECpower_ssj2008 benchmark (Standard Performance Evaluation Corporation, www.spec.org;
- * SPEC and SPECpower_ssj are its trademarks), read from a processed table of 248 machine types and 8008 load levels.
- * Errors of machines that were held out, means (medians) over types:
+ * Fitted to results of the SPECpower_ssj2008 benchmark (Standard Performance
+ * Evaluation Corporation, www.spec.org; SPEC and SPECpower_ssj are its
+ * trademarks), read from a processed table of 248 machine types and 8008 load
+ * levels. Errors of machines that were held out, means (medians) over types:
  *   types, one by one: 25.8 (15.9) W, 11.2 (8.8) %
- *   types, 20 groups: 25.8 (16.2) W, 11.2 (9.0) %
+ *   types, 20 groups: 25.7 (16.2) W, 11.2 (9.0) %
  *   CPU models, one by one: 28.1 (16.4) W, 11.9 (10.1) %
- *   CPU models, 20 groups: 28.2 (17.5) W, 12.1 (10.0) %
+ *   CPU models, 20 groups: 28.7 (17.5) W, 12.1 (10.0) %
  *   generations, one by one: 37.3 (22.2) W, 15.7 (12.7) %
  *   CPU models, one by one, names of CPUs unknown: 40.7 (25.4) W, 20.2 (13.6) %
  */
@@ -494,24 +496,24 @@ static const struct power_model_weights weights = {
 		  { 0.171837, 0.232008, 0.306979, 0.239946, 0.195832, 0.17375, 0.176971, 0.200485, 0.122109, 0.132715, 0.134953 } },
 	},
 	.tdp = { /* ln W of a package */
-		3.94646, /* one */
-		0.438994, /* ln_cores_per_socket */
-		0.618876, /* ln_ghz */
-		-0.594415, /* year */
-		-0.219308, /* year_2007 */
-		0.477895, /* year_2010 */
-		0.268453, /* year_2014 */
-		0.697884, /* year_2018 */
-		-0.0264258, /* amd */
-		-0.525371, /* arm */
-		-0.00241203, /* zen */
-		-0.332005, /* low_power */
-		-0.254324, /* small */
-		0.0368532, /* expanded */
-		-0.187282, /* entry */
-		-0.0668089, /* quad */
-		-0.243159, /* edge */
-		-0.377356, /* bus */
+		[POWER_TDP_ONE] = 3.94646,
+		[POWER_TDP_LN_CORES_PER_SOCKET] = 0.438994,
+		[POWER_TDP_LN_GHZ] = 0.618876,
+		[POWER_TDP_YEAR] = -0.594415,
+		[POWER_TDP_YEAR_2007] = -0.219308,
+		[POWER_TDP_YEAR_2010] = 0.477895,
+		[POWER_TDP_YEAR_2014] = 0.268453,
+		[POWER_TDP_YEAR_2018] = 0.697884,
+		[POWER_TDP_AMD] = -0.0264258,
+		[POWER_TDP_ARM] = -0.525371,
+		[POWER_TDP_ZEN] = -0.00241203,
+		[POWER_TDP_LOW_POWER] = -0.332005,
+		[POWER_TDP_SMALL] = -0.254324,
+		[POWER_TDP_EXPANDED] = 0.0368532,
+		[POWER_TDP_ENTRY] = -0.187282,
+		[POWER_TDP_QUAD] = -0.0668089,
+		[POWER_TDP_EDGE] = -0.243159,
+		[POWER_TDP_BUS] = -0.377356,
 	},
 	.generations = generations,
 	.generation_count = ARRAY_SIZE(generations),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The fitted model as data: the structure of the weights that tools/fit-platform-power.py writes
- * and platform_power.c applies.
+ * The fitted model as data: the structure of the weights that kepler-model train-builtin
+ * writes and platform_power.c applies.
  */
 #pragma once
 

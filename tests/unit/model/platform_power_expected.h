@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Written by tools/fit-platform-power.py: what the model says of made-up machines. */
+/*
+ * Written by kepler-model train-builtin platform: what the model says of made-up machines.
+ */
 #pragma once
 
 /* clang-format off */
@@ -24,6 +26,6 @@ static const struct {
 	{ "Intel(R) Xeon(R) CPU E7-4830 v2 @ 2.20GHz", "intel",
 	  40, 4, 2013, 300, 2.2, 261.6253, 394.0163, 645.6877 },
 	{ "AMD EPYC 7B99 48-Core Processor", "amd",
-	  96, 2, 2021, 300, 2.5, 137.5751, 263.1917, 446.6656 },
+	  96, 2, 2021, 300, 2.5, 137.6533, 263.3883, 447.1197 },
 };
 /* clang-format on */
