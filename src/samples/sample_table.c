@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,6 +71,31 @@ int sample_table_add_row(struct sample_table *table)
 		table->columns[i][table->rows] = (double)NAN;
 	table->rows++;
 	return 0;
+}
+
+static bool has_number(const struct sample_table *table, size_t column)
+{
+	for (size_t row = 0; row < table->rows; row++) {
+		if (isfinite(table->columns[column][row]))
+			return true;
+	}
+	return false;
+}
+
+void sample_table_drop_text(struct sample_table *table)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < table->column_count; i++) {
+		if (!has_number(table, i)) {
+			free(table->columns[i]);
+			continue;
+		}
+		table->columns[kept] = table->columns[i];
+		memmove(table->names[kept], table->names[i], sizeof(table->names[i]));
+		kept++;
+	}
+	table->column_count = kept;
 }
 
 void sample_table_release(struct sample_table *table)

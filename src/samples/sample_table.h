@@ -32,12 +32,14 @@ int sample_table_add_column(struct sample_table *table, const char *name, size_t
 size_t sample_table_find(const struct sample_table *table, const char *name);
 /* Adds a row, all NAN: 0 or -ENOMEM. Its index is rows - 1. */
 int sample_table_add_row(struct sample_table *table);
+/* Leaves out columns without a number. */
+void sample_table_drop_text(struct sample_table *table);
 void sample_table_release(struct sample_table *table);
 
 /*
  * CSV with a line of names (RFC 4180). A cell that is empty, or that is no number, is NAN; a column
- * without a number, or without a name, is left out. 0, or with a diagnosis -EINVAL (FILE:LINE: what
- * is wrong), -ENOMEM or -ENOSPC; @ret only on success.
+ * without a number, or without a name, is left out. 0, or with a diagnosis -EINVAL (FILE:LINE, of a
+ * row FILE:LINE:COLUMN: what is wrong), -ENOMEM or -ENOSPC; @ret only on success.
  */
 int sample_table_parse_csv(struct sample_table *ret, const char *name, const char *text,
 			   size_t size, struct diag *diag);

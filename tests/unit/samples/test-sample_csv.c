@@ -79,7 +79,7 @@ static void test_a_quoted_line_end_counts_as_a_line(void **state)
 {
 	(void)state;
 	assert_refused("a,b\n\"x\ny\",1\n1,2,3\n",
-		       "f.csv:4: this line has 3 cells, the first one has 2");
+		       "f.csv:4:6: this line has 3 cells, the first one has 2");
 }
 
 static void test_refused(void **state)
@@ -87,11 +87,12 @@ static void test_refused(void **state)
 	(void)state;
 	assert_refused("", "f.csv:1: it is empty; the first line names the columns");
 	assert_refused("\n\n", "f.csv:1: it is empty; the first line names the columns");
-	assert_refused("a,b\n1,2\n3\n", "f.csv:3: this line has 1 cells, the first one has 2");
+	assert_refused("a,b\n1,2\n3\n", "f.csv:3:2: this line has 1 cells, the first one has 2");
 	assert_refused("a,a\n", "f.csv:1: two columns are named a");
 	assert_refused("a\n\"1\n2",
-		       "f.csv:2: a quoted cell does not end; its closing quote is missing");
-	assert_refused("a\n\"1\"2\n", "f.csv:2: there is text behind the closing quote of a cell");
+		       "f.csv:2:1: a quoted cell does not end; its closing quote is missing");
+	assert_refused("a\n\"1\"2\n",
+		       "f.csv:2:4: there is text behind the closing quote of a cell");
 	assert_refused("a\x01\n1\n",
 		       "f.csv:1: the name of a column has control characters or is not UTF-8");
 	assert_refused("a\xff\n1\n",

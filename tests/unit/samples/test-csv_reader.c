@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Rows that come in parts of any size are the rows of the whole text. */
+#include "samples/csv_reader.h"
+
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/macro.h"
+
+struct source {
+	const char *text;
+	size_t len, done, step;
+};
+
+static ssize_t fill(void *context, char *buf, size_t size, struct diag *diag)
+{
+	struct source *source = context;
+	size_t len = source->len - source->done;
+
+	(void)diag;
+	len = len < source->step ? len : source->step;
+	len = len < size ? len : size;
+	memcpy(buf, source->text + source->done, len);
+	source->done += len;
+	return (ssize_t)len;
+}
+
+static void open_text(struct csv_reader *reader, struct source *source, const char *text,
+		      size_t step)
+{
+	struct diag diag = { "" };
+
+	*source = (struct source){ .text = text, .len = strlen(text), .step = step };
+	assert_int_equal(csv_reader_open(reader, "f.csv", NULL, 0, fill, source, &diag), 0);
+	for (size_t i = 0; i < reader->count; i++)
+		reader->place[i] = i;
+}
+
+static void test_parts_of_any_size(void **state)
+{
+	static const char text[] = "\xef\xbb\xbf\r\na,\"b\"\"\"\r\n1,-2.5e3\r\n\r\n\"3\",\n"
+				   "\"x\r\ny\",0.30000000000000004\n7,8";
+	static const double expected[][2] = {
+		{ 1, -2500 }, { 3, (double)NAN }, { (double)NAN, 0.1 + 0.2 }, { 7, 8 }
+	};
+
+	(void)state;
+	for (size_t step = 1; step < sizeof(text); step++) {
+		CLEANUP(csv_reader_close) struct csv_reader reader = { .line = 0 };
+		struct source source;
+		struct diag diag = { "" };
+		double values[2];
+
+		open_text(&reader, &source, text, step);
+		assert_string_equal(reader.names[1], "b\"");
+		for (size_t row = 0; row < ARRAY_SIZE(expected); row++) {
+			assert_int_equal(csv_reader_row(&reader, values, &diag), 1);
+			for (size_t i = 0; i < 2; i++)
+				assert_true(isnan(expected[row][i])
+						    ? isnan(values[i])
+						    : fabs(values[i] - expected[row][i]) < 1e-17);
+		}
+		assert_int_equal(csv_reader_row(&reader, values, &diag), 0);
+	}
+}
+
+static void test_behind_a_bad_row(void **state)
+{
+	CLEANUP(csv_reader_close) struct csv_reader reader = { .line = 0 };
+	struct source source;
+	struct diag diag = { "" };
+	double values[2];
+
+	(void)state;
+	open_text(&reader, &source, "a,b\n1\n\"2\"x,3\n4,5\n6,\"7", 3);
+	assert_int_equal(csv_reader_row(&reader, values, &diag), -EINVAL);
+	assert_string_equal(diag.text, "f.csv:2:2: this line has 1 cells, the first one has 2");
+	assert_int_equal(csv_reader_row(&reader, values, &diag), -EINVAL);
+	assert_string_equal(diag.text,
+			    "f.csv:3:4: there is text behind the closing quote of a cell");
+	assert_int_equal(csv_reader_row(&reader, values, &diag), 1);
+	assert_true(fabs(values[0] - 4) < 1e-9 && fabs(values[1] - 5) < 1e-9);
+	assert_int_equal(csv_reader_row(&reader, values, &diag), -EINVAL);
+	assert_string_equal(diag.text, "f.csv:5:3: a quoted cell does not end; its closing quote "
+				       "is missing");
+	assert_int_equal(csv_reader_row(&reader, values, &diag), 0);
+}
+
+static void test_text_is_a_value_where_it_is_wanted(void **state)
+{
+	CLEANUP(csv_reader_close) struct csv_reader reader = { .line = 0 };
+	struct source source;
+	struct diag diag = { "" };
+	double first[2], second[2], third[2];
+
+	(void)state;
+	open_text(&reader, &source, "node,other\nn1,x\nn2,y\n\"n1\",z\n", 100);
+	reader.text_column = csv_reader_find(&reader, "node");
+	assert_int_equal(csv_reader_row(&reader, first, &diag), 1);
+	assert_int_equal(csv_reader_row(&reader, second, &diag), 1);
+	assert_int_equal(csv_reader_row(&reader, third, &diag), 1);
+	assert_true(fabs(first[0] - third[0]) < 0.5 && fabs(first[0] - second[0]) >= 1);
+	assert_true(isnan(first[1]));
+}
+
+static void test_a_line_without_end_is_refused(void **state)
+{
+	CLEANUP(csv_reader_close) struct csv_reader reader = { .line = 0 };
+	CLEANUP_FREE char *text = calloc(1, CSV_BUFFER_SIZE + 100);
+	struct source source;
+	struct diag diag = { "" };
+	double value;
+
+	(void)state;
+	assert_non_null(text);
+	memset(text, '1', CSV_BUFFER_SIZE + 99);
+	memcpy(text, "a\n", 2);
+	open_text(&reader, &source, text, 10000);
+	assert_int_equal(csv_reader_row(&reader, &value, &diag), -EFBIG);
+	assert_string_equal(diag.text, "f.csv:2: the line has more than 1048576 bytes");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_parts_of_any_size),
+		cmocka_unit_test(test_behind_a_bad_row),
+		cmocka_unit_test(test_text_is_a_value_where_it_is_wanted),
+		cmocka_unit_test(test_a_line_without_end_is_refused),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
