@@ -110,7 +110,7 @@ const char *http_request_argument(const struct http_request *request, const char
 }
 
 static void ask_handler(const struct http_route *route, struct MHD_Connection *mhd,
-			const struct http_connection *connection, const char *path, bool head,
+			struct http_connection *connection, const char *path, bool head,
 			struct http_response *response)
 {
 	struct http_request request = {
@@ -121,6 +121,7 @@ static void ask_handler(const struct http_route *route, struct MHD_Connection *m
 		.if_none_match = header_or_empty(mhd, MHD_HTTP_HEADER_IF_NONE_MATCH),
 		.authorization = header_or_empty(mhd, MHD_HTTP_HEADER_AUTHORIZATION),
 		.source = mhd,
+		.ticket = &connection->ticket,
 	};
 	const struct http_upload *upload = connection->upload;
 
@@ -148,7 +149,8 @@ static bool ask_for_page(struct http_answerer *answerer, const struct http_route
 		ask_handler(route, mhd, connection, path, head, response);
 	if (response->status != HTTP_ASK_AGAIN)
 		return true;
-	if (http_connections_hold(answerer->connections, connection, mhd, now_ns)) {
+	if (http_connections_hold(answerer->connections, connection, mhd,
+				  route->hold_ns ? route->hold_ns : HTTP_HOLD_NS, now_ns)) {
 		MHD_suspend_connection(mhd);
 		return false;
 	}
@@ -294,6 +296,7 @@ static enum MHD_Result queue_answer(struct http_answerer *answerer, struct MHD_C
 	struct MHD_Response *wrapped = wrap_body(response, connection);
 	bool page = route && !route->spare;
 	bool close = response->status == MHD_HTTP_METHOD_NOT_ALLOWED ||
+		     (response->status == MHD_HTTP_UNAUTHORIZED && route && route->admits) ||
 		     response->status == MHD_HTTP_CONTENT_TOO_LARGE ||
 		     http_connections_used(answerer->connections) >= answerer->busy_connections;
 	enum MHD_Result result;
@@ -345,6 +348,13 @@ static enum MHD_Result begin_upload(struct http_answerer *answerer, struct MHD_C
 	const char *length = header_or_empty(mhd, MHD_HTTP_HEADER_CONTENT_LENGTH);
 	struct http_response response = { 0 };
 	uint64_t bytes = 0;
+
+	if (route->admits &&
+	    !route->admits(route->userdata, header_or_empty(mhd, MHD_HTTP_HEADER_AUTHORIZATION))) {
+		static_answer(&response, MHD_HTTP_UNAUTHORIZED,
+			      "401: this server wants a token: Authorization: Bearer TOKEN\n");
+		return queue_answer(answerer, mhd, connection, &response, route, false);
+	}
 
 	if (*length && (parse_u64(length, strlen(length), &bytes) < 0 || bytes > route->post_max)) {
 		too_long_answer(&response);
@@ -508,6 +518,7 @@ void http_answer_completed(void *cls, struct MHD_Connection *mhd, void **request
 	*request_state = NULL;
 	if (!connection)
 		return;
+	connection->ticket = 0;
 	http_upload_free(TAKE_PTR(connection->upload));
 	if (how == MHD_REQUEST_TERMINATED_COMPLETED_OK)
 		http_count(&answerer->stats.bytes_sent, connection->answer_len);

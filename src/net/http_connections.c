@@ -404,13 +404,13 @@ bool http_connections_room(struct http_connections *connections,
 }
 
 bool http_connections_hold(struct http_connections *connections, struct http_connection *connection,
-			   void *handle, uint64_t now_ns)
+			   void *handle, uint64_t hold_ns, uint64_t now_ns)
 {
 	bool may;
 
 	pthread_mutex_lock(&connections->lock);
 	may = connections->answers + connections->held < connections->busy_max &&
-	      (!connection->held_ns || span_ns(connection->held_ns, now_ns) < HTTP_HOLD_NS);
+	      (!connection->held_ns || span_ns(connection->held_ns, now_ns) < hold_ns);
 	if (may) {
 		connection->held = handle;
 		connection->held_ns = connection->held_ns ? connection->held_ns : now_ns;

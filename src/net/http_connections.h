@@ -67,6 +67,7 @@ struct http_connection {
 	void *held;            /* its request waits for room: the server's handle of it, or NULL */
 	uint64_t held_ns;      /* since when it waits, from the first time on; 0: not at all */
 	void *upload;          /* the body of its request (http_upload.h), or NULL */
+	uint64_t ticket;       /* what the handler keeps with a request that waits */
 };
 
 struct http_connections {
@@ -114,10 +115,10 @@ unsigned http_connections_sweep(struct http_connections *connections, uint64_t n
 unsigned http_connections_cut_silent(struct http_connections *connections, uint64_t now_ns);
 /*
  * Lets the request of @connection wait; the server has suspended it and identifies it by @handle.
- * false: too many read or wait, or this one has waited for HTTP_HOLD since the first time.
+ * false: too many read or wait, or this one has waited for @hold_ns since the first time.
  */
 bool http_connections_hold(struct http_connections *connections, struct http_connection *connection,
-			   void *handle, uint64_t now_ns);
+			   void *handle, uint64_t hold_ns, uint64_t now_ns);
 /* The handle of a request that was held and is no longer; NULL when none is. */
 void *http_connections_take_held(struct http_connections *connections);
 /*

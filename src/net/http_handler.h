@@ -29,6 +29,11 @@ struct http_request {
 	const char *body;
 	size_t body_len;
 	void *source; /* the server's, for http_request_argument() */
+	/*
+	 * A number that the handler keeps with a request that it answers with HTTP_ASK_AGAIN; 0
+	 * when it is asked for the first time.
+	 */
+	uint64_t *ticket;
 };
 
 /*
@@ -76,6 +81,15 @@ struct http_route {
 	bool prefix;     /* all paths that begin with @path, which ends with a slash */
 	bool local_only; /* 403 for peers that are not on this machine (http_peer.h) */
 	size_t post_max; /* takes POST instead of GET, with a body of up to so many bytes; or 0 */
+	/*
+	 * Of POST: whether a request with this header Authorization may send its body, else it is
+	 * answered with 401 before it does; NULL: any.
+	 */
+	bool (*admits)(void *userdata, const char *authorization);
+	/*
+	 * How long its requests may be answered with HTTP_ASK_AGAIN; 0: HTTP_HOLD_NS, as for pages.
+	 */
+	uint64_t hold_ns;
 };
 
 struct http_stats {

@@ -184,7 +184,7 @@ static void makes_room_among_the_silent_only(void **state)
 	(void)connect_from(&table, HERE, START_NS + HTTP_PATIENCE_NS);
 	(void)reader_from(&table, HERE, &table, START_NS);
 	assert_true(http_connections_hold(&table.connections, connect_from(&table, HERE, START_NS),
-					  &table, START_NS));
+					  &table, HTTP_HOLD_NS, START_NS));
 	assert_int_equal(
 		http_connections_cut_silent(&table.connections, START_NS + HTTP_PATIENCE_NS), 1);
 	assert_true(is_cut(table.peers[0]));
@@ -267,7 +267,7 @@ static void steady_readers_have_their_time(void **state)
 			takes(table.slots[i], HTTP_PROGRESS_BYTES);
 		assert_int_equal(http_connections_room(&table.connections, newcomer, t),
 				 t == asked_ns + HTTP_STUCK_NS);
-		if (http_connections_hold(&table.connections, newcomer, newcomer, t))
+		if (http_connections_hold(&table.connections, newcomer, newcomer, HTTP_HOLD_NS, t))
 			(void)http_connections_take_held(&table.connections);
 	}
 	assert_true(is_cut(table.peers[1]));
@@ -323,8 +323,9 @@ static void no_more_wait_than_may(void **state)
 		(void)reader_from(&table, HERE, &table, START_NS + HTTP_REQUEST_DEADLINE_NS);
 	for (unsigned i = 0; i < HELD; i++)
 		assert_true(http_connections_hold(&table.connections, waiting[i], waiting[i],
-						  START_NS));
-	assert_false(http_connections_hold(&table.connections, waiting[HELD], &table, START_NS));
+						  HTTP_HOLD_NS, START_NS));
+	assert_false(http_connections_hold(&table.connections, waiting[HELD], &table, HTTP_HOLD_NS,
+					   START_NS));
 	assert_int_equal(http_connections_held(&table.connections), HELD);
 	/* Their request has arrived: its deadline is over. */
 	assert_int_equal(
@@ -336,11 +337,12 @@ static void no_more_wait_than_may(void **state)
 	/* For one that waits, as for one that reads, a reader goes where there are too many. */
 	for (unsigned i = 0; i < HELD; i++)
 		assert_true(http_connections_hold(&table.connections, waiting[i], waiting[i],
-						  START_NS));
+						  HTTP_HOLD_NS, START_NS));
 	assert_int_equal(cuts(&table, HTTP_CUT_SLOW), 0);
 	http_connections_end_answer(&table.connections, table.slots[table.count - 1], START_NS);
 	assert_true(http_connections_room(&table.connections, waiting[HELD], START_NS));
-	assert_true(http_connections_hold(&table.connections, waiting[HELD], &table, START_NS));
+	assert_true(http_connections_hold(&table.connections, waiting[HELD], &table, HTTP_HOLD_NS,
+					  START_NS));
 	assert_true(http_connections_room(&table.connections, waiting[HELD],
 					  START_NS + 2 * HTTP_REQUEST_DEADLINE_NS));
 	assert_int_equal(cuts(&table, HTTP_CUT_SLOW), 1);
@@ -350,15 +352,16 @@ static void no_more_wait_than_may(void **state)
 	http_connections_end_answer(&table.connections, table.slots[HELD + 1], START_NS);
 	for (unsigned i = 0; i < HELD + 1; i++)
 		assert_true(http_connections_hold(&table.connections, waiting[i], waiting[i],
-						  START_NS + HTTP_HOLD_NS - 1));
+						  HTTP_HOLD_NS, START_NS + HTTP_HOLD_NS - 1));
 	while (http_connections_take_held(&table.connections))
 		;
-	assert_true(http_connections_hold(&table.connections, waiting[0], waiting[0],
+	assert_true(http_connections_hold(&table.connections, waiting[0], waiting[0], HTTP_HOLD_NS,
 					  START_NS + HTTP_HOLD_NS - 1));
 	assert_ptr_equal(http_connections_take_held(&table.connections), waiting[0]);
-	assert_false(http_connections_hold(&table.connections, waiting[0], waiting[0],
+	assert_false(http_connections_hold(&table.connections, waiting[0], waiting[0], HTTP_HOLD_NS,
 					   START_NS + HTTP_HOLD_NS));
-	assert_true(http_connections_hold(&table.connections, waiting[1], waiting[1], START_NS));
+	assert_true(http_connections_hold(&table.connections, waiting[1], waiting[1], HTTP_HOLD_NS,
+					  START_NS));
 	http_connections_remove(&table.connections, waiting[1]);
 	assert_int_equal(http_connections_held(&table.connections), 0);
 	release_table(&table);
