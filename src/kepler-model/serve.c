@@ -11,11 +11,10 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/file.h"
 #include "base/macro.h"
-#include "base/secret_file.h"
 #include "kepler-model/model_api.h"
 #include "kepler-model/settings.h"
+#include "kepler-model/web_options.h"
 #include "net/http_listen.h"
 #include "net/http_server.h"
 #include "options/layers.h"
@@ -23,8 +22,6 @@
 #include "service/signals.h"
 
 #define LISTEN_MAX 8
-#define HOSTS_MAX  64
-#define PEM_MAX    (1U << 20)
 #define MICRO      1e6
 #define POLL_MS    1000
 
@@ -32,10 +29,8 @@ struct serve_config {
 	struct settings settings;
 	char *listen[LISTEN_MAX];
 	size_t listen_count;
-	char *allowed_hosts[HOSTS_MAX];
-	size_t allowed_hosts_count;
-	char *socket_mode, *certificate, *key, *tokens, *signing_key;
-	uint32_t max_connections;
+	struct web_values web;
+	char *tokens, *signing_key;
 	uint64_t rescan_ns, max_error;
 	bool pickles;
 };
@@ -45,38 +40,11 @@ struct serve_config {
 	.offset = offsetof(struct serve_config, member),                                           \
 	.count_offset = offsetof(struct serve_config, member##_count), .list_max = (max)
 
-static int check_mode(const char *text, struct diag *diag)
-{
-	mode_t mode;
-
-	return http_unix_parse_mode(text, &mode, diag);
-}
-
 static const struct option rows[] = {
 	{ "web.listen-address", NULL, OPTION_STRINGS, LIST(listen, LISTEN_MAX),
 	  .default_text = "127.0.0.1:8100", .metavar = "ADDRESS", .check = http_listen_check,
 	  .help = "HOST:PORT, [IPV6]:PORT, :PORT for all addresses, or unix:PATH for a socket in "
 		  "an existing directory." },
-	{ "web.socket-mode", NULL, OPTION_STRING, OWN(socket_mode), .default_text = "0660",
-	  .metavar = "MODE", .check = check_mode,
-	  .help = "Mode of a unix socket, in octal; write permission allows a process to "
-		  "connect." },
-	{ "web.allowed-hosts", NULL, OPTION_STRINGS, LIST(allowed_hosts, HOSTS_MAX),
-	  .default_text = "", .metavar = "NAME", .check = http_host_check_name,
-	  .help = "Names that are accepted in the Host header of a request, besides addresses, "
-		  "names without a dot, *.svc and *.cluster.local: NAME, *.NAME for all names "
-		  "below "
-		  "it, or * for any." },
-	{ "web.max-connections", NULL, OPTION_U32, OWN(max_connections), .min = 4, .max = 10000,
-	  .default_text = "512", .metavar = "N",
-	  .help = "Limit on the connections that are open at once." },
-	{ "web.tls-certificate", NULL, OPTION_STRING, OWN(certificate), .default_text = "",
-	  .metavar = "FILE", .may_be_empty = true,
-	  .help = "The server's certificate and those that it is signed with, in PEM. With it all "
-		  "addresses speak TLS 1.2 or 1.3." },
-	{ "web.tls-key", NULL, OPTION_STRING, OWN(key), .default_text = "", .metavar = "FILE",
-	  .may_be_empty = true,
-	  .help = "The certificate's private key in PEM, in a file that only its owner may read." },
 	{ "web.token-file", NULL, OPTION_STRING, OWN(tokens), .default_text = "", .metavar = "FILE",
 	  .may_be_empty = true,
 	  .help = "A file with a token in each line, which only its owner may read. With it "
@@ -100,16 +68,16 @@ static const struct option rows[] = {
 	  .help = "An Ed25519 private key in PEM, which only its owner may read. Files are signed "
 		  "with it in the second API." },
 };
-static const struct option_section sections[] = { { rows, ARRAY_SIZE(rows), 0 } };
+static const struct option_section sections[] = {
+	{ rows, ARRAY_SIZE(rows), 0 },
+	{ web_rows_of_options, WEB_OPTION_COUNT, offsetof(struct serve_config, web) },
+};
 
 static int check(const struct option_values *values, struct diag *diag)
 {
 	const struct serve_config *config = (const struct serve_config *)(const void *)values;
 
-	if (!*config->certificate != !*config->key)
-		return diag_set(diag, -EINVAL,
-				"web.tls-certificate, web.tls-key: must be given together");
-	return 0;
+	return web_options_check(&config->web, diag);
 }
 
 const struct option_set serve_options = {
@@ -203,17 +171,6 @@ static void look_for_changes(struct serving *serving, uint64_t now_ns)
 
 /* ---- life ---- */
 
-static int read_pem(const char *path, bool secret, char **ret, struct diag *diag)
-{
-	size_t len = 0;
-	int r = secret ? secret_file_check(path, diag) : 0;
-
-	if (r < 0)
-		return r;
-	r = read_file_alloc(path, PEM_MAX, ret, &len);
-	return r < 0 ? diag_set(diag, r, "%s: cannot be read: %s", path, strerrordesc_np(-r)) : 0;
-}
-
 static int read_signing_key(struct serving *serving, struct diag *diag)
 {
 	const char *path = serving->config->signing_key;
@@ -222,35 +179,21 @@ static int read_signing_key(struct serving *serving, struct diag *diag)
 
 	if (!*path)
 		return 0;
-	r = read_pem(path, true, &pem, diag);
+	r = web_options_read_pem(path, true, &pem, diag);
 	return r < 0 ? r : signing_key_parse(path, pem, strlen(pem), &serving->signing_key, diag);
 }
 
 static int start_server(struct serving *serving, struct diag *diag)
 {
 	const struct serve_config *config = serving->config;
-	CLEANUP_FREE char *certificate = NULL;
-	CLEANUP_FREE char *key = NULL;
 	struct http_options options = {
 		.listen = (const char *const *)config->listen,
 		.listen_count = config->listen_count,
-		.max_connections = config->max_connections,
 		.routes = serving->routes,
 		.route_count = ARRAY_SIZE(serving->routes),
-		.hosts = { (const char *const *)config->allowed_hosts,
-			   config->allowed_hosts_count },
 	};
-	int r = http_unix_parse_mode(config->socket_mode, &options.socket_mode, diag);
 
-	if (r == 0 && *config->certificate)
-		r = read_pem(config->certificate, false, &certificate, diag);
-	if (r == 0 && *config->key)
-		r = read_pem(config->key, true, &key, diag);
-	if (r < 0)
-		return r;
-	options.tls_certificate = certificate;
-	options.tls_key = key;
-	return http_server_start(&options, &serving->server, diag);
+	return web_options_start(&config->web, &options, &serving->server, diag);
 }
 
 static int start(struct serving *serving, struct diag *diag)
@@ -272,16 +215,6 @@ static int start(struct serving *serving, struct diag *diag)
 	api->server = serving->server;
 	(void)pthread_mutex_unlock(&api->lock);
 	return 0;
-}
-
-static void say_addresses(const struct serving *serving)
-{
-	char address[128];
-
-	for (size_t i = 0; http_server_address(serving->server, i, address, sizeof(address)) == 0;
-	     i++)
-		log_info("listening on %s%s", address,
-			 *serving->config->certificate ? " with TLS" : "");
 }
 
 /* Until a signal asks for the end. */
@@ -329,7 +262,7 @@ static int serve(const struct serve_config *config, const char *root, struct dia
 
 	if (r == 0) {
 		serving.notify = notify_open();
-		say_addresses(&serving);
+		web_options_say_addresses(&config->web, serving.server);
 		wait_for_signals(&serving, signal_fd);
 	}
 	stop(&serving);
