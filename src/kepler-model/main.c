@@ -11,11 +11,13 @@
 #include "kepler-model/export.h"
 #include "kepler-model/extract.h"
 #include "kepler-model/isolate.h"
+#include "kepler-model/offline_trainer.h"
 #include "kepler-model/plot.h"
 #include "kepler-model/repo.h"
 #include "kepler-model/serve.h"
 #include "kepler-model/stress.h"
 #include "kepler-model/train.h"
+#include "kepler-model/train_request.h"
 #include "kepler-model/validate.h"
 #include "options/program.h"
 
@@ -124,6 +126,19 @@ static const struct command commands[] = {
 		  "server and by a second one (docs/model-server.md). A change of the repository "
 		  "is noticed.",
 	  .options = &serve_options },
+	{ .name = "offline-trainer",
+	  .run = offline_trainer_main,
+	  .synopsis = "offline-trainer [OPTION]...",
+	  .summary = "train models on request, over HTTP",
+	  .what = "Answers POST /train, as upstream's offline trainer does: series of an exporter "
+		  "become a zipped\n"
+		  "pipeline of models (docs/model-server.md). Clients need a token. Options:",
+	  .options = &offline_trainer_options },
+	{ "train-request", train_request_main, "train-request FILE",
+	  "a pipeline from a request to the offline trainer", .operands = "FILE",
+	  .what = "Does with a file, or for - with standard input, what the offline trainer does "
+		  "with a request. Options:",
+	  .options = &train_request_options },
 	{ "estimate", estimate_main, "estimate DIR", "answer estimates of power on a unix socket",
 	  .operands = "DIR",
 	  .what = "Answers Kepler's requests for estimates by the protocol of upstream's "

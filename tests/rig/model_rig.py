@@ -79,7 +79,8 @@ class Program:
         if not KEPLER_MODEL.exists():
             skip("kepler-model is not built (-Dprograms=kepler-model)")
         self.log = tempfile.NamedTemporaryFile("w+", prefix="kepler-model-log-")
-        self.process = subprocess.Popen([str(binary or KEPLER_MODEL), command, str(directory), *args],
+        words = [command, str(directory)] if directory else [command]
+        self.process = subprocess.Popen([str(binary or KEPLER_MODEL), *words, *args],
                                         stdout=self.log, stderr=self.log, stdin=subprocess.DEVNULL, env=OTHERS_ENVIRONMENT)
         self.address = None if expect else self.wait_for(r'listening on (\S+?)( with TLS)?"')[1]
 

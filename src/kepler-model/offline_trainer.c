@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kepler-model/offline_trainer.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/macro.h"
+#include "kepler-model/access_tokens.h"
+#include "kepler-model/api_metrics.h"
+#include "kepler-model/settings.h"
+#include "kepler-model/train_body.h"
+#include "kepler-model/trainings.h"
+#include "kepler-model/web_options.h"
+#include "net/http_listen.h"
+#include "options/layers.h"
+#include "options/version.h"
+#include "service/notify.h"
+#include "service/signals.h"
+
+#define LISTEN_MAX 8
+#define ROUTES     3
+#define TEXT_TYPE  "text/plain; charset=utf-8"
+#define HOLD_MORE  (5 * NSEC_PER_SEC) /* beyond the deadline, for its answer */
+#define RETRY_S    30
+#define FILE_BYTES (80ULL << 20)
+#define MEBI       (1ULL << 20)
+
+struct trainer_config {
+	struct settings settings;
+	char *listen[LISTEN_MAX];
+	size_t listen_count;
+	struct web_values web;
+	char *tokens;
+	uint64_t deadline_ns;
+	uint32_t waiting, memory_mib;
+};
+
+#define OWN(member) .offset = offsetof(struct trainer_config, member)
+
+static const struct option rows[] = {
+	{ "web.listen-address", NULL, OPTION_STRINGS, OWN(listen),
+	  .count_offset = offsetof(struct trainer_config, listen_count), .list_max = LISTEN_MAX,
+	  .default_text = "127.0.0.1:8102", .metavar = "ADDRESS", .check = http_listen_check,
+	  .help = "HOST:PORT, [IPV6]:PORT, :PORT for all addresses, or unix:PATH for a socket in "
+		  "an existing directory." },
+	{ "web.token-file", NULL, OPTION_STRING, OWN(tokens), .default_text = "", .metavar = "FILE",
+	  .may_be_empty = true,
+	  .help = "A file with a token in each line, which only its owner may read. Clients have "
+		  "to send one of them (Authorization: Bearer TOKEN), except for /healthz. Without "
+		  "the file the trainer does not start. SIGHUP makes it read the file again." },
+	{ "train.deadline", NULL, OPTION_DURATION, OWN(deadline_ns), .min = NSEC_PER_SEC,
+	  .max = 86400 * NSEC_PER_SEC, .default_text = "10m", .metavar = "DURATION",
+	  .help = "How long a request may wait and train before it is answered with 503." },
+	{ "train.queue", NULL, OPTION_U32, OWN(waiting), .min = 1, .max = TRAININGS_MAX / 2,
+	  .default_text = "4", .metavar = "N",
+	  .help = "Requests that may wait while one is trained; more are answered with 429." },
+	{ "train.memory", NULL, OPTION_U32, OWN(memory_mib), .min = 128, .max = 1048576,
+	  .default_text = "4096", .metavar = "MIB",
+	  .help = "Limit on the address space of a training, in MiB." },
+};
+static const struct option_section sections[] = {
+	{ rows, ARRAY_SIZE(rows), 0 },
+	{ web_rows_of_options, WEB_OPTION_COUNT, offsetof(struct trainer_config, web) },
+};
+
+static int check(const struct option_values *values, struct diag *diag)
+{
+	const struct trainer_config *config = (const struct trainer_config *)(const void *)values;
+
+	if (!*config->tokens)
+		return diag_set(diag, -EINVAL,
+				"web.token-file: must be given: a training needs a token, because "
+				"it takes CPU time and memory of this machine");
+	return web_options_check(&config->web, diag);
+}
+
+const struct option_set offline_trainer_options = {
+	.program = &settings_program,
+	.base = &settings_options,
+	.sections = sections,
+	.section_count = ARRAY_SIZE(sections),
+	.size = sizeof(struct trainer_config),
+	.check = check,
+};
+
+struct offline_trainer {
+	const struct trainer_config *config;
+	struct trainings trainings;
+	pthread_mutex_t lock; /* of what follows */
+	struct access_tokens tokens;
+	uint64_t unauthorized;
+	/* ---- without a lock ---- */
+	struct http_route routes[ROUTES];
+	struct http_server *server;
+	struct notify *notify;
+};
+
+/* ---- pages ---- */
+
+static void answer_text(struct http_response *response, int status, const char *text)
+{
+	*response = (struct http_response){
+		.status = status, .content_type = TEXT_TYPE, .body = text, .len = strlen(text)
+	};
+}
+
+static bool is_admitted(void *userdata, const char *authorization)
+{
+	struct offline_trainer *trainer = userdata;
+	bool admitted;
+
+	(void)pthread_mutex_lock(&trainer->lock);
+	admitted = access_tokens_admit(&trainer->tokens, authorization);
+	trainer->unauthorized += !admitted;
+	(void)pthread_mutex_unlock(&trainer->lock);
+	return admitted;
+}
+
+static void submit(struct offline_trainer *trainer, const struct http_request *request,
+		   struct http_response *response)
+{
+	struct train_body body;
+	struct diag diag = { "" };
+
+	/* What is plainly wrong waits for nothing; the body is read again where it is trained. */
+	if (train_body_read(request->body, request->body_len, &body, &diag) < 0) {
+		char *text = NULL;
+		int len = asprintf(&text, "400: %s\n", diag.text);
+
+		if (len < 0) {
+			answer_text(response, 503, "503: out of memory\n");
+			return;
+		}
+		*response = (struct http_response){ .status = 400,
+						    .content_type = TEXT_TYPE,
+						    .body = text,
+						    .len = (size_t)len,
+						    .release = free,
+						    .owner = text };
+		return;
+	}
+	*request->ticket = trainings_submit(&trainer->trainings, request->body, request->body_len,
+					    clock_ns(CLOCK_MONOTONIC), &diag);
+	if (*request->ticket)
+		return;
+	if (diag.text[0])
+		answer_text(response, 503, "503: out of memory\n");
+	else
+		answer_text(response, 429, "429: too many requests to train wait already\n");
+	response->retry_after_s = RETRY_S;
+}
+
+static void handle_train(void *userdata, const struct http_request *request,
+			 struct http_response *response)
+{
+	struct offline_trainer *trainer = userdata;
+	char *answer = NULL;
+	size_t len = 0;
+	int status;
+
+	if (!*request->ticket) {
+		submit(trainer, request, response);
+		return;
+	}
+	status = trainings_take(&trainer->trainings, *request->ticket, clock_ns(CLOCK_MONOTONIC),
+				&answer, &len);
+	if (status == 0)
+		return;
+	if (!answer) {
+		answer_text(response, 503, "503: the training was lost, or there is no memory\n");
+		return;
+	}
+	*response = (struct http_response){
+		.status = status,
+		.content_type = status == 200 ? "application/zip" : TEXT_TYPE,
+		.file_name = status == 200 ? "pipeline.zip" : NULL,
+		.body = answer,
+		.len = len,
+		.release = free,
+		.owner = answer,
+	};
+}
+
+static void handle_metrics(void *userdata, const struct http_request *request,
+			   struct http_response *response)
+{
+	struct offline_trainer *trainer = userdata;
+	struct strbuf page = STRBUF_INIT;
+
+	if (!is_admitted(trainer, request->authorization)) {
+		answer_text(response, 401, "401: this server wants a token\n");
+		return;
+	}
+	trainings_print_metrics(&trainer->trainings, &page);
+	(void)pthread_mutex_lock(&trainer->lock);
+	strbuf_addf(&page,
+		    "# HELP kepler_model_trainer_unauthorized_total Requests without a token that "
+		    "is right.\n# TYPE kepler_model_trainer_unauthorized_total counter\n"
+		    "kepler_model_trainer_unauthorized_total %llu\n",
+		    (unsigned long long)trainer->unauthorized);
+	(void)pthread_mutex_unlock(&trainer->lock);
+	if (strbuf_error(&page) < 0) {
+		strbuf_release(&page);
+		answer_text(response, 503, "503: out of memory\n");
+		return;
+	}
+	*response = (struct http_response){ .status = 200,
+					    .content_type = API_METRICS_TYPE,
+					    .body = page.data,
+					    .len = page.len,
+					    .release = free,
+					    .owner = page.data };
+}
+
+static void handle_healthz(void *userdata, const struct http_request *request,
+			   struct http_response *response)
+{
+	(void)userdata;
+	(void)request;
+	answer_text(response, 200, "ok\n");
+}
+
+/* ---- life ---- */
+
+static int read_tokens(struct offline_trainer *trainer, struct diag *diag)
+{
+	struct access_tokens fresh = { 0 }, old;
+	int r = access_tokens_read(trainer->config->tokens, &fresh, diag);
+
+	if (r == 0 && fresh.count == 0)
+		r = diag_set(diag, -EINVAL, "%s: has no token", trainer->config->tokens);
+	if (r < 0) {
+		access_tokens_release(&fresh);
+		return r;
+	}
+	(void)pthread_mutex_lock(&trainer->lock);
+	old = trainer->tokens;
+	trainer->tokens = fresh;
+	(void)pthread_mutex_unlock(&trainer->lock);
+	access_tokens_release(&old);
+	return 0;
+}
+
+static int start(struct offline_trainer *trainer, struct diag *diag)
+{
+	const struct trainer_config *config = trainer->config;
+	const struct http_route routes[ROUTES] = {
+		{ "/train", handle_train, trainer, .post_max = TRAIN_BODY_MAX,
+		  .admits = is_admitted, .hold_ns = config->deadline_ns + HOLD_MORE },
+		{ "/metrics", handle_metrics, trainer, .spare = true },
+		{ "/healthz", handle_healthz, trainer, .spare = true },
+	};
+	const struct http_options options = {
+		.listen = (const char *const *)config->listen,
+		.listen_count = config->listen_count,
+		.routes = trainer->routes,
+		.route_count = ROUTES,
+	};
+	const struct trainings_limits limits = {
+		.waiting = config->waiting,
+		.deadline_ns = config->deadline_ns,
+		.worker = { .memory_bytes = config->memory_mib * MEBI,
+			    .cpu_s = config->deadline_ns / NSEC_PER_SEC + 1,
+			    .file_bytes = FILE_BYTES },
+	};
+	int r = read_tokens(trainer, diag);
+
+	if (r < 0)
+		return r;
+	trainings_init(&trainer->trainings, &limits);
+	memcpy(trainer->routes, routes, sizeof(routes));
+	return web_options_start(&config->web, &options, &trainer->server, diag);
+}
+
+static void reload(struct offline_trainer *trainer)
+{
+	struct diag diag = { "" };
+
+	notify_reloading(trainer->notify, clock_ns(CLOCK_MONOTONIC));
+	if (read_tokens(trainer, &diag) < 0)
+		log_error("the tokens that were read before stay: %s", diag.text);
+	notify_ready(trainer->notify, NULL);
+}
+
+static void wait_for_signals(struct offline_trainer *trainer, int signal_fd)
+{
+	unsigned wishes = 0;
+
+	notify_ready(trainer->notify, NULL);
+	while (!(wishes & SIGNAL_STOP)) {
+		struct pollfd waits = { .fd = signal_fd, .events = POLLIN };
+		uint64_t now_ns;
+
+		(void)poll(&waits, 1, TRAININGS_TURN_MS);
+		wishes = signals_take(signal_fd);
+		now_ns = clock_ns(CLOCK_MONOTONIC);
+		notify_watchdog(trainer->notify, now_ns);
+		if (wishes & SIGNAL_RELOAD)
+			reload(trainer);
+		trainings_turn(&trainer->trainings, now_ns);
+	}
+	notify_stopping(trainer->notify);
+}
+
+static int run(const struct trainer_config *config, struct diag *diag)
+{
+	struct offline_trainer trainer = { .config = config, .lock = PTHREAD_MUTEX_INITIALIZER };
+	int signal_fd = signals_open();
+	int r = signal_fd < 0 ? diag_set(diag, signal_fd, "cannot take signals: %s",
+					 strerrordesc_np(-signal_fd))
+			      : start(&trainer, diag);
+
+	if (r == 0) {
+		trainer.notify = notify_open();
+		web_options_say_addresses(&config->web, trainer.server);
+		wait_for_signals(&trainer, signal_fd);
+	}
+	http_server_stop(trainer.server);
+	trainings_release(&trainer.trainings);
+	access_tokens_release(&trainer.tokens);
+	notify_close(trainer.notify);
+	if (signal_fd >= 0)
+		(void)close(signal_fd);
+	return r;
+}
+
+int offline_trainer_main(int argc, char *const *argv, char *const *environ_)
+{
+	struct trainer_config config = { .tokens = NULL };
+	struct operands operands;
+	struct diag diag = { "" };
+	int status = settings_load(&offline_trainer_options, argc, argv, environ_, 0, 0,
+				   &config.settings, &operands);
+
+	if (status != 0)
+		return status;
+	if (run(&config, &diag) < 0)
+		status = settings_fail(&diag);
+	operands_release(&operands);
+	options_release(&offline_trainer_options, &config.settings.options);
+	return status;
+}

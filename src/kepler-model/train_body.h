@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The body of a request to train, as upstream's offline trainer takes it:
+ *
+ *	{"name", "energy_source", "trainer": {"abs_trainers": […], "dyn_trainers": […],
+ *	 "idle_prom_response": {…}, "isolator", "isolator_args": {…}}, "prom_response": {…},
+ *	 "use_vm_metrics"}
+ *
+ * and beside that, of our own, "machine_spec" (the machine that the series are from) and "node"
+ * (its instance, where the series are of several). Names of trainers and isolators are looked up in
+ * tables; series are not read, but found: they stay a part of the body. Pure.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/diag.h"
+#include "model/trained_model.h"
+#include "training/model_training.h"
+
+#define TRAIN_BODY_MAX  (64U << 20) /* bytes */
+#define TRAIN_NAME_MAX  64
+#define TRAIN_SPEC_NONE "unknown" /* the processor of a machine that the body does not name */
+
+enum train_isolator {
+	TRAIN_ISOLATE_MINIMUM, /* the default */
+	TRAIN_ISOLATE_NONE,
+	TRAIN_ISOLATE_IDLE,    /* our own: rows in which nothing ran, or a line at no load */
+	TRAIN_ISOLATE_PROFILE, /* by the series of an idle time */
+};
+
+/* A part of the body that has series. */
+struct train_series {
+	const char *text; /* NULL: it is not there */
+	size_t len;
+};
+
+struct train_trainers {
+	const struct trainer *list[TRAINERS_MAX]; /* each once */
+	size_t count;
+};
+
+struct train_body {
+	char name[TRAIN_NAME_MAX];   /* of the pipeline: letters, digits, ".", "-" and "_" */
+	char source[TRAIN_NAME_MAX]; /* of energy */
+	char node[MODEL_NAME_MAX];   /* "": the only one */
+	struct train_trainers trainers[MODEL_OUTPUT_COUNT];
+	enum train_isolator isolator;
+	bool uses_vm_metrics;
+	struct machine_spec machine;
+	struct train_series series, idle;
+};
+
+/*
+ * @ret borrows @text. 0, or -EINVAL with what is wrong and where: the JSON (byte), or the member.
+ */
+int train_body_read(const char *text, size_t len, struct train_body *ret, struct diag *diag);

@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kepler-model/train_request.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/file.h"
+#include "base/macro.h"
+#include "kepler-model/background.h"
+#include "kepler-model/folder.h"
+#include "kepler-model/settings.h"
+#include "kepler-model/train_body.h"
+#include "model/feature.h"
+#include "options/layers.h"
+#include "options/version.h"
+#include "repository/model_entry.h"
+#include "repository/publication.h"
+#include "samples/isolation.h"
+
+#define PATH_SIZE    1024
+#define READ_BLOCK   65536
+#define FOLDS        10
+#define POWER_SUFFIX "_power"
+
+struct train_request_config {
+	struct settings settings;
+	char *output, *work_dir;
+};
+
+#define OWN(member) .offset = offsetof(struct train_request_config, member)
+
+static const struct option rows[] = {
+	{ "output", NULL, OPTION_STRING, OWN(output), .default_text = "-", .metavar = "FILE",
+	  .only_flag = true, .help = "Where the zipped pipeline goes. -: standard output." },
+	{ "work-dir", NULL, OPTION_STRING, OWN(work_dir), .default_text = "", .metavar = "FOLDER",
+	  .may_be_empty = true, .only_flag = true,
+	  .help = "An existing folder in which the pipeline is made, and left. Empty: a new one "
+		  "below /tmp, which is removed." },
+};
+static const struct option_section sections[] = { { rows, ARRAY_SIZE(rows), 0 } };
+
+const struct option_set train_request_options = {
+	.program = &settings_program,
+	.base = &settings_options,
+	.sections = sections,
+	.section_count = ARRAY_SIZE(sections),
+	.size = sizeof(struct train_request_config),
+};
+
+/* One request while it is worked on. */
+struct request_run {
+	struct train_body body;
+	const char *folder;
+	struct strbuf left_out; /* lines */
+	size_t made;
+	struct diag *diag;
+};
+
+/* ---- rows ---- */
+
+static int feed_series(void *userdata, const struct series_sink *sink, struct diag *diag)
+{
+	const struct train_series *series = userdata;
+	struct series_reader reader;
+	int r;
+
+	series_reader_init(&reader, sink);
+	r = series_reader_feed(&reader, series->text, series->len, diag);
+	if (r == 0)
+		r = series_reader_end(&reader, diag);
+	series_reader_release(&reader);
+	return r;
+}
+
+static struct extract_options options_of(const struct train_body *body)
+{
+	return (struct extract_options){
+		.sources = { body->source },
+		.source_count = 1,
+		.level = body->uses_vm_metrics ? METRIC_PROCESS : METRIC_CONTAINER,
+		.node = body->node,
+	};
+}
+
+static int extract(struct request_run *run, const struct extract_options *options,
+		   const char *member, struct train_series *series, struct extraction *ret)
+{
+	struct diag why = { "" };
+	int r = extraction_run(options, feed_series, series, ret, &why);
+
+	return r < 0 ? diag_set(run->diag, r, "%s: %.400s", member, why.text) : 0;
+}
+
+/* Takes idle power, or the background's, off the rows' power. */
+static int isolate(struct request_run *run, struct extraction *rows_,
+		   const struct background *background)
+{
+	struct sample_table *table = &rows_->table;
+	struct isolated_power powers[ISOLATION_COLUMNS_MAX];
+	const char *load = run->body.isolator == TRAIN_ISOLATE_IDLE ? isolation_load(table) : NULL;
+	size_t count;
+
+	if (run->body.isolator == TRAIN_ISOLATE_NONE)
+		return 0;
+	if (run->body.isolator == TRAIN_ISOLATE_IDLE && !load)
+		return diag_set(run->diag, -EINVAL,
+				"trainer.isolator: IdleIsolator needs CPU time, cycles or "
+				"instructions in the series");
+	count = isolation_find(table, load, powers);
+	for (size_t i = 0; i < count; i++) {
+		double watts = background_watts(background, table->names[powers[i].column]);
+
+		isolation_subtract(table, powers[i].column, watts >= 0 ? watts : powers[i].idle_w);
+	}
+	return 0;
+}
+
+static int read_dynamic(struct request_run *run, struct extraction *ret)
+{
+	CLEANUP(background_release) struct background background = { .hint_count = 0 };
+	struct extract_options options = options_of(&run->body);
+	int r = 0;
+
+	if (run->body.isolator == TRAIN_ISOLATE_PROFILE) {
+		struct extract_options by_owner = options;
+
+		by_owner.by_owner = true;
+		r = extract(run, &by_owner, "trainer.idle_prom_response", &run->body.idle,
+			    &background.idle);
+		options.is_background = background_has;
+		options.userdata = &background;
+	}
+	if (r == 0)
+		r = extract(run, &options, "prom_response", &run->body.series, ret);
+	return r < 0 ? r : isolate(run, ret, &background);
+}
+
+/* ---- models ---- */
+
+static bool has_power(const struct sample_table *table, size_t column)
+{
+	for (size_t row = 0; row < table->rows; row++) {
+		if (table->columns[column][row] > 0)
+			return true;
+	}
+	return false;
+}
+
+/* Names of the components with power, which the caller has room for. */
+static size_t find_components(const struct sample_table *table,
+			      char names[MODEL_COMPONENTS_MAX][SAMPLE_NAME_MAX],
+			      const char *ret[MODEL_COMPONENTS_MAX])
+{
+	size_t count = 0, suffix = strlen(POWER_SUFFIX);
+
+	for (size_t i = 0; i < table->column_count && count < MODEL_COMPONENTS_MAX; i++) {
+		size_t len = strlen(table->names[i]);
+
+		if (len <= suffix || strcmp(table->names[i] + len - suffix, POWER_SUFFIX) != 0 ||
+		    !has_power(table, i))
+			continue;
+		(void)snprintf(names[count], SAMPLE_NAME_MAX, "%.*s", (int)(len - suffix),
+			       table->names[i]);
+		ret[count] = names[count];
+		count++;
+	}
+	return count;
+}
+
+static bool has_features(const struct sample_table *table, const struct feature_group *group)
+{
+	for (size_t i = 0; group->features[i]; i++) {
+		if (sample_table_find(table, group->features[i]) == SAMPLE_COLUMN_NONE)
+			return false;
+	}
+	return true;
+}
+
+static void describe(const struct request_run *run, enum model_output output, const char *group,
+		     size_t row_count, struct trained_model *ret)
+{
+	time_t now = time(NULL);
+	struct tm date;
+
+	ret->output = output;
+	ret->machine = run->body.machine;
+	(void)snprintf(ret->source, sizeof(ret->source), "%s", run->body.source);
+	(void)snprintf(ret->feature_group, sizeof(ret->feature_group), "%s", group);
+	(void)snprintf(ret->origin.data, sizeof(ret->origin.data), "a request, %zu rows",
+		       row_count);
+	(void)snprintf(ret->origin.tool, sizeof(ret->origin.tool), "kepler-model %s",
+		       KEPLER_VERSION);
+	if (gmtime_r(&now, &date))
+		(void)strftime(ret->origin.trained_at, sizeof(ret->origin.trained_at),
+			       "%Y-%m-%dT%H:%M:%SZ", &date);
+}
+
+/* One model; what is wrong with it becomes a line. Only no memory and the disk are failures. */
+static int train_one(struct request_run *run, const struct sample_table *table,
+		     struct training_request *request, enum model_output output, const char *group,
+		     struct training_report *report)
+{
+	CLEANUP(trained_model_release) struct trained_model model = { .node_type = -1 };
+	const struct publication publication = { run->folder, run->body.name, "" };
+	char path[PUBLICATION_NAME_MAX * 4];
+	struct diag why = { "" };
+	int r;
+
+	describe(run, output, group, table->rows, &model);
+	r = model_training_run(table, request, &model, report, &why);
+	if (r == 0)
+		r = publication_add(&publication, &model, path, &why);
+	if (r == -ENOMEM || r == -ENOSPC || r == -EIO)
+		return diag_set(run->diag, r, "%.400s", why.text);
+	if (r < 0)
+		strbuf_addf(&run->left_out, "%s/%s/%s: %s\n", model_output_name(output), group,
+			    request->trainers[0]->name, why.text);
+	run->made += r == 0;
+	return 0;
+}
+
+static int train_output(struct request_run *run, const struct sample_table *table,
+			enum model_output output)
+{
+	char names[MODEL_COMPONENTS_MAX][SAMPLE_NAME_MAX];
+	const char *components[MODEL_COMPONENTS_MAX];
+	CLEANUP_FREE struct training_report *report = calloc(1, sizeof(*report));
+	const struct train_trainers *chosen = &run->body.trainers[output];
+	struct training_request request = {
+		.trainer_count = 1,
+		.components = components,
+		.component_count = find_components(table, names, components),
+		.plan = { .kind = FOLDS_BLOCKED, .folds = FOLDS },
+	};
+	int r = report ? 0 : diag_set(run->diag, -ENOMEM, "out of memory");
+
+	for (const struct feature_group *group = feature_groups; r == 0 && group->name; group++) {
+		if (!has_features(table, group))
+			continue;
+		request.features = group->features;
+		for (request.feature_count = 0; group->features[request.feature_count];)
+			request.feature_count++;
+		for (size_t i = 0; r == 0 && i < chosen->count; i++) {
+			request.trainers[0] = chosen->list[i];
+			r = train_one(run, table, &request, output, group->name, report);
+		}
+	}
+	return r;
+}
+
+static int train(struct request_run *run)
+{
+	const struct extract_options options = options_of(&run->body);
+	CLEANUP(extraction_release) struct extraction absolute = { .step_us = 0 };
+	CLEANUP(extraction_release) struct extraction dynamic = { .step_us = 0 };
+	int r = 0;
+
+	if (run->body.trainers[MODEL_ABS_POWER].count) {
+		r = extract(run, &options, "prom_response", &run->body.series, &absolute);
+		if (r == 0)
+			r = train_output(run, &absolute.table, MODEL_ABS_POWER);
+	}
+	if (r == 0 && run->body.trainers[MODEL_DYN_POWER].count) {
+		r = read_dynamic(run, &dynamic);
+		if (r == 0)
+			r = train_output(run, &dynamic.table, MODEL_DYN_POWER);
+	}
+	if (r == 0 && !run->made)
+		return diag_set(run->diag, -EINVAL, "no model could be made: %.400s",
+				run->left_out.len ? run->left_out.data
+						  : "the series have the features of no group");
+	return r;
+}
+
+/* ---- the answer ---- */
+
+static int write_left_out(const struct request_run *run)
+{
+	char path[PATH_SIZE];
+	int r = strbuf_error(&run->left_out);
+
+	if (r < 0 || !run->left_out.len)
+		return r;
+	(void)snprintf(path, sizeof(path), "%s/%s/left_out.txt", run->folder, run->body.name);
+	return write_file_atomic(path, run->left_out.data, run->left_out.len, 0644);
+}
+
+static int write_answer(const char *path, const struct strbuf *zip)
+{
+	if (strcmp(path, "-") != 0)
+		return write_file_atomic(path, zip->data, zip->len, 0644);
+	return fwrite(zip->data, 1, zip->len, stdout) == zip->len && fflush(stdout) == 0 ? 0 : -EIO;
+}
+
+static int answer(const struct request_run *run, const char *path)
+{
+	CLEANUP(strbuf_release) struct strbuf zip = STRBUF_INIT;
+	int r = write_left_out(run);
+
+	if (r == 0)
+		r = folder_zip(run->folder, &zip, run->diag);
+	if (r == 0)
+		r = write_answer(path, &zip);
+	return r < 0 ? diag_set(run->diag, r, "the pipeline cannot be written: %s",
+				strerrordesc_np(-r))
+		     : 0;
+}
+
+static int read_all(const char *path, char **ret, size_t *ret_len, struct diag *diag)
+{
+	FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
+	char block[READ_BLOCK];
+	size_t len;
+
+	if (!file)
+		return diag_set(diag, -errno, "%s: cannot be read: %s", path,
+				strerrordesc_np(errno));
+	while (text.len <= TRAIN_BODY_MAX && (len = fread(block, 1, sizeof(block), file)) > 0)
+		strbuf_add(&text, block, len);
+	if (file != stdin)
+		(void)fclose(file); /* it was only read */
+	if (strbuf_error(&text) < 0 || text.len > TRAIN_BODY_MAX)
+		return diag_set(diag, -E2BIG, "%s: more than %u MiB, or no memory", path,
+				TRAIN_BODY_MAX >> 20);
+	*ret_len = text.len;
+	*ret = text.data ? TAKE_PTR(text.data) : strdup("");
+	return *ret ? 0 : diag_set(diag, -ENOMEM, "out of memory");
+}
+
+static int run_request(const struct train_request_config *config, const char *path,
+		       const char *folder, struct diag *diag)
+{
+	struct request_run run = { .folder = folder, .left_out = STRBUF_INIT, .diag = diag };
+	CLEANUP_FREE char *text = NULL;
+	size_t len = 0;
+	int r = read_all(path, &text, &len, diag);
+
+	if (r == 0)
+		r = train_body_read(text, len, &run.body, diag);
+	if (r == 0)
+		r = train(&run);
+	if (r == 0)
+		r = answer(&run, config->output);
+	if (run.left_out.len)
+		(void)fputs(run.left_out.data, stderr);
+	strbuf_release(&run.left_out);
+	return r;
+}
+
+static int in_folder(const struct train_request_config *config, const char *path, struct diag *diag)
+{
+	char folder[] = "/tmp/kepler-train-XXXXXX";
+	int r;
+
+	if (*config->work_dir)
+		return run_request(config, path, config->work_dir, diag);
+	if (!mkdtemp(folder))
+		return diag_set(diag, -errno, "%s: cannot be made: %s", folder,
+				strerrordesc_np(errno));
+	r = run_request(config, path, folder, diag);
+	folder_remove(folder);
+	return r;
+}
+
+int train_request_main(int argc, char *const *argv, char *const *environ_)
+{
+	struct train_request_config config = { .output = NULL };
+	struct operands operands;
+	struct diag diag = { "" };
+	int status = settings_load(&train_request_options, argc, argv, environ_, 1, 1,
+				   &config.settings, &operands);
+
+	if (status != 0)
+		return status;
+	if (in_folder(&config, operands.words[0], &diag) < 0)
+		status = settings_fail(&diag);
+	operands_release(&operands);
+	options_release(&train_request_options, &config.settings.options);
+	return status;
+}

@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""kepler-model offline-trainer: POST /train as upstream has it, access, hostile bodies, limits, a worker that is killed."""
+import concurrent.futures
+import http.client
+import io
+import json
+import math
+import pathlib
+import signal
+import subprocess
+import tempfile
+import time
+import zipfile
+
+from model_rig import KEPLER_MODEL, Program
+from rig import Metrics, run_tests
+
+TOKEN = "0123456789abcdef"
+RIGHT = {"Authorization": f"Bearer {TOKEN}"}
+QUIET = "--web.listen-address=127.0.0.1:0"
+STEPS, EVERY_S = 120, 3
+
+
+def series():
+    """Of a machine that draws 40 W, and 30 W for each second of CPU time in a second."""
+    joules = ms = hits = 0.0
+    values = {"kepler_node_package_joules_total": [], "kepler_container_bpf_cpu_time_ms_total": [],
+              "kepler_container_bpf_page_cache_hit_total": []}
+    for i in range(STEPS):
+        load = 1 + math.sin(i / 7)
+        joules, ms, hits = joules + EVERY_S * (40 + 30 * load), ms + EVERY_S * 1000 * load, hits + EVERY_S * 10 * load
+        for name, value in zip(values, (joules, ms, hits)):
+            values[name].append([1000 + EVERY_S * i, str(value)])
+    labels = {"kepler_node_package_joules_total": {"source": "rapl-sysfs", "mode": "dynamic", "instance": "a"}}
+    own = {"container_id": "c1", "pod_name": "p", "container_name": "c", "container_namespace": "n", "instance": "a"}
+    return {name: [{"metric": {"__name__": name, **labels.get(name, own)}, "values": v}] for name, v in values.items()}
+
+
+def request(**changes):
+    return {"name": "mine", "energy_source": "rapl-sysfs", "prom_response": series(), "use_vm_metrics": False,
+            "trainer": {"abs_trainers": ["LinearRegressionTrainer"], "dyn_trainers": ["LinearRegressionTrainer"],
+                        "idle_prom_response": None, "isolator": "MinIdleIsolator", "isolator_args": {}}, **changes}
+
+
+class Trainer(Program):
+    def __init__(self, *args):
+        self.folder = tempfile.TemporaryDirectory()
+        tokens = pathlib.Path(self.folder.name, "tokens")
+        tokens.touch(0o600)
+        tokens.write_text(TOKEN + "\n")
+        super().__init__("offline-trainer", None, QUIET, f"--web.token-file={tokens}", *args)
+
+    def __exit__(self, *exc):
+        super().__exit__(*exc)
+        self.folder.cleanup()
+
+    def ask(self, body=None, headers=RIGHT, path="/train"):
+        host, port = self.address.rsplit(":", 1)
+        peer = http.client.HTTPConnection(host, port, timeout=60)
+        peer.request("POST" if body is not None else "GET", path, json.dumps(body) if isinstance(body, dict) else body, headers)
+        answer = peer.getresponse()
+        data = answer.read()
+        peer.close()
+        return answer.status, data, answer.headers
+
+    def metric(self, name, **labels):
+        return Metrics(self.ask(path="/metrics")[1].decode()).value(name, **labels)
+
+
+def a_pipeline_of_upstreams_request():
+    with Trainer() as trainer:
+        status, body, headers = trainer.ask(request())
+        assert status == 200 and headers["Content-Type"] == "application/zip", (status, body, trainer.output())
+        with zipfile.ZipFile(io.BytesIO(body)) as packed, tempfile.TemporaryDirectory() as folder:
+            names = packed.namelist()
+            for output, idle in (("AbsPower", 40), ("DynPower", 0)):
+                model = f"mine/rapl-sysfs/{output}/BPFOnly/LinearRegressionTrainer_0.json"
+                assert model in names and f"mine/rapl-sysfs_{output}_model_metadata.csv" in names, names
+                weights = json.loads(packed.read(model))["package"]["All_Weights"]
+                assert abs(weights["Bias_Weight"] - idle) < 1, weights
+            packed.extractall(folder)
+            listed = subprocess.run([KEPLER_MODEL, "repo", "verify", folder], capture_output=True, text=True, check=False)
+            assert listed.returncode == 0, listed
+        assert trainer.metric("kepler_model_trainer_trainings_total", result="made") == 1
+        assert trainer.metric("kepler_model_trainer_seconds_total") > 0
+        idle = {**request()["trainer"], "isolator": "ProfileBackgroundIsolator", "idle_prom_response": series()}
+        assert trainer.ask(request(trainer=idle))[0] in (200, 400)
+
+
+def a_token_is_always_needed():
+    done = subprocess.run([KEPLER_MODEL, "offline-trainer", QUIET], capture_output=True, text=True, check=False, timeout=30)
+    assert done.returncode == 2 and "web.token-file: must be given" in done.stderr, done
+    with Trainer() as trainer:
+        for headers in ({}, {"Authorization": "Bearer 0123456789abcdeX"}):
+            status, body, answer = trainer.ask(request(), headers)
+            assert status == 401 and answer["WWW-Authenticate"] == "Bearer", body
+            assert trainer.ask(headers=headers, path="/metrics")[0] == 401
+        assert trainer.ask(headers={}, path="/healthz")[0] == 200
+        assert trainer.metric("kepler_model_trainer_unauthorized_total") == 4
+        assert trainer.metric("kepler_model_trainer_trainings_total", result="made") == 0
+
+
+def hostile_bodies():
+    with Trainer() as trainer:
+        wrong = [
+            (b"", "ends"), (b"{", "ends"), (b"[]", "must be a JSON object"), (b"{" * 100, "byte"),
+            (b'{"prom_response":' + b"[" * 100, "nested deeper"), (b"\x80\x04.", "byte 1"), (b"PK\x03\x04", "byte 1"),
+            (request(name="../../etc"), "name: must have letters"), (request(energy_source=""), "energy_source"),
+            (request(prom_response=[]), "prom_response"), (request(prom_response="x"), "prom_response: must be an object"),
+            (request(prom_response={"a": [{"metric": {"__name__": "x"}, "values": [[1, math.nan]]}]}), "no JSON value begins so"),
+            (request(trainer={"abs_trainers": ["os.system"]}), "trainer.abs_trainers: there is no trainer"),
+            (request(trainer={"abs_trainers": ["LinearRegressionTrainer"], "isolator": "__import__"}), "trainer.isolator: must be"),
+            (request(trainer={"abs_trainers": ["LinearRegressionTrainer"], "isolator": "ProfileBackgroundIsolator"}),
+             "needs idle_prom_response"),
+            (request(trainer={}), "must name a trainer"),
+            (request(machine_spec={"cores": -1}), "machine_spec.cores")]
+        for body, why in wrong:
+            status, said, _ = trainer.ask(body)
+            assert status == 400 and why in said.decode(), (body if isinstance(body, bytes) else why, status, said)
+        assert trainer.ask(b"x", {**RIGHT, "Content-Length": str(1 << 40)})[0] == 413
+        assert trainer.ask(request())[0] == 200
+
+
+def state_of(pid):
+    """"" once it is gone; "Z": it is waited for."""
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return ""
+
+
+def limits():
+    slow = request(trainer={"abs_trainers": ["GradientBoostingRegressorTrainer", "XgboostFitTrainer", "ExtraTrees"]})
+    with Trainer("--train.queue=1") as trainer, concurrent.futures.ThreadPoolExecutor(6) as pool:
+        answers = [answer.result()[0] for answer in [pool.submit(trainer.ask, slow) for _ in range(6)]]
+        assert set(answers) == {200, 429} and answers.count(429) >= 3, answers
+        assert trainer.metric("kepler_model_trainer_trainings_total", result="too_many") == answers.count(429)
+        # A worker that is killed costs its request; the next one is trained.
+        pending = pool.submit(trainer.ask, slow)
+        pid = int(trainer.wait_for(rf"training {answers.count(200) + 1}: started as process (\d+)")[1])
+        subprocess.run(["kill", "-9", str(pid)], check=True)
+        assert pending.result()[0] == 503
+        assert trainer.ask(request())[0] == 200
+        # One that runs ends with its server.
+        pending = pool.submit(trainer.ask, slow)
+        pid = int(trainer.wait_for(rf"training {answers.count(200) + 3}: started as process (\d+)")[1])
+        trainer.process.send_signal(signal.SIGKILL)
+        trainer.process.wait()
+        end = time.monotonic() + 20
+        while state_of(pid) not in "Z" and time.monotonic() < end:
+            time.sleep(0.02)
+        assert state_of(pid) in "Z", state_of(pid)
+        assert isinstance(pending.exception(), (OSError, http.client.HTTPException))
+
+
+run_tests([a_pipeline_of_upstreams_request, a_token_is_always_needed, hostile_bodies, limits])
