@@ -38,7 +38,7 @@ static int read_tree_nodes(const struct json_source *source, const json_t *json,
 	CLEANUP_FREE uint32_t *missing = NULL;
 	CLEANUP_FREE double *threshold = NULL;
 	bool or_equal = json_is_true(json_object_get(json, "or_equal"));
-	uint32_t last_feature = (uint32_t)predictor->features - 1;
+	uint32_t last_feature = (uint32_t)(predictor->features + predictor->trees.ratio_count) - 1;
 	size_t count;
 	int r = json_value_numbers(source, json, place, "threshold", PREDICTOR_NODES_MAX,
 				   &threshold, &count);
@@ -68,13 +68,45 @@ static int read_tree_nodes(const struct json_source *source, const json_t *json,
 	return 0;
 }
 
+/* Pairs of features, one behind the other: numerator, denominator. */
+static int read_ratios(const struct json_source *source, const json_t *json, const char *place,
+		       struct predictor *predictor)
+{
+	CLEANUP_FREE uint32_t *pairs = NULL;
+	const json_t *ratios;
+	size_t count;
+	int r;
+
+	if (!json_object_get(json, "ratios"))
+		return 0;
+	r = json_value_array(source, json, place, "ratios", 2 * (size_t)PREDICTOR_RATIOS_MAX,
+			     &ratios);
+	if (r < 0)
+		return r;
+	count = json_array_size(ratios);
+	if (count % 2)
+		return json_value_refuse(source, place, "\"ratios\" are pairs, not %zu numbers",
+					 count);
+	r = json_value_counts(source, json, place, "ratios", count,
+			      (uint32_t)predictor->features - 1, &pairs);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < count / 2; i++)
+		predictor->trees.ratios[i] = (struct feature_ratio){
+			.numerator = (uint16_t)pairs[2 * i],
+			.denominator = (uint16_t)pairs[2 * i + 1],
+		};
+	predictor->trees.ratio_count = count / 2;
+	return 0;
+}
+
 static int read_trees(const struct json_source *source, const json_t *json, const char *place,
 		      struct predictor *predictor)
 {
 	const json_t *roots;
-	int r = read_tree_nodes(source, json, place, predictor);
+	int r = read_ratios(source, json, place, predictor);
 
-	if (r < 0 ||
+	if (r < 0 || (r = read_tree_nodes(source, json, place, predictor)) < 0 ||
 	    (r = json_value_number(source, json, place, "base", &predictor->trees.base)) < 0 ||
 	    (r = json_value_number_or(source, json, place, "rate", 1, &predictor->trees.rate)) <
 		    0 ||
@@ -537,12 +569,25 @@ static void write_nodes(struct writer *writer, const char *key, const struct pre
 	strbuf_add_char(writer->out, ']');
 }
 
+static void write_ratios(struct writer *writer, const struct predictor *predictor)
+{
+	if (predictor->trees.ratio_count == 0)
+		return;
+	write_key(writer, "ratios");
+	for (size_t i = 0; i < predictor->trees.ratio_count; i++)
+		strbuf_addf(writer->out, "%c%u,%u", i ? ',' : '[',
+			    predictor->trees.ratios[i].numerator,
+			    predictor->trees.ratios[i].denominator);
+	strbuf_add_char(writer->out, ']');
+}
+
 static void write_trees(struct writer *writer, const struct predictor *predictor)
 {
 	write_number(writer, "base", predictor->trees.base);
 	write_number(writer, "rate", predictor->trees.rate);
 	if (predictor->trees.node_count > 0)
 		write_flag(writer, "or_equal", predictor->trees.nodes[0].or_equal);
+	write_ratios(writer, predictor);
 	write_key(writer, "roots");
 	strbuf_add_char(writer->out, '[');
 	for (size_t i = 0; i < predictor->trees.root_count; i++)

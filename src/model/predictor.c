@@ -93,9 +93,9 @@ static int check_node(const struct predictor *predictor, size_t index, struct di
 		return diag_set(diag, -EINVAL,
 				"tree node %zu has its children at %u, outside %zu..%zu", index,
 				node->left, index + 1, predictor->trees.node_count - 1);
-	if (node->feature >= predictor->features)
+	if (node->feature >= predictor->features + predictor->trees.ratio_count)
 		return diag_set(diag, -EINVAL, "tree node %zu asks for feature %u of %zu", index,
-				node->feature, predictor->features);
+				node->feature, predictor->features + predictor->trees.ratio_count);
 	if (node->or_equal != predictor->trees.nodes[0].or_equal)
 		return diag_set(diag, -EINVAL,
 				"tree node %zu goes left at other values than node 0 does: at the "
@@ -108,11 +108,34 @@ static int check_node(const struct predictor *predictor, size_t index, struct di
 	return 0;
 }
 
+static int check_ratios(const struct predictor *predictor, struct diag *diag)
+{
+	size_t count = predictor->trees.ratio_count;
+
+	if (count > PREDICTOR_RATIOS_MAX)
+		return diag_set(diag, -EINVAL, "%zu ratios, more than %d", count,
+				PREDICTOR_RATIOS_MAX);
+	for (size_t i = 0; i < count; i++) {
+		const struct feature_ratio *ratio = &predictor->trees.ratios[i];
+
+		if (ratio->numerator >= predictor->features ||
+		    ratio->denominator >= predictor->features)
+			return diag_set(diag, -EINVAL,
+					"ratio %zu is of features %u and %u, of which there are "
+					"%zu",
+					i, ratio->numerator, ratio->denominator,
+					predictor->features);
+	}
+	return 0;
+}
+
 static int check_trees(const struct predictor *predictor, struct diag *diag)
 {
 	size_t nodes = predictor->trees.node_count, roots = predictor->trees.root_count;
-	int r = 0;
+	int r = check_ratios(predictor, diag);
 
+	if (r < 0)
+		return r;
 	if (nodes > PREDICTOR_NODES_MAX || roots > PREDICTOR_TREES_MAX)
 		return diag_set(diag, -EINVAL, "%zu trees of %zu nodes, more than %d of %d", roots,
 				nodes, PREDICTOR_TREES_MAX, PREDICTOR_NODES_MAX);
@@ -251,16 +274,27 @@ static ALWAYS_INLINE void add_all_leaves(const struct predictor *predictor, cons
 		add_leaves(predictor, i, 1, row, plain, sum);
 }
 
+double feature_ratio_of(const struct feature_ratio *ratio, const double *row)
+{
+	double denominator = row[ratio->denominator];
+	bool is_zero = !(denominator > 0) && !(denominator < 0) && !isnan(denominator);
+
+	return is_zero ? 0 : row[ratio->numerator] / denominator;
+}
+
 static double trees_watts(const struct predictor *predictor, const double *row)
 {
 	struct tree_sum sum = { .single = (float)predictor->trees.base };
 	bool plain = predictor->trees.node_count == 0 || !predictor->trees.nodes[0].or_equal;
-	float single[PREDICTOR_FEATURES_MAX];
+	float single[PREDICTOR_FEATURES_MAX + PREDICTOR_RATIOS_MAX];
 
 	for (size_t j = 0; j < predictor->features; j++) {
 		single[j] = (float)row[j];
 		plain &= !isnan(row[j]);
 	}
+	for (size_t j = 0; j < predictor->trees.ratio_count; j++)
+		single[predictor->features + j] =
+			(float)feature_ratio_of(&predictor->trees.ratios[j], row);
 	if (plain)
 		add_all_leaves(predictor, single, true, &sum);
 	else

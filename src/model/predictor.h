@@ -17,6 +17,7 @@
 #include "base/diag.h"
 
 #define PREDICTOR_FEATURES_MAX 64
+#define PREDICTOR_RATIOS_MAX   8
 #define PREDICTOR_TREES_MAX    10000
 #define PREDICTOR_NODES_MAX    4000000 /* of all trees */
 #define PREDICTOR_ROWS_MAX     200000  /* neighbours, support vectors */
@@ -39,14 +40,22 @@ enum predictor_form {
  * walk ends.
  */
 struct tree_node {
-	uint32_t left; /* index among all nodes; right is left + 1 */
-	uint16_t feature;
+	uint32_t left;     /* index among all nodes; right is left + 1 */
+	uint16_t feature;  /* from predictor.features on: a ratio */
 	bool missing_left; /* where a value that is NaN goes */
 	/*
 	 * Left at x <= threshold (scikit-learn), else at x < it (XGBoost); the same in all nodes.
 	 */
 	bool or_equal;
 	float threshold; /* of a leaf: its value */
+};
+
+/*
+ * One number of a row divided by another, such as cycles by CPU time; 0 where the second is 0, as
+ * nothing ran then. Both are indices of the row.
+ */
+struct feature_ratio {
+	uint16_t numerator, denominator;
 };
 
 struct predictor {
@@ -73,6 +82,8 @@ struct predictor {
 			 * precision, and so are these, to be equal to it.
 			 */
 			double rate;
+			struct feature_ratio ratios[PREDICTOR_RATIOS_MAX];
+			size_t ratio_count;
 		} trees;
 		struct {
 			double *rows;   /* row_count × features */
@@ -91,6 +102,8 @@ size_t predictor_terms(enum predictor_form form, size_t features);
 int predictor_check(const struct predictor *predictor, struct diag *diag);
 /* Watts, not clipped. @row has predictor->features numbers, none of them NaN but for trees. */
 double predictor_watts(const struct predictor *predictor, const double *row);
+/* A ratio's value in a row; NaN where one of the two is. */
+double feature_ratio_of(const struct feature_ratio *ratio, const double *row);
 /* Frees what the predictor owns; all zero afterwards. */
 void predictor_release(struct predictor *predictor);
 /* "linear", "polynomial", …: as files and messages name it. */

@@ -21,7 +21,7 @@ static double linear[] = { 1.0 / 3, -2e-300, 7 };
 static double polynomial[] = { 0.1, 0.2, 0.3, 0.4, 0.5, 0.6 };
 static struct tree_node nodes[NODES] = {
 	{ .left = 1, .feature = 1, .threshold = 1.0F / 3, .missing_left = true, .or_equal = true },
-	{ .left = 3, .feature = 0, .threshold = 2.5e-30F, .or_equal = true },
+	{ .left = 3, .feature = 3, .threshold = 0.5, .or_equal = true }, /* the second ratio */
 	{ .threshold = 4, .or_equal = true },
 	{ .threshold = -1e30F, .or_equal = true },
 	{ .threshold = 2, .or_equal = true },
@@ -37,7 +37,9 @@ static const struct predictor forms[] = {
 	{ .form = PREDICTOR_LOGARITHMIC, .features = 2, .curve = { 1, { 1.1, 2.2, 3.3, 0 } } },
 	{ .form = PREDICTOR_LOGISTIC, .features = 2, .curve = { 0, { 1.1, 2.2, 3.3, 4.4 } } },
 	{ .form = PREDICTOR_EXPONENTIAL, .features = 2, .curve = { 1, { 1.1, 0.2, 3.3, 0 } } },
-	{ .form = PREDICTOR_TREES, .features = 2, .trees = { nodes, NODES, roots, 3, 0.7, 0.1 } },
+	{ .form = PREDICTOR_TREES,
+	  .features = 2,
+	  .trees = { nodes, NODES, roots, 3, 0.7, 0.1, { { 1, 0 }, { 0, 1 } }, 2 } },
 	{ .form = PREDICTOR_NEIGHBOURS, .features = 2, .rows = { rows, values, 2, 2, 0, 0 } },
 	{ .form = PREDICTOR_KERNEL, .features = 2, .rows = { rows, values, 2, 0, 0.3, 9 } },
 };

@@ -106,6 +106,37 @@ static void test_trees(void **state)
 	nodes[3].or_equal = false;
 }
 
+/* x1 / x0 < 2 ? 10 : 20 */
+static void test_trees_see_ratios(void **state)
+{
+	struct tree_node nodes_of_ratio[] = { { .left = 1, .feature = 2, .threshold = 2 },
+					      { .threshold = 10 },
+					      { .threshold = 20 } };
+	uint32_t root = 0;
+	struct predictor predictor = {
+		.form = PREDICTOR_TREES,
+		.features = 2,
+		.trees = { nodes_of_ratio, 3, &root, 1, 0, 1, { { 1, 0 } }, 1 },
+	};
+
+	(void)state;
+	assert_int_equal(predictor_check(&predictor, NULL), 0);
+	assert_near(predictor_watts(&predictor, (double[]){ 4, 7 }), 10);
+	assert_near(predictor_watts(&predictor, (double[]){ 4, 8 }), 20);
+	assert_near(predictor_watts(&predictor, (double[]){ 0, 8 }), 10); /* nothing runs */
+	nodes_of_ratio[0].missing_left = true;
+	assert_near(predictor_watts(&predictor, (double[]){ 4, (double)NAN }), 10);
+	nodes_of_ratio[0].missing_left = false;
+	assert_near(predictor_watts(&predictor, (double[]){ (double)NAN, 1 }), 20);
+	predictor.trees.ratios[0].denominator = 2;
+	assert_true(predictor_check(&predictor, NULL) < 0);
+	predictor.trees.ratios[0].denominator = 0;
+	predictor.trees.ratio_count = 0;
+	assert_true(predictor_check(&predictor, NULL) < 0);
+	predictor.trees.ratio_count = PREDICTOR_RATIOS_MAX + 1;
+	assert_true(predictor_check(&predictor, NULL) < 0);
+}
+
 /* Whether more trees than are descended at once are all counted, of any depths. */
 static void test_many_trees(void **state)
 {
@@ -231,6 +262,7 @@ int main(void)
 		cmocka_unit_test(test_polynomial_has_its_terms_in_order),
 		cmocka_unit_test(test_curves),
 		cmocka_unit_test(test_trees),
+		cmocka_unit_test(test_trees_see_ratios),
 		cmocka_unit_test(test_many_trees),
 		cmocka_unit_test(test_trees_that_are_none_are_refused),
 		cmocka_unit_test(test_neighbours),
