@@ -13,10 +13,9 @@
 #include "base/diag.h"
 
 struct worker_limits {
-	uint64_t
-		memory_bytes; /* of its address space; not with sanitizers */
-	uint64_t cpu_s;       /* of its CPU time */
-	uint64_t file_bytes; /* of each file that it writes */
+	uint64_t memory_bytes; /* of its address space; not with sanitizers */
+	uint64_t cpu_s;        /* of its CPU time */
+	uint64_t file_bytes;   /* of each file that it writes */
 };
 
 struct worker_command {
