@@ -2,193 +2,143 @@
 #include "training/boosting.h"
 
 #include <errno.h>
-#include <jansson.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <xgboost/c_api.h>
 
 #include "base/macro.h"
-#include "base/strbuf.h"
-#include "model/xgboost_json.h"
+#include "training/boosted_tree.h"
+#include "training/random.h"
 
-struct parameter {
-	const char *name, *value;
+#define XGBOOST_BASE_W 0.5F /* what XGBoost up to version 1.7 begins with */
+
+/* What the trees have come to so far. */
+struct boost {
+	const struct training_task *task;
+	const struct boosting *boosting;
+	struct random random;
+	float base;
+	float *watts, *gradients; /* [rows] */
+	bool *is_in;              /* [rows] */
+	uint32_t *roots;          /* [trees] */
+	struct boosted_tree_nodes trees;
+	struct boosted_tree_grower *grower;
 };
 
-struct boosting {
-	const struct parameter *parameters; /* a NULL name ends them */
-	int trees;
-	bool from_mean; /* the first prediction is the mean, otherwise 0.5 W */
-	bool monotone;
-};
-
-static int failed(struct diag *diag, const char *what)
+static void boost_release(struct boost *boost)
 {
-	return diag_set(diag, -EINVAL, "libxgboost: %s: %.300s", what, XGBGetLastError());
+	free(boost->watts);
+	free(boost->gradients);
+	free(boost->is_in);
+	free(boost->roots);
+	free(boost->trees.nodes);
+	boosted_tree_grower_free(boost->grower);
 }
 
-static void be_silent(const char *text)
+static int begin(struct boost *boost, const struct boosted_tree_rules *rules)
 {
-	(void)text;
-}
-
-/* "(1,0,1)": 1 is a feature that power must not fall with. */
-static void add_constraints(const struct training_task *task, struct strbuf *out)
-{
-	for (size_t i = 0; i < task->features; i++)
-		strbuf_addf(out, "%s%d", i ? "," : "(", task->is_load && task->is_load[i] ? 1 : 0);
-	strbuf_add_char(out, ')');
-}
-
-static int set_parameters(BoosterHandle booster, const struct boosting *boosting,
-			  const struct training_task *task, struct diag *diag)
-{
-	CLEANUP(strbuf_release) struct strbuf constraints = STRBUF_INIT;
-	char base[64], seed[32];
+	const struct training_task *task = boost->task;
 	double mean = 0;
-	const struct parameter *p = boosting->parameters;
-	int r = XGBoosterSetParam(booster, "nthread", "1");
 
+	boost->random.state = task->seed;
+	boost->watts = calloc(task->rows, sizeof(*boost->watts));
+	boost->gradients = calloc(task->rows, sizeof(*boost->gradients));
+	boost->is_in = calloc(task->rows, sizeof(*boost->is_in));
+	boost->roots = calloc(boost->boosting->trees, sizeof(*boost->roots));
+	if (!boost->watts || !boost->gradients || !boost->is_in || !boost->roots)
+		return -ENOMEM;
 	for (size_t i = 0; i < task->rows; i++)
 		mean += task->y[i] / (double)task->rows;
-	(void)snprintf(base, sizeof(base), "%.9g", boosting->from_mean ? mean : 0.5);
-	(void)snprintf(seed, sizeof(seed), "%u", (unsigned)(task->seed & INT32_MAX));
-	for (; r == 0 && p->name; p++)
-		r = XGBoosterSetParam(booster, p->name, p->value);
-	if (r == 0)
-		r = XGBoosterSetParam(booster, "base_score", base);
-	if (r == 0)
-		r = XGBoosterSetParam(booster, "seed", seed);
-	add_constraints(task, &constraints);
-	if (strbuf_error(&constraints) < 0)
-		return -ENOMEM;
-	if (r == 0 && boosting->monotone)
-		r = XGBoosterSetParam(booster, "monotone_constraints", constraints.data);
-	return r == 0 ? 0 : failed(diag, "parameters");
-}
-
-static int boost(BoosterHandle booster, DMatrixHandle matrix, const struct boosting *boosting,
-		 const struct training_task *task, struct diag *diag)
-{
-	int r = set_parameters(booster, boosting, task, diag);
-
-	for (int tree = 0; r == 0 && tree < boosting->trees; tree++) {
-		if (XGBoosterUpdateOneIter(booster, tree, matrix) != 0)
-			r = failed(diag, "training");
-	}
-	return r;
-}
-
-static int new_matrix(const struct training_task *task, DMatrixHandle *ret, struct diag *diag)
-{
-	size_t count = task->rows * task->features;
-	CLEANUP_FREE float *numbers = calloc(count + task->rows, sizeof(*numbers));
-	float *y;
-
-	if (!numbers)
-		return -ENOMEM;
-	y = numbers + count;
-	for (size_t i = 0; i < count; i++)
-		numbers[i] = (float)task->x[i];
+	boost->base = boost->boosting->from_mean ? (float)mean : XGBOOST_BASE_W;
 	for (size_t i = 0; i < task->rows; i++)
-		y[i] = (float)task->y[i];
-	if (XGDMatrixCreateFromMat(numbers, task->rows, task->features, __builtin_nanf(""), ret) !=
-	    0)
-		return failed(diag, "rows");
-	if (XGDMatrixSetFloatInfo(*ret, "label", y, task->rows) != 0) {
-		(void)XGDMatrixFree(*ret);
-		return failed(diag, "watts");
+		boost->watts[i] = boost->base;
+	return boosted_tree_grower_new(task, rules, &boost->grower);
+}
+
+/* Which rows the next tree is made from; NULL: all. */
+static const bool *choose_rows(struct boost *boost)
+{
+	size_t count = 0, rows = boost->task->rows;
+
+	if (boost->boosting->row_part >= 1)
+		return NULL;
+	for (size_t i = 0; i < rows; i++) {
+		boost->is_in[i] = random_part(&boost->random) < boost->boosting->row_part;
+		count += boost->is_in[i];
 	}
-	return 0;
+	return count ? boost->is_in : NULL;
 }
 
-static int take_trees(BoosterHandle booster, struct predictor *ret, struct diag *diag)
+static int add_tree(struct boost *boost)
 {
-	struct json_source source = { .file = "libxgboost", .diag = diag };
-	const char *text;
-	bst_ulong len;
-	json_t *model;
-	int r;
+	const struct training_task *task = boost->task;
 
-	if (XGBoosterSaveModelToBuffer(booster, "{\"format\":\"json\"}", &len, &text) != 0)
-		return failed(diag, "model");
-	model = json_loadb(text, len, 0, NULL);
-	r = model ? xgboost_json_read(&source, model, ret) : -ENOMEM;
-	json_decref(model);
-	return r;
+	for (size_t i = 0; i < task->rows; i++)
+		boost->gradients[i] = boost->watts[i] - (float)task->y[i];
+	return boosted_tree_grow(boost->grower, boost->gradients, choose_rows(boost), &boost->trees,
+				 boost->watts);
 }
 
-static int train(const struct training_task *task, const struct boosting *boosting,
-		 struct predictor *ret, struct diag *diag)
+int boosting_train(const struct training_task *task, const struct boosting *boosting,
+		   struct predictor *ret)
 {
-	DMatrixHandle matrix;
-	BoosterHandle booster;
-	int r;
+	CLEANUP(boost_release) struct boost boost = { .task = task, .boosting = boosting };
+	struct boosted_tree_rules rules = { .depth = boosting->depth,
+					    .rate = boosting->rate,
+					    .penalty = boosting->penalty,
+					    .rises = boosting->monotone ? task->is_load : NULL };
+	int r = begin(&boost, &rules);
 
-	(void)XGBRegisterLogCallback(be_silent);
-	r = new_matrix(task, &matrix, diag);
+	for (unsigned tree = 0; r == 0 && tree < boosting->trees; tree++) {
+		boost.roots[tree] = (uint32_t)boost.trees.count;
+		r = add_tree(&boost);
+	}
 	if (r < 0)
 		return r;
-	if (XGBoosterCreate(&matrix, 1, &booster) != 0) {
-		(void)XGDMatrixFree(matrix);
-		return failed(diag, "start");
-	}
-	r = boost(booster, matrix, boosting, task, diag);
-	if (r == 0)
-		r = take_trees(booster, ret, diag);
-	(void)XGBoosterFree(booster);
-	(void)XGDMatrixFree(matrix);
-	return r;
+	*ret = (struct predictor){ .form = PREDICTOR_TREES, .features = task->features };
+	ret->trees.nodes = TAKE_PTR(boost.trees.nodes);
+	ret->trees.node_count = boost.trees.count;
+	ret->trees.roots = TAKE_PTR(boost.roots);
+	ret->trees.root_count = boosting->trees;
+	ret->trees.base = (double)boost.base;
+	ret->trees.rate = 1;
+	return 0;
 }
 
 int train_xgboost(const struct training_task *task, double *stretch, struct predictor *ret,
 		  struct diag *diag)
 {
-	static const struct parameter parameters[] = {
-		{ "objective", "reg:squarederror" }, { "eta", "0.1" }, { "max_depth", "6" },
-		{ "tree_method", "exact" },          { NULL, NULL },
+	static const struct boosting boosting = {
+		.trees = 100, .depth = 6, .rate = 0.1F, .penalty = 1, .row_part = 1
 	};
-	static const struct boosting boosting = { .parameters = parameters, .trees = 100 };
 
 	(void)stretch;
-	return train(task, &boosting, ret, diag);
+	(void)diag;
+	return boosting_train(task, &boosting, ret);
 }
 
 int train_gradient_boosting(const struct training_task *task, double *stretch,
 			    struct predictor *ret, struct diag *diag)
 {
-	static const struct parameter parameters[] = {
-		{ "objective", "reg:squarederror" },
-		{ "eta", "0.1" },
-		{ "max_depth", "3" },
-		{ "lambda", "0" },
-		{ "tree_method", "exact" },
-		{ NULL, NULL },
+	static const struct boosting boosting = {
+		.trees = 100, .depth = 3, .rate = 0.1F, .row_part = 1, .from_mean = true
 	};
-	static const struct boosting boosting = { .parameters = parameters,
-						  .trees = 100,
-						  .from_mean = true };
 
 	(void)stretch;
-	return train(task, &boosting, ret, diag);
+	(void)diag;
+	return boosting_train(task, &boosting, ret);
 }
 
 int train_monotone_boosting(const struct training_task *task, double *stretch,
 			    struct predictor *ret, struct diag *diag)
 {
-	static const struct parameter parameters[] = {
-		{ "objective", "reg:squarederror" },
-		{ "eta", "0.1" },
-		{ "max_depth", "6" },
-		{ "subsample", "0.8" },
-		{ "tree_method", "exact" },
-		{ NULL, NULL },
-	};
-	static const struct boosting boosting = {
-		.parameters = parameters, .trees = 200, .from_mean = true, .monotone = true
-	};
+	static const struct boosting boosting = { .trees = 200,
+						  .depth = 6,
+						  .rate = 0.1F,
+						  .penalty = 1,
+						  .row_part = 0.8,
+						  .from_mean = true,
+						  .monotone = true };
 
 	(void)stretch;
-	return train(task, &boosting, ret, diag);
+	(void)diag;
+	return boosting_train(task, &boosting, ret);
 }
