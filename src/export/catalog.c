@@ -157,17 +157,21 @@ static const struct family table[] = {
 	  OF_ZONES_OF_MODELS, ONE,
 	  LABELS(POINT_ZONE, POINT_SOURCE, POINT_MODEL, POINT_MODEL_OUTPUT, POINT_MODEL_FEATURES,
 	         POINT_MODEL_MACHINE),
-	  "The trained model (--model.file) that estimates a zone: its output, the features that "
-	  "it sees, and the processor that it was trained on.", NULL },
+	  "The model that estimates a zone, built in or trained (--model.file, --model.url): its "
+	  "output, the features that it sees, and the processor that it was trained on.", NULL },
 	{ "kepler_node_model_error_watts", GAUGE, "watts", BOTH,
 	  OF_ZONES_OF_MODELS, ZONE(model_error_w, 0), L_ZONE,
-	  "How far the power that a trained model estimates may be off: in nine of ten cases it is "
-	  "within this, by the rows that the model had not seen. None where that was not found.",
+	  "How far the power that a model estimates may be off: in nine of ten cases it is within "
+	  "this, by machines or rows that the model had not seen. None where that was not found.",
 	  NULL },
 	{ "kepler_node_model_outside", GAUGE, "", BOTH,
 	  OF_ZONES_OF_MODELS, ZONE(model_outside, 0), L_ZONE,
-	  "Whether the node does more, or less, than the rows that a trained model has seen: 1 or "
-	  "0. Its estimate is that of the edge then, and its error is wider.", NULL },
+	  "Whether the node does more, or less, than the rows that a trained model has seen, or is "
+	  "no machine like those of the built-in one: 1 or 0. Its error is wider then.", NULL },
+	{ "kepler_node_model_changes", COUNTER, "", BOTH,
+	  OF_ZONES_OF_MODELS, ZONE(model_changes, 0), L_ZONE,
+	  "Times that another model took the place of the one that estimates a zone: a changed "
+	  "file, or a newer one of --model.url. Its energy goes on from what was counted.", NULL },
 	{ "kepler_node_bpf_cpu_time_ms", COUNTER, "", CLASSIC,
 	  OF_SNAPSHOT, SELF(node_cpu_ns, 6), L_CPU,
 	  "CPU time that was used on the node, in milliseconds.", NULL },
@@ -734,6 +738,17 @@ static const struct family table[] = {
 	  "Ids of GPUs that the kubelet has allocated: held by a container that runs here, "
 	  "nameless as the container is not known here or does not run, unknown as no zone is "
 	  "that GPU (a part of one, as with MIG), beyond the room for them.", allocations },
+	{ "kepler_exporter_model_files_up", GAUGE, "", BOTH,
+	  OF_MODEL_FILES, SELF(model_files.up, 0), L_NONE,
+	  "Can each file of --model.file be used as it is on the disk now? 1 or 0.", NULL },
+	{ "kepler_exporter_model_files_changes", COUNTER, "", BOTH,
+	  OF_MODEL_FILES, SELF(model_files.taken, 0), L_NONE,
+	  "Files of --model.file that changed while Kepler ran, and are used as they are now.",
+	  NULL },
+	{ "kepler_exporter_model_files_refused", COUNTER, "", BOTH,
+	  OF_MODEL_FILES, SELF(model_files.refused, 0), L_NONE,
+	  "Files of --model.file that changed while Kepler ran and were refused: the model before "
+	  "stays, and the log and `kepler doctor` say why.", NULL },
 	{ "kepler_exporter_model_fetch_up", GAUGE, "", BOTH,
 	  OF_MODEL_FETCH, SELF(model_fetch.up, 0), L_NONE,
 	  "Was the last answer of --model.url a model that can be used, or that nothing has "
@@ -743,7 +758,8 @@ static const struct family table[] = {
 	  "Time since the last such answer; none before the first.", NULL },
 	{ "kepler_exporter_model_fetch_newer", GAUGE, "", BOTH,
 	  OF_MODEL_FETCH, SELF(model_fetch.is_newer, 0), L_NONE,
-	  "Was another model fetched, which is used from the next start on? 1 or 0.", NULL },
+	  "Is the model that was fetched last not the one in use, because it does not fit this "
+	  "machine? 1 or 0.", NULL },
 	{ "kepler_exporter_model_fetch_requests", COUNTER, "", BOTH,
 	  OF_MODEL_FETCH, SELF(model_fetch.requests, 0), L_NONE,
 	  "Requests that reached the host of --model.url.", NULL },

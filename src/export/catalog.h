@@ -37,6 +37,7 @@ enum family_of {
 	OF_IDLE_STATES, /* struct snapshot_idle_state */
 	OF_LOOKUPS,     /* likewise, where a source of names is configured */
 	OF_HOLDERS,     /* likewise, where the kubelet is asked which containers hold devices */
+	OF_MODEL_FILES, /* likewise, where there are files of models */
 	OF_MODEL_FETCH, /* likewise, where a model is fetched */
 	OF_RECORDING,   /* likewise, where intervals are recorded */
 	OF_HTTP,        /* struct http_stats, likewise; none without a server */

@@ -274,13 +274,14 @@ static const char *struct_of(const struct cursor *cursor, enum text_from from)
 	return from == IN_NAMES ? (const char *)cursor->names : (const char *)cursor->idle_state;
 }
 
-/* Of a pointer, unlike other members. */
-static const char *model_text(const struct snapshot_zone *zone, size_t offset)
+/* A zone without one has no series with this label. */
+static const char *model_text(const struct cursor *cursor, size_t offset)
 {
-	const char *text;
+	uint32_t number = cursor->zone->model;
 
-	memcpy(&text, (const char *)&zone->model + offset, sizeof(text));
-	return text;
+	if (number == 0 || number > SNAPSHOT_MODELS)
+		return "";
+	return (const char *)&cursor->view->snapshot->self.models[number - 1] + offset;
 }
 
 static const char *text_of(struct cursor *cursor, enum point_label key)
@@ -294,7 +295,7 @@ static const char *text_of(struct cursor *cursor, enum point_label key)
 	case IN_IDLE:
 		return struct_of(cursor, labels[key].from) + labels[key].offset;
 	case IN_MODEL:
-		return model_text(zone, labels[key].offset);
+		return model_text(cursor, labels[key].offset);
 	case IN_FACTS:
 		return fact_of(cursor, labels[key].offset);
 	case IN_TEXT:

@@ -187,7 +187,7 @@ static bool is_of_family(const struct walk *walk, const struct snapshot_zone *zo
 	if (of == OF_ZONES_IN_USE)
 		return !zone->ended; /* it will not come back, and need not */
 	if (of == OF_ZONES_OF_MODELS)
-		return zone->model.name != NULL;
+		return zone->model != 0;
 	if (of == OF_REMOTE_ZONES)
 		return zone->zone.is_remote;
 	if (of == OF_DEVICE_ZONES)
@@ -520,12 +520,20 @@ static bool is_configured(struct walk *walk)
 {
 	if (walk->at.family->of == OF_LOOKUPS)
 		return walk_name_sources(walk, false);
+	if (walk->at.family->of == OF_MODEL_FILES)
+		return walk->at.view->snapshot->self.model_files.is_wanted;
 	if (walk->at.family->of == OF_MODEL_FETCH)
 		return walk->at.view->snapshot->self.model_fetch.is_wanted;
 	if (walk->at.family->of == OF_RECORDING)
 		return walk->at.view->snapshot->self.recording.is_on;
 	return walk->at.family->of != OF_HOLDERS ||
 	       walk->at.view->snapshot->self.pod_resources.is_asked;
+}
+
+static void walk_snapshot(struct walk *walk)
+{
+	if (is_configured(walk))
+		walk_struct(walk, walk->at.view->snapshot);
 }
 
 /* The page's own, or the server's, which is not there where a file is written. */
@@ -548,11 +556,11 @@ static void walk_family(struct walk *walk)
 		break;
 	case OF_LOOKUPS:
 	case OF_HOLDERS:
+	case OF_MODEL_FILES:
 	case OF_MODEL_FETCH:
 	case OF_RECORDING:
 	case OF_SNAPSHOT:
-		if (is_configured(walk))
-			walk_struct(walk, walk->at.view->snapshot);
+		walk_snapshot(walk);
 		break;
 	case OF_CPUS:
 	case OF_IDLE_STATES:

@@ -393,7 +393,7 @@ static const struct option model_rows[] = {
 	  .help = "A trained power model, which estimates what no meter of this machine measures: "
 		  "platform, package, core, uncore or dram, from the node's own counters. "
 		  "docs/models.md has the formats. Of several with the same component the one with "
-		  "the least expected error counts." },
+		  "the least expected error counts. A file that changes is read again." },
 	{ "model.url", NULL, OPTION_STRING, FIELD(config, model_url), .default_text = "",
 	  .metavar = "URL", .may_be_empty = true, .check = model_url_check,
 	  .help = "Where a trained model is fetched, as by --model.file, and looked for again: a "
@@ -403,7 +403,7 @@ static const struct option model_rows[] = {
 	  RANGE(10 * NSEC_PER_SEC, 30 * 24 * 3600 * NSEC_PER_SEC), .default_text = "1h",
 	  .metavar = "DURATION",
 	  .help = "How often model.url is asked whether there is a newer model, which is used from "
-		  "the next start on." },
+		  "the next interval on." },
 	{ "model.ca-file", NULL, OPTION_STRING, FIELD(config, model_ca_file), .default_text = "",
 	  .metavar = "FILE", .may_be_empty = true,
 	  .help = "Authority of the certificate of model.url (PEM). Empty: the system's "

@@ -160,15 +160,15 @@ static void examine_models(struct findings *findings, const struct sources *sour
 {
 	const struct model_meter *models = sources->models;
 
-	if (sources->models_refused.text[0])
+	if (sources->model_files.refused.text[0])
 		findings_add(findings, FINDING_FIX, "energy",
 			     "train or fetch another one; docs/models.md says what makes a model "
 			     "unusable",
 			     "a model of --model.file is not used: %s",
-			     sources->models_refused.text);
-	if (sources->models_chosen.text[0])
+			     sources->model_files.refused.text);
+	if (sources->model_files.chosen.text[0])
 		findings_add(findings, FINDING_NOTE, "energy", NULL, "of several models: %s",
-			     sources->models_chosen.text);
+			     sources->model_files.chosen.text);
 	for (size_t i = 0; models && i < model_meter_count(models); i++) {
 		struct model_state state;
 		char error[48] = "its error is not known";

@@ -743,9 +743,6 @@ static void book(struct interval_engine *engine, const struct activity *activity
 			zone_fits_share_half_width(&accountant->fits, z);
 		engine->published[z].smt_factor = zone_fits_smt_factor(&accountant->fits, z);
 	}
-	for (size_t i = 0; i < engine->models_known; i++)
-		model_picture(engine->sources.models, i,
-			      &engine->published[engine->model_zones[i]]);
 }
 
 static void take_questions(struct interval_engine *engine, const struct activity *activity,
@@ -865,6 +862,8 @@ int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
 	enter_step(engine, STEP_ATTRIBUTION);
 	take_questions(engine, &activity, pass < 0 ? pass : entered, realtime_ms);
 	book(engine, &activity, &measured, realtime_ms);
+	model_pictures(engine->sources.estimate, engine->sources.models, engine->model_zones,
+		       engine->models_known, engine->published, self);
 	end_processes(engine, &activity);
 	sleepers_look(engine->ledger, engine->sources.identities, activity.time_ns,
 		      &engine->slept_ns);

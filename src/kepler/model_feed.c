@@ -2,6 +2,7 @@
 #include "kepler/model_feed.h"
 
 #include <math.h>
+#include <stdio.h>
 
 uint64_t activity_signal_sum(const struct activity *activity, enum signal signal)
 {
@@ -30,13 +31,36 @@ void model_feed(struct model_meter *models, const struct activity *activity)
 	model_meter_feed(models, &work);
 }
 
-void model_picture(const struct model_meter *models, size_t index, struct snapshot_zone *zone)
+static void picture(const struct model_state *state, struct snapshot_self *self, uint32_t *count,
+		    struct snapshot_zone *zone)
+{
+	struct snapshot_model *model = &self->models[*count];
+
+	if (zone->ended || *count == SNAPSHOT_MODELS)
+		return;
+	zone->model = ++*count;
+	(void)snprintf(model->name, sizeof(model->name), "%s", state->model);
+	(void)snprintf(model->output, sizeof(model->output), "%s", state->output);
+	(void)snprintf(model->features, sizeof(model->features), "%s", state->features);
+	(void)snprintf(model->machine, sizeof(model->machine), "%s", state->machine);
+	zone->model_changes = state->changes;
+	zone->model_error_w = state->error_w;
+	zone->model_outside = state->has_estimate ? state->outside : (double)NAN;
+}
+
+void model_pictures(const struct estimated_meter *estimate, const struct model_meter *models,
+		    const size_t *places, size_t count, struct snapshot_zone *zones,
+		    struct snapshot_self *self)
 {
 	struct model_state state;
+	uint32_t used = 0;
 
-	model_meter_state(models, index, &state);
-	zone->model =
-		(struct snapshot_model){ state.model, state.output, state.features, state.machine };
-	zone->model_error_w = zone->ended ? (double)NAN : state.error_w;
-	zone->model_outside = zone->ended || !state.has_estimate ? (double)NAN : state.outside;
+	if (estimate) {
+		estimated_meter_state(estimate, &state);
+		picture(&state, self, &used, &zones[0]);
+	}
+	for (size_t i = 0; i < count; i++) {
+		model_meter_state(models, i, &state);
+		picture(&state, self, &used, &zones[places[i]]);
+	}
 }

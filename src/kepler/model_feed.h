@@ -3,6 +3,7 @@
 #pragma once
 
 #include "activity/activity.h"
+#include "meter/meter.h"
 #include "meter/model_meter.h"
 #include "snapshot/snapshot.h"
 
@@ -10,5 +11,11 @@
 uint64_t activity_signal_sum(const struct activity *activity, enum signal signal);
 /* What the node did in the interval of @activity. */
 void model_feed(struct model_meter *models, const struct activity *activity);
-/* What a snapshot says of the model behind zone @index of @models. */
-void model_picture(const struct model_meter *models, size_t index, struct snapshot_zone *zone);
+/*
+ * What a snapshot says of the models behind its @zones: of @estimate, whose zone is the first, and
+ * of @models, of whose zones the first @count are at @places. Either may be NULL. A zone that has
+ * ended has none, nor has one for which @self has no room.
+ */
+void model_pictures(const struct estimated_meter *estimate, const struct model_meter *models,
+		    const size_t *places, size_t count, struct snapshot_zone *zones,
+		    struct snapshot_self *self);

@@ -47,7 +47,7 @@ struct model_fetch {
 	pthread_mutex_t lock; /* for what follows */
 	pthread_cond_t progress;
 	struct trained_model model; /* to be taken */
-	bool has_model, was_given, has_asked;
+	bool has_model, has_asked;
 	uint64_t good_ns; /* MONOTONIC; 0 never */
 	struct model_fetch_stats stats;
 };
@@ -197,15 +197,10 @@ static void hand_over(struct model_fetch *fetch, struct trained_model *model)
 	struct model_fetch_stats *stats = &fetch->stats;
 
 	(void)pthread_mutex_lock(&fetch->lock);
-	if (!fetch->has_model && !fetch->was_given) {
-		fetch->model = *model;
-		fetch->has_model = true;
-		(void)snprintf(stats->model, sizeof(stats->model), "%s", model->name);
-	} else {
-		stats->is_newer = true;
-		(void)snprintf(stats->newer, sizeof(stats->newer), "%s", model->name);
-		trained_model_release(model);
-	}
+	trained_model_release(&fetch->model); /* that was not taken yet */
+	fetch->model = *model;
+	fetch->has_model = true;
+	(void)snprintf(stats->model, sizeof(stats->model), "%s", model->name);
 	(void)pthread_mutex_unlock(&fetch->lock);
 }
 
@@ -664,7 +659,7 @@ void model_fetch_await(struct model_fetch *fetch, uint64_t patience_ns)
 	int r = 0;
 
 	(void)pthread_mutex_lock(&fetch->lock);
-	while (r == 0 && !fetch->has_model && !fetch->was_given && !fetch->has_asked)
+	while (r == 0 && !fetch->has_model && !fetch->has_asked)
 		r = pthread_cond_timedwait(&fetch->progress, &fetch->lock, &end);
 	(void)pthread_mutex_unlock(&fetch->lock);
 }
@@ -679,7 +674,6 @@ bool model_fetch_take(struct model_fetch *fetch, struct trained_model *ret)
 		*ret = fetch->model;
 		fetch->model = (struct trained_model){ 0 };
 		fetch->has_model = false;
-		fetch->was_given = true;
 	}
 	(void)pthread_mutex_unlock(&fetch->lock);
 	return has_model;

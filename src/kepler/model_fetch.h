@@ -10,8 +10,7 @@
  * - What comes is hostile until it was checked: size, SHA-256, signature, syntax, and whether the
  *   model can be used. What is refused changes nothing: the last good one stays, also in the cache.
  *
- * The first good model is taken over at once, also by a program that runs; later ones are cached,
- * and used from the next start on, so that no series changes its method while it lives.
+ * Each good model is handed over when it comes, also to a program that runs.
  */
 #pragma once
 
@@ -43,11 +42,9 @@ struct model_fetch_options {
 struct model_fetch_stats {
 	bool up;        /* the last answer was good, or said that nothing has changed */
 	bool is_cached; /* the model came from the cache, and no answer was good yet */
-	bool is_newer;  /* another model was fetched, which is used from the next start on */
 	uint64_t requests, failures, refused;
 	double age_s;                    /* since the last good answer; NAN never */
-	char model[MODEL_NAME_MAX];      /* that is in use; "" none */
-	char newer[MODEL_NAME_MAX];      /* of is_newer */
+	char model[MODEL_NAME_MAX];      /* the last good one; "" none */
 	char last_error[DIAG_TEXT_MAX];  /* "" where the last answer was good */
 	char cache_error[DIAG_TEXT_MAX]; /* why nothing is cached, or the cache is not used */
 };
@@ -61,6 +58,6 @@ int model_fetch_start(const struct model_fetch_options *options, struct model_fe
 void model_fetch_stop(struct model_fetch *fetch);
 /* Until there is a model to take, or the first request has ended; @patience_ns at most. */
 void model_fetch_await(struct model_fetch *fetch, uint64_t patience_ns);
-/* The first good model, given once; checked (trained_model_check()). */
+/* The newest good model, given once; checked (trained_model_check()). */
 bool model_fetch_take(struct model_fetch *fetch, struct trained_model *ret);
 void model_fetch_get_stats(struct model_fetch *fetch, struct model_fetch_stats *ret);

@@ -2,12 +2,19 @@
 #include "kepler/model_files.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/log.h"
 #include "base/macro.h"
+#include "base/num.h"
 #include "kepler/model_choice.h"
+
+/* The hash of a file that cannot be read. */
+#define MISSING 1
 
 static void set_measured(const struct model_surroundings *around, bool *is_measured)
 {
@@ -23,51 +30,113 @@ static uint32_t counted_signals(const struct model_surroundings *around)
 	return (info.counts_switches ? info.signals : 0) | info.io.signals;
 }
 
-static int read_file(const char *path, struct trained_model *ret, struct diag *diag)
+static bool is_same(const struct model_stamp *a, const struct model_stamp *b)
 {
-	CLEANUP_FREE char *text = NULL;
-	size_t len;
-	int r = read_file_alloc(path, MODEL_FILE_MAX, &text, &len);
+	return a->device == b->device && a->inode == b->inode && a->size == b->size &&
+	       a->mtime_ns == b->mtime_ns;
+}
 
-	if (r < 0)
-		return diag_set(diag, r, "%s: cannot be read: %s", path, strerrordesc_np(-r));
-	r = trained_model_parse(ret, path, text, len, diag);
+static int take_stamp(const char *path, struct model_stamp *ret)
+{
+	struct stat st;
+
+	*ret = (struct model_stamp){ 0 };
+	if (stat(path, &st) < 0)
+		return -errno;
+	ret->device = st.st_dev;
+	ret->inode = st.st_ino;
+	ret->size = (uint64_t)st.st_size;
+	ret->mtime_ns = (int64_t)st.st_mtim.tv_sec * (int64_t)NSEC_PER_SEC + st.st_mtim.tv_nsec;
+	return 0;
+}
+
+static int parse(const char *path, const char *text, size_t len, struct trained_model *ret,
+		 struct diag *diag)
+{
+	int r = trained_model_parse(ret, path, text, len, diag);
+
 	if (r < 0)
 		return r;
 	r = trained_model_check(ret, diag);
 	if (r < 0)
 		trained_model_release(ret);
-	return r;
+	return r < 0 ? r : 1;
 }
 
-static void refuse(const char *path, const struct diag *refused)
+/* The stamp is taken before the content is read: a change in between is seen by the next look. */
+int model_files_read(const char *path, struct model_stamp *stamp, struct trained_model *ret,
+		     struct diag *diag)
 {
-	log_warn("--model.file=%s is not used: %s", path, refused->text);
+	const struct model_stamp known = *stamp;
+	CLEANUP_FREE char *text = NULL;
+	size_t len = 0;
+	int r = take_stamp(path, stamp);
+
+	if (r == 0 && is_same(stamp, &known)) {
+		*stamp = known;
+		return 0;
+	}
+	if (r == 0)
+		r = read_file_alloc(path, MODEL_FILE_MAX, &text, &len);
+	if (r < 0) {
+		*stamp = (struct model_stamp){ .hash = MISSING };
+		return known.hash == MISSING ? r
+					     : diag_set(diag, r, "%s: cannot be read: %s", path,
+							strerrordesc_np(-r));
+	}
+	stamp->hash = hash64_bytes(HASH64_START, text, len);
+	if (stamp->hash == known.hash)
+		return 0;
+	return parse(path, text, len, ret, diag);
 }
 
-static void add_files(const struct config *config, const struct host_info *host,
-		      struct model_meter *meter, struct diag *chosen, struct diag *refused)
+void model_files_place(const struct model_files *files, size_t index, struct model_place *ret)
+{
+	const char *path = files->paths[index], *slash = strrchr(path, '/');
+
+	*ret = (struct model_place){ (unsigned)index, slash && slash[1] ? slash + 1 : path };
+}
+
+static void refuse(struct model_files *files, size_t index)
+{
+	files->is_bad[index] = true;
+	log_warn("--model.file=%s is not used: %s", files->paths[index], files->refused.text);
+}
+
+static void add_files(struct model_files *files, const struct host_info *host,
+		      struct model_meter *meter)
 {
 	struct trained_model models[CONFIG_MODELS_MAX] = { 0 };
 	uint32_t parts[CONFIG_MODELS_MAX];
-	size_t count = config->model_file_count;
+	struct model_place place;
 
-	for (size_t i = 0; i < count; i++) {
-		if (read_file(config->model_files[i], &models[i], refused) < 0) {
-			refuse(config->model_files[i], refused);
+	for (size_t i = 0; i < files->count; i++) {
+		if (model_files_read(files->paths[i], &files->stamps[i], &models[i],
+				     &files->refused) < 0) {
+			refuse(files, i);
 			models[i] = (struct trained_model){ 0 };
 		}
 	}
-	model_choice_make(models, count, host, meter, parts, chosen);
-	for (size_t i = 0; i < count; i++) {
-		if (parts[i] && model_meter_add_parts(meter, &models[i], parts[i], refused) < 0)
-			refuse(config->model_files[i], refused);
+	model_choice_make(models, files->count, host, meter, parts, &files->chosen);
+	for (size_t i = 0; i < files->count; i++) {
+		model_files_place(files, i, &place);
+		files->is_spare[i] = !parts[i] && models[i].component_count;
+		if (parts[i] &&
+		    model_meter_add_parts(meter, &place, &models[i], parts[i], &files->refused) < 0)
+			refuse(files, i);
 		trained_model_release(&models[i]); /* one that is added is empty here */
 	}
 }
 
+void model_files_release(struct model_files *files)
+{
+	for (size_t i = 0; i < files->count; i++)
+		free(files->paths[i]);
+	*files = (struct model_files){ 0 };
+}
+
 int model_files_open(const struct config *config, const struct model_surroundings *around,
-		     struct model_meter **ret, struct diag *chosen, struct diag *refused)
+		     struct model_meter **ret, struct model_files *files)
 {
 	struct model_meter_options options = {
 		.cpus = around->host->cpus,
@@ -83,11 +152,15 @@ int model_files_open(const struct config *config, const struct model_surrounding
 	r = model_meter_new(&options, &meter);
 	if (r < 0)
 		return r;
-	add_files(config, around->host, meter, chosen, refused);
-	if (model_meter_count(meter) == 0 && !config->model_url[0]) {
-		model_meter_free(meter);
-		meter = NULL;
+	for (; files->count < config->model_file_count; files->count++) {
+		files->paths[files->count] = strdup(config->model_files[files->count]);
+		if (!files->paths[files->count]) {
+			model_files_release(files);
+			model_meter_free(meter);
+			return -ENOMEM;
+		}
 	}
+	add_files(files, around->host, meter);
 	*ret = meter;
 	return 0;
 }

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/num.h"
 #include "kepler/model_choice.h"
+#include "kepler/model_files.h"
 #include "service/privileges.h"
 
 /* How long a start waits for the cache, or without one for the first answer. */
@@ -25,13 +26,16 @@ static void make_wish(const struct host_info *host, const struct model_meter *mo
 
 static void take(struct model_updates *updates)
 {
+	static const struct model_place place = { MODEL_PLACE_URL, "model.url" };
 	struct trained_model model;
 
 	if (!updates->fetch || !model_fetch_take(updates->fetch, &model))
 		return;
 	log_info("the model \"%.90s\" was fetched", model.name);
-	if (model_meter_add(updates->models, &model, &updates->refused) < 0)
-		log_warn("the fetched model is not used: %s", updates->refused.text);
+	if (model_meter_replace(updates->models, &place, &model, &updates->refused) < 0)
+		log_warn("the fetched model is not used: %s. The model before stays, if there was "
+			 "one",
+			 updates->refused.text);
 	else
 		updates->refused.text[0] = '\0';
 }
@@ -101,11 +105,6 @@ void model_updates_follow(struct model_updates *updates)
 	take(updates);
 	model_updates_fault(updates, &stats);
 	tell_of_fault(updates, &stats);
-	if (strcmp(stats.newer, updates->told_newer) == 0)
-		return;
-	log_info("another model, \"%.90s\", was fetched: it is used from the next start on",
-		 stats.newer);
-	memcpy(updates->told_newer, stats.newer, sizeof(updates->told_newer));
 }
 
 void model_updates_describe(const struct model_updates *updates, struct snapshot_self *self)
@@ -116,7 +115,7 @@ void model_updates_describe(const struct model_updates *updates, struct snapshot
 	self->model_fetch = (struct snapshot_model_fetch){
 		.is_wanted = updates->is_wanted,
 		.up = stats.up,
-		.is_newer = stats.is_newer,
+		.is_newer = updates->refused.text[0] != '\0',
 		.requests = stats.requests,
 		.failures = stats.failures,
 		.refused = stats.refused,

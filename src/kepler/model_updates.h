@@ -17,9 +17,8 @@ struct model_updates {
 	struct model_fetch *fetch;  /* NULL: not wanted, or it could not start */
 	struct model_meter *models; /* borrowed */
 	bool is_wanted;
-	struct diag refused; /* why the fetched model is not used here; "" it is, or none came */
+	struct diag refused; /* why the last model is not used here; "" it is, or none came */
 	char told[DIAG_TEXT_MAX];
-	char told_newer[MODEL_NAME_MAX];
 };
 
 /*
@@ -29,7 +28,10 @@ struct model_updates {
 void model_updates_start(struct model_updates *updates, const struct config *config,
 			 const struct host_info *host, struct model_meter *models);
 void model_updates_stop(struct model_updates *updates);
-/* Once an interval, before it runs: adds a model that has come, and logs what changed. */
+/*
+ * Once an interval, before it runs: a model that has come is added, or takes the place of the one
+ * before, and what changed is logged.
+ */
 void model_updates_follow(struct model_updates *updates);
 void model_updates_describe(const struct model_updates *updates, struct snapshot_self *self);
 /* What is wrong with the last attempt, "" nothing. */

@@ -117,6 +117,20 @@ static void ask_for_reload(struct monitor *monitor)
 	if (outcome == RELOAD_FAILED)
 		monitor->stats.self.reloads++; /* no BEGUN has counted it */
 	follow_reload(monitor, outcome, NULL, &diag);
+	model_watch_ask(&monitor->model_watch);
+}
+
+static void take_job(struct monitor *monitor, struct offload_job *job)
+{
+	struct config *config = NULL;
+	struct diag diag = { "" };
+	enum idle_outcome kept = idle_state_take(&monitor->idle_state, job, &diag);
+	enum reload_outcome loaded = reload_take(&monitor->reload, job, &config, &diag);
+
+	tell_of_state(monitor, kept, &diag);
+	if (kept == IDLE_READ)
+		idle_state_restore(&monitor->idle_state, monitor->engine);
+	follow_reload(monitor, loaded, config, &diag);
 }
 
 /* Jobs off the loop's thread that have ended, or take too long. */
@@ -125,15 +139,8 @@ static void take_jobs(struct monitor *monitor)
 	struct offload_job *job;
 
 	while (monitor->jobs && (job = offload_take(monitor->jobs))) {
-		struct config *config = NULL;
-		struct diag diag = { "" };
-		enum idle_outcome kept = idle_state_take(&monitor->idle_state, job, &diag);
-		enum reload_outcome loaded = reload_take(&monitor->reload, job, &config, &diag);
-
-		tell_of_state(monitor, kept, &diag);
-		if (kept == IDLE_READ)
-			idle_state_restore(&monitor->idle_state, monitor->engine);
-		follow_reload(monitor, loaded, config, &diag);
+		if (!model_watch_take(&monitor->model_watch, job))
+			take_job(monitor, job);
 	}
 }
 

@@ -37,6 +37,8 @@ void monitor_run_interval(struct monitor *monitor)
 	device_allocations_describe(&monitor->sources.allocations, &monitor->stats.self);
 	model_updates_follow(&monitor->sources.updates);
 	model_updates_describe(&monitor->sources.updates, &monitor->stats.self);
+	model_watch_turn(&monitor->model_watch, began_ns);
+	model_watch_describe(&monitor->model_watch, &monitor->stats.self);
 	recorder_report(&monitor->recorder, &monitor->stats.self);
 	zone_watch_describe(&monitor->zones, &monitor->sources, &monitor->stats.self);
 	r = interval_engine_run(monitor->engine, monitor_realtime_ms(), &monitor->stats.self);

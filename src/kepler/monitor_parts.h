@@ -16,6 +16,7 @@
 #include "kepler/interval.h"
 #include "kepler/live_screen.h"
 #include "kepler/loop_steps.h"
+#include "kepler/model_watch.h"
 #include "kepler/recorder.h"
 #include "kepler/reload.h"
 #include "kepler/self_stats.h"
@@ -43,6 +44,7 @@ struct monitor {
 	struct offload *jobs; /* NULL where there was no descriptor for it */
 	struct reload reload;
 	struct idle_state_keeper idle_state;
+	struct model_watch model_watch;
 	struct recorder recorder;
 	struct schedule schedule;
 	uint64_t state_ns; /* when the state file was last begun, MONOTONIC */

@@ -25,7 +25,7 @@
 #include "service/start_watch.h"
 
 /* One thread for each kind of job off the loop: reading the configuration, keeping state. */
-#define JOBS_MAX 2
+#define JOBS_MAX 3
 /* How long the start and the end wait for the state file, and the end for jobs. */
 #define PATIENCE_NS (1 * NSEC_PER_SEC)
 /* How long a start that is told to stop has to come to its end. */
@@ -182,6 +182,8 @@ static int start_measuring(struct monitor *monitor)
 		log_error("%s", diag.text);
 		return r;
 	}
+	model_watch_init(&monitor->model_watch, monitor->jobs, monitor->sources.models,
+			 &monitor->sources.model_files);
 	monitor->notify = notify_open();
 	confine(monitor);
 	self_stats_open(&monitor->stats, &monitor->sources.host,
@@ -278,6 +280,7 @@ void monitor_finish(struct monitor *monitor)
 {
 	web_stop(monitor->web);
 	reload_close(&monitor->reload);
+	model_watch_close(&monitor->model_watch);
 	close_state(monitor);
 	offload_free(monitor->jobs, PATIENCE_NS);
 	interval_engine_free(monitor->engine);

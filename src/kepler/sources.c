@@ -139,8 +139,7 @@ static int open_energy(const struct config *config, struct sources *sources, str
 					config->host.sysfs, strerrordesc_np(-r));
 	}
 	around.meters = sources->meters;
-	r = model_files_open(config, &around, &sources->models, &sources->models_chosen,
-			     &sources->models_refused);
+	r = model_files_open(config, &around, &sources->models, &sources->model_files);
 	if (r < 0)
 		return diag_set(diag, r, "cannot set up the trained models");
 	model_updates_start(&sources->updates, config, &sources->host, sources->models);
@@ -190,6 +189,7 @@ void sources_close(struct sources *sources)
 	device_holders_release(sources->holders);
 	estimated_meter_free(sources->estimate);
 	model_meter_free(sources->models);
+	model_files_release(&sources->model_files);
 	activity_close(sources->activity);
 	memory_signals_close(sources->memory);
 	machine_reads_close(sources->reads);

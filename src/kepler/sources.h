@@ -14,6 +14,7 @@
 #include "kepler/interval.h"
 #include "kepler/machine_reads.h"
 #include "kepler/memory_signals.h"
+#include "kepler/model_files.h"
 #include "kepler/model_updates.h"
 #include "kepler/names.h"
 #include "meter/meter.h"
@@ -27,8 +28,7 @@ struct sources {
 	struct estimated_meter *estimate; /* only where no meter was found at start */
 	struct model_meter *models;       /* instead; NULL: no --model.file or --model.url */
 	struct model_updates updates;     /* of the model of --model.url */
-	struct diag models_chosen;        /* why which one of several; "" no choice */
-	struct diag models_refused;       /* the last reason why one cannot; "" none */
+	struct model_files model_files;
 	struct activity_reader *activity;
 	struct memory_signals *memory; /* NULL: not wanted, or there is no controller */
 	struct machine_reads *reads;   /* NULL: without memory */

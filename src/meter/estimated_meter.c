@@ -18,6 +18,7 @@
 #include "base/num.h"
 #include "host/host.h"
 #include "meter/meter.h"
+#include "meter/model_meter.h"
 #include "meter/power_integral.h"
 #include "model/platform_power.h"
 
@@ -31,6 +32,8 @@ struct estimated_meter {
 	uint64_t last_ns;
 	struct power_integral idle;
 	struct power_integral dynamic;
+	struct power_estimate power; /* the last one, of the machine of `facts` */
+	bool has_estimate;
 };
 
 static const char *vendor_name(const struct host_info *host)
@@ -150,6 +153,8 @@ static void integrate(struct estimated_meter *meter, uint64_t dt_ns, uint64_t bu
 	struct power_estimate power;
 
 	power_model_estimate(meter->model, &meter->facts, utilisation, &power);
+	meter->power = power;
+	meter->has_estimate = true;
 	span->energy_uj = power_integral_add(&meter->dynamic,
 					     microwatts(power.dynamic_w * meter->share), dt_ns);
 	if (meter->zone.knows_idle)
@@ -174,4 +179,17 @@ bool estimated_meter_advance(struct estimated_meter *meter, uint64_t now_ns, uin
 	meter->last_ns = now_ns;
 	*ret = span;
 	return true;
+}
+
+void estimated_meter_state(const struct estimated_meter *meter, struct model_state *ret)
+{
+	*ret = (struct model_state){
+		.model = meter->model->name,
+		.features = "bpf_cpu_time_ms",
+		.machine = "",
+		.output = meter->zone.knows_idle ? "AbsPower" : "DynPower",
+		.has_estimate = meter->has_estimate,
+		.error_w = meter->has_estimate ? meter->power.bound_w * meter->share : (double)NAN,
+		.outside = meter->power.outside,
+	};
 }

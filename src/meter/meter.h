@@ -256,6 +256,7 @@ struct estimated_meter;
 struct power_model;   /* model/platform_power.h */
 struct machine_facts; /* same */
 struct host_info;
+struct model_state; /* meter/model_meter.h */
 
 int estimated_meter_new(const struct power_model *model, const struct host_info *host,
 			struct estimated_meter **ret);
@@ -269,6 +270,8 @@ bool estimated_meter_advance(struct estimated_meter *meter, uint64_t now_ns, uin
 			     struct energy_span *ret);
 /* CPUs came or went: busy time is spread over @cpus from here on, and a VM is as large as them. */
 void estimated_meter_set_cpus(struct estimated_meter *meter, unsigned cpus);
+/* What is known of the estimate: of a VM its share of the error of its typical host. */
+void estimated_meter_state(const struct estimated_meter *meter, struct model_state *ret);
 /*
  * The facts on which the estimate rests, with guesses filled in: those of the machine, or of a VM's
  * typical host, with the VM's share of it.

@@ -11,7 +11,7 @@
 #include "base/num.h"
 #include "meter/power_integral.h"
 
-#define MODELS_MAX    MODEL_ZONES_MAX
+#define MODELS_MAX    MODEL_METER_PLACES
 #define FEATURE_COUNT MODEL_METER_FEATURES
 
 /* Features that the node's own counters give, and how many of a signal are one of them. */
@@ -42,12 +42,12 @@ struct model_zone {
 	uint64_t last_ns;
 	struct power_integral idle, dynamic;
 	struct model_answer answer; /* the last one, of this machine */
+	uint64_t changes;
 };
 
 struct model_meter {
 	struct model_meter_options options;
-	struct trained_model models[MODELS_MAX];
-	size_t model_count;
+	struct trained_model models[MODELS_MAX]; /* by place; without components: none */
 	struct model_zone zones[MODEL_ZONES_MAX];
 	size_t zone_count;
 	uint64_t fed_ns; /* when work was fed last; 0: never */
@@ -78,7 +78,7 @@ void model_meter_free(struct model_meter *meter)
 {
 	if (!meter)
 		return;
-	for (size_t i = 0; i < meter->model_count; i++)
+	for (size_t i = 0; i < MODELS_MAX; i++)
 		trained_model_release(&meter->models[i]);
 	free(meter);
 }
@@ -165,9 +165,26 @@ static bool draws_power(const struct model_meter *meter, const struct model_zone
 	return answer.watts > 0;
 }
 
-static int add_zone(struct model_meter *meter, const struct trained_model *model, size_t component,
+static int bind_zone(const struct model_meter *meter, const struct trained_model *model,
+		     size_t component, struct model_zone *zone, struct diag *diag)
+{
+	int r;
+
+	zone->model = model;
+	zone->component = component;
+	r = bind_features(meter, model, component, zone, diag);
+	if (r < 0)
+		return r;
+	if (draws_power(meter, zone))
+		return 0;
+	return diag_set(diag, -ENOENT, "model \"%s\": \"%s\" is always 0 W", model->name,
+			model->components[component].name);
+}
+
+static int add_zone(struct model_meter *meter, const struct model_place *place, size_t component,
 		    struct diag *diag)
 {
+	const struct trained_model *model = &meter->models[place->number];
 	enum zone_kind kind = kind_of(model->components[component].name);
 	struct model_zone *zone = &meter->zones[meter->zone_count];
 	int r;
@@ -177,13 +194,10 @@ static int add_zone(struct model_meter *meter, const struct trained_model *model
 				"model \"%s\": each of its components is measured here, is "
 				"estimated by another model, or is no part of a machine",
 				model->name);
-	*zone = (struct model_zone){ .model = model, .component = component };
-	r = bind_features(meter, model, component, zone, diag);
+	*zone = (struct model_zone){ 0 };
+	r = bind_zone(meter, model, component, zone, diag);
 	if (r < 0)
 		return r;
-	if (!draws_power(meter, zone))
-		return diag_set(diag, -ENOENT, "model \"%s\": \"%s\" is always 0 W", model->name,
-				model->components[component].name);
 	zone->zone = (struct zone){
 		.kind = kind,
 		.source = "trained_power_model",
@@ -192,48 +206,93 @@ static int add_zone(struct model_meter *meter, const struct trained_model *model
 		.scope = meter->options.is_vm ? SCOPE_VM_DYNAMIC : SCOPE_NODE,
 		.knows_idle = !meter->options.is_vm,
 	};
-	memcpy(zone->zone.path, model->name, strnlen(model->name, ZONE_PATH_MAX - 1));
+	memcpy(zone->zone.path, place->path, strnlen(place->path, ZONE_PATH_MAX - 1));
 	meter->zone_count++;
 	return 0;
 }
 
-int model_meter_add_parts(struct model_meter *meter, struct trained_model *model, uint32_t parts,
-			  struct diag *diag)
+static int check_output(const struct model_meter *meter, const struct trained_model *model,
+			struct diag *diag)
 {
-	size_t zones = meter->zone_count;
-	struct trained_model *own;
-	int r = 0;
+	if (model->output != MODEL_DYN_POWER || meter->options.is_vm)
+		return 0;
+	return diag_set(diag, -ENOENT,
+			"model \"%s\" knows no idle power (DynPower): it is of use in a virtual "
+			"machine only; take an AbsPower model",
+			model->name);
+}
 
-	if (meter->model_count == MODELS_MAX)
-		r = diag_set(diag, -ENOENT, "model \"%s\": there are %d models already",
-			     model->name, MODELS_MAX);
-	else if (model->output == MODEL_DYN_POWER && !meter->options.is_vm)
-		r = diag_set(diag, -ENOENT,
-			     "model \"%s\" knows no idle power (DynPower): it is of use in a "
-			     "virtual machine only; take an AbsPower model",
-			     model->name);
+int model_meter_add_parts(struct model_meter *meter, const struct model_place *place,
+			  struct trained_model *model, uint32_t parts, struct diag *diag)
+{
+	struct trained_model *own = &meter->models[place->number];
+	size_t zones = meter->zone_count;
+	int r = check_output(meter, model, diag);
+
 	if (r < 0) {
 		trained_model_release(model);
 		return r;
 	}
-	own = &meter->models[meter->model_count];
 	*own = *model;
 	memset(model, 0, sizeof(*model));
 	for (size_t i = 0; i < own->component_count; i++) {
 		if (parts & 1U << i)
-			r = add_zone(meter, own, i, diag);
+			r = add_zone(meter, place, i, diag);
 	}
-	if (meter->zone_count == zones) {
-		trained_model_release(own);
-		return r < 0 ? r : -ENOENT;
-	}
-	meter->model_count++;
-	return 0;
+	if (meter->zone_count > zones)
+		return 0;
+	trained_model_release(own);
+	return r < 0 ? r : -ENOENT;
 }
 
-int model_meter_add(struct model_meter *meter, struct trained_model *model, struct diag *diag)
+/* Binds a copy of each zone of @own to @model, which takes the place of @own. */
+static int bind_successor(const struct model_meter *meter, const struct trained_model *own,
+			  const struct trained_model *model,
+			  struct model_zone fresh[MODEL_ZONES_MAX], struct diag *diag)
 {
-	return model_meter_add_parts(meter, model, UINT32_MAX, diag);
+	int r = check_output(meter, model, diag);
+
+	for (size_t z = 0; r == 0 && z < meter->zone_count; z++) {
+		const char *name = zone_kind_name(meter->zones[z].zone.kind);
+		size_t c = 0;
+
+		fresh[z] = meter->zones[z];
+		if (fresh[z].model != own)
+			continue;
+		while (c < model->component_count && strcmp(model->components[c].name, name) != 0)
+			c++;
+		if (c == model->component_count)
+			return diag_set(
+				diag, -ENOENT,
+				"model \"%s\" has no component \"%s\", which is estimated now",
+				model->name, name);
+		r = bind_zone(meter, model, c, &fresh[z], diag);
+		fresh[z].model = own;
+		fresh[z].has_estimate = false;
+		fresh[z].changes++;
+	}
+	return r;
+}
+
+int model_meter_replace(struct model_meter *meter, const struct model_place *place,
+			struct trained_model *model, struct diag *diag)
+{
+	struct trained_model *own = &meter->models[place->number];
+	struct model_zone fresh[MODEL_ZONES_MAX];
+	int r;
+
+	if (!own->component_count)
+		return model_meter_add_parts(meter, place, model, UINT32_MAX, diag);
+	r = bind_successor(meter, own, model, fresh, diag);
+	if (r < 0) {
+		trained_model_release(model);
+		return r;
+	}
+	memcpy(meter->zones, fresh, meter->zone_count * sizeof(*fresh));
+	trained_model_release(own);
+	*own = *model;
+	memset(model, 0, sizeof(*model));
+	return 0;
 }
 
 size_t model_meter_feature_names(const struct model_meter *meter,
@@ -350,6 +409,7 @@ void model_meter_state(const struct model_meter *meter, size_t index, struct mod
 		.output = zone->model->output == MODEL_ABS_POWER ? "AbsPower" : "DynPower",
 		.has_estimate = zone->has_estimate,
 		.error_w = zone->has_estimate ? zone->answer.bound_w : (double)NAN,
-		.outside = zone->answer.outside,
+		.outside = zone->has_estimate && zone->answer.outside,
+		.changes = zone->changes,
 	};
 }

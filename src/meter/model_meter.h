@@ -41,11 +41,22 @@ struct model_meter_options {
 
 /* What is known of a zone's estimate. */
 struct model_state {
-	const char *model, *features, *machine; /* "" unknown; as long as the meter lives */
+	const char *model, *features, *machine; /* "" unknown; until the model is replaced */
 	const char *output;
 	double error_w; /* half-width of the 90 % interval; NAN unknown, or no estimate yet */
 	bool has_estimate;
-	bool outside; /* the node does more, or less, than the model has seen */
+	bool outside;     /* the node does more, or less, than the model has seen */
+	uint64_t changes; /* times that another model took its place */
+};
+
+/*
+ * Where a model comes from: a number, by which a newer one replaces it, and the path of its zones,
+ * which stays what it is.
+ */
+#define MODEL_METER_PLACES 8
+struct model_place {
+	unsigned number; /* below MODEL_METER_PLACES */
+	const char *path;
 };
 
 struct model_meter;
@@ -59,10 +70,16 @@ void model_meter_free(struct model_meter *meter);
  * @diag where it can give none: its features are not counted here, it has no idle power and this is
  * no virtual machine, or all its kinds are measured. @model is released then.
  */
-int model_meter_add_parts(struct model_meter *meter, struct trained_model *model, uint32_t parts,
-			  struct diag *diag);
-/* All components. */
-int model_meter_add(struct model_meter *meter, struct trained_model *model, struct diag *diag);
+int model_meter_add_parts(struct model_meter *meter, const struct model_place *place,
+			  struct trained_model *model, uint32_t parts, struct diag *diag);
+/*
+ * Takes @model over in the place of the one from the same place: from the next advance on its
+ * watts are integrated, on top of what was counted. It must be able to estimate each zone of the
+ * one before; other components of it are not used. Where there is none before, it is added, with
+ * all its components. 0; -ENOENT with @diag: @model is released, and the one before stays.
+ */
+int model_meter_replace(struct model_meter *meter, const struct model_place *place,
+			struct trained_model *model, struct diag *diag);
 /* Names of features that are counted here; how many. */
 size_t model_meter_feature_names(const struct model_meter *meter,
 				 const char *ret[MODEL_METER_FEATURES]);

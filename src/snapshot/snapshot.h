@@ -73,9 +73,13 @@ struct snapshot_table {
 	uint64_t overflows;             /* pods, VMs, namespaces that found no room in the ledger */
 };
 
-/* Of the trained model behind a zone, as long as the program runs; NULL, all of them: none. */
+#define SNAPSHOT_MODEL_TEXT 96
+#define SNAPSHOT_MODELS     8 /* five of files, and those that are built in */
+
+/* The model behind a zone that is estimated; "" unknown. It may be another one in the next. */
 struct snapshot_model {
-	const char *name, *output, *features, *machine;
+	char name[SNAPSHOT_MODEL_TEXT], output[16];
+	char features[SNAPSHOT_MODEL_TEXT], machine[SNAPSHOT_MODEL_TEXT];
 };
 
 struct snapshot_zone {
@@ -102,10 +106,11 @@ struct snapshot_zone {
 	double share_error_ratio; /* of the power that its shares say; NaN: not known, likewise: */
 	double share_half_width;  /* of the 90 % interval of its largest share */
 	double smt_factor;        /* that its meter shows */
-	struct snapshot_model model;
-	double model_error_w; /* half-width of its 90 % interval; NaN: not known */
-	double model_outside; /* 1: the node does what the model has not seen; NaN: not known */
-	double delay_s;       /* of a source that is late, or gives means; else NaN, likewise: */
+	uint32_t model;           /* of the program's models, from 1 on; 0: none */
+	uint64_t model_changes;   /* times that another one took its place */
+	double model_error_w;     /* half-width of its 90 % interval; NaN: not known */
+	double model_outside;     /* 1: the node does what the model has not seen; NaN: not known */
+	double delay_s; /* of a source that is late, or gives means; else NaN, likewise: */
 	double window_s;
 	uint64_t reads, errors, dropped, wraps;
 	double age_s; /* of the last good reading */
@@ -163,6 +168,13 @@ struct snapshot_model_fetch {
 	bool up, is_newer;
 	uint64_t requests, failures, refused;
 	double age_s; /* since its last good answer; NaN before */
+};
+
+/* Of --model.file. */
+struct snapshot_model_files {
+	bool is_wanted;
+	bool up;                 /* each is used as it is on the disk, or another one was chosen */
+	uint64_t taken, refused; /* that changed while the program ran */
 };
 
 /* Of --record.dir. */
@@ -243,6 +255,8 @@ struct snapshot_self {
 	uint64_t names_found, names_unknown, names_refused;
 	struct snapshot_pod_resources pod_resources;
 	struct snapshot_model_fetch model_fetch;
+	struct snapshot_model_files model_files;
+	struct snapshot_model models[SNAPSHOT_MODELS];
 	struct snapshot_recording recording;
 	double node_busy_ratio; /* 0..1 of the last interval */
 	uint64_t node_cpu_ns;

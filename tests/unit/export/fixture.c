@@ -483,6 +483,16 @@ void fixture_vm(struct fixture *fixture)
 		.path = "specpower-1",
 		.source = "trained_power_model",
 	};
+	zone->model = 1;
+	zone->model_changes = 3;
+	zone->model_error_w = 4.5;
+	zone->model_outside = 1;
+	fixture->snapshot.self.model_files =
+		(struct snapshot_model_files){ .is_wanted = true, .up = true, .refused = 2 };
+	SET(fixture->snapshot.self.models[0].name, "lab \"1\"");
+	SET(fixture->snapshot.self.models[0].output, "DynPower");
+	SET(fixture->snapshot.self.models[0].features, "BPFOnly");
+	SET(fixture->snapshot.self.models[0].machine, "lab_cpu");
 	zone->idle_state = IDLE_ABSENT;
 	zone->has_mode[MODE_IDLE] = zone->rows_have_mode[MODE_IDLE] = false;
 	zone->watts[MODE_IDLE] = zone->idle_estimate_w = (double)NAN;

@@ -12,6 +12,7 @@
 #include "base/num.h"
 #include "host/host.h"
 #include "meter/meter.h"
+#include "meter/model_meter.h"
 #include "model/platform_power.h"
 
 static struct host_info bare_metal(void)
@@ -132,6 +133,32 @@ static void test_vm_is_a_share_of_its_host(void **state)
 	estimated_meter_free(meter);
 }
 
+/* Of a VM its share of the host's; none before the first estimate. */
+static void test_the_bound_of_the_estimate(void **state)
+{
+	struct host_info host = small_vm();
+	struct estimated_meter *meter = meter_of(&host);
+	struct power_estimate power;
+	struct machine_facts facts;
+	struct model_state known;
+	struct told told = { 0 };
+	double share;
+
+	(void)state;
+	estimated_meter_state(meter, &known);
+	assert_true(isnan(known.error_w) && !known.has_estimate);
+	assert_string_equal(known.output, "DynPower");
+	advance(meter, NSEC_PER_SEC, 0, &told);
+	advance(meter, 2 * NSEC_PER_SEC, NSEC_PER_SEC, &told);
+	estimated_meter_facts(meter, &facts, &share);
+	power_model_estimate(&platform_power_model, &facts, 0.5, &power);
+	estimated_meter_state(meter, &known);
+	assert_true(known.has_estimate && share < 1);
+	assert_true(fabs(known.error_w - power.bound_w * share) < 1e-9);
+	assert_int_equal(known.outside, power.outside);
+	estimated_meter_free(meter);
+}
+
 static void test_vm_larger_than_the_typical_host(void **state)
 {
 	struct host_info host = small_vm();
@@ -248,6 +275,7 @@ int main(void)
 		cmocka_unit_test(test_zone_of_bare_metal),
 		cmocka_unit_test(test_zone_of_a_vm_has_no_idle),
 		cmocka_unit_test(test_vm_is_a_share_of_its_host),
+		cmocka_unit_test(test_the_bound_of_the_estimate),
 		cmocka_unit_test(test_vm_larger_than_the_typical_host),
 		cmocka_unit_test(test_idle_and_dynamic_are_integrated_over_measured_time),
 		cmocka_unit_test(test_short_intervals_do_not_drift),

@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "base/macro.h"
 #include "base/num.h"
 
 #define FEATURE(name, most)                                                                        \
@@ -36,13 +37,37 @@ static struct model_meter *meter_of(const struct model_meter_options *options)
 	return meter;
 }
 
-static int add(struct model_meter *meter, const char *text, struct diag *diag)
+static const struct model_place first_place = { 0, "m" }, second_place = { 1, "n" };
+
+static void parse(const char *text, struct trained_model *ret)
+{
+	struct diag diag = { "" };
+
+	if (trained_model_parse(ret, "m.json", text, strlen(text), &diag) < 0)
+		fail_msg("%s", diag.text);
+}
+
+static int add_at(struct model_meter *meter, const struct model_place *place, const char *text,
+		  struct diag *diag)
 {
 	struct trained_model model;
 
-	if (trained_model_parse(&model, "m.json", text, strlen(text), diag) < 0)
-		fail_msg("%s", diag->text);
-	return model_meter_add(meter, &model, diag);
+	parse(text, &model);
+	return model_meter_add_parts(meter, place, &model, UINT32_MAX, diag);
+}
+
+static int add(struct model_meter *meter, const char *text, struct diag *diag)
+{
+	return add_at(meter, &first_place, text, diag);
+}
+
+static int replace(struct model_meter *meter, const struct model_place *place, const char *text,
+		   struct diag *diag)
+{
+	struct trained_model model;
+
+	parse(text, &model);
+	return model_meter_replace(meter, place, &model, diag);
 }
 
 static struct model_meter *meter_with(const struct model_meter_options *options, const char *text)
@@ -173,7 +198,8 @@ static void test_only_what_nothing_measures(void **state)
 		0);
 	assert_int_equal(model_meter_count(meter), 1); /* core is always 0: absent */
 	assert_int_equal(model_meter_zone(meter, 0)->kind, ZONE_DRAM);
-	assert_int_equal(add(meter, MODEL("AbsPower", "4", COMPONENT("dram", TIME, "9, 9")), &diag),
+	assert_int_equal(add_at(meter, &second_place,
+				MODEL("AbsPower", "4", COMPONENT("dram", TIME, "9, 9")), &diag),
 			 -ENOENT);
 	model_meter_free(meter);
 }
@@ -227,6 +253,68 @@ static void test_outside_what_the_model_has_seen(void **state)
 	model_meter_free(meter);
 }
 
+/* A third of a microjoule is left of each interval; the sums go on across the change. */
+static void test_a_newer_model_goes_on_from_what_was_counted(void **state)
+{
+	static const char newer[] =
+		MODEL("AbsPower", "4",
+		      COMPONENT("dram", TIME, "1, 1") "," COMPONENT("package", TIME, "40, 80"));
+	const struct model_meter_options options = { .cpus = 4 };
+	struct model_meter *meter = meter_with(&options, PACKAGE);
+	uint64_t energy_uj = 0, idle_uj = 0;
+	struct model_state known;
+	struct energy_span span;
+	struct diag diag = { "" };
+
+	(void)state;
+	for (unsigned second = 10; second <= 20; second++) {
+		if (second == 15)
+			assert_int_equal(replace(meter, &first_place, newer, &diag), 0);
+		if (second == 15) {
+			model_meter_state(meter, 0, &known);
+			assert_true(known.changes == 1 && isnan(known.error_w));
+		}
+		assert_true(pass(meter, second, second == 10 ? 0 : 2000, &span));
+		energy_uj += span.energy_uj;
+		idle_uj += span.idle_uj;
+		assert_int_equal(span.from_ns, second == 10 ? 0 : (second - 1) * NSEC_PER_SEC);
+	}
+	assert_int_equal(energy_uj, (4 * 60 + 6 * 80) * UJ_PER_J);
+	assert_int_equal(idle_uj, (4 * 20 + 6 * 40) * UJ_PER_J);
+	assert_int_equal(model_meter_count(meter), 1); /* of dram nothing was estimated before */
+	assert_string_equal(model_meter_zone(meter, 0)->path, "m");
+	model_meter_state(meter, 0, &known);
+	assert_true(fabs(known.error_w - 4) < 1e-9);
+	model_meter_free(meter);
+}
+
+static void test_a_model_that_cannot_take_over_changes_nothing(void **state)
+{
+	static const char *const bad[] = {
+		MODEL("AbsPower", "4", COMPONENT("dram", TIME, "1, 1")),
+		MODEL("DynPower", "4", COMPONENT("package", TIME, "0, 80")),
+		MODEL("AbsPower", "4", COMPONENT("package", TIME, "0, 0")),
+		MODEL("AbsPower", "4", COMPONENT("package", FEATURE("cpu_cycles", "1"), "1, 1")),
+	};
+	const struct model_meter_options options = { .cpus = 4 };
+	struct model_meter *meter = meter_with(&options, PACKAGE);
+	struct model_state known;
+	struct energy_span span;
+	struct diag diag = { "" };
+
+	(void)state;
+	assert_true(pass(meter, 10, 0, &span));
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+		assert_int_equal(replace(meter, &first_place, bad[i], &diag), -ENOENT);
+	assert_int_equal(replace(meter, &second_place, bad[0], &diag), 0); /* a zone more */
+	assert_int_equal(model_meter_count(meter), 2);
+	assert_true(pass(meter, 11, 2000, &span));
+	assert_int_equal(span.energy_uj, 60 * UJ_PER_J);
+	model_meter_state(meter, 0, &known);
+	assert_int_equal(known.changes, 0);
+	model_meter_free(meter);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -237,6 +325,8 @@ int main(void)
 		cmocka_unit_test(test_only_what_nothing_measures),
 		cmocka_unit_test(test_signals),
 		cmocka_unit_test(test_outside_what_the_model_has_seen),
+		cmocka_unit_test(test_a_newer_model_goes_on_from_what_was_counted),
+		cmocka_unit_test(test_a_model_that_cannot_take_over_changes_nothing),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
