@@ -324,28 +324,41 @@ static void solve_non_negative(struct active_set *set)
 	}
 }
 
+int least_squares_non_negative(const double *a, const double *b, size_t n, double *ret,
+			       struct diag *diag)
+{
+	CLEANUP_FREE double *numbers = calloc(n * n + 2 * n, sizeof(*numbers));
+	CLEANUP_FREE bool *is_free = calloc(n, sizeof(*is_free));
+	struct active_set set = { .n = n, .a = a, .b = b, .free = is_free, .x = ret };
+	int r = numbers && is_free ? lapack_library_get(&set.lapack, diag) : -ENOMEM;
+
+	if (r < 0)
+		return r;
+	set.trial = numbers;
+	set.part_b = set.trial + n;
+	set.part_a = set.part_b + n;
+	memset(ret, 0, n * sizeof(*ret));
+	for (size_t i = 0; i < n; i++)
+		set.slack = fabs(b[i]) > set.slack ? fabs(b[i]) : set.slack;
+	set.slack *= 1e-12;
+	solve_non_negative(&set);
+	return 0;
+}
+
 int train_non_negative(const struct training_task *task, double *stretch, struct predictor *ret,
 		       struct diag *diag)
 {
 	size_t n = task->features;
 	CLEANUP(design_release) struct design design = { .rows = 0 };
-	CLEANUP_FREE double *numbers = calloc(2 * n * n + 4 * n, sizeof(*numbers));
-	CLEANUP_FREE bool *is_free = calloc(n, sizeof(*is_free));
+	CLEANUP_FREE double *numbers = calloc(n * n + 2 * n, sizeof(*numbers));
 	double *a = numbers, *b = numbers + n * n;
-	struct active_set set = { .n = n, .a = a, .b = b, .free = is_free };
-	int r = numbers && is_free ? begin(task, false, &design, &set.lapack, diag) : -ENOMEM;
+	const struct lapack_library *lapack;
+	int r = numbers ? begin(task, false, &design, &lapack, diag) : -ENOMEM;
 
 	(void)stretch;
 	if (r < 0)
 		return r;
-	set.x = b + n;
-	set.trial = set.x + n;
-	set.part_b = set.trial + n;
-	set.part_a = set.part_b + n;
 	normal_equations(&design, a, b);
-	for (size_t i = 0; i < n; i++)
-		set.slack = fabs(b[i]) > set.slack ? fabs(b[i]) : set.slack;
-	set.slack *= 1e-12;
-	solve_non_negative(&set);
-	return design_finish(&design, set.x, PREDICTOR_LINEAR, n, ret);
+	r = least_squares_non_negative(a, b, n, b + n, diag);
+	return r < 0 ? r : design_finish(&design, b + n, PREDICTOR_LINEAR, n, ret);
 }
