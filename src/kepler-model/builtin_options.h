@@ -10,13 +10,3 @@ struct builtin_config {
 	char *date;
 	bool table, refit;
 };
-/* SPDX-License-Identifier: Apache-2.0 */
-/* The options of train-builtin, of all kinds of models. */
-#pragma once
-
-#include "kepler-model/settings.h"
-
-struct builtin_config {
-	struct settings settings;
-	char *write; /* a file, "": none */
-};

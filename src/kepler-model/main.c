@@ -82,23 +82,14 @@ static const struct command commands[] = {
 	  .options = &training_options },
 	{ .name = "train-builtin",
 	  .run = train_builtin_main,
-	  .synopsis = "train-builtin KIND FILE",
+	  .synopsis = "train-builtin KIND PATH",
 	  .summary = "the models that are built into Kepler, as C",
-	  .operands = "platform SPECPOWER.csv",
+	  .operands = "platform SPECPOWER.csv|components FOLDER",
 	  .what = "Makes a model that is built into Kepler, prints its errors of machines that "
 		  "it has not seen,\n"
 		  "and writes its weights as C. platform: from a table of SPECpower_ssj2008 "
-		  "results. Options:",
-	  .options = &builtin_options },
-	{ .name = "train-builtin",
-	  .run = train_builtin_main,
-	  .synopsis = "train-builtin KIND PATH",
-	  .summary = "the models that are built into Kepler, as C",
-	  .operands = "components FOLDER",
-	  .what = "Makes a model that is built into Kepler, prints its errors of machines that "
-		  "it has not seen,\n"
-		  "and writes its weights as C. components: from the folders ec2 and nx12 of RAPL "
-		  "readings. Options:",
+		  "results. components:\n"
+		  "from the folders ec2 and nx12 of RAPL readings. Options:",
 	  .options = &builtin_options },
 	{ "validate", validate_main, "validate MODEL CSV", "errors of a model on rows",
 	  .operands = "MODEL CSV",
