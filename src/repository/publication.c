@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/macro.h"
 #include "base/num.h"
+#include "model/processor_name.h"
 #include "repository/model_entry.h"
 #include "repository/model_json.h"
 #include "repository/model_table.h"
@@ -229,21 +230,23 @@ static int64_t number_of(const json_t *index, const struct machine_spec *machine
 	return next;
 }
 
-static int take_node_type(const struct place *place, const struct machine_spec *machine,
-			  int32_t *ret)
+/* The processor is compared as it is read: a name in other words is the same processor. */
+static int take_node_type(const struct place *place, const struct machine_spec *given, int32_t *ret)
 {
+	struct machine_spec machine = *given;
 	CLEANUP(model_json_release) json_t *index = read_object(place, "node_type_index.json");
 	json_t *type;
 	char key[FORMAT_U64_MAX + 1];
 
 	if (!index)
 		return -EINVAL;
-	*ret = (int32_t)number_of(index, machine);
+	processor_name(given->processor, machine.processor, sizeof(machine.processor));
+	*ret = (int32_t)number_of(index, &machine);
 	(void)snprintf(key, sizeof(key), "%d", *ret);
 	if (json_object_get(index, key))
 		return 0;
 	type = json_object();
-	(void)json_object_set_new(type, "attrs", machine_spec_write(machine));
+	(void)json_object_set_new(type, "attrs", machine_spec_write(&machine));
 	(void)json_object_set_new(type, "members", json_array());
 	(void)json_object_set_new(index, key, type);
 	return write_object(place, "node_type_index.json", index);
