@@ -21,6 +21,7 @@ void model_feed(struct model_meter *models, const struct activity *activity)
 		.time_ns = activity->time_ns,
 		.busy_ns = activity->busy_ns,
 		.signals = activity->signals,
+		.mean_khz = activity->mean_khz,
 	};
 
 	for (uint32_t left = activity->signals; left; left &= left - 1) {

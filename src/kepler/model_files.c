@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/log.h"
@@ -22,12 +23,23 @@ static void set_measured(const struct model_surroundings *around, bool *is_measu
 		is_measured[meter_table_zone(around->meters, z)->kind] = true;
 }
 
+/* Whether CPUs have a frequency is known once it has been read. */
+static bool has_frequency(struct machine_reads *reads)
+{
+	if (!reads)
+		return false;
+	machine_reads_begin(reads, clock_ns(CLOCK_MONOTONIC));
+	machine_reads_take(reads);
+	return machine_reads_frequencies(reads)->mean_khz;
+}
+
 static uint32_t counted_signals(const struct model_surroundings *around)
 {
 	struct activity_info info;
 
 	activity_get_info(around->activity, &info);
-	return (info.counts_switches ? info.signals : 0) | info.io.signals;
+	return (info.counts_switches ? info.signals : 0) | info.io.signals |
+	       (has_frequency(around->reads) ? SIGNAL_BIT(SIGNAL_FREQUENCY_TIME) : 0);
 }
 
 static bool is_same(const struct model_stamp *a, const struct model_stamp *b)
@@ -141,13 +153,13 @@ int model_files_open(const struct config *config, const struct model_surrounding
 	struct model_meter_options options = {
 		.cpus = around->host->cpus,
 		.is_vm = around->host->is_vm,
-		.signals = counted_signals(around),
 	};
 	struct model_meter *meter = NULL;
 	int r;
 
 	if (config->model_file_count == 0 && !config->model_url[0])
 		return 0;
+	options.signals = counted_signals(around);
 	set_measured(around, options.is_measured);
 	r = model_meter_new(&options, &meter);
 	if (r < 0)

@@ -119,7 +119,8 @@ const char *sources_why_left_out(const struct sources *sources)
  */
 static int open_energy(const struct config *config, struct sources *sources, struct diag *diag)
 {
-	struct model_surroundings around = { NULL, sources->activity, &sources->host };
+	struct model_surroundings around = { NULL, sources->activity, sources->reads,
+					     &sources->host };
 	struct meter_options options = config->meter;
 	int r;
 

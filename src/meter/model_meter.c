@@ -14,11 +14,14 @@
 #define MODELS_MAX    MODEL_METER_PLACES
 #define FEATURE_COUNT MODEL_METER_FEATURES
 
-/* Features that the node's own counters give, and how many of a signal are one of them. */
+/*
+ * Features that the node's own counters give, and how many of a signal are one of them. A level is
+ * no rate, and is the same on a machine of any size; its signal says whether it is known.
+ */
 static const struct {
 	const char *name;
 	enum signal signal; /* SIGNAL_COUNT: CPU time */
-	double divisor;
+	double divisor;     /* 0: a level */
 } features[FEATURE_COUNT] = {
 	{ "bpf_cpu_time_ms", SIGNAL_COUNT, 1e6 },
 	{ "bpf_cpu_time_us", SIGNAL_COUNT, 1e3 },
@@ -30,6 +33,7 @@ static const struct {
 	{ "bpf_net_tx_irq", SIGNAL_NET_TX_IRQ, 1 },
 	{ "bpf_net_rx_irq", SIGNAL_NET_RX_IRQ, 1 },
 	{ "bpf_block_irq", SIGNAL_BLOCK_IRQ, 1 },
+	{ "cpu_scaling_frequency_hertz", SIGNAL_FREQUENCY_TIME, 0 },
 };
 
 struct model_zone {
@@ -134,6 +138,11 @@ static double core_ratio(const struct model_meter *meter, const struct trained_m
 	return cores ? (double)cores / meter->options.cpus : 1;
 }
 
+static bool is_level(size_t feature)
+{
+	return features[feature].divisor <= 0;
+}
+
 /* What this machine draws when it does @values. */
 static void predict(const struct model_meter *meter, const struct model_zone *zone,
 		    const double *values, struct model_answer *ret)
@@ -141,7 +150,7 @@ static void predict(const struct model_meter *meter, const struct model_zone *zo
 	double ratio = core_ratio(meter, zone->model), scaled[FEATURE_COUNT];
 
 	for (size_t i = 0; i < FEATURE_COUNT; i++)
-		scaled[i] = values[i] * ratio;
+		scaled[i] = is_level(i) ? values[i] : values[i] * ratio;
 	trained_model_predict(zone->model, zone->component, &zone->columns, scaled, ret);
 	ret->watts /= ratio;
 	ret->bound_w /= ratio;
@@ -156,10 +165,11 @@ static bool draws_power(const struct model_meter *meter, const struct model_zone
 
 	for (size_t i = 0; i < component->feature_count; i++) {
 		double most = component->features[i].maximum;
+		size_t at = zone->columns.column[i];
 
-		values[zone->columns.column[i]] =
-			(isnan(most) ? component->features[i].scale : most) /
-			core_ratio(meter, zone->model);
+		values[at] = isnan(most) ? component->features[i].scale : most;
+		if (!is_level(at))
+			values[at] /= core_ratio(meter, zone->model);
 	}
 	predict(meter, zone, values, &answer);
 	return answer.watts > 0;
@@ -345,9 +355,15 @@ static void rates(const struct model_meter *meter, double *ret)
 	double dt_s = (double)meter->dt_ns / 1e9;
 
 	for (size_t i = 0; i < FEATURE_COUNT; i++) {
-		uint64_t amount = features[i].signal == SIGNAL_COUNT
-					  ? meter->work.busy_ns
-					  : meter->work.amount[features[i].signal];
+		uint64_t amount;
+
+		if (is_level(i)) {
+			ret[i] = (double)meter->work.mean_khz * 1e3;
+			continue;
+		}
+		amount = features[i].signal == SIGNAL_COUNT
+				 ? meter->work.busy_ns
+				 : meter->work.amount[features[i].signal];
 
 		ret[i] = (double)amount / features[i].divisor / dt_s;
 	}
@@ -358,16 +374,32 @@ static uint64_t microwatts(double watts)
 	return watts > 0 ? (uint64_t)llround(watts * 1e6) : 0;
 }
 
+/* The work of a machine that does nothing: levels are the lowest of the training rows, if known. */
+static void no_load(const struct model_zone *zone, const double *values, double *ret)
+{
+	const struct model_component *component = &zone->model->components[zone->component];
+
+	memset(ret, 0, FEATURE_COUNT * sizeof(*ret));
+	for (size_t i = 0; i < component->feature_count; i++) {
+		size_t at = zone->columns.column[i];
+		double least = component->features[i].minimum;
+
+		if (is_level(at))
+			ret[at] = isnan(least) ? values[at] : least;
+	}
+}
+
 static void integrate(const struct model_meter *meter, struct model_zone *zone,
 		      struct energy_span *span)
 {
 	uint64_t dt_ns = span->to_ns - span->from_ns;
-	double values[FEATURE_COUNT], nothing[FEATURE_COUNT] = { 0 }, idle_w = 0;
+	double values[FEATURE_COUNT], nothing[FEATURE_COUNT], idle_w = 0;
 	struct model_answer idle;
 
 	rates(meter, values);
 	predict(meter, zone, values, &zone->answer);
 	if (zone->model->output == MODEL_ABS_POWER) {
+		no_load(zone, values, nothing);
 		predict(meter, zone, nothing, &idle);
 		idle_w = fmin(idle.watts, zone->answer.watts);
 	}

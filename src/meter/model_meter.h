@@ -6,8 +6,8 @@
  * is fed (meter.h): energy and activity are of the same time by themselves.
  *
  * A model of another machine is asked for what that one would do at the same load of each core, and
- * its answer is multiplied by the ratio of cores. Idle power is the model's answer at no load. In a
- * virtual machine only dynamic power is estimated, as by the stand-in.
+ * its answer is multiplied by the ratio of cores. Idle power is the model's answer at no load, and
+ * at the lowest frequency that it has seen. In a virtual machine only dynamic power is estimated, as by the stand-in.
  */
 #pragma once
 
@@ -21,7 +21,7 @@
 #include "energy/zone.h"
 #include "model/trained_model.h"
 
-#define MODEL_METER_FEATURES 10
+#define MODEL_METER_FEATURES 11
 #define MODEL_ZONES_MAX      5 /* platform, package, core, uncore, dram */
 
 /* What the node has done since the last pass. */
@@ -30,6 +30,7 @@ struct node_work {
 	uint64_t busy_ns; /* CPU time of all tasks */
 	uint32_t signals; /* SIGNAL_BIT() of those that are known */
 	uint64_t amount[SIGNAL_COUNT];
+	uint32_t mean_khz; /* of all CPUs, now; with SIGNAL_FREQUENCY_TIME */
 };
 
 struct model_meter_options {

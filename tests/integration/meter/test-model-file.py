@@ -102,4 +102,31 @@ def the_best_of_two():
         assert 'of several models: platform of model "better"' in said, said
 
 
-run_tests([beside_what_is_measured, without_a_meter, one_that_is_refused, the_best_of_two], at_once=3)
+def the_frequency_of_cpus():
+    """It is a level: the answer is that at the mean of all policies, idle power that at the lowest frequency of the training."""
+    with tempfile.TemporaryDirectory() as sysfs, tempfile.TemporaryDirectory() as folder:
+        option = write_model(folder, ["platform"])
+        path = pathlib.Path(option.split("=", 1)[1])
+        model = json.loads(path.read_text())
+        component = model["components"][0]
+        component["features"] += [{"name": "cpu_scaling_frequency_hertz", "scale": 1e9, "minimum": 1e9, "maximum": 3e9}]
+        component["predictor"]["weights"] += [10.0]
+        path.write_text(json.dumps(model))
+        doctor = [KEPLER, "doctor", f"--host.sysfs={sysfs}", option]
+        refused = subprocess.run(doctor, capture_output=True, text=True, check=False).stdout
+        assert 'needs the feature "cpu_scaling_frequency_hertz"' in refused, refused
+        for cpu, khz in ((0, 1500000), (1, 2500000)):
+            policy = pathlib.Path(sysfs, "devices/system/cpu/cpufreq", f"policy{cpu}")
+            policy.mkdir(parents=True)
+            (policy / "affected_cpus").write_text(f"{cpu}\n")
+            (policy / "scaling_cur_freq").write_text(f"{khz}\n")
+        with Exporter(*OPTIONS, f"--host.sysfs={sysfs}", "--model.machine=vm=false", option) as exporter:
+            metrics = balanced(exporter.intervals(3))
+            busy = float(metrics.value("kepler_node_cpu_usage_ratio"))
+            assert abs(zone_w(metrics, "platform", "idle") - (IDLE_W + 10)) < 1e-5
+            over_w = zone_w(metrics, "platform", "dynamic") - BUSY_W * busy - 10  # 2 GHz in place of 1
+            assert -0.01 < over_w < (BUSY_W / 10 if busy == 1 else 0.01), (over_w, busy)
+            assert exporter.stop() == 0
+
+
+run_tests([the_frequency_of_cpus, beside_what_is_measured, without_a_meter, one_that_is_refused, the_best_of_two], at_once=3)

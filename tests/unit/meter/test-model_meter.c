@@ -235,6 +235,42 @@ static void test_signals(void **state)
 	model_meter_free(meter);
 }
 
+#define CLOCKED                                                                                    \
+	MODEL("AbsPower", "4",                                                                     \
+	      COMPONENT("package",                                                                 \
+			TIME ", {\"name\": \"cpu_scaling_frequency_hertz\", \"scale\": 1e9, "      \
+			     "\"minimum\": 1e9, \"maximum\": 3e9}",                                \
+			"20, 80, 10"))
+
+/* A frequency is the same on a machine of half the size; idle power is that at the lowest one. */
+static void test_a_frequency_is_no_rate(void **state)
+{
+	const struct model_meter_options options = { .cpus = 2,
+						     .signals = SIGNAL_BIT(SIGNAL_FREQUENCY_TIME) };
+	const struct model_meter_options without = { .cpus = 2 };
+	struct model_meter *meter = meter_with(&options, CLOCKED);
+	struct node_work work = { .time_ns = NSEC_PER_SEC,
+				  .signals = options.signals,
+				  .mean_khz = 2500000 };
+	struct energy_span span;
+	struct diag diag = { "" };
+
+	(void)state;
+	model_meter_feed(meter, &work);
+	assert_true(model_meter_advance(meter, 0, &span));
+	work.time_ns = 3 * NSEC_PER_SEC;
+	work.busy_ns = 2 * NSEC_PER_SEC; /* one of two CPUs */
+	model_meter_feed(meter, &work);
+	assert_true(model_meter_advance(meter, 0, &span));
+	assert_int_equal(span.energy_uj, (20 + 40 + 25) * UJ_PER_J); /* half of it, two seconds */
+	assert_int_equal(span.idle_uj, (20 + 10) * UJ_PER_J);
+	model_meter_free(meter);
+	meter = meter_of(&without);
+	assert_int_equal(add(meter, CLOCKED, &diag), -ENOENT);
+	assert_non_null(strstr(diag.text, "cpu_scaling_frequency_hertz"));
+	model_meter_free(meter);
+}
+
 static void test_outside_what_the_model_has_seen(void **state)
 {
 	const struct model_meter_options options = { .cpus = 4 };
@@ -324,6 +360,7 @@ int main(void)
 		cmocka_unit_test(test_dynamic_models_are_for_virtual_machines),
 		cmocka_unit_test(test_only_what_nothing_measures),
 		cmocka_unit_test(test_signals),
+		cmocka_unit_test(test_a_frequency_is_no_rate),
 		cmocka_unit_test(test_outside_what_the_model_has_seen),
 		cmocka_unit_test(test_a_newer_model_goes_on_from_what_was_counted),
 		cmocka_unit_test(test_a_model_that_cannot_take_over_changes_nothing),
