@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/exp_block.h"
 #include "base/macro.h"
 
 #define TREES_AT_ONCE 10
@@ -342,13 +343,21 @@ static double neighbours_watts(const struct predictor *predictor, const double *
 
 static double kernel_watts(const struct predictor *predictor, const double *row)
 {
-	double sum = predictor->rows.intercept;
+	size_t rows = predictor->rows.row_count;
+	double sum = predictor->rows.intercept, kernel[EXP_BLOCK] = { 0 };
 
-	for (size_t i = 0; i < predictor->rows.row_count; i++)
-		sum += predictor->rows.values[i] *
-		       exp(-predictor->rows.gamma *
-			   distance_squared(predictor->rows.rows + i * predictor->features, row,
-					    predictor->features));
+	for (size_t first = 0; first < rows; first += EXP_BLOCK) {
+		size_t count = rows - first < EXP_BLOCK ? rows - first : EXP_BLOCK;
+		const double *vectors = predictor->rows.rows + first * predictor->features;
+
+		for (size_t i = 0; i < count; i++)
+			kernel[i] = -predictor->rows.gamma *
+				    distance_squared(vectors + i * predictor->features, row,
+						     predictor->features);
+		exp_block(kernel);
+		for (size_t i = 0; i < count; i++)
+			sum += predictor->rows.values[first + i] * kernel[i];
+	}
 	return sum;
 }
 

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Support vector regression with a radial kernel, by libsvm: epsilon-SVR with C = 1, epsilon =
- * 0.2 W and gamma = 1 / (features × variance of all numbers), as upstream has it.
+ * Support vector regression with a radial kernel: epsilon-SVR with C = 1, epsilon = 0.2 W and
+ * gamma = 1 / (features × variance of all numbers), as upstream has it.
+ *
+ * Sequential minimal optimisation with working sets of second order (Fan, Chen and Lin, "Working
+ * Set Selection Using Second Order Information for Training SVM", JMLR 6, 2005), as in libsvm, to
+ * libsvm's tolerance. It begins where most rows end, with powers of watts at C = 1: those above the
+ * median at the upper bound, the others at the lower one (docs/design/training-speed.md).
  */
 #pragma once
 
