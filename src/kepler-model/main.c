@@ -12,6 +12,7 @@
 #include "kepler-model/extract.h"
 #include "kepler-model/isolate.h"
 #include "kepler-model/offline_trainer.h"
+#include "kepler-model/online_trainer.h"
 #include "kepler-model/plot.h"
 #include "kepler-model/repo.h"
 #include "kepler-model/serve.h"
@@ -135,6 +136,15 @@ static const struct command commands[] = {
 		  "become a zipped\n"
 		  "pipeline of models (docs/model-server.md). Clients need a token. Options:",
 	  .options = &offline_trainer_options },
+	{ .name = "online-trainer",
+	  .run = online_trainer_main,
+	  .synopsis = "online-trainer DIR [OPTION]...",
+	  .summary = "train models again and again, from a Prometheus",
+	  .operands = "DIR",
+	  .what = "Learns from new points of a Prometheus, by type of machine, and puts a model "
+		  "into the repository\n"
+		  "DIR when it is better than the one in use (docs/model-server.md). Options:",
+	  .options = &online_options },
 	{ "train-request", train_request_main, "train-request FILE",
 	  "a pipeline from a request to the offline trainer", .operands = "FILE",
 	  .what = "Does with a file, or for - with standard input, what the offline trainer does "

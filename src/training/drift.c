@@ -19,6 +19,7 @@ bool drift_take(struct drift *drift, double error_w, double stated_w)
 	drift->blocks++;
 	drift->ratio = error_w / stated_w;
 	drift->sum = fmax(0, drift->sum + fmin(drift->ratio, DRIFT_RATIO_MAX) - DRIFT_REFERENCE);
+	drift->run = drift->sum > 0 ? drift->run + 1 : 0;
 	if (drift->sum > DRIFT_LIMIT)
 		drift->alarm = true;
 	else if (!(drift->sum > 0))

@@ -23,6 +23,7 @@ struct drift {
 	double ratio; /* of the newest block; NAN: there was none, or nothing was stated */
 	bool alarm;
 	uint64_t blocks;
+	uint64_t run; /* blocks since the sum was 0: those that the model does not fit */
 };
 
 void drift_init(struct drift *drift); /* also when the model is replaced */

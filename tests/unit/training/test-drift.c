@@ -50,11 +50,13 @@ static void test_the_alarm_ends_when_the_model_fits_again(void **state)
 	drift_init(&drift);
 	while (!drift_take(&drift, 3, 1))
 		;
+	assert_int_equal(drift.run, 2);
 	assert_false(drift_take(&drift, 3, 1)); /* it has begun before */
 	assert_true(drift.alarm);
 	for (int i = 0; i < 20; i++)
 		assert_false(drift_take(&drift, 0.5, 1));
 	assert_false(drift.alarm);
+	assert_int_equal(drift.run, 0);
 	assert_true(fabs(drift.ratio - 0.5) < 1e-12);
 }
 

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Options of the online trainer. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kepler-model/settings.h"
+#include "kepler-model/web_options.h"
+
+#define ONLINE_LISTEN_MAX 8
+
+struct online_config {
+	struct settings settings;
+	char *listen[ONLINE_LISTEN_MAX];
+	size_t listen_count;
+	struct web_values web;
+	char *web_tokens;
+	/* ---- the Prometheus, as collect has it ---- */
+	char *server, *match, *step, *ca_file, *token_file, *user, *password_file;
+	bool insecure;
+	uint64_t timeout_ns;
+	/* ---- training ---- */
+	char *state_dir, *machines, *pipeline, *source, *group, *trainers;
+	uint64_t interval_ns, history_ns, retrain_ns, deadline_ns;
+	uint32_t memory_mib;
+};
+
+extern const struct option_set online_options;

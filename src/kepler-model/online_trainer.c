@@ -1,0 +1,578 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kepler-model/online_trainer.h"
+
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/macro.h"
+#include "kepler-model/api_metrics.h"
+#include "kepler-model/bench_step.h"
+#include "kepler-model/online_page.h"
+#include "kepler-model/sample_file.h"
+#include "kepler-model/times.h"
+#include "kepler-model/worker.h"
+#include "options/layers.h"
+#include "service/notify.h"
+#include "service/signals.h"
+#include "training/candidate.h"
+
+#define TURN_MS        200
+#define TEXT_TYPE      "text/plain; charset=utf-8"
+#define OVERLAP_STEPS  5            /* that are asked for again, because a step takes two points */
+#define RANGE_MAX_S    (6 * 3600.0) /* of one collection */
+#define ROWS_TO_TRAIN  60
+#define FILE_BYTES     (4ULL << 30)
+#define MEBI           (1ULL << 20)
+#define USEC_PER_SEC_F 1e6
+
+static const struct backoff_limits limits_of_backoff = {
+	.refused_min_ms = 5000,
+	.refused_max_ms = 10000,
+	.resume_ms = 1000,
+	.retry_ms = 10000,
+	.spread_ms = 2000,
+	.denied_max_ms = 600000,
+};
+
+static double now_s(void)
+{
+	return (double)clock_ns(CLOCK_REALTIME) / NSEC_PER_SEC;
+}
+
+static void path_of(const struct online *online, const char *name, char ret[ONLINE_PATH_MAX])
+{
+	(void)snprintf(ret, ONLINE_PATH_MAX, "%.900s/%s", online->config->state_dir, name);
+}
+
+/* ---- tasks ---- */
+
+/* Starts a worker; it is a failure of the task where that is impossible. */
+static bool start_task(struct online *online, enum online_task task, struct bench_step *step,
+		       uint64_t now_ns)
+{
+	const struct online_config *config = online->config;
+	const struct worker_command command = {
+		.words = step->words,
+		.in_fd = -1,
+		.out_fd = STDERR_FILENO,
+		.err_fd = -1,
+		.limits = { config->memory_mib * MEBI, config->deadline_ns / NSEC_PER_SEC + 1,
+			    FILE_BYTES },
+	};
+	struct diag diag = { "out of memory" };
+
+	online->pid = step->is_incomplete ? -ENOMEM : worker_start(&command, &diag);
+	bench_step_release(step);
+	if (online->pid < 0) {
+		online->failed[task]++;
+		log_error("%s: %s", online_task_names[task], diag.text);
+		return false;
+	}
+	online->task = task;
+	online->task_ns = now_ns;
+	online->is_late = false;
+	return true;
+}
+
+static void wait_for_next(struct online *online, uint64_t now_ns)
+{
+	online->task = TASK_NONE;
+	online->next_ns = now_ns + online->config->interval_ns;
+}
+
+/* ---- collecting ---- */
+
+static void add_text(struct bench_step *step, const char *option, const char *value)
+{
+	if (*value)
+		bench_step_add(step, "--%s=%s", option, value);
+}
+
+static void begin_collection(struct online *online, uint64_t now_ns)
+{
+	const struct online_config *config = online->config;
+	struct bench_step step = { .count = 0 };
+	char path[ONLINE_PATH_MAX];
+	int64_t step_us = 0;
+	double overlap_s;
+
+	(void)seconds_parse(config->step, &step_us);
+	overlap_s = OVERLAP_STEPS * (double)step_us / USEC_PER_SEC_F;
+	if (!(online->to_s > 0)) { /* else it is asked for the same again */
+		online->to_s = now_s();
+		online->from_s = fmax(online->until_s - overlap_s,
+				      online->to_s - (double)config->history_ns / NSEC_PER_SEC);
+		online->to_s = fmin(online->to_s, online->from_s + RANGE_MAX_S);
+	}
+	path_of(online, "collected.json", path);
+	(void)unlink(path);
+	bench_step_add(&step, "collect");
+	bench_step_add(&step, "%s", path);
+	bench_step_add(&step, "--start-time=%.3f", online->from_s);
+	bench_step_add(&step, "--end-time=%.3f", online->to_s);
+	bench_step_add(&step, "--timeout=%llums",
+		       (unsigned long long)(config->timeout_ns / NSEC_PER_MSEC));
+	add_text(&step, "server", config->server);
+	add_text(&step, "step", config->step);
+	add_text(&step, "match", config->match);
+	add_text(&step, "ca-file", config->ca_file);
+	add_text(&step, "token-file", config->token_file);
+	add_text(&step, "user", config->user);
+	add_text(&step, "password-file", config->password_file);
+	if (config->insecure)
+		bench_step_add(&step, "--insecure");
+	if (!start_task(online, TASK_COLLECT, &step, now_ns))
+		wait_for_next(online, now_ns);
+}
+
+static void forget_collection(const struct online *online)
+{
+	static const char *const names[] = { "collected.json", "collected.json.part",
+					     "collected.json.progress", "rows.csv" };
+	char path[ONLINE_PATH_MAX];
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		path_of(online, names[i], path);
+		(void)unlink(path);
+	}
+}
+
+/* ---- extracting ---- */
+
+static struct learner *learner_of(const struct online *online, const char *instance)
+{
+	const struct machine_spec *machine = online_nodes_find(&online->nodes, instance);
+
+	return machine ? online_models_find(&online->models, machine) : NULL;
+}
+
+static bool begin_extraction(struct online *online, uint64_t now_ns)
+{
+	const char *instance = online->instances.names[online->at];
+	struct bench_step step = { .count = 0 };
+	char path[ONLINE_PATH_MAX], rows[ONLINE_PATH_MAX];
+
+	path_of(online, "collected.json", path);
+	path_of(online, "rows.csv", rows);
+	bench_step_add(&step, "extract");
+	bench_step_add(&step, "%s", path);
+	bench_step_add(&step, "--output=%s", rows);
+	bench_step_add(&step, "--feature-group=%s", online->config->group);
+	bench_step_add(&step, "--energy-source=%s", online->config->source);
+	add_text(&step, "node", instance);
+	return start_task(online, TASK_EXTRACT, &step, now_ns);
+}
+
+static size_t index_of(const struct online *online, const struct learner *learner)
+{
+	size_t i = 0;
+
+	while (online->models.learners[i] != learner)
+		i++;
+	return i;
+}
+
+static void take_rows(struct online *online)
+{
+	CLEANUP(sample_table_release) struct sample_table table = { .rows = 0 };
+	const char *instance = online->instances.names[online->at];
+	struct learner *learner = learner_of(online, instance);
+	struct diag diag = { "" };
+	char rows[ONLINE_PATH_MAX];
+	int r;
+
+	path_of(online, "rows.csv", rows);
+	r = sample_file_read(rows, &table, &diag);
+	if (r == 0)
+		r = learner_take(learner, &table, &online->latest_s[index_of(online, learner)],
+				 &diag);
+	if (r < 0) {
+		online->failed[TASK_EXTRACT]++;
+		log_warn("node %s: its rows are left out: %s", instance, diag.text);
+	}
+}
+
+static void end_cycle(struct online *online, uint64_t now_ns)
+{
+	for (size_t i = 0; i < online->models.count; i++) {
+		struct learner *learner = online->models.learners[i];
+		struct diag diag = { "" };
+		int r;
+
+		learner->until_s = fmax(learner->until_s, online->latest_s[i]);
+		online->until_s = fmax(online->until_s, learner->until_s);
+		r = learner_close_block(learner);
+		if (learner->alarm_began) {
+			learner->alarm_began = false;
+			online->alarms++;
+			log_warn("%s: the model in use no longer fits: in the newest block its "
+				 "error is %.2f times the stated one",
+				 learner->name, learner->drift.ratio);
+		}
+		if (r >= 0)
+			r = online_models_save(&online->models, learner, &diag);
+		if (r < 0)
+			log_error("%s: %s", learner->name,
+				  diag.text[0] ? diag.text : "out of memory");
+	}
+	forget_collection(online);
+	online->cycles++;
+	online->to_s = 0;
+	wait_for_next(online, now_ns);
+}
+
+/* The next instance that is known, or the end of the cycle. */
+static void go_on(struct online *online, uint64_t now_ns)
+{
+	for (; online->at < online->instances.count; online->at++) {
+		const char *instance = online->instances.names[online->at];
+
+		if (!learner_of(online, instance)) {
+			online->unknown_nodes++;
+			log_debug("node %s is not in machines, and left out", instance);
+		} else if (begin_extraction(online, now_ns)) {
+			return;
+		}
+	}
+	end_cycle(online, now_ns);
+}
+
+static void end_collection(struct online *online, uint64_t now_ns)
+{
+	char path[ONLINE_PATH_MAX];
+	struct diag diag = { "" };
+
+	path_of(online, "collected.json", path);
+	backoff_succeeded(&online->backoff);
+	online->is_up = true;
+	online->at = 0;
+	memset(online->latest_s, 0, sizeof(online->latest_s));
+	if (online_instances_find(path, &online->instances, &diag) < 0) {
+		log_error("%s", diag.text);
+		online->instances.count = 0;
+	}
+	go_on(online, now_ns);
+}
+
+static void retry_collection(struct online *online, uint64_t now_ns)
+{
+	const struct backoff_failure failure = { .kind = BACKOFF_DENIED };
+	uint64_t delay_ms =
+		backoff_failed(&online->backoff, &failure, (uint32_t)(now_ns * 2654435761U));
+
+	online->is_up = false;
+	online->task = TASK_NONE;
+	online->next_ns = now_ns + delay_ms * NSEC_PER_MSEC;
+	if (now_s() - online->to_s > RANGE_MAX_S) {
+		forget_collection(online); /* a newer time is asked for */
+		online->to_s = 0;
+	}
+	log_warn("no points from %s; asking again in %llu s", online->config->server,
+		 (unsigned long long)(delay_ms / 1000));
+}
+
+/* ---- training ---- */
+
+static bool is_due(const struct online *online, const struct learner *learner)
+{
+	double retrain_s = (double)online->config->retrain_ns / NSEC_PER_SEC;
+
+	return learner->held_count >= CANDIDATE_BLOCKS_MIN && learner->fresh > 0 &&
+	       reservoir_count(&learner->reservoir) >= ROWS_TO_TRAIN &&
+	       (learner->drift.alarm || !learner->has_current ||
+		now_s() - learner->trained_s >= retrain_s);
+}
+
+static int write_rows(const struct learner *learner, const char *path)
+{
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
+	struct diag diag = { "out of memory" };
+	int r = learner_write_rows(learner, &text);
+
+	if (r == 0) {
+		r = write_file_atomic(path, text.data, text.len, 0600);
+		(void)diag_set(&diag, r, "%s: cannot be written", path);
+	}
+	if (r < 0)
+		log_error("%s: %s", learner->name, diag.text);
+	return r;
+}
+
+static void begin_training(struct online *online, struct learner *learner, uint64_t now_ns)
+{
+	struct bench_step step = { .count = 0 };
+	char rows[ONLINE_PATH_MAX], candidate[ONLINE_PATH_MAX];
+
+	online->trained = learner;
+	learner->trained_s = now_s();
+	online_models_path(&online->models, learner, ".rows.csv", rows);
+	online_models_path(&online->models, learner, ".candidate.json", candidate);
+	(void)unlink(candidate);
+	bench_step_add(&step, "train-from-data");
+	bench_step_add(&step, "%s", rows);
+	bench_step_add(&step, "--output=%s", candidate);
+	bench_step_add(&step, "--feature-group=%s", online->config->group);
+	bench_step_add(&step, "--trainers=%s", online->config->trainers);
+	bench_step_add(&step, "--energy-source=%s", online->config->source);
+	bench_step_add(&step, "--folds=5");
+	if (write_rows(learner, rows) < 0) {
+		bench_step_release(&step);
+		online->failed[TASK_TRAIN]++;
+		return;
+	}
+	(void)start_task(online, TASK_TRAIN, &step, now_ns);
+}
+
+static void end_training(struct online *online, bool fine)
+{
+	struct learner *learner = online->trained;
+	struct diag diag = { "" };
+	char path[ONLINE_PATH_MAX];
+
+	online_models_decide(&online->models, learner, fine);
+	if (online_models_save(&online->models, learner, &diag) < 0)
+		log_error("%s: %s", learner->name, diag.text);
+	online_models_path(&online->models, learner, ".rows.csv", path);
+	(void)unlink(path);
+	online_models_path(&online->models, learner, ".candidate.json", path);
+	(void)unlink(path);
+	online->task = TASK_NONE;
+}
+
+/* ---- a turn ---- */
+
+static void end_task(struct online *online, int status, uint64_t now_ns)
+{
+	enum online_task task = online->task;
+	bool fine = status != -1 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+	char why[128];
+
+	online->seconds[task] += (double)(now_ns - online->task_ns) / NSEC_PER_SEC;
+	online->done[task] += fine;
+	online->failed[task] += !fine;
+	online->pid = 0;
+	if (!fine) {
+		worker_describe_end(status, why, sizeof(why));
+		log_warn("%s failed: %s%s", online_task_names[task], why,
+			 online->is_late ? " at its deadline" : "");
+	}
+	if (task == TASK_TRAIN) {
+		end_training(online, fine);
+	} else if (task == TASK_COLLECT && fine) {
+		end_collection(online, now_ns);
+	} else if (task == TASK_COLLECT) {
+		retry_collection(online, now_ns);
+	} else {
+		if (fine)
+			take_rows(online);
+		online->at++;
+		go_on(online, now_ns);
+	}
+}
+
+static void turn(struct online *online, uint64_t now_ns)
+{
+	int status = 0;
+
+	if (online->task != TASK_NONE) {
+		if (worker_has_ended(online->pid, &status)) {
+			end_task(online, status, now_ns);
+		} else if (now_ns - online->task_ns >= online->config->deadline_ns) {
+			online->is_late = true;
+			(void)kill(online->pid, SIGKILL);
+		}
+		return;
+	}
+	for (size_t i = 0; i < online->models.count && online->task == TASK_NONE; i++) {
+		if (is_due(online, online->models.learners[i]))
+			begin_training(online, online->models.learners[i], now_ns);
+	}
+	if (online->task == TASK_NONE && now_ns >= online->next_ns)
+		begin_collection(online, now_ns);
+}
+
+/* ---- pages ---- */
+
+static void renew_page(struct online *online)
+{
+	struct strbuf page = STRBUF_INIT;
+	char *old;
+
+	online_page_print(online, &page);
+	if (strbuf_error(&page) < 0) {
+		strbuf_release(&page);
+		return; /* the old one stays */
+	}
+	(void)pthread_mutex_lock(&online->lock);
+	old = online->page;
+	online->page = page.data;
+	online->page_len = page.len;
+	(void)pthread_mutex_unlock(&online->lock);
+	free(old);
+}
+
+static void answer_text(struct http_response *response, int status, const char *text)
+{
+	*response = (struct http_response){
+		.status = status, .content_type = TEXT_TYPE, .body = text, .len = strlen(text)
+	};
+}
+
+static void handle_metrics(void *userdata, const struct http_request *request,
+			   struct http_response *response)
+{
+	struct online *online = userdata;
+	char *copy = NULL;
+	size_t len = 0;
+
+	if (!access_tokens_admit(&online->tokens, request->authorization)) {
+		answer_text(response, 401, "401: this server wants a token\n");
+		return;
+	}
+	(void)pthread_mutex_lock(&online->lock);
+	if (online->page) {
+		len = online->page_len;
+		copy = malloc(len + 1);
+		if (copy)
+			memcpy(copy, online->page, len);
+	}
+	(void)pthread_mutex_unlock(&online->lock);
+	if (!copy) {
+		answer_text(response, 503, "503: out of memory\n");
+		return;
+	}
+	*response = (struct http_response){ .status = 200,
+					    .content_type = API_METRICS_TYPE,
+					    .body = copy,
+					    .len = len,
+					    .release = free,
+					    .owner = copy };
+}
+
+static void handle_healthz(void *userdata, const struct http_request *request,
+			   struct http_response *response)
+{
+	(void)userdata;
+	(void)request;
+	answer_text(response, 200, "ok\n");
+}
+
+/* ---- life ---- */
+
+static int start(struct online *online, struct diag *diag)
+{
+	const struct online_config *config = online->config;
+	const struct http_route routes[ONLINE_ROUTES] = {
+		{ "/metrics", handle_metrics, online, .spare = true },
+		{ "/healthz", handle_healthz, online, .spare = true },
+	};
+	const struct http_options options = {
+		.listen = (const char *const *)config->listen,
+		.listen_count = config->listen_count,
+		.routes = online->routes,
+		.route_count = ONLINE_ROUTES,
+	};
+	int r = online_nodes_read(config->machines, &online->nodes, diag);
+
+	if (r == 0 && *config->web_tokens)
+		r = access_tokens_read(config->web_tokens, &online->tokens, diag);
+	if (r == 0)
+		r = online_models_load(&online->models, &online->nodes, diag);
+	if (r == 0 && access(config->state_dir, W_OK | X_OK) < 0)
+		r = diag_set(diag, -errno, "state-dir: %s: cannot be written to: %s",
+			     config->state_dir, strerrordesc_np(errno));
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < online->models.count; i++)
+		online->until_s = fmax(online->until_s, online->models.learners[i]->until_s);
+	backoff_init(&online->backoff, &limits_of_backoff);
+	forget_collection(online);
+	memcpy(online->routes, routes, sizeof(routes));
+	renew_page(online);
+	return web_options_start(&config->web, &options, &online->server, diag);
+}
+
+static void work(struct online *online, int signal_fd)
+{
+	unsigned wishes = 0;
+
+	notify_ready(online->notify, NULL);
+	while (!(wishes & SIGNAL_STOP)) {
+		struct pollfd waits = { .fd = signal_fd, .events = POLLIN };
+		uint64_t now_ns;
+
+		(void)poll(&waits, 1, TURN_MS);
+		wishes = signals_take(signal_fd);
+		now_ns = clock_ns(CLOCK_MONOTONIC);
+		notify_watchdog(online->notify, now_ns);
+		if (wishes & SIGNAL_RELOAD)
+			online->next_ns = now_ns;
+		turn(online, now_ns);
+		renew_page(online);
+	}
+	notify_stopping(online->notify);
+}
+
+static void stop(struct online *online)
+{
+	if (online->pid > 0) {
+		(void)kill(online->pid, SIGKILL);
+		(void)waitpid(online->pid, NULL, 0);
+	}
+	http_server_stop(online->server);
+	online_models_release(&online->models);
+	access_tokens_release(&online->tokens);
+	notify_close(online->notify);
+	free(online->page);
+}
+
+static int run(const struct online_config *config, const char *root, struct diag *diag)
+{
+	CLEANUP_FREE struct online *online = calloc(1, sizeof(*online));
+	int signal_fd = signals_open(), r;
+
+	if (!online)
+		return diag_set(diag, -ENOMEM, "out of memory");
+	online->config = config;
+	online->models.config = config;
+	online->models.root = root;
+	(void)pthread_mutex_init(&online->lock, NULL); /* cannot fail with default attributes */
+	r = signal_fd < 0 ? diag_set(diag, signal_fd, "cannot take signals: %s",
+				     strerrordesc_np(-signal_fd))
+			  : start(online, diag);
+	if (r == 0) {
+		online->notify = notify_open();
+		web_options_say_addresses(&config->web, online->server);
+		work(online, signal_fd);
+	}
+	stop(online);
+	if (signal_fd >= 0)
+		(void)close(signal_fd);
+	return r;
+}
+
+int online_trainer_main(int argc, char *const *argv, char *const *environ_)
+{
+	struct online_config config = { .server = NULL };
+	struct operands operands;
+	struct diag diag = { "" };
+	int status = settings_load(&online_options, argc, argv, environ_, 1, 1, &config.settings,
+				   &operands);
+
+	if (status != 0)
+		return status;
+	if (run(&config, operands.words[0], &diag) < 0)
+		status = settings_fail(&diag);
+	operands_release(&operands);
+	options_release(&online_options, &config.settings.options);
+	return status;
+}

@@ -1,0 +1,187 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""kepler-model online-trainer on a server whose machine changes: models that are published, kept and replaced, drift, restarts."""
+import http.server
+import json
+import math
+import pathlib
+import signal
+import tempfile
+import threading
+import time
+import urllib.parse
+import urllib.request
+
+from model_rig import Program
+from rig import Metrics, free_port, run_tests
+
+STEP_S = 0.1
+SPEC = {"processor": "intel_xeon_platinum_8259cl", "cores": 4, "chips": 1, "memory": 16, "frequency": 3000}
+KEY = "intel_xeon_platinum_8259cl_4_1_16_3000"
+MODEL = "online/rapl-sysfs/AbsPower/BPFOnly/OnlineTrainer_0.json"
+
+
+class Machine:
+    """Series by time, up to `until`: 40 W and `slope` W for each second of CPU time in a second, another slope after `changed`.
+    Counters fall to 0 every 200 s, some points are no number, and another job has the same series again."""
+
+    def __init__(self):
+        self.start = time.time() - 3000
+        self.until, self.changed, self.is_away = self.start, math.inf, False
+        self.joules, self.ms, total = [0.0], [0.0], 0.0
+        self.port = free_port()
+        machine = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                url = urllib.parse.urlparse(self.path)
+                given = {key: values[0] for key, values in urllib.parse.parse_qs(url.query).items()}
+                names = ["kepler_node_package_joules_total", "kepler_container_bpf_cpu_time_ms_total",
+                         "kepler_container_bpf_page_cache_hit_total"]
+                body = {"status": "success", "data": names if url.path.endswith("/values") else
+                        {"resultType": "matrix", "result": machine.points(given)}}
+                data = json.dumps(body).encode()
+                self.send_response(503 if machine.is_away else 200)
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+            def log_message(self, *args):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", self.port), Handler)
+        self.server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self.port}"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def values(self, until_s):
+        """Sums of energy and CPU time up to this many seconds from the start, step by step."""
+        while len(self.ms) * STEP_S <= until_s + STEP_S:
+            i = len(self.ms)
+            load = 1 + math.sin(i / 37) + 0.3 * math.sin(i * 1.7)
+            slope = 30 if self.start + i * STEP_S < self.changed else 90
+            noise = 2 * math.sin(i * i % 1009)
+            self.joules.append(self.joules[-1] + STEP_S * (40 + slope * max(load, 0) + noise))
+            self.ms.append(self.ms[-1] + STEP_S * 1000 * max(load, 0))
+
+    def points(self, given):
+        name = given["query"].partition("{")[0]
+        first = max(0, math.ceil((float(given["start"]) - self.start) / STEP_S))
+        last = math.floor((min(float(given["end"]), self.until) - self.start) / STEP_S)
+        self.values(last * STEP_S)
+        sums = self.joules if "joules" in name else self.ms
+        points = []
+        for i in range(first, last + 1):
+            value = sums[i] - sums[i // 2000 * 2000]
+            points.append([round(self.start + i * STEP_S, 3), "NaN" if i % 701 == 5 else str(value)])
+        labels = {"source": "rapl-sysfs", "mode": "dynamic"} if "joules" in name else \
+            {"container_id": "c1", "pod_name": "p", "container_name": "c", "container_namespace": "n"}
+        return [{"metric": {"__name__": name, "instance": instance, **labels}, "values": points}
+                for instance in ("node1:28282", "stranger:28282")] if points else []
+
+
+class Online:
+    def __init__(self):
+        self.machine = Machine()
+        self.folder = tempfile.TemporaryDirectory(prefix="kepler-online-")
+        self.state, self.models = (pathlib.Path(self.folder.name, name) for name in ("state", "models"))
+        self.state.mkdir()
+        self.models.mkdir()
+        self.specs = pathlib.Path(self.folder.name, "machines.json")
+        self.specs.write_text(json.dumps({"node1:28282": SPEC}))
+
+    def start(self, *args):
+        self.program = Program("online-trainer", self.models, "--web.listen-address=127.0.0.1:0", f"--server={self.machine.url}",
+                               f"--state-dir={self.state}", f"--machines={self.specs}", f"--step={STEP_S}", "--interval=1s",
+                               "--history=3000s", "--retrain=1s", "--trainers=LinearRegressionTrainer", *args)
+        return self.program
+
+    def metric(self, name, **labels):
+        with urllib.request.urlopen(f"http://{self.program.address}/metrics", timeout=10) as answer:
+            value = Metrics(answer.read().decode()).value(name, **labels)
+        return None if value is None else float(value)
+
+    def wait(self, what, seconds=60):
+        end = time.monotonic() + seconds
+        while not what():
+            assert time.monotonic() < end and self.program.process.poll() is None, self.program.output()[-3000:]
+            time.sleep(0.05)
+
+    def models_of(self, result):
+        return self.metric("kepler_model_online_models_total", result=result)
+
+    def kill(self):
+        self.program.process.send_signal(signal.SIGKILL)
+        self.program.process.wait()
+
+    def reveal(self, seconds):
+        rows = self.metric("kepler_model_online_rows_total", machine=KEY) if self.program.process.poll() is None else 0
+        self.machine.until += seconds
+        self.wait(lambda: self.metric("kepler_model_online_rows_total", machine=KEY) > rows + seconds / STEP_S * 0.8)
+
+    def published(self):
+        return json.loads((self.models / MODEL).read_text())["package"]["All_Weights"]["Numerical_Variables"]
+
+    def slope(self):
+        """W for a second of CPU time in a second."""
+        feature = self.published()["bpf_cpu_time_ms"]
+        return 1000 * feature["weight"] / feature["scale"]
+
+
+def a_machine_that_changes():
+    online = Online()
+    with online.start():
+        online.reveal(550)
+        online.wait(lambda: online.models_of("published") == 1)
+        assert 28 < online.slope() < 32, online.slope()
+        first = (online.models / MODEL).read_bytes()
+        assert online.metric("kepler_model_online_unknown_nodes_total") >= 1
+        online.reveal(60)
+        online.wait(lambda: online.models_of("not_better") >= 1)
+        assert (online.models / MODEL).read_bytes() == first
+        assert online.metric("kepler_model_drift_alarm", machine=KEY) == 0
+        assert online.metric("kepler_model_drift_ratio", machine=KEY) < 1.5
+        # The machine draws three times as much: an alarm, and a new model when there is one that is better.
+        online.machine.changed = online.machine.until
+        online.reveal(120)
+        online.wait(lambda: online.metric("kepler_model_drift_alarm", machine=KEY) == 1)
+        assert "no longer fits" in online.program.output() and (online.models / MODEL).read_bytes() == first
+        online.reveal(500)
+        online.wait(lambda: online.models_of("published") == 2)
+        assert 85 < online.slope() < 95, online.slope()
+        assert online.metric("kepler_model_drift_alarm", machine=KEY) == 0
+        previous = json.loads((online.state / f"{KEY}.previous.json").read_text())
+        assert previous["origin"]["trainer"] == "OnlineTrainer"
+        online.kill()
+    # What was learned survives; a server that is away is waited for.
+    online.machine.is_away = True
+    with online.start():
+        online.program.wait_for("asking again")
+        assert online.metric("kepler_model_online_up") == 0
+        assert online.metric("kepler_model_online_rows_total", machine=KEY) > 11000
+        assert online.metric("kepler_model_online_blocks_held_out", machine=KEY) == 8
+        online.kill()
+    state = online.state / f"{KEY}.state"
+    data = bytearray(state.read_bytes())
+    data[len(data) // 2] ^= 1
+    state.write_bytes(data)
+    online.machine.is_away = False
+    with online.start():
+        online.program.wait_for("its checksum is wrong")
+        assert (online.state / f"{KEY}.refused").exists()
+        online.wait(lambda: online.metric("kepler_model_online_up") == 1)
+        assert online.slope() > 85
+    online.folder.cleanup()
+
+
+def what_is_refused():
+    online = Online()
+    for text, why in (("{}", "has no node"), ('{"a": {}}', "has none of processor"), ("[", "machines.json")):
+        online.specs.write_text(text)
+        with Program("online-trainer", online.models, f"--machines={online.specs}", f"--state-dir={online.state}",
+                     expect=1) as program:
+            assert program.process.wait(20) == 1 and why in program.output(), program.output()
+    online.folder.cleanup()
+
+
+run_tests([a_machine_that_changes, what_is_refused])
