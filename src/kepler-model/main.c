@@ -67,16 +67,16 @@ static const struct command commands[] = {
 	  .what = "Takes idle power, or that of the background, off the power of rows, or of "
 		  "series that are extracted for that.",
 	  .options = &isolate_command_options },
-	{ "train-from-data", train_from_data_main, "train-from-data CSV", "a model from rows",
-	  .operands = "CSV",
+	{ "train-from-data", train_from_data_main, "train-from-data CSV...", "a model from rows",
+	  .operands = "CSV...",
 	  .what = "Trains a model on rows, such as extract writes them. Each way to train is "
 		  "judged by rows\n"
 		  "that it has not seen; the one with the smallest errors makes the model, from "
 		  "all rows.\n"
 		  "Without --output it prints the errors alone. Options:",
 	  .options = &training_options },
-	{ "train", train_main, "train CSV", "a model for each group of features that the rows have",
-	  .operands = "CSV",
+	{ "train", train_main, "train CSV...",
+	  "a model for each group of features that the rows have", .operands = "CSV...",
 	  .what = "Does as train-from-data does for each group of features that the rows have, "
 		  "and writes the\n"
 		  "models as SOURCE_TYPE_GROUP.json to a folder. Options:",

@@ -2,20 +2,25 @@
 #include "kepler-model/train.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/macro.h"
 #include "kepler-model/sample_file.h"
 #include "kepler-model/settings.h"
+#include "kepler-model/training_input.h"
 #include "kepler-model/training_options.h"
 #include "kepler-model/training_report.h"
 #include "model/feature.h"
 #include "options/layers.h"
 #include "options/program.h"
+#include "training/model_training.h"
+#include "training/streamed_training.h"
 
 struct training_config {
 	struct settings settings;
@@ -36,8 +41,10 @@ const struct option_set training_options = {
 /* One run of either command. */
 struct training_run {
 	struct training_values *values;
-	const char *input; /* the path as it was given */
-	struct sample_table table;
+	const char *const *paths; /* [path_count], as they were given */
+	size_t path_count;
+	struct training_input input;
+	uint64_t begun_ns; /* when reading began */
 	struct training_names names;
 	struct training_request request;
 	struct training_report *report;
@@ -57,27 +64,161 @@ static void end_progress(const struct training_run *run)
 		(void)fputs("\r\033[K", stderr);
 }
 
+static void show_rows(void *context)
+{
+	const struct training_run *run = context;
+	const struct sample_input *files = &run->input.files;
+	uint64_t done = sample_input_done(files);
+	double seconds = (double)(clock_ns(CLOCK_MONOTONIC) - run->begun_ns) / NSEC_PER_SEC;
+
+	(void)fprintf(stderr, "\r\033[Kkepler-model: %.1f million rows, %.2f million a second",
+		      (double)files->rows / 1e6, (double)files->rows / 1e6 / fmax(seconds, 1e-3));
+	if (files->bytes > 0 && done > 0)
+		(void)fprintf(stderr, ", %.0f s left",
+			      fmax((double)files->bytes / (double)done - 1, 0) * seconds);
+}
+
+/* At most a quarter of the machine's memory. */
+static size_t memory_for(const struct training_values *values)
+{
+	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+	size_t quarter = pages > 0 && size > 0 ? (size_t)pages * (size_t)size / 4 : SIZE_MAX;
+
+	return values->memory < quarter ? values->memory : quarter;
+}
+
+static int add_paths(struct training_run *run)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < run->path_count; i++) {
+		CLEANUP_FREE char *path = NULL;
+
+		if (run->paths[i][0] == '@')
+			r = sample_input_add(&run->input.files, run->paths[i], &run->diag);
+		else if (training_options_path(run->values, run->paths[i], &path) < 0)
+			r = -ENOMEM;
+		else
+			r = sample_input_add(&run->input.files, path, &run->diag);
+	}
+	return r;
+}
+
+/* Many files are many machines, or many times: each is held out as a whole. */
+static int group_by_file(struct training_run *run)
+{
+	struct training_values *values = run->values;
+	char *name;
+
+	if (values->validation != FOLDS_BLOCKED || *values->group_by || *values->split_column ||
+	    run->input.files.count < values->folds)
+		return 0;
+	name = strdup(FILE_COLUMN);
+	if (!name)
+		return diag_set(&run->diag, -ENOMEM, "out of memory");
+	free(values->group_by);
+	values->group_by = name;
+	return 0;
+}
+
+static int stream_rows(struct training_run *run)
+{
+	const char *folder = run->values->spool_dir, *temporary = getenv("TMPDIR");
+	struct training_input *input = &run->input;
+	int r;
+
+	if (!*folder)
+		folder = temporary && *temporary ? temporary : "/var/tmp";
+	r = training_input_stream(input, &run->request, folder, &run->diag);
+	end_progress(run);
+	if (r == 0)
+		(void)fprintf(
+			stderr,
+			"kepler-model: %llu rows of %zu files do not fit in %zu MiB; they are "
+			"streamed from %s, where they take %.1f GB\n",
+			(unsigned long long)input->spool.rows, input->files.count,
+			input->memory >> 20, folder,
+			(double)input->spool.rows * (double)input->spool.columns * 8e-9);
+	return r;
+}
+
 static int open_run(struct training_run *run)
 {
-	CLEANUP_FREE char *path = NULL;
-	int r = training_options_path(run->values, run->input, &path);
+	bool is_shown = isatty(STDERR_FILENO);
+	int r;
 
 	run->report = calloc(1, sizeof(*run->report));
-	if (r < 0 || !run->report)
+	if (!run->report)
 		return diag_set(&run->diag, -ENOMEM, "out of memory");
-	r = sample_file_read(path, &run->table, &run->diag);
+	r = add_paths(run);
 	if (r == 0)
-		r = training_options_make(run->values, &run->table, &run->names, &run->request,
-					  &run->diag);
-	if (r == 0 && isatty(STDERR_FILENO))
-		run->request.progress = show_progress;
+		r = group_by_file(run);
+	run->begun_ns = clock_ns(CLOCK_MONOTONIC);
+	run->input.files.skip_bad = run->values->skip_bad_rows;
+	run->input.group_by = run->values->group_by;
+	run->input.memory = memory_for(run->values);
+	run->input.progress = is_shown ? show_rows : NULL;
+	run->input.context = run;
+	if (r == 0)
+		r = training_input_read(&run->input, &run->diag);
+	if (r == 0)
+		r = training_options_make(run->values, &run->input.table, &run->names,
+					  &run->request, &run->diag);
+	run->request.progress = is_shown ? show_progress : NULL;
+	if (r == 0 && run->input.is_streamed)
+		r = stream_rows(run);
+	end_progress(run);
+	if (r == 0 && run->input.files.bad_rows)
+		(void)fprintf(stderr, "kepler-model: %llu bad rows were skipped\n",
+			      (unsigned long long)run->input.files.bad_rows);
 	return r;
 }
 
 static void close_run(struct training_run *run)
 {
-	sample_table_release(&run->table);
+	training_input_release(&run->input);
 	free(run->report);
+}
+
+/* What the model was trained on, in words. */
+static void name_data(const struct training_run *run, char *ret, size_t size)
+{
+	const char *slash = strrchr(run->paths[0], '/');
+	size_t files = run->input.files.count;
+
+	(void)snprintf(ret, size, "%.60s", slash && slash[1] ? slash + 1 : run->paths[0]);
+	if (files > 1)
+		(void)snprintf(ret, size, "%zu files", files);
+	if (run->input.is_streamed) {
+		size_t len = strlen(ret);
+
+		(void)snprintf(ret + len, size - len, " (%llu rows)",
+			       (unsigned long long)run->input.spool.rows);
+	}
+}
+
+/* A model that knows only a sample says so. */
+static void note_sample(const struct training_run *run, struct trained_model *model)
+{
+	uint64_t sample = run->report->chosen < run->request.trainer_count
+				  ? run->report->results[run->report->chosen][0].sample
+				  : 0;
+	size_t len = strlen(model->origin.data);
+
+	if (sample)
+		(void)snprintf(model->origin.data + len, sizeof(model->origin.data) - len,
+			       ", a sample of %llu", (unsigned long long)sample);
+}
+
+static int train_model(struct training_run *run, struct trained_model *model)
+{
+	struct training_input *input = &run->input;
+
+	if (!input->is_streamed)
+		return model_training_run(&input->table, &run->request, model, run->report,
+					  &run->diag);
+	return streamed_training_run(&input->streamed, &run->request, input->memory, model,
+				     run->report, &run->diag);
 }
 
 static int print_report(struct training_run *run)
@@ -95,13 +236,17 @@ static int print_report(struct training_run *run)
 static int train_one(struct training_run *run, const char *group, const char *path)
 {
 	CLEANUP(trained_model_release) struct trained_model model = { .node_type = -1 };
-	int r = training_options_describe(run->values, run->input, &model, &run->diag);
+	char data[100];
+	int r;
 
+	name_data(run, data, sizeof(data));
+	r = training_options_describe(run->values, data, &model, &run->diag);
 	if (r < 0)
 		return r;
 	run->request.only_errors = !*path;
 	(void)snprintf(model.feature_group, sizeof(model.feature_group), "%s", group);
-	r = model_training_run(&run->table, &run->request, &model, run->report, &run->diag);
+	r = train_model(run, &model);
+	note_sample(run, &model);
 	end_progress(run);
 	if (r == 0 || r == -EINVAL) {
 		struct diag why = run->diag;
@@ -136,7 +281,7 @@ static int train_group(struct training_run *run, const char *group, const char *
 {
 	CLEANUP_FREE char *path = NULL;
 	const char *output = run->values->output_type == MODEL_ABS_POWER ? "AbsPower" : "DynPower";
-	int r = training_options_use_group(group, &run->table, &run->names, &run->request,
+	int r = training_options_use_group(group, &run->input.table, &run->names, &run->request,
 					   &run->diag);
 
 	if (r == -ENOENT)
@@ -173,9 +318,10 @@ static int train(struct training_run *run)
 	}
 	if (worst < 0)
 		return diag_set(&run->diag, worst, "a model could not be made");
-	return run->made ? 0
-			 : diag_set(&run->diag, -ENOENT,
-				    "%.200s: the rows have the features of no group", run->input);
+	return run->made
+		       ? 0
+		       : diag_set(&run->diag, -ENOENT,
+				  "%.200s: the rows have the features of no group", run->paths[0]);
 }
 
 static int run_command(const char *name, int (*command)(struct training_run *run),
@@ -184,6 +330,7 @@ static int run_command(const char *name, int (*command)(struct training_run *run
 	struct training_config config = { .training = { .format = 0 } };
 	struct training_run run = { .values = &config.training };
 	struct operands operands;
+	const char *input;
 	int status = PROGRAM_USAGE;
 
 	if (settings_read(&training_options, training_short_flags, argc, argv, environ_,
@@ -191,10 +338,12 @@ static int run_command(const char *name, int (*command)(struct training_run *run
 		(void)fprintf(stderr, "kepler-model %s: %s\n", name, run.diag.text);
 		return PROGRAM_USAGE;
 	}
-	run.input = operands.count ? operands.words[0] : config.training.input;
-	if (operands.count > 1 || !*run.input || (needs_output && !*config.training.output)) {
+	input = config.training.input;
+	run.paths = operands.count ? operands.words : &input;
+	run.path_count = operands.count ? operands.count : 1;
+	if (!*run.paths[0] || (needs_output && !*config.training.output)) {
 		(void)fprintf(stderr,
-			      "usage: kepler-model %s CSV --output=%s [OPTION]...; --help lists "
+			      "usage: kepler-model %s CSV... --output=%s [OPTION]...; --help lists "
 			      "all options\n",
 			      name, needs_output ? "FOLDER" : "FILE");
 	} else {

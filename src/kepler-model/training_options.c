@@ -14,6 +14,8 @@
 
 #define OWN(member)  .offset = offsetof(struct training_values, member)
 #define POWER_SUFFIX "_power"
+#define MEMORY_MIN   (32U << 10) /* KiB */
+#define MEMORY_MAX   (2048U << 10)
 
 static const struct option_choice outputs[] = { { "AbsPower", MODEL_ABS_POWER },
 						{ "DynPower", MODEL_DYN_POWER },
@@ -39,7 +41,9 @@ static const struct option_choice formats[] = { { "table", TRAINING_TABLE },
 	}
 
 const struct option training_rows_of_options[TRAINING_OPTION_COUNT] = {
-	TEXT("input", input, "FILE", "Rows, as CSV. An operand does as well."),
+	TEXT("input", input, "FILE",
+	     "Rows, as CSV, also compressed by gzip. Operands do as well: files, folders of files "
+	     "*.csv and *.csv.gz, and @FILE with a name of a file in each line."),
 	TEXT("output", output, "PATH", "Where the model goes; train: the folder of the models."),
 	TEXT("data-path", data_path, "FOLDER", "Where the names of files begin."),
 	TEXT("feature-group", group, "NAME",
@@ -74,7 +78,8 @@ const struct option training_rows_of_options[TRAINING_OPTION_COUNT] = {
 	  .help = "Into how many parts rows are divided, each of which is held out once." },
 	TEXT("group-by", group_by, "COLUMN",
 	     "The column of which equal values are held out together, such as a machine's number. "
-	     "It turns --validation=groups on."),
+	     "It turns --validation=groups on. @file stands for the row's file: it is the default "
+	     "for as many files as --folds, or more."),
 	TEXT("split-column", split_column, "COLUMN",
 	     "Hold out the rows with more than 0 in this column, once, instead of folds."),
 	NUMBER("seed", seed, "NUMBER", UINT32_MAX,
@@ -92,6 +97,17 @@ const struct option training_rows_of_options[TRAINING_OPTION_COUNT] = {
 	NUMBER("machine.memory", memory_gb, "GB", 1000000, "Its memory; 0: not known."),
 	NUMBER("machine.frequency", frequency_mhz, "MHZ", 100000,
 	       "Its highest frequency; 0: not known."),
+	{ "memory", NULL, OPTION_SIZE, OWN(memory), .min = MEMORY_MIN, .max = MEMORY_MAX,
+	  .default_text = "1024MiB", .metavar = "SIZE", .only_flag = true,
+	  .help = "How much memory rows and training can take, and at most a quarter of the "
+		  "machine's. More rows are kept on disk: lines are trained on all of them, "
+		  "boosted "
+		  "trees block by block, others on a sample." },
+	TEXT("spool-dir", spool_dir, "FOLDER",
+	     "Where rows are kept that do not fit in memory. By default TMPDIR, or /var/tmp."),
+	{ "skip-bad-rows", NULL, OPTION_BOOL, OWN(skip_bad_rows), .default_text = "false",
+	  .only_flag = true,
+	  .help = "Count rows that cannot be read instead of ending at the first one." },
 };
 
 const struct short_flag training_short_flags[] = {

@@ -7,7 +7,7 @@
 #include "samples/sample_table.h"
 #include "training/model_training.h"
 
-#define TRAINING_OPTION_COUNT 25
+#define TRAINING_OPTION_COUNT 28
 #define NAMES_MAX             PREDICTOR_FEATURES_MAX
 
 struct training_values {
@@ -19,6 +19,9 @@ struct training_values {
 	uint32_t folds, seed;
 	uint32_t cores, chips, memory_gb, frequency_mhz;
 	char *node_type, *processor;
+	uint32_t memory; /* bytes */
+	char *spool_dir;
+	bool skip_bad_rows;
 };
 
 enum { TRAINING_TABLE, TRAINING_JSON };

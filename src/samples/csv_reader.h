@@ -34,7 +34,7 @@ struct csv_reader {
 	/* Columns: their names in the order of the file, "" for none. */
 	char (*names)[SAMPLE_NAME_MAX];
 	size_t count;
-	/* [count]: where a column's value goes in a row; SAMPLE_COLUMN_NONE: nowhere (default). */
+	/* [count]: where a value goes in a row; SAMPLE_COLUMN_NONE: nowhere (default). */
 	size_t *place;
 	/* A column of which text is a value, too: a hash of it, as a whole number; or NONE. */
 	size_t text_column;

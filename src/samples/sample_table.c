@@ -98,6 +98,15 @@ void sample_table_drop_text(struct sample_table *table)
 	table->column_count = kept;
 }
 
+void sample_table_forget_rows(struct sample_table *table)
+{
+	for (size_t i = 0; i < table->column_count; i++) {
+		free(table->columns[i]);
+		table->columns[i] = NULL;
+	}
+	table->rows = table->size = 0;
+}
+
 void sample_table_release(struct sample_table *table)
 {
 	for (size_t i = 0; i < table->column_count; i++)

@@ -34,6 +34,8 @@ size_t sample_table_find(const struct sample_table *table, const char *name);
 int sample_table_add_row(struct sample_table *table);
 /* Leaves out columns without a number. */
 void sample_table_drop_text(struct sample_table *table);
+/* Keeps the names of columns alone, and gives the memory of values back. */
+void sample_table_forget_rows(struct sample_table *table);
 void sample_table_release(struct sample_table *table);
 
 /*

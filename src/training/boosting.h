@@ -23,7 +23,7 @@ struct boosting {
 	bool monotone;  /* power never falls as a feature of load (is_load) grows */
 };
 
-/* 0 or -ENOMEM. */
+/* @task is in memory. 0 or -ENOMEM. */
 int boosting_train(const struct training_task *task, const struct boosting *boosting,
 		   struct predictor *ret);
 
@@ -39,3 +39,21 @@ int train_gradient_boosting(const struct training_task *task, double *stretch,
 /* 200 trees of depth 6 such that power never falls as load grows, each of 80 % of the rows. */
 int train_monotone_boosting(const struct training_task *task, double *stretch,
 			    struct predictor *ret, struct diag *diag);
+
+/*
+ * Blocks of rows that do not fit in memory together, each a sample of all: every tree is grown on
+ * the next block, so that all rows take part when there are as many blocks as trees (stochastic
+ * gradient boosting: Friedman, Computational Statistics and Data Analysis 38, 2002). libxgboost's
+ * external memory holds 30 bytes and more of each row, that is 3 GB of 10^8.
+ */
+struct training_blocks {
+	size_t count;
+	/* The rows of a block, which the next call may replace: 0, or an error with a diagnosis. */
+	int (*read)(void *context, size_t block, struct training_task *ret, struct diag *diag);
+	void *context;
+	double mean_w; /* of all rows */
+};
+
+typedef int block_boost(const struct training_blocks *blocks, struct predictor *ret,
+			struct diag *diag);
+block_boost boost_xgboost, boost_gradient, boost_monotone;

@@ -38,6 +38,7 @@ static void load(void)
 	find(handle, "LAPACKE_dgelsd", &functions->dgelsd, sizeof(functions->dgelsd));
 	find(handle, "LAPACKE_dposv", &functions->dposv, sizeof(functions->dposv));
 	find(handle, "LAPACKE_dgesdd", &functions->dgesdd, sizeof(functions->dgesdd));
+	find(handle, "LAPACKE_dgeqrf", &functions->dgeqrf, sizeof(functions->dgeqrf));
 }
 
 int lapack_library_get(const struct lapack_library **ret, struct diag *diag)

@@ -16,6 +16,7 @@ struct lapack_library {
 	__typeof__(LAPACKE_dgelsd) *dgelsd; /* least squares of the smallest norm */
 	__typeof__(LAPACKE_dposv) *dposv;   /* A x = b, A symmetric and positive definite */
 	__typeof__(LAPACKE_dgesdd) *dgesdd; /* singular values */
+	__typeof__(LAPACKE_dgeqrf) *dgeqrf; /* A = Q R */
 };
 
 /*

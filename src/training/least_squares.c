@@ -16,37 +16,23 @@
 #define PENALTY_STEP    3.1622776601683795
 #define PENALTIES       21 /* up to 100 */
 
-/* LAPACK and the design: what each of the methods begins with. */
-static int begin(const struct training_task *task, bool squares, struct design *design,
-		 const struct lapack_library **lapack, struct diag *diag)
+int fit_least_squares(struct design *design, size_t features, struct predictor *ret,
+		      struct diag *diag)
 {
-	int r = lapack_library_get(lapack, diag);
-
-	return r < 0 ? r : design_new(task, squares, design);
-}
-
-int train_least_squares(const struct training_task *task, double *stretch, struct predictor *ret,
-			struct diag *diag)
-{
-	CLEANUP(design_release) struct design design = { .rows = 0 };
-	CLEANUP_FREE double *singular = calloc(task->features, sizeof(*singular));
-	CLEANUP_FREE double *b = NULL;
-	size_t longer = task->rows > task->features ? task->rows : task->features;
-	lapack_int rank, rows = (lapack_int)task->rows, terms = (lapack_int)task->features;
+	size_t longer = design->rows > design->terms ? design->rows : design->terms;
+	CLEANUP_FREE double *singular = calloc(design->terms, sizeof(*singular));
+	CLEANUP_FREE double *b = calloc(longer, sizeof(*b));
+	lapack_int rank, rows = (lapack_int)design->rows, terms = (lapack_int)design->terms;
 	const struct lapack_library *lapack;
-	int r = singular ? begin(task, false, &design, &lapack, diag) : -ENOMEM;
+	int r = singular && b ? lapack_library_get(&lapack, diag) : -ENOMEM;
 
-	(void)stretch;
 	if (r < 0)
 		return r;
-	b = calloc(longer, sizeof(*b));
-	if (!b)
-		return -ENOMEM;
-	memcpy(b, design.y, task->rows * sizeof(*b));
-	if (lapack->dgelsd(LAPACK_COL_MAJOR, rows, terms, 1, design.z, rows, b, (lapack_int)longer,
+	memcpy(b, design->y, design->rows * sizeof(*b));
+	if (lapack->dgelsd(LAPACK_COL_MAJOR, rows, terms, 1, design->z, rows, b, (lapack_int)longer,
 			   singular, RANK_RATIO, &rank) != 0)
 		return diag_set(diag, -EINVAL, "least squares did not converge");
-	return design_finish(&design, b, PREDICTOR_LINEAR, task->features, ret);
+	return design_finish(design, b, PREDICTOR_LINEAR, features, ret);
 }
 
 /* z'z (lower triangle, column by column) and z'y of a design. */
@@ -71,32 +57,30 @@ static void normal_equations(const struct design *design, double *a, double *b)
 	}
 }
 
-int train_gradient_descent(const struct training_task *task, double *stretch, struct predictor *ret,
-			   struct diag *diag)
+int fit_gradient_descent(struct design *design, size_t features, struct predictor *ret,
+			 struct diag *diag)
 {
-	size_t n = task->features;
-	CLEANUP(design_release) struct design design = { .rows = 0 };
+	size_t n = design->terms;
 	CLEANUP_FREE double *a = calloc(n * n, sizeof(*a));
 	CLEANUP_FREE double *b = calloc(n, sizeof(*b));
 	const struct lapack_library *lapack;
-	int r = a && b ? begin(task, false, &design, &lapack, diag) : -ENOMEM;
+	int r = a && b ? lapack_library_get(&lapack, diag) : -ENOMEM;
 
-	(void)stretch;
 	if (r < 0)
 		return r;
-	normal_equations(&design, a, b);
+	normal_equations(design, a, b);
 	for (size_t i = 0; i < n; i++) {
-		double deviation = design.deviation[i];
+		double deviation = design->deviation[i];
 
 		/* The penalty is on weights of columns that are not divided by the deviation. */
-		a[i * n + i] += deviation > 0 ? DESCENT_PENALTY * (double)task->rows /
+		a[i * n + i] += deviation > 0 ? DESCENT_PENALTY * (double)design->observations /
 							(deviation * deviation)
 					      : 1;
 	}
 	if (lapack->dposv(LAPACK_COL_MAJOR, 'L', (lapack_int)n, 1, a, (lapack_int)n, b,
 			  (lapack_int)n) != 0)
 		return diag_set(diag, -EINVAL, "the normal equations have no solution");
-	return design_finish(&design, b, PREDICTOR_LINEAR, n, ret);
+	return design_finish(design, b, PREDICTOR_LINEAR, features, ret);
 }
 
 /* A singular value decomposition of a design, and u'y. */
@@ -148,7 +132,7 @@ static double kept(const struct decomposition *d, size_t i, double penalty)
 static double cross_validated(const struct design *design, const struct decomposition *d,
 			      double penalty)
 {
-	double rows = (double)design->rows, residual = 0, parameters = 1;
+	double rows = (double)design->observations, residual = 0, parameters = 1;
 
 	for (size_t row = 0; row < design->rows; row++)
 		residual += design->y[row] * design->y[row];
@@ -166,7 +150,7 @@ static double cross_validated(const struct design *design, const struct decompos
 static double choose_penalty(const struct design *design, const struct decomposition *d)
 {
 	double best = (double)INFINITY, chosen = 0;
-	double penalty = PENALTY_FIRST * (double)design->rows;
+	double penalty = PENALTY_FIRST * (double)design->observations;
 
 	for (unsigned i = 0; i < PENALTIES; i++, penalty *= PENALTY_STEP) {
 		double error = cross_validated(design, d, penalty);
@@ -179,48 +163,39 @@ static double choose_penalty(const struct design *design, const struct decomposi
 	return chosen;
 }
 
-static int train_penalised(const struct training_task *task, enum predictor_form form,
-			   struct predictor *ret, struct diag *diag)
+static int fit_penalised(struct design *design, size_t features, enum predictor_form form,
+			 struct predictor *ret, struct diag *diag)
 {
 	CLEANUP(decomposition_release) struct decomposition d = { .rank = 0 };
-	CLEANUP(design_release) struct design design = { .rows = 0 };
-	CLEANUP_FREE double *weights = NULL;
+	CLEANUP_FREE double *weights = calloc(design->terms, sizeof(*weights));
 	const struct lapack_library *lapack;
-	int r = begin(task, form == PREDICTOR_POLYNOMIAL, &design, &lapack, diag);
+	int r = weights ? lapack_library_get(&lapack, diag) : -ENOMEM;
 	double penalty;
 
-	if (r < 0)
-		return r;
-	r = decompose(lapack, &design, &d);
+	if (r == 0)
+		r = decompose(lapack, design, &d);
 	if (r == -EINVAL)
 		return diag_set(diag, r, "the singular values did not converge");
 	if (r < 0)
 		return r;
-	weights = calloc(design.terms, sizeof(*weights));
-	if (!weights)
-		return -ENOMEM;
-	penalty = choose_penalty(&design, &d);
+	penalty = choose_penalty(design, &d);
 	for (size_t i = 0; i < d.rank; i++) {
 		double part = kept(&d, i, penalty);
 
-		for (size_t term = 0; part > 0 && term < design.terms; term++)
+		for (size_t term = 0; part > 0 && term < design->terms; term++)
 			weights[term] += part / d.singular[i] * d.uy[i] * d.vt[term * d.rank + i];
 	}
-	return design_finish(&design, weights, form, task->features, ret);
+	return design_finish(design, weights, form, features, ret);
 }
 
-int train_ridge(const struct training_task *task, double *stretch, struct predictor *ret,
-		struct diag *diag)
+int fit_ridge(struct design *design, size_t features, struct predictor *ret, struct diag *diag)
 {
-	(void)stretch;
-	return train_penalised(task, PREDICTOR_LINEAR, ret, diag);
+	return fit_penalised(design, features, PREDICTOR_LINEAR, ret, diag);
 }
 
-int train_polynomial(const struct training_task *task, double *stretch, struct predictor *ret,
-		     struct diag *diag)
+int fit_polynomial(struct design *design, size_t features, struct predictor *ret, struct diag *diag)
 {
-	(void)stretch;
-	return train_penalised(task, PREDICTOR_POLYNOMIAL, ret, diag);
+	return fit_penalised(design, features, PREDICTOR_POLYNOMIAL, ret, diag);
 }
 
 /* The normal equations of non-negative least squares while the set of weights above 0 changes. */
@@ -345,20 +320,62 @@ int least_squares_non_negative(const double *a, const double *b, size_t n, doubl
 	return 0;
 }
 
-int train_non_negative(const struct training_task *task, double *stretch, struct predictor *ret,
-		       struct diag *diag)
+int fit_non_negative(struct design *design, size_t features, struct predictor *ret,
+		     struct diag *diag)
 {
-	size_t n = task->features;
-	CLEANUP(design_release) struct design design = { .rows = 0 };
+	size_t n = design->terms;
 	CLEANUP_FREE double *numbers = calloc(n * n + 2 * n, sizeof(*numbers));
 	double *a = numbers, *b = numbers + n * n;
 	const struct lapack_library *lapack;
-	int r = numbers ? begin(task, false, &design, &lapack, diag) : -ENOMEM;
+	int r = numbers ? lapack_library_get(&lapack, diag) : -ENOMEM;
 
-	(void)stretch;
 	if (r < 0)
 		return r;
-	normal_equations(&design, a, b);
+	normal_equations(design, a, b);
 	r = least_squares_non_negative(a, b, n, b + n, diag);
-	return r < 0 ? r : design_finish(&design, b + n, PREDICTOR_LINEAR, n, ret);
+	return r < 0 ? r : design_finish(design, b + n, PREDICTOR_LINEAR, features, ret);
+}
+
+static int train(const struct training_task *task, bool polynomial, line_fit *fit,
+		 struct predictor *ret, struct diag *diag)
+{
+	CLEANUP(design_release) struct design design = { .rows = 0 };
+	int r = design_new(task, polynomial, &design);
+
+	return r < 0 ? r : fit(&design, task->features, ret, diag);
+}
+
+int train_least_squares(const struct training_task *task, double *stretch, struct predictor *ret,
+			struct diag *diag)
+{
+	(void)stretch;
+	return train(task, false, fit_least_squares, ret, diag);
+}
+
+int train_ridge(const struct training_task *task, double *stretch, struct predictor *ret,
+		struct diag *diag)
+{
+	(void)stretch;
+	return train(task, false, fit_ridge, ret, diag);
+}
+
+int train_non_negative(const struct training_task *task, double *stretch, struct predictor *ret,
+		       struct diag *diag)
+{
+	(void)stretch;
+	return train(task, false, fit_non_negative, ret, diag);
+}
+
+int train_gradient_descent(const struct training_task *task, double *stretch, struct predictor *ret,
+			   struct diag *diag)
+{
+	(void)stretch;
+	return train(task, false, fit_gradient_descent, ret, diag);
+}
+
+int train_polynomial(const struct training_task *task, double *stretch, struct predictor *ret,
+		     struct diag *diag)
+{
+	(void)stretch;
+	return train(task, true, fit_polynomial, ret, diag);
 }

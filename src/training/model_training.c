@@ -8,13 +8,13 @@
 #include <string.h>
 
 #include "base/macro.h"
+#include "training/model_choice.h"
 #include "training/training_rows.h"
 
 struct job {
 	const struct sample_table *table;
 	const struct training_request *request;
 	struct training_rows rows[MODEL_COMPONENTS_MAX];
-	bool is_named; /* the model, by the caller */
 };
 
 static void job_release(struct job *job)
@@ -120,65 +120,21 @@ static int validate_all(const struct job *job, struct training_report *report)
 	return 0;
 }
 
-/* Of all components in sum; INFINITY when one of them failed. */
-static double total_error(const struct training_request *request,
-			  const struct training_report *report, size_t trainer)
-{
-	double sum = 0;
-
-	for (size_t c = 0; c < request->component_count; c++) {
-		if (report->results[trainer][c].failure.text[0])
-			return (double)INFINITY;
-		sum += report->results[trainer][c].score.mae_w;
-	}
-	return sum;
-}
-
-/* The best one of those not tried yet; trainer_count: none is left. */
-static size_t next_best(const struct training_request *request,
-			const struct training_report *report, const bool *tried)
-{
-	size_t best = request->trainer_count;
-	double lowest = (double)INFINITY;
-
-	for (size_t t = 0; t < request->trainer_count; t++) {
-		double error = total_error(request, report, t);
-
-		if (!tried[t] && error < lowest) {
-			lowest = error;
-			best = t;
-		}
-	}
-	return best;
-}
-
-static void fill_error(const struct job *job, const struct training_result *result,
-		       struct model_error *ret)
-{
-	*ret = (struct model_error){
-		.mae_w = result->score.mae_w,
-		.mape_percent = result->score.mape_percent,
-		.bound_w = result->bound.bound_w,
-		.bound_ratio = result->bound.bound_ratio,
-		.rows = result->score.rows,
-		.blocked = !job->request->split_column && job->request->plan.kind != FOLDS_RANDOM,
-	};
-}
-
-static int make_component(const struct job *job, const struct trainer *trainer, size_t component,
+static int make_component(void *context, size_t trainer, size_t component,
 			  struct model_component *ret, struct diag *diag)
 {
+	const struct job *job = context;
 	const struct training_rows *rows = &job->rows[component];
 	struct training_task task = training_task_of(rows, NULL, job->request->plan.seed);
 	double stretch[PREDICTOR_FEATURES_MAX];
-	int r = trainer_train(trainer, &task, stretch, &ret->predictor, diag);
+	int r = trainer_train(job->request->trainers[trainer], &task, stretch, &ret->predictor,
+			      diag);
 
 	if (r < 0)
 		return r;
 	ret->features = calloc(rows->feature_count, sizeof(*ret->features));
 	if (!ret->features)
 		return -ENOMEM;
-	(void)snprintf(ret->name, sizeof(ret->name), "%s", job->request->components[component]);
 	ret->feature_count = rows->feature_count;
 	for (size_t i = 0; i < rows->feature_count; i++) {
 		ret->features[i] = rows->features[i];
@@ -192,83 +148,15 @@ static int make_component(const struct job *job, const struct trainer *trainer, 
 	return 0;
 }
 
-static void drop_components(struct trained_model *model)
-{
-	for (size_t i = 0; i < model->component_count; i++) {
-		predictor_release(&model->components[i].predictor);
-		free(model->components[i].features);
-	}
-	free(model->components);
-	model->components = NULL;
-	model->component_count = 0;
-}
-
-static int make_model(const struct job *job, size_t trainer, const struct training_report *report,
-		      struct trained_model *model, struct diag *diag)
-{
-	const struct training_request *request = job->request;
-	int r = 0;
-
-	drop_components(model);
-	model->components = calloc(request->component_count, sizeof(*model->components));
-	if (!model->components)
-		return -ENOMEM;
-	(void)snprintf(model->origin.trainer, sizeof(model->origin.trainer), "%s",
-		       request->trainers[trainer]->name);
-	if (!job->is_named)
-		(void)snprintf(model->name, sizeof(model->name), "%.80s_%d", model->origin.trainer,
-			       model->node_type < 0 ? 0 : model->node_type);
-	for (size_t c = 0; r == 0 && c < request->component_count; c++) {
-		model->component_count++;
-		r = make_component(job, request->trainers[trainer], c, &model->components[c], diag);
-		fill_error(job, &report->results[trainer][c], &model->components[c].error);
-	}
-	return r < 0 ? r : trained_model_check(model, diag);
-}
-
-static int choose(const struct job *job, struct trained_model *model,
-		  struct training_report *report, struct diag *diag)
-{
-	const struct training_request *request = job->request;
-	bool tried[TRAINERS_MAX] = { false };
-	size_t first = next_best(request, report, tried);
-	size_t best;
-
-	if (first == request->trainer_count)
-		return diag_set(diag, -EINVAL, "no trainer succeeded: %.400s",
-				report->results[0][0].failure.text);
-	while ((best = next_best(request, report, tried)) < request->trainer_count) {
-		int r = make_model(job, best, report, model, &report->unusable[best]);
-
-		if (r == 0) {
-			report->chosen = best;
-			return 0;
-		}
-		drop_components(model);
-		if (r == -ENOMEM)
-			return r;
-		tried[best] = true;
-	}
-	return diag_set(diag, -EINVAL, "no trainer made a model that can be used: %.400s",
-			report->unusable[first].text);
-}
-
 int model_training_run(const struct sample_table *table, const struct training_request *request,
 		       struct trained_model *model, struct training_report *report,
 		       struct diag *diag)
 {
 	CLEANUP(job_release)
-	struct job job = { .table = table, .request = request, .is_named = model->name[0] };
-	int r = 0;
+	struct job job = { .table = table, .request = request };
+	int r;
 
-	*report = (struct training_report){ .chosen = request->trainer_count };
-	if (request->component_count == 0 || request->component_count > MODEL_COMPONENTS_MAX ||
-	    request->trainer_count == 0 || request->trainer_count > TRAINERS_MAX)
-		return diag_set(diag, -EINVAL,
-				"a model has 1 to %d components and 1 to %d trainers, not %zu and "
-				"%zu",
-				MODEL_COMPONENTS_MAX, TRAINERS_MAX, request->component_count,
-				request->trainer_count);
+	r = model_choice_begin(request, report, diag);
 	for (size_t c = 0; r == 0 && c < request->component_count; c++) {
 		r = training_rows_read(table, request->features, request->feature_count,
 				       request->components[c], &job.rows[c], diag);
@@ -278,7 +166,7 @@ int model_training_run(const struct sample_table *table, const struct training_r
 	if (r == 0)
 		r = validate_all(&job, report);
 	if (r == 0 && !request->only_errors)
-		r = choose(&job, model, report, diag);
+		r = model_choice_make(request, make_component, &job, model, report, diag);
 	return r == -ENOMEM ? diag_set(diag, r, "out of memory") : r;
 }
 

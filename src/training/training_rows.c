@@ -81,16 +81,22 @@ static void fill(struct training_rows *rows, const double *const *columns, const
 		scale(rows, i);
 }
 
-/* Where cycles are known they are what load is. */
-static void keep_cycles_alone(struct training_rows *rows)
+void training_rows_name(const char *const *names, size_t count, struct model_feature *features,
+			bool *is_load)
 {
-	size_t cycles = 0;
+	size_t cycles = count;
 
-	while (cycles < rows->feature_count &&
-	       strcmp(rows->features[cycles].name, "cpu_cycles") != 0)
-		cycles++;
-	for (size_t i = 0; cycles < rows->feature_count && i < rows->feature_count; i++)
-		rows->is_load[i] = i == cycles;
+	for (size_t i = 0; i < count; i++) {
+		const struct feature *known = feature_find(names[i]);
+
+		(void)snprintf(features[i].name, sizeof(features[i].name), "%s", names[i]);
+		is_load[i] = known && known->is_load;
+		if (strcmp(names[i], "cpu_cycles") == 0)
+			cycles = i;
+	}
+	/* Where cycles are known they are what load is. */
+	for (size_t i = 0; cycles < count && i < count; i++)
+		is_load[i] = i == cycles;
 }
 
 int training_rows_read(const struct sample_table *table, const char *const *features, size_t count,
@@ -113,14 +119,7 @@ int training_rows_read(const struct sample_table *table, const char *const *feat
 		r = reserve(&rows, count, table->rows);
 	if (r < 0 || !rows.is_load)
 		return r;
-	for (size_t i = 0; i < count; i++) {
-		const struct feature *known = feature_find(features[i]);
-
-		(void)snprintf(rows.features[i].name, sizeof(rows.features[i].name), "%s",
-			       features[i]);
-		rows.is_load[i] = known && known->is_load;
-	}
-	keep_cycles_alone(&rows);
+	training_rows_name(features, count, rows.features, rows.is_load);
 	rows.main_feature = feature_main(features, count, component);
 	fill(&rows, columns, power, table->rows);
 	if (rows.rows == 0)

@@ -38,6 +38,9 @@ struct training_rows {
 int training_rows_read(const struct sample_table *table, const char *const *features, size_t count,
 		       const char *component, struct training_rows *ret, struct diag *diag);
 void training_rows_release(struct training_rows *rows);
+/* Sets names of features, and which of them are load (above): both [count]. */
+void training_rows_name(const char *const *names, size_t count, struct model_feature *features,
+			bool *is_load);
 
 /* Some of the rows, as a task; what it needs of memory is in @x and @y. */
 struct training_part {

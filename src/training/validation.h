@@ -50,3 +50,9 @@ struct validation_score {
 /* @seed is of the bootstrap. @rows is at least 1. */
 void validation_score(const double *watts, const double *predicted, size_t rows, uint64_t seed,
 		      struct validation_score *ret);
+/*
+ * The 90 % interval of a mean error when whole groups of rows, such as machines, are drawn: sums of
+ * absolute errors and rows of each of @groups, which is at least 1.
+ */
+void validation_group_interval(const double *errors, const double *rows, size_t groups,
+			       uint64_t seed, double *ret_low_w, double *ret_high_w);

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "samples/sample_input.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/array.h"
+#include "base/file.h"
+#include "base/macro.h"
+
+#define LIST_MAX (64U << 20) /* bytes of a list of files */
+
+static int add_path(struct sample_input *input, char *path)
+{
+	if (!path || input->count == SAMPLE_FILES_MAX ||
+	    ARRAY_RESIZE(input->paths, input->count + 1) < 0) {
+		free(path);
+		return -ENOMEM;
+	}
+	input->paths[input->count++] = path;
+	return 0;
+}
+
+static int cannot_read(const char *path, int err, struct diag *diag)
+{
+	return diag_set(diag, err, "%.200s: cannot be read: %s", path, strerrordesc_np(-err));
+}
+
+static bool has_end(const char *name, const char *end)
+{
+	size_t len = strlen(name), tail = strlen(end);
+
+	return len > tail && strcmp(name + len - tail, end) == 0;
+}
+
+static int is_sample_file(const struct dirent *entry)
+{
+	return has_end(entry->d_name, ".csv") || has_end(entry->d_name, ".csv.gz");
+}
+
+static int add_folder(struct sample_input *input, const char *path, struct diag *diag)
+{
+	struct dirent **entries;
+	int count = scandir(path, &entries, is_sample_file, alphasort), r = 0;
+
+	if (count < 0)
+		return cannot_read(path, -errno, diag);
+	for (int i = 0; i < count; i++) {
+		char *file = NULL;
+
+		if (r == 0)
+			r = asprintf(&file, "%s/%s", path, entries[i]->d_name) < 0
+				    ? -ENOMEM
+				    : add_path(input, file);
+		free(entries[i]);
+	}
+	free(entries);
+	if (r == 0 && count == 0)
+		return diag_set(diag, -ENOENT, "%.200s: there is no file *.csv or *.csv.gz", path);
+	return r < 0 ? diag_set(diag, r, "%.200s: out of memory, or too many files", path) : 0;
+}
+
+static int add_list(struct sample_input *input, const char *path, struct diag *diag)
+{
+	CLEANUP_FREE char *text = NULL;
+	size_t len;
+	int r = read_file_alloc(path, LIST_MAX, &text, &len);
+	char *rest = text, *line;
+
+	if (r < 0)
+		return cannot_read(path, r, diag);
+	while ((line = strsep(&rest, "\n")) != NULL) {
+		if (*line && add_path(input, strdup(line)) < 0)
+			return diag_set(diag, -ENOMEM, "%.200s: out of memory, or too many files",
+					path);
+	}
+	return 0;
+}
+
+int sample_input_add(struct sample_input *input, const char *path, struct diag *diag)
+{
+	struct stat status;
+
+	if (*path == '@')
+		return add_list(input, path + 1, diag);
+	if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
+		return add_folder(input, path, diag);
+	return add_path(input, strdup(path)) < 0 ? diag_set(diag, -ENOMEM, "out of memory") : 0;
+}
+
+static void close_file(struct sample_input *input)
+{
+	if (input->file)
+		(void)gzclose_r(input->file); /* errors were seen when it was read */
+	input->file = NULL;
+	if (input->is_open)
+		csv_reader_close(&input->reader);
+	input->is_open = false;
+}
+
+void sample_input_release(struct sample_input *input)
+{
+	close_file(input);
+	for (size_t i = 0; i < input->count; i++)
+		free(input->paths[i]);
+	free(input->paths);
+	*input = (struct sample_input){ .count = 0 };
+}
+
+static ssize_t fill(void *context, char *buf, size_t size, struct diag *diag)
+{
+	struct sample_input *input = context;
+	int len = gzread(input->file, buf, (unsigned)size), err;
+	const char *what = gzerror(input->file, &err);
+
+	/* A stream of gzip that ends too early gives no bytes, and says so. */
+	if (len < 0 || (err != Z_OK && err != Z_STREAM_END))
+		return diag_set(diag, -EIO, "%.200s: cannot be read: %.100s",
+				input->paths[input->opened - 1],
+				err == Z_ERRNO ? strerrordesc_np(errno) : what);
+	return len;
+}
+
+static int open_file(struct sample_input *input, struct diag *diag)
+{
+	const char *path = input->paths[input->opened++];
+	CLEANUP_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int r;
+
+	if (fd < 0)
+		return cannot_read(path, -errno, diag);
+	input->file = gzdopen(fd, "r");
+	if (!input->file)
+		return diag_set(diag, -ENOMEM, "out of memory");
+	(void)TAKE_FD(fd);
+	(void)gzbuffer(input->file, 1U << 17);
+	r = csv_reader_open(&input->reader, path, NULL, 0, fill, input, diag);
+	if (r < 0)
+		return r;
+	input->is_open = true;
+	if (input->text_column && *input->text_column)
+		input->reader.text_column = csv_reader_find(&input->reader, input->text_column);
+	return SAMPLE_INPUT_FILE;
+}
+
+/* All files' sizes, once. */
+static void add_sizes(struct sample_input *input)
+{
+	struct stat status;
+
+	for (size_t i = 0; i < input->count; i++) {
+		if (stat(input->paths[i], &status) < 0 || !S_ISREG(status.st_mode)) {
+			input->bytes = 0;
+			return;
+		}
+		input->bytes += (uint64_t)status.st_size;
+	}
+}
+
+uint64_t sample_input_done(const struct sample_input *input)
+{
+	return input->bytes_before + (input->file ? (uint64_t)gzoffset(input->file) : 0);
+}
+
+int sample_input_next(struct sample_input *input, double *values, struct diag *diag)
+{
+	int r;
+
+	if (input->opened == 0)
+		add_sizes(input);
+	while (input->is_open) {
+		r = csv_reader_row(&input->reader, values, diag);
+		if (r > 0) {
+			input->rows++;
+			return SAMPLE_INPUT_ROW;
+		}
+		if (r < 0 && (r != -EINVAL || !input->skip_bad))
+			return r;
+		if (r == 0) {
+			input->bytes_before = sample_input_done(input);
+			close_file(input);
+		} else {
+			input->bad_rows++;
+		}
+	}
+	return input->opened < input->count ? open_file(input, diag) : SAMPLE_INPUT_END;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rows of many files of samples, one after the other, in bounded memory. Files are CSV, or CSV
+ * compressed by gzip, and may be pipes.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "samples/csv_reader.h"
+
+#define SAMPLE_FILES_MAX 1000000U
+
+struct sample_input {
+	char **paths; /* [count], owned */
+	size_t count;
+	size_t opened;           /* the current one is paths[opened - 1] */
+	const char *text_column; /* csv_reader's; "" none */
+	bool skip_bad;           /* rows that cannot be read are counted, not refused */
+	void *file;              /* zlib's */
+	struct csv_reader reader;
+	bool is_open;
+	uint64_t rows, bad_rows;
+	uint64_t bytes_before; /* of files that are done, as they are stored */
+	uint64_t bytes;        /* of all files; 0: one of them is a pipe */
+};
+
+/*
+ * Adds a file; of a folder its files *.csv and *.csv.gz in the order of their names; of "@LIST" the
+ * files that the lines of LIST name. 0, or an error with a diagnosis.
+ */
+int sample_input_add(struct sample_input *input, const char *path, struct diag *diag);
+void sample_input_release(struct sample_input *input);
+
+enum { SAMPLE_INPUT_END, SAMPLE_INPUT_ROW, SAMPLE_INPUT_FILE };
+
+/*
+ * SAMPLE_INPUT_FILE: another file was opened; the caller sets the places of reader's columns.
+ * SAMPLE_INPUT_ROW: a row, into @values. Or an error with a diagnosis.
+ */
+int sample_input_next(struct sample_input *input, double *values, struct diag *diag);
+/* Bytes of files that have been read, as they are stored. */
+uint64_t sample_input_done(const struct sample_input *input);

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a training is asked for, and what came out, of rows in memory and of streamed ones. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "model/trained_model.h"
+#include "training/bounds.h"
+#include "training/trainer.h"
+#include "training/validation.h"
+
+#define TRAINERS_MAX 16
+
+struct training_request {
+	const struct trainer *trainers[TRAINERS_MAX];
+	size_t trainer_count;
+	const char *const *features;
+	size_t feature_count;
+	const char *const *components; /* at most MODEL_COMPONENTS_MAX */
+	size_t component_count;
+	struct validation_plan plan;
+	const char *group_column; /* of FOLDS_GROUPS */
+	/* Rows with more than 0 in this column are held out, instead of the plan; NULL: none. */
+	const char *split_column;
+	bool only_errors; /* make no model */
+	/* Is called before each validation, or NULL. */
+	void (*progress)(void *context, const char *trainer, const char *component);
+	void *context;
+};
+
+/* One trainer on one component. */
+struct training_result {
+	struct validation_score score;
+	struct error_bound bound;
+	/* Part of the rows within the bound; NAN where the bound is from these rows. */
+	double coverage;
+	/* Rows that the model was trained on, where that was a sample of them; 0: all. */
+	uint64_t sample;
+	struct diag failure; /* "": none */
+};
+
+struct training_report {
+	struct training_result results[TRAINERS_MAX][MODEL_COMPONENTS_MAX];
+	size_t rows[MODEL_COMPONENTS_MAX];
+	size_t left_out[MODEL_COMPONENTS_MAX]; /* not all of the row was measured */
+	/* [trainer_count]: why its model cannot be used, though it was the best; "": it can. */
+	struct diag unusable[TRAINERS_MAX];
+	size_t chosen; /* the trainer that made the model; trainer_count: none */
+};
