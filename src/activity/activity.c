@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "activity/io_signals.h"
+#include "activity/stolen_time.h"
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/num.h"
@@ -95,6 +96,19 @@ static void add_frequency_time(struct activity_reader *reader, struct activity *
 	activity->mean_khz = frequencies->mean_khz;
 }
 
+/* Before the account of the last pass is replaced. */
+static void add_stolen_time(struct activity_reader *reader, const struct machine_time *now,
+			    struct activity *activity)
+{
+	const struct machine_time *last = &reader->unseen_time.last;
+
+	if (!reader->unseen_time.has_last)
+		return;
+	activity->stolen_ns = stolen_time(last, now, activity->busy_ns);
+	if (now->steal_ns > last->steal_ns)
+		reader->steal_ns += now->steal_ns - last->steal_ns;
+}
+
 /*
  * Work between the two readings must not look unseen, and on a busy machine they may be far apart:
  * so the account is read before the pass, and after it only for the first one.
@@ -117,6 +131,7 @@ int activity_read(struct activity_reader *reader, struct activity *activity)
 	if (!reader->unseen_time.has_last && machine_clock_read(reader->clock, &now) < 0)
 		return r;
 	activity->cpus = now.cpus;
+	add_stolen_time(reader, &now, activity);
 	activity->unseen_ns = unseen_time_add(
 		&reader->unseen_time, &now, activity->busy_ns,
 		activity->coming_ns + activity->coming_threads * reader->unseen_time.tick_ns);
@@ -140,6 +155,8 @@ void activity_get_info(const struct activity_reader *reader, struct activity_inf
 {
 	reader->ops->get_info(reader, ret);
 	ret->unseen_ns = reader->unseen_ns;
+	ret->steal_ns = reader->steal_ns;
+	ret->has_steal = reader->unseen_time.last.steal_ns > 0;
 	if (reader->io)
 		io_signals_get_info(reader->io, &ret->io);
 	ret->io.err = reader->io_err;

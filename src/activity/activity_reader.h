@@ -97,6 +97,7 @@ struct activity {
 	uint64_t busy_ns;    /* time of all tasks but the idle task: the sum of all that follows */
 	uint64_t dropped_ns; /* run time without a known process */
 	uint64_t unseen_ns;  /* run time that the reader did not see, but the machine counts */
+	uint64_t stolen_ns;  /* in busy_ns, but a hypervisor took it: see stolen_time.h */
 	uint64_t coming_ns;  /* not in busy_ns: known run time that a later pass reports */
 	uint32_t coming_threads; /* threads of coming_ns, each of which may lack up to a tick */
 	uint32_t cpus;           /* online; 0 unknown */
@@ -160,6 +161,8 @@ struct activity_info {
 	uint64_t work_lost_ns;         /* cumulative: counted time that no process got */
 	char why_not_counted[ACTIVITY_WHY_MAX]; /* switches, or some of the events; or "" */
 	enum machine_account account;
+	uint64_t steal_ns; /* cumulative: vCPUs waited for the host, by the machine's account */
+	bool has_steal;    /* any, ever */
 	bool own_pid_namespace; /* so /proc is not the machine's */
 	unsigned int refused;   /* BPF programs that this kernel should accept and refuses */
 	char refused_text[ACTIVITY_WHY_MAX]; /* which, why, and what that costs */
@@ -209,7 +212,7 @@ struct activity_reader {
 	uint64_t *frequency_time;                  /* of samples, with frequencies */
 	uint32_t frequency_cells;
 	struct unseen_time unseen_time;
-	uint64_t unseen_ns;
+	uint64_t unseen_ns, steal_ns;
 	bool own_pid_namespace;
 	char why_not_bpf[ACTIVITY_WHY_MAX];
 };

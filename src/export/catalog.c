@@ -188,6 +188,21 @@ static const struct family table[] = {
 	{ "kepler_node_cpu_usage_ratio", GAUGE, "ratio", BOTH,
 	  OF_SNAPSHOT, SELF(node_busy_ratio, 0), L_NODE,
 	  "Share of all CPUs that was busy in the last interval, 0 to 1.", NULL },
+	{ "kepler_node_cpu_steal_seconds", COUNTER, "seconds", BOTH,
+	  OF_SNAPSHOT, SELF(node_cpu_steal_seconds, 0), L_NODE,
+	  "Time for which vCPUs of this virtual machine waited for a CPU of the host since Kepler "
+	  "started. Estimates are made of CPU time without it.", NULL },
+	{ "kepler_node_vm_host_share_ratio", GAUGE, "ratio", BOTH,
+	  OF_SNAPSHOT, SELF(vm_host_share_ratio, 0), L_NODE,
+	  "Share of its host's logical CPUs that this virtual machine is taken to have "
+	  "(--vm.host-cpus).", NULL },
+	{ "kepler_node_vm_neighbour_load_min_ratio", GAUGE, "ratio", BOTH,
+	  OF_SNAPSHOT, SELF(vm_load_low, 0), L_NODE,
+	  "The lowest load of the host's other CPUs for which the estimate is made "
+	  "(--vm.neighbour-load).", NULL },
+	{ "kepler_node_vm_neighbour_load_max_ratio", GAUGE, "ratio", BOTH,
+	  OF_SNAPSHOT, SELF(vm_load_high, 0), L_NODE,
+	  "The highest load of the host's other CPUs for which the estimate is made.", NULL },
 	{ "kepler_node_cpu_idle_state_seconds", COUNTER, "seconds", BOTH,
 	  OF_IDLE_STATES, IDLE_STATE(seconds), LABELS(POINT_CPU_IDLE_STATE),
 	  "Time that all CPUs together were in this idle state since Kepler started, as cpuidle "

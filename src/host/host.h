@@ -24,6 +24,9 @@ struct host_info {
 	double memory_gib;
 	bool is_vm;
 	char hypervisor[32]; /* "kvm", "firecracker", "vmware", … or "unknown" when is_vm */
+	/* Of a virtual machine's host, from the user (kepler/vm_hints.h); 0 unknown. */
+	unsigned vm_host_cpus;            /* logical */
+	double vm_load_low, vm_load_high; /* of the neighbours' CPUs, 0..1 */
 };
 
 /* @procfs and @sysfs are the configured roots. 0, or -errno when not even PROCFS can be read. */

@@ -423,6 +423,22 @@ static const struct option model_rows[] = {
 		  "cores=8,threads=16,year=2021." },
 };
 
+static const struct option vm_rows[] = {
+	{ "vm.host-processor", NULL, OPTION_STRING, FIELD(vm_options, host_processor),
+	  .default_text = "", .metavar = "NAME", .may_be_empty = true,
+	  .help = "In a virtual machine: the host's processor, where the hypervisor hides its "
+		  "name, as in \"Intel(R) Xeon(R) Gold 6330\"." },
+	{ "vm.host-cpus", NULL, OPTION_U32, FIELD(vm_options, host_cpus), RANGE(0, 65536),
+	  .default_text = "0", .metavar = "N",
+	  .help = "In a virtual machine: how many logical CPUs the host has. 0: as many as the "
+		  "model's machine, or as a typical host of that processor." },
+	{ "vm.neighbour-load", NULL, OPTION_STRING, FIELD(vm_options, neighbour_load),
+	  .default_text = "0-1", .metavar = "LOW-HIGH", .check = vm_hints_check_load,
+	  .help = "In a virtual machine: how busy all other CPUs of the host are, as a share of "
+		  "their time. The estimate is for the loads in between, and a narrower range has "
+		  "a narrower error; a single number is taken ± 0.1." },
+};
+
 static const struct option idle_rows[] = {
 	{ "idle.mode", NULL, OPTION_ENUM, FIELD(idle_options, mode), .choices = idle_modes,
 	  .default_text = "learned", .metavar = "MODE", .reloadable = true,
@@ -685,6 +701,7 @@ static const struct option_section sections[] = {
 	SECTION(redfish_rows, meter),
 	SECTION(hmc_rows, meter),
 	{ model_rows, ARRAY_SIZE(model_rows), 0 },
+	SECTION(vm_rows, vm),
 	SECTION(idle_rows, idle),
 	SECTION(device_idle_rows, idle),
 	SECTION(share_rows, share),

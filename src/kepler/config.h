@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "base/strbuf.h"
 #include "export/prometheus.h"
+#include "kepler/vm_hints.h"
 #include "kube/kube.h"
 #include "meter/meter.h"
 #include "options/layers.h"
@@ -103,6 +104,7 @@ struct config {
 	char *model_url; /* --model.url: a model server, or a file; "" none */
 	char *model_ca_file, *model_token_file, *model_public_key;
 	uint64_t model_refresh_ns; /* 1h */
+	struct vm_options vm;
 	char *model_machine; /* --model.machine: "cores=8,year=2021,…" overrides facts; "" none */
 	struct idle_options idle;
 	struct share_options share; /* --attribution.… */

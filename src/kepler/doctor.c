@@ -23,6 +23,7 @@
 #include "kepler/self_stats.h"
 #include "kepler/sources.h"
 #include "model/platform_power.h"
+#include "model/vm_share.h"
 #include "service/landlock.h"
 #include "service/privileges.h"
 
@@ -104,7 +105,7 @@ static void examine_bound(struct findings *findings, const struct sources *sourc
 {
 	struct power_estimate idle, full;
 	struct machine_facts facts;
-	double share;
+	struct vm_share share;
 
 	if (!sources->estimate)
 		return;
@@ -198,6 +199,29 @@ static void examine_stand_in(struct findings *findings)
 		     model->name, model->trained_on, model->loo_mape_percent, model->loo_mae_w);
 }
 
+/* What an estimate in a virtual machine assumes of its host. */
+static void examine_vm(struct findings *findings, const struct sources *sources)
+{
+	const struct host_info *host = &sources->host;
+	struct vm_share share = { 0 };
+	struct machine_facts facts;
+
+	if (sources->models && model_meter_count(sources->models))
+		model_meter_vm_share(sources->models, 0, &share);
+	else if (sources->estimate)
+		estimated_meter_facts(sources->estimate, &facts, &share);
+	else
+		return;
+	findings_add(findings, FINDING_NOTE, "energy", NULL,
+		     "in a VM only the dynamic power of its own vCPUs is estimated; idle power is "
+		     "the host's and has no series here. It is taken to have %.1f %% of its host's "
+		     "logical CPUs (%s), whose other CPUs are busy for %.0f to %.0f %% of the time "
+		     "(--vm.neighbour-load): the less of this is known, the wider the error",
+		     share.share * 100,
+		     host->vm_host_cpus ? "--vm.host-cpus" : "a guess; --vm.host-cpus",
+		     share.load_low * 100, share.load_high * 100);
+}
+
 static void examine_estimate(struct findings *findings, const struct sources *sources,
 			     const struct config *config)
 {
@@ -225,10 +249,7 @@ static void examine_estimate(struct findings *findings, const struct sources *so
 		examine_stand_in(findings);
 	examine_bound(findings, sources);
 	if (sources->host.is_vm)
-		findings_add(findings, FINDING_NOTE, "energy", NULL,
-			     "in a VM only the dynamic power of its own vCPUs is estimated; idle "
-			     "power is the "
-			     "host's and has no series here");
+		examine_vm(findings, sources);
 }
 
 /* What else shows energy here, and how it would be counted. */

@@ -32,6 +32,7 @@
 #include "kepler/record_tap.h"
 #include "kepler/self_stats.h"
 #include "kepler/sleepers.h"
+#include "kepler/vm_picture.h"
 #include "kepler/zone_picture.h"
 #include "snapshot/account_picture.h"
 
@@ -587,8 +588,8 @@ static void advance_estimate(struct interval_engine *engine, const struct activi
 	if (status->state != ZONE_UP || !has_passed)
 		return;
 	status->reads++;
-	if (!estimated_meter_advance(engine->sources.estimate, activity->time_ns, activity->busy_ns,
-				     &span))
+	if (!estimated_meter_advance(engine->sources.estimate, activity->time_ns,
+				     activity->busy_ns - activity->stolen_ns, &span))
 		return;
 	memmove(engine->spans + 1, engine->spans, engine->span_count * sizeof(span));
 	engine->spans[0] = span;
@@ -682,6 +683,7 @@ static void describe_self(struct interval_engine *engine, const struct zone_acti
 	self->container_overflows = ledger_overflows(engine->ledger, LEVEL_CONTAINER);
 	self->node_busy_ratio = measured->dt_ns ? measured->utilisation : (double)NAN;
 	self->node_cpu_ns = ledger_node_cpu_value(engine->ledger);
+	vm_picture_self(engine->sources.models, engine->sources.estimate, self);
 	self->max_series = engine->config->metrics.max_series;
 }
 

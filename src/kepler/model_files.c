@@ -153,6 +153,8 @@ int model_files_open(const struct config *config, const struct model_surrounding
 	struct model_meter_options options = {
 		.cpus = around->host->cpus,
 		.is_vm = around->host->is_vm,
+		.vm = { around->host->vm_host_cpus, around->host->vm_load_low,
+			around->host->vm_load_high },
 	};
 	struct model_meter *meter = NULL;
 	int r;

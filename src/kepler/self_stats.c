@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,6 +120,7 @@ void self_stats_activity(struct snapshot_self *self, const struct activity_info 
 	self->unseen_processes = info->unseen;
 	self->unseen_cpu_seconds = (double)info->unseen_cpu_ns / 1e9;
 	self->unseen_work_seconds = (double)info->unseen_ns / 1e9;
+	self->node_cpu_steal_seconds = info->has_steal ? (double)info->steal_ns / 1e9 : (double)NAN;
 	self->bpf_programs_refused = info->refused + info->io.refused;
 	self->io_dropped = info->io.dropped;
 	self->softirqs_without_cause = info->io.softirqs_without_cause;

@@ -12,6 +12,7 @@
 #include "base/strbuf.h"
 #include "kepler/host_override.h"
 #include "kepler/model_files.h"
+#include "kepler/vm_hints.h"
 #include "model/platform_power.h"
 #include "service/privileges.h"
 
@@ -86,8 +87,10 @@ int sources_open_processes(const struct config *config, struct device_holders *h
 	if (sources.sockets)
 		(void)cpu_sockets_read(config->host.sysfs, sources.sockets);
 	r = host_override(config->model_machine, &sources.host, diag);
-	if (r == 0)
+	if (r == 0) {
+		vm_hints_apply(&config->vm, &sources.host);
 		r = open_processes(config, &sources, diag);
+	}
 	if (r < 0) {
 		sources_close(&sources);
 		return r;

@@ -4,9 +4,8 @@
  * MONOTONIC: while the machine sleeps it stands still, and no energy is invented.
  *
  * A virtual machine sees only its own CPUs, and cannot claim the host's idle power. Its estimate is
- * the dynamic power of a typical host of that CPU at the machine's own utilisation, times the share
- * of the host's logical CPUs that it has: as if all of the host did what this machine does, so that
- * the machines on a host add up to it.
+ * its part of the dynamic power of a typical host of that CPU, at all loads that its neighbours can
+ * have (model/vm_share.h).
  */
 #include <errno.h>
 #include <math.h>
@@ -21,12 +20,15 @@
 #include "meter/model_meter.h"
 #include "meter/power_integral.h"
 #include "model/platform_power.h"
+#include "model/vm_share.h"
 
 struct estimated_meter {
 	const struct power_model *model;
 	struct zone zone;
 	struct machine_facts facts; /* of the machine, or of the VM's typical host */
-	double share;               /* share of that machine's power that is ours */
+	struct vm_hints hints;      /* of the VM's host */
+	struct vm_share share;      /* of that machine's power that is ours; all of it on metal */
+	struct vm_point answer;     /* the last one: dynamic power of a VM */
 	unsigned cpus;              /* logical CPUs that busy time is spread over */
 	bool started;
 	uint64_t last_ns;
@@ -57,6 +59,7 @@ static void set_vm_facts(struct estimated_meter *meter, const struct machine_fac
 	struct machine_facts host = { .year = facts->year, .cpu = facts->cpu };
 
 	memcpy(host.vendor, facts->vendor, sizeof(host.vendor));
+	host.threads = meter->hints.host_cpus;
 	power_model_complete_facts(meter->model, &host, &host);
 	if (meter->cpus > host.threads) {
 		host.cores = 0;
@@ -66,7 +69,7 @@ static void set_vm_facts(struct estimated_meter *meter, const struct machine_fac
 		power_model_complete_facts(meter->model, &host, &host);
 	}
 	meter->facts = host;
-	meter->share = (double)meter->cpus / host.threads;
+	vm_share_init(&meter->share, meter->cpus, host.threads, &meter->hints);
 }
 
 static void set_facts(struct estimated_meter *meter, const struct host_info *host)
@@ -86,7 +89,7 @@ static void set_facts(struct estimated_meter *meter, const struct host_info *hos
 		set_vm_facts(meter, &facts);
 	} else {
 		meter->facts = facts;
-		meter->share = 1;
+		meter->share = (struct vm_share){ .share = 1 };
 	}
 }
 
@@ -100,7 +103,10 @@ int estimated_meter_new(const struct power_model *model, const struct host_info 
 		return -ENOMEM;
 	meter->model = model;
 	meter->cpus = host->cpus ? host->cpus : 1;
+	meter->hints =
+		(struct vm_hints){ host->vm_host_cpus, host->vm_load_low, host->vm_load_high };
 	set_facts(meter, host);
+	meter->answer.bound_w = (double)NAN;
 	zone = &meter->zone;
 	*zone = (struct zone){
 		.kind = ZONE_PLATFORM,
@@ -135,7 +141,7 @@ void estimated_meter_set_cpus(struct estimated_meter *meter, unsigned cpus)
 }
 
 void estimated_meter_facts(const struct estimated_meter *meter, struct machine_facts *ret_facts,
-			   double *ret_share)
+			   struct vm_share *ret_share)
 {
 	power_model_complete_facts(meter->model, &meter->facts, ret_facts);
 	*ret_share = meter->share;
@@ -146,17 +152,41 @@ static uint64_t microwatts(double watts)
 	return (uint64_t)llround(watts * 1e6);
 }
 
+/* The machine's part of its host at each load of its neighbours. */
+static void estimate_vm(const struct estimated_meter *meter, double utilisation,
+			struct vm_point *ret)
+{
+	struct vm_point points[VM_SHARE_LOADS];
+	struct power_estimate host;
+	double ratio;
+
+	*ret = (struct vm_point){ 0 };
+	if (!(utilisation > 0))
+		return;
+	for (size_t i = 0; i < VM_SHARE_LOADS; i++) {
+		ratio = vm_share_ratio(&meter->share, utilisation, i);
+		power_model_estimate(meter->model, &meter->facts,
+				     meter->share.share * utilisation * ratio, &host);
+		points[i].watts = host.dynamic_w / ratio;
+		points[i].bound_w = host.dynamic_bound_w / ratio;
+	}
+	vm_share_combine(points, ret);
+}
+
 static void integrate(struct estimated_meter *meter, uint64_t dt_ns, uint64_t busy_ns,
 		      struct energy_span *span)
 {
-	double utilisation = (double)busy_ns / ((double)dt_ns * meter->cpus);
+	double utilisation = fmin(1, (double)busy_ns / ((double)dt_ns * meter->cpus));
 	struct power_estimate power;
 
 	power_model_estimate(meter->model, &meter->facts, utilisation, &power);
 	meter->power = power;
 	meter->has_estimate = true;
-	span->energy_uj = power_integral_add(&meter->dynamic,
-					     microwatts(power.dynamic_w * meter->share), dt_ns);
+	if (meter->zone.scope == SCOPE_VM_DYNAMIC) {
+		estimate_vm(meter, utilisation, &meter->answer);
+		power.dynamic_w = meter->answer.watts;
+	}
+	span->energy_uj = power_integral_add(&meter->dynamic, microwatts(power.dynamic_w), dt_ns);
 	if (meter->zone.knows_idle)
 		span->idle_uj = power_integral_add(&meter->idle, microwatts(power.idle_w), dt_ns);
 	span->energy_uj += span->idle_uj;
@@ -189,7 +219,9 @@ void estimated_meter_state(const struct estimated_meter *meter, struct model_sta
 		.machine = "",
 		.output = meter->zone.knows_idle ? "AbsPower" : "DynPower",
 		.has_estimate = meter->has_estimate,
-		.error_w = meter->has_estimate ? meter->power.bound_w * meter->share : (double)NAN,
+		.error_w = meter->zone.scope == SCOPE_VM_DYNAMIC ? meter->answer.bound_w
+			   : meter->has_estimate                 ? meter->power.bound_w
+								 : (double)NAN,
 		.outside = meter->power.outside,
 	};
 }

@@ -256,7 +256,8 @@ struct estimated_meter;
 struct power_model;   /* model/platform_power.h */
 struct machine_facts; /* same */
 struct host_info;
-struct model_state; /* meter/model_meter.h */
+struct model_state;   /* meter/model_meter.h */
+struct vm_share;      /* model/vm_share.h */
 
 int estimated_meter_new(const struct power_model *model, const struct host_info *host,
 			struct estimated_meter **ret);
@@ -270,11 +271,14 @@ bool estimated_meter_advance(struct estimated_meter *meter, uint64_t now_ns, uin
 			     struct energy_span *ret);
 /* CPUs came or went: busy time is spread over @cpus from here on, and a VM is as large as them. */
 void estimated_meter_set_cpus(struct estimated_meter *meter, unsigned cpus);
-/* What is known of the estimate: of a VM its share of the error of its typical host. */
+/*
+ * What is known of the estimate. The bound is the half-width of the 90 % interval of the last
+ * interval's power, of a VM of its dynamic power, with what its neighbours bring; NAN before.
+ */
 void estimated_meter_state(const struct estimated_meter *meter, struct model_state *ret);
 /*
  * The facts on which the estimate rests, with guesses filled in: those of the machine, or of a VM's
  * typical host, with the VM's share of it.
  */
 void estimated_meter_facts(const struct estimated_meter *meter, struct machine_facts *ret_facts,
-			   double *ret_share);
+			   struct vm_share *ret_share);

@@ -143,17 +143,61 @@ static bool is_level(size_t feature)
 	return features[feature].divisor <= 0;
 }
 
-/* What this machine draws when it does @values. */
-static void predict(const struct model_meter *meter, const struct model_zone *zone,
-		    const double *values, struct model_answer *ret)
+/* What a @ratio-th of the model's machine draws when all of it does @ratio times @values. */
+static void predict_part(const struct model_zone *zone, const double *values, double ratio,
+			 struct model_answer *ret)
 {
-	double ratio = core_ratio(meter, zone->model), scaled[FEATURE_COUNT];
+	double scaled[FEATURE_COUNT];
 
 	for (size_t i = 0; i < FEATURE_COUNT; i++)
 		scaled[i] = is_level(i) ? values[i] : values[i] * ratio;
 	trained_model_predict(zone->model, zone->component, &zone->columns, scaled, ret);
 	ret->watts /= ratio;
 	ret->bound_w /= ratio;
+}
+
+/* What this machine draws when it does @values. */
+static void predict(const struct model_meter *meter, const struct model_zone *zone,
+		    const double *values, struct model_answer *ret)
+{
+	predict_part(zone, values, core_ratio(meter, zone->model), ret);
+}
+
+void model_meter_vm_share(const struct model_meter *meter, size_t index, struct vm_share *ret)
+{
+	vm_share_init(ret, meter->options.cpus, meter->zones[index].model->machine.cores,
+		      &meter->options.vm);
+}
+
+/*
+ * What a virtual machine, busy for @utilisation of its vCPUs, draws of its host above idle. A vCPU
+ * is a thread of the host, and the model's machine is as busy as the host.
+ */
+static void predict_vm(const struct model_meter *meter, const struct model_zone *zone,
+		       const double *values, double utilisation, struct model_answer *ret)
+{
+	double nothing[FEATURE_COUNT] = { 0 }, ratio;
+	struct vm_point points[VM_SHARE_LOADS], part;
+	struct model_answer answer, idle = { 0 };
+	struct vm_share share;
+
+	*ret = (struct model_answer){ 0 };
+	if (!(utilisation > 0))
+		return;
+	model_meter_vm_share(meter, (size_t)(zone - meter->zones), &share);
+	if (zone->model->output == MODEL_ABS_POWER)
+		predict_part(zone, nothing, 1, &idle);
+	for (size_t i = 0; i < VM_SHARE_LOADS; i++) {
+		ratio = core_ratio(meter, zone->model) * share.share *
+			vm_share_ratio(&share, utilisation, i);
+		predict_part(zone, values, ratio, &answer);
+		points[i].watts = fmax(answer.watts - idle.watts / ratio, 0);
+		points[i].bound_w = answer.bound_w;
+		ret->outside = i == VM_SHARE_LOADS / 2 ? answer.outside : ret->outside;
+	}
+	vm_share_combine(points, &part);
+	ret->watts = part.watts;
+	ret->bound_w = part.bound_w;
 }
 
 /* Whether the component ever draws anything: upstream's models have parts that are always 0. */
@@ -369,6 +413,11 @@ static void rates(const struct model_meter *meter, double *ret)
 	}
 }
 
+static double utilisation(const struct model_meter *meter)
+{
+	return fmin(1, (double)meter->work.busy_ns / ((double)meter->dt_ns * meter->options.cpus));
+}
+
 static uint64_t microwatts(double watts)
 {
 	return watts > 0 ? (uint64_t)llround(watts * 1e6) : 0;
@@ -397,8 +446,11 @@ static void integrate(const struct model_meter *meter, struct model_zone *zone,
 	struct model_answer idle;
 
 	rates(meter, values);
-	predict(meter, zone, values, &zone->answer);
-	if (zone->model->output == MODEL_ABS_POWER) {
+	if (meter->options.is_vm)
+		predict_vm(meter, zone, values, utilisation(meter), &zone->answer);
+	else
+		predict(meter, zone, values, &zone->answer);
+	if (zone->zone.knows_idle) {
 		no_load(zone, values, nothing);
 		predict(meter, zone, nothing, &idle);
 		idle_w = fmin(idle.watts, zone->answer.watts);

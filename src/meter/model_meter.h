@@ -7,7 +7,8 @@
  *
  * A model of another machine is asked for what that one would do at the same load of each core, and
  * its answer is multiplied by the ratio of cores. Idle power is the model's answer at no load, and
- * at the lowest frequency that it has seen. In a virtual machine only dynamic power is estimated, as by the stand-in.
+ * at the lowest frequency that it has seen. In a virtual machine only dynamic power is estimated: its part of what the model says of the whole
+ * host, at all loads that its neighbours can have (model/vm_share.h).
  */
 #pragma once
 
@@ -20,6 +21,7 @@
 #include "energy/span.h"
 #include "energy/zone.h"
 #include "model/trained_model.h"
+#include "model/vm_share.h"
 
 #define MODEL_METER_FEATURES 11
 #define MODEL_ZONES_MAX      5 /* platform, package, core, uncore, dram */
@@ -27,7 +29,7 @@
 /* What the node has done since the last pass. */
 struct node_work {
 	uint64_t time_ns; /* MONOTONIC, of this pass */
-	uint64_t busy_ns; /* CPU time of all tasks */
+	uint64_t busy_ns; /* CPU time of all tasks, without what a hypervisor has stolen of it */
 	uint32_t signals; /* SIGNAL_BIT() of those that are known */
 	uint64_t amount[SIGNAL_COUNT];
 	uint32_t mean_khz; /* of all CPUs, now; with SIGNAL_FREQUENCY_TIME */
@@ -36,7 +38,8 @@ struct node_work {
 struct model_meter_options {
 	unsigned cpus; /* logical, of this machine */
 	bool is_vm;
-	uint32_t signals; /* SIGNAL_BIT() of those that are counted here */
+	struct vm_hints vm; /* of its host */
+	uint32_t signals;   /* SIGNAL_BIT() of those that are counted here */
 	bool is_measured[ZONE_KIND_COUNT];
 };
 
@@ -99,3 +102,5 @@ void model_meter_feed(struct model_meter *meter, const struct node_work *work);
  */
 bool model_meter_advance(struct model_meter *meter, size_t index, struct energy_span *ret);
 void model_meter_state(const struct model_meter *meter, size_t index, struct model_state *ret);
+/* What a virtual machine is taken to have of the host of zone @index. */
+void model_meter_vm_share(const struct model_meter *meter, size_t index, struct vm_share *ret);

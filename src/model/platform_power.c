@@ -270,6 +270,15 @@ static double between(const double levels[static POWER_LEVELS], double utilisati
 	return levels[level] + (levels[level + 1] - levels[level]) * (position - (double)level);
 }
 
+/*
+ * Of the power above idle at each tenth of load: nine of ten machines lie within this share of it.
+ * Found as the bound of all power is: in 20 groups of CPU models, by models that have not seen the
+ * group. It is wide at low load, where the difference of two estimates is small.
+ */
+static const double dynamic_bound[POWER_LEVELS] = {
+	1.07, 1.07, 0.71, 0.61, 0.56, 0.48, 0.41, 0.4, 0.38, 0.36, 0.33,
+};
+
 void power_model_estimate(const struct power_model *model, const struct machine_facts *facts,
 			  double utilisation, struct power_estimate *ret)
 {
@@ -284,6 +293,8 @@ void power_model_estimate(const struct power_model *model, const struct machine_
 	ret->dynamic_w = watts > ret->idle_w ? watts - ret->idle_w : 0;
 	ret->outside = curve.outside;
 	familiarity = curve.outside ? POWER_UNNAMED : curve.familiarity;
+	ret->dynamic_bound_w =
+		ret->dynamic_w * between(dynamic_bound, u) * (curve.outside ? OUTSIDE_FACTOR : 1);
 	ret->bound_w = watts * between(weights->bound[familiarity], u) *
 		       (curve.outside ? OUTSIDE_FACTOR : 1);
 }

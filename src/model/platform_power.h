@@ -38,9 +38,10 @@ void machine_facts_read(const struct machine_facts *facts, struct platform_machi
 
 struct power_estimate {
 	double idle_w;
-	double dynamic_w; /* above idle */
-	double bound_w;   /* nine of ten machines lie within idle + dynamic ± this */
-	bool outside;     /* a fact is beyond the population: the bound is no more than a guess */
+	double dynamic_w;       /* above idle */
+	double bound_w;         /* nine of ten machines lie within idle + dynamic ± this */
+	double dynamic_bound_w; /* likewise of dynamic_w alone */
+	bool outside; /* a fact is beyond the population: the bound is no more than a guess */
 };
 
 /*

@@ -260,6 +260,9 @@ struct snapshot_self {
 	struct snapshot_recording recording;
 	double node_busy_ratio; /* 0..1 of the last interval */
 	uint64_t node_cpu_ns;
+	double node_cpu_steal_seconds;    /* vCPUs waited for the host; NaN: never */
+	double vm_host_share_ratio;       /* of the host that this VM is taken to be; NaN: none */
+	double vm_load_low, vm_load_high; /* that its neighbours may have; likewise */
 	uint32_t cpus;
 	char cpu_vendor[32], cpu_model[64];
 	struct snapshot_idle_state idle_states[SNAPSHOT_IDLE_STATES];

@@ -87,6 +87,8 @@ static void make_self(struct snapshot_self *self)
 	self->last_reload_ok = true;
 	self->node_busy_ratio = 0.25;
 	self->node_cpu_ns = 123456789012345;
+	self->node_cpu_steal_seconds = self->vm_host_share_ratio = (double)NAN;
+	self->vm_load_low = self->vm_load_high = (double)NAN;
 	self->cpus = 2;
 	SET(self->cpu_vendor, "AuthenticAMD");
 	SET(self->cpu_model, "AMD EPYC 7763 64-Core Processor");
@@ -499,6 +501,10 @@ void fixture_vm(struct fixture *fixture)
 	fixture_follow_zones(fixture);
 	SET(fixture->snapshot.self.components_source, "");
 	SET(fixture->snapshot.self.platform_source, "trained_power_model");
+	fixture->snapshot.self.node_cpu_steal_seconds = 3.5;
+	fixture->snapshot.self.vm_host_share_ratio = 0.125;
+	fixture->snapshot.self.vm_load_low = 0.25;
+	fixture->snapshot.self.vm_load_high = 0.75;
 }
 
 void fixture_bare(struct fixture *fixture)

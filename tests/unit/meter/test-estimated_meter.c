@@ -14,6 +14,7 @@
 #include "meter/meter.h"
 #include "meter/model_meter.h"
 #include "model/platform_power.h"
+#include "model/vm_share.h"
 
 static struct host_info bare_metal(void)
 {
@@ -49,6 +50,14 @@ static struct estimated_meter *meter_of(const struct host_info *host)
 
 	assert_int_equal(estimated_meter_new(&platform_power_model, host, &meter), 0);
 	return meter;
+}
+
+static double bound_w(const struct estimated_meter *meter)
+{
+	struct model_state known;
+
+	estimated_meter_state(meter, &known);
+	return known.error_w;
 }
 
 /* What an estimate has told: its spans, added up. */
@@ -110,53 +119,85 @@ static void test_zone_of_a_vm_has_no_idle(void **state)
 }
 
 /*
- * The formula of docs/design/platform-power-model.md: dynamic power of the typical host, times the
- * share of its threads.
+ * The formula of docs/design/platform-power-model.md: with neighbours that are half busy, as it is,
+ * dynamic power of the typical host, times the share of its threads.
  */
 static void test_vm_is_a_share_of_its_host(void **state)
 {
 	struct host_info host = small_vm();
-	struct estimated_meter *meter = meter_of(&host);
+	struct estimated_meter *meter;
 	struct machine_facts facts;
 	struct power_estimate power;
 	struct told reading = { 0 };
-	double share;
+	struct vm_share share;
 
 	(void)state;
+	host.vm_load_low = host.vm_load_high = 0.5;
+	meter = meter_of(&host);
 	estimated_meter_facts(meter, &facts, &share);
-	assert_true(facts.threads > 2 && fabs(share - 2.0 / facts.threads) < 1e-12);
+	assert_true(facts.threads > 2 && fabs(share.share - 2.0 / facts.threads) < 1e-12);
 	power_model_estimate(&platform_power_model, &facts, 0.5, &power);
 	advance(meter, 0, 0, &reading);
 	advance(meter, 100 * NSEC_PER_SEC, 100 * NSEC_PER_SEC, &reading);
-	assert_true(fabs((double)reading.energy_uj - power.dynamic_w * share * 100e6) < 200);
+	assert_true(fabs((double)reading.energy_uj - power.dynamic_w * share.share * 100e6) < 200);
+	assert_true(fabs(bound_w(meter) - power.dynamic_bound_w * share.share) <
+		    1e-6);
 	assert_in_range(reading.energy_uj / 100, 500000, 20000000); /* W of two busy vCPUs */
 	estimated_meter_free(meter);
 }
 
-/* Of a VM its share of the host's; none before the first estimate. */
+/* None before the first estimate. */
 static void test_the_bound_of_the_estimate(void **state)
 {
-	struct host_info host = small_vm();
+	struct host_info host = bare_metal();
 	struct estimated_meter *meter = meter_of(&host);
 	struct power_estimate power;
 	struct machine_facts facts;
 	struct model_state known;
 	struct told told = { 0 };
-	double share;
+	struct vm_share share;
 
 	(void)state;
 	estimated_meter_state(meter, &known);
 	assert_true(isnan(known.error_w) && !known.has_estimate);
-	assert_string_equal(known.output, "DynPower");
+	assert_string_equal(known.output, "AbsPower");
 	advance(meter, NSEC_PER_SEC, 0, &told);
-	advance(meter, 2 * NSEC_PER_SEC, NSEC_PER_SEC, &told);
+	advance(meter, 2 * NSEC_PER_SEC, 64 * NSEC_PER_SEC, &told);
 	estimated_meter_facts(meter, &facts, &share);
 	power_model_estimate(&platform_power_model, &facts, 0.5, &power);
 	estimated_meter_state(meter, &known);
-	assert_true(known.has_estimate && share < 1);
-	assert_true(fabs(known.error_w - power.bound_w * share) < 1e-9);
+	assert_true(known.has_estimate);
+	assert_true(fabs(known.error_w - power.bound_w) < 1e-9);
 	assert_int_equal(known.outside, power.outside);
 	estimated_meter_free(meter);
+}
+
+/* Of a busy host a vCPU costs less, and what is known of neighbours narrows the bound. */
+static void test_hints_of_the_host(void **state)
+{
+	struct host_info host = small_vm();
+	struct told reading = { 0 }, hinted = { 0 };
+	struct estimated_meter *meter = meter_of(&host), *other;
+	struct machine_facts facts;
+	struct vm_share share;
+
+	(void)state;
+	assert_true(isnan(bound_w(meter)));
+	host.vm_host_cpus = 256;
+	host.vm_load_low = 0.9;
+	host.vm_load_high = 1;
+	other = meter_of(&host);
+	estimated_meter_facts(other, &facts, &share);
+	assert_int_equal(facts.threads, 256);
+	assert_true(fabs(share.share - 2.0 / 256) < 1e-12);
+	advance(meter, 0, 0, &reading);
+	advance(other, 0, 0, &hinted);
+	advance(meter, 100 * NSEC_PER_SEC, 50 * NSEC_PER_SEC, &reading);
+	advance(other, 100 * NSEC_PER_SEC, 50 * NSEC_PER_SEC, &hinted);
+	assert_true(bound_w(other) / (double)hinted.energy_uj <
+		    bound_w(meter) / (double)reading.energy_uj);
+	estimated_meter_free(meter);
+	estimated_meter_free(other);
 }
 
 static void test_vm_larger_than_the_typical_host(void **state)
@@ -164,7 +205,7 @@ static void test_vm_larger_than_the_typical_host(void **state)
 	struct host_info host = small_vm();
 	struct estimated_meter *meter;
 	struct machine_facts facts;
-	double share;
+	struct vm_share share;
 
 	(void)state;
 	host.cpus = 900;
@@ -172,7 +213,7 @@ static void test_vm_larger_than_the_typical_host(void **state)
 	estimated_meter_facts(meter, &facts, &share);
 	assert_int_equal(facts.threads, 900);
 	assert_int_equal(facts.cores, 450);
-	assert_true(fabs(share - 1) < 1e-12);
+	assert_true(fabs(share.share - 1) < 1e-12);
 	estimated_meter_free(meter);
 }
 
@@ -183,7 +224,7 @@ static void test_idle_and_dynamic_are_integrated_over_measured_time(void **state
 	struct machine_facts facts;
 	struct power_estimate power;
 	struct told reading = { 0 };
-	double share;
+	struct vm_share share;
 
 	(void)state;
 	estimated_meter_facts(meter, &facts, &share);
@@ -276,6 +317,7 @@ int main(void)
 		cmocka_unit_test(test_zone_of_a_vm_has_no_idle),
 		cmocka_unit_test(test_vm_is_a_share_of_its_host),
 		cmocka_unit_test(test_the_bound_of_the_estimate),
+		cmocka_unit_test(test_hints_of_the_host),
 		cmocka_unit_test(test_vm_larger_than_the_typical_host),
 		cmocka_unit_test(test_idle_and_dynamic_are_integrated_over_measured_time),
 		cmocka_unit_test(test_short_intervals_do_not_drift),

@@ -150,8 +150,47 @@ static void test_a_virtual_machine_has_no_idle_power(void **state)
 	assert_false(model_meter_zone(meter, 0)->knows_idle);
 	assert_true(pass(meter, 10, 0, &span));
 	assert_true(pass(meter, 11, 1000, &span));
-	assert_int_equal(span.energy_uj, 20 * UJ_PER_J);
+	assert_int_equal(span.energy_uj, 20 * UJ_PER_J); /* on a line whatever neighbours do */
 	assert_int_equal(span.idle_uj, 0);
+	model_meter_free(meter);
+}
+
+/* A curve that bends: of 8 host CPUs the first costs 20 W, and all of them 90 W. */
+#define BENT                                                                                       \
+	"{\"format\": \"kepler-model\", \"version\": 1, \"name\": \"m\", \"output\": "             \
+	"\"AbsPower\", "                                                                           \
+	"\"machine\": {\"cores\": 8}, \"components\": [{\"name\": \"package\", \"error\": "        \
+	"{\"bound_ratio\": 0.1}, \"features\": [{\"name\": \"bpf_cpu_time_ms\", \"maximum\": "     \
+	"8000}], "                                                                                 \
+	"\"predictor\": {\"form\": \"logarithmic\", \"feature\": 0, \"a\": 50, \"b\": 0.0005, "    \
+	"\"c\": 30}}]}"
+
+/* In proportion to CPU time, of a host whose 6 other CPUs are half busy; never its idle power. */
+static void test_a_part_of_a_host_that_bends(void **state)
+{
+	struct model_meter_options options = { .cpus = 2, .is_vm = true };
+	struct model_meter *meter = meter_with(&options, BENT);
+	double host_w = 50 * log(0.0005 * 4000 + 1);
+	struct model_state wide, narrow;
+	struct energy_span span;
+
+	(void)state;
+	assert_true(pass(meter, 10, 0, &span));
+	assert_true(pass(meter, 11, 1000, &span));
+	assert_true(fabs((double)span.energy_uj / 1e6 - host_w / 4) < 1e-3);
+	assert_int_equal(span.idle_uj, 0);
+	model_meter_state(meter, 0, &wide);
+	assert_true(wide.error_w > 0.1 * host_w / 4);
+	assert_true(pass(meter, 12, 0, &span));
+	assert_int_equal(span.energy_uj, 0);
+	model_meter_free(meter);
+	options.vm = (struct vm_hints){ 8, 0.5, 0.5 };
+	meter = meter_with(&options, BENT);
+	assert_true(pass(meter, 10, 0, &span));
+	assert_true(pass(meter, 11, 1000, &span));
+	model_meter_state(meter, 0, &narrow);
+	assert_true(narrow.error_w < wide.error_w);
+	assert_true(fabs(narrow.error_w - 0.1 * (30 + host_w) / 4) < 1e-6);
 	model_meter_free(meter);
 }
 
@@ -357,6 +396,7 @@ int main(void)
 		cmocka_unit_test(test_idle_and_dynamic_power),
 		cmocka_unit_test(test_a_machine_of_another_size),
 		cmocka_unit_test(test_a_virtual_machine_has_no_idle_power),
+		cmocka_unit_test(test_a_part_of_a_host_that_bends),
 		cmocka_unit_test(test_dynamic_models_are_for_virtual_machines),
 		cmocka_unit_test(test_only_what_nothing_measures),
 		cmocka_unit_test(test_signals),

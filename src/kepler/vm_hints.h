@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the user knows of the host that a virtual machine runs on (--vm.…), and no guest can see.
+ * Pure.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "host/host.h"
+
+/* --vm.neighbour-load: "0.2-0.6", or one number, both 0..1. 0, or -EINVAL with @diag. */
+int vm_hints_check_load(const char *text, struct diag *diag);
+/* The options, which have been checked. */
+struct vm_options {
+	char *host_processor, *neighbour_load; /* host_processor "": unknown */
+	uint32_t host_cpus;                    /* 0 unknown */
+};
+
+/* Adds them to the facts of the machine. Elsewhere than in a virtual machine they do nothing. */
+void vm_hints_apply(const struct vm_options *options, struct host_info *host);

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a virtual machine draws of its host's dynamic power, seen from inside. Pure.
+ *
+ * The host has T logical CPUs, the machine n of them as vCPUs: its share is s = n/T. The machine is
+ * busy for a part u of its vCPUs' time, its neighbours for a part v of all others, and so the host
+ * for U = s u + (1 - s) v. A host's dynamic power f(U) is charged in proportion to CPU time, as
+ * Kepler on the host does; the machine's part of it is
+ *
+ *     p = f(U) s u / U = f(k x) / k,    k = U / (s u)
+ *
+ * where x is what the machine does and k x what the whole host does, if its neighbours do the same
+ * kind of work. Where f depends on the sum of the work alone, p is also the Aumann-Shapley value of
+ * the machine: its marginal cost, averaged over all orders in which small parts of the work are
+ * added. f bends, so that p depends on v, which no guest sees: p is highest on an empty host.
+ *
+ * All v from the lowest to the highest that is possible count as equally likely. The median of p
+ * over v has the least expected error; nine tenths of all v are within the spread around it. The
+ * error of the model is independent of v, so both are added as the root of the sum of squares.
+ */
+#pragma once
+
+#include <stddef.h>
+
+/* What is known of the host; all zero: nothing. */
+struct vm_hints {
+	unsigned host_cpus;         /* logical; 0 unknown */
+	double load_low, load_high; /* of the neighbours' CPUs, 0..1; load_high 0: unknown */
+};
+
+struct vm_share {
+	double share; /* of the host's logical CPUs, above 0, at most 1 */
+	double load_low, load_high;
+};
+
+/* An estimate of the machine's power at one load of its neighbours. */
+struct vm_point {
+	double watts;
+	double bound_w; /* of the model, half-width of its 90 % interval; NAN unknown */
+};
+
+/* Loads of neighbours at which an estimate is made. */
+#define VM_SHARE_LOADS 21
+
+/* @host_cpus: of the model's host, taken where the hints have none; 0: no more than @vcpus. */
+void vm_share_init(struct vm_share *share, unsigned vcpus, unsigned host_cpus,
+		   const struct vm_hints *hints);
+/*
+ * k at load @index of VM_SHARE_LOADS, from the lowest load to the highest. @utilisation of the
+ * machine's own vCPUs, above 0.
+ */
+double vm_share_ratio(const struct vm_share *share, double utilisation, size_t index);
+/* @points are those of all loads; they are sorted. */
+void vm_share_combine(struct vm_point points[static VM_SHARE_LOADS], struct vm_point *ret);
