@@ -256,8 +256,8 @@ struct estimated_meter;
 struct power_model;   /* model/platform_power.h */
 struct machine_facts; /* same */
 struct host_info;
-struct model_state;   /* meter/model_meter.h */
-struct vm_share;      /* model/vm_share.h */
+struct model_state; /* meter/model_meter.h */
+struct vm_share;    /* model/vm_share.h */
 
 int estimated_meter_new(const struct power_model *model, const struct host_info *host,
 			struct estimated_meter **ret);

@@ -64,11 +64,11 @@ static int enter_block(struct boost *boost, const struct training_task *task)
 
 	leave_block(boost);
 	boost->task = *task;
-	boost->rules = (struct boosted_tree_rules){ .depth = boosting->depth,
-						    .rate = boosting->rate,
-						    .penalty = boosting->penalty,
-						    .rises = boosting->monotone ? task->is_load
-										: NULL };
+	boost->rules =
+		(struct boosted_tree_rules){ .depth = boosting->depth,
+					     .rate = boosting->rate,
+					     .penalty = boosting->penalty,
+					     .rises = boosting->monotone ? task->is_load : NULL };
 	boost->watts = calloc(task->rows, sizeof(*boost->watts));
 	boost->gradients = calloc(task->rows, sizeof(*boost->gradients));
 	boost->is_in = calloc(task->rows, sizeof(*boost->is_in));
@@ -76,10 +76,10 @@ static int enter_block(struct boost *boost, const struct training_task *task)
 		return -ENOMEM;
 	trees = lend_trees(boost);
 	for (size_t i = 0; i < task->rows; i++)
-		boost->watts[i] = boost->root_count
-					  ? (float)predictor_watts(&trees,
-								   task->x + i * task->features)
-					  : boost->base;
+		boost->watts[i] =
+			boost->root_count
+				? (float)predictor_watts(&trees, task->x + i * task->features)
+				: boost->base;
 	return boosted_tree_grower_new(&boost->task, &boost->rules, &boost->grower);
 }
 
@@ -112,8 +112,7 @@ static int add_tree(struct boost *boost)
 	return r;
 }
 
-static int read_block(struct boost *boost, const struct training_blocks *blocks,
-		      struct diag *diag)
+static int read_block(struct boost *boost, const struct training_blocks *blocks, struct diag *diag)
 {
 	struct training_task task;
 	int r = blocks->read(blocks->context, boost->root_count % blocks->count, &task, diag);

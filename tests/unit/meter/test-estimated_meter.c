@@ -140,8 +140,7 @@ static void test_vm_is_a_share_of_its_host(void **state)
 	advance(meter, 0, 0, &reading);
 	advance(meter, 100 * NSEC_PER_SEC, 100 * NSEC_PER_SEC, &reading);
 	assert_true(fabs((double)reading.energy_uj - power.dynamic_w * share.share * 100e6) < 200);
-	assert_true(fabs(bound_w(meter) - power.dynamic_bound_w * share.share) <
-		    1e-6);
+	assert_true(fabs(bound_w(meter) - power.dynamic_bound_w * share.share) < 1e-6);
 	assert_in_range(reading.energy_uj / 100, 500000, 20000000); /* W of two busy vCPUs */
 	estimated_meter_free(meter);
 }
