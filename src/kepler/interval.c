@@ -911,6 +911,11 @@ const struct zone *interval_engine_zone(const struct interval_engine *engine, si
 	return engine->accountant.zones[index].zone;
 }
 
+double interval_engine_error_w(const struct interval_engine *engine, size_t index)
+{
+	return engine->published[index].model_error_w;
+}
+
 enum idle_state interval_engine_idle_state(const struct interval_engine *engine, size_t index)
 {
 	return engine->accountant.zones[index].idle_state;

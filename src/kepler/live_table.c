@@ -145,7 +145,7 @@ static void add_node_power(struct strbuf *out, const struct interval_engine *eng
 			   enum zone_kind kind)
 {
 	const struct ledger *ledger = interval_engine_ledger(engine);
-	double dynamic = 0, idle = 0;
+	double dynamic = 0, idle = 0, error_w = 0;
 	bool estimated = false;
 
 	for (uint32_t z = 0; z < interval_engine_zone_count(engine); z++) {
@@ -154,9 +154,14 @@ static void add_node_power(struct strbuf *out, const struct interval_engine *eng
 		dynamic += zone_watts(engine, z, ledger_node_delta(ledger, z, MODE_DYNAMIC));
 		idle += zone_watts(engine, z, ledger_node_delta(ledger, z, MODE_IDLE));
 		estimated |= interval_engine_zone(engine, z)->quality == QUALITY_ESTIMATED;
+		/* At most one of a kind is estimated now. */
+		if (interval_engine_error_w(engine, z) > 0)
+			error_w = interval_engine_error_w(engine, z);
 	}
 	strbuf_addf(out, "%s%s:", zone_kind_name(kind), estimated ? " (estimated)" : "");
 	add_power(out, dynamic + idle);
+	if (error_w > 0)
+		strbuf_addf(out, " ±%.1f W", error_w);
 	if (idle > 0)
 		strbuf_addf(out, "   (idle %.1f W, dynamic %.1f W)", idle, dynamic);
 	strbuf_add_str(out, "\n\n");

@@ -5,6 +5,7 @@ twice; a bad one is refused and the one before stays."""
 import json
 import os
 import pathlib
+import re
 import signal
 import tempfile
 import time
@@ -89,8 +90,9 @@ def a_file_that_was_bad_at_the_start():
     with tempfile.TemporaryDirectory() as sysfs, tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "lab.json")
         write(path, "bad", -5)
-        with Exporter(*OPTIONS, f"--host.sysfs={sysfs}", f"--model.file={path}") as exporter:
+        with Exporter(*OPTIONS, f"--host.sysfs={sysfs}", f"--model.file={path}", "--table=always") as exporter:
             first = balanced(exporter.intervals(3))
+            assert re.search(r"platform \(estimated\): +[\d.]+ W ±[\d.]+ W", exporter.output())
             assert model_of(first).startswith("specpower-platform") and first.value("kepler_node_model_error_watts") > 0
             assert first.value("kepler_exporter_model_files_up") == 0
             write(path, "lab-1", 20)
