@@ -31,6 +31,14 @@ enum explain_series {
 	EXPLAIN_UNPUBLISHED, /* not known: what is shown is of an interval before */
 };
 
+/* The model behind an estimated zone of the explanation, as the snapshot shows it. */
+struct explained_model {
+	uint32_t zone; /* index */
+	char name[SNAPSHOT_MODEL_TEXT];
+	double error_w; /* half-width of the 90 % interval of its power; NaN: not known */
+	bool outside;
+};
+
 struct explain_answer {
 	char target[EXPLAIN_TARGET_MAX];
 	enum explain_result result;
@@ -58,4 +66,17 @@ struct explain_answer {
 	/* As configured: what a series takes, and how long it shows 0 and is kept. */
 	uint64_t min_uj, settle_ns, keep_ns;
 	struct explanation explanation;
+	struct explained_model models[SNAPSHOT_MODELS];
+	size_t model_count;
 };
+
+/* Of zone @zone of the explanation; NULL: it has none, or it is not known. */
+static inline const struct explained_model *
+explain_answer_model(const struct explain_answer *answer, uint32_t zone)
+{
+	for (size_t i = 0; i < answer->model_count; i++) {
+		if (answer->models[i].zone == zone)
+			return &answer->models[i];
+	}
+	return NULL;
+}

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <math.h>
+
 #include "base/macro.h"
 #include "kepler/explain_print.h"
 
@@ -84,7 +86,18 @@ static void add_mode(const struct explained_zone *zone, enum energy_mode which, 
 	end(out, "},");
 }
 
-static void add_zone(const struct explained_zone *zone, struct strbuf *out)
+static void add_model(const struct explained_model *model, struct strbuf *out)
+{
+	strbuf_add_str(out, "\"model\":{");
+	add_text(out, "name", model->name);
+	if (!isnan(model->error_w))
+		strbuf_addf(out, "\"error_w\":%.6f,", model->error_w);
+	strbuf_addf(out, "\"outside\":%s,", model->outside ? "true" : "false");
+	end(out, "},");
+}
+
+static void add_zone(const struct explained_zone *zone, const struct explained_model *model,
+		     struct strbuf *out)
 {
 	char id[ZONE_ID_MAX];
 
@@ -94,6 +107,8 @@ static void add_zone(const struct explained_zone *zone, struct strbuf *out)
 	add_text(out, "source", zone->zone.source);
 	add_text(out, "path", zone->zone.path);
 	add_text(out, "quality", zone_quality_name(zone->zone.quality));
+	if (model)
+		add_model(model, out);
 	add_text(out, "state", zone_state_name(zone->state));
 	add_text(out, "flow", explained_flow_name(zone->flow));
 	add_number(out, "from_ns", zone->from_ns);
@@ -184,7 +199,7 @@ void explain_print_json(const struct explain_answer *answer, struct strbuf *out)
 	add_number(out, "node_cpu_ns", explanation->node_cpu_ns);
 	strbuf_add_str(out, "\"zones\":[");
 	for (uint32_t z = 0; z < explanation->zone_count; z++)
-		add_zone(&explanation->zone[z], out);
+		add_zone(&explanation->zone[z], explain_answer_model(answer, z), out);
 	end(out, "\n],\"totals\":[");
 	for (uint32_t i = 0; i < explanation->account_count; i++)
 		add_account(&explanation->account[i], out);

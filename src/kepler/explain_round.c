@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kepler/explain_round.h"
 
+#include <string.h>
+
 #include "base/num.h"
 #include "kepler/explain_find.h"
 
@@ -96,6 +98,26 @@ static void find_series(struct explain_answer *answer, const struct snapshot *sn
 		answer->series = EXPLAIN_HIDDEN;
 }
 
+static void note_models(struct explain_answer *answer, const struct snapshot *snapshot)
+{
+	uint32_t count = answer->explanation.zone_count;
+
+	answer->model_count = 0;
+	for (uint32_t z = 0; z < count && z < snapshot->zone_count; z++) {
+		const struct snapshot_zone *zone = &snapshot->zones[z];
+		struct explained_model *model = &answer->models[answer->model_count];
+
+		if (!zone->model || answer->model_count == SNAPSHOT_MODELS)
+			continue;
+		answer->model_count++;
+		*model = (struct explained_model){ .zone = z,
+						   .error_w = zone->model_error_w,
+						   .outside = zone->model_outside > 0 };
+		memcpy(model->name, snapshot->self.models[zone->model - 1].name,
+		       sizeof(model->name));
+	}
+}
+
 static void finish(struct explain_answer *answer, const struct snapshot *snapshot,
 		   const struct publisher *publisher)
 {
@@ -110,6 +132,7 @@ static void finish(struct explain_answer *answer, const struct snapshot *snapsho
 	answer->is_gone = !view.is_there;
 	answer->counts_uj = view.counts_uj;
 	find_series(answer, snapshot, &view);
+	note_models(answer, snapshot);
 }
 
 void explain_round_end(struct explain_round *round, struct explain_desk *desk,

@@ -519,7 +519,19 @@ static void add_reading(const struct explained_zone *zone, struct strbuf *out)
 			    : "");
 }
 
-static void add_zone(const struct explained_zone *zone, struct strbuf *out)
+static void add_model(const struct explained_model *model, struct strbuf *out)
+{
+	const char *outside = model->outside ? "; this machine is outside what it knows" : "";
+
+	if (isnan(model->error_w))
+		say(out, "model", "%s, whose error is not known%s", model->name, outside);
+	else
+		say(out, "model", "%s: in nine of ten cases within ±%.1f W of the zone's power%s",
+		    model->name, model->error_w, outside);
+}
+
+static void add_zone(const struct explained_zone *zone, const struct explained_model *model,
+		     struct strbuf *out)
 {
 	double seconds = (double)(zone->to_ns - zone->from_ns + zone->asleep_ns) / 1e9;
 	uint64_t charged_uj =
@@ -530,6 +542,8 @@ static void add_zone(const struct explained_zone *zone, struct strbuf *out)
 	strbuf_addf(out, "\n%s, %s by %s%s%s\n", id, zone_quality_name(zone->zone.quality),
 		    zone->zone.source, zone_is_modelled(&zone->zone) ? ", model " : "",
 		    zone_is_modelled(&zone->zone) ? zone->zone.path : "");
+	if (model)
+		add_model(model, out);
 	add_reading(zone, out);
 	if (zone->flow != EXPLAINED_COUNTED)
 		return;
@@ -654,6 +668,6 @@ void explain_print(const struct explain_answer *answer, struct strbuf *out)
 	add_series(answer, out);
 	add_interval(answer, out);
 	for (uint32_t z = 0; z < explanation->zone_count; z++)
-		add_zone(&explanation->zone[z], out);
+		add_zone(&explanation->zone[z], explain_answer_model(answer, z), out);
 	add_sums(answer, out);
 }

@@ -137,6 +137,10 @@ static void a_container(struct explain_answer *answer)
 	zone[4].zone.rank = RANK_MODEL;
 	zone[4].idle_state = IDLE_FIXED;
 	zone[4].idle_power_uw = 50000000;
+	answer->model_count = 1;
+	answer->models[0] = (struct explained_model){
+		.zone = 4, .name = "lab-1", .error_w = 12.5, .outside = true
+	};
 	zone[4].mode[MODE_DYNAMIC] = (struct explained_mode){
 		.energy_uj = 40123396,
 		.unattributed_uj = { 0, 40123396 },
