@@ -7,6 +7,7 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/ascii.h"
@@ -188,13 +189,17 @@ static bool fits_any(const char *const *patterns, size_t count, const char *key)
 	return false;
 }
 
+static int compare_keys(const void *key, const void *row)
+{
+	return strcmp(key, ((const struct cpu_tdp *)row)->key);
+}
+
 static unsigned find_tdp(const char *key)
 {
-	for (size_t i = 0; i < cpu_tdp_count; i++) {
-		if (strcmp(cpu_tdps[i].key, key) == 0)
-			return cpu_tdps[i].watts;
-	}
-	return 0;
+	const struct cpu_tdp *row =
+		bsearch(key, cpu_tdps, cpu_tdp_count, sizeof(*row), compare_keys);
+
+	return row ? row->watts : 0;
 }
 
 static enum cpu_segment find_segment(const char *key)

@@ -11,5 +11,5 @@ struct cpu_tdp {
 	unsigned watts;  /* of one package */
 };
 
-extern const struct cpu_tdp cpu_tdps[];
+extern const struct cpu_tdp cpu_tdps[]; /* by key, in the order of strcmp() */
 extern const size_t cpu_tdp_count;
