@@ -19,10 +19,9 @@ struct csv_cells {
 	const char *name, *at, *end;
 	size_t line; /* that the cell begins in, from 1 */
 	size_t next_line;
-	/* Terminated; a byte 0 is \1, which neither numbers nor names have. */
-	char cell[CSV_CELL_MAX];
-	bool is_long;          /* the cell is cut */
-	enum csv_end cell_end; /* what follows the cell */
+	char cell[CSV_CELL_MAX]; /* terminated; \1 stands for a byte 0 */
+	bool is_long;            /* the cell is cut */
+	enum csv_end cell_end;   /* what follows the cell */
 	struct diag *diag;
 };
 

@@ -129,7 +129,7 @@ static double misfit(const struct platform_type *type, double level)
 	double last = type->rows[type->row_count - 1].load, sum = (1 - level) * 0.5;
 
 	for (size_t i = 0; i < type->row_count; i++) {
-		double at = type->rows[i].load / last * level * POWER_LEVELS;
+		double at = type->rows[i].load / last * level * (POWER_LEVELS - 1);
 
 		sum += fabs(at - rint(at));
 	}

@@ -158,6 +158,27 @@ static void test_power_is_limited_by_the_design_power(void **state)
 	assert_true(full_load(&facts).outside);
 }
 
+/* Two dozen nodes of one Atom each, counted as one machine: limited, outside, and hardly known. */
+static void test_a_chassis_of_small_nodes_is_outside(void **state)
+{
+	struct machine_facts facts = { .vendor = "intel",
+				       .cores = 48,
+				       .threads = 96,
+				       .sockets = 24,
+				       .frequency_ghz = 2.0,
+				       .memory_gib = 192 };
+	struct power_estimate power;
+
+	(void)state;
+	cpu_name_read("Intel(R) Atom(TM) CPU S1260 @ 2.00GHz", &facts.cpu);
+	power_model_estimate(model, &facts, 1, &power);
+	assert_true(power.outside);
+	assert_true(power.idle_w + power.dynamic_w < 200);
+	assert_true(full_bound_ratio(&facts) > 0.6);
+	power_model_estimate(model, &facts, 0, &power);
+	assert_true(power.bound_w > 0.9 * power.idle_w);
+}
+
 static void test_unknown_design_power_is_guessed(void **state)
 {
 	struct machine_facts facts = server();
@@ -284,6 +305,7 @@ int main(void)
 		cmocka_unit_test(test_bound_grows_with_what_is_unknown),
 		cmocka_unit_test(test_facts_beyond_the_population_are_outside),
 		cmocka_unit_test(test_power_is_limited_by_the_design_power),
+		cmocka_unit_test(test_a_chassis_of_small_nodes_is_outside),
 		cmocka_unit_test(test_unknown_design_power_is_guessed),
 		cmocka_unit_test(test_never_falls_with_utilisation),
 		cmocka_unit_test(test_sane_from_1_to_512_cores),
