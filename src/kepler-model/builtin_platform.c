@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/file.h"
 #include "base/macro.h"
 #include "kepler-model/platform_text.h"
@@ -48,9 +49,7 @@ static int read_population(struct built_platform *built, const char *path, struc
 		return r;
 	built->population.count = built->types.count;
 	built->population.rows = built->types.row_count;
-	built->population.types =
-		calloc(built->types.count, sizeof(*built->population.types)); /* NOLINT */
-	if (!built->population.types)
+	if (ARRAY_RESIZE(built->population.types, built->types.count) < 0)
 		return diag_set(diag, -ENOMEM, "out of memory");
 	for (size_t i = 0; i < built->types.count; i++)
 		built->population.types[i] = &built->types.types[i];

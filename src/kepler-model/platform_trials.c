@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/macro.h"
 #include "training/platform_weights.h"
 
@@ -318,14 +319,13 @@ static int refit(const struct attempt *attempt, uint32_t fold, const struct powe
 		 double *within, struct diag *diag)
 {
 	const struct platform_population *population = attempt->population;
-	CLEANUP_FREE const struct platform_type **others =
-		calloc(population->count, sizeof(*others));
+	CLEANUP_FREE const struct platform_type **others = NULL;
 	CLEANUP(platform_fit_release) struct platform_fit fit = { .parts = 0 };
 	CLEANUP(platform_model_release) struct platform_model model = { .cpus = NULL };
 	size_t count = 0;
 	int r;
 
-	if (!others)
+	if (ARRAY_RESIZE(others, population->count) < 0)
 		return out_of_memory(diag);
 	for (size_t i = 0; i < population->count; i++) {
 		if (attempt->group[i] != fold)

@@ -8,30 +8,38 @@
 #include "base/macro.h"
 #include "training/positive_solve.h"
 
+static int fit_rows(struct kriging *fit, double *covariances, const double *y, struct diag *diag)
+{
+	size_t rows = fit->rows, outputs = fit->outputs;
+	int r;
+
+	fit->y = calloc(rows * outputs, sizeof(*fit->y));
+	fit->inverse = calloc(rows * rows, sizeof(*fit->inverse));
+	fit->dual = calloc(rows * outputs, sizeof(*fit->dual));
+	if (!fit->y || !fit->inverse || !fit->dual)
+		return diag_set(diag, -ENOMEM, "out of memory");
+	memcpy(fit->y, y, rows * outputs * sizeof(*y));
+	for (size_t i = 0; i < rows; i++)
+		fit->inverse[i * rows + i] = 1;
+	r = positive_solve(covariances, fit->inverse, rows, rows, diag);
+	for (size_t i = 0; r == 0 && i < rows; i++) {
+		for (size_t j = 0; j < rows; j++) {
+			for (size_t k = 0; k < outputs; k++)
+				fit->dual[i * outputs + k] +=
+					fit->inverse[i * rows + j] * y[j * outputs + k];
+		}
+	}
+	return r;
+}
+
 int kriging_fit(double *covariances, const double *y, size_t rows, size_t outputs,
 		struct kriging *ret, struct diag *diag)
 {
 	CLEANUP(kriging_release) struct kriging fit = { .rows = rows, .outputs = outputs };
-	int r;
+	int r = fit_rows(&fit, covariances, y, diag);
 
-	fit.y = calloc(rows * outputs, sizeof(*fit.y));
-	fit.inverse = calloc(rows * rows, sizeof(*fit.inverse));
-	fit.dual = calloc(rows * outputs, sizeof(*fit.dual));
-	if (!fit.y || !fit.inverse || !fit.dual)
-		return diag_set(diag, -ENOMEM, "out of memory");
-	memcpy(fit.y, y, rows * outputs * sizeof(*y));
-	for (size_t i = 0; i < rows; i++)
-		fit.inverse[i * rows + i] = 1;
-	r = positive_solve(covariances, fit.inverse, rows, rows, diag);
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < rows; i++) {
-		for (size_t j = 0; j < rows; j++) {
-			for (size_t k = 0; k < outputs; k++)
-				fit.dual[i * outputs + k] +=
-					fit.inverse[i * rows + j] * y[j * outputs + k];
-		}
-	}
 	*ret = fit;
 	fit = (struct kriging){ 0 };
 	return 0;

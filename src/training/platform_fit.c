@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/macro.h"
 #include "training/clusters.h"
 #include "training/positive_solve.h"
@@ -74,8 +75,10 @@ static bool is_used(size_t feature, unsigned parts)
 	return feature < POWER_FEATURE_SMALL || parts & PLATFORM_SEGMENTS;
 }
 
-static void find_scale(struct platform_design *design, size_t feature, const double *raw)
+/* Of a feature that is not scaled yet. */
+static void find_scale(struct platform_design *design, size_t feature)
 {
+	const double *raw = design->scaled;
 	double mean = 0, square = 0;
 
 	for (size_t i = 0; i < design->count; i++)
@@ -102,16 +105,13 @@ static void scale(const struct platform_design *design, const struct platform_ma
 
 static int set_features(struct platform_design *design, unsigned parts)
 {
-	CLEANUP_FREE double *raw = calloc(design->count * FEATURES, sizeof(*raw));
-
-	design->scaled = calloc(design->count * FEATURES, sizeof(*design->scaled));
-	if (!raw || !design->scaled)
+	if (ARRAY_RESIZE(design->scaled, design->count * FEATURES) < 0)
 		return -ENOMEM;
 	for (size_t i = 0; i < design->count; i++)
-		platform_features(&design->machine[i], raw + i * FEATURES);
+		platform_features(&design->machine[i], design->scaled + i * FEATURES);
 	for (size_t n = 0; n < FEATURES; n++) {
 		if (is_used(n, parts))
-			find_scale(design, n, raw);
+			find_scale(design, n);
 	}
 	for (size_t i = 0; i < design->count; i++)
 		scale(design, &design->machine[i], design->scaled + i * FEATURES);
@@ -284,9 +284,13 @@ int platform_fit(const struct platform_type *const *types, size_t count, unsigne
 		 struct platform_fit *ret, struct diag *diag)
 {
 	CLEANUP(platform_fit_release) struct platform_fit fit = { .parts = parts };
-	CLEANUP_FREE double *covariances = calloc(count * count, sizeof(*covariances));
-	int r = covariances ? 0 : -ENOMEM;
+	CLEANUP_FREE double *covariances = NULL;
+	int r;
 
+	if (count == 0)
+		return diag_set(diag, -EINVAL, "there are no machines");
+	covariances = calloc(count * count, sizeof(*covariances));
+	r = covariances ? 0 : -ENOMEM;
 	fit.design.types = types;
 	fit.design.count = count;
 	if (r == 0)

@@ -148,19 +148,21 @@ static int compare_errors(const void *a, const void *b)
 static void find_errors(const struct platform_type *const *types, size_t count, const double *watts,
 			struct relative_error *ret)
 {
-	struct relative_error *error = ret;
+	size_t at = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		for (size_t row = 0; row < types[i]->row_count; row++, watts++)
-			*error++ = (struct relative_error){
-				.level =
-					(size_t)rint(types[i]->rows[row].load * (POWER_LEVELS - 1)),
-				.error = fabs(types[i]->rows[row].watts - *watts) / *watts,
+		for (size_t row = 0; row < types[i]->row_count; row++, at++) {
+			const struct platform_row *measured = &types[i]->rows[row];
+
+			ret[at] = (struct relative_error){
+				.level = (size_t)rint(measured->load * (POWER_LEVELS - 1)),
+				.error = fabs(measured->watts - watts[at]) / watts[at],
 				.weight = 1 / (double)types[i]->row_count,
 				.type = i,
 			};
+		}
 	}
-	qsort(ret, (size_t)(error - ret), sizeof(*ret), compare_errors);
+	qsort(ret, at, sizeof(*ret), compare_errors);
 }
 
 /*
@@ -195,7 +197,7 @@ int platform_bounds(const struct platform_type *const *types, size_t count, cons
 		    double ret[static POWER_LEVELS])
 {
 	size_t rows = platform_row_count(types, count);
-	CLEANUP_FREE struct relative_error *errors = calloc(rows, sizeof(*errors));
+	CLEANUP_FREE struct relative_error *errors = calloc(rows ? rows : 1, sizeof(*errors));
 
 	if (!errors)
 		return -ENOMEM;
@@ -221,7 +223,7 @@ int platform_coverage(const struct platform_type *const *types, size_t count, co
 		      const uint32_t *bound_group, uint32_t groups, double *ret)
 {
 	size_t rows = platform_row_count(types, count);
-	CLEANUP_FREE struct relative_error *errors = calloc(rows, sizeof(*errors));
+	CLEANUP_FREE struct relative_error *errors = calloc(rows ? rows : 1, sizeof(*errors));
 	CLEANUP_FREE uint32_t *fold = calloc(count, sizeof(*fold));
 	CLEANUP_FREE bool *uses = calloc(count, sizeof(*uses));
 

@@ -239,7 +239,7 @@ static void fill_levels(struct platform_type *type, const double typical[static 
 
 int platform_types_finish(struct platform_types *types, struct diag *diag)
 {
-	double typical[POWER_LEVELS];
+	double typical[POWER_LEVELS] = { 0 };
 	int r;
 
 	if (!types->count)
