@@ -2,7 +2,9 @@
 /*
  * Curves of one feature, fitted by the Levenberg–Marquardt method of MINPACK (J. J. Moré, "The
  * Levenberg-Marquardt algorithm", 1978), from the start values that upstream's trainers have. So
- * the curves are the ones that upstream finds.
+ * the curves are the ones that upstream finds. Derivatives are exact, and MINPACK sees the
+ * triangular factor of residuals and derivatives in place of all rows
+ * (docs/design/training-speed.md).
  */
 #pragma once
 
