@@ -3,18 +3,27 @@
 
 #include <errno.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/macro.h"
 #include "training/model_choice.h"
+#include "training/parallel.h"
 #include "training/training_rows.h"
 
 struct job {
 	const struct sample_table *table;
 	const struct training_request *request;
 	struct training_rows rows[MODEL_COMPONENTS_MAX];
+};
+
+/* What the threads share; each writes results of its own. */
+struct validations {
+	pthread_mutex_t lock; /* guards calls of progress() */
+	const struct job *job;
+	struct training_report *report;
 };
 
 static void job_release(struct job *job)
@@ -100,24 +109,37 @@ static int validate(const struct job *job, const struct trainer *trainer,
 	return r < 0 ? r : score_rows(rows->y, predicted, NULL, rows->rows, plan.seed, ret);
 }
 
+/* One trainer on one component. Another failure than of memory is a part of the result. */
+static int validate_one(void *context, size_t index)
+{
+	struct validations *all = context;
+	const struct training_request *request = all->job->request;
+	size_t t = index / request->component_count, c = index % request->component_count;
+	int r;
+
+	if (request->progress) {
+		(void)pthread_mutex_lock(&all->lock);
+		request->progress(request->context, request->trainers[t]->name,
+				  request->components[c]);
+		(void)pthread_mutex_unlock(&all->lock);
+	}
+	r = validate(all->job, request->trainers[t], &all->job->rows[c],
+		     &all->report->results[t][c]);
+	return r == -ENOMEM ? r : 0;
+}
+
 static int validate_all(const struct job *job, struct training_report *report)
 {
 	const struct training_request *request = job->request;
+	struct validations all = { .lock = PTHREAD_MUTEX_INITIALIZER,
+				   .job = job,
+				   .report = report };
+	int r = parallel_run(request->trainer_count * request->component_count,
+			     request->threads ? request->threads : parallel_processors(),
+			     validate_one, &all);
 
-	for (size_t t = 0; t < request->trainer_count; t++) {
-		for (size_t c = 0; c < request->component_count; c++) {
-			struct training_result *result = &report->results[t][c];
-			int r;
-
-			if (request->progress)
-				request->progress(request->context, request->trainers[t]->name,
-						  request->components[c]);
-			r = validate(job, request->trainers[t], &job->rows[c], result);
-			if (r == -ENOMEM)
-				return r;
-		}
-	}
-	return 0;
+	(void)pthread_mutex_destroy(&all.lock);
+	return r;
 }
 
 static int make_component(void *context, size_t trainer, size_t component,

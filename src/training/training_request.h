@@ -26,7 +26,8 @@ struct training_request {
 	/* Rows with more than 0 in this column are held out, instead of the plan; NULL: none. */
 	const char *split_column;
 	bool only_errors; /* make no model */
-	/* Is called before each validation, or NULL. */
+	unsigned threads; /* that validate side by side; 0: as many as there are processors */
+	/* Is called before each validation, by one thread at a time, or NULL. */
 	void (*progress)(void *context, const char *trainer, const char *component);
 	void *context;
 };

@@ -149,6 +149,32 @@ static void test_errors_of_a_model_on_other_rows(void **state)
 	assert_int_equal(model_training_validate(&model, 0, &other, 1, &result, &diag), -ENOENT);
 }
 
+static void test_threads_change_nothing(void **state)
+{
+	CLEANUP(sample_table_release) struct sample_table table = make_table(70);
+	CLEANUP_FREE struct training_report *reports = calloc(2, sizeof(*reports));
+	struct training_request request = request_of("Xgboost", "SVR");
+	struct diag diag = { "" };
+
+	(void)state;
+	request.only_errors = true;
+	for (unsigned i = 0; i < 2; i++) {
+		struct trained_model model = { .node_type = -1 };
+
+		request.threads = i == 0 ? 1 : 4;
+		assert_int_equal(model_training_run(&table, &request, &model, &reports[i], &diag),
+				 0);
+	}
+	for (size_t t = 0; t < 2; t++) {
+		for (size_t c = 0; c < 2; c++) {
+			assert_true(reports[0].results[t][c].score.rows == ROWS);
+			assert_memory_equal(&reports[0].results[t][c].score,
+					    &reports[1].results[t][c].score,
+					    sizeof(reports[0].results[t][c].score));
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -156,6 +182,7 @@ int main(void)
 		cmocka_unit_test(test_an_unusable_model_makes_way),
 		cmocka_unit_test(test_groups_splits_and_errors_alone),
 		cmocka_unit_test(test_errors_of_a_model_on_other_rows),
+		cmocka_unit_test(test_threads_change_nothing),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
