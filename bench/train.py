@@ -17,7 +17,8 @@ import sys
 import time
 import warnings
 
-os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
+if __name__ == "__main__":
+    os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
 import numpy  # noqa: E402
 import pandas  # noqa: E402
 import xgboost  # noqa: E402
@@ -119,4 +120,5 @@ def main():
     print(f"| all | | {total[0]:.2f} | {total[1]:.2f} | {total[0] / total[1]:.1f} | |")
 
 
-main()
+if __name__ == "__main__":
+    main()
