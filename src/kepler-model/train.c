@@ -132,13 +132,13 @@ static int stream_rows(struct training_run *run)
 	r = training_input_stream(input, &run->request, folder, &run->diag);
 	end_progress(run);
 	if (r == 0)
-		(void)fprintf(
-			stderr,
-			"kepler-model: %llu rows of %zu files do not fit in %zu MiB; they are "
-			"streamed from %s, where they take %.1f GB\n",
-			(unsigned long long)input->spool.rows, input->files.count,
-			input->memory >> 20, folder,
-			(double)input->spool.rows * (double)input->spool.columns * 8e-9);
+		(void)fprintf(stderr,
+			      "kepler-model: %llu rows of %zu %s do not fit in %zu MiB; they are "
+			      "streamed from %s, where they take %.1f GB\n",
+			      (unsigned long long)input->spool.rows, input->files.count,
+			      input->files.count == 1 ? "file" : "files", input->memory >> 20,
+			      folder,
+			      (double)input->spool.rows * (double)input->spool.columns * 8e-9);
 	return r;
 }
 

@@ -202,7 +202,7 @@ def bad_input_is_refused_with_the_reason():
         rows.write_text(machine(), encoding="utf-8")
         for text, words, why in (
                 (None, [folder / "none.csv"], "none.csv: cannot be read: No such file"),
-                ("a,b\n1\n", [], "rows.csv:2: this line has 1 cells, the first one has 2"),
+                ("a,b\n1\n", [], "rows.csv:2:2: this line has 1 cells, the first one has 2"),
                 ("a,package_power\n1,2\n", [], "no column is a known feature"),
                 ("bpf_cpu_time_ms\n1\n", [], "no column is the power of a component"),
                 ("bpf_cpu_time_ms,package_power\nnan,2\n5,inf\n", ["--components=package"], "none of 2 rows has all features"),
