@@ -28,7 +28,9 @@ class Cgroup:
     """A group with a limit of memory: of cgroup v2, or of v1's memory controller."""
     def __init__(self, limit):
         v1 = pathlib.Path("/sys/fs/cgroup/memory")
-        self.limit, self.peak = ("memory.limit_in_bytes", "memory.max_usage_in_bytes") if v1.is_dir() else ("memory.max", "memory.peak")
+        self.limit, self.peak = "memory.max", "memory.peak"
+        if v1.is_dir():
+            self.limit, self.peak = "memory.limit_in_bytes", "memory.max_usage_in_bytes"
         self.path = (v1 if v1.is_dir() else pathlib.Path("/sys/fs/cgroup")) / f"kepler-fleet-{os.getpid()}"
         self.path.mkdir()
         (self.path / self.limit).write_text(str(limit))

@@ -20,9 +20,9 @@ def train(*words, status=0):
     """(JSON of the errors, the model, standard error)."""
     with tempfile.TemporaryDirectory() as folder:
         model = pathlib.Path(folder) / "model.json"
-        done = subprocess.run([MODEL, "train-from-data", *map(str, words), f"--output={model}", f"--spool-dir={folder}",
-                               "--format=json", "--features=bpf_cpu_time_ms,cpu_cycles"], capture_output=True, text=True, timeout=300,
-                              check=False)
+        command = [MODEL, "train-from-data", *map(str, words), f"--output={model}", f"--spool-dir={folder}", "--format=json",
+                   "--features=bpf_cpu_time_ms,cpu_cycles"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
         assert done.returncode == status, f"{done.returncode}: {done.stdout}{done.stderr}"
         assert [path.name for path in pathlib.Path(folder).iterdir()] == (["model.json"] if status == 0 else [])
         if status:
@@ -64,7 +64,7 @@ def streamed_lines_are_those_of_rows_in_memory():
         assert a["rows"] == b["rows"] == NODES * ROWS
         assert abs(a["mae_w"] - b["mae_w"]) < 1e-6, (a, b)
         # Nodes differ by a twentieth: what rows say of the error's certainty is too little by far.
-        assert b["mae_high_w"] - b["mae_low_w"] > 10 * (a["mae_high_w"] - a["mae_low_w"]), (a, b)
+        assert b["mae_high_w"] - b["mae_low_w"] > 20 * (a["mae_high_w"] - a["mae_low_w"]), (a, b)
 
 
 def bad_rows_have_a_place_and_can_be_skipped():
