@@ -55,7 +55,7 @@ static void test_numbers_of_any_length(void **state)
 		if (!strchr(strchr(text, 'e') + 1, 'e'))
 			read += check(text);
 	}
-	assert_true(read > NUMBERS);
+	assert_true(read > NUMBERS / 4);
 }
 
 /* A double, as text that reads back the same, and the text in the middle of two doubles. */
