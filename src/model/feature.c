@@ -107,6 +107,28 @@ const struct feature_group *feature_group_of(const char *const *names, size_t co
 	return group->name ? group : NULL;
 }
 
+size_t feature_ratios(const char *const *names, size_t count, struct feature_ratio *ret)
+{
+	static const char *const pairs[][2] = {
+		{ "cpu_cycles", "bpf_cpu_time_ms" },
+		{ "cpu_cycles", "bpf_cpu_time_us" },
+		{ "cpu_instructions", "cpu_cycles" },
+		{ "cache_miss", "cpu_instructions" },
+	};
+	size_t found = 0;
+
+	_Static_assert(ARRAY_SIZE(pairs) <= PREDICTOR_RATIOS_MAX, "a model can have all of them");
+	for (size_t i = 0; i < ARRAY_SIZE(pairs); i++) {
+		size_t numerator = index_of(names, count, pairs[i][0]);
+		size_t denominator = index_of(names, count, pairs[i][1]);
+
+		if (numerator < count && denominator < count)
+			ret[found++] = (struct feature_ratio){ (uint16_t)numerator,
+							       (uint16_t)denominator };
+	}
+	return found;
+}
+
 size_t feature_main(const char *const *names, size_t count, const char *component)
 {
 	bool dram = strcmp(component, "dram") == 0;

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "model/predictor.h"
+
 struct feature {
 	const char *name;
 	const char *unit; /* of its values: "ms/s", "1/s", "Hz" */
@@ -32,6 +34,12 @@ extern const struct feature_group feature_groups[];
 const struct feature_group *feature_group_find(const char *name);
 /* The group that has exactly these features, in any order; NULL: none has. */
 const struct feature_group *feature_group_of(const char *const *names, size_t count);
+/*
+ * Quotients of two of these features that say how a machine runs, whatever its load: cycles by CPU
+ * time (the frequency), instructions by cycles, misses by instructions. Into @ret
+ * [PREDICTOR_RATIOS_MAX], by index of @names; how many there are.
+ */
+size_t feature_ratios(const char *const *names, size_t count, struct feature_ratio *ret);
 /*
  * The one feature that a curve of @component sees, as upstream's trainers choose it: an index of
  * @names. That is bpf_cpu_time_ms, without it cpu_instructions; of dram bpf_page_cache_hit,

@@ -8,20 +8,30 @@
 #include "base/macro.h"
 #include "training/boosting.h"
 #include "training/forest.h"
+#include "training/load_path.h"
 
-#define SHARE     0.5 /* of each of the two */
-#define IDLE_PART 50  /* one row in as many is added, in which nothing runs */
-#define IDLE_RANK 50  /* its power is that below which one in as many rows lie */
+#define IDLE_PART 50 /* one row in as many is added, in which nothing runs */
+#define IDLE_RANK 50 /* its power is that below which one in as many rows lie */
+
+#define FALL_MAX  0.05 /* half of what a model of trees may fall along its load */
+
+struct recipe {
+	struct forest_plan forest;
+	/* NULL: random trees alone, else half and half. */
+	int (*boost)(const struct training_task *task, double *stretch, struct predictor *ret,
+		     struct diag *diag);
+	bool with_ratios;
+};
 
 /* Where the nodes and trees of a part begin in the whole. */
 struct place {
 	size_t node, root;
 };
 
-/* Copies @part behind what is there, with its rate and its share in the leaves. */
+/* Copies @part behind what is there, with its rate and its share, a half, in the leaves. */
 static void add_part(const struct predictor *part, struct place *place, struct predictor *whole)
 {
-	float factor = (float)(part->trees.rate * SHARE);
+	float factor = (float)(part->trees.rate * 0.5);
 
 	for (size_t i = 0; i < part->trees.node_count; i++) {
 		struct tree_node *node = &whole->trees.nodes[place->node + i];
@@ -34,7 +44,7 @@ static void add_part(const struct predictor *part, struct place *place, struct p
 	}
 	for (size_t i = 0; i < part->trees.root_count; i++)
 		whole->trees.roots[place->root + i] = part->trees.roots[i] + (uint32_t)place->node;
-	whole->trees.base += part->trees.base * SHARE;
+	whole->trees.base += part->trees.base * 0.5;
 	place->node += part->trees.node_count;
 	place->root += part->trees.root_count;
 }
@@ -95,19 +105,141 @@ static int add_idle_rows(const struct training_task *task, struct training_task 
 	return 0;
 }
 
-int train_blended_trees(const struct training_task *task, double *stretch, struct predictor *ret,
-			struct diag *diag)
+/* Rows that are longer by their ratios; what they need of memory is in *ret_x, which is given. */
+static int add_ratios(const struct training_task *task, struct training_task *ret, double **ret_x)
+{
+	size_t width = task->features + task->ratio_count;
+	double *x = calloc(task->rows * width, sizeof(*x));
+
+	*ret_x = x;
+	if (!x)
+		return -ENOMEM;
+	for (size_t row = 0; row < task->rows; row++) {
+		const double *from = task->x + row * task->features;
+		double *to = x + row * width;
+
+		memcpy(to, from, task->features * sizeof(*to));
+		for (size_t i = 0; i < task->ratio_count; i++)
+			to[task->features + i] = feature_ratio_of(&task->ratios[i], from);
+	}
+	*ret = *task;
+	ret->x = x;
+	ret->features = width;
+	ret->is_load = NULL;
+	return 0;
+}
+
+/* Ratios are no longer features of their own, but follow from the first @task->features. */
+static void name_ratios(const struct training_task *task, struct predictor *predictor)
+{
+	predictor->features = task->features;
+	predictor->trees.ratio_count = task->ratio_count;
+	for (size_t i = 0; i < task->ratio_count; i++)
+		predictor->trees.ratios[i] = task->ratios[i];
+}
+
+static int train_parts(const struct recipe *recipe, const struct training_task *task,
+		       double *stretch, struct predictor *ret, struct diag *diag)
 {
 	CLEANUP(predictor_release) struct predictor random = { .features = 0 };
 	CLEANUP(predictor_release) struct predictor boosted = { .features = 0 };
+	int r;
+
+	if (!recipe->boost)
+		return train_forest(task, &recipe->forest, ret);
+	r = train_forest(task, &recipe->forest, &random);
+	if (r == 0)
+		r = recipe->boost(task, stretch, &boosted, diag);
+	return r < 0 ? r : blend(&random, &boosted, ret);
+}
+
+static int train_on(const struct recipe *recipe, const struct training_task *task, double *stretch,
+		    struct predictor *ret, struct diag *diag)
+{
+	CLEANUP_FREE double *x = NULL;
+	struct training_task with_ratios;
+	int r;
+
+	if (!recipe->with_ratios)
+		return train_parts(recipe, task, stretch, ret, diag);
+	r = add_ratios(task, &with_ratios, &x);
+	if (r == 0)
+		r = train_parts(recipe, &with_ratios, stretch, ret, diag);
+	if (r == 0)
+		name_ratios(task, ret);
+	return r;
+}
+
+/* Rows of the load path behind those of @task; memory as of add_idle_rows(). */
+static int add_path_rows(const struct training_task *task, const struct predictor *predictor,
+			 struct training_task *ret, double **ret_x, double **ret_y)
+{
+	size_t most = task->rows + LOAD_PATH_ROWS;
+	double *x = calloc(most * task->features, sizeof(*x)), *y = calloc(most, sizeof(*y));
+
+	*ret_x = x;
+	*ret_y = y;
+	if (!x || !y)
+		return -ENOMEM;
+	memcpy(x, task->x, task->rows * task->features * sizeof(*x));
+	memcpy(y, task->y, task->rows * sizeof(*y));
+	*ret = *task;
+	ret->x = x;
+	ret->y = y;
+	ret->rows +=
+		load_path_rows(task, predictor, x + task->rows * task->features, y + task->rows);
+	return 0;
+}
+
+/* A predictor that falls along the load is trained again, with rows of that path. */
+static int train(const struct recipe *recipe, const struct training_task *task, double *stretch,
+		 struct predictor *ret, struct diag *diag)
+{
+	CLEANUP(predictor_release) struct predictor first = { .features = 0 };
 	CLEANUP_FREE double *x = NULL;
 	CLEANUP_FREE double *y = NULL;
-	struct training_task with_idle;
+	CLEANUP_FREE double *path_x = NULL;
+	CLEANUP_FREE double *path_y = NULL;
+	struct training_task with_idle, with_path;
 	int r = add_idle_rows(task, &with_idle, &x, &y);
 
 	if (r == 0)
-		r = train_extra_trees(&with_idle, stretch, &random, diag);
-	if (r == 0)
-		r = train_monotone_boosting(&with_idle, stretch, &boosted, diag);
-	return r < 0 ? r : blend(&random, &boosted, ret);
+		r = train_on(recipe, &with_idle, stretch, &first, diag);
+	if (r < 0)
+		return r;
+	if (!recipe->with_ratios || load_path_fall(task, &first) < FALL_MAX) {
+		*ret = first;
+		first = (struct predictor){ .features = 0 };
+		return 0;
+	}
+	r = add_path_rows(&with_idle, &first, &with_path, &path_x, &path_y);
+	return r < 0 ? r : train_on(recipe, &with_path, stretch, ret, diag);
+}
+
+int train_blended_trees(const struct training_task *task, double *stretch, struct predictor *ret,
+			struct diag *diag)
+{
+	static const struct recipe recipe = { .forest = { .trees = 50, .leaves_max = 1000 },
+					      .boost = train_monotone_boosting };
+
+	return train(&recipe, task, stretch, ret, diag);
+}
+
+int train_ratio_trees(const struct training_task *task, double *stretch, struct predictor *ret,
+		      struct diag *diag)
+{
+	static const struct recipe recipe = { .forest = { .trees = 40, .leaves_max = 1200 },
+					      .with_ratios = true };
+
+	return train(&recipe, task, stretch, ret, diag);
+}
+
+int train_ratio_blend(const struct training_task *task, double *stretch, struct predictor *ret,
+		      struct diag *diag)
+{
+	static const struct recipe recipe = { .forest = { .trees = 40, .leaves_max = 1200 },
+					      .boost = train_sampled_boosting,
+					      .with_ratios = true };
+
+	return train(&recipe, task, stretch, ret, diag);
 }

@@ -13,3 +13,15 @@
 
 int train_blended_trees(const struct training_task *task, double *stretch, struct predictor *ret,
 			struct diag *diag);
+/*
+ * Random trees that also see the ratios of the task: at the same load a machine draws more at a
+ * higher frequency, and of that no feature alone says anything. With the same added rows.
+ */
+int train_ratio_trees(const struct training_task *task, double *stretch, struct predictor *ret,
+		      struct diag *diag);
+/*
+ * The mean of these and of boosted trees that see ratios, too, and are smoother. Once frequency is
+ * known power hardly falls along the load, so that they need not be held to rise.
+ */
+int train_ratio_blend(const struct training_task *task, double *stretch, struct predictor *ret,
+		      struct diag *diag);

@@ -182,6 +182,13 @@ static const struct boosting monotone = { .trees = 200,
 					  .from_mean = true,
 					  .monotone = true };
 
+static const struct boosting sampled = { .trees = 200,
+					 .depth = 6,
+					 .rate = 0.05F,
+					 .penalty = 1,
+					 .row_part = 0.7,
+					 .from_mean = true };
+
 int train_xgboost(const struct training_task *task, double *stretch, struct predictor *ret,
 		  struct diag *diag)
 {
@@ -196,6 +203,14 @@ int train_gradient_boosting(const struct training_task *task, double *stretch,
 	(void)stretch;
 	(void)diag;
 	return boosting_train(task, &gradient, ret);
+}
+
+int train_sampled_boosting(const struct training_task *task, double *stretch, struct predictor *ret,
+			   struct diag *diag)
+{
+	(void)stretch;
+	(void)diag;
+	return boosting_train(task, &sampled, ret);
 }
 
 int train_monotone_boosting(const struct training_task *task, double *stretch,

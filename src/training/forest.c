@@ -13,10 +13,6 @@
 #include "base/macro.h"
 #include "training/random.h"
 
-#define TREES 50
-/* A leaf of few rows may be a single one. Beyond this many rows leaves grow: a model is a file. */
-#define LEAVES_MAX 1000
-
 struct range {
 	uint32_t first, count;
 };
@@ -166,21 +162,19 @@ static void grower_release(struct grower *grower)
 	free(grower->nodes);
 }
 
-int train_extra_trees(const struct training_task *task, double *stretch, struct predictor *ret,
-		      struct diag *diag)
+int train_forest(const struct training_task *task, const struct forest_plan *plan,
+		 struct predictor *ret)
 {
 	CLEANUP(grower_release) struct grower grower = { .task = task };
-	CLEANUP_FREE uint32_t *roots = calloc(TREES, sizeof(*roots));
+	CLEANUP_FREE uint32_t *roots = calloc(plan->trees, sizeof(*roots));
 	int r = 0;
 
-	(void)stretch;
-	(void)diag;
 	grower.random.state = task->seed;
-	grower.leaf_min = (task->rows + LEAVES_MAX - 1) / LEAVES_MAX;
+	grower.leaf_min = (task->rows + plan->leaves_max - 1) / plan->leaves_max;
 	grower.rows = calloc(task->rows, sizeof(*grower.rows));
 	if (!roots || !grower.rows)
 		return -ENOMEM;
-	for (size_t tree = 0; r == 0 && tree < TREES; tree++) {
+	for (size_t tree = 0; r == 0 && tree < plan->trees; tree++) {
 		roots[tree] = (uint32_t)grower.count;
 		r = grow_tree(&grower);
 	}
@@ -190,7 +184,17 @@ int train_extra_trees(const struct training_task *task, double *stretch, struct 
 	ret->trees.nodes = TAKE_PTR(grower.nodes);
 	ret->trees.node_count = grower.count;
 	ret->trees.roots = TAKE_PTR(roots);
-	ret->trees.root_count = TREES;
-	ret->trees.rate = 1.0 / TREES;
+	ret->trees.root_count = plan->trees;
+	ret->trees.rate = 1.0 / plan->trees;
 	return 0;
+}
+
+int train_extra_trees(const struct training_task *task, double *stretch, struct predictor *ret,
+		      struct diag *diag)
+{
+	static const struct forest_plan plan = { .trees = 50, .leaves_max = 1000 };
+
+	(void)stretch;
+	(void)diag;
+	return train_forest(task, &plan, ret);
 }

@@ -10,5 +10,19 @@
 #include "model/predictor.h"
 #include "training/task.h"
 
+struct forest_plan {
+	unsigned trees;
+	/*
+	 * Of a tree, about: a leaf is of as many rows as that takes. A leaf of few rows may be a
+	 * single one; of more, leaves grow, because a model is a file.
+	 */
+	unsigned leaves_max;
+};
+
+/* 0 or -ENOMEM. */
+int train_forest(const struct training_task *task, const struct forest_plan *plan,
+		 struct predictor *ret);
+/* 50 trees. */
+
 int train_extra_trees(const struct training_task *task, double *stretch, struct predictor *ret,
 		      struct diag *diag);

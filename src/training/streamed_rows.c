@@ -155,7 +155,9 @@ static int open_rows(struct streamed_rows *rows, const char *const *features, co
 	rows->raw = calloc(rows->table->spool->columns * STREAM_BATCH, sizeof(*rows->raw));
 	if (r == 0 && !rows->raw)
 		r = -ENOMEM;
-	training_rows_name(features, rows->feature_count, rows->features, rows->is_load);
+	training_rows_name(features, rows->feature_count, rows->features, rows->is_load,
+			   rows->grows);
+	rows->ratio_count = feature_ratios(features, rows->feature_count, rows->ratios);
 	rows->main_feature = feature_main(features, rows->feature_count, component);
 	if (r == 0)
 		r = deal_groups(rows, plan, diag);

@@ -32,7 +32,10 @@ struct streamed_table {
 struct streamed_rows {
 	const struct streamed_table *table;
 	struct model_feature features[PREDICTOR_FEATURES_MAX];
-	bool is_load[PREDICTOR_FEATURES_MAX];
+	/* As of training_rows. */
+	bool is_load[PREDICTOR_FEATURES_MAX], grows[PREDICTOR_FEATURES_MAX];
+	struct feature_ratio ratios[PREDICTOR_RATIOS_MAX];
+	size_t ratio_count;
 	size_t column[PREDICTOR_FEATURES_MAX], power_column;
 	size_t feature_count, main_feature;
 	uint64_t rows, left_out;

@@ -275,6 +275,9 @@ static struct training_task task_of(const struct job *job, const struct stream *
 		.features = stream->rows.feature_count,
 		.main_feature = stream->rows.main_feature,
 		.is_load = stream->rows.is_load,
+		.grows = stream->rows.grows,
+		.ratios = stream->rows.ratios,
+		.ratio_count = stream->rows.ratio_count,
 		.seed = job->request->plan.seed,
 	};
 }

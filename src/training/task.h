@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/predictor.h"
+
 #define TRAINING_ROWS_MAX 1000000U
 
 /* Finite numbers only. */
@@ -17,5 +19,10 @@ struct training_task {
 	size_t main_feature; /* the only one that a curve sees */
 	/* [features]: power does not fall as it grows; NULL: of none is that known. */
 	const bool *is_load;
+	/* [features]: it grows with load, together with the others that do; NULL: all do. */
+	const bool *grows;
+	/* What else can be known of a row: quotients of its features. */
+	const struct feature_ratio *ratios;
+	size_t ratio_count;
 	uint64_t seed;
 };

@@ -12,7 +12,7 @@
 #include "training/trainer.h"
 #include "training/validation.h"
 
-#define TRAINERS_MAX 16
+#define TRAINERS_MAX 24
 
 struct training_request {
 	const struct trainer *trainers[TRAINERS_MAX];

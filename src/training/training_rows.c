@@ -38,11 +38,14 @@ static int reserve(struct training_rows *rows, size_t features, size_t size)
 
 	rows->features = calloc(features, sizeof(*rows->features));
 	rows->is_load = calloc(features, sizeof(*rows->is_load));
+	rows->grows = calloc(features, sizeof(*rows->grows));
 	rows->x = calloc(room * features, sizeof(*rows->x));
 	rows->y = calloc(room, sizeof(*rows->y));
 	rows->source = calloc(room, sizeof(*rows->source));
 	rows->feature_count = features;
-	return rows->features && rows->is_load && rows->x && rows->y && rows->source ? 0 : -ENOMEM;
+	return rows->features && rows->is_load && rows->grows && rows->x && rows->y && rows->source
+		       ? 0
+		       : -ENOMEM;
 }
 
 static void scale(struct training_rows *rows, size_t i)
@@ -82,7 +85,7 @@ static void fill(struct training_rows *rows, const double *const *columns, const
 }
 
 void training_rows_name(const char *const *names, size_t count, struct model_feature *features,
-			bool *is_load)
+			bool *is_load, bool *grows)
 {
 	size_t cycles = count;
 
@@ -90,7 +93,7 @@ void training_rows_name(const char *const *names, size_t count, struct model_fea
 		const struct feature *known = feature_find(names[i]);
 
 		(void)snprintf(features[i].name, sizeof(features[i].name), "%s", names[i]);
-		is_load[i] = known && known->is_load;
+		is_load[i] = grows[i] = known && known->is_load;
 		if (strcmp(names[i], "cpu_cycles") == 0)
 			cycles = i;
 	}
@@ -117,9 +120,10 @@ int training_rows_read(const struct sample_table *table, const char *const *feat
 		r = find_column(table, features[i], &columns[i], diag);
 	if (r == 0)
 		r = reserve(&rows, count, table->rows);
-	if (r < 0 || !rows.is_load)
+	if (r < 0 || !rows.is_load || !rows.grows)
 		return r;
-	training_rows_name(features, count, rows.features, rows.is_load);
+	training_rows_name(features, count, rows.features, rows.is_load, rows.grows);
+	rows.ratio_count = feature_ratios(features, count, rows.ratios);
 	rows.main_feature = feature_main(features, count, component);
 	fill(&rows, columns, power, table->rows);
 	if (rows.rows == 0)
@@ -135,6 +139,7 @@ void training_rows_release(struct training_rows *rows)
 {
 	free(rows->features);
 	free(rows->is_load);
+	free(rows->grows);
 	free(rows->x);
 	free(rows->y);
 	free(rows->source);
@@ -178,6 +183,9 @@ struct training_task training_task_of(const struct training_rows *rows,
 		.features = rows->feature_count,
 		.main_feature = rows->main_feature,
 		.is_load = rows->is_load,
+		.grows = rows->grows,
+		.ratios = rows->ratios,
+		.ratio_count = rows->ratio_count,
 		.seed = seed,
 	};
 }

@@ -24,6 +24,9 @@ struct training_rows {
 	 * that the others count only where there are no cycles.
 	 */
 	bool *is_load;
+	bool *grows; /* [feature_count]: a feature of load, beside cycles as well */
+	struct feature_ratio ratios[PREDICTOR_RATIOS_MAX];
+	size_t ratio_count;
 	double *x;        /* rows × feature_count */
 	double *y;        /* W */
 	uint32_t *source; /* the row of the table */
@@ -38,9 +41,9 @@ struct training_rows {
 int training_rows_read(const struct sample_table *table, const char *const *features, size_t count,
 		       const char *component, struct training_rows *ret, struct diag *diag);
 void training_rows_release(struct training_rows *rows);
-/* Sets names of features, and which of them are load (above): both [count]. */
+/* Sets names of features, which of them are load and which grow (above): all [count]. */
 void training_rows_name(const char *const *names, size_t count, struct model_feature *features,
-			bool *is_load);
+			bool *is_load, bool *grows);
 
 /* Some of the rows, as a task; what it needs of memory is in @x and @y. */
 struct training_part {

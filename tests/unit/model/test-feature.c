@@ -55,6 +55,22 @@ static void test_what_a_curve_sees(void **state)
 	assert_int_equal(feature_main(counters, 3, "dram"), 0);
 }
 
+static void test_ratios_are_of_features_that_are_there(void **state)
+{
+	const char *const basic[] = { "bpf_cpu_time_ms", "bpf_page_cache_hit", "cache_miss",
+				      "cpu_cycles", "cpu_instructions" };
+	struct feature_ratio ratios[PREDICTOR_RATIOS_MAX];
+
+	(void)state;
+	assert_int_equal(feature_ratios(basic, 2, ratios), 0);
+	assert_int_equal(feature_ratios(basic, 4, ratios), 1);
+	assert_int_equal(ratios[0].numerator, 3);
+	assert_int_equal(ratios[0].denominator, 0);
+	assert_int_equal(feature_ratios(basic, 5, ratios), 3);
+	assert_int_equal(ratios[2].numerator, 2);
+	assert_int_equal(ratios[2].denominator, 4);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -62,6 +78,7 @@ int main(void)
 		cmocka_unit_test(test_a_group_is_its_features_in_any_order),
 		cmocka_unit_test(test_all_features_of_groups_are_known),
 		cmocka_unit_test(test_what_a_curve_sees),
+		cmocka_unit_test(test_ratios_are_of_features_that_are_there),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

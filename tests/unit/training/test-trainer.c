@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "base/macro.h"
+#include "training/load_path.h"
 #include "training/random.h"
 
 #define ROWS     300
@@ -333,6 +334,7 @@ static void test_trees_and_vectors_follow_steps(void **state)
 		{ "ExtraTrees", 0.01 },       { "BlendedTrees", 4 },
 		{ "MonotoneBoosting", 0.3 },  { "GradientBoostingRegressorTrainer", 0.3 },
 		{ "XgboostFitTrainer", 0.3 }, { "SVRRegressorTrainer", 40 },
+		{ "RatioTrees", 4 },          { "RatioBlend", 4 },
 	};
 	struct rows rows;
 	struct training_task task = task_of(&rows, FEATURES);
@@ -380,11 +382,78 @@ static void test_monotone_trees_never_fall(void **state)
 	predictor_release(&predictor);
 }
 
+/* Of rows that it has not seen. */
+static double error_of_steps_by_ratio(const struct predictor *predictor)
+{
+	struct random random = { 9 };
+	double sum = 0;
+
+	for (size_t i = 0; i < ROWS; i++) {
+		double x[2] = { 0.5 + random_part(&random) / 2, random_part(&random) };
+
+		sum += fabs(predictor_watts(predictor, x) - (x[1] > x[0] ? 150 : 50));
+	}
+	return sum / ROWS;
+}
+
+static void test_ratio_trees_see_ratios(void **state)
+{
+	static const struct feature_ratio ratio = { .numerator = 1, .denominator = 0 };
+	static const char *const names[] = { "RatioTrees", "RatioBlend" };
+	struct rows rows;
+	struct training_task task = task_of(&rows, 2);
+	struct predictor extra, predictor;
+
+	(void)state;
+	fill_by_chance(&rows, 2);
+	for (size_t i = 0; i < ROWS; i++) {
+		rows.x[2 * i] = 0.5 + rows.x[2 * i] / 2;
+		rows.y[i] = rows.x[2 * i + 1] > rows.x[2 * i] ? 150 : 50;
+	}
+	task.ratios = &ratio;
+	task.ratio_count = 1;
+	extra = train("ExtraTrees", &task);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		predictor = train(names[i], &task);
+		assert_int_equal(predictor.features, 2);
+		assert_int_equal(predictor.trees.ratio_count, 1);
+		assert_true(error_of_steps_by_ratio(&predictor) <
+			    0.5 * error_of_steps_by_ratio(&extra));
+		predictor_release(&predictor);
+	}
+	predictor_release(&extra);
+}
+
+/* Every other eighth of the load is a step lower, and its rows lie beside the path. */
+static void test_ratio_trees_rise_along_the_load(void **state)
+{
+	struct random random = { 11 };
+	struct rows rows;
+	struct training_task task = task_of(&rows, 2);
+	struct predictor extra, predictor;
+
+	(void)state;
+	for (size_t i = 0; i < ROWS; i++) {
+		double load = random_part(&random);
+		bool lower = (unsigned)(load * 8) % 2;
+
+		rows.x[2 * i] = load;
+		rows.x[2 * i + 1] = load * (lower ? 0.3 : 1);
+		rows.y[i] = (lower ? 90 : 140) + 60 * load;
+	}
+	extra = train("ExtraTrees", &task);
+	predictor = train("RatioTrees", &task);
+	assert_true(load_path_fall(&task, &extra) > 0.1);
+	assert_true(load_path_fall(&task, &predictor) < 0.1);
+	predictor_release(&extra);
+	predictor_release(&predictor);
+}
+
 static void test_names(void **state)
 {
 	(void)state;
 	assert_ptr_equal(trainer_find("XgboostFit"), trainer_find("XgboostFitTrainer"));
-	assert_ptr_equal(trainer_find("Ridge")->train, trainers[4].train);
+	assert_ptr_equal(trainer_find("Ridge")->train, trainers[6].train);
 	assert_ptr_equal(trainer_find("KNeighbors"), trainer_find("KNeighborsRegressorTrainer"));
 	assert_null(trainer_find("Xgb"));
 	assert_null(trainer_find(""));
@@ -456,6 +525,8 @@ int main(void)
 		cmocka_unit_test(test_neighbours_are_the_rows),
 		cmocka_unit_test(test_trees_and_vectors_follow_steps),
 		cmocka_unit_test(test_monotone_trees_never_fall),
+		cmocka_unit_test(test_ratio_trees_see_ratios),
+		cmocka_unit_test(test_ratio_trees_rise_along_the_load),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_one_row_and_constant_rows),
