@@ -89,6 +89,16 @@ int folder_zip(const char *folder, struct strbuf *out, struct diag *diag)
 		     : 0;
 }
 
+int folder_make(char ret[FOLDER_PATH_MAX])
+{
+	const char *below = getenv("TMPDIR");
+
+	if (snprintf(ret, FOLDER_PATH_MAX, "%s/kepler-train-XXXXXX",
+		     below && *below ? below : "/tmp") >= FOLDER_PATH_MAX)
+		return -ENAMETOOLONG;
+	return mkdtemp(ret) ? 0 : -errno;
+}
+
 /* A folder is empty when it is visited for the second time. */
 void folder_remove(const char *folder)
 {

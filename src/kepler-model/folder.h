@@ -5,6 +5,10 @@
 #include "base/diag.h"
 #include "base/strbuf.h"
 
+#define FOLDER_PATH_MAX 256
+
+/* Makes a new folder for our own use, below $TMPDIR or /tmp: 0 or -errno. */
+int folder_make(char ret[FOLDER_PATH_MAX]);
 /*
  * All files below @folder as a zip, by their paths below it, in an order that depends on these
  * alone. 0; -ENOSPC beyond what archives may have (archive.h); -errno with a diagnosis.

@@ -19,13 +19,14 @@
 #include "service/notify.h"
 #include "service/signals.h"
 
-#define LISTEN_MAX 8
-#define ROUTES     3
-#define TEXT_TYPE  "text/plain; charset=utf-8"
-#define HOLD_MORE  (5 * NSEC_PER_SEC) /* beyond the deadline, for its answer */
-#define RETRY_S    30
-#define FILE_BYTES (80ULL << 20)
-#define MEBI       (1ULL << 20)
+#define LISTEN_MAX  8
+#define ROUTES      3
+#define TEXT_TYPE   "text/plain; charset=utf-8"
+#define HOLD_MORE   (5 * NSEC_PER_SEC) /* beyond the deadline, for its answer */
+#define CONNECTIONS 32                 /* at most: each can bring a body of TRAIN_BODY_MAX */
+#define RETRY_S     30
+#define FILE_BYTES  (80ULL << 20)
+#define MEBI        (1ULL << 20)
 
 struct trainer_config {
 	struct settings settings;
@@ -35,6 +36,7 @@ struct trainer_config {
 	char *tokens;
 	uint64_t deadline_ns;
 	uint32_t waiting, memory_mib;
+	bool only_idle;
 };
 
 #define OWN(member) .offset = offsetof(struct trainer_config, member)
@@ -59,6 +61,9 @@ static const struct option rows[] = {
 	{ "train.memory", NULL, OPTION_U32, OWN(memory_mib), .min = 128, .max = 1048576,
 	  .default_text = "4096", .metavar = "MIB",
 	  .help = "Limit on the address space of a training, in MiB." },
+	{ "train.only-idle", NULL, OPTION_BOOL, OWN(only_idle), .default_text = "true",
+	  .help = "Train only while CPUs are idle. On a machine that is always busy a training may "
+		  "then never end in time." },
 };
 static const struct option_section sections[] = {
 	{ rows, ARRAY_SIZE(rows), 0 },
@@ -92,6 +97,7 @@ struct offline_trainer {
 	struct access_tokens tokens;
 	uint64_t unauthorized;
 	/* ---- without a lock ---- */
+	struct web_values web; /* borrows from config */
 	struct http_route routes[ROUTES];
 	struct http_server *server;
 	struct notify *notify;
@@ -263,7 +269,8 @@ static int start(struct offline_trainer *trainer, struct diag *diag)
 		.deadline_ns = config->deadline_ns,
 		.worker = { .memory_bytes = config->memory_mib * MEBI,
 			    .cpu_s = config->deadline_ns / NSEC_PER_SEC + 1,
-			    .file_bytes = FILE_BYTES },
+			    .file_bytes = FILE_BYTES,
+			    .only_idle = config->only_idle },
 	};
 	int r = read_tokens(trainer, diag);
 
@@ -271,7 +278,10 @@ static int start(struct offline_trainer *trainer, struct diag *diag)
 		return r;
 	trainings_init(&trainer->trainings, &limits);
 	memcpy(trainer->routes, routes, sizeof(routes));
-	return web_options_start(&config->web, &options, &trainer->server, diag);
+	trainer->web = config->web;
+	if (trainer->web.max_connections > CONNECTIONS)
+		trainer->web.max_connections = CONNECTIONS;
+	return web_options_start(&trainer->web, &options, &trainer->server, diag);
 }
 
 static void reload(struct offline_trainer *trainer)

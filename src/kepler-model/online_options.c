@@ -80,6 +80,9 @@ static const struct option rows[] = {
 	{ "memory", NULL, OPTION_U32, OWN(memory_mib), .min = 128, .max = 1048576,
 	  .default_text = "4096", .metavar = "MIB",
 	  .help = "Limit on the address space of each of them, in MiB." },
+	{ "only-idle", NULL, OPTION_BOOL, OWN(only_idle), .default_text = "true",
+	  .help = "Run them only while CPUs are idle. On a machine that is always busy they may "
+		  "then never end in time." },
 };
 static const struct option_section sections[] = {
 	{ rows, ARRAY_SIZE(rows), 0 },

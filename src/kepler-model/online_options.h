@@ -19,7 +19,7 @@ struct online_config {
 	char *web_tokens;
 	/* ---- the Prometheus, as collect has it ---- */
 	char *server, *match, *step, *ca_file, *token_file, *user, *password_file;
-	bool insecure;
+	bool insecure, only_idle;
 	uint64_t timeout_ns;
 	/* ---- training ---- */
 	char *state_dir, *machines, *pipeline, *source, *group, *trainers;

@@ -66,7 +66,7 @@ static bool start_task(struct online *online, enum online_task task, struct benc
 		.out_fd = STDERR_FILENO,
 		.err_fd = -1,
 		.limits = { config->memory_mib * MEBI, config->deadline_ns / NSEC_PER_SEC + 1,
-			    FILE_BYTES },
+			    FILE_BYTES, config->only_idle },
 	};
 	struct diag diag = { "out of memory" };
 

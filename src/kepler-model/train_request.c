@@ -37,7 +37,7 @@ static const struct option rows[] = {
 	{ "work-dir", NULL, OPTION_STRING, OWN(work_dir), .default_text = "", .metavar = "FOLDER",
 	  .may_be_empty = true, .only_flag = true,
 	  .help = "An existing folder in which the pipeline is made, and left. Empty: a new one "
-		  "below /tmp, which is removed." },
+		  "below $TMPDIR or /tmp, which is removed." },
 };
 static const struct option_section sections[] = { { rows, ARRAY_SIZE(rows), 0 } };
 
@@ -352,14 +352,15 @@ static int run_request(const struct train_request_config *config, const char *pa
 
 static int in_folder(const struct train_request_config *config, const char *path, struct diag *diag)
 {
-	char folder[] = "/tmp/kepler-train-XXXXXX";
+	char folder[FOLDER_PATH_MAX];
 	int r;
 
 	if (*config->work_dir)
 		return run_request(config, path, config->work_dir, diag);
-	if (!mkdtemp(folder))
-		return diag_set(diag, -errno, "%s: cannot be made: %s", folder,
-				strerrordesc_np(errno));
+	r = folder_make(folder);
+	if (r < 0)
+		return diag_set(diag, r, "no folder can be made below $TMPDIR or /tmp: %s",
+				strerrordesc_np(-r));
 	r = run_request(config, path, folder, diag);
 	folder_remove(folder);
 	return r;

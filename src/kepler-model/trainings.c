@@ -14,7 +14,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/macro.h"
-#include "kepler-model/folder.h"
 
 #define REASON_MAX 1024 /* bytes at the end of a worker's messages */
 
@@ -242,16 +241,18 @@ int trainings_take(struct trainings *trainings, uint64_t ticket, uint64_t now_ns
 
 static void start(struct trainings *trainings, struct training *training, uint64_t now_ns)
 {
-	char command[] = "train-request", input[] = "-", work_dir[96];
+	char command[] = "train-request", input[] = "-", work_dir[FOLDER_PATH_MAX + 16];
 	char *const words[] = { command, input, work_dir, NULL };
 	struct worker_command worker = { .words = words, .limits = trainings->limits.worker };
 	struct diag diag = { "" };
 	pid_t pid = -1;
+	int r;
 
-	(void)snprintf(training->folder, sizeof(training->folder), "/tmp/kepler-train-XXXXXX");
-	if (!mkdtemp(training->folder)) {
+	r = folder_make(training->folder);
+	if (r < 0) {
 		training->folder[0] = '\0';
-		(void)diag_set(&diag, -errno, "no folder below /tmp: %s", strerrordesc_np(errno));
+		(void)diag_set(&diag, r, "no folder below $TMPDIR or /tmp: %s",
+			       strerrordesc_np(-r));
 	} else {
 		(void)snprintf(work_dir, sizeof(work_dir), "--work-dir=%s", training->folder);
 		training->out_fd = memfd_create("kepler-train-answer", MFD_CLOEXEC);

@@ -16,6 +16,7 @@
 
 #include "base/diag.h"
 #include "base/strbuf.h"
+#include "kepler-model/folder.h"
 #include "kepler-model/worker.h"
 
 #define TRAININGS_MAX     16
@@ -31,7 +32,7 @@ struct training {
 	int in_fd, out_fd, err_fd;
 	pid_t pid;
 	uint64_t submitted_ns, started_ns, asked_ns;
-	char folder[64];
+	char folder[FOLDER_PATH_MAX];
 	bool is_late; /* it was ended at its deadline */
 	/* ---- of one that is done ---- */
 	int http_status;

@@ -87,8 +87,10 @@ static void become(const struct worker_command *command, char *const *argv, char
 	limit(RLIMIT_CPU, command->limits.cpu_s);
 	limit(RLIMIT_FSIZE, command->limits.file_bytes);
 	limit(RLIMIT_CORE, 0);
-	(void)setpriority(PRIO_PROCESS, 0, NICE_MOST);
-	(void)sched_setscheduler(0, SCHED_IDLE, &idle);
+	if (command->limits.only_idle) {
+		(void)setpriority(PRIO_PROCESS, 0, NICE_MOST);
+		(void)sched_setscheduler(0, SCHED_IDLE, &idle);
+	}
 	(void)sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 	(void)execve("/proc/self/exe", argv, env);

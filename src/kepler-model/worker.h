@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A command of this program as a process of its own, beside a server: what it needs of memory, and
- * a crash of a library in it, ends with it. It runs only while CPUs are idle (SCHED_IDLE), with the
- * limits that it is given, and ends with the thread that started it.
+ * a crash of a library in it, ends with it. It has the limits that it is given, can be made to run
+ * only while CPUs are idle (SCHED_IDLE), and ends with the thread that started it.
  */
 #pragma once
 
@@ -16,6 +16,7 @@ struct worker_limits {
 	uint64_t memory_bytes; /* of its address space; not with sanitizers */
 	uint64_t cpu_s;        /* of its CPU time */
 	uint64_t file_bytes;   /* of each file that it writes */
+	bool only_idle;        /* it runs only while CPUs are idle */
 };
 
 struct worker_command {

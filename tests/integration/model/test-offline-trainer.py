@@ -6,6 +6,7 @@ import http.client
 import io
 import json
 import math
+import os
 import pathlib
 import signal
 import subprocess
@@ -14,7 +15,7 @@ import time
 import zipfile
 
 from model_rig import KEPLER_MODEL, Program
-from rig import Metrics, run_tests
+from rig import OTHERS_ENVIRONMENT, Metrics, run_tests
 
 TOKEN = "0123456789abcdef"
 RIGHT = {"Authorization": f"Bearer {TOKEN}"}
@@ -49,7 +50,8 @@ class Trainer(Program):
         tokens = pathlib.Path(self.folder.name, "tokens")
         tokens.touch(0o600)
         tokens.write_text(TOKEN + "\n")
-        super().__init__("offline-trainer", None, QUIET, f"--web.token-file={tokens}", *args)
+        os.environ["TMPDIR"] = OTHERS_ENVIRONMENT["TMPDIR"] = self.folder.name
+        super().__init__("offline-trainer", None, QUIET, f"--web.token-file={tokens}", "--no-train.only-idle", *args)
 
     def __exit__(self, *exc):
         super().__exit__(*exc)
@@ -134,23 +136,27 @@ def limits():
     slow = request(trainer={"abs_trainers": ["GradientBoostingRegressorTrainer", "XgboostFitTrainer", "ExtraTrees"]})
     with Trainer("--train.queue=1") as trainer, concurrent.futures.ThreadPoolExecutor(6) as pool:
         answers = [answer.result()[0] for answer in [pool.submit(trainer.ask, slow) for _ in range(6)]]
-        assert set(answers) == {200, 429} and answers.count(429) >= 3, answers
+        assert set(answers) == {200, 429}, answers
         assert trainer.metric("kepler_model_trainer_trainings_total", result="too_many") == answers.count(429)
         # A worker that is killed costs its request; the next one is trained.
         pending = pool.submit(trainer.ask, slow)
         pid = int(trainer.wait_for(rf"training {answers.count(200) + 1}: started as process (\d+)")[1])
-        subprocess.run(["kill", "-9", str(pid)], check=True)
+        os.kill(pid, signal.SIGKILL)
         assert pending.result()[0] == 503
         assert trainer.ask(request())[0] == 200
-        # One that runs ends with its server.
+        # One that runs ends with its server, even if it stands still.
         pending = pool.submit(trainer.ask, slow)
         pid = int(trainer.wait_for(rf"training {answers.count(200) + 3}: started as process (\d+)")[1])
+        os.kill(pid, signal.SIGSTOP)
         trainer.process.send_signal(signal.SIGKILL)
         trainer.process.wait()
         end = time.monotonic() + 20
         while state_of(pid) not in "Z" and time.monotonic() < end:
             time.sleep(0.02)
-        assert state_of(pid) in "Z", state_of(pid)
+        left = state_of(pid)
+        if left not in "Z":
+            os.kill(pid, signal.SIGKILL)
+        assert left in "Z", left
         assert isinstance(pending.exception(), (OSError, http.client.HTTPException))
 
 

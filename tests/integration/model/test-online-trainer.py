@@ -93,7 +93,7 @@ class Online:
     def start(self, *args):
         self.program = Program("online-trainer", self.models, "--web.listen-address=127.0.0.1:0", f"--server={self.machine.url}",
                                f"--state-dir={self.state}", f"--machines={self.specs}", f"--step={STEP_S}", "--interval=1s",
-                               "--history=3000s", "--retrain=1s", "--trainers=LinearRegressionTrainer", *args)
+                               "--history=3000s", "--retrain=1s", "--trainers=LinearRegressionTrainer", "--no-only-idle", *args)
         return self.program
 
     def metric(self, name, **labels):
