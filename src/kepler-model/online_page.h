@@ -36,6 +36,7 @@ struct online {
 	double latest_s[ONLINE_NODES_MAX]; /* of the rows that each learner has taken now */
 	size_t at;                         /* which instance is extracted */
 	struct learner *trained;
+	unsigned retries; /* of this collection */
 	/* ---- counted ---- */
 	uint64_t done[TASK_COUNT], failed[TASK_COUNT], unknown_nodes, cycles;
 	double seconds[TASK_COUNT];

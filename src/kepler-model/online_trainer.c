@@ -29,6 +29,7 @@
 #define TEXT_TYPE      "text/plain; charset=utf-8"
 #define OVERLAP_STEPS  5            /* that are asked for again, because a step takes two points */
 #define RANGE_MAX_S    (6 * 3600.0) /* of one collection */
+#define RETRIES_MAX    5            /* of one collection, before it begins anew */
 #define ROWS_TO_TRAIN  60
 #define FILE_BYTES     (4ULL << 30)
 #define MEBI           (1ULL << 20)
@@ -107,12 +108,10 @@ static void begin_collection(struct online *online, uint64_t now_ns)
 
 	(void)seconds_parse(config->step, &step_us);
 	overlap_s = OVERLAP_STEPS * (double)step_us / USEC_PER_SEC_F;
-	if (!(online->to_s > 0)) { /* else it is asked for the same again */
-		online->to_s = now_s();
-		online->from_s = fmax(online->until_s - overlap_s,
-				      online->to_s - (double)config->history_ns / NSEC_PER_SEC);
-		online->to_s = fmin(online->to_s, online->from_s + RANGE_MAX_S);
-	}
+	online->to_s = now_s();
+	online->from_s = fmax(online->until_s - overlap_s,
+			      online->to_s - (double)config->history_ns / NSEC_PER_SEC);
+	online->to_s = fmin(online->to_s, online->from_s + RANGE_MAX_S);
 	path_of(online, "collected.json", path);
 	(void)unlink(path);
 	bench_step_add(&step, "collect");
@@ -226,7 +225,7 @@ static void end_cycle(struct online *online, uint64_t now_ns)
 	}
 	forget_collection(online);
 	online->cycles++;
-	online->to_s = 0;
+	online->retries = 0;
 	wait_for_next(online, now_ns);
 }
 
@@ -265,17 +264,16 @@ static void end_collection(struct online *online, uint64_t now_ns)
 
 static void retry_collection(struct online *online, uint64_t now_ns)
 {
-	const struct backoff_failure failure = { .kind = BACKOFF_DENIED };
+	const struct backoff_failure failure = { .kind = BACKOFF_FAILED };
 	uint64_t delay_ms =
 		backoff_failed(&online->backoff, &failure, (uint32_t)(now_ns * 2654435761U));
 
 	online->is_up = false;
 	online->task = TASK_NONE;
 	online->next_ns = now_ns + delay_ms * NSEC_PER_MSEC;
-	if (now_s() - online->to_s > RANGE_MAX_S) {
-		forget_collection(online); /* a newer time is asked for */
-		online->to_s = 0;
-	}
+	/* What has come is continued, with its own times; but not for ever. */
+	if (++online->retries % RETRIES_MAX == 0)
+		forget_collection(online);
 	log_warn("no points from %s; asking again in %llu s", online->config->server,
 		 (unsigned long long)(delay_ms / 1000));
 }

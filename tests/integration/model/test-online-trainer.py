@@ -28,6 +28,7 @@ class Machine:
     def __init__(self):
         self.start = time.time() - 3000
         self.until, self.changed, self.is_away = self.start, math.inf, False
+        self.has_names, self.asked = True, []  # whether metrics are known; until when it was asked for their names
         self.joules, self.ms, total = [0.0], [0.0], 0.0
         self.port = free_port()
         machine = self
@@ -38,6 +39,9 @@ class Machine:
                 given = {key: values[0] for key, values in urllib.parse.parse_qs(url.query).items()}
                 names = ["kepler_node_package_joules_total", "kepler_container_bpf_cpu_time_ms_total",
                          "kepler_container_bpf_page_cache_hit_total"]
+                if url.path.endswith("/values"):
+                    machine.asked.append(float(given["end"]))
+                    names = names if machine.has_names else []
                 body = {"status": "success", "data": names if url.path.endswith("/values") else
                         {"resultType": "matrix", "result": machine.points(given)}}
                 data = json.dumps(body).encode()
@@ -130,8 +134,14 @@ class Online:
 
 def a_machine_that_changes():
     online = Online()
+    online.machine.has_names = False
     with online.start():
+        # A Prometheus that has nothing yet is asked again, for a later time.
+        online.program.wait_for("no points from")
+        online.machine.has_names = True
+        online.program.process.send_signal(signal.SIGHUP)
         online.reveal(550)
+        assert online.machine.asked[1] > online.machine.asked[0], online.machine.asked
         online.wait(lambda: online.models_of("published") == 1)
         assert 28 < online.slope() < 32, online.slope()
         first = (online.models / MODEL).read_bytes()
