@@ -270,7 +270,7 @@ static enum http_cut overdue(const struct http_connection *connection, uint64_t 
 {
 	uint64_t lasted_ns = span_ns(connection->since_ns, now_ns);
 
-	if (connection->held)
+	if (connection->held_ns)
 		return HTTP_CUT_COUNT; /* http_connections_hold() bounds that */
 	if (connection->answering && lasted_ns >= HTTP_ANSWER_DEADLINE_NS)
 		return HTTP_CUT_ANSWER;
@@ -313,7 +313,7 @@ unsigned http_connections_cut_silent(struct http_connections *connections, uint6
 		struct http_connection *connection = &connections->slots[i];
 
 		if (connection->fd < 0 || connection->cut || reads_page(connection) ||
-		    connection->held || span_ns(connection->since_ns, now_ns) < HTTP_PATIENCE_NS ||
+		    connection->held_ns || span_ns(connection->since_ns, now_ns) < HTTP_PATIENCE_NS ||
 		    span_ns(connection->mark_ns, now_ns) < HTTP_PATIENCE_NS)
 			continue;
 		cut(connections, connection, HTTP_CUT_SILENT);
