@@ -313,7 +313,8 @@ unsigned http_connections_cut_silent(struct http_connections *connections, uint6
 		struct http_connection *connection = &connections->slots[i];
 
 		if (connection->fd < 0 || connection->cut || reads_page(connection) ||
-		    connection->held_ns || span_ns(connection->since_ns, now_ns) < HTTP_PATIENCE_NS ||
+		    connection->held_ns ||
+		    span_ns(connection->since_ns, now_ns) < HTTP_PATIENCE_NS ||
 		    span_ns(connection->mark_ns, now_ns) < HTTP_PATIENCE_NS)
 			continue;
 		cut(connections, connection, HTTP_CUT_SILENT);

@@ -194,6 +194,27 @@ static void makes_room_among_the_silent_only(void **state)
 	release_table(&table);
 }
 
+/* A request that waits for long is taken out of waiting to be asked again: it is not late then. */
+static void a_request_that_waits_is_not_overdue(void **state)
+{
+	const uint64_t late_ns = START_NS + 2 * HTTP_REQUEST_DEADLINE_NS;
+	struct table table = new_table(4);
+	struct http_connection *waiting = connect_from(&table, HERE, START_NS);
+
+	(void)state;
+	assert_true(http_connections_hold(&table.connections, waiting, waiting,
+					  3 * HTTP_REQUEST_DEADLINE_NS, START_NS));
+	assert_ptr_equal(http_connections_take_held(&table.connections), waiting);
+	assert_int_equal(http_connections_sweep(&table.connections, late_ns), 0);
+	assert_true(http_connections_hold(&table.connections, waiting, waiting,
+					  3 * HTTP_REQUEST_DEADLINE_NS, late_ns));
+	assert_ptr_equal(http_connections_take_held(&table.connections), waiting);
+	assert_false(http_connections_hold(&table.connections, waiting, waiting,
+					   3 * HTTP_REQUEST_DEADLINE_NS,
+					   START_NS + 3 * HTTP_REQUEST_DEADLINE_NS));
+	release_table(&table);
+}
+
 /*
  * Nor do clients that ask for small answers and do not read them, unless they still read the last.
  */
@@ -478,6 +499,7 @@ int main(void)
 		cmocka_unit_test(no_more_wait_than_may),
 		cmocka_unit_test(stuck_readers_of_two_bodies_are_cut),
 		cmocka_unit_test(of_two_bodies_that_are_read_the_old_one_goes),
+		cmocka_unit_test(a_request_that_waits_is_not_overdue),
 		cmocka_unit_test(peers_are_told_apart_by_where_they_are),
 	};
 
