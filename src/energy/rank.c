@@ -3,11 +3,19 @@
 
 #include <string.h>
 
+static bool is_built_in_part(const struct zone *zone)
+{
+	return zone->rank == RANK_ESTIMATED && !zone_kind_is_whole(zone->kind);
+}
+
+/* Parts agree with the whole only as far as one model estimates both. */
 static bool stands_for(const struct zone *estimate, const struct zone *zone)
 {
+	if (is_built_in_part(estimate) && zone->rank == RANK_MODEL)
+		return true;
 	return estimate->quality == QUALITY_ESTIMATED && estimate->rank != RANK_MODEL &&
-	       zone_kind_is_whole(estimate->kind) && zone->quality == QUALITY_MEASURED &&
-	       !zone_kind_is_device(zone->kind);
+	       (zone_kind_is_whole(estimate->kind) || is_built_in_part(estimate)) &&
+	       zone->quality == QUALITY_MEASURED && !zone_kind_is_device(zone->kind);
 }
 
 /* One without an instance is of all there are of the kind. */

@@ -5,8 +5,9 @@
  * Rivals are two zones of different sources, or of models that are trained and built in, of which
  * only one may be charged: they have the same kind and instance, or one of them has none and is of
  * all there are of the kind, or one is estimated for the whole machine, where it is no trained
- * model's, and the other is measured. Of rivals the one with the lower rank of its source is
- * better; with the same rank, the one found first.
+ * model's, and the other is measured. A part that the built-in model estimates is a rival of all
+ * that is measured, and of all that trained models estimate. Of rivals the one with the lower rank
+ * of its source is better; with the same rank, the one found first.
  *
  * All are read; one of them counts. A better one takes over at the end of an interval in which it
  * was read and was due to count, if the worse one has counted up to that end, or is down. So no

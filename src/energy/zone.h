@@ -56,7 +56,7 @@ enum zone_quality { QUALITY_MEASURED, QUALITY_ESTIMATED };
 #define RANK_SHARE         60 /* estimated from what is measured of more than the machine */
 /* A trained model of one kind: it stands beside what is measured of others. */
 #define RANK_MODEL     (UINT8_MAX - 1)
-#define RANK_ESTIMATED UINT8_MAX /* the machine, where nothing of it is measured */
+#define RANK_ESTIMATED UINT8_MAX /* the machine and its parts, where nothing is measured */
 
 /*
  * Whose work a zone's energy follows: that of all CPUs, of those in one package, or the use of one

@@ -25,6 +25,7 @@
 #include "gpu/nvml_library.h"
 #include "kepler/model_url.h"
 #include "kube/pod_resources.h"
+#include "meter/component_meter.h"
 #include "meter/hwmon_rule.h"
 #include "net/http_host.h"
 #include "net/http_listen.h"
@@ -56,6 +57,13 @@ static const struct option_choice log_formats[] = { { "text", LOG_FORMAT_TEXT },
 						    { 0 } };
 static const struct option_choice switch_modes[] = {
 	{ "auto", SWITCH_AUTO }, { "true", SWITCH_ALWAYS }, { "false", SWITCH_NEVER }, { 0 }
+};
+static const struct option_choice model_parts[] = {
+	{ "all", COMPONENT_ALL },
+	{ "package", COMPONENT_BIT(COMPONENT_PACKAGE) },
+	{ "dram", COMPONENT_BIT(COMPONENT_DRAM) },
+	{ "none", 0 },
+	{ 0 },
 };
 static const struct option_choice idle_modes[] = { { "learned", IDLE_MODE_LEARNED },
 						   { "fixed", IDLE_MODE_FIXED },
@@ -417,6 +425,12 @@ static const struct option model_rows[] = {
 	  .help = "Public key (Ed25519, PEM) with which the model of a model server must be "
 		  "signed. "
 		  "Empty: no signature is needed." },
+	{ "model.parts", NULL, OPTION_ENUM, FIELD(config, model_parts), .choices = model_parts,
+	  .default_text = "none", .metavar = "PARTS",
+	  .help = "Which parts of a machine without any meter the built-in model estimates beside "
+		  "platform: all (package and dram), one of the two, or none. On machines that the "
+		  "model had not seen package was 21 % off on average, dram 46 %; all of them had "
+		  "Intel's processors." },
 	{ "model.machine", NULL, OPTION_STRING, FIELD(config, model_machine), .default_text = "",
 	  .metavar = "FACTS", .may_be_empty = true,
 	  .help = "Overrides facts about this machine that the power model uses, as in "

@@ -105,6 +105,7 @@ struct config {
 	char *model_ca_file, *model_token_file, *model_public_key;
 	uint64_t model_refresh_ns; /* 1h */
 	struct vm_options vm;
+	int model_parts;     /* --model.parts: COMPONENT_BIT()s of those that are estimated; 0 */
 	char *model_machine; /* --model.machine: "cores=8,year=2021,…" overrides facts; "" none */
 	struct idle_options idle;
 	struct share_options share; /* --attribution.… */

@@ -222,6 +222,42 @@ static void examine_vm(struct findings *findings, const struct sources *sources)
 		     share.load_low * 100, share.load_high * 100);
 }
 
+/* Packages and memory, as far as they are estimated beside the machine. */
+static void examine_components(struct findings *findings, const struct sources *sources)
+{
+	const struct component_model *model = &builtin_component_model;
+	struct power_estimate idle[COMPONENT_COUNT], full[COMPONENT_COUNT];
+
+	if (sources->estimate && !sources->components)
+		findings_add(findings, FINDING_NOTE, "energy", "--model.parts=all",
+			     "package and dram are not estimated beside \"platform\"");
+	if (!sources->components)
+		return;
+	component_meter_estimate(sources->components, 0, idle);
+	component_meter_estimate(sources->components, 1, full);
+	findings_add(findings, FINDING_NOTE, "energy", "to have none of them: --model.parts=none",
+		     "parts of \"platform\" are ESTIMATED by model %s, fitted to %s, all of them "
+		     "Intel's; its error for a machine it never saw is %.0f %% (package) and "
+		     "%.0f %% (dram) on average",
+		     model->name, model->trained_on, model->mape_percent[COMPONENT_PACKAGE],
+		     model->mape_percent[COMPONENT_DRAM]);
+	for (size_t i = 0; i < component_meter_count(sources->components); i++) {
+		const struct zone *zone = component_meter_zone(sources->components, i);
+		size_t c = zone->kind == ZONE_DRAM ? COMPONENT_DRAM : COMPONENT_PACKAGE;
+
+		findings_add(findings, FINDING_NOTE, "energy", NULL,
+			     "%s of %s: %.0f W idle and %.0f W at full load, 90 %% of machines "
+			     "within ±%.0f W and ±%.0f W%s",
+			     zone_kind_name(zone->kind),
+			     sources->host.is_vm ? "a typical host of this VM" : "this machine",
+			     idle[c].idle_w, full[c].idle_w + full[c].dynamic_w, idle[c].bound_w,
+			     full[c].bound_w,
+			     full[c].outside ? "; the machine is unlike those of the data: the "
+					       "bound is doubled, and is no more than a guess"
+					     : "");
+	}
+}
+
 static void examine_estimate(struct findings *findings, const struct sources *sources,
 			     const struct config *config)
 {
@@ -248,6 +284,7 @@ static void examine_estimate(struct findings *findings, const struct sources *so
 	if (sources->estimate)
 		examine_stand_in(findings);
 	examine_bound(findings, sources);
+	examine_components(findings, sources);
 	if (sources->host.is_vm)
 		examine_vm(findings, sources);
 }

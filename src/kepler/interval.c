@@ -34,6 +34,8 @@
 #include "kepler/sleepers.h"
 #include "kepler/vm_picture.h"
 #include "kepler/zone_picture.h"
+#include "kepler/zone_spans.h"
+#include "meter/component_meter.h"
 #include "snapshot/account_picture.h"
 
 #define ANNOUNCE_ROUNDS 16
@@ -56,7 +58,7 @@ struct interval_engine {
 	struct remainder remainder;
 	size_t remainder_at; /* its zone; SIZE_MAX: none yet */
 	/* Zones of trained models and of meters, as they are adopted: the index of each here. */
-	size_t model_zones[MODEL_ZONES_MAX], models_known;
+	struct model_zones places;
 	size_t meter_zones[METER_ZONES_MAX], meters_known;
 	struct deviations deviations;              /* of what is read and not charged */
 	struct explain_round round;                /* questions that this interval answers */
@@ -127,6 +129,11 @@ static size_t count_of_models(const struct interval_engine *engine)
 	return engine->sources.models ? model_meter_count(engine->sources.models) : 0;
 }
 
+static size_t count_of_components(const struct interval_engine *engine)
+{
+	return engine->sources.components ? component_meter_count(engine->sources.components) : 0;
+}
+
 static int adopt(struct interval_engine *engine, const struct zone *zone, int64_t realtime_ms)
 {
 	int r = ledger_add_zone(engine->ledger, zone);
@@ -178,10 +185,18 @@ static int find_estimated_zones(struct interval_engine *engine, int64_t realtime
 
 	if (engine->sources.estimate && !engine->accountant.zone_count)
 		r = adopt(engine, estimated_meter_zone(engine->sources.estimate), realtime_ms);
-	for (size_t at = engine->models_known; r == 0 && at < count_of_models(engine); at++) {
+	for (size_t at = engine->places.component_count; r == 0 && at < count_of_components(engine);
+	     at++) {
+		r = adopt(engine, component_meter_zone(engine->sources.components, at),
+			  realtime_ms);
+		if (r == 0)
+			note_zone(engine, engine->places.components,
+				  &engine->places.component_count);
+	}
+	for (size_t at = engine->places.model_count; r == 0 && at < count_of_models(engine); at++) {
 		r = adopt(engine, model_meter_zone(engine->sources.models, at), realtime_ms);
 		if (r == 0)
-			note_zone(engine, engine->model_zones, &engine->models_known);
+			note_zone(engine, engine->places.models, &engine->places.model_count);
 	}
 	return r;
 }
@@ -577,53 +592,47 @@ static void read_zones(struct interval_engine *engine)
 	engine->device_uses = pass.uses;
 }
 
+/* Whether zone @z, which is estimated, is due in this interval. */
+static bool is_due(struct interval_engine *engine, size_t z, bool has_passed)
+{
+	struct zone_status *status = &engine->status[z];
+
+	status->state = accountant_has_ended(&engine->accountant, z) ? ZONE_ABSENT : ZONE_UP;
+	status->reads += status->state == ZONE_UP && has_passed;
+	return status->state == ZONE_UP && has_passed;
+}
+
+static void insert_span(struct interval_engine *engine, size_t zone, struct energy_span span)
+{
+	span.zone = (uint32_t)zone;
+	zone_spans_insert(engine->spans, &engine->span_count, &span);
+}
+
 /* What a failed pass did not see comes with the next, and so must its time. */
 static void advance_estimate(struct interval_engine *engine, const struct activity *activity,
 			     bool has_passed)
 {
-	struct zone_status *status = &engine->status[0];
-	struct energy_span span = { 0 };
+	struct energy_span span;
 
-	status->state = accountant_has_ended(&engine->accountant, 0) ? ZONE_ABSENT : ZONE_UP;
-	if (status->state != ZONE_UP || !has_passed)
-		return;
-	status->reads++;
-	if (!estimated_meter_advance(engine->sources.estimate, activity->time_ns,
-				     activity->busy_ns - activity->stolen_ns, &span))
-		return;
-	memmove(engine->spans + 1, engine->spans, engine->span_count * sizeof(span));
-	engine->spans[0] = span;
-	engine->span_count++;
+	if (is_due(engine, 0, has_passed) &&
+	    estimated_meter_advance(engine->sources.estimate, activity->time_ns,
+				    activity->busy_ns - activity->stolen_ns, &span))
+		insert_span(engine, 0, span);
 }
 
-/* It can be told as far as all can that it is made of. */
-static struct zone_status status_of_remainder(const struct interval_engine *engine)
+/* As the estimate, of which they are parts. */
+static void advance_components(struct interval_engine *engine, const struct activity *activity,
+			       bool has_passed)
 {
-	const struct remainder *remainder = &engine->remainder;
-	struct zone_status status = engine->status[engine->remainder_at];
+	struct energy_span spans[COMPONENT_COUNT];
+	bool has_spans = has_passed &&
+			 component_meter_advance(engine->sources.components, activity->time_ns,
+						 activity->busy_ns - activity->stolen_ns, spans);
 
-	status.state = remainder_exists(remainder) ? ZONE_UP : ZONE_ABSENT;
-	status.error = 0;
-	for (size_t i = 0; status.state == ZONE_UP && i < remainder->count; i++) {
-		const struct zone_status *one = &engine->status[remainder->curves[i].zone];
-
-		status.state = one->state;
-		status.error = one->error;
+	for (size_t i = 0; i < engine->places.component_count; i++) {
+		if (is_due(engine, engine->places.components[i], has_passed) && has_spans)
+			insert_span(engine, engine->places.components[i], spans[i]);
 	}
-	status.errors += status.state != ZONE_UP;
-	return status;
-}
-
-static void insert_span(struct interval_engine *engine, const struct energy_span *span)
-{
-	size_t at = 0;
-
-	while (at < engine->span_count && engine->spans[at].zone < span->zone)
-		at++;
-	memmove(engine->spans + at + 1, engine->spans + at,
-		(engine->span_count - at) * sizeof(*engine->spans));
-	engine->spans[at] = *span;
-	engine->span_count++;
 }
 
 /* As the estimate: what a failed pass did not see comes with the next. */
@@ -634,19 +643,10 @@ static void advance_models(struct interval_engine *engine, const struct activity
 
 	if (has_passed)
 		model_feed(engine->sources.models, activity);
-	for (size_t i = 0; i < engine->models_known; i++) {
-		size_t z = engine->model_zones[i];
-		struct zone_status *status = &engine->status[z];
-
-		status->state =
-			accountant_has_ended(&engine->accountant, z) ? ZONE_ABSENT : ZONE_UP;
-		if (status->state != ZONE_UP || !has_passed)
-			continue;
-		status->reads++;
-		if (!model_meter_advance(engine->sources.models, i, &span))
-			continue;
-		span.zone = (uint32_t)z;
-		insert_span(engine, &span);
+	for (size_t i = 0; i < engine->places.model_count; i++) {
+		if (is_due(engine, engine->places.models[i], has_passed) &&
+		    model_meter_advance(engine->sources.models, i, &span))
+			insert_span(engine, engine->places.models[i], span);
 	}
 }
 
@@ -661,12 +661,12 @@ static void advance_remainder(struct interval_engine *engine)
 	if (engine->remainder_at == SIZE_MAX)
 		return;
 	accountant_follow(accountant, &engine->remainder);
-	engine->status[engine->remainder_at] = status_of_remainder(engine);
+	engine->status[engine->remainder_at] = zone_status_of_remainder(
+		&engine->remainder, engine->status, engine->status[engine->remainder_at]);
 	if (!remainder_advance(&engine->remainder, engine->spans, engine->span_count, &span))
 		return;
 	engine->status[engine->remainder_at].reads++;
-	span.zone = (uint32_t)engine->remainder_at;
-	insert_span(engine, &span);
+	insert_span(engine, engine->remainder_at, span);
 }
 
 static void describe_self(struct interval_engine *engine, const struct zone_activity *measured,
@@ -833,7 +833,7 @@ int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
 
 	engine->elapsed_ns = 0;
 	/* Before meters are read, which may have new zones, too: these come behind. */
-	if (engine->models_known < count_of_models(engine))
+	if (engine->places.model_count < count_of_models(engine))
 		(void)interval_engine_find_zones(engine, realtime_ms);
 	pass = read_all(engine, &activity);
 	enter_step(engine, STEP_IDENTITY);
@@ -846,6 +846,8 @@ int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
 	accountant_settle_ranks(&engine->accountant);
 	if (engine->sources.estimate)
 		advance_estimate(engine, &activity, pass == 0);
+	if (engine->sources.components)
+		advance_components(engine, &activity, pass == 0);
 	if (engine->sources.models)
 		advance_models(engine, &activity, pass == 0);
 	advance_remainder(engine);
@@ -864,8 +866,7 @@ int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
 	enter_step(engine, STEP_ATTRIBUTION);
 	take_questions(engine, &activity, pass < 0 ? pass : entered, realtime_ms);
 	book(engine, &activity, &measured, realtime_ms);
-	model_pictures(engine->sources.estimate, engine->sources.models, engine->model_zones,
-		       engine->models_known, engine->published, self);
+	model_pictures(&engine->sources, &engine->places, engine->published, self);
 	end_processes(engine, &activity);
 	sleepers_look(engine->ledger, engine->sources.identities, activity.time_ns,
 		      &engine->slept_ns);
@@ -898,7 +899,7 @@ bool interval_engine_is_estimated(const struct interval_engine *engine)
 
 		if (zone->rank == RANK_ESTIMATED)
 			is_estimated &=
-				engine->models_known || !accountant_has_ended(accountant, z);
+				engine->places.model_count || !accountant_has_ended(accountant, z);
 		else if (zone->rank != RANK_MODEL && !zone_kind_is_device(zone->kind) &&
 			 zone_kind_is_metered(zone->kind))
 			is_estimated &= !interval_engine_is_charged(engine, z);

@@ -38,7 +38,8 @@ struct record_tap;
 struct interval_sources {
 	struct meter_table *meters;
 	struct estimated_meter *estimate;
-	struct model_meter *models; /* of kinds that no meter has; NULL: no trained model */
+	struct component_meter *components; /* with it; NULL: parts are not estimated */
+	struct model_meter *models;         /* of kinds that no meter has; NULL: no trained model */
 	struct activity_reader *activity;
 	struct identity_resolver *identities;
 	struct device_allocations *allocations; /* of devices to containers; NULL: unasked */

@@ -3,7 +3,8 @@
 #pragma once
 
 #include "activity/activity.h"
-#include "meter/meter.h"
+#include "kepler/interval.h"
+#include "meter/component_meter.h"
 #include "meter/model_meter.h"
 #include "snapshot/snapshot.h"
 
@@ -11,11 +12,15 @@
 uint64_t activity_signal_sum(const struct activity *activity, enum signal signal);
 /* What the node did in the interval of @activity. */
 void model_feed(struct model_meter *models, const struct activity *activity);
+/* Where the zones of models are among all; that of the estimate of the whole machine is the first. */
+struct model_zones {
+	size_t components[COMPONENT_COUNT], component_count;
+	size_t models[MODEL_ZONES_MAX], model_count;
+};
+
 /*
- * What a snapshot says of the models behind its @zones: of @estimate, whose zone is the first, and
- * of @models, of whose zones the first @count are at @places. Either may be NULL. A zone that has
- * ended has none, nor has one for which @self has no room.
+ * What a snapshot says of the models of @sources behind its @zones, which are at @places. A zone
+ * that has ended has none, nor has one for which @self has no room.
  */
-void model_pictures(const struct estimated_meter *estimate, const struct model_meter *models,
-		    const size_t *places, size_t count, struct snapshot_zone *zones,
-		    struct snapshot_self *self);
+void model_pictures(const struct interval_sources *sources, const struct model_zones *places,
+		    struct snapshot_zone *zones, struct snapshot_self *self);

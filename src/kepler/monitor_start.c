@@ -73,6 +73,7 @@ static int open_engine(struct monitor *monitor)
 	const struct interval_sources from = {
 		.meters = monitor->sources.meters,
 		.estimate = monitor->sources.estimate,
+		.components = monitor->sources.components,
 		.models = monitor->sources.models,
 		.activity = monitor->sources.activity,
 		.memory = monitor->sources.memory,

@@ -80,6 +80,7 @@ static int open_engine(struct session *session)
 	const struct interval_sources from = {
 		.meters = session->sources.meters,
 		.estimate = session->sources.estimate,
+		.components = session->sources.components,
 		.models = session->sources.models,
 		.activity = session->sources.activity,
 		.identities = session->sources.identities,

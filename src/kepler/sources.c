@@ -151,6 +151,9 @@ static int open_energy(const struct config *config, struct sources *sources, str
 	    (sources->models && model_meter_count(sources->models) > 0))
 		return 0;
 	r = estimated_meter_new(&platform_power_model, &sources->host, &sources->estimate);
+	if (r == 0 && config->model_parts)
+		r = component_meter_new(&builtin_component_model, sources->estimate,
+					(uint32_t)config->model_parts, &sources->components);
 	return r < 0 ? diag_set(diag, r, "cannot set up the power model: %s", strerrordesc_np(-r))
 		     : 0;
 }
@@ -191,6 +194,7 @@ void sources_close(struct sources *sources)
 	model_updates_stop(&sources->updates);
 	meter_table_close(sources->meters);
 	device_holders_release(sources->holders);
+	component_meter_free(sources->components);
 	estimated_meter_free(sources->estimate);
 	model_meter_free(sources->models);
 	model_files_release(&sources->model_files);
@@ -290,9 +294,10 @@ void sources_describe(const struct sources *sources, bool estimated, char *buf, 
 	if (estimated && (!sources->estimate || have_whole(sources->models)))
 		strbuf_addf(&text, "%s: ", why_estimated(sources));
 	else if (estimated)
-		strbuf_addf(&text, "estimated, %s: model %s of %s%s%s", why_estimated(sources),
+		strbuf_addf(&text, "estimated, %s: model %s of %s%s%s%s", why_estimated(sources),
 			    platform_power_model.name, platform_power_model.trained_on,
 			    sources->host.is_vm ? "; dynamic power of this VM only" : "",
+			    sources->components ? "; with its parts by --model.parts" : "",
 			    metered.len ? "; " : "");
 	else if (!metered.len)
 		strbuf_add_str(&text, "measured");

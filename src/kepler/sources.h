@@ -17,17 +17,19 @@
 #include "kepler/model_files.h"
 #include "kepler/model_updates.h"
 #include "kepler/names.h"
+#include "meter/component_meter.h"
 #include "meter/meter.h"
 #include "meter/model_meter.h"
 #include "workload/identity.h"
 
 struct sources {
 	struct host_info host;
-	struct cpu_sockets *sockets;      /* NULL without memory: not told apart */
-	struct meter_table *meters;       /* NULL with --no-meter.enabled */
-	struct estimated_meter *estimate; /* only where no meter was found at start */
-	struct model_meter *models;       /* instead; NULL: no --model.file or --model.url */
-	struct model_updates updates;     /* of the model of --model.url */
+	struct cpu_sockets *sockets;        /* NULL without memory: not told apart */
+	struct meter_table *meters;         /* NULL with --no-meter.enabled */
+	struct estimated_meter *estimate;   /* only where no meter was found at start */
+	struct component_meter *components; /* its parts; NULL: not estimated */
+	struct model_meter *models;         /* instead; NULL: no --model.file or --model.url */
+	struct model_updates updates;       /* of the model of --model.url */
 	struct model_files model_files;
 	struct activity_reader *activity;
 	struct memory_signals *memory; /* NULL: not wanted, or there is no controller */

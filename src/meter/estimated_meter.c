@@ -30,6 +30,7 @@ struct estimated_meter {
 	struct vm_share share;      /* of that machine's power that is ours; all of it on metal */
 	struct vm_point answer;     /* the last one: dynamic power of a VM */
 	unsigned cpus;              /* logical CPUs that busy time is spread over */
+	bool knows_design_power;
 	bool started;
 	uint64_t last_ns;
 	struct power_integral idle;
@@ -85,6 +86,7 @@ static void set_facts(struct estimated_meter *meter, const struct host_info *hos
 
 	(void)snprintf(facts.vendor, sizeof(facts.vendor), "%s", vendor_name(host));
 	cpu_name_read(host->cpu_model, &facts.cpu);
+	meter->knows_design_power = facts.cpu.tdp_w > 0;
 	if (host->is_vm) {
 		set_vm_facts(meter, &facts);
 	} else {
@@ -138,6 +140,21 @@ void estimated_meter_set_cpus(struct estimated_meter *meter, unsigned cpus)
 	meter->cpus = cpus ? cpus : 1;
 	if (meter->zone.scope == SCOPE_VM_DYNAMIC)
 		set_vm_facts(meter, &facts);
+}
+
+unsigned estimated_meter_cpus(const struct estimated_meter *meter)
+{
+	return meter->cpus;
+}
+
+const struct power_model *estimated_meter_model(const struct estimated_meter *meter)
+{
+	return meter->model;
+}
+
+bool estimated_meter_knows_design_power(const struct estimated_meter *meter)
+{
+	return meter->knows_design_power;
 }
 
 void estimated_meter_facts(const struct estimated_meter *meter, struct machine_facts *ret_facts,

@@ -126,14 +126,31 @@ static double between(const double levels[static COMPONENT_LEVELS], double utili
 }
 
 /*
- * The spread is a factor, so it reaches further up than down; up no further than what the parts
- * can draw at most, where that is known.
+ * The spread is a ratio, so it reaches further up than down; but down no further than 0, and up no
+ * further than @most_w.
  */
-static double bound(double watts, double spread, double most_w)
+static double bound(double watts, double spread, double factor, double most_w)
 {
-	double up = watts * expm1(spread), down = watts * -expm1(-spread);
+	double up = watts * expm1(spread) * factor, down = watts * -expm1(-spread) * factor;
 
-	return fmax(down, fmin(up, fmax(0, most_w - watts)));
+	return fmax(fmin(down, watts), fmin(up, fmax(0, most_w - watts)));
+}
+
+/*
+ * What a component can draw at most: what the platform's bound leaves, a little more than the
+ * design power, where it is known, and what such memory draws.
+ */
+static void limit(const struct machine_facts *known, bool knows_tdp,
+		  const struct power_estimate *whole, double ret[static COMPONENT_COUNT])
+{
+	double whole_w = whole->idle_w + whole->dynamic_w + whole->bound_w;
+
+	for (size_t c = 0; c < COMPONENT_COUNT; c++)
+		ret[c] = COMPONENT_PLATFORM_SHARE * whole_w;
+	if (knows_tdp)
+		ret[COMPONENT_PACKAGE] = fmin(ret[COMPONENT_PACKAGE],
+					      PACKAGE_MOST * known->cpu.tdp_w * known->sockets);
+	ret[COMPONENT_DRAM] = fmin(ret[COMPONENT_DRAM], DRAM_MOST_W * known->memory_gib);
 }
 
 void component_power_estimate(const struct component_weights *weights,
@@ -150,9 +167,7 @@ void component_power_estimate(const struct component_weights *weights,
 	power_model_complete_facts(platform, facts, &known);
 	power_model_estimate(platform, facts, u, &whole);
 	make_curves(weights, platform, &known, &curves);
-	most_w[COMPONENT_PACKAGE] =
-		knows_tdp ? PACKAGE_MOST * known.cpu.tdp_w * known.sockets : (double)INFINITY;
-	most_w[COMPONENT_DRAM] = DRAM_MOST_W * known.memory_gib;
+	limit(&known, knows_tdp, &whole, most_w);
 	for (size_t c = 0; c < COMPONENT_COUNT; c++) {
 		double watts = between(curves.watts[c], u);
 		double spread = between(weights->spread[c], u);
@@ -163,6 +178,6 @@ void component_power_estimate(const struct component_weights *weights,
 		ret[c].idle_w = curves.watts[c][0];
 		ret[c].dynamic_w = fmax(0, watts - ret[c].idle_w);
 		ret[c].bound_w =
-			bound(watts, spread, most_w[c]) * (ret[c].outside ? OUTSIDE_FACTOR : 1);
+			bound(watts, spread, ret[c].outside ? OUTSIDE_FACTOR : 1, most_w[c]);
 	}
 }

@@ -5,12 +5,12 @@
  * Fitted to RAPL readings of nx12 and of four bare-metal machines of EC2. Errors of machines that
  * were held out, with all others of their CPU model:
  * package: mean error over levels; idle, half, full load; rows within the bound
- *   c5.metal           77.4 W   24.0 %    -18   -41    -6 %  100.0 %
+ *   c5.metal           77.4 W   24.0 %    -18   -41    -6 %   94.8 %
  *   m5.metal           18.1 W    8.3 %     +7   -20    +0 %  100.0 %
  *   r5.metal           20.0 W    9.2 %    +10   -15    +3 %  100.0 %
- *   m7i.metal-24xl     91.2 W   37.8 %    -51   -40   -35 %   93.4 %
- *   nx12               38.0 W   27.1 %    +38    -9   +61 %  100.0 %
- *   mean (absolute)    48.9 W   21.3 %    +25   +25   +21 %   98.7 %
+ *   m7i.metal-24xl     91.2 W   37.8 %    -51   -40   -35 %   88.2 %
+ *   nx12               38.0 W   27.1 %    +38    -9   +61 %   99.7 %
+ *   mean (absolute)    48.9 W   21.3 %    +25   +25   +21 %   96.5 %
  * dram: mean error over levels; idle, half, full load; rows within the bound
  *   c5.metal           13.1 W   79.5 %    +35   +72   +88 %  100.0 %
  *   m5.metal           12.6 W   61.0 %    +84   +43   +49 %  100.0 %

@@ -182,12 +182,9 @@ static const struct boosting monotone = { .trees = 200,
 					  .from_mean = true,
 					  .monotone = true };
 
-static const struct boosting sampled = { .trees = 200,
-					 .depth = 6,
-					 .rate = 0.05F,
-					 .penalty = 1,
-					 .row_part = 0.7,
-					 .from_mean = true };
+static const struct boosting sampled = {
+	.trees = 200, .depth = 6, .rate = 0.05F, .penalty = 1, .row_part = 0.7, .from_mean = true
+};
 
 int train_xgboost(const struct training_task *task, double *stretch, struct predictor *ret,
 		  struct diag *diag)
