@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""kepler-model train-builtin components: from the published rows (../shared/data, or KEPLER_SHARED) it makes the weights that are in
-the tree, twice the same file, and the errors on held-out machines that docs/design/component-power-model.md quotes."""
+"""kepler-model train-builtin components: from the published rows (../shared/data, or KEPLER_SHARED) it makes the weights of the
+tree, twice the same file, and the errors on held-out machines that docs/design/component-power-model.md quotes."""
 import os
 import pathlib
 import re

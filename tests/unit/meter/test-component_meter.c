@@ -148,23 +148,25 @@ static void test_virtual_machine(void **state)
 /* A likely design power is not taken for a known one. */
 static void test_design_power_that_is_not_known(void **state)
 {
-	struct machine known = open_machine(false, COMPONENT_ALL), unknown;
 	struct host_info host = server(false);
-	struct power_estimate a[COMPONENT_COUNT], b[COMPONENT_COUNT];
+	struct power_estimate likely[COMPONENT_COUNT], unknown[COMPONENT_COUNT];
+	struct machine_facts facts;
+	struct machine machine;
+	double share;
 
 	(void)state;
 	host.cpu_model[0] = '\0';
-	assert_int_equal(estimated_meter_new(&platform_power_model, &host, &unknown.whole), 0);
-	assert_int_equal(component_meter_new(&builtin_component_model, unknown.whole, COMPONENT_ALL,
-					     &unknown.parts),
+	host.memory_gib = 768;
+	assert_int_equal(estimated_meter_new(&platform_power_model, &host, &machine.whole), 0);
+	assert_int_equal(component_meter_new(&builtin_component_model, machine.whole, COMPONENT_ALL,
+					     &machine.parts),
 			 0);
-	component_meter_estimate(known.parts, 0, a);
-	component_meter_estimate(unknown.parts, 0, b);
-	assert_false(estimated_meter_knows_design_power(unknown.whole));
-	assert_true(b[COMPONENT_PACKAGE].bound_w / b[COMPONENT_PACKAGE].idle_w >
-		    1.02 * a[COMPONENT_PACKAGE].bound_w / a[COMPONENT_PACKAGE].idle_w);
-	close_machine(&known);
-	close_machine(&unknown);
+	estimated_meter_facts(machine.whole, &facts, &share);
+	component_power_estimate(builtin_component_model.weights, &platform_power_model, &facts,
+				 0.3, likely);
+	component_meter_estimate(machine.parts, 0.3, unknown);
+	assert_true(unknown[COMPONENT_PACKAGE].bound_w > 1.05 * likely[COMPONENT_PACKAGE].bound_w);
+	close_machine(&machine);
 }
 
 /* Parts give way to all that is measured, and to trained models; the whole to the first only. */
