@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The estimate of a virtual machine, as Kepler inside makes it, without waiting for time to pass:
+ * vm_guest MODEL VCPUS HOST_CPUS LOAD_LOW LOAD_HIGH. MODEL is a file of a trained model, by a path
+ * with a slash, or the name of the host's processor, for the model that is built in. HOST_CPUS 0
+ * and LOAD_HIGH 0 are unknown. Each line of input is an interval: its ns, the run time of tasks,
+ * and what /proc/stat has counted in it as busy, idle and stolen. Each line of output has the
+ * estimate in uJ, and its bound in W.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "activity/stolen_time.h"
+#include "base/file.h"
+#include "base/macro.h"
+#include "base/num.h"
+#include "kepler/vm_hints.h"
+#include "meter/meter.h"
+#include "meter/model_meter.h"
+#include "model/platform_power.h"
+
+struct guest {
+	struct host_info host;
+	struct model_meter *trained;
+	struct estimated_meter *builtin;
+};
+
+static void fail(const char *why)
+{
+	(void)fprintf(stderr, "vm_guest: %s\n", why);
+	exit(1);
+}
+
+static double number_of(const char *text)
+{
+	double value;
+
+	if (parse_double(text, &value) < 0)
+		fail("no number");
+	return value;
+}
+
+static void open_trained(struct guest *guest, const char *path)
+{
+	struct model_meter_options options = {
+		.cpus = guest->host.cpus,
+		.is_vm = true,
+		.vm = { guest->host.vm_host_cpus, guest->host.vm_load_low,
+			guest->host.vm_load_high },
+	};
+	CLEANUP_FREE char *text = NULL;
+	struct trained_model model;
+	struct diag diag;
+	size_t len;
+
+	if (read_file_alloc(path, MODEL_FILE_MAX, &text, &len) < 0)
+		fail(path);
+	if (trained_model_parse(&model, path, text, len, &diag) < 0 ||
+	    trained_model_check(&model, &diag) < 0 ||
+	    model_meter_new(&options, &guest->trained) < 0 ||
+	    model_meter_add(guest->trained, &model, &diag) < 0)
+		fail(diag.text);
+}
+
+static void open_builtin(struct guest *guest, char *processor)
+{
+	char all[] = "0-1";
+	const struct vm_options options = { processor, all, guest->host.vm_host_cpus };
+	double low = guest->host.vm_load_low, high = guest->host.vm_load_high;
+
+	vm_hints_apply(&options, &guest->host);
+	guest->host.vm_load_low = low;
+	guest->host.vm_load_high = high;
+	if (estimated_meter_new(&platform_power_model, &guest->host, &guest->builtin) < 0)
+		fail("no memory");
+}
+
+static bool advance(struct guest *guest, uint64_t now_ns, uint64_t busy_ns,
+		    struct energy_span *span, double *bound_w)
+{
+	const struct node_work work = { .time_ns = now_ns, .busy_ns = busy_ns };
+	struct model_state state;
+	bool has_span;
+
+	if (!guest->trained) {
+		has_span = estimated_meter_advance(guest->builtin, now_ns, busy_ns, span);
+		*bound_w = estimated_meter_vm_bound(guest->builtin);
+		return has_span;
+	}
+	model_meter_feed(guest->trained, &work);
+	has_span = model_meter_advance(guest->trained, 0, span);
+	model_meter_state(guest->trained, 0, &state);
+	*bound_w = state.error_w;
+	return has_span;
+}
+
+static void run(struct guest *guest)
+{
+	uint64_t dt_ns, run_ns, busy_ns, idle_ns, steal_ns;
+	struct machine_time last = { .time_ns = 1, .cpus = guest->host.cpus }, now = last;
+	struct energy_span span;
+	double bound_w;
+
+	(void)advance(guest, now.time_ns, 0, &span, &bound_w);
+	while (scanf("%" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64, &dt_ns, &run_ns,
+		     &busy_ns, &idle_ns, &steal_ns) == 5) {
+		now.time_ns += dt_ns;
+		now.busy_ns += busy_ns;
+		now.idle_ns += idle_ns;
+		now.steal_ns += steal_ns;
+		run_ns -= stolen_time(&last, &now, run_ns);
+		if (!advance(guest, now.time_ns, run_ns, &span, &bound_w))
+			fail("an interval without an estimate");
+		printf("%" PRIu64 " %.6f\n", span.energy_uj, bound_w);
+		last = now;
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct guest guest = { .host = { .is_vm = true } };
+
+	if (argc != 6)
+		fail("MODEL VCPUS HOST_CPUS LOAD_LOW LOAD_HIGH");
+	guest.host.cpus = guest.host.cores = (unsigned)number_of(argv[2]);
+	guest.host.vm_host_cpus = (unsigned)number_of(argv[3]);
+	guest.host.vm_load_low = number_of(argv[4]);
+	guest.host.vm_load_high = number_of(argv[5]);
+	if (strchr(argv[1], '/'))
+		open_trained(&guest, argv[1]);
+	else
+		open_builtin(&guest, argv[1]);
+	run(&guest);
+	model_meter_free(guest.trained);
+	estimated_meter_free(guest.builtin);
+	return 0;
+}
