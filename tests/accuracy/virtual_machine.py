@@ -8,8 +8,8 @@ The host has T logical CPUs, two a core, of which a part U is busy. Its power ab
     f(U) = full x (uncore (1 - exp(-15 U)) + (a + pair p) turbo(a)) / (uncore + 1 + pair)
 
 a: cores that are awake, p: cores with both threads busy, between those of a scheduler that fills empty cores first and of one that
-does not look; turbo(a) = (1 + boost (1 - a))^2.2. All constants are drawn for each host. Real hosts have the power that was measured:
-of EC2's bare-metal machines and nx12 by CPU time, of SPECpower's machine types by load.
+does not look; turbo(a) = (1 + boost (1 - a))^2.2. All constants are drawn for each host. Real hosts have the power that was
+measured: of EC2's bare-metal machines and nx12 by CPU time, of SPECpower's machine types by load.
 
 The truth of the guest is its part of the host's power in proportion to CPU time and to what a second of its work costs:
 f(U) x frequency x (s u / U) x work. What no guest sees: the neighbours' load, the frequency, what its work costs more or less than

@@ -80,7 +80,7 @@ def one_that_is_refused():
         with Exporter(*OPTIONS, *options) as exporter:
             metrics = balanced(exporter.intervals(2))
             assert metrics.select("kepler_zone_info", zone="platform", path="specpower-platform-3")
-            assert metrics.select("kepler_node_model_info", zone="platform", model="specpower-platform-2")
+            assert metrics.select("kepler_node_model_info", zone="platform", model="specpower-platform-2", model="lab-1")
             assert metrics.value("kepler_node_model_error_watts", zone="platform") > 0
             assert "gives an idle power of -5 W" in exporter.output()
             assert exporter.stop() == 0
@@ -129,4 +129,29 @@ def the_frequency_of_cpus():
             assert exporter.stop() == 0
 
 
-run_tests([the_frequency_of_cpus, beside_what_is_measured, without_a_meter, one_that_is_refused, the_best_of_two], at_once=3)
+def in_a_virtual_machine():
+    """Dynamic power alone, with a bound that is in proportion to the work, and what is assumed of the host."""
+    hints = ["--vm.host-cpus=64", "--vm.neighbour-load=0.2-0.6", "--model.machine=vm=true"]
+    with Sensors([]) as sensors, tempfile.TemporaryDirectory() as folder:
+        options = [f"--host.sysfs={sensors.mount}", *hints, write_model(folder, ["package"])]
+        burner = load("span", 6)
+        with Exporter(*OPTIONS, *options) as exporter:
+            metrics = balanced(exporter.intervals(4))
+            busy_w = BUSY_W * float(metrics.value("kepler_node_cpu_usage_ratio"))
+            watts = zone_w(metrics, "package", "dynamic")
+            assert 0 < watts < busy_w + 0.1 * BUSY_W, (watts, busy_w)
+            assert not metrics.select("kepler_node_package_joules_total", mode="idle")
+            assert metrics.value("kepler_zone_info", zone="package", scope="vm_dynamic") == 1
+            # 3 W of a host that is at least 0.39 busy, for at most as much work as all of it can do.
+            assert 0 < metrics.value("kepler_node_model_error_watts", zone="package") < 3 / 0.38
+            share = float(metrics.value("kepler_node_vm_host_share_ratio"))
+            assert 0 < share <= 1 and abs(share * 64 - round(share * 64)) < 1e-9, share
+            loads = [metrics.value(f"kepler_node_vm_neighbour_load_{end}_ratio") for end in ("min", "max")]
+            assert [float(load) for load in loads] == [0.2, 0.6], loads
+            assert exporter.stop() == 0
+        load_result(burner)
+        said = subprocess.run([KEPLER, "doctor", *options], capture_output=True, text=True, check=False).stdout
+        assert "(--vm.host-cpus), whose other CPUs are busy for 20 to 60 % of the time" in said, said
+
+
+run_tests([the_frequency_of_cpus, beside_what_is_measured, without_a_meter, one_that_is_refused, the_best_of_two, in_a_virtual_machine], at_once=3)
