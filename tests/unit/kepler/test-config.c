@@ -310,7 +310,7 @@ static bool set_other(size_t index, struct config *config, const struct config *
 					     "333",           "2MiB",    ":9",     "off",
 					     "both",          "kubelet", "merged", "always",
 					     "a/power1=dram", "hwmon",   "basic",  "https://a",
-					     "holder",        "cycles",  "on",     "dram" };
+					     "holder",        "cycles",  "on",     "dram",     "0.5" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
 		struct diag diag = { "" };
