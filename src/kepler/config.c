@@ -429,7 +429,7 @@ static const struct option model_rows[] = {
 	  .default_text = "none", .metavar = "PARTS",
 	  .help = "Which parts of a machine without any meter the built-in model estimates beside "
 		  "platform: all (package and dram), one of the two, or none. On machines that the "
-		  "model had not seen package was 21 % off on average, dram 46 %; all of them had "
+		  "model had not seen package was 22 % off on average, dram 45 %; all of them had "
 		  "Intel's processors." },
 	{ "model.machine", NULL, OPTION_STRING, FIELD(config, model_machine), .default_text = "",
 	  .metavar = "FACTS", .may_be_empty = true,

@@ -124,16 +124,6 @@ static const struct zone remainder_zone = {
 	.rank = RANK_SENSOR_POWER,
 };
 
-static size_t count_of_models(const struct interval_engine *engine)
-{
-	return engine->sources.models ? model_meter_count(engine->sources.models) : 0;
-}
-
-static size_t count_of_components(const struct interval_engine *engine)
-{
-	return engine->sources.components ? component_meter_count(engine->sources.components) : 0;
-}
-
 static int adopt(struct interval_engine *engine, const struct zone *zone, int64_t realtime_ms)
 {
 	int r = ledger_add_zone(engine->ledger, zone);
@@ -185,15 +175,16 @@ static int find_estimated_zones(struct interval_engine *engine, int64_t realtime
 
 	if (engine->sources.estimate && !engine->accountant.zone_count)
 		r = adopt(engine, estimated_meter_zone(engine->sources.estimate), realtime_ms);
-	for (size_t at = engine->places.component_count; r == 0 && at < count_of_components(engine);
-	     at++) {
+	for (size_t at = engine->places.component_count;
+	     r == 0 && at < component_meter_count(engine->sources.components); at++) {
 		r = adopt(engine, component_meter_zone(engine->sources.components, at),
 			  realtime_ms);
 		if (r == 0)
 			note_zone(engine, engine->places.components,
 				  &engine->places.component_count);
 	}
-	for (size_t at = engine->places.model_count; r == 0 && at < count_of_models(engine); at++) {
+	for (size_t at = engine->places.model_count;
+	     r == 0 && at < model_meter_count(engine->sources.models); at++) {
 		r = adopt(engine, model_meter_zone(engine->sources.models, at), realtime_ms);
 		if (r == 0)
 			note_zone(engine, engine->places.models, &engine->places.model_count);
@@ -833,7 +824,7 @@ int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
 
 	engine->elapsed_ns = 0;
 	/* Before meters are read, which may have new zones, too: these come behind. */
-	if (engine->places.model_count < count_of_models(engine))
+	if (engine->places.model_count < model_meter_count(engine->sources.models))
 		(void)interval_engine_find_zones(engine, realtime_ms);
 	pass = read_all(engine, &activity);
 	enter_step(engine, STEP_IDENTITY);
@@ -866,7 +857,8 @@ int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
 	enter_step(engine, STEP_ATTRIBUTION);
 	take_questions(engine, &activity, pass < 0 ? pass : entered, realtime_ms);
 	book(engine, &activity, &measured, realtime_ms);
-	model_pictures(&engine->sources, &engine->places, engine->published, self);
+	model_pictures(engine->sources.estimate, engine->sources.components, engine->sources.models,
+		       &engine->places, engine->published, self);
 	end_processes(engine, &activity);
 	sleepers_look(engine->ledger, engine->sources.identities, activity.time_ns,
 		      &engine->slept_ns);
@@ -892,7 +884,7 @@ size_t interval_engine_zone_count(const struct interval_engine *engine)
 bool interval_engine_is_estimated(const struct interval_engine *engine)
 {
 	const struct accountant *accountant = &engine->accountant;
-	bool is_estimated = engine->sources.estimate || count_of_models(engine);
+	bool is_estimated = engine->sources.estimate || model_meter_count(engine->sources.models);
 
 	for (size_t z = 0; z < accountant->zone_count; z++) {
 		const struct zone *zone = accountant->zones[z].zone;

@@ -49,22 +49,24 @@ static void picture(const struct model_state *state, struct snapshot_self *self,
 	zone->model_outside = state->has_estimate ? state->outside : (double)NAN;
 }
 
-void model_pictures(const struct interval_sources *sources, const struct model_zones *places,
-		    struct snapshot_zone *zones, struct snapshot_self *self)
+void model_pictures(const struct estimated_meter *estimate,
+		    const struct component_meter *components, const struct model_meter *models,
+		    const struct model_zones *places, struct snapshot_zone *zones,
+		    struct snapshot_self *self)
 {
 	struct model_state state;
 	uint32_t used = 0;
 
-	if (sources->estimate) {
-		estimated_meter_state(sources->estimate, &state);
+	if (estimate) {
+		estimated_meter_state(estimate, &state);
 		picture(&state, self, &used, &zones[0]);
 	}
 	for (size_t i = 0; i < places->component_count; i++) {
-		component_meter_state(sources->components, i, &state);
+		component_meter_state(components, i, &state);
 		picture(&state, self, &used, &zones[places->components[i]]);
 	}
 	for (size_t i = 0; i < places->model_count; i++) {
-		model_meter_state(sources->models, i, &state);
+		model_meter_state(models, i, &state);
 		picture(&state, self, &used, &zones[places->models[i]]);
 	}
 }

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "activity/activity.h"
-#include "kepler/interval.h"
 #include "meter/component_meter.h"
+#include "meter/meter.h"
 #include "meter/model_meter.h"
 #include "snapshot/snapshot.h"
 
@@ -12,15 +12,18 @@
 uint64_t activity_signal_sum(const struct activity *activity, enum signal signal);
 /* What the node did in the interval of @activity. */
 void model_feed(struct model_meter *models, const struct activity *activity);
-/* Where the zones of models are among all; that of the estimate of the whole machine is the first. */
+/* Where the zones of models are among all; that of the estimate of the machine is the first. */
 struct model_zones {
 	size_t components[COMPONENT_COUNT], component_count;
 	size_t models[MODEL_ZONES_MAX], model_count;
 };
 
 /*
- * What a snapshot says of the models of @sources behind its @zones, which are at @places. A zone
- * that has ended has none, nor has one for which @self has no room.
+ * What a snapshot says of the models behind its @zones, which are at @places. Any of the meters may
+ * be NULL that has none there. A zone that has ended has no model, nor has one for which @self has
+ * no room.
  */
-void model_pictures(const struct interval_sources *sources, const struct model_zones *places,
-		    struct snapshot_zone *zones, struct snapshot_self *self);
+void model_pictures(const struct estimated_meter *estimate,
+		    const struct component_meter *components, const struct model_meter *models,
+		    const struct model_zones *places, struct snapshot_zone *zones,
+		    struct snapshot_self *self);

@@ -67,7 +67,7 @@ void component_meter_free(struct component_meter *meter)
 
 size_t component_meter_count(const struct component_meter *meter)
 {
-	return meter->zone_count;
+	return meter ? meter->zone_count : 0;
 }
 
 const struct zone *component_meter_zone(const struct component_meter *meter, size_t index)

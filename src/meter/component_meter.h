@@ -29,7 +29,7 @@ struct component_meter;
 int component_meter_new(const struct component_model *model, const struct estimated_meter *estimate,
 			uint32_t parts, struct component_meter **ret);
 void component_meter_free(struct component_meter *meter);
-/* Zones: of the parts that were asked for. */
+/* Zones: of the parts that were asked for; 0 of NULL. */
 size_t component_meter_count(const struct component_meter *meter);
 const struct zone *component_meter_zone(const struct component_meter *meter, size_t index);
 /*

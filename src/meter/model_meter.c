@@ -373,7 +373,7 @@ void model_meter_features(const struct model_meter *meter, char *buf, size_t siz
 
 size_t model_meter_count(const struct model_meter *meter)
 {
-	return meter->zone_count;
+	return meter ? meter->zone_count : 0;
 }
 
 const struct zone *model_meter_zone(const struct model_meter *meter, size_t index)

@@ -90,6 +90,7 @@ size_t model_meter_feature_names(const struct model_meter *meter,
 				 const char *ret[MODEL_METER_FEATURES]);
 /* Names of features that are counted here, separated by commas; cut where @size is too small. */
 void model_meter_features(const struct model_meter *meter, char *buf, size_t size);
+/* 0 of NULL. */
 size_t model_meter_count(const struct model_meter *meter);
 /* Fixed, once the meter is used. */
 const struct zone *model_meter_zone(const struct model_meter *meter, size_t index);

@@ -5,19 +5,19 @@
  * Fitted to RAPL readings of nx12 and of four bare-metal machines of EC2. Errors of machines that
  * were held out, with all others of their CPU model:
  * package: mean error over levels; idle, half, full load; rows within the bound
- *   c5.metal           77.4 W   24.0 %    -18   -41    -6 %   94.8 %
- *   m5.metal           18.1 W    8.3 %     +7   -20    +0 %  100.0 %
- *   r5.metal           20.0 W    9.2 %    +10   -15    +3 %  100.0 %
- *   m7i.metal-24xl     91.2 W   37.8 %    -51   -40   -35 %   88.2 %
- *   nx12               38.0 W   27.1 %    +38    -9   +61 %   99.7 %
- *   mean (absolute)    48.9 W   21.3 %    +25   +25   +21 %   96.5 %
+ *   c5.metal           83.6 W   25.4 %    -18   -42    -8 %   92.2 %
+ *   m5.metal           24.4 W   10.4 %     +7   -22    +0 %  100.0 %
+ *   r5.metal           18.5 W    9.0 %    +10   -19    +3 %  100.0 %
+ *   m7i.metal-24xl     93.9 W   38.6 %    -51   -39   -35 %   83.6 %
+ *   nx12               35.5 W   25.7 %    +38    -8   +61 %   99.7 %
+ *   mean (absolute)    51.2 W   21.8 %    +25   +26   +21 %   95.1 %
  * dram: mean error over levels; idle, half, full load; rows within the bound
- *   c5.metal           13.1 W   79.5 %    +35   +72   +88 %  100.0 %
- *   m5.metal           12.6 W   61.0 %    +84   +43   +49 %  100.0 %
- *   r5.metal            2.9 W    9.4 %    +29    -4    -3 %  100.0 %
- *   m7i.metal-24xl      4.0 W   12.8 %    -25    +5   +21 %  100.0 %
- *   nx12               35.5 W   65.3 %    -61   -67   -63 %   92.0 %
- *   mean (absolute)    13.6 W   45.6 %    +47   +38   +45 %   98.4 %
+ *   c5.metal           12.9 W   78.6 %    +35   +72   +87 %  100.0 %
+ *   m5.metal           12.4 W   60.1 %    +85   +42   +49 %  100.0 %
+ *   r5.metal            3.1 W    9.7 %    +29    -5    -3 %  100.0 %
+ *   m7i.metal-24xl      3.9 W   12.4 %    -25    +5   +21 %  100.0 %
+ *   nx12               35.6 W   65.3 %    -61   -67   -63 %   92.0 %
+ *   mean (absolute)    13.6 W   45.2 %    +47   +38   +45 %   98.4 %
  */
 #include "model/component_power.h"
 
@@ -28,8 +28,8 @@ static const struct component_weights weights = {
 		{ 5.75313, 6.25772, 6.72877, 6.96377, 7.59015, 7.90033, 7.96034, 8.06737, 8.10539, 8.16214, 8.20572 },
 	},
 	.spread = {
-		{ 0.945476, 0.734357, 0.661901, 0.47769, 0.81613, 0.900269, 0.761389, 0.753868, 0.750361, 0.773979, 0.75368 },
-		{ 1.3331, 1.62891, 1.58564, 1.58931, 1.56505, 1.48435, 1.45986, 1.44176, 1.44777, 1.44238, 1.45174 },
+		{ 0.945342, 0.734515, 0.661543, 0.478335, 0.82221, 0.912889, 0.841945, 0.824395, 0.81161, 0.781013, 0.756211 },
+		{ 1.33362, 1.62929, 1.58603, 1.58914, 1.56064, 1.47814, 1.45774, 1.43943, 1.44241, 1.43636, 1.44881 },
 	},
 };
 /* clang-format on */
@@ -37,7 +37,7 @@ static const struct component_weights weights = {
 const struct component_model builtin_component_model = {
 	.name = "rapl-components-1",
 	.trained_on = "RAPL readings of 5 machines",
-	.mape_percent = { 21.3, 45.6 },
-	.mae_w = { 48.9, 13.6 },
+	.mape_percent = { 21.8, 45.2 },
+	.mae_w = { 51.2, 13.6 },
 	.weights = &weights,
 };

@@ -19,7 +19,7 @@
 /* Rows that are judged, of forms that take a microsecond a row, and of those that take 100. */
 #define JUDGED_TREES 5000000U
 #define JUDGED_ROWS  20000U
-/* What a row of a block takes in libxgboost and beside it, in bytes: by feature, and at all. */
+/* What a row of a block takes while a tree is grown, in bytes: by feature, and at all. */
 #define BLOCK_FEATURE 24
 #define BLOCK_ROW     56
 

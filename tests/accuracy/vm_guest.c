@@ -51,6 +51,7 @@ static void open_trained(struct guest *guest, const char *path)
 			guest->host.vm_load_high },
 	};
 	CLEANUP_FREE char *text = NULL;
+	const struct model_place place = { 0, path };
 	struct trained_model model;
 	struct diag diag;
 	size_t len;
@@ -60,7 +61,7 @@ static void open_trained(struct guest *guest, const char *path)
 	if (trained_model_parse(&model, path, text, len, &diag) < 0 ||
 	    trained_model_check(&model, &diag) < 0 ||
 	    model_meter_new(&options, &guest->trained) < 0 ||
-	    model_meter_add(guest->trained, &model, &diag) < 0)
+	    model_meter_add_parts(guest->trained, &place, &model, UINT32_MAX, &diag) < 0)
 		fail(diag.text);
 }
 
@@ -84,14 +85,14 @@ static bool advance(struct guest *guest, uint64_t now_ns, uint64_t busy_ns,
 	struct model_state state;
 	bool has_span;
 
-	if (!guest->trained) {
+	if (guest->trained) {
+		model_meter_feed(guest->trained, &work);
+		has_span = model_meter_advance(guest->trained, 0, span);
+		model_meter_state(guest->trained, 0, &state);
+	} else {
 		has_span = estimated_meter_advance(guest->builtin, now_ns, busy_ns, span);
-		*bound_w = estimated_meter_vm_bound(guest->builtin);
-		return has_span;
+		estimated_meter_state(guest->builtin, &state);
 	}
-	model_meter_feed(guest->trained, &work);
-	has_span = model_meter_advance(guest->trained, 0, span);
-	model_meter_state(guest->trained, 0, &state);
 	*bound_w = state.error_w;
 	return has_span;
 }

@@ -184,9 +184,9 @@ def errors_on_a_tenth(path, trainer, folder, seed):
 
 
 def on_ec2_what_is_chosen_is_better_than_the_best_published_trainer():
-    """Of each machine and group with counters, package: the model that training chooses without the rows held out, beside the trainer
-    that is the best of the published ones there; means of six splits. With CPU time alone power falls along the load on these
-    machines, and a model that may not fall is worse."""
+    """Of each machine and group with counters, package: the model that training chooses without the rows held out,
+    beside the trainer that is the best of the published ones there; means of six splits. With CPU time alone power
+    falls along the load on these machines, and a model that may not fall is worse."""
     best, ours_all, theirs_all = best_published("package"), [], []
     for path in sorted(need(DATA / "ec2").glob("ec2_*_package.csv")):
         machine_type, group = path.stem.removeprefix("ec2_").split("_")[:2]

@@ -15,6 +15,7 @@
 #include "base/num.h"
 #include "energy/rank.h"
 #include "host/host.h"
+#include "model/vm_share.h"
 
 static struct host_info server(bool is_vm)
 {
@@ -152,7 +153,7 @@ static void test_design_power_that_is_not_known(void **state)
 	struct power_estimate likely[COMPONENT_COUNT], unknown[COMPONENT_COUNT];
 	struct machine_facts facts;
 	struct machine machine;
-	double share;
+	struct vm_share share;
 
 	(void)state;
 	host.cpu_model[0] = '\0';

@@ -140,7 +140,7 @@ static void test_trees_grow_on_blocks(void **state)
 
 	(void)state;
 	make_rows(&both);
-	compare(&both, "GradientBoosting", 3, 0.1);
+	compare(&both, "GradientBoosting", 4, 0.1); /* at a single point, of 30 to 150 W */
 	release_rows(&both);
 }
 
