@@ -2,9 +2,10 @@
 /*
  * How long training takes: upstream's ten trainers, once each, on each component of each machine
  * in CSV files, and the prediction of the rows that they were trained on. Prints seconds of CPU
- * time by trainer, as bench/train.py does beside Python's libraries.
+ * time by trainer, and the time that all of them took on THREADS threads ("wall"), as
+ * bench/train.py does beside Python's libraries. Reading the files is not counted.
  *
- *     bench-train FILE...
+ *     bench-train THREADS FILE...
  */
 #include <math.h>
 #include <stdio.h>
@@ -15,7 +16,9 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/macro.h"
+#include "base/num.h"
 #include "model/feature.h"
+#include "training/parallel.h"
 #include "training/trainer.h"
 #include "training/training_rows.h"
 
@@ -26,10 +29,22 @@ static const char *const names[] = {
 	"SGD",        "Logarithmic",      "Logistic",   "Exponential",
 };
 
-struct tally {
-	double seconds[ARRAY_SIZE(names)];
-	double error_w[ARRAY_SIZE(names)]; /* sum of mean errors */
-	size_t fits[ARRAY_SIZE(names)];
+/* The rows of one component of one machine. */
+struct machine_rows {
+	struct training_rows rows; /* all that the file has of the component; kept till the end */
+	struct training_part part;
+	struct training_task task;
+};
+
+struct work {
+	struct machine_rows *machines;
+	size_t count, size;
+	struct fit *fits; /* [count × trainers] */
+};
+
+struct fit {
+	double seconds, error_w;
+	bool is_made;
 };
 
 static double mean_error(const struct predictor *predictor, const struct training_task *task)
@@ -41,19 +56,24 @@ static double mean_error(const struct predictor *predictor, const struct trainin
 	return sum / (double)task->rows;
 }
 
-static void train(struct tally *tally, size_t n, const struct training_task *task)
+static int train(void *context, size_t index)
 {
+	const struct work *work = context;
+	const struct training_task *task = &work->machines[index / ARRAY_SIZE(names)].task;
+	struct fit *fit = &work->fits[index];
 	double stretch[PREDICTOR_FEATURES_MAX];
 	struct predictor predictor;
 	struct diag diag = { "" };
-	uint64_t began = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	uint64_t began = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
-	if (trainer_train(trainer_find(names[n]), task, stretch, &predictor, &diag) < 0)
-		return;
-	tally->error_w[n] += mean_error(&predictor, task);
-	tally->seconds[n] += (double)(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - began) / 1e9;
-	tally->fits[n]++;
+	if (trainer_train(trainer_find(names[index % ARRAY_SIZE(names)]), task, stretch, &predictor,
+			  &diag) < 0)
+		return 0;
+	fit->error_w = mean_error(&predictor, task);
+	fit->seconds = (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - began) / 1e9;
+	fit->is_made = true;
 	predictor_release(&predictor);
+	return 0;
 }
 
 /* By the largest value of these rows alone. */
@@ -69,28 +89,37 @@ static void scale(struct training_part *part, size_t features)
 	}
 }
 
-static void train_rows(struct tally *tally, const struct training_rows *rows, const bool *is_in)
+static void *must(void *memory)
 {
-	CLEANUP(training_part_release) struct training_part part = { .rows = 0 };
-	struct training_task task;
+	if (memory)
+		return memory;
+	(void)fprintf(stderr, "bench-train: out of memory\n");
+	exit(EXIT_FAILURE);
+}
 
-	if (training_rows_take(rows, is_in, true, &part) < 0)
-		return;
-	scale(&part, rows->feature_count);
-	task = training_task_of(rows, &part, 1);
-	for (size_t n = 0; n < ARRAY_SIZE(names) && part.rows; n++)
-		train(tally, n, &task);
+static void add_machine(struct work *work, const struct training_rows *rows, const bool *is_in)
+{
+	struct machine_rows machine = { .rows = *rows };
+
+	if (training_rows_take(rows, is_in, true, &machine.part) < 0)
+		(void)must(NULL);
+	scale(&machine.part, rows->feature_count);
+	if (work->count == work->size) {
+		work->size = work->size ? 2 * work->size : 64;
+		work->machines = must(realloc(work->machines, work->size * sizeof(machine)));
+	}
+	work->machines[work->count++] = machine;
 }
 
 /* Each machine by itself, where there is a column of them. */
-static void train_machines(struct tally *tally, const struct sample_table *table,
-			   const struct training_rows *rows)
+static void add_machines(struct work *work, const struct sample_table *table,
+			 const struct training_rows *rows)
 {
 	size_t column = sample_table_find(table, "node_type");
-	CLEANUP_FREE bool *is_in = calloc(rows->rows, sizeof(*is_in));
-	CLEANUP_FREE bool *is_done = calloc(rows->rows, sizeof(*is_done));
+	CLEANUP_FREE bool *is_in = must(calloc(rows->rows, sizeof(*is_in)));
+	CLEANUP_FREE bool *is_done = must(calloc(rows->rows, sizeof(*is_done)));
 
-	for (size_t i = 0; is_in && is_done && i < rows->rows; i++) {
+	for (size_t i = 0; i < rows->rows; i++) {
 		double machine =
 			column == SAMPLE_COLUMN_NONE ? 0 : table->columns[column][rows->source[i]];
 
@@ -101,11 +130,11 @@ static void train_machines(struct tally *tally, const struct sample_table *table
 				   fabs(table->columns[column][rows->source[j]] - machine) < 0.5;
 			is_done[j] |= is_in[j];
 		}
-		train_rows(tally, rows, is_in);
+		add_machine(work, rows, is_in);
 	}
 }
 
-static void train_file(struct tally *tally, const char *path)
+static void add_file(struct work *work, const char *path)
 {
 	static const char *const components[] = { "package", "dram", "platform" };
 	CLEANUP(sample_table_release) struct sample_table table = { .rows = 0 };
@@ -124,27 +153,52 @@ static void train_file(struct tally *tally, const char *path)
 			features[count++] = table.names[i];
 	}
 	for (size_t c = 0; c < ARRAY_SIZE(components); c++) {
-		CLEANUP(training_rows_release) struct training_rows rows = { .rows = 0 };
+		struct training_rows rows = { .rows = 0 };
 
+		/* Tasks go on using what it has of features. */
 		if (training_rows_read(&table, features, count, components[c], &rows, &diag) == 0)
-			train_machines(tally, &table, &rows);
+			add_machines(work, &table, &rows);
 	}
+}
+
+static void print(const struct work *work, double wall_s)
+{
+	double all_s = 0;
+
+	for (size_t n = 0; n < ARRAY_SIZE(names); n++) {
+		struct fit sum = { 0 };
+		size_t fits = 0;
+
+		for (size_t i = n; i < work->count * ARRAY_SIZE(names); i += ARRAY_SIZE(names)) {
+			fits += work->fits[i].is_made;
+			sum.seconds += work->fits[i].seconds;
+			sum.error_w += work->fits[i].error_w;
+		}
+		(void)printf("%s %zu %.6f %.3f\n", names[n], fits, sum.seconds,
+			     fits ? sum.error_w / (double)fits : 0);
+		all_s += sum.seconds;
+	}
+	(void)printf("all 0 %.6f 0\nwall 0 %.6f 0\n", all_s, wall_s);
 }
 
 int main(int argc, char **argv)
 {
-	struct tally tally = { .fits = { 0 } };
-	double seconds = 0;
-	size_t fits = 0;
+	struct work work = { .count = 0 };
+	uint64_t threads, began;
 
-	for (int i = 1; i < argc; i++)
-		train_file(&tally, argv[i]);
-	for (size_t n = 0; n < ARRAY_SIZE(names); n++) {
-		(void)printf("%s %zu %.6f %.3f\n", names[n], tally.fits[n], tally.seconds[n],
-			     tally.fits[n] ? tally.error_w[n] / (double)tally.fits[n] : 0);
-		seconds += tally.seconds[n];
-		fits += tally.fits[n];
+	if (argc < 3 || parse_u64(argv[1], strlen(argv[1]), &threads) < 0) {
+		(void)fprintf(stderr, "bench-train THREADS FILE...\n");
+		return EXIT_FAILURE;
 	}
-	(void)printf("all %zu %.6f 0\n", fits, seconds);
+	for (int i = 2; i < argc; i++)
+		add_file(&work, argv[i]);
+	/* Addresses are final. */
+	for (size_t i = 0; i < work.count; i++)
+		work.machines[i].task =
+			training_task_of(&work.machines[i].rows, &work.machines[i].part, 1);
+	work.fits = must(calloc(work.count * ARRAY_SIZE(names), sizeof(*work.fits)));
+	began = clock_ns(CLOCK_MONOTONIC);
+	(void)parallel_run(work.count * ARRAY_SIZE(names), (unsigned)threads, train, &work);
+	print(&work, (double)(clock_ns(CLOCK_MONOTONIC) - began) / 1e9);
 	return 0;
 }

@@ -36,7 +36,7 @@ void learner_init(struct learner *learner, const char *name, const struct machin
 	*learner = (struct learner){ .machine = *machine };
 	(void)snprintf(learner->name, sizeof(learner->name), "%s", name);
 	(void)snprintf(learner->columns[0], SAMPLE_NAME_MAX, "timestamp");
-	for (size_t i = 0; features[i] && i < RUNNING_FEATURES_MAX; i++) {
+	for (size_t i = 0; i < RUNNING_FEATURES_MAX && features[i]; i++) {
 		(void)snprintf(learner->columns[1 + i], SAMPLE_NAME_MAX, "%s", features[i]);
 		learner->features++;
 	}

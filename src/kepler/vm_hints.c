@@ -22,7 +22,7 @@ static double within_one(double value)
 static int read_load(const char *text, double *ret_low, double *ret_high)
 {
 	const char *dash = strchr(text, '-');
-	double low, high;
+	double low, high = 0;
 	char first[32];
 	int r;
 

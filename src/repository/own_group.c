@@ -67,7 +67,7 @@ static bool join(const char *const *names, size_t count, char ret[ENTRY_NAME_MAX
 
 void own_group_name(const struct trained_model *model, char ret[ENTRY_NAME_MAX])
 {
-	const char *names[OWN_GROUP_FEATURES_MAX];
+	const char *names[OWN_GROUP_FEATURES_MAX] = { NULL };
 	size_t count = own_group_features(model, names);
 	const struct feature_group *group = feature_group_of(names, count);
 	uint64_t hash = HASH64_START;

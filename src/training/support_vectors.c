@@ -74,7 +74,7 @@ static int compare_doubles(const void *a, const void *b)
 /* As many coefficients at the upper bound as at the lower one, and of an odd number one at 0. */
 static int begin(struct solver *solver)
 {
-	size_t rows = solver->rows, above = rows / 2, below = rows / 2;
+	size_t rows = solver->rows, above = rows / 2, below = above;
 	CLEANUP_FREE double *sorted = calloc(rows, sizeof(*sorted));
 	double median;
 
@@ -228,7 +228,7 @@ static double intercept_of(const struct solver *solver)
 static int take_vectors(const struct solver *solver, struct predictor *ret)
 {
 	const struct training_task *task = solver->task;
-	CLEANUP_FREE double *rows = calloc(task->rows * task->features, sizeof(*rows));
+	CLEANUP_FREE double *rows = calloc(task->rows * task->features + 1, sizeof(*rows));
 	CLEANUP_FREE double *values = calloc(task->rows, sizeof(*values));
 	size_t count = 0;
 
