@@ -196,7 +196,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < work.count; i++)
 		work.machines[i].task =
 			training_task_of(&work.machines[i].rows, &work.machines[i].part, 1);
-	work.fits = must(calloc(work.count * ARRAY_SIZE(names), sizeof(*work.fits)));
+	work.fits = must(calloc(work.count + 1, ARRAY_SIZE(names) * sizeof(*work.fits)));
 	began = clock_ns(CLOCK_MONOTONIC);
 	(void)parallel_run(work.count * ARRAY_SIZE(names), (unsigned)threads, train, &work);
 	print(&work, (double)(clock_ns(CLOCK_MONOTONIC) - began) / 1e9);

@@ -181,7 +181,7 @@ static double block_error(const struct learner *learner, const struct bound_mode
 
 static bool note_drift(struct learner *learner, const struct learner_block *block)
 {
-	struct bound_model bound;
+	struct bound_model bound = { .model = NULL };
 	struct diag diag = { "" };
 	double stated_w = 0;
 
@@ -231,8 +231,10 @@ int learner_close_block(struct learner *learner)
 
 static int reserve_block(const struct learner *learner, struct learner_block *block)
 {
+	size_t width = width_of(learner);
+
 	if (!block->rows)
-		block->rows = calloc(LEARNER_BLOCK_ROWS * width_of(learner), sizeof(double));
+		block->rows = calloc(LEARNER_BLOCK_ROWS, (width ? width : 1) * sizeof(double));
 	return block->rows ? 0 : -ENOMEM;
 }
 
@@ -268,7 +270,7 @@ static int take_row(struct learner *learner, const struct sample_table *table, s
 int learner_take(struct learner *learner, const struct sample_table *table, double *latest_s,
 		 struct diag *diag)
 {
-	size_t columns[LEARNER_COLUMNS_MAX];
+	size_t columns[LEARNER_COLUMNS_MAX] = { 0 };
 	int r;
 
 	if (!learner->components)
@@ -349,7 +351,7 @@ int learner_make_line(const struct learner *learner, struct trained_model *ret, 
 int learner_judge(const struct learner *learner, const struct trained_model *model,
 		  double ret[LEARNER_BLOCKS], struct diag *diag)
 {
-	struct bound_model bound;
+	struct bound_model bound = { .model = NULL };
 	int r = bind(learner, model, &bound, diag);
 
 	for (size_t i = 0; r == 0 && i < learner->held_count; i++)
@@ -389,7 +391,7 @@ int learner_state_error(const struct learner *learner, struct trained_model *mod
 {
 	CLEANUP_FREE double *numbers =
 		calloc(2ULL * LEARNER_BLOCKS * LEARNER_BLOCK_ROWS, sizeof(*numbers));
-	struct bound_model bound;
+	struct bound_model bound = { .model = NULL };
 	int r = numbers ? bind(learner, model, &bound, diag) : -ENOMEM;
 
 	for (size_t c = 0; r == 0 && c < learner->components; c++)

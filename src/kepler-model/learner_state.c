@@ -226,13 +226,13 @@ static int read_stratum(const struct state_reading *reading, const json_t *json)
 {
 	struct learner *learner = reading->learner;
 	const json_t *rows = json_object_get(json, "rows");
-	size_t width = width_of(learner), count = json_array_size(rows);
+	size_t width = width_of(learner), count = json_array_size(rows), whole = count / width;
 	uint32_t stratum = model_json_u32(json, "stratum", RESERVOIR_STRATA);
 	double seen = model_json_number(json, "seen"), row[LEARNER_COLUMNS_MAX];
 	int r = 0;
 
-	if (stratum >= RESERVOIR_STRATA || count % width || count / width > RESERVOIR_ROWS ||
-	    learner->reservoir.count[stratum] || !is_count(seen) || seen < (double)(count / width))
+	if (stratum >= RESERVOIR_STRATA || count % width || whole > RESERVOIR_ROWS ||
+	    learner->reservoir.count[stratum] || !is_count(seen) || seen < (double)whole)
 		return wrong(reading, "a stratum is malformed");
 	for (size_t i = 0; r == 0 && i < count; i += width) {
 		for (size_t j = 0; j < width; j++) {

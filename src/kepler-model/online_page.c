@@ -82,7 +82,8 @@ void online_page_print(const struct online *online, struct strbuf *out)
 	head(out, "online_unknown_nodes_total", "counter",
 	     "Nodes in collections that are not in machines, or are too many.");
 	strbuf_addf(out, "kepler_model_online_unknown_nodes_total %llu\n",
-		    (unsigned long long)(online->unknown_nodes + online->instances.left_out));
+		    (unsigned long long)online->unknown_nodes +
+			    (unsigned long long)online->instances.left_out);
 	if (online->until_s > 0) {
 		head(out, "online_until_timestamp_seconds", "gauge",
 		     "Time up to which points were taken.");

@@ -203,7 +203,7 @@ static int spool_files(struct training_input *input, struct diag *diag)
 int training_input_stream(struct training_input *input, const struct training_request *request,
 			  const char *folder, struct diag *diag)
 {
-	size_t from[SAMPLE_COLUMNS_MAX];
+	size_t from[SAMPLE_COLUMNS_MAX] = { 0 };
 	int r;
 
 	input->streamed.group_column = SAMPLE_COLUMN_NONE;

@@ -204,7 +204,7 @@ static int train(const struct training_task *task, enum predictor_form form, uns
 		 double *weights, struct predictor *ret, struct diag *diag)
 {
 	size_t padded = (task->rows + EXP_BLOCK - 1) / EXP_BLOCK * EXP_BLOCK;
-	CLEANUP_FREE double *numbers = calloc(2 * padded, sizeof(*numbers));
+	CLEANUP_FREE double *numbers = calloc(2, (padded ? padded : 1) * sizeof(*numbers));
 	struct fit fit = { .form = form, .rows = task->rows, .weights = count };
 	int r;
 

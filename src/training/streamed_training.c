@@ -63,10 +63,12 @@ static void held_rows_release(struct held_rows *held)
 
 static int held_rows_reserve(struct held_rows *held, size_t size, size_t features)
 {
+	size_t room = size ? size : 1;
+
 	*held = (struct held_rows){ .size = size };
-	held->x = calloc(size * features, sizeof(*held->x));
-	held->y = calloc(size, sizeof(*held->y));
-	held->group = calloc(size, sizeof(*held->group));
+	held->x = calloc(room, (features ? features : 1) * sizeof(*held->x));
+	held->y = calloc(room, sizeof(*held->y));
+	held->group = calloc(room, sizeof(*held->group));
 	return held->x && held->y && held->group ? 0 : -ENOMEM;
 }
 
@@ -312,6 +314,7 @@ static int open_blocks(const struct job *job, struct stream *stream)
 	rows = most < TRAINING_ROWS_MAX ? most : TRAINING_ROWS_MAX;
 	stream->block_batches = rows / STREAM_BATCH ? rows / STREAM_BATCH : 1;
 	stream->blocks = (stream->batches + stream->block_batches - 1) / stream->block_batches;
+	stream->blocks = stream->blocks ? stream->blocks : 1;
 	/* Blocks of the same size, so that no tree sees only the rest. */
 	stream->block_batches = (stream->batches + stream->blocks - 1) / stream->blocks;
 	stream->order = calloc(stream->batches + 1, sizeof(*stream->order));
@@ -471,7 +474,7 @@ static int make_component_model(void *context, size_t trainer, size_t component,
 	struct job *job = context;
 	struct stream *stream = &job->streams[component];
 	const struct streamed_rows *rows = &stream->rows;
-	double stretch[PREDICTOR_FEATURES_MAX];
+	double stretch[PREDICTOR_FEATURES_MAX] = { 0 };
 	int r = make_predictor(job, stream, job->request->trainers[trainer], ALL_FOLDS, stretch,
 			       &ret->predictor, diag);
 

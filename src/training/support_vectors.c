@@ -75,7 +75,7 @@ static int compare_doubles(const void *a, const void *b)
 static int begin(struct solver *solver)
 {
 	size_t rows = solver->rows, above = rows / 2, below = above;
-	CLEANUP_FREE double *sorted = calloc(rows, sizeof(*sorted));
+	CLEANUP_FREE double *sorted = calloc(rows ? rows : 1, sizeof(*sorted));
 	double median;
 
 	if (!sorted)
@@ -228,8 +228,9 @@ static double intercept_of(const struct solver *solver)
 static int take_vectors(const struct solver *solver, struct predictor *ret)
 {
 	const struct training_task *task = solver->task;
-	CLEANUP_FREE double *rows = calloc(task->rows * task->features + 1, sizeof(*rows));
-	CLEANUP_FREE double *values = calloc(task->rows, sizeof(*values));
+	size_t size = task->rows * task->features;
+	CLEANUP_FREE double *rows = calloc(size ? size : 1, sizeof(*rows));
+	CLEANUP_FREE double *values = calloc(task->rows ? task->rows : 1, sizeof(*values));
 	size_t count = 0;
 
 	if (!rows || !values)
