@@ -5,9 +5,10 @@
     python3 -m venv V; V/bin/pip install scikit-learn pandas xgboost-cpu
     ninja -C build bench/bench-train; KEPLER_BUILD=build V/bin/python bench/train.py [ROUNDS [THREADS]]
 
-Both fit each trainer once on all rows of each component of each machine, with upstream's parameters, and predict these rows; on one
-thread, or on as many as are said, of which Python's libraries take what they can. Of nx12 it is groups of counters, CPU time and both; of EC2 the five groups of four machines; of SPECpower 248 machines.
-Medians of the rounds, in seconds of CPU time, of all in seconds by the clock as well; reading files and loading Python's libraries (once more two seconds) are not counted.
+Both fit each trainer once on all rows of each component of each machine, with upstream's parameters, and predict these rows; on
+one thread, or on as many as are said, of which Python's libraries take what they can. Of nx12 it is groups of counters, CPU time
+and both; of EC2 the five groups of four machines; of SPECpower 248 machines. Medians of the rounds, in seconds of CPU time, of
+all in seconds by the clock as well; reading files and loading Python's libraries (once more two seconds) are not counted.
 """
 import os
 import pathlib

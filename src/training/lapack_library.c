@@ -26,6 +26,22 @@ static void find(void *handle, const char *name, void *ret, size_t size)
 	memcpy(ret, &function, size);
 }
 
+/*
+ * Trainings that run side by side take all processors (training/parallel.h): OpenBLAS, where it is
+ * what stands behind LAPACK, would start as many threads again for matrices of ten columns.
+ */
+static void keep_to_one_thread(void *handle)
+{
+	static const char name[] = "openblas_set_num_threads";
+	void (*set)(int) = NULL;
+	void *function = dlsym(handle, name);
+
+	if (!function)
+		return;
+	memcpy(&set, &function, sizeof(set));
+	set(1);
+}
+
 static void load(void)
 {
 	void *handle = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
@@ -35,6 +51,7 @@ static void load(void)
 		library.error = -ENOENT;
 		return;
 	}
+	keep_to_one_thread(handle);
 	find(handle, "LAPACKE_dgelsd", &functions->dgelsd, sizeof(functions->dgelsd));
 	find(handle, "LAPACKE_dposv", &functions->dposv, sizeof(functions->dposv));
 	find(handle, "LAPACKE_dgesdd", &functions->dgesdd, sizeof(functions->dgesdd));
