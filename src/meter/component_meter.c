@@ -88,11 +88,6 @@ void component_meter_estimate(const struct component_meter *meter, double utilis
 				 &facts, utilisation, ret);
 }
 
-static uint64_t microwatts(double watts)
-{
-	return (uint64_t)llround(watts * 1e6);
-}
-
 /*
  * The machine's part of its host at each load of its neighbours, as the platform's. That of dynamic
  * power is taken to be as uncertain as all of it.
@@ -143,10 +138,10 @@ static void integrate(struct component_meter *meter, uint64_t dt_ns, uint64_t bu
 			dynamic_w = zone->power.watts;
 		}
 		spans[i].energy_uj =
-			power_integral_add(&zone->dynamic, microwatts(dynamic_w), dt_ns);
+			power_integral_add(&zone->dynamic, power_microwatts(dynamic_w), dt_ns);
 		if (zone->zone.knows_idle)
-			spans[i].idle_uj =
-				power_integral_add(&zone->idle, microwatts(power->idle_w), dt_ns);
+			spans[i].idle_uj = power_integral_add(
+				&zone->idle, power_microwatts(power->idle_w), dt_ns);
 		spans[i].energy_uj += spans[i].idle_uj;
 	}
 	meter->has_estimate = true;

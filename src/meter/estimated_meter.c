@@ -164,11 +164,6 @@ void estimated_meter_facts(const struct estimated_meter *meter, struct machine_f
 	*ret_share = meter->share;
 }
 
-static uint64_t microwatts(double watts)
-{
-	return (uint64_t)llround(watts * 1e6);
-}
-
 /* The machine's part of its host at each load of its neighbours. */
 static void estimate_vm(const struct estimated_meter *meter, double utilisation,
 			struct vm_point *ret)
@@ -203,9 +198,11 @@ static void integrate(struct estimated_meter *meter, uint64_t dt_ns, uint64_t bu
 		estimate_vm(meter, utilisation, &meter->answer);
 		power.dynamic_w = meter->answer.watts;
 	}
-	span->energy_uj = power_integral_add(&meter->dynamic, microwatts(power.dynamic_w), dt_ns);
+	span->energy_uj =
+		power_integral_add(&meter->dynamic, power_microwatts(power.dynamic_w), dt_ns);
 	if (meter->zone.knows_idle)
-		span->idle_uj = power_integral_add(&meter->idle, microwatts(power.idle_w), dt_ns);
+		span->idle_uj =
+			power_integral_add(&meter->idle, power_microwatts(power.idle_w), dt_ns);
 	span->energy_uj += span->idle_uj;
 }
 

@@ -273,7 +273,7 @@ bool estimated_meter_advance(struct estimated_meter *meter, uint64_t now_ns, uin
 void estimated_meter_set_cpus(struct estimated_meter *meter, unsigned cpus);
 unsigned estimated_meter_cpus(const struct estimated_meter *meter);
 const struct power_model *estimated_meter_model(const struct estimated_meter *meter);
-/* Whether the CPU's name tells its design power; else the facts have a likely one. */
+/* Whether the design power follows from the CPU's name; else the facts have a likely one. */
 bool estimated_meter_knows_design_power(const struct estimated_meter *meter);
 /*
  * What is known of the estimate. The bound is the half-width of the 90 % interval of the last

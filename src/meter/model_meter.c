@@ -418,11 +418,6 @@ static double utilisation(const struct model_meter *meter)
 	return fmin(1, (double)meter->work.busy_ns / ((double)meter->dt_ns * meter->options.cpus));
 }
 
-static uint64_t microwatts(double watts)
-{
-	return watts > 0 ? (uint64_t)llround(watts * 1e6) : 0;
-}
-
 /* The work of a machine that does nothing: levels are the lowest of the training rows, if known. */
 static void no_load(const struct model_zone *zone, const double *values, double *ret)
 {
@@ -455,10 +450,10 @@ static void integrate(const struct model_meter *meter, struct model_zone *zone,
 		predict(meter, zone, nothing, &idle);
 		idle_w = fmin(idle.watts, zone->answer.watts);
 	}
-	span->energy_uj =
-		power_integral_add(&zone->dynamic, microwatts(zone->answer.watts - idle_w), dt_ns);
+	span->energy_uj = power_integral_add(&zone->dynamic,
+					     power_microwatts(zone->answer.watts - idle_w), dt_ns);
 	if (zone->zone.knows_idle)
-		span->idle_uj = power_integral_add(&zone->idle, microwatts(idle_w), dt_ns);
+		span->idle_uj = power_integral_add(&zone->idle, power_microwatts(idle_w), dt_ns);
 	span->energy_uj += span->idle_uj;
 	zone->has_estimate = true;
 }

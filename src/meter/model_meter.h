@@ -8,8 +8,8 @@
  * A model of another machine is asked for what that one would do at the same load of each core, and
  * its answer is multiplied by the ratio of cores. Idle power is the model's answer at no load, and
  * at the lowest frequency that it has seen. In a virtual machine only dynamic power is estimated:
- * its part of what the model says of the whole
- * host, at all loads that its neighbours can have (model/vm_share.h).
+ * its part of what the model says of the whole host, at all loads that its neighbours can have
+ * (model/vm_share.h).
  */
 #pragma once
 

@@ -18,5 +18,7 @@ struct power_integral {
  */
 #define POWER_BRIDGE_PERIODS 3
 
+/* An estimate in whole µW; what is not above 0 is 0. */
+uint64_t power_microwatts(double watts);
 /* The energy of @dt_ns at @power_uw on average, with the carried remainder. */
 uint64_t power_integral_add(struct power_integral *integral, uint64_t power_uw, uint64_t dt_ns);

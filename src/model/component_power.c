@@ -12,7 +12,7 @@
 #include "model/platform_power.h"
 
 #define OUTSIDE_FACTOR 2.0
-/* ln of the error of a design power that the CPU's name does not tell, in 90 % of models. */
+/* ln of the error of a design power that does not follow from the CPU's name, in 90 % of models. */
 #define TDP_SPREAD   0.23
 #define PACKAGE_MOST 1.2 /* over the design power: short excursions of turbo frequencies */
 #define DRAM_MOST_W  0.6 /* by GiB: small modules of DDR3 and DDR4 at full load */

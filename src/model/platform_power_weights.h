@@ -134,7 +134,7 @@ enum power_familiarity {
 	POWER_KNOWN_CPU,
 	POWER_KNOWN_GENERATION,
 	POWER_UNKNOWN_GENERATION,
-	POWER_UNNAMED, /* nothing tells the CPU's name */
+	POWER_UNNAMED, /* the name of the CPU is unknown */
 	POWER_FAMILIARITY_COUNT
 };
 

@@ -478,16 +478,10 @@ static int make_component_model(void *context, size_t trainer, size_t component,
 	int r = make_predictor(job, stream, job->request->trainers[trainer], ALL_FOLDS, stretch,
 			       &ret->predictor, diag);
 
+	if (r == 0)
+		r = training_rows_describe(rows->features, rows->feature_count, stretch, ret);
 	if (r < 0)
 		return r;
-	ret->features = calloc(rows->feature_count, sizeof(*ret->features));
-	if (!ret->features)
-		return -ENOMEM;
-	ret->feature_count = rows->feature_count;
-	for (size_t i = 0; i < rows->feature_count; i++) {
-		ret->features[i] = rows->features[i];
-		ret->features[i].scale /= stretch[i];
-	}
 	ret->minimum_w = rows->minimum_w;
 	ret->maximum_w = rows->maximum_w;
 	return 0;

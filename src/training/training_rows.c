@@ -102,6 +102,20 @@ void training_rows_name(const char *const *names, size_t count, struct model_fea
 		is_load[i] = i == cycles;
 }
 
+int training_rows_describe(const struct model_feature *features, size_t count,
+			   const double *stretch, struct model_component *ret)
+{
+	ret->features = calloc(count ? count : 1, sizeof(*ret->features));
+	if (!ret->features)
+		return -ENOMEM;
+	ret->feature_count = count;
+	for (size_t i = 0; i < count; i++) {
+		ret->features[i] = features[i];
+		ret->features[i].scale /= stretch[i];
+	}
+	return 0;
+}
+
 int training_rows_read(const struct sample_table *table, const char *const *features, size_t count,
 		       const char *component, struct training_rows *ret, struct diag *diag)
 {
