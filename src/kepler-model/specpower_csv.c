@@ -8,8 +8,7 @@
 
 #include "base/file.h"
 #include "base/macro.h"
-#include "base/num.h"
-#include "samples/csv_cells.h"
+#include "samples/csv_reader.h"
 
 enum column {
 	COLUMN_TYPE,
@@ -24,9 +23,7 @@ enum column {
 	COLUMNS
 };
 
-#define OTHER_COLUMN COLUMNS
-#define CELLS_MAX    64U
-#define LARGEST      1e9 /* of any number */
+#define LARGEST 1e9 /* of any number */
 
 /* @least: of values that are accepted. */
 static const struct {
@@ -40,126 +37,95 @@ static const struct {
 };
 
 struct table {
-	struct csv_cells csv;
-	size_t column[CELLS_MAX]; /* of each cell of a line: enum column, or OTHER_COLUMN */
-	size_t cells;
+	struct csv_reader reader;
 	struct platform_types types;
 };
 
 static void table_release(struct table *table)
 {
+	csv_reader_close(&table->reader);
 	platform_types_release(&table->types);
 }
 
-static int read_names(struct table *table)
+static int find_columns(struct csv_reader *reader, struct diag *diag)
 {
-	struct csv_cells *csv = &table->csv;
-	bool has[COLUMNS + 1] = { false };
-
-	do {
-		size_t column = 0;
-		int r = csv_cells_read(csv);
-
-		if (r < 0)
-			return r;
-		if (table->cells == CELLS_MAX)
-			return csv_cells_refuse(csv, -EINVAL, "there are more than 64 columns");
-		while (column < COLUMNS && strcmp(columns[column].name, csv->cell) != 0)
-			column++;
-		table->column[table->cells++] = column;
-		has[column] = true;
-	} while (csv->cell_end == CSV_END_CELL);
 	for (size_t i = 0; i < COLUMNS; i++) {
-		if (!has[i])
-			return diag_set(csv->diag, -EINVAL, "%.200s:%zu: there is no column %s",
-					csv->name, csv->line, columns[i].name);
+		size_t at = csv_reader_find(reader, columns[i].name);
+
+		if (at == SAMPLE_COLUMN_NONE)
+			return diag_set(diag, -EINVAL, "%.200s:1: there is no column %s",
+					reader->name, columns[i].name);
+		reader->place[at] = i;
+		if (i == COLUMN_PROCESSOR)
+			reader->text_column = at;
 	}
 	return 0;
 }
 
-static int take_cell(const struct csv_cells *csv, size_t column, double *numbers,
-		     char processor[static CSV_CELL_MAX])
+/* Of the row that was read last. */
+static int refuse(const struct csv_reader *reader, int err, const char *what, struct diag *diag)
 {
-	if (column == OTHER_COLUMN)
-		return 0;
-	if (column == COLUMN_PROCESSOR) {
-		(void)snprintf(processor, CSV_CELL_MAX, "%s", csv->cell);
-		return 0;
-	}
-	if (parse_double(csv->cell, &numbers[column]) < 0 ||
-	    !(numbers[column] >= columns[column].least && numbers[column] <= LARGEST))
-		return diag_set(csv->diag, -EINVAL,
-				"%.200s:%zu: %s must be a number from %g to %g, not \"%.40s\"",
-				csv->name, csv->line, columns[column].name, columns[column].least,
-				LARGEST, csv->cell);
-	return 0;
+	return diag_set(diag, err, "%.200s:%llu: %s", reader->name,
+			(unsigned long long)reader->row_line, what);
 }
 
-static int add_row(struct table *table, const double *numbers, const char *processor)
+static int add_row(struct table *table, const double *values, struct diag *diag)
 {
 	const struct platform_measurement row = {
-		.type = (unsigned)numbers[COLUMN_TYPE],
-		.processor = processor,
-		.cores = numbers[COLUMN_CORES],
-		.sockets = numbers[COLUMN_SOCKETS],
-		.memory_gib = numbers[COLUMN_MEMORY],
-		.frequency_mhz = numbers[COLUMN_FREQUENCY],
-		.cpu_time_ms = numbers[COLUMN_TIME],
-		.watts = numbers[COLUMN_WATTS],
+		.type = (unsigned)values[COLUMN_TYPE],
+		.processor = table->reader.text,
+		.cores = values[COLUMN_CORES],
+		.sockets = values[COLUMN_SOCKETS],
+		.memory_gib = values[COLUMN_MEMORY],
+		.frequency_mhz = values[COLUMN_FREQUENCY],
+		.cpu_time_ms = values[COLUMN_TIME],
+		.watts = values[COLUMN_WATTS],
 	};
 	struct diag why = { "" };
 	int r = platform_types_add(&table->types, &row, &why);
 
 	if (r == 0 && table->types.count > SPECPOWER_TYPES_MAX)
-		return csv_cells_refuse(&table->csv, -EFBIG,
-					"there are more than 2000 machine types");
-	return r < 0 ? csv_cells_refuse(&table->csv, r, why.text) : 0;
+		return refuse(&table->reader, -EFBIG, "there are more than 2000 machine types",
+			      diag);
+	return r < 0 ? refuse(&table->reader, r, why.text, diag) : 0;
 }
 
-static int read_row(struct table *table)
+static int take_row(struct table *table, const double *values, struct diag *diag)
 {
-	struct csv_cells *csv = &table->csv;
-	double numbers[COLUMN_NUMBERS] = { 0 };
-	char processor[CSV_CELL_MAX] = "";
-	size_t cell = 0;
-
-	do {
-		int r = csv_cells_read(csv);
-
-		if (r == 0 && cell < table->cells)
-			r = take_cell(csv, table->column[cell], numbers, processor);
-		if (r < 0)
-			return r;
-		cell++;
-	} while (csv->cell_end == CSV_END_CELL);
-	if (cell != table->cells)
-		return diag_set(csv->diag, -EINVAL,
-				"%.200s:%zu: this line has %zu cells, the first one has %zu",
-				csv->name, csv->line, cell, table->cells);
-	return add_row(table, numbers, processor);
+	for (size_t i = 0; i < COLUMN_NUMBERS; i++) {
+		if (!(values[i] >= columns[i].least && values[i] <= LARGEST))
+			return diag_set(
+				diag, -EINVAL, "%.200s:%llu: %s must be a number from %g to %g",
+				table->reader.name, (unsigned long long)table->reader.row_line,
+				columns[i].name, columns[i].least, LARGEST);
+	}
+	return add_row(table, values, diag);
 }
 
 int specpower_csv_parse(const char *name, const char *text, size_t size, struct platform_types *ret,
 			struct diag *diag)
 {
-	CLEANUP(table_release) struct table table = { .cells = 0 };
+	CLEANUP(table_release) struct table table = { .types = { .count = 0 } };
+	double values[COLUMNS] = { 0 };
 	struct diag why = { "" };
-	int r;
+	int r = csv_reader_open(&table.reader, name, text, size, NULL, NULL, diag);
 
-	csv_cells_start(&table.csv, name, text, size, diag);
-	if (!csv_cells_find_line(&table.csv))
-		return csv_cells_refuse(&table.csv, -EINVAL,
-					"it is empty; the first line names the columns");
-	r = read_names(&table);
-	while (r == 0 && csv_cells_find_line(&table.csv))
-		r = read_row(&table);
+	if (r == 0)
+		r = find_columns(&table.reader, diag);
+	if (r < 0)
+		return r;
+	while ((r = csv_reader_row(&table.reader, values, diag)) > 0) {
+		r = take_row(&table, values, diag);
+		if (r < 0)
+			return r;
+	}
 	if (r < 0)
 		return r;
 	r = platform_types_finish(&table.types, &why);
 	if (r < 0)
 		return diag_set(diag, r, "%.200s: %.200s", name, why.text);
 	*ret = table.types;
-	table.types = (struct platform_types){ 0 };
+	table.types = (struct platform_types){ .count = 0 };
 	return 0;
 }
 

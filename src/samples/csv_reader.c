@@ -299,13 +299,15 @@ void csv_reader_close(struct csv_reader *reader)
 	*reader = (struct csv_reader){ .line = 0 };
 }
 
-static double value_of(const struct csv_reader *reader, const struct line *line, size_t column)
+static double value_of(struct csv_reader *reader, const struct line *line, size_t column)
 {
 	char text[SAMPLE_NAME_MAX];
 	double value;
 
 	memcpy(text, line->cell, line->len);
 	text[line->len] = '\0';
+	if (column == reader->text_column)
+		memcpy(reader->text, text, line->len + 1);
 	if (!line->is_long && strlen(text) == line->len && parse_double(text, &value) == 0)
 		return value;
 	if (column != reader->text_column || line->len == 0)
@@ -333,7 +335,7 @@ static int try_row(struct csv_reader *reader, struct line *line, double *values,
 	double value;
 
 	do {
-		if (!read_number(reader, line, &value)) {
+		if (cell == reader->text_column || !read_number(reader, line, &value)) {
 			int r = read_cell(reader, line, diag);
 
 			if (r < 0)
@@ -380,6 +382,7 @@ int csv_reader_row(struct csv_reader *reader, double *values, struct diag *diag)
 	while (r > 0) {
 		struct line line = line_begin(reader);
 
+		reader->row_line = line.number;
 		r = try_row(reader, &line, values, diag);
 		if (r == 0) {
 			line_finish(reader, &line);

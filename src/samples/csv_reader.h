@@ -36,8 +36,14 @@ struct csv_reader {
 	size_t count;
 	/* [count]: where a value goes in a row; SAMPLE_COLUMN_NONE: nowhere (default). */
 	size_t *place;
-	/* A column of which text is a value, too: a hash of it, as a whole number; or NONE. */
+	/*
+	 * A column of which text is a value, too: a hash of it, as a whole number; or NONE. It is
+	 * only read where it has a place.
+	 */
 	size_t text_column;
+	/* Of the last row: the line that it began in, and the text of that column, or what fits. */
+	uint64_t row_line;
+	char text[SAMPLE_NAME_MAX];
 	char scratch[SAMPLE_NAME_MAX]; /* a cell without its quotes */
 };
 

@@ -56,7 +56,7 @@ static void test_what_is_wrong_is_named(void **state)
 		{ "", "t.csv:1: it is empty" },
 		{ "node_type,processor\n", "t.csv:1: there is no column cores" },
 		{ NAMES "1," FACTS ",0,100\n",
-		  "t.csv:2: this line has 8 cells, the first one has 9" },
+		  "t.csv:2:41: this line has 8 cells, the first one has 9" },
 		{ NAMES "1," FACTS ",0,,\n",
 		  "t.csv:2: platform_power must be a number from 0.001" },
 		{ NAMES "1," FACTS ",0,,0\n", "platform_power must be a number" },

@@ -104,7 +104,10 @@ static void test_text_is_a_value_where_it_is_wanted(void **state)
 	reader.text_column = csv_reader_find(&reader, "node");
 	assert_int_equal(csv_reader_row(&reader, first, &diag), 1);
 	assert_int_equal(csv_reader_row(&reader, second, &diag), 1);
+	assert_string_equal(reader.text, "n2");
+	assert_int_equal(reader.row_line, 3);
 	assert_int_equal(csv_reader_row(&reader, third, &diag), 1);
+	assert_string_equal(reader.text, "n1");
 	assert_true(fabs(first[0] - third[0]) < 0.5 && fabs(first[0] - second[0]) >= 1);
 	assert_true(isnan(first[1]));
 }
