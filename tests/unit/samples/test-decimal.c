@@ -77,6 +77,21 @@ static void test_near_the_middle_of_two_doubles(void **state)
 	assert_true(check("1E-22") && check("123456789012345e-3"));
 }
 
+/* Of some, 64 bits of the quotient lie in the middle of two doubles, and the number does not. */
+static void test_quotients_of_nineteen_digits(void **state)
+{
+	uint64_t random = 3;
+	char text[64];
+
+	(void)state;
+	for (unsigned i = 0; i < 5 * NUMBERS; i++) {
+		(void)snprintf(text, sizeof(text), "%llue-%u",
+			       (unsigned long long)(1000000000000000000ULL + next(&random) * 512),
+			       1 + i % 22);
+		(void)check(text);
+	}
+}
+
 static void test_left_to_others(void **state)
 {
 	static const char *const texts[] = { "",      "-",   ".",       "e5",
@@ -94,6 +109,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_numbers_of_any_length),
 		cmocka_unit_test(test_near_the_middle_of_two_doubles),
+		cmocka_unit_test(test_quotients_of_nineteen_digits),
 		cmocka_unit_test(test_left_to_others),
 	};
 
