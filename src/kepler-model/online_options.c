@@ -71,7 +71,7 @@ static const struct option rows[] = {
 	  .help = "Ways to train, separated by commas, beside the line over all rows." },
 	TIME("interval", interval_ns, "5m", NSEC_PER_SEC, "How often new points are asked for."),
 	TIME("history", history_ns, "1h", NSEC_PER_SEC,
-	     "How far back it asks where it knows nothing, and at most after a pause."),
+	     "How far back points are asked for at first, and at most after a pause."),
 	TIME("retrain", retrain_ns, "1h", NSEC_PER_SEC,
 	     "How often a model is trained again; when the model in use no longer fits, with each "
 	     "new block of rows."),
