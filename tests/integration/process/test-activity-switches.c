@@ -22,7 +22,8 @@
 
 #include "tests/rig/remove_tree.h"
 
-#define SHORT_LIVES 500
+#define SHORT_LIVES    500
+#define CLOCK_PERMILLE 10
 
 /* Everywhere: cpu-clock counts ns. Where the PMU msr is, its event 0 is the time stamp counter. */
 #define CLOCK SIGNAL_CPU_CYCLES
@@ -97,20 +98,38 @@ static struct activity_reader *open_counting(const struct activity_options *opti
 	return reader;
 }
 
+/*
+ * Passes until @count processes of the name have ended: what they did since they were last walked comes
+ * with their end. A busy host lets a CPU of an emulated machine stand still for seconds, and with
+ * it what is freed there. Of one that is freed on top of a guarded process no end is seen.
+ */
+static void add_ends(struct activity_reader *reader, struct sums *sums, unsigned count)
+{
+	for (int i = 0; i < 40 && (i < 3 || sums->ended < count); i++) {
+		rig_wait_for_frees();
+		add_pass(reader, rig_comm(), sums);
+	}
+}
+
 static void burn(void *arg)
 {
 	rig_burn_ms(*(unsigned *)arg);
 }
 
-static void test_adds_up_to_the_cpu_time(void **state)
+static bool is_near(uint64_t seen_ns, uint64_t truth_ns)
 {
-	const struct activity_options options = options_of();
-	struct activity_reader *reader = open_counting(&options);
+	uint64_t off_ns = seen_ns > truth_ns ? seen_ns - truth_ns : truth_ns - seen_ns;
+
+	return off_ns <= truth_ns * CLOCK_PERMILLE / 1000;
+}
+
+/* What three burners do, in passes while they run and until they have ended; returns their sums. */
+static struct sums count_burners(struct activity_reader *reader)
+{
 	unsigned ms = 700;
 	struct sums sums = { 0 };
 	pid_t burners[3];
 
-	(void)state;
 	for (size_t i = 0; i < 3; i++)
 		burners[i] = rig_fork(rig_comm(), burn, &ms);
 	for (int i = 0; i < 6; i++) {
@@ -119,9 +138,7 @@ static void test_adds_up_to_the_cpu_time(void **state)
 	}
 	for (size_t i = 0; i < 3; i++)
 		(void)rig_wait(burners[i]);
-	rig_wait_for_frees();
-	for (int i = 0; i < 3; i++)
-		add_pass(reader, rig_comm(), &sums);
+	add_ends(reader, &sums, 3);
 	printf("# CPU %.1f ms, counted %.1f, clock %.1f; burners %.1f, %.1f, %.1f\n",
 	       (double)sums.cpu_ns / 1e6, (double)sums.all[SIGNAL_COUNTED_TIME] / 1e6,
 	       (double)sums.all[CLOCK] / 1e6, (double)sums.named_cpu_ns / 1e6,
@@ -129,8 +146,24 @@ static void test_adds_up_to_the_cpu_time(void **state)
 	assert_counted(reader, "counted time", sums.all[SIGNAL_COUNTED_TIME], sums.cpu_ns);
 	assert_counted(reader, "counted time of burners", sums.named[SIGNAL_COUNTED_TIME],
 		       sums.named_cpu_ns);
+	return sums;
+}
+
+static void test_adds_up_to_the_cpu_time(void **state)
+{
+	const struct activity_options options = options_of();
+	struct activity_reader *reader = open_counting(&options);
+	struct sums sums = count_burners(reader);
+
+	(void)state;
+	/*
+	 * A CPU that stands still between the reading of the scheduler's clock and that of the
+	 * event moves time from a slice to the next. What counts wrong does so each time.
+	 */
+	for (int i = 0; i < 2 && !is_near(sums.named[CLOCK], sums.named[SIGNAL_COUNTED_TIME]); i++)
+		sums = count_burners(reader);
 	rig_assert_near("cpu-clock of burners", sums.named[CLOCK], sums.named[SIGNAL_COUNTED_TIME],
-			10);
+			CLOCK_PERMILLE);
 	activity_close(reader);
 }
 
@@ -143,9 +176,7 @@ static void tick_rates(double *ret_burner, double *ret_others)
 	unsigned ms = 300;
 
 	(void)rig_wait(rig_fork(rig_comm(), burn, &ms));
-	rig_wait_for_frees();
-	for (int i = 0; i < 3; i++)
-		add_pass(reader, rig_comm(), &sums);
+	add_ends(reader, &sums, 1);
 	activity_close(reader);
 	assert_true(sums.named[TSC] > 0);
 	*ret_burner = (double)sums.named[TSC] / (double)sums.named[SIGNAL_COUNTED_TIME];
@@ -183,10 +214,7 @@ static void test_short_lives_are_not_lost(void **state)
 	(void)state;
 	for (int i = 0; i < SHORT_LIVES; i++)
 		truth_ns += rig_wait(rig_fork(rig_comm(), burn, &ms));
-	for (int i = 0; i < 40 && sums.ended < SHORT_LIVES; i++) {
-		rig_wait_for_frees();
-		add_pass(reader, rig_comm(), &sums);
-	}
+	add_ends(reader, &sums, SHORT_LIVES);
 	printf("# %u ended, %.1f of %.1f ms, %.1f counted\n", sums.ended,
 	       (double)sums.named_cpu_ns / 1e6, (double)truth_ns / 1e6,
 	       (double)sums.named[SIGNAL_COUNTED_TIME] / 1e6);
@@ -388,9 +416,7 @@ static void check_without(const char *program, bool is_counted)
 	printf("# without %s\n", program);
 	reader = open_counting(&options);
 	(void)rig_wait(rig_fork(rig_comm(), burn, &ms));
-	rig_wait_for_frees();
-	for (int i = 0; i < 3; i++)
-		add_pass(reader, rig_comm(), &sums);
+	add_ends(reader, &sums, 1);
 	activity_get_info(reader, &info);
 	assert_int_equal(info.counts_switches, is_counted);
 	assert_int_equal(info.why_not_counted[0] != '\0', !is_counted);
