@@ -149,7 +149,7 @@ typedef int entry_fn(struct resctrl *resctrl, const char *path, uint32_t parent,
 static int visit(struct resctrl *resctrl, const char *dir, uint32_t parent, entry_fn *fn,
 		 char *text)
 {
-	char path[2 * PATH_BYTES];
+	char path[2 * PATH_BYTES + 16];
 	const struct dirent *entry;
 	DIR *listing;
 	int r = 0;

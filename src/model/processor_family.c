@@ -30,10 +30,11 @@ static const char *const vendors[] = { "intel", "amd",    "arm",     "ampere",
 
 static void set(char *ret, const char *text, size_t len)
 {
-	size_t fits = strnlen(text, len < FAMILY_WORD_MAX ? len : FAMILY_WORD_MAX - 1);
+	size_t i = 0;
 
-	memcpy(ret, text, fits);
-	ret[fits] = '\0';
+	for (; i < len && i < FAMILY_WORD_MAX - 1 && text[i]; i++)
+		ret[i] = text[i];
+	ret[i] = '\0';
 }
 
 static void split(const char *processor, struct words *words)
