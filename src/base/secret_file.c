@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
+
 /*
  * Whether @path, with the status @st, is a credential that systemd passes to this service.
  * Credentials are in one flat directory. From systemd 254 on they are owned by root, with an ACL
@@ -42,4 +44,23 @@ int secret_file_check(const char *path, struct diag *diag)
 	return diag_set(diag, -EPERM,
 			"%s holds a secret and others can read it (mode %04o): chmod 600 %s", path,
 			(unsigned)st.st_mode & 07777, path);
+}
+
+int secret_file_read(const char *path, char **ret, struct diag *diag)
+{
+	size_t len;
+	int r;
+
+	if (!*path) {
+		*ret = strdup("");
+		return *ret ? 0 : diag_set(diag, -ENOMEM, "out of memory");
+	}
+	r = secret_file_check(path, diag);
+	if (r < 0)
+		return r;
+	r = read_file_alloc(path, SECRET_FILE_MAX, ret, &len);
+	if (r < 0)
+		return diag_set(diag, r, "%s: cannot be read: %s", path, strerrordesc_np(-r));
+	(*ret)[strcspn(*ret, "\r\n")] = '\0';
+	return 0;
 }

@@ -4,8 +4,16 @@
 
 #include "base/diag.h"
 
+#define SECRET_FILE_MAX 16384 /* bytes */
+
 /*
  * 0; -EPERM with diag when other users can read @path; a missing file is not an error. Also fine is
  * a credential that systemd passes to this service.
  */
 int secret_file_check(const char *path, struct diag *diag);
+/*
+ * The first line of the file @path, without its end, given to the caller: a token, a password. "" is
+ * no file and an empty secret. 0; -EPERM as above; -errno with a diagnosis where the file cannot be
+ * read or has more than SECRET_FILE_MAX bytes.
+ */
+int secret_file_read(const char *path, char **ret, struct diag *diag);

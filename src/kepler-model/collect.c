@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/file.h"
 #include "base/macro.h"
 #include "base/secret_file.h"
 #include "kepler-model/data_path.h"
@@ -22,7 +21,6 @@
 #include "samples/prometheus_query.h"
 
 #define METRICS_LIST_MAX 64
-#define SECRET_MAX       16384
 #define BAR_WIDTH        30
 
 struct collect_config {
@@ -133,27 +131,6 @@ static const struct short_flag shorts[] = { { "-i", "input" },
 					    { "-s", "server" },
 					    { "-tm", "thirdparty-metrics" },
 					    { NULL, NULL } };
-
-/* The first line of a file with a secret; "" where there is none to read. Owned. */
-static int read_secret(const char *path, char **ret, struct diag *diag)
-{
-	size_t len;
-	int r;
-
-	*ret = NULL;
-	if (!*path) {
-		*ret = strdup("");
-		return *ret ? 0 : diag_set(diag, -ENOMEM, "out of memory");
-	}
-	r = secret_file_check(path, diag);
-	if (r < 0)
-		return r;
-	r = read_file_alloc(path, SECRET_MAX, ret, &len);
-	if (r < 0)
-		return diag_set(diag, r, "%s: cannot be read: %s", path, strerrordesc_np(-r));
-	(*ret)[strcspn(*ret, "\r\n")] = '\0';
-	return 0;
-}
 
 static int find_times(const struct collect_config *config, struct collect_plan *plan,
 		      struct diag *diag)
@@ -304,10 +281,10 @@ static int run(struct collect_config *config, const char *path)
 	CLEANUP_FREE char *password = NULL;
 	struct session session = { .config = config, .on_terminal = isatty(STDERR_FILENO) };
 	struct diag diag = { "" };
-	int r = read_secret(config->token_file, &token, &diag);
+	int r = secret_file_read(config->token_file, &token, &diag);
 
 	if (r == 0)
-		r = read_secret(config->password_file, &password, &diag);
+		r = secret_file_read(config->password_file, &password, &diag);
 	if (r == 0) {
 		const struct prometheus_options options = {
 			.url = config->server,

@@ -17,6 +17,7 @@
 
 #include "base/clock.h"
 #include "base/macro.h"
+#include "base/secret_file.h"
 #include "base/strbuf.h"
 #include "net/http_client.h"
 #include "samples/exposition.h"
@@ -29,6 +30,7 @@
 struct scraping {
 	const struct scraper_options *options;
 	struct http_client *http;
+	char *token, *password; /* "": none */
 	struct strbuf page, out;
 	FILE *file;
 	char part[PATH_SIZE];
@@ -80,10 +82,19 @@ static int take_body(void *userdata, const char *bytes, size_t len)
 	return strbuf_error(&scraping->page);
 }
 
+static const char *or_null(const char *text)
+{
+	return *text ? text : NULL;
+}
+
 static int fetch(struct scraping *scraping, struct diag *diag)
 {
+	const char *user = or_null(scraping->options->user);
 	const struct http_request_options request = {
 		.url = scraping->options->url,
+		.bearer_token = or_null(scraping->token),
+		.user = user,
+		.password = user ? scraping->password : NULL,
 		.accept = "text/plain;version=0.0.4",
 		.connect_timeout_ms = CONNECT_MS,
 		.timeout_ms = TIMEOUT_MS,
@@ -94,6 +105,10 @@ static int fetch(struct scraping *scraping, struct diag *diag)
 
 	strbuf_reset(&scraping->page);
 	r = http_client_get(scraping->http, &request, take_body, scraping, &reply, diag);
+	if (r == 0 && (reply.status == 401 || reply.status == 403))
+		return diag_set(diag, -EACCES,
+				"refused (%d): check token-file, user and password-file",
+				reply.status);
 	if (r == 0 && reply.status != 200)
 		return diag_set(diag, -EPROTO, "answered %d", reply.status);
 	return r;
@@ -128,13 +143,18 @@ static int open_scraping(struct scraping *scraping, struct diag *diag)
 {
 	const struct scraper_options *options = scraping->options;
 	const struct http_client_options http = {
-		.ca_file = *options->ca_file ? options->ca_file : NULL,
+		.ca_file = or_null(options->ca_file),
 		.user_agent = "kepler-model",
 		.environment_proxy = true,
 		.cancel_fd = -1,
 		.insecure = options->insecure,
 	};
+	int r = secret_file_read(options->token_file, &scraping->token, diag);
 
+	if (r == 0)
+		r = secret_file_read(options->password_file, &scraping->password, diag);
+	if (r < 0)
+		return r;
 	if (snprintf(scraping->part, PATH_SIZE, "%s.part", options->path) >= PATH_SIZE)
 		return diag_set(diag, -ENAMETOOLONG, "%.200s…: the name is too long",
 				options->path);

@@ -19,6 +19,8 @@ struct scraper_options {
 	const char *url;     /* of the page */
 	const char *path;    /* the file */
 	const char *ca_file; /* "": the system's */
+	/* Files with a bearer token, or with the password of @user; "": none. Over https only. */
+	const char *token_file, *user, *password_file;
 	bool insecure;
 	uint64_t step_ns;
 	enum metric_level level;

@@ -7,6 +7,7 @@ With KEPLER_LONG_TESTS=1 also from a Prometheus, and from recordings.
 import contextlib
 import csv
 import fcntl
+import http.server
 import json
 import os
 import pathlib
@@ -15,8 +16,11 @@ import signal
 import statistics
 import subprocess
 import tempfile
+import threading
 import time
+import urllib.request
 
+from certificates import Authority
 from prometheus_rig import Prometheus
 from rig import BUILD, Exporter, Sensors, free_port, need_program, rapl_zone, run_tests
 
@@ -49,6 +53,35 @@ def metered(*options):
             Exporter(f"--host.sysfs={sensors.mount}", "--monitor.interval=500ms", "--metrics.settle=0s",
                      "--metrics.process.min-joules=0", *options) as exporter:
         yield exporter
+
+
+TOKEN = "a-token-of-the-exporter"
+
+
+@contextlib.contextmanager
+def guarded(folder, exporter):
+    """As the proxy with TLS and a token that the documents advise: its URL, and the options of a client of it."""
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            allowed = self.headers.get("Authorization") == f"Bearer {TOKEN}"
+            body = urllib.request.urlopen(exporter.url + self.path, timeout=30).read() if allowed else b"no"
+            self.send_response(200 if allowed else 401)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    authority = Authority(folder)
+    token = pathlib.Path(folder, "token")
+    token.touch(mode=0o600)
+    token.write_text(TOKEN + "\n")
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        server.socket = authority.server_context().wrap_socket(server.socket, server_side=True)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"https://127.0.0.1:{server.server_port}", f"--ca-file={authority.file}", f"--token-file={token}"
+        server.shutdown()
 
 
 def check_models(folder):
@@ -116,8 +149,9 @@ def without_a_prometheus():
 
 def stopped_run_is_continued():
     need_program("stress-ng")
-    with tempfile.TemporaryDirectory() as folder, metered() as exporter:
-        args = [f"--exporter={exporter.url}", *PLAN]
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as secrets, metered() as exporter, \
+            guarded(secrets, exporter) as (url, ca, token):
+        args = [f"--exporter={url}", ca, token, *PLAN]
         with subprocess.Popen([PROGRAM, "bench", folder, *args, "--pause=0s"], stderr=subprocess.PIPE, stdout=subprocess.PIPE,
                               text=True) as process:
             log = pathlib.Path(folder, "stress.json")
@@ -166,6 +200,25 @@ def from_recordings():
             steps[-1]["end"] + 2, (times[0], times[-1], steps)
 
 
+def refused_secrets():
+    """Before any load: no token and a wrong one, a token that would go over plain HTTP or that others can read."""
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as secrets, metered() as exporter, \
+            guarded(secrets, exporter) as (url, ca, token):
+        wrong = pathlib.Path(secrets, "wrong")
+        wrong.touch(mode=0o600)
+        wrong.write_text("another-token\n")
+        seen = pathlib.Path(secrets, "seen")
+        seen.touch(mode=0o644)
+        for args, why in (([f"--exporter={url}", ca], "refused (401): check token-file"),
+                          ([f"--exporter={url}", ca, f"--token-file={wrong}"], "refused (401)"),
+                          ([f"--exporter={url}", token], "certificate"),
+                          ([f"--exporter={exporter.url}", token], "https"),
+                          ([f"--exporter={url}", ca, f"--token-file={seen}"], "others can read it")):
+            said = bench(folder, *args, status=1).stderr
+            assert why in said and "nothing can be read from the exporter" in said, (args, said)
+            assert TOKEN not in said and not os.path.exists(f"{folder}/stress.json"), said
+
+
 def refusals():
     """Before hours of load: nothing has run, and nothing is left."""
     with tempfile.TemporaryDirectory() as folder:
@@ -184,5 +237,5 @@ def refusals():
         os.close(lock)
 
 
-TESTS = [without_a_prometheus, stopped_run_is_continued, refusals]
+TESTS = [without_a_prometheus, stopped_run_is_continued, refused_secrets, refusals]
 run_tests(TESTS + [from_a_prometheus, from_recordings] if os.environ.get("KEPLER_LONG_TESTS") else TESTS)

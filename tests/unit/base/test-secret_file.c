@@ -103,11 +103,38 @@ static void a_credential_of_systemd_is_private(void **state)
 	assert_int_equal(unsetenv("CREDENTIALS_DIRECTORY"), 0);
 }
 
+static void the_first_line_is_the_secret(void **state)
+{
+	struct rig *rig = *state;
+	struct diag diag = { "" };
+	char *secret = NULL;
+	int fd = open(rig->path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+
+	assert_int_equal(chmod(rig->path, 0600), 0);
+	assert_int_equal(write(fd, "a token\r\nand more\n", 19), 19);
+	assert_int_equal(close(fd), 0);
+	assert_int_equal(secret_file_read(rig->path, &secret, &diag), 0);
+	assert_string_equal(secret, "a token");
+	free(secret);
+	assert_int_equal(secret_file_read("", &secret, &diag), 0);
+	assert_string_equal(secret, "");
+	free(secret);
+	assert_int_equal(chmod(rig->path, 0644), 0);
+	assert_int_equal(secret_file_read(rig->path, &secret, &diag), -EPERM);
+	assert_int_equal(chmod(rig->path, 0600), 0);
+	assert_int_equal(truncate(rig->path, SECRET_FILE_MAX + 1), 0);
+	assert_int_equal(secret_file_read(rig->path, &secret, &diag), -EFBIG);
+	assert_int_equal(unlink(rig->path), 0);
+	assert_int_equal(secret_file_read(rig->path, &secret, &diag), -ENOENT);
+	assert_non_null(strstr(diag.text, "cannot be read"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(others_may_do_nothing_with_it),
 		cmocka_unit_test(a_credential_of_systemd_is_private),
+		cmocka_unit_test(the_first_line_is_the_secret),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
