@@ -15,33 +15,12 @@ import time
 import zipfile
 
 from model_rig import KEPLER_MODEL, Program
+from model_series import request, series
 from rig import OTHERS_ENVIRONMENT, Metrics, run_tests
 
 TOKEN = "0123456789abcdef"
 RIGHT = {"Authorization": f"Bearer {TOKEN}"}
 QUIET = "--web.listen-address=127.0.0.1:0"
-STEPS, EVERY_S = 120, 3
-
-
-def series():
-    """Of a machine that draws 40 W, and 30 W for each second of CPU time in a second."""
-    joules = ms = hits = 0.0
-    values = {"kepler_node_package_joules_total": [], "kepler_container_bpf_cpu_time_ms_total": [],
-              "kepler_container_bpf_page_cache_hit_total": []}
-    for i in range(STEPS):
-        load = 1 + math.sin(i / 7)
-        joules, ms, hits = joules + EVERY_S * (40 + 30 * load), ms + EVERY_S * 1000 * load, hits + EVERY_S * 10 * load
-        for name, value in zip(values, (joules, ms, hits)):
-            values[name].append([1000 + EVERY_S * i, str(value)])
-    labels = {"kepler_node_package_joules_total": {"source": "rapl-sysfs", "mode": "dynamic", "instance": "a"}}
-    own = {"container_id": "c1", "pod_name": "p", "container_name": "c", "container_namespace": "n", "instance": "a"}
-    return {name: [{"metric": {"__name__": name, **labels.get(name, own)}, "values": v}] for name, v in values.items()}
-
-
-def request(**changes):
-    return {"name": "mine", "energy_source": "rapl-sysfs", "prom_response": series(), "use_vm_metrics": False,
-            "trainer": {"abs_trainers": ["LinearRegressionTrainer"], "dyn_trainers": ["LinearRegressionTrainer"],
-                        "idle_prom_response": None, "isolator": "MinIdleIsolator", "isolator_args": {}}, **changes}
 
 
 class Trainer(Program):

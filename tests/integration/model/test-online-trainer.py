@@ -1,87 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """kepler-model online-trainer on a server whose machine changes: models that are published, kept and replaced, drift, restarts."""
-import http.server
 import json
-import math
 import pathlib
 import signal
 import tempfile
-import threading
 import time
-import urllib.parse
 import urllib.request
 
 from model_rig import Program
-from rig import Metrics, free_port, run_tests
+from model_series import STEP_S, Machine
+from rig import Metrics, run_tests
 
-STEP_S = 0.1
 SPEC = {"processor": "intel_xeon_platinum_8259cl", "cores": 4, "chips": 1, "memory": 16, "frequency": 3000}
 KEY = "intel_xeon_platinum_8259cl_4_1_16_3000"
 MODEL = "online/rapl-sysfs/AbsPower/BPFOnly/OnlineTrainer_0.json"
-
-
-class Machine:
-    """Series by time, up to `until`: 40 W and `slope` W for each second of CPU time in a second, another slope after `changed`.
-    Counters fall to 0 every 200 s, some points are no number, and another job has the same series again."""
-
-    def __init__(self):
-        self.start = time.time() - 3000
-        self.until, self.changed, self.is_away = self.start, math.inf, False
-        self.has_names, self.asked = True, []  # whether metrics are known; until when it was asked for their names
-        self.joules, self.ms, total = [0.0], [0.0], 0.0
-        self.port = free_port()
-        machine = self
-
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_GET(self):
-                url = urllib.parse.urlparse(self.path)
-                given = {key: values[0] for key, values in urllib.parse.parse_qs(url.query).items()}
-                names = ["kepler_node_package_joules_total", "kepler_container_bpf_cpu_time_ms_total",
-                         "kepler_container_bpf_page_cache_hit_total"]
-                if url.path.endswith("/values"):
-                    machine.asked.append(float(given["end"]))
-                    names = names if machine.has_names else []
-                body = {"status": "success", "data": names if url.path.endswith("/values") else
-                        {"resultType": "matrix", "result": machine.points(given)}}
-                data = json.dumps(body).encode()
-                self.send_response(503 if machine.is_away else 200)
-                self.send_header("Content-Length", str(len(data)))
-                self.end_headers()
-                self.wfile.write(data)
-
-            def log_message(self, *args):
-                pass
-
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", self.port), Handler)
-        self.server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self.port}"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-    def values(self, until_s):
-        """Sums of energy and CPU time up to this many seconds from the start, step by step."""
-        while len(self.ms) * STEP_S <= until_s + STEP_S:
-            i = len(self.ms)
-            load = 1 + math.sin(i / 37) + 0.3 * math.sin(i * 1.7)
-            slope = 30 if self.start + i * STEP_S < self.changed else 90
-            noise = 2 * math.sin(i * i % 1009)
-            self.joules.append(self.joules[-1] + STEP_S * (40 + slope * max(load, 0) + noise))
-            self.ms.append(self.ms[-1] + STEP_S * 1000 * max(load, 0))
-
-    def points(self, given):
-        name = given["query"].partition("{")[0]
-        first = max(0, math.ceil((float(given["start"]) - self.start) / STEP_S))
-        last = math.floor((min(float(given["end"]), self.until) - self.start) / STEP_S)
-        self.values(last * STEP_S)
-        sums = self.joules if "joules" in name else self.ms
-        points = []
-        for i in range(first, last + 1):
-            value = sums[i] - sums[i // 2000 * 2000]
-            points.append([round(self.start + i * STEP_S, 3), "NaN" if i % 701 == 5 else str(value)])
-        labels = {"source": "rapl-sysfs", "mode": "dynamic"} if "joules" in name else \
-            {"container_id": "c1", "pod_name": "p", "container_name": "c", "container_namespace": "n"}
-        return [{"metric": {"__name__": name, "instance": instance, **labels}, "values": points}
-                for instance in ("node1:28282", "stranger:28282")] if points else []
 
 
 class Online:
