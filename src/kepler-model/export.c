@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kepler-model/export.h"
 
-#include <errno.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "base/macro.h"
 #include "kepler-model/machine_file.h"
+#include "kepler-model/model_input.h"
 #include "kepler-model/settings.h"
 #include "options/layers.h"
 #include "repository/publication.h"
@@ -48,54 +47,56 @@ const struct option_set export_options = {
 	.size = sizeof(struct export_config),
 };
 
-static int read_model(const char *path, struct trained_model *ret, struct diag *diag)
-{
-	CLEANUP_FREE char *text = NULL;
-	size_t len = 0;
-	int r = read_file_alloc(path, MODEL_FILE_MAX, &text, &len);
+struct exporting {
+	const struct export_config *config;
+	const char *operand; /* the models that are exported */
+	struct machine_spec machine;
+	struct strbuf *out; /* lines with what was written */
+	int status;
+};
 
-	if (r < 0)
-		return diag_set(diag, r, "%s: cannot be read: %s", path, strerrordesc_np(-r));
-	return trained_model_parse(ret, path, text, len, diag);
-}
-
-static int export_model(const struct export_config *config, const char *path,
-			const struct machine_spec *machine, struct strbuf *out, struct diag *diag)
+/* Each model by itself: one that is refused does not keep the others out. */
+static int export_model(void *userdata, const char *name, struct trained_model *model,
+			struct diag *diag)
 {
-	CLEANUP(trained_model_release) struct trained_model model = { .node_type = -1 };
+	struct exporting *exporting = userdata;
+	const struct export_config *config = exporting->config;
 	const struct publication publication = { config->output, config->pipeline,
 						 config->publisher };
+	bool is_file = strcmp(name, exporting->operand) == 0;
 	char written[PUBLICATION_NAME_MAX * 4];
 	struct diag why = { "" };
-	int r = read_model(path, &model, diag);
+	int r;
 
-	if (r < 0)
-		return r;
-	if (!model.machine.processor[0] && !model.machine.cores)
-		model.machine = *machine;
-	r = config->any_error ? 0 : publication_judge(&model, &why);
+	if (!model->machine.processor[0] && !model->machine.cores)
+		model->machine = exporting->machine;
+	r = config->any_error ? 0 : publication_judge(model, &why);
 	if (r == 0)
-		r = publication_add(&publication, &model, written, &why);
-	if (r < 0)
-		return diag_set(diag, r, "%s: %s", path, why.text);
-	strbuf_addf(out, "%s\n", written);
+		r = publication_add(&publication, model, written, &why);
+	if (r == 0) {
+		strbuf_addf(exporting->out, "%s\n", written);
+		return 0;
+	}
+	(void)diag_set(diag, r, "%s%s%s: %.400s", exporting->operand, is_file ? "" : ": ",
+		       is_file ? "" : name, why.text);
+	exporting->status = settings_fail(diag);
 	return 0;
 }
 
-/* Each model by itself: one that is refused does not keep the others out. */
 static int export_all(const struct export_config *config, const struct operands *operands,
 		      struct strbuf *out)
 {
-	struct machine_spec machine = { 0 };
+	struct exporting exporting = { .config = config, .out = out, .status = EXIT_SUCCESS };
 	struct diag diag = { "" };
-	int status = EXIT_SUCCESS;
 
-	if (*config->machine && machine_file_read(config->machine, &machine, &diag) < 0)
+	if (*config->machine && machine_file_read(config->machine, &exporting.machine, &diag) < 0)
 		return settings_fail(&diag);
-	for (size_t i = 0; i < operands->count; i++)
-		if (export_model(config, operands->words[i], &machine, out, &diag) < 0)
-			status = settings_fail(&diag);
-	return status;
+	for (size_t i = 0; i < operands->count; i++) {
+		exporting.operand = operands->words[i];
+		if (model_input_each(exporting.operand, NULL, export_model, &exporting, &diag) < 0)
+			exporting.status = settings_fail(&diag);
+	}
+	return exporting.status;
 }
 
 int export_main(int argc, char *const *argv, char *const *environ_)

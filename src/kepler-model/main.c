@@ -96,7 +96,10 @@ static const struct command commands[] = {
 	  .operands = "MODEL CSV",
 	  .what = "Prints how far the model's predictions are off on rows, which it should not "
 		  "have been trained\n"
-		  "on, and how many of them lie within its bound. Options:",
+		  "on, and how many of them lie within its bound. MODEL may be a pipeline, as a "
+		  "folder "
+		  "or a zip archive:\n"
+		  "then all its models are judged. Options:",
 	  .options = &validate_options },
 	{ "compare", compare_main, "compare MODEL... CSV",
 	  "errors of several models on the same rows", .operands = "MODEL... CSV",
@@ -106,13 +109,18 @@ static const struct command commands[] = {
 	  .operands = "MODEL CSV",
 	  .what = "Writes a page of HTML that shows a model on samples: measured beside predicted "
 		  "power, residuals,\n"
-		  "power by load, and which features matter. The page needs nothing else.",
+		  "power by load, and which features matter. The page needs nothing else. Of a "
+		  "pipeline, "
+		  "as a folder\n"
+		  "or a zip archive, it shows the model with the least error.",
 	  .options = &plot_options },
 	{ "export", export_main, "export MODEL...", "put trained models into a repository",
 	  .operands = "MODEL...",
 	  .what = "Puts trained models into a repository in the layout of upstream's model-db, if "
 		  "they are good enough.\n"
-		  "Models that Kepler's own weights can express are also readable for old Keplers.",
+		  "Models that Kepler's own weights can express are also readable for old Keplers. "
+		  "MODEL may be a\n"
+		  "pipeline, as a folder or a zip archive: then all its models are exported.",
 	  .options = &export_options },
 	{ "repo", repo_main, "repo COMMAND DIR", "a repository of models:", .more = repo_usage,
 	  .operands = "list|verify|best DIR | publish DIR OUT",

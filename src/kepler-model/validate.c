@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/macro.h"
+#include "kepler-model/model_input.h"
 #include "kepler-model/sample_file.h"
 #include "kepler-model/settings.h"
 #include "kepler-model/training_report.h"
@@ -16,6 +17,7 @@
 
 struct validate_config {
 	struct settings settings;
+	struct model_input_filter models;
 	int format;
 	uint32_t limit_percent;
 };
@@ -35,7 +37,11 @@ static const struct option rows[] = {
 	  .help = "Exit with 1 if a component's errors, all together, exceed this part of its "
 		  "power; 0: no limit." },
 };
-static const struct option_section sections[] = { { rows, ARRAY_SIZE(rows), 0 } };
+static const struct option_section sections[] = {
+	{ rows, ARRAY_SIZE(rows), 0 },
+	{ model_input_rows_of_options, MODEL_INPUT_OPTION_COUNT,
+	  offsetof(struct validate_config, models) },
+};
 
 const struct option_set validate_options = {
 	.program = &settings_program,
@@ -45,26 +51,22 @@ const struct option_set validate_options = {
 	.size = sizeof(struct validate_config),
 };
 
-static const struct short_flag shorts[] = { { NULL, NULL } };
+static const struct short_flag shorts[] = { { "-ot", "output-type" },
+					    { "-fg", "feature-group" },
+					    { NULL, NULL } };
 
 struct validation {
 	const struct validate_config *config;
 	struct sample_table table;
 	struct strbuf out;
+	const char *operand; /* the models that are judged */
 	size_t lines;
 	bool is_beyond; /* the limit */
 	struct diag diag;
 };
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static int add_component(struct validation *validation, const struct trained_model *model,
-			 const char *path, size_t component)
+			 const char *shown, size_t component)
 {
 	struct training_result result = { .coverage = 0 };
 	const char *name = model->components[component].name;
@@ -77,23 +79,28 @@ static int add_component(struct validation *validation, const struct trained_mod
 	if (r < 0 || (limit && !(result.score.weighted_percent <= limit)))
 		validation->is_beyond = true;
 	if (validation->config->format == VALIDATE_TABLE) {
-		report_add_line(name, base_name(path), &result, &validation->out);
+		report_add_line(name, shown, &result, &validation->out);
 	} else {
 		if (validation->lines)
 			strbuf_add_char(&validation->out, ',');
-		report_add_object(name, base_name(path), &result, &validation->out);
+		report_add_object(name, shown, &result, &validation->out);
 	}
 	validation->lines++;
 	return 0;
 }
 
-static int add_model(struct validation *validation, const char *path)
+/* A file is shown by its name, a model of a pipeline by its place there. */
+static int add_model(void *userdata, const char *name, struct trained_model *model,
+		     struct diag *diag)
 {
-	CLEANUP(trained_model_release) struct trained_model model = { .node_type = -1 };
-	int r = model_file_load(path, &model, &validation->diag);
+	struct validation *validation = userdata;
+	bool is_file = strcmp(name, validation->operand) == 0;
+	const char *slash = is_file ? strrchr(name, '/') : NULL;
+	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < model.component_count; i++)
-		r = add_component(validation, &model, path, i);
+	(void)diag;
+	for (size_t i = 0; r == 0 && i < model->component_count; i++)
+		r = add_component(validation, model, slash ? slash + 1 : name, i);
 	return r;
 }
 
@@ -109,8 +116,11 @@ static int run(struct validation *validation, const struct operands *operands)
 		strbuf_add_str(&validation->out, "{\"results\":[");
 	else
 		report_add_head(&validation->out);
-	for (size_t i = 0; r == 0 && i < models; i++)
-		r = add_model(validation, operands->words[i]);
+	for (size_t i = 0; r == 0 && i < models; i++) {
+		validation->operand = operands->words[i];
+		r = model_input_each(validation->operand, &validation->config->models, add_model,
+				     validation, &validation->diag);
+	}
 	if (json)
 		strbuf_add_str(&validation->out, "]}\n");
 	if (r == 0)

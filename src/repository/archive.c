@@ -9,8 +9,17 @@
 
 #include "base/macro.h"
 
+struct limits {
+	unsigned files, total_mib;
+};
+
+static const struct limits of_a_model = { ARCHIVE_FILES_MAX, ARCHIVE_TOTAL_MAX >> 20 };
+static const struct limits of_a_pipeline = { ARCHIVE_PIPELINE_FILES_MAX,
+					     ARCHIVE_PIPELINE_TOTAL_MAX >> 20 };
+
 struct archive {
 	zip_t *zip;
+	const struct limits *limits;
 	char name[ARCHIVE_NAME_MAX]; /* for messages */
 	size_t count;
 	char (*names)[ARCHIVE_NAME_MAX];
@@ -93,8 +102,9 @@ static int take_file(struct archive *archive, zip_uint64_t index, uint64_t *tota
 		return diag_set(diag, -EINVAL, "%s: the list of files is broken", archive->name);
 	fault = fault_of(archive, index, &stat);
 	*total += stat.valid & ZIP_STAT_SIZE ? stat.size : 0;
-	if (!fault && *total > ARCHIVE_TOTAL_MAX)
-		fault = "with it the files have more than 64 MiB unpacked";
+	if (!fault && *total > (uint64_t)archive->limits->total_mib << 20)
+		return diag_set(diag, -EINVAL, "%s: the files have more than %u MiB unpacked",
+				archive->name, archive->limits->total_mib);
 	if (fault) {
 		printable(shown, sizeof(shown), stat.valid & ZIP_STAT_NAME ? stat.name : "?");
 		return diag_set(diag, -EINVAL, "%s: file \"%s\": %s", archive->name, shown, fault);
@@ -110,9 +120,9 @@ static int take_files(struct archive *archive, struct diag *diag)
 	uint64_t total = 0;
 	int r = 0;
 
-	if (entries < 1 || entries > ARCHIVE_FILES_MAX)
-		return diag_set(diag, -EINVAL, "%s: has %lld files, not 1 to %d", archive->name,
-				(long long)entries, ARCHIVE_FILES_MAX);
+	if (entries < 1 || entries > archive->limits->files)
+		return diag_set(diag, -EINVAL, "%s: has %lld files, not 1 to %u", archive->name,
+				(long long)entries, archive->limits->files);
 	archive->names = calloc((size_t)entries, sizeof(*archive->names));
 	archive->sizes = calloc((size_t)entries, sizeof(*archive->sizes));
 	if (!archive->names || !archive->sizes)
@@ -135,8 +145,8 @@ static zip_t *open_zip(const void *data, size_t size, zip_error_t *error)
 	return zip;
 }
 
-int archive_open(const char *name, const void *data, size_t size, struct archive **ret,
-		 struct diag *diag)
+static int open_within(const struct limits *limits, const char *name, const void *data, size_t size,
+		       struct archive **ret, struct diag *diag)
 {
 	CLEANUP(archive_cleanup) struct archive *archive = calloc(1, sizeof(*archive));
 	zip_error_t error;
@@ -144,6 +154,7 @@ int archive_open(const char *name, const void *data, size_t size, struct archive
 
 	if (!archive)
 		return diag_set(diag, -ENOMEM, "out of memory");
+	archive->limits = limits;
 	printable(archive->name, sizeof(archive->name), name);
 	zip_error_init(&error);
 	archive->zip = open_zip(data, size, &error);
@@ -156,6 +167,18 @@ int archive_open(const char *name, const void *data, size_t size, struct archive
 	if (r == 0)
 		*ret = TAKE_PTR(archive);
 	return r;
+}
+
+int archive_open(const char *name, const void *data, size_t size, struct archive **ret,
+		 struct diag *diag)
+{
+	return open_within(&of_a_model, name, data, size, ret, diag);
+}
+
+int archive_open_pipeline(const char *name, const void *data, size_t size, struct archive **ret,
+			  struct diag *diag)
+{
+	return open_within(&of_a_pipeline, name, data, size, ret, diag);
 }
 
 void archive_close(struct archive *archive)

@@ -24,11 +24,18 @@
 #define ARCHIVE_RATIO_MAX 100         /* unpacked to packed, … */
 #define ARCHIVE_RATIO_MIN (1U << 20)  /* … of a file with this many bytes or more */
 
+/* An archive of a whole pipeline, which has many models. */
+#define ARCHIVE_PIPELINE_FILES_MAX 4096
+#define ARCHIVE_PIPELINE_TOTAL_MAX (1024U << 20)
+
 struct archive;
 
 /* @data is borrowed until the archive is closed. 0, or -EINVAL with @name and why; -ENOMEM. */
 int archive_open(const char *name, const void *data, size_t size, struct archive **ret,
 		 struct diag *diag);
+/* The same for a pipeline: with more files, and more bytes of all of them. */
+int archive_open_pipeline(const char *name, const void *data, size_t size, struct archive **ret,
+			  struct diag *diag);
 void archive_close(struct archive *archive); /* NULL is fine */
 void archive_cleanup(struct archive **archive);
 

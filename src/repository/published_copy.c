@@ -77,13 +77,10 @@ static void path_of(const struct pipeline *pipeline, const char *name, char *buf
 /* The text of a file of the pipeline: 0, -ENOENT, or another -errno with a diagnosis. */
 static int read_text(const struct copy *copy, const char *file, char **ret, size_t *ret_len)
 {
-	char path[REPOSITORY_PATH_MAX * 2];
-	int r = path_join(path, sizeof(path), copy->repository->root, file);
+	int r = file_tree_read(copy->repository->tree, file, JSON_MAX, ret, ret_len);
 
-	if (r == 0)
-		r = read_file_alloc(path, JSON_MAX, ret, ret_len);
 	return r == 0 || r == -ENOENT ? r
-				      : diag_set(copy->diag, r, "%s: cannot be read: %s", path,
+				      : diag_set(copy->diag, r, "%s: cannot be read: %s", file,
 						 strerrordesc_np(-r));
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "repository/repository.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fts.h>
 #include <math.h>
@@ -43,68 +42,34 @@ static void note_problem(struct repository *repository, const char *fmt, ...)
 
 /* ---- folders ---- */
 
-struct names {
-	struct dirent **entries;
-	int count;
-};
-
-static int by_bytes(const struct dirent **a, const struct dirent **b)
+static bool is_folder(const struct repository *repository, const char *path)
 {
-	return strcmp((*a)->d_name, (*b)->d_name);
+	return file_tree_kind(repository->tree, path) == FILE_TREE_FOLDER;
 }
 
-static int is_shown(const struct dirent *entry)
-{
-	return entry->d_name[0] != '.';
-}
-
-/* An empty list where the folder cannot be read. */
-static struct names list_folder(const char *path)
-{
-	struct names names = { 0 };
-
-	names.count = scandir(path, &names.entries, is_shown, by_bytes);
-	if (names.count < 0)
-		names = (struct names){ 0 };
-	return names;
-}
-
-static void names_release(struct names *names)
-{
-	for (int i = 0; i < names->count; i++)
-		free(names->entries[i]);
-	free(names->entries);
-}
-
-static mode_t kind_of(const char *path)
-{
-	struct stat st;
-
-	return lstat(path, &st) < 0 ? 0 : st.st_mode & S_IFMT;
-}
-
-static bool is_folder(const char *path)
-{
-	return kind_of(path) == S_IFDIR;
-}
-
-static bool has_folder(const char *path, const char *name)
+static bool has_folder(const struct repository *repository, const char *path, const char *name)
 {
 	char below[REPOSITORY_PATH_MAX];
 
-	return path_join(below, sizeof(below), path, name) == 0 && is_folder(below);
+	return path_join(below, sizeof(below), path, name) == 0 && is_folder(repository, below);
 }
 
-static bool is_pipeline(const char *path)
+static bool is_source(const struct repository *repository, const char *path)
 {
-	CLEANUP(names_release) struct names names = list_folder(path);
+	return is_folder(repository, path) &&
+	       (has_folder(repository, path, model_output_name(MODEL_ABS_POWER)) ||
+		has_folder(repository, path, model_output_name(MODEL_DYN_POWER)));
+}
+
+/* Whether a folder with these @names in it has a source of energy. */
+static bool is_pipeline(const struct repository *repository, const char *path,
+			const struct tree_names *names)
+{
 	char source[REPOSITORY_PATH_MAX];
 
-	for (int i = 0; i < names.count; i++)
-		if (path_join(source, sizeof(source), path, names.entries[i]->d_name) == 0 &&
-		    is_folder(source) &&
-		    (has_folder(source, model_output_name(MODEL_ABS_POWER)) ||
-		     has_folder(source, model_output_name(MODEL_DYN_POWER))))
+	for (size_t i = 0; i < names->count; i++)
+		if (path_join(source, sizeof(source), path, names->list[i]) == 0 &&
+		    is_source(repository, source))
 			return true;
 	return false;
 }
@@ -189,14 +154,14 @@ static int add_file(struct repository *repository, const struct model_entry *pla
 static int add_group(struct repository *repository, const char *path,
 		     const struct model_entry *place)
 {
-	CLEANUP(names_release) struct names names = list_folder(path);
+	CLEANUP(tree_names_release) struct tree_names names = { .count = 0 };
 	char file[REPOSITORY_PATH_MAX];
-	int r = 0;
+	int r = file_tree_list(repository->tree, path, &names);
 
-	for (int i = 0; r == 0 && i < names.count; i++)
-		if (path_join(file, sizeof(file), path, names.entries[i]->d_name) == 0 &&
-		    kind_of(file) == S_IFREG)
-			r = add_file(repository, place, names.entries[i]->d_name);
+	for (size_t i = 0; r == 0 && i < names.count; i++)
+		if (path_join(file, sizeof(file), path, names.list[i]) == 0 &&
+		    file_tree_kind(repository->tree, file) == FILE_TREE_FILE)
+			r = add_file(repository, place, names.list[i]);
 	return r;
 }
 
@@ -252,10 +217,11 @@ static void read_table(struct repository *repository, const char *path, const ch
 
 	(void)snprintf(name, sizeof(name), "%s_%s_model_metadata.csv", source,
 		       model_output_name(output));
-	if (path_join(file, sizeof(file), path, name) < 0 || kind_of(file) != S_IFREG)
+	if (path_join(file, sizeof(file), path, name) < 0 ||
+	    file_tree_kind(repository->tree, file) != FILE_TREE_FILE)
 		return;
 	qsort(table.entries, table.count, sizeof(*table.entries), by_group_and_name);
-	if (read_file_alloc(file, MODEL_TABLE_MAX, &text, &len) < 0)
+	if (file_tree_read(repository->tree, file, MODEL_TABLE_MAX, &text, &len) < 0)
 		note_problem(repository, "%s: cannot be read", file);
 	else if (model_table_read(file, text, len, take_row, &table, &diag) < 0)
 		note_problem(repository, "%s", diag.text);
@@ -329,16 +295,17 @@ static void complete(struct repository *repository, struct model_entry *entry)
 static int add_output(struct repository *repository, const char *path, const char *pipeline_path,
 		      struct model_entry *place)
 {
-	CLEANUP(names_release) struct names names = list_folder(path);
+	CLEANUP(tree_names_release) struct tree_names names = { .count = 0 };
 	size_t first = repository->entry_count;
 	char below[REPOSITORY_PATH_MAX];
-	int r = 0;
+	int r = file_tree_list(repository->tree, path, &names);
 
-	for (int i = 0; r == 0 && i < names.count; i++) {
-		const char *group = names.entries[i]->d_name;
+	for (size_t i = 0; r == 0 && i < names.count; i++) {
+		const char *group = names.list[i];
 
 		if (strlen(group) >= sizeof(place->group) ||
-		    path_join(below, sizeof(below), path, group) < 0 || !is_folder(below))
+		    path_join(below, sizeof(below), path, group) < 0 ||
+		    !is_folder(repository, below))
 			continue;
 		(void)snprintf(place->group, sizeof(place->group), "%s", group);
 		r = add_group(repository, below, place);
@@ -369,7 +336,7 @@ static int add_source(struct repository *repository, const char *path, const cha
 		place.output = (enum model_output)i;
 		if (path_join(output, sizeof(output), below, model_output_name(place.output)) ==
 			    0 &&
-		    is_folder(output))
+		    is_folder(repository, output))
 			r = add_output(repository, output, path, &place);
 	}
 	return r;
@@ -385,7 +352,7 @@ static void read_node_types(struct repository *repository, struct pipeline *pipe
 	int r = path_join(file, sizeof(file), path, "node_type_index.json");
 
 	if (r == 0)
-		r = read_file_alloc(file, INDEX_MAX, &text, &len);
+		r = file_tree_read(repository->tree, file, INDEX_MAX, &text, &len);
 	if (r == -ENOENT)
 		return;
 	if (r < 0)
@@ -394,53 +361,51 @@ static void read_node_types(struct repository *repository, struct pipeline *pipe
 		note_problem(repository, "%s", diag.text);
 }
 
-static int add_pipeline(struct repository *repository, const char *path, const char *below)
+/* @path is below the tree; the pipeline that is the tree itself has the tree's name. */
+static int add_pipeline(struct repository *repository, const char *path,
+			const struct tree_names *names)
 {
-	CLEANUP(names_release) struct names names = list_folder(path);
 	struct pipeline pipeline = { .first = repository->entry_count };
-	const char *name = strrchr(path, '/');
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : *path ? path : file_tree_name(repository->tree);
 	int r = 0;
 
 	if (repository->pipeline_count == REPOSITORY_PIPELINES_MAX)
 		return -E2BIG;
-	name = name ? name + 1 : path;
-	if (strlen(name) >= sizeof(pipeline.name) || strlen(below) >= sizeof(pipeline.path)) {
-		note_problem(repository, "%s: the name is too long", path);
+	if (strlen(name) >= sizeof(pipeline.name) || strlen(path) >= sizeof(pipeline.path)) {
+		note_problem(repository, "%s: the name is too long", *path ? path : name);
 		return 0;
 	}
 	(void)snprintf(pipeline.name, sizeof(pipeline.name), "%s", name);
-	(void)snprintf(pipeline.path, sizeof(pipeline.path), "%s", below);
+	(void)snprintf(pipeline.path, sizeof(pipeline.path), "%s", path);
 	if (ARRAY_RESERVE(repository->pipelines, repository->pipeline_size,
 			  repository->pipeline_count + 1) < 0)
 		return -ENOMEM;
 	read_node_types(repository, &pipeline, path);
 	repository->pipelines[repository->pipeline_count++] = pipeline;
-	for (int i = 0; r == 0 && i < names.count; i++)
-		r = add_source(repository, path, names.entries[i]->d_name);
+	for (size_t i = 0; r == 0 && i < names->count; i++)
+		r = add_source(repository, path, names->list[i]);
 	repository->pipelines[repository->pipeline_count - 1].count =
 		repository->entry_count - pipeline.first;
 	return r;
 }
 
 /* Pipelines are in the folder itself, or one or two levels below: model-db has models/v0.7/NAME. */
-static int add_below(struct repository *repository, const char *path, const char *below,
-		     unsigned levels)
+static int add_below(struct repository *repository, const char *path, unsigned levels)
 {
-	CLEANUP(names_release) struct names names = { 0 };
-	int r = 0;
+	CLEANUP(tree_names_release) struct tree_names names = { .count = 0 };
+	int r = file_tree_list(repository->tree, path, &names);
 
-	if (is_pipeline(path))
-		return add_pipeline(repository, path, below);
-	if (!levels)
-		return 0;
-	names = list_folder(path);
-	for (int i = 0; r == 0 && i < names.count; i++) {
-		char inner[REPOSITORY_PATH_MAX], inner_below[REPOSITORY_PATH_MAX];
-		const char *name = names.entries[i]->d_name;
+	if (r < 0)
+		return r;
+	if (is_pipeline(repository, path, &names))
+		return add_pipeline(repository, path, &names);
+	for (size_t i = 0; levels && r == 0 && i < names.count; i++) {
+		char inner[REPOSITORY_PATH_MAX];
 
-		if (path_join(inner, sizeof(inner), path, name) == 0 && is_folder(inner) &&
-		    path_join(inner_below, sizeof(inner_below), below, name) == 0)
-			r = add_below(repository, inner, inner_below, levels - 1);
+		if (path_join(inner, sizeof(inner), path, names.list[i]) == 0 &&
+		    is_folder(repository, inner))
+			r = add_below(repository, inner, levels - 1);
 	}
 	return r;
 }
@@ -448,18 +413,14 @@ static int add_below(struct repository *repository, const char *path, const char
 int repository_open(const char *root, struct repository **ret, struct diag *diag)
 {
 	CLEANUP(repository_cleanup) struct repository *repository = calloc(1, sizeof(*repository));
-	CLEANUP_FREE char *path = realpath(root, NULL);
-	int r = 0;
+	int r;
 
-	if (!path)
-		return diag_set(diag, -errno, "%s: %s", root, strerrordesc_np(errno));
-	if (!is_folder(path))
-		return diag_set(diag, -ENOTDIR, "%s: must be a folder with pipelines of models",
-				root);
 	if (!repository)
 		return diag_set(diag, -ENOMEM, "out of memory");
-	repository->root = TAKE_PTR(path);
-	r = add_below(repository, repository->root, "", 2);
+	r = file_tree_open(root, &repository->tree, diag);
+	if (r < 0)
+		return r;
+	r = add_below(repository, "", 2);
 	if (r == -E2BIG)
 		return diag_set(diag, r, "%s: more than %d models or %d pipelines", root,
 				REPOSITORY_MODELS_MAX, REPOSITORY_PIPELINES_MAX);
@@ -482,7 +443,7 @@ void repository_free(struct repository *repository)
 	free(repository->pipelines);
 	free(repository->features);
 	free(repository->entries);
-	free(repository->root);
+	file_tree_free(repository->tree);
 	free(repository);
 }
 
@@ -507,13 +468,11 @@ int repository_path(const struct repository *repository, const struct model_entr
 int repository_read(const struct repository *repository, const struct model_entry *entry,
 		    enum model_file file, char **ret, size_t *ret_len, struct diag *diag)
 {
-	char below[REPOSITORY_PATH_MAX], path[REPOSITORY_PATH_MAX * 2];
-	int r = repository_path(repository, entry, file, below, sizeof(below));
+	char path[REPOSITORY_PATH_MAX];
+	int r = repository_path(repository, entry, file, path, sizeof(path));
 
 	if (r == 0)
-		r = path_join(path, sizeof(path), repository->root, below);
-	if (r == 0)
-		r = read_file_alloc(path, MODEL_FILE_MAX, ret, ret_len);
+		r = file_tree_read(repository->tree, path, MODEL_FILE_MAX, ret, ret_len);
 	return r < 0 ? diag_set(diag, r, "%s: %s", entry->name, strerrordesc_np(-r)) : 0;
 }
 

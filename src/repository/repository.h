@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A repository of power models: a folder of pipelines in the layout of upstream's model-db.
+ * A repository of power models: a folder of pipelines in the layout of upstream's model-db, or a
+ * zip archive of it, such as the offline trainer's answer.
  *
  *     [FOLDER/]PIPELINE/node_type_index.json, metadata.json, SOURCE_OUTPUT_model_metadata.csv
  *     [FOLDER/]PIPELINE/SOURCE/OUTPUT/GROUP/TRAINER_NODETYPE.json and .zip
@@ -16,6 +17,7 @@
 #include <stdint.h>
 
 #include "base/diag.h"
+#include "repository/file_tree.h"
 #include "repository/model_entry.h"
 #include "repository/node_type.h"
 
@@ -32,7 +34,7 @@ struct pipeline {
 };
 
 struct repository {
-	char *root;
+	struct file_tree *tree;
 	struct pipeline *pipelines;
 	size_t pipeline_count, pipeline_size;
 	/* By pipeline, source, output, group and name. */
@@ -61,7 +63,7 @@ int repository_read(const struct repository *repository, const struct model_entr
 const struct model_entry *repository_find(const struct repository *repository, const char *path,
 					  enum model_file *ret_file);
 /*
- * A hash of names, sizes and times of all files below @root: another one means that something has
- * changed. 0: it cannot be read.
+ * A hash of names, sizes and times of all files below @root, or of that file: another one means
+ * that something has changed. 0: it cannot be read.
  */
 uint64_t repository_fingerprint(const char *root);

@@ -12,6 +12,7 @@ import signal
 import subprocess
 import tempfile
 import time
+import urllib.request
 import zipfile
 
 from model_rig import KEPLER_MODEL, Program
@@ -35,6 +36,7 @@ class Trainer(Program):
     def __exit__(self, *exc):
         super().__exit__(*exc)
         self.folder.cleanup()
+        del os.environ["TMPDIR"], OTHERS_ENVIRONMENT["TMPDIR"]
 
     def ask(self, body=None, headers=RIGHT, path="/train"):
         host, port = self.address.rsplit(":", 1)
@@ -67,6 +69,42 @@ def a_pipeline_of_upstreams_request():
         assert trainer.metric("kepler_model_trainer_seconds_total") > 0
         idle = {**request()["trainer"], "isolator": "ProfileBackgroundIsolator", "idle_prom_response": series()}
         assert trainer.ask(request(trainer=idle))[0] in (200, 400)
+
+
+def run(*words, status=0):
+    done = subprocess.run([KEPLER_MODEL, *map(str, words)], capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == status, (words, done)
+    return done.stdout + done.stderr
+
+
+def the_answer_is_an_input():
+    """The zip is taken as it is, wherever models or a repository are; nothing of it is unpacked to the disk."""
+    with tempfile.TemporaryDirectory() as folder:
+        body, rows, answer = (pathlib.Path(folder, name) for name in ("request.json", "rows.csv", "mine.zip"))
+        body.write_text(json.dumps(request()))
+        run("train-request", body, f"--output={answer}")
+        body.write_text(json.dumps(series()))
+        run("extract", body, f"--output={rows}")
+        for words in (("validate", answer, rows), ("compare", answer, answer, rows)):
+            lines = [line.split() for line in run(*words).splitlines()[1:]]
+            assert len(lines) == len(words) - 2 and {line[1] for line in lines} == {"BPFOnly/LinearRegressionTrainer_0"}, lines
+            assert float(lines[0][2]) < 1, lines
+        said = run("validate", answer, rows, "--output-type=DynPower", "--format=json")
+        assert 40 < json.loads(said)["results"][0]["mae_w"] < 80, said  # of rows that have the idle power, too
+        assert "has no model that is asked for" in run("validate", answer, rows, "--feature-group=CounterOnly", status=1)
+        assert "<svg" in run("plot", answer, rows, "--model-name=LinearRegressionTrainer_0")
+        assert run("repo", "list", answer).count("LinearRegressionTrainer_0") == 2
+        assert run("export", answer, f"--output={folder}/models", "--pipeline-name=copy").split() == [
+            f"copy/rapl-sysfs/{output}/BPFOnly/LinearRegressionTrainer_0.json" for output in ("AbsPower", "DynPower")]
+        with Program("serve", answer, QUIET) as server, \
+                urllib.request.urlopen(f"http://{server.address}/best-models", timeout=20) as best:
+            assert json.load(best)["AbsPower"] == {"BPFOnly": "LinearRegressionTrainer_0"}
+        assert sorted(os.listdir(folder)) == ["mine.zip", "models", "request.json", "rows.csv"]
+        with zipfile.ZipFile(answer, "a") as packed:
+            packed.writestr("../outside.json", "{}")
+        for words in (("validate", answer, rows), ("export", answer), ("plot", answer, rows), ("repo", "list", answer),
+                      ("serve", answer), ("estimate", answer)):
+            assert "its name would lead out of the archive's directory" in run(*words, status=1), words
 
 
 def a_token_is_always_needed():
@@ -139,4 +177,4 @@ def limits():
         assert isinstance(pending.exception(), (OSError, http.client.HTTPException))
 
 
-run_tests([a_pipeline_of_upstreams_request, a_token_is_always_needed, hostile_bodies, limits])
+run_tests([a_pipeline_of_upstreams_request, the_answer_is_an_input, a_token_is_always_needed, hostile_bodies, limits])

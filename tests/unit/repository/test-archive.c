@@ -119,6 +119,8 @@ static void many_files_are_refused(void **state)
 {
 	static char names[ARCHIVE_FILES_MAX + 1][8];
 	struct archive_file files[ARCHIVE_FILES_MAX + 1];
+	struct archive *archive = NULL;
+	struct strbuf bytes;
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
@@ -126,6 +128,11 @@ static void many_files_are_refused(void **state)
 		files[i] = (struct archive_file){ names[i], "x", 1 };
 	}
 	assert_refused(files, ARRAY_SIZE(files), "has 257 files");
+	pack(files, ARRAY_SIZE(files), &bytes);
+	assert_int_equal(archive_open_pipeline("a.zip", bytes.data, bytes.len, &archive, NULL), 0);
+	assert_int_equal(archive_count(archive), ARRAY_SIZE(files));
+	archive_close(archive);
+	strbuf_release(&bytes);
 }
 
 /* The offset of the first file's header in the list. */
