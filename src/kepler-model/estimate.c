@@ -9,6 +9,7 @@
 #include "kepler-model/estimate_request.h"
 #include "kepler-model/estimator.h"
 #include "kepler-model/machine_file.h"
+#include "kepler-model/security_options.h"
 #include "kepler-model/settings.h"
 #include "kepler-model/socket_server.h"
 #include "net/http_unix.h"
@@ -22,6 +23,7 @@ struct estimate_config {
 	struct settings settings;
 	char *socket, *socket_mode, *machine;
 	uint64_t rescan_ns;
+	struct security_values security;
 };
 
 #define OWN(member) .offset = offsetof(struct estimate_config, member)
@@ -49,7 +51,11 @@ static const struct option rows[] = {
 	  .help = "How often the estimator looks whether the repository has changed. SIGHUP makes "
 		  "it read the repository at once." },
 };
-static const struct option_section sections[] = { { rows, ARRAY_SIZE(rows), 0 } };
+static const struct option_section sections[] = {
+	{ rows, ARRAY_SIZE(rows), 0 },
+	{ security_rows_of_options, SECURITY_OPTION_COUNT,
+	  offsetof(struct estimate_config, security) },
+};
 
 const struct option_set estimate_options = {
 	.program = &settings_program,
@@ -210,7 +216,8 @@ int estimate_main(int argc, char *const *argv, char *const *environ_)
 
 	if (status != 0)
 		return status;
-	if (estimate(&config, operands.words[0], &diag) < 0)
+	if (security_enter(&config.security, &diag) < 0 ||
+	    estimate(&config, operands.words[0], &diag) < 0)
 		status = settings_fail(&diag);
 	operands_release(&operands);
 	options_release(&estimate_options, &config.settings.options);

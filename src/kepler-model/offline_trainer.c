@@ -9,6 +9,7 @@
 #include "base/macro.h"
 #include "kepler-model/access_tokens.h"
 #include "kepler-model/api_metrics.h"
+#include "kepler-model/security_options.h"
 #include "kepler-model/settings.h"
 #include "kepler-model/train_body.h"
 #include "kepler-model/trainings.h"
@@ -33,6 +34,7 @@ struct trainer_config {
 	char *listen[LISTEN_MAX];
 	size_t listen_count;
 	struct web_values web;
+	struct security_values security;
 	char *tokens;
 	uint64_t deadline_ns;
 	uint32_t waiting, memory_mib;
@@ -68,6 +70,8 @@ static const struct option rows[] = {
 static const struct option_section sections[] = {
 	{ rows, ARRAY_SIZE(rows), 0 },
 	{ web_rows_of_options, WEB_OPTION_COUNT, offsetof(struct trainer_config, web) },
+	{ security_rows_of_options, SECURITY_OPTION_COUNT,
+	  offsetof(struct trainer_config, security) },
 };
 
 static int check(const struct option_values *values, struct diag *diag)
@@ -346,7 +350,7 @@ int offline_trainer_main(int argc, char *const *argv, char *const *environ_)
 
 	if (status != 0)
 		return status;
-	if (run(&config, &diag) < 0)
+	if (security_enter(&config.security, &diag) < 0 || run(&config, &diag) < 0)
 		status = settings_fail(&diag);
 	operands_release(&operands);
 	options_release(&offline_trainer_options, &config.settings.options);

@@ -87,6 +87,8 @@ static const struct option rows[] = {
 static const struct option_section sections[] = {
 	{ rows, ARRAY_SIZE(rows), 0 },
 	{ web_rows_of_options, WEB_OPTION_COUNT, offsetof(struct online_config, web) },
+	{ security_rows_of_options, SECURITY_OPTION_COUNT,
+	  offsetof(struct online_config, security) },
 };
 
 static int check(const struct option_values *values, struct diag *diag)

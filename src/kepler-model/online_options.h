@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kepler-model/security_options.h"
 #include "kepler-model/settings.h"
 #include "kepler-model/web_options.h"
 
@@ -16,6 +17,7 @@ struct online_config {
 	char *listen[ONLINE_LISTEN_MAX];
 	size_t listen_count;
 	struct web_values web;
+	struct security_values security;
 	char *web_tokens;
 	/* ---- the Prometheus, as collect has it ---- */
 	char *server, *match, *step, *ca_file, *token_file, *user, *password_file;

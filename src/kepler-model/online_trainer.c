@@ -18,6 +18,7 @@
 #include "kepler-model/bench_step.h"
 #include "kepler-model/online_page.h"
 #include "kepler-model/sample_file.h"
+#include "kepler-model/security_options.h"
 #include "kepler-model/times.h"
 #include "kepler-model/worker.h"
 #include "options/layers.h"
@@ -568,7 +569,8 @@ int online_trainer_main(int argc, char *const *argv, char *const *environ_)
 
 	if (status != 0)
 		return status;
-	if (run(&config, operands.words[0], &diag) < 0)
+	if (security_enter(&config.security, &diag) < 0 ||
+	    run(&config, operands.words[0], &diag) < 0)
 		status = settings_fail(&diag);
 	operands_release(&operands);
 	options_release(&online_options, &config.settings.options);

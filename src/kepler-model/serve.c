@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/macro.h"
 #include "kepler-model/model_api.h"
+#include "kepler-model/security_options.h"
 #include "kepler-model/settings.h"
 #include "kepler-model/web_options.h"
 #include "net/http_listen.h"
@@ -30,6 +31,7 @@ struct serve_config {
 	char *listen[LISTEN_MAX];
 	size_t listen_count;
 	struct web_values web;
+	struct security_values security;
 	char *tokens, *signing_key;
 	uint64_t rescan_ns, max_error;
 	bool pickles;
@@ -71,6 +73,8 @@ static const struct option rows[] = {
 static const struct option_section sections[] = {
 	{ rows, ARRAY_SIZE(rows), 0 },
 	{ web_rows_of_options, WEB_OPTION_COUNT, offsetof(struct serve_config, web) },
+	{ security_rows_of_options, SECURITY_OPTION_COUNT,
+	  offsetof(struct serve_config, security) },
 };
 
 static int check(const struct option_values *values, struct diag *diag)
@@ -281,7 +285,8 @@ int serve_main(int argc, char *const *argv, char *const *environ_)
 
 	if (status != 0)
 		return status;
-	if (serve(&config, operands.words[0], &diag) < 0)
+	if (security_enter(&config.security, &diag) < 0 ||
+	    serve(&config, operands.words[0], &diag) < 0)
 		status = settings_fail(&diag);
 	operands_release(&operands);
 	options_release(&serve_options, &config.settings.options);

@@ -196,11 +196,15 @@ static void forbid_inspection(void)
 /* Those of @kept are held. */
 static int drop_others(uint64_t kept, struct diag *diag)
 {
+	bool can_bound = have(CAP_SETPCAP); /* a service lacks it, and libcap-ng would complain */
+
 	capng_clear(CAPNG_SELECT_ALL);
 	if (keep_capabilities(kept) < 0)
 		return diag_set(diag, -EINVAL, "libcap-ng refuses the capabilities to keep");
-	(void)capng_apply(CAPNG_SELECT_BOUNDS); /* needs CAP_SETPCAP, which a service lacks */
-	if (capng_apply(CAPNG_SELECT_CAPS) < 0)
+	if (can_bound)
+		(void)capng_apply(CAPNG_SELECT_BOUNDS);
+	/* A service that holds none may be denied the call. */
+	if (capng_apply(CAPNG_SELECT_CAPS) < 0 && !holds_only(kept))
 		return diag_set(diag, -EPERM, "capabilities cannot be given up");
 	(void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); /* gone with inheritable */
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)

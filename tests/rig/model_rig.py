@@ -117,5 +117,15 @@ def serving(command, *args):
         yield repository, program
 
 
+def confined_to(pid, uid):
+    """Whether the process has that user in all its threads, no capability, and can gain none."""
+    for status in pathlib.Path(f"/proc/{pid}/task").glob("*/status"):
+        fields = dict(line.split(":\t", 1) for line in status.read_text().splitlines() if ":\t" in line)
+        held = [name for name in ("CapInh", "CapPrm", "CapEff", "CapAmb") if int(fields[name], 16)]
+        if fields["Uid"].split() != [str(uid)] * 4 or held or fields["NoNewPrivs"] != "1":
+            return False
+    return True
+
+
 def is_slow():
     return is_sanitized(KEPLER_MODEL)

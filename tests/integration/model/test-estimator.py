@@ -6,14 +6,15 @@ import contextlib
 import json
 import os
 import pathlib
+import pwd
 import signal
 import socket
 import stat
 import tempfile
 import time
 
-from model_rig import BPF, Program, Repository, weights
-from rig import run_tests
+from model_rig import BPF, Program, Repository, confined_to, weights
+from rig import need_root, run_tests
 
 REQUEST = {"metrics": BPF, "values": [[0, 0], [1000, 0]], "output_type": "AbsPower", "source": "rapl-sysfs",
            "system_features": ["cpu_architecture"], "system_values": ["Sky Lake"], "trainer_name": "", "filter": ""}
@@ -145,5 +146,19 @@ def a_change_of_the_repository():
         assert ask(path, REQUEST)["powers"] == {"package": [7, 8]}
 
 
+def privileges_are_given_up():
+    need_root()
+    nobody = pwd.getpwnam("nobody")
+    with estimating() as (_, program, path):
+        assert confined_to(program.process.pid, 0) and ask(path, REQUEST)["powers"]
+    with tempfile.TemporaryDirectory() as directory, Repository() as repository:
+        repository.path.chmod(0o755)
+        os.chown(directory, nobody.pw_uid, nobody.pw_gid)
+        path = pathlib.Path(directory, "estimator.sock")
+        with Program("estimate", repository.path, f"--socket={path}", "--security.user=nobody") as program:
+            assert confined_to(program.process.pid, nobody.pw_uid) and path.stat().st_uid == nobody.pw_uid, program.output()
+            assert ask(path, REQUEST)["powers"]
+
+
 run_tests([an_old_keplers_request, what_is_wrong_is_answered, requests_in_any_pieces, a_hundred_clients_at_once,
-           clients_that_do_not_go_on, a_change_of_the_repository])
+           clients_that_do_not_go_on, a_change_of_the_repository, privileges_are_given_up])

@@ -9,6 +9,7 @@ import io
 import json
 import os
 import pathlib
+import pwd
 import signal
 import socket
 import ssl
@@ -16,8 +17,8 @@ import tempfile
 import zipfile
 
 from certificates import Authority, openssl
-from model_rig import BPF, Program, Repository, serving, weights
-from rig import Metrics, run_tests
+from model_rig import BPF, Program, Repository, confined_to, serving, weights
+from rig import Metrics, need_root, run_tests
 
 QUIET = "--web.listen-address=127.0.0.1:0"
 # What Kepler sends: node type 0, whatever the machine is.
@@ -135,6 +136,32 @@ def access_by_tls_and_token():
         tokens.chmod(0o644)
         with Repository() as repository, Program("serve", repository.path, QUIET, f"--web.token-file={tokens}", expect=1) as server:
             assert server.process.wait(20) == 1 and str(tokens) in server.output()
+
+
+def privileges_are_given_up():
+    """Of root, started by hand: as root without capabilities, or as another user, which also reads its tokens again."""
+    need_root()
+    nobody = pwd.getpwnam("nobody")
+    with serving("serve", QUIET) as (_, server):
+        assert confined_to(server.process.pid, 0) and ask(server, "POST", "/model", KEPLER)[0] == 200
+    with tempfile.TemporaryDirectory() as directory, Repository() as repository:
+        tokens = pathlib.Path(directory, "tokens")
+        tokens.touch(0o600)
+        tokens.write_text("0123456789abcdef\n")
+        for path in (pathlib.Path(directory), tokens):
+            os.chown(path, nobody.pw_uid, nobody.pw_gid)
+        with Program("serve", repository.path, QUIET, "--security.user=nobody", expect=1) as server:
+            assert server.process.wait(20) == 1 and "Permission denied" in server.output()  # the folder is root's alone
+        repository.path.chmod(0o755)
+        with Program("serve", repository.path, QUIET, "--security.user=nobody", f"--web.token-file={tokens}") as server:
+            assert confined_to(server.process.pid, nobody.pw_uid), server.output()
+            assert ask(server, "POST", "/model", KEPLER, {"Authorization": "Bearer 0123456789abcdef"})[0] == 200
+            tokens.write_text("another-token-of-16\n")
+            server.process.send_signal(signal.SIGHUP)
+            server.wait_for("(?s)pipelines.*pipelines")
+            assert ask(server, "POST", "/model", KEPLER, {"Authorization": "Bearer another-token-of-16"})[0] == 200
+        with Program("serve", repository.path, QUIET, "--security.user=no-such-user", expect=1) as server:
+            assert server.process.wait(20) == 1 and 'security.user: there is no user "no-such-user"' in server.output()
 
 
 def a_change_of_the_repository():
@@ -255,6 +282,6 @@ def exported_models_are_served():
             assert json.loads(ask(server, "GET", best["file"]["url"])[1])["format"] == "kepler-model"
 
 
-run_tests([an_old_keplers_request, an_old_estimators_request, the_second_api, access_by_tls_and_token, a_change_of_the_repository,
-           hostile_clients, the_repository_command,
+run_tests([an_old_keplers_request, an_old_estimators_request, the_second_api, access_by_tls_and_token,
+           privileges_are_given_up, a_change_of_the_repository, hostile_clients, the_repository_command,
            exported_models_are_served, published_copies])

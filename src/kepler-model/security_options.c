@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kepler-model/security_options.h"
+
+#include <stddef.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "service/run_as.h"
+
+const struct option security_rows_of_options[SECURITY_OPTION_COUNT] = {
+	{ "security.user", NULL, OPTION_STRING, .offset = offsetof(struct security_values, user),
+	  .default_text = "", .metavar = "NAME", .may_be_empty = true,
+	  .help = "The user that the program becomes at its start, where it is started as root: "
+		  "files "
+		  "and sockets have to be in reach of that user. Empty: it stays the user that it "
+		  "is. "
+		  "All capabilities are given up in either case." },
+};
+
+int security_enter(const struct security_values *values, struct diag *diag)
+{
+	struct diag why = { "" };
+	int r = run_as(values->user, &why);
+
+	if (r < 0)
+		return diag_set(diag, r, "security.user: %s", why.text);
+	if (geteuid() == 0)
+		log_warn("this is the user root, without its capabilities: it needs none of root's "
+			 "files, and security.user can name another user");
+	return 0;
+}
