@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/macro.h"
 #include "kepler-model/background.h"
+#include "kepler-model/background_model.h"
 #include "kepler-model/data_path.h"
 #include "kepler-model/extract_options.h"
 #include "kepler-model/settings.h"
@@ -19,8 +20,7 @@
 #include "samples/isolation.h"
 #include "samples/recorded_series.h"
 
-#define CSV_MAX           (256U * 1024 * 1024)
-#define BACKGROUND_PREFIX "background_"
+#define CSV_MAX (256U * 1024 * 1024)
 
 enum isolator {
 	ISOLATOR_NONE,
@@ -56,9 +56,10 @@ static const struct option rows[] = {
 	{ "profile", NULL, OPTION_STRING, OWN(profile), .default_text = "", .metavar = "FILE",
 	  .may_be_empty = true, .only_flag = true,
 	  .help = "Series of a time in which the machine was idle." },
-	{ "abs-model", NULL, OPTION_STRING, OWN(model), .default_text = "", .metavar = "FILE",
+	{ "abs-model", NULL, OPTION_STRING, OWN(model), .default_text = "", .metavar = "MODEL",
 	  .may_be_empty = true, .only_flag = true,
-	  .help = "A model of the whole power of this machine (AbsPower)." },
+	  .help = "A model of the whole power of this machine (AbsPower), or a pipeline of which "
+		  "one is chosen, as a folder or a zip archive." },
 	{ "bg-hints", NULL, OPTION_STRINGS, OWN(bg_hints),
 	  .count_offset = offsetof(struct isolate_config, bg_hint_count), .list_max = HINTS_MAX,
 	  .default_text = "", .metavar = "TEXT", .only_flag = true,
@@ -159,89 +160,20 @@ static void isolate_by_profile(struct sample_table *table, const struct backgrou
 	}
 }
 
-/* Columns of the background under the names of features, for a model. */
-struct background_columns {
-	const char *names[SAMPLE_COLUMNS_MAX];
-	size_t columns[SAMPLE_COLUMNS_MAX];
-	size_t count;
-};
-
-static void find_background(const struct sample_table *table, struct background_columns *ret)
+static int isolate_by_model(struct sample_table *table, const char *path, struct diag *diag)
 {
-	size_t before = strlen(BACKGROUND_PREFIX);
+	static const struct model_input_filter filter = { .output = MODEL_ABS_POWER };
+	struct background_model found;
+	int r = background_model_isolate(path, &filter, table, &found, diag);
 
-	ret->count = 0;
-	for (size_t i = 0; i < table->column_count; i++) {
-		if (strncmp(table->names[i], BACKGROUND_PREFIX, before) != 0)
-			continue;
-		ret->names[ret->count] = table->names[i] + before;
-		ret->columns[ret->count++] = i;
-	}
-}
-
-static void subtract_predictions(struct sample_table *table, size_t power,
-				 const struct trained_model *model, size_t component,
-				 const struct model_columns *bound,
-				 const struct background_columns *background)
-{
-	double values[SAMPLE_COLUMNS_MAX], sum = 0;
-	struct model_answer answer;
-
-	for (size_t row = 0; row < table->rows; row++) {
-		double *cell = &table->columns[power][row];
-
-		for (size_t i = 0; i < background->count; i++)
-			values[i] = table->columns[background->columns[i]][row];
-		trained_model_predict(model, component, bound, values, &answer);
-		sum += answer.watts;
-		if (!isnan(*cell))
-			*cell = *cell > answer.watts ? *cell - answer.watts : 0;
-	}
-	if (table->rows)
-		tell(table->names[power], sum / (double)table->rows,
+	for (size_t i = 0; r == 0 && i < found.count; i++)
+		tell(table->names[found.powers[i].column], found.powers[i].mean_w,
 		     "the mean of what the model says of the background");
-}
-
-static int isolate_by_model(struct sample_table *table, const struct trained_model *model,
-			    struct diag *diag)
-{
-	struct background_columns background;
-	size_t found = 0;
-
-	find_background(table, &background);
-	for (size_t i = 0; i < model->component_count; i++) {
-		char name[MODEL_NAME_MAX + 8];
-		struct model_columns bound;
-		size_t power;
-		int r;
-
-		(void)snprintf(name, sizeof(name), "%s_power", model->components[i].name);
-		power = sample_table_find(table, name);
-		if (power == SAMPLE_COLUMN_NONE)
-			continue;
-		r = trained_model_bind(model, i, background.names, background.count, &bound, diag);
-		if (r < 0)
-			return r;
-		subtract_predictions(table, power, model, i, &bound, &background);
-		found++;
-	}
-	return found ? 0
-		     : diag_set(diag, -ENODATA,
-				"abs-model: it has no component of which the rows have the power");
-}
-
-static int read_model(const char *path, struct trained_model *ret, struct diag *diag)
-{
-	CLEANUP_FREE char *text = NULL;
-	size_t len;
-	int r = read_file_alloc(path, MODEL_FILE_MAX, &text, &len);
-
-	if (r < 0)
-		return diag_set(diag, r, "%s: cannot be read: %s", path, strerrordesc_np(-r));
-	r = trained_model_parse(ret, path, text, len, diag);
-	if (r == 0 && ret->output != MODEL_ABS_POWER)
-		return diag_set(diag, -EINVAL, "%s: not a model of the whole power (AbsPower)",
-				path);
+	if (r == 0 && strcmp(found.name, path) != 0)
+		(void)fprintf(stderr,
+			      "kepler-model isolate: the model is %s: what is left follows the "
+			      "target by %.2f\n",
+			      found.name, found.correlation);
 	return r;
 }
 
@@ -282,7 +214,6 @@ static int isolate_extraction(const struct isolate_config *config,
 			      struct diag *diag)
 {
 	CLEANUP(sample_table_release) struct sample_table target = { .rows = 0 };
-	CLEANUP(trained_model_release) struct trained_model model = { .node_type = -1 };
 	enum isolator isolator = (enum isolator)config->isolator;
 	int r = 0;
 
@@ -291,9 +222,7 @@ static int isolate_extraction(const struct isolate_config *config,
 	else if (isolator != ISOLATOR_TRAINER)
 		r = isolate_rows(&extraction->table, isolator, diag);
 	else
-		r = read_model(config->model, &model, diag);
-	if (r == 0 && isolator == ISOLATOR_TRAINER)
-		r = isolate_by_model(&extraction->table, &model, diag);
+		r = isolate_by_model(&extraction->table, config->model, diag);
 	if (r == 0) {
 		r = drop_background(&extraction->table, &target);
 		if (r < 0)

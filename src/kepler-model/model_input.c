@@ -59,11 +59,20 @@ static int take_file(const char *path, model_input_fn *fn, void *userdata, struc
 	return r < 0 ? r : fn(userdata, path, &model, diag);
 }
 
-static bool counts(const struct model_input_filter *filter, const struct model_entry *entry)
+/* Whether @wanted, where it is given, is @text. */
+static bool is_any_or(const char *wanted, const char *text)
 {
-	return !filter || (entry->output == (enum model_output)filter->output &&
-			   (!*filter->group || strcmp(filter->group, entry->group) == 0) &&
-			   (!*filter->name || strcmp(filter->name, entry->name) == 0));
+	return !wanted || !*wanted || strcmp(wanted, text) == 0;
+}
+
+static bool counts(const struct model_input_filter *filter, const struct repository *repository,
+		   const struct model_entry *entry)
+{
+	return !filter ||
+	       (entry->output == (enum model_output)filter->output &&
+		is_any_or(filter->group, entry->group) && is_any_or(filter->name, entry->name) &&
+		is_any_or(filter->source, entry->source) &&
+		is_any_or(filter->pipeline, repository->pipelines[entry->pipeline].name));
 }
 
 /* 1: taken, 0: left out, or what @fn returned. */
@@ -71,7 +80,7 @@ static int take_entry(const struct repository *repository, const struct model_en
 		      model_input_fn *fn, void *userdata, struct diag *diag)
 {
 	CLEANUP(trained_model_release) struct trained_model model = { .node_type = -1 };
-	char name[2 * ENTRY_NAME_MAX];
+	char name[MODEL_INPUT_NAME_MAX];
 	struct diag why = { "" };
 	int r = model_load(repository, entry, &model, &why);
 
@@ -98,7 +107,7 @@ int model_input_each(const char *path, const struct model_input_filter *filter, 
 		return take_file(path, fn, userdata, diag);
 	r = repository_open(path, &repository, diag);
 	for (size_t i = 0; r >= 0 && i < repository->entry_count; i++) {
-		if (!counts(filter, &repository->entries[i]))
+		if (!counts(filter, repository, &repository->entries[i]))
 			continue;
 		r = take_entry(repository, &repository->entries[i], fn, userdata, diag);
 		taken += r == 1;
@@ -119,8 +128,7 @@ struct best {
 	bool is_found;
 };
 
-/* The largest of its components, as upstream has it; infinite where it is unknown. */
-static double error_of(const struct trained_model *model)
+double model_input_error(const struct trained_model *model)
 {
 	double most = 0;
 
@@ -136,7 +144,7 @@ static int keep_better(void *userdata, const char *name, struct trained_model *m
 		       struct diag *diag)
 {
 	struct best *best = userdata;
-	double mae_w = error_of(model);
+	double mae_w = model_input_error(model);
 
 	(void)name;
 	(void)diag;

@@ -11,11 +11,13 @@
 #include "options/option.h"
 
 #define MODEL_INPUT_OPTION_COUNT 3
+#define MODEL_INPUT_NAME_MAX     256
 
 /* Which models of a pipeline count; a file of a model always does. */
 struct model_input_filter {
-	int output;         /* enum model_output */
-	char *group, *name; /* "": any */
+	int output;                    /* enum model_output */
+	char *group, *name;            /* "": any */
+	const char *pipeline, *source; /* "" or NULL: any */
 };
 
 /* Rows over struct model_input_filter, with the names of upstream's program. */
@@ -35,3 +37,5 @@ int model_input_each(const char *path, const struct model_input_filter *filter, 
 /* The model with the least error of those that count; one whose error is unknown comes last. */
 int model_input_best(const char *path, const struct model_input_filter *filter,
 		     struct trained_model *ret, struct diag *diag);
+/* The error of a model: that of its worst component, in watts; infinite where one is unknown. */
+double model_input_error(const struct trained_model *model);

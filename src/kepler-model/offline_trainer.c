@@ -35,13 +35,21 @@ struct trainer_config {
 	size_t listen_count;
 	struct web_values web;
 	struct security_values security;
-	char *tokens;
+	char *tokens, *models;
 	uint64_t deadline_ns;
 	uint32_t waiting, memory_mib;
 	bool only_idle;
 };
 
 #define OWN(member) .offset = offsetof(struct trainer_config, member)
+
+static int check_models(const char *text, struct diag *diag)
+{
+	return strlen(text) > TRAININGS_MODELS_MAX
+		       ? diag_set(diag, -ENAMETOOLONG, "must have at most %d bytes",
+				  TRAININGS_MODELS_MAX)
+		       : 0;
+}
 
 static const struct option rows[] = {
 	{ "web.listen-address", NULL, OPTION_STRINGS, OWN(listen),
@@ -63,6 +71,10 @@ static const struct option rows[] = {
 	{ "train.memory", NULL, OPTION_U32, OWN(memory_mib), .min = 128, .max = 1048576,
 	  .default_text = "4096", .metavar = "MIB",
 	  .help = "Limit on the address space of a training, in MiB." },
+	{ "train.models", NULL, OPTION_STRING, OWN(models), .default_text = "", .metavar = "DIR",
+	  .may_be_empty = true, .check = check_models,
+	  .help = "Models of the whole power for requests with the TrainIsolator: a repository, or "
+		  "a pipeline. Each request reads it anew. Empty: such requests are refused." },
 	{ "train.only-idle", NULL, OPTION_BOOL, OWN(only_idle), .default_text = "true",
 	  .help = "Train only while CPUs are idle. On a machine that is always busy a training may "
 		  "then never end in time." },
@@ -271,6 +283,7 @@ static int start(struct offline_trainer *trainer, struct diag *diag)
 	const struct trainings_limits limits = {
 		.waiting = config->waiting,
 		.deadline_ns = config->deadline_ns,
+		.models = config->models,
 		.worker = { .memory_bytes = config->memory_mib * MEBI,
 			    .cpu_s = config->deadline_ns / NSEC_PER_SEC + 1,
 			    .file_bytes = FILE_BYTES,

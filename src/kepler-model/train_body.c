@@ -9,7 +9,7 @@
 #include "base/num.h"
 #include "samples/json_stream.h"
 
-#define LEVELS  3   /* of members that are looked at */
+#define LEVELS  4   /* of members that are looked at */
 #define KEY_MAX 64  /* bytes of one of their names */
 #define AT_MAX  200 /* of all of them, with dots between */
 
@@ -122,6 +122,7 @@ static int take_isolator(struct reading *reading, const char *name)
 		{ "NoneIsolator", "none", TRAIN_ISOLATE_NONE },
 		{ "ProfileBackgroundIsolator", "profile", TRAIN_ISOLATE_PROFILE },
 		{ "IdleIsolator", "idle", TRAIN_ISOLATE_IDLE },
+		{ "TrainIsolator", "trainer", TRAIN_ISOLATE_MODEL },
 	};
 
 	if (!*name)
@@ -132,8 +133,8 @@ static int take_isolator(struct reading *reading, const char *name)
 			return 0;
 		}
 	}
-	return wrong(reading, "must be MinIdleIsolator, NoneIsolator, IdleIsolator or "
-			      "ProfileBackgroundIsolator");
+	return wrong(reading, "must be MinIdleIsolator, NoneIsolator, IdleIsolator, "
+			      "ProfileBackgroundIsolator or TrainIsolator");
 }
 
 static int take_text(const struct reading *reading, const char *text, char *ret, size_t size)
@@ -157,6 +158,39 @@ static int take_plain(const struct reading *reading, const char *text, char ret[
 	return take_text(reading, text, ret, TRAIN_NAME_MAX);
 }
 
+/* Whether this is the value of a member of trainer.isolator_args, or is in its list. */
+static bool is_argument(const struct reading *reading, const char *name, bool in_list)
+{
+	return is_at(reading, in_list ? 4 : 3, "trainer", "isolator_args") &&
+	       strcmp(reading->keys[2], name) == 0;
+}
+
+static int take_hint(const struct reading *reading, const char *text, struct train_hints *ret)
+{
+	int r;
+
+	if (!*text)
+		return wrong(reading, "must not have an empty text");
+	if (ret->count == TRAIN_HINTS_MAX)
+		return wrong(reading, "has too many texts");
+	r = take_text(reading, text, ret->text[ret->count], TRAIN_NAME_MAX);
+	ret->count += r == 0;
+	return r;
+}
+
+static int take_argument(const struct reading *reading, const char *text)
+{
+	struct train_body *body = reading->body;
+
+	if (is_argument(reading, "abs_pipeline_name", false))
+		return take_text(reading, text, body->abs_pipeline, TRAIN_NAME_MAX);
+	if (is_argument(reading, "bg_hints", true))
+		return take_hint(reading, text, &body->bg_hints);
+	if (is_argument(reading, "target_hints", true))
+		return take_hint(reading, text, &body->target_hints);
+	return 0;
+}
+
 static int take_string(struct reading *reading, const char *text)
 {
 	struct train_body *body = reading->body;
@@ -176,7 +210,9 @@ static int take_string(struct reading *reading, const char *text)
 	if (is_at(reading, 2, "machine_spec", "processor"))
 		return take_text(reading, text, body->machine.processor,
 				 sizeof(body->machine.processor));
-	return series_at(reading) ? wrong(reading, "must be an object of series") : 0;
+	if (series_at(reading))
+		return wrong(reading, "must be an object of series");
+	return take_argument(reading, text);
 }
 
 static int take_number(struct reading *reading, const char *text, size_t len)
@@ -242,6 +278,12 @@ static int check(const struct train_body *body, struct diag *diag)
 		return diag_set(diag, -EINVAL,
 				"trainer.isolator: ProfileBackgroundIsolator needs "
 				"idle_prom_response");
+	if (body->isolator == TRAIN_ISOLATE_MODEL && !body->idle.text && !body->bg_hints.count &&
+	    !body->target_hints.count)
+		return diag_set(diag, -EINVAL,
+				"trainer.isolator: TrainIsolator needs idle_prom_response, or "
+				"bg_hints or target_hints in isolator_args, to say what is "
+				"background");
 	return 0;
 }
 

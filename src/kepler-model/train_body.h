@@ -7,8 +7,10 @@
  *	 "use_vm_metrics"}
  *
  * and beside that, of our own, "machine_spec" (the machine that the series are from) and "node"
- * (its instance, where the series are of several). Names of trainers and isolators are looked up in
- * tables; series are not read, but found: they stay a part of the body. Pure.
+ * (its instance, where the series are of several). Of isolator_args, "abs_pipeline_name" is
+ * upstream's; "bg_hints" and "target_hints", lists of parts of names, are options of its program.
+ * Names of trainers and isolators are looked up in tables; series are not read, but found: they
+ * stay a part of the body. Pure.
  */
 #pragma once
 
@@ -28,6 +30,7 @@ enum train_isolator {
 	TRAIN_ISOLATE_NONE,
 	TRAIN_ISOLATE_IDLE,    /* our own: rows in which nothing ran, or a line at no load */
 	TRAIN_ISOLATE_PROFILE, /* by the series of an idle time */
+	TRAIN_ISOLATE_MODEL,   /* by what a model says of the background */
 };
 
 /* A part of the body that has series. */
@@ -41,6 +44,13 @@ struct train_trainers {
 	size_t count;
 };
 
+#define TRAIN_HINTS_MAX 16
+
+struct train_hints {
+	char text[TRAIN_HINTS_MAX][TRAIN_NAME_MAX];
+	size_t count;
+};
+
 struct train_body {
 	char name[TRAIN_NAME_MAX];   /* of the pipeline: letters, digits, ".", "-" and "_" */
 	char source[TRAIN_NAME_MAX]; /* of energy */
@@ -48,6 +58,9 @@ struct train_body {
 	struct train_trainers trainers[MODEL_OUTPUT_COUNT];
 	enum train_isolator isolator;
 	bool uses_vm_metrics;
+	/* For TRAIN_ISOLATE_MODEL: the pipeline of its models, "": any; what is background. */
+	char abs_pipeline[TRAIN_NAME_MAX];
+	struct train_hints bg_hints, target_hints;
 	struct machine_spec machine;
 	struct train_series series, idle;
 };

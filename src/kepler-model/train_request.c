@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/macro.h"
 #include "kepler-model/background.h"
+#include "kepler-model/background_model.h"
 #include "kepler-model/folder.h"
 #include "kepler-model/settings.h"
 #include "kepler-model/train_body.h"
@@ -26,7 +27,7 @@
 
 struct train_request_config {
 	struct settings settings;
-	char *output, *work_dir;
+	char *output, *work_dir, *models;
 };
 
 #define OWN(member) .offset = offsetof(struct train_request_config, member)
@@ -38,6 +39,9 @@ static const struct option rows[] = {
 	  .may_be_empty = true, .only_flag = true,
 	  .help = "An existing folder in which the pipeline is made, and left. Empty: a new one "
 		  "below $TMPDIR or /tmp, which is removed." },
+	{ "models", NULL, OPTION_STRING, OWN(models), .default_text = "", .metavar = "DIR",
+	  .may_be_empty = true, .only_flag = true,
+	  .help = "Models of the whole power for the TrainIsolator: a repository, or a pipeline." },
 };
 static const struct option_section sections[] = { { rows, ARRAY_SIZE(rows), 0 } };
 
@@ -52,7 +56,7 @@ const struct option_set train_request_options = {
 /* One request while it is worked on. */
 struct request_run {
 	struct train_body body;
-	const char *folder;
+	const char *folder, *models;
 	struct strbuf left_out; /* lines */
 	size_t made;
 	struct diag *diag;
@@ -93,6 +97,24 @@ static int extract(struct request_run *run, const struct extract_options *option
 	return r < 0 ? diag_set(run->diag, r, "%s: %.400s", member, why.text) : 0;
 }
 
+/* Takes off the rows' power what a model says of the background. */
+static int isolate_by_model(struct request_run *run, struct sample_table *table)
+{
+	const struct model_input_filter filter = { .output = MODEL_ABS_POWER,
+						   .pipeline = run->body.abs_pipeline,
+						   .source = run->body.source };
+	struct background_model found;
+	struct diag why = { "" };
+	int r;
+
+	if (!*run->models)
+		return diag_set(run->diag, -EINVAL,
+				"trainer.isolator: TrainIsolator needs models of the whole power: "
+				"this trainer was started without any (train.models, --models)");
+	r = background_model_isolate(run->models, &filter, table, &found, &why);
+	return r < 0 ? diag_set(run->diag, r, "trainer.isolator: %.400s", why.text) : 0;
+}
+
 /* Takes idle power, or the background's, off the rows' power. */
 static int isolate(struct request_run *run, struct extraction *rows_,
 		   const struct background *background)
@@ -104,6 +126,8 @@ static int isolate(struct request_run *run, struct extraction *rows_,
 
 	if (run->body.isolator == TRAIN_ISOLATE_NONE)
 		return 0;
+	if (run->body.isolator == TRAIN_ISOLATE_MODEL)
+		return isolate_by_model(run, table);
 	if (run->body.isolator == TRAIN_ISOLATE_IDLE && !load)
 		return diag_set(run->diag, -EINVAL,
 				"trainer.isolator: IdleIsolator needs CPU time, cycles or "
@@ -117,18 +141,40 @@ static int isolate(struct request_run *run, struct extraction *rows_,
 	return 0;
 }
 
+static size_t list_hints(const struct train_hints *hints, const char *ret[TRAIN_HINTS_MAX])
+{
+	for (size_t i = 0; i < hints->count; i++)
+		ret[i] = hints->text[i];
+	return hints->count;
+}
+
+static int read_idle(struct request_run *run, const struct extract_options *options,
+		     struct background *ret)
+{
+	struct extract_options by_owner = *options;
+
+	by_owner.by_owner = true;
+	return extract(run, &by_owner, "trainer.idle_prom_response", &run->body.idle, &ret->idle);
+}
+
 static int read_dynamic(struct request_run *run, struct extraction *ret)
 {
-	CLEANUP(background_release) struct background background = { .hint_count = 0 };
+	const char *hints[TRAIN_HINTS_MAX], *target_hints[TRAIN_HINTS_MAX];
+	CLEANUP(background_release)
+	struct background background = {
+		.hints = hints,
+		.hint_count = list_hints(&run->body.bg_hints, hints),
+		.target_hints = target_hints,
+		.target_hint_count = list_hints(&run->body.target_hints, target_hints),
+	};
 	struct extract_options options = options_of(&run->body);
+	bool has_background = run->body.isolator == TRAIN_ISOLATE_PROFILE ||
+			      run->body.isolator == TRAIN_ISOLATE_MODEL;
 	int r = 0;
 
-	if (run->body.isolator == TRAIN_ISOLATE_PROFILE) {
-		struct extract_options by_owner = options;
-
-		by_owner.by_owner = true;
-		r = extract(run, &by_owner, "trainer.idle_prom_response", &run->body.idle,
-			    &background.idle);
+	if (has_background && run->body.idle.text)
+		r = read_idle(run, &options, &background);
+	if (has_background) {
 		options.is_background = background_has;
 		options.userdata = &background;
 	}
@@ -333,7 +379,9 @@ static int read_all(const char *path, char **ret, size_t *ret_len, struct diag *
 static int run_request(const struct train_request_config *config, const char *path,
 		       const char *folder, struct diag *diag)
 {
-	struct request_run run = { .folder = folder, .left_out = STRBUF_INIT, .diag = diag };
+	struct request_run run = {
+		.folder = folder, .models = config->models, .left_out = STRBUF_INIT, .diag = diag
+	};
 	CLEANUP_FREE char *text = NULL;
 	size_t len = 0;
 	int r = read_all(path, &text, &len, diag);

@@ -242,7 +242,8 @@ int trainings_take(struct trainings *trainings, uint64_t ticket, uint64_t now_ns
 static void start(struct trainings *trainings, struct training *training, uint64_t now_ns)
 {
 	char command[] = "train-request", input[] = "-", work_dir[FOLDER_PATH_MAX + 16];
-	char *const words[] = { command, input, work_dir, NULL };
+	char models[TRAININGS_MODELS_MAX + 16];
+	char *const words[] = { command, input, work_dir, models, NULL };
 	struct worker_command worker = { .words = words, .limits = trainings->limits.worker };
 	struct diag diag = { "" };
 	pid_t pid = -1;
@@ -255,6 +256,7 @@ static void start(struct trainings *trainings, struct training *training, uint64
 			       strerrordesc_np(-r));
 	} else {
 		(void)snprintf(work_dir, sizeof(work_dir), "--work-dir=%s", training->folder);
+		(void)snprintf(models, sizeof(models), "--models=%s", trainings->limits.models);
 		training->out_fd = memfd_create("kepler-train-answer", MFD_CLOEXEC);
 		training->err_fd = memfd_create("kepler-train-messages", MFD_CLOEXEC);
 		worker.in_fd = training->in_fd;

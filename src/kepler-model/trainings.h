@@ -19,10 +19,11 @@
 #include "kepler-model/folder.h"
 #include "kepler-model/worker.h"
 
-#define TRAININGS_MAX     16
-#define TRAININGS_ANSWER  (80U << 20)   /* bytes of an answer */
-#define TRAININGS_LOST_NS 5000000000ULL /* a request that is not asked about so long is dropped */
-#define TRAININGS_TURN_MS 100
+#define TRAININGS_MAX        16
+#define TRAININGS_ANSWER     (80U << 20)   /* bytes of an answer */
+#define TRAININGS_LOST_NS    5000000000ULL /* a request not asked about so long is dropped */
+#define TRAININGS_TURN_MS    100
+#define TRAININGS_MODELS_MAX 1024 /* bytes of the path of models */
 
 enum training_state { TRAINING_FREE, TRAINING_WAITS, TRAINING_RUNS, TRAINING_DONE };
 
@@ -43,6 +44,7 @@ struct training {
 struct trainings_limits {
 	size_t waiting; /* requests, beside the one that runs */
 	uint64_t deadline_ns;
+	const char *models; /* of the whole power, for requests that ask for one; "": none */
 	struct worker_limits worker;
 };
 

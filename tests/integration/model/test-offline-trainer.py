@@ -15,7 +15,7 @@ import time
 import urllib.request
 import zipfile
 
-from model_rig import KEPLER_MODEL, Program
+from model_rig import KEPLER_MODEL, Program, Repository, weights
 from model_series import request, series
 from rig import OTHERS_ENVIRONMENT, Metrics, run_tests
 
@@ -107,6 +107,51 @@ def the_answer_is_an_input():
             assert "its name would lead out of the archive's directory" in run(*words, status=1), words
 
 
+def the_train_isolator():
+    """Of models that leave power which follows the load the one with the smallest error counts; the daemon's power is taken off."""
+    loads, daemon_ms = [0, 100, 300, 500, 1000, 1500, 400, 200] * 5, 200
+
+    def points(rates):
+        sums = [0.0]
+        for rate in rates:
+            sums.append(sums[-1] + 5 * rate)
+        return [[1000 + 5 * i, f"{value:.6f}"] for i, value in enumerate(sums)]
+
+    def cpu(owner, name, rates):
+        labels = {"__name__": name, "container_id": owner, "container_name": owner, "instance": "n"}
+        return {"metric": labels, "values": points(rates)}
+
+    names = ["kepler_container_bpf_cpu_time_ms_total", "kepler_container_bpf_page_cache_hit_total"]
+    of_load = {name: [cpu("daemon", name, [daemon_ms] * len(loads)), cpu("load", name, loads)] for name in names}
+    power = [{"metric": {"__name__": "kepler_node_package_joules_total", "source": "rapl-sysfs", "mode": "dynamic",
+                         "instance": "n"},
+              "values": points([40 + 0.02 * (load + daemon_ms) for load in loads])}]
+    with Repository() as models, tempfile.TemporaryDirectory() as folder:
+        models.add("SGDRegressorTrainer_0", 9.0, weights(60, 20))
+        models.add("SGDRegressorTrainer_1", 3.0, weights(40, 20))  # 20 mW for each ms: what is true here
+        models.add("SGDRegressorTrainer_10", 1.0, weights(900, 20))  # the smallest error, and it leaves nothing of the power
+        body, answer = pathlib.Path(folder, "request.json"), pathlib.Path(folder, "answer.zip")
+        for background in ({"bg_hints": ["daemon"]}, {"target_hints": ["load"]},
+                           {"abs_pipeline_name": "ec2", "bg_hints": ["daemon"]}):
+            body.write_text(json.dumps(request(
+                prom_response={**of_load, "kepler_node_package_joules_total": power},
+                trainer={"dyn_trainers": ["LinearRegressionTrainer"], "isolator": "TrainIsolator", "isolator_args": background})))
+            run("train-request", body, f"--output={answer}", f"--models={models.path}")
+            with zipfile.ZipFile(answer) as packed:
+                found = json.loads(packed.read("mine/rapl-sysfs/DynPower/BPFOnly/LinearRegressionTrainer_0.json"))
+            line = found["package"]["All_Weights"]
+            slope = sum(one["weight"] / one["scale"] for one in line["Numerical_Variables"].values())
+            assert abs(line["Bias_Weight"]) < 0.01 and abs(slope - 0.02) < 1e-4, line
+        assert "was started without any" in run("train-request", body, f"--output={answer}", status=1)
+        text = body.read_text().replace('"ec2"', '"none"')
+        body.write_text(text)
+        assert "has no model that is asked for" in run("train-request", body, f"--models={models.path}", status=1)
+        with Trainer(f"--train.models={models.path}") as trainer:
+            assert trainer.ask(text.encode())[0] == 400
+            status, answer, _ = trainer.ask(text.replace('"none"', '"ec2"').encode())
+            assert status == 200 and zipfile.ZipFile(io.BytesIO(answer)).testzip() is None, answer
+
+
 def a_token_is_always_needed():
     done = subprocess.run([KEPLER_MODEL, "offline-trainer", QUIET], capture_output=True, text=True, check=False, timeout=30)
     assert done.returncode == 2 and "web.token-file: must be given" in done.stderr, done
@@ -177,4 +222,5 @@ def limits():
         assert isinstance(pending.exception(), (OSError, http.client.HTTPException))
 
 
-run_tests([a_pipeline_of_upstreams_request, the_answer_is_an_input, a_token_is_always_needed, hostile_bodies, limits])
+run_tests([a_pipeline_of_upstreams_request, the_answer_is_an_input, the_train_isolator, a_token_is_always_needed, hostile_bodies,
+           limits])

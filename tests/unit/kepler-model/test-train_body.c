@@ -42,6 +42,26 @@ static void test_series_stay_where_they_are(void **state)
 	assert_string_equal(body.machine.processor, TRAIN_SPEC_NONE);
 }
 
+static void test_arguments_of_the_train_isolator(void **state)
+{
+	static const char text[] =
+		"{\"prom_response\": {}, \"trainer\": {\"dyn_trainers\": [\"Ridge\"], "
+		"\"isolator\": \"TrainIsolator\", \"isolator_args\": {\"abs_pipeline_name\": "
+		"\"ec2\", \"bg_hints\": [\"kube\", \"agent\"], \"target_hints\": [\"load\"], "
+		"\"other\": [\"bg_hints\"]}}, \"bg_hints\": [\"not this\"]}";
+	struct train_body body;
+	struct diag diag = { "" };
+
+	(void)state;
+	assert_int_equal(read_text(text, &body, &diag), 0);
+	assert_int_equal(body.isolator, TRAIN_ISOLATE_MODEL);
+	assert_string_equal(body.abs_pipeline, "ec2");
+	assert_int_equal(body.bg_hints.count, 2);
+	assert_string_equal(body.bg_hints.text[1], "agent");
+	assert_int_equal(body.target_hints.count, 1);
+	assert_string_equal(body.target_hints.text[0], "load");
+}
+
 static void test_trainers_are_looked_up(void **state)
 {
 	struct train_body body;
@@ -73,6 +93,15 @@ static void test_what_is_wrong_is_named(void **state)
 		  "trainer.abs_trainers: there is no trainer \"eval\"" },
 		{ "{\"trainer\": {\"isolator\": \"eval\"}}", "trainer.isolator: must be" },
 		{ "{\"machine_spec\": {\"cores\": 1.5}}", "machine_spec.cores: must be" },
+		{ "{\"prom_response\": {}, \"trainer\": {\"dyn_trainers\": [\"Ridge\"], "
+		  "\"isolator\": \"TrainIsolator\"}}",
+		  "TrainIsolator needs idle_prom_response, or bg_hints" },
+		{ "{\"trainer\": {\"isolator_args\": {\"bg_hints\": [\"\"]}}}",
+		  "trainer.isolator_args.bg_hints: must not have an empty text" },
+		{ "{\"trainer\": {\"isolator_args\": {\"bg_hints\": [\"a\",\"a\",\"a\",\"a\","
+		  "\"a\",\"a\",\"a\",\"a\",\"a\",\"a\",\"a\",\"a\",\"a\",\"a\",\"a\",\"a\","
+		  "\"a\"]}}}",
+		  "trainer.isolator_args.bg_hints: has too many texts" },
 	};
 
 	(void)state;
@@ -90,6 +119,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_series_stay_where_they_are),
+		cmocka_unit_test(test_arguments_of_the_train_isolator),
 		cmocka_unit_test(test_trainers_are_looked_up),
 		cmocka_unit_test(test_what_is_wrong_is_named),
 	};

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a model of the whole power says of the background alone is taken off the power of rows: the
+ * train isolator of upstream. Rows have the counters of the target and, as background_NAME, those
+ * of the background (extract_options.is_background).
+ *
+ * Of several models the one counts with the least error among those that leave power which follows
+ * the target's use: its correlation with one of the model's features is 0.7 or more. Where none
+ * does, it is the one with the highest correlation.
+ */
+#pragma once
+
+#include "base/diag.h"
+#include "kepler-model/model_input.h"
+#include "samples/sample_table.h"
+
+#define BACKGROUND_PREFIX          "background_"
+#define BACKGROUND_CORRELATION_MIN 0.7
+
+struct background_power {
+	size_t column; /* NAME_power in the table */
+	double mean_w; /* of what was taken off its rows */
+};
+
+struct background_model {
+	struct background_power powers[MODEL_COMPONENTS_MAX];
+	size_t count;
+	char name[MODEL_INPUT_NAME_MAX]; /* of the model, as model_input.h has it */
+	double correlation;              /* NAN: nothing varies */
+};
+
+/*
+ * Chooses among the models at @path, a file or a pipeline, of which @filter (NULL: all) says which
+ * count, and takes their predictions off @table; what would be negative is 0. 0; -ENODATA: no model
+ * has a component and features that the rows have; -EINVAL: the file is no model of the whole
+ * power; -errno. All with a diagnosis.
+ */
+int background_model_isolate(const char *path, const struct model_input_filter *filter,
+			     struct sample_table *table, struct background_model *ret,
+			     struct diag *diag);
