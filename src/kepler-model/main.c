@@ -93,7 +93,7 @@ static const struct command commands[] = {
 		  "from the folders ec2 and nx12 of RAPL readings. Options:",
 	  .options = &builtin_options },
 	{ "validate", validate_main, "validate MODEL CSV", "errors of a model on rows",
-	  .operands = "MODEL CSV",
+	  .operands = "MODEL CSV | --input=SERIES",
 	  .what = "Prints how far the model's predictions are off on rows, which it should not "
 		  "have been trained\n"
 		  "on, and how many of them lie within its bound. MODEL may be a pipeline, as a "
