@@ -8,34 +8,53 @@
 
 #include "base/file.h"
 #include "base/macro.h"
+#include "samples/packed_file.h"
 
-static int read_whole(const char *path, size_t max, char **ret, size_t *ret_len, struct diag *diag)
+#define READ_BLOCK 65536
+
+static int read_unpacked(const char *path, struct strbuf *ret, struct diag *diag)
 {
-	int r = read_file_alloc(path, max, ret, ret_len);
+	CLEANUP(packed_file_cleanup) struct packed_file *file = NULL;
+	char block[READ_BLOCK];
+	ssize_t len = packed_file_open(path, &file, diag);
 
-	if (r == -EFBIG)
-		return diag_set(diag, r, "%.200s: it has more than %zu MiB", path, max >> 20);
-	if (r < 0)
-		return diag_set(diag, r, "%.200s: cannot be read: %s", path, strerrordesc_np(-r));
-	return 0;
+	if (len < 0)
+		return (int)len;
+	while (ret->len <= SAMPLE_FILE_MAX &&
+	       (len = packed_file_read(file, block, sizeof(block), diag)) > 0)
+		strbuf_add(ret, block, (size_t)len);
+	if (len < 0)
+		return (int)len;
+	if (strbuf_error(ret) < 0)
+		return diag_set(diag, -ENOMEM, "out of memory");
+	return ret->len > SAMPLE_FILE_MAX
+		       ? diag_set(diag, -EFBIG, "%.200s: it has more than %u MiB", path,
+				  SAMPLE_FILE_MAX >> 20)
+		       : 0;
 }
 
 int sample_file_read(const char *path, struct sample_table *ret, struct diag *diag)
 {
-	CLEANUP_FREE char *text = NULL;
-	size_t len;
-	int r = read_whole(path, SAMPLE_FILE_MAX, &text, &len, diag);
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
+	int r = read_unpacked(path, &text, diag);
 
-	return r < 0 ? r : sample_table_parse_csv(ret, path, text, len, diag);
+	return r < 0 ? r
+		     : sample_table_parse_csv(ret, path, text.data ? text.data : "", text.len,
+					      diag);
 }
 
 int model_file_load(const char *path, struct trained_model *ret, struct diag *diag)
 {
 	CLEANUP_FREE char *text = NULL;
 	size_t len;
-	int r = read_whole(path, MODEL_FILE_MAX, &text, &len, diag);
+	int r = read_file_alloc(path, MODEL_FILE_MAX, &text, &len);
 
-	return r < 0 ? r : trained_model_parse(ret, path, text, len, diag);
+	if (r == -EFBIG)
+		return diag_set(diag, r, "%.200s: it has more than %u MiB", path,
+				MODEL_FILE_MAX >> 20);
+	if (r < 0)
+		return diag_set(diag, r, "%.200s: cannot be read: %s", path, strerrordesc_np(-r));
+	return trained_model_parse(ret, path, text, len, diag);
 }
 
 int model_file_save(const char *path, const struct trained_model *model, struct diag *diag)

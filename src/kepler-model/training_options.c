@@ -42,8 +42,9 @@ static const struct option_choice formats[] = { { "table", TRAINING_TABLE },
 
 const struct option training_rows_of_options[TRAINING_OPTION_COUNT] = {
 	TEXT("input", input, "FILE",
-	     "Rows, as CSV, also compressed by gzip. Operands do as well: files, folders of files "
-	     "*.csv and *.csv.gz, and @FILE with a name of a file in each line."),
+	     "Rows, as CSV, also compressed by gzip or zstd. Operands do as well: files, folders "
+	     "of files "
+	     "*.csv, *.csv.gz and *.csv.zst, and @FILE with a name of a file in each line."),
 	TEXT("output", output, "PATH", "Where the model goes; train: the folder of the models."),
 	TEXT("data-path", data_path, "FOLDER", "Where the names of files begin."),
 	TEXT("feature-group", group, "NAME",

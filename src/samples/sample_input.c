@@ -3,13 +3,11 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include "base/array.h"
 #include "base/file.h"
@@ -42,7 +40,8 @@ static bool has_end(const char *name, const char *end)
 
 static int is_sample_file(const struct dirent *entry)
 {
-	return has_end(entry->d_name, ".csv") || has_end(entry->d_name, ".csv.gz");
+	return has_end(entry->d_name, ".csv") || has_end(entry->d_name, ".csv.gz") ||
+	       has_end(entry->d_name, ".csv.zst");
 }
 
 static int add_folder(struct sample_input *input, const char *path, struct diag *diag)
@@ -63,7 +62,8 @@ static int add_folder(struct sample_input *input, const char *path, struct diag 
 	}
 	free(entries);
 	if (r == 0 && count == 0)
-		return diag_set(diag, -ENOENT, "%.200s: there is no file *.csv or *.csv.gz", path);
+		return diag_set(diag, -ENOENT,
+				"%.200s: there is no file *.csv, *.csv.gz or *.csv.zst", path);
 	return r < 0 ? diag_set(diag, r, "%.200s: out of memory, or too many files", path) : 0;
 }
 
@@ -97,8 +97,7 @@ int sample_input_add(struct sample_input *input, const char *path, struct diag *
 
 static void close_file(struct sample_input *input)
 {
-	if (input->file)
-		(void)gzclose_r(input->file); /* errors were seen when it was read */
+	packed_file_close(input->file);
 	input->file = NULL;
 	if (input->is_open)
 		csv_reader_close(&input->reader);
@@ -116,31 +115,18 @@ void sample_input_release(struct sample_input *input)
 
 static ssize_t fill(void *context, char *buf, size_t size, struct diag *diag)
 {
-	struct sample_input *input = context;
-	int len = gzread(input->file, buf, (unsigned)size), err;
-	const char *what = gzerror(input->file, &err);
+	const struct sample_input *input = context;
 
-	/* A stream of gzip that ends too early gives no bytes, and says so. */
-	if (len < 0 || (err != Z_OK && err != Z_STREAM_END))
-		return diag_set(diag, -EIO, "%.200s: cannot be read: %.100s",
-				input->paths[input->opened - 1],
-				err == Z_ERRNO ? strerrordesc_np(errno) : what);
-	return len;
+	return packed_file_read(input->file, buf, size, diag);
 }
 
 static int open_file(struct sample_input *input, struct diag *diag)
 {
 	const char *path = input->paths[input->opened++];
-	CLEANUP_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
-	int r;
+	int r = packed_file_open(path, &input->file, diag);
 
-	if (fd < 0)
-		return cannot_read(path, -errno, diag);
-	input->file = gzdopen(fd, "r");
-	if (!input->file)
-		return diag_set(diag, -ENOMEM, "out of memory");
-	(void)TAKE_FD(fd);
-	(void)gzbuffer(input->file, 1U << 17);
+	if (r < 0)
+		return r;
 	r = csv_reader_open(&input->reader, path, NULL, 0, fill, input, diag);
 	if (r < 0)
 		return r;
@@ -166,7 +152,7 @@ static void add_sizes(struct sample_input *input)
 
 uint64_t sample_input_done(const struct sample_input *input)
 {
-	return input->bytes_before + (input->file ? (uint64_t)gzoffset(input->file) : 0);
+	return input->bytes_before + (input->file ? packed_file_done(input->file) : 0);
 }
 
 int sample_input_next(struct sample_input *input, double *values, struct diag *diag)

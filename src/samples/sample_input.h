@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Rows of many files of samples, one after the other, in bounded memory. Files are CSV, or CSV
- * compressed by gzip, and may be pipes.
+ * compressed by gzip or zstd, and may be pipes (packed_file.h).
  */
 #pragma once
 
@@ -11,6 +11,7 @@
 
 #include "base/diag.h"
 #include "samples/csv_reader.h"
+#include "samples/packed_file.h"
 
 #define SAMPLE_FILES_MAX 1000000U
 
@@ -20,7 +21,7 @@ struct sample_input {
 	size_t opened;           /* the current one is paths[opened - 1] */
 	const char *text_column; /* csv_reader's; "" none */
 	bool skip_bad;           /* rows that cannot be read are counted, not refused */
-	void *file;              /* zlib's */
+	struct packed_file *file;
 	struct csv_reader reader;
 	bool is_open;
 	uint64_t rows, bad_rows;
@@ -29,8 +30,8 @@ struct sample_input {
 };
 
 /*
- * Adds a file; of a folder its files *.csv and *.csv.gz in the order of their names; of "@LIST" the
- * files that the lines of LIST name. 0, or an error with a diagnosis.
+ * Adds a file; of a folder its files *.csv, *.csv.gz and *.csv.zst in the order of their names; of
+ * "@LIST" the files that the lines of LIST name. 0, or an error with a diagnosis.
  */
 int sample_input_add(struct sample_input *input, const char *path, struct diag *diag);
 void sample_input_release(struct sample_input *input);

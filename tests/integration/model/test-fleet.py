@@ -8,7 +8,7 @@ import random
 import subprocess
 import tempfile
 
-from rig import BUILD, run_tests, skip
+from rig import BUILD, need_program, run_tests, skip
 
 MODEL = pathlib.Path(BUILD) / "kepler-model"
 NODES = 12
@@ -34,17 +34,20 @@ def write_node(path, node, rows):
     chance = random.Random(node)
     factor = 1 + chance.gauss(0, 0.05)
     opened = gzip.open if path.suffix == ".gz" else open
-    with opened(path, "wt", encoding="ascii") as file:
+    plain = path.with_suffix("") if path.suffix == ".zst" else path
+    with opened(plain, "wt", encoding="ascii") as file:
         file.write(HEAD)
         for second in range(rows):
             load, ghz = chance.random(), chance.choice((1.2, 2.0, 2.8))
             watts = factor * (50 + 60 * load * ghz) + chance.gauss(0, 1)
             file.write(f"{second},{16000 * load:.4f},{16e9 * load * ghz:.0f},{watts:.3f}\n")
+    if plain != path:
+        subprocess.run(["zstd", "-q", "--rm", plain, "-o", path], check=True)
 
 
 def fleet(folder, rows=ROWS):
     for node in range(NODES):
-        write_node(folder / f"node-{node:02}.csv{'.gz' if node % 3 == 0 else ''}", node, rows)
+        write_node(folder / f"node-{node:02}.csv{('.gz', '', '.zst')[node % 3]}", node, rows)
     return folder
 
 
@@ -82,11 +85,13 @@ def broken_files_are_refused():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         write_node(folder / "a.csv.gz", 1, 2000)
-        whole = (folder / "a.csv.gz").read_bytes()
-        (folder / "a.csv.gz").write_bytes(whole[:len(whole) // 2])
-        assert "a.csv.gz: cannot be read: " in train(folder, status=1)[2]
-        (folder / "a.csv.gz").unlink()
-        assert "there is no file *.csv or *.csv.gz" in train(folder, status=1)[2]
+        write_node(folder / "b.csv.zst", 1, 2000)
+        for name in ("a.csv.gz", "b.csv.zst"):
+            whole = (folder / name).read_bytes()
+            (folder / name).write_bytes(whole[:len(whole) // 2])
+            assert f"{name}: cannot be read: " in train(folder / name, status=1)[2]
+            (folder / name).unlink()
+        assert "there is no file *.csv, *.csv.gz or *.csv.zst" in train(folder, status=1)[2]
         assert "No such file or directory" in train(folder / "b.csv", status=1)[2]
 
 
@@ -104,6 +109,7 @@ def a_sample_is_named():
 def main():
     if not MODEL.exists():
         skip("kepler-model is not built")
+    need_program("zstd")
     run_tests((streamed_lines_are_those_of_rows_in_memory, bad_rows_have_a_place_and_can_be_skipped, broken_files_are_refused,
                a_sample_is_named))
 

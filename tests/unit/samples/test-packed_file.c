@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "samples/packed_file.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include <cmocka.h>
+
+#include "base/file.h"
+#include "base/macro.h"
+
+#define TEXT_SIZE 300000
+
+static char text[TEXT_SIZE], packed[TEXT_SIZE];
+static char path[] = "/tmp/test-packed-file-XXXXXX";
+
+static int set_up(void **state)
+{
+	int fd = mkstemp(path);
+	uint32_t chance = 1;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(text); i++) {
+		chance = chance * 1664525 + 1013904223;
+		text[i] = (char)('0' + (chance >> 24) % 10);
+	}
+	return fd < 0 || close(fd) < 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	return unlink(path);
+}
+
+static void put(const void *data, size_t len)
+{
+	assert_int_equal(write_file_atomic(path, data, len, 0600), 0);
+}
+
+static size_t pack_zstd(const char *from, size_t len, char *to)
+{
+	size_t size = ZSTD_compress(to, TEXT_SIZE, from, len, 3);
+
+	assert_false(ZSTD_isError(size));
+	return size;
+}
+
+/* All of the file, read in blocks of @block bytes: its length, or -errno. */
+static ssize_t read_all(size_t block, char *ret, struct diag *diag)
+{
+	CLEANUP(packed_file_cleanup) struct packed_file *file = NULL;
+	ssize_t len = packed_file_open(path, &file, diag), sum = 0;
+
+	if (len < 0)
+		return len;
+	while ((len = packed_file_read(file, ret + sum, block, diag)) > 0)
+		sum += len;
+	return len < 0 ? len : sum;
+}
+
+static void assert_is_the_text(void)
+{
+	static const size_t blocks[] = { 1000, 7, TEXT_SIZE };
+	char *got = malloc(TEXT_SIZE + 1000);
+	struct diag diag = { "" };
+
+	assert_non_null(got);
+	for (size_t i = 0; i < ARRAY_SIZE(blocks); i++) {
+		assert_int_equal(read_all(blocks[i], got, &diag), TEXT_SIZE);
+		assert_memory_equal(got, text, TEXT_SIZE);
+	}
+	free(got);
+}
+
+static void plain_gzip_and_zstd_are_the_same(void **state)
+{
+	gzFile file;
+	size_t half = TEXT_SIZE / 2, first;
+
+	(void)state;
+	put(text, TEXT_SIZE);
+	assert_is_the_text();
+	file = gzopen(path, "w");
+	assert_int_equal(gzwrite(file, text, TEXT_SIZE), TEXT_SIZE);
+	assert_int_equal(gzclose(file), Z_OK);
+	assert_is_the_text();
+	put(packed, pack_zstd(text, TEXT_SIZE, packed));
+	assert_is_the_text();
+	first = pack_zstd(text, half, packed); /* two frames are one text */
+	put(packed, first + pack_zstd(text + half, TEXT_SIZE - half, packed + first));
+	assert_is_the_text();
+}
+
+static void assert_refused(const char *why)
+{
+	char *got = malloc(TEXT_SIZE + 1000);
+	struct diag diag = { "" };
+
+	assert_non_null(got);
+	assert_int_equal(read_all(1000, got, &diag), -EIO);
+	assert_non_null(strstr(diag.text, why));
+	assert_non_null(strstr(diag.text, path));
+	free(got);
+}
+
+static void what_is_broken_is_refused(void **state)
+{
+	/* A frame with a window of 256 MiB. */
+	static const unsigned char wide[] = { 0x28, 0xb5, 0x2f, 0xfd, 0, 18 << 3, 1, 0, 0 };
+	size_t size = pack_zstd(text, TEXT_SIZE, packed);
+
+	(void)state;
+	put(packed, size - 1);
+	assert_refused("ends too early");
+	memset(packed + size / 2, 0, 100);
+	put(packed, size);
+	assert_refused("cannot be read");
+	put(wide, sizeof(wide));
+	assert_refused("too much memory");
+}
+
+static void progress_is_of_the_file_as_it_is_stored(void **state)
+{
+	CLEANUP(packed_file_cleanup) struct packed_file *file = NULL;
+	size_t size = pack_zstd(text, TEXT_SIZE, packed);
+	char *got = malloc(TEXT_SIZE);
+	struct diag diag = { "" };
+
+	(void)state;
+	put(packed, size);
+	assert_int_equal(packed_file_open(path, &file, &diag), 0);
+	assert_int_equal(packed_file_done(file), 0);
+	assert_int_equal(packed_file_read(file, got, TEXT_SIZE, &diag), TEXT_SIZE);
+	assert_int_equal(packed_file_done(file), size);
+	free(got);
+	assert_int_equal(packed_file_open("/none", &file, &diag), -ENOENT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(plain_gzip_and_zstd_are_the_same),
+		cmocka_unit_test(what_is_broken_is_refused),
+		cmocka_unit_test(progress_is_of_the_file_as_it_is_stored),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
