@@ -497,7 +497,7 @@ const struct model_entry *repository_find(const struct repository *repository, c
 uint64_t repository_fingerprint(const char *root)
 {
 	char *paths[] = { (char *)(uintptr_t)root, NULL }; /* fts(3) only reads it */
-	FTS *walk = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+	FTS *walk = fts_open(paths, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, NULL);
 	uint64_t sum = 0;
 	FTSENT *at;
 

@@ -142,6 +142,7 @@ static void a_change_changes_the_fingerprint(void **state)
 {
 	const struct model_tree *tree = *state;
 	uint64_t first, second;
+	char link[sizeof(tree->path) + 8];
 
 	model_tree_put_text(tree, GROUP "SGDRegressorTrainer_1.json", model_tree_weights);
 	first = repository_fingerprint(tree->path);
@@ -150,6 +151,14 @@ static void a_change_changes_the_fingerprint(void **state)
 	second = repository_fingerprint(tree->path);
 	assert_true(second != first);
 	assert_int_equal(repository_fingerprint("/nonexistent"), 0);
+	(void)snprintf(link, sizeof(link), "%s.link",
+		       tree->path); /* it is opened through one, too */
+	assert_int_equal(symlink(tree->path, link), 0);
+	first = repository_fingerprint(link);
+	model_tree_put_text(tree, GROUP "SGDRegressorTrainer_1.json", "{ }");
+	second = repository_fingerprint(link);
+	assert_int_equal(unlink(link), 0);
+	assert_true(second != first);
 }
 
 int main(void)
