@@ -102,11 +102,13 @@ static void add_stolen_time(struct activity_reader *reader, const struct machine
 {
 	const struct machine_time *last = &reader->unseen_time.last;
 
+	activity->has_steal = now->steal_ns > 0;
 	if (!reader->unseen_time.has_last)
 		return;
 	activity->stolen_ns = stolen_time(last, now, activity->busy_ns);
 	if (now->steal_ns > last->steal_ns)
-		reader->steal_ns += now->steal_ns - last->steal_ns;
+		activity->steal_ns = now->steal_ns - last->steal_ns;
+	reader->steal_ns += activity->steal_ns;
 }
 
 /*

@@ -98,7 +98,10 @@ struct activity {
 	uint64_t dropped_ns; /* run time without a known process */
 	uint64_t unseen_ns;  /* run time that the reader did not see, but the machine counts */
 	uint64_t stolen_ns;  /* in busy_ns, but a hypervisor took it: see stolen_time.h */
-	uint64_t coming_ns;  /* not in busy_ns: known run time that a later pass reports */
+	/* vCPUs waited for the host since the last pass, by the machine's account. */
+	uint64_t steal_ns;
+	bool has_steal;          /* that account has ever counted any */
+	uint64_t coming_ns;      /* not in busy_ns: known run time that a later pass reports */
 	uint32_t coming_threads; /* threads of coming_ns, each of which may lack up to a tick */
 	uint32_t cpus;           /* online; 0 unknown */
 	uint32_t mean_khz;       /* of CPUs; with SIGNAL_FREQUENCY_TIME only */

@@ -383,6 +383,9 @@ static int tell(struct record_tap *tap, const struct accountant *accountant,
 		.utilisation = interval->measured.utilisation,
 		.settle_ns = accountant->settle_ns,
 		.work = interval->work,
+		.has_steal = moment->activity->has_steal,
+		.steal_ns = moment->activity->steal_ns,
+		.stolen_ns = moment->activity->stolen_ns,
 		.places = interval->places,
 	};
 	int r;

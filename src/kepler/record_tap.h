@@ -51,7 +51,7 @@ struct record_tap {
 struct record_moment {
 	uint64_t boottime_ns;
 	int64_t realtime_ms;
-	const struct activity *activity; /* for what has ended */
+	const struct activity *activity; /* for what has ended, and stolen time */
 };
 
 /* @config is borrowed; it may be replaced later. @is_ring: as the store. 0 or -errno. */

@@ -401,6 +401,15 @@ static void decode_work(struct cursor *from, struct recorded_interval *ret)
 	ret->work.unseen_ns = take_varint(from);
 }
 
+static void decode_steal(struct cursor *from, struct recorded_interval *ret)
+{
+	ret->has_steal = true;
+	ret->steal_ns = take_varint(from);
+	ret->stolen_ns = take_varint(from);
+	if (ret->stolen_ns > ret->steal_ns)
+		fail(from, "more stolen of run time than was stolen");
+}
+
 static void decode_places(struct cursor *from, struct recorded_interval *ret)
 {
 	ret->places.count = take_up_to(from, PLACES_MAX, "more than 16 packages");
@@ -656,6 +665,9 @@ static void decode_section(struct record_decoder *decoder, uint64_t tag, struct 
 	case SECTION_ENDED:
 		decode_ended(decoder, from, ret);
 		break;
+	case SECTION_STEAL:
+		decode_steal(from, ret);
+		break;
 	default:
 		break;
 	}
@@ -694,14 +706,14 @@ static void decode_interval(struct record_decoder *decoder, struct cursor *from,
 			return;
 		if (!seen && tag != SECTION_TIME)
 			fail(from, "an interval that does not begin with its time");
-		else if (tag <= SECTION_ENDED && !repeats && seen >> tag & 1)
+		else if (tag <= SECTION_STEAL && !repeats && seen >> tag & 1)
 			fail(from, "a section that is there twice");
 		else if (tag > SECTION_PARTIES && tag <= SECTION_SIGNAL &&
 			 !(seen >> SECTION_PARTIES & 1))
 			fail(from, "amounts of parties before the parties");
 		if (from->wrong)
 			return;
-		seen |= tag <= SECTION_ENDED ? 1U << tag : 0;
+		seen |= tag <= SECTION_STEAL ? 1U << tag : 0;
 		decode_section(decoder, tag, &section, ret);
 		if (section.wrong) {
 			fail(from, section.wrong);
@@ -712,6 +724,8 @@ static void decode_interval(struct record_decoder *decoder, struct cursor *from,
 		fail(from, "an interval that does not begin with its time");
 	if (ret->party_count && !ret->cpu_ns)
 		fail(from, "parties without their run time");
+	if (ret->stolen_ns > ret->work.busy_ns)
+		fail(from, "more time stolen of run time than ran");
 	check_sockets(from, ret);
 }
 

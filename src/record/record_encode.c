@@ -367,6 +367,15 @@ static void add_ended(struct strbuf *out, const struct recorded_interval *interv
 	end(out, body);
 }
 
+static void add_steal(struct strbuf *out, const struct recorded_interval *interval)
+{
+	size_t body = begin(out, SECTION_STEAL);
+
+	add_varint(out, interval->steal_ns);
+	add_varint(out, interval->stolen_ns);
+	end(out, body);
+}
+
 void record_encode_interval(struct strbuf *out, const struct recorded_interval *interval)
 {
 	size_t body = begin(out, RECORD_INTERVAL);
@@ -384,5 +393,7 @@ void record_encode_interval(struct strbuf *out, const struct recorded_interval *
 		add_allocations(out, interval);
 	if (interval->ended_count)
 		add_ended(out, interval);
+	if (interval->has_steal)
+		add_steal(out, interval);
 	end(out, body);
 }

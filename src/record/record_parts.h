@@ -15,6 +15,7 @@ enum record_section {
 	SECTION_NAMELESS,
 	SECTION_ALLOCATED,
 	SECTION_ENDED,
+	SECTION_STEAL,
 };
 
 enum {

@@ -21,7 +21,7 @@
 
 #define RECORD_MAGIC       "KEPLREC\n"
 #define RECORD_MAJOR       1
-#define RECORD_MINOR       0
+#define RECORD_MINOR       1
 #define RECORD_IDS_MAX     (1U << 22)
 #define RECORD_ENTRIES_MAX 262144 /* of each list of an interval */
 #define RECORD_TEXT_MAX    4096
@@ -137,6 +137,10 @@ struct recorded_interval {
 	double utilisation;
 	uint64_t settle_ns;
 	struct work_sums work;
+	bool has_steal;    /* whether the two are known: of a virtual machine only */
+	uint64_t steal_ns; /* vCPUs waited for the host, by the machine's own account */
+	/* Of that the part that is in work.busy_ns, and is taken off for estimates of power. */
+	uint64_t stolen_ns;
 	struct work_places places;
 	const struct recorded_reading *readings; /* [reading_count], by zone */
 	size_t reading_count;

@@ -264,11 +264,19 @@ static int begin_feature(struct extract_work *work, const struct series_labels *
 	return find_cover(work, series, &series->cover);
 }
 
-static int begin_fact(struct extract_work *work, const struct series_labels *labels,
-		      struct tracked_series *series)
+/* The column of what is known of the node as a whole; NULL: the subject is another. */
+static struct feature_column *fact_of(struct extract_work *work, enum metric_subject subject)
 {
-	struct feature_column *column =
-		series->subject == METRIC_FREQUENCY ? &work->frequency : &work->node_type;
+	if (subject == METRIC_FREQUENCY)
+		return &work->frequency;
+	if (subject == METRIC_STEAL)
+		return &work->steal;
+	return subject == METRIC_NODE_TYPE ? &work->node_type : NULL;
+}
+
+static int begin_fact(struct extract_work *work, const struct series_labels *labels,
+		      struct feature_column *column, struct tracked_series *series)
+{
 
 	series->owner = (uint32_t)hash64_text(HASH64_START, series_label(labels, "cpu"));
 	if (new_amounts(work, &column->amounts[0]) < 0 || new_amounts(work, &column->covered) < 0)
@@ -279,6 +287,7 @@ static int begin_fact(struct extract_work *work, const struct series_labels *lab
 static int begin_series(struct extract_work *work, const struct series_labels *labels,
 			struct tracked_series *series)
 {
+	struct feature_column *fact;
 	struct metric_kind kind;
 
 	metric_kind_find(labels, work->options->level, &kind);
@@ -291,8 +300,9 @@ static int begin_series(struct extract_work *work, const struct series_labels *l
 	}
 	if (kind.subject == METRIC_POWER)
 		return begin_power(work, labels, &kind, series);
-	if (kind.subject == METRIC_FREQUENCY || kind.subject == METRIC_NODE_TYPE)
-		return begin_fact(work, labels, series);
+	fact = fact_of(work, kind.subject);
+	if (fact)
+		return begin_fact(work, labels, fact, series);
 	return begin_feature(work, labels, &kind, series);
 }
 
@@ -386,8 +396,7 @@ static int book_feature(struct extract_work *work, const struct tracked_series *
 static int book(struct extract_work *work, const struct tracked_series *series,
 		const struct points_flow *flow)
 {
-	struct feature_column *fact =
-		series->subject == METRIC_FREQUENCY ? &work->frequency : &work->node_type;
+	struct feature_column *fact = fact_of(work, series->subject);
 
 	switch (series->subject) {
 	case METRIC_POWER:
@@ -400,6 +409,7 @@ static int book(struct extract_work *work, const struct tracked_series *series,
 		return spread(work, series, flow, work->ratios[series->place], NULL, NULL);
 	case METRIC_FREQUENCY:
 	case METRIC_NODE_TYPE:
+	case METRIC_STEAL:
 		return spread(work, series, flow, fact->amounts[0], fact->covered, NULL);
 	case METRIC_IGNORED:
 		break;
@@ -412,6 +422,8 @@ static enum points_kind kind_of_series(const struct extract_work *work,
 {
 	if (series->subject == METRIC_FEATURE)
 		return work->columns[series->place].kind;
+	if (series->subject == METRIC_STEAL)
+		return POINTS_COUNTER;
 	if (series->subject != METRIC_POWER)
 		return POINTS_LEVEL;
 	return work->power.accounts[series->place].order % 4 == 2 ? POINTS_LEVEL : POINTS_ENERGY;
@@ -467,6 +479,7 @@ static void work_release(struct extract_work *work)
 		release_column(&work->columns[i]);
 	release_column(&work->frequency);
 	release_column(&work->node_type);
+	release_column(&work->steal);
 	for (size_t i = 0; i < EXTRACT_PACKAGES_MAX; i++)
 		free(work->ratios[i]);
 	for (size_t i = 0; i < work->owner_count; i++) {

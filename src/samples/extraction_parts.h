@@ -47,7 +47,7 @@ struct extract_work {
 	struct power_accounts power;
 	struct feature_column columns[EXTRACT_FEATURES_MAX];
 	size_t column_count;
-	struct feature_column frequency, node_type;
+	struct feature_column frequency, node_type, steal; /* of the node, whatever the level */
 	double *ratios[EXTRACT_PACKAGES_MAX];
 	struct map by_labels, by_cover, by_owner;
 	struct tracked_series *series;

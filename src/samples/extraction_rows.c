@@ -15,7 +15,7 @@
 /* Places of columns in the table; SAMPLE_COLUMN_NONE where there is none. */
 struct places {
 	size_t feature[EXTRACT_FEATURES_MAX][2]; /* and of the background */
-	size_t frequency, node_type;
+	size_t frequency, node_type, steal;
 	size_t power[POWER_COMPONENTS_MAX];
 	size_t package_power[POWER_COMPONENTS_MAX][POWER_PACKAGES_MAX];
 	size_t ratio[EXTRACT_PACKAGES_MAX];
@@ -129,9 +129,11 @@ static int add_columns(struct extract_work *work, struct places *places,
 
 	if (r == 0)
 		r = add_features(work, places);
-	places->frequency = places->node_type = SAMPLE_COLUMN_NONE;
+	places->frequency = places->node_type = places->steal = SAMPLE_COLUMN_NONE;
 	if (r == 0 && work->frequency.covered && is_wanted(work, "cpu_scaling_frequency_hertz"))
 		r = add_column(table, &places->frequency, "", "cpu_scaling_frequency_hertz", "");
+	if (r == 0 && work->steal.covered && is_wanted(work, "cpu_steal_seconds"))
+		r = add_column(table, &places->steal, "", "cpu_steal_seconds", "");
 	if (r == 0 && work->node_type.covered)
 		r = add_column(table, &places->node_type, "", "node_type", "");
 	for (size_t i = 0; r == 0 && i < count; i++)
@@ -215,6 +217,7 @@ static int begin_row(struct extract_work *work, const struct places *places,
 		return r;
 	put(table, 0, (double)work->grid.edges_us[step + 1] / USEC_PER_SEC);
 	put_fact(table, places->frequency, &work->frequency, &work->grid, step);
+	put_fact(table, places->steal, &work->steal, &work->grid, step);
 	put_fact(table, places->node_type, &work->node_type, &work->grid, step);
 	for (size_t i = 0; i < count; i++)
 		put(table, places->power[i], powers[i]);

@@ -76,9 +76,11 @@ static bool find_node_fact(const char *name, struct metric_kind *ret)
 		ret->subject = METRIC_FREQUENCY;
 	else if (strcmp(name, "kepler_node_node_info") == 0)
 		ret->subject = METRIC_NODE_TYPE;
+	else if (strcmp(name, "kepler_node_cpu_steal_seconds_total") == 0)
+		ret->subject = METRIC_STEAL;
 	else
 		return false;
-	ret->is_gauge = true;
+	ret->is_gauge = ret->subject != METRIC_STEAL;
 	return true;
 }
 

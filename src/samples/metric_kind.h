@@ -21,6 +21,7 @@ enum metric_subject {
 	METRIC_RATIO,     /* share of an owner's CPU time in a package */
 	METRIC_FREQUENCY, /* of a CPU, in Hz */
 	METRIC_NODE_TYPE,
+	METRIC_STEAL, /* time for which vCPUs of the node waited for its host, in s */
 };
 
 /* Whose counters are features. */

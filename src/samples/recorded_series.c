@@ -69,6 +69,7 @@ struct recorded_reading_pass {
 	size_t process_count, process_size;
 	uint64_t time_ns; /* the end of the step before */
 	bool has_time;
+	uint64_t steal_ns; /* so far */
 	int64_t offset_us; /* of 1970 to the monotonic clock */
 };
 
@@ -242,6 +243,25 @@ static int put_owners(struct recorded_reading_pass *pass, const struct recorded_
 	return r;
 }
 
+/* Of the node, at any level. */
+static int put_steal(struct recorded_reading_pass *pass, const struct recorded_interval *interval)
+{
+	const struct series_labels labels = {
+		.name = { "__name__" },
+		.value = { "kepler_node_cpu_steal_seconds_total" },
+		.count = 1,
+	};
+	int r = pass->sink->series(pass->sink->userdata, &labels);
+
+	if (r == 0)
+		r = put_point(pass, pass->time_ns, (double)pass->steal_ns / (double)NSEC_PER_SEC);
+	pass->steal_ns += interval->steal_ns;
+	if (r == 0)
+		r = put_point(pass, end_of(interval),
+			      (double)pass->steal_ns / (double)NSEC_PER_SEC);
+	return r;
+}
+
 static int take_interval(struct recorded_reading_pass *pass,
 			 const struct recorded_interval *interval)
 {
@@ -251,8 +271,11 @@ static int take_interval(struct recorded_reading_pass *pass,
 		pass->offset_us =
 			interval->realtime_ms * 1000 - (int64_t)(interval->time_ns / NSEC_PER_USEC);
 	r = put_zones(pass, interval);
-	if (r == 0 && !pass->only_steps && pass->has_time && end_of(interval) > pass->time_ns)
+	if (r == 0 && !pass->only_steps && pass->has_time && end_of(interval) > pass->time_ns) {
 		r = put_owners(pass, interval);
+		if (r == 0 && interval->has_steal)
+			r = put_steal(pass, interval);
+	}
 	pass->time_ns = end_of(interval);
 	pass->has_time = true;
 	return r;

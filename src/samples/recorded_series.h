@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A recording of "kepler record" as the series that an exporter would have shown: energy by zone,
- * and the counters of each container. So rows are extracted from it as from a Prometheus, and with
- * the exact times of readings.
+ * the counters of each container, and the time that a virtual machine's CPUs waited. So rows are
+ * extracted from it as from a Prometheus, and with the exact times of readings.
  */
 #pragma once
 

@@ -116,7 +116,20 @@ def gap(path):
             out.interval(second * S, zones=zones, states=states, parties=[(party, S // 2)], utilisation=0.1)
 
 
-CASES = (alone, idle, short_lived, intensity, two_sockets, gap)
+def guest(path):
+    """A virtual machine: its part of the host is estimated, and from its sixth second on vCPUs wait for the host."""
+    with begin(path, idle_mode='off') as out:
+        platform = out.zone('platform', flags=3, source='platform_power_model', now_ms=NOW_MS)
+        web, database, _ = owners(out)
+        nginx, postgres = out.process(100, S, 'nginx', web), out.process(200, S, 'postgres', database)
+        out.interval(10 * S, zones={platform: None})
+        for second in range(11, 31):
+            waited = (second % 5 * 40_000_000, second % 5 * 30_000_001) if second > 15 else None
+            out.interval(second * S, zones={platform: 9 * J + second}, utilisation=0.5, steal=waited,
+                         parties=[(nginx, 600_000_000), (postgres, 200_000_001)])
+
+
+CASES = (alone, idle, short_lived, intensity, two_sockets, gap, guest)
 
 
 def main_in(folder):

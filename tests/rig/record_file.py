@@ -13,9 +13,9 @@ import struct
 import zlib
 
 MAGIC = b'KEPLREC\n'
-MAJOR, MINOR = 1, 0
+MAJOR, MINOR = 1, 1
 FACT, OPTION, ZONE, IDLE, OWNER, PROCESS, INTERVAL, END, STATE, TRUTH = range(1, 11)
-TIME, WORK, PLACES, ZONES, PARTIES, CPU, SOCKET, SIGNAL, USES, NAMELESS, ALLOCATED, ENDED = range(1, 13)
+TIME, WORK, PLACES, ZONES, PARTIES, CPU, SOCKET, SIGNAL, USES, NAMELESS, ALLOCATED, ENDED, STEAL = range(1, 14)
 HAS_SPAN, IS_KNOWN, IS_MEAN, HAS_IDLE, IS_FIRST = 1, 2, 4, 8, 16
 STATES = ('up', 'absent', 'error', 'stalled', 'missed', 'refused')
 DOMAINS = ('node', 'package', 'device', 'parts')
@@ -149,10 +149,12 @@ class Writer:
         return out
 
     def interval(self, end_ns, zones, parties=(), busy_ns=None, dropped_ns=0, unseen_ns=0, utilisation=0.0, places=(), sockets=(),
-                 signals=None, ended=(), states=None, now_ms=None, asleep_ns=0, settle_ns=0, uses=(), owner_parties=()):
+                 signals=None, ended=(), states=None, now_ms=None, asleep_ns=0, settle_ns=0, uses=(), owner_parties=(),
+                 steal=None):
         """@zones: {zone: µJ of the span since its last reading, or None: a reading from which on it is counted}; or (µJ, time of
         the reading, idle µJ). A zone that is not among them was not read. @parties: (process, ns of CPU time); @owner_parties:
         (owner, ns). @places: (package, CPUs). @sockets: for each place a list of ns by party. @signals: {name: list by party}.
+        @steal: (ns that vCPUs waited, ns of it that are in busy_ns).
         """
         length_ns = end_ns - self.last_ns if self.count else 0
         now_ms = end_ns // 10**6 if now_ms is None else now_ms
@@ -177,6 +179,8 @@ class Writer:
             body += framed(USES, varint(len(uses)) + b''.join(varints(*use) for use in uses))
         if ended:
             body += framed(ENDED, varints(len(ended), *ended))
+        if steal:
+            body += framed(STEAL, varints(*steal))
         self.record(INTERVAL, body)
         self.count += 1
         self.last_ns = end_ns
@@ -267,7 +271,7 @@ class Reader:
 
     def _interval(self, record):
         out = {'zones': [], 'parties': [], 'sockets': [], 'signals': {}, 'ended': [], 'uses': [], 'places': [], 'truth': {},
-               'busy_ns': 0, 'dropped_ns': 0, 'unseen_ns': 0, 'cpu_ns': []}
+               'busy_ns': 0, 'dropped_ns': 0, 'unseen_ns': 0, 'cpu_ns': [], 'steal': None}
         for tag, body in record.frames():
             if tag == TIME:
                 out['end_ns'], out['boottime_ns'], out['now_ms'] = body.varint(), body.varint(), body.signed()
@@ -296,6 +300,8 @@ class Reader:
                 out['uses'] = [tuple(body.varints(4)) for _ in range(body.varint())]
             elif tag == ENDED:
                 out['ended'] = body.varints(body.varint())
+            elif tag == STEAL:
+                out['steal'] = tuple(body.varints(2))
         return out
 
     def _define(self, tag, body):

@@ -22,6 +22,7 @@ import urllib.request
 from decimal import Decimal
 
 from prometheus_rig import Prometheus
+from record_file import Writer
 from rig import BUILD, Exporter, Sensors, free_port, load, load_result, rapl_zone, run_tests
 
 PROGRAM = BUILD / "kepler-model"
@@ -216,4 +217,24 @@ def recording_has_the_same():
         assert "levels container and node" in refused.stderr, refused.stderr
 
 
-run_tests([recording_has_the_same, energy_is_the_sensors, killed_run_is_continued, times_come_from_a_log], at_once=2)
+def recording_has_stolen_time():
+    """Of a guest that waits 0.3 s a second from its sixth second on, on one of its CPUs, and does not say so before."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "guest.krec")
+        with Writer(path) as out:
+            platform = out.zone("platform", source="platform_power_model", flags=3)
+            web = out.owner("web")
+            nginx = out.process(100, 10**9, "nginx", web)
+            out.interval(10 * 10**9, zones={platform: None})
+            for second in range(11, 31):
+                out.interval(second * 10**9, zones={platform: 9 * 10**6}, parties=[(nginx, 800_000_000)], utilisation=0.5,
+                             steal=(300_000_000, 100_000_000) if second > 15 else None)
+        for options in (("--level=container",), ("--level=node",), ("--output-type=DynPower",)):
+            rows = rows_of(path, "--energy-source=platform_power_model", *options)
+            assert [row["cpu_steal_seconds"] for row in rows[:5]] == [""] * 5 and len(rows) == 20, rows
+            assert all(abs(float(row["cpu_steal_seconds"]) - 0.3) < 1e-9 for row in rows[5:]), rows
+            assert all(abs(float(row["bpf_cpu_time_ms"]) - 800) < 1e-6 for row in rows), rows
+
+
+run_tests([recording_has_the_same, recording_has_stolen_time, energy_is_the_sensors, killed_run_is_continued,
+           times_come_from_a_log], at_once=2)

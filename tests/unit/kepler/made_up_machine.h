@@ -71,7 +71,7 @@ struct machine {
 };
 
 static inline void machine_start_of(struct machine *machine, bool is_vm, struct meter_table *meters,
-				    struct scrape_pace *pace)
+				    struct scrape_pace *pace, struct record_tap *tap)
 {
 	const struct host_info host = { .cpus = 2, .cores = 2, .sockets = 1, .is_vm = is_vm };
 	const struct identity_options nowhere = { .procfs = "/nonexistent",
@@ -96,6 +96,7 @@ static inline void machine_start_of(struct machine *machine, bool is_vm, struct 
 		.identities = machine->identities,
 		.holder = machine->holder,
 		.pace = pace,
+		.tap = tap,
 		.cpus = host.cpus,
 	};
 	assert_int_equal(interval_engine_new(&sources, &machine->config, &machine->engine), 0);
@@ -104,13 +105,19 @@ static inline void machine_start_of(struct machine *machine, bool is_vm, struct 
 static inline void machine_start_with(struct machine *machine, bool is_vm,
 				      struct meter_table *meters)
 {
-	machine_start_of(machine, is_vm, meters, NULL);
+	machine_start_of(machine, is_vm, meters, NULL, NULL);
 }
 
 static inline void machine_start_scraped(struct machine *machine, bool is_vm,
 					 struct scrape_pace *pace)
 {
-	machine_start_of(machine, is_vm, NULL, pace);
+	machine_start_of(machine, is_vm, NULL, pace, NULL);
+}
+
+static inline void machine_start_recorded(struct machine *machine, bool is_vm,
+					  struct record_tap *tap)
+{
+	machine_start_of(machine, is_vm, NULL, NULL, tap);
 }
 
 static inline void machine_start(struct machine *machine, bool is_vm)

@@ -124,6 +124,9 @@ static void an_interval_comes_back(void **state)
 	assert_int_equal(interval->nameless[0].allocated, 3);
 	assert_int_equal(interval->allocations[0].owner, 300);
 	assert_int_equal(interval->ended[0], 9);
+	assert_true(interval->has_steal);
+	assert_int_equal(interval->steal_ns, 9000);
+	assert_int_equal(interval->stolen_ns, 4000);
 }
 
 /* Each beginning of a record, with a length that says so. */
@@ -185,6 +188,12 @@ static void limits_hold(void **state)
 		  "record of type 7: a span that does not end after it begins");
 	MUST_FAIL("\7\37" TIME_10 "\5\2\1\0\6\1\5\7\2\0\3\7\2\1\3",
 		  "record of type 7: more run time in packages than in all");
+	MUST_FAIL("\7\24" TIME_10 "\15\2\1\2",
+		  "record of type 7: more stolen of run time than was stolen");
+	MUST_FAIL("\7\31" TIME_10 "\2\3\4\0\0\15\2\6\5",
+		  "record of type 7: more time stolen of run time than ran");
+	MUST_FAIL("\7\30" TIME_10 "\15\2\1\1\15\2\1\1",
+		  "record of type 7: a section that is there twice");
 }
 
 static void what_is_unknown_is_skipped(void **state)

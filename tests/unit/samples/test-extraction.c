@@ -101,6 +101,31 @@ static void test_power_and_features(void **state)
 	extraction_release(&all);
 }
 
+/* Of the node, whatever the level; before it is known it has no value. */
+static void test_stolen_time(void **state)
+{
+	struct extract_options options = usual;
+	struct extraction all;
+	struct diag diag = { "" };
+
+	(void)state;
+	for (unsigned by_owner = 0; by_owner < 2; by_owner++) {
+		add_series(PACKAGE("0", "dynamic"),
+			   "[10,\"0\"],[12,\"20\"],[14,\"60\"],[16,\"90\"]");
+		add_series(CYCLES("a"), "[10,\"0\"],[12,\"20\"],[14,\"60\"],[16,\"90\"]");
+		add_series(NAME("kepler_node_cpu_steal_seconds_total"),
+			   "[12,\"0.5\"],[14,\"2.5\"],[16,\"3\"]");
+		options.by_owner = by_owner;
+		assert_int_equal(extract(&options, &all, &diag), 0);
+		assert_int_equal(all.table.rows, 3);
+		assert_true(isnan(cell(&all, "cpu_steal_seconds", 0)));
+		assert_near(cell(&all, "cpu_steal_seconds", 1), 1, 1e-9);
+		assert_near(cell(&all, "cpu_steal_seconds", 2), 0.25, 1e-9);
+		assert_near(cell(&all, "cpu_cycles", 1), 20, 1e-9);
+		extraction_release(&all);
+	}
+}
+
 /* An exporter that begins again: what flowed meanwhile is unknown, and so is the step. */
 static void test_restart_under_other_labels(void **state)
 {
@@ -304,6 +329,7 @@ int main(void)
 	bool has_recorded = shared && access(shared, R_OK) == 0;
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_power_and_features),
+		cmocka_unit_test(test_stolen_time),
 		cmocka_unit_test(test_restart_under_other_labels),
 		cmocka_unit_test(test_hostile_values),
 		cmocka_unit_test(test_current_names),
