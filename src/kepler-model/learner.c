@@ -377,8 +377,9 @@ static int state_one(const struct learner *learner, const struct bound_model *bo
 	}
 	if (!count)
 		return -ENOENT;
-	validation_score(watts, predicted, count, 1, &score);
-	r = bounds_find(watts, predicted, count, &width);
+	r = validation_score(watts, predicted, count, 1, &score);
+	if (r == 0)
+		r = bounds_find(watts, predicted, count, &width);
 	if (r == 0)
 		*ret = (struct model_error){ score.mae_w,   score.mape_percent,
 					     width.bound_w, width.bound_ratio,

@@ -27,33 +27,19 @@ static size_t rows_max(const struct training_input *input)
 	return rows < TRAINING_ROWS_MAX ? rows : TRAINING_ROWS_MAX;
 }
 
-static int add_column(struct sample_table *table, const char *name, size_t *ret)
-{
-	int r;
-
-	*ret = sample_table_find(table, name);
-	if (*ret != SAMPLE_COLUMN_NONE)
-		return 0;
-	r = sample_table_add_column(table, name, ret);
-	return r;
-}
-
 /* Columns of a file that was opened are columns of the table. */
 static int place_in_table(struct training_input *input, size_t *file_column, struct diag *diag)
 {
-	struct csv_reader *reader = &input->files.reader;
-	int r = 0;
+	int r = sample_input_place(&input->files, &input->table, diag);
 
-	for (size_t i = 0; r == 0 && i < reader->count; i++) {
-		if (reader->names[i][0])
-			r = add_column(&input->table, reader->names[i], &reader->place[i]);
-	}
-	if (r == 0 && strcmp(input->group_by, FILE_COLUMN) == 0)
-		r = add_column(&input->table, FILE_COLUMN, file_column);
-	if (r == -ENOSPC)
-		return diag_set(diag, r, "%.200s: with its columns there are more than 256",
-				reader->name);
-	return r < 0 ? diag_set(diag, r, "out of memory") : 0;
+	if (r < 0 || strcmp(input->group_by, FILE_COLUMN) != 0)
+		return r;
+	*file_column = sample_table_find(&input->table, FILE_COLUMN);
+	if (*file_column == SAMPLE_COLUMN_NONE)
+		r = sample_table_add_column(&input->table, FILE_COLUMN, file_column);
+	return r < 0 ? diag_set(diag, r, "%.200s: no place for a column of files",
+				input->files.reader.name)
+		     : 0;
 }
 
 static int add_row(struct training_input *input, const double *values)

@@ -3,18 +3,23 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/macro.h"
 #include "kepler-model/data_path.h"
 #include "kepler-model/extract_options.h"
 #include "kepler-model/model_input.h"
+#include "kepler-model/row_options.h"
 #include "kepler-model/sample_file.h"
 #include "kepler-model/series_check.h"
 #include "kepler-model/settings.h"
 #include "kepler-model/training_report.h"
 #include "options/layers.h"
 #include "options/program.h"
+#include "samples/sample_source.h"
+#include "training/model_validation.h"
 
 #define BOOTSTRAP_SEED 1
 
@@ -23,6 +28,7 @@ struct validate_config {
 	struct model_input_filter models;
 	int format;
 	uint32_t limit_percent;
+	struct row_values rows;
 	char *input, *output, *benchmark, *data_path;
 };
 
@@ -63,6 +69,7 @@ static const struct option_section sections[] = {
 	{ rows, ARRAY_SIZE(rows), 0 },
 	{ model_input_rows_of_options, MODEL_INPUT_OPTION_COUNT,
 	  offsetof(struct validate_config, models) },
+	{ row_rows_of_options, ROW_OPTION_COUNT, offsetof(struct validate_config, rows) },
 };
 
 const struct option_set validate_options = {
@@ -79,77 +86,164 @@ static const struct short_flag shorts[] = { { "-i", "input" },
 					    { "-fg", "feature-group" },
 					    { NULL, NULL } };
 
+/* A model, and errors of its components. */
+struct judged_model {
+	char *name;
+	struct trained_model model;
+	struct model_validation components[MODEL_COMPONENTS_MAX];
+	struct training_result results[MODEL_COMPONENTS_MAX];
+};
+
 struct validation {
 	const struct validate_config *config;
-	struct sample_table table;
+	struct sample_source rows;
+	struct judged_model *models;
+	size_t model_count, models_size;
 	struct strbuf out;
-	const char *operand; /* the models that are judged */
+	const char *operand; /* whose models are loaded */
 	size_t lines;
 	bool is_beyond; /* the limit */
 	struct diag diag;
 };
 
-static int add_component(struct validation *validation, const struct trained_model *model,
-			 const char *shown, size_t component)
-{
-	struct training_result result = { .coverage = 0 };
-	const char *name = model->components[component].name;
-	uint32_t limit = validation->config->limit_percent;
-	int r = model_training_validate(model, component, &validation->table, BOOTSTRAP_SEED,
-					&result, &result.failure);
-
-	if (r == -ENOMEM)
-		return diag_set(&validation->diag, r, "out of memory");
-	if (r < 0 || (limit && !(result.score.weighted_percent <= limit)))
-		validation->is_beyond = true;
-	if (validation->config->format == VALIDATE_TABLE) {
-		report_add_line(name, shown, &result, &validation->out);
-	} else {
-		if (validation->lines)
-			strbuf_add_char(&validation->out, ',');
-		report_add_object(name, shown, &result, &validation->out);
-	}
-	validation->lines++;
-	return 0;
-}
-
 /* A file is shown by its name, a model of a pipeline by its place there. */
-static int add_model(void *userdata, const char *name, struct trained_model *model,
-		     struct diag *diag)
+static int take_model(void *userdata, const char *name, struct trained_model *model,
+		      struct diag *diag)
 {
 	struct validation *validation = userdata;
 	bool is_file = strcmp(name, validation->operand) == 0;
 	const char *slash = is_file ? strrchr(name, '/') : NULL;
+	struct judged_model *judged;
+
+	if (ARRAY_RESERVE(validation->models, validation->models_size,
+			  validation->model_count + 1) < 0)
+		return diag_set(diag, -ENOMEM, "out of memory");
+	judged = &validation->models[validation->model_count++];
+	*judged = (struct judged_model){ .model = *model };
+	*model = (struct trained_model){ .node_type = -1 };
+	judged->name = strdup(slash ? slash + 1 : name);
+	return judged->name ? 0 : diag_set(diag, -ENOMEM, "out of memory");
+}
+
+static int load_models(struct validation *validation, const struct operands *operands)
+{
 	int r = 0;
 
-	(void)diag;
-	for (size_t i = 0; r == 0 && i < model->component_count; i++)
-		r = add_component(validation, model, slash ? slash + 1 : name, i);
+	for (size_t i = 0; r == 0 && i + 1 < operands->count; i++) {
+		validation->operand = operands->words[i];
+		r = model_input_each(validation->operand, &validation->config->models, take_model,
+				     validation, &validation->diag);
+	}
 	return r;
 }
 
-static int run(struct validation *validation, const struct operands *operands)
+/* What cannot be judged is a failure of its result. */
+static void begin_models(struct validation *validation)
+{
+	const struct sample_source *rows_ = &validation->rows;
+
+	for (size_t i = 0; i < validation->model_count; i++) {
+		struct judged_model *judged = &validation->models[i];
+
+		for (size_t c = 0; c < judged->model.component_count; c++)
+			(void)model_validation_begin(&judged->components[c], &judged->model, c,
+						     rows_->names, rows_->column_count,
+						     &judged->results[c].failure);
+	}
+}
+
+static int judge_row(void *userdata, const double *values, struct diag *diag)
+{
+	struct validation *validation = userdata;
+
+	for (size_t i = 0; i < validation->model_count; i++) {
+		struct judged_model *judged = &validation->models[i];
+
+		for (size_t c = 0; c < judged->model.component_count; c++) {
+			if (!judged->results[c].failure.text[0] &&
+			    model_validation_add(&judged->components[c], values) < 0)
+				return diag_set(diag, -ENOMEM, "out of memory");
+		}
+	}
+	return 0;
+}
+
+static void finish_component(struct validation *validation, struct judged_model *judged, size_t c)
+{
+	struct training_result *result = &judged->results[c];
+	uint32_t limit = validation->config->limit_percent;
+	struct diag failure = result->failure;
+
+	if (!failure.text[0])
+		(void)model_validation_finish(&judged->components[c], BOOTSTRAP_SEED, result,
+					      &failure);
+	result->failure = failure;
+	if (failure.text[0] || (limit && !(result->score.weighted_percent <= limit)))
+		validation->is_beyond = true;
+}
+
+static void print_component(struct validation *validation, const struct judged_model *judged,
+			    size_t c)
+{
+	const char *component = judged->model.components[c].name;
+
+	if (validation->config->format == VALIDATE_TABLE) {
+		report_add_line(component, judged->name, &judged->results[c], &validation->out);
+		return;
+	}
+	if (validation->lines++)
+		strbuf_add_char(&validation->out, ',');
+	report_add_object(component, judged->name, &judged->results[c], &validation->out);
+}
+
+static int print_models(struct validation *validation)
 {
 	bool json = validation->config->format == VALIDATE_JSON;
-	size_t models = operands->count - 1;
-	int r = sample_file_read(operands->words[models], &validation->table, &validation->diag);
 
-	if (r < 0)
-		return r;
 	if (json)
 		strbuf_add_str(&validation->out, "{\"results\":[");
 	else
 		report_add_head(&validation->out);
-	for (size_t i = 0; r == 0 && i < models; i++) {
-		validation->operand = operands->words[i];
-		r = model_input_each(validation->operand, &validation->config->models, add_model,
-				     validation, &validation->diag);
+	for (size_t i = 0; i < validation->model_count; i++) {
+		struct judged_model *judged = &validation->models[i];
+
+		for (size_t c = 0; c < judged->model.component_count; c++) {
+			finish_component(validation, judged, c);
+			print_component(validation, judged, c);
+		}
 	}
 	if (json)
 		strbuf_add_str(&validation->out, "]}\n");
+	return text_print(&validation->out, &validation->diag);
+}
+
+/* All models are judged while the rows are read. */
+static int run(struct validation *validation, const struct operands *operands)
+{
+	const char *path = operands->words[operands->count - 1];
+	int r = load_models(validation, operands);
+
 	if (r == 0)
-		r = text_print(&validation->out, &validation->diag);
-	return r;
+		r = sample_source_open(&validation->rows, path, validation->config->rows.memory,
+				       &validation->diag);
+	if (r < 0)
+		return r;
+	begin_models(validation);
+	r = sample_source_each(&validation->rows, judge_row, validation, &validation->diag);
+	return r < 0 ? r : print_models(validation);
+}
+
+static void release(struct validation *validation)
+{
+	for (size_t i = 0; i < validation->model_count; i++) {
+		for (size_t c = 0; c < MODEL_COMPONENTS_MAX; c++)
+			model_validation_release(&validation->models[i].components[c]);
+		trained_model_release(&validation->models[i].model);
+		free(validation->models[i].name);
+	}
+	free(validation->models);
+	sample_source_close(&validation->rows);
+	strbuf_release(&validation->out);
 }
 
 /* ---- series ---- */
@@ -215,8 +309,7 @@ static int run_command(const char *name, bool several, int argc, char *const *ar
 	} else {
 		status = validation.is_beyond;
 	}
-	strbuf_release(&validation.out);
-	sample_table_release(&validation.table);
+	release(&validation);
 	operands_release(&operands);
 	options_release(&validate_options, &config.settings.options);
 	return status;

@@ -136,6 +136,27 @@ static int open_file(struct sample_input *input, struct diag *diag)
 	return SAMPLE_INPUT_FILE;
 }
 
+static int place_column(struct sample_table *names, const char *name, size_t *ret)
+{
+	*ret = sample_table_find(names, name);
+	return *ret == SAMPLE_COLUMN_NONE ? sample_table_add_column(names, name, ret) : 0;
+}
+
+int sample_input_place(struct sample_input *input, struct sample_table *names, struct diag *diag)
+{
+	struct csv_reader *reader = &input->reader;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < reader->count; i++) {
+		if (reader->names[i][0])
+			r = place_column(names, reader->names[i], &reader->place[i]);
+	}
+	if (r == -ENOSPC)
+		return diag_set(diag, r, "%.200s: with its columns there are more than 256",
+				reader->name);
+	return r < 0 ? diag_set(diag, r, "out of memory") : 0;
+}
+
 /* All files' sizes, once. */
 static void add_sizes(struct sample_input *input)
 {

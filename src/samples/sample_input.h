@@ -43,5 +43,11 @@ enum { SAMPLE_INPUT_END, SAMPLE_INPUT_ROW, SAMPLE_INPUT_FILE };
  * SAMPLE_INPUT_ROW: a row, into @values. Or an error with a diagnosis.
  */
 int sample_input_next(struct sample_input *input, double *values, struct diag *diag);
+/*
+ * Of a file that was opened, each column with a name gets its place in a row: that of the column of
+ * @names with that name, which is added where there is none. 0, -ENOSPC or -ENOMEM with a
+ * diagnosis.
+ */
+int sample_input_place(struct sample_input *input, struct sample_table *names, struct diag *diag);
 /* Bytes of files that have been read, as they are stored. */
 uint64_t sample_input_done(const struct sample_input *input);

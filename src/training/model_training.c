@@ -67,8 +67,9 @@ static int score_rows(const double *watts, const double *predicted, const bool *
 	}
 	if (count == 0)
 		return diag_set(&ret->failure, -EINVAL, "no row is held out");
-	validation_score(y, p, count, seed, &ret->score);
 	ret->coverage = (double)NAN;
+	if (validation_score(y, p, count, seed, &ret->score) < 0)
+		return -ENOMEM;
 	return bounds_find(y, p, count, &ret->bound);
 }
 
@@ -184,73 +185,4 @@ int model_training_run(const struct sample_table *table, const struct training_r
 	if (r == 0 && !request->only_errors)
 		r = model_choice_make(request, make_component, &job, model, report, diag);
 	return r == -ENOMEM ? diag_set(diag, r, "out of memory") : r;
-}
-
-static bool has_features(const struct trained_model *model, size_t component,
-			 const struct model_columns *columns, const double *values)
-{
-	for (size_t i = 0; i < model->components[component].feature_count; i++) {
-		if (!isfinite(values[columns->column[i]]))
-			return false;
-	}
-	return true;
-}
-
-/* Predictions for each row that has all of the features, and its watts. */
-static size_t predict_rows(const struct trained_model *model, size_t component,
-			   const struct model_columns *columns, const struct sample_table *table,
-			   const double *power, struct training_result *ret, double *watts,
-			   double *predicted)
-{
-	double values[SAMPLE_COLUMNS_MAX];
-	size_t count = 0, inside = 0;
-
-	for (size_t row = 0; row < table->rows; row++) {
-		struct model_answer answer;
-
-		for (size_t i = 0; i < table->column_count; i++)
-			values[i] = table->columns[i][row];
-		if (!isfinite(power[row]) || !has_features(model, component, columns, values))
-			continue;
-		trained_model_predict(model, component, columns, values, &answer);
-		if (!isfinite(answer.watts))
-			continue;
-		watts[count] = power[row];
-		predicted[count++] = answer.watts;
-		inside += fabs(answer.watts - power[row]) <= answer.bound_w;
-	}
-	ret->coverage = count ? (double)inside / (double)count : (double)NAN;
-	return count;
-}
-
-int model_training_validate(const struct trained_model *model, size_t component,
-			    const struct sample_table *table, uint64_t seed,
-			    struct training_result *ret, struct diag *diag)
-{
-	CLEANUP_FREE double *numbers = calloc(2 * table->rows + 1, sizeof(*numbers));
-	const char *names[SAMPLE_COLUMNS_MAX];
-	const struct model_error *error = &model->components[component].error;
-	struct model_columns columns;
-	char power[SAMPLE_NAME_MAX];
-	size_t column, count;
-	int r;
-
-	if (!numbers)
-		return diag_set(diag, -ENOMEM, "out of memory");
-	(void)snprintf(power, sizeof(power), "%.80s_power", model->components[component].name);
-	column = sample_table_find(table, power);
-	if (column == SAMPLE_COLUMN_NONE)
-		return diag_set(diag, -ENOENT, "there is no column %s with numbers", power);
-	for (size_t i = 0; i < table->column_count; i++)
-		names[i] = table->names[i];
-	r = trained_model_bind(model, component, names, table->column_count, &columns, diag);
-	if (r < 0)
-		return r;
-	*ret = (struct training_result){ .bound = { error->bound_w, error->bound_ratio } };
-	count = predict_rows(model, component, &columns, table, table->columns[column], ret,
-			     numbers, numbers + table->rows);
-	if (count == 0)
-		return diag_set(diag, -EINVAL, "no row has all features and %s", power);
-	validation_score(numbers, numbers + table->rows, count, seed, &ret->score);
-	return 0;
 }

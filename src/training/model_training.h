@@ -23,7 +23,3 @@
 int model_training_run(const struct sample_table *table, const struct training_request *request,
 		       struct trained_model *model, struct training_report *report,
 		       struct diag *diag);
-/* Errors of a trained model on rows that it may never have seen, of one component. */
-int model_training_validate(const struct trained_model *model, size_t component,
-			    const struct sample_table *table, uint64_t seed,
-			    struct training_result *ret, struct diag *diag);

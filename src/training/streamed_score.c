@@ -12,8 +12,7 @@
 int streamed_score_new(struct streamed_score *ret, size_t groups, uint64_t seed)
 {
 	*ret = (struct streamed_score){ .groups = groups, .random = { seed } };
-	ret->low_w = (double)INFINITY;
-	ret->high_w = -(double)INFINITY;
+	error_sums_init(&ret->sums);
 	ret->group_errors = calloc(2 * groups + 1, sizeof(*ret->group_errors));
 	ret->watts = calloc(2 * (size_t)SAMPLE, sizeof(*ret->watts));
 	if (!ret->group_errors || !ret->watts) {
@@ -35,21 +34,13 @@ void streamed_score_release(struct streamed_score *score)
 void streamed_score_add(struct streamed_score *score, uint32_t group, double watts,
 			double predicted)
 {
-	double error = fabs(predicted - watts);
-	uint64_t place = score->rows++;
+	uint64_t place = score->sums.rows;
 
-	score->errors += error;
-	score->power += watts;
-	score->low_w = fmin(score->low_w, watts);
-	score->high_w = fmax(score->high_w, watts);
-	if (watts > 0) {
-		score->ratios += error / watts;
-		score->positive++;
-	}
-	score->group_errors[group] += error;
+	error_sums_add(&score->sums, watts, predicted);
+	score->group_errors[group] += fabs(predicted - watts);
 	score->group_rows[group]++;
 	if (place >= SAMPLE)
-		place = random_below(&score->random, (size_t)score->rows);
+		place = random_below(&score->random, (size_t)score->sums.rows);
 	if (place < SAMPLE) {
 		score->watts[place] = watts;
 		score->predicted[place] = predicted;
@@ -58,20 +49,15 @@ void streamed_score_add(struct streamed_score *score, uint32_t group, double wat
 
 int streamed_score_finish(const struct streamed_score *score, struct training_result *ret)
 {
-	double rows = (double)score->rows, range = score->high_w - score->low_w;
-	size_t kept = score->rows < SAMPLE ? (size_t)score->rows : SAMPLE;
+	uint64_t rows = score->sums.rows;
 	struct validation_score *out = &ret->score;
 
-	if (score->rows == 0)
+	if (rows == 0)
 		return diag_set(&ret->failure, -EINVAL, "no row is held out");
-	*out = (struct validation_score){ .mae_w = score->errors / rows,
-					  .rows = (size_t)score->rows };
-	out->mape_percent =
-		score->positive ? 100 * score->ratios / (double)score->positive : (double)NAN;
-	out->weighted_percent = score->power > 0 ? 100 * score->errors / score->power : (double)NAN;
-	out->range_percent = range > 0 ? 100 * out->mae_w / range : (double)NAN;
+	error_sums_score(&score->sums, out);
 	validation_group_interval(score->group_errors, score->group_rows, score->groups,
 				  score->random.state, &out->low_w, &out->high_w);
 	ret->coverage = (double)NAN;
-	return bounds_find(score->watts, score->predicted, kept, &ret->bound);
+	return bounds_find(score->watts, score->predicted, rows < SAMPLE ? (size_t)rows : SAMPLE,
+			   &ret->bound);
 }

@@ -8,12 +8,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "training/error_sums.h"
 #include "training/random.h"
 #include "training/training_request.h"
 
 struct streamed_score {
-	double errors, ratios, power, low_w, high_w;
-	uint64_t rows, positive;
+	struct error_sums sums;
 	double *group_errors, *group_rows; /* [groups] */
 	size_t groups;
 	double *watts, *predicted; /* the sample */

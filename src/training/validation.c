@@ -116,32 +116,20 @@ int validation_predict(const struct trainer *trainer, const struct training_rows
 	return r;
 }
 
-static double mean_error(const double *watts, const double *predicted, size_t rows)
-{
-	double sum = 0;
-
-	for (size_t i = 0; i < rows; i++)
-		sum += fabs(predicted[i] - watts[i]);
-	return sum / (double)rows;
-}
-
-static void bootstrap(const double *watts, const double *predicted, size_t rows, uint64_t seed,
-		      struct validation_score *ret)
+void validation_interval(const double *errors, size_t rows, uint64_t seed, double *ret_low_w,
+			 double *ret_high_w)
 {
 	struct random random = { seed };
 	double means[BOOTSTRAPS];
 
 	for (unsigned turn = 0; turn < BOOTSTRAPS; turn++) {
 		means[turn] = 0;
-		for (size_t i = 0; i < rows; i++) {
-			size_t row = random_below(&random, rows);
-
-			means[turn] += fabs(predicted[row] - watts[row]) / (double)rows;
-		}
+		for (size_t i = 0; i < rows; i++)
+			means[turn] += errors[random_below(&random, rows)] / (double)rows;
 	}
 	qsort(means, BOOTSTRAPS, sizeof(*means), compare_doubles);
-	ret->low_w = means[TAIL];
-	ret->high_w = means[BOOTSTRAPS - 1 - TAIL];
+	*ret_low_w = means[TAIL];
+	*ret_high_w = means[BOOTSTRAPS - 1 - TAIL];
 }
 
 void validation_group_interval(const double *errors, const double *rows, size_t groups,
@@ -166,25 +154,20 @@ void validation_group_interval(const double *errors, const double *rows, size_t 
 	*ret_high_w = means[BOOTSTRAPS - 1 - TAIL];
 }
 
-void validation_score(const double *watts, const double *predicted, size_t rows, uint64_t seed,
-		      struct validation_score *ret)
+int validation_score(const double *watts, const double *predicted, size_t rows, uint64_t seed,
+		     struct validation_score *ret)
 {
-	double ratios = 0, power = 0, low = watts[0], high = watts[0];
-	size_t positive = 0;
+	CLEANUP_FREE double *errors = calloc(rows, sizeof(*errors));
+	struct error_sums sums;
 
-	*ret = (struct validation_score){ .mae_w = mean_error(watts, predicted, rows),
-					  .rows = rows };
+	if (!errors)
+		return -ENOMEM;
+	error_sums_init(&sums);
 	for (size_t i = 0; i < rows; i++) {
-		power += watts[i];
-		low = fmin(low, watts[i]);
-		high = fmax(high, watts[i]);
-		if (watts[i] > 0) {
-			ratios += fabs(predicted[i] - watts[i]) / watts[i];
-			positive++;
-		}
+		error_sums_add(&sums, watts[i], predicted[i]);
+		errors[i] = fabs(predicted[i] - watts[i]);
 	}
-	ret->mape_percent = positive ? 100 * ratios / (double)positive : (double)NAN;
-	ret->weighted_percent = power > 0 ? 100 * ret->mae_w * (double)rows / power : (double)NAN;
-	ret->range_percent = high > low ? 100 * ret->mae_w / (high - low) : (double)NAN;
-	bootstrap(watts, predicted, rows, seed, ret);
+	error_sums_score(&sums, ret);
+	validation_interval(errors, rows, seed, &ret->low_w, &ret->high_w);
+	return 0;
 }

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/diag.h"
+#include "training/error_sums.h"
 #include "training/trainer.h"
 #include "training/training_rows.h"
 
@@ -38,18 +39,12 @@ int validation_predict(const struct trainer *trainer, const struct training_rows
 int validation_predict_split(const struct trainer *trainer, const struct training_rows *rows,
 			     const bool *held_out, uint64_t seed, double *ret, struct diag *diag);
 
-struct validation_score {
-	double mae_w;
-	double low_w, high_w;    /* its 90 % interval, by a bootstrap over the rows */
-	double mape_percent;     /* of rows with power above 0; NAN: none has */
-	double weighted_percent; /* all errors together, of all power */
-	double range_percent;    /* the first, of the range of the power; NAN: it is constant */
-	size_t rows;
-};
-
-/* @seed is of the bootstrap. @rows is at least 1. */
-void validation_score(const double *watts, const double *predicted, size_t rows, uint64_t seed,
-		      struct validation_score *ret);
+/* @seed is of the bootstrap. @rows is at least 1. 0 or -ENOMEM. */
+int validation_score(const double *watts, const double *predicted, size_t rows, uint64_t seed,
+		     struct validation_score *ret);
+/* The 90 % interval of the mean of @errors [rows], by a bootstrap over the rows; at least 1. */
+void validation_interval(const double *errors, size_t rows, uint64_t seed, double *ret_low_w,
+			 double *ret_high_w);
 /*
  * The 90 % interval of a mean error when whole groups of rows, such as machines, are drawn: sums of
  * absolute errors and rows of each of @groups, which is at least 1.

@@ -11,6 +11,8 @@
 #include <cmocka.h>
 
 #include "base/macro.h"
+#include "samples/sample_source.h"
+#include "training/model_validation.h"
 #include "training/random.h"
 
 #define ROWS 120
@@ -128,6 +130,26 @@ static void test_groups_splits_and_errors_alone(void **state)
 	assert_non_null(strstr(diag.text, "there is no column row"));
 }
 
+static int judge_row(void *userdata, const double *values, struct diag *diag)
+{
+	(void)diag;
+	return model_validation_add(userdata, values);
+}
+
+static int validate(const struct trained_model *model, const struct sample_table *rows,
+		    struct training_result *ret, struct diag *diag)
+{
+	CLEANUP(model_validation_release) struct model_validation validation = { .size = 0 };
+	struct sample_source source = { .rows = 0 };
+	int r;
+
+	sample_source_of_table(&source, rows);
+	r = model_validation_begin(&validation, model, 0, source.names, source.column_count, diag);
+	if (r == 0)
+		r = sample_source_each(&source, judge_row, &validation, diag);
+	return r < 0 ? r : model_validation_finish(&validation, 1, ret, diag);
+}
+
 static void test_errors_of_a_model_on_other_rows(void **state)
 {
 	CLEANUP(sample_table_release) struct sample_table table = make_table(70);
@@ -141,12 +163,12 @@ static void test_errors_of_a_model_on_other_rows(void **state)
 	(void)state;
 	assert_int_equal(model_training_run(&table, &request, &model, report, &diag), 0);
 	other.columns[0][3] = (double)NAN;
-	assert_int_equal(model_training_validate(&model, 0, &other, 1, &result, &diag), 0);
+	assert_int_equal(validate(&model, &other, &result, &diag), 0);
 	assert_int_equal(result.score.rows, ROWS - 1);
 	assert_true(fabs(result.score.mae_w - 5) < 0.5); /* 10 W times the mean load */
 	assert_true(result.coverage < 0.2);
 	(void)snprintf(other.names[0], sizeof(other.names[0]), "bpf_cpu_time");
-	assert_int_equal(model_training_validate(&model, 0, &other, 1, &result, &diag), -ENOENT);
+	assert_int_equal(validate(&model, &other, &result, &diag), -ENOENT);
 }
 
 static void test_threads_change_nothing(void **state)

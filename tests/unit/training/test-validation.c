@@ -124,7 +124,7 @@ static void test_scores(void **state)
 	struct validation_score score;
 
 	(void)state;
-	validation_score(watts, predicted, 4, 1, &score);
+	assert_int_equal(validation_score(watts, predicted, 4, 1, &score), 0);
 	assert_true(fabs(score.mae_w - 8.75) < 1e-9);
 	assert_true(fabs(score.mape_percent - 20.0 / 3) < 1e-9);
 	assert_true(fabs(score.weighted_percent - 8.75) < 1e-9);
@@ -138,7 +138,7 @@ static void test_scores_of_constant_and_no_power(void **state)
 	struct validation_score score;
 
 	(void)state;
-	validation_score(watts, predicted, 2, 1, &score);
+	assert_int_equal(validation_score(watts, predicted, 2, 1, &score), 0);
 	assert_true(fabs(score.mae_w - 1) < 1e-9);
 	assert_true(isnan(score.mape_percent) && isnan(score.weighted_percent));
 	assert_true(isnan(score.range_percent));
