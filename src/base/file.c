@@ -220,28 +220,65 @@ static int sync_directory(int dir_fd)
 	return fsync(dir_fd) < 0 && errno != EINVAL ? -errno : 0;
 }
 
+int file_replacement_open(struct file_replacement *ret, const char *path, mode_t mode)
+{
+	struct file_replacement own = { .fd = -1 };
+
+	own.dir_fd = open_directory_of(path, &own.name);
+	if (own.dir_fd < 0)
+		return own.dir_fd;
+	remove_stale(own.dir_fd, own.name);
+	own.fd = create_new(own.dir_fd, own.name, mode, own.new_name);
+	if (own.fd < 0) {
+		(void)close(own.dir_fd);
+		return own.fd;
+	}
+	own.is_open = true;
+	*ret = own;
+	return 0;
+}
+
+int file_replacement_write(struct file_replacement *file, const void *data, size_t len)
+{
+	return write_all(file->fd, data, len);
+}
+
+int file_replacement_finish(struct file_replacement *file)
+{
+	int r = 0;
+
+	if (fsync(file->fd) < 0 ||
+	    renameat(file->dir_fd, file->new_name, file->dir_fd, file->name) < 0)
+		r = -errno;
+	if (r == 0) {
+		r = sync_directory(file->dir_fd);
+		*file->new_name = '\0';
+	}
+	file_replacement_close(file);
+	return r;
+}
+
+void file_replacement_close(struct file_replacement *file)
+{
+	if (!file->is_open)
+		return;
+	if (*file->new_name)
+		(void)unlinkat(file->dir_fd, file->new_name, 0); /* another failure matters */
+	(void)close(file->fd);
+	(void)close(file->dir_fd);
+	file->is_open = false;
+}
+
 int write_file_atomic(const char *path, const void *data, size_t len, mode_t mode)
 {
-	const char *name = NULL;
-	char new_name[NAME_MAX + 1];
-	CLEANUP_FD int dir_fd = open_directory_of(path, &name);
-	CLEANUP_FD int fd = -1;
-	int r;
+	struct file_replacement file;
+	int r = file_replacement_open(&file, path, mode);
 
-	if (dir_fd < 0)
-		return dir_fd;
-	remove_stale(dir_fd, name);
-	fd = create_new(dir_fd, name, mode, new_name);
-	if (fd < 0)
-		return fd;
-	r = write_all(fd, data, len);
-	if (r == 0 && fsync(fd) < 0)
-		r = -errno;
-	if (r == 0 && renameat(dir_fd, new_name, dir_fd, name) < 0)
-		r = -errno;
-	if (r < 0) {
-		(void)unlinkat(dir_fd, new_name, 0); /* the failure that matters is r */
+	if (r < 0)
 		return r;
-	}
-	return sync_directory(dir_fd);
+	r = file_replacement_write(&file, data, len);
+	if (r == 0)
+		return file_replacement_finish(&file);
+	file_replacement_close(&file);
+	return r;
 }

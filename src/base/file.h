@@ -2,6 +2,8 @@
 /* Small files: read whole, join paths, replace atomically. */
 #pragma once
 
+#include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -35,3 +37,22 @@ int read_file_alloc(const char *path, size_t max, char **ret_text, size_t *ret_l
  * than a minute ago. Follows no link and never writes into an existing file.
  */
 int write_file_atomic(const char *path, const void *data, size_t len, mode_t mode);
+
+/*
+ * The same with data that come piece by piece: the file at the path is replaced when all of them
+ * are there. Initialise with { .is_open = false }; the path is borrowed until the end.
+ */
+struct file_replacement {
+	bool is_open;
+	int dir_fd, fd;
+	const char *name;
+	char new_name[NAME_MAX + 1]; /* "": it has its name */
+};
+
+/* 0 or -errno, as write_file_atomic(). */
+int file_replacement_open(struct file_replacement *ret, const char *path, mode_t mode);
+int file_replacement_write(struct file_replacement *file, const void *data, size_t len);
+/* Gives it its name, and closes it: 0, or -errno when it does not have it. */
+int file_replacement_finish(struct file_replacement *file);
+/* Removes what has not got its name; nothing where it is not open. */
+void file_replacement_close(struct file_replacement *file);

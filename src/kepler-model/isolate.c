@@ -13,14 +13,14 @@
 #include "kepler-model/background_model.h"
 #include "kepler-model/data_path.h"
 #include "kepler-model/extract_options.h"
+#include "kepler-model/row_options.h"
+#include "kepler-model/row_output.h"
 #include "kepler-model/settings.h"
 #include "model/trained_model.h"
 #include "options/layers.h"
 #include "options/program.h"
 #include "samples/isolation.h"
 #include "samples/recorded_series.h"
-
-#define CSV_MAX (256U * 1024 * 1024)
 
 enum isolator {
 	ISOLATOR_NONE,
@@ -33,6 +33,7 @@ enum isolator {
 struct isolate_config {
 	struct settings settings;
 	struct extract_values extract;
+	struct row_values rows;
 	int isolator;
 	char *profile, *model;
 	char *target_hints[HINTS_MAX], *bg_hints[HINTS_MAX];
@@ -73,6 +74,7 @@ static const struct option rows[] = {
 
 static const struct option_section sections[] = {
 	{ extract_rows_of_options, EXTRACT_OPTION_COUNT, offsetof(struct isolate_config, extract) },
+	{ row_rows_of_options, ROW_OPTION_COUNT, offsetof(struct isolate_config, rows) },
 	{ rows, ARRAY_SIZE(rows), 0 },
 };
 
@@ -114,39 +116,59 @@ static void tell(const char *column, double watts, const char *what)
 
 /* ---- by the rows alone ---- */
 
-static int isolate_rows(struct sample_table *table, enum isolator isolator, struct diag *diag)
+/* What is taken off each column of power. */
+static int find_power(const struct sample_source *source, enum isolator isolator,
+		      struct isolated_power ret[static ISOLATION_COLUMNS_MAX], size_t *ret_count,
+		      struct diag *diag)
 {
 	static const char *const ways[] = {
 		[ISOLATION_MINIMUM] = "the lowest of all rows",
 		[ISOLATION_IDLE_ROWS_FOUND] = "the mean of rows in which nothing ran",
 		[ISOLATION_INTERCEPT] = "of a line at no load: no row was idle",
 	};
-	struct isolated_power powers[ISOLATION_COLUMNS_MAX];
-	const char *load = isolator == ISOLATOR_IDLE ? isolation_load(table) : NULL;
-	size_t count;
+	const char *load = isolator == ISOLATOR_IDLE ? isolation_load(source) : NULL;
+	int r;
 
+	*ret_count = 0;
 	if (isolator == ISOLATOR_NONE)
 		return 0;
 	if (isolator == ISOLATOR_IDLE && !load)
 		return diag_set(
 			diag, -EINVAL,
 			"isolator: idle needs CPU time, cycles or instructions in the rows");
-	count = isolation_find(table, load, powers);
-	for (size_t i = 0; i < count; i++) {
-		tell(table->names[powers[i].column], powers[i].idle_w, ways[powers[i].way]);
+	r = isolation_find(source, load, ret, ret_count, diag);
+	for (size_t i = 0; r == 0 && i < *ret_count; i++)
+		tell(source->names[ret[i].column], ret[i].idle_w, ways[ret[i].way]);
+	return r;
+}
+
+static int isolate_rows(struct sample_table *table, enum isolator isolator, struct diag *diag)
+{
+	struct isolated_power powers[ISOLATION_COLUMNS_MAX];
+	struct sample_source source = { .rows = 0 };
+	size_t count;
+	int r;
+
+	sample_source_of_table(&source, table);
+	r = find_power(&source, isolator, powers, &count, diag);
+	for (size_t i = 0; r == 0 && i < count; i++)
 		isolation_subtract(table, powers[i].column, powers[i].idle_w);
-	}
-	return 0;
+	return r;
 }
 
 /* ---- by the background ---- */
 
-static void isolate_by_profile(struct sample_table *table, const struct background *background)
+static int isolate_by_profile(struct sample_table *table, const struct background *background,
+			      struct diag *diag)
 {
 	struct isolated_power powers[ISOLATION_COLUMNS_MAX];
-	size_t count = isolation_find(table, NULL, powers);
+	struct sample_source source = { .rows = 0 };
+	size_t count;
+	int r;
 
-	for (size_t i = 0; i < count; i++) {
+	sample_source_of_table(&source, table);
+	r = isolation_find(&source, NULL, powers, &count, diag);
+	for (size_t i = 0; r == 0 && i < count; i++) {
 		const char *name = table->names[powers[i].column];
 		double watts = background_watts(background, name);
 
@@ -158,6 +180,7 @@ static void isolate_by_profile(struct sample_table *table, const struct backgrou
 			     : "the mean of the idle time");
 		isolation_subtract(table, powers[i].column, watts);
 	}
+	return r;
 }
 
 static int isolate_by_model(struct sample_table *table, const char *path, struct diag *diag)
@@ -218,7 +241,7 @@ static int isolate_extraction(const struct isolate_config *config,
 	int r = 0;
 
 	if (isolator == ISOLATOR_PROFILE)
-		isolate_by_profile(&extraction->table, background);
+		r = isolate_by_profile(&extraction->table, background, diag);
 	else if (isolator != ISOLATOR_TRAINER)
 		r = isolate_rows(&extraction->table, isolator, diag);
 	else
@@ -269,10 +292,53 @@ static int isolate_series(struct isolate_config *config, const char *path, struc
 
 /* ---- rows that were extracted before ---- */
 
-static int isolate_csv(const struct isolate_config *config, const char *path, const char *text,
-		       size_t len, struct diag *diag)
+/* Rows without what is taken off, on their way to the output. */
+struct isolated_rows {
+	const struct sample_source *source;
+	struct isolated_power powers[ISOLATION_COLUMNS_MAX];
+	size_t count;
+	char path[DATA_PATH_SIZE]; /* of the output */
+	struct row_output output;
+};
+
+static int write_row(void *userdata, const double *values, struct diag *diag)
 {
-	CLEANUP(sample_table_release) struct sample_table table = { .rows = 0 };
+	struct isolated_rows *rows_ = userdata;
+	size_t columns = rows_->source->column_count;
+	double isolated[SAMPLE_COLUMNS_MAX];
+
+	memcpy(isolated, values, columns * sizeof(*values));
+	for (size_t i = 0; i < rows_->count; i++) {
+		size_t column = rows_->powers[i].column;
+
+		isolated[column] = isolation_dynamic_w(values[column], rows_->powers[i].idle_w);
+	}
+	sample_csv_add_row(isolated, columns, &rows_->output.text);
+	return row_output_flush(&rows_->output, diag);
+}
+
+static int isolate_source(const struct isolate_config *config, const struct sample_source *source,
+			  struct isolated_rows *rows_, struct diag *diag)
+{
+	int r = find_power(source, (enum isolator)config->isolator, rows_->powers, &rows_->count,
+			   diag);
+
+	if (r < 0)
+		return r;
+	r = row_output_open(
+		&rows_->output,
+		data_path_of(config->extract.data_path, config->extract.output, rows_->path), diag);
+	if (r < 0)
+		return r;
+	sample_csv_add_names(source->names, source->column_count, &rows_->output.text);
+	r = sample_source_each(source, write_row, rows_, diag);
+	return r < 0 ? r : row_output_finish(&rows_->output, diag);
+}
+
+static int isolate_csv(const struct isolate_config *config, const char *path, struct diag *diag)
+{
+	CLEANUP(sample_source_close) struct sample_source source = { .rows = 0 };
+	struct isolated_rows rows_ = { .source = &source };
 	int r;
 
 	if (config->isolator == ISOLATOR_PROFILE || config->isolator == ISOLATOR_TRAINER)
@@ -280,10 +346,11 @@ static int isolate_csv(const struct isolate_config *config, const char *path, co
 				"%s: rows do not say which container ran: this isolator needs the "
 				"series (JSON)",
 				path);
-	r = sample_table_parse_csv(&table, path, text, len, diag);
+	r = sample_source_open(&source, path, config->rows.memory, diag);
 	if (r == 0)
-		r = isolate_rows(&table, (enum isolator)config->isolator, diag);
-	return r < 0 ? r : write_rows(config, &table, diag);
+		r = isolate_source(config, &source, &rows_, diag);
+	row_output_close(&rows_.output);
+	return r;
 }
 
 static bool is_json(const char *path)
@@ -299,16 +366,8 @@ static bool is_json(const char *path)
 
 static int isolate(struct isolate_config *config, const char *path, struct diag *diag)
 {
-	CLEANUP_FREE char *text = NULL;
-	size_t len;
-	int r;
-
-	if (is_json(path) || recorded_series_is(path))
-		return isolate_series(config, path, diag);
-	r = read_file_alloc(path, CSV_MAX, &text, &len);
-	if (r < 0)
-		return diag_set(diag, r, "%s: cannot be read: %s", path, strerrordesc_np(-r));
-	return isolate_csv(config, path, text, len, diag);
+	return is_json(path) || recorded_series_is(path) ? isolate_series(config, path, diag)
+							 : isolate_csv(config, path, diag);
 }
 
 int isolate_main(int argc, char *const *argv, char *const *environ_)

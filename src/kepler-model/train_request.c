@@ -121,18 +121,25 @@ static int isolate(struct request_run *run, struct extraction *rows_,
 {
 	struct sample_table *table = &rows_->table;
 	struct isolated_power powers[ISOLATION_COLUMNS_MAX];
-	const char *load = run->body.isolator == TRAIN_ISOLATE_IDLE ? isolation_load(table) : NULL;
+	struct sample_source source = { .rows = 0 };
+	const char *load = NULL;
 	size_t count;
+	int r;
 
 	if (run->body.isolator == TRAIN_ISOLATE_NONE)
 		return 0;
 	if (run->body.isolator == TRAIN_ISOLATE_MODEL)
 		return isolate_by_model(run, table);
+	sample_source_of_table(&source, table);
+	if (run->body.isolator == TRAIN_ISOLATE_IDLE)
+		load = isolation_load(&source);
 	if (run->body.isolator == TRAIN_ISOLATE_IDLE && !load)
 		return diag_set(run->diag, -EINVAL,
 				"trainer.isolator: IdleIsolator needs CPU time, cycles or "
 				"instructions in the series");
-	count = isolation_find(table, load, powers);
+	r = isolation_find(&source, load, powers, &count, run->diag);
+	if (r < 0)
+		return r;
 	for (size_t i = 0; i < count; i++) {
 		double watts = background_watts(background, table->names[powers[i].column]);
 

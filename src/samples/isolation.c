@@ -16,107 +16,147 @@ static bool is_power(const char *name)
 	return len > sizeof(end) - 1 && strcmp(name + len - (sizeof(end) - 1), end) == 0;
 }
 
-const char *isolation_load(const struct sample_table *table)
+const char *isolation_load(const struct sample_source *source)
 {
 	static const char *const names[] = { "bpf_cpu_time_ms", "bpf_cpu_time_us", "cpu_cycles",
 					     "cpu_instructions", "cgroupfs_cpu_usage_us" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		if (sample_table_find(table, names[i]) != SAMPLE_COLUMN_NONE)
+		if (sample_source_find(source, names[i]) != SAMPLE_COLUMN_NONE)
 			return names[i];
 	}
 	return NULL;
 }
 
-static double minimum_of(const struct sample_table *table, size_t column)
-{
-	double lowest = (double)INFINITY;
-
-	for (size_t i = 0; i < table->rows; i++)
-		lowest = fmin(lowest, table->columns[column][i]);
-	return lowest;
-}
-
-static double maximum_of(const struct sample_table *table, size_t column)
-{
-	double highest = 0;
-
-	for (size_t i = 0; i < table->rows; i++)
-		highest = fmax(highest, table->columns[column][i]);
-	return highest;
-}
-
-/* Sums of rows with at most this load. */
+/* Sums of rows with little load. */
 struct line_sums {
 	double count, load, power, load_load, load_power;
 };
 
-static struct line_sums add_up(const struct sample_table *table, size_t load, size_t power,
-			       double highest)
+/* What two readings of the rows add up, by column of power. */
+struct isolation_sums {
+	size_t columns[ISOLATION_COLUMNS_MAX], count;
+	size_t load; /* SAMPLE_COLUMN_NONE: it does not count */
+	double lowest_w[ISOLATION_COLUMNS_MAX], highest_load;
+	struct line_sums idle[ISOLATION_COLUMNS_MAX], half[ISOLATION_COLUMNS_MAX];
+};
+
+static void find_columns(const struct sample_source *source, const char *load,
+			 struct isolation_sums *ret)
 {
-	struct line_sums sums = { 0 };
-
-	for (size_t i = 0; i < table->rows; i++) {
-		double x = table->columns[load][i], y = table->columns[power][i];
-
-		if (isnan(x) || isnan(y) || x > highest)
+	*ret = (struct isolation_sums){ .load = SAMPLE_COLUMN_NONE };
+	if (load)
+		ret->load = sample_source_find(source, load);
+	for (size_t i = 0; i < source->column_count && ret->count < ISOLATION_COLUMNS_MAX; i++) {
+		if (!is_power(source->names[i]))
 			continue;
-		sums.count++;
-		sums.load += x;
-		sums.power += y;
-		sums.load_load += x * x;
-		sums.load_power += x * y;
+		ret->lowest_w[ret->count] = (double)INFINITY;
+		ret->columns[ret->count++] = i;
 	}
-	return sums;
 }
 
-/* Power at no load of the line through rows with at most @highest; NAN where there is none. */
-static double intercept(const struct sample_table *table, size_t load, size_t power, double highest)
+/* The first reading. */
+static int find_ends(void *userdata, const double *values, struct diag *diag)
 {
-	struct line_sums sums = add_up(table, load, power, highest);
-	double spread = sums.count * sums.load_load - sums.load * sums.load;
+	struct isolation_sums *sums = userdata;
 
-	if (sums.count < 3 || !(spread > 0))
+	(void)diag;
+	for (size_t i = 0; i < sums->count; i++)
+		sums->lowest_w[i] = fmin(sums->lowest_w[i], values[sums->columns[i]]);
+	if (sums->load != SAMPLE_COLUMN_NONE)
+		sums->highest_load = fmax(sums->highest_load, values[sums->load]);
+	return 0;
+}
+
+/* A row with at most @highest. */
+static void add_point(struct line_sums *sums, double x, double y, double highest)
+{
+	if (isnan(x) || isnan(y) || x > highest)
+		return;
+	sums->count++;
+	sums->load += x;
+	sums->power += y;
+	sums->load_load += x * x;
+	sums->load_power += x * y;
+}
+
+/* The second reading. */
+static int add_up(void *userdata, const double *values, struct diag *diag)
+{
+	struct isolation_sums *sums = userdata;
+	double load = values[sums->load];
+
+	(void)diag;
+	for (size_t i = 0; i < sums->count; i++) {
+		double watts = values[sums->columns[i]];
+
+		add_point(&sums->idle[i], load, watts, sums->highest_load * ISOLATION_IDLE_SHARE);
+		add_point(&sums->half[i], load, watts, sums->highest_load / 2);
+	}
+	return 0;
+}
+
+/* Power at no load of the line through the rows; NAN where there is none. */
+static double intercept(const struct line_sums *sums)
+{
+	double spread = sums->count * sums->load_load - sums->load * sums->load;
+
+	if (sums->count < 3 || !(spread > 0))
 		return (double)NAN;
-	return (sums.power * sums.load_load - sums.load * sums.load_power) / spread;
+	return (sums->power * sums->load_load - sums->load * sums->load_power) / spread;
 }
 
-static void find_idle(const struct sample_table *table, size_t load, struct isolated_power *ret)
+static void find_idle(const struct isolation_sums *sums, size_t i, struct isolated_power *ret)
 {
-	double highest = maximum_of(table, load), lowest_w = ret->idle_w, watts;
-	struct line_sums idle = add_up(table, load, ret->column, highest * ISOLATION_IDLE_SHARE);
+	const struct line_sums *idle = &sums->idle[i];
+	double lowest_w = ret->idle_w, watts;
 
-	if (idle.count >= ISOLATION_IDLE_ROWS) {
+	if (idle->count >= ISOLATION_IDLE_ROWS) {
 		ret->way = ISOLATION_IDLE_ROWS_FOUND;
-		ret->idle_w = fmin(idle.power / idle.count, lowest_w * 1.25);
+		ret->idle_w = fmin(idle->power / idle->count, lowest_w * 1.25);
 		return;
 	}
-	watts = intercept(table, load, ret->column, highest / 2);
+	watts = intercept(&sums->half[i]);
 	if (isnan(watts))
 		return;
 	ret->way = ISOLATION_INTERCEPT;
 	ret->idle_w = fmax(0, fmin(watts, lowest_w));
 }
 
-size_t isolation_find(const struct sample_table *table, const char *load,
-		      struct isolated_power ret[static ISOLATION_COLUMNS_MAX])
+int isolation_find(const struct sample_source *source, const char *load,
+		   struct isolated_power ret[static ISOLATION_COLUMNS_MAX], size_t *ret_count,
+		   struct diag *diag)
 {
-	size_t by = load ? sample_table_find(table, load) : SAMPLE_COLUMN_NONE;
+	struct isolation_sums sums;
 	size_t count = 0;
+	int r;
 
-	for (size_t i = 0; i < table->column_count && count < ISOLATION_COLUMNS_MAX; i++) {
-		struct isolated_power power = { .column = i, .way = ISOLATION_MINIMUM };
+	find_columns(source, load, &sums);
+	r = sample_source_each(source, find_ends, &sums, diag);
+	if (r == 0 && sums.load != SAMPLE_COLUMN_NONE)
+		r = sample_source_each(source, add_up, &sums, diag);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < sums.count; i++) {
+		struct isolated_power power = { .column = sums.columns[i],
+						.way = ISOLATION_MINIMUM,
+						.idle_w = sums.lowest_w[i] };
 
-		if (!is_power(table->names[i]))
-			continue;
-		power.idle_w = minimum_of(table, i);
 		if (!isfinite(power.idle_w))
 			continue;
-		if (by != SAMPLE_COLUMN_NONE)
-			find_idle(table, by, &power);
+		if (sums.load != SAMPLE_COLUMN_NONE)
+			find_idle(&sums, i, &power);
 		ret[count++] = power;
 	}
-	return count;
+	*ret_count = count;
+	return 0;
+}
+
+double isolation_dynamic_w(double watts, double idle_w)
+{
+	if (isnan(watts))
+		return watts;
+	return watts > idle_w ? watts - idle_w : 0;
 }
 
 void isolation_subtract(struct sample_table *table, size_t column, double watts)
@@ -124,7 +164,6 @@ void isolation_subtract(struct sample_table *table, size_t column, double watts)
 	for (size_t i = 0; i < table->rows; i++) {
 		double *cell = &table->columns[column][i];
 
-		if (!isnan(*cell))
-			*cell = *cell > watts ? *cell - watts : 0;
+		*cell = isolation_dynamic_w(*cell, watts);
 	}
 }

@@ -81,24 +81,42 @@ static void write_number(double value, struct strbuf *out)
 		strbuf_add(out, text, format_double(text, value));
 }
 
-int sample_table_write_csv(const struct sample_table *table, struct strbuf *out)
+void sample_csv_add_names(const char *const *names, size_t count, struct strbuf *out)
 {
-	for (size_t i = 0; i < table->column_count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		if (i)
 			strbuf_add_char(out, ',');
-		write_name(table->names[i], out);
+		write_name(names[i], out);
 	}
 	strbuf_add_char(out, '\n');
+}
+
+void sample_csv_add_row(const double *values, size_t count, struct strbuf *out)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (i)
+			strbuf_add_char(out, ',');
+		write_number(values[i], out);
+	}
+	/* An empty line would be skipped when it is read. */
+	if (count == 1 && !isfinite(values[0]))
+		strbuf_add_str(out, "\"\"");
+	strbuf_add_char(out, '\n');
+}
+
+int sample_table_write_csv(const struct sample_table *table, struct strbuf *out)
+{
+	const char *names[SAMPLE_COLUMNS_MAX];
+	double values[SAMPLE_COLUMNS_MAX];
+	size_t count = table->column_count;
+
+	for (size_t i = 0; i < count; i++)
+		names[i] = table->names[i];
+	sample_csv_add_names(names, count, out);
 	for (size_t row = 0; row < table->rows; row++) {
-		for (size_t i = 0; i < table->column_count; i++) {
-			if (i)
-				strbuf_add_char(out, ',');
-			write_number(table->columns[i][row], out);
-		}
-		/* An empty line would be skipped when it is read. */
-		if (table->column_count == 1 && !isfinite(table->columns[0][row]))
-			strbuf_add_str(out, "\"\"");
-		strbuf_add_char(out, '\n');
+		for (size_t i = 0; i < count; i++)
+			values[i] = table->columns[i][row];
+		sample_csv_add_row(values, count, out);
 	}
 	return strbuf_error(out);
 }

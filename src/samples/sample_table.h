@@ -47,3 +47,6 @@ int sample_table_parse_csv(struct sample_table *ret, const char *name, const cha
 			   size_t size, struct diag *diag);
 /* What reads back as the same values; what is not finite is an empty cell. 0 or -ENOMEM. */
 int sample_table_write_csv(const struct sample_table *table, struct strbuf *out);
+/* The same line by line; errors are those of @out. */
+void sample_csv_add_names(const char *const *names, size_t count, struct strbuf *out);
+void sample_csv_add_row(const double *values, size_t count, struct strbuf *out);

@@ -235,6 +235,30 @@ static void removes_what_was_left(void **state)
 }
 
 /* R51: what cannot be written leaves the old file and no other. */
+static void replaces_piece_by_piece(void **state)
+{
+	struct file_replacement file = { .is_open = false };
+	struct place *place = *state;
+	char text[32];
+
+	file_replacement_close(&file);
+	write_bytes(place->path, "old", 3);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(file_replacement_open(&file, place->path, 0640), 0);
+		assert_int_equal(file_replacement_write(&file, "new", 3), 0);
+		assert_int_equal(file_replacement_write(&file, " text", 5), 0);
+		assert_int_equal(read_file_at(AT_FDCWD, place->path, text, sizeof(text)), 3);
+		assert_string_equal(text, "old");
+		if (i == 0)
+			file_replacement_close(&file); /* leaves nothing: tear_down() sees it */
+		else
+			assert_int_equal(file_replacement_finish(&file), 0);
+		assert_false(file.is_open);
+	}
+	assert_int_equal(read_file_at(AT_FDCWD, place->path, text, sizeof(text)), 8);
+	assert_string_equal(text, "new text");
+}
+
 static void keeps_the_old_file(void **state)
 {
 	const struct place *place = *state;
@@ -266,6 +290,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(reads_into_memory, set_up, tear_down),
 		cmocka_unit_test(joins),
 		cmocka_unit_test_setup_teardown(replaces_atomically, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(replaces_piece_by_piece, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(keeps_the_old_file, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(survives_a_power_cut, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(removes_what_was_left, set_up, tear_down),
