@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/macro.h"
 #include "kepler-model/model_input.h"
+#include "kepler-model/row_options.h"
 #include "kepler-model/sample_file.h"
 #include "kepler-model/settings.h"
 #include "options/layers.h"
@@ -18,6 +19,7 @@ struct plot_config {
 	struct settings settings;
 	char *output;
 	struct model_input_filter models;
+	struct row_values rows;
 };
 
 #define OWN(member) .offset = offsetof(struct plot_config, member)
@@ -30,6 +32,7 @@ static const struct option_section own_sections[] = {
 	{ own_rows, ARRAY_SIZE(own_rows), 0 },
 	{ model_input_rows_of_options, MODEL_INPUT_OPTION_COUNT,
 	  offsetof(struct plot_config, models) },
+	{ row_rows_of_options, ROW_OPTION_COUNT, offsetof(struct plot_config, rows) },
 };
 
 const struct option_set plot_options = {
@@ -40,32 +43,16 @@ const struct option_set plot_options = {
 	.size = sizeof(struct plot_config),
 };
 
-/* The power of component "package" is in column "package_power". */
-static void find_power(const struct trained_model *model, const struct sample_table *samples,
-		       size_t *columns)
-{
-	for (size_t c = 0; c < model->component_count; c++) {
-		char name[MODEL_NAME_MAX + sizeof("_power")];
-
-		(void)snprintf(name, sizeof(name), "%s_power", model->components[c].name);
-		columns[c] = sample_table_find(samples, name);
-	}
-}
-
 static int plot(const struct plot_config *config, const struct operands *operands,
 		struct strbuf *out, struct diag *diag)
 {
 	CLEANUP(trained_model_release) struct trained_model model = { .component_count = 0 };
-	CLEANUP(sample_table_release) struct sample_table samples = { .rows = 0 };
-	size_t power_columns[MODEL_COMPONENTS_MAX];
+	CLEANUP(sample_source_close) struct sample_source samples = { .rows = 0 };
 	int r = model_input_best(operands->words[0], &config->models, &model, diag);
 
 	if (r == 0)
-		r = sample_file_read(operands->words[1], &samples, diag);
-	if (r < 0)
-		return r;
-	find_power(&model, &samples, power_columns);
-	return html_report_add(out, &model, &samples, power_columns, diag);
+		r = sample_source_open(&samples, operands->words[1], config->rows.memory, diag);
+	return r < 0 ? r : html_report_add(out, &model, &samples, diag);
 }
 
 static int write_page(const char *path, const struct strbuf *out, struct diag *diag)

@@ -80,11 +80,11 @@ static void set_up(struct fixture *fixture)
 
 static const char *render(struct fixture *fixture, struct strbuf *out)
 {
+	struct sample_source source = { .rows = 0 };
 	struct diag diag = { "" };
 
-	assert_int_equal(
-		html_report_add(out, &fixture->model, &fixture->samples, &fixture->power, &diag),
-		0);
+	sample_source_of_table(&source, &fixture->samples);
+	assert_int_equal(html_report_add(out, &fixture->model, &source, &diag), 0);
 	strbuf_add_char(out, '\0');
 	assert_non_null(strstr(out->data, "</html>\n"));
 	assert_null(strstr(out->data, "nan"));
@@ -178,7 +178,8 @@ static void a_component_without_power_has_its_curve(void **state)
 
 	(void)state;
 	set_up(&fixture);
-	fixture.power = SAMPLE_COLUMN_NONE;
+	(void)snprintf(fixture.samples.names[fixture.power],
+		       sizeof(fixture.samples.names[fixture.power]), "power");
 	page = render(&fixture, &out);
 	sample_table_release(&fixture.samples);
 	assert_non_null(strstr(page, "Power by load"));
@@ -189,15 +190,15 @@ static void a_component_without_power_has_its_curve(void **state)
 static void a_feature_that_no_column_has_is_named(void **state)
 {
 	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
+	struct sample_source source = { .rows = 0 };
 	struct diag diag = { "" };
 	struct fixture fixture;
 
 	(void)state;
 	set_up(&fixture);
 	fixture.features[0] = feature("cache_miss");
-	assert_int_equal(
-		html_report_add(&out, &fixture.model, &fixture.samples, &fixture.power, &diag),
-		-ENOENT);
+	sample_source_of_table(&source, &fixture.samples);
+	assert_int_equal(html_report_add(&out, &fixture.model, &source, &diag), -ENOENT);
 	sample_table_release(&fixture.samples);
 	assert_non_null(strstr(diag.text, "cache_miss"));
 }

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/judged_samples.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/macro.h"
+
+#define POINTS_MAX    4000  /* a picture has no more than can be told apart */
+#define EXCHANGED_MAX 50000 /* rows on which importance is measured */
+
+const struct model_component *judged_component(const struct judged *judged)
+{
+	return &judged->model->components[judged->component];
+}
+
+static void judged_release(struct judged *judged)
+{
+	free(judged->drawn);
+	free(judged->values);
+	free(judged->measured);
+	free(judged->predicted);
+}
+
+bool judged_has_power(const struct judged *judged)
+{
+	return judged->power != SAMPLE_COLUMN_NONE;
+}
+
+/* Its features in their order, and its power; whether all are known. */
+static bool take_row(const struct judged *judged, const double *row, double *values, double *watts)
+{
+	size_t features = judged_component(judged)->feature_count;
+	bool whole;
+
+	*watts = judged_has_power(judged) ? row[judged->power] : 0;
+	whole = isfinite(*watts);
+	for (size_t f = 0; f < features; f++) {
+		values[f] = row[judged->columns.column[f]];
+		whole &= isfinite(values[f]) != 0;
+	}
+	return whole;
+}
+
+/* The features of a component are columns 0, 1, … of its own rows. */
+static void own_columns(struct model_columns *ret)
+{
+	for (size_t f = 0; f < PREDICTOR_FEATURES_MAX; f++)
+		ret->column[f] = f;
+}
+
+void judged_predict(const struct judged *judged, const double *values, struct model_answer *ret)
+{
+	struct model_columns columns;
+
+	own_columns(&columns);
+	trained_model_predict(judged->model, judged->component, &columns, values, ret);
+}
+
+static void add_error(struct judged *judged, const struct model_answer *answer, double measured)
+{
+	double error = fabs(answer->watts - measured);
+
+	judged->covered += error <= answer->bound_w;
+	judged->absolute += error;
+	judged->low = fmin(judged->low, measured);
+	judged->high = fmax(judged->high, measured);
+	if (measured > 0) {
+		judged->relative += error / measured;
+		judged->positive++;
+	}
+}
+
+/* Of the first reading. */
+static void judge_row(struct judged *judged, const double *row)
+{
+	double values[PREDICTOR_FEATURES_MAX], measured;
+	struct model_answer answer;
+
+	if (!take_row(judged, row, values, &measured)) {
+		judged->left_out++;
+		return;
+	}
+	judged_predict(judged, values, &answer);
+	if (judged->rows++ == 0)
+		judged->first_bound_w = answer.bound_w;
+	judged->outside += answer.outside;
+	for (size_t f = 0; f < judged_component(judged)->feature_count; f++)
+		judged->most[f] = fmax(judged->most[f], values[f]);
+	if (judged_has_power(judged))
+		add_error(judged, &answer, measured);
+}
+
+static void finish_errors(struct judged *judged)
+{
+	bool known = judged_has_power(judged);
+
+	judged->mae_w =
+		known && judged->rows ? judged->absolute / (double)judged->rows : (double)NAN;
+	judged->mape_percent = known && judged->positive
+				       ? 100 * judged->relative / (double)judged->positive
+				       : (double)NAN;
+	judged->range_percent = judged->high > judged->low
+					? 100 * judged->mae_w / (judged->high - judged->low)
+					: (double)NAN;
+}
+
+/* The same sequence in each run, on each machine (xorshift64). */
+static uint64_t next_random(uint64_t *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state;
+}
+
+/* Mean absolute error with feature @f exchanged among the rows. */
+static double error_without(const struct judged *judged, size_t f, const size_t *exchanged)
+{
+	size_t features = judged_component(judged)->feature_count;
+	double row_values[PREDICTOR_FEATURES_MAX], sum = 0;
+
+	for (size_t row = 0; row < judged->exchanged; row++) {
+		struct model_answer answer;
+
+		memcpy(row_values, judged->values + row * features, features * sizeof(*row_values));
+		row_values[f] = judged->values[exchanged[row] * features + f];
+		judged_predict(judged, row_values, &answer);
+		sum += fabs(answer.watts - judged->measured[row]);
+	}
+	return sum / (double)judged->exchanged;
+}
+
+/* Mean absolute error of the rows whose features are exchanged. */
+static double error_with_all(const struct judged *judged)
+{
+	double sum = 0;
+
+	for (size_t row = 0; row < judged->exchanged; row++)
+		sum += fabs(judged->predicted[row] - judged->measured[row]);
+	return sum / (double)judged->exchanged;
+}
+
+static size_t *exchange(size_t rows)
+{
+	size_t *order = calloc(rows + 1, sizeof(*order));
+	uint64_t state = 0x9e3779b97f4a7c15;
+
+	for (size_t i = 0; order && i < rows; i++)
+		order[i] = i;
+	for (size_t i = rows; order && i > 1; i--) {
+		size_t other = next_random(&state) % i;
+		size_t kept = order[i - 1];
+
+		order[i - 1] = order[other];
+		order[other] = kept;
+	}
+	return order;
+}
+
+double judged_bin_width(const struct judged *judged)
+{
+	return 2 * fmax(4 * judged->mae_w, 1e-6) / JUDGED_BINS;
+}
+
+static void add_to_histogram(struct judged *judged, double residual)
+{
+	double at = (residual + fmax(4 * judged->mae_w, 1e-6)) / judged_bin_width(judged);
+
+	judged->counts[(size_t)fmin(fmax(at, 0), JUDGED_BINS - 1)]++;
+}
+
+int judged_importance(const struct judged *judged, double ret[static PREDICTOR_FEATURES_MAX])
+{
+	CLEANUP_FREE size_t *exchanged = exchange(judged->exchanged);
+	double mae_w = error_with_all(judged);
+
+	if (!exchanged)
+		return -ENOMEM;
+	for (size_t f = 0; f < judged_component(judged)->feature_count; f++)
+		ret[f] = fmax(0, error_without(judged, f, exchanged) - mae_w);
+	return 0;
+}
+
+static int begin(struct judged_samples *all, const struct trained_model *model,
+		 const struct sample_source *samples, struct diag *diag)
+{
+	int r = 0;
+
+	for (size_t c = 0; r == 0 && c < model->component_count; c++) {
+		struct judged *judged = &all->components[all->count++];
+		char power[MODEL_NAME_MAX + sizeof("_power")];
+
+		(void)snprintf(power, sizeof(power), "%s_power", model->components[c].name);
+		*judged = (struct judged){ .model = model,
+					   .component = c,
+					   .power = sample_source_find(samples, power),
+					   .low = (double)INFINITY,
+					   .high = -(double)INFINITY };
+		r = trained_model_bind(model, c, samples->names, samples->column_count,
+				       &judged->columns, diag);
+	}
+	return r;
+}
+
+static int judge_all(void *userdata, const double *row, struct diag *diag)
+{
+	struct judged_samples *all = userdata;
+
+	(void)diag;
+	for (size_t c = 0; c < all->count; c++)
+		judge_row(&all->components[c], row);
+	return 0;
+}
+
+/* Of how many rows one is taken, so that no more than @most are. */
+static size_t step_of(size_t rows, size_t most)
+{
+	return rows / most + 1;
+}
+
+/* Room for the rows of the second reading, when it is known how many there are. */
+static int reserve(struct judged *judged)
+{
+	size_t drawn = judged->rows / step_of(judged->rows, POINTS_MAX) + 1;
+	size_t exchanged = judged->rows / step_of(judged->rows, EXCHANGED_MAX) + 1;
+
+	finish_errors(judged);
+	if (!judged_has_power(judged))
+		return 0;
+	judged->drawn = calloc(drawn, sizeof(*judged->drawn));
+	judged->values = calloc(exchanged * judged_component(judged)->feature_count + 1,
+				sizeof(*judged->values));
+	judged->measured = calloc(exchanged, sizeof(*judged->measured));
+	judged->predicted = calloc(exchanged, sizeof(*judged->predicted));
+	return judged->drawn && judged->values && judged->measured && judged->predicted ? 0
+											: -ENOMEM;
+}
+
+/* Of the second reading. */
+static void draw_row(struct judged *judged, const double *row)
+{
+	double values[PREDICTOR_FEATURES_MAX], measured;
+	size_t order = judged->order++, features = judged_component(judged)->feature_count, at;
+	struct model_answer answer;
+
+	if (!judged_has_power(judged) || !take_row(judged, row, values, &measured))
+		return;
+	at = judged->row++;
+	if (at >= judged->rows)
+		return; /* the file has grown since */
+	judged_predict(judged, values, &answer);
+	add_to_histogram(judged, answer.watts - measured);
+	if (at % step_of(judged->rows, POINTS_MAX) == 0)
+		judged->drawn[judged->drawn_count++] =
+			(struct drawn_row){ (double)order, measured, answer.watts };
+	if (at % step_of(judged->rows, EXCHANGED_MAX) == 0) {
+		memcpy(judged->values + judged->exchanged * features, values,
+		       features * sizeof(*values));
+		judged->measured[judged->exchanged] = measured;
+		judged->predicted[judged->exchanged++] = answer.watts;
+	}
+}
+
+static int draw_all(void *userdata, const double *row, struct diag *diag)
+{
+	struct judged_samples *all = userdata;
+
+	(void)diag;
+	for (size_t c = 0; c < all->count; c++)
+		draw_row(&all->components[c], row);
+	return 0;
+}
+
+static int read_twice(struct judged_samples *all, const struct sample_source *samples,
+		      struct diag *diag)
+{
+	int r = sample_source_each(samples, judge_all, all, diag);
+
+	for (size_t c = 0; r == 0 && c < all->count; c++)
+		r = reserve(&all->components[c]);
+	return r < 0 ? r : sample_source_each(samples, draw_all, all, diag);
+}
+
+int judged_samples_read(const struct trained_model *model, const struct sample_source *samples,
+			struct judged_samples *ret, struct diag *diag)
+{
+	int r;
+
+	ret->count = 0;
+	r = begin(ret, model, samples, diag);
+	if (r == 0)
+		r = read_twice(ret, samples, diag);
+	if (r < 0)
+		judged_samples_release(ret);
+	return r;
+}
+
+void judged_samples_release(struct judged_samples *samples)
+{
+	for (size_t c = 0; c < samples->count; c++)
+		judged_release(&samples->components[c]);
+	samples->count = 0;
+}

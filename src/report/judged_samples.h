@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a model says of samples, component by component: its errors, and what pictures of them need.
+ *
+ * Errors, counts and the histogram are of all samples. Rows for pictures are at most 4,000, every
+ * n-th one; importance is measured on every n-th one where there are more than 50,000. So memory
+ * does not grow with the samples.
+ *
+ * How much a feature matters is measured, not read from the model: by how much the mean absolute
+ * error grows when the feature's values are exchanged among the samples (Breiman, "Random Forests",
+ * Machine Learning 45, 2001). The exchange is the same in each run.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/diag.h"
+#include "model/trained_model.h"
+#include "samples/sample_source.h"
+
+#define JUDGED_BINS 31 /* of the histogram */
+
+/* A sample as pictures show it. */
+struct drawn_row {
+	double order; /* 0, 1, …: the sample's number */
+	double measured, predicted;
+};
+
+/*
+ * One component on the samples. Rows are those that have all features and the power. Sums are of
+ * all rows; the pictures and the measure of importance are of every n-th row, which a second
+ * reading takes when it is known how many there are.
+ */
+struct judged {
+	const struct trained_model *model;
+	size_t component;
+	struct model_columns columns; /* of the samples' */
+	size_t power;                 /* its column; SAMPLE_COLUMN_NONE: the samples have none */
+	size_t rows;
+	size_t left_out;
+	size_t covered; /* measured lies within the bound */
+	size_t outside;
+	size_t positive; /* rows of which power is above 0 */
+	double absolute, relative, low, high;
+	double mae_w, mape_percent, range_percent;
+	double first_bound_w;
+	double most[PREDICTOR_FEATURES_MAX]; /* of each feature, the largest */
+	/* Of the second reading. */
+	size_t row, order; /* that come next: whole rows, and samples */
+	struct drawn_row *drawn;
+	size_t drawn_count;
+	double counts[JUDGED_BINS];   /* residuals by size */
+	double *values;               /* [exchanged] × features, in the features' order */
+	double *measured, *predicted; /* [exchanged] */
+	size_t exchanged;
+};
+
+struct judged_samples {
+	struct judged components[MODEL_COMPONENTS_MAX];
+	size_t count;
+};
+
+/*
+ * Reads @samples twice. The measured power of component "package" is the column "package_power".
+ * 0, -ENOENT with the feature that no column has, -ENOMEM, or an error of reading with a diagnosis.
+ */
+int judged_samples_read(const struct trained_model *model, const struct sample_source *samples,
+			struct judged_samples *ret, struct diag *diag);
+void judged_samples_release(struct judged_samples *samples);
+
+const struct model_component *judged_component(const struct judged *judged);
+bool judged_has_power(const struct judged *judged);
+/* What the model says of @values, in the order of the component's features. */
+void judged_predict(const struct judged *judged, const double *values, struct model_answer *ret);
+/* W; the histogram is as far below 0 as above. */
+double judged_bin_width(const struct judged *judged);
+/* By how much the mean error grows without each feature, in W, into @ret. 0 or -ENOMEM. */
+int judged_importance(const struct judged *judged, double ret[static PREDICTOR_FEATURES_MAX]);

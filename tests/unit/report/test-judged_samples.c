@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A model of watts = 10 + 2 cpu, and more samples than are drawn. */
+#include "report/judged_samples.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "base/macro.h"
+
+#define FEW  3000
+#define MANY 120000 /* every third is exchanged, every 31st is drawn */
+
+static double weights[] = { 10, 2, 0 };
+static struct model_feature features[] = {
+	{ .name = "cpu", .scale = 1, .minimum = 0, .maximum = 99 },
+	{ .name = "disk", .scale = 1, .minimum = 0, .maximum = 99 },
+};
+static struct model_component component = {
+	.name = "package",
+	.features = features,
+	.feature_count = 2,
+	.predictor = { .form = PREDICTOR_LINEAR, .features = 2, .linear = { weights, 3 } },
+	.error = { .bound_w = 5 },
+	.minimum_w = (double)NAN,
+	.maximum_w = (double)NAN,
+};
+static const struct trained_model model = {
+	.name = "m", .node_type = -1, .components = &component, .component_count = 1
+};
+
+/* Three samples of four are 1 W beside the model, each fourth is 9 W; the first lacks a feature. */
+static void make(struct sample_table *table, size_t rows)
+{
+	static const char *const names[] = { "cpu", "disk", "package_power" };
+	size_t column;
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		assert_int_equal(sample_table_add_column(table, names[i], &column), 0);
+	for (size_t row = 0; row <= rows; row++) {
+		double cpu = (double)(row * 7 % 100);
+
+		assert_int_equal(sample_table_add_row(table), 0);
+		table->columns[0][row] = row ? cpu : (double)NAN;
+		table->columns[1][row] = (double)(row % 13);
+		table->columns[2][row] = 10 + 2 * cpu + (row % 4 == 3 ? -9 : 1);
+	}
+}
+
+static void check(size_t rows, size_t exchanged, size_t drawn)
+{
+	CLEANUP(sample_table_release) struct sample_table table = { .rows = 0 };
+	CLEANUP(judged_samples_release) struct judged_samples all = { .count = 0 };
+	const struct judged *judged = &all.components[0];
+	struct sample_source source = { .rows = 0 };
+	double growth[PREDICTOR_FEATURES_MAX], counted = 0;
+	struct diag diag = { "" };
+
+	make(&table, rows);
+	sample_source_of_table(&source, &table);
+	assert_int_equal(judged_samples_read(&model, &source, &all, &diag), 0);
+	assert_int_equal(judged->rows, rows);
+	assert_int_equal(judged->left_out, 1);
+	assert_int_equal(judged->covered, rows / 4 * 3);
+	assert_true(fabs(judged->mae_w - 3) < 1e-9);
+	assert_true(judged->most[0] >= 99 && judged->most[0] <= 99);
+	assert_int_equal(judged->exchanged, exchanged);
+	assert_int_equal(judged->drawn_count, drawn);
+	for (size_t i = 0; i < JUDGED_BINS; i++)
+		counted += judged->counts[i];
+	assert_int_equal((size_t)counted, rows);
+	/* The first that is drawn is the first that is whole. */
+	assert_true(judged->drawn[0].order >= 1 && judged->drawn[0].order <= 1);
+	assert_true(fabs(judged->drawn[1].predicted - judged->drawn[1].measured) > 0.9);
+	assert_int_equal(judged_importance(judged, growth), 0);
+	/* Two loads of chance are 33 apart: 67 W, about. */
+	assert_true(growth[0] > 60 && growth[0] < 70);
+	assert_true(growth[1] >= 0 && growth[1] <= 0);
+}
+
+static void errors_are_of_all_samples(void **state)
+{
+	(void)state;
+	check(FEW, FEW, FEW);
+	check(MANY, MANY / 3, MANY / 31 + 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(errors_are_of_all_samples),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
