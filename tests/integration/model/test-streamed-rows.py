@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What kepler-model validate, compare, isolate and plot say does not depend on whether rows fit in memory, and memory on how many."""
+"""What kepler-model validate, compare, isolate and plot say is the same whether rows fit in memory or not, and memory does not grow."""
 import gzip
 import os
 import pathlib
@@ -85,7 +85,7 @@ def peak_kib(*words):
 
 
 def memory_does_not_grow():
-    """Ten times as many rows: 16 MiB more as text, and as much as numbers. The sanitizer keeps what was freed of errors for a while."""
+    """Ten times as many rows: 16 MiB more as text, and as much as numbers. The sanitizer keeps what was freed for a while."""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         few, many = write_rows(folder / "few.csv", 30000), write_rows(folder / "many.csv", 300000)
