@@ -498,7 +498,6 @@ static int enter_activity(struct interval_engine *engine, const struct activity 
 	for (size_t i = 0; i < activity->cgroup_signal_count; i++)
 		enter_cgroup_signals(engine, &activity->cgroup_signals[i],
 				     places ? places + i * sockets : NULL);
-	parties_spread_sockets(&engine->parties);
 	return 0;
 }
 
@@ -723,6 +722,11 @@ static void book(struct interval_engine *engine, const struct activity *activity
 	book_counters(engine, activity);
 	if (engine->sources.tap)
 		record_tap_tell(engine->sources.tap, accountant, &interval, &moment);
+	/*
+	 * A recording has what was known: a replay that knew more would spread work without a name
+	 * by other sums, a nanosecond off.
+	 */
+	parties_spread_sockets(&engine->parties);
 	accountant_book(accountant, &interval);
 	deviations_add(&engine->deviations, accountant->contenders, accountant->zone_count,
 		       engine->spans, engine->span_count, activity->time_ns);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What kepler-model validate, compare, isolate and plot say is the same whether rows fit in memory or not, and memory does not grow."""
+"""validate, compare, isolate and plot of kepler-model say the same whether rows fit in memory or not, and memory does not grow."""
 import gzip
 import os
 import pathlib

@@ -156,11 +156,59 @@ static void a_replay_books_the_same_estimate(void **state)
 	guest_stop(&guest);
 }
 
+/* Of one and the other socket; a part of the run time was in neither, as far as is known. */
+static const uint64_t known_ns[2] = { 100000003, 60000001 };
+#define RUN_NS 170000005
+
+/*
+ * What was run in a socket that is not known is spread by a replay as it was by the exporter: the
+ * sums by which work without a name falls to sockets are those of what was known, and not of what
+ * was spread before.
+ */
+static void sockets_are_recorded_as_they_were_known(void **state)
+{
+	CLEANUP_FREE struct record *record = calloc(1, sizeof(*record));
+	struct record_reader *reader = NULL;
+	struct replay_books *books = NULL;
+	struct replay_moment moment = { NULL, NULL };
+	struct told_reader *told;
+	struct diag diag = { "" };
+	struct guest guest;
+
+	(void)state;
+	guest_start(&guest);
+	told = &guest.machine.reader;
+	guest_pass(&guest, 100, 0, false, 0, 0);
+	told->activity.time_ns = told->activity.boottime_ns = 101 * NSEC_PER_SEC;
+	told->activity.busy_ns = told->sample.cpu_ns = RUN_NS;
+	told->activity.sockets = 2;
+	told->activity.socket_ns = known_ns;
+	assert_int_equal(interval_engine_run(guest.machine.engine, 101000, &guest.machine.self), 0);
+	assert_int_equal(recorder_close(&guest.recorder, PATIENCE_NS), 0);
+	assert_int_equal(replay_books_new(&guest.machine.config, &books), 0);
+	assert_int_equal(record_reader_open(guest.path, &reader, &diag), 0);
+	while (record_reader_next(reader, record, &diag) > 0)
+		assert_true(replay_books_take(books, record, &moment, &diag) >= 0);
+	assert_string_equal(diag.text, "");
+	assert_non_null(moment.parties);
+	assert_int_equal(moment.interval->socket_ns[0][0], known_ns[0]);
+	assert_int_equal(moment.interval->socket_ns[1][0], known_ns[1]);
+	assert_int_equal(moment.parties->socket_ns[0][0] + moment.parties->socket_ns[1][0], RUN_NS);
+	for (uint64_t nameless_ns = 1; nameless_ns < NSEC_PER_SEC;
+	     nameless_ns = nameless_ns * 3 + 7)
+		assert_int_equal(parties_of_socket(moment.parties, 0, nameless_ns),
+				 muldiv_u64(nameless_ns, known_ns[0], known_ns[0] + known_ns[1]));
+	record_reader_close(reader);
+	replay_books_free(books);
+	guest_stop(&guest);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_estimate_can_be_made_again),
 		cmocka_unit_test(a_replay_books_the_same_estimate),
+		cmocka_unit_test(sockets_are_recorded_as_they_were_known),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
