@@ -23,6 +23,7 @@ void zone_fits_release(struct zone_fits *fits)
 		free(fits->fit[z]);
 	free(fits->key);
 	free(fits->work);
+	free(fits->place);
 	free(fits->known);
 	free(fits->factor);
 	*fits = (struct zone_fits){ 0 };
@@ -233,16 +234,20 @@ static bool begin_owners(struct zone_fits *fits, size_t slots)
 {
 	if (slots > fits->owner_size) {
 		fits->owner_size = 0;
-		if (ARRAY_RESIZE(fits->key, slots) < 0 || ARRAY_RESIZE(fits->work, slots) < 0)
+		if (ARRAY_RESIZE(fits->key, slots) < 0 || ARRAY_RESIZE(fits->work, slots) < 0 ||
+		    ARRAY_RESIZE(fits->place, slots) < 0)
 			return false;
 		fits->owner_size = slots;
 	}
-	memset(fits->key, 0, slots * sizeof(*fits->key));
-	memset(fits->work, 0, slots * sizeof(*fits->work));
+	memset(fits->place, 0, slots * sizeof(*fits->place));
 	return true;
 }
 
-/* The work of each container that ran; how many there are. */
+/*
+ * The work of each container that ran; how many there are. They are in the order of the parties,
+ * which a replay has, too: its rows have other numbers, and sums in their order would be off by a
+ * rounding.
+ */
 static size_t collect_owners(struct zone_fits *fits, const struct parties *parties,
 			     const struct zone_fit_interval *interval, double awake_ratio)
 {
@@ -252,21 +257,19 @@ static size_t collect_owners(struct zone_fits *fits, const struct parties *parti
 	if (!begin_keys(fits, interval->ledger) || !begin_owners(fits, slots))
 		return 0;
 	for (size_t i = 0; i < parties->count; i++) {
-		uint32_t row = parties->party[i].container;
+		uint32_t row = parties->party[i].container, *place = &fits->place[row];
 
 		if (!work_of(parties, i, interval, &work))
 			continue;
-		fits->key[row] = key_of(fits, interval->ledger, row);
-		power_fit_work_add(&fits->work[row], &work);
+		if (!*place) {
+			fits->key[count] = key_of(fits, interval->ledger, row);
+			fits->work[count] = (struct power_fit_work){ 0 };
+			*place = (uint32_t)++count;
+		}
+		power_fit_work_add(&fits->work[*place - 1], &work);
 	}
-	for (size_t row = 0; row < slots; row++) {
-		if (!fits->key[row])
-			continue;
-		fits->key[count] = fits->key[row];
-		fits->work[count] = fits->work[row];
-		power_fit_work_set_awake(&fits->work[count], awake_ratio);
-		count++;
-	}
+	for (size_t i = 0; i < count; i++)
+		power_fit_work_set_awake(&fits->work[i], awake_ratio);
 	return count;
 }
 

@@ -37,9 +37,10 @@ struct zone_fit_key {
 
 struct zone_fits {
 	struct zone_fit *fit[ZONES_MAX]; /* NULL: not begun */
-	/* Of an interval: containers by row, then those that ran, one after the other. */
+	/* Of an interval: the containers that ran, one after the other. */
 	uint64_t *key;               /* [owner_size] */
 	struct power_fit_work *work; /* likewise */
+	uint32_t *place; /* [owner_size] by row: its number there, from 1; 0: none yet */
 	size_t owner_size;
 	struct zone_fit_key *known; /* [known_size], by row */
 	size_t known_size;
