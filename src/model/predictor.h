@@ -15,6 +15,8 @@
 #include <stdint.h>
 
 #include "base/diag.h"
+#include "model/prepared_trees.h"
+#include "model/tree_node.h"
 
 #define PREDICTOR_FEATURES_MAX 64
 #define PREDICTOR_RATIOS_MAX   8
@@ -33,21 +35,6 @@ enum predictor_form {
 	PREDICTOR_NEIGHBOURS,  /* mean of the k nearest rows, Euclidean */
 	PREDICTOR_KERNEL,      /* intercept + Σ ci exp(-gamma |x - si|²) */
 	PREDICTOR_FORM_COUNT
-};
-
-/*
- * A leaf has left == 0: no tree's root is a child. Children stand behind their parent, so that a
- * walk ends.
- */
-struct tree_node {
-	uint32_t left;     /* index among all nodes; right is left + 1 */
-	uint16_t feature;  /* from predictor.features on: a ratio */
-	bool missing_left; /* where a value that is NaN goes */
-	/*
-	 * Left at x <= threshold (scikit-learn), else at x < it (XGBoost); the same in all nodes.
-	 */
-	bool or_equal;
-	float threshold; /* of a leaf: its value */
 };
 
 /*
@@ -84,6 +71,7 @@ struct predictor {
 			double rate;
 			struct feature_ratio ratios[PREDICTOR_RATIOS_MAX];
 			size_t ratio_count;
+			struct prepared_trees *prepared; /* instead of nodes, or NULL */
 		} trees;
 		struct {
 			double *rows;   /* row_count × features */
@@ -100,6 +88,12 @@ struct predictor {
 size_t predictor_terms(enum predictor_form form, size_t features);
 /* Sizes, indices and numbers of a predictor that came from elsewhere: 0, or -EINVAL with what. */
 int predictor_check(const struct predictor *predictor, struct diag *diag);
+/*
+ * Arranges the trees of a predictor that has passed its check for speed (prepared_trees.h), which
+ * frees their nodes and roots: then it only predicts, as before. 0, also for other forms and for
+ * trees that go on being walked, or -ENOMEM.
+ */
+int predictor_prepare(struct predictor *predictor);
 /* Watts, not clipped. @row has predictor->features numbers, none of them NaN but for trees. */
 double predictor_watts(const struct predictor *predictor, const double *row);
 /* A ratio's value in a row; NaN where one of the two is. */
