@@ -18,8 +18,7 @@ import sys
 import time
 import warnings
 
-if __name__ == "__main__":
-    THREADS = sys.argv[2] if len(sys.argv) > 2 else "1"
+THREADS = sys.argv[2] if __name__ == "__main__" and len(sys.argv) > 2 else "1"
 os.environ.update(OMP_NUM_THREADS=THREADS, OPENBLAS_NUM_THREADS=THREADS)
 import numpy  # noqa: E402
 import pandas  # noqa: E402
