@@ -8,6 +8,7 @@
  */
 #include "model/prepared_trees.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@
 #define PARTS_MAX      (2 * EXITS_MAX - 1)
 #define STATE_STEP     32 /* splits from one state that is kept to the next */
 #define PAIRS_AT_ONCE  4
-#define RESTS_AT_ONCE  10
+#define RESTS_AT_ONCE  20
 #define REST_NODES_MAX UINT16_MAX
 #define KEY_HIGHEST    UINT32_MAX /* above that of each number */
 /* So that arguments that are constant cost nothing. */
@@ -293,7 +294,7 @@ static int add_feature(struct prepared_trees *trees, const struct split *splits,
 	to->keys = calloc(count, sizeof(*to->keys));
 	to->keeps = calloc(count, sizeof(*to->keeps));
 	to->trees = calloc(count, sizeof(*to->trees));
-	to->states = calloc(to->state_count, trees->width * sizeof(uint64_t));
+	to->states = calloc(to->state_count * trees->width / 2, sizeof(*to->states));
 	if (!to->keys || !to->keeps || !to->trees || !to->states)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++) {
@@ -397,7 +398,7 @@ size_t prepared_trees_size(const struct prepared_trees *trees)
 
 		ret += splits->count * (sizeof(*splits->keys) + sizeof(*splits->keeps) +
 					sizeof(*splits->trees)) +
-		       splits->state_count * trees->width * sizeof(uint64_t);
+		       splits->state_count * trees->width / 2 * sizeof(*splits->states);
 	}
 	return ret;
 }
@@ -509,7 +510,7 @@ static ALWAYS_INLINE void walk_rests(const struct rest_node **at, const struct s
 	do {
 		moves = 0;
 #ifndef __clang__ /* which does so by itself */
-#pragma GCC unroll 10
+#pragma GCC unroll 20
 #endif
 		for (size_t i = 0; i < RESTS_AT_ONCE; i++) {
 			moves += at[i]->right;
@@ -544,6 +545,7 @@ void prepared_trees_leaves(const struct prepared_trees *trees, const float *row,
 	uint32_t exits[PREPARED_TREES_MAX];
 	struct seen_row seen;
 
+	assert(trees->with_rest <= trees->count);
 	see_row(trees, row, &seen);
 	find_states(trees, &seen, kept, state);
 	join_states(trees, kept, pairs);

@@ -13,7 +13,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <cmocka.h>
 
@@ -45,7 +44,7 @@ static uint32_t chance(uint32_t below)
 /* Of a threshold, or of a row. */
 static float number(void)
 {
-	return ((float)chance(STEPS) - STEPS / 2) / 4;
+	return ((float)chance(STEPS) - STEPS / 2.0F) / 4;
 }
 
 static void add_node(float value)
@@ -118,7 +117,7 @@ static void assert_leaves_are_those_of_a_walk(void)
 		for (size_t tree = 0; tree < forest.root_count; tree++) {
 			float walked = walk(forest.roots[tree], row);
 
-			if (memcmp(&leaves[tree], &walked, sizeof(walked)) != 0)
+			if (leaves[tree] < walked || leaves[tree] > walked)
 				fail_msg("row %zu, tree %zu: leaf %g, not %g", i, tree,
 					 (double)leaves[tree], (double)walked);
 		}
