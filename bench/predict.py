@@ -5,9 +5,9 @@
     python3 -m venv V; V/bin/pip install scikit-learn pandas xgboost-cpu
     ninja -C build bench/bench-predict; KEPLER_BUILD=build V/bin/python bench/predict.py [FILE.csv]
 
-Each trainer of kepler-model is trained on all rows of packages, and predicts them one by one in an order by chance, as nodes that are
-walked and prepared as an exporter has them (bench/bench-predict.c), beside the limit of one microsecond. Of trainers that Python's
-libraries have as well it is theirs, for one row at a time and for all at once, on one thread. Medians of CPU time.
+Each trainer of kepler-model is trained on all rows of packages, and predicts them one by one in an order by chance: with trees that
+are walked, and prepared as an exporter has them (bench/bench-predict.c), beside the limit of one microsecond. Where Python's
+libraries have such a trainer as well it is theirs, for one row at a time and for all at once, on one thread. Medians of CPU time.
 """
 import os
 import pathlib
