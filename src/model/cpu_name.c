@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * A name is cut into words of letters and digits. Words that all models of a series share are left
- * out, frequencies and counts of cores too; the key is what remains, behind the series.
+ * out, frequencies and counts of cores too; the key is what remains, behind the series. Names of
+ * AMD's CPUs count their cores, Ampere's have them in the model, and for Intel's there is a table.
  */
 #include "model/cpu_name.h"
 
@@ -12,9 +13,12 @@
 
 #include "base/ascii.h"
 #include "base/macro.h"
+#include "base/num.h"
+#include "model/cpu_cores.h"
 #include "model/cpu_tdp.h"
 
-#define WORD_MAX 24
+#define WORD_MAX  24
+#define CORES_MAX 1024 /* of one package, that a name is believed to have */
 
 static const char *const series_names[] = { "xeon", "core",    "opteron", "epyc",  "altra",
 					    "atom", "celeron", "pentium", "ryzen", "athlon" };
@@ -147,23 +151,46 @@ static const char *next_word(const char *text, char ret[static WORD_MAX])
 	return text;
 }
 
-/* "64" in "64-Core Processor". */
-static bool counts_cores(const char *word, const char *rest)
+/* "64" in "64-Core Processor", "Quad" in "Quad-Core": @word is a number of cores. */
+static bool counts_cores(const char *word, const char *rest, unsigned *ret_cores)
 {
+	static const struct {
+		const char *word;
+		unsigned cores;
+	} words[] = {
+		{ "dual", 2 }, { "quad", 4 }, { "six", 6 }, { "eight", 8 }, { "twelve", 12 }
+	};
 	char after[WORD_MAX];
+	uint64_t cores;
 
 	(void)next_word(rest, after);
-	return word[strspn(word, "0123456789")] == '\0' && strcmp(after, "core") == 0;
+	if (strcmp(after, "core") != 0)
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		if (strcmp(words[i].word, word) == 0) {
+			*ret_cores = words[i].cores;
+			return true;
+		}
+	}
+	if (parse_u64(word, strlen(word), &cores) < 0)
+		return false;
+	*ret_cores = cores <= CORES_MAX ? (unsigned)cores : 0;
+	return true;
 }
 
-/* Makes @series and @model of the words; Intel's without a series are Xeons ("intel_x3350"). */
-static void cut(const char *name, char series[static WORD_MAX], char model[static WORD_MAX])
+/*
+ * Makes @series and @model of the words, and @ret_cores of the one that counts them; Intel's
+ * without a series are Xeons ("intel_x3350").
+ */
+static void cut(const char *name, char series[static WORD_MAX], char model[static WORD_MAX],
+		unsigned *ret_cores)
 {
 	char word[WORD_MAX], before[WORD_MAX] = "";
 	size_t length = 0;
 
 	for (name = next_word(name, word); word[0]; name = next_word(name, word)) {
 		bool is_series = is_among(word, series_names, ARRAY_SIZE(series_names));
+		bool counts = counts_cores(word, name, ret_cores);
 
 		if (strcmp(word, "intel") == 0 && !series[0]) {
 			(void)snprintf(series, WORD_MAX, "xeon");
@@ -172,7 +199,7 @@ static void cut(const char *name, char series[static WORD_MAX], char model[stati
 			    strcmp(before, "r") == 0)) {
 			(void)snprintf(series, WORD_MAX, "%s", word);
 		} else if (!is_series && !is_among(word, common_words, ARRAY_SIZE(common_words)) &&
-			   !counts_cores(word, name) && length + strlen(word) < WORD_MAX) {
+			   !counts && length + strlen(word) < WORD_MAX) {
 			memcpy(model + length, word, strlen(word) + 1);
 			length += strlen(word);
 		}
@@ -194,12 +221,35 @@ static int compare_keys(const void *key, const void *row)
 	return strcmp(key, ((const struct cpu_tdp *)row)->key);
 }
 
+static int compare_keys_of_cores(const void *key, const void *row)
+{
+	return strcmp(key, ((const struct cpu_cores *)row)->key);
+}
+
 static unsigned find_tdp(const char *key)
 {
 	const struct cpu_tdp *row =
 		bsearch(key, cpu_tdps, cpu_tdp_count, sizeof(*row), compare_keys);
 
 	return row ? row->watts : 0;
+}
+
+/* "altraq8030", "altram12830": 80 and 128 cores, 3.0 GHz. */
+static unsigned cores_of_altra(const char *key)
+{
+	static const char *const patterns[] = { "altraq####", "altram#####", "altram####" };
+
+	if (!fits_any(patterns, ARRAY_SIZE(patterns), key))
+		return 0;
+	return (unsigned)strtoul(key + strlen("altraq"), NULL, 10) / 100;
+}
+
+static unsigned find_cores(const char *key)
+{
+	const struct cpu_cores *row =
+		bsearch(key, cpu_cores, cpu_cores_count, sizeof(*row), compare_keys_of_cores);
+
+	return row ? row->cores : cores_of_altra(key);
 }
 
 static enum cpu_segment find_segment(const char *key)
@@ -230,12 +280,13 @@ void cpu_name_read(const char *name, struct cpu_name *ret)
 		length = sizeof(text) - 1;
 	memcpy(text, name, length);
 	text[length] = '\0';
-	cut(text, series, model);
+	cut(text, series, model, &known.cores);
 	if (model[0] &&
 	    snprintf(known.key, sizeof(known.key), "%s%s", series, model) >= CPU_KEY_MAX)
 		known.key[0] = '\0';
 	if (known.key[0]) {
 		known.tdp_w = find_tdp(known.key);
+		known.cores = known.cores ? known.cores : find_cores(known.key);
 		known.segment = find_segment(known.key);
 		known.year = find_year(known.key);
 		known.low_power =

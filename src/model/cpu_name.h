@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the name of a CPU says of the power of its machine: the key by which tables know the model,
- * its thermal design power, and the kind of server that it is made for. Pure.
+ * its thermal design power and its cores, and the kind of server that it is made for. Pure.
  *
  * Names come as /proc/cpuinfo has them ("Intel(R) Xeon(R) CPU E5-2660 v2 @ 2.20GHz") or as node
  * types of models are named ("intel_xeon_e5_2660v2"); both make the key "xeone52660v2".
@@ -29,6 +29,7 @@ struct cpu_name {
 	char key[CPU_KEY_MAX]; /* series and model; "" where the name has no model */
 	enum cpu_segment segment;
 	unsigned tdp_w; /* of one package, 0 unknown */
+	unsigned cores; /* physical, of one package, 0 unknown */
 	unsigned year;  /* class: when its family came to servers; 0 unknown */
 	bool low_power; /* a variant of its series that is sold as such */
 	bool desktop;   /* of a series that is not made for servers: desktop, mobile, embedded */

@@ -121,20 +121,20 @@ void power_model_complete_facts(const struct power_model *model, const struct ma
 				struct machine_facts *ret)
 {
 	struct machine_facts full = *facts;
-	unsigned smt = is_vendor(facts, "arm") ? 1 : 2;
+	unsigned smt = is_vendor(facts, "arm") ? 1 : 2, per_socket;
 	const struct typical_machine *typical;
 
 	if (full.year == 0)
 		full.year = full.cpu.year ? full.cpu.year : model->weights->year_typical;
 	typical = typical_of(model->weights, full.year);
+	per_socket = full.cpu.cores ? full.cpu.cores : typical->cores_per_socket;
 	if (full.cores == 0 && full.threads > 0)
 		full.cores = (full.threads + smt - 1) / smt;
 	if (full.sockets == 0)
 		full.sockets = full.cores == 0 ? typical->sockets
-					       : (full.cores + typical->cores_per_socket - 1) /
-							 typical->cores_per_socket;
+					       : (full.cores + per_socket - 1) / per_socket;
 	if (full.cores == 0)
-		full.cores = typical->cores_per_socket * full.sockets;
+		full.cores = per_socket * full.sockets;
 	if (full.threads == 0)
 		full.threads = full.cores * smt;
 	if (!(full.memory_gib > 0))

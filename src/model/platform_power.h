@@ -46,8 +46,9 @@ struct power_estimate {
 
 /*
  * Replaces unknown @facts by typical values of the model's population: of the machines of its year
- * class, or of all. An unknown year is that of the CPU's name, or the population's median; an
- * unknown design power is what the other facts make likely. @ret may be @facts.
+ * class, or of all. An unknown year is that of the CPU's name, or the population's median; unknown
+ * sockets are as many as @facts' cores need of the CPU's name's, or of a typical CPU's; an unknown
+ * design power is what the other facts make likely. @ret may be @facts.
  */
 void power_model_complete_facts(const struct power_model *model, const struct machine_facts *facts,
 				struct machine_facts *ret);

@@ -100,6 +100,43 @@ static void test_years_of_families(void **state)
 	}
 }
 
+static void test_cores_of_names(void **state)
+{
+	static const struct {
+		const char *name;
+		unsigned cores;
+	} cases[] = {
+		{ "AMD EPYC 7763 64-Core Processor", 64 },
+		{ "AMD EPYC 7B13 64-Core Processor", 64 },
+		{ "AMD EPYC 7601 32-Core Processor", 32 },
+		{ "Quad-Core AMD Opteron(tm) Processor 2376 HE", 4 },
+		{ "six_core_amd_opteron_8425_he", 6 },
+		{ "Intel(R) Xeon(R) Platinum 8259CL CPU @ 2.50GHz", 24 },
+		{ "intel_xeon_8592+", 64 },
+		{ "Intel(R) Xeon(R) CPU E5-2686 v4 @ 2.30GHz", 18 },
+		{ "ampere_altra_q80_30", 80 },
+		{ "ampere_altra_max_m128_30", 128 },
+		{ "ampere_altra_max_m96_30", 96 },
+		{ "AMD EPYC 7R13 Processor", 0 },
+		{ "AMD EPYC-Rome Processor", 0 },
+		{ "Intel(R) Xeon(R) Processor", 0 },
+		{ "Intel(R) Core(TM) i7-8700 CPU @ 3.20GHz", 0 },
+		{ "Core 8-Cores", 0 },
+		{ "AMD EPYC 7763 1025-Core Processor", 0 },
+		{ "AMD EPYC 7763 99999999999999999999-Core", 0 },
+		{ "64", 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct cpu_name cpu;
+
+		cpu_name_read(cases[i].name, &cpu);
+		if (cpu.cores != cases[i].cores)
+			fail_msg("%s: %u cores", cases[i].name, cpu.cores);
+	}
+}
+
 static void test_names_without_a_model_say_nothing(void **state)
 {
 	static const char *const names[] = { "", "Intel(R) Xeon(R) Processor @ 2.30GHz", "((((",
@@ -149,6 +186,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_key_segment_and_power_of_names),
 		cmocka_unit_test(test_years_of_families),
+		cmocka_unit_test(test_cores_of_names),
 		cmocka_unit_test(test_names_without_a_model_say_nothing),
 		cmocka_unit_test(test_any_text_is_bounded),
 		cmocka_unit_test(test_each_model_is_in_the_table_once),

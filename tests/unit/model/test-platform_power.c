@@ -288,6 +288,34 @@ static void test_threads_alone_give_cores_and_sockets(void **state)
 	assert_int_equal(arm.cores, 80);
 }
 
+/* A host of one socket with many cores is not taken for two. */
+static void test_cores_of_the_name_give_sockets(void **state)
+{
+	static const struct {
+		const char *name;
+		unsigned threads, cores, sockets;
+	} cases[] = {
+		{ "AMD EPYC 7763 64-Core Processor", 128, 64, 1 },
+		{ "AMD EPYC 7763 64-Core Processor", 256, 128, 2 },
+		{ "Intel(R) Xeon(R) Platinum 8490H", 120, 60, 1 },
+		{ "Intel(R) Xeon(R) Platinum 8259CL CPU @ 2.50GHz", 96, 48, 2 },
+		{ "Intel(R) Xeon(R) Platinum 8259CL CPU @ 2.50GHz", 8, 4, 1 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct machine_facts facts = { .threads = cases[i].threads }, typical = { 0 };
+
+		cpu_name_read(cases[i].name, &facts.cpu);
+		typical.cpu = facts.cpu;
+		power_model_complete_facts(model, &facts, &facts);
+		assert_int_equal(facts.cores, cases[i].cores);
+		assert_int_equal(facts.sockets, cases[i].sockets);
+		power_model_complete_facts(model, &typical, &typical);
+		assert_int_equal(typical.cores, typical.sockets * facts.cpu.cores);
+	}
+}
+
 static void test_model_says_how_good_it_is(void **state)
 {
 	(void)state;
@@ -314,6 +342,7 @@ int main(void)
 		cmocka_unit_test(test_unknown_year_is_that_of_the_name),
 		cmocka_unit_test(test_known_facts_are_kept),
 		cmocka_unit_test(test_threads_alone_give_cores_and_sockets),
+		cmocka_unit_test(test_cores_of_the_name_give_sockets),
 		cmocka_unit_test(test_model_says_how_good_it_is),
 	};
 
