@@ -606,7 +606,8 @@ static void advance_estimate(struct interval_engine *engine, const struct activi
 
 	if (is_due(engine, 0, has_passed) &&
 	    estimated_meter_advance(engine->sources.estimate, activity->time_ns,
-				    activity->busy_ns - activity->stolen_ns, &span))
+				    activity->busy_ns - activity->stolen_ns, activity->steal_ns,
+				    &span))
 		insert_span(engine, 0, span);
 }
 

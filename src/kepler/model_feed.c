@@ -20,6 +20,7 @@ void model_feed(struct model_meter *models, const struct activity *activity)
 	struct node_work work = {
 		.time_ns = activity->time_ns,
 		.busy_ns = activity->busy_ns - activity->stolen_ns,
+		.waited_ns = activity->steal_ns,
 		.signals = activity->signals,
 		.mean_khz = activity->mean_khz,
 	};

@@ -15,7 +15,7 @@ void vm_picture_self(const struct model_meter *models, const struct estimated_me
 		     struct snapshot_self *self)
 {
 	const double unknown = (double)NAN;
-	struct vm_share share = { unknown, unknown, unknown };
+	struct vm_share share = { unknown, unknown, unknown, unknown };
 	struct machine_facts facts;
 
 	if (models && model_meter_count(models) && is_of_vm(model_meter_zone(models, 0)))

@@ -113,7 +113,7 @@ static void estimate_vm(const struct component_meter *meter, double utilisation,
 							  host[c].bound_w / ratio };
 	}
 	for (size_t c = 0; c < COMPONENT_COUNT; c++)
-		vm_share_combine(points[c], &ret[c]);
+		vm_share_combine(&share, points[c], &ret[c]);
 }
 
 static void integrate(struct component_meter *meter, uint64_t dt_ns, uint64_t busy_ns,

@@ -20,6 +20,7 @@
 #include "meter/model_meter.h"
 #include "meter/power_integral.h"
 #include "model/platform_power.h"
+#include "model/vm_full.h"
 #include "model/vm_share.h"
 
 struct estimated_meter {
@@ -28,6 +29,7 @@ struct estimated_meter {
 	struct machine_facts facts; /* of the machine, or of the VM's typical host */
 	struct vm_hints hints;      /* of the VM's host */
 	struct vm_share share;      /* of that machine's power that is ours; all of it on metal */
+	struct vm_full full;        /* whether that host is full */
 	struct vm_point answer;     /* the last one: dynamic power of a VM */
 	unsigned cpus;              /* logical CPUs that busy time is spread over */
 	bool knows_design_power;
@@ -182,19 +184,21 @@ static void estimate_vm(const struct estimated_meter *meter, double utilisation,
 		points[i].watts = host.dynamic_w / ratio;
 		points[i].bound_w = host.dynamic_bound_w / ratio;
 	}
-	vm_share_combine(points, ret);
+	vm_share_combine(&meter->share, points, ret);
 }
 
 static void integrate(struct estimated_meter *meter, uint64_t dt_ns, uint64_t busy_ns,
-		      struct energy_span *span)
+		      uint64_t waited_ns, struct energy_span *span)
 {
 	double utilisation = fmin(1, (double)busy_ns / ((double)dt_ns * meter->cpus));
+	struct vm_waiting waiting = { dt_ns, busy_ns, waited_ns, meter->cpus };
 	struct power_estimate power;
 
 	power_model_estimate(meter->model, &meter->facts, utilisation, &power);
 	meter->power = power;
 	meter->has_estimate = true;
 	if (meter->zone.scope == SCOPE_VM_DYNAMIC) {
+		meter->share.full = vm_full_add(&meter->full, &waiting);
 		estimate_vm(meter, utilisation, &meter->answer);
 		power.dynamic_w = meter->answer.watts;
 	}
@@ -207,7 +211,7 @@ static void integrate(struct estimated_meter *meter, uint64_t dt_ns, uint64_t bu
 }
 
 bool estimated_meter_advance(struct estimated_meter *meter, uint64_t now_ns, uint64_t busy_ns,
-			     struct energy_span *ret)
+			     uint64_t waited_ns, struct energy_span *ret)
 {
 	struct energy_span span = {
 		.known = meter->started,
@@ -218,7 +222,7 @@ bool estimated_meter_advance(struct estimated_meter *meter, uint64_t now_ns, uin
 	if (meter->started && now_ns <= meter->last_ns)
 		return false;
 	if (meter->started)
-		integrate(meter, now_ns - meter->last_ns, busy_ns, &span);
+		integrate(meter, now_ns - meter->last_ns, busy_ns, waited_ns, &span);
 	meter->started = true;
 	meter->last_ns = now_ns;
 	*ret = span;

@@ -264,11 +264,12 @@ int estimated_meter_new(const struct power_model *model, const struct host_info 
 void estimated_meter_free(struct estimated_meter *meter);
 const struct zone *estimated_meter_zone(const struct estimated_meter *meter);
 /*
- * Advances to @now_ns (MONOTONIC) with the busy CPU time of all tasks since the last call. Whether
- * there is a span since then: false while the clock stands still. The first is not known.
+ * Advances to @now_ns (MONOTONIC) with the busy CPU time of all tasks since the last call, and the
+ * time for which virtual CPUs waited in it. Whether there is a span since then: false while the
+ * clock stands still. The first is not known.
  */
 bool estimated_meter_advance(struct estimated_meter *meter, uint64_t now_ns, uint64_t busy_ns,
-			     struct energy_span *ret);
+			     uint64_t waited_ns, struct energy_span *ret);
 /* CPUs came or went: busy time is spread over @cpus from here on, and a VM is as large as them. */
 void estimated_meter_set_cpus(struct estimated_meter *meter, unsigned cpus);
 unsigned estimated_meter_cpus(const struct estimated_meter *meter);

@@ -10,6 +10,7 @@
 #include "base/macro.h"
 #include "base/num.h"
 #include "meter/power_integral.h"
+#include "model/vm_full.h"
 
 #define MODELS_MAX    MODEL_METER_PLACES
 #define FEATURE_COUNT MODEL_METER_FEATURES
@@ -57,6 +58,8 @@ struct model_meter {
 	uint64_t fed_ns; /* when work was fed last; 0: never */
 	uint64_t dt_ns;  /* that it took */
 	struct node_work work;
+	struct vm_full full;
+	double full_probability; /* that the host was full during the work */
 };
 
 static uint32_t bit_of(size_t feature)
@@ -167,6 +170,7 @@ void model_meter_vm_share(const struct model_meter *meter, size_t index, struct 
 {
 	vm_share_init(ret, meter->options.cpus, meter->zones[index].model->machine.cores,
 		      &meter->options.vm);
+	ret->full = meter->full_probability;
 }
 
 /*
@@ -195,7 +199,7 @@ static void predict_vm(const struct model_meter *meter, const struct model_zone 
 		points[i].bound_w = answer.bound_w;
 		ret->outside = i == VM_SHARE_LOADS / 2 ? answer.outside : ret->outside;
 	}
-	vm_share_combine(points, &part);
+	vm_share_combine(&share, points, &part);
 	ret->watts = part.watts;
 	ret->bound_w = part.bound_w;
 }
@@ -392,6 +396,9 @@ void model_meter_feed(struct model_meter *meter, const struct node_work *work)
 		meter->fed_ns && work->time_ns > meter->fed_ns ? work->time_ns - meter->fed_ns : 0;
 	meter->fed_ns = work->time_ns;
 	meter->work = *work;
+	meter->full_probability = vm_full_add(
+		&meter->full, &(struct vm_waiting){ meter->dt_ns, work->busy_ns, work->waited_ns,
+						    meter->options.cpus });
 }
 
 static void rates(const struct model_meter *meter, double *ret)

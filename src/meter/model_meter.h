@@ -29,9 +29,10 @@
 
 /* What the node has done since the last pass. */
 struct node_work {
-	uint64_t time_ns; /* MONOTONIC, of this pass */
-	uint64_t busy_ns; /* CPU time of all tasks, without what a hypervisor has stolen of it */
-	uint32_t signals; /* SIGNAL_BIT() of those that are known */
+	uint64_t time_ns;   /* MONOTONIC, of this pass */
+	uint64_t busy_ns;   /* CPU time of all tasks, without what a hypervisor has stolen of it */
+	uint64_t waited_ns; /* for which virtual CPUs waited */
+	uint32_t signals;   /* SIGNAL_BIT() of those that are known */
 	uint64_t amount[SIGNAL_COUNT];
 	uint32_t mean_khz; /* of all CPUs, now; with SIGNAL_FREQUENCY_TIME */
 };

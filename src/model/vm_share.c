@@ -4,8 +4,15 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define MIDDLE      (VM_SHARE_LOADS / 2)
-#define NINE_TENTHS (VM_SHARE_LOADS * 9 / 10) /* index of the 19th of 21 */
+#define FULL        (VM_SHARE_LOADS - 1) /* index of the full host */
+#define NINE_TENTHS 0.9
+#define DEVIATIONS  1.645 /* standard ones in the half-width of a normal 90 % interval */
+#define HALVINGS    14    /* of the width that is searched for: to a ten-thousandth of the range */
+
+/* A load with its probability, and its watts as a normal distribution. */
+struct outcome {
+	double watts, deviation, weight;
+};
 
 void vm_share_init(struct vm_share *share, unsigned vcpus, unsigned host_cpus,
 		   const struct vm_hints *hints)
@@ -15,38 +22,91 @@ void vm_share_init(struct vm_share *share, unsigned vcpus, unsigned host_cpus,
 	share->share = vcpus < cpus ? (double)vcpus / cpus : 1;
 	share->load_low = hints->load_high > 0 ? hints->load_low : 0;
 	share->load_high = hints->load_high > 0 ? hints->load_high : 1;
+	share->full = 0;
 }
 
 double vm_share_ratio(const struct vm_share *share, double utilisation, size_t index)
 {
-	double step = (share->load_high - share->load_low) / (VM_SHARE_LOADS - 1);
+	double step = (share->load_high - share->load_low) / (FULL - 1);
 	double load = share->load_low + step * (double)index;
 
+	if (index == FULL)
+		return 1 / (share->share * utilisation);
 	return 1 + (1 - share->share) * load / (share->share * utilisation);
 }
 
 static int compare_watts(const void *a, const void *b)
 {
-	const struct vm_point *first = a, *second = b;
+	const struct outcome *first = a, *second = b;
 
 	return (first->watts > second->watts) - (first->watts < second->watts);
 }
 
-static int compare_numbers(const void *a, const void *b)
+static double median(const struct outcome sorted[static VM_SHARE_LOADS])
 {
-	const double *first = a, *second = b;
+	double sum = 0;
+	size_t i = 0;
 
-	return (*first > *second) - (*first < *second);
+	while (i + 1 < VM_SHARE_LOADS && (sum += sorted[i].weight) < 0.5)
+		i++;
+	return sorted[i].watts;
 }
 
-void vm_share_combine(struct vm_point points[static VM_SHARE_LOADS], struct vm_point *ret)
+/* The probability of what is no further than @width from @center. */
+static double probability(const struct outcome outcomes[static VM_SHARE_LOADS], double center,
+			  double width)
 {
-	double deviation[VM_SHARE_LOADS];
+	double sum = 0;
 
-	qsort(points, VM_SHARE_LOADS, sizeof(*points), compare_watts);
-	for (size_t i = 0; i < VM_SHARE_LOADS; i++)
-		deviation[i] = fabs(points[i].watts - points[MIDDLE].watts);
-	qsort(deviation, VM_SHARE_LOADS, sizeof(*deviation), compare_numbers);
-	ret->watts = points[MIDDLE].watts;
-	ret->bound_w = hypot(deviation[NINE_TENTHS], points[MIDDLE].bound_w);
+	for (size_t i = 0; i < VM_SHARE_LOADS; i++) {
+		double off = outcomes[i].watts - center, scale = outcomes[i].deviation * M_SQRT2;
+
+		if (scale > 0)
+			sum += outcomes[i].weight *
+			       (erf((width - off) / scale) + erf((width + off) / scale)) / 2;
+		else if (fabs(off) <= width)
+			sum += outcomes[i].weight;
+	}
+	return sum;
+}
+
+static double half_width(const struct outcome outcomes[static VM_SHARE_LOADS], double center)
+{
+	double low = 0, high = 0;
+
+	for (size_t i = 0; i < VM_SHARE_LOADS; i++) {
+		const struct outcome *outcome = &outcomes[i];
+
+		if (outcome->weight > 0) /* twice a bound is 99.9 % of it */
+			high = fmax(high, fabs(outcome->watts - center) +
+						  2 * DEVIATIONS * outcome->deviation);
+	}
+	for (int i = 0; i < HALVINGS; i++) {
+		double middle = (low + high) / 2;
+
+		if (probability(outcomes, center, middle) < NINE_TENTHS)
+			low = middle;
+		else
+			high = middle;
+	}
+	return high;
+}
+
+void vm_share_combine(const struct vm_share *share,
+		      const struct vm_point points[static VM_SHARE_LOADS], struct vm_point *ret)
+{
+	struct outcome outcomes[VM_SHARE_LOADS];
+	double unknown = 0;
+
+	for (size_t i = 0; i < VM_SHARE_LOADS; i++) {
+		double weight = i == FULL ? share->full : (1 - share->full) / FULL;
+
+		outcomes[i] =
+			(struct outcome){ points[i].watts, points[i].bound_w / DEVIATIONS, weight };
+		if (weight > 0 && isnan(points[i].bound_w))
+			unknown = (double)NAN;
+	}
+	qsort(outcomes, VM_SHARE_LOADS, sizeof(*outcomes), compare_watts);
+	ret->watts = median(outcomes);
+	ret->bound_w = half_width(outcomes, ret->watts) + unknown;
 }

@@ -14,9 +14,10 @@
  * the machine: its marginal cost, averaged over all orders in which small parts of the work are
  * added. f bends, so that p depends on v, which no guest sees: p is highest on an empty host.
  *
- * All v from the lowest to the highest that is possible count as equally likely. The median of p
- * over v has the least expected error; nine tenths of all v are within the spread around it. The
- * error of the model is independent of v, so both are added as the root of the sum of squares.
+ * All v from the lowest to the highest that is possible count as equally likely. With some
+ * probability (model/vm_full.h) the host is full instead, whatever v then is: U = 1. The median of
+ * p over all of these has the least expected error. The error of the model is normal at each of
+ * them; within the bound is nine tenths of the sum of these distributions.
  */
 #pragma once
 
@@ -31,6 +32,7 @@ struct vm_hints {
 struct vm_share {
 	double share; /* of the host's logical CPUs, above 0, at most 1 */
 	double load_low, load_high;
+	double full; /* probability that the host is full now */
 };
 
 /* An estimate of the machine's power at one load of its neighbours. */
@@ -39,16 +41,20 @@ struct vm_point {
 	double bound_w; /* of the model, half-width of its 90 % interval; NAN unknown */
 };
 
-/* Loads of neighbours at which an estimate is made. */
-#define VM_SHARE_LOADS 21
+/* Loads of the host at which an estimate is made: by those of its neighbours, and the full host. */
+#define VM_SHARE_LOADS (21 + 1)
 
-/* @host_cpus: of the model's host, taken where the hints have none; 0: no more than @vcpus. */
+/*
+ * @host_cpus: of the model's host, taken where the hints have none; 0: no more than @vcpus. Whether
+ * the host is full is not known.
+ */
 void vm_share_init(struct vm_share *share, unsigned vcpus, unsigned host_cpus,
 		   const struct vm_hints *hints);
 /*
- * k at load @index of VM_SHARE_LOADS, from the lowest load to the highest. @utilisation of the
- * machine's own vCPUs, above 0.
+ * k at load @index of VM_SHARE_LOADS: from the lowest load of neighbours to the highest, and of a
+ * full host. @utilisation of the machine's own vCPUs, above 0, at most 1.
  */
 double vm_share_ratio(const struct vm_share *share, double utilisation, size_t index);
-/* @points are those of all loads; they are sorted. */
-void vm_share_combine(struct vm_point points[static VM_SHARE_LOADS], struct vm_point *ret);
+/* @points are those of all loads. The bound is NAN where that of a load that counts is. */
+void vm_share_combine(const struct vm_share *share,
+		      const struct vm_point points[static VM_SHARE_LOADS], struct vm_point *ret);

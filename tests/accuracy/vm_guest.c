@@ -78,10 +78,12 @@ static void open_builtin(struct guest *guest, char *processor)
 		fail("no memory");
 }
 
-static bool advance(struct guest *guest, uint64_t now_ns, uint64_t busy_ns,
+static bool advance(struct guest *guest, uint64_t now_ns, uint64_t busy_ns, uint64_t waited_ns,
 		    struct energy_span *span, double *bound_w)
 {
-	const struct node_work work = { .time_ns = now_ns, .busy_ns = busy_ns };
+	const struct node_work work = { .time_ns = now_ns,
+					.busy_ns = busy_ns,
+					.waited_ns = waited_ns };
 	struct model_state state;
 	bool has_span;
 
@@ -90,7 +92,8 @@ static bool advance(struct guest *guest, uint64_t now_ns, uint64_t busy_ns,
 		has_span = model_meter_advance(guest->trained, 0, span);
 		model_meter_state(guest->trained, 0, &state);
 	} else {
-		has_span = estimated_meter_advance(guest->builtin, now_ns, busy_ns, span);
+		has_span =
+			estimated_meter_advance(guest->builtin, now_ns, busy_ns, waited_ns, span);
 		estimated_meter_state(guest->builtin, &state);
 	}
 	*bound_w = state.error_w;
@@ -104,7 +107,7 @@ static void run(struct guest *guest)
 	struct energy_span span;
 	double bound_w;
 
-	(void)advance(guest, now.time_ns, 0, &span, &bound_w);
+	(void)advance(guest, now.time_ns, 0, 0, &span, &bound_w);
 	while (scanf("%" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64, &dt_ns, &run_ns,
 		     &busy_ns, &idle_ns, &steal_ns) == 5) {
 		now.time_ns += dt_ns;
@@ -112,7 +115,7 @@ static void run(struct guest *guest)
 		now.idle_ns += idle_ns;
 		now.steal_ns += steal_ns;
 		run_ns -= stolen_time(&last, &now, run_ns);
-		if (!advance(guest, now.time_ns, run_ns, &span, &bound_w))
+		if (!advance(guest, now.time_ns, run_ns, steal_ns, &span, &bound_w))
 			fail("an interval without an estimate");
 		printf("%" PRIu64 " %.6f\n", span.energy_uj, bound_w);
 		last = now;

@@ -3,6 +3,7 @@
 """Trained models (--model.file): what no meter measures is estimated to the microjoule of a known formula, beside what is measured;
 a model that cannot be used is left out, with the reason."""
 import json
+import math
 import pathlib
 import subprocess
 import tempfile
@@ -130,6 +131,16 @@ def the_frequency_of_cpus():
             assert exporter.stop() == 0
 
 
+def nine_tenths(bounds):
+    """The half-width that nine tenths of normal distributions around one value are within; @bounds: that of each of them."""
+    low, high = min(bounds), max(bounds)
+    for _ in range(50):
+        middle = (low + high) / 2
+        inside = sum(math.erf(1.645 * middle / bound / math.sqrt(2)) for bound in bounds) / len(bounds)
+        low, high = (middle, high) if inside < 0.9 else (low, middle)
+    return high
+
+
 def in_a_virtual_machine():
     """Dynamic power alone, with a bound that is in proportion to the work, and what is assumed of the host."""
     hints = ["--vm.host-cpus=64", "--vm.neighbour-load=0.2-0.6", "--model.machine=vm=true"]
@@ -143,10 +154,13 @@ def in_a_virtual_machine():
             assert 0 < watts < busy_w + 0.1 * BUSY_W, (watts, busy_w)
             assert not metrics.select("kepler_node_package_joules_total", mode="idle")
             assert metrics.value("kepler_zone_info", zone="package", scope="vm_dynamic") == 1
-            # 3 W of a host that is at least 0.39 busy, for at most as much work as all of it can do.
-            assert 0 < metrics.value("kepler_node_model_error_watts", zone="package") < 3 / 0.38
             share = float(metrics.value("kepler_node_vm_host_share_ratio"))
             assert 0 < share <= 1 and abs(share * 64 - round(share * 64)) < 1e-9, share
+            # 3 W of a host that is as busy as its neighbours make it, at least, for as much work as all of it can do; and of a full
+            # host, which it may be if this machine itself is virtual and waits.
+            most = nine_tenths([3 / ((1 - share) * (0.2 + 0.02 * number)) for number in range(21)])
+            error_w = float(metrics.value("kepler_node_model_error_watts", zone="package"))
+            assert 2.99 < error_w < 1.001 * most, (error_w, most)
             loads = [metrics.value(f"kepler_node_vm_neighbour_load_{end}_ratio") for end in ("min", "max")]
             assert [float(load) for load in loads] == [0.2, 0.6], loads
             assert exporter.stop() == 0

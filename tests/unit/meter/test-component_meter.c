@@ -99,10 +99,11 @@ static void test_energy_is_the_models(void **state)
 	component_meter_estimate(machine.parts, 0.5, power);
 	component_meter_state(machine.parts, 0, &about);
 	assert_true(!about.has_estimate && isnan(about.error_w));
-	(void)estimated_meter_advance(machine.whole, 0, 0, &whole);
+	(void)estimated_meter_advance(machine.whole, 0, 0, 0, &whole);
 	assert_true(component_meter_advance(machine.parts, 0, 0, spans));
 	assert_false(spans[0].known || spans[1].known);
-	(void)estimated_meter_advance(machine.whole, 10 * NSEC_PER_SEC, 560 * NSEC_PER_SEC, &whole);
+	(void)estimated_meter_advance(machine.whole, 10 * NSEC_PER_SEC, 560 * NSEC_PER_SEC, 0,
+				      &whole);
 	assert_true(component_meter_advance(machine.parts, 10 * NSEC_PER_SEC, 560 * NSEC_PER_SEC,
 					    spans));
 	for (size_t c = 0; c < COMPONENT_COUNT; c++) {

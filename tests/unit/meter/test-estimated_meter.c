@@ -71,7 +71,7 @@ static void advance(struct estimated_meter *meter, uint64_t now_ns, uint64_t bus
 {
 	struct energy_span span;
 
-	told->has_span = estimated_meter_advance(meter, now_ns, busy_ns, &span);
+	told->has_span = estimated_meter_advance(meter, now_ns, busy_ns, 0, &span);
 	if (!told->has_span)
 		return;
 	assert_int_equal(span.from_ns, told->time_ns);
@@ -142,6 +142,32 @@ static void test_vm_is_a_share_of_its_host(void **state)
 	assert_true(fabs((double)reading.energy_uj - power.dynamic_w * share.share * 100e6) < 200);
 	assert_true(fabs(bound_w(meter) - power.dynamic_bound_w * share.share) < 1e-6);
 	assert_in_range(reading.energy_uj / 100, 500000, 20000000); /* W of two busy vCPUs */
+	estimated_meter_free(meter);
+}
+
+/* vCPUs wait for half of what they want, however much that is: no CPU of the host is idle. */
+static void test_vm_on_a_full_host(void **state)
+{
+	struct host_info host = small_vm();
+	struct estimated_meter *meter = meter_of(&host);
+	struct machine_facts facts;
+	struct power_estimate power;
+	struct energy_span span;
+	struct vm_share share;
+	double busy_s = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < 40; i++) {
+		busy_s = i % 2 ? 0.9 : 0.3;
+		assert_true(estimated_meter_advance(meter, i * NSEC_PER_SEC,
+						    (uint64_t)(busy_s * 1e9),
+						    (uint64_t)(busy_s * 1e9), &span));
+	}
+	estimated_meter_facts(meter, &facts, &share);
+	assert_true(share.full > 0.99 && share.full < 1);
+	power_model_estimate(&platform_power_model, &facts, 1, &power);
+	assert_true(fabs((double)span.energy_uj - power.dynamic_w * busy_s * 1e6 / facts.threads) <
+		    10);
 	estimated_meter_free(meter);
 }
 
@@ -315,6 +341,7 @@ int main(void)
 		cmocka_unit_test(test_zone_of_bare_metal),
 		cmocka_unit_test(test_zone_of_a_vm_has_no_idle),
 		cmocka_unit_test(test_vm_is_a_share_of_its_host),
+		cmocka_unit_test(test_vm_on_a_full_host),
 		cmocka_unit_test(test_the_bound_of_the_estimate),
 		cmocka_unit_test(test_hints_of_the_host),
 		cmocka_unit_test(test_vm_larger_than_the_typical_host),

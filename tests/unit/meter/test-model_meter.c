@@ -194,6 +194,35 @@ static void test_a_part_of_a_host_that_bends(void **state)
 	model_meter_free(meter);
 }
 
+/* vCPUs wait for a fifth of what they want, however much that is: its 8 CPUs are all busy. */
+static void test_a_part_of_a_full_host(void **state)
+{
+	const struct model_meter_options options = { .cpus = 2, .is_vm = true };
+	struct model_meter *meter = meter_with(&options, BENT);
+	double full_w = 50 * log(0.0005 * 8000 + 1);
+	struct node_work work = { 0 };
+	struct energy_span span;
+	struct vm_share share;
+
+	(void)state;
+	for (unsigned i = 1; i <= 40; i++) {
+		work.time_ns = i * NSEC_PER_SEC;
+		work.busy_ns = (i % 2 ? 400 : 1600) * NSEC_PER_MSEC;
+		work.waited_ns = work.busy_ns / 4;
+		model_meter_feed(meter, &work);
+		assert_true(model_meter_advance(meter, 0, &span));
+	}
+	model_meter_vm_share(meter, 0, &share);
+	assert_true(share.full > 0.99 && share.full < 1);
+	assert_true(fabs((double)span.energy_uj / 1e6 - full_w * 1600 / 8000) < 1e-3);
+	work.time_ns += NSEC_PER_SEC;
+	work.waited_ns = 0;
+	model_meter_feed(meter, &work);
+	model_meter_vm_share(meter, 0, &share);
+	assert_true(share.full <= 0);
+	model_meter_free(meter);
+}
+
 static void test_dynamic_models_are_for_virtual_machines(void **state)
 {
 	static const char text[] = MODEL("DynPower", "4", COMPONENT("package", TIME, "0, 80"));
@@ -397,6 +426,7 @@ int main(void)
 		cmocka_unit_test(test_a_machine_of_another_size),
 		cmocka_unit_test(test_a_virtual_machine_has_no_idle_power),
 		cmocka_unit_test(test_a_part_of_a_host_that_bends),
+		cmocka_unit_test(test_a_part_of_a_full_host),
 		cmocka_unit_test(test_dynamic_models_are_for_virtual_machines),
 		cmocka_unit_test(test_only_what_nothing_measures),
 		cmocka_unit_test(test_signals),

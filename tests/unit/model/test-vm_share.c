@@ -4,6 +4,7 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,8 +12,9 @@
 
 #include "base/macro.h"
 
-#define MIDDLE (VM_SHARE_LOADS / 2)
-#define LAST   (VM_SHARE_LOADS - 1)
+#define FULL   (VM_SHARE_LOADS - 1)
+#define LAST   (FULL - 1) /* the highest load of neighbours */
+#define MIDDLE (LAST / 2)
 
 static void assert_near(double value, double expected)
 {
@@ -55,28 +57,101 @@ static void test_ratio(void **state)
 	/* The host is as busy as the machine where the neighbours are. */
 	share = share_of(8, 32, (struct vm_hints){ 0, 0.5, 0.5 });
 	assert_near(vm_share_ratio(&share, 0.5, 3) * 0.25 * 0.5, 0.5);
+	/* A full host does nothing but what is done. */
+	assert_near(vm_share_ratio(&share, 0.5, FULL) * 0.25 * 0.5, 1);
 	share = share_of(32, 32, (struct vm_hints){ 0 });
 	assert_near(vm_share_ratio(&share, 0.5, LAST), 1); /* no neighbours */
 }
 
-/* Points in any order: the median, and the deviation that 19 of 21 do not exceed. */
-static void test_combine(void **state)
+/* Points in any order: the median, and what 19 of 21 are within. */
+static void test_loads_of_neighbours(void **state)
 {
+	struct vm_share share = share_of(8, 32, (struct vm_hints){ 0 });
 	struct vm_point points[VM_SHARE_LOADS], both;
 
 	(void)state;
-	for (size_t i = 0; i < VM_SHARE_LOADS; i++)
-		points[i] = (struct vm_point){ 10 + (double)(i * 8 % VM_SHARE_LOADS), 0 };
-	vm_share_combine(points, &both);
+	for (size_t i = 0; i < FULL; i++)
+		points[i] = (struct vm_point){ 10 + (double)(i * 8 % FULL), 0 };
+	points[FULL] = (struct vm_point){ 1000, (double)NAN }; /* it cannot be */
+	vm_share_combine(&share, points, &both);
 	assert_near(both.watts, 20);
-	assert_near(both.bound_w, 9);
-	for (size_t i = 0; i < VM_SHARE_LOADS; i++)
-		points[i].bound_w = 12;
-	vm_share_combine(points, &both);
-	assert_near(both.bound_w, 15);
-	points[MIDDLE].bound_w = (double)NAN;
-	vm_share_combine(points, &both);
+	assert_true(both.bound_w >= 9 && both.bound_w < 9.01);
+	points[LAST].bound_w = (double)NAN;
+	vm_share_combine(&share, points, &both);
+	assert_near(both.watts, 20);
 	assert_true(isnan(both.bound_w));
+}
+
+/* The more likely it is that the host is full, the nearer is its power. */
+static void test_full_host(void **state)
+{
+	struct vm_share share = share_of(8, 32, (struct vm_hints){ 0 });
+	struct vm_point points[VM_SHARE_LOADS], both;
+	double before = 21;
+
+	(void)state;
+	for (size_t i = 0; i < VM_SHARE_LOADS; i++)
+		points[i] = (struct vm_point){ 31 - (double)i, 0 };
+	for (int percent = 0; percent <= 100; percent += 10) {
+		share.full = percent / 100.0;
+		vm_share_combine(&share, points, &both);
+		assert_true(both.watts <= before);
+		before = both.watts;
+	}
+	assert_near(before, 10);
+	assert_true(both.bound_w < 0.01);
+}
+
+/* Uniform numbers in 0..1, the same in each run. */
+static double next_uniform(uint64_t *seed)
+{
+	*seed = *seed * 6364136223846793005U + 1442695040888963407U;
+	return ((double)(*seed >> 11) + 0.5) / (double)(1ULL << 53);
+}
+
+static double next_normal(uint64_t *seed)
+{
+	double radius = sqrt(-2 * log(next_uniform(seed)));
+
+	return radius * cos(2 * M_PI * next_uniform(seed));
+}
+
+/* How many of @draws of what the points say are within the bound. */
+static double coverage(const struct vm_share *share, const struct vm_point *points, int draws)
+{
+	struct vm_point both;
+	uint64_t seed = 42;
+	int inside = 0;
+
+	vm_share_combine(share, points, &both);
+	for (int i = 0; i < draws; i++) {
+		bool is_full = next_uniform(&seed) < share->full;
+		const struct vm_point *point =
+			&points[is_full ? FULL : (size_t)(next_uniform(&seed) * FULL)];
+		double watts = point->watts + point->bound_w / 1.645 * next_normal(&seed);
+
+		inside += fabs(watts - both.watts) <= both.bound_w;
+	}
+	return (double)inside / draws;
+}
+
+/* Nine of ten, whatever part the loads, the model and a full host have in it. */
+static void test_the_bound_covers_nine_of_ten(void **state)
+{
+	static const double bounds[] = { 0.05, 0.3, 1.2 }, fulls[] = { 0, 0.5, 0.97 };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(bounds) * ARRAY_SIZE(fulls); i++) {
+		struct vm_share share = share_of(8, 32, (struct vm_hints){ 0 });
+		struct vm_point points[VM_SHARE_LOADS];
+
+		share.full = fulls[i % ARRAY_SIZE(fulls)];
+		for (size_t k = 0; k < VM_SHARE_LOADS; k++) {
+			points[k].watts = 40 / (1 + (double)k / 5);
+			points[k].bound_w = points[k].watts * bounds[i / ARRAY_SIZE(fulls)];
+		}
+		assert_true(fabs(coverage(&share, points, 40000) - 0.9) < 0.03);
+	}
 }
 
 /* A straight line costs the same whatever the neighbours do. */
@@ -91,7 +166,7 @@ static void test_no_spread_on_a_line(void **state)
 
 		points[i] = (struct vm_point){ 400 * share.share * 0.3 * ratio / ratio, 0 };
 	}
-	vm_share_combine(points, &both);
+	vm_share_combine(&share, points, &both);
 	assert_near(both.watts, 400 * 4.0 / 64 * 0.3);
 	assert_near(both.bound_w, 0);
 }
@@ -101,7 +176,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_share),
 		cmocka_unit_test(test_ratio),
-		cmocka_unit_test(test_combine),
+		cmocka_unit_test(test_loads_of_neighbours),
+		cmocka_unit_test(test_full_host),
+		cmocka_unit_test(test_the_bound_covers_nine_of_ten),
 		cmocka_unit_test(test_no_spread_on_a_line),
 	};
 
