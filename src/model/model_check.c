@@ -17,12 +17,18 @@
 #include "model/feature.h"
 #include "model/trained_model.h"
 
-#define LOAD_STEPS   32
-#define SETTINGS     3    /* of what is no load */
-#define FALL_SMOOTH  0.01 /* of the highest power so far */
-#define FALL_STEPS   0.1
-#define FALL_LEAST_W 0.5
-#define NEGATIVE_W   -1e-6 /* what rounding leaves of 0 */
+#define LOAD_STEPS  32
+#define SETTINGS    3     /* of what is no load */
+#define FALL_SMOOTH 0.01  /* of the highest power so far */
+#define NEGATIVE_W  -1e-6 /* what rounding leaves of 0 */
+
+double model_fall_permitted(enum predictor_form form, double highest_w)
+{
+	bool follows_rows = form == PREDICTOR_TREES || form == PREDICTOR_NEIGHBOURS;
+
+	return fmax((follows_rows ? MODEL_FALL_TREES : FALL_SMOOTH) * fabs(highest_w),
+		    MODEL_FALL_LEAST_W);
+}
 
 /* One component as it is tried. */
 struct trial {
@@ -30,18 +36,14 @@ struct trial {
 	const char *model;
 	bool is_load[PREDICTOR_FEATURES_MAX];
 	double low[PREDICTOR_FEATURES_MAX], high[PREDICTOR_FEATURES_MAX];
-	double fall; /* that is permitted, as a share */
 	struct diag *diag;
 };
 
 static void open_trial(struct trial *trial, const struct model_component *component)
 {
-	enum predictor_form form = component->predictor.form;
 	bool any_load = false;
 
 	trial->component = component;
-	trial->fall =
-		form == PREDICTOR_TREES || form == PREDICTOR_NEIGHBOURS ? FALL_STEPS : FALL_SMOOTH;
 	for (size_t i = 0; i < component->feature_count; i++) {
 		const struct model_feature *feature = &component->features[i];
 		const struct feature *known = feature_find(feature->name);
@@ -147,7 +149,8 @@ static int check_load(const struct trial *trial, double setting)
 			highest = watts;
 			highest_at = load;
 		}
-		if (highest - watts > fmax(trial->fall * fabs(highest), FALL_LEAST_W))
+		if (highest - watts >
+		    model_fall_permitted(trial->component->predictor.form, highest))
 			return diag_set(trial->diag, -EINVAL,
 					"model \"%s\": component \"%s\" falls from %g W to %g W "
 					"as the load grows from %.0f %% to %.0f %% of what it was "

@@ -122,6 +122,14 @@ double model_component_form_watts(const struct model_component *component, const
  */
 int trained_model_check(const struct trained_model *model, struct diag *diag);
 
+#define MODEL_FALL_TREES   0.1 /* of the highest power so far: trees and neighbours */
+#define MODEL_FALL_LEAST_W 0.5 /* of any form */
+/*
+ * W that a predictor of @form may fall below @highest_w, the highest power so far, as load grows,
+ * and still be used: the part for its form, and never less than MODEL_FALL_LEAST_W.
+ */
+double model_fall_permitted(enum predictor_form form, double highest_w);
+
 /* What a prediction is worth. */
 struct model_answer {
 	double watts;   /* >= 0, finite; clipped to what is physical */

@@ -13,7 +13,7 @@
 #define IDLE_PART 50 /* one row in as many is added, in which nothing runs */
 #define IDLE_RANK 50 /* its power is that below which one in as many rows lie */
 
-#define FALL_MAX  0.05 /* half of what a model of trees may fall along its load */
+#define FALL_MAX  0.5 /* of what a model of trees may fall along its load */
 
 struct recipe {
 	struct forest_plan forest;

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "model/trained_model.h"
+
 /* The ends of the path. */
 struct ends {
 	double low[PREDICTOR_FEATURES_MAX], high[PREDICTOR_FEATURES_MAX];
@@ -59,8 +61,8 @@ double load_path_fall(const struct training_task *task, const struct predictor *
 				  (double)setting / (LOAD_PATH_SETTINGS - 1), row);
 			watts = predictor_watts(predictor, row);
 			highest = fmax(highest, watts);
-			if (highest > 0)
-				worst = fmax(worst, (highest - watts) / highest);
+			worst = fmax(worst, (highest - watts) /
+						    model_fall_permitted(predictor->form, highest));
 		}
 	}
 	return worst;
