@@ -9,6 +9,7 @@
 #include "training/boosting.h"
 #include "training/forest.h"
 #include "training/load_path.h"
+#include "training/steady_rows.h"
 
 #define IDLE_PART 50 /* one row in as many is added, in which nothing runs */
 #define IDLE_RANK 50 /* its power is that below which one in as many rows lie */
@@ -242,4 +243,17 @@ int train_ratio_blend(const struct training_task *task, double *stretch, struct 
 					      .with_ratios = true };
 
 	return train(&recipe, task, stretch, ret, diag);
+}
+
+int train_steady_trees(const struct training_task *task, double *stretch, struct predictor *ret,
+		       struct diag *diag)
+{
+	static const struct recipe recipe = { .forest = { .trees = 40, .leaves_max = 1200 },
+					      .with_ratios = true };
+	CLEANUP_FREE double *y = calloc(task->rows, sizeof(*y));
+	struct training_task steady = *task;
+	int r = y ? steady_rows_watts(task, y) : -ENOMEM;
+
+	steady.y = y;
+	return r < 0 ? r : train(&recipe, &steady, stretch, ret, diag);
 }

@@ -25,3 +25,9 @@ int train_ratio_trees(const struct training_task *task, double *stretch, struct 
  */
 int train_ratio_blend(const struct training_task *task, double *stretch, struct predictor *ret,
 		      struct diag *diag);
+/*
+ * As train_ratio_trees(), of the power that each row has while its load lasts (steady_rows.h): what
+ * rows in which load begins or ends have drawn makes no power that falls.
+ */
+int train_steady_trees(const struct training_task *task, double *stretch, struct predictor *ret,
+		       struct diag *diag);

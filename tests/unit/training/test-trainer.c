@@ -335,6 +335,7 @@ static void test_trees_and_vectors_follow_steps(void **state)
 		{ "MonotoneBoosting", 0.3 },  { "GradientBoostingRegressorTrainer", 0.3 },
 		{ "XgboostFitTrainer", 0.3 }, { "SVRRegressorTrainer", 40 },
 		{ "RatioTrees", 4 },          { "RatioBlend", 4 },
+		{ "SteadyTrees", 20 },
 	};
 	struct rows rows;
 	struct training_task task = task_of(&rows, FEATURES);
@@ -449,11 +450,39 @@ static void test_ratio_trees_rise_along_the_load(void **state)
 	predictor_release(&predictor);
 }
 
+/* In one of six rows load has begun in the middle: half of the power. */
+static void test_steady_trees_leave_out_where_load_begins(void **state)
+{
+	struct random random = { 12 };
+	struct rows rows;
+	struct training_task task = task_of(&rows, 1);
+	struct predictor extra, predictor;
+
+	(void)state;
+	for (size_t i = 0; i < ROWS; i++) {
+		rows.x[i] = random_part(&random);
+		rows.y[i] = (100 + 100 * rows.x[i]) * (random_below(&random, 6) ? 1 : 0.5);
+	}
+	extra = train("ExtraTrees", &task);
+	predictor = train("SteadyTrees", &task);
+	assert_true(load_path_fall(&task, &extra) > 3);
+	assert_true(load_path_fall(&task, &predictor) < 1);
+	for (unsigned step = 2; step <= 50; step++) {
+		double load = step / 50.0, lasting = 100 + 100 * load;
+		double watts = predictor_watts(&predictor, &load);
+
+		assert_true(watts < lasting + 5);
+		assert_true(watts > lasting * 0.9 - 5);
+	}
+	predictor_release(&extra);
+	predictor_release(&predictor);
+}
+
 static void test_names(void **state)
 {
 	(void)state;
 	assert_ptr_equal(trainer_find("XgboostFit"), trainer_find("XgboostFitTrainer"));
-	assert_ptr_equal(trainer_find("Ridge")->train, trainers[6].train);
+	assert_ptr_equal(trainer_find("Ridge")->train, trainers[7].train);
 	assert_ptr_equal(trainer_find("KNeighbors"), trainer_find("KNeighborsRegressorTrainer"));
 	assert_null(trainer_find("Xgb"));
 	assert_null(trainer_find(""));
@@ -527,6 +556,7 @@ int main(void)
 		cmocka_unit_test(test_monotone_trees_never_fall),
 		cmocka_unit_test(test_ratio_trees_see_ratios),
 		cmocka_unit_test(test_ratio_trees_rise_along_the_load),
+		cmocka_unit_test(test_steady_trees_leave_out_where_load_begins),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_one_row_and_constant_rows),
