@@ -144,22 +144,32 @@ static void test_trees_grow_on_blocks(void **state)
 	release_rows(&both);
 }
 
-static void test_others_see_a_sample_and_say_so(void **state)
+static void see_a_sample(const struct both *both, const char *trainer)
 {
 	CLEANUP(trained_model_release) struct trained_model model = { .node_type = -1 };
 	CLEANUP_FREE struct training_report *report = calloc(1, sizeof(*report));
-	struct training_request request = request_of("ExtraTrees");
-	struct both both;
+	struct training_request request = request_of(trainer);
 	struct diag diag = { "" };
 
-	(void)state;
-	make_rows(&both);
+	assert_non_null(report);
 	request.only_errors = true;
 	assert_int_equal(
-		streamed_training_run(&both.streamed, &request, MEMORY, &model, report, &diag), 0);
+		streamed_training_run(&both->streamed, &request, MEMORY, &model, report, &diag), 0);
+	assert_string_equal(report->results[0][0].failure.text, "");
 	assert_true(report->results[0][0].sample > 500 && report->results[0][0].sample < ROWS);
 	assert_true(report->results[0][0].score.mae_w < 3);
 	assert_int_equal(report->results[0][0].score.rows, ROWS - ROWS / 100);
+}
+
+static void test_others_see_a_sample_and_say_so(void **state)
+{
+	static const char *const others[] = { "ExtraTrees", "RatioTrees", "RatioBlend" };
+	struct both both;
+
+	(void)state;
+	make_rows(&both);
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		see_a_sample(&both, others[i]);
 	release_rows(&both);
 }
 
