@@ -13,7 +13,7 @@
 #include "kepler-model/platform_trials.h"
 #include "kepler-model/specpower_csv.h"
 
-#define NAME "specpower-platform-3"
+#define NAME "specpower-platform-4"
 
 /* Trials whose bounds the program uses: by what is known of a machine. */
 static const enum platform_trial calibrations[POWER_FAMILIARITY_COUNT] = {

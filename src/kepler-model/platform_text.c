@@ -49,6 +49,11 @@ static const char *const bump_names[POWER_BUMP_COUNT] = {
 	[POWER_BUMP_BUS] = "BUS",
 };
 
+static const char *const bump_set_names[POWER_BUMP_SETS] = {
+	[POWER_BUMPS_ALIKE] = "ALIKE",
+	[POWER_BUMPS_MEMORY] = "MEMORY",
+};
+
 static const char *const tdp_names[POWER_TDP_COUNT] = {
 	[POWER_TDP_ONE] = "ONE",
 	[POWER_TDP_LN_CORES_PER_SOCKET] = "LN_CORES_PER_SOCKET",
@@ -125,6 +130,27 @@ static void add_offsets(const struct power_model_weights *weights, struct strbuf
 	strbuf_add_str(out, "};\n\n");
 }
 
+static void add_bumps(const char *set, const struct power_bumps *bumps, struct strbuf *out)
+{
+	strbuf_addf(out, "\t\t[POWER_BUMPS_%s] = {\n\t\t\t.reach = {\n", set);
+	for (size_t n = 0; n < POWER_BUMP_COUNT; n++) {
+		if (bumps->reach[n] > 0)
+			strbuf_addf(out, "\t\t\t\t[POWER_BUMP_%s] = %g,\n", bump_names[n],
+				    bumps->reach[n]);
+	}
+	strbuf_add_str(out,
+		       "\t\t\t},\n"
+		       "\t\t\t.centers = { /* facts over reach; ln W at each tenth of load */\n");
+	for (size_t c = 0; c < POWER_CENTERS; c++) {
+		strbuf_add_str(out, "\t\t\t\t{ ");
+		add_row(out, bumps->centers[c].at, POWER_BUMP_COUNT);
+		strbuf_add_str(out, ",\n\t\t\t\t  ");
+		add_row(out, bumps->centers[c].ln_w, POWER_LEVELS);
+		strbuf_add_str(out, " },\n");
+	}
+	strbuf_add_str(out, "\t\t\t},\n\t\t},\n");
+}
+
 static void add_surfaces(const struct power_model_weights *weights, struct strbuf *out)
 {
 	strbuf_add_str(out, "\t.linear = { /* ln W at each tenth of load */\n");
@@ -133,18 +159,9 @@ static void add_surfaces(const struct power_model_weights *weights, struct strbu
 		add_row(out, weights->linear[n], POWER_LEVELS);
 		strbuf_add_str(out, ",\n");
 	}
-	strbuf_add_str(out, "\t},\n\t.reach = {\n");
-	for (size_t n = 0; n < POWER_BUMP_COUNT; n++)
-		strbuf_addf(out, "\t\t[POWER_BUMP_%s] = %g,\n", bump_names[n], weights->reach[n]);
-	strbuf_add_str(out,
-		       "\t},\n\t.centers = { /* facts over reach; ln W at each tenth of load */\n");
-	for (size_t c = 0; c < POWER_CENTERS; c++) {
-		strbuf_add_str(out, "\t\t{ ");
-		add_row(out, weights->centers[c].at, POWER_BUMP_COUNT);
-		strbuf_add_str(out, ",\n\t\t  ");
-		add_row(out, weights->centers[c].ln_w, POWER_LEVELS);
-		strbuf_add_str(out, " },\n");
-	}
+	strbuf_add_str(out, "\t},\n\t.bumps = {\n");
+	for (size_t set = 0; set < POWER_BUMP_SETS; set++)
+		add_bumps(bump_set_names[set], &weights->bumps[set], out);
 	strbuf_add_str(out, "\t},\n\t.tdp = { /* ln W of a package */\n");
 	for (size_t n = 0; n < POWER_TDP_COUNT; n++)
 		strbuf_addf(out, "\t\t[POWER_TDP_%s] = %.6g,\n", tdp_names[n], weights->tdp[n]);

@@ -179,8 +179,9 @@ int platform_print_parts(const struct platform_population *population, struct st
 		{ PLATFORM_TDP, "+ design power" },
 		{ PLATFORM_TDP | PLATFORM_SEGMENTS, "+ segments" },
 		{ PLATFORM_TDP | PLATFORM_SEGMENTS | PLATFORM_BUMPS, "+ bumps" },
-		{ PLATFORM_PARTS & ~PLATFORM_CPUS, "+ generations" },
-		{ PLATFORM_PARTS, "+ CPU models" },
+		{ PLATFORM_PARTS & ~(PLATFORM_CPUS | PLATFORM_MEMORY), "+ generations" },
+		{ PLATFORM_PARTS & ~PLATFORM_MEMORY, "+ CPU models" },
+		{ PLATFORM_PARTS, "+ memory" },
 	};
 
 	strbuf_add_str(out, "| held out | parts of the model | mean W | median W | mean % | median "

@@ -5,19 +5,19 @@
  * Fitted to RAPL readings of nx12 and of four bare-metal machines of EC2. Errors of machines that
  * were held out, with all others of their CPU model:
  * package: mean error over levels; idle, half, full load; rows within the bound
- *   c5.metal           83.6 W   25.4 %    -18   -42    -8 %   92.2 %
- *   m5.metal           24.4 W   10.4 %     +7   -22    +0 %  100.0 %
- *   r5.metal           18.5 W    9.0 %    +10   -19    +3 %  100.0 %
- *   m7i.metal-24xl     93.9 W   38.6 %    -51   -39   -35 %   83.6 %
- *   nx12               35.5 W   25.7 %    +38    -8   +61 %   99.7 %
- *   mean (absolute)    51.2 W   21.8 %    +25   +26   +21 %   95.1 %
+ *   c5.metal           81.9 W   24.9 %    -16   -41    -7 %   94.8 %
+ *   m5.metal           26.3 W   11.1 %     +9   -23    +0 %  100.0 %
+ *   r5.metal           19.6 W    9.5 %    +10   -20    +3 %  100.0 %
+ *   m7i.metal-24xl     95.4 W   39.2 %    -51   -41   -35 %   85.5 %
+ *   nx12               34.5 W   25.0 %    +38    -9   +61 %   99.7 %
+ *   mean (absolute)    51.5 W   21.9 %    +25   +27   +21 %   96.0 %
  * dram: mean error over levels; idle, half, full load; rows within the bound
- *   c5.metal           12.9 W   78.6 %    +35   +72   +87 %  100.0 %
- *   m5.metal           12.4 W   60.1 %    +85   +42   +49 %  100.0 %
+ *   c5.metal           13.1 W   79.8 %    +37   +73   +87 %  100.0 %
+ *   m5.metal           12.3 W   60.1 %    +88   +42   +49 %  100.0 %
  *   r5.metal            3.1 W    9.7 %    +29    -5    -3 %  100.0 %
- *   m7i.metal-24xl      3.9 W   12.4 %    -25    +5   +21 %  100.0 %
- *   nx12               35.6 W   65.3 %    -61   -67   -63 %   92.0 %
- *   mean (absolute)    13.6 W   45.2 %    +47   +38   +45 %   98.4 %
+ *   m7i.metal-24xl      3.8 W   12.2 %    -25    +4   +21 %  100.0 %
+ *   nx12               35.6 W   65.4 %    -61   -67   -63 %   92.4 %
+ *   mean (absolute)    13.6 W   45.4 %    +48   +38   +45 %   98.5 %
  */
 #include "model/component_power.h"
 
@@ -28,8 +28,8 @@ static const struct component_weights weights = {
 		{ 5.75313, 6.25772, 6.72877, 6.96377, 7.59015, 7.90033, 7.96034, 8.06737, 8.10539, 8.16214, 8.20572 },
 	},
 	.spread = {
-		{ 0.945342, 0.734515, 0.661543, 0.478335, 0.82221, 0.912889, 0.841945, 0.824395, 0.81161, 0.781013, 0.756211 },
-		{ 1.33362, 1.62929, 1.58603, 1.58914, 1.56064, 1.47814, 1.45774, 1.43943, 1.44241, 1.43636, 1.44881 },
+		{ 0.941572, 0.737454, 0.645049, 0.492514, 0.843597, 0.932994, 0.853199, 0.826007, 0.802113, 0.769317, 0.755338 },
+		{ 1.3441, 1.63621, 1.59406, 1.59565, 1.56683, 1.48495, 1.46408, 1.44511, 1.44652, 1.43925, 1.44978 },
 	},
 };
 /* clang-format on */
@@ -37,7 +37,7 @@ static const struct component_weights weights = {
 const struct component_model builtin_component_model = {
 	.name = "rapl-components-1",
 	.trained_on = "RAPL readings of 5 machines",
-	.mape_percent = { 21.8, 45.2 },
-	.mae_w = { 51.2, 13.6 },
+	.mape_percent = { 21.9, 45.4 },
+	.mae_w = { 51.5, 13.6 },
 	.weights = &weights,
 };

@@ -59,7 +59,7 @@ void platform_place(const struct platform_machine *machine,
 	ret[POWER_BUMP_ARM] = machine->arm;
 	set_segment(machine->segment, ret + POWER_BUMP_SMALL);
 	for (size_t i = 0; i < POWER_BUMP_COUNT; i++)
-		ret[i] /= reach[i];
+		ret[i] = reach[i] > 0 ? ret[i] / reach[i] : 0;
 }
 
 void platform_tdp_features(const struct platform_machine *machine,

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * ln of the power at idle and at each tenth of load is a sum: a linear part of the machine's facts;
- * bumps around centres among them, for what is particular of machines that are alike; and what the
- * generation of the CPU and its model add. So power is positive and scales by factors. Between the
- * levels it is linear, and it never falls as load rises.
+ * bumps around centres among them, for what is particular of machines that are alike, or whose
+ * vendors gave their cores as much memory in the same years; and what the generation of the CPU and
+ * its model add. So power is positive and scales by factors. Between the levels it is linear, and
+ * it never falls as load rises.
  *
  * Facts outside the population that the weights were fitted to are clamped to its ranges: there is
  * no extrapolation. The result of such a machine is marked, its bound is doubled, and no result is
@@ -88,7 +89,10 @@ static bool settle(const struct power_model_weights *weights, const struct machi
 	machine_facts_read(facts, &machine);
 	outside =
 		(!machine.amd && !machine.arm && !is_vendor(facts, "intel")) || facts->cpu.desktop;
-	/* All are confined, whichever is found to be outside. */
+	/*
+	 * All are confined, whichever is found to be outside. Memory a core is that of the machine
+	 * itself: one with more cores than any of the population may have as much as others.
+	 */
 	if (facts->year < weights->year.least || facts->year > weights->year.most)
 		outside = true;
 	machine.year = clamp(machine.year, weights->year.least, weights->year.most);
@@ -97,7 +101,6 @@ static bool settle(const struct power_model_weights *weights, const struct machi
 	outside = confine(&machine.memory_gib, &weights->memory_gib) || outside;
 	outside = confine(&machine.frequency_ghz, &weights->frequency_ghz) || outside;
 	machine.cores_per_socket = machine.cores / machine.sockets;
-	machine.memory_gib_per_core = machine.memory_gib / machine.cores;
 	outside = confine(&machine.cores_per_socket, &weights->cores_per_socket) || outside;
 	outside = confine(&machine.memory_gib_per_core, &weights->memory_gib_per_core) || outside;
 	*ret = machine;
@@ -159,14 +162,14 @@ static void add_linear(const struct power_model_weights *weights,
 }
 
 /* Returns how similar the machine is to the nearest centre, 0..1. */
-static double add_bumps(const struct power_model_weights *weights,
-			const struct platform_machine *machine, double ln_w[static POWER_LEVELS])
+static double add_bumps(const struct power_bumps *bumps, const struct platform_machine *machine,
+			double ln_w[static POWER_LEVELS])
 {
 	double place[POWER_BUMP_COUNT], nearest = 0;
 
-	platform_place(machine, weights->reach, place);
+	platform_place(machine, bumps->reach, place);
 	for (size_t c = 0; c < POWER_CENTERS; c++) {
-		const struct power_center *center = &weights->centers[c];
+		const struct power_center *center = &bumps->centers[c];
 		double square = 0, similarity;
 
 		for (size_t i = 0; i < POWER_BUMP_COUNT; i++)
@@ -249,8 +252,9 @@ static void make_curve(const struct power_model *model, const struct machine_fac
 	machine.tdp_w = known.cpu.tdp_w;
 	ret->outside = confine(&machine.tdp_w, &weights->tdp_w) || ret->outside;
 	add_linear(weights, &machine, ln_w);
-	if (add_bumps(weights, &machine, ln_w) < NEAR_ENOUGH)
+	if (add_bumps(&weights->bumps[POWER_BUMPS_ALIKE], &machine, ln_w) < NEAR_ENOUGH)
 		ret->outside = true;
+	(void)add_bumps(&weights->bumps[POWER_BUMPS_MEMORY], &machine, ln_w);
 	ret->familiarity = add_generation(weights, &known, ln_w) ? POWER_KNOWN_GENERATION
 								 : POWER_UNKNOWN_GENERATION;
 	if (add_cpu(weights, &known, ln_w))

@@ -35,6 +35,12 @@ enum power_feature {
 	POWER_FEATURE_COUNT,
 };
 
+/*
+ * Bumps around centres, for what machines have in common that are alike: in all their facts, or in
+ * the memory that cores of that vendor and those years were given.
+ */
+enum power_bump_set { POWER_BUMPS_ALIKE, POWER_BUMPS_MEMORY, POWER_BUMP_SETS };
+
 /* Dimensions in which centres lie. */
 enum power_bump {
 	POWER_BUMP_LN_TDP,
@@ -85,8 +91,13 @@ enum power_tdp_feature {
 #define POWER_LIMIT_CLASSES   2
 
 struct power_center {
-	double at[POWER_BUMP_COUNT]; /* over power_model_weights.reach */
+	double at[POWER_BUMP_COUNT]; /* over power_bumps.reach */
 	double ln_w[POWER_LEVELS];   /* of a machine that is here; falls off around it */
+};
+
+struct power_bumps {
+	double reach[POWER_BUMP_COUNT]; /* 1 sigma; 0: no dimension of this set */
+	struct power_center centers[POWER_CENTERS];
 };
 
 /* What a generation of CPUs adds to ln W beside all that its machines' facts say. */
@@ -140,8 +151,7 @@ enum power_familiarity {
 
 struct power_model_weights {
 	double linear[POWER_FEATURE_COUNT][POWER_LEVELS];
-	double reach[POWER_BUMP_COUNT];
-	struct power_center centers[POWER_CENTERS];
+	struct power_bumps bumps[POWER_BUMP_SETS];
 	double tdp[POWER_TDP_COUNT];
 	const struct power_generation *generations;
 	size_t generation_count;

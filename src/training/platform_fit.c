@@ -119,39 +119,46 @@ static int set_features(struct platform_design *design, unsigned parts)
 }
 
 /* Of a place with each centre: 0..1. */
-static void find_similarity(const struct platform_design *design, const double *place, double *ret)
+static void find_similarity(const struct platform_bumps *bumps, const double *place, double *ret)
 {
 	for (size_t c = 0; c < POWER_CENTERS; c++)
-		ret[c] = exp(-clusters_distance2(place, design->centers + c * POWER_BUMP_COUNT,
+		ret[c] = exp(-clusters_distance2(place, bumps->centers + c * POWER_BUMP_COUNT,
 						 POWER_BUMP_COUNT) /
 			     2);
 }
 
-static int set_centers(struct platform_design *design, struct diag *diag)
+static bool has_bumps(unsigned parts, size_t set)
 {
+	return parts & (set == POWER_BUMPS_ALIKE ? PLATFORM_BUMPS : PLATFORM_MEMORY);
+}
+
+static int set_centers(struct platform_design *design, size_t set, struct diag *diag)
+{
+	struct platform_bumps *bumps = &design->bumps[set];
 	CLEANUP_FREE double *places = calloc(design->count * POWER_BUMP_COUNT, sizeof(*places));
 	CLEANUP_FREE double *among = calloc((size_t)POWER_CENTERS * POWER_CENTERS, sizeof(*among));
 	size_t all = design->count * POWER_CENTERS;
 
-	design->similarity = calloc(all, sizeof(*design->similarity));
-	design->to_centers = calloc(all, sizeof(*design->to_centers));
-	if (!places || !among || !design->similarity || !design->to_centers)
+	bumps->similarity = calloc(all, sizeof(*bumps->similarity));
+	bumps->to_centers = calloc(all, sizeof(*bumps->to_centers));
+	if (!places || !among || !bumps->similarity || !bumps->to_centers)
 		return -ENOMEM;
 	for (size_t i = 0; i < design->count; i++)
-		platform_place(&design->machine[i], platform_reach, places + i * POWER_BUMP_COUNT);
-	if (clusters_find(places, design->count, POWER_BUMP_COUNT, POWER_CENTERS, design->centers) <
+		platform_place(&design->machine[i], platform_reach[set],
+			       places + i * POWER_BUMP_COUNT);
+	if (clusters_find(places, design->count, POWER_BUMP_COUNT, POWER_CENTERS, bumps->centers) <
 	    0)
 		return -ENOMEM;
 	for (size_t i = 0; i < design->count; i++)
-		find_similarity(design, places + i * POWER_BUMP_COUNT,
-				design->similarity + i * POWER_CENTERS);
+		find_similarity(bumps, places + i * POWER_BUMP_COUNT,
+				bumps->similarity + i * POWER_CENTERS);
 	for (size_t c = 0; c < POWER_CENTERS; c++) {
-		find_similarity(design, design->centers + c * POWER_BUMP_COUNT,
+		find_similarity(bumps, bumps->centers + c * POWER_BUMP_COUNT,
 				among + c * POWER_CENTERS);
 		among[c * POWER_CENTERS + c] += JITTER;
 	}
-	memcpy(design->to_centers, design->similarity, all * sizeof(*design->similarity));
-	return positive_solve(among, design->to_centers, POWER_CENTERS, design->count, diag);
+	memcpy(bumps->to_centers, bumps->similarity, all * sizeof(*bumps->similarity));
+	return positive_solve(among, bumps->to_centers, POWER_CENTERS, design->count, diag);
 }
 
 static int design_init(struct platform_design *design, unsigned parts, struct diag *diag)
@@ -168,8 +175,10 @@ static int design_init(struct platform_design *design, unsigned parts, struct di
 		read_machine(design, &design->types[i]->facts, &design->machine[i]);
 	if (r == 0)
 		r = set_features(design, parts);
-	if (r == 0 && parts & PLATFORM_BUMPS)
-		r = set_centers(design, diag);
+	for (size_t set = 0; r == 0 && set < POWER_BUMP_SETS; set++) {
+		if (has_bumps(parts, set))
+			r = set_centers(design, set, diag);
+	}
 	return r;
 }
 
@@ -177,8 +186,10 @@ static void design_release(struct platform_design *design)
 {
 	free(design->machine);
 	free(design->scaled);
-	free(design->similarity);
-	free(design->to_centers);
+	for (size_t set = 0; set < POWER_BUMP_SETS; set++) {
+		free(design->bumps[set].similarity);
+		free(design->bumps[set].to_centers);
+	}
 }
 
 /* ---- covariances ---- */
@@ -193,22 +204,36 @@ bool platform_same_generation(const struct machine_facts *a, const struct machin
 /* A machine beside those of the design. */
 struct asked {
 	const struct machine_facts *facts;
-	const double *scaled;     /* [POWER_FEATURE_COUNT] */
-	const double *similarity; /* [POWER_CENTERS] */
+	const double *scaled;                      /* [POWER_FEATURE_COUNT] */
+	const double *similarity[POWER_BUMP_SETS]; /* [POWER_CENTERS]; NULL: no part */
 };
+
+/* Of what the bumps of a set add to it and to machine @with, over their variance. */
+static double covariance_of_bumps(const struct platform_bumps *bumps, const double *similarity,
+				  size_t with)
+{
+	double sum = 0;
+
+	for (size_t c = 0; c < POWER_CENTERS; c++)
+		sum += similarity[c] * bumps->to_centers[with * POWER_CENTERS + c];
+	return sum;
+}
 
 static double covariance(const struct platform_fit *fit, const struct platform_variances *variances,
 			 const struct asked *asked, size_t with)
 {
 	const struct platform_design *design = &fit->design;
 	const struct machine_facts *facts = &design->types[with]->facts;
-	double sum = 0, near = 0;
+	double sum = 0;
 
 	for (size_t n = 0; n < FEATURES; n++)
 		sum += platform_prior(n) * asked->scaled[n] * design->scaled[with * FEATURES + n];
-	for (size_t c = 0; fit->parts & PLATFORM_BUMPS && c < POWER_CENTERS; c++)
-		near += asked->similarity[c] * design->to_centers[with * POWER_CENTERS + c];
-	sum += variances->bumps * near;
+	for (size_t set = 0; set < POWER_BUMP_SETS; set++) {
+		if (asked->similarity[set])
+			sum += variances->bumps[set] * covariance_of_bumps(&design->bumps[set],
+									   asked->similarity[set],
+									   with);
+	}
 	if (fit->parts & PLATFORM_GENERATIONS && platform_same_generation(asked->facts, facts))
 		sum += variances->generation;
 	if (fit->parts & PLATFORM_CPUS && facts->cpu.key[0] &&
@@ -223,14 +248,16 @@ static void find_covariances(const struct platform_fit *fit,
 	size_t count = fit->design.count;
 
 	for (size_t i = 0; i < count; i++) {
-		const struct asked asked = {
+		struct asked asked = {
 			.facts = &fit->design.types[i]->facts,
 			.scaled = fit->design.scaled + i * FEATURES,
-			.similarity = fit->design.similarity
-					      ? fit->design.similarity + i * POWER_CENTERS
-					      : NULL,
 		};
 
+		for (size_t set = 0; set < POWER_BUMP_SETS; set++) {
+			if (has_bumps(fit->parts, set))
+				asked.similarity[set] =
+					fit->design.bumps[set].similarity + i * POWER_CENTERS;
+		}
 		for (size_t j = 0; j < count; j++)
 			ret[i * count + j] = covariance(fit, variances, &asked, j);
 		/* A type of many results is a mean of as many machines. */
@@ -244,18 +271,24 @@ static void find_unnamed_covariances(const struct platform_fit *fit,
 				     const struct platform_variances *variances, double *ret)
 {
 	const struct platform_design *design = &fit->design;
-	double scaled[POWER_FEATURE_COUNT], place[POWER_BUMP_COUNT], similarity[POWER_CENTERS];
+	double scaled[POWER_FEATURE_COUNT], place[POWER_BUMP_COUNT];
+	double similarity[POWER_BUMP_SETS][POWER_CENTERS];
 
 	for (size_t i = 0; i < design->count; i++) {
 		struct machine_facts facts = design->types[i]->facts;
-		const struct asked asked = { &facts, scaled, similarity };
+		struct asked asked = { .facts = &facts, .scaled = scaled };
 		struct platform_machine machine;
 
 		facts.cpu = (struct cpu_name){ .segment = CPU_SEGMENT_OTHER };
 		read_machine(design, &facts, &machine);
 		scale(design, &machine, scaled);
-		platform_place(&machine, platform_reach, place);
-		find_similarity(design, place, similarity);
+		for (size_t set = 0; set < POWER_BUMP_SETS; set++) {
+			if (!has_bumps(fit->parts, set))
+				continue;
+			platform_place(&machine, platform_reach[set], place);
+			find_similarity(&design->bumps[set], place, similarity[set]);
+			asked.similarity[set] = similarity[set];
+		}
 		for (size_t j = 0; j < design->count; j++)
 			ret[i * design->count + j] = covariance(fit, variances, &asked, j);
 	}

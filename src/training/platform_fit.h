@@ -2,7 +2,8 @@
 /*
  * The platform model as a regression with Gaussian priors (docs/design/platform-power-model.md):
  *
- *   ln W at each level = linear part + bumps around centres + offset a generation + offset a model
+ *   ln W at each level = linear part + two sets of bumps around centres + offset a generation
+ *                        + offset a CPU model
  *
  * Idle power and power under load are two surfaces with variances of their own over one design: the
  * machines' features, and how similar each is to each centre. Bumps around centres are the subset
@@ -27,7 +28,15 @@ enum platform_part {
 	PLATFORM_BUMPS = 4,
 	PLATFORM_GENERATIONS = 8,
 	PLATFORM_CPUS = 16,
-	PLATFORM_PARTS = 31,
+	PLATFORM_MEMORY = 32, /* bumps in memory a core */
+	PLATFORM_PARTS = 63,
+};
+
+/* A set of bumps; its arrays are NULL where it is no part of the model. */
+struct platform_bumps {
+	double centers[POWER_CENTERS * POWER_BUMP_COUNT]; /* over reach */
+	double *similarity;                               /* [count × POWER_CENTERS] */
+	double *to_centers; /* [count × POWER_CENTERS]: the centres' own covariance⁻¹ × that */
 };
 
 /* Each machine once, in the order of the types. */
@@ -38,10 +47,8 @@ struct platform_design {
 	struct platform_machine *machine; /* [count], with their design power, known or likely */
 	/* Features are scaled by these; those that are not used have a deviation of 0. */
 	double mean[POWER_FEATURE_COUNT], deviation[POWER_FEATURE_COUNT];
-	double *scaled;                                   /* [count × POWER_FEATURE_COUNT] */
-	double centers[POWER_CENTERS * POWER_BUMP_COUNT]; /* over reach */
-	double *similarity;                               /* [count × POWER_CENTERS] */
-	double *to_centers; /* [count × POWER_CENTERS]: the centres' own covariance⁻¹ × that */
+	double *scaled; /* [count × POWER_FEATURE_COUNT] */
+	struct platform_bumps bumps[POWER_BUMP_SETS];
 };
 
 struct platform_surface {

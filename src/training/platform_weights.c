@@ -55,22 +55,22 @@ static void set_linear(const struct platform_fit *fit, struct power_model_weight
 	}
 }
 
-static void set_centers(const struct platform_fit *fit, struct power_model_weights *weights)
+static void set_centers(const struct platform_fit *fit, size_t set, struct power_bumps *ret)
 {
-	const struct platform_design *design = &fit->design;
+	const struct platform_bumps *bumps = &fit->design.bumps[set];
 
-	memcpy(weights->reach, platform_reach, sizeof(weights->reach));
+	memcpy(ret->reach, platform_reach[set], sizeof(ret->reach));
 	for (size_t c = 0; c < POWER_CENTERS; c++) {
-		struct power_center *center = &weights->centers[c];
+		struct power_center *center = &ret->centers[c];
 
-		memcpy(center->at, design->centers + c * POWER_BUMP_COUNT, sizeof(center->at));
-		for (size_t level = 0; design->to_centers && level < POWER_LEVELS; level++) {
+		memcpy(center->at, bumps->centers + c * POWER_BUMP_COUNT, sizeof(center->at));
+		for (size_t level = 0; bumps->to_centers && level < POWER_LEVELS; level++) {
 			double sum = 0;
 
-			for (size_t i = 0; i < design->count; i++)
-				sum += design->to_centers[i * POWER_CENTERS + c] *
+			for (size_t i = 0; i < fit->design.count; i++)
+				sum += bumps->to_centers[i * POWER_CENTERS + c] *
 				       dual_at(fit, i, level);
-			center->ln_w[level] = variances_at(level)->bumps * sum;
+			center->ln_w[level] = variances_at(level)->bumps[set] * sum;
 		}
 	}
 }
@@ -313,7 +313,8 @@ int platform_model_make(const struct platform_fit *fit, struct platform_model *r
 		return diag_set(diag, -ENOMEM, "out of memory");
 	}
 	set_linear(fit, &model->weights);
-	set_centers(fit, &model->weights);
+	for (size_t set = 0; set < POWER_BUMP_SETS; set++)
+		set_centers(fit, set, &model->weights.bumps[set]);
 	set_offsets(fit, model);
 	memcpy(model->weights.tdp, fit->design.tdp, sizeof(model->weights.tdp));
 	set_typical(&fit->design, &model->weights, scratch);

@@ -80,8 +80,8 @@ def one_that_is_refused():
         options = [f"--host.sysfs={sensors.mount}", write_model(folder, ["platform"], idle_w=-5)]
         with Exporter(*OPTIONS, *options) as exporter:
             metrics = balanced(exporter.intervals(2))
-            assert metrics.select("kepler_zone_info", zone="platform", path="specpower-platform-3")
-            assert metrics.select("kepler_node_model_info", zone="platform", model="specpower-platform-3")
+            assert metrics.select("kepler_zone_info", zone="platform", path="specpower-platform-4")
+            assert metrics.select("kepler_node_model_info", zone="platform", model="specpower-platform-4")
             assert not metrics.select("kepler_node_model_info", model="lab-1")
             assert metrics.value("kepler_node_model_error_watts", zone="platform") > 0
             assert "gives an idle power of -5 W" in exporter.output()

@@ -88,6 +88,8 @@ def models_that_are_fitted_anew_are_as_good():
                       ("CPU models", "all types of a CPU model, in 20 groups, fitted")):
         found = errors[f"fitted anew, {name}, 20 groups"]
         assert all(abs(a - b) < 0.15 for a, b in zip(found, page_row(row), strict=True)), (name, found)
+    watts, _, percent, median_percent = errors["fitted anew, types, 20 groups"]
+    assert watts <= 33 and percent <= 13 and median_percent <= 9, (watts, percent, median_percent)
     within = [float(share) for share in re.findall(r"([\d.]+) % within the bound", output)]
     assert len(within) == 2 and all(89 < share < 93 for share in within), within
 

@@ -139,6 +139,52 @@ static void test_machines_that_were_held_out_are_near(void **state)
 	assert_true(all.mean_w > 0 && all.median_w < 1.5 * all.mean_w);
 }
 
+/*
+ * Machines of equal size, with CPUs of six kinds: those with 4 GiB a core draw more than those with
+ * less and those with more, which only the bumps of memory can know.
+ */
+static void test_memory_tells_of_a_make(void **state)
+{
+	CLEANUP(platform_fit_release) struct platform_fit fit = { .parts = 0 };
+	CLEANUP(platform_fit_release) struct platform_fit without = { .parts = 0 };
+	struct platform_type changed[TYPES];
+	const struct platform_type *machines[TYPES];
+	double with_memory = 0, without_memory = 0;
+	double ln_w[TYPES * POWER_LEVELS], before[TYPES * POWER_LEVELS];
+	struct random random = { 3 };
+	uint32_t group[TYPES];
+	struct diag diag = { "" };
+
+	(void)state;
+	for (size_t i = 0; i < TYPES; i++) {
+		size_t row = i / ARRAY_SIZE(processors) % 3; /* each has all processors */
+
+		changed[i] = *list[i];
+		changed[i].facts.cores = 16;
+		changed[i].facts.sockets = 2;
+		changed[i].facts.frequency_ghz = 2.5;
+		changed[i].facts.memory_gib = 32U << row;
+		for (size_t level = 0; level < POWER_LEVELS; level++)
+			changed[i].ln_w[level] =
+				5 + 0.1 * random_part(&random) + (row == 1 ? 0.3 : 0);
+		machines[i] = &changed[i];
+	}
+	(void)platform_groups(machines, TYPES, PLATFORM_TYPE, group);
+	assert_int_equal(platform_fit(machines, TYPES, PLATFORM_PARTS, &fit, &diag), 0);
+	assert_int_equal(
+		platform_fit(machines, TYPES, PLATFORM_PARTS & ~PLATFORM_MEMORY, &without, &diag),
+		0);
+	assert_int_equal(platform_fit_hold_out(&fit, group, false, ln_w, &diag), 0);
+	assert_int_equal(platform_fit_hold_out(&without, group, false, before, &diag), 0);
+	for (size_t i = 0; i < TYPES * POWER_LEVELS; i++) {
+		double truth = changed[i / POWER_LEVELS].ln_w[i % POWER_LEVELS];
+
+		with_memory += fabs(ln_w[i] - truth);
+		without_memory += fabs(before[i] - truth);
+	}
+	assert_true(with_memory < 0.8 * without_memory);
+}
+
 static void test_ranges_are_those_of_the_machines(void **state)
 {
 	CLEANUP(platform_fit_release) struct platform_fit fit = { .parts = 0 };
@@ -210,6 +256,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_weights_are_the_regression),
 		cmocka_unit_test(test_machines_that_were_held_out_are_near),
+		cmocka_unit_test(test_memory_tells_of_a_make),
 		cmocka_unit_test(test_ranges_are_those_of_the_machines),
 		cmocka_unit_test(test_bounds_cover_other_machines),
 		cmocka_unit_test(test_kin_are_in_one_group),
