@@ -87,7 +87,8 @@ static void check_span(struct estimated_meter *again, const struct recorded_inte
 	assert_int_equal(interval->reading_count, 1);
 	assert_true(interval->readings[0].has_span);
 	assert_true(estimated_meter_advance(again, interval->time_ns,
-					    interval->work.busy_ns - interval->stolen_ns, &made));
+					    interval->work.busy_ns - interval->stolen_ns,
+					    interval->steal_ns, &made));
 	assert_int_equal(span->known, made.known);
 	assert_int_equal(span->to_ns, made.to_ns);
 	assert_int_equal(span->energy_uj, made.energy_uj);
