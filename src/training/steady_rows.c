@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/macro.h"
 #include "model/trained_model.h"
@@ -32,7 +31,7 @@ struct steady {
 	struct pool *pools; /* [rows] */
 	size_t pool_count;
 	double *curve_w; /* [rows], in the task's order: of the best load so far */
-	double off_w;    /* its sum */
+	double off_w;    /* by which it moves the rows, in sum */
 };
 
 static int compare_rows(const void *a, const void *b)
@@ -50,7 +49,7 @@ static int compare_ends(const void *a, const void *b)
 	return (x->curve_w > y->curve_w) - (x->curve_w < y->curve_w);
 }
 
-/* What may be taken off @curve_w: the lowest power of a row under it. */
+/* The lowest power of a row under @curve_w. */
 static double floor_of(double curve_w)
 {
 	return curve_w - STEADY_PART * model_fall_permitted(PREDICTOR_TREES, curve_w);

@@ -2,18 +2,17 @@
 /*
  * Rows with the power of a load that lasts.
  *
- * A row is an interval in which load may begin or end, and its power then belongs to neither: one
- * with a busy CPU for half of the time draws less than one in which half as many are busy all the
- * time, and the meter is not read in the same moment as the counters. Trees follow such rows, so
- * that what they make falls as load grows. Where load lasts power does not fall.
+ * A row is an interval, and load may begin or end in it. CPUs that are busy for half of it draw
+ * less than half as many that are busy all the time, and the meter is not read in the same moment
+ * as the counters. Trees follow such rows, so that what they make falls as load grows. Where load
+ * lasts power does not fall.
  *
- * So there is a curve that rises with load and whose rows lie below it by no more than STEADY_PART
- * of what a model of trees may fall (trained_model.h), as far as a curve can have that: the sum of
- * the watts by which it is too low, or too high, is as small as possible. That is an isotonic
- * regression whose loss is 0 between two ends, found by pooling adjacent violators (Barlow et al.,
- * "Statistical Inference under Order Restrictions", 1972): the value of a pool is the median of the
- * ends of its rows. A median, because such rows are few and far off. Each row's power is then
- * brought between the curve and what a model may fall below it.
+ * So there is a curve that rises with load, and each row's power is brought between it and
+ * STEADY_PART of what a model of trees may fall (trained_model.h) below it. The curve is the one by
+ * which the rows are moved by the fewest watts in sum: an isotonic regression, found by pooling
+ * adjacent violators (Barlow et al., "Statistical Inference under Order Restrictions", 1972). The
+ * value of a pool is a weighted median of where its rows begin to be moved; a median, because rows
+ * in which load begins or ends are few and far off.
  *
  * The load is the one of the features that grow with it along which the sum is the smallest.
  */
