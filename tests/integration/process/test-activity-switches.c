@@ -99,9 +99,9 @@ static struct activity_reader *open_counting(const struct activity_options *opti
 }
 
 /*
- * Passes until @count processes of the name have ended: what they did since they were last walked comes
- * with their end. A busy host lets a CPU of an emulated machine stand still for seconds, and with
- * it what is freed there. Of one that is freed on top of a guarded process no end is seen.
+ * Passes until @count processes of the name have ended: what they did since they were last walked
+ * comes with their end. A busy host lets a CPU of an emulated machine stand still for seconds, and
+ * with it what is freed there. Of one that is freed on top of a guarded process no end is seen.
  */
 static void add_ends(struct activity_reader *reader, struct sums *sums, unsigned count)
 {
