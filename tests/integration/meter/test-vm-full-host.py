@@ -85,7 +85,7 @@ class Guest:
 
 
 def joules_a_cpu_second(runs):
-    """Of the last four seconds of twelve."""
+    """Of the last four seconds of twenty."""
     def look(exporter, count):
         metrics = balanced(exporter.intervals(count))
         assert float(metrics.value("kepler_node_vm_host_share_ratio")) == CPUS / HOST_CPUS
@@ -93,7 +93,7 @@ def joules_a_cpu_second(runs):
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder, Guest(folder, runs) as guest, Sensors([]) as sensors:
         options = [f"--host.sysfs={sensors.mount}", f"--host.procfs={guest.procfs}", write_model(folder)]
         with Exporter(*OPTIONS, *options) as exporter:
-            before, after = look(exporter, 16), look(exporter, 8)
+            before, after = look(exporter, 32), look(exporter, 8)
             assert exporter.stop() == 0
     return float((after[0] - before[0]) / (after[1] - before[1]))
 
