@@ -18,7 +18,6 @@
 #include "attribution/accountant.h"
 #include "attribution/counters.h"
 #include "base/clock.h"
-#include "base/map.h"
 #include "base/num.h"
 #include "energy/deviation.h"
 #include "energy/remainder.h"
@@ -29,6 +28,7 @@
 #include "kepler/memory_signals.h"
 #include "kepler/model_feed.h"
 #include "kepler/owner.h"
+#include "kepler/party_entry.h"
 #include "kepler/record_tap.h"
 #include "kepler/self_stats.h"
 #include "kepler/sleepers.h"
@@ -322,75 +322,6 @@ static void follow_scrapes(struct interval_engine *engine, uint64_t now_ns,
 	set_publication(engine);
 }
 
-static uint32_t container_of(struct interval_engine *engine, const struct process_ref *process)
-{
-	const struct ledger_owner owner =
-		ledger_owner_of(identity_resolve(engine->sources.identities, process));
-
-	return ledger_container(engine->ledger, &owner);
-}
-
-/*
- * Those that ran, or caused what a signal counts, become parties; whether this one did. In the
- * baseline nothing is charged, but every owner gets its row, so that its series are there from the
- * first snapshot on; with an equal share of idle energy so does every process.
- */
-static bool enter_sample(struct interval_engine *engine, const struct activity_sample *sample,
-			 const uint64_t *socket_ns, bool has_signals)
-{
-	const struct process_ref ref = process_ref_of(sample);
-	uint32_t container, process = LEDGER_NONE;
-	bool has_work = sample->cpu_ns > 0 || has_signals;
-	bool wanted = has_work || engine->accountant.idle_share == IDLE_SHARE_EQUAL;
-
-	if (!wanted && engine->accountant.has_begun)
-		return false;
-	container = container_of(engine, &ref);
-	if (!wanted)
-		return false;
-	process = ledger_process(engine->ledger, sample->key.pid, sample->key.start_ns,
-				 sample->comm, container);
-	if (!has_work)
-		return false;
-	parties_add(&engine->parties, process, container, sample->cpu_ns, socket_ns);
-	return true;
-}
-
-/* What sleeps, or ended, before its names come has no sample: it is looked up by its id. */
-static void name_waiting(struct interval_engine *engine)
-{
-	uint32_t left = ledger_waiting(engine->ledger);
-
-	for (uint32_t row = 0; left && row < ledger_slots(engine->ledger, LEVEL_CONTAINER); row++) {
-		const struct ledger_container *waiting = ledger_container_at(engine->ledger, row);
-		const struct identity *identity;
-
-		if (!waiting->row.used || !waiting->waiting)
-			continue;
-		left--;
-		identity = identity_find(engine->sources.identities,
-					 waiting->names->text[LABEL_CONTAINER_ID]);
-		if (identity && (!identity->waiting || identity->has_pod_names)) {
-			const struct ledger_owner owner = ledger_owner_of(identity);
-
-			(void)ledger_container(engine->ledger, &owner);
-		}
-	}
-}
-
-/* What has slept since the start has no row yet, but a part of idle energy that all share. */
-static void enter_sleeper(void *userdata, const struct activity_sample *sample)
-{
-	(void)enter_sample(userdata, sample, NULL, false);
-}
-
-static void enter_sleepers(struct interval_engine *engine)
-{
-	if (engine->sleepers_are_due)
-		activity_visit(engine->sources.activity, enter_sleeper, engine);
-	engine->sleepers_are_due = false;
-}
-
 static void learn_cgroup(void *userdata, uint64_t cgroup_id, const char *path)
 {
 	identity_resolver_learn(userdata, cgroup_id, path);
@@ -410,110 +341,6 @@ static void announce_processes(struct interval_engine *engine, const struct acti
 		}
 		device_users_announce(&engine->device_users, identities);
 	} while (identity_resolver_await(identities) && ++rounds < ANNOUNCE_ROUNDS);
-}
-
-/* Whether sample @i has caused anything that rows count, be it without CPU time. */
-static bool has_signals(const struct activity *activity, size_t i)
-{
-	bool has = false;
-
-	for (uint32_t left = activity->signals & SIGNALS_COUNTERS; left && !has; left &= left - 1) {
-		const uint64_t *amounts = activity->signal[__builtin_ctz(left)];
-
-		has = amounts && amounts[i];
-	}
-	return has;
-}
-
-/* Of sample @i, which is the party that was added last. */
-static void enter_signals(struct interval_engine *engine, const struct activity *activity, size_t i)
-{
-	for (enum signal signal = 0; signal < SIGNAL_COUNT; signal++) {
-		if (activity->signal[signal] && activity->signal[signal][i])
-			parties_add_signal(&engine->parties, signal, activity->signal[signal][i]);
-	}
-}
-
-/* They ran nothing of their own: what they have caused is their container's. */
-static void enter_cgroup_signals(struct interval_engine *engine, const struct cgroup_signals *its,
-				 const uint64_t *places)
-{
-	const struct process_ref unknown = { .cgroup_id = its->cgroup_id, .comm = "" };
-
-	parties_add(&engine->parties, LEDGER_NONE, container_of(engine, &unknown), 0, NULL);
-	for (enum signal signal = 0; signal < SIGNAL_COUNT; signal++) {
-		if (its->amount[signal])
-			parties_add_signal(&engine->parties, signal, its->amount[signal]);
-	}
-	if (places)
-		parties_add_held(&engine->parties, places);
-}
-
-static void enter_samples(struct interval_engine *engine, const struct activity *activity,
-			  uint32_t sockets)
-{
-	const size_t count = activity->count;
-
-	for (size_t i = 0; i < count; i++) {
-		if (i + MAP_AHEAD < count) {
-			const struct process_key *next = &activity->samples[i + MAP_AHEAD].key;
-
-			ledger_prefetch_process(engine->ledger, next->pid, next->start_ns);
-		}
-		if (enter_sample(engine, &activity->samples[i],
-				 sockets ? activity->socket_ns + i * sockets : NULL,
-				 has_signals(activity, i)) &&
-		    activity->signals)
-			enter_signals(engine, activity, i);
-	}
-}
-
-static int enter_activity(struct interval_engine *engine, const struct activity *activity)
-{
-	uint32_t sockets = activity->socket_ns ? activity->sockets : 0;
-	const uint64_t *places = sockets <= PLACES_MAX ? activity->cgroup_places : NULL;
-	int r;
-
-	parties_begin(&engine->parties, sockets);
-	parties_know(&engine->parties, activity->signals);
-	if (places)
-		parties_know_held(&engine->parties);
-	r = parties_reserve(&engine->parties, activity->count + activity->dropped_cgroup_count +
-						      activity->cgroup_signal_count);
-	if (r < 0)
-		return r;
-	announce_processes(engine, activity);
-	enter_samples(engine, activity, sockets);
-	for (size_t i = 0; i < activity->dropped_cgroup_count; i++) {
-		const struct dropped_cgroup *dropped = &activity->dropped_cgroups[i];
-		const struct process_ref unknown = { .cgroup_id = dropped->cgroup_id, .comm = "" };
-
-		parties_add(&engine->parties, LEDGER_NONE, container_of(engine, &unknown),
-			    dropped->cpu_ns, NULL);
-		if (activity->signals & SIGNAL_BIT(SIGNAL_FREQUENCY_TIME))
-			parties_add_signal(
-				&engine->parties, SIGNAL_FREQUENCY_TIME,
-				muldiv_u64(dropped->cpu_ns, activity->mean_khz, NSEC_PER_MSEC));
-	}
-	for (size_t i = 0; i < activity->cgroup_signal_count; i++)
-		enter_cgroup_signals(engine, &activity->cgroup_signals[i],
-				     places ? places + i * sockets : NULL);
-	return 0;
-}
-
-static void end_processes(struct interval_engine *engine, const struct activity *activity)
-{
-	for (size_t i = 0; i < activity->count; i++) {
-		const struct activity_sample *sample = &activity->samples[i];
-		uint32_t process;
-
-		if (!(sample->flags & ACTIVITY_ENDED))
-			continue;
-		process =
-			ledger_find_process(engine->ledger, sample->key.pid, sample->key.start_ns);
-		if (process != LEDGER_NONE)
-			ledger_end_process(engine->ledger, process);
-	}
 }
 
 /*
@@ -760,6 +587,17 @@ static void take_questions(struct interval_engine *engine, const struct activity
 	engine->accountant.explained_count = engine->round.found_count;
 }
 
+static struct party_entry entry_of(struct interval_engine *engine)
+{
+	return (struct party_entry){
+		.ledger = engine->ledger,
+		.identities = engine->sources.identities,
+		.parties = &engine->parties,
+		.has_begun = engine->accountant.has_begun,
+		.sleepers_count = engine->accountant.idle_share == IDLE_SHARE_EQUAL,
+	};
+}
+
 /* What used devices, and the containers that hold them. */
 static void enter_devices(struct interval_engine *engine)
 {
@@ -785,13 +623,16 @@ static void enter_step(const struct interval_engine *engine, enum loop_step step
 }
 
 /* Owners that are new, or whose names are awaited, and what sleeps. */
-static void enter_identities(struct interval_engine *engine, uint64_t boottime_ns)
+static void enter_identities(struct interval_engine *engine, const struct party_entry *entry,
+			     uint64_t boottime_ns)
 {
 	identity_resolver_begin(engine->sources.identities, boottime_ns);
 	activity_visit_new_cgroups(engine->sources.activity, learn_cgroup,
 				   engine->sources.identities);
-	name_waiting(engine);
-	enter_sleepers(engine);
+	party_entry_name_waiting(entry);
+	if (engine->sleepers_are_due)
+		party_entry_take_sleepers(entry, engine->sources.activity);
+	engine->sleepers_are_due = false;
 }
 
 /* Meters, then the pass, back to back. 0, or the -errno of a pass that failed. */
@@ -825,6 +666,7 @@ int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
 	struct activity activity = { 0 };
 	struct zone_activity measured = { 0 };
 	struct explain_publication publication;
+	struct party_entry entry;
 	int r, pass, entered;
 
 	engine->elapsed_ns = 0;
@@ -847,14 +689,16 @@ int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
 	if (engine->sources.models)
 		advance_models(engine, &activity, pass == 0);
 	advance_remainder(engine);
+	entry = entry_of(engine);
 	if (pass == 0) {
 		measured = measure_activity(engine, &activity);
-		enter_identities(engine, activity.boottime_ns);
+		enter_identities(engine, &entry, activity.boottime_ns);
 	}
 	if (engine->device_uses)
 		device_users_find(&engine->device_users, engine->device_uses,
 				  engine->sources.identities, &activity, engine->sources.activity);
-	entered = enter_activity(engine, &activity);
+	announce_processes(engine, &activity);
+	entered = party_entry_take(&entry, &activity);
 	if (entered < 0)
 		engine->parties.count = 0;
 	if (engine->device_uses)
@@ -864,7 +708,7 @@ int interval_engine_run(struct interval_engine *engine, int64_t realtime_ms,
 	book(engine, &activity, &measured, realtime_ms);
 	model_pictures(engine->sources.estimate, engine->sources.components, engine->sources.models,
 		       &engine->places, engine->published, self);
-	end_processes(engine, &activity);
+	party_entry_end_processes(engine->ledger, &activity);
 	sleepers_look(engine->ledger, engine->sources.identities, activity.time_ns,
 		      &engine->slept_ns);
 	describe_self(engine, &measured, self);
