@@ -10,9 +10,9 @@
 
 void report_add_head(struct strbuf *out)
 {
-	strbuf_addf(out, "%-10s %-*s %8s  %-17s %8s %9s %9s %8s %7s\n", "COMPONENT", NAME_WIDTH,
-		    "MODEL", "MAE W", "90 % INTERVAL", "MAPE %", "OF POWER", "OF RANGE", "WITHIN",
-		    "ROWS");
+	strbuf_addf(out, "%-10s %-*s %8s  %-17s %8s %8s %9s %9s %8s %7s\n", "COMPONENT", NAME_WIDTH,
+		    "MODEL", "MAE W", "90 % INTERVAL", "BIAS W", "MAPE %", "OF POWER", "OF RANGE",
+		    "WITHIN", "ROWS");
 }
 
 static void add_percent(double value, int width, struct strbuf *out)
@@ -35,8 +35,8 @@ void report_add_line(const char *component, const char *name, const struct train
 		return;
 	}
 	(void)snprintf(interval, sizeof(interval), "%.2f to %.2f", score->low_w, score->high_w);
-	strbuf_addf(out, "%-10s %-*s %8.2f  %-17s", component, NAME_WIDTH, name, score->mae_w,
-		    interval);
+	strbuf_addf(out, "%-10s %-*s %8.2f  %-17s %+8.2f", component, NAME_WIDTH, name,
+		    score->mae_w, interval, score->bias_w);
 	add_percent(score->mape_percent, 8, out);
 	add_percent(score->weighted_percent, 9, out);
 	add_percent(score->range_percent, 9, out);
@@ -78,6 +78,7 @@ void report_add_object(const char *component, const char *name,
 		add_number("mae_w", score->mae_w, out);
 		add_number("mae_low_w", score->low_w, out);
 		add_number("mae_high_w", score->high_w, out);
+		add_number("bias_w", score->bias_w, out);
 		add_number("mape_percent", score->mape_percent, out);
 		add_number("of_power_percent", score->weighted_percent, out);
 		add_number("of_range_percent", score->range_percent, out);

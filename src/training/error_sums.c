@@ -16,6 +16,7 @@ void error_sums_add(struct error_sums *sums, double watts, double predicted)
 
 	sums->errors += error;
 	sums->squares += error * error;
+	sums->excess += predicted - watts;
 	sums->power += watts;
 	sums->low_w = fmin(sums->low_w, watts);
 	sums->high_w = fmax(sums->high_w, watts);
@@ -32,6 +33,7 @@ void error_sums_score(const struct error_sums *sums, struct validation_score *re
 	double mae_w = sums->errors / rows;
 
 	*ret = (struct validation_score){ .mae_w = mae_w, .rows = (size_t)sums->rows };
+	ret->bias_w = sums->excess / rows;
 	ret->mape_percent =
 		sums->positive ? 100 * sums->ratios / (double)sums->positive : (double)NAN;
 	ret->weighted_percent = sums->power > 0 ? 100 * mae_w * rows / sums->power : (double)NAN;

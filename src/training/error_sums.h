@@ -11,6 +11,7 @@
 struct validation_score {
 	double mae_w;
 	double low_w, high_w;    /* its 90 % interval, by a bootstrap over the rows */
+	double bias_w;           /* mean of what is predicted less what was measured */
 	double mape_percent;     /* of rows with power above 0; NAN: none has */
 	double weighted_percent; /* all errors together, of all power */
 	double range_percent;    /* the first, of the range of the power; NAN: it is constant */
@@ -19,6 +20,7 @@ struct validation_score {
 
 struct error_sums {
 	double errors, squares; /* absolute, W; their squares */
+	double excess;          /* predicted less measured, W */
 	double ratios, power, low_w, high_w;
 	uint64_t rows, positive;
 };

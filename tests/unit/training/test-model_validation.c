@@ -65,6 +65,7 @@ static void sums_are_of_whole_rows(void **state)
 	assert_int_equal(model_validation_finish(&validation, 1, &result, &diag), 0);
 	assert_int_equal(result.score.rows, 3);
 	assert_true(fabs(result.score.mae_w - 4) < 1e-9);
+	assert_true(fabs(result.score.bias_w + 2) < 1e-9);
 	assert_true(fabs(result.score.weighted_percent - 100 * 12.0 / (21 + 37 + 208)) < 1e-9);
 	assert_true(fabs(result.score.range_percent - 100 * 4.0 / (208 - 21)) < 1e-9);
 	assert_true(fabs(result.coverage - 2.0 / 3) < 1e-9);

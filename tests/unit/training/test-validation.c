@@ -126,6 +126,7 @@ static void test_scores(void **state)
 	(void)state;
 	assert_int_equal(validation_score(watts, predicted, 4, 1, &score), 0);
 	assert_true(fabs(score.mae_w - 8.75) < 1e-9);
+	assert_true(fabs(score.bias_w - (10 - 20 + 5) / 4.0) < 1e-9);
 	assert_true(fabs(score.mape_percent - 20.0 / 3) < 1e-9);
 	assert_true(fabs(score.weighted_percent - 8.75) < 1e-9);
 	assert_true(fabs(score.range_percent - 4.375) < 1e-9);
