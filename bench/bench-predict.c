@@ -97,7 +97,9 @@ static double cost_us(struct model_component *component, const struct rows *rows
 static size_t size_of(const struct predictor *predictor)
 {
 	if (predictor->form == PREDICTOR_NEIGHBOURS || predictor->form == PREDICTOR_KERNEL)
-		return predictor->rows.row_count * (predictor->features + 1) * sizeof(double);
+		return predictor->rows.row_count *
+		       ((predictor->features + 1) * sizeof(double) +
+			(predictor->rows.order ? sizeof(*predictor->rows.order) : 0));
 	if (predictor->form != PREDICTOR_TREES)
 		return 0;
 	return predictor->trees.prepared

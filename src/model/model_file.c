@@ -730,13 +730,11 @@ static void write_origin(struct writer *writer, const struct model_origin *origi
 	close_object(writer, '}');
 }
 
-/* Whether all that was trained is still there: prepared trees have no nodes. */
+/* Whether all that was trained is still there, as it was. */
 static bool is_whole(const struct trained_model *model)
 {
 	for (size_t i = 0; i < model->component_count; i++) {
-		const struct predictor *predictor = &model->components[i].predictor;
-
-		if (predictor->form == PREDICTOR_TREES && predictor->trees.prepared)
+		if (predictor_is_prepared(&model->components[i].predictor))
 			return false;
 	}
 	return true;

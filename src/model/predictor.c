@@ -198,16 +198,13 @@ int predictor_check(const struct predictor *predictor, struct diag *diag)
 	return diag_set(diag, -EINVAL, "unknown form %d", (int)predictor->form);
 }
 
-int predictor_prepare(struct predictor *predictor)
+static int prepare_trees(struct predictor *predictor)
 {
-	int r;
+	int r = prepared_trees_new(predictor->trees.nodes, predictor->trees.node_count,
+				   predictor->trees.roots, predictor->trees.root_count,
+				   predictor->features + predictor->trees.ratio_count,
+				   &predictor->trees.prepared);
 
-	if (predictor->form != PREDICTOR_TREES || predictor->trees.prepared)
-		return 0;
-	r = prepared_trees_new(predictor->trees.nodes, predictor->trees.node_count,
-			       predictor->trees.roots, predictor->trees.root_count,
-			       predictor->features + predictor->trees.ratio_count,
-			       &predictor->trees.prepared);
 	if (r < 0)
 		return r == -ENOTSUP ? 0 : r;
 	free(predictor->trees.nodes);
@@ -216,6 +213,46 @@ int predictor_prepare(struct predictor *predictor)
 	predictor->trees.roots = NULL;
 	predictor->trees.node_count = 0;
 	return 0;
+}
+
+static struct known_rows known_rows_of(const struct predictor *predictor)
+{
+	return (struct known_rows){
+		.rows = predictor->rows.rows,
+		.values = predictor->rows.values,
+		.count = predictor->rows.row_count,
+		.features = predictor->features,
+		.axis = predictor->rows.axis,
+		.order = predictor->rows.order,
+	};
+}
+
+static int prepare_neighbours(struct predictor *predictor)
+{
+	struct known_rows known = known_rows_of(predictor);
+	int r = nearest_rows_sort(&known);
+
+	if (r < 0)
+		return r;
+	predictor->rows.axis = known.axis;
+	predictor->rows.order = known.order;
+	return 0;
+}
+
+bool predictor_is_prepared(const struct predictor *predictor)
+{
+	if (predictor->form == PREDICTOR_NEIGHBOURS)
+		return predictor->rows.order;
+	return predictor->form == PREDICTOR_TREES && predictor->trees.prepared;
+}
+
+int predictor_prepare(struct predictor *predictor)
+{
+	if (predictor_is_prepared(predictor))
+		return 0;
+	if (predictor->form == PREDICTOR_NEIGHBOURS)
+		return prepare_neighbours(predictor);
+	return predictor->form == PREDICTOR_TREES ? prepare_trees(predictor) : 0;
 }
 
 static double linear_watts(const struct predictor *predictor, const double *row)
@@ -357,31 +394,11 @@ static double distance_squared(const double *a, const double *b, size_t count)
 	return sum;
 }
 
-/* The nearest so far are kept in order; of equally near ones, those that come first. */
 static double neighbours_watts(const struct predictor *predictor, const double *row)
 {
-	double distances[PREDICTOR_NEAREST_MAX], values[PREDICTOR_NEAREST_MAX], sum = 0;
-	size_t nearest = predictor->rows.nearest, known = 0, place;
+	const struct known_rows known = known_rows_of(predictor);
 
-	if (nearest == 0)
-		return 0; /* predictor_check() refuses it */
-	for (size_t i = 0; i < predictor->rows.row_count; i++) {
-		double distance = distance_squared(predictor->rows.rows + i * predictor->features,
-						   row, predictor->features);
-
-		if (known == nearest && !(distance < distances[known - 1]))
-			continue;
-		place = known < nearest ? known++ : known - 1;
-		for (; place > 0 && distance < distances[place - 1]; place--) {
-			distances[place] = distances[place - 1];
-			values[place] = values[place - 1];
-		}
-		distances[place] = distance;
-		values[place] = predictor->rows.values[i];
-	}
-	for (size_t i = 0; i < known; i++)
-		sum += values[i];
-	return sum / (double)known;
+	return nearest_rows_mean(&known, predictor->rows.nearest, row);
 }
 
 static double kernel_watts(const struct predictor *predictor, const double *row)
@@ -449,6 +466,7 @@ void predictor_release(struct predictor *predictor)
 	case PREDICTOR_KERNEL:
 		free(predictor->rows.rows);
 		free(predictor->rows.values);
+		free(predictor->rows.order);
 		break;
 	case PREDICTOR_LOGARITHMIC:
 	case PREDICTOR_LOGISTIC:

@@ -15,15 +15,16 @@
 #include <stdint.h>
 
 #include "base/diag.h"
+#include "model/nearest_rows.h"
 #include "model/prepared_trees.h"
 #include "model/tree_node.h"
 
 #define PREDICTOR_FEATURES_MAX 64
 #define PREDICTOR_RATIOS_MAX   8
 #define PREDICTOR_TREES_MAX    10000
-#define PREDICTOR_NODES_MAX    4000000 /* of all trees */
-#define PREDICTOR_ROWS_MAX     200000  /* neighbours, support vectors */
-#define PREDICTOR_NEAREST_MAX  64      /* k of neighbours */
+#define PREDICTOR_NODES_MAX    4000000          /* of all trees */
+#define PREDICTOR_ROWS_MAX     200000           /* neighbours, support vectors */
+#define PREDICTOR_NEAREST_MAX  NEAREST_ROWS_MAX /* k of neighbours */
 
 enum predictor_form {
 	PREDICTOR_LINEAR,      /* w0 + Σ wj xj */
@@ -80,6 +81,8 @@ struct predictor {
 			size_t nearest;   /* neighbours: k */
 			double gamma;     /* kernel */
 			double intercept; /* kernel */
+			size_t axis;      /* neighbours that are prepared: see nearest_rows.h */
+			uint32_t *order;  /* likewise; or NULL */
 		} rows;
 	};
 };
@@ -89,11 +92,14 @@ size_t predictor_terms(enum predictor_form form, size_t features);
 /* Sizes, indices and numbers of a predictor that came from elsewhere: 0, or -EINVAL with what. */
 int predictor_check(const struct predictor *predictor, struct diag *diag);
 /*
- * Arranges the trees of a predictor that has passed its check for speed (prepared_trees.h), which
- * frees their nodes and roots: then it only predicts, as before. 0, also for other forms and for
- * trees that go on being walked, or -ENOMEM.
+ * Arranges trees and neighbours of a predictor that has passed its check for speed
+ * (prepared_trees.h, nearest_rows.h): then it only predicts, as before. Nodes and roots of trees
+ * are freed, and rows have another order. 0, also for other forms and for trees that go on being
+ * walked, or -ENOMEM.
  */
 int predictor_prepare(struct predictor *predictor);
+/* Whether it is arranged so: then it is not what was trained any more, and not to be written. */
+bool predictor_is_prepared(const struct predictor *predictor);
 /* Watts, not clipped. @row has predictor->features numbers, none of them NaN but for trees. */
 double predictor_watts(const struct predictor *predictor, const double *row);
 /* A ratio's value in a row; NaN where one of the two is. */

@@ -278,8 +278,14 @@ static void test_neighbours(void **state)
 	assert_near(predictor_watts(&predictor, (double[]){ 0.9, 0 }), 30);
 	predictor.rows.nearest = 2; /* of the three that are equally near, the first two */
 	assert_near(predictor_watts(&predictor, (double[]){ 0.5, 0 }), 15);
+	assert_int_equal(predictor_prepare(&predictor), 0);
+	assert_true(predictor_is_prepared(&predictor));
+	assert_int_equal(predictor_prepare(&predictor), 0);
+	assert_int_equal(predictor_check(&predictor, NULL), 0);
+	assert_near(predictor_watts(&predictor, (double[]){ 0.5, 0 }), 15);
 	predictor.rows.nearest = 6;
 	assert_true(predictor_check(&predictor, NULL) < 0);
+	free(predictor.rows.order);
 }
 
 static void test_kernel(void **state)
