@@ -8,7 +8,6 @@
  */
 #include "model/prepared_trees.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -524,9 +523,10 @@ static ALWAYS_INLINE void replace_rests(const struct prepared_trees *trees,
 					const struct seen_row *row, uint32_t *exits, bool complete)
 {
 	const struct rest_node *at[RESTS_AT_ONCE];
+	size_t rests = trees->with_rest < trees->count ? trees->with_rest : trees->count;
 
-	for (size_t i = 0; i < trees->with_rest; i += RESTS_AT_ONCE) {
-		size_t count = trees->with_rest - i;
+	for (size_t i = 0; i < rests; i += RESTS_AT_ONCE) {
+		size_t count = rests - i;
 
 		count = count < RESTS_AT_ONCE ? count : RESTS_AT_ONCE;
 		for (size_t j = 0; j < RESTS_AT_ONCE; j++)
@@ -545,7 +545,6 @@ void prepared_trees_leaves(const struct prepared_trees *trees, const float *row,
 	uint32_t exits[PREPARED_TREES_MAX];
 	struct seen_row seen;
 
-	assert(trees->with_rest <= trees->count);
 	see_row(trees, row, &seen);
 	find_states(trees, &seen, kept, state);
 	join_states(trees, kept, pairs);
