@@ -421,6 +421,12 @@ static void see_row(const struct prepared_trees *trees, const float *row, struct
 	ret->is_missing[trees->features] = false;
 }
 
+/* All ones of a negative number, else 0. */
+static ALWAYS_INLINE uint64_t sign_mask(int64_t number)
+{
+	return 0 - ((uint64_t)number >> 63);
+}
+
 /*
  * How many of the keys, of which there is one at least, are not above @key. Compilers make a branch
  * of a condition here, which would be predicted wrongly at every other step.
@@ -432,7 +438,7 @@ static size_t count_up_to(const uint32_t *keys, size_t count, uint32_t key)
 	while (count > 1) {
 		size_t half = count / 2;
 		/* All ones where the key in the middle is not above. */
-		int64_t goes_on = ((int64_t)keys[first + half - 1] - 1 - (int64_t)key) >> 63;
+		uint64_t goes_on = sign_mask((int64_t)keys[first + half - 1] - 1 - (int64_t)key);
 
 		first += half & (size_t)goes_on;
 		count -= half;
@@ -493,7 +499,8 @@ static ALWAYS_INLINE const struct rest_node *next_node(const struct rest_node *n
 						       const struct seen_row *row, bool complete)
 {
 	/* Of both, as wide numbers, the sign of the difference: -1, or 0 for the right child. */
-	int64_t to_left = ((int64_t)row->keys[node->feature] - (int64_t)node->key) >> 63;
+	int64_t to_left =
+		(int64_t)sign_mask((int64_t)row->keys[node->feature] - (int64_t)node->key);
 
 	if (!complete && row->is_missing[node->feature])
 		to_left = -(int64_t)node->missing_left;
