@@ -12,6 +12,11 @@
  * closed, and a later rescan opens it on a CPU of the mask as it is then. (As long as the package
  * has another CPU the kernel moves them there.) A package without a group that was opened once has
  * no zones: what may not be opened is a remark, and no meter that is down.
+ *
+ * A hypervisor may answer 0 whenever the register is read, and servers show a psys that their board
+ * does not feed; from Sapphire Rapids on the kernel has that event without a look at its counter.
+ * So each group is tried when it is opened: what draws power as long as a program runs (package,
+ * psys) and does not count for TRIAL_READS × TRIAL_NS is no meter. It would be a zone of 0 W.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -24,6 +29,7 @@
 
 #include "base/clock.h"
 #include "base/macro.h"
+#include "base/num.h"
 #include "host/topology.h"
 #include "meter/meter.h"
 #include "meter/rapl_name.h"
@@ -33,6 +39,8 @@
 
 #define PACKAGES_MAX RAPL_PMU_CPUS_MAX
 #define FRESH_NS     (50 * NSEC_PER_MSEC) /* half of the shortest interval */
+#define TRIAL_READS  50
+#define TRIAL_NS     (2 * NSEC_PER_MSEC) /* a counter is updated every millisecond */
 /*
  * The finest unit is 2^-16 J, where 32 bits are 2^16 J. The kernel reads the processor's counter by
  * itself only as often as 200 W need it.
@@ -53,6 +61,7 @@ struct package {
 	uint32_t generation;
 	struct rapl_pmu_event events[RAPL_PMU_EVENTS_MAX]; /* of the group */
 	size_t event_count;
+	unsigned still; /* bit i: event i does not count */
 	struct group_reading last;
 	uint64_t last_ns; /* MONOTONIC */
 	unsigned unused;  /* bit i: values[i] was not given to its zone yet */
@@ -75,6 +84,8 @@ struct meter {
 	size_t count;
 	size_t ignored;
 	char why_not[sizeof(((struct meter_remark *)NULL)->what)];
+	char why_still[sizeof(
+		((struct meter_remark *)NULL)->what)]; /* of events that do not count */
 };
 
 static int kernel_open_event(const struct perf_event_attr *attr, int cpu, int group_fd)
@@ -223,6 +234,31 @@ static bool has_zone(const struct meter *meter, enum zone_kind kind, const char 
 	return false;
 }
 
+/* Which events of a group that was just opened stand still: bit i is event i. */
+static unsigned try_group(const struct rapl_pmu *pmu, const struct shared_fds *group)
+{
+	const struct timespec pause = { .tv_nsec = TRIAL_NS };
+	struct group_reading first = { 0 }, now = { 0 };
+	unsigned still = 0;
+
+	for (size_t i = 0; i < pmu->event_count; i++) {
+		if (pmu->events[i].kind == ZONE_PACKAGE || pmu->events[i].kind == ZONE_PSYS)
+			still |= 1U << i;
+	}
+	if (still && read_group(group, &first) < 0)
+		return 0; /* that is seen when it is read */
+	for (int reads = 0; still && reads < TRIAL_READS; reads++) {
+		(void)nanosleep(&pause, NULL);
+		if (read_group(group, &now) < 0)
+			return 0;
+		for (size_t i = 0; i < pmu->event_count; i++) {
+			if (now.values[i] != first.values[i])
+				still &= ~(1U << i);
+		}
+	}
+	return still;
+}
+
 /* Called with the lock held. */
 static void add_zones(struct meter *meter, struct package *package)
 {
@@ -232,6 +268,12 @@ static void add_zones(struct meter *meter, struct package *package)
 		char instance[ZONE_INSTANCE_MAX];
 
 		rapl_zone_instance(event->kind, &package->place, meter->is_by_die, instance);
+		if (package->still & 1U << i) {
+			(void)snprintf(meter->why_still, sizeof(meter->why_still),
+				       "power/%s@%.*s does not count, and is no meter", event->name,
+				       ZONE_PACKAGE_MAX, instance);
+			continue;
+		}
 		if (has_zone(meter, event->kind, instance))
 			continue;
 		if (meter->count == METER_ZONES_MAX) {
@@ -272,6 +314,7 @@ static int open_package(struct meter *meter, struct package *package, const stru
 			unsigned cpu)
 {
 	struct shared_fds *group;
+	unsigned still;
 	bool is_open;
 	int r;
 
@@ -283,9 +326,11 @@ static int open_package(struct meter *meter, struct package *package, const stru
 	r = open_group(meter, pmu, cpu, package->generation + 1, &group);
 	if (r < 0)
 		return r;
+	still = try_group(pmu, group);
 	pthread_mutex_lock(&meter->lock);
 	package->generation++;
 	package->group = group;
+	package->still = still;
 	memcpy(package->events, pmu->events, sizeof(pmu->events));
 	package->event_count = pmu->event_count;
 	package->last = (struct group_reading){ 0 };
@@ -387,12 +432,13 @@ static size_t perf_ignored(struct meter *meter)
 
 static bool perf_remark(struct meter *meter, size_t index, struct meter_remark *ret)
 {
-	bool has_one;
+	bool has_one, is_failure;
 
 	pthread_mutex_lock(&meter->lock);
-	has_one = index == 0 && meter->why_not[0];
-	*ret = (struct meter_remark){ .is_failure = true };
-	memcpy(ret->what, meter->why_not, sizeof(ret->what));
+	is_failure = index == 0 && meter->why_not[0];
+	has_one = is_failure || (index == (meter->why_not[0] != '\0') && meter->why_still[0]);
+	*ret = (struct meter_remark){ .is_failure = is_failure };
+	memcpy(ret->what, is_failure ? meter->why_not : meter->why_still, sizeof(ret->what));
 	pthread_mutex_unlock(&meter->lock);
 	return has_one;
 }

@@ -24,7 +24,8 @@
 #include "base/num.h"
 #include "meter/meter.h"
 
-#define CPUS 8
+#define CPUS           8
+#define TRIAL_READINGS 51
 
 struct group {
 	int writer; /* -1: none */
@@ -36,6 +37,12 @@ struct group {
 };
 
 static struct group groups[CPUS];
+/*
+ * By how much each event grows from reading to reading when a group is opened, mJ; NULL: nothing
+ * can be read then.
+ */
+static const uint64_t *grows_mj;
+static size_t grows_count;
 
 struct fixture {
 	struct fake_tree tree;
@@ -43,6 +50,20 @@ struct fixture {
 	struct meter_table *table;
 	struct seen_zone seen[METER_ZONES_MAX];
 };
+
+static void put_reading(unsigned cpu, const uint64_t *millijoules, uint64_t enabled_ns);
+
+/* All that a new group is tried with. */
+static void put_trial(unsigned cpu)
+{
+	uint64_t millijoules[ARRAY_SIZE(groups[0].configs)] = { 0 };
+
+	for (unsigned i = 0; i < TRIAL_READINGS; i++) {
+		put_reading(cpu, millijoules, groups[cpu].enabled_ns += NSEC_PER_MSEC);
+		for (size_t k = 0; k < grows_count; k++)
+			millijoules[k] += grows_mj[k];
+	}
+}
 
 static int open_event(const struct perf_event_attr *attr, int cpu, int group_fd)
 {
@@ -57,6 +78,8 @@ static int open_event(const struct perf_event_attr *attr, int cpu, int group_fd)
 		return group->error;
 	if (group_fd >= 0) {
 		group->configs[group->count++] = attr->config;
+		if (grows_mj && group->count == grows_count)
+			put_trial((unsigned)cpu);
 		return fcntl(group_fd, F_DUPFD_CLOEXEC, 0);
 	}
 	assert_int_equal(
@@ -369,6 +392,35 @@ static void test_events_that_may_not_be_opened(void **state)
 	assert_false(rapl_perf_meter.remark(fixture->meter, 0, &remark));
 }
 
+/* As a hypervisor answers that has no such register, and as a board that feeds no psys. */
+static void test_events_that_stand_still(void **state)
+{
+	struct fixture *fixture = *state;
+	struct meter_remark remark;
+
+	make_server(fixture, "0\n");
+	rapl_put_event(&fixture->tree, "energy-psys", "event=0x05\n");
+	grows_mj = (uint64_t[]){ 4, 0, 0 };
+	grows_count = 3;
+	open_meter(fixture);
+	rescan(fixture, 0);
+	grows_mj = NULL;
+	assert_int_equal(zone_count(fixture), 2);
+	expect_zone(fixture, 0, ZONE_PACKAGE, "0", "power/energy-pkg@0");
+	expect_zone(fixture, 1, ZONE_DRAM, "0", "power/energy-ram@0"); /* may be at rest */
+	assert_true(rapl_perf_meter.remark(fixture->meter, 0, &remark));
+	assert_string_equal(remark.what, "power/energy-psys@0 does not count, and is no meter");
+	assert_false(remark.is_failure);
+	assert_false(rapl_perf_meter.remark(fixture->meter, 1, &remark));
+	put_next(0, (uint64_t[]){ 1500, 250, 0 });
+	expect_energy(fixture, 0, 1500000, 1);
+	expect_energy(fixture, 1, 250000, 1);
+	/* It is not tried again, which would take readings. */
+	rescan(fixture, 0);
+	put_next(0, (uint64_t[]){ 1600, 260, 0 });
+	expect_energy(fixture, 0, 1600000, 1);
+}
+
 static void test_where_it_is_wanted(void **state)
 {
 	struct fixture *fixture = *state;
@@ -443,6 +495,7 @@ int main(void)
 		TREE_TEST(test_package_that_goes_and_returns),
 		TREE_TEST(test_readings_that_are_too_short),
 		TREE_TEST(test_events_that_may_not_be_opened),
+		TREE_TEST(test_events_that_stand_still),
 		TREE_TEST(test_where_it_is_wanted),
 		TREE_TEST(test_clock_of_the_kernel),
 	};
