@@ -75,8 +75,8 @@ static void check_rows(size_t count, unsigned different)
 	memcpy(moved, values, sizeof(values));
 	assert_int_equal(nearest_rows_sort(&known), 0);
 	for (size_t nearest = 1; nearest <= 20; nearest++) {
-		const double point[] = { draw(different) + 0.5, draw(4 * different) - 2,
-					 draw(different) };
+		const double point[] = { draw(different) + 0.5 * (double)(nearest % 2),
+					 draw(4 * different) - 2, draw(different) };
 		double mean = mean_of_nearest(rows, values, count, nearest, point);
 
 		assert_true(nearest_rows_mean(&plain, nearest, point) - mean < 1e-9);
