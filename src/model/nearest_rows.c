@@ -8,7 +8,7 @@
 
 #include "base/macro.h"
 
-#define BLOCK 8 /* rows of one side that are looked at before it is asked whether to go on */
+#define BLOCK 16 /* rows of one side that are looked at before it is asked whether to go on */
 
 /* The nearest so far, in order. */
 struct found_rows {
@@ -42,9 +42,12 @@ static void look_at(const struct known_rows *known, size_t row, const double *po
 {
 	double distance =
 		distance_squared(known->rows + row * known->features, point, known->features);
-	uint32_t came = known->order ? known->order[row] : (uint32_t)row;
+	uint32_t came;
 	size_t place;
 
+	if (found->count == found->wanted && distance > found->distance[found->count - 1])
+		return; /* as most are */
+	came = known->order ? known->order[row] : (uint32_t)row;
 	if (found->count == found->wanted && !is_before(found, found->count - 1, distance, came))
 		return;
 	place = found->count < found->wanted ? found->count++ : found->count - 1;
