@@ -270,8 +270,9 @@ static void add_zones(struct meter *meter, struct package *package)
 		rapl_zone_instance(event->kind, &package->place, meter->is_by_die, instance);
 		if (package->still & 1U << i) {
 			(void)snprintf(meter->why_still, sizeof(meter->why_still),
-				       "power/%s@%.*s does not count, and is no meter", event->name,
-				       ZONE_PACKAGE_MAX, instance);
+				       "power/%s@%.*s is not read: it does not count, because the "
+				       "hypervisor or the board has nothing behind it",
+				       event->name, ZONE_PACKAGE_MAX, instance);
 			continue;
 		}
 		if (has_zone(meter, event->kind, instance))
