@@ -8,6 +8,8 @@ import ctypes
 import os
 import pathlib
 import platform
+import re
+import struct
 import tempfile
 import time
 
@@ -18,16 +20,23 @@ SYS_PERF_EVENT_OPEN = {"x86_64": 298, "aarch64": 241}
 PMU = "bus/event_source/devices/power"
 REAL = pathlib.Path("/sys") / PMU
 CPUS = "devices/system/cpu"
+# Those that count on an idle machine, too.
+PACKAGE_EVENTS = ("energy-pkg", "energy-psys")
 # Joules a nanosecond, of PERF_COUNT_SW_CPU_CLOCK of one CPU.
 WATTS = {"pkg": ("package", 40), "cores": ("core", 25), "ram": ("dram", 4)}
 OPTIONS = ("--monitor.interval=200ms", "--metrics.settle=0s")
 
 
+def open_event(pmu_type, config, pid, cpu):
+    """A perf event's descriptor; below 0 where the kernel refuses it."""
+    attr = ctypes.create_string_buffer(struct.pack("=IIQ", pmu_type, 64, config), 64)
+    return ctypes.CDLL(None, use_errno=True).syscall(SYS_PERF_EVENT_OPEN[platform.machine()], attr, pid, cpu, -1, 8)
+
+
 def may_open_events():
     if platform.machine() not in SYS_PERF_EVENT_OPEN:
         return False
-    attr = ctypes.create_string_buffer(bytes([1, 0, 0, 0, 64]), 64)  # PERF_TYPE_SOFTWARE, size
-    fd = ctypes.CDLL(None, use_errno=True).syscall(SYS_PERF_EVENT_OPEN[platform.machine()], attr, -1, 0, -1, 8)
+    fd = open_event(1, 0, 0, -1)  # PERF_TYPE_SOFTWARE, of this process
     if fd >= 0:
         os.close(fd)
     return fd >= 0
@@ -102,15 +111,33 @@ def check_takeover(root, exporter):
     assert joules(last, "dram", "rapl-perf") > joules(first, "dram", "rapl-perf")
 
 
+def counts(name):
+    """Whether an event of the PMU advances within a second, on the first CPU of its mask."""
+    config = int((REAL / "events" / name).read_text(encoding="ascii").strip().removeprefix("event="), 16)
+    cpu = int(re.split("[-,\n]", (REAL / "cpumask").read_text(encoding="ascii"))[0])
+    fd = open_event(int((REAL / "type").read_text(encoding="ascii")), config, -1, cpu)
+    if fd < 0:
+        return False
+    first, end, advances = os.read(fd, 8), time.monotonic() + 1, False
+    while not advances and time.monotonic() < end:
+        time.sleep(0.01)
+        advances = os.read(fd, 8) != first
+    os.close(fd)
+    return advances
+
+
 def check_real():
-    """RAPL itself, beside powercap: its zones are read."""
-    if not REAL.exists():
-        print('  no PMU "power" on this machine: its events were not read')
+    """RAPL itself, beside powercap: its zones are read. An event that a hypervisor shows with nothing behind it is no zone."""
+    events = [name for name in PACKAGE_EVENTS if (REAL / "events" / name).exists()]
+    live = [name for name in events if counts(name)]
+    print(f'  events of the PMU "power" of this machine: {", ".join(events) or "none"}; they count: {", ".join(live) or "none"}')
+    if not events:
         return
     with Exporter("--meters=rapl-sysfs,rapl-perf", *OPTIONS) as exporter:
         exporter.intervals(5)
         metrics = balanced(exporter.intervals(5))
-        assert metrics.select("kepler_zone_info", source="rapl-perf"), exporter.output()
+        zones = {labels["path"].split("@")[0] for labels, _ in metrics.select("kepler_zone_info", source="rapl-perf")}
+        assert zones & {f"power/{name}" for name in events} == {f"power/{name}" for name in live}, (zones, live, exporter.output())
         assert exporter.stop() == 0
 
 
