@@ -192,7 +192,7 @@ int platform_print_parts(const struct platform_population *population, struct st
 				     diag);
 
 		for (int trial = 0; r == 0 && trial <= TRIAL_GENERATIONS; trial++) {
-			struct platform_result result;
+			struct platform_result result = { .covered = 0 };
 			const struct platform_errors *e = &result.errors;
 
 			r = platform_try(population, &fit, trial, false, &result, diag);
