@@ -132,9 +132,20 @@ static void await_end(struct thread_table *table, const struct kepler_thread *re
 	table->awaited[table->awaited_count++] = (struct awaited_end){
 		.task = record->key,
 		.tid = table->threads[index].tid,
-		.exit_ns = table->now_ns,
+		.pass = table->passes,
 		.cpu = record->cpu,
 	};
+}
+
+/*
+ * Records of exits have no time. Their age counts from the pass that follows them: from the one
+ * before, an exit right before a pass would be as old as the interval is long.
+ */
+static void date_new_exits(struct thread_table *table)
+{
+	for (uint32_t i = table->awaited_count;
+	     i > 0 && table->awaited[i - 1].pass == table->passes; i--)
+		table->awaited[i - 1].exit_ns = table->now_ns;
 }
 
 /*
@@ -146,6 +157,7 @@ void thread_table_charge_overdue(struct thread_table *table)
 {
 	uint32_t done = 0;
 
+	date_new_exits(table);
 	while (done < table->awaited_count &&
 	       table->now_ns - table->awaited[done].exit_ns >= OVERDUE_NS) {
 		const struct awaited_end *end = &table->awaited[done++];
@@ -157,7 +169,7 @@ void thread_table_charge_overdue(struct thread_table *table)
 			continue;
 		thread = &table->threads[index];
 		run_ns = thread->run_ns;
-		if (thread->exit_run_ns > run_ns && table->lost_ns < end->exit_ns) {
+		if (thread->exit_run_ns > run_ns && table->last_lost < end->pass) {
 			thread_rows_charge(table, thread->process, thread->exit_run_ns - run_ns,
 					   end->cpu, NULL);
 			run_ns = thread->exit_run_ns;

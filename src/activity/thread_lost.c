@@ -18,7 +18,7 @@ void thread_table_lost_old(struct thread_table *table, uint64_t old_count, uint6
 	if (thread_table_is_baseline(table))
 		return;
 	if (old_count)
-		table->lost_ns = table->now_ns;
+		table->last_lost = table->passes;
 	table->old_lost += old_count;
 	table->held_ns[0] += old_run_ns;
 }
@@ -28,7 +28,7 @@ void thread_table_lost_cgroup(struct thread_table *table, uint64_t cgroup_id, ui
 	if (thread_table_is_baseline(table) || !run_ns)
 		return;
 	empty_reported_list(table);
-	table->lost_ns = table->now_ns;
+	table->last_lost = table->passes;
 	for (uint32_t i = 0; i < table->lost_count; i++) {
 		if (table->lost[i].cgroup_id == cgroup_id) {
 			table->lost[i].cpu_ns += run_ns;

@@ -45,7 +45,8 @@ struct process_row {
 /* An end to wait for. */
 struct awaited_end {
 	uint64_t task;
-	uint64_t exit_ns; /* clock of the passes */
+	uint64_t exit_ns; /* of the first pass after it, set at that pass's end */
+	uint32_t pass;    /* which that is */
 	uint32_t tid;
 	uint32_t cpu; /* where it exited */
 };
@@ -112,10 +113,10 @@ struct thread_table {
 
 	uint64_t now_ns;                  /* of the last pass */
 	uint64_t full_ns, before_full_ns; /* of the last full pass, and the one before it */
-	uint64_t lost_ns;                 /* the last pass that knew of lost ends */
 	uint32_t passes;
 	uint32_t full_passes;
 	uint32_t last_full; /* pass */
+	uint32_t last_lost; /* the last pass that knew of lost ends */
 	bool full;
 	bool sees_part;     /* passes do not have every process */
 	bool overdue;       /* an end did not come: a full pass shows whether it is a zombie */

@@ -257,6 +257,9 @@ static void test_exit_is_known_to_come(void **state)
 	assert_int_equal(activity.coming_ns, HALF_NS / 2);
 	assert_int_equal(activity.coming_threads, 1);
 	begin(*state, false);
+	activity = finish(*state); /* its exit may be no older than two seconds */
+	assert_int_equal(activity.busy_ns, 0);
+	begin(*state, false);
 	activity = finish(*state); /* overdue: its exit counts */
 	assert_int_equal(activity.busy_ns, HALF_NS / 2);
 	assert_int_equal(activity.coming_ns, 0);
@@ -280,6 +283,37 @@ static void test_exits_that_are_not_told_are_known_to_come(void **state)
 	(void)run_passes(*state, 4, false);
 	begin(*state, false);
 	assert_int_equal(finish(*state).coming_ns, 0);
+}
+
+/*
+ * Each pass of 5 s finds the exit of a process whose end comes with the next one. That is no reason
+ * for a full pass, as an end that does not come is.
+ */
+static void test_long_intervals_make_no_exit_overdue(void **state)
+{
+	uint64_t busy_ns = 0;
+	unsigned int full = 0;
+
+	for (uint32_t pid = 200; pid < 400; pid++) {
+		struct kepler_thread record = young(born(TASK_B + pid * 64ULL, pid, pid, HALF_NS));
+		bool wants_full = thread_table_wants_full(*state);
+
+		full += wants_full;
+		ended(*state, exiting(record));
+		now_ns += 4 * NSEC_PER_SEC;
+		begin(*state, wants_full);
+		living(*state, thread(TASK_A, 100, 100, NSEC_PER_SEC));
+		busy_ns += finish(*state).busy_ns;
+		assert_int_equal(busy_ns, (pid - 200) * HALF_NS);
+		ended(*state, record);
+	}
+	assert_int_equal(full, 0);
+	ended(*state, exiting(young(born(TASK_B, 400, 400, HALF_NS))));
+	now_ns += 4 * NSEC_PER_SEC;
+	(void)run_passes(*state, 1, false);
+	assert_false(thread_table_wants_full(*state));
+	(void)run_passes(*state, 3, false);
+	assert_true(thread_table_wants_full(*state));
 }
 
 /* Lost ends are held back for two passes. */
@@ -491,6 +525,7 @@ int main(void)
 		TEST(test_partial_view_charges_no_unseen_life),
 		TEST(test_exit_is_known_to_come),
 		TEST(test_exits_that_are_not_told_are_known_to_come),
+		TEST(test_long_intervals_make_no_exit_overdue),
 		TEST(test_what_is_held_back_is_known_to_come),
 		TEST(test_end_of_a_guarded_process_is_no_work),
 		TEST(test_late_end_of_a_short_life),
