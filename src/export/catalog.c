@@ -193,9 +193,11 @@ static const struct family table[] = {
 	  "Time for which vCPUs of this virtual machine waited for a CPU of the host since Kepler "
 	  "started. Estimates are made of CPU time without it.", NULL },
 	{ "kepler_node_vm_host_share_ratio", GAUGE, "ratio", BOTH,
-	  OF_SNAPSHOT, SELF(vm_host_share_ratio, 0), L_NODE,
-	  "Share of its host's logical CPUs that this virtual machine is taken to have "
-	  "(--vm.host-cpus).", NULL },
+	  OF_SNAPSHOT, SELF(vm_host_share_ratio, 0),
+	  LABELS(POINT_HOST_CPUS_SOURCE, POINT_NODE_NAME),
+	  "Share of its host's logical CPUs that this virtual machine is taken to have. Their "
+	  "number is from an option (--vm.host-cpus), the instance_type, a trained model, the "
+	  "name of the processor, or that of a typical host.", NULL },
 	{ "kepler_node_vm_neighbour_load_min_ratio", GAUGE, "ratio", BOTH,
 	  OF_SNAPSHOT, SELF(vm_load_low, 0), L_NODE,
 	  "The lowest load of the host's other CPUs for which the estimate is made "

@@ -223,6 +223,7 @@ static const struct {
 	[POINT_CUT_REASON] = { "reason", FROM(VARIANT) },
 	[POINT_GPU] = { "gpu", FROM(DEVICE) },
 	[POINT_GPU_UUID] = { "gpu_uuid", INSTANCE },
+	[POINT_HOST_CPUS_SOURCE] = { "host_cpus_source", SELF(vm_host_cpus_source) },
 	[POINT_IDLE_STATE] = { "idle_state", FROM(IDLE_STATE) },
 	[POINT_IN_TOTAL] = { "in_total", FROM(IN_TOTAL) },
 	[POINT_KERNEL] = { "kernel", SELF(kernel) },

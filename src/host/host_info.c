@@ -146,6 +146,8 @@ static void set_hypervisor(struct host_info *info, const char *procfs, const cha
 	hypervisor_clues_read(procfs, sysfs, &clues);
 	clues.cpu_flag = cpu->hypervisor;
 	clues.cpu_flag_exists = strcmp(info->machine, "x86_64") == 0;
+	memcpy(info->dmi_vendor, clues.sys_vendor, sizeof(info->dmi_vendor));
+	memcpy(info->dmi_product, clues.product, sizeof(info->dmi_product));
 	name = hypervisor_name(&clues);
 	info->is_vm = name != NULL;
 	if (name)

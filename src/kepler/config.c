@@ -441,11 +441,13 @@ static const struct option vm_rows[] = {
 	{ "vm.host-processor", NULL, OPTION_STRING, FIELD(vm_options, host_processor),
 	  .default_text = "", .metavar = "NAME", .may_be_empty = true,
 	  .help = "In a virtual machine: the host's processor, where the hypervisor hides its "
-		  "name, as in \"Intel(R) Xeon(R) Gold 6330\"." },
+		  "name, as in \"Intel(R) Xeon(R) Gold 6330\". Empty: that of the instance type, "
+		  "where the firmware names a known one (Amazon EC2)." },
 	{ "vm.host-cpus", NULL, OPTION_U32, FIELD(vm_options, host_cpus), RANGE(0, 65536),
 	  .default_text = "0", .metavar = "N",
-	  .help = "In a virtual machine: how many logical CPUs the host has. 0: as many as the "
-		  "model's machine, or as a typical host of that processor." },
+	  .help = "In a virtual machine: how many logical CPUs the host has. 0: those of the "
+		  "instance type's host, where the firmware names a known type (Amazon EC2); "
+		  "else as many as the model's machine, or as a typical host of that processor." },
 	{ "vm.neighbour-load", NULL, OPTION_STRING, FIELD(vm_options, neighbour_load),
 	  .default_text = "0-1", .metavar = "LOW-HIGH", .check = vm_hints_check_load,
 	  .help = "In a virtual machine: how busy all other CPUs of the host are, as a share of "

@@ -22,6 +22,7 @@
 #include "kepler/live_table.h"
 #include "kepler/self_stats.h"
 #include "kepler/sources.h"
+#include "kepler/vm_picture.h"
 #include "model/platform_power.h"
 #include "model/vm_share.h"
 #include "service/landlock.h"
@@ -199,14 +200,47 @@ static void examine_stand_in(struct findings *findings)
 		     model->name, model->trained_on, model->loo_mape_percent, model->loo_mae_w);
 }
 
+/* Where the number of the host's CPUs is from, and what overrides that. */
+static const char *host_cpus_source(const struct host_info *host, bool by_model)
+{
+	static const char *const texts[][2] = {
+		{ "option", "--vm.host-cpus" },
+		{ "instance_type", "by the instance type" },
+		{ "model", "those of the model's machine; --vm.host-cpus" },
+		{ "processor", "by the processor's name, a guess; --vm.host-cpus" },
+	};
+	const char *source = vm_picture_cpus_source(host, by_model);
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		if (strcmp(texts[i][0], source) == 0)
+			return texts[i][1];
+	}
+	return "a typical host's, a guess; --vm.host-cpus";
+}
+
+static void examine_instance_type(struct findings *findings, const struct host_info *host)
+{
+	if (host->vm_cpus_by_type)
+		findings_add(findings, FINDING_NOTE, "energy", "if it does not: --vm.host-cpus",
+			     "the host of an instance of type %s (%s) has %u logical CPUs, on %u "
+			     "cores",
+			     host->dmi_product, host->dmi_vendor, host->vm_host_cpus,
+			     host->vm_host_cores);
+	if (host->vm_cpu_by_type)
+		findings_add(findings, FINDING_NOTE, "energy", "if it is not: --vm.host-processor",
+			     "the processor hides its name; by the instance type %s it is %s",
+			     host->dmi_product, host->cpu_model);
+}
+
 /* What an estimate in a virtual machine assumes of its host. */
 static void examine_vm(struct findings *findings, const struct sources *sources)
 {
 	const struct host_info *host = &sources->host;
+	bool by_model = sources->models && model_meter_count(sources->models);
 	struct vm_share share = { 0 };
 	struct machine_facts facts;
 
-	if (sources->models && model_meter_count(sources->models))
+	if (by_model)
 		model_meter_vm_share(sources->models, 0, &share);
 	else if (sources->estimate)
 		estimated_meter_facts(sources->estimate, &facts, &share);
@@ -217,9 +251,8 @@ static void examine_vm(struct findings *findings, const struct sources *sources)
 		     "the host's and has no series here. It is taken to have %.1f %% of its host's "
 		     "logical CPUs (%s), whose other CPUs are busy for %.0f to %.0f %% of the time "
 		     "(--vm.neighbour-load): the less of this is known, the wider the error",
-		     share.share * 100,
-		     host->vm_host_cpus ? "--vm.host-cpus" : "a guess; --vm.host-cpus",
-		     share.load_low * 100, share.load_high * 100);
+		     share.share * 100, host_cpus_source(host, by_model), share.load_low * 100,
+		     share.load_high * 100);
 }
 
 /* Packages and memory, as far as they are estimated beside the machine. */
@@ -285,8 +318,10 @@ static void examine_estimate(struct findings *findings, const struct sources *so
 		examine_stand_in(findings);
 	examine_bound(findings, sources);
 	examine_components(findings, sources);
-	if (sources->host.is_vm)
+	if (sources->host.is_vm) {
+		examine_instance_type(findings, &sources->host);
 		examine_vm(findings, sources);
+	}
 }
 
 /* What else shows energy here, and how it would be counted. */
@@ -727,6 +762,7 @@ static void examine_sources(struct findings *findings, struct sources *sources,
 			.identities = sources->identities,
 			.allocations = &sources->allocations,
 			.holder = holder,
+			.host = &sources->host,
 			.cpus = sources->host.cpus,
 			.sockets = sources->sockets,
 		};

@@ -501,7 +501,8 @@ static void describe_self(struct interval_engine *engine, const struct zone_acti
 	self->container_overflows = ledger_overflows(engine->ledger, LEVEL_CONTAINER);
 	self->node_busy_ratio = measured->dt_ns ? measured->utilisation : (double)NAN;
 	self->node_cpu_ns = ledger_node_cpu_value(engine->ledger);
-	vm_picture_self(engine->sources.models, engine->sources.estimate, self);
+	vm_picture_self(engine->sources.models, engine->sources.estimate, engine->sources.host,
+			self);
 	self->max_series = engine->config->metrics.max_series;
 }
 

@@ -16,6 +16,7 @@
 #include "attribution/ledger.h"
 #include "attribution/share_rule.h"
 #include "export/scrape_pace.h"
+#include "host/host.h"
 #include "kepler/config.h"
 #include "kepler/explain_desk.h"
 #include "kepler/loop_steps.h"
@@ -46,7 +47,8 @@ struct interval_sources {
 	struct memory_signals *memory;          /* NULL: memory is not read */
 	struct machine_reads *reads;            /* NULL: nothing more is read of the machine */
 	struct snapshot_holder *holder;
-	struct scrape_pace *pace; /* NULL: nothing is known of scrapes */
+	struct scrape_pace *pace;     /* NULL: nothing is known of scrapes */
+	const struct host_info *host; /* NULL: nothing is known of the machine */
 	unsigned cpus;
 	struct cpu_sockets *sockets; /* NULL: not told apart; read again when CPUs come or go */
 	struct loop_steps *steps;    /* NULL: not timed */

@@ -82,6 +82,7 @@ static int open_engine(struct monitor *monitor)
 		.allocations = &monitor->sources.allocations,
 		.holder = monitor->holder,
 		.pace = &monitor->pace,
+		.host = &monitor->sources.host,
 		.cpus = monitor->sources.host.cpus,
 		.sockets = monitor->sources.sockets,
 		.steps = &monitor->steps,

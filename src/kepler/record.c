@@ -86,6 +86,7 @@ static int open_engine(struct session *session)
 		.identities = session->sources.identities,
 		.allocations = &session->sources.allocations,
 		.holder = session->holder,
+		.host = &session->sources.host,
 		.cpus = session->sources.host.cpus,
 		.sockets = session->sources.sockets,
 		.tap = recorder_tap(&session->recorder),

@@ -8,6 +8,7 @@
 
 #include "base/macro.h"
 #include "base/num.h"
+#include "model/instance_type.h"
 
 /* Loads on both sides of a single number: no load stays where it is. */
 #define AROUND 0.1
@@ -73,6 +74,26 @@ static void set_processor(const char *name, struct host_info *host)
 	}
 }
 
+/* What the firmware's instance type says of the host, as far as no option does. */
+static void apply_type(const struct vm_options *options, struct host_info *host)
+{
+	const struct instance_host *type = instance_host_find(host->dmi_vendor, host->dmi_product,
+							      host->cpu_model, host->cpus);
+
+	if (!type)
+		return;
+	if (!options->host_processor[0] && instance_name_is_hidden(host->cpu_model)) {
+		host->vm_cpu_by_type = true;
+		(void)snprintf(host->cpu_model, sizeof(host->cpu_model), "%s", type->processor);
+	}
+	if (options->host_cpus)
+		return;
+	host->vm_cpus_by_type = true;
+	host->vm_host_cpus = type->cpus;
+	host->vm_host_cores = type->cores;
+	host->vm_host_sockets = type->sockets;
+}
+
 void vm_hints_apply(const struct vm_options *options, struct host_info *host)
 {
 	if (!host->is_vm)
@@ -80,5 +101,6 @@ void vm_hints_apply(const struct vm_options *options, struct host_info *host)
 	if (options->host_processor[0])
 		set_processor(options->host_processor, host);
 	host->vm_host_cpus = options->host_cpus;
+	apply_type(options, host);
 	(void)read_load(options->neighbour_load, &host->vm_load_low, &host->vm_load_high);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the user knows of the host that a virtual machine runs on (--vm.…), and no guest can see.
- * Pure.
+ * What is known of the host that a virtual machine runs on, and no guest can see: by the user
+ * (--vm.…), and else by the instance type that the firmware names. Pure.
  */
 #pragma once
 
@@ -18,5 +18,8 @@ struct vm_options {
 	uint32_t host_cpus;                    /* 0 unknown */
 };
 
-/* Adds them to the facts of the machine. Elsewhere than in a virtual machine they do nothing. */
+/*
+ * Adds them, and what the instance type says beside them, to the facts of the machine. Elsewhere
+ * than in a virtual machine they do nothing.
+ */
 void vm_hints_apply(const struct vm_options *options, struct host_info *host);

@@ -2,10 +2,20 @@
 /* What a snapshot says of estimates in a virtual machine, and of the host that they assume. */
 #pragma once
 
+#include "host/host.h"
 #include "meter/meter.h"
 #include "meter/model_meter.h"
 #include "snapshot/snapshot.h"
 
-/* Either may be NULL. NaN, where nothing is estimated of a virtual machine. */
+/*
+ * Where the number of the host's CPUs is from: "option" (--vm.host-cpus), "instance_type", "model"
+ * (the machine of a trained one, if the estimate is made @by_model), "processor" (its name says the
+ * cores of a socket), or "typical" (a host of that year). A machine with more CPUs than that has a
+ * host of its own size.
+ */
+const char *vm_picture_cpus_source(const struct host_info *host, bool by_model);
+/*
+ * @models, @estimate and @host may be NULL. NaN, where nothing is estimated of a virtual machine.
+ */
 void vm_picture_self(const struct model_meter *models, const struct estimated_meter *estimate,
-		     struct snapshot_self *self);
+		     const struct host_info *host, struct snapshot_self *self);

@@ -26,12 +26,13 @@
 struct estimated_meter {
 	const struct power_model *model;
 	struct zone zone;
-	struct machine_facts facts; /* of the machine, or of the VM's typical host */
-	struct vm_hints hints;      /* of the VM's host */
-	struct vm_share share;      /* of that machine's power that is ours; all of it on metal */
-	struct vm_full full;        /* whether that host is full */
-	struct vm_point answer;     /* the last one: dynamic power of a VM */
-	unsigned cpus;              /* logical CPUs that busy time is spread over */
+	struct machine_facts facts;        /* of the machine, or of the VM's typical host */
+	struct vm_hints hints;             /* of the VM's host */
+	unsigned host_cores, host_sockets; /* likewise; 0 unknown */
+	struct vm_share share;  /* of that machine's power that is ours; all of it on metal */
+	struct vm_full full;    /* whether that host is full */
+	struct vm_point answer; /* the last one: dynamic power of a VM */
+	unsigned cpus;          /* logical CPUs that busy time is spread over */
 	bool knows_design_power;
 	bool started;
 	uint64_t last_ns;
@@ -63,6 +64,8 @@ static void set_vm_facts(struct estimated_meter *meter, const struct machine_fac
 
 	memcpy(host.vendor, facts->vendor, sizeof(host.vendor));
 	host.threads = meter->hints.host_cpus;
+	host.cores = meter->host_cores;
+	host.sockets = meter->host_sockets;
 	power_model_complete_facts(meter->model, &host, &host);
 	if (meter->cpus > host.threads) {
 		host.cores = 0;
@@ -109,6 +112,8 @@ int estimated_meter_new(const struct power_model *model, const struct host_info 
 	meter->cpus = host->cpus ? host->cpus : 1;
 	meter->hints =
 		(struct vm_hints){ host->vm_host_cpus, host->vm_load_low, host->vm_load_high };
+	meter->host_cores = host->vm_host_cores;
+	meter->host_sockets = host->vm_host_sockets;
 	set_facts(meter, host);
 	meter->answer.bound_w = (double)NAN;
 	zone = &meter->zone;

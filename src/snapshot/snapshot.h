@@ -262,6 +262,7 @@ struct snapshot_self {
 	uint64_t node_cpu_ns;
 	double node_cpu_steal_seconds;    /* vCPUs waited for the host; NaN: never */
 	double vm_host_share_ratio;       /* of the host that this VM is taken to be; NaN: none */
+	char vm_host_cpus_source[16];     /* where the number of that host's CPUs is from */
 	double vm_load_low, vm_load_high; /* that its neighbours may have; likewise */
 	uint32_t cpus;
 	char cpu_vendor[32], cpu_model[64];

@@ -503,6 +503,7 @@ void fixture_vm(struct fixture *fixture)
 	SET(fixture->snapshot.self.platform_source, "trained_power_model");
 	fixture->snapshot.self.node_cpu_steal_seconds = 3.5;
 	fixture->snapshot.self.vm_host_share_ratio = 0.125;
+	SET(fixture->snapshot.self.vm_host_cpus_source, "instance_type");
 	fixture->snapshot.self.vm_load_low = 0.25;
 	fixture->snapshot.self.vm_load_high = 0.75;
 }

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -70,12 +71,75 @@ static void test_no_hints_elsewhere(void **state)
 	assert_string_equal(host.cpu_model, "QEMU");
 }
 
+/* A guest of EC2, as it sees itself. */
+static struct host_info guest_of_type(const char *type, const char *cpu_model)
+{
+	struct host_info host = {
+		.is_vm = true, .cpus = 8, .cpu_year = 2023, .dmi_vendor = "Amazon EC2"
+	};
+
+	(void)snprintf(host.dmi_product, sizeof(host.dmi_product), "%s", type);
+	(void)snprintf(host.cpu_model, sizeof(host.cpu_model), "%s", cpu_model);
+	return host;
+}
+
+static void test_an_instance_type_is_a_hint(void **state)
+{
+	char none[] = "", load[] = "0-1";
+	const struct vm_options options = { none, load, 0 };
+	struct host_info host = guest_of_type("m7i.2xlarge", "Intel(R) Xeon(R) Processor");
+
+	(void)state;
+	vm_hints_apply(&options, &host);
+	assert_int_equal(host.vm_host_cpus, 192);
+	assert_int_equal(host.vm_host_cores, 96);
+	assert_int_equal(host.vm_host_sockets, 2);
+	assert_non_null(strstr(host.cpu_model, "8488C"));
+	assert_int_equal(host.cpu_year, 2023);
+	assert_true(host.vm_cpus_by_type && host.vm_cpu_by_type);
+	host = guest_of_type("m7i.2xlarge", "Intel(R) Xeon(R) Platinum 8488C");
+	vm_hints_apply(&options, &host);
+	assert_true(host.vm_cpus_by_type && !host.vm_cpu_by_type); /* the name is its own */
+	assert_string_equal(host.cpu_model, "Intel(R) Xeon(R) Platinum 8488C");
+	host = guest_of_type("t3.2xlarge", "Intel(R) Xeon(R) Processor");
+	vm_hints_apply(&options, &host);
+	assert_int_equal(host.vm_host_cpus, 0);
+	assert_string_equal(host.cpu_model, "Intel(R) Xeon(R) Processor");
+	assert_true(!host.vm_cpus_by_type && !host.vm_cpu_by_type);
+}
+
+/* What the user says goes first, also where it means that the type's host is another one. */
+static void test_options_override_the_instance_type(void **state)
+{
+	char none[] = "", load[] = "0-1", name[] = "Intel(R) Xeon(R) Gold 6330";
+	struct vm_options options = { none, load, 64 };
+	struct host_info host = guest_of_type("m7i.2xlarge", "Intel(R) Xeon(R) Processor");
+
+	(void)state;
+	vm_hints_apply(&options, &host);
+	assert_int_equal(host.vm_host_cpus, 64);
+	assert_int_equal(host.vm_host_cores, 0);
+	assert_true(!host.vm_cpus_by_type && host.vm_cpu_by_type);
+	options = (struct vm_options){ name, load, 0 };
+	host = guest_of_type("m7i.2xlarge", "Intel(R) Xeon(R) Processor");
+	vm_hints_apply(&options, &host);
+	assert_int_equal(host.vm_host_cpus, 0);
+	assert_string_equal(host.cpu_model, name);
+	assert_true(!host.vm_cpus_by_type && !host.vm_cpu_by_type);
+	host = guest_of_type("m7i.2xlarge", "Intel(R) Xeon(R) Processor");
+	host.is_vm = false;
+	vm_hints_apply(&options, &host);
+	assert_int_equal(host.vm_host_cpus, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_loads_that_are_refused),
 		cmocka_unit_test(test_hints_of_a_virtual_machine),
 		cmocka_unit_test(test_no_hints_elsewhere),
+		cmocka_unit_test(test_an_instance_type_is_a_hint),
+		cmocka_unit_test(test_options_override_the_instance_type),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -197,6 +197,26 @@ static void test_the_bound_of_the_estimate(void **state)
 	estimated_meter_free(meter);
 }
 
+/* Each vCPU is a core where the host's threads are as many as its cores. */
+static void test_cores_of_the_host(void **state)
+{
+	struct host_info host = small_vm();
+	struct estimated_meter *meter;
+	struct machine_facts facts;
+	struct vm_share share;
+
+	(void)state;
+	(void)snprintf(host.cpu_model, sizeof(host.cpu_model), "AMD EPYC 9R14 Processor");
+	host.vm_host_cpus = host.vm_host_cores = 192;
+	host.vm_host_sockets = 2;
+	meter = meter_of(&host);
+	estimated_meter_facts(meter, &facts, &share);
+	assert_int_equal(facts.threads, 192);
+	assert_int_equal(facts.cores, 192);
+	assert_int_equal(facts.sockets, 2);
+	estimated_meter_free(meter);
+}
+
 /* Of a busy host a vCPU costs less, and what is known of neighbours narrows the bound. */
 static void test_hints_of_the_host(void **state)
 {
@@ -344,6 +364,7 @@ int main(void)
 		cmocka_unit_test(test_vm_on_a_full_host),
 		cmocka_unit_test(test_the_bound_of_the_estimate),
 		cmocka_unit_test(test_hints_of_the_host),
+		cmocka_unit_test(test_cores_of_the_host),
 		cmocka_unit_test(test_vm_larger_than_the_typical_host),
 		cmocka_unit_test(test_idle_and_dynamic_are_integrated_over_measured_time),
 		cmocka_unit_test(test_short_intervals_do_not_drift),
