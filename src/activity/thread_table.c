@@ -263,6 +263,8 @@ int thread_table_finish(struct thread_table *table, struct activity *activity)
 {
 	uint32_t count;
 
+	if (table->awaited_count)
+		thread_table_charge_overdue(table); /* then a full pass can remove their rows */
 	if (table->full) {
 		table->last_full = table->passes;
 		table->overdue = false;
@@ -271,8 +273,6 @@ int thread_table_finish(struct thread_table *table, struct activity *activity)
 		table->full_ns = table->now_ns;
 	}
 	thread_swept_expire(table);
-	if (table->awaited_count)
-		thread_table_charge_overdue(table);
 	count = table->active_count;
 	if (ARRAY_RESERVE(table->samples, table->samples_size, count) < 0 ||
 	    ARRAY_RESERVE(table->sample_socket_ns, table->sample_cells,

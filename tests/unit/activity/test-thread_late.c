@@ -316,6 +316,24 @@ static void test_long_intervals_make_no_exit_overdue(void **state)
 	assert_true(thread_table_wants_full(*state));
 }
 
+/* The pass that finds an end overdue is a full one: it removes the row, and no other is needed. */
+static void test_full_pass_settles_what_is_overdue_by_then(void **state)
+{
+	uint64_t busy_ns;
+
+	live_long(*state);
+	ended(*state, exiting(born(TASK_B, 200, 200, LIFE_NS + HALF_NS)));
+	busy_ns = run_passes(*state, 1, true); /* which misses it */
+	now_ns += 3 * NSEC_PER_SEC;
+	busy_ns += run_passes(*state, 1, true);
+	assert_int_equal(busy_ns, HALF_NS);
+	assert_int_equal(thread_table_count(*state), 1);
+	assert_false(thread_table_wants_full(*state));
+	busy_ns = run_passes(*state, 29, false); /* after which overdue ends are checked together */
+	assert_int_equal(busy_ns, 0);
+	assert_false(thread_table_wants_full(*state));
+}
+
 /* Lost ends are held back for two passes. */
 static void test_what_is_held_back_is_known_to_come(void **state)
 {
@@ -526,6 +544,7 @@ int main(void)
 		TEST(test_exit_is_known_to_come),
 		TEST(test_exits_that_are_not_told_are_known_to_come),
 		TEST(test_long_intervals_make_no_exit_overdue),
+		TEST(test_full_pass_settles_what_is_overdue_by_then),
 		TEST(test_what_is_held_back_is_known_to_come),
 		TEST(test_end_of_a_guarded_process_is_no_work),
 		TEST(test_late_end_of_a_short_life),
