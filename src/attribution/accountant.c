@@ -14,6 +14,8 @@
 #include "energy/total.h"
 
 #define LATE_SPAN_NS (60 * NSEC_PER_SEC)
+/* For how long the work is kept of the time since a zone was read last that is gone. */
+#define GONE_GAP_NS (60 * NSEC_PER_SEC)
 
 void accountant_release(struct accountant *accountant)
 {
@@ -381,21 +383,40 @@ static bool has_work(const struct interval *interval, uint32_t place)
 	       (interval->devices && device_parties_busy_ns(interval->devices, device));
 }
 
-/* A zone that is gone comes back with another counter: what flowed meanwhile is not known. */
+/* Whether the zone has been gone for so long that it may never come back. */
+static bool is_given_up(const struct accountant *accountant, size_t z,
+			const struct interval *interval)
+{
+	uint32_t waits_in = accountant->gap_of[z];
+
+	return interval->status[z].state == ZONE_ABSENT && waits_in < GAPS_MAX &&
+	       interval->time_ns - accountant->gaps.gap[waits_in].began_ns > GONE_GAP_NS;
+}
+
+static void leave_gap(struct accountant *accountant, size_t z, uint32_t next)
+{
+	gaps_leave(&accountant->gaps, accountant->gap_of[z]);
+	accountant->gap_of[z] = next;
+}
+
+/*
+ * A zone that is gone mostly comes back with another counter: then what flowed meanwhile is not
+ * known. Where the counter went on (a file of --meter.external that was written anew), its energy
+ * is the work's of all that time, or of nothing that is known: never that of the last interval.
+ */
 static void follow_gap(struct accountant *accountant, size_t z, const struct interval *interval,
 		       bool has_span)
 {
-	uint32_t *waits_in = &accountant->gap_of[z];
 	uint32_t place = place_of(accountant, interval, z);
 
-	if (interval->status[z].state == ZONE_ABSENT) {
-		gaps_leave(&accountant->gaps, *waits_in);
-		*waits_in = GAP_NONE;
-	} else if (*waits_in == GAP_NONE && !has_span && accountant->zones[z].has_span &&
-		   has_work(interval, place)) {
-		*waits_in = gaps_enter(&accountant->gaps, interval->time_ns, place,
-				       rule_of(accountant, interval, z));
-	}
+	if (accountant_has_ended(accountant, z))
+		leave_gap(accountant, z, GAP_NONE);
+	else if (is_given_up(accountant, z, interval))
+		leave_gap(accountant, z, GAP_LOST);
+	else if (accountant->gap_of[z] == GAP_NONE && !has_span && accountant->zones[z].has_span &&
+		 has_work(interval, place))
+		accountant->gap_of[z] = gaps_enter(&accountant->gaps, interval->time_ns, place,
+						   rule_of(accountant, interval, z));
 }
 
 /* The span of zone @z, where @next is the first that was not taken; NULL: it has none. */
@@ -801,10 +822,8 @@ static void book_zone(struct accountant *accountant, uint32_t z, const struct in
 		book_flow(accountant, interval, z, &flow, seen.asleep_ns, late);
 	}
 	gap_release(&past);
-	if (span) {
-		gaps_leave(&accountant->gaps, waits_in);
-		accountant->gap_of[z] = GAP_NONE;
-	}
+	if (span)
+		leave_gap(accountant, z, GAP_NONE);
 }
 
 /* For the zone's standing in the next interval. */

@@ -12,6 +12,7 @@
 
 /* Of a machine with many zones as few are late, or down, at a time as of one with some. */
 #define SOME_ZONES 16
+#define GONE_NS    (60 * SECOND_NS) /* then the work of a gap is given up */
 
 static void make_zone(struct world *world, enum zone_type type, uint32_t socket, uint32_t die)
 {
@@ -154,7 +155,8 @@ static void step_fault(struct world *world, struct meter_zone *zone)
 	size_t some = world->zone_count < SOME_ZONES ? SOME_ZONES : world->zone_count;
 
 	if (zone->fault_left && --zone->fault_left == 0) {
-		if (zone->fault == FAULT_ABSENT) { /* comes back as another counter */
+		/* It mostly comes back as another counter. */
+		if (zone->fault == FAULT_ABSENT && draw >> 62) {
 			zone->generation++;
 			zone->offset_uj = draw % (zone->range_uj / 2);
 		}
@@ -247,11 +249,18 @@ bool meter_read(struct world *world, size_t z, bool *ret_refused)
 
 static void track_gap(struct world *world, struct meter_zone *zone)
 {
+	uint64_t now_ns = world->interval.now_ns;
+
 	zone->gap_of_moved = zone->moved ? zone->gap_begun : 0;
-	if (zone->moved || zone->fault == FAULT_ABSENT)
+	if (zone->moved) {
 		zone->gap_begun = 0;
-	else if (zone->has_base && !zone->gap_begun)
+	} else if (zone->has_base && !zone->gap_begun) {
 		zone->gap_begun = world->interval.number;
+		zone->gap_begun_ns = now_ns;
+		zone->gap_given_up = false;
+	} else if (zone->fault == FAULT_ABSENT && now_ns - zone->gap_begun_ns > GONE_NS) {
+		zone->gap_given_up = true;
+	}
 }
 
 /*

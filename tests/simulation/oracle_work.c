@@ -603,7 +603,7 @@ static bool find_share(const struct work_book *book, const struct world *world, 
 	uint64_t nothing_uj = since(now->unattributed_uj[PICTURE_DYNAMIC][REASON_NO_ACTIVITY],
 				    old->unattributed_uj[PICTURE_DYNAMIC][REASON_NO_ACTIVITY]);
 	bool asleep = world->interval.asleep_ns > 0, is_gap = zone->gap_of_moved > 0;
-	bool lost = is_gap && book->gap_lost[z];
+	bool lost = is_gap && (book->gap_lost[z] || zone->gap_given_up);
 
 	*ret = (struct share){
 		.zone = z,

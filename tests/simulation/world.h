@@ -139,6 +139,8 @@ struct meter_zone {
 	bool found, adopted, has_base, was_up, has_counted;
 	uint64_t count_from_ns, up_ns; /* up: when it was last read well */
 	uint64_t gap_begun;            /* number of the first interval without a reading; 0: none */
+	uint64_t gap_begun_ns;         /* its end */
+	bool gap_given_up;             /* gone for so long that what ran is not kept */
 	/* Of this interval. */
 	bool moved, refused;   /* it has a reading, which is not to be believed */
 	uint64_t gap_of_moved; /* since which interval its energy is; 0: of this one alone */

@@ -1,175 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Two sockets of one CPU each, a package in each, and intervals that are made up. */
 #include "attribution/accountant.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
-
-#include "base/num.h"
 #include "energy/total.h"
-#include "tests/rig/test_owner.h"
-
-#define SETTLE_NS NSEC_PER_SEC
-
-static const struct idle_options learned = { .mode = IDLE_MODE_LEARNED };
-
-struct house {
-	struct zone zones[2];
-	struct accountant accountant;
-	struct parties parties;
-	struct zone_status status[2];
-	bool is_quiet[2];                  /* up, and nothing new in this interval */
-	uint64_t read_ns[2], energy_uj[2]; /* the end of its last span; not told since */
-	uint64_t late_ns, window_ns;       /* of zone 0: how old what it tells is, and its mean */
-	uint64_t now_ns, busy_ns, asleep_ns;
-	bool pass_fails;
-	uint32_t owner[2]; /* containers */
-};
-
-static void set_up_house_for(struct house *house, bool by_zone)
-{
-	const struct owner_names overflow = {
-		.text = { [LABEL_CONTAINER_ID] = "system_processes" },
-	};
-	const struct ledger_options options = {
-		.max_processes = 64,
-		.max_containers = 16,
-		.overflow = &overflow,
-		.by_zone = by_zone,
-	};
-
-	*house = (struct house){ .now_ns = NSEC_PER_SEC };
-	assert_int_equal(ledger_new(&options, &house->accountant.ledger), 0);
-	accountant_configure(&house->accountant, &learned, SETTLE_NS);
-	for (uint32_t z = 0; z < 2; z++) {
-		house->zones[z] = (struct zone){ .kind = ZONE_PACKAGE,
-						 .instance = { (char)('0' + z) },
-						 .source = "told" };
-		house->zones[z].domain = zone_domain(ZONE_PACKAGE, house->zones[z].instance);
-		house->status[z] = (struct zone_status){ .state = ZONE_UP };
-		assert_int_equal(ledger_add_zone(house->accountant.ledger, &house->zones[z]), 0);
-		accountant_adopt(&house->accountant, &house->zones[z], &learned, 0);
-	}
-}
-
-static void set_up_house(struct house *house)
-{
-	set_up_house_for(house, true);
-}
-
-static void tear_down_house(struct house *house)
-{
-	accountant_release(&house->accountant);
-	parties_release(&house->parties);
-	ledger_free(house->accountant.ledger);
-}
-
-static void begin(struct house *house, uint32_t sockets)
-{
-	struct ledger *ledger = house->accountant.ledger;
-	static const char *const ids[] = { "a", "b" };
-
-	house->now_ns += NSEC_PER_SEC;
-	house->busy_ns = 0;
-	ledger_begin(ledger, house->now_ns);
-	for (size_t i = 0; i < 2; i++) {
-		const struct test_owner owner = {
-			.names.text = { [LABEL_CONTAINER_ID] = ids[i],
-					[LABEL_CONTAINER_NAME] = ids[i] },
-		};
-
-		house->owner[i] = enter_owner(ledger, &owner);
-	}
-	parties_begin(&house->parties, sockets);
-	assert_int_equal(parties_reserve(&house->parties, 8), 0);
-}
-
-/* Container @who ran for so long, all of it in the socket at @place. */
-static void ran(struct house *house, size_t who, uint32_t place, uint64_t ns)
-{
-	const uint64_t socket_ns[] = { place == 0 ? ns : 0, place == 1 ? ns : 0 };
-
-	parties_add(&house->parties, LEDGER_NONE, house->owner[who], ns, socket_ns);
-	house->busy_ns += ns;
-}
-
-static struct energy_span span_of(struct house *house, uint32_t z)
-{
-	const struct energy_span span = {
-		.zone = z,
-		.known = house->read_ns[z] > 0,
-		.from_ns = house->read_ns[z],
-		.to_ns = house->now_ns - (z ? 0 : house->late_ns),
-		.since_ns = z || !house->window_ns ? 0 : house->now_ns - house->window_ns,
-		.energy_uj = house->read_ns[z] ? house->energy_uj[z] : 0,
-	};
-
-	house->read_ns[z] = span.to_ns;
-	house->energy_uj[z] = 0;
-	return span;
-}
-
-/* After begin(): cycles are known of this interval. */
-static void count_cycles(struct house *house)
-{
-	parties_know(&house->parties, SIGNAL_BIT(SIGNAL_CPU_CYCLES));
-	assert_int_equal(parties_reserve(&house->parties, 8), 0);
-}
-
-/* As ran(), at so many GHz. */
-static void ran_at(struct house *house, size_t who, uint32_t place, uint64_t ns, uint64_t ghz)
-{
-	ran(house, who, place, ns);
-	parties_add_signal(&house->parties, SIGNAL_CPU_CYCLES, ns * ghz);
-}
-
-/* The interval is one second; each zone that is up drew so many joules in it. */
-static void end(struct house *house, uint64_t first_j, uint64_t second_j)
-{
-	struct energy_span spans[2];
-	struct interval interval = {
-		.time_ns = house->now_ns,
-		.status = house->status,
-		.spans = spans,
-		.work = { .busy_ns = house->busy_ns },
-		.places = { .count = 2, .package = { 0, 1 }, .cpus = { 1, 1 } },
-		.measured = { .dt_ns = house->pass_fails ? 0 : NSEC_PER_SEC,
-			      .asleep_ns = house->asleep_ns,
-			      .utilisation = (double)house->busy_ns / (2.0 * NSEC_PER_SEC) },
-		.parties = &house->parties,
-	};
-
-	house->energy_uj[0] += first_j * 1000000;
-	house->energy_uj[1] += second_j * 1000000;
-	for (uint32_t z = 0; z < 2; z++) {
-		if (house->status[z].state == ZONE_UP && !house->is_quiet[z])
-			spans[interval.span_count++] = span_of(house, z);
-	}
-	parties_spread_sockets(&house->parties);
-	accountant_book(&house->accountant, &interval);
-	ledger_close(house->accountant.ledger);
-}
-
-static uint64_t joules(const struct house *house, size_t who, uint32_t z)
-{
-	return ledger_values(house->accountant.ledger, LEVEL_CONTAINER,
-			     house->owner[who])[ledger_column(house->accountant.ledger, z,
-							      MODE_DYNAMIC)] /
-	       1000000;
-}
-
-static uint64_t idle_joules(const struct house *house, size_t who)
-{
-	const struct ledger *ledger = house->accountant.ledger;
-
-	return ledger_values(ledger, LEVEL_CONTAINER,
-			     house->owner[who])[ledger_column(ledger, 0, MODE_IDLE)] /
-	       1000000;
-}
+#include "tests/unit/attribution/house.h"
 
 static void a_socket_is_what_ran_there(void **state)
 {
@@ -264,46 +99,6 @@ static void idle_energy_waits_for_its_columns(void **state)
 	tear_down_house(&house);
 }
 
-static void a_gap_is_what_ran_in_it(void **state)
-{
-	(void)state;
-	struct house house;
-
-	set_up_house(&house);
-	begin(&house, 2);
-	end(&house, 0, 0);
-	house.status[0].state = ZONE_ERROR;
-	begin(&house, 0); /* a pass that failed: what it did not tell comes with the next */
-	end(&house, 30, 0);
-	begin(&house, 2);
-	ran(&house, 0, 0, 600 * NSEC_PER_MSEC);
-	ran(&house, 1, 1, 900 * NSEC_PER_MSEC);
-	end(&house, 30, 9);
-	assert_int_equal(joules(&house, 0, 0), 0);
-	house.status[0].state = ZONE_UP;
-	begin(&house, 2);
-	ran(&house, 1, 0, 300 * NSEC_PER_MSEC);
-	end(&house, 30, 9);
-	assert_int_equal(joules(&house, 0, 0), 60); /* of 90 J, 600 of 900 ms in this socket */
-	assert_int_equal(joules(&house, 1, 0), 30);
-	assert_int_equal(house.accountant.gaps.used, 0);
-	begin(&house, 2);
-	ran(&house, 1, 0, 300 * NSEC_PER_MSEC);
-	end(&house, 30, 9);
-	assert_int_equal(joules(&house, 1, 0), 60); /* an interval like any other again */
-	tear_down_house(&house);
-}
-
-static void share_by_cycles(struct house *house)
-{
-	const struct share_options options = {
-		.rule = { [ZONE_PACKAGE] = SHARE_AUTO },
-		.smt_ppm = SHARE_SMT_PPM,
-	};
-
-	accountant_share_by(&house->accountant, &options);
-}
-
 static void cycles_weigh_what_ran(void **state)
 {
 	(void)state;
@@ -351,78 +146,6 @@ static void without_a_cycle_time_weighs(void **state)
 	assert_int_equal(joules(&house, 0, 0), 10);
 	assert_int_equal(joules(&house, 1, 0), 20);
 	tear_down_house(&house);
-}
-
-/* By cycles if they are known in all of it; a pass that fails has nothing that would need them. */
-static void a_gap_has_one_rule(void **state)
-{
-	(void)state;
-
-	for (unsigned lacks = 0; lacks < 2; lacks++) {
-		struct house house;
-
-		set_up_house(&house);
-		share_by_cycles(&house);
-		begin(&house, 2);
-		count_cycles(&house);
-		end(&house, 0, 0);
-		house.status[0].state = ZONE_ERROR;
-		house.pass_fails = true;
-		begin(&house, 0);
-		end(&house, 20, 0);
-		house.pass_fails = false;
-		begin(&house, 2);
-		if (!lacks)
-			count_cycles(&house);
-		if (lacks)
-			ran(&house, 0, 0, NSEC_PER_SEC / 2);
-		else
-			ran_at(&house, 0, 0, NSEC_PER_SEC / 2, 3);
-		end(&house, 20, 0);
-		house.status[0].state = ZONE_UP;
-		begin(&house, 2);
-		count_cycles(&house);
-		ran_at(&house, 1, 0, NSEC_PER_SEC / 2, 1);
-		end(&house, 20, 0);
-		assert_int_equal(joules(&house, 0, 0), lacks ? 30 : 45);
-		assert_int_equal(joules(&house, 1, 0), lacks ? 30 : 15);
-		tear_down_house(&house);
-	}
-}
-
-/* A mean of two seconds, each second; at the end cycles are lost, and time is known of before. */
-static void what_is_late_has_one_rule(void **state)
-{
-	(void)state;
-
-	for (unsigned lacks = 0; lacks < 2; lacks++) {
-		struct house house;
-
-		set_up_house(&house);
-		share_by_cycles(&house);
-		house.window_ns = 2 * NSEC_PER_SEC;
-		house.now_ns = 100 * NSEC_PER_SEC;
-		for (unsigned i = 0; i < 8; i++) {
-			begin(&house, 2);
-			count_cycles(&house);
-			end(&house, 0, 0);
-		}
-		begin(&house, 2);
-		count_cycles(&house);
-		ran_at(&house, 0, 0, NSEC_PER_SEC / 2, 3);
-		end(&house, 0, 0);
-		begin(&house, 2);
-		if (!lacks)
-			count_cycles(&house);
-		if (lacks)
-			ran(&house, 1, 0, NSEC_PER_SEC / 2);
-		else
-			ran_at(&house, 1, 0, NSEC_PER_SEC / 2, 1);
-		end(&house, 40, 0);
-		assert_int_equal(joules(&house, 0, 0), lacks ? 20 : 30);
-		assert_int_equal(joules(&house, 1, 0), lacks ? 20 : 10);
-		tear_down_house(&house);
-	}
 }
 
 static void count_all(struct house *house)
@@ -590,152 +313,6 @@ static void what_was_learned_is_used_after_a_restart(void **state)
 	tear_down_house(&house);
 }
 
-/* A source that tells once in ten intervals: up all the time, and no span in nine of them. */
-static void what_a_slow_source_tells_is_shared_over_its_time(void **state)
-{
-	(void)state;
-	struct house house;
-
-	set_up_house(&house);
-	begin(&house, 2);
-	end(&house, 0, 0);
-	for (unsigned round = 0; round < 3; round++) {
-		for (unsigned i = 1; i <= 10; i++) {
-			begin(&house, 2);
-			ran(&house, i > 4, 0, NSEC_PER_SEC); /* in turns: 4 s, and 6 s */
-			house.is_quiet[0] = i < 10;
-			end(&house, 5, 0);
-		}
-		assert_int_equal(joules(&house, 0, 0), 20 * (round + 1));
-		assert_int_equal(joules(&house, 1, 0), 30 * (round + 1));
-		assert_int_equal(house.accountant.gaps.used, 0);
-	}
-	/* Its idle power can be learned: how busy the machine was is known of all its time. */
-	assert_float_equal(house.accountant.zones[0].learner.x_max, 1, 1e-9);
-	tear_down_house(&house);
-}
-
-/* A controller that shows now what was some seconds ago. */
-static void what_is_told_late_is_of_what_ran_then(void **state)
-{
-	(void)state;
-	struct house house;
-	const uint64_t late_s = 4;
-	uint64_t told_j[40] = { 0 };
-
-	set_up_house(&house);
-	house.late_ns = late_s * NSEC_PER_SEC;
-	house.now_ns = 100 * NSEC_PER_SEC;
-	for (unsigned i = 0; i < 30; i++) {
-		unsigned who = i >= 15;
-
-		begin(&house, 2);
-		if (i >= 10 && i < 20) { /* five seconds each; one draws more than the other */
-			ran(&house, who, 0, NSEC_PER_SEC / (1 + who));
-			told_j[i + late_s] = who ? 4 : 10;
-		}
-		end(&house, told_j[i], 0);
-	}
-	assert_int_equal(joules(&house, 0, 0), 50);
-	assert_int_equal(joules(&house, 1, 0), 20);
-	assert_int_equal(ledger_node_value(house.accountant.ledger, 0, MODE_DYNAMIC), 70000000);
-	/* What the zone draws goes with how busy its CPU was then. */
-	assert_true(house.accountant.zones[0].learner.readings > 15);
-	assert_float_equal(house.accountant.zones[0].learner.x_max, 1, 0.05);
-	assert_int_equal(house.accountant.zones[0].delay_ns, house.late_ns);
-	assert_int_equal(house.accountant.zones[0].window_ns, 0);
-	assert_int_equal(house.accountant.zones[1].delay_ns, 0);
-	tear_down_house(&house);
-}
-
-/* A mean of six seconds, each second: two that work in turns have drawn the same. */
-static void a_mean_is_of_what_ran_in_all_of_it(void **state)
-{
-	(void)state;
-	struct house house;
-
-	set_up_house(&house);
-	house.window_ns = 6 * NSEC_PER_SEC;
-	house.now_ns = 100 * NSEC_PER_SEC;
-	for (unsigned i = 0; i < 12; i++) { /* until what ran is known as far back as that */
-		begin(&house, 2);
-		end(&house, 0, 0);
-	}
-	for (unsigned i = 0; i < 12; i++) {
-		begin(&house, 2);
-		ran(&house, i / 3 % 2, 0, NSEC_PER_SEC);
-		end(&house, i == 5 || i == 6 ? 30 : 0, 0);
-	}
-	assert_int_equal(joules(&house, 0, 0), 30);
-	assert_int_equal(joules(&house, 1, 0), 30);
-	assert_int_equal(house.accountant.zones[0].window_ns, house.window_ns);
-	tear_down_house(&house);
-}
-
-/* Until it is known what ran at that time, the time since the last reading stands for it. */
-static void without_a_past_it_is_of_what_ran_since(void **state)
-{
-	(void)state;
-	struct house house;
-
-	set_up_house(&house);
-	house.late_ns = 20 * NSEC_PER_SEC;
-	house.now_ns = 100 * NSEC_PER_SEC;
-	for (unsigned i = 0; i < 4; i++) {
-		begin(&house, 2);
-		ran(&house, 0, 0, NSEC_PER_SEC);
-		end(&house, 10, 0);
-	}
-	assert_int_equal(joules(&house, 0, 0), 30);
-	tear_down_house(&house);
-}
-
-static void sleep_in_a_gap_is_of_nothing(void **state)
-{
-	(void)state;
-	struct house house;
-	const struct ledger *ledger;
-
-	set_up_house(&house);
-	ledger = house.accountant.ledger;
-	begin(&house, 2);
-	end(&house, 0, 0);
-	house.status[0].state = ZONE_STALLED;
-	house.asleep_ns = 2 * NSEC_PER_SEC;
-	begin(&house, 2);
-	ran(&house, 0, 0, NSEC_PER_SEC);
-	end(&house, 30, 9);
-	house.asleep_ns = 0;
-	house.status[0].state = ZONE_UP;
-	begin(&house, 2);
-	end(&house, 10, 9);
-	assert_int_equal(joules(&house, 0, 0), 20); /* of 40 J in 4 s, of which it slept 2 */
-	assert_int_equal(ledger_node_value(ledger, 0, MODE_DYNAMIC), 40000000);
-	assert_int_equal(
-		ledger_unattributed_value(ledger, 0, MODE_DYNAMIC, UNATTRIBUTED_NO_ACTIVITY),
-		20000000);
-	tear_down_house(&house);
-}
-
-static void a_zone_that_is_gone_has_no_gap(void **state)
-{
-	(void)state;
-	struct house house;
-
-	set_up_house(&house);
-	begin(&house, 2);
-	end(&house, 0, 0);
-	house.status[0].state = ZONE_ERROR;
-	begin(&house, 2);
-	end(&house, 0, 9);
-	assert_int_equal(house.accountant.gaps.used, 1);
-	house.status[0].state = ZONE_ABSENT;
-	begin(&house, 2);
-	end(&house, 0, 9);
-	assert_int_equal(house.accountant.gaps.used, 0);
-	tear_down_house(&house);
-}
-
 /* Zone 0 appears late. Its series turn a settle after their birth, as long as settle is by then. */
 static void settling_follows_its_length(uint64_t first_s, uint64_t changed_s, uint64_t turns_s)
 {
@@ -798,22 +375,6 @@ static void a_late_scrape_holds_a_birth_back(void **state)
 			counted_s = second;
 	}
 	assert_int_equal(counted_s, 25);
-	tear_down_house(&house);
-}
-
-/* One that was never read waits for nothing: what it tells first is of no gap. */
-static void a_zone_that_fails_from_the_first_has_no_gap(void **state)
-{
-	(void)state;
-	struct house house;
-
-	set_up_house(&house);
-	house.status[0].state = ZONE_ERROR;
-	for (unsigned i = 0; i < 3; i++) {
-		begin(&house, 2);
-		end(&house, 0, 9);
-		assert_int_equal(house.accountant.gaps.used, 0);
-	}
 	tear_down_house(&house);
 }
 
@@ -971,21 +532,11 @@ int main(void)
 		cmocka_unit_test(a_socket_is_what_ran_there),
 		cmocka_unit_test(rows_sum_the_sockets_where_zones_are_not_told_apart),
 		cmocka_unit_test(idle_energy_waits_for_its_columns),
-		cmocka_unit_test(a_gap_is_what_ran_in_it),
 		cmocka_unit_test(cycles_weigh_what_ran),
 		cmocka_unit_test(without_a_cycle_time_weighs),
 		cmocka_unit_test(a_regression_is_used_where_it_is_better),
 		cmocka_unit_test(what_was_learned_is_used_after_a_restart),
 		cmocka_unit_test(what_no_counter_shows_is_learned_of_containers),
-		cmocka_unit_test(a_gap_has_one_rule),
-		cmocka_unit_test(what_is_late_has_one_rule),
-		cmocka_unit_test(what_a_slow_source_tells_is_shared_over_its_time),
-		cmocka_unit_test(what_is_told_late_is_of_what_ran_then),
-		cmocka_unit_test(a_mean_is_of_what_ran_in_all_of_it),
-		cmocka_unit_test(without_a_past_it_is_of_what_ran_since),
-		cmocka_unit_test(sleep_in_a_gap_is_of_nothing),
-		cmocka_unit_test(a_zone_that_is_gone_has_no_gap),
-		cmocka_unit_test(a_zone_that_fails_from_the_first_has_no_gap),
 		cmocka_unit_test(no_second_of_a_takeover_is_counted_twice_or_never),
 		cmocka_unit_test(a_refused_reading_ends_no_estimate),
 		cmocka_unit_test(a_birth_settles_as_long_as_is_needed_now),

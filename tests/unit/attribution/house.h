@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Two sockets of one CPU each, a package in each, and intervals that are made up. */
+#pragma once
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "attribution/accountant.h"
+#include "base/num.h"
+#include "tests/rig/test_owner.h"
+
+#define SETTLE_NS NSEC_PER_SEC
+
+static const struct idle_options learned = { .mode = IDLE_MODE_LEARNED };
+
+struct house {
+	struct zone zones[2];
+	struct accountant accountant;
+	struct parties parties;
+	struct zone_status status[2];
+	bool is_quiet[2];                  /* up, and nothing new in this interval */
+	uint64_t read_ns[2], energy_uj[2]; /* the end of its last span; not told since */
+	uint64_t late_ns, window_ns;       /* of zone 0: how old what it tells is, and its mean */
+	uint64_t now_ns, busy_ns, asleep_ns;
+	bool pass_fails;
+	uint32_t owner[2]; /* containers */
+};
+
+static inline void set_up_house_for(struct house *house, bool by_zone)
+{
+	const struct owner_names overflow = {
+		.text = { [LABEL_CONTAINER_ID] = "system_processes" },
+	};
+	const struct ledger_options options = {
+		.max_processes = 64,
+		.max_containers = 16,
+		.overflow = &overflow,
+		.by_zone = by_zone,
+	};
+
+	*house = (struct house){ .now_ns = NSEC_PER_SEC };
+	assert_int_equal(ledger_new(&options, &house->accountant.ledger), 0);
+	accountant_configure(&house->accountant, &learned, SETTLE_NS);
+	for (uint32_t z = 0; z < 2; z++) {
+		house->zones[z] = (struct zone){ .kind = ZONE_PACKAGE,
+						 .instance = { (char)('0' + z) },
+						 .source = "told" };
+		house->zones[z].domain = zone_domain(ZONE_PACKAGE, house->zones[z].instance);
+		house->status[z] = (struct zone_status){ .state = ZONE_UP };
+		assert_int_equal(ledger_add_zone(house->accountant.ledger, &house->zones[z]), 0);
+		accountant_adopt(&house->accountant, &house->zones[z], &learned, 0);
+	}
+}
+
+static inline void set_up_house(struct house *house)
+{
+	set_up_house_for(house, true);
+}
+
+static inline void tear_down_house(struct house *house)
+{
+	accountant_release(&house->accountant);
+	parties_release(&house->parties);
+	ledger_free(house->accountant.ledger);
+}
+
+static inline void begin(struct house *house, uint32_t sockets)
+{
+	struct ledger *ledger = house->accountant.ledger;
+	static const char *const ids[] = { "a", "b" };
+
+	house->now_ns += NSEC_PER_SEC;
+	house->busy_ns = 0;
+	ledger_begin(ledger, house->now_ns);
+	for (size_t i = 0; i < 2; i++) {
+		const struct test_owner owner = {
+			.names.text = { [LABEL_CONTAINER_ID] = ids[i],
+					[LABEL_CONTAINER_NAME] = ids[i] },
+		};
+
+		house->owner[i] = enter_owner(ledger, &owner);
+	}
+	parties_begin(&house->parties, sockets);
+	assert_int_equal(parties_reserve(&house->parties, 8), 0);
+}
+
+/* Container @who ran for so long, all of it in the socket at @place. */
+static inline void ran(struct house *house, size_t who, uint32_t place, uint64_t ns)
+{
+	const uint64_t socket_ns[] = { place == 0 ? ns : 0, place == 1 ? ns : 0 };
+
+	parties_add(&house->parties, LEDGER_NONE, house->owner[who], ns, socket_ns);
+	house->busy_ns += ns;
+}
+
+static inline struct energy_span span_of(struct house *house, uint32_t z)
+{
+	const struct energy_span span = {
+		.zone = z,
+		.known = house->read_ns[z] > 0,
+		.from_ns = house->read_ns[z],
+		.to_ns = house->now_ns - (z ? 0 : house->late_ns),
+		.since_ns = z || !house->window_ns ? 0 : house->now_ns - house->window_ns,
+		.energy_uj = house->read_ns[z] ? house->energy_uj[z] : 0,
+	};
+
+	house->read_ns[z] = span.to_ns;
+	house->energy_uj[z] = 0;
+	return span;
+}
+
+/* After begin(): cycles are known of this interval. */
+static inline void count_cycles(struct house *house)
+{
+	parties_know(&house->parties, SIGNAL_BIT(SIGNAL_CPU_CYCLES));
+	assert_int_equal(parties_reserve(&house->parties, 8), 0);
+}
+
+/* As ran(), at so many GHz. */
+static inline void ran_at(struct house *house, size_t who, uint32_t place, uint64_t ns,
+			  uint64_t ghz)
+{
+	ran(house, who, place, ns);
+	parties_add_signal(&house->parties, SIGNAL_CPU_CYCLES, ns * ghz);
+}
+
+/* The interval is one second; each zone that is up drew so many joules in it. */
+static inline void end(struct house *house, uint64_t first_j, uint64_t second_j)
+{
+	struct energy_span spans[2];
+	struct interval interval = {
+		.time_ns = house->now_ns,
+		.status = house->status,
+		.spans = spans,
+		.work = { .busy_ns = house->busy_ns },
+		.places = { .count = 2, .package = { 0, 1 }, .cpus = { 1, 1 } },
+		.measured = { .dt_ns = house->pass_fails ? 0 : NSEC_PER_SEC,
+			      .asleep_ns = house->asleep_ns,
+			      .utilisation = (double)house->busy_ns / (2.0 * NSEC_PER_SEC) },
+		.parties = &house->parties,
+	};
+
+	house->energy_uj[0] += first_j * 1000000;
+	house->energy_uj[1] += second_j * 1000000;
+	for (uint32_t z = 0; z < 2; z++) {
+		if (house->status[z].state == ZONE_UP && !house->is_quiet[z])
+			spans[interval.span_count++] = span_of(house, z);
+	}
+	parties_spread_sockets(&house->parties);
+	accountant_book(&house->accountant, &interval);
+	ledger_close(house->accountant.ledger);
+}
+
+static inline uint64_t joules(const struct house *house, size_t who, uint32_t z)
+{
+	return ledger_values(house->accountant.ledger, LEVEL_CONTAINER,
+			     house->owner[who])[ledger_column(house->accountant.ledger, z,
+							      MODE_DYNAMIC)] /
+	       1000000;
+}
+
+static inline uint64_t idle_joules(const struct house *house, size_t who)
+{
+	const struct ledger *ledger = house->accountant.ledger;
+
+	return ledger_values(ledger, LEVEL_CONTAINER,
+			     house->owner[who])[ledger_column(ledger, 0, MODE_IDLE)] /
+	       1000000;
+}
+
+static inline void share_by_cycles(struct house *house)
+{
+	const struct share_options options = {
+		.rule = { [ZONE_PACKAGE] = SHARE_AUTO },
+		.smt_ppm = SHARE_SMT_PPM,
+	};
+
+	accountant_share_by(&house->accountant, &options);
+}
