@@ -215,8 +215,9 @@ static void add_population(const struct power_model_weights *weights, struct str
 	for (size_t k = 0; k < POWER_LIMIT_CLASSES; k++) {
 		const struct power_limits *row = &weights->limits[k];
 
-		strbuf_addf(out, "\t\t{ %u, { %.3f, %.3f }, { %.3f, %.3f } },\n", row->year_from,
-			    row->idle.least, row->idle.most, row->full.least, row->full.most);
+		strbuf_addf(out, "\t\t{ %u, { %.3f, %.3f }, { %.3f, %.3f }, %.3f },\n",
+			    row->year_from, row->idle.least, row->idle.most, row->full.least,
+			    row->full.most, row->least_rise);
 	}
 	strbuf_add_str(out, "\t},\n");
 }

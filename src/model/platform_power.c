@@ -8,7 +8,7 @@
  *
  * Facts outside the population that the weights were fitted to are clamped to its ranges: there is
  * no extrapolation. The result of such a machine is marked, its bound is doubled, and no result is
- * further from the CPUs' design power than the population's machines are.
+ * further from the CPUs' design power, or rises less with load, than the population's machines do.
  */
 #include "model/platform_power.h"
 
@@ -216,6 +216,20 @@ static bool add_cpu(const struct power_model_weights *weights, const struct mach
 	return false;
 }
 
+/*
+ * Far from the population's machines the lines of idle and of full load may meet, and nothing
+ * would be left for what runs. Power at full load is nearer to the design power, and is kept.
+ */
+static void keep_rising(double least_rise, double watts[static POWER_LEVELS])
+{
+	double full_w = watts[POWER_LEVELS - 1], idle_w = full_w / (1 + least_rise);
+
+	if (watts[0] <= idle_w)
+		return;
+	for (size_t level = 0; level < POWER_LEVELS; level++)
+		watts[level] = idle_w + (full_w - idle_w) * (double)level / (POWER_LEVELS - 1);
+}
+
 /* W from ln W: within what machines of that design power draw, and never falling. */
 static void finish(const struct power_model_weights *weights,
 		   const struct platform_machine *machine, double tdp_w,
@@ -235,6 +249,7 @@ static void finish(const struct power_model_weights *weights,
 				     level == 0 ? idle->most * design_w : full->most * design_w);
 	watts[POWER_LEVELS - 1] =
 		clamp(watts[POWER_LEVELS - 1], full->least * design_w, full->most * design_w);
+	keep_rising(limits->least_rise, watts);
 	for (size_t level = 1; level < POWER_LEVELS; level++)
 		watts[level] = watts[level] > watts[level - 1] ? watts[level] : watts[level - 1];
 }

@@ -133,11 +133,13 @@ struct power_range {
 
 /*
  * W over the design power of all packages: the ranges of the machines from a year on, with a
- * margin. Older ones draw more beside their CPUs.
+ * margin. Older ones draw more beside their CPUs. The least rise is how much more one draws at full
+ * load than at idle, over its power at idle.
  */
 struct power_limits {
 	unsigned year_from;
 	struct power_range idle, full;
+	double least_rise;
 };
 
 /* How much of a machine's make is in the population. */

@@ -272,6 +272,21 @@ static struct power_range limits_at(const struct platform_design *design, size_t
 	return range.most > 0 ? range : limits_at(design, level, 0, UINT32_MAX);
 }
 
+/* Likewise: of full load over idle, less 1. */
+static double least_rise(const struct platform_design *design, unsigned from, unsigned to)
+{
+	double least = (double)INFINITY;
+
+	for (size_t i = 0; i < design->count; i++) {
+		const double *ln_w = design->types[i]->ln_w;
+		unsigned year = design->types[i]->facts.year;
+
+		if (year >= from && year < to)
+			least = fmin(least, expm1(ln_w[POWER_LEVELS - 1] - ln_w[0]) / LIMIT_MARGIN);
+	}
+	return isfinite(least) ? least : least_rise(design, 0, UINT32_MAX);
+}
+
 static void set_limits(const struct platform_design *design, struct power_model_weights *weights)
 {
 	for (size_t k = 0; k < POWER_LIMIT_CLASSES; k++) {
@@ -282,6 +297,7 @@ static void set_limits(const struct platform_design *design, struct power_model_
 			.year_from = from,
 			.idle = limits_at(design, 0, from, to),
 			.full = limits_at(design, POWER_LEVELS - 1, from, to),
+			.least_rise = least_rise(design, from, to),
 		};
 	}
 }

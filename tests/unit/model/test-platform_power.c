@@ -227,6 +227,28 @@ static void test_sane_from_1_to_512_cores(void **state)
 	}
 }
 
+/* Arm's machines of the population have 64 cores and more: an extrapolation to few was flat. */
+static void test_work_is_never_free(void **state)
+{
+	static const char *const vendors[] = { "intel", "amd", "arm", "other" };
+
+	(void)state;
+	for (size_t v = 0; v < ARRAY_SIZE(vendors); v++) {
+		for (unsigned at = 0; at < 20 * 13; at++) {
+			struct machine_facts facts = { .cores = 1U << at % 13,
+						       .year = 2006 + at / 13 };
+			struct power_estimate power;
+
+			(void)snprintf(facts.vendor, sizeof(facts.vendor), "%s", vendors[v]);
+			power_model_estimate(model, &facts, 1, &power);
+			assert_true(power.dynamic_w > 0.2 * power.idle_w);
+			assert_true(power.dynamic_bound_w > 0);
+			power_model_estimate(model, &facts, 0.5, &power);
+			assert_true(power.dynamic_w > 0.05 * power.idle_w);
+		}
+	}
+}
+
 static void test_absurd_facts_and_utilisations_are_bounded(void **state)
 {
 	static const double utilisations[] = {
@@ -338,6 +360,7 @@ int main(void)
 		cmocka_unit_test(test_unknown_design_power_is_guessed),
 		cmocka_unit_test(test_never_falls_with_utilisation),
 		cmocka_unit_test(test_sane_from_1_to_512_cores),
+		cmocka_unit_test(test_work_is_never_free),
 		cmocka_unit_test(test_absurd_facts_and_utilisations_are_bounded),
 		cmocka_unit_test(test_unknown_facts_become_typical),
 		cmocka_unit_test(test_unknown_year_is_that_of_the_name),
