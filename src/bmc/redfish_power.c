@@ -70,12 +70,14 @@ int redfish_power_read(struct redfish_client *client, const struct redfish_power
 		if (r < 0)
 			return r;
 		read_value(power, object, &reading);
-		if (!reading.has_power && (!reading.has_energy || power->path_count > 1))
+		if (!reading.has_power && power->path_count > 1)
 			return no_value(power, diag);
 		reading.power_uw += sum.power_uw;
 		sum = reading;
 	}
-	if (!power->path_count)
+	/* A machine that asks its BMC draws some: BMCs say 0 W where they do not know. */
+	sum.has_power &= sum.power_uw > 0;
+	if (!sum.has_power && !sum.has_energy)
 		return no_value(power, diag);
 	*ret = sum;
 	return 0;

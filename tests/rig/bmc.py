@@ -227,7 +227,7 @@ class Bmc:
 
     def calm(self):
         self.delay, self.status, self.retry_after, self.body, self.cut = 0, 0, None, None, 0
-        self.null, self.text, self.redirect, self.drip = False, False, None, 0
+        self.null, self.text, self.zero, self.redirect, self.drip = False, False, False, None, 0
 
     def close(self):
         self.server.shutdown()
@@ -240,15 +240,15 @@ class Bmc:
         sessions = V1 + "/SessionService/Sessions"
         tree[V1] = {"RedfishVersion": "1.17.0", "Systems": link(V1 + "/Systems"), "Chassis": link(V1 + "/Chassis"),
                     "Links": {"Sessions": link(sessions + "/" * self.slash)} if self.sessions else {}}
-        if self.null or self.text:
+        if self.null or self.text or self.zero:
             self.spoil(tree)
         return tree
 
     def spoil(self, value):
-        """No power, or one of another type, wherever there is one."""
+        """No power, 0 W, or one of another type, wherever there is one."""
         for key, inner in list(value.items() if isinstance(value, dict) else enumerate(value)):
             if key in ("PowerConsumedWatts", "AverageConsumedWatts", "Reading"):
-                value[key] = None if self.null else str(inner)
+                value[key] = None if self.null else 0 if self.zero else str(inner)
             elif isinstance(inner, (dict, list)):
                 self.spoil(inner)
 

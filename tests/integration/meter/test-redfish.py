@@ -112,7 +112,7 @@ def refusals_are_down_and_back():
 
 
 def nonsense_is_down_and_back():
-    faults_are_down_and_back(("null", True), ("text", True), ("body", "<html>"), ("body", "[1]"))
+    faults_are_down_and_back(("null", True), ("text", True), ("zero", True), ("body", "<html>"), ("body", "[1]"))
 
 
 def broken_answers_are_down_and_back():
