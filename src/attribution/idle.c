@@ -138,6 +138,12 @@ static void add_to_span(struct idle_learner *learner, double x, double seconds)
 	learner->x_max = fmax(x, learner->x_max + (x - learner->x_max) * towards);
 }
 
+static void begin_window(struct idle_learner *learner)
+{
+	learner->floor_candidate_w = learner->floor_candidate_x = 0;
+	learner->floor_window_ns = 0;
+}
+
 /*
  * The floor is a sliding minimum in two halves: a day's quiet hours bound the estimate, and what
  * was true the day before yesterday (before a disk was added) does not.
@@ -165,8 +171,7 @@ static void add_to_floor(struct idle_learner *learner, double power_w, double x,
 		learner->floor_w = mean_w;
 		learner->floor_x = fmin(mean_x, 1); /* a mean may be off by a rounding */
 	}
-	learner->floor_candidate_w = learner->floor_candidate_x = 0;
-	learner->floor_window_ns = 0;
+	begin_window(learner);
 }
 
 struct floor {
@@ -201,25 +206,26 @@ static bool has_evidence(const struct idle_learner *learner, const struct line *
 	       is_quiet_enough(learner, line);
 }
 
-void idle_learner_add(struct idle_learner *learner, double power_w, double utilisation,
-		      uint64_t dt_ns)
+/* Another reading of the line, weighed by how far it is off. */
+static void add_to_line(struct idle_learner *learner, double power_w, double x, double seconds)
 {
-	double seconds = (double)dt_ns / 1e9, weight = 1.0;
+	double weight = 1.0;
 	struct line line;
 
-	if (!(power_w >= 0 && power_w <= MAX_POWER_W) || !(utilisation >= 0 && utilisation <= 1) ||
-	    dt_ns == 0 || __builtin_add_overflow(learner->time_ns, dt_ns, &(uint64_t){ 0 }))
-		return;
 	if (fit_line(learner, &line)) {
 		if (learner->noise_w < 0)
 			learner->noise_w = line.residual_w;
-		weight = huber_weight(
-			learner, power_w - line.intercept_w - line.slope_w * utilisation, power_w);
+		weight = huber_weight(learner, power_w - line.intercept_w - line.slope_w * x,
+				      power_w);
 	}
-	add_to_sums(learner, utilisation, power_w, weight, seconds);
-	add_to_span(learner, utilisation, seconds);
-	add_to_floor(learner, power_w, utilisation, dt_ns);
-	learner->time_ns += dt_ns;
+	add_to_sums(learner, x, power_w, weight, seconds);
+	add_to_span(learner, x, seconds);
+}
+
+static void estimate(struct idle_learner *learner)
+{
+	struct line line;
+
 	if (fit_line(learner, &line) && has_evidence(learner, &line)) {
 		struct floor floor = floor_of(learner);
 
@@ -229,6 +235,34 @@ void idle_learner_add(struct idle_learner *learner, double power_w, double utili
 	}
 	if (learner->learned)
 		learner->idle_w = fmin(learner->idle_w, floor_of(learner).power_w);
+}
+
+static bool may_add(const struct idle_learner *learner, double power_w, double utilisation,
+		    uint64_t dt_ns)
+{
+	return power_w >= 0 && power_w <= MAX_POWER_W && utilisation >= 0 && utilisation <= 1 &&
+	       dt_ns && !__builtin_add_overflow(learner->time_ns, dt_ns, &(uint64_t){ 0 });
+}
+
+void idle_learner_add(struct idle_learner *learner, double power_w, double utilisation,
+		      uint64_t dt_ns)
+{
+	if (!may_add(learner, power_w, utilisation, dt_ns))
+		return;
+	add_to_line(learner, power_w, utilisation, (double)dt_ns / 1e9);
+	add_to_floor(learner, power_w, utilisation, dt_ns);
+	learner->time_ns += dt_ns;
+	estimate(learner);
+}
+
+void idle_learner_add_standstill(struct idle_learner *learner, double utilisation, uint64_t dt_ns)
+{
+	if (!may_add(learner, 0, utilisation, dt_ns))
+		return;
+	add_to_line(learner, 0, utilisation, (double)dt_ns / 1e9);
+	begin_window(learner);
+	learner->time_ns += dt_ns;
+	estimate(learner);
 }
 
 bool idle_learner_get(const struct idle_learner *learner, uint64_t *ret_power_uw)

@@ -63,6 +63,11 @@ void idle_learner_init(struct idle_learner *learner);
  */
 void idle_learner_add(struct idle_learner *learner, double power_w, double utilisation,
 		      uint64_t dt_ns);
+/*
+ * One of 0 W, of what cannot have drawn nothing: its meter stood still, or counts in large steps.
+ * It is on the line as any other reading, but no power is sustained while there are such ones.
+ */
+void idle_learner_add_standstill(struct idle_learner *learner, double utilisation, uint64_t dt_ns);
 /* The estimate in µW; false while learning. */
 bool idle_learner_get(const struct idle_learner *learner, uint64_t *ret_power_uw);
 

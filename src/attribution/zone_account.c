@@ -96,6 +96,12 @@ bool zone_account_has_idle(const struct zone_account *state)
 	       state->idle_state == IDLE_MODEL;
 }
 
+/* While this program runs; a GPU, memory and parts of a package may rest. */
+static bool draws_always(enum zone_kind kind)
+{
+	return kind == ZONE_PACKAGE || zone_kind_is_whole(kind);
+}
+
 static void learn(struct zone_account *state, const struct zone_interval *interval,
 		  const struct zone_activity *activity, uint64_t now_ns, uint64_t settle_ns)
 {
@@ -106,8 +112,12 @@ static void learn(struct zone_account *state, const struct zone_interval *interv
 		return;
 	if (activity->asleep_ns || skew > LEARN_MAX_SKEW * (double)interval->dt_ns)
 		return;
-	idle_learner_add(&state->learner, (double)interval->energy_uj / 1e6 / dt_s,
-			 activity->utilisation, interval->dt_ns);
+	if (!interval->energy_uj && draws_always(state->zone->kind))
+		idle_learner_add_standstill(&state->learner, activity->utilisation,
+					    interval->dt_ns);
+	else
+		idle_learner_add(&state->learner, (double)interval->energy_uj / 1e6 / dt_s,
+				 activity->utilisation, interval->dt_ns);
 	if (!idle_learner_get(&state->learner, &state->idle_power_uw))
 		return;
 	if (state->idle_state == IDLE_LEARNING) {

@@ -392,6 +392,39 @@ static void test_sleep_teaches_nothing(void **state)
 		    1.01); /* over the time that passed, not the time awake */
 }
 
+/* Two hours of load that comes and goes, a minute in which the meter says 0 J, and half an hour. */
+static uint64_t idle_after_a_standstill(const struct zone *zone)
+{
+	const struct idle_options config = { .mode = IDLE_MODE_LEARNED };
+	struct zone_account account;
+
+	zone_account_init(&account, zone, &config, 0);
+	for (uint64_t second = 1; second < 9000; second++) {
+		bool stands_still = second > 7200 && second <= 7260;
+		uint64_t tenths = second / 40 % 8;
+		const struct energy_span span =
+			flow(stands_still ? 0 : (60 + 10 * tenths) * 1000000, second, second + 1);
+		const struct zone_activity seen = { .dt_ns = NSEC_PER_SEC,
+						    .utilisation = (double)tenths / 10 };
+
+		(void)zone_account_advance(&account, &up, &span, &seen, SETTLE_NS);
+	}
+	assert_int_equal(account.idle_state, IDLE_LEARNED);
+	return account.idle_power_uw;
+}
+
+/* A machine that reads its meter draws some; what is in it may rest. */
+static void test_a_meter_that_stands_still_is_no_idle_power(void **state)
+{
+	const struct zone platform = { .kind = ZONE_PLATFORM, .source = "hwmon" };
+	const struct zone dram = { .kind = ZONE_DRAM, .instance = "0", .source = "rapl-sysfs" };
+
+	(void)state;
+	assert_in_range(idle_after_a_standstill(&package0), 58000000, 60500000);
+	assert_in_range(idle_after_a_standstill(&platform), 58000000, 60500000);
+	assert_int_equal(idle_after_a_standstill(&dram), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -412,6 +445,7 @@ int main(void)
 		cmocka_unit_test(test_a_late_zone_begins_without_a_gap),
 		cmocka_unit_test(test_a_zone_that_is_held_begins_with_its_release),
 		cmocka_unit_test(test_sleep_teaches_nothing),
+		cmocka_unit_test(test_a_meter_that_stands_still_is_no_idle_power),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
