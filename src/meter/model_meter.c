@@ -476,7 +476,9 @@ bool model_meter_advance(struct model_meter *meter, size_t index, struct energy_
 
 	if (zone->started && (!meter->dt_ns || zone->needed & ~meter->work.signals))
 		return false;
-	if (zone->started)
+	/* What is estimated of one interval says nothing of many before it. */
+	span.known &= span.to_ns - span.from_ns <= POWER_BRIDGE_PERIODS * meter->dt_ns;
+	if (span.known)
 		integrate(meter, zone, &span);
 	zone->started = true;
 	zone->last_ns = meter->fed_ns;

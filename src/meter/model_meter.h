@@ -101,7 +101,8 @@ void model_meter_set_cpus(struct model_meter *meter, unsigned cpus);
 void model_meter_feed(struct model_meter *meter, const struct node_work *work);
 /*
  * The energy of zone @index from its last span to the work that was fed last. False where a signal
- * that it needs is not known in this interval: the next span has that time as well.
+ * that it needs is not known in this interval: the next span has that time as well, and is known if
+ * that is no more than POWER_BRIDGE_PERIODS (meter/power_integral.h) of its own.
  */
 bool model_meter_advance(struct model_meter *meter, size_t index, struct energy_span *ret);
 void model_meter_state(const struct model_meter *meter, size_t index, struct model_state *ret);

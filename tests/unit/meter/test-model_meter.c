@@ -303,6 +303,35 @@ static void test_signals(void **state)
 	model_meter_free(meter);
 }
 
+/* One second of counters is no estimate of the hour before it, in which there were none. */
+static void test_a_long_hole_is_not_bridged(void **state)
+{
+	const struct model_meter_options options = { .cpus = 4,
+						     .signals = SIGNAL_BIT(SIGNAL_CPU_CYCLES) };
+	struct node_work work = { .time_ns = NSEC_PER_SEC, .signals = options.signals };
+	struct model_meter *meter = meter_with(&options, CYCLES);
+	struct energy_span span;
+
+	(void)state;
+	model_meter_feed(meter, &work);
+	assert_true(model_meter_advance(meter, 0, &span));
+	work.signals = 0;
+	for (; work.time_ns < 3600 * NSEC_PER_SEC; work.time_ns += NSEC_PER_SEC)
+		model_meter_feed(meter, &work);
+	work.signals = options.signals;
+	work.amount[SIGNAL_CPU_CYCLES] = 5000000000;
+	model_meter_feed(meter, &work);
+	assert_true(model_meter_advance(meter, 0, &span));
+	assert_false(span.known);
+	assert_int_equal(span.energy_uj, 0);
+	work.time_ns += NSEC_PER_SEC; /* from here on it is known again */
+	model_meter_feed(meter, &work);
+	assert_true(model_meter_advance(meter, 0, &span));
+	assert_true(span.known);
+	assert_int_equal(span.energy_uj, 60 * UJ_PER_J);
+	model_meter_free(meter);
+}
+
 #define CLOCKED                                                                                    \
 	MODEL("AbsPower", "4",                                                                     \
 	      COMPONENT("package",                                                                 \
@@ -430,6 +459,7 @@ int main(void)
 		cmocka_unit_test(test_dynamic_models_are_for_virtual_machines),
 		cmocka_unit_test(test_only_what_nothing_measures),
 		cmocka_unit_test(test_signals),
+		cmocka_unit_test(test_a_long_hole_is_not_bridged),
 		cmocka_unit_test(test_a_frequency_is_no_rate),
 		cmocka_unit_test(test_outside_what_the_model_has_seen),
 		cmocka_unit_test(test_a_newer_model_goes_on_from_what_was_counted),
