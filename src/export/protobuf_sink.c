@@ -5,12 +5,15 @@
  */
 #include "export/protobuf_sink.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/macro.h"
+#include "base/num.h"
 #include "export/label_escape.h"
+#include "export/text_sink.h"
 
 enum wire { WIRE_VARINT = 0, WIRE_DOUBLE = 1, WIRE_BYTES = 2 };
 #define TAG(field, wire) (char)((field) << 3 | (wire))
@@ -134,12 +137,21 @@ static char *put_number(char *at, bool counter, double value, int64_t created_ms
 	return at;
 }
 
-/* The nearest double, as a reader of the text gets it, for all below 2^53. */
+/*
+ * The nearest double, as a reader of the text gets it. Above 2^53, which a counter of nanoseconds
+ * reaches in 104 days of one CPU, a division would round twice.
+ */
 static double scaled(uint64_t value, unsigned decimals)
 {
 	static const double powers[] = { 1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9 };
+	char text[FORMAT_SCALED_MAX + 1];
+	double nearest = (double)value / powers[decimals];
 
-	return (double)value / powers[decimals];
+	if (value >> DBL_MANT_DIG) {
+		text[format_scaled(text, value, decimals)] = '\0';
+		(void)parse_double(text, &nearest); /* it is a number */
+	}
+	return nearest;
 }
 
 /* A pair of a name and an escaped value (label_escape.h), which is unescaped. */

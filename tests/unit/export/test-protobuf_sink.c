@@ -4,12 +4,14 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "base/macro.h"
 #include "export/protobuf_sink.h"
+#include "export/text_sink.h"
 
 /* 1.5; 1700000000.5 s as a Timestamp behind its length; "a" = "1\"" as the field of a Metric */
 #define ONE_AND_A_HALF "\0\0\0\0\0\0\xf8\x3f"
@@ -82,10 +84,48 @@ static void labels_of_rows_lose_their_escapes(void **state)
 	assert_memory_equal(out.data, want, out.len);
 }
 
+static double shown(uint64_t value, unsigned decimals)
+{
+	static const struct family gauge = { .type = FAMILY_GAUGE, .unit = "", .help = "H." };
+	const struct point point = { .value = { .integer = value, .decimals = decimals } };
+	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT;
+	struct protobuf_sink protobuf;
+	uint64_t bits = 0;
+	double number;
+
+	protobuf_sink_init(&protobuf, &out);
+	protobuf.sink.family(&protobuf.sink, &gauge, "x");
+	protobuf.sink.point(&protobuf.sink, &point);
+	assert_int_equal(protobuf_sink_finish(&protobuf), 0);
+	for (size_t i = 0; i < sizeof(bits); i++) /* the last bytes of all */
+		bits |= (uint64_t)(uint8_t)out.data[out.len - 8 + i] << 8 * i;
+	memcpy(&number, &bits, sizeof(number));
+	return number;
+}
+
+/* Two clients that ask for different formats get one number, however large it is. */
+static void numbers_are_those_of_the_text(void **state)
+{
+	uint64_t value = 1;
+
+	(void)state;
+	for (unsigned i = 0; i < 4000; i++) {
+		unsigned decimals = 3 * (i % 4);
+		char text[FORMAT_SCALED_MAX + 1];
+		double number = shown(value, decimals), want;
+
+		text[format_scaled(text, value, decimals)] = '\0';
+		want = strtod(text, NULL);
+		assert_memory_equal(&number, &want, sizeof(number));
+		value = value * 6364136223846793005 + 1442695040888963407;
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_counter_has_value_and_birth),
+		cmocka_unit_test(numbers_are_those_of_the_text),
 		cmocka_unit_test(an_info_is_a_gauge),
 		cmocka_unit_test(labels_of_rows_lose_their_escapes),
 	};
