@@ -8,9 +8,11 @@
 #include "base/macro.h"
 
 #define COVERAGE   0.9
-#define ROWS_RATIO 50   /* of fewer rows no ratio is found */
-#define RATIO_STEP 0.02 /* ratios that are tried: up to a half */
-#define RATIOS     25
+#define ROWS_RATIO 50  /* of fewer rows no ratio is found */
+#define RATIO_MAX  0.5 /* ratios that are tried, in steps, and near the last one in finer ones */
+#define RATIO_STEP 0.02
+#define STEP_LEAST 0.002
+#define LEAST      0.01 /* of the mean prediction: no width is compared below its own */
 
 static int compare_doubles(const void *a, const void *b)
 {
@@ -39,36 +41,51 @@ double bounds_at(const struct error_bound *bound, double predicted)
 	return fmax(bound->bound_w, bound->bound_ratio * predicted);
 }
 
-static double mean_width(const struct error_bound *bound, const double *predicted, size_t rows)
+/* The logarithm of the geometric mean; a prediction below @least counts as that. */
+static double mean_width(const struct error_bound *bound, const double *predicted, size_t rows,
+			 double least)
 {
 	double sum = 0;
 
 	for (size_t i = 0; i < rows; i++)
-		sum += bounds_at(bound, predicted[i]);
+		sum += log(bounds_at(bound, fmax(predicted[i], least)));
 	return sum / (double)rows;
+}
+
+static double mean(const double *values, size_t count)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < count; i++)
+		sum += values[i];
+	return sum / (double)count;
 }
 
 int bounds_find(const double *watts, const double *predicted, size_t rows, struct error_bound *ret)
 {
 	CLEANUP_FREE double *errors = calloc(rows, sizeof(*errors));
-	unsigned ratios = rows < ROWS_RATIO ? 1 : RATIOS;
-	double narrowest = (double)INFINITY;
+	double narrowest = (double)INFINITY, least = LEAST * mean(predicted, rows);
+	double most = rows < ROWS_RATIO ? 0 : RATIO_MAX, step = RATIO_STEP;
+	struct error_bound bound = { 0 };
 
 	if (!errors)
 		return -ENOMEM;
-	for (unsigned i = 0; i < ratios; i++) {
-		struct error_bound bound = { .bound_ratio = i * RATIO_STEP };
+	while (bound.bound_ratio <= most && step > STEP_LEAST) {
 		double width;
 
 		bound.bound_w = constant_for(watts, predicted, rows, bound.bound_ratio, errors);
 		/* Where it is 0 a smaller ratio would have been enough. */
-		if (i > 0 && !(bound.bound_w > 0))
-			break;
-		width = mean_width(&bound, predicted, rows);
+		if (bound.bound_ratio > 0 && !(bound.bound_w > 0)) {
+			step /= 2;
+			bound.bound_ratio -= step;
+			continue;
+		}
+		width = mean_width(&bound, predicted, rows, least);
 		if (width < narrowest) {
 			narrowest = width;
 			*ret = bound;
 		}
+		bound.bound_ratio += step;
 	}
 	return 0;
 }

@@ -16,7 +16,9 @@ struct error_bound {
 };
 
 /*
- * The bound that is narrowest on average. Of few rows it is a constant. @rows is at least 1.
+ * The bound whose geometric mean of widths is least: where errors grow with power it has as many of
+ * the large predictions within it as of the small ones, as its width grows in proportion. That with
+ * the least mean would spare the large ones. Of few rows it is a constant. @rows is at least 1.
  * 0 or -ENOMEM.
  */
 int bounds_find(const double *watts, const double *predicted, size_t rows, struct error_bound *ret);

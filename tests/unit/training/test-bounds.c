@@ -67,6 +67,43 @@ static void test_errors_that_grow_have_a_ratio(void **state)
 	assert_true(bounds_at(&bound, 500) > 1.5 * bounds_at(&bound, 50));
 }
 
+/* The sum of twelve draws, which is as good as normal, with a deviation of @ratio. */
+static void make_normal_rows(uint64_t seed, double ratio, double *watts, double *predicted)
+{
+	struct random random = { seed };
+
+	for (size_t i = 0; i < ROWS; i++) {
+		double normal = -6;
+
+		for (int k = 0; k < 12; k++)
+			normal += random_part(&random);
+		predicted[i] = 10 + 500 * random_part(&random);
+		watts[i] = predicted[i] * (1 + ratio * normal);
+	}
+}
+
+/* Nine of ten of the small ones, and of the large ones, not the former for the latter. */
+static void test_errors_that_grow_are_covered_at_any_load(void **state)
+{
+	double watts[ROWS], predicted[ROWS], rows[3] = { 0 }, inside[3] = { 0 };
+	struct error_bound bound;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 8; seed++) {
+		make_normal_rows(seed, 0.13, watts, predicted);
+		assert_int_equal(bounds_find(watts, predicted, ROWS, &bound), 0);
+		for (size_t i = 0; i < ROWS; i++) {
+			size_t third = predicted[i] < 170 ? 0 : predicted[i] < 340 ? 1 : 2;
+
+			rows[third]++;
+			inside[third] +=
+				fabs(watts[i] - predicted[i]) <= bounds_at(&bound, predicted[i]);
+		}
+	}
+	for (size_t third = 0; third < 3; third++)
+		assert_true(fabs(inside[third] / rows[third] - 0.9) < 0.01);
+}
+
 static void test_few_rows_have_a_wide_constant(void **state)
 {
 	const double watts[] = { 10, 20, 30 }, predicted[] = { 11, 18, 37 };
@@ -84,6 +121,7 @@ int main(void)
 		cmocka_unit_test(test_nine_of_ten_of_other_rows),
 		cmocka_unit_test(test_constant_errors_have_a_constant_bound),
 		cmocka_unit_test(test_errors_that_grow_have_a_ratio),
+		cmocka_unit_test(test_errors_that_grow_are_covered_at_any_load),
 		cmocka_unit_test(test_few_rows_have_a_wide_constant),
 	};
 
