@@ -196,7 +196,7 @@ static void integrate(struct estimated_meter *meter, uint64_t dt_ns, uint64_t bu
 		      uint64_t waited_ns, struct energy_span *span)
 {
 	double utilisation = fmin(1, (double)busy_ns / ((double)dt_ns * meter->cpus));
-	struct vm_waiting waiting = { dt_ns, busy_ns, waited_ns, meter->cpus };
+	struct vm_waiting waiting = { dt_ns, busy_ns, waited_ns, meter->cpus, meter->share.share };
 	struct power_estimate power;
 
 	power_model_estimate(meter->model, &meter->facts, utilisation, &power);

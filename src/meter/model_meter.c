@@ -12,8 +12,16 @@
 #include "meter/power_integral.h"
 #include "model/vm_full.h"
 
-#define MODELS_MAX    MODEL_METER_PLACES
-#define FEATURE_COUNT MODEL_METER_FEATURES
+/*
+ * Few rows show the last tenth of load, where a model's form is further off than its bound, which
+ * is of all rows, says: by a standard deviation that grows up to this part of the dynamic power at
+ * full load (docs/models.md).
+ */
+#define FULL_LOAD_ERROR 0.06
+#define LAST_LOADS      0.1
+
+#define MODELS_MAX      MODEL_METER_PLACES
+#define FEATURE_COUNT   MODEL_METER_FEATURES
 
 /*
  * Features that the node's own counters give, and how many of a signal are one of them. A level is
@@ -173,6 +181,14 @@ void model_meter_vm_share(const struct model_meter *meter, size_t index, struct 
 	ret->full = meter->full_probability;
 }
 
+/* Of the power @point, with the bound of its model, at @load of the model's machine. */
+static double bound_at(double load, const struct vm_point *point)
+{
+	double last = fmax(0, 1 - (1 - load) / LAST_LOADS);
+
+	return hypot(point->bound_w, VM_BOUND_DEVIATIONS * FULL_LOAD_ERROR * last * point->watts);
+}
+
 /*
  * What a virtual machine, busy for @utilisation of its vCPUs, draws of its host above idle. A vCPU
  * is a thread of the host, and the model's machine is as busy as the host.
@@ -180,7 +196,7 @@ void model_meter_vm_share(const struct model_meter *meter, size_t index, struct 
 static void predict_vm(const struct model_meter *meter, const struct model_zone *zone,
 		       const double *values, double utilisation, struct model_answer *ret)
 {
-	double nothing[FEATURE_COUNT] = { 0 }, ratio;
+	double nothing[FEATURE_COUNT] = { 0 }, part_of_host, ratio;
 	struct vm_point points[VM_SHARE_LOADS], part;
 	struct model_answer answer, idle = { 0 };
 	struct vm_share share;
@@ -192,11 +208,12 @@ static void predict_vm(const struct model_meter *meter, const struct model_zone 
 	if (zone->model->output == MODEL_ABS_POWER)
 		predict_part(zone, nothing, 1, &idle);
 	for (size_t i = 0; i < VM_SHARE_LOADS; i++) {
-		ratio = core_ratio(meter, zone->model) * share.share *
-			vm_share_ratio(&share, utilisation, i);
+		part_of_host = share.share * vm_share_ratio(&share, utilisation, i);
+		ratio = core_ratio(meter, zone->model) * part_of_host;
 		predict_part(zone, values, ratio, &answer);
 		points[i].watts = fmax(answer.watts - idle.watts / ratio, 0);
 		points[i].bound_w = answer.bound_w;
+		points[i].bound_w = bound_at(part_of_host * utilisation, &points[i]);
 		ret->outside = i == VM_SHARE_LOADS / 2 ? answer.outside : ret->outside;
 	}
 	vm_share_combine(&share, points, &part);
@@ -390,15 +407,30 @@ void model_meter_set_cpus(struct model_meter *meter, unsigned cpus)
 	meter->options.cpus = cpus ? cpus : 1;
 }
 
+/* As the first zone's model has it: waiting is of the machine, not of a zone. */
+static double share_of_host(const struct model_meter *meter)
+{
+	struct vm_share share;
+
+	if (!meter->zone_count)
+		return 1;
+	model_meter_vm_share(meter, 0, &share);
+	return share.share;
+}
+
 void model_meter_feed(struct model_meter *meter, const struct node_work *work)
 {
+	struct vm_waiting waiting = { .ran_ns = work->busy_ns,
+				      .waited_ns = work->waited_ns,
+				      .cpus = meter->options.cpus,
+				      .share = share_of_host(meter) };
+
 	meter->dt_ns =
 		meter->fed_ns && work->time_ns > meter->fed_ns ? work->time_ns - meter->fed_ns : 0;
 	meter->fed_ns = work->time_ns;
 	meter->work = *work;
-	meter->full_probability = vm_full_add(
-		&meter->full, &(struct vm_waiting){ meter->dt_ns, work->busy_ns, work->waited_ns,
-						    meter->options.cpus });
+	waiting.dt_ns = meter->dt_ns;
+	meter->full_probability = vm_full_add(&meter->full, &waiting);
 }
 
 static void rates(const struct model_meter *meter, double *ret)

@@ -4,48 +4,77 @@
 #include <math.h>
 
 #include "base/num.h"
+#include "model/vm_share.h"
 
 #define MEMORY_NS     (300 * NSEC_PER_SEC) /* in which an interval's weight falls to 1/e */
 #define DRAW_NS       (5 * NSEC_PER_SEC)   /* shorter intervals are alike */
-#define HOST_CHANGE   0.1                  /* e: the demand of neighbours within that time */
-#define LIMIT_CHANGE  0.2  /* B: half of what work in bursts shows under limits of 20 to 70 % */
 #define WAITING_LEAST 0.01 /* of what the machine wants; account and run time differ by less */
 
-static void moments_forget(struct vm_full_moments *moments, double kept)
+static void forget(struct vm_full *full, uint64_t dt_ns)
 {
-	moments->count *= kept;
-	moments->sum *= kept;
-	moments->squares *= kept;
+	double kept = exp(-(double)dt_ns / (double)MEMORY_NS);
+
+	full->count *= kept;
+	full->demand *= kept;
+	full->delay *= kept;
+	full->ran *= kept;
+	full->ran_squares *= kept;
+	full->off_squares *= kept;
 }
 
-static void moments_add(struct vm_full_moments *moments, double weight, double value)
+/* How far @delay, ln (w / r), is from that of a full host; 0 before any was seen. */
+static double off(const struct vm_full *full, double own_demand, double delay)
 {
-	moments->count += weight;
-	moments->sum += weight * value;
-	moments->squares += weight * value * value;
+	if (!(full->count > 0))
+		return 0;
+	return delay - log(fmax(1, full->demand / full->count + own_demand));
 }
 
-static double variance(const struct vm_full_moments *moments)
+static double in_deviations(double squares)
 {
-	double mean = moments->sum / moments->count;
+	return squares / (2 * VM_NEIGHBOUR_CHANGE * VM_NEIGHBOUR_CHANGE);
+}
 
-	return fmax(moments->squares / moments->count - mean * mean, HOST_CHANGE * HOST_CHANGE);
+/*
+ * How much less likely each explanation makes what was seen than a normal distribution of the
+ * deviation e could at best: as a logarithm.
+ */
+static double cost_of_limit(const struct vm_full *full)
+{
+	double mean = full->ran / full->count;
+
+	return in_deviations(fmax(full->ran_squares - mean * full->ran, 0));
+}
+
+static double cost_of_bursts(const struct vm_full *full)
+{
+	double mean = fmax(full->delay / full->count, VM_NEIGHBOUR_CHANGE);
+
+	return full->count * (log(mean / VM_NEIGHBOUR_CHANGE) + 1 - log(2 * M_PI) / 2);
 }
 
 double vm_full_add(struct vm_full *full, const struct vm_waiting *waiting)
 {
-	double kept = exp(-(double)waiting->dt_ns / (double)MEMORY_NS), ratio;
 	double weight = fmin(1, (double)waiting->dt_ns / (double)DRAW_NS);
 	double ran_ns = (double)waiting->ran_ns, waited_ns = (double)waiting->waited_ns;
+	double capacity_ns = (double)waiting->dt_ns * waiting->cpus;
+	double own_demand, delay, apart, log_ran;
 
-	moments_forget(&full->served, kept);
-	moments_forget(&full->ran, kept);
+	forget(full, waiting->dt_ns);
 	if (!waiting->ran_ns || !waiting->dt_ns)
 		return 0;
-	moments_add(&full->served, weight, log(ran_ns / (ran_ns + waited_ns)));
+	own_demand = waiting->share * (ran_ns + waited_ns) / capacity_ns;
+	delay = log1p(waited_ns / ran_ns);
+	apart = off(full, own_demand, delay);
+	full->off_squares += weight * apart * apart;
 	if (waited_ns < WAITING_LEAST * (ran_ns + waited_ns))
 		return 0;
-	moments_add(&full->ran, weight, log(ran_ns / ((double)waiting->dt_ns * waiting->cpus)));
-	ratio = fmin(variance(&full->ran), LIMIT_CHANGE * LIMIT_CHANGE) / variance(&full->served);
-	return 1 / (1 + pow(ratio, -full->served.count / 2));
+	log_ran = log(ran_ns / capacity_ns);
+	full->count += weight;
+	full->demand += weight * fmax(exp(delay) - own_demand, 0);
+	full->delay += weight * delay;
+	full->ran += weight * log_ran;
+	full->ran_squares += weight * log_ran * log_ran;
+	return 1 / (1 + exp(in_deviations(full->off_squares) -
+			    fmin(cost_of_limit(full), cost_of_bursts(full))));
 }

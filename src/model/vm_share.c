@@ -6,8 +6,7 @@
 
 #define FULL        (VM_SHARE_LOADS - 1) /* index of the full host */
 #define NINE_TENTHS 0.9
-#define DEVIATIONS  1.645 /* standard ones in the half-width of a normal 90 % interval */
-#define HALVINGS    14    /* of the width that is searched for: to a ten-thousandth of the range */
+#define HALVINGS    14 /* of the width that is searched for: to a ten-thousandth of the range */
 
 /* A load with its probability, and its watts as a normal distribution. */
 struct outcome {
@@ -25,10 +24,19 @@ void vm_share_init(struct vm_share *share, unsigned vcpus, unsigned host_cpus,
 	share->full = 0;
 }
 
+static double load_step(const struct vm_share *share)
+{
+	return (share->load_high - share->load_low) / (FULL - 1);
+}
+
+static double load_at(const struct vm_share *share, size_t index)
+{
+	return share->load_low + load_step(share) * (double)index;
+}
+
 double vm_share_ratio(const struct vm_share *share, double utilisation, size_t index)
 {
-	double step = (share->load_high - share->load_low) / (FULL - 1);
-	double load = share->load_low + step * (double)index;
+	double load = load_at(share, index);
 
 	if (index == FULL)
 		return 1 / (share->share * utilisation);
@@ -79,7 +87,7 @@ static double half_width(const struct outcome outcomes[static VM_SHARE_LOADS], d
 
 		if (outcome->weight > 0) /* twice a bound is 99.9 % of it */
 			high = fmax(high, fabs(outcome->watts - center) +
-						  2 * DEVIATIONS * outcome->deviation);
+						  2 * VM_BOUND_DEVIATIONS * outcome->deviation);
 	}
 	for (int i = 0; i < HALVINGS; i++) {
 		double middle = (low + high) / 2;
@@ -92,6 +100,21 @@ static double half_width(const struct outcome outcomes[static VM_SHARE_LOADS], d
 	return high;
 }
 
+/*
+ * Of the power at load @index, by what neighbours deviate from it in an interval: the slope is that
+ * between the loads on both sides. Of a load that is given exactly no slope is known.
+ */
+static double change_w(const struct vm_share *share, const struct vm_point *points, size_t index)
+{
+	size_t low = index ? index - 1 : 0, high = index + 1 < FULL ? index + 1 : index;
+	double distance = load_step(share) * (double)(high - low);
+
+	if (index == FULL || !(distance > 0))
+		return 0;
+	return (points[high].watts - points[low].watts) / distance * VM_NEIGHBOUR_CHANGE *
+	       load_at(share, index);
+}
+
 void vm_share_combine(const struct vm_share *share,
 		      const struct vm_point points[static VM_SHARE_LOADS], struct vm_point *ret)
 {
@@ -101,8 +124,10 @@ void vm_share_combine(const struct vm_share *share,
 	for (size_t i = 0; i < VM_SHARE_LOADS; i++) {
 		double weight = i == FULL ? share->full : (1 - share->full) / FULL;
 
-		outcomes[i] =
-			(struct outcome){ points[i].watts, points[i].bound_w / DEVIATIONS, weight };
+		outcomes[i] = (struct outcome){ points[i].watts,
+						hypot(points[i].bound_w / VM_BOUND_DEVIATIONS,
+						      change_w(share, points, i)),
+						weight };
 		if (weight > 0 && isnan(points[i].bound_w))
 			unknown = (double)NAN;
 	}

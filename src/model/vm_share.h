@@ -14,14 +14,22 @@
  * the machine: its marginal cost, averaged over all orders in which small parts of the work are
  * added. f bends, so that p depends on v, which no guest sees: p is highest on an empty host.
  *
- * All v from the lowest to the highest that is possible count as equally likely. With some
+ * Of v the mean over minutes is given or assumed: all from the lowest to the highest that is
+ * possible count as equally likely. In a single interval it deviates from that by e v. With some
  * probability (model/vm_full.h) the host is full instead, whatever v then is: U = 1. The median of
- * p over all of these has the least expected error. The error of the model is normal at each of
- * them; within the bound is nine tenths of the sum of these distributions.
+ * p over all of these has the least expected error. At each of them the error is normal, with the
+ * sum of two variances: that of the model, and of (dp/dv) e v. Within the bound is nine tenths of
+ * the sum of these distributions.
  */
 #pragma once
 
 #include <stddef.h>
+
+/* e: the deviation of what neighbours do in an interval from what they do for minutes, of that. */
+#define VM_NEIGHBOUR_CHANGE 0.1
+
+/* The half-width of a normal 90 % interval, in standard deviations. */
+#define VM_BOUND_DEVIATIONS 1.645
 
 /* What is known of the host; all zero: nothing. */
 struct vm_hints {

@@ -63,10 +63,10 @@ static void test_ratio(void **state)
 	assert_near(vm_share_ratio(&share, 0.5, LAST), 1); /* no neighbours */
 }
 
-/* Points in any order: the median, and what 19 of 21 are within. */
+/* Points in any order: the median, and what 19 of 21 are within. At one load nothing changes. */
 static void test_loads_of_neighbours(void **state)
 {
-	struct vm_share share = share_of(8, 32, (struct vm_hints){ 0 });
+	struct vm_share share = share_of(8, 32, (struct vm_hints){ 0, 0.5, 0.5 });
 	struct vm_point points[VM_SHARE_LOADS], both;
 
 	(void)state;
@@ -102,6 +102,17 @@ static void test_full_host(void **state)
 	assert_true(both.bound_w < 0.01);
 }
 
+static double load_of(const struct vm_share *share, size_t index)
+{
+	return share->load_low + (share->load_high - share->load_low) * (double)index / LAST;
+}
+
+/* Of a host that bends; all are above those of a full one, which is asked for more than it has. */
+static double watts_at(double load)
+{
+	return 40 / (1 + 4 * load);
+}
+
 /* Uniform numbers in 0..1, the same in each run. */
 static double next_uniform(uint64_t *seed)
 {
@@ -116,7 +127,7 @@ static double next_normal(uint64_t *seed)
 	return radius * cos(2 * M_PI * next_uniform(seed));
 }
 
-/* How many of @draws of what the points say are within the bound. */
+/* How many of @draws are within the bound; neighbours change from one to the next. */
 static double coverage(const struct vm_share *share, const struct vm_point *points, int draws)
 {
 	struct vm_point both;
@@ -126,29 +137,35 @@ static double coverage(const struct vm_share *share, const struct vm_point *poin
 	vm_share_combine(share, points, &both);
 	for (int i = 0; i < draws; i++) {
 		bool is_full = next_uniform(&seed) < share->full;
-		const struct vm_point *point =
-			&points[is_full ? FULL : (size_t)(next_uniform(&seed) * FULL)];
-		double watts = point->watts + point->bound_w / 1.645 * next_normal(&seed);
+		size_t index = is_full ? FULL : (size_t)(next_uniform(&seed) * FULL);
+		double change = is_full ? 0 : VM_NEIGHBOUR_CHANGE * next_normal(&seed);
+		double watts = is_full ? points[FULL].watts
+				       : watts_at(load_of(share, index) * (1 + change));
 
+		watts += points[index].bound_w / 1.645 * next_normal(&seed);
 		inside += fabs(watts - both.watts) <= both.bound_w;
 	}
 	return (double)inside / draws;
 }
 
-/* Nine of ten, whatever part the loads, the model and a full host have in it. */
+/*
+ * Nine of ten, whatever part the loads, the model and a full host have in it, and where the load is
+ * known, so that what neighbours change is a large part of it.
+ */
 static void test_the_bound_covers_nine_of_ten(void **state)
 {
 	static const double bounds[] = { 0.05, 0.3, 1.2 }, fulls[] = { 0, 0.5, 0.97 };
+	static const struct vm_hints hints[] = { { 0 }, { 0, 0.5, 0.6 } };
 
 	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(bounds) * ARRAY_SIZE(fulls); i++) {
-		struct vm_share share = share_of(8, 32, (struct vm_hints){ 0 });
+	for (size_t i = 0; i < 2 * ARRAY_SIZE(bounds) * ARRAY_SIZE(fulls); i++) {
+		struct vm_share share = share_of(8, 32, hints[i % 2]);
 		struct vm_point points[VM_SHARE_LOADS];
 
-		share.full = fulls[i % ARRAY_SIZE(fulls)];
+		share.full = fulls[i / 2 % ARRAY_SIZE(fulls)];
 		for (size_t k = 0; k < VM_SHARE_LOADS; k++) {
-			points[k].watts = 40 / (1 + (double)k / 5);
-			points[k].bound_w = points[k].watts * bounds[i / ARRAY_SIZE(fulls)];
+			points[k].watts = watts_at(k == FULL ? 1.05 : load_of(&share, k));
+			points[k].bound_w = points[k].watts * bounds[i / 2 / ARRAY_SIZE(fulls)];
 		}
 		assert_true(fabs(coverage(&share, points, 40000) - 0.9) < 0.03);
 	}
