@@ -415,6 +415,7 @@ static bool is_due(struct interval_engine *engine, size_t z, bool has_passed)
 	struct zone_status *status = &engine->status[z];
 
 	status->state = accountant_has_ended(&engine->accountant, z) ? ZONE_ABSENT : ZONE_UP;
+	status->error = 0;
 	status->reads += status->state == ZONE_UP && has_passed;
 	return status->state == ZONE_UP && has_passed;
 }
@@ -453,6 +454,14 @@ static void advance_components(struct interval_engine *engine, const struct acti
 	}
 }
 
+/* What the model needs is not known in this interval. */
+static void miss_estimate(struct zone_status *status)
+{
+	status->state = ZONE_ERROR;
+	status->error = -ENODATA;
+	status->errors++;
+}
+
 /* As the estimate: what a failed pass did not see comes with the next. */
 static void advance_models(struct interval_engine *engine, const struct activity *activity,
 			   bool has_passed)
@@ -462,9 +471,14 @@ static void advance_models(struct interval_engine *engine, const struct activity
 	if (has_passed)
 		model_feed(engine->sources.models, activity);
 	for (size_t i = 0; i < engine->places.model_count; i++) {
-		if (is_due(engine, engine->places.models[i], has_passed) &&
-		    model_meter_advance(engine->sources.models, i, &span))
-			insert_span(engine, engine->places.models[i], span);
+		size_t z = engine->places.models[i];
+
+		if (!is_due(engine, z, has_passed))
+			continue;
+		if (model_meter_advance(engine->sources.models, i, &span))
+			insert_span(engine, z, span);
+		else
+			miss_estimate(&engine->status[z]);
 	}
 }
 

@@ -105,7 +105,8 @@ def the_best_of_two():
 
 
 def the_frequency_of_cpus():
-    """It is a level: the answer is that at the mean of all policies, idle power that at the lowest frequency of the training."""
+    """It is a level: the answer is that at the mean of all policies, idle power that at the lowest frequency of the training.
+    Without it there is no estimate, and the zone is down."""
     with tempfile.TemporaryDirectory() as sysfs, tempfile.TemporaryDirectory() as folder:
         option = write_model(folder, ["platform"])
         path = pathlib.Path(option.split("=", 1)[1])
@@ -128,6 +129,13 @@ def the_frequency_of_cpus():
             assert abs(zone_w(metrics, "platform", "idle") - (IDLE_W + 10)) < 1e-5
             over_w = zone_w(metrics, "platform", "dynamic") - BUSY_W * busy - 10  # 2 GHz in place of 1
             assert -0.01 < over_w < (BUSY_W / 10 if busy == 1 else 0.01), (over_w, busy)
+            assert metrics.value("kepler_exporter_source_up", zone="platform") == 1
+            for policy in pathlib.Path(sysfs, "devices/system/cpu/cpufreq").iterdir():
+                (policy / "scaling_cur_freq").unlink()
+            without = exporter.intervals(3)
+            assert without.value("kepler_exporter_source_up", zone="platform") == 0
+            assert without.value("kepler_exporter_source_read_errors_total", zone="platform") > 0
+            assert not without.select("kepler_node_platform_watts")
             assert exporter.stop() == 0
 
 
