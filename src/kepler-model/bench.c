@@ -563,9 +563,7 @@ int bench_main(int argc, char *const *argv, char *const *environ_)
 		return PROGRAM_USAGE;
 	}
 	if (operands.count > 1)
-		(void)fputs("usage: kepler-model bench [FOLDER] [OPTION]...; --help lists all "
-			    "options\n",
-			    stderr);
+		status = PROGRAM_WRONG_WORDS;
 	else
 		status = run(&config, operands.count ? operands.words[0] : config.output);
 	operands_release(&operands);

@@ -321,9 +321,7 @@ int collect_main(int argc, char *const *argv, char *const *environ_)
 		return PROGRAM_USAGE;
 	}
 	if (operands.count > 1) {
-		(void)fputs("usage: kepler-model collect FILE [--server=URL] [OPTION]...\n",
-			    stderr);
-		status = PROGRAM_USAGE;
+		status = PROGRAM_WRONG_WORDS;
 	} else {
 		status =
 			run(&config,

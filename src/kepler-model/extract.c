@@ -68,9 +68,7 @@ int extract_main(int argc, char *const *argv, char *const *environ_)
 	}
 	path = operands.count ? operands.words[0] : config.extract.input;
 	if (!*path || operands.count > 1) {
-		(void)fputs("usage: kepler-model extract FILE [--output=FILE] [OPTION]...\n",
-			    stderr);
-		status = PROGRAM_USAGE;
+		status = PROGRAM_WRONG_WORDS;
 	} else {
 		status = extract(&config, path);
 	}

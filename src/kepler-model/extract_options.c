@@ -144,7 +144,8 @@ int extract_write(const char *path, const struct strbuf *text, struct diag *diag
 	if (strcmp(path, "-") == 0)
 		return fwrite(text->data, 1, text->len, stdout) == text->len && fflush(stdout) == 0
 			       ? 0
-			       : diag_set(diag, -EIO, "cannot write to standard output");
+			       : diag_set(diag, -EIO, "standard output: %s",
+					  strerrordesc_np(errno));
 	r = write_file_atomic(path, text->data, text->len, 0644);
 	return r < 0 ? diag_set(diag, r, "%s: cannot be written: %s", path, strerrordesc_np(-r))
 		     : 0;

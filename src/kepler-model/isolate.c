@@ -377,7 +377,7 @@ int isolate_main(int argc, char *const *argv, char *const *environ_)
 	struct diag diag = { "" };
 	const char *path;
 	char input[DATA_PATH_SIZE];
-	int status = PROGRAM_USAGE;
+	int status;
 
 	if (settings_read(&isolate_command_options, shorts, argc, argv, environ_, &config.settings,
 			  &operands, &diag) < 0) {
@@ -386,8 +386,7 @@ int isolate_main(int argc, char *const *argv, char *const *environ_)
 	}
 	path = operands.count ? operands.words[0] : config.extract.input;
 	if (!*path || operands.count > 1) {
-		(void)fputs("usage: kepler-model isolate FILE [--isolator=NAME] [OPTION]...\n",
-			    stderr);
+		status = PROGRAM_WRONG_WORDS;
 	} else {
 		path = data_path_of(config.extract.data_path, path, input);
 		status = isolate(&config, path, &diag) < 0;

@@ -39,7 +39,7 @@ static int write_text(struct row_output *output, struct diag *diag)
 		r = cannot_write(
 			output, file_replacement_write(&output->file, text->data, text->len), diag);
 	else if (fwrite(text->data, 1, text->len, stdout) != text->len)
-		r = diag_set(diag, -EIO, "cannot write to standard output");
+		r = diag_set(diag, -EIO, "standard output: %s", strerrordesc_np(errno));
 	strbuf_reset(text);
 	return r;
 }
@@ -57,7 +57,9 @@ int row_output_finish(struct row_output *output, struct diag *diag)
 		return r;
 	if (!is_stdout(output))
 		return cannot_write(output, file_replacement_finish(&output->file), diag);
-	return fflush(stdout) == 0 ? 0 : diag_set(diag, -EIO, "cannot write to standard output");
+	return fflush(stdout) == 0
+		       ? 0
+		       : diag_set(diag, -EIO, "standard output: %s", strerrordesc_np(errno));
 }
 
 void row_output_close(struct row_output *output)

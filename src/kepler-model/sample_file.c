@@ -79,6 +79,6 @@ int text_print(const struct strbuf *text, struct diag *diag)
 	if (strbuf_error(text) < 0)
 		return diag_set(diag, -ENOMEM, "out of memory");
 	if (fwrite(text->data, 1, text->len, stdout) != text->len || fflush(stdout) != 0)
-		return diag_set(diag, -EIO, "cannot write to standard output");
+		return diag_set(diag, -EIO, "standard output: %s", strerrordesc_np(errno));
 	return 0;
 }

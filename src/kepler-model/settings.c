@@ -66,16 +66,6 @@ int settings_read(const struct option_set *set, const struct short_flag *shorts,
 	return 0;
 }
 
-static int check_words(const struct operands *operands, size_t min, size_t max, struct diag *diag)
-{
-	if (operands->count < min)
-		return diag_set(diag, -EINVAL, "too few words: see --help");
-	if (operands->count > max)
-		return diag_set(diag, -EINVAL, "\"%.80s\" is one word too many: see --help",
-				operands->words[max]);
-	return 0;
-}
-
 int settings_load(const struct option_set *set, int argc, char *const *argv, char *const *environ_,
 		  size_t min, size_t max, struct settings *ret, struct operands *operands)
 {
@@ -85,11 +75,10 @@ int settings_load(const struct option_set *set, int argc, char *const *argv, cha
 		(void)settings_fail(&diag);
 		return PROGRAM_USAGE;
 	}
-	if (check_words(operands, min, max, &diag) < 0) {
-		(void)settings_fail(&diag);
+	if (operands->count < min || operands->count > max) {
 		operands_release(operands);
 		options_release(set, &ret->options);
-		return PROGRAM_USAGE;
+		return PROGRAM_WRONG_WORDS;
 	}
 	return 0;
 }

@@ -31,7 +31,8 @@ int settings_read(const struct option_set *set, const struct short_flag *shorts,
 		  char *const *argv, char *const *environ_, struct settings *ret,
 		  struct operands *operands, struct diag *diag);
 /*
- * The same without short names, of @min to @max words; says what is wrong. 0, or PROGRAM_USAGE.
+ * The same without short names, of @min to @max words; says what is wrong with an option. 0,
+ * PROGRAM_USAGE or PROGRAM_WRONG_WORDS.
  */
 int settings_load(const struct option_set *set, int argc, char *const *argv, char *const *environ_,
 		  size_t min, size_t max, struct settings *ret, struct operands *operands);

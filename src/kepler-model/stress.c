@@ -408,18 +408,14 @@ int stress_main(int argc, char *const *argv, char *const *environ_)
 	struct stress_config config = { .dry_run = false };
 	struct operands operands;
 	struct diag diag = { "" };
-	int status = PROGRAM_USAGE;
+	int status;
 
 	if (settings_read(&stress_command_options, shorts, argc, argv, environ_, &config.settings,
 			  &operands, &diag) < 0) {
 		(void)fprintf(stderr, "kepler-model stress: %s\n", diag.text);
 		return PROGRAM_USAGE;
 	}
-	if (operands.count)
-		(void)fputs("usage: kepler-model stress [OPTION]...; loads are named with --load\n",
-			    stderr);
-	else
-		status = run(&config);
+	status = operands.count ? PROGRAM_WRONG_WORDS : run(&config);
 	operands_release(&operands);
 	options_release(&stress_command_options, &config.settings.options);
 	return status;

@@ -341,11 +341,13 @@ static int run_command(const char *name, int (*command)(struct training_run *run
 	input = config.training.input;
 	run.paths = operands.count ? operands.words : &input;
 	run.path_count = operands.count ? operands.count : 1;
-	if (!*run.paths[0] || (needs_output && !*config.training.output)) {
+	if (!*run.paths[0]) {
+		status = PROGRAM_WRONG_WORDS;
+	} else if (needs_output && !*config.training.output) {
 		(void)fprintf(stderr,
-			      "usage: kepler-model %s CSV... --output=%s [OPTION]...; --help lists "
-			      "all options\n",
-			      name, needs_output ? "FOLDER" : "FILE");
+			      "kepler-model %s: --output: must be given: the folder of the "
+			      "models\n",
+			      name);
 	} else {
 		status = command(&run) < 0;
 		if (status)

@@ -291,7 +291,7 @@ static int run_command(const char *name, bool several, int argc, char *const *ar
 	struct validate_config config = { .format = 0 };
 	struct validation validation = { .config = &config };
 	struct operands operands;
-	int status = PROGRAM_USAGE;
+	int status;
 
 	if (settings_read(&validate_options, shorts, argc, argv, environ_, &config.settings,
 			  &operands, &validation.diag) < 0) {
@@ -299,9 +299,7 @@ static int run_command(const char *name, bool several, int argc, char *const *ar
 		return PROGRAM_USAGE;
 	}
 	if (!usage_is_right(&config, &operands, several)) {
-		(void)fprintf(stderr, "usage: kepler-model %s MODEL%s CSV [OPTION]...%s\n", name,
-			      several ? "..." : "",
-			      several ? "" : ", or --input=SERIES [OPTION]...");
+		status = PROGRAM_WRONG_WORDS;
 	} else if (*config.input ? check_series(&config, &validation.diag) < 0
 				 : run(&validation, &operands) < 0) {
 		(void)fprintf(stderr, "kepler-model %s: %s\n", name, validation.diag.text);

@@ -5,11 +5,13 @@
  */
 #include "kepler/config_command.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "base/macro.h"
 #include "options/render.h"
 #include "options/schema.h"
+#include "options/spelling.h"
 #include "service/needs.h"
 
 #define EXIT_USAGE 2
@@ -33,7 +35,7 @@ static int put(const struct strbuf *text, FILE *out, FILE *err)
 		return EXIT_FAILURE;
 	}
 	if (fwrite(text->data, 1, text->len, out) != text->len || fflush(out) != 0) {
-		(void)fprintf(err, "kepler: cannot write\n");
+		(void)fprintf(err, "kepler: standard output: %s\n", strerrordesc_np(errno));
 		return EXIT_FAILURE;
 	}
 	return EXIT_SUCCESS;
@@ -112,6 +114,23 @@ static int run_schema(const struct option_args *args, FILE *out, FILE *err)
 	return print_table(args, options_schema, out, err);
 }
 
+/* @word is none of the @count subcommands. */
+static int refuse(const struct subcommand *subcommands, size_t count, const char *word, FILE *err)
+{
+	struct spelling_nearest best = spelling_begin(word);
+	char shown[128];
+
+	for (size_t i = 0; i < count; i++)
+		spelling_consider(&best, subcommands[i].name, SIZE_MAX);
+	(void)fprintf(err, "kepler: config %s: no such command; ",
+		      option_printable(shown, sizeof(shown), word));
+	if (best.name)
+		(void)fprintf(err, "did you mean config %s?\n", best.name);
+	else
+		(void)fprintf(err, "config --help lists all\n");
+	return EXIT_USAGE;
+}
+
 int config_command(const struct option_args *args, FILE *out, FILE *err)
 {
 	static const struct subcommand subcommands[] = { { "check", run_check },
@@ -129,7 +148,7 @@ int config_command(const struct option_args *args, FILE *out, FILE *err)
 		if (strcmp(args->argv[0], subcommands[i].name) == 0)
 			return subcommands[i].run(&rest, out, err);
 	}
-	return usage(err);
+	return refuse(subcommands, ARRAY_SIZE(subcommands), args->argv[0], err);
 }
 
 int config_command_main(int argc, char *const *argv, char *const *environ_)

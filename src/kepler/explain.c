@@ -25,6 +25,7 @@
 #include "net/http_listen.h"
 #include "net/http_unix.h"
 #include "net/http_url.h"
+#include "options/program.h"
 
 #define CONNECT_MS   2000
 #define ANSWER_MS    5000
@@ -273,9 +274,7 @@ int explain_main(int argc, char *const *argv, char *const *environ_)
 	int status;
 
 	if (!target || !target[0] || strlen(target) >= EXPLAIN_TARGET_MAX) {
-		(void)fputs("usage: kepler explain PID|CONTAINER|POD [--json] [OPTION]...\n",
-			    stderr);
-		return EXPLAIN_EXIT_USAGE;
+		return PROGRAM_WRONG_WORDS;
 	}
 	if (options_load(&explain_options, &args, &config.config.options, &diag) < 0) {
 		(void)fprintf(stderr, "kepler: %s\n", diag.text);

@@ -48,7 +48,8 @@ static const struct command commands[] = {
 		  "Takes also:",
 	  .options = &replay_options },
 	{ "config", config_command_main, "config COMMAND",
-	  "the configuration:", .more = config_command_usage },
+	  "the configuration:", .more = config_command_usage, .operands = "COMMAND [ARGUMENT]...",
+	  .what = "Reads and prints the configuration; nothing is measured. Commands:" },
 };
 
 static const struct program kepler = {

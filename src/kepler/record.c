@@ -17,6 +17,7 @@
 #include "kepler/self_stats.h"
 #include "kepler/sources.h"
 #include "options/operands.h"
+#include "options/program.h"
 #include "service/schedule.h"
 #include "service/signals.h"
 
@@ -223,10 +224,7 @@ int record_main(int argc, char *const *argv, char *const *environ_)
 
 	if (operands_sort(&record_options, NULL, argc, argv, &operands, NULL) < 0 ||
 	    operands.count != 1) {
-		(void)fputs("usage: kepler record FILE [--duration=DURATION] "
-			    "[--interval=DURATION] [OPTION]...\n",
-			    stderr);
-		return 2;
+		return PROGRAM_WRONG_WORDS;
 	}
 	args.argc = (int)operands.flag_count;
 	args.argv = operands.flags;

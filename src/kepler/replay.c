@@ -19,6 +19,7 @@
 #include "kepler/replay_rivals.h"
 #include "kepler/replay_table.h"
 #include "options/operands.h"
+#include "options/program.h"
 #include "record/record_reader.h"
 
 #define EXIT_DAMAGED 1
@@ -267,7 +268,8 @@ static int print(const struct replay_config *own, const struct replay *replay,
 
 	if (replay_table_print(&view, (enum replay_format)own->format, &out) < 0 ||
 	    fwrite(out.data, 1, out.len, stdout) != out.len || fflush(stdout) != 0) {
-		(void)fputs("kepler: cannot write\n", stderr);
+		(void)fprintf(stderr, "kepler: standard output: %s\n",
+			      strbuf_error(&out) < 0 ? "out of memory" : strerrordesc_np(errno));
 		return EXIT_DAMAGED;
 	}
 	if (replay_table_imbalance_uj(replay->books) ||
@@ -331,10 +333,7 @@ int replay_main(int argc, char *const *argv, char *const *environ_)
 
 	if (operands_sort(&replay_options, NULL, argc, argv, &operands, NULL) < 0 ||
 	    !operands.count) {
-		(void)fputs("usage: kepler replay FILE... [--by=WHAT] [--format=FORMAT] [--diff | "
-			    "--compare=METHOD] [OPTION]...\n",
-			    stderr);
-		return EXIT_USAGE;
+		return PROGRAM_WRONG_WORDS;
 	}
 	return run(&operands, environ_);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options/program.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,7 +17,8 @@ static int put(const struct program *program, const struct strbuf *text, FILE *o
 	if (strbuf_error(text) == 0 && fwrite(text->data, 1, text->len, out) == text->len &&
 	    fflush(out) == 0)
 		return EXIT_SUCCESS;
-	(void)fprintf(err, "%s: cannot write\n", program->name);
+	(void)fprintf(err, "%s: standard output: %s\n", program->name,
+		      strbuf_error(text) < 0 ? "out of memory" : strerrordesc_np(errno));
 	return EXIT_FAILURE;
 }
 
@@ -62,21 +64,39 @@ static int print_help(const struct program *program, FILE *out, FILE *err)
 	return put(program, &text, out, err);
 }
 
+/* "rule measure FILE [OPTION]..." */
+static void add_synopsis(const struct program *program, const struct command *command,
+			 struct strbuf *out)
+{
+	strbuf_addf(out, "%s %s%s%s%s", program->name, command->name, command->operands ? " " : "",
+		    command->operands ? command->operands : "",
+		    command->options ? " [OPTION]..." : "");
+}
+
 static int print_command_help(const struct program *program, const struct command *command,
 			      FILE *out, FILE *err)
 {
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
 
-	strbuf_addf(&text, "usage: %s %s%s%s [OPTION]...\n\n%s\n\n", program->name, command->name,
-		    command->operands ? " " : "", command->operands ? command->operands : "",
-		    command->what);
-	options_help(command->options, &text);
+	strbuf_add_str(&text, "usage: ");
+	add_synopsis(program, command, &text);
+	strbuf_addf(&text, "\n\n%s\n\n", command->what);
+	if (command->more)
+		strbuf_addf(&text, "%s%s", command->more, command->options ? "\n" : "");
+	if (command->options)
+		options_help(command->options, &text);
 	return put(program, &text, out, err);
 }
 
 static bool is_help(const char *word)
 {
 	return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+}
+
+static bool is_version(const char *word)
+{
+	return strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0 ||
+	       strcmp(word, "version") == 0;
 }
 
 static bool wants_help(const struct command *command, int argc, char *const *argv)
@@ -109,26 +129,60 @@ static int refuse(const struct program *program, const char *word, FILE *err)
 	return PROGRAM_USAGE;
 }
 
+static int run_command(const struct program *program, const struct command *command, int argc,
+		       char *const *argv, char *const *environ_, FILE *err)
+{
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
+	int status = command->run(argc, argv, environ_);
+
+	if (status != PROGRAM_WRONG_WORDS)
+		return status;
+	add_synopsis(program, command, &text);
+	(void)fprintf(err, "usage: %s; %s %s --help explains it\n", text.data ? text.data : "",
+		      program->name, command->name);
+	return PROGRAM_USAGE;
+}
+
+static const struct command *find_command(const struct program *program, const char *word)
+{
+	for (size_t i = 0; i < program->count; i++) {
+		if (strcmp(word, program->commands[i].name) == 0)
+			return &program->commands[i];
+	}
+	return NULL;
+}
+
+/* "help COMMAND" */
+static int help_on(const struct program *program, const char *word, FILE *out, FILE *err)
+{
+	const struct command *command = find_command(program, word);
+
+	if (!command)
+		return refuse(program, word, err);
+	return command->what ? print_command_help(program, command, out, err)
+			     : print_help(program, out, err);
+}
+
 int program_run(const struct program *program, int argc, char *const *argv, char *const *environ_,
 		FILE *out, FILE *err)
 {
 	const char *word = argc > 1 ? argv[1] : NULL;
 
-	for (size_t i = 0; word && i < program->count; i++) {
-		const struct command *command = &program->commands[i];
+	const struct command *command = word ? find_command(program, word) : NULL;
 
-		if (strcmp(word, command->name) != 0)
-			continue;
+	if (command)
 		return wants_help(command, argc - 2, argv + 2)
 			       ? print_command_help(program, command, out, err)
-			       : command->run(argc - 2, argv + 2, environ_);
-	}
+			       : run_command(program, command, argc - 2, argv + 2, environ_, err);
+	if (word && strcmp(word, "help") == 0 && argc > 2)
+		return help_on(program, argv[2], out, err);
 	if (word && (is_help(word) || strcmp(word, "help") == 0))
 		return print_help(program, out, err);
-	if (word && (strcmp(word, "--version") == 0 || strcmp(word, "version") == 0))
+	if (word && is_version(word))
 		return print_version(program, out, err);
 	if (program->unnamed && (!word || word[0] == '-'))
-		return program->unnamed->run(word ? argc - 1 : 0, argv + 1, environ_);
+		return run_command(program, program->unnamed, word ? argc - 1 : 0, argv + 1,
+				   environ_, err);
 	if (word)
 		return refuse(program, word, err);
 	(void)fprintf(err, "%s: no command; --help lists all\n", program->name);

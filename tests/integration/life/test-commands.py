@@ -100,11 +100,25 @@ def each_program_says_what_it_is_and_refuses_alike():
         for flag in ("--help", "-h", "help"):
             status, out, err = ask(name, flag)
             assert (status, err) == (0, "") and f"usage: {name} " in out, (name, flag, status, out, err)
-        for flag in ("--version", "version"):
+        for flag in ("--version", "-V", "version"):
             assert ask(name, flag) == (0, f"{name} {version}", "")
         assert ask(name, "versoin") == (2, "", f"{name}: versoin: no such command; did you mean version?\n")
         assert ask(name, "xyzzy") == (2, "", f"{name}: xyzzy: no such command; --help lists all\n")
         assert ask(name, "--xyzzy") == (2, "", f"{name}: --xyzzy: unknown flag; --help lists all\n")
+
+
+def wrong_operands_are_answered_with_the_commands_usage():
+    cases = [("kepler", command) for command in ("explain", "record", "replay")]
+    if "kepler-model" in other_programs():
+        cases += [("kepler-model", command) for command in
+                  ("extract", "isolate", "train-from-data", "train", "train-builtin", "validate", "compare", "plot", "export",
+                   "repo", "serve", "online-trainer", "train-request", "estimate")]
+    for name, command in cases:
+        usage = ask(name, command, "--help")[1].splitlines()[0]
+        assert ask(name, command) == (2, "", f"{usage}; {name} {command} --help explains it\n"), (name, command)
+        assert ask(name, "help", command) == ask(name, command, "--help"), (name, command)
+    status, out, err = ask("kepler", "config", "--help")
+    assert (status, err) == (0, "") and "config check FILE" in out, (status, out, err)
 
 
 def a_program_without_commands_says_so():
@@ -117,4 +131,5 @@ def a_program_without_commands_says_so():
 
 run_tests([a_command_tells_its_own_options, what_is_the_doctors_is_no_one_elses, the_doctor_takes_it_anywhere_but_as_a_value,
            the_doctor_names_the_rules_of_attribution, needs_are_those_of_the_configuration,
-           each_program_says_what_it_is_and_refuses_alike, a_program_without_commands_says_so])
+           each_program_says_what_it_is_and_refuses_alike, wrong_operands_are_answered_with_the_commands_usage,
+           a_program_without_commands_says_so])

@@ -72,9 +72,9 @@ static void show(void **state)
 
 static void wrong_use(void **state)
 {
-	const char *none[] = { NULL }, *unknown[] = { "frobnicate", NULL },
-		   *more[] = { "sample", "x", NULL }, *two[] = { "check", "x", "y", NULL };
-	const char **cases[] = { none, unknown, more, two };
+	const char *none[] = { NULL }, *more[] = { "sample", "x", NULL },
+		   *two[] = { "check", "x", "y", NULL };
+	const char **cases[] = { none, more, two };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -87,12 +87,31 @@ static void wrong_use(void **state)
 	}
 }
 
+static void what_is_no_command_is_named(void **state)
+{
+	const char *near[] = { "chekc", NULL }, *far[] = { "frobnicate", NULL };
+	char *out, *err;
+
+	(void)state;
+	assert_int_equal(run(near, &out, &err), 2);
+	assert_string_equal(err,
+			    "kepler: config chekc: no such command; did you mean config check?\n");
+	free(out);
+	free(err);
+	assert_int_equal(run(far, &out, &err), 2);
+	assert_string_equal(
+		err, "kepler: config frobnicate: no such command; config --help lists all\n");
+	free(out);
+	free(err);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(check),
 		cmocka_unit_test(show),
 		cmocka_unit_test(wrong_use),
+		cmocka_unit_test(what_is_no_command_is_named),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -30,6 +30,12 @@ static int run_look(int argc, char *const *argv, char *const *environ_)
 	return 8;
 }
 
+static int run_mend(int argc, char *const *argv, char *const *environ_)
+{
+	(void)argv, (void)environ_;
+	return argc == 1 ? 9 : PROGRAM_WRONG_WORDS;
+}
+
 static const struct option rows[] = {
 	{ "look.far", NULL, OPTION_BOOL, .offset = 0, .default_text = "false", .help = "Sees." },
 };
@@ -41,6 +47,12 @@ static const struct command commands[] = {
 	  .options = &options },
 	{ "look", run_look, "look COMMAND", "at:", .more = "  look far\n" },
 };
+static const struct command mending[] = {
+	{ "mend", run_mend, "mend PART", "make whole", .what = "Makes whole.", .operands = "PART",
+	  .more = "  mend leg\n", .options = &options },
+	{ "see", run_mend, "see", "see", .what = "Sees." },
+};
+static const struct program mender = { "mender", "Mends.", mending, ARRAY_SIZE(mending), NULL };
 static const struct program full = { "rule", "A rule.", commands, ARRAY_SIZE(commands),
 				     &commands[0] };
 static const struct program empty = { "rule-maker", "Makes rules.", NULL, 0, NULL };
@@ -117,6 +129,35 @@ static void a_command_has_help_of_its_own_or_sees_the_flag(void **state)
 	assert_int_equal(run(&full, "look", "--help"), 8);
 }
 
+static void help_on_a_command_is_that_commands_own(void **state)
+{
+	(void)state;
+	assert_int_equal(run(&mender, "help", "mend"), 0);
+	assert_string_equal(out, "usage: mender mend PART [OPTION]...\n\nMakes whole.\n\n"
+				 "  mend leg\n\n"
+				 "  --[no-]look.far\n"
+				 "      Sees. Default false; true or false.\n");
+	assert_int_equal(run(&mender, "see", "--help"), 0);
+	assert_string_equal(out, "usage: mender see\n\nSees.\n\n");
+	assert_int_equal(run(&full, "help", "look"), 0);
+	assert_memory_equal(out, "A rule.\n", strlen("A rule.\n"));
+	assert_int_equal(run(&mender, "help", "ment"), 2);
+	assert_string_equal(err, "mender: ment: no such command; did you mean mend?\n");
+}
+
+static void wrong_operands_are_answered_with_the_usage(void **state)
+{
+	(void)state;
+	assert_int_equal(run(&mender, "mend", "leg"), 9);
+	assert_string_equal(err, "");
+	assert_int_equal(run(&mender, "mend", NULL), 2);
+	assert_string_equal(
+		err, "usage: mender mend PART [OPTION]...; mender mend --help explains it\n");
+	assert_int_equal(run(&mender, "see", NULL), 2);
+	assert_string_equal(err, "usage: mender see; mender see --help explains it\n");
+	assert_string_equal(out, "");
+}
+
 static void version_is_of_the_program_that_is_asked(void **state)
 {
 	(void)state;
@@ -124,6 +165,8 @@ static void version_is_of_the_program_that_is_asked(void **state)
 	assert_memory_equal(out, "rule-maker " KEPLER_VERSION,
 			    strlen("rule-maker " KEPLER_VERSION));
 	assert_int_equal(run(&full, "version", NULL), 0);
+	assert_memory_equal(out, "rule " KEPLER_VERSION, strlen("rule " KEPLER_VERSION));
+	assert_int_equal(run(&full, "-V", NULL), 0);
 	assert_memory_equal(out, "rule " KEPLER_VERSION, strlen("rule " KEPLER_VERSION));
 	assert_string_equal(err, "");
 }
@@ -151,14 +194,16 @@ static void what_cannot_be_written_fails(void **state)
 	char name[] = "rule", flag[] = "--help";
 	char *const argv[] = { name, flag, NULL };
 	FILE *full_disk = fopen("/dev/full", "we");
-	FILE *nowhere = fopen("/dev/null", "we");
+	char said[80] = "";
+	FILE *to_said = fmemopen(said, sizeof(said), "w");
 
 	(void)state;
 	assert_non_null(full_disk);
-	assert_non_null(nowhere);
-	assert_int_equal(program_run(&full, 2, argv, NULL, full_disk, nowhere), 1);
+	assert_non_null(to_said);
+	assert_int_equal(program_run(&full, 2, argv, NULL, full_disk, to_said), 1);
 	(void)fclose(full_disk);
-	(void)fclose(nowhere);
+	(void)fclose(to_said);
+	assert_string_equal(said, "rule: standard output: No space left on device\n");
 }
 
 static int release(void **state)
@@ -176,6 +221,8 @@ int main(void)
 		cmocka_unit_test(flags_alone_are_of_the_unnamed_command),
 		cmocka_unit_test(help_is_made_of_the_table),
 		cmocka_unit_test(a_command_has_help_of_its_own_or_sees_the_flag),
+		cmocka_unit_test(help_on_a_command_is_that_commands_own),
+		cmocka_unit_test(wrong_operands_are_answered_with_the_usage),
 		cmocka_unit_test(version_is_of_the_program_that_is_asked),
 		cmocka_unit_test(what_is_unknown_is_refused_with_the_nearest),
 		cmocka_unit_test(what_cannot_be_written_fails),
