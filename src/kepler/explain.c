@@ -131,7 +131,8 @@ static int ask_until_answered(struct question *question)
 		wait_s = left_s > wait_s ? left_s : wait_s;
 		if (clock_ns(CLOCK_MONOTONIC) - began_ns >
 		    (wait_s * INTERVALS + MARGIN_S) * NSEC_PER_SEC)
-			return diag_set(&question->diag, -ETIMEDOUT, "no answer in time");
+			return diag_set(&question->diag, -ETIMEDOUT, "%s: no answer in time",
+					question->address);
 		pause_ms(left_s > 2 ? ASK_LATER_MS : ASK_EVERY_MS);
 	}
 }
@@ -220,7 +221,7 @@ static int tell(struct question *question)
 			    stderr);
 	else if ((clean.len && fwrite(clean.data, 1, clean.len, out) != clean.len) ||
 		 fflush(out) != 0) {
-		(void)fprintf(stderr, "kepler: cannot write: %s\n", strerrordesc_np(errno));
+		(void)fprintf(stderr, "kepler: standard output: %s\n", strerrordesc_np(errno));
 		return EXPLAIN_EXIT_UNREACHABLE;
 	}
 	if (!answered)
@@ -240,7 +241,10 @@ static int explain(const struct explain_config *explain, const char *target)
 			status = tell(&question);
 			break;
 		}
-		(void)fprintf(stderr, "kepler: %s: %s\n", address, question.diag.text);
+		if (http_unix_path(address))
+			(void)fprintf(stderr, "kepler: %s: %s\n", address, question.diag.text);
+		else
+			(void)fprintf(stderr, "kepler: %s\n", question.diag.text);
 		if (i + 1 == explain->config.web.listen_count)
 			(void)fputs("kepler: no exporter answers; is it running, and is this its "
 				    "--web.listen-address (or --config.file)?\n",

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * All rows of a table are looked at, best match first: an exact id or name, then one that begins
- * so. Where several rows are called so, whatever lives goes before what has ended, and if that
- * leaves more than one, all of them are told.
+ * so, then the command of a process. Where several rows are called so, whatever lives goes before
+ * what has ended, and if that leaves more than one, all of them are told.
  */
 #include "kepler/explain_find.h"
 
@@ -151,7 +151,7 @@ static bool is_rather(const struct ledger_process *process, const struct ledger_
 }
 
 /* In one way of writing: no zeros before it. */
-static void look_at_processes(struct search *search)
+static void look_at_pids(struct search *search)
 {
 	const struct ledger_process *best = NULL;
 	uint32_t best_row = LEDGER_NONE;
@@ -171,6 +171,35 @@ static void look_at_processes(struct search *search)
 	}
 	if (best)
 		consider(search, LEVEL_PROCESS, best_row, FIT_EXACT);
+}
+
+/*
+ * By what they run: only in the second look, because owners are meant before the processes that are
+ * called as they are.
+ */
+static void look_at_commands(struct search *search)
+{
+	const char *text = search->text;
+
+	for (uint32_t row = 0; row < ledger_slots(search->ledger, LEVEL_PROCESS); row++) {
+		const struct ledger_process *process = ledger_process_at(search->ledger, row);
+
+		if (!process->row.used || !text[0])
+			continue;
+		if (strcmp(process->comm, text) == 0)
+			consider(search, LEVEL_PROCESS, row,
+				 process->row.ended ? FIT_ENDED : FIT_EXACT);
+		else
+			consider(search, LEVEL_PROCESS, row, fit_near(process->comm, text));
+	}
+}
+
+static void look_at_processes(struct search *search)
+{
+	if (search->near)
+		look_at_commands(search);
+	else
+		look_at_pids(search);
 }
 
 /* A systemd unit is called "nginx.service"; "nginx" will do. */

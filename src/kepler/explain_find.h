@@ -3,7 +3,8 @@
  * Which row of the ledger does a person mean? A pid; a container's id, or so much of it that it is
  * no other's; the name of a container, systemd unit, job, pod, virtual machine or namespace; a pod
  * as NAMESPACE/POD. A kind before a colon says which of them: "pid:", "container:", "pod:", "vm:",
- * "namespace:". Pure but for the ledger that it reads.
+ * "namespace:". Where nothing else is called so, the command that a process runs. Pure but for the
+ * ledger that it reads.
  */
 #pragma once
 

@@ -19,8 +19,9 @@ static const struct command commands[] = {
 		  "options of run\n"
 		  "(kepler --help), and:",
 	  .options = &doctor_options },
-	{ "explain", explain_main, "explain PID|CONTAINER|POD [--json]",
-	  "how the numbers of the last interval came about", .operands = "PID|CONTAINER|POD",
+	{ "explain", explain_main, "explain PID|COMMAND|CONTAINER|POD [--json]",
+	  "how the numbers of the last interval came about",
+	  .operands = "PID|COMMAND|CONTAINER|POD",
 	  .what = "Asks the exporter that runs on this machine how its numbers came about: what "
 		  "it read,\n"
 		  "by which rule it shared that, and what it charged to a process, container, "

@@ -60,6 +60,23 @@ static int bind_socket(const union address *address, bool all)
 	return TAKE_FD(fd);
 }
 
+/* What to do about an address that cannot be had; "" where the error says it. */
+static const char *advice(int err)
+{
+	switch (err) {
+	case -EADDRINUSE:
+		return "; another program listens there, perhaps this one a second time: end it, "
+		       "or listen elsewhere (--web.listen-address)";
+	case -EADDRNOTAVAIL:
+		return "; no network interface of this machine has this address";
+	case -EACCES:
+		return "; ports below net.ipv4.ip_unprivileged_port_start need "
+		       "CAP_NET_BIND_SERVICE";
+	default:
+		return "";
+	}
+}
+
 static int listen_tcp(const char *text, struct diag *diag)
 {
 	char host[INET6_ADDRSTRLEN];
@@ -81,7 +98,8 @@ static int listen_tcp(const char *text, struct diag *diag)
 		r = bind_socket(&address, false);
 	}
 	if (r < 0)
-		return diag_set(diag, r, "cannot listen on \"%.200s\": %s", text, strerror(-r));
+		return diag_set(diag, r, "cannot listen on \"%.200s\": %s%s", text, strerror(-r),
+				advice(r));
 	return r;
 }
 

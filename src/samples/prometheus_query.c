@@ -204,9 +204,10 @@ static int get(struct prometheus *prometheus, const char *url, struct answer *an
 	if (r < 0 && answer->malformed.text[0])
 		return diag_set(diag, r, "%s: the answer is malformed: %s", options->url,
 				answer->malformed.text);
-	if (r < 0)
-		(void)diag_set(diag, r, "%s: %s", options->url,
-			       why.text[0] ? why.text : strerrordesc_np(-r));
+	if (r < 0 && why.text[0])
+		(void)diag_set(diag, r, "%s", why.text); /* it begins with the URL */
+	else if (r < 0)
+		(void)diag_set(diag, r, "%s: %s", options->url, strerrordesc_np(-r));
 	return may_succeed_later(r) ? -EAGAIN : r;
 }
 

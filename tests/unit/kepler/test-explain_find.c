@@ -83,6 +83,8 @@ static void finds_by_what_people_type(void **state)
 		{ "pod:chec", LEVEL_POD, "" },
 		{ "shop", LEVEL_NAMESPACE, "" },
 		{ "namespace:system", LEVEL_NAMESPACE, "" },
+		{ "postgres", LEVEL_PROCESS, ID_DB },
+		{ "pid:nginx", LEVEL_PROCESS, "nginx.service" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -126,6 +128,22 @@ static void what_may_be_two_is_told(void **state)
 	assert_int_equal(answer->near_count, 2);
 	assert_string_equal(answer->near[0], "container web (3f2a91c04b1e55aa00000000)");
 	assert_string_equal(answer->near[1], "container other (3f2a77)");
+}
+
+static void processes_with_one_command_are_listed(void **state)
+{
+	const struct house *house = *state;
+	const struct explain_answer *answer = find(house, "ostgre");
+
+	assert_int_equal(answer->result, EXPLAIN_NOT_FOUND);
+	assert_int_equal(answer->near_count, 1);
+	assert_string_equal(answer->near[0], "process 12 (postgres)");
+	(void)ledger_process(house->ledger, 15, 10, "stress", house->unit);
+	answer = find(house, "stress");
+	assert_int_equal(answer->result, EXPLAIN_AMBIGUOUS);
+	assert_int_equal(answer->near_count, 2);
+	assert_string_equal(answer->near[0], "process 4711 (stress)");
+	assert_string_equal(answer->near[1], "process 15 (stress)");
 }
 
 /* Another name of the same container is another row; the old one is kept for a while. */
@@ -203,6 +221,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(finds_by_what_people_type, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_not_there_is_not_found, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_may_be_two_is_told, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(processes_with_one_command_are_listed, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(a_container_by_its_newest_names, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_newer_row_may_come_first, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_finds_no_room_is_counted, set_up, tear_down),

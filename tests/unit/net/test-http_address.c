@@ -80,6 +80,9 @@ static void listens_and_says_where(void **state)
 	assert_int_equal(http_listen_address(&first, small, sizeof(small)), -ERANGE);
 	assert_int_equal(http_listen(address, 0, &second, &diag), -EADDRINUSE);
 	assert_non_null(strstr(diag.text, address));
+	assert_non_null(strstr(diag.text, "another program listens there"));
+	assert_int_equal(http_listen("192.0.2.1:0", 0, &second, &diag), -EADDRNOTAVAIL);
+	assert_non_null(strstr(diag.text, "no network interface"));
 	http_unlisten(&first);
 }
 
