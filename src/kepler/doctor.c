@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/macro.h"
 #include "base/num.h"
+#include "base/terminal.h"
 #include "kepler/doctor_io.h"
 #include "kepler/doctor_reads.h"
 #include "kepler/doctor_record.h"
@@ -28,6 +29,7 @@
 #include "service/landlock.h"
 #include "service/privileges.h"
 
+#define TEXT_WIDTH_MAX 100
 /* Sources that are polled have their first reading within two, and are compared from 3 s on. */
 #define COMPARE_SECONDS 6
 
@@ -114,12 +116,13 @@ static void examine_bound(struct findings *findings, const struct sources *sourc
 	power_model_estimate(&platform_power_model, &facts, 0, &idle);
 	power_model_estimate(&platform_power_model, &facts, 1, &full);
 	findings_add(findings, FINDING_NOTE, "energy", NULL,
-		     "for %s of %u cores in %u sockets, design power %u W each, the model gives "
+		     "for %s of %u cores in %u %s, design power %u W each, the model gives "
 		     "%.0f W idle and %.0f W at full load; of machines that it never saw nine of "
 		     "ten were within ±%.0f W idle and ±%.0f W at full load",
 		     sources->host.is_vm ? "a typical host of this VM" : "this machine",
-		     facts.cores, facts.sockets, facts.cpu.tdp_w, idle.idle_w,
-		     full.idle_w + full.dynamic_w, idle.bound_w, full.bound_w);
+		     facts.cores, facts.sockets, facts.sockets == 1 ? "socket" : "sockets",
+		     facts.cpu.tdp_w, idle.idle_w, full.idle_w + full.dynamic_w, idle.bound_w,
+		     full.bound_w);
 	if (full.outside)
 		findings_add(findings, FINDING_NOTE, "energy", NULL,
 			     "this machine is outside the model's population (servers of %.0f to "
@@ -569,13 +572,19 @@ static void examine_idle(struct findings *findings, const struct interval_engine
 		char id[ZONE_ID_MAX];
 
 		zone_id(zone, id);
-		findings_add(findings, FINDING_NOTE, "idle power", NULL, "%s: %s%s; shared by %s",
-			     id, idle_state_name(state),
-			     state == IDLE_LEARNING
-				     ? " (a running exporter needs a minute of load "
-				       "that varies by 20 points, and to be quiet once)"
-				     : "",
-			     idle_share_name(config->idle.share));
+		if (state == IDLE_ABSENT) {
+			findings_add(findings, FINDING_NOTE, "idle power", NULL,
+				     "%s: this zone has no idle part", id);
+			continue;
+		}
+		findings_add(
+			findings, FINDING_NOTE, "idle power", NULL, "%s: %s%s; %s%s", id,
+			idle_state_name(state),
+			state == IDLE_LEARNING ? " (a running exporter needs a minute of load "
+						 "that varies by 20 points, and to be quiet once)"
+					       : "",
+			config->idle.share == IDLE_SHARE_NODE ? "it stays with the " : "shared by ",
+			idle_share_name(config->idle.share));
 	}
 }
 
@@ -813,6 +822,15 @@ struct findings *doctor_examine(const struct config *config)
 	return findings;
 }
 
+/* Of a terminal, as long as its lines can be read well; 0: none. */
+static size_t text_width(void)
+{
+	unsigned rows, columns;
+
+	terminal_size(STDOUT_FILENO, &rows, &columns);
+	return columns > TEXT_WIDTH_MAX ? TEXT_WIDTH_MAX : columns;
+}
+
 /* The exit status; 2 when nothing could be said, and why is said instead. */
 static int tell(const struct findings *findings, bool json)
 {
@@ -822,7 +840,7 @@ static int tell(const struct findings *findings, bool json)
 	if (findings && json)
 		findings_print_json(findings, &out);
 	else if (findings)
-		findings_print(findings, isatty(STDOUT_FILENO), &out);
+		findings_print(findings, terminal_wants_colour(STDOUT_FILENO), text_width(), &out);
 	if (!findings || strbuf_error(&out) < 0)
 		(void)fputs("kepler: out of memory\n", stderr);
 	else if (fwrite(out.data, 1, out.len, stdout) != out.len || fflush(stdout) != 0)

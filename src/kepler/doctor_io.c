@@ -45,7 +45,7 @@ void doctor_examine_io(struct findings *findings, const struct io_info *io)
 	examine_irq_time(findings, irq_time_read());
 	if (!io->err && !io->signals && !io->missing)
 		findings_add(findings, FINDING_NOTE, "signals",
-			     "bpf.io=on counts them, and takes some 0.4 us a packet",
+			     "--bpf.io=on counts them, and takes some 0.4 µs a packet",
 			     "softirqs and bytes of network and block devices are not counted");
 	if (io->err)
 		findings_add(findings, FINDING_NOTE, "signals", NULL,

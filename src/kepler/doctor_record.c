@@ -41,7 +41,7 @@ void doctor_examine_record(struct findings *findings, const struct config_record
 
 	if (!record->dir[0]) {
 		findings_add(findings, FINDING_NOTE, "recordings",
-			     "record.dir=DIRECTORY keeps them", "intervals are not recorded");
+			     "--record.dir=DIRECTORY keeps them", "intervals are not recorded");
 		return;
 	}
 	if (record_ring_look(record->dir, &content, &diag) < 0) {

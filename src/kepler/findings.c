@@ -6,6 +6,10 @@
 #include <string.h>
 
 #include "base/macro.h"
+#include "base/wrap.h"
+
+#define TEXT_INDENT 8  /* behind the mark */
+#define FIX_INDENT  10 /* behind the arrow */
 
 static const char *const level_names[] = { "show", "ok", "note", "fix", "fail" };
 static const char *const level_marks[] = { "", "ok  ", "note", "FIX ", "FAIL" };
@@ -37,7 +41,24 @@ int findings_exit_status(const struct findings *findings)
 	return 0;
 }
 
-void findings_print(const struct findings *findings, bool colour, struct strbuf *out)
+static bool has_choice(const struct findings *findings)
+{
+	for (size_t i = 0; i < findings->count; i++) {
+		if (findings->list[i].fix[0])
+			return true;
+	}
+	return false;
+}
+
+static const char *conclusion(const struct findings *findings)
+{
+	if (findings_exit_status(findings))
+		return "Some of the above can be improved: each FIX says what, and → how.";
+	return has_choice(findings) ? "Nothing has to be fixed; each → is a choice."
+				    : "Everything this machine offers is in use.";
+}
+
+void findings_print(const struct findings *findings, bool colour, size_t width, struct strbuf *out)
 {
 	const char *topic = "";
 
@@ -52,15 +73,17 @@ void findings_print(const struct findings *findings, bool colour, struct strbuf 
 			strbuf_addf(out, "  %s\n", finding->text);
 			continue;
 		}
-		strbuf_addf(out, "  %s%s%s  %s\n", colour ? level_colours[finding->level] : "",
-			    level_marks[finding->level], colour ? "\033[0m" : "", finding->text);
-		if (finding->fix[0])
-			strbuf_addf(out, "        → %s\n", finding->fix);
+		strbuf_addf(out, "  %s%s%s  ", colour ? level_colours[finding->level] : "",
+			    level_marks[finding->level], colour ? "\033[0m" : "");
+		wrap_text(out, finding->text, TEXT_INDENT, TEXT_INDENT, width);
+		strbuf_add_char(out, '\n');
+		if (!finding->fix[0])
+			continue;
+		strbuf_addf(out, "%*s→ ", TEXT_INDENT, "");
+		wrap_text(out, finding->fix, FIX_INDENT, FIX_INDENT, width);
+		strbuf_add_char(out, '\n');
 	}
-	strbuf_addf(out, "\n%s\n",
-		    findings_exit_status(findings)
-			    ? "Some of the above can be improved: each FIX says what, and → how."
-			    : "Everything this machine offers is in use.");
+	strbuf_addf(out, "\n%s\n", conclusion(findings));
 }
 
 static void add_field(struct strbuf *out, const char *name, const char *value)

@@ -10,7 +10,7 @@
 enum finding_level {
 	FINDING_SHOW, /* a line of a picture */
 	FINDING_OK,
-	FINDING_NOTE, /* true of this machine; nothing to be done */
+	FINDING_NOTE, /* true of this machine; a fix, if any, is a choice */
 	FINDING_FIX,  /* something is missing that a setting would give */
 	FINDING_FAIL, /* Kepler cannot work */
 };
@@ -34,5 +34,6 @@ void findings_add(struct findings *findings, enum finding_level level, const cha
 		  const char *fix, const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 /* 1 when anything is to be fixed or fails, else 0: the exit status. */
 int findings_exit_status(const struct findings *findings);
-void findings_print(const struct findings *findings, bool colour, struct strbuf *out);
+/* For people, in lines of @width columns; 0: each finding is one line, as for grep. */
+void findings_print(const struct findings *findings, bool colour, size_t width, struct strbuf *out);
 void findings_print_json(const struct findings *findings, struct strbuf *out);

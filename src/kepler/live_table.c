@@ -12,6 +12,20 @@
 
 #define CHROME_LINES 10 /* lines of a frame that are not processes */
 
+/*
+ * Columns: a pid and what follows it, CPU and power have fixed ones; owners have what is left, and
+ * where that is too little to read, none.
+ */
+#define PID_COLUMNS   10 /* with two blanks behind it */
+#define VALUE_COLUMNS 18 /* " 100.0" and "  12.34 W" */
+#define OWNER_MIN     8
+#define OWNER_MAX     60
+#define MARGIN        5 /* free at the right, where it can be had */
+
+struct widths {
+	size_t command, owner; /* owner 0: it is not shown */
+};
+
 struct line {
 	uint32_t process;
 	double watts; /* NaN while not known */
@@ -96,14 +110,22 @@ static size_t collect_lines(const struct interval_engine *engine, enum zone_kind
 	return count;
 }
 
-/* Untrusted bytes for a terminal: printable characters only, cut and padded to @width columns. */
-static void add_cell(struct strbuf *out, const char *text, size_t width)
+/*
+ * Untrusted bytes for a terminal: printable characters only, cut to @width columns with "…" in the
+ * last one. The columns that it takes.
+ */
+static size_t add_text(struct strbuf *out, const char *text, size_t width)
 {
 	size_t len = strlen(text), used = 0;
 
 	for (size_t i = 0; i < len && used < width; used++) {
 		size_t n = utf8_char_len(text + i, len - i);
 
+		if (used + 1 == width && i + (n ? n : 1) < len) {
+			strbuf_add_str(out, "…");
+			i = len;
+			continue;
+		}
 		if (n == 0 || (n == 1 && ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)) ||
 		    (n == 2 && (unsigned char)text[i] == 0xc2 &&
 		     (unsigned char)text[i + 1] < 0xa0)) {
@@ -114,7 +136,13 @@ static void add_cell(struct strbuf *out, const char *text, size_t width)
 		strbuf_add(out, text + i, n);
 		i += n;
 	}
-	for (; used < width; used++)
+	return used;
+}
+
+/* The same, padded. */
+static void add_cell(struct strbuf *out, const char *text, size_t width)
+{
+	for (size_t used = add_text(out, text, width); used < width; used++)
 		strbuf_add_char(out, ' ');
 }
 
@@ -135,15 +163,16 @@ static void add_title(struct strbuf *out, const struct live_table_view *view, si
 
 	strbuf_addf(out, "%sKepler%s  ", view->colour ? "\033[1m" : "",
 		    view->colour ? "\033[0m" : "");
-	add_cell(out, view->url, columns > used ? columns - used : 1);
+	(void)add_text(out, view->url, columns > used ? columns - used : 1);
 	strbuf_add_char(out, '\n');
-	add_cell(out, view->source, columns);
+	(void)add_text(out, view->source, columns);
 	strbuf_add_str(out, "\n\n");
 }
 
 static void add_node_power(struct strbuf *out, const struct interval_engine *engine,
-			   enum zone_kind kind)
+			   enum zone_kind kind, size_t columns)
 {
+	CLEANUP(strbuf_release) struct strbuf line = STRBUF_INIT;
 	const struct ledger *ledger = interval_engine_ledger(engine);
 	double dynamic = 0, idle = 0, error_w = 0;
 	bool estimated = false;
@@ -158,17 +187,18 @@ static void add_node_power(struct strbuf *out, const struct interval_engine *eng
 		if (interval_engine_error_w(engine, z) > 0)
 			error_w = interval_engine_error_w(engine, z);
 	}
-	strbuf_addf(out, "%s%s:", zone_kind_name(kind), estimated ? " (estimated)" : "");
-	add_power(out, dynamic + idle);
+	strbuf_addf(&line, "%s%s:", zone_kind_name(kind), estimated ? " (estimated)" : "");
+	add_power(&line, dynamic + idle);
 	if (error_w > 0)
-		strbuf_addf(out, " ±%.1f W", error_w);
+		strbuf_addf(&line, " ±%.1f W", error_w);
 	if (idle > 0)
-		strbuf_addf(out, "   (idle %.1f W, dynamic %.1f W)", idle, dynamic);
+		strbuf_addf(&line, "   (idle %.1f W, dynamic %.1f W)", idle, dynamic);
+	(void)add_text(out, line.data ? line.data : "", columns);
 	strbuf_add_str(out, "\n\n");
 }
 
 static void add_line(struct strbuf *out, const struct interval_engine *engine,
-		     const struct line *line, size_t owner_width)
+		     const struct line *line, const struct widths *widths)
 {
 	const struct ledger *ledger = interval_engine_ledger(engine);
 	const struct ledger_process *process = ledger_process_at(ledger, line->process);
@@ -178,15 +208,43 @@ static void add_line(struct strbuf *out, const struct interval_engine *engine,
 	double seconds = (double)interval_engine_elapsed_ns(engine) / 1e9;
 
 	strbuf_addf(out, "%8u  ", process->pid);
-	add_cell(out, process->comm, LEDGER_COMM_MAX);
-	strbuf_add_char(out, ' ');
+	add_cell(out, process->comm, widths->command);
 	if (pod[0])
 		(void)snprintf(name, sizeof(name), "%s/%s", names->text[LABEL_NAMESPACE],
 			       names->text[LABEL_POD_NAME]);
-	add_cell(out, pod[0] ? name : names->text[LABEL_CONTAINER_NAME], owner_width);
+	if (widths->owner) {
+		strbuf_add_char(out, ' ');
+		add_cell(out, pod[0] ? name : names->text[LABEL_CONTAINER_NAME], widths->owner);
+	}
 	strbuf_addf(out, " %7.1f", seconds > 0 ? (double)line->cpu_ns / 1e7 / seconds : 0.0);
 	add_power(out, line->watts);
 	strbuf_add_char(out, '\n');
+}
+
+static struct widths choose_widths(size_t columns)
+{
+	size_t taken = PID_COLUMNS + VALUE_COLUMNS + LEDGER_COMM_MAX + 1;
+	struct widths widths = { .command = LEDGER_COMM_MAX };
+
+	if (columns >= taken + OWNER_MIN) {
+		widths.owner = columns - taken;
+		widths.owner -= widths.owner >= OWNER_MIN + MARGIN ? MARGIN : 0;
+		widths.owner = widths.owner < OWNER_MAX ? widths.owner : OWNER_MAX;
+	} else if (columns < taken) {
+		widths.command = columns > PID_COLUMNS + VALUE_COLUMNS
+					 ? columns - PID_COLUMNS - VALUE_COLUMNS
+					 : 1;
+	}
+	return widths;
+}
+
+static void add_header(struct strbuf *out, bool colour, const struct widths *widths)
+{
+	strbuf_addf(out, "%s%8s  ", colour ? "\033[7m" : "", "PID");
+	add_cell(out, "COMMAND", widths->command);
+	if (widths->owner)
+		strbuf_addf(out, " %-*s", (int)widths->owner, "OWNER");
+	strbuf_addf(out, " %7s %9s%s\n", "CPU %", "POWER", colour ? "\033[0m" : "");
 }
 
 int live_table_draw(const struct interval_engine *engine, const struct live_table_view *view,
@@ -195,11 +253,10 @@ int live_table_draw(const struct interval_engine *engine, const struct live_tabl
 	enum zone_kind kind = ZONE_PACKAGE;
 	bool has_zone = choose_kind(engine, &kind);
 	unsigned rows = view->rows ? view->rows : 24, columns = view->columns ? view->columns : 80;
-	size_t owner_width = columns > 80 ? columns - 80 + 30 : 30, limit, count;
+	const struct widths widths = choose_widths(columns);
 	CLEANUP_FREE struct line *lines = NULL;
+	size_t limit, count;
 
-	if (owner_width > 60)
-		owner_width = 60;
 	limit = rows > CHROME_LINES ? rows - CHROME_LINES : 1;
 	count = collect_lines(engine, kind, &lines);
 	if (!lines)
@@ -207,15 +264,13 @@ int live_table_draw(const struct interval_engine *engine, const struct live_tabl
 	if (view->url[0])
 		add_title(out, view, columns);
 	if (has_zone)
-		add_node_power(out, engine, kind);
-	strbuf_addf(out, "%s%8s  %-16s %-*s %7s %10s%s\n", view->colour ? "\033[7m" : "", "PID",
-		    "COMMAND", (int)owner_width, "OWNER", "CPU %", "POWER",
-		    view->colour ? "\033[0m" : "");
+		add_node_power(out, engine, kind, columns);
+	add_header(out, view->colour, &widths);
 	for (size_t i = 0; i < count && i < limit; i++)
-		add_line(out, engine, &lines[i], owner_width);
+		add_line(out, engine, &lines[i], &widths);
 	if (count > limit)
 		strbuf_addf(out, "          … and %zu more that ran\n", count - limit);
 	if (view->url[0])
-		strbuf_add_str(out, "\nCtrl-C stops it.");
+		strbuf_add_str(out, "\nCtrl-C stops it.\n");
 	return strbuf_error(out);
 }

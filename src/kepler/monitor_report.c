@@ -3,11 +3,11 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/hash.h"
 #include "base/log.h"
+#include "base/terminal.h"
 #include "kepler/live_table.h"
 #include "kepler/monitor_parts.h"
 #include "service/privileges.h"
@@ -31,16 +31,12 @@ void monitor_show_table(struct monitor *monitor)
 	struct live_table_view view = {
 		.url = monitor->url,
 		.source = monitor->source,
-		.colour = true,
+		.colour = terminal_wants_colour(STDOUT_FILENO),
 	};
-	struct winsize size;
 
 	if (!monitor->table || interval_engine_elapsed_ns(monitor->engine) == 0)
 		return;
-	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) {
-		view.rows = size.ws_row;
-		view.columns = size.ws_col;
-	}
+	terminal_size(STDOUT_FILENO, &view.rows, &view.columns);
 	strbuf_reset(&monitor->frame);
 	if (live_table_draw(monitor->engine, &view, &monitor->frame) == 0)
 		(void)live_screen_show(&monitor->screen, STDOUT_FILENO, &monitor->frame);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/macro.h"
+#include "base/wrap.h"
 #include "options/layers.h"
 
 #define HELP_WIDTH  80
@@ -42,27 +43,6 @@ static void add_facts(struct strbuf *out, const struct option *option)
 	strbuf_add_char(out, '.');
 }
 
-static void add_wrapped(struct strbuf *out, char *text)
-{
-	size_t column = 0;
-	char *word;
-
-	while ((word = strsep(&text, " "))) {
-		size_t len = strlen(word);
-
-		if (column == 0 || column + 1 + len > HELP_WIDTH) {
-			strbuf_addf(out, "%s%*s", column ? "\n" : "", HELP_INDENT, "");
-			column = HELP_INDENT;
-		} else {
-			strbuf_add_char(out, ' ');
-			column++;
-		}
-		strbuf_add(out, word, len);
-		column += len;
-	}
-	strbuf_add_char(out, '\n');
-}
-
 void options_help(const struct option_set *set, struct strbuf *out)
 {
 	size_t count = option_count(set);
@@ -75,8 +55,10 @@ void options_help(const struct option_set *set, struct strbuf *out)
 		strbuf_add_char(out, '\n');
 		strbuf_addf(&text, "%s ", option_at(set, i)->help);
 		add_facts(&text, option_at(set, i));
+		strbuf_addf(out, "%*s", HELP_INDENT, "");
 		if (text.data)
-			add_wrapped(out, text.data);
+			wrap_text(out, text.data, HELP_INDENT, HELP_INDENT, HELP_WIDTH);
+		strbuf_add_char(out, '\n');
 		strbuf_release(&text);
 	}
 }

@@ -29,9 +29,42 @@ static void test_text_names_the_fix(void **state)
 
 	(void)state;
 	findings_add(findings, FINDING_FIX, "energy", "run as root", "cannot read");
-	findings_print(findings, false, &out);
+	findings_print(findings, false, 0, &out);
 	assert_non_null(strstr(out.data, "energy\n  FIX   cannot read\n        → run as root\n"));
 	assert_null(strchr(out.data, '\033'));
+	strbuf_release(&out);
+}
+
+static void test_text_is_as_wide_as_asked(void **state)
+{
+	CLEANUP_FREE struct findings *findings = calloc(1, sizeof(*findings));
+	struct strbuf out = STRBUF_INIT;
+
+	(void)state;
+	findings_add(findings, FINDING_NOTE, "energy", "ask for it at once", "it is ±4 W off");
+	findings_print(findings, false, 20, &out);
+	assert_string_equal(out.data, "energy\n"
+				      "  note  it is ±4 W\n"
+				      "        off\n"
+				      "        → ask for it\n"
+				      "          at once\n"
+				      "\nNothing has to be fixed; each → is a choice.\n");
+	strbuf_release(&out);
+}
+
+static void test_nothing_is_missing_only_where_nothing_can_be_had(void **state)
+{
+	CLEANUP_FREE struct findings *findings = calloc(1, sizeof(*findings));
+	struct strbuf out = STRBUF_INIT;
+
+	(void)state;
+	findings_add(findings, FINDING_NOTE, "energy", NULL, "no meter");
+	findings_print(findings, false, 0, &out);
+	assert_non_null(strstr(out.data, "\nEverything this machine offers is in use.\n"));
+	strbuf_reset(&out);
+	findings_add(findings, FINDING_NOTE, "energy", "ask for it", "not asked");
+	findings_print(findings, false, 0, &out);
+	assert_null(strstr(out.data, "Everything"));
 	strbuf_release(&out);
 }
 
@@ -71,6 +104,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_status_is_1_only_when_something_can_be_done),
 		cmocka_unit_test(test_text_names_the_fix),
+		cmocka_unit_test(test_text_is_as_wide_as_asked),
+		cmocka_unit_test(test_nothing_is_missing_only_where_nothing_can_be_had),
 		cmocka_unit_test(test_json_is_json_whatever_the_text),
 		cmocka_unit_test(test_what_is_beyond_the_limit_is_left_out),
 	};

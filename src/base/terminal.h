@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is known of the terminal that a stream may be. */
+#pragma once
+
+#include <stdbool.h>
+
+/*
+ * Whether colours are wanted there: @fd is a terminal, $NO_COLOR is unset or empty
+ * (https://no-color.org), and $TERM is not "dumb".
+ */
+bool terminal_wants_colour(int fd);
+/* Rows and columns; 0 where there is no terminal, or it does not say. */
+void terminal_size(int fd, unsigned *ret_rows, unsigned *ret_columns);
