@@ -14,7 +14,7 @@ static size_t columns_of(const char *text, size_t len)
 void wrap_text(struct strbuf *out, const char *text, size_t column, size_t indent, size_t width)
 {
 	for (const char *word = text; *word;) {
-		size_t len = strcspn(word, " "), columns = columns_of(word, len);
+		size_t len = strcspn(word, " \n"), columns = columns_of(word, len);
 		bool is_first = word == text;
 
 		if (width && column + !is_first + columns > width && column > indent) {
@@ -26,6 +26,6 @@ void wrap_text(struct strbuf *out, const char *text, size_t column, size_t inden
 		}
 		strbuf_add(out, word, len);
 		column += columns;
-		word += len + (word[len] == ' ');
+		word += len + (word[len] != '\0');
 	}
 }

@@ -8,6 +8,7 @@
 
 #include "base/macro.h"
 #include "base/strbuf.h"
+#include "base/wrap.h"
 #include "options/render.h"
 #include "options/spelling.h"
 #include "options/version.h"
@@ -33,7 +34,8 @@ static int print_version(const struct program *program, FILE *out, FILE *err)
 
 static void add_usage(const struct program *program, struct strbuf *out)
 {
-	size_t width = 0;
+	static const char help[] = "help [COMMAND]";
+	size_t width = strlen(help);
 
 	for (size_t i = 0; i < program->count; i++) {
 		size_t len = strlen(program->commands[i].synopsis);
@@ -49,6 +51,10 @@ static void add_usage(const struct program *program, struct strbuf *out)
 	}
 	if (program->count == 0)
 		strbuf_addf(out, "usage: %s --help | --version\n", program->name);
+	else
+		strbuf_addf(out, "       %s %-*s    %s\n       %s --version\n", program->name,
+			    (int)width, help, "what a command does, and its options",
+			    program->name);
 }
 
 static int print_help(const struct program *program, FILE *out, FILE *err)
@@ -80,7 +86,9 @@ static int print_command_help(const struct program *program, const struct comman
 
 	strbuf_add_str(&text, "usage: ");
 	add_synopsis(program, command, &text);
-	strbuf_addf(&text, "\n\n%s\n\n", command->what);
+	strbuf_add_str(&text, "\n\n");
+	wrap_text(&text, command->what, 0, 0, OPTIONS_HELP_WIDTH);
+	strbuf_add_str(&text, "\n\n");
 	if (command->more)
 		strbuf_addf(&text, "%s%s", command->more, command->options ? "\n" : "");
 	if (command->options)

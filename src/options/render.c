@@ -15,7 +15,6 @@
 #include "base/wrap.h"
 #include "options/layers.h"
 
-#define HELP_WIDTH  80
 #define HELP_INDENT 6
 
 /* "--web.listen-address=ADDRESS", "--[no-]bpf.enabled" */
@@ -27,37 +26,56 @@ static void add_flag(struct strbuf *out, const struct option *option)
 		strbuf_addf(out, "--%s=%s", option->name, option->metavar);
 }
 
-/* "default 1s, a duration from …; may be repeated" */
+/*
+ * " Default 1s; a duration from …; may be repeated, up to 8 times.": what there is of it. The help
+ * says what happens without a value that has no default.
+ */
 static void add_facts(struct strbuf *out, const struct option *option)
 {
+	bool is_text = option->type == OPTION_STRING || option->type == OPTION_STRINGS;
+	const char *before = option->default_text[0] ? "; " : " ";
+
 	if (option->default_text[0])
-		strbuf_addf(out, "Default %s", option->default_text);
-	else
-		strbuf_add_str(out, "No default");
-	if (option->type != OPTION_STRING && option->type != OPTION_STRINGS) {
-		strbuf_add_str(out, "; ");
+		strbuf_addf(out, " Default %s", option->default_text);
+	if (!is_text) {
+		strbuf_addf(out, "%s", option->default_text[0] ? "; " : " Must be ");
 		option_describe(option, out);
+		before = "; ";
 	}
 	if (option_is_list(option))
-		strbuf_addf(out, "; may be repeated, up to %zu times", option->list_max);
-	strbuf_add_char(out, '.');
+		strbuf_addf(out, "%s%cay be repeated, up to %zu times", before,
+			    before[0] == ' ' ? 'M' : 'm', option->list_max);
+	if (option->default_text[0] || !is_text || option_is_list(option))
+		strbuf_add_char(out, '.');
+}
+
+/* Names without a dot are in one section, that of none. */
+static bool is_same_section(const struct option *a, const struct option *b)
+{
+	size_t a_len = strcspn(a->name, "."), b_len = strcspn(b->name, ".");
+
+	a_len = a->name[a_len] ? a_len : 0;
+	b_len = b->name[b_len] ? b_len : 0;
+	return a_len == b_len && strncmp(a->name, b->name, a_len) == 0;
 }
 
 void options_help(const struct option_set *set, struct strbuf *out)
 {
-	size_t count = option_count(set);
+	size_t count = option_count(set), first = set->base ? option_count(set->base) : 0;
 
-	for (size_t i = set->base ? option_count(set->base) : 0; i < count; i++) {
+	for (size_t i = first; i < count; i++) {
 		struct strbuf text = STRBUF_INIT;
 
+		if (i > first && !is_same_section(option_at(set, i - 1), option_at(set, i)))
+			strbuf_add_char(out, '\n');
 		strbuf_add_str(out, "  ");
 		add_flag(out, option_at(set, i));
 		strbuf_add_char(out, '\n');
-		strbuf_addf(&text, "%s ", option_at(set, i)->help);
+		strbuf_add_str(&text, option_at(set, i)->help);
 		add_facts(&text, option_at(set, i));
 		strbuf_addf(out, "%*s", HELP_INDENT, "");
 		if (text.data)
-			wrap_text(out, text.data, HELP_INDENT, HELP_INDENT, HELP_WIDTH);
+			wrap_text(out, text.data, HELP_INDENT, HELP_INDENT, OPTIONS_HELP_WIDTH);
 		strbuf_add_char(out, '\n');
 		strbuf_release(&text);
 	}
@@ -87,7 +105,6 @@ void options_man(const struct option_set *set, struct strbuf *out)
 			strbuf_addf(out, "*--%s*=_%s_\n\t", option->name, option->metavar);
 		add_scdoc(out, option->help);
 		add_facts(&facts, option);
-		strbuf_add_str(out, " ");
 		add_scdoc(out, facts.data ? facts.data : "");
 		strbuf_add_str(out, "\n\n");
 		strbuf_release(&facts);
@@ -100,7 +117,7 @@ static void add_reference_row(const struct option_set *set, struct strbuf *out,
 	char variable[80];
 
 	option_environment_name(set, option, variable, sizeof(variable));
-	strbuf_addf(out, "### %s\n\n%s ", option->name, option->help);
+	strbuf_addf(out, "### %s\n\n%s", option->name, option->help);
 	add_facts(out, option);
 	strbuf_add_str(out, "\n\n- flag: `");
 	add_flag(out, option);

@@ -5,6 +5,8 @@
 #include "base/strbuf.h"
 #include "options/option_set.h"
 
+#define OPTIONS_HELP_WIDTH 80 /* columns, of all help */
+
 /* A set's own options; those of its base are not among them. */
 void options_help(const struct option_set *set, struct strbuf *out);
 /* The OPTIONS section of a man page, in scdoc. */

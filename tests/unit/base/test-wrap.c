@@ -24,6 +24,7 @@ static void breaks_between_words(void **state)
 	(void)state;
 	assert_wrapped("one two three", 0, 0, 7, "one two\nthree");
 	assert_wrapped("one two three", 0, 0, 6, "one\ntwo\nthree");
+	assert_wrapped("one\ntwo three", 0, 0, 7, "one two\nthree");
 	assert_wrapped("", 0, 0, 6, "");
 }
 

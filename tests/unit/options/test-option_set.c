@@ -305,6 +305,32 @@ static void a_command_has_options_of_its_own(void **state)
 	strbuf_release(&text);
 }
 
+static void help_has_a_blank_line_between_sections(void **state)
+{
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT;
+
+	(void)state;
+	options_help(&house_options, &text);
+	assert_string_equal(
+		text.data,
+		"  --config.file=FILE\n"
+		"      File.\n"
+		"\n"
+		"  --kettle.boil=DURATION\n"
+		"      How long. Default 5s; a duration from 0s to 1m, such as 500ms, 5s or\n"
+		"      1m30s.\n"
+		"  --kettle.cups=COLOUR=SUGAR\n"
+		"      Cups. Must be COLOUR=SUGAR, such as red=2, with SUGAR from 0 to 9; may be\n"
+		"      repeated, up to 3 times.\n"
+		"\n"
+		"  --[no-]garden.open\n"
+		"      Whether it is open. Default true; true or false.\n"
+		"  --garden.names=NAME\n"
+		"      Trees. Default oak,elm; may be repeated, up to 3 times.\n"
+		"  --garden.gate=COLOUR\n"
+		"      Gate. Default green.\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -315,6 +341,7 @@ int main(void)
 		cmocka_unit_test(documents_are_the_programs),
 		cmocka_unit_test(what_stays_over_a_reload),
 		cmocka_unit_test(a_command_has_options_of_its_own),
+		cmocka_unit_test(help_has_a_blank_line_between_sections),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

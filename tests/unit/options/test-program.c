@@ -107,12 +107,16 @@ static void help_is_made_of_the_table(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
 		assert_int_equal(run(&full, words[i], NULL), 0);
-		assert_string_equal(out, "A rule.\n\n"
-					 "usage: rule [measure] [OPTION]...    say what is\n"
-					 "       rule look COMMAND             at:\n"
-					 "  look far\n\n"
-					 "  --[no-]look.far\n"
-					 "      Sees. Default false; true or false.\n");
+		assert_string_equal(out,
+				    "A rule.\n\n"
+				    "usage: rule [measure] [OPTION]...    say what is\n"
+				    "       rule look COMMAND             at:\n"
+				    "  look far\n"
+				    "       rule help [COMMAND]           what a command does, "
+				    "and its options\n"
+				    "       rule --version\n\n"
+				    "  --[no-]look.far\n"
+				    "      Sees. Default false; true or false.\n");
 	}
 	assert_int_equal(run(&empty, "--help", NULL), 0);
 	assert_string_equal(out, "Makes rules.\n\nusage: rule-maker --help | --version\n");
