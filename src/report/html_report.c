@@ -29,6 +29,7 @@ static const char head[] =
 	"table{border-collapse:collapse;margin:1rem 0}"
 	"th,td{padding:.2rem 1.4rem .2rem 0;text-align:left;border-bottom:1px solid var(--rule)}"
 	"th{font-weight:600}td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}"
+	"td{overflow-wrap:anywhere}td.n{white-space:nowrap}.wide{overflow-x:auto}"
 	".charts{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(30rem,100%),1fr));"
 	"gap:1.5rem 2rem}figure{margin:0}"
 	"svg{width:100%;height:auto;font:12px system-ui,sans-serif}"
@@ -311,7 +312,7 @@ static void add_head(struct strbuf *out, const struct trained_model *model)
 	strbuf_add_str(out, "</h1>\n");
 	add_facts(out, model);
 	strbuf_add_str(
-		out, "<h2>Errors</h2>\n<table><thead><tr><th>component</th>"
+		out, "<h2>Errors</h2>\n<div class=\"wide\"><table><thead><tr><th>component</th>"
 		     "<th class=\"n\">samples</th><th class=\"n\">MAE</th><th class=\"n\">MAPE</th>"
 		     "<th class=\"n\">MAE, of the range</th><th class=\"n\">within the 90 % "
 		     "bound</th><th class=\"n\">outside</th><th class=\"n\">held out: MAE</th>"
@@ -369,11 +370,13 @@ int html_report_add(struct strbuf *out, const struct trained_model *model,
 	add_head(out, model);
 	for (size_t c = 0; c < all.count; c++)
 		add_row(out, &all.components[c]);
-	strbuf_add_str(out,
-		       "</tbody></table>\n<p class=\"note\">“Outside” counts samples with a "
-		       "feature beyond what the model was trained on. The last two columns are "
-		       "the model’s own errors on samples that it had not seen; where it was "
-		       "trained on these samples, only they count.</p>\n");
+	strbuf_add_str(
+		out,
+		"</tbody></table></div>\n<p class=\"note\">MAE is the mean absolute error, MAPE "
+		"the same in percent of what was measured. “Outside” counts samples with a "
+		"feature beyond what the model was trained on. The last two columns are "
+		"the model’s own errors on samples that it had not seen; where it was "
+		"trained on these samples, only they count.</p>\n");
 	for (size_t c = 0; r == 0 && c < all.count; c++)
 		r = add_component(out, &all.components[c]);
 	if (r < 0)

@@ -39,6 +39,8 @@ static void says_what_there_is(void **state)
 	fixture_release(&fixture);
 	fixture_vm(&fixture);
 	assert_page(&fixture.snapshot, "estimated", "measured<");
+	fixture.zones[0].model_error_w = 4.496;
+	assert_page(&fixture.snapshot, " W ± 4.50 W</td>", NULL);
 	fixture_release(&fixture);
 	fixture_bare(&fixture);
 	assert_page(&fixture.snapshot, "No power zone", "<table>");
@@ -57,6 +59,33 @@ static void names_stay_text(void **state)
 	(void)snprintf(fixture.names[0].name, 128, "</td><script>");
 	assert_page(&fixture.snapshot, "&lt;b&gt;&quot;&amp;&#39;\xef\xbf\xbd\xef\xbf\xbd", "<b>");
 	assert_page(&fixture.snapshot, "&lt;/td&gt;&lt;script&gt;", "<script");
+	fixture_release(&fixture);
+}
+
+/* The name of a container alone says little in a cluster. */
+static void owners_are_named_with_their_pods(void **state)
+{
+	CLEANUP(strbuf_release) struct strbuf page = STRBUF_INIT;
+	static const struct fixture_shape shape = { .zones = 1, .containers = 2, .processes = 2 };
+	struct fixture fixture;
+	const char *owners, *processes;
+
+	(void)state;
+	fixture_make(&fixture, &shape);
+	for (uint32_t i = 0; i < shape.containers; i++) {
+		fixture.names[i].text.text[LABEL_CONTAINER_NAME] = "web";
+		fixture.names[i].text.text[LABEL_NAMESPACE] = "shop";
+		fixture.names[i].text.text[LABEL_POD_ID] = i == 0 ? "0b5c" : "";
+		fixture.names[i].text.text[LABEL_POD_NAME] = "checkout-7d9f";
+	}
+	assert_int_equal(landing_page(&fixture.snapshot, &page), 0);
+	owners = strstr(page.data, "<caption>Largest owners (");
+	assert_non_null(owners);
+	assert_non_null(strstr(owners, "<td>web in shop/checkout-7d9f</td>"));
+	assert_non_null(strstr(owners, "<td>web</td>")); /* of no pod */
+	processes = strstr(owners, "<caption>Largest processes (");
+	assert_non_null(processes);
+	assert_non_null(strstr(processes, "<th scope=\"col\">Owner</th>"));
 	fixture_release(&fixture);
 }
 
@@ -115,6 +144,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(says_what_there_is),
 		cmocka_unit_test(names_stay_text),
+		cmocka_unit_test(owners_are_named_with_their_pods),
 		cmocka_unit_test(ranks_by_power),
 		cmocka_unit_test(ranks_by_what_has_power),
 	};

@@ -103,6 +103,8 @@ static void errors_are_those_of_the_samples(void **state)
 	sample_table_release(&fixture.samples);
 	assert_non_null(strstr(page, "<td>package</td><td class=\"n\">100</td>"
 				     "<td class=\"n\">2.00 W</td>"));
+	assert_non_null(strstr(page, "<div class=\"wide\"><table>")); /* scrolls by itself */
+	assert_non_null(strstr(page, "</table></div>"));
 	/* The bound is 5 W. */
 	assert_non_null(strstr(page, "<td class=\"n\">90.00 %</td>"));
 	assert_non_null(strstr(page, "<td class=\"n\">0</td><td class=\"n\">3.25 W</td>"
